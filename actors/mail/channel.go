@@ -1,0 +1,136 @@
+package mail
+
+import (
+	"candlemark/internal/message"
+	"candlemark/policies"
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Inbound is what one read of the socket brought for one channel: runs of
+// whole frames, checked by the reader. The chunk is retained for the channel.
+type Inbound struct {
+	Runs  [][]byte
+	Chunk *message.Chunk
+}
+
+// Range is an interval of numbers, both ends included.
+type Range struct{ First, Last uint64 }
+
+// EnqueueReply settles messages by Number: taken (and stored, if they were
+// persistent in a durable queue) or refused. From a queue to whoever enqueued.
+type EnqueueReply struct {
+	Queue   *actor.PID // nil when somebody else answers for it
+	Ranges  []Range
+	Refused bool
+}
+
+// Add appends n to the ranges, joining neighbours; 0 is nobody's number.
+func (r *EnqueueReply) Add(n uint64) {
+	if n == 0 {
+		return
+	}
+	if k := len(r.Ranges); k > 0 && r.Ranges[k-1].Last+1 == n {
+		r.Ranges[k-1].Last = n
+		return
+	}
+	r.Ranges = append(r.Ranges, Range{n, n})
+}
+
+// Deliver carries messages of one queue for one consumer, in order. The channel
+// releases Chunk after encoding them.
+type Deliver struct {
+	Queue *actor.PID
+	Tag   string
+	NoAck bool
+	Items []Delivery
+	Chunk *message.Chunk
+}
+
+// Delivery is one message for a consumer.
+type Delivery struct {
+	Message message.Message
+	// Number is the queue's number of this delivery for this channel, counting
+	// from 1 without gaps over all its consumers and gets; 0 without
+	// acknowledgement.
+	Number      uint64
+	Redelivered bool
+}
+
+// ConsumeReply answers Consume.
+type ConsumeReply struct {
+	Reply
+	Queue *actor.PID
+	Tag   string
+}
+
+// CancelConsumerReply answers CancelConsumer.
+type CancelConsumerReply struct {
+	Reply
+	Tag string
+}
+
+// ConsumerCancelled: the queue ended or failed; its consumer is no more
+// (LEASE-9).
+type ConsumerCancelled struct {
+	Queue *actor.PID
+	Tag   string
+}
+
+// GetReply answers Get. Empty says that there was nothing to get.
+type GetReply struct {
+	Reply
+	Queue        *actor.PID
+	Empty        bool
+	Delivery     Delivery
+	MessageCount int
+}
+
+// PurgeReply answers Purge with the number of messages dropped.
+type PurgeReply struct {
+	Reply
+	MessageCount int
+}
+
+// DeclareQueueReply answers DeclareQueue.
+type DeclareQueueReply struct {
+	Reply
+	Name                        string
+	MessageCount, ConsumerCount int
+}
+
+// DeleteQueueReply answers DeleteQueue with the number of messages deleted.
+type DeleteQueueReply struct {
+	Reply
+	MessageCount int
+}
+
+// TopologyReply answers DeclareExchange, DeleteExchange, Bind and Unbind; it is
+// sent when the new snapshot is published (DESIGN §5a.4).
+type TopologyReply struct{ Reply }
+
+// ConnectionReleased answers ReleaseConnection: the exclusive queues are gone.
+type ConnectionReleased struct{ Reply }
+
+// QueueInfo answers DescribeQueue.
+type QueueInfo struct {
+	Reply
+	Name                      string
+	Ready, Unacked, Consumers int
+	ReadyBytes                int64
+	Effective                 policies.Effective
+	Settings                  policies.QueueSettings
+	Arguments                 protocol.Table
+	Durable, AutoDelete       bool
+	Exclusive                 bool
+	LeaseDeadline, NextExpiry int64 // wall ms, 0 for none
+}
+
+// OutboxReady tells a channel that held deliveries back that its connection's
+// outbox has room again.
+type OutboxReady struct{}
+
+// CloseChannel tells a channel that its connection ends: it settles nothing
+// more, gives back what it holds, answers ChannelClosed and stops itself.
+type CloseChannel struct{}

@@ -1,0 +1,52 @@
+package mail
+
+import (
+	"candlemark/internal/message"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// DeadLetter carries messages that died in one queue for one reason, in order.
+// From the queue, which keeps its copies (dying) until DeadLetterReply (DL-31).
+type DeadLetter struct {
+	From        *actor.PID
+	Queue       string // name of the queue they died in
+	Incarnation uint64
+	Reason      string // "expired", "rejected", "maxlen", "delivery_limit" (DL-9)
+	Exchange    string // the dead-letter exchange, "" is the default exchange
+	RoutingKey  string // used if HasKey, else the messages' own keys (DL-15)
+	HasKey      bool
+	Time        int64 // of death, s since 1970
+	Dead        []Dead
+}
+
+// Dead is one of them. ID is the queue's and comes back in the reply.
+type Dead struct {
+	ID      uint64
+	Message message.Message // owned: its slices are not in a read chunk
+}
+
+// Answer implements Answerable: the queue sends them again to the next
+// incarnation of the dead-letter actor (DESIGN §5a.12).
+func (d *DeadLetter) Answer(Fate) (*actor.PID, any) {
+	return d.From, &DeadLetterReply{Incarnation: d.Incarnation, Lost: true}
+}
+
+// DeadLetterReply says which dead messages are taken care of: enqueued, or
+// dropped by the rules (DL-13, DL-25). Lost says that the actor failed before
+// it could tell: everything not yet answered is to be sent again.
+type DeadLetterReply struct {
+	Incarnation uint64
+	IDs         []Range
+	Lost        bool
+}
+
+// QueueExpired: a queue's lease ran out and the vhost has forgotten it. An
+// event, from the queue to the dead-letter actor of its vhost.
+type QueueExpired struct {
+	Queue       string
+	Incarnation uint64
+	// Discarded is how many messages went with it (LEASE-7).
+	Discarded int
+	Time      int64 // s since 1970
+}

@@ -1,0 +1,69 @@
+package mail
+
+import (
+	"candlemark/internal/topology"
+	"candlemark/policies"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// AddBinding adds a binding whose ends exist. From the vhost; the exchange
+// publishes its new table and answers TopologyReply to the Request's asker.
+type AddBinding struct {
+	Request
+	Binding topology.Binding
+	Target  topology.Target
+}
+
+// Answer implements Answerable.
+func (b *AddBinding) Answer(f Fate) (*actor.PID, any) { return b.answer(f) }
+
+// RemoveBinding removes a binding. From the vhost; TopologyReply goes to the
+// asker.
+type RemoveBinding struct {
+	Request
+	Binding topology.Binding
+}
+
+// Answer implements Answerable.
+func (b *RemoveBinding) Answer(f Fate) (*actor.PID, any) { return b.answer(f) }
+
+// ForgetDestination removes all bindings to a queue or exchange that ends. From
+// the vhost, which gets BindingsForgotten once the new table is published.
+type ForgetDestination struct {
+	Request
+	Name       string
+	ToExchange bool
+}
+
+// Answer implements Answerable: an exchange that is gone has no bindings.
+func (d *ForgetDestination) Answer(Fate) (*actor.PID, any) {
+	return d.ReplyTo, &BindingsForgotten{Reply: d.Done(nil)}
+}
+
+// RetireExchange ends an exchange unless IfUnused and it has bindings. From the
+// vhost, which gets ExchangeDeleteReply; then the exchange stops itself.
+type RetireExchange struct {
+	Request
+	IfUnused bool
+}
+
+// Answer implements Answerable: what is gone is deleted.
+func (d *RetireExchange) Answer(Fate) (*actor.PID, any) {
+	return d.ReplyTo, &ExchangeDeleteReply{Reply: d.Done(nil)}
+}
+
+// ConfigureExchange gives an exchange its settings after a policy change; it
+// publishes them and answers ExchangeConfigured.
+type ConfigureExchange struct {
+	Request
+	Settings policies.ExchangeSettings
+}
+
+// Answer implements Answerable.
+func (c *ConfigureExchange) Answer(Fate) (*actor.PID, any) {
+	return c.ReplyTo, &ExchangeConfigured{Reply: c.Done(nil)}
+}
+
+// ExchangeConfigured answers ConfigureExchange after publishing.
+type ExchangeConfigured struct{ Reply }

@@ -1,0 +1,54 @@
+package mail
+
+import (
+	"errors"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Request says who waits for the answer to a command and under which number,
+// chosen by the asker. The zero value wants no answer.
+type Request struct {
+	ReplyTo *actor.PID
+	ID      uint64
+}
+
+// Reply is the head of every answer. Err is nil, a *protocol.ChannelError or a
+// *protocol.ConnectionError; anything else is the broker's own failure (541).
+type Reply struct {
+	ID  uint64
+	Err error
+}
+
+// Done makes the head of the answer to r.
+func (r Request) Done(err error) Reply { return Reply{ID: r.ID, Err: err} }
+
+// Number is the asker's number, by which a late answer is told from the one
+// that is waited for.
+func (r Reply) Number() uint64 { return r.ID }
+
+// Failure is why the command was refused, nil if it was not.
+func (r Reply) Failure() error { return r.Err }
+
+// Fate says why a mail is answered by somebody else than its receiver.
+type Fate uint8
+
+const (
+	// Gone: the receiver ended as it should; it no longer exists.
+	Gone Fate = iota
+	// Failed: the receiver panicked; nothing is known of what it did.
+	Failed
+)
+
+// Answerable is a mail that can be answered in its receiver's place.
+type Answerable interface {
+	// Answer releases what the mail holds and tells whom to send which reply;
+	// a nil PID wants none.
+	Answer(Fate) (*actor.PID, any)
+}
+
+// PeerGone is what an actor mails itself on Terminated, so that replies that
+// the dead had already posted are handled first (DESIGN §5a.1).
+type PeerGone struct{ Who *actor.PID }
+
+var errRegistry = errors.New("the policy registry failed")

@@ -1,0 +1,66 @@
+package mail
+
+import (
+	"candlemark/policies"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// SetPolicy stores a policy (or, with Operator, an operator policy) and applies
+// it. From an admin door to the registry; PolicyReply comes back when it is in
+// force (DESIGN §5a.15).
+type SetPolicy struct {
+	Request
+	Policy   *policies.Policy
+	Operator bool
+}
+
+// Answer implements Answerable.
+func (s *SetPolicy) Answer(f Fate) (*actor.PID, any) { return s.policyAnswer() }
+
+// ClearPolicy removes one. PolicyReply comes back; Found tells whether there
+// was one.
+type ClearPolicy struct {
+	Request
+	VHost, Name string
+	Operator    bool
+}
+
+// Answer implements Answerable.
+func (c *ClearPolicy) Answer(f Fate) (*actor.PID, any) { return c.policyAnswer() }
+
+// ListPolicies asks for PolicyList. VHost "" asks for all.
+type ListPolicies struct {
+	Request
+	VHost    string
+	Operator bool
+}
+
+// Answer implements Answerable.
+func (l *ListPolicies) Answer(f Fate) (*actor.PID, any) {
+	return l.ReplyTo, &PolicyList{Reply: l.Done(errRegistry)}
+}
+
+// PolicyReply answers SetPolicy and ClearPolicy. Found: there was one of that
+// name before.
+type PolicyReply struct {
+	Reply
+	Found bool
+}
+
+// PolicyList answers ListPolicies, sorted as POL-13 says.
+type PolicyList struct {
+	Reply
+	Policies []*policies.Policy
+}
+
+// VHostStarted asks the registry for a vhost's policies; ApplyPolicies goes to
+// it. From the vhost, when it (re)starts.
+type VHostStarted struct {
+	Name string
+	PID  *actor.PID
+}
+
+func (r Request) policyAnswer() (*actor.PID, any) {
+	return r.ReplyTo, &PolicyReply{Reply: r.Done(errRegistry)}
+}

@@ -1,0 +1,170 @@
+package mail
+
+import (
+	"candlemark/internal/message"
+	"candlemark/policies"
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Enqueue carries all messages of one batch for one queue, in order. Sent by a
+// channel or the dead-letter actor; EnqueueReply comes back for those with a
+// Number. The receiver calls Release exactly once.
+type Enqueue struct {
+	From     *actor.PID
+	Messages []message.Message
+	// Chunk is retained for the queue, nil if no message aliases one.
+	Chunk *message.Chunk
+	// Debt is the credit of joined bodies.
+	Debt message.Debt
+}
+
+// Release gives the batch's credit back to the connection it came from.
+func (e *Enqueue) Release() {
+	e.Chunk.Release()
+	e.Chunk = nil
+	e.Debt.Settle()
+}
+
+// Answer: a queue that ended has taken and discarded the batch (LEASE-7,
+// DESIGN §5a.2); one that failed refuses it.
+func (e *Enqueue) Answer(f Fate) (*actor.PID, any) {
+	e.Release()
+	reply := &EnqueueReply{Refused: f == Failed}
+	for i := range e.Messages {
+		reply.Add(e.Messages[i].Number)
+	}
+	if len(reply.Ranges) == 0 {
+		return nil, nil
+	}
+	return e.From, reply
+}
+
+// Settle tells a queue what became of deliveries to one channel. From the
+// channel; no reply.
+type Settle struct {
+	Channel *actor.PID
+	Ranges  []SettleRange
+}
+
+// SettleRange names deliveries by the queue's own numbers for that channel,
+// both ends included.
+type SettleRange struct {
+	First, Last uint64
+	How         Settlement
+}
+
+// Settlement is what a consumer did with a delivery.
+type Settlement uint8
+
+// Ack: done. Requeue: back to its position. Reject: dead-letter or drop.
+const (
+	Ack Settlement = iota
+	Requeue
+	Reject
+)
+
+// Consume attaches a consumer. From a channel; ConsumeReply comes back before
+// the first Deliver.
+type Consume struct {
+	Request
+	Channel   *actor.PID
+	Tag       string
+	NoAck     bool
+	Exclusive bool
+	// Prefetch is how many unacknowledged deliveries the consumer may hold, 0
+	// for any number.
+	Prefetch  int
+	Arguments protocol.Table
+	// Name is that of the queue, for errors.
+	Queue, VHost string
+}
+
+// Answer implements Answerable.
+func (c *Consume) Answer(f Fate) (*actor.PID, any) {
+	return c.ReplyTo, &ConsumeReply{Reply: c.Done(gone(f, c.Queue, c.VHost)), Tag: c.Tag}
+}
+
+// CancelConsumer detaches a consumer; its deliveries stay with the channel.
+// From a channel; CancelConsumerReply comes back after its last Deliver.
+type CancelConsumer struct {
+	Request
+	Channel *actor.PID
+	Tag     string
+}
+
+// Answer implements Answerable: a consumer of a queue that is gone is cancelled.
+func (c *CancelConsumer) Answer(Fate) (*actor.PID, any) {
+	return c.ReplyTo, &CancelConsumerReply{Reply: c.Done(nil), Tag: c.Tag}
+}
+
+// Grant gives a consumer's window back: what the channel handed to its
+// connection's outbox, in messages and content bytes. From a channel, in
+// batches; no reply (DESIGN §5a.8).
+type Grant struct {
+	Channel  *actor.PID
+	Tag      string
+	Messages int
+	Bytes    int
+}
+
+// ChannelGone: the channel ended; all its consumers are gone and what it held
+// returns to its position. From the channel itself when it ends in order, else
+// the queue draws the same conclusion from watching it.
+type ChannelGone struct{ Channel *actor.PID }
+
+// Get asks for one message. From a channel; GetReply comes back.
+type Get struct {
+	Request
+	Channel      *actor.PID
+	NoAck        bool
+	Queue, VHost string
+}
+
+// Answer implements Answerable.
+func (g *Get) Answer(f Fate) (*actor.PID, any) {
+	return g.ReplyTo, &GetReply{Reply: g.Done(gone(f, g.Queue, g.VHost))}
+}
+
+// Purge drops every ready message, without dead-lettering (DL-9). From a
+// channel; PurgeReply comes back.
+type Purge struct {
+	Request
+	Queue, VHost string
+}
+
+// Answer implements Answerable.
+func (p *Purge) Answer(f Fate) (*actor.PID, any) {
+	return p.ReplyTo, &PurgeReply{Reply: p.Done(gone(f, p.Queue, p.VHost))}
+}
+
+// Configure gives a queue its settings after a policy change. From its vhost;
+// no reply: mail order is what later publishes rely on (DESIGN §5a.15).
+type Configure struct {
+	Effective policies.Effective
+	Settings  policies.QueueSettings
+}
+
+// QueueForgotten answers QueueRetiring: name and bindings are unpublished, the
+// queue may end.
+type QueueForgotten struct{}
+
+// QueueKept answers QueueRetiring: somebody declared the queue meanwhile, it
+// goes on (DESIGN §5a.3).
+type QueueKept struct{}
+
+// DescribeQueue asks for QueueInfo; renews no lease.
+type DescribeQueue struct{ Request }
+
+// Answer implements Answerable.
+func (d *DescribeQueue) Answer(f Fate) (*actor.PID, any) {
+	return d.ReplyTo, &QueueInfo{Reply: d.Done(gone(f, "", ""))}
+}
+
+func gone(f Fate, queue, vhost string) error {
+	if f == Failed {
+		return protocol.ConnectionErrorf(protocol.InternalError, "queue '%s' in vhost '%s' failed", queue, vhost)
+	}
+	return protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", queue, vhost)
+}

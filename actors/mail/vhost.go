@@ -1,0 +1,165 @@
+package mail
+
+import (
+	"candlemark/internal/topology"
+	"candlemark/policies"
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// DeclareQueue makes a queue or checks one that exists. From a channel to the
+// vhost, which forwards it to the queue; the queue answers DeclareQueueReply.
+// Permissions were checked by the channel.
+type DeclareQueue struct {
+	Request
+	Name                                    string // "" asks for a server name (DEC-9)
+	Passive, Durable, Exclusive, AutoDelete bool
+	NoWait                                  bool // renews no lease (LEASE-4)
+	Arguments                               protocol.Table
+	// Connection is the asker's, the owner of an exclusive queue.
+	Connection *actor.PID
+	VHost      string
+}
+
+// Answer implements Answerable.
+func (d *DeclareQueue) Answer(f Fate) (*actor.PID, any) {
+	return d.ReplyTo, &DeclareQueueReply{Reply: d.Done(gone(f, d.Name, d.VHost)), Name: d.Name}
+}
+
+// DeleteQueue ends a queue; one that does not exist is deleted with 0 messages
+// (DEC-6). From a channel to the vhost, which forwards it; the queue answers
+// DeleteQueueReply once it is forgotten.
+type DeleteQueue struct {
+	Request
+	Name              string
+	IfUnused, IfEmpty bool
+	Connection        *actor.PID // the asker's; nil for the broker itself
+	VHost             string
+}
+
+// Answer implements Answerable.
+func (d *DeleteQueue) Answer(f Fate) (*actor.PID, any) {
+	if f == Gone {
+		return d.ReplyTo, &DeleteQueueReply{Reply: d.Done(nil)}
+	}
+	return d.ReplyTo, &DeleteQueueReply{Reply: d.Done(gone(f, d.Name, d.VHost))}
+}
+
+// DeclareExchange makes an exchange or checks one that exists. From a channel;
+// TopologyReply comes back.
+type DeclareExchange struct {
+	Request
+	Name, Type                             string
+	Passive, Durable, AutoDelete, Internal bool
+	Arguments                              protocol.Table
+}
+
+// Answer implements Answerable.
+func (d *DeclareExchange) Answer(f Fate) (*actor.PID, any) { return d.answer(f) }
+
+// DeleteExchange ends an exchange; one that does not exist is fine. From a
+// channel; TopologyReply comes back.
+type DeleteExchange struct {
+	Request
+	Name     string
+	IfUnused bool
+}
+
+// Answer implements Answerable.
+func (d *DeleteExchange) Answer(f Fate) (*actor.PID, any) { return d.answer(f) }
+
+// Bind adds a binding from Source. From a channel to the vhost, which resolves
+// both ends and sends AddBinding; TopologyReply comes back.
+type Bind struct {
+	Request
+	Source     string
+	Binding    topology.Binding
+	Connection *actor.PID // for exclusive queues (DEC-5)
+}
+
+// Answer implements Answerable.
+func (b *Bind) Answer(f Fate) (*actor.PID, any) { return b.answer(f) }
+
+// Unbind removes a binding; one that does not exist is fine. From a channel;
+// TopologyReply comes back.
+type Unbind struct {
+	Request
+	Source     string
+	Binding    topology.Binding
+	Connection *actor.PID
+}
+
+// Answer implements Answerable.
+func (u *Unbind) Answer(f Fate) (*actor.PID, any) { return u.answer(f) }
+
+// QueueRetiring opens a queue's farewell (STYLE §5). Handled is how many of the
+// vhost's commands the queue has seen: if the vhost has forwarded more it
+// answers QueueKept, else QueueForgotten once name and bindings are
+// unpublished. Deleted says that a DeleteQueue asked for it: commands behind it
+// wait in the vhost and meet the next incarnation, so it is never kept.
+type QueueRetiring struct {
+	Name        string
+	Incarnation uint64
+	Queue       *actor.PID
+	Handled     uint64
+	Deleted     bool
+}
+
+// QueueDeleteRefused: a DeleteQueue failed its conditions and was answered; the
+// vhost may forward the commands that wait behind it.
+type QueueDeleteRefused struct {
+	Name        string
+	Incarnation uint64
+}
+
+// ExchangeUnused: an auto-delete exchange lost its last binding. From the
+// exchange.
+type ExchangeUnused struct {
+	Name     string
+	Exchange *actor.PID
+}
+
+// BindingsForgotten answers ForgetDestination.
+type BindingsForgotten struct{ Reply }
+
+// ExchangeDeleteReply answers RetireExchange: nil Err means that the exchange
+// has published an empty table and may be forgotten.
+type ExchangeDeleteReply struct{ Reply }
+
+// ReleaseConnection deletes the exclusive queues of a connection. From the
+// connection; ConnectionReleased comes back when they are forgotten.
+type ReleaseConnection struct {
+	Request
+	Connection *actor.PID
+}
+
+// Answer implements Answerable.
+func (r *ReleaseConnection) Answer(Fate) (*actor.PID, any) {
+	return r.ReplyTo, &ConnectionReleased{Reply: r.Done(nil)}
+}
+
+// ApplyPolicies gives a vhost its policies. From the registry;
+// ApplyPoliciesReply comes back when every affected queue was sent its settings
+// and every affected exchange has published (DESIGN §5a.15). A version that is
+// not newer than the last one is ignored, and answered.
+type ApplyPolicies struct {
+	Request
+	Set *policies.Set
+}
+
+// Answer implements Answerable.
+func (a *ApplyPolicies) Answer(f Fate) (*actor.PID, any) {
+	return a.ReplyTo, &ApplyPoliciesReply{Reply: a.Done(nil)}
+}
+
+// ApplyPoliciesReply answers ApplyPolicies.
+type ApplyPoliciesReply struct{ Reply }
+
+func (r Request) answer(f Fate) (*actor.PID, any) {
+	var err error = protocol.ConnectionErrorf(protocol.InternalError, "the virtual host failed")
+	if f == Gone {
+		err = protocol.ConnectionErrorf(protocol.NotAllowed, "the virtual host is gone")
+	}
+	return r.ReplyTo, &TopologyReply{Reply: r.Done(err)}
+}

@@ -1,0 +1,105 @@
+package message
+
+import "sync/atomic"
+
+// Gate bounds the bytes of one connection that are between its socket and the
+// queues (DESIGN §3, bounded by credit). The reader waits at it before it reads
+// more; whoever releases the last reference to a chunk opens it.
+type Gate struct {
+	limit int64
+	used  atomic.Int64
+	wake  chan struct{} // capacity 1: a token means "look again"
+}
+
+// NewGate makes a gate that is closed while more than limit bytes are under way.
+func NewGate(limit int64) *Gate {
+	return &Gate{limit: limit, wake: make(chan struct{}, 1)}
+}
+
+// Charge counts n bytes as under way. It never blocks.
+func (g *Gate) Charge(n int) { g.used.Add(int64(n)) }
+
+// Refund takes n bytes off the account and wakes a waiting reader when the
+// gate opens by it.
+func (g *Gate) Refund(n int) {
+	after := g.used.Add(-int64(n))
+	if after <= g.limit && after+int64(n) > g.limit {
+		select {
+		case g.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Used is how many bytes are under way.
+func (g *Gate) Used() int64 { return g.used.Load() }
+
+// Wait blocks until the gate is open or done is closed; false says done.
+func (g *Gate) Wait(done <-chan struct{}) bool {
+	for g.used.Load() > g.limit {
+		select {
+		case <-g.wake:
+		case <-done:
+			return false
+		}
+	}
+	return true
+}
+
+// Chunk is a piece of a connection's input. It begins with one reference, the
+// reader's own. Whoever sends slices of it to another actor retains it first,
+// once per mail; the receiver releases it exactly once.
+type Chunk struct {
+	Buf  []byte
+	refs atomic.Int32
+	gate *Gate
+}
+
+// NewChunk charges gate with size bytes and allocates them.
+func (g *Gate) NewChunk(size int) *Chunk {
+	g.Charge(size)
+	c := &Chunk{Buf: make([]byte, size), gate: g}
+	c.refs.Store(1)
+	return c
+}
+
+// Retain adds a reference. A nil chunk has none to count.
+func (c *Chunk) Retain() {
+	if c != nil {
+		c.refs.Add(1)
+	}
+}
+
+// Release drops a reference; the last one refunds the gate. Nil is allowed.
+func (c *Chunk) Release() {
+	if c == nil {
+		return
+	}
+	switch n := c.refs.Add(-1); {
+	case n == 0:
+		c.gate.Refund(len(c.Buf))
+	case n < 0:
+		panic("message: chunk released more often than retained")
+	}
+}
+
+// Debt is credit charged for memory outside of chunks: bodies that came in
+// several frames and were joined. The zero value owes nothing.
+type Debt struct {
+	gate  *Gate
+	bytes int
+}
+
+// Owe charges gate with n bytes and adds them to the debt.
+func (d *Debt) Owe(gate *Gate, n int) {
+	gate.Charge(n)
+	d.gate, d.bytes = gate, d.bytes+n
+}
+
+// Settle refunds what is owed; later calls do nothing.
+func (d *Debt) Settle() {
+	if d.gate != nil {
+		d.gate.Refund(d.bytes)
+		*d = Debt{}
+	}
+}

@@ -1,0 +1,46 @@
+package message
+
+// Message is one AMQP content with what its method said. Its slices alias the
+// read chunk it arrived in unless Owned is set; nobody writes to them.
+type Message struct {
+	Exchange   []byte // exchange it was published to, "" is the default exchange
+	RoutingKey []byte
+	Header     []byte   // raw property flags and list as they arrived
+	Body       []byte   // whole body, joined if it came in several frames
+	Overlay    *Overlay // nil unless the broker has something to add
+	// Number is what the sender wants to be told about in EnqueueReply, 0 for
+	// nothing: a channel's publish number or the dead-letter actor's ticket.
+	Number uint64
+	// TTL is the parsed expiration property in ms, NoTTL without one (TTL-5).
+	TTL      int64
+	Priority uint8 // priority property, 0 without one
+	// Persistent is delivery-mode 2.
+	Persistent bool
+	// Owned says that the slices do not alias a read chunk: a queue may keep
+	// them instead of copying (DESIGN §5a.11).
+	Owned bool
+}
+
+// NoTTL is the TTL of a message without expiration property.
+const NoTTL = -1
+
+// Size is how many bytes of content the message brings into a queue.
+func (m *Message) Size() int {
+	return len(m.Exchange) + len(m.RoutingKey) + len(m.Header) + len(m.Body)
+}
+
+// Own copies what aliases a read chunk, so that the message outlives it.
+func (m *Message) Own() {
+	if m.Owned {
+		return
+	}
+	buf := make([]byte, 0, m.Size())
+	take := func(src []byte) []byte {
+		start := len(buf)
+		buf = append(buf, src...)
+		return buf[start:len(buf):len(buf)]
+	}
+	m.Exchange, m.RoutingKey = take(m.Exchange), take(m.RoutingKey)
+	m.Header, m.Body = take(m.Header), take(m.Body)
+	m.Owned = true
+}

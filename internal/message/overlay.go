@@ -1,0 +1,158 @@
+package message
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"candlemark/protocol"
+)
+
+// Overlay is what the broker adds to a publisher's content. It is immutable:
+// With… functions make new ones.
+type Overlay struct {
+	// Deaths is the x-death history, most recent first (DL-20).
+	Deaths []Death
+	// First is the death that x-first-death-* tells of (DL-22).
+	First Origin
+	// Last is the death that x-last-death-* tells of (DL-22).
+	Last Origin
+	// DropExpiration hides the publisher's expiration property (DL-17).
+	DropExpiration bool
+}
+
+// Origin names where and why a message died.
+type Origin struct {
+	Queue, Reason, Exchange string
+}
+
+// Death is one entry of x-death: all deaths in one queue for one reason.
+type Death struct {
+	Queue, Reason string
+	// Exchange and RoutingKeys are those before the first such death (DL-21).
+	Exchange    string
+	RoutingKeys []string
+	Count       int64
+	Time        int64 // first death, in s since 1970
+	// OriginalExpiration is the expiration property it died with, "" if none.
+	OriginalExpiration string
+}
+
+// Died is the overlay after another death at d.Time. d.Count is not read: a
+// repeated death for the same queue and reason moves to the front with its
+// count raised and nothing else changed (DL-21). o may be nil.
+func (o *Overlay) Died(d Death) *Overlay {
+	next := Overlay{DropExpiration: true}
+	var before []Death
+	if o != nil {
+		next.First = o.First
+		before = o.Deaths
+	}
+	d.Count = 1
+	next.Deaths = make([]Death, 1, len(before)+1)
+	from := d.Exchange
+	for _, old := range before {
+		if old.Queue == d.Queue && old.Reason == d.Reason {
+			d = old
+			d.Count++
+			continue
+		}
+		next.Deaths = append(next.Deaths, old)
+	}
+	next.Deaths[0] = d
+	next.Last = Origin{Queue: d.Queue, Reason: d.Reason, Exchange: from}
+	if len(before) == 0 {
+		next.First = next.Last
+	}
+	return &next
+}
+
+// Cycle reports whether delivering to queue closes a dead-letter cycle: the
+// most recent death there has no rejection at or after it (DL-25).
+func (o *Overlay) Cycle(queue string) bool {
+	if o == nil || len(o.Deaths) == 0 || o.Deaths[0].Reason == "rejected" {
+		return false
+	}
+	for _, d := range o.Deaths {
+		if d.Reason == "rejected" {
+			return false
+		}
+		if d.Queue == queue {
+			return true
+		}
+	}
+	return false
+}
+
+// Header is the raw property list to send: the publisher's own without an
+// overlay, else a merged one with its headers sorted by name (DL-19).
+func (o *Overlay) Header(raw []byte) ([]byte, error) {
+	if o == nil {
+		return raw, nil
+	}
+	p, err := protocol.DecodeProperties(raw)
+	if err != nil {
+		return nil, err
+	}
+	if o.DropExpiration {
+		p.DropExpiration()
+	}
+	if len(o.Deaths) > 0 {
+		p.SetHeaders(o.headers(p.Headers))
+	}
+	return p.Append(make([]byte, 0, len(raw)+256)), nil
+}
+
+func (o *Overlay) headers(own protocol.Table) protocol.Table {
+	out := make(protocol.Table, 0, len(own)+7)
+	for _, f := range own {
+		if !strings.HasPrefix(f.Key, "x-first-death-") && !strings.HasPrefix(f.Key, "x-last-death-") && f.Key != "x-death" {
+			out = append(out, f)
+		}
+	}
+	deaths := make(protocol.Array, len(o.Deaths))
+	for i, d := range o.Deaths {
+		deaths[i] = d.table()
+	}
+	out = append(out, protocol.Field{Key: "x-death", Value: deaths})
+	out = append(out, o.First.fields("x-first-death-")...)
+	out = append(out, o.Last.fields("x-last-death-")...)
+	slices.SortStableFunc(out, func(a, b protocol.Field) int { return strings.Compare(a.Key, b.Key) })
+	return slices.CompactFunc(out, func(a, b protocol.Field) bool { return a.Key == b.Key })
+}
+
+func (g Origin) fields(prefix string) protocol.Table {
+	return protocol.Table{
+		{Key: prefix + "exchange", Value: g.Exchange},
+		{Key: prefix + "queue", Value: g.Queue},
+		{Key: prefix + "reason", Value: g.Reason},
+	}
+}
+
+// table has its fields in the order of DL-20.
+func (d Death) table() protocol.Table {
+	keys := make(protocol.Array, len(d.RoutingKeys))
+	for i, k := range d.RoutingKeys {
+		keys[i] = k
+	}
+	t := make(protocol.Table, 0, 7)
+	if d.OriginalExpiration != "" {
+		t = append(t, protocol.Field{Key: "original-expiration", Value: d.OriginalExpiration})
+	}
+	return append(t,
+		protocol.Field{Key: "count", Value: d.Count},
+		protocol.Field{Key: "reason", Value: d.Reason},
+		protocol.Field{Key: "queue", Value: d.Queue},
+		protocol.Field{Key: "time", Value: protocol.Timestamp(d.Time)},
+		protocol.Field{Key: "exchange", Value: d.Exchange},
+		protocol.Field{Key: "routing-keys", Value: keys},
+	)
+}
+
+// FormatTTL renders a TTL in ms as the expiration property does; "" for NoTTL.
+func FormatTTL(ms int64) string {
+	if ms < 0 {
+		return ""
+	}
+	return strconv.FormatInt(ms, 10)
+}
