@@ -1,0 +1,112 @@
+package mailbox_test
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"candlemark/actors/mailbox"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+func TestDispatcherRunsInOrder(t *testing.T) {
+	d := mailbox.NewDispatcher(1)
+	var got []any
+	var want []any
+	for i := range 1000 {
+		want = append(want, i)
+		d.Schedule(func() { got = append(got, i) })
+	}
+	d.Stop()
+	expect(t, "turns", got, want...)
+}
+
+func TestDispatcherUsesAllWorkers(t *testing.T) {
+	d := newDispatcher(t, 3)
+	var together sync.WaitGroup
+	together.Add(3)
+	for range 3 {
+		d.Schedule(func() {
+			together.Done()
+			together.Wait()
+		})
+	}
+	together.Wait()
+}
+
+// TestBusyActorYields has one worker, an actor that mails itself for ever, and another that must get its turn.
+func TestBusyActorYields(t *testing.T) {
+	system, d := newSystem(t), newDispatcher(t, 1)
+	var stop atomic.Bool
+	busy := system.Root.Spawn(props(d, mailbox.New(func(any) {}), func(c actor.Context) {
+		if _, ok := c.Message().(int); ok && !stop.Load() {
+			c.Send(c.Self(), 1)
+		}
+	}))
+	system.Root.Send(busy, 1)
+	done := make(chan struct{})
+	other := system.Root.Spawn(props(d, mailbox.New(func(any) {}), func(c actor.Context) {
+		if _, ok := c.Message().(int); ok {
+			close(done)
+		}
+	}))
+	system.Root.Send(other, 1)
+	<-done
+	stop.Store(true)
+}
+
+func TestScheduleAfterStopStillRuns(t *testing.T) {
+	d := mailbox.NewDispatcher(2)
+	d.Stop()
+	d.Stop()
+	done := make(chan struct{})
+	d.Schedule(func() { close(done) })
+	<-done
+}
+
+// TestStopRacesSchedule wants every turn to run, whichever side of Stop it fell on.
+func TestStopRacesSchedule(t *testing.T) {
+	for range 200 {
+		d := mailbox.NewDispatcher(2)
+		var turns, posters sync.WaitGroup
+		turns.Add(40)
+		for range 4 {
+			posters.Go(func() {
+				for range 10 {
+					d.Schedule(turns.Done)
+				}
+			})
+		}
+		d.Stop()
+		posters.Wait()
+		turns.Wait()
+	}
+}
+
+func TestDispatcherInBubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		system, d := newSystem(t), newDispatcher(t, 2)
+		begin := time.Now()
+		fired := make(chan time.Duration, 1)
+		m := mailbox.New(func(any) {})
+		pid := system.Root.Spawn(props(d, m, func(c actor.Context) {
+			switch mail := c.Message().(type) {
+			case time.Duration:
+				self := c.Self()
+				time.AfterFunc(mail, func() { system.Root.Send(self, "due") })
+			case string:
+				fired <- time.Since(begin)
+			}
+		}))
+		system.Root.Send(pid, 48*time.Hour)
+		if late := <-fired - 48*time.Hour; late != 0 {
+			t.Errorf("%v late", late)
+		}
+		if err := system.Root.StopFuture(pid).Wait(); err != nil {
+			t.Error(err)
+		}
+	})
+}

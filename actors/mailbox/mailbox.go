@@ -1,0 +1,143 @@
+package mailbox
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Buffers larger than these (in mails) are given back to the collector, so that a burst does not fatten an actor for ever:
+// keepBusy between two batches, keepIdle when the actor has nothing left to do.
+const (
+	keepBusy = 1024
+	keepIdle = 8
+)
+
+// closedNext is what next holds after Close: past the end of every batch, with room for claims that still come.
+const closedNext = math.MaxInt64 / 2
+
+// Mailbox is an unbounded actor.Mailbox for many producers and one actor. Posts append to one slice, the actor runs
+// another, and the two are swapped when the second is used up. Make one with New; one Mailbox serves one actor.
+type Mailbox struct {
+	// Trace, unless nil, is told every user mail (unwrapped) right before the actor handles it, in the actor's turn.
+	// Set it before the actor is spawned.
+	Trace func(mail any)
+
+	undeliverable func(mail any)
+	invoker       actor.MessageInvoker
+	dispatcher    actor.Dispatcher
+	turn          func() // m.process, bound once: a method value would cost an allocation per wake-up
+
+	mu        sync.Mutex
+	inbox     []any // user mail posted since the last swap
+	batch     []any // the user mail being run; written by the actor's turn only, and only under mu
+	system    []any // system mail that waits, oldest first
+	started   bool  // the invoker is there: turns may be scheduled
+	scheduled bool  // a turn is in the dispatcher's hands or running
+	closed    bool  // user posts go to undeliverable
+	suspended bool  // user mail waits for the supervisor; written by the actor's turn only, and only under mu
+
+	next    atomic.Int64 // batch[next:] is still to come; whoever moves it owns what it passed
+	pending atomic.Bool  // system is not empty
+}
+
+var _ actor.Mailbox = (*Mailbox)(nil)
+
+// New returns an open, empty mailbox. After Close every user post is handed to undeliverable, in the poster's goroutine:
+// it must not block, must be safe for concurrent calls, and gets what was sent without its envelope. It may not be nil.
+func New(undeliverable func(mail any)) *Mailbox {
+	if undeliverable == nil {
+		panic("mailbox: New needs an undeliverable handler")
+	}
+	m := &Mailbox{undeliverable: undeliverable}
+	m.turn = m.process
+	return m
+}
+
+// PostUserMessage appends mail, or hands it to the undeliverable handler when the mailbox is closed. Mail of one producer
+// is handled in the order in which it was posted.
+func (m *Mailbox) PostUserMessage(mail any) {
+	m.mu.Lock()
+	if m.closed {
+		m.mu.Unlock()
+		m.undeliverable(actor.UnwrapEnvelopeMessage(mail))
+		return
+	}
+	m.inbox = append(m.inbox, mail)
+	m.wake(!m.suspended)
+}
+
+// PostSystemMessage appends system mail, which passes all user mail. It is accepted for ever, closed or not.
+func (m *Mailbox) PostSystemMessage(mail any) {
+	m.mu.Lock()
+	m.system = append(m.system, mail)
+	m.pending.Store(true)
+	m.wake(true)
+}
+
+// wake unlocks mu and schedules a turn if there is something to do and none is under way.
+func (m *Mailbox) wake(work bool) {
+	schedule := work && m.started && !m.scheduled
+	if schedule {
+		m.scheduled = true
+	}
+	m.mu.Unlock()
+	if schedule {
+		m.dispatcher.Schedule(m.turn)
+	}
+}
+
+// RegisterHandlers is called once by the actor system, before Start.
+func (m *Mailbox) RegisterHandlers(invoker actor.MessageInvoker, dispatcher actor.Dispatcher) {
+	m.invoker, m.dispatcher = invoker, dispatcher
+}
+
+// Start lets the first turn come. Mail posted to the registered name before it waits here: protoactor registers a name
+// before it hands the mailbox its invoker.
+func (m *Mailbox) Start() {
+	m.mu.Lock()
+	m.started = true
+	m.wake(m.runnable())
+}
+
+// UserMessageCount returns how much user mail waits. It is exact only while nothing is posted or run.
+func (m *Mailbox) UserMessageCount() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.inbox) + m.unclaimed()
+}
+
+// Close ends the delivery of user mail and returns what was still waiting, oldest first and without envelopes. Every
+// user mail is handled by the actor, or returned by Close, or handed to the undeliverable handler, exactly once. It may be
+// called from anywhere, also from the actor's own Receive; the mail being handled at that moment counts as handled.
+// A second Close returns nothing.
+func (m *Mailbox) Close() []any {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return nil
+	}
+	m.closed = true
+	var left []any
+	if first := m.next.Swap(closedNext); first < int64(len(m.batch)) {
+		left = append(left, m.batch[first:]...)
+	}
+	left = append(left, m.inbox...)
+	m.inbox = nil
+	for i, mail := range left {
+		left[i] = actor.UnwrapEnvelopeMessage(mail)
+	}
+	return left
+}
+
+// unclaimed returns how much of the batch is still to come. mu is held.
+func (m *Mailbox) unclaimed() int {
+	return max(0, int(int64(len(m.batch))-m.next.Load()))
+}
+
+// runnable tells whether a turn would find something to do. mu is held.
+func (m *Mailbox) runnable() bool {
+	return len(m.system) > 0 || !m.suspended && len(m.inbox)+m.unclaimed() > 0
+}
