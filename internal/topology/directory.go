@@ -1,0 +1,86 @@
+package topology
+
+import (
+	"iter"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"candlemark/protocol"
+)
+
+// Queue is one declared queue as the directory knows it. It is immutable; a redeclared queue is another one.
+type Queue struct {
+	// Name is unique within the vhost.
+	Name string
+	// PID is the queue actor.
+	PID *actor.PID
+	// Incarnation tells queues of the same name apart; it grows with each of them.
+	Incarnation uint64
+	// Durable, AutoDelete and Exclusive are the flags of queue.declare.
+	Durable, AutoDelete, Exclusive bool
+	// Owner is the connection of an exclusive queue, else nil.
+	Owner *actor.PID
+	// Arguments as stored by the declare (DEC-12).
+	Arguments protocol.Table
+	// Type is "classic", "quorum" or "stream".
+	Type string
+}
+
+// Directory maps the names of one vhost to its queues and exchanges. It is immutable; the zero value is empty. A change costs
+// O(log n).
+type Directory struct {
+	queues    tree[*Queue]
+	exchanges tree[*Exchange]
+}
+
+// Queue finds a queue, nil when there is none of that name. It does not allocate.
+func (d *Directory) Queue(name []byte) *Queue {
+	q, _ := d.queues.get(name)
+	return q
+}
+
+// Exchange finds an exchange, nil when there is none of that name. The default exchange has the empty name. It does not allocate.
+func (d *Directory) Exchange(name []byte) *Exchange {
+	x, _ := d.exchanges.get(name)
+	return x
+}
+
+// WithQueue is d with q in it, in the place of any other queue of its name.
+func (d *Directory) WithQueue(q *Queue) *Directory {
+	return &Directory{queues: d.queues.with(q.Name, q), exchanges: d.exchanges}
+}
+
+// WithoutQueue is d without the queue of that name; d itself when there is none.
+func (d *Directory) WithoutQueue(name string) *Directory {
+	queues, found := d.queues.without(name)
+	if !found {
+		return d
+	}
+	return &Directory{queues: queues, exchanges: d.exchanges}
+}
+
+// WithExchange is d with x in it, in the place of any other exchange of its name.
+func (d *Directory) WithExchange(x *Exchange) *Directory {
+	return &Directory{queues: d.queues, exchanges: d.exchanges.with(x.Name, x)}
+}
+
+// WithoutExchange is d without the exchange of that name; d itself when there is none.
+func (d *Directory) WithoutExchange(name string) *Directory {
+	exchanges, found := d.exchanges.without(name)
+	if !found {
+		return d
+	}
+	return &Directory{queues: d.queues, exchanges: exchanges}
+}
+
+// Queues yields all queues, sorted by the bytes of their names.
+func (d *Directory) Queues() iter.Seq[*Queue] { return d.queues.under("") }
+
+// Exchanges yields all exchanges, sorted by the bytes of their names.
+func (d *Directory) Exchanges() iter.Seq[*Exchange] { return d.exchanges.under("") }
+
+// QueueCount is how many queues there are.
+func (d *Directory) QueueCount() int { return d.queues.len() }
+
+// ExchangeCount is how many exchanges there are, the default exchange included if it was put in.
+func (d *Directory) ExchangeCount() int { return d.exchanges.len() }

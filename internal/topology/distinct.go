@@ -1,0 +1,42 @@
+package topology
+
+import "slices"
+
+// distinctScan is up to how many values a look through the list is faster than a map.
+const distinctScan = 32
+
+// distinct is a list in which no value comes twice. It keeps its memory when it is reset.
+type distinct[T comparable] struct {
+	list []T
+	seen map[T]struct{} // the first len(seen) values of list; grows only when it is needed
+}
+
+// add appends v unless it is there.
+func (d *distinct[T]) add(v T) {
+	if !d.has(v) {
+		d.list = append(d.list, v)
+	}
+}
+
+func (d *distinct[T]) has(v T) bool {
+	if len(d.list) <= distinctScan {
+		return slices.Contains(d.list, v)
+	}
+	if d.seen == nil {
+		d.seen = make(map[T]struct{}, 2*len(d.list))
+	}
+	for _, known := range d.list[len(d.seen):] {
+		d.seen[known] = struct{}{}
+	}
+	_, found := d.seen[v]
+	return found
+}
+
+// reset empties the list and forgets its values, so that nothing is kept from the garbage collector.
+func (d *distinct[T]) reset() {
+	clear(d.list)
+	d.list = d.list[:0]
+	if len(d.seen) > 0 {
+		clear(d.seen)
+	}
+}

@@ -1,0 +1,31 @@
+// Package topology holds what a publish reads to find its queues: the directory of names of a virtual host and the routing table of
+// each exchange, both immutable, and the Router that walks them.
+//
+// # What it owns
+//
+//   - VHost: the handle of one virtual host. It carries the current Directory behind an atomic pointer, and a generation that grows
+//     with every published change, so that whoever caches a route knows when to look again.
+//   - Directory: names to queues and exchanges. The vhost actor is its only writer.
+//   - Routes: the bindings of one exchange and the matcher of its type. The exchange actor is its only writer; it hands the new
+//     table over with Exchange.Publish.
+//   - Router: resolves one publish to distinct queues. Each channel and each dead-letter actor has its own.
+//
+// Nothing here is ever altered after it was published: every change makes a new snapshot that shares all but O(log n) of the old
+// one, and a reader keeps its snapshot for as long as it likes. Names lead to pointers and bindings keep those pointers, so a route
+// never reaches a later queue of the same name.
+//
+// # Matchers
+//
+//	direct    tree: binding key -> destinations
+//	fanout    destinations
+//	topic     trie of words, '*' and '#' beside them; matched as a set of nodes per word, so that the work is bounded by the
+//	          nodes a key can reach, however many '#' a binding has
+//	headers   tree: encoded (key, value) -> bindings that ask for it; only those are looked at
+//
+// Destinations of one entry are counted, because several bindings may lead from one entry to the same queue (their arguments
+// differ); a queue is delivered to once.
+//
+// # What a restart loses
+//
+// Everything: snapshots are made from the definitions when the vhost opens.
+package topology

@@ -1,0 +1,40 @@
+package topology
+
+import (
+	"sync/atomic"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"candlemark/protocol"
+)
+
+// Exchange is one declared exchange as the directory and other exchanges' bindings know it. All but its routing table is immutable.
+// It must not be copied.
+type Exchange struct {
+	// Name is unique within the vhost; the default exchange has the empty name.
+	Name string
+	// Type as declared: "direct", "fanout", "topic", "headers" or "x-delayed-message".
+	Type string
+	// PID is the exchange actor; nil for the default exchange.
+	PID *actor.PID
+	// Durable, AutoDelete and Internal are the flags of exchange.declare.
+	Durable, AutoDelete, Internal bool
+	// Arguments as declared.
+	Arguments protocol.Table
+
+	routes atomic.Pointer[Routes]
+}
+
+// noRoutes is what an exchange has before its first table is published.
+var noRoutes = &Routes{matcher: &fanout{}}
+
+// Routes is the current routing table. Never nil: before the first Publish it is a table that routes nothing.
+func (x *Exchange) Routes() *Routes {
+	if r := x.routes.Load(); r != nil {
+		return r
+	}
+	return noRoutes
+}
+
+// Publish makes r the current routing table. Only the exchange's actor calls it, and VHost.Bump after it.
+func (x *Exchange) Publish(r *Routes) { x.routes.Store(r) }

@@ -1,0 +1,179 @@
+package topology
+
+import (
+	"strings"
+
+	"candlemark/protocol"
+)
+
+// headers matches the arguments of bindings with the headers of a message. [AMQP 3.1.3.4] As in RabbitMQ: x-match says whether all
+// or any of the arguments must match and is "all" when absent; arguments whose name begins with "x-" are skipped, except that
+// all-with-x and any-with-x skip only x-match itself; an argument without value asks only that the header is there; without any
+// argument left, all matches everything and any nothing.
+//
+// Bindings are found by the conditions they contain: one with any under each of them, one with all under one of them, which leaves the
+// others to be looked at.
+type headers struct {
+	always     destinations // all, without a condition
+	conditions tree[headerSlot]
+}
+
+// headerSlot holds the bindings found by one condition. It is immutable.
+type headerSlot struct {
+	any destinations
+	all tree[*headerRule] // by the binding's id
+}
+
+// headerRule is a binding of which all conditions must hold: rest are those beside the one it was found by.
+type headerRule struct {
+	rest   []condition
+	target Target
+}
+
+func (m *headers) with(b *bound) matcher {
+	match, list := conditionsOf(b.Arguments)
+	c := *m
+	switch {
+	case match == matchAny:
+		c.changeAny(list, b, withDestination)
+	case len(list) == 0:
+		c.always = withDestination(c.always, b)
+	default:
+		first, rest := anchor(list)
+		key := string(first.append(nil))
+		slot, _ := c.conditions.get([]byte(key))
+		slot.all = slot.all.with(b.id, &headerRule{rest: rest, target: b.target})
+		c.put(key, slot)
+	}
+	return &c
+}
+
+func (m *headers) without(b *bound) matcher {
+	match, list := conditionsOf(b.Arguments)
+	c := *m
+	switch {
+	case match == matchAny:
+		c.changeAny(list, b, withoutDestination)
+	case len(list) == 0:
+		c.always = withoutDestination(c.always, b)
+	default:
+		first, _ := anchor(list)
+		key := string(first.append(nil))
+		slot, _ := c.conditions.get([]byte(key))
+		slot.all, _ = slot.all.without(b.id)
+		c.put(key, slot)
+	}
+	return &c
+}
+
+// changeAny applies op to the slots of all conditions of a binding. It and put alter a matcher that is not published yet.
+func (m *headers) changeAny(list []condition, b *bound, op func(destinations, *bound) destinations) {
+	for _, c := range list {
+		key := string(c.append(nil))
+		slot, _ := m.conditions.get([]byte(key))
+		slot.any = op(slot.any, b)
+		m.put(key, slot)
+	}
+}
+
+func (m *headers) put(key string, slot headerSlot) {
+	if slot.any.len() == 0 && slot.all.len() == 0 {
+		m.conditions, _ = m.conditions.without(key)
+	} else {
+		m.conditions = m.conditions.with(key, slot)
+	}
+}
+
+func (m *headers) match(r *Router) {
+	r.collect(&m.always)
+	if m.conditions.len() == 0 {
+		return
+	}
+	f := r.decodedFields()
+	for i := range f.list {
+		r.collectSlot(m, f.present(i))
+		if !f.isVoid(i) {
+			r.collectSlot(m, f.equal(i))
+		}
+	}
+}
+
+// collectSlot adds what is found by one condition that the message fulfils.
+func (r *Router) collectSlot(m *headers, key []byte) {
+	slot, found := m.conditions.get(key)
+	if !found {
+		return
+	}
+	r.collect(&slot.any)
+	for rule := range slot.all.under("") {
+		if r.fields.fulfil(rule.rest) {
+			r.add(rule.target)
+		}
+	}
+}
+
+// decodedFields are the headers of the publish in hand, decoded by the first who asks.
+func (r *Router) decodedFields() *fields {
+	if !r.decoded {
+		r.decoded = true
+		var t protocol.Table
+		if r.headers != nil {
+			t = r.headers()
+		}
+		r.fields.load(t)
+	}
+	return &r.fields
+}
+
+// The two ways to combine conditions.
+const (
+	matchAll = iota
+	matchAny
+)
+
+// condition asks for a header: with this encoded value, or with any when value is empty.
+type condition struct {
+	key, value string
+}
+
+// append appends the form that conditions are found by; fields have it too.
+func (c condition) append(dst []byte) []byte {
+	dst = appendText(dst, c.key)
+	if c.value == "" {
+		return append(dst, tagVoid)
+	}
+	return append(dst, c.value...)
+}
+
+// conditionsOf reads the arguments of a binding. An x-match that ValidateBinding would refuse counts as all.
+func conditionsOf(args protocol.Table) (match int, list []condition) {
+	mode, _ := args.Get("x-match")
+	withX := mode == "all-with-x" || mode == "any-with-x"
+	if mode == "any" || mode == "any-with-x" {
+		match = matchAny
+	}
+	for _, f := range sortedFields(args) {
+		if f.Key == "x-match" || !withX && strings.HasPrefix(f.Key, "x-") {
+			continue
+		}
+		c := condition{key: f.Key}
+		if f.Value != nil {
+			c.value = string(appendValue(nil, f.Value))
+		}
+		list = append(list, c)
+	}
+	return match, list
+}
+
+// anchor picks the condition that a binding is found by: the first that asks for a value, since many messages have the header.
+func anchor(list []condition) (first condition, rest []condition) {
+	at := 0
+	for i, c := range list {
+		if c.value != "" {
+			at = i
+			break
+		}
+	}
+	rest = append(append(rest, list[:at]...), list[at+1:]...)
+	return list[at], rest
+}

@@ -1,0 +1,184 @@
+package topology
+
+import (
+	"encoding/binary"
+	"iter"
+	"slices"
+	"strings"
+
+	"candlemark/protocol"
+)
+
+// Binding is one binding as a client made it. Its identity is all four fields; the order of the arguments does not count, their
+// types and values do.
+type Binding struct {
+	// Destination is the name of the queue, or of the exchange when ToExchange is set.
+	Destination string
+	ToExchange  bool
+	// RoutingKey is the binding key: kept for every type of exchange, looked at by direct and topic.
+	RoutingKey string
+	// Arguments are kept for every type of exchange, looked at by headers.
+	Arguments protocol.Table
+}
+
+// Target is what a binding points at: exactly one of the two is set.
+type Target struct {
+	Queue    *Queue
+	Exchange *Exchange
+}
+
+// Routes is the routing table of one exchange: its bindings and the matcher of its type. It is immutable; every change makes a new
+// one in O(log n).
+type Routes struct {
+	// Alternate is the name of the effective alternate exchange, "" for none (DEC-14).
+	Alternate string
+
+	alternate []byte // the same, in the form that Directory.Exchange takes
+	bindings  tree[*bound]
+	matcher   matcher
+}
+
+// bound is one binding as the table keeps it.
+type bound struct {
+	Binding
+	target Target
+	id     string // identity: the destination's key, then routing key and arguments
+	dest   string // the destination's key, the beginning of id
+}
+
+// matcher is the part of a routing table that depends on the type of the exchange. It is immutable.
+type matcher interface {
+	// with and without are the matcher after adding a binding that was not there, or taking away one that was.
+	with(b *bound) matcher
+	without(b *bound) matcher
+	// match calls Router.collect with the destinations for the publish that r has in hand.
+	match(r *Router)
+}
+
+// NewRoutes makes the empty table of an exchange of type kind: direct, fanout, topic or headers. It is false for any other type.
+func NewRoutes(kind string) (*Routes, bool) {
+	switch kind {
+	case "direct":
+		return &Routes{matcher: &direct{}}, true
+	case "fanout":
+		return &Routes{matcher: &fanout{}}, true
+	case "topic":
+		return &Routes{matcher: &topic{}}, true
+	case "headers":
+		return &Routes{matcher: &headers{}}, true
+	}
+	return nil, false
+}
+
+// With is r with the binding b to dest; false, and r itself, when it is there already. Before dest is forgotten its bindings have to
+// be taken away (WithoutDestination), else they go on leading to it.
+func (r *Routes) With(b Binding, dest Target) (*Routes, bool) {
+	id, n := b.identity()
+	if _, found := r.bindings.get([]byte(id)); found {
+		return r, false
+	}
+	e := &bound{Binding: b, target: dest, id: id, dest: id[:n]}
+	c := *r
+	c.bindings = r.bindings.with(id, e)
+	c.matcher = r.matcher.with(e)
+	return &c, true
+}
+
+// Without is r without the binding b; false, and r itself, when it is not there.
+func (r *Routes) Without(b Binding) (*Routes, bool) {
+	id, _ := b.identity()
+	e, found := r.bindings.get([]byte(id))
+	if !found {
+		return r, false
+	}
+	c := *r
+	c.drop(e)
+	return &c, true
+}
+
+// WithoutDestination is r without any binding to that queue, or exchange; r itself when there is none. It costs O(log n) for each of
+// them.
+func (r *Routes) WithoutDestination(name string, toExchange bool) *Routes {
+	doomed := slices.Collect(r.bindings.under(destinationKey(name, toExchange)))
+	if len(doomed) == 0 {
+		return r
+	}
+	c := *r
+	for _, e := range doomed {
+		c.drop(e)
+	}
+	return &c
+}
+
+// drop takes a binding out of a table that is not published yet.
+func (r *Routes) drop(e *bound) {
+	r.bindings, _ = r.bindings.without(e.id)
+	r.matcher = r.matcher.without(e)
+}
+
+// WithAlternate is r with another effective alternate exchange, "" for none.
+func (r *Routes) WithAlternate(name string) *Routes {
+	if name == r.Alternate {
+		return r
+	}
+	c := *r
+	c.Alternate, c.alternate = name, []byte(name)
+	return &c
+}
+
+// Bindings yields all bindings, those to the same destination together.
+func (r *Routes) Bindings() iter.Seq[Binding] { return r.bindingsUnder("") }
+
+// BindingsTo yields the bindings to one queue, or exchange.
+func (r *Routes) BindingsTo(name string, toExchange bool) iter.Seq[Binding] {
+	return r.bindingsUnder(destinationKey(name, toExchange))
+}
+
+func (r *Routes) bindingsUnder(prefix string) iter.Seq[Binding] {
+	return func(yield func(Binding) bool) {
+		for e := range r.bindings.under(prefix) {
+			if !yield(e.Binding) {
+				return
+			}
+		}
+	}
+}
+
+// Len is the number of bindings.
+func (r *Routes) Len() int { return r.bindings.len() }
+
+// identity encodes what tells bindings apart; its first n bytes are the key of the destination.
+func (b Binding) identity() (id string, n int) {
+	buf := appendDestinationKey(nil, b.Destination, b.ToExchange)
+	n = len(buf)
+	buf = appendText(buf, b.RoutingKey)
+	for _, f := range sortedFields(b.Arguments) {
+		buf = appendExact(appendText(buf, f.Key), f.Value)
+	}
+	return string(buf), n
+}
+
+// destinationKey tells the destinations of one vhost apart. None is a prefix of another one.
+func destinationKey(name string, exchange bool) string {
+	return string(appendDestinationKey(nil, name, exchange))
+}
+
+func appendDestinationKey(dst []byte, name string, exchange bool) []byte {
+	kind := byte('q')
+	if exchange {
+		kind = 'x'
+	}
+	return appendText(append(dst, kind), name)
+}
+
+// appendText appends s behind its length.
+func appendText(dst []byte, s string) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
+}
+
+// sortedFields are the fields in the order of their keys, equal keys in the order of the table, which is left as it is.
+func sortedFields(t protocol.Table) []protocol.Field {
+	sorted := slices.Clone([]protocol.Field(t))
+	slices.SortStableFunc(sorted, func(a, b protocol.Field) int { return strings.Compare(a.Key, b.Key) })
+	return sorted
+}

@@ -1,0 +1,135 @@
+package topology
+
+import (
+	"bytes"
+	"strings"
+)
+
+// topic matches binding keys as patterns of words. [AMQP 3.1.3.3] As in RabbitMQ, keys are split at every '.', so that words can be
+// empty ("a." is "a" and ""), but the empty key has no word at all: "#" matches it, "*" does not. '*' and '#' are wildcards only as
+// whole words of a binding key.
+type topic struct {
+	root *topicNode // nil when there is no binding
+}
+
+// topicNode stands for one binding key, or the beginning of some. It is immutable.
+type topicNode struct {
+	words tree[*topicNode] // next nodes by word
+	star  *topicNode       // next node for any one word
+	hash  *topicNode       // next node for any number of words
+	here  destinations     // of the bindings whose key ends here
+}
+
+func (m *topic) with(b *bound) matcher {
+	return &topic{root: m.root.change(b.RoutingKey, b.RoutingKey != "", withDestination, b)}
+}
+
+func (m *topic) without(b *bound) matcher {
+	return &topic{root: m.root.change(b.RoutingKey, b.RoutingKey != "", withoutDestination, b)}
+}
+
+// change copies the path from n along the words of rest (none are left when more is false), applies op to the destinations at its
+// end and prunes what has become empty: nil is an empty node, going in and coming out.
+func (n *topicNode) change(rest string, more bool, op func(destinations, *bound) destinations, b *bound) *topicNode {
+	var c topicNode
+	if n != nil {
+		c = *n
+	}
+	if !more {
+		c.here = op(c.here, b)
+	} else {
+		word, rest, more := strings.Cut(rest, ".")
+		switch word {
+		case "*":
+			c.star = c.star.change(rest, more, op, b)
+		case "#":
+			c.hash = c.hash.change(rest, more, op, b)
+		default:
+			next, _ := c.words.get([]byte(word))
+			if next = next.change(rest, more, op, b); next != nil {
+				c.words = c.words.with(word, next)
+			} else {
+				c.words, _ = c.words.without(word)
+			}
+		}
+	}
+	if c.here.len() == 0 && c.words.len() == 0 && c.star == nil && c.hash == nil {
+		return nil
+	}
+	return &c
+}
+
+// topicWalk is the memory for matching one key: the nodes that the words read so far can lead to. A node has one parent, so no node
+// comes twice among now; a node behind '#' stays once it is reached and is kept apart, each once. The work is therefore at most the
+// number of words times the number of nodes, also for keys and bindings made to be slow.
+type topicWalk struct {
+	now, next []*topicNode
+	hashes    distinct[*topicNode]
+}
+
+func (m *topic) match(r *Router) {
+	if m.root == nil {
+		return
+	}
+	for _, key := range r.keys {
+		r.topic.run(m.root, key)
+		for _, n := range r.topic.now {
+			r.collect(&n.here)
+		}
+		for _, n := range r.topic.hashes.list {
+			r.collect(&n.here)
+		}
+		r.topic.reset()
+	}
+}
+
+// run reads all words of key; the nodes where it ends are then in now and hashes.
+func (w *topicWalk) run(root *topicNode, key []byte) {
+	w.reach(root)
+	w.now, w.next = w.next, w.now
+	for more := len(key) > 0; more; {
+		word := key
+		if dot := bytes.IndexByte(key, '.'); dot >= 0 {
+			word, key = key[:dot], key[dot+1:]
+		} else {
+			more = false
+		}
+		waiting := len(w.hashes.list)
+		for _, n := range w.now {
+			w.step(n, word)
+		}
+		for i := range waiting {
+			w.step(w.hashes.list[i], word)
+		}
+		clear(w.now)
+		w.now, w.next = w.next, w.now[:0]
+		if len(w.now) == 0 && len(w.hashes.list) == 0 {
+			return
+		}
+	}
+}
+
+// reset forgets all nodes, so that an idle router keeps no old table from the garbage collector.
+func (w *topicWalk) reset() {
+	clear(w.now)
+	w.now = w.now[:0]
+	w.hashes.reset()
+}
+
+// step follows n along one word.
+func (w *topicWalk) step(n *topicNode, word []byte) {
+	if next, found := n.words.get(word); found {
+		w.reach(next)
+	}
+	if n.star != nil {
+		w.reach(n.star)
+	}
+}
+
+// reach notes n for the next word, and what lies behind '#' there, for a '#' that stands for no word.
+func (w *topicWalk) reach(n *topicNode) {
+	w.next = append(w.next, n)
+	for n = n.hash; n != nil; n = n.hash {
+		w.hashes.add(n)
+	}
+}

@@ -1,0 +1,45 @@
+package topology
+
+import (
+	"sync/atomic"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// VHost is the handle of one virtual host, shared by everybody who routes in it. Name, PID and DeadLetter are set before it is shared
+// and never change.
+type VHost struct {
+	// Name as clients write it in connection.open, for example "/".
+	Name string
+	// PID is the vhost actor, which owns the names.
+	PID *actor.PID
+	// DeadLetter is the dead-letter actor of this vhost.
+	DeadLetter *actor.PID
+
+	directory  atomic.Pointer[Directory]
+	generation atomic.Uint64
+}
+
+// NewVHost makes the handle of a virtual host with an empty directory and generation 0.
+func NewVHost(name string) *VHost {
+	v := &VHost{Name: name}
+	v.directory.Store(&Directory{})
+	return v
+}
+
+// Directory is the current snapshot of the names. Never nil.
+func (v *VHost) Directory() *Directory { return v.directory.Load() }
+
+// Publish makes d the current snapshot and bumps the generation. Only the vhost actor calls it.
+func (v *VHost) Publish(d *Directory) {
+	v.directory.Store(d)
+	v.Bump()
+}
+
+// Generation grows with every directory or routing table published in this vhost. A route found after reading generation g is
+// current as long as the generation is still g.
+func (v *VHost) Generation() uint64 { return v.generation.Load() }
+
+// Bump tells everybody who caches routes that some have changed. An exchange actor calls it after Exchange.Publish, so that who
+// sees the new generation sees the new table as well.
+func (v *VHost) Bump() { v.generation.Add(1) }
