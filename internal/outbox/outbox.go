@@ -1,0 +1,199 @@
+package outbox
+
+import "sync"
+
+// directMax is how many bytes an appender writes itself, at most: more means
+// load, and then the actor has better things to do than to copy into a socket.
+const directMax = 8 << 10
+
+// TryWrite writes what the socket takes without waiting and returns how many
+// bytes that were, 0 when it would block or fails. It is never called while
+// another write is under way.
+type TryWrite func(b []byte) int
+
+// Outbox is made with New or NewDirect. Its methods may be called from any
+// goroutine, except that Take belongs to the writer.
+type Outbox struct {
+	limit int
+	start func()
+	try   TryWrite
+
+	mu      sync.Mutex
+	pending *buffer // gathers; nil while there is nothing
+	mark    int     // length of pending at Begin
+	current *buffer // being written; touched only by whoever has the writing
+	spilled int     // >= 0: current.b[spilled:] was refused by TryWrite
+	writing bool    // somebody has the writing
+	closed  bool
+	waiting []func() // to be called when pending is swapped out
+	drained func()   // from Finish
+}
+
+// New makes an outbox that has no room above limit bytes. start is called,
+// without the lock, whenever a writer is needed: it must see to it that soon
+// somebody calls Take until that returns nil. A nil start is for tests that
+// call Take themselves.
+func New(limit int, start func()) *Outbox { return NewDirect(limit, start, nil) }
+
+// NewDirect is New with a TryWrite, which appenders call themselves when nobody
+// is writing and the bytes are few.
+func NewDirect(limit int, start func(), try TryWrite) *Outbox {
+	if start == nil {
+		start = func() {}
+	}
+	return &Outbox{limit: limit, start: start, try: try, spilled: -1}
+}
+
+// Begin locks the outbox and returns the buffer to append to. End must follow
+// soon, whatever happens: code that may panic in between defers it.
+func (o *Outbox) Begin() []byte {
+	o.mu.Lock()
+	if o.pending == nil {
+		o.pending = newBuffer()
+	}
+	o.mark = len(o.pending.b)
+	return o.pending.b
+}
+
+// RoomFor tells whether more may be appended to b, the buffer that Begin
+// returned and that may have grown since. Only between Begin and End. A closed
+// outbox has no room.
+func (o *Outbox) RoomFor(b []byte) bool { return !o.closed && len(b) < o.limit }
+
+// End takes b, the buffer of Begin with whole frames appended, unlocks, and
+// sees to it that it is written.
+func (o *Outbox) End(b []byte) {
+	if o.closed {
+		b = b[:o.mark]
+	}
+	o.pending.b = b
+	if len(b) == 0 {
+		o.pending.release()
+		o.pending = nil
+	}
+	if len(b) == 0 || o.writing {
+		o.mu.Unlock()
+		return
+	}
+	o.writing = true
+	if o.try == nil || len(b) > directMax {
+		o.mu.Unlock()
+		o.start()
+		return
+	}
+	roomy := o.swap()
+	o.mu.Unlock()
+	o.direct(roomy)
+}
+
+// WhenRoom has f called once, when what has gathered was swapped out for
+// writing; at once if there is room already. f must only post mail. Not to be
+// called between Begin and End. A closed outbox never calls it.
+func (o *Outbox) WhenRoom(f func()) {
+	o.mu.Lock()
+	room := o.pending == nil || len(o.pending.b) < o.limit
+	if !room && !o.closed {
+		o.waiting = append(o.waiting, f)
+	}
+	room = room && !o.closed
+	o.mu.Unlock()
+	if room {
+		f()
+	}
+}
+
+// Close drops all later appends; what was appended before is still written.
+func (o *Outbox) Close() { o.Finish(nil) }
+
+// Finish is Close and has drained called, unless it is nil, when everything was
+// written. It is never called when the writer gives up.
+func (o *Outbox) Finish(drained func()) {
+	o.mu.Lock()
+	o.closed = true
+	o.waiting = nil
+	done := !o.writing
+	if !done {
+		o.drained = drained
+	}
+	o.mu.Unlock()
+	if done && drained != nil {
+		drained()
+	}
+}
+
+// Take returns what is to be written next, all of it, before the next call. Nil
+// says that there is nothing and that the writing has ended: the next append
+// starts it anew. The bytes belong to the outbox and are reused.
+func (o *Outbox) Take() []byte {
+	o.mu.Lock()
+	b, roomy := o.next()
+	drained := o.drained
+	if b != nil {
+		drained = nil
+	}
+	o.mu.Unlock()
+	for _, f := range roomy {
+		f()
+	}
+	if drained != nil {
+		drained()
+	}
+	return b
+}
+
+// direct is an appender's own attempt. It has the writing.
+func (o *Outbox) direct(roomy []func()) {
+	for _, f := range roomy {
+		f()
+	}
+	n := o.try(o.current.b)
+	o.mu.Lock()
+	o.spilled = -1
+	over := n == len(o.current.b) && o.pending == nil
+	if n < len(o.current.b) {
+		o.spilled = n
+	}
+	var drained func()
+	if over {
+		o.idle()
+		drained = o.drained
+	}
+	o.mu.Unlock()
+	if !over {
+		o.start()
+	}
+	if drained != nil {
+		drained()
+	}
+}
+
+// next is the body of Take. mu is held.
+func (o *Outbox) next() ([]byte, []func()) {
+	if o.spilled >= 0 {
+		b := o.current.b[o.spilled:]
+		o.spilled = -1
+		return b, nil
+	}
+	if o.pending == nil {
+		o.idle()
+		return nil, nil
+	}
+	roomy := o.swap()
+	return o.current.b, roomy
+}
+
+// swap makes what has gathered the current buffer. mu is held.
+func (o *Outbox) swap() []func() {
+	o.current.release()
+	o.current, o.pending = o.pending, nil
+	roomy := o.waiting
+	o.waiting = nil
+	return roomy
+}
+
+// idle ends the writing. mu is held.
+func (o *Outbox) idle() {
+	o.current.release()
+	o.current = nil
+	o.writing = false
+}
