@@ -1,0 +1,258 @@
+package protocol
+
+// Class 60: contents, and how they are fetched and settled; consumers are in consume.go, the hot path in hotpath.go.
+
+// newBasicMethod returns an empty method of class basic, nil for an unknown id.
+func newBasicMethod(method uint16) decoder {
+	switch method {
+	case 10:
+		return &BasicQos{}
+	case 11:
+		return &BasicQosOk{}
+	case 20:
+		return &BasicConsume{}
+	case 21:
+		return &BasicConsumeOk{}
+	case 30:
+		return &BasicCancel{}
+	case 31:
+		return &BasicCancelOk{}
+	case 40:
+		return &BasicPublish{}
+	case 50:
+		return &BasicReturn{}
+	case 60:
+		return &BasicDeliver{}
+	case 70:
+		return &BasicGet{}
+	case 71:
+		return &BasicGetOk{}
+	case 72:
+		return &BasicGetEmpty{}
+	case 80:
+		return &BasicAck{}
+	case 90:
+		return &BasicReject{}
+	case 100:
+		return &BasicRecoverAsync{}
+	case 110:
+		return &BasicRecover{}
+	case 111:
+		return &BasicRecoverOk{}
+	case 120:
+		return &BasicNack{}
+	}
+	return nil
+}
+
+// BasicPublish sends a content to an exchange [AMQP 1.8.3.7]. On the hot path see DecodePublish.
+type BasicPublish struct {
+	Exchange, RoutingKey string
+	Mandatory            bool
+	Immediate            bool // refused by RabbitMQ (TTL-7)
+}
+
+func (*BasicPublish) ClassID() uint16  { return classBasic }
+func (*BasicPublish) MethodID() uint16 { return 40 }
+func (*BasicPublish) Name() string     { return "basic.publish" }
+
+// Append implements Method.
+func (m *BasicPublish) Append(dst []byte) []byte {
+	dst = appendShort(appendShort(append(dst, 0, 0), m.Exchange), m.RoutingKey)
+	return append(dst, bits(m.Mandatory, m.Immediate))
+}
+
+func (m *BasicPublish) decode(c *cursor) {
+	c.u16()
+	m.Exchange, m.RoutingKey = string(c.short()), string(c.short())
+	b := c.u8()
+	m.Mandatory, m.Immediate = bit(b, 0), bit(b, 1)
+}
+
+// BasicReturn brings a mandatory content back that found no queue [AMQP 1.8.3.8].
+type BasicReturn struct {
+	ReplyCode                       uint16
+	ReplyText, Exchange, RoutingKey string
+}
+
+func (*BasicReturn) ClassID() uint16  { return classBasic }
+func (*BasicReturn) MethodID() uint16 { return 50 }
+func (*BasicReturn) Name() string     { return "basic.return" }
+
+// Append implements Method.
+func (m *BasicReturn) Append(dst []byte) []byte {
+	dst = appendShort(appendU16(dst, m.ReplyCode), m.ReplyText)
+	return appendShort(appendShort(dst, m.Exchange), m.RoutingKey)
+}
+
+func (m *BasicReturn) decode(c *cursor) {
+	m.ReplyCode, m.ReplyText = c.u16(), string(c.short())
+	m.Exchange, m.RoutingKey = string(c.short()), string(c.short())
+}
+
+// BasicDeliver brings a content to a consumer [AMQP 1.8.3.9]. On the hot path see AppendDeliverFrame.
+type BasicDeliver struct {
+	ConsumerTag          string
+	DeliveryTag          uint64
+	Redelivered          bool
+	Exchange, RoutingKey string
+}
+
+func (*BasicDeliver) ClassID() uint16  { return classBasic }
+func (*BasicDeliver) MethodID() uint16 { return 60 }
+func (*BasicDeliver) Name() string     { return "basic.deliver" }
+
+// Append implements Method.
+func (m *BasicDeliver) Append(dst []byte) []byte {
+	dst = appendU64(appendShort(dst, m.ConsumerTag), m.DeliveryTag)
+	return appendShort(appendShort(append(dst, bits(m.Redelivered)), m.Exchange), m.RoutingKey)
+}
+
+func (m *BasicDeliver) decode(c *cursor) {
+	m.ConsumerTag, m.DeliveryTag, m.Redelivered = string(c.short()), c.u64(), bit(c.u8(), 0)
+	m.Exchange, m.RoutingKey = string(c.short()), string(c.short())
+}
+
+// BasicGet asks for one message [AMQP 1.8.3.10].
+type BasicGet struct {
+	Queue string
+	NoAck bool
+}
+
+func (*BasicGet) ClassID() uint16  { return classBasic }
+func (*BasicGet) MethodID() uint16 { return 70 }
+func (*BasicGet) Name() string     { return "basic.get" }
+
+// Append implements Method.
+func (m *BasicGet) Append(dst []byte) []byte {
+	return append(appendShort(append(dst, 0, 0), m.Queue), bits(m.NoAck))
+}
+
+func (m *BasicGet) decode(c *cursor) {
+	c.u16()
+	m.Queue, m.NoAck = c.name(), bit(c.u8(), 0)
+}
+
+// BasicGetOk brings the content that basic.get asked for; MessageCount are the ready messages still there [AMQP 1.8.3.11].
+type BasicGetOk struct {
+	DeliveryTag          uint64
+	Redelivered          bool
+	Exchange, RoutingKey string
+	MessageCount         uint32
+}
+
+func (*BasicGetOk) ClassID() uint16  { return classBasic }
+func (*BasicGetOk) MethodID() uint16 { return 71 }
+func (*BasicGetOk) Name() string     { return "basic.get-ok" }
+
+// Append implements Method.
+func (m *BasicGetOk) Append(dst []byte) []byte {
+	dst = append(appendU64(dst, m.DeliveryTag), bits(m.Redelivered))
+	return appendU32(appendShort(appendShort(dst, m.Exchange), m.RoutingKey), m.MessageCount)
+}
+
+func (m *BasicGetOk) decode(c *cursor) {
+	m.DeliveryTag, m.Redelivered = c.u64(), bit(c.u8(), 0)
+	m.Exchange, m.RoutingKey, m.MessageCount = string(c.short()), string(c.short()), c.u32()
+}
+
+// BasicGetEmpty says that no message was ready [AMQP 1.8.3.12]. Its reserved argument is read and forgotten.
+type BasicGetEmpty struct {
+}
+
+func (*BasicGetEmpty) ClassID() uint16  { return classBasic }
+func (*BasicGetEmpty) MethodID() uint16 { return 72 }
+func (*BasicGetEmpty) Name() string     { return "basic.get-empty" }
+
+// Append implements Method.
+func (m *BasicGetEmpty) Append(dst []byte) []byte { return append(dst, 0) }
+
+func (m *BasicGetEmpty) decode(c *cursor) { c.name() }
+
+// BasicAck acknowledges deliveries, or, from the server, confirms publishes [AMQP 1.8.3.13]. On the hot path see DecodeAck.
+type BasicAck struct {
+	DeliveryTag uint64 // 0 with Multiple: all so far
+	Multiple    bool   // this one and all before it
+}
+
+func (*BasicAck) ClassID() uint16  { return classBasic }
+func (*BasicAck) MethodID() uint16 { return 80 }
+func (*BasicAck) Name() string     { return "basic.ack" }
+
+// Append implements Method.
+func (m *BasicAck) Append(dst []byte) []byte {
+	return append(appendU64(dst, m.DeliveryTag), bits(m.Multiple))
+}
+
+func (m *BasicAck) decode(c *cursor) { m.DeliveryTag, m.Multiple = c.u64(), bit(c.u8(), 0) }
+
+// BasicReject refuses one delivery; without Requeue it is dead-lettered or dropped [AMQP 1.8.3.14].
+type BasicReject struct {
+	DeliveryTag uint64
+	Requeue     bool
+}
+
+func (*BasicReject) ClassID() uint16  { return classBasic }
+func (*BasicReject) MethodID() uint16 { return 90 }
+func (*BasicReject) Name() string     { return "basic.reject" }
+
+// Append implements Method.
+func (m *BasicReject) Append(dst []byte) []byte {
+	return append(appendU64(dst, m.DeliveryTag), bits(m.Requeue))
+}
+
+func (m *BasicReject) decode(c *cursor) { m.DeliveryTag, m.Requeue = c.u64(), bit(c.u8(), 0) }
+
+// BasicRecoverAsync puts back what the channel has not settled, without an answer [AMQP 1.8.3.15].
+type BasicRecoverAsync struct {
+	Requeue bool // RabbitMQ refuses false (DEC-15)
+}
+
+func (*BasicRecoverAsync) ClassID() uint16  { return classBasic }
+func (*BasicRecoverAsync) MethodID() uint16 { return 100 }
+func (*BasicRecoverAsync) Name() string     { return "basic.recover-async" }
+
+// Append implements Method.
+func (m *BasicRecoverAsync) Append(dst []byte) []byte { return append(dst, bits(m.Requeue)) }
+
+func (m *BasicRecoverAsync) decode(c *cursor) { m.Requeue = bit(c.u8(), 0) }
+
+// BasicRecover puts back what the channel has not settled [AMQP 1.8.3.16].
+type BasicRecover BasicRecoverAsync
+
+func (*BasicRecover) ClassID() uint16  { return classBasic }
+func (*BasicRecover) MethodID() uint16 { return 110 }
+func (*BasicRecover) Name() string     { return "basic.recover" }
+
+// Append implements Method.
+func (m *BasicRecover) Append(dst []byte) []byte { return (*BasicRecoverAsync)(m).Append(dst) }
+
+func (m *BasicRecover) decode(c *cursor) { (*BasicRecoverAsync)(m).decode(c) }
+
+// BasicRecoverOk confirms basic.recover [AMQP 1.8.3.17].
+type BasicRecoverOk struct{ noArguments }
+
+func (*BasicRecoverOk) ClassID() uint16  { return classBasic }
+func (*BasicRecoverOk) MethodID() uint16 { return 111 }
+func (*BasicRecoverOk) Name() string     { return "basic.recover-ok" }
+
+// BasicNack refuses deliveries like basic.reject, several at once with Multiple, or, from the server, refuses publishes [RabbitMQ].
+type BasicNack struct {
+	DeliveryTag       uint64 // 0 with Multiple: all so far
+	Multiple, Requeue bool
+}
+
+func (*BasicNack) ClassID() uint16  { return classBasic }
+func (*BasicNack) MethodID() uint16 { return 120 }
+func (*BasicNack) Name() string     { return "basic.nack" }
+
+// Append implements Method.
+func (m *BasicNack) Append(dst []byte) []byte {
+	return append(appendU64(dst, m.DeliveryTag), bits(m.Multiple, m.Requeue))
+}
+
+func (m *BasicNack) decode(c *cursor) {
+	m.DeliveryTag = c.u64()
+	b := c.u8()
+	m.Multiple, m.Requeue = bit(b, 0), bit(b, 1)
+}

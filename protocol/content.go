@@ -1,0 +1,112 @@
+package protocol
+
+import "encoding/binary"
+
+// contentHeaderSize is class, weight and body size.
+const contentHeaderSize = 12
+
+// ContentHeader is the payload of a content header frame [AMQP 4.2.6.1].
+//
+//	│ class 2 │ weight 2 (0) │ body size 8 │ property flags 2 │ properties, in the order of their flags … │
+//	                                       └─────────────────── Properties ─────────────────────────────┘
+type ContentHeader struct {
+	ClassID    uint16 // always that of basic, the only class with contents
+	BodySize   uint64 // bytes in the body frames that follow
+	Properties []byte // raw property flags and list; aliases the payload
+}
+
+// ParseContentHeader reads the payload of a content header frame; the properties are left to [ScanProperties]. A class other than basic
+// and a weight other than 0 are *ConnectionError 505, a payload that is too short is 501.
+func ParseContentHeader(payload []byte) (ContentHeader, error) {
+	if len(payload) < contentHeaderSize {
+		return ContentHeader{}, frameError(Frame{Type: FrameHeader, Payload: payload}, "unknown_frame")
+	}
+	h := ContentHeader{
+		ClassID:    binary.BigEndian.Uint16(payload),
+		BodySize:   binary.BigEndian.Uint64(payload[4:]),
+		Properties: payload[contentHeaderSize:],
+	}
+	if weight := binary.BigEndian.Uint16(payload[2:]); weight != 0 {
+		return ContentHeader{}, ConnectionErrorf(UnexpectedFrame,
+			"expected content header for class %d, got non content header frame instead", classBasic)
+	}
+	if h.ClassID != classBasic {
+		return ContentHeader{}, ConnectionErrorf(UnexpectedFrame,
+			"expected content header for class %d, got one for class %d instead", classBasic, h.ClassID)
+	}
+	return h, nil
+}
+
+// Scan is what the broker itself needs of a message's properties. The byte slices alias the raw properties; those without a Has field
+// are nil when absent.
+type Scan struct {
+	DeliveryMode  uint8 // 2 is persistent, 0 when absent
+	Priority      uint8
+	HasPriority   bool
+	Expiration    []byte // TTL-5: its text, unchecked
+	HasExpiration bool
+	Headers       []byte // an encoded table with its length word, for LookupField and DecodeTable, which cannot fail on it
+	UserID        []byte
+	HasUserID     bool
+	ReplyTo       []byte
+	CorrelationID []byte
+	MessageID     []byte
+	Timestamp     uint64 // seconds
+	HasTimestamp  bool
+}
+
+// Persistent is whether the message asks to survive a restart.
+func (s *Scan) Persistent() bool { return s.DeliveryMode == 2 }
+
+// ScanProperties walks once over raw properties and allocates nothing. It checks everything, the headers included, so that what has
+// passed can be forwarded without harm to consumers; what does not fit is *ConnectionError 501 (RabbitMQ answers 541 without a reason).
+// The two lowest flag bits mean nothing, as in RabbitMQ.
+func ScanProperties(raw []byte) (Scan, error) {
+	var s Scan
+	c := cursor{b: raw}
+	flags := c.u16()
+	c.shortIf(flags & FlagContentType)
+	c.shortIf(flags & FlagContentEncoding)
+	if flags&FlagHeaders != 0 {
+		before := c.b
+		body := c.long()
+		s.Headers = before[:len(before)-len(c.b)]
+		c.bad = c.bad || !checkFields(body, 1, true)
+	}
+	if flags&FlagDeliveryMode != 0 {
+		s.DeliveryMode = c.u8()
+	}
+	if flags&FlagPriority != 0 {
+		s.Priority, s.HasPriority = c.u8(), true
+	}
+	s.CorrelationID = c.shortIf(flags & FlagCorrelationID)
+	s.ReplyTo = c.shortIf(flags & FlagReplyTo)
+	s.Expiration, s.HasExpiration = c.shortIf(flags&FlagExpiration), flags&FlagExpiration != 0
+	s.MessageID = c.shortIf(flags & FlagMessageID)
+	if flags&FlagTimestamp != 0 {
+		s.Timestamp, s.HasTimestamp = c.u64(), true
+	}
+	c.shortIf(flags & FlagType)
+	s.UserID, s.HasUserID = c.shortIf(flags&FlagUserID), flags&FlagUserID != 0
+	c.shortIf(flags & FlagAppID)
+	c.shortIf(flags & FlagClusterID)
+	if c.bad || len(c.b) > 0 {
+		return Scan{}, badProperties(raw)
+	}
+	return s, nil
+}
+
+// shortIf returns a short string that is there only if flag is not 0.
+func (c *cursor) shortIf(flag uint16) []byte {
+	if flag == 0 {
+		return nil
+	}
+	return c.short()
+}
+
+// badProperties is the error for properties that cannot be read; it blames basic.publish.
+func badProperties(raw []byte) *ConnectionError {
+	err := ConnectionErrorf(FrameErr, "cannot decode properties %s", term(raw, false))
+	err.Class, err.Method = classBasic, 40
+	return err
+}
