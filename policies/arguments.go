@@ -1,0 +1,229 @@
+package policies
+
+import (
+	"fmt"
+	"strconv"
+
+	"candlemark/protocol"
+)
+
+// The arguments that more than one file names; those that are "x-" and a policy
+// key are written so.
+const (
+	argQueueType    = "x-queue-type"
+	argMaxPriority  = "x-max-priority"
+	argSingleActive = "x-single-active-consumer"
+	argDLX          = "x-" + keyDeadLetterExchange
+)
+
+const (
+	// maxExpiry is the highest TTL and lease in arguments, in ms: ten years
+	// (TTL-2, LEASE-1). Policies have no such bound.
+	maxExpiry = 315_360_000_000
+	// maxPriority is the highest x-max-priority (DEC-11).
+	maxPriority = 255
+)
+
+// An argument is one that some queue type knows. check returns an Erlang term
+// that says what is wrong with v, "" if nothing is.
+type argument struct {
+	key   string
+	known kinds
+	check func(v any, args protocol.Table) string
+}
+
+// queueArguments stands in the order in which values are checked (TTL-4).
+var queueArguments = []argument{
+	{"x-" + keyExpires, onClassic | onQuorum, checkExpires},
+	{"x-" + keyMessageTTL, onClassic | onQuorum, checkMessageTTL},
+	{argDLX, onClassic | onQuorum, checkString},
+	{"x-" + keyDeadLetterKey, onClassic | onQuorum, checkDeadLetterKey},
+	{"x-" + keyDeadLetterStrategy, onQuorum, checkEnum("invalid_dlx_strategy", strategyMostOnce, strategyLeastOnce)},
+	{"x-" + keyMaxLength, onClassic | onQuorum, checkNotNegative},
+	{"x-" + keyMaxLengthBytes, onQueues, checkNotNegative},
+	{"x-max-in-memory-length", onQuorum, checkNotNegative},
+	{"x-max-in-memory-bytes", onQuorum, checkNotNegative},
+	{argMaxPriority, onClassic, checkMaxPriority},
+	{"x-" + keyOverflow, onClassic | onQuorum,
+		checkEnum("invalid_overflow", overflowDropHead, overflowReject, overflowRejectDLX)},
+	{"x-queue-mode", onClassic, checkQueueMode},
+	{"x-queue-version", onClassic, checkQueueVersion},
+	{argSingleActive, onClassic | onQuorum, checkBool},
+	{"x-" + keyConsumerTimeout, onClassic | onQuorum, checkNotNegative},
+	{argQueueType, onQueues, checkQueueType},
+	{"x-quorum-initial-group-size", onQuorum, checkGroupSize},
+	{"x-" + keyDeliveryLimit, onQuorum, checkNothing},
+	{"x-max-age", onStream, checkNothing},
+	{"x-stream-max-segment-size-bytes", onStream, checkNothing},
+	{"x-stream-filter-size-bytes", onStream, checkNothing},
+	{"x-initial-cluster-size", onStream, checkNothing},
+	{"x-queue-master-locator", onClassic, checkNothing},
+	{"x-queue-leader-locator", onQueues, checkEnum("invalid_queue_locator_arg",
+		locatorClientLocal, "balanced", "random", "least-leaders", "min-masters")},
+
+	{"x-" + keyExpiryOrder, onClassic | onQuorum, checkEnum("invalid_expiry_order", expiryOrderEager, expiryOrderStrict)},
+	{"x-" + keyRetroactiveTTL, onClassic | onQuorum, checkBool},
+	{"x-" + keyExpiresIfEmpty, onClassic | onQuorum, checkBool},
+	{"x-" + keyExpiresToDLX, onClassic | onQuorum, checkBool},
+}
+
+// ValidateQueueArguments checks the arguments of a new queue, after
+// WithQueueType has filled in its type. The error is 406 PRECONDITION_FAILED
+// with RabbitMQ's text for the first thing wrong, in RabbitMQ's order: the type
+// of x-dead-letter-exchange (DL-2), x-queue-type, the values (TTL-3, TTL-4,
+// LEASE-1, DL-4 to DL-6, DEC-11), then arguments of other queue types (DEC-7).
+// Unknown arguments may have any value. Streams are refused.
+func ValidateQueueArguments(name, vhost string, args protocol.Table) *protocol.ChannelError {
+	if v, ok := args.Get(argDLX); ok && checkString(v, args) != "" {
+		return preconditionFailed("invalid type '%s' for arg '%s' in %s",
+			protocol.TypeName(v), argDLX, queueText(name, vhost))
+	}
+	if v, ok := args.Get(argQueueType); ok {
+		if term := checkQueueType(v, args); term != "" {
+			return invalidArgument(argQueueType, name, vhost, term)
+		}
+	}
+	kind := KindOf(args)
+	foreign := map[string]bool{}
+	for _, a := range queueArguments {
+		if !a.known.has(kind) {
+			foreign[a.key] = true
+			continue
+		}
+		v, ok := args.Get(a.key)
+		if !ok {
+			continue
+		}
+		if term := a.check(v, args); term != "" {
+			return invalidArgument(a.key, name, vhost, term)
+		}
+	}
+	for _, f := range args {
+		if foreign[f.Key] {
+			return preconditionFailed("invalid arg '%s' for %s of queue type %s",
+				f.Key, queueText(name, vhost), kind.module())
+		}
+	}
+	return nil
+}
+
+// ValidateExchangeArguments checks the arguments of a new exchange: an
+// alternate exchange must be a string (DEC-14). The error is 406.
+func ValidateExchangeArguments(name, vhost string, args protocol.Table) *protocol.ChannelError {
+	v, ok := args.Get(keyAlternateExchange)
+	if !ok || checkString(v, args) == "" {
+		return nil
+	}
+	return preconditionFailed("invalid type '%s' for arg '%s' in %s",
+		protocol.TypeName(v), keyAlternateExchange, exchangeText(name, vhost))
+}
+
+func preconditionFailed(format string, args ...any) *protocol.ChannelError {
+	return protocol.ChannelErrorf(protocol.PreconditionFailed, format, args...)
+}
+
+func invalidArgument(key, name, vhost, term string) *protocol.ChannelError {
+	return preconditionFailed("invalid arg '%s' for %s: %s", key, queueText(name, vhost), term)
+}
+
+func queueText(name, vhost string) string { return "queue '" + name + "' in vhost '" + vhost + "'" }
+
+func exchangeText(name, vhost string) string {
+	return "exchange '" + name + "' in vhost '" + vhost + "'"
+}
+
+func checkNothing(any, protocol.Table) string { return "" }
+
+// checkRange accepts the integer types of TTL-1 within bounds.
+func checkRange(v any, low, high int64, tooHigh string) string {
+	n, ok := protocol.Int64(v)
+	switch {
+	case !ok:
+		return stringTerm("expected integer, got " + protocol.TypeName(v))
+	case n == 0 && low == 1:
+		return "{value_zero,0}"
+	case n < low:
+		return "{value_negative," + strconv.FormatInt(n, 10) + "}"
+	case n > high:
+		return "{" + tooHigh + "," + strconv.FormatInt(n, 10) + "}"
+	}
+	return ""
+}
+
+func checkExpires(v any, _ protocol.Table) string {
+	return checkRange(v, 1, maxExpiry, "value_too_large")
+}
+
+func checkMessageTTL(v any, _ protocol.Table) string {
+	return checkRange(v, 0, maxExpiry, "value_too_large")
+}
+
+func checkNotNegative(v any, _ protocol.Table) string { return checkRange(v, 0, 1<<63-1, "") }
+func checkGroupSize(v any, _ protocol.Table) string   { return checkRange(v, 1, 1<<63-1, "") }
+
+func checkMaxPriority(v any, _ protocol.Table) string {
+	return checkRange(v, 0, maxPriority, "max_value_exceeded")
+}
+
+func checkQueueVersion(v any, _ protocol.Table) string {
+	if term := checkRange(v, 0, 1<<63-1, ""); term != "" {
+		return term
+	}
+	if n, _ := protocol.Int64(v); n != 1 && n != 2 {
+		return stringTerm(fmt.Sprintf("unsupported queue version '%d'", n))
+	}
+	return ""
+}
+
+func unacceptableType(v any) string { return "{unacceptable_type," + protocol.TypeName(v) + "}" }
+
+func checkString(v any, _ protocol.Table) string {
+	if _, ok := v.(string); !ok {
+		return unacceptableType(v)
+	}
+	return ""
+}
+
+func checkBool(v any, _ protocol.Table) string {
+	if _, ok := v.(bool); !ok {
+		return unacceptableType(v)
+	}
+	return ""
+}
+
+func checkDeadLetterKey(v any, args protocol.Table) string {
+	if _, ok := args.Get(argDLX); !ok && checkString(v, args) == "" {
+		return "routing_key_but_no_dlx_defined"
+	}
+	return checkString(v, args)
+}
+
+func checkEnum(atom string, values ...string) func(any, protocol.Table) string {
+	valid := oneOf(values...)
+	return func(v any, args protocol.Table) string {
+		if term := checkString(v, args); term != "" || valid(v) {
+			return term
+		}
+		return atom
+	}
+}
+
+func checkQueueMode(v any, args protocol.Table) string {
+	if term := checkString(v, args); term != "" || v == "default" || v == "lazy" {
+		return term
+	}
+	return stringTerm("unsupported queue mode '" + v.(string) + "'")
+}
+
+// checkQueueType accepts the types this broker has, and what stands for the
+// default: "" and "undefined" (DEC-11).
+func checkQueueType(v any, args protocol.Table) string {
+	if term := checkString(v, args); term != "" {
+		return term
+	}
+	switch v {
+	case "classic", "quorum", "", "undefined":
+		return ""
+	}
+	return stringTerm("unsupported queue type '" + v.(string) + "'")
+}

@@ -1,0 +1,56 @@
+package policies
+
+import "candlemark/protocol"
+
+// WithQueueType returns args with x-queue-type, which RabbitMQ 4 adds to the
+// arguments of every queue (DEC-12): vhostDefault ("" for the broker's, which is
+// classic), or classic when that type cannot have these properties. Given
+// arguments stay as they are. Call it on every queue.declare, before
+// ValidateQueueArguments and before Equivalent.
+func WithQueueType(args protocol.Table, durable, exclusive, autoDelete bool, vhostDefault string) protocol.Table {
+	if _, given := args.Get(argQueueType); given {
+		return args
+	}
+	name := vhostDefault
+	if name != "quorum" || !durable || exclusive || autoDelete {
+		name = "classic"
+	}
+	return args.Set(argQueueType, name)
+}
+
+// QueueDeclaration is what a queue was, or is to be, declared with. Arguments
+// have their x-queue-type (see WithQueueType).
+type QueueDeclaration struct {
+	Durable, AutoDelete, Exclusive bool
+	Arguments                      protocol.Table
+}
+
+// ValidateQueueProperties checks the properties of a new queue against its
+// type: a quorum queue is durable and belongs to nobody. Any properties suit a
+// classic queue (DEC-13). The error is 406 with RabbitMQ's text.
+func ValidateQueueProperties(name, vhost string, d QueueDeclaration) *protocol.ChannelError {
+	if KindOf(d.Arguments) != KindQuorumQueue {
+		return nil
+	}
+	property := ""
+	switch {
+	case d.AutoDelete:
+		property = "auto-delete"
+	case d.Exclusive:
+		property = "exclusive-owner"
+	case !d.Durable:
+		property = "non-durable"
+	default:
+		return nil
+	}
+	return preconditionFailed("invalid property '%s' for %s", property, queueText(name, vhost))
+}
+
+// ValidateServerNamed refuses an empty queue name for queue types that need a
+// name of the client's. The error is 406 with RabbitMQ's text.
+func ValidateServerNamed(args protocol.Table) *protocol.ChannelError {
+	if kind := KindOf(args); kind != KindClassicQueue {
+		return preconditionFailed("Cannot declare a server-named queue for type %s", kind.module())
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package policies
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"slices"
+)
+
+// Definition is the object in a policy's "definition": keys in byte order, each
+// once. It is never changed after parsing. Values are nil, bool, string,
+// json.Number (numbers keep their exact text), []any, or a nested Definition.
+type Definition []Entry
+
+// Entry is one key of a Definition with its value.
+type Entry struct {
+	Key   string
+	Value any
+}
+
+// ParseDefinition reads the definition that stands alone on a command line. The
+// error is a *BodyError whose Reason is rabbitmqctl's text (POL-18), or a
+// *ValidationError when the text is JSON but no object.
+func ParseDefinition(text []byte) (Definition, error) {
+	v, err := decodeJSON(text)
+	if err != nil {
+		return nil, &BodyError{Reason: "Could not parse JSON document: " + jsonReason(text, err)}
+	}
+	d, ok := v.(Definition)
+	if !ok {
+		return nil, &ValidationError{Text: "definition must be a dictionary: " + jsonTerm(v)}
+	}
+	return d, nil
+}
+
+// Get returns the value of key.
+func (d Definition) Get(key string) (any, bool) {
+	i, found := slices.BinarySearchFunc(d, key, func(e Entry, key string) int { return cmp.Compare(e.Key, key) })
+	if !found {
+		return nil, false
+	}
+	return d[i].Value, true
+}
+
+// Equal tells whether both hold the same keys with the same values; 1 and 1.0
+// differ.
+func (d Definition) Equal(other Definition) bool { return d.String() == other.String() }
+
+// String returns the definition as compact JSON, the form of rabbitmqctl's
+// lists (POL-17).
+func (d Definition) String() string { return string(appendJSON(nil, d)) }
+
+// MarshalJSON implements json.Marshaler: compact, keys in byte order, numbers
+// as they were given (POL-13).
+func (d Definition) MarshalJSON() ([]byte, error) { return appendJSON(nil, d), nil }
+
+func (d Definition) sort() {
+	slices.SortFunc(d, func(a, b Entry) int { return cmp.Compare(a.Key, b.Key) })
+}
+
+// appendJSON appends v, a value as described in json.go, in compact form.
+func appendJSON(dst []byte, v any) []byte {
+	switch v := v.(type) {
+	case Definition:
+		dst = append(dst, '{')
+		for i, e := range v {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendJSON(append(appendJSON(dst, e.Key), ':'), e.Value)
+		}
+		return append(dst, '}')
+	case []any:
+		dst = append(dst, '[')
+		for i, item := range v {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendJSON(dst, item)
+		}
+		return append(dst, ']')
+	case json.Number:
+		return append(dst, v...)
+	case string:
+		return appendJSONString(dst, v)
+	case bool:
+		if v {
+			return append(dst, "true"...)
+		}
+		return append(dst, "false"...)
+	default:
+		return append(dst, "null"...)
+	}
+}
+
+// appendJSONString leaves <, > and & alone, which json.Marshal would escape.
+func appendJSONString(dst []byte, s string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(s); err != nil {
+		panic(err) // a string always encodes
+	}
+	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
+}

@@ -1,0 +1,133 @@
+package policies
+
+import (
+	"strconv"
+
+	"candlemark/protocol"
+)
+
+// The arguments that are compared when a queue is declared again, by its type
+// and in this order (DEC-2). Candlemark's own stand last. Others may differ.
+var (
+	comparedOwn = []string{"x-" + keyExpiryOrder, "x-" + keyRetroactiveTTL, "x-" + keyExpiresIfEmpty, "x-" + keyExpiresToDLX}
+
+	comparedClassic = append([]string{
+		"x-expires", "x-message-ttl", "x-dead-letter-exchange", "x-dead-letter-routing-key", "x-max-length",
+		"x-max-length-bytes", "x-max-priority", "x-overflow", "x-queue-mode", "x-queue-version",
+		"x-single-active-consumer", "x-queue-type", "x-queue-master-locator", "x-queue-leader-locator",
+		"x-consumer-timeout",
+	}, comparedOwn...)
+
+	comparedQuorum = append([]string{
+		"x-dead-letter-exchange", "x-dead-letter-routing-key", "x-dead-letter-strategy", "x-expires", "x-max-length",
+		"x-max-length-bytes", "x-max-in-memory-length", "x-max-in-memory-bytes", "x-overflow",
+		"x-single-active-consumer", "x-queue-type", "x-quorum-initial-group-size", "x-delivery-limit",
+		"x-message-ttl", "x-queue-leader-locator", "x-consumer-timeout",
+	}, comparedOwn...)
+)
+
+// Equivalent compares a queue.declare with the queue that exists and returns
+// nil when it asks for the same (DEC-1 to DEC-5). A different exclusive flag is
+// 405 RESOURCE_LOCKED; after that the first difference in durable, auto_delete
+// and the known arguments is 406 PRECONDITION_FAILED. The values received are
+// not checked for validity. Whether another connection owns the queue is for
+// the caller to ask first; the answer is ResourceLocked too.
+func Equivalent(name, vhost string, current, received QueueDeclaration) *protocol.ChannelError {
+	if current.Exclusive != received.Exclusive {
+		return ResourceLocked(name, vhost)
+	}
+	c := comparison{resource: queueText(name, vhost)}
+	// Exclusive queues are never durable, whatever was asked for (DEC-5).
+	c.flags("durable", current.Durable && !current.Exclusive, received.Durable && !received.Exclusive)
+	c.flags("auto_delete", current.AutoDelete, received.AutoDelete)
+	compared := comparedClassic
+	if KindOf(current.Arguments) == KindQuorumQueue {
+		compared = comparedQuorum
+	}
+	c.arguments(compared, current.Arguments, received.Arguments)
+	return c.err
+}
+
+// ResourceLocked is the answer to every use of another connection's exclusive
+// queue, and to a declare whose exclusive flag differs (DEC-5).
+func ResourceLocked(name, vhost string) *protocol.ChannelError {
+	return protocol.ChannelErrorf(protocol.ResourceLocked,
+		"cannot obtain exclusive access to locked %s. It could be originally declared on another connection "+
+			"or the exclusive property value does not match that of the original declaration.", queueText(name, vhost))
+}
+
+// ExchangeDeclaration is what an exchange was, or is to be, declared with.
+type ExchangeDeclaration struct {
+	Type                          string
+	Durable, AutoDelete, Internal bool
+	Arguments                     protocol.Table
+}
+
+// EquivalentExchange compares an exchange.declare with the exchange that
+// exists: type, durable, auto_delete, internal, alternate-exchange. Nil when
+// they are the same, else 406 for the first difference (DEC-4).
+func EquivalentExchange(name, vhost string, current, received ExchangeDeclaration) *protocol.ChannelError {
+	c := comparison{resource: exchangeText(name, vhost)}
+	if current.Type != received.Type {
+		c.differ("type", "'"+received.Type+"'", "'"+current.Type+"'")
+	}
+	c.flags("durable", current.Durable, received.Durable)
+	c.flags("auto_delete", current.AutoDelete, received.AutoDelete)
+	c.flags("internal", current.Internal, received.Internal)
+	c.arguments([]string{keyAlternateExchange}, current.Arguments, received.Arguments)
+	return c.err
+}
+
+// comparison keeps the first difference.
+type comparison struct {
+	resource string
+	err      *protocol.ChannelError
+}
+
+func (c *comparison) differ(key, received, current string) {
+	if c.err == nil {
+		c.err = preconditionFailed("inequivalent arg '%s' for %s: received %s but current is %s",
+			key, c.resource, received, current)
+	}
+}
+
+func (c *comparison) flags(key string, current, received bool) {
+	if current != received {
+		c.differ(key, "'"+strconv.FormatBool(received)+"'", "'"+strconv.FormatBool(current)+"'")
+	}
+}
+
+// arguments compares the listed ones. Integers of all types are equal by value
+// (DEC-3).
+func (c *comparison) arguments(keys []string, current, received protocol.Table) {
+	for _, key := range keys {
+		was, isSet := current.Get(key)
+		now, isGiven := received.Get(key)
+		switch {
+		case isSet && isGiven:
+			if amqpTerm(was) != amqpTerm(now) {
+				c.differ(key, quoted(now), quoted(was))
+			}
+		case isSet && !(key == argQueueType && was == "classic"):
+			c.differ(key, "none", valueText(was))
+		case isGiven && !(key == argQueueType && now == "classic"):
+			c.differ(key, valueText(now), "none")
+		}
+	}
+}
+
+// quoted shows strings as they are and everything else as a term.
+func quoted(v any) string {
+	switch v := v.(type) {
+	case string:
+		return "'" + v + "'"
+	case []byte:
+		return "'" + string(v) + "'"
+	default:
+		return "'" + amqpTerm(v) + "'"
+	}
+}
+
+func valueText(v any) string {
+	return "the value " + quoted(v) + " of type '" + protocol.TypeName(v) + "'"
+}

@@ -1,0 +1,155 @@
+package policies
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// ValidationError says that a policy is not valid. Text is what RabbitMQ says
+// about it; several failures stand on lines of their own, in the order
+// definition, apply-to, pattern, priority (POL-14).
+type ValidationError struct{ Text string }
+
+// Error implements error.
+func (e *ValidationError) Error() string { return e.Text }
+
+// Reason returns the "reason" of the HTTP answer 400 bad_request (POL-14).
+func (e *ValidationError) Reason() string { return "Validation failed\n\n" + e.Text + "\n" }
+
+// BodyError says that a body is not of the form in which policies come. Reason
+// is the "reason" of the HTTP answer 400 bad_request: not_json,
+// [{key_missing,pattern}] and the like (POL-14).
+type BodyError struct{ Reason string }
+
+// Error implements error.
+func (e *BodyError) Error() string { return e.Reason }
+
+// Parse makes the policy called name from the body of a PUT request or of an
+// admin message: pattern and definition are mandatory, priority is 0 and
+// apply-to "all" when absent, other keys are ignored (POL-12). An empty body is
+// an empty object. The error is a *BodyError or a *ValidationError.
+func Parse(vhost, name string, operator bool, body []byte) (*Policy, error) {
+	object, err := parseBody(body)
+	if err != nil {
+		return nil, err
+	}
+	return fromObject(vhost, name, operator, object)
+}
+
+// ParseItem makes a policy from its item form (POL-13), which also carries its
+// name and its vhost; absent ones are missing keys. Errors are those of Parse.
+func ParseItem(operator bool, item []byte) (*Policy, error) {
+	object, err := parseBody(item)
+	if err != nil {
+		return nil, err
+	}
+	var names [2]string
+	for i, key := range [...]string{"vhost", "name"} {
+		v, ok := object.Get(key)
+		if names[i], ok = v.(string); !ok {
+			return nil, &BodyError{Reason: "[{key_missing," + key + "}]"}
+		}
+	}
+	return fromObject(names[0], names[1], operator, object)
+}
+
+func parseBody(body []byte) (Definition, error) {
+	switch string(bytes.TrimSpace(body)) {
+	case "", "null", "undefined":
+		return Definition{}, nil
+	}
+	v, err := decodeJSON(body)
+	if err != nil {
+		return nil, &BodyError{Reason: "not_json"}
+	}
+	switch v := v.(type) {
+	case Definition:
+		return v, nil
+	case string:
+		return nil, &BodyError{Reason: "invalid payload: the request body JSON-decoded to a string. " +
+			"Is the input doubly-JSON-encoded?"}
+	default:
+		return nil, &BodyError{Reason: "not_json"}
+	}
+}
+
+// fromObject checks every field and reports all that is wrong at once.
+func fromObject(vhost, name string, operator bool, object Definition) (*Policy, error) {
+	var missing []string
+	for _, key := range [...]string{"pattern", "definition"} {
+		if _, ok := object.Get(key); !ok {
+			missing = append(missing, "{key_missing,"+key+"}")
+		}
+	}
+	if missing != nil {
+		return nil, &BodyError{Reason: "[" + strings.Join(missing, ",") + "]"}
+	}
+
+	p := &Policy{VHost: vhost, Name: name, Operator: operator}
+	definition, _ := object.Get("definition")
+	source, _ := object.Get("pattern")
+	failures := []string{
+		checkDefinition(name, definition, operator),
+		p.setApplyTo(object),
+		p.setPattern(source),
+		p.setPriority(object),
+	}
+	if text := joinFailures(failures); text != "" {
+		return nil, &ValidationError{Text: text}
+	}
+	p.Definition = definition.(Definition)
+	for _, e := range p.Definition {
+		p.covers &^= keys[e.Key].unsupported
+	}
+	return p, nil
+}
+
+func joinFailures(failures []string) string {
+	var texts []string
+	for _, text := range failures {
+		if text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+func (p *Policy) setApplyTo(object Definition) (failure string) {
+	v, ok := object.Get("apply-to")
+	if !ok {
+		v = "all"
+	}
+	name, ok := v.(string)
+	p.ApplyTo, p.covers = name, appliesTo[name]
+	if ok && p.covers != 0 {
+		return ""
+	}
+	if !ok {
+		name = jsonTerm(v)
+	}
+	// The two blanks are RabbitMQ's.
+	return "apply-to '" + name + "' unrecognised; should be one of: 'queues', 'classic_queues',  " +
+		"'quorum_queues', 'streams', 'exchanges', or 'all'"
+}
+
+func (p *Policy) setPattern(v any) (failure string) {
+	source, ok := v.(string)
+	if !ok {
+		return "pattern should be a binary but was " + jsonTerm(v)
+	}
+	p.Pattern = source
+	p.pattern, failure = compilePattern(source)
+	return failure
+}
+
+func (p *Policy) setPriority(object Definition) (failure string) {
+	v, ok := object.Get("priority")
+	if !ok {
+		v = json.Number("0")
+	}
+	if p.Priority, ok = v.(json.Number); !ok {
+		return "priority should be a number, actually was " + jsonTerm(v)
+	}
+	return ""
+}

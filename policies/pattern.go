@@ -1,0 +1,200 @@
+package policies
+
+import (
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/dlclark/regexp2/v2"
+)
+
+const (
+	// maxPattern is the longest pattern in bytes (POL-2).
+	maxPattern = 1024
+	// matchTimeout bounds one match of an expression that only the backtracking
+	// engine understands (POL-2 has a limit of steps).
+	matchTimeout = 50 * time.Millisecond
+	// maxTimeouts is how often an expression may reach matchTimeout before it
+	// matches nothing any more: a vhost can have 100,000 queues.
+	maxTimeouts = 5
+)
+
+// A pattern is a compiled expression that is searched in names. RabbitMQ's are
+// Perl-compatible and work on bytes. Most of them are matched here in linear
+// time by Go's engine, look-aheads behind a leading ^ included, as in
+// ^(?!amq\.).*, which every RabbitMQ user copies. What Go's engine cannot do,
+// like back-references, goes to a backtracking engine with a time limit.
+type pattern struct {
+	want     []*regexp.Regexp // all of them must match
+	refuse   []*regexp.Regexp // none of them may
+	slow     *regexp2.Regexp  // instead of the others
+	timeouts atomic.Int32
+}
+
+// compilePattern compiles source, or says why not in RabbitMQ's words (POL-14).
+func compilePattern(source string) (p *pattern, failure string) {
+	if len(source) > maxPattern {
+		return nil, "pattern must not exceed 1024 bytes"
+	}
+	expr := widen(source)
+	if re, err := regexp.Compile(expr); err == nil {
+		return &pattern{want: []*regexp.Regexp{re}}, ""
+	}
+	if p, ok := splitLookAheads(expr); ok {
+		return p, ""
+	}
+	// The backtracking engine takes some things that Perl's refuses.
+	if message, at := perlError(source); message != "" {
+		return nil, invalidPattern(message, at)
+	}
+	re, err := regexp2.Compile(expr, regexp2.RE2)
+	if err != nil {
+		return nil, invalidPattern("not supported by this broker", len(source))
+	}
+	re.MatchTimeout = matchTimeout
+	return &pattern{slow: re}, ""
+}
+
+// match tells whether the expression is found in name. One that takes too long
+// is not found, as in RabbitMQ.
+func (p *pattern) match(name string) bool {
+	name = widen(name)
+	if p.slow != nil {
+		return p.matchSlow(name)
+	}
+	for _, re := range p.want {
+		if !re.MatchString(name) {
+			return false
+		}
+	}
+	for _, re := range p.refuse {
+		if re.MatchString(name) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *pattern) matchSlow(name string) bool {
+	if p.timeouts.Load() >= maxTimeouts {
+		return false
+	}
+	found, err := p.slow.MatchString(name)
+	if err != nil {
+		p.timeouts.Add(1)
+	}
+	return found && err == nil
+}
+
+// splitLookAheads turns ^(?!A)(?=B)C into: ^A must not match, ^B and ^C must.
+// False if expr has another form or its parts have something that Go's engine
+// cannot do.
+func splitLookAheads(expr string) (*pattern, bool) {
+	rest, ok := strings.CutPrefix(expr, "^")
+	if !ok {
+		return nil, false
+	}
+	p := &pattern{}
+	for len(rest) > 3 && (rest[:3] == "(?!" || rest[:3] == "(?=") {
+		end := closingParen(rest)
+		if end < 0 {
+			return nil, false
+		}
+		re, err := regexp.Compile("^(?:" + rest[3:end] + ")")
+		if err != nil {
+			return nil, false
+		}
+		if rest[2] == '!' {
+			p.refuse = append(p.refuse, re)
+		} else {
+			p.want = append(p.want, re)
+		}
+		rest = rest[end+1:]
+	}
+	// A quantifier would repeat the last group, an alternative would stand
+	// beside all of it.
+	if rest != "" && strings.IndexByte("*+?{", rest[0]) >= 0 || hasAlternative(rest) {
+		return nil, false
+	}
+	re, err := regexp.Compile("^(?:" + rest + ")")
+	if err != nil {
+		return nil, false
+	}
+	p.want = append(p.want, re)
+	return p, true
+}
+
+// closingParen returns the index of the ) that closes the group at the start of
+// expr, -1 without one.
+func closingParen(expr string) int {
+	depth := 0
+	for i := 0; i < len(expr); i = skipAtom(expr, i) {
+		switch expr[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// hasAlternative tells whether expr has a | outside of groups.
+func hasAlternative(expr string) bool {
+	depth := 0
+	for i := 0; i < len(expr); i = skipAtom(expr, i) {
+		switch expr[i] {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		case '|':
+			if depth == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// skipAtom returns the index behind the escape, the quotation \Q…\E, the
+// character class, or the one byte at i. What has no end ends with expr.
+func skipAtom(expr string, i int) int {
+	switch expr[i] {
+	case '\\':
+		if strings.HasPrefix(expr[i:], `\Q`) {
+			if end := strings.Index(expr[i:], `\E`); end >= 0 {
+				return i + end + 2
+			}
+			return len(expr)
+		}
+		return min(i+2, len(expr))
+	case '[':
+		if end, failure, _ := scanClass(expr, i); failure == "" {
+			return end
+		}
+		return len(expr)
+	default:
+		return i + 1
+	}
+}
+
+// widen gives every byte of s a character of its own, because Perl's engine
+// sees bytes where Go's see UTF-8.
+func widen(s string) string {
+	ascii := true
+	for i := range len(s) {
+		ascii = ascii && s[i] < 0x80
+	}
+	if ascii {
+		return s
+	}
+	runes := make([]rune, len(s))
+	for i := range len(s) {
+		runes[i] = rune(s[i])
+	}
+	return string(runes)
+}

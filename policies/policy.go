@@ -1,0 +1,49 @@
+package policies
+
+import "encoding/json"
+
+// Policy is one user or operator policy, valid and compiled. It is never
+// changed after Parse or ParseItem made it; a *Policy may be shared freely.
+type Policy struct {
+	VHost      string
+	Name       string
+	Operator   bool        // an operator policy (POL-6)
+	Pattern    string      // searched, unanchored, in the object's name (POL-2)
+	ApplyTo    string      // one of the six values of POL-3
+	Priority   json.Number // integer or float, as given; the highest applies (POL-1)
+	Definition Definition  // at least one key
+
+	pattern *pattern
+	covers  kinds // where apply-to reaches and every key is supported (POL-3, POL-4)
+}
+
+// Matches tells whether the policy can apply to the object: the kind is in
+// apply-to, it supports every key of the definition, and the pattern matches
+// (POL-2 to POL-4).
+func (p *Policy) Matches(kind Kind, name string) bool {
+	return p.covers.has(kind) && p.pattern.match(name)
+}
+
+// Equal tells whether both are the same policy with the same values. Storing an
+// equal policy changes nothing (POL-9). Nil equals only nil.
+func (p *Policy) Equal(other *Policy) bool {
+	if p == nil || other == nil || p == other {
+		return p == other
+	}
+	return p.VHost == other.VHost && p.Name == other.Name && p.Operator == other.Operator &&
+		p.Pattern == other.Pattern && p.ApplyTo == other.ApplyTo && p.Priority == other.Priority &&
+		p.Definition.Equal(other.Definition)
+}
+
+// MarshalJSON implements json.Marshaler with the item form of the HTTP API
+// (POL-13): vhost, name, pattern, apply-to, definition, priority, in this order.
+// Whether it is an operator policy is not in it, as lists never mix the two.
+func (p *Policy) MarshalJSON() ([]byte, error) {
+	dst := appendJSONString([]byte(`{"vhost":`), p.VHost)
+	dst = appendJSONString(append(dst, `,"name":`...), p.Name)
+	dst = appendJSONString(append(dst, `,"pattern":`...), p.Pattern)
+	dst = appendJSONString(append(dst, `,"apply-to":`...), p.ApplyTo)
+	dst = appendJSON(append(dst, `,"definition":`...), p.Definition)
+	dst = append(append(dst, `,"priority":`...), p.Priority...)
+	return append(dst, '}'), nil
+}

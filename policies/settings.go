@@ -1,0 +1,190 @@
+package policies
+
+import "candlemark/protocol"
+
+// unset is an integer setting that nobody has set.
+const unset = -1
+
+// forever is the highest value that settings hold, in ms or messages or bytes:
+// policies have no upper bound (TTL-8), and this one can still be added to a
+// wall clock in ms. It is 285,000 years.
+const forever = 1 << 53
+
+// defaultDeliveryLimit is that of quorum queues since RabbitMQ 4.0 (DL-9).
+const defaultDeliveryLimit = 20
+
+// QueueSettings is everything that arguments and policies decide about one
+// queue. Of numbers -1 means none; they are at most 2^53.
+type QueueSettings struct {
+	// MessageTTL is the queue's TTL in ms, 0 and more (TTL-9).
+	MessageTTL int64
+	// Expires is the length of the queue's lease in ms, 1 and more (LEASE-2).
+	Expires int64
+	// DeadLetterExchange is where dead letters go if HasDLX; "" is the default
+	// exchange (DL-1). Exchange and key are resolved each on its own (DL-8).
+	DeadLetterExchange string
+	HasDLX             bool
+	// DeadLetterRoutingKey replaces the keys of dead letters if HasDLK (DL-15).
+	DeadLetterRoutingKey string
+	HasDLK               bool
+	// DeadLetterAtLeastOnce: a quorum queue with this strategy, a dead letter
+	// exchange and overflow reject-publish (DL-30).
+	DeadLetterAtLeastOnce bool
+	// MaxLength and MaxLengthBytes limit the ready messages (DL-12).
+	MaxLength, MaxLengthBytes int64
+	// Overflow is drop-head, reject-publish or reject-publish-dlx (DL-6, DL-10).
+	Overflow string
+	// DeliveryLimit is the number of redeliveries of a quorum queue's message
+	// before it is dead-lettered, -1 for no limit and for classic queues (DL-9).
+	DeliveryLimit int64
+	// ConsumerTimeout is how long a delivery may stay unacknowledged, in ms.
+	ConsumerTimeout int64
+	// MaxPriority is the highest priority the queue tells apart, 0 to 255; 0 for
+	// a queue without priorities (DEC-11).
+	MaxPriority uint8
+	// SingleActiveConsumer: one consumer at a time gets the messages (DEC-11).
+	SingleActiveConsumer bool
+	// StrictExpiry: expiry-order is strict, only the head expires, as in
+	// RabbitMQ (TTL-18, TTL-30).
+	StrictExpiry bool
+	// RetroactiveTTL: a change of MessageTTL also counts for messages already
+	// queued (TTL-25).
+	RetroactiveTTL bool
+	// ExpiresIfEmpty: the lease does not end while messages are queued (LEASE-13).
+	ExpiresIfEmpty bool
+	// ExpiresDeadLettersBacklog: when the lease ends, the messages are
+	// dead-lettered instead of discarded (LEASE-13).
+	ExpiresDeadLettersBacklog bool
+}
+
+// SettingsFor merges the arguments of a queue with what the policies say
+// (POL-8): of numbers the lower counts (TTL-9, LEASE-2), of everything else the
+// argument, except that on quorum queues the policy decides about overflow
+// (DL-7) and a negative delivery limit means unlimited (POL-7). Arguments of a
+// wrong type count as absent.
+func SettingsFor(args protocol.Table, e Effective) QueueSettings {
+	q := QueueSettings{
+		MessageTTL:      lowestOf(args, e, keyMessageTTL),
+		Expires:         lowestOf(args, e, keyExpires),
+		MaxLength:       lowestOf(args, e, keyMaxLength),
+		MaxLengthBytes:  lowestOf(args, e, keyMaxLengthBytes),
+		ConsumerTimeout: lowestOf(args, e, keyConsumerTimeout),
+		DeliveryLimit:   unset,
+		Overflow:        overflowDropHead,
+	}
+	q.DeadLetterExchange, q.HasDLX = textOf(args, e, keyDeadLetterExchange)
+	q.DeadLetterRoutingKey, q.HasDLK = textOf(args, e, keyDeadLetterKey)
+	if overflow, ok := textOf(args, e, keyOverflow); ok {
+		q.Overflow = overflow
+	}
+	if n, ok := intArgument(args, argMaxPriority); ok {
+		q.MaxPriority = uint8(min(max(n, 0), maxPriority))
+	}
+	q.SingleActiveConsumer = flagArgument(args, argSingleActive)
+
+	order, _ := textOf(args, e, keyExpiryOrder)
+	q.StrictExpiry = order == expiryOrderStrict
+	q.RetroactiveTTL = flagOf(args, e, keyRetroactiveTTL)
+	q.ExpiresIfEmpty = flagOf(args, e, keyExpiresIfEmpty)
+	q.ExpiresDeadLettersBacklog = flagOf(args, e, keyExpiresToDLX)
+	if KindOf(args) == KindQuorumQueue {
+		q.quorum(args, e)
+	}
+	return q
+}
+
+// quorum corrects what is different on quorum queues.
+func (q *QueueSettings) quorum(args protocol.Table, e Effective) {
+	if overflow, ok := e.Text(keyOverflow); ok {
+		q.Overflow = overflow
+	}
+	if q.Overflow == overflowRejectDLX {
+		q.Overflow = overflowDropHead // not honoured there (DL-6)
+	}
+	strategy, _ := textOf(args, e, keyDeadLetterStrategy)
+	q.DeadLetterAtLeastOnce = strategy == strategyLeastOnce && q.HasDLX && q.Overflow == overflowReject
+
+	argument, hasArgument := intArgument(args, "x-"+keyDeliveryLimit)
+	policy, hasPolicy := e.Int(keyDeliveryLimit)
+	q.DeliveryLimit = defaultDeliveryLimit
+	switch {
+	case hasArgument && hasPolicy && (argument < 0 || policy < 0):
+		q.DeliveryLimit = max(argument, policy)
+	case hasArgument && hasPolicy:
+		q.DeliveryLimit = min(argument, policy)
+	case hasArgument:
+		q.DeliveryLimit = argument
+	case hasPolicy:
+		q.DeliveryLimit = policy
+	}
+	q.DeliveryLimit = min(max(q.DeliveryLimit, unset), forever)
+}
+
+// ExchangeSettings is what arguments and policies decide about an exchange.
+type ExchangeSettings struct {
+	// AlternateExchange is where messages go that the exchange routed nowhere,
+	// if HasAE (DEC-14).
+	AlternateExchange string
+	HasAE             bool
+}
+
+// ExchangeSettingsFor merges the arguments of an exchange with what the
+// policies say: the argument wins (POL-8).
+func ExchangeSettingsFor(args protocol.Table, e Effective) ExchangeSettings {
+	if name, ok := stringArgument(args, keyAlternateExchange); ok {
+		return ExchangeSettings{name, true}
+	}
+	name, ok := e.Text(keyAlternateExchange)
+	return ExchangeSettings{name, ok}
+}
+
+// lowestOf returns the lower of argument and policy, unset without both.
+func lowestOf(args protocol.Table, e Effective, key string) int64 {
+	value := int64(unset)
+	argument, hasArgument := intArgument(args, "x-"+key)
+	policy, hasPolicy := e.Int(key)
+	switch {
+	case hasArgument && hasPolicy:
+		value = min(argument, policy)
+	case hasArgument:
+		value = argument
+	case hasPolicy:
+		value = policy
+	}
+	return min(max(value, unset), forever)
+}
+
+// textOf returns the argument, or the policy's value without one.
+func textOf(args protocol.Table, e Effective, key string) (string, bool) {
+	if s, ok := stringArgument(args, "x-"+key); ok {
+		return s, true
+	}
+	return e.Text(key)
+}
+
+func flagOf(args protocol.Table, e Effective, key string) bool {
+	if v, ok := args.Get("x-" + key); ok {
+		return v == true
+	}
+	value, _ := e.Flag(key)
+	return value
+}
+
+func stringArgument(args protocol.Table, key string) (string, bool) {
+	v, _ := args.Get(key)
+	s, ok := v.(string)
+	return s, ok
+}
+
+func intArgument(args protocol.Table, key string) (int64, bool) {
+	v, ok := args.Get(key)
+	if !ok {
+		return 0, false
+	}
+	return protocol.Int64(v)
+}
+
+func flagArgument(args protocol.Table, key string) bool {
+	v, _ := args.Get(key)
+	return v == true
+}
