@@ -71,6 +71,21 @@ type CancelConsumerReply struct {
 	Tag string
 }
 
+// Offer: a queue has messages for a consumer of a channel with a common limit.
+// The channel answers Allow when it has room; there is one open offer a consumer.
+type Offer struct {
+	Queue    *actor.PID
+	Tag      string
+	Messages int
+}
+
+// Unused returns what a consumer was allowed and could not be sent, because the
+// queue ran empty or the consumer is no longer limited.
+type Unused struct {
+	Tag      string
+	Messages int
+}
+
 // ConsumerCancelled: the queue ended or failed; its consumer is no more
 // (LEASE-9).
 type ConsumerCancelled struct {

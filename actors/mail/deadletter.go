@@ -41,6 +41,15 @@ type DeadLetterReply struct {
 	Lost        bool
 }
 
+// Add appends id to the IDs, joining neighbours.
+func (r *DeadLetterReply) Add(id uint64) {
+	if k := len(r.IDs); k > 0 && r.IDs[k-1].Last+1 == id {
+		r.IDs[k-1].Last = id
+		return
+	}
+	r.IDs = append(r.IDs, Range{id, id})
+}
+
 // QueueExpired: a queue's lease ran out and the vhost has forgotten it. An
 // event, from the queue to the dead-letter actor of its vhost.
 type QueueExpired struct {

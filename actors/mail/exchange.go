@@ -3,6 +3,7 @@ package mail
 import (
 	"candlemark/internal/topology"
 	"candlemark/policies"
+	"candlemark/protocol"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -11,22 +12,32 @@ import (
 // publishes its new table and answers TopologyReply to the Request's asker.
 type AddBinding struct {
 	Request
-	Binding topology.Binding
-	Target  topology.Target
+	Binding         topology.Binding
+	Target          topology.Target
+	Exchange, VHost string // names, for errors
 }
 
 // Answer implements Answerable.
-func (b *AddBinding) Answer(f Fate) (*actor.PID, any) { return b.answer(f) }
+func (b *AddBinding) Answer(f Fate) (*actor.PID, any) {
+	return b.ReplyTo, &TopologyReply{Reply: b.Done(goneExchange(f, b.Exchange, b.VHost))}
+}
 
 // RemoveBinding removes a binding. From the vhost; TopologyReply goes to the
 // asker.
 type RemoveBinding struct {
 	Request
-	Binding topology.Binding
+	Binding         topology.Binding
+	Exchange, VHost string // names, for errors
 }
 
-// Answer implements Answerable.
-func (b *RemoveBinding) Answer(f Fate) (*actor.PID, any) { return b.answer(f) }
+// Answer implements Answerable: an exchange that is gone has no bindings.
+func (b *RemoveBinding) Answer(f Fate) (*actor.PID, any) {
+	var err error
+	if f == Failed {
+		err = goneExchange(f, b.Exchange, b.VHost)
+	}
+	return b.ReplyTo, &TopologyReply{Reply: b.Done(err)}
+}
 
 // ForgetDestination removes all bindings to a queue or exchange that ends. From
 // the vhost, which gets BindingsForgotten once the new table is published.
@@ -67,3 +78,10 @@ func (c *ConfigureExchange) Answer(Fate) (*actor.PID, any) {
 
 // ExchangeConfigured answers ConfigureExchange after publishing.
 type ExchangeConfigured struct{ Reply }
+
+func goneExchange(f Fate, exchange, vhost string) error {
+	if f == Failed {
+		return protocol.ConnectionErrorf(protocol.InternalError, "exchange '%s' in vhost '%s' failed", exchange, vhost)
+	}
+	return protocol.ChannelErrorf(protocol.NotFound, "no exchange '%s' in vhost '%s'", exchange, vhost)
+}

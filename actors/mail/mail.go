@@ -6,6 +6,9 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
+// Address is whom a mail goes to, for pure cores that know no actor library.
+type Address = *actor.PID
+
 // Request says who waits for the answer to a command and under which number,
 // chosen by the asker. The zero value wants no answer.
 type Request struct {

@@ -77,7 +77,12 @@ type Consume struct {
 	// for any number.
 	Prefetch  int
 	Arguments protocol.Table
-	// Name is that of the queue, for errors.
+	// Limited says that the channel has a limit for all its consumers together:
+	// the queue offers and the channel allows (DESIGN §5a.8).
+	Limited bool
+	// Connection is the channel's, for exclusive queues (DEC-5).
+	Connection *actor.PID
+	// Queue and VHost are names, for errors.
 	Queue, VHost string
 }
 
@@ -109,6 +114,21 @@ type Grant struct {
 	Bytes    int
 }
 
+// Allow answers Offer: the consumer may be sent that many messages more. From
+// the channel, perhaps long after the offer.
+type Allow struct {
+	Channel  *actor.PID
+	Tag      string
+	Messages int
+}
+
+// Limit tells a queue that its consumers of a channel are from now on subject
+// to the channel's common limit, or no longer. From the channel; no reply.
+type Limit struct {
+	Channel *actor.PID
+	On      bool
+}
+
 // ChannelGone: the channel ended; all its consumers are gone and what it held
 // returns to its position. From the channel itself when it ends in order, else
 // the queue draws the same conclusion from watching it.
@@ -119,6 +139,7 @@ type Get struct {
 	Request
 	Channel      *actor.PID
 	NoAck        bool
+	Connection   *actor.PID
 	Queue, VHost string
 }
 
@@ -131,6 +152,7 @@ func (g *Get) Answer(f Fate) (*actor.PID, any) {
 // channel; PurgeReply comes back.
 type Purge struct {
 	Request
+	Connection   *actor.PID
 	Queue, VHost string
 }
 

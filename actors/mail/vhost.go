@@ -113,15 +113,27 @@ type QueueDeleteRefused struct {
 	Incarnation uint64
 }
 
-// ExchangeUnused: an auto-delete exchange lost its last binding. From the
-// exchange.
+// ExchangeUnused: an auto-delete exchange lost its last binding to an Unbind,
+// whose Request it carries on: the vhost answers that with TopologyReply when
+// the exchange is gone. From the exchange.
 type ExchangeUnused struct {
+	Request
 	Name     string
 	Exchange *actor.PID
 }
 
-// BindingsForgotten answers ForgetDestination.
-type BindingsForgotten struct{ Reply }
+// Answer implements Answerable: the binding was removed in any case.
+func (u *ExchangeUnused) Answer(Fate) (*actor.PID, any) {
+	return u.ReplyTo, &TopologyReply{Reply: u.Done(nil)}
+}
+
+// BindingsForgotten answers ForgetDestination. Unused says that the exchange is
+// an auto-delete one and has just lost its last binding by it: the vhost
+// retires it (LEASE-8).
+type BindingsForgotten struct {
+	Reply
+	Unused bool
+}
 
 // ExchangeDeleteReply answers RetireExchange: nil Err means that the exchange
 // has published an empty table and may be forgotten.

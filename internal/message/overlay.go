@@ -95,10 +95,11 @@ func (o *Overlay) Header(raw []byte) ([]byte, error) {
 		return nil, err
 	}
 	if o.DropExpiration {
-		p.DropExpiration()
+		p.Flags &^= protocol.FlagExpiration
 	}
 	if len(o.Deaths) > 0 {
-		p.SetHeaders(o.headers(p.Headers))
+		p.Headers = o.headers(p.Headers)
+		p.Flags |= protocol.FlagHeaders
 	}
 	return p.Append(make([]byte, 0, len(raw)+256)), nil
 }

@@ -1,0 +1,191 @@
+package queue
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/internal/clock"
+	"candlemark/internal/ledger"
+	"candlemark/protocol"
+)
+
+// What a consumer may have under way between the queue and its connection's
+// outbox, besides its prefetch (DESIGN §5a.8): the channel gives it back as it
+// writes, so that a stalled socket holds this much and no more.
+const (
+	windowMessages = 8192
+	windowBytes    = 2 << 20
+)
+
+// holder is a channel as the queue sees it: it consumes, or holds messages.
+type holder struct {
+	channel   mail.Address
+	consumers []*consumer
+	unacked   ledger.Ledger[held] // by the delivery number told to the channel
+}
+
+// held is an unacknowledged delivery; consumer is nil for basic.get.
+type held struct {
+	message  uint32
+	consumer *consumer
+}
+
+type consumer struct {
+	holder   *holder
+	tag      string
+	noAck    bool
+	prefetch int // 0: any number
+	unacked  int
+	messages int // under way
+	bytes    int
+	limited  bool // by the channel's common limit
+	allowed  int  // what the channel allowed under it
+	offered  bool // an Offer is open
+	gone     bool
+	deliver  *mail.Deliver // gathered in this turn
+	// ring of those that can take a message; nil when it is not in it
+	next, prev *consumer
+}
+
+func (c *consumer) canTake() bool {
+	return !c.gone && (c.prefetch == 0 || c.unacked < c.prefetch) &&
+		c.messages < windowMessages && c.bytes < windowBytes && (!c.limited || c.allowed > 0)
+}
+
+// holder finds or makes the queue's view of a channel, which is watched from
+// then on.
+func (s *state) holder(channel mail.Address) *holder {
+	h := s.holders[channel.Id]
+	if h == nil {
+		h = &holder{channel: channel}
+		if s.holders == nil {
+			s.holders = map[string]*holder{}
+		}
+		s.holders[channel.Id] = h
+		s.out.watch = append(s.out.watch, channel)
+	}
+	return h
+}
+
+func (s *state) find(channel mail.Address, tag string) *consumer {
+	if h := s.holders[channel.Id]; h != nil {
+		for _, c := range h.consumers {
+			if c.tag == tag {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// consume attaches a consumer. It holds the lease until it leaves (LEASE-4).
+func (s *state) consume(m *mail.Consume, now clock.Instant) {
+	reply := &mail.ConsumeReply{Reply: m.Done(nil), Queue: s.self, Tag: m.Tag}
+	if err := s.access(m.Connection); err != nil {
+		reply.Err = err
+	} else if s.exclusive != nil || m.Exclusive && s.consumers > 0 {
+		reply.Err = protocol.ChannelErrorf(protocol.AccessRefused, "queue '%s' in vhost '%s' in exclusive use", s.queue.Name, s.vhost.Name)
+	}
+	s.send(m.ReplyTo, reply)
+	if reply.Err != nil {
+		return
+	}
+	h := s.holder(m.Channel)
+	c := &consumer{holder: h, tag: m.Tag, noAck: m.NoAck, prefetch: m.Prefetch, limited: m.Limited && !m.NoAck}
+	if m.NoAck {
+		c.prefetch = 0
+	}
+	h.consumers = append(h.consumers, c)
+	if m.Exclusive {
+		s.exclusive = c
+	}
+	if c.limited {
+		s.limited = append(s.limited, c)
+	}
+	s.consumers++
+	s.had = true
+	s.lease.Hold()
+	s.refresh(c)
+	s.dispatch(now)
+}
+
+// cancel detaches one; what it holds stays with its channel.
+func (s *state) cancel(m *mail.CancelConsumer, now clock.Instant) {
+	if c := s.find(m.Channel, m.Tag); c != nil {
+		s.detach(c, now)
+	}
+	s.send(m.ReplyTo, &mail.CancelConsumerReply{Reply: m.Done(nil), Tag: m.Tag})
+	s.lastConsumerLeft()
+}
+
+func (s *state) detach(c *consumer, now clock.Instant) {
+	c.gone = true
+	s.refresh(c)
+	c.holder.consumers = without(c.holder.consumers, c)
+	s.limited = without(s.limited, c)
+	if s.exclusive == c {
+		s.exclusive = nil
+	}
+	s.consumers--
+	s.lease.Release(now.Ceil())
+}
+
+// lastConsumerLeft ends an auto-delete queue, but not before it had a consumer
+// (LEASE-10).
+func (s *state) lastConsumerLeft() {
+	if s.queue.AutoDelete && s.had && s.consumers == 0 && s.phase == live {
+		s.retire(autoDeleted, nil)
+	}
+}
+
+// channelGone detaches all consumers of a channel and returns what it held to
+// its position. Having held an unacknowledged basic.get counts as a use
+// (LEASE-4).
+func (s *state) channelGone(channel mail.Address, now clock.Instant) {
+	h := s.holders[channel.Id]
+	if h == nil {
+		return
+	}
+	delete(s.holders, channel.Id)
+	for len(h.consumers) > 0 {
+		s.detach(h.consumers[0], now)
+	}
+	if h.unacked.Len() > 0 {
+		s.lease.Renew(now.Ceil())
+	}
+	h.unacked.TakeRange(1, h.unacked.Last(), func(_ uint64, u held) { s.giveBack(u, now) })
+	s.bury(now)
+	s.dispatch(now)
+	s.lastConsumerLeft()
+}
+
+// refresh puts a consumer into the ring of those that can take a message, last
+// in turn, or takes it out.
+func (s *state) refresh(c *consumer) {
+	switch can := c.canTake(); {
+	case can && c.next == nil:
+		if s.turn == nil {
+			c.next, c.prev = c, c
+			s.turn = c
+			return
+		}
+		c.next, c.prev = s.turn, s.turn.prev
+		c.prev.next, c.next.prev = c, c
+	case !can && c.next != nil:
+		if s.turn == c {
+			s.turn = c.next
+		}
+		if s.turn == c {
+			s.turn = nil
+		}
+		c.prev.next, c.next.prev = c.next, c.prev
+		c.next, c.prev = nil, nil
+	}
+}
+
+func without(list []*consumer, c *consumer) []*consumer {
+	for i, x := range list {
+		if x == c {
+			return append(list[:i:i], list[i+1:]...)
+		}
+	}
+	return list
+}

@@ -1,0 +1,52 @@
+package queue
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/internal/clock"
+	"candlemark/policies"
+)
+
+// declare answers a queue.declare of a queue that exists, also the one that made
+// it. What renews the lease is LEASE-4: any declare that waits for its answer
+// and is not refused, passive or not.
+func (s *state) declare(m *mail.DeclareQueue, now clock.Instant) {
+	reply := &mail.DeclareQueueReply{Reply: m.Done(nil), Name: s.queue.Name}
+	if m.Passive && !m.NoWait {
+		s.lease.Renew(now.Ceil()) // also for one that is refused (LEASE-5)
+	}
+	if reply.Err = s.equivalent(m); reply.Err == nil {
+		if !m.NoWait {
+			s.lease.Renew(now.Ceil())
+		}
+		s.expireDue(now)
+		reply.MessageCount, reply.ConsumerCount = s.messages.Ready(), s.consumers
+	}
+	s.send(m.ReplyTo, reply)
+	s.bury(now)
+}
+
+// equivalent checks a declare against what the queue is, in the order of DEC-1.
+func (s *state) equivalent(m *mail.DeclareQueue) error {
+	if err := s.access(m.Connection); err != nil || m.Passive {
+		return err
+	}
+	q := s.queue
+	current := policies.QueueDeclaration{Durable: q.Durable, AutoDelete: q.AutoDelete, Exclusive: q.Exclusive, Arguments: q.Arguments}
+	received := policies.QueueDeclaration{
+		Durable: m.Durable, AutoDelete: m.AutoDelete, Exclusive: m.Exclusive,
+		Arguments: policies.WithQueueType(m.Arguments, m.Durable, m.Exclusive, m.AutoDelete, ""),
+	}
+	if err := policies.Equivalent(q.Name, s.vhost.Name, current, received); err != nil {
+		return err
+	}
+	return nil
+}
+
+// access refuses an exclusive queue to everybody but its owner (DEC-5). A nil
+// connection is the broker itself.
+func (s *state) access(connection mail.Address) error {
+	if s.queue.Exclusive && connection != nil && !s.queue.Owner.Equal(connection) {
+		return policies.ResourceLocked(s.queue.Name, s.vhost.Name)
+	}
+	return nil
+}

@@ -1,0 +1,203 @@
+package queue
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
+	"candlemark/internal/clock"
+	"candlemark/internal/message"
+)
+
+// dispatch gives ready messages to consumers in turn, until one of them runs
+// out. A message past its deadline is never handed over, even if its timer is
+// late (TTL-17).
+func (s *state) dispatch(now clock.Instant) {
+	for died := 0; s.messages.Ready() > 0; {
+		if s.turn == nil {
+			break
+		}
+		h, _ := s.messages.First()
+		if s.messages.Deadline(h) <= now.Floor() {
+			if died++; died > turnLimit {
+				s.out.again = true
+				break
+			}
+			s.wheel.Remove(h)
+			s.die(h, expired)
+			continue
+		}
+		s.wheel.Remove(h)
+		s.hand(s.turn, h)
+	}
+	s.offer()
+	s.bury(now)
+}
+
+// hand gives a ready message to c and passes the turn on.
+func (s *state) hand(c *consumer, h backlog.Handle) {
+	r := s.messages.Get(h)
+	d := delivery(&r)
+	if c.noAck {
+		s.remove(h, acked)
+	} else {
+		s.messages.Take(h)
+		s.unacked++
+		c.unacked++
+		d.Number = c.holder.unacked.Append(held{h, c})
+	}
+	s.give(c, d)
+}
+
+// pass gives a message that just arrived to a consumer without
+// acknowledgements: it never enters the backlog.
+func (s *state) pass(c *consumer, m *message.Message, chunk *message.Chunk) {
+	s.give(c, mail.Delivery{Message: *m})
+	if d := c.deliver; d.Chunk == nil && !m.Owned {
+		chunk.Retain()
+		d.Chunk = chunk
+	}
+}
+
+func (s *state) give(c *consumer, d mail.Delivery) {
+	if c.deliver == nil {
+		c.deliver = &mail.Deliver{Queue: s.self, Tag: c.tag, NoAck: c.noAck}
+		s.touched = append(s.touched, c)
+	}
+	c.deliver.Items = append(c.deliver.Items, d)
+	c.messages++
+	c.bytes += len(d.Message.Body)
+	if c.limited {
+		c.allowed--
+	}
+	if s.turn == c {
+		s.turn = c.next
+	}
+	s.refresh(c)
+}
+
+// flush sends each consumer what it was given in this turn, in one mail.
+func (s *state) flush() {
+	for i, c := range s.touched {
+		s.send(c.holder.channel, c.deliver)
+		c.deliver = nil
+		s.touched[i] = nil
+	}
+	s.touched = s.touched[:0]
+}
+
+func delivery(r *backlog.Record) mail.Delivery {
+	return mail.Delivery{Redelivered: r.Redelivered, Message: content(r)}
+}
+
+// content is a stored message as other actors see it: its bytes are in the
+// backlog's slab, which is never written again.
+func content(r *backlog.Record) message.Message {
+	return message.Message{
+		Exchange: r.Exchange, RoutingKey: r.RoutingKey, Header: r.Header, Body: r.Body, Overlay: r.Overlay,
+		TTL: r.TTL, Priority: r.Priority, Persistent: r.Persistent, Owned: true,
+	}
+}
+
+// grant gives a consumer's window back.
+func (s *state) grant(m *mail.Grant, now clock.Instant) {
+	c := s.find(m.Channel, m.Tag)
+	if c == nil {
+		return
+	}
+	c.messages -= m.Messages
+	c.bytes -= m.Bytes
+	s.refresh(c)
+	s.dispatch(now)
+}
+
+// offer tells channels with a common limit that there is something for them,
+// and returns what they allowed when there is not (DESIGN §5a.8).
+func (s *state) offer() {
+	ready := s.messages.Ready()
+	for _, c := range s.limited {
+		switch {
+		case ready > 0 && c.allowed == 0 && !c.offered:
+			c.offered = true
+			s.send(c.holder.channel, &mail.Offer{Queue: s.self, Tag: c.tag, Messages: ready})
+		case ready == 0 && c.allowed > 0:
+			s.send(c.holder.channel, &mail.Unused{Tag: c.tag, Messages: c.allowed})
+			c.allowed = 0
+			s.refresh(c)
+		}
+	}
+}
+
+func (s *state) allow(m *mail.Allow, now clock.Instant) {
+	c := s.find(m.Channel, m.Tag)
+	if c == nil || !c.limited {
+		s.send(m.Channel, &mail.Unused{Tag: m.Tag, Messages: m.Messages})
+		return
+	}
+	c.offered = false
+	c.allowed += m.Messages
+	s.refresh(c)
+	s.dispatch(now)
+}
+
+// limit puts a channel's consumers under its common limit or frees them.
+func (s *state) limit(m *mail.Limit, now clock.Instant) {
+	h := s.holders[m.Channel.Id]
+	if h == nil {
+		return
+	}
+	for _, c := range h.consumers {
+		s.limited = without(s.limited, c)
+		if c.allowed > 0 {
+			s.send(h.channel, &mail.Unused{Tag: c.tag, Messages: c.allowed})
+		}
+		c.allowed, c.offered = 0, false
+		if c.limited = m.On && !c.noAck; c.limited {
+			s.limited = append(s.limited, c)
+		}
+		s.refresh(c)
+	}
+	s.dispatch(now)
+}
+
+// get takes the first message for basic.get; asking renews the lease, found or
+// not (LEASE-4).
+func (s *state) get(m *mail.Get, now clock.Instant) {
+	reply := &mail.GetReply{Reply: m.Done(nil), Queue: s.self, Empty: true}
+	defer s.send(m.ReplyTo, reply)
+	if reply.Err = s.access(m.Connection); reply.Err != nil {
+		return
+	}
+	s.lease.Renew(now.Ceil())
+	s.expireDue(now)
+	h, ok := s.first(now)
+	if !ok {
+		s.bury(now)
+		return
+	}
+	r := s.messages.Get(h)
+	reply.Empty, reply.Delivery = false, delivery(&r)
+	if m.NoAck {
+		s.remove(h, acked)
+	} else {
+		s.messages.Take(h)
+		s.unacked++
+		reply.Delivery.Number = s.holder(m.Channel).unacked.Append(held{message: h})
+	}
+	reply.MessageCount = s.messages.Ready()
+	s.bury(now)
+}
+
+// first is the first ready message that is not past its deadline, off the
+// wheel.
+func (s *state) first(now clock.Instant) (backlog.Handle, bool) {
+	for {
+		h, ok := s.messages.First()
+		if !ok {
+			return 0, false
+		}
+		s.wheel.Remove(h)
+		if s.messages.Deadline(h) > now.Floor() {
+			return h, true
+		}
+		s.die(h, expired)
+	}
+}

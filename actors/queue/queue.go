@@ -1,0 +1,187 @@
+package queue
+
+import (
+	"time"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/clock"
+	"candlemark/internal/store"
+	"candlemark/internal/topology"
+	"candlemark/policies"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/rs/zerolog"
+)
+
+// Config is what a queue needs to live.
+type Config struct {
+	Queue     *topology.Queue // its identity; the PID is filled in by the vhost
+	VHost     *topology.VHost
+	Effective policies.Effective
+	Settings  policies.QueueSettings
+	Journal   store.Journal
+	Clock     *clock.Clock
+	Log       zerolog.Logger
+	// Close closes the actor's mailbox and returns what is left in it.
+	Close func() []any
+}
+
+// queue is the shell.
+type queue struct {
+	cfg   Config
+	state state
+	timer *time.Timer
+	armed int64 // deadline of the timer in wall ms, 0 when it is not armed
+	gen   uint64
+}
+
+// timerFired: the timer of generation gen ran out; an older one is stale.
+type timerFired struct{ gen uint64 }
+
+// again: work was cut short in an earlier turn and goes on in this one.
+type again struct{}
+
+// appendDone: the oldest batch in the journal is durable, or lost.
+type appendDone struct{ err error }
+
+// New makes the actor. Its mailbox is the hot one (actors/mailbox).
+func New(cfg Config) actor.Actor { return &queue{cfg: cfg} }
+
+// Receive handles one mail: the core decides, then the outcome is carried out.
+func (q *queue) Receive(ctx actor.Context) {
+	what := ctx.Message()
+	defer q.onPanic(ctx, what)
+	switch m := what.(type) {
+	case *actor.Started:
+		q.start(ctx)
+	case *actor.Stopping, *actor.Restarting:
+		q.bury(ctx)
+		return
+	case *actor.Stopped:
+		return
+	case *actor.Terminated:
+		ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})
+		return
+	case timerFired:
+		if m.gen != q.gen {
+			return
+		}
+		q.armed = 0
+	}
+	now := q.cfg.Clock.Now()
+	q.state.handle(what, now)
+	q.carryOut(ctx)
+}
+
+func (q *queue) start(ctx actor.Context) {
+	q.state.init(q.cfg, ctx.Self(), q.cfg.Clock.Now())
+}
+
+// carryOut does what the core decided, in order.
+func (q *queue) carryOut(ctx actor.Context) {
+	s := &q.state
+	s.flush()
+	for i, p := range s.out.posts {
+		ctx.Send(p.to, p.what)
+		s.out.posts[i] = post{}
+	}
+	s.out.posts = s.out.posts[:0]
+	if cap(s.out.posts) > 64 {
+		s.out.posts = nil
+	}
+	for _, w := range s.out.watch {
+		ctx.Watch(w)
+	}
+	s.out.watch = nil
+	if len(s.out.records) > 0 {
+		q.journal(ctx)
+	}
+	if s.phase == ended {
+		q.end(ctx)
+		return
+	}
+	if s.out.again {
+		s.out.again = false
+		ctx.Send(ctx.Self(), again{})
+	}
+	q.arm(ctx)
+}
+
+// journal hands the turn's records over; the answer comes back as mail.
+func (q *queue) journal(ctx actor.Context) {
+	out := &q.state.out
+	records := out.records
+	q.state.commits = append(q.state.commits, out.commit)
+	out.records, out.commit = nil, commit{}
+	self, root := ctx.Self(), ctx.ActorSystem().Root
+	q.cfg.Journal.Append(q.state.id, records, func(err error) { root.Send(self, appendDone{err}) })
+}
+
+// arm sets the one timer for the earliest deadline, unless it is set for one
+// at least as early: a firing that finds nothing due is harmless.
+func (q *queue) arm(ctx actor.Context) {
+	deadline, ok := q.state.deadline()
+	if !ok || q.armed != 0 && q.armed <= deadline {
+		return
+	}
+	q.armed = deadline
+	q.gen++
+	gen, self, root := q.gen, ctx.Self(), ctx.ActorSystem().Root
+	wait := max(q.cfg.Clock.Until(deadline), 0)
+	if q.timer != nil {
+		q.timer.Stop()
+	}
+	q.timer = time.AfterFunc(wait, func() { root.Send(self, timerFired{gen}) })
+}
+
+// end closes the mailbox behind the last mail and stops (DESIGN §5a.1).
+func (q *queue) end(ctx actor.Context) {
+	q.stopTimer()
+	q.answer(ctx, q.state.parked, mail.Gone)
+	q.state.parked = nil
+	q.answer(ctx, q.cfg.Close(), mail.Gone)
+	ctx.Stop(ctx.Self())
+}
+
+func (q *queue) stopTimer() {
+	q.gen++
+	if q.timer != nil {
+		q.timer.Stop()
+	}
+}
+
+// bury is the end that nobody planned: a panic, or the broker stops. Whoever
+// waits for the queue is told; nothing here may panic.
+func (q *queue) bury(ctx actor.Context) {
+	if q.state.phase == ended {
+		return
+	}
+	defer func() { _ = recover() }()
+	q.stopTimer()
+	q.state.phase = ended
+	left := q.cfg.Close()
+	q.state.fail()
+	for _, p := range q.state.out.posts {
+		ctx.Send(p.to, p.what)
+	}
+	q.answer(ctx, q.state.parked, mail.Failed)
+	q.answer(ctx, left, mail.Failed)
+}
+
+// onPanic answers the mail that broke the queue and lets the supervisor know.
+func (q *queue) onPanic(ctx actor.Context, what any) {
+	if r := recover(); r != nil {
+		q.answer(ctx, []any{what}, mail.Failed)
+		panic(r)
+	}
+}
+
+func (q *queue) answer(ctx actor.Context, mails []any, fate mail.Fate) {
+	for _, m := range mails {
+		if a, ok := m.(mail.Answerable); ok {
+			if to, reply := a.Answer(fate); to != nil {
+				ctx.Send(to, reply)
+			}
+		}
+	}
+}

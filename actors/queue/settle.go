@@ -1,0 +1,90 @@
+package queue
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/internal/clock"
+	"candlemark/internal/store"
+)
+
+const (
+	acked    = store.Acked
+	expired  = store.Expired
+	rejected = store.Rejected
+	maxlen   = store.Overflowed
+)
+
+// settle takes what a channel did with its deliveries. Credit that comes free
+// is used at once.
+func (s *state) settle(m *mail.Settle, now clock.Instant) {
+	h := s.holders[m.Channel.Id]
+	if h == nil {
+		return
+	}
+	for _, r := range m.Ranges {
+		how := r.How
+		h.unacked.TakeRange(r.First, r.Last, func(_ uint64, u held) {
+			switch how {
+			case mail.Ack:
+				s.release(u)
+				s.remove(u.message, acked)
+			case mail.Requeue:
+				s.giveBack(u, now)
+			case mail.Reject:
+				s.release(u)
+				s.bringOut(u.message, rejected)
+			}
+		})
+	}
+	s.enforce(now)
+	s.bury(now)
+	s.dispatch(now)
+}
+
+// release frees the credit of a delivery.
+func (s *state) release(u held) {
+	s.unacked--
+	if c := u.consumer; c != nil {
+		c.unacked--
+		s.refresh(c)
+	}
+}
+
+// giveBack returns an unacknowledged message to its original position with its
+// original deadline; past that it expires at once (TTL-16, TTL-22).
+func (s *state) giveBack(u held, now clock.Instant) {
+	s.release(u)
+	h := u.message
+	e := s.messages.Entry(h)
+	e.SetRedelivered()
+	if s.messages.Deadline(h) <= now.Floor() {
+		s.bringOut(h, expired)
+		return
+	}
+	s.messages.Return(h)
+	s.wheel.Add(h)
+}
+
+// purge drops every ready message (DL-9: not dead-lettered).
+func (s *state) purge(m *mail.Purge, now clock.Instant) {
+	reply := &mail.PurgeReply{Reply: m.Done(nil)}
+	if reply.Err = s.access(m.Connection); reply.Err == nil {
+		s.expireDue(now)
+		reply.MessageCount = s.drop()
+	}
+	s.send(m.ReplyTo, reply)
+	s.bury(now)
+}
+
+// drop removes all ready messages and counts them.
+func (s *state) drop() int {
+	n := 0
+	for {
+		h, ok := s.messages.First()
+		if !ok {
+			return n
+		}
+		s.wheel.Remove(h)
+		s.remove(h, store.Purged)
+		n++
+	}
+}

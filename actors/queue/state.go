@@ -1,0 +1,197 @@
+package queue
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/lease"
+	"candlemark/actors/queue/wheel"
+	"candlemark/internal/clock"
+	"candlemark/internal/store"
+	"candlemark/internal/topology"
+	"candlemark/policies"
+)
+
+// turnLimit is how many messages expire in one turn before other mail gets its
+// turn (TTL-33).
+const turnLimit = 2048
+
+type phase uint8
+
+const (
+	// live: messages come and go.
+	live phase = iota
+	// retiring: the vhost was asked to forget the queue; mail is parked until
+	// it answers.
+	retiring
+	// ended: forgotten; the shell closes the mailbox.
+	ended
+)
+
+// state is the core: it knows no actor library, no clock and no disk.
+type state struct {
+	queue     *topology.Queue
+	vhost     *topology.VHost
+	self      mail.Address
+	id        store.QueueID
+	effective policies.Effective
+	settings  policies.QueueSettings
+
+	messages  backlog.Backlog
+	wheel     wheel.Wheel[*backlog.Backlog] // of the ready messages with a deadline
+	lease     lease.Lease
+	holders   map[string]*holder // by channel
+	consumers int
+	had       bool      // a consumer, ever (auto-delete, LEASE-10)
+	turn      *consumer // next in the ring of those who can take a message
+	exclusive *consumer
+	dying     dying
+	seq       uint64 // of the newest message
+	unacked   int
+
+	commits []commit // batches in the journal, oldest first
+	handled uint64   // commands of the vhost, for the farewell (DESIGN §5a.3)
+	phase   phase
+	why     farewell
+	parked  []any // mail that waits for the vhost's answer
+	touched []*consumer
+	limited []*consumer // those subject to their channel's common limit
+	out     outcome
+}
+
+// outcome is what must happen after a turn, in order.
+type outcome struct {
+	posts   []post
+	watch   []mail.Address
+	records []store.Record
+	commit  commit // for the records
+	again   bool
+}
+
+type post struct {
+	to   mail.Address
+	what any
+}
+
+func (s *state) init(cfg Config, self mail.Address, now clock.Instant) {
+	s.queue, s.vhost, s.self = cfg.Queue, cfg.VHost, self
+	s.id = store.QueueID{VHost: cfg.VHost.Name, Name: cfg.Queue.Name, Incarnation: cfg.Queue.Incarnation}
+	s.wheel = wheel.New(&s.messages)
+	s.settings, s.effective = cfg.Settings, cfg.Effective
+	s.lease.SetPeriod(period(s.settings.Expires), now.Ceil())
+}
+
+// period translates the setting, -1 for none, into the lease's, 0 for none.
+func period(expires int64) int64 { return max(expires, 0) }
+
+// handle is one turn of the core.
+func (s *state) handle(what any, now clock.Instant) {
+	if s.phase == retiring && s.park(what) {
+		return
+	}
+	switch m := what.(type) {
+	case *mail.Enqueue:
+		s.enqueue(m, now)
+	case *mail.Settle:
+		s.settle(m, now)
+	case *mail.Grant:
+		s.grant(m, now)
+	case *mail.Allow:
+		s.allow(m, now)
+	case *mail.Limit:
+		s.limit(m, now)
+	case timerFired, again:
+		s.tick(now)
+	case appendDone:
+		s.committed(m.err)
+	case *mail.DeadLetterReply:
+		s.buried(m, now)
+	default:
+		s.control(what, now)
+	}
+}
+
+// control is the rarer mail.
+func (s *state) control(what any, now clock.Instant) {
+	switch m := what.(type) {
+	case *mail.Consume:
+		s.consume(m, now)
+	case *mail.CancelConsumer:
+		s.cancel(m, now)
+	case *mail.Get:
+		s.get(m, now)
+	case *mail.Purge:
+		s.purge(m, now)
+	case *mail.DeclareQueue:
+		s.handled++
+		s.declare(m, now)
+	case *mail.DeleteQueue:
+		s.handled++
+		s.delete(m)
+	case *mail.ChannelGone:
+		s.channelGone(m.Channel, now)
+	case *mail.PeerGone:
+		s.channelGone(m.Who, now)
+	case *mail.Configure:
+		s.configure(m, now)
+	case *mail.DescribeQueue:
+		s.describe(m)
+	case *mail.QueueForgotten:
+		s.forgotten(now)
+	case *mail.QueueKept:
+		s.kept(now)
+	}
+}
+
+func (s *state) send(to mail.Address, what any) {
+	if to != nil {
+		s.out.posts = append(s.out.posts, post{to, what})
+	}
+}
+
+// deadline is the earliest of what the queue waits for, in wall ms.
+func (s *state) deadline() (int64, bool) {
+	at, ok := s.wheel.Next()
+	if l, has := s.lease.Deadline(); has && (!ok || l < at) {
+		at, ok = l, true
+	}
+	return at, ok
+}
+
+// tick does what is due: expiry, then the lease.
+func (s *state) tick(now clock.Instant) {
+	s.expireDue(now)
+	s.bury(now)
+	s.dispatch(now)
+	if s.lease.Expired(now.Floor()) {
+		s.retire(leaseRanOut, nil)
+	}
+}
+
+// expireDue ends the messages past their deadline, wherever they stand.
+func (s *state) expireDue(now clock.Instant) {
+	if s.wheel.Advance(now.Floor(), turnLimit, func(h uint32) { s.die(h, expired) }) {
+		s.out.again = true
+	}
+}
+
+// configure takes new settings. Only a change of the matched policy gets here,
+// so the lease starts anew (LEASE-4) and limits hold at once (POL-9). Messages
+// keep their deadlines (TTL-24).
+func (s *state) configure(m *mail.Configure, now clock.Instant) {
+	s.effective, s.settings = m.Effective, m.Settings
+	s.lease.SetPeriod(period(s.settings.Expires), now.Ceil())
+	s.enforce(now)
+	s.tick(now)
+}
+
+func (s *state) describe(m *mail.DescribeQueue) {
+	info := &mail.QueueInfo{
+		Reply: m.Done(nil), Name: s.queue.Name,
+		Ready: s.messages.Ready(), Unacked: s.unacked, Consumers: s.consumers,
+		ReadyBytes: s.messages.ReadyBytes(), Effective: s.effective, Settings: s.settings,
+		Arguments: s.queue.Arguments, Durable: s.queue.Durable, AutoDelete: s.queue.AutoDelete, Exclusive: s.queue.Exclusive,
+	}
+	info.LeaseDeadline, _ = s.lease.Deadline()
+	info.NextExpiry, _ = s.wheel.Next()
+	s.send(m.ReplyTo, info)
+}
