@@ -157,8 +157,7 @@ func (m *BasicGetOk) decode(c *cursor) {
 }
 
 // BasicGetEmpty says that no message was ready [AMQP 1.8.3.12]. Its reserved argument is read and forgotten.
-type BasicGetEmpty struct {
-}
+type BasicGetEmpty struct{}
 
 func (*BasicGetEmpty) ClassID() uint16  { return classBasic }
 func (*BasicGetEmpty) MethodID() uint16 { return 72 }

@@ -22,8 +22,7 @@ func newChannelMethod(method uint16) decoder {
 }
 
 // ChannelOpen opens the channel whose number the frame carries [AMQP 1.5.2.1]. Its reserved argument is read and forgotten.
-type ChannelOpen struct {
-}
+type ChannelOpen struct{}
 
 func (*ChannelOpen) ClassID() uint16  { return classChannel }
 func (*ChannelOpen) MethodID() uint16 { return 10 }
@@ -35,8 +34,7 @@ func (m *ChannelOpen) Append(dst []byte) []byte { return append(dst, 0) }
 func (m *ChannelOpen) decode(c *cursor) { c.name() }
 
 // ChannelOpenOk confirms channel.open [AMQP 1.5.2.2]. Its reserved argument is read and forgotten.
-type ChannelOpenOk struct {
-}
+type ChannelOpenOk struct{}
 
 func (*ChannelOpenOk) ClassID() uint16  { return classChannel }
 func (*ChannelOpenOk) MethodID() uint16 { return 11 }

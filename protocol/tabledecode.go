@@ -59,9 +59,12 @@ func LookupField(encoded []byte, key string) (any, bool, error) {
 
 // tableAt reads a table with its length word at a nesting level.
 func (c *cursor) tableAt(level int) Table {
-	in := cursor{b: c.long(), bad: level > maxNesting}
-	var t Table
-	for len(in.b) > 0 && !in.bad {
+	in, n := c.enter(level, true)
+	if n == 0 {
+		return nil
+	}
+	t := make(Table, 0, n)
+	for len(in.b) > 0 {
 		key := string(in.short())
 		t = append(t, Field{Key: key, Value: in.value(level)})
 	}
@@ -71,13 +74,36 @@ func (c *cursor) tableAt(level int) Table {
 
 // arrayAt reads an array with its length word at a nesting level.
 func (c *cursor) arrayAt(level int) Array {
-	in := cursor{b: c.long(), bad: level > maxNesting}
-	var a Array
-	for len(in.b) > 0 && !in.bad {
+	in, n := c.enter(level, false)
+	if n == 0 {
+		return nil
+	}
+	a := make(Array, 0, n)
+	for len(in.b) > 0 {
 		a = append(a, in.value(level))
 	}
 	c.bad = c.bad || in.bad
 	return a
+}
+
+// enter returns a cursor over the table (with keys) or array that comes next and counts its fields, so that they are allocated once and
+// only when all of them are there. The count is 0 when it is empty or broken.
+func (c *cursor) enter(level int, keys bool) (in cursor, n int) {
+	in = cursor{b: c.long()}
+	c.bad = c.bad || level > maxNesting
+	walk := in
+	for len(walk.b) > 0 && !c.bad {
+		if keys {
+			walk.short()
+		}
+		walk.take(valueSize(walk.b))
+		c.bad = walk.bad
+		n++
+	}
+	if c.bad {
+		return cursor{}, 0
+	}
+	return in, n
 }
 
 // value reads a tag and its value, which stands in a table or array at a nesting level.
