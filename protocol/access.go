@@ -25,7 +25,7 @@ func (*AccessRequest) Name() string     { return "access.request" }
 
 // Append implements Method.
 func (m *AccessRequest) Append(dst []byte) []byte {
-	return append(appendShort(dst, m.Realm), bits(m.Exclusive, m.Passive, m.Active, m.Write, m.Read))
+	return append(appendShort(dst, m.Realm), octet(m.Exclusive, m.Passive, m.Active, m.Write, m.Read))
 }
 
 func (m *AccessRequest) decode(c *cursor) {

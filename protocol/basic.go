@@ -59,7 +59,7 @@ func (*BasicPublish) Name() string     { return "basic.publish" }
 // Append implements Method.
 func (m *BasicPublish) Append(dst []byte) []byte {
 	dst = appendShort(appendShort(append(dst, 0, 0), m.Exchange), m.RoutingKey)
-	return append(dst, bits(m.Mandatory, m.Immediate))
+	return append(dst, octet(m.Mandatory, m.Immediate))
 }
 
 func (m *BasicPublish) decode(c *cursor) {
@@ -105,7 +105,7 @@ func (*BasicDeliver) Name() string     { return "basic.deliver" }
 // Append implements Method.
 func (m *BasicDeliver) Append(dst []byte) []byte {
 	dst = appendU64(appendShort(dst, m.ConsumerTag), m.DeliveryTag)
-	return appendShort(appendShort(append(dst, bits(m.Redelivered)), m.Exchange), m.RoutingKey)
+	return appendShort(appendShort(append(dst, octet(m.Redelivered)), m.Exchange), m.RoutingKey)
 }
 
 func (m *BasicDeliver) decode(c *cursor) {
@@ -125,7 +125,7 @@ func (*BasicGet) Name() string     { return "basic.get" }
 
 // Append implements Method.
 func (m *BasicGet) Append(dst []byte) []byte {
-	return append(appendShort(append(dst, 0, 0), m.Queue), bits(m.NoAck))
+	return append(appendShort(append(dst, 0, 0), m.Queue), octet(m.NoAck))
 }
 
 func (m *BasicGet) decode(c *cursor) {
@@ -147,7 +147,7 @@ func (*BasicGetOk) Name() string     { return "basic.get-ok" }
 
 // Append implements Method.
 func (m *BasicGetOk) Append(dst []byte) []byte {
-	dst = append(appendU64(dst, m.DeliveryTag), bits(m.Redelivered))
+	dst = append(appendU64(dst, m.DeliveryTag), octet(m.Redelivered))
 	return appendU32(appendShort(appendShort(dst, m.Exchange), m.RoutingKey), m.MessageCount)
 }
 
@@ -180,7 +180,7 @@ func (*BasicAck) Name() string     { return "basic.ack" }
 
 // Append implements Method.
 func (m *BasicAck) Append(dst []byte) []byte {
-	return append(appendU64(dst, m.DeliveryTag), bits(m.Multiple))
+	return append(appendU64(dst, m.DeliveryTag), octet(m.Multiple))
 }
 
 func (m *BasicAck) decode(c *cursor) { m.DeliveryTag, m.Multiple = c.u64(), bit(c.u8(), 0) }
@@ -197,7 +197,7 @@ func (*BasicReject) Name() string     { return "basic.reject" }
 
 // Append implements Method.
 func (m *BasicReject) Append(dst []byte) []byte {
-	return append(appendU64(dst, m.DeliveryTag), bits(m.Requeue))
+	return append(appendU64(dst, m.DeliveryTag), octet(m.Requeue))
 }
 
 func (m *BasicReject) decode(c *cursor) { m.DeliveryTag, m.Requeue = c.u64(), bit(c.u8(), 0) }
@@ -212,7 +212,7 @@ func (*BasicRecoverAsync) MethodID() uint16 { return 100 }
 func (*BasicRecoverAsync) Name() string     { return "basic.recover-async" }
 
 // Append implements Method.
-func (m *BasicRecoverAsync) Append(dst []byte) []byte { return append(dst, bits(m.Requeue)) }
+func (m *BasicRecoverAsync) Append(dst []byte) []byte { return append(dst, octet(m.Requeue)) }
 
 func (m *BasicRecoverAsync) decode(c *cursor) { m.Requeue = bit(c.u8(), 0) }
 
@@ -247,7 +247,7 @@ func (*BasicNack) Name() string     { return "basic.nack" }
 
 // Append implements Method.
 func (m *BasicNack) Append(dst []byte) []byte {
-	return append(appendU64(dst, m.DeliveryTag), bits(m.Multiple, m.Requeue))
+	return append(appendU64(dst, m.DeliveryTag), octet(m.Multiple, m.Requeue))
 }
 
 func (m *BasicNack) decode(c *cursor) {

@@ -55,7 +55,7 @@ func (*ChannelFlow) MethodID() uint16 { return 20 }
 func (*ChannelFlow) Name() string     { return "channel.flow" }
 
 // Append implements Method.
-func (m *ChannelFlow) Append(dst []byte) []byte { return append(dst, bits(m.Active)) }
+func (m *ChannelFlow) Append(dst []byte) []byte { return append(dst, octet(m.Active)) }
 
 func (m *ChannelFlow) decode(c *cursor) { m.Active = bit(c.u8(), 0) }
 

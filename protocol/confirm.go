@@ -23,7 +23,7 @@ func (*ConfirmSelect) MethodID() uint16 { return 10 }
 func (*ConfirmSelect) Name() string     { return "confirm.select" }
 
 // Append implements Method.
-func (m *ConfirmSelect) Append(dst []byte) []byte { return append(dst, bits(m.NoWait)) }
+func (m *ConfirmSelect) Append(dst []byte) []byte { return append(dst, octet(m.NoWait)) }
 
 func (m *ConfirmSelect) decode(c *cursor) { m.NoWait = bit(c.u8(), 0) }
 

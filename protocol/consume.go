@@ -15,7 +15,7 @@ func (*BasicQos) Name() string     { return "basic.qos" }
 
 // Append implements Method.
 func (m *BasicQos) Append(dst []byte) []byte {
-	return append(appendU16(appendU32(dst, m.PrefetchSize), m.PrefetchCount), bits(m.Global))
+	return append(appendU16(appendU32(dst, m.PrefetchSize), m.PrefetchCount), octet(m.Global))
 }
 
 func (m *BasicQos) decode(c *cursor) {
@@ -44,7 +44,7 @@ func (*BasicConsume) Name() string     { return "basic.consume" }
 // Append implements Method.
 func (m *BasicConsume) Append(dst []byte) []byte {
 	dst = appendShort(appendShort(append(dst, 0, 0), m.Queue), m.ConsumerTag)
-	dst = append(dst, bits(m.NoLocal, m.NoAck, m.Exclusive, m.NoWait))
+	dst = append(dst, octet(m.NoLocal, m.NoAck, m.Exclusive, m.NoWait))
 	return mustAppendTable(dst, m.Arguments)
 }
 
@@ -82,7 +82,7 @@ func (*BasicCancel) Name() string     { return "basic.cancel" }
 
 // Append implements Method.
 func (m *BasicCancel) Append(dst []byte) []byte {
-	return append(appendShort(dst, m.ConsumerTag), bits(m.NoWait))
+	return append(appendShort(dst, m.ConsumerTag), octet(m.NoWait))
 }
 
 func (m *BasicCancel) decode(c *cursor) { m.ConsumerTag, m.NoWait = c.name(), bit(c.u8(), 0) }

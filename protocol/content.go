@@ -1,6 +1,9 @@
 package protocol
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // contentHeaderSize is class, weight and body size.
 const contentHeaderSize = 12
@@ -61,47 +64,47 @@ func (s *Scan) Persistent() bool { return s.DeliveryMode == 2 }
 // ScanProperties walks once over raw properties and allocates nothing. It checks everything, the headers included, so that what has
 // passed can be forwarded without harm to consumers; what does not fit is *ConnectionError 501 (RabbitMQ answers 541 without a reason).
 // The two lowest flag bits mean nothing, as in RabbitMQ.
-func ScanProperties(raw []byte) (Scan, error) {
-	var s Scan
+func ScanProperties(raw []byte) (s Scan, err error) {
 	c := cursor{b: raw}
-	flags := c.u16()
-	c.shortIf(flags & FlagContentType)
-	c.shortIf(flags & FlagContentEncoding)
-	if flags&FlagHeaders != 0 {
-		before := c.b
-		body := c.long()
-		s.Headers = before[:len(before)-len(c.b)]
-		c.bad = c.bad || !checkFields(body, 1, true)
+	rest := c.u16() & flagsKnown
+	for rest != 0 && !c.bad {
+		flag := uint16(1) << (bits.Len16(rest) - 1) // the properties follow in the order of their flags, highest first
+		rest &^= flag
+		switch flag {
+		case FlagDeliveryMode:
+			s.DeliveryMode = c.u8()
+		case FlagPriority:
+			s.Priority, s.HasPriority = c.u8(), true
+		case FlagTimestamp:
+			s.Timestamp, s.HasTimestamp = c.u64(), true
+		case FlagHeaders:
+			before := c.b
+			c.bad = !checkFields(c.long(), 1, true) || c.bad
+			s.Headers = before[:len(before)-len(c.b)]
+		default:
+			s.setText(flag, c.short())
+		}
 	}
-	if flags&FlagDeliveryMode != 0 {
-		s.DeliveryMode = c.u8()
-	}
-	if flags&FlagPriority != 0 {
-		s.Priority, s.HasPriority = c.u8(), true
-	}
-	s.CorrelationID = c.shortIf(flags & FlagCorrelationID)
-	s.ReplyTo = c.shortIf(flags & FlagReplyTo)
-	s.Expiration, s.HasExpiration = c.shortIf(flags&FlagExpiration), flags&FlagExpiration != 0
-	s.MessageID = c.shortIf(flags & FlagMessageID)
-	if flags&FlagTimestamp != 0 {
-		s.Timestamp, s.HasTimestamp = c.u64(), true
-	}
-	c.shortIf(flags & FlagType)
-	s.UserID, s.HasUserID = c.shortIf(flags&FlagUserID), flags&FlagUserID != 0
-	c.shortIf(flags & FlagAppID)
-	c.shortIf(flags & FlagClusterID)
 	if c.bad || len(c.b) > 0 {
 		return Scan{}, badProperties(raw)
 	}
 	return s, nil
 }
 
-// shortIf returns a short string that is there only if flag is not 0.
-func (c *cursor) shortIf(flag uint16) []byte {
-	if flag == 0 {
-		return nil
+// setText keeps the short strings that the broker needs.
+func (s *Scan) setText(flag uint16, text []byte) {
+	switch flag {
+	case FlagCorrelationID:
+		s.CorrelationID = text
+	case FlagReplyTo:
+		s.ReplyTo = text
+	case FlagExpiration:
+		s.Expiration, s.HasExpiration = text, true
+	case FlagMessageID:
+		s.MessageID = text
+	case FlagUserID:
+		s.UserID, s.HasUserID = text, true
 	}
-	return c.short()
 }
 
 // badProperties is the error for properties that cannot be read; it blames basic.publish.

@@ -76,8 +76,8 @@ func (c *cursor) table() Table { return c.tableAt(1) }
 // bit is whether bit n of octet b is set; consecutive bit arguments share an octet, first one lowest [AMQP 4.2.5.2].
 func bit(b uint8, n int) bool { return b>>n&1 == 1 }
 
-// bits packs bit arguments into an octet.
-func bits(values ...bool) (b uint8) {
+// octet packs bit arguments into an octet.
+func octet(values ...bool) (b uint8) {
 	for i, v := range values {
 		if v {
 			b |= 1 << i

@@ -39,7 +39,7 @@ func (*ExchangeDeclare) Name() string     { return "exchange.declare" }
 // Append implements Method.
 func (m *ExchangeDeclare) Append(dst []byte) []byte {
 	dst = appendShort(appendShort(append(dst, 0, 0), m.Exchange), m.Type)
-	dst = append(dst, bits(m.Passive, m.Durable, m.AutoDelete, m.Internal, m.NoWait))
+	dst = append(dst, octet(m.Passive, m.Durable, m.AutoDelete, m.Internal, m.NoWait))
 	return mustAppendTable(dst, m.Arguments)
 }
 
@@ -70,7 +70,7 @@ func (*ExchangeDelete) Name() string     { return "exchange.delete" }
 
 // Append implements Method.
 func (m *ExchangeDelete) Append(dst []byte) []byte {
-	return append(appendShort(append(dst, 0, 0), m.Exchange), bits(m.IfUnused, m.NoWait))
+	return append(appendShort(append(dst, 0, 0), m.Exchange), octet(m.IfUnused, m.NoWait))
 }
 
 func (m *ExchangeDelete) decode(c *cursor) {
@@ -102,7 +102,7 @@ func (*ExchangeBind) Name() string     { return "exchange.bind" }
 func (m *ExchangeBind) Append(dst []byte) []byte {
 	dst = appendShort(append(dst, 0, 0), m.Destination)
 	dst = appendShort(appendShort(dst, m.Source), m.RoutingKey)
-	return mustAppendTable(append(dst, bits(m.NoWait)), m.Arguments)
+	return mustAppendTable(append(dst, octet(m.NoWait)), m.Arguments)
 }
 
 func (m *ExchangeBind) decode(c *cursor) {

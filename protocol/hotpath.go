@@ -52,20 +52,18 @@ func DecodeAck(payload []byte) (tag uint64, multiple bool, err error) {
 func AppendDeliverFrame(dst []byte, channel uint16, consumerTag string, deliveryTag uint64, redelivered bool, exchange, routingKey []byte) []byte {
 	dst, start := openMethod(dst, channel, classBasic, 60)
 	dst = appendShort(dst, consumerTag)
-	dst = appendU64(dst, deliveryTag)
-	dst = append(dst, bits(redelivered))
-	dst = appendShort(dst, exchange)
-	return closeFrame(appendShort(dst, routingKey), start)
+	dst = append(appendU64(dst, deliveryTag), octet(redelivered))
+	return closeFrame(appendShort(appendShort(dst, exchange), routingKey), start)
 }
 
 // AppendAckFrame appends a basic.ack frame: a publisher confirm, when the server sends it.
 func AppendAckFrame(dst []byte, channel uint16, deliveryTag uint64, multiple bool) []byte {
-	return appendSettleFrame(dst, channel, 80, deliveryTag, bits(multiple))
+	return appendSettleFrame(dst, channel, 80, deliveryTag, octet(multiple))
 }
 
 // AppendNackFrame appends a basic.nack frame: a refused publish, when the server sends it.
 func AppendNackFrame(dst []byte, channel uint16, deliveryTag uint64, multiple, requeue bool) []byte {
-	return appendSettleFrame(dst, channel, 120, deliveryTag, bits(multiple, requeue))
+	return appendSettleFrame(dst, channel, 120, deliveryTag, octet(multiple, requeue))
 }
 
 func appendSettleFrame(dst []byte, channel, method uint16, deliveryTag uint64, flags byte) []byte {

@@ -77,7 +77,12 @@ func DecodeProperties(raw []byte) (Properties, error) {
 }
 
 // text returns a copy of the short string that is there if its flag is set; properties need not be UTF-8.
-func (c *cursor) text(p *Properties, flag uint16) string { return string(c.shortIf(p.Flags & flag)) }
+func (c *cursor) text(p *Properties, flag uint16) string {
+	if !p.Has(flag) {
+		return ""
+	}
+	return string(c.short())
+}
 
 // Append appends the raw form: flags and the properties that are present. Short strings are cut to 255 bytes; headers that AppendTable
 // refuses are the caller's mistake and panic.

@@ -43,7 +43,7 @@ func (*QueueDeclare) Name() string     { return "queue.declare" }
 // Append implements Method.
 func (m *QueueDeclare) Append(dst []byte) []byte {
 	dst = appendShort(append(dst, 0, 0), m.Queue)
-	dst = append(dst, bits(m.Passive, m.Durable, m.Exclusive, m.AutoDelete, m.NoWait))
+	dst = append(dst, octet(m.Passive, m.Durable, m.Exclusive, m.AutoDelete, m.NoWait))
 	return mustAppendTable(dst, m.Arguments)
 }
 
@@ -89,7 +89,7 @@ func (*QueueBind) Name() string     { return "queue.bind" }
 func (m *QueueBind) Append(dst []byte) []byte {
 	dst = appendShort(append(dst, 0, 0), m.Queue)
 	dst = appendShort(appendShort(dst, m.Exchange), m.RoutingKey)
-	return mustAppendTable(append(dst, bits(m.NoWait)), m.Arguments)
+	return mustAppendTable(append(dst, octet(m.NoWait)), m.Arguments)
 }
 
 func (m *QueueBind) decode(c *cursor) {
@@ -117,7 +117,7 @@ func (*QueuePurge) Name() string     { return "queue.purge" }
 
 // Append implements Method.
 func (m *QueuePurge) Append(dst []byte) []byte {
-	return append(appendShort(append(dst, 0, 0), m.Queue), bits(m.NoWait))
+	return append(appendShort(append(dst, 0, 0), m.Queue), octet(m.NoWait))
 }
 
 func (m *QueuePurge) decode(c *cursor) {
@@ -151,7 +151,7 @@ func (*QueueDelete) Name() string     { return "queue.delete" }
 
 // Append implements Method.
 func (m *QueueDelete) Append(dst []byte) []byte {
-	return append(appendShort(append(dst, 0, 0), m.Queue), bits(m.IfUnused, m.IfEmpty, m.NoWait))
+	return append(appendShort(append(dst, 0, 0), m.Queue), octet(m.IfUnused, m.IfEmpty, m.NoWait))
 }
 
 func (m *QueueDelete) decode(c *cursor) {

@@ -70,7 +70,7 @@ func appendValue(dst []byte, v any, level int) ([]byte, error) {
 	case nil:
 		return append(dst, 'V'), nil
 	case bool:
-		return append(dst, 't', bits(v)), nil
+		return append(dst, 't', octet(v)), nil
 	case int8:
 		return append(dst, 'b', byte(v)), nil
 	case uint8:
