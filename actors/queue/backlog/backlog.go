@@ -1,0 +1,180 @@
+package backlog
+
+import (
+	"math/bits"
+
+	"candlemark/actors/queue/wheel"
+	"candlemark/internal/message"
+)
+
+// Backlog holds the messages of one queue (TTL-30). It belongs to one goroutine. The zero value is empty and ready to use.
+type Backlog struct {
+	// segments are named by their index; 0 is none.
+	segments     []segment
+	freeSegments uint32
+	// lists has one list per priority up to the highest seen.
+	lists []list
+	// priorities has a bit for each priority with ready messages.
+	priorities [4]uint64
+	// order numbers the segments as they begin.
+	order uint64
+
+	slab     slab
+	kept     kept
+	overlays map[Handle]*message.Overlay
+
+	count, ready int
+	readyBytes   int64
+	bytes        int64
+}
+
+// Push stores r as the last message of its priority, ready, and returns its handle. Slices are copied unless r is Shared.
+func (b *Backlog) Push(r *Record) Handle {
+	h := b.claim(r.Priority)
+	e := b.Entry(h)
+	*e = Entry{
+		Deadline:      r.Deadline,
+		Seq:           r.Seq,
+		DeliveryCount: r.DeliveryCount,
+		Redelivered:   r.Redelivered,
+		Persistent:    r.Persistent,
+		Confirmed:     r.Confirmed,
+		body:          uint32(len(r.Body)),
+	}
+	if size := recordSize(r); size > largestRecord || r.Shared && size > smallestKept {
+		e.flags = flagKept
+		e.block = b.kept.add(r)
+	} else {
+		e.block, e.offset = b.slab.add(r, h, size)
+		e.size = uint16(size)
+	}
+	if r.Overlay != nil {
+		b.SetOverlay(h, r.Overlay)
+	}
+	b.count++
+	b.bytes += int64(len(r.Body))
+	b.markReady(h, e)
+	return h
+}
+
+// First returns the first ready message of the highest priority that has one.
+func (b *Backlog) First() (h Handle, ok bool) {
+	if b.ready == 0 {
+		return 0, false
+	}
+	s := b.lists[b.highest()].head
+	return s<<segmentBits | uint32(bits.TrailingZeros64(b.segments[s].ready)), true
+}
+
+// Take makes a ready message taken: it is no longer counted as ready nor found by First.
+func (b *Backlog) Take(h Handle) {
+	if !b.IsReady(h) {
+		panic("backlog: Take of a message that is not ready")
+	}
+	b.unmarkReady(h, b.Entry(h))
+}
+
+// Return makes a taken message ready again, at its original position (TTL-16).
+func (b *Backlog) Return(h Handle) {
+	if seg := &b.segments[h>>segmentBits]; seg.used&^seg.ready&bit(h) == 0 {
+		panic("backlog: Return of a message that is not taken")
+	}
+	b.markReady(h, b.Entry(h))
+}
+
+// Remove forgets a message, ready or taken. It must be off the wheel.
+func (b *Backlog) Remove(h Handle) {
+	seg := &b.segments[h>>segmentBits]
+	if seg.used&bit(h) == 0 {
+		panic("backlog: Remove of an unknown message")
+	}
+	e := &seg.entries[h&segmentMask]
+	if e.Links.Next != 0 {
+		panic("backlog: Remove of a message that is on the wheel")
+	}
+	if seg.ready&bit(h) != 0 {
+		b.unmarkReady(h, e)
+	}
+	b.count--
+	b.bytes -= int64(e.body)
+	if e.flags&flagOverlay != 0 {
+		delete(b.overlays, h)
+	}
+	seg.used &^= bit(h)
+	if e.flags&flagKept != 0 {
+		b.kept.remove(e.block)
+	} else if b.slab.release(e.block, int(e.size)) {
+		b.squeeze()
+	}
+	b.vacate(h >> segmentBits)
+}
+
+// IsReady tells whether h is ready; false for a handle that is not in use.
+func (b *Backlog) IsReady(h Handle) bool {
+	s := int(h >> segmentBits)
+	return s < len(b.segments) && b.segments[s].ready&bit(h) != 0
+}
+
+// Get returns the message. Its slices are views that stay valid and unchanged for ever; they must not be written to.
+func (b *Backlog) Get(h Handle) Record {
+	e := b.Entry(h)
+	r := Record{
+		Deadline:      e.Deadline,
+		Seq:           e.Seq,
+		DeliveryCount: e.DeliveryCount,
+		Priority:      b.segments[h>>segmentBits].priority,
+		Redelivered:   e.Redelivered,
+		Persistent:    e.Persistent,
+		Confirmed:     e.Confirmed,
+	}
+	if e.flags&flagKept != 0 {
+		b.kept.get(e.block, &r)
+	} else {
+		b.slab.get(e.block, int(e.offset), int(e.size), &r)
+	}
+	if e.flags&flagOverlay != 0 {
+		r.Overlay = b.overlays[h]
+	}
+	return r
+}
+
+// SetOverlay replaces the overlay of h; nil removes it.
+func (b *Backlog) SetOverlay(h Handle, o *message.Overlay) {
+	e := b.Entry(h)
+	if o == nil {
+		e.flags &^= flagOverlay
+		delete(b.overlays, h)
+		return
+	}
+	if b.overlays == nil {
+		b.overlays = make(map[Handle]*message.Overlay)
+	}
+	e.flags |= flagOverlay
+	b.overlays[h] = o
+}
+
+// Entry returns the fixed part of h, in place.
+func (b *Backlog) Entry(h Handle) *Entry {
+	return &b.segments[h>>segmentBits].entries[h&segmentMask]
+}
+
+// Links implements wheel.Store.
+func (b *Backlog) Links(h Handle) *wheel.Links { return &b.Entry(h).Links }
+
+// Deadline implements wheel.Store.
+func (b *Backlog) Deadline(h Handle) int64 { return b.Entry(h).Deadline }
+
+// Size returns the length in bytes of the body of h.
+func (b *Backlog) Size(h Handle) int64 { return int64(b.Entry(h).body) }
+
+// Len returns the number of messages, ready and taken.
+func (b *Backlog) Len() int { return b.count }
+
+// Ready returns the number of ready messages.
+func (b *Backlog) Ready() int { return b.ready }
+
+// Bytes returns the length of all bodies, ready and taken.
+func (b *Backlog) Bytes() int64 { return b.bytes }
+
+// ReadyBytes returns the length of the bodies of the ready messages (x-max-length-bytes counts these).
+func (b *Backlog) ReadyBytes() int64 { return b.readyBytes }

@@ -1,0 +1,84 @@
+package backlog
+
+import "unsafe"
+
+// smallestKept is the record size up to which even a shared content is copied: a reference costs more.
+const smallestKept = 256
+
+// kept holds the contents that are not in the slab: large ones in memory of their own, shared ones by reference.
+type kept struct {
+	items []content
+	free  uint32
+	count uint32
+	bytes int64
+}
+
+// content is a message outside the slab.
+type content struct {
+	exchange, routingKey, header, body []byte
+	ttl, enqueued                      int64
+	// next chains the free ones.
+	next uint32
+	own  bool
+}
+
+// add keeps the content of r and returns its index.
+func (k *kept) add(r *Record) uint32 {
+	c := content{
+		exchange: r.Exchange, routingKey: r.RoutingKey, header: r.Header, body: r.Body,
+		ttl: r.TTL, enqueued: r.Enqueued, own: !r.Shared,
+	}
+	if c.own {
+		c.clone()
+		k.bytes += c.size()
+	}
+	k.count++
+	i := k.free
+	if i != 0 {
+		k.free = k.items[i-1].next
+		k.items[i-1] = c
+		return i
+	}
+	k.items = append(k.items, c)
+	return uint32(len(k.items))
+}
+
+// get reads the content into r.
+func (k *kept) get(i uint32, r *Record) {
+	c := &k.items[i-1]
+	r.Exchange, r.RoutingKey, r.Header, r.Body = c.exchange, c.routingKey, c.header, c.body
+	r.TTL, r.Enqueued, r.Shared = c.ttl, c.enqueued, true
+}
+
+// remove forgets a content.
+func (k *kept) remove(i uint32) {
+	c := &k.items[i-1]
+	if c.own {
+		k.bytes -= c.size()
+	}
+	*c = content{next: k.free}
+	k.free = i
+	k.count--
+	if k.count == 0 && cap(k.items) > keepTable {
+		k.items, k.free = nil, 0
+	}
+}
+
+// clone copies the slices into one piece of memory.
+func (c *content) clone() {
+	data := make([]byte, 0, c.size())
+	for _, field := range []*[]byte{&c.exchange, &c.routingKey, &c.header, &c.body} {
+		start := len(data)
+		data = append(data, *field...)
+		*field = data[start:len(data):len(data)]
+	}
+}
+
+func (c *content) size() int64 {
+	return int64(len(c.exchange) + len(c.routingKey) + len(c.header) + len(c.body))
+}
+
+// memory returns the bytes held.
+func (k *kept) memory() int64 {
+	return k.bytes + int64(cap(k.items))*int64(unsafe.Sizeof(content{}))
+}

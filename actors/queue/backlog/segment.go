@@ -1,0 +1,132 @@
+package backlog
+
+import (
+	"sync"
+	"unsafe"
+)
+
+const (
+	segmentBits = 6
+	segmentSize = 1 << segmentBits
+	segmentMask = segmentSize - 1
+	// smallSegment is how many entries the first array of a short queue has.
+	smallSegment = 8
+	// keepSegments is how many segments an empty backlog may keep the heads of.
+	keepSegments = 64
+)
+
+// arrays recycles full-sized entry arrays among all queues, so that queues which fill and drain in bursts need not allocate
+// and idle ones keep nothing. They are not cleared: Push writes the whole entry.
+var arrays = sync.Pool{New: func() any { return new([segmentSize]Entry) }}
+
+// segment is the head of 64 consecutive places of one priority.
+type segment struct {
+	// used marks the places with a message, ready those among them that are ready.
+	used, ready uint64
+	// order grows along the queue.
+	order uint64
+	// entries has smallSegment or segmentSize places, or none while nothing was pushed.
+	entries []Entry
+	// prev and next are the neighbours with ready messages, next alone the chain of free segments.
+	prev, next uint32
+	// filled is how many places have been given out; they are not given out again.
+	filled   uint8
+	priority uint8
+}
+
+// bit is the place of h in the bitmaps of its segment.
+func bit(h Handle) uint64 { return 1 << (h & segmentMask) }
+
+// claim gives out the next place of a priority.
+func (b *Backlog) claim(priority uint8) Handle {
+	l := b.list(priority)
+	if l.open == 0 || b.segments[l.open].filled == segmentSize {
+		l.open = b.newSegment(priority)
+	}
+	s := l.open
+	seg := &b.segments[s]
+	if int(seg.filled) == len(seg.entries) {
+		seg.grow(l.long)
+	}
+	h := s<<segmentBits | uint32(seg.filled)
+	seg.filled++
+	seg.used |= bit(h)
+	l.count++
+	l.long = l.long || seg.filled > smallSegment
+	return h
+}
+
+// newSegment takes a free segment head or makes one.
+func (b *Backlog) newSegment(priority uint8) uint32 {
+	if len(b.segments) == 0 {
+		b.segments = make([]segment, 1, 2)
+	}
+	s := b.freeSegments
+	if s != 0 {
+		b.freeSegments = b.segments[s].next
+	} else {
+		s = uint32(len(b.segments))
+		b.segments = append(b.segments, segment{})
+	}
+	b.order++
+	b.segments[s] = segment{order: b.order, priority: priority}
+	return s
+}
+
+// grow makes room for more entries: few at first, unless the queue is a long one.
+func (seg *segment) grow(long bool) {
+	if len(seg.entries) == 0 && !long {
+		seg.entries = make([]Entry, smallSegment)
+		return
+	}
+	full := arrays.Get().(*[segmentSize]Entry)
+	copy(full[:], seg.entries)
+	seg.entries = full[:]
+}
+
+// release gives a full-sized array back.
+func (seg *segment) release() {
+	if len(seg.entries) == segmentSize {
+		arrays.Put((*[segmentSize]Entry)(seg.entries))
+		seg.entries = nil
+	}
+}
+
+// vacate is called when a place of segment s has lost its message. A segment without messages is given up, except the one
+// being filled: it starts again, and keeps its array as long as the priority has messages.
+func (b *Backlog) vacate(s uint32) {
+	seg := &b.segments[s]
+	l := &b.lists[seg.priority]
+	l.count--
+	switch {
+	case seg.used != 0:
+		return
+	case s != l.open:
+		seg.release()
+		seg.next, b.freeSegments = b.freeSegments, s
+	default:
+		l.long = l.count > 0 || seg.filled > smallSegment
+		seg.filled = 0
+	}
+	if l.count == 0 {
+		b.segments[l.open].release()
+	}
+	if b.count == 0 {
+		b.overlays = nil
+		if len(b.segments) > keepSegments {
+			b.segments, b.freeSegments, b.lists = nil, 0, nil
+		}
+	}
+}
+
+// Memory returns the bytes that the backlog holds, contents included, without overlays and what is shared.
+func (b *Backlog) Memory() int64 {
+	entries := 0
+	for i := range b.segments {
+		entries += len(b.segments[i].entries)
+	}
+	return int64(entries)*int64(unsafe.Sizeof(Entry{})) +
+		int64(cap(b.segments))*int64(unsafe.Sizeof(segment{})) +
+		int64(cap(b.lists))*int64(unsafe.Sizeof(list{})) +
+		b.slab.memory() + b.kept.memory()
+}

@@ -1,0 +1,162 @@
+package backlog
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unsafe"
+)
+
+const (
+	smallestBlock = 1 << 10
+	largestBlock  = 1 << 16
+	// largestRecord is what the slab takes; the rest of a block that the next one does not fit into is lost.
+	largestRecord = largestBlock / 8
+	// keepBlock is the largest block that is kept for later messages while it has none.
+	keepBlock = 4 << 10
+	// keepTable is how many blocks or contents the table of an empty slab may have room for.
+	keepTable = 64
+	// sparse is how many times larger than the live records the blocks may be, apart from keepBlock.
+	sparse = 4
+	// recordFixed is handle, size and enqueue time at the start of a record.
+	recordFixed = 4 + 2 + 8
+)
+
+// slab holds the contents of messages, as records one behind the other in blocks:
+//
+//	handle uint32, size uint16, enqueued int64 (little-endian); TTL+1 and the lengths of exchange, routing key and header as
+//	uvarints; exchange, routing key, header, body
+type slab struct {
+	// blocks are named by their index; 0 is none.
+	blocks []block
+	free   uint32
+	// current is the block that is appended to, 0 if none.
+	current uint32
+	// cursor is where the search for a sparse block goes on.
+	cursor uint32
+	// held is the size of all blocks, live that of the records which are still wanted.
+	held, live int64
+}
+
+// block is a piece of the slab. Its bytes are written once.
+type block struct {
+	data []byte
+	// live is the size of the records in it that are still wanted.
+	live uint32
+	// next chains the free blocks.
+	next uint32
+}
+
+// recordSize returns how many bytes r takes in the slab.
+func recordSize(r *Record) int {
+	return recordFixed + uvarintSize(uint64(r.TTL+1)) +
+		uvarintSize(uint64(len(r.Exchange))) + uvarintSize(uint64(len(r.RoutingKey))) + uvarintSize(uint64(len(r.Header))) +
+		len(r.Exchange) + len(r.RoutingKey) + len(r.Header) + len(r.Body)
+}
+
+func uvarintSize(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
+
+// add appends r and returns where it is.
+func (s *slab) add(r *Record, h Handle, size int) (id uint32, offset uint16) {
+	id = s.room(size)
+	b := &s.blocks[id]
+	start := len(b.data)
+	data := binary.LittleEndian.AppendUint32(b.data, h)
+	data = binary.LittleEndian.AppendUint16(data, uint16(size))
+	data = binary.LittleEndian.AppendUint64(data, uint64(r.Enqueued))
+	data = binary.AppendUvarint(data, uint64(r.TTL+1))
+	data = binary.AppendUvarint(data, uint64(len(r.Exchange)))
+	data = binary.AppendUvarint(data, uint64(len(r.RoutingKey)))
+	data = binary.AppendUvarint(data, uint64(len(r.Header)))
+	data = append(data, r.Exchange...)
+	data = append(data, r.RoutingKey...)
+	data = append(data, r.Header...)
+	b.data = append(data, r.Body...)
+	b.live += uint32(size)
+	s.live += int64(size)
+	return id, uint16(start)
+}
+
+// get reads the record into r.
+func (s *slab) get(id uint32, offset, size int, r *Record) {
+	data := s.blocks[id].data[offset : offset+size : offset+size]
+	r.Enqueued = int64(binary.LittleEndian.Uint64(data[6:]))
+	data = data[recordFixed:]
+	var fields [4]uint64
+	for i := range fields {
+		if v := data[0]; v < 0x80 {
+			fields[i], data = uint64(v), data[1:]
+			continue
+		}
+		v, n := binary.Uvarint(data)
+		fields[i], data = v, data[n:]
+	}
+	r.TTL = int64(fields[0]) - 1
+	r.Exchange, data = cut(data, fields[1])
+	r.RoutingKey, data = cut(data, fields[2])
+	r.Header, r.Body = cut(data, fields[3])
+}
+
+// cut splits data after n bytes so that appending to the first part cannot reach the second.
+func cut(data []byte, n uint64) (head, tail []byte) { return data[:n:n], data[n:] }
+
+// room returns a block with space for size bytes, the current one or a new one as large as what is waiting.
+func (s *slab) room(size int) uint32 {
+	if s.current != 0 {
+		b := &s.blocks[s.current]
+		if cap(b.data)-len(b.data) >= size {
+			return s.current
+		}
+		if b.live == 0 {
+			s.drop(s.current)
+		}
+	}
+	wanted := min(max(s.live, int64(size), smallestBlock), largestBlock)
+	length := 1 << bits.Len64(uint64(wanted-1))
+	if len(s.blocks) == 0 {
+		s.blocks = make([]block, 1, 2)
+	}
+	id := s.free
+	if id != 0 {
+		s.free = s.blocks[id].next
+	} else {
+		id = uint32(len(s.blocks))
+		s.blocks = append(s.blocks, block{})
+	}
+	s.blocks[id] = block{data: make([]byte, 0, length)}
+	s.held += int64(length)
+	s.current = id
+	return id
+}
+
+// release gives up one record. It tells whether sparse blocks should be copied together.
+func (s *slab) release(id uint32, size int) (wasteful bool) {
+	b := &s.blocks[id]
+	b.live -= uint32(size)
+	s.live -= int64(size)
+	if b.live == 0 && (id != s.current || cap(b.data) > keepBlock) {
+		s.drop(id)
+	}
+	return s.held > sparse*s.live+keepBlock
+}
+
+// drop leaves a block to the garbage collector.
+func (s *slab) drop(id uint32) {
+	b := &s.blocks[id]
+	s.held -= int64(cap(b.data))
+	*b = block{next: s.free}
+	s.free = id
+	if s.current == id {
+		s.current = 0
+	}
+	if s.held == 0 {
+		s.blocks, s.free, s.cursor = s.blocks[:1], 0, 0
+		if cap(s.blocks) > keepTable {
+			s.blocks = nil
+		}
+	}
+}
+
+// memory returns the bytes held.
+func (s *slab) memory() int64 {
+	return s.held + int64(cap(s.blocks))*int64(unsafe.Sizeof(block{}))
+}

@@ -1,0 +1,67 @@
+package backlog
+
+import "encoding/binary"
+
+// probes bounds the search for a sparse block per Remove.
+const probes = 8
+
+// squeeze copies what is left of one sparse block behind the current one, so that few survivors of many messages do not keep
+// the blocks of all. Queues that drain in order hardly ever come here.
+func (b *Backlog) squeeze() {
+	id := b.slab.nextSparse()
+	if id == 0 {
+		return
+	}
+	if b.slab.blocks[id].live == 0 { // the current one
+		b.slab.drop(id)
+		return
+	}
+	if id == b.slab.current {
+		b.slab.current = 0
+	}
+	data := b.slab.blocks[id].data
+	for at := 0; at < len(data) && b.slab.blocks[id].live > 0; {
+		h := binary.LittleEndian.Uint32(data[at:])
+		size := int(binary.LittleEndian.Uint16(data[at+4:]))
+		if e := b.stored(h); e != nil && e.flags&flagKept == 0 && e.block == id && int(e.offset) == at {
+			e.block, e.offset = b.slab.copy(data[at : at+size])
+			b.slab.release(id, size)
+		}
+		at += size
+	}
+}
+
+// stored returns the entry of h, nil if h is not in use.
+func (b *Backlog) stored(h Handle) *Entry {
+	s := int(h >> segmentBits)
+	if s >= len(b.segments) || b.segments[s].used&bit(h) == 0 {
+		return nil
+	}
+	return &b.segments[s].entries[h&segmentMask]
+}
+
+// nextSparse returns a block less than half of which is live, 0 if a few looks find none.
+func (s *slab) nextSparse() uint32 {
+	for range probes {
+		s.cursor++
+		if int(s.cursor) >= len(s.blocks) {
+			s.cursor = 0
+			continue
+		}
+		if b := &s.blocks[s.cursor]; b.data != nil && int(b.live)*2 < cap(b.data) {
+			return s.cursor
+		}
+	}
+	return 0
+}
+
+// copy appends a record that is in another block.
+func (s *slab) copy(record []byte) (id uint32, offset uint16) {
+	id = s.room(len(record))
+	b := &s.blocks[id]
+	offset = uint16(len(b.data))
+	b.data = append(b.data, record...)
+	b.live += uint32(len(record))
+	s.live += int64(len(record))
+	return id, offset
+}
