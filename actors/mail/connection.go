@@ -1,6 +1,10 @@
 package mail
 
-import "github.com/asynkron/protoactor-go/actor"
+import (
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
 
 // ChannelClosed: a channel has given everything back and stops. It sent its
 // last frames before, or leaves CloseOk to the connection so that the number is
@@ -16,3 +20,30 @@ type ChannelClosed struct {
 // connection exception, from the administrator, or at shutdown. Err is a
 // *protocol.ConnectionError with what the client is told.
 type CloseConnection struct{ Err error }
+
+// DescribeConnection asks a connection for ConnectionInfo.
+type DescribeConnection struct{ Request }
+
+// Answer implements Answerable: a connection that is gone is described by an
+// error.
+func (d *DescribeConnection) Answer(Fate) (*actor.PID, any) {
+	return d.ReplyTo, &ConnectionInfo{Reply: d.Done(
+		protocol.ChannelErrorf(protocol.NotFound, "the connection is gone"))}
+}
+
+// ConnectionInfo answers DescribeConnection. User, VHost and what follows them
+// are empty until the handshake is done.
+type ConnectionInfo struct {
+	Reply
+	Name             string // "127.0.0.1:1234 -> 127.0.0.1:5672"
+	State            string // "starting", "running", "closing" or "closed"
+	Protocol         string // "AMQP 0-9-1"
+	ConnectedAt      int64  // wall ms
+	User, VHost      string
+	Mechanism        string // SASL mechanism of the login
+	ClientProperties protocol.Table
+	ChannelMax       uint16
+	FrameMax         uint32 // bytes
+	Heartbeat        uint16 // s, 0 for none
+	Channels         []uint16
+}
