@@ -35,7 +35,8 @@ func unwanted(t testing.TB) func(any) {
 
 func props(d actor.Dispatcher, m *mailbox.Mailbox, receive actor.ReceiveFunc, more ...actor.PropsOption) *actor.Props {
 	return actor.PropsFromFunc(receive, append([]actor.PropsOption{
-		actor.WithDispatcher(d), actor.WithMailbox(func() actor.Mailbox { return m })}, more...)...)
+		actor.WithDispatcher(d), actor.WithMailbox(func() actor.Mailbox { return m }),
+	}, more...)...)
 }
 
 // manual is a dispatcher whose turns run when the test says so; throughput 4.
@@ -68,6 +69,7 @@ type escalated struct{ reason, mail any }
 
 func (l *log) InvokeSystemMessage(mail any)     { l.lines = append(l.lines, mail) }
 func (l *log) EscalateFailure(reason, mail any) { l.lines = append(l.lines, escalated{reason, mail}) }
+
 func (l *log) InvokeUserMessage(mail any) {
 	l.lines = append(l.lines, mail)
 	if l.user != nil {

@@ -1,0 +1,13 @@
+// Package tidy owns the house rules that a machine can check. It holds tests only:
+//
+//   - rooms_test.go: which package may import which, and who may know the actor library
+//   - layout_test.go: the top-level folders, package names, one doc.go per package, decision records
+//   - size_test.go: the length of files and functions
+//   - words_test.go: doc comments, leftover notes
+//   - habits_test.go: no sleeping to wait, leak checks, exits
+//
+// A rule is a function from the parsed tree to complaints. TestHouse runs all of them over the repository;
+// TestRulesComplain gives each a small wrong tree, so that no rule can go blind unnoticed. Generated files are exempt.
+//
+// Whoever needs an exception changes the rule here, in the same commit, and says why.
+package tidy

@@ -1,0 +1,47 @@
+package tidy
+
+import (
+	"fmt"
+	"go/ast"
+	"strings"
+)
+
+// checkSleep: sleeping is not waiting. In tests it only moves the virtual time of a synctest bubble; an actor never
+// sleeps, because it would take the worker of others with it.
+func checkSleep(h *house) (complaints []string) {
+	for _, f := range h.files {
+		bubble := f.imports("testing/synctest")
+		if f.test && bubble || !f.test && !strings.HasPrefix(f.dir, "actors/") {
+			continue
+		}
+		ast.Inspect(f.tree, func(n ast.Node) bool {
+			if isCall(n, "time", "Sleep") {
+				complaints = append(complaints, h.complain(n, "time.Sleep outside a synctest bubble; wait for what you wait for"))
+			}
+			return true
+		})
+	}
+	return complaints
+}
+
+// checkLeaks wants goleak in every package that starts goroutines outside its tests.
+func checkLeaks(h *house) (complaints []string) {
+	for dir, files := range h.packages() {
+		starts, checked := false, false
+		for _, f := range files {
+			checked = checked || f.test && f.imports("go.uber.org/goleak")
+			if f.test || f.tree.Name.Name == "main" {
+				continue
+			}
+			ast.Inspect(f.tree, func(n ast.Node) bool {
+				_, ok := n.(*ast.GoStmt)
+				starts = starts || ok
+				return true
+			})
+		}
+		if starts && !checked {
+			complaints = append(complaints, fmt.Sprintf("%s: starts goroutines; its TestMain wants goleak", dir))
+		}
+	}
+	return complaints
+}

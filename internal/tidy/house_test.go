@@ -1,0 +1,145 @@
+package tidy
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "candlemark"
+
+// rules are all house rules; each returns one line per breach, with the place first.
+var rules = []struct {
+	name  string
+	check func(*house) []string
+}{
+	{"imports", checkImports},
+	{"actor library", checkActorLibrary},
+	{"top level", checkTopLevel},
+	{"package names", checkPackageNames},
+	{"doc.go", checkDocFile},
+	{"decision records", checkDecisions},
+	{"file length", checkFileLength},
+	{"function length", checkFunctionLength},
+	{"doc comments", checkDocComments},
+	{"leftover notes", checkNotes},
+	{"sleep", checkSleep},
+	{"leak checks", checkLeaks},
+	{"exits", checkExits},
+}
+
+func TestHouse(t *testing.T) {
+	h, err := open(os.DirFS("../.."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range rules {
+		t.Run(strings.ReplaceAll(rule.name, " ", "-"), func(t *testing.T) {
+			for _, complaint := range rule.check(h) {
+				t.Error(complaint)
+			}
+		})
+	}
+	for _, f := range h.files {
+		if f.lines > softLimit && !f.test {
+			t.Logf("%s: %d lines; past %d, look for the second noun", f.path, f.lines, softLimit)
+		}
+	}
+}
+
+// file is one parsed Go file that is not generated.
+type file struct {
+	path  string // from the root, with slashes
+	dir   string // its folder, "." for the root
+	test  bool
+	lines int
+	tree  *ast.File
+}
+
+// house is the repository as the rules see it.
+type house struct {
+	fsys  fs.FS
+	set   *token.FileSet
+	files []*file
+	top   []string // entries of the root; folders end in a slash
+}
+
+// open parses all Go files under the root, without hidden folders, testdata and build output.
+func open(fsys fs.FS) (*house, error) {
+	h := &house{fsys: fsys, set: token.NewFileSet()}
+	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch base := path.Base(name); {
+		case err != nil || name == ".":
+			return err
+		case strings.HasPrefix(base, ".") || base == "testdata" || name == "bin":
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.Contains(name, "/") {
+			h.top = append(h.top, name+map[bool]string{true: "/"}[entry.IsDir()])
+		}
+		if !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		return h.parse(name)
+	})
+	return h, err
+}
+
+func (h *house) parse(name string) error {
+	source, err := fs.ReadFile(h.fsys, name)
+	if err != nil {
+		return err
+	}
+	tree, err := parser.ParseFile(h.set, name, source, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return err
+	}
+	if !ast.IsGenerated(tree) {
+		h.files = append(h.files, &file{
+			path: name, dir: path.Dir(name), test: strings.HasSuffix(name, "_test.go"),
+			lines: strings.Count(string(source), "\n"), tree: tree,
+		})
+	}
+	return nil
+}
+
+// packages returns the files by folder.
+func (h *house) packages() map[string][]*file {
+	all := make(map[string][]*file)
+	for _, f := range h.files {
+		all[f.dir] = append(all[f.dir], f)
+	}
+	return all
+}
+
+func (h *house) complain(at ast.Node, format string, args ...any) string {
+	p := h.set.Position(at.Pos())
+	return fmt.Sprintf("%s:%d: ", p.Filename, p.Line) + fmt.Sprintf(format, args...)
+}
+
+// imports tells whether the file imports the path.
+func (f *file) imports(want string) bool {
+	return slices.ContainsFunc(f.tree.Imports, func(i *ast.ImportSpec) bool { return imported(i) == want })
+}
+
+func imported(i *ast.ImportSpec) string { return strings.Trim(i.Path.Value, `"`) }
+
+// isCall tells whether n is a mention of the function, such as time.Sleep.
+func isCall(n ast.Node, pkg string, functions ...string) bool {
+	selector, ok := n.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	x, ok := selector.X.(*ast.Ident)
+	return ok && x.Name == pkg && slices.Contains(functions, selector.Sel.Name)
+}

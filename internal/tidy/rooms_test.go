@@ -1,0 +1,149 @@
+package tidy
+
+import (
+	"go/ast"
+	"path"
+	"slices"
+	"strings"
+)
+
+// leaves are the packages of the cellar that any actor may use.
+var leaves = []string{
+	"protocol", "policies", "internal/auth", "internal/clock", "internal/ledger", "internal/message",
+	"internal/metrics", "internal/outbox", "internal/topology",
+}
+
+// rooms says for each package what it may import of ours. "..." at the end stands for everything below.
+// A parent may always import the packages below it. A package that has no line here is not part of the house yet.
+var rooms = map[string][]string{
+	"protocol":             {},
+	"policies":             {"protocol"},
+	"actors/mail":          {"protocol", "policies", "internal/message", "internal/topology"},
+	"actors/mailbox":       {},
+	"actors/connection":    actorOf(),
+	"actors/channel":       actorOf(),
+	"actors/exchange":      actorOf(),
+	"actors/queue":         actorOf("internal/store"),
+	"actors/queue/backlog": {"internal/message", "actors/queue/wheel"},
+	"actors/queue/lease":   {},
+	"actors/queue/wheel":   {},
+	"actors/deadletter":    actorOf(),
+	"actors/vhost":         actorOf(),
+	"actors/policy":        actorOf(),
+	"supervision":          {"protocol", "policies", "actors/...", "internal/..."},
+	"internal/admin":       {"protocol", "internal/metrics", "internal/admin/ui"},
+	"internal/admin/...":   {"protocol"},
+	"internal/auth":        {"protocol"},
+	"internal/clock":       {},
+	"internal/config":      {},
+	"internal/ledger":      {},
+	"internal/message":     {"protocol"},
+	"internal/meta":        {"protocol", "policies"},
+	"internal/metrics":     {},
+	"internal/outbox":      {},
+	"internal/store":       {"protocol", "internal/message"},
+	"internal/store/...":   {"protocol", "internal/message", "internal/store/..."},
+	"internal/testkit":     {"..."},
+	"internal/tidy":        {},
+	"internal/topology":    {"protocol"},
+	"cmd/...":              {"supervision", "internal/...", "protocol"},
+	"integration":          {"..."},
+	"integration/...":      {"..."},
+}
+
+// testRooms is what tests may import besides; "integration" alone sees everything.
+var testRooms = []string{"internal/testkit", "actors/mailbox"}
+
+func actorOf(more ...string) []string {
+	return append(append([]string{"actors/mail"}, leaves...), more...)
+}
+
+// room returns the line of a folder: its own, or the nearest "..." above it.
+func room(dir string) ([]string, bool) {
+	if allowed, ok := rooms[dir]; ok {
+		return allowed, true
+	}
+	for up := path.Dir(dir); up != "."; up = path.Dir(up) {
+		if allowed, ok := rooms[up+"/..."]; ok {
+			return allowed, true
+		}
+	}
+	return nil, false
+}
+
+func covers(pattern, dir string) bool {
+	prefix, below := strings.CutSuffix(pattern, "...")
+	if !below {
+		return pattern == dir
+	}
+	return strings.HasPrefix(dir+"/", prefix)
+}
+
+// checkImports keeps the star: actors meet in actors/mail only, and nothing below looks up.
+func checkImports(h *house) (complaints []string) {
+	for _, f := range h.files {
+		allowed, ok := room(f.dir)
+		if !ok {
+			complaints = append(complaints, h.complain(f.tree.Name, "%s has no line in the import table of internal/tidy", f.dir))
+			continue
+		}
+		for _, i := range f.tree.Imports {
+			target, ours := strings.CutPrefix(imported(i), module+"/")
+			if !ours || strings.HasPrefix(target, f.dir+"/") {
+				continue
+			}
+			permits := func(pattern string) bool { return covers(pattern, target) }
+			if f.test && (target == f.dir || slices.ContainsFunc(testRooms, permits)) {
+				continue
+			}
+			if !f.test && covers("internal/testkit", target) {
+				complaints = append(complaints, h.complain(i, "internal/testkit is for tests"))
+			} else if !slices.ContainsFunc(allowed, permits) {
+				complaints = append(complaints, h.complain(i, "%s may not import %s", f.dir, target))
+			}
+		}
+	}
+	return complaints
+}
+
+const actorLibrary = "github.com/asynkron/protoactor-go"
+
+// actorRooms may know the actor library.
+var actorRooms = []string{"actors/...", "supervision", "integration/...", "internal/topology", "internal/testkit"}
+
+// pureRooms are below actorRooms, and do not know it: they are the cores of actors.
+var pureRooms = []string{"actors/queue/backlog", "actors/queue/lease", "actors/queue/wheel"}
+
+// checkActorLibrary keeps protoactor where actors are, and of it only package actor; state.go, the core, never sees it.
+func checkActorLibrary(h *house) (complaints []string) {
+	for _, f := range h.files {
+		at := func(pattern string) bool { return covers(pattern, f.dir) }
+		pure := !slices.ContainsFunc(actorRooms, at) || slices.ContainsFunc(pureRooms, at) || path.Base(f.path) == "state.go"
+		for _, i := range f.tree.Imports {
+			switch name := imported(i); {
+			case !strings.HasPrefix(name, actorLibrary):
+			case pure:
+				complaints = append(complaints, h.complain(i, "the actor library does not belong here"))
+			case name != actorLibrary+"/actor":
+				complaints = append(complaints, h.complain(i, "of the actor library we use package actor only"))
+			}
+		}
+	}
+	return complaints
+}
+
+// checkExits: only main may end the process.
+func checkExits(h *house) (complaints []string) {
+	for _, f := range h.files {
+		if f.tree.Name.Name == "main" || f.test {
+			continue
+		}
+		ast.Inspect(f.tree, func(n ast.Node) bool {
+			if isCall(n, "os", "Exit") || isCall(n, "log", "Fatal", "Fatalf", "Fatalln") {
+				complaints = append(complaints, h.complain(n, "only package main ends the process"))
+			}
+			return true
+		})
+	}
+	return complaints
+}

@@ -1,0 +1,112 @@
+package tidy
+
+import (
+	"go/ast"
+	"regexp"
+)
+
+// wellKnown are methods whose meaning the standard library has fixed.
+var wellKnown = map[string]bool{
+	"Error": true, "Unwrap": true, "Is": true, "As": true, "String": true, "GoString": true, "Format": true,
+	"Len": true, "Less": true, "Swap": true,
+	"Read": true, "Write": true, "ServeHTTP": true,
+	"MarshalJSON": true, "UnmarshalJSON": true, "MarshalText": true, "UnmarshalText": true,
+}
+
+// checkDocComments wants a docstring on every exported function, method, type, constant and variable. A method may go
+// without when an interface of its package has it, or the standard library fixes what it means.
+func checkDocComments(h *house) (complaints []string) {
+	for _, files := range h.packages() {
+		explained := explainedMethods(files)
+		for _, f := range files {
+			if f.test || f.tree.Name.Name == "main" {
+				continue
+			}
+			for _, declaration := range f.tree.Decls {
+				switch d := declaration.(type) {
+				case *ast.FuncDecl:
+					known := d.Recv != nil && (wellKnown[d.Name.Name] || explained[d.Name.Name] || !receiverExported(d))
+					if d.Doc == nil && d.Name.IsExported() && !known {
+						complaints = append(complaints, h.complain(d, "%s is exported and has no docstring", d.Name))
+					}
+				case *ast.GenDecl:
+					complaints = append(complaints, h.checkSpecs(d)...)
+				}
+			}
+		}
+	}
+	return complaints
+}
+
+// checkSpecs accepts, for constants and variables, a comment on the whole group.
+func (h *house) checkSpecs(d *ast.GenDecl) (complaints []string) {
+	for _, spec := range d.Specs {
+		switch s := spec.(type) {
+		case *ast.TypeSpec:
+			if s.Name.IsExported() && s.Doc == nil && s.Comment == nil && (d.Doc == nil || len(d.Specs) > 1) {
+				complaints = append(complaints, h.complain(s, "%s is exported and has no docstring", s.Name))
+			}
+		case *ast.ValueSpec:
+			for _, name := range s.Names {
+				if name.IsExported() && s.Doc == nil && s.Comment == nil && d.Doc == nil {
+					complaints = append(complaints, h.complain(s, "%s is exported and has no docstring", name))
+				}
+			}
+		}
+	}
+	return complaints
+}
+
+// explainedMethods are the methods of all interfaces of a package; the interface is the place to say what they mean.
+func explainedMethods(files []*file) map[string]bool {
+	explained := make(map[string]bool)
+	for _, f := range files {
+		ast.Inspect(f.tree, func(n ast.Node) bool {
+			if i, ok := n.(*ast.InterfaceType); ok {
+				for _, method := range i.Methods.List {
+					for _, name := range method.Names {
+						explained[name.Name] = true
+					}
+				}
+			}
+			return true
+		})
+	}
+	return explained
+}
+
+func receiverExported(d *ast.FuncDecl) bool {
+	exported := false
+	ast.Inspect(d.Recv.List[0].Type, func(n ast.Node) bool {
+		if name, ok := n.(*ast.Ident); ok && !exported {
+			exported = name.IsExported()
+			return false
+		}
+		return true
+	})
+	return exported
+}
+
+var (
+	note  = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK)\b`)
+	issue = regexp.MustCompile(`#\d+`)
+)
+
+// checkNotes wants an issue's number where something is left to do.
+func checkNotes(h *house) (complaints []string) {
+	for _, f := range h.files {
+		for _, group := range f.tree.Comments {
+			for _, comment := range group.List {
+				if note.MatchString(comment.Text) && !issue.MatchString(comment.Text) {
+					complaints = append(complaints, h.complain(comment, "a note without the number of an issue"))
+				}
+			}
+		}
+		for _, i := range f.tree.Imports {
+			if i.Name != nil && i.Name.Name == "." {
+				complaints = append(complaints, h.complain(i, "a dot import hides where names come from"))
+			}
+		}
+	}
+	return complaints
+}
