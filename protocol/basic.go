@@ -1,6 +1,6 @@
 package protocol
 
-// Class 60: contents, and how they are fetched and settled; consumers are in consume.go, the hot path in hotpath.go.
+// Class 60: contents and how they are fetched. Consumers are in consume.go, acks and their kind in settle.go, the hot path in hotpath.go.
 
 // newBasicMethod returns an empty method of class basic, nil for an unknown id.
 func newBasicMethod(method uint16) decoder {
@@ -167,91 +167,3 @@ func (*BasicGetEmpty) Name() string     { return "basic.get-empty" }
 func (m *BasicGetEmpty) Append(dst []byte) []byte { return append(dst, 0) }
 
 func (m *BasicGetEmpty) decode(c *cursor) { c.name() }
-
-// BasicAck acknowledges deliveries, or, from the server, confirms publishes [AMQP 1.8.3.13]. On the hot path see DecodeAck.
-type BasicAck struct {
-	DeliveryTag uint64 // 0 with Multiple: all so far
-	Multiple    bool   // this one and all before it
-}
-
-func (*BasicAck) ClassID() uint16  { return classBasic }
-func (*BasicAck) MethodID() uint16 { return 80 }
-func (*BasicAck) Name() string     { return "basic.ack" }
-
-// Append implements Method.
-func (m *BasicAck) Append(dst []byte) []byte {
-	return append(appendU64(dst, m.DeliveryTag), octet(m.Multiple))
-}
-
-func (m *BasicAck) decode(c *cursor) { m.DeliveryTag, m.Multiple = c.u64(), bit(c.u8(), 0) }
-
-// BasicReject refuses one delivery; without Requeue it is dead-lettered or dropped [AMQP 1.8.3.14].
-type BasicReject struct {
-	DeliveryTag uint64
-	Requeue     bool
-}
-
-func (*BasicReject) ClassID() uint16  { return classBasic }
-func (*BasicReject) MethodID() uint16 { return 90 }
-func (*BasicReject) Name() string     { return "basic.reject" }
-
-// Append implements Method.
-func (m *BasicReject) Append(dst []byte) []byte {
-	return append(appendU64(dst, m.DeliveryTag), octet(m.Requeue))
-}
-
-func (m *BasicReject) decode(c *cursor) { m.DeliveryTag, m.Requeue = c.u64(), bit(c.u8(), 0) }
-
-// BasicRecoverAsync puts back what the channel has not settled, without an answer [AMQP 1.8.3.15].
-type BasicRecoverAsync struct {
-	Requeue bool // RabbitMQ refuses false (DEC-15)
-}
-
-func (*BasicRecoverAsync) ClassID() uint16  { return classBasic }
-func (*BasicRecoverAsync) MethodID() uint16 { return 100 }
-func (*BasicRecoverAsync) Name() string     { return "basic.recover-async" }
-
-// Append implements Method.
-func (m *BasicRecoverAsync) Append(dst []byte) []byte { return append(dst, octet(m.Requeue)) }
-
-func (m *BasicRecoverAsync) decode(c *cursor) { m.Requeue = bit(c.u8(), 0) }
-
-// BasicRecover puts back what the channel has not settled [AMQP 1.8.3.16].
-type BasicRecover BasicRecoverAsync
-
-func (*BasicRecover) ClassID() uint16  { return classBasic }
-func (*BasicRecover) MethodID() uint16 { return 110 }
-func (*BasicRecover) Name() string     { return "basic.recover" }
-
-// Append implements Method.
-func (m *BasicRecover) Append(dst []byte) []byte { return (*BasicRecoverAsync)(m).Append(dst) }
-
-func (m *BasicRecover) decode(c *cursor) { (*BasicRecoverAsync)(m).decode(c) }
-
-// BasicRecoverOk confirms basic.recover [AMQP 1.8.3.17].
-type BasicRecoverOk struct{ noArguments }
-
-func (*BasicRecoverOk) ClassID() uint16  { return classBasic }
-func (*BasicRecoverOk) MethodID() uint16 { return 111 }
-func (*BasicRecoverOk) Name() string     { return "basic.recover-ok" }
-
-// BasicNack refuses deliveries like basic.reject, several at once with Multiple, or, from the server, refuses publishes [RabbitMQ].
-type BasicNack struct {
-	DeliveryTag       uint64 // 0 with Multiple: all so far
-	Multiple, Requeue bool
-}
-
-func (*BasicNack) ClassID() uint16  { return classBasic }
-func (*BasicNack) MethodID() uint16 { return 120 }
-func (*BasicNack) Name() string     { return "basic.nack" }
-
-// Append implements Method.
-func (m *BasicNack) Append(dst []byte) []byte {
-	return append(appendU64(dst, m.DeliveryTag), octet(m.Multiple, m.Requeue))
-}
-
-func (m *BasicNack) decode(c *cursor) {
-	m.DeliveryTag = c.u64()
-	b := c.u8()
-	m.Multiple, m.Requeue = bit(b, 0), bit(b, 1)
-}

@@ -105,7 +105,7 @@ func FuzzDecodeTable(f *testing.F) {
 		if err != nil || !reflect.DeepEqual(again, table) {
 			t.Fatalf("got %#v, %v, want %#v", again, err, table)
 		}
-		for _, field := range table {
+		for _, field := range table[:min(len(table), 16)] {
 			want, _ := table.Get(field.Key)
 			if got, ok, err := LookupField(b, field.Key); !ok || err != nil || !reflect.DeepEqual(got, want) {
 				t.Fatalf("%q: got %#v, %v, %v, want %#v", field.Key, got, ok, err, want)

@@ -44,12 +44,12 @@ func MethodKey(payload []byte) (class, method uint16, ok bool) {
 	return binary.BigEndian.Uint16(payload), binary.BigEndian.Uint16(payload[2:]), true
 }
 
-// DecodeMethod decodes the payload of a method frame; strings and tables are copied out of it. Errors are *ConnectionError and blame
-// the method:
+// DecodeMethod decodes the payload of a method frame; strings and tables are copied out of it. Errors are *ConnectionError:
 //
-//   - arguments that are cut short, run on, or hold a broken table: 501 "cannot decode <<…>>";
-//   - a short string that is not UTF-8, except in methods that carry content: 501 "Malformed UTF-8 in shortstr" (DEC-8);
-//   - an unknown class or method: 540. RabbitMQ drops the connection there without a word.
+//   - arguments that are cut short, run on, or hold a broken table: 501 "cannot decode <<…>>", which blames the method;
+//   - a short string that is not UTF-8, except in methods that carry content: 501 "Malformed UTF-8 in shortstr" (DEC-8), which
+//     blames none, as in RabbitMQ;
+//   - an unknown class or method: 540, which blames it. RabbitMQ drops the connection there without a word.
 func DecodeMethod(payload []byte) (Method, error) {
 	class, method, ok := MethodKey(payload)
 	if !ok {
@@ -67,7 +67,7 @@ func DecodeMethod(payload []byte) (Method, error) {
 		return nil, cannotDecode(payload[4:], class, method)
 	}
 	if c.badUTF8 {
-		return nil, ConnectionErrorf(FrameErr, "Malformed UTF-8 in shortstr").For(m)
+		return nil, ConnectionErrorf(FrameErr, "Malformed UTF-8 in shortstr")
 	}
 	return m, nil
 }

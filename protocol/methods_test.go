@@ -277,7 +277,7 @@ func TestDecodeMethodErrors(t *testing.T) {
 		{"unknown method", []byte{0, 60, 0, 99}, NotImplemented, 60, 99, "NOT_IMPLEMENTED - unknown method {60,99}"},
 		{"arguments cut short", []byte{0, 60, 0, 80, 1, 2}, FrameErr, 60, 80, "FRAME_ERROR - cannot decode <<1,2>>"},
 		{"no arguments expected", []byte{0, 90, 0, 10, 65}, FrameErr, 90, 10, "FRAME_ERROR - cannot decode <<65>>"},
-		{"DEC-8", badName, FrameErr, 50, 10, "FRAME_ERROR - Malformed UTF-8 in shortstr"},
+		{"DEC-8", badName, FrameErr, 0, 0, "FRAME_ERROR - Malformed UTF-8 in shortstr"},
 		{"unknown tag in a table", []byte{0, 50, 0, 50, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 'Z'}, FrameErr, 50, 50,
 			"FRAME_ERROR - cannot decode <<0,0,0,0,0,0,0,0,2,0,90>>"},
 		{"a table that claims 4 GiB", []byte{0, 50, 0, 50, 0, 0, 0, 0, 0, 255, 255, 255, 255}, FrameErr, 50, 50,
