@@ -1,0 +1,133 @@
+package exchange
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/internal/topology"
+	"candlemark/policies"
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Config is what an exchange needs to live.
+type Config struct {
+	// Exchange is its identity, on which it publishes its tables. Its type is
+	// one that topology.NewRoutes knows.
+	Exchange *topology.Exchange
+	VHost    *topology.VHost
+	// Settings are the effective ones at the declare.
+	Settings policies.ExchangeSettings
+	// Close closes the actor's mailbox and returns what is left in it.
+	Close func() []any
+}
+
+// exchange is the actor; its parent is the vhost.
+type exchange struct {
+	cfg    Config
+	routes *topology.Routes // the published one
+	ended  bool             // the table is empty, the mailbox closed
+}
+
+// New makes the actor. Its mailbox is the hot one (actors/mailbox). The settings
+// are published before New returns, so that a directory with the exchange in it
+// never shows it without its alternate exchange.
+func New(cfg Config) actor.Actor {
+	routes, known := topology.NewRoutes(cfg.Exchange.Type)
+	if !known {
+		panic("exchange: unknown type " + cfg.Exchange.Type)
+	}
+	x := &exchange{cfg: cfg, routes: routes.WithAlternate(alternate(cfg.Settings))}
+	cfg.Exchange.Publish(x.routes)
+	return x
+}
+
+// Receive handles one mail.
+func (x *exchange) Receive(ctx actor.Context) {
+	defer mail.AnswerPanic(ctx)
+	switch m := ctx.Message().(type) {
+	case *mail.AddBinding:
+		x.addBinding(ctx, m)
+	case *mail.RemoveBinding:
+		x.removeBinding(ctx, m)
+	case *mail.ForgetDestination:
+		x.forgetDestination(ctx, m)
+	case *mail.ConfigureExchange:
+		x.publish(x.routes.WithAlternate(alternate(m.Settings)))
+		reply(ctx, m.Request, &mail.ExchangeConfigured{Reply: m.Done(nil)})
+	case *mail.RetireExchange:
+		x.retire(ctx, m)
+	case *actor.Stopping:
+		x.end(ctx, mail.Failed)
+	}
+}
+
+func (x *exchange) addBinding(ctx actor.Context, m *mail.AddBinding) {
+	routes, _ := x.routes.With(m.Binding, m.Target)
+	x.publish(routes)
+	reply(ctx, m.Request, &mail.TopologyReply{Reply: m.Done(nil)})
+}
+
+func (x *exchange) removeBinding(ctx actor.Context, m *mail.RemoveBinding) {
+	routes, _ := x.routes.Without(m.Binding)
+	if x.publish(routes) && x.unused() {
+		ctx.Send(ctx.Parent(), &mail.ExchangeUnused{Request: m.Request, Name: x.cfg.Exchange.Name, Exchange: ctx.Self()})
+		return
+	}
+	reply(ctx, m.Request, &mail.TopologyReply{Reply: m.Done(nil)})
+}
+
+func (x *exchange) forgetDestination(ctx actor.Context, m *mail.ForgetDestination) {
+	lost := x.publish(x.routes.WithoutDestination(m.Name, m.ToExchange))
+	reply(ctx, m.Request, &mail.BindingsForgotten{Reply: m.Done(nil), Unused: lost && x.unused()})
+}
+
+// unused tells whether the exchange is to end when it has just lost a binding.
+func (x *exchange) unused() bool { return x.cfg.Exchange.AutoDelete && x.routes.Len() == 0 }
+
+func (x *exchange) retire(ctx actor.Context, m *mail.RetireExchange) {
+	if m.IfUnused && x.routes.Len() > 0 {
+		err := protocol.ChannelErrorf(protocol.PreconditionFailed, "exchange '%s' in vhost '%s' in use",
+			x.cfg.Exchange.Name, x.cfg.VHost.Name)
+		reply(ctx, m.Request, &mail.ExchangeDeleteReply{Reply: m.Done(err)})
+		return
+	}
+	x.end(ctx, mail.Gone)
+	reply(ctx, m.Request, &mail.ExchangeDeleteReply{Reply: m.Done(nil)})
+	ctx.Stop(ctx.Self())
+}
+
+// end empties the table and closes the mailbox; only then may the actor stop
+// (DESIGN §5a.1).
+func (x *exchange) end(ctx actor.Context, fate mail.Fate) {
+	if x.ended {
+		return
+	}
+	x.ended = true
+	empty, _ := topology.NewRoutes(x.cfg.Exchange.Type)
+	x.publish(empty)
+	mail.AnswerAll(ctx, x.cfg.Close(), fate)
+}
+
+// publish makes routes the current table and tells whether it is another one.
+func (x *exchange) publish(routes *topology.Routes) bool {
+	if routes == x.routes {
+		return false
+	}
+	x.routes = routes
+	x.cfg.Exchange.Publish(routes)
+	x.cfg.VHost.Bump()
+	return true
+}
+
+func alternate(s policies.ExchangeSettings) string {
+	if !s.HasAE {
+		return ""
+	}
+	return s.AlternateExchange
+}
+
+func reply(ctx actor.Context, r mail.Request, answer any) {
+	if r.ReplyTo != nil {
+		ctx.Send(r.ReplyTo, answer)
+	}
+}

@@ -1,0 +1,97 @@
+package vhost
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/internal/topology"
+	"candlemark/policies"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// bind finds both ends and has the source exchange add the binding; it answers.
+func (v *vhost) bind(m *mail.Bind) {
+	b := *m
+	b.Source, b.Binding.Destination = plain(b.Source), plain(b.Binding.Destination)
+	x, n, target, err := v.ends(b.Source, &b.Binding)
+	if err == nil && (x.park(&b) || n.park(&b)) {
+		return
+	}
+	if err == nil {
+		err = v.allowed(target, b.Connection)
+	}
+	if err == nil {
+		err = refusal(topology.ValidateBinding(x.exchange.Type, b.Binding.Arguments))
+	}
+	if err != nil {
+		v.done(b.Request, err)
+		return
+	}
+	x.tie(n)
+	v.ctx.Send(x.exchange.PID, &mail.AddBinding{
+		Request: b.Request, Binding: b.Binding, Target: target, Exchange: b.Source, VHost: v.cfg.VHost.Name,
+	})
+}
+
+// unbind has the source exchange remove the binding. What does not exist is not
+// bound, which is what was asked for.
+func (v *vhost) unbind(m *mail.Unbind) {
+	b := *m
+	b.Source, b.Binding.Destination = plain(b.Source), plain(b.Binding.Destination)
+	if onDefault(b.Source, &b.Binding) {
+		v.done(b.Request, notOnDefault())
+		return
+	}
+	x, n, target, err := v.ends(b.Source, &b.Binding)
+	if err != nil {
+		v.done(b.Request, nil)
+		return
+	}
+	if x.park(&b) || n.park(&b) {
+		return
+	}
+	if err := v.allowed(target, b.Connection); err != nil {
+		v.done(b.Request, err)
+		return
+	}
+	v.ctx.Send(x.exchange.PID, &mail.RemoveBinding{
+		Request: b.Request, Binding: b.Binding, Exchange: b.Source, VHost: v.cfg.VHost.Name,
+	})
+}
+
+// ends finds what a binding connects. The source is missed first.
+func (v *vhost) ends(source string, b *topology.Binding) (*exchange, *name, topology.Target, error) {
+	var target topology.Target
+	if onDefault(source, b) {
+		return nil, nil, target, notOnDefault()
+	}
+	x := v.exchanges[source]
+	if x == nil {
+		return nil, nil, target, v.noExchange(source)
+	}
+	if b.ToExchange {
+		to := v.exchanges[b.Destination]
+		if to == nil {
+			return nil, nil, target, v.noExchange(b.Destination)
+		}
+		target.Exchange = to.exchange
+		return x, &to.name, target, nil
+	}
+	to := v.queues[b.Destination]
+	if to == nil {
+		return nil, nil, target, v.noQueue(b.Destination)
+	}
+	target.Queue = to.queue
+	return x, &to.name, target, nil
+}
+
+func onDefault(source string, b *topology.Binding) bool {
+	return source == "" || b.ToExchange && b.Destination == ""
+}
+
+// allowed is DEC-5 for bindings.
+func (v *vhost) allowed(t topology.Target, connection *actor.PID) error {
+	if t.Queue != nil && lockedFor(t.Queue, connection) {
+		return policies.ResourceLocked(t.Queue.Name, v.cfg.VHost.Name)
+	}
+	return nil
+}

@@ -1,0 +1,37 @@
+// Package vhost is the actor of one virtual host: the owner of its names.
+//
+// Owns: names to queues and exchanges, published as an immutable directory;
+// which exchange may hold a binding to what; the matched policy of every queue
+// and exchange; the incarnation counter. Queues and exchanges are its children.
+//
+// Takes: DeclareQueue DeleteQueue DeclareExchange DeleteExchange Bind Unbind
+// from channels; ReleaseConnection from connections; ApplyPolicies from the
+// policy registry; QueueRetiring QueueDeleteRefused from its queues;
+// ExchangeUnused BindingsForgotten ExchangeDeleteReply ExchangeConfigured from
+// its exchanges; sweepOn from itself. Sends: the answers to those, except that a
+// queue itself answers what was forwarded to it, and an exchange what became an
+// AddBinding or RemoveBinding; QueueForgotten QueueKept Configure to queues;
+// VHostStarted to the registry.
+//
+// States of a queue here (an exchange has the same, retiring for deleting):
+//
+//	        DeleteQueue            QueueRetiring{Deleted}
+//	live ───────────────▶ deleting ─────────────────────▶ forgetting ──▶ gone
+//	 │  ◀───────────────                                     ▲
+//	 │   QueueDeleteRefused                                  │
+//	 └───────────────────────────────────────────────────────┘
+//	    QueueRetiring, nothing forwarded that it has not seen
+//
+// Commands for a name that is not live are parked and run, in order, when it is
+// live again or gone. While forgetting, the name is unpublished and every
+// exchange with a binding to it is asked to forget it; an auto-delete exchange
+// that ends by that is waited for (LEASE-8).
+//
+// The vhost never waits in the Go sense: what goes on when exchanges have
+// answered is kept as a function under the number of the question.
+//
+// Deadlines: none.
+//
+// A restart loses: everything, children included; its supervisor lets it go on
+// with the state it has (Resume). A command that panics is answered with 541.
+package vhost

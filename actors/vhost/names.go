@@ -1,0 +1,61 @@
+package vhost
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"candlemark/protocol"
+)
+
+const reserved = "amq." // prefix of names that clients may not make (DEC-8)
+
+var withoutBreaks = strings.NewReplacer("\r", "", "\n", "")
+
+// plain is a name without CR and LF (DEC-8).
+func plain(name string) string {
+	if strings.ContainsAny(name, "\r\n") {
+		return withoutBreaks.Replace(name)
+	}
+	return name
+}
+
+// serverName makes the name of a queue that was declared without one (DEC-9).
+func serverName() string {
+	var random [16]byte
+	_, _ = rand.Read(random[:]) // never fails
+	return reserved + "gen-" + base64.RawURLEncoding.EncodeToString(random[:])
+}
+
+// childName is the last part of a PID: kind/name/incarnation.
+func childName(kind, name string, incarnation uint64) string {
+	return kind + "/" + url.PathEscape(name) + "/" + strconv.FormatUint(incarnation, 10)
+}
+
+func (v *vhost) noQueue(name string) error {
+	return protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", name, v.cfg.VHost.Name)
+}
+
+func (v *vhost) noExchange(name string) error {
+	return protocol.ChannelErrorf(protocol.NotFound, "no exchange '%s' in vhost '%s'", name, v.cfg.VHost.Name)
+}
+
+// notOnDefault is DEC-10.
+func notOnDefault() error {
+	return protocol.ChannelErrorf(protocol.AccessRefused, "operation not permitted on the default exchange")
+}
+
+// reservedName is DEC-8.
+func reservedName(kind, name string) error {
+	return protocol.ChannelErrorf(protocol.AccessRefused, "%s name '%s' contains reserved prefix 'amq.*'", kind, name)
+}
+
+// refusal is err as an error that is nil when err is.
+func refusal(err *protocol.ChannelError) error {
+	if err == nil {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,186 @@
+package vhost
+
+import (
+	"runtime/debug"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/topology"
+	"candlemark/policies"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/rs/zerolog"
+)
+
+// Config is what a virtual host needs to live.
+type Config struct {
+	VHost *topology.VHost
+	// NewQueue and NewExchange make the props of a child.
+	NewQueue    func(QueueSpec) *actor.Props
+	NewExchange func(ExchangeSpec) *actor.Props
+	// SystemExchanges are made at the start besides amq.*; like those they
+	// cannot be deleted.
+	SystemExchanges []mail.DeclareExchange
+	// Registry is told VHostStarted, nil for nobody.
+	Registry *actor.PID
+	Log      zerolog.Logger
+}
+
+// QueueSpec is what a queue is made from. Queue.PID is filled in after the actor
+// was spawned: the queue uses its own Self.
+type QueueSpec struct {
+	Queue     *topology.Queue
+	VHost     *topology.VHost
+	Effective policies.Effective
+	Settings  policies.QueueSettings
+}
+
+// ExchangeSpec is what an exchange is made from. Exchange.PID is filled in after
+// the actor was spawned.
+type ExchangeSpec struct {
+	Exchange *topology.Exchange
+	VHost    *topology.VHost
+	Settings policies.ExchangeSettings
+}
+
+// vhost is the actor.
+type vhost struct {
+	cfg       Config
+	ctx       actor.Context       // of the turn
+	directory *topology.Directory // the published one
+	queues    map[string]*queue
+	exchanges map[string]*exchange
+	children  map[string]any // *queue or *exchange by the id of its PID
+	owners    map[string]*owner
+	// incarnation is the last one given out. One counter serves all names, so
+	// that a name that is gone leaves no trace.
+	incarnation uint64
+	questions   map[uint64]question
+	asked       uint64        // number of the last question
+	policies    *policies.Set // the newest
+	sweep       sweep
+	failure     any // what a command panicked with in this turn
+}
+
+// New makes the actor.
+func New(cfg Config) actor.Actor {
+	return &vhost{
+		cfg: cfg, directory: &topology.Directory{},
+		queues: map[string]*queue{}, exchanges: map[string]*exchange{}, children: map[string]any{},
+		owners: map[string]*owner{}, questions: map[uint64]question{}, policies: policies.NewSet(cfg.VHost.Name),
+	}
+}
+
+// Receive handles one mail, and with it perhaps commands that were parked. A
+// panic costs the one command, which is answered; the supervisor learns of it
+// when the turn is done.
+func (v *vhost) Receive(ctx actor.Context) {
+	v.ctx = ctx
+	v.handle(ctx.Message())
+	if reason := v.failure; reason != nil {
+		v.failure = nil
+		panic(reason)
+	}
+}
+
+func (v *vhost) handle(what any) {
+	defer v.guard(what)
+	switch m := what.(type) {
+	case *mail.DeclareQueue:
+		v.declareQueue(m)
+	case *mail.DeleteQueue:
+		v.deleteQueue(m)
+	case *mail.DeclareExchange:
+		v.declareExchange(m)
+	case *mail.DeleteExchange:
+		v.deleteExchange(m)
+	case *mail.Bind:
+		v.bind(m)
+	case *mail.Unbind:
+		v.unbind(m)
+	case *mail.ReleaseConnection:
+		v.releaseConnection(m)
+	case *mail.ApplyPolicies:
+		v.applyPolicies(m)
+	case sweepOn:
+		v.sweepOn()
+	default:
+		v.event(what)
+	}
+}
+
+// event is what children and the actor system tell.
+func (v *vhost) event(what any) {
+	switch m := what.(type) {
+	case *mail.QueueRetiring:
+		v.queueRetiring(m)
+	case *mail.QueueDeleteRefused:
+		v.queueDeleteRefused(m)
+	case *mail.ExchangeUnused:
+		v.exchangeUnused(m)
+	case *mail.BindingsForgotten:
+		v.answered(m.Reply, m.Unused)
+	case *mail.ExchangeDeleteReply:
+		v.answered(m.Reply, false)
+	case *mail.ExchangeConfigured:
+		v.answered(m.Reply, false)
+	case *actor.Started:
+		v.start()
+	case *actor.Terminated: // it overtakes mail (DESIGN §5a.1)
+		v.ctx.Send(v.ctx.Self(), &mail.PeerGone{Who: m.Who})
+	case *mail.PeerGone:
+		v.peerGone(m.Who)
+	}
+}
+
+// guard answers a command that panicked, and goes on: commands parked behind it
+// have not failed.
+func (v *vhost) guard(what any) {
+	reason := recover()
+	if reason == nil {
+		return
+	}
+	v.cfg.Log.Error().Str("vhost", v.cfg.VHost.Name).Type("mail", what).Interface("reason", reason).
+		Bytes("stack", debug.Stack()).Msg("the virtual host panicked over a mail")
+	mail.AnswerAll(v.ctx, []any{what}, mail.Failed)
+	if v.failure == nil {
+		v.failure = reason
+	}
+}
+
+func (v *vhost) start() {
+	v.makeExchanges()
+	if v.cfg.Registry != nil {
+		v.ctx.Send(v.cfg.Registry, &mail.VHostStarted{Name: v.cfg.VHost.Name, PID: v.ctx.Self()})
+	}
+}
+
+// peerGone concludes from the death of a child or of the owner of exclusive
+// queues. Those that ended in order are no longer known.
+func (v *vhost) peerGone(who *actor.PID) {
+	switch c := v.children[who.Id].(type) {
+	case *queue:
+		v.queueDied(c)
+	case *exchange:
+		v.exchangeDied(c)
+	}
+	if o := v.owners[who.Id]; o != nil {
+		v.releaseOwner(o, nil)
+	}
+}
+
+func (v *vhost) publish(d *topology.Directory) {
+	v.directory = d
+	v.cfg.VHost.Publish(d)
+}
+
+// reply sends an answer to whoever asked; nobody may have.
+func (v *vhost) reply(r mail.Request, answer any) {
+	if r.ReplyTo != nil {
+		v.ctx.Send(r.ReplyTo, answer)
+	}
+}
+
+// done answers with TopologyReply.
+func (v *vhost) done(r mail.Request, err error) {
+	v.reply(r, &mail.TopologyReply{Reply: r.Done(err)})
+}
