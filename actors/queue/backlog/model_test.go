@@ -153,7 +153,7 @@ func randomRecord(rng *rand.Rand, priorities int) Record {
 	case 1:
 		size = largestRecord - 20 + rng.IntN(40)
 	case 2:
-		size = rng.IntN(200_000)
+		size = rng.IntN(30_000)
 	}
 	r := Record{
 		Exchange:   bytes.Repeat([]byte{'e'}, rng.IntN(256)*rng.IntN(2)),
@@ -213,7 +213,7 @@ func run(t *testing.T, rng *rand.Rand, priorities, steps int) {
 			m.remove(n)
 		}
 		m.checkFirst()
-		if i%97 == 0 {
+		if i%197 == 0 {
 			m.checkAll()
 		}
 	}
