@@ -55,7 +55,8 @@ func (s *state) giveBack(u held, now clock.Instant) {
 	s.release(u)
 	h := u.message
 	e := s.messages.Entry(h)
-	e.SetRedelivered()
+	e.Redelivered = true
+	e.DeliveryCount++
 	if s.messages.Deadline(h) <= now.Floor() {
 		s.bringOut(h, expired)
 		return

@@ -43,6 +43,12 @@ func (l *Ledger[T]) Append(v T) uint64 {
 	return l.last
 }
 
+// Skip gives out the next number without a value.
+func (l *Ledger[T]) Skip() uint64 {
+	l.last++
+	return l.last
+}
+
 // Last is the newest number given out, 0 before the first.
 func (l *Ledger[T]) Last() uint64 { return l.last }
 

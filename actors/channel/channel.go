@@ -1,0 +1,156 @@
+package channel
+
+import (
+	"time"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/auth"
+	"candlemark/internal/clock"
+	"candlemark/internal/message"
+	"candlemark/internal/outbox"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/rs/zerolog"
+)
+
+// answerTimeout is how long a command waits for its answer (DESIGN §5a.5).
+const answerTimeout = 30 * time.Second
+
+// Config is what a channel needs to live.
+type Config struct {
+	ID         uint16
+	Connection *actor.PID
+	Outbox     *outbox.Outbox
+	Gate       *message.Gate
+	FrameMax   uint32 // bytes, 0 for no limit
+	VHost      *topology.VHost
+	User       auth.User
+	// CancelNotify: the client wants to be told when a consumer ends (LEASE-9).
+	CancelNotify bool
+	Permissions  auth.Permissions
+	MaxMessage   uint64 // largest body in bytes
+	Clock        *clock.Clock
+	Log          zerolog.Logger
+	// Post sends mail from any goroutine.
+	Post func(to *actor.PID, what any)
+	// Close closes the actor's mailbox and returns what is left in it.
+	Close func() []any
+}
+
+// channel is the shell.
+type channel struct {
+	state
+	timer *time.Timer
+	armed uint64 // number of the command that the timer guards
+}
+
+// awaitExpired: the command of that number got no answer in time.
+type awaitExpired struct{ id uint64 }
+
+// New makes the actor. Its mailbox is the hot one (actors/mailbox).
+func New(cfg Config) actor.Actor {
+	c := &channel{}
+	c.cfg = cfg
+	c.consumers = map[string]*consumer{}
+	c.peers = map[string]*peer{}
+	c.targets = map[*topology.Queue]*target{}
+	return c
+}
+
+// Receive handles one mail.
+func (c *channel) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		c.self = ctx.Self()
+	case *actor.Stopping, *actor.Restarting:
+		c.bury(ctx)
+	case *actor.Stopped:
+	case *actor.Terminated:
+		ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})
+	default:
+		c.handle(m)
+		c.carryOut(ctx)
+	}
+}
+
+// carryOut sends what the core decided, in order.
+func (c *channel) carryOut(ctx actor.Context) {
+	c.tell()
+	c.flush()
+	for i, p := range c.out {
+		ctx.Send(p.to, p.what)
+		c.out[i] = post{}
+	}
+	c.out = c.out[:0]
+	for _, w := range c.watch {
+		ctx.Watch(w)
+	}
+	c.watch = c.watch[:0]
+	if c.phase == ended {
+		c.end(ctx)
+		return
+	}
+	c.guard(ctx)
+}
+
+// guard keeps a timer running while a command waits.
+func (c *channel) guard(ctx actor.Context) {
+	var id uint64
+	if c.await != nil {
+		id = c.await.id
+	}
+	if id == c.armed {
+		return
+	}
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+	if c.armed = id; id != 0 {
+		self, root := ctx.Self(), ctx.ActorSystem().Root
+		c.timer = time.AfterFunc(answerTimeout, func() { root.Send(self, awaitExpired{id}) })
+	}
+}
+
+// end closes the mailbox and stops; what is left in it needs no answer.
+func (c *channel) end(ctx actor.Context) {
+	c.bury(ctx)
+	ctx.Stop(ctx.Self())
+}
+
+// bury gives back the credit of what will not be handled any more. After a panic
+// the queues learn from watching that the channel is gone; the connection does
+// too.
+func (c *channel) bury(actor.Context) {
+	defer func() { _ = recover() }()
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+	c.phase = ended
+	for _, m := range c.cfg.Close() {
+		release(m)
+	}
+	for _, m := range c.parked {
+		m.Chunk.Release()
+	}
+	c.parked = nil
+	for _, m := range c.held {
+		release(m)
+	}
+	c.held = nil
+}
+
+func release(what any) {
+	switch m := what.(type) {
+	case *mail.Inbound:
+		m.Chunk.Release()
+	case *mail.Deliver:
+		m.Chunk.Release()
+	}
+}
+
+// internalError is what the client is told when the broker failed.
+func internalError(format string, args ...any) error {
+	return protocol.ConnectionErrorf(protocol.InternalError, format, args...)
+}

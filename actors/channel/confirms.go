@@ -1,0 +1,152 @@
+package channel
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/protocol"
+)
+
+// confirms keeps, by publish number, how many queues have yet to answer
+// (DESIGN §5a.6).
+type confirms struct {
+	on   bool
+	last uint64 // newest publish number
+	low  uint64 // oldest that the client has not been told of
+	ring []pending
+	done []mail.Range // settled in this turn, to be looked at by tell
+}
+
+type pending struct {
+	queues  int32 // that have not answered
+	refused bool
+	told    bool // by itself, ahead of older ones
+}
+
+func (c *confirms) at(n uint64) *pending { return &c.ring[n&uint64(len(c.ring)-1)] }
+
+// begin gives out the next publish number.
+func (c *confirms) begin() uint64 {
+	if c.last == 0 {
+		c.low = 1
+	}
+	c.last++
+	if c.last-c.low >= uint64(len(c.ring)) {
+		c.grow()
+	}
+	*c.at(c.last) = pending{queues: 1} // until complete or expect says otherwise
+	return c.last
+}
+
+func (c *confirms) grow() {
+	old := *c
+	c.ring = make([]pending, max(64, 2*len(old.ring)))
+	for n := c.low; n < c.last; n++ {
+		*c.at(n) = *old.at(n)
+	}
+}
+
+// expect says how many queues will answer for n.
+func (c *confirms) expect(n uint64, queues int) {
+	if n != 0 {
+		c.at(n).queues = int32(queues)
+	}
+}
+
+// complete settles n without a queue: it was unroutable.
+func (c *confirms) complete(n uint64) {
+	if n != 0 {
+		c.at(n).queues = 0
+		c.note(mail.Range{First: n, Last: n})
+	}
+}
+
+// settle takes a queue's answer.
+func (c *confirms) settle(r mail.Range, refused bool) {
+	for n := r.First; n <= r.Last; n++ {
+		p := c.at(n)
+		p.queues--
+		p.refused = p.refused || refused
+	}
+	c.note(r)
+}
+
+func (c *confirms) note(r mail.Range) {
+	if k := len(c.done); k > 0 && c.done[k-1].Last+1 == r.First {
+		c.done[k-1].Last = r.Last
+		return
+	}
+	c.done = append(c.done, r)
+}
+
+// appendFrames appends what the client is to be told after a turn: one ack for
+// the settled numbers from the oldest on without a gap, and single ones for
+// those beyond a gap. A nack is always single.
+func (c *confirms) appendFrames(b []byte, channel uint16) []byte {
+	from := c.low
+	for c.low <= c.last {
+		p := c.at(c.low)
+		if p.queues > 0 {
+			break
+		}
+		if p.refused && !p.told {
+			b = c.ackUpTo(b, channel, from)
+			b = protocol.AppendNackFrame(b, channel, c.low, false, false)
+			from = c.low + 1
+		} else if p.told {
+			b = c.ackUpTo(b, channel, from)
+			from = c.low + 1
+		}
+		c.low++
+	}
+	b = c.ackUpTo(b, channel, from)
+	for _, r := range c.done {
+		for n := max(r.First, c.low); n <= r.Last; n++ {
+			p := c.at(n)
+			if p.queues > 0 || p.told {
+				continue
+			}
+			p.told = true
+			if p.refused {
+				b = protocol.AppendNackFrame(b, channel, n, false, false)
+			} else {
+				b = protocol.AppendAckFrame(b, channel, n, false)
+			}
+		}
+	}
+	c.done = c.done[:0]
+	return b
+}
+
+// ackUpTo acknowledges from..low-1, if there are any.
+func (c *confirms) ackUpTo(b []byte, channel uint16, from uint64) []byte {
+	if from >= c.low {
+		return b
+	}
+	return protocol.AppendAckFrame(b, channel, c.low-1, c.low-1 > from)
+}
+
+// tell appends the turn's confirms to the outbox.
+func (s *state) tell() {
+	if len(s.confirms.done) == 0 {
+		return
+	}
+	if s.phase != open {
+		s.confirms.done = nil
+		return
+	}
+	b := s.cfg.Outbox.Begin()
+	s.cfg.Outbox.End(s.confirms.appendFrames(b, s.cfg.ID))
+}
+
+// settled takes a queue's answer to a batch.
+func (s *state) settled(m *mail.EnqueueReply) {
+	if !s.confirms.on {
+		return
+	}
+	p := s.peers[peerKey(m.Queue)]
+	for _, r := range m.Ranges {
+		s.confirms.settle(r, m.Refused)
+		if p != nil {
+			p.unconfirmed -= int(r.Last - r.First + 1)
+		}
+	}
+}

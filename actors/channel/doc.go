@@ -1,0 +1,29 @@
+// Package channel is the actor of one AMQP channel: it assembles publishes,
+// routes them, keeps track of confirms and unacknowledged deliveries, and runs
+// the client's commands strictly in order.
+//
+// Owns: delivery tags, publish numbers, consumers by tag, the batches for
+// queues that gather during one turn, and, while a command waits for its
+// answer, everything the client sent behind it.
+//
+// Takes: Inbound and CloseChannel from its connection; EnqueueReply Deliver
+// Offer Unused ConsumerCancelled and replies from queues; TopologyReply and
+// DeclareQueueReply from the vhost's side; OutboxReady; awaitExpired from
+// itself. Sends: Enqueue Settle Consume CancelConsumer Grant Allow Limit Get
+// Purge ChannelGone to queues, declarations and bindings to the vhost,
+// ChannelClosed and CloseConnection to its connection. Frames go straight into
+// the connection's outbox.
+//
+// States:
+//
+//	open ──(channel exception)──▶ closing ──(close-ok)──▶ ended
+//	  └──(channel.close, connection ends)───────────────────▲
+//
+// In closing everything was given back to the queues and all frames but
+// channel.close and close-ok are ignored.
+//
+// Deadlines: an answer to a command is due within 30 s, then 541.
+//
+// A restart loses: the channel; it is stopped on panic, never restarted. Queues
+// own what it held and return it to its position (DESIGN §5a.7).
+package channel

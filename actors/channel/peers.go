@@ -1,0 +1,55 @@
+package channel
+
+import (
+	"candlemark/actors/mail"
+)
+
+// peer is a queue that owes the channel something, or the other way round. It
+// is watched.
+type peer struct {
+	pid         mail.Address
+	consumers   int
+	unacked     int
+	unconfirmed int // publishes that it has not answered
+	settle      *mail.Settle
+	gone        bool
+}
+
+// peer finds or makes the channel's view of a queue.
+func (s *state) peer(pid mail.Address) *peer {
+	key := peerKey(pid)
+	p := s.peers[key]
+	if p == nil {
+		p = &peer{pid: pid}
+		s.peers[key] = p
+		s.watch = append(s.watch, pid)
+	}
+	return p
+}
+
+func peerKey(pid mail.Address) string {
+	if pid == nil {
+		return ""
+	}
+	return pid.Id
+}
+
+// peerGone: a queue ended, and everything it had to say has been heard. It
+// answers every publish before it ends, or somebody answers for it; if it did
+// not, nobody knows what became of them.
+func (s *state) peerGone(who mail.Address) {
+	p := s.peers[peerKey(who)]
+	if p == nil {
+		return
+	}
+	p.gone = true
+	delete(s.peers, peerKey(who))
+	for tag, c := range s.consumers {
+		if c.peer == p {
+			s.consumerCancelled(&mail.ConsumerCancelled{Queue: who, Tag: tag})
+		}
+	}
+	if p.unconfirmed > 0 && s.phase == open {
+		s.fail(internalError("queue process ended without confirming %d messages", p.unconfirmed), nil)
+	}
+}

@@ -1,0 +1,77 @@
+package channel
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/protocol"
+)
+
+// common is the limit that all consumers of the channel share, set by basic.qos
+// with global=true: queues offer, the channel allows (DESIGN §5a.8).
+type common struct {
+	limit  int // 0 for none
+	used   int // allowed, or delivered and not settled
+	offers []offer
+}
+
+type offer struct {
+	consumer *consumer
+	tag      string
+	messages int
+}
+
+// qos sets the prefetch of consumers to come, or the channel's common limit.
+func (s *state) qos(m *protocol.BasicQos) error {
+	if m.PrefetchSize != 0 {
+		return protocol.ConnectionErrorf(protocol.NotImplemented, "prefetch_size!=0 (%d)", m.PrefetchSize)
+	}
+	if m.Global {
+		s.limit(int(m.PrefetchCount))
+	} else {
+		s.prefetch = int(m.PrefetchCount)
+	}
+	s.reply(&protocol.BasicQosOk{})
+	return nil
+}
+
+func (s *state) limit(n int) {
+	before := s.common.limit
+	s.common.limit = n
+	if before > 0 != (n > 0) {
+		for _, p := range s.peers {
+			if p.consumers > 0 {
+				s.send(p.pid, &mail.Limit{Channel: s.self, On: n > 0})
+			}
+		}
+		s.common.offers = nil
+	}
+	s.allow()
+}
+
+// offered: a queue has messages for a consumer under the common limit.
+func (s *state) offered(m *mail.Offer) {
+	if c := s.consumers[m.Tag]; c != nil && s.common.limit > 0 && s.phase == open {
+		s.common.offers = append(s.common.offers, offer{c, m.Tag, m.Messages})
+		s.allow()
+	}
+}
+
+// allow answers offers in their order while there is room under the limit.
+func (s *state) allow() {
+	c := &s.common
+	for len(c.offers) > 0 && c.used < c.limit {
+		o := c.offers[0]
+		c.offers = c.offers[1:]
+		if s.consumers[o.tag] != o.consumer {
+			continue
+		}
+		n := min(o.messages, c.limit-c.used)
+		c.used += n
+		s.send(o.consumer.peer.pid, &mail.Allow{Channel: s.self, Tag: o.tag, Messages: n})
+	}
+}
+
+// unused: what was allowed and not needed.
+func (s *state) unused(m *mail.Unused) {
+	s.common.used -= m.Messages
+	s.allow()
+}

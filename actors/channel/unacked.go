@@ -1,0 +1,74 @@
+package channel
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/protocol"
+)
+
+// unacked is what a delivery tag stands for.
+type unacked struct {
+	peer   *peer
+	number uint64 // the queue's number of the delivery
+	common bool   // counts against the channel's common limit
+}
+
+// ack settles one delivery, or all up to tag. A tag that does not stand for a
+// delivery is a channel exception (DEC-15); 0 with multiple is all of them.
+func (s *state) ack(tag uint64, multiple bool, how mail.Settlement, m protocol.Method) error {
+	first, last := tag, tag
+	switch {
+	case multiple && tag == 0:
+		first, last = 1, s.unacked.Last()
+	case multiple:
+		first = 1
+		fallthrough
+	default:
+		if _, ok := s.unacked.Get(tag); !ok {
+			return protocol.ChannelErrorf(protocol.PreconditionFailed, "unknown delivery tag %d", tag).For(m)
+		}
+	}
+	s.unacked.TakeRange(first, last, func(_ uint64, u unacked) { s.settle(u, how) })
+	s.allow()
+	return nil
+}
+
+// settle adds a delivery to what its queue is told at the end of the turn.
+func (s *state) settle(u unacked, how mail.Settlement) {
+	p := u.peer
+	p.unacked--
+	if u.common {
+		s.common.used--
+	}
+	if p.gone {
+		return // the message went with its queue; settling it is fine (LEASE-6)
+	}
+	if p.settle == nil {
+		p.settle = &mail.Settle{Channel: s.self}
+		s.settling = append(s.settling, p)
+	}
+	ranges := p.settle.Ranges
+	if k := len(ranges); k > 0 && ranges[k-1].How == how && ranges[k-1].Last+1 == u.number {
+		ranges[k-1].Last = u.number
+		return
+	}
+	p.settle.Ranges = append(ranges, mail.SettleRange{First: u.number, Last: u.number, How: how})
+}
+
+func (s *state) flushSettled() {
+	for i, p := range s.settling {
+		s.send(p.pid, p.settle)
+		p.settle = nil
+		s.settling[i] = nil
+	}
+	s.settling = s.settling[:0]
+}
+
+// recover returns everything unacknowledged to its queues [AMQP basic.recover].
+func (s *state) recover(requeue bool) error {
+	if !requeue {
+		return protocol.ConnectionErrorf(protocol.NotImplemented, "requeue=false")
+	}
+	s.unacked.TakeRange(1, s.unacked.Last(), func(_ uint64, u unacked) { s.settle(u, mail.Requeue) })
+	s.allow()
+	return nil
+}
