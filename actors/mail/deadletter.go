@@ -26,9 +26,13 @@ type Dead struct {
 	Message message.Message // owned: its slices are not in a read chunk
 }
 
-// Answer implements Answerable: the queue sends them again to the next
-// incarnation of the dead-letter actor (DESIGN §5a.12).
-func (d *DeadLetter) Answer(Fate) (*actor.PID, any) {
+// Answer implements Answerable: after a failure the queue sends them again
+// (DESIGN §5a.12). When the dead-letter actor is gone so is its vhost, and
+// nobody is told: sending again would never end.
+func (d *DeadLetter) Answer(f Fate) (*actor.PID, any) {
+	if f == Gone {
+		return nil, nil
+	}
 	return d.From, &DeadLetterReply{Incarnation: d.Incarnation, Lost: true}
 }
 

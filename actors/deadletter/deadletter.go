@@ -1,0 +1,73 @@
+package deadletter
+
+import (
+	"time"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/topology"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/rs/zerolog"
+)
+
+// Config is what a dead-letter actor needs to live.
+type Config struct {
+	VHost *topology.VHost
+	// Stats is counted up; it outlives the actor.
+	Stats *Stats
+	Log   zerolog.Logger
+}
+
+// goOn: a batch was cut short in an earlier turn and goes on in this one.
+type goOn struct{}
+
+// deadletter is the shell.
+type deadletter struct{ state state }
+
+// New makes the actor.
+func New(cfg Config) actor.Actor {
+	d := &deadletter{}
+	d.state.init(cfg, uint64(time.Now().UnixNano()))
+	return d
+}
+
+// Receive handles one mail: the core decides, then the outcome is carried out.
+func (d *deadletter) Receive(ctx actor.Context) {
+	s := &d.state
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		s.self = ctx.Self()
+	case *mail.DeadLetter:
+		s.take(m)
+	case goOn:
+		s.step()
+	case *mail.EnqueueReply:
+		s.enqueued(m)
+	case *mail.QueueExpired:
+		s.queueExpired(m)
+	case *actor.Terminated: // it overtakes mail (DESIGN §5a.1)
+		ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})
+	case *mail.PeerGone:
+		s.targetGone(m.Who)
+	case *actor.Restarting:
+		s.lose()
+	}
+	d.carryOut(ctx)
+}
+
+func (d *deadletter) carryOut(ctx actor.Context) {
+	out := &d.state.out
+	for _, pid := range out.watch {
+		ctx.Watch(pid)
+	}
+	for _, p := range out.posts {
+		ctx.Send(p.to, p.what)
+	}
+	clear(out.watch)
+	clear(out.posts)
+	out.watch, out.posts = out.watch[:0], out.posts[:0]
+	if reason := out.failure; reason != nil {
+		out.failure = nil
+		panic(reason) // the message is dealt with; the supervisor counts
+	}
+}

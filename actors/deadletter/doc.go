@@ -1,0 +1,22 @@
+// Package deadletter is the dead-letter actor of one virtual host: it publishes
+// what died in a queue to that queue's dead-letter exchange.
+//
+// Owns: the copies that targets have not answered yet, under ticket numbers; the
+// batches it has not come to; the cycles it has warned of.
+//
+// Takes: DeadLetter and QueueExpired from queues; EnqueueReply from targets;
+// goOn from itself. Sends: one Enqueue per target queue and batch, in the order
+// of the source; DeadLetterReply to the source once every target of a message
+// has answered or is gone, or at once for what the rules drop (DL-13, DL-25).
+//
+// A message that dies again in a target comes back as new mail: chains are
+// iterated, never recursive. A message that makes the actor panic is dropped,
+// logged and counted, so that it does not take the others with it.
+//
+// States: none besides the copies.
+//
+// Deadlines: none.
+//
+// A restart loses: all of it. Every source is told and sends again what was not
+// answered, so that duplicates are possible and loss is not (DESIGN §5a.12).
+package deadletter

@@ -1,0 +1,60 @@
+package deadletter
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+)
+
+// parcels gathers what one turn sends: one parcel for each target, so that a
+// target gets its part of a batch in one mail.
+type parcels struct {
+	list  []parcel
+	index map[*topology.Queue]int // into list
+}
+
+type parcel struct {
+	target   *topology.Queue
+	messages []message.Message
+	letters  []*letter // of the messages
+}
+
+// add puts a copy into the parcel for target.
+func (p *parcels) add(target *topology.Queue, m *message.Message, l *letter) {
+	if n := len(p.list); n > 0 && p.list[n-1].target == target {
+		p.list[n-1].add(m, l)
+		return
+	}
+	i, found := p.index[target]
+	if !found {
+		i = len(p.list)
+		p.index[target] = i
+		p.list = append(p.list, parcel{target: target})
+	}
+	p.list[i].add(m, l)
+}
+
+func (p *parcel) add(m *message.Message, l *letter) {
+	p.messages = append(p.messages, *m)
+	p.letters = append(p.letters, l)
+	l.copies++
+}
+
+// send gives every copy its number and posts the parcels.
+func (p *parcels) send(s *state) {
+	for i := range p.list {
+		x := &p.list[i]
+		pid := x.target.PID
+		for k, l := range x.letters {
+			x.messages[k].Number = s.base + s.copies.Append(parcelCopy{l, pid})
+		}
+		if _, known := s.watched[pid.Id]; !known {
+			s.watched[pid.Id] = struct{}{}
+			s.out.watch = append(s.out.watch, pid)
+		}
+		s.send(pid, &mail.Enqueue{From: s.self, Messages: x.messages})
+	}
+	clear(p.list)
+	p.list = p.list[:0]
+	clear(p.index)
+}

@@ -1,0 +1,155 @@
+package deadletter
+
+import (
+	"runtime/debug"
+	"strings"
+
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+)
+
+// cycleLimit is how many cycles are remembered as warned of; beyond that they
+// are forgotten and may be warned of again.
+const cycleLimit = 1000
+
+// router resolves one message after the other.
+type router struct {
+	topology.Router
+	overlay *message.Overlay // of the message in hand
+	header  []byte
+	headers func() protocol.Table // r.decode, bound once
+	// The names that the last message had, which the next one mostly has too.
+	exchange string
+	key      string
+	keys     []string
+}
+
+func (r *router) init() { r.headers = r.decode }
+
+// decode is what a headers exchange matches: the headers with the history of
+// deaths.
+func (r *router) decode() protocol.Table {
+	raw, err := r.overlay.Header(r.header)
+	if err != nil {
+		return nil
+	}
+	p, err := protocol.DecodeProperties(raw)
+	if err != nil {
+		return nil
+	}
+	return p.Headers
+}
+
+// route sends the messages of b before end to their parcels. The exchange is
+// looked up now: one that is missing may be there for the next batch (DL-13),
+// and one that is internal is as good as any (DL-14).
+func (s *state) route(b *batch, end int) {
+	dir := s.vhost.Directory()
+	exchange := []byte(b.Exchange)
+	x := dir.Exchange(exchange)
+	if x == nil {
+		b.stats.NoExchange.Add(uint64(end - b.next))
+		for ; b.next < end; b.next++ {
+			b.done(b.Dead[b.next].ID)
+		}
+		return
+	}
+	var key []byte
+	if b.HasKey {
+		key = []byte(b.RoutingKey)
+	}
+	for b.next < end {
+		b.next++
+		s.routeOne(b, b.next-1, dir, x, exchange, key)
+	}
+}
+
+// routeOne stamps and routes one message.
+func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.Exchange, exchange, key []byte) {
+	l := &b.letters[i]
+	l.batch, l.id = b, b.Dead[i].ID
+	defer s.drop(b, l)
+	m := s.stamp(b, &b.Dead[i].Message)
+	m.Exchange = exchange
+	if b.HasKey {
+		m.RoutingKey = key // else its own, DL-15
+	}
+	r := &s.router
+	r.overlay, r.header = m.Overlay, m.Header
+	targets := r.Route(dir, x, m.RoutingKey, r.headers)
+	if len(targets) == 0 {
+		b.stats.Unroutable.Add(1)
+	}
+	for _, q := range targets {
+		if m.Overlay.Cycle(q.Name) {
+			b.stats.Cycles.Add(1)
+			s.warn(m.Overlay, q.Name)
+			continue
+		}
+		s.parcels.add(q, m, l)
+	}
+	if l.copies == 0 {
+		b.done(l.id)
+		return
+	}
+	b.stats.Routed.Add(1)
+}
+
+// drop is deferred around one message: if that panics, it alone is given up.
+func (s *state) drop(b *batch, l *letter) {
+	reason := recover()
+	if reason == nil {
+		return
+	}
+	s.out.failure = reason
+	b.stats.Failed.Add(1)
+	s.log.Error().Str("vhost", s.vhost.Name).Str("queue", b.Queue).Uint64("id", l.id).Interface("reason", reason).
+		Bytes("stack", debug.Stack()).Msg("dead letter dropped: it made the dead-letter actor panic")
+	if l.copies == 0 {
+		b.done(l.id)
+	}
+}
+
+// stamp makes the copy that is published: it carries its death (DL-20) and no
+// expiration (DL-17). It is valid until the next call.
+func (s *state) stamp(b *batch, dead *message.Message) *message.Message {
+	r := &s.router
+	if string(dead.Exchange) != r.exchange {
+		r.exchange = string(dead.Exchange)
+	}
+	if string(dead.RoutingKey) != r.key || r.keys == nil {
+		r.key = string(dead.RoutingKey)
+		r.keys = []string{r.key}
+	}
+	m := &s.copy
+	*m = *dead
+	m.Own()
+	m.Overlay = dead.Overlay.Died(message.Death{
+		Queue: b.Queue, Reason: b.Reason, Exchange: r.exchange, RoutingKeys: r.keys, Time: b.Time,
+		OriginalExpiration: message.FormatTTL(dead.TTL),
+	})
+	m.TTL = message.NoTTL
+	return m
+}
+
+// warn logs a cycle once (DL-27).
+func (s *state) warn(o *message.Overlay, target string) {
+	queues := []string{target}
+	for _, d := range o.Deaths {
+		queues = append(queues, d.Queue)
+		if d.Queue == target {
+			break
+		}
+	}
+	cycle := strings.Join(queues, "\x00")
+	if _, known := s.cycles[cycle]; known {
+		return
+	}
+	if len(s.cycles) == cycleLimit {
+		clear(s.cycles)
+	}
+	s.cycles[cycle] = struct{}{}
+	s.log.Warn().Str("vhost", s.vhost.Name).Strs("queues", queues).
+		Msg("dead letter dropped: it would come back to a queue it died in without having been rejected; this cycle is not logged again")
+}

@@ -1,0 +1,208 @@
+package deadletter
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/internal/ledger"
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+
+	"github.com/rs/zerolog"
+)
+
+// turnLimit is how many messages are routed before other mail gets its turn.
+const turnLimit = 512
+
+// state is the core: it knows no actor library and no clock.
+type state struct {
+	vhost *topology.VHost
+	stats *Stats
+	log   zerolog.Logger
+	self  mail.Address
+
+	batches []*batch // not finished, oldest first
+	copies  ledger.Ledger[parcelCopy]
+	watched map[string]struct{} // targets, by the id of their PID
+	cycles  map[string]struct{} // those that were warned of
+	// base is added to the numbers of copies, so that an answer to an earlier
+	// incarnation settles nothing in this one.
+	base    uint64
+	router  router
+	parcels parcels
+	copy    message.Message // the one in hand
+	out     outcome
+}
+
+// outcome is what must happen after a turn, in order.
+type outcome struct {
+	watch   []mail.Address
+	posts   []post
+	failure any // what a message panicked with
+}
+
+type post struct {
+	to   mail.Address
+	what any
+}
+
+// batch is one DeadLetter mail.
+type batch struct {
+	*mail.DeadLetter
+	next    int // index of the first message that was not routed yet
+	letters []letter
+	stats   *ReasonStats
+	// reply gathers what is settled in this turn, nil for nothing.
+	reply *mail.DeadLetterReply
+}
+
+// letter is one dead message on its way.
+type letter struct {
+	batch   *batch
+	id      uint64
+	copies  int  // at targets that have not answered
+	refused bool // by one of them
+}
+
+// parcelCopy is a letter at one target.
+type parcelCopy struct {
+	letter *letter
+	target mail.Address
+}
+
+// init makes the state of an incarnation that began at base, in ns.
+func (s *state) init(cfg Config, base uint64) {
+	s.base = base
+	s.vhost, s.stats, s.log = cfg.VHost, cfg.Stats, cfg.Log
+	s.watched, s.cycles = map[string]struct{}{}, map[string]struct{}{}
+	s.parcels.index = map[*topology.Queue]int{}
+	s.router.init()
+}
+
+func (s *state) send(to mail.Address, what any) {
+	s.out.posts = append(s.out.posts, post{to, what})
+}
+
+// take queues a batch behind those that are not finished.
+func (s *state) take(d *mail.DeadLetter) {
+	s.batches = append(s.batches, &batch{
+		DeadLetter: d, letters: make([]letter, len(d.Dead)), stats: s.stats.ByReason(d.Reason),
+	})
+	if len(s.batches) == 1 {
+		s.step()
+	}
+}
+
+// step routes a turn's worth of the oldest batch.
+func (s *state) step() {
+	if len(s.batches) == 0 {
+		return // the mail of an earlier incarnation
+	}
+	b := s.batches[0]
+	end := min(len(b.Dead), b.next+turnLimit)
+	s.route(b, end)
+	s.parcels.send(s)
+	s.answer(b)
+	if end == len(b.Dead) {
+		b.Dead = nil // the targets have the messages now
+		s.batches[0] = nil
+		if s.batches = s.batches[1:]; len(s.batches) == 0 {
+			s.batches = nil
+			return
+		}
+	}
+	s.send(s.self, goOn{})
+}
+
+// enqueued settles copies that a target has taken or refused.
+func (s *state) enqueued(m *mail.EnqueueReply) {
+	var last *batch
+	for _, r := range m.Ranges {
+		if r.First <= s.base {
+			continue
+		}
+		s.copies.TakeRange(r.First-s.base, r.Last-s.base, func(_ uint64, c parcelCopy) {
+			if last != c.letter.batch {
+				s.answer(last)
+				last = c.letter.batch
+			}
+			if m.Refused {
+				last.stats.Refused.Add(1)
+				c.letter.refused = true
+			}
+			c.letter.settle()
+		})
+	}
+	s.answer(last)
+}
+
+// targetGone settles the copies that a target ended with and never answered.
+func (s *state) targetGone(who mail.Address) {
+	delete(s.watched, who.Id)
+	var numbers []uint64
+	s.copies.Each(func(n uint64, c parcelCopy) bool {
+		if c.target.Equal(who) {
+			numbers = append(numbers, n)
+		}
+		return true
+	})
+	for _, n := range numbers {
+		c, _ := s.copies.Take(n)
+		c.letter.batch.stats.LostTargets.Add(1)
+		c.letter.refused = true
+		c.letter.settle()
+		s.answer(c.letter.batch)
+	}
+}
+
+// settle is called for each copy that is done with. A letter that a target has
+// refused counts as taken care of, too: delivery to the target is at most once
+// until its source asks for more (DL-29).
+func (l *letter) settle() {
+	if l.copies--; l.copies > 0 {
+		return
+	}
+	if !l.refused {
+		l.batch.stats.Confirmed.Add(1)
+	}
+	l.batch.done(l.id)
+}
+
+// done notes that a message is taken care of.
+func (b *batch) done(id uint64) {
+	if b.reply == nil {
+		b.reply = &mail.DeadLetterReply{Incarnation: b.Incarnation}
+	}
+	b.reply.Add(id)
+}
+
+// answer tells the source of b what is done; b may be nil.
+func (s *state) answer(b *batch) {
+	if b != nil && b.reply != nil {
+		s.send(b.From, b.reply)
+		b.reply = nil
+	}
+}
+
+// lose tells every source with something under way that it is lost.
+func (s *state) lose() {
+	told := map[string]bool{}
+	tell := func(b *batch) {
+		if !told[b.From.Id] {
+			told[b.From.Id] = true
+			s.send(b.From, &mail.DeadLetterReply{Incarnation: b.Incarnation, Lost: true})
+		}
+	}
+	for _, b := range s.batches {
+		tell(b)
+	}
+	s.copies.Each(func(_ uint64, c parcelCopy) bool {
+		tell(c.letter.batch)
+		return true
+	})
+}
+
+func (s *state) queueExpired(m *mail.QueueExpired) {
+	s.stats.QueuesExpired.Add(1)
+	s.stats.Discarded.Add(uint64(m.Discarded))
+	s.log.Info().Str("vhost", s.vhost.Name).Str("queue", m.Queue).Int("discarded", m.Discarded).
+		Msg("a queue expired because nobody used it")
+}

@@ -1,0 +1,42 @@
+package deadletter
+
+import "sync/atomic"
+
+// Stats counts what became of dead letters since the broker started. One actor
+// writes, anybody may read; a reading is not one moment's (DL-29, TTL-29).
+type Stats struct {
+	Expired, Rejected, MaxLen, DeliveryLimit ReasonStats // by reason (DL-9)
+
+	// QueuesExpired are leases that ran out, Discarded the messages that went
+	// with those queues (LEASE-7).
+	QueuesExpired, Discarded atomic.Uint64
+}
+
+// ReasonStats are the numbers of one reason.
+type ReasonStats struct {
+	// Routed are messages that went to one target or more, Confirmed those of
+	// them whose targets have all taken them.
+	Routed, Confirmed atomic.Uint64
+	// NoExchange are messages dropped because the dead-letter exchange did not
+	// exist, Unroutable because it led nowhere (DL-13), Failed because they made
+	// the actor panic.
+	NoExchange, Unroutable, Failed atomic.Uint64
+	// Cycles are copies dropped because they closed a cycle (DL-25), Refused
+	// those that a target did not take, LostTargets those whose target ended
+	// without an answer.
+	Cycles, Refused, LostTargets atomic.Uint64
+}
+
+// ByReason are the numbers of a reason as mail and x-death name it.
+func (s *Stats) ByReason(reason string) *ReasonStats {
+	switch reason {
+	case "rejected":
+		return &s.Rejected
+	case "maxlen":
+		return &s.MaxLen
+	case "delivery_limit":
+		return &s.DeliveryLimit
+	default:
+		return &s.Expired
+	}
+}
