@@ -79,6 +79,15 @@ func BenchmarkMillion(b *testing.B) {
 				q.Take(h)
 			}
 		}},
+		{"take_all_return_random", func(q *Backlog) {
+			for range handles {
+				h, _ := q.First()
+				q.Take(h)
+			}
+			for _, i := range rand.Perm(n) {
+				q.Return(handles[i])
+			}
+		}},
 		{"remove_random", func(q *Backlog) {
 			for _, i := range rand.Perm(n) {
 				q.Remove(handles[i])

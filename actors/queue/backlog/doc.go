@@ -19,4 +19,6 @@
 // shared contents stay outside the slab, by reference.
 //
 // Entries and blocks hold no pointers, so a long queue costs the garbage collector next to nothing.
+//
+// What a restart loses: everything; the journal knows what survives, and the queue pushes it again.
 package backlog

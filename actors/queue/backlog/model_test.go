@@ -103,6 +103,9 @@ func (m *model) checkAll() {
 		if m.backlog.IsReady(n.handle) != n.ready {
 			m.t.Fatalf("IsReady %v, want %v", !n.ready, n.ready)
 		}
+		if size := m.backlog.Size(n.handle); size != int64(len(n.record.Body)) {
+			m.t.Fatalf("Size %d, want %d", size, len(n.record.Body))
+		}
 		got := m.backlog.Get(n.handle)
 		m.views = append(m.views, view{got.Body, bytes.Clone(got.Body)})
 		got.Shared = n.record.Shared
