@@ -1,12 +1,14 @@
 package policies
 
 import (
+	"errors"
 	"regexp"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/dlclark/regexp2/v2"
+	"github.com/dlclark/regexp2/v2/syntax"
 )
 
 const (
@@ -24,7 +26,8 @@ const (
 // Perl-compatible and work on bytes. Most of them are matched here in linear
 // time by Go's engine, look-aheads behind a leading ^ included, as in
 // ^(?!amq\.).*, which every RabbitMQ user copies. What Go's engine cannot do,
-// like back-references, goes to a backtracking engine with a time limit.
+// like back-references, goes to a backtracking engine with a time limit, whose
+// process-wide clock goroutine ends a second or so after the last such match.
 type pattern struct {
 	want     []*regexp.Regexp // all of them must match
 	refuse   []*regexp.Regexp // none of them may
@@ -50,10 +53,20 @@ func compilePattern(source string) (p *pattern, failure string) {
 	}
 	re, err := regexp2.Compile(expr, regexp2.RE2)
 	if err != nil {
-		return nil, invalidPattern("not supported by this broker", len(source))
+		return nil, invalidPattern(refusal(err), len(source))
 	}
 	re.MatchTimeout = matchTimeout
 	return &pattern{slow: re}, ""
+}
+
+// refusal says why the backtracking engine did not compile an expression in
+// which perlError found nothing.
+func refusal(err error) string {
+	var bad *syntax.Error
+	if errors.As(err, &bad) && (bad.Code == syntax.ErrUndefinedBackRef || bad.Code == syntax.ErrUndefinedNameRef) {
+		return "reference to non-existent subpattern"
+	}
+	return "not supported by this broker"
 }
 
 // match tells whether the expression is found in name. One that takes too long
@@ -115,6 +128,12 @@ func splitLookAheads(expr string) (*pattern, bool) {
 	// A quantifier would repeat the last group, an alternative would stand
 	// beside all of it.
 	if rest != "" && strings.IndexByte("*+?{", rest[0]) >= 0 || hasAlternative(rest) {
+		return nil, false
+	}
+	if p.want == nil && p.refuse == nil {
+		return nil, false
+	}
+	if _, err := regexp.Compile(rest); err != nil { // like )( that the group around it would hide
 		return nil, false
 	}
 	re, err := regexp.Compile("^(?:" + rest + ")")

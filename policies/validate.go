@@ -78,5 +78,5 @@ func pairList(pairs []string) string {
 	return "[" + strings.Join(pairs, ",\n ") + "]"
 }
 
-// lineWidth is where Erlang breaks a printed term.
-const lineWidth = 80
+// lineWidth is the longest term that Erlang prints on one line.
+const lineWidth = 78

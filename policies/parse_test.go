@@ -1,0 +1,266 @@
+package policies
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+)
+
+const (
+	valid  = ""
+	notOne = "apply-to 'foo' unrecognised; should be one of: 'queues', 'classic_queues',  'quorum_queues', 'streams', 'exchanges', or 'all'"
+)
+
+// parsed makes a policy from its definition and other fields of the body.
+func parsed(t *testing.T, name, pattern, definition string, more ...string) *Policy {
+	t.Helper()
+	p, err := Parse("/", name, false, body(pattern, definition, more...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func operator(t *testing.T, name, pattern, definition string, more ...string) *Policy {
+	t.Helper()
+	p, err := Parse("/", name, true, body(pattern, definition, more...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func body(pattern, definition string, more ...string) []byte {
+	quoted, _ := json.Marshal(pattern)
+	fields := append([]string{`"pattern":` + string(quoted), `"definition":` + definition}, more...)
+	return []byte("{" + strings.Join(fields, ",") + "}")
+}
+
+func TestParseDefinition(t *testing.T) {
+	tests := []struct{ name, definition, text string }{
+		{"POL-5 message-ttl", `{"message-ttl":0}`, valid},
+		{"POL-5 message-ttl negative", `{"message-ttl":-1}`, "-1 is not a valid message TTL"},
+		{"TTL-8 message-ttl beyond ten years", `{"message-ttl":999999999999999}`, valid},
+		{"TTL-8 message-ttl beyond 64 bits", `{"message-ttl":99999999999999999999999}`, valid},
+		{"TTL-8 message-ttl 60000.0", `{"message-ttl":60000.0}`, "6.0e4 is not a valid message TTL"},
+		{"TTL-8 message-ttl 1e3", `{"message-ttl":1e3}`, "1.0e3 is not a valid message TTL"},
+		{"POL-5 message-ttl string", `{"message-ttl":"abc"}`, `<<"abc">> is not a valid message TTL`},
+		{"POL-5 message-ttl empty string", `{"message-ttl":""}`, "<<>> is not a valid message TTL"},
+		{"POL-5 message-ttl null", `{"message-ttl":null}`, "null is not a valid message TTL"},
+		{"POL-5 message-ttl true", `{"message-ttl":true}`, "true is not a valid message TTL"},
+		{"POL-5 message-ttl list", `{"message-ttl":[1,"x",{}]}`, `[1,<<"x">>,#{}] is not a valid message TTL`},
+		{"POL-5 message-ttl list of characters", `{"message-ttl":[97,98]}`, `"ab" is not a valid message TTL`},
+		{"POL-5 message-ttl empty list", `{"message-ttl":[]}`, "[] is not a valid message TTL"},
+		{"POL-5 message-ttl map", `{"message-ttl":{"b":1,"a":[]}}`, `#{<<"a">> => [],<<"b">> => 1} is not a valid message TTL`},
+		{"LEASE-1 expires", `{"expires":1}`, valid},
+		{"LEASE-1 expires 0", `{"expires":0}`, "0 is not a valid queue expiry"},
+		{"LEASE-1 expires above the argument's bound", `{"expires":315360000001}`, valid},
+		{"POL-5 expires 1.5", `{"expires":1.5}`, "1.5 is not a valid queue expiry"},
+		{"DL-7 dead-letter-exchange", `{"dead-letter-exchange":""}`, valid},
+		{"POL-5 dead-letter-exchange", `{"dead-letter-exchange":1}`, "1 is not a valid dead letter exchange name"},
+		{"DL-4 dead-letter-routing-key alone", `{"dead-letter-routing-key":"k"}`, valid},
+		{"POL-5 dead-letter-routing-key", `{"dead-letter-routing-key":false}`, "false is not a valid dead letter routing key"},
+		{"POL-5 dead-letter-strategy", `{"dead-letter-strategy":"x"}`, `<<"x">> is not a valid dead letter strategy`},
+		{"POL-5 max-length", `{"max-length":-5}`, "-5 is not a valid maximum length"},
+		{"POL-5 max-length-bytes", `{"max-length-bytes":"1"}`, `<<"1">> is not a valid maximum length in bytes`},
+		{"POL-5 max-in-memory-length", `{"max-in-memory-length":-1}`, "-1 is not a valid maximum memory in bytes"},
+		{"POL-5 overflow", `{"overflow":"reject-publish-dlx"}`, valid},
+		{"POL-5 overflow other", `{"overflow":"drop"}`, `<<"drop">> is not a valid overflow value`},
+		{"POL-5 delivery-limit", `{"delivery-limit":-1}`, valid},
+		{"POL-5 delivery-limit string", `{"delivery-limit":"3"}`, `<<"3">> is not a valid delivery limit`},
+		{"POL-5 queue-mode", `{"queue-mode":"fast"}`, `<<"fast">> is not a valid queue-mode value`},
+		{"POL-5 queue-version", `{"queue-version":2}`, valid},
+		{"POL-5 queue-version 3", `{"queue-version":3}`, "3 is not a valid queue-version value"},
+		{"POL-5 consumer-timeout", `{"consumer-timeout":-1}`, "-1 is not a valid consumer timeout"},
+		{"POL-5 max-age", `{"max-age":"7D"}`, valid},
+		{"POL-5 max-age zero", `{"max-age":"0D"}`, `<<"0D">> is not a valid max age`},
+		{"POL-5 max-age unit", `{"max-age":"7d"}`, `<<"7d">> is not a valid max age`},
+		{"POL-5 queue-leader-locator", `{"queue-leader-locator":"least-leaders"}`, valid},
+		{"POL-5 queue-leader-locator other", `{"queue-leader-locator":"here"}`, `<<"here">> is not a valid queue leader locator value`},
+		{"POL-5 alternate-exchange", `{"alternate-exchange":1}`, "1 is not a valid alternate exchange name"},
+		{"POL-5 stream-filter-size-bytes", `{"stream-filter-size-bytes":15}`, "15 is not a valid filter size. Valid range is 16-255"},
+		{"POL-5 target-group-size", `{"target-group-size":0}`, "0 is not a valid qq target count value"},
+		{"POL-5 delayed-retry-type alone", `{"delayed-retry-type":"all"}`, "delayed-retry-min is required when delayed-retry-type is all"},
+		{"POL-5 delayed-retry bounds", `{"delayed-retry-min":5,"delayed-retry-max":4}`, "delayed-retry-max (4) must not be smaller than delayed-retry-min (5)"},
+		{"POL-5 unknown", `{"foo":1}`, `[{<<"foo">>,1}] are not recognised policy settings`},
+		{"POL-5 all unknown are listed", `{"foo":1,"expires":1,"bar":"x"}`, `[{<<"bar">>,<<"x">>},{<<"foo">>,1}] are not recognised policy settings`},
+		{"POL-5 a bad value before unknown keys", `{"bar":1,"expires":0}`, "0 is not a valid queue expiry"},
+		{"POL-5 many unknown take a line each", `{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa":1,"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb":2}`,
+			`[{<<"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa">>,1},` + "\n" + ` {<<"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb">>,2}] are not recognised policy settings`},
+		{"POL-5 not settable by policy", `{"max-priority":5}`, `[{<<"max-priority">>,5}] are not recognised policy settings`},
+		{"POL-5 umlaut", `{"ä":"é"}`, `[{<<"ä"/utf8>>,<<"é"/utf8>>}] are not recognised policy settings`},
+		{"POL-5 escapes", `{"a\"\\":"\n"}`, `[{<<"a\"\\">>,<<"\n">>}] are not recognised policy settings`},
+		{"POL-5 not printable", `{"a":"\u0001b"}`, `[{<<"a">>,<<1,98>>}] are not recognised policy settings`},
+		{"POL-5 of duplicates the first counts", `{"expires":1,"expires":0}`, valid},
+		{"POL-14 empty", `{}`, "no policy provided"},
+		{"POL-14 empty list", `[]`, "no policy provided"},
+		{"POL-14 list", `[{"expires":1}]`, `definition must be a dictionary: [#{<<"expires">> => 1}]`},
+		{"POL-14 string", `"x"`, `parse error while reading policy p: <<"x">>. Validator: policy_validator.`},
+		{"TTL-30 expiry-order", `{"expiry-order":"strict","message-ttl-retroactive":true,"expires-if-empty":false}`, valid},
+		{"TTL-30 expiry-order other", `{"expiry-order":"late"}`, `<<"late">> is not a valid expiry order`},
+		{"TTL-25 retroactive string", `{"message-ttl-retroactive":"yes"}`, `<<"yes">> is not a valid message-ttl-retroactive value`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := Parse("/", "p", false, body("^q", test.definition))
+			checkText(t, err, test.text)
+		})
+	}
+}
+
+func checkText(t *testing.T, err error, want string) {
+	t.Helper()
+	var invalid *ValidationError
+	switch {
+	case err == nil && want == valid:
+	case err == nil:
+		t.Errorf("no error, want %q", want)
+	case !errors.As(err, &invalid):
+		t.Errorf("error %T %v, want *ValidationError %q", err, err, want)
+	case invalid.Text != want:
+		t.Errorf("text\n%s\nwant\n%s", invalid.Text, want)
+	}
+}
+
+func TestParseOperatorKeys(t *testing.T) {
+	accepted := []string{`"expires":1`, `"message-ttl":1`, `"max-length":1`, `"max-length-bytes":1`, `"max-in-memory-length":1`,
+		`"max-in-memory-bytes":1`, `"delivery-limit":1`, `"queue-version":2`, `"overflow":"drop-head"`, `"target-group-size":3`}
+	for _, pair := range accepted {
+		if _, err := Parse("/", "op", true, body("", "{"+pair+"}")); err != nil {
+			t.Errorf("POL-6 %s: %v", pair, err)
+		}
+	}
+	_, err := Parse("/", "op", true, body("", `{"dead-letter-exchange":"x","message-ttl":1}`))
+	checkText(t, err, `[{<<"dead-letter-exchange">>,<<"x">>}] are not recognised policy settings`)
+	_, err = Parse("/", "op", true, body("", `1`))
+	checkText(t, err, "parse error while reading policy op: 1. Validator: operator_policy_validator.")
+}
+
+func TestParseFields(t *testing.T) {
+	const d = `"definition":{"expires":1}`
+	tests := []struct{ name, body, text string }{
+		{"POL-14 pattern", `{"pattern":"(",` + d + `}`, `pattern should be regular expression but is invalid: {"missing )",1}`},
+		{"POL-14 pattern number", `{"pattern":1,` + d + `}`, "pattern should be a binary but was 1"},
+		{"POL-14 pattern null", `{"pattern":null,` + d + `}`, "pattern should be a binary but was null"},
+		{"POL-2 pattern too long", `{"pattern":"` + strings.Repeat("a", 1025) + `",` + d + `}`, "pattern must not exceed 1024 bytes"},
+		{"POL-2 longest pattern", `{"pattern":"` + strings.Repeat("a", 1024) + `",` + d + `}`, valid},
+		{"POL-14 priority", `{"pattern":"","priority":"high",` + d + `}`, `priority should be a number, actually was <<"high">>`},
+		{"POL-14 priority null", `{"pattern":"","priority":null,` + d + `}`, "priority should be a number, actually was null"},
+		{"POL-14 priority float", `{"pattern":"","priority":1.5,` + d + `}`, valid},
+		{"POL-14 apply-to", `{"pattern":"","apply-to":"foo",` + d + `}`, notOne},
+		{"POL-14 apply-to number", `{"pattern":"","apply-to":7,` + d + `}`, strings.Replace(notOne, "foo", "7", 1)},
+		{"POL-12 other keys are ignored", `{"pattern":"","name":"x","vhost":1,"zzz":[],` + d + `}`, valid},
+		{"POL-14 all failures in order", `{"priority":"x","pattern":"*","apply-to":"foo","definition":{"expires":0}}`,
+			"0 is not a valid queue expiry\n" + notOne + "\n" +
+				`pattern should be regular expression but is invalid: {"nothing to repeat",0}` + "\n" +
+				`priority should be a number, actually was <<"x">>`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := Parse("/", "p", false, []byte(test.body))
+			checkText(t, err, test.text)
+		})
+	}
+	for _, value := range []string{"all", "queues", "exchanges", "classic_queues", "quorum_queues", "streams"} {
+		if p := parsed(t, "p", "", `{"max-length":1}`, `"apply-to":"`+value+`"`); p.ApplyTo != value {
+			t.Errorf("POL-3 apply-to %s: %q", value, p.ApplyTo)
+		}
+	}
+}
+
+func TestParseReason(t *testing.T) {
+	_, err := Parse("/", "p", false, body("(", `{}`))
+	var invalid *ValidationError
+	if !errors.As(err, &invalid) {
+		t.Fatal(err)
+	}
+	const want = "Validation failed\n\nno policy provided\n" +
+		`pattern should be regular expression but is invalid: {"missing )",1}` + "\n"
+	if invalid.Reason() != want {
+		t.Errorf("POL-14 reason %q, want %q", invalid.Reason(), want)
+	}
+}
+
+func TestParseBody(t *testing.T) {
+	const both = "[{key_missing,pattern},{key_missing,definition}]"
+	tests := []struct{ name, body, reason string }{
+		{"POL-14 pattern missing", `{"definition":{"expires":1}}`, "[{key_missing,pattern}]"},
+		{"POL-14 definition missing", `{"pattern":"x"}`, "[{key_missing,definition}]"},
+		{"POL-14 both missing", `{}`, both},
+		{"POL-14 empty body", ``, both},
+		{"POL-14 null body", `null`, both},
+		{"POL-14 not JSON", `{"pattern"`, "not_json"},
+		{"POL-14 trailing text", `{"pattern":"","definition":{"expires":1}} x`, "not_json"},
+		{"POL-14 list", `[]`, "not_json"},
+		{"POL-14 number", `3`, "not_json"},
+		{"POL-14 bad UTF-8", "{\"pattern\":\"\xff\",\"definition\":{\"expires\":1}}", "not_json"},
+		{"POL-14 float out of range", `{"pattern":"","definition":{"expires":1e999}}`, "not_json"},
+		{"POL-14 encoded twice", `"{}"`, "invalid payload: the request body JSON-decoded to a string. Is the input doubly-JSON-encoded?"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := Parse("/", "p", false, []byte(test.body))
+			var malformed *BodyError
+			if !errors.As(err, &malformed) || malformed.Reason != test.reason {
+				t.Errorf("error %v, want reason %s", err, test.reason)
+			}
+		})
+	}
+}
+
+func TestParseDefaultsAndItem(t *testing.T) {
+	p := parsed(t, "p1", "^pq", `{"message-ttl":60000,"expires":1800000}`)
+	if p.ApplyTo != "all" || p.Priority != "0" || p.VHost != "/" || p.Name != "p1" || p.Pattern != "^pq" {
+		t.Errorf("POL-12 defaults: %+v", p)
+	}
+	p = parsed(t, "p1", "^pq", `{"message-ttl":60000,"expires":1800000}`, `"priority":3`, `"apply-to":"queues"`)
+	const want = `{"vhost":"/","name":"p1","pattern":"^pq","apply-to":"queues","definition":{"expires":1800000,"message-ttl":60000},"priority":3}`
+	item, err := json.Marshal(p)
+	if err != nil || string(item) != want {
+		t.Errorf("POL-13 item %s %v\nwant %s", item, err, want)
+	}
+	if text := p.Definition.String(); text != `{"expires":1800000,"message-ttl":60000}` {
+		t.Errorf("POL-17 definition %s", text)
+	}
+}
+
+func TestItemRoundTrip(t *testing.T) {
+	p := operator(t, `a"<&>é`, `^(?!amq\.)<x>`, `{"max-length":99999999999999999999,"delivery-limit":-1}`, `"priority":-1.50`)
+	item, err := p.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"vhost":"/","name":"a\"<&>é","pattern":"^(?!amq\\.)<x>","apply-to":"all",` +
+		`"definition":{"delivery-limit":-1,"max-length":99999999999999999999},"priority":-1.5}`
+	if string(item) != want {
+		t.Errorf("POL-13 item %s\nwant %s", item, want)
+	}
+	back, err := ParseItem(true, item)
+	if err != nil || !back.Equal(p) {
+		t.Errorf("POL-13 read back: %+v %v", back, err)
+	}
+	if _, err := ParseItem(true, []byte(`{"vhost":"/"}`)); err == nil || err.Error() != "[{key_missing,name}]" {
+		t.Errorf("POL-14 item without name: %v", err)
+	}
+}
+
+func TestParseDefinitionText(t *testing.T) {
+	tests := []struct{ name, text, want, failure string }{
+		{"POL-17 compact, sorted", ` { "b" : [ 1 , 2.50 ] , "a" : { "c" : null , "d" : true } } `, `{"a":{"c":null,"d":true},"b":[1,2.5]}`, ""},
+		{"POL-18 word", `foo`, "", "Could not parse JSON document: {invalid_byte,111}"},
+		{"POL-18 unfinished", `{"a":`, "", "Could not parse JSON document: unexpected_end"},
+		{"POL-18 empty", ``, "", "Could not parse JSON document: unexpected_end"},
+		{"POL-18 trailing", `{} x`, "", "Could not parse JSON document: {invalid_byte,120}"},
+		{"POL-18 UTF-8", "{\"\xff\":1}", "", "Could not parse JSON document: {invalid_byte,255}"},
+		{"POL-14 list", `[1]`, "", `definition must be a dictionary: [1]`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			d, err := ParseDefinition([]byte(test.text))
+			if err != nil && err.Error() != test.failure || err == nil && d.String() != test.want {
+				t.Errorf("%s %v, want %s %s", d, err, test.want, test.failure)
+			}
+		})
+	}
+}

@@ -1,0 +1,155 @@
+package policies
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestPatternMatch(t *testing.T) {
+	tests := []struct {
+		name, pattern, object string
+		want                  bool
+	}{
+		{"POL-2 unanchored", "orders", "my-orders-x", true},
+		{"POL-2 anchored", "^orders", "my-orders-x", false},
+		{"POL-2 empty pattern", "", "anything", true},
+		{"POL-2 look-ahead refuses", `^(?!amq\.).*`, "amq.gen-1", false},
+		{"POL-2 look-ahead accepts", `^(?!amq\.).*`, "orders", true},
+		{"POL-2 look-ahead accepts the empty name", `^(?!amq\.).*`, "", true},
+		{"POL-2 look-ahead with alternatives", `^(?!amq\.|temp-).+$`, "temp-1", false},
+		{"POL-2 two look-aheads", `^(?!a)(?=.*z$)b`, "b-z", true},
+		{"POL-2 two look-aheads, second fails", `^(?!a)(?=.*z$)b`, "b-y", false},
+		{"POL-2 look-ahead with parentheses in class and quotation", `^(?![)(]|\Q)\E).`, ")x", false},
+		{"POL-2 alternative beside a look-ahead", `^(?!a)b|c`, "ac", true},
+		{"POL-2 alternative in a group behind a look-ahead", `^(?!a)(b|c)`, "ac", false},
+		{"POL-2 look-ahead inside", `^x(?!y)`, "xz", true},
+		{"POL-2 look-ahead inside refuses", `^x(?!y)`, "xy", false},
+		{"POL-2 tempered dot", `^(?:(?!dead).)*$`, "my-dead-queue", false},
+		{"POL-2 look-behind", `(?<!dead)\.q$`, "dead.q", false},
+		{"POL-2 look-behind accepts", `(?<!dead)\.q$`, "live.q", true},
+		{"POL-2 back-reference", `^(a+)-\1$`, "aa-aa", true},
+		{"POL-2 back-reference refuses", `^(a+)-\1$`, "aa-a", false},
+		{"POL-2 possessive", `^a++b`, "aab", true},
+		{"POL-2 atomic", `^(?>a+)ab`, "aaab", false},
+		{"POL-2 repeats over 1000", `^a{1,2000}$`, "aaa", true},
+		{"POL-2 bytes", `^.{2}$`, "é", true},
+		{"POL-2 bytes with look-ahead", `^(?!é)..$`, "ü", true},
+		{"POL-2 bytes with look-ahead refuses", `^(?!é)..$`, "é", false},
+		{"POL-2 case", `(?i)^ORDERS$`, "orders", true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			p, failure := compilePattern(test.pattern)
+			if failure != "" {
+				t.Fatal(failure)
+			}
+			if got := p.match(test.object); got != test.want {
+				t.Errorf("%s on %q: %v", test.pattern, test.object, got)
+			}
+		})
+	}
+}
+
+// The look-ahead that everybody copies must not depend on a time limit.
+func TestPatternLinear(t *testing.T) {
+	for _, expr := range []string{`^(?!amq\.).*`, `^(?!amq\.|x).+`, `^(?=a)b`, "^orders", "^(?!é)."} {
+		if p, failure := compilePattern(expr); failure != "" || p.slow != nil {
+			t.Errorf("POL-2 %s needs the backtracking engine %s", expr, failure)
+		}
+	}
+}
+
+func TestPatternTimeLimit(t *testing.T) {
+	p, failure := compilePattern(`^(?:(?!x)(a+)+)+\1$`)
+	if failure != "" {
+		t.Fatal(failure)
+	}
+	for range maxTimeouts {
+		if p.match(strings.Repeat("a", 200) + "!") {
+			t.Error("POL-2 matched")
+		}
+	}
+	if n := p.timeouts.Load(); n != maxTimeouts {
+		t.Errorf("POL-2 %d of %d matches reached the limit", n, maxTimeouts)
+	}
+	if p.match("aa") {
+		t.Error("POL-2 still tried after so many")
+	}
+}
+
+// The messages and offsets are those of RabbitMQ's engine, measured.
+func TestPatternErrors(t *testing.T) {
+	tests := []struct {
+		pattern, message string
+		at               int
+	}{
+		{`(`, "missing )", 1},
+		{`(abc`, "missing )", 4},
+		{`(()`, "missing )", 3},
+		{`^(?!amq\.`, "missing )", 9},
+		{`(?<!`, "missing )", 4},
+		{`)`, "unmatched parentheses", 0},
+		{`^)-(`, "unmatched parentheses", 1},
+		{`^(?!amq\.)$)(`, "unmatched parentheses", 11},
+		{`[`, "missing terminating ] for character class", 1},
+		{`[abcd`, "missing terminating ] for character class", 5},
+		{`[]a`, "missing terminating ] for character class", 3},
+		{`[z-a]`, "range out of order in character class", 3},
+		{`*`, "nothing to repeat", 0},
+		{`a|*`, "nothing to repeat", 2},
+		{`(*)`, "nothing to repeat", 1},
+		{`a**`, "nothing to repeat", 2},
+		{`a{3,2}`, "numbers out of order in {} quantifier", 5},
+		{`a{37,17}`, "numbers out of order in {} quantifier", 7},
+		{`a{65536}`, "number too big in {} quantifier", 7},
+		{`abc\`, `\ at end of pattern`, 4},
+		{`[a\`, `\ at end of pattern`, 3},
+		{`(?z)abc`, "unrecognized character after (? or (?-", 2},
+		{`(?`, "unrecognized character after (? or (?-", 2},
+		{`(?i`, "unrecognized character after (? or (?-", 3},
+		{`(?<a`, "syntax error in subpattern name (missing terminator)", 4},
+		{`(?# abc`, "missing ) after comment", 7},
+		{`(a)\2`, "reference to non-existent subpattern", 5},
+	}
+	for _, test := range tests {
+		t.Run("POL-14 "+test.pattern, func(t *testing.T) {
+			_, failure := compilePattern(test.pattern)
+			want := "pattern should be regular expression but is invalid: {" +
+				stringTerm(test.message) + "," + strconv.Itoa(test.at) + "}"
+			if failure != want {
+				t.Errorf("%s\nwant %s", failure, want)
+			}
+		})
+	}
+}
+
+// What the scan for errors reads on the way to an error further right.
+func TestPatternErrorsBehindValidParts(t *testing.T) {
+	for _, prefix := range []string{
+		`\Q(*[\E`, `[()*]`, `[]()]`, `[^]*(]`, `[[:alpha:](]`, `[a-z\]-]`, `[\d-a(]`, `(?#(*[)`, `(?i)`, `(?i:a)`, `(?P<n>a)`, `(?'n'a)`,
+		`(?|a)`, `(?>a)`, `a{`, `a{,2}`, `a{1,}?`, `a{1}+`, `a*?`, `a++`, `a{x}`, `\(`, `}`, `]`,
+	} {
+		if message, at := perlError(prefix); message != "" {
+			t.Errorf("POL-14 %s: %s at %d", prefix, message, at)
+		}
+		if message, at := perlError(prefix + ")"); message != "unmatched parentheses" || at != len(prefix) {
+			t.Errorf("POL-14 %s): %s at %d", prefix, message, at)
+		}
+	}
+}
+
+func FuzzPattern(f *testing.F) {
+	for _, seed := range []string{`^(?!amq\.).*`, `[z-a]`, `(?P<n>a{2,3}+)`, `\Q`, `[[:alpha:]\`, "(?(1)é|b)"} {
+		f.Add(seed, "amq.gen-é")
+	}
+	f.Fuzz(func(t *testing.T, expr, name string) {
+		p, failure := compilePattern(expr)
+		if (p == nil) == (failure == "") {
+			t.Fatalf("pattern %v, failure %q", p, failure)
+		}
+		if p != nil && len(name) < 20 {
+			p.match(name)
+		}
+	})
+}
