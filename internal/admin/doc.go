@@ -1,0 +1,16 @@
+// Package admin is the HTTP API of the broker, shaped like RabbitMQ's
+// management API, so that its clients and tools work unchanged.
+//
+// Owns: the paths, status codes and JSON forms of the API; who may ask for what;
+// the limits on requests. The broker behind it is the interface Broker; package
+// client speaks the same API from the other side.
+//
+// Takes no mail and sends none: whoever implements Broker does.
+//
+// States: none; every request stands alone.
+//
+// Deadlines: a request is read within 10 s and answered within 30 s, an idle
+// connection is closed after 2 min (see Server).
+//
+// A restart loses: requests under way.
+package admin
