@@ -1,0 +1,239 @@
+package connection
+
+import (
+	"net"
+	"time"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/auth"
+	"candlemark/internal/clock"
+	"candlemark/internal/message"
+	"candlemark/internal/outbox"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/rs/zerolog"
+)
+
+// Config is what a connection is made of. Zero values of the numbers stand for
+// the defaults named at them.
+type Config struct {
+	Conn          net.Conn
+	Authenticator auth.Authenticator
+	Permissions   auth.Permissions                          // nil lets every user into every vhost
+	VHost         func(name string) (*topology.VHost, bool) // false: there is none
+	NewChannel    func(ChannelSpec) *actor.Props
+	Clock         *clock.Clock
+	Log           zerolog.Logger
+
+	ProductVersion string   // our own version, for the server properties
+	Capabilities   []string // announced to clients besides those that always hold
+
+	HandshakeTimeout time.Duration // from accept to connection.open; 10 s
+	CloseTimeout     time.Duration // for giving back, then for close-ok; 10 s
+	ChannelMax       uint16        // channels at a time; 2047
+	FrameMax         uint32        // bytes of a whole frame, at least 4096; 131072
+	Heartbeat        uint16        // s, proposed to clients; 60
+	NoHeartbeat      bool          // propose none
+	// InFlightLimit is how many bytes may be between socket and queues before
+	// the reader stops reading; 4 MiB, and never less than four full reads.
+	InFlightLimit int64
+	// OutboxLimit is how many unwritten bytes channels may gather; 512 KiB.
+	OutboxLimit int
+}
+
+// ChannelSpec is what a channel is made of.
+type ChannelSpec struct {
+	ID            uint16
+	Connection    *actor.PID
+	Outbox        *outbox.Outbox
+	Gate          *message.Gate
+	FrameMax      uint32 // negotiated, bytes of a whole frame
+	VHost         *topology.VHost
+	User          auth.User
+	Capabilities  Capabilities
+	ClientProduct string // client property "product", "" without one
+}
+
+// Capabilities are those that the client announced.
+type Capabilities struct {
+	ConsumerCancelNotify       bool
+	BasicNack                  bool
+	PublisherConfirms          bool
+	ConnectionBlocked          bool
+	AuthenticationFailureClose bool
+}
+
+// New makes the actor of one connection. It begins to talk when it is spawned,
+// and closes Conn when it ends. It must not be restarted.
+func New(cfg Config) actor.Actor {
+	cfg.setDefaults()
+	c := &connection{
+		cfg:      cfg,
+		name:     cfg.Conn.RemoteAddr().String() + " -> " + cfg.Conn.LocalAddr().String(),
+		since:    cfg.Clock.Now(),
+		stopping: make(chan struct{}),
+		done:     make(chan struct{}),
+	}
+	c.log = cfg.Log.With().Str("conn", c.name).Logger()
+	c.gate = message.NewGate(cfg.InFlightLimit)
+	c.writer = writer{c: c}
+	c.outbox = outbox.NewDirect(cfg.OutboxLimit, func() { go c.writer.run() }, c.writer.direct())
+	return c
+}
+
+func (cfg *Config) setDefaults() {
+	orElse(&cfg.HandshakeTimeout, 10*time.Second)
+	orElse(&cfg.CloseTimeout, 10*time.Second)
+	orElse(&cfg.ChannelMax, 2047)
+	orElse(&cfg.FrameMax, 131072)
+	cfg.FrameMax = max(cfg.FrameMax, protocol.FrameMinSize)
+	orElse(&cfg.Heartbeat, 60)
+	if cfg.NoHeartbeat {
+		cfg.Heartbeat = 0
+	}
+	orElse(&cfg.InFlightLimit, 4<<20)
+	cfg.InFlightLimit = max(cfg.InFlightLimit, 4*(largestRead+int64(cfg.FrameMax)))
+	orElse(&cfg.OutboxLimit, 512<<10)
+}
+
+func orElse[T comparable](v *T, fallback T) {
+	var zero T
+	if *v == zero {
+		*v = fallback
+	}
+}
+
+// connection is the actor. Its fields below the line belong to its turns; the
+// reader and the writer know only what stands above.
+type connection struct {
+	cfg      Config
+	name     string
+	since    clock.Instant
+	log      zerolog.Logger
+	gate     *message.Gate
+	outbox   *outbox.Outbox
+	reader   reader
+	writer   writer
+	self     *actor.PID
+	root     *actor.RootContext
+	stopping chan struct{} // closed when it leaves running: input is no longer for channels
+	done     chan struct{} // closed when the actor ends
+
+	// ---
+	state    state
+	session  *session // nil until the handshake is done
+	channels map[uint16]*link
+	opens    map[uint16]*openChannel // that wait until the number is free
+	serial   uint64                  // channels opened so far, for their names
+	end      ending
+	pulse    pulse
+	timer    *time.Timer
+	armed    uint64 // generation of the timer
+}
+
+// Receive implements actor.Actor.
+func (c *connection) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		c.start(ctx)
+	case *actor.Stopping:
+		c.stop()
+	case *actor.Terminated:
+		c.root.Send(c.self, &mail.PeerGone{Who: m.Who})
+	case *opened:
+		c.becomeRunning(m.session)
+	case *openChannel:
+		c.openChannel(ctx, m)
+	case *method0:
+		c.method0(ctx, m.method)
+		m.handled <- struct{}{}
+	case *failed:
+		c.fail(ctx, m.err, m.outOfStep)
+	case *lost:
+		c.lost(ctx, m.err)
+	case *drained:
+		ctx.Stop(c.self)
+	case *timerFired:
+		c.timerFired(ctx, m)
+	case *mail.ChannelClosed:
+		c.channelClosed(ctx, m)
+	case *mail.PeerGone:
+		c.peerGone(ctx, m.Who)
+	case *mail.CloseConnection:
+		c.closeFor(ctx, m.Err)
+	case *mail.ConnectionReleased:
+		c.released(ctx)
+	case *mail.DescribeConnection:
+		c.describe(m)
+	}
+}
+
+// Private mail of the reader and the writer.
+type (
+	opened struct{ session *session }
+	// failed: the peer broke the protocol. outOfStep: its bytes can no longer
+	// be split into frames.
+	failed struct {
+		err       error
+		outOfStep bool
+	}
+	lost    struct{ err error } // the socket is of no more use
+	drained struct{}            // the last bytes are written
+	// method0 is a method of channel 0; the reader waits for handled.
+	method0 struct {
+		method  protocol.Method
+		handled chan<- struct{}
+	}
+)
+
+func (c *connection) start(ctx actor.Context) {
+	c.self, c.root = ctx.Self(), ctx.ActorSystem().Root
+	c.arm(c.cfg.HandshakeTimeout)
+	c.reader.init(c)
+	go c.reader.run()
+}
+
+// stop ends what the actor started. A panic here would bring it back to life.
+func (c *connection) stop() {
+	defer func() {
+		if reason := recover(); reason != nil {
+			c.log.Error().Interface("panic", reason).Msg("while a connection stopped")
+		}
+	}()
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+	c.outbox.Close()
+	c.leaveRunning()
+	close(c.done)
+	_ = c.cfg.Conn.Close() // whatever it says, the socket is gone
+	if c.session != nil && c.session.vhost.PID != nil && !c.end.released {
+		c.root.Send(c.session.vhost.PID, &mail.ReleaseConnection{Connection: c.self})
+	}
+}
+
+// HandleFailure makes the connection the supervisor of its channels: one that
+// panics is stopped, and peerGone does the rest.
+func (c *connection) HandleFailure(_ *actor.ActorSystem, s actor.Supervisor, child *actor.PID,
+	_ *actor.RestartStatistics, reason, m any) {
+	c.log.Error().Str("channel", child.GetId()).Interface("panic", reason).Type("mail", m).Msg("channel failed")
+	s.StopChildren(child)
+}
+
+// post mails the actor from a goroutine or timer, unless it has ended.
+func (c *connection) post(m any) {
+	select {
+	case <-c.done:
+	default:
+		c.root.Send(c.self, m)
+	}
+}
+
+// send appends a method on channel 0.
+func (c *connection) send(m protocol.Method) { c.sendOn(0, m) }
+
+func (c *connection) sendOn(channel uint16, m protocol.Method) {
+	c.outbox.End(protocol.AppendMethodFrame(c.outbox.Begin(), channel, m))
+}

@@ -1,0 +1,38 @@
+//go:build unix
+
+package connection
+
+import (
+	"syscall"
+
+	"candlemark/internal/outbox"
+)
+
+// direct is how an appender writes to the socket without waiting; nil for
+// connections that have no descriptor of their own, like TLS.
+func (w *writer) direct() outbox.TryWrite {
+	owner, ok := w.c.cfg.Conn.(syscall.Conn)
+	if !ok {
+		return nil
+	}
+	raw, err := owner.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	var b []byte // of the one attempt under way
+	var n int
+	attempt := func(fd uintptr) bool {
+		n, _ = syscall.Write(int(fd), b) // an error shows again when the writer comes
+		return true
+	}
+	return func(bytes []byte) int {
+		b, n = bytes, 0
+		err := raw.Write(attempt)
+		b = nil
+		if err != nil || n <= 0 {
+			return 0
+		}
+		w.writes.Add(1)
+		return n
+	}
+}

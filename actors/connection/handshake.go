@@ -1,0 +1,231 @@
+package connection
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"time"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+)
+
+// handshakeFrameMax is the largest frame in bytes before one is negotiated:
+// client properties and tokens may be longer than the 4096 of the standard.
+const handshakeFrameMax = 8192
+
+// session is what the handshake settled. Nobody alters it afterwards.
+type session struct {
+	user         auth.User
+	vhost        *topology.VHost
+	mechanism    string
+	properties   protocol.Table // the client's
+	capabilities Capabilities
+	product      string
+	channelMax   uint16 // 0 for any number
+	frameMax     uint32
+	heartbeat    uint16 // s, 0 for none
+}
+
+// text is a client property, "" when it is absent or no text.
+func (s *session) text(key string) string {
+	v, _ := s.properties.Get(key)
+	t, _ := v.(string)
+	return t
+}
+
+// stage is how far the handshake has got, under RabbitMQ's names.
+type stage string
+
+// Errors of the handshake that are not told as a connection.close.
+var (
+	errBadHeader  = errors.New("client did not start with AMQP protocol header")
+	errClientLeft = errors.New("client closed the connection during the handshake")
+)
+
+// handshake is the state of the dialogue that opens a connection.
+type handshake struct {
+	*reader
+	session *session
+	stage   stage
+}
+
+// handshake leads the client to connection.open-ok [AMQP 2.2.4]. On an error the
+// client has been told what it may know and has had its time to read it.
+func (r *reader) handshake() (*session, error) {
+	r.frameMax = handshakeFrameMax
+	h := &handshake{reader: r, session: &session{}, stage: "pre_init"}
+	for _, step := range []func() error{h.header, h.start, h.tune, h.open} {
+		if err := step(); err != nil {
+			return nil, h.refuse(err)
+		}
+	}
+	return h.session, nil
+}
+
+// header takes the protocol header, also that of 0-9, and offers ours to
+// clients with any other [AMQP 4.2.2].
+func (h *handshake) header() error {
+	for len(h.in.unparsed()) < len(protocol.ProtocolHeader) {
+		if err := h.in.fill(len(protocol.ProtocolHeader)); err != nil {
+			return &socketError{err}
+		}
+	}
+	got := h.in.unparsed()[:len(protocol.ProtocolHeader)]
+	if !bytes.Equal(got, protocol.ProtocolHeader[:]) && string(got) != "AMQP\x01\x01\x00\x09" {
+		h.c.outbox.End(append(h.c.outbox.Begin(), protocol.ProtocolHeader[:]...))
+		return errBadHeader
+	}
+	h.in.consume(len(protocol.ProtocolHeader))
+	h.stage = "starting"
+	h.c.send(&protocol.ConnectionStart{
+		VersionMajor: 0, VersionMinor: 9, Locales: "en_US",
+		ServerProperties: h.c.cfg.serverProperties(),
+		Mechanisms:       strings.Join(h.c.cfg.Authenticator.Mechanisms(), " "),
+	})
+	return nil
+}
+
+// start takes the client's properties and lets it log in.
+func (h *handshake) start() error {
+	m, err := next[*protocol.ConnectionStartOk](h)
+	if err != nil {
+		return err
+	}
+	s := h.session
+	s.properties, s.mechanism = m.ClientProperties, m.Mechanism
+	s.capabilities, s.product = capabilities(m.ClientProperties), s.text("product")
+	if !offered(h.c.cfg.Authenticator, m.Mechanism) {
+		return protocol.ConnectionErrorf(protocol.CommandInvalid,
+			"unknown authentication mechanism '%s'", m.Mechanism).For(m)
+	}
+	h.stage = "securing"
+	s.user, err = h.c.cfg.Authenticator.Authenticate(m.Mechanism, m.Response, h.in.conn.RemoteAddr())
+	var malformed *protocol.ConnectionError
+	if errors.As(err, &malformed) {
+		return malformed.For(m)
+	}
+	if err != nil {
+		h.c.log.Error().Err(err).Str("mechanism", m.Mechanism).Msg("login refused")
+		return protocol.ConnectionErrorf(protocol.AccessRefused,
+			"Login was refused using authentication mechanism %s. For details see the broker logfile.", m.Mechanism)
+	}
+	return nil
+}
+
+// tune proposes our limits and takes the client's if they keep within ours.
+func (h *handshake) tune() error {
+	cfg := &h.c.cfg
+	h.stage = "tuning"
+	h.c.send(&protocol.ConnectionTune{ChannelMax: cfg.ChannelMax, FrameMax: cfg.FrameMax, Heartbeat: cfg.Heartbeat})
+	m, err := next[*protocol.ConnectionTuneOk](h)
+	if err != nil {
+		return err
+	}
+	if err := negotiate("frame_max", m.FrameMax, protocol.FrameMinSize, cfg.FrameMax); err != nil {
+		return err
+	}
+	if err := negotiate("channel_max", uint32(m.ChannelMax), 1, uint32(cfg.ChannelMax)); err != nil {
+		return err
+	}
+	h.session.frameMax, h.session.channelMax, h.session.heartbeat = m.FrameMax, m.ChannelMax, m.Heartbeat
+	h.stage = "opening"
+	return nil
+}
+
+// open lets the user into a virtual host.
+func (h *handshake) open() error {
+	m, err := next[*protocol.ConnectionOpen](h)
+	if err != nil {
+		return err
+	}
+	v, ok := h.c.cfg.VHost(m.VirtualHost)
+	if !ok {
+		return protocol.ConnectionErrorf(protocol.NotAllowed, "vhost %s not found", m.VirtualHost).For(m)
+	}
+	if p := h.c.cfg.Permissions; p != nil {
+		if err := p.VHostAccess(h.session.user, m.VirtualHost); err != nil {
+			return blame(err, m)
+		}
+	}
+	h.session.vhost = v
+	h.c.send(&protocol.ConnectionOpenOk{})
+	return nil
+}
+
+// next is the client's next method, which must be a T.
+func next[T protocol.Method](h *handshake) (T, error) {
+	var none T
+	for {
+		f, err := h.in.frame(h.frameMax)
+		if err != nil {
+			return none, err
+		}
+		if f.Channel == 0 && f.Type == protocol.FrameHeartbeat {
+			continue
+		}
+		if f.Channel != 0 || f.Type != protocol.FrameMethod {
+			return none, f.Unexpected()
+		}
+		m, err := protocol.DecodeMethod(f.Payload)
+		if err != nil {
+			return none, err
+		}
+		if wanted, ok := m.(T); ok {
+			return wanted, nil
+		}
+		if _, ok := m.(*protocol.ConnectionClose); ok {
+			h.c.send(&protocol.ConnectionCloseOk{})
+			return none, errClientLeft
+		}
+		return none, protocol.ConnectionErrorf(protocol.ChannelErr,
+			"unexpected method in connection state %s", h.stage).For(m)
+	}
+}
+
+// refuse ends the handshake. Who has not logged in is told little and made to
+// wait, so that guessing is slow.
+func (h *handshake) refuse(err error) error {
+	var socket *socketError
+	if errors.As(err, &socket) {
+		return err
+	}
+	h.c.log.Error().Err(err).Str("state", string(h.stage)).Msg("handshake failed")
+	wait := grace
+	var told *protocol.ConnectionError
+	var step *outOfStep
+	switch {
+	case err == errBadHeader || err == errClientLeft:
+		h.c.outbox.Finish(h.hangUp)
+	case errors.As(err, &told) && h.tells(told):
+		h.c.send(&protocol.ConnectionClose{ReplyCode: told.Code, ReplyText: told.Text, Class: told.Class, Method: told.Method})
+		wait = h.c.cfg.CloseTimeout
+	}
+	_ = h.in.conn.SetReadDeadline(time.Now().Add(wait)) // if that fails, the handshake's deadline remains
+	_ = h.drain(err == errBadHeader || errors.As(err, &step), func(m protocol.Method) bool {
+		_, done := m.(*protocol.ConnectionCloseOk)
+		return done
+	})
+	return err
+}
+
+// tells decides, as RabbitMQ does, whether the client hears of an error.
+func (h *handshake) tells(e *protocol.ConnectionError) bool {
+	switch h.stage {
+	case "securing":
+		return e.Code == protocol.AccessRefused && h.session.capabilities.AuthenticationFailureClose
+	case "tuning":
+		return e.Code == protocol.NotAllowed
+	}
+	return h.stage == "opening"
+}
+
+// hangUp says that nothing more will come.
+func (h *handshake) hangUp() {
+	if half, ok := h.in.conn.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite() // the peer is leaving or confused anyway
+		return
+	}
+	_ = h.in.conn.Close()
+}

@@ -1,0 +1,87 @@
+package connection
+
+import (
+	"errors"
+	"slices"
+
+	"candlemark/internal/auth"
+	"candlemark/protocol"
+)
+
+// alwaysCapable are the capabilities that always hold; configuration adds those
+// that depend on what else is built in.
+var alwaysCapable = []string{
+	"publisher_confirms", "exchange_exchange_bindings", "basic.nack", "consumer_cancel_notify",
+	"connection.blocked", "authentication_failure_close", "per_consumer_qos",
+}
+
+// serverProperties are those of connection.start. version is the level of
+// RabbitMQ that we follow, because clients branch on it.
+func (cfg *Config) serverProperties() protocol.Table {
+	var able protocol.Table
+	for _, name := range slices.Concat(alwaysCapable, cfg.Capabilities) {
+		if _, twice := able.Get(name); !twice {
+			able = append(able, protocol.Field{Key: name, Value: true})
+		}
+	}
+	return protocol.Table{
+		{Key: "capabilities", Value: able},
+		{Key: "copyright", Value: "Copyright (c) the Candlemark authors"},
+		{Key: "information", Value: "An AMQP 0-9-1 broker whose strength is time"},
+		{Key: "platform", Value: "Go"},
+		{Key: "product", Value: "Candlemark"},
+		{Key: "product_version", Value: cfg.ProductVersion},
+		{Key: "version", Value: "4.0.5"},
+	}
+}
+
+// capabilities reads what a client announced.
+func capabilities(properties protocol.Table) Capabilities {
+	v, _ := properties.Get("capabilities")
+	table, _ := v.(protocol.Table)
+	has := func(name string) bool {
+		v, _ := table.Get(name)
+		yes, _ := v.(bool)
+		return yes
+	}
+	return Capabilities{
+		ConsumerCancelNotify:       has("consumer_cancel_notify"),
+		BasicNack:                  has("basic.nack"),
+		PublisherConfirms:          has("publisher_confirms"),
+		ConnectionBlocked:          has("connection.blocked"),
+		AuthenticationFailureClose: has("authentication_failure_close"),
+	}
+}
+
+func offered(a auth.Authenticator, mechanism string) bool {
+	return slices.Contains(a.Mechanisms(), mechanism)
+}
+
+// negotiate checks a limit that the client wants; 0 is no limit, which exceeds
+// every other.
+func negotiate(what string, value, least, most uint32) error {
+	var detail, relation, bound string
+	limit := most
+	switch {
+	case value != 0 && value < least:
+		relation, bound, limit = "lower", "minimum", least
+	case most != 0 && (value == 0 || value > most):
+		relation, bound = "higher", "maximum"
+	default:
+		return nil
+	}
+	if what == "channel_max" && value == 0 {
+		detail = " (no limit)"
+	}
+	return protocol.ConnectionErrorf(protocol.NotAllowed, "negotiated %s = %d%s is %s than the %s allowed value (%d)",
+		what, value, detail, relation, bound, limit).For(&protocol.ConnectionTune{})
+}
+
+// blame fills in the method of a connection error that has none.
+func blame(err error, m protocol.Method) error {
+	var e *protocol.ConnectionError
+	if errors.As(err, &e) {
+		return e.For(m)
+	}
+	return err
+}

@@ -1,0 +1,176 @@
+package connection
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"candlemark/protocol"
+)
+
+var errPanic = errors.New("the broker failed")
+
+// reader is the goroutine that blocks on the socket. It is the only one that
+// decides to which channel bytes belong.
+type reader struct {
+	c       *connection
+	in      input
+	waiting atomic.Bool // at the gate: that nothing is read is not the peer's fault
+
+	// Its own:
+	frameMax uint32
+	links    map[uint16]*link
+	current  *link   // whose frames the run at hand is made of
+	touched  []*link // have runs to be sent
+	opening  chan *link
+	handled  chan struct{}
+}
+
+func (r *reader) init(c *connection) {
+	r.c = c
+	r.in.conn, r.in.gate = c.cfg.Conn, c.gate
+	r.opening, r.handled = make(chan *link, 1), make(chan struct{}, 1)
+}
+
+// run is the life of the reader: handshake, traffic, farewell.
+func (r *reader) run() {
+	defer r.c.recovered("reader")
+	defer r.in.close()
+	session, err := r.handshake()
+	if err != nil {
+		r.c.post(&lost{err})
+		return
+	}
+	r.frameMax = session.frameMax
+	r.c.post(&opened{session})
+	err = r.serve()
+	var socket *socketError
+	if !errors.As(err, &socket) {
+		var step *outOfStep
+		lostStep := errors.As(err, &step)
+		if err != nil {
+			r.c.post(&failed{err: err, outOfStep: lostStep})
+		}
+		err = r.drain(lostStep, r.farewell)
+	}
+	r.c.post(&lost{err})
+}
+
+// serve reads and hands out frames. Nil says that the connection is closing.
+func (r *reader) serve() error {
+	for {
+		want, err := r.dispatch()
+		if err != nil {
+			return err
+		}
+		if !r.credit() {
+			return nil
+		}
+		if err := r.in.fill(want); err != nil {
+			return &socketError{err}
+		}
+		select {
+		case <-r.c.stopping:
+			return nil
+		default:
+		}
+	}
+}
+
+// credit waits until less of this connection's input is under way; false says
+// that the connection is closing.
+func (r *reader) credit() bool {
+	r.waiting.Store(true)
+	defer r.waiting.Store(false)
+	return r.c.gate.Wait(r.c.stopping)
+}
+
+// dispatch hands out all whole frames that were read, one mail per channel.
+// want is how long the frame is that is not whole yet, as far as known.
+func (r *reader) dispatch() (want int, err error) {
+	defer r.flush()
+	buf := r.in.unparsed()
+	begin, at := 0, 0 // buf[begin:at] is the run at hand
+	r.current = nil
+	for {
+		f, n, need, err := protocol.ParseFrame(buf[at:], r.frameMax)
+		if n > 0 && err == nil && r.continues(f) {
+			at += n
+			continue
+		}
+		r.endRun(buf[begin:at:at])
+		begin = at
+		at += n
+		r.current = nil
+		if n == 0 || err != nil {
+			r.in.consume(at)
+			if n == 0 && err != nil {
+				err = &outOfStep{err}
+			}
+			return need, err
+		}
+		if r.current, err = r.route(f); err != nil {
+			r.in.consume(at)
+			return 0, err
+		}
+		if r.current == nil {
+			begin = at
+		}
+	}
+}
+
+// continues reports whether f simply prolongs the run at hand.
+func (r *reader) continues(f protocol.Frame) bool {
+	l := r.current
+	return l != nil && f.Channel == l.id && !l.closing && f.Type <= protocol.FrameBody && !ofClassChannel(f)
+}
+
+func ofClassChannel(f protocol.Frame) bool {
+	return f.Type == protocol.FrameMethod && f.Payload[1] == 20 && f.Payload[0] == 0
+}
+
+// drain reads on after the traffic: handle gets the methods of channel 0 until
+// it returns true, everything else is forgotten. The error is the socket's.
+func (r *reader) drain(lostStep bool, handle func(protocol.Method) (done bool)) error {
+	for !lostStep {
+		f, err := r.in.frame(r.frameMax)
+		var step *outOfStep
+		var socket *socketError
+		switch {
+		case errors.As(err, &socket):
+			return err
+		case errors.As(err, &step):
+			lostStep = true
+		case err == nil && f.Channel == 0 && f.Type == protocol.FrameMethod:
+			if m, err := protocol.DecodeMethod(f.Payload); err == nil && handle(m) {
+				return nil
+			}
+		}
+	}
+	for {
+		r.in.consume(len(r.in.unparsed()))
+		if err := r.in.fill(0); err != nil {
+			return err
+		}
+	}
+}
+
+// farewell has the actor answer what still matters while it is closing.
+func (r *reader) farewell(m protocol.Method) bool {
+	switch m.(type) {
+	case *protocol.ConnectionClose, *protocol.ConnectionCloseOk:
+		return !r.tell(m)
+	}
+	return false
+}
+
+// tell has the actor handle a method of channel 0, and waits for it; false says
+// that the actor has ended.
+func (r *reader) tell(m protocol.Method) bool {
+	r.c.post(&method0{method: m, handled: r.handled})
+	select {
+	case <-r.handled:
+		return true
+	case <-r.c.done:
+		return false
+	}
+}

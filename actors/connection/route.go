@@ -1,0 +1,167 @@
+package connection
+
+import (
+	"time"
+
+	"candlemark/actors/mail"
+	"candlemark/protocol"
+)
+
+// openPatience is how long an open waits for the end of the channel that had
+// the number before.
+const openPatience = 30 * time.Second
+
+// route decides about a frame that does not simply prolong a run. It returns
+// the channel that gets the frame, nil when nobody does or it was handled.
+func (r *reader) route(f protocol.Frame) (*link, error) {
+	if f.Channel == 0 {
+		return nil, r.control(f)
+	}
+	if f.Type == protocol.FrameHeartbeat {
+		return nil, f.Unexpected()
+	}
+	l := r.links[f.Channel]
+	switch {
+	case l == nil:
+		return nil, r.begin(f)
+	case l.closing:
+		return nil, r.late(l, f)
+	case !ofClassChannel(f):
+		return l, nil
+	}
+	switch _, method, _ := protocol.MethodKey(f.Payload); method {
+	case 10:
+		return nil, protocol.ConnectionErrorf(protocol.CommandInvalid,
+			"second 'channel.open' seen").For(&protocol.ChannelOpen{})
+	case 40, 41: // close, close-ok: the last that the channel hears
+		l.closing = true
+	}
+	return l, nil
+}
+
+// control handles a frame of channel 0.
+func (r *reader) control(f protocol.Frame) error {
+	switch f.Type {
+	case protocol.FrameHeartbeat:
+		return nil
+	case protocol.FrameMethod:
+		m, err := protocol.DecodeMethod(f.Payload)
+		if err != nil {
+			return err
+		}
+		r.flush()
+		r.tell(m)
+		return nil
+	}
+	return f.Unexpected()
+}
+
+// begin handles a frame on a number without a channel: only channel.open may
+// come.
+func (r *reader) begin(f protocol.Frame) error {
+	if f.Type != protocol.FrameMethod {
+		return protocol.ConnectionErrorf(protocol.UnexpectedFrame, "expected method frame, got non method frame instead")
+	}
+	m, err := protocol.DecodeMethod(f.Payload)
+	if err != nil {
+		return err
+	}
+	if _, ok := m.(*protocol.ChannelOpen); !ok {
+		return protocol.ConnectionErrorf(protocol.ChannelErr, "expected 'channel.open'").For(m)
+	}
+	r.flush()
+	l, err := r.open(f.Channel)
+	if l == nil {
+		return err
+	}
+	if r.links == nil {
+		r.links = make(map[uint16]*link)
+	}
+	r.links[f.Channel] = l
+	return nil
+}
+
+// open asks the actor for a channel. No link and no error: the connection is
+// closing.
+func (r *reader) open(id uint16) (*link, error) {
+	r.c.post(&openChannel{id: id, reply: r.opening})
+	timeout := time.NewTimer(openPatience)
+	defer timeout.Stop()
+	select {
+	case l := <-r.opening:
+		return l, nil
+	case <-r.c.stopping:
+		return nil, nil
+	case <-timeout.C:
+		return nil, protocol.ConnectionErrorf(protocol.InternalError, "channel %d does not end", id)
+	}
+}
+
+// late handles a frame that comes after the client's channel.close or close-ok.
+// When both sides close at once another close-ok is due; it goes as a copy, so
+// that no credit is lost if the channel ends meanwhile.
+func (r *reader) late(l *link, f protocol.Frame) error {
+	if !ofClassChannel(f) {
+		if l.ended.Load() {
+			return r.begin(f)
+		}
+		return nil
+	}
+	switch _, method, _ := protocol.MethodKey(f.Payload); method {
+	case 10:
+		return r.begin(f)
+	case 40, 41:
+		if l.ended.Load() {
+			return nil
+		}
+		r.flush()
+		m, err := protocol.DecodeMethod(f.Payload)
+		if err != nil {
+			return err
+		}
+		copied := protocol.AppendMethodFrame(nil, l.id, m)
+		r.c.root.Send(l.pid, &mail.Inbound{Runs: [][]byte{copied}})
+	}
+	return nil
+}
+
+// endRun puts a run of whole frames of the current channel aside.
+func (r *reader) endRun(run []byte) {
+	l := r.current
+	switch {
+	case l == nil || len(run) == 0:
+	case l.first == nil:
+		l.first = run
+		r.touched = append(r.touched, l)
+	default:
+		l.more = append(l.more, run)
+	}
+}
+
+// inbound is the usual mail, of one run, in one piece of memory.
+type inbound struct {
+	mail.Inbound
+	run [1][]byte
+}
+
+// flush sends every channel what was put aside for it.
+func (r *reader) flush() {
+	for i, l := range r.touched {
+		var m *mail.Inbound
+		if len(l.more) == 0 {
+			one := &inbound{run: [1][]byte{l.first}}
+			m = &one.Inbound
+			m.Runs = one.run[:]
+		} else {
+			m = &mail.Inbound{Runs: append(append(make([][]byte, 0, 1+len(l.more)), l.first), l.more...)}
+			clear(l.more)
+			l.more = l.more[:0]
+		}
+		m.Chunk = r.in.chunk
+		m.Chunk.Retain()
+		l.first = nil
+		r.touched[i] = nil
+		r.c.root.Send(l.pid, m)
+	}
+	r.touched = r.touched[:0]
+}

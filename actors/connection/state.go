@@ -1,0 +1,205 @@
+package connection
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"candlemark/actors/mail"
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// state is how far the life of a connection has got.
+type state uint8
+
+const (
+	starting state = iota // the reader does the handshake
+	running               // channels may be opened
+	closing               // waits for channels, then for the vhost
+	closed                // the last word is in the outbox
+)
+
+func (s state) String() string { return [...]string{"starting", "running", "closing", "closed"}[s] }
+
+// grace is how long a peer that we cannot or will not understand may go on
+// sending before the socket is closed, so that it gets to read our last words.
+const grace = 3 * time.Second
+
+// ending is why a connection ends and what it still owes.
+type ending struct {
+	err       *protocol.ConnectionError // what the client is told; nil if it asked
+	lost      bool                      // there is nobody to tell
+	outOfStep bool                      // there is nothing to hope for from its side
+	released  bool                      // the vhost was told
+}
+
+func (c *connection) becomeRunning(s *session) {
+	if c.state != starting {
+		return
+	}
+	c.state, c.session = running, s
+	c.log = c.log.With().Str("vhost", s.vhost.Name).Str("user", s.user.Name).Logger()
+	c.log.Info().Str("client", s.text("connection_name")).Str("product", s.product).Msg("connection opened")
+	c.startPulse()
+}
+
+// method0 handles what the client says on channel 0.
+func (c *connection) method0(ctx actor.Context, m protocol.Method) {
+	switch m.(type) {
+	case *protocol.ConnectionClose:
+		c.clientClose(ctx)
+	case *protocol.ConnectionCloseOk:
+		if c.state == closed {
+			ctx.Stop(c.self)
+		} else if c.state == running {
+			c.unexpected(ctx, m)
+		}
+	case *protocol.ConnectionUpdateSecret:
+		if c.state == running {
+			c.send(&protocol.ConnectionUpdateSecretOk{})
+		}
+	default:
+		if c.state == running {
+			c.unexpected(ctx, m)
+		}
+	}
+}
+
+func (c *connection) unexpected(ctx actor.Context, m protocol.Method) {
+	c.fail(ctx, protocol.ConnectionErrorf(protocol.ChannelErr,
+		"unexpected method in connection state %s", c.state).For(m), false)
+}
+
+// clientClose: the client says goodbye, perhaps while we are about to.
+func (c *connection) clientClose(ctx actor.Context) {
+	switch c.state {
+	case running:
+		c.becomeClosing(ctx, ending{})
+	case closing:
+		c.end.err = nil // it need not be told
+	case closed:
+		c.send(&protocol.ConnectionCloseOk{})
+	}
+}
+
+// closeFor ends the connection at somebody else's wish.
+func (c *connection) closeFor(ctx actor.Context, err error) {
+	if c.state == starting {
+		ctx.Stop(c.self)
+		return
+	}
+	if err == nil {
+		err = protocol.ConnectionErrorf(protocol.ConnectionForced, "broker forced connection closure")
+	}
+	c.fail(ctx, err, false)
+}
+
+// fail ends the connection with an error that the client is told.
+func (c *connection) fail(ctx actor.Context, err error, outOfStep bool) {
+	if c.state != running {
+		c.end.outOfStep = c.end.outOfStep || outOfStep
+		return
+	}
+	var told *protocol.ConnectionError
+	if !errors.As(err, &told) {
+		told = &protocol.ConnectionError{Code: protocol.InternalError, Text: "INTERNAL_ERROR"}
+	}
+	c.log.Error().Err(err).Msg("closing connection")
+	c.becomeClosing(ctx, ending{err: told, outOfStep: outOfStep})
+}
+
+// lost: the socket is dead or the peer is.
+func (c *connection) lost(ctx actor.Context, err error) {
+	c.end.lost = true
+	c.outbox.Close()
+	switch c.state {
+	case running:
+		c.log.Warn().Err(err).Msg("client unexpectedly closed TCP connection")
+		c.becomeClosing(ctx, ending{lost: true})
+	case starting, closed:
+		ctx.Stop(c.self)
+	}
+}
+
+// becomeClosing begins the end: every channel gives back what it holds.
+func (c *connection) becomeClosing(ctx actor.Context, why ending) {
+	if c.state != running {
+		panic("connection: closing from " + c.state.String())
+	}
+	c.state, c.end = closing, why
+	c.leaveRunning()
+	c.arm(c.cfg.CloseTimeout)
+	for _, l := range c.channels {
+		c.root.Send(l.pid, &mail.CloseChannel{})
+	}
+	c.release(ctx)
+}
+
+// leaveRunning turns the reader away from the channels.
+func (c *connection) leaveRunning() {
+	select {
+	case <-c.stopping:
+	default:
+		close(c.stopping)
+	}
+}
+
+// release has the exclusive queues deleted once no channel is left: clients
+// expect them to be gone when they see the connection closed.
+func (c *connection) release(ctx actor.Context) {
+	if c.state != closing || len(c.channels) > 0 || c.end.released {
+		return
+	}
+	c.end.released = true
+	if c.session.vhost.PID == nil {
+		c.becomeClosed(ctx)
+		return
+	}
+	c.root.Send(c.session.vhost.PID, &mail.ReleaseConnection{
+		Request: mail.Request{ReplyTo: c.self}, Connection: c.self})
+}
+
+func (c *connection) released(ctx actor.Context) {
+	if c.state == closing {
+		c.becomeClosed(ctx)
+	}
+}
+
+// becomeClosed says the last word.
+func (c *connection) becomeClosed(ctx actor.Context) {
+	c.state = closed
+	c.arm(c.cfg.CloseTimeout)
+	switch e := c.end.err; {
+	case c.end.lost:
+		ctx.Stop(c.self)
+	case e == nil:
+		c.send(&protocol.ConnectionCloseOk{})
+		c.log.Info().Msg("connection closed")
+		c.outbox.Finish(func() { c.post(&drained{}) })
+	default:
+		c.send(&protocol.ConnectionClose{ReplyCode: e.Code, ReplyText: e.Text, Class: e.Class, Method: e.Method})
+		if c.end.outOfStep {
+			c.arm(min(grace, c.cfg.CloseTimeout))
+		}
+	}
+}
+
+// describe answers DescribeConnection.
+func (c *connection) describe(m *mail.DescribeConnection) {
+	if m.ReplyTo == nil {
+		return
+	}
+	info := &mail.ConnectionInfo{
+		Reply: m.Done(nil), Name: c.name, State: c.state.String(), Protocol: "AMQP 0-9-1", ConnectedAt: c.since.Floor(),
+		Channels: slices.Sorted(maps.Keys(c.channels)),
+	}
+	if s := c.session; s != nil {
+		info.User, info.VHost, info.Mechanism = s.user.Name, s.vhost.Name, s.mechanism
+		info.ClientProperties = s.properties
+		info.ChannelMax, info.FrameMax, info.Heartbeat = s.channelMax, s.frameMax, s.heartbeat
+	}
+	c.root.Send(m.ReplyTo, info)
+}
