@@ -1,0 +1,125 @@
+package config
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"strings"
+)
+
+// Config is what an operator can set.
+type Config struct {
+	// AMQP are the addresses to listen at for AMQP, host:port, port 0 for any
+	// free one.
+	AMQP []string
+	// HTTP is the address of the HTTP API; empty for none.
+	HTTP string
+	// DataDir is the folder that the broker owns.
+	DataDir string
+	// LogLevel is trace, debug, info, warn or error.
+	LogLevel string
+	// LogFormat is console or json.
+	LogFormat string
+}
+
+// prefix of the environment variables.
+const prefix = "CANDLEMARK_"
+
+// Load reads flags and environment. getenv is os.Getenv. The error is
+// flag.ErrHelp when help was asked for and printed to the flag set's output.
+func Load(flags *flag.FlagSet, args []string, getenv func(string) string) (Config, error) {
+	c := Config{
+		AMQP:      []string{"127.0.0.1:5672", "[::1]:5672"},
+		HTTP:      "127.0.0.1:15672",
+		DataDir:   "candlemark-data",
+		LogLevel:  "info",
+		LogFormat: "console",
+	}
+	amqp := list{values: &c.AMQP}
+	flags.Var(&amqp, "amqp", "`address` to listen at for AMQP, host:port; may be repeated")
+	flags.StringVar(&c.HTTP, "http", c.HTTP, "`address` of the HTTP API; empty for none")
+	flags.StringVar(&c.DataDir, "data-dir", c.DataDir, "`folder` of the broker's own")
+	flags.StringVar(&c.LogLevel, "log-level", c.LogLevel, "trace, debug, info, warn or error")
+	flags.StringVar(&c.LogFormat, "log-format", c.LogFormat, "console or json")
+	if err := fromEnvironment(flags, getenv); err != nil {
+		return Config{}, err
+	}
+	amqp.replaced = false
+	if err := flags.Parse(args); err != nil {
+		return Config{}, err
+	}
+	if flags.NArg() > 0 {
+		return Config{}, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	return c, c.Validate()
+}
+
+// fromEnvironment sets each flag whose variable is there.
+func fromEnvironment(flags *flag.FlagSet, getenv func(string) string) error {
+	var failed error
+	flags.VisitAll(func(f *flag.Flag) {
+		name := prefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		if v := getenv(name); v != "" {
+			if err := f.Value.Set(v); err != nil {
+				failed = errors.Join(failed, fmt.Errorf("%s: %w", name, err))
+			}
+		}
+	})
+	return failed
+}
+
+// Validate checks everything and tells all that is wrong.
+func (c Config) Validate() error {
+	var failed error
+	check := func(what, address string) {
+		if _, _, err := net.SplitHostPort(address); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", what, err))
+		}
+	}
+	for _, a := range c.AMQP {
+		check("amqp", a)
+	}
+	if c.HTTP != "" {
+		check("http", c.HTTP)
+	}
+	if len(c.AMQP) == 0 {
+		failed = errors.Join(failed, errors.New("amqp: no address"))
+	}
+	if c.DataDir == "" {
+		failed = errors.Join(failed, errors.New("data-dir: no folder"))
+	}
+	switch c.LogFormat {
+	case "console", "json":
+	default:
+		failed = errors.Join(failed, fmt.Errorf("log-format: %q is neither console nor json", c.LogFormat))
+	}
+	return failed
+}
+
+// list is a flag that may be repeated, or hold several values between commas.
+// The first value given replaces the defaults.
+type list struct {
+	values   *[]string
+	replaced bool
+}
+
+// String implements flag.Value.
+func (l *list) String() string {
+	if l.values == nil {
+		return ""
+	}
+	return strings.Join(*l.values, ",")
+}
+
+// Set implements flag.Value.
+func (l *list) Set(text string) error {
+	if !l.replaced {
+		*l.values = nil
+		l.replaced = true
+	}
+	for _, v := range strings.Split(text, ",") {
+		*l.values = append(*l.values, strings.TrimSpace(v))
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+package config
+
+import (
+	"flag"
+	"slices"
+	"testing"
+)
+
+func TestLoad(t *testing.T) {
+	for name, c := range map[string]struct {
+		args []string
+		env  map[string]string
+		want func(Config) bool
+		fail bool
+	}{
+		"defaults": {want: func(c Config) bool {
+			return slices.Equal(c.AMQP, []string{"127.0.0.1:5672", "[::1]:5672"}) && c.HTTP == "127.0.0.1:15672"
+		}},
+		"repeated": {args: []string{"--amqp", "127.0.0.1:0", "--amqp", "[::1]:0"}, want: func(c Config) bool {
+			return slices.Equal(c.AMQP, []string{"127.0.0.1:0", "[::1]:0"})
+		}},
+		"environment": {env: map[string]string{"CANDLEMARK_AMQP": "127.0.0.1:1,127.0.0.1:2", "CANDLEMARK_DATA_DIR": "d"}, want: func(c Config) bool {
+			return slices.Equal(c.AMQP, []string{"127.0.0.1:1", "127.0.0.1:2"}) && c.DataDir == "d"
+		}},
+		"flag wins": {args: []string{"--amqp", "127.0.0.1:3"}, env: map[string]string{"CANDLEMARK_AMQP": "127.0.0.1:1"}, want: func(c Config) bool {
+			return slices.Equal(c.AMQP, []string{"127.0.0.1:3"})
+		}},
+		"no port":        {args: []string{"--amqp", "127.0.0.1"}, fail: true},
+		"format":         {args: []string{"--log-format", "xml"}, fail: true},
+		"extra argument": {args: []string{"now"}, fail: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			flags := flag.NewFlagSet("serve", flag.ContinueOnError)
+			got, err := Load(flags, c.args, func(k string) string { return c.env[k] })
+			if c.fail {
+				if err == nil {
+					t.Fatal("no error")
+				}
+				return
+			}
+			if err != nil || !c.want(got) {
+				t.Fatalf("%+v %v", got, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,26 @@
+// Package supervision builds the tree of actors, restarts or ends what fails,
+// starts and stops the broker in order, and answers the administrator.
+//
+// Owns: the actor system of one broker, its dispatcher, the root actor, the
+// restart table (restart.go) and the listeners. It is the only package that
+// knows all kinds of actors and introduces them to each other (STYLE §2).
+//
+//	broker
+//	├── policies                     the policy registry
+//	├── vhost/%2f                    names of one virtual host
+//	│   ├── exchange/…
+//	│   └── queue/…
+//	├── deadletter/%2f               its dead-letter exchange actor
+//	├── admin/%2f                    the AMQP door for administrators
+//	└── connection/1
+//	    └── channel/…
+//
+// Takes: accepted and ended from the listeners and Stop, inside the package.
+//
+// States of a node: starting, serving, stopping (listeners closed, connections
+// told CONNECTION_FORCED), stopped.
+//
+// Deadlines: connections have StopTimeout to leave when the broker stops.
+//
+// A restart loses: everything that its actors lose; see each of them.
+package supervision

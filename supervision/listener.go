@@ -1,0 +1,58 @@
+package supervision
+
+import (
+	"errors"
+	"net"
+	"time"
+)
+
+// Listen opens an AMQP listener on address, host:port, port 0 for any free one,
+// and serves it. It returns the real address.
+func (n *Node) Listen(address string) (net.Addr, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	if err := n.Serve(l); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l.Addr(), nil
+}
+
+// Serve accepts connections from l until the node stops, which closes l.
+func (n *Node) Serve(l net.Listener) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.stopping {
+		return errors.New("broker is stopping")
+	}
+	n.listeners = append(n.listeners, l)
+	n.serving.Go(func() { n.accept(l) })
+	return nil
+}
+
+// accept survives what passes, such as running out of file descriptors, by
+// waiting a little.
+func (n *Node) accept(l net.Listener) {
+	for {
+		conn, err := l.Accept()
+		switch {
+		case err == nil:
+			n.Connect(conn)
+		case errors.Is(err, net.ErrClosed):
+			return
+		default:
+			n.mu.Lock()
+			stopping := n.stopping
+			n.mu.Unlock()
+			if stopping {
+				return
+			}
+			n.cfg.Log.Error().Err(err).Msg("accepting a connection failed")
+			time.Sleep(100 * time.Millisecond)
+		}
+	}
+}
+
+// Connect makes conn a connection of the broker, as if it had been accepted.
+func (n *Node) Connect(conn net.Conn) { n.post(n.root, accepted{conn}) }

@@ -1,0 +1,189 @@
+package supervision
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"candlemark/actors/mail"
+	"candlemark/actors/mailbox"
+	"candlemark/internal/auth"
+	"candlemark/internal/clock"
+	"candlemark/internal/store"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/rs/zerolog"
+)
+
+// Config is what a broker is made of.
+type Config struct {
+	Authenticator  auth.Authenticator
+	Permissions    auth.Permissions
+	Journal        store.Journal // closed by whoever made it, after Stop
+	ProductVersion string
+	Name           string // of the node, as the HTTP API shows it
+	Log            zerolog.Logger
+	MaxMessage     uint64        // largest body in bytes; 16 MiB
+	StopTimeout    time.Duration // for connections to leave; 10 s
+	Workers        int           // of the dispatcher; GOMAXPROCS
+	// Trace, if set, sees every mail as it is sent; from is nil for goroutines
+	// that are not actors. For tests: it costs a middleware on every send.
+	Trace func(from, to *actor.PID, what any)
+	// Handshake is how long a client may take to open its connection; 10 s.
+	Handshake time.Duration
+}
+
+// Node is one broker. Several may live in one process (DESIGN §5a.17).
+type Node struct {
+	cfg        Config
+	clock      *clock.Clock
+	system     *actor.ActorSystem
+	dispatcher *mailbox.Dispatcher
+	strategy   *strategy
+	Failures   *Failures
+
+	root     *actor.PID
+	registry *actor.PID
+	vhosts   atomic.Pointer[map[string]*topology.VHost]
+	lost     atomic.Uint64 // mail that nobody took and nobody waits for
+
+	mu        sync.Mutex
+	listeners []net.Listener
+	serving   sync.WaitGroup
+	stopping  bool
+}
+
+// Start builds the tree and returns when the virtual host / is ready.
+func Start(cfg Config) (*Node, error) {
+	if cfg.MaxMessage == 0 {
+		cfg.MaxMessage = 16 << 20
+	}
+	if cfg.StopTimeout == 0 {
+		cfg.StopTimeout = 10 * time.Second
+	}
+	if cfg.Name == "" {
+		cfg.Name = "candlemark@localhost"
+	}
+	n := &Node{cfg: cfg, clock: clock.New(), Failures: &Failures{}}
+	n.strategy = &strategy{log: cfg.Log, failures: n.Failures}
+	logger := slog.New(zerolog.NewSlogHandler(cfg.Log.Level(zerolog.WarnLevel)))
+	n.system = actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return logger }))
+	n.dispatcher = mailbox.NewDispatcher(cfg.Workers)
+	n.system.EventStream.SubscribeWithPredicate(
+		func(event any) { n.undeliverable(event.(*actor.DeadLetterEvent).Message) },
+		func(event any) bool { _, ok := event.(*actor.DeadLetterEvent); return ok },
+	)
+	ready := make(chan error, 1)
+	props := n.props(func(func() []any) actor.Actor { return &tree{node: n, ready: ready} })
+	root, err := n.system.Root.SpawnNamed(props, "broker")
+	if err != nil {
+		return nil, errors.Join(err, n.Stop(context.Background()))
+	}
+	n.root = root
+	if err := <-ready; err != nil {
+		return nil, errors.Join(err, n.Stop(context.Background()))
+	}
+	return n, nil
+}
+
+// props makes the Props of one actor with its own mailbox, which make gets the
+// Close of. All actors share the dispatcher, so none may block.
+func (n *Node) props(make func(close func() []any) actor.Actor) *actor.Props {
+	box := mailbox.New(n.undeliverable)
+	options := []actor.PropsOption{
+		actor.WithMailbox(func() actor.Mailbox { return box }),
+		actor.WithDispatcher(n.dispatcher),
+		actor.WithSupervisor(n.strategy),
+	}
+	if n.cfg.Trace != nil {
+		options = append(options, actor.WithSenderMiddleware(n.traced))
+	}
+	return actor.PropsFromProducer(func() actor.Actor { return make(box.Close) }, options...)
+}
+
+func (n *Node) traced(next actor.SenderFunc) actor.SenderFunc {
+	return func(c actor.SenderContext, to *actor.PID, envelope *actor.MessageEnvelope) {
+		n.cfg.Trace(c.Self(), to, envelope.Message)
+		next(c, to, envelope)
+	}
+}
+
+// post sends mail from a goroutine that is no actor.
+func (n *Node) post(to *actor.PID, what any) {
+	if n.cfg.Trace != nil {
+		n.cfg.Trace(nil, to, what)
+	}
+	n.system.Root.Send(to, what)
+}
+
+// undeliverable answers mail whose receiver has ended, so that nobody waits for
+// it (DESIGN §5a.2).
+func (n *Node) undeliverable(what any) {
+	switch m := what.(type) {
+	case mail.Answerable:
+		if to, reply := m.Answer(mail.Gone); to != nil {
+			n.system.Root.Send(to, reply)
+		}
+	case *mail.Inbound:
+		m.Chunk.Release()
+	case *mail.Deliver:
+		m.Chunk.Release()
+	default:
+		n.lost.Add(1)
+	}
+}
+
+// VHost finds a virtual host.
+func (n *Node) VHost(name string) (*topology.VHost, bool) {
+	v, ok := (*n.vhosts.Load())[name]
+	return v, ok
+}
+
+// Stop closes the listeners, tells every connection CONNECTION_FORCED, and ends
+// the tree. ctx bounds the wait for connections in addition to StopTimeout.
+func (n *Node) Stop(ctx context.Context) error {
+	n.mu.Lock()
+	already := n.stopping
+	n.stopping = true
+	for _, l := range n.listeners {
+		_ = l.Close()
+	}
+	n.mu.Unlock()
+	if already {
+		return nil
+	}
+	n.serving.Wait()
+	var err error
+	if n.root != nil {
+		err = n.leave(ctx)
+		err = errors.Join(err, n.system.Root.StopFuture(n.root).Wait())
+	}
+	n.dispatcher.Stop()
+	n.system.Shutdown()
+	return err
+}
+
+// leave waits until the connections have gone.
+func (n *Node) leave(ctx context.Context) error {
+	gone := make(chan struct{})
+	n.post(n.root, closeAll{
+		reason: protocol.ConnectionErrorf(protocol.ConnectionForced, "broker forced connection closure with reason 'shutdown'"),
+		gone:   gone,
+	})
+	timeout := time.NewTimer(n.cfg.StopTimeout)
+	defer timeout.Stop()
+	select {
+	case <-gone:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timeout.C:
+		return errors.New("connections did not leave in time")
+	}
+}

@@ -1,0 +1,81 @@
+package supervision
+
+import (
+	"net"
+
+	"candlemark/actors/admin"
+	"candlemark/actors/channel"
+	"candlemark/actors/connection"
+	"candlemark/actors/deadletter"
+	"candlemark/actors/exchange"
+	"candlemark/actors/mail"
+	"candlemark/actors/policy"
+	"candlemark/actors/queue"
+	"candlemark/actors/vhost"
+	"candlemark/internal/topology"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// This file introduces the actors to each other: how each kind is made.
+
+func (n *Node) registryProps() *actor.Props {
+	return n.props(func(func() []any) actor.Actor { return policy.New(policy.Config{Log: n.cfg.Log}) })
+}
+
+func (n *Node) deadLetterProps(v *topology.VHost) *actor.Props {
+	return n.props(func(func() []any) actor.Actor {
+		return deadletter.New(deadletter.Config{VHost: v, Log: n.cfg.Log.With().Str("vhost", v.Name).Logger()})
+	})
+}
+
+func (n *Node) adminProps(v *topology.VHost) *actor.Props {
+	return n.props(func(func() []any) actor.Actor {
+		return admin.New(admin.Config{VHost: v, Registry: n.registry, Log: n.cfg.Log})
+	})
+}
+
+func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
+	log := n.cfg.Log.With().Str("vhost", v.Name).Logger()
+	return n.props(func(func() []any) actor.Actor {
+		return vhost.New(vhost.Config{
+			VHost: v, Registry: n.registry, Log: log,
+			SystemExchanges: []mail.DeclareExchange{{Name: topology.AdminExchange, Type: "fanout", Durable: true}},
+			NewQueue: func(s vhost.QueueSpec) *actor.Props {
+				return n.props(func(close func() []any) actor.Actor {
+					return queue.New(queue.Config{
+						Queue: s.Queue, VHost: s.VHost, Effective: s.Effective, Settings: s.Settings,
+						Journal: n.cfg.Journal, Clock: n.clock, Log: log, Close: close,
+					})
+				})
+			},
+			NewExchange: func(s vhost.ExchangeSpec) *actor.Props {
+				return n.props(func(close func() []any) actor.Actor {
+					return exchange.New(exchange.Config{Exchange: s.Exchange, VHost: s.VHost, Settings: s.Settings, Close: close})
+				})
+			},
+		})
+	})
+}
+
+func (n *Node) connectionProps(conn net.Conn) *actor.Props {
+	return n.props(func(func() []any) actor.Actor {
+		return connection.New(connection.Config{
+			Conn: conn, Authenticator: n.cfg.Authenticator, Permissions: n.cfg.Permissions, VHost: n.VHost,
+			NewChannel: n.channelProps, Clock: n.clock, Log: n.cfg.Log, ProductVersion: n.cfg.ProductVersion,
+			HandshakeTimeout: n.cfg.Handshake,
+		})
+	})
+}
+
+func (n *Node) channelProps(s connection.ChannelSpec) *actor.Props {
+	return n.props(func(close func() []any) actor.Actor {
+		return channel.New(channel.Config{
+			ID: s.ID, Connection: s.Connection, Outbox: s.Outbox, Gate: s.Gate, FrameMax: s.FrameMax,
+			VHost: s.VHost, User: s.User, CancelNotify: s.Capabilities.ConsumerCancelNotify,
+			Permissions: n.cfg.Permissions, MaxMessage: n.cfg.MaxMessage, Clock: n.clock,
+			Log:  n.cfg.Log.With().Str("vhost", s.VHost.Name).Uint16("channel", s.ID).Logger(),
+			Post: n.post, Close: close,
+		})
+	})
+}

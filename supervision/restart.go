@@ -1,0 +1,125 @@
+package supervision
+
+import (
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/rs/zerolog"
+)
+
+// Kind of an actor in the tree.
+type Kind string
+
+// The kinds, by the first word of their names.
+const (
+	KindRegistry   Kind = "policies"
+	KindVHost      Kind = "vhost"
+	KindDeadLetter Kind = "deadletter"
+	KindAdmin      Kind = "admin"
+	KindConnection Kind = "connection"
+	KindChannel    Kind = "channel"
+	KindExchange   Kind = "exchange"
+	KindQueue      Kind = "queue"
+)
+
+// Restart is what happens to an actor that panicked.
+type Restart struct {
+	// Directive: Resume keeps the state and goes on behind the mail that failed,
+	// which was answered with 541; Restart begins with an empty state; Stop ends
+	// the actor, which tells whoever waits for it.
+	Directive actor.Directive
+	// Retries within Window, after which the actor is stopped.
+	Retries int
+	Window  time.Duration
+	// Keeps and Tells say what survives and who learns of it.
+	Keeps, Tells string
+}
+
+// Table is what supervision does for every kind of actor.
+var Table = map[Kind]Restart{
+	KindRegistry:   {actor.ResumeDirective, 10, 10 * time.Second, "policies", "the asker: the command failed"},
+	KindVHost:      {actor.ResumeDirective, 10, 10 * time.Second, "names, children", "the asker: 541"},
+	KindExchange:   {actor.ResumeDirective, 10, 10 * time.Second, "bindings", "the asker: 541"},
+	KindDeadLetter: {actor.RestartDirective, 10, 10 * time.Second, "nothing: queues keep what dies until told", "queues, which send again"},
+	KindAdmin:      {actor.ResumeDirective, 10, 10 * time.Second, "nothing to keep", "the asker: the command failed"},
+	KindConnection: {actor.StopDirective, 0, 0, "nothing", "the client: the socket closes"},
+	KindChannel:    {actor.StopDirective, 0, 0, "nothing: queues own what was unacknowledged", "the client: 541"},
+	KindQueue:      {actor.StopDirective, 0, 0, "nothing, as long as the journal is in memory", "consumers: cancelled; publishers: nack; the vhost"},
+}
+
+// Failures counts panics by kind.
+type Failures struct{ counts [8]atomic.Uint64 }
+
+// strategy is OneForOne by the table. It is stateless but for the counters, so
+// one serves every parent.
+type strategy struct {
+	log      zerolog.Logger
+	failures *Failures
+}
+
+// HandleFailure implements actor.SupervisorStrategy.
+func (s *strategy) HandleFailure(_ *actor.ActorSystem, parent actor.Supervisor, child *actor.PID, stats *actor.RestartStatistics, reason, what any) {
+	kind := kindOf(child)
+	r := Table[kind]
+	directive := r.Directive
+	if directive != actor.StopDirective {
+		stats.Fail()
+		if stats.NumberOfFailures(r.Window) > r.Retries {
+			stats.Reset()
+			directive = actor.StopDirective
+		}
+	}
+	s.failures.add(kind)
+	s.log.Error().Str("actor", child.Id).Str("kind", string(kind)).Stringer("directive", directive).
+		Type("mail", what).Any("reason", reason).Msg("actor panicked")
+	switch directive {
+	case actor.ResumeDirective:
+		parent.ResumeChildren(child)
+	case actor.RestartDirective:
+		parent.RestartChildren(child)
+	default:
+		parent.StopChildren(child)
+	}
+}
+
+// order fixes the place of each kind's counter.
+var order = []Kind{KindRegistry, KindVHost, KindExchange, KindDeadLetter, KindAdmin, KindConnection, KindChannel, KindQueue}
+
+func (f *Failures) add(kind Kind) {
+	for i, k := range order {
+		if k == kind {
+			f.counts[i].Add(1)
+		}
+	}
+}
+
+// Count is how many actors of a kind have panicked.
+func (f *Failures) Count(kind Kind) uint64 {
+	for i, k := range order {
+		if k == kind {
+			return f.counts[i].Load()
+		}
+	}
+	return 0
+}
+
+// kindOf reads the kind out of a path such as broker/vhost/%2f/queue/orders/3:
+// the last word that is a kind and not a name. Names are escaped, so a name
+// never contains a slash; they stand behind their kind.
+func kindOf(pid *actor.PID) Kind {
+	words := strings.Split(pid.Id, "/")
+	for i := 1; i < len(words); i++ {
+		switch kind := Kind(words[i]); kind {
+		case KindVHost, KindConnection:
+			if i+2 < len(words) {
+				return Kind(words[i+2])
+			}
+			return kind
+		default:
+			return kind
+		}
+	}
+	return ""
+}

@@ -1,0 +1,137 @@
+package supervision
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/topology"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// tree is the root actor: it spawns the others and counts connections.
+type tree struct {
+	node        *Node
+	ready       chan<- error
+	connections map[string]*actor.PID
+	serial      uint64
+	vhost       *topology.VHost
+	door        *actor.PID
+	closing     *closeAll
+}
+
+// accepted: a listener has a new connection.
+type accepted struct{ conn net.Conn }
+
+// closeAll ends all connections; gone is closed when there are none.
+type closeAll struct {
+	reason error
+	gone   chan struct{}
+}
+
+// listConnections asks for the PIDs of all connections.
+type listConnections struct{ reply chan<- []*actor.PID }
+
+// Receive handles one mail.
+func (t *tree) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		t.connections = map[string]*actor.PID{}
+		if err := t.plant(ctx); err != nil {
+			t.ready <- err
+		}
+	case *mail.TopologyReply:
+		t.grown(ctx, m)
+	case accepted:
+		t.accept(ctx, m.conn)
+	case closeAll:
+		t.closing = &m
+		for _, pid := range t.connections {
+			ctx.Send(pid, &mail.CloseConnection{Err: m.reason})
+		}
+		t.checkEmpty()
+	case listConnections:
+		list := make([]*actor.PID, 0, len(t.connections))
+		for _, pid := range t.connections {
+			list = append(list, pid)
+		}
+		m.reply <- list
+	case *actor.Terminated:
+		if _, ours := t.connections[m.Who.Id]; ours {
+			delete(t.connections, m.Who.Id)
+			t.checkEmpty()
+		}
+	}
+}
+
+// plant spawns what is there from the beginning.
+func (t *tree) plant(ctx actor.Context) error {
+	n := t.node
+	registry, err := ctx.SpawnNamed(n.registryProps(), string(KindRegistry))
+	if err != nil {
+		return err
+	}
+	n.registry = registry
+	v := topology.NewVHost("/")
+	name := "/" + url.PathEscape(v.Name)
+	if v.DeadLetter, err = ctx.SpawnNamed(n.deadLetterProps(v), string(KindDeadLetter)+name); err != nil {
+		return err
+	}
+	if v.PID, err = ctx.SpawnNamed(n.vhostProps(v), string(KindVHost)+name); err != nil {
+		return err
+	}
+	if t.door, err = ctx.SpawnNamed(n.adminProps(v), string(KindAdmin)+name); err != nil {
+		return err
+	}
+	all := map[string]*topology.VHost{v.Name: v}
+	n.vhosts.Store(&all)
+	t.vhost = v
+	ctx.Send(v.PID, &mail.DeclareExchange{
+		Request: mail.Request{ReplyTo: ctx.Self(), ID: askExchanges}, Name: topology.AdminExchange, Passive: true,
+	})
+	return nil
+}
+
+// What the root asks while the broker starts.
+const (
+	askExchanges uint64 = iota + 1 // whether the vhost has made its exchanges
+	askDoor                        // to bind the admin door, which stands there like a queue
+)
+
+// grown goes on when the virtual host has its exchanges, and is ready when the
+// admin door is bound.
+func (t *tree) grown(ctx actor.Context, m *mail.TopologyReply) {
+	if m.Err != nil || m.ID == askDoor {
+		t.ready <- m.Err
+		return
+	}
+	ctx.Send(t.vhost.Directory().Exchange([]byte(topology.AdminExchange)).PID, &mail.AddBinding{
+		Request: mail.Request{ReplyTo: ctx.Self(), ID: askDoor},
+		Binding: topology.Binding{Destination: topology.AdminExchange},
+		Target:  topology.Target{Queue: &topology.Queue{Name: topology.AdminExchange, PID: t.door}},
+	})
+}
+
+func (t *tree) accept(ctx actor.Context, conn net.Conn) {
+	if t.closing != nil {
+		_ = conn.Close()
+		return
+	}
+	t.serial++
+	pid, err := ctx.SpawnNamed(t.node.connectionProps(conn), fmt.Sprintf("%s/%d", KindConnection, t.serial))
+	if err != nil {
+		t.node.cfg.Log.Error().Err(err).Msg("connection could not be started")
+		_ = conn.Close()
+		return
+	}
+	t.connections[pid.Id] = pid
+}
+
+func (t *tree) checkEmpty() {
+	if t.closing != nil && t.closing.gone != nil && len(t.connections) == 0 {
+		close(t.closing.gone)
+		t.closing.gone = nil
+	}
+}
