@@ -126,72 +126,25 @@ func TestModel(t *testing.T) {
 	}
 }
 
+// state is a table beside the list it should equal.
+type state struct {
+	routes *Routes
+	model  model
+}
+
 func runModel(t *testing.T, kind string, d dice) {
-	type snapshot struct {
-		routes *Routes
-		model  model
-	}
-	h, now := newHouse(t), snapshot{newRoutes(t, kind), model{kind: kind}}
-	var kept []snapshot
-	x := &Exchange{Name: "x"}
-	routes := func(s snapshot) {
-		t.Helper()
-		x.Publish(s.routes)
-		for range 5 {
-			key, sent := d.key(kind), d.headers(d.IntN(4))
-			if got, want := h.route(x, key, sent), s.model.route(key, sent); !slices.Equal(got, want) {
-				t.Fatalf("key %q, headers %v: got %q, want %q\nof %v", key, sent, got, want, s.model.bindings)
-			}
-		}
-	}
-	check := func(s snapshot) {
-		t.Helper()
-		routes(s)
-		if s.routes.Len() != len(s.model.bindings) {
-			t.Fatalf("%d bindings, want %d", s.routes.Len(), len(s.model.bindings))
-		}
-		for b := range s.routes.Bindings() {
-			if s.model.index(b) < 0 {
-				t.Fatalf("binding %v is too much", b)
-			}
-		}
-	}
-	for step := range 1000 {
-		b := Binding{Destination: fmt.Sprint("q", d.IntN(30)), RoutingKey: d.key(kind), Arguments: d.arguments(kind)}
-		at := now.model.index(b)
-		switch {
-		case d.IntN(40) == 0:
-			now.routes = now.routes.WithoutDestination(b.Destination, false)
-			now.model.bindings = slices.DeleteFunc(slices.Clone(now.model.bindings), func(a Binding) bool { return a.Destination == b.Destination })
-		case d.IntN(3) > 0:
-			next, added := now.routes.With(b, Target{Queue: h.queue(b.Destination)})
-			if added != (at < 0) || !added && next != now.routes {
-				t.Fatalf("With(%v): added %v", b, added)
-			}
-			if now.routes = next; added {
-				now.model.bindings = append(slices.Clip(now.model.bindings), b)
-			}
-		default:
-			if at < 0 && len(now.model.bindings) > 0 && d.IntN(4) > 0 {
-				at = d.IntN(len(now.model.bindings))
-				b = now.model.bindings[at]
-			}
-			next, removed := now.routes.Without(b)
-			if removed != (at >= 0) || !removed && next != now.routes {
-				t.Fatalf("Without(%v): removed %v", b, removed)
-			}
-			if now.routes = next; removed {
-				now.model.bindings = slices.Concat(now.model.bindings[:at], now.model.bindings[at+1:])
-			}
-		}
-		routes(now)
+	h, now := newHouse(t), state{newRoutes(t, kind), model{kind: kind}}
+	var kept []state
+	for step := range 600 {
+		now = now.step(h, d)
+		now.checkRoutes(h, d)
 		if step%50 == 0 {
-			check(now)
 			kept = append(kept, now)
 		}
 	}
-	for _, s := range kept {
-		check(s)
+	for _, s := range append(kept, now) {
+		s.checkRoutes(h, d)
+		s.checkBindings(h)
 	}
 	for _, b := range now.model.bindings {
 		now.routes, _ = now.routes.Without(b)
@@ -199,5 +152,63 @@ func runModel(t *testing.T, kind string, d dice) {
 	empty := newRoutes(t, kind)
 	if now.routes.Len() != 0 || fmt.Sprintf("%+v", now.routes.matcher) != fmt.Sprintf("%+v", empty.matcher) {
 		t.Errorf("an emptied table keeps %+v", now.routes.matcher)
+	}
+}
+
+// step makes one random change to both.
+func (s state) step(h *house, d dice) state {
+	h.t.Helper()
+	b := Binding{Destination: fmt.Sprint("q", d.IntN(30)), RoutingKey: d.key(s.model.kind), Arguments: d.arguments(s.model.kind)}
+	at, was, list := s.model.index(b), s.routes, s.model.bindings
+	var changed bool
+	switch {
+	case d.IntN(40) == 0:
+		s.routes = s.routes.WithoutDestination(b.Destination, false)
+		s.model.bindings = slices.DeleteFunc(slices.Clone(list), func(a Binding) bool { return a.Destination == b.Destination })
+		return s
+	case d.IntN(3) > 0:
+		s.routes, changed = s.routes.With(b, Target{Queue: h.queue(b.Destination)})
+		if at < 0 {
+			s.model.bindings = append(slices.Clip(list), b)
+		}
+	default:
+		if at < 0 && len(list) > 0 && d.IntN(4) > 0 {
+			at = d.IntN(len(list))
+			b = list[at]
+		}
+		s.routes, changed = s.routes.Without(b)
+		if at >= 0 {
+			s.model.bindings = slices.Concat(list[:at], list[at+1:])
+		}
+	}
+	if changed != (len(s.model.bindings) != len(list)) || changed == (s.routes == was) {
+		h.t.Fatalf("binding %v: changed %v", b, changed)
+	}
+	return s
+}
+
+// checkRoutes routes a few random messages.
+func (s state) checkRoutes(h *house, d dice) {
+	h.t.Helper()
+	x := &Exchange{Name: "x"}
+	x.Publish(s.routes)
+	for range 5 {
+		key, sent := d.key(s.model.kind), d.headers(d.IntN(4))
+		if got, want := h.route(x, key, sent), s.model.route(key, sent); !slices.Equal(got, want) {
+			h.t.Fatalf("key %q, headers %v: got %q, want %q\nof %v", key, sent, got, want, s.model.bindings)
+		}
+	}
+}
+
+// checkBindings compares the lists of bindings.
+func (s state) checkBindings(h *house) {
+	h.t.Helper()
+	if s.routes.Len() != len(s.model.bindings) {
+		h.t.Fatalf("%d bindings, want %d", s.routes.Len(), len(s.model.bindings))
+	}
+	for b := range s.routes.Bindings() {
+		if s.model.index(b) < 0 {
+			h.t.Fatalf("binding %v is too much", b)
+		}
 	}
 }

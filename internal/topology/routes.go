@@ -17,7 +17,8 @@ type Binding struct {
 	ToExchange  bool
 	// RoutingKey is the binding key: kept for every type of exchange, looked at by direct and topic.
 	RoutingKey string
-	// Arguments are kept for every type of exchange, looked at by headers.
+	// Arguments are kept for every type of exchange, looked at by headers. A value that is not of one of the Go types of
+	// protocol.Table is a mistake of ours and panics.
 	Arguments protocol.Table
 }
 
