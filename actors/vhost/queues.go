@@ -170,6 +170,7 @@ func (v *vhost) queueRetiring(m *mail.QueueRetiring) {
 func (v *vhost) queueDied(q *queue) {
 	if q.phase != forgetting {
 		v.cfg.Log.Error().Str("vhost", v.cfg.VHost.Name).Str("queue", q.queue.Name).Msg("a queue ended without farewell")
+		delete(v.children, q.queue.PID.Id)
 		v.forgetQueue(q)
 	}
 }
@@ -182,9 +183,11 @@ func (v *vhost) forgetQueue(q *queue) {
 
 func (v *vhost) queueForgotten(q *queue) {
 	delete(v.queues, q.queue.Name)
-	delete(v.children, q.queue.PID.Id)
 	v.disown(q)
-	v.ctx.Send(q.queue.PID, &mail.QueueForgotten{})
+	if pid := q.queue.PID; v.children[pid.Id] != nil { // it lives and waits
+		delete(v.children, pid.Id)
+		v.ctx.Send(pid, &mail.QueueForgotten{})
+	}
 	for _, gone := range q.gone {
 		gone()
 	}
