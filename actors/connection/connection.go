@@ -128,6 +128,7 @@ type connection struct {
 	opens    map[uint16]*openChannel // that wait until the number is free
 	serial   uint64                  // channels opened so far, for their names
 	end      ending
+	leaving  bool // stops when its last channel has
 	pulse    pulse
 	timer    *time.Timer
 	armed    uint64 // generation of the timer
@@ -142,6 +143,9 @@ func (c *connection) Receive(ctx actor.Context) {
 		c.stop()
 	case *actor.Terminated:
 		c.root.Send(c.self, &mail.PeerGone{Who: m.Who})
+		if c.leaving {
+			c.leave(ctx)
+		}
 	case *opened:
 		c.becomeRunning(m.session)
 	case *openChannel:
@@ -154,7 +158,7 @@ func (c *connection) Receive(ctx actor.Context) {
 	case *lost:
 		c.lost(ctx, m.err)
 	case *drained:
-		ctx.Stop(c.self)
+		c.leave(ctx)
 	case *timerFired:
 		c.timerFired(ctx, m)
 	case *mail.ChannelClosed:
@@ -211,6 +215,16 @@ func (c *connection) stop() {
 	_ = c.cfg.Conn.Close() // whatever it says, the socket is gone
 	if c.session != nil && c.session.vhost.PID != nil && !c.end.released {
 		c.root.Send(c.session.vhost.PID, &mail.ReleaseConnection{Connection: c.self})
+	}
+}
+
+// leave stops the actor, after the channels that are about to stop themselves;
+// the socket need not wait for them.
+func (c *connection) leave(ctx actor.Context) {
+	c.leaving = true
+	_ = c.cfg.Conn.Close()
+	if len(ctx.Children()) == 0 {
+		ctx.Stop(c.self)
 	}
 }
 

@@ -187,6 +187,7 @@ func TestHandshakeClientLeaves(t *testing.T) {
 	})
 	bubble(t, nil, func(r *rig) {
 		r.send(protocol.ProtocolHeader[:])
+		expect[*protocol.ConnectionStart](r.client, 0)
 		r.Close()
 		r.isOver()
 	})

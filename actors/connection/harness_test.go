@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"net"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -220,6 +222,7 @@ type client struct {
 	net.Conn
 	t      *testing.T
 	frames chan protocol.Frame // closed at the end of input
+	deaf   atomic.Bool
 }
 
 func newClient(t *testing.T, conn net.Conn) *client {
@@ -228,7 +231,10 @@ func newClient(t *testing.T, conn net.Conn) *client {
 		defer close(c.frames)
 		for {
 			head := make([]byte, 8)
-			if _, err := io.ReadFull(conn, head); err != nil {
+			if _, err := io.ReadFull(conn, head[:1]); err != nil || c.deaf.Load() {
+				return
+			}
+			if _, err := io.ReadFull(conn, head[1:]); err != nil {
 				return
 			}
 			if bytes.Equal(head, protocol.ProtocolHeader[:]) {
@@ -248,6 +254,9 @@ func newClient(t *testing.T, conn net.Conn) *client {
 	}()
 	return c
 }
+
+// stopReading leaves everything from now on but one byte unread.
+func (c *client) stopReading() { c.deaf.Store(true) }
 
 func (c *client) send(bytes []byte) {
 	c.t.Helper()
@@ -351,4 +360,31 @@ func (r *rig) ask(query func(mail.Request) any) (any, error) {
 	answer := actor.NewFuture(r.system, time.Second)
 	r.system.Root.Send(r.conn, query(mail.Request{ReplyTo: answer.PID()}))
 	return answer.Result()
+}
+
+// expectEventsInAnyOrder is expectEvents for what several actors saw.
+func (r *rig) expectEventsInAnyOrder(want ...string) {
+	r.t.Helper()
+	synctest.Wait()
+	var got []string
+	for len(r.events) > 0 {
+		got = append(got, <-r.events)
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		r.t.Fatalf("events:\n got %q\nwant %q", got, want)
+	}
+}
+
+// expectFrames is expectEvents for one channel, however many mails they took.
+func (r *rig) expectFrames(prefix string, want ...string) {
+	r.t.Helper()
+	synctest.Wait()
+	var got []string
+	for len(r.events) > 0 {
+		got = append(got, strings.Fields(strings.TrimPrefix(<-r.events, prefix))...)
+	}
+	if !slices.Equal(got, want) {
+		r.t.Fatalf("frames:\n got %q\nwant %q", got, want)
+	}
 }

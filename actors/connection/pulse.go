@@ -47,6 +47,9 @@ func (c *connection) timerFired(ctx actor.Context, m *timerFired) {
 		c.beat(ctx)
 	case closing:
 		c.log.Warn().Int("channels", len(c.channels)).Msg("channels or vhost do not answer, closing without them")
+		for _, l := range c.channels {
+			ctx.Stop(l.pid)
+		}
 		c.becomeClosed(ctx)
 	case closed:
 		ctx.Stop(c.self)

@@ -53,7 +53,7 @@ func (c *connection) method0(ctx actor.Context, m protocol.Method) {
 		c.clientClose(ctx)
 	case *protocol.ConnectionCloseOk:
 		if c.state == closed {
-			ctx.Stop(c.self)
+			c.leave(ctx)
 		} else if c.state == running {
 			c.unexpected(ctx, m)
 		}
@@ -88,7 +88,7 @@ func (c *connection) clientClose(ctx actor.Context) {
 // closeFor ends the connection at somebody else's wish.
 func (c *connection) closeFor(ctx actor.Context, err error) {
 	if c.state == starting {
-		ctx.Stop(c.self)
+		c.leave(ctx)
 		return
 	}
 	if err == nil {
@@ -120,7 +120,7 @@ func (c *connection) lost(ctx actor.Context, err error) {
 		c.log.Warn().Err(err).Msg("client unexpectedly closed TCP connection")
 		c.becomeClosing(ctx, ending{lost: true})
 	case starting, closed:
-		ctx.Stop(c.self)
+		c.leave(ctx)
 	}
 }
 
@@ -174,7 +174,7 @@ func (c *connection) becomeClosed(ctx actor.Context) {
 	c.arm(c.cfg.CloseTimeout)
 	switch e := c.end.err; {
 	case c.end.lost:
-		ctx.Stop(c.self)
+		c.leave(ctx)
 	case e == nil:
 		c.send(&protocol.ConnectionCloseOk{})
 		c.log.Info().Msg("connection closed")

@@ -1,0 +1,213 @@
+package connection_test
+
+import (
+	"testing"
+	"time"
+
+	"candlemark/actors/connection"
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+var (
+	ack     = &protocol.BasicAck{}
+	publish = &protocol.BasicPublish{RoutingKey: "q"}
+)
+
+func contentFrames(channel uint16, body int) []byte {
+	b := protocol.AppendMethodFrame(nil, channel, publish)
+	b = protocol.AppendHeaderFrame(b, channel, uint64(body), []byte{0, 0})
+	return protocol.AppendBodyFrames(b, channel, make([]byte, body), 4096)
+}
+
+// One mail per channel and read, whatever the frames' order.
+func TestFramesTravelInBatches(t *testing.T) {
+	running(t, nil, func(r *rig) {
+		r.openChannel(1)
+		r.openChannel(2)
+		b := append(contentFrames(1, 3), contentFrames(1, 0)...)
+		b = append(b, contentFrames(2, 2)...)
+		b = protocol.AppendHeartbeat(b)
+		b = append(b, contentFrames(1, 1)...)
+		r.send(b)
+		r.expectEventsInAnyOrder(
+			"1: basic.publish frame(2,14) frame(3,3) basic.publish frame(2,14) basic.publish frame(2,14) frame(3,1)",
+			"2: basic.publish frame(2,14) frame(3,2)")
+	})
+}
+
+// A frame that comes in pieces of any size arrives once and whole.
+func TestFramesInPieces(t *testing.T) {
+	for _, piece := range []int{1, 7, 1000, 5000} {
+		running(t, nil, func(r *rig) {
+			r.openChannel(1)
+			b := contentFrames(1, 9000)
+			for len(b) > 0 {
+				n := min(piece, len(b))
+				r.send(b[:n])
+				b = b[n:]
+			}
+			r.expectFrames("1:", "basic.publish", "frame(2,14)", "frame(3,4088)", "frame(3,4088)", "frame(3,824)")
+		})
+	}
+}
+
+// The largest frame fits, with the 8 bytes that clients may count wrongly.
+func TestFramesLarge(t *testing.T) {
+	running(t, nil, func(r *rig) {
+		r.openChannel(1)
+		for range 5 {
+			r.send(protocol.AppendBodyFrames(nil, 1, make([]byte, 131072), 0))
+			r.expectEvents("1: frame(3,131072)")
+		}
+	})
+}
+
+func TestChannelOpenTwice(t *testing.T) {
+	running(t, nil, func(r *rig) {
+		r.openChannel(1)
+		r.sendMethods(1, &protocol.ChannelOpen{})
+		r.expectClose(503, "COMMAND_INVALID - second 'channel.open' seen", 20, 10)
+	})
+}
+
+func TestChannelNotOpen(t *testing.T) {
+	running(t, nil, func(r *rig) {
+		r.sendMethods(5, publish)
+		r.expectClose(504, "CHANNEL_ERROR - expected 'channel.open'", 60, 40)
+	})
+	running(t, nil, func(r *rig) {
+		r.send(protocol.AppendBodyFrames(nil, 5, []byte("x"), 0))
+		r.expectClose(505, "UNEXPECTED_FRAME - expected method frame, got non method frame instead", 0, 0)
+	})
+}
+
+func TestChannelMaxIsKept(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.login(protocol.ConnectionTuneOk{ChannelMax: 2, FrameMax: 4096})
+		r.openChannel(100)
+		r.openChannel(200)
+		r.sendMethods(3, &protocol.ChannelOpen{})
+		r.expectClose(530, "NOT_ALLOWED - number of channels opened (2) has reached the negotiated channel_max (2)", 0, 0)
+	})
+}
+
+func TestChannelSpec(t *testing.T) {
+	var spec connection.ChannelSpec
+	running(t, func(c *connection.Config) {
+		inner := c.NewChannel
+		c.NewChannel = func(s connection.ChannelSpec) *actor.Props { spec = s; return inner(s) }
+	}, func(r *rig) {
+		r.openChannel(7)
+		r.expectEvents()
+		if spec.ID != 7 || !spec.Connection.Equal(r.conn) || spec.FrameMax != 131072 || spec.VHost != r.vhost || spec.User.Name != "lim" ||
+			spec.ClientProduct != "probe" || !spec.Capabilities.BasicNack || spec.Capabilities.ConsumerCancelNotify || spec.Outbox == nil || spec.Gate == nil {
+			t.Errorf("%+v", spec)
+		}
+	})
+}
+
+// A number can be opened again at once, also in the same write.
+func TestChannelReuse(t *testing.T) {
+	running(t, nil, func(r *rig) {
+		r.openChannel(1)
+		for range 20 {
+			r.send(methodFrames(1, &protocol.ChannelClose{ReplyCode: 200}, &protocol.ChannelOpen{}, ack))
+			expect[*protocol.ChannelCloseOk](r.client, 1)
+			expect[*protocol.ChannelOpenOk](r.client, 1)
+			r.expectEvents("1: channel.close", "1: basic.ack")
+		}
+	})
+}
+
+// After its channel.close the client must open before it goes on; a second
+// close-ok is forgiven, both sides may have closed at once.
+func TestChannelAfterClose(t *testing.T) {
+	running(t, nil, func(r *rig) {
+		r.openChannel(1)
+		r.sendMethods(1, &protocol.ChannelClose{ReplyCode: 200})
+		expect[*protocol.ChannelCloseOk](r.client, 1)
+		r.sendMethods(1, &protocol.ChannelCloseOk{})
+		r.expectEvents("1: channel.close")
+		r.sendMethods(1, ack)
+		r.expectClose(504, "CHANNEL_ERROR - expected 'channel.open'", 60, 80)
+	})
+}
+
+// When both sides close at once, the channel hears both, in order.
+func TestChannelCloseCrossing(t *testing.T) {
+	running(t, nil, func(r *rig) {
+		r.openChannel(1)
+		r.sendMethods(1, &protocol.ChannelCloseOk{}, ack, &protocol.ChannelClose{ReplyCode: 200})
+		expect[*protocol.ChannelCloseOk](r.client, 1)
+		r.expectEvents("1: channel.close-ok", "1: channel.close")
+	})
+}
+
+// An open waits for the channel that had the number, but not for ever.
+func TestChannelThatNeverEnds(t *testing.T) {
+	running(t, nil, func(r *rig) {
+		r.openChannel(1)
+		r.sendMethods(1, &protocol.ChannelCloseOk{}, &protocol.ChannelOpen{})
+		takes(t, 30*time.Second, 30*time.Second, func() {
+			r.expectClose(541, "INTERNAL_ERROR - channel 1 does not end", 0, 0)
+		})
+	})
+}
+
+func TestFrameErrors(t *testing.T) {
+	for name, c := range map[string]struct {
+		frame         []byte
+		code          uint16
+		text          string
+		class, method uint16
+		step          bool // the stream is still in step: close-ok is understood
+	}{
+		"garbage": {[]byte("GET / HTTP/1.1\r\n\r\n"), 501, "", 0, 0, false},
+		"oversized": {[]byte{3, 0, 1, 0, 2, 0, 1}, 501,
+			"FRAME_ERROR - type 3, all octets = <<>>: {frame_too_large,131073,131064}", 0, 0, false},
+		"bad end": {[]byte{3, 0, 1, 0, 0, 0, 1, 'x', 0}, 501,
+			"FRAME_ERROR - type 3, all octets = <<\"x\">>: {invalid_frame_end_marker,0}", 0, 0, false},
+		"unknown type":           {[]byte{5, 0, 1, 0, 0, 0, 1, 'x', 0xCE}, 501, "FRAME_ERROR - type 5, all octets = <<\"x\">>: unknown_frame", 0, 0, true},
+		"heartbeat on a channel": {[]byte{8, 0, 1, 0, 0, 0, 0, 0xCE}, 505, "UNEXPECTED_FRAME - type 8, all octets = <<>>", 0, 0, true},
+		"body on channel 0": {protocol.AppendBodyFrames(nil, 0, []byte("x"), 0), 505,
+			"UNEXPECTED_FRAME - type 3, all octets = <<\"x\">>", 0, 0, true},
+		"unknown method": {[]byte{1, 0, 0, 0, 0, 0, 4, 0, 99, 0, 1, 0xCE}, 540, "NOT_IMPLEMENTED - unknown method {99,1}", 99, 1, true},
+		"wrong method on channel 0": {methodFrames(0, &protocol.ConnectionOpenOk{}), 504,
+			"CHANNEL_ERROR - unexpected method in connection state running", 10, 41, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			running(t, nil, func(r *rig) {
+				r.openChannel(1)
+				r.send(append(methodFrames(1, ack), c.frame...))
+				m := expect[*protocol.ConnectionClose](r.client, 0)
+				if m.ReplyCode != c.code || c.text != "" && m.ReplyText != c.text || m.Class != c.class || m.Method != c.method {
+					t.Errorf("%+v", m)
+				}
+				r.expectEvents("1: basic.ack", "close 1", "release")
+				go r.Write(contentFrames(1, 5000)) // what comes behind is nobody's
+				if c.step {
+					go r.Write(methodFrames(0, &protocol.ConnectionCloseOk{}))
+					takes(t, 0, 0, r.isOver)
+				} else {
+					takes(t, 3*time.Second, 3*time.Second, r.isOver)
+				}
+				r.expectEvents()
+			})
+		})
+	}
+}
+
+// A frame that stops in the middle ends with the heartbeats or the socket.
+func TestFrameTruncated(t *testing.T) {
+	running(t, nil, func(r *rig) {
+		r.openChannel(1)
+		whole := contentFrames(1, 100)
+		r.send(whole[:len(whole)-1])
+		r.expectEvents("1: basic.publish frame(2,14)")
+		r.Close()
+		r.isOver()
+		r.expectEvents("close 1", "release")
+	})
+}

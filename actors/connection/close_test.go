@@ -1,0 +1,162 @@
+package connection_test
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"candlemark/actors/connection"
+	"candlemark/actors/mail"
+	"candlemark/protocol"
+)
+
+func TestCloseByClient(t *testing.T) {
+	running(t, nil, func(r *rig) {
+		r.openChannel(1)
+		r.sendMethods(0, &protocol.ConnectionClose{ReplyCode: 200})
+		expect[*protocol.ConnectionCloseOk](r.client, 0)
+		r.expectEvents("close 1", "release") // before close-ok: the client may count on it
+		takes(t, 0, 0, r.isOver)
+	})
+}
+
+func TestCloseByClientWithoutChannels(t *testing.T) {
+	running(t, nil, func(r *rig) {
+		r.sendMethods(0, &protocol.ConnectionClose{ReplyCode: 200})
+		expect[*protocol.ConnectionCloseOk](r.client, 0)
+		r.isOver()
+		r.expectEvents("release")
+	})
+}
+
+func TestCloseByServer(t *testing.T) {
+	for name, c := range map[string]struct {
+		err           error
+		code          uint16
+		text          string
+		class, method uint16
+	}{
+		"administrator": {protocol.ConnectionErrorf(protocol.ConnectionForced, "closed"), 320, "CONNECTION_FORCED - closed", 0, 0},
+		"no reason":     {nil, 320, "CONNECTION_FORCED - broker forced connection closure", 0, 0},
+		"our own fault": {errors.New("disk full of secrets"), 541, "INTERNAL_ERROR", 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			running(t, nil, func(r *rig) {
+				r.openChannel(1)
+				r.system.Root.Send(r.conn, &mail.CloseConnection{Err: c.err})
+				r.expectClose(c.code, c.text, c.class, c.method)
+				r.expectEvents("close 1", "release")
+				r.sendMethods(1, ack) // forgotten
+				r.sendMethods(0, &protocol.ConnectionCloseOk{})
+				takes(t, 0, 0, r.isOver)
+				r.expectEvents()
+			})
+		})
+	}
+}
+
+func TestCloseByChannel(t *testing.T) {
+	running(t, nil, func(r *rig) {
+		r.openChannel(1)
+		r.sendMethods(1, &protocol.BasicGet{})
+		r.expectClose(540, "NOT_IMPLEMENTED - no get", 60, 70)
+		r.expectEvents("1: basic.get", "close 1", "release")
+		takes(t, 10*time.Second, 10*time.Second, r.isOver) // no close-ok comes
+	})
+}
+
+// Both sides close at once: each gets its answer.
+func TestCloseCrossing(t *testing.T) {
+	running(t, nil, func(r *rig) {
+		r.system.Root.Send(r.conn, &mail.CloseConnection{})
+		r.expectClose(320, "CONNECTION_FORCED - broker forced connection closure", 0, 0)
+		r.sendMethods(0, &protocol.ConnectionClose{ReplyCode: 200})
+		expect[*protocol.ConnectionCloseOk](r.client, 0)
+		r.sendMethods(0, &protocol.ConnectionCloseOk{})
+		r.isOver()
+	})
+}
+
+// The client closes while the channels give back for an error of ours.
+func TestCloseOvertaken(t *testing.T) {
+	running(t, nil, func(r *rig) {
+		r.openChannel(1)
+		r.sendMethods(1, &protocol.BasicCancel{})
+		r.expectEvents("1: basic.cancel")
+		r.system.Root.Send(r.conn, &mail.CloseConnection{})
+		r.expectEvents("close 1")
+		r.sendMethods(0, &protocol.ConnectionClose{ReplyCode: 200})
+		expect[*protocol.ConnectionCloseOk](r.client, 0)
+		r.isOver()
+	})
+}
+
+func TestCloseBySocket(t *testing.T) {
+	running(t, nil, func(r *rig) {
+		r.openChannel(1)
+		r.openChannel(2)
+		r.Close()
+		r.isOver()
+		r.expectEventsInAnyOrder("close 1", "close 2", "release")
+	})
+}
+
+// A channel that does not answer delays the end, but not for ever.
+func TestCloseDeafChannel(t *testing.T) {
+	running(t, func(c *connection.Config) { c.CloseTimeout = 4 * time.Second }, func(r *rig) {
+		r.openChannel(1)
+		r.sendMethods(1, &protocol.BasicCancel{})
+		r.sendMethods(0, &protocol.ConnectionClose{ReplyCode: 200})
+		takes(t, 4*time.Second, 4*time.Second, func() { expect[*protocol.ConnectionCloseOk](r.client, 0) })
+		r.isOver()
+		r.expectEvents("1: basic.cancel", "close 1", "release")
+	})
+}
+
+// A panic costs the connection, not more; the other channels give back.
+func TestClosePanic(t *testing.T) {
+	running(t, nil, func(r *rig) {
+		r.openChannel(1)
+		r.openChannel(2)
+		r.sendMethods(1, &protocol.BasicRecoverAsync{})
+		r.expectClose(541, "INTERNAL_ERROR", 0, 0)
+		r.sendMethods(0, &protocol.ConnectionCloseOk{})
+		r.isOver()
+		r.expectEvents("close 2", "release")
+	})
+}
+
+// A stop from above leaves nothing behind.
+func TestCloseStopped(t *testing.T) {
+	running(t, nil, func(r *rig) {
+		r.openChannel(1)
+		r.system.Root.Stop(r.conn)
+		r.isOver()
+		r.expectEvents("release")
+	})
+}
+
+// A client that does not read cannot hold the end up.
+func TestCloseUnread(t *testing.T) {
+	running(t, nil, func(r *rig) {
+		r.openChannel(1)
+		r.client.stopReading()
+		r.sendMethods(0, &protocol.ConnectionClose{ReplyCode: 200})
+		select {
+		case <-r.ended:
+			t.Fatal("ended before close-ok was read")
+		case <-time.After(9 * time.Second):
+		}
+		takes(t, time.Second, time.Second, func() { <-r.ended })
+		synctest.Wait()
+		r.expectEvents("close 1", "release")
+	})
+}
+
+func TestUpdateSecret(t *testing.T) {
+	running(t, nil, func(r *rig) {
+		r.sendMethods(0, &protocol.ConnectionUpdateSecret{NewSecret: []byte("x"), Reason: "due"})
+		expect[*protocol.ConnectionUpdateSecretOk](r.client, 0)
+	})
+}

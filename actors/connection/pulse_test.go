@@ -1,0 +1,132 @@
+package connection_test
+
+import (
+	"testing"
+	"time"
+
+	"candlemark/actors/connection"
+	"candlemark/internal/message"
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+func beating(t *testing.T, seconds uint16, test func(r *rig)) {
+	bubble(t, nil, func(r *rig) {
+		r.login(protocol.ConnectionTuneOk{ChannelMax: 10, FrameMax: 4096, Heartbeat: seconds})
+		test(r)
+	})
+}
+
+func (c *client) expectHeartbeat() {
+	c.t.Helper()
+	if f, ok := <-c.frames; !ok || f.Type != protocol.FrameHeartbeat || f.Channel != 0 {
+		c.t.Fatalf("got %+v %v", f, ok)
+	}
+}
+
+// A silent connection gets a heartbeat every half interval, and is given up
+// after 2 to 2.5 intervals.
+func TestHeartbeatDeadPeer(t *testing.T) {
+	beating(t, 10, func(r *rig) {
+		r.openChannel(1)
+		begin := time.Now()
+		for range 3 {
+			r.expectHeartbeat()
+		}
+		r.isOver()
+		if lived := time.Since(begin); lived < 20*time.Second || lived > 25*time.Second {
+			t.Errorf("lived %v", lived)
+		}
+		r.expectEvents("close 1", "release")
+	})
+}
+
+// Any byte keeps it alive, and any frame of ours replaces a heartbeat.
+func TestHeartbeatTraffic(t *testing.T) {
+	beating(t, 4, func(r *rig) {
+		for range 10 {
+			<-time.After(7 * time.Second)
+			r.send(protocol.AppendHeartbeat(nil))
+		}
+		<-time.After(time.Second) // off the beat
+		for len(r.frames) > 0 {
+			r.expectHeartbeat()
+		}
+		for id := uint16(1); id < 8; id++ { // an answer between any two beats
+			r.openChannel(id)
+			<-time.After(2 * time.Second)
+		}
+		if len(r.frames) != 0 {
+			t.Errorf("got %+v", <-r.frames)
+		}
+	})
+}
+
+// Half a frame is a sign of life as well.
+func TestHeartbeatHalfFrame(t *testing.T) {
+	beating(t, 4, func(r *rig) {
+		for _, b := range append(protocol.AppendHeartbeat(nil), protocol.AppendHeartbeat(nil)...) {
+			<-time.After(7 * time.Second)
+			r.send([]byte{b})
+		}
+	})
+}
+
+func TestHeartbeatNone(t *testing.T) {
+	beating(t, 0, func(r *rig) {
+		<-time.After(1000 * time.Hour)
+		r.openChannel(1)
+		if len(r.frames) != 0 {
+			t.Errorf("got %+v", <-r.frames)
+		}
+	})
+}
+
+// While a channel keeps what it got, the reader stops; the peer is not held to
+// be dead meanwhile, and everything arrives in the end.
+func TestCreditStopsTheReader(t *testing.T) {
+	const limit = 4 * (128<<10 + 4096)
+	var gate *message.Gate
+	var channel *actor.PID
+	bubble(t, func(c *connection.Config) {
+		c.FrameMax, c.InFlightLimit = 4096, limit
+		inner := c.NewChannel
+		c.NewChannel = func(s connection.ChannelSpec) *actor.Props { gate = s.Gate; return inner(s) }
+	}, func(r *rig) {
+		r.login(protocol.ConnectionTuneOk{ChannelMax: 10, FrameMax: 4096, Heartbeat: 4})
+		r.openChannel(1)
+		channel = actor.NewPID(r.conn.Address, r.conn.Id+"/channel/1.1")
+		const total = 4 << 20
+		written := make(chan int)
+		go func() {
+			frame := append(methodFrames(1, ack), protocol.AppendBodyFrames(nil, 1, make([]byte, 4000), 0)...)
+			sent := 0
+			for sent < total {
+				n, err := r.Write(frame)
+				if err != nil {
+					break
+				}
+				sent += n
+			}
+			written <- sent
+		}()
+		<-time.After(time.Minute) // far beyond the heartbeats
+		if used := gate.Used(); used < limit || used > 2*limit {
+			t.Errorf("%d bytes under way, the limit is %d", used, limit)
+		}
+		for sent := 0; sent < total; {
+			r.system.Root.Send(channel, letGo{})
+			select {
+			case sent = <-written:
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+		for len(r.frames) > 0 {
+			r.expectHeartbeat()
+		}
+		for len(r.events) > 0 {
+			<-r.events
+		}
+	})
+}
