@@ -202,12 +202,14 @@ func TestCloseWhileSuspendedReturnsAll(t *testing.T) {
 	m := mailbox.New(unwanted(t))
 	l, d := started(m)
 	l.user = func(any) { m.PostSystemMessage(&actor.SuspendMailbox{}) }
-	for i := range 4 {
+	var rest []any
+	for i := range 50 {
 		m.PostUserMessage(i)
+		rest = append(rest, i)
 	}
 	d.drain()
 	expect(t, "handled", l.lines, 0)
-	expect(t, "left", m.Close(), 1, 2, 3)
+	expect(t, "left", m.Close(), rest[1:]...)
 	m.PostSystemMessage(&actor.ResumeMailbox{})
 	d.drain()
 	expect(t, "handled after Close", l.lines, 0)

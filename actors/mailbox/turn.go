@@ -80,11 +80,11 @@ func (m *Mailbox) take() (any, bool) {
 	return mail, true
 }
 
-// swap makes the posted mail the batch and the used-up batch the place for new posts.
+// swap makes the posted mail the batch and the used-up batch the place for new posts. After Close nothing is posted.
 func (m *Mailbox) swap() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.closed || len(m.inbox) == 0 {
+	if len(m.inbox) == 0 {
 		return false
 	}
 	spare := m.batch[:0]
