@@ -126,17 +126,10 @@ func (o *Outbox) Finish(drained func()) {
 // starts it anew. The bytes belong to the outbox and are reused.
 func (o *Outbox) Take() []byte {
 	o.mu.Lock()
-	b, roomy := o.next()
-	drained := o.drained
-	if b != nil {
-		drained = nil
-	}
+	b, calls := o.next()
 	o.mu.Unlock()
-	for _, f := range roomy {
+	for _, f := range calls {
 		f()
-	}
-	if drained != nil {
-		drained()
 	}
 	return b
 }
@@ -153,36 +146,34 @@ func (o *Outbox) direct(roomy []func()) {
 	if n < len(o.current.b) {
 		o.spilled = n
 	}
-	var drained func()
+	var calls []func()
 	if over {
-		o.idle()
-		drained = o.drained
+		calls = o.idle()
 	}
 	o.mu.Unlock()
 	if !over {
 		o.start()
 	}
-	if drained != nil {
-		drained()
+	for _, f := range calls {
+		f()
 	}
 }
 
-// next is the body of Take. mu is held.
-func (o *Outbox) next() ([]byte, []func()) {
+// next is the body of Take, with whom to call afterwards. mu is held.
+func (o *Outbox) next() (b []byte, calls []func()) {
 	if o.spilled >= 0 {
-		b := o.current.b[o.spilled:]
-		o.spilled = -1
+		b, o.spilled = o.current.b[o.spilled:], -1
 		return b, nil
 	}
 	if o.pending == nil {
-		o.idle()
-		return nil, nil
+		return nil, o.idle()
 	}
-	roomy := o.swap()
-	return o.current.b, roomy
+	calls = o.swap()
+	return o.current.b, calls
 }
 
-// swap makes what has gathered the current buffer. mu is held.
+// swap makes what has gathered the current buffer; who waited for that is to be
+// called. mu is held.
 func (o *Outbox) swap() []func() {
 	o.current.release()
 	o.current, o.pending = o.pending, nil
@@ -191,9 +182,14 @@ func (o *Outbox) swap() []func() {
 	return roomy
 }
 
-// idle ends the writing. mu is held.
-func (o *Outbox) idle() {
+// idle ends the writing; who waited for that is to be called. mu is held.
+func (o *Outbox) idle() (calls []func()) {
 	o.current.release()
 	o.current = nil
 	o.writing = false
+	if o.drained != nil {
+		calls = append(calls, o.drained)
+		o.drained = nil
+	}
+	return calls
 }

@@ -1,0 +1,106 @@
+package auth
+
+import (
+	"errors"
+	"net"
+	"testing"
+
+	"candlemark/protocol"
+)
+
+func fields(list ...protocol.Field) []byte {
+	b, err := protocol.AppendTable(nil, protocol.Table(list))
+	if err != nil {
+		panic(err)
+	}
+	return b[4:]
+}
+
+func TestCredentials(t *testing.T) {
+	login, password := protocol.Field{Key: "LOGIN", Value: "lim"}, protocol.Field{Key: "PASSWORD", Value: "s"}
+	for _, c := range []struct {
+		mechanism string
+		response  []byte
+		ok        bool
+	}{
+		{"PLAIN", []byte("\x00lim\x00s"), true},
+		{"PLAIN", []byte("admin\x00lim\x00s"), false},
+		{"PLAIN", []byte("\x00lim\x00s\x00"), false},
+		{"PLAIN", []byte("\x00lim"), false},
+		{"PLAIN", nil, false},
+		{"AMQPLAIN", fields(login, password), true},
+		{"AMQPLAIN", fields(password, login), true},
+		{"AMQPLAIN", fields(login), false},
+		{"AMQPLAIN", fields(login, protocol.Field{Key: "PASSWORD", Value: true}), false},
+		{"AMQPLAIN", []byte("garbage"), false},
+	} {
+		name, pass, err := Credentials(c.mechanism, c.response)
+		if c.ok {
+			if name != "lim" || pass != "s" || err != nil {
+				t.Errorf("%s %q: %q %q %v", c.mechanism, c.response, name, pass, err)
+			}
+			continue
+		}
+		var e *protocol.ConnectionError
+		if !errors.As(err, &e) || e.Code != protocol.SyntaxError {
+			t.Errorf("%s %q: %v", c.mechanism, c.response, err)
+		}
+	}
+	if _, _, err := Credentials("EXTERNAL", nil); !errors.Is(err, ErrRefused) {
+		t.Error(err)
+	}
+}
+
+func TestGuest(t *testing.T) {
+	g := NewGuest()
+	here := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}
+	for _, c := range []struct {
+		response string
+		peer     net.Addr
+		ok       bool
+	}{
+		{"\x00guest\x00guest", here, true},
+		{"\x00guest\x00guest", &net.TCPAddr{IP: net.IPv6loopback}, true},
+		{"\x00guest\x00guest", &net.UnixAddr{Name: "socket"}, true},
+		{"\x00guest\x00guest", &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)}, false},
+		{"\x00guest\x00other", here, false},
+		{"\x00root\x00guest", here, false},
+	} {
+		u, err := g.Authenticate("PLAIN", []byte(c.response), c.peer)
+		if c.ok != (err == nil) || !c.ok && !errors.Is(err, ErrRefused) || c.ok && !(u.Name == "guest" && u.HasTag("administrator")) {
+			t.Errorf("%q from %v: %+v %v", c.response, c.peer, u, err)
+		}
+	}
+	if g.VHostAccess(User{}, "/") != nil || g.Check(User{}, "/", Resource{}, Write) != nil {
+		t.Error("guest may do everything")
+	}
+}
+
+func TestFixed(t *testing.T) {
+	secret := Resource{Exchange, "secret"}
+	f := &Fixed{
+		Passwords: map[string]string{"lim": "s"}, Tags: map[string][]string{"lim": {"policymaker"}},
+		NoVHost: map[string][]string{"lim": {"prod"}},
+		Refused: []Refusal{{"lim", secret, Write}, {"lim", Resource{Exchange, ""}, Read}},
+	}
+	u, err := f.Authenticate("PLAIN", []byte("\x00lim\x00s"), nil)
+	if err != nil || !u.HasTag("policymaker") || u.HasTag("administrator") {
+		t.Errorf("%+v %v", u, err)
+	}
+	if _, err := f.Authenticate("PLAIN", []byte("\x00lim\x00"), nil); !errors.Is(err, ErrRefused) {
+		t.Error(err)
+	}
+	for want, err := range map[string]error{
+		"connection error 530: NOT_ALLOWED - access to vhost 'prod' refused for user 'lim'":                             f.VHostAccess(u, "prod"),
+		"channel error 403: ACCESS_REFUSED - write access to exchange 'secret' in vhost '/' refused for user 'lim'":     f.Check(u, "/", secret, Write),
+		"channel error 403: ACCESS_REFUSED - read access to exchange 'amq.default' in vhost '/' refused for user 'lim'": f.Check(u, "/", Resource{Exchange, ""}, Read),
+		"channel error 403: ACCESS_REFUSED - configure access to queue 'q' in vhost '/' refused for user 'lim'":         Refuse(u, "/", Resource{Queue, "q"}, Configure),
+	} {
+		if err == nil || err.Error() != want {
+			t.Errorf("\n got %v\nwant %s", err, want)
+		}
+	}
+	if f.VHostAccess(u, "/") != nil || f.Check(u, "/", secret, Read) != nil {
+		t.Error("what is not refused is allowed")
+	}
+}
