@@ -21,6 +21,7 @@ var rooms = map[string][]string{
 	"actors/mail":          {"protocol", "policies", "internal/message", "internal/topology"},
 	"actors/mailbox":       {},
 	"actors/connection":    actorOf(),
+	"actors/admin":         actorOf(),
 	"actors/channel":       actorOf(),
 	"actors/exchange":      actorOf(),
 	"actors/queue":         actorOf("internal/store"),
