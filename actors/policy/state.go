@@ -1,0 +1,184 @@
+package policy
+
+import (
+	"cmp"
+	"slices"
+
+	"candlemark/actors/mail"
+	"candlemark/policies"
+)
+
+// state is the core of the registry.
+type state struct {
+	self   mail.Address
+	vhosts map[string]*vhost
+	// change is the number of the last ApplyPolicies sent, for all vhosts.
+	change uint64
+	waits  map[uint64]*vhost // by the numbers that are not confirmed
+	out    []post
+}
+
+// post is a mail to be sent.
+type post struct {
+	to   mail.Address
+	what any
+}
+
+// vhost is what the registry knows of one.
+type vhost struct {
+	set *policies.Set
+	pid mail.Address // nil while it is absent
+	// change is the number of the last ApplyPolicies sent to it, confirmed the
+	// last one that it has answered: it answers in order.
+	change, confirmed uint64
+	waiting           []waiter // in the order of their changes
+}
+
+// waiter is a command that is answered when a change is in force.
+type waiter struct {
+	change uint64
+	to     mail.Address
+	answer *mail.PolicyReply
+}
+
+func newState() state {
+	return state{vhosts: map[string]*vhost{}, waits: map[uint64]*vhost{}}
+}
+
+// vhost returns the named one; policies may come before it starts.
+func (s *state) vhost(name string) *vhost {
+	v := s.vhosts[name]
+	if v == nil {
+		v = &vhost{set: policies.NewSet(name)}
+		s.vhosts[name] = v
+	}
+	return v
+}
+
+// set stores a policy (POL-12).
+func (s *state) set(m *mail.SetPolicy) {
+	v := s.vhost(m.Policy.VHost)
+	found := v.set.Lookup(m.Policy.Operator, m.Policy.Name) != nil
+	s.replace(v, v.set.With(m.Policy), m.Request, found)
+}
+
+// clear removes one (POL-10).
+func (s *state) clear(m *mail.ClearPolicy) {
+	v := s.vhosts[m.VHost]
+	if v == nil {
+		s.send(m.ReplyTo, &mail.PolicyReply{Reply: m.Done(nil)})
+		return
+	}
+	found := v.set.Lookup(m.Operator, m.Name) != nil
+	s.replace(v, v.set.Without(m.Operator, m.Name), m.Request, found)
+}
+
+// replace puts a set in the place of the one that the vhost has. The same set
+// tells nobody (POL-9).
+func (s *state) replace(v *vhost, set *policies.Set, r mail.Request, found bool) {
+	if set != v.set {
+		v.set = set
+		s.apply(v)
+	}
+	v.waiting = append(v.waiting, waiter{v.change, r.ReplyTo, &mail.PolicyReply{Reply: r.Done(nil), Found: found}})
+	s.settle(v)
+}
+
+// apply sends the vhost its set, if it is there.
+func (s *state) apply(v *vhost) {
+	if v.pid == nil {
+		return
+	}
+	s.change++
+	v.change = s.change
+	s.waits[v.change] = v
+	s.send(v.pid, &mail.ApplyPolicies{Request: mail.Request{ReplyTo: s.self, ID: v.change}, Set: v.set})
+}
+
+// applied: a vhost has put a change in force, and with it all before.
+func (s *state) applied(change uint64) {
+	v := s.waits[change]
+	if v == nil {
+		return
+	}
+	delete(s.waits, change)
+	v.confirmed = max(v.confirmed, change)
+	s.settle(v)
+}
+
+// settle answers whoever waits for what is in force.
+func (s *state) settle(v *vhost) {
+	n := 0
+	for ; n < len(v.waiting) && v.waiting[n].change <= v.confirmed; n++ {
+		s.send(v.waiting[n].to, v.waiting[n].answer)
+	}
+	v.waiting = slices.Delete(v.waiting, 0, n)
+}
+
+// started gives a vhost its policies. What waits for its predecessor waits for
+// these.
+func (s *state) started(name string, pid mail.Address) {
+	v := s.vhost(name)
+	s.forget(v)
+	v.pid = pid
+	s.apply(v)
+	for i := range v.waiting {
+		v.waiting[i].change = v.change
+	}
+}
+
+// gone: the actor of a vhost has ended, and with it all who had to obey.
+func (s *state) gone(pid mail.Address) {
+	for _, v := range s.vhosts {
+		if v.pid != nil && v.pid.Equal(pid) {
+			s.forget(v)
+			v.pid = nil
+			v.confirmed = v.change
+			s.settle(v)
+		}
+	}
+}
+
+// forget makes late answers to what was sent to the vhost so far harmless.
+func (s *state) forget(v *vhost) {
+	for change, of := range s.waits {
+		if of == v {
+			delete(s.waits, change)
+		}
+	}
+}
+
+// list answers with policies by ascending priority (POL-13); of equal priority,
+// by vhost and name.
+func (s *state) list(m *mail.ListPolicies) {
+	answer := &mail.PolicyList{Reply: m.Done(nil)}
+	if m.VHost != "" {
+		if v := s.vhosts[m.VHost]; v != nil {
+			answer.Policies = v.set.Policies(m.Operator)
+		}
+		s.send(m.ReplyTo, answer)
+		return
+	}
+	for _, v := range s.vhosts {
+		answer.Policies = append(answer.Policies, v.set.Policies(m.Operator)...)
+	}
+	slices.SortStableFunc(answer.Policies, func(a, b *policies.Policy) int {
+		return cmp.Or(comparePriorities(a, b), cmp.Compare(a.VHost, b.VHost), cmp.Compare(a.Name, b.Name))
+	})
+	s.send(m.ReplyTo, answer)
+}
+
+// comparePriorities takes priorities for floats: between vhosts only the order of
+// a list depends on it.
+func comparePriorities(a, b *policies.Policy) int {
+	x, _ := a.Priority.Float64()
+	y, _ := b.Priority.Float64()
+	return cmp.Compare(x, y)
+}
+
+// send posts a mail; nobody may wait for it.
+func (s *state) send(to mail.Address, what any) {
+	if to != nil {
+		s.out = append(s.out, post{to, what})
+	}
+}
