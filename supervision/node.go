@@ -133,7 +133,7 @@ func (n *Node) undeliverable(what any) {
 	case *mail.Inbound:
 		m.Chunk.Release()
 	case *mail.Deliver:
-		m.Chunk.Release()
+		m.Release()
 	default:
 		n.lost.Add(1)
 	}

@@ -146,7 +146,7 @@ func release(what any) {
 	case *mail.Inbound:
 		m.Chunk.Release()
 	case *mail.Deliver:
-		m.Chunk.Release()
+		m.Release()
 	}
 }
 

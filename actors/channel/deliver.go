@@ -16,7 +16,7 @@ const (
 func (s *state) deliver(m *mail.Deliver) {
 	c := s.consumers[m.Tag]
 	if s.phase != open || c == nil {
-		m.Chunk.Release() // the queue learns, or has learnt, that we are gone
+		m.Release() // the queue learns, or has learnt, that we are gone
 		return
 	}
 	if len(s.held) > 0 || !s.write(c, m) {
@@ -34,13 +34,12 @@ func (s *state) write(c *consumer, m *mail.Deliver) bool {
 		s.send(m.Queue, &mail.Grant{Channel: s.self, Tag: m.Tag, Messages: c.written, Bytes: c.bytes})
 		c.written, c.bytes = 0, 0
 	}
-	if n < len(m.Items) {
-		m.Items = m.Items[n:]
+	if m.Written < len(m.Items) {
 		self, send := s.self, s.cfg.Post
 		s.cfg.Outbox.WhenRoom(func() { send(self, &mail.OutboxReady{}) })
 		return false
 	}
-	m.Chunk.Release()
+	m.Release()
 	return true
 }
 
@@ -50,8 +49,8 @@ func (s *state) encode(c *consumer, m *mail.Deliver) (n, bytes int) {
 	out, id := s.cfg.Outbox, s.cfg.ID
 	b := out.Begin()
 	defer func() { out.End(b) }()
-	for n < len(m.Items) && out.RoomFor(b) {
-		d := &m.Items[n]
+	for m.Written < len(m.Items) && out.RoomFor(b) {
+		d := &m.Items[m.Written]
 		header, err := d.Message.Overlay.Header(d.Message.Header)
 		if err != nil {
 			s.cfg.Log.Error().Err(err).Msg("message with an unreadable header is delivered as it came")
@@ -62,6 +61,7 @@ func (s *state) encode(c *consumer, m *mail.Deliver) (n, bytes int) {
 		b = protocol.AppendHeaderFrame(b, id, uint64(len(d.Message.Body)), header)
 		b = protocol.AppendBodyFrames(b, id, d.Message.Body, s.cfg.FrameMax)
 		bytes += len(d.Message.Body)
+		m.Written++
 		n++
 	}
 	return n, bytes
@@ -83,7 +83,7 @@ func (s *state) resume() {
 		case *mail.Deliver:
 			c := s.consumers[m.Tag]
 			if c == nil {
-				m.Chunk.Release()
+				m.Release()
 			} else if !s.write(c, m) {
 				return
 			}

@@ -89,7 +89,7 @@ func (s *state) distribute(m *message.Message, targets []*target) {
 	s.confirms.expect(m.Number, len(targets))
 	for _, t := range targets {
 		if t.batch == nil {
-			t.batch = &mail.Enqueue{From: s.self}
+			t.batch = mail.NewEnqueue(s.self)
 			s.touched = append(s.touched, t)
 		}
 		e := t.batch

@@ -39,13 +39,24 @@ func (r *EnqueueReply) Add(n uint64) {
 }
 
 // Deliver carries messages of one queue for one consumer, in order. The channel
-// releases Chunk after encoding them.
+// calls Release when they are written.
 type Deliver struct {
 	Queue *actor.PID
 	Tag   string
 	NoAck bool
 	Items []Delivery
 	Chunk *message.Chunk
+	// Written counts the items that the channel has dealt with.
+	Written int
+}
+
+// Release gives the batch's chunk back, and its slice to the next batch. A
+// second call does nothing.
+func (d *Deliver) Release() {
+	d.Chunk.Release()
+	d.Chunk = nil
+	recycle(&deliveryPool, d.Items)
+	d.Items = nil
 }
 
 // Delivery is one message for a consumer.

@@ -20,21 +20,25 @@ type Enqueue struct {
 	Debt message.Debt
 }
 
-// Release gives the batch's credit back to the connection it came from.
+// Release gives the batch's credit back to the connection it came from, and its
+// slice to the next batch: the messages are gone then. A second call does
+// nothing.
 func (e *Enqueue) Release() {
 	e.Chunk.Release()
 	e.Chunk = nil
 	e.Debt.Settle()
+	recycle(&messagePool, e.Messages)
+	e.Messages = nil
 }
 
 // Answer: a queue that ended has taken and discarded the batch (LEASE-7,
 // DESIGN §5a.2); one that failed refuses it.
 func (e *Enqueue) Answer(f Fate) (*actor.PID, any) {
-	e.Release()
 	reply := &EnqueueReply{Refused: f == Failed}
 	for i := range e.Messages {
 		reply.Add(e.Messages[i].Number)
 	}
+	e.Release()
 	if len(reply.Ranges) == 0 {
 		return nil, nil
 	}

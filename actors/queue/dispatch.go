@@ -59,7 +59,7 @@ func (s *state) pass(c *consumer, m *message.Message, chunk *message.Chunk) {
 
 func (s *state) give(c *consumer, d mail.Delivery) {
 	if c.deliver == nil {
-		c.deliver = &mail.Deliver{Queue: s.self, Tag: c.tag, NoAck: c.noAck}
+		c.deliver = mail.NewDeliver(s.self, c.tag, c.noAck)
 		s.touched = append(s.touched, c)
 	}
 	c.deliver.Items = append(c.deliver.Items, d)

@@ -36,7 +36,7 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 			s.note(&taken, m.Number)
 		}
 	}
-	e.Release()
+	s.out.done = append(s.out.done, e)
 	if taken != nil {
 		s.send(e.From, taken)
 	}
@@ -125,7 +125,7 @@ func (s *state) keep(m *message.Message, deadline int64, now clock.Instant) back
 // remove forgets a message for good.
 func (s *state) remove(h backlog.Handle, why store.Reason) {
 	if s.queue.Durable {
-		if e := s.messages.Get(h); e.Persistent {
+		if e := s.messages.Entry(h); e.Persistent {
 			s.removed(e.Seq, why)
 		}
 	}

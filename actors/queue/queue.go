@@ -89,6 +89,11 @@ func (q *queue) carryOut(ctx actor.Context) {
 	if cap(s.out.posts) > 64 {
 		s.out.posts = nil
 	}
+	for i, e := range s.out.done {
+		e.Release()
+		s.out.done[i] = nil
+	}
+	s.out.done = s.out.done[:0]
 	for _, w := range s.out.watch {
 		ctx.Watch(w)
 	}

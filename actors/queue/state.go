@@ -65,6 +65,7 @@ type outcome struct {
 	records []store.Record
 	commit  commit // for the records
 	again   bool
+	done    []*mail.Enqueue // to be released once what they led to is sent
 }
 
 type post struct {

@@ -1,6 +1,10 @@
 package message
 
-import "sync/atomic"
+import (
+	"math/bits"
+	"sync"
+	"sync/atomic"
+)
 
 // Gate bounds the bytes of one connection that are between its socket and the
 // queues (DESIGN §3, bounded by credit). The reader waits at it before it reads
@@ -55,12 +59,38 @@ type Chunk struct {
 	gate *Gate
 }
 
-// NewChunk charges gate with size bytes and allocates them.
+// Buffers of busy connections are used again: 16 KiB to 256 KiB, by powers of
+// two. Smaller ones cost the collector little, larger ones are rare.
+const (
+	pooledFrom = 14
+	pooledTo   = 18
+)
+
+var buffers [pooledTo - pooledFrom + 1]sync.Pool // of *[]byte
+
+// NewChunk makes a chunk of size bytes or somewhat more, and charges gate with
+// them.
 func (g *Gate) NewChunk(size int) *Chunk {
-	g.Charge(size)
-	c := &Chunk{Buf: make([]byte, size), gate: g}
+	c := &Chunk{gate: g}
+	if class := poolFor(size); class < 0 {
+		c.Buf = make([]byte, size)
+	} else if b, _ := buffers[class].Get().(*[]byte); b != nil {
+		c.Buf = *b
+	} else {
+		c.Buf = make([]byte, 1<<(class+pooledFrom))
+	}
+	g.Charge(len(c.Buf))
 	c.refs.Store(1)
 	return c
+}
+
+// poolFor is the pool whose buffers hold size bytes, -1 for none.
+func poolFor(size int) int {
+	class := bits.Len(uint(size-1)) - pooledFrom
+	if size <= 1<<(pooledFrom-1) || class >= len(buffers) {
+		return -1
+	}
+	return max(class, 0)
 }
 
 // Retain adds a reference. A nil chunk has none to count.
@@ -78,6 +108,11 @@ func (c *Chunk) Release() {
 	switch n := c.refs.Add(-1); {
 	case n == 0:
 		c.gate.Refund(len(c.Buf))
+		if class := poolFor(len(c.Buf)); class >= 0 && len(c.Buf) == 1<<(class+pooledFrom) {
+			buf := c.Buf
+			buffers[class].Put(&buf)
+		}
+		c.Buf = nil
 	case n < 0:
 		panic("message: chunk released more often than retained")
 	}

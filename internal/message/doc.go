@@ -8,9 +8,9 @@
 // under way (DESIGN §3, §5a.10).
 //
 // States: a Chunk is held by whoever retained it. The last Release gives its
-// bytes back to the connection's Gate; the memory itself is left to the
-// garbage collector, so a reference lost in a panic costs credit of a
-// connection that is being closed, never correctness.
+// bytes back to the connection's Gate and its memory to the next chunk. A
+// reference lost in a panic leaves the memory to the garbage collector and
+// costs credit of a connection that is being closed, never correctness.
 //
 // Deadlines: none here; the queue computes them at enqueue.
 //

@@ -1,0 +1,46 @@
+package mail
+
+import (
+	"sync"
+
+	"candlemark/internal/message"
+)
+
+// The slices of the two hot mails are used again: at a million messages a
+// second they would be most of what the collector has to look at. Only their
+// receivers give them back, when nothing refers to them any more.
+
+// pooledItems bounds the slices that are kept, in messages.
+const pooledItems = 4096
+
+var (
+	messagePool  sync.Pool // of *[]message.Message
+	deliveryPool sync.Pool // of *[]Delivery
+)
+
+// NewEnqueue makes an empty batch.
+func NewEnqueue(from Address) *Enqueue {
+	e := &Enqueue{From: from}
+	if s, _ := messagePool.Get().(*[]message.Message); s != nil {
+		e.Messages = *s
+	}
+	return e
+}
+
+// NewDeliver makes an empty delivery batch.
+func NewDeliver(queue Address, tag string, noAck bool) *Deliver {
+	d := &Deliver{Queue: queue, Tag: tag, NoAck: noAck}
+	if s, _ := deliveryPool.Get().(*[]Delivery); s != nil {
+		d.Items = *s
+	}
+	return d
+}
+
+func recycle[T any](pool *sync.Pool, s []T) {
+	if cap(s) == 0 || cap(s) > pooledItems {
+		return
+	}
+	clear(s)
+	s = s[:0]
+	pool.Put(&s)
+}
