@@ -23,7 +23,7 @@ func TestTTL5_TTL6_Expiration(t *testing.T) {
 			}
 			continue
 		}
-		want := "PRECONDITION_FAILED - invalid expiration '" + c.text + "': " + c.err
+		want := "channel error 406: PRECONDITION_FAILED - invalid expiration '" + c.text + "': " + c.err
 		if err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", c.text, err, want)
 		}
