@@ -1,0 +1,215 @@
+package connection_test
+
+import (
+	"io"
+	"log/slog"
+	"net"
+	"testing"
+	"time"
+
+	"candlemark/actors/connection"
+	"candlemark/actors/mail"
+	"candlemark/actors/mailbox"
+	"candlemark/internal/auth"
+	"candlemark/internal/clock"
+	"candlemark/internal/outbox"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// tcp is a connection over a real socket, with the broker's own dispatcher.
+func tcp(t testing.TB, channel func(connection.ChannelSpec) actor.Actor, wrap wrapper) net.Conn {
+	system := actor.NewActorSystemWithConfig(actor.Configure(
+		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) })))
+	dispatcher := mailbox.NewDispatcher(0)
+	hot := func(producer actor.Producer, more ...actor.PropsOption) *actor.Props {
+		return actor.PropsFromProducer(producer, append(more, actor.WithDispatcher(dispatcher),
+			actor.WithMailbox(func() actor.Mailbox { return mailbox.New(func(any) {}) }))...)
+	}
+	ended := make(chan struct{})
+	tellEnd := actor.WithReceiverMiddleware(func(next actor.ReceiverFunc) actor.ReceiverFunc {
+		return func(ctx actor.ReceiverContext, m *actor.MessageEnvelope) {
+			next(ctx, m)
+			if _, ok := m.Message.(*actor.Stopped); ok {
+				close(ended)
+			}
+		}
+	})
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	client, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	vhost := topology.NewVHost("/")
+	system.Root.Spawn(hot(func() actor.Actor {
+		return connection.New(connection.Config{
+			Conn: wrap(conn), Clock: clock.New(), Authenticator: auth.NewGuest(), Permissions: auth.NewGuest(),
+			VHost: func(string) (*topology.VHost, bool) { return vhost, true },
+			NewChannel: func(s connection.ChannelSpec) *actor.Props {
+				return hot(func() actor.Actor { return channel(s) })
+			},
+		})
+	}, tellEnd))
+	t.Cleanup(func() {
+		client.Close()
+		<-ended
+		dispatcher.Stop()
+		system.Shutdown()
+	})
+	return client
+}
+
+type wrapper = func(net.Conn) net.Conn
+
+func asItIs(c net.Conn) net.Conn { return c }
+
+// plain hides the descriptor of a socket.
+type plain struct{ net.Conn }
+
+func hidden(c net.Conn) net.Conn { return plain{c} }
+
+// dial does the handshake and opens channel 1.
+func dial(t testing.TB, conn net.Conn) {
+	b := append([]byte{}, protocol.ProtocolHeader[:]...)
+	b = append(b, methodFrames(0, &protocol.ConnectionStartOk{Mechanism: "PLAIN", Response: []byte("\x00guest\x00guest")},
+		&protocol.ConnectionTuneOk{ChannelMax: 2047, FrameMax: 131072}, &protocol.ConnectionOpen{VirtualHost: "/"})...)
+	b = append(b, methodFrames(1, &protocol.ChannelOpen{})...)
+	if _, err := conn.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if m := readMethod(t, conn); m.Name() == "channel.open-ok" {
+			return
+		}
+	}
+}
+
+func readMethod(t testing.TB, conn net.Conn) protocol.Method {
+	frame := make([]byte, 7, 4096)
+	if _, err := io.ReadFull(conn, frame); err != nil {
+		t.Fatal(err)
+	}
+	frame = frame[:int(frame[5])<<8+int(frame[6])+8]
+	if _, err := io.ReadFull(conn, frame[7:]); err != nil {
+		t.Fatal(err)
+	}
+	f, _, _, err := protocol.ParseFrame(frame, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := protocol.DecodeMethod(f.Payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestTCPClose(t *testing.T) {
+	for _, wrap := range []wrapper{asItIs, hidden} {
+		conn := tcp(t, func(s connection.ChannelSpec) actor.Actor { return &sink{spec: s} }, wrap)
+		dial(t, conn)
+		if _, err := conn.Write(methodFrames(0, &protocol.ConnectionClose{ReplyCode: 200})); err != nil {
+			t.Fatal(err)
+		}
+		if m := readMethod(t, conn); m.Name() != "connection.close-ok" {
+			t.Fatalf("got %+v", m)
+		}
+		if n, err := conn.Read(make([]byte, 1)); err != io.EOF {
+			t.Fatalf("%d %v", n, err)
+		}
+	}
+}
+
+// The client sees our header and then the end at once, though we linger.
+func TestTCPWrongHeader(t *testing.T) {
+	conn := tcp(t, nil, asItIs)
+	if _, err := conn.Write([]byte("GET / HTTP/1.1\r\nHost: broker\r\n\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
+	got, err := io.ReadAll(conn)
+	if err != nil || string(got) != string(protocol.ProtocolHeader[:]) {
+		t.Fatalf("%q %v", got, err)
+	}
+}
+
+// An error is read by a client that goes on publishing regardless.
+func TestTCPErrorIsRead(t *testing.T) {
+	conn := tcp(t, func(s connection.ChannelSpec) actor.Actor { return &sink{spec: s} }, asItIs)
+	dial(t, conn)
+	stop := make(chan struct{})
+	defer close(stop)
+	if _, err := conn.Write([]byte{9, 0, 1, 0, 0, 0, 0, protocol.FrameEnd}); err != nil {
+		t.Fatal(err)
+	}
+	frames := contentFrames(1, 1000)
+	for range 100 {
+		if _, err := conn.Write(frames); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m, ok := readMethod(t, conn).(*protocol.ConnectionClose); !ok || m.ReplyCode != 501 {
+		t.Fatalf("got %+v", m)
+	}
+}
+
+// sink is a channel that counts methods and answers every basic.get-empty with
+// one of its own.
+type sink struct {
+	spec connection.ChannelSpec
+	acks chan<- int
+}
+
+func (s *sink) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *mail.Inbound:
+		n := 0
+		for _, run := range m.Runs {
+			for len(run) > 0 {
+				f, length, _, _ := protocol.ParseFrame(run, 0)
+				if f.Type == protocol.FrameMethod {
+					n++
+					if f.Payload[3] == 72 {
+						s.spec.Outbox.End(protocol.AppendMethodFrame(s.spec.Outbox.Begin(), 1, &protocol.BasicGetEmpty{}))
+					}
+				}
+				run = run[length:]
+			}
+		}
+		m.Chunk.Release()
+		if s.acks != nil {
+			s.acks <- n
+		}
+	case *mail.CloseChannel:
+		ctx.Send(s.spec.Connection, &mail.ChannelClosed{ID: s.spec.ID, Channel: ctx.Self()})
+		ctx.Stop(ctx.Self())
+	case *flood:
+		m.run(ctx, s.spec.Outbox)
+	}
+}
+
+// flood fills the outbox with n frames as long as there is room.
+type flood struct{ n int }
+
+func (f *flood) run(ctx actor.Context, o *outbox.Outbox) {
+	var body [100]byte
+	b := o.Begin()
+	for ; f.n > 0 && o.RoomFor(b); f.n-- {
+		b = protocol.AppendBodyFrames(b, 1, body[:], 0)
+	}
+	o.End(b)
+	if f.n > 0 {
+		self, root := ctx.Self(), ctx.ActorSystem().Root
+		o.WhenRoom(func() { root.Send(self, f) })
+	}
+}
