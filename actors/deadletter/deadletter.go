@@ -1,7 +1,7 @@
 package deadletter
 
 import (
-	"time"
+	"math/rand/v2"
 
 	"candlemark/actors/mail"
 	"candlemark/internal/topology"
@@ -27,12 +27,13 @@ type deadletter struct{ state state }
 // New makes the actor.
 func New(cfg Config) actor.Actor {
 	d := &deadletter{}
-	d.state.init(cfg, uint64(time.Now().UnixNano()))
+	d.state.init(cfg, rand.Uint64()>>1)
 	return d
 }
 
 // Receive handles one mail: the core decides, then the outcome is carried out.
 func (d *deadletter) Receive(ctx actor.Context) {
+	defer mail.AnswerPanic(ctx)
 	s := &d.state
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
@@ -66,8 +67,4 @@ func (d *deadletter) carryOut(ctx actor.Context) {
 	clear(out.watch)
 	clear(out.posts)
 	out.watch, out.posts = out.watch[:0], out.posts[:0]
-	if reason := out.failure; reason != nil {
-		out.failure = nil
-		panic(reason) // the message is dealt with; the supervisor counts
-	}
 }

@@ -10,13 +10,14 @@
 // has answered or is gone, or at once for what the rules drop (DL-13, DL-25).
 //
 // A message that dies again in a target comes back as new mail: chains are
-// iterated, never recursive. A message that makes the actor panic is dropped,
-// logged and counted, so that it does not take the others with it.
+// iterated, never recursive. A message that panics on its way is dropped, logged
+// and counted, so that it does not take the others with it.
 //
 // States: none besides the copies.
 //
 // Deadlines: none.
 //
-// A restart loses: all of it. Every source is told and sends again what was not
+// A restart (its supervisor restarts it after a panic) loses: all of it. Every
+// source is told and sends again what was not
 // answered, so that duplicates are possible and loss is not (DESIGN §5a.12).
 package deadletter

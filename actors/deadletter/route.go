@@ -102,7 +102,6 @@ func (s *state) drop(b *batch, l *letter) {
 	if reason == nil {
 		return
 	}
-	s.out.failure = reason
 	b.stats.Failed.Add(1)
 	s.log.Error().Str("vhost", s.vhost.Name).Str("queue", b.Queue).Uint64("id", l.id).Interface("reason", reason).
 		Bytes("stack", debug.Stack()).Msg("dead letter dropped: it made the dead-letter actor panic")

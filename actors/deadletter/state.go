@@ -23,8 +23,8 @@ type state struct {
 	copies  ledger.Ledger[parcelCopy]
 	watched map[string]struct{} // targets, by the id of their PID
 	cycles  map[string]struct{} // those that were warned of
-	// base is added to the numbers of copies, so that an answer to an earlier
-	// incarnation settles nothing in this one.
+	// base is added to the numbers of copies. It is random, so that an answer to
+	// an earlier incarnation settles nothing in this one.
 	base    uint64
 	router  router
 	parcels parcels
@@ -34,9 +34,8 @@ type state struct {
 
 // outcome is what must happen after a turn, in order.
 type outcome struct {
-	watch   []mail.Address
-	posts   []post
-	failure any // what a message panicked with
+	watch []mail.Address
+	posts []post
 }
 
 type post struct {
@@ -68,7 +67,6 @@ type parcelCopy struct {
 	target mail.Address
 }
 
-// init makes the state of an incarnation that began at base, in ns.
 func (s *state) init(cfg Config, base uint64) {
 	s.base = base
 	s.vhost, s.stats, s.log = cfg.VHost, cfg.Stats, cfg.Log

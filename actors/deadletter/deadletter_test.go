@@ -1,0 +1,300 @@
+package deadletter_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+)
+
+func TestDL15DL17DL20Republished(t *testing.T) {
+	inHouse(t, func(h *house) {
+		source, target := h.queue("source"), h.queue("target")
+		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout", Internal: true}, "", "", target) // DL-14
+		d := letter(source, "expired", "dlx", 1, 2)
+		d.Dead[0].Message.TTL, d.Dead[0].Message.Priority, d.Dead[0].Message.Persistent = 60, 4, true
+		h.send(d)
+		e := take[*mail.Enqueue](h, target)
+		m := &e.Messages[0]
+		if len(e.Messages) != 2 || string(m.Exchange) != "dlx" || string(m.RoutingKey) != "k" || m.TTL != message.NoTTL ||
+			m.Priority != 4 || !m.Persistent || !m.Owned || !m.Overlay.DropExpiration || m.Number == 0 {
+			t.Errorf("%+v", m)
+		}
+		want := message.Death{Queue: "source", Reason: "expired", Exchange: "orig", RoutingKeys: []string{"k"}, Count: 1, Time: 1000,
+			OriginalExpiration: "60"}
+		if got := fmt.Sprint(m.Overlay.Deaths); got != fmt.Sprint([]message.Death{want}) {
+			t.Errorf("deaths %v", got)
+		}
+		if e.Messages[1].Overlay.Deaths[0].OriginalExpiration != "" {
+			t.Error("the second one had no expiration")
+		}
+		if v, _ := headerOf(t, m).Get("x-first-death-queue"); v != "source" {
+			t.Errorf("x-first-death-queue %v", v)
+		}
+
+		d = letter(source, "rejected", "dlx", 3, 1)
+		d.RoutingKey, d.HasKey = "dead", true
+		h.send(d)
+		e = take[*mail.Enqueue](h, target)
+		if m := &e.Messages[0]; string(m.RoutingKey) != "dead" || m.Overlay.Deaths[0].RoutingKeys[0] != "k" {
+			t.Errorf("%+v", m)
+		}
+	})
+}
+
+func TestOneMailPerTargetAndReplyWhenAllHaveAnswered(t *testing.T) {
+	inHouse(t, func(h *house) {
+		source, a, b := h.queue("source"), h.queue("a"), h.queue("b")
+		h.exchange(&topology.Exchange{Name: "dlx", Type: "direct"}, "", "k", a, b)
+		h.send(letter(source, "expired", "dlx", 10, 3))
+		toA, toB := take[*mail.Enqueue](h, a), take[*mail.Enqueue](h, b)
+		h.nothing(a)
+		h.nothing(source)
+		if len(toA.Messages) != 3 || toA.Messages[0].Number+2 != toA.Messages[2].Number || !toA.From.Equal(h.pid) {
+			t.Errorf("%+v", toA)
+		}
+		h.answer(toA, false)
+		h.nothing(source)
+		first := toB.Messages[0].Number
+		h.send(&mail.EnqueueReply{Ranges: []mail.Range{{First: first + 1, Last: first + 2}}})
+		h.settled(source, mail.Range{First: 11, Last: 12})
+		h.send(&mail.EnqueueReply{Ranges: []mail.Range{{First: first, Last: first}}, Refused: true})
+		h.settled(source, mail.Range{First: 10, Last: 10})
+		h.answer(toB, false) // again: nothing is settled twice
+		h.send(&mail.EnqueueReply{Ranges: []mail.Range{{First: 1, Last: 100}}})
+		h.nothing(source)
+		s := h.stats.ByReason("expired")
+		if s.Routed.Load() != 3 || s.Confirmed.Load() != 2 || s.Refused.Load() != 1 {
+			t.Errorf("routed %d, confirmed %d, refused %d", s.Routed.Load(), s.Confirmed.Load(), s.Refused.Load())
+		}
+	})
+}
+
+func TestDL13Dropped(t *testing.T) {
+	inHouse(t, func(h *house) {
+		source, ae := h.queue("source"), h.queue("ae")
+		h.send(letter(source, "maxlen", "dlx", 1, 3))
+		h.settled(source, mail.Range{First: 1, Last: 3})
+		h.exchange(&topology.Exchange{Name: "dlx", Type: "direct"}, "", "k")
+		h.send(letter(source, "maxlen", "dlx", 4, 2))
+		h.settled(source, mail.Range{First: 4, Last: 5})
+		s := h.stats.ByReason("maxlen")
+		if s.NoExchange.Load() != 3 || s.Unroutable.Load() != 2 || s.Routed.Load() != 0 {
+			t.Error("miscounted")
+		}
+		h.exchange(&topology.Exchange{Name: "alt", Type: "fanout"}, "", "", ae)
+		h.exchange(&topology.Exchange{Name: "dlx", Type: "direct"}, "alt", "k")
+		h.send(letter(source, "maxlen", "dlx", 6, 1))
+		if m := take[*mail.Enqueue](h, ae).Messages[0]; string(m.Exchange) != "dlx" {
+			t.Errorf("%+v", m)
+		}
+	})
+}
+
+func TestDL1DefaultExchange(t *testing.T) {
+	inHouse(t, func(h *house) {
+		source, target := h.queue("source"), h.queue("k")
+		h.send(letter(source, "rejected", "", 1, 1))
+		if m := take[*mail.Enqueue](h, target).Messages[0]; string(m.Exchange) != "" || string(m.RoutingKey) != "k" {
+			t.Errorf("%+v", m)
+		}
+	})
+}
+
+func TestDL25DL26Cycles(t *testing.T) {
+	hop := func(queue, reason string) message.Death { return message.Death{Queue: queue, Reason: reason} }
+	table := []struct {
+		name    string
+		before  []message.Death // oldest first
+		queue   string          // it dies in now
+		reason  string
+		target  string
+		dropped bool
+	}{
+		{"self by expiry", nil, "a", "expired", "a", true},
+		{"self by maxlen", nil, "a", "maxlen", "a", true},
+		{"self by rejection", nil, "a", "rejected", "a", false},
+		{"a b a expired", []message.Death{hop("a", "expired")}, "b", "expired", "a", true},
+		{"retry pattern", []message.Death{hop("a", "rejected")}, "b", "expired", "a", false},
+		{"rejected in a, b c b by expiry", []message.Death{hop("a", "rejected"), hop("b", "expired")}, "c", "expired", "b", true},
+		{"rejected in a, later expired in a", []message.Death{hop("a", "rejected")}, "a", "expired", "a", true},
+		{"another queue", []message.Death{hop("a", "expired")}, "b", "expired", "c", false},
+	}
+	for _, row := range table {
+		t.Run(row.name, func(t *testing.T) {
+			inHouse(t, func(h *house) {
+				source, target, other := h.queue(row.queue), (*probe)(nil), h.queue("other")
+				if target = source; row.target != row.queue {
+					target = h.queue(row.target)
+				}
+				h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout"}, "", "", target, other)
+				d := letter(source, row.reason, "dlx", 1, 1)
+				for _, death := range row.before {
+					d.Dead[0].Message.Overlay = d.Dead[0].Message.Overlay.Died(death)
+				}
+				h.send(d)
+				if !row.dropped {
+					take[*mail.Enqueue](h, target)
+				}
+				h.nothing(target)
+				h.answer(take[*mail.Enqueue](h, other), false) // dropped for that target only
+				if cycles := h.stats.ByReason(row.reason).Cycles.Load(); (cycles == 1) != row.dropped {
+					t.Errorf("%d cycles", cycles)
+				}
+			})
+		})
+	}
+}
+
+func TestDL27OneWarningPerCycle(t *testing.T) {
+	inHouse(t, func(h *house) {
+		a, b := h.queue("a"), h.queue("b")
+		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout"}, "", "", a)
+		h.send(letter(a, "expired", "dlx", 1, 100), letter(a, "expired", "dlx", 101, 1))
+		h.settled(a, mail.Range{First: 1, Last: 100})
+		h.settled(a, mail.Range{First: 101, Last: 101})
+		if n := strings.Count(h.log.String(), `"level":"warn"`); n != 1 {
+			t.Errorf("%d warnings: %s", n, h.log.String())
+		}
+		d := letter(b, "expired", "dlx", 1, 1)
+		d.Dead[0].Message.Overlay = d.Dead[0].Message.Overlay.Died(message.Death{Queue: "a", Reason: "expired"})
+		h.send(d)
+		if !strings.Contains(h.log.String(), `"queues":["a","b","a"]`) {
+			t.Error(h.log.String())
+		}
+	})
+}
+
+func TestOrderAcrossTurns(t *testing.T) {
+	inHouse(t, func(h *house) {
+		source, other, target := h.queue("source"), h.queue("other"), h.queue("target")
+		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout"}, "", "", target)
+		const n = 3000 // several turns
+		h.send(letter(source, "expired", "dlx", 1, n), letter(other, "rejected", "dlx", 1, n), letter(source, "maxlen", "dlx", n+1, n))
+		next := map[string]uint64{"source": 1, "other": 1}
+		number := uint64(0)
+		target.mu.Lock()
+		mails := target.mails
+		target.mu.Unlock()
+		for _, m := range mails {
+			for _, m := range m.(*mail.Enqueue).Messages {
+				from := m.Overlay.Deaths[0].Queue
+				if m.Body[0] != byte(next[from]) || number != 0 && m.Number != number+1 {
+					t.Fatalf("%s: %d instead of %d, number %d after %d", from, m.Body[0], byte(next[from]), m.Number, number)
+				}
+				next[from]++
+				number = m.Number
+			}
+		}
+		if next["source"] != 2*n+1 || next["other"] != n+1 {
+			t.Errorf("next %v", next)
+		}
+		for _, m := range mails {
+			h.answer(m.(*mail.Enqueue), false)
+		}
+		settled := uint64(0)
+		for len(source.mails) > 0 {
+			for _, r := range take[*mail.DeadLetterReply](h, source).IDs {
+				settled += r.Last - r.First + 1
+			}
+		}
+		if settled != 2*n {
+			t.Errorf("%d settled", settled)
+		}
+	})
+}
+
+func TestTargetThatEndsSettles(t *testing.T) {
+	inHouse(t, func(h *house) {
+		source, a, b := h.queue("source"), h.queue("a"), h.queue("b")
+		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout"}, "", "", a, b)
+		h.send(letter(source, "expired", "dlx", 1, 2))
+		take[*mail.Enqueue](h, a)
+		h.answer(take[*mail.Enqueue](h, b), false)
+		h.nothing(source)
+		_ = h.root.StopFuture(a.queue.PID).Wait()
+		synctest.Wait()
+		h.settled(source, mail.Range{First: 1, Last: 1})
+		h.settled(source, mail.Range{First: 2, Last: 2})
+		if n := h.stats.ByReason("expired").LostTargets.Load(); n != 2 {
+			t.Errorf("%d lost", n)
+		}
+		h.send(letter(source, "expired", "dlx", 3, 1)) // an older snapshot still names it
+		h.answer(take[*mail.Enqueue](h, b), false)
+		h.settled(source, mail.Range{First: 3, Last: 3})
+	})
+}
+
+func TestHeadersExchangeSeesTheDeath(t *testing.T) {
+	inHouse(t, func(h *house) {
+		source, target := h.queue("source"), h.queue("target")
+		r, _ := topology.NewRoutes("headers")
+		r, _ = r.With(topology.Binding{Destination: "target", Arguments: protocol.Table{{Key: "x-match", Value: "all-with-x"},
+			{Key: "x-last-death-queue", Value: "source"}, {Key: "mine", Value: int32(1)}}}, topology.Target{Queue: target.queue})
+		x := &topology.Exchange{Name: "dlx", Type: "headers"}
+		x.Publish(r)
+		h.vhost.Publish(h.vhost.Directory().WithExchange(x))
+		d := letter(source, "expired", "dlx", 1, 1)
+		var p protocol.Properties
+		p.Flags, p.Headers = protocol.FlagHeaders, protocol.Table{{Key: "mine", Value: int32(1)}}
+		d.Dead[0].Message.Header = p.Append(nil)
+		h.send(d)
+		take[*mail.Enqueue](h, target)
+	})
+}
+
+func TestQueueExpiredIsCounted(t *testing.T) {
+	inHouse(t, func(h *house) {
+		h.send(&mail.QueueExpired{Queue: "q", Discarded: 5})
+		if h.stats.QueuesExpired.Load() != 1 || h.stats.Discarded.Load() != 5 || !strings.Contains(h.log.String(), `"queue":"q"`) {
+			t.Error(h.log.String())
+		}
+	})
+}
+
+func TestPoisonCostsOneMessage(t *testing.T) {
+	inHouse(t, func(h *house) {
+		source, target := h.queue("source"), h.queue("target")
+		x := &topology.Exchange{Name: "dlx", Type: "direct"}
+		h.exchange(x, "", "k", target)
+		r, _ := x.Routes().With(topology.Binding{Destination: "nobody", RoutingKey: "poison"}, topology.Target{}) // leads nowhere
+		x.Publish(r)
+		d := letter(source, "expired", "dlx", 1, 3)
+		d.Dead[1].Message.RoutingKey = []byte("poison")
+		h.send(d)
+		e := take[*mail.Enqueue](h, target)
+		if len(e.Messages) != 2 {
+			t.Fatalf("%+v", e)
+		}
+		h.settled(source, mail.Range{First: 2, Last: 2})
+		h.answer(e, false)
+		h.settled(source, mail.Range{First: 1, Last: 1}, mail.Range{First: 3, Last: 3})
+		if n := h.stats.ByReason("expired").Failed.Load(); n != 1 || !strings.Contains(h.log.String(), `"queue":"source"`) {
+			t.Errorf("%d failed: %s", n, h.log.String())
+		}
+	})
+}
+
+func TestRestartTellsTheSources(t *testing.T) {
+	inHouse(t, func(h *house) {
+		source, other, target := h.queue("source"), h.queue("other"), h.queue("k")
+		h.send(letter(source, "expired", "", 1, 3))
+		old := take[*mail.Enqueue](h, target)
+		h.send((*mail.QueueExpired)(nil)) // panics
+		if r := take[*mail.DeadLetterReply](h, source); !r.Lost || r.Incarnation != 3 {
+			t.Errorf("%+v", r)
+		}
+		h.nothing(other)
+		h.send(letter(source, "expired", "", 1, 3))
+		again := take[*mail.Enqueue](h, target)
+		h.answer(old, false) // settles nothing of the new incarnation
+		h.nothing(source)
+		h.answer(again, false)
+		h.settled(source, mail.Range{First: 1, Last: 3})
+	})
+}

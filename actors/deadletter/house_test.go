@@ -1,0 +1,171 @@
+package deadletter_test
+
+import (
+	"bytes"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"candlemark/actors/deadletter"
+	"candlemark/actors/mail"
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/rs/zerolog"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// probe is a queue: it keeps its mail for the test.
+type probe struct {
+	queue *topology.Queue
+	mu    sync.Mutex
+	mails []any
+}
+
+func (p *probe) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *actor.Started, *actor.Stopping, *actor.Stopped:
+	default:
+		p.mu.Lock()
+		p.mails = append(p.mails, m)
+		p.mu.Unlock()
+	}
+}
+
+// house is one dead-letter actor with queues and exchanges, in a bubble.
+type house struct {
+	t      *testing.T
+	root   *actor.RootContext
+	vhost  *topology.VHost
+	pid    *actor.PID
+	stats  *deadletter.Stats
+	log    bytes.Buffer
+	probes []*probe
+}
+
+// inHouse runs test with a dead-letter actor.
+func inHouse(t *testing.T, test func(h *house)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		system := actor.NewActorSystemWithConfig(actor.Configure(
+			actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) })))
+		h := &house{t: t, root: system.Root, vhost: topology.NewVHost("/"), stats: &deadletter.Stats{}}
+		strategy := actor.NewOneForOneStrategy(10, time.Minute, actor.DefaultDecider)
+		h.pid = system.Root.WithGuardian(strategy).Spawn(actor.PropsFromProducer(func() actor.Actor {
+			return deadletter.New(deadletter.Config{VHost: h.vhost, Stats: h.stats, Log: zerolog.New(&h.log)})
+		}))
+		h.vhost.Publish(h.vhost.Directory().WithExchange(&topology.Exchange{Type: "direct"}))
+		defer func() {
+			_ = h.root.StopFuture(h.pid).Wait()
+			for _, p := range h.probes {
+				_ = h.root.StopFuture(p.queue.PID).Wait()
+			}
+			system.Shutdown()
+			time.Sleep(system.Config.DeadLetterThrottleInterval) // the library's own goroutine ends after that
+		}()
+		test(h)
+	})
+}
+
+func (h *house) queue(name string) *probe {
+	p := &probe{queue: &topology.Queue{Name: name}}
+	p.queue.PID = h.root.Spawn(actor.PropsFromProducer(func() actor.Actor { return p }))
+	h.probes = append(h.probes, p)
+	h.vhost.Publish(h.vhost.Directory().WithQueue(p.queue))
+	return p
+}
+
+// exchange makes an exchange with bindings of key to each queue.
+func (h *house) exchange(x *topology.Exchange, alternate, key string, queues ...*probe) {
+	r, _ := topology.NewRoutes(x.Type)
+	for _, q := range queues {
+		r, _ = r.With(topology.Binding{Destination: q.queue.Name, RoutingKey: key}, topology.Target{Queue: q.queue})
+	}
+	x.Publish(r.WithAlternate(alternate))
+	h.vhost.Publish(h.vhost.Directory().WithExchange(x))
+}
+
+func (h *house) send(mails ...any) {
+	for _, m := range mails {
+		h.root.Send(h.pid, m)
+	}
+	synctest.Wait()
+}
+
+// letter is a DeadLetter from queue from with n messages, numbered from first.
+func letter(from *probe, reason, exchange string, first uint64, n int) *mail.DeadLetter {
+	d := &mail.DeadLetter{From: from.queue.PID, Queue: from.queue.Name, Incarnation: 3, Reason: reason, Exchange: exchange, Time: 1000}
+	for i := range uint64(n) {
+		d.Dead = append(d.Dead, mail.Dead{ID: first + i, Message: message.Message{
+			Exchange: []byte("orig"), RoutingKey: []byte("k"), Header: []byte{0, 0}, Body: []byte{byte(first + i)}, TTL: message.NoTTL, Owned: true,
+		}})
+	}
+	return d
+}
+
+func take[T any](h *house, p *probe) T {
+	h.t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var none T
+	if len(p.mails) == 0 {
+		h.t.Fatalf("%s has no mail, want %T", p.queue.Name, none)
+	}
+	m, ok := p.mails[0].(T)
+	if !ok {
+		h.t.Fatalf("%s has %T %v, want %T", p.queue.Name, p.mails[0], p.mails[0], none)
+	}
+	p.mails = p.mails[1:]
+	return m
+}
+
+func (h *house) nothing(p *probe) {
+	h.t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.mails) > 0 {
+		h.t.Fatalf("%s has unexpected %T %v", p.queue.Name, p.mails[0], p.mails[0])
+	}
+}
+
+// answer settles all of e.
+func (h *house) answer(e *mail.Enqueue, refused bool) {
+	r := &mail.EnqueueReply{Refused: refused}
+	for i := range e.Messages {
+		r.Add(e.Messages[i].Number)
+	}
+	h.send(r)
+}
+
+// settled takes the next reply from p, which must be for these IDs.
+func (h *house) settled(p *probe, want ...mail.Range) {
+	h.t.Helper()
+	r := take[*mail.DeadLetterReply](h, p)
+	if len(r.IDs) != len(want) || r.Lost || r.Incarnation != 3 {
+		h.t.Fatalf("%+v, want %v", r, want)
+	}
+	for i := range want {
+		if r.IDs[i] != want[i] {
+			h.t.Fatalf("%+v, want %v", r, want)
+		}
+	}
+}
+
+func headerOf(t *testing.T, m *message.Message) protocol.Table {
+	t.Helper()
+	raw, err := m.Overlay.Header(m.Header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := protocol.DecodeProperties(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Headers
+}
