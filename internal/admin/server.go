@@ -1,0 +1,118 @@
+package admin
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"candlemark/internal/auth"
+
+	"github.com/rs/zerolog"
+)
+
+// Limits on one request.
+const (
+	maxBody    = 1 << 20          // bytes
+	maxHeaders = 64 << 10         // bytes
+	patience   = 30 * time.Second // with the broker
+)
+
+// Users knows who may log in and which virtual hosts they may open.
+type Users interface {
+	auth.Authenticator
+	auth.Permissions
+}
+
+// NewServer makes the HTTP server of the API with all its limits set. The caller
+// opens the listener and shuts the server down.
+func NewServer(broker Broker, users Users, log zerolog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           NewHandler(broker, users, log),
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      patience + 30*time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    maxHeaders,
+	}
+}
+
+// api answers requests.
+type api struct {
+	broker Broker
+	users  Users
+	log    zerolog.Logger
+}
+
+// NewHandler makes the handler of everything below /api/.
+func NewHandler(broker Broker, users Users, log zerolog.Logger) http.Handler {
+	a := &api{broker, users, log}
+	mux := http.NewServeMux()
+	mux.Handle("/api/overview", methods{"GET": a.guard(anybody, a.overview)})
+	mux.Handle("/api/whoami", methods{"GET": a.guard(anybody, a.whoAmI)})
+	mux.Handle("/api/vhosts", methods{"GET": a.guard(anybody, a.vhosts)})
+	mux.Handle("/api/vhosts/{vhost}", methods{"GET": a.guard(visitor, a.vhost)})
+	mux.Handle("/api/queues", methods{"GET": a.guard(anybody, a.queues)})
+	mux.Handle("/api/queues/{vhost}", methods{"GET": a.guard(visitor, a.queues)})
+	mux.Handle("/api/queues/{vhost}/{name}", methods{"GET": a.guard(visitor, a.queue)})
+	a.policyPaths(mux, "/api/policies", false, policymaker)
+	a.policyPaths(mux, "/api/operator-policies", true, administrator)
+	mux.Handle("/api/", http.HandlerFunc(notFound))
+	return shim(mux)
+}
+
+func (a *api) policyPaths(mux *http.ServeMux, path string, operator bool, maker rule) {
+	with := func(f func(*request, bool)) func(*request) { return func(r *request) { f(r, operator) } }
+	mux.Handle(path, methods{"GET": a.guard(anybody, with(a.policies))})
+	mux.Handle(path+"/{vhost}", methods{"GET": a.guard(visitor, with(a.policies))})
+	mux.Handle(path+"/{vhost}/{name}", methods{
+		"GET":    a.guard(maker, with(a.policy)),
+		"PUT":    a.guard(maker, with(a.setPolicy)),
+		"DELETE": a.guard(maker, with(a.clearPolicy)),
+	})
+}
+
+// shim makes ServeMux match escaped paths. It would take the segment %2F, which
+// is the virtual host /, for a slash; so it is given the escapes as if they were
+// plain text, and handlers undo one level of escaping in what they take from the
+// path. A slash at the end means nothing, as in RabbitMQ.
+func shim(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		inner := *r
+		inner.URL = &url.URL{}
+		*inner.URL = *r.URL
+		path := r.URL.EscapedPath()
+		if len(path) > 1 {
+			path = strings.TrimSuffix(path, "/")
+		}
+		inner.URL.Path = path
+		inner.URL.RawPath = strings.ReplaceAll(path, "%", "%25")
+		next.ServeHTTP(w, &inner)
+	})
+}
+
+// methods are the handlers of one path.
+type methods map[string]http.Handler
+
+// ServeHTTP implements http.Handler: HEAD is a GET without the body, other
+// methods that the path does not have are 405.
+func (m methods) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	if h := m[method]; h != nil {
+		h.ServeHTTP(w, r)
+		return
+	}
+	allow := []string{}
+	for _, name := range [...]string{"GET", "PUT", "DELETE"} {
+		if m[name] != nil {
+			allow = append(allow, name)
+		}
+	}
+	w.Header().Set("Allow", "HEAD, "+strings.Join(allow, ", ")+", OPTIONS")
+	if method != http.MethodOptions {
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	}
+}
