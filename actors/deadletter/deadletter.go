@@ -13,7 +13,7 @@ import (
 // Config is what a dead-letter actor needs to live.
 type Config struct {
 	VHost *topology.VHost
-	// Stats is counted up; it outlives the actor.
+	// Stats is counted up; it outlives the actor. Nil if nobody reads it.
 	Stats *Stats
 	Log   zerolog.Logger
 }
@@ -26,6 +26,9 @@ type deadletter struct{ state state }
 
 // New makes the actor.
 func New(cfg Config) actor.Actor {
+	if cfg.Stats == nil {
+		cfg.Stats = &Stats{}
+	}
 	d := &deadletter{}
 	d.state.init(cfg, rand.Uint64()>>1)
 	return d

@@ -11,6 +11,7 @@ import (
 type parcels struct {
 	list  []parcel
 	index map[*topology.Queue]int // into list
+	room  int                     // messages of this turn: what the first parcel may hold
 }
 
 type parcel struct {
@@ -30,6 +31,10 @@ func (p *parcels) add(target *topology.Queue, m *message.Message, l *letter) {
 		i = len(p.list)
 		p.index[target] = i
 		p.list = append(p.list, parcel{target: target})
+		if i == 0 {
+			p.list[0].messages = make([]message.Message, 0, p.room)
+			p.list[0].letters = make([]*letter, 0, p.room)
+		}
 	}
 	p.list[i].add(m, l)
 }

@@ -96,6 +96,7 @@ func (s *state) step() {
 	}
 	b := s.batches[0]
 	end := min(len(b.Dead), b.next+turnLimit)
+	s.parcels.room = end - b.next
 	s.route(b, end)
 	s.parcels.send(s)
 	s.answer(b)

@@ -1,0 +1,44 @@
+package deadletter
+
+import (
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/rs/zerolog"
+)
+
+// BenchmarkDeadLetter routes batches of 512 messages that died for the first
+// time to one queue, and settles them; one operation is one message.
+func BenchmarkDeadLetter(b *testing.B) {
+	v := topology.NewVHost("/")
+	q := &topology.Queue{Name: "dead", PID: actor.NewPID("local", "dead")}
+	x := &topology.Exchange{Name: "dlx", Type: "fanout"}
+	r, _ := topology.NewRoutes("fanout")
+	r, _ = r.With(topology.Binding{Destination: "dead"}, topology.Target{Queue: q})
+	x.Publish(r)
+	v.Publish(v.Directory().WithQueue(q).WithExchange(x))
+	var s state
+	s.init(Config{VHost: v, Stats: &Stats{}, Log: zerolog.Nop()}, 0)
+	s.self = actor.NewPID("local", "self")
+	from := actor.NewPID("local", "from")
+	m := message.Message{Exchange: []byte("orders"), RoutingKey: []byte("orders.new"), Header: []byte{0, 0}, Owned: true, TTL: 1000}
+	b.ReportAllocs()
+	for done := 0; done < b.N; done += turnLimit {
+		d := &mail.DeadLetter{From: from, Queue: "orders", Reason: "expired", Exchange: "dlx", Time: 1, Dead: make([]mail.Dead, turnLimit)}
+		for i := range d.Dead {
+			d.Dead[i] = mail.Dead{ID: uint64(i + 1), Message: m}
+		}
+		s.take(d)
+		e := s.out.posts[0].what.(*mail.Enqueue)
+		s.enqueued(&mail.EnqueueReply{Ranges: []mail.Range{{First: e.Messages[0].Number, Last: e.Messages[turnLimit-1].Number}}})
+		clear(s.out.posts)
+		s.out.posts, s.out.watch = s.out.posts[:0], s.out.watch[:0]
+	}
+	if s.copies.Len() != 0 {
+		b.Fatal("not all was settled")
+	}
+}
