@@ -1,0 +1,170 @@
+package admin
+
+import (
+	"time"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+	"candlemark/policies"
+	"candlemark/protocol"
+
+	"github.com/rs/zerolog"
+)
+
+// patience is how long the registry may take for a command.
+const patience = 30 * time.Second
+
+// state is the core of the door.
+type state struct {
+	self, registry mail.Address
+	vhost          *topology.VHost
+	log            zerolog.Logger
+	// queue are the commands that are not yet answered, in order; the first has
+	// the number first, the next ones follow without gaps.
+	queue []command
+	first uint64
+	out   []post
+}
+
+// command is one that came in and wants an answer.
+type command struct {
+	replyTo, correlation []byte // nil for none
+	deadline             time.Time
+	operation            operation
+	answer               []byte // nil until it is known
+}
+
+// post is a mail to be sent.
+type post struct {
+	to   mail.Address
+	what any
+}
+
+// enqueue takes a batch of commands in and confirms it.
+func (s *state) enqueue(e *mail.Enqueue, now time.Time) {
+	reply := &mail.EnqueueReply{Queue: s.self}
+	dead := s.vhost.DeadLetter
+	buried := dead != nil && e.From != nil && e.From.Equal(dead)
+	for i := range e.Messages {
+		m := &e.Messages[i]
+		reply.Add(m.Number)
+		if buried || m.Overlay != nil || string(m.Exchange) != topology.AdminExchange {
+			s.log.Warn().Bytes("exchange", m.Exchange).Bytes("routing_key", m.RoutingKey).
+				Msg("an admin command that was not published to " + topology.AdminExchange + " is dropped")
+			continue
+		}
+		s.take(m, now)
+	}
+	if len(reply.Ranges) > 0 {
+		s.send(e.From, reply)
+	}
+	e.Release()
+}
+
+// take queues one command and carries it out, or answers that it cannot be.
+func (s *state) take(m *message.Message, now time.Time) {
+	c := command{deadline: now.Add(patience)}
+	if scan, err := protocol.ScanProperties(m.Header); err == nil {
+		c.replyTo = append(c.replyTo, scan.ReplyTo...)
+		c.correlation = append(c.correlation, scan.CorrelationID...)
+	}
+	number := s.first + uint64(len(s.queue))
+	what, err := parse(s.vhost.Name, string(m.RoutingKey), m.Body)
+	c.operation = what.operation
+	s.queue = append(s.queue, c)
+	if err != nil {
+		s.answer(number, refusal(err))
+		return
+	}
+	s.send(s.registry, what.mail(mail.Request{ReplyTo: s.self, ID: number}))
+}
+
+// policyChanged: the registry has carried out a command, or failed to.
+func (s *state) policyChanged(m *mail.PolicyReply) {
+	c := s.open(m.ID)
+	switch {
+	case c == nil:
+	case m.Err != nil:
+		s.answer(m.ID, refusal(m.Err))
+	case c.operation == setPolicy:
+		s.answer(m.ID, changed{OK: true, Replaced: m.Found})
+	case m.Found:
+		s.answer(m.ID, done{OK: true})
+	default:
+		s.answer(m.ID, failure{"Object Not Found", "Not Found"})
+	}
+}
+
+func (s *state) policiesListed(m *mail.PolicyList) {
+	if m.Err != nil {
+		s.answer(m.ID, refusal(m.Err))
+		return
+	}
+	s.answer(m.ID, listed{OK: true, Policies: append([]*policies.Policy{}, m.Policies...)}) // never null
+}
+
+// open returns the command of that number while it waits, else nil.
+func (s *state) open(number uint64) *command {
+	if number < s.first || number-s.first >= uint64(len(s.queue)) {
+		return nil
+	}
+	if c := &s.queue[number-s.first]; c.answer == nil {
+		return c
+	}
+	return nil
+}
+
+// answer notes what a command is answered, and sends what is due.
+func (s *state) answer(number uint64, v any) {
+	c := s.open(number)
+	if c == nil {
+		return
+	}
+	c.answer = encode(v)
+	n := 0
+	for ; n < len(s.queue) && s.queue[n].answer != nil; n++ {
+		s.publish(&s.queue[n])
+	}
+	s.first += uint64(n)
+	if s.queue = s.queue[n:]; len(s.queue) == 0 {
+		s.queue = nil
+	}
+}
+
+// publish sends an answer through the default exchange.
+func (s *state) publish(c *command) {
+	q := s.vhost.Directory().Queue(c.replyTo)
+	if len(c.replyTo) == 0 || q == nil {
+		return
+	}
+	p := protocol.Properties{ContentType: "application/json", Flags: protocol.FlagContentType}
+	if c.correlation != nil {
+		p.CorrelationID = string(c.correlation)
+		p.Flags |= protocol.FlagCorrelationID
+	}
+	s.send(q.PID, &mail.Enqueue{From: s.self, Messages: []message.Message{{
+		RoutingKey: c.replyTo, Header: p.Append(nil), Body: c.answer, TTL: message.NoTTL, Owned: true,
+	}}})
+}
+
+// deadline is when the oldest command is overdue.
+func (s *state) deadline() (time.Time, bool) {
+	if len(s.queue) == 0 {
+		return time.Time{}, false
+	}
+	return s.queue[0].deadline, true
+}
+
+// expire answers commands that have waited too long.
+func (s *state) expire(now time.Time) {
+	for len(s.queue) > 0 && !now.Before(s.queue[0].deadline) {
+		s.answer(s.first, failure{"timeout", "the broker did not answer in time"})
+	}
+}
+
+func (s *state) send(to mail.Address, what any) {
+	if to != nil {
+		s.out = append(s.out, post{to, what})
+	}
+}
