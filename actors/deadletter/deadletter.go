@@ -15,7 +15,8 @@ type Config struct {
 	VHost *topology.VHost
 	// Stats is counted up; it outlives the actor. Nil if nobody reads it.
 	Stats *Stats
-	Log   zerolog.Logger
+	// Log carries the name of the virtual host.
+	Log zerolog.Logger
 }
 
 // goOn: a batch was cut short in an earlier turn and goes on in this one.

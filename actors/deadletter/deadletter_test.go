@@ -75,6 +75,32 @@ func TestOneMailPerTargetAndReplyWhenAllHaveAnswered(t *testing.T) {
 	})
 }
 
+func TestDL20MessagesThatDiedAlikeShareTheirHistory(t *testing.T) {
+	inHouse(t, func(h *house) {
+		source, target := h.queue("source"), h.queue("target")
+		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout"}, "", "", target)
+		d := letter(source, "expired", "dlx", 1, 6)
+		d.Dead[2].Message.RoutingKey = []byte("l")
+		d.Dead[3].Message.Exchange = []byte("other")
+		d.Dead[4].Message.TTL = 5
+		d.Dead[5].Message.Overlay = d.Dead[5].Message.Overlay.Died(message.Death{Queue: "z", Reason: "rejected"})
+		h.send(d)
+		seen := map[*message.Overlay]bool{}
+		e := take[*mail.Enqueue](h, target)
+		for i := range e.Messages {
+			o := e.Messages[i].Overlay
+			if seen[o] != (i == 1) {
+				t.Errorf("message %d: shared %v", i, seen[o])
+			}
+			seen[o] = true
+			if got := o.Deaths[0]; i == 2 && got.RoutingKeys[0] != "l" || i == 3 && got.Exchange != "other" ||
+				i == 4 && got.OriginalExpiration != "5" || i == 5 && len(o.Deaths) != 2 {
+				t.Errorf("message %d: %+v", i, o)
+			}
+		}
+	})
+}
+
 func TestDL13Dropped(t *testing.T) {
 	inHouse(t, func(h *house) {
 		source, ae := h.queue("source"), h.queue("ae")

@@ -19,10 +19,23 @@ type router struct {
 	overlay *message.Overlay // of the message in hand
 	header  []byte
 	headers func() protocol.Table // r.decode, bound once
-	// The names that the last message had, which the next one mostly has too.
+	last    stamped
+}
+
+// stamped is the last death. Messages of one batch mostly died alike, and then
+// share the overlay that tells of it.
+type stamped struct {
+	batch    *batch
+	before   *message.Overlay
 	exchange string
 	key      string
-	keys     []string
+	ttl      int64
+	overlay  *message.Overlay
+}
+
+func (d *stamped) alike(b *batch, m *message.Message) bool {
+	return d.batch == b && d.before == m.Overlay && d.ttl == m.TTL &&
+		d.exchange == string(m.Exchange) && d.key == string(m.RoutingKey)
 }
 
 func (r *router) init() { r.headers = r.decode }
@@ -103,7 +116,7 @@ func (s *state) drop(b *batch, l *letter) {
 		return
 	}
 	b.stats.Failed.Add(1)
-	s.log.Error().Str("vhost", s.vhost.Name).Str("queue", b.Queue).Uint64("id", l.id).Interface("reason", reason).
+	s.log.Error().Str("queue", b.Queue).Uint64("id", l.id).Interface("reason", reason).
 		Bytes("stack", debug.Stack()).Msg("dead letter dropped: it made the dead-letter actor panic")
 	if l.copies == 0 {
 		b.done(l.id)
@@ -113,21 +126,20 @@ func (s *state) drop(b *batch, l *letter) {
 // stamp makes the copy that is published: it carries its death (DL-20) and no
 // expiration (DL-17). It is valid until the next call.
 func (s *state) stamp(b *batch, dead *message.Message) *message.Message {
-	r := &s.router
-	if string(dead.Exchange) != r.exchange {
-		r.exchange = string(dead.Exchange)
-	}
-	if string(dead.RoutingKey) != r.key || r.keys == nil {
-		r.key = string(dead.RoutingKey)
-		r.keys = []string{r.key}
+	d := &s.router.last
+	if !d.alike(b, dead) {
+		*d = stamped{
+			batch: b, before: dead.Overlay, exchange: string(dead.Exchange), key: string(dead.RoutingKey), ttl: dead.TTL,
+		}
+		d.overlay = dead.Overlay.Died(message.Death{
+			Queue: b.Queue, Reason: b.Reason, Exchange: d.exchange, RoutingKeys: []string{d.key}, Time: b.Time,
+			OriginalExpiration: message.FormatTTL(d.ttl),
+		})
 	}
 	m := &s.copy
 	*m = *dead
 	m.Own()
-	m.Overlay = dead.Overlay.Died(message.Death{
-		Queue: b.Queue, Reason: b.Reason, Exchange: r.exchange, RoutingKeys: r.keys, Time: b.Time,
-		OriginalExpiration: message.FormatTTL(dead.TTL),
-	})
+	m.Overlay = d.overlay
 	m.TTL = message.NoTTL
 	return m
 }
@@ -149,6 +161,6 @@ func (s *state) warn(o *message.Overlay, target string) {
 		clear(s.cycles)
 	}
 	s.cycles[cycle] = struct{}{}
-	s.log.Warn().Str("vhost", s.vhost.Name).Strs("queues", queues).
+	s.log.Warn().Strs("queues", queues).
 		Msg("dead letter dropped: it would come back to a queue it died in without having been rejected; this cycle is not logged again")
 }

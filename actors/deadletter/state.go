@@ -102,6 +102,7 @@ func (s *state) step() {
 	s.answer(b)
 	if end == len(b.Dead) {
 		b.Dead = nil // the targets have the messages now
+		s.router.last, s.copy = stamped{}, message.Message{}
 		s.batches[0] = nil
 		if s.batches = s.batches[1:]; len(s.batches) == 0 {
 			s.batches = nil
@@ -202,6 +203,6 @@ func (s *state) lose() {
 func (s *state) queueExpired(m *mail.QueueExpired) {
 	s.stats.QueuesExpired.Add(1)
 	s.stats.Discarded.Add(uint64(m.Discarded))
-	s.log.Info().Str("vhost", s.vhost.Name).Str("queue", m.Queue).Int("discarded", m.Discarded).
+	s.log.Info().Str("queue", m.Queue).Int("discarded", m.Discarded).
 		Msg("a queue expired because nobody used it")
 }

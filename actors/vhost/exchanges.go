@@ -156,7 +156,7 @@ func (v *vhost) retire(x *exchange, ifUnused bool, done func(error)) {
 
 // exchangeDied: it ended without being asked to.
 func (v *vhost) exchangeDied(x *exchange) {
-	v.cfg.Log.Error().Str("vhost", v.cfg.VHost.Name).Str("exchange", x.exchange.Name).Msg("an exchange ended by itself")
+	v.cfg.Log.Error().Str("exchange", x.exchange.Name).Msg("an exchange ended by itself")
 	v.answerFor(x)
 	if x.phase == live {
 		v.forgetExchange(x, func() {})

@@ -169,7 +169,7 @@ func (v *vhost) queueRetiring(m *mail.QueueRetiring) {
 // queueDied: it ended without farewell.
 func (v *vhost) queueDied(q *queue) {
 	if q.phase != forgetting {
-		v.cfg.Log.Error().Str("vhost", v.cfg.VHost.Name).Str("queue", q.queue.Name).Msg("a queue ended without farewell")
+		v.cfg.Log.Error().Str("queue", q.queue.Name).Msg("a queue ended without farewell")
 		delete(v.children, q.queue.PID.Id)
 		v.forgetQueue(q)
 	}

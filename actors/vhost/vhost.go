@@ -22,7 +22,8 @@ type Config struct {
 	SystemExchanges []mail.DeclareExchange
 	// Registry is told VHostStarted, nil for nobody.
 	Registry *actor.PID
-	Log      zerolog.Logger
+	// Log carries the name of the virtual host.
+	Log zerolog.Logger
 }
 
 // QueueSpec is what a queue is made from. Queue.PID is filled in after the actor
@@ -139,7 +140,7 @@ func (v *vhost) guard(what any) {
 	if reason == nil {
 		return
 	}
-	v.cfg.Log.Error().Str("vhost", v.cfg.VHost.Name).Type("mail", what).Interface("reason", reason).
+	v.cfg.Log.Error().Type("mail", what).Interface("reason", reason).
 		Bytes("stack", debug.Stack()).Msg("the virtual host panicked over a mail")
 	mail.AnswerAll(v.ctx, []any{what}, mail.Failed)
 	if v.failure == nil {
