@@ -50,6 +50,14 @@ func (c *consumer) canTake() bool {
 		c.messages < windowMessages && c.bytes < windowBytes && (!c.limited || c.allowed > 0)
 }
 
+// room is how many more messages the prefetch allows.
+func (c *consumer) room() int {
+	if c.prefetch == 0 {
+		return windowMessages
+	}
+	return c.prefetch - c.unacked
+}
+
 // holder finds or makes the queue's view of a channel, which is watched from
 // then on.
 func (s *state) holder(channel mail.Address) *holder {
@@ -101,7 +109,6 @@ func (s *state) consume(m *mail.Consume, now clock.Instant) {
 		s.limited = append(s.limited, c)
 	}
 	s.consumers++
-	s.had = true
 	s.lease.Hold()
 	s.refresh(c)
 	s.dispatch(now)
@@ -109,11 +116,15 @@ func (s *state) consume(m *mail.Consume, now clock.Instant) {
 
 // cancel detaches one; what it holds stays with its channel.
 func (s *state) cancel(m *mail.CancelConsumer, now clock.Instant) {
-	if c := s.find(m.Channel, m.Tag); c != nil {
+	c := s.find(m.Channel, m.Tag)
+	if c != nil {
+		s.disallow(c)
 		s.detach(c, now)
 	}
 	s.send(m.ReplyTo, &mail.CancelConsumerReply{Reply: m.Done(nil), Tag: m.Tag})
-	s.lastConsumerLeft()
+	if c != nil {
+		s.consumerLeft()
+	}
 }
 
 func (s *state) detach(c *consumer, now clock.Instant) {
@@ -128,10 +139,9 @@ func (s *state) detach(c *consumer, now clock.Instant) {
 	s.lease.Release(now.Ceil())
 }
 
-// lastConsumerLeft ends an auto-delete queue, but not before it had a consumer
-// (LEASE-10).
-func (s *state) lastConsumerLeft() {
-	if s.queue.AutoDelete && s.had && s.consumers == 0 && s.phase == live {
+// consumerLeft ends an auto-delete queue when it was the last one (LEASE-10).
+func (s *state) consumerLeft() {
+	if s.queue.AutoDelete && s.consumers == 0 {
 		s.retire(autoDeleted, nil)
 	}
 }
@@ -145,6 +155,7 @@ func (s *state) channelGone(channel mail.Address, now clock.Instant) {
 		return
 	}
 	delete(s.holders, channel.Id)
+	consumed := len(h.consumers) > 0
 	for len(h.consumers) > 0 {
 		s.detach(h.consumers[0], now)
 	}
@@ -152,9 +163,12 @@ func (s *state) channelGone(channel mail.Address, now clock.Instant) {
 		s.lease.Renew(now.Ceil())
 	}
 	h.unacked.TakeRange(1, h.unacked.Last(), func(_ uint64, u held) { s.giveBack(u, now) })
+	s.enforce(now)
 	s.bury(now)
 	s.dispatch(now)
-	s.lastConsumerLeft()
+	if consumed {
+		s.consumerLeft()
+	}
 }
 
 // refresh puts a consumer into the ring of those that can take a message, last

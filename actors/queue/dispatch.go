@@ -114,15 +114,22 @@ func (s *state) grant(m *mail.Grant, now clock.Instant) {
 func (s *state) offer() {
 	ready := s.messages.Ready()
 	for _, c := range s.limited {
-		switch {
-		case ready > 0 && c.allowed == 0 && !c.offered:
+		switch n := min(ready, c.room()); {
+		case n > 0 && c.allowed == 0 && !c.offered:
 			c.offered = true
-			s.send(c.holder.channel, &mail.Offer{Queue: s.self, Tag: c.tag, Messages: ready})
-		case ready == 0 && c.allowed > 0:
-			s.send(c.holder.channel, &mail.Unused{Tag: c.tag, Messages: c.allowed})
-			c.allowed = 0
-			s.refresh(c)
+			s.send(c.holder.channel, &mail.Offer{Queue: s.self, Tag: c.tag, Messages: n})
+		case ready == 0:
+			s.disallow(c)
 		}
+	}
+}
+
+// disallow returns what a channel allowed a consumer and it did not use.
+func (s *state) disallow(c *consumer) {
+	if c.allowed > 0 {
+		s.send(c.holder.channel, &mail.Unused{Tag: c.tag, Messages: c.allowed})
+		c.allowed = 0
+		s.refresh(c)
 	}
 }
 
@@ -146,10 +153,8 @@ func (s *state) limit(m *mail.Limit, now clock.Instant) {
 	}
 	for _, c := range h.consumers {
 		s.limited = without(s.limited, c)
-		if c.allowed > 0 {
-			s.send(h.channel, &mail.Unused{Tag: c.tag, Messages: c.allowed})
-		}
-		c.allowed, c.offered = 0, false
+		s.disallow(c)
+		c.offered = false
 		if c.limited = m.On && !c.noAck; c.limited {
 			s.limited = append(s.limited, c)
 		}
@@ -162,17 +167,25 @@ func (s *state) limit(m *mail.Limit, now clock.Instant) {
 // not (LEASE-4).
 func (s *state) get(m *mail.Get, now clock.Instant) {
 	reply := &mail.GetReply{Reply: m.Done(nil), Queue: s.self, Empty: true}
-	defer s.send(m.ReplyTo, reply)
 	if reply.Err = s.access(m.Connection); reply.Err != nil {
+		s.send(m.ReplyTo, reply)
 		return
 	}
 	s.lease.Renew(now.Ceil())
 	s.expireDue(now)
 	h, ok := s.first(now)
-	if !ok {
-		s.bury(now)
+	s.bury(now)
+	if ok {
+		s.fetch(h, m, reply)
+	} else if s.messages.Ready() > 0 { // behind expired ones, too many for one turn
+		s.send(s.self, m)
 		return
 	}
+	s.send(m.ReplyTo, reply)
+}
+
+// fetch gives a ready message to whoever asked for it.
+func (s *state) fetch(h backlog.Handle, m *mail.Get, reply *mail.GetReply) {
 	r := s.messages.Get(h)
 	reply.Empty, reply.Delivery = false, delivery(&r)
 	if m.NoAck {
@@ -183,21 +196,4 @@ func (s *state) get(m *mail.Get, now clock.Instant) {
 		reply.Delivery.Number = s.holder(m.Channel).unacked.Append(held{message: h})
 	}
 	reply.MessageCount = s.messages.Ready()
-	s.bury(now)
-}
-
-// first is the first ready message that is not past its deadline, off the
-// wheel.
-func (s *state) first(now clock.Instant) (backlog.Handle, bool) {
-	for {
-		h, ok := s.messages.First()
-		if !ok {
-			return 0, false
-		}
-		s.wheel.Remove(h)
-		if s.messages.Deadline(h) > now.Floor() {
-			return h, true
-		}
-		s.die(h, expired)
-	}
 }

@@ -5,7 +5,9 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/internal/clock"
 	"candlemark/internal/ledger"
+	"candlemark/internal/message"
 	"candlemark/internal/store"
+	"candlemark/protocol"
 )
 
 // dyingLimit is how many dead letters are with the dead-letter actor at a time
@@ -46,12 +48,17 @@ func (s *state) bringOut(h backlog.Handle, why store.Reason) {
 }
 
 // bury sends what is dying to the dead-letter actor, within the limit, in order
-// and one mail for each run of one reason.
+// and one mail for each run of one reason. A queue that has ended waits for no
+// answers.
 func (s *state) bury(now clock.Instant) {
 	d := &s.dying
+	if !s.settings.HasDLX { // it was there when they died
+		s.drown()
+		return
+	}
 	var letter *mail.DeadLetter
 	var why store.Reason
-	for d.out < dyingLimit && d.sent < d.all.Last() {
+	for (d.out < dyingLimit || s.phase == ended) && d.sent < d.all.Last() {
 		d.sent++
 		x, ok := d.all.Get(d.sent)
 		if !ok {
@@ -64,8 +71,30 @@ func (s *state) bury(now clock.Instant) {
 			s.send(s.vhost.DeadLetter, letter)
 		}
 		r := s.messages.Get(x.message)
-		letter.Dead = append(letter.Dead, mail.Dead{ID: d.sent, Message: content(&r)})
+		m := content(&r)
+		m.Priority = ownPriority(&m)
+		letter.Dead = append(letter.Dead, mail.Dead{ID: d.sent, Message: m})
 	}
+}
+
+// ownPriority is the message's priority property; the queue knows it only up to
+// its own highest one (DL-18).
+func ownPriority(m *message.Message) uint8 {
+	scan, err := protocol.ScanProperties(m.Header)
+	if err != nil {
+		return m.Priority
+	}
+	return scan.Priority
+}
+
+// drown drops what is dying and was not sent yet.
+func (s *state) drown() {
+	d := &s.dying
+	if d.sent == d.all.Last() {
+		return
+	}
+	d.all.TakeRange(d.sent+1, d.all.Last(), func(_ uint64, x dead) { s.remove(x.message, x.why) })
+	d.sent = d.all.Last()
 }
 
 func (s *state) letter(why store.Reason, now clock.Instant) *mail.DeadLetter {
@@ -77,7 +106,7 @@ func (s *state) letter(why store.Reason, now clock.Instant) *mail.DeadLetter {
 }
 
 // reasons are the words of DL-9.
-var reasons = map[store.Reason]string{expired: "expired", rejected: "rejected", maxlen: "maxlen"}
+var reasons = map[store.Reason]string{expired: "expired", rejected: "rejected", maxlen: "maxlen", worn: "delivery_limit"}
 
 // buried: the dead-letter actor has taken care of some, or has failed and wants
 // all that it has not answered again.
@@ -92,7 +121,16 @@ func (s *state) buried(m *mail.DeadLetterReply, now clock.Instant) {
 		})
 	}
 	if m.Lost {
-		s.dying.sent, s.dying.out = 0, 0
+		s.dying.rewind()
 	}
 	s.bury(now)
+}
+
+// rewind makes all that are not answered to be sent again.
+func (d *dying) rewind() {
+	d.out, d.sent = 0, d.all.Last()
+	d.all.Each(func(n uint64, _ dead) bool {
+		d.sent = n - 1
+		return false
+	})
 }

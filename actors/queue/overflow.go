@@ -6,16 +6,16 @@ import (
 	"candlemark/internal/store"
 )
 
-// full reports whether one more ready message would be above max-length or
-// max-length-bytes, which count ready messages only (DL-12).
-func (s *state) full() bool {
+// over reports whether so many more ready messages and bytes of bodies are above
+// max-length or max-length-bytes, which count ready messages only (DL-12).
+func (s *state) over(messages, bytes int64) bool {
 	n, b := s.settings.MaxLength, s.settings.MaxLengthBytes
-	return n >= 0 && int64(s.messages.Ready()) >= n || b >= 0 && s.messages.ReadyBytes() >= b
+	return n >= 0 && int64(s.messages.Ready())+messages > n || b >= 0 && s.messages.ReadyBytes()+bytes > b
 }
 
-// refuses reports whether the next publish is rejected (DL-10).
-func (s *state) refuses() bool {
-	return s.settings.Overflow != "" && s.settings.Overflow != "drop-head" && s.turn == nil && s.full()
+// refuses reports whether a publish is rejected (DL-10).
+func (s *state) refuses(m *message.Message) bool {
+	return s.settings.Overflow != "" && s.settings.Overflow != "drop-head" && s.turn == nil && s.over(1, int64(len(m.Body)))
 }
 
 // overflowed is what becomes of a refused publish: under reject-publish-dlx it
@@ -27,10 +27,13 @@ func (s *state) overflowed(m *message.Message, now clock.Instant) {
 }
 
 // enforce drops from the head what is above the limits (DL-12), after a publish,
-// a requeue or a policy change.
+// a requeue or a policy change, a turn's worth at a time.
 func (s *state) enforce(now clock.Instant) {
-	n, b := s.settings.MaxLength, s.settings.MaxLengthBytes
-	for n >= 0 && int64(s.messages.Ready()) > n || b >= 0 && s.messages.ReadyBytes() > b {
+	for dropped := 0; s.over(0, 0); dropped++ {
+		if dropped == turnLimit {
+			s.out.again = true
+			return
+		}
 		h, ok := s.first(now)
 		if !ok {
 			return

@@ -20,19 +20,15 @@ type commit struct {
 func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 	var taken, stored, refused *mail.EnqueueReply
 	s.expireDue(now)
-	written := len(s.out.records)
 	for i := range e.Messages {
 		m := &e.Messages[i]
-		if s.refuses() {
+		switch {
+		case s.refuses(m):
 			s.overflowed(m, now)
 			s.note(&refused, m.Number)
-			continue
-		}
-		s.accept(m, e.Chunk, now)
-		if len(s.out.records) > written {
-			written = len(s.out.records)
+		case s.accept(m, e.Chunk, now):
 			s.note(&stored, m.Number)
-		} else {
+		default:
 			s.note(&taken, m.Number)
 		}
 	}
@@ -61,45 +57,34 @@ func (s *state) note(reply **mail.EnqueueReply, number uint64) {
 }
 
 // accept gives a message to a consumer that can take it now, if nothing is
-// ahead of it, or keeps it.
-func (s *state) accept(m *message.Message, chunk *message.Chunk, now clock.Instant) {
+// ahead of it, or keeps it. It reports whether the message was written down.
+func (s *state) accept(m *message.Message, chunk *message.Chunk, now clock.Instant) (stored bool) {
 	deadline := s.deadlineOf(m, now)
-	if s.messages.Ready() == 0 && s.turn != nil {
-		c := s.turn
-		if c.noAck {
-			s.pass(c, m, chunk)
-			return
+	late := deadline <= now.Floor() // TTL 0: now or never (TTL-20)
+	switch c := s.turn; {
+	case s.messages.Ready() > 0 || c == nil:
+		if late && !s.settings.HasDLX {
+			return false
 		}
-		h := s.keep(m, deadline, now)
-		s.hand(c, h)
-		return
-	}
-	h := s.keep(m, deadline, now)
-	switch {
-	case deadline == store.Never:
-	case deadline <= now.Floor(): // TTL 0: now or never (TTL-20)
-		s.die(h, expired)
+	case c.noAck:
+		s.pass(c, m, chunk)
+		return false
 	default:
-		s.wheel.Add(h)
+		s.hand(c, s.keep(m, deadline, now))
+		return s.durable(m.Persistent)
 	}
+	if h := s.keep(m, deadline, now); late {
+		s.die(h, expired)
+	} else {
+		s.schedule(h)
+	}
+	return s.durable(m.Persistent)
 }
 
-// deadlineOf is fixed at the instant of enqueue (TTL-9): rounded up, so that it
-// is never early, except that a TTL of 0 is due at once.
-func (s *state) deadlineOf(m *message.Message, now clock.Instant) int64 {
-	ttl := m.TTL
-	if q := s.settings.MessageTTL; q >= 0 && (ttl < 0 || q < ttl) {
-		ttl = q
-	}
-	switch {
-	case ttl < 0:
-		return store.Never
-	case ttl == 0:
-		return now.Floor()
-	case ttl >= store.Never-now.Ceil():
-		return store.Never
-	}
-	return now.Ceil() + ttl
+// durable reports whether a message is written down. What happens to those of a
+// queue that nobody knows any more is not.
+func (s *state) durable(persistent bool) bool {
+	return persistent && s.queue.Durable && s.phase < leaving
 }
 
 // keep copies the message into the backlog, ready, and writes it down if it is
@@ -108,15 +93,15 @@ func (s *state) keep(m *message.Message, deadline int64, now clock.Instant) back
 	s.seq++
 	h := s.messages.Push(&backlog.Record{
 		Exchange: m.Exchange, RoutingKey: m.RoutingKey, Header: m.Header, Body: m.Body, Overlay: m.Overlay,
-		Deadline: deadline, TTL: m.TTL, Enqueued: now.Ceil(), Priority: 0,
+		Deadline: deadline, TTL: m.TTL, Enqueued: now.Ceil(), Priority: min(m.Priority, s.settings.MaxPriority),
 		Persistent: m.Persistent, Seq: s.seq, Shared: m.Owned,
 	})
-	if m.Persistent && s.queue.Durable {
+	if s.durable(m.Persistent) {
 		r := s.messages.Get(h)
 		s.out.records = append(s.out.records, store.Record{
-			Kind: store.Put, Time: now.Floor(), First: s.seq, Last: s.seq,
+			Kind: store.Put, Time: s.at, First: s.seq, Last: s.seq,
 			Exchange: r.Exchange, RoutingKey: r.RoutingKey, Header: r.Header, Body: r.Body,
-			Deadline: deadline, TTL: m.TTL,
+			Deadline: deadline, TTL: m.TTL, Priority: r.Priority,
 		})
 	}
 	return h
@@ -124,10 +109,8 @@ func (s *state) keep(m *message.Message, deadline int64, now clock.Instant) back
 
 // remove forgets a message for good.
 func (s *state) remove(h backlog.Handle, why store.Reason) {
-	if s.queue.Durable {
-		if e := s.messages.Entry(h); e.Persistent {
-			s.removed(e.Seq, why)
-		}
+	if e := s.messages.Entry(h); s.durable(e.Persistent) {
+		s.removed(e.Seq, why)
 	}
 	s.messages.Remove(h)
 }
@@ -140,7 +123,7 @@ func (s *state) removed(seq uint64, why store.Reason) {
 			return
 		}
 	}
-	s.out.records = append(s.out.records, store.Record{Kind: store.Remove, First: seq, Last: seq, Why: why})
+	s.out.records = append(s.out.records, store.Record{Kind: store.Remove, Time: s.at, First: seq, Last: seq, Why: why})
 }
 
 // committed answers the publishers of the oldest batch in the journal.

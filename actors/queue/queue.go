@@ -24,6 +24,9 @@ type Config struct {
 	Log       zerolog.Logger
 	// Close closes the actor's mailbox and returns what is left in it.
 	Close func() []any
+	// Fault, unless nil, sees every mail in the queue's turn before it is
+	// handled, so that tests can make the queue panic.
+	Fault func(what any)
 }
 
 // queue is the shell.
@@ -33,6 +36,8 @@ type queue struct {
 	timer *time.Timer
 	armed int64 // deadline of the timer in wall ms, 0 when it is not armed
 	gen   uint64
+	going bool // again is under way
+	broke bool // by a panic
 }
 
 // timerFired: the timer of generation gen ran out; an older one is stale.
@@ -47,10 +52,9 @@ type appendDone struct{ err error }
 // New makes the actor. Its mailbox is the hot one (actors/mailbox).
 func New(cfg Config) actor.Actor { return &queue{cfg: cfg} }
 
-// Receive handles one mail: the core decides, then the outcome is carried out.
+// Receive handles one mail, and behind it what was parked if the queue goes on.
 func (q *queue) Receive(ctx actor.Context) {
 	what := ctx.Message()
-	defer q.onPanic(ctx, what)
 	switch m := what.(type) {
 	case *actor.Started:
 		q.start(ctx)
@@ -59,7 +63,7 @@ func (q *queue) Receive(ctx actor.Context) {
 		return
 	case *actor.Stopped:
 		return
-	case *actor.Terminated:
+	case *actor.Terminated: // it overtakes mail (DESIGN §5a.1)
 		ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})
 		return
 	case timerFired:
@@ -67,9 +71,22 @@ func (q *queue) Receive(ctx actor.Context) {
 			return
 		}
 		q.armed = 0
+	case again:
+		q.going = false
 	}
-	now := q.cfg.Clock.Now()
-	q.state.handle(what, now)
+	q.turn(ctx, what)
+	for m, ok := q.state.unpark(); ok; m, ok = q.state.unpark() {
+		q.turn(ctx, m)
+	}
+}
+
+// turn is one mail: the core decides, then the outcome is carried out.
+func (q *queue) turn(ctx actor.Context, what any) {
+	defer q.onPanic(ctx, what)
+	if q.cfg.Fault != nil {
+		q.cfg.Fault(what)
+	}
+	q.state.handle(what, q.cfg.Clock.Now())
 	q.carryOut(ctx)
 }
 
@@ -79,6 +96,31 @@ func (q *queue) start(ctx actor.Context) {
 
 // carryOut does what the core decided, in order.
 func (q *queue) carryOut(ctx actor.Context) {
+	s := &q.state
+	q.post(ctx)
+	for _, w := range s.out.watch {
+		ctx.Watch(w)
+	}
+	s.out.watch = nil
+	if len(s.out.records) > 0 {
+		q.journal(ctx)
+	}
+	switch {
+	case s.phase == ended:
+		q.end(ctx)
+	case s.out.again: // that turn arms the timer
+		s.out.again = false
+		if !q.going {
+			q.going = true
+			ctx.Send(ctx.Self(), again{})
+		}
+	default:
+		q.arm(ctx)
+	}
+}
+
+// post sends the turn's mail, deliveries last.
+func (q *queue) post(ctx actor.Context) {
 	s := &q.state
 	s.flush()
 	for i, p := range s.out.posts {
@@ -94,22 +136,6 @@ func (q *queue) carryOut(ctx actor.Context) {
 		s.out.done[i] = nil
 	}
 	s.out.done = s.out.done[:0]
-	for _, w := range s.out.watch {
-		ctx.Watch(w)
-	}
-	s.out.watch = nil
-	if len(s.out.records) > 0 {
-		q.journal(ctx)
-	}
-	if s.phase == ended {
-		q.end(ctx)
-		return
-	}
-	if s.out.again {
-		s.out.again = false
-		ctx.Send(ctx.Self(), again{})
-	}
-	q.arm(ctx)
 }
 
 // journal hands the turn's records over; the answer comes back as mail.
@@ -142,9 +168,11 @@ func (q *queue) arm(ctx actor.Context) {
 // end closes the mailbox behind the last mail and stops (DESIGN §5a.1).
 func (q *queue) end(ctx actor.Context) {
 	q.stopTimer()
-	q.answer(ctx, q.state.parked, mail.Gone)
-	q.state.parked = nil
-	q.answer(ctx, q.cfg.Close(), mail.Gone)
+	now := q.cfg.Clock.Now()
+	for _, m := range q.cfg.Close() {
+		q.state.late(m, now)
+	}
+	q.post(ctx)
 	ctx.Stop(ctx.Self())
 }
 
@@ -156,37 +184,41 @@ func (q *queue) stopTimer() {
 }
 
 // bury is the end that nobody planned: a panic, or the broker stops. Whoever
-// waits for the queue is told; nothing here may panic.
+// waits for the queue is told; what goes wrong here is not to keep the rest.
 func (q *queue) bury(ctx actor.Context) {
-	if q.state.phase == ended {
+	s := &q.state
+	if s.phase == ended {
 		return
 	}
-	defer func() { _ = recover() }()
+	s.phase = ended
 	q.stopTimer()
-	q.state.phase = ended
-	left := q.cfg.Close()
-	q.state.fail()
-	for _, p := range q.state.out.posts {
-		ctx.Send(p.to, p.what)
+	if q.broke {
+		q.cfg.Log.Error().Str("queue", s.queue.Name).Int("messages", s.messages.Len()).Int("consumers", s.consumers).
+			Msg("a queue ended by a panic with what it held in memory")
 	}
-	q.answer(ctx, q.state.parked, mail.Failed)
-	q.answer(ctx, left, mail.Failed)
+	left := append(s.parked, q.cfg.Close()...)
+	s.parked = nil
+	attempt(func() {
+		s.fail()
+		for _, p := range s.out.posts {
+			ctx.Send(p.to, p.what)
+		}
+	})
+	for _, m := range left {
+		attempt(func() { mail.AnswerAll(ctx, []any{m}, mail.Failed) })
+	}
+}
+
+func attempt(f func()) {
+	defer func() { _ = recover() }()
+	f()
 }
 
 // onPanic answers the mail that broke the queue and lets the supervisor know.
 func (q *queue) onPanic(ctx actor.Context, what any) {
 	if r := recover(); r != nil {
-		q.answer(ctx, []any{what}, mail.Failed)
+		q.broke = true
+		attempt(func() { mail.AnswerAll(ctx, []any{what}, mail.Failed) })
 		panic(r)
-	}
-}
-
-func (q *queue) answer(ctx actor.Context, mails []any, fate mail.Fate) {
-	for _, m := range mails {
-		if a, ok := m.(mail.Answerable); ok {
-			if to, reply := a.Answer(fate); to != nil {
-				ctx.Send(to, reply)
-			}
-		}
 	}
 }

@@ -3,7 +3,6 @@ package queue
 import (
 	"candlemark/actors/mail"
 	"candlemark/internal/clock"
-	"candlemark/internal/store"
 	"candlemark/protocol"
 )
 
@@ -23,8 +22,10 @@ type farewell struct {
 }
 
 // delete ends the queue for a client unless its conditions fail (DEC-6).
-func (s *state) delete(m *mail.DeleteQueue) {
+func (s *state) delete(m *mail.DeleteQueue, now clock.Instant) {
 	err := s.access(m.Connection)
+	s.expireDue(now)
+	s.bury(now)
 	switch {
 	case err != nil:
 	case m.IfUnused && s.consumers > 0:
@@ -71,6 +72,19 @@ func (s *state) park(what any) bool {
 	return true
 }
 
+// unpark is the next mail that was parked, if the queue was kept.
+func (s *state) unpark() (any, bool) {
+	if s.phase != live || len(s.parked) == 0 {
+		return nil, false
+	}
+	m := s.parked[0]
+	s.parked[0] = nil
+	if s.parked = s.parked[1:]; len(s.parked) == 0 {
+		s.parked = nil
+	}
+	return m, true
+}
+
 // kept: somebody declared the queue while it said goodbye; it goes on with what
 // arrived meanwhile, the declare first among the vhost's commands.
 func (s *state) kept(now clock.Instant) {
@@ -81,22 +95,18 @@ func (s *state) kept(now clock.Instant) {
 	if s.why.cause == leaseRanOut {
 		s.lease.Renew(now.Ceil())
 	}
-	parked := s.parked
-	s.parked = nil
-	for _, m := range parked {
-		s.handle(m, now)
-	}
+	s.why = farewell{}
 	s.tick(now)
 }
 
-// forgotten ends the queue: name and bindings are gone. Everything in it is
-// discarded (LEASE-7), consumers are told (LEASE-9), confirms that were
-// outstanding are given (LEASE-8).
+// forgotten: name and bindings are gone. Consumers are told (LEASE-9), confirms
+// that were outstanding are given (LEASE-8), and everything in the queue is
+// discarded (LEASE-7), but what is dying is seen off first.
 func (s *state) forgotten(now clock.Instant) {
 	if s.phase != retiring {
 		return
 	}
-	s.phase = ended
+	s.phase = leaving
 	ready := s.messages.Ready()
 	for len(s.commits) > 0 {
 		s.committed(nil)
@@ -106,19 +116,36 @@ func (s *state) forgotten(now clock.Instant) {
 		s.send(s.why.command.ReplyTo, &mail.DeleteQueueReply{Reply: s.why.command.Done(nil), MessageCount: ready})
 	}
 	if s.why.cause == leaseRanOut {
+		discarded := ready + s.unacked
+		if s.bequeaths() {
+			discarded = s.unacked
+		}
 		s.send(s.vhost.DeadLetter, &mail.QueueExpired{
-			Queue: s.queue.Name, Incarnation: s.queue.Incarnation, Discarded: ready, Time: now.Floor() / 1000,
+			Queue: s.queue.Name, Incarnation: s.queue.Incarnation, Discarded: discarded, Time: s.at / 1000,
 		})
 	}
-	if s.queue.Durable {
-		s.out.records = append(s.out.records, store.Record{Kind: store.Retire, Time: now.Floor()})
+	for _, m := range s.parked {
+		s.late(m, now)
+	}
+	s.parked = nil
+	if s.phase == leaving {
+		s.leave(now)
 	}
 }
 
 // fail is the end by a panic: consumers are told, and publishers learn that
 // what they wait for is not stored.
 func (s *state) fail() {
+	for _, p := range s.out.posts {
+		if d, ok := p.what.(*mail.Deliver); ok {
+			d.Release()
+		}
+	}
 	s.out.posts = nil
+	for _, c := range s.touched {
+		c.deliver.Release()
+	}
+	s.touched = nil
 	s.tellConsumers()
 	for _, c := range s.commits {
 		if c.reply != nil {
@@ -136,6 +163,7 @@ func (s *state) fail() {
 func (s *state) tellConsumers() {
 	for _, h := range s.holders {
 		for _, c := range h.consumers {
+			s.disallow(c)
 			s.send(h.channel, &mail.ConsumerCancelled{Queue: s.self, Tag: c.tag})
 		}
 	}

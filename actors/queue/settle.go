@@ -11,6 +11,7 @@ const (
 	expired  = store.Expired
 	rejected = store.Rejected
 	maxlen   = store.Overflowed
+	worn     = store.Exceeded
 )
 
 // settle takes what a channel did with its deliveries. Credit that comes free
@@ -57,12 +58,16 @@ func (s *state) giveBack(u held, now clock.Instant) {
 	e := s.messages.Entry(h)
 	e.Redelivered = true
 	e.DeliveryCount++
-	if s.messages.Deadline(h) <= now.Floor() {
+	limit := s.settings.DeliveryLimit
+	switch {
+	case e.Deadline <= now.Floor():
 		s.bringOut(h, expired)
-		return
+	case limit >= 0 && int64(e.DeliveryCount) > limit: // DL-9, quorum queues
+		s.bringOut(h, worn)
+	default:
+		s.messages.Return(h)
+		s.schedule(h)
 	}
-	s.messages.Return(h)
-	s.wheel.Add(h)
 }
 
 // purge drops every ready message (DL-9: not dead-lettered).

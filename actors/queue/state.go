@@ -23,7 +23,9 @@ const (
 	// retiring: the vhost was asked to forget the queue; mail is parked until
 	// it answers.
 	retiring
-	// ended: forgotten; the shell closes the mailbox.
+	// leaving: forgotten; what is dying has yet to be taken care of.
+	leaving
+	// ended: the shell closes the mailbox.
 	ended
 )
 
@@ -38,10 +40,12 @@ type state struct {
 
 	messages  backlog.Backlog
 	wheel     wheel.Wheel[*backlog.Backlog] // of the ready messages with a deadline
+	due       []backlog.Handle              // what the wheel fires, reused
+	swept     backlog.Handle                // where a sweep goes on, 0 for none (retime)
+	at        int64                         // the turn's time in wall ms, for records
 	lease     lease.Lease
 	holders   map[string]*holder // by channel
 	consumers int
-	had       bool      // a consumer, ever (auto-delete, LEASE-10)
 	turn      *consumer // next in the ring of those who can take a message
 	exclusive *consumer
 	dying     dying
@@ -86,7 +90,15 @@ func period(expires int64) int64 { return max(expires, 0) }
 
 // handle is one turn of the core.
 func (s *state) handle(what any, now clock.Instant) {
-	if s.phase == retiring && s.park(what) {
+	s.at = now.Floor()
+	switch s.phase {
+	case live:
+	case retiring:
+		if s.park(what) {
+			return
+		}
+	default:
+		s.late(what, now)
 		return
 	}
 	switch m := what.(type) {
@@ -127,7 +139,7 @@ func (s *state) control(what any, now clock.Instant) {
 		s.declare(m, now)
 	case *mail.DeleteQueue:
 		s.handled++
-		s.delete(m)
+		s.delete(m, now)
 	case *mail.ChannelGone:
 		s.channelGone(m.Channel, now)
 	case *mail.PeerGone:
@@ -149,9 +161,13 @@ func (s *state) send(to mail.Address, what any) {
 	}
 }
 
-// deadline is the earliest of what the queue waits for, in wall ms.
+// deadline is the earliest of what the queue waits for, in wall ms. Nothing is
+// due while the vhost decides about it.
 func (s *state) deadline() (int64, bool) {
-	at, ok := s.wheel.Next()
+	if s.phase != live {
+		return 0, false
+	}
+	at, ok := s.nextExpiry()
 	if l, has := s.lease.Deadline(); has && (!ok || l < at) {
 		at, ok = l, true
 	}
@@ -160,28 +176,29 @@ func (s *state) deadline() (int64, bool) {
 
 // tick does what is due: expiry, then the lease.
 func (s *state) tick(now clock.Instant) {
+	s.retime()
 	s.expireDue(now)
+	s.enforce(now)
 	s.bury(now)
 	s.dispatch(now)
-	if s.lease.Expired(now.Floor()) {
-		s.retire(leaseRanOut, nil)
+	if !s.lease.Expired(now.Floor()) {
+		return
 	}
-}
-
-// expireDue ends the messages past their deadline, wherever they stand.
-func (s *state) expireDue(now clock.Instant) {
-	if s.wheel.Advance(now.Floor(), turnLimit, func(h uint32) { s.die(h, expired) }) {
-		s.out.again = true
+	if s.settings.ExpiresIfEmpty && s.messages.Len() > 0 {
+		s.lease.Renew(now.Ceil()) // LEASE-13
+		return
 	}
+	s.retire(leaseRanOut, nil)
 }
 
 // configure takes new settings. Only a change of the matched policy gets here,
 // so the lease starts anew (LEASE-4) and limits hold at once (POL-9). Messages
-// keep their deadlines (TTL-24).
+// keep their deadlines (TTL-24), unless the policy wants it otherwise (TTL-25).
 func (s *state) configure(m *mail.Configure, now clock.Instant) {
+	before := s.settings
 	s.effective, s.settings = m.Effective, m.Settings
 	s.lease.SetPeriod(period(s.settings.Expires), now.Ceil())
-	s.enforce(now)
+	s.resettle(&before)
 	s.tick(now)
 }
 
@@ -193,6 +210,6 @@ func (s *state) describe(m *mail.DescribeQueue) {
 		Arguments: s.queue.Arguments, Durable: s.queue.Durable, AutoDelete: s.queue.AutoDelete, Exclusive: s.queue.Exclusive,
 	}
 	info.LeaseDeadline, _ = s.lease.Deadline()
-	info.NextExpiry, _ = s.wheel.Next()
+	info.NextExpiry, _ = s.nextExpiry()
 	s.send(m.ReplyTo, info)
 }

@@ -30,6 +30,7 @@ const (
 	Rejected
 	Overflowed
 	Purged
+	Exceeded // the delivery limit (DL-9)
 )
 
 // Never is the deadline of a message that does not expire.

@@ -1,0 +1,37 @@
+package queue
+
+import (
+	"candlemark/actors/queue/backlog"
+	"candlemark/policies"
+)
+
+// resettle begins a sweep over the messages if the settings before count for
+// them no longer: their deadlines change (TTL-25), or those that strict expiry
+// kept off the wheel go on it.
+func (s *state) resettle(before *policies.QueueSettings) {
+	now := &s.settings
+	ttl := now.RetroactiveTTL && (!before.RetroactiveTTL || before.MessageTTL != now.MessageTTL)
+	if ttl || before.StrictExpiry && !now.StrictExpiry {
+		s.swept = 1
+	}
+}
+
+// retime goes on with a sweep, a turn's worth at a time.
+func (s *state) retime() {
+	if s.swept == 0 {
+		return
+	}
+	s.swept = s.messages.Sweep(s.swept, turnLimit, func(h backlog.Handle) {
+		s.wheel.Remove(h)
+		if s.settings.RetroactiveTTL {
+			r := s.messages.Get(h)
+			s.messages.Entry(h).Deadline = after(r.Enqueued, s.ttl(r.TTL))
+		}
+		if s.messages.IsReady(h) {
+			s.schedule(h)
+		}
+	})
+	if s.swept != 0 {
+		s.out.again = true
+	}
+}
