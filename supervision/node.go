@@ -35,6 +35,9 @@ type Config struct {
 	// Trace, if set, sees every mail as it is sent; from is nil for goroutines
 	// that are not actors. For tests: it costs a middleware on every send.
 	Trace func(from, to *actor.PID, what any)
+	// Fault, if set, is asked before every turn of an actor, also before system
+	// mail, and makes it panic over the mail by true. For tests; nil costs nothing.
+	Fault func(kind Kind, what any) bool
 	// Handshake is how long a client may take to open its connection; 10 s.
 	Handshake time.Duration
 }
@@ -73,7 +76,11 @@ func Start(cfg Config) (*Node, error) {
 	n := &Node{cfg: cfg, clock: clock.New(), Failures: &Failures{}}
 	n.strategy = &strategy{log: cfg.Log, failures: n.Failures}
 	logger := slog.New(zerolog.NewSlogHandler(cfg.Log.Level(zerolog.WarnLevel)))
-	n.system = actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return logger }))
+	n.system = actor.NewActorSystem(
+		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return logger }),
+		// Mail to the dead starts a goroutine for so long, to count what is not logged.
+		actor.WithDeadLetterThrottleInterval(time.Millisecond),
+	)
 	n.dispatcher = mailbox.NewDispatcher(cfg.Workers)
 	n.system.EventStream.SubscribeWithPredicate(
 		func(event any) { n.undeliverable(event.(*actor.DeadLetterEvent).Message) },
@@ -104,7 +111,11 @@ func (n *Node) props(make func(close func() []any) actor.Actor) *actor.Props {
 	if n.cfg.Trace != nil {
 		options = append(options, actor.WithSenderMiddleware(n.traced))
 	}
-	return actor.PropsFromProducer(func() actor.Actor { return make(box.Close) }, options...)
+	produce := func() actor.Actor { return make(box.Close) }
+	if fault := n.cfg.Fault; fault != nil {
+		produce = func() actor.Actor { return &faulty{make(box.Close), fault} }
+	}
+	return actor.PropsFromProducer(produce, options...)
 }
 
 func (n *Node) traced(next actor.SenderFunc) actor.SenderFunc {
@@ -138,6 +149,9 @@ func (n *Node) undeliverable(what any) {
 		n.lost.Add(1)
 	}
 }
+
+// System is the broker's actor system, through which tests talk to its actors.
+func (n *Node) System() *actor.ActorSystem { return n.system }
 
 // VHost finds a virtual host.
 func (n *Node) VHost(name string) (*topology.VHost, bool) {

@@ -1,0 +1,148 @@
+package testkit
+
+import (
+	"context"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/store/memory"
+	"candlemark/internal/topology"
+	"candlemark/supervision"
+
+	"github.com/asynkron/protoactor-go/actor"
+	amqp "github.com/rabbitmq/amqp091-go"
+	"github.com/rs/zerolog"
+)
+
+// patience is how long a helper waits, in virtual time.
+const patience = time.Minute
+
+// Bubble is one broker in a bubble of its own.
+type Bubble struct {
+	*testing.T
+	Node *supervision.Node
+	// Log is what the broker has logged at the level of warnings and above.
+	Log   *Log
+	start time.Time
+}
+
+// Run starts a broker in a bubble and runs test in it: with the memory journal,
+// the user guest, and what change (nil for nothing) does to its configuration.
+// The broker is stopped inside the bubble when test returns or fails; clients
+// that are still connected are told so.
+func Run(t *testing.T, change func(*supervision.Config), test func(b *Bubble)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		b := &Bubble{T: t, Log: &Log{}, start: time.Now()}
+		b.Log.Allow("CONNECTION_FORCED") // to clients that are there when the broker stops
+		defer b.Log.check(t)
+		journal := memory.New(memory.Options{Delay: time.Millisecond})
+		defer func() { _ = journal.Close() }()
+		guest := auth.NewGuest()
+		cfg := supervision.Config{
+			Authenticator: guest, Permissions: guest, Journal: journal,
+			Log: zerolog.New(b.Log).Level(zerolog.WarnLevel), Workers: 2,
+		}
+		if change != nil {
+			change(&cfg)
+		}
+		var err error
+		if b.Node, err = supervision.Start(cfg); err != nil {
+			t.Fatal("start:", err)
+		}
+		defer b.stop()
+		test(b)
+	})
+}
+
+func (b *Bubble) stop() {
+	if err := b.Node.Stop(context.Background()); err != nil {
+		b.Error("stop:", err)
+	}
+	b.Advance(time.Second) // for the library's own short-lived goroutines
+}
+
+// Advance lets d of virtual time pass, and everything that follows from it
+// happen.
+func (b *Bubble) Advance(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// AdvanceTo goes to the moment d after the broker was started.
+func (b *Bubble) AdvanceTo(d time.Duration) { b.Advance(d - b.Elapsed()) }
+
+// Elapsed is how much virtual time has passed since the bubble began.
+func (b *Bubble) Elapsed() time.Duration { return time.Since(b.start) }
+
+// VHost is the virtual host /.
+func (b *Bubble) VHost() *topology.VHost {
+	v, ok := b.Node.VHost("/")
+	if !ok {
+		b.Fatal("no virtual host /")
+	}
+	return v
+}
+
+// Queue finds a queue in the directory of /, nil if it is not there. That
+// renews no lease.
+func (b *Bubble) Queue(name string) *topology.Queue {
+	synctest.Wait()
+	return b.VHost().Directory().Queue([]byte(name))
+}
+
+// Actor is the broker's actor of that name, such as policies.
+func (b *Bubble) Actor(name string) *actor.PID {
+	return b.Node.System().NewLocalPID("broker/" + name)
+}
+
+// Connect opens a client connection as guest to the virtual host /.
+func (b *Bubble) Connect() *Client {
+	b.Helper()
+	ours, theirs := net.Pipe()
+	b.Node.Connect(ours)
+	conn, err := amqp.Open(theirs, amqp.Config{
+		SASL: []amqp.Authentication{&amqp.PlainAuth{Username: "guest", Password: "guest"}}, Vhost: "/",
+	})
+	if err != nil {
+		_ = theirs.Close()
+		b.Fatal("connect:", err)
+	}
+	c := &Client{Connection: conn, b: b, Socket: theirs, Closed: conn.NotifyClose(make(chan *amqp.Error, 1))}
+	return c
+}
+
+// Receive waits for the next value from a Go channel, at most a virtual minute.
+func Receive[T any](b *Bubble, from <-chan T) T {
+	b.Helper()
+	v, ok := TryReceive(from, patience)
+	if !ok {
+		b.Fatalf("no %T within %s, or its channel was closed", v, patience)
+	}
+	return v
+}
+
+// TryReceive waits at most the given virtual time; false: nothing came, or the
+// Go channel was closed.
+func TryReceive[T any](from <-chan T, within time.Duration) (T, bool) {
+	timeout := time.NewTimer(within)
+	defer timeout.Stop()
+	select {
+	case v, ok := <-from:
+		return v, ok
+	case <-timeout.C:
+		var none T
+		return none, false
+	}
+}
+
+// Silent fails the test if something comes within the given virtual time.
+func Silent[T any](b *Bubble, from <-chan T, within time.Duration) {
+	b.Helper()
+	if v, ok := TryReceive(from, within); ok {
+		b.Fatalf("unexpected %T: %+v", v, v)
+	}
+}

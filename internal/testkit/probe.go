@@ -1,0 +1,98 @@
+package testkit
+
+import (
+	"testing/synctest"
+
+	"candlemark/actors/mail"
+	"candlemark/policies"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Probe is an actor that records the mail it gets.
+type Probe struct {
+	PID  *actor.PID
+	mail chan any
+	b    *Bubble
+}
+
+// Probe spawns one; it ends with Close.
+func (b *Bubble) Probe() *Probe {
+	p := &Probe{mail: make(chan any, 1<<16), b: b}
+	p.PID = b.Node.System().Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
+		switch m := ctx.Message().(type) {
+		case *actor.Started, *actor.Stopping, *actor.Stopped:
+		default:
+			p.mail <- m
+		}
+	}))
+	return p
+}
+
+// Close ends the probe.
+func (p *Probe) Close() { p.b.Node.System().Root.Stop(p.PID) }
+
+// Next is the oldest mail that was not asked for yet.
+func (p *Probe) Next() any {
+	p.b.Helper()
+	return Receive(p.b, p.mail)
+}
+
+// All is every mail up to now that was not asked for yet.
+func (p *Probe) All() (all []any) {
+	synctest.Wait()
+	for len(p.mail) > 0 {
+		all = append(all, <-p.mail)
+	}
+	return all
+}
+
+// Ask sends the mail that question makes and waits for an answer of type T.
+func Ask[T any](b *Bubble, to *actor.PID, question func(mail.Request) any) T {
+	b.Helper()
+	p := b.Probe()
+	defer p.Close()
+	b.Node.System().Root.Send(to, question(mail.Request{ReplyTo: p.PID, ID: 1}))
+	reply := p.Next()
+	answer, ok := reply.(T)
+	if !ok {
+		b.Fatalf("answered with %T", reply)
+	}
+	return answer
+}
+
+// Describe asks a queue about itself, which renews no lease.
+func (b *Bubble) Describe(name string) *mail.QueueInfo {
+	b.Helper()
+	q := b.Queue(name)
+	if q == nil {
+		b.Fatalf("no queue %s", name)
+	}
+	return Ask[*mail.QueueInfo](b, q.PID, func(r mail.Request) any { return &mail.DescribeQueue{Request: r} })
+}
+
+// SetPolicy puts a policy in force; body is that of the HTTP API (POL-12).
+func (b *Bubble) SetPolicy(name, body string) {
+	b.Helper()
+	p, err := policies.Parse("/", name, false, []byte(body))
+	if err != nil {
+		b.Fatal("policy:", err)
+	}
+	reply := Ask[*mail.PolicyReply](b, b.Actor("policies"), func(r mail.Request) any {
+		return &mail.SetPolicy{Request: r, Policy: p}
+	})
+	if reply.Err != nil {
+		b.Fatal("policy:", reply.Err)
+	}
+}
+
+// ClearPolicy removes one.
+func (b *Bubble) ClearPolicy(name string) {
+	b.Helper()
+	reply := Ask[*mail.PolicyReply](b, b.Actor("policies"), func(r mail.Request) any {
+		return &mail.ClearPolicy{Request: r, VHost: "/", Name: name}
+	})
+	if reply.Err != nil || !reply.Found {
+		b.Fatalf("policy: found %v, %v", reply.Found, reply.Err)
+	}
+}
