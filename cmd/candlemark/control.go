@@ -1,0 +1,233 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"candlemark/internal/admin/client"
+)
+
+// Exit codes, as rabbitmqctl uses them (POL-18).
+const (
+	exitUsage       = 64 // the command line is wrong
+	exitData        = 65 // it names something that does not exist
+	exitUnavailable = 69 // the broker refuses, or is not there
+	exitTempFail    = 75 // the broker did not answer in time
+)
+
+// defaultURL is where verbs connect when nothing else is said.
+const defaultURL = "http://guest:guest@127.0.0.1:15672"
+
+// verb is one of rabbitmqctl's.
+type verb struct {
+	arguments []string // their names
+	options   []string // besides those of every verb
+	banner    func(c *call) string
+	run       func(ctx context.Context, broker *client.Client, c *call) error
+}
+
+// call is one verb with what was given to it.
+type call struct {
+	arguments []string
+	vhost     string
+	priority  int
+	applyTo   string
+	json      bool // formatter
+	headers   bool // of tables
+	out       io.Writer
+}
+
+// options are what stands on a command line besides arguments.
+type options struct {
+	*flag.FlagSet
+	vhost, applyTo, url, formatter string
+	priority, timeout              int
+	quiet, silent, noHeaders       bool
+}
+
+// everywhere are the options of every verb.
+var everywhere = []string{"p", "vhost", "q", "quiet", "s", "silent", "t", "timeout", "formatter", "url"}
+
+func newOptions(getenv func(string) string) *options {
+	o := &options{FlagSet: flag.NewFlagSet("candlemark", flag.ContinueOnError)}
+	o.SetOutput(io.Discard)
+	o.Usage = func() {}
+	for _, name := range []string{"p", "vhost"} {
+		o.StringVar(&o.vhost, name, "/", "")
+	}
+	for _, name := range []string{"q", "quiet"} {
+		o.BoolVar(&o.quiet, name, false, "")
+	}
+	for _, name := range []string{"s", "silent"} {
+		o.BoolVar(&o.silent, name, false, "")
+	}
+	for _, name := range []string{"t", "timeout"} {
+		o.IntVar(&o.timeout, name, 60, "")
+	}
+	o.StringVar(&o.formatter, "formatter", "table", "")
+	o.StringVar(&o.url, "url", cmp.Or(getenv("CANDLEMARK_HTTP_URL"), defaultURL), "")
+	o.IntVar(&o.priority, "priority", 0, "")
+	o.StringVar(&o.applyTo, "apply-to", "all", "")
+	o.BoolVar(&o.noHeaders, "no-table-headers", false, "")
+	return o
+}
+
+// parse takes options from wherever they stand and returns the rest. What
+// stands behind -- is no option.
+func (o *options) parse(args []string) (rest []string, err error) {
+	for {
+		if err := o.Parse(args); err != nil {
+			return nil, err
+		}
+		left := o.Args()
+		if parsed := len(args) - len(left); parsed > 0 && args[parsed-1] == "--" {
+			return append(rest, left...), nil
+		}
+		if len(left) == 0 {
+			return rest, nil
+		}
+		rest, args = append(rest, left[0]), left[1:]
+	}
+}
+
+// foreign returns the options given that are none of the verb's.
+func (o *options) foreign(v verb) (names []string) {
+	o.Visit(func(f *flag.Flag) {
+		if !slices.Contains(everywhere, f.Name) && !slices.Contains(v.options, f.Name) {
+			names = append(names, "--"+f.Name+" : "+f.Value.String())
+		}
+	})
+	return names
+}
+
+// control carries out a verb of rabbitmqctl.
+func control(args []string, getenv func(string) string, stdout, stderr io.Writer) int {
+	o := newOptions(getenv)
+	rest, err := o.parse(args)
+	var name string
+	if len(rest) > 0 {
+		name, rest = rest[0], rest[1:]
+	}
+	v, known := verbs[name]
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		printUsage(stdout)
+		return 0
+	case err == nil && !known:
+		fmt.Fprintf(stderr, "\nCommand '%s' not found. \n", name)
+		printUsage(stderr)
+		return exitUsage
+	}
+	if text := objection(o, v, rest, err); text != "" {
+		fmt.Fprintf(stderr, "Error (argument validation): %s\nArguments given:\n\t%s\n", text, strings.Join(args, " "))
+		if known {
+			fmt.Fprintf(stderr, "\nUsage\n\n%s\n", usage(name, v))
+		}
+		return exitUsage
+	}
+	broker, err := client.New(o.url)
+	if err != nil {
+		fmt.Fprintf(stderr, "Error:\n%s\n", err)
+		return exitUsage
+	}
+	defer broker.Close()
+	c := &call{
+		arguments: rest, vhost: o.vhost, priority: o.priority, applyTo: o.applyTo,
+		json: o.formatter == "json", headers: !o.noHeaders && !o.silent, out: stdout,
+	}
+	if !o.quiet && !o.silent && !c.json {
+		fmt.Fprintln(stdout, v.banner(c))
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(o.timeout)*time.Second)
+	defer cancel()
+	return report(stderr, c, broker, v.run(ctx, broker, c))
+}
+
+// objection says what is wrong with a command line, "" for nothing.
+func objection(o *options, v verb, arguments []string, err error) string {
+	foreign := o.foreign(v)
+	switch {
+	case err != nil:
+		return "Invalid options for this command:\n" + err.Error()
+	case len(foreign) > 0:
+		return "Invalid options for this command:\n" + strings.Join(foreign, "\n")
+	case o.formatter != "json" && o.formatter != "table":
+		return "Bad argument. the formatter is json or table"
+	case o.timeout <= 0:
+		return "Bad argument. the timeout is a number of seconds, 1 or more"
+	case len(arguments) < len(v.arguments):
+		return "not enough arguments."
+	case len(arguments) > len(v.arguments):
+		return "too many arguments."
+	}
+	return ""
+}
+
+// report tells why a verb failed and returns the exit code (POL-18).
+func report(stderr io.Writer, c *call, broker *client.Client, err error) int {
+	var refused *client.Error
+	var told complaint
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &told):
+		fmt.Fprintf(stderr, "Error:\n%s\n", told)
+	case errors.As(err, &refused) && refused.Status == http.StatusNotFound:
+		fmt.Fprintf(stderr, "Virtual host '%s' does not exist\n", c.vhost)
+		return exitData
+	case errors.As(err, &refused) && refused.Status == http.StatusUnauthorized:
+		fmt.Fprintf(stderr, "Error:\nAccess refused by %s: %s\n", broker.Address(), refused)
+	case errors.As(err, &refused):
+		fmt.Fprintf(stderr, "Error:\n%s\n", refused)
+	case errors.Is(err, context.DeadlineExceeded):
+		fmt.Fprintf(stderr, "Error: the broker at %s did not answer in time\n", broker.Address())
+		return exitTempFail
+	default:
+		fmt.Fprintf(stderr, "Error: unable to perform an operation on the broker at %s: %s\n", broker.Address(), err)
+	}
+	return exitUnavailable
+}
+
+// complaint is a failure with what rabbitmqctl says about it.
+type complaint string
+
+// Error implements error.
+func (c complaint) Error() string { return string(c) }
+
+func usage(name string, v verb) string {
+	text := "candlemark " + name + " [-p <vhost>]"
+	for _, option := range v.options {
+		if option == "no-table-headers" {
+			text += " [--no-table-headers]"
+			continue
+		}
+		text += " [--" + option + " <" + option + ">]"
+	}
+	for _, argument := range v.arguments {
+		text += " <" + argument + ">"
+	}
+	return text
+}
+
+func printUsage(out io.Writer) {
+	fmt.Fprint(out, "Usage\n\ncandlemark serve [--help]\ncandlemark demo [--help]\ncandlemark version\n")
+	for _, name := range slices.Sorted(maps.Keys(verbs)) {
+		fmt.Fprintln(out, usage(name, verbs[name]))
+	}
+	fmt.Fprintf(out, "\nOptions of all verbs that ask a broker\n\n"+
+		"--url <url>             its HTTP API; $CANDLEMARK_HTTP_URL, else %s\n"+
+		"-p, --vhost <vhost>     the virtual host, / if none is named\n"+
+		"--formatter json|table  the form of lists\n"+
+		"-q, --quiet             no title\n"+
+		"-s, --silent            no title and no table header\n"+
+		"-t, --timeout <s>       how long to wait, 60\n", defaultURL)
+}

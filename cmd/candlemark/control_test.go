@@ -1,0 +1,219 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"candlemark/internal/admin"
+	"candlemark/internal/auth"
+	"candlemark/policies"
+
+	"github.com/rs/zerolog"
+)
+
+// fake is a broker with the virtual hosts / and dev that knows only policies.
+type fake struct {
+	admin.Broker
+	sets map[string]*policies.Set
+}
+
+func (f *fake) SetPolicy(_ context.Context, p *policies.Policy) (bool, error) {
+	found := f.sets[p.VHost].Lookup(p.Operator, p.Name) != nil
+	f.sets[p.VHost] = f.sets[p.VHost].With(p)
+	return found, nil
+}
+
+func (f *fake) ClearPolicy(_ context.Context, vhost, name string, operator bool) (bool, error) {
+	set := f.sets[vhost]
+	if set == nil {
+		return false, nil
+	}
+	f.sets[vhost] = set.Without(operator, name)
+	return f.sets[vhost] != set, nil
+}
+
+func (f *fake) ListPolicies(_ context.Context, vhost string, operator bool) ([]*policies.Policy, error) {
+	return f.sets[vhost].Policies(operator), nil
+}
+
+func (f *fake) VHosts(context.Context) ([]string, error) { return []string{"/", "dev"}, nil }
+
+// serveFake starts the HTTP API over a fake broker and returns its address.
+func serveFake(t *testing.T) string {
+	f := &fake{sets: map[string]*policies.Set{"/": policies.NewSet("/"), "dev": policies.NewSet("dev")}}
+	s := httptest.NewServer(admin.NewHandler(f, auth.NewGuest(), zerolog.Nop()))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// candlemark runs a command line; the API is given by the environment.
+func candlemark(url string, args ...string) (stdout, stderr string, code int) {
+	var out, complaints bytes.Buffer
+	getenv := func(name string) string {
+		if name == "CANDLEMARK_HTTP_URL" {
+			return url
+		}
+		return ""
+	}
+	code = run(args, getenv, &out, &complaints)
+	return out.String(), complaints.String(), code
+}
+
+const header = "vhost\tname\tpattern\tapply-to\tdefinition\tpriority\n"
+
+// One session: every line is carried out on what those before it have left.
+func TestPolicyVerbs_POL16_POL17(t *testing.T) {
+	url := serveFake(t)
+	for _, step := range []struct{ line, stdout string }{
+		{"list_policies", "Listing policies for vhost \"/\" ...\n"},
+		{"list_policies|--formatter|json", "[]\n"},
+		{
+			`set_policy|TTL|^k|{"message-ttl":60000}|--priority|2|--apply-to|queues`,
+			`Setting policy "TTL" for pattern "^k" to "{"message-ttl":60000}" with priority "2" for vhost "/" ...` + "\n",
+		},
+		{
+			`set_policy|-p|/|--apply-to=exchanges|AE|.*<&>|{ "alternate-exchange" : "ae" }`,
+			`Setting policy "AE" for pattern ".*<&>" to "{ "alternate-exchange" : "ae" }" with priority "0" for vhost "/" ...` + "\n",
+		},
+		{
+			`--vhost|dev|set_operator_policy|op|q|{"expires":1,"max-length":2}`,
+			`Setting operator policy override "op" for pattern "q" to "{"expires":1,"max-length":2}" with priority "0" for vhost "dev" ...` + "\n",
+		},
+		{`-q|set_policy|--priority|-1|--|-low|-x|{"expires":1}`, ""},
+		{
+			"list_policies",
+			"Listing policies for vhost \"/\" ...\n" + header +
+				"/\t-low\t-x\tall\t{\"expires\":1}\t-1\n" +
+				"/\tAE\t.*<&>\texchanges\t{\"alternate-exchange\":\"ae\"}\t0\n" +
+				"/\tTTL\t^k\tqueues\t{\"message-ttl\":60000}\t2\n",
+		},
+		{`-s|clear_policy|AE`, ""},
+		{`clear_policy|-low`, ""},
+		{"list_policies|-q", header + "/\tTTL\t^k\tqueues\t{\"message-ttl\":60000}\t2\n"},
+		{"list_policies|--silent", "/\tTTL\t^k\tqueues\t{\"message-ttl\":60000}\t2\n"},
+		{
+			"list_policies|--no-table-headers",
+			"Listing policies for vhost \"/\" ...\n/\tTTL\t^k\tqueues\t{\"message-ttl\":60000}\t2\n",
+		},
+		{
+			"list_policies|--formatter|json",
+			`[{"vhost":"/","name":"TTL","pattern":"^k","apply-to":"queues","definition":"{\"message-ttl\":60000}","priority":2}]` + "\n",
+		},
+		{
+			"list_operator_policies|-p|dev",
+			"Listing operator policy overrides for vhost \"dev\" ...\n" + header + "dev\top\tq\tall\t{\"expires\":1,\"max-length\":2}\t0\n",
+		},
+		{"clear_policy|TTL", "Clearing policy \"TTL\" on vhost \"/\" ...\n"},
+		{"clear_operator_policy|op|--vhost|dev", "Clearing operator policy \"op\" on vhost \"dev\" ...\n"},
+		{"list_operator_policies|-p|dev|-q", ""},
+	} {
+		args := strings.Split(step.line, "|")
+		if step.line == "clear_policy|-low" {
+			args = []string{"-q", "clear_policy", "--", "-low"}
+		}
+		stdout, stderr, code := candlemark(url, args...)
+		if stdout != step.stdout || stderr != "" || code != 0 {
+			t.Errorf("%s: exit %d, stderr %q\n got %q\nwant %q", args, code, stderr, stdout, step.stdout)
+		}
+	}
+}
+
+func TestPolicyVerbsFail_POL18(t *testing.T) {
+	url := serveFake(t)
+	const ttl = `{"message-ttl":1}`
+	for _, test := range []struct {
+		args   []string
+		code   int
+		stderr string // its beginning
+	}{
+		{[]string{"set_policy", "p", "q"}, 64, "Error (argument validation): not enough arguments.\nArguments given:\n\tset_policy p q\n\nUsage\n\n" +
+			"candlemark set_policy [-p <vhost>] [--priority <priority>] [--apply-to <apply-to>] <name> <pattern> <definition>\n"},
+		{[]string{"clear_policy"}, 64, "Error (argument validation): not enough arguments.\n"},
+		{[]string{"list_policies", "x"}, 64, "Error (argument validation): too many arguments.\n"},
+		{[]string{"list_policies", "--priority", "1"}, 64, "Error (argument validation): Invalid options for this command:\n--priority : 1\n"},
+		{[]string{"set_policy", "--priority", "high", "p", "q", ttl}, 64, "Error (argument validation): Invalid options for this command:\n"},
+		{[]string{"list_policies", "--nonsense"}, 64, "Error (argument validation): Invalid options for this command:\n"},
+		{[]string{"list_policies", "--formatter", "xml"}, 64, "Error (argument validation): Bad argument."},
+		{[]string{"list_policies", "-t", "0"}, 64, "Error (argument validation): Bad argument."},
+		{[]string{"list_policies", "--url", "127.0.0.1"}, 64, "Error:\n\"127.0.0.1\" is not the address of an HTTP API\n"},
+		{[]string{"set_polic"}, 64, "\nCommand 'set_polic' not found. \n"},
+		{[]string{"-q"}, 64, "\nCommand '' not found. \n"},
+		{nil, 64, "Usage\n"},
+		{[]string{"set_policy", "p", "q", "{x"}, 69, "Error:\nCould not parse JSON document: {invalid_byte,120}\n"},
+		{[]string{"set_policy", "p", "q", "{"}, 69, "Error:\nCould not parse JSON document: unexpected_end\n"},
+		{[]string{"set_policy", "p", "q", `{"message-ttl":"x"}`}, 69, "Error:\nValidation failed\n\n<<\"x\">> is not a valid message TTL\n\n"},
+		{[]string{"set_policy", "p", "(", ttl}, 69, "Error:\nValidation failed\n\npattern should be regular expression but is invalid: {\"missing )\",1}\n\n"},
+		{[]string{"set_policy", "p", "q", "[]"}, 69, "Error:\nValidation failed\n"},
+		{[]string{"set_operator_policy", "p", "q", `{"dead-letter-exchange":"x"}`}, 69, "Error:\nValidation failed\n"},
+		{[]string{"clear_policy", "p"}, 69, "Error:\nParameter does not exist\n"},
+		{[]string{"clear_operator_policy", "p", "-p", "nov"}, 69, "Error:\nParameter does not exist\n"},
+		{[]string{"set_policy", "-p", "nov", "p", "q", ttl}, 65, "Virtual host 'nov' does not exist\n"},
+		{[]string{"list_policies", "-p", "nov"}, 65, "Virtual host 'nov' does not exist\n"},
+		{
+			[]string{"list_policies", "--url", strings.Replace(url, "//", "//guest:wrong@", 1)}, 69,
+			"Error:\nAccess refused by " + url + ": Not_Authorized\n",
+		},
+	} {
+		_, stderr, code := candlemark(url, test.args...)
+		if code != test.code || !strings.HasPrefix(stderr, test.stderr) {
+			t.Errorf("%s: exit %d, want %d\n got %q\nwant %q", test.args, code, test.code, stderr, test.stderr)
+		}
+	}
+}
+
+func TestNoBroker(t *testing.T) {
+	s := httptest.NewServer(http.NotFoundHandler())
+	url := s.URL
+	s.Close()
+	_, stderr, code := candlemark(url, "list_policies")
+	if code != 69 || !strings.HasPrefix(stderr, "Error: unable to perform an operation on the broker at "+url+": ") {
+		t.Errorf("exit %d, %q", code, stderr)
+	}
+}
+
+// What answers need not be a broker.
+func TestStrangeAnswers(t *testing.T) {
+	for _, test := range []struct {
+		status int
+		body   string
+		stderr string
+	}{
+		{200, "<html>", "Error: unable to perform an operation on the broker at "},
+		{502, "<html>", "Error:\nBad Gateway\n"},
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(test.status)
+			_, _ = w.Write([]byte(test.body))
+		}))
+		if _, stderr, code := candlemark(s.URL, "list_policies"); code != 69 || !strings.HasPrefix(stderr, test.stderr) {
+			t.Errorf("%d %s: exit %d, %q", test.status, test.body, code, stderr)
+		}
+		s.Close()
+	}
+}
+
+func TestSlowBroker(t *testing.T) {
+	done := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-done }))
+	defer s.Close()
+	defer close(done)
+	if _, stderr, code := candlemark(s.URL, "list_policies", "-t", "1"); code != 75 || !strings.HasSuffix(stderr, "did not answer in time\n") {
+		t.Errorf("exit %d, %q", code, stderr)
+	}
+}
+
+func TestHelpAndVersion(t *testing.T) {
+	for _, args := range [][]string{{"help"}, {"--help"}, {"set_policy", "-h"}} {
+		stdout, _, code := candlemark("", args...)
+		if code != 0 || !strings.HasPrefix(stdout, "Usage\n") || !strings.Contains(stdout, "\ncandlemark list_operator_policies [-p <vhost>]") {
+			t.Errorf("%s: exit %d, %q", args, code, stdout)
+		}
+	}
+	if stdout, _, code := candlemark("", "version"); code != 0 || stdout != version+"\n" {
+		t.Errorf("version: exit %d, %q", code, stdout)
+	}
+}

@@ -1,0 +1,115 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+)
+
+// maxAnswer is how many bytes of an answer are read.
+const maxAnswer = 256 << 20
+
+// Client asks one broker. It is safe for concurrent use.
+type Client struct {
+	base     url.URL // without user and trailing slash
+	user     string
+	password string
+	http     http.Client
+}
+
+// New makes a client of the API at address, such as
+// http://guest:guest@127.0.0.1:15672. Without user and password in it those are
+// guest and guest. The error says what is wrong with the address.
+func New(address string) (*Client, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, fmt.Errorf("%q is not the address of an HTTP API", u.Redacted())
+	}
+	c := &Client{base: url.URL{Scheme: u.Scheme, Host: u.Host}, user: "guest", password: "guest"}
+	if u.User != nil {
+		c.user = u.User.Username()
+		c.password, _ = u.User.Password()
+	}
+	return c, nil
+}
+
+// Address is where the client connects, without the password.
+func (c *Client) Address() string { return c.base.String() }
+
+// Close ends idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Error is an answer that is no success. Other errors of a Client say that there
+// was no answer, or none that it understands.
+type Error struct {
+	Status int    // of HTTP
+	Code   string // "error" in the body: bad_request, not_authorised, …
+	Reason string // "reason" in the body: what to tell the user
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	if e.Reason == "" {
+		return http.StatusText(e.Status)
+	}
+	return e.Reason
+}
+
+// do sends a request with body as JSON, nil for none, and reads the answer into
+// result, nil for none. The parts of the path are escaped.
+func (c *Client) do(ctx context.Context, method string, body, result any, path ...string) error {
+	var content io.Reader
+	if body != nil {
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		content = bytes.NewReader(encoded)
+	}
+	address := c.base.String() + "/api"
+	for _, part := range path {
+		address += "/" + url.PathEscape(part)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, address, content)
+	if err != nil {
+		return err
+	}
+	request.SetBasicAuth(c.user, c.password)
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	answer, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	switch {
+	case err != nil:
+		return err
+	case response.StatusCode >= 300:
+		return failure(response.StatusCode, answer)
+	case result == nil:
+		return nil
+	}
+	if err := json.Unmarshal(answer, result); err != nil {
+		return fmt.Errorf("the answer is not understood: %w", err)
+	}
+	return nil
+}
+
+func failure(status int, answer []byte) *Error {
+	var body struct {
+		Error  string `json:"error"`
+		Reason string `json:"reason"`
+	}
+	_ = json.Unmarshal(answer, &body) // proxies answer otherwise: the status has to do
+	return &Error{Status: status, Code: body.Error, Reason: body.Reason}
+}
