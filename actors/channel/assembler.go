@@ -27,13 +27,31 @@ const (
 	complete
 )
 
-// startSize bounds what a content header alone makes us allocate, in bytes; the
-// body grows from there as it really comes.
-const startSize = 1 << 20
+// largestBody is the most bytes that AMQP 0-9-1 clients may announce; beyond
+// that it is not a message that is too large but a broken frame, as in RabbitMQ.
+const largestBody = 512 << 20
+
+// publishMethod is what is blamed for contents.
+var publishMethod protocol.Method = &protocol.BasicPublish{}
 
 func (a *assembler) busy() bool { return a.stage != idle }
 
 func (a *assembler) reset() { *a = assembler{} }
+
+// unexpected is the error for a frame that does not belong to what has come so
+// far: 505, with RabbitMQ's texts.
+func (a *assembler) unexpected() error {
+	switch a.stage {
+	case idle:
+		return protocol.ConnectionErrorf(protocol.UnexpectedFrame, "expected method frame, got non method frame instead")
+	case wantHeader:
+		return protocol.ConnectionErrorf(protocol.UnexpectedFrame,
+			"expected content header for class 60, got non content header frame instead").For(publishMethod)
+	default:
+		return protocol.ConnectionErrorf(protocol.UnexpectedFrame,
+			"expected content body, got non content body frame instead").For(publishMethod)
+	}
+}
 
 func (a *assembler) method(payload []byte) error {
 	a.reset()
@@ -41,7 +59,7 @@ func (a *assembler) method(payload []byte) error {
 		return err
 	}
 	if a.publish.Immediate {
-		return protocol.ConnectionErrorf(protocol.NotImplemented, "immediate=true").For(&protocol.BasicPublish{})
+		return protocol.ConnectionErrorf(protocol.NotImplemented, "immediate=true").For(publishMethod)
 	}
 	a.stage = wantHeader
 	return nil
@@ -51,18 +69,19 @@ func (a *assembler) method(payload []byte) error {
 // it is kept.
 func (a *assembler) header(f protocol.Frame, limit uint64) error {
 	if a.stage != wantHeader {
-		return f.Unexpected()
+		return a.unexpected()
 	}
 	h, err := protocol.ParseContentHeader(f.Payload)
 	if err != nil {
-		return err
+		return blamePublish(err)
 	}
-	if h.ClassID != 60 {
-		return f.Unexpected()
-	}
-	if h.BodySize > limit {
+	switch {
+	case h.BodySize > largestBody:
+		return protocol.ConnectionErrorf(protocol.FrameErr,
+			"content body size %d exceeds maximum allowed size %d", h.BodySize, largestBody).For(publishMethod)
+	case h.BodySize > limit:
 		return protocol.ChannelErrorf(protocol.PreconditionFailed,
-			"message size %d is larger than configured max size %d", h.BodySize, limit).For(&protocol.BasicPublish{})
+			"message size %d is larger than configured max size %d", h.BodySize, limit).For(publishMethod)
 	}
 	a.raw, a.size = h.Properties, h.BodySize
 	a.stage = wantBody
@@ -75,27 +94,35 @@ func (a *assembler) header(f protocol.Frame, limit uint64) error {
 // body takes a body frame. A body of one frame is not copied.
 func (a *assembler) body(f protocol.Frame) error {
 	if a.stage != wantBody {
-		return f.Unexpected()
+		return a.unexpected()
 	}
-	have := uint64(len(a.content)) + uint64(len(f.Payload))
+	left := a.size - uint64(len(a.content))
+	part := f.Payload
 	switch {
-	case have > a.size:
-		return f.Unexpected()
-	case have == a.size && !a.joined:
-		a.content = f.Payload
-	case len(f.Payload) == 0:
-		return nil
-	default:
-		if !a.joined {
-			a.content = make([]byte, 0, min(a.size, startSize))
-			a.joined = true
-		}
-		a.content = append(slices.Grow(a.content, int(min(a.size-uint64(len(a.content)), 2*uint64(len(a.content))+1))), f.Payload...)
-	}
-	if have == a.size {
+	case uint64(len(part)) > left:
+		return protocol.ConnectionErrorf(protocol.FrameErr,
+			"content body frame exceeds remaining content size").For(publishMethod)
+	case uint64(len(part)) == left:
 		a.stage = complete
+		if !a.joined {
+			a.content = part
+			return nil
+		}
+	case len(part) == 0:
+		return nil
 	}
+	a.join(part, int(left))
 	return nil
+}
+
+// join appends a part of the body, of which left bytes were to come. What is
+// allocated grows with what has really come, not with what was announced.
+func (a *assembler) join(part []byte, left int) {
+	a.joined = true
+	if free := cap(a.content) - len(a.content); free < len(part) {
+		a.content = slices.Grow(a.content, min(left, 2*len(a.content)+4*len(part)))
+	}
+	a.content = append(a.content, part...)
 }
 
 // own copies what aliases the read chunk, before the chunk is let go: the rest
@@ -104,22 +131,41 @@ func (a *assembler) own() {
 	if !a.busy() || a.owned {
 		return
 	}
-	a.publish.Exchange = slices.Clone(a.publish.Exchange)
-	a.publish.RoutingKey = slices.Clone(a.publish.RoutingKey)
-	a.raw = slices.Clone(a.raw)
-	a.early = true
-	a.owned = a.stage != wantHeader // else raw is still to come
+	if !a.early {
+		a.publish.Exchange = slices.Clone(a.publish.Exchange)
+		a.publish.RoutingKey = slices.Clone(a.publish.RoutingKey)
+		a.early = true
+	}
+	if a.stage != wantHeader { // else raw is still to come
+		a.raw = slices.Clone(a.raw)
+		a.owned = true
+	}
 }
 
 // unify makes a complete content either all alias the present chunk, which is
 // the rule, or all memory of its own.
 func (a *assembler) unify() {
-	if !a.owned && !a.joined && !a.early {
+	if !a.joined && !a.early {
 		return
 	}
 	a.own()
 	if !a.joined {
 		a.content = slices.Clone(a.content)
+		a.joined = true
 	}
-	a.owned = true
+}
+
+// blamePublish gives an error the ids of basic.publish if it has none (ERR-1).
+func blamePublish(err error) error {
+	switch e := err.(type) {
+	case *protocol.ChannelError:
+		if e.Class == 0 {
+			return e.For(publishMethod)
+		}
+	case *protocol.ConnectionError:
+		if e.Class == 0 {
+			return e.For(publishMethod)
+		}
+	}
+	return err
 }

@@ -52,10 +52,7 @@ type awaitExpired struct{ id uint64 }
 // New makes the actor. Its mailbox is the hot one (actors/mailbox).
 func New(cfg Config) actor.Actor {
 	c := &channel{}
-	c.cfg = cfg
-	c.consumers = map[string]*consumer{}
-	c.peers = map[string]*peer{}
-	c.targets = map[*topology.Queue]*target{}
+	c.init(cfg)
 	return c
 }
 
@@ -65,7 +62,7 @@ func (c *channel) Receive(ctx actor.Context) {
 	case *actor.Started:
 		c.self = ctx.Self()
 	case *actor.Stopping, *actor.Restarting:
-		c.bury(ctx)
+		c.bury()
 	case *actor.Stopped:
 	case *actor.Terminated:
 		ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})
@@ -78,7 +75,6 @@ func (c *channel) Receive(ctx actor.Context) {
 // carryOut sends what the core decided, in order.
 func (c *channel) carryOut(ctx actor.Context) {
 	c.tell()
-	c.flush()
 	for i, p := range c.out {
 		ctx.Send(p.to, p.what)
 		c.out[i] = post{}
@@ -115,39 +111,41 @@ func (c *channel) guard(ctx actor.Context) {
 
 // end closes the mailbox and stops; what is left in it needs no answer.
 func (c *channel) end(ctx actor.Context) {
-	c.bury(ctx)
+	c.bury()
 	ctx.Stop(ctx.Self())
 }
 
-// bury gives back the credit of what will not be handled any more. After a panic
-// the queues learn from watching that the channel is gone; the connection does
-// too.
-func (c *channel) bury(actor.Context) {
+// bury gives back the credit of what will not be handled any more, also of the
+// mail that made the channel panic: that is parked or held while it is handled.
+// After a panic the queues learn from watching that the channel is gone; the
+// connection does too.
+func (c *channel) bury() {
 	defer func() { _ = recover() }()
 	if c.timer != nil {
 		c.timer.Stop()
 	}
 	c.phase = ended
-	for _, m := range c.cfg.Close() {
-		release(m)
-	}
+	left := c.cfg.Close()
 	for _, m := range c.parked {
-		m.Chunk.Release()
+		left = append(left, m)
 	}
 	c.parked = nil
-	for _, m := range c.held {
-		release(m)
+	for _, m := range left {
+		switch m := m.(type) {
+		case *mail.Inbound:
+			m.Chunk.Release()
+			m.Chunk = nil
+		case *mail.Deliver:
+			m.Release()
+		}
 	}
-	c.held = nil
-}
-
-func release(what any) {
-	switch m := what.(type) {
-	case *mail.Inbound:
-		m.Chunk.Release()
-	case *mail.Deliver:
-		m.Release()
+	c.dropHeld()
+	for _, t := range c.touched {
+		if t != nil && t.batch != nil {
+			t.batch.Release()
+		}
 	}
+	c.touched = nil
 }
 
 // internalError is what the client is told when the broker failed.

@@ -15,6 +15,9 @@ type confirms struct {
 	done []mail.Range // settled in this turn, to be looked at by tell
 }
 
+// keepRing is how large a ring, in numbers, is kept when nothing is under way.
+const keepRing = 4096
+
 type pending struct {
 	queues  int32 // that have not answered
 	refused bool
@@ -59,12 +62,18 @@ func (c *confirms) complete(n uint64) {
 	}
 }
 
-// settle takes a queue's answer.
+// settle takes a queue's answer. One that failed may have answered already: a
+// number that waits for nobody stays as it is.
 func (c *confirms) settle(r mail.Range, refused bool) {
+	r.First, r.Last = max(r.First, c.low), min(r.Last, c.last)
+	if r.First > r.Last {
+		return
+	}
 	for n := r.First; n <= r.Last; n++ {
-		p := c.at(n)
-		p.queues--
-		p.refused = p.refused || refused
+		if p := c.at(n); p.queues > 0 {
+			p.queues--
+			p.refused = p.refused || refused
+		}
 	}
 	c.note(r)
 }
@@ -113,6 +122,9 @@ func (c *confirms) appendFrames(b []byte, channel uint16) []byte {
 		}
 	}
 	c.done = c.done[:0]
+	if c.low > c.last && len(c.ring) > keepRing {
+		c.ring = nil // the next one grows a new ring
+	}
 	return b
 }
 
@@ -133,8 +145,7 @@ func (s *state) tell() {
 		s.confirms.done = nil
 		return
 	}
-	b := s.cfg.Outbox.Begin()
-	s.cfg.Outbox.End(s.confirms.appendFrames(b, s.cfg.ID))
+	s.emit(func(b []byte) []byte { return s.confirms.appendFrames(b, s.cfg.ID) })
 }
 
 // settled takes a queue's answer to a batch.

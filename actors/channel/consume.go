@@ -13,19 +13,27 @@ import (
 // consumer is one basic.consume of this channel.
 type consumer struct {
 	peer    *peer
-	noAck   bool
-	limited bool // subject to the common limit when there is one
+	allowed int // under the common limit, as the queue counts it
 	// handed to the outbox and not yet granted back to the queue
 	written, bytes int
 }
 
-// queueFor resolves a queue's name, "" being the last declared (DEC-9).
-func (s *state) queueFor(name string) (*topology.Queue, error) {
-	if name == "" {
-		if s.lastQueue == "" {
-			return nil, protocol.ChannelErrorf(protocol.NotFound, "no previously declared queue")
-		}
-		name = s.lastQueue
+// named is the queue's name that a command means, "" being the last declared
+// (DEC-9).
+func (s *state) named(name string) (string, error) {
+	if name != "" {
+		return name, nil
+	}
+	if s.lastQueue == "" {
+		return "", protocol.ChannelErrorf(protocol.NotFound, "no previously declared queue")
+	}
+	return s.lastQueue, nil
+}
+
+// readable resolves the name of a queue to take messages from.
+func (s *state) readable(name string) (*topology.Queue, error) {
+	if err := s.permit(auth.Queue, name, auth.Read); err != nil {
+		return nil, err
 	}
 	if q := s.cfg.VHost.Directory().Queue([]byte(name)); q != nil {
 		return q, nil
@@ -33,39 +41,29 @@ func (s *state) queueFor(name string) (*topology.Queue, error) {
 	return nil, protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", name, s.cfg.VHost.Name)
 }
 
-// readable is queueFor with the permission to take messages.
-func (s *state) readable(name string) (*topology.Queue, error) {
-	if name == "" && s.lastQueue != "" {
-		name = s.lastQueue
-	}
-	if name != "" {
-		if err := s.permit(auth.Queue, name, auth.Read); err != nil {
-			return nil, err
-		}
-	}
-	return s.queueFor(name)
-}
-
 func (s *state) consume(m *protocol.BasicConsume) error {
+	name, err := s.named(m.Queue)
+	if err != nil {
+		return err
+	}
 	tag := m.ConsumerTag
 	if _, used := s.consumers[tag]; used {
 		return protocol.ConnectionErrorf(protocol.NotAllowed, "attempt to reuse consumer tag '%s'", tag)
 	}
-	q, err := s.readable(m.Queue)
+	q, err := s.readable(name)
 	if err != nil {
 		return err
 	}
 	if tag == "" {
-		tag = generatedTag()
+		tag = generated("amq.ctag-")
 	}
-	p := s.peer(q.PID)
-	c := &consumer{peer: p, noAck: m.NoAck, limited: !m.NoAck}
+	c := &consumer{peer: s.peer(q.PID)}
 	s.send(q.PID, &mail.Consume{
 		Request: s.request(m, func(any) {
 			s.consumers[tag] = c
-			p.consumers++
+			c.peer.consumers++
 			if !m.NoWait {
-				s.reply(&protocol.BasicConsumeOk{ConsumerTag: tag})
+				s.replyBehind(m, &protocol.BasicConsumeOk{ConsumerTag: tag})
 			}
 		}),
 		Channel: s.self, Tag: tag, NoAck: m.NoAck, Exclusive: m.Exclusive, Prefetch: s.prefetch,
@@ -75,18 +73,19 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 	return nil
 }
 
-func generatedTag() string {
+// generated is a name that nobody else has: prefix and 22 characters.
+func generated(prefix string) string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
-	return "amq.ctag-" + base64.RawURLEncoding.EncodeToString(b[:])
+	return prefix + base64.RawURLEncoding.EncodeToString(b[:])
 }
 
 // cancel ends a consumer. One that is not, or no longer, there is fine
-// (LEASE-9).
+// (LEASE-9). The queue answers behind its last delivery, and so do we.
 func (s *state) cancel(m *protocol.BasicCancel) error {
 	ok := func() {
 		if !m.NoWait {
-			s.reply(&protocol.BasicCancelOk{ConsumerTag: m.ConsumerTag})
+			s.replyBehind(m, &protocol.BasicCancelOk{ConsumerTag: m.ConsumerTag})
 		}
 	}
 	c := s.consumers[m.ConsumerTag]
@@ -96,49 +95,49 @@ func (s *state) cancel(m *protocol.BasicCancel) error {
 	}
 	s.send(c.peer.pid, &mail.CancelConsumer{
 		Request: s.request(m, func(any) {
-			s.behind(func() {
-				s.forget(m.ConsumerTag, c)
-				ok()
-			})
+			s.forget(m.ConsumerTag, c)
+			ok()
 		}),
 		Channel: s.self, Tag: m.ConsumerTag,
 	})
 	return nil
 }
 
+// forget frees the tag; deliveries that are held back are still written.
 func (s *state) forget(tag string, c *consumer) {
 	if s.consumers[tag] == c {
 		delete(s.consumers, tag)
 		c.peer.consumers--
+		s.disallow(c, c.allowed)
 	}
 }
 
 // consumerCancelled: the queue ended a consumer; the client is told behind the
 // last delivery, if it wants to be (LEASE-9).
 func (s *state) consumerCancelled(m *mail.ConsumerCancelled) {
-	if s.phase != open {
-		return
-	}
-	if len(s.held) > 0 {
-		s.held = append(s.held, m)
-		return
-	}
-	s.cancelled(m)
-}
-
-func (s *state) cancelled(m *mail.ConsumerCancelled) {
 	c := s.consumers[m.Tag]
 	if c == nil || !c.peer.pid.Equal(m.Queue) {
 		return
 	}
 	s.forget(m.Tag, c)
-	if s.cfg.CancelNotify {
-		s.reply(&protocol.BasicCancel{ConsumerTag: m.Tag, NoWait: true})
+	s.allow()
+	if !s.cfg.CancelNotify {
+		return
 	}
+	notice := &protocol.BasicCancel{ConsumerTag: m.Tag, NoWait: true}
+	if len(s.held) > 0 {
+		s.held = append(s.held, late{then: func() { s.reply(notice) }})
+		return
+	}
+	s.reply(notice)
 }
 
 func (s *state) get(m *protocol.BasicGet) error {
-	q, err := s.readable(m.Queue)
+	name, err := s.named(m.Queue)
+	if err != nil {
+		return err
+	}
+	q, err := s.readable(name)
 	if err != nil {
 		return err
 	}
@@ -150,22 +149,21 @@ func (s *state) get(m *protocol.BasicGet) error {
 	return nil
 }
 
+// got answers basic.get. It does not wait for room: there is one at a time, and
+// its tag is given out when it is written, so tags stay in order.
 func (s *state) got(p *peer, r *mail.GetReply) {
 	if r.Empty {
 		s.reply(&protocol.BasicGetEmpty{})
 		return
 	}
 	d := &r.Delivery
-	header, err := d.Message.Overlay.Header(d.Message.Header)
-	if err != nil {
-		header = d.Message.Header
-	}
-	tag := s.tag(p, d, false)
-	b := s.cfg.Outbox.Begin()
-	b = protocol.AppendMethodFrame(b, s.cfg.ID, &protocol.BasicGetOk{
-		DeliveryTag: tag, Redelivered: d.Redelivered, Exchange: string(d.Message.Exchange),
-		RoutingKey: string(d.Message.RoutingKey), MessageCount: uint32(r.MessageCount),
+	header, tag := s.headerOf(d), s.tag(p, nil, d.Number)
+	s.emit(func(b []byte) []byte {
+		b = protocol.AppendMethodFrame(b, s.cfg.ID, &protocol.BasicGetOk{
+			DeliveryTag: tag, Redelivered: d.Redelivered, Exchange: string(d.Message.Exchange),
+			RoutingKey: string(d.Message.RoutingKey), MessageCount: uint32(r.MessageCount),
+		})
+		b = protocol.AppendHeaderFrame(b, s.cfg.ID, uint64(len(d.Message.Body)), header)
+		return protocol.AppendBodyFrames(b, s.cfg.ID, d.Message.Body, s.cfg.FrameMax)
 	})
-	b = protocol.AppendHeaderFrame(b, s.cfg.ID, uint64(len(d.Message.Body)), header)
-	s.cfg.Outbox.End(protocol.AppendBodyFrames(b, s.cfg.ID, d.Message.Body, s.cfg.FrameMax))
 }

@@ -5,49 +5,45 @@ import (
 	"candlemark/protocol"
 )
 
-// method numbers of the hot path, class << 16 | method.
+// Method ids of the hot path and of the end, class << 16 | method.
 const (
 	keyPublish = 60<<16 | 40
 	keyAck     = 60<<16 | 80
+	keyClose   = 20<<16 | 40
+	keyCloseOk = 20<<16 | 41
 )
 
-// inbound runs what one read brought, unless a command is waiting.
-func (s *state) inbound(m *mail.Inbound) {
-	if s.await != nil || len(s.parked) > 0 {
-		s.parked = append(s.parked, m)
-		return
-	}
-	s.run(m)
-}
+// ackMethod is what a failing basic.ack blames; the method itself is not made.
+var ackMethod protocol.Method = &protocol.BasicAck{}
 
-// run handles frame after frame until there are no more or one has to wait; the
-// rest is parked then, in front.
-func (s *state) run(m *mail.Inbound) {
+// run handles frame after frame. False: one of them waits, and m is what is left
+// behind it; else m is released.
+func (s *state) run(m *mail.Inbound) bool {
 	s.chunk = m.Chunk
 	for len(m.Runs) > 0 {
-		rest := m.Runs[0]
-		for len(rest) > 0 {
-			f, n, _, err := protocol.ParseFrame(rest, 0)
-			if err != nil || n == 0 {
-				s.fail(err, nil)
-				rest = nil
-				break
-			}
-			rest = rest[n:]
-			s.frame(f)
-			if s.await != nil {
-				m.Runs[0] = rest
-				s.parked = append([]*mail.Inbound{m}, s.parked...)
-				s.chunk = nil
-				return
-			}
+		if len(m.Runs[0]) == 0 {
+			m.Runs = m.Runs[1:]
+			continue
 		}
-		m.Runs = m.Runs[1:]
+		if s.await != nil {
+			s.chunk = nil
+			return false
+		}
+		f, n, _, err := protocol.ParseFrame(m.Runs[0], 0)
+		if err != nil || n == 0 {
+			s.fail(internalError("the reader let a broken frame pass"), nil)
+			m.Runs = nil
+			break
+		}
+		m.Runs[0] = m.Runs[0][n:]
+		s.frame(f)
 	}
 	s.assembler.own()
 	s.flush()
 	s.chunk = nil
 	m.Chunk.Release()
+	m.Chunk = nil
+	return true
 }
 
 // frame handles one frame by type and, for methods, by what it is.
@@ -69,7 +65,7 @@ func (s *state) frame(f protocol.Frame) {
 			err = s.publishIfComplete()
 		}
 	default:
-		err = f.Unexpected()
+		err = s.assembler.unexpected()
 	}
 	if err != nil {
 		s.fail(err, nil)
@@ -78,7 +74,7 @@ func (s *state) frame(f protocol.Frame) {
 
 func (s *state) methodFrame(f protocol.Frame) error {
 	if s.assembler.busy() {
-		return f.Unexpected()
+		return s.assembler.unexpected()
 	}
 	class, method, _ := protocol.MethodKey(f.Payload)
 	switch uint32(class)<<16 | uint32(method) {
@@ -89,7 +85,7 @@ func (s *state) methodFrame(f protocol.Frame) error {
 		if err != nil {
 			return err
 		}
-		return s.ack(tag, multiple, mail.Ack, &protocol.BasicAck{})
+		return s.ack(tag, multiple, mail.Ack, ackMethod)
 	}
 	m, err := protocol.DecodeMethod(f.Payload)
 	if err != nil {
@@ -106,14 +102,11 @@ func (s *state) frameWhileClosing(f protocol.Frame) {
 	if f.Type != protocol.FrameMethod || s.phase != closing {
 		return
 	}
-	m, err := protocol.DecodeMethod(f.Payload)
-	if err != nil {
-		return
-	}
-	switch m.(type) {
-	case *protocol.ChannelClose:
+	class, method, _ := protocol.MethodKey(f.Payload)
+	switch uint32(class)<<16 | uint32(method) {
+	case keyClose:
 		s.reply(&protocol.ChannelCloseOk{})
-	case *protocol.ChannelCloseOk:
+	case keyCloseOk:
 		s.close(false)
 	}
 }

@@ -9,7 +9,6 @@ import (
 type peer struct {
 	pid         mail.Address
 	consumers   int
-	unacked     int
 	unconfirmed int // publishes that it has not answered
 	settle      *mail.Settle
 	gone        bool
@@ -49,7 +48,7 @@ func (s *state) peerGone(who mail.Address) {
 			s.consumerCancelled(&mail.ConsumerCancelled{Queue: who, Tag: tag})
 		}
 	}
-	if p.unconfirmed > 0 && s.phase == open {
+	if p.unconfirmed > 0 {
 		s.fail(internalError("queue process ended without confirming %d messages", p.unconfirmed), nil)
 	}
 }

@@ -1,36 +1,14 @@
 package channel
 
 import (
-	"bytes"
-
 	"candlemark/actors/mail"
-	"candlemark/internal/auth"
 	"candlemark/internal/message"
-	"candlemark/internal/topology"
 	"candlemark/protocol"
 )
 
 // shareFrom is the content size in bytes from which a message for several
 // queues is copied once and shared, not once into every queue (DESIGN §5a.11).
 const shareFrom = 512
-
-// cache remembers the last publish's exchange and route: most publishers keep
-// to one. It is good while the vhost's generation is the same.
-type cache struct {
-	valid      bool
-	generation uint64
-	exchange   *topology.Exchange
-	routed     bool // key and targets are set
-	name, key  []byte
-	targets    []*target
-}
-
-// target is a queue with the batch that gathers for it in this turn.
-type target struct {
-	queue *topology.Queue
-	peer  *peer
-	batch *mail.Enqueue
-}
 
 // publishIfComplete routes a message whose last frame has come. The checks are
 // in the order of TTL-7.
@@ -39,13 +17,13 @@ func (s *state) publishIfComplete() error {
 	if a.stage != complete {
 		return nil
 	}
-	defer a.reset()
 	a.unify()
 	err := s.publish(a)
-	if ce, ok := err.(*protocol.ChannelError); ok && ce.Class == 0 {
-		return ce.For(&protocol.BasicPublish{})
+	a.reset()
+	if err != nil {
+		return blamePublish(err)
 	}
-	return err
+	return nil
 }
 
 func (s *state) publish(a *assembler) error {
@@ -66,10 +44,19 @@ func (s *state) publish(a *assembler) error {
 			return err
 		}
 	}
+	keys, err := carbonCopies(&m, scan.Headers)
+	if err != nil {
+		return err
+	}
+	if scan.HasUserID {
+		if err := s.mayCallItself(scan.UserID); err != nil {
+			return err
+		}
+	}
 	if s.confirms.on {
 		m.Number = s.confirms.begin()
 	}
-	targets := s.route(x, &m, scan.Headers)
+	targets := s.route(x, &m, keys, scan.Headers)
 	if len(targets) == 0 {
 		if a.publish.Mandatory {
 			s.returnUnroutable(&m)
@@ -81,6 +68,16 @@ func (s *state) publish(a *assembler) error {
 	return nil
 }
 
+// mayCallItself checks the user-id property: nobody publishes in another's name
+// unless tagged for it.
+func (s *state) mayCallItself(name []byte) error {
+	if string(name) == s.cfg.User.Name || s.cfg.User.HasTag("impersonator") {
+		return nil
+	}
+	return protocol.ChannelErrorf(protocol.PreconditionFailed,
+		"user_id property set to '%s' but authenticated user was '%s'", name, s.cfg.User.Name)
+}
+
 // distribute adds the message to the batch of each of its queues.
 func (s *state) distribute(m *message.Message, targets []*target) {
 	if len(targets) > 1 && m.Size() >= shareFrom {
@@ -89,7 +86,7 @@ func (s *state) distribute(m *message.Message, targets []*target) {
 	s.confirms.expect(m.Number, len(targets))
 	for _, t := range targets {
 		if t.batch == nil {
-			t.batch = mail.NewEnqueue(s.self)
+			t.batch = mail.NewEnqueue(s.self, t.queue.PID)
 			s.touched = append(s.touched, t)
 		}
 		e := t.batch
@@ -115,64 +112,8 @@ func (s *state) reach(t *target) *peer {
 	return t.peer
 }
 
-// exchangeFor checks that the client may publish there (TTL-7): permission,
-// existence, internal.
-func (s *state) exchangeFor(name []byte) (*topology.Exchange, error) {
-	v := s.cfg.VHost
-	if g := v.Generation(); s.cache.generation != g {
-		s.cache.valid = false
-		s.cache.generation = g
-		clear(s.targets)
-	}
-	if s.cache.valid && bytes.Equal(s.cache.name, name) {
-		return s.cache.exchange, nil
-	}
-	if err := s.permit(auth.Exchange, string(name), auth.Write); err != nil {
-		return nil, err
-	}
-	x := v.Directory().Exchange(name)
-	if x == nil {
-		return nil, noExchange(string(name), v.Name)
-	}
-	if x.Internal {
-		return nil, protocol.ChannelErrorf(protocol.AccessRefused, "cannot publish to internal exchange '%s' in vhost '%s'", name, v.Name)
-	}
-	if x.Name == topology.AdminExchange && !s.cfg.User.HasTag("administrator") && !s.cfg.User.HasTag("policymaker") {
-		return nil, auth.Refuse(s.cfg.User, v.Name, auth.Resource{Kind: auth.Exchange, Name: x.Name}, auth.Write)
-	}
-	s.cache.exchange, s.cache.valid, s.cache.routed = x, true, false
-	s.cache.name = append(s.cache.name[:0], name...)
-	return x, nil
-}
-
-// route finds the queues. A headers exchange may look at more than the key, so
-// only a route that never asked for headers is remembered.
-func (s *state) route(x *topology.Exchange, m *message.Message, headers []byte) []*target {
-	c := &s.cache
-	if c.routed && bytes.Equal(c.key, m.RoutingKey) {
-		return c.targets
-	}
-	asked := false
-	queues := s.router.Route(s.cfg.VHost.Directory(), x, m.RoutingKey, func() protocol.Table {
-		asked = true
-		t, _ := protocol.DecodeTable(headers)
-		return t
-	})
-	c.targets = c.targets[:0]
-	for _, q := range queues {
-		t := s.targets[q]
-		if t == nil {
-			t = &target{queue: q}
-			s.targets[q] = t
-		}
-		c.targets = append(c.targets, t)
-	}
-	c.routed = !asked
-	c.key = append(c.key[:0], m.RoutingKey...)
-	return c.targets
-}
-
-// flush sends every queue its batch.
+// flush sends every queue its batch. A batch never outlives the run of the read
+// chunk that its messages are in.
 func (s *state) flush() {
 	for i, t := range s.touched {
 		s.send(t.queue.PID, t.batch)
@@ -184,20 +125,14 @@ func (s *state) flush() {
 }
 
 // returnUnroutable is basic.return for a mandatory message without a queue.
+// Confirms of earlier messages come before it.
 func (s *state) returnUnroutable(m *message.Message) {
 	s.tell()
-	b := s.cfg.Outbox.Begin()
-	b = protocol.AppendMethodFrame(b, s.cfg.ID, &protocol.BasicReturn{
-		ReplyCode: protocol.NoRoute, ReplyText: "NO_ROUTE", Exchange: string(m.Exchange), RoutingKey: string(m.RoutingKey),
+	s.emit(func(b []byte) []byte {
+		b = protocol.AppendMethodFrame(b, s.cfg.ID, &protocol.BasicReturn{
+			ReplyCode: protocol.NoRoute, ReplyText: "NO_ROUTE", Exchange: string(m.Exchange), RoutingKey: string(m.RoutingKey),
+		})
+		b = protocol.AppendHeaderFrame(b, s.cfg.ID, uint64(len(m.Body)), m.Header)
+		return protocol.AppendBodyFrames(b, s.cfg.ID, m.Body, s.cfg.FrameMax)
 	})
-	b = protocol.AppendHeaderFrame(b, s.cfg.ID, uint64(len(m.Body)), m.Header)
-	s.cfg.Outbox.End(protocol.AppendBodyFrames(b, s.cfg.ID, m.Body, s.cfg.FrameMax))
-}
-
-func (s *state) permit(kind auth.Kind, name string, perm auth.Permission) error {
-	return s.cfg.Permissions.Check(s.cfg.User, s.cfg.VHost.Name, auth.Resource{Kind: kind, Name: name}, perm)
-}
-
-func noExchange(name, vhost string) error {
-	return protocol.ChannelErrorf(protocol.NotFound, "no exchange '%s' in vhost '%s'", name, vhost)
 }

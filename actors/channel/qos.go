@@ -8,9 +8,10 @@ import (
 // common is the limit that all consumers of the channel share, set by basic.qos
 // with global=true: queues offer, the channel allows (DESIGN §5a.8).
 type common struct {
-	limit  int // 0 for none
-	used   int // allowed, or delivered and not settled
-	offers []offer
+	limit   int // 0 for none
+	unacked int // delivered to consumers and not settled, whether there is a limit or not
+	allowed int // by Allow and not delivered yet, over all consumers
+	offers  []offer
 }
 
 type offer struct {
@@ -19,7 +20,8 @@ type offer struct {
 	messages int
 }
 
-// qos sets the prefetch of consumers to come, or the channel's common limit.
+// qos sets the prefetch of consumers to come, or the channel's common limit. As
+// in RabbitMQ the former takes the latter away.
 func (s *state) qos(m *protocol.BasicQos) error {
 	if m.PrefetchSize != 0 {
 		return protocol.ConnectionErrorf(protocol.NotImplemented, "prefetch_size!=0 (%d)", m.PrefetchSize)
@@ -28,6 +30,7 @@ func (s *state) qos(m *protocol.BasicQos) error {
 		s.limit(int(m.PrefetchCount))
 	} else {
 		s.prefetch = int(m.PrefetchCount)
+		s.limit(0)
 	}
 	s.reply(&protocol.BasicQosOk{})
 	return nil
@@ -49,7 +52,7 @@ func (s *state) limit(n int) {
 
 // offered: a queue has messages for a consumer under the common limit.
 func (s *state) offered(m *mail.Offer) {
-	if c := s.consumers[m.Tag]; c != nil && s.common.limit > 0 && s.phase == open {
+	if c := s.consumers[m.Tag]; c != nil && s.common.limit > 0 {
 		s.common.offers = append(s.common.offers, offer{c, m.Tag, m.Messages})
 		s.allow()
 	}
@@ -58,20 +61,31 @@ func (s *state) offered(m *mail.Offer) {
 // allow answers offers in their order while there is room under the limit.
 func (s *state) allow() {
 	c := &s.common
-	for len(c.offers) > 0 && c.used < c.limit {
+	for len(c.offers) > 0 && c.unacked+c.allowed < c.limit {
 		o := c.offers[0]
 		c.offers = c.offers[1:]
 		if s.consumers[o.tag] != o.consumer {
 			continue
 		}
-		n := min(o.messages, c.limit-c.used)
-		c.used += n
+		n := min(o.messages, c.limit-c.unacked-c.allowed)
+		c.allowed += n
+		o.consumer.allowed += n
 		s.send(o.consumer.peer.pid, &mail.Allow{Channel: s.self, Tag: o.tag, Messages: n})
 	}
 }
 
 // unused: what was allowed and not needed.
 func (s *state) unused(m *mail.Unused) {
-	s.common.used -= m.Messages
-	s.allow()
+	if c := s.consumers[m.Tag]; c != nil {
+		s.disallow(c, m.Messages)
+		s.allow()
+	}
+}
+
+// disallow takes back up to n of what a consumer was allowed: it is delivered,
+// not needed, or will never come.
+func (s *state) disallow(c *consumer, n int) {
+	n = min(n, c.allowed)
+	c.allowed -= n
+	s.common.allowed -= n
 }

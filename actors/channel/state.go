@@ -1,7 +1,7 @@
 package channel
 
 import (
-	"errors"
+	"slices"
 
 	"candlemark/actors/mail"
 	"candlemark/internal/ledger"
@@ -25,14 +25,16 @@ const (
 
 // state is the core.
 type state struct {
-	cfg   Config
-	self  mail.Address
-	phase phase
+	cfg     Config
+	self    mail.Address
+	phase   phase
+	leaving bool // the connection ends; what was read before is still run
 
 	assembler assembler
 	chunk     *message.Chunk // of the Inbound being run
 	cache     cache
 	router    topology.Router
+	headers   headers
 	targets   map[*topology.Queue]*target
 	touched   []*target
 	confirms  confirms
@@ -44,11 +46,11 @@ type state struct {
 	unacked   ledger.Ledger[unacked] // by delivery tag
 	prefetch  int                    // for new consumers
 	common    common
-	held      []any // deliveries, and what must not overtake them, while the outbox is full
+	held      []late // what the outbox has no room for, and what must not overtake it
 
 	await  *await
-	asked  uint64 // number of the newest command that waited
-	parked []*mail.Inbound
+	asked  uint64          // number of the newest command that waited
+	parked []*mail.Inbound // to be run, the first perhaps in part
 
 	out   []post
 	watch []mail.Address
@@ -59,9 +61,9 @@ type post struct {
 	what any
 }
 
-// await is a command that waits for its answer; everything behind it waits too.
+// await is a command that waits; everything behind it waits too.
 type await struct {
-	id     uint64
+	id     uint64 // 0: it waits for room in the outbox, as long as that takes
 	method protocol.Method
 	// done gets a reply that is no failure.
 	done func(reply any)
@@ -73,11 +75,19 @@ type answer interface {
 	Failure() error
 }
 
+func (s *state) init(cfg Config) {
+	s.cfg = cfg
+	s.consumers = map[string]*consumer{}
+	s.peers = map[string]*peer{}
+	s.targets = map[*topology.Queue]*target{}
+	s.headers.init()
+}
+
 // handle is one turn of the core.
 func (s *state) handle(what any) {
 	switch m := what.(type) {
 	case *mail.Inbound:
-		s.inbound(m)
+		s.parked = append(s.parked, m)
 	case *mail.Deliver:
 		s.deliver(m)
 	case *mail.EnqueueReply:
@@ -91,7 +101,7 @@ func (s *state) handle(what any) {
 	case *mail.OutboxReady:
 		s.resume()
 	case *mail.CloseChannel:
-		s.close(false)
+		s.leave()
 	case *mail.PeerGone:
 		s.peerGone(m.Who)
 	case awaitExpired:
@@ -100,6 +110,19 @@ func (s *state) handle(what any) {
 		}
 	case answer:
 		s.answered(m)
+	}
+	s.proceed()
+}
+
+// proceed runs what the client sent, unless a command is waiting.
+func (s *state) proceed() {
+	n := 0
+	for n < len(s.parked) && s.await == nil && s.run(s.parked[n]) {
+		n++
+	}
+	s.parked = slices.Delete(s.parked, 0, n)
+	if s.leaving && s.await == nil {
+		s.close(false)
 	}
 }
 
@@ -118,96 +141,29 @@ func (s *state) request(m protocol.Method, done func(reply any)) mail.Request {
 	return mail.Request{ReplyTo: s.self, ID: s.asked}
 }
 
-// answered ends the waiting of a command, and runs what waited behind it.
+// answered ends the waiting of a command.
 func (s *state) answered(reply answer) {
 	a := s.await
-	if a == nil || a.id != reply.Number() {
+	if a == nil || a.id == 0 || a.id != reply.Number() {
 		return
 	}
 	s.await = nil
 	if err := reply.Failure(); err != nil {
 		s.fail(err, a.method)
-	} else if s.phase == open {
-		a.done(reply)
+		return
 	}
-	for s.await == nil && len(s.parked) > 0 {
-		m := s.parked[0]
-		s.parked[0] = nil
-		s.parked = s.parked[1:]
-		s.run(m)
-	}
+	a.done(reply)
 }
 
-// fail closes the channel or the connection, by the kind of err.
-func (s *state) fail(err error, m protocol.Method) {
-	if s.phase != open {
-		return
-	}
-	var ce *protocol.ChannelError
-	if errors.As(err, &ce) {
-		if m != nil && ce.Class == 0 {
-			ce = ce.For(m)
-		}
-		s.closeWith(ce)
-		return
-	}
-	var oe *protocol.ConnectionError
-	if !errors.As(err, &oe) {
-		s.cfg.Log.Error().Err(err).Msg("command failed")
-		oe = protocol.ConnectionErrorf(protocol.InternalError, "%s", err.Error())
-	}
-	if m != nil && oe.Class == 0 {
-		oe = oe.For(m)
-	}
-	s.phase = dead
-	s.await = nil
-	s.flush()
-	s.send(s.cfg.Connection, &mail.CloseConnection{Err: oe})
+// emit appends whole frames to the outbox; nothing of them if f panics.
+func (s *state) emit(f func(b []byte) []byte) {
+	out := s.cfg.Outbox
+	b := out.Begin()
+	defer func() { out.End(b) }()
+	b = f(b)
 }
 
 // reply appends a method frame to the outbox.
 func (s *state) reply(m protocol.Method) {
-	b := s.cfg.Outbox.Begin()
-	s.cfg.Outbox.End(protocol.AppendMethodFrame(b, s.cfg.ID, m))
-}
-
-// closeWith is a channel exception: what the channel held goes back at once,
-// then only close-ok counts.
-func (s *state) closeWith(e *protocol.ChannelError) {
-	s.giveBack()
-	s.phase = closing
-	s.cfg.Log.Warn().Uint16("code", e.Code).Str("text", e.Text).Msg("channel closed by the broker")
-	s.reply(&protocol.ChannelClose{ReplyCode: e.Code, ReplyText: e.Text, Class: e.Class, Method: e.Method})
-}
-
-// close ends the channel. The connection answers channel.close itself, so that
-// the number is free before the client can use it again.
-func (s *state) close(sendCloseOk bool) {
-	if s.phase == ended {
-		return
-	}
-	s.giveBack()
-	s.phase = ended
-	s.send(s.cfg.Connection, &mail.ChannelClosed{ID: s.cfg.ID, Channel: s.self, SendCloseOk: sendCloseOk})
-}
-
-// giveBack tells every queue that the channel holds nothing more.
-func (s *state) giveBack() {
-	s.tell()
-	s.flush()
-	s.await = nil
-	for _, p := range s.peers {
-		if p.consumers > 0 || p.unacked > 0 {
-			s.send(p.pid, &mail.ChannelGone{Channel: s.self})
-		}
-	}
-	clear(s.consumers)
-	clear(s.peers)
-	s.unacked = ledger.Ledger[unacked]{}
-	s.common = common{}
-	for _, m := range s.held {
-		release(m)
-	}
-	s.held = nil
-	s.assembler.reset()
+	s.emit(func(b []byte) []byte { return protocol.AppendMethodFrame(b, s.cfg.ID, m) })
 }

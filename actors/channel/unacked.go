@@ -9,23 +9,32 @@ import (
 type unacked struct {
 	peer   *peer
 	number uint64 // the queue's number of the delivery
-	common bool   // counts against the channel's common limit
+	got    bool   // by basic.get, which no limit counts
+}
+
+// tag gives a delivery its tag. c is nil for basic.get.
+func (s *state) tag(p *peer, c *consumer, number uint64) uint64 {
+	if number == 0 {
+		return s.unacked.Skip()
+	}
+	if c != nil {
+		s.common.unacked++
+		s.disallow(c, 1)
+	}
+	return s.unacked.Append(unacked{peer: p, number: number, got: c == nil})
 }
 
 // ack settles one delivery, or all up to tag. A tag that does not stand for a
 // delivery is a channel exception (DEC-15); 0 with multiple is all of them.
 func (s *state) ack(tag uint64, multiple bool, how mail.Settlement, m protocol.Method) error {
 	first, last := tag, tag
-	switch {
-	case multiple && tag == 0:
-		first, last = 1, s.unacked.Last()
-	case multiple:
+	if multiple {
 		first = 1
-		fallthrough
-	default:
-		if _, ok := s.unacked.Get(tag); !ok {
-			return protocol.ChannelErrorf(protocol.PreconditionFailed, "unknown delivery tag %d", tag).For(m)
-		}
+	}
+	if multiple && tag == 0 {
+		last = s.unacked.Last()
+	} else if _, ok := s.unacked.Get(tag); !ok {
+		return protocol.ChannelErrorf(protocol.PreconditionFailed, "unknown delivery tag %d", tag).For(m)
 	}
 	s.unacked.TakeRange(first, last, func(_ uint64, u unacked) { s.settle(u, how) })
 	s.allow()
@@ -34,11 +43,10 @@ func (s *state) ack(tag uint64, multiple bool, how mail.Settlement, m protocol.M
 
 // settle adds a delivery to what its queue is told at the end of the turn.
 func (s *state) settle(u unacked, how mail.Settlement) {
-	p := u.peer
-	p.unacked--
-	if u.common {
-		s.common.used--
+	if !u.got {
+		s.common.unacked--
 	}
+	p := u.peer
 	if p.gone {
 		return // the message went with its queue; settling it is fine (LEASE-6)
 	}
@@ -68,7 +76,5 @@ func (s *state) recover(requeue bool) error {
 	if !requeue {
 		return protocol.ConnectionErrorf(protocol.NotImplemented, "requeue=false")
 	}
-	s.unacked.TakeRange(1, s.unacked.Last(), func(_ uint64, u unacked) { s.settle(u, mail.Requeue) })
-	s.allow()
-	return nil
+	return s.ack(0, true, mail.Requeue, nil)
 }

@@ -18,9 +18,9 @@ var (
 	deliveryPool sync.Pool // of *[]Delivery
 )
 
-// NewEnqueue makes an empty batch.
-func NewEnqueue(from Address) *Enqueue {
-	e := &Enqueue{From: from}
+// NewEnqueue makes an empty batch for a queue.
+func NewEnqueue(from, queue Address) *Enqueue {
+	e := &Enqueue{From: from, Queue: queue}
 	if s, _ := messagePool.Get().(*[]message.Message); s != nil {
 		e.Messages = *s
 	}

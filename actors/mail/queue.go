@@ -12,7 +12,10 @@ import (
 // channel or the dead-letter actor; EnqueueReply comes back for those with a
 // Number. The receiver calls Release exactly once.
 type Enqueue struct {
-	From     *actor.PID
+	From *actor.PID
+	// Queue is the receiver, for the answer that somebody gives in its place; nil
+	// if the sender does not care.
+	Queue    *actor.PID
 	Messages []message.Message
 	// Chunk is retained for the queue, nil if no message aliases one.
 	Chunk *message.Chunk
@@ -34,7 +37,7 @@ func (e *Enqueue) Release() {
 // Answer: a queue that ended has taken and discarded the batch (LEASE-7,
 // DESIGN §5a.2); one that failed refuses it.
 func (e *Enqueue) Answer(f Fate) (*actor.PID, any) {
-	reply := &EnqueueReply{Refused: f == Failed}
+	reply := &EnqueueReply{Queue: e.Queue, Refused: f == Failed}
 	for i := range e.Messages {
 		reply.Add(e.Messages[i].Number)
 	}
@@ -124,6 +127,11 @@ type Allow struct {
 	Channel  *actor.PID
 	Tag      string
 	Messages int
+}
+
+// Answer implements Answerable: a queue that is gone uses none of it.
+func (a *Allow) Answer(Fate) (*actor.PID, any) {
+	return a.Channel, &Unused{Tag: a.Tag, Messages: a.Messages}
 }
 
 // Limit tells a queue that its consumers of a channel are from now on subject

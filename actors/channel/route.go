@@ -1,0 +1,122 @@
+package channel
+
+import (
+	"bytes"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/auth"
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+)
+
+// cache remembers the last publish's exchange and route: most publishers keep
+// to one. It is good while the vhost's generation is the same.
+type cache struct {
+	valid      bool
+	generation uint64
+	exchange   *topology.Exchange
+	routed     bool // key and targets are set
+	name, key  []byte
+	targets    []*target
+	keys       [][]byte // of a message with carbon copies
+}
+
+// target is a queue with the batch that gathers for it in this turn.
+type target struct {
+	queue *topology.Queue
+	peer  *peer
+	batch *mail.Enqueue
+}
+
+// headers are those of the message being routed, decoded only if an exchange
+// asks for them.
+type headers struct {
+	raw    []byte
+	asked  bool
+	decode func() protocol.Table // bound once
+}
+
+func (h *headers) init() {
+	h.decode = func() protocol.Table {
+		h.asked = true
+		t, _ := protocol.DecodeTable(h.raw) // was scanned
+		return t
+	}
+}
+
+// exchangeFor checks that the client may publish there (TTL-7): permission,
+// existence, internal.
+func (s *state) exchangeFor(name []byte) (*topology.Exchange, error) {
+	v := s.cfg.VHost
+	if g := v.Generation(); s.cache.generation != g {
+		s.cache.valid = false
+		s.cache.generation = g
+		clear(s.targets)
+	}
+	if s.cache.valid && bytes.Equal(s.cache.name, name) {
+		return s.cache.exchange, nil
+	}
+	if err := s.permit(auth.Exchange, string(name), auth.Write); err != nil {
+		return nil, err
+	}
+	x := v.Directory().Exchange(name)
+	if x == nil {
+		return nil, protocol.ChannelErrorf(protocol.NotFound, "no exchange '%s' in vhost '%s'", name, v.Name)
+	}
+	if x.Internal {
+		return nil, protocol.ChannelErrorf(protocol.AccessRefused, "cannot publish to internal exchange '%s' in vhost '%s'", name, v.Name)
+	}
+	if x.Name == topology.AdminExchange && !s.cfg.User.HasTag("administrator") && !s.cfg.User.HasTag("policymaker") {
+		return nil, auth.Refuse(s.cfg.User, v.Name, auth.Resource{Kind: auth.Exchange, Name: x.Name}, auth.Write)
+	}
+	s.cache.exchange, s.cache.valid, s.cache.routed = x, true, false
+	s.cache.name = append(s.cache.name[:0], name...)
+	return x, nil
+}
+
+// route finds the queues for the message's own key and more. Only a route that
+// depends on nothing but the own key is remembered.
+func (s *state) route(x *topology.Exchange, m *message.Message, more [][]byte, raw []byte) []*target {
+	c := &s.cache
+	if c.routed && len(more) == 0 && bytes.Equal(c.key, m.RoutingKey) {
+		return c.targets
+	}
+	h := &s.headers
+	h.raw, h.asked = raw, false
+	dir := s.cfg.VHost.Directory()
+	var queues []*topology.Queue
+	if len(more) == 0 {
+		queues = s.router.Route(dir, x, m.RoutingKey, h.decode)
+	} else {
+		c.keys = append(append(c.keys[:0], m.RoutingKey), more...)
+		queues = s.router.RouteAll(dir, x, c.keys, h.decode)
+		clear(c.keys)
+	}
+	h.raw = nil
+	c.targets = c.targets[:0]
+	for _, q := range queues {
+		t := s.targets[q]
+		if t == nil {
+			t = &target{queue: q}
+			s.targets[q] = t
+		}
+		c.targets = append(c.targets, t)
+	}
+	c.routed = !h.asked && len(more) == 0
+	c.key = append(c.key[:0], m.RoutingKey...)
+	return c.targets
+}
+
+func (s *state) permit(kind auth.Kind, name string, perm auth.Permission) error {
+	return s.cfg.Permissions.Check(s.cfg.User, s.cfg.VHost.Name, auth.Resource{Kind: kind, Name: name}, perm)
+}
+
+// permitAny is what a passive declare needs: any of the three rights. It is
+// refused as a declare would be.
+func (s *state) permitAny(kind auth.Kind, name string) error {
+	if s.permit(kind, name, auth.Read) == nil || s.permit(kind, name, auth.Write) == nil {
+		return nil
+	}
+	return s.permit(kind, name, auth.Configure)
+}
