@@ -59,7 +59,8 @@ type vhost struct {
 	asked       uint64        // number of the last question
 	policies    *policies.Set // the newest
 	sweep       sweep
-	failure     any // what a command panicked with in this turn
+	failure     any  // what a command panicked with in this turn
+	stopping    bool // children end because this actor does
 }
 
 // New makes the actor.
@@ -126,8 +127,12 @@ func (v *vhost) event(what any) {
 		v.answered(m.Reply, false)
 	case *actor.Started:
 		v.start()
+	case *actor.Stopping:
+		v.stopping = true
 	case *actor.Terminated: // it overtakes mail (DESIGN §5a.1)
-		v.ctx.Send(v.ctx.Self(), &mail.PeerGone{Who: m.Who})
+		if !v.stopping {
+			v.ctx.Send(v.ctx.Self(), &mail.PeerGone{Who: m.Who})
+		}
 	case *mail.PeerGone:
 		v.peerGone(m.Who)
 	}
