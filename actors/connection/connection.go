@@ -1,69 +1,18 @@
 package connection
 
 import (
-	"net"
+	"sync"
 	"time"
 
 	"candlemark/actors/mail"
-	"candlemark/internal/auth"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
-	"candlemark/internal/topology"
 	"candlemark/protocol"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/rs/zerolog"
 )
-
-// Config is what a connection is made of. Zero values of the numbers stand for
-// the defaults named at them.
-type Config struct {
-	Conn          net.Conn
-	Authenticator auth.Authenticator
-	Permissions   auth.Permissions                          // nil lets every user into every vhost
-	VHost         func(name string) (*topology.VHost, bool) // false: there is none
-	NewChannel    func(ChannelSpec) *actor.Props
-	Clock         *clock.Clock
-	Log           zerolog.Logger
-
-	ProductVersion string   // our own version, for the server properties
-	Capabilities   []string // announced to clients besides those that always hold
-
-	HandshakeTimeout time.Duration // from accept to connection.open; 10 s
-	CloseTimeout     time.Duration // for giving back, then for close-ok; 10 s
-	ChannelMax       uint16        // channels at a time; 2047
-	FrameMax         uint32        // bytes of a whole frame, at least 4096; 131072
-	Heartbeat        uint16        // s, proposed to clients; 60
-	NoHeartbeat      bool          // propose none
-	// InFlightLimit is how many bytes may be between socket and queues before
-	// the reader stops reading; 4 MiB, and never less than four full reads.
-	InFlightLimit int64
-	// OutboxLimit is how many unwritten bytes channels may gather; 512 KiB.
-	OutboxLimit int
-}
-
-// ChannelSpec is what a channel is made of.
-type ChannelSpec struct {
-	ID            uint16
-	Connection    *actor.PID
-	Outbox        *outbox.Outbox
-	Gate          *message.Gate
-	FrameMax      uint32 // negotiated, bytes of a whole frame
-	VHost         *topology.VHost
-	User          auth.User
-	Capabilities  Capabilities
-	ClientProduct string // client property "product", "" without one
-}
-
-// Capabilities are those that the client announced.
-type Capabilities struct {
-	ConsumerCancelNotify       bool
-	BasicNack                  bool
-	PublisherConfirms          bool
-	ConnectionBlocked          bool
-	AuthenticationFailureClose bool
-}
 
 // New makes the actor of one connection. It begins to talk when it is spawned,
 // and closes Conn when it ends. It must not be restarted.
@@ -83,28 +32,6 @@ func New(cfg Config) actor.Actor {
 	return c
 }
 
-func (cfg *Config) setDefaults() {
-	orElse(&cfg.HandshakeTimeout, 10*time.Second)
-	orElse(&cfg.CloseTimeout, 10*time.Second)
-	orElse(&cfg.ChannelMax, 2047)
-	orElse(&cfg.FrameMax, 131072)
-	cfg.FrameMax = max(cfg.FrameMax, protocol.FrameMinSize)
-	orElse(&cfg.Heartbeat, 60)
-	if cfg.NoHeartbeat {
-		cfg.Heartbeat = 0
-	}
-	orElse(&cfg.InFlightLimit, 4<<20)
-	cfg.InFlightLimit = max(cfg.InFlightLimit, 4*(largestRead+int64(cfg.FrameMax)))
-	orElse(&cfg.OutboxLimit, 512<<10)
-}
-
-func orElse[T comparable](v *T, fallback T) {
-	var zero T
-	if *v == zero {
-		*v = fallback
-	}
-}
-
 // connection is the actor. Its fields below the line belong to its turns; the
 // reader and the writer know only what stands above.
 type connection struct {
@@ -118,6 +45,7 @@ type connection struct {
 	writer   writer
 	self     *actor.PID
 	root     *actor.RootContext
+	turnover sync.Mutex    // held to send from a goroutine, and to close one of:
 	stopping chan struct{} // closed when it leaves running: input is no longer for channels
 	done     chan struct{} // closed when the actor ends
 
@@ -211,7 +139,9 @@ func (c *connection) stop() {
 	}
 	c.outbox.Close()
 	c.leaveRunning()
+	c.turnover.Lock()
 	close(c.done)
+	c.turnover.Unlock()
 	_ = c.cfg.Conn.Close() // whatever it says, the socket is gone
 	if c.session != nil && c.session.vhost.PID != nil && !c.end.released {
 		c.root.Send(c.session.vhost.PID, &mail.ReleaseConnection{Connection: c.self})
@@ -238,10 +168,19 @@ func (c *connection) HandleFailure(_ *actor.ActorSystem, s actor.Supervisor, chi
 
 // post mails the actor from a goroutine or timer, unless it has ended.
 func (c *connection) post(m any) {
-	select {
-	case <-c.done:
-	default:
+	c.turnover.Lock()
+	defer c.turnover.Unlock()
+	if !isClosed(c.done) {
 		c.root.Send(c.self, m)
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
 

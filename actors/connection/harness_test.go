@@ -347,6 +347,7 @@ func (c *client) login(tune protocol.ConnectionTuneOk) {
 	expect[*protocol.ConnectionTune](c, 0)
 	c.sendMethods(0, &tune, &protocol.ConnectionOpen{VirtualHost: "/"})
 	expect[*protocol.ConnectionOpenOk](c, 0)
+	synctest.Wait() // the actor hears of it after the client
 }
 
 func (c *client) openChannel(id uint16) {

@@ -68,10 +68,8 @@ func (r *reader) serve() error {
 		if err := r.in.fill(want); err != nil {
 			return &socketError{err}
 		}
-		select {
-		case <-r.c.stopping:
+		if isClosed(r.c.stopping) {
 			return nil
-		default:
 		}
 	}
 }

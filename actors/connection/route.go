@@ -120,7 +120,11 @@ func (r *reader) late(l *link, f protocol.Frame) error {
 			return err
 		}
 		copied := protocol.AppendMethodFrame(nil, l.id, m)
-		r.c.root.Send(l.pid, &mail.Inbound{Runs: [][]byte{copied}})
+		r.c.turnover.Lock()
+		defer r.c.turnover.Unlock()
+		if !isClosed(r.c.stopping) {
+			r.c.root.Send(l.pid, &mail.Inbound{Runs: [][]byte{copied}})
+		}
 	}
 	return nil
 }
@@ -138,30 +142,41 @@ func (r *reader) endRun(run []byte) {
 	}
 }
 
-// inbound is the usual mail, of one run, in one piece of memory.
-type inbound struct {
+// oneRun is the usual Inbound, in one piece of memory.
+type oneRun struct {
 	mail.Inbound
 	run [1][]byte
 }
 
 // flush sends every channel what was put aside for it.
 func (r *reader) flush() {
+	if len(r.touched) == 0 {
+		return
+	}
+	r.c.turnover.Lock()
+	defer r.c.turnover.Unlock()
+	stopping := isClosed(r.c.stopping)
 	for i, l := range r.touched {
-		var m *mail.Inbound
-		if len(l.more) == 0 {
-			one := &inbound{run: [1][]byte{l.first}}
-			m = &one.Inbound
-			m.Runs = one.run[:]
-		} else {
-			m = &mail.Inbound{Runs: append(append(make([][]byte, 0, 1+len(l.more)), l.first), l.more...)}
-			clear(l.more)
-			l.more = l.more[:0]
+		if !stopping {
+			m := l.inbound()
+			m.Chunk = r.in.chunk
+			m.Chunk.Retain()
+			r.c.root.Send(l.pid, m)
 		}
-		m.Chunk = r.in.chunk
-		m.Chunk.Retain()
 		l.first = nil
+		clear(l.more)
+		l.more = l.more[:0]
 		r.touched[i] = nil
-		r.c.root.Send(l.pid, m)
 	}
 	r.touched = r.touched[:0]
+}
+
+// inbound is the mail with what was put aside.
+func (l *link) inbound() *mail.Inbound {
+	if len(l.more) > 0 {
+		return &mail.Inbound{Runs: append(append(make([][]byte, 0, 1+len(l.more)), l.first), l.more...)}
+	}
+	m := &oneRun{run: [1][]byte{l.first}}
+	m.Runs = m.run[:]
+	return &m.Inbound
 }

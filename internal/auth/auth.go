@@ -34,6 +34,7 @@ type Authenticator interface {
 // Permission is one of the three rights to a resource.
 type Permission uint8
 
+// The permissions.
 const (
 	Configure Permission = iota // declare and delete
 	Write                       // publish to, bind as a destination
@@ -46,6 +47,7 @@ func (p Permission) String() string { return [...]string{"configure", "write", "
 // Kind tells queues from exchanges.
 type Kind uint8
 
+// The kinds of resources.
 const (
 	Queue Kind = iota
 	Exchange

@@ -138,11 +138,12 @@ func (c *connection) becomeClosing(ctx actor.Context, why ending) {
 	c.release(ctx)
 }
 
-// leaveRunning turns the reader away from the channels.
+// leaveRunning turns the reader away from the channels: none gets input after
+// CloseChannel.
 func (c *connection) leaveRunning() {
-	select {
-	case <-c.stopping:
-	default:
+	c.turnover.Lock()
+	defer c.turnover.Unlock()
+	if !isClosed(c.stopping) {
 		close(c.stopping)
 	}
 }
