@@ -1,0 +1,83 @@
+package main
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// metronome measures how late this machine wakes a sleeper while the show runs:
+// what else it has to do is not the broker's fault.
+type metronome struct {
+	stop chan struct{}
+	done sync.WaitGroup
+
+	mu   sync.Mutex
+	late []time.Duration
+}
+
+// beat is how long the metronome sleeps each time.
+const beat = 2 * time.Millisecond
+
+// wakings is how many sleepers a message wakes on its way from the broker's
+// timer to the observer: actor, socket, reader.
+const wakings = 3
+
+func (m *metronome) run() {
+	m.done.Go(func() {
+		t := time.NewTimer(beat)
+		defer t.Stop()
+		for {
+			due := time.Now().Add(beat)
+			t.Reset(beat)
+			select {
+			case <-t.C:
+				m.note(time.Since(due))
+			case <-m.stop:
+				return
+			}
+		}
+	})
+}
+
+// note counts also the wakings that were due meanwhile, so that a long stall
+// weighs as much as it does for messages.
+func (m *metronome) note(late time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.late = append(m.late, late)
+	for late -= beat; late > 0; late -= beat {
+		m.late = append(m.late, late)
+	}
+}
+
+// end stops it.
+func (m *metronome) end() {
+	close(m.stop)
+	m.done.Wait()
+}
+
+// soFar returns the 99th percentile of the lateness and the worst.
+func (m *metronome) soFar() (p99, worst time.Duration) {
+	m.mu.Lock()
+	late := slices.Clone(m.late)
+	m.mu.Unlock()
+	if len(late) == 0 {
+		return 0, 0
+	}
+	slices.Sort(late)
+	return late[len(late)*99/100], late[len(late)-1]
+}
+
+// mostly tells whether the 99th percentile of many waits keeps the limit, less
+// what this machine adds by itself.
+func (m *metronome) mostly(d, limit time.Duration) bool {
+	p99, _ := m.soFar()
+	return d <= limit+wakings*p99
+}
+
+// once tells the same of a single wait.
+func (m *metronome) once(d, limit time.Duration) bool {
+	_, worst := m.soFar()
+	return d <= limit+wakings*worst
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// timetable is the outcome of the show: the same lines for every broker.
+type timetable struct {
+	brokers  []string
+	columns  []column // one per broker, as all others
+	machines []*metronome
+}
+
+// print writes aligned plain text.
+func (t *timetable) print(out io.Writer) {
+	head := []string{"what", "expected"}
+	for _, b := range t.brokers {
+		head = append(head, b, "")
+	}
+	rows := [][]string{head}
+	i := 0
+	for _, a := range acts {
+		for _, l := range a.lines {
+			row := []string{l.what, l.expected}
+			for _, c := range t.columns {
+				row = append(row, c[i].observed, string(c[i].verdict))
+			}
+			rows = append(rows, row)
+			i++
+		}
+	}
+	widths := make([]int, len(head))
+	for _, row := range rows {
+		for k, cell := range row {
+			widths[k] = max(widths[k], utf8.RuneCountInString(cell))
+		}
+	}
+	fmt.Fprintln(out)
+	for _, row := range rows {
+		var b strings.Builder
+		for k, cell := range row {
+			b.WriteString(cell + strings.Repeat(" ", widths[k]-utf8.RuneCountInString(cell)+2))
+		}
+		fmt.Fprintln(out, strings.TrimRight(b.String(), " "))
+	}
+	fmt.Fprintln(out)
+	for i, m := range t.machines {
+		p99, worst := m.soFar()
+		fmt.Fprintf(out, "%s: this machine woke sleepers late by %s (p99) to %s (max); limits allow for %d such wakings.\n",
+			t.brokers[i], ms(p99), ms(worst), wakings)
+	}
+	fmt.Fprintln(out, t.summary())
+}
+
+// passed tells whether the first broker did everything as expected.
+func (t *timetable) passed() bool { return t.columns[0].failures() == 0 }
+
+func (t *timetable) summary() string {
+	parts := make([]string, len(t.brokers))
+	for i, b := range t.brokers {
+		parts[i] = fmt.Sprintf("%s: %d of %d lines differ", b, t.columns[i].failures(), len(t.columns[i]))
+		if t.columns[i].failures() == 0 {
+			parts[i] = fmt.Sprintf("%s: as expected", b)
+		}
+	}
+	return strings.Join(parts, "; ") + "."
+}
+
+func (c column) failures() int {
+	n := 0
+	for _, f := range c {
+		if f.verdict == fail {
+			n++
+		}
+	}
+	return n
+}
