@@ -174,10 +174,13 @@ func (s *state) get(m *mail.Get, now clock.Instant) {
 	s.lease.Renew(now.Ceil())
 	s.expireDue(now)
 	h, ok := s.first(now)
-	s.bury(now)
 	if ok {
 		s.fetch(h, m, reply)
-	} else if s.messages.Ready() > 0 { // behind expired ones, too many for one turn
+		s.expireDue(now) // what is the head now (TTL-18)
+		reply.MessageCount = s.messages.Ready()
+	}
+	s.bury(now)
+	if !ok && s.messages.Ready() > 0 { // behind expired ones, too many for one turn
 		s.send(s.self, m)
 		return
 	}
@@ -195,5 +198,4 @@ func (s *state) fetch(h backlog.Handle, m *mail.Get, reply *mail.GetReply) {
 		s.unacked++
 		reply.Delivery.Number = s.holder(m.Channel).unacked.Append(held{message: h})
 	}
-	reply.MessageCount = s.messages.Ready()
 }

@@ -43,6 +43,7 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 	s.out.commit = commit{e.From, stored}
 	s.enforce(now)
 	s.bury(now)
+	s.offer()
 }
 
 // note adds a publish number to a reply that is made when it has a first one.

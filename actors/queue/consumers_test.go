@@ -1,0 +1,279 @@
+package queue
+
+import (
+	"fmt"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/message"
+)
+
+func bodies(from, to int) []string {
+	var list []string
+	for i := from; i <= to; i++ {
+		list = append(list, fmt.Sprint(i))
+	}
+	return list
+}
+
+// TestTurns: consumers that can take get one each in turn, whether messages
+// wait or arrive.
+func TestTurns_Fairness(t *testing.T) {
+	c := newCore(t)
+	for _, tag := range []string{"a", "b", "c"} {
+		c.consume(ch1, tag, 0)
+	}
+	c.put(bodies(1, 9)...)
+	for i, tag := range []string{"a", "b", "c"} {
+		c.want(tag, c.delivered(tag), fmt.Sprint(i+1), fmt.Sprint(i+4), fmt.Sprint(i+7))
+	}
+	for range 3 {
+		c.put("x")
+	}
+	for _, tag := range []string{"a", "b", "c"} {
+		c.want(tag, c.delivered(tag), "x")
+	}
+}
+
+func TestTurnsGoOnWithoutTheFull_Fairness(t *testing.T) {
+	c := newCore(t)
+	c.consume(ch1, "a", 1)
+	c.consume(ch1, "b", 2)
+	c.consume(ch2, "c", 0)
+	c.put(bodies(1, 9)...)
+	c.want("a", c.delivered("a"), "1")
+	c.want("b", c.delivered("b"), "2", "4")
+	c.want("c", c.delivered("c"), "3", "5", "6", "7", "8", "9")
+	c.settle(ch1, mail.Ack, 1, 1)
+	c.put("10", "11")
+	c.want("a has room again", c.delivered("a"), "11")
+	c.want("c was first in turn", c.delivered("c"), "10")
+}
+
+func TestPrefetch(t *testing.T) {
+	c := newCore(t)
+	c.put(bodies(1, 10)...)
+	c.consume(ch1, "a", 3)
+	c.want("delivered", c.delivered("a"), bodies(1, 3)...)
+	c.settle(ch1, mail.Ack, 2, 2)
+	c.want("one more", c.delivered("a"), "4")
+	c.settle(ch1, mail.Ack, 1, 4)
+	c.want("three more", c.delivered("a"), bodies(5, 7)...)
+	c.settle(ch1, mail.Requeue, 5, 7)
+	c.want("the same again", c.delivered("a"), "5*", "6*", "7*")
+	c.get(ch1) // does not count
+	c.settle(ch1, mail.Reject, 8, 8)
+	c.want("one more", c.delivered("a"), "9")
+}
+
+func TestWindow(t *testing.T) {
+	c := newCore(t)
+	c.consume(ch1, "a", 0, noAck)
+	batch := make([]message.Message, windowMessages+5)
+	for i := range batch {
+		batch[i] = msg("m", -1)
+	}
+	c.publish(batch...)
+	if n := len(c.delivered("a")); n != windowMessages {
+		t.Fatalf("%d under way", n)
+	}
+	c.feed(&mail.Grant{Channel: ch1, Tag: "a", Messages: 3, Bytes: 3})
+	if n := len(c.delivered("a")); n != 3 {
+		t.Fatalf("%d for a grant of 3", n)
+	}
+	big := message.Message{Body: make([]byte, windowBytes), TTL: -1, Owned: true}
+	c.feed(&mail.Grant{Channel: ch1, Tag: "a", Messages: windowMessages, Bytes: windowMessages})
+	c.delivered("a")
+	c.publish(big, msg("behind", -1))
+	if n := len(c.delivered("a")); n != 1 {
+		t.Fatalf("%d beside the large one", n)
+	}
+	c.feed(&mail.Grant{Channel: ch1, Tag: "a", Messages: 3, Bytes: windowBytes + 2})
+	c.want("delivered", c.delivered("a"), "behind")
+	c.feed(&mail.Grant{Channel: ch2, Tag: "a", Messages: 1}) // of nobody
+}
+
+// TestNumbers: a channel's deliveries are numbered over all its consumers and
+// gets, without gaps.
+func TestNumbers(t *testing.T) {
+	c := newCore(t)
+	c.consume(ch1, "a", 1)
+	c.put("1", "2", "3")
+	r := c.get(ch1)
+	c.consume(ch1, "b", 0)
+	var numbers []uint64
+	for _, d := range all[*mail.Deliver](c) {
+		for _, x := range d.Items {
+			numbers = append(numbers, x.Number)
+		}
+	}
+	c.wantNumbers("numbers", append(numbers, r.Delivery.Number), 1, 3, 2)
+}
+
+// TestSettleTwice: what was settled, or never delivered, is nothing to settle.
+func TestSettleTwice_LEASE6(t *testing.T) {
+	c := newCore(t)
+	c.put("1", "2")
+	c.get(ch1)
+	c.get(ch1)
+	c.settle(ch1, mail.Ack, 1, 1)
+	c.settle(ch1, mail.Requeue, 1, 1)
+	c.settle(ch1, mail.Requeue, 1, 100)
+	c.settle(ch2, mail.Ack, 1, 1)
+	c.want("ready", c.ready(), "2")
+}
+
+// TestPositions: what comes back stands where it stood (TTL-16).
+func TestPositions_TTL16(t *testing.T) {
+	c := newCore(t)
+	c.put(bodies(1, 200)...)
+	for range 200 {
+		c.get(ch1)
+	}
+	for _, n := range []uint64{150, 3, 199, 64, 65, 1} {
+		c.settle(ch1, mail.Requeue, n, n)
+	}
+	c.want("ready", c.ready(), "1", "3", "64", "65", "150", "199")
+	c.put("201")
+	c.settle(ch1, mail.Requeue, 66, 66)
+	c.want("ready", c.ready(), "1", "3", "64", "65", "66", "150", "199", "201")
+	c.feed(&mail.PeerGone{Who: ch1})
+	c.want("all", c.ready(), bodies(1, 201)...)
+	if r := c.get(ch2); !r.Delivery.Redelivered {
+		t.Error("not marked as redelivered")
+	}
+}
+
+// TestChunk: a delivery straight from the publisher's bytes holds them until it
+// is written; a copy does not. One release each, as one more panics.
+func TestChunk(t *testing.T) {
+	for _, taken := range []bool{true, false} {
+		gate := message.NewGate(1000)
+		chunk := gate.NewChunk(100)
+		c := newCore(t)
+		if taken {
+			c.consume(ch1, "a", 0, noAck)
+		}
+		chunk.Retain()
+		c.feed(&mail.Enqueue{From: publisher, Chunk: chunk, Messages: []message.Message{
+			{Body: chunk.Buf[:10], TTL: -1}, {Body: chunk.Buf[10:20], TTL: -1},
+		}})
+		chunk.Release() // the reader's
+		if held := gate.Used() > 0; held != taken {
+			t.Fatalf("held: %v, taken: %v", held, taken)
+		}
+		if taken {
+			one[*mail.Deliver](c).Release()
+		}
+		if gate.Used() != 0 {
+			t.Fatalf("taken %v: %d bytes are still charged", taken, gate.Used())
+		}
+	}
+}
+
+func TestOffers(t *testing.T) {
+	begin := func(t *testing.T) *core {
+		c := newCore(t)
+		c.consume(ch1, "a", 0, limited)
+		c.put("1", "2", "3")
+		return c
+	}
+	t.Run("one open offer, delivered as allowed", func(t *testing.T) {
+		c := begin(t)
+		if o := one[*mail.Offer](c); o.Tag != "a" || o.Messages != 3 || o.Queue != queuePID {
+			t.Fatalf("%+v", o)
+		}
+		c.put("4")
+		if n := len(all[*mail.Offer](c)); n != 0 {
+			t.Fatal("offered twice")
+		}
+		c.want("not allowed yet", c.delivered("a"))
+		c.feed(&mail.Allow{Channel: ch1, Tag: "a", Messages: 2})
+		c.want("delivered", c.delivered("a"), "1", "2")
+		if o := one[*mail.Offer](c); o.Messages != 2 {
+			t.Fatalf("%+v", o)
+		}
+	})
+	t.Run("what is not needed goes back", func(t *testing.T) {
+		c := begin(t)
+		c.feed(&mail.Allow{Channel: ch1, Tag: "a", Messages: 5})
+		if u := one[*mail.Unused](c); u.Messages != 2 || u.Tag != "a" {
+			t.Fatalf("%+v", u)
+		}
+	})
+	t.Run("no more than the prefetch", func(t *testing.T) {
+		c := newCore(t)
+		c.consume(ch1, "a", 2, limited)
+		c.put("1", "2", "3")
+		if o := one[*mail.Offer](c); o.Messages != 2 {
+			t.Fatalf("%+v", o)
+		}
+		c.feed(&mail.Allow{Channel: ch1, Tag: "a", Messages: 2})
+		c.want("delivered", c.delivered("a"), "1", "2")
+		if n := len(all[*mail.Offer](c)); n != 0 {
+			t.Fatal("offered to one that is full")
+		}
+		c.settle(ch1, mail.Ack, 1, 1)
+		if o := one[*mail.Offer](c); o.Messages != 1 {
+			t.Fatalf("%+v", o)
+		}
+	})
+	t.Run("the cancelled gives back what it was allowed", func(t *testing.T) {
+		c := newCore(t)
+		c.consume(ch1, "a", 0, limited)
+		c.state.find(ch1, "a").bytes = windowBytes // stalled
+		c.state.refresh(c.state.find(ch1, "a"))
+		c.put("1")
+		c.feed(&mail.Allow{Channel: ch1, Tag: "a", Messages: 1}, &mail.CancelConsumer{Channel: ch1, Tag: "a"})
+		if u := one[*mail.Unused](c); u.Messages != 1 {
+			t.Fatalf("%+v", u)
+		}
+		c.feed(&mail.Allow{Channel: ch1, Tag: "a", Messages: 4})
+		if u := one[*mail.Unused](c); u.Messages != 4 {
+			t.Fatalf("%+v", u)
+		}
+	})
+	t.Run("the queue's end gives it back, too", func(t *testing.T) {
+		c := newCore(t)
+		c.consume(ch1, "a", 0, limited)
+		c.state.find(ch1, "a").bytes = windowBytes
+		c.state.refresh(c.state.find(ch1, "a"))
+		c.put("1")
+		c.feed(&mail.Allow{Channel: ch1, Tag: "a", Messages: 1}, &mail.DeleteQueue{}, &mail.QueueForgotten{})
+		if u := one[*mail.Unused](c); u.Messages != 1 {
+			t.Fatalf("%+v", u)
+		}
+	})
+	t.Run("the limit is lifted and set", func(t *testing.T) {
+		c := begin(t)
+		c.feed(&mail.Limit{Channel: ch1})
+		c.want("delivered", c.delivered("a"), "1", "2", "3")
+		c.feed(&mail.Limit{Channel: ch1, On: true}, &mail.Limit{Channel: ch2, On: true})
+		all[*mail.Offer](c)
+		c.put("4")
+		c.want("limited again", c.delivered("a"))
+		one[*mail.Offer](c)
+	})
+	t.Run("those without acknowledgements are not limited", func(t *testing.T) {
+		c := newCore(t)
+		c.consume(ch1, "a", 0, limited, noAck)
+		c.put("1")
+		c.want("delivered", c.delivered("a"), "1")
+	})
+}
+
+// TestGone: a channel's end detaches its consumers, and the others get what it
+// held.
+func TestChannelGone_LEASE4(t *testing.T) {
+	c := newCore(t)
+	c.consume(ch1, "a", 2)
+	c.put(bodies(1, 4)...)
+	c.consume(ch2, "b", 0)
+	c.want("a", c.delivered("a"), "1", "2")
+	c.want("b", c.delivered("b"), "3", "4")
+	c.feed(&mail.ChannelGone{Channel: ch1}, &mail.PeerGone{Who: ch1})
+	c.want("b", c.delivered("b"), "1*", "2*")
+	if c.consumers != 1 || len(c.holders) != 1 {
+		t.Fatalf("%d consumers, %d channels", c.consumers, len(c.holders))
+	}
+}

@@ -1,0 +1,251 @@
+package queue
+
+import (
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/message"
+	"candlemark/policies"
+)
+
+func bequeath(s *policies.QueueSettings) { s.ExpiresDeadLettersBacklog = true }
+
+// TestKept_LEASE4: a declare that raced the end of the lease wins; what arrived
+// meanwhile is handled in order, each mail as if it came then.
+func TestKept_LEASE4(t *testing.T) {
+	c := newCore(t, expires(900))
+	c.at(900)
+	if m := one[*mail.QueueRetiring](c); m.Handled != 0 {
+		t.Fatalf("handled %d", m.Handled)
+	}
+	if at, ok := c.deadline(); ok {
+		t.Fatalf("a timer is due at %d while the vhost decides", at-start)
+	}
+	c.feed(timerFired{}, again{})
+	c.put("a")
+	c.feed(redeclare())
+	c.put("b")
+	c.feed(&mail.Consume{Request: mail.Request{ReplyTo: ch1}, Channel: ch1, Tag: "x", Prefetch: 1, Connection: owner})
+	if len(c.posts) != 0 {
+		t.Fatalf("answered while retiring: %v", c.posts)
+	}
+	c.at(950)
+	c.feed(&mail.QueueKept{})
+	if r := one[*mail.DeclareQueueReply](c); r.Err != nil || r.MessageCount != 1 {
+		t.Fatalf("%+v", r)
+	}
+	acks, _ := c.confirmed()
+	c.wantNumbers("confirmed", acks, 1, 2)
+	c.want("delivered", c.delivered("x"), "a")
+	c.feed(&mail.CancelConsumer{Channel: ch1, Tag: "x"})
+	c.at(1849)
+	if c.phase != live {
+		t.Fatal("the lease was not renewed")
+	}
+	c.at(1850)
+	if m := one[*mail.QueueRetiring](c); m.Handled != 1 {
+		t.Fatalf("handled %d", m.Handled)
+	}
+}
+
+// TestKeptConfirmsEveryBatch_LEASE8: two batches of persistent messages were parked, and each is
+// confirmed when it is stored.
+func TestKeptConfirmsEveryBatch_LEASE8(t *testing.T) {
+	cfg := testConfig(settings(expires(900)))
+	cfg.Queue.Durable = true
+	c := newCoreOf(t, cfg)
+	c.hold = true
+	c.at(900)
+	for range 3 {
+		m := msg("m", -1)
+		m.Persistent = true
+		c.publish(m)
+	}
+	c.feed(&mail.QueueKept{})
+	for n := uint64(1); n <= 3; n++ {
+		c.feed(appendDone{})
+		acks, _ := c.confirmed()
+		c.wantNumbers("acks", acks, n)
+	}
+}
+
+// TestKeptAndDeleted_LEASE8: among what was parked is a delete; behind it mail waits
+// again.
+func TestKeptAndDeleted_LEASE8(t *testing.T) {
+	c := newCore(t, expires(900))
+	c.at(900)
+	c.put("a")
+	c.feed(&mail.DeleteQueue{Request: mail.Request{ReplyTo: ch1}})
+	c.put("b")
+	c.feed(&mail.QueueKept{})
+	if r := all[*mail.QueueRetiring](c); len(r) != 2 || !r[1].Deleted || r[1].Handled != 1 {
+		t.Fatalf("%+v", r)
+	}
+	acks, _ := c.confirmed()
+	c.wantNumbers("before the delete", acks, 1)
+	c.feed(&mail.QueueForgotten{})
+	acks, _ = c.confirmed()
+	c.wantNumbers("behind it", acks, 2)
+	if r := one[*mail.DeleteQueueReply](c); r.MessageCount != 1 {
+		t.Fatalf("%+v", r)
+	}
+	if n := len(all[*mail.QueueExpired](c)); n != 0 {
+		t.Fatal("a deleted queue has not expired")
+	}
+}
+
+// TestParkedIsAnswered_LEASE8: nobody who wrote to a queue that ends waits for
+// ever.
+func TestParkedIsAnswered_LEASE8(t *testing.T) {
+	c := newCore(t, expires(900))
+	c.at(900)
+	r := mail.Request{ReplyTo: ch1}
+	chunk := message.NewGate(100).NewChunk(10)
+	chunk.Retain()
+	c.feed(&mail.Enqueue{From: publisher, Messages: []message.Message{{Number: 5, Body: chunk.Buf}}, Chunk: chunk},
+		&mail.Consume{Request: r, Queue: "q", VHost: "/"}, &mail.Get{Request: r, Queue: "q", VHost: "/"},
+		&mail.Purge{Request: r, Queue: "q", VHost: "/"}, &mail.CancelConsumer{Request: r},
+		&mail.Allow{Channel: ch1, Tag: "x", Messages: 3}, &mail.Settle{Channel: ch1}, &mail.ChannelGone{Channel: ch1})
+	c.feed(&mail.QueueForgotten{})
+	const notFound = "NOT_FOUND - no queue 'q' in vhost '/'"
+	for what, err := range map[string]error{
+		"consume": one[*mail.ConsumeReply](c).Err, "get": one[*mail.GetReply](c).Err, "purge": one[*mail.PurgeReply](c).Err,
+	} {
+		if code(err) != notFound {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if one[*mail.CancelConsumerReply](c).Err != nil || one[*mail.Unused](c).Messages != 3 {
+		t.Error("cancel or allow")
+	}
+	acks, nacks := c.confirmed()
+	c.wantNumbers("acks", acks, 5)
+	c.wantNumbers("nacks", nacks)
+	chunk.Release() // the reader's own: one more would panic
+}
+
+// TestDyingIsSeenOff_DL31: what died before its queue ended is dead-lettered,
+// however much it is.
+func TestDyingIsSeenOff_DL31(t *testing.T) {
+	const n = dyingLimit + 10
+	c := newCore(t, dlx, ttl(100), expires(200))
+	batch := make([]message.Message, n)
+	for i := range batch {
+		batch[i] = msg("m", -1)
+	}
+	c.publish(batch...)
+	c.at(200)
+	c.confirmed()
+	one[*mail.QueueRetiring](c)
+	c.feed(&mail.QueueForgotten{})
+	if c.phase != leaving {
+		t.Fatalf("phase %d with %d dying", c.phase, c.dying.all.Len())
+	}
+	c.put("late")
+	acks, _ := c.confirmed()
+	c.wantNumbers("late, acks", acks, n+1)
+	// The first letters were parked: answered now, they make room for the rest.
+	if got := len(c.seenOff()); got != dyingLimit {
+		t.Fatalf("%d dead", got)
+	}
+	if got := len(c.seenOff()); got != n-dyingLimit {
+		t.Fatalf("%d dead", got)
+	}
+	if c.phase != ended || c.messages.Len() != 0 {
+		t.Fatalf("phase %d, %d left", c.phase, c.messages.Len())
+	}
+}
+
+// TestBacklogIsDeadLettered_LEASE13: opt-in; also what comes too late, in order.
+func TestBacklogIsDeadLettered_LEASE13(t *testing.T) {
+	cfg := testConfig(settings(dlx, expires(900), bequeath))
+	cfg.Queue.Durable = true
+	c := newCoreOf(t, cfg)
+	c.put("a", "b", "c")
+	c.get(ch1)
+	c.at(900)
+	c.put("parked")
+	c.feed(&mail.QueueForgotten{})
+	if c.phase != leaving {
+		t.Fatalf("phase %d", c.phase)
+	}
+	if m := one[*mail.QueueExpired](c); m.Discarded != 1 {
+		t.Fatalf("discarded %d", m.Discarded)
+	}
+	m := msg("late", -1)
+	m.Persistent = true
+	c.publish(m)
+	acks, nacks := c.confirmed()
+	c.wantNumbers("acks", acks, 1, 2, 3, 4, 5)
+	c.wantNumbers("nacks", nacks)
+	dead, ids := c.died()
+	got := map[string]bool{}
+	for _, d := range dead {
+		got[d] = true
+	}
+	if len(dead) != 4 || !got["expired b"] || !got["expired c"] || !got["expired parked"] || !got["expired late"] {
+		t.Fatalf("dead %q", dead)
+	}
+	if len(c.records) != 0 {
+		t.Fatalf("a queue that nobody knows wrote down %v", c.records)
+	}
+	c.feed(&mail.DeadLetterReply{Incarnation: 7, IDs: ids})
+	if c.phase != ended {
+		t.Fatalf("phase %d", c.phase)
+	}
+	c.state.late(&mail.Enqueue{From: publisher, Messages: []message.Message{msg("last", -1)}}, c.now)
+	c.posts = c.out.posts
+	c.want("left in the mailbox", c.diedOnly(), "expired last")
+}
+
+func (c *core) diedOnly() []string {
+	dead, _ := c.died()
+	return dead
+}
+
+func TestBacklogIsDiscarded_LEASE7_LEASE13(t *testing.T) {
+	none := func(*policies.QueueSettings) {}
+	ends := map[string]struct {
+		exchange func(*policies.QueueSettings)
+		end      func(c *core)
+	}{
+		"no exchange": {none, func(c *core) { c.at(900) }},
+		"deleted":     {dlx, func(c *core) { c.feed(&mail.DeleteQueue{}) }},
+	}
+	for name, e := range ends {
+		c := newCore(t, e.exchange, expires(900), bequeath)
+		c.put("a")
+		e.end(c)
+		c.feed(&mail.QueueForgotten{})
+		if dead := c.seenOff(); c.phase != ended || len(dead) > 0 {
+			t.Errorf("%s: phase %d, dead %q", name, c.phase, dead)
+		}
+	}
+}
+
+func TestBacklogDiesInTurns_LEASE13_TTL33(t *testing.T) {
+	const n = 3*turnLimit + 1
+	c := newCore(t, dlx, expires(900), bequeath)
+	batch := make([]message.Message, n)
+	for i := range batch {
+		batch[i] = msg("m", -1)
+	}
+	c.publish(batch...)
+	c.at(900)
+	c.slow = true
+	c.feed(&mail.QueueForgotten{})
+	if got := n - c.messages.Ready(); got != turnLimit {
+		t.Fatalf("%d died in one turn", got)
+	}
+	dead := 0
+	for c.phase != ended {
+		dead += len(c.seenOff())
+		if c.waiting {
+			c.waiting = false
+			c.feed(again{})
+		}
+	}
+	if dead != n {
+		t.Fatalf("%d dead", dead)
+	}
+}

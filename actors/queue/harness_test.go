@@ -1,0 +1,325 @@
+package queue
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/clock"
+	"candlemark/internal/message"
+	"candlemark/internal/store"
+	"candlemark/internal/topology"
+	"candlemark/policies"
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var (
+	queuePID      = actor.NewPID("local", "queue")
+	vhostPID      = actor.NewPID("local", "vhost")
+	deadLetterPID = actor.NewPID("local", "deadletter")
+	publisher     = actor.NewPID("local", "publisher")
+	ch1, ch2      = actor.NewPID("local", "ch1"), actor.NewPID("local", "ch2")
+	owner, other  = actor.NewPID("local", "owner"), actor.NewPID("local", "other")
+)
+
+// start is when every core begins, in wall ms.
+const start = 1_800_000_000_000
+
+// core drives a state as the shell would, with the time in the test's hands.
+type core struct {
+	state
+	t       *testing.T
+	now     clock.Instant
+	posts   []post
+	records []store.Record
+	// hold keeps batches in the journal until the test settles them.
+	hold bool
+	// slow runs one turn a feed: again waits in waiting.
+	slow, waiting bool
+	number        uint64
+}
+
+// settings are those of a queue without arguments.
+func settings(change ...func(*policies.QueueSettings)) policies.QueueSettings {
+	s := policies.SettingsFor(nil, policies.Effective{})
+	for _, f := range change {
+		f(&s)
+	}
+	return s
+}
+
+func ttl(ms int64) func(*policies.QueueSettings) {
+	return func(s *policies.QueueSettings) { s.MessageTTL = ms }
+}
+
+func expires(ms int64) func(*policies.QueueSettings) {
+	return func(s *policies.QueueSettings) { s.Expires = ms }
+}
+
+func dlx(s *policies.QueueSettings)    { s.HasDLX, s.DeadLetterExchange = true, "dlx" }
+func strict(s *policies.QueueSettings) { s.StrictExpiry = true }
+
+func maxLength(n int64, overflow string) func(*policies.QueueSettings) {
+	return func(s *policies.QueueSettings) { s.MaxLength, s.Overflow = n, overflow }
+}
+
+func testConfig(s policies.QueueSettings) Config {
+	v := topology.NewVHost("/")
+	v.PID, v.DeadLetter = vhostPID, deadLetterPID
+	args := policies.WithQueueType(nil, false, false, false, "")
+	return Config{Queue: &topology.Queue{Name: "q", Incarnation: 7, Arguments: args}, VHost: v, Settings: s}
+}
+
+func newCore(t *testing.T, change ...func(*policies.QueueSettings)) *core {
+	return newCoreOf(t, testConfig(settings(change...)))
+}
+
+func newCoreOf(t *testing.T, cfg Config) *core {
+	c := &core{t: t, now: clock.Instant(start * int64(time.Millisecond))}
+	c.init(cfg, queuePID, c.now)
+	return c
+}
+
+// feed is one turn, and those that follow from it.
+func (c *core) feed(mails ...any) {
+	for _, m := range mails {
+		c.turn(m)
+		for m, ok := c.unpark(); ok; m, ok = c.unpark() {
+			c.turn(m)
+		}
+		for c.waiting && !c.slow {
+			c.waiting = false
+			c.turn(again{})
+		}
+	}
+}
+
+func (c *core) turn(m any) {
+	c.handle(m, c.now)
+	c.flush()
+	c.posts = append(c.posts, c.out.posts...)
+	c.out.posts, c.out.watch = nil, nil
+	for _, e := range c.out.done {
+		e.Release()
+	}
+	c.out.done = nil
+	if len(c.out.records) > 0 {
+		c.records = append(c.records, c.out.records...)
+		c.commits = append(c.commits, c.out.commit)
+		c.out.records, c.out.commit = nil, commit{}
+		if !c.hold {
+			c.turn(appendDone{})
+		}
+	}
+	if c.out.again {
+		c.out.again, c.waiting = false, true
+	}
+	c.check()
+}
+
+// check is what must hold after every turn.
+func (c *core) check() {
+	c.t.Helper()
+	held := 0
+	for _, h := range c.holders {
+		held += h.unacked.Len()
+		for _, x := range h.consumers {
+			if x.prefetch > 0 && x.unacked > x.prefetch || x.unacked < 0 || x.allowed < 0 {
+				c.t.Fatalf("consumer %s holds %d of %d, allowed %d", x.tag, x.unacked, x.prefetch, x.allowed)
+			}
+			if (x.next != nil) != x.canTake() {
+				c.t.Fatalf("consumer %s in the ring: %v, can take: %v", x.tag, x.next != nil, x.canTake())
+			}
+		}
+	}
+	if c.phase < leaving && (held != c.unacked || c.messages.Len() != c.messages.Ready()+held+c.dying.all.Len()) {
+		c.t.Fatalf("%d messages: %d ready, %d unacked (%d held), %d dying",
+			c.messages.Len(), c.messages.Ready(), c.unacked, held, c.dying.all.Len())
+	}
+}
+
+// at moves time to ms after the start, firing the timer when it is due.
+func (c *core) at(ms int64) {
+	c.t.Helper()
+	target := clock.Instant((start + ms) * int64(time.Millisecond))
+	for range 1_000_000 {
+		due, ok := c.state.deadline()
+		at := max(c.now, clock.Instant(min(due, start*2)*int64(time.Millisecond)))
+		if !ok || at > target {
+			c.now = max(c.now, target)
+			return
+		}
+		c.now = at
+		c.feed(timerFired{})
+	}
+	c.t.Fatalf("the timer fires for ever at %d", c.now)
+}
+
+// ms is how long ago the start was.
+func (c *core) ms() int64 { return c.now.Floor() - start }
+
+// all takes every mail of one type that was sent, in order.
+func all[T any](c *core) []T {
+	var found []T
+	rest := c.posts[:0:0]
+	for _, p := range c.posts {
+		if m, ok := p.what.(T); ok {
+			found = append(found, m)
+		} else {
+			rest = append(rest, p)
+		}
+	}
+	c.posts = rest
+	return found
+}
+
+// one takes the only mail of its type.
+func one[T any](c *core) T {
+	c.t.Helper()
+	found := all[T](c)
+	if len(found) != 1 {
+		c.t.Fatalf("%d mails of type %T, want one", len(found), *new(T))
+	}
+	return found[0]
+}
+
+// msg is a message with a TTL of its own, -1 for none.
+func msg(body string, ttl int64) message.Message {
+	return message.Message{RoutingKey: []byte("k"), Header: []byte{0, 0}, Body: []byte(body), TTL: ttl, Owned: true}
+}
+
+// publish sends one batch; messages get publish numbers.
+func (c *core) publish(messages ...message.Message) {
+	for i := range messages {
+		c.number++
+		messages[i].Number = c.number
+	}
+	c.feed(&mail.Enqueue{From: publisher, Messages: messages})
+}
+
+// put publishes messages without TTL.
+func (c *core) put(bodies ...string) {
+	batch := make([]message.Message, len(bodies))
+	for i, b := range bodies {
+		batch[i] = msg(b, message.NoTTL)
+	}
+	c.publish(batch...)
+}
+
+// confirmed takes the publish numbers that were answered.
+func (c *core) confirmed() (acks, nacks []uint64) {
+	for _, r := range all[*mail.EnqueueReply](c) {
+		for _, x := range r.Ranges {
+			for n := x.First; n <= x.Last; n++ {
+				if r.Refused {
+					nacks = append(nacks, n)
+				} else {
+					acks = append(acks, n)
+				}
+			}
+		}
+	}
+	return acks, nacks
+}
+
+func (c *core) consume(ch mail.Address, tag string, prefetch int, change ...func(*mail.Consume)) *mail.ConsumeReply {
+	m := &mail.Consume{Request: mail.Request{ReplyTo: ch}, Channel: ch, Tag: tag, Prefetch: prefetch, Connection: owner}
+	for _, f := range change {
+		f(m)
+	}
+	c.feed(m)
+	return one[*mail.ConsumeReply](c)
+}
+
+func noAck(m *mail.Consume)   { m.NoAck = true }
+func limited(m *mail.Consume) { m.Limited = true }
+
+func (c *core) get(ch mail.Address) *mail.GetReply {
+	c.feed(&mail.Get{Request: mail.Request{ReplyTo: ch}, Channel: ch, Connection: owner})
+	return one[*mail.GetReply](c)
+}
+
+// delivered takes the bodies delivered to a consumer, redelivered ones marked.
+func (c *core) delivered(tag string) []string {
+	var bodies []string
+	for _, d := range all[*mail.Deliver](c) {
+		if d.Tag != tag {
+			c.posts = append(c.posts, post{ch1, d})
+			continue
+		}
+		for _, x := range d.Items {
+			bodies = append(bodies, text(x))
+		}
+	}
+	return bodies
+}
+
+func text(d mail.Delivery) string {
+	if d.Redelivered {
+		return string(d.Message.Body) + "*"
+	}
+	return string(d.Message.Body)
+}
+
+func (c *core) settle(ch mail.Address, how mail.Settlement, first, last uint64) {
+	c.feed(&mail.Settle{Channel: ch, Ranges: []mail.SettleRange{{First: first, Last: last, How: how}}})
+}
+
+// died takes what was sent to be dead-lettered, as "reason body", unanswered.
+func (c *core) died() (dead []string, ids []mail.Range) {
+	for _, l := range all[*mail.DeadLetter](c) {
+		for _, d := range l.Dead {
+			dead = append(dead, l.Reason+" "+string(d.Message.Body))
+			ids = append(ids, mail.Range{First: d.ID, Last: d.ID})
+		}
+	}
+	return dead, ids
+}
+
+// buried is died, with the dead-letter actor's answer.
+func (c *core) seenOff() []string {
+	dead, ids := c.died()
+	if len(ids) > 0 {
+		c.feed(&mail.DeadLetterReply{Incarnation: 7, IDs: ids})
+	}
+	return dead
+}
+
+// ready lists the bodies of the ready messages in order.
+func (c *core) ready() []string {
+	var bodies []string
+	c.messages.Walk(func(h uint32) bool {
+		r := c.messages.Get(h)
+		bodies = append(bodies, string(r.Body))
+		return true
+	})
+	return bodies
+}
+
+func (c *core) want(what string, got []string, want ...string) {
+	c.t.Helper()
+	if !slices.Equal(got, want) {
+		c.t.Fatalf("%d ms: %s: got %q, want %q", c.ms(), what, got, want)
+	}
+}
+
+func (c *core) wantNumbers(what string, got []uint64, want ...uint64) {
+	c.t.Helper()
+	if !slices.Equal(got, want) {
+		c.t.Fatalf("%d ms: %s: got %v, want %v", c.ms(), what, got, want)
+	}
+}
+
+// code is the reply code and text of a refusal.
+func code(err error) string {
+	if e, ok := err.(*protocol.ChannelError); ok {
+		return e.Text
+	}
+	return ""
+}
