@@ -9,8 +9,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"candlemark/actors/deadletter"
 	"candlemark/actors/mail"
 	"candlemark/actors/mailbox"
+	"candlemark/internal/admin"
 	"candlemark/internal/auth"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
@@ -45,6 +47,7 @@ type Config struct {
 // Node is one broker. Several may live in one process (DESIGN §5a.17).
 type Node struct {
 	cfg        Config
+	deaths     deadletter.Stats
 	clock      *clock.Clock
 	system     *actor.ActorSystem
 	dispatcher *mailbox.Dispatcher
@@ -58,6 +61,7 @@ type Node struct {
 
 	mu        sync.Mutex
 	listeners []net.Listener
+	announced []admin.Listener // of others
 	serving   sync.WaitGroup
 	stopping  bool
 }

@@ -25,7 +25,7 @@ func (n *Node) registryProps() *actor.Props {
 
 func (n *Node) deadLetterProps(v *topology.VHost) *actor.Props {
 	return n.props(func(func() []any) actor.Actor {
-		return deadletter.New(deadletter.Config{VHost: v, Log: n.cfg.Log.With().Str("vhost", v.Name).Logger()})
+		return deadletter.New(deadletter.Config{VHost: v, Stats: &n.deaths, Log: n.cfg.Log.With().Str("vhost", v.Name).Logger()})
 	})
 }
 
