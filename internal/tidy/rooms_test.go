@@ -32,7 +32,7 @@ var rooms = map[string][]string{
 	"actors/vhost":         actorOf(),
 	"actors/policy":        actorOf(),
 	"supervision":          {"protocol", "policies", "actors/...", "internal/..."},
-	"internal/admin":       {"protocol", "internal/metrics", "internal/admin/ui"},
+	"internal/admin":       {"protocol", "policies", "internal/auth", "internal/metrics", "internal/admin/ui"},
 	"internal/admin/...":   {"protocol"},
 	"internal/auth":        {"protocol"},
 	"internal/clock":       {},
@@ -47,7 +47,7 @@ var rooms = map[string][]string{
 	"internal/testkit":     {"..."},
 	"internal/tidy":        {},
 	"internal/topology":    {"protocol"},
-	"cmd/...":              {"supervision", "internal/...", "protocol"},
+	"cmd/...":              {"supervision", "internal/...", "policies", "protocol"},
 	"integration":          {"..."},
 	"integration/...":      {"..."},
 }

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"candlemark/internal/admin"
+	"candlemark/internal/auth"
+	"candlemark/internal/config"
+	"candlemark/internal/store/memory"
+	"candlemark/supervision"
+
+	"github.com/rs/zerolog"
+)
+
+// version of the product; the RabbitMQ level that it follows is another matter.
+const version = "0.1.0"
+
+// broker is a node with its journal and its HTTP server.
+type broker struct {
+	node    *supervision.Node
+	journal *memory.Journal
+	http    *http.Server
+	// AMQP and HTTP are the real addresses.
+	AMQP []net.Addr
+	HTTP net.Addr
+}
+
+// startBroker starts everything, or nothing.
+func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
+	if err := os.MkdirAll(cfg.DataDir, 0o750); err != nil {
+		return nil, err
+	}
+	guest := auth.NewGuest()
+	b := &broker{journal: memory.New(memory.Options{})}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, b.stop())
+		}
+	}()
+	if b.node, err = supervision.Start(supervision.Config{
+		Authenticator: guest, Permissions: guest, Journal: b.journal, ProductVersion: version, Log: log,
+	}); err != nil {
+		return nil, err
+	}
+	if cfg.HTTP != "" {
+		if err := b.serveHTTP(cfg.HTTP, guest, log); err != nil {
+			return nil, err
+		}
+	}
+	for _, address := range cfg.AMQP {
+		at, err := b.node.Listen(address)
+		if err != nil {
+			if host, _, _ := net.SplitHostPort(address); host == "::1" && len(b.AMQP) > 0 {
+				log.Warn().Err(err).Msg("no IPv6 on this machine")
+				continue
+			}
+			return nil, fmt.Errorf("amqp: %w", err)
+		}
+		b.AMQP = append(b.AMQP, at)
+		log.Info().Stringer("address", at).Msg("AMQP listener started")
+	}
+	return b, nil
+}
+
+func (b *broker) serveHTTP(address string, users admin.Users, log zerolog.Logger) error {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return fmt.Errorf("http: %w", err)
+	}
+	b.HTTP = l.Addr()
+	b.node.Announce("http", b.HTTP)
+	b.http = admin.NewServer(b.node, users, log)
+	go func() {
+		if err := b.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			log.Error().Err(err).Msg("HTTP server failed")
+		}
+	}()
+	log.Info().Stringer("address", b.HTTP).Msg("HTTP listener started")
+	return nil
+}
+
+// stop ends what runs, in the opposite order.
+func (b *broker) stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	defer cancel()
+	var err error
+	if b.http != nil {
+		err = b.http.Shutdown(ctx)
+	}
+	if b.node != nil {
+		err = errors.Join(err, b.node.Stop(ctx))
+	}
+	return errors.Join(err, b.journal.Close())
+}

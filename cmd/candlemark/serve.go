@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"candlemark/internal/config"
+
+	"github.com/rs/zerolog"
+)
+
+// serve runs a broker until SIGINT or SIGTERM and returns the exit code.
+func serve(args []string) int {
+	flags := flag.NewFlagSet("candlemark serve", flag.ContinueOnError)
+	cfg, err := config.Load(flags, args, os.Getenv)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "candlemark serve:", err)
+		return 64
+	}
+	log, err := logger(os.Stderr, cfg)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "candlemark serve:", err)
+		return 64
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	b, err := startBroker(cfg, log)
+	if err != nil {
+		log.Error().Err(err).Msg("start failed")
+		return 1
+	}
+	log.Info().Msg("Server startup complete")
+	<-ctx.Done()
+	log.Info().Msg("stopping")
+	if err := b.stop(); err != nil {
+		log.Error().Err(err).Msg("stop was not clean")
+		return 1
+	}
+	log.Info().Msg("stopped")
+	return 0
+}
+
+func logger(out io.Writer, cfg config.Config) (zerolog.Logger, error) {
+	level, err := zerolog.ParseLevel(cfg.LogLevel)
+	if err != nil {
+		return zerolog.Logger{}, fmt.Errorf("log-level: %w", err)
+	}
+	zerolog.TimeFieldFormat = "2006-01-02T15:04:05.000Z07:00"
+	if cfg.LogFormat == "console" {
+		out = zerolog.ConsoleWriter{Out: out, NoColor: true, TimeFormat: zerolog.TimeFieldFormat}
+	}
+	return zerolog.New(out).Level(level).With().Timestamp().Logger(), nil
+}
