@@ -10,6 +10,8 @@ type peer struct {
 	pid         mail.Address
 	consumers   int
 	unconfirmed int // publishes that it has not answered
+	published   int // to be confirmed, since the beginning
+	looked      int // published when the queue was last found gone
 	settle      *mail.Settle
 	gone        bool
 }
@@ -39,6 +41,11 @@ func peerKey(pid mail.Address) string {
 func (s *state) peerGone(who mail.Address) {
 	p := s.peers[peerKey(who)]
 	if p == nil {
+		return
+	}
+	if p.unconfirmed > 0 && p.published > p.looked {
+		p.looked = p.published // what was sent after its end is answered behind this mail
+		s.send(s.self, &mail.PeerGone{Who: who})
 		return
 	}
 	p.gone = true

@@ -99,7 +99,9 @@ func (s *state) distribute(m *message.Message, targets []*target) {
 		}
 		e.Messages = append(e.Messages, *m)
 		if m.Number != 0 {
-			s.reach(t).unconfirmed++
+			p := s.reach(t)
+			p.unconfirmed++
+			p.published++
 		}
 	}
 }
