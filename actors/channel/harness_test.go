@@ -1,0 +1,368 @@
+package channel
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/auth"
+	"candlemark/internal/message"
+	"candlemark/internal/outbox"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/rs/zerolog"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// rig is a core with an outbox that the test reads, and pids for everybody it
+// sends mail to.
+//
+// Exchanges: the default one; "x" with keys "one" to q1 and "both" to q1 and q2;
+// "inner" is internal; "h" is a headers exchange to q3; "void" has no bindings.
+type rig struct {
+	state
+	t     *testing.T
+	perms *auth.Fixed
+	posts []post   // sent and not looked at
+	later []any    // what was posted from outside of a turn
+	asked []any    // commands that want an answer, oldest first
+	reads []*read  // what the reader has read
+	kept  []func() // batches that queues have not released
+	keep  bool     // queues do not release batches
+}
+
+// read is one chunk. When nobody refers to it, it is overwritten, as the next
+// read from the socket would.
+type read struct {
+	chunk *message.Chunk
+	bytes []byte
+}
+
+func pid(name string) *actor.PID { return actor.NewPID("here", name) }
+
+func newRig(t *testing.T, change ...func(*Config)) *rig {
+	r := &rig{t: t, perms: &auth.Fixed{}}
+	cfg := Config{
+		ID: 1, Connection: pid("connection"), Outbox: outbox.New(1<<20, nil), Gate: message.NewGate(1 << 30),
+		FrameMax: 4096, VHost: testVHost(), User: auth.User{Name: "guest"}, CancelNotify: true,
+		Permissions: r.perms, MaxMessage: 16 << 20, Log: zerolog.Nop(),
+		Post:  func(_ *actor.PID, what any) { r.later = append(r.later, what) },
+		Close: func() []any { return nil },
+	}
+	for _, f := range change {
+		f(&cfg)
+	}
+	r.self = pid("self")
+	r.init(cfg)
+	return r
+}
+
+func testVHost() *topology.VHost {
+	v := topology.NewVHost("/")
+	v.PID = pid("vhost")
+	d := v.Directory().WithExchange(&topology.Exchange{Type: "direct"})
+	queues := map[string]*topology.Queue{}
+	for _, name := range []string{"q1", "q2", "q3"} {
+		queues[name] = &topology.Queue{Name: name, PID: pid(name)}
+		d = d.WithQueue(queues[name])
+	}
+	exchange := func(name, kind string, internal bool, bindings ...string) {
+		x := &topology.Exchange{Name: name, Type: kind, PID: pid("exchange/" + name), Internal: internal}
+		routes, _ := topology.NewRoutes(kind)
+		for i := 0; i < len(bindings); i += 2 {
+			b := topology.Binding{Destination: bindings[i], RoutingKey: bindings[i+1]}
+			if kind == "headers" {
+				b.Arguments = protocol.Table{{Key: "color", Value: "red"}}
+			}
+			routes, _ = routes.With(b, topology.Target{Queue: queues[bindings[i]]})
+		}
+		x.Publish(routes)
+		d = d.WithExchange(x)
+	}
+	exchange("x", "direct", false, "q1", "one", "q1", "both", "q2", "both")
+	exchange("inner", "fanout", true)
+	exchange("h", "headers", false, "q3", "")
+	exchange("void", "fanout", false)
+	exchange("secret", "fanout", false)
+	v.Publish(d)
+	return v
+}
+
+// turn is one mail to the core, and what the shell does after it.
+func (r *rig) turn(what any) {
+	r.t.Helper()
+	r.handle(what)
+	r.tell()
+	for _, p := range r.out {
+		r.posts = append(r.posts, p)
+		if request := requestOf(p.what); request.ID != 0 {
+			r.asked = append(r.asked, p.what)
+		}
+	}
+	r.out, r.watch = r.out[:0], r.watch[:0]
+	r.overwrite()
+}
+
+func requestOf(what any) mail.Request {
+	switch m := what.(type) {
+	case *mail.DeclareQueue:
+		return m.Request
+	case *mail.DeleteQueue:
+		return m.Request
+	case *mail.DeclareExchange:
+		return m.Request
+	case *mail.DeleteExchange:
+		return m.Request
+	case *mail.Bind:
+		return m.Request
+	case *mail.Unbind:
+		return m.Request
+	case *mail.Consume:
+		return m.Request
+	case *mail.CancelConsumer:
+		return m.Request
+	case *mail.Get:
+		return m.Request
+	case *mail.Purge:
+		return m.Request
+	}
+	return mail.Request{}
+}
+
+// overwrite makes use of memory that was let go show.
+func (r *rig) overwrite() {
+	r.reads = slices.DeleteFunc(r.reads, func(x *read) bool {
+		if x.chunk.Buf != nil {
+			return false
+		}
+		for i := range x.bytes {
+			x.bytes[i] = '!'
+		}
+		return true
+	})
+}
+
+// feed is one read of the socket, whole frames in one run.
+func (r *rig) feed(frames ...[]byte) {
+	r.t.Helper()
+	r.turn(r.inbound(slices.Concat(frames...)))
+}
+
+func (r *rig) inbound(runs ...[]byte) *mail.Inbound {
+	size := 0
+	for _, run := range runs {
+		size += len(run)
+	}
+	chunk := r.cfg.Gate.NewChunk(max(size, 1))
+	r.reads = append(r.reads, &read{chunk, chunk.Buf})
+	m := &mail.Inbound{Chunk: chunk}
+	at := 0
+	for _, run := range runs {
+		end := at + copy(chunk.Buf[at:], run)
+		m.Runs = append(m.Runs, chunk.Buf[at:end:end])
+		at = end
+	}
+	chunk.Retain()
+	chunk.Release() // the reader's own
+	return m
+}
+
+// command is feed with methods.
+func (r *rig) command(methods ...protocol.Method) {
+	r.t.Helper()
+	for _, m := range methods {
+		r.feed(frame(m))
+	}
+}
+
+// ask feeds a command and has it answered by ok, which may set an error.
+func (r *rig) ask(m protocol.Method) {
+	r.t.Helper()
+	r.command(m)
+	r.succeed()
+}
+
+// succeed answers the oldest command in the way its receiver would.
+func (r *rig) succeed() { r.t.Helper(); r.reply(nil) }
+
+func (r *rig) reply(err error) {
+	r.t.Helper()
+	if len(r.asked) == 0 {
+		r.t.Fatal("nothing was asked")
+	}
+	m := r.asked[0]
+	r.asked = r.asked[1:]
+	head := requestOf(m).Done(err)
+	switch m := m.(type) {
+	case *mail.DeclareQueue:
+		name := m.Name
+		if name == "" {
+			name = "amq.gen-1"
+		}
+		r.turn(&mail.DeclareQueueReply{Reply: head, Name: name, MessageCount: 5, ConsumerCount: 2})
+	case *mail.DeleteQueue:
+		r.turn(&mail.DeleteQueueReply{Reply: head, MessageCount: 7})
+	case *mail.Purge:
+		r.turn(&mail.PurgeReply{Reply: head, MessageCount: 8})
+	case *mail.Consume:
+		r.turn(&mail.ConsumeReply{Reply: head, Queue: pid(m.Queue), Tag: m.Tag})
+	case *mail.CancelConsumer:
+		r.turn(&mail.CancelConsumerReply{Reply: head, Tag: m.Tag})
+	case *mail.Get:
+		r.turn(&mail.GetReply{Reply: head, Queue: pid(m.Queue), Empty: true})
+	default:
+		r.turn(&mail.TopologyReply{Reply: head})
+	}
+}
+
+// sent checks what was sent since the last look, see describe.
+func (r *rig) sent(want ...string) {
+	r.t.Helper()
+	var got []string
+	for _, p := range r.posts {
+		got = append(got, r.describe(p))
+	}
+	r.posts = nil
+	r.overwrite()
+	if !slices.Equal(got, want) {
+		r.t.Errorf("sent:\n got %q\nwant %q", got, want)
+	}
+}
+
+// describe shows a mail. A queue takes and releases its batch by it.
+func (r *rig) describe(p post) string {
+	to := p.to.Id + ": "
+	switch m := p.what.(type) {
+	case *mail.Enqueue:
+		text := to + "enqueue"
+		for _, x := range m.Messages {
+			text += fmt.Sprintf(" %s", x.Body)
+			if x.Number != 0 {
+				text += fmt.Sprintf("#%d", x.Number)
+			}
+		}
+		if r.keep {
+			r.kept = append(r.kept, m.Release)
+		} else {
+			m.Release()
+		}
+		return text
+	case *mail.Settle:
+		text := to + "settle"
+		for _, x := range m.Ranges {
+			text += fmt.Sprintf(" %d-%d %s", x.First, x.Last, [...]string{"ack", "requeue", "reject"}[x.How])
+		}
+		return text
+	case *mail.CloseConnection:
+		e := m.Err.(*protocol.ConnectionError)
+		return fmt.Sprintf("%s%d %d/%d %s", to, e.Code, e.Class, e.Method, e.Text)
+	case *mail.ChannelClosed:
+		return fmt.Sprintf("%sclosed %d %v", to, m.ID, m.SendCloseOk)
+	case *mail.Allow:
+		return fmt.Sprintf("%sallow %s %d", to, m.Tag, m.Messages)
+	case *mail.Limit:
+		return fmt.Sprintf("%slimit %v", to, m.On)
+	case *mail.Grant:
+		return fmt.Sprintf("%sgrant %s %d %d", to, m.Tag, m.Messages, m.Bytes)
+	}
+	return to + strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", p.what), "*mail."))
+}
+
+// told checks what the client was sent since the last look, see show.
+func (r *rig) told(want ...string) {
+	r.t.Helper()
+	if got := r.frames(); !slices.Equal(got, want) {
+		r.t.Errorf("told:\n got %q\nwant %q", got, want)
+	}
+}
+
+func (r *rig) frames() (shown []string) {
+	r.t.Helper()
+	for b := r.cfg.Outbox.Take(); b != nil; b = r.cfg.Outbox.Take() {
+		for len(b) > 0 {
+			f, n, _, err := protocol.ParseFrame(b, r.cfg.FrameMax)
+			if n == 0 || err != nil || f.Channel != r.cfg.ID || n > int(r.cfg.FrameMax) {
+				r.t.Fatalf("bad frame: %v, %d bytes, %v", f, n, err)
+			}
+			b = b[n:]
+			shown = append(shown, show(r.t, f))
+		}
+	}
+	return shown
+}
+
+// show is "basic.ack {DeliveryTag:5}" without what is zero, "header 5", "body
+// hello" or, beyond 40 bytes, "body of 100".
+func show(t *testing.T, f protocol.Frame) string {
+	switch f.Type {
+	case protocol.FrameHeader:
+		h, err := protocol.ParseContentHeader(f.Payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("header %d", h.BodySize)
+	case protocol.FrameBody:
+		if len(f.Payload) > 40 {
+			return fmt.Sprintf("body of %d", len(f.Payload))
+		}
+		return "body " + string(f.Payload)
+	}
+	m, err := protocol.DecodeMethod(f.Payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields []string
+	v := reflect.ValueOf(m).Elem()
+	for i := range v.NumField() {
+		if f := v.Type().Field(i); f.IsExported() && !v.Field(i).IsZero() {
+			fields = append(fields, fmt.Sprintf("%s:%v", f.Name, v.Field(i)))
+		}
+	}
+	if len(fields) == 0 {
+		return m.Name()
+	}
+	return m.Name() + " {" + strings.Join(fields, " ") + "}"
+}
+
+func frame(m protocol.Method) []byte { return protocol.AppendMethodFrame(nil, 1, m) }
+
+// publish is a whole content in frames of 4096 bytes.
+func publish(exchange, key, body string, properties ...protocol.Properties) []byte {
+	return content(&protocol.BasicPublish{Exchange: exchange, RoutingKey: key}, body, properties...)
+}
+
+func content(m *protocol.BasicPublish, body string, properties ...protocol.Properties) []byte {
+	var p protocol.Properties
+	if len(properties) > 0 {
+		p = properties[0]
+	}
+	b := frame(m)
+	b = protocol.AppendHeaderFrame(b, 1, uint64(len(body)), p.Append(nil))
+	return protocol.AppendBodyFrames(b, 1, []byte(body), 4096)
+}
+
+// balanced checks that every read chunk and every debt was given back, once.
+func (r *rig) balanced() {
+	r.t.Helper()
+	for _, release := range r.kept {
+		release()
+	}
+	r.kept = nil
+	if used := r.cfg.Gate.Used(); used != 0 {
+		r.t.Errorf("%d bytes are still charged to the connection", used)
+	}
+}
+
+func newExchange(name string) *topology.Exchange {
+	x := &topology.Exchange{Name: name, Type: "fanout", PID: pid("exchange/" + name)}
+	routes, _ := topology.NewRoutes("fanout")
+	x.Publish(routes)
+	return x
+}

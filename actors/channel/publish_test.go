@@ -1,0 +1,226 @@
+package channel
+
+import (
+	"strings"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/auth"
+	"candlemark/internal/message"
+	"candlemark/protocol"
+)
+
+func expiration(text string) protocol.Properties {
+	return protocol.Properties{Flags: protocol.FlagExpiration, Expiration: text}
+}
+
+func withHeaders(fields ...any) protocol.Properties {
+	p := protocol.Properties{Flags: protocol.FlagHeaders}
+	for i := 0; i < len(fields); i += 2 {
+		p.Headers = append(p.Headers, protocol.Field{Key: fields[i].(string), Value: fields[i+1]})
+	}
+	return p
+}
+
+// Each publish breaks its rule and all that are checked after it.
+func TestTTL7_OrderOfChecks(t *testing.T) {
+	bad := withHeaders("CC", "no array")
+	bad.Flags |= protocol.FlagExpiration | protocol.FlagUserID
+	bad.Expiration, bad.UserID = "soon", "mallory"
+	long := strings.Repeat("z", 101)
+	const close = "channel.close {ReplyCode:"
+	for _, c := range []struct {
+		name    string
+		publish protocol.BasicPublish
+		body    string
+		props   protocol.Properties
+		channel string // the channel.close
+		conn    string // the mail to the connection
+	}{
+		{
+			name: "immediate", publish: protocol.BasicPublish{Exchange: "secret", Immediate: true}, body: long, props: bad,
+			conn: "connection: 540 60/40 NOT_IMPLEMENTED - immediate=true",
+		},
+		{
+			name: "size", publish: protocol.BasicPublish{Exchange: "secret"}, body: long, props: bad,
+			channel: close + "406 ReplyText:PRECONDITION_FAILED - message size 101 is larger than configured max size 100 Class:60 Method:40}",
+		},
+		{
+			name: "permission", publish: protocol.BasicPublish{Exchange: "hidden"}, body: "m", props: bad,
+			channel: close + "403 ReplyText:ACCESS_REFUSED - write access to exchange 'hidden' in vhost '/' refused for user 'guest' Class:60 Method:40}",
+		},
+		{
+			name: "existence", publish: protocol.BasicPublish{Exchange: "nope"}, body: "m", props: bad,
+			channel: close + "404 ReplyText:NOT_FOUND - no exchange 'nope' in vhost '/' Class:60 Method:40}",
+		},
+		{
+			name: "internal", publish: protocol.BasicPublish{Exchange: "inner"}, body: "m", props: bad,
+			channel: close + "403 ReplyText:ACCESS_REFUSED - cannot publish to internal exchange 'inner' in vhost '/' Class:60 Method:40}",
+		},
+		{
+			name: "expiration", publish: protocol.BasicPublish{Exchange: "x"}, body: "m", props: bad,
+			channel: close + "406 ReplyText:PRECONDITION_FAILED - invalid expiration 'soon': no_integer Class:60 Method:40}",
+		},
+		{
+			name: "CC", publish: protocol.BasicPublish{Exchange: "x"}, body: "m",
+			props:   protocol.Properties{Flags: bad.Flags &^ protocol.FlagExpiration, Headers: bad.Headers, UserID: bad.UserID},
+			channel: close + `406 ReplyText:PRECONDITION_FAILED - invalid message: {unacceptable_type_in_header,"CC",longstr} Class:60 Method:40}`,
+		},
+		{
+			name: "BCC", publish: protocol.BasicPublish{Exchange: "x"}, body: "m", props: withHeaders("CC", protocol.Array{}, "BCC", int32(1)),
+			channel: close + `406 ReplyText:PRECONDITION_FAILED - invalid message: {unacceptable_type_in_header,"BCC",signedint} Class:60 Method:40}`,
+		},
+		{
+			name: "user-id", publish: protocol.BasicPublish{Exchange: "x"}, body: "m",
+			props:   protocol.Properties{Flags: protocol.FlagUserID, UserID: "mallory"},
+			channel: close + "406 ReplyText:PRECONDITION_FAILED - user_id property set to 'mallory' but authenticated user was 'guest' Class:60 Method:40}",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t, func(cfg *Config) { cfg.MaxMessage = 100 })
+			r.perms.Refused = []auth.Refusal{{User: "guest", Resource: auth.Resource{Kind: auth.Exchange, Name: "hidden"}, Permission: auth.Write}}
+			r.feed(content(&c.publish, c.body, c.props))
+			if c.conn != "" {
+				r.sent(c.conn)
+				r.told()
+			} else {
+				r.sent()
+				r.told(c.channel)
+			}
+			r.balanced()
+		})
+	}
+}
+
+func TestPublish_WithinTheRules(t *testing.T) {
+	r := newRig(t)
+	own := protocol.Properties{Flags: protocol.FlagUserID, UserID: "guest"}
+	r.feed(publish("x", "one", "a", own), publish("", "q2", "b", expiration("0")), publish("x", "both", "c"),
+		publish("void", "", "nobody"), publish("x", "none", "nobody"))
+	r.sent("q1: enqueue a c", "q2: enqueue b c")
+	r.told()
+	r.cfg.User = auth.User{Name: "guest", Tags: []string{"impersonator"}}
+	own.UserID = "mallory"
+	r.feed(publish("x", "one", "a", own))
+	r.sent("q1: enqueue a")
+	r.balanced()
+}
+
+func TestPublish_WhatTheQueueGets(t *testing.T) {
+	r := newRig(t)
+	p := protocol.Properties{
+		Flags:      protocol.FlagExpiration | protocol.FlagPriority | protocol.FlagDeliveryMode,
+		Expiration: "60000", Priority: 7, DeliveryMode: 2,
+	}
+	r.feed(publish("x", "one", "body", p), publish("", "q1", ""))
+	batch := r.posts[0].what.(*mail.Enqueue)
+	m := batch.Messages[0]
+	if string(m.Exchange) != "x" || string(m.RoutingKey) != "one" || string(m.Header) != string(p.Append(nil)) || string(m.Body) != "body" ||
+		m.TTL != 60000 || m.Priority != 7 || !m.Persistent || m.Number != 0 || m.Owned || m.Overlay != nil {
+		t.Errorf("%+v", m)
+	}
+	if m = batch.Messages[1]; m.TTL != message.NoTTL || m.Persistent || len(m.Body) != 0 || m.Priority != 0 {
+		t.Errorf("%+v", m)
+	}
+	if batch.From != r.self || batch.Queue.Id != "q1" {
+		t.Errorf("from %v to %v", batch.From, batch.Queue)
+	}
+	r.sent("q1: enqueue body ")
+	r.balanced()
+}
+
+func TestPublish_RoutesFollowTheTopology(t *testing.T) {
+	r := newRig(t)
+	r.feed(publish("x", "one", "a"), publish("x", "one", "b"))
+	r.sent("q1: enqueue a b")
+	v := r.cfg.VHost
+	v.Publish(v.Directory().WithoutExchange("x"))
+	r.feed(publish("x", "one", "c"))
+	r.told("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no exchange 'x' in vhost '/' Class:60 Method:40}")
+	r.balanced()
+}
+
+// A route that was found by the headers is not good for the next message.
+func TestPublish_RoutesByHeadersAreNotRemembered(t *testing.T) {
+	r := newRig(t)
+	r.feed(publish("h", "k", "red", withHeaders("color", "red")), publish("h", "k", "blue", withHeaders("color", "blue")),
+		publish("h", "k", "plain"), publish("h", "k", "again", withHeaders("color", "red")))
+	r.sent("q3: enqueue red again")
+	r.balanced()
+}
+
+func TestDL16_CarbonCopies(t *testing.T) {
+	r := newRig(t)
+	r.feed(
+		publish("", "q1", "a", withHeaders("CC", protocol.Array{"q2", int32(5), "q1"}, "n", int64(1))),
+		publish("", "nowhere", "b", withHeaders("BCC", protocol.Array{"q3"}, "n", int64(1), "CC", protocol.Array{"q2"})),
+		publish("", "q1", "c"), // the route of a copy is not remembered
+		publish("", "nowhere", "d"),
+	)
+	for _, p := range r.posts {
+		for _, m := range p.what.(*mail.Enqueue).Messages {
+			props, err := protocol.DecodeProperties(m.Header)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, blind := props.Headers.Get("BCC")
+			_, open := props.Headers.Get("CC")
+			if body := string(m.Body); blind || open != (body != "c") || len(props.Headers) != 2 && body != "c" {
+				t.Errorf("%s has headers %v", body, props.Headers)
+			}
+		}
+	}
+	r.sent("q1: enqueue a c", "q2: enqueue a b", "q3: enqueue b")
+	r.told()
+	r.balanced()
+}
+
+func TestPublish_MandatoryReturnComesBeforeItsAck(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.FrameMax = 4096 })
+	r.command(&protocol.ConfirmSelect{NoWait: true})
+	big := strings.Repeat("b", 5000)
+	r.feed(
+		publish("void", "", "dropped"),
+		content(&protocol.BasicPublish{Exchange: "x", RoutingKey: "none", Mandatory: true}, big),
+		content(&protocol.BasicPublish{Exchange: "x", RoutingKey: "one", Mandatory: true}, "routed"),
+	)
+	r.sent("q1: enqueue routed#3")
+	r.told(
+		"basic.ack {DeliveryTag:1}",
+		"basic.return {ReplyCode:312 ReplyText:NO_ROUTE Exchange:x RoutingKey:none}", "header 5000", "body of 4088", "body of 912",
+		"basic.ack {DeliveryTag:2}",
+	)
+	r.balanced()
+}
+
+func TestPublish_AdminExchangeNeedsATag(t *testing.T) {
+	r := newRig(t)
+	r.cfg.VHost.Publish(r.cfg.VHost.Directory().WithExchange(newExchange("candlemark.admin")))
+	r.feed(publish("candlemark.admin", "", "m"))
+	r.told("channel.close {ReplyCode:403 ReplyText:ACCESS_REFUSED - write access to exchange 'candlemark.admin' in vhost '/' refused for user 'guest' Class:60 Method:40}")
+	for _, tag := range []string{"administrator", "policymaker"} {
+		r := newRig(t, func(c *Config) { c.User.Tags = []string{tag} })
+		r.cfg.VHost.Publish(r.cfg.VHost.Directory().WithExchange(newExchange("candlemark.admin")))
+		r.feed(publish("candlemark.admin", "", "m"))
+		r.told()
+	}
+}
+
+// A message for several queues is copied once and charged to each of them.
+func TestPublish_FanOutSharesWhatIsLarge(t *testing.T) {
+	for _, size := range []int{shareFrom - 200, shareFrom} {
+		r := newRig(t)
+		r.feed(publish("x", "both", strings.Repeat("s", size)))
+		a, b := r.posts[0].what.(*mail.Enqueue), r.posts[1].what.(*mail.Enqueue)
+		m, n := a.Messages[0], b.Messages[0]
+		if shared := size >= shareFrom; m.Owned != shared || n.Owned != shared || (a.Chunk == nil) != shared || &m.Body[0] != &n.Body[0] {
+			t.Errorf("%d bytes: owned %v %v, chunk %v", size, m.Owned, n.Owned, a.Chunk)
+		}
+		if used := r.cfg.Gate.Used(); used < int64(size) {
+			t.Errorf("%d bytes under way, charged %d", size, used)
+		}
+		a.Release()
+		b.Release()
+		r.balanced()
+	}
+}
