@@ -158,14 +158,6 @@ func (c *connection) leave(ctx actor.Context) {
 	}
 }
 
-// HandleFailure makes the connection the supervisor of its channels: one that
-// panics is stopped, and peerGone does the rest.
-func (c *connection) HandleFailure(_ *actor.ActorSystem, s actor.Supervisor, child *actor.PID,
-	_ *actor.RestartStatistics, reason, m any) {
-	c.log.Error().Str("channel", child.GetId()).Interface("panic", reason).Type("mail", m).Msg("channel failed")
-	s.StopChildren(child)
-}
-
 // post mails the actor from a goroutine or timer, unless it has ended.
 func (c *connection) post(m any) {
 	c.turnover.Lock()

@@ -73,7 +73,8 @@ func bubble(t *testing.T, change func(*connection.Config), test func(r *rig)) {
 			change(&cfg)
 		}
 		r.client = newClient(t, theirs)
-		r.conn = system.Root.Spawn(actor.PropsFromProducer(func() actor.Actor { return connection.New(cfg) }))
+		r.conn = system.Root.Spawn(actor.PropsFromProducer(func() actor.Actor { return connection.New(cfg) },
+			actor.WithSupervisor(actor.NewOneForOneStrategy(0, 0, func(any) actor.Directive { return actor.StopDirective }))))
 		system.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 			switch ctx.Message().(type) {
 			case *actor.Started:
