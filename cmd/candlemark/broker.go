@@ -45,6 +45,7 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 	}()
 	if b.node, err = supervision.Start(supervision.Config{
 		Authenticator: guest, Permissions: guest, Journal: b.journal, ProductVersion: version, Log: log,
+		Handshake: cfg.Handshake,
 	}); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"time"
 )
 
 // Config is what an operator can set.
@@ -17,6 +18,8 @@ type Config struct {
 	HTTP string
 	// DataDir is the folder that the broker owns.
 	DataDir string
+	// Handshake is how long a client may take to open its connection.
+	Handshake time.Duration
 	// LogLevel is trace, debug, info, warn or error.
 	LogLevel string
 	// LogFormat is console or json.
@@ -33,6 +36,7 @@ func Load(flags *flag.FlagSet, args []string, getenv func(string) string) (Confi
 		AMQP:      []string{"127.0.0.1:5672", "[::1]:5672"},
 		HTTP:      "127.0.0.1:15672",
 		DataDir:   "candlemark-data",
+		Handshake: 10 * time.Second,
 		LogLevel:  "info",
 		LogFormat: "console",
 	}
@@ -40,6 +44,7 @@ func Load(flags *flag.FlagSet, args []string, getenv func(string) string) (Confi
 	flags.Var(&amqp, "amqp", "`address` to listen at for AMQP, host:port; may be repeated")
 	flags.StringVar(&c.HTTP, "http", c.HTTP, "`address` of the HTTP API; empty for none")
 	flags.StringVar(&c.DataDir, "data-dir", c.DataDir, "`folder` of the broker's own")
+	flags.DurationVar(&c.Handshake, "handshake-timeout", c.Handshake, "how long a client may take to open its connection")
 	flags.StringVar(&c.LogLevel, "log-level", c.LogLevel, "trace, debug, info, warn or error")
 	flags.StringVar(&c.LogFormat, "log-format", c.LogFormat, "console or json")
 	if err := fromEnvironment(flags, getenv); err != nil {
@@ -88,6 +93,9 @@ func (c Config) Validate() error {
 	}
 	if c.DataDir == "" {
 		failed = errors.Join(failed, errors.New("data-dir: no folder"))
+	}
+	if c.Handshake <= 0 {
+		failed = errors.Join(failed, fmt.Errorf("handshake-timeout: %v is not positive", c.Handshake))
 	}
 	switch c.LogFormat {
 	case "console", "json":

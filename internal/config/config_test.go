@@ -4,6 +4,7 @@ import (
 	"flag"
 	"slices"
 	"testing"
+	"time"
 )
 
 func TestLoad(t *testing.T) {
@@ -25,6 +26,8 @@ func TestLoad(t *testing.T) {
 		"flag wins": {args: []string{"--amqp", "127.0.0.1:3"}, env: map[string]string{"CANDLEMARK_AMQP": "127.0.0.1:1"}, want: func(c Config) bool {
 			return slices.Equal(c.AMQP, []string{"127.0.0.1:3"})
 		}},
+		"handshake":      {args: []string{"--handshake-timeout", "250ms"}, want: func(c Config) bool { return c.Handshake == 250*time.Millisecond }},
+		"no handshake":   {args: []string{"--handshake-timeout", "0s"}, fail: true},
 		"no port":        {args: []string{"--amqp", "127.0.0.1"}, fail: true},
 		"format":         {args: []string{"--log-format", "xml"}, fail: true},
 		"extra argument": {args: []string{"now"}, fail: true},
