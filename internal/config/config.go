@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"net"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -35,7 +36,7 @@ func Load(flags *flag.FlagSet, args []string, getenv func(string) string) (Confi
 	c := Config{
 		AMQP:      []string{"127.0.0.1:5672", "[::1]:5672"},
 		HTTP:      "127.0.0.1:15672",
-		DataDir:   "candlemark-data",
+		DataDir:   dataDir(getenv),
 		Handshake: 10 * time.Second,
 		LogLevel:  "info",
 		LogFormat: "console",
@@ -58,6 +59,17 @@ func Load(flags *flag.FlagSet, args []string, getenv func(string) string) (Confi
 		return Config{}, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
 	return c, c.Validate()
+}
+
+// dataDir is the user's folder for data, or one here when there is no home.
+func dataDir(getenv func(string) string) string {
+	if dir := getenv("XDG_DATA_HOME"); dir != "" {
+		return filepath.Join(dir, "candlemark")
+	}
+	if home := getenv("HOME"); home != "" {
+		return filepath.Join(home, ".local", "share", "candlemark")
+	}
+	return "candlemark-data"
 }
 
 // fromEnvironment sets each flag whose variable is there.
