@@ -29,7 +29,7 @@ func (s *state) command(m protocol.Method) error {
 	case *protocol.BasicRecoverAsync:
 		return s.recover(m.Requeue)
 	case *protocol.ConfirmSelect:
-		s.confirms.on = true
+		s.confirms.start()
 		if !m.NoWait {
 			s.reply(&protocol.ConfirmSelectOk{})
 		}

@@ -26,11 +26,14 @@ type pending struct {
 
 func (c *confirms) at(n uint64) *pending { return &c.ring[n&uint64(len(c.ring)-1)] }
 
+// start is confirm.select; the next publish is number 1 unless it was on before.
+func (c *confirms) start() {
+	c.on = true
+	c.low = max(c.low, 1)
+}
+
 // begin gives out the next publish number.
 func (c *confirms) begin() uint64 {
-	if c.last == 0 {
-		c.low = 1
-	}
 	c.last++
 	if c.last-c.low >= uint64(len(c.ring)) {
 		c.grow()

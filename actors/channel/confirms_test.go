@@ -1,0 +1,224 @@
+package channel
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/protocol"
+)
+
+// judge checks what a publisher is told: every number once, and never more than
+// is true.
+type judge struct {
+	t       *testing.T
+	waits   map[uint64]int  // queues that have not answered, by number
+	refused map[uint64]bool // by any of them
+	told    map[uint64]bool
+	first   uint64 // all before it were told
+}
+
+func newJudge(t *testing.T) *judge {
+	return &judge{t: t, waits: map[uint64]int{}, refused: map[uint64]bool{}, told: map[uint64]bool{}, first: 1}
+}
+
+func (j *judge) hear(frames []byte) {
+	for len(frames) > 0 {
+		f, n, _, err := protocol.ParseFrame(frames, 0)
+		if err != nil {
+			j.t.Fatal(err)
+		}
+		frames = frames[n:]
+		switch m, _ := protocol.DecodeMethod(f.Payload); m := m.(type) {
+		case *protocol.BasicAck:
+			j.tell(m.DeliveryTag, m.Multiple, false)
+		case *protocol.BasicNack:
+			if m.Multiple || m.Requeue {
+				j.t.Fatalf("nack %+v", m)
+			}
+			j.tell(m.DeliveryTag, false, true)
+		default:
+			j.t.Fatalf("%v", m)
+		}
+	}
+}
+
+func (j *judge) tell(tag uint64, multiple, nack bool) {
+	if multiple {
+		for n := j.first; n < tag; n++ {
+			if !j.told[n] {
+				j.settle(n, false)
+			}
+		}
+	}
+	j.settle(tag, nack)
+	for ; j.told[j.first]; j.first++ {
+		delete(j.told, j.first)
+		delete(j.waits, j.first)
+	}
+}
+
+func (j *judge) settle(n uint64, nack bool) {
+	waits, known := j.waits[n]
+	if !known || waits > 0 || j.told[n] || nack != j.refused[n] || n < j.first {
+		j.t.Fatalf("told of %d (nack %v): known %v, %d wait, told %v, refused %v", n, nack, known, waits, j.told[n], j.refused[n])
+	}
+	j.told[n] = true
+}
+
+// done checks that everything settled was told of.
+func (j *judge) done() {
+	for n, waits := range j.waits {
+		if waits == 0 && n >= j.first && !j.told[n] {
+			j.t.Fatalf("%d is settled and was not told", n)
+		}
+	}
+}
+
+// Publishes to up to three queues, answered in ranges in any order.
+func TestConfirms_Model(t *testing.T) {
+	for range 10 {
+		seed := rand.Uint64()
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { confirmsModel(t, rand.New(rand.NewPCG(seed, 2))) })
+	}
+}
+
+func confirmsModel(t *testing.T, random *rand.Rand) {
+	var c confirms
+	c.start()
+	j := newJudge(t)
+	queues := make([][]uint64, 3) // the numbers that each has not answered
+	for step := range 1500 {
+		if step < 1300 && random.IntN(2) == 0 {
+			for range 1 + random.IntN(50) {
+				n := c.begin()
+				to := random.Perm(3)[:random.IntN(4)]
+				j.waits[n] = len(to)
+				if len(to) == 0 {
+					c.complete(n)
+					continue
+				}
+				c.expect(n, len(to))
+				for _, q := range to {
+					queues[q] = append(queues[q], n)
+				}
+			}
+		}
+		for q, waiting := range queues {
+			if random.IntN(3) > 0 || len(waiting) == 0 {
+				continue
+			}
+			at := random.IntN(len(waiting))
+			if random.IntN(3) > 0 {
+				at = 0 // queues mostly answer in order
+			}
+			some := waiting[at:min(len(waiting), at+1+random.IntN(60))]
+			refused := random.IntN(10) == 0
+			reply := &mail.EnqueueReply{Refused: refused}
+			for _, n := range some {
+				reply.Add(n)
+				j.waits[n]--
+				j.refused[n] = j.refused[n] || refused
+			}
+			for _, r := range reply.Ranges {
+				c.settle(r, refused)
+			}
+			queues[q] = slices.Delete(waiting, at, at+len(some))
+		}
+		if random.IntN(3) == 0 {
+			j.hear(c.appendFrames(nil, 1))
+			j.done()
+		}
+	}
+	for _, waiting := range queues {
+		for _, n := range waiting {
+			j.waits[n]--
+			c.settle(mail.Range{First: n, Last: n}, false)
+		}
+	}
+	j.hear(c.appendFrames(nil, 1))
+	if j.done(); j.first != c.last+1 {
+		t.Fatalf("told up to %d of %d", j.first-1, c.last)
+	}
+}
+
+// A queue that fails may answer twice, or for numbers long forgotten.
+func TestConfirms_AnswersThatNobodyWaitsFor(t *testing.T) {
+	var c confirms
+	c.start()
+	c.settle(mail.Range{First: 1, Last: 5}, false) // nothing was published
+	for range 200 {
+		c.expect(c.begin(), 1)
+	}
+	c.settle(mail.Range{First: 1, Last: 100}, false)
+	j := newJudge(t)
+	for n := range uint64(200) {
+		j.waits[n+1] = 0
+	}
+	j.hear(c.appendFrames(nil, 1))
+	c.settle(mail.Range{First: 1, Last: 110}, true)
+	for n := uint64(101); n <= 110; n++ {
+		j.refused[n] = true
+	}
+	c.settle(mail.Range{First: 105, Last: 300}, false)
+	j.hear(c.appendFrames(nil, 1))
+	if j.first != 201 {
+		t.Errorf("told up to %d", j.first-1)
+	}
+}
+
+func TestConfirms_LargeRingIsLetGo(t *testing.T) {
+	var c confirms
+	c.start()
+	for range 2 {
+		for range 2 * keepRing {
+			c.expect(c.begin(), 1)
+		}
+		c.settle(mail.Range{First: c.low, Last: c.last}, false)
+		c.appendFrames(nil, 1)
+		if len(c.ring) > keepRing {
+			t.Errorf("ring of %d for nothing", len(c.ring))
+		}
+	}
+}
+
+func TestConfirms_OverTheChannel(t *testing.T) {
+	r := newRig(t)
+	r.feed(publish("", "q1", "before"))
+	r.command(&protocol.ConfirmSelect{NoWait: true})
+	r.feed(publish("", "q1", "a"), publish("", "q1", "b"), publish("x", "both", "c"), publish("", "q2", "d"), publish("", "q1", "e"))
+	r.sent("q1: enqueue before", "q1: enqueue a#1 b#2 c#3 e#5", "q2: enqueue c#3 d#4")
+	r.told() // not before a queue has answered
+	r.turn(&mail.EnqueueReply{Queue: pid("q1"), Ranges: []mail.Range{{First: 1, Last: 3}, {First: 5, Last: 5}}})
+	r.told("basic.ack {DeliveryTag:2 Multiple:true}", "basic.ack {DeliveryTag:5}")
+	r.turn(&mail.EnqueueReply{Queue: pid("q2"), Refused: true, Ranges: []mail.Range{{First: 3, Last: 3}}})
+	r.told("basic.nack {DeliveryTag:3}") // one of two refused it (DL-11)
+	r.turn(&mail.EnqueueReply{Queue: pid("q2"), Ranges: []mail.Range{{First: 4, Last: 4}}})
+	r.told("basic.ack {DeliveryTag:4}")
+	r.turn(&mail.PeerGone{Who: pid("q1")}) // it owes nothing
+	r.sent()
+	r.balanced()
+}
+
+// Whoever answers in a queue's place names it; only what nobody answers for is
+// the broker's failure.
+func TestLEASE8_AnswerInTheQueuesPlace(t *testing.T) {
+	for _, fate := range []mail.Fate{mail.Gone, mail.Failed} {
+		r := newRig(t)
+		r.command(&protocol.ConfirmSelect{NoWait: true})
+		r.feed(publish("", "q1", "a"), publish("", "q1", "b"))
+		_, reply := r.posts[0].what.(mail.Answerable).Answer(fate)
+		r.posts = nil
+		r.turn(reply)
+		r.turn(&mail.PeerGone{Who: pid("q1")})
+		r.sent()
+		if fate == mail.Gone {
+			r.told("basic.ack {DeliveryTag:2 Multiple:true}")
+		} else {
+			r.told("basic.nack {DeliveryTag:1}", "basic.nack {DeliveryTag:2}")
+		}
+		r.balanced()
+	}
+}
