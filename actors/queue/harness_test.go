@@ -147,7 +147,7 @@ func (c *core) check() {
 // at moves time to ms after the start, firing the timer when it is due.
 func (c *core) at(ms int64) {
 	c.t.Helper()
-	target := clock.Instant((start + ms) * int64(time.Millisecond))
+	target := max(c.now, clock.Instant((start+ms)*int64(time.Millisecond)))
 	for range 1_000_000 {
 		due, ok := c.state.deadline()
 		at := max(c.now, clock.Instant(min(due, start*2)*int64(time.Millisecond)))

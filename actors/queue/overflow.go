@@ -29,6 +29,10 @@ func (s *state) overflowed(m *message.Message, now clock.Instant) {
 // enforce drops from the head what is above the limits (DL-12), after a publish,
 // a requeue or a policy change, a turn's worth at a time.
 func (s *state) enforce(now clock.Instant) {
+	if !s.over(0, 0) {
+		return
+	}
+	s.expireDue(now)
 	for dropped := 0; s.over(0, 0); dropped++ {
 		if dropped == turnLimit {
 			s.out.again = true

@@ -1,0 +1,475 @@
+package queue
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/clock"
+	"candlemark/internal/message"
+	"candlemark/internal/store"
+	"candlemark/policies"
+)
+
+var seedFlag = flag.Uint64("seed", 0, "of TestModel, 0 for a new one")
+
+// entry is a message of the model.
+type entry struct {
+	body       string
+	order      int
+	priority   uint8
+	deadline   int64
+	persistent bool
+	came       bool // back, at least once
+	taker      *taker
+	gone       bool
+}
+
+// taker is a consumer, or with no tag a channel's gets.
+type taker struct {
+	channel           mail.Address
+	tag               string
+	prefetch, unacked int
+	noAck             bool
+}
+
+// model is a queue as one would write it down: lists, and no cleverness.
+type model struct {
+	*core
+	r         *rand.Rand
+	all       map[string]*entry // by body; what is gone stays
+	waiting   []*entry          // ready, in order; some may be due and not fired yet
+	held      map[string]map[uint64]*entry
+	used      map[string]map[uint64]bool // numbers, by channel
+	takers    []*taker
+	given     []*entry        // to be delivered in this turn, in order
+	dying     map[string]bool // to be dead-lettered in this turn, by reason and body
+	max       int             // ready messages, -1 for any number
+	published int
+	what      string // the last command
+}
+
+func (m *model) due(e *entry) bool { return e.deadline <= m.now.Floor() }
+
+// living are the ready messages that are not due.
+func (m *model) living() []*entry { return slices.DeleteFunc(slices.Clone(m.waiting), m.due) }
+
+// visible are those that count after an expiry scan: strict mode looks no
+// further than the first that is not due (TTL-18).
+func (m *model) visible() []*entry {
+	if !m.settings.StrictExpiry {
+		return m.living()
+	}
+	i := slices.IndexFunc(m.waiting, func(e *entry) bool { return !m.due(e) })
+	if i < 0 {
+		return nil
+	}
+	return slices.Clone(m.waiting[i:])
+}
+
+func (m *model) capacity() int {
+	n := 0
+	for _, t := range m.takers {
+		if t.prefetch == 0 {
+			return 1 << 30
+		}
+		n += t.prefetch - t.unacked
+	}
+	return n
+}
+
+func (m *model) insert(e *entry) {
+	m.waiting = append(m.waiting, e)
+	slices.SortFunc(m.waiting, func(a, b *entry) int {
+		return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(a.order, b.order))
+	})
+}
+
+func (m *model) leave(e *entry) {
+	m.waiting = slices.DeleteFunc(m.waiting, func(x *entry) bool { return x == e })
+}
+
+func (m *model) die(reason string, e *entry) {
+	m.leave(e)
+	m.dying[reason+" "+e.body] = true
+}
+
+// enforce drops the first ones above the limit.
+func (m *model) enforce() {
+	for living := m.living(); m.max >= 0 && len(living) > m.max; living = living[1:] {
+		m.die("maxlen", living[0])
+	}
+}
+
+// dispatch gives what is ready to whoever has room.
+func (m *model) dispatch() {
+	for _, e := range m.living() {
+		if len(m.given) == m.capacity() {
+			return
+		}
+		m.leave(e)
+		m.given = append(m.given, e)
+	}
+}
+
+func (m *model) publish() {
+	batch := make([]message.Message, 1+m.r.IntN(5))
+	for i := range batch {
+		own := []int64{-1, -1, 0, 1, m.r.Int64N(100), m.r.Int64N(20)}[m.r.IntN(6)]
+		m.published++
+		x := msg(strconv.Itoa(m.published), own)
+		x.Priority, x.Persistent, x.Owned = uint8(m.r.IntN(6)), m.r.IntN(2) == 0, m.r.IntN(2) == 0
+		batch[i] = x
+		e := &entry{
+			body: string(x.Body), order: m.published, priority: min(x.Priority, m.settings.MaxPriority),
+			deadline: store.Never, persistent: x.Persistent,
+		}
+		m.all[e.body] = e
+		ttl := own
+		if q := m.settings.MessageTTL; q >= 0 && (ttl < 0 || q < ttl) {
+			ttl = q
+		}
+		switch {
+		case ttl == 0:
+			e.deadline = m.now.Floor()
+		case ttl > 0:
+			e.deadline = m.now.Ceil() + ttl
+		}
+		switch {
+		case len(m.living()) == 0 && len(m.given) < m.capacity():
+			m.given = append(m.given, e)
+		case ttl == 0:
+			m.die("expired", e)
+		default:
+			m.insert(e)
+		}
+	}
+	m.enforce()
+	m.core.publish(batch...)
+}
+
+func (m *model) get() {
+	ch := m.channel()
+	r := m.core.get(ch)
+	there := m.visible()
+	if r.Empty != (len(there) == 0) {
+		m.fail("get: empty is %v with %d ready", r.Empty, len(there))
+	}
+	if r.Empty {
+		return
+	}
+	m.leave(there[0])
+	m.took(there[0], &taker{channel: ch}, r.Delivery)
+	if left := len(m.visible()); r.MessageCount != left {
+		m.fail("get: %d left, want %d", r.MessageCount, left)
+	}
+}
+
+// took checks one delivery of e.
+func (m *model) took(e *entry, by *taker, d mail.Delivery) {
+	if text(d) != e.body+map[bool]string{true: "*"}[e.came] {
+		m.fail("delivered %s, want %s (came back: %v)", text(d), e.body, e.came)
+	}
+	if by.noAck {
+		e.gone = true
+		return
+	}
+	ch := by.channel.Id
+	if m.held[ch] == nil {
+		m.held[ch], m.used[ch] = map[uint64]*entry{}, map[uint64]bool{}
+	}
+	if m.used[ch][d.Number] || d.Number == 0 {
+		m.fail("number %d again", d.Number)
+	}
+	m.used[ch][d.Number], m.held[ch][d.Number] = true, e
+	e.taker = by
+	by.unacked++
+}
+
+func (m *model) channel() mail.Address { return []mail.Address{ch1, ch2}[m.r.IntN(2)] }
+
+func (m *model) consume() {
+	if len(m.takers) == 4 {
+		return
+	}
+	t := &taker{channel: m.channel(), tag: fmt.Sprint("c", m.r.Uint32()), prefetch: 1 + m.r.IntN(4), noAck: m.r.IntN(8) == 0}
+	if t.noAck {
+		t.prefetch = 0
+	}
+	m.takers = append(m.takers, t)
+	m.dispatch()
+	m.core.consume(t.channel, t.tag, t.prefetch, func(c *mail.Consume) { c.NoAck = t.noAck })
+}
+
+func (m *model) cancel() {
+	if len(m.takers) == 0 {
+		return
+	}
+	i := m.r.IntN(len(m.takers))
+	t := m.takers[i]
+	m.takers = slices.Delete(m.takers, i, i+1)
+	m.feed(&mail.CancelConsumer{Channel: t.channel, Tag: t.tag})
+}
+
+// giveBack returns e to its place.
+func (m *model) giveBack(e *entry) {
+	e.came = true
+	if m.due(e) {
+		m.die("expired", e)
+		return
+	}
+	m.insert(e)
+}
+
+func (m *model) settle() {
+	ch := m.channel()
+	s := &mail.Settle{Channel: ch}
+	for range 1 + m.r.IntN(3) {
+		from := 1 + m.r.Uint64N(uint64(len(m.used[ch.Id]))+1)
+		how := mail.Settlement(m.r.IntN(3))
+		r := mail.SettleRange{First: from, Last: from + m.r.Uint64N(4), How: how}
+		s.Ranges = append(s.Ranges, r)
+		for n := r.First; n <= r.Last; n++ {
+			e := m.held[ch.Id][n]
+			if e == nil {
+				continue
+			}
+			delete(m.held[ch.Id], n)
+			e.taker.unacked--
+			switch how {
+			case mail.Ack:
+				e.gone = true
+			case mail.Requeue:
+				m.giveBack(e)
+			case mail.Reject:
+				m.die("rejected", e)
+			}
+		}
+	}
+	m.enforce()
+	m.dispatch()
+	m.feed(s)
+}
+
+func (m *model) channelGone() {
+	ch := m.channel()
+	m.takers = slices.DeleteFunc(m.takers, func(t *taker) bool { return t.channel == ch })
+	for _, e := range m.held[ch.Id] {
+		m.giveBack(e)
+	}
+	delete(m.held, ch.Id)
+	delete(m.used, ch.Id)
+	m.enforce()
+	m.dispatch()
+	m.feed(&mail.ChannelGone{Channel: ch})
+}
+
+func (m *model) purge() {
+	there := m.visible()
+	m.feed(&mail.Purge{Request: mail.Request{ReplyTo: ch1}})
+	if n := one[*mail.PurgeReply](m.core).MessageCount; n != len(there) {
+		m.fail("purged %d, want %d", n, len(there))
+	}
+	for _, e := range there {
+		m.leave(e)
+		e.gone = true
+	}
+}
+
+func (m *model) configure() {
+	s := m.settings
+	s.MessageTTL = []int64{-1, -1, 0, 5, 50}[m.r.IntN(5)]
+	m.feed(&mail.Configure{Settings: s})
+}
+
+// pass lets time go by, with the timer on time or late.
+func (m *model) pass() {
+	by := m.r.Int64N(30_000)
+	if m.r.IntN(2) == 0 {
+		m.now += clock.Instant(by * int64(time.Microsecond))
+		return
+	}
+	m.at(m.ms() + by/1000)
+	for _, e := range m.waiting {
+		if !m.settings.StrictExpiry && m.due(e) && slices.Contains(m.ready(), e.body) {
+			m.fail("%s was due at %d", e.body, e.deadline-start)
+		}
+	}
+}
+
+// observe compares what the queue did with what it should have done.
+func (m *model) observe() {
+	for _, d := range all[*mail.Deliver](m.core) {
+		i := slices.IndexFunc(m.takers, func(t *taker) bool { return t.tag == d.Tag })
+		if i < 0 {
+			m.fail("delivery to %s", d.Tag)
+		}
+		last := -1
+		for _, x := range d.Items {
+			at := slices.IndexFunc(m.given, func(e *entry) bool { return e != nil && e.body == string(x.Message.Body) })
+			if at <= last {
+				m.fail("%s was not to be delivered to %s, or not now", x.Message.Body, d.Tag)
+			}
+			last = at
+			m.took(m.given[at], m.takers[i], x)
+			m.given[at] = nil
+		}
+		if t := m.takers[i]; t.prefetch > 0 && t.unacked > t.prefetch {
+			m.fail("%s has %d", t.tag, t.unacked)
+		}
+	}
+	for _, e := range m.given {
+		if e != nil {
+			m.fail("%s was not delivered", e.body)
+		}
+	}
+	m.given = m.given[:0]
+	for ch, used := range m.used {
+		for n := range uint64(len(used)) {
+			if !used[n+1] {
+				m.fail("the numbers for %s have a gap at %d", ch, n+1)
+			}
+		}
+	}
+	for _, d := range m.seenOff() {
+		e := m.all[d[1+slices.Index([]byte(d), ' '):]]
+		switch {
+		case m.dying[d]:
+		case d != "expired "+e.body || !slices.Contains(m.waiting, e) || !m.due(e):
+			m.fail("%s was not to die (at %d)", d, e.deadline-start)
+		}
+		delete(m.dying, d)
+		m.leave(e)
+		e.gone = true
+	}
+	for d := range m.dying {
+		m.fail("did not die: %s", d)
+	}
+	want := make([]string, 0, len(m.waiting))
+	for _, e := range m.waiting {
+		want = append(want, e.body)
+	}
+	if got := m.ready(); !slices.Equal(got, want) {
+		m.fail("ready %v, want %v", got, want)
+	}
+	m.replay()
+}
+
+// replay: the records lead to the persistent messages that are there.
+func (m *model) replay() {
+	want := map[uint64]int64{}
+	for _, e := range m.all {
+		if e.persistent && !e.gone {
+			want[uint64(e.order)] = e.deadline
+		}
+	}
+	got := replayed(m.records)
+	for seq, deadline := range got {
+		body := string(deadline.body)
+		e := m.all[body]
+		if e == nil || e.gone || !e.persistent || e.deadline != deadline.at {
+			m.fail("replayed %d: %s", seq, body)
+		}
+	}
+	if len(got) != len(want) {
+		m.fail("%d replayed, want %d", len(got), len(want))
+	}
+}
+
+func (m *model) fail(format string, args ...any) {
+	m.t.Helper()
+	m.t.Fatalf("%d ms, %s: %s", m.ms(), m.what, fmt.Sprintf(format, args...))
+}
+
+// TestModel runs random commands on a queue and on a model of it: never early,
+// none lost, order kept, positions restored, records true (TTL-9 to TTL-36).
+func TestModel(t *testing.T) {
+	seed, rounds := *seedFlag, 100
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	} else {
+		rounds = 1
+	}
+	for i := range uint64(rounds) {
+		if t.Run(fmt.Sprintf("seed=%d", seed+i), func(t *testing.T) { runModel(t, seed+i) }); t.Failed() {
+			return
+		}
+	}
+}
+
+func runModel(t *testing.T, seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 0))
+	m := &model{
+		r: r, all: map[string]*entry{}, held: map[string]map[uint64]*entry{}, used: map[string]map[uint64]bool{},
+		dying: map[string]bool{}, max: -1,
+	}
+	kind := r.IntN(4)
+	cfg := testConfig(settings(dlx, func(s *policies.QueueSettings) {
+		switch kind {
+		case 1:
+			m.max = r.IntN(10)
+			s.MaxLength = int64(m.max)
+		case 2:
+			s.StrictExpiry = true
+		case 3:
+			s.MaxPriority = 3
+		}
+	}))
+	cfg.Queue.Durable = true
+	m.core = newCoreOf(t, cfg)
+	commands := []struct {
+		name   string
+		weight int
+		run    func()
+	}{
+		{"publish", 8, m.publish}, {"get", 4, m.get}, {"settle", 8, m.settle}, {"pass", 8, m.pass}, {"consume", 2, m.consume},
+		{"cancel", 1, m.cancel}, {"channel gone", 1, m.channelGone}, {"purge", 1, m.purge}, {"configure", 1, m.configure},
+	}
+	for range 400 {
+		n := r.IntN(34)
+		for _, c := range commands {
+			if n -= c.weight; n < 0 {
+				m.what = c.name
+				c.run()
+				break
+			}
+		}
+		m.confirmed()
+		m.observe()
+	}
+	m.drain()
+}
+
+// drain takes everything that is left: nothing was lost.
+func (m *model) drain() {
+	m.what = "drain"
+	for len(m.takers) > 0 {
+		m.cancel()
+	}
+	m.at(m.ms() + 1000)
+	m.observe()
+	for len(m.waiting) > 0 {
+		m.get()
+		m.observe()
+	}
+	for _, ch := range []mail.Address{ch1, ch2} {
+		m.core.settle(ch, mail.Ack, 1, 1<<40)
+		for _, e := range m.held[ch.Id] {
+			e.gone = true
+		}
+	}
+	for _, e := range m.all {
+		if !e.gone {
+			m.fail("%s was lost", e.body)
+		}
+	}
+	if m.messages.Len() != 0 || m.wheel.Len() != 0 || len(replayed(m.records)) != 0 {
+		m.fail("%d messages, %d on the wheel", m.messages.Len(), m.wheel.Len())
+	}
+}
