@@ -49,6 +49,9 @@ func (d *door) Receive(ctx actor.Context) {
 		return
 	case *mail.Enqueue:
 		s.enqueue(m, time.Now())
+		d.carryOut(ctx)
+		m.Release() // last: a batch that panics is refused by what is in it
+		return
 	case *mail.PolicyReply:
 		s.policyChanged(m)
 	case *mail.PolicyList:

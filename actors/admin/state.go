@@ -59,7 +59,6 @@ func (s *state) enqueue(e *mail.Enqueue, now time.Time) {
 	if len(reply.Ranges) > 0 {
 		s.send(e.From, reply)
 	}
-	e.Release()
 }
 
 // take queues one command and carries it out, or answers that it cannot be.
