@@ -10,9 +10,20 @@ import (
 // Broker is what the API asks of the broker. supervision.Node satisfies it.
 //
 // Errors: a *protocol.ChannelError with code NotFound for an object that does
-// not exist, and whatever ended ctx. Anything else is the broker's own failure
-// and answered with 500. Questions change nothing and renew no lease (LEASE-4).
+// not exist, other errors of the protocol for what is refused, and whatever
+// ended ctx. Anything else is the broker's own failure and answered with 500.
+// Questions change nothing and renew no lease (LEASE-4).
 type Broker interface {
+	Policies
+	Queues
+	// VHosts returns the names of all virtual hosts, sorted.
+	VHosts(ctx context.Context) ([]string, error)
+	// Overview describes the broker as a whole.
+	Overview(ctx context.Context) (Overview, error)
+}
+
+// Policies is the part of the broker that keeps policies.
+type Policies interface {
 	// SetPolicy stores p, a user policy or with p.Operator an operator policy,
 	// and returns when it is in force (DESIGN §5a.15). Replaced tells whether
 	// there was one of that name. The vhost exists.
@@ -23,16 +34,15 @@ type Broker interface {
 	// ListPolicies returns the policies of a vhost, of all for "", sorted as
 	// POL-13 says.
 	ListPolicies(ctx context.Context, vhost string, operator bool) ([]*policies.Policy, error)
+}
 
-	// VHosts returns the names of all virtual hosts, sorted.
-	VHosts(ctx context.Context) ([]string, error)
+// Queues is the part of the broker that knows queues.
+type Queues interface {
 	// Queues describes the queues of a vhost, of all for "", sorted by vhost
 	// and name. Queues that end meanwhile are left out.
 	Queues(ctx context.Context, vhost string) ([]Queue, error)
 	// Queue describes one.
 	Queue(ctx context.Context, vhost, name string) (Queue, error)
-	// Overview describes the broker as a whole.
-	Overview(ctx context.Context) (Overview, error)
 }
 
 // Queue is what the API shows of a queue.
