@@ -1,0 +1,211 @@
+package channel
+
+import (
+	"errors"
+	"io"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/message"
+	"candlemark/protocol"
+
+	"github.com/rs/zerolog"
+)
+
+// busy is a channel that holds something of q1 and q2 and waits for q3.
+func busy(t *testing.T) *rig {
+	r := newRig(t)
+	r.command(&protocol.ConfirmSelect{NoWait: true})
+	r.consumes("a", "q1")
+	r.delivers("q1", "a", 1, "m1", "m2", "m3")
+	r.feed(publish("", "q2", "p"), frame(&protocol.BasicAck{DeliveryTag: 1}))
+	r.sent("q2: enqueue p#1", "q1: settle 1-1 ack")
+	r.frames()
+	return r
+}
+
+// gone checks that the queues that know the channel were told of its end.
+func (r *rig) gone(queues []string, rest ...string) {
+	r.t.Helper()
+	want := map[string]bool{}
+	for _, q := range queues {
+		want[q+": channelgone"] = true
+	}
+	var others []post
+	for _, p := range r.posts {
+		if text := p.to.Id + ": channelgone"; want[text] {
+			if _, is := p.what.(*mail.ChannelGone); is {
+				delete(want, text)
+				continue
+			}
+		}
+		others = append(others, p)
+	}
+	if len(want) > 0 {
+		r.t.Errorf("not told: %v", want)
+	}
+	r.posts = others
+	r.sent(rest...)
+}
+
+func TestClose_ByTheClient(t *testing.T) {
+	r := busy(t)
+	r.feed(frame(&protocol.BasicAck{DeliveryTag: 2}), publish("", "q2", "q"), frame(&protocol.ChannelClose{ReplyCode: 200}),
+		publish("", "q2", "late"), frame(&protocol.BasicQos{}))
+	r.gone([]string{"q1", "q2"}, "q2: enqueue q#2", "q1: settle 2-2 ack", "connection: closed 1 true")
+	r.told() // close-ok is the connection's
+	r.turn(&mail.EnqueueReply{Queue: pid("q2"), Ranges: []mail.Range{{First: 1, Last: 2}}})
+	r.delivers("q1", "a", 4, "m4")
+	r.turn(&mail.CloseChannel{})
+	r.sent()
+	r.told()
+	r.balanced()
+}
+
+func TestClose_ByTheBroker(t *testing.T) {
+	for _, both := range []bool{false, true} {
+		r := busy(t)
+		open := content(&protocol.BasicPublish{RoutingKey: "q2"}, "half a content")
+		r.feed(publish("", "q2", "q"), publish("missing", "", ""), publish("", "q2", "late"), open[:len(open)-30])
+		r.gone([]string{"q1", "q2"}, "q2: enqueue q#2")
+		r.told("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no exchange 'missing' in vhost '/' Class:60 Method:40}")
+		// Everything but the end is ignored now, whatever it is.
+		r.feed(open[len(open)-30:], frame(&protocol.BasicAck{DeliveryTag: 99}), frame(&protocol.QueueDeclare{}),
+			frame(&protocol.BasicRecover{}), protocol.AppendBodyFrames(nil, 1, []byte("x"), 0), publish("missing", "", ""))
+		r.turn(&mail.EnqueueReply{Queue: pid("q2"), Ranges: []mail.Range{{First: 1, Last: 2}}})
+		r.turn(&mail.ConsumerCancelled{Queue: pid("q1"), Tag: "a"})
+		r.turn(&mail.Offer{Queue: pid("q1"), Tag: "a", Messages: 1})
+		r.turn(&mail.PeerGone{Who: pid("q1")})
+		r.delivers("q1", "a", 4, "m4")
+		r.sent()
+		r.told()
+		if both { // the client closed at the same time
+			r.command(&protocol.ChannelClose{})
+			r.told("channel.close-ok")
+			r.sent()
+		}
+		r.command(&protocol.ChannelCloseOk{})
+		r.told()
+		r.sent("connection: closed 1 false")
+		r.balanced()
+	}
+}
+
+func TestClose_WithTheConnection(t *testing.T) {
+	r := busy(t)
+	r.turn(&mail.CloseChannel{})
+	r.gone([]string{"q1", "q2"}, "connection: closed 1 false")
+	r.told()
+	r.balanced()
+
+	r = busy(t)
+	r.command(&protocol.QueueDelete{IfEmpty: true}) // 404, the broker closes
+	r.posts, _ = nil, r.frames()
+	r.turn(&mail.CloseChannel{})
+	r.sent("connection: closed 1 false")
+	r.balanced()
+}
+
+// What the client sent before it closed the connection is still run, though a
+// command ahead of it waits: it may have asked for no answer to that.
+func TestClose_WithTheConnection_RunsWhatWasRead(t *testing.T) {
+	r := newRig(t)
+	r.feed(frame(&protocol.QueueDeclare{Queue: "q1", NoWait: true}), publish("", "q1", "a"),
+		frame(&protocol.QueueBind{Queue: "q1", Exchange: "x", NoWait: true}), publish("", "q1", "b"))
+	r.feed(publish("", "q1", "c"))
+	r.turn(&mail.CloseChannel{})
+	r.sent("vhost: declarequeue")
+	r.succeed()
+	r.sent("q1: enqueue a", "vhost: bind")
+	r.succeed()
+	r.sent("q1: enqueue b", "q1: enqueue c", "connection: closed 1 false")
+	r.balanced()
+}
+
+// A connection exception, of this channel or while it waits.
+func TestClose_ConnectionError(t *testing.T) {
+	r := busy(t)
+	r.feed(publish("", "q2", "q"), frame(&protocol.BasicConsume{Queue: "q2", ConsumerTag: "a"}), publish("", "q2", "late"))
+	r.gone([]string{"q1", "q2"}, "q2: enqueue q#2", "connection: 530 60/20 NOT_ALLOWED - attempt to reuse consumer tag 'a'")
+	r.feed(publish("", "q2", "late"), frame(&protocol.ChannelClose{}))
+	r.turn(&mail.PeerGone{Who: pid("q1")})
+	r.sent()
+	r.turn(&mail.CloseChannel{})
+	r.sent("connection: closed 1 false")
+	r.told()
+	r.balanced()
+}
+
+// The queue that a command waits for is told as well: it may just be taking a
+// message out for us.
+func TestClose_WhileAQueueIsAsked(t *testing.T) {
+	r := newRig(t)
+	r.command(&protocol.BasicGet{Queue: "q3"})
+	r.sent("q3: get")
+	r.turn(awaitExpired{r.await.id})
+	r.gone([]string{"q3"}, "connection: 541 60/70 INTERNAL_ERROR - no answer to basic.get within 30s")
+	r.turn(&mail.GetReply{Reply: mail.Reply{ID: 1}, Queue: pid("q3"), Delivery: mail.Delivery{Number: 1}})
+	r.told()
+}
+
+// A queue that dies without having answered for what it was sent.
+func TestClose_QueueFailsUnsaid(t *testing.T) {
+	r := busy(t)
+	r.turn(&mail.PeerGone{Who: pid("q2")})
+	r.sent("self: peergone") // an answer may be on its way
+	r.turn(&mail.PeerGone{Who: pid("q2")})
+	r.gone([]string{"q1"}, "connection: 541 0/0 INTERNAL_ERROR - queue process ended without confirming 1 messages")
+}
+
+func TestClose_BrokenFrame(t *testing.T) {
+	r := newRig(t)
+	r.feed(publish("", "q1", "a"), []byte{1, 0, 1, 0, 0, 0, 9})
+	r.sent("q1: enqueue a", "connection: 541 0/0 INTERNAL_ERROR - the reader let a broken frame pass")
+	r.balanced()
+}
+
+// A panic leaves the outbox unlocked and without half a content, and the shell
+// gives back what the mail in hand holds.
+func TestPanic_GivesEverythingBack(t *testing.T) {
+	for name, fail := range map[string]func(r *rig){
+		"while a read is run": func(r *rig) {
+			r.cfg.Permissions = nil
+			r.feed(publish("", "q2", "a"), publish("", "q3", "b"), frame(&protocol.QueuePurge{Queue: "q1"}), publish("", "q1", "c"))
+		},
+		"while a delivery is written": func(r *rig) {
+			r.cfg.Log = zerolog.New(io.Discard).Hook(zerolog.HookFunc(func(*zerolog.Event, zerolog.Level, string) { panic("disk full") }))
+			m := r.inbound([]byte("read"))
+			r.turn(&mail.Deliver{Queue: pid("q1"), Tag: "a", NoAck: true, Chunk: m.Chunk, Items: []mail.Delivery{
+				{Number: 1, Message: message.Message{Exchange: []byte("x"), RoutingKey: []byte("k"), Header: []byte{0, 0}, Body: []byte("m1")}},
+				{Number: 2, Message: message.Message{Overlay: &message.Overlay{}}}, // has no header to lay over
+			}})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &channel{}
+			r := newRig(t)
+			r.consumes("a", "q1")
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Error("nothing broke")
+					}
+				}()
+				fail(r)
+			}()
+			c.state = r.state
+			waiting := r.inbound([]byte("waiting"))
+			c.cfg.Close = func() []any { return []any{waiting, errors.New("other mail")} }
+			c.bury()
+			r.posts = nil
+			if name == "while a delivery is written" {
+				r.told(deliver("a", 1, "m1")...) // would hang if the outbox was locked
+			} else {
+				r.told()
+			}
+			r.balanced()
+			c.cfg.Close = func() []any { return nil }
+			c.bury()
+		})
+	}
+}

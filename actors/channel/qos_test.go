@@ -1,0 +1,123 @@
+package channel
+
+import (
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/protocol"
+)
+
+func global(n uint16) *protocol.BasicQos { return &protocol.BasicQos{PrefetchCount: n, Global: true} }
+
+func (r *rig) offers(tag string, n int) {
+	r.turn(&mail.Offer{Queue: r.consumersPID(tag), Tag: tag, Messages: n})
+}
+
+func (r *rig) consumersPID(tag string) mail.Address {
+	if c := r.consumers[tag]; c != nil {
+		return c.peer.pid
+	}
+	return pid("q1")
+}
+
+// The consumers of a channel share the limit; who offers first is allowed first.
+func TestGlobalQos_Shared(t *testing.T) {
+	r := newRig(t)
+	r.command(global(3))
+	r.told("basic.qos-ok")
+	r.command(&protocol.BasicConsume{Queue: "q1", ConsumerTag: "a"})
+	if !r.asked[0].(*mail.Consume).Limited {
+		t.Error("the queue must know of the limit")
+	}
+	r.succeed()
+	r.frames()
+	r.posts = nil
+	r.consumes("b", "q2")
+	r.offers("a", 2)
+	r.offers("b", 5)
+	r.sent("q1: allow a 2", "q2: allow b 1")
+	r.offers("a", 9)
+	r.sent()
+	r.delivers("q1", "a", 1, "m1", "m2")
+	r.sent()
+	r.command(&protocol.BasicAck{DeliveryTag: 1})
+	r.sent("q1: allow a 1", "q1: settle 1-1 ack")
+	r.turn(&mail.Unused{Tag: "b", Messages: 1}) // q2 ran empty
+	r.offers("b", 1)
+	r.sent("q2: allow b 1")
+	r.command(&protocol.BasicAck{Multiple: true})
+	r.sent("q1: settle 2-2 ack")
+	r.offers("a", 10)
+	r.sent("q1: allow a 1")
+}
+
+// What is unacknowledged when the limit comes counts, as in RabbitMQ; a get
+// never does.
+func TestGlobalQos_CountsWhatIsOut(t *testing.T) {
+	r := newRig(t)
+	r.consumes("a", "q1")
+	r.delivers("q1", "a", 1, "m1", "m2", "m3")
+	r.command(&protocol.BasicGet{Queue: "q2"})
+	r.turn(&mail.GetReply{Reply: requestOf(r.asked[0]).Done(nil), Queue: pid("q2"), Delivery: mail.Delivery{Number: 1}})
+	r.asked, r.posts = nil, nil
+	r.command(global(2))
+	r.sent("q1: limit true")
+	r.offers("a", 5)
+	r.sent()
+	r.command(&protocol.BasicAck{DeliveryTag: 4})
+	r.sent("q2: settle 1-1 ack")
+	r.command(&protocol.BasicAck{DeliveryTag: 2, Multiple: true})
+	r.sent("q1: allow a 1", "q1: settle 1-2 ack")
+	r.command(global(4)) // wider
+	r.sent()
+	r.offers("a", 5)
+	r.sent("q1: allow a 2")
+	r.command(global(0))
+	r.sent("q1: limit false")
+	r.turn(&mail.Unused{Tag: "a", Messages: 3})
+	r.offers("a", 5) // from before the queue knew
+	r.sent()
+	if r.common.allowed != 0 || r.common.unacked != 1 {
+		t.Errorf("%+v", r.common)
+	}
+}
+
+// basic.qos without global sets what later consumers get, and takes the common
+// limit away, as in RabbitMQ.
+func TestQos_PerConsumer(t *testing.T) {
+	r := newRig(t)
+	r.command(global(5))
+	r.command(&protocol.BasicQos{PrefetchCount: 7})
+	r.command(&protocol.BasicConsume{Queue: "q1"})
+	if c := r.asked[0].(*mail.Consume); c.Prefetch != 7 || c.Limited {
+		t.Errorf("%+v", c)
+	}
+}
+
+// A consumer that goes takes with it what it was allowed and will never get.
+func TestGlobalQos_CancelledConsumerFreesItsShare(t *testing.T) {
+	for name, end := range map[string]func(*rig){
+		"by the client": func(r *rig) { r.ask(&protocol.BasicCancel{ConsumerTag: "a"}) },
+		"by the queue":  func(r *rig) { r.turn(&mail.ConsumerCancelled{Queue: pid("q1"), Tag: "a"}) },
+		"with it":       func(r *rig) { r.turn(&mail.PeerGone{Who: pid("q1")}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.command(global(2))
+			r.frames()
+			r.consumes("a", "q1")
+			r.consumes("b", "q2")
+			r.offers("a", 2)
+			r.sent("q1: allow a 2")
+			r.delivers("q1", "a", 1, "m1")
+			end(r)
+			r.posts = nil
+			r.offers("b", 2)
+			r.sent("q2: allow b 1") // m1 is still out
+			r.command(&protocol.BasicAck{DeliveryTag: 1})
+			if r.common.allowed != 1 || r.common.unacked != 0 {
+				t.Errorf("%+v", r.common)
+			}
+		})
+	}
+}
