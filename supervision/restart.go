@@ -30,7 +30,8 @@ type Restart struct {
 	// which was answered with 541; Restart begins with an empty state; Stop ends
 	// the actor, which tells whoever waits for it.
 	Directive actor.Directive
-	// Retries within Window, after which the actor is stopped.
+	// Retries of Restart within Window, after which the actor is stopped. Resume
+	// has no limit: every panic costs the mail that caused it.
 	Retries int
 	Window  time.Duration
 	// Keeps and Tells say what survives and who learns of it.
@@ -39,11 +40,11 @@ type Restart struct {
 
 // Table is what supervision does for every kind of actor.
 var Table = map[Kind]Restart{
-	KindRegistry:   {actor.ResumeDirective, 10, 10 * time.Second, "policies", "the asker: the command failed"},
-	KindVHost:      {actor.ResumeDirective, 10, 10 * time.Second, "names, children", "the asker: 541"},
-	KindExchange:   {actor.ResumeDirective, 10, 10 * time.Second, "bindings", "the asker: 541"},
+	KindRegistry:   {actor.ResumeDirective, 0, 0, "policies", "the asker: the command failed"},
+	KindVHost:      {actor.ResumeDirective, 0, 0, "names, children", "the asker: 541"},
+	KindExchange:   {actor.ResumeDirective, 0, 0, "bindings", "the asker: 541"},
 	KindDeadLetter: {actor.RestartDirective, 10, 10 * time.Second, "nothing: queues keep what dies until told", "queues, which send again"},
-	KindAdmin:      {actor.ResumeDirective, 10, 10 * time.Second, "nothing to keep", "the asker: the command failed"},
+	KindAdmin:      {actor.ResumeDirective, 0, 0, "nothing to keep", "the asker: the command failed"},
 	KindConnection: {actor.StopDirective, 0, 0, "nothing", "the client: the socket closes"},
 	KindChannel:    {actor.StopDirective, 0, 0, "nothing: queues own what was unacknowledged", "the client: 541"},
 	KindQueue:      {actor.StopDirective, 0, 0, "nothing, as long as the journal is in memory", "consumers: cancelled; publishers: nack; the vhost"},
@@ -64,7 +65,7 @@ func (s *strategy) HandleFailure(_ *actor.ActorSystem, parent actor.Supervisor, 
 	kind := kindOf(child)
 	r := Table[kind]
 	directive := r.Directive
-	if directive != actor.StopDirective {
+	if directive == actor.RestartDirective {
 		stats.Fail()
 		if stats.NumberOfFailures(r.Window) > r.Retries {
 			stats.Reset()

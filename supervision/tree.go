@@ -36,6 +36,7 @@ type listConnections struct{ reply chan<- []*actor.PID }
 
 // Receive handles one mail.
 func (t *tree) Receive(ctx actor.Context) {
+	defer t.survive(ctx)
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		t.connections = map[string]*actor.PID{}
@@ -63,6 +64,24 @@ func (t *tree) Receive(ctx actor.Context) {
 			delete(t.connections, m.Who.Id)
 			t.checkEmpty()
 		}
+	}
+}
+
+// survive keeps the root, which has nobody above it, from being restarted: that
+// would end everything below it. A panic costs the mail in hand.
+func (t *tree) survive(ctx actor.Context) {
+	reason := recover()
+	if reason == nil {
+		return
+	}
+	what := ctx.Message()
+	t.node.cfg.Log.Error().Str("actor", ctx.Self().Id).Type("mail", what).Any("reason", reason).Msg("actor panicked")
+	if m, ok := what.(accepted); ok {
+		_ = m.conn.Close()
+	}
+	select {
+	case t.ready <- fmt.Errorf("the broker did not start: %v", reason):
+	default: // it has
 	}
 }
 
