@@ -30,12 +30,12 @@ type rig struct {
 	state
 	t     *testing.T
 	perms *auth.Fixed
-	posts []post   // sent and not looked at
-	later []any    // what was posted from outside of a turn
-	asked []any    // commands that want an answer, oldest first
-	reads []*read  // what the reader has read
-	kept  []func() // batches that queues have not released
-	keep  bool     // queues do not release batches
+	posts []post  // sent and not looked at
+	later []any   // what was posted from outside of a turn
+	asked []any   // commands that want an answer, oldest first
+	reads []*read // what the reader has read
+
+	answers []mail.Range // of the last batch, see step
 }
 
 // read is one chunk. When nobody refers to it, it is overwritten, as the next
@@ -248,11 +248,7 @@ func (r *rig) describe(p post) string {
 				text += fmt.Sprintf("#%d", x.Number)
 			}
 		}
-		if r.keep {
-			r.kept = append(r.kept, m.Release)
-		} else {
-			m.Release()
-		}
+		m.Release()
 		return text
 	case *mail.Settle:
 		text := to + "settle"
@@ -351,10 +347,6 @@ func content(m *protocol.BasicPublish, body string, properties ...protocol.Prope
 // balanced checks that every read chunk and every debt was given back, once.
 func (r *rig) balanced() {
 	r.t.Helper()
-	for _, release := range r.kept {
-		release()
-	}
-	r.kept = nil
 	if used := r.cfg.Gate.Used(); used != 0 {
 		r.t.Errorf("%d bytes are still charged to the connection", used)
 	}
