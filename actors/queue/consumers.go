@@ -29,18 +29,19 @@ type held struct {
 }
 
 type consumer struct {
-	holder   *holder
-	tag      string
-	noAck    bool
-	prefetch int // 0: any number
-	unacked  int
-	messages int // under way
-	bytes    int
-	limited  bool // by the channel's common limit
-	allowed  int  // what the channel allowed under it
-	offered  bool // an Offer is open
-	gone     bool
-	deliver  *mail.Deliver // gathered in this turn
+	holder    *holder
+	tag       string
+	noAck     bool
+	arguments protocol.Table
+	prefetch  int // 0: any number
+	unacked   int
+	messages  int // under way
+	bytes     int
+	limited   bool // by the channel's common limit
+	allowed   int  // what the channel allowed under it
+	offered   bool // an Offer is open
+	gone      bool
+	deliver   *mail.Deliver // gathered in this turn
 	// ring of those that can take a message; nil when it is not in it
 	next, prev *consumer
 }
@@ -97,7 +98,7 @@ func (s *state) consume(m *mail.Consume, now clock.Instant) {
 		return
 	}
 	h := s.holder(m.Channel)
-	c := &consumer{holder: h, tag: m.Tag, noAck: m.NoAck, prefetch: m.Prefetch, limited: m.Limited && !m.NoAck}
+	c := &consumer{holder: h, tag: m.Tag, noAck: m.NoAck, prefetch: m.Prefetch, limited: m.Limited && !m.NoAck, arguments: m.Arguments}
 	if m.NoAck {
 		c.prefetch = 0
 	}

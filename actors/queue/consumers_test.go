@@ -16,7 +16,7 @@ func bodies(from, to int) []string {
 	return list
 }
 
-// TestTurns: consumers that can take get one each in turn, whether messages
+// TestTurns_Fairness: consumers that can take get one each in turn, whether messages
 // wait or arrive.
 func TestTurns_Fairness(t *testing.T) {
 	c := newCore(t)
@@ -110,7 +110,7 @@ func TestNumbers(t *testing.T) {
 	c.wantNumbers("numbers", append(numbers, r.Delivery.Number), 1, 3, 2)
 }
 
-// TestSettleTwice: what was settled, or never delivered, is nothing to settle.
+// TestSettleTwice_LEASE6: what was settled, or never delivered, is nothing to settle.
 func TestSettleTwice_LEASE6(t *testing.T) {
 	c := newCore(t)
 	c.put("1", "2")
@@ -123,7 +123,7 @@ func TestSettleTwice_LEASE6(t *testing.T) {
 	c.want("ready", c.ready(), "2")
 }
 
-// TestPositions: what comes back stands where it stood (TTL-16).
+// TestPositions_TTL16: what comes back stands where it stood (TTL-16).
 func TestPositions_TTL16(t *testing.T) {
 	c := newCore(t)
 	c.put(bodies(1, 200)...)
@@ -171,98 +171,107 @@ func TestChunk(t *testing.T) {
 	}
 }
 
-func TestOffers(t *testing.T) {
-	begin := func(t *testing.T) *core {
-		c := newCore(t)
-		c.consume(ch1, "a", 0, limited)
-		c.put("1", "2", "3")
-		return c
-	}
-	t.Run("one open offer, delivered as allowed", func(t *testing.T) {
-		c := begin(t)
-		if o := one[*mail.Offer](c); o.Tag != "a" || o.Messages != 3 || o.Queue != queuePID {
-			t.Fatalf("%+v", o)
-		}
-		c.put("4")
-		if n := len(all[*mail.Offer](c)); n != 0 {
-			t.Fatal("offered twice")
-		}
-		c.want("not allowed yet", c.delivered("a"))
-		c.feed(&mail.Allow{Channel: ch1, Tag: "a", Messages: 2})
-		c.want("delivered", c.delivered("a"), "1", "2")
-		if o := one[*mail.Offer](c); o.Messages != 2 {
-			t.Fatalf("%+v", o)
-		}
-	})
-	t.Run("what is not needed goes back", func(t *testing.T) {
-		c := begin(t)
-		c.feed(&mail.Allow{Channel: ch1, Tag: "a", Messages: 5})
-		if u := one[*mail.Unused](c); u.Messages != 2 || u.Tag != "a" {
-			t.Fatalf("%+v", u)
-		}
-	})
-	t.Run("no more than the prefetch", func(t *testing.T) {
-		c := newCore(t)
-		c.consume(ch1, "a", 2, limited)
-		c.put("1", "2", "3")
-		if o := one[*mail.Offer](c); o.Messages != 2 {
-			t.Fatalf("%+v", o)
-		}
-		c.feed(&mail.Allow{Channel: ch1, Tag: "a", Messages: 2})
-		c.want("delivered", c.delivered("a"), "1", "2")
-		if n := len(all[*mail.Offer](c)); n != 0 {
-			t.Fatal("offered to one that is full")
-		}
-		c.settle(ch1, mail.Ack, 1, 1)
-		if o := one[*mail.Offer](c); o.Messages != 1 {
-			t.Fatalf("%+v", o)
-		}
-	})
-	t.Run("the cancelled gives back what it was allowed", func(t *testing.T) {
-		c := newCore(t)
-		c.consume(ch1, "a", 0, limited)
-		c.state.find(ch1, "a").bytes = windowBytes // stalled
-		c.state.refresh(c.state.find(ch1, "a"))
-		c.put("1")
-		c.feed(&mail.Allow{Channel: ch1, Tag: "a", Messages: 1}, &mail.CancelConsumer{Channel: ch1, Tag: "a"})
-		if u := one[*mail.Unused](c); u.Messages != 1 {
-			t.Fatalf("%+v", u)
-		}
-		c.feed(&mail.Allow{Channel: ch1, Tag: "a", Messages: 4})
-		if u := one[*mail.Unused](c); u.Messages != 4 {
-			t.Fatalf("%+v", u)
-		}
-	})
-	t.Run("the queue's end gives it back, too", func(t *testing.T) {
-		c := newCore(t)
-		c.consume(ch1, "a", 0, limited)
-		c.state.find(ch1, "a").bytes = windowBytes
-		c.state.refresh(c.state.find(ch1, "a"))
-		c.put("1")
-		c.feed(&mail.Allow{Channel: ch1, Tag: "a", Messages: 1}, &mail.DeleteQueue{}, &mail.QueueForgotten{})
-		if u := one[*mail.Unused](c); u.Messages != 1 {
-			t.Fatalf("%+v", u)
-		}
-	})
-	t.Run("the limit is lifted and set", func(t *testing.T) {
-		c := begin(t)
-		c.feed(&mail.Limit{Channel: ch1})
-		c.want("delivered", c.delivered("a"), "1", "2", "3")
-		c.feed(&mail.Limit{Channel: ch1, On: true}, &mail.Limit{Channel: ch2, On: true})
-		all[*mail.Offer](c)
-		c.put("4")
-		c.want("limited again", c.delivered("a"))
-		one[*mail.Offer](c)
-	})
-	t.Run("those without acknowledgements are not limited", func(t *testing.T) {
-		c := newCore(t)
-		c.consume(ch1, "a", 0, limited, noAck)
-		c.put("1")
-		c.want("delivered", c.delivered("a"), "1")
-	})
+// offering makes a queue with three messages and a consumer under its channel's
+// common limit (DESIGN §5a.8).
+func offering(t *testing.T, prefetch int) *core {
+	c := newCore(t)
+	c.consume(ch1, "a", prefetch, limited)
+	c.put("1", "2", "3")
+	return c
 }
 
-// TestGone: a channel's end detaches its consumers, and the others get what it
+// stalled makes a queue with an allowance that its consumer cannot use now.
+func stalled(t *testing.T) *core {
+	c := newCore(t)
+	c.consume(ch1, "a", 0, limited)
+	x := c.state.find(ch1, "a")
+	x.bytes = windowBytes
+	c.state.refresh(x)
+	c.put("1")
+	c.feed(&mail.Allow{Channel: ch1, Tag: "a", Messages: 1})
+	return c
+}
+
+func TestOfferOnce(t *testing.T) {
+	c := offering(t, 0)
+	if o := one[*mail.Offer](c); o.Tag != "a" || o.Messages != 3 || o.Queue != queuePID {
+		t.Fatalf("%+v", o)
+	}
+	c.put("4")
+	if n := len(all[*mail.Offer](c)); n != 0 {
+		t.Fatal("offered twice")
+	}
+	c.want("not allowed yet", c.delivered("a"))
+	c.feed(&mail.Allow{Channel: ch1, Tag: "a", Messages: 2})
+	c.want("delivered", c.delivered("a"), "1", "2")
+	if o := one[*mail.Offer](c); o.Messages != 2 {
+		t.Fatalf("%+v", o)
+	}
+}
+
+func TestOfferUnused(t *testing.T) {
+	c := offering(t, 0)
+	c.feed(&mail.Allow{Channel: ch1, Tag: "a", Messages: 5})
+	if u := one[*mail.Unused](c); u.Messages != 2 || u.Tag != "a" {
+		t.Fatalf("%+v", u)
+	}
+}
+
+func TestOfferWithinPrefetch(t *testing.T) {
+	c := offering(t, 2)
+	if o := one[*mail.Offer](c); o.Messages != 2 {
+		t.Fatalf("%+v", o)
+	}
+	c.feed(&mail.Allow{Channel: ch1, Tag: "a", Messages: 2})
+	c.want("delivered", c.delivered("a"), "1", "2")
+	if n := len(all[*mail.Offer](c)); n != 0 {
+		t.Fatal("offered to one that is full")
+	}
+	c.settle(ch1, mail.Ack, 1, 1)
+	if o := one[*mail.Offer](c); o.Messages != 1 {
+		t.Fatalf("%+v", o)
+	}
+}
+
+func TestOfferCancelled(t *testing.T) {
+	c := stalled(t)
+	c.feed(&mail.CancelConsumer{Channel: ch1, Tag: "a"})
+	if u := one[*mail.Unused](c); u.Messages != 1 {
+		t.Fatalf("%+v", u)
+	}
+	c.feed(&mail.Allow{Channel: ch1, Tag: "a", Messages: 4})
+	if u := one[*mail.Unused](c); u.Messages != 4 {
+		t.Fatalf("%+v", u)
+	}
+}
+
+func TestOfferQueueEnds(t *testing.T) {
+	c := stalled(t)
+	c.feed(&mail.DeleteQueue{}, &mail.QueueForgotten{})
+	if u := one[*mail.Unused](c); u.Messages != 1 {
+		t.Fatalf("%+v", u)
+	}
+}
+
+func TestOfferLimitLifted(t *testing.T) {
+	c := offering(t, 0)
+	c.feed(&mail.Limit{Channel: ch1})
+	c.want("delivered", c.delivered("a"), "1", "2", "3")
+	c.feed(&mail.Limit{Channel: ch1, On: true}, &mail.Limit{Channel: ch2, On: true})
+	all[*mail.Offer](c)
+	c.put("4")
+	c.want("limited again", c.delivered("a"))
+	one[*mail.Offer](c)
+}
+
+func TestOfferNoAck(t *testing.T) {
+	c := newCore(t)
+	c.consume(ch1, "a", 0, limited, noAck)
+	c.put("1")
+	c.want("delivered", c.delivered("a"), "1")
+}
+
+// TestChannelGone_LEASE4: a channel's end detaches its consumers, and the others get what it
 // held.
 func TestChannelGone_LEASE4(t *testing.T) {
 	c := newCore(t)

@@ -43,6 +43,7 @@ type state struct {
 	due       []backlog.Handle              // what the wheel fires, reused
 	swept     backlog.Handle                // where a sweep goes on, 0 for none (retime)
 	at        int64                         // the turn's time in wall ms, for records
+	used      int64                         // time of the last turn that was no question, wall ms
 	lease     lease.Lease
 	holders   map[string]*holder // by channel
 	consumers int
@@ -91,6 +92,9 @@ func period(expires int64) int64 { return max(expires, 0) }
 // handle is one turn of the core.
 func (s *state) handle(what any, now clock.Instant) {
 	s.at = now.Floor()
+	if _, asked := what.(*mail.DescribeQueue); !asked {
+		s.used = s.at
+	}
 	switch s.phase {
 	case live:
 	case retiring:
@@ -200,16 +204,4 @@ func (s *state) configure(m *mail.Configure, now clock.Instant) {
 	s.lease.SetPeriod(period(s.settings.Expires), now.Ceil())
 	s.resettle(&before)
 	s.tick(now)
-}
-
-func (s *state) describe(m *mail.DescribeQueue) {
-	info := &mail.QueueInfo{
-		Reply: m.Done(nil), Name: s.queue.Name,
-		Ready: s.messages.Ready(), Unacked: s.unacked, Consumers: s.consumers,
-		ReadyBytes: s.messages.ReadyBytes(), Effective: s.effective, Settings: s.settings,
-		Arguments: s.queue.Arguments, Durable: s.queue.Durable, AutoDelete: s.queue.AutoDelete, Exclusive: s.queue.Exclusive,
-	}
-	info.LeaseDeadline, _ = s.lease.Deadline()
-	info.NextExpiry, _ = s.nextExpiry()
-	s.send(m.ReplyTo, info)
 }

@@ -14,7 +14,7 @@ import (
 	"candlemark/internal/store"
 )
 
-// TestDeadline: min of queue and message TTL, from the instant of enqueue,
+// TestDeadline_TTL9_TTL10: min of queue and message TTL, from the instant of enqueue,
 // rounded up (TTL-9, TTL-10).
 func TestDeadline_TTL9_TTL10(t *testing.T) {
 	tests := []struct {
@@ -230,8 +230,10 @@ func TestEqualDeadlines_TTL31(t *testing.T) {
 	c.want("dead", c.seenOff(), "expired a", "expired b", "expired c", "expired d")
 }
 
-func TestTTL0(t *testing.T) {
-	own := func(body string) message.Message { return msg(body, 0) }
+// own is a message with a TTL of 0.
+func own(body string) message.Message { return msg(body, 0) }
+
+func TestTTL0_TTL20(t *testing.T) {
 	t.Run("TTL-20 nobody: expires", func(t *testing.T) {
 		c := newCore(t, dlx)
 		c.publish(own("m"))
@@ -269,6 +271,9 @@ func TestTTL0(t *testing.T) {
 		c.want("delivered", c.delivered("a"), "1")
 		c.want("dead", c.seenOff(), "expired 2")
 	})
+}
+
+func TestTTL0_TTL21_TTL22_TTL36(t *testing.T) {
 	t.Run("TTL-21 TTL-28 confirmed", func(t *testing.T) {
 		c := newCore(t)
 		c.publish(own("m"))

@@ -53,7 +53,7 @@ var rooms = map[string][]string{
 }
 
 // testRooms is what tests may import besides; "integration" alone sees everything.
-var testRooms = []string{"internal/testkit", "actors/mailbox"}
+var testRooms = []string{"internal/testkit", "actors/mailbox", "internal/store/memory"}
 
 func actorOf(more ...string) []string {
 	return append(append([]string{"actors/mail"}, leaves...), more...)

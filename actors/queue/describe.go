@@ -1,0 +1,55 @@
+package queue
+
+import (
+	"slices"
+	"strings"
+
+	"candlemark/actors/mail"
+	"candlemark/protocol"
+)
+
+// describe answers a question. It changes nothing and renews no lease (LEASE-4).
+func (s *state) describe(m *mail.DescribeQueue) {
+	info := &mail.QueueInfo{
+		Reply: m.Done(nil), Name: s.queue.Name,
+		Ready: s.messages.Ready(), Unacked: s.unacked, Consumers: s.consumers,
+		ReadyBytes: s.messages.ReadyBytes(), UnackedBytes: s.messages.Bytes() - s.messages.ReadyBytes(),
+		Memory: s.messages.Memory(), LastUse: s.used, Effective: s.effective, Settings: s.settings,
+		Arguments: s.queue.Arguments, Durable: s.queue.Durable, AutoDelete: s.queue.AutoDelete, Exclusive: s.queue.Exclusive,
+	}
+	info.LeaseDeadline, _ = s.lease.Deadline()
+	info.NextExpiry, _ = s.nextExpiry()
+	if s.exclusive != nil {
+		info.ExclusiveTag = s.exclusive.tag
+	}
+	if m.Consumers {
+		info.HeadTimestamp = s.headTimestamp()
+		info.List = s.list()
+	}
+	s.send(m.ReplyTo, info)
+}
+
+// headTimestamp is the timestamp property of the first ready message.
+func (s *state) headTimestamp() uint64 {
+	h, ok := s.messages.First()
+	if !ok {
+		return 0
+	}
+	scan, _ := protocol.ScanProperties(s.messages.Get(h).Header)
+	return scan.Timestamp
+}
+
+// list describes the consumers, in the order of their channels and of their
+// coming.
+func (s *state) list() []mail.QueueConsumer {
+	list := make([]mail.QueueConsumer, 0, s.consumers)
+	for _, h := range s.holders {
+		for _, c := range h.consumers {
+			list = append(list, mail.QueueConsumer{
+				Channel: h.channel, Tag: c.tag, NoAck: c.noAck, Exclusive: s.exclusive == c, Prefetch: c.prefetch, Arguments: c.arguments,
+			})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b mail.QueueConsumer) int { return strings.Compare(a.Channel.Id, b.Channel.Id) })
+	return list
+}

@@ -1,0 +1,588 @@
+package queue
+
+import (
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"candlemark/actors/mail"
+	"candlemark/actors/mailbox"
+	"candlemark/internal/clock"
+	"candlemark/internal/message"
+	"candlemark/internal/store"
+	"candlemark/internal/store/memory"
+	"candlemark/policies"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/rs/zerolog"
+)
+
+// rig is a queue actor in a bubble, with probes around it.
+type rig struct {
+	t       *testing.T
+	system  *actor.ActorSystem
+	queue   *actor.PID
+	vhost   *probe
+	dead    *probe
+	channel *probe
+	options memory.Options
+	journal *memory.Journal
+	fired   atomic.Int64
+	config  Config
+}
+
+// probe is an actor that writes down what it is sent, and when.
+type probe struct {
+	pid  *actor.PID
+	mail chan arrival
+	// react, unless nil, handles a mail in the probe's turn, too.
+	react func(ctx actor.Context, what any)
+}
+
+type arrival struct {
+	at   time.Time
+	what any
+}
+
+type spawn struct{ props *actor.Props }
+
+func (p *probe) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case actor.AutoReceiveMessage, actor.SystemMessage:
+		return
+	case spawn:
+		ctx.Respond(ctx.Spawn(m.props))
+		return
+	default:
+		p.mail <- arrival{time.Now(), m}
+		if p.react != nil {
+			p.react(ctx, m)
+		}
+	}
+}
+
+func newProbe(system *actor.ActorSystem, options ...actor.PropsOption) *probe {
+	p := &probe{mail: make(chan arrival, 200_000)}
+	p.pid = system.Root.Spawn(actor.PropsFromProducer(func() actor.Actor { return p }, options...))
+	return p
+}
+
+// got takes every mail of one type that the probe has.
+func got[T any](p *probe) []T {
+	var found []T
+	for n := len(p.mail); n > 0; n-- {
+		a := <-p.mail
+		if m, ok := a.what.(T); ok {
+			found = append(found, m)
+		} else {
+			p.mail <- a
+		}
+	}
+	return found
+}
+
+// bubble runs test on a queue; change, unless nil, alters its surroundings first.
+func bubble(t *testing.T, s policies.QueueSettings, change func(r *rig), test func(r *rig)) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &rig{t: t}
+		r.system = actor.NewActorSystemWithConfig(actor.Configure(
+			actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) })))
+		defer r.system.Shutdown()
+		dispatcher := mailbox.NewDispatcher(2)
+		defer dispatcher.Stop()
+		stop := actor.NewOneForOneStrategy(0, 0, func(any) actor.Directive { return actor.StopDirective })
+		r.vhost = newProbe(r.system, actor.WithSupervisor(stop))
+		r.dead, r.channel = newProbe(r.system), newProbe(r.system)
+		late := r.setUp(s, change)
+		box := mailbox.New(late)
+		r.config.Close = box.Close
+		var q *queue
+		fault := r.config.Fault
+		r.config.Fault = func(what any) {
+			if l, ok := what.(look); ok {
+				l.at(&q.state)
+			}
+			fault(what)
+		}
+		future := r.system.Root.RequestFuture(r.vhost.pid, spawn{actor.PropsFromProducer(
+			func() actor.Actor { q = New(r.config).(*queue); return q },
+			actor.WithMailbox(func() actor.Mailbox { return box }), actor.WithDispatcher(dispatcher))}, time.Second)
+		pid, err := future.Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.queue = pid.(*actor.PID)
+		defer func() {
+			for _, p := range []*probe{r.vhost, r.dead, r.channel} {
+				_ = r.system.Root.StopFuture(p.pid).Wait()
+			}
+			_ = r.journal.Close()
+			time.Sleep(time.Minute) // the actor library counts undeliverable mail by the second
+			synctest.Wait()
+		}()
+		synctest.Wait()
+		test(r)
+	})
+}
+
+// setUp makes the config, and what answers mail to the dead as the broker does.
+func (r *rig) setUp(s policies.QueueSettings, change func(r *rig)) (late func(what any)) {
+	r.config = testConfig(s)
+	r.config.VHost.PID, r.config.VHost.DeadLetter = r.vhost.pid, r.dead.pid
+	r.config.Clock, r.config.Log = clock.New(), zerolog.Nop()
+	r.options.Keep = true
+	r.config.Fault = func(what any) {
+		if _, ok := what.(timerFired); ok {
+			r.fired.Add(1)
+		}
+	}
+	if change != nil {
+		change(r)
+	}
+	r.journal = memory.New(r.options)
+	r.config.Journal = r.journal
+	late = func(what any) {
+		if a, ok := what.(mail.Answerable); ok {
+			if to, reply := a.Answer(mail.Gone); to != nil {
+				r.system.Root.Send(to, reply)
+			}
+		}
+	}
+	r.system.EventStream.Subscribe(func(event any) {
+		if d, ok := event.(*actor.DeadLetterEvent); ok {
+			late(d.Message)
+		}
+	})
+	return late
+}
+
+// send mails the queue.
+func (r *rig) send(mails ...any) {
+	for _, m := range mails {
+		r.system.Root.Send(r.queue, m)
+	}
+}
+
+// settled sends and lets everybody finish.
+func (r *rig) settled(mails ...any) {
+	r.send(mails...)
+	synctest.Wait()
+}
+
+// forget answers the farewell as a vhost that knows of nothing newer.
+func forget(after time.Duration) func(ctx actor.Context, what any) {
+	return answer(&mail.QueueForgotten{}, after)
+}
+
+func answer(with any, after time.Duration) func(ctx actor.Context, what any) {
+	return func(ctx actor.Context, what any) {
+		if m, ok := what.(*mail.QueueRetiring); ok {
+			root := ctx.ActorSystem().Root
+			time.AfterFunc(after, func() { root.Send(m.Queue, with) })
+		}
+	}
+}
+
+func batch(from *probe, messages ...message.Message) *mail.Enqueue {
+	return &mail.Enqueue{From: from.pid, Messages: messages}
+}
+
+func numbered(n uint64, ttl int64) message.Message {
+	m := msg(fmt.Sprint(n), ttl)
+	m.Number = n
+	return m
+}
+
+// answers counts how often each number was confirmed and refused.
+func answers(p *probe) (acks, nacks map[uint64]int) {
+	acks, nacks = map[uint64]int{}, map[uint64]int{}
+	for _, m := range got[*mail.EnqueueReply](p) {
+		for _, x := range m.Ranges {
+			for n := x.First; n <= x.Last; n++ {
+				if m.Refused {
+					nacks[n]++
+				} else {
+					acks[n]++
+				}
+			}
+		}
+	}
+	return acks, nacks
+}
+
+// TestTimer_TTL30: a thousand deadlines in random order, each met to the
+// nanosecond.
+func TestTimer_TTL30(t *testing.T) {
+	bubble(t, settings(dlx), nil, func(r *rig) {
+		start := time.Now()
+		for i := range uint64(1000) {
+			r.send(batch(r.channel, numbered(i+1, 1+rand.Int64N(172_800_000))))
+		}
+		time.Sleep(49 * time.Hour)
+		synctest.Wait()
+		n := 0
+		for range len(r.dead.mail) {
+			a := <-r.dead.mail
+			for _, d := range a.what.(*mail.DeadLetter).Dead {
+				if late := a.at.Sub(start) - time.Duration(d.Message.TTL)*time.Millisecond; late != 0 {
+					t.Errorf("TTL %d: %s late", d.Message.TTL, late)
+				}
+				n++
+			}
+		}
+		if n != 1000 {
+			t.Errorf("%d died", n)
+		}
+	})
+}
+
+// TestOneTimer_LEASE13: however often the earliest deadline changes, no more than one
+// firing is under way.
+func TestOneTimer_LEASE13(t *testing.T) {
+	bubble(t, settings(expires(500)), nil, func(r *rig) {
+		for ttl := int64(1000); ttl > 0; ttl-- { // ever earlier
+			r.settled(batch(r.channel, msg("m", ttl)), redeclare())
+		}
+		time.Sleep(100 * time.Millisecond)
+		synctest.Wait()
+		if n := r.fired.Load(); n != 100 {
+			t.Errorf("%d firings for 100 deadlines", n)
+		}
+		r.settled(&mail.Purge{}) // nothing to wait for but the lease
+		time.Sleep(399 * time.Millisecond)
+		if n := r.fired.Load(); n > 101 {
+			t.Errorf("%d firings", n)
+		}
+		time.Sleep(time.Hour) // the vhost does not answer: nothing is due
+		synctest.Wait()
+		if n := r.fired.Load(); n > 102 || len(got[*mail.QueueRetiring](r.vhost)) != 1 {
+			t.Errorf("%d firings", n)
+		}
+	})
+}
+
+func TestLongLease_LEASE4(t *testing.T) {
+	bubble(t, settings(expires(48*3600_000)), func(r *rig) { r.vhost.react = forget(0) }, func(r *rig) {
+		start := time.Now()
+		time.Sleep(47 * time.Hour)
+		r.settled(&mail.Get{Request: mail.Request{ReplyTo: r.channel.pid}, Channel: r.channel.pid})
+		time.Sleep(47 * time.Hour)
+		r.settled(batch(r.channel, numbered(1, -1)))
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		for range len(r.dead.mail) {
+			a := <-r.dead.mail
+			if m, ok := a.what.(*mail.QueueExpired); !ok || m.Discarded != 1 || a.at.Sub(start) != 95*time.Hour {
+				t.Errorf("%T after %s", a.what, a.at.Sub(start))
+			}
+			return
+		}
+		t.Error("did not expire")
+	})
+}
+
+// TestFarewellForgotten_LEASE8: mail races the deadline before, while and after the
+// vhost forgets the queue, and each publish is answered once (LEASE-8).
+func TestFarewellForgotten_LEASE8(t *testing.T) {
+	bubble(t, settings(expires(100)), func(r *rig) {
+		r.config.Queue.Durable = true
+		r.vhost.react = forget(3 * time.Millisecond)
+	}, func(r *rig) {
+		const n = 4000
+		for i := uint64(1); i <= n; i++ {
+			m := numbered(i, -1)
+			m.Persistent = i%2 == 0
+			r.send(batch(r.channel, m))
+			if i%20 == 0 {
+				time.Sleep(time.Millisecond)
+			}
+		}
+		synctest.Wait()
+		acks, nacks := answers(r.channel)
+		for i := uint64(1); i <= n; i++ {
+			if acks[i] != 1 || nacks[i] != 0 {
+				t.Fatalf("%d: %d acks, %d nacks", i, acks[i], nacks[i])
+			}
+		}
+		m := got[*mail.QueueExpired](r.dead)
+		if len(m) != 1 || m[0].Discarded == 0 || m[0].Discarded == n {
+			t.Fatalf("%+v", m)
+		}
+		records := r.journal.Replay(store.QueueID{VHost: "/", Name: "q", Incarnation: 7})
+		if last := records[len(records)-1]; last.Kind != store.Retire || len(replayed(records)) != 0 {
+			t.Fatalf("last record %+v", last)
+		}
+		r.settled(&mail.Get{Request: mail.Request{ReplyTo: r.channel.pid}, Queue: "q", VHost: "/"})
+		if g := got[*mail.GetReply](r.channel); len(g) != 1 || g[0].Err == nil {
+			t.Fatal("a queue that is gone answered a get")
+		}
+	})
+}
+
+// TestFarewellKept_LEASE4: somebody declared it in time; nothing that came meanwhile is
+// lost or turned round.
+func TestFarewellKept_LEASE4(t *testing.T) {
+	bubble(t, settings(expires(100)), func(r *rig) {
+		r.vhost.react = answer(&mail.QueueKept{}, 3*time.Millisecond)
+	}, func(r *rig) {
+		const n = 4000
+		for i := uint64(1); i <= n; i++ {
+			r.send(batch(r.channel, numbered(i, -1)))
+			if i%20 == 0 {
+				time.Sleep(time.Millisecond)
+			}
+		}
+		synctest.Wait()
+		if m := got[*mail.QueueRetiring](r.vhost); len(m) != 1 && len(m) != 2 {
+			t.Fatalf("%d farewells", len(m))
+		}
+		acks, nacks := answers(r.channel)
+		if len(acks) != n || len(nacks) != 0 {
+			t.Fatalf("%d acks, %d nacks", len(acks), len(nacks))
+		}
+		for i := range n {
+			r.settled(&mail.Get{Request: mail.Request{ReplyTo: r.channel.pid}, Channel: r.channel.pid, NoAck: true})
+			g := got[*mail.GetReply](r.channel)
+			if len(g) != 1 || string(g[0].Delivery.Message.Body) != fmt.Sprint(i+1) {
+				t.Fatalf("%d: %+v", i+1, g)
+			}
+		}
+	})
+}
+
+// TestBequest_LEASE13: the backlog and everything that races the deadline is
+// dead-lettered.
+func TestBequest_LEASE13(t *testing.T) {
+	bubble(t, settings(expires(100), dlx, bequeath), func(r *rig) {
+		r.vhost.react = forget(3 * time.Millisecond)
+		r.dead.react = func(ctx actor.Context, what any) {
+			if m, ok := what.(*mail.DeadLetter); ok {
+				reply := &mail.DeadLetterReply{Incarnation: m.Incarnation}
+				for _, d := range m.Dead {
+					reply.Add(d.ID)
+				}
+				root := ctx.ActorSystem().Root
+				time.AfterFunc(time.Millisecond, func() { root.Send(m.From, reply) })
+			}
+		}
+	}, func(r *rig) {
+		const n = 2100 // to 105 ms
+		for i := uint64(1); i <= n; i++ {
+			r.send(batch(r.channel, numbered(i, -1)))
+			if i%20 == 0 {
+				time.Sleep(time.Millisecond)
+			}
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		dead := map[string]int{}
+		for _, l := range got[*mail.DeadLetter](r.dead) {
+			for _, d := range l.Dead {
+				dead[l.Reason+" "+string(d.Message.Body)]++
+			}
+		}
+		acks, nacks := answers(r.channel)
+		if len(acks) != n || len(nacks) != 0 {
+			t.Fatalf("%d acks, %d nacks", len(acks), len(nacks))
+		}
+		for i := 1; i <= n-40; i++ { // the last two ms come after its end
+			if dead[fmt.Sprintf("expired %d", i)] != 1 {
+				t.Fatalf("%d was dead-lettered %d times", i, dead[fmt.Sprintf("expired %d", i)])
+			}
+		}
+	})
+}
+
+// TestPanic: consumers are cancelled, publishes are refused, and whoever waits
+// is told (DESIGN §8).
+func TestPanic(t *testing.T) {
+	faults := map[string]func(what any) bool{
+		"a publish":    func(what any) bool { e, ok := what.(*mail.Enqueue); return ok && e.Messages[0].Number == 3 },
+		"a timer":      func(what any) bool { _, ok := what.(timerFired); return ok },
+		"a describe":   func(what any) bool { _, ok := what.(*mail.DescribeQueue); return ok },
+		"the farewell": func(what any) bool { _, ok := what.(*mail.QueueForgotten); return ok },
+	}
+	for name, fault := range faults {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, settings(ttl(1000)), func(r *rig) {
+				r.config.Queue.Durable = true
+				r.options.Delay = time.Hour
+				r.config.Fault = func(what any) {
+					if fault(what) {
+						panic("injected")
+					}
+				}
+				r.vhost.react = forget(0)
+			}, func(r *rig) { panicOver(r, name) })
+		})
+	}
+}
+
+func panicOver(r *rig, name string) {
+	gate := message.NewGate(1000)
+	chunk := gate.NewChunk(10)
+	request := mail.Request{ReplyTo: r.channel.pid}
+	r.settled(&mail.Consume{Request: request, Channel: r.channel.pid, Tag: "x", Prefetch: 1})
+	stored := numbered(1, -1)
+	stored.Persistent = true
+	r.settled(batch(r.channel, stored, numbered(2, -1)))
+	third, fourth := batch(r.channel, numbered(3, -1)), batch(r.channel, numbered(4, -1))
+	for _, e := range []*mail.Enqueue{third, fourth} {
+		chunk.Retain()
+		e.Chunk = chunk
+	}
+	r.send(third, &mail.DescribeQueue{Request: request})
+	if name == "the farewell" {
+		r.send(&mail.DeleteQueue{Request: request})
+	}
+	r.settled(fourth, &mail.Get{Request: request, Channel: r.channel.pid})
+	time.Sleep(2 * time.Second)
+	synctest.Wait()
+	chunk.Release()
+
+	if c := got[*mail.ConsumerCancelled](r.channel); len(c) != 1 || c[0].Tag != "x" {
+		r.t.Errorf("%d consumers were told", len(c))
+	}
+	acks, nacks := answers(r.channel)
+	for n := uint64(1); n <= 4; n++ {
+		if acks[n]+nacks[n] != 1 {
+			r.t.Errorf("%d: %d acks, %d nacks", n, acks[n], nacks[n])
+		}
+	}
+	if nacks[1] != 1 {
+		r.t.Error("what was not stored yet was confirmed")
+	}
+	if name == "a publish" && nacks[3] != 1 {
+		r.t.Error("the publish that broke the queue was confirmed")
+	}
+	if g, d := len(got[*mail.GetReply](r.channel)), len(got[*mail.QueueInfo](r.channel)); g != 1 || d != 1 {
+		r.t.Errorf("%d answers to get, %d to describe", g, d)
+	}
+	if name == "the farewell" {
+		if d := got[*mail.DeleteQueueReply](r.channel); len(d) != 1 || d[0].Err == nil {
+			r.t.Errorf("%d answers to delete", len(d))
+		}
+	}
+	if gate.Used() != 0 {
+		r.t.Errorf("%d bytes stay charged to the publisher", gate.Used())
+	}
+}
+
+// TestChannelDies_TTL16: what it held comes back by watching it alone (DESIGN §5a.7).
+func TestChannelDies_TTL16(t *testing.T) {
+	bubble(t, settings(), nil, func(r *rig) {
+		second := newProbe(r.system)
+		r.settled(&mail.Consume{Request: mail.Request{ReplyTo: second.pid}, Channel: second.pid, Tag: "x", Prefetch: 10},
+			batch(r.channel, numbered(1, -1), numbered(2, -1)))
+		if d := got[*mail.Deliver](second); len(d) != 1 || len(d[0].Items) != 2 {
+			t.Fatalf("delivered %+v", d)
+		}
+		_ = r.system.Root.StopFuture(second.pid).Wait()
+		synctest.Wait()
+		r.settled(&mail.Get{Request: mail.Request{ReplyTo: r.channel.pid}, Channel: r.channel.pid, NoAck: true})
+		if g := got[*mail.GetReply](r.channel); len(g) != 1 || text(g[0].Delivery) != "1*" || g[0].MessageCount != 1 {
+			t.Fatalf("%+v", g)
+		}
+	})
+}
+
+// TestStop: the broker stops; nobody is left waiting.
+func TestStop(t *testing.T) {
+	bubble(t, settings(), func(r *rig) {
+		r.config.Queue.Durable = true
+		r.options.Delay = time.Hour
+	}, func(r *rig) {
+		m := numbered(1, -1)
+		m.Persistent = true
+		r.settled(batch(r.channel, m))
+		_ = r.system.Root.StopFuture(r.vhost.pid).Wait()
+		synctest.Wait()
+		if acks, nacks := answers(r.channel); len(acks) != 0 || nacks[1] != 1 {
+			t.Fatalf("acks %v, nacks %v", acks, nacks)
+		}
+	})
+}
+
+// TestReplayEqualsLive_LEASE8: the journal, late and sometimes failing, leads to the
+// messages that the queue has; what failed was refused (DESIGN §5a.14).
+func TestReplayEqualsLive_LEASE8(t *testing.T) {
+	for _, failing := range []bool{false, true} {
+		t.Run(fmt.Sprintf("failing=%v", failing), func(t *testing.T) {
+			bubble(t, settings(dlx), func(r *rig) {
+				r.config.Queue.Durable = true
+				r.options.Delay = 5 * time.Millisecond
+				count := 0
+				if failing {
+					r.options.Fail = func() error {
+						if count++; count%3 == 0 {
+							return fmt.Errorf("no space left")
+						}
+						return nil
+					}
+				}
+			}, func(r *rig) { replayOver(r, failing) })
+		})
+	}
+}
+
+func replayOver(r *rig, failing bool) {
+	const n = 500
+	request := mail.Request{ReplyTo: r.channel.pid}
+	for i := uint64(1); i <= n; i++ {
+		m := numbered(i, []int64{-1, 1 + rand.Int64N(50), 3600_000 + rand.Int64N(1000)}[i%3])
+		m.Persistent = i%4 != 0
+		r.send(batch(r.channel, m))
+		if i%5 == 0 && !failing {
+			r.send(&mail.Get{Request: request, Channel: r.channel.pid, NoAck: i%2 == 0})
+		}
+		time.Sleep(time.Duration(rand.IntN(2000)) * time.Microsecond)
+	}
+	time.Sleep(time.Minute)
+	synctest.Wait()
+	acks, nacks := answers(r.channel)
+	if len(acks)+len(nacks) != n || failing != (len(nacks) > 0) {
+		r.t.Fatalf("%d acks, %d nacks", len(acks), len(nacks))
+	}
+	kept := replayed(r.journal.Replay(store.QueueID{VHost: "/", Name: "q", Incarnation: 7}))
+	if failing { // the queue keeps what it took; the journal what it confirmed
+		for seq := range kept {
+			if acks[seq] != 1 {
+				r.t.Errorf("%d is stored and was refused", seq)
+			}
+		}
+		return
+	}
+	live := r.live()
+	for seq, k := range kept {
+		if at, ok := live[seq]; !ok || at != k.at {
+			r.t.Errorf("%d replayed with deadline %d, alive: %v with %d", seq, k.at, ok, at)
+		}
+	}
+	if len(kept) != len(live) || len(kept) == 0 {
+		r.t.Fatalf("%d replayed, %d live", len(kept), len(live))
+	}
+}
+
+// live lists the queue's persistent messages: sequence numbers and deadlines.
+func (r *rig) live() map[uint64]int64 {
+	core := make(chan map[uint64]int64, 1)
+	r.settled(look{core})
+	return <-core
+}
+
+// look is a mail for the Fault hook: only the queue's own turn may see its state.
+type look struct{ into chan map[uint64]int64 }
+
+func (l look) at(s *state) {
+	live := map[uint64]int64{}
+	s.messages.Sweep(1, 1<<30, func(h uint32) {
+		if e := s.messages.Entry(h); e.Persistent {
+			live[e.Seq] = e.Deadline
+		}
+	})
+	l.into <- live
+}
