@@ -1,0 +1,187 @@
+package integration
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// client is a connection with a channel in confirm mode, as applications have.
+type client struct {
+	*testing.T
+	*amqp.Channel
+	conn     *amqp.Connection
+	returned chan amqp.Return
+}
+
+// dial connects until the test ends.
+func (b *broker) dial() *client {
+	b.Helper()
+	return b.dialWith(amqp.Config{})
+}
+
+func (b *broker) dialWith(cfg amqp.Config) *client {
+	b.Helper()
+	conn, err := amqp.DialConfig("amqp://guest:guest@"+b.amqp+"/", cfg)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = conn.Close() }) // may be closed already
+	c := &client{T: b.T, conn: conn}
+	c.open()
+	return c
+}
+
+// open makes a fresh channel, when an error has closed the one before.
+func (c *client) open() {
+	c.Helper()
+	var err error
+	c.Channel, err = c.conn.Channel()
+	c.must(err)
+	c.must(c.Confirm(false))
+	c.returned = c.NotifyReturn(make(chan amqp.Return, 1))
+}
+
+func (c *client) must(err error) {
+	c.Helper()
+	if err != nil {
+		c.Fatal(err)
+	}
+}
+
+// fails checks the error that closed the channel or the connection, and opens
+// another channel if that is possible.
+func (c *client) fails(err error, code int, text string) {
+	c.Helper()
+	var e *amqp.Error
+	if !errors.As(err, &e) || e.Code != code || !strings.Contains(e.Reason, text) {
+		c.Errorf("got %v, want %d with %q", err, code, text)
+	}
+	if !c.conn.IsClosed() {
+		c.open()
+	}
+}
+
+// queue declares a transient queue and returns its name.
+func (c *client) queue(name string, args amqp.Table) string {
+	c.Helper()
+	q, err := c.QueueDeclare(name, false, false, false, false, args)
+	c.must(err)
+	return q.Name
+}
+
+// put publishes and waits for the confirm.
+func (c *client) put(exchange, key string, m amqp.Publishing) {
+	c.Helper()
+	if !c.offer(exchange, key, false, m) {
+		c.Fatalf("publish to %q %q was refused", exchange, key)
+	}
+}
+
+// offer publishes and returns what the confirm says.
+func (c *client) offer(exchange, key string, mandatory bool, m amqp.Publishing) bool {
+	c.Helper()
+	confirm, err := c.PublishWithDeferredConfirm(exchange, key, mandatory, false, m)
+	c.must(err)
+	select {
+	case <-confirm.Done():
+		return confirm.Acked()
+	case <-time.After(patience):
+		c.Fatal("no confirm")
+		return false
+	}
+}
+
+// send puts bodies into a queue.
+func (c *client) send(queue string, bodies ...string) {
+	c.Helper()
+	for _, body := range bodies {
+		c.put("", queue, amqp.Publishing{Body: []byte(body)})
+	}
+}
+
+// consume starts a consumer on this channel.
+func (c *client) consume(queue string, autoAck bool) <-chan amqp.Delivery {
+	c.Helper()
+	d, err := c.Consume(queue, "", autoAck, false, false, false, nil)
+	c.must(err)
+	return d
+}
+
+// next waits for a delivery.
+func (c *client) next(from <-chan amqp.Delivery) amqp.Delivery {
+	c.Helper()
+	select {
+	case d, ok := <-from:
+		if !ok {
+			c.Fatal("the consumer was cancelled")
+		}
+		return d
+	case <-time.After(patience):
+		c.Fatal("no delivery")
+		return amqp.Delivery{}
+	}
+}
+
+// bodies takes as many deliveries as are wanted and compares.
+func (c *client) bodies(from <-chan amqp.Delivery, want ...string) {
+	c.Helper()
+	var got []string
+	for range want {
+		got = append(got, string(c.next(from).Body))
+	}
+	if !slices.Equal(got, want) {
+		c.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// holds checks what a queue holds by taking it.
+func (c *client) holds(queue string, want ...string) {
+	c.Helper()
+	var got []string
+	for {
+		d, ok, err := c.Get(queue, true)
+		c.must(err)
+		if !ok {
+			break
+		}
+		got = append(got, string(d.Body))
+	}
+	if !slices.Equal(got, want) {
+		c.Errorf("%s: got %q, want %q", queue, got, want)
+	}
+}
+
+// exists asks for a queue. It renews its lease.
+func (c *client) exists(queue string) bool {
+	c.Helper()
+	_, err := c.QueueDeclarePassive(queue, false, false, false, false, nil)
+	var e *amqp.Error
+	switch {
+	case err == nil:
+		return true
+	case errors.As(err, &e) && e.Code == amqp.NotFound:
+		c.open()
+		return false
+	}
+	c.Fatal(err)
+	return false
+}
+
+// takes reports whether a publish to the queue finds it. It renews no lease.
+func (c *client) takes(queue string) bool {
+	c.Helper()
+	if !c.offer("", queue, true, amqp.Publishing{Type: "probe"}) {
+		c.Fatal("a publish was refused")
+	}
+	select {
+	case <-c.returned: // comes before the confirm
+		return false
+	default:
+		return true
+	}
+}

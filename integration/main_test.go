@@ -1,0 +1,174 @@
+package integration
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience is how long anything that must happen may take on a busy machine.
+const patience = 20 * time.Second
+
+var buildFlags []string
+
+// binary builds candlemark at its first use.
+var binary = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(binaryDir, "candlemark")
+	args := append([]string{"build", "-o", path}, buildFlags...)
+	out, err := exec.Command("go", append(args, "candlemark/cmd/candlemark")...).CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%w\n%s", err, out)
+	}
+	return path, err
+})
+
+var binaryDir string
+
+func TestMain(m *testing.M) {
+	var err error
+	if binaryDir, err = os.MkdirTemp("", "candlemark-integration-"); err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(binaryDir)
+	m.Run()
+}
+
+// broker is a process of its own.
+type broker struct {
+	*testing.T
+	amqp, http string // addresses
+	log        *journal
+}
+
+// start runs a broker until the test ends.
+func start(t *testing.T, flags ...string) *broker {
+	t.Helper()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &broker{T: t, log: &journal{ready: make(chan struct{})}}
+	cmd := exec.Command(path, append([]string{
+		"serve", "--amqp", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data-dir", filepath.Join(t.TempDir(), "data"),
+		"--log-format", "json",
+	}, flags...)...)
+	stderr, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		b.log.follow(stderr)
+	}()
+	exited := make(chan error, 1)
+	go func() {
+		<-read // Wait would close the pipe under the reader
+		exited <- cmd.Wait()
+	}()
+	t.Cleanup(func() { b.stop(cmd, exited) })
+	select {
+	case <-b.log.ready:
+	case <-read:
+		t.Fatalf("the broker did not start:\n%s", b.log)
+	case <-time.After(patience):
+		t.Fatalf("the broker is not ready:\n%s", b.log)
+	}
+	b.amqp, b.http = b.log.address("AMQP listener started"), b.log.address("HTTP listener started")
+	return b
+}
+
+// stop ends the broker as an operator does, and looks at how that went.
+func (b *broker) stop(cmd *exec.Cmd, exited <-chan error) {
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		b.Errorf("SIGTERM: %v", err)
+	}
+	select {
+	case err := <-exited:
+		if err != nil {
+			b.Errorf("the broker ended with %v", err)
+		}
+	case <-time.After(patience):
+		b.Error("the broker does not stop")
+		_ = cmd.Process.Kill()
+		<-exited
+	}
+	text := b.log.String()
+	for _, bad := range []string{"actor panicked", "DATA RACE", "panic:", "fatal error:"} {
+		if strings.Contains(text, bad) {
+			b.Errorf("%q in the log", bad)
+		}
+	}
+	if b.Failed() {
+		b.Logf("log of the broker:\n%s", text)
+	}
+}
+
+// journal is what the broker has logged.
+type journal struct {
+	mu    sync.Mutex
+	text  bytes.Buffer
+	at    map[string]string // addresses by message
+	ready chan struct{}
+}
+
+func (j *journal) follow(stderr io.Reader) {
+	lines := bufio.NewScanner(stderr)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var entry struct{ Message, Address string }
+		_ = json.Unmarshal(lines.Bytes(), &entry) // a panic is no JSON
+		j.mu.Lock()
+		if j.text.Len() < 1<<20 {
+			j.text.Write(append(lines.Bytes(), '\n'))
+		}
+		if entry.Address != "" {
+			if j.at == nil {
+				j.at = map[string]string{}
+			}
+			j.at[entry.Message] = entry.Address
+		}
+		j.mu.Unlock()
+		if entry.Message == "Server startup complete" {
+			close(j.ready)
+		}
+	}
+}
+
+func (j *journal) address(message string) string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.at[message]
+}
+
+// String is everything so far.
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
+}
+
+// eventually polls until f says true.
+func eventually(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	every := time.NewTicker(5 * time.Millisecond)
+	defer every.Stop()
+	for end := time.Now().Add(patience); !f(); <-every.C {
+		if time.Now().After(end) {
+			t.Fatal("waited in vain:", what)
+		}
+	}
+}

@@ -1,0 +1,6 @@
+//go:build race
+
+package integration
+
+// The broker is built with the race detector when the tests are.
+func init() { buildFlags = append(buildFlags, "-race") }

@@ -1,0 +1,40 @@
+package integration
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var goBlock = regexp.MustCompile("(?s)```go\n(.*?)```")
+
+// The program in the README does what it says, at another port.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := goBlock.FindSubmatch(text)
+	if block == nil || !strings.Contains(string(block[1]), "127.0.0.1:5672") {
+		t.Fatal("the README has no Go program")
+	}
+	b := start(t)
+	dir, err := os.MkdirTemp("testdata", "readme-") // inside the module, for its dependencies
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "main.go")
+	program := strings.ReplaceAll(string(block[1]), "127.0.0.1:5672", b.amqp)
+	if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), "go", "run", file).CombinedOutput()
+	if err != nil || string(out) != "hello\n" {
+		t.Errorf("%v: %s", err, out)
+	}
+}

@@ -1,0 +1,208 @@
+package integration
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+func expiring(ttl time.Duration, body string) amqp.Publishing {
+	return amqp.Publishing{Expiration: fmt.Sprint(ttl.Milliseconds()), Body: []byte(body)}
+}
+
+// toQueue are the arguments of a queue whose dead letters go to another.
+func toQueue(dead string) amqp.Table {
+	return amqp.Table{"x-dead-letter-exchange": "", "x-dead-letter-routing-key": dead}
+}
+
+func TestTTL30_ExpireAtAnyPosition(t *testing.T) {
+	t.Parallel()
+	c := start(t).dial()
+	dead := c.queue("dead", nil)
+	q := c.queue("q", toQueue(dead))
+	began := time.Now()
+	c.send(q, "for ever")
+	c.put("", q, expiring(600*time.Millisecond, "600"))
+	c.put("", q, expiring(100*time.Millisecond, "100"))
+	c.put("", q, expiring(300*time.Millisecond, "300"))
+	deliveries := c.consume(dead, true)
+	for _, want := range []int{100, 300, 600} {
+		d := c.next(deliveries)
+		if string(d.Body) != fmt.Sprint(want) || d.Expiration != "" {
+			t.Errorf("%q, expiration %q, wanted %d", d.Body, d.Expiration, want)
+		}
+		if past := time.Since(began); past < time.Duration(want)*time.Millisecond {
+			t.Errorf("%d came after %v", want, past)
+		}
+	}
+	c.holds(q, "for ever")
+}
+
+func TestTTL20_Zero(t *testing.T) {
+	t.Parallel()
+	c := start(t).dial()
+	q := c.queue("", nil)
+	c.put("", q, expiring(0, "lost"))
+	c.holds(q)
+	deliveries := c.consume(q, true)
+	c.put("", q, expiring(0, "taken"))
+	c.bodies(deliveries, "taken")
+}
+
+func TestTTL3_OfTheQueue(t *testing.T) {
+	t.Parallel()
+	c := start(t).dial()
+	dead := c.queue("", nil)
+	args := toQueue(dead)
+	args["x-message-ttl"] = int32(150)
+	q := c.queue("", args)
+	began := time.Now()
+	c.put("", q, expiring(time.Hour, "queue's"))
+	c.bodies(c.consume(dead, true), "queue's")
+	if past := time.Since(began); past < 150*time.Millisecond {
+		t.Errorf("came after %v", past)
+	}
+	_, err := c.QueueDeclare("bad", false, false, false, false, amqp.Table{"x-message-ttl": int32(-1)})
+	c.fails(err, amqp.PreconditionFailed, "invalid arg 'x-message-ttl' for queue 'bad' in vhost '/': {value_negative,-1}")
+	closed := c.NotifyClose(make(chan *amqp.Error, 1))
+	_, err = c.PublishWithDeferredConfirm("", q, false, false, amqp.Publishing{Expiration: "soon"})
+	c.must(err)
+	c.fails(<-closed, amqp.PreconditionFailed, "invalid expiration 'soon'")
+}
+
+func TestTTL16_RequeueAfterDeadline(t *testing.T) {
+	t.Parallel()
+	c := start(t).dial()
+	dead := c.queue("", nil)
+	q := c.queue("", toQueue(dead))
+	bell := c.queue("", toQueue(dead)) // whose message dies later than the one that is held
+	c.put("", q, expiring(200*time.Millisecond, "held"))
+	held, _, err := c.Get(q, false)
+	c.must(err)
+	c.put("", bell, expiring(250*time.Millisecond, "bell"))
+	deliveries := c.consume(dead, true)
+	c.bodies(deliveries, "bell")
+	c.must(held.Nack(false, true))
+	c.bodies(deliveries, "held")
+	c.holds(q)
+}
+
+func TestDL20_XDeath(t *testing.T) {
+	t.Parallel()
+	c := start(t).dial()
+	c.must(c.ExchangeDeclare("dlx", "fanout", false, false, false, false, nil))
+	dead := c.queue("dead", nil)
+	c.must(c.QueueBind(dead, "", "dlx", false, nil))
+	q := c.queue("q", amqp.Table{"x-dead-letter-exchange": "dlx"})
+	c.must(c.QueueBind(q, "key", "amq.direct", false, nil))
+	c.put("amq.direct", "key", amqp.Publishing{Expiration: "60000", Headers: amqp.Table{"mine": "kept"}, Body: []byte("m")})
+	d, _, err := c.Get(q, false)
+	c.must(err)
+	c.must(d.Reject(false))
+	d = c.next(c.consume(dead, true))
+	deaths, _ := d.Headers["x-death"].([]any)
+	if len(deaths) != 1 || d.Exchange != "dlx" || d.RoutingKey != "key" || d.Redelivered || d.Headers["mine"] != "kept" {
+		t.Fatalf("%+v", d)
+	}
+	death, _ := deaths[0].(amqp.Table)
+	keys, _ := death["routing-keys"].([]any)
+	when, _ := death["time"].(time.Time)
+	if death["count"] != int64(1) || death["reason"] != "rejected" || death["queue"] != "q" || death["exchange"] != "amq.direct" ||
+		len(keys) != 1 || keys[0] != "key" || death["original-expiration"] != "60000" || time.Since(when) > time.Minute {
+		t.Errorf("%v", death)
+	}
+	for name, want := range map[string]any{"queue": "q", "reason": "rejected", "exchange": "amq.direct"} {
+		if first, last := d.Headers["x-first-death-"+name], d.Headers["x-last-death-"+name]; first != want || last != want {
+			t.Errorf("%s: %v, %v", name, first, last)
+		}
+	}
+}
+
+// What waits is retried by rejecting it into a queue with a TTL, whose dead
+// letters come back; x-death counts.
+func TestDL26_RetryLoop(t *testing.T) {
+	t.Parallel()
+	c := start(t).dial()
+	work := c.queue("work", toQueue("pause"))
+	args := toQueue("work")
+	args["x-message-ttl"] = int32(50)
+	c.queue("pause", args)
+	c.send(work, "job")
+	deliveries := c.consume(work, false)
+	for try := range 4 {
+		d := c.next(deliveries)
+		var rejected int64
+		deaths, _ := d.Headers["x-death"].([]any)
+		for _, death := range deaths {
+			if death, _ := death.(amqp.Table); death["queue"] == "work" {
+				rejected, _ = death["count"].(int64)
+			}
+		}
+		if rejected != int64(try) {
+			t.Errorf("try %d: %v", try, d.Headers)
+		}
+		c.must(d.Reject(false))
+	}
+}
+
+func TestDL10_MaxLength(t *testing.T) {
+	t.Parallel()
+	c := start(t).dial()
+	dead := c.queue("", nil)
+	args := toQueue(dead)
+	args["x-max-length"] = int32(2)
+	q := c.queue("", args)
+	c.send(q, "1", "2", "3")
+	c.bodies(c.consume(dead, true), "1")
+	c.holds(q, "2", "3")
+	full := c.queue("", amqp.Table{"x-max-length": int32(1), "x-overflow": "reject-publish"})
+	if !c.offer("", full, false, amqp.Publishing{}) || c.offer("", full, false, amqp.Publishing{}) {
+		t.Error("reject-publish: want ack, then nack")
+	}
+}
+
+func TestLEASE4_IdleQueueEnds(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	c := b.dial()
+	began := time.Now()
+	idle := c.queue("idle", amqp.Table{"x-expires": int32(300)})
+	held := c.queue("held", amqp.Table{"x-expires": int32(300)})
+	_, err := c.Consume(held, "tag", true, false, false, false, nil)
+	c.must(err)
+	eventually(t, "the idle queue ends, although it is published to", func() bool { return !c.takes(idle) })
+	if past := time.Since(began); past < 300*time.Millisecond {
+		t.Errorf("ended after %v", past)
+	}
+	if !c.takes(held) {
+		t.Error("a queue with a consumer has ended")
+	}
+	left := time.Now()
+	c.must(c.Cancel("tag", false))
+	eventually(t, "the queue ends when its consumer has left", func() bool { return !c.takes(held) })
+	if past := time.Since(left); past < 300*time.Millisecond {
+		t.Errorf("ended %v after its last consumer", past)
+	}
+}
+
+// Delays as clients make them: a queue for each, declared again at each publish.
+func TestHoldQueues(t *testing.T) {
+	t.Parallel()
+	c := start(t).dial()
+	target := c.queue("target", nil)
+	deliveries := c.consume(target, true)
+	for range 3 {
+		for _, delay := range []int32{400, 200} {
+			args := toQueue(target)
+			args["x-message-ttl"], args["x-expires"] = delay, delay+500
+			hold := c.queue(fmt.Sprint("hold.", delay), args)
+			c.send(hold, fmt.Sprint(delay))
+		}
+	}
+	c.bodies(deliveries, "200", "200", "200", "400", "400", "400")
+	for _, hold := range []string{"hold.200", "hold.400"} {
+		eventually(t, "the hold queue ends", func() bool { return !c.takes(hold) })
+	}
+}
