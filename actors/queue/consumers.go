@@ -111,6 +111,7 @@ func (s *state) consume(m *mail.Consume, now clock.Instant) {
 	}
 	s.consumers++
 	s.lease.Hold()
+	s.queueUp(c)
 	s.refresh(c)
 	s.dispatch(now)
 }
@@ -124,6 +125,7 @@ func (s *state) cancel(m *mail.CancelConsumer, now clock.Instant) {
 	}
 	s.send(m.ReplyTo, &mail.CancelConsumerReply{Reply: m.Done(nil), Tag: m.Tag})
 	if c != nil {
+		s.dispatch(now) // to the one that is active now
 		s.consumerLeft()
 	}
 }
@@ -136,6 +138,7 @@ func (s *state) detach(c *consumer, now clock.Instant) {
 	if s.exclusive == c {
 		s.exclusive = nil
 	}
+	s.stepDown(c)
 	s.consumers--
 	s.lease.Release(now.Ceil())
 }
@@ -175,7 +178,7 @@ func (s *state) channelGone(channel mail.Address, now clock.Instant) {
 // refresh puts a consumer into the ring of those that can take a message, last
 // in turn, or takes it out.
 func (s *state) refresh(c *consumer) {
-	switch can := c.canTake(); {
+	switch can := c.canTake() && s.active(c); {
 	case can && c.next == nil:
 		if s.turn == nil {
 			c.next, c.prev = c, c

@@ -6,6 +6,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
+	"candlemark/policies"
 )
 
 func bodies(from, to int) []string {
@@ -284,5 +285,43 @@ func TestChannelGone_LEASE4(t *testing.T) {
 	c.want("b", c.delivered("b"), "1*", "2*")
 	if c.consumers != 1 || len(c.holders) != 1 {
 		t.Fatalf("%d consumers, %d channels", c.consumers, len(c.holders))
+	}
+}
+
+func single(s *policies.QueueSettings) { s.SingleActiveConsumer = true }
+
+// TestSingleActive_DEC11_TTL20: the first in line has it all, until it leaves.
+func TestSingleActive_DEC11_TTL20(t *testing.T) {
+	c := newCore(t, single, dlx)
+	for _, tag := range []string{"a", "b", "c"} {
+		c.consume(ch1, tag, 2)
+	}
+	c.put(bodies(1, 3)...)
+	c.publish(msg("now or never", 0))
+	c.want("a", c.delivered("a"), "1", "2")
+	c.want("b", c.delivered("b"))
+	c.want("the active one is full", c.seenOff(), "expired now or never")
+	c.feed(&mail.CancelConsumer{Channel: ch1, Tag: "b"})
+	c.want("nobody", c.delivered("c"))
+	c.feed(&mail.CancelConsumer{Channel: ch1, Tag: "a"})
+	c.want("c is next", c.delivered("c"), "3")
+	c.consume(ch2, "d", 0)
+	c.put("4", "5")
+	c.want("c", c.delivered("c"), "4")
+	c.feed(&mail.ChannelGone{Channel: ch1})
+	c.want("d", c.delivered("d"), "1*", "2*", "3*", "4*", "5")
+}
+
+func TestSingleActiveOffers_DEC11(t *testing.T) {
+	c := newCore(t, single)
+	c.consume(ch1, "a", 0, limited)
+	c.consume(ch2, "b", 0, limited)
+	c.put("1")
+	if o := one[*mail.Offer](c); o.Tag != "a" {
+		t.Fatalf("%+v", o)
+	}
+	c.feed(&mail.PeerGone{Who: ch1})
+	if o := one[*mail.Offer](c); o.Tag != "b" {
+		t.Fatalf("%+v", o)
 	}
 }

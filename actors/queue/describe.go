@@ -14,7 +14,7 @@ func (s *state) describe(m *mail.DescribeQueue) {
 		Reply: m.Done(nil), Name: s.queue.Name,
 		Ready: s.messages.Ready(), Unacked: s.unacked, Consumers: s.consumers,
 		ReadyBytes: s.messages.ReadyBytes(), UnackedBytes: s.messages.Bytes() - s.messages.ReadyBytes(),
-		Memory: s.messages.Memory(), LastUse: s.used, Effective: s.effective, Settings: s.settings,
+		Memory: s.messages.Memory(), LastUse: s.used, Counts: s.counts, Effective: s.effective, Settings: s.settings,
 		Arguments: s.queue.Arguments, Durable: s.queue.Durable, AutoDelete: s.queue.AutoDelete, Exclusive: s.queue.Exclusive,
 	}
 	info.LeaseDeadline, _ = s.lease.Deadline()

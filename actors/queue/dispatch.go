@@ -36,6 +36,9 @@ func (s *state) dispatch(now clock.Instant) {
 func (s *state) hand(c *consumer, h backlog.Handle) {
 	r := s.messages.Get(h)
 	d := delivery(&r)
+	if d.Redelivered {
+		s.counts.Redeliver++
+	}
 	if c.noAck {
 		s.remove(h, acked)
 	} else {
@@ -77,6 +80,11 @@ func (s *state) give(c *consumer, d mail.Delivery) {
 // flush sends each consumer what it was given in this turn, in one mail.
 func (s *state) flush() {
 	for i, c := range s.touched {
+		if n := uint64(len(c.deliver.Items)); c.noAck {
+			s.counts.DeliverNoAck += n
+		} else {
+			s.counts.Deliver += n
+		}
 		s.send(c.holder.channel, c.deliver)
 		c.deliver = nil
 		s.touched[i] = nil
@@ -115,7 +123,7 @@ func (s *state) offer() {
 	ready := s.messages.Ready()
 	for _, c := range s.limited {
 		switch n := min(ready, c.room()); {
-		case n > 0 && c.allowed == 0 && !c.offered:
+		case n > 0 && c.allowed == 0 && !c.offered && s.active(c):
 			c.offered = true
 			s.send(c.holder.channel, &mail.Offer{Queue: s.self, Tag: c.tag, Messages: n})
 		case ready == 0:
@@ -184,6 +192,9 @@ func (s *state) get(m *mail.Get, now clock.Instant) {
 		s.send(s.self, m)
 		return
 	}
+	if !ok {
+		s.counts.GetEmpty++
+	}
 	s.send(m.ReplyTo, reply)
 }
 
@@ -191,9 +202,14 @@ func (s *state) get(m *mail.Get, now clock.Instant) {
 func (s *state) fetch(h backlog.Handle, m *mail.Get, reply *mail.GetReply) {
 	r := s.messages.Get(h)
 	reply.Empty, reply.Delivery = false, delivery(&r)
+	if r.Redelivered {
+		s.counts.Redeliver++
+	}
 	if m.NoAck {
+		s.counts.GetNoAck++
 		s.remove(h, acked)
 	} else {
+		s.counts.Get++
 		s.messages.Take(h)
 		s.unacked++
 		reply.Delivery.Number = s.holder(m.Channel).unacked.Append(held{message: h})

@@ -133,8 +133,8 @@ func (c *core) check() {
 			if x.prefetch > 0 && x.unacked > x.prefetch || x.unacked < 0 || x.allowed < 0 {
 				c.t.Fatalf("consumer %s holds %d of %d, allowed %d", x.tag, x.unacked, x.prefetch, x.allowed)
 			}
-			if (x.next != nil) != x.canTake() {
-				c.t.Fatalf("consumer %s in the ring: %v, can take: %v", x.tag, x.next != nil, x.canTake())
+			if can := x.canTake() && c.state.active(x); (x.next != nil) != can {
+				c.t.Fatalf("consumer %s in the ring: %v, can take: %v", x.tag, x.next != nil, can)
 			}
 		}
 	}

@@ -80,6 +80,9 @@ func (m *model) capacity() int {
 			return 1 << 30
 		}
 		n += t.prefetch - t.unacked
+		if m.settings.SingleActiveConsumer {
+			break
+		}
 	}
 	return n
 }
@@ -214,6 +217,7 @@ func (m *model) cancel() {
 	i := m.r.IntN(len(m.takers))
 	t := m.takers[i]
 	m.takers = slices.Delete(m.takers, i, i+1)
+	m.dispatch()
 	m.feed(&mail.CancelConsumer{Channel: t.channel, Tag: t.tag})
 }
 
@@ -409,7 +413,7 @@ func runModel(t *testing.T, seed uint64) {
 		r: r, all: map[string]*entry{}, held: map[string]map[uint64]*entry{}, used: map[string]map[uint64]bool{},
 		dying: map[string]bool{}, max: -1,
 	}
-	kind := r.IntN(4)
+	kind := r.IntN(5)
 	cfg := testConfig(settings(dlx, func(s *policies.QueueSettings) {
 		switch kind {
 		case 1:
@@ -419,6 +423,8 @@ func runModel(t *testing.T, seed uint64) {
 			s.StrictExpiry = true
 		case 3:
 			s.MaxPriority = 3
+		case 4:
+			s.SingleActiveConsumer = true
 		}
 	}))
 	cfg.Queue.Durable = true

@@ -20,6 +20,7 @@ type commit struct {
 func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 	var taken, stored, refused *mail.EnqueueReply
 	s.expireDue(now)
+	s.counts.Publish += uint64(len(e.Messages))
 	for i := range e.Messages {
 		m := &e.Messages[i]
 		switch {

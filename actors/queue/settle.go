@@ -26,6 +26,7 @@ func (s *state) settle(m *mail.Settle, now clock.Instant) {
 		h.unacked.TakeRange(r.First, r.Last, func(_ uint64, u held) {
 			switch how {
 			case mail.Ack:
+				s.counts.Ack++
 				s.release(u)
 				s.remove(u.message, acked)
 			case mail.Requeue:

@@ -49,9 +49,11 @@ type state struct {
 	consumers int
 	turn      *consumer // next in the ring of those who can take a message
 	exclusive *consumer
+	line      []*consumer // with a single active consumer: all, the active one first
 	dying     dying
 	seq       uint64 // of the newest message
 	unacked   int
+	counts    mail.Counts
 
 	commits []commit // batches in the journal, oldest first
 	handled uint64   // commands of the vhost, for the farewell (DESIGN §5a.3)
