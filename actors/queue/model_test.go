@@ -457,6 +457,7 @@ func (m *model) drain() {
 	m.what = "drain"
 	for len(m.takers) > 0 {
 		m.cancel()
+		m.observe()
 	}
 	m.at(m.ms() + 1000)
 	m.observe()
