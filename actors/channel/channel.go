@@ -33,6 +33,8 @@ type Config struct {
 	MaxMessage   uint64 // largest body in bytes
 	Clock        *clock.Clock
 	Log          zerolog.Logger
+	// Ended, unless nil, gets what the channel has counted when it ends.
+	Ended func(mail.Counts)
 	// Post sends mail from any goroutine.
 	Post func(to *actor.PID, what any)
 	// Close closes the actor's mailbox and returns what is left in it.
@@ -125,6 +127,10 @@ func (c *channel) bury() {
 		c.timer.Stop()
 	}
 	c.phase = ended
+	if c.cfg.Ended != nil {
+		c.cfg.Ended(c.counted())
+		c.cfg.Ended = nil
+	}
 	left := c.cfg.Close()
 	for _, m := range c.parked {
 		left = append(left, m)

@@ -8,11 +8,12 @@ import (
 // confirms keeps, by publish number, how many queues have yet to answer
 // (DESIGN §5a.6).
 type confirms struct {
-	on   bool
-	last uint64 // newest publish number
-	low  uint64 // oldest that the client has not been told of
-	ring []pending
-	done []mail.Range // settled in this turn, to be looked at by tell
+	on     bool
+	last   uint64 // newest publish number
+	low    uint64 // oldest that the client has not been told of
+	nacked uint64 // so many of those below low
+	ring   []pending
+	done   []mail.Range // settled in this turn, to be looked at by tell
 }
 
 // keepRing is how large a ring, in numbers, is kept when nothing is under way.
@@ -98,6 +99,9 @@ func (c *confirms) appendFrames(b []byte, channel uint16) []byte {
 		p := c.at(c.low)
 		if p.queues > 0 {
 			break
+		}
+		if p.refused {
+			c.nacked++
 		}
 		if p.refused && !p.told {
 			b = c.ackUpTo(b, channel, from)

@@ -153,11 +153,20 @@ func (s *state) get(m *protocol.BasicGet) error {
 // its tag is given out when it is written, so tags stay in order.
 func (s *state) got(p *peer, r *mail.GetReply) {
 	if r.Empty {
+		s.counts.GetEmpty++
 		s.reply(&protocol.BasicGetEmpty{})
 		return
 	}
 	d := &r.Delivery
 	header, tag := s.headerOf(d), s.tag(p, nil, d.Number)
+	if d.Number == 0 {
+		s.counts.GetNoAck++
+	} else {
+		s.counts.Get++
+	}
+	if d.Redelivered {
+		s.counts.Redeliver++
+	}
 	s.emit(func(b []byte) []byte {
 		b = protocol.AppendMethodFrame(b, s.cfg.ID, &protocol.BasicGetOk{
 			DeliveryTag: tag, Redelivered: d.Redelivered, Exchange: string(d.Message.Exchange),

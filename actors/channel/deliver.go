@@ -33,6 +33,11 @@ func (s *state) write(c *consumer, m *mail.Deliver) bool {
 	before := m.Written
 	bytes := s.encode(c, m)
 	c.written += m.Written - before
+	if n := uint64(m.Written - before); m.NoAck {
+		s.counts.DeliverNoAck += n
+	} else {
+		s.counts.Deliver += n
+	}
 	c.bytes += bytes
 	if c.written >= grantMessages || c.bytes >= grantBytes {
 		s.send(m.Queue, &mail.Grant{Channel: s.self, Tag: m.Tag, Messages: c.written, Bytes: c.bytes})
@@ -57,6 +62,9 @@ func (s *state) encode(c *consumer, m *mail.Deliver) (bytes int) {
 	for m.Written < len(m.Items) && out.RoomFor(b) {
 		d := &m.Items[m.Written]
 		header := s.headerOf(d)
+		if d.Redelivered {
+			s.counts.Redeliver++
+		}
 		tag := s.tag(c.peer, c, d.Number)
 		b = protocol.AppendDeliverFrame(b, id, m.Tag, tag, d.Redelivered, d.Message.Exchange, d.Message.RoutingKey)
 		b = protocol.AppendHeaderFrame(b, id, uint64(len(d.Message.Body)), header)

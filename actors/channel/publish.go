@@ -57,9 +57,13 @@ func (s *state) publish(a *assembler) error {
 		m.Number = s.confirms.begin()
 	}
 	targets := s.route(x, &m, keys, scan.Headers)
+	s.counts.Publish++
 	if len(targets) == 0 {
 		if a.publish.Mandatory {
+			s.counts.Returned++
 			s.returnUnroutable(&m)
+		} else {
+			s.counts.Dropped++
 		}
 		s.confirms.complete(m.Number)
 		return nil

@@ -46,6 +46,7 @@ type state struct {
 	unacked   ledger.Ledger[unacked] // by delivery tag
 	prefetch  int                    // for new consumers
 	common    common
+	counts    mail.Counts
 	held      []late // what the outbox has no room for, and what must not overtake it
 
 	await  *await
@@ -104,6 +105,8 @@ func (s *state) handle(what any) {
 		s.leave()
 	case *mail.PeerGone:
 		s.peerGone(m.Who)
+	case *mail.DescribeChannel:
+		s.describe(m)
 	case awaitExpired:
 		if s.await != nil && s.await.id == m.id {
 			s.fail(internalError("no answer to %s within %s", s.await.method.Name(), answerTimeout), s.await.method)

@@ -46,6 +46,9 @@ func (s *state) settle(u unacked, how mail.Settlement) {
 	if !u.got {
 		s.common.unacked--
 	}
+	if how == mail.Ack {
+		s.counts.Ack++
+	}
 	p := u.peer
 	if p.gone {
 		return // the message went with its queue; settling it is fine (LEASE-6)

@@ -33,6 +33,7 @@ func (w *writer) direct() outbox.TryWrite {
 			return 0
 		}
 		w.writes.Add(1)
+		w.octets.Add(uint64(n))
 		return n
 	}
 }

@@ -2,8 +2,6 @@ package connection
 
 import (
 	"errors"
-	"maps"
-	"slices"
 	"time"
 
 	"candlemark/actors/mail"
@@ -186,21 +184,4 @@ func (c *connection) becomeClosed(ctx actor.Context) {
 			c.arm(min(grace, c.cfg.CloseTimeout))
 		}
 	}
-}
-
-// describe answers DescribeConnection.
-func (c *connection) describe(m *mail.DescribeConnection) {
-	if m.ReplyTo == nil {
-		return
-	}
-	info := &mail.ConnectionInfo{
-		Reply: m.Done(nil), Name: c.name, State: c.state.String(), Protocol: "AMQP 0-9-1", ConnectedAt: c.since.Floor(),
-		Channels: slices.Sorted(maps.Keys(c.channels)),
-	}
-	if s := c.session; s != nil {
-		info.User, info.VHost, info.Mechanism = s.user.Name, s.vhost.Name, s.mechanism
-		info.ClientProperties = s.properties
-		info.ChannelMax, info.FrameMax, info.Heartbeat = s.channelMax, s.frameMax, s.heartbeat
-	}
-	c.root.Send(m.ReplyTo, info)
 }

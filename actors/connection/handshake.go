@@ -150,6 +150,8 @@ func (h *handshake) open() error {
 		}
 	}
 	h.session.vhost = v
+	// Before the client can know that it is in, so that it finds itself listed.
+	h.c.post(&opened{h.session})
 	h.c.send(&protocol.ConnectionOpenOk{})
 	return nil
 }

@@ -53,7 +53,7 @@ func TestHandshakeDescribe(t *testing.T) {
 		product, _ := info.ClientProperties.Get("product")
 		if info.Name != "pipe -> pipe" || info.State != "running" || info.User != "lim" || info.VHost != "/" || info.Mechanism != "PLAIN" ||
 			product != "probe" || info.ChannelMax != 10 || info.FrameMax != 4096 || info.Heartbeat != 7 || len(info.Channels) != 1 ||
-			info.Channels[0] != 3 || info.ConnectedAt != time.Now().UnixMilli() {
+			info.Channels[0].ID != 3 || info.ConnectedAt != time.Now().UnixMilli() {
 			t.Errorf("%+v", info)
 		}
 	})

@@ -20,9 +20,10 @@ const (
 //
 //	chunk.Buf: │ parsed, perhaps still in use │ start: not parsed yet │ end: free │
 type input struct {
-	conn  net.Conn
-	gate  *message.Gate
-	reads atomic.Uint32 // that brought bytes
+	conn   net.Conn
+	gate   *message.Gate
+	reads  atomic.Uint32 // that brought bytes
+	octets atomic.Uint64 // that they brought
 
 	chunk      *message.Chunk // nil before the first read
 	start, end int
@@ -52,6 +53,7 @@ func (in *input) fill(want int) error {
 	}
 	in.end += n
 	in.reads.Add(1)
+	in.octets.Add(uint64(n))
 	switch {
 	case n == len(free):
 		in.size = min(2*in.size, largestRead)

@@ -41,7 +41,6 @@ func (r *reader) run() {
 		return
 	}
 	r.frameMax = session.frameMax
-	r.c.post(&opened{session})
 	err = r.serve()
 	var socket *socketError
 	if !errors.As(err, &socket) {

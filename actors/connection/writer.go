@@ -8,6 +8,7 @@ import "sync/atomic"
 type writer struct {
 	c      *connection
 	writes atomic.Uint32 // that went well
+	octets atomic.Uint64 // written by them
 }
 
 func (w *writer) run() {
@@ -19,6 +20,7 @@ func (w *writer) run() {
 			return // without another Take: the outbox never starts a writer again
 		}
 		w.writes.Add(1)
+		w.octets.Add(uint64(len(b)))
 	}
 }
 

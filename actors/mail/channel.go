@@ -151,6 +151,13 @@ type QueueInfo struct {
 	Durable, AutoDelete       bool
 	Exclusive                 bool
 	LeaseDeadline, NextExpiry int64 // wall ms, 0 for none
+	UnackedBytes              int64 // of the bodies
+	Memory                    int64 // bytes that the messages take
+	LastUse                   int64 // wall ms, of the last mail that was no question
+	ExclusiveTag              string
+	HeadTimestamp             uint64          // property of the first ready message, 0 without one
+	List                      []QueueConsumer // if asked for
+	Counts                    Counts
 }
 
 // OutboxReady tells a channel that held deliveries back that its connection's

@@ -43,7 +43,9 @@ type ConnectionInfo struct {
 	Mechanism        string // SASL mechanism of the login
 	ClientProperties protocol.Table
 	ChannelMax       uint16
-	FrameMax         uint32 // bytes
-	Heartbeat        uint16 // s, 0 for none
-	Channels         []uint16
+	FrameMax         uint32        // bytes
+	Heartbeat        uint16        // s, 0 for none
+	Channels         []ChannelLink // by number
+	Peer, Local      Endpoint
+	Traffic          Traffic
 }

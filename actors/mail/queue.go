@@ -189,7 +189,10 @@ type QueueForgotten struct{}
 type QueueKept struct{}
 
 // DescribeQueue asks for QueueInfo; renews no lease.
-type DescribeQueue struct{ Request }
+type DescribeQueue struct {
+	Request
+	Consumers bool // list them too
+}
 
 // Answer implements Answerable.
 func (d *DescribeQueue) Answer(f Fate) (*actor.PID, any) {

@@ -1,0 +1,32 @@
+package channel
+
+import "candlemark/actors/mail"
+
+// describe answers the administrator's question. It changes nothing.
+func (s *state) describe(m *mail.DescribeChannel) {
+	s.send(m.ReplyTo, &mail.ChannelInfo{
+		Reply: m.Done(nil), Number: s.cfg.ID, User: s.cfg.User.Name, VHost: s.cfg.VHost.Name,
+		Running: s.phase == open, Confirm: s.confirms.on, Prefetch: s.prefetch, GlobalPrefetch: s.common.limit,
+		Consumers: len(s.consumers), Unacked: s.unacked.Len(), Unconfirmed: s.confirms.open(), Counts: s.counted(),
+	})
+}
+
+// counted are the channel's counts so far.
+func (s *state) counted() mail.Counts {
+	c := s.counts
+	if s.confirms.low > 0 {
+		c.Confirm = s.confirms.low - 1 - s.confirms.nacked
+	}
+	return c
+}
+
+// open is how many publishes the client has not been told about.
+func (c *confirms) open() int {
+	n := 0
+	for i := c.low; c.on && i <= c.last; i++ {
+		if !c.at(i).told {
+			n++
+		}
+	}
+	return n
+}

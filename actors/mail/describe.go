@@ -1,0 +1,78 @@
+package mail
+
+import (
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// DescribeChannel asks a channel for ChannelInfo. From the administrator.
+type DescribeChannel struct{ Request }
+
+// Answer implements Answerable: a channel that is gone is described by an error.
+func (d *DescribeChannel) Answer(Fate) (*actor.PID, any) {
+	return d.ReplyTo, &ChannelInfo{Reply: d.Done(protocol.ChannelErrorf(protocol.NotFound, "the channel is gone"))}
+}
+
+// ChannelInfo answers DescribeChannel.
+type ChannelInfo struct {
+	Reply
+	Number  uint16
+	User    string
+	VHost   string
+	Running bool // not being closed
+	Confirm bool
+	// Prefetch is that of consumers to come, GlobalPrefetch the limit that all of
+	// them share; 0 for none.
+	Prefetch, GlobalPrefetch        int
+	Consumers, Unacked, Unconfirmed int
+	Counts                          Counts
+}
+
+// Counts are the messages that a channel or a queue has seen since it began. A
+// queue counts as published what it was sent, and knows nothing of confirms and
+// returns.
+type Counts struct {
+	Publish, Confirm      uint64
+	Returned, Dropped     uint64 // unroutable: mandatory, or not
+	Deliver, DeliverNoAck uint64 // to consumers
+	Get, GetNoAck         uint64 // by basic.get
+	GetEmpty              uint64 // basic.get that found nothing
+	Ack, Redeliver        uint64
+}
+
+// Add adds c.
+func (t *Counts) Add(c Counts) {
+	t.Publish, t.Confirm = t.Publish+c.Publish, t.Confirm+c.Confirm
+	t.Returned, t.Dropped = t.Returned+c.Returned, t.Dropped+c.Dropped
+	t.Deliver, t.DeliverNoAck = t.Deliver+c.Deliver, t.DeliverNoAck+c.DeliverNoAck
+	t.Get, t.GetNoAck, t.GetEmpty = t.Get+c.Get, t.GetNoAck+c.GetNoAck, t.GetEmpty+c.GetEmpty
+	t.Ack, t.Redeliver = t.Ack+c.Ack, t.Redeliver+c.Redeliver
+}
+
+// QueueConsumer is a consumer in QueueInfo.
+type QueueConsumer struct {
+	Channel   *actor.PID
+	Tag       string
+	NoAck     bool
+	Exclusive bool
+	Active    bool // gets messages; not those who wait behind a single active consumer
+	Prefetch  int // 0 for any number
+	Arguments protocol.Table
+}
+
+// ChannelLink is a channel in ConnectionInfo.
+type ChannelLink struct {
+	ID  uint16
+	PID *actor.PID
+}
+
+// Endpoint is one end of a socket; Port is 0 for what has none.
+type Endpoint struct {
+	Host string // an IP address
+	Port int
+}
+
+// Traffic counts what a connection has read and written: bytes, and the system
+// calls that it took.
+type Traffic struct{ BytesIn, BytesOut, Reads, Writes uint64 }
