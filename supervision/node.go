@@ -34,8 +34,9 @@ type Config struct {
 	MaxMessage     uint64        // largest body in bytes; 16 MiB
 	StopTimeout    time.Duration // for connections to leave; 10 s
 	Workers        int           // of the dispatcher; GOMAXPROCS
-	// Trace, if set, sees every mail as it is sent; from is nil for goroutines
-	// that are not actors. For tests: it costs a middleware on every send.
+	// Trace, if set, sees every mail as it is sent; from is nil for readers,
+	// timers and other goroutines that are not actors. Calls come from several
+	// goroutines. For tests: it costs a middleware on every send.
 	Trace func(from, to *actor.PID, what any)
 	// Fault, if set, is asked before every turn of an actor, also before system
 	// mail, and makes it panic over the mail by true. For tests; nil costs nothing.
@@ -85,6 +86,9 @@ func Start(cfg Config) (*Node, error) {
 		// Mail to the dead starts a goroutine for so long, to count what is not logged.
 		actor.WithDeadLetterThrottleInterval(time.Millisecond),
 	)
+	if cfg.Trace != nil {
+		n.system.Root.WithSenderMiddleware(n.traced)
+	}
 	n.dispatcher = mailbox.NewDispatcher(cfg.Workers)
 	n.system.EventStream.SubscribeWithPredicate(
 		func(event any) { n.undeliverable(event.(*actor.DeadLetterEvent).Message) },
@@ -131,9 +135,6 @@ func (n *Node) traced(next actor.SenderFunc) actor.SenderFunc {
 
 // post sends mail from a goroutine that is no actor.
 func (n *Node) post(to *actor.PID, what any) {
-	if n.cfg.Trace != nil {
-		n.cfg.Trace(nil, to, what)
-	}
 	n.system.Root.Send(to, what)
 }
 
