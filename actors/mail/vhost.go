@@ -106,6 +106,15 @@ type QueueRetiring struct {
 	Deleted     bool
 }
 
+// Answer implements Answerable: without its vhost the queue is nobody's; one that
+// failed over the farewell still has the queue.
+func (r *QueueRetiring) Answer(f Fate) (*actor.PID, any) {
+	if f == Gone {
+		return r.Queue, &QueueForgotten{}
+	}
+	return r.Queue, &QueueKept{}
+}
+
 // QueueDeleteRefused: a DeleteQueue failed its conditions and was answered; the
 // vhost may forward the commands that wait behind it.
 type QueueDeleteRefused struct {

@@ -25,11 +25,27 @@
 //	  └──────────▶ dying ───────────────────────┘
 //	    deadline      (without dead-letter exchange: gone at once)
 //
-// States of the queue: live, retiring (asked the vhost to be forgotten, all
-// mail is parked), ended (the mailbox is closed).
+// States of the queue:
 //
-// Deadlines: of each ready message and of the lease, under one timer.
+//	      the lease ran out,
+//	      deleted, unused       QueueForgotten         nothing dying
+//	live ────────────▶ retiring ─────────────▶ leaving ─────────────▶ ended
+//	  ◀──── QueueKept ────┘
+//
+// retiring: the vhost decides, all mail is parked. leaving: nobody knows the
+// queue, publishes count as routed and are discarded, but what is dying is seen
+// off. ended: the mailbox is closed and what is left in it answered.
+//
+// Deadlines: of each ready message and of the lease, under one timer. Expiry is
+// eager, at any position (wheel); strict mode looks at the head only and leaves
+// the wheel alone. What may take long (expiry, overflow, new deadlines after a
+// policy change, a backlog that is dead-lettered) goes on in turns of turnLimit.
+//
+// Not covered: a message with TTL 0 never reaches a consumer under its channel's
+// common limit, whose credit is asked for only when something waits.
 //
 // A restart loses: everything, as long as the journal is in memory. A panic
-// ends the queue: its consumers are cancelled, publishes are refused.
+// ends the queue: its consumers are cancelled, publishes are refused. Deadlines
+// that a policy changed are not in the journal: they follow from the settings
+// and the time of each record.
 package queue

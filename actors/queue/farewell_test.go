@@ -94,6 +94,29 @@ func TestKeptAndDeleted_LEASE8(t *testing.T) {
 	}
 }
 
+// TestVHostFails_LEASE8: the farewell is answered in its place, and the queue goes on, or
+// ends with it.
+func TestVHostFails_LEASE8(t *testing.T) {
+	c := newCore(t, expires(900))
+	c.at(900)
+	_, kept := one[*mail.QueueRetiring](c).Answer(mail.Failed)
+	c.feed(kept)
+	c.feed(&mail.DeleteQueue{Request: mail.Request{ReplyTo: ch1, ID: 4}})
+	m := one[*mail.QueueRetiring](c)
+	_, kept = m.Answer(mail.Failed)
+	c.feed(kept)
+	if r := one[*mail.DeleteQueueReply](c); r.Err == nil || r.ID != 4 || c.phase != live {
+		t.Fatalf("%+v, phase %d", r, c.phase)
+	}
+	one[*mail.QueueDeleteRefused](c)
+	c.at(1800)
+	to, forgotten := one[*mail.QueueRetiring](c).Answer(mail.Gone)
+	c.feed(forgotten)
+	if c.phase != ended || to != queuePID {
+		t.Fatalf("phase %d", c.phase)
+	}
+}
+
 // TestParkedIsAnswered_LEASE8: nobody who wrote to a queue that ends waits for
 // ever.
 func TestParkedIsAnswered_LEASE8(t *testing.T) {

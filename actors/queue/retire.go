@@ -86,7 +86,8 @@ func (s *state) unpark() (any, bool) {
 }
 
 // kept: somebody declared the queue while it said goodbye; it goes on with what
-// arrived meanwhile, the declare first among the vhost's commands.
+// arrived meanwhile, the declare first among the vhost's commands. A delete is
+// kept only by a vhost that failed over it.
 func (s *state) kept(now clock.Instant) {
 	if s.phase != retiring {
 		return
@@ -94,6 +95,11 @@ func (s *state) kept(now clock.Instant) {
 	s.phase = live
 	if s.why.cause == leaseRanOut {
 		s.lease.Renew(now.Ceil())
+	}
+	if c := s.why.command; c != nil {
+		to, reply := c.Answer(mail.Failed)
+		s.send(to, reply)
+		s.send(s.vhost.PID, &mail.QueueDeleteRefused{Name: s.queue.Name, Incarnation: s.queue.Incarnation})
 	}
 	s.why = farewell{}
 	s.tick(now)
