@@ -40,23 +40,31 @@ func compilePattern(source string) (p *pattern, failure string) {
 	if len(source) > maxPattern {
 		return nil, "pattern must not exceed 1024 bytes"
 	}
+	p, bad := compile(source)
+	if bad != nil {
+		return nil, invalidPattern(bad.Message, bad.At)
+	}
+	return p, ""
+}
+
+func compile(source string) (*pattern, *ExpressionError) {
 	expr := widen(source)
 	if re, err := regexp.Compile(expr); err == nil {
-		return &pattern{want: []*regexp.Regexp{re}}, ""
+		return &pattern{want: []*regexp.Regexp{re}}, nil
 	}
 	if p, ok := splitLookAheads(expr); ok {
-		return p, ""
+		return p, nil
 	}
 	// The backtracking engine takes some things that Perl's refuses.
 	if message, at := perlError(source); message != "" {
-		return nil, invalidPattern(message, at)
+		return nil, &ExpressionError{message, at}
 	}
 	re, err := regexp2.Compile(expr, regexp2.RE2)
 	if err != nil {
-		return nil, invalidPattern(refusal(err), len(source))
+		return nil, &ExpressionError{refusal(err), len(source)}
 	}
 	re.MatchTimeout = matchTimeout
-	return &pattern{slow: re}, ""
+	return &pattern{slow: re}, nil
 }
 
 // refusal says why the backtracking engine did not compile an expression in
