@@ -20,9 +20,17 @@
 //	  └──(channel.close, connection ends)───────────────────▲
 //
 // In closing everything was given back to the queues and all frames but
-// channel.close and close-ok are ignored.
+// channel.close and close-ok are ignored. A connection exception is a closing
+// that only the end of the connection ends. When the connection ends by itself,
+// what was read before is still run.
 //
-// Deadlines: an answer to a command is due within 30 s, then 541.
+// Three things wait, each in its own list: reads behind a command that waits
+// (parked), deliveries and what must not overtake them while the outbox is full
+// (held), batches until the end of the read they came in (touched). A read chunk
+// is retained by a parked read and by a batch, never by what is held.
+//
+// Deadlines: an answer to a command is due within 30 s, then 541. An answer that
+// waits for the client to read has none.
 //
 // A restart loses: the channel; it is stopped on panic, never restarted. Queues
 // own what it held and return it to its position (DESIGN §5a.7).
