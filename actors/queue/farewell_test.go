@@ -272,3 +272,40 @@ func TestBacklogDiesInTurns_LEASE13_TTL33(t *testing.T) {
 		t.Fatalf("%d dead", dead)
 	}
 }
+
+// TestFailsInTheMiddle_LEASE8: what a turn had decided before it failed, and what
+// is still true, is sent.
+func TestFailsInTheMiddle_LEASE8(t *testing.T) {
+	cfg := testConfig(settings(dlx))
+	cfg.Queue.Durable = true
+	c := newCoreOf(t, cfg)
+	c.hold = true
+	stored := msg("m", -1)
+	stored.Persistent = true
+	c.publish(stored)
+	stored.Body = []byte("n")
+	c.publish(stored)
+	gate := message.NewGate(100)
+	chunk := gate.NewChunk(10)
+	c.consume(ch1, "a", 0, noAck)
+	c.posts = nil
+	c.state.committed(nil) // the turn of a farewell, as far as it came
+	c.out.posts = append(c.out.posts, post{ch1, &mail.Deliver{Chunk: chunk}}, post{ch1, &mail.PurgeReply{}},
+		post{deadLetterPID, &mail.DeadLetter{}})
+	c.fail(&mail.QueueForgotten{})
+	c.posts = c.out.posts
+	acks, nacks := c.confirmed()
+	c.wantNumbers("acks", acks, 1)
+	c.wantNumbers("nacks", nacks, 2)
+	one[*mail.ConsumerCancelled](c)
+	one[*mail.DeadLetter](c)
+	if len(c.posts) != 0 || gate.Used() != 0 {
+		t.Fatalf("%v, %d bytes charged", c.posts, gate.Used())
+	}
+
+	c.out.posts = []post{{publisher, &mail.EnqueueReply{}}}
+	c.fail(&mail.Enqueue{})
+	if len(c.out.posts) != 1 { // the consumer is told once more
+		t.Fatalf("%v", c.out.posts)
+	}
+}

@@ -37,7 +37,7 @@ type queue struct {
 	armed int64 // deadline of the timer in wall ms, 0 when it is not armed
 	gen   uint64
 	going bool // again is under way
-	broke bool // by a panic
+	broke any  // the mail that made it panic
 }
 
 // timerFired: the timer of generation gen ran out; an older one is stale.
@@ -192,14 +192,14 @@ func (q *queue) bury(ctx actor.Context) {
 	}
 	s.phase = ended
 	q.stopTimer()
-	if q.broke {
+	if q.broke != nil {
 		q.cfg.Log.Error().Str("queue", s.queue.Name).Int("messages", s.messages.Len()).Int("consumers", s.consumers).
 			Msg("a queue ended by a panic with what it held in memory")
 	}
 	left := append(s.parked, q.cfg.Close()...)
 	s.parked = nil
 	attempt(func() {
-		s.fail()
+		s.fail(q.broke)
 		for _, p := range s.out.posts {
 			ctx.Send(p.to, p.what)
 		}
@@ -217,7 +217,7 @@ func attempt(f func()) {
 // onPanic answers the mail that broke the queue and lets the supervisor know.
 func (q *queue) onPanic(ctx actor.Context, what any) {
 	if r := recover(); r != nil {
-		q.broke = true
+		q.broke = what
 		attempt(func() { mail.AnswerAll(ctx, []any{what}, mail.Failed) })
 		panic(r)
 	}

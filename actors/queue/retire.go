@@ -1,6 +1,8 @@
 package queue
 
 import (
+	"slices"
+
 	"candlemark/actors/mail"
 	"candlemark/internal/clock"
 	"candlemark/protocol"
@@ -139,15 +141,10 @@ func (s *state) forgotten(now clock.Instant) {
 	}
 }
 
-// fail is the end by a panic: consumers are told, and publishers learn that
-// what they wait for is not stored.
-func (s *state) fail() {
-	for _, p := range s.out.posts {
-		if d, ok := p.what.(*mail.Deliver); ok {
-			d.Release()
-		}
-	}
-	s.out.posts = nil
+// fail is the end by a panic over a mail: consumers are told, and publishers learn
+// that what they wait for is not stored.
+func (s *state) fail(over any) {
+	s.out.posts = slices.DeleteFunc(s.out.posts, func(p post) bool { return !outlives(p.what, over) })
 	for _, c := range s.touched {
 		c.deliver.Release()
 	}
@@ -164,6 +161,21 @@ func (s *state) fail() {
 		to, reply := s.why.command.Answer(mail.Failed)
 		s.send(to, reply)
 	}
+}
+
+// outlives reports whether what was to be sent in the turn that failed is still
+// true. Answers to the mail in hand are not: it has failed.
+func outlives(what, over any) bool {
+	switch m := what.(type) {
+	case *mail.DeadLetter, *mail.QueueExpired, *mail.Unused:
+		return true
+	case *mail.EnqueueReply:
+		_, own := over.(*mail.Enqueue)
+		return !own
+	case *mail.Deliver:
+		m.Release()
+	}
+	return false
 }
 
 func (s *state) tellConsumers() {
