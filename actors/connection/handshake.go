@@ -3,6 +3,7 @@ package connection
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,7 +83,7 @@ func (h *handshake) header() error {
 	h.c.send(&protocol.ConnectionStart{
 		VersionMajor: 0, VersionMinor: 9, Locales: "en_US",
 		ServerProperties: h.c.cfg.serverProperties(),
-		Mechanisms:       strings.Join(h.c.cfg.Authenticator.Mechanisms(), " "),
+		Mechanisms:       strings.Join(h.c.cfg.Authenticator.Mechanisms(auth.PeerOf(h.in.conn)), " "),
 	})
 	return nil
 }
@@ -96,18 +97,19 @@ func (h *handshake) start() error {
 	s := h.session
 	s.properties, s.mechanism = m.ClientProperties, m.Mechanism
 	s.capabilities, s.product = capabilities(m.ClientProperties), s.text("product")
-	if !offered(h.c.cfg.Authenticator, m.Mechanism) {
+	peer := auth.PeerOf(h.in.conn)
+	if !slices.Contains(h.c.cfg.Authenticator.Mechanisms(peer), m.Mechanism) {
 		return protocol.ConnectionErrorf(protocol.CommandInvalid,
 			"unknown authentication mechanism '%s'", m.Mechanism).For(m)
 	}
 	h.stage = "securing"
-	s.user, err = h.c.cfg.Authenticator.Authenticate(m.Mechanism, m.Response, h.in.conn.RemoteAddr())
+	s.user, err = h.c.cfg.Authenticator.Authenticate(m.Mechanism, m.Response, peer)
 	var malformed *protocol.ConnectionError
 	if errors.As(err, &malformed) {
 		return malformed.For(m)
 	}
 	if err != nil {
-		h.c.log.Error().Err(err).Str("mechanism", m.Mechanism).Msg("login refused")
+		h.c.log.Error().Msgf("%s login refused: %s", m.Mechanism, err)
 		return protocol.ConnectionErrorf(protocol.AccessRefused,
 			"Login was refused using authentication mechanism %s. For details see the broker logfile.", m.Mechanism)
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 
-	"candlemark/internal/auth"
 	"candlemark/protocol"
 )
 
@@ -51,10 +50,6 @@ func capabilities(properties protocol.Table) Capabilities {
 		ConnectionBlocked:          has("connection.blocked"),
 		AuthenticationFailureClose: has("authentication_failure_close"),
 	}
-}
-
-func offered(a auth.Authenticator, mechanism string) bool {
-	return slices.Contains(a.Mechanisms(), mechanism)
 }
 
 // negotiate checks a limit that the client wants; 0 is no limit, which exceeds

@@ -97,9 +97,9 @@ func (a *api) login(r *http.Request) (auth.User, error) {
 		return auth.User{}, auth.ErrRefused
 	}
 	// What is not an address counts as far away.
-	peer := &net.TCPAddr{}
+	peer := auth.Peer{Addr: &net.TCPAddr{}}
 	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
-		peer = net.TCPAddrFromAddrPort(at)
+		peer.Addr = net.TCPAddrFromAddrPort(at)
 	}
 	return a.users.Authenticate("PLAIN", []byte("\x00"+name+"\x00"+password), peer)
 }

@@ -2,7 +2,6 @@ package auth
 
 import (
 	"errors"
-	"net"
 	"slices"
 
 	"candlemark/protocol"
@@ -23,12 +22,12 @@ func (u User) HasTag(tag string) bool { return slices.Contains(u.Tags, tag) }
 
 // Authenticator checks logins.
 type Authenticator interface {
-	// Mechanisms names the SASL mechanisms on offer, best first.
-	Mechanisms() []string
-	// Authenticate checks the response of a mechanism on offer. Errors: one
-	// that wraps ErrRefused, or a *protocol.ConnectionError when the response
-	// is malformed. A peer that is not a TCP address is on this machine.
-	Authenticate(mechanism string, response []byte, peer net.Addr) (User, error)
+	// Mechanisms names the SASL mechanisms on offer to a peer, best first.
+	Mechanisms(peer Peer) []string
+	// Authenticate checks the response of a mechanism on offer. Errors: a
+	// *LoginError, or a *protocol.ConnectionError when the response is
+	// malformed.
+	Authenticate(mechanism string, response []byte, peer Peer) (User, error)
 }
 
 // Permission is one of the three rights to a resource.
@@ -65,13 +64,26 @@ type Resource struct {
 
 // Permissions checks what users may do.
 type Permissions interface {
+	// Generation grows with every change: what was allowed before it may be
+	// refused now. Whoever remembers an answer compares it.
+	Generation() uint64
 	// VHostAccess says whether user may open vhost: nil, or a
 	// *protocol.ConnectionError 530.
 	VHostAccess(user User, vhost string) error
 	// Check says whether user has perm for resource in vhost: nil, or a
 	// *protocol.ChannelError 403.
 	Check(user User, vhost string, resource Resource, perm Permission) error
+	// HasTopics says whether CheckTopic can refuse the user anything at the
+	// exchange, so that others need not ask it for every message.
+	HasTopics(user User, vhost, exchange string) bool
+	// CheckTopic says whether user may write messages with the routing key to
+	// a topic exchange, or bind with it to read: nil, or a
+	// *protocol.ChannelError 403.
+	CheckTopic(user User, vhost, exchange, key string, perm Permission) error
 }
+
+// defaultExchange is its name in permissions and errors.
+const defaultExchange = "amq.default"
 
 // RefuseVHost is the error of VHostAccess.
 func RefuseVHost(user User, vhost string) error {
@@ -84,8 +96,14 @@ func RefuseVHost(user User, vhost string) error {
 func Refuse(user User, vhost string, r Resource, perm Permission) error {
 	name := r.Name
 	if r.Kind == Exchange && name == "" {
-		name = "amq.default"
+		name = defaultExchange
 	}
 	return protocol.ChannelErrorf(protocol.AccessRefused,
 		"%s access to %s '%s' in vhost '%s' refused for user '%s'", perm, r.Kind, name, vhost, user.Name)
+}
+
+// RefuseTopic is the error of CheckTopic.
+func RefuseTopic(user User, vhost, exchange, key string, perm Permission) error {
+	return protocol.ChannelErrorf(protocol.AccessRefused,
+		"%s access to topic '%s' in exchange '%s' in vhost '%s' refused for user '%s'", perm, key, exchange, vhost, user.Name)
 }

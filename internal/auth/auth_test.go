@@ -57,22 +57,24 @@ func TestGuest(t *testing.T) {
 	for _, c := range []struct {
 		response string
 		peer     net.Addr
-		ok       bool
+		refusal  string
 	}{
-		{"\x00guest\x00guest", here, true},
-		{"\x00guest\x00guest", &net.TCPAddr{IP: net.IPv6loopback}, true},
-		{"\x00guest\x00guest", &net.UnixAddr{Name: "socket"}, true},
-		{"\x00guest\x00guest", &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)}, false},
-		{"\x00guest\x00other", here, false},
-		{"\x00root\x00guest", here, false},
+		{"\x00guest\x00guest", here, ""},
+		{"\x00guest\x00guest", &net.TCPAddr{IP: net.IPv6loopback}, ""},
+		{"\x00guest\x00guest", &net.UnixAddr{Name: "socket"}, ""},
+		{"\x00guest\x00guest", &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)}, "user 'guest' can only connect via localhost"},
+		{"\x00guest\x00other", here, "user 'guest' - invalid credentials"},
+		{"\x00root\x00guest", here, "user 'root' - invalid credentials"},
 	} {
-		u, err := g.Authenticate("PLAIN", []byte(c.response), c.peer)
-		if c.ok != (err == nil) || !c.ok && !errors.Is(err, ErrRefused) || c.ok && !(u.Name == "guest" && u.HasTag("administrator")) {
+		u, err := g.Authenticate("PLAIN", []byte(c.response), Peer{Addr: c.peer})
+		if c.refusal == "" && (err != nil || u.Name != "guest" || !u.HasTag("administrator")) ||
+			c.refusal != "" && (!errors.Is(err, ErrRefused) || err.Error() != c.refusal) {
 			t.Errorf("%q from %v: %+v %v", c.response, c.peer, u, err)
 		}
 	}
-	if g.VHostAccess(User{}, "/") != nil || g.Check(User{}, "/", Resource{}, Write) != nil {
-		t.Error("guest may do everything")
+	guest := User{Name: "guest"}
+	if g.VHostAccess(guest, "/") != nil || g.Check(guest, "/", Resource{}, Write) != nil || g.VHostAccess(guest, "other") == nil {
+		t.Error("guest may do everything in / and nothing elsewhere")
 	}
 }
 
@@ -83,11 +85,11 @@ func TestFixed(t *testing.T) {
 		NoVHost: map[string][]string{"lim": {"prod"}},
 		Refused: []Refusal{{"lim", secret, Write}, {"lim", Resource{Exchange, ""}, Read}},
 	}
-	u, err := f.Authenticate("PLAIN", []byte("\x00lim\x00s"), nil)
+	u, err := f.Authenticate("PLAIN", []byte("\x00lim\x00s"), Peer{})
 	if err != nil || !u.HasTag("policymaker") || u.HasTag("administrator") {
 		t.Errorf("%+v %v", u, err)
 	}
-	if _, err := f.Authenticate("PLAIN", []byte("\x00lim\x00"), nil); !errors.Is(err, ErrRefused) {
+	if _, err := f.Authenticate("PLAIN", []byte("\x00lim\x00"), Peer{}); !errors.Is(err, ErrRefused) {
 		t.Error(err)
 	}
 	for want, err := range map[string]error{

@@ -1,11 +1,17 @@
 // Package auth knows who may connect and what they may do.
 //
-// Owns: the users. Authenticator checks a SASL response, Permissions checks
-// access to virtual hosts and to single queues and exchanges. Guest is both,
-// for a broker with its one default user; Fixed is both for tests.
+// Owns: Users, which are all users with their password hashes, tags and
+// permissions, and the virtual hosts that the permissions are for. Authenticator
+// checks a SASL response, Permissions checks access to virtual hosts, to single
+// queues and exchanges, and to the routing keys of topic exchanges. Users is
+// both; Fixed is both for tests.
 //
-// Its values are read by connections and channels from their own goroutines, so
-// every implementation is safe for concurrent use and answers without waiting.
+// Questions come from connections and channels in their own goroutines, often.
+// So they are answered from an immutable snapshot, without waiting; expressions
+// are compiled when they are set. A change makes the next snapshot, numbered by
+// a revision, and is seen by the next question. Whoever remembers answers
+// compares Generation. The one observer sees every change before it takes effect
+// and may refuse it.
 //
-// A restart loses: nothing.
+// A restart loses: what no observer has stored.
 package auth

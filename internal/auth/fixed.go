@@ -2,8 +2,6 @@ package auth
 
 import (
 	"crypto/subtle"
-	"fmt"
-	"net"
 	"slices"
 )
 
@@ -14,6 +12,10 @@ type Fixed struct {
 	// NoVHost names virtual hosts by user.
 	NoVHost map[string][]string
 	Refused []Refusal
+	// Topics are the routing keys refused to everybody, by exchange.
+	Topics map[string][]string
+	// Changes is the Generation.
+	Changes uint64
 }
 
 // Refusal takes one permission from one user, in every virtual host.
@@ -24,17 +26,17 @@ type Refusal struct {
 }
 
 // Mechanisms implements Authenticator.
-func (f *Fixed) Mechanisms() []string { return []string{"PLAIN", "AMQPLAIN"} }
+func (f *Fixed) Mechanisms(Peer) []string { return []string{"PLAIN", "AMQPLAIN"} }
 
 // Authenticate implements Authenticator.
-func (f *Fixed) Authenticate(mechanism string, response []byte, _ net.Addr) (User, error) {
+func (f *Fixed) Authenticate(mechanism string, response []byte, _ Peer) (User, error) {
 	name, password, err := Credentials(mechanism, response)
 	if err != nil {
 		return User{}, err
 	}
 	want, known := f.Passwords[name]
 	if !known || subtle.ConstantTimeCompare([]byte(password), []byte(want)) != 1 {
-		return User{}, fmt.Errorf("user '%s': invalid credentials: %w", name, ErrRefused)
+		return User{}, refuseLogin("user '%s' - invalid credentials", name)
 	}
 	return User{Name: name, Tags: f.Tags[name]}, nil
 }
@@ -51,6 +53,20 @@ func (f *Fixed) VHostAccess(user User, vhost string) error {
 func (f *Fixed) Check(user User, vhost string, r Resource, perm Permission) error {
 	if slices.Contains(f.Refused, Refusal{User: user.Name, Resource: r, Permission: perm}) {
 		return Refuse(user, vhost, r, perm)
+	}
+	return nil
+}
+
+// Generation implements Permissions.
+func (f *Fixed) Generation() uint64 { return f.Changes }
+
+// HasTopics implements Permissions.
+func (f *Fixed) HasTopics(_ User, _, exchange string) bool { return f.Topics[exchange] != nil }
+
+// CheckTopic implements Permissions.
+func (f *Fixed) CheckTopic(user User, vhost, exchange, key string, perm Permission) error {
+	if slices.Contains(f.Topics[exchange], key) {
+		return RefuseTopic(user, vhost, exchange, key, perm)
 	}
 	return nil
 }

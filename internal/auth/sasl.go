@@ -3,7 +3,6 @@ package auth
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 
 	"candlemark/protocol"
 )
@@ -11,7 +10,7 @@ import (
 // Credentials reads name and password out of a SASL response. Mechanisms: PLAIN
 // (NUL name NUL password; an authorization identity in front is not taken, as in
 // RabbitMQ) and AMQPLAIN (a field table without its length, LOGIN and PASSWORD).
-// Errors: *protocol.ConnectionError 502 for a malformed response, ErrRefused
+// Errors: *protocol.ConnectionError 502 for a malformed response, *LoginError
 // for another mechanism.
 func Credentials(mechanism string, response []byte) (name, password string, err error) {
 	switch mechanism {
@@ -20,7 +19,7 @@ func Credentials(mechanism string, response []byte) (name, password string, err 
 	case "AMQPLAIN":
 		return amqplain(response)
 	}
-	return "", "", fmt.Errorf("mechanism %q: %w", mechanism, ErrRefused)
+	return "", "", refuseLogin("mechanism %q is not known", mechanism)
 }
 
 func plain(response []byte) (name, password string, err error) {

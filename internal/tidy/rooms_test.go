@@ -34,7 +34,7 @@ var rooms = map[string][]string{
 	"supervision":          {"protocol", "policies", "actors/...", "internal/..."},
 	"internal/admin":       {"protocol", "policies", "internal/auth", "internal/metrics", "internal/admin/ui"},
 	"internal/admin/...":   {"protocol"},
-	"internal/auth":        {"protocol"},
+	"internal/auth":        {"protocol", "policies"},
 	"internal/clock":       {},
 	"internal/config":      {},
 	"internal/ledger":      {},

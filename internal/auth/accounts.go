@@ -1,0 +1,98 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Account is a user as it is kept.
+type Account struct {
+	Name string
+	// Tags: administrator, monitoring, policymaker and management open the HTTP
+	// API, impersonator lets it publish in another's name.
+	Tags []string
+	// Hash is salt and digest of the password; an account with an empty one
+	// cannot log in with a password.
+	Hash      []byte
+	Algorithm string // of the hash; empty for SHA256
+}
+
+// PutAccount creates or replaces a user; its permissions stay. The error says
+// what is wrong with it.
+func (u *Users) PutAccount(a Account) (created bool, err error) {
+	if a.Name == "" {
+		return false, errors.New("user cannot be an empty string")
+	}
+	if a.Algorithm == "" {
+		a.Algorithm = SHA256
+	}
+	if hashes[a.Algorithm] == nil {
+		return false, fmt.Errorf("the password hashing algorithm '%s' is not known", a.Algorithm)
+	}
+	if a.Tags == nil {
+		a.Tags = []string{}
+	}
+	err = u.change(func(next *snapshot, c *Change) error {
+		after := &user{account: a}
+		if before := next.users[a.Name]; before != nil {
+			after.grants, after.topics = before.grants, before.topics
+		} else {
+			created = true
+		}
+		next.put(after)
+		c.Put = append(c.Put, a)
+		return nil
+	})
+	return created, err
+}
+
+// DeleteAccount removes a user and all permissions it has. Error: ErrNoUser.
+func (u *Users) DeleteAccount(name string) error {
+	return u.change(func(next *snapshot, c *Change) error {
+		gone := next.users[name]
+		if gone == nil {
+			return ErrNoUser
+		}
+		next.users = maps.Clone(next.users)
+		delete(next.users, name)
+		c.Deleted = append(c.Deleted, Account{Name: name})
+		for _, g := range gone.grants {
+			c.Deleted = append(c.Deleted, g.Grant)
+		}
+		for _, exchanges := range gone.topics {
+			for _, t := range exchanges {
+				c.Deleted = append(c.Deleted, t.TopicGrant)
+			}
+		}
+		return nil
+	})
+}
+
+// Account finds a user.
+func (u *Users) Account(name string) (Account, bool) {
+	if known := u.now.Load().users[name]; known != nil {
+		return known.account, true
+	}
+	return Account{}, false
+}
+
+// Accounts are all users, by name.
+func (u *Users) Accounts() []Account {
+	users := u.now.Load().users
+	all := make([]Account, 0, len(users))
+	for _, name := range slices.Sorted(maps.Keys(users)) {
+		all = append(all, users[name].account)
+	}
+	return all
+}
+
+// put replaces one user.
+func (s *snapshot) put(x *user) {
+	s.users = maps.Clone(s.users)
+	if s.users == nil {
+		s.users = map[string]*user{}
+	}
+	s.users[x.account.Name] = x
+}

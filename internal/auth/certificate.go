@@ -1,0 +1,110 @@
+package auth
+
+import (
+	"crypto/x509/pkix"
+	"encoding/asn1"
+	"fmt"
+	"strings"
+)
+
+// CertificateLogin says which name in a client's certificate is the user's, as
+// RabbitMQ's ssl_cert_login_from does.
+type CertificateLogin uint8
+
+const (
+	// DistinguishedName is the whole subject, as RFC 4514 writes it.
+	DistinguishedName CertificateLogin = iota
+	// CommonName is the CN of the subject; several are joined by commas.
+	CommonName
+)
+
+// ParseCertificateLogin reads distinguished_name or common_name.
+func ParseCertificateLogin(text string) (CertificateLogin, error) {
+	switch text {
+	case "distinguished_name":
+		return DistinguishedName, nil
+	case "common_name":
+		return CommonName, nil
+	}
+	return 0, fmt.Errorf("%q is neither distinguished_name nor common_name", text)
+}
+
+// name is the user whose certificate the peer has shown. Error: *LoginError.
+func (l CertificateLogin) name(peer Peer) (string, error) {
+	switch {
+	case !peer.TLS:
+		return "", refuseLogin("not a TLS-enabled connection")
+	case peer.Certificate == nil:
+		return "", refuseLogin("connection peer presented no TLS (x.509) certificate")
+	}
+	var subject pkix.RDNSequence
+	if _, err := asn1.Unmarshal(peer.Certificate.RawSubject, &subject); err != nil {
+		return "", refuseLogin("the subject of the certificate cannot be read: %s", err)
+	}
+	name := distinguishedName(subject)
+	if l == CommonName {
+		name = commonNames(subject)
+	}
+	if name == "" {
+		return "", refuseLogin("no name found")
+	}
+	return name, nil
+}
+
+const commonName = "2.5.4.3"
+
+func commonNames(subject pkix.RDNSequence) string {
+	var names []string
+	for _, rdn := range subject {
+		for _, attribute := range rdn {
+			if attribute.Type.String() == commonName {
+				names = append(names, fmt.Sprint(attribute.Value))
+			}
+		}
+	}
+	return strings.Join(names, ",")
+}
+
+// attributes are the short names of attribute types; others show their number.
+var attributes = map[string]string{
+	"2.5.4.4": "SN", "2.5.4.42": "GIVENNAME", "2.5.4.43": "INITIALS", "2.5.4.44": "GENERATIONQUALIFIER",
+	commonName: "CN", "2.5.4.7": "L", "2.5.4.8": "ST", "2.5.4.10": "O", "2.5.4.11": "OU", "2.5.4.12": "TITLE",
+	"2.5.4.6": "C", "2.5.4.5": "SERIALNUMBER", "2.5.4.65": "PSEUDONYM", "0.9.2342.19200300.100.1.25": "DC",
+	"1.2.840.113549.1.9.1": "EMAILADDRESS", "2.5.4.9": "STREET", "0.9.2342.19200300.100.1.1": "UID",
+}
+
+// distinguishedName writes a subject as RFC 4514 says: the last part first.
+func distinguishedName(subject pkix.RDNSequence) string {
+	parts := make([]string, len(subject))
+	for i, rdn := range subject {
+		var pairs []string
+		for _, attribute := range rdn {
+			kind := attribute.Type.String()
+			if short := attributes[kind]; short != "" {
+				kind = short
+			}
+			pairs = append(pairs, kind+"="+escaped(fmt.Sprint(attribute.Value)))
+		}
+		parts[len(parts)-1-i] = strings.Join(pairs, "+")
+	}
+	return strings.Join(parts, ",")
+}
+
+// escaped is a value with RFC 4514's escapes, and those of RabbitMQ for all that
+// is not printable ASCII.
+func escaped(value string) string {
+	var b strings.Builder
+	for i := range len(value) {
+		c := value[i]
+		switch {
+		case i == 0 && (c == ' ' || c == '#'), i == len(value)-1 && c == ' ', strings.IndexByte(`"+,;<>\`, c) >= 0:
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < 32 || c >= 126:
+			fmt.Fprintf(&b, `\%02X`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,72 @@
+package auth
+
+import (
+	"fmt"
+	"slices"
+)
+
+// LoginError is why a login was refused, in RabbitMQ's words, for the log: the
+// client is told only that it was. It wraps ErrRefused.
+type LoginError struct {
+	Reason string
+	// Remote: the user may only log in from this machine.
+	Remote bool
+}
+
+// Error implements error.
+func (e *LoginError) Error() string { return e.Reason }
+
+// Unwrap makes it an ErrRefused.
+func (e *LoginError) Unwrap() error { return ErrRefused }
+
+func refuseLogin(format string, args ...any) error {
+	return &LoginError{Reason: fmt.Sprintf(format, args...)}
+}
+
+// Mechanisms implements Authenticator: EXTERNAL is for connections with TLS.
+func (u *Users) Mechanisms(peer Peer) []string {
+	if peer.TLS {
+		return []string{"PLAIN", "AMQPLAIN", "EXTERNAL"}
+	}
+	return []string{"PLAIN", "AMQPLAIN"}
+}
+
+// Authenticate implements Authenticator.
+func (u *Users) Authenticate(mechanism string, response []byte, peer Peer) (User, error) {
+	name, err := u.identify(mechanism, response, peer)
+	if err != nil {
+		return User{}, err
+	}
+	known := u.now.Load().users[name]
+	if known == nil {
+		return User{}, invalidCredentials(name)
+	}
+	if slices.Contains(u.options.Loopback, name) && !peer.local() {
+		return User{}, &LoginError{Reason: fmt.Sprintf("user '%s' can only connect via localhost", name), Remote: true}
+	}
+	return User{Name: name, Tags: known.account.Tags}, nil
+}
+
+// identify finds out who logs in and whether that may be believed.
+func (u *Users) identify(mechanism string, response []byte, peer Peer) (string, error) {
+	if mechanism == "EXTERNAL" {
+		return u.options.CertificateLogin.name(peer)
+	}
+	name, password, err := Credentials(mechanism, response)
+	if err != nil {
+		return "", err
+	}
+	if password == "" {
+		return "", refuseLogin("user '%s' attempted to log in with a blank password, which is prohibited by the internal authN backend. "+
+			"To use TLS/x509 certificate-based authentication, configure the client to use the EXTERNAL authentication mechanism. "+
+			"Alternatively change the password for the user to be non-blank.", name)
+	}
+	if known := u.now.Load().users[name]; known == nil || !known.account.fits(password) {
+		return "", invalidCredentials(name)
+	}
+	return name, nil
+}
+
+func invalidCredentials(name string) error {
+	return refuseLogin("user '%s' - invalid credentials", name)
+}

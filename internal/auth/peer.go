@@ -1,0 +1,37 @@
+package auth
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+)
+
+// Peer is who logs in from where.
+type Peer struct {
+	// Addr that is not a TCP address is on this machine.
+	Addr net.Addr
+	// TLS: the connection is encrypted.
+	TLS bool
+	// Certificate is the client's, verified; nil without one.
+	Certificate *x509.Certificate
+}
+
+// PeerOf is the other end of a connection. One with TLS must have shaken hands.
+func PeerOf(conn net.Conn) Peer {
+	p := Peer{Addr: conn.RemoteAddr()}
+	secured, ok := conn.(interface{ ConnectionState() tls.ConnectionState })
+	if !ok {
+		return p
+	}
+	p.TLS = true
+	if chains := secured.ConnectionState().VerifiedChains; len(chains) > 0 {
+		p.Certificate = chains[0][0]
+	}
+	return p
+}
+
+// local tells whether the peer is on this machine.
+func (p Peer) local() bool {
+	tcp, ok := p.Addr.(*net.TCPAddr)
+	return !ok || tcp.IP.IsLoopback()
+}

@@ -1,0 +1,135 @@
+package auth
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"candlemark/policies"
+)
+
+// Errors of changes that name what does not exist.
+var (
+	ErrNoUser  = errors.New("no such user")
+	ErrNoVHost = errors.New("no such vhost")
+)
+
+// Options say how users log in.
+type Options struct {
+	// Loopback names the users who may only come from this machine.
+	Loopback []string
+	// CertificateLogin says where EXTERNAL finds the name of the user.
+	CertificateLogin CertificateLogin
+}
+
+// Users are all users with their permissions, and the virtual hosts that those
+// are for. Questions are answered from an immutable snapshot, without a lock.
+type Users struct {
+	options    Options
+	everything *policies.Expression // .* is what nearly everybody has
+
+	now      atomic.Pointer[snapshot]
+	mu       sync.Mutex // held by whoever makes the next snapshot
+	observer func(Change) error
+}
+
+var (
+	_ Authenticator = (*Users)(nil)
+	_ Permissions   = (*Users)(nil)
+)
+
+// snapshot is what is known at one time. Nothing in it is ever altered.
+type snapshot struct {
+	revision uint64
+	users    map[string]*user
+	vhosts   map[string]VHost
+}
+
+type user struct {
+	account Account
+	grants  map[string]*grant                 // by vhost
+	topics  map[string]map[string]*topicGrant // by vhost and exchange
+}
+
+// Change is one step from a snapshot to the next. Put and Deleted hold values of
+// the types Account, VHost, Grant and TopicGrant; of those deleted only what
+// names them counts.
+type Change struct {
+	Revision uint64 // one more than before
+	Put      []any
+	Deleted  []any
+}
+
+// NewUsers makes Users without anybody in them.
+func NewUsers(o Options) *Users {
+	u := &Users{options: o}
+	u.everything, _ = policies.CompileExpression(".*")
+	u.now.Store(&snapshot{})
+	return u
+}
+
+// NewGuest makes what a new broker has: the virtual host / and the administrator
+// guest, from this machine only, with the password guest.
+func NewGuest() *Users {
+	u := NewUsers(Options{Loopback: []string{"guest"}})
+	u.Found()
+	return u
+}
+
+// Found puts the virtual host / and its administrator guest into empty Users.
+func (u *Users) Found() {
+	_, errVHost := u.PutVHost(VHost{Name: "/", Description: "Default virtual host"})
+	_, errUser := u.PutAccount(Account{Name: "guest", Tags: []string{"administrator"}, Hash: HashPassword("guest")})
+	_, errGrant := u.PutGrant(Grant{User: "guest", VHost: "/", Configure: ".*", Write: ".*", Read: ".*"})
+	if err := errors.Join(errVHost, errUser, errGrant); err != nil {
+		panic(err) // nobody who could refuse is there yet
+	}
+}
+
+// Observe has observer called with every change before it takes effect, one at a
+// time; an error of its refuses the change. It is for whoever stores them.
+func (u *Users) Observe(observer func(Change) error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.observer = observer
+}
+
+// Revision is the number of the newest change, 0 before the first.
+func (u *Users) Revision() uint64 { return u.now.Load().revision }
+
+// Generation implements Permissions.
+func (u *Users) Generation() uint64 { return u.Revision() }
+
+// change has f turn a copy of the newest snapshot into the next one. f replaces
+// the maps that it changes. A change that changes nothing is none.
+func (u *Users) change(f func(next *snapshot, c *Change) error) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	next := *u.now.Load()
+	next.revision++
+	c := Change{Revision: next.revision}
+	if err := f(&next, &c); err != nil {
+		return err
+	}
+	if len(c.Put)+len(c.Deleted) == 0 {
+		return nil
+	}
+	if u.observer != nil {
+		if err := u.observer(c); err != nil {
+			return err
+		}
+	}
+	u.now.Store(&next)
+	return nil
+}
+
+// expression compiles one of a grant. The empty one stands for ^$.
+func (u *Users) expression(source string) (*policies.Expression, error) {
+	switch source {
+	case ".*":
+		return u.everything, nil
+	case "":
+		source = "^$"
+	}
+	return policies.CompileExpression(source)
+}

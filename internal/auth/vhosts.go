@@ -1,0 +1,94 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// VHost is a virtual host as it is kept.
+type VHost struct {
+	Name        string
+	Description string
+	Tags        []string
+	// DefaultQueueType is the type of queues declared without one: classic,
+	// quorum, or empty for the broker's default.
+	DefaultQueueType string
+}
+
+// PutVHost creates or replaces a virtual host. The error says what is wrong with
+// it.
+func (u *Users) PutVHost(v VHost) (created bool, err error) {
+	if err := v.Validate(); err != nil {
+		return false, err
+	}
+	if v.Tags == nil {
+		v.Tags = []string{}
+	}
+	err = u.change(func(next *snapshot, c *Change) error {
+		_, known := next.vhosts[v.Name]
+		created = !known
+		next.vhosts = maps.Clone(next.vhosts)
+		if next.vhosts == nil {
+			next.vhosts = map[string]VHost{}
+		}
+		next.vhosts[v.Name] = v
+		c.Put = append(c.Put, v)
+		return nil
+	})
+	return created, err
+}
+
+// Validate says what is wrong with a virtual host.
+func (v VHost) Validate() error {
+	switch v.DefaultQueueType {
+	case "", "classic", "quorum":
+	default:
+		return fmt.Errorf("unsupported default queue type '%s'", v.DefaultQueueType)
+	}
+	if v.Name == "" {
+		return errors.New("vhost cannot be an empty string")
+	}
+	if len(v.Name) > 255 { // a short string in connection.open
+		return errors.New("the name of a vhost has at most 255 bytes")
+	}
+	return nil
+}
+
+// DeleteVHost removes a virtual host and all permissions for it. Error:
+// ErrNoVHost.
+func (u *Users) DeleteVHost(name string) error {
+	return u.change(func(next *snapshot, c *Change) error {
+		if _, known := next.vhosts[name]; !known {
+			return ErrNoVHost
+		}
+		next.vhosts = maps.Clone(next.vhosts)
+		delete(next.vhosts, name)
+		next.users = maps.Clone(next.users)
+		for who, x := range next.users {
+			if deleted := x.grantsFor(name); deleted != nil {
+				next.users[who] = x.without(name)
+				c.Deleted = append(c.Deleted, deleted...)
+			}
+		}
+		c.Deleted = append(c.Deleted, VHost{Name: name})
+		return nil
+	})
+}
+
+// VHost finds a virtual host.
+func (u *Users) VHost(name string) (VHost, bool) {
+	v, ok := u.now.Load().vhosts[name]
+	return v, ok
+}
+
+// VHosts are all virtual hosts, by name.
+func (u *Users) VHosts() []VHost {
+	vhosts := u.now.Load().vhosts
+	all := make([]VHost, 0, len(vhosts))
+	for _, name := range slices.Sorted(maps.Keys(vhosts)) {
+		all = append(all, vhosts[name])
+	}
+	return all
+}
