@@ -53,7 +53,7 @@ func inHouse(t *testing.T, limit int, test func(h *house)) {
 		dispatcher := mailbox.NewDispatcher(2)
 		box := mailbox.New(h.undeliverable)
 		cfg := h.cfg
-		cfg.Permissions = panics{name: "boom"}
+		cfg.Permissions = panics{h.perms, "boom"}
 		cfg.Post, cfg.Close = func(to *actor.PID, what any) { h.root.Send(to, what) }, box.Close
 		spawned := make(chan struct{})
 		parent := h.probe("connection", func(ctx actor.Context) {

@@ -159,6 +159,22 @@ func TestCommands_Permissions(t *testing.T) {
 	}
 }
 
+func TestCommands_TopicPermissionToBind(t *testing.T) {
+	for _, m := range []protocol.Method{
+		&protocol.QueueBind{Queue: "q1", Exchange: "t", RoutingKey: "a.b"},
+		&protocol.QueueUnbind{Queue: "q1", Exchange: "t", RoutingKey: "a.b"},
+		&protocol.ExchangeBind{Destination: "h", Source: "t", RoutingKey: "a.b"},
+	} {
+		r := newRig(t)
+		r.perms.Topics = map[string][]string{"t": {"a.b"}, "x": {"a.b"}}
+		r.ask(&protocol.QueueBind{Queue: "q1", Exchange: "t", RoutingKey: "c", NoWait: true})
+		r.ask(&protocol.QueueBind{Queue: "q1", Exchange: "x", RoutingKey: "a.b", NoWait: true}) // is no topic exchange
+		r.command(m)
+		r.told(fmt.Sprintf("channel.close {ReplyCode:403 ReplyText:ACCESS_REFUSED - read access to topic 'a.b' in exchange 't' in vhost '/' refused for user 'guest' Class:%d Method:%d}",
+			m.ClassID(), m.MethodID()))
+	}
+}
+
 func TestDEC9_LastDeclaredQueue(t *testing.T) {
 	for _, m := range []protocol.Method{
 		&protocol.QueueBind{Exchange: "x"}, &protocol.QueueUnbind{Exchange: "x"}, &protocol.QueueDelete{}, &protocol.QueuePurge{},

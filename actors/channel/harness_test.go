@@ -25,7 +25,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // sends mail to.
 //
 // Exchanges: the default one; "x" with keys "one" to q1 and "both" to q1 and q2;
-// "inner" is internal; "h" is a headers exchange to q3; "void" has no bindings.
+// "inner" is internal; "h" is a headers exchange to q3; "t" is a topic exchange to
+// q1; "void" has no bindings.
 type rig struct {
 	state
 	t     *testing.T
@@ -90,6 +91,7 @@ func testVHost() *topology.VHost {
 	exchange("inner", "fanout", true)
 	exchange("h", "headers", false, "q3", "")
 	exchange("void", "fanout", false)
+	exchange("t", "topic", false, "q1", "#")
 	exchange("secret", "fanout", false)
 	v.Publish(d)
 	return v

@@ -20,6 +20,7 @@ var ackMethod protocol.Method = &protocol.BasicAck{}
 // behind it; else m is released.
 func (s *state) run(m *mail.Inbound) bool {
 	s.chunk = m.Chunk
+	s.lookAgain()
 	for len(m.Runs) > 0 {
 		if len(m.Runs[0]) == 0 {
 			m.Runs = m.Runs[1:]

@@ -48,6 +48,11 @@ func (s *state) publish(a *assembler) error {
 	if err != nil {
 		return err
 	}
+	if s.cache.topics {
+		if err := s.permitTopics(x, m.RoutingKey, keys); err != nil {
+			return err
+		}
+	}
 	if scan.HasUserID {
 		if err := s.mayCallItself(scan.UserID); err != nil {
 			return err

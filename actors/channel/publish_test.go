@@ -71,6 +71,16 @@ func TestTTL7_OrderOfChecks(t *testing.T) {
 			channel: close + `406 ReplyText:PRECONDITION_FAILED - invalid message: {unacceptable_type_in_header,"BCC",signedint} Class:60 Method:40}`,
 		},
 		{
+			name: "topic", publish: protocol.BasicPublish{Exchange: "t", RoutingKey: "a.b"}, body: "m",
+			props:   protocol.Properties{Flags: protocol.FlagUserID, UserID: "mallory"},
+			channel: close + "403 ReplyText:ACCESS_REFUSED - write access to topic 'a.b' in exchange 't' in vhost '/' refused for user 'guest' Class:60 Method:40}",
+		},
+		{
+			name: "topic of a copy", publish: protocol.BasicPublish{Exchange: "t", RoutingKey: "fine"}, body: "m",
+			props:   withHeaders("CC", protocol.Array{"fine", "a.b"}),
+			channel: close + "403 ReplyText:ACCESS_REFUSED - write access to topic 'a.b' in exchange 't' in vhost '/' refused for user 'guest' Class:60 Method:40}",
+		},
+		{
 			name: "user-id", publish: protocol.BasicPublish{Exchange: "x"}, body: "m",
 			props:   protocol.Properties{Flags: protocol.FlagUserID, UserID: "mallory"},
 			channel: close + "406 ReplyText:PRECONDITION_FAILED - user_id property set to 'mallory' but authenticated user was 'guest' Class:60 Method:40}",
@@ -79,6 +89,7 @@ func TestTTL7_OrderOfChecks(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, func(cfg *Config) { cfg.MaxMessage = 100 })
 			r.perms.Refused = []auth.Refusal{{User: "guest", Resource: auth.Resource{Kind: auth.Exchange, Name: "hidden"}, Permission: auth.Write}}
+			r.perms.Topics = map[string][]string{"t": {"a.b"}, "x": {"one"}}
 			r.feed(content(&c.publish, c.body, c.props))
 			if c.conn != "" {
 				r.sent(c.conn)
@@ -191,6 +202,20 @@ func TestPublish_MandatoryReturnComesBeforeItsAck(t *testing.T) {
 		"basic.ack {DeliveryTag:2}",
 	)
 	r.balanced()
+}
+
+// What is remembered of the exchange is forgotten when permissions change.
+func TestPublish_PermissionsMayChange(t *testing.T) {
+	r := newRig(t)
+	r.feed(publish("t", "a.b", "1"), publish("x", "one", "2"))
+	r.perms.Topics = map[string][]string{"t": {"a.b"}}
+	r.feed(publish("x", "one", "3"))
+	r.sent("q1: enqueue 1 2", "q1: enqueue 3")
+	r.perms.Refused = []auth.Refusal{refuse(auth.Exchange, "x", auth.Write)}
+	r.perms.Changes++
+	r.feed(publish("t", "c", "4"), publish("x", "one", "5"))
+	r.sent("q1: enqueue 4")
+	r.told("channel.close {ReplyCode:403 ReplyText:ACCESS_REFUSED - write access to exchange 'x' in vhost '/' refused for user 'guest' Class:60 Method:40}")
 }
 
 func TestPublish_AdminExchangeNeedsATag(t *testing.T) {

@@ -11,11 +11,14 @@ import (
 )
 
 // cache remembers the last publish's exchange and route: most publishers keep
-// to one. It is good while the vhost's generation is the same.
+// to one. It is good while the vhost's generation and, from one read to the
+// next, that of the permissions are the same.
 type cache struct {
 	valid      bool
 	generation uint64
+	granted    uint64 // generation of the permissions
 	exchange   *topology.Exchange
+	topics     bool // not every routing key is allowed there
 	routed     bool // key and targets are set
 	name, key  []byte
 	targets    []*target
@@ -71,6 +74,7 @@ func (s *state) exchangeFor(name []byte) (*topology.Exchange, error) {
 		return nil, auth.Refuse(s.cfg.User, v.Name, auth.Resource{Kind: auth.Exchange, Name: x.Name}, auth.Write)
 	}
 	s.cache.exchange, s.cache.valid, s.cache.routed = x, true, false
+	s.cache.topics = x.Type == "topic" && s.cfg.Permissions.HasTopics(s.cfg.User, v.Name, x.Name)
 	s.cache.name = append(s.cache.name[:0], name...)
 	return x, nil
 }
@@ -110,6 +114,22 @@ func (s *state) route(x *topology.Exchange, m *message.Message, more [][]byte, r
 
 func (s *state) permit(kind auth.Kind, name string, perm auth.Permission) error {
 	return s.cfg.Permissions.Check(s.cfg.User, s.cfg.VHost.Name, auth.Resource{Kind: kind, Name: name}, perm)
+}
+
+// lookAgain has permissions checked anew if they changed.
+func (s *state) lookAgain() {
+	if g := s.cfg.Permissions.Generation(); g != s.cache.granted {
+		s.cache.granted, s.cache.valid = g, false
+	}
+}
+
+// permitTopics checks all routing keys of a message.
+func (s *state) permitTopics(x *topology.Exchange, key []byte, more [][]byte) error {
+	err := s.cfg.Permissions.CheckTopic(s.cfg.User, s.cfg.VHost.Name, x.Name, string(key), auth.Write)
+	for i := 0; err == nil && i < len(more); i++ {
+		err = s.cfg.Permissions.CheckTopic(s.cfg.User, s.cfg.VHost.Name, x.Name, string(more[i]), auth.Write)
+	}
+	return err
 }
 
 // permitAny is what a passive declare needs: any of the three rights. It is

@@ -134,7 +134,7 @@ func (s *state) bindExchange(m protocol.Method, source, destination, key string,
 // bind adds or removes a binding, by the kind of m.
 func (s *state) bind(m protocol.Method, source string, b topology.Binding, noWait bool) error {
 	source = stripped(source)
-	if err := s.permit(auth.Exchange, source, auth.Read); err != nil {
+	if err := s.mayReadFrom(source, b.RoutingKey); err != nil {
 		return err
 	}
 	var ok protocol.Method
@@ -160,6 +160,18 @@ func (s *state) bind(m protocol.Method, source string, b topology.Binding, noWai
 		s.send(s.cfg.VHost.PID, &mail.Bind{Request: request, Source: source, Binding: b, Connection: s.cfg.Connection})
 	}
 	return nil
+}
+
+// mayReadFrom is read on the source of a binding and, if that is a topic
+// exchange, on the routing key.
+func (s *state) mayReadFrom(source, key string) error {
+	if err := s.permit(auth.Exchange, source, auth.Read); err != nil {
+		return err
+	}
+	if x := s.cfg.VHost.Directory().Exchange([]byte(source)); x == nil || x.Type != "topic" {
+		return nil
+	}
+	return s.cfg.Permissions.CheckTopic(s.cfg.User, s.cfg.VHost.Name, source, key, auth.Read)
 }
 
 func (s *state) declareExchange(m *protocol.ExchangeDeclare) error {
