@@ -12,6 +12,8 @@ type inbox struct {
 	node    *Node
 	pid     *actor.PID
 	replies chan any
+	// watching: it wants to know of the end of whom it watches.
+	watching bool
 }
 
 var _ actor.Process = (*inbox)(nil)
@@ -35,7 +37,11 @@ func (in *inbox) SendUserMessage(_ *actor.PID, what any) {
 }
 
 // SendSystemMessage implements actor.Process.
-func (in *inbox) SendSystemMessage(*actor.PID, any) {}
+func (in *inbox) SendSystemMessage(pid *actor.PID, what any) {
+	if in.watching {
+		in.SendUserMessage(pid, what)
+	}
+}
 
 // Stop implements actor.Process.
 func (in *inbox) Stop(*actor.PID) {}

@@ -6,6 +6,8 @@ import (
 	"time"
 )
 
+var errStopping = errors.New("broker is stopping")
+
 // Listen opens an AMQP listener on address, host:port, port 0 for any free one,
 // and serves it. It returns the real address.
 func (n *Node) Listen(address string) (net.Addr, error) {
@@ -24,7 +26,7 @@ func (n *Node) Serve(l net.Listener) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.stopping {
-		return errors.New("broker is stopping")
+		return errStopping
 	}
 	n.listeners = append(n.listeners, l)
 	n.serving.Go(func() { n.accept(l) })

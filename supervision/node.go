@@ -49,6 +49,9 @@ type Config struct {
 type Node struct {
 	cfg        Config
 	deaths     deadletter.Stats
+	churn      churn
+	totals     totals
+	started    clock.Instant
 	clock      *clock.Clock
 	system     *actor.ActorSystem
 	dispatcher *mailbox.Dispatcher
@@ -79,6 +82,7 @@ func Start(cfg Config) (*Node, error) {
 		cfg.Name = "candlemark@localhost"
 	}
 	n := &Node{cfg: cfg, clock: clock.New(), Failures: &Failures{}}
+	n.started = n.clock.Now()
 	n.strategy = &strategy{log: cfg.Log, failures: n.Failures}
 	logger := slog.New(zerolog.NewSlogHandler(cfg.Log.Level(zerolog.WarnLevel)))
 	n.system = actor.NewActorSystem(

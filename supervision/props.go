@@ -42,6 +42,7 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 			VHost: v, Registry: n.registry, Log: log,
 			SystemExchanges: []mail.DeclareExchange{{Name: topology.AdminExchange, Type: "fanout", Durable: true}},
 			NewQueue: func(s vhost.QueueSpec) *actor.Props {
+				n.churn.queues.Add(1)
 				return n.props(func(close func() []any) actor.Actor {
 					return queue.New(queue.Config{
 						Queue: s.Queue, VHost: s.VHost, Effective: s.Effective, Settings: s.Settings,
@@ -69,13 +70,14 @@ func (n *Node) connectionProps(conn net.Conn) *actor.Props {
 }
 
 func (n *Node) channelProps(s connection.ChannelSpec) *actor.Props {
+	n.churn.channels.Add(1)
 	return n.props(func(close func() []any) actor.Actor {
 		return channel.New(channel.Config{
 			ID: s.ID, Connection: s.Connection, Outbox: s.Outbox, Gate: s.Gate, FrameMax: s.FrameMax,
 			VHost: s.VHost, User: s.User, CancelNotify: s.Capabilities.ConsumerCancelNotify,
 			Permissions: n.cfg.Permissions, MaxMessage: n.cfg.MaxMessage, Clock: n.clock,
 			Log:  n.cfg.Log.With().Str("vhost", s.VHost.Name).Uint16("channel", s.ID).Logger(),
-			Post: n.post, Close: close,
+			Post: n.post, Ended: n.channelEnded, Close: close,
 		})
 	})
 }

@@ -53,6 +53,8 @@ func (t *tree) Receive(ctx actor.Context) {
 			ctx.Send(pid, &mail.CloseConnection{Err: m.reason})
 		}
 		t.checkEmpty()
+	case openVisit:
+		m.reply <- t.receive(ctx, m)
 	case listConnections:
 		list := make([]*actor.PID, 0, len(t.connections))
 		for _, pid := range t.connections {
@@ -62,6 +64,7 @@ func (t *tree) Receive(ctx actor.Context) {
 	case *actor.Terminated:
 		if _, ours := t.connections[m.Who.Id]; ours {
 			delete(t.connections, m.Who.Id)
+			t.node.churn.connectionsGone.Add(1)
 			t.checkEmpty()
 		}
 	}
@@ -146,6 +149,21 @@ func (t *tree) accept(ctx actor.Context, conn net.Conn) {
 		return
 	}
 	t.connections[pid.Id] = pid
+	t.node.churn.connections.Add(1)
+}
+
+// receive makes the channel of a visit; nil if it cannot.
+func (t *tree) receive(ctx actor.Context, m openVisit) *actor.PID {
+	if t.closing != nil {
+		return nil
+	}
+	t.serial++
+	pid, err := ctx.SpawnNamed(t.node.channelProps(m.spec), fmt.Sprintf("%s/%d", KindChannel, t.serial))
+	if err != nil {
+		t.node.cfg.Log.Error().Err(err).Msg("channel could not be started")
+		return nil
+	}
+	return pid
 }
 
 func (t *tree) checkEmpty() {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"candlemark/policies"
-	"candlemark/protocol"
 )
 
 // Broker is what the API asks of the broker. supervision.Node satisfies it.
@@ -16,6 +15,10 @@ import (
 type Broker interface {
 	Policies
 	Queues
+	Topology
+	Clients
+	Commands
+	Host
 	// VHosts returns the names of all virtual hosts, sorted.
 	VHosts(ctx context.Context) ([]string, error)
 	// Overview describes the broker as a whole.
@@ -36,31 +39,6 @@ type Policies interface {
 	ListPolicies(ctx context.Context, vhost string, operator bool) ([]*policies.Policy, error)
 }
 
-// Queues is the part of the broker that knows queues.
-type Queues interface {
-	// Queues describes the queues of a vhost, of all for "", sorted by vhost
-	// and name. Queues that end meanwhile are left out.
-	Queues(ctx context.Context, vhost string) ([]Queue, error)
-	// Queue describes one.
-	Queue(ctx context.Context, vhost, name string) (Queue, error)
-}
-
-// Queue is what the API shows of a queue.
-type Queue struct {
-	VHost, Name, Type              string // Type is "classic", "quorum" or "stream"
-	Durable, AutoDelete, Exclusive bool
-	// Arguments are the declared ones, nothing merged in (POL-11).
-	Arguments protocol.Table
-	Effective policies.Effective
-	// Ready and Unacked are messages, ReadyBytes the bytes of the ready ones'
-	// bodies.
-	Ready, Unacked int
-	ReadyBytes     int64
-	Consumers      int
-	// State is "running", or "down" for a queue that does not answer.
-	State string
-}
-
 // Overview is what the API shows of the broker as a whole.
 type Overview struct {
 	Node           string // "candlemark@host"
@@ -71,6 +49,16 @@ type Overview struct {
 	Connections, Channels, Consumers, Exchanges, Queues int
 	// Ready and Unacked are messages in all queues.
 	Ready, Unacked int
+	// Counts are what all channels have seen since the broker started.
+	Counts Counts
+	Churn  Churn
+}
+
+// Churn counts what came and went since the broker started. A declared queue is
+// one that was made, too.
+type Churn struct {
+	ConnectionsOpened, ConnectionsClosed, ChannelsOpened, ChannelsClosed uint64
+	QueuesMade, QueuesGone                                               uint64
 }
 
 // Listener is one open port of the broker.

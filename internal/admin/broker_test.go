@@ -10,8 +10,9 @@ import (
 	"candlemark/protocol"
 )
 
-// fake is a broker in memory.
+// fake is a broker in memory; what it does not do itself panics.
 type fake struct {
+	Broker
 	sets   map[string]*policies.Set // by vhost
 	queues []Queue
 	err    error // of every method, if set

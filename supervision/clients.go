@@ -1,0 +1,183 @@
+package supervision
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/admin"
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// client is a connection that is open.
+type client struct {
+	pid      *actor.PID
+	shown    admin.Connection
+	channels []mail.ChannelLink
+}
+
+// clients are the open connections at one moment.
+type clients struct {
+	list []*client // by name
+	byID map[string]*client
+}
+
+// clients asks all connections who they are. Those in their handshake, or with
+// nothing more to say, are left out.
+func (n *Node) clients(ctx context.Context) (*clients, error) {
+	pids, err := n.connections(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := &clients{byID: map[string]*client{}}
+	err = n.askAll(ctx, len(pids), func(i int, r mail.Request) {
+		n.post(pids[i], &mail.DescribeConnection{Request: r})
+	}, func(answer any) {
+		info := answer.(*mail.ConnectionInfo)
+		if info.Err == nil && (info.State == "running" || info.State == "closing") {
+			c := &client{pid: pids[info.ID], shown: connectionShown(info), channels: info.Channels}
+			all.list = append(all.list, c)
+			all.byID[c.pid.Id] = c
+		}
+	})
+	slices.SortFunc(all.list, func(a, b *client) int {
+		return cmp.Or(cmp.Compare(a.shown.Name, b.shown.Name), cmp.Compare(a.pid.Id, b.pid.Id))
+	})
+	return all, err
+}
+
+func connectionShown(info *mail.ConnectionInfo) admin.Connection {
+	return admin.Connection{
+		Name: info.Name, VHost: info.VHost, User: info.User, State: info.State, Protocol: info.Protocol, Mechanism: info.Mechanism,
+		Host: info.Local.Host, Port: info.Local.Port, PeerHost: info.Peer.Host, PeerPort: info.Peer.Port,
+		Channels: len(info.Channels), ChannelMax: int(info.ChannelMax), FrameMax: int(info.FrameMax), Heartbeat: int(info.Heartbeat),
+		ConnectedAt: info.ConnectedAt, ClientProperties: info.ClientProperties,
+		BytesIn: info.Traffic.BytesIn, BytesOut: info.Traffic.BytesOut, Reads: info.Traffic.Reads, Writes: info.Traffic.Writes,
+	}
+}
+
+// Connections implements admin.Clients.
+func (n *Node) Connections(ctx context.Context) ([]admin.Connection, error) {
+	all, err := n.clients(ctx)
+	if err != nil {
+		return nil, err
+	}
+	shown := make([]admin.Connection, len(all.list))
+	for i, c := range all.list {
+		shown[i] = c.shown
+	}
+	return shown, nil
+}
+
+// CloseConnection implements admin.Clients.
+func (n *Node) CloseConnection(ctx context.Context, name, reason string) (found bool, err error) {
+	all, err := n.clients(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, c := range all.list {
+		if c.shown.Name == name {
+			found = true
+			n.post(c.pid, &mail.CloseConnection{Err: protocol.ConnectionErrorf(protocol.ConnectionForced, "%s", reason)})
+		}
+	}
+	return found, nil
+}
+
+// Channels implements admin.Clients.
+func (n *Node) Channels(ctx context.Context) ([]admin.Channel, error) {
+	all, err := n.clients(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return n.channels(ctx, all)
+}
+
+// channels asks all channels of those connections. Those that end meanwhile are
+// left out.
+func (n *Node) channels(ctx context.Context, all *clients) ([]admin.Channel, error) {
+	var pids []*actor.PID
+	var owners []*client
+	for _, c := range all.list {
+		for _, l := range c.channels {
+			pids, owners = append(pids, l.PID), append(owners, c)
+		}
+	}
+	infos := make([]*mail.ChannelInfo, len(pids))
+	err := n.askAll(ctx, len(pids), func(i int, r mail.Request) {
+		n.post(pids[i], &mail.DescribeChannel{Request: r})
+	}, func(answer any) {
+		info := answer.(*mail.ChannelInfo)
+		infos[info.ID] = info
+	})
+	shown := make([]admin.Channel, 0, len(pids))
+	for i, info := range infos {
+		if info == nil || info.Err != nil {
+			continue
+		}
+		state := "running"
+		if !info.Running {
+			state = "closing"
+		}
+		shown = append(shown, admin.Channel{
+			Connection: &owners[i].shown, Number: int(info.Number), VHost: info.VHost, User: info.User, State: state,
+			Confirm: info.Confirm, Prefetch: info.Prefetch, GlobalPrefetch: info.GlobalPrefetch,
+			Consumers: info.Consumers, Unacked: info.Unacked, Unconfirmed: info.Unconfirmed, Counts: admin.Counts(info.Counts),
+		})
+	}
+	return shown, err
+}
+
+// Consumers implements admin.Clients.
+func (n *Node) Consumers(ctx context.Context, vhost string) ([]admin.Consumer, error) {
+	all, err := n.clients(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var shown []admin.Consumer
+	for _, v := range n.chosen(vhost) {
+		queues := slices.Collect(v.Directory().Queues())
+		list, infos, err := n.describe(ctx, v, queues, true)
+		if err != nil {
+			return nil, err
+		}
+		for i, info := range infos {
+			if info != nil {
+				shown = append(shown, all.consumers(v.Name, list[i].Name, info)...)
+			}
+		}
+	}
+	return shown, nil
+}
+
+// consumers are those of one queue.
+func (all *clients) consumers(vhost, queue string, info *mail.QueueInfo) []admin.Consumer {
+	shown := make([]admin.Consumer, len(info.List))
+	timeout := info.Settings.ConsumerTimeout
+	if timeout < 0 {
+		timeout = consumerTimeout
+	}
+	for i, c := range info.List {
+		shown[i] = admin.Consumer{
+			VHost: vhost, Queue: queue, Tag: c.Tag, NoAck: c.NoAck, Exclusive: c.Exclusive, Active: c.Active,
+			Prefetch: c.Prefetch, Timeout: timeout, Arguments: c.Arguments,
+		}
+		// A channel's name begins with its connection's.
+		parent, _, _ := strings.Cut(c.Channel.Id, "/"+string(KindChannel)+"/")
+		owner := all.byID[parent]
+		if owner == nil {
+			continue
+		}
+		shown[i].Connection = &owner.shown
+		for _, l := range owner.channels {
+			if l.PID.Equal(c.Channel) {
+				shown[i].Channel = int(l.ID)
+			}
+		}
+	}
+	return shown
+}

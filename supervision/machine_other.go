@@ -1,0 +1,7 @@
+//go:build !linux
+
+package supervision
+
+import "candlemark/internal/admin"
+
+func measureSystem(*admin.Machine, string) {}

@@ -1,0 +1,128 @@
+package supervision
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/admin"
+	"candlemark/internal/auth"
+	"candlemark/policies"
+)
+
+// churn counts what came and went since the broker started.
+type churn struct{ connections, connectionsGone, channels, channelsGone, queues atomic.Uint64 }
+
+// totals are the messages of all channels that were ever open.
+type totals struct {
+	mu    sync.Mutex
+	ended mail.Counts // of channels that are gone
+	shown mail.Counts // the most that was ever answered
+}
+
+func (t *totals) add(c mail.Counts) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ended.Add(c)
+}
+
+func (t *totals) before() mail.Counts {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.ended
+}
+
+// grow is c, or what was shown before where that is more: a channel that ended
+// while it was asked is missed once, and a total must not fall.
+func (t *totals) grow(c mail.Counts) mail.Counts {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.shown = mail.Counts{
+		Publish: max(t.shown.Publish, c.Publish), Confirm: max(t.shown.Confirm, c.Confirm),
+		Returned: max(t.shown.Returned, c.Returned), Dropped: max(t.shown.Dropped, c.Dropped),
+		Deliver: max(t.shown.Deliver, c.Deliver), DeliverNoAck: max(t.shown.DeliverNoAck, c.DeliverNoAck),
+		Get: max(t.shown.Get, c.Get), GetNoAck: max(t.shown.GetNoAck, c.GetNoAck), GetEmpty: max(t.shown.GetEmpty, c.GetEmpty),
+		Ack: max(t.shown.Ack, c.Ack), Redeliver: max(t.shown.Redeliver, c.Redeliver),
+	}
+	return t.shown
+}
+
+// Overview implements admin.Broker.
+func (n *Node) Overview(ctx context.Context) (admin.Overview, error) {
+	o := admin.Overview{Node: n.cfg.Name, ClusterName: n.cfg.Name, ProductVersion: n.cfg.ProductVersion, Listeners: n.listening()}
+	queues, err := n.Queues(ctx, "")
+	if err != nil {
+		return o, err
+	}
+	for i := range queues {
+		q := &queues[i]
+		o.Ready, o.Unacked, o.Consumers = o.Ready+q.Ready, o.Unacked+q.Unacked, o.Consumers+q.Consumers
+	}
+	o.Queues = len(queues)
+	for _, v := range *n.vhosts.Load() {
+		o.Exchanges += v.Directory().ExchangeCount()
+	}
+	counts := n.totals.before()
+	all, err := n.clients(ctx)
+	if err != nil {
+		return o, err
+	}
+	channels, err := n.channels(ctx, all)
+	if err != nil {
+		return o, err
+	}
+	for i := range channels {
+		counts.Add(mail.Counts(channels[i].Counts))
+	}
+	o.Counts = admin.Counts(n.totals.grow(counts))
+	o.Connections, o.Channels = len(all.list), len(channels)
+	o.Churn = admin.Churn{
+		ConnectionsOpened: n.churn.connections.Load(), ConnectionsClosed: n.churn.connectionsGone.Load(),
+		ChannelsOpened: n.churn.channels.Load(), ChannelsClosed: n.churn.channelsGone.Load(),
+		QueuesMade: n.churn.queues.Load(),
+	}
+	o.Churn.QueuesGone = o.Churn.QueuesMade - min(o.Churn.QueuesMade, uint64(o.Queues))
+	return o, nil
+}
+
+// channelEnded keeps what a channel has counted.
+func (n *Node) channelEnded(c mail.Counts) {
+	n.churn.channelsGone.Add(1)
+	n.totals.add(c)
+}
+
+// Exchanges implements admin.Topology.
+func (n *Node) Exchanges(ctx context.Context, vhost string) ([]admin.Exchange, error) {
+	var all []admin.Exchange
+	for _, v := range n.chosen(vhost) {
+		list, err := n.ListPolicies(ctx, v.Name, false)
+		if err != nil {
+			return nil, err
+		}
+		set := policies.NewSet(v.Name)
+		for _, p := range list {
+			set = set.With(p)
+		}
+		for x := range v.Directory().Exchanges() {
+			shown := admin.Exchange{
+				VHost: v.Name, Name: x.Name, Type: x.Type, Durable: x.Durable, AutoDelete: x.AutoDelete,
+				Internal: x.Internal, Arguments: x.Arguments,
+			}
+			if user, _ := set.Match(policies.KindExchange, x.Name); user != nil {
+				shown.Policy = user.Name
+			}
+			all = append(all, shown)
+		}
+	}
+	return all, nil
+}
+
+// Machine implements admin.Host.
+func (n *Node) Machine(context.Context) (admin.Machine, error) {
+	m := measure(".")
+	m.Uptime = (int64(n.clock.Now()) - int64(n.started)) / 1e6
+	m.SocketsUsed = int(n.churn.connections.Load() - n.churn.connectionsGone.Load())
+	m.Mechanisms = n.cfg.Authenticator.Mechanisms(auth.Peer{})
+	return m, nil
+}

@@ -1,0 +1,254 @@
+package supervision
+
+import (
+	"context"
+	"time"
+
+	"candlemark/actors/connection"
+	"candlemark/actors/mail"
+	"candlemark/internal/admin"
+	"candlemark/internal/auth"
+	"candlemark/internal/message"
+	"candlemark/internal/outbox"
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// visit is a channel whose client is a goroutine of the broker instead of a
+// connection. So commands over HTTP meet the same checks, permissions and
+// actors as those of any client.
+type visit struct {
+	in      *inbox // stands in for the connection
+	channel *actor.PID
+	out     *outbox.Outbox
+	wake    chan struct{} // the outbox has something
+	read    []byte        // what the channel sent and nobody looked at yet
+	ended   bool
+}
+
+const (
+	visitChannel = 1
+	visitLeave   = 5 * time.Second // for giving back, after the answer
+)
+
+// openVisit asks the root for a channel; nil comes back if it cannot be made.
+type openVisit struct {
+	spec  connection.ChannelSpec
+	reply chan<- *actor.PID
+}
+
+// visit opens a channel for a user; leave it.
+func (n *Node) visit(ctx context.Context, by auth.User, vhost string) (*visit, error) {
+	v, ok := n.VHost(vhost)
+	if !ok {
+		return nil, protocol.ChannelErrorf(protocol.NotFound, "vhost '%s' not found", vhost)
+	}
+	if err := n.cfg.Permissions.VHostAccess(by, vhost); err != nil {
+		return nil, err
+	}
+	w := &visit{in: n.newInbox(8), wake: make(chan struct{}, 1)}
+	w.in.watching = true
+	w.out = outbox.New(1<<30, func() {
+		select {
+		case w.wake <- struct{}{}:
+		default: // it will look in any case
+		}
+	})
+	reply := make(chan *actor.PID, 1)
+	n.post(n.root, openVisit{reply: reply, spec: connection.ChannelSpec{
+		ID: visitChannel, Connection: w.in.pid, Outbox: w.out, Gate: message.NewGate(1 << 30), VHost: v, User: by,
+		Capabilities: connection.Capabilities{BasicNack: true, PublisherConfirms: true},
+	}})
+	select {
+	case w.channel = <-reply:
+	case <-ctx.Done():
+		w.in.close()
+		return nil, ctx.Err()
+	}
+	if w.channel == nil {
+		w.in.close()
+		return nil, errStopping
+	}
+	n.watch(w.channel, w.in.pid)
+	return w, nil
+}
+
+// watch has the end of an actor told to whoever is no actor.
+func (n *Node) watch(whom, by *actor.PID) {
+	if p, ok := n.system.ProcessRegistry.Get(whom); ok {
+		p.SendSystemMessage(whom, &actor.Watch{Watcher: by})
+	}
+}
+
+// send hands whole frames to the channel.
+func (w *visit) send(frames []byte) {
+	w.in.node.post(w.channel, &mail.Inbound{Runs: [][]byte{frames}})
+}
+
+func (w *visit) method(m protocol.Method) {
+	w.send(protocol.AppendMethodFrame(nil, visitChannel, m))
+}
+
+// frame is the next frame from the channel.
+func (w *visit) frame(ctx context.Context) (protocol.Frame, error) {
+	for {
+		f, n, _, err := protocol.ParseFrame(w.read, 0)
+		if n > 0 || err != nil {
+			w.read = w.read[n:]
+			return f, err
+		}
+		select {
+		case <-w.wake:
+			for b := w.out.Take(); b != nil; b = w.out.Take() {
+				w.read = append(w.read, b...)
+			}
+		case m := <-w.in.replies:
+			if err := w.told(m); err != nil {
+				return f, err
+			}
+		case <-ctx.Done():
+			return f, ctx.Err()
+		}
+	}
+}
+
+// told is what the channel tells its connection.
+func (w *visit) told(m any) error {
+	switch m := m.(type) {
+	case *mail.CloseConnection:
+		return m.Err
+	case *mail.ChannelClosed:
+		w.ended = true
+	case *actor.Terminated:
+		w.ended = true
+		return protocol.ConnectionErrorf(protocol.InternalError, "the channel failed")
+	}
+	return nil
+}
+
+// next is the next method from the channel; channel.close is an error.
+func (w *visit) next(ctx context.Context) (protocol.Method, error) {
+	f, err := w.frame(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m, err := protocol.DecodeMethod(f.Payload)
+	if c, closed := m.(*protocol.ChannelClose); closed {
+		return nil, &protocol.ChannelError{Code: c.ReplyCode, Text: c.ReplyText, Class: c.Class, Method: c.Method}
+	}
+	return m, err
+}
+
+// content is the content behind a method.
+func (w *visit) content(ctx context.Context) (p protocol.Properties, body []byte, err error) {
+	f, err := w.frame(ctx)
+	if err != nil {
+		return p, nil, err
+	}
+	h, err := protocol.ParseContentHeader(f.Payload)
+	if err != nil {
+		return p, nil, err
+	}
+	if p, err = protocol.DecodeProperties(h.Properties); err != nil {
+		return p, nil, err
+	}
+	for uint64(len(body)) < h.BodySize {
+		if f, err = w.frame(ctx); err != nil {
+			return p, nil, err
+		}
+		body = append(body, f.Payload...)
+	}
+	return p, body, nil
+}
+
+// leave has the channel give back what it holds, and waits for that: who reads
+// the answer is to find everything in its place.
+func (w *visit) leave(ctx context.Context) {
+	defer w.in.close()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), visitLeave)
+	defer cancel()
+	if !w.ended {
+		w.in.node.post(w.channel, &mail.CloseChannel{})
+	}
+	for !w.ended {
+		r, err := w.in.next(ctx)
+		if err != nil {
+			return
+		}
+		_ = w.told(r) // it ends in any case
+	}
+}
+
+// Run implements admin.Commands.
+func (n *Node) Run(ctx context.Context, by auth.User, vhost string, m protocol.Method) (protocol.Method, error) {
+	w, err := n.visit(ctx, by, vhost)
+	if err != nil {
+		return nil, err
+	}
+	defer w.leave(ctx)
+	w.method(m)
+	return w.next(ctx)
+}
+
+// Get implements admin.Commands.
+func (n *Node) Get(ctx context.Context, by auth.User, vhost, queue string, how admin.Fetch) ([]admin.Fetched, error) {
+	w, err := n.visit(ctx, by, vhost)
+	if err != nil {
+		return nil, err
+	}
+	defer w.leave(ctx)
+	list := []admin.Fetched{}
+	for bytes := 0; len(list) < how.Count && (bytes < how.MaxBytes || bytes == 0); {
+		w.method(&protocol.BasicGet{Queue: queue, NoAck: !how.Keep && !how.Discard})
+		m, err := w.next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		ok, found := m.(*protocol.BasicGetOk)
+		if !found {
+			break
+		}
+		one := admin.Fetched{BasicGetOk: *ok}
+		if one.Properties, one.Body, err = w.content(ctx); err != nil {
+			return nil, err
+		}
+		bytes += len(one.Body)
+		list = append(list, one)
+	}
+	if how.Discard {
+		w.method(&protocol.BasicNack{Multiple: true})
+	}
+	return list, nil // what is to be kept goes back when the channel ends
+}
+
+// Publish implements admin.Commands.
+func (n *Node) Publish(ctx context.Context, by auth.User, vhost string, p admin.Publication) (routed, refused bool, err error) {
+	w, err := n.visit(ctx, by, vhost)
+	if err != nil {
+		return false, false, err
+	}
+	defer w.leave(ctx)
+	b := protocol.AppendMethodFrame(nil, visitChannel, &protocol.ConfirmSelect{NoWait: true})
+	b = protocol.AppendMethodFrame(b, visitChannel, &protocol.BasicPublish{Exchange: p.Exchange, RoutingKey: p.RoutingKey, Mandatory: true})
+	b = protocol.AppendHeaderFrame(b, visitChannel, uint64(len(p.Body)), p.Properties.Append(nil))
+	w.send(protocol.AppendBodyFrames(b, visitChannel, p.Body, 0))
+	routed = true
+	for {
+		m, err := w.next(ctx)
+		if err != nil {
+			return false, false, err
+		}
+		switch m.(type) {
+		case *protocol.BasicReturn:
+			routed = false
+			if _, _, err := w.content(ctx); err != nil {
+				return false, false, err
+			}
+		case *protocol.BasicNack:
+			return false, true, nil
+		case *protocol.BasicAck:
+			return routed, false, nil
+		}
+	}
+}
