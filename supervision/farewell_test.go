@@ -3,14 +3,28 @@ package supervision_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"candlemark/internal/testkit"
+	"candlemark/supervision"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )
+
+// shaken makes actors dawdle before their turns, so that mail meets in every
+// order.
+func shaken(cfg *supervision.Config) {
+	cfg.Workers = 4
+	cfg.Fault = func(supervision.Kind, any) bool {
+		for range rand.IntN(3) * rand.IntN(60) {
+			runtime.Gosched()
+		}
+		return false
+	}
+}
 
 // A queue's lease ends while publishers and declarers are at work. Whatever
 // order they meet in: every publish is answered with an ack, every declare is
@@ -18,7 +32,7 @@ import (
 func TestFarewellRace(t *testing.T) {
 	const rounds, publishers, declarers = 60, 3, 2
 	for _, args := range []amqp.Table{{"x-expires": 50}, deadTo("dead", "x-expires", 50, "x-message-ttl", 1)} {
-		testkit.Run(t, nil, func(b *testkit.Bubble) {
+		testkit.Run(t, shaken, func(b *testkit.Bubble) {
 			setup := b.Connect().Open()
 			setup.Confirms()
 			var pubs, decs []*testkit.Channel
@@ -116,7 +130,7 @@ func race(b *testkit.Bubble, round int, deadline time.Duration, pubs, decs []*te
 // The same with consumers that come and go at an auto-delete queue: the consumer
 // that is told it consumes does, or is told that it was cancelled.
 func TestFarewellAutoDeleteRace(t *testing.T) {
-	testkit.Run(t, nil, func(b *testkit.Bubble) {
+	testkit.Run(t, shaken, func(b *testkit.Bubble) {
 		pub, first, second := b.Connect().Open(), b.Connect().Open(), b.Connect().Open()
 		pub.Confirms()
 		for round := range 100 {
@@ -166,7 +180,7 @@ func TestFarewellAutoDeleteRace(t *testing.T) {
 // Deleting and declaring by several clients at once: everybody is answered, and
 // bindings never outlive their queue.
 func TestDeleteDeclareRace(t *testing.T) {
-	testkit.Run(t, nil, func(b *testkit.Bubble) {
+	testkit.Run(t, shaken, func(b *testkit.Bubble) {
 		setup := b.Connect().Open()
 		setup.Exchange("x", "topic")
 		const clients = 4

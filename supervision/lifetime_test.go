@@ -1,6 +1,7 @@
 package supervision_test
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -67,7 +68,8 @@ func TestExclusiveReleased(t *testing.T) {
 				ch.Bind("a", "k", "amq.direct")
 				other := b.Connect()
 				_, _, err := other.Open().Get("a", true)
-				if e, ok := err.(*amqp.Error); !ok || e.Code != 405 {
+				var e *amqp.Error
+				if !errors.As(err, &e) || e.Code != 405 {
 					t.Errorf("get: %v", err)
 				}
 				leave(owner)
