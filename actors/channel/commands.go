@@ -29,11 +29,7 @@ func (s *state) command(m protocol.Method) error {
 	case *protocol.BasicRecoverAsync:
 		return s.recover(m.Requeue)
 	case *protocol.ConfirmSelect:
-		s.confirms.start()
-		if !m.NoWait {
-			s.reply(&protocol.ConfirmSelectOk{})
-		}
-		return nil
+		return s.selectConfirms(m)
 	case *protocol.ChannelClose:
 		s.close(true)
 		return nil
@@ -89,8 +85,12 @@ func (s *state) rareCommand(m protocol.Method) error {
 		return nil
 	case *protocol.ChannelOpen:
 		return protocol.ConnectionErrorf(protocol.ChannelErr, "second 'channel.open' seen")
-	case *protocol.TxSelect, *protocol.TxCommit, *protocol.TxRollback:
-		return protocol.ConnectionErrorf(protocol.NotImplemented, "%s", m.Name())
+	case *protocol.TxSelect:
+		return s.selectTx()
+	case *protocol.TxCommit:
+		return s.commit(m)
+	case *protocol.TxRollback:
+		return s.rollback()
 	}
 	return protocol.ConnectionErrorf(protocol.CommandInvalid, "unimplemented method")
 }

@@ -98,7 +98,6 @@ func TestCommands_ConnectionErrors(t *testing.T) {
 		{&protocol.BasicQos{PrefetchSize: 9}, "540 60/10 NOT_IMPLEMENTED - prefetch_size!=0 (9)"},
 		{&protocol.BasicRecover{}, "540 60/110 NOT_IMPLEMENTED - requeue=false"},
 		{&protocol.BasicRecoverAsync{}, "540 60/100 NOT_IMPLEMENTED - requeue=false"},
-		{&protocol.TxSelect{}, "540 90/10 NOT_IMPLEMENTED - tx.select"},
 	} {
 		r := newRig(t)
 		r.command(c.method, &protocol.BasicQos{}) // the second is ignored

@@ -33,13 +33,14 @@ func (c *confirms) start() {
 	c.low = max(c.low, 1)
 }
 
-// begin gives out the next publish number.
-func (c *confirms) begin() uint64 {
+// begin gives out the next publish number; so many queues will answer for it, or
+// complete does.
+func (c *confirms) begin(queues int) uint64 {
 	c.last++
 	if c.last-c.low >= uint64(len(c.ring)) {
 		c.grow()
 	}
-	*c.at(c.last) = pending{queues: 1} // until complete or expect says otherwise
+	*c.at(c.last) = pending{queues: int32(max(queues, 1))}
 	return c.last
 }
 
@@ -51,19 +52,10 @@ func (c *confirms) grow() {
 	}
 }
 
-// expect says how many queues will answer for n.
-func (c *confirms) expect(n uint64, queues int) {
-	if n != 0 {
-		c.at(n).queues = int32(queues)
-	}
-}
-
-// complete settles n without a queue: it was unroutable.
+// complete settles n, which is unroutable: no queue will answer for it.
 func (c *confirms) complete(n uint64) {
-	if n != 0 {
-		c.at(n).queues = 0
-		c.note(mail.Range{First: n, Last: n})
-	}
+	c.at(n).queues = 0
+	c.note(mail.Range{First: n, Last: n})
 }
 
 // settle takes a queue's answer. One that failed may have answered already: a
@@ -157,12 +149,13 @@ func (s *state) tell() {
 
 // settled takes a queue's answer to a batch.
 func (s *state) settled(m *mail.EnqueueReply) {
-	if !s.confirms.on {
-		return
-	}
 	p := s.peers[peerKey(m.Queue)]
 	for _, r := range m.Ranges {
-		s.confirms.settle(r, m.Refused)
+		if s.confirms.on {
+			s.confirms.settle(r, m.Refused)
+		} else {
+			s.committed(r, m.Refused)
+		}
 		if p != nil {
 			p.unconfirmed -= int(r.Last - r.First + 1)
 		}

@@ -3,8 +3,9 @@
 // the client's commands strictly in order.
 //
 // Owns: delivery tags, publish numbers, consumers by tag, the batches for
-// queues that gather during one turn, and, while a command waits for its
-// answer, everything the client sent behind it.
+// queues that gather during one turn, what a transaction keeps until its commit
+// and, while a command waits for its answer, everything the client sent behind
+// it.
 //
 // Takes: Inbound and CloseChannel from its connection; EnqueueReply Deliver
 // Offer Unused ConsumerCancelled and replies from queues; TopologyReply and

@@ -75,4 +75,5 @@ func (s *state) giveBack() {
 	s.common = common{}
 	s.dropHeld()
 	s.assembler.reset()
+	s.tx = nil
 }

@@ -58,23 +58,33 @@ func (s *state) publish(a *assembler) error {
 			return err
 		}
 	}
-	if s.confirms.on {
-		m.Number = s.confirms.begin()
-	}
 	targets := s.route(x, &m, keys, scan.Headers)
-	s.counts.Publish++
-	if len(targets) == 0 {
-		if a.publish.Mandatory {
-			s.counts.Returned++
-			s.returnUnroutable(&m)
-		} else {
-			s.counts.Dropped++
-		}
-		s.confirms.complete(m.Number)
+	if s.tx != nil {
+		s.tx.publish(&m, targets, a.publish.Mandatory)
 		return nil
 	}
-	s.distribute(&m, targets)
+	if s.confirms.on {
+		m.Number = s.confirms.begin(len(targets))
+	}
+	s.deliverTo(targets, &m, a.publish.Mandatory)
 	return nil
+}
+
+// deliverTo gives a message to its queues, or back if it has none.
+func (s *state) deliverTo(targets []*target, m *message.Message, mandatory bool) {
+	s.counts.Publish++
+	switch {
+	case len(targets) > 0:
+		s.distribute(m, targets)
+	case mandatory:
+		s.counts.Returned++
+		s.returnUnroutable(m)
+	default:
+		s.counts.Dropped++
+	}
+	if s.confirms.on && len(targets) == 0 {
+		s.confirms.complete(m.Number)
+	}
 }
 
 // mayCallItself checks the user-id property: nobody publishes in another's name
@@ -92,7 +102,6 @@ func (s *state) distribute(m *message.Message, targets []*target) {
 	if len(targets) > 1 && m.Size() >= shareFrom {
 		m.Own()
 	}
-	s.confirms.expect(m.Number, len(targets))
 	for _, t := range targets {
 		if t.batch == nil {
 			t.batch = mail.NewEnqueue(s.self, t.queue.PID)

@@ -100,16 +100,21 @@ func (s *state) route(x *topology.Exchange, m *message.Message, more [][]byte, r
 	h.raw = nil
 	c.targets = c.targets[:0]
 	for _, q := range queues {
-		t := s.targets[q]
-		if t == nil {
-			t = &target{queue: q}
-			s.targets[q] = t
-		}
-		c.targets = append(c.targets, t)
+		c.targets = append(c.targets, s.target(q))
 	}
 	c.routed = !h.asked && len(more) == 0
 	c.key = append(c.key[:0], m.RoutingKey...)
 	return c.targets
+}
+
+// target is what gathers for a queue.
+func (s *state) target(q *topology.Queue) *target {
+	t := s.targets[q]
+	if t == nil {
+		t = &target{queue: q}
+		s.targets[q] = t
+	}
+	return t
 }
 
 func (s *state) permit(kind auth.Kind, name string, perm auth.Permission) error {

@@ -38,6 +38,7 @@ type state struct {
 	targets   map[*topology.Queue]*target
 	touched   []*target
 	confirms  confirms
+	tx        *tx // nil: the channel is not transactional
 
 	lastQueue string // most recently declared (DEC-9)
 	consumers map[string]*consumer

@@ -36,6 +36,10 @@ func (s *state) ack(tag uint64, multiple bool, how mail.Settlement, m protocol.M
 	} else if _, ok := s.unacked.Get(tag); !ok {
 		return protocol.ChannelErrorf(protocol.PreconditionFailed, "unknown delivery tag %d", tag).For(m)
 	}
+	if s.tx != nil {
+		s.unacked.TakeRange(first, last, func(tag uint64, u unacked) { s.tx.settle(tag, u, how) })
+		return nil
+	}
 	s.unacked.TakeRange(first, last, func(_ uint64, u unacked) { s.settle(u, how) })
 	s.allow()
 	return nil
@@ -74,10 +78,13 @@ func (s *state) flushSettled() {
 	s.settling = s.settling[:0]
 }
 
-// recover returns everything unacknowledged to its queues [AMQP basic.recover].
+// recover returns everything unacknowledged to its queues [AMQP basic.recover],
+// also in a transaction.
 func (s *state) recover(requeue bool) error {
 	if !requeue {
 		return protocol.ConnectionErrorf(protocol.NotImplemented, "requeue=false")
 	}
-	return s.ack(0, true, mail.Requeue, nil)
+	s.unacked.TakeRange(1, s.unacked.Last(), func(_ uint64, u unacked) { s.settle(u, mail.Requeue) })
+	s.allow()
+	return nil
 }

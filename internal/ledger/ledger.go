@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"math/bits"
+	"slices"
 	"sort"
 )
 
@@ -47,6 +48,28 @@ func (l *Ledger[T]) Append(v T) uint64 {
 func (l *Ledger[T]) Skip() uint64 {
 	l.last++
 	return l.last
+}
+
+// Restore puts a value back under a number that it was taken from.
+func (l *Ledger[T]) Restore(n uint64, v T) {
+	key, bit := n/perBlock, n%perBlock
+	i := l.find(key)
+	if i == len(l.blocks) || l.blocks[i].key != key {
+		b := l.spare
+		if b == nil {
+			b = new(block[T])
+		}
+		l.spare = nil
+		b.key = key
+		l.blocks = slices.Insert(l.blocks, i, b)
+	}
+	b := l.blocks[i]
+	if n == 0 || n > l.last || b.live&(1<<bit) != 0 {
+		panic("ledger: restored a number that was not taken")
+	}
+	b.vals[bit] = v
+	b.live |= 1 << bit
+	l.count++
 }
 
 // Last is the newest number given out, 0 before the first.

@@ -22,6 +22,10 @@ func TestModel(t *testing.T) {
 			if ok != has || got != want {
 				t.Fatalf("seed %d: take %d: %d %v, want %d %v", seed, n, got, ok, want, has)
 			}
+			if ok && r.IntN(4) == 0 {
+				l.Restore(n, got)
+				continue
+			}
 			delete(model, n)
 		case 3:
 			if r.IntN(20) != 0 {
@@ -47,6 +51,12 @@ func TestModel(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Fatalf("seed %d: range %d-%d: %v, want %v", seed, first, last, got, want)
 			}
+			if r.IntN(2) == 0 { // some come back, in any order
+				for _, i := range r.Perm(len(got))[:len(got)/2] {
+					l.Restore(got[i], step)
+					model[got[i]] = step
+				}
+			}
 		}
 		if l.Len() != len(model) {
 			t.Fatalf("seed %d: len %d, want %d", seed, l.Len(), len(model))
@@ -58,6 +68,21 @@ func TestModel(t *testing.T) {
 		}
 		return true
 	})
+}
+
+func TestRestoreOnlyWhatWasTaken(t *testing.T) {
+	var l Ledger[int]
+	l.Append(1)
+	for _, n := range []uint64{0, 1, 2} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%d was restored", n)
+				}
+			}()
+			l.Restore(n, 1)
+		}()
+	}
 }
 
 // One value that is never taken must not keep memory for those that pass it.

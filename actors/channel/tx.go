@@ -1,0 +1,147 @@
+package channel
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+)
+
+// tx is a transactional channel [AMQP 1.9]: what is published and settled waits
+// for tx.commit. As in RabbitMQ the checks and the routing are done before, and
+// the queues are told one after the other: it is not atomic over several.
+type tx struct {
+	publishes []publishing
+	settles   []verdict
+	// While tx.commit waits: how many answers are missing for the publishes from
+	// first to last, and whether one was a refusal.
+	left        int
+	first, last uint64
+	refused     bool
+}
+
+type publishing struct {
+	message   message.Message
+	queues    []*topology.Queue
+	mandatory bool
+}
+
+type verdict struct {
+	tag     uint64
+	unacked unacked
+	how     mail.Settlement
+}
+
+// publish keeps a message in memory of its own.
+func (t *tx) publish(m *message.Message, targets []*target, mandatory bool) {
+	m.Own()
+	p := publishing{message: *m, mandatory: mandatory, queues: make([]*topology.Queue, len(targets))}
+	for i, to := range targets {
+		p.queues[i] = to.queue
+	}
+	t.publishes = append(t.publishes, p)
+}
+
+func (t *tx) settle(tag uint64, u unacked, how mail.Settlement) {
+	t.settles = append(t.settles, verdict{tag, u, how})
+}
+
+// selectTx makes the channel transactional, for good.
+func (s *state) selectTx() error {
+	if s.confirms.on {
+		return protocol.ChannelErrorf(protocol.PreconditionFailed, "cannot switch from confirm to tx mode")
+	}
+	if s.tx == nil {
+		s.tx = &tx{}
+	}
+	s.reply(&protocol.TxSelectOk{})
+	return nil
+}
+
+// selectConfirms is the other choice.
+func (s *state) selectConfirms(m *protocol.ConfirmSelect) error {
+	if s.tx != nil {
+		return protocol.ChannelErrorf(protocol.PreconditionFailed, "cannot switch from tx to confirm mode")
+	}
+	s.confirms.start()
+	if !m.NoWait {
+		s.reply(&protocol.ConfirmSelectOk{})
+	}
+	return nil
+}
+
+func notTransactional() error {
+	return protocol.ChannelErrorf(protocol.PreconditionFailed, "channel is not transactional")
+}
+
+// commit publishes, settles, and waits until the queues have what they are to
+// keep. Deadlines begin now (TTL-12).
+func (s *state) commit(m *protocol.TxCommit) error {
+	t := s.tx
+	if t == nil {
+		return notTransactional()
+	}
+	t.first, t.left, t.refused = t.last+1, 0, false
+	for i := range t.publishes {
+		p := &t.publishes[i]
+		t.last++
+		t.left += len(p.queues)
+		p.message.Number = t.last
+		s.deliverTo(s.targetsOf(p.queues), &p.message, p.mandatory)
+	}
+	for _, x := range t.settles {
+		s.settle(x.unacked, x.how)
+	}
+	t.publishes, t.settles = nil, nil
+	s.allow()
+	if t.left == 0 {
+		s.reply(&protocol.TxCommitOk{})
+		return nil
+	}
+	s.request(m, nil)
+	return nil
+}
+
+// targetsOf are the queues as the present batches know them.
+func (s *state) targetsOf(queues []*topology.Queue) []*target {
+	targets := make([]*target, len(queues))
+	for i, q := range queues {
+		targets[i] = s.target(q)
+	}
+	return targets
+}
+
+// committed counts a queue's answers to a commit; the last ends it.
+func (s *state) committed(r mail.Range, refused bool) {
+	t := s.tx
+	if t == nil || t.left == 0 || r.First < t.first || r.Last > t.last {
+		return
+	}
+	t.left -= int(r.Last - r.First + 1)
+	t.refused = t.refused || refused
+	if t.left > 0 {
+		return
+	}
+	t.left = 0
+	command := s.await.method
+	s.await = nil
+	if t.refused {
+		s.fail(protocol.ChannelErrorf(protocol.PreconditionFailed, "partial tx completion"), command)
+		return
+	}
+	s.reply(&protocol.TxCommitOk{})
+}
+
+// rollback forgets what was published; what was settled is unacknowledged again.
+func (s *state) rollback() error {
+	t := s.tx
+	if t == nil {
+		return notTransactional()
+	}
+	for _, x := range t.settles {
+		s.unacked.Restore(x.tag, x.unacked)
+	}
+	t.publishes, t.settles = nil, nil
+	s.reply(&protocol.TxRollbackOk{})
+	return nil
+}
