@@ -75,7 +75,7 @@ func (c *connection) Receive(ctx actor.Context) {
 			c.leave(ctx)
 		}
 	case *opened:
-		c.becomeRunning(m.session)
+		c.becomeRunning(ctx, m.session)
 	case *openChannel:
 		c.openChannel(ctx, m)
 	case *method0:
@@ -94,7 +94,7 @@ func (c *connection) Receive(ctx actor.Context) {
 	case *mail.PeerGone:
 		c.peerGone(ctx, m.Who)
 	case *mail.CloseConnection:
-		c.closeFor(ctx, m.Err)
+		c.closeFor(ctx, m)
 	case *mail.ConnectionReleased:
 		c.released(ctx)
 	case *mail.DescribeConnection:

@@ -34,7 +34,7 @@ type ending struct {
 	released  bool                      // the vhost was told
 }
 
-func (c *connection) becomeRunning(s *session) {
+func (c *connection) becomeRunning(ctx actor.Context, s *session) {
 	if c.state != starting {
 		return
 	}
@@ -42,6 +42,22 @@ func (c *connection) becomeRunning(s *session) {
 	c.log = c.log.With().Str("vhost", s.vhost.Name).Str("user", s.user.Name).Logger()
 	c.log.Info().Str("client", s.text("connection_name")).Str("product", s.product).Msg("connection opened")
 	c.startPulse()
+	if err := c.outdated(); err != nil {
+		c.fail(ctx, err, false)
+	}
+}
+
+// outdated tells whether the virtual host or the user was deleted during the
+// handshake, before this connection counted as one of theirs.
+func (c *connection) outdated() error {
+	s := c.session
+	if v, ok := c.cfg.VHost(s.vhost.Name); !ok || v != s.vhost {
+		return protocol.ConnectionErrorf(protocol.ConnectionForced, "vhost '%s' is deleted", s.vhost.Name)
+	}
+	if c.cfg.Permissions == nil {
+		return nil
+	}
+	return c.cfg.Permissions.VHostAccess(s.user, s.vhost.Name)
 }
 
 // method0 handles what the client says on channel 0.
@@ -83,9 +99,14 @@ func (c *connection) clientClose(ctx actor.Context) {
 	}
 }
 
-// closeFor ends the connection at somebody else's wish.
-func (c *connection) closeFor(ctx actor.Context, err error) {
-	if c.state == starting {
+// closeFor ends the connection at somebody else's wish, unless that is about
+// other connections.
+func (c *connection) closeFor(ctx actor.Context, m *mail.CloseConnection) {
+	err, s := m.Err, c.session
+	switch {
+	case m.VHost != "" && (s == nil || s.vhost.Name != m.VHost), m.User != "" && (s == nil || s.user.Name != m.User):
+		return
+	case c.state == starting:
 		c.leave(ctx)
 		return
 	}

@@ -18,8 +18,13 @@ type ChannelClosed struct {
 
 // CloseConnection tells a connection to end. From a channel that met a
 // connection exception, from the administrator, or at shutdown. Err is a
-// *protocol.ConnectionError with what the client is told.
-type CloseConnection struct{ Err error }
+// *protocol.ConnectionError with what the client is told. With VHost or User
+// set it is only for connections to that virtual host, or of that user; those
+// that have not logged in yet find out themselves.
+type CloseConnection struct {
+	Err         error
+	VHost, User string
+}
 
 // DescribeConnection asks a connection for ConnectionInfo.
 type DescribeConnection struct{ Request }

@@ -41,8 +41,18 @@ func (l *ListPolicies) Answer(f Fate) (*actor.PID, any) {
 	return l.ReplyTo, &PolicyList{Reply: l.Done(errRegistry)}
 }
 
-// PolicyReply answers SetPolicy and ClearPolicy. Found: there was one of that
-// name before.
+// ForgetVHost drops all policies of a virtual host that is deleted. From the
+// administrator; PolicyReply comes back.
+type ForgetVHost struct {
+	Request
+	Name string
+}
+
+// Answer implements Answerable.
+func (f *ForgetVHost) Answer(Fate) (*actor.PID, any) { return f.policyAnswer() }
+
+// PolicyReply answers SetPolicy, ClearPolicy and ForgetVHost. Found: there was
+// one of that name before.
 type PolicyReply struct {
 	Reply
 	Found bool

@@ -160,6 +160,19 @@ func (r *ReleaseConnection) Answer(Fate) (*actor.PID, any) {
 	return r.ReplyTo, &ConnectionReleased{Reply: r.Done(nil)}
 }
 
+// EndVHost deletes everything in a virtual host and ends its actor. From the
+// root; VHostEnded comes back right before the actor ends. Commands that come
+// later find the virtual host gone.
+type EndVHost struct{ Request }
+
+// Answer implements Answerable.
+func (e *EndVHost) Answer(Fate) (*actor.PID, any) {
+	return e.ReplyTo, &VHostEnded{Reply: e.Done(nil)}
+}
+
+// VHostEnded answers EndVHost.
+type VHostEnded struct{ Reply }
+
 // ApplyPolicies gives a vhost its policies. From the registry;
 // ApplyPoliciesReply comes back when every affected queue was sent its settings
 // and every affected exchange has published (DESIGN §5a.15). A version that is

@@ -36,6 +36,8 @@ func (r *registry) Receive(ctx actor.Context) {
 	case *mail.ClearPolicy:
 		s.clear(m)
 		r.log(m.VHost, m.Name, m.Operator).Msg("policy cleared")
+	case *mail.ForgetVHost:
+		s.forgetVHost(m)
 	case *mail.ListPolicies:
 		s.list(m)
 	case *mail.VHostStarted:

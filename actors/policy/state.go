@@ -115,6 +115,18 @@ func (s *state) settle(v *vhost) {
 	v.waiting = slices.Delete(v.waiting, 0, n)
 }
 
+// forgetVHost drops the policies of a deleted vhost. One of that name that is
+// still there keeps those that it has; nobody waits for it any more.
+func (s *state) forgetVHost(m *mail.ForgetVHost) {
+	if v := s.vhosts[m.Name]; v != nil {
+		s.forget(v)
+		v.confirmed = v.change
+		s.settle(v)
+		delete(s.vhosts, m.Name)
+	}
+	s.send(m.ReplyTo, &mail.PolicyReply{Reply: m.Done(nil)})
+}
+
 // started gives a vhost its policies. What waits for its predecessor waits for
 // these.
 func (s *state) started(name string, pid mail.Address) {

@@ -6,7 +6,7 @@
 //
 // Takes: DeclareQueue DeleteQueue DeclareExchange DeleteExchange Bind Unbind
 // from channels; ReleaseConnection from connections; ApplyPolicies from the
-// policy registry; QueueRetiring QueueDeleteRefused from its queues;
+// policy registry; EndVHost from the root; QueueRetiring QueueDeleteRefused from its queues;
 // ExchangeUnused BindingsForgotten ExchangeDeleteReply ExchangeConfigured from
 // its exchanges; sweepOn from itself. Sends: the answers to those, except that a
 // queue itself answers what was forwarded to it, and an exchange what became an

@@ -15,7 +15,7 @@ import (
 func (v *vhost) declareQueue(m *mail.DeclareQueue) {
 	d := *m
 	d.Name = plain(d.Name)
-	d.Arguments = policies.WithQueueType(d.Arguments, d.Durable, d.Exclusive, d.AutoDelete, "")
+	d.Arguments = policies.WithQueueType(d.Arguments, d.Durable, d.Exclusive, d.AutoDelete, v.cfg.VHost.DefaultQueueType())
 	serverNamed := d.Name == "" && !d.Passive
 	if serverNamed {
 		d.Name = v.freeName()

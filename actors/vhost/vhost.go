@@ -22,6 +22,8 @@ type Config struct {
 	SystemExchanges []mail.DeclareExchange
 	// Registry is told VHostStarted, nil for nobody.
 	Registry *actor.PID
+	// Close closes the actor's mailbox and returns what is left in it.
+	Close func() []any
 	// Log carries the name of the virtual host.
 	Log zerolog.Logger
 }
@@ -59,8 +61,10 @@ type vhost struct {
 	asked       uint64        // number of the last question
 	policies    *policies.Set // the newest
 	sweep       sweep
-	failure     any  // what a command panicked with in this turn
-	stopping    bool // children end because this actor does
+	failure     any            // what a command panicked with in this turn
+	ending      *mail.EndVHost // nil while it lives
+	deleted     bool           // when it ends: no queue is left
+	stopping    bool           // children end because this actor does
 }
 
 // New makes the actor.
@@ -86,6 +90,9 @@ func (v *vhost) Receive(ctx actor.Context) {
 
 func (v *vhost) handle(what any) {
 	defer v.guard(what)
+	if v.ending != nil && v.refuse(what) {
+		return
+	}
 	switch m := what.(type) {
 	case *mail.DeclareQueue:
 		v.declareQueue(m)
@@ -103,6 +110,8 @@ func (v *vhost) handle(what any) {
 		v.releaseConnection(m)
 	case *mail.ApplyPolicies:
 		v.applyPolicies(m)
+	case *mail.EndVHost:
+		v.deleteAll(m)
 	case sweepOn:
 		v.sweepOn()
 	default:
@@ -172,6 +181,7 @@ func (v *vhost) peerGone(who *actor.PID) {
 	if o := v.owners[who.Id]; o != nil {
 		v.releaseOwner(o, nil)
 	}
+	v.leave()
 }
 
 func (v *vhost) publish(d *topology.Directory) {

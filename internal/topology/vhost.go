@@ -16,6 +16,8 @@ type VHost struct {
 	// DeadLetter is the dead-letter actor of this vhost.
 	DeadLetter *actor.PID
 
+	defaultQueueType atomic.Pointer[string]
+
 	directory  atomic.Pointer[Directory]
 	generation atomic.Uint64
 }
@@ -26,6 +28,17 @@ func NewVHost(name string) *VHost {
 	v.directory.Store(&Directory{})
 	return v
 }
+
+// DefaultQueueType is the type of queues that are declared without one: "classic", "quorum", or "" for the broker's default.
+func (v *VHost) DefaultQueueType() string {
+	if kind := v.defaultQueueType.Load(); kind != nil {
+		return *kind
+	}
+	return ""
+}
+
+// SetDefaultQueueType takes effect with the next declare.
+func (v *VHost) SetDefaultQueueType(kind string) { v.defaultQueueType.Store(&kind) }
 
 // Directory is the current snapshot of the names. Never nil.
 func (v *VHost) Directory() *Directory { return v.directory.Load() }

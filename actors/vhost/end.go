@@ -1,0 +1,62 @@
+package vhost
+
+import (
+	"maps"
+	"slices"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/topology"
+)
+
+// deleteAll begins the end of the virtual host. Every queue says its farewell,
+// so that whoever waits for one gets an answer; exchanges have nothing to say
+// and end with the actor.
+func (v *vhost) deleteAll(m *mail.EndVHost) {
+	if v.ending != nil {
+		return // there is one root, which asks once
+	}
+	v.ending = m
+	g := newGather(func() {
+		v.deleted = true
+		v.leave()
+	})
+	for _, q := range slices.Collect(maps.Values(v.queues)) {
+		g.begin()
+		q.gone = append(q.gone, g.end)
+		q.doomed = true
+		if q.phase == live {
+			v.end(q, &mail.DeleteQueue{Name: q.queue.Name, VHost: v.cfg.VHost.Name})
+		}
+	}
+	g.end()
+}
+
+// refuse answers commands that come, or were parked, when nothing is made or
+// found any more.
+func (v *vhost) refuse(what any) bool {
+	switch what.(type) {
+	case *mail.DeclareQueue, *mail.DeleteQueue, *mail.DeclareExchange, *mail.DeleteExchange, *mail.Bind, *mail.Unbind:
+		mail.AnswerAll(v.ctx, []any{what}, mail.Gone)
+		return true
+	}
+	return false
+}
+
+// leave stops the actor once no queue is left, also none that still has mail to
+// answer: stopping the parent would overtake that (DESIGN §5a.1).
+func (v *vhost) leave() {
+	if !v.deleted || v.stopping || len(v.ctx.Children()) > len(v.children) {
+		return
+	}
+	v.stopping = true
+	for _, x := range slices.Collect(maps.Values(v.exchanges)) {
+		v.answerFor(x)
+		v.unpark(&x.name)
+	}
+	v.publish(&topology.Directory{})
+	v.reply(v.ending.Request, &mail.VHostEnded{Reply: v.ending.Done(nil)})
+	if v.cfg.Close != nil {
+		mail.AnswerAll(v.ctx, v.cfg.Close(), mail.Gone)
+	}
+	v.ctx.Stop(v.ctx.Self())
+}
