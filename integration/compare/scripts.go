@@ -1,0 +1,13 @@
+package main
+
+// scripts are all scripts, in the order of the report.
+func scripts() []script {
+	return join(
+		connectionScripts, channelScripts,
+		exchangeScripts, queueScripts, argumentScripts, bindingScripts,
+		publishScripts, confirmScripts, getScripts, consumeScripts, settleScripts, txScripts,
+		ttlScripts, leaseScripts, deadLetterScripts, purgeScripts,
+		alternateScripts, routingScripts, copyScripts,
+		priorityScripts, overflowScripts, replyScripts, queueTypeScripts, raceScripts,
+	)
+}
