@@ -9,6 +9,7 @@ import (
 func TestModel(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 1))
+	t.Log("seed", seed)
 	var l Ledger[int]
 	model := map[uint64]int{}
 	for step := range 20000 {
@@ -28,34 +29,8 @@ func TestModel(t *testing.T) {
 			}
 			delete(model, n)
 		case 3:
-			if r.IntN(20) != 0 {
-				continue
-			}
-			first := r.Uint64N(l.Last() + 1)
-			last := first + r.Uint64N(300)
-			var got []uint64
-			l.TakeRange(first, last, func(n uint64, v int) {
-				if model[n] != v {
-					t.Fatalf("seed %d: %d holds %d, want %d", seed, n, v, model[n])
-				}
-				got = append(got, n)
-			})
-			var want []uint64
-			for n := range model {
-				if n >= first && n <= last {
-					want = append(want, n)
-					delete(model, n)
-				}
-			}
-			slices.Sort(want)
-			if !slices.Equal(got, want) {
-				t.Fatalf("seed %d: range %d-%d: %v, want %v", seed, first, last, got, want)
-			}
-			if r.IntN(2) == 0 { // some come back, in any order
-				for _, i := range r.Perm(len(got))[:len(got)/2] {
-					l.Restore(got[i], step)
-					model[got[i]] = step
-				}
+			if r.IntN(20) == 0 {
+				takeRange(t, r, &l, model, step)
 			}
 		}
 		if l.Len() != len(model) {
@@ -68,6 +43,37 @@ func TestModel(t *testing.T) {
 		}
 		return true
 	})
+}
+
+// takeRange takes a range in both, and gives some of it back in any order.
+func takeRange(t *testing.T, r *rand.Rand, l *Ledger[int], model map[uint64]int, step int) {
+	t.Helper()
+	first := r.Uint64N(l.Last() + 1)
+	last := first + r.Uint64N(300)
+	var got []uint64
+	l.TakeRange(first, last, func(n uint64, v int) {
+		if model[n] != v {
+			t.Fatalf("%d holds %d, want %d", n, v, model[n])
+		}
+		got = append(got, n)
+	})
+	var want []uint64
+	for n := range model {
+		if n >= first && n <= last {
+			want = append(want, n)
+			delete(model, n)
+		}
+	}
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Fatalf("range %d-%d: %v, want %v", first, last, got, want)
+	}
+	if r.IntN(2) == 0 {
+		for _, i := range r.Perm(len(got))[:len(got)/2] {
+			l.Restore(got[i], step)
+			model[got[i]] = step
+		}
+	}
 }
 
 func TestRestoreOnlyWhatWasTaken(t *testing.T) {
