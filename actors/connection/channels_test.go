@@ -68,7 +68,7 @@ func TestChannelOpenTwice(t *testing.T) {
 	running(t, nil, func(r *rig) {
 		r.openChannel(1)
 		r.sendMethods(1, &protocol.ChannelOpen{})
-		r.expectClose(503, "COMMAND_INVALID - second 'channel.open' seen", 20, 10)
+		r.expectClose(504, "CHANNEL_ERROR - second 'channel.open' seen", 20, 10)
 	})
 }
 

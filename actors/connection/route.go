@@ -31,7 +31,7 @@ func (r *reader) route(f protocol.Frame) (*link, error) {
 	}
 	switch _, method, _ := protocol.MethodKey(f.Payload); method {
 	case 10:
-		return nil, protocol.ConnectionErrorf(protocol.CommandInvalid,
+		return nil, protocol.ConnectionErrorf(protocol.ChannelErr,
 			"second 'channel.open' seen").For(&protocol.ChannelOpen{})
 	case 40, 41: // close, close-ok: the last that the channel hears
 		l.closing = true
