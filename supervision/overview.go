@@ -118,6 +118,9 @@ func (n *Node) Exchanges(ctx context.Context, vhost string) ([]admin.Exchange, e
 	return all, nil
 }
 
+// NodeName implements admin.Host.
+func (n *Node) NodeName() string { return n.cfg.Name }
+
 // Machine implements admin.Host.
 func (n *Node) Machine(context.Context) (admin.Machine, error) {
 	m := measure(".")

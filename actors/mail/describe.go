@@ -57,7 +57,7 @@ type QueueConsumer struct {
 	NoAck     bool
 	Exclusive bool
 	Active    bool // gets messages; not those who wait behind a single active consumer
-	Prefetch  int // 0 for any number
+	Prefetch  int  // 0 for any number
 	Arguments protocol.Table
 }
 

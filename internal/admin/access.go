@@ -34,6 +34,14 @@ func policymaker(a *api, user auth.User, vhost string) string {
 	return "User not authorised to access object"
 }
 
+// monitor may see what belongs to others.
+func monitor(_ *api, user auth.User, _ string) string {
+	if user.HasTag("administrator") || user.HasTag("monitoring") {
+		return ""
+	}
+	return "Not monitor user"
+}
+
 // administrator may do everything.
 func administrator(_ *api, user auth.User, _ string) string {
 	if user.HasTag("administrator") {
@@ -56,6 +64,12 @@ type request struct {
 	w           http.ResponseWriter
 	user        auth.User
 	vhost, name string // from the path, "" if it has none
+}
+
+// part is a part of the path, "" if it has none of that name.
+func (r *request) part(name string) string {
+	part, _ := url.PathUnescape(r.PathValue(name)) // it was parsed before
+	return part
 }
 
 // guard lets those through who are known and whom the rule allows, with a bound

@@ -216,10 +216,11 @@ func TestMethodsAndHeaders(t *testing.T) {
 	}{
 		{"POST", "/api/policies", 405, "HEAD, GET, OPTIONS"},
 		{"POST", "/api/policies/%2F/p", 405, "HEAD, GET, PUT, DELETE, OPTIONS"},
-		{"OPTIONS", "/api/queues/%2F/q", 200, "HEAD, GET, OPTIONS"},
+		{"OPTIONS", "/api/queues/%2F/q", 200, "HEAD, GET, PUT, DELETE, OPTIONS"},
+		{"GET", "/api/queues/%2F/q/get", 405, "POST, OPTIONS"},
 		{"HEAD", "/api/queues", 200, ""},
 		{"GET", "/api/nothing", 404, ""},
-		{"GET", "/api/queues/%2F/q/bindings", 404, ""},
+		{"GET", "/api/queues/%2F/q/nothing", 404, ""},
 	} {
 		w := do(t, h, guest, test.method, test.path, "")
 		if w.Code != test.status || w.Header().Get("Allow") != test.allow {
@@ -262,10 +263,12 @@ func TestQueues_POL11(t *testing.T) {
 		`"durable":false,"effective_policy_definition":{"expires":3600000,"message-ttl":400000},"exclusive":true,` +
 		`"message_bytes_ready":0,"messages":7,"messages_ready":5,"messages_unacknowledged":2,"name":"orders.q",` +
 		`"operator_policy":"op","policy":"ttl","state":"running","type":"classic","vhost":"/"}`
+	const columns = "?columns=arguments,auto_delete,consumers,durable,effective_policy_definition,exclusive," +
+		"message_bytes_ready,messages,messages_ready,messages_unacknowledged,name,operator_policy,policy,state,type,vhost"
 	run(t, NewHandler(f, users, zerolog.Nop()), []step{
-		{"GET", "/api/queues", "", 200, `[` + dead + `,` + orders + `]`},
-		{"GET", "/api/queues/%2F", "", 200, `[` + dead + `,` + orders + `]`},
-		{"GET", "/api/queues/%2F/dead", "", 200, dead},
+		{"GET", "/api/queues" + columns, "", 200, `[` + dead + `,` + orders + `]`},
+		{"GET", "/api/queues/%2F" + columns, "", 200, `[` + dead + `,` + orders + `]`},
+		{"GET", "/api/queues/%2F/dead" + columns, "", 200, dead},
 		{"GET", "/api/queues/%2F/gone", "", 404, absent},
 		{"GET", "/api/queues/nowhere", "", 404, absent},
 		{"GET", "/api/vhosts/nowhere", "", 404, absent},
@@ -300,7 +303,7 @@ func TestOverviewAndWhoAmI(t *testing.T) {
 		`"rabbitmq_version":"4.0.5"`, `"management_version":"4.0.5"`, `"product_name":"Candlemark"`, `"product_version":"0.1.0"`,
 		`"cluster_name":"candle"`, `"node":"candlemark@here"`,
 		`"object_totals":{"channels":2,"consumers":3,"exchanges":8,"queues":5,"connections":1}`,
-		`"queue_totals":{"messages":17,"messages_ready":7,"messages_unacknowledged":10}`,
+		`"queue_totals":{"messages":17,"messages_ready":7,"messages_unacknowledged":10,`,
 		`{"name":"topic","description":"AMQP topic exchange, as per the AMQP specification","enabled":true}`,
 		`"listeners":[{"node":"candlemark@here","protocol":"amqp","ip_address":"127.0.0.1","port":5672}]`,
 	} {

@@ -48,7 +48,10 @@ type Channel struct {
 	Confirm                         bool
 	Prefetch, GlobalPrefetch        int // 0 for none
 	Consumers, Unacked, Unconfirmed int
-	Counts                          Counts
+	// Of a transaction that is not committed.
+	Transactional                bool
+	Uncommitted, AcksUncommitted int
+	Counts                       Counts
 }
 
 // Consumer is what the API shows of a consumer.

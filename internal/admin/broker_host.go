@@ -4,6 +4,8 @@ import "context"
 
 // Host is the part of the broker that knows the machine it runs on.
 type Host interface {
+	// NodeName is "candlemark@host".
+	NodeName() string
 	// Machine measures what the process uses and may use.
 	Machine(ctx context.Context) (Machine, error)
 }

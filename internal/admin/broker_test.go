@@ -26,6 +26,8 @@ func newFake(vhosts ...string) *fake {
 	return f
 }
 
+func (f *fake) NodeName() string { return "candlemark@here" }
+
 func (f *fake) SetPolicy(_ context.Context, p *policies.Policy) (bool, error) {
 	set := f.sets[p.VHost]
 	found := set.Lookup(p.Operator, p.Name) != nil

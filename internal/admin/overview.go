@@ -9,26 +9,35 @@ import (
 // on it (DESIGN §9).
 const rabbitVersion = "4.0.5"
 
-// overviewItem is the JSON form of the whole broker. There are no rates: the
-// broker keeps no history, and says so with disable_stats.
+// ratesMode: rates are made of two looks, see rates.
+const ratesMode = "basic"
+
+// overviewItem is the JSON form of the whole broker.
 type overviewItem struct {
-	ManagementVersion    string         `json:"management_version"`
-	RatesMode            string         `json:"rates_mode"`
-	ExchangeTypes        []exchangeType `json:"exchange_types"`
-	ProductVersion       string         `json:"product_version"`
-	ProductName          string         `json:"product_name"`
-	RabbitVersion        string         `json:"rabbitmq_version"`
-	ClusterName          string         `json:"cluster_name"`
-	ClusterTags          struct{}       `json:"cluster_tags"`
-	NodeTags             struct{}       `json:"node_tags"`
-	DisableStats         bool           `json:"disable_stats"`
-	DefaultQueueType     string         `json:"default_queue_type"`
-	OperatorPoliciesOpen bool           `json:"is_op_policy_updating_enabled"`
-	EnableQueueTotals    bool           `json:"enable_queue_totals"`
-	QueueTotals          queueTotals    `json:"queue_totals"`
-	ObjectTotals         objectTotals   `json:"object_totals"`
-	Node                 string         `json:"node"`
-	Listeners            []listenerItem `json:"listeners"`
+	ManagementVersion    string           `json:"management_version"`
+	RatesMode            string           `json:"rates_mode"`
+	Retention            map[string][]int `json:"sample_retention_policies"`
+	ExchangeTypes        []exchangeType   `json:"exchange_types"`
+	ProductVersion       string           `json:"product_version"`
+	ProductName          string           `json:"product_name"`
+	RabbitVersion        string           `json:"rabbitmq_version"`
+	ClusterName          string           `json:"cluster_name"`
+	ClusterTags          struct{}         `json:"cluster_tags"`
+	NodeTags             struct{}         `json:"node_tags"`
+	ErlangVersion        string           `json:"erlang_version"` // "": there is none
+	ErlangFull           string           `json:"erlang_full_version"`
+	DisableStats         bool             `json:"disable_stats"`
+	DefaultQueueType     string           `json:"default_queue_type"`
+	OperatorPoliciesOpen bool             `json:"is_op_policy_updating_enabled"`
+	EnableQueueTotals    bool             `json:"enable_queue_totals"`
+	Stats                messageStats     `json:"message_stats"`
+	Churn                churnItem        `json:"churn_rates"`
+	QueueTotals          ratedTotals      `json:"queue_totals"`
+	ObjectTotals         objectTotals     `json:"object_totals"`
+	EventQueue           int              `json:"statistics_db_event_queue"`
+	Node                 string           `json:"node"`
+	Listeners            []listenerItem   `json:"listeners"`
+	Contexts             []contextItem    `json:"contexts"`
 }
 
 type exchangeType struct {
@@ -41,6 +50,42 @@ type queueTotals struct {
 	Messages int `json:"messages"`
 	Ready    int `json:"messages_ready"`
 	Unacked  int `json:"messages_unacknowledged"`
+}
+
+// ratedTotals are totals with how fast they change.
+type ratedTotals struct {
+	queueTotals
+	MessagesRate rate `json:"messages_details"`
+	ReadyRate    rate `json:"messages_ready_details"`
+	UnackedRate  rate `json:"messages_unacknowledged_details"`
+}
+
+// churnItem is what came and went.
+type churnItem struct {
+	ChannelsClosed     uint64 `json:"channel_closed"`
+	ChannelsClosedRate rate   `json:"channel_closed_details"`
+	Channels           uint64 `json:"channel_created"`
+	ChannelsRate       rate   `json:"channel_created_details"`
+	Closed             uint64 `json:"connection_closed"`
+	ClosedRate         rate   `json:"connection_closed_details"`
+	Connections        uint64 `json:"connection_created"`
+	ConnectionsRate    rate   `json:"connection_created_details"`
+	Made               uint64 `json:"queue_created"`
+	MadeRate           rate   `json:"queue_created_details"`
+	Declared           uint64 `json:"queue_declared"`
+	DeclaredRate       rate   `json:"queue_declared_details"`
+	Deleted            uint64 `json:"queue_deleted"`
+	DeletedRate        rate   `json:"queue_deleted_details"`
+}
+
+func (a *api) churnItem(c Churn) churnItem {
+	f := a.rates.of("churn", float64(c.ChannelsClosed), float64(c.ChannelsOpened), float64(c.ConnectionsClosed),
+		float64(c.ConnectionsOpened), float64(c.QueuesMade), float64(c.QueuesGone))
+	return churnItem{
+		ChannelsClosed: c.ChannelsClosed, ChannelsClosedRate: f[0], Channels: c.ChannelsOpened, ChannelsRate: f[1],
+		Closed: c.ConnectionsClosed, ClosedRate: f[2], Connections: c.ConnectionsOpened, ConnectionsRate: f[3],
+		Made: c.QueuesMade, MadeRate: f[4], Declared: c.QueuesMade, DeclaredRate: f[4], Deleted: c.QueuesGone, DeletedRate: f[5],
+	}
 }
 
 type objectTotals struct {
@@ -64,18 +109,24 @@ func (a *api) overview(r *request) {
 		a.refuse(r, err)
 		return
 	}
+	f := a.rates.of("totals", float64(o.Ready+o.Unacked), float64(o.Ready), float64(o.Unacked))
 	item := overviewItem{
-		ManagementVersion: rabbitVersion, RatesMode: "none", ExchangeTypes: exchangeTypes(),
+		ManagementVersion: rabbitVersion, RatesMode: ratesMode, ExchangeTypes: exchangeTypes(),
+		Retention:      map[string][]int{"global": {600}, "basic": {600}, "detailed": {600}},
 		ProductVersion: o.ProductVersion, ProductName: "Candlemark", RabbitVersion: rabbitVersion,
-		ClusterName: o.ClusterName, DisableStats: true, DefaultQueueType: "classic", OperatorPoliciesOpen: true,
-		EnableQueueTotals: true, QueueTotals: queueTotals{o.Ready + o.Unacked, o.Ready, o.Unacked},
+		ClusterName: o.ClusterName, DefaultQueueType: "classic", OperatorPoliciesOpen: true,
+		Stats: a.rates.stats("all", o.Counts), Churn: a.churnItem(o.Churn),
+		QueueTotals:  ratedTotals{queueTotals{o.Ready + o.Unacked, o.Ready, o.Unacked}, f[0], f[1], f[2]},
 		ObjectTotals: objectTotals{o.Channels, o.Consumers, o.Exchanges, o.Queues, o.Connections},
-		Node:         o.Node, Listeners: make([]listenerItem, len(o.Listeners)),
+		Node:         o.Node, Listeners: make([]listenerItem, len(o.Listeners)), Contexts: contexts(&o),
+	}
+	for i := range item.Contexts {
+		item.Contexts[i].Node = o.Node
 	}
 	for i, l := range o.Listeners {
 		item.Listeners[i] = listenerItem{o.Node, l.Protocol, l.Address, l.Port}
 	}
-	answer(r.w, http.StatusOK, item)
+	one(r, item)
 }
 
 func exchangeTypes() []exchangeType {

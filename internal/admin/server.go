@@ -42,19 +42,22 @@ type api struct {
 	broker Broker
 	users  Users
 	log    zerolog.Logger
+	node   string // its name
+	rates  rates
 }
 
 // NewHandler makes the handler of everything below /api/.
 func NewHandler(broker Broker, users Users, log zerolog.Logger) http.Handler {
-	a := &api{broker, users, log}
+	a := &api{broker: broker, users: users, log: log, node: broker.NodeName()}
 	mux := http.NewServeMux()
 	mux.Handle("/api/overview", methods{"GET": a.guard(anybody, a.overview)})
 	mux.Handle("/api/whoami", methods{"GET": a.guard(anybody, a.whoAmI)})
 	mux.Handle("/api/vhosts", methods{"GET": a.guard(anybody, a.vhosts)})
 	mux.Handle("/api/vhosts/{vhost}", methods{"GET": a.guard(visitor, a.vhost)})
-	mux.Handle("/api/queues", methods{"GET": a.guard(anybody, a.queues)})
-	mux.Handle("/api/queues/{vhost}", methods{"GET": a.guard(visitor, a.queues)})
-	mux.Handle("/api/queues/{vhost}/{name}", methods{"GET": a.guard(visitor, a.queue)})
+	a.queuePaths(mux)
+	a.topologyPaths(mux)
+	a.clientPaths(mux)
+	a.nodePaths(mux)
 	a.policyPaths(mux, "/api/policies", false, policymaker)
 	a.policyPaths(mux, "/api/operator-policies", true, administrator)
 	mux.Handle("/api/", http.HandlerFunc(notFound))
@@ -106,12 +109,15 @@ func (m methods) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	allow := []string{}
-	for _, name := range [...]string{"GET", "PUT", "DELETE"} {
+	for _, name := range [...]string{"GET", "PUT", "POST", "DELETE"} {
 		if m[name] != nil {
 			allow = append(allow, name)
 		}
 	}
-	w.Header().Set("Allow", "HEAD, "+strings.Join(allow, ", ")+", OPTIONS")
+	if m["GET"] != nil {
+		allow = append([]string{"HEAD"}, allow...)
+	}
+	w.Header().Set("Allow", strings.Join(append(allow, "OPTIONS"), ", "))
 	if method != http.MethodOptions {
 		w.WriteHeader(http.StatusMethodNotAllowed)
 	}

@@ -1,0 +1,252 @@
+package admin
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Limits on what a client may ask of a list.
+const (
+	defaultPage   = 100
+	largestPage   = 500
+	longestFilter = 1024 // characters of a regular expression
+)
+
+// view is how a client wants to see a list: sorted, filtered by name, a page of
+// it, only some columns. Paths name what is inside by dots.
+type view struct {
+	columns     [][]string // nil for all
+	sort        []string   // path, nil for the order it has
+	reverse     bool
+	page, size  int // page 0: all of it
+	name        string
+	use         bool // name is a regular expression
+	badFilter   bool
+	filter      *regexp.Regexp
+	lowerFilter string
+}
+
+// viewOf reads the query; reason is what to tell about one that is wrong.
+func viewOf(q url.Values) (v view, reason string) {
+	for _, column := range strings.FieldsFunc(q.Get("columns"), func(r rune) bool { return r == ',' }) {
+		v.columns = append(v.columns, path(column))
+	}
+	v.sort, v.reverse = path(q.Get("sort")), q.Get("sort_reverse") == "true"
+	page, size := q.Get("page"), q.Get("page_size")
+	if page == "" {
+		return v, ""
+	}
+	var badPage, badSize error
+	v.size = defaultPage
+	v.page, badPage = strconv.Atoi(page)
+	if size != "" {
+		v.size, badSize = strconv.Atoi(size)
+	}
+	if badPage != nil || badSize != nil {
+		return v, "Pagination parameters are invalid"
+	}
+	if v.page < 1 || v.size < 1 || v.size > largestPage {
+		return v, fmt.Sprintf("Invalid pagination parameters: page number %d, page size %d", v.page, v.size)
+	}
+	v.name, v.use = q.Get("name"), q.Get("use_regex") == "true"
+	if v.use {
+		if len(v.name) > longestFilter {
+			return v, "name filter regex is too long"
+		}
+		filter, err := regexp.Compile("(?i)" + v.name)
+		v.filter, v.badFilter = filter, err != nil // one that is none matches nothing
+	}
+	v.lowerFilter = strings.ToLower(v.name)
+	return v, ""
+}
+
+func path(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == '.' })
+}
+
+// keeps tells whether an item of that name is shown.
+func (v *view) keeps(name string) bool {
+	switch {
+	case v.name == "":
+		return true
+	case v.badFilter:
+		return false
+	case v.use:
+		return v.filter.MatchString(name)
+	}
+	return strings.Contains(strings.ToLower(name), v.lowerFilter)
+}
+
+// pageItem is the form of a page of a list.
+type pageItem struct {
+	Filtered int `json:"filtered_count"`
+	Count    int `json:"item_count"`
+	Items    any `json:"items"`
+	Page     int `json:"page"`
+	Pages    int `json:"page_count"`
+	Size     int `json:"page_size"`
+	Total    int `json:"total_count"`
+}
+
+// list answers with items, which are in the order of the default sort. name is
+// what a filter looks at.
+func list[T any](r *request, items []T, name func(*T) string) {
+	v, reason := viewOf(r.URL.Query())
+	if reason != "" {
+		what := "invalid_pagination_parameters"
+		if strings.HasPrefix(reason, "Pagination") {
+			what = "bad_request"
+		}
+		fail(r.w, http.StatusBadRequest, what, reason)
+		return
+	}
+	total := len(items)
+	if v.page > 0 {
+		items = slices.DeleteFunc(items, func(item T) bool { return !v.keeps(name(&item)) })
+	}
+	if len(v.sort) > 0 {
+		items = sorted(items, v.sort)
+	}
+	if v.reverse {
+		slices.Reverse(items)
+	}
+	if v.page == 0 {
+		answer(r.w, http.StatusOK, v.cut(items))
+		return
+	}
+	start := (v.page - 1) * v.size
+	if start > len(items) {
+		fail(r.w, http.StatusBadRequest, "page_out_of_range",
+			fmt.Sprintf("Page out of range, page: %d page size: %d, len: %d", v.page, v.size, len(items)))
+		return
+	}
+	part := items[start:min(start+v.size, len(items))]
+	answer(r.w, http.StatusOK, pageItem{
+		Filtered: len(items), Count: len(part), Items: v.cut(part), Page: v.page,
+		Pages: (len(items) + v.size - 1) / v.size, Size: v.size, Total: total,
+	})
+}
+
+// cut is items with the wanted columns only, or as they are.
+func (v *view) cut(items any) any {
+	if v.columns == nil {
+		return items
+	}
+	list := []any{}
+	for _, item := range generic(items).([]any) {
+		list = append(list, pick(item, v.columns))
+	}
+	return list
+}
+
+// pick is what columns name of a value.
+func pick(value any, columns [][]string) any {
+	switch value := value.(type) {
+	case map[string]any:
+		picked := map[string]any{}
+		for key, inside := range value {
+			var below [][]string
+			wanted, whole := false, false
+			for _, c := range columns {
+				if len(c) > 0 && c[0] == key {
+					wanted, whole = true, whole || len(c) == 1
+					below = append(below, c[1:])
+				}
+			}
+			switch {
+			case whole:
+				picked[key] = inside
+			case wanted:
+				picked[key] = pick(inside, below)
+			}
+		}
+		return picked
+	case []any:
+		list := make([]any, len(value))
+		for i := range value {
+			list[i] = pick(value[i], columns)
+		}
+		return list
+	}
+	return value
+}
+
+// generic is a value as its JSON form reads.
+func generic(v any) any {
+	d := json.NewDecoder(bytes.NewReader(encode(v)))
+	d.UseNumber()
+	var g any
+	if err := d.Decode(&g); err != nil {
+		panic(err) // it was just encoded
+	}
+	return g
+}
+
+// sorted orders items by what the path leads to; what has nothing there counts
+// as 0, as in RabbitMQ.
+func sorted[T any](items []T, path []string) []T {
+	type keyed struct {
+		key  any
+		item T
+	}
+	all := make([]keyed, len(items))
+	for i, item := range items {
+		all[i] = keyed{at(generic(item), path), item}
+	}
+	slices.SortStableFunc(all, func(a, b keyed) int { return compare(a.key, b.key) })
+	for i := range all {
+		items[i] = all[i].item
+	}
+	return items
+}
+
+func at(value any, path []string) any {
+	for _, key := range path {
+		m, _ := value.(map[string]any)
+		value = m[key]
+	}
+	if value == nil {
+		return json.Number("0")
+	}
+	return value
+}
+
+// compare orders numbers before truths before lists and objects before texts.
+func compare(a, b any) int {
+	rank := func(v any) int {
+		switch v.(type) {
+		case json.Number:
+			return 0
+		case bool:
+			return 1
+		case string:
+			return 3
+		}
+		return 2
+	}
+	if c := cmp.Compare(rank(a), rank(b)); c != 0 {
+		return c
+	}
+	switch a := a.(type) {
+	case json.Number:
+		x, _ := a.Float64()
+		y, _ := b.(json.Number).Float64()
+		return cmp.Compare(x, y)
+	case bool:
+		if a == b.(bool) {
+			return 0
+		}
+		return map[bool]int{false: -1, true: 1}[a]
+	case string:
+		return cmp.Compare(a, b.(string))
+	}
+	return bytes.Compare(encode(a), encode(b))
+}
