@@ -1,0 +1,310 @@
+package supervision_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"candlemark/internal/testkit"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+var seedFlag = flag.Uint64("seed", 0, "of the random tests; 0 for any")
+
+// model is what a queue with a dead-letter queue behind it is, in the plainest
+// form: a list, searched from the front. Times are ms.
+type model struct {
+	now         int64
+	ttl, length int64 // the queue's, -1 for none
+	all         []*entry
+	dead        []string // body and reason, in the order of death
+}
+
+type entry struct {
+	body        string
+	deadline    int64 // 1<<62 for none
+	held        bool
+	redelivered bool
+}
+
+func (m *model) kill(e *entry, reason string) {
+	m.all = slices.DeleteFunc(m.all, func(x *entry) bool { return x == e })
+	m.dead = append(m.dead, e.body+" "+reason)
+}
+
+// due is the ready message that expires next, the first of several at once.
+func (m *model) due() (next *entry) {
+	for _, e := range m.all {
+		if !e.held && e.deadline <= m.now && (next == nil || e.deadline < next.deadline) {
+			next = e
+		}
+	}
+	return next
+}
+
+// advance goes to a later time; what is due dies in the order of deadlines.
+func (m *model) advance(ms int64) {
+	m.now += ms
+	for e := m.due(); e != nil; e = m.due() {
+		m.kill(e, "expired")
+	}
+}
+
+func (m *model) ready() (ready []*entry) {
+	for _, e := range m.all {
+		if !e.held {
+			ready = append(ready, e)
+		}
+	}
+	return ready
+}
+
+func (m *model) limit() {
+	for r := m.ready(); m.length >= 0 && int64(len(r)) > m.length; r = m.ready() {
+		m.kill(r[0], "maxlen")
+	}
+}
+
+func (m *model) publish(body string, ttl int64) {
+	if m.ttl >= 0 && (ttl < 0 || m.ttl < ttl) {
+		ttl = m.ttl
+	}
+	e := &entry{body: body, deadline: 1 << 62}
+	if ttl >= 0 {
+		e.deadline = m.now + ttl
+	}
+	m.all = append(m.all, e)
+	m.advance(0)
+	m.limit()
+}
+
+// requeue returns messages to their places, those past their deadline die.
+func (m *model) requeue(back []*entry) {
+	for _, e := range back {
+		e.held, e.redelivered = false, true
+		if e.deadline <= m.now {
+			m.kill(e, "expired")
+		}
+	}
+	m.limit()
+}
+
+// twin is the broker's queue beside its model.
+type twin struct {
+	*testkit.Bubble
+	model
+	client *testkit.Client
+	ch     *testkit.Channel
+	held   []holding
+	rand   *rand.Rand
+	serial int
+	story  []string
+}
+
+type holding struct {
+	*entry
+	tag uint64
+}
+
+// TestModel runs random commands against the broker and the model. Run it again
+// with -seed to see a failure twice.
+func TestModel(t *testing.T) {
+	runs := 12
+	if *seedFlag != 0 {
+		runs = 1
+	}
+	for range runs {
+		seed := *seedFlag
+		if seed == 0 {
+			seed = rand.Uint64()
+		}
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
+			testkit.Run(t, nil, func(b *testkit.Bubble) {
+				w := &twin{Bubble: b, rand: rand.New(rand.NewPCG(seed, 0)), client: b.Connect()}
+				w.model.ttl, w.model.length = w.either(500), w.either(20)
+				w.ch = w.client.Open()
+				w.ch.Declare("dead", nil)
+				args := deadTo("dead")
+				if w.model.ttl >= 0 {
+					args["x-message-ttl"] = w.model.ttl
+				}
+				if w.model.length >= 0 {
+					args["x-max-length"] = w.model.length
+				}
+				w.ch.Declare("q", args)
+				w.step(0)
+				for range 300 {
+					w.command()
+					w.compare()
+				}
+			})
+		})
+	}
+}
+
+// either is a number up to n, or -1.
+func (w *twin) either(n int64) int64 {
+	if w.rand.IntN(2) == 0 {
+		return -1
+	}
+	return w.rand.Int64N(n)
+}
+
+func (w *twin) step(ms int64) {
+	w.Advance(time.Duration(ms) * time.Millisecond)
+	w.model.advance(ms)
+}
+
+func (w *twin) note(format string, args ...any) {
+	w.story = append(w.story, fmt.Sprintf("%6d ", w.model.now)+fmt.Sprintf(format, args...))
+}
+
+func (w *twin) command() {
+	switch n := w.rand.IntN(100); {
+	case n < 45:
+		w.publishSome()
+	case n < 62:
+		w.get(w.rand.IntN(4) == 0)
+	case n < 78:
+		w.settle()
+	case n < 96:
+		ms := 1 + w.rand.Int64N(60)
+		w.note("advance %d", ms)
+		w.step(ms)
+	case n < 98:
+		w.note("purge")
+		count, err := w.ch.QueuePurge("q", false)
+		if ready := w.model.ready(); err != nil || count != len(ready) {
+			w.fail("purged %d, %v, want %d", count, err, len(ready))
+		}
+		w.model.all = slices.DeleteFunc(w.model.all, func(e *entry) bool { return !e.held })
+	default:
+		w.leave()
+	}
+	synctest.Wait()
+}
+
+func (w *twin) publishSome() {
+	for range 1 + w.rand.IntN(4) {
+		w.serial++
+		m, ttl := testkit.Text(strconv.Itoa(w.serial)), int64(-1)
+		if w.rand.IntN(3) > 0 {
+			ttl = w.rand.Int64N(200)
+			m.Expiration = strconv.FormatInt(ttl, 10)
+		}
+		w.note("publish %s ttl %d", m.Body, ttl)
+		w.ch.Send("", "q", m)
+		w.model.publish(string(m.Body), ttl)
+		synctest.Wait()
+	}
+}
+
+func (w *twin) get(noAck bool) {
+	w.note("get noack=%v", noAck)
+	d, ok, err := w.ch.Get("q", noAck)
+	ready := w.model.ready()
+	if err != nil || ok != (len(ready) > 0) {
+		w.fail("get: %v, %v, want %d ready", ok, err, len(ready))
+	}
+	if !ok {
+		return
+	}
+	e := ready[0]
+	if string(d.Body) != e.body || d.Redelivered != e.redelivered || int(d.MessageCount) != len(ready)-1 {
+		w.fail("got %s redelivered %v and %d left, want %s %v %d", d.Body, d.Redelivered, d.MessageCount, e.body, e.redelivered, len(ready)-1)
+	}
+	if e.held = true; noAck {
+		w.model.all = slices.DeleteFunc(w.model.all, func(x *entry) bool { return x == e })
+		return
+	}
+	w.held = append(w.held, holding{e, d.DeliveryTag})
+}
+
+// settle acknowledges, returns or rejects one held message, or all up to it.
+func (w *twin) settle() {
+	if len(w.held) == 0 {
+		return
+	}
+	i, multiple, how := w.rand.IntN(len(w.held)), w.rand.IntN(3) == 0, w.rand.IntN(3)
+	tag, first := w.held[i].tag, i
+	if multiple {
+		first = 0
+	}
+	var done []*entry
+	for _, h := range w.held[first : i+1] {
+		done = append(done, h.entry)
+	}
+	w.held = slices.Delete(w.held, first, i+1)
+	w.note("%s %d messages from %s", []string{"ack", "requeue", "reject"}[how], len(done), done[0].body)
+	var err error
+	switch how {
+	case 0:
+		err = w.ch.Ack(tag, multiple)
+		w.model.all = slices.DeleteFunc(w.model.all, func(x *entry) bool { return slices.Contains(done, x) })
+	case 1:
+		err = w.ch.Nack(tag, multiple, true)
+		w.model.requeue(done)
+	case 2:
+		err = w.ch.Nack(tag, multiple, false)
+		for _, e := range done {
+			w.model.kill(e, "rejected")
+		}
+	}
+	if err != nil {
+		w.fail("settle: %v", err)
+	}
+}
+
+// leave ends the channel in one of several ways; what it held returns.
+func (w *twin) leave() {
+	w.note("leave")
+	switch w.rand.IntN(3) {
+	case 0:
+		_ = w.ch.Close()
+	case 1:
+		w.client.Leave()
+		w.client = w.Connect()
+	case 2:
+		w.client.Cut()
+		w.client = w.Connect()
+	}
+	synctest.Wait()
+	w.ch = w.client.Open()
+	var back []*entry
+	for _, h := range w.held {
+		back = append(back, h.entry)
+	}
+	w.held = nil
+	w.model.requeue(back)
+}
+
+// compare looks at the queue and empties the dead-letter queue.
+func (w *twin) compare() {
+	info := w.Describe("q")
+	if ready := len(w.model.ready()); info.Ready != ready || info.Unacked != len(w.held) {
+		w.fail("%d ready, %d unacked, want %d, %d", info.Ready, info.Unacked, ready, len(w.held))
+	}
+	var dead []string
+	for d := w.ch.Fetch("dead"); d != nil; d = w.ch.Fetch("dead") {
+		death := d.Headers["x-death"].([]any)[0].(amqp.Table)
+		dead = append(dead, fmt.Sprintf("%s %s", d.Body, death["reason"]))
+	}
+	if !slices.Equal(dead, w.model.dead) {
+		w.fail("dead: %q, want %q", dead, w.model.dead)
+	}
+	w.model.dead = nil
+}
+
+func (w *twin) fail(format string, args ...any) {
+	w.Helper()
+	w.Log.Allow("")
+	w.T.Logf("the last commands:\n%s", strings.Join(w.story[max(0, len(w.story)-40):], "\n"))
+	w.Fatalf(format, args...)
+}
