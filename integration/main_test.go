@@ -62,6 +62,7 @@ func start(t *testing.T, flags ...string) *broker {
 		"serve", "--amqp", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data-dir", filepath.Join(t.TempDir(), "data"),
 		"--log-format", "json",
 	}, flags...)...)
+	cmd.Env = append(cmd.Environ(), "GORACE=atexit_sleep_ms=10")
 	stderr, err := cmd.StderrPipe()
 	if err == nil {
 		err = cmd.Start()

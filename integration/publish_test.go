@@ -166,6 +166,7 @@ func TestRecover(t *testing.T) {
 	c.send(q, "again")
 	deliveries := c.consume(q, false)
 	c.next(deliveries)
+	//lint:ignore SA1019 old clients still do it
 	c.must(c.Recover(true))
 	if d := c.next(deliveries); !d.Redelivered {
 		t.Errorf("%+v", d)

@@ -33,8 +33,11 @@ func TestExchangesRoute(t *testing.T) {
 		"topic": {
 			[]bind{{"a", "log.*.error", nil}, {"b", "log.#", nil}, {"c", "#.error", nil}},
 			[]publish{
-				{"log.db.error", nil, []string{"a", "b", "c"}}, {"log", nil, []string{"b"}}, {"error", nil, []string{"c"}},
-				{"log.db.x.error", nil, []string{"b", "c"}}, {"other", nil, nil},
+				{"log.db.error", nil, []string{"a", "b", "c"}},
+				{"log", nil, []string{"b"}},
+				{"error", nil, []string{"c"}},
+				{"log.db.x.error", nil, []string{"b", "c"}},
+				{"other", nil, nil},
 			},
 		},
 		"headers": {

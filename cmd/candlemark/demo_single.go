@@ -39,9 +39,9 @@ func (s *stage) pair(name string) (*pair, error) {
 	return p, nil
 }
 
-// died waits for one dead letter.
-func (p *pair) died(ctx context.Context, within time.Duration) (arrival, bool) {
-	got := collect(ctx, p.arrivals, 1, time.Now().Add(within))
+// died waits 3 s for one dead letter.
+func (p *pair) died(ctx context.Context) (arrival, bool) {
+	got := collect(ctx, p.arrivals, 1, time.Now().Add(3*time.Second))
 	if len(got) == 0 {
 		return arrival{}, false
 	}
@@ -72,14 +72,14 @@ func playPosition(ctx context.Context, s *stage) ([]finding, error) {
 	if err := p.put(ctx, p.queue, expiring(ttl)); err != nil {
 		return nil, err
 	}
-	a, ok := p.died(ctx, 3*time.Second)
+	a, ok := p.died(ctx)
 	first := judged(ok && a.late() >= 0 && s.once(a.late(), prompt), "%s", ms(ttl+a.late()))
 	if !ok {
 		first = judged(false, "not within 3 s")
 		if _, _, err := p.Get(p.queue, true); err != nil { // frees what is behind it
 			return nil, err
 		}
-		if a, ok = p.died(ctx, 3*time.Second); !ok {
+		if a, ok = p.died(ctx); !ok {
 			return nil, errors.New("no dead letter")
 		}
 	}
@@ -136,7 +136,7 @@ func playZero(ctx context.Context, s *stage) ([]finding, error) {
 	if err := p.put(ctx, p.queue, expiring(0)); err != nil {
 		return nil, err
 	}
-	a, ok := p.died(ctx, 3*time.Second)
+	a, ok := p.died(ctx)
 	found := []finding{judged(ok && s.once(a.late(), prompt), "%s", ms(a.late()))}
 	if !ok {
 		found[0] = judged(false, "not within 3 s")
@@ -196,7 +196,7 @@ func playRequeue(ctx context.Context, s *stage) ([]finding, error) {
 		return nil, err
 	}
 	empty := judged(!again, "%s", map[bool]string{false: "empty", true: "not empty"}[again])
-	a, ok := p.died(ctx, 3*time.Second)
+	a, ok := p.died(ctx)
 	if !ok {
 		return []finding{judged(false, "not within 3 s"), empty}, nil
 	}
