@@ -240,6 +240,39 @@ var restartTable = []struct {
 		s.fails(s.ch.ExchangeDeclare("x", "direct", false, false, false, false, nil))
 		s.again().Declare("q", nil)
 	}},
+	{"vhost over the end of a lease", supervision.KindVHost, "*mail.QueueRetiring", func(s *stage) {
+		s.ch.Declare("q", amqp.Table{"x-expires": 1000})
+	}, func(s *stage) {
+		s.Advance(1500 * ms)
+		s.ch.Confirms()
+		if !s.ch.Publish("", "q", testkit.Text("m")) {
+			s.Error("nack")
+		}
+		s.Advance(time.Second)
+		if s.Queue("q") != nil {
+			s.Error("the queue is there for ever")
+		}
+		s.ch.Declare("q", nil)
+	}},
+	{"vhost over a deletion", supervision.KindVHost, "*mail.QueueRetiring", func(s *stage) {
+		s.ch.Declare("q", nil)
+	}, func(s *stage) {
+		_, err := s.ch.QueueDelete("q", false, false, false)
+		s.fails(err)
+		if _, err := s.again().QueueDelete("q", false, false, false); err != nil {
+			s.Error(err)
+		}
+		s.ch.Declare("q", nil)
+	}},
+	{"vhost over an exclusive queue's owner", supervision.KindVHost, "*mail.ReleaseConnection", func(s *stage) {
+		if _, err := s.ch.QueueDeclare("q", false, false, true, false, nil); err != nil {
+			s.Fatal(err)
+		}
+	}, func(s *stage) {
+		s.victim.Leave()
+		synctest.Wait()
+		s.again().Declare("q", nil)
+	}},
 	{"vhost over a policy", supervision.KindVHost, "*mail.ApplyPolicies", nil, func(s *stage) {
 		s.SetPolicy("p", `{"pattern":"^q$","definition":{"max-length":1}}`) // is answered
 		s.SetPolicy("p", `{"pattern":"^q$","definition":{"max-length":2}}`)
