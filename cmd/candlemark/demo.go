@@ -73,7 +73,7 @@ func (t *timetable) own(ctx context.Context) error {
 
 // add observes one broker.
 func (t *timetable) add(ctx context.Context, name string, s *stage) {
-	fmt.Printf("Watching %s for about 25 s.\n", name)
+	fmt.Printf("Watching %s for about 20 s.\n", name)
 	t.brokers = append(t.brokers, name)
 	t.columns = append(t.columns, s.observe(ctx))
 	t.machines = append(t.machines, s.metronome)
