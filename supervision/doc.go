@@ -15,7 +15,12 @@
 //	└── connection/1
 //	    └── channel/…
 //
-// Takes: accepted and ended from the listeners and Stop, inside the package.
+// The last three are there for every virtual host. They come when it is created
+// (place.go), and end with it: its connections are closed, then it deletes its
+// queues, then its other actors end.
+//
+// Takes: accepted, growVHost, fellVHost and closeAll, inside the package;
+// answers and ends of what it has spawned.
 //
 // States of a node: starting, serving, stopping (listeners closed, connections
 // told CONNECTION_FORCED), stopped.

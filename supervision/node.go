@@ -25,6 +25,10 @@ import (
 
 // Config is what a broker is made of.
 type Config struct {
+	// Users are there from the start, and whoever and whatever is added to
+	// them; nil for those of a new broker.
+	Users *auth.Users
+	// Authenticator and Permissions stand in for Users in tests; nil for them.
 	Authenticator  auth.Authenticator
 	Permissions    auth.Permissions
 	Journal        store.Journal // closed by whoever made it, after Stop
@@ -61,6 +65,7 @@ type Node struct {
 	root     *actor.PID
 	registry *actor.PID
 	vhosts   atomic.Pointer[map[string]*topology.VHost]
+	changing chan struct{} // has room for one who changes the virtual hosts
 	lost     atomic.Uint64 // mail that nobody took and nobody waits for
 
 	mu        sync.Mutex
@@ -70,8 +75,17 @@ type Node struct {
 	stopping  bool
 }
 
-// Start builds the tree and returns when the virtual host / is ready.
+// Start builds the tree and returns when all virtual hosts are ready.
 func Start(cfg Config) (*Node, error) {
+	if cfg.Users == nil {
+		cfg.Users = auth.NewGuest()
+	}
+	if cfg.Authenticator == nil {
+		cfg.Authenticator = cfg.Users
+	}
+	if cfg.Permissions == nil {
+		cfg.Permissions = cfg.Users
+	}
 	if cfg.MaxMessage == 0 {
 		cfg.MaxMessage = 16 << 20
 	}
@@ -81,7 +95,7 @@ func Start(cfg Config) (*Node, error) {
 	if cfg.Name == "" {
 		cfg.Name = "candlemark@localhost"
 	}
-	n := &Node{cfg: cfg, clock: clock.New(), Failures: &Failures{}}
+	n := &Node{cfg: cfg, clock: clock.New(), Failures: &Failures{}, changing: make(chan struct{}, 1)}
 	n.started = n.clock.Now()
 	n.strategy = &strategy{log: cfg.Log, failures: n.Failures}
 	logger := slog.New(zerolog.NewSlogHandler(cfg.Log.Level(zerolog.WarnLevel)))
@@ -98,15 +112,18 @@ func Start(cfg Config) (*Node, error) {
 		func(event any) { n.undeliverable(event.(*actor.DeadLetterEvent).Message) },
 		func(event any) bool { _, ok := event.(*actor.DeadLetterEvent); return ok },
 	)
-	ready := make(chan error, 1)
+	vhosts := max(len(cfg.Users.VHosts()), 1)
+	ready := make(chan error, vhosts)
 	props := n.props(func(func() []any) actor.Actor { return &tree{node: n, ready: ready} })
 	root, err := n.system.Root.SpawnNamed(props, "broker")
 	if err != nil {
 		return nil, errors.Join(err, n.Stop(context.Background()))
 	}
 	n.root = root
-	if err := <-ready; err != nil {
-		return nil, errors.Join(err, n.Stop(context.Background()))
+	for range vhosts {
+		if err := <-ready; err != nil {
+			return nil, errors.Join(err, n.Stop(context.Background()))
+		}
 	}
 	return n, nil
 }

@@ -37,9 +37,9 @@ func (n *Node) adminProps(v *topology.VHost) *actor.Props {
 
 func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 	log := n.cfg.Log.With().Str("vhost", v.Name).Logger()
-	return n.props(func(func() []any) actor.Actor {
+	return n.props(func(close func() []any) actor.Actor {
 		return vhost.New(vhost.Config{
-			VHost: v, Registry: n.registry, Log: log,
+			VHost: v, Registry: n.registry, Close: close, Log: log,
 			SystemExchanges: []mail.DeclareExchange{{Name: topology.AdminExchange, Type: "fanout", Durable: true}},
 			NewQueue: func(s vhost.QueueSpec) *actor.Props {
 				n.churn.queues.Add(1)

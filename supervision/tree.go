@@ -3,7 +3,6 @@ package supervision
 import (
 	"fmt"
 	"net"
-	"net/url"
 
 	"candlemark/actors/mail"
 	"candlemark/internal/topology"
@@ -14,11 +13,10 @@ import (
 // tree is the root actor: it spawns the others and counts connections.
 type tree struct {
 	node        *Node
-	ready       chan<- error
+	ready       chan<- error // told of every virtual host at the start, or why there is none
 	connections map[string]*actor.PID
 	serial      uint64
-	vhost       *topology.VHost
-	door        *actor.PID
+	places      map[string]*place // virtual hosts by name
 	closing     *closeAll
 }
 
@@ -39,12 +37,18 @@ func (t *tree) Receive(ctx actor.Context) {
 	defer t.survive(ctx)
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
-		t.connections = map[string]*actor.PID{}
+		t.connections, t.places = map[string]*actor.PID{}, map[string]*place{}
 		if err := t.plant(ctx); err != nil {
 			t.ready <- err
 		}
 	case *mail.TopologyReply:
 		t.grown(ctx, m)
+	case growVHost:
+		t.grow(ctx, m)
+	case fellVHost:
+		t.fell(ctx, m)
+	case mail.CloseConnection:
+		t.closeMatching(ctx, m)
 	case accepted:
 		t.accept(ctx, m.conn)
 	case closeAll:
@@ -66,7 +70,9 @@ func (t *tree) Receive(ctx actor.Context) {
 			delete(t.connections, m.Who.Id)
 			t.node.churn.connectionsGone.Add(1)
 			t.checkEmpty()
+			return
 		}
+		t.buried(ctx, m.Who)
 	}
 }
 
@@ -96,44 +102,15 @@ func (t *tree) plant(ctx actor.Context) error {
 		return err
 	}
 	n.registry = registry
-	v := topology.NewVHost("/")
-	name := "/" + url.PathEscape(v.Name)
-	if v.DeadLetter, err = ctx.SpawnNamed(n.deadLetterProps(v), string(KindDeadLetter)+name); err != nil {
-		return err
+	n.vhosts.Store(&map[string]*topology.VHost{})
+	list := n.cfg.Users.VHosts()
+	for _, v := range list {
+		t.grow(ctx, growVHost{v.Name, t.ready})
 	}
-	if v.PID, err = ctx.SpawnNamed(n.vhostProps(v), string(KindVHost)+name); err != nil {
-		return err
+	if len(list) == 0 {
+		t.ready <- nil
 	}
-	if t.door, err = ctx.SpawnNamed(n.adminProps(v), string(KindAdmin)+name); err != nil {
-		return err
-	}
-	all := map[string]*topology.VHost{v.Name: v}
-	n.vhosts.Store(&all)
-	t.vhost = v
-	ctx.Send(v.PID, &mail.DeclareExchange{
-		Request: mail.Request{ReplyTo: ctx.Self(), ID: askExchanges}, Name: topology.AdminExchange, Passive: true,
-	})
 	return nil
-}
-
-// What the root asks while the broker starts.
-const (
-	askExchanges uint64 = iota + 1 // whether the vhost has made its exchanges
-	askDoor                        // to bind the admin door, which stands there like a queue
-)
-
-// grown goes on when the virtual host has its exchanges, and is ready when the
-// admin door is bound.
-func (t *tree) grown(ctx actor.Context, m *mail.TopologyReply) {
-	if m.Err != nil || m.ID == askDoor {
-		t.ready <- m.Err
-		return
-	}
-	ctx.Send(t.vhost.Directory().Exchange([]byte(topology.AdminExchange)).PID, &mail.AddBinding{
-		Request: mail.Request{ReplyTo: ctx.Self(), ID: askDoor},
-		Binding: topology.Binding{Destination: topology.AdminExchange},
-		Target:  topology.Target{Queue: &topology.Queue{Name: topology.AdminExchange, PID: t.door}},
-	})
 }
 
 func (t *tree) accept(ctx actor.Context, conn net.Conn) {

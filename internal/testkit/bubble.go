@@ -24,6 +24,8 @@ const patience = time.Minute
 type Bubble struct {
 	*testing.T
 	Node *supervision.Node
+	// Users start with guest and the virtual host /.
+	Users *auth.Users
 	// Log is what the broker has logged at the level of warnings and above.
 	Log   *Log
 	start time.Time
@@ -41,9 +43,9 @@ func Run(t *testing.T, change func(*supervision.Config), test func(b *Bubble)) {
 		defer b.Log.check(t)
 		journal := memory.New(memory.Options{Delay: time.Millisecond})
 		defer func() { _ = journal.Close() }()
-		guest := auth.NewGuest()
+		b.Users = auth.NewGuest()
 		cfg := supervision.Config{
-			Authenticator: guest, Permissions: guest, Journal: journal,
+			Users: b.Users, Journal: journal,
 			Log: zerolog.New(b.Log).Level(zerolog.WarnLevel), Workers: 2,
 		}
 		if change != nil {

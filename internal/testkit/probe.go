@@ -71,10 +71,16 @@ func (b *Bubble) Describe(name string) *mail.QueueInfo {
 	return Ask[*mail.QueueInfo](b, q.PID, func(r mail.Request) any { return &mail.DescribeQueue{Request: r} })
 }
 
-// SetPolicy puts a policy in force; body is that of the HTTP API (POL-12).
+// SetPolicy puts a policy in force in /; body is that of the HTTP API (POL-12).
 func (b *Bubble) SetPolicy(name, body string) {
 	b.Helper()
-	p, err := policies.Parse("/", name, false, []byte(body))
+	b.SetPolicyIn("/", name, body)
+}
+
+// SetPolicyIn puts one in force in any virtual host.
+func (b *Bubble) SetPolicyIn(vhost, name, body string) {
+	b.Helper()
+	p, err := policies.Parse(vhost, name, false, []byte(body))
 	if err != nil {
 		b.Fatal("policy:", err)
 	}

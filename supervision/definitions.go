@@ -1,0 +1,100 @@
+package supervision
+
+import (
+	"context"
+	"errors"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/auth"
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// PutVHost implements admin.VHosts.
+func (n *Node) PutVHost(ctx context.Context, v auth.VHost) (created bool, err error) {
+	if err := n.lockVHosts(ctx); err != nil {
+		return false, err
+	}
+	defer n.unlockVHosts()
+	if created, err = n.cfg.Users.PutVHost(v); err != nil {
+		return false, err
+	}
+	if created {
+		// What a late command left of a namesake must not come back to life.
+		if err = n.forgetPolicies(ctx, v.Name); err == nil {
+			err = n.await(ctx, func(done chan<- error) any { return growVHost{v.Name, done} })
+		}
+		if err != nil {
+			return false, errors.Join(err, n.cfg.Users.DeleteVHost(v.Name))
+		}
+	}
+	if handle, ok := n.VHost(v.Name); ok && !created {
+		handle.SetDefaultQueueType(v.DefaultQueueType)
+	}
+	return created, nil
+}
+
+// DeleteVHost implements admin.VHosts.
+func (n *Node) DeleteVHost(ctx context.Context, name string) (found bool, err error) {
+	if err := n.lockVHosts(ctx); err != nil {
+		return false, err
+	}
+	defer n.unlockVHosts()
+	switch err := n.cfg.Users.DeleteVHost(name); {
+	case errors.Is(err, auth.ErrNoVHost):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	err = n.await(ctx, func(done chan<- error) any { return fellVHost{name, done} })
+	return true, errors.Join(err, n.forgetPolicies(ctx, name))
+}
+
+// DeleteUser implements admin.VHosts.
+func (n *Node) DeleteUser(_ context.Context, name string) (found bool, err error) {
+	switch err := n.cfg.Users.DeleteAccount(name); {
+	case errors.Is(err, auth.ErrNoUser):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	n.post(n.root, mail.CloseConnection{
+		User: name, Err: protocol.ConnectionErrorf(protocol.ConnectionForced, "user '%s' is deleted", name),
+	})
+	return true, nil
+}
+
+func (n *Node) forgetPolicies(ctx context.Context, vhost string) error {
+	r, err := ask[*mail.PolicyReply](ctx, n, n.registry, func(to *actor.PID) any {
+		return &mail.ForgetVHost{Request: mail.Request{ReplyTo: to}, Name: vhost}
+	})
+	if err != nil {
+		return err
+	}
+	return r.Err
+}
+
+// await has the root do something and waits until it is done.
+func (n *Node) await(ctx context.Context, what func(done chan<- error) any) error {
+	done := make(chan error, 1)
+	n.post(n.root, what(done))
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// lockVHosts lets one change of the virtual hosts at a time.
+func (n *Node) lockVHosts(ctx context.Context) error {
+	select {
+	case n.changing <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (n *Node) unlockVHosts() { <-n.changing }

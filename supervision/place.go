@@ -1,0 +1,186 @@
+package supervision
+
+import (
+	"errors"
+	"maps"
+	"net/url"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// place is a virtual host with its actors, as the root sees it.
+type place struct {
+	vhost  *topology.VHost
+	door   *actor.PID
+	alive  map[string]*actor.PID // its actors, by id
+	number uint64                // of its questions
+	bound  bool                  // the admin door is about to be bound
+	ready  chan<- error          // told once it can be used; nil when told
+	gone   chan<- error          // told when its last actor has ended; nil while it stands
+}
+
+// growVHost makes a virtual host; ready is told when it can be used.
+type growVHost struct {
+	name  string
+	ready chan<- error
+}
+
+// fellVHost ends a virtual host and everything in it, also its connections; gone
+// is told when that is done.
+type fellVHost struct {
+	name string
+	gone chan<- error
+}
+
+// Growing and falling wait for answers in the root's mailbox.
+var (
+	errVHostThere = errors.New("the virtual host is there, or was deleted a moment ago")
+	errVHostGone  = errors.New("the virtual host is not there")
+)
+
+// grow spawns the actors of a virtual host and asks it whether it has made its
+// exchanges.
+func (t *tree) grow(ctx actor.Context, m growVHost) {
+	if t.places[m.name] != nil {
+		m.ready <- errVHostThere
+		return
+	}
+	n, v := t.node, topology.NewVHost(m.name)
+	if known, ok := n.cfg.Users.VHost(m.name); ok {
+		v.SetDefaultQueueType(known.DefaultQueueType)
+	}
+	t.serial++
+	p := &place{vhost: v, alive: map[string]*actor.PID{}, number: t.serial, ready: m.ready}
+	t.places[m.name] = p
+	name := "/" + url.PathEscape(m.name)
+	spawn := func(props *actor.Props, kind Kind) (*actor.PID, error) {
+		pid, err := ctx.SpawnNamed(props, string(kind)+name)
+		if err == nil {
+			p.alive[pid.Id] = pid
+		}
+		return pid, err
+	}
+	var err error
+	if v.DeadLetter, err = spawn(n.deadLetterProps(v), KindDeadLetter); err == nil {
+		if v.PID, err = spawn(n.vhostProps(v), KindVHost); err == nil {
+			p.door, err = spawn(n.adminProps(v), KindAdmin)
+		}
+	}
+	if err != nil {
+		p.tell(err)
+		t.clear(ctx, p)
+		return
+	}
+	ctx.Send(v.PID, &mail.DeclareExchange{
+		Request: mail.Request{ReplyTo: ctx.Self(), ID: p.number}, Name: topology.AdminExchange, Passive: true,
+	})
+}
+
+// grown goes on when a virtual host has its exchanges: the admin door is bound
+// as if it were a queue. Then the virtual host is ready.
+func (t *tree) grown(ctx actor.Context, m *mail.TopologyReply) {
+	var p *place
+	for _, of := range t.places {
+		if of.number == m.ID {
+			p = of
+		}
+	}
+	switch {
+	case p == nil || p.ready == nil:
+	case m.Err != nil:
+		p.tell(m.Err)
+		t.clear(ctx, p)
+	case p.bound:
+		t.node.show(p.vhost)
+		p.tell(nil)
+	default:
+		p.bound = true
+		ctx.Send(p.vhost.Directory().Exchange([]byte(topology.AdminExchange)).PID, &mail.AddBinding{
+			Request: mail.Request{ReplyTo: ctx.Self(), ID: p.number},
+			Binding: topology.Binding{Destination: topology.AdminExchange},
+			Target:  topology.Target{Queue: &topology.Queue{Name: topology.AdminExchange, PID: p.door}},
+		})
+	}
+}
+
+// tell says once whether the virtual host has come to be.
+func (p *place) tell(err error) {
+	if p.ready != nil {
+		p.ready <- err
+		p.ready = nil
+	}
+}
+
+// fell closes the connections to a virtual host, which nobody can open from now
+// on, and has it delete what it holds. Its other actors end after it.
+func (t *tree) fell(ctx actor.Context, m fellVHost) {
+	p := t.places[m.name]
+	if p == nil || p.gone != nil {
+		m.gone <- errVHostGone
+		return
+	}
+	p.gone = m.gone
+	p.tell(errVHostGone)
+	t.node.hide(m.name)
+	t.closeMatching(ctx, mail.CloseConnection{
+		VHost: m.name, Err: protocol.ConnectionErrorf(protocol.ConnectionForced, "vhost '%s' is deleted", m.name),
+	})
+	ctx.Send(p.vhost.PID, &mail.EndVHost{})
+}
+
+// closeMatching ends the connections that a close is for.
+func (t *tree) closeMatching(ctx actor.Context, m mail.CloseConnection) {
+	for _, pid := range t.connections {
+		ctx.Send(pid, &m)
+	}
+}
+
+// buried: an actor has ended. The virtual host itself is the first of its actors
+// to do so, and the name is free after the last.
+func (t *tree) buried(ctx actor.Context, who *actor.PID) {
+	for name, p := range t.places {
+		if p.alive[who.Id] == nil {
+			continue
+		}
+		delete(p.alive, who.Id)
+		switch {
+		case len(p.alive) == 0:
+			delete(t.places, name)
+			if p.gone != nil {
+				p.gone <- nil
+			}
+		case who.Equal(p.vhost.PID):
+			t.clear(ctx, p)
+		}
+		return
+	}
+}
+
+// clear ends what is left of a virtual host.
+func (t *tree) clear(ctx actor.Context, p *place) {
+	for _, pid := range p.alive {
+		ctx.Stop(pid)
+	}
+	if len(p.alive) == 0 {
+		delete(t.places, p.vhost.Name)
+	}
+}
+
+// show lets clients into a virtual host.
+func (n *Node) show(v *topology.VHost) {
+	all := maps.Clone(*n.vhosts.Load())
+	all[v.Name] = v
+	n.vhosts.Store(&all)
+}
+
+// hide closes a virtual host to clients that come from now on. The root alone
+// shows and hides.
+func (n *Node) hide(name string) {
+	all := maps.Clone(*n.vhosts.Load())
+	delete(all, name)
+	n.vhosts.Store(&all)
+}
