@@ -62,27 +62,47 @@ func (e *Error) Error() string {
 	return e.Reason
 }
 
+// question is a request.
+type question struct {
+	method string
+	path   []string    // its parts, which are escaped
+	query  url.Values  // nil for none
+	header http.Header // besides what every request has, nil for none
+	body   any         // sent as JSON, nil for none
+}
+
 // do sends a request with body as JSON, nil for none, and reads the answer into
 // result, nil for none. The parts of the path are escaped.
 func (c *Client) do(ctx context.Context, method string, body, result any, path ...string) error {
+	return c.ask(ctx, question{method: method, path: path, body: body}, result)
+}
+
+// ask sends a request and reads the answer into result, nil for none.
+func (c *Client) ask(ctx context.Context, q question, result any) error {
 	var content io.Reader
-	if body != nil {
-		encoded, err := json.Marshal(body)
+	if q.body != nil {
+		encoded, err := json.Marshal(q.body)
 		if err != nil {
 			return err
 		}
 		content = bytes.NewReader(encoded)
 	}
 	address := c.base.String() + "/api"
-	for _, part := range path {
+	for _, part := range q.path {
 		address += "/" + url.PathEscape(part)
 	}
-	request, err := http.NewRequestWithContext(ctx, method, address, content)
+	if q.query != nil {
+		address += "?" + q.query.Encode()
+	}
+	request, err := http.NewRequestWithContext(ctx, q.method, address, content)
 	if err != nil {
 		return err
 	}
+	for name, values := range q.header {
+		request.Header[name] = values
+	}
 	request.SetBasicAuth(c.user, c.password)
-	if body != nil {
+	if q.body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
 	response, err := c.http.Do(request)

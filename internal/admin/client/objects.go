@@ -1,0 +1,57 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+)
+
+// Object is what the API tells of something: values as package encoding/json
+// reads them, numbers as json.Number.
+type Object map[string]any
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (o *Object) UnmarshalJSON(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return d.Decode((*map[string]any)(o))
+}
+
+// List returns the objects at a path, such as "queues", "/".
+func (c *Client) List(ctx context.Context, path ...string) ([]Object, error) {
+	var list []Object
+	err := c.do(ctx, "GET", nil, &list, path...)
+	return list, err
+}
+
+// Get returns the object at a path.
+func (c *Client) Get(ctx context.Context, path ...string) (Object, error) {
+	var o Object
+	err := c.do(ctx, "GET", nil, &o, path...)
+	return o, err
+}
+
+// DeleteQueue deletes a queue; an *Error with status 400 says that a condition
+// was not met.
+func (c *Client) DeleteQueue(ctx context.Context, vhost, name string, ifEmpty, ifUnused bool) error {
+	query := url.Values{}
+	if ifEmpty {
+		query.Set("if-empty", "true")
+	}
+	if ifUnused {
+		query.Set("if-unused", "true")
+	}
+	return c.ask(ctx, question{method: "DELETE", path: []string{"queues", vhost, name}, query: query}, nil)
+}
+
+// PurgeQueue drops the ready messages of a queue.
+func (c *Client) PurgeQueue(ctx context.Context, vhost, name string) error {
+	return c.do(ctx, "DELETE", nil, nil, "queues", vhost, name, "contents")
+}
+
+// CloseConnection has a client disconnected, which is told the reason.
+func (c *Client) CloseConnection(ctx context.Context, name, reason string) error {
+	return c.ask(ctx, question{method: "DELETE", path: []string{"connections", name}, header: http.Header{"X-Reason": {reason}}}, nil)
+}
