@@ -86,7 +86,7 @@ func (c *connection) Receive(ctx actor.Context) {
 	case *lost:
 		c.lost(ctx, m.err)
 	case *drained:
-		c.leave(ctx)
+		c.drained()
 	case *timerFired:
 		c.timerFired(ctx, m)
 	case *mail.ChannelClosed:

@@ -22,8 +22,9 @@ const (
 
 func (s state) String() string { return [...]string{"starting", "running", "closing", "closed"}[s] }
 
-// grace is how long a peer that we cannot or will not understand may go on
-// sending before the socket is closed, so that it gets to read our last words.
+// grace is how long a peer may go on sending that we cannot or will not
+// understand, or that has our close-ok, before the socket is closed: closing it
+// under what is still being sent would keep the peer from our last words.
 const grace = 3 * time.Second
 
 // ending is why a connection ends and what it still owes.
@@ -205,4 +206,21 @@ func (c *connection) becomeClosed(ctx actor.Context) {
 			c.arm(min(grace, c.cfg.CloseTimeout))
 		}
 	}
+}
+
+// drained: the client has close-ok. It may still be sending, for libraries let
+// connection.close overtake what they have queued for channels; RabbitMQ too
+// leaves it to the client to close the socket.
+func (c *connection) drained() {
+	c.arm(min(grace, c.cfg.CloseTimeout))
+	c.hangUp()
+}
+
+// hangUp says that nothing more will come.
+func (c *connection) hangUp() {
+	if half, ok := c.cfg.Conn.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite() // the peer is leaving or confused anyway
+		return
+	}
+	_ = c.cfg.Conn.Close()
 }

@@ -201,7 +201,7 @@ func (h *handshake) refuse(err error) error {
 	var step *outOfStep
 	switch {
 	case err == errBadHeader || err == errClientLeft:
-		h.c.outbox.Finish(h.hangUp)
+		h.c.outbox.Finish(h.c.hangUp)
 	case errors.As(err, &told) && h.tells(told):
 		h.c.send(&protocol.ConnectionClose{ReplyCode: told.Code, ReplyText: told.Text, Class: told.Class, Method: told.Method})
 		wait = h.c.cfg.CloseTimeout
@@ -223,13 +223,4 @@ func (h *handshake) tells(e *protocol.ConnectionError) bool {
 		return e.Code == protocol.NotAllowed
 	}
 	return h.stage == "opening"
-}
-
-// hangUp says that nothing more will come.
-func (h *handshake) hangUp() {
-	if half, ok := h.in.conn.(interface{ CloseWrite() error }); ok {
-		_ = half.CloseWrite() // the peer is leaving or confused anyway
-		return
-	}
-	_ = h.in.conn.Close()
 }

@@ -163,6 +163,27 @@ func TestTCPErrorIsRead(t *testing.T) {
 	}
 }
 
+// A client whose connection.close overtook what it still had to send for its
+// channels gets close-ok all the same, and no reset.
+func TestTCPCloseOvertakes(t *testing.T) {
+	conn := tcp(t, func(s connection.ChannelSpec) actor.Actor { return &sink{spec: s} }, asItIs)
+	dial(t, conn)
+	if _, err := conn.Write(methodFrames(0, &protocol.ConnectionClose{ReplyCode: 200})); err != nil {
+		t.Fatal(err)
+	}
+	if m := readMethod(t, conn); m.Name() != "connection.close-ok" {
+		t.Fatalf("got %+v", m)
+	}
+	for range 100 {
+		if _, err := conn.Write(contentFrames(1, 1000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := conn.Read(make([]byte, 1)); err != io.EOF {
+		t.Fatalf("%d %v", n, err)
+	}
+}
+
 // sink is a channel that counts methods and answers every basic.get-empty with
 // one of its own.
 type sink struct {
