@@ -22,7 +22,7 @@ type step struct {
 	bare bool   // do not open connection or channel first
 	says string // for the transcript
 	does func(*player, *step)
-	sub  []step // a group, instead of does
+	sub  []step // a group: does is nil
 }
 
 // option changes a method or, with prop, the properties of a publish.
@@ -127,7 +127,7 @@ func join(lists ...[]script) []script {
 func on(conn int, ch uint16, steps ...step) step {
 	moved := make([]step, len(steps))
 	for i, st := range steps {
-		if st.sub != nil {
+		if st.does == nil {
 			st = on(conn, ch, st.sub...)
 		} else if st.conn = conn; st.ch != 0 {
 			st.ch = ch
@@ -144,7 +144,7 @@ func do(steps ...step) step { return step{sub: steps} }
 func bare(steps ...step) step {
 	kept := make([]step, len(steps))
 	for i, st := range steps {
-		if st.sub != nil {
+		if st.does == nil {
 			st = bare(st.sub...)
 		}
 		st.bare = true

@@ -173,6 +173,9 @@ func (p *player) method(c *session, ch uint16, m protocol.Method) {
 		p.saw(c, ch, describe(m))
 		p.writeMethod(c, 0, &protocol.ConnectionCloseOk{})
 		return
+	case *protocol.ConnectionCloseOk: // as good clients do; who hangs up first means nothing
+		c.over = true
+		_ = c.socket.Close()
 	case *protocol.BasicDeliver, *protocol.BasicGetOk, *protocol.BasicReturn:
 		l.delivery = &delivery{method: m}
 		return

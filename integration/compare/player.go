@@ -41,7 +41,7 @@ func play(sc script, address, token string, quiet, patient time.Duration) *trans
 
 // step opens what the step needs, and does it.
 func (p *player) step(st step) {
-	if st.sub != nil {
+	if st.does == nil {
 		for _, sub := range st.sub {
 			p.step(sub)
 		}
