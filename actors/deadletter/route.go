@@ -20,6 +20,7 @@ type router struct {
 	header  []byte
 	headers func() protocol.Table // r.decode, bound once
 	last    stamped
+	keys    [][]byte
 }
 
 // stamped is the last death. Messages of one batch mostly died alike, and then
@@ -86,11 +87,9 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 	m := s.stamp(b, &b.Dead[i].Message)
 	m.Exchange = exchange
 	if b.HasKey {
-		m.RoutingKey = key // else its own, DL-15
+		m.RoutingKey = key // else all its own, DL-15
 	}
-	r := &s.router
-	r.overlay, r.header = m.Overlay, m.Header
-	targets := r.Route(dir, x, m.RoutingKey, r.headers)
+	targets := s.router.targets(dir, x, m)
 	if len(targets) == 0 {
 		b.stats.Unroutable.Add(1)
 	}
@@ -107,6 +106,21 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 		return
 	}
 	b.stats.Routed.Add(1)
+}
+
+// targets are the queues that all keys of m lead to (DL-15).
+func (r *router) targets(dir *topology.Directory, x *topology.Exchange, m *message.Message) []*topology.Queue {
+	r.overlay, r.header = m.Overlay, m.Header
+	if len(m.Overlay.CC)+len(m.Overlay.BCC) == 0 {
+		return r.Route(dir, x, m.RoutingKey, r.headers)
+	}
+	r.keys = append(r.keys[:0], m.RoutingKey)
+	for _, more := range [2][]string{m.Overlay.CC, m.Overlay.BCC} {
+		for _, key := range more {
+			r.keys = append(r.keys, []byte(key))
+		}
+	}
+	return r.RouteAll(dir, x, r.keys, r.headers)
 }
 
 // drop is deferred around one message: if that panics, it alone is given up.
@@ -132,9 +146,12 @@ func (s *state) stamp(b *batch, dead *message.Message) *message.Message {
 			batch: b, before: dead.Overlay, exchange: string(dead.Exchange), key: string(dead.RoutingKey), ttl: dead.TTL,
 		}
 		d.overlay = dead.Overlay.Died(message.Death{
-			Queue: b.Queue, Reason: b.Reason, Exchange: d.exchange, RoutingKeys: []string{d.key}, Time: b.Time,
+			Queue: b.Queue, Reason: b.Reason, Exchange: d.exchange, RoutingKeys: dead.Overlay.Keys(d.key, false), Time: b.Time,
 			OriginalExpiration: message.FormatTTL(d.ttl),
 		})
+		if b.HasKey { // the only one from now on; CC stays in the headers (DL-16)
+			d.overlay.CC, d.overlay.BCC = nil, nil
+		}
 	}
 	m := &s.copy
 	*m = *dead

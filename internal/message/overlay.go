@@ -19,6 +19,9 @@ type Overlay struct {
 	Last Origin
 	// DropExpiration hides the publisher's expiration property (DL-17).
 	DropExpiration bool
+	// CC and BCC are the routing keys besides the message's own (DL-15). Those
+	// of BCC stand nowhere else: the header is taken out at publish (DL-16).
+	CC, BCC []string
 }
 
 // Origin names where and why a message died.
@@ -45,7 +48,7 @@ func (o *Overlay) Died(d Death) *Overlay {
 	next := Overlay{DropExpiration: true}
 	var before []Death
 	if o != nil {
-		next.First = o.First
+		next.First, next.CC, next.BCC = o.First, o.CC, o.BCC
 		before = o.Deaths
 	}
 	d.Count = 1
@@ -67,10 +70,26 @@ func (o *Overlay) Died(d Death) *Overlay {
 	return &next
 }
 
+// Dead reports whether the message has died. o may be nil.
+func (o *Overlay) Dead() bool { return o != nil && len(o.Deaths) > 0 }
+
+// Keys are the message's routing keys, its own first: those of CC follow and,
+// if blind, those of BCC. o may be nil.
+func (o *Overlay) Keys(own string, blind bool) []string {
+	if o == nil {
+		return []string{own}
+	}
+	keys := append([]string{own}, o.CC...)
+	if blind {
+		keys = append(keys, o.BCC...)
+	}
+	return keys
+}
+
 // Cycle reports whether delivering to queue closes a dead-letter cycle: the
 // most recent death there has no rejection at or after it (DL-25).
 func (o *Overlay) Cycle(queue string) bool {
-	if o == nil || len(o.Deaths) == 0 || o.Deaths[0].Reason == "rejected" {
+	if !o.Dead() || o.Deaths[0].Reason == "rejected" {
 		return false
 	}
 	for _, d := range o.Deaths {
@@ -84,10 +103,10 @@ func (o *Overlay) Cycle(queue string) bool {
 	return false
 }
 
-// Header is the raw property list to send: the publisher's own without an
-// overlay, else a merged one with its headers sorted by name (DL-19).
+// Header is the raw property list to send: the publisher's own if there is
+// nothing to add, else a merged one with its headers sorted by name (DL-19).
 func (o *Overlay) Header(raw []byte) ([]byte, error) {
-	if o == nil {
+	if o == nil || !o.DropExpiration && len(o.Deaths) == 0 {
 		return raw, nil
 	}
 	p, err := protocol.DecodeProperties(raw)
@@ -97,7 +116,7 @@ func (o *Overlay) Header(raw []byte) ([]byte, error) {
 	if o.DropExpiration {
 		p.Flags &^= protocol.FlagExpiration
 	}
-	if len(o.Deaths) > 0 {
+	if o.Dead() {
 		p.Headers = o.headers(p.Headers)
 		p.Flags |= protocol.FlagHeaders
 	}

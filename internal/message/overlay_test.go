@@ -120,3 +120,24 @@ func TestDL17DL18DL19RepublishedProperties(t *testing.T) {
 		t.Errorf("%v", keys)
 	}
 }
+
+func TestDL15_KeysAreRemembered(t *testing.T) {
+	var none *message.Overlay
+	if got := fmt.Sprint(none.Keys("k", true)); got != "[k]" {
+		t.Error(got)
+	}
+	o := &message.Overlay{CC: []string{"a", "b"}, BCC: []string{"c"}}
+	for _, o := range []*message.Overlay{o, o.Died(message.Death{Queue: "q", Reason: "expired"})} {
+		if got := fmt.Sprint(o.Keys("k", true), o.Keys("k", false)); got != "[k a b c] [k a b]" {
+			t.Error(got)
+		}
+	}
+	if o.Dead() || none.Dead() || !o.Died(message.Death{}).Dead() {
+		t.Error("dead or not")
+	}
+	// A message that has not died is delivered byte for byte as it came (DL-19).
+	raw := []byte{0x20, 0, 0, 0, 0, 0}
+	if got, err := o.Header(raw); err != nil || &got[0] != &raw[0] {
+		t.Error("touched", err)
+	}
+}

@@ -1,0 +1,76 @@
+package deadletter_test
+
+import (
+	"fmt"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+)
+
+// copied is a letter with keys of CC and BCC besides its own k.
+func copied(from *probe, reason string) *mail.DeadLetter {
+	d := letter(from, reason, "dlx", 1, 1)
+	d.Dead[0].Message.Overlay = &message.Overlay{CC: []string{"cc"}, BCC: []string{"bcc"}}
+	return d
+}
+
+// A dead letter goes where all keys of its publish lead, and history tells of
+// those that are no secret.
+func TestDL15_AllOriginalKeys(t *testing.T) {
+	inHouse(t, func(h *house) {
+		source, own, cc, bcc := h.queue("source"), h.queue("own"), h.queue("cc"), h.queue("bcc")
+		x := &topology.Exchange{Name: "dlx", Type: "direct"}
+		r, _ := topology.NewRoutes("direct")
+		for key, to := range map[string]*probe{"k": own, "cc": cc, "bcc": bcc} {
+			r, _ = r.With(topology.Binding{Destination: to.queue.Name, RoutingKey: key}, topology.Target{Queue: to.queue})
+		}
+		x.Publish(r)
+		h.vhost.Publish(h.vhost.Directory().WithExchange(x))
+		h.send(copied(source, "expired"))
+		var last *mail.Enqueue
+		for _, to := range []*probe{own, cc, bcc} {
+			last = take[*mail.Enqueue](h, to)
+			m := &last.Messages[0]
+			if got := fmt.Sprint(m.Overlay.Deaths[0].RoutingKeys, m.Overlay.CC, m.Overlay.BCC); got != "[k cc] [cc] [bcc]" || string(m.RoutingKey) != "k" {
+				t.Errorf("%s: key %s, %s", to.queue.Name, m.RoutingKey, got)
+			}
+		}
+		// It dies again, and still has all its keys.
+		again := letter(own, "rejected", "dlx", 2, 1)
+		again.Dead[0].Message = last.Messages[0]
+		h.send(again)
+		for _, to := range []*probe{own, cc, bcc} {
+			if m := take[*mail.Enqueue](h, to).Messages[0]; len(m.Overlay.Deaths) != 2 {
+				t.Errorf("%s: %+v", to.queue.Name, m.Overlay)
+			}
+		}
+	})
+}
+
+// A dead-letter routing key is the only one from then on; the history still tells
+// of those before.
+func TestDL15_RoutingKeyReplacesAll(t *testing.T) {
+	inHouse(t, func(h *house) {
+		source, target := h.queue("source"), h.queue("target")
+		h.exchange(&topology.Exchange{Name: "dlx", Type: "direct"}, "", "dead", target)
+		h.exchange(&topology.Exchange{Name: "all", Type: "fanout"}, "", "", target)
+		d := copied(source, "expired")
+		d.RoutingKey, d.HasKey = "dead", true
+		h.send(d)
+		m := take[*mail.Enqueue](h, target).Messages[0]
+		if got := fmt.Sprint(m.Overlay.Deaths[0].RoutingKeys, m.Overlay.CC, m.Overlay.BCC); got != "[k cc] [] []" || string(m.RoutingKey) != "dead" {
+			t.Errorf("key %s, %s", m.RoutingKey, got)
+		}
+		if o := d.Dead; len(o) > 0 && len(o[0].Message.Overlay.CC) != 1 {
+			t.Error("the original was changed")
+		}
+		again := letter(target, "rejected", "all", 2, 1)
+		again.Dead[0].Message = m
+		h.send(again)
+		if got := fmt.Sprint(take[*mail.Enqueue](h, target).Messages[0].Overlay.Deaths[0].RoutingKeys); got != "[dead]" {
+			t.Error(got)
+		}
+	})
+}
