@@ -18,6 +18,8 @@ type Queue struct {
 	Incarnation uint64
 	// Durable, AutoDelete and Exclusive are the flags of queue.declare.
 	Durable, AutoDelete, Exclusive bool
+	// Requester says that it is no queue but a channel that waits for replies; PID is the channel. No directory has it.
+	Requester bool
 	// Owner is the connection of an exclusive queue, else nil.
 	Owner *actor.PID
 	// Arguments as stored by the declare (DEC-12).

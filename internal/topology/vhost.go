@@ -17,9 +17,11 @@ type VHost struct {
 	DeadLetter *actor.PID
 
 	defaultQueueType atomic.Pointer[string]
+	tracing          atomic.Bool
 
 	directory  atomic.Pointer[Directory]
 	generation atomic.Uint64
+	requesters requesters
 }
 
 // NewVHost makes the handle of a virtual host with an empty directory and generation 0.
@@ -39,6 +41,15 @@ func (v *VHost) DefaultQueueType() string {
 
 // SetDefaultQueueType takes effect with the next declare.
 func (v *VHost) SetDefaultQueueType(kind string) { v.defaultQueueType.Store(&kind) }
+
+// TraceExchange is where the firehose copies messages to.
+const TraceExchange = "amq.rabbitmq.trace"
+
+// Tracing tells whether publishes and deliveries are copied to TraceExchange. Whoever does much asks once per batch.
+func (v *VHost) Tracing() bool { return v.tracing.Load() }
+
+// SetTracing switches the firehose for what comes from now on.
+func (v *VHost) SetTracing(on bool) { v.tracing.Store(on) }
 
 // Directory is the current snapshot of the names. Never nil.
 func (v *VHost) Directory() *Directory { return v.directory.Load() }

@@ -1,0 +1,62 @@
+package topology
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// ReplyName is the pseudo-queue of direct reply-to: who consumes it gets the replies to requests that name it in reply-to.
+const ReplyName = "amq.rabbitmq.reply-to"
+
+// replyPrefix begins the name that replaces ReplyName in a request: what follows cannot be guessed.
+const replyPrefix = ReplyName + "."
+
+// requesters are the channels that wait for replies, by the name that replies go to. Unlike queues they are no part of the directory:
+// they come and go too often to tell everybody who caches routes.
+type requesters struct {
+	mu     sync.RWMutex
+	byName map[string]*Queue
+}
+
+// AddRequester makes a channel reachable through the default exchange under ReplyName and secret, until RemoveRequester. The PID of the
+// result is a pointer of its own, by which mail for it is told from mail for an earlier requester on the same channel.
+func (v *VHost) AddRequester(secret string, channel *actor.PID) *Queue {
+	q := &Queue{Name: replyPrefix + secret, PID: actor.NewPID(channel.Address, channel.Id), Requester: true}
+	r := &v.requesters
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.byName == nil {
+		r.byName = map[string]*Queue{}
+	}
+	r.byName[q.Name] = q
+	return q
+}
+
+// RemoveRequester makes replies to q unroutable.
+func (v *VHost) RemoveRequester(q *Queue) {
+	r := &v.requesters
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.byName, q.Name)
+}
+
+// IsReplyName tells whether a publish to the default exchange with that key is a reply.
+func IsReplyName(key []byte) bool {
+	return len(key) > len(replyPrefix) && string(key[:len(replyPrefix)]) == replyPrefix
+}
+
+// IsReserved tells whether a queue of that name cannot be declared because the name means direct reply-to.
+func IsReserved(queue string) bool { return strings.HasPrefix(queue, ReplyName) }
+
+// Requester finds who waits for replies to that name, nil when nobody does, or not any more.
+func (v *VHost) Requester(name []byte) *Queue {
+	if !IsReplyName(name) {
+		return nil
+	}
+	r := &v.requesters
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.byName[string(name)]
+}

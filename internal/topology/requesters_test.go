@@ -1,0 +1,38 @@
+package topology_test
+
+import (
+	"testing"
+
+	"candlemark/internal/topology"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+func TestRequesters(t *testing.T) {
+	v := topology.NewVHost("/")
+	channel := actor.NewPID("here", "channel")
+	before := v.Generation()
+	a, b := v.AddRequester("aa", channel), v.AddRequester("bb", channel)
+	if a.Name != "amq.rabbitmq.reply-to.aa" || !a.Requester || !a.PID.Equal(channel) || a.PID == b.PID || a.PID == channel {
+		t.Errorf("%+v", a)
+	}
+	if v.Requester([]byte(a.Name)) != a || v.Requester([]byte(b.Name)) != b {
+		t.Error("not found")
+	}
+	for _, name := range []string{"", "aa", "amq.rabbitmq.reply-to", "amq.rabbitmq.reply-to.", "amq.rabbitmq.reply-to.c"} {
+		if q := v.Requester([]byte(name)); q != nil {
+			t.Errorf("%q is %v", name, q)
+		}
+	}
+	v.RemoveRequester(a)
+	if v.Requester([]byte(a.Name)) != nil || v.Requester([]byte(b.Name)) != b {
+		t.Error("the wrong one was removed")
+	}
+	if v.Generation() != before {
+		t.Error("everybody was told to look again")
+	}
+	name := []byte(b.Name)
+	if n := testing.AllocsPerRun(10, func() { v.Requester(name) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
