@@ -200,7 +200,7 @@ func TestOnlyDirectPublishesAreObeyed(t *testing.T) {
 		bound := publishing("policy.set", ttl)
 		bound.Exchange = []byte("mine")
 		dead := publishing("policy.set", ttl)
-		dead.Overlay = &message.Overlay{}
+		dead.Overlay = (*message.Overlay)(nil).Died(message.Death{Queue: "q", Reason: "expired"})
 		b.publish(b.channel, bound, dead)
 		if r := next[*mail.EnqueueReply](b.channel); r.Refused || len(r.Ranges) != 1 {
 			t.Errorf("%+v", r)

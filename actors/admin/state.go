@@ -49,7 +49,7 @@ func (s *state) enqueue(e *mail.Enqueue, now time.Time) {
 	for i := range e.Messages {
 		m := &e.Messages[i]
 		reply.Add(m.Number)
-		if buried || m.Overlay != nil || string(m.Exchange) != topology.AdminExchange {
+		if buried || m.Overlay.Dead() || string(m.Exchange) != topology.AdminExchange {
 			s.log.Warn().Bytes("exchange", m.Exchange).Bytes("routing_key", m.RoutingKey).
 				Msg("an admin command that was not published to " + topology.AdminExchange + " is dropped")
 			continue
@@ -134,6 +134,9 @@ func (s *state) answer(number uint64, v any) {
 // publish sends an answer through the default exchange.
 func (s *state) publish(c *command) {
 	q := s.vhost.Directory().Queue(c.replyTo)
+	if q == nil {
+		q = s.vhost.Requester(c.replyTo)
+	}
 	if len(c.replyTo) == 0 || q == nil {
 		return
 	}
@@ -142,7 +145,7 @@ func (s *state) publish(c *command) {
 		p.CorrelationID = string(c.correlation)
 		p.Flags |= protocol.FlagCorrelationID
 	}
-	s.send(q.PID, &mail.Enqueue{From: s.self, Messages: []message.Message{{
+	s.send(q.PID, &mail.Enqueue{From: s.self, Queue: q.PID, Messages: []message.Message{{
 		RoutingKey: c.replyTo, Header: p.Append(nil), Body: c.answer, TTL: message.NoTTL, Owned: true,
 	}}})
 }

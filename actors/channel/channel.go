@@ -22,11 +22,13 @@ const answerTimeout = 30 * time.Second
 type Config struct {
 	ID         uint16
 	Connection *actor.PID
-	Outbox     *outbox.Outbox
-	Gate       *message.Gate
-	FrameMax   uint32 // bytes, 0 for no limit
-	VHost      *topology.VHost
-	User       auth.User
+	// ConnectionName and Node are what traced messages tell of their origin.
+	ConnectionName, Node string
+	Outbox               *outbox.Outbox
+	Gate                 *message.Gate
+	FrameMax             uint32 // bytes, 0 for no limit
+	VHost                *topology.VHost
+	User                 auth.User
 	// CancelNotify: the client wants to be told when a consumer ends (LEASE-9).
 	CancelNotify bool
 	Permissions  auth.Permissions
@@ -146,6 +148,7 @@ func (c *channel) bury() {
 		}
 	}
 	c.dropHeld()
+	c.leaveReplies(left)
 	for _, t := range c.touched {
 		if t != nil && t.batch != nil {
 			t.batch.Release()

@@ -12,8 +12,9 @@ import (
 
 // consumer is one basic.consume of this channel.
 type consumer struct {
-	peer    *peer
-	allowed int // under the common limit, as the queue counts it
+	peer    *peer  // nil for the consumer of replies
+	queue   string // its name
+	allowed int    // under the common limit, as the queue counts it
 	// handed to the outbox and not yet granted back to the queue
 	written, bytes int
 }
@@ -47,8 +48,11 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 		return err
 	}
 	tag := m.ConsumerTag
-	if _, used := s.consumers[tag]; used {
+	if _, used := s.consumers[tag]; used || name != topology.ReplyName && s.isRequester(tag) {
 		return protocol.ConnectionErrorf(protocol.NotAllowed, "attempt to reuse consumer tag '%s'", tag)
+	}
+	if name == topology.ReplyName {
+		return s.consumeReplies(m)
 	}
 	q, err := s.readable(name)
 	if err != nil {
@@ -57,7 +61,7 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 	if tag == "" {
 		tag = generated("amq.ctag-")
 	}
-	c := &consumer{peer: s.peer(q.PID)}
+	c := &consumer{peer: s.peer(q.PID), queue: q.Name}
 	s.send(q.PID, &mail.Consume{
 		Request: s.request(m, func(any) {
 			s.consumers[tag] = c
@@ -87,6 +91,9 @@ func (s *state) cancel(m *protocol.BasicCancel) error {
 		if !m.NoWait {
 			s.replyBehind(m, &protocol.BasicCancelOk{ConsumerTag: m.ConsumerTag})
 		}
+	}
+	if s.isRequester(m.ConsumerTag) {
+		s.forgetRequester()
 	}
 	c := s.consumers[m.ConsumerTag]
 	if c == nil {
@@ -143,7 +150,7 @@ func (s *state) get(m *protocol.BasicGet) error {
 	}
 	p := s.peer(q.PID)
 	s.send(q.PID, &mail.Get{
-		Request: s.request(m, func(reply any) { s.got(p, reply.(*mail.GetReply)) }),
+		Request: s.request(m, func(reply any) { s.got(p, q.Name, reply.(*mail.GetReply)) }),
 		Channel: s.self, NoAck: m.NoAck, Connection: s.cfg.Connection, Queue: q.Name, VHost: s.cfg.VHost.Name,
 	})
 	return nil
@@ -151,7 +158,7 @@ func (s *state) get(m *protocol.BasicGet) error {
 
 // got answers basic.get. It does not wait for room: there is one at a time, and
 // its tag is given out when it is written, so tags stay in order.
-func (s *state) got(p *peer, r *mail.GetReply) {
+func (s *state) got(p *peer, queue string, r *mail.GetReply) {
 	if r.Empty {
 		s.counts.GetEmpty++
 		s.reply(&protocol.BasicGetEmpty{})
@@ -166,6 +173,9 @@ func (s *state) got(p *peer, r *mail.GetReply) {
 	}
 	if d.Redelivered {
 		s.counts.Redeliver++
+	}
+	if s.cfg.VHost.Tracing() {
+		s.traceDeliveries(queue, []mail.Delivery{*d})
 	}
 	s.emit(func(b []byte) []byte {
 		b = protocol.AppendMethodFrame(b, s.cfg.ID, &protocol.BasicGetOk{

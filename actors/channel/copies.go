@@ -6,34 +6,47 @@ import (
 )
 
 // carbonCopies returns the further routing keys that a publisher wrote into the
-// headers CC and BCC (DL-16), nil for none. They must be arrays; what is no
-// text in them is passed over. BCC is taken out of the message.
+// headers CC and BCC, nil for none, and has the message remember them (DL-16).
+// The headers must be arrays; what is no text in them is passed over. BCC is
+// taken out of the message.
 func carbonCopies(m *message.Message, headers []byte) ([][]byte, error) {
 	if headers == nil {
 		return nil, nil
 	}
-	keys, _, err := routingHeader(nil, headers, "CC")
+	cc, _, err := routingHeader(headers, "CC")
 	if err != nil {
 		return nil, err
 	}
-	keys, blind, err := routingHeader(keys, headers, "BCC")
-	if err != nil || !blind {
-		return keys, err
-	}
-	p, err := protocol.DecodeProperties(m.Header)
+	bcc, blind, err := routingHeader(headers, "BCC")
 	if err != nil {
 		return nil, err
 	}
-	p.Headers = p.Headers.Delete("BCC")
-	m.Header = p.Append(make([]byte, 0, len(m.Header)))
+	if blind {
+		p, err := protocol.DecodeProperties(m.Header)
+		if err != nil {
+			return nil, err
+		}
+		p.Headers = p.Headers.Delete("BCC")
+		m.Header = p.Append(make([]byte, 0, len(m.Header)))
+	}
+	if len(cc)+len(bcc) == 0 {
+		return nil, nil
+	}
+	m.Overlay = &message.Overlay{CC: cc, BCC: bcc}
+	keys := make([][]byte, 0, len(cc)+len(bcc))
+	for _, more := range [2][]string{cc, bcc} {
+		for _, key := range more {
+			keys = append(keys, []byte(key))
+		}
+	}
 	return keys, nil
 }
 
-// routingHeader adds the keys of one header.
-func routingHeader(keys [][]byte, headers []byte, name string) (_ [][]byte, found bool, err error) {
+// routingHeader returns the keys of one header.
+func routingHeader(headers []byte, name string) (keys []string, found bool, err error) {
 	v, found, err := protocol.LookupField(headers, name)
 	if err != nil || !found {
-		return keys, false, err
+		return nil, false, err
 	}
 	list, isArray := v.(protocol.Array)
 	if !isArray {
@@ -42,7 +55,7 @@ func routingHeader(keys [][]byte, headers []byte, name string) (_ [][]byte, foun
 	}
 	for _, e := range list {
 		if text, isText := e.(string); isText {
-			keys = append(keys, []byte(text))
+			keys = append(keys, text)
 		}
 	}
 	return keys, true, nil

@@ -19,11 +19,16 @@ func (s *state) deliver(m *mail.Deliver) {
 		m.Release() // the queue learns, or has learnt, that we are gone
 		return
 	}
-	s.held = append(s.held, late{consumer: c, deliver: m})
+	s.hold(late{consumer: c, deliver: m})
+}
+
+// hold writes a delivery at once unless others wait for room.
+func (s *state) hold(l late) {
+	s.held = append(s.held, l)
 	if len(s.held) == 1 {
 		s.resume()
 	} else {
-		letGo(m)
+		letGo(l.deliver)
 	}
 }
 
@@ -39,6 +44,9 @@ func (s *state) write(c *consumer, m *mail.Deliver) bool {
 		s.counts.Deliver += n
 	}
 	c.bytes += bytes
+	if s.cfg.VHost.Tracing() {
+		s.traceDeliveries(c.queue, m.Items[before:m.Written])
+	}
 	if c.written >= grantMessages || c.bytes >= grantBytes {
 		s.send(m.Queue, &mail.Grant{Channel: s.self, Tag: m.Tag, Messages: c.written, Bytes: c.bytes})
 		c.written, c.bytes = 0, 0

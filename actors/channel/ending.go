@@ -66,7 +66,11 @@ func (s *state) giveBack() {
 	s.tell()
 	s.flush()
 	s.await = nil
+	s.forgetRequester()
 	for _, p := range s.peers {
+		if p.requester {
+			continue
+		}
 		s.send(p.pid, &mail.ChannelGone{Channel: s.self})
 	}
 	clear(s.consumers)

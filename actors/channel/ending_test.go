@@ -177,7 +177,7 @@ func TestPanic_GivesEverythingBack(t *testing.T) {
 			m := r.inbound([]byte("read"))
 			r.turn(&mail.Deliver{Queue: pid("q1"), Tag: "a", NoAck: true, Chunk: m.Chunk, Items: []mail.Delivery{
 				{Number: 1, Message: message.Message{Exchange: []byte("x"), RoutingKey: []byte("k"), Header: []byte{0, 0}, Body: []byte("m1")}},
-				{Number: 2, Message: message.Message{Overlay: &message.Overlay{}}}, // has no header to lay over
+				{Number: 2, Message: message.Message{Overlay: &message.Overlay{DropExpiration: true}}}, // has no header to lay over
 			}})
 		},
 	} {

@@ -13,6 +13,7 @@ type late struct {
 	consumer *consumer
 	deliver  *mail.Deliver // nil: then is to be called
 	then     func()
+	replies  int // bytes of replies, which no window bounds
 }
 
 // letGo gives the read chunk of a delivery that has to wait back: a consumer
@@ -33,6 +34,7 @@ func letGo(m *mail.Deliver) {
 func (s *state) resume() {
 	n := 0
 	for n < len(s.held) && s.catchUp(&s.held[n]) {
+		s.replyBytes -= s.held[n].replies
 		n++
 	}
 	s.held = slices.Delete(s.held, 0, n)
@@ -54,7 +56,7 @@ func (s *state) dropHeld() {
 			m.Release()
 		}
 	}
-	s.held = nil
+	s.held, s.replyBytes = nil, 0
 }
 
 // replyBehind is reply for an answer that must not overtake deliveries. The

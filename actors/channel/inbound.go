@@ -21,6 +21,7 @@ var ackMethod protocol.Method = &protocol.BasicAck{}
 func (s *state) run(m *mail.Inbound) bool {
 	s.chunk = m.Chunk
 	s.lookAgain()
+	s.trace.on = s.cfg.VHost.Tracing()
 	for len(m.Runs) > 0 {
 		if len(m.Runs[0]) == 0 {
 			m.Runs = m.Runs[1:]

@@ -8,6 +8,7 @@ import (
 // is watched.
 type peer struct {
 	pid         mail.Address
+	requester   bool // a channel that gets replies, perhaps this one
 	consumers   int
 	unconfirmed int // publishes that it has not answered
 	published   int // to be confirmed, since the beginning
@@ -23,7 +24,9 @@ func (s *state) peer(pid mail.Address) *peer {
 	if p == nil {
 		p = &peer{pid: pid}
 		s.peers[key] = p
-		s.watch = append(s.watch, pid)
+		if key != peerKey(s.self) {
+			s.watch = append(s.watch, pid)
+		}
 	}
 	return p
 }

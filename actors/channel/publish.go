@@ -3,6 +3,7 @@ package channel
 import (
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
+	"candlemark/internal/topology"
 	"candlemark/protocol"
 )
 
@@ -39,6 +40,11 @@ func (s *state) publish(a *assembler) error {
 		Exchange: a.publish.Exchange, RoutingKey: a.publish.RoutingKey, Header: a.raw, Body: a.content,
 		TTL: message.NoTTL, Priority: scan.Priority, Persistent: scan.Persistent(), Owned: a.owned,
 	}
+	if len(scan.ReplyTo) == len(topology.ReplyName) && string(scan.ReplyTo) == topology.ReplyName {
+		if m.Header, err = s.replyHere(m.Header); err != nil {
+			return err
+		}
+	}
 	if scan.HasExpiration {
 		if m.TTL, err = message.ParseTTL(scan.Expiration); err != nil {
 			return err
@@ -59,6 +65,9 @@ func (s *state) publish(a *assembler) error {
 		}
 	}
 	targets := s.route(x, &m, keys, scan.Headers)
+	if s.trace.on {
+		s.tracePublish(&m, targets)
+	}
 	if s.tx != nil {
 		s.tx.publish(&m, targets, a.publish.Mandatory)
 		return nil
@@ -128,6 +137,7 @@ func (s *state) distribute(m *message.Message, targets []*target) {
 func (s *state) reach(t *target) *peer {
 	if t.peer == nil || t.peer.gone {
 		t.peer = s.peer(t.queue.PID)
+		t.peer.requester = t.queue.Requester
 	}
 	return t.peer
 }
@@ -141,6 +151,11 @@ func (s *state) flush() {
 		s.touched[i] = nil
 	}
 	s.touched = s.touched[:0]
+	for i, q := range s.passing {
+		delete(s.targets, q)
+		s.passing[i] = nil
+	}
+	s.passing = s.passing[:0]
 	s.flushSettled()
 }
 

@@ -27,6 +27,9 @@ func TestTTL7_OrderOfChecks(t *testing.T) {
 	bad := withHeaders("CC", "no array")
 	bad.Flags |= protocol.FlagExpiration | protocol.FlagUserID
 	bad.Expiration, bad.UserID = "soon", "mallory"
+	request := bad
+	request.Flags |= protocol.FlagReplyTo
+	request.ReplyTo = "amq.rabbitmq.reply-to"
 	long := strings.Repeat("z", 101)
 	const close = "channel.close {ReplyCode:"
 	for _, c := range []struct {
@@ -38,24 +41,28 @@ func TestTTL7_OrderOfChecks(t *testing.T) {
 		conn    string // the mail to the connection
 	}{
 		{
-			name: "immediate", publish: protocol.BasicPublish{Exchange: "secret", Immediate: true}, body: long, props: bad,
+			name: "immediate", publish: protocol.BasicPublish{Exchange: "secret", Immediate: true}, body: long, props: request,
 			conn: "connection: 540 60/40 NOT_IMPLEMENTED - immediate=true",
 		},
 		{
-			name: "size", publish: protocol.BasicPublish{Exchange: "secret"}, body: long, props: bad,
+			name: "size", publish: protocol.BasicPublish{Exchange: "secret"}, body: long, props: request,
 			channel: close + "406 ReplyText:PRECONDITION_FAILED - message size 101 is larger than configured max size 100 Class:60 Method:40}",
 		},
 		{
-			name: "permission", publish: protocol.BasicPublish{Exchange: "hidden"}, body: "m", props: bad,
+			name: "permission", publish: protocol.BasicPublish{Exchange: "hidden"}, body: "m", props: request,
 			channel: close + "403 ReplyText:ACCESS_REFUSED - write access to exchange 'hidden' in vhost '/' refused for user 'guest' Class:60 Method:40}",
 		},
 		{
-			name: "existence", publish: protocol.BasicPublish{Exchange: "nope"}, body: "m", props: bad,
+			name: "existence", publish: protocol.BasicPublish{Exchange: "nope"}, body: "m", props: request,
 			channel: close + "404 ReplyText:NOT_FOUND - no exchange 'nope' in vhost '/' Class:60 Method:40}",
 		},
 		{
-			name: "internal", publish: protocol.BasicPublish{Exchange: "inner"}, body: "m", props: bad,
+			name: "internal", publish: protocol.BasicPublish{Exchange: "inner"}, body: "m", props: request,
 			channel: close + "403 ReplyText:ACCESS_REFUSED - cannot publish to internal exchange 'inner' in vhost '/' Class:60 Method:40}",
+		},
+		{
+			name: "reply-to", publish: protocol.BasicPublish{Exchange: "x"}, body: "m", props: request,
+			channel: close + "406 ReplyText:PRECONDITION_FAILED - fast reply consumer does not exist Class:60 Method:40}",
 		},
 		{
 			name: "expiration", publish: protocol.BasicPublish{Exchange: "x"}, body: "m", props: bad,
@@ -176,6 +183,13 @@ func TestDL16_CarbonCopies(t *testing.T) {
 			}
 			_, blind := props.Headers.Get("BCC")
 			_, open := props.Headers.Get("CC")
+			var more []string
+			if m.Overlay != nil {
+				more = append(m.Overlay.CC, m.Overlay.BCC...)
+			}
+			if got, want := strings.Join(more, " "), map[string]string{"a": "q2 q1", "b": "q2 q3"}[string(m.Body)]; got != want {
+				t.Errorf("%s remembers %q, want %q", m.Body, got, want)
+			}
 			if body := string(m.Body); blind || open != (body != "c") || len(props.Headers) != 2 && body != "c" {
 				t.Errorf("%s has headers %v", body, props.Headers)
 			}

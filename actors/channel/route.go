@@ -103,6 +103,9 @@ func (s *state) route(x *topology.Exchange, m *message.Message, more [][]byte, r
 		c.targets = append(c.targets, s.target(q))
 	}
 	c.routed = !h.asked && len(more) == 0
+	if x.Name == "" {
+		s.addRequesters(m.RoutingKey, more)
+	}
 	c.key = append(c.key[:0], m.RoutingKey...)
 	return c.targets
 }
@@ -113,6 +116,9 @@ func (s *state) target(q *topology.Queue) *target {
 	if t == nil {
 		t = &target{queue: q}
 		s.targets[q] = t
+		if q.Requester {
+			s.passing = append(s.passing, q)
+		}
 	}
 	return t
 }

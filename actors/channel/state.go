@@ -37,11 +37,15 @@ type state struct {
 	headers   headers
 	targets   map[*topology.Queue]*target
 	touched   []*target
+	passing   []*topology.Queue // targets that are forgotten at the end of the turn
+	trace     trace
 	confirms  confirms
 	tx        *tx // nil: the channel is not transactional
 
 	lastQueue string // most recently declared (DEC-9)
 	consumers map[string]*consumer
+	requester *requester    // nil: nobody waits for replies here
+	arriving  *mail.Enqueue // the replies in hand, not answered yet
 	peers     map[string]*peer
 	settling  []*peer
 	unacked   ledger.Ledger[unacked] // by delivery tag
@@ -49,6 +53,8 @@ type state struct {
 	common    common
 	counts    mail.Counts
 	held      []late // what the outbox has no room for, and what must not overtake it
+	// replyBytes is how much of what is held are replies.
+	replyBytes int
 
 	await  *await
 	asked  uint64          // number of the newest command that waited
@@ -94,6 +100,8 @@ func (s *state) handle(what any) {
 		s.deliver(m)
 	case *mail.EnqueueReply:
 		s.settled(m)
+	case *mail.Enqueue:
+		s.replied(m)
 	case *mail.Offer:
 		s.offered(m)
 	case *mail.Unused:

@@ -19,6 +19,9 @@ func stripped(name string) string {
 
 func (s *state) declareQueue(m *protocol.QueueDeclare) error {
 	name := stripped(m.Queue)
+	if topology.IsReserved(name) {
+		return s.declareReply(m, name)
+	}
 	if err := s.mayDeclare(m, name); err != nil {
 		return err
 	}

@@ -46,6 +46,7 @@ type Config struct {
 type ChannelSpec struct {
 	ID            uint16
 	Connection    *actor.PID
+	Name          string // of the connection
 	Outbox        *outbox.Outbox
 	Gate          *message.Gate
 	FrameMax      uint32 // negotiated, bytes of a whole frame

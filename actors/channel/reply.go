@@ -1,0 +1,148 @@
+package channel
+
+import (
+	"slices"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+)
+
+// Direct reply-to: a channel that consumes amq.rabbitmq.reply-to takes replies
+// as a queue would, and writes them at once. Nothing is kept for it, and nothing
+// outlives it.
+
+// replyLimit is how many bytes of replies wait for a client that does not read;
+// what comes beyond that is refused, so that one requester cannot fill the memory
+// or hold up those who answer.
+const replyLimit = 16 << 20
+
+// replyOverhead is what a reply that waits costs besides its content, in bytes.
+const replyOverhead = 256
+
+// requester is the consumer of replies.
+type requester struct {
+	consumer
+	tag  string
+	name *topology.Queue // under which it is found
+}
+
+func (s *state) isRequester(tag string) bool { return s.requester != nil && s.requester.tag == tag }
+
+// consumeReplies makes the channel a requester. There is no permission to ask
+// for, and no queue.
+func (s *state) consumeReplies(m *protocol.BasicConsume) error {
+	switch {
+	case !m.NoAck:
+		return protocol.ChannelErrorf(protocol.PreconditionFailed, "reply consumer cannot acknowledge")
+	case s.requester != nil:
+		return protocol.ChannelErrorf(protocol.PreconditionFailed, "reply consumer already set")
+	}
+	r := &requester{tag: m.ConsumerTag, name: s.cfg.VHost.AddRequester(generated(""), s.self)}
+	if r.tag == "" {
+		r.tag = generated("amq.ctag-")
+	}
+	r.queue = r.name.Name
+	s.requester = r
+	if !m.NoWait {
+		s.reply(&protocol.BasicConsumeOk{ConsumerTag: r.tag})
+	}
+	return nil
+}
+
+// forgetRequester makes later replies unroutable; those on their way are dropped.
+func (s *state) forgetRequester() {
+	if s.requester != nil {
+		s.cfg.VHost.RemoveRequester(s.requester.name)
+		s.requester = nil
+	}
+}
+
+// declareReply answers whether a requester is there: whatever a declare of such
+// a name asks for, it is a question. The name itself always exists.
+func (s *state) declareReply(m *protocol.QueueDeclare, name string) error {
+	if name != topology.ReplyName && s.cfg.VHost.Requester([]byte(name)) == nil {
+		return protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", name, s.cfg.VHost.Name)
+	}
+	s.lastQueue = name
+	if !m.NoWait {
+		s.reply(&protocol.QueueDeclareOk{Queue: name, ConsumerCount: 1})
+	}
+	return nil
+}
+
+// replyHere puts this channel's own reply name into the properties of a request.
+func (s *state) replyHere(raw []byte) ([]byte, error) {
+	if s.requester == nil {
+		return nil, protocol.ChannelErrorf(protocol.PreconditionFailed, "fast reply consumer does not exist")
+	}
+	return protocol.ReplaceReplyTo(raw, s.requester.queue), nil
+}
+
+// addRequesters adds those whom a publish to the default exchange answers to its
+// targets. Such a route is not remembered: requesters go without notice.
+func (s *state) addRequesters(key []byte, more [][]byte) {
+	c := &s.cache
+	for i := -1; i < len(more); i++ {
+		if i >= 0 {
+			key = more[i]
+		}
+		if !topology.IsReplyName(key) {
+			continue
+		}
+		c.routed = false
+		if q := s.cfg.VHost.Requester(key); q != nil {
+			if t := s.target(q); !slices.Contains(c.targets, t) {
+				c.targets = append(c.targets, t)
+			}
+		}
+	}
+}
+
+// replied takes replies: they are written, dropped because they are for nobody
+// or for an earlier consumer, or refused because the client reads too slowly.
+func (s *state) replied(m *mail.Enqueue) {
+	s.arriving = m
+	r := s.requester
+	refused := false
+	if r != nil && m.Queue == r.name.PID && !s.leaving {
+		bytes := 0
+		for i := range m.Messages {
+			bytes += m.Messages[i].Size() + replyOverhead
+		}
+		if refused = s.replyBytes > 0 && s.replyBytes+bytes > replyLimit; !refused {
+			d := mail.NewDeliver(nil, r.tag, true)
+			d.Chunk, m.Chunk = m.Chunk, nil
+			for i := range m.Messages {
+				d.Items = append(d.Items, mail.Delivery{Message: m.Messages[i]})
+			}
+			s.replyBytes += bytes
+			s.hold(late{consumer: &r.consumer, deliver: d, replies: bytes})
+		}
+	}
+	s.arriving = nil
+	answer := mail.Gone // a reply that nobody waits for is taken and dropped
+	if refused {
+		answer = mail.Failed
+	}
+	if to, reply := m.Answer(answer); to != nil {
+		s.send(to, reply)
+	}
+}
+
+// leaveReplies is the end of a channel's part as a requester: what is left in its
+// mailbox is answered, and what it was taking when it panicked.
+func (s *state) leaveReplies(left []any) {
+	s.forgetRequester()
+	if s.arriving != nil {
+		left = append(left, s.arriving)
+		s.arriving = nil
+	}
+	for _, m := range left {
+		if e, ok := m.(*mail.Enqueue); ok {
+			if to, reply := e.Answer(mail.Gone); to != nil {
+				s.cfg.Post(to, reply)
+			}
+		}
+	}
+}
