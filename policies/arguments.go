@@ -83,9 +83,14 @@ func ValidateQueueArguments(name, vhost string, args protocol.Table) *protocol.C
 			return invalidArgument(argQueueType, name, vhost, term)
 		}
 	}
-	kind := KindOf(args)
+	return validate(queueArguments, name, vhost, KindOf(args), args)
+}
+
+// validate checks the values of the arguments that a queue of this kind knows,
+// then that there are none that only other kinds know.
+func validate(known []argument, name, vhost string, kind Kind, args protocol.Table) *protocol.ChannelError {
 	foreign := map[string]bool{}
-	for _, a := range queueArguments {
+	for _, a := range known {
 		if !a.known.has(kind) {
 			foreign[a.key] = true
 			continue

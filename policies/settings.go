@@ -37,7 +37,8 @@ type QueueSettings struct {
 	// DeliveryLimit is the number of redeliveries of a quorum queue's message
 	// before it is dead-lettered, -1 for no limit and for classic queues (DL-9).
 	DeliveryLimit int64
-	// ConsumerTimeout is how long a delivery may stay unacknowledged, in ms.
+	// ConsumerTimeout is how long a delivery may stay unacknowledged, in ms, 1 and
+	// more. An argument or a policy of 0 says nothing.
 	ConsumerTimeout int64
 	// MaxPriority is the highest priority the queue tells apart, 0 to 255; 0 for
 	// a queue without priorities (DEC-11).
@@ -68,7 +69,7 @@ func SettingsFor(args protocol.Table, e Effective) QueueSettings {
 		Expires:         lowestOf(args, e, keyExpires),
 		MaxLength:       lowestOf(args, e, keyMaxLength),
 		MaxLengthBytes:  lowestOf(args, e, keyMaxLengthBytes),
-		ConsumerTimeout: lowestOf(args, e, keyConsumerTimeout),
+		ConsumerTimeout: LowerTimeout(timeoutOf(intArgument(args, "x-"+keyConsumerTimeout)), timeoutOf(e.Int(keyConsumerTimeout))),
 		DeliveryLimit:   unset,
 		Overflow:        overflowDropHead,
 	}

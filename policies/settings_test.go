@@ -34,6 +34,8 @@ func TestSettingsFor(t *testing.T) {
 		{"LEASE-2 lower of both", table("x-expires", int16(900)), `{"expires":800}`, func(q *QueueSettings) { q.Expires = 800 }},
 		{"POL-8 max-length", table("x-max-length", int8(3), "x-max-length-bytes", int32(9)), `{"max-length":0,"max-length-bytes":10}`,
 			func(q *QueueSettings) { q.MaxLength, q.MaxLengthBytes = 0, 9 }},
+		{"POL-8 consumer-timeout of 0", table("x-consumer-timeout", int32(0)), `{"consumer-timeout":8}`, func(q *QueueSettings) { q.ConsumerTimeout = 8 }},
+		{"POL-8 consumer-timeout of 0 in the policy", nil, `{"consumer-timeout":0}`, func(*QueueSettings) {}},
 		{"POL-8 consumer-timeout", table("x-consumer-timeout", int32(9)), `{"consumer-timeout":8}`, func(q *QueueSettings) { q.ConsumerTimeout = 8 }},
 		{"DL-7 argument wins", table("x-dead-letter-exchange", "arg", "x-dead-letter-routing-key", "k", "x-overflow", "drop-head"),
 			`{"dead-letter-exchange":"pol","dead-letter-routing-key":"p","overflow":"reject-publish"}`, func(q *QueueSettings) {

@@ -1,0 +1,57 @@
+package policies
+
+import "candlemark/protocol"
+
+const argPriority = "x-priority"
+
+// consumerArguments stands in the order in which values are checked; those that
+// no queue type here knows are refused.
+var consumerArguments = []argument{
+	{argPriority, onQueues, func(v any, _ protocol.Table) string { return checkRange(v, -1<<63, 1<<63-1, "") }},
+	{"x-" + keyConsumerTimeout, onClassic | onQuorum, checkNotNegative},
+	{"x-stream-offset", onStream, checkNothing},
+}
+
+// ConsumerSettings is what the arguments of one basic.consume decide.
+type ConsumerSettings struct {
+	// Priority is x-priority, 0 without one: consumers with a higher one get
+	// messages first.
+	Priority int64
+	// Timeout is x-consumer-timeout in ms, at most 2^53; -1 without one, or with
+	// one of 0.
+	Timeout int64
+}
+
+// ConsumerSettingsFor reads the arguments of a basic.consume. Those of a wrong
+// type count as absent.
+func ConsumerSettingsFor(args protocol.Table) ConsumerSettings {
+	priority, _ := intArgument(args, argPriority)
+	return ConsumerSettings{priority, timeoutOf(intArgument(args, "x-"+keyConsumerTimeout))}
+}
+
+// timeoutOf takes a timeout in ms as it was given: 0 stands for none.
+func timeoutOf(ms int64, given bool) int64 {
+	if !given || ms <= 0 {
+		return unset
+	}
+	return min(ms, forever)
+}
+
+// LowerTimeout is the lower of two timeouts in ms, of which -1 is none.
+func LowerTimeout(a, b int64) int64 {
+	if a < 0 || b >= 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// ValidateConsumerArguments checks the arguments of a basic.consume from a queue
+// of the given kind. The error is 406 PRECONDITION_FAILED with RabbitMQ's text
+// for the first thing wrong: a value (DEC-11), then an argument of another queue
+// type (DEC-7). Unknown arguments may have any value.
+func ValidateConsumerArguments(name, vhost string, kind Kind, args protocol.Table) *protocol.ChannelError {
+	if len(args) == 0 {
+		return nil
+	}
+	return validate(consumerArguments, name, vhost, kind, args)
+}
