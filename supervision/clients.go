@@ -38,7 +38,7 @@ func (n *Node) clients(ctx context.Context) (*clients, error) {
 		n.post(pids[i], &mail.DescribeConnection{Request: r})
 	}, func(answer any) {
 		info := answer.(*mail.ConnectionInfo)
-		if info.Err == nil && (info.State == "running" || info.State == "closing") {
+		if info.Err == nil && info.State != "starting" && info.State != "closed" {
 			c := &client{pid: pids[info.ID], shown: connectionShown(info), channels: info.Channels}
 			all.list = append(all.list, c)
 			all.byID[c.pid.Id] = c

@@ -17,6 +17,7 @@ type tree struct {
 	connections map[string]*actor.PID
 	serial      uint64
 	places      map[string]*place // virtual hosts by name
+	alarm       *mail.Block       // nil without one
 	closing     *closeAll
 }
 
@@ -51,6 +52,10 @@ func (t *tree) Receive(ctx actor.Context) {
 		t.closeMatching(ctx, m)
 	case accepted:
 		t.accept(ctx, m.conn)
+	case mail.Block:
+		t.block(ctx, m)
+	case mail.Unblock:
+		t.unblock(ctx)
 	case closeAll:
 		t.closing = &m
 		for _, pid := range t.connections {
@@ -126,6 +131,9 @@ func (t *tree) accept(ctx actor.Context, conn net.Conn) {
 		return
 	}
 	t.connections[pid.Id] = pid
+	if t.alarm != nil {
+		ctx.Send(pid, t.alarm)
+	}
 	t.node.churn.connections.Add(1)
 }
 

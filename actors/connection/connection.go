@@ -25,6 +25,7 @@ func New(cfg Config) actor.Actor {
 		stopping: make(chan struct{}),
 		done:     make(chan struct{}),
 	}
+	c.alarm.over = make(chan struct{}, 1)
 	c.log = cfg.Log.With().Str("conn", c.name).Logger()
 	c.gate = message.NewGate(cfg.InFlightLimit)
 	c.writer = writer{c: c}
@@ -43,6 +44,7 @@ type connection struct {
 	outbox   *outbox.Outbox
 	reader   reader
 	writer   writer
+	alarm    alarm
 	self     *actor.PID
 	root     *actor.RootContext
 	turnover sync.Mutex    // held to send from a goroutine, and to close one of:
@@ -99,6 +101,12 @@ func (c *connection) Receive(ctx actor.Context) {
 		c.released(ctx)
 	case *mail.DescribeConnection:
 		c.describe(m)
+	case *mail.Block:
+		c.block(m)
+	case *heldUp:
+		c.heldUp()
+	case *mail.Unblock:
+		c.unblock()
 	}
 }
 

@@ -15,7 +15,7 @@ func (c *connection) describe(m *mail.DescribeConnection) {
 		return
 	}
 	info := &mail.ConnectionInfo{
-		Reply: m.Done(nil), Name: c.name, State: c.state.String(), Protocol: "AMQP 0-9-1", ConnectedAt: c.since.Floor(),
+		Reply: m.Done(nil), Name: c.name, State: c.shown(), Protocol: "AMQP 0-9-1", ConnectedAt: c.since.Floor(),
 		Peer: endpoint(c.cfg.Conn.RemoteAddr()), Local: endpoint(c.cfg.Conn.LocalAddr()),
 		Traffic: mail.Traffic{
 			BytesIn: c.reader.in.octets.Load(), Reads: uint64(c.reader.in.reads.Load()),

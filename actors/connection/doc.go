@@ -8,8 +8,8 @@
 // take at once (internal/outbox). The actor owns everything that is rare, and
 // never blocks.
 //
-// Mail: it takes ChannelClosed, CloseConnection, ConnectionReleased,
-// DescribeConnection and PeerGone. It sends Inbound and CloseChannel to its
+// Mail: it takes ChannelClosed, CloseConnection, ConnectionReleased, Block,
+// Unblock, DescribeConnection and PeerGone. It sends Inbound and CloseChannel to its
 // channels, ReleaseConnection to its vhost, ConnectionInfo to who asked. For
 // channel.open and the methods of channel 0 the reader mails the actor and
 // waits for it, so that they take effect in the order of the wire.

@@ -10,7 +10,7 @@ import (
 )
 
 func TestHandshakeOffers(t *testing.T) {
-	bubble(t, func(c *connection.Config) { c.Capabilities = []string{"direct_reply_to", "basic.nack"} }, func(r *rig) {
+	bubble(t, func(c *connection.Config) { c.Capabilities = []string{"of_tomorrow", "basic.nack"} }, func(r *rig) {
 		r.send(protocol.ProtocolHeader[:])
 		start := expect[*protocol.ConnectionStart](r.client, 0)
 		if start.VersionMajor != 0 || start.VersionMinor != 9 || start.Mechanisms != "PLAIN AMQPLAIN" || start.Locales != "en_US" {
@@ -23,7 +23,7 @@ func TestHandshakeOffers(t *testing.T) {
 		}
 		v, _ := start.ServerProperties.Get("capabilities")
 		able, _ := v.(protocol.Table)
-		if len(able) != 8 {
+		if len(able) != 9 {
 			t.Errorf("capabilities %v", able)
 		}
 		r.sendMethods(0, &protocol.ConnectionStartOk{Mechanism: "AMQPLAIN", Response: amqplain(t, "lim", "secret")})

@@ -17,12 +17,14 @@ type reader struct {
 	waiting atomic.Bool // at the gate: that nothing is read is not the peer's fault
 
 	// Its own:
-	frameMax uint32
-	links    map[uint16]*link
-	current  *link   // whose frames the run at hand is made of
-	touched  []*link // have runs to be sent
-	opening  chan *link
-	handled  chan struct{}
+	frameMax  uint32
+	links     map[uint16]*link
+	current   *link   // whose frames the run at hand is made of
+	touched   []*link // have runs to be sent
+	alarmed   bool    // there was an alarm when the last read came
+	published bool    // in that read, which was alarmed
+	opening   chan *link
+	handled   chan struct{}
 }
 
 func (r *reader) init(c *connection) {
@@ -61,7 +63,7 @@ func (r *reader) serve() error {
 		if err != nil {
 			return err
 		}
-		if !r.credit() {
+		if !r.credit() || !r.calm() {
 			return nil
 		}
 		if err := r.in.fill(want); err != nil {
@@ -88,8 +90,12 @@ func (r *reader) dispatch() (want int, err error) {
 	buf := r.in.unparsed()
 	begin, at := 0, 0 // buf[begin:at] is the run at hand
 	r.current = nil
+	r.alarmed = r.c.alarm.on.Load()
 	for {
 		f, n, need, err := protocol.ParseFrame(buf[at:], r.frameMax)
+		if r.alarmed && err == nil && (f.Type == protocol.FrameHeader || f.Type == protocol.FrameBody) {
+			r.published = true
+		}
 		if n > 0 && err == nil && r.continues(f) {
 			at += n
 			continue

@@ -26,6 +26,14 @@ type CloseConnection struct {
 	VHost, User string
 }
 
+// Block tells a connection that the broker is short of something, named by
+// Reason ("low on memory"): publishers are not read until Unblock. From the root,
+// to every connection, also to those that open meanwhile.
+type Block struct{ Reason string }
+
+// Unblock ends what Block began.
+type Unblock struct{}
+
 // DescribeConnection asks a connection for ConnectionInfo.
 type DescribeConnection struct{ Request }
 
@@ -41,7 +49,7 @@ func (d *DescribeConnection) Answer(Fate) (*actor.PID, any) {
 type ConnectionInfo struct {
 	Reply
 	Name             string // "127.0.0.1:1234 -> 127.0.0.1:5672"
-	State            string // "starting", "running", "closing" or "closed"
+	State            string // "starting", "running", "closing", "closed"; "blocking" or "blocked" in an alarm
 	Protocol         string // "AMQP 0-9-1"
 	ConnectedAt      int64  // wall ms
 	User, VHost      string
