@@ -30,6 +30,7 @@ const defaultURL = "http://guest:guest@127.0.0.1:15672"
 // verb is one of rabbitmqctl's.
 type verb struct {
 	arguments []string // their names
+	columns   []string // that may be named instead of arguments, nil for none
 	options   []string // besides those of every verb
 	banner    func(c *call) string
 	run       func(ctx context.Context, broker *client.Client, c *call) error
@@ -37,6 +38,8 @@ type verb struct {
 
 // call is one verb with what was given to it.
 type call struct {
+	*options         // as given
+	broker    string // its address
 	arguments []string
 	vhost     string
 	priority  int
@@ -50,12 +53,13 @@ type call struct {
 type options struct {
 	*flag.FlagSet
 	vhost, applyTo, url, formatter string
-	priority, timeout              int
+	priority, timeout, limit       int
 	quiet, silent, noHeaders       bool
+	ifEmpty, ifUnused, global      bool
 }
 
 // everywhere are the options of every verb.
-var everywhere = []string{"p", "vhost", "q", "quiet", "s", "silent", "t", "timeout", "formatter", "url"}
+var everywhere = []string{"p", "vhost", "q", "quiet", "s", "silent", "t", "timeout", "formatter", "url", "n", "node", "l", "longnames"}
 
 func newOptions(getenv func(string) string) *options {
 	o := &options{FlagSet: flag.NewFlagSet("candlemark", flag.ContinueOnError)}
@@ -78,6 +82,7 @@ func newOptions(getenv func(string) string) *options {
 	o.IntVar(&o.priority, "priority", 0, "")
 	o.StringVar(&o.applyTo, "apply-to", "all", "")
 	o.BoolVar(&o.noHeaders, "no-table-headers", false, "")
+	o.objectOptions()
 	return o
 }
 
@@ -141,7 +146,7 @@ func control(args []string, getenv func(string) string, stdout, stderr io.Writer
 	}
 	defer broker.Close()
 	c := &call{
-		arguments: rest, vhost: o.vhost, priority: o.priority, applyTo: o.applyTo,
+		options: o, broker: broker.Address(), arguments: rest, vhost: o.vhost, priority: o.priority, applyTo: o.applyTo,
 		json: o.formatter == "json", headers: !o.noHeaders && !o.silent, out: stdout,
 	}
 	if !o.quiet && !o.silent && !c.json {
@@ -166,6 +171,8 @@ func objection(o *options, v verb, arguments []string, err error) string {
 		return "Bad argument. the timeout is a number of seconds, 1 or more"
 	case len(arguments) < len(v.arguments):
 		return "not enough arguments."
+	case v.columns != nil:
+		return unknownColumns(v.columns, arguments)
 	case len(arguments) > len(v.arguments):
 		return "too many arguments."
 	}
@@ -176,9 +183,13 @@ func objection(o *options, v verb, arguments []string, err error) string {
 func report(stderr io.Writer, c *call, broker *client.Client, err error) int {
 	var refused *client.Error
 	var told complaint
+	var wrong misuse
 	switch {
 	case err == nil:
 		return 0
+	case errors.As(err, &wrong):
+		fmt.Fprintf(stderr, "Error:\n%s\n", wrong)
+		return exitUsage
 	case errors.As(err, &told):
 		fmt.Fprintf(stderr, "Error:\n%s\n", told)
 	case errors.As(err, &refused) && refused.Status == http.StatusNotFound:
@@ -203,17 +214,28 @@ type complaint string
 // Error implements error.
 func (c complaint) Error() string { return string(c) }
 
+// misuse is a complaint for which rabbitmqctl blames the command line.
+type misuse string
+
+// Error implements error.
+func (m misuse) Error() string { return string(m) }
+
 func usage(name string, v verb) string {
 	text := "candlemark " + name + " [-p <vhost>]"
 	for _, option := range v.options {
-		if option == "no-table-headers" {
-			text += " [--no-table-headers]"
+		if f, ok := newOptions(func(string) string { return "" }).Lookup(option).Value.(interface{ IsBoolFlag() bool }); ok && f.IsBoolFlag() {
+			if len(option) > 1 {
+				text += " [--" + option + "]"
+			}
 			continue
 		}
 		text += " [--" + option + " <" + option + ">]"
 	}
 	for _, argument := range v.arguments {
 		text += " <" + argument + ">"
+	}
+	if v.columns != nil {
+		text += " [<column> ...]"
 	}
 	return text
 }

@@ -21,6 +21,8 @@ type fake struct {
 	sets map[string]*policies.Set
 }
 
+func (f *fake) NodeName() string { return "candlemark@localhost" }
+
 func (f *fake) SetPolicy(_ context.Context, p *policies.Policy) (bool, error) {
 	found := f.sets[p.VHost].Lookup(p.Operator, p.Name) != nil
 	f.sets[p.VHost] = f.sets[p.VHost].With(p)

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // own are the verbs that have no counterpart in rabbitmqctl; they get what
@@ -21,9 +24,33 @@ var verbs = map[string]verb{
 	"set_operator_policy":    setPolicyVerb(true),
 	"clear_operator_policy":  clearPolicyVerb(true),
 	"list_operator_policies": listPoliciesVerb(true),
+
+	"list_queues":           listQueuesVerb,
+	"list_exchanges":        listExchangesVerb,
+	"list_bindings":         listBindingsVerb,
+	"list_connections":      listConnectionsVerb,
+	"list_channels":         listChannelsVerb,
+	"list_consumers":        listConsumersVerb,
+	"delete_queue":          deleteQueueVerb,
+	"purge_queue":           purgeQueueVerb,
+	"close_connection":      closeConnectionVerb,
+	"close_all_connections": closeAllConnectionsVerb,
+	"status":                statusVerb,
+	"ping":                  pingVerb,
+	"check_running":         checkRunningVerb,
 }
 
-func main() { os.Exit(run(os.Args[1:], os.Getenv, os.Stdout, os.Stderr)) }
+// tools are names of RabbitMQ's that the program may be called by; then it has
+// only the verbs.
+var tools = []string{"rabbitmqctl", "rabbitmq-diagnostics"}
+
+func main() {
+	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
+	if slices.Contains(tools, name) {
+		os.Exit(control(os.Args[1:], os.Getenv, os.Stdout, os.Stderr))
+	}
+	os.Exit(run(os.Args[1:], os.Getenv, os.Stdout, os.Stderr))
+}
 
 // run is the whole command line; it returns the exit code.
 func run(args []string, getenv func(string) string, stdout, stderr io.Writer) int {

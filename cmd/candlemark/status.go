@@ -1,0 +1,90 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"candlemark/internal/admin/client"
+)
+
+var statusVerb = verb{
+	banner: func(c *call) string { return fmt.Sprintf("Status of node %s ...", c.broker) },
+	run: func(ctx context.Context, broker *client.Client, c *call) error {
+		overview, err := broker.Get(ctx, "overview")
+		if err != nil {
+			return err
+		}
+		node, err := broker.Get(ctx, "nodes", cell(overview["node"]))
+		if err != nil {
+			return err
+		}
+		vhosts, err := broker.List(ctx, "vhosts")
+		if err != nil {
+			return err
+		}
+		c.printStatus(overview, node, len(vhosts))
+		return nil
+	},
+}
+
+// printStatus writes the parts of rabbitmqctl's status that mean something here.
+func (c *call) printStatus(overview, node client.Object, vhosts int) {
+	if c.json {
+		_ = json.NewEncoder(c.out).Encode(client.Object{ // as much as an output can fail
+			"product_name": overview["product_name"], "product_version": overview["product_version"],
+			"rabbitmq_version": overview["rabbitmq_version"], "node": overview["node"], "uptime": seconds(node["uptime"]),
+			"pid": node["os_pid"], "alarms": []string{}, "listeners": overview["listeners"], "totals": overview["object_totals"],
+			"mem_used": node["mem_used"], "disk_free": node["disk_free"], "virtual_host_count": vhosts,
+		})
+		return
+	}
+	c.say("Runtime\n")
+	c.say("OS PID: %s", cell(node["os_pid"]))
+	c.say("Uptime (seconds): %d", seconds(node["uptime"]))
+	c.say("Is under maintenance?: %s", cell(node["being_drained"]))
+	c.say("Product name: %s", cell(overview["product_name"]))
+	c.say("Product version: %s", cell(overview["product_version"]))
+	c.say("RabbitMQ version: %s", cell(overview["rabbitmq_version"]))
+	c.say("Node name: %s", cell(overview["node"]))
+	c.say("\nAlarms\n\n(none)")
+	c.say("\nMemory\n\nTotal memory used: %s", gigabytes(node["mem_used"]))
+	c.say("\nFile Descriptors\n\nTotal: %s, limit: %s", cell(node["fd_used"]), cell(node["fd_total"]))
+	c.say("\nFree Disk Space\n\nFree disk space: %s", gigabytes(node["disk_free"]))
+	c.say("\nTotals\n")
+	c.say("Connection count: %s", cell(inside(overview, "object_totals", "connections")))
+	c.say("Queue count: %s", cell(inside(overview, "object_totals", "queues")))
+	c.say("Virtual host count: %d", vhosts)
+	c.say("\nListeners\n")
+	list, _ := overview["listeners"].([]any)
+	slices.SortStableFunc(list, func(a, b any) int { return cmp.Compare(listenerLine(a), listenerLine(b)) })
+	for _, l := range list {
+		c.say("%s", listenerLine(l))
+	}
+}
+
+// purposes are what listeners are for, as rabbitmqctl puts it.
+var purposes = map[string]string{
+	"amqp": "AMQP 0-9-1", "amqp/ssl": "AMQP 0-9-1 over TLS", "http": "HTTP API", "https": "HTTP API over TLS (HTTPS)",
+}
+
+func listenerLine(l any) string {
+	o := client.Object{"l": l}
+	name := cell(inside(o, "l", "protocol"))
+	return fmt.Sprintf("Interface: %s, port: %s, protocol: %s, purpose: %s",
+		cell(inside(o, "l", "ip_address")), cell(inside(o, "l", "port")), name, cmp.Or(purposes[name], name))
+}
+
+func seconds(ms any) int64 {
+	n, _ := ms.(json.Number)
+	whole, _ := n.Int64() // 0 for what is none
+	return whole / 1000
+}
+
+func gigabytes(bytes any) string {
+	n, _ := bytes.(json.Number)
+	f, _ := n.Float64() // 0 for what is none
+	return fmt.Sprintf("%.4f gb", f/1e9)
+}
