@@ -11,7 +11,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// PutVHost implements admin.VHosts.
+// PutVHost implements admin.Definitions.
 func (n *Node) PutVHost(ctx context.Context, v auth.VHost) (created bool, err error) {
 	if err := n.lockVHosts(ctx); err != nil {
 		return false, err
@@ -35,7 +35,7 @@ func (n *Node) PutVHost(ctx context.Context, v auth.VHost) (created bool, err er
 	return created, nil
 }
 
-// DeleteVHost implements admin.VHosts.
+// DeleteVHost implements admin.Definitions.
 func (n *Node) DeleteVHost(ctx context.Context, name string) (found bool, err error) {
 	if err := n.lockVHosts(ctx); err != nil {
 		return false, err
@@ -51,7 +51,7 @@ func (n *Node) DeleteVHost(ctx context.Context, name string) (found bool, err er
 	return true, errors.Join(err, n.forgetPolicies(ctx, name))
 }
 
-// DeleteUser implements admin.VHosts.
+// DeleteUser implements admin.Definitions.
 func (n *Node) DeleteUser(_ context.Context, name string) (found bool, err error) {
 	switch err := n.cfg.Users.DeleteAccount(name); {
 	case errors.Is(err, auth.ErrNoUser):
@@ -63,6 +63,19 @@ func (n *Node) DeleteUser(_ context.Context, name string) (found bool, err error
 		User: name, Err: protocol.ConnectionErrorf(protocol.ConnectionForced, "user '%s' is deleted", name),
 	})
 	return true, nil
+}
+
+// Tracing implements admin.Definitions.
+func (n *Node) Tracing(vhost string) bool {
+	v, ok := n.VHost(vhost)
+	return ok && v.Tracing()
+}
+
+// SetTracing implements admin.Definitions.
+func (n *Node) SetTracing(vhost string, on bool) {
+	if v, ok := n.VHost(vhost); ok {
+		v.SetTracing(on)
+	}
 }
 
 func (n *Node) forgetPolicies(ctx context.Context, vhost string) error {

@@ -15,7 +15,7 @@
 //	└── connection/1
 //	    └── channel/…
 //
-// The last three are there for every virtual host. They come when it is created
+// Those named %2f are there for every virtual host. They come when it is created
 // (place.go), and end with it: its connections are closed, then it deletes its
 // queues, then its other actors end.
 //

@@ -36,7 +36,7 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 	if err := os.MkdirAll(cfg.DataDir, 0o750); err != nil {
 		return nil, err
 	}
-	guest := auth.NewGuest()
+	users := auth.NewGuest()
 	b := &broker{journal: memory.New(memory.Options{})}
 	defer func() {
 		if err != nil {
@@ -44,13 +44,13 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 		}
 	}()
 	if b.node, err = supervision.Start(supervision.Config{
-		Authenticator: guest, Permissions: guest, Journal: b.journal, ProductVersion: version, Log: log,
+		Users: users, Journal: b.journal, ProductVersion: version, Log: log,
 		Handshake: cfg.Handshake,
 	}); err != nil {
 		return nil, err
 	}
 	if cfg.HTTP != "" {
-		if err := b.serveHTTP(cfg.HTTP, guest, log); err != nil {
+		if err := b.serveHTTP(cfg.HTTP, users, log); err != nil {
 			return nil, err
 		}
 	}
@@ -69,7 +69,7 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 	return b, nil
 }
 
-func (b *broker) serveHTTP(address string, users admin.Users, log zerolog.Logger) error {
+func (b *broker) serveHTTP(address string, users *auth.Users, log zerolog.Logger) error {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return fmt.Errorf("http: %w", err)

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/netip"
@@ -28,7 +29,7 @@ func visitor(a *api, user auth.User, vhost string) string {
 
 // policymaker may set policies in the virtual host (POL-15).
 func policymaker(a *api, user auth.User, vhost string) string {
-	if user.HasTag("administrator") || user.HasTag("policymaker") && a.sees(user, vhost) {
+	if user.HasTag("administrator") || user.HasTag("policymaker") && a.users.VHostAccess(user, vhost) == nil {
 		return ""
 	}
 	return "User not authorised to access object"
@@ -52,7 +53,7 @@ func administrator(_ *api, user auth.User, _ string) string {
 
 // sees tells whether the user may know what is in the virtual host.
 func (a *api) sees(user auth.User, vhost string) bool {
-	return user.HasTag("administrator") || a.users.VHostAccess(user, vhost) == nil
+	return user.HasTag("administrator") || user.HasTag("monitoring") || a.users.VHostAccess(user, vhost) == nil
 }
 
 // managers are the tags of which a user of the API has one.
@@ -81,6 +82,10 @@ func (a *api) guard(allowed rule, handle func(*request)) http.Handler {
 		if r.user, err = a.login(plain); err != nil {
 			if plain.Header.Get("Authorization") != "" {
 				a.log.Warn().Err(err).Str("peer", plain.RemoteAddr).Msg("HTTP access denied")
+			}
+			if login := (*auth.LoginError)(nil); errors.As(err, &login) && login.Remote {
+				fail(w, http.StatusUnauthorized, "not_authorised", "User can only log in via localhost")
+				return
 			}
 			w.Header().Set("WWW-Authenticate", `Basic realm="RabbitMQ Management"`)
 			fail(w, http.StatusUnauthorized, "not_authorized", "Not_Authorized")

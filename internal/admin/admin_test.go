@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -19,10 +20,23 @@ import (
 
 // users: guest is an administrator, maker a policymaker without access to the
 // vhost dev, viewer may only look, and plain has no business here.
-var users = &auth.Fixed{
-	Passwords: map[string]string{"guest": "guest", "maker": "m", "viewer": "v", "plain": "p"},
-	Tags:      map[string][]string{"guest": {"administrator"}, "maker": {"policymaker"}, "viewer": {"management"}},
-	NoVHost:   map[string][]string{"maker": {"dev"}, "viewer": {"dev"}},
+var users = someUsers()
+
+func someUsers() *auth.Users {
+	u := auth.NewUsers(auth.Options{})
+	u.Found()
+	for _, a := range []auth.Account{
+		{Name: "maker", Hash: auth.HashPassword("m"), Tags: []string{"policymaker"}},
+		{Name: "viewer", Hash: auth.HashPassword("v"), Tags: []string{"management"}},
+		{Name: "plain", Hash: auth.HashPassword("p")},
+	} {
+		_, errUser := u.PutAccount(a)
+		_, errGrant := u.PutGrant(auth.Grant{User: a.Name, VHost: "/"})
+		if err := errors.Join(errUser, errGrant); err != nil {
+			panic(err)
+		}
+	}
+	return u
 }
 
 // do makes one request; as is "user:password" or "" for nobody.
@@ -272,9 +286,9 @@ func TestQueues_POL11(t *testing.T) {
 		{"GET", "/api/queues/%2F/gone", "", 404, absent},
 		{"GET", "/api/queues/nowhere", "", 404, absent},
 		{"GET", "/api/vhosts/nowhere", "", 404, absent},
-		{"GET", "/api/vhosts/%2F", "", 200, `{"name":"/","description":"","tags":[],"default_queue_type":"classic",` +
-			`"metadata":{"description":"","tags":[],"default_queue_type":"classic"},` +
-			`"messages":31,"messages_ready":29,"messages_unacknowledged":2,"tracing":false}`},
+		{"GET", "/api/vhosts/%2F", "", 200, `{"name":"/","description":"Default virtual host","tags":[],"default_queue_type":"classic",` +
+			`"metadata":{"description":"Default virtual host","tags":[],"default_queue_type":"classic"},` +
+			`"messages":31,"messages_ready":29,"messages_unacknowledged":2,"tracing":false,"cluster_state":{"candlemark@here":"running"}}`},
 	})
 }
 

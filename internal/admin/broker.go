@@ -19,6 +19,7 @@ type Broker interface {
 	Clients
 	Commands
 	Host
+	Definitions
 	// VHosts returns the names of all virtual hosts, sorted.
 	VHosts(ctx context.Context) ([]string, error)
 	// Overview describes the broker as a whole.

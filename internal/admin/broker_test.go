@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"candlemark/internal/auth"
 	"candlemark/policies"
 	"candlemark/protocol"
 )
@@ -15,6 +16,8 @@ type fake struct {
 	Broker
 	sets   map[string]*policies.Set // by vhost
 	queues []Queue
+	traced map[string]bool // by vhost
+	users  *auth.Users
 	err    error // of every method, if set
 }
 
@@ -66,6 +69,25 @@ func (f *fake) VHosts(context.Context) ([]string, error) {
 	}
 	slices.Sort(names)
 	return names, f.err
+}
+
+func (f *fake) Tracing(vhost string) bool        { return f.traced[vhost] }
+func (f *fake) SetTracing(vhost string, on bool) { f.traced = map[string]bool{vhost: on} }
+
+func (f *fake) PutVHost(_ context.Context, v auth.VHost) (bool, error) {
+	if f.sets[v.Name] == nil {
+		f.sets[v.Name] = policies.NewSet(v.Name)
+	}
+	return cmp.Or(f.users, users).PutVHost(v)
+}
+
+func (f *fake) DeleteVHost(_ context.Context, name string) (bool, error) {
+	delete(f.sets, name)
+	return cmp.Or(f.users, users).DeleteVHost(name) == nil, f.err
+}
+
+func (f *fake) DeleteUser(_ context.Context, name string) (bool, error) {
+	return cmp.Or(f.users, users).DeleteAccount(name) == nil, f.err
 }
 
 func (f *fake) Queues(_ context.Context, vhost string) ([]Queue, error) {

@@ -1,9 +1,6 @@
 package admin
 
-import (
-	"net/http"
-	"slices"
-)
+import "net/http"
 
 // rabbitVersion is the level of RabbitMQ that the broker follows; clients branch
 // on it (DESIGN §9).
@@ -144,69 +141,4 @@ func (a *api) whoAmI(r *request) {
 		Tags     []string `json:"tags"`
 		Internal bool     `json:"is_internal_user"`
 	}{r.user.Name, r.user.Tags, true})
-}
-
-// vhostItem is the JSON form of a virtual host.
-type vhostItem struct {
-	Name             string        `json:"name"`
-	Description      string        `json:"description"`
-	Tags             []string      `json:"tags"`
-	DefaultQueueType string        `json:"default_queue_type"`
-	Metadata         vhostMetadata `json:"metadata"`
-	Messages         int           `json:"messages"`
-	Ready            int           `json:"messages_ready"`
-	Unacked          int           `json:"messages_unacknowledged"`
-	Tracing          bool          `json:"tracing"`
-}
-
-type vhostMetadata struct {
-	Description      string   `json:"description"`
-	Tags             []string `json:"tags"`
-	DefaultQueueType string   `json:"default_queue_type"`
-}
-
-// vhosts lists those that the user may see.
-func (a *api) vhosts(r *request) {
-	names, err := a.broker.VHosts(r.Context())
-	if err != nil {
-		a.refuse(r, err)
-		return
-	}
-	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !a.sees(r.user, name) })
-	items := make([]vhostItem, 0, len(names))
-	for _, name := range names {
-		item, err := a.describe(r, name)
-		if err != nil {
-			a.refuse(r, err)
-			return
-		}
-		items = append(items, item)
-	}
-	answer(r.w, http.StatusOK, items)
-}
-
-func (a *api) vhost(r *request) {
-	if !a.exists(r) {
-		return
-	}
-	item, err := a.describe(r, r.vhost)
-	if err != nil {
-		a.refuse(r, err)
-		return
-	}
-	answer(r.w, http.StatusOK, item)
-}
-
-func (a *api) describe(r *request, vhost string) (vhostItem, error) {
-	item := vhostItem{
-		Name: vhost, Tags: []string{}, DefaultQueueType: "classic",
-		Metadata: vhostMetadata{Tags: []string{}, DefaultQueueType: "classic"},
-	}
-	queues, err := a.broker.Queues(r.Context(), vhost)
-	for i := range queues {
-		item.Ready += queues[i].Ready
-		item.Unacked += queues[i].Unacked
-	}
-	item.Messages = item.Ready + item.Unacked
-	return item, err
 }

@@ -18,15 +18,9 @@ const (
 	patience   = 30 * time.Second // with the broker
 )
 
-// Users knows who may log in and which virtual hosts they may open.
-type Users interface {
-	auth.Authenticator
-	auth.Permissions
-}
-
 // NewServer makes the HTTP server of the API with all its limits set. The caller
 // opens the listener and shuts the server down.
-func NewServer(broker Broker, users Users, log zerolog.Logger) *http.Server {
+func NewServer(broker Broker, users *auth.Users, log zerolog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           NewHandler(broker, users, log),
 		ReadHeaderTimeout: 10 * time.Second,
@@ -40,20 +34,21 @@ func NewServer(broker Broker, users Users, log zerolog.Logger) *http.Server {
 // api answers requests.
 type api struct {
 	broker Broker
-	users  Users
+	users  *auth.Users
 	log    zerolog.Logger
 	node   string // its name
 	rates  rates
 }
 
 // NewHandler makes the handler of everything below /api/.
-func NewHandler(broker Broker, users Users, log zerolog.Logger) http.Handler {
+func NewHandler(broker Broker, users *auth.Users, log zerolog.Logger) http.Handler {
 	a := &api{broker: broker, users: users, log: log, node: broker.NodeName()}
 	mux := http.NewServeMux()
 	mux.Handle("/api/overview", methods{"GET": a.guard(anybody, a.overview)})
 	mux.Handle("/api/whoami", methods{"GET": a.guard(anybody, a.whoAmI)})
-	mux.Handle("/api/vhosts", methods{"GET": a.guard(anybody, a.vhosts)})
-	mux.Handle("/api/vhosts/{vhost}", methods{"GET": a.guard(visitor, a.vhost)})
+	a.accountPaths(mux)
+	a.permissionPaths(mux)
+	a.vhostPaths(mux)
 	a.queuePaths(mux)
 	a.topologyPaths(mux)
 	a.clientPaths(mux)

@@ -45,7 +45,7 @@ func (v VHost) Validate() error {
 	switch v.DefaultQueueType {
 	case "", "classic", "quorum":
 	default:
-		return fmt.Errorf("unsupported default queue type '%s'", v.DefaultQueueType)
+		return fmt.Errorf("%s is not a valid queue type", v.DefaultQueueType)
 	}
 	if v.Name == "" {
 		return errors.New("vhost cannot be an empty string")
