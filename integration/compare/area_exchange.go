@@ -42,7 +42,6 @@ var exchangeScripts = join(
 		s("exchange/declare/unknown-argument", exchange("~x", "direct", arg("x-foo", 1)), exchange("~x", "direct")),
 		s("exchange/declare/alternate-wrong-type", exchange("~x", "direct", arg("alternate-exchange", 5))),
 		s("exchange/declare/alternate-missing-exchange", exchange("~x", "direct", arg("alternate-exchange", "~none"))),
-		s("exchange/declare/delayed-without-type", exchange("~x", "x-delayed-message")),
 
 		redeclareExchange("durable", durable),
 		redeclareExchange("auto-delete", autoDelete),

@@ -25,8 +25,24 @@ type bench struct {
 type verdict struct {
 	script     script
 	difference *difference // nil: equal
+	general    []*rule     // rules that were needed
 	explained  *explanation
 	a, b       *transcript
+}
+
+// reasons says why a difference is none; nothing if it is one.
+func (v *verdict) reasons() string {
+	var all []string
+	for _, r := range v.general {
+		all = append(all, r.reason)
+	}
+	switch {
+	case v.explained != nil:
+		all = append(all, v.explained.reason)
+	case differ(v.a, v.b) != nil:
+		return ""
+	}
+	return strings.Join(all, "; ")
 }
 
 // run plays all scripts, several at a time, and returns the verdicts in their order.
@@ -64,7 +80,11 @@ func (n *bench) judge(sc script) verdict {
 		}
 		quiet *= 2
 	}
-	v.explained = explain(sc.id, v.difference)
+	v.general = generally(v.a, v.b)
+	if rest := differ(v.a, v.b); rest != nil {
+		v.difference = rest
+		v.explained = explain(sc.id, rest)
+	}
 	return v
 }
 
@@ -88,9 +108,9 @@ func report(out io.Writer, verdicts []verdict, verbose bool) bool {
 				fmt.Fprintf(out, "equal      %s\n%s", v.script.id, v.a)
 			}
 			continue
-		case v.explained != nil:
+		case v.reasons() != "":
 			explained++
-			fmt.Fprintf(out, "explained  %s: %s\n", v.script.id, v.explained.reason)
+			fmt.Fprintf(out, "explained  %s: %s\n", v.script.id, v.reasons())
 			if !verbose {
 				continue
 			}

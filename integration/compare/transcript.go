@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -40,6 +41,19 @@ func (t *transcript) saw(conn int, ch uint16, text string) {
 // confirmed goes to the lane of confirms and returns.
 func (t *transcript) confirmed(conn int, ch uint16, text string) {
 	t.add(lane(conn, ch)+" confirms", entry{text: text})
+}
+
+// without takes what matches out of all lines of the server and returns how often.
+func (t *transcript) without(pattern *regexp.Regexp) (found int) {
+	for _, entries := range t.lanes {
+		for i := range entries {
+			if e := &entries[i]; !e.said {
+				found += len(pattern.FindAllStringIndex(e.text, -1))
+				e.text = pattern.ReplaceAllString(e.text, "")
+			}
+		}
+	}
+	return found
 }
 
 func (t *transcript) String() string {
