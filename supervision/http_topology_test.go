@@ -177,12 +177,8 @@ func TestHTTPPermissions(t *testing.T) {
 			reason("not_authorised", "ACCESS_REFUSED - write access to exchange 'amq.default' in vhost '/' refused for user 'lim'")},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			users := &auth.Fixed{
-				Passwords: map[string]string{"lim": "l", "guest": "guest"},
-				Tags:      map[string][]string{"lim": {"management"}, "guest": {"administrator"}},
-				Refused:   []auth.Refusal{test.refusal},
-			}
-			testkit.Run(t, func(c *supervision.Config) { c.Authenticator, c.Permissions = users, users }, func(b *testkit.Bubble) {
+			users := lacking("lim", "l", test.refusal)
+			testkit.Run(t, func(c *supervision.Config) { c.Users = users }, func(b *testkit.Bubble) {
 				b.Log.Allow("ACCESS_REFUSED")
 				ch, w := b.Connect().Open(), newWeb(t, b.Node, users)
 				ch.Declare("q", nil)
