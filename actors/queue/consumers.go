@@ -4,6 +4,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/clock"
 	"candlemark/internal/ledger"
+	"candlemark/policies"
 	"candlemark/protocol"
 )
 
@@ -42,7 +43,9 @@ type consumer struct {
 	offered   bool // an Offer is open
 	gone      bool
 	deliver   *mail.Deliver // gathered in this turn
-	// ring of those that can take a message; nil when it is not in it
+	priority  int64         // x-priority
+	ring      *ring         // of its priority
+	// neighbours in the ring; nil when it is not in it
 	next, prev *consumer
 }
 
@@ -90,7 +93,9 @@ func (s *state) consume(m *mail.Consume, now clock.Instant) {
 	reply := &mail.ConsumeReply{Reply: m.Done(nil), Queue: s.self, Tag: m.Tag}
 	if err := s.access(m.Connection); err != nil {
 		reply.Err = err
-	} else if s.exclusive != nil || m.Exclusive && s.consumers > 0 {
+	} else if err := policies.ValidateConsumerArguments(s.queue.Name, s.vhost.Name, policies.KindOf(s.queue.Arguments), m.Arguments); err != nil {
+		reply.Err = err
+	} else if s.exclusive != nil || m.Exclusive && (s.consumers > 0 || s.settings.SingleActiveConsumer) {
 		reply.Err = protocol.ChannelErrorf(protocol.AccessRefused, "queue '%s' in vhost '%s' in exclusive use", s.queue.Name, s.vhost.Name)
 	}
 	s.send(m.ReplyTo, reply)
@@ -98,7 +103,11 @@ func (s *state) consume(m *mail.Consume, now clock.Instant) {
 		return
 	}
 	h := s.holder(m.Channel)
-	c := &consumer{holder: h, tag: m.Tag, noAck: m.NoAck, prefetch: m.Prefetch, limited: m.Limited && !m.NoAck, arguments: m.Arguments}
+	c := &consumer{
+		holder: h, tag: m.Tag, noAck: m.NoAck, prefetch: m.Prefetch, limited: m.Limited && !m.NoAck,
+		arguments: m.Arguments, priority: policies.ConsumerSettingsFor(m.Arguments).Priority,
+	}
+	c.ring = s.turns.join(c.priority)
 	if m.NoAck {
 		c.prefetch = 0
 	}
@@ -139,6 +148,7 @@ func (s *state) detach(c *consumer, now clock.Instant) {
 		s.exclusive = nil
 	}
 	s.stepDown(c)
+	s.turns.leave(c.ring)
 	s.consumers--
 	s.lease.Release(now.Ceil())
 }
@@ -172,30 +182,6 @@ func (s *state) channelGone(channel mail.Address, now clock.Instant) {
 	s.dispatch(now)
 	if consumed {
 		s.consumerLeft()
-	}
-}
-
-// refresh puts a consumer into the ring of those that can take a message, last
-// in turn, or takes it out.
-func (s *state) refresh(c *consumer) {
-	switch can := c.canTake() && s.active(c); {
-	case can && c.next == nil:
-		if s.turn == nil {
-			c.next, c.prev = c, c
-			s.turn = c
-			return
-		}
-		c.next, c.prev = s.turn, s.turn.prev
-		c.prev.next, c.next.prev = c, c
-	case !can && c.next != nil:
-		if s.turn == c {
-			s.turn = c.next
-		}
-		if s.turn == c {
-			s.turn = nil
-		}
-		c.prev.next, c.next.prev = c.next, c.prev
-		c.next, c.prev = nil, nil
 	}
 }
 

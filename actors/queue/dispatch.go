@@ -12,7 +12,8 @@ import (
 // late (TTL-17).
 func (s *state) dispatch(now clock.Instant) {
 	for died := 0; s.messages.Ready() > 0; {
-		if s.turn == nil {
+		c := s.turns.next()
+		if c == nil {
 			break
 		}
 		h, _ := s.messages.First()
@@ -26,7 +27,7 @@ func (s *state) dispatch(now clock.Instant) {
 			continue
 		}
 		s.wheel.Remove(h)
-		s.hand(s.turn, h)
+		s.hand(c, h)
 	}
 	s.offer()
 	s.bury(now)
@@ -71,9 +72,7 @@ func (s *state) give(c *consumer, d mail.Delivery) {
 	if c.limited {
 		c.allowed--
 	}
-	if s.turn == c {
-		s.turn = c.next
-	}
+	c.ring.pass(c)
 	s.refresh(c)
 }
 
@@ -143,11 +142,13 @@ func (s *state) disallow(c *consumer) {
 
 func (s *state) allow(m *mail.Allow, now clock.Instant) {
 	c := s.find(m.Channel, m.Tag)
-	if c == nil || !c.limited {
+	if c != nil {
+		c.offered = false
+	}
+	if c == nil || !c.limited || !s.active(c) {
 		s.send(m.Channel, &mail.Unused{Tag: m.Tag, Messages: m.Messages})
 		return
 	}
-	c.offered = false
 	c.allowed += m.Messages
 	s.refresh(c)
 	s.dispatch(now)

@@ -37,7 +37,10 @@ type taker struct {
 	tag               string
 	prefetch, unacked int
 	noAck             bool
+	priority          int8
 }
+
+func (t *taker) full() bool { return t.prefetch > 0 && t.unacked == t.prefetch }
 
 // model is a queue as one would write it down: lists, and no cleverness.
 type model struct {
@@ -48,6 +51,7 @@ type model struct {
 	held      map[string]map[uint64]*entry
 	used      map[string]map[uint64]bool // numbers, by channel
 	takers    []*taker
+	sole      *taker          // the single active one
 	given     []*entry        // to be delivered in this turn, in order
 	dying     map[string]bool // to be dead-lettered in this turn, by reason and body
 	max       int             // ready messages, -1 for any number
@@ -73,16 +77,25 @@ func (m *model) visible() []*entry {
 	return slices.Clone(m.waiting[i:])
 }
 
+// active are the takers that may get something: all, or the one who was active
+// last if it is still there, else the first of the highest priority.
+func (m *model) active() []*taker {
+	if !m.settings.SingleActiveConsumer || len(m.takers) == 0 {
+		return m.takers
+	}
+	if !slices.Contains(m.takers, m.sole) {
+		m.sole = slices.MaxFunc(m.takers, func(a, b *taker) int { return cmp.Compare(a.priority, b.priority) })
+	}
+	return []*taker{m.sole}
+}
+
 func (m *model) capacity() int {
 	n := 0
-	for _, t := range m.takers {
+	for _, t := range m.active() {
 		if t.prefetch == 0 {
 			return 1 << 30
 		}
 		n += t.prefetch - t.unacked
-		if m.settings.SingleActiveConsumer {
-			break
-		}
 	}
 	return n
 }
@@ -201,13 +214,13 @@ func (m *model) consume() {
 	if len(m.takers) == 4 {
 		return
 	}
-	t := &taker{channel: m.channel(), tag: fmt.Sprint("c", m.r.Uint32()), prefetch: 1 + m.r.IntN(4), noAck: m.r.IntN(8) == 0}
+	t := &taker{channel: m.channel(), tag: fmt.Sprint("c", m.r.Uint32()), prefetch: 1 + m.r.IntN(4), noAck: m.r.IntN(8) == 0, priority: int8(m.r.IntN(3))}
 	if t.noAck {
 		t.prefetch = 0
 	}
 	m.takers = append(m.takers, t)
 	m.dispatch()
-	m.core.consume(t.channel, t.tag, t.prefetch, func(c *mail.Consume) { c.NoAck = t.noAck })
+	m.core.consume(t.channel, t.tag, t.prefetch, func(c *mail.Consume) { c.NoAck = t.noAck }, priority(t.priority))
 }
 
 func (m *model) cancel() {
@@ -309,6 +322,7 @@ func (m *model) pass() {
 
 // observe compares what the queue did with what it should have done.
 func (m *model) observe() {
+	lowest := int8(127) // that got something
 	for _, d := range all[*mail.Deliver](m.core) {
 		i := slices.IndexFunc(m.takers, func(t *taker) bool { return t.tag == d.Tag })
 		if i < 0 {
@@ -327,6 +341,12 @@ func (m *model) observe() {
 		if t := m.takers[i]; t.prefetch > 0 && t.unacked > t.prefetch {
 			m.fail("%s has %d", t.tag, t.unacked)
 		}
+		lowest = min(lowest, m.takers[i].priority)
+	}
+	for _, t := range m.takers {
+		if t.priority > lowest && !t.full() && !m.settings.SingleActiveConsumer {
+			m.fail("%s was passed over", t.tag)
+		}
 	}
 	for _, e := range m.given {
 		if e != nil {
@@ -334,6 +354,7 @@ func (m *model) observe() {
 		}
 	}
 	m.given = m.given[:0]
+	m.active()
 	for ch, used := range m.used {
 		for n := range uint64(len(used)) {
 			if !used[n+1] {

@@ -15,7 +15,7 @@ func (s *state) over(messages, bytes int64) bool {
 
 // refuses reports whether a publish is rejected (DL-10).
 func (s *state) refuses(m *message.Message) bool {
-	return s.settings.Overflow != "" && s.settings.Overflow != "drop-head" && s.turn == nil && s.over(1, int64(len(m.Body)))
+	return s.settings.Overflow != "" && s.settings.Overflow != "drop-head" && s.turns.next() == nil && s.over(1, int64(len(m.Body)))
 }
 
 // overflowed is what becomes of a refused publish: under reject-publish-dlx it

@@ -63,7 +63,7 @@ func (s *state) note(reply **mail.EnqueueReply, number uint64) {
 func (s *state) accept(m *message.Message, chunk *message.Chunk, now clock.Instant) (stored bool) {
 	deadline := s.deadlineOf(m, now)
 	late := deadline <= now.Floor() // TTL 0: now or never (TTL-20)
-	switch c := s.turn; {
+	switch c := s.turns.next(); {
 	case s.messages.Ready() > 0 || c == nil:
 		if late && !s.settings.HasDLX {
 			return false

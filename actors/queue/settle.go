@@ -48,6 +48,9 @@ func (s *state) release(u held) {
 	if c := u.consumer; c != nil {
 		c.unacked--
 		s.refresh(c)
+		if c == s.sole {
+			s.elect()
+		}
 	}
 }
 

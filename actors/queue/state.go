@@ -37,6 +37,7 @@ type state struct {
 	id        store.QueueID
 	effective policies.Effective
 	settings  policies.QueueSettings
+	quorum    bool // a quorum queue
 
 	messages  backlog.Backlog
 	wheel     wheel.Wheel[*backlog.Backlog] // of the ready messages with a deadline
@@ -47,9 +48,10 @@ type state struct {
 	lease     lease.Lease
 	holders   map[string]*holder // by channel
 	consumers int
-	turn      *consumer // next in the ring of those who can take a message
+	turns     turns // of those who can take a message
 	exclusive *consumer
-	line      []*consumer // with a single active consumer: all, the active one first
+	line      []*consumer // with a single active consumer: all, in the order of succession
+	sole      *consumer   // the single active one, nil if there is none
 	dying     dying
 	seq       uint64 // of the newest message
 	unacked   int
@@ -83,6 +85,7 @@ type post struct {
 func (s *state) init(cfg Config, self mail.Address, now clock.Instant) {
 	s.queue, s.vhost, s.self = cfg.Queue, cfg.VHost, self
 	s.id = store.QueueID{VHost: cfg.VHost.Name, Name: cfg.Queue.Name, Incarnation: cfg.Queue.Incarnation}
+	s.quorum = policies.KindOf(cfg.Queue.Arguments) == policies.KindQuorumQueue
 	s.wheel = wheel.New(&s.messages)
 	s.settings, s.effective = cfg.Settings, cfg.Effective
 	s.lease.SetPeriod(period(s.settings.Expires), now.Ceil())
