@@ -4,7 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"candlemark/actors/mail"
 	"candlemark/internal/testkit"
+	"candlemark/supervision"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )
@@ -158,4 +160,23 @@ func TestHTTPRenewal_LEASE4(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A channel that panics over a command costs that command.
+func TestHTTPCommandPanics(t *testing.T) {
+	broken := false
+	fault := func(c *supervision.Config) {
+		c.Fault = func(kind supervision.Kind, what any) bool {
+			_, input := what.(*mail.Inbound)
+			return broken && kind == supervision.KindChannel && input
+		}
+	}
+	testkit.Run(t, fault, func(b *testkit.Bubble) {
+		b.Log.Allow("actor panicked")
+		w := bubbleWeb(b)
+		broken = true
+		w.want(500, "-", "PUT", "/api/queues/%2F/q", `{}`)
+		broken = false
+		w.want(201, "", "PUT", "/api/queues/%2F/q", `{}`)
+	})
 }

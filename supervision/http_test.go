@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"candlemark/internal/admin"
+	"candlemark/internal/auth"
 	"candlemark/internal/testkit"
 
 	"github.com/rs/zerolog"
@@ -19,7 +20,7 @@ type web struct {
 	handler http.Handler
 }
 
-func newWeb(t *testing.T, broker admin.Broker, users admin.Users) *web {
+func newWeb(t *testing.T, broker admin.Broker, users *auth.Users) *web {
 	return &web{t, admin.NewHandler(broker, users, zerolog.Nop())}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http/httptest"
@@ -150,6 +151,27 @@ func TestObjectVerbsRefused(t *testing.T) {
 	}
 	if err := <-closed; err == nil || err.Code != 320 || err.Reason != "CONNECTION_FORCED - go away" {
 		t.Error(err)
+	}
+}
+
+// Linked to the names of RabbitMQ's tools the program has their verbs only.
+func TestCalledByOtherNames(t *testing.T) {
+	url, _, _ := serveNode(t)
+	for _, test := range []struct {
+		argv string
+		code int
+		out  string
+	}{
+		{"/usr/bin/rabbitmqctl -q --url URL check_running", 0, "RabbitMQ on node candlemark@localhost is fully booted and running\n"},
+		{"rabbitmq-diagnostics -q ping --url URL", 0, "Ping succeeded\n"},
+		{"rabbitmqctl serve", exitUsage, ""},
+		{"./candlemark version", 0, version + "\n"},
+	} {
+		var out, complaints bytes.Buffer
+		argv := strings.Fields(strings.ReplaceAll(test.argv, "URL", url))
+		if code := called(argv, func(string) string { return "" }, &out, &complaints); code != test.code || out.String() != test.out {
+			t.Errorf("%s: %d %s %s", test.argv, code, &out, &complaints)
+		}
 	}
 }
 

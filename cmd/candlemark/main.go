@@ -44,12 +44,14 @@ var verbs = map[string]verb{
 // only the verbs.
 var tools = []string{"rabbitmqctl", "rabbitmq-diagnostics"}
 
-func main() {
-	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
-	if slices.Contains(tools, name) {
-		os.Exit(control(os.Args[1:], os.Getenv, os.Stdout, os.Stderr))
+func main() { os.Exit(called(os.Args, os.Getenv, os.Stdout, os.Stderr)) }
+
+// called is run for the name that the program was called by.
+func called(argv []string, getenv func(string) string, stdout, stderr io.Writer) int {
+	if name := strings.TrimSuffix(filepath.Base(argv[0]), ".exe"); slices.Contains(tools, name) {
+		return control(argv[1:], getenv, stdout, stderr)
 	}
-	os.Exit(run(os.Args[1:], os.Getenv, os.Stdout, os.Stderr))
+	return run(argv[1:], getenv, stdout, stderr)
 }
 
 // run is the whole command line; it returns the exit code.
