@@ -11,7 +11,7 @@ import (
 // that depend on what else is built in.
 var alwaysCapable = []string{
 	"publisher_confirms", "exchange_exchange_bindings", "basic.nack", "consumer_cancel_notify",
-	"connection.blocked", "authentication_failure_close", "per_consumer_qos", "direct_reply_to",
+	"connection.blocked", "authentication_failure_close", "per_consumer_qos", "direct_reply_to", "consumer_priorities",
 }
 
 // serverProperties are those of connection.start. version is the level of
