@@ -23,7 +23,7 @@ func TestHandshakeOffers(t *testing.T) {
 		}
 		v, _ := start.ServerProperties.Get("capabilities")
 		able, _ := v.(protocol.Table)
-		if len(able) != 9 {
+		if len(able) != 10 { // the nine of RabbitMQ, and one of the configuration
 			t.Errorf("capabilities %v", able)
 		}
 		r.sendMethods(0, &protocol.ConnectionStartOk{Mechanism: "AMQPLAIN", Response: amqplain(t, "lim", "secret")})
