@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 
 	"candlemark/internal/config"
@@ -38,6 +39,8 @@ func serve(args []string) int {
 		log.Error().Err(err).Msg("start failed")
 		return 1
 	}
+	heap := reserveHeap()
+	defer runtime.KeepAlive(heap)
 	log.Info().Msg("Server startup complete")
 	<-ctx.Done()
 	log.Info().Msg("stopping")
