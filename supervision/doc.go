@@ -12,8 +12,9 @@
 //	│   └── queue/…
 //	├── deadletter/%2f               its dead-letter exchange actor
 //	├── admin/%2f                    the AMQP door for administrators
-//	└── connection/1
-//	    └── channel/…
+//	├── connection/1
+//	│   └── channel/…
+//	└── channel/2                    of an administrator's command (visit.go)
 //
 // Those named %2f are there for every virtual host. They come when it is created
 // (place.go), and end with it: its connections are closed, then it deletes its

@@ -1,6 +1,7 @@
 package supervision_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -164,19 +165,19 @@ func TestHTTPRenewal_LEASE4(t *testing.T) {
 
 // A channel that panics over a command costs that command.
 func TestHTTPCommandPanics(t *testing.T) {
-	broken := false
+	var broken atomic.Bool
 	fault := func(c *supervision.Config) {
 		c.Fault = func(kind supervision.Kind, what any) bool {
 			_, input := what.(*mail.Inbound)
-			return broken && kind == supervision.KindChannel && input
+			return broken.Load() && kind == supervision.KindChannel && input
 		}
 	}
 	testkit.Run(t, fault, func(b *testkit.Bubble) {
 		b.Log.Allow("actor panicked")
 		w := bubbleWeb(b)
-		broken = true
+		broken.Store(true)
 		w.want(500, "-", "PUT", "/api/queues/%2F/q", `{}`)
-		broken = false
+		broken.Store(false)
 		w.want(201, "", "PUT", "/api/queues/%2F/q", `{}`)
 	})
 }

@@ -7,10 +7,11 @@
 //
 // Takes no mail and sends none: whoever implements Broker does.
 //
-// States: none; every request stands alone.
+// States: none; every request stands alone, but for the rates, which are the
+// change since an earlier look (see rates).
 //
 // Deadlines: a request is read within 10 s and answered within 30 s, an idle
 // connection is closed after 2 min (see Server).
 //
-// A restart loses: requests under way.
+// A restart loses: requests under way, and what rates are made of.
 package admin
