@@ -140,6 +140,13 @@ func TestMaxLength_DL12(t *testing.T) {
 		c.put("longer")
 		c.want("a body above the limit", c.ready())
 	})
+	t.Run("rejecting, whoever waits", func(t *testing.T) {
+		c := newCore(t, maxLength(0, "reject-publish"))
+		c.consume(ch1, "x", 1)
+		c.put("a")
+		_, nacks := c.confirmed()
+		c.wantNumbers("nacks", nacks, 1)
+	})
 	t.Run("bytes, rejecting", func(t *testing.T) {
 		c := newCore(t, func(s *policies.QueueSettings) { s.MaxLengthBytes, s.Overflow = 5, "reject-publish" })
 		c.put("aaa", "bbb", "cc")

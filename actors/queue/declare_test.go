@@ -98,6 +98,15 @@ func TestDeleteConditions_DEC6(t *testing.T) {
 			t.Error(got)
 		}
 	})
+	t.Run("if-empty is looked at first", func(t *testing.T) {
+		c := newCore(t)
+		c.put("a", "b")
+		c.consume(ch1, "x", 1)
+		c.feed(&mail.DeleteQueue{Request: mail.Request{ReplyTo: ch1}, IfUnused: true, IfEmpty: true})
+		if got := code(one[*mail.DeleteQueueReply](c).Err); got != "PRECONDITION_FAILED - queue 'q' in vhost '/' not empty" {
+			t.Error(got)
+		}
+	})
 	t.Run("if-empty, unacked do not count", func(t *testing.T) {
 		c := newCore(t)
 		c.put("a")

@@ -13,9 +13,10 @@ func (s *state) over(messages, bytes int64) bool {
 	return n >= 0 && int64(s.messages.Ready())+messages > n || b >= 0 && s.messages.ReadyBytes()+bytes > b
 }
 
-// refuses reports whether a publish is rejected (DL-10).
+// refuses reports whether a publish is rejected (DL-10), whoever waits for it: a
+// message that alone is over the limit never enters.
 func (s *state) refuses(m *message.Message) bool {
-	return s.settings.Overflow != "" && s.settings.Overflow != "drop-head" && s.turns.next() == nil && s.over(1, int64(len(m.Body)))
+	return s.settings.Overflow != "" && s.settings.Overflow != "drop-head" && s.over(1, int64(len(m.Body)))
 }
 
 // overflowed is what becomes of a refused publish: under reject-publish-dlx it

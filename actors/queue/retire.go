@@ -30,10 +30,10 @@ func (s *state) delete(m *mail.DeleteQueue, now clock.Instant) {
 	s.bury(now)
 	switch {
 	case err != nil:
-	case m.IfUnused && s.consumers > 0:
-		err = s.refuseDelete("in use")
 	case m.IfEmpty && s.messages.Ready() > 0:
 		err = s.refuseDelete("not empty")
+	case m.IfUnused && s.consumers > 0:
+		err = s.refuseDelete("in use")
 	}
 	if err != nil {
 		s.send(m.ReplyTo, &mail.DeleteQueueReply{Reply: m.Done(err)})
