@@ -135,6 +135,17 @@ func TestChannelAfterClose(t *testing.T) {
 	})
 }
 
+// A second close, too, is for a channel that is not there.
+func TestChannelCloseTwice(t *testing.T) {
+	running(t, nil, func(r *rig) {
+		r.openChannel(1)
+		r.sendMethods(1, &protocol.ChannelClose{ReplyCode: 200})
+		expect[*protocol.ChannelCloseOk](r.client, 1)
+		r.sendMethods(1, &protocol.ChannelClose{ReplyCode: 200})
+		r.expectClose(504, "CHANNEL_ERROR - expected 'channel.open'", 20, 40)
+	})
+}
+
 // When both sides close at once, the channel hears both, in order.
 func TestChannelCloseCrossing(t *testing.T) {
 	running(t, nil, func(r *rig) {

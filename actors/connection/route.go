@@ -111,7 +111,11 @@ func (r *reader) late(l *link, f protocol.Frame) error {
 	case 10:
 		return r.begin(f)
 	case 40, 41:
-		if l.ended.Load() {
+		switch {
+		case !l.ended.Load():
+		case method == 40: // asks for an answer, and there is nobody to give it
+			return r.begin(f)
+		default:
 			return nil
 		}
 		r.flush()
