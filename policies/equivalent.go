@@ -116,9 +116,12 @@ func (c *comparison) arguments(keys []string, current, received protocol.Table) 
 	}
 }
 
-// quoted shows strings as they are and everything else as a term.
+// quoted shows strings as they are and everything else as a term; a void is as
+// good as none.
 func quoted(v any) string {
 	switch v := v.(type) {
+	case nil:
+		return "none"
 	case string:
 		return "'" + v + "'"
 	case []byte:

@@ -41,6 +41,8 @@ func TestEquivalent(t *testing.T) {
 			differs("'x-queue-type' for queue 'q' in vhost '/': received 'quorum' but current is 'classic'")},
 		{"DEC-4 missing now", args("x-message-ttl", int32(10)), args(),
 			differs("'x-message-ttl' for queue 'q' in vhost '/': received none but current is the value '10' of type 'signedint'")},
+		{"DEC-4 void now", args("x-message-ttl", int32(10)), args("x-message-ttl", nil),
+			differs("'x-message-ttl' for queue 'q' in vhost '/': received none but current is '10'")},
 		{"DEC-4 extra now", args(), args("x-message-ttl", int64(10)),
 			differs("'x-message-ttl' for queue 'q' in vhost '/': received the value '10' of type 'long' but current is none")},
 		{"DEC-4 missing string", args("x-dead-letter-exchange", "dlx"), args(),

@@ -2,6 +2,7 @@ package message
 
 import (
 	"strconv"
+	"strings"
 
 	"candlemark/protocol"
 )
@@ -26,7 +27,7 @@ func ParseTTL(text []byte) (int64, error) {
 		return 0, badTTL(text, "no_integer")
 	}
 	if n < len(digits) {
-		return 0, badTTL(text, `{leftover_string,"`+string(digits[n:])+`"}`)
+		return 0, badTTL(text, "{leftover_string,"+stringTerm(digits[n:])+"}")
 	}
 	value, err := strconv.ParseInt(string(digits), 10, 64)
 	number := trimZeros(string(digits))
@@ -44,6 +45,29 @@ func trimZeros(digits string) string {
 		digits = digits[1:]
 	}
 	return digits
+}
+
+// stringTerm writes a list of bytes as Erlang prints it (ERR-4): as a string
+// where all are printable, else as numbers.
+func stringTerm(list []byte) string {
+	text, numbers := []byte{'"'}, []byte{'['}
+	readable := true
+	for i, b := range list {
+		if i > 0 {
+			numbers = append(numbers, ',')
+		}
+		numbers = strconv.AppendUint(numbers, uint64(b), 10)
+		if at := strings.IndexByte("\b\t\n\v\f\r\x1b\"\\", b); at >= 0 {
+			text = append(text, '\\', "btnvfre\"\\"[at])
+			continue
+		}
+		text = append(text, b)
+		readable = readable && b >= ' ' && b != 0x7f
+	}
+	if readable {
+		return string(append(text, '"'))
+	}
+	return string(append(numbers, ']'))
 }
 
 func badTTL(text []byte, term string) error {

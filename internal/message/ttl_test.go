@@ -12,6 +12,7 @@ func TestTTL5_TTL6_Expiration(t *testing.T) {
 		{"abc", 0, "no_integer"}, {"", 0, "no_integer"}, {" 5", 0, "no_integer"}, {"+", 0, "no_integer"},
 		{"10x", 0, `{leftover_string,"x"}`}, {"5 ", 0, `{leftover_string," "}`},
 		{"1.5", 0, `{leftover_string,".5"}`}, {"1e3", 0, `{leftover_string,"e3"}`},
+		{"5\n", 0, `{leftover_string,"\n"}`}, {`5"\`, 0, `{leftover_string,"\"\\"}`}, {"5\x01x", 0, "{leftover_string,[1,120]}"},
 		{"-1", 0, "{value_negative,-1}"}, {"-007", 0, "{value_negative,-7}"},
 		{"315360000001", 0, "{value_too_large,315360000001}"},
 		{"99999999999999999999", 0, "{value_too_large,99999999999999999999}"},
