@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -219,37 +218,3 @@ type misuse string
 
 // Error implements error.
 func (m misuse) Error() string { return string(m) }
-
-func usage(name string, v verb) string {
-	text := "candlemark " + name + " [-p <vhost>]"
-	for _, option := range v.options {
-		if f, ok := newOptions(func(string) string { return "" }).Lookup(option).Value.(interface{ IsBoolFlag() bool }); ok && f.IsBoolFlag() {
-			if len(option) > 1 {
-				text += " [--" + option + "]"
-			}
-			continue
-		}
-		text += " [--" + option + " <" + option + ">]"
-	}
-	for _, argument := range v.arguments {
-		text += " <" + argument + ">"
-	}
-	if v.columns != nil {
-		text += " [<column> ...]"
-	}
-	return text
-}
-
-func printUsage(out io.Writer) {
-	fmt.Fprint(out, "Usage\n\ncandlemark serve [--help]\ncandlemark demo [--help]\ncandlemark version\n")
-	for _, name := range slices.Sorted(maps.Keys(verbs)) {
-		fmt.Fprintln(out, usage(name, verbs[name]))
-	}
-	fmt.Fprintf(out, "\nOptions of all verbs that ask a broker\n\n"+
-		"--url <url>             its HTTP API; $CANDLEMARK_HTTP_URL, else %s\n"+
-		"-p, --vhost <vhost>     the virtual host, / if none is named\n"+
-		"--formatter json|table  the form of lists\n"+
-		"-q, --quiet             no title\n"+
-		"-s, --silent            no title and no table header\n"+
-		"-t, --timeout <s>       how long to wait, 60\n", defaultURL)
-}
