@@ -50,7 +50,7 @@ def refusals(ch):
     connection = ch.connection
     house.refused(404, "NOT_FOUND - no exchange 'py.none' in vhost '/'", ch.exchange_declare, "py.none", passive=True)
     ch = connection.channel()
-    queue = house.queue(ch, max_length=1)
+    queue = house.queue(ch, "py.limited", max_length=1)
     house.refused(406, "inequivalent arg 'x-max-length'", house.queue, ch, queue, max_length=2)
     ch = connection.channel()
     house.refused(403, "operation not permitted on the default exchange", ch.queue_bind, queue, "", "k")
