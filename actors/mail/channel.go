@@ -97,8 +97,36 @@ type Unused struct {
 	Messages int
 }
 
-// ConsumerCancelled: the queue ended or failed; its consumer is no more
-// (LEASE-9).
+// DeliveriesReturned: nobody settled these deliveries in time and the queue has
+// taken them back (ADR 10). Settling them later changes nothing. From a queue to
+// the channel that had them.
+type DeliveriesReturned struct {
+	Queue   *actor.PID
+	Name    string  // of the queue
+	Numbers []Range // the queue's, as in Delivery
+}
+
+// Add appends n to the numbers, joining neighbours.
+func (d *DeliveriesReturned) Add(n uint64) {
+	if k := len(d.Numbers); k > 0 && d.Numbers[k-1].Last+1 == n {
+		d.Numbers[k-1].Last = n
+		return
+	}
+	d.Numbers = append(d.Numbers, Range{n, n})
+}
+
+// Covers reports whether n is one of them.
+func (d *DeliveriesReturned) Covers(n uint64) bool {
+	for _, r := range d.Numbers {
+		if r.First <= n && n <= r.Last {
+			return true
+		}
+	}
+	return false
+}
+
+// ConsumerCancelled: the queue ended or failed, or did not get a delivery settled
+// in time; its consumer is no more (LEASE-9, ADR 10).
 type ConsumerCancelled struct {
 	Queue *actor.PID
 	Tag   string

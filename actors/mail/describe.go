@@ -39,15 +39,9 @@ type Counts struct {
 	Get, GetNoAck         uint64 // by basic.get
 	GetEmpty              uint64 // basic.get that found nothing
 	Ack, Redeliver        uint64
-}
-
-// Add adds c.
-func (t *Counts) Add(c Counts) {
-	t.Publish, t.Confirm = t.Publish+c.Publish, t.Confirm+c.Confirm
-	t.Returned, t.Dropped = t.Returned+c.Returned, t.Dropped+c.Dropped
-	t.Deliver, t.DeliverNoAck = t.Deliver+c.Deliver, t.DeliverNoAck+c.DeliverNoAck
-	t.Get, t.GetNoAck, t.GetEmpty = t.Get+c.Get, t.GetNoAck+c.GetNoAck, t.GetEmpty+c.GetEmpty
-	t.Ack, t.Redeliver = t.Ack+c.Ack, t.Redeliver+c.Redeliver
+	// TimedOut counts deliveries that came back because nobody settled them in
+	// time, Late those that were settled when they had left.
+	TimedOut, Late uint64
 }
 
 // QueueConsumer is a consumer in QueueInfo.
@@ -59,6 +53,7 @@ type QueueConsumer struct {
 	Active    bool // gets messages; not those who wait behind a single active consumer
 	Prefetch  int  // 0 for any number
 	Arguments protocol.Table
+	Timeout   int64 // ms in which a delivery has to be settled, -1 for any time
 }
 
 // ChannelLink is a channel in ConnectionInfo.

@@ -44,6 +44,7 @@ type consumer struct {
 	gone      bool
 	deliver   *mail.Deliver // gathered in this turn
 	priority  int64         // x-priority
+	timeout   int64         // x-consumer-timeout in ms, -1 for none
 	ring      *ring         // of its priority
 	// neighbours in the ring; nil when it is not in it
 	next, prev *consumer
@@ -103,9 +104,10 @@ func (s *state) consume(m *mail.Consume, now clock.Instant) {
 		return
 	}
 	h := s.holder(m.Channel)
+	own := policies.ConsumerSettingsFor(m.Arguments)
 	c := &consumer{
 		holder: h, tag: m.Tag, noAck: m.NoAck, prefetch: m.Prefetch, limited: m.Limited && !m.NoAck,
-		arguments: m.Arguments, priority: policies.ConsumerSettingsFor(m.Arguments).Priority,
+		arguments: m.Arguments, priority: own.Priority, timeout: own.Timeout,
 	}
 	c.ring = s.turns.join(c.priority)
 	if m.NoAck {

@@ -47,6 +47,7 @@ func (s *state) list() []mail.QueueConsumer {
 		for _, c := range h.consumers {
 			list = append(list, mail.QueueConsumer{
 				Channel: h.channel, Tag: c.tag, NoAck: c.noAck, Exclusive: s.exclusive == c, Active: s.active(c), Prefetch: c.prefetch, Arguments: c.arguments,
+				Timeout: s.timeout(c),
 			})
 		}
 	}

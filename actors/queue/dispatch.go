@@ -27,14 +27,14 @@ func (s *state) dispatch(now clock.Instant) {
 			continue
 		}
 		s.wheel.Remove(h)
-		s.hand(c, h)
+		s.hand(c, h, now)
 	}
 	s.offer()
 	s.bury(now)
 }
 
 // hand gives a ready message to c and passes the turn on.
-func (s *state) hand(c *consumer, h backlog.Handle) {
+func (s *state) hand(c *consumer, h backlog.Handle, now clock.Instant) {
 	r := s.messages.Get(h)
 	d := delivery(&r)
 	if d.Redelivered {
@@ -47,6 +47,7 @@ func (s *state) hand(c *consumer, h backlog.Handle) {
 		s.unacked++
 		c.unacked++
 		d.Number = c.holder.unacked.Append(held{h, c})
+		s.lend(h, c.holder, d.Number, c.timeout, now)
 	}
 	s.give(c, d)
 }
@@ -184,7 +185,7 @@ func (s *state) get(m *mail.Get, now clock.Instant) {
 	s.expireDue(now)
 	h, ok := s.first(now)
 	if ok {
-		s.fetch(h, m, reply)
+		s.fetch(h, m, reply, now)
 		s.expireDue(now) // what is the head now (TTL-18)
 		reply.MessageCount = s.messages.Ready()
 	}
@@ -200,7 +201,7 @@ func (s *state) get(m *mail.Get, now clock.Instant) {
 }
 
 // fetch gives a ready message to whoever asked for it.
-func (s *state) fetch(h backlog.Handle, m *mail.Get, reply *mail.GetReply) {
+func (s *state) fetch(h backlog.Handle, m *mail.Get, reply *mail.GetReply, now clock.Instant) {
 	r := s.messages.Get(h)
 	reply.Empty, reply.Delivery = false, delivery(&r)
 	if r.Redelivered {
@@ -213,6 +214,8 @@ func (s *state) fetch(h backlog.Handle, m *mail.Get, reply *mail.GetReply) {
 		s.counts.Get++
 		s.messages.Take(h)
 		s.unacked++
-		reply.Delivery.Number = s.holder(m.Channel).unacked.Append(held{message: h})
+		to := s.holder(m.Channel)
+		reply.Delivery.Number = to.unacked.Append(held{message: h})
+		s.lend(h, to, reply.Delivery.Number, -1, now)
 	}
 }

@@ -72,7 +72,7 @@ func (s *state) accept(m *message.Message, chunk *message.Chunk, now clock.Insta
 		s.pass(c, m, chunk)
 		return false
 	default:
-		s.hand(c, s.keep(m, deadline, now))
+		s.hand(c, s.keep(m, deadline, now), now)
 		return s.durable(m.Persistent)
 	}
 	if h := s.keep(m, deadline, now); late {

@@ -22,12 +22,15 @@ func (s *state) retime() {
 		return
 	}
 	s.swept = s.messages.Sweep(s.swept, turnLimit, func(h backlog.Handle) {
-		s.wheel.Remove(h)
+		ready := s.messages.IsReady(h)
+		if ready {
+			s.wheel.Remove(h)
+		}
 		if s.settings.RetroactiveTTL {
 			r := s.messages.Get(h)
 			s.messages.Entry(h).Deadline = after(r.Enqueued, s.ttl(r.TTL))
 		}
-		if s.messages.IsReady(h) {
+		if ready {
 			s.schedule(h)
 		}
 	})

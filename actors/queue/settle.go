@@ -23,7 +23,9 @@ func (s *state) settle(m *mail.Settle, now clock.Instant) {
 	}
 	for _, r := range m.Ranges {
 		how := r.How
+		s.counts.Late += r.Last - r.First + 1 // what is not held any more
 		h.unacked.TakeRange(r.First, r.Last, func(_ uint64, u held) {
+			s.counts.Late--
 			switch how {
 			case mail.Ack:
 				s.counts.Ack++
@@ -45,6 +47,7 @@ func (s *state) settle(m *mail.Settle, now clock.Instant) {
 // release frees the credit of a delivery.
 func (s *state) release(u held) {
 	s.unacked--
+	s.repay(u.message)
 	if c := u.consumer; c != nil {
 		c.unacked--
 		s.refresh(c)

@@ -52,6 +52,7 @@ type state struct {
 	exclusive *consumer
 	line      []*consumer // with a single active consumer: all, in the order of succession
 	sole      *consumer   // the single active one, nil if there is none
+	loans     *loans      // nil until there was one
 	dying     dying
 	seq       uint64 // of the newest message
 	unacked   int
@@ -180,16 +181,25 @@ func (s *state) deadline() (int64, bool) {
 	if l, has := s.lease.Deadline(); has && (!ok || l < at) {
 		at, ok = l, true
 	}
+	if s.loans != nil {
+		if l, has := s.loans.wheel.Next(); has && (!ok || l < at) {
+			at, ok = l, true
+		}
+	}
 	return at, ok
 }
 
-// tick does what is due: expiry, then the lease.
+// tick does what is due: returns, expiry, then the lease.
 func (s *state) tick(now clock.Instant) {
 	s.retime()
+	cancelled := s.recall(now)
 	s.expireDue(now)
 	s.enforce(now)
 	s.bury(now)
 	s.dispatch(now)
+	if cancelled {
+		s.consumerLeft()
+	}
 	if !s.lease.Expired(now.Floor()) {
 		return
 	}
