@@ -7,7 +7,7 @@ func (s *state) describe(m *mail.DescribeChannel) {
 	s.send(m.ReplyTo, &mail.ChannelInfo{
 		Reply: m.Done(nil), Number: s.cfg.ID, User: s.cfg.User.Name, VHost: s.cfg.VHost.Name,
 		Running: s.phase == open, Confirm: s.confirms.on, Prefetch: s.prefetch, GlobalPrefetch: s.common.limit,
-		Consumers: len(s.consumers), Unacked: s.unacked.Len(), Unconfirmed: s.confirms.open(), Counts: s.counted(),
+		Consumers: len(s.consumers), Unacked: max(s.unacked.Len()-s.late, 0), Unconfirmed: s.confirms.open(), Counts: s.counted(),
 	})
 }
 

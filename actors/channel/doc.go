@@ -8,7 +8,7 @@
 // it.
 //
 // Takes: Inbound and CloseChannel from its connection; EnqueueReply Deliver
-// Offer Unused ConsumerCancelled and replies from queues; TopologyReply and
+// Offer Unused ConsumerCancelled DeliveriesReturned and replies from queues; TopologyReply and
 // DeclareQueueReply from the vhost's side; OutboxReady; awaitExpired from
 // itself. Sends: Enqueue Settle Consume CancelConsumer Grant Allow Limit Get
 // Purge ChannelGone to queues, declarations and bindings to the vhost,

@@ -75,7 +75,7 @@ func (s *state) giveBack() {
 	}
 	clear(s.consumers)
 	clear(s.peers)
-	s.unacked = ledger.Ledger[unacked]{}
+	s.unacked, s.late = ledger.Ledger[unacked]{}, 0
 	s.common = common{}
 	s.dropHeld()
 	s.assembler.reset()

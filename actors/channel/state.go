@@ -49,6 +49,7 @@ type state struct {
 	peers     map[string]*peer
 	settling  []*peer
 	unacked   ledger.Ledger[unacked] // by delivery tag
+	late      int                    // of those, went back to their queues
 	prefetch  int                    // for new consumers
 	common    common
 	counts    mail.Counts
@@ -108,6 +109,8 @@ func (s *state) handle(what any) {
 		s.unused(m)
 	case *mail.ConsumerCancelled:
 		s.consumerCancelled(m)
+	case *mail.DeliveriesReturned:
+		s.returned(m)
 	case *mail.OutboxReady:
 		s.resume()
 	case *mail.CloseChannel:

@@ -10,6 +10,7 @@ type unacked struct {
 	peer   *peer
 	number uint64 // the queue's number of the delivery
 	got    bool   // by basic.get, which no limit counts
+	late   bool   // its queue took it back; no limit counts it either
 }
 
 // tag gives a delivery its tag. c is nil for basic.get.
@@ -49,6 +50,9 @@ func (s *state) ack(tag uint64, multiple bool, how mail.Settlement, m protocol.M
 func (s *state) settle(u unacked, how mail.Settlement) {
 	if !u.got {
 		s.common.unacked--
+	}
+	if u.late {
+		s.late--
 	}
 	if how == mail.Ack {
 		s.counts.Ack++

@@ -1,0 +1,72 @@
+package channel
+
+import (
+	"slices"
+
+	"candlemark/actors/mail"
+	"candlemark/protocol"
+)
+
+// lateLimit is how many deliveries that went back a channel may leave unsettled:
+// their tags stay valid, and a client that never settles anything is to end some
+// time.
+const lateLimit = 100_000
+
+// returned: a queue took deliveries back because nobody settled them in time (ADR
+// 10). What was not written yet is not written; the tags of the others stay
+// valid, count for no limit, and settling them is left to the queue to ignore.
+func (s *state) returned(m *mail.DeliveriesReturned) {
+	p := s.peers[peerKey(m.Queue)]
+	if p == nil {
+		return
+	}
+	s.cfg.Log.Warn().Str("queue", m.Name).Any("deliveries", m.Numbers).
+		Msg("deliveries were not acknowledged in time and went back to their queue")
+	s.withdraw(m)
+	var tags []uint64
+	s.unacked.Each(func(tag uint64, u unacked) bool {
+		if u.peer == p && m.Covers(u.number) {
+			tags = append(tags, tag)
+		}
+		return true
+	})
+	for _, tag := range tags {
+		u, _ := s.unacked.Take(tag)
+		s.unacked.Restore(tag, s.tooLate(u))
+	}
+	if s.tx != nil {
+		for i := range s.tx.settles { // a rollback makes them open again
+			if u := &s.tx.settles[i].unacked; u.peer == p && m.Covers(u.number) {
+				*u = s.tooLate(*u)
+			}
+		}
+	}
+	if s.late > lateLimit {
+		s.fail(protocol.ChannelErrorf(protocol.PreconditionFailed,
+			"%d deliveries on channel %d were never acknowledged", s.late, s.cfg.ID), nil)
+		return
+	}
+	s.allow()
+}
+
+// tooLate is u from now on.
+func (s *state) tooLate(u unacked) unacked {
+	if !u.got {
+		s.common.unacked--
+	}
+	s.late++
+	u.got, u.late = true, true
+	return u
+}
+
+// withdraw forgets what waits for room in the outbox and is back in its queue.
+func (s *state) withdraw(m *mail.DeliveriesReturned) {
+	for i := range s.held {
+		d := s.held[i].deliver
+		if d == nil || !d.Queue.Equal(m.Queue) {
+			continue
+		}
+		waiting := slices.DeleteFunc(d.Items[d.Written:], func(x mail.Delivery) bool { return m.Covers(x.Number) })
+		d.Items = d.Items[:d.Written+len(waiting)]
+	}
+}

@@ -1,0 +1,109 @@
+package channel
+
+import (
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/protocol"
+)
+
+func (r *rig) takesBack(queue string, first, last uint64) {
+	r.t.Helper()
+	r.turn(&mail.DeliveriesReturned{Queue: pid(queue), Name: queue, Numbers: []mail.Range{{First: first, Last: last}}})
+}
+
+// TestReturned_ADR10: tags of deliveries that went back can still be settled,
+// alone and among others; the queue is told and ignores it.
+func TestReturned_ADR10(t *testing.T) {
+	r := newRig(t)
+	r.consumes("c", "q1")
+	r.delivers("q1", "c", 1, "a", "b", "d", "e")
+	r.told(concat(deliver("c", 1, "a"), deliver("c", 2, "b"), deliver("c", 3, "d"), deliver("c", 4, "e"))...)
+	r.takesBack("q1", 2, 3)
+	r.turn(&mail.ConsumerCancelled{Queue: pid("q1"), Tag: "c"})
+	r.told("basic.cancel {ConsumerTag:c NoWait:true}")
+	if r.late != 2 || r.common.unacked != 2 {
+		t.Errorf("%d late, %d counted", r.late, r.common.unacked)
+	}
+	r.command(&protocol.BasicAck{DeliveryTag: 2})
+	r.sent("q1: settle 2-2 ack")
+	r.command(&protocol.BasicNack{DeliveryTag: 4, Multiple: true, Requeue: true})
+	r.sent("q1: settle 1-1 requeue 3-4 requeue")
+	if r.late != 0 || r.common.unacked != 0 || r.unacked.Len() != 0 {
+		t.Errorf("%d late, %d counted, %d open", r.late, r.common.unacked, r.unacked.Len())
+	}
+	r.command(&protocol.BasicAck{DeliveryTag: 2})
+	r.told("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - unknown delivery tag 2 Class:60 Method:80}")
+}
+
+// TestReturnedGlobalQos_ADR10: what went back counts no longer; another delivery
+// may come.
+func TestReturnedGlobalQos_ADR10(t *testing.T) {
+	r := newRig(t)
+	r.command(global(2))
+	r.frames()
+	r.consumes("a", "q1")
+	r.consumes("b", "q2")
+	r.offers("a", 2)
+	r.delivers("q1", "a", 1, "m1", "m2")
+	r.offers("b", 5)
+	r.sent("q1: allow a 2")
+	r.takesBack("q1", 1, 1)
+	r.sent("q2: allow b 1")
+	r.command(&protocol.BasicAck{DeliveryTag: 1}) // late: makes no room
+	r.sent("q1: settle 1-1 ack")
+}
+
+// TestReturnedUnwritten_ADR10: what waits for room is not written when it is back
+// in its queue, and leaves no gap in the tags.
+func TestReturnedUnwritten_ADR10(t *testing.T) {
+	r := newRig(t, small)
+	r.consumes("a", "q1")
+	r.consumes("b", "q2")
+	r.delivers("q1", "a", 1, "m1", "m2", "m3", "m4", "m5")
+	r.delivers("q2", "b", 4, "n4", "n5")
+	r.takesBack("q1", 1, 4)
+	r.takesBack("q2", 4, 5)
+	r.turn(&mail.ConsumerCancelled{Queue: pid("q1"), Tag: "a"})
+	r.told(concat(deliver("a", 1, "m1"), deliver("a", 2, "m2"), deliver("a", 3, "m3"))...)
+	r.ready()
+	r.told(concat(deliver("a", 4, "m5"), "basic.cancel {ConsumerTag:a NoWait:true}")...)
+	r.posts = nil
+	r.command(&protocol.BasicAck{DeliveryTag: 4, Multiple: true})
+	r.sent("q1: settle 1-3 ack 5-5 ack")
+	if len(r.held) != 0 || r.late != 0 {
+		t.Errorf("%d held, %d late", len(r.held), r.late)
+	}
+}
+
+// TestReturnedInTransaction_ADR10: a settlement that waits for its commit can be
+// overtaken, too.
+func TestReturnedInTransaction_ADR10(t *testing.T) {
+	r := transactional(t)
+	r.command(&protocol.BasicAck{DeliveryTag: 2})
+	r.takesBack("q1", 1, 3)
+	if r.common.unacked != 1 || r.late != 3 {
+		t.Errorf("%d counted, %d late", r.common.unacked, r.late)
+	}
+	r.command(&protocol.TxRollback{}, &protocol.BasicAck{DeliveryTag: 3, Multiple: true}, &protocol.TxCommit{})
+	r.sent("q1: settle 1-3 ack")
+	if r.common.unacked != 1 || r.late != 0 {
+		t.Errorf("%d counted, %d late", r.common.unacked, r.late)
+	}
+}
+
+// TestReturnedForEver_ADR10: a client that never settles anything is not served
+// for ever.
+func TestReturnedForEver_ADR10(t *testing.T) {
+	r := newRig(t)
+	r.late = lateLimit
+	r.consumes("a", "q1")
+	r.delivers("q1", "a", 1, "m1")
+	r.frames()
+	r.takesBack("q9", 1, 1) // of nobody
+	r.takesBack("q1", 1, 1)
+	r.told("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - 100001 deliveries on channel 1 were never acknowledged}")
+	if r.late != 0 {
+		t.Errorf("%d are late in a channel that holds nothing", r.late)
+	}
+}
