@@ -306,3 +306,43 @@ func TestDL31Order(t *testing.T) {
 		testkit.Silent(b, deliveries, time.Minute)
 	})
 }
+
+// Dead letters go by all keys of their publish; BCC is seen by nobody (DL-15,
+// DL-16, DL-20).
+func TestDL15_CarbonCopies(t *testing.T) {
+	testkit.Run(t, nil, func(b *testkit.Bubble) {
+		ch := b.Connect().Open()
+		ch.Exchange("dlx", "direct")
+		dlx := amqp.Table{"x-dead-letter-exchange": "dlx", "x-message-ttl": 50}
+		ch.Declare("q", dlx)
+		ch.Declare("keyed", amqp.Table{"x-dead-letter-exchange": "dlx", "x-message-ttl": 50, "x-dead-letter-routing-key": "dead"})
+		for _, name := range []string{"q", "cc", "bcc", "dead"} {
+			ch.Declare("for-"+name, nil)
+			ch.Bind("for-"+name, name, "dlx")
+		}
+		headers := func() amqp.Table {
+			return amqp.Table{"BCC": []any{"bcc", "nowhere"}, "n": int32(1), "CC": []any{"cc"}}
+		}
+		ch.Send("", "q", amqp.Publishing{Headers: headers()})
+		b.Advance(51 * ms)
+		for _, name := range []string{"q", "cc", "bcc"} {
+			d := ch.Fetch("for-" + name)
+			if d == nil {
+				t.Fatal("nothing for", name)
+			}
+			if d.RoutingKey != "q" || deaths(*d) != "q/expired×1 (q,cc)" || d.Headers["BCC"] != nil || fmt.Sprint(d.Headers["CC"]) != "[cc]" {
+				t.Errorf("%s: key %s, %s, %v", name, d.RoutingKey, deaths(*d), d.Headers)
+			}
+		}
+		ch.Send("", "keyed", amqp.Publishing{Headers: headers()})
+		b.Advance(51 * ms)
+		if d := ch.Fetch("for-dead"); d == nil || deaths(*d) != "keyed/expired×1 (keyed,cc)" || fmt.Sprint(d.Headers["CC"]) != "[cc]" {
+			t.Errorf("%+v", d)
+		}
+		for _, name := range []string{"q", "cc", "bcc"} {
+			if d := ch.Fetch("for-" + name); d != nil {
+				t.Errorf("%s got %+v", name, d)
+			}
+		}
+	})
+}
