@@ -128,15 +128,29 @@ func (s *state) consumerCancelled(m *mail.ConsumerCancelled) {
 	}
 	s.forget(m.Tag, c)
 	s.allow()
-	if !s.cfg.CancelNotify {
-		return
+	if s.cfg.CancelNotify {
+		s.notice(&protocol.BasicCancel{ConsumerTag: m.Tag, NoWait: true})
 	}
-	notice := &protocol.BasicCancel{ConsumerTag: m.Tag, NoWait: true}
+}
+
+// notice comes behind delete-ok when the channel deletes a queue: who consumes
+// from it, too, may take the notice for the end of it, as amqplib's tests do.
+func (s *state) notice(m *protocol.BasicCancel) {
+	if a := s.await; a != nil && a.done != nil {
+		if _, deletes := a.method.(*protocol.QueueDelete); deletes {
+			done := a.done
+			a.done = func(reply any) {
+				done(reply)
+				s.notice(m)
+			}
+			return
+		}
+	}
 	if len(s.held) > 0 {
-		s.held = append(s.held, late{then: func() { s.reply(notice) }})
+		s.held = append(s.held, late{then: func() { s.reply(m) }})
 		return
 	}
-	s.reply(notice)
+	s.reply(m)
 }
 
 func (s *state) get(m *protocol.BasicGet) error {

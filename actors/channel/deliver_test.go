@@ -360,3 +360,16 @@ func TestDelivery_Grants(t *testing.T) {
 	r.delivers("q1", "a", 1202, big, "c")
 	r.sent(fmt.Sprintf("q1: grant a 3 %d", 2*len(big)+1))
 }
+
+// RabbitMQ's channel hears of the end of a queue that it deletes behind the answer.
+func TestDelete_ThenTheNotice(t *testing.T) {
+	r := newRig(t)
+	r.consumes("a", "q1")
+	r.consumes("b", "q1")
+	r.command(&protocol.QueueDelete{Queue: "q1"})
+	r.turn(&mail.ConsumerCancelled{Queue: pid("q1"), Tag: "a"})
+	r.turn(&mail.ConsumerCancelled{Queue: pid("q1"), Tag: "b"})
+	r.told()
+	r.succeed()
+	r.told("queue.delete-ok {MessageCount:7}", "basic.cancel {ConsumerTag:a NoWait:true}", "basic.cancel {ConsumerTag:b NoWait:true}")
+}
