@@ -126,7 +126,7 @@ func (n *Node) channels(ctx context.Context, all *clients) ([]admin.Channel, err
 		shown = append(shown, admin.Channel{
 			Connection: &owners[i].shown, Number: int(info.Number), VHost: info.VHost, User: info.User, State: state,
 			Confirm: info.Confirm, Prefetch: info.Prefetch, GlobalPrefetch: info.GlobalPrefetch,
-			Consumers: info.Consumers, Unacked: info.Unacked, Unconfirmed: info.Unconfirmed, Counts: admin.Counts(info.Counts),
+			Consumers: info.Consumers, Unacked: info.Unacked, Unconfirmed: info.Unconfirmed, Counts: countsShown(info.Counts),
 		})
 	}
 	return shown, err
@@ -157,14 +157,13 @@ func (n *Node) Consumers(ctx context.Context, vhost string) ([]admin.Consumer, e
 // consumers are those of one queue.
 func (all *clients) consumers(vhost, queue string, info *mail.QueueInfo) []admin.Consumer {
 	shown := make([]admin.Consumer, len(info.List))
-	timeout := info.Settings.ConsumerTimeout
-	if timeout < 0 {
-		timeout = consumerTimeout
-	}
 	for i, c := range info.List {
 		shown[i] = admin.Consumer{
 			VHost: vhost, Queue: queue, Tag: c.Tag, NoAck: c.NoAck, Exclusive: c.Exclusive, Active: c.Active,
-			Prefetch: c.Prefetch, Timeout: timeout, Arguments: c.Arguments,
+			Prefetch: c.Prefetch, Timeout: c.Timeout, Arguments: c.Arguments,
+		}
+		if c.Timeout < 0 {
+			shown[i].Timeout = consumerTimeout
 		}
 		// A channel's name begins with its connection's.
 		parent, _, _ := strings.Cut(c.Channel.Id, "/"+string(KindChannel)+"/")

@@ -36,7 +36,7 @@ func (s *state) dispatch(now clock.Instant) {
 // hand gives a ready message to c and passes the turn on.
 func (s *state) hand(c *consumer, h backlog.Handle, now clock.Instant) {
 	r := s.messages.Get(h)
-	d := delivery(&r)
+	d := s.delivery(&r)
 	if d.Redelivered {
 		s.counts.Redeliver++
 	}
@@ -92,8 +92,13 @@ func (s *state) flush() {
 	s.touched = s.touched[:0]
 }
 
-func delivery(r *backlog.Record) mail.Delivery {
-	return mail.Delivery{Redelivered: r.Redelivered, Message: content(r)}
+// delivery tells, on a quorum queue, how often the message came back (DL-9).
+func (s *state) delivery(r *backlog.Record) mail.Delivery {
+	d := mail.Delivery{Redelivered: r.Redelivered, Message: content(r)}
+	if s.quorum && r.DeliveryCount > 0 {
+		d.Message.Overlay = r.Overlay.Counted(r.DeliveryCount)
+	}
+	return d
 }
 
 // content is a stored message as other actors see it: its bytes are in the
@@ -203,7 +208,7 @@ func (s *state) get(m *mail.Get, now clock.Instant) {
 // fetch gives a ready message to whoever asked for it.
 func (s *state) fetch(h backlog.Handle, m *mail.Get, reply *mail.GetReply, now clock.Instant) {
 	r := s.messages.Get(h)
-	reply.Empty, reply.Delivery = false, delivery(&r)
+	reply.Empty, reply.Delivery = false, s.delivery(&r)
 	if r.Redelivered {
 		s.counts.Redeliver++
 	}

@@ -21,10 +21,13 @@ func (s *state) deadlineOf(m *message.Message, now clock.Instant) int64 {
 }
 
 // ttl is the lower of the message's own and the queue's, in ms; negative for
-// none.
+// none. On quorum queues 0 is 1 (TTL-23).
 func (s *state) ttl(own int64) int64 {
 	if q := s.settings.MessageTTL; q >= 0 && (own < 0 || q < own) {
-		return q
+		own = q
+	}
+	if own == 0 && s.quorum {
+		return 1
 	}
 	return own
 }

@@ -22,6 +22,9 @@ type Overlay struct {
 	// CC and BCC are the routing keys besides the message's own (DL-15). Those
 	// of BCC stand nowhere else: the header is taken out at publish (DL-16).
 	CC, BCC []string
+	// DeliveryCount is how often the message came back to the queue that delivers
+	// it, x-delivery-count; 0 is not told. A copy that dies begins anew.
+	DeliveryCount uint32
 }
 
 // Origin names where and why a message died.
@@ -70,6 +73,17 @@ func (o *Overlay) Died(d Death) *Overlay {
 	return &next
 }
 
+// Counted is the overlay of a delivery that came back n times before. o may be
+// nil.
+func (o *Overlay) Counted(n uint32) *Overlay {
+	var next Overlay
+	if o != nil {
+		next = *o
+	}
+	next.DeliveryCount = n
+	return &next
+}
+
 // Dead reports whether the message has died. o may be nil.
 func (o *Overlay) Dead() bool { return o != nil && len(o.Deaths) > 0 }
 
@@ -106,7 +120,7 @@ func (o *Overlay) Cycle(queue string) bool {
 // Header is the raw property list to send: the publisher's own if there is
 // nothing to add, else a merged one with its headers sorted by name (DL-19).
 func (o *Overlay) Header(raw []byte) ([]byte, error) {
-	if o == nil || !o.DropExpiration && len(o.Deaths) == 0 {
+	if o == nil || !o.DropExpiration && len(o.Deaths) == 0 && o.DeliveryCount == 0 {
 		return raw, nil
 	}
 	p, err := protocol.DecodeProperties(raw)
@@ -118,6 +132,10 @@ func (o *Overlay) Header(raw []byte) ([]byte, error) {
 	}
 	if o.Dead() {
 		p.Headers = o.headers(p.Headers)
+		p.Flags |= protocol.FlagHeaders
+	}
+	if o.DeliveryCount > 0 {
+		p.Headers = p.Headers.Set("x-delivery-count", int64(o.DeliveryCount))
 		p.Flags |= protocol.FlagHeaders
 	}
 	return p.Append(make([]byte, 0, len(raw)+256)), nil

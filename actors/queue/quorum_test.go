@@ -1,0 +1,171 @@
+package queue
+
+import (
+	"fmt"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/message"
+	"candlemark/policies"
+	"candlemark/protocol"
+)
+
+// deliveryCount is the x-delivery-count header of a delivery, nil without one.
+func deliveryCount(t *testing.T, d mail.Delivery) any {
+	t.Helper()
+	raw, err := d.Message.Overlay.Header(d.Message.Header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := protocol.DecodeProperties(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, _ := p.Headers.Get("x-delivery-count")
+	return v
+}
+
+// counts takes the x-delivery-count of everything delivered.
+func (c *core) deliveryCounts() (counts []any) {
+	for _, d := range all[*mail.Deliver](c) {
+		for _, x := range d.Items {
+			counts = append(counts, deliveryCount(c.t, x))
+		}
+	}
+	return counts
+}
+
+// TestDeliveryCount_DL9: the header is there from the first redelivery on, however
+// the message came back, to consumers and to basic.get.
+func TestDeliveryCount_DL9(t *testing.T) {
+	c := newQuorum(t)
+	c.consume(ch1, "a", 1)
+	c.put("1")
+	c.settle(ch1, mail.Requeue, 1, 1)
+	c.settle(ch1, mail.Requeue, 2, 2)
+	if got := fmt.Sprint(c.deliveryCounts()); got != "[<nil> 1 2]" {
+		t.Error(got)
+	}
+	c.feed(&mail.ChannelGone{Channel: ch1})
+	if got := deliveryCount(t, c.get(ch2).Delivery); got != int64(3) {
+		t.Errorf("%T %v", got, got)
+	}
+}
+
+// TestDeliveryCountClassic_DL9: classic queues do not count.
+func TestDeliveryCountClassic_DL9(t *testing.T) {
+	c := newCore(t)
+	c.consume(ch1, "a", 1)
+	c.put("1")
+	for n := range uint64(30) {
+		c.settle(ch1, mail.Requeue, n+1, n+1)
+	}
+	for _, v := range c.deliveryCounts() {
+		if v != nil {
+			t.Fatal(v)
+		}
+	}
+	if c.messages.Len() != 1 {
+		t.Error("a limit on a classic queue")
+	}
+}
+
+// TestDeliveryLimit_DL9: 20 redeliveries unless said otherwise; a policy counts at
+// once, and less than 0 is no limit.
+func TestDeliveryLimit_DL9(t *testing.T) {
+	limit := func(n int64) func(*policies.QueueSettings) {
+		return func(s *policies.QueueSettings) { s.DeliveryLimit = n }
+	}
+	for _, x := range []struct {
+		name   string
+		change func(*policies.QueueSettings)
+		want   int // deliveries
+	}{
+		{"default", func(*policies.QueueSettings) {}, 21},
+		{"0", limit(0), 1}, {"3", limit(3), 4}, {"none", limit(-1), 100},
+	} {
+		c := newQuorum(t, dlx, x.change)
+		c.consume(ch1, "a", 1)
+		c.put("1")
+		deliveries := 0
+		for n := uint64(1); n <= 100; n++ {
+			if len(c.delivered("a")) == 0 {
+				break
+			}
+			deliveries++
+			c.settle(ch1, mail.Requeue, n, n)
+		}
+		if deliveries != x.want {
+			t.Errorf("%s: %d deliveries", x.name, deliveries)
+		}
+		if x.want < 100 {
+			c.want(x.name, c.seenOff(), "delivery_limit 1")
+		}
+	}
+	c := newQuorum(t, dlx)
+	c.put("1")
+	for n := range uint64(5) {
+		c.get(ch1)
+		c.settle(ch1, mail.Requeue, n+1, n+1)
+	}
+	s := c.settings
+	s.DeliveryLimit = 5
+	c.feed(&mail.Configure{Settings: s})
+	c.want("kept, it was not delivered since", c.ready(), "1")
+	c.get(ch1)
+	c.settle(ch1, mail.Requeue, 6, 6)
+	c.want("dead", c.seenOff(), "delivery_limit 1")
+}
+
+// TestDeliveryLimitTimeout_ADR10: a message over which consumers hang reaches it,
+// too.
+func TestDeliveryLimitTimeout_ADR10(t *testing.T) {
+	c := newQuorum(t, timeout(10), dlx, func(s *policies.QueueSettings) { s.DeliveryLimit = 2 })
+	c.put("1")
+	for i := range 3 {
+		c.get(ch1)
+		c.at(int64(i+1) * 10)
+	}
+	c.want("dead", c.seenOff(), "delivery_limit 1")
+}
+
+// TestDeadWithoutCount_DL9: the copy that is dead-lettered does not tell.
+func TestDeadWithoutCount_DL9(t *testing.T) {
+	c := newQuorum(t, dlx)
+	c.put("1")
+	c.get(ch1)
+	c.settle(ch1, mail.Requeue, 1, 1)
+	c.get(ch1)
+	c.settle(ch1, mail.Reject, 2, 2)
+	if d := one[*mail.DeadLetter](c); d.Dead[0].Message.Overlay != nil {
+		t.Errorf("%+v", d.Dead[0].Message.Overlay)
+	}
+}
+
+// TestRequeueKeepsPosition_TTL16: also on quorum queues, where RabbitMQ 4 delivers
+// what came back first, in the order in which it came.
+func TestRequeueKeepsPosition_TTL16(t *testing.T) {
+	c := newQuorum(t)
+	c.put("1", "2", "3")
+	c.get(ch1)
+	c.get(ch1)
+	c.settle(ch1, mail.Requeue, 2, 2)
+	c.settle(ch1, mail.Requeue, 1, 1)
+	c.want("ready", c.ready(), "1", "2", "3")
+}
+
+// TestZero_TTL23: on quorum queues a TTL of 0 is one of 1 ms.
+func TestZero_TTL23(t *testing.T) {
+	for name, c := range map[string]*core{
+		"message": newQuorum(t), "queue": newQuorum(t, ttl(0)),
+	} {
+		own := int64(message.NoTTL)
+		if name == "message" {
+			own = 0
+		}
+		c.publish(msg("1", own))
+		c.want(name, c.ready(), "1")
+		c.at(1)
+		c.want(name, c.ready())
+	}
+}
