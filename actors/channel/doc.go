@@ -3,17 +3,18 @@
 // the client's commands strictly in order.
 //
 // Owns: delivery tags, publish numbers, consumers by tag, the batches for
-// queues that gather during one turn, what a transaction keeps until its commit
-// and, while a command waits for its answer, everything the client sent behind
-// it.
+// queues that gather during one turn, what a transaction keeps until its commit,
+// its place among those who wait for replies and, while a command waits for its
+// answer, everything the client sent behind it.
 //
-// Takes: Inbound and CloseChannel from its connection; EnqueueReply Deliver
-// Offer Unused ConsumerCancelled DeliveriesReturned and replies from queues; TopologyReply and
+// Takes: Inbound and CloseChannel from its connection; Enqueue, with replies,
+// from other channels; EnqueueReply Deliver Offer Unused ConsumerCancelled
+// DeliveriesReturned and replies from queues; TopologyReply and
 // DeclareQueueReply from the vhost's side; OutboxReady; awaitExpired from
 // itself. Sends: Enqueue Settle Consume CancelConsumer Grant Allow Limit Get
-// Purge ChannelGone to queues, declarations and bindings to the vhost,
-// ChannelClosed and CloseConnection to its connection. Frames go straight into
-// the connection's outbox.
+// Purge ChannelGone to queues, EnqueueReply to who replied, declarations and
+// bindings to the vhost, ChannelClosed and CloseConnection to its connection.
+// Frames go straight into the connection's outbox.
 //
 // States:
 //
