@@ -35,6 +35,8 @@ var verbs = map[string]verb{
 	"purge_queue":           purgeQueueVerb,
 	"close_connection":      closeConnectionVerb,
 	"close_all_connections": closeAllConnectionsVerb,
+	"trace_on":              traceVerb(true),
+	"trace_off":             traceVerb(false),
 	"status":                statusVerb,
 	"ping":                  pingVerb,
 	"check_running":         checkRunningVerb,
