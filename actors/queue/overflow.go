@@ -13,10 +13,16 @@ func (s *state) over(messages, bytes int64) bool {
 	return n >= 0 && int64(s.messages.Ready())+messages > n || b >= 0 && s.messages.ReadyBytes()+bytes > b
 }
 
+// rejects reports whether what is over the limits is refused, and nothing that
+// is in the queue is dropped.
+func (s *state) rejects() bool {
+	return s.settings.Overflow != "" && s.settings.Overflow != "drop-head"
+}
+
 // refuses reports whether a publish is rejected (DL-10), whoever waits for it: a
 // message that alone is over the limit never enters.
 func (s *state) refuses(m *message.Message) bool {
-	return s.settings.Overflow != "" && s.settings.Overflow != "drop-head" && s.over(1, int64(len(m.Body)))
+	return s.rejects() && s.over(1, int64(len(m.Body)))
 }
 
 // overflowed is what becomes of a refused publish: under reject-publish-dlx it
@@ -28,9 +34,10 @@ func (s *state) overflowed(m *message.Message, now clock.Instant) {
 }
 
 // enforce drops from the head what is above the limits (DL-12), after a publish,
-// a requeue or a policy change, a turn's worth at a time.
+// a requeue or a policy change, a turn's worth at a time. As in RabbitMQ the head
+// is the first message of the highest priority.
 func (s *state) enforce(now clock.Instant) {
-	if !s.over(0, 0) {
+	if s.rejects() || !s.over(0, 0) {
 		return
 	}
 	s.expireDue(now)
