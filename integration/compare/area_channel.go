@@ -16,7 +16,7 @@ var channelScripts = []script{
 	s("channel/closed/close-unopened", ready, bare(closeChannel()), settle()),
 	s("channel/closed/close-ok-unopened", ready, bare(send(&protocol.ChannelCloseOk{})), settle()),
 	s("channel/closed/ack-on-unopened", ready, bare(ack(1)), settle()),
-	s("channel/error/methods-before-close-ok", declare("~q"), holdCloseOk(), fail, bare(declare("~never")), bare(get("~q")),
+	s("channel/error/methods-before-close-ok", declare("~q"), holdCloseOk(), fail, bare(send(&protocol.QueueDeclare{Queue: "~never"}), send(&protocol.BasicGet{Queue: "~q"})),
 		bare(publish("", "~q", "lost")), settle(), bare(send(&protocol.ChannelCloseOk{})), settle(), declare("~q", passive)),
 	s("channel/error/close-instead-of-close-ok", declare("~q"), holdCloseOk(), fail, bare(send(&protocol.ChannelClose{ReplyCode: 200})), settle()),
 	s("channel/error/open-instead-of-close-ok", declare("~q"), holdCloseOk(), fail, bare(send(&protocol.ChannelOpen{})), settle()),

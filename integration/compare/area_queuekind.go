@@ -129,10 +129,9 @@ var raceScripts = []script{
 	s("race/delete-and-declare-pipelined", declare("~q"), send(&protocol.QueueDelete{Queue: "~q"}), send(&protocol.QueueDeclare{Queue: "~q", Durable: true}), settle(),
 		declare("~q", passive)),
 	s("race/get-then-delete-pipelined", fill, send(&protocol.BasicGet{Queue: "~q"}), send(&protocol.QueueDelete{Queue: "~q"}), settle()),
-	s("race/channel-close-and-open-pipelined", declare("~q"), send(&protocol.ChannelClose{ReplyCode: 200}), send(&protocol.ChannelOpen{}), settle()),
 	s("race/close-ok-answer-to-a-crossing-close", declare("~q"), holdCloseOk(), send(&protocol.QueueDeclare{Queue: "~none", Passive: true}),
 		bare(send(&protocol.ChannelClose{ReplyCode: 200})), settle()),
 	s("race/large-publish-in-many-frames-with-other-channel", declare("~q"), publish("", "~q", string(bytes.Repeat([]byte("y"), 300_000))),
-		on(1, 2, publish("", "~q", "small"), declare("~q", passive)), settle(), drain("~q", 2)),
+		on(1, 2, publish("", "~r", "small", mandatory), settle()), drain("~q", 2)),
 	s("race/connection-error-closes-all", declare("~q"), on(1, 2, fill, get("~q")), consume("~q", "t"), settle(), consume("~q", "t"), settle(), on(2, 1, declare("~q", passive))),
 }

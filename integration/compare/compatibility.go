@@ -27,15 +27,19 @@ func compatibility() string {
 			area = name
 			fmt.Fprintf(&b, "\n## %s\n\n| script | RabbitMQ 3.10 | Candlemark | reason |\n| --- | --- | --- | --- |\n", strings.ToUpper(area[:1])+area[1:])
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", e.id, cell(e.theirs), cell(e.ours), e.reason)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", e.id, cell(e.theirs...), cell(e.ours...), e.reason)
 	}
 	return b.String()
 }
 
-// cell is a text of the wire in a table.
-func cell(text string) string {
-	if text == "" {
+// cell is texts of the wire in a table.
+func cell(list ...string) string {
+	if len(list) == 0 || list[0] == "" {
 		return "–"
 	}
-	return "`" + strings.ReplaceAll(text, "|", "\\|") + "`"
+	quoted := make([]string, len(list))
+	for i, text := range list {
+		quoted[i] = "`" + strings.ReplaceAll(text, "|", "\\|") + "`"
+	}
+	return strings.Join(quoted, "<br>")
 }

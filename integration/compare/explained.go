@@ -6,35 +6,57 @@ import (
 	"strings"
 )
 
-// explanation says why a script's answers differ and shall. The two texts must stand in what differs, so that no explanation hides
-// a difference that it was not written for.
+// explanation says why a script's answers differ and shall. Every line that only one side has must hold one of that side's texts, and
+// every text must stand in one, so that no explanation hides a difference that it was not written for. In a text "…" stands for
+// anything.
 type explanation struct {
 	id     string
-	theirs string // in a line that only RabbitMQ 3.10 has; empty: it says nothing where we do
-	ours   string // in a line that only Candlemark has; empty: we say nothing where it does
+	theirs []string // in lines that only RabbitMQ 3.10 has
+	ours   []string // in lines that only Candlemark has
 	reason string
 }
+
+// texts makes the lists of the table short.
+func texts(list ...string) []string { return list }
 
 // explain returns the explanation of a difference, nil if there is none.
 func explain(id string, d *difference) *explanation {
 	for i := range explanations {
 		e := &explanations[i]
-		if e.id == id && e.covers(d) {
+		if e.id == id && covers(e.theirs, d.onlyA) && covers(e.ours, d.onlyB) {
 			return e
 		}
 	}
 	return nil
 }
 
-func (e *explanation) covers(d *difference) bool {
-	return stands(e.theirs, d.onlyA) && stands(e.ours, d.onlyB)
+// covers is whether texts and lines belong together. That a connection ends, or a call gets no answer, follows from other lines.
+func covers(list, lines []string) bool {
+	found := make([]bool, len(list))
+	for _, line := range lines {
+		covered := line == endOfConnection || line == noAnswer
+		for i, text := range list {
+			if holds(line, text) {
+				covered, found[i] = true, true
+			}
+		}
+		if !covered {
+			return false
+		}
+	}
+	return !slices.Contains(found, false)
 }
 
-func stands(text string, lines []string) bool {
-	if text == "" {
-		return len(lines) == 0
+// holds is whether the parts of a text stand in a line, in their order.
+func holds(line, text string) bool {
+	for part := range strings.SplitSeq(text, "…") {
+		_, behind, ok := strings.Cut(line, strings.TrimSpace(part))
+		if !ok {
+			return false
+		}
+		line = behind
 	}
-	return slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, text) })
+	return true
 }
 
 // rule is a difference that may show in many scripts: what matches is taken out of both sides before they are compared again.
@@ -65,5 +87,3 @@ func generally(a, b *transcript) []*rule {
 	}
 	return needed
 }
-
-var explanations = []explanation{}

@@ -25,7 +25,7 @@ func (p *player) wait(c *session, ch uint16, fits func(name string) bool) {
 				ch, fits = 0, func(string) bool { return false } // only the end can come now
 			}
 		case <-deadline:
-			p.seen.saw(c.id, ch, "(no answer)")
+			p.seen.saw(c.id, ch, noAnswer)
 			return
 		}
 	}
@@ -111,7 +111,7 @@ func (p *player) take(e event) string {
 	case e.err != nil:
 		c.over = true
 		_ = c.socket.Close()
-		p.seen.saw(c.id, 0, "(end of connection)")
+		p.seen.saw(c.id, 0, endOfConnection)
 		return ""
 	case e.header != nil:
 		p.seen.saw(c.id, 0, fmt.Sprintf("(protocol header %q)", e.header))
@@ -146,7 +146,9 @@ func (p *player) method(c *session, ch uint16, m protocol.Method) {
 	switch m := m.(type) {
 	case *protocol.ConnectionStart:
 		if p.tellStart {
-			p.saw(c, ch, describeStart(m))
+			capable, rest := describeStart(m)
+			p.saw(c, ch, capable)
+			p.saw(c, ch, rest)
 		} else {
 			p.saw(c, ch, m.Name())
 		}
@@ -162,8 +164,9 @@ func (p *player) method(c *session, ch uint16, m protocol.Method) {
 			return
 		}
 	case *protocol.ChannelClose:
+		l.closing = true
 		if !c.holdCloseOk {
-			l.open = false
+			l.open, l.closing = false, false
 			p.writeMethod(c, ch, &protocol.ChannelCloseOk{})
 		}
 	case *protocol.ChannelCloseOk:

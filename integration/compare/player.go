@@ -101,7 +101,7 @@ func (p *player) sendMethod(st *step, m protocol.Method, waits bool) {
 	case *protocol.ChannelClose:
 		c.at(st.ch).closing = true
 	case *protocol.ChannelCloseOk:
-		c.at(st.ch).open = false
+		c.at(st.ch).open, c.at(st.ch).closing = false, false
 	case *protocol.ConnectionClose:
 		c.closing = true
 	case *protocol.ConfirmSelect:

@@ -105,18 +105,18 @@ func normalise(text, token string) string {
 	})
 }
 
-// describeStart shows of connection.start what a client may rely on: which server properties there are, not how the product is called.
-func describeStart(m *protocol.ConnectionStart) string {
-	properties := make(protocol.Table, len(m.ServerProperties))
-	for i, f := range m.ServerProperties {
-		if _, ok := f.Value.(string); ok {
+// describeStart shows of connection.start what a client may rely on: capabilities, and which other server properties there are, not how
+// the product is called.
+func describeStart(m *protocol.ConnectionStart) (capable, rest string) {
+	able, _ := m.ServerProperties.Get("capabilities")
+	shown := *m
+	shown.ServerProperties = slices.Clone(m.ServerProperties.Delete("capabilities"))
+	for i := range shown.ServerProperties {
+		if f := &shown.ServerProperties[i]; protocol.TypeName(f.Value) == "longstr" {
 			f.Value = "*"
 		}
-		properties[i] = f
 	}
-	shown := *m
-	shown.ServerProperties = properties
-	return describe(&shown)
+	return "capabilities " + describeValue(able), describe(&shown)
 }
 
 // rename puts the token into every name of a value; what comes back shares nothing with v that was changed.

@@ -25,7 +25,9 @@ type bench struct {
 type verdict struct {
 	script     script
 	difference *difference // nil: equal
-	general    []*rule     // rules that were needed
+	first      *difference // of the first play, if another followed
+	plays      int
+	general    []*rule // rules that were needed
 	explained  *explanation
 	a, b       *transcript
 }
@@ -70,6 +72,7 @@ func (n *bench) judge(sc script) verdict {
 	v := verdict{script: sc}
 	quiet := n.quiet
 	for range n.tries {
+		v.plays++
 		token := n.token()
 		var both sync.WaitGroup
 		both.Go(func() { v.a = play(sc, n.a, token, quiet, n.patient) })
@@ -77,6 +80,9 @@ func (n *bench) judge(sc script) verdict {
 		both.Wait()
 		if v.difference = differ(v.a, v.b); v.difference == nil {
 			return v
+		}
+		if v.first == nil {
+			v.first = v.difference
 		}
 		quiet *= 2
 	}
@@ -104,6 +110,9 @@ func report(out io.Writer, verdicts []verdict, verbose bool) bool {
 		switch {
 		case v.difference == nil:
 			equal++
+			if v.plays > 1 {
+				fmt.Fprintf(out, "unsteady   %s: equal at play %d\n%s\n", v.script.id, v.plays, strings.Join(v.first.shown, "\n"))
+			}
 			if verbose {
 				fmt.Fprintf(out, "equal      %s\n%s", v.script.id, v.a)
 			}
@@ -124,17 +133,15 @@ func report(out io.Writer, verdicts []verdict, verbose bool) bool {
 	return open > 0
 }
 
-// stale names the explanations that nothing needed.
+// stale names the scripts that have an explanation and need none.
 func stale(verdicts []verdict) []string {
-	used := map[*explanation]bool{}
-	played := map[string]bool{}
+	equal := map[string]bool{}
 	for _, v := range verdicts {
-		used[v.explained] = true
-		played[v.script.id] = true
+		equal[v.script.id] = differ(v.a, v.b) == nil
 	}
 	var names []string
-	for i := range explanations {
-		if e := &explanations[i]; !used[e] && played[e.id] {
+	for _, e := range explanations {
+		if equal[e.id] {
 			names = append(names, e.id)
 		}
 	}

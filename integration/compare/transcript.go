@@ -7,6 +7,12 @@ import (
 	"strings"
 )
 
+// What is seen besides frames.
+const (
+	endOfConnection = "(end of connection)"
+	noAnswer        = "(no answer)"
+)
+
 // transcript is what was said and seen, lane by lane.
 type transcript struct {
 	names []string

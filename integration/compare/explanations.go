@@ -1,0 +1,150 @@
+package main
+
+// Reasons that several scripts share.
+const (
+	tune530       = "3.10 against 4.x: since 4.x a client learns why its limits are refused"
+	unknownName   = "ours is better: RabbitMQ drops the connection without a word where we say why"
+	exchangeType  = "3.10 against 4.x: since 4.x an unknown exchange type is the channel's error"
+	content501    = "3.10 against 4.x: 3.10 counts below zero and waits for the rest"
+	atOnce        = "ours is better: a method that no client may send is refused at once, not after the content that RabbitMQ waits for"
+	locator       = "3.10 against 4.x: since 4.x every queue type takes the argument, and its value is checked"
+	masterHost    = "ours is better: a value that 3.10 fails over is ignored, as 4.x ignores the argument"
+	timeout       = "3.10 against 4.x: the value is checked since 4.x"
+	order         = "3.10 against 4.x: 3.10 looks at the user-id first"
+	cancelOk      = "3.10 against 4.x: some clients answer basic.cancel, and since 4.x they may"
+	goodbye       = "ours is better: a client may say goodbye at any time"
+	queueType     = "3.10 against 4.x: since 4.x the type is stored with every queue"
+	eager         = "ours is better: a message expires at its own deadline wherever it stands"
+	clientDeath   = "3.10 against 4.x: since 4.x x-death headers that clients make up are not continued"
+	firstDelivery = "3.10 against 4.x: since 4.x a first delivery has no x-delivery-count"
+	exactly       = "3.10 against 4.x: since 4.x header values are compared with their types"
+)
+
+var explanations = []explanation{
+	{
+		"connection/start", texts(`cluster_name:"*"`), texts(`product_version:"*"`),
+		"ours: version is the level of RabbitMQ that we follow, because clients branch on it; our own stands in product_version. We have no cluster",
+	},
+	{
+		"connection/header/amqp-0-8", texts("connection.start"), texts(`protocol header "AMQP\x00\x00\t\x01"`),
+		"3.10 against 4.x: AMQP 0-8 is not spoken any more",
+	},
+	{"connection/tune/all-zero", nil, texts("530 … negotiated frame_max = 0 is higher than the maximum allowed value (131072)"), tune530},
+	{"connection/tune/frame-too-small", nil, texts("530 … negotiated frame_max = 4095 is lower than the minimum allowed value (4096)"), tune530},
+	{"connection/tune/frame-1", nil, texts("530 … negotiated frame_max = 1 is lower than the minimum allowed value (4096)"), tune530},
+	{"connection/tune/frame-too-large", nil, texts("530 … negotiated frame_max = 131073 is higher than the maximum allowed value (131072)"), tune530},
+	{"connection/tune/channels-too-many", nil, texts("530 … negotiated channel_max = 2048 is higher than the maximum allowed value (2047)"), tune530},
+	{"connection/tune/channels-65535", nil, texts("530 … negotiated channel_max = 65535 is higher than the maximum allowed value (2047)"), tune530},
+	{"connection/frame/method-unknown-class", nil, texts("540 … NOT_IMPLEMENTED - unknown method {11,10}"), unknownName},
+	{"connection/frame/method-unknown-method", nil, texts("540 … NOT_IMPLEMENTED - unknown method {60,39}"), unknownName},
+	{"connection/frame/method-unknown-channel-0", nil, texts("540 … NOT_IMPLEMENTED - unknown method {11,10}"), unknownName},
+	{"connection/frame/arguments-broken-table", nil, texts("501 … FRAME_ERROR - cannot decode <<0,0,1,113,0,0,0,0,3,1,97,63>>"), unknownName},
+	{"connection/state/close-before-open", texts("504 … unexpected method in connection state opening"), texts("connection.close-ok"), goodbye},
+	{"connection/state/close-before-start-ok", nil, texts("connection.close-ok"), goodbye},
+
+	{
+		"channel/error/two-close-ok", texts("504 … expected 'channel.open'"), nil,
+		"ours is better: when both sides close at once a client may answer twice; what asks for nothing is forgiven",
+	},
+	{"channel/unexpected/deliver", nil, texts("503 … unimplemented method"), atOnce},
+	{"channel/unexpected/return", nil, texts("503 … unimplemented method"), atOnce},
+	{"channel/unexpected/get-ok", nil, texts("503 … unimplemented method"), atOnce},
+	{"channel/unexpected/cancel-ok", texts("503 … unimplemented method"), nil, cancelOk},
+	{"channel/content/body-too-long", nil, texts("501 … content body frame exceeds remaining content size"), content501},
+	{
+		"channel/content/body-beyond-512-mib", nil, texts("501 … content body size 536870913 exceeds maximum allowed size 536870912"),
+		"3.10 against 4.x: since 4.x a size that cannot be is refused with the header",
+	},
+	{
+		"channel/content/body-of-2-to-63", nil, texts("501 … content body size 9223372036854775808 exceeds maximum allowed size 536870912"),
+		"3.10 against 4.x: since 4.x a size that cannot be is refused with the header",
+	},
+	{
+		"channel/content/broken-properties", texts("541 … INTERNAL_ERROR"), texts("501 … FRAME_ERROR - cannot decode properties <<128,0,9,120>>"),
+		"ours is better: the client's mistake is named, RabbitMQ fails over it",
+	},
+
+	{"exchange/declare/unknown-type", texts("503 … unknown exchange type 'nope'"), texts("406 … unknown exchange type 'nope'"), exchangeType},
+	{"exchange/declare/empty-type", texts("503 … invalid exchange type ''"), texts("406 … unknown exchange type ''"), exchangeType},
+	{"exchange/declare/unknown-type-nowait", texts("503 … unknown exchange type 'nope'"), texts("406 … unknown exchange type 'nope'"), exchangeType},
+	{"exchange/declare/type-of-other-case", texts("503 … unknown exchange type 'DIRECT'"), texts("406 … unknown exchange type 'DIRECT'"), exchangeType},
+	{"exchange/redeclare/unknown-type", texts("503 … unknown exchange type 'nope'"), texts("406 … unknown exchange type 'nope'"), exchangeType},
+
+	{
+		"queue/redeclare/type-quorum-on-classic", texts("received the value 'quorum' of type 'longstr' but current is none"),
+		texts("received 'quorum' but current is 'classic'"), queueType,
+	},
+	{
+		"argument/x-queue-leader-locator/balanced", texts("of queue type rabbit_classic_queue", "404 … no queue '~q'"),
+		texts("queue.declare-ok"), locator,
+	},
+	{
+		"argument/x-queue-leader-locator/client-local", texts("of queue type rabbit_classic_queue", "404 … no queue '~q'"),
+		texts("queue.declare-ok"), locator,
+	},
+	{"argument/x-queue-leader-locator/other", texts("of queue type rabbit_classic_queue"), texts("invalid_queue_locator_arg"), locator},
+	{"argument/x-queue-leader-locator/int", texts("of queue type rabbit_classic_queue"), texts("{unacceptable_type,signedint}"), locator},
+	{"argument/x-queue-master-locator/other", texts("541 … INTERNAL_ERROR", "404 … no queue '~q'"), texts("queue.declare-ok"), masterHost},
+	{"argument/x-queue-master-locator/int", texts("541 … INTERNAL_ERROR", "404 … no queue '~q'"), texts("queue.declare-ok"), masterHost},
+	{"argument/x-consumer-timeout/minus-one", texts("queue.declare-ok"), texts("{value_negative,-1}", "404 … no queue '~q'"), timeout},
+	{"argument/x-consumer-timeout/longstr", texts("queue.declare-ok"), texts("expected integer, got longstr", "404 … no queue '~q'"), timeout},
+
+	{"publish/order/cc-before-user-id", texts("user_id property set to 'other'"), texts("unacceptable_type_in_header"), order},
+	{"publish/order/expiration-before-user-id", texts("user_id property set to 'other'"), texts("invalid expiration 'abc': no_integer"), order},
+	{
+		"publish/size/above-16-mib", texts("MessageCount=1"), texts("406 … larger than configured max size 16777216", "queue.declare-ok"),
+		"3.10 against 4.x: the limit is 16 MiB since 4.0, 128 MiB before",
+	},
+
+	{
+		"consume/cancel-on-ha-failover", texts("invalid arg 'x-cancel-on-ha-failover' … {unacceptable_type,longstr}"), texts("basic.consume-ok"),
+		"3.10 against 4.x: 4.x has no mirrored queues and does not know the argument",
+	},
+	{"consume/consumer-timeout-argument", texts("basic.consume-ok"), texts("invalid arg 'x-consumer-timeout' … expected integer, got longstr"), timeout},
+	{
+		"cancel/by-queue-delete-same-channel", texts("queue.delete-ok"), texts("queue.delete-ok"),
+		"ours is better: nothing of the queue comes behind queue.delete-ok; RabbitMQ tells of the consumer's end after it",
+	},
+	{"cancel/cancel-ok-from-client", texts("503 … unimplemented method"), nil, cancelOk},
+
+	{"ttl/behind-a-longer-one", texts("MessageCount=2"), texts("MessageCount=1"), eager},
+	{"dead/expiry-order-mixed", texts(`| "300"`, `| "100"`), texts(`| "300"`, `| "100"`), eager + ", and is dead-lettered then"},
+	{
+		"dead/cc-with-routing-key", texts(`Headers={x-death`), texts(`Headers={CC:["~r"] x-death`),
+		"3.10 against 4.x: since 3.13 CC stays in the headers when a dead-letter routing key is set",
+	},
+	{"dead/client-x-death/array", texts("count:long(1) … count:long(7)"), texts("x-first-death-queue"), clientDeath},
+	{"dead/client-x-death/string", texts("x-death:[{count:long(1)"), texts("x-first-death-queue"), clientDeath},
+
+	{"headers/double-is-not-integer", texts("basic.get-ok"), texts("basic.get-empty"), exactly},
+	{"headers/timestamp-is-not-integer", texts("basic.get-ok"), texts("basic.get-empty"), exactly},
+	{
+		"headers/header-twice", texts("basic.get-empty"), texts("basic.get-ok"),
+		"3.10 against 4.x: since 4.x the last of two headers of one name counts",
+	},
+
+	{"priority/ttl-behind-higher", texts("MessageCount=2", "basic.get-empty"), texts("MessageCount=1", `| "low"`), eager},
+	{
+		"reply-to/passive-declare-of-gone-requester", texts("541 … INTERNAL_ERROR"), texts("404 … no queue 'amq.rabbitmq.reply-to."),
+		"ours is better: a name that no requester has is not found, RabbitMQ fails over it",
+	},
+	{
+		"quorum/redeclare-as-classic", texts("received none but current is the value 'quorum' of type 'longstr'"),
+		texts("received 'classic' but current is 'quorum'"), queueType,
+	},
+	{"quorum/publish-get-ack", texts("x-delivery-count:long(0)"), texts("basic.get-ok DeliveryTag=1"), firstDelivery},
+	{"quorum/delivery-count", texts("x-delivery-count:long(0)"), texts("basic.get-ok DeliveryTag=1"), firstDelivery},
+	{"quorum/delivery-limit-dead-letters", texts("x-delivery-count:long(0)"), texts("basic.get-ok DeliveryTag=1"), firstDelivery},
+	{
+		"quorum/global-qos", texts("540 … does not support global qos"), texts("basic.consume-ok"),
+		"ours is better: a common limit works on queues of every type",
+	},
+	{
+		"stream/declare", texts("queue.declare-ok"), texts("406 … unsupported queue type 'stream'"),
+		"streams are not there yet; a client is told instead of being given something else",
+	},
+	{
+		"race/consume-cancel-pipelined", texts("541 … INTERNAL_ERROR"), texts("basic.deliver", "basic.cancel-ok"),
+		"ours is better: RabbitMQ fails over a basic.cancel behind a basic.consume that it has not answered",
+	},
+}
