@@ -19,7 +19,9 @@ import (
 const (
 	exitUsage       = 64 // the command line is wrong
 	exitData        = 65 // it names something that does not exist
+	exitNoUser      = 67 // it names a user that does not exist
 	exitUnavailable = 69 // the broker refuses, or is not there
+	exitSoftware    = 70 // what was asked for cannot be done
 	exitTempFail    = 75 // the broker did not answer in time
 )
 
@@ -29,6 +31,8 @@ const defaultURL = "http://guest:guest@127.0.0.1:15672"
 // verb is one of rabbitmqctl's.
 type verb struct {
 	arguments []string // their names
+	optional  []string // that may follow
+	more      string   // what any number of may follow, "" for nothing
 	columns   []string // that may be named instead of arguments, nil for none
 	options   []string // besides those of every verb
 	banner    func(c *call) string
@@ -55,6 +59,7 @@ type options struct {
 	priority, timeout, limit       int
 	quiet, silent, noHeaders       bool
 	ifEmpty, ifUnused, global      bool
+	userOptions
 }
 
 // everywhere are the options of every verb.
@@ -82,6 +87,7 @@ func newOptions(getenv func(string) string) *options {
 	o.StringVar(&o.applyTo, "apply-to", "all", "")
 	o.BoolVar(&o.noHeaders, "no-table-headers", false, "")
 	o.objectOptions()
+	o.userOptions.define(o.FlagSet)
 	return o
 }
 
@@ -172,7 +178,7 @@ func objection(o *options, v verb, arguments []string, err error) string {
 		return "not enough arguments."
 	case v.columns != nil:
 		return unknownColumns(v.columns, arguments)
-	case len(arguments) > len(v.arguments):
+	case v.more == "" && len(arguments) > len(v.arguments)+len(v.optional):
 		return "too many arguments."
 	}
 	return ""
@@ -183,12 +189,16 @@ func report(stderr io.Writer, c *call, broker *client.Client, err error) int {
 	var refused *client.Error
 	var told complaint
 	var wrong misuse
+	var ended *exit
 	switch {
 	case err == nil:
 		return 0
 	case errors.As(err, &wrong):
 		fmt.Fprintf(stderr, "Error:\n%s\n", wrong)
 		return exitUsage
+	case errors.As(err, &ended):
+		fmt.Fprintf(stderr, "Error:\n%s\n", ended)
+		return ended.code
 	case errors.As(err, &told):
 		fmt.Fprintf(stderr, "Error:\n%s\n", told)
 	case errors.As(err, &refused) && refused.Status == http.StatusNotFound:
@@ -206,6 +216,15 @@ func report(stderr io.Writer, c *call, broker *client.Client, err error) int {
 	}
 	return exitUnavailable
 }
+
+// exit is a complaint with an exit code of its own.
+type exit struct {
+	code int
+	text string
+}
+
+// Error implements error.
+func (e *exit) Error() string { return e.text }
 
 // complaint is a failure with what rabbitmqctl says about it.
 type complaint string

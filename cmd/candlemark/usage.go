@@ -22,6 +22,12 @@ func usage(name string, v verb) string {
 	for _, argument := range v.arguments {
 		text += " <" + argument + ">"
 	}
+	for _, argument := range v.optional {
+		text += " [<" + argument + ">]"
+	}
+	if v.more != "" {
+		text += " <" + v.more + "> [...]"
+	}
 	if v.columns != nil {
 		text += " [<column> ...]"
 	}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"candlemark/internal/admin"
+	"candlemark/internal/auth"
+
+	"github.com/rs/zerolog"
+)
+
+// keeper is a broker that knows only users and virtual hosts.
+type keeper struct {
+	admin.Broker
+	*auth.Users
+}
+
+func (k *keeper) NodeName() string { return "candlemark@localhost" }
+
+func (k *keeper) VHosts(context.Context) (names []string, err error) {
+	for _, v := range k.Users.VHosts() {
+		names = append(names, v.Name)
+	}
+	return names, nil
+}
+
+func (k *keeper) Queues(context.Context, string) ([]admin.Queue, error) { return nil, nil }
+
+func (k *keeper) Tracing(string) bool { return false }
+
+func (k *keeper) PutVHost(_ context.Context, v auth.VHost) (bool, error) { return k.Users.PutVHost(v) }
+
+func (k *keeper) DeleteVHost(_ context.Context, name string) (bool, error) {
+	return k.Users.DeleteVHost(name) == nil, nil
+}
+
+func (k *keeper) DeleteUser(_ context.Context, name string) (bool, error) {
+	return k.DeleteAccount(name) == nil, nil
+}
+
+// serveKeeper starts the HTTP API over one and returns its address.
+func serveKeeper(t *testing.T) string {
+	k := &keeper{Users: auth.NewGuest()}
+	s := httptest.NewServer(admin.NewHandler(k, k.Users, zerolog.Nop()))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+const done = "Done. Don't forget to grant the user permissions to some virtual hosts! See set_permissions in 'candlemark help'.\n"
+
+// One session: every line is carried out on what those before it have left. The
+// titles, tables, complaints and exit codes are those of rabbitmqctl 3.10 and 4.
+func TestUserVerbs(t *testing.T) {
+	url := serveKeeper(t)
+	hash := "WE97NPrtXbUOiRP5mvwlzaflG3Se4qqIHi6BO7TbLvi8ehVr"
+	for _, step := range []struct {
+		line, stdout string
+		complaint    string
+		code         int
+	}{
+		{"list_users", "Listing users ...\nuser\ttags\nguest\t[administrator]\n", "", 0},
+		{"add_user|a|b", "Adding user \"a\" ...\n" + done, "", 0},
+		{"add_user|a|b", "Adding user \"a\" ...\n", "Error:\nUser \"a\" already exists\n", 70},
+		{"-q|add_user|b|x", "", "", 0},
+		{"add_user|-s|h|" + hash + "|--pre-hashed-password", "", "", 0},
+		{"-q|add_user|i|!|--pre-hashed-password", "", "Error:\nCould not Base64 decode provided password hash value\n", 65},
+		{"-q|add_user||x", "", "Error:\nBad argument: user cannot be an empty string\n", 65},
+		{"set_user_tags|a|x|y", "Setting tags for user \"a\" to [x, y] ...\n", "", 0},
+		{"-q|set_user_tags|nob|x", "", "Error:\nUser \"nob\" does not exist\n", 67},
+		{"set_user_tags|b", "Setting tags for user \"b\" to [] ...\n", "", 0},
+		{"list_users|-q", "user\ttags\na\t[x, y]\nb\t[]\nguest\t[administrator]\nh\t[]\n", "", 0},
+		{"list_users|-q|--no-table-headers", "a\t[x, y]\nb\t[]\nguest\t[administrator]\nh\t[]\n", "", 0},
+		{"list_users|--formatter|json", `[{"user":"a","tags":["x","y"]},{"user":"b","tags":[]},{"user":"guest","tags":["administrator"]},{"user":"h","tags":[]}]` + "\n", "", 0},
+		{"authenticate_user|a|b", "Authenticating user \"a\" ...\nSuccess\n", "", 0},
+		{"-q|authenticate_user|guest|guest", "Success\n", "", 0},
+		{"-q|authenticate_user|a|z", "", "Error:\nError: failed to authenticate user \"a\"\nuser 'a' - invalid credentials\n", 65},
+		{"-q|authenticate_user|nob|z", "", "Error:\nError: failed to authenticate user \"nob\"\nuser 'nob' - invalid credentials\n", 65},
+		{"change_password|a|new", "Changing password for user \"a\" ...\n", "", 0},
+		{"-q|authenticate_user|a|new", "Success\n", "", 0},
+		{"-q|change_password|nob|x", "", "Error:\nUser \"nob\" does not exist\n", 67},
+		{"set_permissions|a|^a|.*|", "Setting permissions for user \"a\" in vhost \"/\" ...\n", "", 0},
+		{"-q|set_permissions|nob|.|.|.", "", "Error:\nUser nob does not exist\n", 67},
+		{"-q|-p|nov|set_permissions|a|.|.|.", "", "Error:\nVirtual host nov does not exist\n", 69},
+		{"-q|set_permissions|a|.|.|(", "", "Error:\n{:invalid_regexp, '(', {'missing )', 1}}\n", 69},
+		{"list_permissions", "Listing permissions for vhost \"/\" ...\nuser\tconfigure\twrite\tread\na\t^a\t.*\t\nguest\t.*\t.*\t.*\n", "", 0},
+		{"list_permissions|-q|--formatter|json", `[{"user":"a","configure":"^a","write":".*","read":""},{"user":"guest","configure":".*","write":".*","read":".*"}]` + "\n", "", 0},
+		{"-q|list_permissions|-p|nov", "", "Virtual host 'nov' does not exist\n", 65},
+		{"list_user_permissions|a", "Listing permissions for user \"a\" ...\nvhost\tconfigure\twrite\tread\n/\t^a\t.*\t\n", "", 0},
+		{"-q|list_user_permissions|nob", "", "Error:\n{:no_such_user, \"nob\"}\n", 67},
+		{"clear_permissions|a", "Clearing permissions for user \"a\" in vhost \"/\" ...\n", "", 0},
+		{"-q|clear_permissions|a", "", "", 0},
+		{"-q|clear_permissions|nob", "", "Error:\nUser nob does not exist\n", 67},
+		{"-q|clear_permissions|-p|nov|a", "", "Error:\nVirtual host nov does not exist\n", 69},
+		{"set_topic_permissions|a|amq.topic|^{username}|.*", "Setting topic permissions on \"amq.topic\" for user \"a\" in vhost \"/\" ...\n", "", 0},
+		{"-q|set_topic_permissions|a||.|.", "", "", 0},
+		{"-q|set_topic_permissions|a|nox|(|.", "", "Error:\n{:invalid_regexp, \"(\", {'missing )', 1}}\n", 69},
+		{"list_topic_permissions", "Listing topic permissions for vhost \"/\" ...\nuser\texchange\twrite\tread\na\t\t.\t.\na\tamq.topic\t^{username}\t.*\n", "", 0},
+		{"list_user_topic_permissions|a", "Listing topic permissions for user \"a\" ...\n/\t\t.\t.\n/\tamq.topic\t^{username}\t.*\n", "", 0},
+		{"clear_topic_permissions|a|", "Clearing topic permissions on \"\" for user \"a\" in vhost \"/\" ...\n", "", 0},
+		{"-q|list_user_topic_permissions|a", "/\tamq.topic\t^{username}\t.*\n", "", 0},
+		{"clear_topic_permissions|a", "Clearing topic permissions for user \"a\" in vhost \"/\" ...\n", "", 0},
+		{"-q|clear_topic_permissions|a", "", "", 0},
+		{"delete_user|h", "Deleting user \"h\" ...\n", "", 0},
+		{"delete_user|h", "Deleting user \"h\" ...\n", "", 0},
+	} {
+		stdout, stderr, code := candlemark(url, strings.Split(step.line, "|")...)
+		if stdout != step.stdout || stderr != step.complaint || code != step.code {
+			t.Errorf("%s: exit %d, want %d\n got %q %q\nwant %q %q", step.line, code, step.code, stdout, stderr, step.stdout, step.complaint)
+		}
+	}
+}
+
+func TestPasswordsFromInput(t *testing.T) {
+	url := serveKeeper(t)
+	before := stdin
+	defer func() { stdin = before }()
+	for _, step := range []struct {
+		input, line, stdout, complaint string
+		code                           int
+	}{
+		{"hunter\n", "-q|add_user|pw", "Password: \n", "", 0},
+		{"hunter", "authenticate_user|pw", "Authenticating user \"pw\" ...\nPassword: \nSuccess\n", "", 0},
+		{"other\r\n", "-q|change_password|pw", "Password: \n", "", 0},
+		{"other\n", "-q|authenticate_user|pw", "Password: \nSuccess\n", "", 0},
+		{"", "-q|change_password|pw", "Password: \n", "Error:\nPassword is not provided via argument or stdin\n", 70},
+		{"", "-q|add_user|x", "Password: \n", "Error:\nPassword is not provided via argument or stdin\n", 65},
+		{"!\n", "-q|add_user|x|--pre-hashed-password", "Hashed and salted password: \n", "Error:\nCould not Base64 decode provided password hash value\n", 65},
+	} {
+		stdin = strings.NewReader(step.input)
+		stdout, stderr, code := candlemark(url, strings.Split(step.line, "|")...)
+		if stdout != step.stdout || stderr != step.complaint || code != step.code {
+			t.Errorf("%s: exit %d\n got %q %q\nwant %q %q", step.line, code, stdout, stderr, step.stdout, step.complaint)
+		}
+	}
+}
+
+func TestVHostVerbs(t *testing.T) {
+	url := serveKeeper(t)
+	for _, step := range []struct {
+		line, stdout, complaint string
+		code                    int
+	}{
+		{"add_vhost|v1", "Adding vhost \"v1\" ...\n", "", 0},
+		{"add_vhost|v1|--description|x", "Adding vhost \"v1\" ...\n", "", 0},
+		{"-q|add_vhost|v2|--description|d d|--tags|x,y|--default-queue-type|quorum", "", "", 0},
+		{"-q|add_vhost|v3|--default-queue-type|odd", "", "Error:\nUnsupported default queue type\n", 64},
+		{"list_vhosts", "Listing vhosts ...\nname\n/\nv1\nv2\n", "", 0},
+		{
+			"-q|list_vhosts|name|description|tags|default_queue_type|tracing",
+			"name\tdescription\ttags\tdefault_queue_type\ttracing\n/\tDefault virtual host\t[]\tclassic\tfalse\nv1\t\t[]\tclassic\tfalse\nv2\td d\t[x, y]\tquorum\tfalse\n", "", 0,
+		},
+		{"-q|list_vhosts|--formatter|json|name|tags", `[{"name":"/","tags":[]},{"name":"v1","tags":[]},{"name":"v2","tags":["x","y"]}]` + "\n", "", 0},
+		{"-q|list_permissions|-p|v1", "", "", 0},
+		{"delete_vhost|v1", "Deleting vhost \"v1\" ...\n", "", 0},
+		{"delete_vhost|v1", "Deleting vhost \"v1\" ...\n", "Virtual host 'v1' does not exist\n", 65},
+	} {
+		stdout, stderr, code := candlemark(url, strings.Split(step.line, "|")...)
+		if stdout != step.stdout || stderr != step.complaint || code != step.code {
+			t.Errorf("%s: exit %d\n got %q %q\nwant %q %q", step.line, code, stdout, stderr, step.stdout, step.complaint)
+		}
+	}
+	for line, complaint := range map[string]string{
+		"list_vhosts|foo": "Error (argument validation): Info key(s) foo are not supported\n",
+		"add_user":        "Error (argument validation): not enough arguments.\n",
+		"add_user|a|b|c":  "Error (argument validation): too many arguments.\n",
+		"set_user_tags":   "Error (argument validation): not enough arguments.\n",
+	} {
+		if _, stderr, code := candlemark(url, strings.Split(line, "|")...); !strings.HasPrefix(stderr, complaint) || code != exitUsage {
+			t.Errorf("%s: exit %d, %q", line, code, stderr)
+		}
+	}
+	var out strings.Builder
+	printUsage(&out)
+	for _, line := range []string{
+		"candlemark set_user_tags [-p <vhost>] <username> <tag> [...]",
+		"candlemark clear_topic_permissions [-p <vhost>] <username> [<exchange>]",
+		"candlemark add_vhost [-p <vhost>] [--description <description>] [--tags <tags>] [--default-queue-type <default-queue-type>] <vhost>",
+	} {
+		if !slices.Contains(strings.Split(out.String(), "\n"), line) {
+			t.Errorf("no %q", line)
+		}
+	}
+}

@@ -1,0 +1,19 @@
+package client
+
+import "context"
+
+// Put makes or changes what is at a path, such as "users", "app".
+func (c *Client) Put(ctx context.Context, body any, path ...string) error {
+	return c.do(ctx, "PUT", body, nil, path...)
+}
+
+// Delete deletes what is at a path; an *Error with status 404 says that there is
+// nothing.
+func (c *Client) Delete(ctx context.Context, path ...string) error {
+	return c.do(ctx, "DELETE", nil, nil, path...)
+}
+
+// As is a client of the same broker for another user; close it too.
+func (c *Client) As(user, password string) *Client {
+	return &Client{base: c.base, user: user, password: password}
+}
