@@ -55,7 +55,7 @@ func connectionShown(info *mail.ConnectionInfo) admin.Connection {
 		Name: info.Name, VHost: info.VHost, User: info.User, State: info.State, Protocol: info.Protocol, Mechanism: info.Mechanism,
 		Host: info.Local.Host, Port: info.Local.Port, PeerHost: info.Peer.Host, PeerPort: info.Peer.Port,
 		Channels: len(info.Channels), ChannelMax: int(info.ChannelMax), FrameMax: int(info.FrameMax), Heartbeat: int(info.Heartbeat),
-		ConnectedAt: info.ConnectedAt, ClientProperties: info.ClientProperties,
+		ConnectedAt: info.ConnectedAt, ClientProperties: info.ClientProperties, TLS: (*auth.TLSInfo)(info.TLS),
 		BytesIn: info.Traffic.BytesIn, BytesOut: info.Traffic.BytesOut, Reads: info.Traffic.Reads, Writes: info.Traffic.Writes,
 	}
 }

@@ -17,17 +17,17 @@ type churn struct{ connections, connectionsGone, channels, channelsGone, queues 
 // totals are the messages of all channels that were ever open.
 type totals struct {
 	mu    sync.Mutex
-	ended mail.Counts // of channels that are gone
-	shown mail.Counts // the most that was ever answered
+	ended admin.Counts // of channels that are gone
+	shown admin.Counts // the most that was ever answered
 }
 
-func (t *totals) add(c mail.Counts) {
+func (t *totals) add(c admin.Counts) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ended.Add(c)
 }
 
-func (t *totals) before() mail.Counts {
+func (t *totals) before() admin.Counts {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.ended
@@ -35,10 +35,10 @@ func (t *totals) before() mail.Counts {
 
 // grow is c, or what was shown before where that is more: a channel that ended
 // while it was asked is missed once, and a total must not fall.
-func (t *totals) grow(c mail.Counts) mail.Counts {
+func (t *totals) grow(c admin.Counts) admin.Counts {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.shown = mail.Counts{
+	t.shown = admin.Counts{
 		Publish: max(t.shown.Publish, c.Publish), Confirm: max(t.shown.Confirm, c.Confirm),
 		Returned: max(t.shown.Returned, c.Returned), Dropped: max(t.shown.Dropped, c.Dropped),
 		Deliver: max(t.shown.Deliver, c.Deliver), DeliverNoAck: max(t.shown.DeliverNoAck, c.DeliverNoAck),
@@ -73,9 +73,9 @@ func (n *Node) Overview(ctx context.Context) (admin.Overview, error) {
 		return o, err
 	}
 	for i := range channels {
-		counts.Add(mail.Counts(channels[i].Counts))
+		counts.Add(channels[i].Counts)
 	}
-	o.Counts = admin.Counts(n.totals.grow(counts))
+	o.Counts = n.totals.grow(counts)
 	o.Connections, o.Channels = len(all.list), len(channels)
 	o.Churn = admin.Churn{
 		ConnectionsOpened: n.churn.connections.Load(), ConnectionsClosed: n.churn.connectionsGone.Load(),
@@ -89,7 +89,16 @@ func (n *Node) Overview(ctx context.Context) (admin.Overview, error) {
 // channelEnded keeps what a channel has counted.
 func (n *Node) channelEnded(c mail.Counts) {
 	n.churn.channelsGone.Add(1)
-	n.totals.add(c)
+	n.totals.add(countsShown(c))
+}
+
+// countsShown are counts as the API shows them.
+func countsShown(c mail.Counts) admin.Counts {
+	return admin.Counts{
+		Publish: c.Publish, Confirm: c.Confirm, Returned: c.Returned, Dropped: c.Dropped,
+		Deliver: c.Deliver, DeliverNoAck: c.DeliverNoAck, Get: c.Get, GetNoAck: c.GetNoAck, GetEmpty: c.GetEmpty,
+		Ack: c.Ack, Redeliver: c.Redeliver,
+	}
 }
 
 // Exchanges implements admin.Topology.

@@ -136,7 +136,7 @@ func shown(vhost string, q *topology.Queue, info *mail.QueueInfo) admin.Queue {
 	s.State, s.Effective, s.DeliveryLimit = "running", info.Effective, info.Settings.DeliveryLimit
 	s.Ready, s.Unacked, s.Consumers = info.Ready, info.Unacked, info.Consumers
 	s.ReadyBytes, s.UnackedBytes, s.Memory = info.ReadyBytes, info.UnackedBytes, info.Memory
-	s.IdleSince, s.Counts = info.LastUse, admin.Counts(info.Counts)
+	s.IdleSince, s.Counts = info.LastUse, countsShown(info.Counts)
 	return s
 }
 

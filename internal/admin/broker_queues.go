@@ -57,3 +57,12 @@ type Counts struct {
 	GetEmpty              uint64
 	Ack, Redeliver        uint64
 }
+
+// Add adds c.
+func (t *Counts) Add(c Counts) {
+	t.Publish, t.Confirm = t.Publish+c.Publish, t.Confirm+c.Confirm
+	t.Returned, t.Dropped = t.Returned+c.Returned, t.Dropped+c.Dropped
+	t.Deliver, t.DeliverNoAck = t.Deliver+c.Deliver, t.DeliverNoAck+c.DeliverNoAck
+	t.Get, t.GetNoAck, t.GetEmpty = t.Get+c.Get, t.GetNoAck+c.GetNoAck, t.GetEmpty+c.GetEmpty
+	t.Ack, t.Redeliver = t.Ack+c.Ack, t.Redeliver+c.Redeliver
+}
