@@ -61,6 +61,7 @@ type Node struct {
 	dispatcher *mailbox.Dispatcher
 	strategy   *strategy
 	Failures   *Failures
+	fallen     fallen
 
 	root     *actor.PID
 	registry *actor.PID
@@ -97,7 +98,7 @@ func Start(cfg Config) (*Node, error) {
 	}
 	n := &Node{cfg: cfg, clock: clock.New(), Failures: &Failures{}, changing: make(chan struct{}, 1)}
 	n.started = n.clock.Now()
-	n.strategy = &strategy{log: cfg.Log, failures: n.Failures}
+	n.strategy = &strategy{log: cfg.Log, failures: n.Failures, fallen: &n.fallen}
 	logger := slog.New(zerolog.NewSlogHandler(cfg.Log.Level(zerolog.WarnLevel)))
 	n.system = actor.NewActorSystem(
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return logger }),
@@ -162,9 +163,13 @@ func (n *Node) post(to *actor.PID, what any) {
 // undeliverable answers mail whose receiver has ended, so that nobody waits for
 // it (DESIGN §5a.2).
 func (n *Node) undeliverable(what any) {
+	fate := mail.Gone
+	if e, ok := what.(*mail.Enqueue); ok && n.fallen.has(e.Queue) {
+		fate = mail.Failed
+	}
 	switch m := what.(type) {
 	case mail.Answerable:
-		if to, reply := m.Answer(mail.Gone); to != nil {
+		if to, reply := m.Answer(fate); to != nil {
 			n.system.Root.Send(to, reply)
 		}
 	case *mail.Inbound:

@@ -53,11 +53,12 @@ var Table = map[Kind]Restart{
 // Failures counts panics by kind.
 type Failures struct{ counts [8]atomic.Uint64 }
 
-// strategy is OneForOne by the table. It is stateless but for the counters, so
-// one serves every parent.
+// strategy is OneForOne by the table. It is stateless but for the counters and
+// the fallen, so one serves every parent.
 type strategy struct {
 	log      zerolog.Logger
 	failures *Failures
+	fallen   *fallen
 }
 
 // HandleFailure implements actor.SupervisorStrategy.
@@ -73,6 +74,9 @@ func (s *strategy) HandleFailure(_ *actor.ActorSystem, parent actor.Supervisor, 
 		}
 	}
 	s.failures.add(kind)
+	if kind == KindQueue {
+		s.fallen.add(child)
+	}
 	s.log.Error().Str("actor", child.Id).Str("kind", string(kind)).Stringer("directive", directive).
 		Type("mail", what).Any("reason", reason).Msg("actor panicked")
 	switch directive {

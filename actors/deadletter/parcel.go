@@ -57,7 +57,7 @@ func (p *parcels) send(s *state) {
 			s.watched[pid.Id] = struct{}{}
 			s.out.watch = append(s.out.watch, pid)
 		}
-		s.send(pid, &mail.Enqueue{From: s.self, Messages: x.messages})
+		s.send(pid, &mail.Enqueue{From: s.self, Queue: pid, Messages: x.messages})
 	}
 	clear(p.list)
 	p.list = p.list[:0]
