@@ -88,4 +88,4 @@ var txScripts = []script{
 }
 
 // fillOutside fills ~q on another channel, so that it is no part of the transaction.
-var fillOutside = on(1, 9, fill)
+var fillOutside = on(1, 9, fill, settle())

@@ -143,8 +143,4 @@ var explanations = []explanation{
 		"stream/declare", texts("queue.declare-ok"), texts("406 … unsupported queue type 'stream'"),
 		"streams are not there yet; a client is told instead of being given something else",
 	},
-	{
-		"race/consume-cancel-pipelined", texts("541 … INTERNAL_ERROR"), texts("basic.deliver", "basic.cancel-ok"),
-		"ours is better: RabbitMQ fails over a basic.cancel behind a basic.consume that it has not answered",
-	},
 }
