@@ -8,6 +8,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/internal/admin"
+	"candlemark/internal/auth"
 	"candlemark/protocol"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -127,6 +128,7 @@ func (n *Node) channels(ctx context.Context, all *clients) ([]admin.Channel, err
 			Connection: &owners[i].shown, Number: int(info.Number), VHost: info.VHost, User: info.User, State: state,
 			Confirm: info.Confirm, Prefetch: info.Prefetch, GlobalPrefetch: info.GlobalPrefetch,
 			Consumers: info.Consumers, Unacked: info.Unacked, Unconfirmed: info.Unconfirmed, Counts: countsShown(info.Counts),
+			Transactional: info.Transactional, Uncommitted: info.Uncommitted, AcksUncommitted: info.AcksUncommitted,
 		})
 	}
 	return shown, err

@@ -206,3 +206,24 @@ func TestHTTPConsumers_DEC11(t *testing.T) {
 		}
 	})
 }
+
+func TestHTTPTransaction(t *testing.T) {
+	testkit.Run(t, nil, func(b *testkit.Bubble) {
+		w, ch := bubbleWeb(b), b.Connect().Open()
+		ch.Declare("q", nil)
+		must(t, ch.Tx())
+		ch.Send("", "q", testkit.Text("x"))
+		b.Advance(time.Second)
+		type state struct {
+			Transactional bool
+			Uncommitted   int `json:"messages_uncommitted"`
+		}
+		if list := get[[]state](w, "/api/channels"); len(list) != 1 || list[0] != (state{true, 1}) {
+			t.Errorf("%+v", list)
+		}
+		must(t, ch.TxCommit())
+		if list := get[[]state](w, "/api/channels"); list[0].Uncommitted != 0 {
+			t.Errorf("%+v", list)
+		}
+	})
+}

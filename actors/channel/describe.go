@@ -4,11 +4,15 @@ import "candlemark/actors/mail"
 
 // describe answers the administrator's question. It changes nothing.
 func (s *state) describe(m *mail.DescribeChannel) {
-	s.send(m.ReplyTo, &mail.ChannelInfo{
+	info := &mail.ChannelInfo{
 		Reply: m.Done(nil), Number: s.cfg.ID, User: s.cfg.User.Name, VHost: s.cfg.VHost.Name,
 		Running: s.phase == open, Confirm: s.confirms.on, Prefetch: s.prefetch, GlobalPrefetch: s.common.limit,
 		Consumers: len(s.consumers), Unacked: max(s.unacked.Len()-s.late, 0), Unconfirmed: s.confirms.open(), Counts: s.counted(),
-	})
+	}
+	if s.tx != nil {
+		info.Transactional, info.Uncommitted, info.AcksUncommitted = true, len(s.tx.publishes), len(s.tx.settles)
+	}
+	s.send(m.ReplyTo, info)
 }
 
 // counted are the channel's counts so far.

@@ -26,6 +26,8 @@ type ChannelInfo struct {
 	// them share; 0 for none.
 	Prefetch, GlobalPrefetch        int
 	Consumers, Unacked, Unconfirmed int
+	Transactional                   bool
+	Uncommitted, AcksUncommitted    int // publishes and settled deliveries that wait for tx.commit
 	Counts                          Counts
 }
 
