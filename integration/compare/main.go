@@ -23,11 +23,17 @@ func run(args []string) int {
 	doc := flags.String("doc", "", "write the explained differences to this `file` and play none")
 	quiet := flags.Duration("quiet", 120*time.Millisecond, "silence that counts as the end of an answer")
 	workers := flags.Int("workers", 8, "scripts played at a time")
+	random := flags.Int("random", 0, "play so `many` random scripts instead")
+	seed := flags.Uint64("seed", 1, "of the random scripts")
 	tries := flags.Int("tries", 3, "plays of a script before a difference counts")
 	if err := flags.Parse(args); err != nil {
 		return 64
 	}
-	chosen, err := choose(scripts(), *only)
+	all := scripts()
+	if *random > 0 {
+		all = randomScripts(*random, *seed)
+	}
+	chosen, err := choose(all, *only)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "compare:", err)
 		return 64
