@@ -7,7 +7,9 @@
 // Takes: DeadLetter and QueueExpired from queues; EnqueueReply from targets;
 // goOn from itself. Sends: one Enqueue per target queue and batch, in the order
 // of the source; DeadLetterReply to the source once every target of a message
-// has answered or is gone, or at once for what the rules drop (DL-13, DL-25).
+// has answered or is gone, or at once for what the rules drop (DL-13, DL-25). A
+// source that cares gets back what could not be enqueued, and sends it again
+// later (DL-30).
 //
 // A message that dies again in a target comes back as new mail: chains are
 // iterated, never recursive. A message that panics on its way is dropped, logged
@@ -15,7 +17,7 @@
 //
 // States: none besides the copies.
 //
-// Deadlines: none.
+// Deadlines: none; the sources have those of another attempt.
 //
 // A restart (its supervisor restarts it after a panic) loses: all of it. Every
 // source is told and sends again what was not

@@ -2,6 +2,7 @@ package deadletter
 
 import (
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"candlemark/internal/message"
@@ -63,9 +64,8 @@ func (s *state) route(b *batch, end int) {
 	exchange := []byte(b.Exchange)
 	x := dir.Exchange(exchange)
 	if x == nil {
-		b.stats.NoExchange.Add(uint64(end - b.next))
 		for ; b.next < end; b.next++ {
-			b.done(b.Dead[b.next].ID)
+			b.nowhere(&b.Dead[b.next], &b.stats.NoExchange)
 		}
 		return
 	}
@@ -91,9 +91,15 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 	}
 	targets := s.router.targets(dir, x, m)
 	if len(targets) == 0 {
-		b.stats.Unroutable.Add(1)
+		b.nowhere(&b.Dead[i], &b.stats.Unroutable)
+		return
 	}
+	had := b.Dead[i].Taken
+	l.several, l.taken = len(targets) > 1, slices.Clone(had)
 	for _, q := range targets {
+		if slices.ContainsFunc(had, q.PID.Equal) {
+			continue
+		}
 		if m.Overlay.Cycle(q.Name) {
 			b.stats.Cycles.Add(1)
 			s.warn(m.Overlay, q.Name)

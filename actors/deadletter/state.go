@@ -1,6 +1,8 @@
 package deadletter
 
 import (
+	"sync/atomic"
+
 	"candlemark/actors/mail"
 	"candlemark/internal/ledger"
 	"candlemark/internal/message"
@@ -59,6 +61,8 @@ type letter struct {
 	id      uint64
 	copies  int  // at targets that have not answered
 	refused bool // by one of them
+	several bool // targets: those that take it are noted, if the queue cares
+	taken   []mail.Address
 }
 
 // parcelCopy is a letter at one target.
@@ -124,11 +128,7 @@ func (s *state) enqueued(m *mail.EnqueueReply) {
 				s.answer(last)
 				last = c.letter.batch
 			}
-			if m.Refused {
-				last.stats.Refused.Add(1)
-				c.letter.refused = true
-			}
-			c.letter.settle()
+			c.letter.settle(c.target, !m.Refused)
 		})
 	}
 	s.answer(last)
@@ -147,31 +147,66 @@ func (s *state) targetGone(who mail.Address) {
 	for _, n := range numbers {
 		c, _ := s.copies.Take(n)
 		c.letter.batch.stats.LostTargets.Add(1)
-		c.letter.refused = true
-		c.letter.settle()
+		c.letter.settle(c.target, false)
 		s.answer(c.letter.batch)
 	}
 }
 
-// settle is called for each copy that is done with. A letter that a target has
-// refused counts as taken care of, too: delivery to the target is at most once
-// until its source asks for more (DL-29).
-func (l *letter) settle() {
+// settle is called for each copy that is done with. What a target has refused
+// counts as taken care of unless its queue cares for more: delivery is at most
+// once then (DL-29).
+func (l *letter) settle(target mail.Address, taken bool) {
+	b := l.batch
+	switch {
+	case !taken:
+		l.refused = true
+		if b.Care == mail.Drop {
+			b.stats.Refused.Add(1)
+		}
+	case l.several && b.Care != mail.Drop:
+		l.taken = append(l.taken, target)
+	}
 	if l.copies--; l.copies > 0 {
 		return
 	}
-	if !l.refused {
-		l.batch.stats.Confirmed.Add(1)
+	switch {
+	case !l.refused:
+		b.stats.Confirmed.Add(1)
+	case b.Care != mail.Drop:
+		b.keep(l.id, l.taken)
+		return
 	}
-	l.batch.done(l.id)
+	b.done(l.id)
+}
+
+// keep notes that a message stays in its queue.
+func (b *batch) keep(id uint64, taken []mail.Address) {
+	b.stats.Kept.Add(1)
+	r := b.answering()
+	r.Kept = append(r.Kept, mail.Kept{ID: id, Taken: taken})
 }
 
 // done notes that a message is taken care of.
-func (b *batch) done(id uint64) {
+func (b *batch) done(id uint64) { b.answering().Add(id) }
+
+// nowhere notes that there is nothing to send a message to; count counts those
+// that are dropped for it. It is enough that somebody had it (DL-30).
+func (b *batch) nowhere(d *mail.Dead, count *atomic.Uint64) {
+	switch {
+	case b.Care != mail.AtLeastOnce:
+		count.Add(1)
+	case len(d.Taken) == 0:
+		b.keep(d.ID, nil)
+		return
+	}
+	b.done(d.ID)
+}
+
+func (b *batch) answering() *mail.DeadLetterReply {
 	if b.reply == nil {
 		b.reply = &mail.DeadLetterReply{Incarnation: b.Incarnation}
 	}
-	b.reply.Add(id)
+	return b.reply
 }
 
 // answer tells the source of b what is done; b may be nil.

@@ -21,6 +21,9 @@ type ReasonStats struct {
 	// exist, Unroutable because it led nowhere (DL-13), Failed because they made
 	// the actor panic.
 	NoExchange, Unroutable, Failed atomic.Uint64
+	// Kept counts attempts after which a message stayed in its queue, to be tried
+	// again (DL-30); they count nowhere else.
+	Kept atomic.Uint64
 	// Cycles are copies dropped because they closed a cycle (DL-25), Refused
 	// those that a target did not take, LostTargets those whose target ended
 	// without an answer.

@@ -17,13 +17,30 @@ type DeadLetter struct {
 	RoutingKey  string // used if HasKey, else the messages' own keys (DL-15)
 	HasKey      bool
 	Time        int64 // of death, s since 1970
-	Dead        []Dead
+	// Care says what becomes of those that cannot be enqueued.
+	Care Care
+	Dead []Dead
 }
+
+// Care is how much is done for dead letters that cannot be enqueued.
+type Care uint8
+
+const (
+	// Drop: they are dropped and counted (DL-13, DL-29).
+	Drop Care = iota
+	// RetryRefused: those that a target refused go back to their queue; those
+	// without an exchange or a target are dropped (DESIGN §5a.12).
+	RetryRefused
+	// AtLeastOnce: all of them go back, but for cycles (DL-30).
+	AtLeastOnce
+)
 
 // Dead is one of them. ID is the queue's and comes back in the reply.
 type Dead struct {
 	ID      uint64
 	Message message.Message // owned: its slices are not in a read chunk
+	// Taken are the targets that have it from an earlier attempt.
+	Taken []*actor.PID
 }
 
 // Answer implements Answerable: after a failure the queue sends them again
@@ -37,12 +54,20 @@ func (d *DeadLetter) Answer(f Fate) (*actor.PID, any) {
 }
 
 // DeadLetterReply says which dead messages are taken care of: enqueued, or
-// dropped by the rules (DL-13, DL-25). Lost says that the actor failed before
+// dropped by the rules (DL-13, DL-25); and, if its queue cares, which are to be
+// sent again. Lost says that the actor failed before
 // it could tell: everything not yet answered is to be sent again.
 type DeadLetterReply struct {
 	Incarnation uint64
 	IDs         []Range
+	Kept        []Kept
 	Lost        bool
+}
+
+// Kept is a dead message that its queue is to keep and to send again later.
+type Kept struct {
+	ID    uint64
+	Taken []*actor.PID // the targets that have it
 }
 
 // Add appends id to the IDs, joining neighbours.

@@ -17,25 +17,27 @@ const dyingLimit = 4096
 // dying are messages that left by a reason that dead-letters and stay until the
 // dead-letter actor has taken care of them (DL-31).
 type dying struct {
-	all  ledger.Ledger[dead]
-	sent uint64 // the highest number handed to the dead-letter actor
-	out  int    // how many of those it has not answered
+	all     ledger.Ledger[dead]
+	bytes   int64  // of their bodies
+	sent    uint64 // the highest number handed to the dead-letter actor
+	out     int    // how many of those it has not answered
+	retries retries
 }
 
 type dead struct {
 	message backlog.Handle
 	why     store.Reason
+	tries   uint8          // how often it came back
+	taken   []mail.Address // targets that have it nevertheless
 }
 
 // die ends a ready message: it is dropped, or dying if there is an exchange to
 // send it to. The caller has taken it off the wheel.
 func (s *state) die(h backlog.Handle, why store.Reason) {
-	if !s.settings.HasDLX {
-		s.remove(h, why)
-		return
+	if s.settings.HasDLX {
+		s.messages.Take(h)
 	}
-	s.messages.Take(h)
-	s.dying.all.Append(dead{h, why})
+	s.bringOut(h, why)
 }
 
 // bringOut ends a message that is not ready.
@@ -44,37 +46,54 @@ func (s *state) bringOut(h backlog.Handle, why store.Reason) {
 		s.remove(h, why)
 		return
 	}
-	s.dying.all.Append(dead{h, why})
+	s.dying.bytes += s.messages.Size(h)
+	s.dying.all.Append(dead{message: h, why: why})
 }
 
-// bury sends what is dying to the dead-letter actor, within the limit, in order
-// and one mail for each run of one reason. A queue that has ended waits for no
-// answers.
+// discard forgets a dead message that left the ledger.
+func (s *state) discard(x dead) {
+	s.dying.bytes -= s.messages.Size(x.message)
+	s.remove(x.message, x.why)
+}
+
+// bury sends what is dying to the dead-letter actor, within the limit, in order.
+// A queue that has ended waits for no answers.
 func (s *state) bury(now clock.Instant) {
 	d := &s.dying
 	if !s.settings.HasDLX { // it was there when they died
 		s.drown()
 		return
 	}
-	var letter *mail.DeadLetter
-	var why store.Reason
+	l := letters{now: now}
 	for (d.out < dyingLimit || s.phase == ended) && d.sent < d.all.Last() {
 		d.sent++
-		x, ok := d.all.Get(d.sent)
-		if !ok {
-			continue
+		if x, ok := d.all.Get(d.sent); ok {
+			s.hearse(&l, d.sent, x)
 		}
-		d.out++
-		if letter == nil || why != x.why {
-			why = x.why
-			letter = s.letter(why, now)
-			s.send(s.vhost.DeadLetter, letter)
-		}
-		r := s.messages.Get(x.message)
-		m := content(&r)
-		m.Priority = ownPriority(&m)
-		letter.Dead = append(letter.Dead, mail.Dead{ID: d.sent, Message: m})
 	}
+}
+
+// letters gathers one mail for each run of dead messages that are to be treated
+// alike.
+type letters struct {
+	now    clock.Instant
+	letter *mail.DeadLetter
+	why    store.Reason
+}
+
+// hearse adds one to what the dead-letter actor is sent.
+func (s *state) hearse(l *letters, id uint64, x dead) {
+	s.dying.out++
+	care := s.care(x)
+	if l.letter == nil || l.why != x.why || l.letter.Care != care {
+		l.why, l.letter = x.why, s.letter(x.why, l.now)
+		l.letter.Care = care
+		s.send(s.vhost.DeadLetter, l.letter)
+	}
+	r := s.messages.Get(x.message)
+	m := content(&r)
+	m.Priority = ownPriority(&m)
+	l.letter.Dead = append(l.letter.Dead, mail.Dead{ID: id, Message: m, Taken: x.taken})
 }
 
 // ownPriority is the message's priority property; the queue knows it only up to
@@ -87,13 +106,19 @@ func ownPriority(m *message.Message) uint8 {
 	return scan.Priority
 }
 
-// drown drops what is dying and was not sent yet.
+// drown drops what is dying and is not with the dead-letter actor.
 func (s *state) drown() {
 	d := &s.dying
+	for _, id := range d.retries.ids {
+		if x, ok := d.all.Take(id); ok {
+			s.discard(x)
+		}
+	}
+	d.retries = retries{}
 	if d.sent == d.all.Last() {
 		return
 	}
-	d.all.TakeRange(d.sent+1, d.all.Last(), func(_ uint64, x dead) { s.remove(x.message, x.why) })
+	d.all.TakeRange(d.sent+1, d.all.Last(), func(_ uint64, x dead) { s.discard(x) })
 	d.sent = d.all.Last()
 }
 
@@ -108,17 +133,25 @@ func (s *state) letter(why store.Reason, now clock.Instant) *mail.DeadLetter {
 // reasons are the words of DL-9.
 var reasons = map[store.Reason]string{expired: "expired", rejected: "rejected", maxlen: "maxlen", worn: "delivery_limit"}
 
-// buried: the dead-letter actor has taken care of some, or has failed and wants
-// all that it has not answered again.
+// buried: the dead-letter actor has taken care of some, leaves others to the
+// queue, or has failed and wants all that it has not answered again.
 func (s *state) buried(m *mail.DeadLetterReply, now clock.Instant) {
 	if m.Incarnation != s.queue.Incarnation {
 		return
 	}
+	again := false
 	for _, r := range m.IDs {
 		s.dying.all.TakeRange(r.First, r.Last, func(_ uint64, x dead) {
 			s.dying.out--
-			s.remove(x.message, x.why)
+			again = again || x.tries > 0
+			s.discard(x)
 		})
+	}
+	for _, k := range m.Kept {
+		s.stays(k, now)
+	}
+	if again {
+		s.dying.retries.goesAgain(now)
 	}
 	if m.Lost {
 		s.dying.rewind()
@@ -126,9 +159,10 @@ func (s *state) buried(m *mail.DeadLetterReply, now clock.Instant) {
 	s.bury(now)
 }
 
-// rewind makes all that are not answered to be sent again.
+// rewind makes all that are not answered to be sent again, and what waits for
+// another attempt with them.
 func (d *dying) rewind() {
-	d.out, d.sent = 0, d.all.Last()
+	d.out, d.sent, d.retries = 0, d.all.Last(), retries{}
 	d.all.Each(func(n uint64, _ dead) bool {
 		d.sent = n - 1
 		return false

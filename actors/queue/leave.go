@@ -62,6 +62,8 @@ func (s *state) leave(now clock.Instant) {
 		}
 		s.out.again = s.messages.Ready() > 0
 	}
+	s.dying.retries.goesAgain(now) // for the last time
+	s.retry(now)
 	s.bury(now)
 	if s.dying.all.Len() > 0 || s.out.again {
 		return

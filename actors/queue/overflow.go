@@ -7,9 +7,12 @@ import (
 )
 
 // over reports whether so many more ready messages and bytes of bodies are above
-// max-length or max-length-bytes, which count ready messages only (DL-12).
+// max-length or max-length-bytes, which count ready messages only (DL-12), and
+// those that at-least-once dead-lettering retains (DL-30).
 func (s *state) over(messages, bytes int64) bool {
 	n, b := s.settings.MaxLength, s.settings.MaxLengthBytes
+	dead, deadBytes := s.retained()
+	messages, bytes = messages+dead, bytes+deadBytes
 	return n >= 0 && int64(s.messages.Ready())+messages > n || b >= 0 && s.messages.ReadyBytes()+bytes > b
 }
 
@@ -26,11 +29,13 @@ func (s *state) refuses(m *message.Message) bool {
 }
 
 // overflowed is what becomes of a refused publish: under reject-publish-dlx it
-// is dead-lettered, else nothing.
-func (s *state) overflowed(m *message.Message, now clock.Instant) {
-	if s.settings.Overflow == "reject-publish-dlx" && s.settings.HasDLX {
-		s.die(s.keep(m, store.Never, now), maxlen)
+// is dead-lettered, which it reports, else nothing.
+func (s *state) overflowed(m *message.Message, now clock.Instant) bool {
+	if s.settings.Overflow != "reject-publish-dlx" || !s.settings.HasDLX {
+		return false
 	}
+	s.die(s.keep(m, store.Never, now), maxlen)
+	return true
 }
 
 // enforce drops from the head what is above the limits (DL-12), after a publish,

@@ -25,7 +25,10 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 		m := &e.Messages[i]
 		switch {
 		case s.refuses(m):
-			s.overflowed(m, now)
+			if s.overflowed(m, now) && e.From.Equal(s.vhost.DeadLetter) {
+				s.note(&taken, m.Number) // dead-lettered further, so not to be sent again (DL-29)
+				continue
+			}
 			s.note(&refused, m.Number)
 		case s.accept(m, e.Chunk, now):
 			s.note(&stored, m.Number)

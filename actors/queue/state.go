@@ -186,6 +186,9 @@ func (s *state) deadline() (int64, bool) {
 			at, ok = l, true
 		}
 	}
+	if r := s.dying.retries.at; r != 0 && (!ok || r < at) {
+		at, ok = r, true
+	}
 	return at, ok
 }
 
@@ -195,6 +198,7 @@ func (s *state) tick(now clock.Instant) {
 	cancelled := s.recall(now)
 	s.expireDue(now)
 	s.enforce(now)
+	s.retry(now)
 	s.bury(now)
 	s.dispatch(now)
 	if cancelled {

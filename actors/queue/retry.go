@@ -1,0 +1,104 @@
+package queue
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/internal/clock"
+)
+
+// How long a dead letter waits that could not be enqueued: the first time, and
+// at most, in ms. Each round that brings nothing doubles it.
+const (
+	retryFirst = 1000
+	retryMost  = 30_000
+)
+
+// retryLimit is how often a classic queue tries again, about two minutes in all;
+// the attempt after those is the last. A quorum queue with at-least-once never
+// gives up (DL-30).
+const retryLimit = 8
+
+// retries are dead letters that their exchange or a target did not take.
+type retries struct {
+	ids   []uint64 // in the order in which they came back
+	at    int64    // wall ms of the next round, 0 for none
+	delay int64    // from then to the round after it
+}
+
+// care is what the dead-letter actor is to do for a message.
+func (s *state) care(x dead) mail.Care {
+	switch {
+	case s.phase >= leaving:
+		return mail.Drop
+	case s.settings.DeadLetterAtLeastOnce:
+		return mail.AtLeastOnce
+	case s.queue.Durable && x.tries < retryLimit:
+		return mail.RetryRefused
+	}
+	return mail.Drop
+}
+
+// stays takes note that a message could not be enqueued.
+func (s *state) stays(k mail.Kept, now clock.Instant) {
+	d := &s.dying
+	x, ok := d.all.Take(k.ID)
+	if !ok {
+		return
+	}
+	d.out--
+	if s.phase >= leaving { // nobody would wait for the next round
+		s.discard(x)
+		return
+	}
+	x.tries = min(x.tries+1, retryLimit)
+	x.taken = k.Taken
+	d.all.Restore(k.ID, x)
+	r := &d.retries
+	r.ids = append(r.ids, k.ID)
+	if r.at == 0 {
+		r.delay = max(r.delay, retryFirst)
+		r.at = now.Ceil() + r.delay
+	}
+}
+
+// retry sends again what did not get through, those that wait longest first and
+// one limit's worth at a time.
+func (s *state) retry(now clock.Instant) {
+	d := &s.dying
+	r := &d.retries
+	if r.at == 0 || r.at > now.Floor() {
+		return
+	}
+	n := max(min(len(r.ids), dyingLimit-d.out), 0)
+	l := letters{now: now}
+	for _, id := range r.ids[:n] {
+		if x, ok := d.all.Get(id); ok {
+			s.hearse(&l, id, x)
+		}
+	}
+	if r.ids = r.ids[n:]; len(r.ids) == 0 {
+		*r = retries{delay: r.delay}
+	}
+	r.delay = min(2*max(r.delay, retryFirst), retryMost)
+	r.at = 0
+	if len(r.ids) > 0 {
+		r.at = now.Ceil() + r.delay
+	}
+}
+
+// goesAgain makes the next round due: something that had not got through did, or
+// there is no time left.
+func (r *retries) goesAgain(now clock.Instant) {
+	r.delay = 0
+	if len(r.ids) > 0 {
+		r.at = now.Floor()
+	}
+}
+
+// retained are the messages, and bytes of bodies, that are dead and count
+// against the limits nevertheless (DL-30).
+func (s *state) retained() (messages, bytes int64) {
+	if !s.settings.DeadLetterAtLeastOnce {
+		return 0, 0
+	}
+	return int64(s.dying.all.Len()), s.dying.bytes
+}

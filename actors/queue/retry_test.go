@@ -1,0 +1,250 @@
+package queue
+
+import (
+	"fmt"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/message"
+	"candlemark/policies"
+)
+
+// insisting is a quorum queue with at-least-once dead-lettering (DL-30).
+func insisting(s *policies.QueueSettings) {
+	dlx(s)
+	s.Overflow, s.DeadLetterAtLeastOnce, s.DeliveryLimit = "reject-publish", true, -1
+}
+
+func durableCore(t *testing.T, change ...func(*policies.QueueSettings)) *core {
+	cfg := testConfig(settings(change...))
+	cfg.Queue.Durable = true
+	return newCoreOf(t, cfg)
+}
+
+// letters takes what was sent to be dead-lettered.
+func (c *core) letters() (bodies []string, ids []uint64, care mail.Care) {
+	for _, l := range all[*mail.DeadLetter](c) {
+		care = l.Care
+		for _, d := range l.Dead {
+			bodies, ids = append(bodies, string(d.Message.Body)), append(ids, d.ID)
+		}
+	}
+	return bodies, ids, care
+}
+
+// keep is the dead-letter actor's answer that these stay.
+func (c *core) keep(ids ...uint64) {
+	m := &mail.DeadLetterReply{Incarnation: 7}
+	for _, id := range ids {
+		m.Kept = append(m.Kept, mail.Kept{ID: id})
+	}
+	c.feed(m)
+}
+
+func (c *core) takenCareOf(ids ...uint64) {
+	m := &mail.DeadLetterReply{Incarnation: 7}
+	for _, id := range ids {
+		m.Add(id)
+	}
+	c.feed(m)
+}
+
+// TestRetry_DL30: what could not be enqueued is sent again, ever later, and at
+// once when something got through.
+func TestRetry_DL30(t *testing.T) {
+	c := newQuorum(t, insisting, ttl(10))
+	c.put("a", "b")
+	c.at(10)
+	dead, ids, care := c.letters()
+	c.want("dead", dead, "a", "b")
+	if care != mail.AtLeastOnce {
+		t.Errorf("care %d", care)
+	}
+	at, wait := int64(10), int64(retryFirst)
+	for range 10 {
+		c.keep(ids...)
+		c.at(at + wait - 1)
+		if dead, _, _ := c.letters(); len(dead) > 0 {
+			t.Fatalf("%v after less than %d ms", dead, wait)
+		}
+		at += wait
+		c.at(at)
+		dead, ids, _ = c.letters()
+		c.want("again", dead, "a", "b")
+		wait = min(2*wait, retryMost)
+	}
+	c.put("c")
+	c.at(at + 10)
+	dead, more, _ := c.letters()
+	c.want("a new one is sent at once", dead, "c")
+	c.keep(ids[1])
+	c.keep(more...)
+	c.takenCareOf(ids[0])
+	c.at(at + 11)
+	dead, ids, _ = c.letters()
+	c.want("at once", dead, "b", "c")
+	c.takenCareOf(ids...)
+	if c.at(at + 100_000); c.messages.Len() != 0 || c.dying.bytes != 0 || c.dying.out != 0 {
+		t.Errorf("%d left, %d bytes, %d out", c.messages.Len(), c.dying.bytes, c.dying.out)
+	}
+}
+
+// TestRetained_DL30: what stays counts against the limits, in messages and bytes.
+func TestRetained_DL30(t *testing.T) {
+	for name, limit := range map[string]func(*policies.QueueSettings){
+		"messages": func(s *policies.QueueSettings) { s.MaxLength = 2 },
+		"bytes":    func(s *policies.QueueSettings) { s.MaxLengthBytes = 2 },
+	} {
+		c := newQuorum(t, insisting, ttl(10), limit)
+		c.put("a", "b")
+		c.at(10)
+		_, ids, _ := c.letters()
+		c.keep(ids...)
+		c.confirmed()
+		c.put("c")
+		if _, nacks := c.confirmed(); len(nacks) != 1 {
+			t.Errorf("%s: taken above the limit", name)
+		}
+		c.at(1010)
+		_, ids, _ = c.letters()
+		c.takenCareOf(ids[0])
+		c.put("d")
+		if acks, _ := c.confirmed(); len(acks) != 1 {
+			t.Errorf("%s: refused below the limit", name)
+		}
+	}
+}
+
+// TestRetryRemembersTargets_DL30: those that have it are named.
+func TestRetryRemembersTargets_DL30(t *testing.T) {
+	c := newQuorum(t, insisting, ttl(10))
+	c.put("a")
+	c.at(10)
+	_, ids, _ := c.letters()
+	c.feed(&mail.DeadLetterReply{Incarnation: 7, Kept: []mail.Kept{{ID: ids[0], Taken: []mail.Address{ch1}}}})
+	c.at(1010)
+	if l := one[*mail.DeadLetter](c); len(l.Dead[0].Taken) != 1 || !l.Dead[0].Taken[0].Equal(ch1) {
+		t.Errorf("%+v", l.Dead[0])
+	}
+}
+
+// TestRetryClassic_DL29: a durable classic queue tries for a while, a transient
+// one once.
+func TestRetryClassic_DL29(t *testing.T) {
+	c := durableCore(t, dlx, ttl(10))
+	c.put("a")
+	c.at(10)
+	for i := range retryLimit {
+		dead, ids, care := c.letters()
+		if len(dead) != 1 || care != mail.RetryRefused {
+			t.Fatalf("attempt %d: %v, care %d", i, dead, care)
+		}
+		c.keep(ids...)
+		c.at(c.ms() + retryMost)
+	}
+	dead, ids, care := c.letters()
+	if len(dead) != 1 || care != mail.Drop {
+		t.Fatalf("the last: %v, care %d", dead, care)
+	}
+	if c.takenCareOf(ids...); c.messages.Len() != 0 {
+		t.Error("it is still there")
+	}
+	c = newCore(t, dlx, ttl(10))
+	c.put("a")
+	c.at(10)
+	if _, _, care := c.letters(); care != mail.Drop {
+		t.Errorf("transient: care %d", care)
+	}
+}
+
+// TestRetryRounds_DL30: one limit's worth at a time, in turn.
+func TestRetryRounds_DL30(t *testing.T) {
+	c := newQuorum(t, insisting, ttl(10))
+	c.put(bodies(1, dyingLimit)...)
+	c.at(10)
+	_, ids, _ := c.letters()
+	c.keep(ids...)
+	c.put(bodies(dyingLimit+1, dyingLimit+5)...)
+	c.at(20)
+	_, ids, _ = c.letters()
+	c.keep(ids...)
+	c.at(1010)
+	dead, ids, _ := c.letters()
+	if len(dead) != dyingLimit || dead[0] != "1" {
+		t.Fatalf("%d, the first %s", len(dead), dead[0])
+	}
+	c.keep(ids...)
+	c.at(3010)
+	dead, _, _ = c.letters()
+	if len(dead) != dyingLimit || dead[0] != fmt.Sprint(dyingLimit+1) || dead[5] != "1" {
+		t.Fatalf("%d, the first %s", len(dead), dead[0])
+	}
+}
+
+// TestRetryEnds_LEASE7: with the queue, or with its dead-letter exchange.
+func TestRetryEnds_LEASE7(t *testing.T) {
+	waiting := func(t *testing.T) *core {
+		c := newQuorum(t, insisting, ttl(10), expires(5000))
+		c.put("a")
+		c.at(10)
+		_, ids, _ := c.letters()
+		c.keep(ids...)
+		return c
+	}
+	t.Run("lost", func(t *testing.T) {
+		c := waiting(t)
+		c.feed(&mail.DeadLetterReply{Incarnation: 7, Lost: true})
+		dead, ids, _ := c.letters()
+		c.want("all again", dead, "a")
+		c.takenCareOf(ids...)
+		c.at(2000)
+		dead, _, _ = c.letters()
+		c.want("once", dead)
+	})
+	t.Run("no exchange any more", func(t *testing.T) {
+		c := waiting(t)
+		c.feed(&mail.Configure{Settings: settings()})
+		if c.messages.Len() != 0 || c.dying.bytes != 0 {
+			t.Errorf("%d left", c.messages.Len())
+		}
+	})
+	t.Run("no at-least-once any more", func(t *testing.T) {
+		c := waiting(t)
+		c.feed(&mail.Configure{Settings: settings(dlx)})
+		c.at(1010)
+		if _, ids, care := c.letters(); len(ids) != 1 || care != mail.Drop && care != mail.RetryRefused {
+			t.Errorf("%v, care %d", ids, care)
+		}
+	})
+	for _, refused := range []bool{false, true} {
+		t.Run(fmt.Sprint("the queue goes, refused ", refused), func(t *testing.T) {
+			c := waiting(t)
+			c.feed(&mail.DeleteQueue{Request: mail.Request{ReplyTo: ch1}}, &mail.QueueForgotten{})
+			_, ids, care := c.letters()
+			if len(ids) != 1 || care != mail.Drop || c.phase != leaving {
+				t.Fatalf("%v, care %d, phase %d", ids, care, c.phase)
+			}
+			if refused { // it was on its way with more care
+				c.keep(ids...)
+			} else {
+				c.takenCareOf(ids...)
+			}
+			if c.phase != ended {
+				t.Errorf("phase %d", c.phase)
+			}
+		})
+	}
+}
+
+// TestRefusedIsDeadLettered_DL29: a full target with reject-publish-dlx has taken
+// care of a dead letter, so that it is not sent again.
+func TestRefusedIsDeadLettered_DL29(t *testing.T) {
+	c := newCore(t, maxLength(0, "reject-publish-dlx"), dlx)
+	m := msg("a", -1)
+	m.Number = 1
+	c.feed(&mail.Enqueue{From: deadLetterPID, Messages: []message.Message{m}})
+	acks, nacks := c.confirmed()
+	c.wantNumbers("acks", acks, 1)
+	c.wantNumbers("nacks", nacks)
+	c.want("dead", c.seenOff(), "maxlen a")
+}
