@@ -41,7 +41,7 @@ func TestGlobalQos_Shared(t *testing.T) {
 	r.delivers("q1", "a", 1, "m1", "m2")
 	r.sent()
 	r.command(&protocol.BasicAck{DeliveryTag: 1})
-	r.sent("q1: allow a 1", "q1: settle 1-1 ack")
+	r.sent("q1: settle 1-1 ack", "q1: allow a 1")
 	r.turn(&mail.Unused{Tag: "b", Messages: 1}) // q2 ran empty
 	r.offers("b", 1)
 	r.sent("q2: allow b 1")
@@ -49,6 +49,22 @@ func TestGlobalQos_Shared(t *testing.T) {
 	r.sent("q1: settle 2-2 ack")
 	r.offers("a", 10)
 	r.sent("q1: allow a 1")
+}
+
+// What is requeued is ahead of what waits: its queue hears of it before it is
+// allowed more.
+func TestGlobalQos_RequeuedFirst(t *testing.T) {
+	r := newRig(t)
+	r.command(global(1))
+	r.told("basic.qos-ok")
+	r.consumes("a", "q1")
+	r.offers("a", 5)
+	r.sent("q1: allow a 1")
+	r.delivers("q1", "a", 1, "m1")
+	r.offers("a", 4)
+	r.sent()
+	r.command(&protocol.BasicReject{DeliveryTag: 1, Requeue: true})
+	r.sent("q1: settle 1-1 requeue", "q1: allow a 1")
 }
 
 // What is unacknowledged when the limit comes counts, as in RabbitMQ; a get
@@ -67,7 +83,7 @@ func TestGlobalQos_CountsWhatIsOut(t *testing.T) {
 	r.command(&protocol.BasicAck{DeliveryTag: 4})
 	r.sent("q2: settle 1-1 ack")
 	r.command(&protocol.BasicAck{DeliveryTag: 2, Multiple: true})
-	r.sent("q1: allow a 1", "q1: settle 1-2 ack")
+	r.sent("q1: settle 1-2 ack", "q1: allow a 1")
 	r.command(global(4)) // wider
 	r.sent()
 	r.offers("a", 5)

@@ -42,8 +42,17 @@ func (s *state) ack(tag uint64, multiple bool, how mail.Settlement, m protocol.M
 		return nil
 	}
 	s.unacked.TakeRange(first, last, func(_ uint64, u unacked) { s.settle(u, how) })
-	s.allow()
+	s.room()
 	return nil
+}
+
+// room uses what came free under the common limit. Queues are told first what
+// came back: that stands ahead of what they offered.
+func (s *state) room() {
+	if len(s.common.offers) > 0 {
+		s.flush()
+	}
+	s.allow()
 }
 
 // settle adds a delivery to what its queue is told at the end of the turn.
@@ -89,6 +98,6 @@ func (s *state) recover(requeue bool) error {
 		return protocol.ConnectionErrorf(protocol.NotImplemented, "requeue=false")
 	}
 	s.unacked.TakeRange(1, s.unacked.Last(), func(_ uint64, u unacked) { s.settle(u, mail.Requeue) })
-	s.allow()
+	s.room()
 	return nil
 }
