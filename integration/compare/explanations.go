@@ -101,11 +101,15 @@ var explanations = []explanation{
 		"3.10 against 4.x: 4.x has no mirrored queues and does not know the argument",
 	},
 	{"consume/consumer-timeout-argument", texts("basic.consume-ok"), texts("invalid arg 'x-consumer-timeout' … expected integer, got longstr"), timeout},
-	{
-		"cancel/by-queue-delete-same-channel", texts("queue.delete-ok"), texts("queue.delete-ok"),
-		"ours is better: nothing of the queue comes behind queue.delete-ok; RabbitMQ tells of the consumer's end after it",
-	},
 	{"cancel/cancel-ok-from-client", texts("503 … unimplemented method"), nil, cancelOk},
+	{
+		"qos/global-does-not-stop-no-ack", nil, texts(`basic.deliver ConsumerTag="b"`),
+		"ours is better: as AMQP 0-9-1 has it, no limit holds for consumers that do not acknowledge",
+	},
+	{
+		"qos/two-consumers-recover", texts(`ConsumerTag="a" … "2"`, `ConsumerTag="b" … "3"`), texts(`ConsumerTag="a" … "3"`, `ConsumerTag="b" … "2"`),
+		"ours: all come back at once and are given out in turn; RabbitMQ returns one consumer's after the other's",
+	},
 
 	{"ttl/behind-a-longer-one", texts("MessageCount=2"), texts("MessageCount=1"), eager},
 	{"dead/expiry-order-mixed", texts(`| "300"`, `| "100"`), texts(`| "300"`, `| "100"`), eager + ", and is dead-lettered then"},

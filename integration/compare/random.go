@@ -76,7 +76,25 @@ func (g *generator) queue(name string) step {
 
 func (g *generator) name() string { return pick(g, "~a", "~b") }
 
-// step is one thing that a client might do next. The second channel is for consumers only, so that tags tell whose they are.
+// channel is one of the two that have consumers: the second for queue ~a, the third for ~b, because the order in which two queues
+// deliver to one channel means nothing.
+func (g *generator) channel() uint16 { return uint16(2 + g.IntN(2)) }
+
+// consume starts a consumer. A common limit and no acks do not go together: see qos/global-does-not-stop-no-ack.
+func (g *generator) consume() step {
+	g.consumers++
+	ch, tag := g.channel(), fmt.Sprintf("c%d", g.consumers)
+	options := g.some(3, arg("x-priority", g.IntN(3)))
+	limit := qos(uint16(g.IntN(3)))
+	if g.IntN(4) == 0 {
+		limit = qos(uint16(g.IntN(3)), global)
+	} else {
+		options = append(options, g.some(3, noAck)...)
+	}
+	return on(1, ch, limit, consume([]string{"~a", "~b"}[ch-2], tag, options...))
+}
+
+// step is one thing that a client might do next. The first channel gets and publishes.
 func (g *generator) step() step {
 	switch g.IntN(16) {
 	case 0, 1, 2, 3, 4:
@@ -90,18 +108,15 @@ func (g *generator) step() step {
 	case 9:
 		return reject(uint64(1+g.IntN(3)), g.some(2, requeue)...)
 	case 10:
-		g.consumers++
-		tag := fmt.Sprintf("c%d", g.consumers)
-		return on(1, 2, qos(uint16(g.IntN(3)), g.some(4, global)...),
-			consume(g.name(), tag, g.some(3, noAck, arg("x-priority", g.IntN(3)))...))
+		return g.consume()
 	case 11:
-		return on(1, 2, cancel(fmt.Sprintf("c%d", 1+g.IntN(3))))
+		return on(1, g.channel(), cancel(fmt.Sprintf("c%d", 1+g.IntN(3))))
 	case 12:
-		return on(1, 2, ack(0, multiple))
+		return on(1, g.channel(), ack(0, multiple))
 	case 13:
-		return on(1, 2, nack(0, append(g.some(2, requeue), multiple)...))
+		return on(1, g.channel(), nack(0, append(g.some(2, requeue), multiple)...))
 	case 14:
-		return pick(g, recoverAll(), on(1, 2, recoverAll()), closeChannel(), on(1, 2, closeChannel()))
+		return on(1, uint16(1+g.IntN(3)), pick(g, recoverAll(), closeChannel()))
 	}
 	return pick(g, purge(g.name()), deleteQueue(g.name(), g.some(2, ifUnused, ifEmpty)...), g.queue(g.name()), declare(g.name(), passive),
 		unbind("~a", "~x", "k"))
