@@ -91,6 +91,11 @@ func stalls(b *testkit.Bubble, noAck bool) {
 
 	socket.stalled.Store(false)
 	close(socket.resume)
+	complete(b, deliveries, count, noAck)
+}
+
+// complete takes count deliveries, in order, and settles them.
+func complete(b *testkit.Bubble, deliveries <-chan amqp.Delivery, count int, noAck bool) {
 	for i := range count {
 		d, ok := testkit.TryReceive(deliveries, time.Minute)
 		if !ok || d.MessageId != fmt.Sprint(i) {

@@ -140,6 +140,10 @@ func TestMaxLength_DL12(t *testing.T) {
 		c.put("longer")
 		c.want("a body above the limit", c.ready())
 	})
+}
+
+// TestRejecting_DL10: whoever waits, and by bytes.
+func TestRejecting_DL10(t *testing.T) {
 	t.Run("rejecting, whoever waits", func(t *testing.T) {
 		c := newCore(t, maxLength(0, "reject-publish"))
 		c.consume(ch1, "x", 1)

@@ -322,37 +322,7 @@ func (m *model) pass() {
 
 // observe compares what the queue did with what it should have done.
 func (m *model) observe() {
-	lowest := int8(127) // that got something
-	for _, d := range all[*mail.Deliver](m.core) {
-		i := slices.IndexFunc(m.takers, func(t *taker) bool { return t.tag == d.Tag })
-		if i < 0 {
-			m.fail("delivery to %s", d.Tag)
-		}
-		last := -1
-		for _, x := range d.Items {
-			at := slices.IndexFunc(m.given, func(e *entry) bool { return e != nil && e.body == string(x.Message.Body) })
-			if at <= last {
-				m.fail("%s was not to be delivered to %s, or not now", x.Message.Body, d.Tag)
-			}
-			last = at
-			m.took(m.given[at], m.takers[i], x)
-			m.given[at] = nil
-		}
-		if t := m.takers[i]; t.prefetch > 0 && t.unacked > t.prefetch {
-			m.fail("%s has %d", t.tag, t.unacked)
-		}
-		lowest = min(lowest, m.takers[i].priority)
-	}
-	for _, t := range m.takers {
-		if t.priority > lowest && !t.full() && !m.settings.SingleActiveConsumer {
-			m.fail("%s was passed over", t.tag)
-		}
-	}
-	for _, e := range m.given {
-		if e != nil {
-			m.fail("%s was not delivered", e.body)
-		}
-	}
+	m.deliveries()
 	m.given = m.given[:0]
 	m.active()
 	for ch, used := range m.used {
@@ -384,6 +354,41 @@ func (m *model) observe() {
 		m.fail("ready %v, want %v", got, want)
 	}
 	m.replay()
+}
+
+// deliveries takes what consumers got in this turn.
+func (m *model) deliveries() {
+	lowest := int8(127) // that got something
+	for _, d := range all[*mail.Deliver](m.core) {
+		i := slices.IndexFunc(m.takers, func(t *taker) bool { return t.tag == d.Tag })
+		if i < 0 {
+			m.fail("delivery to %s", d.Tag)
+		}
+		last := -1
+		for _, x := range d.Items {
+			at := slices.IndexFunc(m.given, func(e *entry) bool { return e != nil && e.body == string(x.Message.Body) })
+			if at <= last {
+				m.fail("%s was not to be delivered to %s, or not now", x.Message.Body, d.Tag)
+			}
+			last = at
+			m.took(m.given[at], m.takers[i], x)
+			m.given[at] = nil
+		}
+		if t := m.takers[i]; t.prefetch > 0 && t.unacked > t.prefetch {
+			m.fail("%s has %d", t.tag, t.unacked)
+		}
+		lowest = min(lowest, m.takers[i].priority)
+	}
+	for _, t := range m.takers {
+		if t.priority > lowest && !t.full() && !m.settings.SingleActiveConsumer {
+			m.fail("%s was passed over", t.tag)
+		}
+	}
+	for _, e := range m.given {
+		if e != nil {
+			m.fail("%s was not delivered", e.body)
+		}
+	}
 }
 
 // replay: the records lead to the persistent messages that are there.
