@@ -57,6 +57,22 @@ func (t *trace) take() []string {
 	defer t.mu.Unlock()
 	lines := t.lines
 	t.lines = nil
+	return renumbered(lines)
+}
+
+var connection = regexp.MustCompile(`connection/\d+`)
+
+// renumbered calls connections 1, 2, … in the order in which they appear.
+func renumbered(lines []string) []string {
+	known := map[string]string{}
+	for i, line := range lines {
+		lines[i] = connection.ReplaceAllStringFunc(line, func(was string) string {
+			if known[was] == "" {
+				known[was] = fmt.Sprintf("connection/%d", len(known)+1)
+			}
+			return known[was]
+		})
+	}
 	return lines
 }
 
