@@ -1,6 +1,8 @@
 package queue
 
 import (
+	"slices"
+
 	"candlemark/actors/mail"
 	"candlemark/internal/clock"
 	"candlemark/internal/ledger"
@@ -118,13 +120,23 @@ func (s *state) consume(m *mail.Consume, now clock.Instant) {
 		s.exclusive = c
 	}
 	if c.limited {
-		s.limited = append(s.limited, c)
+		s.putUnderLimit(c)
 	}
 	s.consumers++
 	s.lease.Hold()
 	s.queueUp(c)
 	s.refresh(c)
 	s.dispatch(now)
+}
+
+// putUnderLimit makes c one of those that are offered messages, behind those of
+// its priority and above.
+func (s *state) putUnderLimit(c *consumer) {
+	at := slices.IndexFunc(s.limited, func(x *consumer) bool { return x.priority < c.priority })
+	if at < 0 {
+		at = len(s.limited)
+	}
+	s.limited = slices.Insert(s.limited, at, c)
 }
 
 // cancel detaches one; what it holds stays with its channel.

@@ -171,7 +171,7 @@ func (s *state) limit(m *mail.Limit, now clock.Instant) {
 		s.disallow(c)
 		c.offered = false
 		if c.limited = m.On && !c.noAck; c.limited {
-			s.limited = append(s.limited, c)
+			s.putUnderLimit(c)
 		}
 		s.refresh(c)
 	}

@@ -165,3 +165,17 @@ func TestExclusiveOnSingleActive_DEC15(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Under a common limit too, whoever has a higher priority is offered first.
+func TestOfferByPriority(t *testing.T) {
+	c := newCore(t)
+	c.consume(ch1, "a", 0, limited, priority(int32(1)))
+	c.consume(ch1, "b", 0, limited, priority(int32(2)))
+	c.consume(ch1, "c", 0, limited, priority(int32(1)))
+	c.put("1")
+	var tags []string
+	for _, o := range all[*mail.Offer](c) {
+		tags = append(tags, o.Tag)
+	}
+	c.want("offers", tags, "b", "a", "c")
+}
