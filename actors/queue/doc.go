@@ -8,8 +8,8 @@
 // ChannelGone from channels; DeclareQueue DeleteQueue Configure QueueForgotten
 // QueueKept from its vhost; DeadLetterReply from the dead-letter actor;
 // DescribeQueue from anybody; timerFired appendDone again from itself.
-// Sends: EnqueueReply Deliver Offer Unused ConsumerCancelled and the replies to
-// the commands above; DeadLetter and QueueExpired; QueueRetiring and
+// Sends: EnqueueReply Deliver Offer Unused ConsumerCancelled DeliveriesReturned and
+// the replies to the commands above; DeadLetter and QueueExpired; QueueRetiring and
 // QueueDeleteRefused to its vhost.
 //
 // The shell (queue.go) has the mailbox, the clock and one timer. The core
@@ -21,9 +21,10 @@
 //	        take                 settle(ack)
 //	ready ───────▶ unacked ─────────────────▶ gone
 //	  │  ◀───────     │ settle(reject)          ▲
-//	  │   requeue     ▼                         │ DeadLetterReply
+//	  │   requeue,    ▼                         │ DeadLetterReply
 //	  └──────────▶ dying ───────────────────────┘
-//	    deadline      (without dead-letter exchange: gone at once)
+//	    deadline      (without dead-letter exchange: gone at once; what is kept is
+//	                   sent again later)
 //
 // States of the queue:
 //
@@ -36,8 +37,9 @@
 // queue, publishes count as routed and are discarded, but what is dying is seen
 // off. ended: the mailbox is closed and what is left in it answered.
 //
-// Deadlines: of each ready message and of the lease, under one timer. Expiry is
-// eager, at any position (wheel); strict mode looks at the head only and leaves
+// Deadlines: of each ready message, of each delivery (consumer timeout), of the
+// next attempt for dead letters that nobody took, and of the lease, under one
+// timer. Expiry is eager, at any position (wheel); strict mode looks at the head only and leaves
 // the wheel alone. What may take long (expiry, overflow, new deadlines after a
 // policy change, a backlog that is dead-lettered) goes on in turns of turnLimit.
 //
