@@ -21,10 +21,9 @@
 //	        take                 settle(ack)
 //	ready ───────▶ unacked ─────────────────▶ gone
 //	  │  ◀───────     │ settle(reject)          ▲
-//	  │   requeue,    ▼                         │ DeadLetterReply
+//	  │   requeue     ▼                         │ DeadLetterReply
 //	  └──────────▶ dying ───────────────────────┘
-//	    deadline      (without dead-letter exchange: gone at once; what is kept is
-//	                   sent again later)
+//	    deadline      (without dead-letter exchange: gone at once)
 //
 // States of the queue:
 //
@@ -39,8 +38,8 @@
 //
 // Deadlines: of each ready message, of each delivery (consumer timeout), of the
 // next attempt for dead letters that nobody took, and of the lease, under one
-// timer. Expiry is eager, at any position (wheel); strict mode looks at the head only and leaves
-// the wheel alone. What may take long (expiry, overflow, new deadlines after a
+// timer. Expiry is eager, at any position (wheel); strict mode looks at the head
+// only and leaves the wheel alone. What may take long (expiry, overflow, new deadlines after a
 // policy change, a backlog that is dead-lettered) goes on in turns of turnLimit.
 //
 // Not covered: a message with TTL 0 never reaches a consumer under its channel's
