@@ -67,7 +67,11 @@ func (n *Node) listening() []admin.Listener {
 	defer n.mu.Unlock()
 	list := slices.Clone(n.announced)
 	for _, l := range n.listeners {
-		list = append(list, listenerAt("amqp", l.Addr()))
+		protocol := "amqp"
+		if _, secure := l.(*secureListener); secure {
+			protocol = "amqp/ssl"
+		}
+		list = append(list, listenerAt(protocol, l.Addr()))
 	}
 	slices.SortFunc(list, func(a, b admin.Listener) int {
 		return cmp.Or(cmp.Compare(a.Protocol, b.Protocol), cmp.Compare(a.Port, b.Port), cmp.Compare(a.Address, b.Address))

@@ -15,6 +15,11 @@ func (n *Node) Listen(address string) (net.Addr, error) {
 	if err != nil {
 		return nil, err
 	}
+	return n.serveAt(l)
+}
+
+// serveAt serves a listener of the node's own.
+func (n *Node) serveAt(l net.Listener) (net.Addr, error) {
 	if err := n.Serve(l); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}

@@ -28,7 +28,7 @@ func (c *connection) describe(m *mail.DescribeConnection) {
 	slices.SortFunc(info.Channels, func(a, b mail.ChannelLink) int { return cmp.Compare(a.ID, b.ID) })
 	if s := c.session; s != nil {
 		info.User, info.VHost, info.Mechanism = s.user.Name, s.vhost.Name, s.mechanism
-		info.ClientProperties = s.properties
+		info.ClientProperties, info.TLS = s.properties, (*mail.TLSInfo)(s.tls)
 		info.ChannelMax, info.FrameMax, info.Heartbeat = s.channelMax, s.frameMax, s.heartbeat
 	}
 	c.root.Send(m.ReplyTo, info)

@@ -21,6 +21,7 @@ type session struct {
 	user         auth.User
 	vhost        *topology.VHost
 	mechanism    string
+	tls          *auth.TLSInfo // nil without
 	properties   protocol.Table // the client's
 	capabilities Capabilities
 	product      string
@@ -98,6 +99,7 @@ func (h *handshake) start() error {
 	s.properties, s.mechanism = m.ClientProperties, m.Mechanism
 	s.capabilities, s.product = capabilities(m.ClientProperties), s.text("product")
 	peer := auth.PeerOf(h.in.conn)
+	s.tls = peer.Info()
 	if !slices.Contains(h.c.cfg.Authenticator.Mechanisms(peer), m.Mechanism) {
 		return protocol.ConnectionErrorf(protocol.CommandInvalid,
 			"unknown authentication mechanism '%s'", m.Mechanism).For(m)

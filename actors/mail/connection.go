@@ -44,6 +44,11 @@ func (d *DescribeConnection) Answer(Fate) (*actor.PID, any) {
 		protocol.ChannelErrorf(protocol.NotFound, "the connection is gone"))}
 }
 
+// TLSInfo is auth.TLSInfo.
+type TLSInfo struct {
+	Protocol, KeyExchange, Cipher, Hash, Subject, Issuer, Validity string
+}
+
 // ConnectionInfo answers DescribeConnection. User, VHost and what follows them
 // are empty until the handshake is done.
 type ConnectionInfo struct {
@@ -53,7 +58,8 @@ type ConnectionInfo struct {
 	Protocol         string // "AMQP 0-9-1"
 	ConnectedAt      int64  // wall ms
 	User, VHost      string
-	Mechanism        string // SASL mechanism of the login
+	Mechanism        string   // SASL mechanism of the login
+	TLS              *TLSInfo // nil without
 	ClientProperties protocol.Table
 	ChannelMax       uint16
 	FrameMax         uint32        // bytes

@@ -11,6 +11,7 @@ import (
 
 	"candlemark/internal/admin"
 	"candlemark/internal/auth"
+	"candlemark/internal/certificate"
 	"candlemark/internal/config"
 	"candlemark/internal/store/memory"
 	"candlemark/supervision"
@@ -23,12 +24,13 @@ const version = "0.1.0"
 
 // broker is a node with its journal and its HTTP server.
 type broker struct {
-	node    *supervision.Node
-	journal *memory.Journal
-	http    *http.Server
-	// AMQP and HTTP are the real addresses.
-	AMQP []net.Addr
-	HTTP net.Addr
+	node        *supervision.Node
+	journal     *memory.Journal
+	http        *http.Server
+	certificate *certificate.Source // nil without TLS
+	// AMQP, AMQPS and HTTP are the real addresses.
+	AMQP, AMQPS []net.Addr
+	HTTP        net.Addr
 }
 
 // startBroker starts everything, or nothing.
@@ -36,7 +38,10 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 	if err := os.MkdirAll(cfg.DataDir, 0o750); err != nil {
 		return nil, err
 	}
-	users := auth.NewGuest()
+	users, err := usersFor(cfg)
+	if err != nil {
+		return nil, err
+	}
 	b := &broker{journal: memory.New(memory.Options{})}
 	defer func() {
 		if err != nil {
@@ -53,6 +58,9 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 		if err := b.serveHTTP(cfg.HTTP, users, log); err != nil {
 			return nil, err
 		}
+	}
+	if err := b.serveTLS(cfg, log); err != nil {
+		return nil, err
 	}
 	for _, address := range cfg.AMQP {
 		at, err := b.node.Listen(address)

@@ -41,6 +41,7 @@ func serve(args []string) int {
 	}
 	heap := reserveHeap()
 	defer runtime.KeepAlive(heap)
+	defer b.followHangups(log)()
 	log.Info().Msg("Server startup complete")
 	<-ctx.Done()
 	log.Info().Msg("stopping")

@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 
+	"candlemark/internal/auth"
 	"candlemark/protocol"
 )
 
@@ -36,7 +37,8 @@ type Connection struct {
 	ConnectedAt       int64
 	ClientProperties  protocol.Table
 	BytesIn, BytesOut uint64
-	Reads, Writes     uint64 // system calls
+	Reads, Writes     uint64        // system calls
+	TLS               *auth.TLSInfo // nil without
 }
 
 // Channel is what the API shows of a channel.

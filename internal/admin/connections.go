@@ -58,6 +58,10 @@ func (a *api) connectionItem(c *Connection) connectionItem {
 		Reads: c.Reads, BytesIn: c.BytesIn, BytesInRate: f[0], Writes: c.Writes, BytesOut: c.BytesOut, BytesOutRate: f[1],
 		State: c.State, Timeout: c.Heartbeat, Type: "network", User: c.User, Doer: c.User, VHost: c.VHost,
 	}
+	if s := c.TLS; s != nil {
+		item.TLS, item.TLSProtocol, item.KeyExchange, item.Cipher, item.Hash = true, &s.Protocol, &s.KeyExchange, &s.Cipher, &s.Hash
+		item.CertSubject, item.CertIssuer, item.CertValidity = orNull(s.Subject), orNull(s.Issuer), orNull(s.Validity)
+	}
 	if v, _ := c.ClientProperties.Get("connection_name"); v != nil {
 		if name, ok := v.(string); ok {
 			item.GivenName = &name

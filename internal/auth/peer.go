@@ -14,6 +14,8 @@ type Peer struct {
 	TLS bool
 	// Certificate is the client's, verified; nil without one.
 	Certificate *x509.Certificate
+
+	version, suite uint16 // of TLS
 }
 
 // PeerOf is the other end of a connection. One with TLS must have shaken hands.
@@ -23,8 +25,9 @@ func PeerOf(conn net.Conn) Peer {
 	if !ok {
 		return p
 	}
-	p.TLS = true
-	if chains := secured.ConnectionState().VerifiedChains; len(chains) > 0 {
+	state := secured.ConnectionState()
+	p.TLS, p.version, p.suite = true, state.Version, state.CipherSuite
+	if chains := state.VerifiedChains; len(chains) > 0 {
 		p.Certificate = chains[0][0]
 	}
 	return p

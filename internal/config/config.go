@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -15,6 +16,11 @@ type Config struct {
 	// AMQP are the addresses to listen at for AMQP, host:port, port 0 for any
 	// free one.
 	AMQP []string
+	// AMQPS are those for AMQP over TLS; empty for none.
+	AMQPS []string
+	TLS   TLS
+	// LoopbackUsers may only come from this machine.
+	LoopbackUsers []string
 	// HTTP is the address of the HTTP API; empty for none.
 	HTTP string
 	// DataDir is the folder that the broker owns.
@@ -38,11 +44,19 @@ func Load(flags *flag.FlagSet, args []string, getenv func(string) string) (Confi
 		HTTP:      "127.0.0.1:15672",
 		DataDir:   dataDir(getenv),
 		Handshake: 10 * time.Second,
-		LogLevel:  "info",
-		LogFormat: "console",
+
+		TLS:           TLS{LoginFrom: "distinguished_name"},
+		LoopbackUsers: []string{"guest"},
+		LogLevel:      "info",
+		LogFormat:     "console",
 	}
 	amqp := list{values: &c.AMQP}
 	flags.Var(&amqp, "amqp", "`address` to listen at for AMQP, host:port; may be repeated")
+	amqps := list{values: &c.AMQPS}
+	flags.Var(&amqps, "amqps", "`address` to listen at for AMQP over TLS, host:port; may be repeated")
+	c.TLS.define(flags)
+	loopback := list{values: &c.LoopbackUsers}
+	flags.Var(&loopback, "loopback-users", "`user` who may only come from this machine; may be repeated, none for nobody")
 	flags.StringVar(&c.HTTP, "http", c.HTTP, "`address` of the HTTP API; empty for none")
 	flags.StringVar(&c.DataDir, "data-dir", c.DataDir, "`folder` of the broker's own")
 	flags.DurationVar(&c.Handshake, "handshake-timeout", c.Handshake, "how long a client may take to open its connection")
@@ -51,12 +65,15 @@ func Load(flags *flag.FlagSet, args []string, getenv func(string) string) (Confi
 	if err := fromEnvironment(flags, getenv); err != nil {
 		return Config{}, err
 	}
-	amqp.replaced = false
+	amqp.replaced, amqps.replaced, loopback.replaced = false, false, false
 	if err := flags.Parse(args); err != nil {
 		return Config{}, err
 	}
 	if flags.NArg() > 0 {
 		return Config{}, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	if slices.Equal(c.LoopbackUsers, []string{"none"}) {
+		c.LoopbackUsers = nil
 	}
 	return c, c.Validate()
 }
@@ -97,10 +114,14 @@ func (c Config) Validate() error {
 	for _, a := range c.AMQP {
 		check("amqp", a)
 	}
+	for _, a := range c.AMQPS {
+		check("amqps", a)
+	}
 	if c.HTTP != "" {
 		check("http", c.HTTP)
 	}
-	if len(c.AMQP) == 0 {
+	failed = errors.Join(failed, c.TLS.validate(len(c.AMQPS) > 0))
+	if len(c.AMQP)+len(c.AMQPS) == 0 {
 		failed = errors.Join(failed, errors.New("amqp: no address"))
 	}
 	if c.DataDir == "" {

@@ -35,6 +35,7 @@ var rooms = map[string][]string{
 	"internal/admin":       {"protocol", "policies", "internal/auth", "internal/metrics", "internal/admin/ui"},
 	"internal/admin/...":   {"protocol"},
 	"internal/auth":        {"protocol", "policies"},
+	"internal/certificate": {},
 	"internal/clock":       {},
 	"internal/config":      {},
 	"internal/ledger":      {},

@@ -1,0 +1,125 @@
+package certificate
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Files say where things are and how strict to be with clients.
+type Files struct {
+	// Cert holds the certificate and those between it and the root, Key its
+	// private key, CA the roots that clients' certificates are checked against;
+	// all in PEM. CA may be empty unless VerifyPeer is set.
+	Cert, Key, CA string
+	// VerifyPeer asks clients for a certificate and checks it; RequirePeer
+	// refuses those who have none.
+	VerifyPeer, RequirePeer bool
+	// Failed is told when files have changed and cannot be used.
+	Failed func(error)
+}
+
+// Source is a certificate that follows its files.
+type Source struct {
+	files Files
+	mu    sync.Mutex // held to read the files
+	now   atomic.Pointer[loaded]
+}
+
+// loaded is what was read, and the state of the files then.
+type loaded struct {
+	config *tls.Config
+	stamps [3]stamp
+}
+
+// stamp tells one state of a file from another.
+type stamp struct {
+	changed time.Time
+	size    int64
+}
+
+// Open reads the files.
+func Open(files Files) (*Source, error) {
+	s := &Source{files: files}
+	if err := s.Reload(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Config is for a listener: every handshake uses what is in the files then.
+func (s *Source) Config() *tls.Config {
+	return &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return s.current(), nil },
+	}
+}
+
+// Reload reads the files again. On an error everything stays as it was.
+func (s *Source) Reload() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.read(s.stamps())
+}
+
+// current is the configuration for a handshake.
+func (s *Source) current() *tls.Config {
+	if stamps := s.stamps(); stamps != s.now.Load().stamps {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if before := s.now.Load(); stamps != before.stamps {
+			if err := s.read(stamps); err != nil {
+				s.now.Store(&loaded{before.config, stamps}) // reported once
+				if s.files.Failed != nil {
+					s.files.Failed(err)
+				}
+			}
+		}
+	}
+	return s.now.Load().config
+}
+
+// read makes the configuration anew.
+func (s *Source) read(stamps [3]stamp) error {
+	certificate, err := tls.LoadX509KeyPair(s.files.Cert, s.files.Key)
+	if err != nil {
+		return fmt.Errorf("TLS certificate: %w", err)
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{certificate}}
+	switch {
+	case s.files.VerifyPeer && s.files.RequirePeer:
+		c.ClientAuth = tls.RequireAndVerifyClientCert
+	case s.files.VerifyPeer:
+		c.ClientAuth = tls.VerifyClientCertIfGiven
+	}
+	if s.files.CA != "" {
+		roots, err := os.ReadFile(s.files.CA)
+		if err != nil {
+			return fmt.Errorf("TLS roots: %w", err)
+		}
+		c.ClientCAs = x509.NewCertPool()
+		if !c.ClientCAs.AppendCertsFromPEM(roots) {
+			return fmt.Errorf("TLS roots: %w", errors.New(s.files.CA+" holds no certificate"))
+		}
+	}
+	s.now.Store(&loaded{c, stamps})
+	return nil
+}
+
+// stamps are the states of the files; of those that cannot be seen, nothing.
+func (s *Source) stamps() (all [3]stamp) {
+	for i, name := range [...]string{s.files.Cert, s.files.Key, s.files.CA} {
+		if name == "" {
+			continue
+		}
+		if info, err := os.Stat(name); err == nil {
+			all[i] = stamp{info.ModTime(), info.Size()}
+		}
+	}
+	return all
+}

@@ -1,0 +1,46 @@
+package supervision
+
+import (
+	"crypto/tls"
+	"net"
+	"sync"
+)
+
+// ListenTLS is Listen for AMQP over TLS.
+func (n *Node) ListenTLS(address string, config *tls.Config) (net.Addr, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	return n.serveAt(&secureListener{l, config})
+}
+
+// secureListener makes connections that shake hands when they are first read
+// from, in the goroutine of their reader, so that a slow client delays nobody.
+type secureListener struct {
+	net.Listener
+	config *tls.Config
+}
+
+// Accept implements net.Listener.
+func (l *secureListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &secureConn{Conn: tls.Server(conn, l.config)}, nil
+}
+
+// secureConn is a connection with TLS that actors may close: that does not wait
+// for room in the socket to say goodbye.
+type secureConn struct {
+	*tls.Conn
+	closing sync.Once
+}
+
+// Close implements net.Conn. It ends within 5 s, which is crypto/tls's limit for
+// the last words, or at once if a write is stuck.
+func (c *secureConn) Close() error {
+	c.closing.Do(func() { go func() { _ = c.Conn.Close() }() })
+	return nil
+}
