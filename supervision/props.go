@@ -74,7 +74,7 @@ func (n *Node) channelProps(s connection.ChannelSpec) *actor.Props {
 	return n.props(func(close func() []any) actor.Actor {
 		return channel.New(channel.Config{
 			ID: s.ID, Connection: s.Connection, ConnectionName: s.Name, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, FrameMax: s.FrameMax,
-			VHost: s.VHost, User: s.User, CancelNotify: s.Capabilities.ConsumerCancelNotify,
+			VHost: s.VHost, User: s.User, ClientProduct: s.ClientProduct, CancelNotify: s.Capabilities.ConsumerCancelNotify,
 			Permissions: n.cfg.Permissions, MaxMessage: n.cfg.MaxMessage, Clock: n.clock,
 			Log:  n.cfg.Log.With().Str("vhost", s.VHost.Name).Uint16("channel", s.ID).Logger(),
 			Post: n.post, Ended: n.channelEnded, Close: close,

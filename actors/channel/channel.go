@@ -29,6 +29,8 @@ type Config struct {
 	FrameMax             uint32 // bytes, 0 for no limit
 	VHost                *topology.VHost
 	User                 auth.User
+	// ClientProduct is what the client calls itself, see quirks.
+	ClientProduct string
 	// CancelNotify: the client wants to be told when a consumer ends (LEASE-9).
 	CancelNotify bool
 	Permissions  auth.Permissions

@@ -11,8 +11,8 @@
 // from other channels; EnqueueReply Deliver Offer Unused ConsumerCancelled
 // DeliveriesReturned and replies from queues; TopologyReply and
 // DeclareQueueReply from the vhost's side; OutboxReady; awaitExpired from
-// itself. Sends: Enqueue Settle Consume CancelConsumer Grant Allow Limit Get
-// Purge ChannelGone to queues, EnqueueReply to who replied, declarations and
+// itself. Sends: Enqueue Settle Consume CancelConsumer Grant Allow Limit
+// Resize Get Purge ChannelGone to queues, EnqueueReply to who replied, declarations and
 // bindings to the vhost, ChannelClosed and CloseConnection to its connection.
 // Frames go straight into the connection's outbox.
 //

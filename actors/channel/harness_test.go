@@ -267,6 +267,8 @@ func (r *rig) describe(p post) string {
 		return fmt.Sprintf("%sallow %s %d", to, m.Tag, m.Messages)
 	case *mail.Limit:
 		return fmt.Sprintf("%slimit %v", to, m.On)
+	case *mail.Resize:
+		return fmt.Sprintf("%sresize %d", to, m.Prefetch)
 	case *mail.Grant:
 		return fmt.Sprintf("%sgrant %s %d %d", to, m.Tag, m.Messages, m.Bytes)
 	}

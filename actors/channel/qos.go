@@ -20,8 +20,9 @@ type offer struct {
 	messages int
 }
 
-// qos sets the prefetch of consumers to come, or the channel's common limit. As
-// in RabbitMQ the former takes the latter away.
+// qos sets the prefetch of consumers to come, and for some clients of those that
+// are there, or the channel's common limit. As in RabbitMQ the former takes the
+// latter away.
 func (s *state) qos(m *protocol.BasicQos) error {
 	if m.PrefetchSize != 0 {
 		return protocol.ConnectionErrorf(protocol.NotImplemented, "prefetch_size!=0 (%d)", m.PrefetchSize)
@@ -31,6 +32,7 @@ func (s *state) qos(m *protocol.BasicQos) error {
 	} else {
 		s.prefetch = int(m.PrefetchCount)
 		s.limit(0)
+		s.resize()
 	}
 	s.reply(&protocol.BasicQosOk{})
 	return nil
@@ -48,6 +50,18 @@ func (s *state) limit(n int) {
 		s.common.offers = nil
 	}
 	s.allow()
+}
+
+// resize tells every queue where the channel consumes of another prefetch.
+func (s *state) resize() {
+	if !quirks[s.cfg.ClientProduct].resizes {
+		return
+	}
+	for _, p := range s.peers {
+		if p.consumers > 0 {
+			s.send(p.pid, &mail.Resize{Channel: s.self, Prefetch: s.prefetch})
+		}
+	}
 }
 
 // offered: a queue has messages for a consumer under the common limit.

@@ -137,3 +137,17 @@ func TestGlobalQos_CancelledConsumerFreesItsShare(t *testing.T) {
 		})
 	}
 }
+
+// Celery's way to hold more tasks than it began with.
+func TestQos_Resizes(t *testing.T) {
+	for product, want := range map[string][]string{"py-amqp": {"q1: resize 5"}, "": nil, "amqplib": nil} {
+		r := newRig(t, func(c *Config) { c.ClientProduct = product })
+		r.command(&protocol.BasicQos{PrefetchCount: 4})
+		r.frames()
+		r.consumes("a", "q1")
+		r.command(&protocol.BasicQos{PrefetchCount: 5})
+		r.sent(want...)
+		r.command(global(6))
+		r.sent("q1: limit true")
+	}
+}

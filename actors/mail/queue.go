@@ -141,6 +141,13 @@ type Limit struct {
 	On      bool
 }
 
+// Resize sets the prefetch of all consumers that a channel has at a queue. From
+// the channel, for clients that expect it of basic.qos; no reply.
+type Resize struct {
+	Channel  *actor.PID
+	Prefetch int // 0 for any number
+}
+
 // ChannelGone: the channel ended; all its consumers are gone and what it held
 // returns to its position. From the channel itself when it ends in order, else
 // the queue draws the same conclusion from watching it.

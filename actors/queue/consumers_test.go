@@ -254,6 +254,33 @@ func TestOfferQueueEnds(t *testing.T) {
 	}
 }
 
+func TestResize(t *testing.T) {
+	c := newCore(t)
+	c.put(bodies(1, 10)...)
+	c.consume(ch1, "a", 2)
+	c.consume(ch2, "other", 1)
+	c.consume(ch1, "free", 0, noAck)
+	c.want("all of them", c.delivered("a"), "1", "2")
+	c.delivered("other")
+	c.delivered("free")
+	c.feed(&mail.Resize{Channel: ch1, Prefetch: 4})
+	c.put(bodies(11, 20)...)
+	if n := len(c.delivered("a")); n != 2 {
+		t.Error("raised:", n)
+	}
+	c.want("not its", c.delivered("other"))
+	if len(c.delivered("free")) != 8 {
+		t.Error("without acknowledgements there is no prefetch")
+	}
+	c.lowered = 4
+	c.feed(&mail.CancelConsumer{Channel: ch1, Tag: "free"}, &mail.Resize{Channel: ch1, Prefetch: 1})
+	c.put("x", "y")
+	c.settle(ch1, mail.Ack, 1, 3)
+	c.want("lowered", c.delivered("a"))
+	c.feed(&mail.Resize{Channel: other, Prefetch: 9}, &mail.Resize{Channel: ch1})
+	c.want("removed", c.delivered("a"), "x", "y")
+}
+
 func TestOfferLimitLifted(t *testing.T) {
 	c := offering(t, 0)
 	c.feed(&mail.Limit{Channel: ch1})

@@ -178,6 +178,22 @@ func (s *state) limit(m *mail.Limit, now clock.Instant) {
 	s.dispatch(now)
 }
 
+// resize gives a channel's consumers another prefetch. One that holds more gets
+// nothing until it has settled enough.
+func (s *state) resize(m *mail.Resize, now clock.Instant) {
+	h := s.holders[m.Channel.Id]
+	if h == nil {
+		return
+	}
+	for _, c := range h.consumers {
+		if !c.noAck {
+			c.prefetch = m.Prefetch
+			s.refresh(c)
+		}
+	}
+	s.dispatch(now)
+}
+
 // get takes the first message for basic.get; asking renews the lease, found or
 // not (LEASE-4).
 func (s *state) get(m *mail.Get, now clock.Instant) {

@@ -4,8 +4,8 @@
 // Owns: the messages (backlog), their deadlines (wheel), the lease, consumers
 // and their credit, unacknowledged deliveries of every channel, dying messages.
 //
-// Takes: Enqueue Settle Consume CancelConsumer Grant Allow Limit Get Purge
-// ChannelGone from channels; DeclareQueue DeleteQueue Configure QueueForgotten
+// Takes: Enqueue Settle Consume CancelConsumer Grant Allow Limit Resize Get
+// Purge ChannelGone from channels; DeclareQueue DeleteQueue Configure QueueForgotten
 // QueueKept from its vhost; DeadLetterReply from the dead-letter actor;
 // DescribeQueue from anybody; timerFired appendDone again from itself.
 // Sends: EnqueueReply Deliver Offer Unused ConsumerCancelled DeliveriesReturned and

@@ -43,6 +43,9 @@ type core struct {
 	// slow runs one turn a feed: again waits in waiting.
 	slow, waiting bool
 	number        uint64
+	// lowered is how many deliveries a consumer held when its prefetch was
+	// lowered below that.
+	lowered int
 }
 
 // settings are those of a queue without arguments.
@@ -130,7 +133,7 @@ func (c *core) check() {
 	for _, h := range c.holders {
 		held += h.unacked.Len()
 		for _, x := range h.consumers {
-			if x.prefetch > 0 && x.unacked > x.prefetch || x.unacked < 0 || x.allowed < 0 {
+			if x.prefetch > 0 && x.unacked > max(x.prefetch, c.lowered) || x.unacked < 0 || x.allowed < 0 {
 				c.t.Fatalf("consumer %s holds %d of %d, allowed %d", x.tag, x.unacked, x.prefetch, x.allowed)
 			}
 			if can := x.canTake() && c.state.active(x); (x.next != nil) != can {

@@ -122,6 +122,8 @@ func (s *state) handle(what any, now clock.Instant) {
 		s.allow(m, now)
 	case *mail.Limit:
 		s.limit(m, now)
+	case *mail.Resize:
+		s.resize(m, now)
 	case timerFired, again:
 		s.tick(now)
 	case appendDone:
