@@ -44,8 +44,10 @@ var queueArguments = []argument{
 	{"x-max-in-memory-length", onQuorum, checkNotNegative},
 	{"x-max-in-memory-bytes", onQuorum, checkNotNegative},
 	{argMaxPriority, onClassic, checkMaxPriority},
-	{"x-" + keyOverflow, onClassic | onQuorum,
-		checkEnum("invalid_overflow", overflowDropHead, overflowReject, overflowRejectDLX)},
+	{
+		"x-" + keyOverflow, onClassic | onQuorum,
+		checkEnum("invalid_overflow", overflowDropHead, overflowReject, overflowRejectDLX),
+	},
 	{"x-queue-mode", onClassic, checkQueueMode},
 	{"x-queue-version", onClassic, checkQueueVersion},
 	{argSingleActive, onClassic | onQuorum, checkBool},

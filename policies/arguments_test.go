@@ -45,8 +45,10 @@ func TestValidateQueueArguments(t *testing.T) {
 		{"LEASE-1 negative", table("x-expires", int8(-1)), invalid("x-expires", "{value_negative,-1}")},
 		{"LEASE-1 too large", table("x-expires", int64(315360000001)), invalid("x-expires", "{value_too_large,315360000001}")},
 		{"DL-1 empty", table("x-dead-letter-exchange", ""), ""},
-		{"DL-2 before everything", table("x-queue-type", "foo", "x-dead-letter-exchange", int32(1)),
-			"PRECONDITION_FAILED - invalid type 'signedint' for arg 'x-dead-letter-exchange' in queue 'q' in vhost '/'"},
+		{
+			"DL-2 before everything", table("x-queue-type", "foo", "x-dead-letter-exchange", int32(1)),
+			"PRECONDITION_FAILED - invalid type 'signedint' for arg 'x-dead-letter-exchange' in queue 'q' in vhost '/'",
+		},
 		{"DL-4 key without exchange", table("x-dead-letter-routing-key", "k"), invalid("x-dead-letter-routing-key", "routing_key_but_no_dlx_defined")},
 		{"DL-4 key with exchange", table("x-dead-letter-routing-key", "k", "x-dead-letter-exchange", "x"), ""},
 		{"DL-4 type", table("x-dead-letter-routing-key", int32(1)), invalid("x-dead-letter-routing-key", "{unacceptable_type,signedint}")},
@@ -115,10 +117,16 @@ func TestDeclarationOfQuorumQueues(t *testing.T) {
 	}{
 		{"durable", QueueDeclaration{Durable: true, Arguments: quorum}, ""},
 		{"transient", QueueDeclaration{Arguments: quorum}, "PRECONDITION_FAILED - invalid property 'non-durable' for queue 'q' in vhost '/'"},
-		{"exclusive", QueueDeclaration{Durable: true, Exclusive: true, Arguments: quorum},
-			"PRECONDITION_FAILED - invalid property 'exclusive-owner' for queue 'q' in vhost '/'"},
-		{"auto-delete", QueueDeclaration{Durable: true, AutoDelete: true, Arguments: quorum},
-			"PRECONDITION_FAILED - invalid property 'auto-delete' for queue 'q' in vhost '/'"},
+		{
+			"exclusive",
+			QueueDeclaration{Durable: true, Exclusive: true, Arguments: quorum},
+			"PRECONDITION_FAILED - invalid property 'exclusive-owner' for queue 'q' in vhost '/'",
+		},
+		{
+			"auto-delete",
+			QueueDeclaration{Durable: true, AutoDelete: true, Arguments: quorum},
+			"PRECONDITION_FAILED - invalid property 'auto-delete' for queue 'q' in vhost '/'",
+		},
 		{"DEC-13 transient classic", QueueDeclaration{}, ""},
 	}
 	for _, test := range tests {

@@ -32,8 +32,10 @@ func TestValidateConsumerArguments(t *testing.T) {
 		{"DEC-11 timeout", KindClassicQueue, table("x-consumer-timeout", int32(0)), ""},
 		{"DEC-11 timeout negative", KindQuorumQueue, table("x-consumer-timeout", int32(-1)), invalid("x-consumer-timeout", "{value_negative,-1}")},
 		{"DEC-11 timeout longstr", KindQuorumQueue, table("x-consumer-timeout", "a"), invalid("x-consumer-timeout", `"expected integer, got longstr"`)},
-		{"DEC-7 stream offset", KindClassicQueue, table("x-stream-offset", "next"),
-			"PRECONDITION_FAILED - invalid arg 'x-stream-offset' for queue 'q' in vhost '/' of queue type rabbit_classic_queue"},
+		{
+			"DEC-7 stream offset", KindClassicQueue, table("x-stream-offset", "next"),
+			"PRECONDITION_FAILED - invalid arg 'x-stream-offset' for queue 'q' in vhost '/' of queue type rabbit_classic_queue",
+		},
 		{"unknown", KindClassicQueue, table("x-cancel-on-ha-failover", "yes", "x-credit", 1.0), ""},
 	} {
 		if got := text(ValidateConsumerArguments("q", "/", c.kind, c.args)); got != c.want {

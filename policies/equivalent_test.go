@@ -18,39 +18,69 @@ func TestEquivalent(t *testing.T) {
 		want              string
 	}{
 		{"DEC-1 same", QueueDeclaration{Durable: true}, QueueDeclaration{Durable: true}, ""},
-		{"DEC-1 durable", QueueDeclaration{}, QueueDeclaration{Durable: true, AutoDelete: true},
-			differs("'durable' for queue 'q' in vhost '/': received 'true' but current is 'false'")},
-		{"DEC-1 auto_delete", QueueDeclaration{AutoDelete: true}, args("x-message-ttl", int32(-10)),
-			differs("'auto_delete' for queue 'q' in vhost '/': received 'false' but current is 'true'")},
+		{
+			"DEC-1 durable",
+			QueueDeclaration{},
+			QueueDeclaration{Durable: true, AutoDelete: true},
+			differs("'durable' for queue 'q' in vhost '/': received 'true' but current is 'false'"),
+		},
+		{
+			"DEC-1 auto_delete",
+			QueueDeclaration{AutoDelete: true},
+			args("x-message-ttl", int32(-10)),
+			differs("'auto_delete' for queue 'q' in vhost '/': received 'false' but current is 'true'"),
+		},
 		{"DEC-5 exclusive", QueueDeclaration{}, QueueDeclaration{Exclusive: true, Durable: true}, locked},
 		{"DEC-5 exclusive queues are not durable", QueueDeclaration{Exclusive: true}, QueueDeclaration{Exclusive: true, Durable: true}, ""},
-		{"DEC-1 values are not validated", args("x-message-ttl", int32(10)), args("x-message-ttl", int32(-10)),
-			differs("'x-message-ttl' for queue 'q' in vhost '/': received '-10' but current is '10'")},
+		{
+			"DEC-1 values are not validated", args("x-message-ttl", int32(10)), args("x-message-ttl", int32(-10)),
+			differs("'x-message-ttl' for queue 'q' in vhost '/': received '-10' but current is '10'"),
+		},
 		{"DEC-2 unknown arguments", args("x-foo", int32(1)), args("x-bar", "x"), ""},
 		{"DEC-2 arguments of other types", args("x-delivery-limit", int32(1)), args(), ""},
-		{"DEC-2 order", args("x-message-ttl", int32(1), "x-expires", int32(1)), args("x-message-ttl", int32(2), "x-expires", int32(2)),
-			differs("'x-expires' for queue 'q' in vhost '/': received '2' but current is '1'")},
+		{
+			"DEC-2 order", args("x-message-ttl", int32(1), "x-expires", int32(1)), args("x-message-ttl", int32(2), "x-expires", int32(2)),
+			differs("'x-expires' for queue 'q' in vhost '/': received '2' but current is '1'"),
+		},
 		{"DEC-3 integers by value", args("x-message-ttl", int8(10)), args("x-message-ttl", int64(10)), ""},
-		{"DEC-3 double", args("x-message-ttl", int32(10)), args("x-message-ttl", 10.0),
-			differs("'x-message-ttl' for queue 'q' in vhost '/': received '10.0' but current is '10'")},
-		{"DEC-3 string", args("x-overflow", "a"), args("x-overflow", int32(1)),
-			differs("'x-overflow' for queue 'q' in vhost '/': received '1' but current is 'a'")},
+		{
+			"DEC-3 double", args("x-message-ttl", int32(10)), args("x-message-ttl", 10.0),
+			differs("'x-message-ttl' for queue 'q' in vhost '/': received '10.0' but current is '10'"),
+		},
+		{
+			"DEC-3 string", args("x-overflow", "a"), args("x-overflow", int32(1)),
+			differs("'x-overflow' for queue 'q' in vhost '/': received '1' but current is 'a'"),
+		},
 		{"DEC-3 classic equals absent", args(), args("x-queue-type", "classic"), ""},
 		{"DEC-3 absent equals classic", args("x-queue-type", "classic"), args(), ""},
-		{"DEC-3 other type", args("x-queue-type", "classic"), args("x-queue-type", "quorum"),
-			differs("'x-queue-type' for queue 'q' in vhost '/': received 'quorum' but current is 'classic'")},
-		{"DEC-4 missing now", args("x-message-ttl", int32(10)), args(),
-			differs("'x-message-ttl' for queue 'q' in vhost '/': received none but current is the value '10' of type 'signedint'")},
-		{"DEC-4 void now", args("x-message-ttl", int32(10)), args("x-message-ttl", nil),
-			differs("'x-message-ttl' for queue 'q' in vhost '/': received none but current is '10'")},
-		{"DEC-4 extra now", args(), args("x-message-ttl", int64(10)),
-			differs("'x-message-ttl' for queue 'q' in vhost '/': received the value '10' of type 'long' but current is none")},
-		{"DEC-4 missing string", args("x-dead-letter-exchange", "dlx"), args(),
-			differs("'x-dead-letter-exchange' for queue 'q' in vhost '/': received none but current is the value 'dlx' of type 'longstr'")},
-		{"DEC-4 bool", args("x-single-active-consumer", true), args("x-single-active-consumer", false),
-			differs("'x-single-active-consumer' for queue 'q' in vhost '/': received 'false' but current is 'true'")},
-		{"DEC-4 quorum", args("x-queue-type", "quorum", "x-delivery-limit", int32(1)), args("x-queue-type", "quorum", "x-delivery-limit", int32(2)),
-			differs("'x-delivery-limit' for queue 'q' in vhost '/': received '2' but current is '1'")},
+		{
+			"DEC-3 other type", args("x-queue-type", "classic"), args("x-queue-type", "quorum"),
+			differs("'x-queue-type' for queue 'q' in vhost '/': received 'quorum' but current is 'classic'"),
+		},
+		{
+			"DEC-4 missing now", args("x-message-ttl", int32(10)), args(),
+			differs("'x-message-ttl' for queue 'q' in vhost '/': received none but current is the value '10' of type 'signedint'"),
+		},
+		{
+			"DEC-4 void now", args("x-message-ttl", int32(10)), args("x-message-ttl", nil),
+			differs("'x-message-ttl' for queue 'q' in vhost '/': received none but current is '10'"),
+		},
+		{
+			"DEC-4 extra now", args(), args("x-message-ttl", int64(10)),
+			differs("'x-message-ttl' for queue 'q' in vhost '/': received the value '10' of type 'long' but current is none"),
+		},
+		{
+			"DEC-4 missing string", args("x-dead-letter-exchange", "dlx"), args(),
+			differs("'x-dead-letter-exchange' for queue 'q' in vhost '/': received none but current is the value 'dlx' of type 'longstr'"),
+		},
+		{
+			"DEC-4 bool", args("x-single-active-consumer", true), args("x-single-active-consumer", false),
+			differs("'x-single-active-consumer' for queue 'q' in vhost '/': received 'false' but current is 'true'"),
+		},
+		{
+			"DEC-4 quorum", args("x-queue-type", "quorum", "x-delivery-limit", int32(1)), args("x-queue-type", "quorum", "x-delivery-limit", int32(2)),
+			differs("'x-delivery-limit' for queue 'q' in vhost '/': received '2' but current is '1'"),
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -75,12 +105,21 @@ func TestEquivalentExchange(t *testing.T) {
 		{"DEC-4 same", direct, ""},
 		{"DEC-4 type", ExchangeDeclaration{Type: "fanout"}, differs("'type' for exchange 'amq.direct' in vhost '/': received 'fanout' but current is 'direct'")},
 		{"DEC-4 durable", ExchangeDeclaration{Type: "direct"}, differs("'durable' for exchange 'amq.direct' in vhost '/': received 'false' but current is 'true'")},
-		{"DEC-4 auto_delete", ExchangeDeclaration{Type: "direct", Durable: true, AutoDelete: true, Internal: true},
-			differs("'auto_delete' for exchange 'amq.direct' in vhost '/': received 'true' but current is 'false'")},
-		{"DEC-4 internal", ExchangeDeclaration{Type: "direct", Durable: true, Internal: true},
-			differs("'internal' for exchange 'amq.direct' in vhost '/': received 'true' but current is 'false'")},
-		{"DEC-4 alternate-exchange", ExchangeDeclaration{Type: "direct", Durable: true, Arguments: table("alternate-exchange", "ae")},
-			differs("'alternate-exchange' for exchange 'amq.direct' in vhost '/': received the value 'ae' of type 'longstr' but current is none")},
+		{
+			"DEC-4 auto_delete",
+			ExchangeDeclaration{Type: "direct", Durable: true, AutoDelete: true, Internal: true},
+			differs("'auto_delete' for exchange 'amq.direct' in vhost '/': received 'true' but current is 'false'"),
+		},
+		{
+			"DEC-4 internal",
+			ExchangeDeclaration{Type: "direct", Durable: true, Internal: true},
+			differs("'internal' for exchange 'amq.direct' in vhost '/': received 'true' but current is 'false'"),
+		},
+		{
+			"DEC-4 alternate-exchange",
+			ExchangeDeclaration{Type: "direct", Durable: true, Arguments: table("alternate-exchange", "ae")},
+			differs("'alternate-exchange' for exchange 'amq.direct' in vhost '/': received the value 'ae' of type 'longstr' but current is none"),
+		},
 		{"DLY-1 other arguments", ExchangeDeclaration{Type: "direct", Durable: true, Arguments: table("x-delayed-type", "topic")}, ""},
 	}
 	for _, test := range tests {
@@ -95,8 +134,15 @@ func TestAMQPTerm(t *testing.T) {
 		value any
 		want  string
 	}{
-		{nil, "undefined"}, {true, "true"}, {int8(-1), "-1"}, {uint32(7), "7"}, {protocol.Timestamp(9), "9"},
-		{float32(1.5), "1.5"}, {protocol.Decimal{Scale: 2, Value: 314}, "{2,314}"}, {"a", `<<"a">>`}, {[]byte{0xe9}, "<<233>>"},
+		{nil, "undefined"},
+		{true, "true"},
+		{int8(-1), "-1"},
+		{uint32(7), "7"},
+		{protocol.Timestamp(9), "9"},
+		{float32(1.5), "1.5"},
+		{protocol.Decimal{Scale: 2, Value: 314}, "{2,314}"},
+		{"a", `<<"a">>`},
+		{[]byte{0xe9}, "<<233>>"},
 		{protocol.Table{{Key: "k", Value: "v"}, {Key: "n", Value: int8(1)}}, `[{<<"k">>,longstr,<<"v">>},{<<"n">>,byte,1}]`},
 		{protocol.Array{"v", int64(1)}, `[{longstr,<<"v">>},{long,1}]`},
 	}
@@ -113,10 +159,27 @@ func TestFloatTerm(t *testing.T) {
 		value float64
 		want  string
 	}{
-		{60000, "6.0e4"}, {1000, "1.0e3"}, {100, "100.0"}, {1230, "1230.0"}, {12000, "1.2e4"}, {123456.789, "123456.789"},
-		{1.5, "1.5"}, {0.5, "0.5"}, {0.05, "0.05"}, {0.0001, "0.0001"}, {0.00005, "5.0e-5"}, {0.00012, "1.2e-4"}, {0.00123, "0.00123"},
-		{9007199254740991, "9007199254740991.0"}, {9007199254740992, "9.007199254740992e15"}, {123456789012345, "123456789012345.0"},
-		{0, "0.0"}, {math.Copysign(0, -1), "-0.0"}, {-1.5, "-1.5"}, {5e-324, "5.0e-324"}, {1.7976931348623157e308, "1.7976931348623157e308"},
+		{60000, "6.0e4"},
+		{1000, "1.0e3"},
+		{100, "100.0"},
+		{1230, "1230.0"},
+		{12000, "1.2e4"},
+		{123456.789, "123456.789"},
+		{1.5, "1.5"},
+		{0.5, "0.5"},
+		{0.05, "0.05"},
+		{0.0001, "0.0001"},
+		{0.00005, "5.0e-5"},
+		{0.00012, "1.2e-4"},
+		{0.00123, "0.00123"},
+		{9007199254740991, "9007199254740991.0"},
+		{9007199254740992, "9.007199254740992e15"},
+		{123456789012345, "123456789012345.0"},
+		{0, "0.0"},
+		{math.Copysign(0, -1), "-0.0"},
+		{-1.5, "-1.5"},
+		{5e-324, "5.0e-324"},
+		{1.7976931348623157e308, "1.7976931348623157e308"},
 	}
 	for _, test := range tests {
 		if got := floatTerm(test.value); got != test.want {

@@ -86,8 +86,10 @@ func TestParseDefinition(t *testing.T) {
 		{"POL-5 unknown", `{"foo":1}`, `[{<<"foo">>,1}] are not recognised policy settings`},
 		{"POL-5 all unknown are listed", `{"foo":1,"expires":1,"bar":"x"}`, `[{<<"bar">>,<<"x">>},{<<"foo">>,1}] are not recognised policy settings`},
 		{"POL-5 a bad value before unknown keys", `{"bar":1,"expires":0}`, "0 is not a valid queue expiry"},
-		{"POL-5 many unknown take a line each", `{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa":1,"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb":2}`,
-			`[{<<"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa">>,1},` + "\n" + ` {<<"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb">>,2}] are not recognised policy settings`},
+		{
+			"POL-5 many unknown take a line each", `{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa":1,"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb":2}`,
+			`[{<<"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa">>,1},` + "\n" + ` {<<"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb">>,2}] are not recognised policy settings`,
+		},
 		{"POL-5 not settable by policy", `{"max-priority":5}`, `[{<<"max-priority">>,5}] are not recognised policy settings`},
 		{"POL-5 umlaut", `{"ä":"é"}`, `[{<<"ä"/utf8>>,<<"é"/utf8>>}] are not recognised policy settings`},
 		{"POL-5 escapes", `{"a\"\\":"\n"}`, `[{<<"a\"\\">>,<<"\n">>}] are not recognised policy settings`},
@@ -124,8 +126,10 @@ func checkText(t *testing.T, err error, want string) {
 }
 
 func TestParseOperatorKeys(t *testing.T) {
-	accepted := []string{`"expires":1`, `"message-ttl":1`, `"max-length":1`, `"max-length-bytes":1`, `"max-in-memory-length":1`,
-		`"max-in-memory-bytes":1`, `"delivery-limit":1`, `"queue-version":2`, `"overflow":"drop-head"`, `"target-group-size":3`}
+	accepted := []string{
+		`"expires":1`, `"message-ttl":1`, `"max-length":1`, `"max-length-bytes":1`, `"max-in-memory-length":1`,
+		`"max-in-memory-bytes":1`, `"delivery-limit":1`, `"queue-version":2`, `"overflow":"drop-head"`, `"target-group-size":3`,
+	}
 	for _, pair := range accepted {
 		if _, err := Parse("/", "op", true, body("", "{"+pair+"}")); err != nil {
 			t.Errorf("POL-6 %s: %v", pair, err)
@@ -151,10 +155,12 @@ func TestParseFields(t *testing.T) {
 		{"POL-14 apply-to", `{"pattern":"","apply-to":"foo",` + d + `}`, notOne},
 		{"POL-14 apply-to number", `{"pattern":"","apply-to":7,` + d + `}`, strings.Replace(notOne, "foo", "7", 1)},
 		{"POL-12 other keys are ignored", `{"pattern":"","name":"x","vhost":1,"zzz":[],` + d + `}`, valid},
-		{"POL-14 all failures in order", `{"priority":"x","pattern":"*","apply-to":"foo","definition":{"expires":0}}`,
+		{
+			"POL-14 all failures in order", `{"priority":"x","pattern":"*","apply-to":"foo","definition":{"expires":0}}`,
 			"0 is not a valid queue expiry\n" + notOne + "\n" +
 				`pattern should be regular expression but is invalid: {"nothing to repeat",0}` + "\n" +
-				`priority should be a number, actually was <<"x">>`},
+				`priority should be a number, actually was <<"x">>`,
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

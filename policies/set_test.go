@@ -118,8 +118,10 @@ func TestSame(t *testing.T) {
 func TestMerge(t *testing.T) {
 	tests := []struct{ name, user, operator, want string }{
 		{"POL-7 numbers: lower", `{"expires":5,"max-length":1}`, `{"expires":4,"max-length":2}`, `{"expires":4,"max-length":1}`},
-		{"POL-7 numbers beyond 64 bits", `{"max-length":99999999999999999999}`, `{"max-length":99999999999999999998}`,
-			`{"max-length":99999999999999999998}`},
+		{
+			"POL-7 numbers beyond 64 bits", `{"max-length":99999999999999999999}`, `{"max-length":99999999999999999998}`,
+			`{"max-length":99999999999999999998}`,
+		},
 		{"POL-7 one of them", `{"dead-letter-exchange":"d"}`, `{"message-ttl":1}`, `{"dead-letter-exchange":"d","message-ttl":1}`},
 		{"POL-7 delivery-limit", `{"delivery-limit":5}`, `{"delivery-limit":3}`, `{"delivery-limit":3}`},
 		{"POL-7 delivery-limit unlimited by user", `{"delivery-limit":-1}`, `{"delivery-limit":3}`, `{"delivery-limit":3}`},

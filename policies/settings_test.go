@@ -15,8 +15,10 @@ func table(pairs ...any) protocol.Table {
 }
 
 // none is what a queue without arguments and policies has.
-var none = QueueSettings{MessageTTL: -1, Expires: -1, MaxLength: -1, MaxLengthBytes: -1, ConsumerTimeout: -1,
-	DeliveryLimit: -1, Overflow: "drop-head"}
+var none = QueueSettings{
+	MessageTTL: -1, Expires: -1, MaxLength: -1, MaxLengthBytes: -1, ConsumerTimeout: -1,
+	DeliveryLimit: -1, Overflow: "drop-head",
+}
 
 func TestSettingsFor(t *testing.T) {
 	quorum := []any{"x-queue-type", "quorum"}
@@ -32,47 +34,75 @@ func TestSettingsFor(t *testing.T) {
 		{"TTL-9 argument alone", table("x-message-ttl", uint8(0)), "", func(q *QueueSettings) { q.MessageTTL = 0 }},
 		{"TTL-8 no upper bound", nil, `{"message-ttl":99999999999999999999}`, func(q *QueueSettings) { q.MessageTTL = 1 << 53 }},
 		{"LEASE-2 lower of both", table("x-expires", int16(900)), `{"expires":800}`, func(q *QueueSettings) { q.Expires = 800 }},
-		{"POL-8 max-length", table("x-max-length", int8(3), "x-max-length-bytes", int32(9)), `{"max-length":0,"max-length-bytes":10}`,
-			func(q *QueueSettings) { q.MaxLength, q.MaxLengthBytes = 0, 9 }},
+		{
+			"POL-8 max-length", table("x-max-length", int8(3), "x-max-length-bytes", int32(9)), `{"max-length":0,"max-length-bytes":10}`,
+			func(q *QueueSettings) { q.MaxLength, q.MaxLengthBytes = 0, 9 },
+		},
 		{"POL-8 consumer-timeout of 0", table("x-consumer-timeout", int32(0)), `{"consumer-timeout":8}`, func(q *QueueSettings) { q.ConsumerTimeout = 8 }},
 		{"POL-8 consumer-timeout of 0 in the policy", nil, `{"consumer-timeout":0}`, func(*QueueSettings) {}},
 		{"POL-8 consumer-timeout", table("x-consumer-timeout", int32(9)), `{"consumer-timeout":8}`, func(q *QueueSettings) { q.ConsumerTimeout = 8 }},
-		{"DL-7 argument wins", table("x-dead-letter-exchange", "arg", "x-dead-letter-routing-key", "k", "x-overflow", "drop-head"),
+		{
+			"DL-7 argument wins", table("x-dead-letter-exchange", "arg", "x-dead-letter-routing-key", "k", "x-overflow", "drop-head"),
 			`{"dead-letter-exchange":"pol","dead-letter-routing-key":"p","overflow":"reject-publish"}`, func(q *QueueSettings) {
 				q.DeadLetterExchange, q.HasDLX, q.DeadLetterRoutingKey, q.HasDLK = "arg", true, "k", true
-			}},
-		{"DL-7 policy alone", nil, `{"dead-letter-exchange":"","overflow":"reject-publish-dlx"}`,
-			func(q *QueueSettings) { q.HasDLX, q.Overflow = true, "reject-publish-dlx" }},
-		{"DL-8 exchange from argument, key from policy", table("x-dead-letter-exchange", "arg"), `{"dead-letter-routing-key":"p"}`,
+			},
+		},
+		{
+			"DL-7 policy alone", nil, `{"dead-letter-exchange":"","overflow":"reject-publish-dlx"}`,
+			func(q *QueueSettings) { q.HasDLX, q.Overflow = true, "reject-publish-dlx" },
+		},
+		{
+			"DL-8 exchange from argument, key from policy", table("x-dead-letter-exchange", "arg"), `{"dead-letter-routing-key":"p"}`,
 			func(q *QueueSettings) {
 				q.DeadLetterExchange, q.HasDLX, q.DeadLetterRoutingKey, q.HasDLK = "arg", true, "p", true
-			}},
-		{"DEC-11 priority and single active consumer", table("x-max-priority", int32(255), "x-single-active-consumer", true), "",
-			func(q *QueueSettings) { q.MaxPriority, q.SingleActiveConsumer = 255, true }},
-		{"TTL-30 own keys", nil, `{"expiry-order":"strict","message-ttl-retroactive":true,"expires-if-empty":true,"expires-dead-letters-backlog":true}`,
+			},
+		},
+		{
+			"DEC-11 priority and single active consumer", table("x-max-priority", int32(255), "x-single-active-consumer", true), "",
+			func(q *QueueSettings) { q.MaxPriority, q.SingleActiveConsumer = 255, true },
+		},
+		{
+			"TTL-30 own keys", nil, `{"expiry-order":"strict","message-ttl-retroactive":true,"expires-if-empty":true,"expires-dead-letters-backlog":true}`,
 			func(q *QueueSettings) {
 				q.StrictExpiry, q.RetroactiveTTL, q.ExpiresIfEmpty, q.ExpiresDeadLettersBacklog = true, true, true, true
-			}},
-		{"TTL-30 own arguments win", table("x-expiry-order", "eager", "x-message-ttl-retroactive", false),
-			`{"expiry-order":"strict","message-ttl-retroactive":true}`, func(*QueueSettings) {}},
+			},
+		},
+		{
+			"TTL-30 own arguments win", table("x-expiry-order", "eager", "x-message-ttl-retroactive", false),
+			`{"expiry-order":"strict","message-ttl-retroactive":true}`, func(*QueueSettings) {},
+		},
 		{"DL-9 delivery limit of quorum queues", table(quorum...), "", func(q *QueueSettings) { q.DeliveryLimit = 20 }},
 		{"DL-9 delivery limit of classic queues", table("x-delivery-limit", int32(3)), "", func(*QueueSettings) {}},
-		{"POL-7 delivery limit lower", table(append(quorum, "x-delivery-limit", int32(9))...), `{"delivery-limit":4}`,
-			func(q *QueueSettings) { q.DeliveryLimit = 4 }},
-		{"POL-7 delivery limit unlimited by one", table(append(quorum, "x-delivery-limit", int32(-1))...), `{"delivery-limit":4}`,
-			func(q *QueueSettings) { q.DeliveryLimit = 4 }},
-		{"POL-7 delivery limit unlimited", table(append(quorum, "x-delivery-limit", int32(-7))...), "",
-			func(q *QueueSettings) { q.DeliveryLimit = -1 }},
-		{"DL-7 on quorum queues the policy decides about overflow", table(append(quorum, "x-overflow", "drop-head")...),
-			`{"overflow":"reject-publish"}`, func(q *QueueSettings) { q.Overflow, q.DeliveryLimit = "reject-publish", 20 }},
-		{"DL-6 quorum queues do not honour reject-publish-dlx", table(append(quorum, "x-overflow", "reject-publish-dlx")...), "",
-			func(q *QueueSettings) { q.DeliveryLimit = 20 }},
-		{"DL-30 at least once", table(append(quorum, "x-dead-letter-strategy", "at-least-once", "x-overflow", "reject-publish")...),
+		{
+			"POL-7 delivery limit lower", table(append(quorum, "x-delivery-limit", int32(9))...), `{"delivery-limit":4}`,
+			func(q *QueueSettings) { q.DeliveryLimit = 4 },
+		},
+		{
+			"POL-7 delivery limit unlimited by one", table(append(quorum, "x-delivery-limit", int32(-1))...), `{"delivery-limit":4}`,
+			func(q *QueueSettings) { q.DeliveryLimit = 4 },
+		},
+		{
+			"POL-7 delivery limit unlimited", table(append(quorum, "x-delivery-limit", int32(-7))...), "",
+			func(q *QueueSettings) { q.DeliveryLimit = -1 },
+		},
+		{
+			"DL-7 on quorum queues the policy decides about overflow", table(append(quorum, "x-overflow", "drop-head")...),
+			`{"overflow":"reject-publish"}`, func(q *QueueSettings) { q.Overflow, q.DeliveryLimit = "reject-publish", 20 },
+		},
+		{
+			"DL-6 quorum queues do not honour reject-publish-dlx", table(append(quorum, "x-overflow", "reject-publish-dlx")...), "",
+			func(q *QueueSettings) { q.DeliveryLimit = 20 },
+		},
+		{
+			"DL-30 at least once", table(append(quorum, "x-dead-letter-strategy", "at-least-once", "x-overflow", "reject-publish")...),
 			`{"dead-letter-exchange":"d"}`, func(q *QueueSettings) {
 				q.DeadLetterExchange, q.HasDLX, q.DeadLetterAtLeastOnce, q.Overflow, q.DeliveryLimit = "d", true, true, "reject-publish", 20
-			}},
-		{"DL-30 at least once falls back with drop-head", table(append(quorum, "x-dead-letter-strategy", "at-least-once")...),
-			`{"dead-letter-exchange":"d"}`, func(q *QueueSettings) { q.DeadLetterExchange, q.HasDLX, q.DeliveryLimit = "d", true, 20 }},
+			},
+		},
+		{
+			"DL-30 at least once falls back with drop-head", table(append(quorum, "x-dead-letter-strategy", "at-least-once")...),
+			`{"dead-letter-exchange":"d"}`, func(q *QueueSettings) { q.DeadLetterExchange, q.HasDLX, q.DeliveryLimit = "d", true, 20 },
+		},
 		{"POL-10 a policy removed leaves the arguments", table("x-message-ttl", int32(7)), "", func(q *QueueSettings) { q.MessageTTL = 7 }},
 	}
 	for _, test := range tests {

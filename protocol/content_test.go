@@ -23,9 +23,12 @@ func TestPropertiesGolden(t *testing.T) {
 		{"persistent", Properties{DeliveryMode: 2, Flags: FlagDeliveryMode}, "1000" + "02"},
 		{"expiration", Properties{Expiration: "500", Flags: FlagExpiration}, "0100" + "03353030"},
 		{"empty but present", Properties{Flags: FlagExpiration | FlagHeaders}, "2100" + "00000000" + "00"},
-		{"all", Properties{"a", "b", kv, 1, 2, "c", "d", "e", "f", 3, "g", "h", "i", "j", flagsKnown},
+		{
+			"all",
+			Properties{"a", "b", kv, 1, 2, "c", "d", "e", "f", 3, "g", "h", "i", "j", flagsKnown},
 			"fffc" + "0161" + "0162" + "00000008" + "016b" + "530000000176" + "01" + "02" + "0163" + "0164" + "0165" + "0166" +
-				"0000000000000003" + "0167" + "0168" + "0169" + "016a"},
+				"0000000000000003" + "0167" + "0168" + "0169" + "016a",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -14,19 +14,29 @@ func TestFramesGolden(t *testing.T) {
 		golden string
 		want   Frame
 	}{
-		{"method", AppendMethodFrame(nil, 1, &BasicAck{DeliveryTag: 3, Multiple: true}), "01 0001 0000000d 003c0050000000000000000301 ce",
-			Frame{FrameMethod, 1, payload(&BasicAck{DeliveryTag: 3, Multiple: true})}},
-		{"header", AppendHeaderFrame(nil, 0x0203, 5, []byte{0x10, 0, 2}), "02 0203 0000000f 003c00000000000000000005100002 ce",
-			Frame{FrameHeader, 0x0203, []byte{0, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0x10, 0, 2}}},
+		{
+			"method", AppendMethodFrame(nil, 1, &BasicAck{DeliveryTag: 3, Multiple: true}), "01 0001 0000000d 003c0050000000000000000301 ce",
+			Frame{FrameMethod, 1, payload(&BasicAck{DeliveryTag: 3, Multiple: true})},
+		},
+		{
+			"header", AppendHeaderFrame(nil, 0x0203, 5, []byte{0x10, 0, 2}), "02 0203 0000000f 003c00000000000000000005100002 ce",
+			Frame{FrameHeader, 0x0203, []byte{0, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0x10, 0, 2}},
+		},
 		{"body", AppendBodyFrames(nil, 7, []byte("hello"), 0), "03 0007 00000005 68656c6c6f ce", Frame{FrameBody, 7, []byte("hello")}},
 		{"heartbeat", AppendHeartbeat(nil), "08 0000 00000000 ce", Frame{FrameHeartbeat, 0, []byte{}}},
-		{"deliver", AppendDeliverFrame(nil, 1, "ct", 9, true, []byte("x"), []byte("k")),
+		{
+			"deliver", AppendDeliverFrame(nil, 1, "ct", 9, true, []byte("x"), []byte("k")),
 			"01 0001 00000014 003c003c 026374 0000000000000009 01 0178 016b ce",
-			Frame{FrameMethod, 1, payload(&BasicDeliver{"ct", 9, true, "x", "k"})}},
-		{"ack", AppendAckFrame(nil, 1, 3, true), "01 0001 0000000d 003c0050000000000000000301 ce",
-			Frame{FrameMethod, 1, payload(&BasicAck{3, true})}},
-		{"nack", AppendNackFrame(nil, 1, 3, false, true), "01 0001 0000000d 003c0078000000000000000302 ce",
-			Frame{FrameMethod, 1, payload(&BasicNack{3, false, true})}},
+			Frame{FrameMethod, 1, payload(&BasicDeliver{"ct", 9, true, "x", "k"})},
+		},
+		{
+			"ack", AppendAckFrame(nil, 1, 3, true), "01 0001 0000000d 003c0050000000000000000301 ce",
+			Frame{FrameMethod, 1, payload(&BasicAck{3, true})},
+		},
+		{
+			"nack", AppendNackFrame(nil, 1, 3, false, true), "01 0001 0000000d 003c0078000000000000000302 ce",
+			Frame{FrameMethod, 1, payload(&BasicNack{3, false, true})},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -85,8 +95,10 @@ func TestParseFrameErrors(t *testing.T) {
 		{"too large", "01 0001 00001001", "type 1, all octets = <<>>: {frame_too_large,4097,4088}", 0},
 		{"4 GiB", "03 0001 ffffffff", "type 3, all octets = <<>>: {frame_too_large,4294967295,4088}", 0},
 		{"end octet", "03 0001 00000005 68656c6c6f 00", `type 3, all octets = <<"hello">>: {invalid_frame_end_marker,0}`, 0},
-		{"end octet, long payload", "03 0001 00000011 000102030405060708090a0b0c0d0e0f10 ff",
-			"type 3, first 16 octets = <<0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15>>: {invalid_frame_end_marker,255}", 0},
+		{
+			"end octet, long payload", "03 0001 00000011 000102030405060708090a0b0c0d0e0f10 ff",
+			"type 3, first 16 octets = <<0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15>>: {invalid_frame_end_marker,255}", 0,
+		},
 		{"unknown type", "04 0001 00000001 01 ce", "type 4, all octets = <<1>>: unknown_frame", 9},
 		{"heartbeat with payload", "08 0000 00000001 01 ce", "type 8, all octets = <<1>>: unknown_frame", 9},
 		{"method without a method id", "01 0001 00000003 003c00 ce", "type 1, all octets = <<0,60,0>>: unknown_frame", 11},
@@ -158,10 +170,14 @@ func TestContentHeader(t *testing.T) {
 		text          string
 	}{
 		{"short", "003c0000", FrameErr, "FRAME_ERROR - type 2, all octets = <<0,60,0,0>>: unknown_frame"},
-		{"weight", "003c0001 0000000000000000 0000", UnexpectedFrame,
-			"UNEXPECTED_FRAME - expected content header for class 60, got non content header frame instead"},
-		{"class", "00320000 0000000000000000 0000", UnexpectedFrame,
-			"UNEXPECTED_FRAME - expected content header for class 60, got one for class 50 instead"},
+		{
+			"weight", "003c0001 0000000000000000 0000", UnexpectedFrame,
+			"UNEXPECTED_FRAME - expected content header for class 60, got non content header frame instead",
+		},
+		{
+			"class", "00320000 0000000000000000 0000", UnexpectedFrame,
+			"UNEXPECTED_FRAME - expected content header for class 60, got one for class 50 instead",
+		},
 	}
 	for _, tt := range tests {
 		_, err := ParseContentHeader(unhex(t, strings.ReplaceAll(tt.payload, " ", "")))

@@ -9,7 +9,11 @@ import (
 
 func TestDecodePublish(t *testing.T) {
 	for _, m := range []*BasicPublish{
-		{}, {Exchange: "x"}, {RoutingKey: "key"}, {"logs", "a.b.c", true, false}, {"logs", "a.b.c", false, true},
+		{},
+		{Exchange: "x"},
+		{RoutingKey: "key"},
+		{"logs", "a.b.c", true, false},
+		{"logs", "a.b.c", false, true},
 		{Exchange: string(bytes.Repeat([]byte("x"), 255)), RoutingKey: string(bytes.Repeat([]byte("k"), 255)), Mandatory: true},
 	} {
 		b := payload(m)

@@ -10,10 +10,24 @@ import (
 
 // everyType has a value of every wire type, some of them nested.
 var everyType = Table{
-	{"t", true}, {"b", int8(-2)}, {"B", uint8(254)}, {"s", int16(-3)}, {"u", uint16(65533)}, {"I", int32(-4)}, {"i", uint32(1 << 31)},
-	{"l", int64(-5)}, {"f", float32(1.5)}, {"d", float64(-2.25)}, {"D", Decimal{2, -314}}, {"S", "text"}, {"x", []byte{1, 2}},
-	{"T", Timestamp(1 << 40)}, {"F", Table{{"in", Array{Table{{"deep", nil}}, "s"}}}}, {"A", Array{int64(1), nil, Array(nil), Table(nil)}},
-	{"V", nil}, {"V", "a second field of the same name"},
+	{"t", true},
+	{"b", int8(-2)},
+	{"B", uint8(254)},
+	{"s", int16(-3)},
+	{"u", uint16(65533)},
+	{"I", int32(-4)},
+	{"i", uint32(1 << 31)},
+	{"l", int64(-5)},
+	{"f", float32(1.5)},
+	{"d", float64(-2.25)},
+	{"D", Decimal{2, -314}},
+	{"S", "text"},
+	{"x", []byte{1, 2}},
+	{"T", Timestamp(1 << 40)},
+	{"F", Table{{"in", Array{Table{{"deep", nil}}, "s"}}}},
+	{"A", Array{int64(1), nil, Array(nil), Table(nil)}},
+	{"V", nil},
+	{"V", "a second field of the same name"},
 }
 
 func encode(t testing.TB, table Table) []byte {
@@ -31,13 +45,28 @@ func TestTableGolden(t *testing.T) {
 		golden string // tag and value
 		name   string // ERR-5
 	}{
-		{true, "7401", "bool"}, {false, "7400", "bool"}, {int8(-2), "62fe", "byte"}, {uint8(254), "42fe", "unsignedbyte"},
-		{int16(-3), "73fffd", "short"}, {uint16(65533), "75fffd", "unsignedshort"}, {int32(-4), "49fffffffc", "signedint"},
-		{uint32(1 << 31), "6980000000", "unsignedint"}, {int64(-5), "6cfffffffffffffffb", "long"}, {float32(1.5), "663fc00000", "float"},
-		{-2.25, "64c002000000000000", "double"}, {Decimal{2, -314}, "4402fffffec6", "decimal"}, {"text", "530000000474657874", "longstr"},
-		{[]byte{1, 2}, "78000000020102", "binary"}, {Timestamp(258), "540000000000000102", "timestamp"},
-		{Table{{"k", nil}}, "460000000301" + "6b" + "56", "table"}, {Array{nil, true}, "410000000356" + "7401", "array"}, {nil, "56", "void"},
-		{[]byte{}, "7800000000", "binary"}, {"", "5300000000", "longstr"}, {Table(nil), "4600000000", "table"}, {Array(nil), "4100000000", "array"},
+		{true, "7401", "bool"},
+		{false, "7400", "bool"},
+		{int8(-2), "62fe", "byte"},
+		{uint8(254), "42fe", "unsignedbyte"},
+		{int16(-3), "73fffd", "short"},
+		{uint16(65533), "75fffd", "unsignedshort"},
+		{int32(-4), "49fffffffc", "signedint"},
+		{uint32(1 << 31), "6980000000", "unsignedint"},
+		{int64(-5), "6cfffffffffffffffb", "long"},
+		{float32(1.5), "663fc00000", "float"},
+		{-2.25, "64c002000000000000", "double"},
+		{Decimal{2, -314}, "4402fffffec6", "decimal"},
+		{"text", "530000000474657874", "longstr"},
+		{[]byte{1, 2}, "78000000020102", "binary"},
+		{Timestamp(258), "540000000000000102", "timestamp"},
+		{Table{{"k", nil}}, "460000000301" + "6b" + "56", "table"},
+		{Array{nil, true}, "410000000356" + "7401", "array"},
+		{nil, "56", "void"},
+		{[]byte{}, "7800000000", "binary"},
+		{"", "5300000000", "longstr"},
+		{Table(nil), "4600000000", "table"},
+		{Array(nil), "4100000000", "array"},
 	}
 	for _, tt := range tests {
 		table := Table{{Key: "key", Value: tt.value}}

@@ -60,10 +60,16 @@ var operations = []struct {
 }{
 	{"queue.declare", []need{queue("new", auth.Configure)}, declaring("new", nil)},
 	{"queue.declare again", []need{queue("q", auth.Configure)}, declaring("q", nil)},
-	{"queue.declare with dead letters", []need{queue("new", auth.Configure), queue("new", auth.Read), exchange("dlx", auth.Write)},
-		declaring("new", amqp.Table{"x-dead-letter-exchange": "dlx"})},
-	{"queue.declare with dead letters to the default exchange", []need{queue("new", auth.Configure), queue("new", auth.Read), exchange("", auth.Write)},
-		declaring("new", amqp.Table{"x-dead-letter-exchange": ""})},
+	{
+		"queue.declare with dead letters",
+		[]need{queue("new", auth.Configure), queue("new", auth.Read), exchange("dlx", auth.Write)},
+		declaring("new", amqp.Table{"x-dead-letter-exchange": "dlx"}),
+	},
+	{
+		"queue.declare with dead letters to the default exchange",
+		[]need{queue("new", auth.Configure), queue("new", auth.Read), exchange("", auth.Write)},
+		declaring("new", amqp.Table{"x-dead-letter-exchange": ""}),
+	},
 	{"queue.delete", []need{queue("q", auth.Configure)}, func(ch *amqp.Channel) error {
 		_, err := ch.QueueDelete("q", false, false, false)
 		return err
@@ -80,8 +86,11 @@ var operations = []struct {
 	}},
 	{"exchange.declare", []need{exchange("new", auth.Configure)}, exchanging("new", nil)},
 	{"exchange.declare again", []need{exchange("there", auth.Configure)}, exchanging("there", nil)},
-	{"exchange.declare with an alternate", []need{exchange("new", auth.Configure), exchange("new", auth.Read), exchange("there", auth.Write)},
-		exchanging("new", amqp.Table{"alternate-exchange": "there"})},
+	{
+		"exchange.declare with an alternate",
+		[]need{exchange("new", auth.Configure), exchange("new", auth.Read), exchange("there", auth.Write)},
+		exchanging("new", amqp.Table{"alternate-exchange": "there"}),
+	},
 	{"exchange.delete", []need{exchange("there", auth.Configure)}, func(ch *amqp.Channel) error {
 		return ch.ExchangeDelete("there", false, false)
 	}},

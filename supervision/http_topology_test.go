@@ -163,8 +163,10 @@ func TestHTTPPermissions(t *testing.T) {
 		{"declare queue", queue(auth.Configure), "PUT", "/api/queues/%2F/q", `{}`, refused},
 		{"delete queue", queue(auth.Configure), "DELETE", "/api/queues/%2F/q", ``, refused},
 		{"purge", queue(auth.Read), "DELETE", "/api/queues/%2F/q/contents", ``, refused},
-		{"get", queue(auth.Read), "POST", "/api/queues/%2F/q/get", `{"count":1,"ackmode":"ack_requeue_true","encoding":"auto"}`,
-			reason("not_authorised", "ACCESS_REFUSED - read access to queue 'q' in vhost '/' refused for user 'lim'")},
+		{
+			"get", queue(auth.Read), "POST", "/api/queues/%2F/q/get", `{"count":1,"ackmode":"ack_requeue_true","encoding":"auto"}`,
+			reason("not_authorised", "ACCESS_REFUSED - read access to queue 'q' in vhost '/' refused for user 'lim'"),
+		},
 		{"bind queue", queue(auth.Write), "POST", "/api/bindings/%2F/e/amq.direct/q/q", `{}`, refused},
 		{"bind source", exchange("amq.direct", auth.Read), "POST", "/api/bindings/%2F/e/amq.direct/q/q", `{}`, refused},
 		{"unbind", exchange("amq.topic", auth.Read), "DELETE", "/api/bindings/%2F/e/amq.topic/q/q/k", ``, refused},
@@ -172,9 +174,11 @@ func TestHTTPPermissions(t *testing.T) {
 		{"delete exchange", exchange("there", auth.Configure), "DELETE", "/api/exchanges/%2F/there", ``, refused},
 		{"DL-3", exchange("dlx", auth.Write), "PUT", "/api/queues/%2F/new", `{"arguments":{"x-dead-letter-exchange":"dlx"}}`, refused},
 		{"DEC-14", exchange("ae", auth.Write), "PUT", "/api/exchanges/%2F/x", `{"type":"direct","arguments":{"alternate-exchange":"ae"}}`, refused},
-		{"publish", exchange("", auth.Write), "POST", "/api/exchanges/%2F/amq.default/publish",
+		{
+			"publish", exchange("", auth.Write), "POST", "/api/exchanges/%2F/amq.default/publish",
 			`{"routing_key":"q","properties":{},"payload":"x","payload_encoding":"string"}`,
-			reason("not_authorised", "ACCESS_REFUSED - write access to exchange 'amq.default' in vhost '/' refused for user 'lim'")},
+			reason("not_authorised", "ACCESS_REFUSED - write access to exchange 'amq.default' in vhost '/' refused for user 'lim'"),
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			users := lacking("lim", "l", test.refusal)

@@ -128,7 +128,8 @@ func TestCommands_Permissions(t *testing.T) {
 		{&protocol.QueueDeclare{Queue: "q1", Arguments: dlx}, []auth.Refusal{refuse(x, "dlx", w)}, ""}, // it exists (DL-3)
 		{&protocol.QueueDeclare{Queue: "n", Passive: true}, []auth.Refusal{refuse(q, "n", c), refuse(q, "n", rd)}, ""},
 		{
-			&protocol.QueueDeclare{Queue: "n", Passive: true}, []auth.Refusal{refuse(q, "n", c), refuse(q, "n", rd), refuse(q, "n", w)},
+			&protocol.QueueDeclare{Queue: "n", Passive: true},
+			[]auth.Refusal{refuse(q, "n", c), refuse(q, "n", rd), refuse(q, "n", w)},
 			"configure access to queue 'n'",
 		},
 		{&protocol.QueueDelete{Queue: "q1"}, []auth.Refusal{refuse(q, "q1", c)}, "configure access to queue 'q1'"},

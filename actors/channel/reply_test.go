@@ -89,19 +89,34 @@ func TestReplyTo_Refusals(t *testing.T) {
 		frames []byte
 		want   string
 	}{
-		"with acknowledgements": {nil, frame(&protocol.BasicConsume{Queue: topology.ReplyName}),
-			close + "reply consumer cannot acknowledge Class:60 Method:20}"},
-		"a second consumer": {[]protocol.Method{&protocol.BasicConsume{Queue: topology.ReplyName, NoAck: true, NoWait: true}},
-			frame(&protocol.BasicConsume{Queue: topology.ReplyName, NoAck: true}), close + "reply consumer already set Class:60 Method:20}"},
-		"a request without consumer": {nil, publish("", "q1", "m", replyTo(topology.ReplyName)),
-			close + "fast reply consumer does not exist Class:60 Method:40}"},
-		"a request after cancel": {[]protocol.Method{&protocol.BasicConsume{Queue: topology.ReplyName, NoAck: true, NoWait: true, ConsumerTag: "t"},
-			&protocol.BasicCancel{ConsumerTag: "t", NoWait: true}}, publish("", "q1", "m", replyTo(topology.ReplyName)),
-			close + "fast reply consumer does not exist Class:60 Method:40}"},
-		"declare of nobody's name": {nil, frame(&protocol.QueueDeclare{Queue: "amq.rabbitmq.reply-to.x", Passive: true}),
-			"channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no queue 'amq.rabbitmq.reply-to.x' in vhost '/' Class:50 Method:10}"},
-		"get": {nil, frame(&protocol.BasicGet{Queue: topology.ReplyName}),
-			"channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no queue 'amq.rabbitmq.reply-to' in vhost '/' Class:60 Method:70}"},
+		"with acknowledgements": {
+			nil, frame(&protocol.BasicConsume{Queue: topology.ReplyName}),
+			close + "reply consumer cannot acknowledge Class:60 Method:20}",
+		},
+		"a second consumer": {
+			[]protocol.Method{&protocol.BasicConsume{Queue: topology.ReplyName, NoAck: true, NoWait: true}},
+			frame(&protocol.BasicConsume{Queue: topology.ReplyName, NoAck: true}), close + "reply consumer already set Class:60 Method:20}",
+		},
+		"a request without consumer": {
+			nil, publish("", "q1", "m", replyTo(topology.ReplyName)),
+			close + "fast reply consumer does not exist Class:60 Method:40}",
+		},
+		"a request after cancel": {
+			[]protocol.Method{
+				&protocol.BasicConsume{Queue: topology.ReplyName, NoAck: true, NoWait: true, ConsumerTag: "t"},
+				&protocol.BasicCancel{ConsumerTag: "t", NoWait: true},
+			},
+			publish("", "q1", "m", replyTo(topology.ReplyName)),
+			close + "fast reply consumer does not exist Class:60 Method:40}",
+		},
+		"declare of nobody's name": {
+			nil, frame(&protocol.QueueDeclare{Queue: "amq.rabbitmq.reply-to.x", Passive: true}),
+			"channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no queue 'amq.rabbitmq.reply-to.x' in vhost '/' Class:50 Method:10}",
+		},
+		"get": {
+			nil, frame(&protocol.BasicGet{Queue: topology.ReplyName}),
+			"channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no queue 'amq.rabbitmq.reply-to' in vhost '/' Class:60 Method:70}",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)

@@ -176,17 +176,27 @@ func TestFrameErrors(t *testing.T) {
 		step          bool // the stream is still in step: close-ok is understood
 	}{
 		"garbage": {[]byte("GET / HTTP/1.1\r\n\r\n"), 501, "", 0, 0, false},
-		"oversized": {[]byte{3, 0, 1, 0, 2, 0, 1}, 501,
-			"FRAME_ERROR - type 3, all octets = <<>>: {frame_too_large,131073,131064}", 0, 0, false},
-		"bad end": {[]byte{3, 0, 1, 0, 0, 0, 1, 'x', 0}, 501,
-			"FRAME_ERROR - type 3, all octets = <<\"x\">>: {invalid_frame_end_marker,0}", 0, 0, false},
+		"oversized": {
+			[]byte{3, 0, 1, 0, 2, 0, 1},
+			501,
+			"FRAME_ERROR - type 3, all octets = <<>>: {frame_too_large,131073,131064}", 0, 0, false,
+		},
+		"bad end": {
+			[]byte{3, 0, 1, 0, 0, 0, 1, 'x', 0},
+			501,
+			"FRAME_ERROR - type 3, all octets = <<\"x\">>: {invalid_frame_end_marker,0}", 0, 0, false,
+		},
 		"unknown type":           {[]byte{5, 0, 1, 0, 0, 0, 1, 'x', 0xCE}, 501, "FRAME_ERROR - type 5, all octets = <<\"x\">>: unknown_frame", 0, 0, true},
 		"heartbeat on a channel": {[]byte{8, 0, 1, 0, 0, 0, 0, 0xCE}, 505, "UNEXPECTED_FRAME - type 8, all octets = <<>>", 0, 0, true},
-		"body on channel 0": {protocol.AppendBodyFrames(nil, 0, []byte("x"), 0), 505,
-			"UNEXPECTED_FRAME - type 3, all octets = <<\"x\">>", 0, 0, true},
+		"body on channel 0": {
+			protocol.AppendBodyFrames(nil, 0, []byte("x"), 0), 505,
+			"UNEXPECTED_FRAME - type 3, all octets = <<\"x\">>", 0, 0, true,
+		},
 		"unknown method": {[]byte{1, 0, 0, 0, 0, 0, 4, 0, 99, 0, 1, 0xCE}, 540, "NOT_IMPLEMENTED - unknown method {99,1}", 99, 1, true},
-		"wrong method on channel 0": {methodFrames(0, &protocol.ConnectionOpenOk{}), 504,
-			"CHANNEL_ERROR - unexpected method in connection state running", 10, 41, true},
+		"wrong method on channel 0": {
+			methodFrames(0, &protocol.ConnectionOpenOk{}), 504,
+			"CHANNEL_ERROR - unexpected method in connection state running", 10, 41, true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			running(t, nil, func(r *rig) {

@@ -180,7 +180,8 @@ func (c *connection) release(ctx actor.Context) {
 		return
 	}
 	c.root.Send(c.session.vhost.PID, &mail.ReleaseConnection{
-		Request: mail.Request{ReplyTo: c.self}, Connection: c.self})
+		Request: mail.Request{ReplyTo: c.self}, Connection: c.self,
+	})
 }
 
 func (c *connection) released(ctx actor.Context) {

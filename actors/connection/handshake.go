@@ -21,7 +21,7 @@ type session struct {
 	user         auth.User
 	vhost        *topology.VHost
 	mechanism    string
-	tls          *auth.TLSInfo // nil without
+	tls          *auth.TLSInfo  // nil without
 	properties   protocol.Table // the client's
 	capabilities Capabilities
 	product      string

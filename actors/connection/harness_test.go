@@ -184,7 +184,8 @@ func (p *channelProbe) inbound(ctx actor.Context, m *mail.Inbound) {
 			panic("as ordered")
 		case *protocol.BasicGet:
 			ctx.Send(p.spec.Connection, &mail.CloseConnection{
-				Err: protocol.ConnectionErrorf(protocol.NotImplemented, "no get").For(method)})
+				Err: protocol.ConnectionErrorf(protocol.NotImplemented, "no get").For(method),
+			})
 		case *protocol.BasicCancel:
 			p.deaf = true
 		case *protocol.BasicAck:
@@ -332,14 +333,17 @@ func takes(t *testing.T, least, most time.Duration, what func()) {
 }
 
 var able = protocol.Table{{Key: "product", Value: "probe"}, {Key: "capabilities", Value: protocol.Table{
-	{Key: "authentication_failure_close", Value: true}, {Key: "basic.nack", Value: true}}}}
+	{Key: "authentication_failure_close", Value: true}, {Key: "basic.nack", Value: true},
+}}}
 
 func (c *client) startOk(properties protocol.Table, user, password string) {
 	c.t.Helper()
 	c.send(protocol.ProtocolHeader[:])
 	expect[*protocol.ConnectionStart](c, 0)
-	c.sendMethods(0, &protocol.ConnectionStartOk{ClientProperties: properties, Mechanism: "PLAIN",
-		Response: []byte("\x00" + user + "\x00" + password), Locale: "en_US"})
+	c.sendMethods(0, &protocol.ConnectionStartOk{
+		ClientProperties: properties, Mechanism: "PLAIN",
+		Response: []byte("\x00" + user + "\x00" + password), Locale: "en_US",
+	})
 }
 
 func (c *client) login(tune protocol.ConnectionTuneOk) {

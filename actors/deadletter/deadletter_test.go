@@ -25,8 +25,10 @@ func TestDL15DL17DL20Republished(t *testing.T) {
 			m.Priority != 4 || !m.Persistent || !m.Owned || !m.Overlay.DropExpiration || m.Number == 0 {
 			t.Errorf("%+v", m)
 		}
-		want := message.Death{Queue: "source", Reason: "expired", Exchange: "orig", RoutingKeys: []string{"k"}, Count: 1, Time: 1000,
-			OriginalExpiration: "60"}
+		want := message.Death{
+			Queue: "source", Reason: "expired", Exchange: "orig", RoutingKeys: []string{"k"}, Count: 1, Time: 1000,
+			OriginalExpiration: "60",
+		}
 		if got := fmt.Sprint(m.Overlay.Deaths); got != fmt.Sprint([]message.Death{want}) {
 			t.Errorf("deaths %v", got)
 		}
@@ -260,8 +262,11 @@ func TestHeadersExchangeSeesTheDeath(t *testing.T) {
 	inHouse(t, func(h *house) {
 		source, target := h.queue("source"), h.queue("target")
 		r, _ := topology.NewRoutes("headers")
-		r, _ = r.With(topology.Binding{Destination: "target", Arguments: protocol.Table{{Key: "x-match", Value: "all-with-x"},
-			{Key: "x-last-death-queue", Value: "source"}, {Key: "mine", Value: int32(1)}}}, topology.Target{Queue: target.queue})
+		r, _ = r.With(topology.Binding{Destination: "target", Arguments: protocol.Table{
+			{Key: "x-match", Value: "all-with-x"},
+			{Key: "x-last-death-queue", Value: "source"},
+			{Key: "mine", Value: int32(1)},
+		}}, topology.Target{Queue: target.queue})
 		x := &topology.Exchange{Name: "dlx", Type: "headers"}
 		x.Publish(r)
 		h.vhost.Publish(h.vhost.Directory().WithExchange(x))

@@ -50,8 +50,10 @@ func TestLease_LEASE4(t *testing.T) {
 		{"purge", put, feed(&mail.Purge{Request: mail.Request{ReplyTo: ch1}}), false},
 		{"consumer attached", func(c *core) { c.consume(ch1, "a", 1) }, nil, true},
 		{"consumer attaches", nil, func(c *core) { c.consume(ch1, "a", 1) }, true},
-		{"last consumer cancelled", func(c *core) { c.consume(ch1, "a", 1) },
-			feed(&mail.CancelConsumer{Channel: ch1, Tag: "a"}), true},
+		{
+			"last consumer cancelled", func(c *core) { c.consume(ch1, "a", 1) },
+			feed(&mail.CancelConsumer{Channel: ch1, Tag: "a"}), true,
+		},
 		{"last consumer's channel gone", func(c *core) { c.consume(ch1, "a", 1) }, feed(&mail.ChannelGone{Channel: ch1}), true},
 		{"last consumer's channel died", func(c *core) { c.consume(ch1, "a", 1) }, feed(&mail.PeerGone{Who: ch1}), true},
 		{"cancel of an unknown consumer", nil, feed(&mail.CancelConsumer{Channel: ch1, Tag: "a"}), false},

@@ -460,8 +460,15 @@ func runModel(t *testing.T, seed uint64) {
 		weight int
 		run    func()
 	}{
-		{"publish", 8, m.publish}, {"get", 4, m.get}, {"settle", 8, m.settle}, {"pass", 8, m.pass}, {"consume", 2, m.consume},
-		{"cancel", 1, m.cancel}, {"channel gone", 1, m.channelGone}, {"purge", 1, m.purge}, {"configure", 1, m.configure},
+		{"publish", 8, m.publish},
+		{"get", 4, m.get},
+		{"settle", 8, m.settle},
+		{"pass", 8, m.pass},
+		{"consume", 2, m.consume},
+		{"cancel", 1, m.cancel},
+		{"channel gone", 1, m.channelGone},
+		{"purge", 1, m.purge},
+		{"configure", 1, m.configure},
 	}
 	for range 400 {
 		n := r.IntN(34)

@@ -27,8 +27,11 @@ func TestPriorityOrder_DEC11(t *testing.T) {
 		max  uint8
 		want string
 	}{
-		{0, "[a255 b0 c3 d9 e3 f0]"}, {1, "[a255 c3 d9 e3 b0 f0]"}, {3, "[a255 c3 d9 e3 b0 f0]"},
-		{9, "[a255 d9 c3 e3 b0 f0]"}, {255, "[a255 d9 c3 e3 b0 f0]"},
+		{0, "[a255 b0 c3 d9 e3 f0]"},
+		{1, "[a255 c3 d9 e3 b0 f0]"},
+		{3, "[a255 c3 d9 e3 b0 f0]"},
+		{9, "[a255 d9 c3 e3 b0 f0]"},
+		{255, "[a255 d9 c3 e3 b0 f0]"},
 	} {
 		c := newCore(t, priorities(x.max))
 		c.publish(of(255, "a255", -1), of(0, "b0", -1), of(3, "c3", -1), of(9, "d9", -1), of(3, "e3", -1), of(0, "f0", -1))

@@ -82,7 +82,9 @@ func TestDeliveryLimit_DL9(t *testing.T) {
 		want   int // deliveries
 	}{
 		{"default", func(*policies.QueueSettings) {}, 21},
-		{"0", limit(0), 1}, {"3", limit(3), 4}, {"none", limit(-1), 100},
+		{"0", limit(0), 1},
+		{"3", limit(3), 4},
+		{"none", limit(-1), 100},
 	} {
 		c := newQuorum(t, dlx, x.change)
 		c.consume(ch1, "a", 1)

@@ -19,8 +19,10 @@ func incarnation(n uint64) string { return strconv.FormatUint(n, 10) }
 
 func TestExchangesOfEveryVHost(t *testing.T) {
 	inHouse(t, func(h *house) {
-		want := []string{":direct", "amq.direct:direct", "amq.fanout:fanout", "amq.headers:headers", "amq.match:headers",
-			"amq.rabbitmq.trace:topic", "amq.topic:topic", "candlemark.admin:direct"}
+		want := []string{
+			":direct", "amq.direct:direct", "amq.fanout:fanout", "amq.headers:headers", "amq.match:headers",
+			"amq.rabbitmq.trace:topic", "amq.topic:topic", "candlemark.admin:direct",
+		}
 		if got := exchangeNames(h.vhost.Directory()); !slices.Equal(got, want) {
 			t.Errorf("got %v", got)
 		}
@@ -47,24 +49,36 @@ func TestDeclareAndDeleteExchange(t *testing.T) {
 		{"existing", declare("ex", "fanout"), 0, ""},
 		{"existing passive", &mail.DeclareExchange{Name: "ex", Passive: true}, 0, ""},
 		{"existing amq", &mail.DeclareExchange{Name: "amq.direct", Type: "direct", Durable: true}, 0, ""},
-		{"DEC-4 type", &mail.DeclareExchange{Name: "amq.direct", Type: "fanout", Durable: true}, 406,
-			"PRECONDITION_FAILED - inequivalent arg 'type' for exchange 'amq.direct' in vhost '/': received 'fanout' but current is 'direct'"},
-		{"DEC-4 internal", &mail.DeclareExchange{Name: "ex", Type: "fanout", Internal: true}, 406,
-			"PRECONDITION_FAILED - inequivalent arg 'internal' for exchange 'ex' in vhost '/': received 'true' but current is 'false'"},
-		{"DEC-4 alternate", &mail.DeclareExchange{Name: "ex", Type: "fanout", Arguments: ae("y")}, 406,
-			"PRECONDITION_FAILED - inequivalent arg 'alternate-exchange' for exchange 'ex' in vhost '/': received the value 'y' of type 'longstr' but current is none"},
+		{
+			"DEC-4 type", &mail.DeclareExchange{Name: "amq.direct", Type: "fanout", Durable: true}, 406,
+			"PRECONDITION_FAILED - inequivalent arg 'type' for exchange 'amq.direct' in vhost '/': received 'fanout' but current is 'direct'",
+		},
+		{
+			"DEC-4 internal", &mail.DeclareExchange{Name: "ex", Type: "fanout", Internal: true}, 406,
+			"PRECONDITION_FAILED - inequivalent arg 'internal' for exchange 'ex' in vhost '/': received 'true' but current is 'false'",
+		},
+		{
+			"DEC-4 alternate", &mail.DeclareExchange{Name: "ex", Type: "fanout", Arguments: ae("y")}, 406,
+			"PRECONDITION_FAILED - inequivalent arg 'alternate-exchange' for exchange 'ex' in vhost '/': received the value 'y' of type 'longstr' but current is none",
+		},
 		{"DEC-14 type", declare("x", "nope"), 406, "PRECONDITION_FAILED - unknown exchange type 'nope'"},
-		{"DEC-14 alternate", &mail.DeclareExchange{Name: "x", Type: "fanout", Arguments: ae(int32(1))}, 406,
-			"PRECONDITION_FAILED - invalid type 'signedint' for arg 'alternate-exchange' in exchange 'x' in vhost '/'"},
+		{
+			"DEC-14 alternate", &mail.DeclareExchange{Name: "x", Type: "fanout", Arguments: ae(int32(1))}, 406,
+			"PRECONDITION_FAILED - invalid type 'signedint' for arg 'alternate-exchange' in exchange 'x' in vhost '/'",
+		},
 		{"DEC-14 missing", &mail.DeclareExchange{Name: "x", Passive: true}, 404, "NOT_FOUND - no exchange 'x' in vhost '/'"},
 		{"DEC-8 reserved", declare("amq.x", "direct"), 403, "ACCESS_REFUSED - exchange name 'amq.x' contains reserved prefix 'amq.*'"},
 		{"DEC-10 declare", declare("", "direct"), 403, "ACCESS_REFUSED - operation not permitted on the default exchange"},
 		{"DEC-10 passive", &mail.DeclareExchange{Passive: true}, 403, "ACCESS_REFUSED - operation not permitted on the default exchange"},
 		{"DEC-10 delete", &mail.DeleteExchange{}, 403, "ACCESS_REFUSED - operation not permitted on the default exchange"},
-		{"DEC-10 delete amq", &mail.DeleteExchange{Name: "amq.direct"}, 403,
-			"ACCESS_REFUSED - deletion of system exchange 'amq.direct' in vhost '/' not allowed"},
-		{"delete system", &mail.DeleteExchange{Name: "candlemark.admin"}, 403,
-			"ACCESS_REFUSED - deletion of system exchange 'candlemark.admin' in vhost '/' not allowed"},
+		{
+			"DEC-10 delete amq", &mail.DeleteExchange{Name: "amq.direct"}, 403,
+			"ACCESS_REFUSED - deletion of system exchange 'amq.direct' in vhost '/' not allowed",
+		},
+		{
+			"delete system", &mail.DeleteExchange{Name: "candlemark.admin"}, 403,
+			"ACCESS_REFUSED - deletion of system exchange 'candlemark.admin' in vhost '/' not allowed",
+		},
 		{"delete none", &mail.DeleteExchange{Name: "x"}, 0, ""},
 		{"delete", &mail.DeleteExchange{Name: "ex"}, 0, ""},
 	}
@@ -108,8 +122,10 @@ func TestBindAndUnbindRefused(t *testing.T) {
 		{"no exchange", "amq.direct", toExchange("p"), 404, "NOT_FOUND - no exchange 'p' in vhost '/'", ""},
 		{"DEC-10 source", "", to("q"), 403, onDefault, onDefault},
 		{"DEC-10 destination", "amq.direct", toExchange(""), 403, onDefault, onDefault},
-		{"x-match", "amq.match", badMatch, 406,
-			`PRECONDITION_FAILED - Invalid x-match field value <<"some">>; expected all, any, all-with-x, or any-with-x`, "removed"},
+		{
+			"x-match", "amq.match", badMatch, 406,
+			`PRECONDITION_FAILED - Invalid x-match field value <<"some">>; expected all, any, all-with-x, or any-with-x`, "removed",
+		},
 	}
 	for _, row := range table {
 		t.Run(row.name, func(t *testing.T) {

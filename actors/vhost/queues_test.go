@@ -44,10 +44,18 @@ func TestDeclareRefused(t *testing.T) {
 	}{
 		{"DEC-6 passive", mail.DeclareQueue{Name: "q", Passive: true}, 404, "NOT_FOUND - no queue 'q' in vhost '/'"},
 		{"DEC-6 passive without name", mail.DeclareQueue{Passive: true}, 404, "NOT_FOUND - no queue '' in vhost '/'"},
-		{"DEC-8", mail.DeclareQueue{Name: "amq.foo"}, 403,
-			"ACCESS_REFUSED - queue name 'amq.foo' contains reserved prefix 'amq.*'"},
-		{"TTL-3", mail.DeclareQueue{Name: "q", Arguments: protocol.Table{{Key: "x-message-ttl", Value: int32(-1)}}}, 406,
-			"PRECONDITION_FAILED - invalid arg 'x-message-ttl' for queue 'q' in vhost '/': {value_negative,-1}"},
+		{
+			"DEC-8",
+			mail.DeclareQueue{Name: "amq.foo"},
+			403,
+			"ACCESS_REFUSED - queue name 'amq.foo' contains reserved prefix 'amq.*'",
+		},
+		{
+			"TTL-3",
+			mail.DeclareQueue{Name: "q", Arguments: protocol.Table{{Key: "x-message-ttl", Value: int32(-1)}}},
+			406,
+			"PRECONDITION_FAILED - invalid arg 'x-message-ttl' for queue 'q' in vhost '/': {value_negative,-1}",
+		},
 	}
 	for _, row := range table {
 		t.Run(row.name, func(t *testing.T) {

@@ -156,7 +156,8 @@ func TestPolicyVerbsFail_POL18(t *testing.T) {
 		{[]string{"set_policy", "-p", "nov", "p", "q", ttl}, 65, "Virtual host 'nov' does not exist\n"},
 		{[]string{"list_policies", "-p", "nov"}, 65, "Virtual host 'nov' does not exist\n"},
 		{
-			[]string{"list_policies", "--url", strings.Replace(url, "//", "//guest:wrong@", 1)}, 69,
+			[]string{"list_policies", "--url", strings.Replace(url, "//", "//guest:wrong@", 1)},
+			69,
 			"Error:\nAccess refused by " + url + ": Not_Authorized\n",
 		},
 	} {

@@ -4,16 +4,36 @@ import "candlemark/protocol"
 
 // wrongTypes are values that are no integer.
 var wrongTypes = []one{
-	{"longstr", "5"}, {"empty-longstr", ""}, {"bool", true}, {"double", 5.0}, {"float", float32(5)}, {"timestamp", protocol.Timestamp(5)},
-	{"decimal", protocol.Decimal{Scale: 1, Value: 50}}, {"void", nil}, {"table", protocol.Table{{Key: "a", Value: int32(1)}}},
-	{"array", protocol.Array{int32(1)}}, {"binary", []byte("5")},
+	{"longstr", "5"},
+	{"empty-longstr", ""},
+	{"bool", true},
+	{"double", 5.0},
+	{"float", float32(5)},
+	{"timestamp", protocol.Timestamp(5)},
+	{"decimal", protocol.Decimal{Scale: 1, Value: 50}},
+	{"void", nil},
+	{"table", protocol.Table{{Key: "a", Value: int32(1)}}},
+	{"array", protocol.Array{int32(1)}},
+	{"binary", []byte("5")},
 }
 
 // integers are the integer types, and ends of ranges.
 var integers = []one{
-	{"byte", int8(5)}, {"unsigned-byte", uint8(5)}, {"short", int16(500)}, {"unsigned-short", uint16(500)}, {"int", int32(50_000)},
-	{"unsigned-int", uint32(50_000)}, {"long", int64(50_000)}, {"zero", 0}, {"minus-one", -1}, {"minus-one-byte", int8(-1)},
-	{"ten-years", 315360000000}, {"above-ten-years", 315360000001}, {"2-to-32", 1 << 32}, {"largest", longest}, {"smallest", -longest - 1},
+	{"byte", int8(5)},
+	{"unsigned-byte", uint8(5)},
+	{"short", int16(500)},
+	{"unsigned-short", uint16(500)},
+	{"int", int32(50_000)},
+	{"unsigned-int", uint32(50_000)},
+	{"long", int64(50_000)},
+	{"zero", 0},
+	{"minus-one", -1},
+	{"minus-one-byte", int8(-1)},
+	{"ten-years", 315360000000},
+	{"above-ten-years", 315360000001},
+	{"2-to-32", 1 << 32},
+	{"largest", longest},
+	{"smallest", -longest - 1},
 }
 
 // argument declares a queue with one argument; what else it needs is in more.

@@ -16,8 +16,12 @@ func through(q string, more ...option) step {
 
 // died is an x-death header as a client might make it up.
 var died = protocol.Array{protocol.Table{
-	{Key: "count", Value: int64(7)}, {Key: "reason", Value: "expired"}, {Key: "queue", Value: "~q"}, {Key: "time", Value: protocol.Timestamp(1)},
-	{Key: "exchange", Value: ""}, {Key: "routing-keys", Value: protocol.Array{"~q"}},
+	{Key: "count", Value: int64(7)},
+	{Key: "reason", Value: "expired"},
+	{Key: "queue", Value: "~q"},
+	{Key: "time", Value: protocol.Timestamp(1)},
+	{Key: "exchange", Value: ""},
+	{Key: "routing-keys", Value: protocol.Array{"~q"}},
 }}
 
 var deadLetterScripts = []script{

@@ -113,12 +113,16 @@ func TestPolicies_POL12_POL13(t *testing.T) {
 		{"GET", "/api/policies", "", 200, `[]`},
 
 		{"PUT", "/api/policies/a%2Fb%25c/x%2F%3Cy%3E%20z", `{"pattern":"<&>","definition":{"expires":1}}`, 201, ``},
-		{"GET", "/api/policies/a%2Fb%25c/x%2F%3Cy%3E%20z", "", 200,
-			`{"vhost":"a/b%c","name":"x/<y> z","pattern":"<&>","apply-to":"all","definition":{"expires":1},"priority":0}`},
+		{
+			"GET", "/api/policies/a%2Fb%25c/x%2F%3Cy%3E%20z", "", 200,
+			`{"vhost":"a/b%c","name":"x/<y> z","pattern":"<&>","apply-to":"all","definition":{"expires":1},"priority":0}`,
+		},
 		{"PUT", "/api/policies/dev/first", `{"pattern":"","definition":{"expires":1},"priority":-1}`, 201, ``},
-		{"GET", "/api/policies", "", 200,
+		{
+			"GET", "/api/policies", "", 200,
 			`[{"vhost":"dev","name":"first","pattern":"","apply-to":"all","definition":{"expires":1},"priority":-1},` +
-				`{"vhost":"a/b%c","name":"x/<y> z","pattern":"<&>","apply-to":"all","definition":{"expires":1},"priority":0}]`},
+				`{"vhost":"a/b%c","name":"x/<y> z","pattern":"<&>","apply-to":"all","definition":{"expires":1},"priority":0}]`,
+		},
 	})
 }
 

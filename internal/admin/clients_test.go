@@ -58,8 +58,10 @@ func TestClientsOfOthers(t *testing.T) {
 		{guest, "GET", "/api/connections?columns=name", 200, `[{"name":"a"},{"name":"b"}]`},
 		{"viewer:v", "GET", "/api/connections?columns=name", 200, `[{"name":"b"}]`},
 		{guest, "GET", "/api/vhosts/dev/connections?columns=name", 200, `[{"name":"b"}]`},
-		{guest, "GET", "/api/connections/a?columns=user_provided_name,ssl,client_properties", 200,
-			`{"client_properties":{"connection_name":"mine"},"ssl":false,"user_provided_name":"mine"}`},
+		{
+			guest, "GET", "/api/connections/a?columns=user_provided_name,ssl,client_properties", 200,
+			`{"client_properties":{"connection_name":"mine"},"ssl":false,"user_provided_name":"mine"}`,
+		},
 		{"viewer:v", "GET", "/api/connections/a", 401, refused},
 		{"viewer:v", "DELETE", "/api/connections/a", 401, refused},
 		{"viewer:v", "DELETE", "/api/connections/b", 204, ""},
@@ -73,9 +75,11 @@ func TestClientsOfOthers(t *testing.T) {
 		{"viewer:v", "GET", "/api/channels/a%20(1)", 401, refused},
 		{guest, "GET", "/api/channels/b%20(2)?columns=number,consumer_details.consumer_tag", 200, `{"consumer_details":[{"consumer_tag":"t2"}],"number":2}`},
 		{guest, "GET", "/api/channels/b%20(3)", 404, gone},
-		{guest, "GET", "/api/consumers?columns=consumer_tag,channel_details.name", 200,
+		{
+			guest, "GET", "/api/consumers?columns=consumer_tag,channel_details.name", 200,
 			`[{"channel_details":{"name":"a (1)"},"consumer_tag":"t1"},{"channel_details":{"name":"b (2)"},"consumer_tag":"t2"},` +
-				`{"channel_details":{"name":""},"consumer_tag":"t3"}]`},
+				`{"channel_details":{"name":""},"consumer_tag":"t3"}]`,
+		},
 		{"viewer:v", "GET", "/api/consumers?columns=consumer_tag", 200, `[{"consumer_tag":"t2"}]`},
 	} {
 		if w := do(t, h, test.as, test.method, test.path, ""); w.Code != test.status || w.Body.String() != test.want {

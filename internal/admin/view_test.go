@@ -91,8 +91,10 @@ func TestListsRefused(t *testing.T) {
 		"page=x":             {"bad_request", "Pagination parameters are invalid"},
 		"page=1&page_size=x": {"bad_request", "Pagination parameters are invalid"},
 		"page=0":             {"invalid_pagination_parameters", "Invalid pagination parameters: page number 0, page size 100"},
-		"page=1&page_size=501": {"invalid_pagination_parameters",
-			"Invalid pagination parameters: page number 1, page size 501"},
+		"page=1&page_size=501": {
+			"invalid_pagination_parameters",
+			"Invalid pagination parameters: page number 1, page size 501",
+		},
 		"page=5&page_size=2": {"page_out_of_range", "Page out of range, page: 5 page size: 2, len: 5"},
 		"page=1&use_regex=true&name=" + strings.Repeat("x", 1025): {"invalid_pagination_parameters", "name filter regex is too long"},
 	} {
@@ -106,8 +108,10 @@ func TestColumns(t *testing.T) {
 	h := NewHandler(fleet(), users, zerolog.Nop())
 	run(t, h, []step{
 		{"GET", "/api/queues/dev?columns=name,messages", "", 200, `[{"messages":100,"name":"orders"}]`},
-		{"GET", "/api/queues/dev/orders?columns=message_stats.publish_details.rate,arguments,nothing", "", 200,
-			`{"arguments":{},"message_stats":{"publish_details":{"rate":0}}}`},
+		{
+			"GET", "/api/queues/dev/orders?columns=message_stats.publish_details.rate,arguments,nothing", "", 200,
+			`{"arguments":{},"message_stats":{"publish_details":{"rate":0}}}`,
+		},
 		{"GET", "/api/queues/dev?columns=message_stats.ack,message_stats.get", "", 200, `[{"message_stats":{"ack":0,"get":0}}]`},
 		{"GET", "/api/queues/dev/orders?disable_stats=true", "", 200, `{"arguments":{},"auto_delete":false,"durable":false,` +
 			`"effective_policy_definition":{},"exclusive":false,"name":"orders","node":"candlemark@here","operator_policy":null,` +

@@ -47,8 +47,10 @@ func TestOverlay_PropertiesAreKept(t *testing.T) {
 		Flags: 0xFFFC, ContentType: "text/plain", ContentEncoding: "gzip", DeliveryMode: 2, Priority: 9, CorrelationID: "c", ReplyTo: "r",
 		Expiration: "1", MessageID: "m", Timestamp: 12345, Type: "t", UserID: "u", AppID: "a", ClusterID: "cl",
 		Headers: protocol.Table{
-			{Key: "z", Value: nil}, {Key: "b", Value: protocol.Table{{Key: "in", Value: protocol.Array{int8(1), "x", 2.5}}}},
-			{Key: "a", Value: []byte{0, 255}}, {Key: "b", Value: "again"},
+			{Key: "z", Value: nil},
+			{Key: "b", Value: protocol.Table{{Key: "in", Value: protocol.Array{int8(1), "x", 2.5}}}},
+			{Key: "a", Value: []byte{0, 255}},
+			{Key: "b", Value: "again"},
 		},
 	}
 	raw := own.Append(nil)

@@ -84,7 +84,9 @@ func TestDL22FirstAndLastDeath(t *testing.T) {
 func TestDL23DL24ClientsHistoryIsOverwritten(t *testing.T) {
 	own := protocol.Properties{Flags: protocol.FlagHeaders, Headers: protocol.Table{
 		{Key: "x-death", Value: protocol.Array{protocol.Table{{Key: "count", Value: int64(9)}}}},
-		{Key: "x-first-death-queue", Value: "mine"}, {Key: "x-last-death-reason", Value: int32(3)}, {Key: "mine", Value: "kept"},
+		{Key: "x-first-death-queue", Value: "mine"},
+		{Key: "x-last-death-reason", Value: int32(3)},
+		{Key: "mine", Value: "kept"},
 	}}
 	if _, values := headers(t, nil, own); values["x-first-death-queue"] != "mine" {
 		t.Error("untouched until the broker dead-letters it")
@@ -101,8 +103,12 @@ func TestDL23DL24ClientsHistoryIsOverwritten(t *testing.T) {
 func TestDL17DL18DL19RepublishedProperties(t *testing.T) {
 	own := protocol.Properties{
 		Flags: protocol.FlagHeaders | protocol.FlagExpiration | protocol.FlagDeliveryMode | protocol.FlagPriority | protocol.FlagMessageID,
-		Headers: protocol.Table{{Key: "zz", Value: "1"}, {Key: "CC", Value: protocol.Array{"c"}}, {Key: "aa", Value: int32(1)},
-			{Key: "aa", Value: int32(2)}},
+		Headers: protocol.Table{
+			{Key: "zz", Value: "1"},
+			{Key: "CC", Value: protocol.Array{"c"}},
+			{Key: "aa", Value: int32(1)},
+			{Key: "aa", Value: int32(2)},
+		},
 		Expiration: "60", DeliveryMode: 2, Priority: 7, MessageID: "id",
 	}
 	var o *message.Overlay
@@ -114,8 +120,10 @@ func TestDL17DL18DL19RepublishedProperties(t *testing.T) {
 	for _, f := range p.Headers {
 		keys = append(keys, f.Key)
 	}
-	want := []string{"CC", "aa", "x-death", "x-first-death-exchange", "x-first-death-queue", "x-first-death-reason",
-		"x-last-death-exchange", "x-last-death-queue", "x-last-death-reason", "zz"}
+	want := []string{
+		"CC", "aa", "x-death", "x-first-death-exchange", "x-first-death-queue", "x-first-death-reason",
+		"x-last-death-exchange", "x-last-death-queue", "x-last-death-reason", "zz",
+	}
 	if fmt.Sprint(keys) != fmt.Sprint(want) {
 		t.Errorf("%v", keys)
 	}

@@ -35,8 +35,10 @@ func TestValidateBinding(t *testing.T) {
 		{"ERR-5 large double", "headers", table("x-match", 1e30), kind + `double (value 1.0e30)` + longstr},
 		{"ERR-5 timestamp", "headers", table("x-match", protocol.Timestamp(9)), kind + `timestamp (value 9)` + longstr},
 		{"ERR-5 decimal", "headers", table("x-match", protocol.Decimal{Scale: 2, Value: 314}), kind + `decimal (value {2,314})` + longstr},
-		{"ERR-5 table", "headers", table("x-match", table("k", "v", "n", int64(1))),
-			kind + `table (value [{<<"k">>,longstr,<<"v">>},{<<"n">>,long,1}])` + longstr},
+		{
+			"ERR-5 table", "headers", table("x-match", table("k", "v", "n", int64(1))),
+			kind + `table (value [{<<"k">>,longstr,<<"v">>},{<<"n">>,long,1}])` + longstr,
+		},
 		{"ERR-5 array", "headers", table("x-match", protocol.Array{"v"}), kind + `array (value [{longstr,<<"v">>}])` + longstr},
 	}
 	for _, test := range tests {

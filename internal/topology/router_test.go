@@ -193,8 +193,14 @@ func TestRouteDoesNotAllocate(t *testing.T) {
 		key  string
 		want int
 	}{
-		{h.directory.Exchange(nil), "q7", 1}, {d, "key.7", 1}, {f, "", 500}, {p, "key.7", 1}, {p, "key.7.x", 1}, {many, "", 500},
-		{over, "key.8", 1}, {d, "none", 0},
+		{h.directory.Exchange(nil), "q7", 1},
+		{d, "key.7", 1},
+		{f, "", 500},
+		{p, "key.7", 1},
+		{p, "key.7.x", 1},
+		{many, "", 500},
+		{over, "key.8", 1},
+		{d, "none", 0},
 	} {
 		key, decode := []byte(test.key), func() protocol.Table { return nil }
 		got := 0
