@@ -24,13 +24,13 @@ func tuneOk(channelMax uint16, frameMax uint32, heartbeat uint16) step {
 	return bare(send(&protocol.ConnectionTuneOk{ChannelMax: channelMax, FrameMax: frameMax, Heartbeat: heartbeat}))
 }
 
-func openVHost(name string) step {
-	return bare(call(&protocol.ConnectionOpen{VirtualHost: name}))
+func openVHost() step {
+	return bare(call(&protocol.ConnectionOpen{VirtualHost: "/"}))
 }
 
 // opened is a connection by hand with these limits.
 func opened(channelMax uint16, frameMax uint32, heartbeat uint16) step {
-	return do(started, startOk(nil), tuneOk(channelMax, frameMax, heartbeat), openVHost("/"))
+	return do(started, startOk(nil), tuneOk(channelMax, frameMax, heartbeat), openVHost())
 }
 
 // ready is such a connection with the limits that servers offer.
@@ -74,7 +74,7 @@ var connectionScripts = []script{
 	headerScript("tls", 0x16, 3, 1, 0, 200, 1, 0, 0),
 	headerScript("short-then-end", 'A', 'M'),
 
-	s("connection/login/open", started, startOk(nil), tuneOk(2047, 131072, 0), openVHost("/"), closeConnection()),
+	s("connection/login/open", started, startOk(nil), tuneOk(2047, 131072, 0), openVHost(), closeConnection()),
 	s("connection/login/wrong-password", connect(func(g *greeting) { g.password = "no" })),
 	s("connection/login/wrong-password-old-client", connect(func(g *greeting) { g.password, g.capabilities = "no", nil })),
 	s("connection/login/unknown-user", connect(func(g *greeting) { g.user = "nobody" })),
@@ -86,17 +86,17 @@ var connectionScripts = []script{
 		m.Mechanism = "AMQPLAIN"
 		b, _ := protocol.AppendTable(nil, protocol.Table{{Key: "LOGIN", Value: "guest"}, {Key: "PASSWORD", Value: "guest"}})
 		m.Response = b[4:]
-	}), tuneOk(2047, 131072, 0), openVHost("/"), closeConnection()),
+	}), tuneOk(2047, 131072, 0), openVHost(), closeConnection()),
 	s("connection/login/amqplain-without-password", started, startOk(func(m *protocol.ConnectionStartOk) {
 		m.Mechanism = "AMQPLAIN"
 		b, _ := protocol.AppendTable(nil, protocol.Table{{Key: "LOGIN", Value: "guest"}})
 		m.Response = b[4:]
 	}), settle()),
-	s("connection/login/no-properties", started, startOk(func(m *protocol.ConnectionStartOk) { m.ClientProperties = nil }), tuneOk(2047, 131072, 0), openVHost("/")),
-	s("connection/login/other-locale", started, startOk(func(m *protocol.ConnectionStartOk) { m.Locale = "xx" }), tuneOk(2047, 131072, 0), openVHost("/")),
+	s("connection/login/no-properties", started, startOk(func(m *protocol.ConnectionStartOk) { m.ClientProperties = nil }), tuneOk(2047, 131072, 0), openVHost()),
+	s("connection/login/other-locale", started, startOk(func(m *protocol.ConnectionStartOk) { m.Locale = "xx" }), tuneOk(2047, 131072, 0), openVHost()),
 	s("connection/open/unknown-vhost", connect(func(g *greeting) { g.vhost = "nowhere" })),
 	s("connection/open/empty-vhost", connect(func(g *greeting) { g.vhost = "" })),
-	s("connection/open/twice", ready, openVHost("/"), settle()),
+	s("connection/open/twice", ready, openVHost(), settle()),
 
 	tuneScript("all-zero", 0, 0, 0),
 	tuneScript("as-offered", 2047, 131072, 60),
@@ -145,9 +145,9 @@ var connectionScripts = []script{
 	badFrame("body-on-unopened-channel", rawFrame(3, 7, []byte("x"), 0xCE)),
 
 	s("connection/state/method-before-start-ok", started, raw("channel.open", rawFrame(1, 1, payload(&protocol.ChannelOpen{}), 0xCE))),
-	s("connection/state/open-before-start-ok", started, openVHost("/"), settle()),
+	s("connection/state/open-before-start-ok", started, openVHost(), settle()),
 	s("connection/state/start-ok-twice", started, startOk(nil), method0(&protocol.ConnectionStartOk{Mechanism: "PLAIN", Locale: "en_US"}), settle()),
-	s("connection/state/open-before-tune-ok", started, startOk(nil), openVHost("/"), settle()),
+	s("connection/state/open-before-tune-ok", started, startOk(nil), openVHost(), settle()),
 	s("connection/state/channel-before-open", started, startOk(nil), tuneOk(2047, 131072, 0), openChannel(), settle()),
 	s("connection/state/start-ok-after-open", ready, startOk(nil), settle()),
 	s("connection/state/tune-ok-after-open", ready, tuneOk(2047, 131072, 0), settle()),
