@@ -46,7 +46,8 @@ func ParseItem(operator bool, item []byte) (*Policy, error) {
 	}
 	var names [2]string
 	for i, key := range [...]string{"vhost", "name"} {
-		v, ok := object.Get(key)
+		v, _ := object.Get(key)
+		var ok bool
 		if names[i], ok = v.(string); !ok {
 			return nil, &BodyError{Reason: "[{key_missing," + key + "}]"}
 		}

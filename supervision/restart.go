@@ -110,21 +110,17 @@ func (f *Failures) Count(kind Kind) uint64 {
 	return 0
 }
 
-// kindOf reads the kind out of a path such as broker/vhost/%2f/queue/orders/3:
-// the last word that is a kind and not a name. Names are escaped, so a name
-// never contains a slash; they stand behind their kind.
+// kindOf reads the kind out of a path: broker/vhost/%2f is a virtual host and
+// broker/vhost/%2f/queue/orders/3 a queue. Names are escaped, so none contains a
+// slash.
 func kindOf(pid *actor.PID) Kind {
 	words := strings.Split(pid.Id, "/")
-	for i := 1; i < len(words); i++ {
-		switch kind := Kind(words[i]); kind {
-		case KindVHost, KindConnection:
-			if i+2 < len(words) {
-				return Kind(words[i+2])
-			}
-			return kind
-		default:
-			return kind
-		}
+	if len(words) < 2 {
+		return ""
 	}
-	return ""
+	kind := Kind(words[1])
+	if (kind == KindVHost || kind == KindConnection) && len(words) > 3 {
+		return Kind(words[3])
+	}
+	return kind
 }

@@ -144,9 +144,10 @@ func TestTTL17HandOver(t *testing.T) {
 // their original deadline, or at once if that has passed (TTL-16).
 func TestTTL16Requeue(t *testing.T) {
 	back := map[string]func(ch *testkit.Channel, d amqp.Delivery) error{
-		"nack":    func(_ *testkit.Channel, d amqp.Delivery) error { return d.Nack(false, true) },
-		"reject":  func(_ *testkit.Channel, d amqp.Delivery) error { return d.Reject(true) },
-		"close":   func(ch *testkit.Channel, _ amqp.Delivery) error { return ch.Close() },
+		"nack":   func(_ *testkit.Channel, d amqp.Delivery) error { return d.Nack(false, true) },
+		"reject": func(_ *testkit.Channel, d amqp.Delivery) error { return d.Reject(true) },
+		"close":  func(ch *testkit.Channel, _ amqp.Delivery) error { return ch.Close() },
+		//lint:ignore SA1019 brokers still have to answer it
 		"recover": func(ch *testkit.Channel, _ amqp.Delivery) error { return ch.Recover(true) },
 	}
 	for how, giveBack := range back {

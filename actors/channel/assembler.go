@@ -1,6 +1,7 @@
 package channel
 
 import (
+	"errors"
 	"slices"
 
 	"candlemark/protocol"
@@ -157,15 +158,13 @@ func (a *assembler) unify() {
 
 // blamePublish gives an error the ids of basic.publish if it has none (ERR-1).
 func blamePublish(err error) error {
-	switch e := err.(type) {
-	case *protocol.ChannelError:
-		if e.Class == 0 {
-			return e.For(publishMethod)
-		}
-	case *protocol.ConnectionError:
-		if e.Class == 0 {
-			return e.For(publishMethod)
-		}
+	var ce *protocol.ChannelError
+	if errors.As(err, &ce) && ce.Class == 0 {
+		return ce.For(publishMethod)
+	}
+	var oe *protocol.ConnectionError
+	if errors.As(err, &oe) && oe.Class == 0 {
+		return oe.For(publishMethod)
 	}
 	return err
 }

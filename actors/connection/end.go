@@ -97,6 +97,7 @@ func (c *connection) clientClose(ctx actor.Context) {
 		c.end.err = nil // it need not be told
 	case closed:
 		c.send(&protocol.ConnectionCloseOk{})
+	case starting: // the handshake answers it itself
 	}
 }
 
@@ -141,6 +142,7 @@ func (c *connection) lost(ctx actor.Context, err error) {
 		c.becomeClosing(ctx, ending{lost: true})
 	case starting, closed:
 		c.leave(ctx)
+	case closing: // goes on without the socket
 	}
 }
 

@@ -202,14 +202,14 @@ func (h *handshake) refuse(err error) error {
 	var told *protocol.ConnectionError
 	var step *outOfStep
 	switch {
-	case err == errBadHeader || err == errClientLeft:
+	case errors.Is(err, errBadHeader) || errors.Is(err, errClientLeft):
 		h.c.outbox.Finish(h.c.hangUp)
 	case errors.As(err, &told) && h.tells(told):
 		h.c.send(&protocol.ConnectionClose{ReplyCode: told.Code, ReplyText: told.Text, Class: told.Class, Method: told.Method})
 		wait = h.c.cfg.CloseTimeout
 	}
 	_ = h.in.conn.SetReadDeadline(time.Now().Add(wait)) // if that fails, the handshake's deadline remains
-	_ = h.drain(err == errBadHeader || errors.As(err, &step), func(m protocol.Method) bool {
+	_ = h.drain(errors.Is(err, errBadHeader) || errors.As(err, &step), func(m protocol.Method) bool {
 		_, done := m.(*protocol.ConnectionCloseOk)
 		return done
 	})

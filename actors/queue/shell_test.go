@@ -274,14 +274,13 @@ func TestLongLease_LEASE4(t *testing.T) {
 		r.settled(batch(r.channel, numbered(1, -1)))
 		time.Sleep(2 * time.Hour)
 		synctest.Wait()
-		for range len(r.dead.mail) {
-			a := <-r.dead.mail
-			if m, ok := a.what.(*mail.QueueExpired); !ok || m.Discarded != 1 || a.at.Sub(start) != 95*time.Hour {
-				t.Errorf("%T after %s", a.what, a.at.Sub(start))
-			}
-			return
+		if len(r.dead.mail) == 0 {
+			t.Fatal("did not expire")
 		}
-		t.Error("did not expire")
+		a := <-r.dead.mail
+		if m, ok := a.what.(*mail.QueueExpired); !ok || m.Discarded != 1 || a.at.Sub(start) != 95*time.Hour {
+			t.Errorf("%T after %s", a.what, a.at.Sub(start))
+		}
 	})
 }
 

@@ -18,7 +18,7 @@ func run(args []string) int {
 	a := flags.String("a", "amqp://127.0.0.1:5672", "`address` of the broker to follow")
 	b := flags.String("b", "amqp://127.0.0.1:5673", "`address` of the broker to judge")
 	only := flags.String("run", "", "play only the scripts whose id matches this `expression`")
-	verbose := flags.Bool("v", false, "show whole transcripts")
+	verbose := flags.Bool("v", false, "show whole transcripts, or whole scripts with -list")
 	list := flags.Bool("list", false, "list the scripts and play none")
 	doc := flags.String("doc", "", "write the explained differences to this `file` and play none")
 	quiet := flags.Duration("quiet", 120*time.Millisecond, "silence that counts as the end of an answer")
@@ -42,6 +42,9 @@ func run(args []string) int {
 	case *list:
 		for _, sc := range chosen {
 			fmt.Println(sc.id)
+			if *verbose {
+				tell(sc.steps)
+			}
 		}
 		return 0
 	case *doc != "":
@@ -64,6 +67,15 @@ func run(args []string) int {
 		return 1
 	}
 	return 0
+}
+
+// tell prints what a script says, in the order of all its channels.
+func tell(steps []step) {
+	for _, st := range steps {
+		if tell(st.sub); st.says != "" {
+			fmt.Printf("    %d/%d %s\n", st.conn, st.ch, st.says)
+		}
+	}
 }
 
 // choose returns the scripts whose id matches.
