@@ -6,7 +6,11 @@ import (
 	"candlemark/protocol"
 )
 
-var protocolHeader = raw("protocol header", protocol.ProtocolHeader[:])
+// protocolHeader is how a client begins; the server answers connection.start.
+var protocolHeader = step{conn: 1, bare: true, says: "(protocol header)", does: func(p *player, st *step) {
+	p.write(st.conn, protocol.ProtocolHeader[:])
+	p.wait(p.sessions[st.conn], 0, func(name string) bool { return name == "connection.start" })
+}}
 
 // started is a socket on which the server has said connection.start.
 var started = do(dial(), protocolHeader)
