@@ -86,6 +86,7 @@ func (c *channel) carryOut(ctx actor.Context) {
 		c.out[i] = post{}
 	}
 	c.out = c.out[:0]
+	c.part()
 	for _, w := range c.watch {
 		ctx.Watch(w)
 	}

@@ -23,7 +23,7 @@ func (s *state) fail(err error, m protocol.Method) {
 		}
 		s.phase = closing
 		s.cfg.Log.Warn().Uint16("code", ce.Code).Str("text", ce.Text).Msg("channel closed by the broker")
-		s.reply(&protocol.ChannelClose{ReplyCode: ce.Code, ReplyText: ce.Text, Class: ce.Class, Method: ce.Method})
+		s.parting = &protocol.ChannelClose{ReplyCode: ce.Code, ReplyText: ce.Text, Class: ce.Class, Method: ce.Method}
 		return
 	}
 	var oe *protocol.ConnectionError
@@ -36,6 +36,15 @@ func (s *state) fail(err error, m protocol.Method) {
 	}
 	s.phase = dead
 	s.send(s.cfg.Connection, &mail.CloseConnection{Err: oe})
+}
+
+// part tells the client of the channel's exception, once the queues have been
+// told: what it does next finds there what the channel gave back.
+func (s *state) part() {
+	if s.parting != nil {
+		s.reply(s.parting)
+		s.parting = nil
+	}
 }
 
 // leave: the connection ends. As in RabbitMQ everything that was read before is

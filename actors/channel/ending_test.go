@@ -3,6 +3,7 @@ package channel
 import (
 	"errors"
 	"io"
+	"slices"
 	"testing"
 
 	"candlemark/actors/mail"
@@ -208,4 +209,18 @@ func TestPanic_GivesEverythingBack(t *testing.T) {
 			c.bury()
 		})
 	}
+}
+
+// A client that is told of a channel exception finds what the channel held back
+// in its queues: they are told first.
+func TestException_QueuesAreToldFirst(t *testing.T) {
+	r := newRig(t)
+	r.consumes("a", "q1")
+	r.handle(r.inbound(frame(&protocol.BasicAck{DeliveryTag: 99})))
+	r.told()
+	if !slices.ContainsFunc(r.out, func(p post) bool { _, is := p.what.(*mail.ChannelGone); return is }) {
+		t.Error("the queue is not told")
+	}
+	r.part()
+	r.told("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - unknown delivery tag 99 Class:60 Method:80}")
 }

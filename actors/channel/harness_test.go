@@ -102,6 +102,7 @@ func (r *rig) turn(what any) {
 	r.t.Helper()
 	r.handle(what)
 	r.tell()
+	r.part()
 	for _, p := range r.out {
 		r.posts = append(r.posts, p)
 		if request := requestOf(p.what); request.ID != 0 {

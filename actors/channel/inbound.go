@@ -107,6 +107,7 @@ func (s *state) frameWhileClosing(f protocol.Frame) {
 	class, method, _ := protocol.MethodKey(f.Payload)
 	switch uint32(class)<<16 | uint32(method) {
 	case keyClose:
+		s.part()
 		s.reply(&protocol.ChannelCloseOk{})
 	case keyCloseOk:
 		s.close(false)

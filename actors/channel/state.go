@@ -29,6 +29,8 @@ type state struct {
 	self    mail.Address
 	phase   phase
 	leaving bool // the connection ends; what was read before is still run
+	// parting is the channel.close of this turn's exception, not sent yet.
+	parting *protocol.ChannelClose
 
 	assembler assembler
 	chunk     *message.Chunk // of the Inbound being run
