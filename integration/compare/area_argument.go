@@ -19,8 +19,8 @@ var wrongTypes = []one{
 
 // integers are the integer types, and ends of ranges.
 var integers = []one{
-	{"byte", int8(5)},
-	{"unsigned-byte", uint8(5)},
+	{"byte", int8(120)},
+	{"unsigned-byte", uint8(120)},
 	{"short", int16(500)},
 	{"unsigned-short", uint16(500)},
 	{"int", int32(50_000)},
