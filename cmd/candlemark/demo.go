@@ -63,12 +63,19 @@ func (t *timetable) own(ctx context.Context) error {
 	}
 	defer os.RemoveAll(dir)
 	log := zerolog.New(os.Stderr).Level(zerolog.WarnLevel)
-	b, err := startBroker(config.Config{AMQP: []string{"127.0.0.1:0"}, HTTP: "127.0.0.1:0", DataDir: dir}, log)
+	b, err := startBroker(demoConfig(dir), log)
 	if err != nil {
 		return err
 	}
 	t.add(ctx, "Candlemark", newStage("amqp://guest:guest@"+b.AMQP[0].String()+"/", "http://guest:guest@"+b.HTTP.String()))
 	return b.stop()
+}
+
+// demoConfig is the default at free ports, with the data in dir.
+func demoConfig(dir string) config.Config {
+	cfg := config.Default(os.Getenv)
+	cfg.AMQP, cfg.HTTP, cfg.DataDir = []string{"127.0.0.1:0"}, "127.0.0.1:0", dir
+	return cfg
 }
 
 // add observes one broker.

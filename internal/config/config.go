@@ -36,10 +36,9 @@ type Config struct {
 // prefix of the environment variables.
 const prefix = "CANDLEMARK_"
 
-// Load reads flags and environment. getenv is os.Getenv. The error is
-// flag.ErrHelp when help was asked for and printed to the flag set's output.
-func Load(flags *flag.FlagSet, args []string, getenv func(string) string) (Config, error) {
-	c := Config{
+// Default is what holds where nothing is set. getenv is os.Getenv.
+func Default(getenv func(string) string) Config {
+	return Config{
 		AMQP:      []string{"127.0.0.1:5672", "[::1]:5672"},
 		HTTP:      "127.0.0.1:15672",
 		DataDir:   dataDir(getenv),
@@ -50,6 +49,12 @@ func Load(flags *flag.FlagSet, args []string, getenv func(string) string) (Confi
 		LogLevel:      "info",
 		LogFormat:     "console",
 	}
+}
+
+// Load reads flags and environment. getenv is os.Getenv. The error is
+// flag.ErrHelp when help was asked for and printed to the flag set's output.
+func Load(flags *flag.FlagSet, args []string, getenv func(string) string) (Config, error) {
+	c := Default(getenv)
 	amqp := list{values: &c.AMQP}
 	flags.Var(&amqp, "amqp", "`address` to listen at for AMQP, host:port; may be repeated")
 	amqps := list{values: &c.AMQPS}
