@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"candlemark/internal/auth"
@@ -263,6 +264,7 @@ func TestUserDelete(t *testing.T) {
 			t.Fatal(err)
 		}
 		closed := conn.NotifyClose(make(chan *amqp.Error, 1))
+		synctest.Wait() // else the user may be gone before the connection counts as its
 		if found, err := b.Node.DeleteUser(context.Background(), "app"); !found || err != nil {
 			t.Fatal(found, err)
 		}
