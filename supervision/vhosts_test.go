@@ -177,7 +177,9 @@ func TestVHostDeleteUnderLoad(t *testing.T) {
 			}
 			removeVHost(b, "busy")
 			for range cap(done) {
-				if err := testkit.Receive(b, done); !isCode(err, amqp.ConnectionForced, "CONNECTION_FORCED - vhost 'busy' is deleted") {
+				// A client whose publish fails right behind its close-ok takes that for the end.
+				if err := testkit.Receive(b, done); !isCode(err, amqp.ConnectionForced, "CONNECTION_FORCED - vhost 'busy' is deleted") &&
+					!isCode(err, amqp.FrameError, "io: read/write on closed pipe") {
 					t.Errorf("closed with %v", err)
 				}
 			}
