@@ -8,5 +8,5 @@
 // wait, and nothing asserts speed.
 //
 // Clients in other languages are skipped if they are not installed, with the
-// name of the Debian package; with CANDLEMARK_REQUIRE_CLIENTS=1 they fail.
+// name of who has them (foreign_test.go); with CANDLEMARK_REQUIRE_CLIENTS=1 they fail.
 package integration

@@ -1,0 +1,99 @@
+package integration
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// python, like ruby and php below, is the one that Debian installs clients for.
+const python = "/usr/bin/python3"
+
+// foreign is a client that others wrote, and scripts that do its main job. They
+// get the port of a broker and fail when anything is not as it should be.
+type foreign struct {
+	name    string
+	where   string   // who has it
+	probe   []string // fails if it is not installed
+	run     []string
+	scripts []string
+}
+
+const npm = "integration/testdata/node/package.json lists it: npm install it anywhere and have NODE_PATH name node_modules"
+
+var foreigners = []foreign{
+	{
+		name: "pika", where: "Debian's python3-pika",
+		probe: []string{python, "-c", "import pika"},
+		run:   []string{python, "-B"}, scripts: []string{"pika/basics.py", "pika/deadlines.py", "pika/topology.py"},
+	}, {
+		name: "celery", where: "Debian's celery",
+		probe: []string{python, "-c", "import celery"},
+		run:   []string{python, "-B"}, scripts: []string{"celery/run.py"},
+	}, {
+		name: "amqplib", where: npm,
+		probe: []string{"node", "-e", "require('amqplib')"},
+		run:   []string{"node"}, scripts: []string{"node/amqplib.js"},
+	}, {
+		name: "nest", where: npm,
+		probe: []string{"node", "-e", "require('@nestjs/microservices'); require('amqp-connection-manager')"},
+		run:   []string{"node"}, scripts: []string{"nest/rpc.js"},
+	}, {
+		name: "bunny", where: "Debian's ruby-bunny",
+		probe: []string{"/usr/bin/ruby", "-e", "require 'bunny'"},
+		run:   []string{"/usr/bin/ruby"}, scripts: []string{"ruby/bunny.rb"},
+	}, {
+		name: "php-amqp", where: "Debian's php-amqp, with php-cli",
+		probe: []string{"/usr/bin/php", "-r", "new AMQPConnection();"},
+		run:   []string{"/usr/bin/php"}, scripts: []string{"php/basics.php"},
+	},
+}
+
+func TestForeignClients(t *testing.T) {
+	t.Parallel()
+	for _, f := range foreigners {
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			f.want(t)
+			b := start(t)
+			_, port, err := net.SplitHostPort(b.amqp)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, script := range f.scripts {
+				t.Run(path.Base(script), func(t *testing.T) {
+					t.Parallel()
+					f.do(t, script, port)
+				})
+			}
+		})
+	}
+}
+
+// want ends the test if the client is not there.
+func (f *foreign) want(t *testing.T) {
+	t.Helper()
+	if out, err := exec.CommandContext(t.Context(), f.probe[0], f.probe[1:]...).CombinedOutput(); err != nil {
+		missing := t.Skipf
+		if os.Getenv("CANDLEMARK_REQUIRE_CLIENTS") == "1" {
+			missing = t.Fatalf
+		}
+		missing("no %s (%s): %v %s", f.name, f.where, err, out)
+	}
+}
+
+// do runs a script. What it leaves running must not keep the test waiting.
+func (f *foreign) do(t *testing.T, script, port string) {
+	t.Helper()
+	args := append(slices.Clone(f.run[1:]), "testdata/"+script, port)
+	cmd := exec.CommandContext(t.Context(), f.run[0], args...)
+	cmd.WaitDelay = 5 * time.Second
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, out)
+	}
+}
