@@ -26,11 +26,32 @@ func TestLoad(t *testing.T) {
 		"flag wins": {args: []string{"--amqp", "127.0.0.1:3"}, env: map[string]string{"CANDLEMARK_AMQP": "127.0.0.1:1"}, want: func(c Config) bool {
 			return slices.Equal(c.AMQP, []string{"127.0.0.1:3"})
 		}},
-		"handshake":      {args: []string{"--handshake-timeout", "250ms"}, want: func(c Config) bool { return c.Handshake == 250*time.Millisecond }},
-		"no handshake":   {args: []string{"--handshake-timeout", "0s"}, fail: true},
-		"no port":        {args: []string{"--amqp", "127.0.0.1"}, fail: true},
-		"format":         {args: []string{"--log-format", "xml"}, fail: true},
-		"extra argument": {args: []string{"now"}, fail: true},
+		"handshake": {args: []string{"--handshake-timeout", "250ms"}, want: func(c Config) bool { return c.Handshake == 250*time.Millisecond }},
+		"tls": {
+			args: []string{"--amqps", "127.0.0.1:5671", "--tls-cert", "c", "--tls-key", "k", "--tls-ca", "a", "--tls-verify-peer", "--tls-fail-if-no-peer-cert", "--tls-login-from", "common_name"},
+			want: func(c Config) bool {
+				return slices.Equal(c.AMQPS, []string{"127.0.0.1:5671"}) && c.TLS == TLS{"c", "k", "a", true, true, "common_name"}
+			},
+		},
+		"no tls": {want: func(c Config) bool { return c.AMQPS == nil && c.TLS == TLS{LoginFrom: "distinguished_name"} }},
+		"tls from the environment": {
+			env:  map[string]string{"CANDLEMARK_AMQPS": "127.0.0.1:1", "CANDLEMARK_TLS_CERT": "c", "CANDLEMARK_TLS_KEY": "k", "CANDLEMARK_TLS_VERIFY_PEER": "true", "CANDLEMARK_TLS_CA": "a"},
+			want: func(c Config) bool { return c.TLS.Cert == "c" && c.TLS.VerifyPeer && len(c.AMQPS) == 1 },
+		},
+		"tls without a certificate": {args: []string{"--amqps", "127.0.0.1:0"}, fail: true},
+		"tls without roots":         {args: []string{"--tls-verify-peer"}, fail: true},
+		"certificates not verified": {args: []string{"--tls-fail-if-no-peer-cert"}, fail: true},
+		"tls without a port":        {args: []string{"--amqps", "127.0.0.1", "--tls-cert", "c", "--tls-key", "k"}, fail: true},
+		"login from somewhere":      {args: []string{"--tls-login-from", "email"}, fail: true},
+		"loopback users":            {want: func(c Config) bool { return slices.Equal(c.LoopbackUsers, []string{"guest"}) }},
+		"other loopback users": {args: []string{"--loopback-users", "a,b"}, want: func(c Config) bool {
+			return slices.Equal(c.LoopbackUsers, []string{"a", "b"})
+		}},
+		"no loopback users": {args: []string{"--loopback-users", "none"}, want: func(c Config) bool { return len(c.LoopbackUsers) == 0 }},
+		"no handshake":      {args: []string{"--handshake-timeout", "0s"}, fail: true},
+		"no port":           {args: []string{"--amqp", "127.0.0.1"}, fail: true},
+		"format":            {args: []string{"--log-format", "xml"}, fail: true},
+		"extra argument":    {args: []string{"now"}, fail: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			flags := flag.NewFlagSet("serve", flag.ContinueOnError)
