@@ -1,0 +1,91 @@
+package connection_test
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"candlemark/actors/connection"
+	"candlemark/actors/mail"
+	"candlemark/internal/auth"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+)
+
+// first says true the first time, as if something was deleted then.
+func first() func() bool {
+	asked := 0
+	return func() bool { asked++; return asked == 1 }
+}
+
+// revoked lets a user into a virtual host once.
+type revoked struct {
+	auth.Fixed
+	allowed func() bool
+}
+
+func (r *revoked) VHostAccess(user auth.User, vhost string) error {
+	if r.allowed() {
+		return nil
+	}
+	return auth.RefuseVHost(user, vhost)
+}
+
+// What is deleted between connection.open-ok and the first mail to the
+// connection is found out by the connection itself.
+func TestDeletedDuringHandshake(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*connection.Config)
+		code   uint16
+		text   string
+	}{
+		"vhost": {func(cfg *connection.Config) {
+			there, find := first(), cfg.VHost
+			cfg.VHost = func(name string) (*topology.VHost, bool) {
+				v, ok := find(name)
+				return v, ok && there()
+			}
+		}, 320, "CONNECTION_FORCED - vhost '/' is deleted"},
+		"vhost made anew": {func(cfg *connection.Config) {
+			there, find := first(), cfg.VHost
+			cfg.VHost = func(name string) (*topology.VHost, bool) {
+				if there() {
+					return find(name)
+				}
+				return topology.NewVHost(name), true
+			}
+		}, 320, "CONNECTION_FORCED - vhost '/' is deleted"},
+		"user": {func(cfg *connection.Config) { cfg.Permissions = &revoked{allowed: first()} },
+			530, "NOT_ALLOWED - access to vhost '/' refused for user 'lim'"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			running(t, test.change, func(r *rig) {
+				r.expectClose(test.code, test.text, 0, 0)
+				r.sendMethods(0, &protocol.ConnectionCloseOk{})
+				r.isOver()
+			})
+		})
+	}
+}
+
+// A close for a virtual host or a user is for its connections only, and not for
+// those that have not logged in.
+func TestCloseOfOthers(t *testing.T) {
+	forced := protocol.ConnectionErrorf(protocol.ConnectionForced, "vhost '/' is deleted")
+	running(t, nil, func(r *rig) {
+		for _, m := range []mail.CloseConnection{{VHost: "other"}, {User: "guest"}, {VHost: "/", User: "guest"}} {
+			m.Err = forced
+			r.system.Root.Send(r.conn, &m)
+		}
+		synctest.Wait()
+		r.openChannel(1)
+		r.system.Root.Send(r.conn, &mail.CloseConnection{Err: forced, VHost: "/", User: "lim"})
+		r.expectClose(320, "CONNECTION_FORCED - vhost '/' is deleted", 0, 0)
+		r.sendMethods(0, &protocol.ConnectionCloseOk{})
+		r.isOver()
+	})
+	bubble(t, nil, func(r *rig) {
+		r.system.Root.Send(r.conn, &mail.CloseConnection{Err: forced, VHost: "/"})
+		r.login(protocol.ConnectionTuneOk{ChannelMax: 2047, FrameMax: 131072})
+		r.openChannel(1)
+	})
+}

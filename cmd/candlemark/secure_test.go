@@ -1,0 +1,73 @@
+package main
+
+import (
+	"crypto/x509/pkix"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"candlemark/internal/certificate"
+	"candlemark/internal/config"
+	"candlemark/internal/testkit"
+
+	"github.com/rs/zerolog"
+)
+
+// lines sends every line of a log on.
+type lines chan string
+
+func (l lines) Write(line []byte) (int, error) {
+	l <- string(line)
+	return len(line), nil
+}
+
+func TestHangupReadsTheCertificateAgain(t *testing.T) {
+	a, folder := testkit.NewAuthority(t), t.TempDir()
+	cert, key, _ := a.Write(folder, a.Issue(pkix.Name{CommonName: "x"}))
+	source, err := certificate.Open(certificate.Files{Cert: cert, Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := make(lines, 10)
+	b := &broker{certificate: source}
+	defer b.followHangups(zerolog.New(log))()
+	hangup := func(want string) {
+		t.Helper()
+		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case line := <-log:
+			if !strings.Contains(line, want) {
+				t.Errorf("got %s, want %s", line, want)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatal("nothing was read")
+		}
+	}
+	hangup("TLS certificate read again")
+	if err := os.Remove(key); err != nil {
+		t.Fatal(err)
+	}
+	hangup("the TLS certificate stays as it was")
+	(&broker{}).reload(zerolog.New(log)) // without TLS there is nothing to read
+	if len(log) != 0 {
+		t.Error(<-log)
+	}
+}
+
+func TestUsersOfANewBroker(t *testing.T) {
+	u, err := usersFor(config.Config{TLS: config.TLS{LoginFrom: "common_name"}})
+	if err != nil || len(u.Accounts()) != 1 || len(u.VHosts()) != 1 {
+		t.Error(u, err)
+	}
+	if _, err := usersFor(config.Config{}); err == nil {
+		t.Error("logins from nowhere")
+	}
+	cfg := config.Config{AMQPS: []string{"127.0.0.1:0"}, TLS: config.TLS{Cert: "none", Key: "none"}}
+	if err := (&broker{}).serveTLS(cfg, zerolog.Nop()); err == nil {
+		t.Error("served without a certificate")
+	}
+}
