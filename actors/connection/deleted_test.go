@@ -54,8 +54,10 @@ func TestDeletedDuringHandshake(t *testing.T) {
 				return topology.NewVHost(name), true
 			}
 		}, 320, "CONNECTION_FORCED - vhost '/' is deleted"},
-		"user": {func(cfg *connection.Config) { cfg.Permissions = &revoked{allowed: first()} },
-			530, "NOT_ALLOWED - access to vhost '/' refused for user 'lim'"},
+		"user": {
+			func(cfg *connection.Config) { cfg.Permissions = &revoked{allowed: first()} },
+			530, "NOT_ALLOWED - access to vhost '/' refused for user 'lim'",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			running(t, test.change, func(r *rig) {
