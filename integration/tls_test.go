@@ -125,6 +125,13 @@ func TestLoginOverTLS(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for path, want := range map[string]int{"22/days": 503, "0/days": 200} {
+		text := b.request("GET", "/api/health/checks/certificate-expiration/"+path, "", want)
+		if want == 503 && !strings.Contains(text, `"reason":"Certificates expiring","expired":[{"node":"candlemark@localhost","protocol":"amqp/ssl","interface":"127.0.0.1"`) {
+			t.Error(text)
+		}
+	}
+	b.request("GET", "/api/health/checks/protocol-listener/amqps", "", http.StatusOK)
 	probe, err := tls.Dial("tcp", address, &tls.Config{RootCAs: a.Roots()})
 	if err != nil {
 		t.Fatal(err)

@@ -67,11 +67,14 @@ func (n *Node) listening() []admin.Listener {
 	defer n.mu.Unlock()
 	list := slices.Clone(n.announced)
 	for _, l := range n.listeners {
-		protocol := "amqp"
-		if _, secure := l.(*secureListener); secure {
-			protocol = "amqp/ssl"
+		secure, ok := l.(*secureListener)
+		if !ok {
+			list = append(list, listenerAt("amqp", l.Addr()))
+			continue
 		}
-		list = append(list, listenerAt(protocol, l.Addr()))
+		at := listenerAt("amqp/ssl", l.Addr())
+		at.Expires = secure.expires()
+		list = append(list, at)
 	}
 	slices.SortFunc(list, func(a, b admin.Listener) int {
 		return cmp.Or(cmp.Compare(a.Protocol, b.Protocol), cmp.Compare(a.Port, b.Port), cmp.Compare(a.Address, b.Address))

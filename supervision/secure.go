@@ -2,8 +2,10 @@ package supervision
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"net"
 	"sync"
+	"time"
 )
 
 // ListenTLS is Listen for AMQP over TLS.
@@ -29,6 +31,24 @@ func (l *secureListener) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	return &secureConn{Conn: tls.Server(conn, l.config)}, nil
+}
+
+// expires is when the first certificate of the chain that is served now does.
+func (l *secureListener) expires() (first time.Time) {
+	config := l.config
+	if config.GetConfigForClient != nil {
+		if now, err := config.GetConfigForClient(nil); err == nil && now != nil {
+			config = now
+		}
+	}
+	for _, chain := range config.Certificates {
+		for _, raw := range chain.Certificate {
+			if c, err := x509.ParseCertificate(raw); err == nil && (first.IsZero() || c.NotAfter.Before(first)) {
+				first = c.NotAfter
+			}
+		}
+	}
+	return first
 }
 
 // secureConn is a connection with TLS that actors may close: that does not wait

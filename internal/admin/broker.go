@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"time"
 
 	"candlemark/policies"
 )
@@ -64,7 +65,10 @@ type Churn struct {
 
 // Listener is one open port of the broker.
 type Listener struct {
-	Protocol string // "amqp", "http"
+	Protocol string // "amqp", "amqp/ssl", "http"
 	Address  string // an IP address, "127.0.0.1"
 	Port     int
+	// Expires is when its certificate, or one that vouches for it, does; zero
+	// without TLS.
+	Expires time.Time
 }

@@ -107,7 +107,7 @@ func (f *fake) Queue(_ context.Context, vhost, name string) (Queue, error) {
 func (f *fake) Overview(context.Context) (Overview, error) {
 	return Overview{
 		Node: "candlemark@here", ClusterName: "candle", ProductVersion: "0.1.0",
-		Listeners:   []Listener{{"amqp", "127.0.0.1", 5672}},
+		Listeners:   []Listener{{Protocol: "amqp", Address: "127.0.0.1", Port: 5672}},
 		Connections: 1, Channels: 2, Consumers: 3, Exchanges: 8, Queues: 5, Ready: 7, Unacked: 10,
 	}, f.err
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // health is the form of a check that went well.
@@ -100,17 +101,49 @@ func (a *api) protocolListens(r *request) {
 	}{"failed", "No active listener", wanted, protocols})
 }
 
-// certificatesLast checks the certificates of the listeners, of which those
-// that are listed here have none.
+// expiring is a listener whose certificate does not last.
+type expiring struct {
+	Node      string   `json:"node"`
+	Protocol  string   `json:"protocol"`
+	Interface string   `json:"interface"`
+	Port      int      `json:"port"`
+	Expires   []string `json:"certfile_expires_on"`
+}
+
+// units are those that the life of a certificate is asked in.
+var units = map[string]time.Duration{
+	"days": 24 * time.Hour, "weeks": 7 * 24 * time.Hour, "months": 30 * 24 * time.Hour, "years": 365 * 24 * time.Hour,
+}
+
+// certificatesLast checks that no listener's certificate expires within a time.
 func (a *api) certificatesLast(r *request) {
-	if _, err := strconv.Atoi(r.part("within")); err != nil {
+	n, err := strconv.Atoi(r.part("within"))
+	if err != nil {
 		fail(r.w, http.StatusBadRequest, "bad_request", "Invalid expiration value.")
 		return
 	}
-	switch strings.ToLower(r.part("unit")) {
-	case "days", "weeks", "months", "years":
-		healthy(r)
-	default:
+	unit, known := units[strings.ToLower(r.part("unit"))]
+	if !known {
 		fail(r.w, http.StatusBadRequest, "bad_request", "Time unit not recognised. Supported units: days, weeks, months, years.")
+		return
 	}
+	listeners, ok := a.listenersNow(r)
+	if !ok {
+		return
+	}
+	var found []expiring
+	for _, l := range listeners {
+		if !l.Expires.IsZero() && time.Until(l.Expires)/unit < time.Duration(n) {
+			found = append(found, expiring{a.node, l.Protocol, l.Address, l.Port, []string{l.Expires.UTC().Format("2006-01-02 15:04:05")}})
+		}
+	}
+	if found == nil {
+		healthy(r)
+		return
+	}
+	answer(r.w, http.StatusServiceUnavailable, struct {
+		Status  string     `json:"status"`
+		Reason  string     `json:"reason"`
+		Expired []expiring `json:"expired"`
+	}{"failed", "Certificates expiring", found})
 }
