@@ -311,7 +311,7 @@ func TestFarewellForgotten_LEASE8(t *testing.T) {
 		if len(m) != 1 || m[0].Discarded == 0 || m[0].Discarded == n {
 			t.Fatalf("%+v", m)
 		}
-		records := r.journal.Replay(store.QueueID{VHost: "/", Name: "q", Incarnation: 7})
+		records := r.journal.Replay(7)
 		if last := records[len(records)-1]; last.Kind != store.Retire || len(replayed(records)) != 0 {
 			t.Fatalf("last record %+v", last)
 		}
@@ -546,7 +546,7 @@ func replayOver(r *rig, failing bool) {
 	if len(acks)+len(nacks) != n || failing != (len(nacks) > 0) {
 		r.t.Fatalf("%d acks, %d nacks", len(acks), len(nacks))
 	}
-	kept := replayed(r.journal.Replay(store.QueueID{VHost: "/", Name: "q", Incarnation: 7}))
+	kept := replayed(r.journal.Replay(7))
 	if failing { // the queue keeps what it took; the journal what it confirmed
 		for seq := range kept {
 			if acks[seq] != 1 {

@@ -85,7 +85,7 @@ type post struct {
 
 func (s *state) init(cfg Config, self mail.Address, now clock.Instant) {
 	s.queue, s.vhost, s.self = cfg.Queue, cfg.VHost, self
-	s.id = store.QueueID{VHost: cfg.VHost.Name, Name: cfg.Queue.Name, Incarnation: cfg.Queue.Incarnation}
+	s.id = store.QueueID(cfg.Queue.Incarnation)
 	s.quorum = policies.KindOf(cfg.Queue.Arguments) == policies.KindQuorumQueue
 	s.wheel = wheel.New(&s.messages)
 	s.settings, s.effective = cfg.Settings, cfg.Effective

@@ -5,8 +5,8 @@
 // store/memory completes asynchronously in batches and keeps nothing unless
 // asked; the segmented log on disk follows behind the same interface.
 //
-// A queue's durable state changes only by records: put, remove, configure,
-// retire. Each carries the time of its decision, so that replaying them leads
+// A queue's durable state changes only by records: put, delivered, returned,
+// remove, retire. Each carries the time of its decision, so that replaying them leads
 // to the same state wherever and whenever it happens. Numbers in records are
 // the queue's own sequence numbers, which survive truncation unchanged.
 //

@@ -1,19 +1,32 @@
 package store
 
-import "math"
+import (
+	"errors"
+	"math"
+)
 
-// QueueID names one incarnation of a durable queue.
-type QueueID struct {
-	VHost, Name string
-	Incarnation uint64
-}
+// QueueID names one incarnation of a queue. It is its incarnation number, which a
+// broker gives out once in the life of its data folder.
+type QueueID uint64
+
+// Position is where a stored message stands in the journal; 0 is nowhere. Only
+// the journal that gave it out can read it, as long as the message lives.
+type Position uint64
 
 // Kind of a record.
 type Kind uint8
 
 const (
-	// Put: a message was taken in.
+	// Put: a message was taken in. It has one sequence number.
 	Put Kind = iota + 1
+	// Spill: a message that is not to survive left memory for the journal. It is
+	// read back like a Put, and forgotten by a restart.
+	Spill
+	// Delivered: messages went to consumers that have yet to settle them. They
+	// come back with the redelivered flag.
+	Delivered
+	// Returned: deliveries came back; each counts (DL-9).
+	Returned
 	// Remove: messages left, by whatever decision Why says.
 	Remove
 	// Retire: the queue ended; nothing of it is left.
@@ -31,6 +44,7 @@ const (
 	Overflowed
 	Purged
 	Exceeded // the delivery limit (DL-9)
+	Damaged  // it could not be read back
 )
 
 // Never is the deadline of a message that does not expire.
@@ -44,20 +58,79 @@ type Record struct {
 	// First and Last are sequence numbers, both ends included; a Put has one.
 	First, Last uint64
 	Why         Reason // of a Remove
-	// The message of a Put.
-	Exchange, RoutingKey, Header, Body []byte
-	Deadline                           int64 // wall ms, Never for none
-	TTL                                int64 // the message's own, ms, -1 for none
-	Priority                           uint8
+	// The message of a Put or Spill. Overlay is what the broker adds to its
+	// header, encoded; nil for nothing.
+	Exchange, RoutingKey, Header, Body, Overlay []byte
+
+	Deadline int64 // wall ms, Never for none
+	TTL      int64 // the message's own, ms, -1 for none
+	Priority uint8
+	// Position of a Put or Spill is filled in by the journal before it calls done.
+	Position Position
 }
 
-// Journal makes records durable. It is safe for concurrent use.
+// Journal makes records durable and reads them back. It is safe for concurrent
+// use, and calls no function of its user's from within a call of the user.
 type Journal interface {
 	// Append hands records over without waiting. The records and what they
 	// point at belong to the journal until done is called, exactly once, from a
 	// goroutine of the journal: nil when all of them are durable, else an error
 	// and nothing is known about them. Calls for one queue complete in order.
+	// With a nil done nobody waits: the records are durable within Lag.
 	Append(q QueueID, records []Record, done func(error))
+	// Read fetches messages of one queue, wherever the journal has moved them to.
+	// done gets one Content for each, in the order of want, from a goroutine of
+	// the journal. Long runs in the order of their positions are read best.
+	Read(q QueueID, want []Ref, done func([]Content))
+	// Queues are those that had messages when the journal was opened and were not
+	// taken yet.
+	Queues() []QueueID
+	// Take returns what a queue had when the journal was opened, by ascending
+	// sequence number, once.
+	Take(q QueueID) []Recovered
+	// Recall does so at any time, behind what was appended, for a queue that has
+	// lost its memory; done is called from a goroutine of the journal. The
+	// messages of Spill are among them.
+	Recall(q QueueID, done func([]Recovered, error))
 	// Close completes what was appended and ends; later Appends fail.
 	Close() error
 }
+
+// Ref names a stored message.
+type Ref struct {
+	Seq uint64
+	At  Position
+}
+
+// Content is a message read back. Its slices are the receiver's.
+type Content struct {
+	Seq uint64
+	// Record is the Put or Spill, with its present position.
+	Record Record
+	// Err is ErrDamaged or another reason why there is no message.
+	Err error
+}
+
+// Recovered is a message that survived.
+type Recovered struct {
+	Seq        uint64
+	At         Position
+	Deadline   int64  // wall ms, as it was written; Never for none
+	TTL        int64  // the message's own, ms, -1 for none
+	Time       int64  // of the enqueue, wall ms
+	Body       uint32 // bytes
+	Deliveries uint32 // how often it came back (Returned)
+	Priority   uint8
+	// Redelivered: it was delivered, or came back.
+	Redelivered bool
+}
+
+// Errors of a journal.
+var (
+	// ErrClosed: it was closed before the call.
+	ErrClosed = errors.New("journal is closed")
+	// ErrDamaged: what is stored is not what was written.
+	ErrDamaged = errors.New("stored message is damaged")
+	// ErrUnknown: there is no such message.
+	ErrUnknown = errors.New("no such stored message")
+)

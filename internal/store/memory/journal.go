@@ -1,7 +1,7 @@
 package memory
 
 import (
-	"errors"
+	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -9,10 +9,7 @@ import (
 	"candlemark/internal/store"
 )
 
-// ErrClosed is what Append tells after Close.
-var ErrClosed = errors.New("memory journal is closed")
-
-// Options of a Journal. The zero value completes at once and keeps nothing.
+// Options of a Journal. The zero value completes at once.
 type Options struct {
 	// Delay between the first record of a batch and its completion.
 	Delay time.Duration
@@ -26,41 +23,83 @@ type Options struct {
 type Journal struct {
 	options Options
 	mu      sync.Mutex
-	batch   []pending
+	pending []pending
+	queues  map[store.QueueID]*queue
 	kept    map[store.QueueID][]store.Record
+	last    store.Position // the last one given out
 	closed  bool
 	wake    chan struct{} // capacity 1
 	ended   chan struct{}
 }
 
+// pending is one Append, or a question about what stands before it.
 type pending struct {
 	queue   store.QueueID
 	records []store.Record
 	done    func(error)
 }
 
+// queue is what the journal has of one.
+type queue struct {
+	messages map[uint64]*message
+	taken    bool // or alive since the journal was opened
+}
+
+type message struct {
+	record      store.Record
+	redelivered bool
+	deliveries  uint32
+}
+
 // New starts a journal; Close ends its goroutine.
 func New(o Options) *Journal {
-	j := &Journal{
-		options: o,
-		kept:    map[store.QueueID][]store.Record{},
-		wake:    make(chan struct{}, 1),
-		ended:   make(chan struct{}),
-	}
-	go j.run()
+	j := &Journal{options: o, queues: map[store.QueueID]*queue{}, kept: map[store.QueueID][]store.Record{}}
+	j.start()
 	return j
+}
+
+func (j *Journal) start() {
+	j.wake, j.ended, j.closed = make(chan struct{}, 1), make(chan struct{}), false
+	go j.run()
+}
+
+// Reopen is what the next process finds: a new journal with what was durable in
+// this one, which is closed.
+func (j *Journal) Reopen(o Options) *Journal {
+	_ = j.Close()
+	next := &Journal{options: o, queues: map[store.QueueID]*queue{}, kept: j.kept, last: j.last}
+	for id, q := range j.queues {
+		q.taken = false
+		for n, m := range q.messages {
+			if m.record.Kind == store.Spill {
+				delete(q.messages, n)
+			}
+		}
+		if len(q.messages) > 0 {
+			next.queues[id] = q
+		}
+	}
+	next.start()
+	return next
 }
 
 // Append implements store.Journal.
 func (j *Journal) Append(q store.QueueID, records []store.Record, done func(error)) {
+	if done == nil {
+		done = func(error) {}
+	}
+	j.add(pending{q, records, done})
+}
+
+func (j *Journal) add(p pending) {
 	j.mu.Lock()
 	closed := j.closed
 	if !closed {
-		j.batch = append(j.batch, pending{q, records, done})
+		j.pending = append(j.pending, p)
 	}
 	j.mu.Unlock()
 	if closed {
-		done(ErrClosed)
+		go p.done(store.ErrClosed)
 		return
 	}
 	select {
@@ -84,15 +123,15 @@ func (j *Journal) run() {
 // commit completes what has gathered and tells whether the journal is closed.
 func (j *Journal) commit() bool {
 	j.mu.Lock()
-	batch, closed := j.batch, j.closed
-	j.batch = nil
+	batch, closed := j.pending, j.closed
+	j.pending = nil
 	var err error
 	if j.options.Fail != nil && len(batch) > 0 {
 		err = j.options.Fail()
 	}
-	if j.options.Keep && err == nil {
-		for _, p := range batch {
-			j.kept[p.queue] = append(j.kept[p.queue], p.records...)
+	for _, p := range batch {
+		if err == nil {
+			j.apply(p.queue, p.records)
 		}
 	}
 	j.mu.Unlock()
@@ -100,6 +139,133 @@ func (j *Journal) commit() bool {
 		p.done(err)
 	}
 	return closed
+}
+
+// apply does what the records of a queue say.
+func (j *Journal) apply(id store.QueueID, records []store.Record) {
+	if j.options.Keep {
+		j.kept[id] = append(j.kept[id], records...)
+	}
+	q := j.queues[id]
+	if q == nil {
+		q = &queue{messages: map[uint64]*message{}, taken: true}
+		j.queues[id] = q
+	}
+	for i := range records {
+		r := &records[i]
+		switch r.Kind {
+		case store.Put, store.Spill:
+			j.last++
+			r.Position = j.last
+			q.messages[r.First] = &message{record: own(*r)}
+		case store.Retire:
+			delete(j.queues, id)
+		default:
+			q.mark(r)
+		}
+	}
+	if len(q.messages) == 0 && q.taken {
+		delete(j.queues, id)
+	}
+}
+
+func (q *queue) mark(r *store.Record) {
+	for n := r.First; n <= r.Last; n++ {
+		m := q.messages[n]
+		switch {
+		case m == nil:
+		case r.Kind == store.Remove:
+			delete(q.messages, n)
+		case r.Kind == store.Returned:
+			m.deliveries++
+			m.redelivered = true
+		case r.Kind == store.Delivered:
+			m.redelivered = true
+		}
+	}
+}
+
+// own copies what the record points at.
+func own(r store.Record) store.Record {
+	for _, b := range []*[]byte{&r.Exchange, &r.RoutingKey, &r.Header, &r.Body, &r.Overlay} {
+		*b = slices.Clone(*b)
+	}
+	return r
+}
+
+// Read implements store.Journal.
+func (j *Journal) Read(q store.QueueID, want []store.Ref, done func([]store.Content)) {
+	want = slices.Clone(want)
+	j.add(pending{q, nil, func(err error) { done(j.read(q, want, err)) }})
+}
+
+func (j *Journal) read(id store.QueueID, want []store.Ref, err error) []store.Content {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	contents := make([]store.Content, len(want))
+	for i, ref := range want {
+		contents[i] = store.Content{Seq: ref.Seq, Err: err}
+		if err != nil {
+			continue
+		}
+		contents[i].Err = store.ErrUnknown
+		if q := j.queues[id]; q != nil && q.messages[ref.Seq] != nil {
+			contents[i].Record, contents[i].Err = own(q.messages[ref.Seq].record), nil
+		}
+	}
+	return contents
+}
+
+// Queues implements store.Journal.
+func (j *Journal) Queues() []store.QueueID {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var list []store.QueueID
+	for id, q := range j.queues {
+		if !q.taken {
+			list = append(list, id)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Take implements store.Journal.
+func (j *Journal) Take(id store.QueueID) []store.Recovered {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	q := j.queues[id]
+	if q == nil || q.taken {
+		return nil
+	}
+	q.taken = true
+	return q.list()
+}
+
+// Recall implements store.Journal.
+func (j *Journal) Recall(id store.QueueID, done func([]store.Recovered, error)) {
+	j.add(pending{id, nil, func(err error) {
+		j.mu.Lock()
+		var list []store.Recovered
+		if q := j.queues[id]; q != nil && err == nil {
+			list = q.list()
+		}
+		j.mu.Unlock()
+		done(list, err)
+	}})
+}
+
+func (q *queue) list() []store.Recovered {
+	list := make([]store.Recovered, 0, len(q.messages))
+	for _, m := range q.messages {
+		r := &m.record
+		list = append(list, store.Recovered{
+			Seq: r.First, At: r.Position, Deadline: r.Deadline, TTL: r.TTL, Time: r.Time, Priority: r.Priority,
+			Body: uint32(len(r.Body)), Redelivered: m.redelivered, Deliveries: m.deliveries,
+		})
+	}
+	slices.SortFunc(list, func(a, b store.Recovered) int { return cmp.Compare(a.Seq, b.Seq) })
+	return list
 }
 
 // Replay returns the records that are durable for q, in order, if Keep is set.

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var orders = store.QueueID{VHost: "/", Name: "orders", Incarnation: 1}
+const orders store.QueueID = 1
 
 func put(seq uint64) []store.Record {
 	return []store.Record{{Kind: store.Put, First: seq, Last: seq}}
@@ -74,9 +74,9 @@ func TestWhatFailsIsNotKept(t *testing.T) {
 func TestClosed(t *testing.T) {
 	j := New(Options{})
 	_, _ = j.Close(), j.Close()
-	var got error
-	j.Append(orders, put(1), func(err error) { got = err })
-	if !errors.Is(got, ErrClosed) || len(j.Replay(orders)) != 0 {
-		t.Fatalf("append after close: %v", got)
+	got := make(chan error)
+	j.Append(orders, put(1), func(err error) { got <- err })
+	if err := <-got; !errors.Is(err, store.ErrClosed) || len(j.Replay(orders)) != 0 {
+		t.Fatalf("append after close: %v", err)
 	}
 }
