@@ -48,24 +48,33 @@ type broker struct {
 	*testing.T
 	amqp, http string // addresses
 	log        *journal
+	cmd        *exec.Cmd
+	exited     chan error
+	gone       bool // it was killed or stopped
 }
 
 // start runs a broker until the test ends.
 func start(t *testing.T, flags ...string) *broker {
 	t.Helper()
+	return startIn(t, filepath.Join(t.TempDir(), "data"), flags...)
+}
+
+// startIn runs a broker over a data folder until the test ends, or it is killed
+// or stopped before.
+func startIn(t *testing.T, dir string, flags ...string) *broker {
+	t.Helper()
 	path, err := binary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &broker{T: t, log: &journal{ready: make(chan struct{})}}
-	cmd := exec.Command(path, append([]string{
-		"serve", "--amqp", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data-dir", filepath.Join(t.TempDir(), "data"),
-		"--log-format", "json",
+	b := &broker{T: t, log: &journal{ready: make(chan struct{})}, exited: make(chan error, 1)}
+	b.cmd = exec.Command(path, append([]string{
+		"serve", "--amqp", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data-dir", dir, "--log-format", "json",
 	}, flags...)...)
-	cmd.Env = append(cmd.Environ(), "GORACE=atexit_sleep_ms=10")
-	stderr, err := cmd.StderrPipe()
+	b.cmd.Env = append(b.cmd.Environ(), "GORACE=atexit_sleep_ms=10")
+	stderr, err := b.cmd.StderrPipe()
 	if err == nil {
-		err = cmd.Start()
+		err = b.cmd.Start()
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -75,12 +84,11 @@ func start(t *testing.T, flags ...string) *broker {
 		defer close(read)
 		b.log.follow(stderr)
 	}()
-	exited := make(chan error, 1)
 	go func() {
 		<-read // Wait would close the pipe under the reader
-		exited <- cmd.Wait()
+		b.exited <- b.cmd.Wait()
 	}()
-	t.Cleanup(func() { b.stop(cmd, exited) })
+	t.Cleanup(b.stop)
 	select {
 	case <-b.log.ready:
 	case <-read:
@@ -92,21 +100,37 @@ func start(t *testing.T, flags ...string) *broker {
 	return b
 }
 
+// kill ends the broker as a power cut does, but for the disk's own memory.
+func (b *broker) kill() {
+	b.gone = true
+	_ = b.cmd.Process.Kill()
+	<-b.exited
+	b.checkLog()
+}
+
 // stop ends the broker as an operator does, and looks at how that went.
-func (b *broker) stop(cmd *exec.Cmd, exited <-chan error) {
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+func (b *broker) stop() {
+	if b.gone {
+		return
+	}
+	b.gone = true
+	if err := b.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		b.Errorf("SIGTERM: %v", err)
 	}
 	select {
-	case err := <-exited:
+	case err := <-b.exited:
 		if err != nil {
 			b.Errorf("the broker ended with %v", err)
 		}
 	case <-time.After(patience):
 		b.Error("the broker does not stop")
-		_ = cmd.Process.Kill()
-		<-exited
+		_ = b.cmd.Process.Kill()
+		<-b.exited
 	}
+	b.checkLog()
+}
+
+func (b *broker) checkLog() {
 	text := b.log.String()
 	for _, bad := range []string{"actor panicked", "DATA RACE", "panic:", "fatal error:"} {
 		if strings.Contains(text, bad) {
