@@ -187,6 +187,11 @@ type Configure struct {
 	Settings  policies.QueueSettings
 }
 
+// Trim asks a queue to let contents leave memory for the journal, as far as the
+// budget of all queues demands it. From supervision while memory is tight, so
+// that queues without traffic page out as well; no reply, renews no lease.
+type Trim struct{}
+
 // QueueForgotten answers QueueRetiring: name and bindings are unpublished, the
 // queue may end.
 type QueueForgotten struct{}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/budget"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
 	"candlemark/internal/topology"
@@ -20,6 +21,12 @@ type Config struct {
 	Effective policies.Effective
 	Settings  policies.QueueSettings
 	Journal   store.Journal
+	// Recovered is what the journal had of the queue when it was opened or
+	// recalled (store.Journal's Take and Recall), by ascending sequence number.
+	// What is overdue expires in the queue's first turn (TTL-26).
+	Recovered []store.Recovered
+	// Budget is what all queues together may hold in memory; nil for no limit.
+	Budget *budget.Budget
 	Clock     *clock.Clock
 	Log       zerolog.Logger
 	// Close closes the actor's mailbox and returns what is left in it.

@@ -1,0 +1,46 @@
+package budget
+
+import (
+	"math"
+	"sync/atomic"
+)
+
+// Budget is how many bytes of message contents queues may hold in memory. The
+// zero value and nil have no limit.
+type Budget struct {
+	used  atomic.Int64
+	limit atomic.Int64 // bytes, 0 for none
+}
+
+// Add counts n bytes as held, or as given up if n is negative.
+func (b *Budget) Add(n int64) {
+	if b != nil && n != 0 {
+		b.used.Add(n)
+	}
+}
+
+// Used is how many bytes are held.
+func (b *Budget) Used() int64 {
+	if b == nil {
+		return 0
+	}
+	return b.used.Load()
+}
+
+// SetLimit sets from how many bytes on memory is tight; 0 or less is no limit.
+func (b *Budget) SetLimit(bytes int64) { b.limit.Store(max(bytes, 0)) }
+
+// Limit is that number of bytes, math.MaxInt64 for none.
+func (b *Budget) Limit() int64 {
+	if b != nil {
+		if limit := b.limit.Load(); limit > 0 {
+			return limit
+		}
+	}
+	return math.MaxInt64
+}
+
+// Tight reports whether queues hold more than the limit and are to page out.
+func (b *Budget) Tight() bool {
+	return b != nil && b.Used() > b.Limit()
+}
