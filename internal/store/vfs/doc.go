@@ -1,0 +1,23 @@
+// Package vfs is the file system that the journal stands on, so that tests can
+// pull its plug.
+//
+// Owns: the interfaces FS and File, OS (the real one), and Memory, which forgets
+// at Crash what was not synced, and fails when told to.
+//
+// What a caller may rely on, and Memory takes away where it must not:
+//
+//   - Written bytes are durable when Sync of their file returned nil. Before that
+//     a crash keeps, loses or tears them, 512 B at a time and in any order.
+//   - A name (Create, Rename, Remove, MakeDir) is durable when SyncDir of the
+//     folder it stands in returned nil. Before that a crash keeps or loses each of
+//     them; a Rename is never seen half.
+//   - A file's room is durable after Sync of the file, its name after SyncDir: a
+//     crash may leave a new file shorter than its room, or without a name.
+//   - An error of Sync or SyncDir means that what was not durable may never be,
+//     even if a later call returns nil (fail-stop, DESIGN §11).
+//
+// All of it is safe for concurrent use; writes and reads of one file that overlap
+// are the caller's to order.
+//
+// A restart loses: of OS, as above; of Memory, everything but what Crash keeps.
+package vfs
