@@ -17,10 +17,12 @@ type Account struct {
 	// cannot log in with a password.
 	Hash      []byte
 	Algorithm string // of the hash; empty for SHA256
+	// Limits: MaxConnections, MaxChannels. Users hold nil when there are none.
+	Limits Limits
 }
 
-// PutAccount creates or replaces a user; its permissions stay. The error says
-// what is wrong with it.
+// PutAccount creates or replaces a user; its permissions stay, and its limits
+// when those given are nil. The error says what is wrong with it.
 func (u *Users) PutAccount(a Account) (created bool, err error) {
 	if a.Name == "" {
 		return false, errors.New("user cannot be an empty string")
@@ -35,12 +37,17 @@ func (u *Users) PutAccount(a Account) (created bool, err error) {
 		a.Tags = []string{}
 	}
 	err = u.change(func(next *snapshot, c *Change) error {
-		after := &user{account: a}
+		after := &user{}
+		var had Limits
 		if before := next.users[a.Name]; before != nil {
-			after.grants, after.topics = before.grants, before.topics
+			after.grants, after.topics, had = before.grants, before.topics, before.account.Limits
 		} else {
 			created = true
 		}
+		if a.Limits, err = a.Limits.kept(had, "user-limits", userLimits); err != nil {
+			return err
+		}
+		after.account = a
 		next.put(after)
 		c.Put = append(c.Put, a)
 		return nil

@@ -15,10 +15,12 @@ type VHost struct {
 	// DefaultQueueType is the type of queues declared without one: classic,
 	// quorum, or empty for the broker's default.
 	DefaultQueueType string
+	// Limits: MaxConnections, MaxQueues. Users hold nil when there are none.
+	Limits Limits
 }
 
-// PutVHost creates or replaces a virtual host. The error says what is wrong with
-// it.
+// PutVHost creates or replaces a virtual host; it keeps its limits when those
+// given are nil. The error says what is wrong with it.
 func (u *Users) PutVHost(v VHost) (created bool, err error) {
 	if err := v.Validate(); err != nil {
 		return false, err
@@ -27,8 +29,11 @@ func (u *Users) PutVHost(v VHost) (created bool, err error) {
 		v.Tags = []string{}
 	}
 	err = u.change(func(next *snapshot, c *Change) error {
-		_, known := next.vhosts[v.Name]
+		before, known := next.vhosts[v.Name]
 		created = !known
+		if v.Limits, err = v.Limits.kept(before.Limits, "limits", vhostLimits); err != nil {
+			return err
+		}
 		next.vhosts = maps.Clone(next.vhosts)
 		if next.vhosts == nil {
 			next.vhosts = map[string]VHost{}
