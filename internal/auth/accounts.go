@@ -44,7 +44,7 @@ func (u *Users) PutAccount(a Account) (created bool, err error) {
 		} else {
 			created = true
 		}
-		if a.Limits, err = a.Limits.kept(had, "user-limits", userLimits); err != nil {
+		if a.Limits, err = had.changed(a.Limits, ParseUserLimits); err != nil {
 			return err
 		}
 		after.account = a

@@ -1,9 +1,11 @@
 package auth
 
 import (
-	"fmt"
+	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -12,17 +14,12 @@ import (
 // set stays; only more of it is refused. Nobody alters one that is in Users.
 type Limits map[string]int64
 
-// The names of limits. Virtual hosts know the first two, users the first and the
+// The names of limits. Virtual hosts have the first two, users the first and the
 // last.
 const (
 	MaxConnections = "max-connections"
 	MaxQueues      = "max-queues"
 	MaxChannels    = "max-channels"
-)
-
-var (
-	vhostLimits = []string{MaxConnections, MaxQueues}
-	userLimits  = []string{MaxConnections, MaxChannels}
 )
 
 // Of is the limit of a name; false if there is none.
@@ -32,24 +29,61 @@ func (l Limits) Of(name string) (limit int64, limited bool) {
 }
 
 // Reached says whether count is as much as the limit of a name allows, and what
-// that is.
+// that limit is.
 func (l Limits) Reached(name string, count int) (limit int64, reached bool) {
 	limit, limited := l.Of(name)
 	return limit, limited && int64(count) >= limit
 }
 
-// validate says, in RabbitMQ's words, which names are not among the known ones.
-func (l Limits) validate(what string, known []string) error {
+// ParseVHostLimits reads the limits of a virtual host, a JSON object. The error
+// says what is wrong with it in RabbitMQ's words.
+func ParseVHostLimits(raw []byte) (Limits, error) {
+	limits, complaints := parseLimits(raw, "limits", MaxConnections, MaxQueues)
+	if complaints != nil {
+		return nil, errors.New("Validation failed\n\n" + strings.Join(complaints, "\n") + "\n")
+	}
+	return limits, nil
+}
+
+// ParseUserLimits is ParseVHostLimits for those of a user.
+func ParseUserLimits(raw []byte) (Limits, error) {
+	limits, complaints := parseLimits(raw, "user-limits", MaxConnections, MaxChannels)
+	if complaints != nil {
+		return nil, errors.New(strings.Join(complaints, "\n"))
+	}
+	return limits, nil
+}
+
+func parseLimits(raw []byte, what string, known ...string) (limits Limits, complaints []string) {
+	var given map[string]json.RawMessage
+	if json.Unmarshal(raw, &given) != nil {
+		return nil, []string{what + " not a list " + string(raw)}
+	}
+	limits = Limits{}
 	var strange []string
-	for _, name := range slices.Sorted(maps.Keys(l)) {
-		if !slices.Contains(known, name) {
-			strange = append(strange, fmt.Sprintf("{<<%q>>,%d}", name, l[name]))
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		n, err := strconv.ParseInt(string(given[name]), 10, 64)
+		switch {
+		case !slices.Contains(known, name):
+			strange = append(strange, "{<<"+strconv.Quote(name)+">>,"+term(given[name])+"}")
+		case err != nil:
+			complaints = append(complaints, name+" should be a number, actually was "+term(given[name]))
+		default:
+			limits[name] = n
 		}
 	}
-	if strange == nil {
-		return nil
+	if strange != nil {
+		complaints = append(complaints, "Unrecognised terms ["+strings.Join(strange, ",\n                    ")+"] in "+what)
 	}
-	return fmt.Errorf("Unrecognised terms [%s] in %s", strings.Join(strange, ",\n                    "), what)
+	return limits, complaints
+}
+
+// term is a JSON value as Erlang shows it, as far as it is a text or a number.
+func term(raw json.RawMessage) string {
+	if raw[0] == '"' {
+		return "<<" + string(raw) + ">>"
+	}
+	return string(raw)
 }
 
 // SetVHostLimits replaces the limits of a virtual host by what f makes of a copy
@@ -60,11 +94,11 @@ func (u *Users) SetVHostLimits(name string, f func(Limits) Limits) error {
 		if !known {
 			return ErrNoVHost
 		}
-		limits, err := v.Limits.changed(f, "limits", vhostLimits)
-		if err != nil || maps.Equal(limits, v.Limits) {
+		before := v.Limits
+		var err error
+		if v.Limits, err = before.changed(f(before.copied()), ParseVHostLimits); err != nil || maps.Equal(before, v.Limits) {
 			return err
 		}
-		v.Limits = limits
 		next.vhosts = maps.Clone(next.vhosts)
 		next.vhosts[name] = v
 		c.Put = append(c.Put, v)
@@ -76,41 +110,39 @@ func (u *Users) SetVHostLimits(name string, f func(Limits) Limits) error {
 // Errors: ErrNoUser, or what is wrong with the result.
 func (u *Users) SetUserLimits(name string, f func(Limits) Limits) error {
 	return u.change(func(next *snapshot, c *Change) error {
-		before := next.users[name]
-		if before == nil {
+		known := next.users[name]
+		if known == nil {
 			return ErrNoUser
 		}
-		limits, err := before.account.Limits.changed(f, "user-limits", userLimits)
-		if err != nil || maps.Equal(limits, before.account.Limits) {
+		after, before := *known, known.account.Limits
+		var err error
+		if after.account.Limits, err = before.changed(f(before.copied()), ParseUserLimits); err != nil || maps.Equal(before, after.account.Limits) {
 			return err
 		}
-		after := *before
-		after.account.Limits = limits
 		next.put(&after)
 		c.Put = append(c.Put, after.account)
 		return nil
 	})
 }
 
-// changed is what f makes of a copy, nil when that is empty.
-func (l Limits) changed(f func(Limits) Limits, what string, known []string) (Limits, error) {
-	after := Limits{}
-	maps.Copy(after, l)
-	after = f(after)
-	if len(after) == 0 {
-		return nil, nil
-	}
-	return after, after.validate(what, known)
+func (l Limits) copied() Limits {
+	c := Limits{}
+	maps.Copy(c, l)
+	return c
 }
 
-// kept are the limits of something that is put in place of what had before: nil
-// limits say nothing about them.
-func (l Limits) kept(before Limits, what string, known []string) (Limits, error) {
+// changed is after in place of l: l itself if after is nil, nil if after is empty.
+func (l Limits) changed(after Limits, parse func([]byte) (Limits, error)) (Limits, error) {
 	switch {
-	case l == nil:
-		return before, nil
-	case len(l) == 0:
+	case after == nil:
+		return l, nil
+	case len(after) == 0:
 		return nil, nil
 	}
-	return l, l.validate(what, known)
+	raw, err := json.Marshal(after)
+	if err != nil {
+		return nil, err
+	}
+	_, err = parse(raw)
+	return after, err
 }

@@ -31,7 +31,7 @@ func (u *Users) PutVHost(v VHost) (created bool, err error) {
 	err = u.change(func(next *snapshot, c *Change) error {
 		before, known := next.vhosts[v.Name]
 		created = !known
-		if v.Limits, err = v.Limits.kept(before.Limits, "limits", vhostLimits); err != nil {
+		if v.Limits, err = before.Limits.changed(v.Limits, ParseVHostLimits); err != nil {
 			return err
 		}
 		next.vhosts = maps.Clone(next.vhosts)
