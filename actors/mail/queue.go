@@ -192,6 +192,11 @@ type Configure struct {
 // that queues without traffic page out as well; no reply, renews no lease.
 type Trim struct{}
 
+// Wake ends the sleep of a queue that was started with what a journal had of it
+// (queue.Config.Asleep): exchanges and bindings are whole and policies in force,
+// so what is overdue can be dead-lettered (TTL-26). From its vhost; no reply.
+type Wake struct{}
+
 // QueueForgotten answers QueueRetiring: name and bindings are unpublished, the
 // queue may end.
 type QueueForgotten struct{}

@@ -23,12 +23,15 @@ type Config struct {
 	Journal   store.Journal
 	// Recovered is what the journal had of the queue when it was opened or
 	// recalled (store.Journal's Take and Recall), by ascending sequence number.
-	// What is overdue expires in the queue's first turn (TTL-26).
+	// What is overdue expires in the queue's first turn, or when it wakes (TTL-26).
 	Recovered []store.Recovered
+	// Asleep makes the queue wait for mail.Wake before it does anything on its
+	// own: until then it takes Configure, answers questions and parks all other mail.
+	Asleep bool
 	// Budget is what all queues together may hold in memory; nil for no limit.
 	Budget *budget.Budget
-	Clock     *clock.Clock
-	Log       zerolog.Logger
+	Clock  *clock.Clock
+	Log    zerolog.Logger
 	// Close closes the actor's mailbox and returns what is left in it.
 	Close func() []any
 	// Fault, unless nil, sees every mail in the queue's turn before it is
