@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -12,15 +13,18 @@ import (
 
 // accountItem is the JSON form of a user.
 type accountItem struct {
-	Name      string   `json:"name"`
-	Hash      string   `json:"password_hash"`
-	Algorithm string   `json:"hashing_algorithm"`
-	Tags      []string `json:"tags"`
-	Limits    struct{} `json:"limits"`
+	Name      string      `json:"name"`
+	Hash      string      `json:"password_hash"`
+	Algorithm string      `json:"hashing_algorithm"`
+	Tags      []string    `json:"tags"`
+	Limits    auth.Limits `json:"limits"`
 }
 
 func account(a auth.Account) accountItem {
-	return accountItem{Name: a.Name, Hash: base64.StdEncoding.EncodeToString(a.Hash), Algorithm: a.Algorithm, Tags: a.Tags}
+	if a.Limits == nil {
+		a.Limits = auth.Limits{}
+	}
+	return accountItem{Limits: a.Limits, Name: a.Name, Hash: base64.StdEncoding.EncodeToString(a.Hash), Algorithm: a.Algorithm, Tags: a.Tags}
 }
 
 func (a *api) accountPaths(mux *http.ServeMux) {
@@ -71,6 +75,10 @@ func (a *api) putAccount(r *request) {
 	if bad(r, err) {
 		return
 	}
+	limits, err := accountLimits(body)
+	if bad(r, err) {
+		return
+	}
 	grants, err := parseGrants(r.name, body)
 	if bad(r, err) {
 		return
@@ -78,6 +86,15 @@ func (a *api) putAccount(r *request) {
 	created, err := a.users.PutAccount(wanted)
 	if bad(r, err) {
 		return
+	}
+	if limits != nil {
+		err = a.users.SetUserLimits(wanted.Name, func(l auth.Limits) auth.Limits {
+			maps.Copy(l, limits)
+			return l
+		})
+		if bad(r, err) {
+			return
+		}
 	}
 	for i := 0; created && i < len(grants); i++ {
 		if _, err := a.users.PutGrant(grants[i]); bad(r, grantFailure(err)) {
@@ -102,9 +119,6 @@ func parseAccount(name string, body map[string]json.RawMessage) (auth.Account, e
 	if wanted.Tags, err = accountTags(body); err != nil {
 		return wanted, err
 	}
-	if limits := body["limits"]; limits != nil && !isEmpty(limits) {
-		return wanted, complaint("limits of users are not supported")
-	}
 	password, errPassword := text(body, "password")
 	hash, errHash := text(body, "password_hash")
 	algorithm, errAlgorithm := text(body, "hashing_algorithm")
@@ -123,6 +137,14 @@ func parseAccount(name string, body map[string]json.RawMessage) (auth.Account, e
 		}
 	}
 	return wanted, nil
+}
+
+// accountLimits are those that the user gets beside those that it has.
+func accountLimits(body map[string]json.RawMessage) (auth.Limits, error) {
+	if raw := body["limits"]; raw != nil && !isEmpty(raw) {
+		return auth.ParseUserLimits(raw)
+	}
+	return nil, nil
 }
 
 // accountTags reads a list of tags, or a text with commas between them, or what

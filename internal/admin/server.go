@@ -49,6 +49,7 @@ func NewHandler(broker Broker, users *auth.Users, log zerolog.Logger) http.Handl
 	a.accountPaths(mux)
 	a.permissionPaths(mux)
 	a.vhostPaths(mux)
+	a.limitPaths(mux)
 	a.queuePaths(mux)
 	a.topologyPaths(mux)
 	a.clientPaths(mux)
