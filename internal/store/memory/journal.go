@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -15,7 +14,8 @@ type Options struct {
 	Delay time.Duration
 	// Keep remembers records for Replay.
 	Keep bool
-	// Fail, if set, is asked for the fate of every batch; an error fails it.
+	// Fail, if set, is asked for the fate of every batch of records; an error fails
+	// them. Reading does not fail with them.
 	Fail func() error
 }
 
@@ -28,6 +28,7 @@ type Journal struct {
 	kept    map[store.QueueID][]store.Record
 	last    store.Position // the last one given out
 	closed  bool
+	running bool          // somebody will complete what is pending
 	wake    chan struct{} // capacity 1
 	ended   chan struct{}
 }
@@ -37,18 +38,7 @@ type pending struct {
 	queue   store.QueueID
 	records []store.Record
 	done    func(error)
-}
-
-// queue is what the journal has of one.
-type queue struct {
-	messages map[uint64]*message
-	taken    bool // or alive since the journal was opened
-}
-
-type message struct {
-	record      store.Record
-	redelivered bool
-	deliveries  uint32
+	late    bool // it came after Close
 }
 
 // New starts a journal; Close ends its goroutine.
@@ -59,7 +49,7 @@ func New(o Options) *Journal {
 }
 
 func (j *Journal) start() {
-	j.wake, j.ended, j.closed = make(chan struct{}, 1), make(chan struct{}), false
+	j.wake, j.ended, j.closed, j.running = make(chan struct{}, 1), make(chan struct{}), false, true
 	go j.run()
 }
 
@@ -88,18 +78,18 @@ func (j *Journal) Append(q store.QueueID, records []store.Record, done func(erro
 	if done == nil {
 		done = func(error) {}
 	}
-	j.add(pending{q, records, done})
+	j.add(pending{queue: q, records: records, done: done})
 }
 
+// add leaves it to the goroutine, or to one of its own when that has ended.
 func (j *Journal) add(p pending) {
 	j.mu.Lock()
-	closed := j.closed
-	if !closed {
-		j.pending = append(j.pending, p)
-	}
-	j.mu.Unlock()
-	if closed {
-		go p.done(store.ErrClosed)
+	defer j.mu.Unlock()
+	p.late = j.closed
+	j.pending = append(j.pending, p)
+	if !j.running {
+		j.running = true
+		go j.finish()
 		return
 	}
 	select {
@@ -115,8 +105,23 @@ func (j *Journal) run() {
 			time.Sleep(j.options.Delay)
 		}
 		if j.commit() {
+			j.finish()
 			return
 		}
+	}
+}
+
+// finish answers what came after Close, in order, until there is nothing.
+func (j *Journal) finish() {
+	for {
+		j.mu.Lock()
+		j.running = len(j.pending) > 0
+		running := j.running
+		j.mu.Unlock()
+		if !running {
+			return
+		}
+		j.commit()
 	}
 }
 
@@ -125,27 +130,31 @@ func (j *Journal) commit() bool {
 	j.mu.Lock()
 	batch, closed := j.pending, j.closed
 	j.pending = nil
-	var err error
-	if j.options.Fail != nil && len(batch) > 0 {
-		err = j.options.Fail()
+	var failed error
+	if j.options.Fail != nil && slices.ContainsFunc(batch, func(p pending) bool { return !p.late && len(p.records) > 0 }) {
+		failed = j.options.Fail()
 	}
-	for _, p := range batch {
-		if err == nil {
+	fates := make([]error, len(batch))
+	for i, p := range batch {
+		switch {
+		case p.late:
+			fates[i] = store.ErrClosed
+		case len(p.records) == 0:
+		case failed != nil:
+			fates[i] = failed
+		default:
 			j.apply(p.queue, p.records)
 		}
 	}
 	j.mu.Unlock()
-	for _, p := range batch {
-		p.done(err)
+	for i, p := range batch {
+		p.done(fates[i])
 	}
 	return closed
 }
 
 // apply does what the records of a queue say.
 func (j *Journal) apply(id store.QueueID, records []store.Record) {
-	if j.options.Keep {
-		j.kept[id] = append(j.kept[id], records...)
-	}
 	q := j.queues[id]
 	if q == nil {
 		q = &queue{messages: map[uint64]*message{}, taken: true}
@@ -159,9 +168,13 @@ func (j *Journal) apply(id store.QueueID, records []store.Record) {
 			r.Position = j.last
 			q.messages[r.First] = &message{record: own(*r)}
 		case store.Retire:
-			delete(j.queues, id)
+			q = &queue{messages: map[uint64]*message{}, taken: true}
+			j.queues[id] = q
 		default:
 			q.mark(r)
+		}
+		if j.options.Keep {
+			j.kept[id] = append(j.kept[id], own(*r))
 		}
 	}
 	if len(q.messages) == 0 && q.taken {
@@ -169,34 +182,10 @@ func (j *Journal) apply(id store.QueueID, records []store.Record) {
 	}
 }
 
-func (q *queue) mark(r *store.Record) {
-	for n := r.First; n <= r.Last; n++ {
-		m := q.messages[n]
-		switch {
-		case m == nil:
-		case r.Kind == store.Remove:
-			delete(q.messages, n)
-		case r.Kind == store.Returned:
-			m.deliveries++
-			m.redelivered = true
-		case r.Kind == store.Delivered:
-			m.redelivered = true
-		}
-	}
-}
-
-// own copies what the record points at.
-func own(r store.Record) store.Record {
-	for _, b := range []*[]byte{&r.Exchange, &r.RoutingKey, &r.Header, &r.Body, &r.Overlay} {
-		*b = slices.Clone(*b)
-	}
-	return r
-}
-
 // Read implements store.Journal.
 func (j *Journal) Read(q store.QueueID, want []store.Ref, done func([]store.Content)) {
 	want = slices.Clone(want)
-	j.add(pending{q, nil, func(err error) { done(j.read(q, want, err)) }})
+	j.add(pending{queue: q, done: func(err error) { done(j.read(q, want, err)) }})
 }
 
 func (j *Journal) read(id store.QueueID, want []store.Ref, err error) []store.Content {
@@ -244,7 +233,7 @@ func (j *Journal) Take(id store.QueueID) []store.Recovered {
 
 // Recall implements store.Journal.
 func (j *Journal) Recall(id store.QueueID, done func([]store.Recovered, error)) {
-	j.add(pending{id, nil, func(err error) {
+	j.add(pending{queue: id, done: func(err error) {
 		j.mu.Lock()
 		var list []store.Recovered
 		if q := j.queues[id]; q != nil && err == nil {
@@ -253,19 +242,6 @@ func (j *Journal) Recall(id store.QueueID, done func([]store.Recovered, error)) 
 		j.mu.Unlock()
 		done(list, err)
 	}})
-}
-
-func (q *queue) list() []store.Recovered {
-	list := make([]store.Recovered, 0, len(q.messages))
-	for _, m := range q.messages {
-		r := &m.record
-		list = append(list, store.Recovered{
-			Seq: r.First, At: r.Position, Deadline: r.Deadline, TTL: r.TTL, Time: r.Time, Priority: r.Priority,
-			Body: uint32(len(r.Body)), Redelivered: m.redelivered, Deliveries: m.deliveries,
-		})
-	}
-	slices.SortFunc(list, func(a, b store.Recovered) int { return cmp.Compare(a.Seq, b.Seq) })
-	return list
 }
 
 // Replay returns the records that are durable for q, in order, if Keep is set.
