@@ -42,6 +42,12 @@ var verbs = map[string]verb{
 	"add_vhost":                   addVHostVerb,
 	"delete_vhost":                deleteVHostVerb,
 	"list_vhosts":                 listVHostsVerb,
+	"set_vhost_limits":            setVHostLimitsVerb,
+	"clear_vhost_limits":          clearVHostLimitsVerb,
+	"list_vhost_limits":           listVHostLimitsVerb,
+	"set_user_limits":             setUserLimitsVerb,
+	"clear_user_limits":           clearUserLimitsVerb,
+	"list_user_limits":            listUserLimitsVerb,
 
 	"list_queues":           listQueuesVerb,
 	"list_exchanges":        listExchangesVerb,

@@ -19,12 +19,14 @@ import (
 type userOptions struct {
 	preHashed                       bool
 	description, tags, defaultQueue string
+	user                            string
 }
 
 func (o *userOptions) define(flags *flag.FlagSet) {
 	flags.BoolVar(&o.preHashed, "pre-hashed-password", false, "")
 	flags.StringVar(&o.description, "description", "", "")
 	flags.StringVar(&o.tags, "tags", "", "")
+	flags.StringVar(&o.user, "user", "guest", "")
 	flags.StringVar(&o.defaultQueue, "default-queue-type", "", "")
 }
 
