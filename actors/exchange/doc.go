@@ -6,7 +6,7 @@
 // never enter this actor's mailbox (DESIGN §2).
 //
 // Takes, all from its vhost: AddBinding RemoveBinding ForgetDestination
-// ConfigureExchange RetireExchange. Sends: TopologyReply to whoever asked for
+// MoveDestination ConfigureExchange RetireExchange. Sends: TopologyReply to whoever asked for
 // the binding; BindingsForgotten ExchangeConfigured ExchangeDeleteReply
 // ExchangeUnused to the vhost. Every answer is sent after the new table is
 // published (DESIGN §5a.4).

@@ -51,6 +51,9 @@ func (x *exchange) Receive(ctx actor.Context) {
 		x.removeBinding(ctx, m)
 	case *mail.ForgetDestination:
 		x.forgetDestination(ctx, m)
+	case *mail.MoveDestination:
+		x.publish(x.routes.WithMoved(m.To))
+		reply(ctx, m.Request, &mail.ExchangeConfigured{Reply: m.Done(nil)})
 	case *mail.ConfigureExchange:
 		x.publish(x.routes.WithAlternate(alternate(m.Settings)))
 		reply(ctx, m.Request, &mail.ExchangeConfigured{Reply: m.Done(nil)})
@@ -89,6 +92,10 @@ func (x *exchange) retire(ctx actor.Context, m *mail.RetireExchange) {
 		err := protocol.ChannelErrorf(protocol.PreconditionFailed, "exchange '%s' in vhost '%s' in use",
 			x.cfg.Exchange.Name, x.cfg.VHost.Name)
 		reply(ctx, m.Request, &mail.ExchangeDeleteReply{Reply: m.Done(err)})
+		return
+	}
+	if m.Ask {
+		reply(ctx, m.Request, &mail.ExchangeDeleteReply{Reply: m.Done(nil)})
 		return
 	}
 	x.end(ctx, mail.Gone)

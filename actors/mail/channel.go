@@ -186,6 +186,7 @@ type QueueInfo struct {
 	HeadTimestamp             uint64          // property of the first ready message, 0 without one
 	List                      []QueueConsumer // if asked for
 	Counts                    Counts
+	Down                      bool // it cannot be brought back: all the rest is unknown
 }
 
 // OutboxReady tells a channel that held deliveries back that its connection's

@@ -52,11 +52,25 @@ func (d *ForgetDestination) Answer(Fate) (*actor.PID, any) {
 	return d.ReplyTo, &BindingsForgotten{Reply: d.Done(nil)}
 }
 
+// MoveDestination has all bindings to a queue lead to another actor, the one in
+// which it lives on after a panic. From the vhost, which gets ExchangeConfigured
+// once the new table is published.
+type MoveDestination struct {
+	Request
+	To *topology.Queue
+}
+
+// Answer implements Answerable: an exchange that is gone has no bindings.
+func (d *MoveDestination) Answer(Fate) (*actor.PID, any) {
+	return d.ReplyTo, &ExchangeConfigured{Reply: d.Done(nil)}
+}
+
 // RetireExchange ends an exchange unless IfUnused and it has bindings. From the
-// vhost, which gets ExchangeDeleteReply; then the exchange stops itself.
+// vhost, which gets ExchangeDeleteReply; then the exchange stops itself. With
+// Ask it only tells whether it would.
 type RetireExchange struct {
 	Request
-	IfUnused bool
+	IfUnused, Ask bool
 }
 
 // Answer implements Answerable: what is gone is deleted.

@@ -41,6 +41,8 @@ const (
 	Gone Fate = iota
 	// Failed: the receiver panicked; nothing is known of what it did.
 	Failed
+	// Down: the receiver is a queue that cannot be brought back (DESIGN §5a.16).
+	Down
 )
 
 // Answerable is a mail that can be answered in its receiver's place.

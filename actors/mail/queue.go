@@ -35,9 +35,9 @@ func (e *Enqueue) Release() {
 }
 
 // Answer: a queue that ended has taken and discarded the batch (LEASE-7,
-// DESIGN §5a.2); one that failed refuses it.
+// DESIGN §5a.2); one that failed or is down refuses it.
 func (e *Enqueue) Answer(f Fate) (*actor.PID, any) {
-	reply := &EnqueueReply{Queue: e.Queue, Refused: f == Failed}
+	reply := &EnqueueReply{Queue: e.Queue, Refused: f != Gone}
 	for i := range e.Messages {
 		reply.Add(e.Messages[i].Number)
 	}
@@ -205,6 +205,20 @@ type QueueForgotten struct{}
 // goes on (DESIGN §5a.3).
 type QueueKept struct{}
 
+// OpenQueue ends the wait of a queue that was made from what the journal had:
+// its lease begins, and what is overdue expires (TTL-26). From the vhost, once
+// the bindings are there and the dead can be routed; QueueOpened comes back when
+// nothing overdue is left ready.
+type OpenQueue struct{ Request }
+
+// Answer implements Answerable.
+func (o *OpenQueue) Answer(f Fate) (*actor.PID, any) {
+	return o.ReplyTo, &QueueOpened{Reply: o.Done(gone(f, "", ""))}
+}
+
+// QueueOpened answers OpenQueue.
+type QueueOpened struct{ Reply }
+
 // DescribeQueue asks for QueueInfo; renews no lease.
 type DescribeQueue struct {
 	Request
@@ -213,12 +227,25 @@ type DescribeQueue struct {
 
 // Answer implements Answerable.
 func (d *DescribeQueue) Answer(f Fate) (*actor.PID, any) {
+	if f == Down {
+		return d.ReplyTo, &QueueInfo{Reply: d.Done(nil), Down: true}
+	}
 	return d.ReplyTo, &QueueInfo{Reply: d.Done(gone(f, "", ""))}
 }
 
 func gone(f Fate, queue, vhost string) error {
-	if f == Failed {
+	switch f {
+	case Failed:
 		return protocol.ConnectionErrorf(protocol.InternalError, "queue '%s' in vhost '%s' failed", queue, vhost)
+	case Down:
+		return QueueDown(queue, vhost)
+	case Gone:
 	}
 	return protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", queue, vhost)
+}
+
+// QueueDown is what every operation on a queue that is down is refused with
+// (DESIGN §5a.16), but for its deletion. [RabbitMQ: a crashed queue]
+func QueueDown(queue, vhost string) error {
+	return protocol.ChannelErrorf(protocol.NotFound, "queue '%s' in vhost '%s' has crashed and failed to restart", queue, vhost)
 }

@@ -5,8 +5,8 @@
 // and their credit, unacknowledged deliveries of every channel, dying messages.
 //
 // Takes: Enqueue Settle Consume CancelConsumer Grant Allow Limit Resize Get
-// Purge ChannelGone from channels; DeclareQueue DeleteQueue Configure QueueForgotten
-// QueueKept from its vhost; DeadLetterReply from the dead-letter actor;
+// Purge ChannelGone from channels; DeclareQueue DeleteQueue Configure OpenQueue
+// QueueForgotten QueueKept from its vhost; DeadLetterReply from the dead-letter actor;
 // DescribeQueue from anybody; timerFired appendDone again from itself.
 // Sends: EnqueueReply Deliver Offer Unused ConsumerCancelled DeliveriesReturned and
 // the replies to the commands above; DeadLetter and QueueExpired; QueueRetiring and

@@ -111,6 +111,30 @@ func (r *Routes) WithoutDestination(name string, toExchange bool) *Routes {
 	return &c
 }
 
+// WithMoved is r with every binding to a queue of that name leading to q; r itself when there is none. It costs O(log n) for each
+// of them.
+func (r *Routes) WithMoved(q *Queue) *Routes {
+	c := *r
+	moved := false
+	for e := range r.bindings.under(destinationKey(q.Name, false)) {
+		to := &bound{Binding: e.Binding, target: Target{Queue: q}, id: e.id, dest: e.dest}
+		c.bindings = c.bindings.with(e.id, to)
+		c.matcher = c.matcher.without(e).with(to)
+		moved = true
+	}
+	if !moved {
+		return r
+	}
+	return &c
+}
+
+// Has tells whether the binding b is there.
+func (r *Routes) Has(b Binding) bool {
+	id, _ := b.identity()
+	_, found := r.bindings.get([]byte(id))
+	return found
+}
+
 // drop takes a binding out of a table that is not published yet.
 func (r *Routes) drop(e *bound) {
 	r.bindings, _ = r.bindings.without(e.id)
