@@ -1,0 +1,124 @@
+package message
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+)
+
+// overlayVersion begins a stored overlay. A change of its form takes another one.
+const overlayVersion = 1
+
+// ErrOverlay: what is stored is no overlay, or one of a later version.
+var ErrOverlay = errors.New("message: not an overlay of a known version")
+
+// Append adds the stored form of o to dst; nothing for nil. DecodeOverlay reads
+// it back:
+//
+//	version, DropExpiration as 0 or 1; then DeliveryCount, the deaths, First, Last,
+//	CC and BCC, with numbers as uvarints, texts behind their length and lists
+//	behind their number
+func (o *Overlay) Append(dst []byte) []byte {
+	if o == nil {
+		return dst
+	}
+	drop := byte(0)
+	if o.DropExpiration {
+		drop = 1
+	}
+	dst = append(dst, overlayVersion, drop)
+	dst = binary.AppendUvarint(dst, uint64(o.DeliveryCount))
+	dst = binary.AppendUvarint(dst, uint64(len(o.Deaths)))
+	for i := range o.Deaths {
+		d := &o.Deaths[i]
+		dst = appendTexts(dst, d.Queue, d.Reason, d.Exchange, d.OriginalExpiration)
+		dst = appendList(dst, d.RoutingKeys)
+		dst = binary.AppendUvarint(dst, uint64(d.Count))
+		dst = binary.AppendUvarint(dst, uint64(d.Time))
+	}
+	dst = appendTexts(dst, o.First.Queue, o.First.Reason, o.First.Exchange)
+	dst = appendTexts(dst, o.Last.Queue, o.Last.Reason, o.Last.Exchange)
+	return appendList(appendList(dst, o.CC), o.BCC)
+}
+
+func appendTexts(dst []byte, texts ...string) []byte {
+	for _, t := range texts {
+		dst = append(binary.AppendUvarint(dst, uint64(len(t))), t...)
+	}
+	return dst
+}
+
+func appendList(dst []byte, list []string) []byte {
+	return appendTexts(binary.AppendUvarint(dst, uint64(len(list))), list...)
+}
+
+// DecodeOverlay reads what Append wrote; nil for nothing. The error is ErrOverlay.
+// The overlay shares no memory with data.
+func DecodeOverlay(data []byte) (*Overlay, error) {
+	if len(data) == 0 {
+		return nil, nil
+	}
+	if len(data) < 2 || data[0] != overlayVersion || data[1] > 1 {
+		return nil, ErrOverlay
+	}
+	d := decoder{rest: data[2:]}
+	o := &Overlay{DropExpiration: data[1] == 1, DeliveryCount: uint32(d.number(math.MaxUint32))}
+	if n := d.count(); n > 0 {
+		o.Deaths = make([]Death, n)
+	}
+	for i := range o.Deaths {
+		o.Deaths[i] = Death{
+			Queue: d.text(), Reason: d.text(), Exchange: d.text(), OriginalExpiration: d.text(),
+			RoutingKeys: d.list(), Count: int64(d.number(math.MaxUint64)), Time: int64(d.number(math.MaxUint64)),
+		}
+	}
+	o.First = Origin{Queue: d.text(), Reason: d.text(), Exchange: d.text()}
+	o.Last = Origin{Queue: d.text(), Reason: d.text(), Exchange: d.text()}
+	o.CC, o.BCC = d.list(), d.list()
+	if d.bad || len(d.rest) > 0 {
+		return nil, ErrOverlay
+	}
+	return o, nil
+}
+
+// decoder reads from rest; bad says that there was not what was expected.
+type decoder struct {
+	rest []byte
+	bad  bool
+}
+
+func (d *decoder) number(most uint64) uint64 {
+	v, n := binary.Uvarint(d.rest)
+	if n <= 0 || v > most {
+		d.rest, d.bad = nil, true
+		return 0
+	}
+	d.rest = d.rest[n:]
+	return v
+}
+
+// count is how many things follow, of a byte or more each.
+func (d *decoder) count() int { return int(d.number(uint64(max(len(d.rest)-1, 0)))) }
+
+func (d *decoder) text() string {
+	n := d.count()
+	if n > len(d.rest) {
+		d.rest, d.bad = nil, true
+		return ""
+	}
+	text := string(d.rest[:n])
+	d.rest = d.rest[n:]
+	return text
+}
+
+func (d *decoder) list() []string {
+	n := d.count()
+	if n == 0 {
+		return nil
+	}
+	list := make([]string, n)
+	for i := range list {
+		list[i] = d.text()
+	}
+	return list
+}
