@@ -51,8 +51,14 @@ func (c *connection) openChannel(ctx actor.Context, m *openChannel) {
 		m.reply <- nil
 		return
 	}
+	if err := c.countChannel(); err != nil {
+		c.fail(ctx, err, false)
+		m.reply <- nil
+		return
+	}
 	l, err := c.spawnChannel(ctx, m.id)
 	if err != nil {
+		c.discountChannel()
 		c.fail(ctx, fmt.Errorf("spawning channel %d: %w", m.id, err), false)
 		m.reply <- nil
 		return
@@ -63,6 +69,20 @@ func (c *connection) openChannel(ctx actor.Context, m *openChannel) {
 	c.channels[m.id] = l
 	c.sendOn(m.id, &protocol.ChannelOpenOk{})
 	m.reply <- l
+}
+
+// countChannel counts a channel among its user's.
+func (c *connection) countChannel() error {
+	if c.cfg.Quota == nil {
+		return nil
+	}
+	return c.cfg.Quota.OpenChannel(c.session.user.Name)
+}
+
+func (c *connection) discountChannel() {
+	if c.cfg.Quota != nil {
+		c.cfg.Quota.CloseChannel(c.session.user.Name)
+	}
 }
 
 func (c *connection) spawnChannel(ctx actor.Context, id uint16) (*link, error) {
@@ -88,6 +108,7 @@ func (c *connection) channelClosed(ctx actor.Context, m *mail.ChannelClosed) {
 	}
 	l.ended.Store(true)
 	delete(c.channels, m.ID)
+	c.discountChannel()
 	if m.SendCloseOk && c.state == running {
 		c.sendOn(m.ID, &protocol.ChannelCloseOk{})
 	}

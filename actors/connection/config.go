@@ -21,6 +21,7 @@ type Config struct {
 	Conn          net.Conn
 	Authenticator auth.Authenticator
 	Permissions   auth.Permissions                          // nil lets every user into every vhost
+	Quota         *auth.Quota                               // nil for no limits but ChannelMax
 	VHost         func(name string) (*topology.VHost, bool) // false: there is none
 	NewChannel    func(ChannelSpec) *actor.Props
 	Clock         *clock.Clock

@@ -147,6 +147,10 @@ func (c *connection) stop() {
 	}
 	c.outbox.Close()
 	c.leaveRunning()
+	for range c.channels {
+		c.discountChannel()
+	}
+	clear(c.channels)
 	c.turnover.Lock()
 	close(c.done)
 	c.turnover.Unlock()

@@ -195,6 +195,7 @@ func (c *connection) released(ctx actor.Context) {
 // becomeClosed says the last word.
 func (c *connection) becomeClosed(ctx actor.Context) {
 	c.state = closed
+	c.session.leave() // who sees it closed may open another
 	c.arm(c.cfg.CloseTimeout)
 	switch e := c.end.err; {
 	case c.end.lost:

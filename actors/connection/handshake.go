@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"candlemark/internal/auth"
@@ -28,6 +29,7 @@ type session struct {
 	channelMax   uint16 // 0 for any number
 	frameMax     uint32
 	heartbeat    uint16 // s, 0 for none
+	leave        func() // no longer counts; more than one call is like one
 }
 
 // text is a client property, "" when it is absent or no text.
@@ -148,15 +150,33 @@ func (h *handshake) open() error {
 	if !ok {
 		return protocol.ConnectionErrorf(protocol.NotAllowed, "vhost %s not found", m.VirtualHost).For(m)
 	}
-	if p := h.c.cfg.Permissions; p != nil {
-		if err := p.VHostAccess(h.session.user, m.VirtualHost); err != nil {
-			return blame(err, m)
-		}
+	if err := h.admit(m.VirtualHost); err != nil {
+		return blame(err, m)
 	}
 	h.session.vhost = v
 	// Before the client can know that it is in, so that it finds itself listed.
 	h.c.post(&opened{h.session})
 	h.c.send(&protocol.ConnectionOpenOk{})
+	return nil
+}
+
+// admit counts the connection, and checks the user's permission. A connection
+// that is not let in is not counted.
+func (h *handshake) admit(vhost string) error {
+	quota, user := h.c.cfg.Quota, h.session.user
+	h.session.leave = func() {}
+	if quota != nil {
+		if err := quota.Connect(user.Name, vhost); err != nil {
+			return err
+		}
+		h.session.leave = sync.OnceFunc(func() { quota.Disconnect(user.Name, vhost) })
+	}
+	if p := h.c.cfg.Permissions; p != nil {
+		if err := p.VHostAccess(user, vhost); err != nil {
+			h.session.leave()
+			return err
+		}
+	}
 	return nil
 }
 

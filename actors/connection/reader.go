@@ -42,6 +42,7 @@ func (r *reader) run() {
 		r.c.post(&lost{err})
 		return
 	}
+	defer session.leave() // the actor may have ended without knowing of it
 	r.frameMax = session.frameMax
 	err = r.serve()
 	var socket *socketError

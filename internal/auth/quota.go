@@ -1,0 +1,94 @@
+package auth
+
+import (
+	"sync"
+
+	"candlemark/protocol"
+)
+
+// Quota counts what is open against the limits of the node, of virtual hosts and
+// of users, and refuses what would be more, in RabbitMQ's words. Its methods may
+// be called from any goroutine.
+type Quota struct {
+	users       *Users
+	connections int // of the node, negative for any number
+
+	mu       sync.Mutex
+	open     int            // connections
+	byVHost  map[string]int // likewise
+	byUser   map[string]int // likewise
+	channels map[string]int // by user
+}
+
+// NewQuota makes one with the limits that users have at the time. connections is
+// the node's own, negative for any number.
+func NewQuota(users *Users, connections int) *Quota {
+	return &Quota{users: users, connections: connections, byVHost: map[string]int{}, byUser: map[string]int{}, channels: map[string]int{}}
+}
+
+// Connect counts a connection that opens. Error: a *protocol.ConnectionError 530;
+// then it does not count. Else Disconnect once.
+func (q *Quota) Connect(user, vhost string) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.connections >= 0 && q.open >= q.connections {
+		return protocol.ConnectionErrorf(protocol.NotAllowed,
+			"connection refused: node connection limit (%d) is reached", q.connections)
+	}
+	if v, ok := q.users.VHost(vhost); ok {
+		if limit, reached := v.Limits.Reached(MaxConnections, q.byVHost[vhost]); reached {
+			return protocol.ConnectionErrorf(protocol.NotAllowed,
+				"access to vhost '%s' refused for user '%s': connection limit (%d) is reached", vhost, user, limit)
+		}
+	}
+	if limit, reached := q.of(user).Reached(MaxConnections, q.byUser[user]); reached {
+		return protocol.ConnectionErrorf(protocol.NotAllowed,
+			"connection refused for user '%s': user connection limit (%d) is reached", user, limit)
+	}
+	q.open++
+	q.byVHost[vhost]++
+	q.byUser[user]++
+	return nil
+}
+
+// Disconnect ends what Connect began.
+func (q *Quota) Disconnect(user, vhost string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.open--
+	less(q.byVHost, vhost)
+	less(q.byUser, user)
+}
+
+// OpenChannel counts a channel that opens. Error: a *protocol.ConnectionError
+// 530; then it does not count. Else CloseChannel once.
+func (q *Quota) OpenChannel(user string) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if limit, reached := q.of(user).Reached(MaxChannels, q.channels[user]); reached {
+		return protocol.ConnectionErrorf(protocol.NotAllowed,
+			"number of channels opened for user '%s' has reached the maximum allowed user limit of (%d)", user, limit)
+	}
+	q.channels[user]++
+	return nil
+}
+
+// CloseChannel ends what OpenChannel began.
+func (q *Quota) CloseChannel(user string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	less(q.channels, user)
+}
+
+// of are the limits of a user.
+func (q *Quota) of(user string) Limits {
+	a, _ := q.users.Account(user)
+	return a.Limits
+}
+
+// less counts down, and forgets who has nothing left.
+func less(counts map[string]int, name string) {
+	if counts[name]--; counts[name] == 0 {
+		delete(counts, name)
+	}
+}
