@@ -27,6 +27,10 @@ type Config struct {
 	DataDir string
 	// Handshake is how long a client may take to open its connection.
 	Handshake time.Duration
+	// MemoryWatermark is from how much memory on publishers are blocked.
+	MemoryWatermark Amount
+	// DiskFreeLimit is below how much free disk they are.
+	DiskFreeLimit Amount
 	// LogLevel is trace, debug, info, warn or error.
 	LogLevel string
 	// LogFormat is console or json.
@@ -46,8 +50,12 @@ func Default(getenv func(string) string) Config {
 
 		TLS:           TLS{LoginFrom: "distinguished_name"},
 		LoopbackUsers: []string{"guest"},
-		LogLevel:      "info",
-		LogFormat:     "console",
+
+		MemoryWatermark: Share(0.4),
+		DiskFreeLimit:   Amount{Bytes: 50_000_000},
+
+		LogLevel:  "info",
+		LogFormat: "console",
 	}
 }
 
@@ -65,6 +73,10 @@ func Load(flags *flag.FlagSet, args []string, getenv func(string) string) (Confi
 	flags.StringVar(&c.HTTP, "http", c.HTTP, "`address` of the HTTP API; empty for none")
 	flags.StringVar(&c.DataDir, "data-dir", c.DataDir, "`folder` of the broker's own")
 	flags.DurationVar(&c.Handshake, "handshake-timeout", c.Handshake, "how long a client may take to open its connection")
+	flags.Var(amount{&c.MemoryWatermark, ParseWatermark}, "memory-high-watermark",
+		"block publishers above so much memory: a `share` of the machine's or the container's, 0 to 1, or a size such as 2GB")
+	flags.Var(amount{&c.DiskFreeLimit, ParseDiskLimit}, "disk-free-limit",
+		"block publishers below so much free disk: a `size` such as 50MB, or mem_relative and a multiple of the memory")
 	flags.StringVar(&c.LogLevel, "log-level", c.LogLevel, "trace, debug, info, warn or error")
 	flags.StringVar(&c.LogFormat, "log-format", c.LogFormat, "console or json")
 	if err := fromEnvironment(flags, getenv); err != nil {

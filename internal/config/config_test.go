@@ -48,10 +48,17 @@ func TestLoad(t *testing.T) {
 			return slices.Equal(c.LoopbackUsers, []string{"a", "b"})
 		}},
 		"no loopback users": {args: []string{"--loopback-users", "none"}, want: func(c Config) bool { return len(c.LoopbackUsers) == 0 }},
-		"no handshake":      {args: []string{"--handshake-timeout", "0s"}, fail: true},
-		"no port":           {args: []string{"--amqp", "127.0.0.1"}, fail: true},
-		"format":            {args: []string{"--log-format", "xml"}, fail: true},
-		"extra argument":    {args: []string{"now"}, fail: true},
+		"limits": {args: []string{"--memory-high-watermark", "2GiB"}, env: map[string]string{"CANDLEMARK_DISK_FREE_LIMIT": "mem_relative 1.5"}, want: func(c Config) bool {
+			return c.MemoryWatermark == Amount{Bytes: 2 << 30} && c.DiskFreeLimit == Share(1.5)
+		}},
+		"default limits": {want: func(c Config) bool {
+			return c.MemoryWatermark == Share(0.4) && c.DiskFreeLimit == Amount{Bytes: 50_000_000}
+		}},
+		"watermark above all": {args: []string{"--memory-high-watermark", "1.1"}, fail: true},
+		"no handshake":        {args: []string{"--handshake-timeout", "0s"}, fail: true},
+		"no port":             {args: []string{"--amqp", "127.0.0.1"}, fail: true},
+		"format":              {args: []string{"--log-format", "xml"}, fail: true},
+		"extra argument":      {args: []string{"now"}, fail: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			flags := flag.NewFlagSet("serve", flag.ContinueOnError)
