@@ -9,7 +9,7 @@ import (
 
 // leaves are the packages of the cellar that any actor may use.
 var leaves = []string{
-	"protocol", "policies", "internal/auth", "internal/clock", "internal/ledger", "internal/message",
+	"protocol", "policies", "internal/auth", "internal/budget", "internal/clock", "internal/ledger", "internal/message",
 	"internal/metrics", "internal/outbox", "internal/topology",
 }
 
@@ -32,9 +32,10 @@ var rooms = map[string][]string{
 	"actors/vhost":         actorOf("internal/meta"),
 	"actors/policy":        actorOf("internal/meta"),
 	"supervision":          {"protocol", "policies", "actors/...", "internal/..."},
-	"internal/admin":       {"protocol", "policies", "internal/auth", "internal/metrics", "internal/admin/ui"},
+	"internal/admin":       {"protocol", "policies", "internal/auth", "internal/config", "internal/metrics", "internal/admin/ui"},
 	"internal/admin/...":   {"protocol"},
 	"internal/auth":        {"protocol", "policies"},
+	"internal/budget":      {},
 	"internal/certificate": {},
 	"internal/clock":       {},
 	"internal/config":      {},

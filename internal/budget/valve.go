@@ -1,0 +1,98 @@
+package budget
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+)
+
+// Valve holds back connections that bring contents. There are two reasons:
+//
+//   - Flow: queues hold so much that those who bring more wait until some has
+//     left memory. It lasts milliseconds and nobody is told. Readers see it by
+//     themselves, in the numbers that the queues keep up to date, so that no
+//     burst can outrun whoever measures memory.
+//   - An alarm: the broker is short of memory or disk. It is set from outside, and
+//     clients are told.
+//
+// Safe for concurrent use; nil is always open.
+type Valve struct {
+	budget *Budget
+	most   atomic.Int64 // bytes of contents, 0 for no bound
+	shut   atomic.Bool  // in an alarm
+
+	mu     sync.Mutex
+	relief chan struct{} // closed when those who wait are to look again; nil if nobody does
+}
+
+// NewValve makes an open valve over what queues hold; nil for no flow control.
+func NewValve(b *Budget) *Valve { return &Valve{budget: b} }
+
+// SetMost sets above how many bytes of contents flow is held; 0 or less for never.
+func (v *Valve) SetMost(bytes int64) { v.most.Store(max(bytes, 0)) }
+
+// Full reports whether queues hold more than that.
+func (v *Valve) Full() bool {
+	if v == nil {
+		return false
+	}
+	most := v.most.Load()
+	return most > 0 && v.budget.Used() > most
+}
+
+// Most is that number of bytes, math.MaxInt64 for none.
+func (v *Valve) Most() int64 {
+	if most := v.most.Load(); most > 0 {
+		return most
+	}
+	return math.MaxInt64
+}
+
+// Shut reports whether there is an alarm.
+func (v *Valve) Shut() bool { return v != nil && v.shut.Load() }
+
+// SetShut begins or ends an alarm.
+func (v *Valve) SetShut(shut bool) {
+	v.shut.Store(shut)
+	v.Relieve()
+}
+
+// Wait blocks while flow is held, but not during an alarm; false says that done
+// was closed.
+func (v *Valve) Wait(done <-chan struct{}) bool {
+	for v.Full() && !v.Shut() {
+		relief := v.waiting()
+		if !v.Full() || v.Shut() {
+			return true
+		}
+		select {
+		case <-relief:
+		case <-done:
+			return false
+		}
+	}
+	return true
+}
+
+func (v *Valve) waiting() <-chan struct{} {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.relief == nil {
+		v.relief = make(chan struct{})
+	}
+	return v.relief
+}
+
+// Relieve lets those go on who wait, if there is no more reason to. Whoever
+// watches over the broker's memory calls it every few milliseconds while there
+// was one. Waiting tells whether somebody still waits.
+func (v *Valve) Relieve() (waiting bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.relief == nil || v.Full() && !v.Shut() {
+		return v.relief != nil
+	}
+	close(v.relief)
+	v.relief = nil
+	return false
+}
