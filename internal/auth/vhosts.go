@@ -15,6 +15,8 @@ type VHost struct {
 	// DefaultQueueType is the type of queues declared without one: classic,
 	// quorum, or empty for the broker's default.
 	DefaultQueueType string
+	// Tracing: the firehose is on.
+	Tracing bool
 	// Limits: MaxConnections, MaxQueues. Users hold nil when there are none.
 	Limits Limits
 }

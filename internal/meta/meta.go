@@ -32,10 +32,9 @@ type Meta interface {
 // same identity.
 type Change struct {
 	Put []any
-	// Delete needs only what the value is known by: its names, of a policy
-	// whether it is an operator's, of a binding all but nothing. What is not
-	// there is deleted in silence. A virtual host takes with it all that is in
-	// it, an account its permissions, a queue and an exchange their bindings.
+	// Delete needs only what the value is known by. What is not there is deleted
+	// in silence. A virtual host takes all that is in it along, a queue and an
+	// exchange the bindings at either end of them.
 	Delete []any
 }
 
@@ -83,7 +82,8 @@ type Queue struct {
 	Arguments   protocol.Table
 }
 
-// Binding is a durable binding; it is known by everything that it consists of.
+// Binding is a durable binding; it is known by all of its fields, but for the
+// order of the arguments.
 type Binding struct {
 	VHost, Source, Destination string
 	ToExchange                 bool // Destination is an exchange

@@ -1,0 +1,132 @@
+package meta
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+)
+
+// FileName is the name of the file in the data folder.
+const FileName = "definitions.db"
+
+// lockPatience is how long another broker may take to let go of the folder.
+const lockPatience = time.Second
+
+// ErrInUse: another process has the data folder open.
+var ErrInUse = errors.New("the data folder is in use by another broker")
+
+// Open opens the definitions in a data folder, and makes both if need be. It
+// checks everything that is stored. Errors: ErrInUse, ErrDamaged, ErrNewer, or
+// those of the disk.
+func Open(dir string) (*File, error) {
+	path := filepath.Join(dir, FileName)
+	f := &File{commit: (*bolt.Tx).Commit}
+	f.line = newLine(f.store)
+	err := guarded(func() error {
+		if err := found(dir, path); err != nil {
+			return err
+		}
+		return f.open(path)
+	})
+	if err == nil {
+		return f, nil
+	}
+	if f.db != nil {
+		_ = guarded(f.db.Close)
+	}
+	return nil, fmt.Errorf("%s: %w", path, err)
+}
+
+func (f *File) open(path string) (err error) {
+	f.db, err = openFile(path)
+	if err != nil {
+		return err
+	}
+	return f.db.View(func(tx *bolt.Tx) error {
+		d, err := load(fileTables{tx})
+		if err != nil {
+			return err
+		}
+		f.last.Store(d.Revision)
+		for problem := range tx.Check() {
+			err = errors.Join(err, problem)
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrDamaged, err)
+		}
+		return nil
+	})
+}
+
+func openFile(path string) (*bolt.DB, error) {
+	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: lockPatience, FreelistType: bolt.FreelistMapType})
+	switch {
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return nil, ErrInUse
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return db, err
+}
+
+// found makes an empty file if there is none. It gets its name when it is whole,
+// so that what a power cut leaves of its beginning is never taken for damage.
+func found(dir, path string) error {
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return err
+	}
+	temporary, err := os.CreateTemp(dir, FileName+".*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(temporary.Name()) }()
+	if err := temporary.Close(); err != nil {
+		return err
+	}
+	if err := makeFile(temporary.Name()); err != nil {
+		return err
+	}
+	// Not a rename, which would take the file from another broker's hands.
+	if err := os.Link(temporary.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return errors.Join(syncFolder(dir), syncFolder(filepath.Dir(dir)))
+}
+
+func makeFile(path string) error {
+	db, err := openFile(path)
+	if err != nil {
+		return err
+	}
+	err = db.Update(func(tx *bolt.Tx) error {
+		for _, name := range allTables {
+			if _, err := tx.CreateBucket([]byte(name)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return errors.Join(err, db.Close())
+}
+
+// syncFolder makes the names in a folder durable.
+func syncFolder(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil // has no such thing
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
