@@ -1,0 +1,171 @@
+package storetest
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"candlemark/internal/store"
+)
+
+// Model is a journal of which only the order matters: after a crash each queue is
+// in the state behind some record, at or after the last one known as durable.
+// The zero value is empty. It is not safe for concurrent use.
+type Model struct {
+	queues map[store.QueueID]*history
+}
+
+// history of one queue.
+type history struct {
+	state   State // behind the durable records
+	pending []store.Record
+	base    int // how many records are in state
+}
+
+// State of a queue: its messages by number.
+type State map[uint64]Message
+
+// Message is what a journal is to know about one.
+type Message struct {
+	store.Recovered
+	Kind store.Kind
+}
+
+func (m *Model) queue(q store.QueueID) *history {
+	if m.queues == nil {
+		m.queues = map[store.QueueID]*history{}
+	}
+	if m.queues[q] == nil {
+		m.queues[q] = &history{state: State{}}
+	}
+	return m.queues[q]
+}
+
+// Append notes what was appended and returns the mark to hand to Durable.
+func (m *Model) Append(q store.QueueID, records ...store.Record) int {
+	h := m.queue(q)
+	for _, r := range records {
+		// What a message holds follows from its number: remember its size.
+		r.Exchange, r.RoutingKey, r.Header, r.Overlay = nil, nil, nil, nil
+		h.pending = append(h.pending, r)
+	}
+	return h.base + len(h.pending)
+}
+
+// Durable says that everything up to the mark is.
+func (m *Model) Durable(q store.QueueID, mark int) {
+	h := m.queue(q)
+	n := max(0, mark-h.base)
+	for i := range h.pending[:n] {
+		h.state.Apply(&h.pending[i])
+	}
+	clear(h.pending[:n]) // bodies are long
+	h.pending, h.base = h.pending[n:], h.base+n
+}
+
+// AllDurable says so of everything.
+func (m *Model) AllDurable() {
+	for q, h := range m.queues {
+		m.Durable(q, h.base+len(h.pending))
+	}
+}
+
+// Queues are those that ever had a record, in order.
+func (m *Model) Queues() []store.QueueID { return slices.Sorted(maps.Keys(m.queues)) }
+
+// Now is the state of a queue behind all its records. It is the caller's.
+func (m *Model) Now(q store.QueueID) State {
+	h := m.queue(q)
+	now := maps.Clone(h.state)
+	for i := range h.pending {
+		now.Apply(&h.pending[i])
+	}
+	return now
+}
+
+// Restart compares what a journal has of a queue after a restart, and takes it as
+// the state from now on.
+func (m *Model) Restart(q store.QueueID, got []store.Recovered) error {
+	h := m.queue(q)
+	best := h.state.survivors().Differs(got)
+	for i := 0; best != "" && i < len(h.pending); i++ {
+		h.state.Apply(&h.pending[i])
+		if h.state.survivors().Differs(got) == "" {
+			best = ""
+		}
+	}
+	if best != "" {
+		return fmt.Errorf("queue %d: no state since the last durable record, in which %s", q, best)
+	}
+	h.state, h.pending = h.state.survivors(), nil
+	return nil
+}
+
+// survivors is the state without what a restart forgets.
+func (s State) survivors() State {
+	kept := maps.Clone(s)
+	maps.DeleteFunc(kept, func(_ uint64, m Message) bool { return m.Kind == store.Spill })
+	return kept
+}
+
+// Apply does what a record says.
+func (s State) Apply(r *store.Record) {
+	switch r.Kind {
+	case store.Put, store.Spill:
+		s[r.First] = Message{Kind: r.Kind, Recovered: store.Recovered{
+			Seq: r.First, Deadline: r.Deadline, TTL: r.TTL, Time: r.Time, Body: uint32(len(r.Body)), Priority: r.Priority,
+		}}
+	case store.Retire:
+		clear(s)
+	default:
+		for n, m := range s {
+			if n < r.First || n > r.Last {
+				continue
+			}
+			switch r.Kind {
+			case store.Remove:
+				delete(s, n)
+				continue
+			case store.Returned:
+				m.Deliveries++
+			}
+			m.Redelivered = true
+			s[n] = m
+		}
+	}
+}
+
+// List returns what Take or Recall is to return, without positions.
+func (s State) List() []store.Recovered {
+	list := make([]store.Recovered, 0, len(s))
+	for _, m := range s {
+		list = append(list, m.Recovered)
+	}
+	slices.SortFunc(list, func(a, b store.Recovered) int { return cmp.Compare(a.Seq, b.Seq) })
+	return list
+}
+
+// Differs says how a list of messages differs from the state, "" for not.
+func (s State) Differs(got []store.Recovered) string {
+	want := s.List()
+	for i, w := range want {
+		if i >= len(got) || got[i].Seq > w.Seq {
+			return fmt.Sprintf("message %d is lost (%d are there, of %d)", w.Seq, len(got), len(want))
+		}
+		if got[i].Seq < w.Seq {
+			return fmt.Sprintf("message %d is there (%d are, not %d)", got[i].Seq, len(got), len(want))
+		}
+		g := got[i]
+		if g.At == 0 {
+			return fmt.Sprintf("message %d has no position", g.Seq)
+		}
+		if g.At = 0; g != w {
+			return fmt.Sprintf("message %+v was %+v", g, w)
+		}
+	}
+	if len(got) > len(want) {
+		return fmt.Sprintf("message %d is there (%d are, not %d)", got[len(want)].Seq, len(got), len(want))
+	}
+	return ""
+}

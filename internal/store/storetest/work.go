@@ -1,0 +1,152 @@
+package storetest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"candlemark/internal/store"
+)
+
+// manyQueues works on many queues from several goroutines, each queue from one of
+// them, as the actors do.
+func manyQueues(d *desk) {
+	const workers, queues, rounds = 4, 10, 30
+	models := make([]Model, workers)
+	var group sync.WaitGroup
+	for w := range workers {
+		group.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(w), 1))
+			last := map[store.QueueID]uint64{}
+			var done sync.WaitGroup
+			for range rounds {
+				for i := range queues {
+					q := store.QueueID(1 + w*queues + i)
+					records := Decide(random, &models[w], q, last)
+					done.Add(1)
+					d.j.Append(q, records, func(err error) {
+						if err != nil {
+							d.Error(err)
+						}
+						done.Done()
+					})
+				}
+				if random.IntN(4) == 0 {
+					q := store.QueueID(1 + w*queues)
+					d.j.Recall(q, func(list []store.Recovered, err error) {
+						if err != nil {
+							d.Error(err)
+						}
+						d.j.Read(q, where(list), func([]store.Content) {})
+					})
+				}
+			}
+			done.Wait()
+		})
+	}
+	group.Wait()
+	check := func(what string, list func(store.QueueID) []store.Recovered) {
+		for w := range models {
+			for _, q := range models[w].Queues() {
+				got := list(q)
+				if text := models[w].Now(q).Differs(got); text != "" {
+					d.Fatalf("%s, queue %d: %s", what, q, text)
+				}
+				d.readAll(q, got)
+			}
+		}
+	}
+	for w := range models {
+		for _, q := range models[w].Queues() {
+			d.append(q, run(store.Delivered, 0, 0)) // behind everything
+			models[w].Append(q, run(store.Delivered, 0, 0))
+		}
+	}
+	check("recall", d.recall)
+	d.reopen()
+	for w := range models {
+		models[w].AllDurable()
+		for _, q := range models[w].Queues() {
+			models[w].queue(q).state = models[w].queue(q).state.survivors()
+		}
+	}
+	check("take", d.j.Take)
+}
+
+// yearsOfWork goes through restarts with random work between them.
+func yearsOfWork(d *desk) {
+	var model Model
+	random := rand.New(rand.NewPCG(1, 2))
+	last := map[store.QueueID]uint64{}
+	for year := range 12 {
+		for range 300 {
+			q := store.QueueID(1 + random.IntN(5))
+			d.j.Append(q, Decide(random, &model, q, last), nil)
+		}
+		for _, q := range model.Queues() {
+			if text := model.Now(q).Differs(d.recall(q)); text != "" {
+				d.Fatalf("year %d, queue %d: %s", year, q, text)
+			}
+		}
+		model.AllDurable()
+		d.reopen()
+		var there []store.QueueID
+		for _, q := range model.Queues() {
+			if len(model.queue(q).state.survivors()) > 0 {
+				there = append(there, q)
+			}
+		}
+		if got := d.queues(); !slices.Equal(got, there) {
+			d.Fatalf("year %d: queues %v, not %v", year, got, there)
+		}
+		for _, q := range model.Queues() {
+			list := d.j.Take(q)
+			if err := model.Restart(q, list); err != nil {
+				d.Fatal(fmt.Errorf("year %d: %w", year, err))
+			}
+			d.readAll(q, list)
+		}
+	}
+}
+
+// Decide makes up what a queue might append next, and tells the model; last holds
+// the last number of each queue.
+func Decide(random *rand.Rand, model *Model, q store.QueueID, last map[store.QueueID]uint64) (records []store.Record) {
+	for range 1 + random.IntN(4) {
+		first := last[q] - min(last[q], random.Uint64N(60))
+		records = append(records, decideOne(random, q, last, first))
+	}
+	model.Append(q, records...)
+	return records
+}
+
+func decideOne(random *rand.Rand, q store.QueueID, last map[store.QueueID]uint64, first uint64) store.Record {
+	to := first + random.Uint64N(15)
+	switch n := random.IntN(200); {
+	case n < 1:
+		return run(store.Retire, 0, 0)
+	case n < 30:
+		return run(store.Delivered, first, to)
+	case n < 50:
+		return run(store.Returned, first, to)
+	case n < 80:
+		return run(store.Remove, first, to)
+	case n < 85:
+		return run(store.Remove, 0, to)
+	}
+	if last[q]++; random.IntN(20) == 0 {
+		last[q] += random.Uint64N(1 << 20)
+	}
+	size := random.IntN(200)
+	switch random.IntN(40) {
+	case 0:
+		size = random.IntN(40_000)
+	case 1, 2, 3:
+		size = random.IntN(2000)
+	}
+	if random.IntN(12) == 0 {
+		return Spill(q, last[q], size)
+	}
+	return Put(q, last[q], size)
+}
