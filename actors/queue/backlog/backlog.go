@@ -23,9 +23,8 @@ type Backlog struct {
 	kept     kept
 	overlays map[Handle]*message.Overlay
 
-	count, ready int
-	readyBytes   int64
-	bytes        int64
+	count, ready, paged           int
+	bytes, readyBytes, pagedBytes int64
 }
 
 // Push stores r as the last message of its priority, ready, and returns its handle. Slices are copied unless r is Shared.
@@ -38,12 +37,20 @@ func (b *Backlog) Push(r *Record) Handle {
 		DeliveryCount: r.DeliveryCount,
 		Redelivered:   r.Redelivered,
 		Persistent:    r.Persistent,
-		Confirmed:     r.Confirmed,
 		body:          uint32(len(r.Body)),
 	}
+	b.fill(h, e, r)
+	b.count++
+	b.bytes += int64(len(r.Body))
+	b.markReady(h, e)
+	return h
+}
+
+// fill takes the content of h into memory.
+func (b *Backlog) fill(h Handle, e *Entry, r *Record) {
 	if size := recordSize(r); size > largestRecord || r.Shared && size > smallestKept {
 		e.flags = flagKept
-		e.block = b.kept.add(r)
+		e.block = b.kept.add(r, h)
 	} else {
 		e.block, e.offset = b.slab.add(r, h, size)
 		e.size = uint16(size)
@@ -51,10 +58,20 @@ func (b *Backlog) Push(r *Record) Handle {
 	if r.Overlay != nil {
 		b.SetOverlay(h, r.Overlay)
 	}
-	b.count++
-	b.bytes += int64(len(r.Body))
-	b.markReady(h, e)
-	return h
+}
+
+// empty gives up the content of h.
+func (b *Backlog) empty(h Handle, e *Entry) {
+	if e.flags&flagOverlay != 0 {
+		delete(b.overlays, h)
+	}
+	if e.flags&flagKept != 0 {
+		if b.kept.remove(e.block) {
+			b.kept.shrink(b)
+		}
+	} else if b.slab.release(e.block, int(e.size)) {
+		b.squeeze()
+	}
 }
 
 // First returns the first ready message of the highest priority that has one.
@@ -97,14 +114,13 @@ func (b *Backlog) Remove(h Handle) {
 	}
 	b.count--
 	b.bytes -= int64(e.body)
-	if e.flags&flagOverlay != 0 {
-		delete(b.overlays, h)
-	}
 	seg.used &^= bit(h)
-	if e.flags&flagKept != 0 {
-		b.kept.remove(e.block)
-	} else if b.slab.release(e.block, int(e.size)) {
-		b.squeeze()
+	if seg.paged&bit(h) != 0 {
+		seg.paged &^= bit(h)
+		b.paged--
+		b.pagedBytes -= int64(e.body)
+	} else {
+		b.empty(h, e)
 	}
 	b.vacate(h >> segmentBits)
 }
@@ -115,17 +131,20 @@ func (b *Backlog) IsReady(h Handle) bool {
 	return s < len(b.segments) && b.segments[s].ready&bit(h) != 0
 }
 
-// Get returns the message. Its slices are views that stay valid and unchanged for ever; they must not be written to.
+// Get returns the message, which is not paged out. Its slices are views that stay valid and unchanged for ever; they must not be written to.
 func (b *Backlog) Get(h Handle) Record {
-	e := b.Entry(h)
+	seg := &b.segments[h>>segmentBits]
+	if seg.paged&bit(h) != 0 {
+		panic("backlog: Get of a message that is paged out")
+	}
+	e := &seg.entries[h&segmentMask]
 	r := Record{
 		Deadline:      e.Deadline,
 		Seq:           e.Seq,
 		DeliveryCount: e.DeliveryCount,
-		Priority:      b.segments[h>>segmentBits].priority,
+		Priority:      seg.priority,
 		Redelivered:   e.Redelivered,
 		Persistent:    e.Persistent,
-		Confirmed:     e.Confirmed,
 	}
 	if e.flags&flagKept != 0 {
 		b.kept.get(e.block, &r)

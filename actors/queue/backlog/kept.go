@@ -10,27 +10,30 @@ type kept struct {
 	items []content
 	free  uint32
 	count uint32
-	bytes int64
+	// bytes is the size of those that are its own, shared that of the others.
+	bytes, shared int64
 }
 
 // content is a message outside the slab.
 type content struct {
 	exchange, routingKey, header, body []byte
 	ttl, enqueued                      int64
-	// next chains the free ones.
-	next uint32
-	own  bool
+	// handle is whose it is, 0 of a free one; next chains those.
+	handle, next uint32
+	own          bool
 }
 
 // add keeps the content of r and returns its index.
-func (k *kept) add(r *Record) uint32 {
+func (k *kept) add(r *Record, h Handle) uint32 {
 	c := content{
 		exchange: r.Exchange, routingKey: r.RoutingKey, header: r.Header, body: r.Body,
-		ttl: r.TTL, enqueued: r.Enqueued, own: !r.Shared,
+		ttl: r.TTL, enqueued: r.Enqueued, own: !r.Shared, handle: h,
 	}
 	if c.own {
 		c.clone()
 		k.bytes += c.size()
+	} else {
+		k.shared += c.size()
 	}
 	k.count++
 	i := k.free
@@ -50,11 +53,13 @@ func (k *kept) get(i uint32, r *Record) {
 	r.TTL, r.Enqueued, r.Shared = c.ttl, c.enqueued, true
 }
 
-// remove forgets a content.
-func (k *kept) remove(i uint32) {
+// remove forgets a content. It tells whether the table has become far too long.
+func (k *kept) remove(i uint32) (wasteful bool) {
 	c := &k.items[i-1]
 	if c.own {
 		k.bytes -= c.size()
+	} else {
+		k.shared -= c.size()
 	}
 	*c = content{next: k.free}
 	k.free = i
@@ -62,6 +67,19 @@ func (k *kept) remove(i uint32) {
 	if k.count == 0 && cap(k.items) > keepTable {
 		k.items, k.free = nil, 0
 	}
+	return cap(k.items) > keepTable && int(k.count)*8 < cap(k.items)
+}
+
+// shrink makes the table of b fit again.
+func (k *kept) shrink(b *Backlog) {
+	items := make([]content, 0, 2*k.count)
+	for i := range k.items {
+		if c := &k.items[i]; c.handle != 0 {
+			items = append(items, *c)
+			b.Entry(c.handle).block = uint32(len(items))
+		}
+	}
+	k.items, k.free = items, 0
 }
 
 // clone copies the slices into one piece of memory.

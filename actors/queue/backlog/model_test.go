@@ -20,6 +20,7 @@ type naive struct {
 	position int
 	handle   Handle
 	ready    bool
+	place    uint64 // in the journal, 0 if the content is in memory
 }
 
 // model does with a sorted list what Backlog does.
@@ -56,6 +57,20 @@ func (m *model) push(r Record) {
 func (m *model) remove(n *naive) {
 	m.backlog.Remove(n.handle)
 	m.messages = slices.DeleteFunc(m.messages, func(o *naive) bool { return o == n })
+}
+
+// page takes the content of n out of memory, or back in.
+func (m *model) page(n *naive, place uint64) {
+	if n.place != 0 {
+		r := clone(n.record)
+		r.Enqueued, r.TTL = 0, 0
+		m.backlog.PageIn(n.handle, &r)
+		n.place = 0
+		return
+	}
+	n.place = place + 1
+	m.backlog.SetPlace(n.handle, n.place)
+	m.backlog.PageOut(n.handle)
 }
 
 func (m *model) flip(n *naive) {
@@ -106,6 +121,15 @@ func (m *model) checkAll() {
 		if size := m.backlog.Size(n.handle); size != int64(len(n.record.Body)) {
 			m.t.Fatalf("Size %d, want %d", size, len(n.record.Body))
 		}
+		if paged := m.backlog.IsPaged(n.handle); paged != (n.place != 0) {
+			m.t.Fatalf("paged out: %v, want %v", paged, !paged)
+		} else if paged {
+			enqueued, ttl := m.backlog.Times(n.handle)
+			if enqueued != n.record.Enqueued || ttl != n.record.TTL || m.backlog.Place(n.handle) != n.place {
+				m.t.Fatalf("paged out: %d %d at %d, want %+v", enqueued, ttl, m.backlog.Place(n.handle), n)
+			}
+			continue
+		}
 		got := m.backlog.Get(n.handle)
 		m.views = append(m.views, view{got.Body, bytes.Clone(got.Body)})
 		got.Shared = n.record.Shared
@@ -123,6 +147,7 @@ func (m *model) checkAll() {
 	if m.backlog.Ready() != len(ready) || m.backlog.ReadyBytes() != readyBytes || m.backlog.Bytes() != total {
 		m.t.Fatalf("ready %d, %d bytes of %d; want %d, %d of %d", m.backlog.Ready(), m.backlog.ReadyBytes(), m.backlog.Bytes(), len(ready), readyBytes, total)
 	}
+	m.checkPaged()
 	for _, v := range m.views {
 		if !bytes.Equal(v.got, v.want) {
 			m.t.Fatal("a view has changed")
@@ -130,6 +155,48 @@ func (m *model) checkAll() {
 	}
 	if extra := len(m.views) - 500; extra > 0 {
 		m.views = m.views[extra:]
+	}
+}
+
+// checkPaged compares what is in memory with what is not.
+func (m *model) checkPaged() {
+	m.t.Helper()
+	b := &m.backlog
+	var absent, resident, outside []Handle
+	var bytes int64
+	w := b.Window(b.ReadyBytes() / 3)
+	for _, n := range m.messages {
+		switch {
+		case n.place == 0:
+			if resident = append(resident, n.handle); !b.Within(n.handle, w) {
+				outside = append(outside, n.handle)
+			}
+			continue
+		case n.ready:
+			absent = append(absent, n.handle)
+		}
+		bytes += int64(len(n.record.Body))
+	}
+	if b.Paged() != len(m.messages)-len(resident) || b.PagedBytes() != bytes {
+		m.t.Fatalf("%d paged out with %d bytes, want %d with %d", b.Paged(), b.PagedBytes(), len(m.messages)-len(resident), bytes)
+	}
+	var ahead []Handle
+	b.Ahead(1<<60, func(h Handle) bool { ahead = append(ahead, h); return true })
+	if !slices.Equal(ahead, absent) {
+		m.t.Fatalf("Ahead %v, want %v", ahead, absent)
+	}
+	for _, x := range []struct {
+		w    Window
+		want []Handle
+	}{{Window{priority: 256}, resident}, {w, outside}} {
+		var got []Handle
+		for at := Handle(1); at != 0; {
+			at = b.Trim(at, 100, x.w, func(h Handle) bool { got = append(got, h); return true })
+		}
+		slices.Sort(x.want)
+		if slices.Sort(got); !slices.Equal(got, x.want) {
+			m.t.Fatalf("Trim %v, want %v", got, x.want)
+		}
 	}
 }
 
@@ -164,13 +231,13 @@ func randomRecord(rng *rand.Rand, priorities int) Record {
 		Header:     bytes.Repeat([]byte{byte(rng.Uint32())}, rng.IntN(200)),
 		Body:       bytes.Repeat([]byte{byte(rng.Uint32())}, size),
 		Deadline:   []int64{math.MaxInt64, rng.Int64N(1 << 42)}[rng.IntN(2)],
-		TTL:        []int64{NoTTL, 0, rng.Int64N(315_360_000_000), math.MaxInt64}[rng.IntN(4)],
+		TTL:        []int64{NoTTL, 0, rng.Int64N(315_360_000_000), longest}[rng.IntN(4)],
 		Enqueued:   rng.Int64N(1 << 42),
 		Seq:        rng.Uint64(),
 		Priority:   uint8(rng.IntN(priorities)),
 
 		DeliveryCount: rng.Uint32N(5),
-		Redelivered:   rng.IntN(2) == 0, Persistent: rng.IntN(2) == 0, Confirmed: rng.IntN(2) == 0,
+		Redelivered:   rng.IntN(2) == 0, Persistent: rng.IntN(2) == 0,
 		Shared: rng.IntN(4) == 0,
 	}
 	if rng.IntN(8) == 0 {
@@ -208,10 +275,12 @@ func run(t *testing.T, rng *rand.Rand, priorities, steps int) {
 			e := m.backlog.Entry(n.handle)
 			e.Redelivered, n.record.Redelivered = true, true
 			e.Deadline, n.record.Deadline = int64(i), int64(i)
-		case k < 7:
+		case k < 7 && n.place == 0:
 			n.record.Overlay = []*message.Overlay{nil, {}}[rng.IntN(2)]
 			m.backlog.SetOverlay(n.handle, n.record.Overlay)
-		case k == 7 && growing:
+		case k < 8:
+			m.page(n, rng.Uint64N(1<<60))
+		case k == 8 && growing:
 		default:
 			m.remove(n)
 		}
@@ -227,6 +296,9 @@ func run(t *testing.T, rng *rand.Rand, priorities, steps int) {
 	m.checkAll()
 	if mem := m.backlog.Memory(); mem > 200_000 {
 		t.Errorf("an empty backlog holds %d bytes", mem)
+	}
+	if n := m.backlog.Contents(); n != 0 {
+		t.Errorf("an empty backlog has contents of %d bytes", n)
 	}
 }
 

@@ -31,8 +31,8 @@ type Record struct {
 	DeliveryCount uint32
 	// Priority is that of its place in this queue, 0 in a queue without priorities.
 	Priority uint8
-	// Redelivered, Persistent and Confirmed are the caller's marks.
-	Redelivered, Persistent, Confirmed bool
+	// Redelivered and Persistent are the caller's.
+	Redelivered, Persistent bool
 	// Shared says that the slices are immutable and not pooled: Push may keep them instead of copying (DESIGN §5a.11).
 	Shared bool
 }
@@ -48,8 +48,10 @@ type Entry struct {
 	Seq uint64
 	// DeliveryCount is how often the message came back after a delivery.
 	DeliveryCount uint32
-	// Redelivered, Persistent and Confirmed are the caller's marks.
-	Redelivered, Persistent, Confirmed bool
+	// Redelivered and Persistent are the caller's.
+	Redelivered, Persistent bool
+	// Marks are the caller's too.
+	Marks Marks
 
 	// flags tell where the rest of the message is.
 	flags uint8
@@ -59,7 +61,23 @@ type Entry struct {
 	block uint32
 	// offset and size delimit the content in the block; 0 if it is kept.
 	offset, size uint16
+	// more is what besides block, offset and size holds the times of a message that is paged out (page.go).
+	more uint32
 }
+
+// Marks are what the caller notes about a message in a journal.
+type Marks uint8
+
+const (
+	// Stored: the journal has it, or will have it.
+	Stored Marks = 1 << iota
+	// Loading: it is being read back.
+	Loading
+	// Pinned: its content is to be in memory.
+	Pinned
+	// Damaged: it cannot be read back.
+	Damaged
+)
 
 const (
 	flagKept    = 1 << iota // content is in Backlog.kept, not in the slab

@@ -19,14 +19,19 @@ const (
 // and idle ones keep nothing. They are not cleared: Push writes the whole entry.
 var arrays = sync.Pool{New: func() any { return new([segmentSize]Entry) }}
 
+// places recycles full-sized arrays of places in the journal.
+var places = sync.Pool{New: func() any { return new([segmentSize]uint64) }}
+
 // segment is the head of 64 consecutive places of one priority.
 type segment struct {
-	// used marks the places with a message, ready those among them that are ready.
-	used, ready uint64
+	// used marks the places with a message, ready those among them that are ready, paged those without content in memory.
+	used, ready, paged uint64
 	// order grows along the queue.
 	order uint64
 	// entries has smallSegment or segmentSize places, or none while nothing was pushed.
 	entries []Entry
+	// stored is where the journal has the messages, 0 for nowhere; shorter than entries while nothing further is stored.
+	stored []uint64
 	// prev and next are the neighbours with ready messages, next alone the chain of free segments.
 	prev, next uint32
 	// filled is how many places have been given out; they are not given out again.
@@ -49,6 +54,9 @@ func (b *Backlog) claim(priority uint8) Handle {
 		seg.grow(l.long)
 	}
 	h := s<<segmentBits | uint32(seg.filled)
+	if int(seg.filled) < len(seg.stored) {
+		seg.stored[seg.filled] = 0
+	}
 	seg.filled++
 	seg.used |= bit(h)
 	l.count++
@@ -84,8 +92,12 @@ func (seg *segment) grow(long bool) {
 	seg.entries = full[:]
 }
 
-// release gives a full-sized array back.
+// release gives full-sized arrays back.
 func (seg *segment) release() {
+	if len(seg.stored) == segmentSize {
+		places.Put((*[segmentSize]uint64)(seg.stored))
+		seg.stored = nil
+	}
 	if len(seg.entries) == segmentSize {
 		arrays.Put((*[segmentSize]Entry)(seg.entries))
 		seg.entries = nil
@@ -121,11 +133,13 @@ func (b *Backlog) vacate(s uint32) {
 
 // Memory returns the bytes that the backlog holds, contents included, without overlays and what is shared.
 func (b *Backlog) Memory() int64 {
-	entries := 0
+	entries, stored := 0, 0
 	for i := range b.segments {
+		stored += len(b.segments[i].stored)
 		entries += len(b.segments[i].entries)
 	}
 	return int64(entries)*int64(unsafe.Sizeof(Entry{})) +
+		int64(stored)*int64(unsafe.Sizeof(uint64(0))) +
 		int64(cap(b.segments))*int64(unsafe.Sizeof(segment{})) +
 		int64(cap(b.lists))*int64(unsafe.Sizeof(list{})) +
 		b.slab.memory() + b.kept.memory()

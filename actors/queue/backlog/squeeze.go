@@ -31,13 +31,16 @@ func (b *Backlog) squeeze() {
 	}
 }
 
-// stored returns the entry of h, nil if h is not in use.
+// stored returns the entry of h, nil if h is not in use or paged out.
 func (b *Backlog) stored(h Handle) *Entry {
 	s := int(h >> segmentBits)
-	if s >= len(b.segments) || b.segments[s].used&bit(h) == 0 {
+	if s >= len(b.segments) {
 		return nil
 	}
-	return &b.segments[s].entries[h&segmentMask]
+	if seg := &b.segments[s]; (seg.used&^seg.paged)&bit(h) != 0 {
+		return &seg.entries[h&segmentMask]
+	}
+	return nil
 }
 
 // nextSparse returns a block less than half of which is live, 0 if a few looks find none.

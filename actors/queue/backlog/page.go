@@ -1,0 +1,203 @@
+package backlog
+
+import "math/bits"
+
+// A message that is paged out keeps its entry; its content is in a journal, at the place noted here. What the content told
+// of time stays at hand in what pointed at the content:
+//
+//	enqueue time, wall ms, 48 bits: size (high), block (low)
+//	TTL+1, 48 bits: offset (high), more (low)
+
+// longest is the TTL that fits, in ms: 8,919 years.
+const longest = 1<<48 - 2
+
+// overhead is what a short message takes besides its body, for estimates.
+const overhead = 64
+
+// SetPlace notes where the journal has h; 0 is nowhere.
+func (b *Backlog) SetPlace(h Handle, place uint64) {
+	seg := &b.segments[h>>segmentBits]
+	i := int(h & segmentMask)
+	if i >= len(seg.stored) {
+		seg.makePlaces(i)
+	}
+	seg.stored[i] = place
+}
+
+// makePlaces makes room for the place of entry i.
+func (seg *segment) makePlaces(i int) {
+	if len(seg.entries) < segmentSize {
+		seg.stored = append(make([]uint64, 0, len(seg.entries)), seg.stored...)[:len(seg.entries)]
+		return
+	}
+	full := places.Get().(*[segmentSize]uint64)
+	clear(full[copy(full[:], seg.stored):])
+	seg.stored = full[:]
+}
+
+// Place returns where the journal has h, 0 for nowhere.
+func (b *Backlog) Place(h Handle) uint64 {
+	seg := &b.segments[h>>segmentBits]
+	if i := int(h & segmentMask); i < len(seg.stored) {
+		return seg.stored[i]
+	}
+	return 0
+}
+
+// PushPaged is Push of a message whose content, with a body of so many bytes, is at a place in the journal.
+func (b *Backlog) PushPaged(r *Record, body uint32, place uint64) Handle {
+	h := b.claim(r.Priority)
+	e := b.Entry(h)
+	*e = Entry{
+		Deadline: r.Deadline, Seq: r.Seq, DeliveryCount: r.DeliveryCount,
+		Redelivered: r.Redelivered, Persistent: r.Persistent, body: body,
+	}
+	b.SetPlace(h, place)
+	b.count++
+	b.bytes += int64(body)
+	b.unload(h, e, r.Enqueued, r.TTL)
+	b.markReady(h, e)
+	return h
+}
+
+// PageOut gives up the content of h, which is in memory and has a place. What Get returned stays valid.
+func (b *Backlog) PageOut(h Handle) {
+	if b.IsPaged(h) || b.Place(h) == 0 {
+		panic("backlog: PageOut of a message without content or place")
+	}
+	enqueued, ttl := b.Times(h)
+	e := b.Entry(h)
+	b.empty(h, e)
+	b.unload(h, e, enqueued, ttl)
+}
+
+// unload makes a paged one of an entry without content.
+func (b *Backlog) unload(h Handle, e *Entry, enqueued, ttl int64) {
+	e.flags = 0
+	e.block, e.size = uint32(enqueued), uint16(enqueued>>32)
+	ttl = min(ttl, longest) + 1
+	e.more, e.offset = uint32(ttl), uint16(ttl>>32)
+	b.segments[h>>segmentBits].paged |= bit(h)
+	b.paged++
+	b.pagedBytes += int64(e.body)
+}
+
+// PageIn gives h, which is paged out, the content of r: what it was published with, its overlay. The length of the body is
+// the same as before.
+func (b *Backlog) PageIn(h Handle, r *Record) {
+	e := b.Entry(h)
+	if !b.IsPaged(h) || len(r.Body) != int(e.body) {
+		panic("backlog: PageIn of a message that is not paged out, or of another one")
+	}
+	r.Enqueued, r.TTL = b.Times(h)
+	b.segments[h>>segmentBits].paged &^= bit(h)
+	b.paged--
+	b.pagedBytes -= int64(e.body)
+	e.flags, e.size, e.offset = 0, 0, 0
+	b.fill(h, e, r)
+}
+
+// IsPaged tells whether h, which is in use, is paged out.
+func (b *Backlog) IsPaged(h Handle) bool { return b.segments[h>>segmentBits].paged&bit(h) != 0 }
+
+// Times returns Record.Enqueued and Record.TTL of h, paged out or not.
+func (b *Backlog) Times(h Handle) (enqueued, ttl int64) {
+	if !b.IsPaged(h) {
+		r := b.Get(h)
+		return r.Enqueued, r.TTL
+	}
+	e := b.Entry(h)
+	return int64(e.size)<<32 | int64(e.block), (int64(e.offset)<<32 | int64(e.more)) - 1
+}
+
+// Paged returns the number of messages that are paged out.
+func (b *Backlog) Paged() int { return b.paged }
+
+// PagedBytes returns the length of their bodies.
+func (b *Backlog) PagedBytes() int64 { return b.pagedBytes }
+
+// Contents returns the size of the contents in memory, also of those that are shared with other queues.
+func (b *Backlog) Contents() int64 { return b.slab.live + b.kept.bytes + b.kept.shared }
+
+// Held returns the bytes that Contents takes in memory.
+func (b *Backlog) Held() int64 { return b.slab.held + b.kept.bytes + b.kept.shared }
+
+// estimate is about how much memory n ready messages take.
+func (b *Backlog) estimate(n int) int64 {
+	return int64(n) * (overhead + b.readyBytes/int64(max(b.ready, 1)))
+}
+
+// Window is a place in the queue: what is before it is soon to be delivered.
+type Window struct {
+	priority int
+	order    uint64
+}
+
+// Window returns the place behind about so many bytes of messages from the first one, at least a segment.
+func (b *Backlog) Window(bytes int64) Window {
+	for priority := len(b.lists) - 1; priority >= 0; priority-- {
+		for s := b.lists[priority].head; s != 0; s = b.segments[s].next {
+			if bytes -= b.estimate(bits.OnesCount64(b.segments[s].ready)); bytes <= 0 {
+				return Window{priority, b.segments[s].order}
+			}
+		}
+	}
+	return Window{priority: -1}
+}
+
+// Within tells whether h is ready and in the window w.
+func (b *Backlog) Within(h Handle, w Window) bool {
+	return b.IsReady(h) && w.has(&b.segments[h>>segmentBits])
+}
+
+func (w Window) has(seg *segment) bool {
+	return int(seg.priority) > w.priority || int(seg.priority) == w.priority && seg.order <= w.order
+}
+
+// Trim calls f for messages whose content is in memory, apart from the ready ones in w, in no particular order, from the
+// place named from on, and returns the place where to go on, 0 when it is through; 1 names the first place. It stops after
+// about limit messages, or when f returns false. f may page its message out, but not push or remove any.
+func (b *Backlog) Trim(from Handle, limit int, w Window, f func(h Handle) bool) (next Handle) {
+	s := from >> segmentBits
+	for ; int(s) < len(b.segments); s++ {
+		if limit <= 0 {
+			return max(s<<segmentBits, 1)
+		}
+		seg := &b.segments[s]
+		there := seg.used &^ seg.paged
+		if w.has(seg) {
+			there &^= seg.ready
+		}
+		limit -= 1 + bits.OnesCount64(there)
+		for ; there != 0; there &= there - 1 {
+			if !f(s<<segmentBits | uint32(bits.TrailingZeros64(there))) {
+				return max(s<<segmentBits, 1)
+			}
+		}
+	}
+	return 0
+}
+
+// Ahead yields the ready messages that are paged out, in order, if the first of them stands behind fewer than about so many
+// bytes of others; it returns those bytes. yield may not change anything but an entry.
+func (b *Backlog) Ahead(bytes int64, yield func(h Handle) bool) (before int64) {
+	found := false
+	for priority := len(b.lists) - 1; priority >= 0; priority-- {
+		for s := b.lists[priority].head; s != 0; s = b.segments[s].next {
+			seg := &b.segments[s]
+			paged := seg.ready & seg.paged
+			if !found {
+				if before += b.estimate(bits.OnesCount64(seg.ready &^ seg.paged)); paged == 0 && before >= bytes {
+					return before
+				}
+			}
+			found = found || paged != 0
+			for ; paged != 0; paged &= paged - 1 {
+				if !yield(s<<segmentBits | uint32(bits.TrailingZeros64(paged))) {
+					return before
+				}
+			}
+		}
+	}
+	return before
+}

@@ -1,0 +1,101 @@
+package backlog
+
+import (
+	"math"
+	"runtime"
+	"testing"
+)
+
+// paged is a message in the journal.
+func paged(seq uint64) *Record {
+	return &Record{Deadline: math.MaxInt64, TTL: NoTTL, Enqueued: 1_800_000_000_000, Seq: seq, Persistent: true}
+}
+
+// inUse is the memory that f leaves behind.
+func inUse(f func()) int64 {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	return int64(after.HeapAlloc) - int64(before.HeapAlloc)
+}
+
+// TestBytesPerPagedMessage: 64 B each, all told, whether they were recovered or paged out.
+func TestBytesPerPagedMessage(t *testing.T) {
+	const n = 1_000_000
+	for name, fill := range map[string]func(b *Backlog){
+		"recovered": func(b *Backlog) {
+			for i := range uint64(n) {
+				b.PushPaged(paged(i), 1024, i+1)
+			}
+		},
+		"paged out": func(b *Backlog) {
+			r := small()
+			for i := range uint64(n) {
+				r.Seq = i
+				h := b.Push(r)
+				b.SetPlace(h, i+1)
+				if i >= 1000 {
+					b.PageOut(h - 1000)
+				}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b Backlog
+			used := inUse(func() { fill(&b) })
+			t.Logf("%.1f B each", float64(used)/n)
+			if used > 64*n+100_000 {
+				t.Errorf("%d messages take %d bytes", n, used)
+			}
+			if h, _ := b.First(); b.Entry(h).Seq != 0 || b.Ready() != n {
+				t.Error("wrong order")
+			}
+			runtime.KeepAlive(&b)
+		})
+	}
+}
+
+// TestTableOfKeptShrinks: one large message stays in memory, the others go.
+func TestTableOfKeptShrinks(t *testing.T) {
+	var b Backlog
+	r := small()
+	r.Body, r.Shared = make([]byte, 1000), true
+	var handles []Handle
+	for i := range uint64(5000) {
+		r.Seq = i
+		h := b.Push(r)
+		b.SetPlace(h, i+1)
+		handles = append(handles, h)
+	}
+	for i, h := range handles {
+		if i != 4000 {
+			b.PageOut(h)
+		}
+	}
+	if got := b.Get(handles[4000]); got.Seq != 4000 || len(got.Body) != 1000 {
+		t.Errorf("got %+v", got)
+	}
+	if n := cap(b.kept.items); n > keepTable {
+		t.Errorf("the table has room for %d", n)
+	}
+}
+
+// TestRestartedSegmentHasNoPlaces: a place that is used again is not that of the message before.
+func TestRestartedSegmentHasNoPlaces(t *testing.T) {
+	var b Backlog
+	for i := range uint64(1000) {
+		h := b.Push(small())
+		if at := b.Place(h); at != 0 {
+			t.Fatalf("message %d is at %d", i, at)
+		}
+		b.SetPlace(h, i+1)
+		if i%100 == 99 {
+			for h, ok := b.First(); ok; h, ok = b.First() {
+				b.Remove(h)
+			}
+		}
+	}
+}
