@@ -55,11 +55,23 @@ func (n *Node) accept(l net.Listener) {
 			if stopping {
 				return
 			}
-			n.cfg.Log.Error().Err(err).Msg("accepting a connection failed")
+			n.sockets.failed(err)
 			time.Sleep(100 * time.Millisecond)
 		}
 	}
 }
 
 // Connect makes conn a connection of the broker, as if it had been accepted.
-func (n *Node) Connect(conn net.Conn) { n.post(n.root, accepted{conn}) }
+func (n *Node) Connect(conn net.Conn) {
+	if !n.sockets.enter() {
+		_ = conn.Close()
+		return
+	}
+	n.post(n.root, accepted{conn})
+}
+
+// turnAway closes a connection that Connect took.
+func (n *Node) turnAway(conn net.Conn) {
+	_ = conn.Close()
+	n.sockets.leave()
+}

@@ -6,6 +6,10 @@ import (
 	"candlemark/internal/admin"
 )
 
+// unknownDescriptors is how many file descriptors are reckoned with where the
+// system does not tell.
+const unknownDescriptors = 1024
+
 // measure looks at the process and its machine. What this system does not tell
 // stays 0.
 func measure(directory string) admin.Machine {

@@ -14,10 +14,7 @@ func measureSystem(m *admin.Machine, directory string) {
 	if open, err := os.ReadDir("/proc/self/fd"); err == nil {
 		m.FilesUsed = len(open)
 	}
-	var files syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err == nil {
-		m.FilesMax = int(files.Cur)
-	}
+	m.FilesMax = descriptors()
 	if pages := number("/proc/self/statm", 1); pages > 0 {
 		m.MemoryUsed = pages * int64(os.Getpagesize())
 	}
@@ -26,6 +23,15 @@ func measureSystem(m *admin.Machine, directory string) {
 	if err := syscall.Statfs(directory, &disk); err == nil {
 		m.DiskFree = int64(disk.Bavail) * disk.Bsize
 	}
+}
+
+// descriptors is how many files and sockets this process may have open.
+func descriptors() int {
+	var files syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
+		return unknownDescriptors
+	}
+	return int(min(files.Cur, 1<<30))
 }
 
 // number is a field of the first line of a file, 0 if there is none.

@@ -1,6 +1,7 @@
 package supervision
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -47,6 +48,7 @@ type Config struct {
 	Fault func(kind Kind, what any) bool
 	// Handshake is how long a client may take to open its connection; 10 s.
 	Handshake time.Duration
+	Limits    Limits
 }
 
 // Node is one broker. Several may live in one process (DESIGN §5a.17).
@@ -55,6 +57,8 @@ type Node struct {
 	deaths     deadletter.Stats
 	churn      churn
 	totals     totals
+	quota      *auth.Quota
+	sockets    sockets
 	started    clock.Instant
 	clock      *clock.Clock
 	system     *actor.ActorSystem
@@ -98,6 +102,8 @@ func Start(cfg Config) (*Node, error) {
 	}
 	n := &Node{cfg: cfg, clock: clock.New(), Failures: &Failures{}, changing: make(chan struct{}, 1)}
 	n.started = n.clock.Now()
+	n.quota = cfg.Limits.quota(cfg.Users)
+	n.sockets = sockets{limit: cmp.Or(cfg.Limits.Sockets, socketsOf(descriptors())), log: cfg.Log}
 	n.strategy = &strategy{log: cfg.Log, failures: n.Failures, fallen: &n.fallen}
 	logger := slog.New(zerolog.NewSlogHandler(cfg.Log.Level(zerolog.WarnLevel)))
 	n.system = actor.NewActorSystem(

@@ -134,7 +134,7 @@ func (n *Node) NodeName() string { return n.cfg.Name }
 func (n *Node) Machine(context.Context) (admin.Machine, error) {
 	m := measure(".")
 	m.Uptime = (int64(n.clock.Now()) - int64(n.started)) / 1e6
-	m.SocketsUsed = int(n.churn.connections.Load() - n.churn.connectionsGone.Load())
+	m.SocketsUsed, m.SocketsMax = int(n.churn.connections.Load()-n.churn.connectionsGone.Load()), n.sockets.limit
 	m.Mechanisms = n.cfg.Authenticator.Mechanisms(auth.Peer{})
 	return m, nil
 }

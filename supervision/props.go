@@ -41,6 +41,7 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 		return vhost.New(vhost.Config{
 			VHost: v, Registry: n.registry, Close: close, Log: log,
 			SystemExchanges: []mail.DeclareExchange{{Name: topology.AdminExchange, Type: "fanout", Durable: true}},
+			MaxQueues:       func() (int64, bool) { return n.maxQueues(v.Name) },
 			NewQueue: func(s vhost.QueueSpec) *actor.Props {
 				n.churn.queues.Add(1)
 				return n.props(func(close func() []any) actor.Actor {
@@ -64,7 +65,8 @@ func (n *Node) connectionProps(conn net.Conn) *actor.Props {
 		return connection.New(connection.Config{
 			Conn: conn, Authenticator: n.cfg.Authenticator, Permissions: n.cfg.Permissions, VHost: n.VHost,
 			NewChannel: n.channelProps, Clock: n.clock, Log: n.cfg.Log, ProductVersion: n.cfg.ProductVersion,
-			HandshakeTimeout: n.cfg.Handshake,
+			HandshakeTimeout: n.cfg.Handshake, Quota: n.quota, ChannelMax: n.cfg.Limits.Channels, FrameMax: n.cfg.Limits.Frame,
+			Heartbeat: n.cfg.Limits.Heartbeat, NoHeartbeat: n.cfg.Limits.NoHeartbeat,
 		})
 	})
 }

@@ -74,6 +74,7 @@ func (t *tree) Receive(ctx actor.Context) {
 		if _, ours := t.connections[m.Who.Id]; ours {
 			delete(t.connections, m.Who.Id)
 			t.node.churn.connectionsGone.Add(1)
+			t.node.sockets.leave()
 			t.checkEmpty()
 			return
 		}
@@ -91,7 +92,7 @@ func (t *tree) survive(ctx actor.Context) {
 	what := ctx.Message()
 	t.node.cfg.Log.Error().Str("actor", ctx.Self().Id).Type("mail", what).Any("reason", reason).Msg("actor panicked")
 	if m, ok := what.(accepted); ok {
-		_ = m.conn.Close()
+		t.node.turnAway(m.conn)
 	}
 	select {
 	case t.ready <- fmt.Errorf("the broker did not start: %v", reason):
@@ -120,14 +121,14 @@ func (t *tree) plant(ctx actor.Context) error {
 
 func (t *tree) accept(ctx actor.Context, conn net.Conn) {
 	if t.closing != nil {
-		_ = conn.Close()
+		t.node.turnAway(conn)
 		return
 	}
 	t.serial++
 	pid, err := ctx.SpawnNamed(t.node.connectionProps(conn), fmt.Sprintf("%s/%d", KindConnection, t.serial))
 	if err != nil {
 		t.node.cfg.Log.Error().Err(err).Msg("connection could not be started")
-		_ = conn.Close()
+		t.node.turnAway(conn)
 		return
 	}
 	t.connections[pid.Id] = pid

@@ -1,11 +1,15 @@
 package vhost
 
 import (
+	"strconv"
 	"strings"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/meta"
+	"candlemark/internal/store"
 	"candlemark/internal/topology"
 	"candlemark/policies"
+	"candlemark/protocol"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -24,14 +28,21 @@ func (v *vhost) declareQueue(m *mail.DeclareQueue) {
 	if q != nil && q.park(&d) {
 		return
 	}
-	if q == nil {
-		if err := v.refuseQueue(&d, serverNamed); err != nil {
-			v.reply(d.Request, &mail.DeclareQueueReply{Reply: d.Done(err), Name: m.Name})
-			return
-		}
-		q = v.makeQueue(&d)
+	var err error
+	switch {
+	case q == nil:
+		err = v.refuseQueue(&d, serverNamed)
+	case q.phase == down:
+		err = mail.QueueDown(d.Name, v.cfg.VHost.Name)
 	}
-	v.forward(q, &d)
+	switch {
+	case err != nil:
+		v.reply(d.Request, &mail.DeclareQueueReply{Reply: d.Done(err), Name: m.Name})
+	case q == nil:
+		v.makeQueue(&d)
+	default:
+		v.forward(q, &d)
+	}
 }
 
 // freeName makes a server name that is not taken.
@@ -59,29 +70,102 @@ func (v *vhost) refuseQueue(d *mail.DeclareQueue, serverNamed bool) error {
 	if err := policies.ValidateQueueArguments(d.Name, vhost, d.Arguments); err != nil {
 		return err
 	}
-	return refusal(policies.ValidateQueueProperties(d.Name, vhost, policies.QueueDeclaration{
+	if err := policies.ValidateQueueProperties(d.Name, vhost, policies.QueueDeclaration{
 		Durable: d.Durable, AutoDelete: d.AutoDelete, Exclusive: d.Exclusive, Arguments: d.Arguments,
-	}))
+	}); err != nil {
+		return err
+	}
+	return v.refuseMore(d.Name)
 }
 
-func (v *vhost) makeQueue(d *mail.DeclareQueue) *queue {
-	v.incarnation++
+// refuseMore tells whether there are as many queues as there may be.
+func (v *vhost) refuseMore(name string) error {
+	if v.cfg.MaxQueues == nil {
+		return nil
+	}
+	limit, limited := v.cfg.MaxQueues()
+	if !limited || int64(len(v.queues)) < limit {
+		return nil
+	}
+	return protocol.ChannelErrorf(protocol.PreconditionFailed,
+		"cannot declare queue '%s': queue limit in vhost '%s' (%d) is reached", name, v.cfg.VHost.Name, limit)
+}
+
+// makeQueue makes a queue and sends the command on; a durable one is stored
+// first.
+func (v *vhost) makeQueue(d *mail.DeclareQueue) {
 	kind := policies.KindOf(d.Arguments)
 	q := &queue{kind: kind, queue: &topology.Queue{
-		Name: d.Name, Incarnation: v.incarnation, Type: typeName(kind), Arguments: d.Arguments,
+		Name: d.Name, Incarnation: v.incarnate(), Type: typeName(kind), Arguments: d.Arguments,
 		Durable: d.Durable && !d.Exclusive, AutoDelete: d.AutoDelete, Exclusive: d.Exclusive,
 	}}
 	if d.Exclusive {
 		q.queue.Owner = d.Connection
 	}
-	effective := v.match(&q.name, kind, d.Name)
-	q.queue.PID = v.spawn(v.cfg.NewQueue(QueueSpec{
-		Queue: q.queue, VHost: v.cfg.VHost, Effective: effective, Settings: policies.SettingsFor(d.Arguments, effective),
-	}), "queue", d.Name, q)
+	if !q.queue.Durable {
+		v.startQueue(q, nil, false)
+		v.forward(q, d)
+		return
+	}
+	q.phase = coming
 	v.queues[d.Name] = q
+	v.store(meta.Change{Put: []any{v.queueStored(q.queue)}}, d, func(err error) { v.queueMade(q, d, err) })
+}
+
+// queueMade goes on when the definition of a queue is stored, or is not.
+func (v *vhost) queueMade(q *queue, d *mail.DeclareQueue, err error) {
+	delete(v.queues, d.Name)
+	q.phase = live
+	started := false
+	defer func() { // it is not to come back later when it did not come now
+		if !started {
+			v.store(meta.Change{Delete: []any{v.queueStored(q.queue)}}, nil, v.forgotten)
+			v.abandon(q)
+		}
+	}()
+	if err != nil {
+		v.failed(d, err)
+		return
+	}
+	v.startQueue(q, nil, false)
+	started = true
+	v.forward(q, d)
+	v.comes(q)
+}
+
+// abandon lets a queue go that never was.
+func (v *vhost) abandon(q *queue) {
+	for _, gone := range q.gone {
+		gone()
+	}
+	v.unpark(&q.name)
+}
+
+// comes goes on with what waited for a queue that is live now.
+func (v *vhost) comes(q *queue) {
+	q.phase = live
+	if q.doomed {
+		v.end(q, &mail.DeleteQueue{Name: q.queue.Name, VHost: v.cfg.VHost.Name})
+	}
+	v.unpark(&q.name)
+}
+
+// startQueue makes the actor and publishes it.
+func (v *vhost) startQueue(q *queue, messages []store.Recovered, held bool) {
+	of, id := q.queue.Name, childName("queue", q.queue.Name, q.queue.Incarnation)
+	if q.life.number++; q.life.number > 1 {
+		again := *q.queue
+		q.queue = &again
+		id += "." + strconv.Itoa(q.life.number)
+	}
+	effective := v.match(&q.name, q.kind, of)
+	q.queue.PID = v.spawn(v.cfg.NewQueue(QueueSpec{
+		Queue: q.queue, VHost: v.cfg.VHost, Effective: effective, Settings: policies.SettingsFor(q.queue.Arguments, effective),
+		Messages: messages, Held: held,
+	}), id, q)
+	v.queues[of] = q
 	v.own(q)
 	v.publish(v.directory.WithQueue(q.queue))
-	return q
 }
 
 // typeName is the type as topology knows it. Streams are refused.
@@ -92,9 +176,9 @@ func typeName(kind policies.Kind) string {
 	return "classic"
 }
 
-// spawn starts a child under its own name and the present incarnation.
-func (v *vhost) spawn(props *actor.Props, kind, of string, child any) *actor.PID {
-	pid, err := v.ctx.SpawnNamed(props, childName(kind, of, v.incarnation))
+// spawn starts a child.
+func (v *vhost) spawn(props *actor.Props, name string, child any) *actor.PID {
+	pid, err := v.ctx.SpawnNamed(props, name)
 	if err != nil {
 		panic(err)
 	}
@@ -118,6 +202,8 @@ func (v *vhost) deleteQueue(m *mail.DeleteQueue) {
 	case q == nil: // DEC-6
 		v.reply(d.Request, &mail.DeleteQueueReply{Reply: d.Done(nil)})
 	case q.park(&d):
+	case q.phase == down:
+		v.deleteDown(q, &d)
 	case lockedFor(q.queue, d.Connection):
 		err := policies.ResourceLocked(d.Name, v.cfg.VHost.Name)
 		v.reply(d.Request, &mail.DeleteQueueReply{Reply: d.Done(err)})
@@ -156,7 +242,7 @@ func (v *vhost) queueDeleteRefused(m *mail.QueueDeleteRefused) {
 func (v *vhost) queueRetiring(m *mail.QueueRetiring) {
 	q := v.queues[m.Name]
 	switch {
-	case q == nil || q.queue.Incarnation != m.Incarnation:
+	case q == nil || q.queue.Incarnation != m.Incarnation || !m.Queue.Equal(q.queue.PID):
 		v.ctx.Send(m.Queue, &mail.QueueForgotten{})
 	case q.phase == forgetting:
 	case !m.Deleted && q.forwarded > m.Handled:
@@ -168,15 +254,47 @@ func (v *vhost) queueRetiring(m *mail.QueueRetiring) {
 
 // queueDied: it ended without farewell.
 func (v *vhost) queueDied(q *queue) {
-	if q.phase != forgetting {
-		v.cfg.Log.Error().Str("queue", q.queue.Name).Msg("a queue ended without farewell")
-		delete(v.children, q.queue.PID.Id)
+	v.cfg.Log.Error().Str("queue", q.queue.Name).Msg("a queue ended without farewell")
+	delete(v.children, q.queue.PID.Id)
+	switch {
+	case q.phase == forgetting: // that goes on without it
+	case q.queue.Durable && v.cfg.Messages != nil && !q.doomed:
+		v.revive(q)
+	default:
 		v.forgetQueue(q)
 	}
 }
 
+// forgetQueue lets a queue go, which lives and waits for that, or has died. A
+// durable one goes from the store first: after a crash it is there with all that
+// is in it, or it is not, and what the journal has of it is nobody's.
 func (v *vhost) forgetQueue(q *queue) {
+	before := q.phase
 	q.phase = forgetting
+	if !q.queue.Durable {
+		v.unpublishQueue(q)
+		return
+	}
+	v.store(meta.Change{Delete: []any{v.queueStored(q.queue)}}, nil, func(err error) {
+		if v.forgotten(err); err != nil && v.ending == nil && v.children[q.queue.PID.Id] != nil {
+			v.keepQueue(q, before)
+			return
+		}
+		v.unpublishQueue(q)
+	})
+}
+
+// keepQueue has a queue live on that could not be deleted.
+func (v *vhost) keepQueue(q *queue, before phase) {
+	q.phase = before
+	v.ctx.Send(q.queue.PID, &mail.QueueKept{})
+	if before == live { // else it refuses the command
+		v.configureQueue(q)
+		v.unpark(&q.name)
+	}
+}
+
+func (v *vhost) unpublishQueue(q *queue) {
 	v.publish(v.directory.WithoutQueue(q.queue.Name))
 	v.untie(&q.name, q.queue.Name, false, func() { v.queueForgotten(q) })
 }
@@ -187,6 +305,8 @@ func (v *vhost) queueForgotten(q *queue) {
 	if pid := q.queue.PID; v.children[pid.Id] != nil { // it lives and waits
 		delete(v.children, pid.Id)
 		v.ctx.Send(pid, &mail.QueueForgotten{})
+	} else if q.queue.Durable && v.cfg.Retire != nil {
+		v.cfg.Retire(store.QueueID(q.queue.Incarnation))
 	}
 	for _, gone := range q.gone {
 		gone()

@@ -4,6 +4,8 @@ import (
 	"runtime/debug"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/meta"
+	"candlemark/internal/store"
 	"candlemark/internal/topology"
 	"candlemark/policies"
 
@@ -20,8 +22,26 @@ type Config struct {
 	// SystemExchanges are made at the start besides amq.*; like those they
 	// cannot be deleted.
 	SystemExchanges []mail.DeclareExchange
+	// MaxQueues is how many queues there may be at the moment; nil for any
+	// number.
+	MaxQueues func() (limit int64, limited bool)
 	// Registry is told VHostStarted, nil for nobody.
 	Registry *actor.PID
+	// Incarnation gives out the number of a queue, once in the life of a data
+	// folder; nil counts from 1.
+	Incarnation func() uint64
+	// Meta keeps what is durable; nil for a virtual host that keeps nothing.
+	Meta meta.Meta
+	// Stored is what was kept of it; nil for a new one.
+	Stored *Stored
+	// Messages reads what the journal has of a queue and calls done, from any
+	// goroutine: what it had when it was opened or, again, what it has now (Take
+	// and Recall of store.Journal). Nil for no journal: a queue that panics ends.
+	Messages func(of store.QueueID, again bool, done func([]store.Recovered, error))
+	// Retire drops what the journal has of a queue that cannot do so itself.
+	Retire func(of store.QueueID)
+	// NewDown makes the props of what stands in for a queue that is down.
+	NewDown func() *actor.Props
 	// Close closes the actor's mailbox and returns what is left in it.
 	Close func() []any
 	// Log carries the name of the virtual host.
@@ -35,6 +55,9 @@ type QueueSpec struct {
 	VHost     *topology.VHost
 	Effective policies.Effective
 	Settings  policies.QueueSettings
+	// Messages are those that it begins with. Held: it waits for mail.OpenQueue.
+	Messages []store.Recovered
+	Held     bool
 }
 
 // ExchangeSpec is what an exchange is made from. Exchange.PID is filled in after
@@ -54,13 +77,14 @@ type vhost struct {
 	exchanges map[string]*exchange
 	children  map[string]any // *queue or *exchange by the id of its PID
 	owners    map[string]*owner
-	// incarnation is the last one given out. One counter serves all names, so
-	// that a name that is gone leaves no trace.
+	// incarnation is the last one given out, without Config.Incarnation. One
+	// counter serves all names, so that a name that is gone leaves no trace.
 	incarnation uint64
 	questions   map[uint64]question
 	asked       uint64        // number of the last question
 	policies    *policies.Set // the newest
 	sweep       sweep
+	recovery    *recovery // nil unless it is recovering
 	failure     any            // what a command panicked with in this turn
 	ending      *mail.EndVHost // nil while it lives
 	deleted     bool           // when it ends: no queue is left
@@ -90,7 +114,7 @@ func (v *vhost) Receive(ctx actor.Context) {
 
 func (v *vhost) handle(what any) {
 	defer v.guard(what)
-	if v.ending != nil && v.refuse(what) {
+	if v.ending != nil && v.refuse(what) || v.recovery != nil && v.recovery.park(what) {
 		return
 	}
 	switch m := what.(type) {
@@ -110,10 +134,15 @@ func (v *vhost) handle(what any) {
 		v.releaseConnection(m)
 	case *mail.ApplyPolicies:
 		v.applyPolicies(m)
+		v.recover()
 	case *mail.EndVHost:
 		v.deleteAll(m)
 	case sweepOn:
 		v.sweepOn()
+	case *stored:
+		m.then(m.err)
+	case *fetched:
+		v.fetched(m)
 	default:
 		v.event(what)
 	}
@@ -133,6 +162,10 @@ func (v *vhost) event(what any) {
 	case *mail.ExchangeDeleteReply:
 		v.answered(m.Reply, false)
 	case *mail.ExchangeConfigured:
+		v.answered(m.Reply, false)
+	case *mail.TopologyReply:
+		v.answered(m.Reply, false)
+	case *mail.QueueOpened:
 		v.answered(m.Reply, false)
 	case *actor.Started:
 		v.start()
@@ -162,11 +195,19 @@ func (v *vhost) guard(what any) {
 	}
 }
 
+// start makes what nobody declares. What was stored comes when the policies are
+// there.
 func (v *vhost) start() {
 	v.makeExchanges()
-	if v.cfg.Registry != nil {
-		v.ctx.Send(v.cfg.Registry, &mail.VHostStarted{Name: v.cfg.VHost.Name, PID: v.ctx.Self()})
+	if v.cfg.Stored != nil {
+		v.recovery = &recovery{Stored: *v.cfg.Stored}
+		v.cfg.Stored = nil
 	}
+	if v.cfg.Registry == nil {
+		v.recover()
+		return
+	}
+	v.ctx.Send(v.cfg.Registry, &mail.VHostStarted{Name: v.cfg.VHost.Name, PID: v.ctx.Self()})
 }
 
 // peerGone concludes from the death of a child or of the owner of exclusive

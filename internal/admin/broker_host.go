@@ -22,6 +22,7 @@ type Machine struct {
 	Collections         uint64
 	Freed               uint64 // bytes by those
 	SocketsUsed         int
+	SocketsMax          int    // for AMQP
 	DataDirectory       string // "" for none
 	Mechanisms          []string
 }

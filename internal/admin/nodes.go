@@ -85,7 +85,7 @@ func (a *api) nodeItem(m *Machine, o *Overview) nodeItem {
 		Freed: m.Freed, FreedRate: f[2], Collections: m.Collections, CollectionsRate: f[3], LogFiles: []string{"<stdout>"},
 		MemoryStrategy: "rss", MemoryLimit: m.MemoryMax / 10 * 6, MemoryUsed: m.MemoryUsed, MemoryRate: f[4], Name: o.Node, TickTime: 60,
 		PID: strconv.Itoa(os.Getpid()), Partitions: []struct{}{}, TasksMax: tasksMax, Tasks: m.Tasks, TasksRate: f[5],
-		Processors: m.Processors, RatesMode: ratesMode, Running: true, SocketsMax: m.FilesMax, SocketsUsed: m.SocketsUsed, SocketsRate: f[6],
+		Processors: m.Processors, RatesMode: ratesMode, Running: true, SocketsMax: m.SocketsMax, SocketsUsed: m.SocketsUsed, SocketsRate: f[6],
 		Type: "disc", Uptime: m.Uptime, churnItem: a.churnItem(o.Churn),
 	}
 	for _, name := range m.Mechanisms {

@@ -1,0 +1,50 @@
+package supervision
+
+import (
+	"candlemark/internal/auth"
+)
+
+// Limits bound what clients may have open. The zero value stands for the
+// defaults. Those of virtual hosts and users are theirs (auth.Limits).
+type Limits struct {
+	Connections int    // open at a time; 0 for any number
+	Sockets     int    // accepted at a time, also such as have not logged in; 0 for what the file descriptors allow
+	Channels    uint16 // of a connection; 2047
+	Frame       uint32 // bytes, 4096 or more; 131072
+	Heartbeat   uint16 // s; 60
+	NoHeartbeat bool
+}
+
+// quota counts against the limits of node, virtual hosts and users.
+func (l Limits) quota(users *auth.Users) *auth.Quota {
+	if l.Connections == 0 {
+		return auth.NewQuota(users, -1)
+	}
+	return auth.NewQuota(users, l.Connections)
+}
+
+// maxQueues is how many queues a virtual host may have.
+func (n *Node) maxQueues(vhost string) (limit int64, limited bool) {
+	v, _ := n.cfg.Users.VHost(vhost)
+	return v.Limits.Of(auth.MaxQueues)
+}
+
+// Shares of the file descriptors. The journal, the definitions and the logs have
+// the rest.
+const (
+	spareFiles  = 100 // before anything is shared out, if there are many
+	leastShared = 200 // else clients have half of them
+	manyHTTP    = 512
+	fewHTTP     = 8
+)
+
+// socketsOf is how many of so many file descriptors AMQP clients may use.
+func socketsOf(files int) int {
+	if files < leastShared {
+		return max(files/2, 1)
+	}
+	return (files - spareFiles) / 10 * 9
+}
+
+// HTTPSockets is how many connections the HTTP API may have at a time.
+func (n *Node) HTTPSockets() int { return min(max(descriptors()/20, fewHTTP), manyHTTP) }
