@@ -67,6 +67,8 @@ var queueArguments = []argument{
 	{"x-" + keyRetroactiveTTL, onClassic | onQuorum, checkBool},
 	{"x-" + keyExpiresIfEmpty, onClassic | onQuorum, checkBool},
 	{"x-" + keyExpiresToDLX, onClassic | onQuorum, checkBool},
+	{"x-" + keyDeathCount, onClassic | onQuorum, checkBool},
+	{"x-" + keyDeathContinue, onClassic | onQuorum, checkBool},
 }
 
 // ValidateQueueArguments checks the arguments of a new queue, after

@@ -83,6 +83,8 @@ func TestValidateQueueArguments(t *testing.T) {
 		{"DEC-11 group size", table("x-queue-type", "quorum", "x-quorum-initial-group-size", int32(0)), invalid("x-quorum-initial-group-size", "{value_zero,0}")},
 		{"TTL-30 expiry order", table("x-expiry-order", "late"), invalid("x-expiry-order", "invalid_expiry_order")},
 		{"LEASE-13 expires-if-empty", table("x-expires-if-empty", "yes"), invalid("x-expires-if-empty", "{unacceptable_type,longstr}")},
+		{"DL-20 dead-letter-count", table("x-dead-letter-count", int32(1)), invalid("x-dead-letter-count", "{unacceptable_type,signedint}")},
+		{"DL-23 dead-letter-continue", table("x-dead-letter-continue", "yes"), invalid("x-dead-letter-continue", "{unacceptable_type,longstr}")},
 		{"DEC-11 quorum", table("x-queue-type", "quorum", "x-delivery-limit", int32(3), "x-message-ttl", int32(1)), ""},
 	}
 	for _, test := range tests {

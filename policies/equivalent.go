@@ -9,7 +9,10 @@ import (
 // The arguments that are compared when a queue is declared again, by its type
 // and in this order (DEC-2). Candlemark's own stand last. Others may differ.
 var (
-	comparedOwn = []string{"x-" + keyExpiryOrder, "x-" + keyRetroactiveTTL, "x-" + keyExpiresIfEmpty, "x-" + keyExpiresToDLX}
+	comparedOwn = []string{
+		"x-" + keyExpiryOrder, "x-" + keyRetroactiveTTL, "x-" + keyExpiresIfEmpty, "x-" + keyExpiresToDLX,
+		"x-" + keyDeathCount, "x-" + keyDeathContinue,
+	}
 
 	comparedClassic = append([]string{
 		"x-expires", "x-message-ttl", "x-dead-letter-exchange", "x-dead-letter-routing-key", "x-max-length",

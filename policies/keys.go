@@ -28,6 +28,8 @@ const (
 	keyRetroactiveTTL = "message-ttl-retroactive"
 	keyExpiresIfEmpty = "expires-if-empty"
 	keyExpiresToDLX   = "expires-dead-letters-backlog"
+	keyDeathCount     = "dead-letter-count"
+	keyDeathContinue  = "dead-letter-continue"
 )
 
 // The string values that have a meaning here.
@@ -104,6 +106,8 @@ var keys = map[string]key{
 	keyRetroactiveTTL: {isBool, "is not a valid message-ttl-retroactive value", onStream, nil},
 	keyExpiresIfEmpty: {isBool, "is not a valid expires-if-empty value", onStream, nil},
 	keyExpiresToDLX:   {isBool, "is not a valid expires-dead-letters-backlog value", onStream, nil},
+	keyDeathCount:     {isBool, "is not a valid dead-letter-count value", onStream, nil},
+	keyDeathContinue:  {isBool, "is not a valid dead-letter-continue value", onStream, nil},
 }
 
 func isString(v any) bool { _, ok := v.(string); return ok }

@@ -101,6 +101,8 @@ func TestParseDefinition(t *testing.T) {
 		{"POL-14 string", `"x"`, `parse error while reading policy p: <<"x">>. Validator: policy_validator.`},
 		{"TTL-30 expiry-order", `{"expiry-order":"strict","message-ttl-retroactive":true,"expires-if-empty":false}`, valid},
 		{"TTL-30 expiry-order other", `{"expiry-order":"late"}`, `<<"late">> is not a valid expiry order`},
+		{"DL-20 dead-letter-count", `{"dead-letter-count":1}`, `1 is not a valid dead-letter-count value`},
+		{"DL-23 dead-letter-continue", `{"dead-letter-continue":"yes"}`, `<<"yes">> is not a valid dead-letter-continue value`},
 		{"TTL-25 retroactive string", `{"message-ttl-retroactive":"yes"}`, `<<"yes">> is not a valid message-ttl-retroactive value`},
 	}
 	for _, test := range tests {

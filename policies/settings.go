@@ -56,6 +56,11 @@ type QueueSettings struct {
 	// ExpiresDeadLettersBacklog: when the lease ends, the messages are
 	// dead-lettered instead of discarded (LEASE-13).
 	ExpiresDeadLettersBacklog bool
+	// DeathCount: dead letters carry x-death-count, the count of their last death,
+	// which a headers exchange can match.
+	DeathCount bool
+	// DeathContinue: an x-death that a client published goes on counting (DL-23).
+	DeathContinue bool
 }
 
 // SettingsFor merges the arguments of a queue with what the policies say
@@ -88,6 +93,8 @@ func SettingsFor(args protocol.Table, e Effective) QueueSettings {
 	q.RetroactiveTTL = flagOf(args, e, keyRetroactiveTTL)
 	q.ExpiresIfEmpty = flagOf(args, e, keyExpiresIfEmpty)
 	q.ExpiresDeadLettersBacklog = flagOf(args, e, keyExpiresToDLX)
+	q.DeathCount = flagOf(args, e, keyDeathCount)
+	q.DeathContinue = flagOf(args, e, keyDeathContinue)
 	if KindOf(args) == KindQuorumQueue {
 		q.quorum(args, e)
 	}

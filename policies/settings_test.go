@@ -62,9 +62,10 @@ func TestSettingsFor(t *testing.T) {
 			func(q *QueueSettings) { q.MaxPriority, q.SingleActiveConsumer = 255, true },
 		},
 		{
-			"TTL-30 own keys", nil, `{"expiry-order":"strict","message-ttl-retroactive":true,"expires-if-empty":true,"expires-dead-letters-backlog":true}`,
+			"TTL-30 own keys", nil, `{"expiry-order":"strict","message-ttl-retroactive":true,"expires-if-empty":true,"expires-dead-letters-backlog":true,"dead-letter-count":true,"dead-letter-continue":true}`,
 			func(q *QueueSettings) {
 				q.StrictExpiry, q.RetroactiveTTL, q.ExpiresIfEmpty, q.ExpiresDeadLettersBacklog = true, true, true, true
+				q.DeathCount, q.DeathContinue = true, true
 			},
 		},
 		{

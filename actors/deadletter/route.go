@@ -35,8 +35,8 @@ type stamped struct {
 	overlay  *message.Overlay
 }
 
-func (d *stamped) alike(b *batch, m *message.Message) bool {
-	return d.batch == b && d.before == m.Overlay && d.ttl == m.TTL &&
+func (d *stamped) alike(b *batch, m *message.Message, before *message.Overlay) bool {
+	return d.batch == b && d.before == before && d.ttl == m.TTL &&
 		d.exchange == string(m.Exchange) && d.key == string(m.RoutingKey)
 }
 
@@ -147,14 +147,23 @@ func (s *state) drop(b *batch, l *letter) {
 // expiration (DL-17). It is valid until the next call.
 func (s *state) stamp(b *batch, dead *message.Message) *message.Message {
 	d := &s.router.last
-	if !d.alike(b, dead) {
-		*d = stamped{
-			batch: b, before: dead.Overlay, exchange: string(dead.Exchange), key: string(dead.RoutingKey), ttl: dead.TTL,
+	before := dead.Overlay
+	if b.Continue && !before.Dead() {
+		if before = message.History(dead.Header); before == nil {
+			before = dead.Overlay
+		} else if dead.Overlay != nil {
+			before.CC, before.BCC = dead.Overlay.CC, dead.Overlay.BCC
 		}
-		d.overlay = dead.Overlay.Died(message.Death{
+	}
+	if !d.alike(b, dead, before) {
+		*d = stamped{
+			batch: b, before: before, exchange: string(dead.Exchange), key: string(dead.RoutingKey), ttl: dead.TTL,
+		}
+		d.overlay = before.Died(message.Death{
 			Queue: b.Queue, Reason: b.Reason, Exchange: d.exchange, RoutingKeys: dead.Overlay.Keys(d.key, false), Time: b.Time,
 			OriginalExpiration: message.FormatTTL(d.ttl),
 		})
+		d.overlay.TellCount = b.Count
 		if b.HasKey { // the only one from now on; CC stays in the headers (DL-16)
 			d.overlay.CC, d.overlay.BCC = nil, nil
 		}

@@ -17,6 +17,9 @@ type DeadLetter struct {
 	RoutingKey  string // used if HasKey, else the messages' own keys (DL-15)
 	HasKey      bool
 	Time        int64 // of death, s since 1970
+	// Count adds the header x-death-count, Continue goes on with an x-death that a
+	// client published (DL-23).
+	Count, Continue bool
 	// Care says what becomes of those that cannot be enqueued.
 	Care Care
 	Dead []Dead

@@ -126,7 +126,7 @@ func (s *state) letter(why store.Reason, now clock.Instant) *mail.DeadLetter {
 	return &mail.DeadLetter{
 		From: s.self, Queue: s.queue.Name, Incarnation: s.queue.Incarnation, Reason: reasons[why],
 		Exchange: s.settings.DeadLetterExchange, RoutingKey: s.settings.DeadLetterRoutingKey, HasKey: s.settings.HasDLK,
-		Time: now.Floor() / 1000,
+		Time: now.Floor() / 1000, Count: s.settings.DeathCount, Continue: s.settings.DeathContinue,
 	}
 }
 

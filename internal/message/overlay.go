@@ -19,6 +19,8 @@ type Overlay struct {
 	Last Origin
 	// DropExpiration hides the publisher's expiration property (DL-17).
 	DropExpiration bool
+	// TellCount adds x-death-count, the count of the last death.
+	TellCount bool
 	// CC and BCC are the routing keys besides the message's own (DL-15). Those
 	// of BCC stand nowhere else: the header is taken out at publish (DL-16).
 	CC, BCC []string
@@ -141,10 +143,14 @@ func (o *Overlay) Header(raw []byte) ([]byte, error) {
 	return p.Append(make([]byte, 0, len(raw)+256)), nil
 }
 
+// deathCount is a header that other brokers do not have.
+const deathCount = "x-death-count"
+
 func (o *Overlay) headers(own protocol.Table) protocol.Table {
 	out := make(protocol.Table, 0, len(own)+7)
 	for _, f := range own {
-		if !strings.HasPrefix(f.Key, "x-first-death-") && !strings.HasPrefix(f.Key, "x-last-death-") && f.Key != "x-death" {
+		if !strings.HasPrefix(f.Key, "x-first-death-") && !strings.HasPrefix(f.Key, "x-last-death-") && f.Key != "x-death" &&
+			(f.Key != deathCount || !o.TellCount) {
 			out = append(out, f)
 		}
 	}
@@ -153,6 +159,9 @@ func (o *Overlay) headers(own protocol.Table) protocol.Table {
 		deaths[i] = d.table()
 	}
 	out = append(out, protocol.Field{Key: "x-death", Value: deaths})
+	if o.TellCount {
+		out = append(out, protocol.Field{Key: deathCount, Value: o.Deaths[0].Count})
+	}
 	out = append(out, o.First.fields("x-first-death-")...)
 	out = append(out, o.Last.fields("x-last-death-")...)
 	slices.SortStableFunc(out, func(a, b protocol.Field) int { return strings.Compare(a.Key, b.Key) })

@@ -9,24 +9,33 @@ import (
 // overlayVersion begins a stored overlay. A change of its form takes another one.
 const overlayVersion = 1
 
+// The marks of a stored overlay.
+const (
+	markDrop = 1 << iota
+	markCount
+)
+
 // ErrOverlay: what is stored is no overlay, or one of a later version.
 var ErrOverlay = errors.New("message: not an overlay of a known version")
 
 // Append adds the stored form of o to dst; nothing for nil. DecodeOverlay reads
 // it back:
 //
-//	version, DropExpiration as 0 or 1; then DeliveryCount, the deaths, First, Last,
+//	version, bits for DropExpiration and TellCount; then DeliveryCount, the deaths, First, Last,
 //	CC and BCC, with numbers as uvarints, texts behind their length and lists
 //	behind their number
 func (o *Overlay) Append(dst []byte) []byte {
 	if o == nil {
 		return dst
 	}
-	drop := byte(0)
+	var marks byte
 	if o.DropExpiration {
-		drop = 1
+		marks = markDrop
 	}
-	dst = append(dst, overlayVersion, drop)
+	if o.TellCount {
+		marks |= markCount
+	}
+	dst = append(dst, overlayVersion, marks)
 	dst = binary.AppendUvarint(dst, uint64(o.DeliveryCount))
 	dst = binary.AppendUvarint(dst, uint64(len(o.Deaths)))
 	for i := range o.Deaths {
@@ -58,11 +67,11 @@ func DecodeOverlay(data []byte) (*Overlay, error) {
 	if len(data) == 0 {
 		return nil, nil
 	}
-	if len(data) < 2 || data[0] != overlayVersion || data[1] > 1 {
+	if len(data) < 2 || data[0] != overlayVersion || data[1] > markDrop|markCount {
 		return nil, ErrOverlay
 	}
 	d := decoder{rest: data[2:]}
-	o := &Overlay{DropExpiration: data[1] == 1, DeliveryCount: uint32(d.number(math.MaxUint32))}
+	o := &Overlay{DropExpiration: data[1]&markDrop != 0, TellCount: data[1]&markCount != 0, DeliveryCount: uint32(d.number(math.MaxUint32))}
 	if n := d.count(); n > 0 {
 		o.Deaths = make([]Death, n)
 	}
