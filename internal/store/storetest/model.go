@@ -71,6 +71,14 @@ func (m *Model) AllDurable() {
 	}
 }
 
+// Forget is a restart behind the last record.
+func (m *Model) Forget() {
+	m.AllDurable()
+	for _, h := range m.queues {
+		h.state = h.state.survivors()
+	}
+}
+
 // Queues are those that ever had a record, in order.
 func (m *Model) Queues() []store.QueueID { return slices.Sorted(maps.Keys(m.queues)) }
 
@@ -123,11 +131,11 @@ func (s State) Apply(r *store.Record) {
 			if n < r.First || n > r.Last {
 				continue
 			}
-			switch r.Kind {
-			case store.Remove:
+			if r.Kind == store.Remove {
 				delete(s, n)
 				continue
-			case store.Returned:
+			}
+			if r.Kind == store.Returned {
 				m.Deliveries++
 			}
 			m.Redelivered = true

@@ -66,10 +66,7 @@ func manyQueues(d *desk) {
 	check("recall", d.recall)
 	d.reopen()
 	for w := range models {
-		models[w].AllDurable()
-		for _, q := range models[w].Queues() {
-			models[w].queue(q).state = models[w].queue(q).state.survivors()
-		}
+		models[w].Forget()
 	}
 	check("take", d.j.Take)
 }

@@ -157,10 +157,10 @@ func (m *Memory) keep(c change) {
 	if c.kind != Create && m.durable[c.name] == c.node {
 		delete(m.durable, c.name)
 	}
-	switch c.kind {
-	case Create:
+	if c.kind == Create {
 		m.durable[c.name] = c.node
-	case Rename:
+	}
+	if c.kind == Rename {
 		m.durable[c.to] = c.node
 	}
 }
