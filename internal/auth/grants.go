@@ -24,11 +24,9 @@ type grant struct {
 // PutGrant gives a user permissions in a virtual host in the place of those it
 // had there. Errors: ErrNoUser, ErrNoVHost, *policies.ExpressionError.
 func (u *Users) PutGrant(g Grant) (created bool, err error) {
-	compiled := &grant{Grant: g}
-	for i, source := range [...]string{Configure: g.Configure, Write: g.Write, Read: g.Read} {
-		if compiled.expressions[i], err = u.expression(source); err != nil {
-			return false, err
-		}
+	compiled, err := u.compile(g)
+	if err != nil {
+		return false, err
 	}
 	err = u.change(func(next *snapshot, c *Change) error {
 		x, err := next.holder(g.User, g.VHost)
@@ -46,6 +44,16 @@ func (u *Users) PutGrant(g Grant) (created bool, err error) {
 		return nil
 	})
 	return created, err
+}
+
+func (u *Users) compile(g Grant) (compiled *grant, err error) {
+	compiled = &grant{Grant: g}
+	for i, source := range [...]string{Configure: g.Configure, Write: g.Write, Read: g.Read} {
+		if compiled.expressions[i], err = u.expression(source); err != nil {
+			return nil, err
+		}
+	}
+	return compiled, nil
 }
 
 // DeleteGrant takes a user's permissions in a virtual host away; it may have

@@ -26,11 +26,8 @@ type topicGrant struct {
 // PutTopicGrant limits a user at an exchange, which need not exist. Errors:
 // ErrNoUser, ErrNoVHost, *policies.ExpressionError.
 func (u *Users) PutTopicGrant(g TopicGrant) (created bool, err error) {
-	compiled := &topicGrant{TopicGrant: g}
-	if compiled.write, err = u.topicExpression(g, g.Write); err != nil {
-		return false, err
-	}
-	if compiled.read, err = u.topicExpression(g, g.Read); err != nil {
+	compiled, err := u.compileTopic(g)
+	if err != nil {
 		return false, err
 	}
 	err = u.change(func(next *snapshot, c *Change) error {
@@ -50,6 +47,17 @@ func (u *Users) PutTopicGrant(g TopicGrant) (created bool, err error) {
 		return nil
 	})
 	return created, err
+}
+
+func (u *Users) compileTopic(g TopicGrant) (compiled *topicGrant, err error) {
+	compiled = &topicGrant{TopicGrant: g}
+	if compiled.write, err = u.topicExpression(g, g.Write); err != nil {
+		return nil, err
+	}
+	if compiled.read, err = u.topicExpression(g, g.Read); err != nil {
+		return nil, err
+	}
+	return compiled, nil
 }
 
 // topicExpression compiles an expression both as it is written, so that what is

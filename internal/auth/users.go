@@ -76,12 +76,22 @@ func NewGuest() *Users {
 	return u
 }
 
-// Found puts the virtual host / and its administrator guest into empty Users.
+// Found puts the virtual host / and its administrator guest into empty Users, in
+// one change.
 func (u *Users) Found() {
-	_, errVHost := u.PutVHost(VHost{Name: "/", Description: "Default virtual host"})
-	_, errUser := u.PutAccount(Account{Name: "guest", Tags: []string{"administrator"}, Hash: HashPassword("guest")})
-	_, errGrant := u.PutGrant(Grant{User: "guest", VHost: "/", Configure: ".*", Write: ".*", Read: ".*"})
-	if err := errors.Join(errVHost, errUser, errGrant); err != nil {
+	every := &grant{Grant: Grant{User: "guest", VHost: "/", Configure: ".*", Write: ".*", Read: ".*"}}
+	every.expressions = [...]*policies.Expression{u.everything, u.everything, u.everything}
+	guest := &user{
+		account: Account{Name: "guest", Tags: []string{"administrator"}, Hash: HashPassword("guest"), Algorithm: SHA256},
+		grants:  map[string]*grant{"/": every},
+	}
+	v := VHost{Name: "/", Description: "Default virtual host", Tags: []string{}}
+	err := u.change(func(next *snapshot, c *Change) error {
+		next.vhosts, next.users = map[string]VHost{v.Name: v}, map[string]*user{guest.account.Name: guest}
+		c.Put = append(c.Put, v, guest.account, every.Grant)
+		return nil
+	})
+	if err != nil {
 		panic(err) // nobody who could refuse is there yet
 	}
 }
