@@ -26,9 +26,17 @@ func (v *vhost) bind(m *mail.Bind) {
 		v.done(b.Request, err)
 		return
 	}
+	if v.durable(x, target) && !(x.unsettled == 0 && x.exchange.Routes().Has(b.Binding)) {
+		v.bindDurably(x, n, &b)
+		return
+	}
+	v.addBinding(x, n, target, b.Request, &b)
+}
+
+func (v *vhost) addBinding(x *exchange, n *name, target topology.Target, r mail.Request, b *mail.Bind) {
 	x.tie(n)
 	v.ctx.Send(x.exchange.PID, &mail.AddBinding{
-		Request: b.Request, Binding: b.Binding, Target: target, Exchange: b.Source, VHost: v.cfg.VHost.Name,
+		Request: r, Binding: b.Binding, Target: target, Exchange: b.Source, VHost: v.cfg.VHost.Name,
 	})
 }
 
@@ -53,8 +61,20 @@ func (v *vhost) unbind(m *mail.Unbind) {
 		v.done(b.Request, err)
 		return
 	}
+	if !v.durable(x, target) {
+		v.removeBinding(x, b.Request, &b)
+		return
+	}
+	if x.unsettled == 0 && !x.exchange.Routes().Has(b.Binding) {
+		v.done(b.Request, nil)
+		return
+	}
+	v.unbindDurably(x, &b)
+}
+
+func (v *vhost) removeBinding(x *exchange, r mail.Request, b *mail.Unbind) {
 	v.ctx.Send(x.exchange.PID, &mail.RemoveBinding{
-		Request: b.Request, Binding: b.Binding, Exchange: b.Source, VHost: v.cfg.VHost.Name,
+		Request: r, Binding: b.Binding, Exchange: b.Source, VHost: v.cfg.VHost.Name,
 	})
 }
 

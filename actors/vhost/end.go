@@ -24,8 +24,13 @@ func (v *vhost) deleteAll(m *mail.EndVHost) {
 		g.begin()
 		q.gone = append(q.gone, g.end)
 		q.doomed = true
-		if q.phase == live {
-			v.end(q, &mail.DeleteQueue{Name: q.queue.Name, VHost: v.cfg.VHost.Name})
+		d := &mail.DeleteQueue{Name: q.queue.Name, VHost: v.cfg.VHost.Name}
+		switch q.phase {
+		case live:
+			v.end(q, d)
+		case down:
+			v.deleteDown(q, d)
+		case ending, forgetting, coming: // that is known, or seen when it comes
 		}
 	}
 	g.end()
@@ -34,9 +39,17 @@ func (v *vhost) deleteAll(m *mail.EndVHost) {
 // refuse answers commands that come, or were parked, when nothing is made or
 // found any more.
 func (v *vhost) refuse(what any) bool {
+	if !command(what) {
+		return false
+	}
+	mail.AnswerAll(v.ctx, []any{what}, mail.Gone)
+	return true
+}
+
+// command tells whether a mail is a command about a name.
+func command(what any) bool {
 	switch what.(type) {
 	case *mail.DeclareQueue, *mail.DeleteQueue, *mail.DeclareExchange, *mail.DeleteExchange, *mail.Bind, *mail.Unbind:
-		mail.AnswerAll(v.ctx, []any{what}, mail.Gone)
 		return true
 	}
 	return false

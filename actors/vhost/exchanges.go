@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/meta"
 	"candlemark/internal/topology"
 	"candlemark/policies"
 	"candlemark/protocol"
@@ -25,7 +26,7 @@ func (v *vhost) makeExchanges() {
 	v.publish(v.directory.WithExchange(&topology.Exchange{Type: "direct", Durable: true}))
 	for _, list := range [][]mail.DeclareExchange{builtIn, v.cfg.SystemExchanges} {
 		for i := range list {
-			v.makeExchange(&list[i])
+			v.startExchange(newExchange(&list[i]))
 		}
 	}
 }
@@ -46,6 +47,7 @@ func (v *vhost) declareExchange(m *mail.DeclareExchange) {
 	case x == nil:
 		if err = v.refuseExchange(&d); err == nil {
 			v.makeExchange(&d)
+			return
 		}
 	case !d.Passive:
 		err = v.inequivalent(&d, x.exchange)
@@ -84,17 +86,54 @@ func (v *vhost) inequivalent(d *mail.DeclareExchange, x *topology.Exchange) erro
 		policies.ExchangeDeclaration{Type: d.Type, Durable: d.Durable, AutoDelete: d.AutoDelete, Internal: d.Internal, Arguments: d.Arguments}))
 }
 
+// makeExchange makes an exchange and answers; a durable one is stored first.
 func (v *vhost) makeExchange(d *mail.DeclareExchange) {
-	v.incarnation++
-	x := &exchange{exchange: &topology.Exchange{
+	x := newExchange(d)
+	if !d.Durable {
+		v.startExchange(x)
+		v.done(d.Request, nil)
+		return
+	}
+	x.phase = coming
+	v.exchanges[d.Name] = x
+	v.store(meta.Change{Put: []any{v.exchangeStored(x.exchange)}}, d, func(err error) { v.exchangeMade(x, d, err) })
+}
+
+// exchangeMade goes on when the definition of an exchange is stored, or is not.
+func (v *vhost) exchangeMade(x *exchange, d *mail.DeclareExchange, err error) {
+	delete(v.exchanges, d.Name)
+	x.phase = live
+	defer v.unpark(&x.name)
+	if err != nil {
+		v.failed(d, err)
+		return
+	}
+	started := false
+	defer func() { // what did not come now is not to come with the next start
+		if !started {
+			v.store(meta.Change{Delete: []any{v.exchangeStored(x.exchange)}}, nil, v.forgotten)
+		}
+	}()
+	v.startExchange(x)
+	started = true
+	v.done(d.Request, nil)
+}
+
+func newExchange(d *mail.DeclareExchange) *exchange {
+	return &exchange{exchange: &topology.Exchange{
 		Name: d.Name, Type: d.Type, Durable: d.Durable, AutoDelete: d.AutoDelete, Internal: d.Internal, Arguments: d.Arguments,
 	}}
-	effective := v.match(&x.name, policies.KindExchange, d.Name)
+}
+
+// startExchange makes the actor and publishes the name.
+func (v *vhost) startExchange(x *exchange) {
+	of, arguments := x.exchange.Name, x.exchange.Arguments
+	effective := v.match(&x.name, policies.KindExchange, of)
 	props := v.cfg.NewExchange(ExchangeSpec{
-		Exchange: x.exchange, VHost: v.cfg.VHost, Settings: policies.ExchangeSettingsFor(d.Arguments, effective),
+		Exchange: x.exchange, VHost: v.cfg.VHost, Settings: policies.ExchangeSettingsFor(arguments, effective),
 	})
-	x.exchange.PID = v.spawn(props, "exchange", d.Name, x)
-	v.exchanges[d.Name] = x
+	x.exchange.PID = v.spawn(props, childName("exchange", of, v.incarnate()), x)
+	v.exchanges[of] = x
 	v.publish(v.directory.WithExchange(x.exchange))
 }
 
@@ -130,8 +169,12 @@ func (v *vhost) isSystem(name string) bool {
 
 // exchangeUnused retires an auto-delete exchange, unless a Bind came between.
 func (v *vhost) exchangeUnused(m *mail.ExchangeUnused) {
+	if m.ReplyTo != nil && m.ReplyTo.Equal(v.ctx.Self()) { // the unbinding of a durable one
+		v.answered(mail.Reply{ID: m.ID}, true)
+		return
+	}
 	x := v.exchanges[m.Name]
-	if x == nil || !x.exchange.PID.Equal(m.Exchange) || x.phase != live {
+	if x == nil || x.phase != live || !x.exchange.PID.Equal(m.Exchange) {
 		v.done(m.Request, nil)
 		return
 	}
@@ -139,19 +182,45 @@ func (v *vhost) exchangeUnused(m *mail.ExchangeUnused) {
 }
 
 // retire ends a live exchange and calls done when it is forgotten, or has
-// refused because it is in use.
+// refused because it is in use. A durable one goes from the store in between.
 func (v *vhost) retire(x *exchange, ifUnused bool, done func(error)) {
 	x.phase = ending
-	r := v.ask(x, func(_ bool, err error) {
-		if err == nil {
-			v.forgetExchange(x, func() { done(nil) })
-			return
-		}
+	refused := func(err error) {
 		x.phase = live
 		done(err)
 		v.unpark(&x.name)
+	}
+	end := func(ifUnused bool) {
+		v.askToRetire(x, mail.RetireExchange{IfUnused: ifUnused}, refused, func() {
+			v.forgetExchange(x, func() { done(nil) })
+		})
+	}
+	if !x.exchange.Durable || v.cfg.Meta == nil {
+		end(ifUnused)
+		return
+	}
+	v.whenSettled(x, func() {
+		v.askToRetire(x, mail.RetireExchange{IfUnused: ifUnused, Ask: true}, refused, func() {
+			v.store(meta.Change{Delete: []any{v.exchangeStored(x.exchange)}}, nil, func(err error) {
+				if err != nil {
+					refused(v.notStored(err))
+					return
+				}
+				end(false) // binds wait
+			})
+		})
 	})
-	v.ctx.Send(x.exchange.PID, &mail.RetireExchange{Request: r, IfUnused: ifUnused})
+}
+
+func (v *vhost) askToRetire(x *exchange, m mail.RetireExchange, refused func(error), agreed func()) {
+	m.Request = v.ask(x, func(_ bool, err error) {
+		if err != nil {
+			refused(err)
+			return
+		}
+		agreed()
+	})
+	v.ctx.Send(x.exchange.PID, &m)
 }
 
 // exchangeDied: it ended without being asked to.

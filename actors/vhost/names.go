@@ -34,6 +34,15 @@ func childName(kind, name string, incarnation uint64) string {
 	return kind + "/" + url.PathEscape(name) + "/" + strconv.FormatUint(incarnation, 10)
 }
 
+// incarnate gives out the number of a queue or exchange.
+func (v *vhost) incarnate() uint64 {
+	if v.cfg.Incarnation != nil {
+		return v.cfg.Incarnation()
+	}
+	v.incarnation++
+	return v.incarnation
+}
+
 func (v *vhost) noQueue(name string) error {
 	return protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", name, v.cfg.VHost.Name)
 }

@@ -59,7 +59,7 @@ func (v *vhost) applyPolicies(m *mail.ApplyPolicies) {
 
 func (v *vhost) configureExchange(x *exchange) {
 	of := x.exchange.Name
-	if x.phase == forgetting || !v.rematch(&x.name, policies.KindExchange, of) {
+	if x.phase == forgetting || x.phase == coming || !v.rematch(&x.name, policies.KindExchange, of) {
 		return
 	}
 	v.sweep.waiting.begin()
@@ -87,7 +87,7 @@ func (v *vhost) sweepOn() {
 
 func (v *vhost) configureQueue(q *queue) {
 	of := q.queue.Name
-	if q.phase == forgetting || !v.rematch(&q.name, q.kind, of) {
+	if q.phase != live && q.phase != ending || !v.rematch(&q.name, q.kind, of) {
 		return
 	}
 	effective := v.policies.Effective(q.kind, of)

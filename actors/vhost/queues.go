@@ -116,17 +116,18 @@ func (v *vhost) makeQueue(d *mail.DeclareQueue) {
 func (v *vhost) queueMade(q *queue, d *mail.DeclareQueue, err error) {
 	delete(v.queues, d.Name)
 	q.phase = live
+	if err != nil {
+		v.failed(d, err)
+		v.abandon(q)
+		return
+	}
 	started := false
-	defer func() { // it is not to come back later when it did not come now
+	defer func() { // what did not come now is not to come with the next start
 		if !started {
 			v.store(meta.Change{Delete: []any{v.queueStored(q.queue)}}, nil, v.forgotten)
 			v.abandon(q)
 		}
 	}()
-	if err != nil {
-		v.failed(d, err)
-		return
-	}
 	v.startQueue(q, nil, false)
 	started = true
 	v.forward(q, d)

@@ -16,6 +16,12 @@ const (
 	ending
 	// forgetting: it ends; the name is unpublished and its bindings go.
 	forgetting
+	// coming: its definition is being stored, or its messages are read back;
+	// nobody can use it yet.
+	coming
+	// down: it panics whenever its messages are read back (DESIGN §5a.16). All
+	// that can be done with it is to delete it.
+	down
 )
 
 // name is what a queue and an exchange have in common.
@@ -28,9 +34,9 @@ type name struct {
 	user, operator *policies.Policy
 }
 
-// park keeps a command for later unless the name is live.
+// park keeps a command for later unless the name is live, or will not be.
 func (n *name) park(command any) bool {
-	if n.phase == live {
+	if n.phase == live || n.phase == down {
 		return false
 	}
 	n.parked = append(n.parked, command)
@@ -46,8 +52,9 @@ type queue struct {
 	forwarded uint64
 	// doomed: its owner is gone, no condition keeps it.
 	doomed bool
-	// gone are called once it is forgotten.
-	gone []func()
+	// gone are called once it is forgotten, ready once it is open or down.
+	gone, ready []func()
+	life        life
 }
 
 // exchange is what the vhost knows of one.
@@ -56,6 +63,10 @@ type exchange struct {
 	exchange *topology.Exchange
 	// feeds are the names it may hold a binding to; nil for none.
 	feeds map[*name]struct{}
+	// unsettled counts changes to its durable bindings that are being stored or
+	// published. While there is none its table has all that are stored.
+	unsettled int
+	settled   []func() // called when unsettled is 0 again
 }
 
 // tie remembers that x may hold a binding to n.

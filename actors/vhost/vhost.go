@@ -84,7 +84,7 @@ type vhost struct {
 	asked       uint64        // number of the last question
 	policies    *policies.Set // the newest
 	sweep       sweep
-	recovery    *recovery // nil unless it is recovering
+	recovery    *recovery      // nil unless it is recovering
 	failure     any            // what a command panicked with in this turn
 	ending      *mail.EndVHost // nil while it lives
 	deleted     bool           // when it ends: no queue is left
@@ -114,7 +114,7 @@ func (v *vhost) Receive(ctx actor.Context) {
 
 func (v *vhost) handle(what any) {
 	defer v.guard(what)
-	if v.ending != nil && v.refuse(what) || v.recovery != nil && v.recovery.park(what) {
+	if v.ending != nil && v.refuse(what) || v.recovery != nil && v.wait(what) {
 		return
 	}
 	switch m := what.(type) {
@@ -134,7 +134,7 @@ func (v *vhost) handle(what any) {
 		v.releaseConnection(m)
 	case *mail.ApplyPolicies:
 		v.applyPolicies(m)
-		v.recover()
+		v.bringBack()
 	case *mail.EndVHost:
 		v.deleteAll(m)
 	case sweepOn:
@@ -190,6 +190,7 @@ func (v *vhost) guard(what any) {
 	v.cfg.Log.Error().Type("mail", what).Interface("reason", reason).
 		Bytes("stack", debug.Stack()).Msg("the virtual host panicked over a mail")
 	mail.AnswerAll(v.ctx, []any{what}, mail.Failed)
+	v.broken()
 	if v.failure == nil {
 		v.failure = reason
 	}
@@ -204,7 +205,7 @@ func (v *vhost) start() {
 		v.cfg.Stored = nil
 	}
 	if v.cfg.Registry == nil {
-		v.recover()
+		v.bringBack()
 		return
 	}
 	v.ctx.Send(v.cfg.Registry, &mail.VHostStarted{Name: v.cfg.VHost.Name, PID: v.ctx.Self()})

@@ -1,0 +1,155 @@
+package vhost
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/internal/meta"
+	"candlemark/internal/topology"
+	"candlemark/policies"
+)
+
+// fetchWindow is how many queues are being read back at a time, so that what was
+// read and is not yet in a queue stays little.
+const fetchWindow = 64
+
+// Stored is what was kept of a virtual host: all that is durable in it.
+type Stored struct {
+	Exchanges []meta.Exchange
+	Queues    []meta.Queue
+	Bindings  []meta.Binding
+}
+
+// recovery brings back what was kept, in this order: the policies, exchanges,
+// queues with their messages, bindings; then time passes for the queues, so that
+// what is overdue finds its way (TTL-26). Commands wait until that is done.
+type recovery struct {
+	Stored
+	begun, failed bool
+	released      bool                // the queues may open
+	next          int                 // the queue to be read back next
+	reading       map[*queue]struct{} // those that have no actor yet
+	waits         []any               // commands, in order
+	gather        gather              // ends when every queue has an actor
+}
+
+// wait keeps a command for later.
+func (v *vhost) wait(what any) bool {
+	if !command(what) {
+		return false
+	}
+	v.recovery.waits = append(v.recovery.waits, what)
+	if v.recovery.failed {
+		v.broken()
+	}
+	return true
+}
+
+// broken has a recovery in which something panicked fail as a whole: whoever
+// waits for the virtual host is told.
+func (v *vhost) broken() {
+	if r := v.recovery; r != nil {
+		r.failed = true
+		mail.AnswerAll(v.ctx, r.waits, mail.Failed)
+		r.waits = nil
+	}
+}
+
+// bringBack begins when the policies are there.
+func (v *vhost) bringBack() {
+	r := v.recovery
+	if r == nil || r.begun {
+		return
+	}
+	r.begun = true
+	for i := range r.Exchanges {
+		v.recoverExchange(&r.Exchanges[i])
+	}
+	r.Exchanges = nil
+	r.gather = gather{left: len(r.Queues) + 1, done: v.recoverBindings}
+	r.reading = map[*queue]struct{}{}
+	for range min(len(r.Queues), fetchWindow) {
+		v.recoverQueue()
+	}
+	r.gather.end()
+}
+
+func (v *vhost) recoverExchange(x *meta.Exchange) {
+	if _, known := topology.NewRoutes(x.Type); !known || v.exchanges[x.Name] != nil {
+		v.cfg.Log.Error().Str("exchange", x.Name).Str("type", x.Type).Msg("a stored exchange cannot be brought back")
+		return
+	}
+	v.startExchange(newExchange(&mail.DeclareExchange{
+		Name: x.Name, Type: x.Type, Durable: true, AutoDelete: x.AutoDelete, Internal: x.Internal, Arguments: x.Arguments,
+	}))
+}
+
+// recoverQueue has the next queue read back.
+func (v *vhost) recoverQueue() {
+	r := v.recovery
+	d := &r.Queues[r.next]
+	r.next++
+	q := &queue{kind: policies.KindOf(d.Arguments), queue: &topology.Queue{
+		Name: d.Name, Incarnation: d.Incarnation, Type: d.Type, Arguments: d.Arguments, Durable: true, AutoDelete: d.AutoDelete,
+	}}
+	q.phase = coming
+	v.queues[d.Name] = q
+	r.reading[q] = struct{}{}
+	v.fetch(q, false)
+}
+
+// started: a queue has an actor, for the first time or once more.
+func (v *vhost) started(q *queue) {
+	r := v.recovery
+	if _, first := r.reading[q]; !first {
+		return
+	}
+	delete(r.reading, q)
+	if r.next < len(r.Queues) {
+		v.recoverQueue()
+	}
+	r.gather.end()
+}
+
+// recoverBindings goes on when all queues are there.
+func (v *vhost) recoverBindings() {
+	list := v.recovery.Bindings
+	v.recovery.Bindings, v.recovery.Queues = nil, nil
+	g := newGather(v.release)
+	for i := range list {
+		d := &list[i]
+		b := &mail.Bind{Source: d.Source, Binding: topology.Binding{
+			Destination: d.Destination, ToExchange: d.ToExchange, RoutingKey: d.RoutingKey, Arguments: d.Arguments,
+		}}
+		x, n, target, err := v.ends(b.Source, &b.Binding)
+		if err != nil {
+			v.cfg.Log.Error().Err(err).Str("source", d.Source).Str("destination", d.Destination).Msg("a stored binding has no end")
+			continue
+		}
+		g.begin()
+		v.addBinding(x, n, target, v.ask(x, func(bool, error) { g.end() }), b)
+	}
+	g.end()
+}
+
+// release lets time pass for the queues.
+func (v *vhost) release() {
+	v.recovery.released = true
+	g := newGather(v.recovered)
+	for _, q := range v.queues {
+		if q.phase == down {
+			continue
+		}
+		g.begin()
+		q.ready = append(q.ready, g.end)
+		v.opens(q)()
+	}
+	g.end()
+}
+
+// recovered goes on with what waited.
+func (v *vhost) recovered() {
+	waits := v.recovery.waits
+	v.recovery = nil
+	for _, m := range waits {
+		v.handle(m)
+	}
+}
