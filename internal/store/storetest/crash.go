@@ -1,0 +1,301 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"candlemark/internal/store"
+	"candlemark/internal/store/vfs"
+)
+
+// Crashing is a journal on files.
+type Crashing struct {
+	// Open makes a journal of what the file system holds. failed and full are told
+	// what an operator would be told.
+	Open func(fs vfs.FS, failed func(error), full func(bool)) (store.Journal, error)
+	// Lag is how long a record may wait that nobody waits for.
+	Lag time.Duration
+}
+
+// Trouble is what happens to the disk of a run besides crashes.
+type Trouble uint8
+
+// Kinds of trouble.
+const (
+	NoTrouble  Trouble = iota
+	FullDisk           // there is no room for a while
+	FailedSync         // one Sync fails, and those behind it say that all is well
+	ShortWrite         // one write does not happen in full
+	FailedName         // a Create, Rename, Remove or SyncDir fails
+	FailedRead         // some reads fail
+)
+
+// Troubles are all kinds, by name.
+var Troubles = map[string]Trouble{
+	"crashes": NoTrouble, "full disk": FullDisk, "failed sync": FailedSync, "short write": ShortWrite,
+	"failed name": FailedName, "failed read": FailedRead,
+}
+
+// Run lives through several lives of a journal with random work and a crash at the
+// end of each, all decided by the seed, and compares what is left with a Model.
+func (c Crashing) Run(t *testing.T, seed uint64, trouble Trouble) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &life{
+			T: t, c: c, trouble: trouble, fs: vfs.NewMemory(seed), random: rand.New(rand.NewPCG(seed, 1)),
+			last: map[store.QueueID]uint64{},
+		}
+		t.Cleanup(func() { // nothing of a failed run may stay in the bubble
+			if l.j != nil {
+				l.fs.CrashAfter(0)
+				_ = l.j.Close()
+			}
+		})
+		for range 2 + l.random.IntN(4) {
+			if !l.open() {
+				continue
+			}
+			l.work()
+			l.end()
+		}
+		l.calm()
+		if l.open() {
+			l.settle()
+			l.end()
+		}
+	})
+}
+
+// life of a journal between two crashes.
+type life struct {
+	*testing.T
+	c       Crashing
+	trouble Trouble
+	fs      *vfs.Memory
+	random  *rand.Rand
+	j       store.Journal
+	book    book
+	last    map[store.QueueID]uint64 // numbers given out
+	lives   int
+}
+
+// open is a start of the process, and compares. It tells whether there is a journal;
+// the crash may hit while there is none yet.
+func (l *life) open() bool {
+	l.calm()
+	if l.random.IntN(3) == 0 {
+		l.fs.CrashAfter(l.random.IntN(1 << l.random.IntN(7)))
+	}
+	l.lives++
+	l.book.begin()
+	j, err := l.c.Open(l.fs, l.book.fail, l.book.fill)
+	if err != nil {
+		if !l.fs.Crashed() {
+			l.Fatalf("life %d: recovery failed: %v", l.lives, err)
+		}
+		l.fs.Crash()
+		return false
+	}
+	l.j = j
+	l.compare()
+	if l.random.IntN(4) > 0 {
+		l.fs.CrashAfter(l.random.IntN(1 << l.random.IntN(10)))
+	}
+	l.plot()
+	return true
+}
+
+// compare looks at what was recovered.
+func (l *life) compare() {
+	there := map[store.QueueID]bool{}
+	for _, q := range l.j.Queues() {
+		there[q] = true
+	}
+	l.book.mu.Lock()
+	queues := l.book.model.Queues()
+	l.book.mu.Unlock()
+	for _, q := range queues {
+		list := l.j.Take(q)
+		if there[q] != (len(list) > 0) {
+			l.Fatalf("life %d: queue %d has %d messages and is listed: %v", l.lives, q, len(list), there[q])
+		}
+		delete(there, q)
+		if err := l.book.restart(q, list); err != nil {
+			l.Fatalf("life %d: %v", l.lives, err)
+		}
+		l.last[q] = 0 // numbers of messages that are gone may be had again
+		if len(list) > 0 {
+			l.last[q] = list[len(list)-1].Seq
+		}
+		l.check(q, where(list), func(i int) store.Record { return Was(list[i], store.Put) })
+	}
+	if len(there) > 0 {
+		l.Fatalf("life %d: queues of nobody: %v", l.lives, there)
+	}
+}
+
+// check reads messages that must be there.
+func (l *life) check(q store.QueueID, refs []store.Ref, want func(i int) store.Record) {
+	done := make(chan []store.Content, 1)
+	l.j.Read(q, refs, func(got []store.Content) { done <- got })
+	for i, c := range wait(l.T, "read", done) {
+		excused := c.Err != nil && !errors.Is(c.Err, store.ErrDamaged) && (l.fs.Crashed() || l.trouble == FailedRead)
+		if text := Same(c, want(i)); text != "" && !excused {
+			l.Fatalf("life %d, queue %d: %s", l.lives, q, text)
+		}
+	}
+}
+
+// work does random things until the crash, or for a while.
+func (l *life) work() {
+	for range l.random.IntN(500) {
+		if l.fs.Crashed() || l.book.over() {
+			return
+		}
+		switch n := l.random.IntN(100); {
+		case n < 60:
+			l.append(true)
+		case n < 75:
+			l.append(false)
+		case n < 78:
+			l.fanOut()
+		case n < 86:
+			l.read()
+		case n < 88 && l.trouble != FullDisk: // it would wait behind what waits for room
+			l.recall()
+		case n < 94:
+			time.Sleep(time.Duration(l.random.IntN(5)) * time.Millisecond)
+		case n < 96:
+			l.settle()
+		case n < 97 && l.trouble == NoTrouble:
+			l.reopen()
+		default:
+			synctest.Wait()
+		}
+	}
+}
+
+func (l *life) append(waits bool) {
+	l.book.mu.Lock()
+	q := store.QueueID(1 + l.random.IntN(6))
+	records := Decide(l.random, &l.book.model, q, l.last)
+	l.book.mu.Unlock()
+	l.j.Append(q, records, l.book.done(q, records, waits))
+}
+
+// fanOut appends one message to several queues, the same memory to each.
+func (l *life) fanOut() {
+	var n uint64
+	for q := range store.QueueID(4) {
+		n = max(n, l.last[1+q])
+	}
+	shared := Put(1, n+1, l.random.IntN(3000))
+	for q := range store.QueueID(4) {
+		l.last[1+q] = n + 1
+		records := []store.Record{shared}
+		l.book.mu.Lock()
+		l.book.model.Append(1+q, records...)
+		l.book.mu.Unlock()
+		l.j.Append(1+q, records, l.book.done(1+q, records, true))
+	}
+}
+
+// read fetches messages whose positions are known and that nobody removed.
+func (l *life) read() {
+	q := store.QueueID(1 + l.random.IntN(6))
+	refs, want := l.book.known(q)
+	l.check(q, refs, func(i int) store.Record { return want[i] })
+}
+
+func (l *life) recall() {
+	q := store.QueueID(1 + l.random.IntN(6))
+	failed := make(chan error, 1)
+	l.j.Recall(q, func(got []store.Recovered, err error) {
+		l.book.mu.Lock()
+		defer l.book.mu.Unlock()
+		if err == nil {
+			if text := l.book.model.Now(q).Differs(got); text != "" {
+				err = fmt.Errorf("recall of queue %d: %s", q, text)
+			}
+		}
+		if l.fs.Crashed() || l.book.failed {
+			err = nil
+		}
+		failed <- err
+	})
+	if err := wait(l.T, "recall", failed); err != nil {
+		l.Fatalf("life %d: %v", l.lives, err)
+	}
+}
+
+// settle lets the clock pass the lag: everything is durable then.
+func (l *life) settle() {
+	time.Sleep(l.c.Lag + time.Millisecond)
+	if l.book.isFull() {
+		if l.random.IntN(2) == 0 {
+			return
+		}
+		l.fs.SetCapacity(1 << 40)
+		time.Sleep(time.Second)
+	}
+	l.book.mu.Lock()
+	defer l.book.mu.Unlock()
+	if !l.fs.Crashed() && !l.book.failed {
+		l.book.model.AllDurable()
+		if l.book.open > 0 {
+			l.Fatalf("life %d: %d appends are not done", l.lives, l.book.open)
+		}
+	}
+}
+
+// reopen is a clean stop and a start.
+func (l *life) reopen() {
+	l.close()
+	if l.fs.Crashed() {
+		return
+	}
+	l.book.begin()
+	j, err := l.c.Open(l.fs, l.book.fail, l.book.fill)
+	if err == nil {
+		l.j = j
+		l.compare()
+	} else if !l.fs.Crashed() {
+		l.Fatalf("life %d: reopening failed: %v", l.lives, err)
+	}
+}
+
+// end is the crash, some time, if it has not come yet.
+func (l *life) end() {
+	if !l.fs.Crashed() && l.random.IntN(3) > 0 {
+		l.fs.CrashAfter(0)
+	}
+	l.close()
+	l.fs.Crash()
+}
+
+// close ends the process. Nothing of it may stay behind.
+func (l *life) close() {
+	l.fs.SetCapacity(1 << 40)
+	err := l.j.Close()
+	if err != nil && !l.fs.Crashed() && !l.book.over() && l.trouble != FailedRead {
+		l.Fatalf("life %d: close: %v", l.lives, err)
+	}
+	synctest.Wait()
+	l.book.mu.Lock()
+	defer l.book.mu.Unlock()
+	if l.book.open > 0 {
+		l.Fatalf("life %d: %d appends were never done", l.lives, l.book.open)
+	}
+	if l.book.complaint != "" {
+		l.Fatalf("life %d: %s", l.lives, l.book.complaint)
+	}
+	if l.book.wrong != nil && !l.book.failed && !l.fs.Crashed() {
+		l.Fatalf("life %d: append: %v", l.lives, l.book.wrong)
+	}
+	if err == nil && !l.fs.Crashed() && !l.book.failed {
+		l.book.model.AllDurable()
+	}
+}
