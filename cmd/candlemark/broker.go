@@ -50,7 +50,7 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 	}()
 	if b.node, err = supervision.Start(supervision.Config{
 		Users: users, Journal: b.journal, ProductVersion: version, Log: log,
-		Handshake: cfg.Handshake,
+		Handshake: cfg.Handshake, MaxMessage: uint64(cfg.Limits.Message), Limits: limitsFor(cfg.Limits),
 	}); err != nil {
 		return nil, err
 	}

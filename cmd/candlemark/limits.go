@@ -9,7 +9,17 @@ import (
 
 	"candlemark/internal/admin/client"
 	"candlemark/internal/auth"
+	"candlemark/internal/config"
+	"candlemark/supervision"
 )
+
+// limitsFor are the limits of a node.
+func limitsFor(l config.Limits) supervision.Limits {
+	return supervision.Limits{
+		Connections: l.Connections, Channels: uint16(l.Channels), Frame: uint32(l.Frame),
+		Heartbeat: uint16(l.Heartbeat), NoHeartbeat: l.Heartbeat == 0,
+	}
+}
 
 // limited is what limits are of: a virtual host or a user.
 type limited struct {

@@ -31,6 +31,7 @@ type Config struct {
 	MemoryWatermark Amount
 	// DiskFreeLimit is below how much free disk they are.
 	DiskFreeLimit Amount
+	Limits        Limits
 	// LogLevel is trace, debug, info, warn or error.
 	LogLevel string
 	// LogFormat is console or json.
@@ -50,6 +51,7 @@ func Default(getenv func(string) string) Config {
 
 		TLS:           TLS{LoginFrom: "distinguished_name"},
 		LoopbackUsers: []string{"guest"},
+		Limits:        defaultLimits(),
 
 		MemoryWatermark: Share(0.4),
 		DiskFreeLimit:   Amount{Bytes: 50_000_000},
@@ -77,6 +79,7 @@ func Load(flags *flag.FlagSet, args []string, getenv func(string) string) (Confi
 		"block publishers above so much memory: a `share` of the machine's or the container's, 0 to 1, or a size such as 2GB")
 	flags.Var(amount{&c.DiskFreeLimit, ParseDiskLimit}, "disk-free-limit",
 		"block publishers below so much free disk: a `size` such as 50MB, or mem_relative and a multiple of the memory")
+	c.Limits.define(flags)
 	flags.StringVar(&c.LogLevel, "log-level", c.LogLevel, "trace, debug, info, warn or error")
 	flags.StringVar(&c.LogFormat, "log-format", c.LogFormat, "console or json")
 	if err := fromEnvironment(flags, getenv); err != nil {
@@ -147,6 +150,7 @@ func (c Config) Validate() error {
 	if c.Handshake <= 0 {
 		failed = errors.Join(failed, fmt.Errorf("handshake-timeout: %v is not positive", c.Handshake))
 	}
+	failed = errors.Join(failed, c.Limits.validate())
 	switch c.LogFormat {
 	case "console", "json":
 	default:

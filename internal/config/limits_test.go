@@ -1,0 +1,46 @@
+package config
+
+import (
+	"flag"
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestLimits(t *testing.T) {
+	load := func(args ...string) (Config, error) {
+		flags := flag.NewFlagSet("serve", flag.ContinueOnError)
+		flags.SetOutput(io.Discard)
+		return Load(flags, args, func(name string) string {
+			if name == "CANDLEMARK_CONNECTION_MAX" {
+				return "7"
+			}
+			return ""
+		})
+	}
+	c, err := load()
+	if want := (Limits{Connections: 7, Channels: 2047, Frame: 131072, Heartbeat: 60, Message: 16 << 20}); err != nil || c.Limits != want {
+		t.Fatalf("%+v %v", c.Limits, err)
+	}
+	c, err = load("--connection-max=0", "--channel-max=65535", "--frame-max=4096", "--heartbeat=0", "--max-message-size=536870912")
+	if want := (Limits{Channels: 65535, Frame: 4096, Message: 512 << 20}); err != nil || c.Limits != want {
+		t.Fatalf("%+v %v", c.Limits, err)
+	}
+	for arg, complaint := range map[string]string{
+		"--connection-max=-1":          "connection-max: -1 is negative",
+		"--channel-max=0":              "channel-max: 0 is not between 1 and 65535",
+		"--channel-max=65536":          "channel-max: 65536 is not between 1 and 65535",
+		"--frame-max=4095":             "frame-max: 4095 is not between 4096 and 16777216",
+		"--frame-max=16777217":         "frame-max: 16777217 is not between 4096 and 16777216",
+		"--heartbeat=65536":            "heartbeat: 65536 is not between 0 and 65535",
+		"--max-message-size=0":         "max-message-size: 0 is not between 1 and 536870912",
+		"--max-message-size=536870913": "max-message-size: 536870913 is not between 1 and 536870912",
+		"--handshake-timeout=0s":       "handshake-timeout: 0s is not positive",
+		"--channel-max=many":           "invalid value",
+		"--max-message-size=-5":        "invalid value",
+	} {
+		if _, err := load(arg); err == nil || !strings.Contains(err.Error(), complaint) {
+			t.Errorf("%s: %v, want %s", arg, err, complaint)
+		}
+	}
+}
