@@ -102,6 +102,21 @@ func TestCloseBySocket(t *testing.T) {
 	})
 }
 
+// Clients that open channels on several threads send opens behind their close:
+// they get no answer, and hold nothing up.
+func TestCloseBeforeOpens(t *testing.T) {
+	running(t, nil, func(r *rig) {
+		b := methodFrames(0, &protocol.ConnectionClose{ReplyCode: 200})
+		for id := uint16(1); id <= 20; id++ {
+			b = append(b, methodFrames(id, &protocol.ChannelOpen{})...)
+		}
+		r.send(b)
+		expect[*protocol.ConnectionCloseOk](r.client, 0)
+		takes(t, 0, 0, r.isOver)
+		r.expectEvents("release")
+	})
+}
+
 // A channel that does not answer delays the end, but not for ever.
 func TestCloseDeafChannel(t *testing.T) {
 	running(t, func(c *connection.Config) { c.CloseTimeout = 4 * time.Second }, func(r *rig) {

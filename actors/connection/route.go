@@ -82,8 +82,11 @@ func (r *reader) begin(f protocol.Frame) error {
 }
 
 // open asks the actor for a channel. No link and no error: the connection is
-// closing.
+// closing. Then nobody is asked, for at most one reply may stay unread.
 func (r *reader) open(id uint16) (*link, error) {
+	if isClosed(r.c.stopping) {
+		return nil, nil
+	}
 	r.c.post(&openChannel{id: id, reply: r.opening})
 	timeout := time.NewTimer(openPatience)
 	defer timeout.Stop()
