@@ -6,8 +6,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// SetPolicy stores a policy (or, with Operator, an operator policy) and applies
-// it. From an admin door to the registry; PolicyReply comes back when it is in
+// SetPolicy stores a policy (or, with Operator, an operator policy) and then
+// applies it. From an admin door to the registry; PolicyReply comes back when it is in
 // force (DESIGN §5a.15).
 type SetPolicy struct {
 	Request
@@ -51,11 +51,14 @@ type ForgetVHost struct {
 // Answer implements Answerable.
 func (f *ForgetVHost) Answer(Fate) (*actor.PID, any) { return f.policyAnswer() }
 
-// PolicyReply answers SetPolicy, ClearPolicy and ForgetVHost. Found: there was
-// one of that name before.
+// PolicyReply answers SetPolicy, ClearPolicy and ForgetVHost. With an error
+// nothing was stored, and nothing has changed.
 type PolicyReply struct {
 	Reply
-	Found bool
+	Found bool // there was one of that name before
+	// Revision is that of the definitions with the change in them; 0 when there
+	// was nothing to store.
+	Revision uint64
 }
 
 // PolicyList answers ListPolicies, sorted as POL-13 says.

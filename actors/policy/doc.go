@@ -10,11 +10,14 @@
 // ApplyPoliciesReply from virtual hosts. Sends: ApplyPolicies to virtual hosts,
 // PolicyReply and PolicyList to the askers.
 //
-// A change is stored at once, so that the command behind it builds on it, and
-// answered when the virtual host has put it in force (DESIGN §5a.15). Changes
-// are not held back for each other: every one goes out with its own version, and
-// the virtual host joins those that meet there. A command that changes nothing
-// tells nobody (POL-9), but its answer waits for what is still under way.
+// A change is stored in internal/meta, then it takes effect, then it is answered,
+// when the virtual host has put it in force (DESIGN §5a.15). One that cannot be
+// stored is answered with the error, and nothing has changed. Nobody waits for
+// the disk: commands stand in line until the mail comes that says how it went,
+// and take effect in the order in which they came. A command that changes nothing
+// stores nothing and tells nobody (POL-9), but its answer waits for what is still
+// under way. Changes in force are not held back for each other: every one goes
+// out with its own version, and the virtual host joins those that meet there.
 //
 // States of a virtual host here:
 //
@@ -24,8 +27,9 @@
 //
 // Deadlines: none; whoever asks bounds its own wait.
 //
-// A restart loses: everything, as long as nothing stores policies. So its
-// supervisor lets it go on with the state that it has (Resume); sets are
-// immutable and replaced in one step, so no panic leaves one half changed. The
-// command that panicked is answered with an error.
+// A restart of the broker loses: nothing that was answered. After a panic the
+// supervisor lets the registry go on with the state that it has (Resume); sets
+// are immutable and replaced in one step, so no panic leaves one half changed.
+// The command that panicked is answered with an error, though it may be stored:
+// then the next start has it.
 package policy

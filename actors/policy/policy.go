@@ -2,6 +2,8 @@ package policy
 
 import (
 	"candlemark/actors/mail"
+	"candlemark/internal/meta"
+	"candlemark/policies"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/rs/zerolog"
@@ -9,37 +11,37 @@ import (
 
 // Config is what the registry needs to live.
 type Config struct {
-	Log zerolog.Logger
+	// Meta stores policies; nil for a registry that keeps nothing.
+	Meta meta.Meta
+	// Stored are those that it begins with.
+	Stored []*policies.Policy
+	Log    zerolog.Logger
 }
 
 // registry is the actor.
 type registry struct {
-	cfg   Config
-	state state
+	cfg     Config
+	state   state
+	serving *command // the one in hand
 }
 
-// New makes the actor, without any policy.
+// stored: some change is durable, or was refused; its command knows.
+type stored struct{ again bool }
+
+// New makes the actor.
 func New(cfg Config) actor.Actor {
-	return &registry{cfg: cfg, state: newState()}
+	return &registry{cfg: cfg, state: newState(cfg.Stored)}
 }
 
 // Receive handles one mail: the core decides, then the outcome is carried out.
 func (r *registry) Receive(ctx actor.Context) {
-	defer mail.AnswerPanic(ctx)
+	defer r.answerPanic(ctx)
 	s := &r.state
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		s.self = ctx.Self()
-	case *mail.SetPolicy:
-		s.set(m)
-		r.log(m.Policy.VHost, m.Policy.Name, m.Policy.Operator).Stringer("definition", m.Policy.Definition).Msg("policy set")
-	case *mail.ClearPolicy:
-		s.clear(m)
-		r.log(m.VHost, m.Name, m.Operator).Msg("policy cleared")
-	case *mail.ForgetVHost:
-		s.forgetVHost(m)
-	case *mail.ListPolicies:
-		s.list(m)
+	case *mail.SetPolicy, *mail.ClearPolicy, *mail.ForgetVHost, *mail.ListPolicies:
+		r.accept(ctx, m.(mail.Answerable))
 	case *mail.VHostStarted:
 		ctx.Watch(m.PID)
 		s.started(m.Name, m.PID)
@@ -50,18 +52,96 @@ func (r *registry) Receive(ctx actor.Context) {
 	case *mail.PeerGone:
 		s.gone(m.Who)
 	}
+	r.serveAll()
 	r.carryOut(ctx)
 }
 
-// carryOut posts what the core decided, in order.
-func (r *registry) carryOut(ctx actor.Context) {
-	posts := r.state.out
-	r.state.out = nil
-	for _, p := range posts {
-		ctx.Send(p.to, p.what)
+// accept takes a command in and has its change stored. Nobody waits for that: a
+// mail comes when it is done.
+func (r *registry) accept(ctx actor.Context, what mail.Answerable) {
+	c, store := r.state.accept(what)
+	switch {
+	case !store:
+	case r.cfg.Meta == nil:
+		c.outcome.Store(&outcome{})
+	default:
+		self, root := ctx.Self(), ctx.ActorSystem().Root
+		r.cfg.Meta.Apply(c.change, func(revision uint64, err error) {
+			c.outcome.Store(&outcome{revision, err})
+			root.Send(self, &stored{})
+		})
 	}
 }
 
-func (r *registry) log(vhost, name string, operator bool) *zerolog.Event {
-	return r.cfg.Log.Info().Str("vhost", vhost).Str("policy", name).Bool("operator", operator)
+// serveAll has the commands take effect that can.
+func (r *registry) serveAll() {
+	for r.serving = r.state.next(); r.serving != nil; r.serving = r.state.next() {
+		r.serve(r.serving.what, *r.serving.outcome.Load())
+	}
+}
+
+func (r *registry) serve(what any, o outcome) {
+	s := &r.state
+	switch m := what.(type) {
+	case *mail.SetPolicy:
+		log := r.log(o.err, m.Policy.VHost, m.Policy.Name, m.Policy.Operator).Stringer("definition", m.Policy.Definition)
+		if o.err != nil {
+			log.Msg("policy could not be stored")
+			s.refuse(m.Request, o.err)
+			return
+		}
+		log.Msg("policy set")
+		s.set(m, o.revision)
+	case *mail.ClearPolicy:
+		if o.err != nil {
+			r.log(o.err, m.VHost, m.Name, m.Operator).Msg("policy could not be deleted")
+			s.refuse(m.Request, o.err)
+			return
+		}
+		r.log(nil, m.VHost, m.Name, m.Operator).Msg("policy cleared")
+		s.clear(m, o.revision)
+	case *mail.ForgetVHost:
+		s.forgetVHost(m, o)
+	case *mail.ListPolicies:
+		s.list(m)
+	}
+}
+
+// carryOut posts what the core decided, in order. What a panic leaves is posted
+// in a later turn.
+func (r *registry) carryOut(ctx actor.Context) {
+	s := &r.state
+	for ; len(s.out) > 0; s.out = s.out[1:] {
+		ctx.Send(s.out[0].to, s.out[0].what)
+	}
+	s.out = nil
+}
+
+// answerPanic is mail.AnswerPanic for a mail with which other commands may take
+// effect: the one in hand is answered, unless its answer is about to be posted,
+// and the rest goes on in a later turn.
+func (r *registry) answerPanic(ctx actor.Context) {
+	reason := recover()
+	if reason == nil {
+		return
+	}
+	switch {
+	case r.serving != nil:
+		mail.AnswerAll(ctx, []any{r.serving.what}, mail.Failed)
+		r.serving = nil
+	case len(r.state.out) == 0:
+		mail.AnswerAll(ctx, []any{ctx.Message()}, mail.Failed)
+	}
+	if m, ok := ctx.Message().(*stored); !ok || !m.again {
+		ctx.Send(ctx.Self(), &stored{again: true})
+	}
+	panic(reason)
+}
+
+func (r *registry) log(err error, vhost, name string, operator bool) *zerolog.Event {
+	event := r.cfg.Log.Info()
+	if err != nil {
+		event = r.cfg.Log.Error().Err(err)
+	}
+	return event.Str("vhost", vhost).Str("policy", name).Bool("operator", operator)
 }

@@ -15,7 +15,10 @@ type state struct {
 	// change is the number of the last ApplyPolicies sent, for all vhosts.
 	change uint64
 	waits  map[uint64]*vhost // by the numbers that are not confirmed
-	out    []post
+	// commands are those that have not taken effect, in the order in which they
+	// came.
+	commands []*command
+	out      []post
 }
 
 // post is a mail to be sent.
@@ -41,8 +44,14 @@ type waiter struct {
 	answer *mail.PolicyReply
 }
 
-func newState() state {
-	return state{vhosts: map[string]*vhost{}, waits: map[uint64]*vhost{}}
+// newState makes the core with the policies that were stored.
+func newState(stored []*policies.Policy) state {
+	s := state{vhosts: map[string]*vhost{}, waits: map[uint64]*vhost{}}
+	for _, p := range stored {
+		v := s.vhost(p.VHost)
+		v.set = v.set.With(p)
+	}
+	return s
 }
 
 // vhost returns the named one; policies may come before it starts.
@@ -55,32 +64,33 @@ func (s *state) vhost(name string) *vhost {
 	return v
 }
 
-// set stores a policy (POL-12).
-func (s *state) set(m *mail.SetPolicy) {
+// set puts a policy in its place (POL-12).
+func (s *state) set(m *mail.SetPolicy, revision uint64) {
 	v := s.vhost(m.Policy.VHost)
 	found := v.set.Lookup(m.Policy.Operator, m.Policy.Name) != nil
-	s.replace(v, v.set.With(m.Policy), m.Request, found)
+	s.replace(v, v.set.With(m.Policy), m.Request, found, revision)
 }
 
 // clear removes one (POL-10).
-func (s *state) clear(m *mail.ClearPolicy) {
+func (s *state) clear(m *mail.ClearPolicy, revision uint64) {
 	v := s.vhosts[m.VHost]
 	if v == nil {
-		s.send(m.ReplyTo, &mail.PolicyReply{Reply: m.Done(nil)})
+		s.send(m.ReplyTo, &mail.PolicyReply{Reply: m.Done(nil), Revision: revision})
 		return
 	}
 	found := v.set.Lookup(m.Operator, m.Name) != nil
-	s.replace(v, v.set.Without(m.Operator, m.Name), m.Request, found)
+	s.replace(v, v.set.Without(m.Operator, m.Name), m.Request, found, revision)
 }
 
 // replace puts a set in the place of the one that the vhost has. The same set
 // tells nobody (POL-9).
-func (s *state) replace(v *vhost, set *policies.Set, r mail.Request, found bool) {
+func (s *state) replace(v *vhost, set *policies.Set, r mail.Request, found bool, revision uint64) {
 	if set != v.set {
 		v.set = set
 		s.apply(v)
 	}
-	v.waiting = append(v.waiting, waiter{v.change, r.ReplyTo, &mail.PolicyReply{Reply: r.Done(nil), Found: found}})
+	answer := &mail.PolicyReply{Reply: r.Done(nil), Found: found, Revision: revision}
+	v.waiting = append(v.waiting, waiter{v.change, r.ReplyTo, answer})
 	s.settle(v)
 }
 
@@ -115,16 +125,17 @@ func (s *state) settle(v *vhost) {
 	v.waiting = slices.Delete(v.waiting, 0, n)
 }
 
-// forgetVHost drops the policies of a deleted vhost. One of that name that is
-// still there keeps those that it has; nobody waits for it any more.
-func (s *state) forgetVHost(m *mail.ForgetVHost) {
+// forgetVHost drops the policies of a deleted vhost, also if they could not be
+// deleted where they are stored. One of that name that is still there keeps those
+// that it has; nobody waits for it any more.
+func (s *state) forgetVHost(m *mail.ForgetVHost, o outcome) {
 	if v := s.vhosts[m.Name]; v != nil {
 		s.forget(v)
 		v.confirmed = v.change
 		s.settle(v)
 		delete(s.vhosts, m.Name)
 	}
-	s.send(m.ReplyTo, &mail.PolicyReply{Reply: m.Done(nil)})
+	s.send(m.ReplyTo, &mail.PolicyReply{Reply: m.Done(o.err), Revision: o.revision})
 }
 
 // started gives a vhost its policies. What waits for its predecessor waits for
