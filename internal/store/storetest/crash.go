@@ -90,7 +90,15 @@ func (l *life) open() bool {
 	}
 	l.lives++
 	l.book.begin()
+	if l.trouble == FailedRead && l.random.IntN(2) == 0 {
+		l.plot()
+	}
 	j, err := l.c.Open(l.fs, l.book.fail, l.book.fill)
+	if err != nil && l.trouble == FailedRead && !l.fs.Crashed() {
+		l.calm() // what cannot be read now is not gone
+		l.book.begin()
+		j, err = l.c.Open(l.fs, l.book.fail, l.book.fill)
+	}
 	if err != nil {
 		if !l.fs.Crashed() {
 			l.Fatalf("life %d: recovery failed: %v", l.lives, err)

@@ -125,4 +125,3 @@ func (l *life) reopen() {
 		l.Fatalf("life %d: reopening failed: %v", l.lives, err)
 	}
 }
-
