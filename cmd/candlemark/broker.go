@@ -85,6 +85,7 @@ func (b *broker) serveHTTP(address string, users *auth.Users, log zerolog.Logger
 	b.HTTP = l.Addr()
 	b.node.Announce("http", b.HTTP)
 	b.http = admin.NewServer(b.node, users, log)
+	b.http.ConnState = admin.AtMost(b.node.HTTPSockets())
 	go func() {
 		if err := b.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			log.Error().Err(err).Msg("HTTP server failed")
