@@ -181,12 +181,16 @@ type QueueInfo struct {
 	LeaseDeadline, NextExpiry int64 // wall ms, 0 for none
 	UnackedBytes              int64 // of the bodies
 	Memory                    int64 // bytes that the messages take
-	LastUse                   int64 // wall ms, of the last mail that was no question
-	ExclusiveTag              string
-	HeadTimestamp             uint64          // property of the first ready message, 0 without one
-	List                      []QueueConsumer // if asked for
-	Counts                    Counts
-	Down                      bool // it cannot be brought back: all the rest is unknown
+	// Paged messages have their contents, with bodies of PagedBytes, in the journal
+	// only.
+	Paged         int
+	PagedBytes    int64
+	LastUse       int64 // wall ms, of the last mail that was no question
+	ExclusiveTag  string
+	HeadTimestamp uint64          // property of the first ready message, 0 without one
+	List          []QueueConsumer // if asked for
+	Counts        Counts
+	Down          bool // it cannot be brought back: all the rest is unknown
 }
 
 // OutboxReady tells a channel that held deliveries back that its connection's

@@ -34,6 +34,14 @@ func (e *Enqueue) Release() {
 	e.Messages = nil
 }
 
+// Lend takes the batch's credit out of it: the messages can be released before it.
+// The receiver releases the chunk and settles the debt.
+func (e *Enqueue) Lend() (*message.Chunk, message.Debt) {
+	chunk, debt := e.Chunk, e.Debt
+	e.Chunk, e.Debt = nil, message.Debt{}
+	return chunk, debt
+}
+
 // Answer: a queue that ended has taken and discarded the batch (LEASE-7,
 // DESIGN §5a.2); one that failed or is down refuses it.
 func (e *Enqueue) Answer(f Fate) (*actor.PID, any) {

@@ -14,6 +14,7 @@ const benchBatch = 256
 // run is a turn without the test's bookkeeping.
 func (c *core) run(m any) {
 	c.handle(m, c.now)
+	commit, _ := c.handOver()
 	c.flush()
 	for _, p := range c.out.posts {
 		if d, ok := p.what.(*mail.Deliver); ok {
@@ -25,6 +26,9 @@ func (c *core) run(m any) {
 		e.Release()
 	}
 	c.out.done = c.out.done[:0]
+	if commit != nil {
+		c.run(appendDone{commit, nil})
+	}
 }
 
 func benchCore(change ...func(*mail.Consume)) *core {

@@ -183,6 +183,7 @@ func (s *state) channelGone(channel mail.Address, now clock.Instant) {
 		return
 	}
 	delete(s.holders, channel.Id)
+	s.paging.gets = slices.DeleteFunc(s.paging.gets, func(g *mail.Get) bool { return g.Channel.Equal(channel) })
 	consumed := len(h.consumers) > 0
 	for len(h.consumers) > 0 {
 		s.detach(h.consumers[0], now)

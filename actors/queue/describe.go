@@ -14,6 +14,7 @@ func (s *state) describe(m *mail.DescribeQueue) {
 		Reply: m.Done(nil), Name: s.queue.Name,
 		Ready: s.messages.Ready(), Unacked: s.unacked, Consumers: s.consumers,
 		ReadyBytes: s.messages.ReadyBytes(), UnackedBytes: s.messages.Bytes() - s.messages.ReadyBytes(),
+		Paged: s.messages.Paged(), PagedBytes: s.messages.PagedBytes(),
 		Memory: s.messages.Memory(), LastUse: s.used, Counts: s.counts, Effective: s.effective, Settings: s.settings,
 		Arguments: s.queue.Arguments, Durable: s.queue.Durable, AutoDelete: s.queue.AutoDelete, Exclusive: s.queue.Exclusive,
 	}
@@ -32,7 +33,7 @@ func (s *state) describe(m *mail.DescribeQueue) {
 // headTimestamp is the timestamp property of the first ready message.
 func (s *state) headTimestamp() uint64 {
 	h, ok := s.messages.First()
-	if !ok {
+	if !ok || s.messages.IsPaged(h) {
 		return 0
 	}
 	scan, _ := protocol.ScanProperties(s.messages.Get(h).Header)

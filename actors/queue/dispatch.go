@@ -5,6 +5,7 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
+	"candlemark/internal/store"
 )
 
 // dispatch gives ready messages to consumers in turn, until one of them runs
@@ -26,6 +27,9 @@ func (s *state) dispatch(now clock.Instant) {
 			s.die(h, expired)
 			continue
 		}
+		if !s.present(h, now) {
+			break
+		}
 		s.wheel.Remove(h)
 		s.hand(c, h, now)
 	}
@@ -40,16 +44,25 @@ func (s *state) hand(c *consumer, h backlog.Handle, now clock.Instant) {
 	if d.Redelivered {
 		s.counts.Redeliver++
 	}
+	s.paging.runway -= int64(len(r.Body)) + messageOverhead
 	if c.noAck {
 		s.remove(h, acked)
 	} else {
-		s.messages.Take(h)
-		s.unacked++
+		s.take(h)
 		c.unacked++
 		d.Number = c.holder.unacked.Append(held{h, c})
 		s.lend(h, c.holder, d.Number, c.timeout, now)
 	}
 	s.give(c, d)
+}
+
+// take makes a ready message one that somebody holds.
+func (s *state) take(h backlog.Handle) {
+	s.messages.Take(h)
+	s.unacked++
+	if e := s.messages.Entry(h); e.Marks&backlog.Stored != 0 && !e.Redelivered {
+		s.mark(store.Delivered, e.Seq, 0)
+	}
 }
 
 // pass gives a message that just arrived to a consumer without
@@ -206,6 +219,12 @@ func (s *state) get(m *mail.Get, now clock.Instant) {
 	s.expireDue(now)
 	h, ok := s.first(now)
 	if ok {
+		if !s.present(h, now) {
+			s.paging.gets = append(s.paging.gets, m)
+			s.bury(now)
+			return
+		}
+		s.wheel.Remove(h)
 		s.fetch(h, m, reply, now)
 		s.expireDue(now) // what is the head now (TTL-18)
 		reply.MessageCount = s.messages.Ready()
@@ -233,8 +252,7 @@ func (s *state) fetch(h backlog.Handle, m *mail.Get, reply *mail.GetReply, now c
 		s.remove(h, acked)
 	} else {
 		s.counts.Get++
-		s.messages.Take(h)
-		s.unacked++
+		s.take(h)
 		to := s.holder(m.Channel)
 		reply.Delivery.Number = to.unacked.Append(held{message: h})
 		s.lend(h, to, reply.Delivery.Number, -1, now)

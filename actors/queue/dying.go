@@ -66,10 +66,15 @@ func (s *state) bury(now clock.Instant) {
 	}
 	l := letters{now: now}
 	for (d.out < dyingLimit || s.phase == ended) && d.sent < d.all.Last() {
-		d.sent++
-		if x, ok := d.all.Get(d.sent); ok {
-			s.hearse(&l, d.sent, x)
+		if x, ok := d.all.Get(d.sent + 1); ok && !s.hearse(&l, d.sent+1, x) {
+			first, last := d.sent+1, min(d.all.Last(), d.sent+uint64(dyingLimit-d.out))
+			s.readDead(func(yield func(uint64) bool) {
+				for id := first; id <= last && yield(id); id++ {
+				}
+			}, now)
+			return
 		}
+		d.sent++
 	}
 }
 
@@ -81,8 +86,18 @@ type letters struct {
 	why    store.Reason
 }
 
-// hearse adds one to what the dead-letter actor is sent.
-func (s *state) hearse(l *letters, id uint64, x dead) {
+// hearse adds one to what the dead-letter actor is sent. It reports false if the
+// content has to be read first.
+func (s *state) hearse(l *letters, id uint64, x dead) bool {
+	if s.messages.IsPaged(x.message) {
+		if s.messages.Entry(x.message).Marks&backlog.Damaged == 0 {
+			return false
+		}
+		s.dying.all.Take(id)
+		x.why = store.Damaged
+		s.discard(x)
+		return true
+	}
 	s.dying.out++
 	care := s.care(x)
 	if l.letter == nil || l.why != x.why || l.letter.Care != care {
@@ -94,6 +109,7 @@ func (s *state) hearse(l *letters, id uint64, x dead) {
 	m := content(&r)
 	m.Priority = ownPriority(&m)
 	l.letter.Dead = append(l.letter.Dead, mail.Dead{ID: id, Message: m, Taken: x.taken})
+	return true
 }
 
 // ownPriority is the message's priority property; the queue knows it only up to

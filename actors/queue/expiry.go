@@ -112,8 +112,7 @@ func (s *state) expireHead(now clock.Instant) {
 	s.out.again = true
 }
 
-// first is the first ready message that is not past its deadline, off the wheel.
-// A turn's worth of expired ones may hide it: then it is not ok, and again is
+// first is the first ready message that is not past its deadline. A turn's worth of expired ones may hide it: then it is not ok, and again is
 // due.
 func (s *state) first(now clock.Instant) (backlog.Handle, bool) {
 	for range turnLimit {
@@ -121,10 +120,10 @@ func (s *state) first(now clock.Instant) (backlog.Handle, bool) {
 		if !ok {
 			return 0, false
 		}
-		s.wheel.Remove(h)
 		if s.messages.Deadline(h) > now.Floor() {
 			return h, true
 		}
+		s.wheel.Remove(h)
 		s.die(h, expired)
 	}
 	s.out.again = true

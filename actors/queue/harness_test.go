@@ -40,6 +40,7 @@ type core struct {
 	records []store.Record
 	// hold keeps batches in the journal until the test settles them.
 	hold bool
+	disk disk
 	// slow runs one turn a feed: again waits in waiting.
 	slow, waiting bool
 	number        uint64
@@ -105,6 +106,7 @@ func (c *core) feed(mails ...any) {
 
 func (c *core) turn(m any) {
 	c.handle(m, c.now)
+	commit, marks := c.handOver()
 	c.flush()
 	c.posts = append(c.posts, c.out.posts...)
 	c.out.posts, c.out.watch = nil, nil
@@ -112,17 +114,10 @@ func (c *core) turn(m any) {
 		e.Release()
 	}
 	c.out.done = nil
-	if len(c.out.records) > 0 {
-		c.records = append(c.records, c.out.records...)
-		c.commits = append(c.commits, c.out.commit)
-		c.out.records, c.out.commit = nil, commit{}
-		if !c.hold {
-			c.turn(appendDone{})
-		}
-	}
-	if c.out.again {
-		c.out.again, c.waiting = false, true
-	}
+	again := c.out.again
+	c.out.again = false
+	c.waiting = c.waiting || again
+	c.store(commit, marks)
 	c.check()
 }
 

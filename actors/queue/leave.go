@@ -18,6 +18,10 @@ func (s *state) late(what any, now clock.Instant) {
 	switch m := what.(type) {
 	case *mail.DeadLetterReply:
 		s.buried(m, now)
+	case appendDone:
+		s.committed(m, now)
+	case loaded:
+		s.comeBack(m, now)
 	case *mail.Enqueue:
 		if s.bequeaths() {
 			s.bequeath(m, now)
@@ -69,7 +73,7 @@ func (s *state) leave(now clock.Instant) {
 		return
 	}
 	s.phase = ended
-	if s.queue.Durable {
-		s.out.records = append(s.out.records, store.Record{Kind: store.Retire, Time: s.at})
+	if s.queue.Durable || s.paging.spilled {
+		s.out.marks = append(s.out.marks, store.Record{Kind: store.Retire, Time: s.at})
 	}
 }

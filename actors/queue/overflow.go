@@ -55,6 +55,7 @@ func (s *state) enforce(now clock.Instant) {
 		if !ok {
 			return
 		}
+		s.wheel.Remove(h)
 		s.die(h, maxlen)
 	}
 }

@@ -8,13 +8,6 @@ import (
 	"candlemark/internal/store"
 )
 
-// commit belongs to a batch of records in the journal; reply is what a publisher
-// is told when they are durable, nil if nobody waits.
-type commit struct {
-	to    mail.Address
-	reply *mail.EnqueueReply
-}
-
 // enqueue takes a batch in, in order. Confirms of messages that are written to
 // the journal follow when it has them; all others are answered now.
 func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
@@ -24,6 +17,8 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 	for i := range e.Messages {
 		m := &e.Messages[i]
 		switch {
+		case s.broken != nil && s.durable(m.Persistent):
+			s.note(&refused, m.Number)
 		case s.refuses(m):
 			if s.overflowed(m, now) && e.From.Equal(s.vhost.DeadLetter) {
 				s.note(&taken, m.Number) // dead-lettered further, so not to be sent again (DL-29)
@@ -44,7 +39,10 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 		refused.Refused = true
 		s.send(e.From, refused)
 	}
-	s.out.commit = commit{e.From, stored}
+	if c := s.out.commit; c != nil {
+		c.to, c.reply = e.From, stored
+		c.chunk, c.debt = e.Lend()
+	}
 	s.enforce(now)
 	s.bury(now)
 	s.offer()
@@ -82,6 +80,9 @@ func (s *state) accept(m *message.Message, chunk *message.Chunk, now clock.Insta
 		s.die(h, expired)
 	} else {
 		s.schedule(h)
+		if s.crowded() && !s.durable(m.Persistent) {
+			s.spill(h)
+		}
 	}
 	return s.durable(m.Persistent)
 }
@@ -96,50 +97,24 @@ func (s *state) durable(persistent bool) bool {
 // to survive.
 func (s *state) keep(m *message.Message, deadline int64, now clock.Instant) backlog.Handle {
 	s.seq++
-	h := s.messages.Push(&backlog.Record{
+	r := backlog.Record{
 		Exchange: m.Exchange, RoutingKey: m.RoutingKey, Header: m.Header, Body: m.Body, Overlay: m.Overlay,
 		Deadline: deadline, TTL: m.TTL, Enqueued: now.Ceil(), Priority: min(m.Priority, s.settings.MaxPriority),
 		Persistent: m.Persistent, Seq: s.seq, Shared: m.Owned,
-	})
+	}
+	h := s.messages.Push(&r)
 	if s.durable(m.Persistent) {
-		r := s.messages.Get(h)
-		s.out.records = append(s.out.records, store.Record{
-			Kind: store.Put, Time: s.at, First: s.seq, Last: s.seq,
-			Exchange: r.Exchange, RoutingKey: r.RoutingKey, Header: r.Header, Body: r.Body,
-			Deadline: deadline, TTL: m.TTL, Priority: r.Priority,
-		})
+		r = s.messages.Get(h)
+		s.write(store.Put, h, &r)
 	}
 	return h
 }
 
-// remove forgets a message for good.
+// remove forgets a message for good. What is written in this turn only, is not
+// written.
 func (s *state) remove(h backlog.Handle, why store.Reason) {
-	if e := s.messages.Entry(h); s.durable(e.Persistent) {
-		s.removed(e.Seq, why)
+	if e := s.messages.Entry(h); e.Marks&backlog.Stored != 0 && s.phase < leaving && !s.unwrite(e.Seq) {
+		s.mark(store.Remove, e.Seq, why)
 	}
 	s.messages.Remove(h)
-}
-
-// removed writes a removal down, joined with the one before if it can be.
-func (s *state) removed(seq uint64, why store.Reason) {
-	if n := len(s.out.records); n > 0 {
-		if r := &s.out.records[n-1]; r.Kind == store.Remove && r.Why == why && r.Last+1 == seq {
-			r.Last = seq
-			return
-		}
-	}
-	s.out.records = append(s.out.records, store.Record{Kind: store.Remove, Time: s.at, First: seq, Last: seq, Why: why})
-}
-
-// committed answers the publishers of the oldest batch in the journal.
-func (s *state) committed(err error) {
-	if len(s.commits) == 0 {
-		return
-	}
-	c := s.commits[0]
-	s.commits = s.commits[1:]
-	if c.reply != nil {
-		c.reply.Refused = err != nil
-		s.send(c.to, c.reply)
-	}
 }

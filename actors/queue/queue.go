@@ -48,8 +48,9 @@ type queue struct {
 	timer *time.Timer
 	armed int64 // deadline of the timer in wall ms, 0 when it is not armed
 	gen   uint64
-	going bool // again is under way
-	broke any  // the mail that made it panic
+	going bool  // again is under way
+	broke any   // the mail that made it panic
+	held  int64 // what of the budget is the queue's
 }
 
 // timerFired: the timer of generation gen ran out; an older one is stale.
@@ -58,8 +59,11 @@ type timerFired struct{ gen uint64 }
 // again: work was cut short in an earlier turn and goes on in this one.
 type again struct{}
 
-// appendDone: the oldest batch in the journal is durable, or lost.
-type appendDone struct{ err error }
+// appendDone: the oldest commit in the journal is durable, or lost.
+type appendDone struct {
+	commit *commit
+	err    error
+}
 
 // New makes the actor. Its mailbox is the hot one (actors/mailbox).
 func New(cfg Config) actor.Actor { return &queue{cfg: cfg} }
@@ -69,7 +73,9 @@ func (q *queue) Receive(ctx actor.Context) {
 	what := ctx.Message()
 	switch m := what.(type) {
 	case *actor.Started:
-		q.start(ctx)
+		if q.start(ctx) {
+			what = again{}
+		}
 	case *actor.Stopping, *actor.Restarting:
 		q.bury(ctx)
 		return
@@ -98,25 +104,31 @@ func (q *queue) turn(ctx actor.Context, what any) {
 	if q.cfg.Fault != nil {
 		q.cfg.Fault(what)
 	}
+	q.state.tight = q.cfg.Budget.Tight()
 	q.state.handle(what, q.cfg.Clock.Now())
 	q.carryOut(ctx)
 }
 
-func (q *queue) start(ctx actor.Context) {
+// start reports whether the queue has something to do at once.
+func (q *queue) start(ctx actor.Context) bool {
 	q.state.init(q.cfg, ctx.Self(), q.cfg.Clock.Now())
+	q.cfg.Recovered = nil
+	return q.state.messages.Len() > 0
 }
 
 // carryOut does what the core decided, in order.
 func (q *queue) carryOut(ctx actor.Context) {
 	s := &q.state
+	c, marks := s.handOver()
 	q.post(ctx)
 	for _, w := range s.out.watch {
 		ctx.Watch(w)
 	}
 	s.out.watch = nil
-	if len(s.out.records) > 0 {
-		q.journal(ctx)
-	}
+	q.journal(ctx, c, marks)
+	q.read(ctx)
+	q.account()
+	q.report()
 	switch {
 	case s.phase == ended:
 		q.end(ctx)
@@ -150,16 +162,6 @@ func (q *queue) post(ctx actor.Context) {
 	s.out.done = s.out.done[:0]
 }
 
-// journal hands the turn's records over; the answer comes back as mail.
-func (q *queue) journal(ctx actor.Context) {
-	out := &q.state.out
-	records := out.records
-	q.state.commits = append(q.state.commits, out.commit)
-	out.records, out.commit = nil, commit{}
-	self, root := ctx.Self(), ctx.ActorSystem().Root
-	q.cfg.Journal.Append(q.state.id, records, func(err error) { root.Send(self, appendDone{err}) })
-}
-
 // arm sets the one timer for the earliest deadline, unless it is set for one
 // at least as early: a firing that finds nothing due is harmless.
 func (q *queue) arm(ctx actor.Context) {
@@ -185,6 +187,8 @@ func (q *queue) end(ctx actor.Context) {
 		q.state.late(m, now)
 	}
 	q.post(ctx)
+	q.cfg.Budget.Add(-q.held)
+	q.held = 0
 	ctx.Stop(ctx.Self())
 }
 
@@ -192,45 +196,5 @@ func (q *queue) stopTimer() {
 	q.gen++
 	if q.timer != nil {
 		q.timer.Stop()
-	}
-}
-
-// bury is the end that nobody planned: a panic, or the broker stops. Whoever
-// waits for the queue is told; what goes wrong here is not to keep the rest.
-func (q *queue) bury(ctx actor.Context) {
-	s := &q.state
-	if s.phase == ended {
-		return
-	}
-	s.phase = ended
-	q.stopTimer()
-	if q.broke != nil {
-		q.cfg.Log.Error().Str("queue", s.queue.Name).Int("messages", s.messages.Len()).Int("consumers", s.consumers).
-			Msg("a queue ended by a panic with what it held in memory")
-	}
-	left := append(s.parked, q.cfg.Close()...)
-	s.parked = nil
-	attempt(func() {
-		s.fail(q.broke)
-		for _, p := range s.out.posts {
-			ctx.Send(p.to, p.what)
-		}
-	})
-	for _, m := range left {
-		attempt(func() { mail.AnswerAll(ctx, []any{m}, mail.Failed) })
-	}
-}
-
-func attempt(f func()) {
-	defer func() { _ = recover() }()
-	f()
-}
-
-// onPanic answers the mail that broke the queue and lets the supervisor know.
-func (q *queue) onPanic(ctx actor.Context, what any) {
-	if r := recover(); r != nil {
-		q.broke = what
-		attempt(func() { mail.AnswerAll(ctx, []any{what}, mail.Failed) })
-		panic(r)
 	}
 }

@@ -27,8 +27,8 @@ func (s *state) retime() {
 			s.wheel.Remove(h)
 		}
 		if s.settings.RetroactiveTTL {
-			r := s.messages.Get(h)
-			s.messages.Entry(h).Deadline = after(r.Enqueued, s.ttl(r.TTL))
+			enqueued, own := s.messages.Times(h)
+			s.messages.Entry(h).Deadline = after(enqueued, s.ttl(own))
 		}
 		if ready {
 			s.schedule(h)

@@ -65,7 +65,7 @@ func (s *state) retire(why cause, command *mail.DeleteQueue) {
 // to the queue itself is handled at once.
 func (s *state) park(what any) bool {
 	switch what.(type) {
-	case *mail.QueueForgotten, *mail.QueueKept, appendDone:
+	case *mail.QueueForgotten, *mail.QueueKept, appendDone, loaded:
 		return false
 	case timerFired, again:
 		return true // tick follows if the queue is kept
@@ -114,11 +114,12 @@ func (s *state) forgotten(now clock.Instant) {
 	if s.phase != retiring {
 		return
 	}
-	s.phase = leaving
+	s.phase, s.paging.until = leaving, 0
 	ready := s.messages.Ready()
-	for len(s.commits) > 0 {
-		s.committed(nil)
+	for _, c := range s.commits {
+		s.answerCommit(c, false)
 	}
+	s.commits = nil
 	s.tellConsumers()
 	if s.why.command != nil {
 		s.send(s.why.command.ReplyTo, &mail.DeleteQueueReply{Reply: s.why.command.Done(nil), MessageCount: ready})
@@ -132,10 +133,13 @@ func (s *state) forgotten(now clock.Instant) {
 			Queue: s.queue.Name, Incarnation: s.queue.Incarnation, Discarded: discarded, Time: s.at / 1000,
 		})
 	}
+	for _, g := range s.paging.gets {
+		s.late(g, now)
+	}
 	for _, m := range s.parked {
 		s.late(m, now)
 	}
-	s.parked = nil
+	s.paging.gets, s.parked = nil, nil
 	if s.phase == leaving {
 		s.leave(now)
 	}
@@ -150,11 +154,12 @@ func (s *state) fail(over any) {
 	}
 	s.touched = nil
 	s.tellConsumers()
+	if c := s.out.commit; c != nil { // the mail in hand is answered by itself
+		c.reply = nil
+		s.commits = append(s.commits, c)
+	}
 	for _, c := range s.commits {
-		if c.reply != nil {
-			c.reply.Refused = true
-			s.send(c.to, c.reply)
-		}
+		s.answerCommit(c, true)
 	}
 	s.commits = nil
 	if s.why.command != nil {

@@ -1,6 +1,8 @@
 package queue
 
 import (
+	"slices"
+
 	"candlemark/actors/mail"
 	"candlemark/internal/clock"
 )
@@ -22,6 +24,8 @@ type retries struct {
 	ids   []uint64 // in the order in which they came back
 	at    int64    // wall ms of the next round, 0 for none
 	delay int64    // from then to the round after it
+	// reading: the round waits for a content
+	reading bool
 }
 
 // care is what the dead-letter actor is to do for a message.
@@ -70,9 +74,12 @@ func (s *state) retry(now clock.Instant) {
 	}
 	n := max(min(len(r.ids), dyingLimit-d.out), 0)
 	l := letters{now: now}
-	for _, id := range r.ids[:n] {
-		if x, ok := d.all.Get(id); ok {
-			s.hearse(&l, id, x)
+	r.reading = false
+	for i, id := range r.ids[:n] {
+		if x, ok := d.all.Get(id); ok && !s.hearse(&l, id, x) {
+			s.readDead(slices.Values(r.ids[i:n]), now)
+			r.ids, r.reading = r.ids[i:], true
+			return
 		}
 	}
 	if r.ids = r.ids[n:]; len(r.ids) == 0 {

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
 )
@@ -65,6 +66,9 @@ func (s *state) giveBack(u held, now clock.Instant) {
 	e := s.messages.Entry(h)
 	e.Redelivered = true
 	e.DeliveryCount++
+	if e.Marks&backlog.Stored != 0 {
+		s.mark(store.Returned, e.Seq, 0)
+	}
 	limit := s.settings.DeliveryLimit
 	switch {
 	case e.Deadline <= now.Floor():

@@ -20,6 +20,8 @@ type phase uint8
 const (
 	// live: messages come and go.
 	live phase = iota
+	// asleep: recovered, but what it has to do with is not; mail is parked.
+	asleep
 	// retiring: the vhost was asked to forget the queue; mail is parked until
 	// it answers.
 	retiring
@@ -44,6 +46,7 @@ type state struct {
 	due       []backlog.Handle              // what the wheel fires, reused
 	swept     backlog.Handle                // where a sweep goes on, 0 for none (retime)
 	at        int64                         // the turn's time in wall ms, for records
+	tight     bool                          // memory is: the budget of all queues is used up
 	used      int64                         // time of the last turn that was no question, wall ms
 	lease     lease.Lease
 	holders   map[string]*holder // by channel
@@ -58,8 +61,10 @@ type state struct {
 	unacked   int
 	counts    mail.Counts
 
-	commits []commit // batches in the journal, oldest first
-	handled uint64   // commands of the vhost, for the farewell (DESIGN §5a.3)
+	paging  paging
+	commits []*commit // in the journal, oldest first
+	broken  error     // of the journal: what is to survive is refused from then on
+	handled uint64    // commands of the vhost, for the farewell (DESIGN §5a.3)
 	phase   phase
 	held    bool            // it waits for OpenQueue: nothing is due
 	opener  *mail.OpenQueue // to be answered when nothing overdue is left
@@ -74,10 +79,15 @@ type state struct {
 type outcome struct {
 	posts   []post
 	watch   []mail.Address
-	records []store.Record
-	commit  commit // for the records
+	commit  *commit        // messages for the journal, nil for none
+	marks   []store.Record // what became of others
+	want    []store.Ref    // to be read back
+	wanted  []backlog.Handle
 	again   bool
 	done    []*mail.Enqueue // to be released once what they led to is sent
+	damaged []uint64        // messages that were lost in the journal
+	unread  error           // why messages could not be read for now
+	broke   bool            // the journal did
 }
 
 type post struct {
@@ -92,6 +102,10 @@ func (s *state) init(cfg Config, self mail.Address, now clock.Instant) {
 	s.wheel = wheel.New(&s.messages)
 	s.settings, s.effective, s.held = cfg.Settings, cfg.Effective, cfg.Held
 	s.lease.SetPeriod(period(s.settings.Expires), now.Ceil())
+	s.restore(cfg.Recovered, now)
+	if cfg.Asleep {
+		s.phase = asleep
+	}
 }
 
 // period translates the setting, -1 for none, into the lease's, 0 for none.
@@ -100,11 +114,21 @@ func period(expires int64) int64 { return max(expires, 0) }
 // handle is one turn of the core.
 func (s *state) handle(what any, now clock.Instant) {
 	s.at = now.Floor()
-	if _, asked := what.(*mail.DescribeQueue); !asked {
+	switch what.(type) {
+	case *mail.DescribeQueue, *mail.Trim:
+	default:
 		s.used = s.at
 	}
+	s.act(what, now)
+	s.tend(now)
+}
+
+func (s *state) act(what any, now clock.Instant) {
 	switch s.phase {
 	case live:
+	case asleep:
+		s.doze(what, now)
+		return
 	case retiring:
 		if s.park(what) {
 			return
@@ -129,7 +153,9 @@ func (s *state) handle(what any, now clock.Instant) {
 	case timerFired, again:
 		s.tick(now)
 	case appendDone:
-		s.committed(m.err)
+		s.committed(m, now)
+	case loaded:
+		s.comeBack(m, now)
 	case *mail.DeadLetterReply:
 		s.buried(m, now)
 	default:
@@ -164,6 +190,8 @@ func (s *state) control(what any, now clock.Instant) {
 		s.open(m, now)
 	case *mail.DescribeQueue:
 		s.describe(m)
+	case *mail.Trim:
+		s.paging.asked = true
 	case *mail.QueueForgotten:
 		s.forgotten(now)
 	case *mail.QueueKept:
@@ -192,7 +220,10 @@ func (s *state) deadline() (int64, bool) {
 			at, ok = l, true
 		}
 	}
-	if r := s.dying.retries.at; r != 0 && (!ok || r < at) {
+	if r := s.dying.retries.at; r != 0 && !s.dying.retries.reading && (!ok || r < at) {
+		at, ok = r, true
+	}
+	if r := s.paging.until; r != 0 && (!ok || r < at) {
 		at, ok = r, true
 	}
 	return at, ok
@@ -207,9 +238,8 @@ func (s *state) tick(now clock.Instant) {
 	cancelled := s.recall(now)
 	s.expireDue(now)
 	s.enforce(now)
-	s.retry(now)
-	s.bury(now)
-	s.dispatch(now)
+	s.readAgain(now)
+	s.resume(now)
 	if cancelled {
 		s.consumerLeft()
 	}

@@ -319,7 +319,7 @@ func TestExpiryIsHandled_TTL28(t *testing.T) {
 	c.want("ready", c.ready())
 	acks, _ := c.confirmed()
 	c.wantNumbers("before the journal has it", acks)
-	c.feed(appendDone{})
+	c.settleCommit()
 	acks, nacks := c.confirmed()
 	c.wantNumbers("acks", acks, 1)
 	c.wantNumbers("nacks", nacks)

@@ -100,6 +100,12 @@ func (b *Backlog) PageIn(h Handle, r *Record) {
 // IsPaged tells whether h, which is in use, is paged out.
 func (b *Backlog) IsPaged(h Handle) bool { return b.segments[h>>segmentBits].paged&bit(h) != 0 }
 
+// Has tells whether h is in use, for the message with that Seq.
+func (b *Backlog) Has(h Handle, seq uint64) bool {
+	s := int(h >> segmentBits)
+	return s < len(b.segments) && b.segments[s].used&bit(h) != 0 && b.segments[s].entries[h&segmentMask].Seq == seq
+}
+
 // Times returns Record.Enqueued and Record.TTL of h, paged out or not.
 func (b *Backlog) Times(h Handle) (enqueued, ttl int64) {
 	if !b.IsPaged(h) {

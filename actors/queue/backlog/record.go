@@ -73,8 +73,6 @@ const (
 	Stored Marks = 1 << iota
 	// Loading: it is being read back.
 	Loading
-	// Pinned: its content is to be in memory.
-	Pinned
 	// Damaged: it cannot be read back.
 	Damaged
 )

@@ -1,0 +1,92 @@
+package queue
+
+import (
+	"slices"
+
+	"candlemark/internal/store"
+)
+
+// disk is the journal of a core: it completes at once unless the core holds it.
+type disk struct {
+	puts     map[uint64]store.Record // messages it has
+	position store.Position
+	err      error    // of the commits to come
+	reads    []loaded // under way
+	// late lets reads wait until the test says arrive.
+	late bool
+	// bad says how the message cannot be read.
+	bad map[uint64]error
+}
+
+// store takes a turn's records and orders.
+func (c *core) store(done *commit, marks []store.Record) {
+	d := &c.disk
+	if done != nil {
+		if d.err == nil {
+			c.records = append(c.records, done.records...)
+			d.apply(done.records)
+		}
+	}
+	if d.err == nil {
+		c.records = append(c.records, marks...)
+		d.apply(marks)
+	}
+	if len(c.out.want) > 0 {
+		d.reads = append(d.reads, loaded{c.out.wanted, d.read(c.out.want)})
+		c.out.want, c.out.wanted = nil, nil
+	}
+	if done != nil && !c.hold {
+		c.turn(appendDone{done, d.err})
+	}
+	if !d.late {
+		c.arrive()
+	}
+}
+
+// settleCommit ends the oldest commit that is held.
+func (c *core) settleCommit() { c.feed(appendDone{c.commits[0], c.disk.err}) }
+
+// arrive ends the reads that are under way.
+func (c *core) arrive() {
+	for len(c.disk.reads) > 0 {
+		r := c.disk.reads[0]
+		c.disk.reads = c.disk.reads[1:]
+		c.turn(r)
+	}
+}
+
+func (d *disk) apply(records []store.Record) {
+	if d.puts == nil {
+		d.puts = map[uint64]store.Record{}
+	}
+	for i := range records {
+		switch r := &records[i]; r.Kind {
+		case store.Put, store.Spill:
+			d.position++
+			r.Position = d.position
+			mine := *r
+			for _, b := range []*[]byte{&mine.Exchange, &mine.RoutingKey, &mine.Header, &mine.Body, &mine.Overlay} {
+				*b = slices.Clone(*b)
+			}
+			d.puts[r.First] = mine
+		case store.Remove:
+			for n := r.First; n <= r.Last; n++ {
+				delete(d.puts, n)
+			}
+		case store.Retire:
+			clear(d.puts)
+		}
+	}
+}
+
+func (d *disk) read(want []store.Ref) []store.Content {
+	contents := make([]store.Content, len(want))
+	for i, ref := range want {
+		r, ok := d.puts[ref.Seq]
+		contents[i] = store.Content{Seq: ref.Seq, Record: r, Err: d.bad[ref.Seq]}
+		if !ok {
+			contents[i].Err = store.ErrUnknown
+		}
+	}
+	return contents
+}

@@ -1,0 +1,63 @@
+package queue
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/internal/store"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// bury is the end that nobody planned: a panic, or the broker stops. Whoever
+// waits for the queue is told; what goes wrong here is not to keep the rest.
+func (q *queue) bury(ctx actor.Context) {
+	s := &q.state
+	if s.phase == ended {
+		return
+	}
+	s.phase = ended
+	q.stopTimer()
+	if q.broke != nil {
+		q.cfg.Log.Error().Str("queue", s.queue.Name).Int("messages", s.messages.Len()).Int("consumers", s.consumers).
+			Msg("a queue ended by a panic with what it held in memory")
+	}
+	q.leaveMemory()
+	left := append(s.parked, q.cfg.Close()...)
+	for _, g := range s.paging.gets {
+		left = append(left, g)
+	}
+	s.parked, s.paging.gets = nil, nil
+	attempt(func() {
+		s.fail(q.broke)
+		for _, p := range s.out.posts {
+			ctx.Send(p.to, p.what)
+		}
+	})
+	for _, m := range left {
+		attempt(func() { mail.AnswerAll(ctx, []any{m}, mail.Failed) })
+	}
+}
+
+// leaveMemory returns the queue's part of the budget. What a queue that does not
+// survive has in the journal is forgotten there.
+func (q *queue) leaveMemory() {
+	s := &q.state
+	q.cfg.Budget.Add(-q.held)
+	q.held = 0
+	if s.paging.spilled && s.queue != nil && !s.queue.Durable {
+		q.cfg.Journal.Append(s.id, []store.Record{{Kind: store.Retire, Time: s.at}}, nil)
+	}
+}
+
+func attempt(f func()) {
+	defer func() { _ = recover() }()
+	f()
+}
+
+// onPanic answers the mail that broke the queue and lets the supervisor know.
+func (q *queue) onPanic(ctx actor.Context, what any) {
+	if r := recover(); r != nil {
+		q.broke = what
+		attempt(func() { mail.AnswerAll(ctx, []any{what}, mail.Failed) })
+		panic(r)
+	}
+}

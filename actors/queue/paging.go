@@ -1,0 +1,105 @@
+package queue
+
+import (
+	"candlemark/actors/queue/backlog"
+	"candlemark/internal/clock"
+	"candlemark/internal/store"
+)
+
+// While memory is tight (Config.Budget) the contents of messages leave it for the
+// journal, but for those that are soon to be delivered.
+const (
+	// windowIdle and windowBusy are how many bytes of those stay in memory, without
+	// consumers and with some.
+	windowIdle = 256 << 10
+	windowBusy = 2 << 20
+	// spillLimit bounds the bytes of transient messages on their way to the journal
+	// that a trim begins with.
+	spillLimit = 4 << 20
+	// trimLimit is how many messages and segments a trim looks at in one turn.
+	trimLimit = 4096
+	// looseEntry is by how many bytes for each of its messages a queue grows before
+	// it is trimmed again without being asked.
+	looseEntry = 16
+)
+
+// paging is what the queue knows of contents on their way.
+type paging struct {
+	at       backlog.Handle // where a trim goes on, 0 for none
+	asked    bool           // by Trim
+	settled  int64          // bytes of contents that were left by the last trim
+	spilling int64          // bytes of transient messages on their way to the journal
+	spilled  bool           // there was one, ever
+	reading
+}
+
+// window is how many bytes of messages stay in memory.
+func (s *state) window() int64 {
+	if s.consumers > 0 {
+		return windowBusy
+	}
+	return windowIdle
+}
+
+// crowded reports whether contents are to leave memory.
+func (s *state) crowded() bool { return s.tight && s.messages.Contents() > s.window() }
+
+// trim lets contents leave memory, a turn's worth at a time. What arrives while
+// memory is tight leaves when the journal has it (place); a trim is for what was
+// there before, or came back.
+func (s *state) trim() {
+	p := &s.paging
+	contents := s.messages.Contents()
+	p.settled = min(p.settled, contents)
+	if !s.crowded() {
+		p.at, p.asked = 0, false
+		return
+	}
+	if p.at == 0 && (p.asked || contents > p.settled+max(s.window(), looseEntry*int64(s.messages.Len()))) {
+		p.at = 1
+	}
+	if p.at == 0 || p.spilling > spillLimit {
+		return
+	}
+	p.at = s.messages.Trim(p.at, trimLimit, s.messages.Window(s.window()), s.oust)
+	switch {
+	case p.at == 0:
+		p.settled, p.asked = s.messages.Contents(), false
+	case p.spilling <= spillLimit:
+		s.out.again = true
+	}
+}
+
+// oust pages a message out if the journal has it, or sees to that. It reports
+// whether there is room for more.
+func (s *state) oust(h backlog.Handle) bool {
+	if s.messages.Place(h) != 0 {
+		s.messages.PageOut(h)
+	} else if s.messages.Entry(h).Marks&backlog.Stored == 0 {
+		s.spill(h)
+	}
+	return s.paging.spilling <= spillLimit
+}
+
+// spill writes down a message that is not to survive, so that its content can
+// leave memory.
+func (s *state) spill(h backlog.Handle) {
+	if s.broken != nil || s.phase >= leaving {
+		return
+	}
+	r := s.messages.Get(h)
+	s.write(store.Spill, h, &r)
+	s.out.commit.spilled += int64(len(r.Header) + len(r.Body))
+	s.paging.spilling += int64(len(r.Header) + len(r.Body))
+	s.paging.spilled = true
+}
+
+// tend does at the end of a turn what memory asks for.
+func (s *state) tend(now clock.Instant) {
+	if s.messages.Paged() > 0 && s.consumers > 0 && s.phase == live {
+		s.ahead(now)
+	}
+	if s.tight && s.phase < leaving {
+		s.trim()
+	}
+}

@@ -1,0 +1,58 @@
+package queue
+
+import (
+	"candlemark/internal/store"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// What the shell does with the journal and the budget at the end of a turn.
+
+// journal hands the turn's records over. The answer for a commit comes back as
+// mail; nobody waits for marks alone.
+func (q *queue) journal(ctx actor.Context, c *commit, marks []store.Record) {
+	id := q.state.id
+	if c != nil {
+		self, root := ctx.Self(), ctx.ActorSystem().Root
+		q.cfg.Journal.Append(id, c.records, func(err error) { root.Send(self, appendDone{c, err}) })
+	} else if len(marks) > 0 {
+		q.cfg.Journal.Append(id, marks, nil)
+	}
+}
+
+// read orders contents; they come back as mail.
+func (q *queue) read(ctx actor.Context) {
+	out := &q.state.out
+	if len(out.want) == 0 {
+		return
+	}
+	want, handles := out.want, out.wanted
+	out.want, out.wanted = nil, nil
+	self, root := ctx.Self(), ctx.ActorSystem().Root
+	q.cfg.Journal.Read(q.state.id, want, func(c []store.Content) { root.Send(self, loaded{handles, c}) })
+}
+
+// account tells the budget what the queue holds.
+func (q *queue) account() {
+	held := q.state.messages.Held()
+	q.cfg.Budget.Add(held - q.held)
+	q.held = held
+}
+
+// report logs what the disk has done to the queue.
+func (q *queue) report() {
+	s := &q.state
+	if len(s.out.damaged) > 0 {
+		q.cfg.Log.Error().Str("queue", s.queue.Name).Int("messages", len(s.out.damaged)).Uint64("first", s.out.damaged[0]).
+			Uint64("last", s.out.damaged[len(s.out.damaged)-1]).Msg("messages are damaged in the journal, and lost")
+		s.out.damaged = nil
+	}
+	if s.out.unread != nil {
+		q.cfg.Log.Error().Str("queue", s.queue.Name).Err(s.out.unread).Msg("messages cannot be read from the journal; trying again")
+		s.out.unread = nil
+	}
+	if s.out.broke {
+		q.cfg.Log.Error().Str("queue", s.queue.Name).Err(s.broken).Msg("the journal failed; persistent messages are refused")
+		s.out.broke = false
+	}
+}
