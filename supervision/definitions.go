@@ -31,6 +31,7 @@ func (n *Node) PutVHost(ctx context.Context, v auth.VHost) (created bool, err er
 	}
 	if handle, ok := n.VHost(v.Name); ok && !created {
 		handle.SetDefaultQueueType(v.DefaultQueueType)
+		handle.SetTracing(v.Tracing)
 	}
 	return created, nil
 }
@@ -63,19 +64,6 @@ func (n *Node) DeleteUser(_ context.Context, name string) (found bool, err error
 		User: name, Err: protocol.ConnectionErrorf(protocol.ConnectionForced, "user '%s' is deleted", name),
 	})
 	return true, nil
-}
-
-// Tracing implements admin.Definitions.
-func (n *Node) Tracing(vhost string) bool {
-	v, ok := n.VHost(vhost)
-	return ok && v.Tracing()
-}
-
-// SetTracing implements admin.Definitions.
-func (n *Node) SetTracing(vhost string, on bool) {
-	if v, ok := n.VHost(vhost); ok {
-		v.SetTracing(on)
-	}
 }
 
 func (n *Node) forgetPolicies(ctx context.Context, vhost string) error {

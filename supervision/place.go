@@ -52,6 +52,7 @@ func (t *tree) grow(ctx actor.Context, m growVHost) {
 	n, v := t.node, topology.NewVHost(m.name)
 	if known, ok := n.cfg.Users.VHost(m.name); ok {
 		v.SetDefaultQueueType(known.DefaultQueueType)
+		v.SetTracing(known.Tracing)
 	}
 	t.serial++
 	p := &place{vhost: v, alive: map[string]*actor.PID{}, number: t.serial, ready: m.ready}

@@ -30,8 +30,6 @@ func (k *keeper) VHosts(context.Context) (names []string, err error) {
 
 func (k *keeper) Queues(context.Context, string) ([]admin.Queue, error) { return nil, nil }
 
-func (k *keeper) Tracing(string) bool { return false }
-
 func (k *keeper) PutVHost(_ context.Context, v auth.VHost) (bool, error) { return k.Users.PutVHost(v) }
 
 func (k *keeper) DeleteVHost(_ context.Context, name string) (bool, error) {

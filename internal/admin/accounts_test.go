@@ -2,6 +2,7 @@ package admin
 
 import (
 	"encoding/json"
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -145,6 +146,23 @@ func TestTopicPermissions(t *testing.T) {
 	})
 }
 
+// What is right but cannot be stored is the broker's failure, and has not
+// happened.
+func TestNotStored(t *testing.T) {
+	_, f := newHouse(t)
+	h := NewHandler(f, f.users, zerolog.Nop())
+	f.users.Observe(func(auth.Change) error { return errors.New("disk") })
+	failed := string(encode(failure{"internal_error", "the change could not be stored: disk"}))
+	run(t, h, []step{
+		{"PUT", "/api/users/t1", `{"tags":""}`, 500, failed},
+		{"GET", "/api/users/t1", ``, 404, absent},
+		{"PUT", "/api/vhosts/v", ``, 500, failed},
+		{"PUT", "/api/permissions/%2F/guest", `{"configure":"","write":"","read":""}`, 500, failed},
+		{"DELETE", "/api/permissions/%2F/guest", ``, 500, failed},
+		{"GET", "/api/permissions/%2F/guest", ``, 200, `{"user":"guest","vhost":"/","configure":".*","write":".*","read":".*"}`},
+	})
+}
+
 func TestVHosts(t *testing.T) {
 	_, f := newHouse(t)
 	h := NewHandler(f, f.users, zerolog.Nop())
@@ -157,6 +175,8 @@ func TestVHosts(t *testing.T) {
 		{"PUT", "/api/vhosts/h1", ``, 201, ``},
 		{"PUT", "/api/vhosts/h1", `{"description":"d","tags":"a,b","default_queue_type":"quorum","tracing":"true"}`, 204, ``},
 		{"GET", "/api/vhosts/h1", ``, 200, item("h1", "d", `"a","b"`, "quorum", "true")},
+		{"PUT", "/api/vhosts/h1", `{"description":"e"}`, 204, ``},
+		{"GET", "/api/vhosts/h1", ``, 200, item("h1", "e", "", "quorum", "true")},
 		{"PUT", "/api/vhosts/h1", `{"tags":["c"],"tracing":false}`, 204, ``},
 		{"GET", "/api/vhosts/h1", ``, 200, item("h1", "", `"c"`, "quorum", "false")},
 		{"PUT", "/api/vhosts/h1", `{"defaultqueuetype":"classic"}`, 204, ``},

@@ -11,7 +11,7 @@ import (
 // directly.
 type Definitions interface {
 	// PutVHost creates a virtual host and returns when it can be used, or gives
-	// one that exists its new description, tags and default queue type.
+	// one that exists its new description, tags, default queue type and tracing.
 	PutVHost(ctx context.Context, v auth.VHost) (created bool, err error)
 	// DeleteVHost deletes a virtual host with everything in it, closes its
 	// connections, and returns when its name is free. Found tells whether there
@@ -20,8 +20,4 @@ type Definitions interface {
 	// DeleteUser deletes a user with its permissions and closes its
 	// connections. Found tells whether there was one.
 	DeleteUser(ctx context.Context, name string) (found bool, err error)
-	// Tracing tells whether the firehose of a virtual host is on; SetTracing
-	// switches it. One that does not exist has none.
-	Tracing(vhost string) bool
-	SetTracing(vhost string, on bool)
 }

@@ -16,7 +16,6 @@ type fake struct {
 	Broker
 	sets   map[string]*policies.Set // by vhost
 	queues []Queue
-	traced map[string]bool // by vhost
 	users  *auth.Users
 	err    error // of every method, if set
 }
@@ -70,9 +69,6 @@ func (f *fake) VHosts(context.Context) ([]string, error) {
 	slices.Sort(names)
 	return names, f.err
 }
-
-func (f *fake) Tracing(vhost string) bool        { return f.traced[vhost] }
-func (f *fake) SetTracing(vhost string, on bool) { f.traced = map[string]bool{vhost: on} }
 
 func (f *fake) PutVHost(_ context.Context, v auth.VHost) (bool, error) {
 	if f.sets[v.Name] == nil {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"candlemark/internal/auth"
 	"candlemark/protocol"
 )
 
@@ -98,9 +99,13 @@ func integer(object map[string]json.RawMessage, key string) (int, error) {
 	return n, nil
 }
 
-// bad answers 400 if err is one, and tells whether it did.
+// bad answers 400 if err is one, or 500 for what was right but could not be
+// stored, and tells whether it did.
 func bad(r *request, err error) bool {
-	if err != nil {
+	switch {
+	case errors.Is(err, auth.ErrNotStored):
+		fail(r.w, http.StatusInternalServerError, "internal_error", err.Error())
+	case err != nil:
 		fail(r.w, http.StatusBadRequest, "bad_request", err.Error())
 	}
 	return err != nil

@@ -80,7 +80,7 @@ func (a *api) describe(r *request, name string) (vhostItem, error) {
 	kind := cmp.Or(v.DefaultQueueType, "classic")
 	item := vhostItem{
 		Name: name, Description: v.Description, Tags: v.Tags, DefaultQueueType: kind, Metadata: vhostMetadata{v.Description, v.Tags, kind},
-		Tracing: a.broker.Tracing(name), ClusterState: map[string]string{a.node: "running"},
+		Tracing: v.Tracing, ClusterState: map[string]string{a.node: "running"},
 	}
 	queues, err := a.broker.Queues(r.Context(), name)
 	for i := range queues {
@@ -99,11 +99,8 @@ func (a *api) putVHost(r *request) {
 		return
 	}
 	before, known := a.users.VHost(r.vhost)
-	v, err := parseVHost(r.vhost, before.DefaultQueueType, body)
-	if bad(r, err) {
-		return
-	}
-	tracing, err := flag(body, "tracing")
+	before.Name = r.vhost
+	v, err := parseVHost(before, body)
 	if bad(r, err) {
 		return
 	}
@@ -115,16 +112,19 @@ func (a *api) putVHost(r *request) {
 		a.refuse(r, err)
 		return
 	}
-	if body["tracing"] != nil {
-		a.broker.SetTracing(v.Name, tracing)
-	}
 	r.stored(created && !known)
 }
 
-// parseVHost reads a virtual host. Without a default queue type it keeps the one
-// it has; its description and tags go.
-func parseVHost(name, kind string, body map[string]json.RawMessage) (auth.VHost, error) {
-	v := auth.VHost{Name: name, DefaultQueueType: kind}
+// parseVHost reads what becomes of a virtual host. Without a default queue type
+// and tracing it keeps those that it has; its description and tags go.
+func parseVHost(before auth.VHost, body map[string]json.RawMessage) (auth.VHost, error) {
+	v := auth.VHost{Name: before.Name, DefaultQueueType: before.DefaultQueueType, Tracing: before.Tracing}
+	if body["tracing"] != nil {
+		var err error
+		if v.Tracing, err = flag(body, "tracing"); err != nil {
+			return v, err
+		}
+	}
 	description, errDescription := text(body, "description")
 	labels, errTags := tags(body, "tags")
 	for _, key := range []string{"defaultqueuetype", "default_queue_type"} { // the first is RabbitMQ 3.11's

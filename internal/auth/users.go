@@ -2,6 +2,7 @@ package auth
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -13,6 +14,10 @@ var (
 	ErrNoUser  = errors.New("no such user")
 	ErrNoVHost = errors.New("no such vhost")
 )
+
+// ErrNotStored goes with the error of an observer: the change was right, but
+// not stored.
+var ErrNotStored = errors.New("the change could not be stored")
 
 // Options say how users log in.
 type Options struct {
@@ -97,7 +102,8 @@ func (u *Users) Found() {
 }
 
 // Observe has observer called with every change before it takes effect, one at a
-// time; an error of its refuses the change. It is for whoever stores them.
+// time; an error of its refuses the change, with ErrNotStored. It is for whoever
+// stores them.
 func (u *Users) Observe(observer func(Change) error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -126,7 +132,7 @@ func (u *Users) change(f func(next *snapshot, c *Change) error) error {
 	}
 	if u.observer != nil {
 		if err := u.observer(c); err != nil {
-			return err
+			return fmt.Errorf("%w: %w", ErrNotStored, err)
 		}
 	}
 	u.now.Store(&next)
