@@ -16,6 +16,7 @@ import (
 	"candlemark/internal/admin"
 	"candlemark/internal/auth"
 	"candlemark/internal/clock"
+	"candlemark/internal/meta"
 	"candlemark/internal/store"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -30,9 +31,12 @@ type Config struct {
 	// them; nil for those of a new broker.
 	Users *auth.Users
 	// Authenticator and Permissions stand in for Users in tests; nil for them.
-	Authenticator  auth.Authenticator
-	Permissions    auth.Permissions
-	Journal        store.Journal // closed by whoever made it, after Stop
+	Authenticator auth.Authenticator
+	Permissions   auth.Permissions
+	Journal       store.Journal // closed by whoever made it, after Stop
+	// Meta keeps what is durable; closed like the journal. Nil keeps nothing.
+	// Users, policies and the rest become what it has of them.
+	Meta           meta.Meta
 	ProductVersion string
 	Name           string // of the node, as the HTTP API shows it
 	Log            zerolog.Logger
@@ -71,7 +75,10 @@ type Node struct {
 	registry *actor.PID
 	vhosts   atomic.Pointer[map[string]*topology.VHost]
 	changing chan struct{} // has room for one who changes the virtual hosts
-	lost     atomic.Uint64 // mail that nobody took and nobody waits for
+	// incarnations is the last number given to a queue.
+	incarnations atomic.Uint64
+	recovery     recovery
+	lost         atomic.Uint64 // mail that nobody took and nobody waits for
 
 	mu        sync.Mutex
 	listeners []net.Listener
@@ -80,7 +87,8 @@ type Node struct {
 	stopping  bool
 }
 
-// Start builds the tree and returns when all virtual hosts are ready.
+// Start builds the tree and returns when all virtual hosts are ready: everything
+// that is durable is back, and what is overdue is on its way (DESIGN §6).
 func Start(cfg Config) (*Node, error) {
 	if cfg.Users == nil {
 		cfg.Users = auth.NewGuest()
@@ -102,6 +110,9 @@ func Start(cfg Config) (*Node, error) {
 	}
 	n := &Node{cfg: cfg, clock: clock.New(), Failures: &Failures{}, changing: make(chan struct{}, 1)}
 	n.started = n.clock.Now()
+	if err := n.load(); err != nil {
+		return nil, err
+	}
 	n.quota = cfg.Limits.quota(cfg.Users)
 	n.sockets = sockets{limit: cmp.Or(cfg.Limits.Sockets, socketsOf(descriptors())), log: cfg.Log}
 	n.strategy = &strategy{log: cfg.Log, failures: n.Failures, fallen: &n.fallen}
@@ -127,10 +138,8 @@ func Start(cfg Config) (*Node, error) {
 		return nil, errors.Join(err, n.Stop(context.Background()))
 	}
 	n.root = root
-	for range vhosts {
-		if err := <-ready; err != nil {
-			return nil, errors.Join(err, n.Stop(context.Background()))
-		}
+	if err := n.recovered(ready, vhosts); err != nil {
+		return nil, errors.Join(err, n.Stop(context.Background()))
 	}
 	return n, nil
 }

@@ -20,7 +20,9 @@ import (
 // This file introduces the actors to each other: how each kind is made.
 
 func (n *Node) registryProps() *actor.Props {
-	return n.props(func(func() []any) actor.Actor { return policy.New(policy.Config{Log: n.cfg.Log}) })
+	return n.props(func(func() []any) actor.Actor {
+		return policy.New(policy.Config{Meta: n.cfg.Meta, Stored: n.recovery.policies, Log: n.cfg.Log})
+	})
 }
 
 func (n *Node) deadLetterProps(v *topology.VHost) *actor.Props {
@@ -42,11 +44,17 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 			VHost: v, Registry: n.registry, Close: close, Log: log,
 			SystemExchanges: []mail.DeclareExchange{{Name: topology.AdminExchange, Type: "fanout", Durable: true}},
 			MaxQueues:       func() (int64, bool) { return n.maxQueues(v.Name) },
+			Incarnation:     func() uint64 { return n.incarnations.Add(1) },
+			Meta:            n.cfg.Meta, Stored: n.takeStored(v.Name), Messages: n.messages, Retire: n.retire,
+			NewDown: func() *actor.Props {
+				return n.props(func(func() []any) actor.Actor { return queue.NewDown() })
+			},
 			NewQueue: func(s vhost.QueueSpec) *actor.Props {
 				n.churn.queues.Add(1)
 				return n.props(func(close func() []any) actor.Actor {
 					return queue.New(queue.Config{
 						Queue: s.Queue, VHost: s.VHost, Effective: s.Effective, Settings: s.Settings,
+						Recovered: s.Messages, Held: s.Held,
 						Journal: n.cfg.Journal, Clock: n.clock, Log: log, Close: close,
 					})
 				})

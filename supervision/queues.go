@@ -100,14 +100,15 @@ func (n *Node) details(ctx context.Context, vhost string, q *topology.Queue, inf
 }
 
 // describe asks all queues at once. One that ended meanwhile is left out, one
-// that does not answer is down, without info.
+// that says so or does not answer is down, without info.
 func (n *Node) describe(ctx context.Context, v *topology.VHost, queues []*topology.Queue, consumers bool) ([]admin.Queue, []*mail.QueueInfo, error) {
 	infos := make([]*mail.QueueInfo, len(queues))
 	err := n.askAll(ctx, len(queues), func(i int, r mail.Request) {
 		n.post(queues[i].PID, &mail.DescribeQueue{Request: r, Consumers: consumers})
 	}, func(answer any) {
-		info := answer.(*mail.QueueInfo)
-		infos[info.ID] = info
+		if info := answer.(*mail.QueueInfo); !info.Down {
+			infos[info.ID] = info
+		}
 	})
 	if err != nil {
 		return nil, nil, err

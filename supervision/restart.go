@@ -47,7 +47,7 @@ var Table = map[Kind]Restart{
 	KindAdmin:      {actor.ResumeDirective, 0, 0, "nothing to keep", "the asker: the command failed"},
 	KindConnection: {actor.StopDirective, 0, 0, "nothing", "the client: the socket closes"},
 	KindChannel:    {actor.StopDirective, 0, 0, "nothing: queues own what was unacknowledged", "the client: 541"},
-	KindQueue:      {actor.StopDirective, 0, 0, "nothing, as long as the journal is in memory", "consumers: cancelled; publishers: nack; the vhost"},
+	KindQueue:      {actor.StopDirective, 0, 0, "of a durable one what the journal has", "consumers: cancelled; publishers: nack; the vhost, which brings a durable one back, or puts down one that panics in replay"},
 }
 
 // Failures counts panics by kind.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/store/memory"
 	"candlemark/internal/testkit"
 	"candlemark/policies"
 	"candlemark/supervision"
@@ -128,7 +129,12 @@ var restartTable = []struct {
 		for _, c := range confirms {
 			s.ch.Await(c) // either, but an answer
 		}
-		s.queueFailed()
+		if tag := testkit.Receive(s.Bubble, s.ch.Cancelled); tag != "q-a" {
+			s.Errorf("cancelled %s", tag)
+		}
+		s.durable() // it is back
+		s.ch.Tail("q")
+		s.ch.Send("", "q", testkit.Text("more"))
 	}},
 	{"queue over a consumer", supervision.KindQueue, "*mail.Consume", func(s *stage) {
 		s.ch.Declare("q", nil)
@@ -458,7 +464,9 @@ func TestStartFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &faults{}
 		f.arm("", "*actor.Started")
-		node, err := supervision.Start(supervision.Config{Fault: f.check})
+		journal := memory.New(memory.Options{})
+		defer journal.Close()
+		node, err := supervision.Start(supervision.Config{Fault: f.check, Journal: journal})
 		if err == nil {
 			t.Error("it has started", node.Stop(t.Context()))
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/meta"
 	"candlemark/internal/store/memory"
 	"candlemark/internal/topology"
 	"candlemark/supervision"
@@ -27,8 +28,12 @@ type Bubble struct {
 	// Users start with guest and the virtual host /.
 	Users *auth.Users
 	// Log is what the broker has logged at the level of warnings and above.
-	Log   *Log
-	start time.Time
+	Log *Log
+	// Journal and, in RunStored, Meta are what the broker writes to.
+	Journal *memory.Journal
+	Meta    *meta.Memory
+	start   time.Time
+	change  func(*supervision.Config)
 }
 
 // Run starts a broker in a bubble and runs test in it: with the memory journal,
@@ -37,27 +42,71 @@ type Bubble struct {
 // that are still connected are told so.
 func Run(t *testing.T, change func(*supervision.Config), test func(b *Bubble)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		b := &Bubble{T: t, Log: &Log{}, start: time.Now()}
-		b.Log.Allow("CONNECTION_FORCED") // to clients that are there when the broker stops
-		defer b.Log.check(t)
-		journal := memory.New(memory.Options{Delay: time.Millisecond})
-		defer func() { _ = journal.Close() }()
-		b.Users = auth.NewGuest()
-		cfg := supervision.Config{
-			Users: b.Users, Journal: journal,
-			Log: zerolog.New(b.Log).Level(zerolog.WarnLevel), Workers: 2,
-		}
-		if change != nil {
-			change(&cfg)
-		}
-		var err error
-		if b.Node, err = supervision.Start(cfg); err != nil {
-			t.Fatal("start:", err)
-		}
-		defer b.stop()
-		test(b)
-	})
+	synctest.Test(t, func(t *testing.T) { run(t, &Bubble{change: change}, test) })
+}
+
+// RunStored is Run for a broker that keeps its definitions: it can be started
+// again.
+func RunStored(t *testing.T, change func(*supervision.Config), test func(b *Bubble)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { run(t, &Bubble{change: change, Meta: meta.NewMemory()}, test) })
+}
+
+func run(t *testing.T, b *Bubble, test func(b *Bubble)) {
+	t.Helper()
+	b.T, b.Log, b.start = t, &Log{}, time.Now()
+	b.Log.Allow("CONNECTION_FORCED") // to clients that are there when the broker stops
+	defer b.Log.check(t)
+	b.Journal = memory.New(options)
+	defer func() { _ = b.Journal.Close() }()
+	if b.Meta != nil {
+		defer func() { _ = b.Meta.Close() }()
+	}
+	b.startNode()
+	defer b.stop()
+	test(b)
+}
+
+var options = memory.Options{Delay: time.Millisecond}
+
+func (b *Bubble) startNode() {
+	b.Helper()
+	b.Users = auth.NewGuest()
+	cfg := supervision.Config{
+		Users: b.Users, Journal: b.Journal, Log: zerolog.New(b.Log).Level(zerolog.WarnLevel), Workers: 2,
+	}
+	if b.Meta != nil {
+		cfg.Meta = b.Meta
+	}
+	if b.change != nil {
+		b.change(&cfg)
+	}
+	var err error
+	if b.Node, err = supervision.Start(cfg); err != nil {
+		b.Fatal("start:", err)
+	}
+}
+
+// Restart stops the broker and starts it again, after off of virtual time, over
+// what it has stored.
+func (b *Bubble) Restart(off time.Duration) {
+	b.Helper()
+	b.stop()
+	b.Journal, b.Meta = b.Journal.Reopen(options), b.Meta.Reopen()
+	b.Advance(off)
+	b.startNode()
+}
+
+// Crash does so after the broker has lost its disk: all that it does to end in
+// order leaves no trace.
+func (b *Bubble) Crash(off time.Duration) {
+	b.Helper()
+	journal, definitions := b.Journal.Reopen(options), b.Meta.Reopen()
+	b.Log.Allow("definition could not be")
+	b.stop()
+	b.Journal, b.Meta = journal, definitions
+	b.Advance(off)
+	b.startNode()
 }
 
 func (b *Bubble) stop() {

@@ -1,0 +1,198 @@
+package supervision
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"candlemark/actors/vhost"
+	"candlemark/internal/meta"
+	"candlemark/internal/store"
+	"candlemark/policies"
+)
+
+// recovery is how far a start has come.
+type recovery struct {
+	began            time.Time
+	stored           map[string]*vhost.Stored // by virtual host; the root takes each once
+	policies         []*policies.Policy
+	all              int           // queues to be read back
+	queues, messages atomic.Int64  // read back
+	reading          chan struct{} // has room for as many as read at a time
+}
+
+// progressEvery is how often the log says how far a start has come.
+const progressEvery = time.Second
+
+// incarnationsKey is the global parameter under which it is kept which numbers of
+// queues may have been given out; each start takes a new stretch of them, as those
+// of queues that nobody stored are known nowhere else.
+const (
+	incarnationsKey     = "candlemark_incarnations"
+	incarnationsAtStart = 1 << 32
+)
+
+var errNoDefinitions = errors.New("the journal has messages, but there are no definitions of their queues: " +
+	"bring back the file with the definitions, or move the journal away to begin anew")
+
+// load reads what is durable but the messages, and drops messages of queues that
+// are no more.
+func (n *Node) load() error {
+	n.recovery.began, n.recovery.reading = time.Now(), make(chan struct{}, runtime.GOMAXPROCS(0))
+	d, m := &meta.Definitions{}, n.cfg.Meta
+	if m != nil {
+		var err error
+		if d, err = m.Load(); err != nil {
+			return fmt.Errorf("definitions: %w", err)
+		}
+		if d.Revision == 0 && len(n.cfg.Journal.Queues()) > 0 {
+			return errNoDefinitions
+		}
+		if err := meta.KeepUsers(m, d, n.cfg.Users); err != nil {
+			return fmt.Errorf("definitions: %w", err)
+		}
+		n.recovery.stored, n.recovery.policies = sorted(d), d.Policies
+		for _, v := range n.cfg.Users.VHosts() {
+			if n.recovery.stored[v.Name] == nil {
+				n.recovery.stored[v.Name] = &vhost.Stored{}
+			}
+		}
+	}
+	n.recovery.all = len(d.Queues)
+	if err := n.reserve(d); err != nil {
+		return fmt.Errorf("definitions: %w", err)
+	}
+	n.retireOrphans(d)
+	return nil
+}
+
+// sorted are the definitions by virtual host.
+func sorted(d *meta.Definitions) map[string]*vhost.Stored {
+	all := map[string]*vhost.Stored{}
+	of := func(name string) *vhost.Stored {
+		if all[name] == nil {
+			all[name] = &vhost.Stored{}
+		}
+		return all[name]
+	}
+	for _, x := range d.Exchanges {
+		s := of(x.VHost)
+		s.Exchanges = append(s.Exchanges, x)
+	}
+	for _, q := range d.Queues {
+		s := of(q.VHost)
+		s.Queues = append(s.Queues, q)
+	}
+	for _, b := range d.Bindings {
+		s := of(b.VHost)
+		s.Bindings = append(s.Bindings, b)
+	}
+	return all
+}
+
+// takeStored is what is stored of a virtual host that begins, nil for a new one.
+// Only the root calls it.
+func (n *Node) takeStored(name string) *vhost.Stored {
+	s := n.recovery.stored[name]
+	delete(n.recovery.stored, name)
+	return s
+}
+
+// reserve finds numbers for queues that none has had in this data folder.
+func (n *Node) reserve(d *meta.Definitions) error {
+	last := d.Incarnation
+	for _, id := range n.cfg.Journal.Queues() {
+		last = max(last, uint64(id))
+	}
+	for _, g := range d.Globals {
+		if g.Name != incarnationsKey {
+			continue
+		}
+		var reserved uint64
+		if err := json.Unmarshal(g.Value, &reserved); err != nil {
+			return fmt.Errorf("%s: %w", incarnationsKey, err)
+		}
+		last = max(last, reserved)
+	}
+	n.incarnations.Store(last)
+	if n.cfg.Meta == nil {
+		return nil
+	}
+	value, err := json.Marshal(last + incarnationsAtStart)
+	if err == nil {
+		_, err = meta.Wait(n.cfg.Meta, meta.Change{Put: []any{meta.Global{Name: incarnationsKey, Value: value}}})
+	}
+	return err
+}
+
+// retireOrphans drops what the journal has of queues that are not defined: the
+// broker ended between the two steps of a deletion.
+func (n *Node) retireOrphans(d *meta.Definitions) {
+	defined := make(map[store.QueueID]struct{}, len(d.Queues))
+	for i := range d.Queues {
+		defined[store.QueueID(d.Queues[i].Incarnation)] = struct{}{}
+	}
+	queues, messages := 0, 0
+	for _, id := range n.cfg.Journal.Queues() {
+		if _, is := defined[id]; !is {
+			queues++
+			messages += len(n.cfg.Journal.Take(id))
+			n.retire(id)
+		}
+	}
+	if queues > 0 {
+		n.cfg.Log.Warn().Int("queues", queues).Int("messages", messages).Msg("the journal had messages of queues that are deleted; they are gone now")
+	}
+}
+
+// recovered waits until all virtual hosts are ready, and says how that goes.
+func (n *Node) recovered(ready <-chan error, vhosts int) error {
+	r := &n.recovery
+	progress := time.NewTicker(progressEvery)
+	defer progress.Stop()
+	say := func(what string) {
+		n.cfg.Log.Info().Int64("queues", r.queues.Load()).Int("of", r.all).Int64("messages", r.messages.Load()).
+			Dur("after", time.Since(r.began)).Msg(what)
+	}
+	for done := 0; done < vhosts; {
+		select {
+		case err := <-ready:
+			if err != nil {
+				return err
+			}
+			done++
+		case <-progress.C:
+			say("recovering")
+		}
+	}
+	if r.all > 0 {
+		say("recovered")
+	}
+	return nil
+}
+
+// messages reads what the journal has of a queue: what it had when it was opened
+// or, again, what it has now.
+func (n *Node) messages(of store.QueueID, again bool, done func([]store.Recovered, error)) {
+	if again {
+		n.cfg.Journal.Recall(of, done)
+		return
+	}
+	r := &n.recovery
+	go func() {
+		r.reading <- struct{}{}
+		list := n.cfg.Journal.Take(of)
+		<-r.reading
+		r.queues.Add(1)
+		r.messages.Add(int64(len(list)))
+		done(list, nil)
+	}()
+}
+
+// retire drops what the journal has of a queue.
+func (n *Node) retire(of store.QueueID) {
+	n.cfg.Journal.Append(of, []store.Record{{Kind: store.Retire, Time: n.clock.Now().Floor()}}, nil)
+}
