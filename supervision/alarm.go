@@ -1,27 +1,218 @@
 package supervision
 
 import (
-	"cmp"
+	"sync"
+	"time"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/admin"
+	"candlemark/internal/budget"
+	"candlemark/internal/config"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Block begins an alarm: from now on publishing connections are not read, and
-// told the reason ("low on memory") if they asked to be, at their next publish.
-// One during another changes nothing. It does not wait for the connections.
-func (n *Node) Block(reason string) {
-	n.post(n.root, mail.Block{Reason: cmp.Or(reason, "low on resources")})
+// Shares of the memory watermark. Why these: docs/adr/0013.
+const (
+	pageFrom    = 2        // one in two: from there on queues page out
+	flowShare   = 2. / 3   // above it no more is read from publishers for the moment
+	boundShare  = 0.9      // the collector keeps garbage below it
+	leastBound  = 64 << 20 // bytes, or it would do nothing else
+	trimPerTurn = 5000     // queues to be trimmed per second, about
+)
+
+// Alarms is how a broker looks after memory and disk.
+type Alarms struct {
+	// Meter measures; nil for no alarms at all, and no limits.
+	Meter Meter
+	// Watermark is from how much memory on publishers are blocked.
+	Watermark config.Amount
+	// DiskFree is below how much free disk they are.
+	DiskFree config.Amount
 }
 
-// Unblock ends the alarm.
-func (n *Node) Unblock() { n.post(n.root, mail.Unblock{}) }
+// alarms watches over memory and disk from a goroutine of its own.
+type alarms struct {
+	node   *Node
+	meter  Meter
+	budget budget.Budget
+	valve  *budget.Valve
+	began  time.Time
+	stop   chan struct{} // nil: nobody watches
+	gone   chan struct{}
 
-func (t *tree) block(ctx actor.Context, m mail.Block) {
-	if t.alarm != nil {
+	mu       sync.Mutex
+	shortage shortage
+	release  release
+	now      reading       // the last
+	told     shortage      // what everybody knows
+	trimmed  time.Duration // when queues were last asked to page out
+}
+
+func (a *alarms) init(n *Node) {
+	cfg := n.cfg.Alarms
+	a.node, a.meter, a.began, a.valve = n, cfg.Meter, time.Now(), budget.NewValve(&a.budget)
+	if cfg.Meter == nil {
+		a.meter, cfg.Watermark = System{Directory: "."}, config.Share(1)
+	}
+	a.set(cfg.Watermark, cfg.DiskFree)
+}
+
+// set gives the limits to everybody who goes by them.
+func (a *alarms) set(watermark, diskFree config.Amount) {
+	s := &a.shortage
+	s.set(watermark, diskFree, a.meter.Total())
+	if a.node.cfg.Alarms.Meter == nil {
 		return
 	}
+	a.budget.SetLimit(max(s.limit/pageFrom, 1))
+	a.valve.SetMost(max(int64(float64(s.limit)*flowShare), 1))
+	a.meter.Bound(max(int64(float64(s.limit)*boundShare), leastBound))
+}
+
+// watch begins to look.
+func (a *alarms) watch() {
+	if a.node.cfg.Alarms.Meter == nil {
+		return
+	}
+	a.stop, a.gone = make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(a.gone)
+		timer := time.NewTimer(0)
+		defer timer.Stop()
+		for {
+			select {
+			case <-timer.C:
+				timer.Reset(a.look())
+			case <-a.stop:
+				return
+			}
+		}
+	}()
+}
+
+// end waits until nobody looks any more.
+func (a *alarms) end() {
+	if a.stop != nil {
+		close(a.stop)
+		<-a.gone
+	}
+}
+
+// look measures, and does what follows from it. It tells when to look again.
+func (a *alarms) look() time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r := a.read()
+	if a.release.due(r, a.shortage.memory, a.meter.Collections(), a.budget.Used()) {
+		a.meter.Release()
+		before := r
+		r = a.read()
+		a.release.done(before, r.memory, a.meter.Collections(), a.budget.Used())
+	}
+	a.shortage.look(r)
+	a.tell()
+	a.valve.Relieve()
+	a.trim(r.at)
+	return a.shortage.next(r)
+}
+
+func (a *alarms) read() reading {
+	a.now = reading{at: time.Since(a.began), memory: a.meter.Memory(), full: a.valve.Full()}
+	a.now.disk, a.now.known = a.meter.Disk()
+	return a.now
+}
+
+// tell lets everybody know of a change. Readers learn of it from the valve before
+// the mail is on its way, so that they read no more meanwhile.
+func (a *alarms) tell() {
+	s := &a.shortage
+	reason := s.reason()
+	changed := reason != a.told.reason()
+	a.log("memory", a.told.memory, s.memory)
+	a.log("disk", a.told.disk, s.disk)
+	a.told = *s
+	switch {
+	case !changed:
+	case reason == "":
+		a.valve.SetShut(false)
+		a.node.post(a.node.root, mail.Unblock{})
+	default:
+		a.valve.SetShut(true)
+		a.node.post(a.node.root, mail.Block{Reason: reason})
+	}
+}
+
+func (a *alarms) log(what string, before, after bool) {
+	if before == after {
+		return
+	}
+	text := what + " resource limit alarm cleared on node " + a.node.cfg.Name
+	if after {
+		text = what + " resource limit alarm set on node " + a.node.cfg.Name + ": publishers will be blocked until this alarm clears"
+	}
+	a.node.cfg.Log.Warn().Int64("memory", a.now.memory).Int64("memory_limit", a.shortage.limit).Int64("contents", a.budget.Used()).
+		Int64("disk_free", a.now.disk).Int64("disk_free_limit", a.shortage.least).Msg(text)
+}
+
+// trim asks the queues to page out while they hold too much: those without
+// traffic would not find out by themselves.
+func (a *alarms) trim(at time.Duration) {
+	if !a.budget.Tight() {
+		a.trimmed = 0
+		return
+	}
+	count := 0
+	for _, v := range *a.node.vhosts.Load() {
+		count += v.Directory().QueueCount()
+	}
+	if a.trimmed != 0 && at-a.trimmed < max(time.Second, time.Duration(count)*time.Second/trimPerTurn) {
+		return
+	}
+	a.trimmed = at
+	for _, v := range *a.node.vhosts.Load() {
+		for q := range v.Directory().Queues() {
+			a.node.post(q.PID, &mail.Trim{})
+		}
+	}
+}
+
+// SetMemoryWatermark implements admin.Host.
+func (n *Node) SetMemoryWatermark(to config.Amount) {
+	n.alarms.change(func(s *shortage) { n.alarms.set(to, s.diskFree) })
+}
+
+// SetDiskFreeLimit implements admin.Host.
+func (n *Node) SetDiskFreeLimit(to config.Amount) {
+	n.alarms.change(func(s *shortage) { n.alarms.set(s.watermark, to) })
+}
+
+// JournalFull tells that the journal waits for room on the disk, or no longer
+// does: as long the disk alarm lasts, whatever its limit is.
+func (n *Node) JournalFull(full bool) {
+	n.alarms.change(func(s *shortage) { s.journalFull = full })
+}
+
+// change changes something and looks at once what follows from it.
+func (a *alarms) change(f func(*shortage)) {
+	a.mu.Lock()
+	f(&a.shortage)
+	a.mu.Unlock()
+	if a.stop != nil {
+		a.look()
+	}
+}
+
+// describe adds what the alarms know to what the API shows.
+func (a *alarms) describe(m *admin.Machine) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s, r := &a.shortage, a.read()
+	m.MemoryUsed, m.MemoryMax, m.MemoryLimit, m.MemoryWatermark, m.MemoryAlarm = r.memory, s.total, s.limit, s.watermark, s.memory
+	m.DiskFree, m.DiskLimit, m.DiskFreeLimit, m.DiskAlarm = r.disk, s.least, s.diskFree, s.disk
+}
+
+func (t *tree) block(ctx actor.Context, m mail.Block) {
 	t.alarm = &m
 	for _, pid := range t.connections {
 		ctx.Send(pid, t.alarm)

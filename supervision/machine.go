@@ -12,14 +12,13 @@ const unknownDescriptors = 1024
 
 // measure looks at the process and its machine. What this system does not tell
 // stays 0.
-func measure(directory string) admin.Machine {
+func measure() admin.Machine {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	m := admin.Machine{
 		Processors: runtime.GOMAXPROCS(0), Tasks: runtime.NumGoroutine(),
-		MemoryUsed: int64(memory.Sys - memory.HeapReleased), Collections: uint64(memory.NumGC),
-		Freed: memory.TotalAlloc - memory.HeapAlloc,
+		Collections: uint64(memory.NumGC), Freed: memory.TotalAlloc - memory.HeapAlloc,
 	}
-	measureSystem(&m, directory)
+	measureSystem(&m)
 	return m
 }

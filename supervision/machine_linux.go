@@ -10,19 +10,35 @@ import (
 )
 
 // measureSystem asks Linux. What cannot be read stays as it is.
-func measureSystem(m *admin.Machine, directory string) {
+func measureSystem(m *admin.Machine) {
 	if open, err := os.ReadDir("/proc/self/fd"); err == nil {
 		m.FilesUsed = len(open)
 	}
 	m.FilesMax = descriptors()
-	if pages := number("/proc/self/statm", 1); pages > 0 {
-		m.MemoryUsed = pages * int64(os.Getpagesize())
+}
+
+// anonymousMemory is how many bytes are resident and no file's, 0 if unknown.
+func anonymousMemory() int64 {
+	pages := numbers("/proc/self/statm")
+	if len(pages) < 3 {
+		return 0
 	}
-	m.MemoryMax = number("/proc/meminfo", 1) << 10
+	return (pages[1] - pages[2]) * int64(os.Getpagesize())
+}
+
+// machineMemory is how many bytes the machine has, 0 if unknown.
+func machineMemory() int64 {
+	if total := numbers("/proc/meminfo"); len(total) > 1 {
+		return total[1] << 10
+	}
+	return 0
+}
+
+// freeDisk is how many bytes this process may still write below a folder.
+func freeDisk(directory string) (free int64, known bool) {
 	var disk syscall.Statfs_t
-	if err := syscall.Statfs(directory, &disk); err == nil {
-		m.DiskFree = int64(disk.Bavail) * disk.Bsize
-	}
+	err := syscall.Statfs(directory, &disk)
+	return int64(disk.Bavail) * disk.Bsize, err == nil
 }
 
 // descriptors is how many files and sockets this process may have open.
@@ -34,17 +50,17 @@ func descriptors() int {
 	return int(min(files.Cur, 1<<30))
 }
 
-// number is a field of the first line of a file, 0 if there is none.
-func number(path string, field int) int64 {
+// numbers are the fields of the first line of a file, 0 for what is no number.
+func numbers(path string) []int64 {
 	content, err := os.ReadFile(path)
 	if err != nil {
-		return 0
+		return nil
 	}
 	line, _, _ := bytes.Cut(content, []byte("\n"))
-	fields := bytes.Fields(line)
-	if len(fields) <= field {
-		return 0
+	var list []int64
+	for field := range bytes.FieldsSeq(line) {
+		n, _ := strconv.ParseInt(string(field), 10, 64)
+		list = append(list, n)
 	}
-	n, _ := strconv.ParseInt(string(fields[field]), 10, 64)
-	return n
+	return list
 }

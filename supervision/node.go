@@ -53,6 +53,7 @@ type Config struct {
 	// Handshake is how long a client may take to open its connection; 10 s.
 	Handshake time.Duration
 	Limits    Limits
+	Alarms    Alarms
 }
 
 // Node is one broker. Several may live in one process (DESIGN §5a.17).
@@ -70,6 +71,7 @@ type Node struct {
 	strategy   *strategy
 	Failures   *Failures
 	fallen     fallen
+	alarms     alarms
 
 	root     *actor.PID
 	registry *actor.PID
@@ -115,6 +117,7 @@ func Start(cfg Config) (*Node, error) {
 	}
 	n.quota = cfg.Limits.quota(cfg.Users)
 	n.sockets = sockets{limit: cmp.Or(cfg.Limits.Sockets, socketsOf(descriptors())), log: cfg.Log}
+	n.alarms.init(n)
 	n.strategy = &strategy{log: cfg.Log, failures: n.Failures, fallen: &n.fallen}
 	logger := slog.New(zerolog.NewSlogHandler(cfg.Log.Level(zerolog.WarnLevel)))
 	n.system = actor.NewActorSystem(
@@ -138,6 +141,7 @@ func Start(cfg Config) (*Node, error) {
 		return nil, errors.Join(err, n.Stop(context.Background()))
 	}
 	n.root = root
+	n.alarms.watch()
 	if err := n.recovered(ready, vhosts); err != nil {
 		return nil, errors.Join(err, n.Stop(context.Background()))
 	}
@@ -222,6 +226,7 @@ func (n *Node) Stop(ctx context.Context) error {
 	var err error
 	if n.root != nil {
 		err = n.leave(ctx)
+		n.alarms.end()
 		err = errors.Join(err, n.system.Root.StopFuture(n.root).Wait())
 	}
 	n.dispatcher.Stop()

@@ -132,7 +132,8 @@ func (n *Node) NodeName() string { return n.cfg.Name }
 
 // Machine implements admin.Host.
 func (n *Node) Machine(context.Context) (admin.Machine, error) {
-	m := measure(".")
+	m := measure()
+	n.alarms.describe(&m)
 	m.Uptime = (int64(n.clock.Now()) - int64(n.started)) / 1e6
 	m.SocketsUsed, m.SocketsMax = int(n.churn.connections.Load()-n.churn.connectionsGone.Load()), n.sockets.limit
 	m.Mechanisms = n.cfg.Authenticator.Mechanisms(auth.Peer{})

@@ -55,7 +55,7 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 					return queue.New(queue.Config{
 						Queue: s.Queue, VHost: s.VHost, Effective: s.Effective, Settings: s.Settings,
 						Recovered: s.Messages, Held: s.Held,
-						Journal: n.cfg.Journal, Clock: n.clock, Log: log, Close: close,
+						Journal: n.cfg.Journal, Budget: &n.alarms.budget, Clock: n.clock, Log: log, Close: close,
 					})
 				})
 			},
@@ -73,7 +73,7 @@ func (n *Node) connectionProps(conn net.Conn) *actor.Props {
 		return connection.New(connection.Config{
 			Conn: conn, Authenticator: n.cfg.Authenticator, Permissions: n.cfg.Permissions, VHost: n.VHost,
 			NewChannel: n.channelProps, Clock: n.clock, Log: n.cfg.Log, ProductVersion: n.cfg.ProductVersion,
-			HandshakeTimeout: n.cfg.Handshake, Quota: n.quota, ChannelMax: n.cfg.Limits.Channels, FrameMax: n.cfg.Limits.Frame,
+			HandshakeTimeout: n.cfg.Handshake, Valve: n.alarms.valve, Quota: n.quota, ChannelMax: n.cfg.Limits.Channels, FrameMax: n.cfg.Limits.Frame,
 			Heartbeat: n.cfg.Limits.Heartbeat, NoHeartbeat: n.cfg.Limits.NoHeartbeat,
 		})
 	})

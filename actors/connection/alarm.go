@@ -1,17 +1,15 @@
 package connection
 
 import (
-	"sync/atomic"
-
 	"candlemark/actors/mail"
 	"candlemark/protocol"
 )
 
-// alarm is what the actor and the reader share of a shortage of the broker.
-// As in RabbitMQ it concerns connections that publish: at the first publish
-// during an alarm the client is told, and nothing is read until it is over.
+// alarm is what a connection knows of a shortage of the broker. As in RabbitMQ
+// it concerns connections that publish: at the first publish during an alarm the
+// client is told, and nothing is read until it is over. Readers learn of it from
+// the valve, at once; the actor by mail.
 type alarm struct {
-	on   atomic.Bool
 	over chan struct{} // capacity 1: a token means "look again"
 
 	// The actor's own:
@@ -24,16 +22,19 @@ type alarm struct {
 // no more.
 type heldUp struct{}
 
-// calm waits, if this connection has published during an alarm, until that is
-// over; false says that the connection is closing.
+// calm waits, if what was read last had contents in it, until the broker has
+// room for more; false says that the connection is closing.
 func (r *reader) calm() bool {
-	if !r.published {
+	valve := r.c.cfg.Valve
+	if !r.published || !valve.Full() && !valve.Shut() {
 		return true
 	}
-	r.published = false
 	r.waiting.Store(true)
 	defer r.waiting.Store(false)
-	for r.c.alarm.on.Load() {
+	if !valve.Wait(r.c.stopping) {
+		return false
+	}
+	for valve.Shut() {
 		r.c.post(&heldUp{})
 		select {
 		case <-r.c.alarm.over:
@@ -44,22 +45,24 @@ func (r *reader) calm() bool {
 	return true
 }
 
-// block begins an alarm. Another one during it changes nothing.
+// block begins an alarm, or says that it has other reasons now: that concerns
+// those who do not know of it yet.
 func (c *connection) block(m *mail.Block) {
-	if c.alarm.reason == "" {
-		c.alarm.reason = m.Reason
-		c.alarm.on.Store(true)
-	}
+	c.alarm.reason = m.Reason
+	c.tellHeld()
 }
 
-// heldUp tells the client, if it wants to know, why it is no longer heard.
+// heldUp notes that the reader waits. The mail that tells why may still come; if
+// there is no alarm any more, the reader knows already.
 func (c *connection) heldUp() {
+	c.alarm.held = c.alarm.reason != "" || c.cfg.Valve.Shut()
+	c.tellHeld()
+}
+
+// tellHeld tells the client, if it wants to know, why it is no longer heard.
+func (c *connection) tellHeld() {
 	a := &c.alarm
-	if a.reason == "" || c.state != running {
-		return
-	}
-	a.held = true
-	if !a.told && c.session.capabilities.ConnectionBlocked {
+	if a.held && !a.told && a.reason != "" && c.state == running && c.session.capabilities.ConnectionBlocked {
 		a.told = true
 		c.send(&protocol.ConnectionBlocked{Reason: a.reason})
 	}
@@ -68,7 +71,6 @@ func (c *connection) heldUp() {
 // unblock ends the alarm.
 func (c *connection) unblock() {
 	a := &c.alarm
-	a.on.Store(false)
 	select {
 	case a.over <- struct{}{}:
 	default:

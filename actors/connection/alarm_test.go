@@ -5,20 +5,50 @@ import (
 	"testing/synctest"
 	"time"
 
+	"candlemark/actors/connection"
 	"candlemark/actors/mail"
+	"candlemark/internal/budget"
 	"candlemark/protocol"
 )
 
+// shortage is an alarm as the broker raises it.
+type shortage struct {
+	budget.Budget
+	*budget.Valve
+	r *rig
+}
+
+// begin raises it, or gives it another reason.
+func (s *shortage) begin(reason string) {
+	s.SetShut(true)
+	s.r.tell(&mail.Block{Reason: reason})
+}
+
+func (s *shortage) end() {
+	s.SetShut(false)
+	s.r.tell(&mail.Unblock{})
+}
+
+// short runs test on a connection of a broker that may run short.
+func short(t *testing.T, test func(r *rig, s *shortage)) {
+	s := &shortage{}
+	s.Valve = budget.NewValve(&s.Budget)
+	bubble(t, func(cfg *connection.Config) { cfg.Valve = s.Valve }, func(r *rig) {
+		s.r = r
+		test(r, s)
+	})
+}
+
 // alarmed runs test on a connection with channel 1 that may want to hear of
 // alarms.
-func alarmed(t *testing.T, wants bool, test func(r *rig)) {
-	bubble(t, nil, func(r *rig) {
+func alarmed(t *testing.T, wants bool, test func(r *rig, s *shortage)) {
+	short(t, func(r *rig, s *shortage) {
 		r.startOk(protocol.Table{{Key: "capabilities", Value: protocol.Table{{Key: "connection.blocked", Value: wants}}}}, "lim", "secret")
 		expect[*protocol.ConnectionTune](r.client, 0)
 		r.sendMethods(0, &protocol.ConnectionTuneOk{ChannelMax: 2047, FrameMax: 131072, Heartbeat: 4}, &protocol.ConnectionOpen{VirtualHost: "/"})
 		expect[*protocol.ConnectionOpenOk](r.client, 0)
 		r.openChannel(1)
-		test(r)
+		test(r, s)
 	})
 }
 
@@ -61,8 +91,8 @@ func (r *rig) silent(d time.Duration) {
 // publish itself is taken. The silence is not held against the client.
 func TestBlocked_Publisher(t *testing.T) {
 	for _, wants := range []bool{true, false} {
-		alarmed(t, wants, func(r *rig) {
-			r.tell(&mail.Block{Reason: "low on memory"})
+		alarmed(t, wants, func(r *rig, s *shortage) {
+			s.begin("low on memory")
 			r.isShown("blocking")
 			r.sendMethods(1, ack) // no publish: it is read as ever
 			r.expectEvents("1: basic.ack")
@@ -74,11 +104,11 @@ func TestBlocked_Publisher(t *testing.T) {
 				}
 			}
 			r.isShown("blocked")
-			r.tell(&mail.Block{Reason: "low on disk"}) // not told twice
+			s.begin("low on disk & memory") // not told twice
 			sent := r.later(contentFrames(1, 5))
 			r.silent(time.Minute)
 			r.expectEvents()
-			r.tell(&mail.Unblock{})
+			s.end()
 			<-sent
 			if wants {
 				expect[*protocol.ConnectionUnblocked](r.client, 0)
@@ -92,9 +122,9 @@ func TestBlocked_Publisher(t *testing.T) {
 
 // Who does not publish hears nothing of it.
 func TestBlocked_Consumer(t *testing.T) {
-	alarmed(t, true, func(r *rig) {
-		r.tell(&mail.Block{Reason: "low on memory"})
-		r.tell(&mail.Unblock{})
+	alarmed(t, true, func(r *rig, s *shortage) {
+		s.begin("low on memory")
+		s.end()
 		r.send(contentFrames(1, 1))
 		r.expectEvents("1: basic.publish frame(2,14) frame(3,1)")
 		r.silent(0)
@@ -103,14 +133,14 @@ func TestBlocked_Consumer(t *testing.T) {
 
 // An alarm right behind another is told again: the client was heard in between.
 func TestBlocked_Again(t *testing.T) {
-	alarmed(t, true, func(r *rig) {
+	alarmed(t, true, func(r *rig, s *shortage) {
 		for range 3 {
-			r.tell(&mail.Block{Reason: "low on memory"})
+			s.begin("low on memory")
 			r.send(contentFrames(1, 1))
 			expect[*protocol.ConnectionBlocked](r.client, 0)
+			s.SetShut(false)
 			r.system.Root.Send(r.conn, &mail.Unblock{})
-			r.system.Root.Send(r.conn, &mail.Block{Reason: "low on disk"})
-			synctest.Wait()
+			s.begin("low on disk")
 			expect[*protocol.ConnectionUnblocked](r.client, 0)
 			var m protocol.Method
 			if len(r.client.frames) > 0 { // the reader had not begun to read again
@@ -122,7 +152,7 @@ func TestBlocked_Again(t *testing.T) {
 			if b, ok := m.(*protocol.ConnectionBlocked); !ok || b.Reason != "low on disk" {
 				t.Fatalf("%+v", m)
 			}
-			r.tell(&mail.Unblock{})
+			s.end()
 			expect[*protocol.ConnectionUnblocked](r.client, 0)
 		}
 		for len(r.events) > 0 {
@@ -134,8 +164,8 @@ func TestBlocked_Again(t *testing.T) {
 // An alarm that is there when a connection opens counts for it, and one that
 // lasts keeps nothing from ending.
 func TestBlocked_Opening(t *testing.T) {
-	bubble(t, nil, func(r *rig) {
-		r.tell(&mail.Block{Reason: "low on memory"})
+	short(t, func(r *rig, s *shortage) {
+		s.begin("low on memory")
 		r.startOk(protocol.Table{{Key: "capabilities", Value: protocol.Table{{Key: "connection.blocked", Value: true}}}}, "lim", "secret")
 		expect[*protocol.ConnectionTune](r.client, 0)
 		r.sendMethods(0, &protocol.ConnectionTuneOk{ChannelMax: 2047, FrameMax: 131072}, &protocol.ConnectionOpen{VirtualHost: "/"})
@@ -144,6 +174,96 @@ func TestBlocked_Opening(t *testing.T) {
 		r.send(contentFrames(1, 1))
 		expect[*protocol.ConnectionBlocked](r.client, 0)
 		r.expectEvents("1: basic.publish frame(2,14) frame(3,1)")
+		r.tell(&mail.CloseConnection{Err: protocol.ConnectionErrorf(protocol.ConnectionForced, "enough")})
+		r.expectClose(320, "CONNECTION_FORCED - enough", 0, 0)
+		r.sendMethods(0, &protocol.ConnectionCloseOk{})
+		r.isOver()
+	})
+}
+
+// Who publishes later is told the reason that holds then.
+func TestBlocked_Reason(t *testing.T) {
+	alarmed(t, true, func(r *rig, s *shortage) {
+		s.begin("low on memory")
+		s.begin("low on disk & memory")
+		s.begin("low on disk")
+		r.send(contentFrames(1, 1))
+		if m := expect[*protocol.ConnectionBlocked](r.client, 0); m.Reason != "low on disk" {
+			t.Errorf("%+v", m)
+		}
+		r.expectEvents("1: basic.publish frame(2,14) frame(3,1)")
+	})
+}
+
+// The reader may know of an alarm before the actor does; the client is told all
+// the same, once.
+func TestBlocked_NewsBehindTheReader(t *testing.T) {
+	alarmed(t, true, func(r *rig, s *shortage) {
+		for range 2 {
+			s.SetShut(true)
+			r.send(contentFrames(1, 1))
+			r.expectEvents("1: basic.publish frame(2,14) frame(3,1)")
+			r.silent(time.Second)
+			r.isShown("running")
+			s.begin("low on memory")
+			expect[*protocol.ConnectionBlocked](r.client, 0)
+			r.isShown("blocked")
+			s.end()
+			expect[*protocol.ConnectionUnblocked](r.client, 0)
+			r.isShown("running")
+		}
+		s.SetShut(true) // over before the actor hears of it
+		r.send(contentFrames(1, 1))
+		r.expectEvents("1: basic.publish frame(2,14) frame(3,1)")
+		r.system.Root.Send(r.conn, &mail.Block{Reason: "low on disk"})
+		s.end()
+		expect[*protocol.ConnectionBlocked](r.client, 0)
+		expect[*protocol.ConnectionUnblocked](r.client, 0)
+		r.send(contentFrames(1, 1))
+		r.expectEvents("1: basic.publish frame(2,14) frame(3,1)")
+	})
+}
+
+// While queues hold too much, publishers wait without being told; who does not
+// publish is read. The alarm that follows is told.
+func TestBlocked_Flow(t *testing.T) {
+	for _, alarm := range []bool{false, true} {
+		alarmed(t, true, func(r *rig, s *shortage) {
+			s.SetMost(100)
+			s.Add(101)
+			r.sendMethods(1, ack)
+			r.expectEvents("1: basic.ack")
+			r.send(contentFrames(1, 3))
+			r.expectEvents("1: basic.publish frame(2,14) frame(3,3)")
+			sent := r.later(contentFrames(1, 5))
+			r.silent(time.Minute)
+			r.expectEvents()
+			r.isShown("running")
+			if alarm {
+				s.begin("low on memory")
+				expect[*protocol.ConnectionBlocked](r.client, 0)
+				r.silent(time.Minute)
+				r.expectEvents()
+				s.Add(-1)
+				s.end()
+				expect[*protocol.ConnectionUnblocked](r.client, 0)
+			} else {
+				s.Add(-1)
+				s.Relieve()
+			}
+			<-sent
+			r.expectEvents("1: basic.publish frame(2,14) frame(3,5)")
+		})
+	}
+}
+
+// Flow that is held keeps nothing from ending.
+func TestBlocked_FlowAndTheEnd(t *testing.T) {
+	alarmed(t, true, func(r *rig, s *shortage) {
+		s.SetMost(100)
+		s.Add(101)
+		r.send(contentFrames(1, 3))
+		r.expectEvents("1: basic.publish frame(2,14) frame(3,3)")
 		r.tell(&mail.CloseConnection{Err: protocol.ConnectionErrorf(protocol.ConnectionForced, "enough")})
 		r.expectClose(320, "CONNECTION_FORCED - enough", 0, 0)
 		r.sendMethods(0, &protocol.ConnectionCloseOk{})

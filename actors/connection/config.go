@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/budget"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
@@ -39,6 +40,8 @@ type Config struct {
 	// InFlightLimit is how many bytes may be between socket and queues before
 	// the reader stops reading; 4 MiB, and never less than four full reads.
 	InFlightLimit int64
+	// Valve holds publishers back when the broker is short of room; nil for none.
+	Valve *budget.Valve
 	// OutboxLimit is how many unwritten bytes channels may gather; 512 KiB.
 	OutboxLimit int
 }

@@ -21,8 +21,7 @@ type reader struct {
 	links     map[uint16]*link
 	current   *link   // whose frames the run at hand is made of
 	touched   []*link // have runs to be sent
-	alarmed   bool    // there was an alarm when the last read came
-	published bool    // in that read, which was alarmed
+	published bool    // in the last read
 	opening   chan *link
 	handled   chan struct{}
 }
@@ -91,10 +90,10 @@ func (r *reader) dispatch() (want int, err error) {
 	buf := r.in.unparsed()
 	begin, at := 0, 0 // buf[begin:at] is the run at hand
 	r.current = nil
-	r.alarmed = r.c.alarm.on.Load()
+	r.published = false
 	for {
 		f, n, need, err := protocol.ParseFrame(buf[at:], r.frameMax)
-		if r.alarmed && err == nil && (f.Type == protocol.FrameHeader || f.Type == protocol.FrameBody) {
+		if f.Type == protocol.FrameHeader || f.Type == protocol.FrameBody {
 			r.published = true
 		}
 		if n > 0 && err == nil && r.continues(f) {

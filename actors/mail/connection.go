@@ -28,7 +28,8 @@ type CloseConnection struct {
 
 // Block tells a connection that the broker is short of something, named by
 // Reason ("low on memory"): publishers are not read until Unblock. From the root,
-// to every connection, also to those that open meanwhile.
+// to every connection, also to those that open meanwhile, and again with another
+// Reason when that has changed.
 type Block struct{ Reason string }
 
 // Unblock ends what Block began.

@@ -1,6 +1,10 @@
 package admin
 
-import "context"
+import (
+	"context"
+
+	"candlemark/internal/config"
+)
 
 // Host is the part of the broker that knows the machine it runs on.
 type Host interface {
@@ -8,6 +12,10 @@ type Host interface {
 	NodeName() string
 	// Machine measures what the process uses and may use.
 	Machine(ctx context.Context) (Machine, error)
+	// SetMemoryWatermark and SetDiskFreeLimit change when publishers are blocked,
+	// until the broker is started anew. The alarms are right when they return.
+	SetMemoryWatermark(to config.Amount)
+	SetDiskFreeLimit(to config.Amount)
 }
 
 // Machine is what the API shows of a node. What cannot be measured here is 0.
@@ -16,9 +24,15 @@ type Machine struct {
 	Processors          int
 	Tasks               int // goroutines
 	FilesUsed, FilesMax int
-	MemoryUsed          int64 // bytes resident
-	MemoryMax           int64 // bytes of the machine
+	MemoryUsed          int64 // bytes, without what is mapped from files
+	MemoryMax           int64 // bytes of the machine, or those that the container may have
+	MemoryLimit         int64 // bytes, of the alarm
+	MemoryWatermark     config.Amount
+	MemoryAlarm         bool
 	DiskFree            int64 // bytes
+	DiskLimit           int64 // bytes, of the alarm
+	DiskFreeLimit       config.Amount
+	DiskAlarm           bool
 	Collections         uint64
 	Freed               uint64 // bytes by those
 	SocketsUsed         int

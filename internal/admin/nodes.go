@@ -6,9 +6,6 @@ import (
 	"strconv"
 )
 
-// diskFreeLimit is shown as RabbitMQ's default; the broker has no alarm for it.
-const diskFreeLimit = 50_000_000 // bytes
-
 // tasksMax is how many goroutines there may be, as far as tools divide by it.
 const tasksMax = 1 << 20
 
@@ -80,10 +77,10 @@ func (a *api) nodeItem(m *Machine, o *Overview) nodeItem {
 		float64(m.MemoryUsed), float64(m.Tasks), float64(m.SocketsUsed))
 	item := nodeItem{
 		Applications: []struct{}{}, Mechanisms: []mechanism{}, ClusterLinks: []struct{}{}, ConfigFiles: []string{},
-		Contexts: contexts(o), Directory: m.DataDirectory, DiskFree: m.DiskFree, DiskFreeRate: f[0], DiskLimit: diskFreeLimit,
+		Contexts: contexts(o), Directory: m.DataDirectory, DiskFree: m.DiskFree, DiskFreeRate: f[0], DiskLimit: m.DiskLimit, DiskAlarm: m.DiskAlarm,
 		Plugins: []string{"rabbitmq_management"}, ExchangeTypes: exchangeTypes(), FilesMax: m.FilesMax, FilesUsed: m.FilesUsed, FilesRate: f[1],
 		Freed: m.Freed, FreedRate: f[2], Collections: m.Collections, CollectionsRate: f[3], LogFiles: []string{"<stdout>"},
-		MemoryStrategy: "rss", MemoryLimit: m.MemoryMax / 10 * 6, MemoryUsed: m.MemoryUsed, MemoryRate: f[4], Name: o.Node, TickTime: 60,
+		MemoryStrategy: "rss", MemoryLimit: m.MemoryLimit, MemoryAlarm: m.MemoryAlarm, MemoryUsed: m.MemoryUsed, MemoryRate: f[4], Name: o.Node, TickTime: 60,
 		PID: strconv.Itoa(os.Getpid()), Partitions: []struct{}{}, TasksMax: tasksMax, Tasks: m.Tasks, TasksRate: f[5],
 		Processors: m.Processors, RatesMode: ratesMode, Running: true, SocketsMax: m.SocketsMax, SocketsUsed: m.SocketsUsed, SocketsRate: f[6],
 		Type: "disc", Uptime: m.Uptime, churnItem: a.churnItem(o.Churn),

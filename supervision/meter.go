@@ -1,0 +1,92 @@
+package supervision
+
+import (
+	"cmp"
+	"math"
+	"os"
+	"runtime/debug"
+	"runtime/metrics"
+	"time"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
+)
+
+// Meter measures what a broker may run short of. Tests have their own.
+type Meter interface {
+	// Memory is how many bytes the process holds that the system could take back
+	// only by ending it.
+	Memory() int64
+	// Total is how many bytes it may hold at most: what the machine has, or the
+	// container may have; 0 if that is unknown.
+	Total() int64
+	// Disk is how many bytes are free where the broker keeps its data; false if
+	// that is unknown.
+	Disk() (free int64, known bool)
+	// Collections is how often garbage was collected so far.
+	Collections() uint64
+	// Release collects garbage now and gives all free memory back to the system.
+	// It takes milliseconds, with gigabytes in use hundreds of them.
+	Release()
+	// Bound has the process work harder at collecting garbage when it comes close
+	// to so many bytes.
+	Bound(bytes int64)
+}
+
+// System is the Meter of this process. Directory is where the broker keeps its
+// data; of what the process has reserved, Untouched bytes are never used.
+type System struct {
+	Directory string
+	Untouched int64
+}
+
+// Memory implements Meter. What is mapped from files does not count, as the
+// system drops that when it needs room. Where it does not tell, it is what the
+// runtime has taken.
+func (System) Memory() int64 {
+	if n := anonymousMemory(); n > 0 {
+		return n
+	}
+	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(s)
+	return int64(s[0].Value.Uint64() - s[1].Value.Uint64())
+}
+
+// Total implements Meter.
+func (System) Total() int64 {
+	total := machineMemory()
+	limit, err := memlimit.FromCgroup()
+	if err != nil || limit == 0 || limit > math.MaxInt64 {
+		return total
+	}
+	return min(cmp.Or(total, int64(limit)), int64(limit))
+}
+
+// Disk implements Meter.
+func (s System) Disk() (free int64, known bool) { return freeDisk(s.Directory) }
+
+// Collections implements Meter.
+func (System) Collections() uint64 {
+	s := []metrics.Sample{{Name: "/gc/cycles/total:gc-cycles"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
+}
+
+// Release implements Meter.
+func (System) Release() { debug.FreeOSMemory() }
+
+// Bound implements Meter. An operator's GOMEMLIMIT goes before it. It is one for
+// the process: of several brokers in it, the last to be given a watermark decides.
+func (s System) Bound(bytes int64) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(bytes + s.Untouched)
+	}
+}
+
+// reading is what a look with a Meter found.
+type reading struct {
+	at     time.Duration // since the broker's start, monotonic
+	memory int64         // bytes
+	disk   int64         // bytes free
+	known  bool          // disk is
+	full   bool          // queues hold so much that flow is held (budget.Valve)
+}
