@@ -55,7 +55,7 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 					return queue.New(queue.Config{
 						Queue: s.Queue, VHost: s.VHost, Effective: s.Effective, Settings: s.Settings,
 						Recovered: s.Messages, Held: s.Held,
-						Journal: n.cfg.Journal, Budget: &n.alarms.budget, Clock: n.clock, Log: log, Close: close,
+						Journal:   n.cfg.Journal, Budget: &n.alarms.budget, Clock: n.clock, Log: log, Close: close,
 					})
 				})
 			},
