@@ -51,6 +51,10 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 	if b.node, err = supervision.Start(supervision.Config{
 		Users: users, Journal: b.journal, ProductVersion: version, Log: log,
 		Handshake: cfg.Handshake, MaxMessage: uint64(cfg.Limits.Message), Limits: limitsFor(cfg.Limits),
+		Alarms: supervision.Alarms{
+			Meter:     supervision.System{Directory: cfg.DataDir, Untouched: heapReserve},
+			Watermark: cfg.MemoryWatermark, DiskFree: cfg.DiskFreeLimit,
+		},
 	}); err != nil {
 		return nil, err
 	}
