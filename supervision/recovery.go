@@ -1,7 +1,6 @@
 package supervision
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
@@ -27,13 +26,10 @@ type recovery struct {
 // progressEvery is how often the log says how far a start has come.
 const progressEvery = time.Second
 
-// incarnationsKey is the global parameter under which it is kept which numbers of
-// queues may have been given out; each start takes a new stretch of them, as those
-// of queues that nobody stored are known nowhere else.
-const (
-	incarnationsKey     = "candlemark_incarnations"
-	incarnationsAtStart = 1 << 32
-)
+// incarnationsAtStart is how many numbers of queues a start takes for itself:
+// those of queues that nobody stores are known nowhere else, and must not be
+// given out again.
+const incarnationsAtStart = 1 << 32
 
 var errNoDefinitions = errors.New("the journal has messages, but there are no definitions of their queues: " +
 	"bring back the file with the definitions, or move the journal away to begin anew")
@@ -107,24 +103,11 @@ func (n *Node) reserve(d *meta.Definitions) error {
 	for _, id := range n.cfg.Journal.Queues() {
 		last = max(last, uint64(id))
 	}
-	for _, g := range d.Globals {
-		if g.Name != incarnationsKey {
-			continue
-		}
-		var reserved uint64
-		if err := json.Unmarshal(g.Value, &reserved); err != nil {
-			return fmt.Errorf("%s: %w", incarnationsKey, err)
-		}
-		last = max(last, reserved)
-	}
 	n.incarnations.Store(last)
 	if n.cfg.Meta == nil {
 		return nil
 	}
-	value, err := json.Marshal(last + incarnationsAtStart)
-	if err == nil {
-		_, err = meta.Wait(n.cfg.Meta, meta.Change{Put: []any{meta.Global{Name: incarnationsKey, Value: value}}})
-	}
+	_, err := meta.Wait(n.cfg.Meta, meta.Change{Put: []any{meta.Incarnation(last + incarnationsAtStart)}})
 	return err
 }
 

@@ -73,6 +73,10 @@ func (w *work) prepare(c Change) (doomed, written []place, err error) {
 	}
 	for _, v := range c.Put {
 		p, vhost := place{value: v}, ""
+		if _, ok := v.(Incarnation); ok {
+			written = append(written, p)
+			continue
+		}
 		if p.in, p.key, vhost, err = identify(v); err != nil {
 			return nil, nil, err
 		}
@@ -94,6 +98,10 @@ func (w *work) make(doomed, written []place) error {
 		}
 	}
 	for _, p := range written {
+		if v, ok := p.value.(Incarnation); ok {
+			w.incarnation = max(w.incarnation, uint64(v))
+			continue
+		}
 		if err := w.write(p.in, p.key, p.content); err != nil {
 			return err
 		}

@@ -218,6 +218,20 @@ func TestOrderAndRevisions(t *testing.T) {
 	})
 }
 
+// The highest incarnation is never lower than it was.
+func TestIncarnation(t *testing.T) {
+	both(t, func(t *testing.T, m *keeper) {
+		m.must(t, put(auth.VHost{Name: "/"}, Queue{VHost: "/", Name: "q", Incarnation: 9}))
+		for i, step := range []Change{put(Incarnation(8)), remove(Queue{VHost: "/", Name: "q"}), put(Incarnation(100)), put(Incarnation(50))} {
+			m.must(t, step)
+			m = m.reopen(t)
+			if got, want := m.all(t).Incarnation, []uint64{9, 9, 100, 100}[i]; got != want {
+				t.Errorf("step %d: %d, want %d", i, got, want)
+			}
+		}
+	})
+}
+
 // A change is all or nothing, beside others in the same group.
 func TestAllOrNothing(t *testing.T) {
 	wrong := []any{

@@ -28,7 +28,7 @@ type Meta interface {
 
 // Change is what is stored together. Values are auth.VHost, auth.Account,
 // auth.Grant, auth.TopicGrant, Exchange, Queue, Binding, *policies.Policy,
-// Parameter and Global. Deletions come first; then Put replaces what has the
+// Parameter, Global and, in Put, Incarnation. Deletions come first; then Put replaces what has the
 // same identity.
 type Change struct {
 	Put []any
@@ -51,7 +51,8 @@ var (
 // names. It is the caller's.
 type Definitions struct {
 	Revision uint64
-	// Incarnation is the highest that a stored queue has ever had.
+	// Incarnation is the highest that a stored queue has ever had, or that was
+	// put.
 	Incarnation uint64
 
 	VHosts      []auth.VHost
@@ -97,6 +98,10 @@ type Parameter struct {
 	Component, VHost, Name string
 	Value                  json.RawMessage
 }
+
+// Incarnation raises Definitions.Incarnation to what it is, for those of queues
+// that are not stored.
+type Incarnation uint64
 
 // Global is a value of the whole broker, known by its name.
 type Global struct {
