@@ -1,0 +1,164 @@
+package segment
+
+import (
+	"hash/crc32"
+	"unsafe"
+
+	"candlemark/internal/store"
+)
+
+const (
+	batchLimit = 4 << 20  // beyond it a batch takes no more
+	apartFrom  = 64 << 10 // bodies from here on are written from where they are
+	sharedFrom = 512      // bodies from here on are written once
+)
+
+// batch is what one sync makes durable.
+type batch struct {
+	seg     *segment
+	opens   string // the spare file that becomes the segment with this batch
+	number  uint64
+	start   int64 // where it stands in the segment
+	size    int64 // with its head
+	records int
+	buf     []byte // head and records, but for the bodies apart
+	apart   []piece
+	dones   []completion
+	moved   []movement
+	urgent  bool // somebody waits for it
+	closed  bool // it takes no more
+	err     error
+}
+
+// piece is a body that stands in the batch behind so many bytes of buf.
+type piece struct {
+	at   int
+	body []byte
+}
+
+// completion is what is called when the batch is durable.
+type completion struct {
+	done func(error)
+	err  error
+}
+
+// movement is a straggler's new place, known to readers when it is durable.
+type movement struct {
+	queue store.QueueID
+	seq   uint64
+	at    store.Position
+}
+
+func (b *batch) reset() {
+	clear(b.apart)
+	clear(b.dones)
+	*b = batch{buf: b.buf[:0], apart: b.apart[:0], dones: b.dones[:0], moved: b.moved[:0]}
+}
+
+// begin places an empty batch in the log.
+func (b *batch) begin(s *segment, number uint64) {
+	b.seg, b.number, b.start, b.size = s, number, s.end, batchHead
+	b.buf = append(b.buf[:0], make([]byte, batchHead)...)
+}
+
+// end is where the batch ends in its segment.
+func (b *batch) end() int64 { return b.start + b.size }
+
+// run adds a run.
+func (b *batch) run(q store.QueueID, r *store.Record) {
+	b.buf = appendRun(b.buf, b.seg.seed, b.end(), q, r)
+	b.size += runSize
+	b.records++
+}
+
+// put adds a message and says where.
+func (b *batch) put(q store.QueueID, r *store.Record, m marks, bodies *bodyCache) {
+	at := b.end()
+	r.Position = positionOf(b.seg.seq, at)
+	inline := true
+	if len(r.Body) >= sharedFrom {
+		key := bodyKey{b.number, unsafe.SliceData(r.Body), len(r.Body)}
+		slot := bodies.slot(key)
+		if slot.bodyKey == key {
+			m.flags |= flagShared
+			m.bodyAt, m.bodySum, inline = slot.at, slot.sum, false
+		} else {
+			m.bodySum = crc32.Update(b.seg.seed, castagnoli, r.Body)
+			*slot = bodyPlace{key, at + putSize(r) - int64(len(r.Body)), m.bodySum}
+		}
+	} else {
+		m.bodySum = crc32.Update(b.seg.seed, castagnoli, r.Body)
+	}
+	before := len(b.buf)
+	b.buf = appendFront(b.buf, b.seg.seed, at, q, r, m)
+	b.size += int64(len(b.buf) - before)
+	b.records++
+	if !inline {
+		return
+	}
+	b.size += int64(len(r.Body))
+	if len(r.Body) >= apartFrom {
+		b.apart = append(b.apart, piece{len(b.buf), r.Body})
+		return
+	}
+	b.buf = append(b.buf, r.Body...)
+}
+
+// seal makes the batch ready to be written.
+func (b *batch) seal() {
+	if b.records > 0 {
+		putBatchHead(b.buf, b.seg.seed, b.start, b.number, b.size-batchHead, b.records)
+	}
+}
+
+// zeros fill up the page behind a batch, so that the kernel need not read it first.
+var zeros [pageSize]byte
+
+// write brings the batch to the disk.
+func (b *batch) write() error {
+	at, from := b.start, 0
+	write := func(p []byte) error {
+		if len(p) == 0 {
+			return nil
+		}
+		_, err := b.seg.file.WriteAt(p, at)
+		at += int64(len(p))
+		return err
+	}
+	for _, p := range b.apart {
+		if err := write(b.buf[from:p.at]); err != nil {
+			return err
+		}
+		from = p.at
+		if err := write(p.body); err != nil {
+			return err
+		}
+	}
+	padding := (pageSize - b.end()%pageSize) % pageSize
+	if err := write(append(b.buf[from:], zeros[:padding]...)); err != nil {
+		return err
+	}
+	return b.seg.file.Sync()
+}
+
+// bodyCache finds a body that the batch has written already: what a message that
+// went to several queues brings several times. It is small and forgets.
+type bodyCache [256]bodyPlace
+
+// bodyKey is a body's place in memory: the same in one batch is the same body.
+type bodyKey struct {
+	batch  uint64
+	first  *byte
+	length int
+}
+
+type bodyPlace struct {
+	bodyKey
+	at  int64
+	sum uint32
+}
+
+func (c *bodyCache) slot(k bodyKey) *bodyPlace {
+	h := uint64(uintptr(unsafe.Pointer(k.first))) * 0x9E3779B97F4A7C15
+	return &c[h>>56]
+}

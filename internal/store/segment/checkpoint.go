@@ -1,0 +1,245 @@
+package segment
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"maps"
+	"math/bits"
+	"path/filepath"
+	"slices"
+
+	"candlemark/internal/store"
+	"candlemark/internal/store/vfs"
+)
+
+// A checkpoint is the index at the end of a batch:
+//
+//	| magic 8 | version 1 | clean 1 | numbers as uvarints… | sum 4 |
+//
+// The numbers: place of the end (segment, offset), next batch, next segment,
+// highest queue; count of segments and for each number, seed, size, end, puts; count
+// of sets and for each queue, segment, count of words and for each word its distance
+// to the one before and two bits (all live; some delivered), then the live and the
+// delivered ones; count of returned messages and for each number and count.
+const checkpointMagic = "CmCheck1"
+
+// checkpoint is what stands in the file besides the index.
+type checkpoint struct {
+	clean    bool
+	begin    uint64 // the segment where replay begins
+	offset   int64
+	number   uint64 // of the next batch
+	fresh    uint64 // of the next segment
+	segments map[uint64]*segment
+	index    *index
+}
+
+var errCheckpoint = errors.New("checkpoint is not what was written")
+
+func checkpointName(number uint64) string { return fmt.Sprintf("checkpoint-%010d", number) }
+
+// encodeCheckpoint writes down the state of the log, which is locked and at the end
+// of a batch.
+func encodeCheckpoint(c checkpoint) []byte {
+	b := append([]byte(checkpointMagic), version, 0)
+	if c.clean {
+		b[9] = 1
+	}
+	number := func(n uint64) { b = appendUvarint(b, n) }
+	number(c.begin)
+	number(uint64(c.offset))
+	number(c.number)
+	number(c.fresh)
+	number(uint64(c.index.highest))
+	number(uint64(len(c.segments)))
+	for _, seq := range slices.Sorted(maps.Keys(c.segments)) {
+		s := c.segments[seq]
+		number(s.seq)
+		number(uint64(s.seed))
+		number(uint64(s.size))
+		number(uint64(s.end))
+		number(uint64(s.puts))
+	}
+	count := len(b)
+	b = append(b, 0, 0, 0, 0)
+	sets := 0
+	for _, q := range c.index.queues {
+		for _, s := range q.sets {
+			if !s.spill && s.live > 0 {
+				b = s.append(b, q.id)
+				sets++
+			}
+		}
+	}
+	little.PutUint32(b[count:], uint32(sets))
+	return little.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
+
+func appendUvarint(b []byte, n uint64) []byte {
+	for ; n >= 0x80; n >>= 7 {
+		b = append(b, byte(n)|0x80)
+	}
+	return append(b, byte(n))
+}
+
+// append encodes a set.
+func (s *set) append(b []byte, q store.QueueID) []byte {
+	b = appendUvarint(b, uint64(q))
+	b = appendUvarint(b, s.seg.seq)
+	words := 0
+	for i := range s.words {
+		if s.words[i].live != 0 {
+			words++
+		}
+	}
+	b = appendUvarint(b, uint64(words))
+	last := uint64(0)
+	for _, w := range s.words {
+		if w.live == 0 {
+			continue
+		}
+		all, some := w.live == ^uint64(0), w.delivered != 0
+		b = appendUvarint(b, w.base-last)
+		b = append(b, flag(all)|flag(some)<<1)
+		if !all {
+			b = little.AppendUint64(b, w.live)
+		}
+		if some {
+			b = little.AppendUint64(b, w.delivered)
+		}
+		last = w.base
+	}
+	b = appendUvarint(b, uint64(len(s.counts)))
+	for seq, n := range s.counts {
+		b = appendUvarint(appendUvarint(b, seq), uint64(n))
+	}
+	return b
+}
+
+func flag(on bool) byte {
+	if on {
+		return 1
+	}
+	return 0
+}
+
+// scanner reads numbers; bad stays once it is set.
+type scanner struct {
+	b   []byte
+	bad bool
+}
+
+func (s *scanner) take(n int) []byte {
+	if n > len(s.b) {
+		s.bad = true
+		return make([]byte, n)
+	}
+	p := s.b[:n]
+	s.b = s.b[n:]
+	return p
+}
+
+func (s *scanner) number() (n uint64) {
+	for shift := 0; shift < 64; shift += 7 {
+		c := s.take(1)[0]
+		n |= uint64(c&0x7F) << shift
+		if c < 0x80 {
+			return n
+		}
+	}
+	s.bad = true
+	return 0
+}
+
+// readCheckpoint reads one and gives its segments to the index that it makes.
+func readCheckpoint(fs vfs.FS, path string) (checkpoint, error) {
+	size, err := fs.Stat(path)
+	if err != nil {
+		return checkpoint{}, err
+	}
+	f, err := fs.OpenRead(path)
+	if err != nil {
+		return checkpoint{}, err
+	}
+	defer f.Close()
+	b := make([]byte, size)
+	if _, err := f.ReadAt(b, 0); err != nil && !errors.Is(err, io.EOF) {
+		return checkpoint{}, err
+	}
+	if len(b) < 14 || string(b[:8]) != checkpointMagic || b[8] != version ||
+		little.Uint32(b[len(b)-4:]) != crc32.Checksum(b[:len(b)-4], castagnoli) {
+		return checkpoint{}, errCheckpoint
+	}
+	return decodeCheckpoint(b)
+}
+
+func decodeCheckpoint(b []byte) (checkpoint, error) {
+	s := &scanner{b: b[10 : len(b)-4]}
+	c := checkpoint{clean: b[9] == 1, index: newIndex(), segments: map[uint64]*segment{}}
+	c.begin, c.offset, c.number, c.fresh = s.number(), int64(s.number()), s.number(), s.number()
+	highest := store.QueueID(s.number())
+	for n := s.number(); n > 0 && !s.bad; n-- {
+		seg := &segment{seq: s.number(), seed: uint32(s.number()), size: int64(s.number()), over: true}
+		seg.end, seg.puts = int64(s.number()), int(s.number())
+		c.segments[seg.seq] = seg
+	}
+	for n := little.Uint32(s.take(4)); n > 0 && !s.bad; n-- {
+		q := c.index.queue(store.QueueID(s.number()))
+		seg := c.segments[s.number()]
+		if seg == nil {
+			return c, errCheckpoint
+		}
+		one := readSet(s, seg)
+		seg.live += one.live
+		q.sets = append(q.sets, one)
+		q.tail[0] = one
+	}
+	c.index.highest = highest
+	if s.bad {
+		return c, errCheckpoint
+	}
+	return c, nil
+}
+
+func readSet(s *scanner, seg *segment) *set {
+	one := &set{seg: seg}
+	base := uint64(0)
+	for n := s.number(); n > 0 && !s.bad; n-- {
+		base += s.number()
+		w := word{base: base, live: ^uint64(0)}
+		how := s.take(1)[0]
+		if how&1 == 0 {
+			w.live = little.Uint64(s.take(8))
+		}
+		if how&2 != 0 {
+			w.delivered = little.Uint64(s.take(8))
+		}
+		one.live += bits.OnesCount64(w.live)
+		one.words = append(one.words, w)
+	}
+	for n := s.number(); n > 0 && !s.bad; n-- {
+		seq := s.number()
+		one.count(seq, uint32(s.number()))
+	}
+	return one
+}
+
+// writeCheckpoint makes one durable under its name.
+func writeCheckpoint(fs vfs.FS, dir string, number uint64, b []byte) error {
+	path := filepath.Join(dir, checkpointName(number))
+	temporary := path + ".tmp"
+	if err := fs.Remove(temporary); err != nil && !notThere(err) {
+		return err
+	}
+	f, err := fs.Create(temporary, int64(len(b)))
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(b, 0)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, fs.Remove(temporary))
+	}
+	return errors.Join(fs.Rename(temporary, path), fs.SyncDir(dir))
+}

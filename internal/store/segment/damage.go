@@ -1,0 +1,84 @@
+package segment
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"candlemark/internal/store"
+	"candlemark/internal/store/vfs"
+)
+
+// Damage is a place where a file does not say what was written.
+type Damage struct {
+	File   string // its name, without the folder
+	Offset int64
+	Text   string // what is wrong
+	// Messages that are lost by it, as far as they are known.
+	Messages []Lost
+}
+
+// Lost names a message.
+type Lost struct {
+	Queue store.QueueID
+	Seq   uint64
+}
+
+// String is one line.
+func (d Damage) String() string {
+	return fmt.Sprintf("%s at %d: %s (%d messages lost)", d.File, d.Offset, d.Text, len(d.Messages))
+}
+
+// Report is what Open found.
+type Report struct {
+	// Segments of the log, and how many Records were replayed behind the checkpoint.
+	Segments, Records int
+	// Messages that survived, and the Bytes of their bodies.
+	Messages int
+	Bytes    int64
+	// TornTail is how many bytes of the batch that was under way at the end were cut
+	// off; 0 if there was none.
+	TornTail int64
+	// Clean: the journal was closed, nothing was replayed.
+	Clean   bool
+	Damages []Damage
+	// HighestQueue was ever seen; the next incarnation is above it.
+	HighestQueue store.QueueID
+	Duration     time.Duration
+}
+
+func quarantineOf(dir string) string { return filepath.Join(filepath.Dir(dir), "quarantine") }
+
+// quarantine copies a damaged file, unless it was copied before.
+func quarantine(f vfs.FS, path, to string) error {
+	if err := f.MakeDir(to); err != nil {
+		return err
+	}
+	if err := f.SyncDir(filepath.Dir(to)); err != nil {
+		return err
+	}
+	size, err := f.Stat(path)
+	if err != nil {
+		return err
+	}
+	from, err := f.OpenRead(path)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	copied, err := f.Create(filepath.Join(to, filepath.Base(path)), 0)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer copied.Close()
+	if _, err = io.Copy(io.NewOffsetWriter(copied, 0), io.NewSectionReader(from, 0, size)); err != nil {
+		return err
+	}
+	return errors.Join(copied.Sync(), f.SyncDir(to))
+}

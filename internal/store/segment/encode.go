@@ -1,0 +1,207 @@
+package segment
+
+import (
+	"errors"
+	"math"
+	"sync"
+
+	"candlemark/internal/store"
+)
+
+// log is the end of the log as it is encoded, which is ahead of what is durable by
+// two batches at most.
+type log struct {
+	sync.Mutex
+	index  *index
+	tail   *segment // nil at first
+	number uint64   // of the next batch
+	fresh  uint64   // the lowest number that no segment had yet
+	batch  *batch   // gathers
+	taken  []pending
+	next   int // of taken
+	// starving: a segment of so many bytes is wanted and not there.
+	starving int64
+	removed  bool  // messages went since the keeper was told
+	failed   error // what all Appends from now on get
+	bodies   bodyCache
+	unused   []*batch
+}
+
+// ErrTooLarge: the message does not fit the journal's format.
+var ErrTooLarge = errors.New("message is too large for the journal")
+
+// largest is the limit of a message in the journal, bytes.
+const largest = math.MaxUint32 - 2*batchesFrom
+
+// gather encodes what was appended, as far as the batch goes. The log is locked.
+func (j *Journal) gather() {
+	l := &j.log
+	for !l.batch.closed {
+		if l.next == len(l.taken) && !j.take() {
+			return
+		}
+		p := &l.taken[l.next]
+		if l.failed != nil {
+			p.err = l.failed
+		} else if !j.encode(p) {
+			return
+		}
+		if p.done != nil {
+			l.batch.dones = append(l.batch.dones, completion{p.done, p.err})
+			l.batch.urgent = true
+		}
+		*p = pending{}
+		l.next++
+	}
+}
+
+// take gets what was appended since the last time; false if nothing was.
+func (j *Journal) take() bool {
+	l := &j.log
+	j.mu.Lock()
+	l.taken, j.pending = j.pending, l.taken[:0]
+	j.waiting = 0
+	j.mu.Unlock()
+	l.next = 0
+	return len(l.taken) > 0
+}
+
+// encode puts an Append into the batch; false when the batch takes no more of it.
+func (j *Journal) encode(p *pending) bool {
+	l := &j.log
+	if p.snap != nil {
+		p.snap()
+		l.batch.closed, l.batch.urgent = true, true
+		return true
+	}
+	if len(p.records) == 0 {
+		return true
+	}
+	q := l.index.queue(p.queue)
+	for ; p.at < len(p.records); p.at++ {
+		r := &p.records[p.at]
+		switch r.Kind {
+		case store.Put, store.Spill:
+			if tooLarge(r) {
+				p.err = ErrTooLarge
+				continue
+			}
+			if !j.encodePut(q, r, p.moved) {
+				return false
+			}
+		default:
+			if !j.room(runSize) {
+				return false
+			}
+			if r.Kind == store.Retire {
+				j.recovered.forget(p.queue)
+			}
+			if l.index.apply(q, r) {
+				l.batch.run(p.queue, r)
+			}
+			if r.Kind == store.Remove || r.Kind == store.Retire {
+				q = l.index.queue(p.queue)
+				j.moved.forget(p.queue, r)
+				l.removed = true
+			}
+		}
+	}
+	return true
+}
+
+func (j *Journal) encodePut(q *queue, r *store.Record, move bool) bool {
+	if !j.room(putSize(r)) {
+		return false
+	}
+	l := &j.log
+	var m marks
+	if !move {
+		l.batch.put(q.id, r, m, &l.bodies)
+		q.put(l.tail, r.First, r.Kind == store.Spill)
+		return true
+	}
+	s, w, bit := q.holder(r.First)
+	if s == nil || s.seg == l.tail {
+		return true // it is gone meanwhile
+	}
+	m = s.marksOf(w, bit, r.First)
+	l.batch.put(q.id, r, m, &l.bodies)
+	l.batch.moved = append(l.batch.moved, movement{q.id, r.First, r.Position})
+	q.move(l.tail, r.First, r.Kind == store.Spill, m)
+	return true
+}
+
+func tooLarge(r *store.Record) bool {
+	return len(r.Exchange) > math.MaxUint16 || len(r.RoutingKey) > math.MaxUint16 || putSize(r) > largest
+}
+
+// room finds room for a record in the batch, which it begins if it is empty; false
+// if there is none.
+func (j *Journal) room(need int64) bool {
+	l := &j.log
+	b := l.batch
+	if b.records > 0 {
+		if b.size+need > batchLimit || b.end()+need > l.tail.size {
+			b.closed = true
+			return false
+		}
+		return true
+	}
+	if l.tail == nil || l.tail.end+batchHead+need > l.tail.size {
+		if !j.extend(max(j.options.SegmentSize, roundUp(batchesFrom+batchHead+need))) {
+			return false
+		}
+	}
+	b.begin(l.tail, l.number)
+	return true
+}
+
+// extend begins the next segment, if the stock has a file for it.
+func (j *Journal) extend(size int64) bool {
+	l := &j.log
+	f, ok := j.stock.take(size)
+	if !ok {
+		l.starving = size
+		return false
+	}
+	l.starving = 0
+	if l.tail != nil {
+		l.tail.over = true
+	}
+	s := &segment{seq: l.fresh, seed: seedOf(l.fresh, j.salt), size: f.size, file: f.file, end: batchesFrom}
+	l.fresh++
+	l.tail, l.batch.opens = s, f.name
+	j.table.add(s)
+	wake(j.keep.kick)
+	return true
+}
+
+// seal ends the batch and puts an empty one in its place. The log is locked.
+func (j *Journal) seal() *batch {
+	l := &j.log
+	b := l.batch
+	b.seal()
+	if b.records > 0 {
+		l.tail.end = b.end()
+		l.number++
+	}
+	if l.removed {
+		l.removed = false
+		wake(j.keep.kick)
+	}
+	l.batch = j.newBatch()
+	if b.records == 0 {
+		l.batch.opens, b.opens = b.opens, ""
+	}
+	return b
+}
+
+func (j *Journal) newBatch() *batch {
+	l := &j.log
+	if n := len(l.unused); n > 0 {
+		b := l.unused[n-1]
+		l.unused = l.unused[:n-1]
+		return b
+	}
+	return &batch{}
+}

@@ -1,0 +1,180 @@
+package segment
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+
+	"candlemark/internal/store"
+)
+
+// A segment, all numbers little endian:
+//
+//	0      header, 512 B
+//	       | magic 8 | segment 8 | salt 8 | size 8 | zeros | sum 4 |
+//	512    the same again
+//	4096   batch, batch, … zeros up to the page
+//
+// A batch:
+//
+//	 0              4      8         16       20        24
+//	| magic "CmB1" | sum  | number  | length | records | records…, length bytes
+//
+// A run (Delivered, Returned, Remove, Retire):
+//
+//	 0     4             5   6     7   8       16      24     32
+//	| sum | version,kind | 0 | why | 0 | queue | first | last | time |
+//
+// A message (Put, Spill):
+//
+//	 0     4             5       6          7   8       16    24     32         40
+//	| sum | version,kind | flags | priority | 0 | queue | seq | time | deadline | ttl |
+//	 48     52         56       60       64        68           72         74
+//	| body | body sum | body at | header | overlay | deliveries | exchange | key |
+//	 76
+//	| exchange | key | header | overlay | body |
+//
+// The sum of a message covers everything but the body, which has its own. A body
+// that another message of the batch has already written is only referred to:
+// "body at" is its place in the file.
+const (
+	segmentMagic = "CmSegm01"
+	batchMagic   = 0x31426d43 // "CmB1"
+
+	headerSize  = 512
+	batchesFrom = 4096
+	pageSize    = 4096
+
+	batchHead = 24
+	runSize   = 40
+	putHead   = 76
+
+	version = 1
+)
+
+// Flags of a message.
+const (
+	flagMoved       = 1 << iota // it was in an older segment
+	flagShared                  // its body is elsewhere in the segment
+	flagRedelivered             // of a moved one: it was delivered
+)
+
+var (
+	castagnoli = crc32.MakeTable(crc32.Castagnoli)
+	little     = binary.LittleEndian
+)
+
+// seedOf makes the start of all sums of a segment. Segments of one process differ
+// in their numbers, so they differ in their seeds.
+func seedOf(seq, salt uint64) uint32 { return uint32(seq)*0x9E3779B1 ^ uint32(salt>>32) ^ uint32(salt) }
+
+// sumAt is the sum of bytes that stand at an offset.
+func sumAt(seed uint32, b []byte, at int64) uint32 {
+	return crc32.Update(seed, castagnoli, b) ^ uint32(at)*0x85EBCA6B
+}
+
+// positionOf packs a segment's number and an offset.
+func positionOf(seq uint64, at int64) store.Position { return store.Position(seq<<32 | uint64(at)) }
+
+func placeOf(p store.Position) (seq uint64, at int64) { return uint64(p) >> 32, int64(p & 0xFFFFFFFF) }
+
+// encodeHeader returns the first 1024 bytes of a segment: the header twice.
+func encodeHeader(seq, salt uint64, size int64) []byte {
+	b := make([]byte, headerSize, 2*headerSize)
+	copy(b, segmentMagic)
+	little.PutUint64(b[8:], seq)
+	little.PutUint64(b[16:], salt)
+	little.PutUint64(b[24:], uint64(size))
+	little.PutUint32(b[headerSize-4:], crc32.Checksum(b[:headerSize-4], castagnoli))
+	return append(b, b...)
+}
+
+// decodeHeader looks at one copy of the header.
+func decodeHeader(b []byte) (seq, salt uint64, size int64, ok bool) {
+	ok = string(b[:8]) == segmentMagic &&
+		little.Uint32(b[headerSize-4:]) == crc32.Checksum(b[:headerSize-4], castagnoli)
+	return little.Uint64(b[8:]), little.Uint64(b[16:]), int64(little.Uint64(b[24:])), ok
+}
+
+// putSize is how long a message is in the log when its body is with it.
+func putSize(r *store.Record) int64 {
+	return putHead + int64(len(r.Exchange)+len(r.RoutingKey)+len(r.Header)+len(r.Overlay)+len(r.Body))
+}
+
+// appendRun encodes a run that stands at an offset.
+func appendRun(b []byte, seed uint32, at int64, q store.QueueID, r *store.Record) []byte {
+	var head [runSize]byte
+	head[4], head[6] = version<<4|byte(r.Kind), byte(r.Why)
+	little.PutUint64(head[8:], uint64(q))
+	little.PutUint64(head[16:], r.First)
+	little.PutUint64(head[24:], r.Last)
+	little.PutUint64(head[32:], uint64(r.Time))
+	little.PutUint32(head[0:], sumAt(seed, head[4:], at))
+	return append(b, head[:]...)
+}
+
+// marks are what a moved message brings with it, and where its body is.
+type marks struct {
+	flags      byte
+	deliveries uint32
+	bodyAt     int64
+	bodySum    uint32
+}
+
+// appendFront encodes all of a message but its body.
+func appendFront(b []byte, seed uint32, at int64, q store.QueueID, r *store.Record, m marks) []byte {
+	start := len(b)
+	var head [putHead]byte
+	head[4], head[5], head[6] = version<<4|byte(r.Kind), m.flags, r.Priority
+	little.PutUint64(head[8:], uint64(q))
+	little.PutUint64(head[16:], r.First)
+	little.PutUint64(head[24:], uint64(r.Time))
+	little.PutUint64(head[32:], uint64(r.Deadline))
+	little.PutUint64(head[40:], uint64(r.TTL))
+	little.PutUint32(head[48:], uint32(len(r.Body)))
+	little.PutUint32(head[52:], m.bodySum)
+	little.PutUint32(head[56:], uint32(m.bodyAt))
+	little.PutUint32(head[60:], uint32(len(r.Header)))
+	little.PutUint32(head[64:], uint32(len(r.Overlay)))
+	little.PutUint32(head[68:], m.deliveries)
+	little.PutUint16(head[72:], uint16(len(r.Exchange)))
+	little.PutUint16(head[74:], uint16(len(r.RoutingKey)))
+	b = append(b, head[:]...)
+	b = append(b, r.Exchange...)
+	b = append(b, r.RoutingKey...)
+	b = append(b, r.Header...)
+	b = append(b, r.Overlay...)
+	little.PutUint32(b[start:], sumAt(seed, b[start+4:], at))
+	return b
+}
+
+// putBatchHead fills in the head of a batch whose records follow.
+func putBatchHead(b []byte, seed uint32, at int64, number uint64, length int64, records int) {
+	little.PutUint32(b[0:], batchMagic)
+	little.PutUint64(b[8:], number)
+	little.PutUint32(b[16:], uint32(length))
+	little.PutUint32(b[20:], uint32(records))
+	little.PutUint32(b[4:], sumAt(seed, b[8:batchHead], at))
+}
+
+// batchInfo is the head of a batch, decoded.
+type batchInfo struct {
+	at      int64
+	number  uint64
+	length  int64 // of its records, bytes
+	records int
+}
+
+func (i batchInfo) end() int64 { return i.at + batchHead + i.length }
+
+func decodeBatchHead(b []byte, seed uint32, at int64) (info batchInfo, ok bool) {
+	if len(b) < batchHead || little.Uint32(b) != batchMagic || little.Uint32(b[4:]) != sumAt(seed, b[8:batchHead], at) {
+		return batchInfo{}, false
+	}
+	return batchInfo{at, little.Uint64(b[8:]), int64(little.Uint32(b[16:])), int(little.Uint32(b[20:]))}, true
+}
+
+// allZero tells whether nothing was ever written there.
+func allZero(b []byte) bool {
+	return len(b) == 0 || b[0] == 0 && bytes.Equal(b[1:], b[:len(b)-1])
+}

@@ -1,0 +1,229 @@
+package segment
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"candlemark/internal/store"
+	"candlemark/internal/store/vfs"
+)
+
+// Options of a Journal. Zero values mean the defaults.
+type Options struct {
+	// SegmentSize in bytes, 64 MiB by default; rounded up to pages.
+	SegmentSize int64
+	// Lag is how long what nobody waits for may stay in memory, 50 ms by default.
+	Lag time.Duration
+	// Settle is the least time between two checkpoints, 1 s by default.
+	Settle time.Duration
+	// Retry is how often a full disk is asked again, every 200 ms by default.
+	Retry time.Duration
+	// Quarantine is the folder that damaged files are copied to; by default the one
+	// of that name beside the journal's.
+	Quarantine string
+	// OnFailure is called once when a write or sync failed: nothing can be stored
+	// any more. OnFull is called with true when there is no room for the next
+	// segment, and with false when there is again. OnDamage is called for what is
+	// found to be damaged after Open. All come from goroutines of the journal.
+	OnFailure func(error)
+	OnFull    func(bool)
+	OnDamage  func(Damage)
+}
+
+func (o *Options) defaults(dir string) {
+	if o.SegmentSize == 0 {
+		o.SegmentSize = 64 << 20
+	}
+	o.SegmentSize = max(roundUp(o.SegmentSize), 4*pageSize)
+	set := func(d *time.Duration, to time.Duration) {
+		if *d == 0 {
+			*d = to
+		}
+	}
+	set(&o.Lag, 50*time.Millisecond)
+	set(&o.Settle, time.Second)
+	set(&o.Retry, 200*time.Millisecond)
+	if o.Quarantine == "" {
+		o.Quarantine = quarantineOf(dir)
+	}
+	if o.OnFailure == nil {
+		o.OnFailure = func(error) {}
+	}
+	if o.OnFull == nil {
+		o.OnFull = func(bool) {}
+	}
+	if o.OnDamage == nil {
+		o.OnDamage = func(Damage) {}
+	}
+}
+
+func roundUp(n int64) int64 { return (n + pageSize - 1) / pageSize * pageSize }
+
+// doing says what the writer does.
+type doing uint8
+
+const (
+	busy   doing = iota // it will look for more by itself
+	dozing              // it has something that nobody waits for
+	idle                // it has nothing
+)
+
+// Journal implements store.Journal in files.
+type Journal struct {
+	fs      vfs.FS
+	dir     string
+	options Options
+	salt    uint64 // of the segments of this process
+
+	// mu guards what is on its way in. Nobody holds it for long.
+	mu      sync.Mutex
+	pending []pending
+	waiting int // records in pending, about
+	writer  doing
+	closed  bool
+	failed  error
+	kick    chan struct{} // wakes the writer, capacity 1
+	help    chan struct{} // wakes the helper, capacity 1
+
+	log   log
+	table *table
+	stock *stock
+	moved moved
+	keep  keeper
+
+	completions completions
+	recovered   recovered
+	readers     chan struct{} // slots of Reads
+	reads       sync.WaitGroup
+	ended       chan struct{} // the writer is
+	workers     sync.WaitGroup
+	counters    counters
+}
+
+// pending is one Append, or a question about the log as it is behind the Appends
+// before it.
+type pending struct {
+	queue   store.QueueID
+	records []store.Record
+	at      int // the next record to be encoded
+	done    func(error)
+	moved   bool // the records are stragglers
+	// snap is called with the log locked and at the end of a batch; done is called
+	// when that batch is durable.
+	snap func()
+	err  error
+}
+
+// Append implements store.Journal.
+func (j *Journal) Append(q store.QueueID, records []store.Record, done func(error)) {
+	j.add(pending{queue: q, records: records, done: done})
+}
+
+func (j *Journal) add(p pending) {
+	j.mu.Lock()
+	if j.closed {
+		j.mu.Unlock()
+		if p.done != nil {
+			go p.done(store.ErrClosed)
+		}
+		return
+	}
+	j.pending = append(j.pending, p)
+	j.waiting += len(p.records)
+	kick := j.writer == idle || j.writer == dozing && p.done != nil
+	help := j.writer == busy && j.waiting >= helpFrom
+	if kick {
+		j.writer = busy
+	}
+	if help {
+		j.waiting = 0
+	}
+	j.mu.Unlock()
+	if kick {
+		wake(j.kick)
+	}
+	if help {
+		wake(j.help)
+	}
+}
+
+// helpFrom records are worth waking the helper while the writer waits for the disk.
+const helpFrom = 64
+
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Close implements store.Journal. It leaves a checkpoint, so that the next Open
+// replays nothing.
+func (j *Journal) Close() error {
+	j.mu.Lock()
+	already := j.closed
+	j.closed = true
+	j.writer = busy
+	j.mu.Unlock()
+	if already {
+		<-j.ended
+		return j.failure()
+	}
+	close(j.keep.stop)
+	j.keep.workers.Wait() // what it waits for, the writer still completes
+	wake(j.kick)
+	<-j.ended
+	close(j.stock.stop)
+	close(j.help)
+	j.workers.Wait()
+	j.reads.Wait()
+	err := j.failure()
+	if err == nil {
+		err = j.lastCheckpoint()
+	}
+	j.stock.close()
+	j.table.close()
+	return err
+}
+
+func (j *Journal) failure() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.failed
+}
+
+// counters are for Stats.
+type counters struct {
+	batches, records, bytes, checkpoints, recycled, moved atomic.Uint64
+}
+
+// Stats are figures of a journal since Open, but for the first three.
+type Stats struct {
+	Segments    int   // files of the log
+	Bytes       int64 // of all segments and spare files
+	Live        int   // messages
+	Batches     uint64
+	Records     uint64
+	Written     uint64 // bytes, padding and all
+	Checkpoints uint64
+	Recycled    uint64 // segments
+	Moved       uint64 // stragglers
+}
+
+// Stats may be called at any time.
+func (j *Journal) Stats() Stats {
+	s := Stats{
+		Batches: j.counters.batches.Load(), Records: j.counters.records.Load(), Written: j.counters.bytes.Load(),
+		Checkpoints: j.counters.checkpoints.Load(), Recycled: j.counters.recycled.Load(), Moved: j.counters.moved.Load(),
+	}
+	list := j.table.list()
+	s.Segments, s.Bytes = len(list), j.stock.bytes()
+	j.log.Lock()
+	defer j.log.Unlock()
+	for _, seg := range list {
+		s.Live += seg.live
+		s.Bytes += seg.size
+	}
+	return s
+}

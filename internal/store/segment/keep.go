@@ -1,0 +1,175 @@
+package segment
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"candlemark/internal/store"
+	"candlemark/internal/store/vfs"
+)
+
+// keeper writes checkpoints, lets go of segments in which nothing lives, and moves
+// stragglers out of those in which little does.
+type keeper struct {
+	kick    chan struct{} // something may be worth it; capacity 1
+	stop    chan struct{}
+	workers sync.WaitGroup
+
+	// Of its goroutine, and of Open and Close.
+
+	numbers  []uint64      // of the checkpoints that are kept, the newest first
+	previous uint64        // the segment in which replay from the newest begins
+	written  int64         // the end of the log then, bytes since Open
+	recycled int           // segments since the last checkpoint
+	pause    time.Duration // until the next one
+}
+
+func (j *Journal) keepUp() {
+	k := &j.keep
+	defer k.workers.Done()
+	for {
+		select {
+		case <-k.kick:
+		case <-k.stop:
+			return
+		}
+		select {
+		case <-time.After(k.pause):
+		case <-k.stop:
+			return
+		}
+		if !j.worth() {
+			continue
+		}
+		start := time.Now()
+		err := j.checkpoint()
+		if err == nil {
+			err = j.compact()
+		}
+		if errors.Is(err, store.ErrClosed) {
+			return
+		}
+		if err != nil && !errors.Is(err, vfs.ErrFull) {
+			j.fail(err)
+			return
+		}
+		k.pause = max(j.options.Settle, 20*time.Since(start))
+		if j.empties() > 0 {
+			wake(k.kick)
+		}
+	}
+}
+
+// worth tells whether a checkpoint would free a segment or save much replay.
+func (j *Journal) worth() bool {
+	return int64(j.counters.bytes.Load())-j.keep.written >= j.options.SegmentSize || j.empties() > 0
+}
+
+// empties counts the segments in which nothing lives.
+func (j *Journal) empties() (n int) {
+	j.log.Lock()
+	defer j.log.Unlock()
+	for _, s := range j.table.list() {
+		if s.over && s.live == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// snapshot is the state at the end of a batch.
+type snapshot struct {
+	bytes   []byte
+	segment uint64
+	written int64
+	empty   []*segment
+}
+
+// snapshot is taken with the log locked; the batch takes no more afterwards.
+func (j *Journal) snapshot(clean bool) (s snapshot) {
+	l := &j.log
+	c := checkpoint{clean: clean, number: l.number, fresh: l.fresh, index: l.index, segments: map[uint64]*segment{}}
+	c.begin, c.offset = l.fresh, batchesFrom
+	if l.tail != nil {
+		if l.batch.records > 0 {
+			l.tail.end = l.batch.end()
+			c.number++
+		}
+		c.begin, c.offset = l.tail.seq, l.tail.end
+	}
+	for _, seg := range j.table.list() {
+		c.segments[seg.seq] = seg
+		if seg.over && seg.live == 0 {
+			s.empty = append(s.empty, seg)
+		}
+	}
+	s.segment = c.begin
+	s.written = int64(j.counters.bytes.Load())
+	s.bytes = encodeCheckpoint(c)
+	return s
+}
+
+// checkpoint writes one behind everything that was appended before.
+func (j *Journal) checkpoint() error {
+	var s snapshot
+	done := make(chan error, 1)
+	j.add(pending{snap: func() { s = j.snapshot(false) }, done: func(err error) { done <- err }})
+	if err := <-done; err != nil {
+		return err
+	}
+	return j.install(s)
+}
+
+// install makes a snapshot durable, forgets the oldest checkpoint, and lets go of
+// segments that no checkpoint needs.
+func (j *Journal) install(s snapshot) error {
+	k := &j.keep
+	number := uint64(1)
+	if len(k.numbers) > 0 {
+		number = k.numbers[0] + 1
+	}
+	if err := writeCheckpoint(j.fs, j.dir, number, s.bytes); err != nil {
+		return err
+	}
+	j.counters.checkpoints.Add(1)
+	k.numbers = slices.Insert(k.numbers, 0, number)
+	var errs []error
+	for len(k.numbers) > 2 {
+		last := len(k.numbers) - 1
+		if err := j.fs.Remove(filepath.Join(j.dir, checkpointName(k.numbers[last]))); !notThere(err) {
+			errs = append(errs, err)
+		}
+		k.numbers = k.numbers[:last]
+	}
+	opened := int(s.segment - min(k.previous, s.segment))
+	for _, seg := range s.empty {
+		if seg.seq < k.previous {
+			j.table.release(seg)
+			j.counters.recycled.Add(1)
+		}
+	}
+	k.previous, k.written = s.segment, s.written
+	return errors.Join(append(errs, j.stock.trim(min(opened+1, maxSpares)))...)
+}
+
+// maxSpares is how many spare files are kept for a log that grows fast.
+const maxSpares = 8
+
+// recycle gives the file of a segment that nobody reads any more to the stock.
+func (j *Journal) recycle(s *segment) {
+	if err := j.stock.put(j.table.path(s.seq), s.size, s.file); err != nil && !errors.Is(err, vfs.ErrFull) {
+		j.fail(err)
+	}
+}
+
+// lastCheckpoint is the one of Close: nobody else uses the journal any more.
+func (j *Journal) lastCheckpoint() error {
+	err := j.install(j.snapshot(true))
+	if errors.Is(err, vfs.ErrFull) {
+		return nil // the next Open replays
+	}
+	return err
+}

@@ -1,0 +1,64 @@
+package segment
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+
+	"candlemark/internal/store"
+)
+
+// recovered is what was found by Open and not taken yet.
+type recovered struct {
+	mu       sync.Mutex
+	messages map[store.QueueID][][]store.Recovered
+}
+
+// Queues implements store.Journal.
+func (j *Journal) Queues() []store.QueueID {
+	j.recovered.mu.Lock()
+	defer j.recovered.mu.Unlock()
+	return slices.Sorted(maps.Keys(j.recovered.messages))
+}
+
+// Take implements store.Journal.
+func (j *Journal) Take(q store.QueueID) []store.Recovered {
+	j.recovered.mu.Lock()
+	parts := j.recovered.messages[q]
+	delete(j.recovered.messages, q)
+	j.recovered.mu.Unlock()
+	return join(parts)
+}
+
+// forget drops what a queue had that ended without taking it.
+func (r *recovered) forget(q store.QueueID) {
+	r.mu.Lock()
+	delete(r.messages, q)
+	r.mu.Unlock()
+}
+
+// join makes one ascending list of the lists of several segments. The parts are
+// used up, so that a long queue is not in memory twice.
+func join(parts [][]store.Recovered) []store.Recovered {
+	n := 0
+	for _, p := range parts {
+		n += len(p)
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	list := parts[0]
+	if len(parts) > 1 {
+		list = make([]store.Recovered, 0, n)
+		for i, p := range parts {
+			list = append(list, p...)
+			parts[i] = nil
+		}
+	}
+	order := func(a, b store.Recovered) int { return cmp.Compare(a.Seq, b.Seq) }
+	if !slices.IsSortedFunc(list, order) {
+		slices.SortFunc(list, order)
+	}
+	return list
+}

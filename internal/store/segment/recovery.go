@@ -1,0 +1,221 @@
+package segment
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"candlemark/internal/store"
+)
+
+// recovery finds out what a journal holds.
+type recovery struct {
+	*folder
+	checkpoint
+	report   Report
+	known    map[uint64]*segment
+	tail     *segment // the last one with batches
+	fellBack bool     // a newer checkpoint is damaged
+	messages map[store.QueueID][][]store.Recovered
+}
+
+func notThere(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+// recover reads the folder and changes nothing in it.
+func (f *folder) recover() (*recovery, error) {
+	r := &recovery{folder: f, known: map[uint64]*segment{}, messages: map[store.QueueID][][]store.Recovered{}}
+	start := time.Now()
+	if err := r.load(); err != nil {
+		return nil, err
+	}
+	r.settle()
+	r.clean = r.clean && !r.fellBack && r.highest <= r.begin
+	if !r.clean {
+		if err := r.replay(); err != nil {
+			return nil, err
+		}
+	}
+	r.missing()
+	if err := r.scan(); err != nil {
+		return nil, err
+	}
+	r.report.Clean = r.clean
+	r.report.Segments = len(r.known)
+	r.report.HighestQueue = r.index.highest
+	r.report.Damages = append(r.damages, r.report.Damages...)
+	r.report.Duration = time.Since(start)
+	return r, nil
+}
+
+// load reads the newest checkpoint that is whole.
+func (r *recovery) load() error {
+	r.checkpoint = checkpoint{index: newIndex(), segments: map[uint64]*segment{}}
+	for i, number := range r.checkpoints {
+		c, err := readCheckpoint(r.fs, filepath.Join(r.dir, checkpointName(number)))
+		if err == nil {
+			r.checkpoint = c
+			r.checkpoints = r.checkpoints[i:]
+			return nil
+		}
+		if !errors.Is(err, errCheckpoint) {
+			return err
+		}
+		r.fellBack = true
+		text := "checkpoint is not what was written; an older one is used"
+		if i == len(r.checkpoints)-1 {
+			text = "no checkpoint is what was written; messages that were settled may return"
+		}
+		r.damages = append(r.damages, Damage{File: checkpointName(number), Text: text})
+	}
+	r.checkpoints = nil
+	return nil
+}
+
+// settle brings together the segments of the checkpoint and those that are there.
+func (r *recovery) settle() {
+	for _, s := range r.folder.segments {
+		if c := r.checkpoint.segments[s.seq]; c != nil {
+			c.size = s.size
+			s = c
+		}
+		r.known[s.seq] = s
+	}
+	for _, seq := range r.unknown {
+		if c := r.checkpoint.segments[seq]; c != nil { // the checkpoint knows what is to be known
+			r.known[seq] = c
+		}
+	}
+	if r.highest >= r.fresh {
+		r.fresh = r.highest + 1
+	}
+	r.fresh = max(r.fresh, 1)
+}
+
+// replay applies what stands behind the checkpoint.
+func (r *recovery) replay() error {
+	var todo []*segment
+	for _, seq := range slices.Sorted(maps.Keys(r.known)) {
+		if seq >= r.begin {
+			todo = append(todo, r.known[seq])
+		}
+	}
+	firsts := make([]uint64, len(todo)) // the first batch of each, or of the next that has any
+	next := uint64(math.MaxUint64)
+	for i, s := range slices.Backward(todo) {
+		if s.seq != r.begin {
+			first, found, err := r.first(s)
+			if err != nil {
+				return err
+			}
+			if found {
+				next = first
+			}
+		}
+		firsts[i] = next
+	}
+	for i, s := range todo {
+		limit := uint64(math.MaxUint64)
+		if i+1 < len(todo) {
+			limit = firsts[i+1]
+		}
+		if err := r.replaySegment(s, limit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// first returns the number of the first batch in a segment.
+func (r *recovery) first(s *segment) (number uint64, found bool, err error) {
+	err = r.opened(s, func() error {
+		w := newWalker(s, batchesFrom)
+		info, ok := w.head(batchesFrom)
+		if !ok {
+			info, ok = w.search(batchesFrom)
+		}
+		number, found = info.number, ok
+		return w.fault
+	})
+	return number, found, err
+}
+
+// opened runs something with the file of a segment open.
+func (r *recovery) opened(s *segment, do func() error) error {
+	f, err := r.fs.OpenRead(filepath.Join(r.dir, segmentName(s.seq)))
+	if err != nil {
+		return err
+	}
+	s.file = f
+	err = do()
+	s.file = nil
+	return errors.Join(err, f.Close())
+}
+
+func (r *recovery) replaySegment(s *segment, limit uint64) error {
+	from := int64(batchesFrom)
+	if s.seq == r.begin {
+		from = r.offset
+	}
+	return r.opened(s, func() error {
+		w := newWalker(s, from)
+		w.limit = limit
+		w.damage = func(at int64, text string) {
+			r.damages = append(r.damages, Damage{File: segmentName(s.seq), Offset: at, Text: text})
+		}
+		for {
+			number, ok := w.next(r.number, func(e *entry) {
+				r.report.Records++
+				r.index.replay(s, e)
+			})
+			if !ok {
+				break
+			}
+			r.number = number
+			r.tail = s
+		}
+		s.end = w.at
+		if limit == math.MaxUint64 {
+			if torn := w.torn(); torn > 0 && (w.at%pageSize != 0 || w.at > batchesFrom || r.isTorn(w)) {
+				r.report.TornTail = torn
+			}
+		}
+		if w.fault != nil {
+			return fmt.Errorf("replay %s: %w", segmentName(s.seq), w.fault)
+		}
+		return nil
+	})
+}
+
+func (r *recovery) isTorn(w *walker) bool {
+	_, ok := w.head(w.at)
+	return ok
+}
+
+// missing finds segments in which something should live and that are not there.
+func (r *recovery) missing() {
+	gone := map[*segment]*Damage{}
+	for _, id := range slices.Sorted(maps.Keys(r.index.queues)) {
+		q := r.index.queues[id]
+		for _, s := range q.sets {
+			if r.known[s.seg.seq] != nil || s.live == 0 {
+				continue
+			}
+			d := gone[s.seg]
+			if d == nil {
+				d = &Damage{File: segmentName(s.seg.seq), Text: "segment is not there"}
+				gone[s.seg] = d
+			}
+			d.Messages = append(d.Messages, s.names(id)...)
+			s.live = 0
+		}
+		q.drop()
+	}
+	for _, d := range gone {
+		r.report.Damages = append(r.report.Damages, *d)
+	}
+}

@@ -1,0 +1,205 @@
+package segment
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/bits"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+
+	"candlemark/internal/store"
+)
+
+// names lists what lives in a set.
+func (s *set) names(q store.QueueID) (list []Lost) {
+	for _, w := range s.words {
+		for live := w.live; live != 0; live &= live - 1 {
+			list = append(list, Lost{q, w.base*64 + uint64(bits.TrailingZeros64(live))})
+		}
+	}
+	return list
+}
+
+// scanned is what one segment gave.
+type scanned struct {
+	seg      *segment
+	sets     map[store.QueueID]*set
+	messages map[store.QueueID][]store.Recovered
+	bytes    int64
+	damages  []Damage
+	lost     []Lost
+	err      error
+	move     func(*entry) // gets what lives, if set
+}
+
+func newScan(s *segment) *scanned {
+	return &scanned{seg: s, sets: map[store.QueueID]*set{}, messages: map[store.QueueID][]store.Recovered{}}
+}
+
+// scan reads the metadata of what lives, several segments at a time.
+func (r *recovery) scan() error {
+	work := map[*segment]*scanned{}
+	for id, q := range r.index.queues {
+		for _, s := range q.sets {
+			one := work[s.seg]
+			if one == nil {
+				one = newScan(s.seg)
+				work[s.seg] = one
+			}
+			one.add(id, s)
+		}
+	}
+	list := slices.SortedFunc(maps.Values(work), func(a, b *scanned) int { return int(a.seg.seq) - int(b.seg.seq) })
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for _, one := range list {
+		slots <- struct{}{}
+		wait.Go(func() {
+			one.err = r.opened(one.seg, one.read)
+			<-slots
+		})
+	}
+	wait.Wait()
+	for _, one := range list {
+		if one.err != nil {
+			return fmt.Errorf("read %s: %w", segmentName(one.seg.seq), one.err)
+		}
+		r.merge(one)
+	}
+	return nil
+}
+
+// add lets the scan look for a set. Two of the same queue become one.
+func (c *scanned) add(id store.QueueID, s *set) {
+	same := c.sets[id]
+	if same == nil {
+		c.sets[id] = s.copy()
+		return
+	}
+	for _, w := range s.words {
+		for live := w.live; live != 0; live &= live - 1 {
+			bit := live & -live
+			seq := w.base*64 + uint64(bits.TrailingZeros64(live))
+			same.add(seq)
+			if w.delivered&bit != 0 {
+				same.deliver(seq, seq)
+			}
+			if n := s.counts[seq]; n > 0 {
+				same.count(seq, n)
+			}
+		}
+	}
+}
+
+// read walks through the segment and takes what lives out of the sets.
+func (c *scanned) read() error {
+	w := newWalker(c.seg, batchesFrom)
+	w.damage = func(at int64, text string) {
+		c.damages = append(c.damages, Damage{File: segmentName(c.seg.seq), Offset: at, Text: text})
+	}
+	c.walk(w)
+	if w.fault == nil && c.left() {
+		w.limit = math.MaxUint64 - 1 // there must be more: whatever can be read of the rest counts
+		c.walk(w)
+	}
+	for _, id := range slices.Sorted(maps.Keys(c.sets)) {
+		c.lost = append(c.lost, c.sets[id].names(id)...)
+	}
+	if len(c.lost) > 0 && len(c.damages) == 0 {
+		c.damages = append(c.damages, Damage{File: segmentName(c.seg.seq), Offset: w.at, Text: "messages are missing"})
+	}
+	if len(c.lost) > 0 {
+		c.damages[0].Messages = c.lost
+	}
+	return w.fault
+}
+
+func (c *scanned) walk(w *walker) {
+	number, ok := uint64(0), true
+	var last store.QueueID
+	var set *set
+	for ok {
+		number, ok = w.next(number, func(e *entry) {
+			if !e.isMessage() {
+				return
+			}
+			if set == nil || e.queue != last {
+				set, last = c.sets[e.queue], e.queue
+			}
+			if set != nil {
+				c.found(set, e)
+			}
+		})
+	}
+}
+
+// left tells whether something was not found.
+func (c *scanned) left() bool {
+	for _, s := range c.sets {
+		for i := range s.words {
+			if s.words[i].live != 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (c *scanned) found(s *set, e *entry) {
+	seq := e.record.First
+	word, bit := s.has(seq)
+	if word == nil || e.damaged {
+		return
+	}
+	if c.move != nil {
+		c.move(e)
+		word.live &^= bit
+		return
+	}
+	list := c.messages[e.queue]
+	if list == nil {
+		list = make([]store.Recovered, 0, s.live)
+	}
+	n := s.counts[seq]
+	c.messages[e.queue] = append(list, store.Recovered{
+		Seq: seq, At: positionOf(c.seg.seq, e.at), Deadline: e.record.Deadline, TTL: e.record.TTL, Time: e.record.Time,
+		Body: uint32(e.body), Deliveries: n, Priority: e.record.Priority, Redelivered: n > 0 || word.delivered&bit != 0,
+	})
+	c.bytes += e.body
+	word.live &^= bit
+}
+
+// merge takes over what a segment gave; what it lost leaves the index.
+func (r *recovery) merge(c *scanned) {
+	for id, list := range c.messages {
+		r.messages[id] = append(r.messages[id], list)
+		r.report.Messages += len(list)
+	}
+	r.report.Bytes += c.bytes
+	for _, l := range c.lost {
+		r.index.queues[l.Queue].remove(l.Seq, l.Seq)
+	}
+	for _, d := range c.damages {
+		same := func(o Damage) bool { return o.File == d.File && o.Offset == d.Offset }
+		if i := slices.IndexFunc(r.damages, same); i >= 0 {
+			r.damages[i].Messages = append(r.damages[i].Messages, d.Messages...)
+		} else {
+			r.damages = append(r.damages, d)
+		}
+	}
+}
+
+// preserve copies the damaged files to the quarantine.
+func (r *recovery) preserve(to string) error {
+	var errs []error
+	for _, d := range r.report.Damages {
+		if err := quarantine(r.fs, filepath.Join(r.dir, d.File), to); err != nil && !notThere(err) {
+			errs = append(errs, fmt.Errorf("quarantine %s: %w", d.File, err))
+		}
+	}
+	return errors.Join(errs...)
+}

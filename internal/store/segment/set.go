@@ -1,0 +1,160 @@
+package segment
+
+import (
+	"math/bits"
+	"slices"
+	"sort"
+)
+
+// word is what is known of 64 sequence numbers in a row: 24 B, so that a long queue
+// costs 3 bits a message.
+type word struct {
+	base      uint64 // sequence number / 64
+	live      uint64
+	delivered uint64 // of the live ones
+}
+
+// set is what lives of one queue in one segment: messages that survive, or spilled
+// ones.
+type set struct {
+	seg    *segment
+	spill  bool
+	live   int
+	words  []word            // by ascending base
+	counts map[uint64]uint32 // deliveries that came back, where there are any
+}
+
+// find returns the index of the first word that is not below base.
+func (s *set) find(base uint64) int {
+	if n := len(s.words); n == 0 || s.words[n-1].base < base {
+		return n
+	} else if s.words[n-1].base == base {
+		return n - 1
+	}
+	if s.words[0].base >= base {
+		return 0
+	}
+	return sort.Search(len(s.words), func(i int) bool { return s.words[i].base >= base })
+}
+
+// add notes a live message; false if it was live already.
+func (s *set) add(seq uint64) bool {
+	i := s.find(seq / 64)
+	if i == len(s.words) || s.words[i].base != seq/64 {
+		if i == len(s.words) {
+			s.words = append(s.words, word{base: seq / 64})
+		} else {
+			s.words = slices.Insert(s.words, i, word{base: seq / 64})
+		}
+	}
+	bit := uint64(1) << (seq % 64)
+	if s.words[i].live&bit != 0 {
+		return false
+	}
+	s.words[i].live |= bit
+	s.live++
+	return true
+}
+
+// has returns the word and bit of a live message, nil if it is not.
+func (s *set) has(seq uint64) (*word, uint64) {
+	i, bit := s.find(seq/64), uint64(1)<<(seq%64)
+	if i == len(s.words) || s.words[i].base != seq/64 || s.words[i].live&bit == 0 {
+		return nil, 0
+	}
+	return &s.words[i], bit
+}
+
+// each calls f for all words that a run of sequence numbers touches, with the bits
+// of it.
+func (s *set) each(first, last uint64, f func(w *word, mask uint64)) {
+	for i := s.find(first / 64); i < len(s.words) && s.words[i].base <= last/64; i++ {
+		mask := ^uint64(0)
+		if s.words[i].base == first/64 {
+			mask &= ^uint64(0) << (first % 64)
+		}
+		if s.words[i].base == last/64 {
+			mask &= ^uint64(0) >> (63 - last%64)
+		}
+		f(&s.words[i], mask)
+	}
+}
+
+// remove takes a run out and returns how many of it were live.
+func (s *set) remove(first, last uint64) (n int) {
+	s.each(first, last, func(w *word, mask uint64) {
+		gone := w.live & mask
+		n += bits.OnesCount64(gone)
+		w.live &^= gone
+		w.delivered &^= gone
+	})
+	s.live -= n
+	if n > 0 && len(s.counts) > 0 {
+		forget(s.counts, first, last)
+	}
+	return n
+}
+
+// forget deletes a run from a map, by the shorter way.
+func forget[V any](m map[uint64]V, first, last uint64) {
+	if last-first < uint64(len(m)) {
+		for seq := first; ; seq++ {
+			delete(m, seq)
+			if seq == last {
+				return
+			}
+		}
+	}
+	for seq := range m {
+		if first <= seq && seq <= last {
+			delete(m, seq)
+		}
+	}
+}
+
+// deliver marks a run as delivered and returns how many of it live.
+func (s *set) deliver(first, last uint64) (n int) {
+	s.each(first, last, func(w *word, mask uint64) {
+		n += bits.OnesCount64(w.live & mask)
+		w.delivered |= w.live & mask
+	})
+	return n
+}
+
+// giveBack counts one return for each live message of a run.
+func (s *set) giveBack(first, last uint64) (n int) {
+	s.each(first, last, func(w *word, mask uint64) {
+		n += bits.OnesCount64(w.live & mask)
+		for live := w.live & mask; live != 0; live &= live - 1 {
+			s.count(w.base*64+uint64(bits.TrailingZeros64(live)), 1)
+		}
+		w.delivered |= w.live & mask
+	})
+	return n
+}
+
+func (s *set) count(seq uint64, n uint32) {
+	if s.counts == nil {
+		s.counts = map[uint64]uint32{}
+	}
+	s.counts[seq] += n
+}
+
+// bounds are the lowest and the highest word that is there.
+func (s *set) bounds() (low, high uint64) {
+	if len(s.words) == 0 {
+		return 1, 0
+	}
+	return s.words[0].base * 64, s.words[len(s.words)-1].base*64 + 63
+}
+
+// copy is a set that does not change.
+func (s *set) copy() *set {
+	c := *s
+	c.words = slices.Clone(s.words)
+	c.counts = make(map[uint64]uint32, len(s.counts))
+	for seq, n := range s.counts {
+		c.counts[seq] = n
+	}
+	return &c
+}

@@ -1,0 +1,123 @@
+package segment
+
+import (
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"candlemark/internal/store/vfs"
+)
+
+// segment is one file of the log.
+type segment struct {
+	seq  uint64
+	seed uint32
+	size int64
+
+	// Under the log's lock.
+
+	end  int64 // where the next batch goes
+	puts int   // messages ever written to it
+	live int   // of which are not gone
+	over bool  // it is not the last one any more
+	// stuck: something in it lives and cannot be read.
+	stuck bool
+
+	// Under the table's lock.
+
+	file vfs.File // nil while nobody has it open
+	pins int      // who reads it
+	gone bool
+}
+
+// remove counts messages that are gone.
+func (s *segment) remove(n int) { s.live -= n }
+
+// table finds the segments by number, opens them for reading, and lets go of them
+// when nobody reads them any more.
+type table struct {
+	fs  vfs.FS
+	dir string
+
+	mu   sync.RWMutex
+	all  map[uint64]*segment
+	free func(*segment) // takes over a file that is not used any more
+}
+
+func newTable(fs vfs.FS, dir string) *table {
+	return &table{fs: fs, dir: dir, all: map[uint64]*segment{}}
+}
+
+func segmentName(seq uint64) string { return fmt.Sprintf("%010d.segment", seq) }
+
+func (t *table) path(seq uint64) string { return filepath.Join(t.dir, segmentName(seq)) }
+
+func (t *table) add(s *segment) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.all[s.seq] = s
+}
+
+// pin returns an open segment that stays until unpin; nil if it is gone.
+func (t *table) pin(seq uint64) (*segment, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.all[seq]
+	if s == nil {
+		return nil, nil
+	}
+	if s.file == nil {
+		f, err := t.fs.Open(t.path(seq))
+		if err != nil {
+			return nil, err
+		}
+		s.file = f
+	}
+	s.pins++
+	return s, nil
+}
+
+func (t *table) unpin(s *segment) {
+	t.mu.Lock()
+	s.pins--
+	last := s.gone && s.pins == 0
+	t.mu.Unlock()
+	if last {
+		t.free(s)
+	}
+}
+
+// release takes a segment out; its file is free when nobody reads it any more.
+func (t *table) release(s *segment) {
+	t.mu.Lock()
+	delete(t.all, s.seq)
+	s.gone = true
+	last := s.pins == 0
+	t.mu.Unlock()
+	if last {
+		t.free(s)
+	}
+}
+
+// list returns all segments, in no order.
+func (t *table) list() []*segment {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	list := make([]*segment, 0, len(t.all))
+	for _, s := range t.all {
+		list = append(list, s)
+	}
+	return list
+}
+
+// close closes all files.
+func (t *table) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, s := range t.all {
+		if s.file != nil {
+			_ = s.file.Close()
+			s.file = nil
+		}
+	}
+}

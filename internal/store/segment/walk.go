@@ -1,0 +1,156 @@
+package segment
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+)
+
+// walker reads the batches of one segment in order, through a window.
+type walker struct {
+	seg *segment
+	at  int64 // of the next batch
+	// limit is a batch number that belongs to a later segment.
+	limit   uint64
+	entries []entry
+	buf     []byte
+	bufAt   int64
+	width   int64 // of the window
+	fault   error // of reading the file
+	damage  func(at int64, text string)
+}
+
+const windowSize = 1 << 20
+
+func newWalker(s *segment, from int64) *walker {
+	return &walker{seg: s, at: from, limit: math.MaxUint64, width: windowSize, damage: func(int64, string) {}}
+}
+
+// bytes returns n bytes from an offset on, less at the end of the file. They stay
+// until the next call.
+func (w *walker) bytes(at, n int64) []byte {
+	n = min(n, w.seg.size-at)
+	if n <= 0 {
+		return nil
+	}
+	if at < w.bufAt || at+n > w.bufAt+int64(len(w.buf)) {
+		want := min(max(n, w.width), w.seg.size-at)
+		if int64(cap(w.buf)) < want {
+			w.buf = make([]byte, want)
+		}
+		got, err := w.seg.file.ReadAt(w.buf[:want], at)
+		if err != nil && !errors.Is(err, io.EOF) {
+			w.fault = err
+		}
+		w.buf, w.bufAt = w.buf[:got], at
+	}
+	b := w.buf[at-w.bufAt:]
+	return b[:min(n, int64(len(b)))]
+}
+
+func (w *walker) head(at int64) (batchInfo, bool) {
+	return decodeBatchHead(w.bytes(at, batchHead), w.seg.seed, at)
+}
+
+// next decodes the next batch and calls each for its records when it is known that
+// they count: the batch is whole, or something valid stands behind it, so that it
+// was durable and is damaged. It returns the number behind it, false at the end.
+// What the entries point at stays until the next call.
+func (w *walker) next(number uint64, each func(*entry)) (uint64, bool) {
+	info, ok := w.head(w.at)
+	from := w.at
+	if ok {
+		if info.number >= w.limit {
+			return number, false
+		}
+		if info.end() <= w.seg.size && w.records(info.at+batchHead, info.end()) && len(w.entries) == info.records {
+			return w.step(info.number+1, info.end(), each)
+		}
+		number = info.number
+		from++
+	}
+	if behind, found := w.search(from); found && behind.number >= number && behind.number < w.limit {
+		w.damage(w.at, "a batch is not what was written")
+		w.records(w.at, behind.at)
+		return w.step(behind.number, behind.at, each)
+	}
+	if w.limit != math.MaxUint64 && number < w.limit {
+		w.damage(w.at, "the last batches of a segment are not what was written")
+		w.records(w.at, w.seg.size)
+		return w.step(w.limit, w.seg.size, each)
+	}
+	return number, false
+}
+
+func (w *walker) step(number uint64, to int64, each func(*entry)) (uint64, bool) {
+	w.at = to
+	for i := range w.entries {
+		each(&w.entries[i])
+	}
+	return number, true
+}
+
+// search finds the next head of a batch from an offset on.
+func (w *walker) search(from int64) (batchInfo, bool) {
+	magic := little.AppendUint32(nil, batchMagic)
+	for at := from; at+batchHead <= w.seg.size; {
+		b := w.bytes(at, windowSize)
+		i := bytes.Index(b, magic)
+		if i < 0 {
+			if len(b) <= batchHead {
+				return batchInfo{}, false
+			}
+			at += int64(len(b) - len(magic) + 1)
+			continue
+		}
+		at += int64(i)
+		if info, ok := w.head(at); ok {
+			return info, true
+		}
+		at++
+	}
+	return batchInfo{}, false
+}
+
+// records decodes what stands between two offsets and tells whether it is whole. If
+// not, what can be read of it is found byte by byte.
+func (w *walker) records(from, to int64) bool {
+	w.entries = w.entries[:0]
+	b := w.bytes(from, to-from)
+	whole := int64(len(b)) == to-from
+	for done := int64(0); done < int64(len(b)); {
+		e, ok := decode(b[done:], w.seg.seed, from+done)
+		if !ok {
+			whole = false
+			done++
+			continue
+		}
+		done += e.size
+		if e.isMessage() {
+			if start := e.bodyAt - from; start >= 0 && start+e.body <= int64(len(b)) {
+				e.setBody(b[start:start+e.body:start+e.body], w.seg.seed)
+			} else {
+				e.damaged = true
+			}
+		}
+		if e.damaged {
+			whole = false
+			done = min(done, e.bodyAt-from) // what follows may stand inside of it
+			done = max(done, e.at-from+runSize)
+		}
+		w.entries = append(w.entries, e)
+	}
+	return whole
+}
+
+// torn is how many bytes behind the last batch were being written at a crash.
+func (w *walker) torn() int64 {
+	if info, ok := w.head(w.at); ok {
+		return min(info.end(), w.seg.size) - w.at
+	}
+	if rest := w.bytes(w.at, roundUp(w.at)-w.at); !allZero(rest) {
+		return int64(len(rest))
+	}
+	return 0
+}

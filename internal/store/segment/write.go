@@ -1,0 +1,223 @@
+package segment
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// errFull is what Appends get that waited for room when the journal was closed.
+var errFull = errors.New("journal was closed while the disk was full")
+
+// run is the writer: one batch after the other, each synced before the next is
+// written.
+func (j *Journal) run() {
+	defer close(j.ended)
+	for {
+		b := j.nextBatch()
+		if b == nil {
+			j.complete()
+			return
+		}
+		j.commit(b)
+		j.completions.push(b)
+		if j.more() {
+			wake(j.help)
+		} else {
+			j.complete()
+		}
+	}
+}
+
+// nextBatch waits until something is to be written; nil after Close, when nothing
+// is left.
+func (j *Journal) nextBatch() *batch {
+	var lag *time.Timer
+	var lagged <-chan time.Time
+	hurry := false
+	for {
+		j.mu.Lock()
+		closed := j.closed
+		j.mu.Unlock()
+		j.log.Lock()
+		j.gather()
+		if j.log.starving > 0 && closed && j.stock.short.Load() {
+			j.log.failed = errFull
+			j.gather()
+		}
+		b := j.log.batch
+		if b.urgent || b.closed || b.records > 0 && (hurry || closed) {
+			b = j.seal()
+			j.log.Unlock()
+			if lag != nil {
+				lag.Stop()
+			}
+			return b
+		}
+		waits := b.records > 0
+		starving := j.log.starving > 0 && j.log.failed == nil
+		j.log.Unlock()
+		if waits && lag == nil {
+			lag = time.NewTimer(j.options.Lag)
+			lagged = lag.C
+		}
+		state := idle
+		if waits {
+			state = dozing
+		} else if starving {
+			state = busy
+		}
+		if !j.rest(state, starving) {
+			return nil
+		}
+		select {
+		case <-j.kick:
+		case <-lagged:
+			hurry = true
+		}
+		j.setWriter(busy)
+	}
+}
+
+// rest tells others to wake the writer. It is false when there is nothing to wait
+// for: what was appended meanwhile is kicked by itself.
+func (j *Journal) rest(state doing, starving bool) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(j.pending) > 0 && !starving {
+		wake(j.kick)
+		return true
+	}
+	if j.closed && state == idle {
+		return false
+	}
+	j.writer = state
+	return true
+}
+
+func (j *Journal) setWriter(state doing) {
+	j.mu.Lock()
+	j.writer = state
+	j.mu.Unlock()
+}
+
+// more tells whether there is work for the next batch already.
+func (j *Journal) more() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.pending) > 0
+}
+
+// commit makes a batch durable, or fails the journal.
+func (j *Journal) commit(b *batch) {
+	if b.records == 0 {
+		return
+	}
+	if b.err = j.failure(); b.err != nil {
+		return
+	}
+	if b.opens != "" {
+		b.err = j.open(b)
+	}
+	if b.err == nil {
+		b.err = b.write()
+	}
+	if b.err != nil {
+		b.err = fmt.Errorf("journal: %w", b.err)
+		j.fail(b.err)
+		return
+	}
+	j.counters.batches.Add(1)
+	j.counters.records.Add(uint64(b.records))
+	j.counters.bytes.Add(uint64(roundUp(b.end()) - b.start))
+	j.counters.moved.Add(uint64(len(b.moved)))
+}
+
+// open gives the spare file of a batch the header and the name of its segment.
+func (j *Journal) open(b *batch) error {
+	if _, err := b.seg.file.WriteAt(encodeHeader(b.seg.seq, j.salt, b.seg.size), 0); err != nil {
+		return err
+	}
+	if err := j.fs.Rename(b.opens, j.table.path(b.seg.seq)); err != nil {
+		return err
+	}
+	return j.fs.SyncDir(j.dir)
+}
+
+// fail ends the life of a journal whose disk cannot be trusted any more.
+func (j *Journal) fail(err error) {
+	j.mu.Lock()
+	first := j.failed == nil
+	if first {
+		j.failed = err
+	}
+	j.mu.Unlock()
+	j.log.Lock()
+	if j.log.failed == nil {
+		j.log.failed = err
+	}
+	j.log.Unlock()
+	wake(j.kick)
+	if first {
+		j.options.OnFailure(err)
+	}
+}
+
+// assist is the helper: it calls what waits for the batch before while the writer
+// waits for the disk, and encodes what has come.
+func (j *Journal) assist() {
+	defer j.workers.Done()
+	for range j.help {
+		j.complete()
+		j.log.Lock()
+		j.gather()
+		j.log.Unlock()
+	}
+}
+
+// completions are batches that are durable, or failed, and were not told yet.
+type completions struct {
+	run  sync.Mutex // held by who tells, so that the order is kept
+	mu   sync.Mutex
+	list []*batch
+}
+
+func (c *completions) push(b *batch) {
+	c.mu.Lock()
+	c.list = append(c.list, b)
+	c.mu.Unlock()
+}
+
+func (c *completions) pop() (b *batch) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.list) > 0 {
+		b = c.list[0]
+		c.list = append(c.list[:0], c.list[1:]...)
+	}
+	return b
+}
+
+// complete tells everybody whose batch is written.
+func (j *Journal) complete() {
+	c := &j.completions
+	c.run.Lock()
+	defer c.run.Unlock()
+	for b := c.pop(); b != nil; b = c.pop() {
+		if b.err == nil {
+			j.moved.publish(b.moved)
+		}
+		for _, d := range b.dones {
+			err := b.err
+			if d.err != nil {
+				err = d.err
+			}
+			d.done(err)
+		}
+		b.reset()
+		j.log.Lock()
+		j.log.unused = append(j.log.unused, b)
+		j.log.Unlock()
+	}
+}
