@@ -19,7 +19,6 @@ import (
 	"candlemark/internal/meta"
 	"candlemark/internal/store"
 	"candlemark/internal/topology"
-	"candlemark/protocol"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/rs/zerolog"
@@ -207,48 +206,4 @@ func (n *Node) System() *actor.ActorSystem { return n.system }
 func (n *Node) VHost(name string) (*topology.VHost, bool) {
 	v, ok := (*n.vhosts.Load())[name]
 	return v, ok
-}
-
-// Stop closes the listeners, tells every connection CONNECTION_FORCED, and ends
-// the tree. ctx bounds the wait for connections in addition to StopTimeout.
-func (n *Node) Stop(ctx context.Context) error {
-	n.mu.Lock()
-	already := n.stopping
-	n.stopping = true
-	for _, l := range n.listeners {
-		_ = l.Close()
-	}
-	n.mu.Unlock()
-	if already {
-		return nil
-	}
-	n.serving.Wait()
-	var err error
-	if n.root != nil {
-		err = n.leave(ctx)
-		n.alarms.end()
-		err = errors.Join(err, n.system.Root.StopFuture(n.root).Wait())
-	}
-	n.dispatcher.Stop()
-	n.system.Shutdown()
-	return err
-}
-
-// leave waits until the connections have gone.
-func (n *Node) leave(ctx context.Context) error {
-	gone := make(chan struct{})
-	n.post(n.root, closeAll{
-		reason: protocol.ConnectionErrorf(protocol.ConnectionForced, "broker forced connection closure with reason 'shutdown'"),
-		gone:   gone,
-	})
-	timeout := time.NewTimer(n.cfg.StopTimeout)
-	defer timeout.Stop()
-	select {
-	case <-gone:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timeout.C:
-		return errors.New("connections did not leave in time")
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"candlemark/protocol"
 
 	"github.com/asynkron/protoactor-go/actor"
+	"github.com/rs/zerolog"
 )
 
 // state is how far the life of a connection has got.
@@ -128,8 +129,17 @@ func (c *connection) fail(ctx actor.Context, err error, outOfStep bool) {
 	if !errors.As(err, &told) {
 		told = &protocol.ConnectionError{Code: protocol.InternalError, Text: "INTERNAL_ERROR"}
 	}
-	c.log.Error().Err(err).Msg("closing connection")
+	c.blame(told).Err(err).Msg("closing connection")
 	c.becomeClosing(ctx, ending{err: told, outOfStep: outOfStep})
+}
+
+// blame is the log line of an end that the client is told of: an error, unless
+// the broker stops or an operator wants the connection gone.
+func (c *connection) blame(told *protocol.ConnectionError) *zerolog.Event {
+	if told.Code == protocol.ConnectionForced {
+		return c.log.Info()
+	}
+	return c.log.Error()
 }
 
 // lost: the socket is dead or the peer is.
@@ -206,8 +216,8 @@ func (c *connection) becomeClosed(ctx actor.Context) {
 		c.outbox.Finish(func() { c.post(&drained{}) })
 	default:
 		c.send(&protocol.ConnectionClose{ReplyCode: e.Code, ReplyText: e.Text, Class: e.Class, Method: e.Method})
-		if c.end.outOfStep {
-			c.arm(min(grace, c.cfg.CloseTimeout))
+		if c.end.outOfStep || e.Code == protocol.ConnectionForced {
+			c.arm(min(grace, c.cfg.CloseTimeout)) // it may be deaf, and the broker about to stop
 		}
 	}
 }

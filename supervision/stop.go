@@ -1,0 +1,85 @@
+package supervision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"candlemark/actors/mail"
+	"candlemark/protocol"
+)
+
+// settleTimeout is how long queues may take to handle what connections left.
+const settleTimeout = 5 * time.Second
+
+// Stop ends the broker so that nothing is left half done: it closes the
+// listeners, tells every connection CONNECTION_FORCED, waits until those have
+// given back what they held and the queues have handed all of it to the journal,
+// and ends the tree. A client that does not answer is waited for 3 s. ctx bounds
+// the wait for connections in addition to StopTimeout; who is not done then is
+// cut off, and the error says so. Whoever made the journal closes it afterwards.
+func (n *Node) Stop(ctx context.Context) error {
+	n.mu.Lock()
+	already := n.stopping
+	n.stopping = true
+	for _, l := range n.listeners {
+		_ = l.Close()
+	}
+	n.mu.Unlock()
+	if already {
+		return nil
+	}
+	n.serving.Wait()
+	var err error
+	if n.root != nil {
+		err = errors.Join(n.leave(ctx), n.settle(ctx))
+		n.alarms.end()
+		err = errors.Join(err, n.system.Root.StopFuture(n.root).Wait())
+	}
+	n.dispatcher.Stop()
+	n.system.Shutdown()
+	return err
+}
+
+// leave waits until the connections have gone.
+func (n *Node) leave(ctx context.Context) error {
+	gone := make(chan struct{})
+	n.post(n.root, closeAll{
+		reason: protocol.ConnectionErrorf(protocol.ConnectionForced, "broker forced connection closure with reason 'shutdown'"),
+		gone:   gone,
+	})
+	timeout := time.NewTimer(n.cfg.StopTimeout)
+	defer timeout.Stop()
+	select {
+	case <-gone:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timeout.C:
+		return errors.New("connections did not leave in time")
+	}
+}
+
+// settle waits until every queue has handled the mail that is in front of it.
+// The end of an actor overtakes its mail (DESIGN §5a.1), and with it
+// acknowledgements would be lost that clients have long forgotten.
+func (n *Node) settle(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
+	defer cancel()
+	if n.vhosts.Load() == nil { // it never started
+		return nil
+	}
+	for _, v := range n.chosen("") {
+		queues := slices.Collect(v.Directory().Queues())
+		silent := len(queues)
+		err := n.askAll(ctx, silent, func(i int, r mail.Request) {
+			n.post(queues[i].PID, &mail.DescribeQueue{Request: r})
+		}, func(any) { silent-- })
+		if err != nil || silent > 0 {
+			return fmt.Errorf("%d queues of vhost '%s' did not finish in time", silent, v.Name)
+		}
+	}
+	return nil
+}
