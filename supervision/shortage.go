@@ -11,7 +11,8 @@ import (
 const (
 	unknownMemory = 1 << 30               // what there is if the system does not tell, as RabbitMQ reckons
 	stuck         = time.Second           // held flow that lasts so long is an alarm, which is told
-	calmDown      = 10 * time.Second      // how long the disk alarm outlasts its cause, as in RabbitMQ
+	calmMemory    = time.Second           // how long the memory alarm outlasts its cause
+	calmDisk      = 10 * time.Second      // how long the disk alarm does, as in RabbitMQ
 	memoryRate    = 2 << 30               // bytes/s by which memory may grow, at worst
 	diskRate      = 1 << 30               // bytes/s that may be written
 	soonest       = 10 * time.Millisecond // between two looks
@@ -30,7 +31,8 @@ type shortage struct {
 	memory, disk bool          // alarms
 	journalFull  bool          // the journal waits for room on the disk
 	fullSince    time.Duration // of the first look in a row that found flow held; 0 if the last did not
-	lowAt        time.Duration // of the last look that found too little disk
+	muchAt       time.Duration // of the last look that found too much memory in use
+	lowAt        time.Duration // of the last one that found too little disk free
 }
 
 // set gives the limits their present meaning, and has the next look decide anew.
@@ -48,15 +50,19 @@ func (s *shortage) look(r reading) {
 	} else if s.fullSince == 0 {
 		s.fullSince = r.at
 	}
-	if s.memory { // a twentieth below, so that it does not come and go
-		s.memory = r.memory > s.limit-s.limit/20 || r.full
-	} else {
-		s.memory = r.memory > s.limit || r.full && r.at-s.fullSince >= stuck
+	most := s.limit
+	if s.memory { // a twentieth less, so that it does not come and go
+		most -= s.limit / 20
+	}
+	if r.memory > most || r.full && (s.memory || r.at-s.fullSince >= stuck) {
+		s.memory, s.muchAt = true, r.at
+	} else if s.memory {
+		s.memory = r.at-s.muchAt < calmMemory
 	}
 	if s.journalFull || r.known && r.disk < s.least {
 		s.disk, s.lowAt = true, r.at
 	} else if s.disk {
-		s.disk = r.at-s.lowAt < calmDown
+		s.disk = r.at-s.lowAt < calmDisk
 	}
 }
 
