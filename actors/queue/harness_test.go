@@ -41,6 +41,9 @@ type core struct {
 	// hold keeps batches in the journal until the test settles them.
 	hold bool
 	disk disk
+	// pressed tells before each turn whether memory is so tight that all contents
+	// leave it.
+	pressed func() bool
 	// slow runs one turn a feed: again waits in waiting.
 	slow, waiting bool
 	number        uint64
@@ -105,6 +108,10 @@ func (c *core) feed(mails ...any) {
 }
 
 func (c *core) turn(m any) {
+	if c.pressed != nil {
+		c.tight = c.pressed()
+		c.paging.asked, c.paging.idle, c.paging.busy = c.tight, 0, 0
+	}
 	c.handle(m, c.now)
 	commit, marks := c.handOver()
 	c.flush()
@@ -293,6 +300,10 @@ func (c *core) seenOff() []string {
 func (c *core) ready() []string {
 	var bodies []string
 	c.messages.Walk(func(h uint32) bool {
+		if c.messages.IsPaged(h) {
+			bodies = append(bodies, string(c.disk.puts[c.messages.Entry(h).Seq].Body))
+			return true
+		}
 		r := c.messages.Get(h)
 		bodies = append(bodies, string(r.Body))
 		return true

@@ -25,6 +25,9 @@ const (
 
 // paging is what the queue knows of contents on their way.
 type paging struct {
+	// idle and busy are windowIdle and windowBusy; tests have others.
+	idle, busy int64
+
 	at       backlog.Handle // where a trim goes on, 0 for none
 	asked    bool           // by Trim
 	settled  int64          // bytes of contents that were left by the last trim
@@ -36,9 +39,9 @@ type paging struct {
 // window is how many bytes of messages stay in memory.
 func (s *state) window() int64 {
 	if s.consumers > 0 {
-		return windowBusy
+		return s.paging.busy
 	}
-	return windowIdle
+	return s.paging.idle
 }
 
 // crowded reports whether contents are to leave memory.

@@ -33,6 +33,7 @@ type rig struct {
 	journal *memory.Journal
 	fired   atomic.Int64
 	config  Config
+	spawn   func() // starts the queue
 }
 
 // probe is an actor that writes down what it is sent, and when.
@@ -98,24 +99,28 @@ func bubble(t *testing.T, s policies.QueueSettings, change func(r *rig), test fu
 		r.vhost = newProbe(r.system, actor.WithSupervisor(stop))
 		r.dead, r.channel = newProbe(r.system), newProbe(r.system)
 		late := r.setUp(s, change)
-		box := mailbox.New(late)
-		r.config.Close = box.Close
 		var q *queue
 		fault := r.config.Fault
 		r.config.Fault = func(what any) {
 			if l, ok := what.(look); ok {
 				l.at(&q.state)
+				close(l.done)
 			}
 			fault(what)
 		}
-		future := r.system.Root.RequestFuture(r.vhost.pid, spawn{actor.PropsFromProducer(
-			func() actor.Actor { q = New(r.config).(*queue); return q },
-			actor.WithMailbox(func() actor.Mailbox { return box }), actor.WithDispatcher(dispatcher))}, time.Second)
-		pid, err := future.Result()
-		if err != nil {
-			t.Fatal(err)
+		r.spawn = func() {
+			box := mailbox.New(late)
+			r.config.Close = box.Close
+			future := r.system.Root.RequestFuture(r.vhost.pid, spawn{actor.PropsFromProducer(
+				func() actor.Actor { q = New(r.config).(*queue); return q },
+				actor.WithMailbox(func() actor.Mailbox { return box }), actor.WithDispatcher(dispatcher))}, time.Second)
+			pid, err := future.Result()
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.queue = pid.(*actor.PID)
 		}
-		r.queue = pid.(*actor.PID)
+		r.spawn()
 		defer func() {
 			for _, p := range []*probe{r.vhost, r.dead, r.channel} {
 				_ = r.system.Root.StopFuture(p.pid).Wait()
@@ -569,20 +574,26 @@ func replayOver(r *rig, failing bool) {
 
 // live lists the queue's persistent messages: sequence numbers and deadlines.
 func (r *rig) live() map[uint64]int64 {
-	core := make(chan map[uint64]int64, 1)
-	r.settled(look{core})
-	return <-core
+	live := map[uint64]int64{}
+	r.look(func(s *state) {
+		s.messages.Sweep(1, 1<<30, func(h uint32) {
+			if e := s.messages.Entry(h); e.Persistent {
+				live[e.Seq] = e.Deadline
+			}
+		})
+	})
+	return live
 }
 
 // look is a mail for the Fault hook: only the queue's own turn may see its state.
-type look struct{ into chan map[uint64]int64 }
+type look struct {
+	at   func(s *state)
+	done chan struct{}
+}
 
-func (l look) at(s *state) {
-	live := map[uint64]int64{}
-	s.messages.Sweep(1, 1<<30, func(h uint32) {
-		if e := s.messages.Entry(h); e.Persistent {
-			live[e.Seq] = e.Deadline
-		}
-	})
-	l.into <- live
+// look shows a test the state of the queue.
+func (r *rig) look(at func(s *state)) {
+	l := look{at, make(chan struct{})}
+	r.send(l)
+	<-l.done
 }

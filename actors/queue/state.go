@@ -102,6 +102,7 @@ func (s *state) init(cfg Config, self mail.Address, now clock.Instant) {
 	s.wheel = wheel.New(&s.messages)
 	s.settings, s.effective, s.held = cfg.Settings, cfg.Effective, cfg.Held
 	s.lease.SetPeriod(period(s.settings.Expires), now.Ceil())
+	s.paging.idle, s.paging.busy = windowIdle, windowBusy
 	s.restore(cfg.Recovered, now)
 	if cfg.Asleep {
 		s.phase = asleep

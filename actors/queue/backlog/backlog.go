@@ -186,6 +186,9 @@ func (b *Backlog) Deadline(h Handle) int64 { return b.Entry(h).Deadline }
 // Size returns the length in bytes of the body of h.
 func (b *Backlog) Size(h Handle) int64 { return int64(b.Entry(h).body) }
 
+// Priority returns that of the place of h.
+func (b *Backlog) Priority(h Handle) uint8 { return b.segments[h>>segmentBits].priority }
+
 // Len returns the number of messages, ready and taken.
 func (b *Backlog) Len() int { return b.count }
 

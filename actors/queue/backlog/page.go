@@ -1,6 +1,9 @@
 package backlog
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 // A message that is paged out keeps its entry; its content is in a journal, at the place noted here. What the content told
 // of time stays at hand in what pointed at the content:
@@ -67,6 +70,7 @@ func (b *Backlog) PageOut(h Handle) {
 	}
 	enqueued, ttl := b.Times(h)
 	e := b.Entry(h)
+	b.segments[h>>segmentBits].paged |= bit(h) // first, so that a squeeze leaves it alone
 	b.empty(h, e)
 	b.unload(h, e, enqueued, ttl)
 }
@@ -139,8 +143,11 @@ type Window struct {
 	order    uint64
 }
 
-// Window returns the place behind about so many bytes of messages from the first one, at least a segment.
+// Window returns the place behind about so many bytes of messages from the first one, at least a segment unless it is none.
 func (b *Backlog) Window(bytes int64) Window {
+	if bytes <= 0 {
+		return Window{priority: math.MaxInt}
+	}
 	for priority := len(b.lists) - 1; priority >= 0; priority-- {
 		for s := b.lists[priority].head; s != 0; s = b.segments[s].next {
 			if bytes -= b.estimate(bits.OnesCount64(b.segments[s].ready)); bytes <= 0 {
@@ -148,7 +155,7 @@ func (b *Backlog) Window(bytes int64) Window {
 			}
 		}
 	}
-	return Window{priority: -1}
+	return Window{priority: -1} // all of them
 }
 
 // Within tells whether h is ready and in the window w.

@@ -1,0 +1,288 @@
+package queue
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/budget"
+	"candlemark/internal/message"
+	"candlemark/internal/store/memory"
+	"candlemark/policies"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// survivor is what has to be the same after a restart.
+type survivor struct {
+	deadline, ttl, enqueued int64
+	size                    int64
+	deliveries              uint32
+	priority                uint8
+	redelivered             bool
+}
+
+// survivors lists the messages that are to survive. What consumers hold comes back
+// with the redelivered flag.
+func (r *rig) survivors() map[uint64]survivor {
+	all := map[uint64]survivor{}
+	r.look(func(s *state) {
+		out := map[uint32]bool{}
+		for _, h := range s.holders {
+			h.unacked.Each(func(_ uint64, u held) bool { out[u.message] = true; return true })
+		}
+		s.dying.all.Each(func(_ uint64, x dead) bool { out[x.message] = out[x.message] || x.why == rejected; return true })
+		s.messages.Sweep(1, 1<<30, func(h uint32) {
+			e := s.messages.Entry(h)
+			if !e.Persistent {
+				return
+			}
+			enqueued, ttl := s.messages.Times(h)
+			all[e.Seq] = survivor{
+				e.Deadline, ttl, enqueued, s.messages.Size(h), e.DeliveryCount,
+				s.messages.Priority(h), e.Redelivered || out[h],
+			}
+		})
+	})
+	return all
+}
+
+// reopen is a restart of the broker: nothing is left but what the journal has.
+func (r *rig) reopen() {
+	_ = r.system.Root.StopFuture(r.queue).Wait()
+	r.journal = r.journal.Reopen(r.options)
+	r.config.Journal, r.config.Recovered = r.journal, r.journal.Take(7)
+	r.spawn()
+}
+
+// traffic is a client at random.
+type traffic struct {
+	*rig
+	rng    *rand.Rand
+	number uint64
+	tags   int
+}
+
+// entrusted is message n: all of it follows from the number.
+func entrusted(n uint64, rng *rand.Rand) message.Message {
+	m := numbered(n, []int64{-1, 1 + rng.Int64N(500), 3600_000 + rng.Int64N(1000)}[rng.IntN(3)])
+	m.Body = fmt.Appendf(nil, "%d%*s", n, rng.IntN(300), "")
+	m.RoutingKey = fmt.Appendf(nil, "key %d", n)
+	m.Persistent, m.Priority = rng.IntN(4) > 0, uint8(rng.IntN(3))
+	if n%3 == 0 {
+		m.Overlay = &message.Overlay{CC: []string{strconv.FormatUint(n, 10)}}
+	}
+	return m
+}
+
+// whole reports whether d is message n, for some n, and which.
+func whole(d mail.Delivery) (n uint64, ok bool) {
+	_, err := fmt.Sscan(string(d.Message.Body), &n)
+	ok = err == nil && string(d.Message.RoutingKey) == fmt.Sprint("key ", n)
+	if n%3 == 0 {
+		ok = ok && d.Message.Overlay != nil && slices.Equal(d.Message.Overlay.CC, []string{strconv.FormatUint(n, 10)})
+	}
+	return n, ok
+}
+
+func (x *traffic) step() {
+	request := mail.Request{ReplyTo: x.channel.pid}
+	switch x.rng.IntN(10) {
+	default:
+		batch := &mail.Enqueue{From: x.channel.pid}
+		for range 1 + x.rng.IntN(5) {
+			x.number++
+			batch.Messages = append(batch.Messages, entrusted(x.number, x.rng))
+		}
+		x.send(batch)
+	case 0:
+		x.tags++
+		x.send(&mail.Consume{Request: request, Channel: x.channel.pid, Tag: fmt.Sprint(x.tags), Prefetch: 1 + x.rng.IntN(4), NoAck: x.rng.IntN(5) == 0})
+	case 1:
+		x.send(&mail.CancelConsumer{Request: request, Channel: x.channel.pid, Tag: fmt.Sprint(1 + x.rng.IntN(x.tags+1))})
+	case 2:
+		x.send(&mail.Get{Request: request, Channel: x.channel.pid, NoAck: x.rng.IntN(2) == 0})
+	case 3, 4, 5:
+		from := 1 + x.rng.Uint64N(20)
+		x.send(&mail.Settle{Channel: x.channel.pid, Ranges: []mail.SettleRange{
+			{First: from, Last: from + x.rng.Uint64N(8), How: mail.Settlement(x.rng.IntN(3))},
+		}})
+	case 6:
+		x.send(&mail.ChannelGone{Channel: x.channel.pid})
+	}
+	for _, d := range got[*mail.Deliver](x.channel) {
+		for _, m := range d.Items {
+			if _, ok := whole(m); !ok {
+				x.t.Errorf("delivered %q with key %q", m.Message.Body, m.Message.RoutingKey)
+			}
+		}
+	}
+	time.Sleep(time.Duration(x.rng.IntN(3000)) * time.Microsecond)
+}
+
+// TestReopen_TTL26: random commands, a journal that is late, and restarts, some of
+// them with records on their way. What the journal gives back is what the queue
+// had, whether its contents were in memory or not.
+func TestReopen_TTL26(t *testing.T) {
+	for i := range uint64(20) {
+		seed := *seedFlag + i
+		if *seedFlag == 0 {
+			seed = rand.Uint64()
+		}
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 0))
+			change := func(s *policies.QueueSettings) {
+				s.MaxPriority = uint8(rng.IntN(3))
+				s.StrictExpiry = rng.IntN(4) == 0
+			}
+			bubble(t, settings(dlx, change), func(r *rig) { r.surroundings(rng) }, func(r *rig) {
+				x := &traffic{rig: r, rng: rng}
+				for range 3 {
+					x.life()
+				}
+				x.drain()
+			})
+		})
+	}
+}
+
+// surroundings are a slow journal, a dead-letter actor that forgets some, and
+// perhaps no memory.
+func (r *rig) surroundings(rng *rand.Rand) {
+	r.config.Queue.Durable = true
+	r.options.Delay = time.Duration(rng.IntN(20)) * time.Millisecond
+	if rng.IntN(2) == 0 {
+		r.config.Budget = new(budget.Budget)
+		r.config.Budget.Add(2)
+		r.config.Budget.SetLimit(1)
+	}
+	forgets := rand.New(rand.NewPCG(rng.Uint64(), 0)) // the actor's own
+	r.dead.react = func(ctx actor.Context, what any) {
+		if l, ok := what.(*mail.DeadLetter); ok && forgets.IntN(2) == 0 {
+			reply := &mail.DeadLetterReply{Incarnation: l.Incarnation}
+			for _, d := range l.Dead {
+				reply.Add(d.ID)
+			}
+			ctx.Send(l.From, reply)
+		}
+	}
+}
+
+// life is the time between two restarts.
+func (x *traffic) life() {
+	x.look(func(s *state) { s.paging.idle, s.paging.busy = 0, 0 })
+	for range 150 {
+		x.step()
+		if x.rng.IntN(10) == 0 {
+			x.send(&mail.Trim{})
+		}
+	}
+	if x.rng.IntN(2) == 0 {
+		time.Sleep(100 * time.Millisecond)
+	}
+	synctest.Wait()
+	before := x.survivors()
+	x.reopen()
+	after := x.survivors()
+	maps.DeleteFunc(before, func(seq uint64, m survivor) bool { // it was overdue, and is dealt with
+		_, there := after[seq]
+		return !there && m.deadline <= x.config.Clock.Now().Floor()
+	})
+	if !maps.Equal(before, after) {
+		for seq, b := range before {
+			if a := after[seq]; a != b {
+				x.t.Errorf("message %d was %+v, is %+v", seq, b, a)
+			}
+		}
+		x.t.Fatalf("%d messages, %d after the restart", len(before), len(after))
+	}
+}
+
+// drain gets what is left: all of it is there, and whole.
+func (x *traffic) drain() {
+	synctest.Wait()
+	ready := 0
+	x.look(func(s *state) { ready = s.messages.Ready() })
+	got[*mail.GetReply](x.channel)
+	for range ready {
+		x.settled(&mail.Get{Request: mail.Request{ReplyTo: x.channel.pid}, Channel: x.channel.pid, NoAck: true})
+		time.Sleep(100 * time.Millisecond)
+	}
+	last := make([]uint64, 3)
+	there := 0
+	for _, g := range got[*mail.GetReply](x.channel) {
+		if g.Empty {
+			continue
+		}
+		there++
+		n, ok := whole(g.Delivery)
+		if p := g.Delivery.Message.Priority; !ok || n <= last[p] {
+			x.t.Errorf("got %q behind %d", g.Delivery.Message.Body, last[p])
+		} else {
+			last[p] = n
+		}
+	}
+	x.look(func(s *state) {
+		if s.messages.Ready() != 0 || s.counts.Damaged != 0 {
+			x.t.Errorf("%d ready, %d damaged", s.messages.Ready(), s.counts.Damaged)
+		}
+	})
+	if there == 0 && ready > 0 {
+		x.t.Errorf("none of %d was there", ready)
+	}
+}
+
+// TestFailingJournal_LEASE8: from a moment on the journal takes nothing more. What
+// was confirmed is there after the restart; the rest is refused, and the queue
+// takes nothing more that is to survive.
+func TestFailingJournal_LEASE8(t *testing.T) {
+	for range 10 {
+		fails := 2 + rand.IntN(20)
+		bubble(t, settings(), func(r *rig) {
+			r.config.Queue.Durable = true
+			r.options = memory.Options{Delay: 5 * time.Millisecond, Fail: func() error {
+				if fails--; fails < 0 {
+					return errors.New("a fence")
+				}
+				return nil
+			}}
+		}, func(r *rig) {
+			rng := rand.New(rand.NewPCG(rand.Uint64(), 0))
+			for n := range uint64(200) {
+				m := numbered(n+1, -1)
+				m.Persistent = n%5 > 0
+				r.send(batch(r.channel, m))
+				time.Sleep(time.Duration(rng.IntN(3000)) * time.Microsecond)
+			}
+			time.Sleep(time.Second)
+			synctest.Wait()
+			acks, nacks := answers(r.channel)
+			if len(acks)+len(nacks) != 200 || nacks[200] != 1 || acks[196] != 1 {
+				t.Errorf("%d acks, %d nacks", len(acks), len(nacks))
+			}
+			fails = 1 << 30
+			r.reopen()
+			kept := map[uint64]bool{}
+			for range r.survivors() {
+				r.settled(&mail.Get{Request: mail.Request{ReplyTo: r.channel.pid}, Channel: r.channel.pid, NoAck: true})
+				time.Sleep(100 * time.Millisecond)
+			}
+			for _, g := range got[*mail.GetReply](r.channel) {
+				n, _ := strconv.ParseUint(string(g.Delivery.Message.Body), 10, 64)
+				kept[n] = true
+			}
+			for n := uint64(1); n <= 200; n++ {
+				if persistent := (n-1)%5 > 0; persistent && acks[n] == 1 && !kept[n] {
+					t.Errorf("%d was confirmed and is lost", n)
+				}
+			}
+		})
+	}
+}
