@@ -12,13 +12,15 @@ import (
 	"candlemark/supervision"
 
 	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/asynkron/protoactor-go/actor"
 )
 
 // shaken makes actors dawdle before their turns, so that mail meets in every
 // order.
 func shaken(cfg *supervision.Config) {
 	cfg.Workers = 4
-	cfg.Fault = func(supervision.Kind, any) bool {
+	cfg.Fault = func(*actor.PID, any) bool {
 		for range rand.IntN(3) * rand.IntN(60) {
 			runtime.Gosched()
 		}

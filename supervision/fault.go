@@ -11,12 +11,12 @@ import (
 // the end of the turn at the latest.
 type faulty struct {
 	actor.Actor
-	fault func(kind Kind, what any) bool
+	fault func(who *actor.PID, what any) bool
 }
 
 // Receive handles one mail, or panics over it.
 func (f *faulty) Receive(ctx actor.Context) {
-	if !f.fault(kindOf(ctx.Self()), ctx.Message()) {
+	if !f.fault(ctx.Self(), ctx.Message()) {
 		f.Actor.Receive(ctx)
 		return
 	}

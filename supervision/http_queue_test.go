@@ -10,6 +10,8 @@ import (
 	"candlemark/supervision"
 
 	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/asynkron/protoactor-go/actor"
 )
 
 // PUT declares: 201, then 204, then 400 with RabbitMQ's text (DEC-1, DEC-4).
@@ -167,9 +169,9 @@ func TestHTTPRenewal_LEASE4(t *testing.T) {
 func TestHTTPCommandPanics(t *testing.T) {
 	var broken atomic.Bool
 	fault := func(c *supervision.Config) {
-		c.Fault = func(kind supervision.Kind, what any) bool {
+		c.Fault = func(who *actor.PID, what any) bool {
 			_, input := what.(*mail.Inbound)
-			return broken.Load() && kind == supervision.KindChannel && input
+			return broken.Load() && supervision.KindOf(who) == supervision.KindChannel && input
 		}
 	}
 	testkit.Run(t, fault, func(b *testkit.Bubble) {

@@ -48,7 +48,7 @@ type Config struct {
 	Trace func(from, to *actor.PID, what any)
 	// Fault, if set, is asked before every turn of an actor, also before system
 	// mail, and makes it panic over the mail by true. For tests; nil costs nothing.
-	Fault func(kind Kind, what any) bool
+	Fault func(who *actor.PID, what any) bool
 	// Handshake is how long a client may take to open its connection; 10 s.
 	Handshake time.Duration
 	Limits    Limits

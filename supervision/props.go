@@ -54,8 +54,8 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 				return n.props(func(close func() []any) actor.Actor {
 					return queue.New(queue.Config{
 						Queue: s.Queue, VHost: s.VHost, Effective: s.Effective, Settings: s.Settings,
-						Recovered: s.Messages, Held: s.Held,
-						Journal:   n.cfg.Journal, Budget: &n.alarms.budget, Clock: n.clock, Log: log, Close: close,
+						Recovered: s.Messages, Asleep: s.Asleep,
+						Journal: n.cfg.Journal, Budget: &n.alarms.budget, Clock: n.clock, Log: log, Close: close,
 					})
 				})
 			},

@@ -63,7 +63,7 @@ type strategy struct {
 
 // HandleFailure implements actor.SupervisorStrategy.
 func (s *strategy) HandleFailure(_ *actor.ActorSystem, parent actor.Supervisor, child *actor.PID, stats *actor.RestartStatistics, reason, what any) {
-	kind := kindOf(child)
+	kind := KindOf(child)
 	r := Table[kind]
 	directive := r.Directive
 	if directive == actor.RestartDirective {
@@ -110,10 +110,10 @@ func (f *Failures) Count(kind Kind) uint64 {
 	return 0
 }
 
-// kindOf reads the kind out of a path: broker/vhost/%2f is a virtual host and
+// KindOf reads the kind out of a path: broker/vhost/%2f is a virtual host and
 // broker/vhost/%2f/queue/orders/3 a queue. Names are escaped, so none contains a
 // slash.
-func kindOf(pid *actor.PID) Kind {
+func KindOf(pid *actor.PID) Kind {
 	words := strings.Split(pid.Id, "/")
 	if len(words) < 2 {
 		return ""

@@ -202,8 +202,17 @@ type Trim struct{}
 
 // Wake ends the sleep of a queue that was started with what a journal had of it
 // (queue.Config.Asleep): exchanges and bindings are whole and policies in force,
-// so what is overdue can be dead-lettered (TTL-26). From its vhost; no reply.
-type Wake struct{}
+// so what is overdue can be dead-lettered (TTL-26). From its vhost; QueueAwake
+// comes back when nothing overdue is left ready.
+type Wake struct{ Request }
+
+// Answer implements Answerable.
+func (w *Wake) Answer(f Fate) (*actor.PID, any) {
+	return w.ReplyTo, &QueueAwake{Reply: w.Done(gone(f, "", ""))}
+}
+
+// QueueAwake answers Wake.
+type QueueAwake struct{ Reply }
 
 // QueueForgotten answers QueueRetiring: name and bindings are unpublished, the
 // queue may end.
@@ -212,20 +221,6 @@ type QueueForgotten struct{}
 // QueueKept answers QueueRetiring: somebody declared the queue meanwhile, it
 // goes on (DESIGN §5a.3).
 type QueueKept struct{}
-
-// OpenQueue ends the wait of a queue that was made from what the journal had:
-// its lease begins, and what is overdue expires (TTL-26). From the vhost, once
-// the bindings are there and the dead can be routed; QueueOpened comes back when
-// nothing overdue is left ready.
-type OpenQueue struct{ Request }
-
-// Answer implements Answerable.
-func (o *OpenQueue) Answer(f Fate) (*actor.PID, any) {
-	return o.ReplyTo, &QueueOpened{Reply: o.Done(gone(f, "", ""))}
-}
-
-// QueueOpened answers OpenQueue.
-type QueueOpened struct{ Reply }
 
 // DescribeQueue asks for QueueInfo; renews no lease.
 type DescribeQueue struct {

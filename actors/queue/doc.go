@@ -5,7 +5,7 @@
 // and their credit, unacknowledged deliveries of every channel, dying messages.
 //
 // Takes: Enqueue Settle Consume CancelConsumer Grant Allow Limit Resize Get
-// Purge ChannelGone from channels; DeclareQueue DeleteQueue Configure OpenQueue
+// Purge ChannelGone from channels; DeclareQueue DeleteQueue Configure Wake
 // QueueForgotten QueueKept from its vhost; DeadLetterReply from the dead-letter actor;
 // DescribeQueue from anybody; timerFired appendDone again from itself.
 // Sends: EnqueueReply Deliver Offer Unused ConsumerCancelled DeliveriesReturned and

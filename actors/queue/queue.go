@@ -25,8 +25,6 @@ type Config struct {
 	// recalled (store.Journal's Take and Recall), by ascending sequence number.
 	// What is overdue expires in the queue's first turn, or when it wakes (TTL-26).
 	Recovered []store.Recovered
-	// Held: nothing is due before mail.OpenQueue.
-	Held bool
 	// Asleep makes the queue wait for mail.Wake before it does anything on its
 	// own: until then it takes Configure, answers questions and parks all other mail.
 	Asleep bool

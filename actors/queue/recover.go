@@ -44,11 +44,19 @@ func (s *state) doze(what any, now clock.Instant) {
 	case *mail.DescribeQueue:
 		s.describe(m)
 	case *mail.Wake:
-		s.phase = live
+		s.phase, s.waking = live, m
 		s.lease.Renew(now.Ceil()) // its full period after a restart (LEASE-4)
 		s.tick(now)
 	case timerFired, again:
 	default:
 		s.parked = append(s.parked, what)
+	}
+}
+
+// awake answers Wake when the turns that the sweep took are over.
+func (s *state) awake() {
+	if s.waking != nil && !s.out.again {
+		s.send(s.waking.ReplyTo, &mail.QueueAwake{Reply: s.waking.Done(nil)})
+		s.waking = nil
 	}
 }

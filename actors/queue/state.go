@@ -66,8 +66,7 @@ type state struct {
 	broken  error     // of the journal: what is to survive is refused from then on
 	handled uint64    // commands of the vhost, for the farewell (DESIGN §5a.3)
 	phase   phase
-	held    bool            // it waits for OpenQueue: nothing is due
-	opener  *mail.OpenQueue // to be answered when nothing overdue is left
+	waking  *mail.Wake // to be answered when nothing overdue is left
 	why     farewell
 	parked  []any // mail that waits for the vhost's answer
 	touched []*consumer
@@ -100,7 +99,7 @@ func (s *state) init(cfg Config, self mail.Address, now clock.Instant) {
 	s.id = store.QueueID(cfg.Queue.Incarnation)
 	s.quorum = policies.KindOf(cfg.Queue.Arguments) == policies.KindQuorumQueue
 	s.wheel = wheel.New(&s.messages)
-	s.settings, s.effective, s.held = cfg.Settings, cfg.Effective, cfg.Held
+	s.settings, s.effective = cfg.Settings, cfg.Effective
 	s.lease.SetPeriod(period(s.settings.Expires), now.Ceil())
 	s.paging.idle, s.paging.busy = windowIdle, windowBusy
 	s.restore(cfg.Recovered, now)
@@ -187,8 +186,6 @@ func (s *state) control(what any, now clock.Instant) {
 		s.channelGone(m.Who, now)
 	case *mail.Configure:
 		s.configure(m, now)
-	case *mail.OpenQueue:
-		s.open(m, now)
 	case *mail.DescribeQueue:
 		s.describe(m)
 	case *mail.Trim:
@@ -209,7 +206,7 @@ func (s *state) send(to mail.Address, what any) {
 // deadline is the earliest of what the queue waits for, in wall ms. Nothing is
 // due while the vhost decides about it.
 func (s *state) deadline() (int64, bool) {
-	if s.phase != live || s.held {
+	if s.phase != live {
 		return 0, false
 	}
 	at, ok := s.nextExpiry()
@@ -232,9 +229,6 @@ func (s *state) deadline() (int64, bool) {
 
 // tick does what is due: returns, expiry, then the lease.
 func (s *state) tick(now clock.Instant) {
-	if s.held {
-		return
-	}
 	s.retime()
 	cancelled := s.recall(now)
 	s.expireDue(now)
@@ -244,7 +238,7 @@ func (s *state) tick(now clock.Instant) {
 	if cancelled {
 		s.consumerLeft()
 	}
-	s.opened()
+	s.awake()
 	if !s.lease.Expired(now.Floor()) {
 		return
 	}

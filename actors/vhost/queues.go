@@ -152,7 +152,7 @@ func (v *vhost) comes(q *queue) {
 }
 
 // startQueue makes the actor and publishes it.
-func (v *vhost) startQueue(q *queue, messages []store.Recovered, held bool) {
+func (v *vhost) startQueue(q *queue, messages []store.Recovered, asleep bool) {
 	of, id := q.queue.Name, childName("queue", q.queue.Name, q.queue.Incarnation)
 	if q.life.number++; q.life.number > 1 {
 		again := *q.queue
@@ -162,7 +162,7 @@ func (v *vhost) startQueue(q *queue, messages []store.Recovered, held bool) {
 	effective := v.match(&q.name, q.kind, of)
 	q.queue.PID = v.spawn(v.cfg.NewQueue(QueueSpec{
 		Queue: q.queue, VHost: v.cfg.VHost, Effective: effective, Settings: policies.SettingsFor(q.queue.Arguments, effective),
-		Messages: messages, Held: held,
+		Messages: messages, Asleep: asleep,
 	}), id, q)
 	v.queues[of] = q
 	v.own(q)
@@ -216,6 +216,15 @@ func (v *vhost) deleteQueue(m *mail.DeleteQueue) {
 func (v *vhost) end(q *queue, d *mail.DeleteQueue) {
 	v.forward(q, d)
 	q.phase = ending
+}
+
+// child is the actor of a queue as the vhost knows it: nil for one that has
+// none yet or has died.
+func (v *vhost) child(q *queue) any {
+	if q.queue.PID == nil {
+		return nil
+	}
+	return v.children[q.queue.PID.Id]
 }
 
 // lockedFor tells whether the queue is another connection's (DEC-5); nobody is
@@ -277,7 +286,7 @@ func (v *vhost) forgetQueue(q *queue) {
 		return
 	}
 	v.store(meta.Change{Delete: []any{v.queueStored(q.queue)}}, nil, func(err error) {
-		if v.forgotten(err); err != nil && v.ending == nil && v.children[q.queue.PID.Id] != nil {
+		if v.forgotten(err); err != nil && v.ending == nil && v.child(q) != nil {
 			v.keepQueue(q, before)
 			return
 		}
@@ -303,7 +312,7 @@ func (v *vhost) unpublishQueue(q *queue) {
 func (v *vhost) queueForgotten(q *queue) {
 	delete(v.queues, q.queue.Name)
 	v.disown(q)
-	if pid := q.queue.PID; v.children[pid.Id] != nil { // it lives and waits
+	if pid := q.queue.PID; v.child(q) != nil { // it lives and waits
 		delete(v.children, pid.Id)
 		v.ctx.Send(pid, &mail.QueueForgotten{})
 	} else if q.queue.Durable && v.cfg.Retire != nil {

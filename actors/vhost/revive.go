@@ -108,7 +108,7 @@ func (v *vhost) opens(q *queue) func() {
 			}
 		})
 		q.life.opening = r.ID
-		v.ctx.Send(in, &mail.OpenQueue{Request: r})
+		v.ctx.Send(in, &mail.Wake{Request: r})
 	}
 }
 

@@ -55,9 +55,9 @@ type QueueSpec struct {
 	VHost     *topology.VHost
 	Effective policies.Effective
 	Settings  policies.QueueSettings
-	// Messages are those that it begins with. Held: it waits for mail.OpenQueue.
+	// Messages are those that it begins with. Asleep: it waits for mail.Wake.
 	Messages []store.Recovered
-	Held     bool
+	Asleep   bool
 }
 
 // ExchangeSpec is what an exchange is made from. Exchange.PID is filled in after
@@ -165,7 +165,7 @@ func (v *vhost) event(what any) {
 		v.answered(m.Reply, false)
 	case *mail.TopologyReply:
 		v.answered(m.Reply, false)
-	case *mail.QueueOpened:
+	case *mail.QueueAwake:
 		v.answered(m.Reply, false)
 	case *actor.Started:
 		v.start()
