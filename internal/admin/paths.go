@@ -67,9 +67,7 @@ func (a *api) nodePaths(mux *http.ServeMux) {
 	get("/api/deprecated-features/used", monitor, a.deprecatedInUse)
 	get("/api/aliveness-test/{vhost}", visitor, a.alive)
 	checks := "/api/health/checks"
-	for _, check := range []string{"/alarms", "/local-alarms", "/virtual-hosts"} {
-		get(checks+check, anybody, healthy)
-	}
+	get(checks+"/virtual-hosts", anybody, healthy)
 	get(checks+"/port-listener/{port}", anybody, a.portListens)
 	get(checks+"/protocol-listener/{protocol}", anybody, a.protocolListens)
 	get(checks+"/certificate-expiration/{within}/{unit}", anybody, a.certificatesLast)

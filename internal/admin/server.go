@@ -54,6 +54,7 @@ func NewHandler(broker Broker, users *auth.Users, log zerolog.Logger) http.Handl
 	a.topologyPaths(mux)
 	a.clientPaths(mux)
 	a.nodePaths(mux)
+	a.alarmPaths(mux)
 	a.policyPaths(mux, "/api/policies", false, policymaker)
 	a.policyPaths(mux, "/api/operator-policies", true, administrator)
 	mux.Handle("/api/", http.HandlerFunc(notFound))
