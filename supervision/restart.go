@@ -30,8 +30,10 @@ type Restart struct {
 	// which was answered with 541; Restart begins with an empty state; Stop ends
 	// the actor, which tells whoever waits for it.
 	Directive actor.Directive
-	// Retries of Restart within Window, after which the actor is stopped. Resume
-	// has no limit: every panic costs the mail that caused it.
+	// Retries of Restart within Window that are made at once. After those it
+	// waits before each, 1 s and then twice as long as before, at most 30 s; mail
+	// waits with it. Resume has no limit: every panic costs the mail that caused
+	// it.
 	Retries int
 	Window  time.Duration
 	// Keeps and Tells say what survives and who learns of it.
@@ -43,7 +45,7 @@ var Table = map[Kind]Restart{
 	KindRegistry:   {actor.ResumeDirective, 0, 0, "policies", "the asker: the command failed"},
 	KindVHost:      {actor.ResumeDirective, 0, 0, "names, children", "the asker: 541"},
 	KindExchange:   {actor.ResumeDirective, 0, 0, "bindings", "the asker: 541"},
-	KindDeadLetter: {actor.RestartDirective, 10, 10 * time.Second, "nothing: queues keep what dies until told", "queues, which send again"},
+	KindDeadLetter: {actor.RestartDirective, 10, time.Minute, "nothing: queues keep what dies until told", "queues, which send again"},
 	KindAdmin:      {actor.ResumeDirective, 0, 0, "nothing to keep", "the asker: the command failed"},
 	KindConnection: {actor.StopDirective, 0, 0, "nothing", "the client: the socket closes"},
 	KindChannel:    {actor.StopDirective, 0, 0, "nothing: queues own what was unacknowledged", "the client: 541"},
@@ -66,13 +68,6 @@ func (s *strategy) HandleFailure(_ *actor.ActorSystem, parent actor.Supervisor, 
 	kind := KindOf(child)
 	r := Table[kind]
 	directive := r.Directive
-	if directive == actor.RestartDirective {
-		stats.Fail()
-		if stats.NumberOfFailures(r.Window) > r.Retries {
-			stats.Reset()
-			directive = actor.StopDirective
-		}
-	}
 	s.failures.add(kind)
 	if kind == KindQueue {
 		s.fallen.add(child)
@@ -83,10 +78,42 @@ func (s *strategy) HandleFailure(_ *actor.ActorSystem, parent actor.Supervisor, 
 	case actor.ResumeDirective:
 		parent.ResumeChildren(child)
 	case actor.RestartDirective:
-		parent.RestartChildren(child)
+		restart(parent, child, r.pause(stats))
 	default:
 		parent.StopChildren(child)
 	}
+}
+
+// The pauses before restarts that are too many.
+const (
+	restartFirst = time.Second
+	restartMost  = 30 * time.Second
+)
+
+// pause is how long a restart has to wait.
+func (r Restart) pause(stats *actor.RestartStatistics) time.Duration {
+	if stats.NumberOfFailures(r.Window) == 0 {
+		stats.Reset() // else it would remember every one
+	}
+	stats.Fail()
+	extra := stats.NumberOfFailures(r.Window) - r.Retries
+	switch {
+	case extra <= 0:
+		return 0
+	case extra > 5:
+		return restartMost
+	}
+	return min(restartFirst<<(extra-1), restartMost)
+}
+
+// restart does so after the pause; until then the child is suspended. One that
+// was stopped meanwhile is not restarted.
+func restart(parent actor.Supervisor, child *actor.PID, pause time.Duration) {
+	if pause == 0 {
+		parent.RestartChildren(child)
+		return
+	}
+	time.AfterFunc(pause, func() { parent.RestartChildren(child) })
 }
 
 // order fixes the place of each kind's counter.

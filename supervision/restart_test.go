@@ -449,6 +449,36 @@ func TestResumeHasNoLimit(t *testing.T) {
 	})
 }
 
+// The dead-letter actor comes back however often it fails, after pauses, and
+// nothing that died meanwhile is lost.
+func TestDeadLetterComesBack(t *testing.T) {
+	f := &faults{}
+	testkit.Run(t, func(cfg *supervision.Config) { cfg.Fault = f.check }, func(b *testkit.Bubble) {
+		b.Log.Allow("actor panicked")
+		s := &stage{Bubble: b, faults: f}
+		s.again()
+		deadLetterSetup(s)
+		const times = 14
+		for range times {
+			f.arm(supervision.KindDeadLetter, "*mail.DeadLetter")
+		}
+		s.ch.Publish("", "q", testkit.Text("first"))
+		b.Advance(100 * ms)
+		if n := b.Node.Failures.Count(supervision.KindDeadLetter); n != 11 {
+			t.Errorf("%d failures before the first pause", n)
+		}
+		s.ch.Publish("", "q", testkit.Text("second"))
+		b.Advance(time.Minute)
+		if n := b.Node.Failures.Count(supervision.KindDeadLetter); n != times {
+			t.Errorf("%d failures were counted", n)
+		}
+		if got := s.ch.Drain("dead"); len(got) != 2 || got[0] != "first" || got[1] != "second" {
+			t.Errorf("dead letters %q", got)
+		}
+		deadLetterGoesOn(s)
+	})
+}
+
 // The root has nobody above it: it goes on.
 func TestRootSurvives(t *testing.T) {
 	f := &faults{}

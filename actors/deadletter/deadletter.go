@@ -55,6 +55,7 @@ func (d *deadletter) Receive(ctx actor.Context) {
 	case *mail.PeerGone:
 		s.targetGone(m.Who)
 	case *actor.Restarting:
+		s.out = outcome{} // what the turn that failed did not send is sent again as well
 		s.lose()
 	}
 	d.carryOut(ctx)

@@ -219,11 +219,15 @@ func (s *state) answer(b *batch) {
 
 // lose tells every source with something under way that it is lost.
 func (s *state) lose() {
-	told := map[string]bool{}
+	type round struct {
+		from  string
+		round uint64
+	}
+	told := map[round]bool{}
 	tell := func(b *batch) {
-		if !told[b.From.Id] {
-			told[b.From.Id] = true
-			s.send(b.From, &mail.DeadLetterReply{Incarnation: b.Incarnation, Lost: true})
+		if r := (round{b.From.Id, b.Round}); !told[r] {
+			told[r] = true
+			s.send(b.From, &mail.DeadLetterReply{Incarnation: b.Incarnation, Lost: true, Round: b.Round})
 		}
 	}
 	for _, b := range s.batches {

@@ -22,7 +22,9 @@ type DeadLetter struct {
 	Count, Continue bool
 	// Care says what becomes of those that cannot be enqueued.
 	Care Care
-	Dead []Dead
+	// Round is the queue's; it comes back if they are lost.
+	Round uint64
+	Dead  []Dead
 }
 
 // Care is how much is done for dead letters that cannot be enqueued.
@@ -53,7 +55,7 @@ func (d *DeadLetter) Answer(f Fate) (*actor.PID, any) {
 	if f == Gone {
 		return nil, nil
 	}
-	return d.From, &DeadLetterReply{Incarnation: d.Incarnation, Lost: true}
+	return d.From, &DeadLetterReply{Incarnation: d.Incarnation, Lost: true, Round: d.Round}
 }
 
 // DeadLetterReply says which dead messages are taken care of: enqueued, or
@@ -65,6 +67,7 @@ type DeadLetterReply struct {
 	IDs         []Range
 	Kept        []Kept
 	Lost        bool
+	Round       uint64 // of what was lost: older rounds have been sent again since
 }
 
 // Kept is a dead message that its queue is to keep and to send again later.

@@ -21,6 +21,7 @@ type dying struct {
 	bytes   int64  // of their bodies
 	sent    uint64 // the highest number handed to the dead-letter actor
 	out     int    // how many of those it has not answered
+	round   uint64 // how often what is with the dead-letter actor was lost there
 	retries retries
 }
 
@@ -142,7 +143,7 @@ func (s *state) letter(why store.Reason, now clock.Instant) *mail.DeadLetter {
 	return &mail.DeadLetter{
 		From: s.self, Queue: s.queue.Name, Incarnation: s.queue.Incarnation, Reason: reasons[why],
 		Exchange: s.settings.DeadLetterExchange, RoutingKey: s.settings.DeadLetterRoutingKey, HasKey: s.settings.HasDLK,
-		Time: now.Floor() / 1000, Count: s.settings.DeathCount, Continue: s.settings.DeathContinue,
+		Time: now.Floor() / 1000, Round: s.dying.round, Count: s.settings.DeathCount, Continue: s.settings.DeathContinue,
 	}
 }
 
@@ -169,7 +170,7 @@ func (s *state) buried(m *mail.DeadLetterReply, now clock.Instant) {
 	if again {
 		s.dying.retries.goesAgain(now)
 	}
-	if m.Lost {
+	if m.Lost && m.Round == s.dying.round {
 		s.dying.rewind()
 	}
 	s.bury(now)
@@ -178,6 +179,7 @@ func (s *state) buried(m *mail.DeadLetterReply, now clock.Instant) {
 // rewind makes all that are not answered to be sent again, and what waits for
 // another attempt with them.
 func (d *dying) rewind() {
+	d.round++
 	d.out, d.sent, d.retries = 0, d.all.Last(), retries{}
 	d.all.Each(func(n uint64, _ dead) bool {
 		d.sent = n - 1
