@@ -57,30 +57,47 @@ func (j *Journal) vacate(s *segment) error {
 	j.log.Lock()
 	work := j.live(0, s)
 	j.log.Unlock()
-	size := int64(0)
 	for _, one := range work {
 		if one.err != nil {
 			return one.err
 		}
-		var failed error
-		one.move = func(e *entry) {
-			r := own(e.record)
-			j.add(pending{queue: e.queue, records: []store.Record{r}, moved: true})
-			if size += putSize(&r); size > moveAtOnce && failed == nil {
-				size, failed = 0, j.flush()
-			}
-		}
 		err := one.read()
 		j.table.unpin(one.seg)
-		if err = firstOf(err, failed); err != nil {
+		if err != nil {
 			return err
 		}
+		for q, list := range one.messages {
+			if err := j.advance(q, list); err != nil {
+				return err
+			}
+		}
 	}
-	err := j.flush()
 	j.log.Lock()
 	s.stuck = s.live > 0
 	j.log.Unlock()
-	return err
+	return nil
+}
+
+// advance moves messages of a queue.
+func (j *Journal) advance(q store.QueueID, list []store.Recovered) error {
+	for len(list) > 0 {
+		var want []store.Ref
+		for size := uint32(0); len(want) < len(list) && size < moveAtOnce; {
+			m := list[len(want)]
+			size += m.Body
+			want = append(want, store.Ref{Seq: m.Seq, At: m.At})
+		}
+		list = list[len(want):]
+		for _, c := range j.read(q, want) {
+			if c.Err == nil {
+				j.add(pending{queue: q, records: []store.Record{c.Record}, moved: true})
+			}
+		}
+		if err := j.flush(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // flush waits until all that was appended is durable.
@@ -88,12 +105,4 @@ func (j *Journal) flush() error {
 	done := make(chan error, 1)
 	j.add(pending{done: func(err error) { done <- err }})
 	return <-done
-}
-
-// own copies what a record points at.
-func own(r store.Record) store.Record {
-	for _, b := range []*[]byte{&r.Exchange, &r.RoutingKey, &r.Header, &r.Body, &r.Overlay} {
-		*b = slices.Clone(*b)
-	}
-	return r
 }

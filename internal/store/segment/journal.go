@@ -83,6 +83,7 @@ type Journal struct {
 	writer  doing
 	closed  bool
 	failed  error
+	late    []func(error) // what was appended after Close
 	kick    chan struct{} // wakes the writer, capacity 1
 	help    chan struct{} // wakes the helper, capacity 1
 
@@ -123,10 +124,12 @@ func (j *Journal) Append(q store.QueueID, records []store.Record, done func(erro
 func (j *Journal) add(p pending) {
 	j.mu.Lock()
 	if j.closed {
-		j.mu.Unlock()
 		if p.done != nil {
-			go p.done(store.ErrClosed)
+			if j.late = append(j.late, p.done); len(j.late) == 1 {
+				go j.refuse()
+			}
 		}
+		j.mu.Unlock()
 		return
 	}
 	j.pending = append(j.pending, p)
@@ -145,6 +148,22 @@ func (j *Journal) add(p pending) {
 	}
 	if help {
 		wake(j.help)
+	}
+}
+
+// refuse answers what was appended after Close, in order and behind what was before.
+func (j *Journal) refuse() {
+	<-j.ended
+	for n := 0; ; n++ {
+		j.mu.Lock()
+		if n == len(j.late) {
+			j.late = nil
+			j.mu.Unlock()
+			return
+		}
+		done := j.late[n]
+		j.mu.Unlock()
+		done(store.ErrClosed)
 	}
 }
 

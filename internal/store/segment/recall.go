@@ -50,7 +50,8 @@ func (j *Journal) live(id store.QueueID, in *segment) (work []*scanned) {
 			}
 			one := bySegment[s.seg.seq]
 			if one == nil {
-				one = newScan(s.seg)
+				one = newScan(s.seg, j.log.endOf(s.seg))
+				one.spills = true
 				bySegment[s.seg.seq] = one
 				work = append(work, one)
 				if _, err := j.table.pin(s.seg.seq); err != nil {
@@ -64,6 +65,14 @@ func (j *Journal) live(id store.QueueID, in *segment) (work []*scanned) {
 	return work
 }
 
+// endOf is where the batches of a segment end, with the one that gathers.
+func (l *log) endOf(s *segment) int64 {
+	if s == l.tail && l.batch.records > 0 {
+		return l.batch.end()
+	}
+	return s.end
+}
+
 // collect reads the metadata of what lives.
 func (j *Journal) collect(work []*scanned) ([]store.Recovered, error) {
 	var parts [][]store.Recovered
@@ -73,7 +82,10 @@ func (j *Journal) collect(work []*scanned) ([]store.Recovered, error) {
 			one.err = one.read()
 			j.table.unpin(one.seg)
 		}
-		failed = firstOf(failed, one.err)
+		if one.err != nil {
+			failed = firstOf(failed, one.err)
+			continue
+		}
 		for _, d := range one.damages {
 			j.damaged(d)
 		}

@@ -27,17 +27,24 @@ func (s *set) names(q store.QueueID) (list []Lost) {
 // scanned is what one segment gave.
 type scanned struct {
 	seg      *segment
-	sets     map[store.QueueID]*set
+	end      int64 // of its batches
+	spills   bool  // they count as well
+	sets     map[store.QueueID]*sought
 	messages map[store.QueueID][]store.Recovered
 	bytes    int64
 	damages  []Damage
 	lost     []Lost
 	err      error
-	move     func(*entry) // gets what lives, if set
 }
 
-func newScan(s *segment) *scanned {
-	return &scanned{seg: s, sets: map[store.QueueID]*set{}, messages: map[store.QueueID][]store.Recovered{}}
+// sought is what lives of a queue in the segment, and how much of it was not found.
+type sought struct {
+	set
+	left []uint64 // bits, as in words
+}
+
+func newScan(s *segment, end int64) *scanned {
+	return &scanned{seg: s, end: end, sets: map[store.QueueID]*sought{}, messages: map[store.QueueID][]store.Recovered{}}
 }
 
 // scan reads the metadata of what lives, several segments at a time.
@@ -47,7 +54,7 @@ func (r *recovery) scan() error {
 		for _, s := range q.sets {
 			one := work[s.seg]
 			if one == nil {
-				one = newScan(s.seg)
+				one = newScan(s.seg, s.seg.end)
 				work[s.seg] = one
 			}
 			one.add(id, s)
@@ -77,7 +84,7 @@ func (r *recovery) scan() error {
 func (c *scanned) add(id store.QueueID, s *set) {
 	same := c.sets[id]
 	if same == nil {
-		c.sets[id] = s.copy()
+		c.sets[id] = &sought{set: s.copy()}
 		return
 	}
 	for _, w := range s.words {
@@ -95,19 +102,25 @@ func (c *scanned) add(id store.QueueID, s *set) {
 	}
 }
 
-// read walks through the segment and takes what lives out of the sets.
+// read walks through the segment and finds what lives. All up to its end was
+// durable: whatever is not whole there is damaged.
 func (c *scanned) read() error {
+	for _, s := range c.sets {
+		for _, w := range s.words {
+			s.left = append(s.left, w.live)
+		}
+	}
 	w := newWalker(c.seg, batchesFrom)
+	w.until, w.limit = c.end, math.MaxUint64-1
 	w.damage = func(at int64, text string) {
 		c.damages = append(c.damages, Damage{File: segmentName(c.seg.seq), Offset: at, Text: text})
 	}
 	c.walk(w)
-	if w.fault == nil && c.left() {
-		w.limit = math.MaxUint64 - 1 // there must be more: whatever can be read of the rest counts
-		c.walk(w)
+	if w.fault != nil {
+		return w.fault
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.sets)) {
-		c.lost = append(c.lost, c.sets[id].names(id)...)
+		c.lost = append(c.lost, c.sets[id].missing(id)...)
 	}
 	if len(c.lost) > 0 && len(c.damages) == 0 {
 		c.damages = append(c.damages, Damage{File: segmentName(c.seg.seq), Offset: w.at, Text: "messages are missing"})
@@ -115,16 +128,16 @@ func (c *scanned) read() error {
 	if len(c.lost) > 0 {
 		c.damages[0].Messages = c.lost
 	}
-	return w.fault
+	return nil
 }
 
 func (c *scanned) walk(w *walker) {
 	number, ok := uint64(0), true
 	var last store.QueueID
-	var set *set
+	var set *sought
 	for ok {
 		number, ok = w.next(number, func(e *entry) {
-			if !e.isMessage() {
+			if e.record.Kind != store.Put && (!c.spills || e.record.Kind != store.Spill) {
 				return
 			}
 			if set == nil || e.queue != last {
@@ -137,40 +150,42 @@ func (c *scanned) walk(w *walker) {
 	}
 }
 
-// left tells whether something was not found.
-func (c *scanned) left() bool {
-	for _, s := range c.sets {
-		for i := range s.words {
-			if s.words[i].live != 0 {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func (c *scanned) found(s *set, e *entry) {
+// found takes a message that lives. A number may stand in a segment more than once,
+// because a queue that was empty when the broker started begins anew: the last counts.
+func (c *scanned) found(s *sought, e *entry) {
 	seq := e.record.First
-	word, bit := s.has(seq)
-	if word == nil || e.damaged {
-		return
-	}
-	if c.move != nil {
-		c.move(e)
-		word.live &^= bit
+	i, bit := s.find(seq/64), uint64(1)<<(seq%64)
+	if i == len(s.words) || s.words[i].base != seq/64 || s.words[i].live&bit == 0 {
 		return
 	}
 	list := c.messages[e.queue]
 	if list == nil {
 		list = make([]store.Recovered, 0, s.live)
 	}
-	n := s.counts[seq]
-	c.messages[e.queue] = append(list, store.Recovered{
-		Seq: seq, At: positionOf(c.seg.seq, e.at), Deadline: e.record.Deadline, TTL: e.record.TTL, Time: e.record.Time,
-		Body: uint32(e.body), Deliveries: n, Priority: e.record.Priority, Redelivered: n > 0 || word.delivered&bit != 0,
-	})
-	c.bytes += e.body
-	word.live &^= bit
+	if s.left[i]&bit == 0 {
+		list = slices.DeleteFunc(list, func(m store.Recovered) bool { return m.Seq == seq })
+		s.left[i] |= bit
+	}
+	if !e.damaged {
+		n := s.counts[seq]
+		list = append(list, store.Recovered{
+			Seq: seq, At: positionOf(c.seg.seq, e.at), Deadline: e.record.Deadline, TTL: e.record.TTL, Time: e.record.Time,
+			Body: uint32(e.body), Deliveries: n, Priority: e.record.Priority, Redelivered: n > 0 || s.words[i].delivered&bit != 0,
+		})
+		c.bytes += e.body
+		s.left[i] &^= bit
+	}
+	c.messages[e.queue] = list
+}
+
+// missing names what was not found.
+func (s *sought) missing(q store.QueueID) (list []Lost) {
+	for i, left := range s.left {
+		for ; left != 0; left &= left - 1 {
+			list = append(list, Lost{q, s.words[i].base*64 + uint64(bits.TrailingZeros64(left))})
+		}
+	}
+	return list
 }
 
 // merge takes over what a segment gave; what it lost leaves the index.

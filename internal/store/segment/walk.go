@@ -13,6 +13,7 @@ type walker struct {
 	at  int64 // of the next batch
 	// limit is a batch number that belongs to a later segment.
 	limit   uint64
+	until   int64 // where the batches end, at the latest
 	entries []entry
 	buf     []byte
 	bufAt   int64
@@ -24,18 +25,18 @@ type walker struct {
 const windowSize = 1 << 20
 
 func newWalker(s *segment, from int64) *walker {
-	return &walker{seg: s, at: from, limit: math.MaxUint64, width: windowSize, damage: func(int64, string) {}}
+	return &walker{seg: s, at: from, limit: math.MaxUint64, until: s.size, width: windowSize, damage: func(int64, string) {}}
 }
 
 // bytes returns n bytes from an offset on, less at the end of the file. They stay
 // until the next call.
 func (w *walker) bytes(at, n int64) []byte {
-	n = min(n, w.seg.size-at)
+	n = min(n, w.until-at)
 	if n <= 0 {
 		return nil
 	}
 	if at < w.bufAt || at+n > w.bufAt+int64(len(w.buf)) {
-		want := min(max(n, w.width), w.seg.size-at)
+		want := min(max(n, w.width), w.until-at)
 		if int64(cap(w.buf)) < want {
 			w.buf = make([]byte, want)
 		}
@@ -58,27 +59,33 @@ func (w *walker) head(at int64) (batchInfo, bool) {
 // was durable and is damaged. It returns the number behind it, false at the end.
 // What the entries point at stays until the next call.
 func (w *walker) next(number uint64, each func(*entry)) (uint64, bool) {
+	if w.at >= w.until {
+		return number, false
+	}
 	info, ok := w.head(w.at)
 	from := w.at
 	if ok {
 		if info.number >= w.limit {
 			return number, false
 		}
-		if info.end() <= w.seg.size && w.records(info.at+batchHead, info.end()) && len(w.entries) == info.records {
+		if info.end() <= w.until && w.records(info.at+batchHead, info.end()) && len(w.entries) == info.records {
 			return w.step(info.number+1, info.end(), each)
 		}
 		number = info.number
 		from++
 	}
-	if behind, found := w.search(from); found && behind.number >= number && behind.number < w.limit {
+	if w.fault != nil {
+		return number, false // what cannot be read is not known to be damaged
+	}
+	if behind, found := w.search(from); w.fault == nil && found && behind.number >= number && behind.number < w.limit {
 		w.damage(w.at, "a batch is not what was written")
 		w.records(w.at, behind.at)
 		return w.step(behind.number, behind.at, each)
 	}
-	if w.limit != math.MaxUint64 && number < w.limit {
+	if w.fault == nil && w.limit != math.MaxUint64 && number < w.limit {
 		w.damage(w.at, "the last batches of a segment are not what was written")
-		w.records(w.at, w.seg.size)
-		return w.step(w.limit, w.seg.size, each)
+		w.records(w.at, w.until)
+		return w.step(w.limit, w.until, each)
 	}
 	return number, false
 }
@@ -94,7 +101,7 @@ func (w *walker) step(number uint64, to int64, each func(*entry)) (uint64, bool)
 // search finds the next head of a batch from an offset on.
 func (w *walker) search(from int64) (batchInfo, bool) {
 	magic := little.AppendUint32(nil, batchMagic)
-	for at := from; at+batchHead <= w.seg.size; {
+	for at := from; at+batchHead <= w.until; {
 		b := w.bytes(at, windowSize)
 		i := bytes.Index(b, magic)
 		if i < 0 {
@@ -147,7 +154,7 @@ func (w *walker) records(from, to int64) bool {
 // torn is how many bytes behind the last batch were being written at a crash.
 func (w *walker) torn() int64 {
 	if info, ok := w.head(w.at); ok {
-		return min(info.end(), w.seg.size) - w.at
+		return min(info.end(), w.until) - w.at
 	}
 	if rest := w.bytes(w.at, roundUp(w.at)-w.at); !allZero(rest) {
 		return int64(len(rest))
