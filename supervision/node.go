@@ -79,6 +79,7 @@ type Node struct {
 	// incarnations is the last number given to a queue.
 	incarnations atomic.Uint64
 	recovery     recovery
+	globals      *meta.Globals
 	lost         atomic.Uint64 // mail that nobody took and nobody waits for
 
 	mu        sync.Mutex

@@ -50,7 +50,7 @@ func (t *totals) grow(c admin.Counts) admin.Counts {
 
 // Overview implements admin.Broker.
 func (n *Node) Overview(ctx context.Context) (admin.Overview, error) {
-	o := admin.Overview{Node: n.cfg.Name, ClusterName: n.cfg.Name, ProductVersion: n.cfg.ProductVersion, Listeners: n.listening()}
+	o := admin.Overview{Node: n.cfg.Name, ClusterName: n.clusterName(), ProductVersion: n.cfg.ProductVersion, Listeners: n.listening()}
 	queues, err := n.Queues(ctx, "")
 	if err != nil {
 		return o, err

@@ -57,6 +57,9 @@ func (n *Node) load() error {
 			}
 		}
 	}
+	if err := n.loadGlobals(d.Globals); err != nil {
+		return fmt.Errorf("definitions: %w", err)
+	}
 	n.recovery.all = len(d.Queues)
 	if err := n.reserve(d); err != nil {
 		return fmt.Errorf("definitions: %w", err)

@@ -2,9 +2,13 @@ package admin
 
 import (
 	"context"
+	"encoding/json"
 
 	"candlemark/internal/auth"
 )
+
+// ClusterName is the global parameter that names the broker, a text.
+const ClusterName = "cluster_name"
 
 // Definitions is the part of the broker that keeps virtual hosts, and what has
 // to be done when a user ends. All other changes of users are made to them
@@ -20,4 +24,10 @@ type Definitions interface {
 	// DeleteUser deletes a user with its permissions and closes its
 	// connections. Found tells whether there was one.
 	DeleteUser(ctx context.Context, name string) (found bool, err error)
+	// Globals are the global parameters by name. Nobody alters them.
+	Globals() map[string]json.RawMessage
+	// PutGlobal creates or replaces one, DeleteGlobal removes one. Error:
+	// auth.ErrNotStored.
+	PutGlobal(name string, value json.RawMessage) (created bool, err error)
+	DeleteGlobal(name string) (found bool, err error)
 }

@@ -3,6 +3,7 @@ package admin
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 
@@ -14,14 +15,15 @@ import (
 // fake is a broker in memory; what it does not do itself panics.
 type fake struct {
 	Broker
-	sets   map[string]*policies.Set // by vhost
-	queues []Queue
-	users  *auth.Users
-	err    error // of every method, if set
+	sets    map[string]*policies.Set // by vhost
+	queues  []Queue
+	users   *auth.Users
+	globals map[string]json.RawMessage
+	err     error // of every method, if set
 }
 
 func newFake(vhosts ...string) *fake {
-	f := &fake{sets: map[string]*policies.Set{}}
+	f := &fake{sets: map[string]*policies.Set{}, globals: map[string]json.RawMessage{}}
 	for _, v := range vhosts {
 		f.sets[v] = policies.NewSet(v)
 	}
@@ -68,6 +70,20 @@ func (f *fake) VHosts(context.Context) ([]string, error) {
 	}
 	slices.Sort(names)
 	return names, f.err
+}
+
+func (f *fake) Globals() map[string]json.RawMessage { return f.globals }
+
+func (f *fake) PutGlobal(name string, value json.RawMessage) (bool, error) {
+	created := f.globals[name] == nil
+	f.globals[name] = value
+	return created, f.err
+}
+
+func (f *fake) DeleteGlobal(name string) (bool, error) {
+	found := f.globals[name] != nil
+	delete(f.globals, name)
+	return found, f.err
 }
 
 func (f *fake) PutVHost(_ context.Context, v auth.VHost) (bool, error) {

@@ -133,6 +133,20 @@ func (a *api) oneNode(r *request) {
 	}
 }
 
+// putClusterName gives the broker its name, a global parameter.
+func (a *api) putClusterName(r *request) {
+	body, ok := r.body(maxBody)
+	if !ok || bad(r, missing(body, "name")) {
+		return
+	}
+	if _, err := text(body, "name"); bad(r, err) {
+		return
+	}
+	if _, err := a.broker.PutGlobal(ClusterName, body["name"]); !bad(r, err) {
+		r.w.WriteHeader(http.StatusNoContent)
+	}
+}
+
 // clusterName names the broker.
 func (a *api) clusterName(r *request) {
 	o, err := a.broker.Overview(r.Context())

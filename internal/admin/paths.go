@@ -59,7 +59,10 @@ func (a *api) nodePaths(mux *http.ServeMux) {
 	}
 	get("/api/nodes", monitor, a.nodes)
 	get("/api/nodes/{name}", monitor, a.oneNode)
-	get("/api/cluster-name", anybody, a.clusterName)
+	mux.Handle("/api/cluster-name", methods{
+		"GET": a.guard(anybody, a.clusterName),
+		"PUT": a.guard(administrator, a.putClusterName),
+	})
 	get("/api/version", anybody, a.versionOnly)
 	get("/api/extensions", anybody, a.extensions)
 	get("/api/feature-flags", monitor, a.featureFlags)

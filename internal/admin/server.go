@@ -48,6 +48,7 @@ func NewHandler(broker Broker, users *auth.Users, log zerolog.Logger) http.Handl
 	mux.Handle("/api/whoami", methods{"GET": a.guard(anybody, a.whoAmI)})
 	a.accountPaths(mux)
 	a.permissionPaths(mux)
+	a.parameterPaths(mux)
 	a.vhostPaths(mux)
 	a.limitPaths(mux)
 	a.queuePaths(mux)
