@@ -22,8 +22,8 @@
 //  3. A batch shares no sector with the next that it does not leave as it was (a
 //     sector of 512 B is written whole or not at all). Batches end in zeros up to
 //     the page; the next one begins there.
-//  4. A segment gets its header and name (rename, sync of the folder) before its
-//     first batch is synced. A name whose header is missing or another's is a spare.
+//  4. A segment gets its header, synced, and then its name (rename, sync of the
+//     folder) before its first batch is written. So a torn header is damage.
 //  5. A checkpoint holds the index as of the end P of a batch, and gets its name
 //     after that batch and itself are synced. Recovery loads the newest whole one
 //     and replays what is behind P. Two are kept; from the older one, at O, replay

@@ -95,9 +95,9 @@ func (j *Journal) snapshot(clean bool) (s snapshot) {
 	c.begin, c.offset = l.fresh, batchesFrom
 	if l.tail != nil {
 		if l.batch.records > 0 {
-			l.tail.end = l.batch.end()
 			c.number++
 		}
+		l.tail.end = l.endOf(l.tail)
 		c.begin, c.offset = l.tail.seq, l.tail.end
 	}
 	for _, seg := range j.table.list() {

@@ -139,7 +139,12 @@ func (r *reader) use(seq uint64) error {
 }
 
 // turn points the window at another segment.
-func (w *walker) turn(s *segment) { w.seg, w.buf, w.fault = s, w.buf[:0], nil }
+func (w *walker) turn(s *segment) {
+	w.seg, w.buf, w.fault = s, w.buf[:0], nil
+	if s != nil {
+		w.until = s.size
+	}
+}
 
 func (r *reader) drop() {
 	if r.seg != nil {

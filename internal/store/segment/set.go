@@ -149,12 +149,12 @@ func (s *set) bounds() (low, high uint64) {
 }
 
 // copy is a set that does not change.
-func (s *set) copy() *set {
+func (s *set) copy() set {
 	c := *s
 	c.words = slices.Clone(s.words)
 	c.counts = make(map[uint64]uint32, len(s.counts))
 	for seq, n := range s.counts {
 		c.counts[seq] = n
 	}
-	return &c
+	return c
 }

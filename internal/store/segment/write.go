@@ -134,9 +134,13 @@ func (j *Journal) commit(b *batch) {
 	j.counters.moved.Add(uint64(len(b.moved)))
 }
 
-// open gives the spare file of a batch the header and the name of its segment.
+// open gives the spare file of a batch the header and the name of its segment. The
+// header is synced first, so that a segment with a torn one is damaged.
 func (j *Journal) open(b *batch) error {
 	if _, err := b.seg.file.WriteAt(encodeHeader(b.seg.seq, j.salt, b.seg.size), 0); err != nil {
+		return err
+	}
+	if err := b.seg.file.Sync(); err != nil {
 		return err
 	}
 	if err := j.fs.Rename(b.opens, j.table.path(b.seg.seq)); err != nil {
