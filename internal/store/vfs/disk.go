@@ -59,7 +59,21 @@ func (disk) List(dir string) ([]string, error) {
 	return names, nil
 }
 
-func (disk) MakeDir(dir string) error { return full(os.MkdirAll(dir, 0o700)) }
+func (d disk) MakeDir(dir string) error {
+	if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		return nil
+	}
+	above := filepath.Dir(dir)
+	if above != dir {
+		if err := d.MakeDir(above); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return full(err)
+	}
+	return d.SyncDir(above)
+}
 
 func (disk) SyncDir(dir string) error {
 	d, err := os.Open(dir)

@@ -8,7 +8,7 @@
 //
 //   - Written bytes are durable when Sync of their file returned nil. Before that
 //     a crash keeps, loses or tears them, 512 B at a time and in any order.
-//   - A name (Create, Rename, Remove, MakeDir) is durable when SyncDir of the
+//   - A name (Create, Rename, Remove) is durable when SyncDir of the
 //     folder it stands in returned nil. Before that a crash keeps or loses each of
 //     them; a Rename is never seen half.
 //   - A file's room is durable after Sync of the file, its name after SyncDir: a

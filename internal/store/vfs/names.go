@@ -128,8 +128,7 @@ func (m *Memory) MakeDir(dir string) error {
 	}
 	for _, name := range slices.Backward(fresh) {
 		n := newNode(true)
-		m.names[name] = n
-		m.changes = append(m.changes, change{kind: Create, name: name, node: n})
+		m.names[name], m.durable[name] = n, n
 	}
 	return nil
 }

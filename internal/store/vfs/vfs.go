@@ -23,8 +23,8 @@ type FS interface {
 	Remove(name string) error
 	// List returns the names of the files and folders in dir (without dir), sorted.
 	List(dir string) ([]string, error)
-	// MakeDir makes a folder and those above it, if they are not there. The new
-	// ones are durable after SyncDir of the folder above each.
+	// MakeDir makes a folder and those above it, if they are not there, and makes
+	// their names durable.
 	MakeDir(dir string) error
 	// SyncDir makes the names in dir durable.
 	SyncDir(dir string) error
