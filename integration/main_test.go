@@ -63,12 +63,19 @@ func start(t *testing.T, flags ...string) *broker {
 // or stopped before.
 func startIn(t *testing.T, dir string, flags ...string) *broker {
 	t.Helper()
+	return startWith(t, "", dir, flags...)
+}
+
+// startWith runs a broker as the last command of a line for the shell.
+func startWith(t *testing.T, line, dir string, flags ...string) *broker {
+	t.Helper()
 	path, err := binary()
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := &broker{T: t, log: &journal{ready: make(chan struct{})}, exited: make(chan error, 1)}
-	b.cmd = exec.Command(path, append([]string{
+	b.cmd = exec.Command("sh", append([]string{
+		"-c", line + ` exec "$0" "$@"`, path,
 		"serve", "--amqp", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data-dir", dir, "--log-format", "json",
 	}, flags...)...)
 	b.cmd.Env = append(b.cmd.Environ(), "GORACE=atexit_sleep_ms=10")

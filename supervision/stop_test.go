@@ -15,6 +15,7 @@ import (
 	"candlemark/internal/store/memory"
 	"candlemark/supervision"
 
+	"github.com/asynkron/protoactor-go/actor"
 	amqp "github.com/rabbitmq/amqp091-go"
 	"github.com/rs/zerolog"
 )
@@ -28,7 +29,7 @@ func TestStopSettles(t *testing.T) {
 		var id journals.QueueID
 		node, err := supervision.Start(supervision.Config{
 			Journal: journal, Log: zerolog.Nop(), Workers: 2,
-			Fault: func(_ supervision.Kind, what any) bool {
+			Fault: func(_ *actor.PID, what any) bool {
 				if _, ok := what.(*mail.Settle); ok {
 					time.Sleep(100 * time.Millisecond)
 				}
