@@ -67,6 +67,7 @@ const (
 	busy   doing = iota // it will look for more by itself
 	dozing              // it has something that nobody waits for
 	idle                // it has nothing
+	over                // it has ended
 )
 
 // Journal implements store.Journal in files.

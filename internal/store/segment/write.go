@@ -37,39 +37,16 @@ func (j *Journal) nextBatch() *batch {
 	var lagged <-chan time.Time
 	hurry := false
 	for {
-		j.mu.Lock()
-		closed := j.closed
-		j.mu.Unlock()
-		j.log.Lock()
-		j.gather()
-		if j.log.starving > 0 && closed && j.stock.short.Load() {
-			j.log.failed = errFull
-			j.gather()
-		}
-		b := j.log.batch
-		if b.urgent || b.closed || b.records > 0 && (hurry || closed) {
-			b = j.seal()
-			j.log.Unlock()
+		b, state := j.look(hurry)
+		if b != nil || state == over {
 			if lag != nil {
 				lag.Stop()
 			}
 			return b
 		}
-		waits := b.records > 0
-		starving := j.log.starving > 0 && j.log.failed == nil
-		j.log.Unlock()
-		if waits && lag == nil {
+		if state == dozing && lag == nil {
 			lag = time.NewTimer(j.options.Lag)
 			lagged = lag.C
-		}
-		state := idle
-		if waits {
-			state = dozing
-		} else if starving {
-			state = busy
-		}
-		if !j.rest(state, starving) {
-			return nil
 		}
 		select {
 		case <-j.kick:
@@ -80,20 +57,39 @@ func (j *Journal) nextBatch() *batch {
 	}
 }
 
-// rest tells others to wake the writer. It is false when there is nothing to wait
-// for: what was appended meanwhile is kicked by itself.
-func (j *Journal) rest(state doing, starving bool) bool {
+// look gathers and returns the batch if it is time for it, else what the writer does
+// until it is. The helper cannot gather in between, so nothing is overlooked: what
+// is appended from now on wakes the writer.
+func (j *Journal) look(hurry bool) (*batch, doing) {
+	l := &j.log
+	l.Lock()
+	defer l.Unlock()
+	j.mu.Lock()
+	closed := j.closed
+	j.mu.Unlock()
+	j.gather()
+	if l.starving > 0 && closed && j.stock.short.Load() {
+		l.failed = errFull
+		j.gather()
+	}
+	if l.batch.urgent || l.batch.closed || l.batch.records > 0 && (hurry || closed) {
+		return j.seal(), busy
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if len(j.pending) > 0 && !starving {
+	switch {
+	case l.starving > 0 && l.failed == nil:
+		return nil, busy // the stock wakes it
+	case len(j.pending) > 0 || j.closed && !closed:
 		wake(j.kick)
-		return true
+	case l.batch.records > 0:
+		j.writer = dozing
+	case j.closed:
+		return nil, over
+	default:
+		j.writer = idle
 	}
-	if j.closed && state == idle {
-		return false
-	}
-	j.writer = state
-	return true
+	return nil, j.writer
 }
 
 func (j *Journal) setWriter(state doing) {
