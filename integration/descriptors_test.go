@@ -2,10 +2,14 @@ package integration
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -36,7 +40,6 @@ func TestDescriptorsRunOut(t *testing.T) {
 	}
 	for round := range 3 {
 		var sockets []net.Conn
-		refused := 0
 		for range 2 * files {
 			s, err := net.Dial("tcp", b.amqp)
 			if err != nil {
@@ -44,14 +47,7 @@ func TestDescriptorsRunOut(t *testing.T) {
 			}
 			sockets = append(sockets, s)
 		}
-		wait := time.Now().Add(time.Second)
-		for _, s := range sockets { // a broker that took it waits for a protocol header
-			_ = s.SetReadDeadline(wait)
-			if _, err := s.Read(make([]byte, 1)); err != nil && !isTimeout(err) {
-				refused++
-			}
-		}
-		if in := len(sockets) - refused; in != files/2-1 {
+		if in := waiting(sockets); in != files/2-1 {
 			t.Errorf("round %d: %d sockets are in", round, in)
 		}
 		publish()
@@ -77,9 +73,21 @@ func TestDescriptorsRunOut(t *testing.T) {
 	}
 }
 
-func isTimeout(err error) bool {
-	e, ok := err.(net.Error)
-	return ok && e.Timeout()
+// waiting is for how many sockets the broker waits, for a protocol header; it
+// has closed the others.
+func waiting(sockets []net.Conn) int {
+	var in atomic.Int32
+	var all sync.WaitGroup
+	for _, s := range sockets {
+		all.Go(func() {
+			_ = s.SetReadDeadline(time.Now().Add(time.Second))
+			if _, err := s.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+				in.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	return int(in.Load())
 }
 
 // enters connects, trying again while the broker has not noticed that others
