@@ -2,7 +2,6 @@ package mail
 
 import (
 	"candlemark/internal/message"
-	"candlemark/policies"
 	"candlemark/protocol"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -187,40 +186,6 @@ type Purge struct {
 func (p *Purge) Answer(f Fate) (*actor.PID, any) {
 	return p.ReplyTo, &PurgeReply{Reply: p.Done(gone(f, p.Queue, p.VHost))}
 }
-
-// Configure gives a queue its settings after a policy change. From its vhost;
-// no reply: mail order is what later publishes rely on (DESIGN §5a.15).
-type Configure struct {
-	Effective policies.Effective
-	Settings  policies.QueueSettings
-}
-
-// Trim asks a queue to let contents leave memory for the journal, as far as the
-// budget of all queues demands it. From supervision while memory is tight, so
-// that queues without traffic page out as well; no reply, renews no lease.
-type Trim struct{}
-
-// Wake ends the sleep of a queue that was started with what a journal had of it
-// (queue.Config.Asleep): exchanges and bindings are whole and policies in force,
-// so what is overdue can be dead-lettered (TTL-26). From its vhost; QueueAwake
-// comes back when nothing overdue is left ready.
-type Wake struct{ Request }
-
-// Answer implements Answerable.
-func (w *Wake) Answer(f Fate) (*actor.PID, any) {
-	return w.ReplyTo, &QueueAwake{Reply: w.Done(gone(f, "", ""))}
-}
-
-// QueueAwake answers Wake.
-type QueueAwake struct{ Reply }
-
-// QueueForgotten answers QueueRetiring: name and bindings are unpublished, the
-// queue may end.
-type QueueForgotten struct{}
-
-// QueueKept answers QueueRetiring: somebody declared the queue meanwhile, it
-// goes on (DESIGN §5a.3).
-type QueueKept struct{}
 
 // DescribeQueue asks for QueueInfo; renews no lease.
 type DescribeQueue struct {

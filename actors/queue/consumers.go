@@ -178,12 +178,12 @@ func (s *state) consumerLeft() {
 // its position. Having held an unacknowledged basic.get counts as a use
 // (LEASE-4).
 func (s *state) channelGone(channel mail.Address, now clock.Instant) {
+	s.paging.gets = slices.DeleteFunc(s.paging.gets, func(g *mail.Get) bool { return g.Channel.Equal(channel) })
 	h := s.holders[channel.Id]
 	if h == nil {
 		return
 	}
 	delete(s.holders, channel.Id)
-	s.paging.gets = slices.DeleteFunc(s.paging.gets, func(g *mail.Get) bool { return g.Channel.Equal(channel) })
 	consumed := len(h.consumers) > 0
 	for len(h.consumers) > 0 {
 		s.detach(h.consumers[0], now)

@@ -203,52 +203,6 @@ func (s *state) send(to mail.Address, what any) {
 	}
 }
 
-// deadline is the earliest of what the queue waits for, in wall ms. Nothing is
-// due while the vhost decides about it.
-func (s *state) deadline() (int64, bool) {
-	if s.phase != live {
-		return 0, false
-	}
-	at, ok := s.nextExpiry()
-	if l, has := s.lease.Deadline(); has && (!ok || l < at) {
-		at, ok = l, true
-	}
-	if s.loans != nil {
-		if l, has := s.loans.wheel.Next(); has && (!ok || l < at) {
-			at, ok = l, true
-		}
-	}
-	if r := s.dying.retries.at; r != 0 && !s.dying.retries.reading && (!ok || r < at) {
-		at, ok = r, true
-	}
-	if r := s.paging.until; r != 0 && (!ok || r < at) {
-		at, ok = r, true
-	}
-	return at, ok
-}
-
-// tick does what is due: returns, expiry, then the lease.
-func (s *state) tick(now clock.Instant) {
-	s.retime()
-	cancelled := s.recall(now)
-	s.expireDue(now)
-	s.enforce(now)
-	s.readAgain(now)
-	s.resume(now)
-	if cancelled {
-		s.consumerLeft()
-	}
-	s.awake()
-	if !s.lease.Expired(now.Floor()) {
-		return
-	}
-	if s.settings.ExpiresIfEmpty && s.messages.Len() > 0 {
-		s.lease.Renew(now.Ceil()) // LEASE-13
-		return
-	}
-	s.retire(leaseRanOut, nil)
-}
-
 // configure takes new settings. Only a change of the matched policy gets here,
 // so the lease starts anew (LEASE-4) and limits hold at once (POL-9). Messages
 // keep their deadlines (TTL-24), unless the policy wants it otherwise (TTL-25).

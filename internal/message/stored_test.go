@@ -13,7 +13,14 @@ func overlays() []*Overlay {
 		Queue: "q", Reason: "expired", Exchange: "x", RoutingKeys: []string{"k", "a"}, Time: 1_800_000_000, OriginalExpiration: "10",
 	})
 	return []*Overlay{
-		nil, {}, {DropExpiration: true}, {TellCount: true}, {DropExpiration: true, TellCount: true}, {DeliveryCount: math.MaxUint32}, {CC: []string{""}}, dead,
+		nil,
+		{},
+		{DropExpiration: true},
+		{TellCount: true},
+		{DropExpiration: true, TellCount: true},
+		{DeliveryCount: math.MaxUint32},
+		{CC: []string{""}},
+		dead,
 		dead.Died(Death{Queue: "r", Reason: "rejected"}).Died(Death{Queue: "q", Reason: "expired"}).Counted(3),
 		{Deaths: []Death{{Count: -1, Time: math.MinInt64}}, First: Origin{Queue: "f"}, Last: Origin{Reason: "l"}},
 	}

@@ -99,3 +99,29 @@ func TestRestartedSegmentHasNoPlaces(t *testing.T) {
 		}
 	}
 }
+
+// TestPageOutOfSurvivors: what is copied together on the way of one that leaves is
+// not that one.
+func TestPageOutOfSurvivors(t *testing.T) {
+	var b Backlog
+	var left []Handle
+	for i := range uint64(20_000) {
+		r := small()
+		r.Seq = i
+		h := b.Push(r)
+		if b.SetPlace(h, i+1); i%50 == 0 {
+			left = append(left, h)
+		}
+	}
+	for h := range b.Walk {
+		if b.Entry(h).Seq%50 != 0 {
+			b.Remove(h)
+		}
+	}
+	for _, h := range left {
+		b.PageOut(h)
+	}
+	if b.Contents() != 0 || b.Paged() != len(left) {
+		t.Errorf("%d bytes in memory, %d paged out", b.Contents(), b.Paged())
+	}
+}

@@ -1,0 +1,107 @@
+package queue
+
+import (
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/store"
+	"candlemark/policies"
+)
+
+// recovered is a queue that was started with what a journal had; the bodies are
+// a, b and so on.
+func recovered(t *testing.T, s policies.QueueSettings, asleep bool, messages ...store.Recovered) *core {
+	cfg := testConfig(s)
+	cfg.Queue.Durable, cfg.Asleep = true, asleep
+	disk := disk{puts: map[uint64]store.Record{}}
+	for i := range messages {
+		m := &messages[i]
+		body := string(rune('a' + i))
+		m.Seq, m.At, m.Body = uint64(10*i+1), store.Position(i+1), uint32(len(body))
+		disk.puts[m.Seq] = store.Record{Kind: store.Put, First: m.Seq, Last: m.Seq, Body: []byte(body), Header: []byte{0, 0}, Position: m.At}
+	}
+	cfg.Recovered = messages
+	c := newCoreOf(t, cfg)
+	c.disk = disk
+	return c
+}
+
+func TestRecovered_TTL26(t *testing.T) {
+	c := recovered(
+		t, settings(dlx, maxLength(3, "")), false,
+		store.Recovered{Time: start - 500, TTL: 100, Deadline: start - 400},
+		store.Recovered{Time: start - 500, TTL: -1, Deadline: store.Never, Redelivered: true, Deliveries: 2},
+		store.Recovered{Time: start - 300, TTL: 50, Deadline: start - 250},
+		store.Recovered{Time: start - 300, TTL: 400, Deadline: start + 100},
+		store.Recovered{Time: start - 300, TTL: -1, Deadline: store.Never},
+	)
+	c.feed(again{})
+	c.want("dead", c.seenOff(), "expired a", "expired c")
+	c.trust(-1, "f")
+	c.want("dropped by max-length", c.seenOff(), "maxlen b")
+	if seq := c.seq; seq <= uint64(start) {
+		t.Errorf("number %d could have been given out before", seq)
+	}
+	c.at(100)
+	c.want("dead", c.seenOff(), "expired d")
+	c.consume(ch1, "x", 0)
+	c.want("delivered", c.delivered("x"), "e", "f")
+}
+
+func TestRecoveredKnowsItsDeliveries_DL9(t *testing.T) {
+	c := recovered(t, settings(), false, store.Recovered{Deadline: store.Never, TTL: -1, Redelivered: true, Deliveries: 3})
+	c.consume(ch1, "x", 0)
+	c.want("delivered", c.delivered("x"), "a*")
+	if len(c.records) != 0 {
+		t.Errorf("records %+v: it is known already", c.records)
+	}
+	c.settle(ch1, mail.Requeue, 1, 1)
+	c.want("delivered", c.delivered("x"), "a*")
+	if len(c.records) != 1 || c.records[0].Kind != store.Returned {
+		t.Errorf("records %+v", c.records)
+	}
+}
+
+func TestRecoveredRetroactively_TTL25(t *testing.T) {
+	retroactive := func(s *policies.QueueSettings) { s.MessageTTL, s.RetroactiveTTL = 1000, true }
+	old := store.Recovered{Time: start - 900, TTL: -1, Deadline: start - 500}
+	own := store.Recovered{Time: start - 900, TTL: 950, Deadline: store.Never}
+	t.Run("at the start", func(t *testing.T) {
+		c := recovered(t, settings(dlx, retroactive), false, old, own)
+		c.at(50)
+		c.want("dead", c.seenOff(), "expired b")
+		c.at(100)
+		c.want("dead", c.seenOff(), "expired a")
+	})
+	t.Run("by a policy that comes into force", func(t *testing.T) {
+		c := recovered(t, settings(dlx), true, old, own)
+		c.feed(&mail.Configure{Settings: settings(dlx, retroactive)}, &mail.Wake{})
+		c.at(99)
+		c.want("dead", c.seenOff(), "expired b")
+		c.at(100)
+		c.want("dead", c.seenOff(), "expired a")
+	})
+}
+
+// TestAsleep_LEASE4: it does nothing on its own and keeps mail for later; its
+// lease has its full period.
+func TestAsleep_LEASE4(t *testing.T) {
+	c := recovered(t, settings(dlx, expires(1000)), true, store.Recovered{Time: start - 10, TTL: 5, Deadline: start - 5})
+	c.put("b")
+	c.at(5000)
+	c.want("dead", c.seenOff())
+	c.feed(&mail.Trim{}, &mail.DescribeQueue{Request: mail.Request{ReplyTo: ch1}})
+	if i := one[*mail.QueueInfo](c); i.Ready != 1 || i.Paged != 1 {
+		t.Errorf("%+v", i)
+	}
+	c.feed(&mail.Wake{})
+	c.want("dead", c.seenOff(), "expired a")
+	c.want("ready", c.ready(), "b")
+	c.at(5999)
+	if c.phase != live {
+		t.Error("it ended")
+	}
+	if c.at(6000); c.phase != retiring {
+		t.Error("it did not end")
+	}
+}
