@@ -103,6 +103,6 @@ func (j *Journal) advance(q store.QueueID, list []store.Recovered) error {
 // flush waits until all that was appended is durable.
 func (j *Journal) flush() error {
 	done := make(chan error, 1)
-	j.add(pending{done: func(err error) { done <- err }})
+	j.add(pending{moved: true, done: func(err error) { done <- err }})
 	return <-done
 }

@@ -125,7 +125,11 @@ func (j *Journal) Append(q store.QueueID, records []store.Record, done func(erro
 func (j *Journal) add(p pending) {
 	j.mu.Lock()
 	if j.closed {
-		if p.done != nil {
+		switch {
+		case p.done == nil:
+		case p.moved || p.snap != nil: // Close may wait for who asks
+			go p.done(store.ErrClosed)
+		default:
 			if j.late = append(j.late, p.done); len(j.late) == 1 {
 				go j.refuse()
 			}
