@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"time"
 
 	"candlemark/internal/admin"
 	"candlemark/internal/auth"
 	"candlemark/internal/certificate"
 	"candlemark/internal/config"
-	"candlemark/internal/store/memory"
 	"candlemark/supervision"
 
 	"github.com/rs/zerolog"
@@ -22,10 +20,10 @@ import (
 // version of the product; the RabbitMQ level that it follows is another matter.
 const version = "0.1.0"
 
-// broker is a node with its journal and its HTTP server.
+// broker is a node with its data and its HTTP server.
 type broker struct {
 	node        *supervision.Node
-	journal     *memory.Journal
+	data        *data
 	http        *http.Server
 	certificate *certificate.Source // nil without TLS
 	// AMQP, AMQPS and HTTP are the real addresses.
@@ -35,21 +33,21 @@ type broker struct {
 
 // startBroker starts everything, or nothing.
 func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
-	if err := os.MkdirAll(cfg.DataDir, 0o750); err != nil {
-		return nil, err
-	}
 	users, err := usersFor(cfg)
 	if err != nil {
 		return nil, err
 	}
-	b := &broker{journal: memory.New(memory.Options{})}
+	b := &broker{}
+	if b.data, err = openData(cfg.DataDir, log); err != nil {
+		return nil, err
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, b.stop())
 		}
 	}()
 	if b.node, err = supervision.Start(supervision.Config{
-		Users: users, Journal: b.journal, ProductVersion: version, Log: log,
+		Users: users, Meta: b.data.definitions, Journal: b.data.journal, ProductVersion: version, Log: log,
 		Handshake: cfg.Handshake, MaxMessage: uint64(cfg.Limits.Message), Limits: limitsFor(cfg.Limits),
 		Alarms: supervision.Alarms{
 			Meter:     supervision.System{Directory: cfg.DataDir, Untouched: heapReserve},
@@ -58,6 +56,7 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 	}); err != nil {
 		return nil, err
 	}
+	b.data.serves(b.node)
 	if cfg.HTTP != "" {
 		if err := b.serveHTTP(cfg.HTTP, users, log); err != nil {
 			return nil, err
@@ -110,5 +109,5 @@ func (b *broker) stop() error {
 	if b.node != nil {
 		err = errors.Join(err, b.node.Stop(ctx))
 	}
-	return errors.Join(err, b.journal.Close())
+	return errors.Join(err, b.data.close())
 }

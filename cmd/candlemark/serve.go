@@ -16,7 +16,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// serve runs a broker until SIGINT or SIGTERM and returns the exit code.
+// serve runs a broker until SIGINT or SIGTERM and returns the exit code. It ends
+// by itself when nothing can be stored any more: no confirm would be true.
 func serve(args []string) int {
 	flags := flag.NewFlagSet("candlemark serve", flag.ContinueOnError)
 	cfg, err := config.Load(flags, args, os.Getenv)
@@ -43,14 +44,20 @@ func serve(args []string) int {
 	defer runtime.KeepAlive(heap)
 	defer b.followHangups(log)()
 	log.Info().Msg("Server startup complete")
-	<-ctx.Done()
-	log.Info().Msg("stopping")
+	code := 0
+	select {
+	case <-ctx.Done():
+		log.Info().Msg("stopping")
+	case err := <-b.data.failed:
+		log.Error().Err(err).Msg("the journal failed: what it has is safe, nothing can be added; stopping")
+		code = 1
+	}
 	if err := b.stop(); err != nil {
 		log.Error().Err(err).Msg("stop was not clean")
 		return 1
 	}
 	log.Info().Msg("stopped")
-	return 0
+	return code
 }
 
 func logger(out io.Writer, cfg config.Config) (zerolog.Logger, error) {

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
+
+	"candlemark/internal/meta"
+	"candlemark/internal/store/segment"
+	"candlemark/internal/store/vfs"
+	"candlemark/supervision"
+
+	"github.com/rs/zerolog"
+)
+
+// journalFolder is where the journal is in the data folder.
+const journalFolder = "journal"
+
+// data is what a broker keeps in its data folder: definitions and messages.
+type data struct {
+	log         zerolog.Logger
+	definitions *meta.File
+	journal     *segment.Journal
+	node        atomic.Pointer[supervision.Node] // nil while it starts
+	full        atomic.Bool                      // the journal waits for room
+	// failed gets why nothing can be stored any more, once.
+	failed chan error
+}
+
+// openData opens the data folder, which is made if it is not there. The file of
+// the definitions is its lock, so it comes first.
+func openData(dir string, log zerolog.Logger) (*data, error) {
+	d := &data{log: log, failed: make(chan error, 1)}
+	var err error
+	if d.definitions, err = meta.Open(dir); err != nil {
+		return nil, fmt.Errorf("data folder: %w", err)
+	}
+	var report segment.Report
+	d.journal, report, err = segment.Open(vfs.OS, filepath.Join(dir, journalFolder), segment.Options{
+		OnFailure: func(err error) { d.failed <- err },
+		OnFull:    d.onFull,
+		OnDamage:  d.onDamage,
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("data folder: %w", err), d.definitions.Close())
+	}
+	for _, damage := range report.Damages {
+		d.onDamage(damage)
+	}
+	event := log.Info()
+	if report.TornTail > 0 {
+		event = log.Warn().Int64("torn_tail", report.TornTail)
+	}
+	event.Bool("clean", report.Clean).Int("segments", report.Segments).Int("replayed", report.Records).
+		Int("messages", report.Messages).Int64("bytes", report.Bytes).Dur("took", report.Duration).Msg("journal opened")
+	return d, nil
+}
+
+func (d *data) onDamage(damage segment.Damage) {
+	event := d.log.Error().Str("file", damage.File).Int64("offset", damage.Offset).Str("text", damage.Text)
+	if n := len(damage.Messages); n > 0 {
+		event = event.Int("lost", n).Uint64("queue", uint64(damage.Messages[0].Queue))
+	}
+	event.Msg("the journal is damaged; a copy of the file is in the folder quarantine")
+}
+
+// onFull tells the node that the disk has no room, or has again.
+func (d *data) onFull(full bool) {
+	d.full.Store(full)
+	d.log.Warn().Bool("full", full).Msg("room on the disk for the journal")
+	if n := d.node.Load(); n != nil {
+		n.JournalFull(full)
+	}
+}
+
+// serves introduces the node that the data are for.
+func (d *data) serves(n *supervision.Node) {
+	d.node.Store(n)
+	if d.full.Load() {
+		n.JournalFull(true)
+	}
+}
+
+// close completes what is under way; the node has ended.
+func (d *data) close() error {
+	return errors.Join(d.journal.Close(), d.definitions.Close())
+}
