@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -183,7 +184,7 @@ func wake(c chan struct{}) {
 }
 
 // Close implements store.Journal. It leaves a checkpoint, so that the next Open
-// replays nothing.
+// replays nothing. What waited for room on a full disk fails, which is the error.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	already := j.closed
@@ -195,7 +196,10 @@ func (j *Journal) Close() error {
 		return j.failure()
 	}
 	close(j.keep.stop)
+	wake(j.kick)
 	j.keep.workers.Wait() // what it waits for, the writer still completes
+	j.stock.closing.Store(true)
+	wake(j.stock.wake)
 	wake(j.kick)
 	<-j.ended
 	close(j.stock.stop)
@@ -204,7 +208,7 @@ func (j *Journal) Close() error {
 	j.reads.Wait()
 	err := j.failure()
 	if err == nil {
-		err = j.lastCheckpoint()
+		err = errors.Join(j.log.failed, j.lastCheckpoint()) // failed: for lack of room
 	}
 	j.stock.close()
 	j.table.close()

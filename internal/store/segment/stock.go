@@ -30,8 +30,9 @@ type stock struct {
 	got  func()        // a file came, or will not come
 	fail func(error)   // the disk can do no more
 
-	// short: there was no room for the last file.
-	short atomic.Bool
+	// short: there was no room for the last file. closing: the journal is being
+	// closed, so it is tried once more. hopeless: it was, and there is none.
+	short, closing, hopeless atomic.Bool
 
 	mu     sync.Mutex
 	files  []spare
@@ -68,6 +69,9 @@ func (s *stock) run(retry time.Duration) {
 		}
 		if s.short.CompareAndSwap(false, true) {
 			s.told(true)
+		}
+		if s.closing.Load() {
+			s.hopeless.Store(true)
 			s.got()
 		}
 		select {

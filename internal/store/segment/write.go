@@ -68,7 +68,7 @@ func (j *Journal) look(hurry bool) (*batch, doing) {
 	closed := j.closed
 	j.mu.Unlock()
 	j.gather()
-	if l.starving > 0 && closed && j.stock.short.Load() {
+	if l.starving > 0 && closed && j.stock.hopeless.Load() {
 		l.failed = errFull
 		j.gather()
 	}
