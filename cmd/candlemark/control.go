@@ -35,8 +35,11 @@ type verb struct {
 	more      string   // what any number of may follow, "" for nothing
 	columns   []string // that may be named instead of arguments, nil for none
 	options   []string // besides those of every verb
-	banner    func(c *call) string
-	run       func(ctx context.Context, broker *client.Client, c *call) error
+	// check says what is wrong with the arguments, if their number is right, and
+	// the exit code for it; nil for no more checks.
+	check  func(arguments []string) (wrong string, code int)
+	banner func(c *call) string
+	run    func(ctx context.Context, broker *client.Client, c *call) error
 }
 
 // call is one verb with what was given to it.
@@ -137,12 +140,16 @@ func control(args []string, getenv func(string) string, stdout, stderr io.Writer
 		printUsage(stderr)
 		return exitUsage
 	}
-	if text := objection(o, v, rest, err); text != "" {
+	text, code := objection(o, v, rest, err), exitUsage
+	if text == "" && v.check != nil {
+		text, code = v.check(rest)
+	}
+	if text != "" {
 		fmt.Fprintf(stderr, "Error (argument validation): %s\nArguments given:\n\t%s\n", text, strings.Join(args, " "))
 		if known {
 			fmt.Fprintf(stderr, "\nUsage\n\n%s\n", usage(name, v))
 		}
-		return exitUsage
+		return code
 	}
 	broker, err := client.New(o.url)
 	if err != nil {
@@ -190,6 +197,7 @@ func report(stderr io.Writer, c *call, broker *client.Client, err error) int {
 	var told complaint
 	var wrong misuse
 	var ended *exit
+	var failed failedCheck
 	switch {
 	case err == nil:
 		return 0
@@ -199,6 +207,11 @@ func report(stderr io.Writer, c *call, broker *client.Client, err error) int {
 	case errors.As(err, &ended):
 		fmt.Fprintf(stderr, "Error:\n%s\n", ended)
 		return ended.code
+	case errors.As(err, &failed):
+		if failed != "" {
+			fmt.Fprintln(stderr, failed)
+		}
+		return exitUnavailable
 	case errors.As(err, &told):
 		fmt.Fprintf(stderr, "Error:\n%s\n", told)
 	case errors.As(err, &refused) && refused.Status == http.StatusNotFound:
@@ -237,3 +250,9 @@ type misuse string
 
 // Error implements error.
 func (m misuse) Error() string { return string(m) }
+
+// failedCheck is what a check has found wrong, without a title.
+type failedCheck string
+
+// Error implements error.
+func (v failedCheck) Error() string { return string(v) }

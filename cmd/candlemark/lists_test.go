@@ -180,7 +180,7 @@ func TestStatus(t *testing.T) {
 	stdout, stderr, code := candlemark(url, "status")
 	for _, want := range []string{
 		"Status of node http://127.0.0.1:", "\nProduct name: Candlemark\nProduct version: " + version + "\nRabbitMQ version: 4.0.5\n",
-		"\nConnection count: 1\nQueue count: 0\nVirtual host count: 1\n", "protocol: amqp, purpose: AMQP 0-9-1\n",
+		"\nAlarms\n\n(none)\n", "\nConnection count: 1\nQueue count: 0\nVirtual host count: 1\n", "protocol: amqp, purpose: AMQP 0-9-1\n",
 	} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)

@@ -64,6 +64,12 @@ var verbs = map[string]verb{
 	"status":                statusVerb,
 	"ping":                  pingVerb,
 	"check_running":         checkRunningVerb,
+
+	"set_vm_memory_high_watermark": setWatermarkVerb,
+	"set_disk_free_limit":          setDiskLimitVerb,
+	"alarms":                       alarmsVerb("known", "alarms, local or clusterwide", false, true),
+	"check_alarms":                 alarmsVerb("local", "alarms, local or clusterwide", true, true),
+	"check_local_alarms":           alarmsVerb("local", "local alarms", true, false),
 }
 
 // tools are names of RabbitMQ's that the program may be called by; then it has

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"candlemark/internal/admin/client"
 )
@@ -25,18 +26,24 @@ var statusVerb = verb{
 		if err != nil {
 			return err
 		}
-		c.printStatus(overview, node, len(vhosts))
+		watermark, err := broker.Get(ctx, "memory-high-watermark")
+		if err != nil {
+			return err
+		}
+		c.printStatus(overview, node, watermark, len(vhosts))
 		return nil
 	},
 }
 
 // printStatus writes the parts of rabbitmqctl's status that mean something here.
-func (c *call) printStatus(overview, node client.Object, vhosts int) {
+func (c *call) printStatus(overview, node, watermark client.Object, vhosts int) {
+	alarms := alarmLines(node)
 	if c.json {
 		_ = json.NewEncoder(c.out).Encode(client.Object{ // as much as an output can fail
 			"product_name": overview["product_name"], "product_version": overview["product_version"],
 			"rabbitmq_version": overview["rabbitmq_version"], "node": overview["node"], "uptime": seconds(node["uptime"]),
-			"pid": node["os_pid"], "alarms": []string{}, "listeners": overview["listeners"], "totals": overview["object_totals"],
+			"pid": node["os_pid"], "alarms": append([]string{}, alarms...), "listeners": overview["listeners"], "totals": overview["object_totals"],
+			"vm_memory_high_watermark_limit": node["mem_limit"], "disk_free_limit": node["disk_free_limit"],
 			"mem_used": node["mem_used"], "disk_free": node["disk_free"], "virtual_host_count": vhosts,
 		})
 		return
@@ -49,10 +56,16 @@ func (c *call) printStatus(overview, node client.Object, vhosts int) {
 	c.say("Product version: %s", cell(overview["product_version"]))
 	c.say("RabbitMQ version: %s", cell(overview["rabbitmq_version"]))
 	c.say("Node name: %s", cell(overview["node"]))
-	c.say("\nAlarms\n\n(none)")
-	c.say("\nMemory\n\nTotal memory used: %s", gigabytes(node["mem_used"]))
+	c.say("\nAlarms\n\n%s", cmp.Or(strings.Join(alarms, "\n"), "(none)"))
+	c.say("\nMemory\n\nTotal memory used: %s\nCalculation strategy: rss", gigabytes(node["mem_used"]))
+	setting := gigabytes(watermark["absolute"])
+	if share := watermark["relative"]; share != nil {
+		setting = cell(share) + " of available memory"
+	}
+	c.say("Memory high watermark setting: %s, computed to: %s", setting, gigabytes(node["mem_limit"]))
 	c.say("\nFile Descriptors\n\nTotal: %s, limit: %s", cell(node["fd_used"]), cell(node["fd_total"]))
-	c.say("\nFree Disk Space\n\nFree disk space: %s", gigabytes(node["disk_free"]))
+	c.say("\nFree Disk Space\n\nLow free disk space watermark: %s", gigabytes(node["disk_free_limit"]))
+	c.say("Free disk space: %s", gigabytes(node["disk_free"]))
 	c.say("\nTotals\n")
 	c.say("Connection count: %s", cell(inside(overview, "object_totals", "connections")))
 	c.say("Queue count: %s", cell(inside(overview, "object_totals", "queues")))

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"candlemark/internal/admin/client"
+	"candlemark/internal/config"
+)
+
+// setWatermarkVerb changes from how much memory on publishers are blocked, until
+// the broker is started anew.
+var setWatermarkVerb = verb{
+	arguments: []string{"fraction|absolute"}, optional: []string{"size"},
+	check: checkWatermark,
+	banner: func(c *call) string {
+		if len(c.arguments) > 1 {
+			return fmt.Sprintf("Setting memory threshold on %s to %s bytes ...", c.broker, c.arguments[1])
+		}
+		return fmt.Sprintf("Setting memory threshold on %s to %s ...", c.broker, c.arguments[0])
+	},
+	run: func(ctx context.Context, broker *client.Client, c *call) error {
+		body := map[string]string{"relative": c.arguments[0]}
+		if len(c.arguments) > 1 {
+			body = map[string]string{"absolute": c.arguments[1]}
+		}
+		return broker.Put(ctx, body, "memory-high-watermark")
+	},
+}
+
+// setDiskLimitVerb changes below how much free disk they are.
+var setDiskLimitVerb = verb{
+	arguments: []string{"size|mem_relative"}, optional: []string{"fraction"},
+	check: checkDiskLimit,
+	banner: func(c *call) string {
+		if len(c.arguments) > 1 {
+			return fmt.Sprintf("Setting disk free limit on %s to %s times the total RAM ...", c.broker, c.arguments[1])
+		}
+		return fmt.Sprintf("Setting disk free limit on %s to %s bytes ...", c.broker, c.arguments[0])
+	},
+	run: func(ctx context.Context, broker *client.Client, c *call) error {
+		body := map[string]string{"absolute": c.arguments[0]}
+		if len(c.arguments) > 1 {
+			body = map[string]string{"mem_relative": c.arguments[1]}
+		}
+		return broker.Put(ctx, body, "disk-free-limit")
+	},
+}
+
+// words checks that a word stands alone or, if it is keyword, before a value.
+func words(arguments []string, keyword string) (wrong string, code int) {
+	switch {
+	case arguments[0] == keyword && len(arguments) == 1:
+		return "not enough arguments.", exitUsage
+	case arguments[0] != keyword && len(arguments) > 1:
+		return "too many arguments.", exitUsage
+	}
+	return "", 0
+}
+
+func checkWatermark(arguments []string) (wrong string, code int) {
+	if wrong, code = words(arguments, "absolute"); wrong != "" {
+		return wrong, code
+	}
+	if len(arguments) > 1 {
+		whole, unit := splitSize(arguments[1])
+		switch {
+		case whole == "":
+			return "Bad argument.", exitData
+		case strings.HasPrefix(unit, "."):
+			return "Bad argument: The threshold should be an integer.", exitData
+		case !knownSize(arguments[1]):
+			return "Bad argument: Invalid units.", exitData
+		}
+		return "", 0
+	}
+	f, err := strconv.ParseFloat(arguments[0], 64)
+	switch {
+	case err != nil:
+		return "Bad argument.", exitData
+	case !(f >= 0 && f <= 1):
+		return "Bad argument: The threshold should be a fraction between 0.0 and 1.0", exitData
+	}
+	return "", 0
+}
+
+func checkDiskLimit(arguments []string) (wrong string, code int) {
+	if wrong, code = words(arguments, "mem_relative"); wrong != "" {
+		return wrong, code
+	}
+	if len(arguments) > 1 {
+		if _, err := config.ParseDiskLimit("mem_relative " + arguments[1]); err != nil {
+			return "Bad argument.", exitData
+		}
+	} else if !knownSize(arguments[0]) {
+		return "Bad argument.", exitData
+	}
+	return "", 0
+}
+
+// splitSize divides a size into its digits and what follows them.
+func splitSize(text string) (digits, unit string) {
+	unit = strings.TrimLeft(text, "0123456789")
+	return text[:len(text)-len(unit)], unit
+}
+
+// knownSize tells whether rabbitmqctl would take a size. It is stricter than the
+// broker: units have one spelling.
+func knownSize(text string) bool {
+	_, unit := splitSize(text)
+	_, err := config.ParseSize(text)
+	return err == nil && slices.Contains(strings.Fields("k kiB M MiB G GiB kB MB GB"), unit) || err == nil && unit == ""
+}
+
+// alarmsVerb tells of alarms. A check fails if there are any; local is all that
+// there is on one node.
+func alarmsVerb(kinds, reports string, check, plain bool) verb {
+	return verb{
+		banner: func(c *call) string {
+			return fmt.Sprintf("Asking node %s to report any %s resource alarms ...", c.broker, kinds)
+		},
+		run: func(ctx context.Context, broker *client.Client, c *call) error {
+			node, lines, err := alarmsNow(ctx, broker)
+			if err != nil {
+				return err
+			}
+			failed := check && len(lines) > 0
+			text := strings.Join(lines, "\n")
+			switch {
+			case c.json:
+				text = alarmsJSON(node, lines, check)
+			case c.silent && check:
+				text = ""
+			case len(lines) == 0:
+				text = fmt.Sprintf("Node %s reported no %s", node, reports)
+			}
+			switch {
+			case failed && (plain || c.json || c.silent):
+				return failedCheck(text)
+			case failed:
+				return &exit{exitUnavailable, text}
+			case text != "":
+				c.say("%s", text)
+			}
+			return nil
+		},
+	}
+}
+
+// alarmsNow names the node and its alarms, as rabbitmqctl does.
+func alarmsNow(ctx context.Context, broker *client.Client) (node string, lines []string, err error) {
+	overview, err := broker.Get(ctx, "overview")
+	if err != nil {
+		return "", nil, err
+	}
+	node = cell(overview["node"])
+	shown, err := broker.Get(ctx, "nodes", node)
+	return node, alarmLines(shown), err
+}
+
+// alarmLines are the alarms of a node.
+func alarmLines(node client.Object) (lines []string) {
+	if node["disk_free_alarm"] == true {
+		lines = append(lines, "Free disk space alarm on node "+cell(node["name"]))
+	}
+	if node["mem_alarm"] == true {
+		lines = append(lines, "Memory alarm on node "+cell(node["name"]))
+	}
+	return lines
+}
+
+func alarmsJSON(node string, lines []string, check bool) string {
+	object := client.Object{"result": "ok"}
+	switch {
+	case len(lines) > 0:
+		object = client.Object{"result": "ok", "local": lines, "global": []string{}, "message": fmt.Sprintf("Node %s reported alarms", node)}
+		if check {
+			object["result"] = "error"
+		}
+	case !check:
+		object["alarms"], object["node"] = []string{}, node
+	}
+	text, _ := json.Marshal(object) // texts can be
+	return string(text)
+}
