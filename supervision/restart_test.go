@@ -306,14 +306,14 @@ var restartTable = []struct {
 		r := testkit.Ask[*mail.PolicyReply](s.Bubble, s.Actor("policies"), func(r mail.Request) any {
 			return &mail.SetPolicy{Request: r, Policy: p}
 		})
-		if r.Err == nil {
-			s.Error("the policy was set")
+		if r.Err != nil { // it was in place before the mail about it failed, and that is sent again
+			s.Error(r.Err)
 		}
 		s.SetPolicy("second", `{"pattern":"z","definition":{"max-length":1}}`)
 		list := testkit.Ask[*mail.PolicyList](s.Bubble, s.Actor("policies"), func(r mail.Request) any {
 			return &mail.ListPolicies{Request: r}
 		})
-		if len(list.Policies) < 2 {
+		if len(list.Policies) != 3 {
 			s.Errorf("%d policies are left", len(list.Policies))
 		}
 	}},

@@ -31,5 +31,5 @@
 // supervisor lets the registry go on with the state that it has (Resume); sets
 // are immutable and replaced in one step, so no panic leaves one half changed.
 // The command that panicked is answered with an error, though it may be stored:
-// then the next start has it.
+// then the next start has it. What was about to be sent is sent in the next turn.
 package policy
