@@ -73,11 +73,21 @@ func remove(values ...any) Change { return Change{Delete: values} }
 
 // everyType has a value of every wire type.
 var everyType = protocol.Table{
-	{Key: "t", Value: true}, {Key: "b", Value: int8(-2)}, {Key: "B", Value: uint8(254)}, {Key: "s", Value: int16(-3)},
-	{Key: "u", Value: uint16(65533)}, {Key: "I", Value: int32(-4)}, {Key: "i", Value: uint32(1 << 31)},
-	{Key: "l", Value: int64(60000)}, {Key: "f", Value: float32(1.5)}, {Key: "d", Value: 60000.0},
-	{Key: "D", Value: protocol.Decimal{Scale: 2, Value: -314}}, {Key: "S", Value: "text\xff"}, {Key: "x", Value: []byte{1, 2}},
-	{Key: "T", Value: protocol.Timestamp(1 << 40)}, {Key: "V", Value: nil},
+	{Key: "t", Value: true},
+	{Key: "b", Value: int8(-2)},
+	{Key: "B", Value: uint8(254)},
+	{Key: "s", Value: int16(-3)},
+	{Key: "u", Value: uint16(65533)},
+	{Key: "I", Value: int32(-4)},
+	{Key: "i", Value: uint32(1 << 31)},
+	{Key: "l", Value: int64(60000)},
+	{Key: "f", Value: float32(1.5)},
+	{Key: "d", Value: 60000.0},
+	{Key: "D", Value: protocol.Decimal{Scale: 2, Value: -314}},
+	{Key: "S", Value: "text\xff"},
+	{Key: "x", Value: []byte{1, 2}},
+	{Key: "T", Value: protocol.Timestamp(1 << 40)},
+	{Key: "V", Value: nil},
 	{Key: "F", Value: protocol.Table{{Key: "in", Value: protocol.Array{int64(1), nil, "s"}}}},
 }
 
@@ -235,7 +245,9 @@ func TestIncarnation(t *testing.T) {
 // A change is all or nothing, beside others in the same group.
 func TestAllOrNothing(t *testing.T) {
 	wrong := []any{
-		42, Queue{VHost: "gone", Name: "q"}, Global{Name: "g", Value: json.RawMessage("{")},
+		42,
+		Queue{VHost: "gone", Name: "q"},
+		Global{Name: "g", Value: json.RawMessage("{")},
 		Queue{VHost: "/", Name: "q", Arguments: protocol.Table{{Key: "k", Value: 1}}}, // an int has no wire type
 		Parameter{VHost: "/", Name: string(make([]byte, maxKey)), Value: json.RawMessage("1")},
 	}
