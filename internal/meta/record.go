@@ -200,6 +200,7 @@ func (d *Definitions) read(in table, names []string, content []byte) error {
 		p, err := policies.Parse(names[0], names[2], names[1] == operators, content)
 		d.Policies = append(d.Policies, p)
 		return err
+	case leading, broker: // nothing that is not known already
 	}
 	return nil
 }
