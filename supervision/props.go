@@ -51,12 +51,16 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 			},
 			NewQueue: func(s vhost.QueueSpec) *actor.Props {
 				n.churn.queues.Add(1)
+				cfg := &queue.Config{
+					Queue: s.Queue, VHost: s.VHost, Effective: s.Effective, Settings: s.Settings,
+					Recovered: s.Messages, Asleep: s.Asleep,
+					Journal: n.cfg.Journal, Budget: &n.alarms.budget, Clock: n.clock, Log: &log,
+				}
 				return n.props(func(close func() []any) actor.Actor {
-					return queue.New(queue.Config{
-						Queue: s.Queue, VHost: s.VHost, Effective: s.Effective, Settings: s.Settings,
-						Recovered: s.Messages, Asleep: s.Asleep,
-						Journal: n.cfg.Journal, Budget: &n.alarms.budget, Clock: n.clock, Log: log, Close: close,
-					})
+					begin := *cfg
+					cfg = nil // queues are not restarted, and what one began with is not to live as long as it does
+					begin.Close = close
+					return queue.New(begin)
 				})
 			},
 			NewExchange: func(s vhost.ExchangeSpec) *actor.Props {

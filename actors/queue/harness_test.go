@@ -89,7 +89,7 @@ func newCore(t *testing.T, change ...func(*policies.QueueSettings)) *core {
 
 func newCoreOf(t *testing.T, cfg Config) *core {
 	c := &core{t: t, now: clock.Instant(start * int64(time.Millisecond))}
-	c.init(cfg, queuePID, c.now)
+	c.init(&cfg, queuePID, c.now)
 	return c
 }
 

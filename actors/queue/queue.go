@@ -31,7 +31,7 @@ type Config struct {
 	// Budget is what all queues together may hold in memory; nil for no limit.
 	Budget *budget.Budget
 	Clock  *clock.Clock
-	Log    zerolog.Logger
+	Log    *zerolog.Logger // of all queues of the virtual host
 	// Close closes the actor's mailbox and returns what is left in it.
 	Close func() []any
 	// Fault, unless nil, sees every mail in the queue's turn before it is
@@ -41,7 +41,8 @@ type Config struct {
 
 // queue is the shell.
 type queue struct {
-	cfg   Config
+	begin *Config // nil once it has begun
+	cfg   tools
 	state state
 	timer *time.Timer
 	armed int64 // deadline of the timer in wall ms, 0 when it is not armed
@@ -49,6 +50,17 @@ type queue struct {
 	going bool  // again is under way
 	broke any   // the mail that made it panic
 	held  int64 // what of the budget is the queue's
+}
+
+// tools are what the shell needs of its Config all its life. Many queues are idle
+// for long: none keeps what the core has taken over.
+type tools struct {
+	Journal store.Journal
+	Budget  *budget.Budget
+	Clock   *clock.Clock
+	Log     *zerolog.Logger
+	Close   func() []any
+	Fault   func(what any)
 }
 
 // timerFired: the timer of generation gen ran out; an older one is stale.
@@ -64,7 +76,11 @@ type appendDone struct {
 }
 
 // New makes the actor. Its mailbox is the hot one (actors/mailbox).
-func New(cfg Config) actor.Actor { return &queue{cfg: cfg} }
+func New(cfg Config) actor.Actor {
+	return &queue{begin: &cfg, cfg: tools{
+		Journal: cfg.Journal, Budget: cfg.Budget, Clock: cfg.Clock, Log: cfg.Log, Close: cfg.Close, Fault: cfg.Fault,
+	}}
+}
 
 // Receive handles one mail, and behind it what was parked if the queue goes on.
 func (q *queue) Receive(ctx actor.Context) {
@@ -109,8 +125,8 @@ func (q *queue) turn(ctx actor.Context, what any) {
 
 // start reports whether the queue has something to do at once.
 func (q *queue) start(ctx actor.Context) bool {
-	q.state.init(q.cfg, ctx.Self(), q.cfg.Clock.Now())
-	q.cfg.Recovered = nil
+	q.state.init(q.begin, ctx.Self(), q.cfg.Clock.Now())
+	q.begin = nil
 	return q.state.messages.Len() > 0
 }
 

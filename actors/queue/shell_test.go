@@ -138,7 +138,8 @@ func bubble(t *testing.T, s policies.QueueSettings, change func(r *rig), test fu
 func (r *rig) setUp(s policies.QueueSettings, change func(r *rig)) (late func(what any)) {
 	r.config = testConfig(s)
 	r.config.VHost.PID, r.config.VHost.DeadLetter = r.vhost.pid, r.dead.pid
-	r.config.Clock, r.config.Log = clock.New(), zerolog.Nop()
+	log := zerolog.Nop()
+	r.config.Clock, r.config.Log = clock.New(), &log
 	r.options.Keep = true
 	r.config.Fault = func(what any) {
 		if _, ok := what.(timerFired); ok {

@@ -94,7 +94,7 @@ type post struct {
 	what any
 }
 
-func (s *state) init(cfg Config, self mail.Address, now clock.Instant) {
+func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
 	s.queue, s.vhost, s.self = cfg.Queue, cfg.VHost, self
 	s.id = store.QueueID(cfg.Queue.Incarnation)
 	s.quorum = policies.KindOf(cfg.Queue.Arguments) == policies.KindQuorumQueue
