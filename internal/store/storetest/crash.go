@@ -167,9 +167,11 @@ func (l *life) end() {
 
 // close ends the process. Nothing of it may stay behind.
 func (l *life) close() {
-	l.fs.SetCapacity(1 << 40)
+	if l.random.IntN(2) == 0 {
+		l.fs.SetCapacity(1 << 40)
+	}
 	err := l.j.Close()
-	if err != nil && !l.fs.Crashed() && !l.book.over() && l.trouble != FailedRead {
+	if err != nil && !l.fs.Crashed() && !l.book.over() && l.trouble == NoTrouble {
 		l.Fatalf("life %d: close: %v", l.lives, err)
 	}
 	synctest.Wait()
@@ -181,7 +183,7 @@ func (l *life) close() {
 	if l.book.complaint != "" {
 		l.Fatalf("life %d: %s", l.lives, l.book.complaint)
 	}
-	if l.book.wrong != nil && !l.book.failed && !l.fs.Crashed() {
+	if l.book.wrong != nil && !l.book.failed && !l.fs.Crashed() && (err == nil || l.trouble != FullDisk) {
 		l.Fatalf("life %d: append: %v", l.lives, l.book.wrong)
 	}
 	if err == nil && !l.fs.Crashed() && !l.book.failed {

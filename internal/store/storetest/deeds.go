@@ -80,7 +80,7 @@ func (l *life) recall() {
 				err = fmt.Errorf("recall of queue %d: %s", q, text)
 			}
 		}
-		if l.fs.Crashed() || l.book.failed {
+		if l.fs.Crashed() || l.book.failed || l.trouble == FailedRead {
 			err = nil
 		}
 		failed <- err
