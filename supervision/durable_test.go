@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"candlemark/internal/admin"
+	"candlemark/internal/auth"
+	"candlemark/internal/meta"
+	"candlemark/internal/store/memory"
 	"candlemark/internal/testkit"
 	"candlemark/protocol"
 	"candlemark/supervision"
@@ -328,29 +331,91 @@ func TestSlowStore(t *testing.T) {
 }
 
 // The broker ends between the two steps of a deletion: the definition is gone,
-// and with it the messages.
+// and with it the messages, also for a namesake.
 func TestOrphansAreRetired(t *testing.T) {
+	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
+		b.Log.Allow("queues that are deleted")
+		ch := b.Connect().Open()
+		durable(b, ch, "q", nil)
+		ch.Bind("q", "key", "amq.direct")
+		stores(b, ch, "", "q", persistent("m", ""))
+		last := b.Queue("q").Incarnation
+		if _, err := meta.Wait(b.Meta, meta.Change{Delete: []any{meta.Queue{VHost: "/", Name: "q"}}}); err != nil {
+			t.Fatal(err)
+		}
+		b.Crash(0)
+		if all := b.Journal.Queues(); len(all) > 0 || b.Queue("q") != nil {
+			t.Errorf("the journal has %v", all)
+		}
+		ch = b.Connect().Open()
+		durable(b, ch, "q", nil)
+		if got := ch.Drain("q"); len(got) > 0 || len(bindings(b)) > 0 || b.Queue("q").Incarnation <= last {
+			t.Errorf("%q in %d after %d", got, b.Queue("q").Incarnation, last)
+		}
+	})
+}
+
+// Numbers of queues are given out once, also those of queues that nobody stored.
+func TestIncarnations(t *testing.T) {
+	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
+		last := uint64(0)
+		for range 3 {
+			ch := b.Connect().Open()
+			for _, name := range []string{"a", "b"} {
+				ch.Declare(name, nil)
+				if next := b.Queue(name).Incarnation; next <= last {
+					t.Errorf("number %d after %d", next, last)
+				} else {
+					last = next
+				}
+			}
+			b.Crash(0)
+		}
+	})
+}
+
+// Messages without any definitions are not taken for those of deleted queues.
+func TestNoDefinitions(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
 		durable(b, ch, "q", nil)
 		stores(b, ch, "", "q", persistent("m", ""))
-		number := b.Queue("q").Incarnation
-		if _, err := ch.QueueDelete("q", false, false, false); err != nil {
+		journal, empty := b.Journal.Reopen(memory.Options{}), meta.NewMemory()
+		defer journal.Close()
+		defer empty.Close()
+		if n, err := supervision.Start(supervision.Config{Journal: journal, Meta: empty}); err == nil {
+			t.Error("it has started", n.Stop(b.Context()))
+		}
+		if len(journal.Queues()) != 1 {
+			t.Error("the messages are gone")
+		}
+	})
+}
+
+// A virtual host that is deleted takes everything along, and a namesake begins
+// with nothing.
+func TestDeletedVHostStaysDeleted(t *testing.T) {
+	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
+		declare := func() {
+			if _, err := b.Node.PutVHost(b.Context(), auth.VHost{Name: "v"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		declare()
+		if _, err := b.Users.PutGrant(auth.Grant{User: "guest", VHost: "v", Configure: ".*", Write: ".*", Read: ".*"}); err != nil {
 			t.Fatal(err)
 		}
-		durable(b, ch, "q", nil)
-		if next := b.Queue("q").Incarnation; next <= number {
-			t.Errorf("number %d after %d", next, number)
+		if _, err := b.Node.Run(b.Context(), auth.User{Name: "guest"}, "v", &protocol.QueueDeclare{Queue: "q", Durable: true}); err != nil {
+			t.Fatal(err)
 		}
-		last := b.Queue("q").Incarnation
+		if found, err := b.Node.DeleteVHost(b.Context(), "v"); !found || err != nil {
+			t.Fatal(found, err)
+		}
+		declare()
 		b.Restart(0)
-		ch = b.Connect().Open()
-		if got := ch.Drain("q"); len(got) > 0 || b.Queue("q").Incarnation != last {
-			t.Errorf("%q in %d", got, b.Queue("q").Incarnation)
-		}
-		ch.Declare("new", nil)
-		if b.Queue("new").Incarnation <= last {
-			t.Errorf("number %d was given out before", b.Queue("new").Incarnation)
+		v, ok := b.Node.VHost("v")
+		if !ok || v.Directory().QueueCount() > 0 {
+			t.Errorf("there %v", ok)
 		}
 	})
 }
