@@ -12,8 +12,9 @@ import (
 // own are the verbs that have no counterpart in rabbitmqctl; they get what
 // stands behind them and return the exit code.
 var own = map[string]func(args []string) int{
-	"serve": serve,
-	"demo":  demo,
+	"serve":   serve,
+	"demo":    demo,
+	"journal": journal,
 }
 
 // verbs are those of rabbitmqctl.

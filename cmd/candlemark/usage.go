@@ -35,7 +35,7 @@ func usage(name string, v verb) string {
 }
 
 func printUsage(out io.Writer) {
-	fmt.Fprint(out, "Usage\n\ncandlemark serve [--help]\ncandlemark demo [--help]\ncandlemark version\n")
+	fmt.Fprint(out, "Usage\n\ncandlemark serve [--help]\ncandlemark demo [--help]\n"+journalUsage+"\ncandlemark version\n")
 	for _, name := range slices.Sorted(maps.Keys(verbs)) {
 		fmt.Fprintln(out, usage(name, verbs[name]))
 	}

@@ -12,8 +12,9 @@ const (
 	moveAtOnce = 1 << 20 // bytes
 )
 
-// compact moves what lives out of segments in which less than a quarter does, the
-// oldest first, while the log is more than twice as long as what lives in it.
+// compact moves what lives out of damaged segments, and out of those in which less
+// than a quarter does, the oldest first, while the log is more than twice as long as
+// what lives in it.
 func (j *Journal) compact() error {
 	for {
 		s := j.sparse()
@@ -41,7 +42,13 @@ func (j *Journal) sparse() *segment {
 		used += s.size
 		share := float64(s.live) / float64(s.puts)
 		live += int64(share * float64(s.end))
-		if found == nil && s.over && !s.stuck && share < 0.25 {
+		if !s.over || s.stuck {
+			continue
+		}
+		if s.sick {
+			return s
+		}
+		if found == nil && share < 0.25 {
 			found = s
 		}
 	}

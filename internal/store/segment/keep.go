@@ -57,7 +57,7 @@ func (j *Journal) keepUp() {
 			return
 		}
 		k.pause = max(j.options.Settle, 20*time.Since(start))
-		if j.empties() > 0 {
+		if j.ripe() {
 			wake(k.kick)
 		}
 	}
@@ -65,19 +65,19 @@ func (j *Journal) keepUp() {
 
 // worth tells whether a checkpoint would free a segment or save much replay.
 func (j *Journal) worth() bool {
-	return int64(j.counters.bytes.Load())-j.keep.written >= j.options.SegmentSize || j.empties() > 0
+	return int64(j.counters.bytes.Load())-j.keep.written >= j.options.SegmentSize || j.ripe()
 }
 
-// empties counts the segments in which nothing lives.
-func (j *Journal) empties() (n int) {
+// ripe tells whether there is a segment in which nothing lives, or should.
+func (j *Journal) ripe() bool {
 	j.log.Lock()
 	defer j.log.Unlock()
 	for _, s := range j.table.list() {
-		if s.over && s.live == 0 {
-			n++
+		if s.over && (s.live == 0 || s.sick && !s.stuck) {
+			return true
 		}
 	}
-	return n
+	return false
 }
 
 // snapshot is the state at the end of a batch.

@@ -15,6 +15,17 @@ import (
 // definitions are locked). The error is that of the file system; damage is no error
 // but reported.
 func Open(fs vfs.FS, dir string, o Options) (*Journal, Report, error) {
+	j, report, err := load(fs, dir, o)
+	if err != nil {
+		return nil, Report{}, err
+	}
+	j.start()
+	j.startKeeper()
+	return j, report, nil
+}
+
+// load does all of Open but to start the goroutines.
+func load(fs vfs.FS, dir string, o Options) (*Journal, Report, error) {
 	start := time.Now()
 	o.defaults(dir)
 	if err := errors.Join(fs.MakeDir(dir), fs.SyncDir(filepath.Dir(dir))); err != nil {
@@ -34,7 +45,6 @@ func Open(fs vfs.FS, dir string, o Options) (*Journal, Report, error) {
 		j.table.close()
 		return nil, Report{}, fmt.Errorf("journal: %w", err)
 	}
-	j.start()
 	r.report.Duration = time.Since(start)
 	return j, r.report, nil
 }
@@ -89,13 +99,18 @@ func (j *Journal) prepare(r *recovery) error {
 	if len(r.known) == 0 && len(r.checkpoints) == 0 {
 		return nil // new
 	}
-	if r.clean && last != nil {
+	for _, d := range r.damages {
+		if seq, ok := numbered(d.File, "", ".segment"); ok && r.known[seq] != nil && d.Offset >= 2*headerSize {
+			r.known[seq].sick = true
+		}
+	}
+	if r.clean && last != nil && !last.sick {
 		last.over, last.end = false, r.offset
 		j.log.tail = last
 	}
 	err := j.install(j.snapshot(false))
 	if errors.Is(err, vfs.ErrFull) {
-		if last != nil { // the clean checkpoint is still there: nothing may be written behind it
+		if j.log.tail != nil { // the clean checkpoint is still there: nothing may be written behind it
 			j.log.tail, last.over = nil, true
 		}
 		return nil
@@ -107,6 +122,9 @@ func (j *Journal) prepare(r *recovery) error {
 // headers back to their segments. What is damaged was copied before.
 func (j *Journal) tidy(r *recovery) error {
 	for _, d := range r.damages {
+		if !r.kept[d.File] {
+			continue
+		}
 		if _, ok := numbered(d.File, "checkpoint-", ""); ok {
 			r.leftovers = append(r.leftovers, filepath.Join(j.dir, d.File))
 		}
@@ -153,7 +171,7 @@ func (j *Journal) heal(r *recovery, seq uint64) error {
 	return s.file.Sync()
 }
 
-// start starts the goroutines.
+// start starts the goroutines but the keeper.
 func (j *Journal) start() {
 	j.workers.Add(2)
 	go j.assist()
@@ -161,7 +179,11 @@ func (j *Journal) start() {
 		defer j.workers.Done()
 		j.stock.run(j.options.Retry)
 	}()
+	go j.run()
+}
+
+func (j *Journal) startKeeper() {
 	j.keep.workers.Add(1)
 	go j.keepUp()
-	go j.run()
+	wake(j.keep.kick)
 }

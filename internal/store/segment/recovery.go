@@ -22,6 +22,7 @@ type recovery struct {
 	tail     *segment // the last one with batches
 	fellBack bool     // a newer checkpoint is damaged
 	messages map[store.QueueID][][]store.Recovered
+	kept     map[string]bool // damaged files that were copied
 }
 
 func notThere(err error) bool { return errors.Is(err, fs.ErrNotExist) }
@@ -47,7 +48,7 @@ func (f *folder) recover() (*recovery, error) {
 	r.report.Clean = r.clean
 	r.report.Segments = len(r.known)
 	r.report.HighestQueue = r.index.highest
-	r.report.Damages = append(r.damages, r.report.Damages...)
+	r.report.Damages = r.damages
 	r.report.Duration = time.Since(start)
 	return r, nil
 }
@@ -216,6 +217,6 @@ func (r *recovery) missing() {
 		q.drop()
 	}
 	for _, d := range gone {
-		r.report.Damages = append(r.report.Damages, *d)
+		r.damages = append(r.damages, *d)
 	}
 }

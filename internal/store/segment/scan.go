@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"candlemark/internal/store"
+	"candlemark/internal/store/vfs"
 )
 
 // names lists what lives in a set.
@@ -208,13 +209,19 @@ func (r *recovery) merge(c *scanned) {
 	}
 }
 
-// preserve copies the damaged files to the quarantine.
+// preserve copies the damaged files to the quarantine. What there is no room for
+// stays where it is.
 func (r *recovery) preserve(to string) error {
-	var errs []error
-	for _, d := range r.report.Damages {
-		if err := quarantine(r.fs, filepath.Join(r.dir, d.File), to); err != nil && !notThere(err) {
-			errs = append(errs, fmt.Errorf("quarantine %s: %w", d.File, err))
+	r.kept = map[string]bool{}
+	for _, d := range r.damages {
+		err := quarantine(r.fs, filepath.Join(r.dir, d.File), to)
+		switch {
+		case err == nil:
+			r.kept[d.File] = true
+		case notThere(err), errors.Is(err, vfs.ErrFull):
+		default:
+			return fmt.Errorf("quarantine %s: %w", d.File, err)
 		}
 	}
-	return errors.Join(errs...)
+	return nil
 }

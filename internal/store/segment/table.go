@@ -20,8 +20,8 @@ type segment struct {
 	puts int   // messages ever written to it
 	live int   // of which are not gone
 	over bool  // it is not the last one any more
-	// stuck: something in it lives and cannot be read.
-	stuck bool
+	// sick: something in it is damaged. stuck: something lives and cannot be read.
+	sick, stuck bool
 
 	// Under the table's lock.
 

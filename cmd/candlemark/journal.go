@@ -1,0 +1,103 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"candlemark/internal/config"
+	"candlemark/internal/meta"
+	"candlemark/internal/store/segment"
+	"candlemark/internal/store/vfs"
+)
+
+const journalUsage = "candlemark journal check|dump|repair [--data-dir <folder>]"
+
+// journal looks at the messages in the data folder of a broker that is not running,
+// and returns the exit code: 0 if all is well, 1 if something is damaged.
+func journal(args []string) int { return inspectJournal(args, os.Getenv, os.Stdout, os.Stderr) }
+
+func inspectJournal(args []string, getenv func(string) string, stdout, stderr io.Writer) int {
+	if len(args) == 0 {
+		fmt.Fprintln(stderr, journalUsage)
+		return exitUsage
+	}
+	flags := flag.NewFlagSet("candlemark journal", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	dir := flags.String("data-dir", cmp.Or(getenv("CANDLEMARK_DATA_DIR"), config.Default(getenv).DataDir), "`folder` of the broker")
+	switch err := flags.Parse(args[1:]); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return exitUsage
+	case flags.NArg() > 0:
+		fmt.Fprintln(stderr, journalUsage)
+		return exitUsage
+	}
+	unlock, err := lockData(*dir)
+	if err != nil {
+		fmt.Fprintln(stderr, "candlemark journal:", err)
+		return exitUnavailable
+	}
+	defer unlock()
+	var report segment.Report
+	path := filepath.Join(*dir, journalFolder)
+	switch args[0] {
+	case "check":
+		report, err = segment.Check(vfs.OS, path)
+	case "repair":
+		report, err = segment.Repair(vfs.OS, path)
+	case "dump":
+		if err = segment.Dump(vfs.OS, path, stdout); err == nil {
+			return 0
+		}
+	default:
+		fmt.Fprintln(stderr, journalUsage)
+		return exitUsage
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "candlemark journal:", err)
+		return exitSoftware
+	}
+	return printReport(stdout, report)
+}
+
+// lockData keeps brokers out of a data folder. One whose definitions are damaged
+// cannot be locked, but no broker runs on it either.
+func lockData(dir string) (unlock func(), err error) {
+	unlock = func() {}
+	if _, err := os.Stat(filepath.Join(dir, meta.FileName)); err != nil {
+		return unlock, nil
+	}
+	definitions, err := meta.Open(dir)
+	if errors.Is(err, meta.ErrInUse) {
+		return unlock, err
+	}
+	if err == nil {
+		unlock = func() { _ = definitions.Close() }
+	}
+	return unlock, nil
+}
+
+func printReport(out io.Writer, r segment.Report) int {
+	fmt.Fprintf(out, "%d segments, %d messages with %d bytes, %d records behind the checkpoint\n",
+		r.Segments, r.Messages, r.Bytes, r.Records)
+	if r.TornTail > 0 {
+		fmt.Fprintf(out, "%d bytes at the end were being written when the broker ended; nobody was told that they are stored\n", r.TornTail)
+	}
+	if len(r.Damages) == 0 {
+		fmt.Fprintln(out, "nothing is damaged")
+		return 0
+	}
+	for _, d := range r.Damages {
+		fmt.Fprintln(out, "damaged:", d)
+		for _, m := range d.Messages {
+			fmt.Fprintf(out, "  lost: message %d of queue %d\n", m.Seq, m.Queue)
+		}
+	}
+	return 1
+}
