@@ -98,16 +98,34 @@ func (b *broker) serveHTTP(address string, users *auth.Users, log zerolog.Logger
 	return nil
 }
 
+// How long a stop waits for requests over HTTP, and for everything but the
+// journal, which must write down what it was told.
+const (
+	stopHTTP = 3 * time.Second
+	stopAll  = 20 * time.Second
+)
+
 // stop ends what runs, in the opposite order.
 func (b *broker) stop() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), stopAll)
 	defer cancel()
 	var err error
 	if b.http != nil {
-		err = b.http.Shutdown(ctx)
+		err = b.leaveHTTP(ctx)
 	}
 	if b.node != nil {
 		err = errors.Join(err, b.node.Stop(ctx))
 	}
 	return errors.Join(err, b.data.close())
+}
+
+// leaveHTTP lets requests be answered that do not take too long.
+func (b *broker) leaveHTTP(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, stopHTTP)
+	defer cancel()
+	err := b.http.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return b.http.Close()
+	}
+	return err
 }

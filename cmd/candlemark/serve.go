@@ -47,6 +47,7 @@ func serve(args []string) int {
 	code := 0
 	select {
 	case <-ctx.Done():
+		stop() // a second signal ends the process at once
 		log.Info().Msg("stopping")
 	case err := <-b.data.failed:
 		log.Error().Err(err).Msg("the journal failed: what it has is safe, nothing can be added; stopping")
