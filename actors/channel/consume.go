@@ -12,9 +12,8 @@ import (
 
 // consumer is one basic.consume of this channel.
 type consumer struct {
-	peer    *peer  // nil for the consumer of replies
-	queue   string // its name
-	allowed int    // under the common limit, as the queue counts it
+	peer  *peer  // nil for the consumer of replies
+	queue string // its name
 	// handed to the outbox and not yet granted back to the queue
 	written, bytes int
 }
@@ -114,8 +113,9 @@ func (s *state) cancel(m *protocol.BasicCancel) error {
 func (s *state) forget(tag string, c *consumer) {
 	if s.consumers[tag] == c {
 		delete(s.consumers, tag)
-		c.peer.consumers--
-		s.disallow(c, c.allowed)
+		if c.peer.consumers--; c.peer.consumers == 0 {
+			s.disallow(c.peer, c.peer.allowed)
+		}
 	}
 }
 

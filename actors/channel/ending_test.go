@@ -75,7 +75,7 @@ func TestClose_ByTheBroker(t *testing.T) {
 			frame(&protocol.BasicRecover{}), protocol.AppendBodyFrames(nil, 1, []byte("x"), 0), publish("missing", "", ""))
 		r.turn(&mail.EnqueueReply{Queue: pid("q2"), Ranges: []mail.Range{{First: 1, Last: 2}}})
 		r.turn(&mail.ConsumerCancelled{Queue: pid("q1"), Tag: "a"})
-		r.turn(&mail.Offer{Queue: pid("q1"), Tag: "a", Messages: 1})
+		r.turn(&mail.Offer{Queue: pid("q1"), Messages: 1})
 		r.turn(&mail.PeerGone{Who: pid("q1")})
 		r.delivers("q1", "a", 4, "m4")
 		r.sent()

@@ -265,7 +265,7 @@ func (r *rig) describe(p post) string {
 	case *mail.ChannelClosed:
 		return fmt.Sprintf("%sclosed %d %v", to, m.ID, m.SendCloseOk)
 	case *mail.Allow:
-		return fmt.Sprintf("%sallow %s %d", to, m.Tag, m.Messages)
+		return fmt.Sprintf("%sallow %d", to, m.Messages)
 	case *mail.Limit:
 		return fmt.Sprintf("%slimit %v", to, m.On)
 	case *mail.Resize:

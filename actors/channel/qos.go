@@ -10,13 +10,12 @@ import (
 type common struct {
 	limit   int // 0 for none
 	unacked int // delivered to consumers and not settled, whether there is a limit or not
-	allowed int // by Allow and not delivered yet, over all consumers
+	allowed int // by Allow and not delivered yet, over all queues
 	offers  []offer
 }
 
 type offer struct {
-	consumer *consumer
-	tag      string
+	peer     *peer
 	messages int
 }
 
@@ -64,10 +63,10 @@ func (s *state) resize() {
 	}
 }
 
-// offered: a queue has messages for a consumer under the common limit.
+// offered: a queue has messages for consumers under the common limit.
 func (s *state) offered(m *mail.Offer) {
-	if c := s.consumers[m.Tag]; c != nil && s.common.limit > 0 {
-		s.common.offers = append(s.common.offers, offer{c, m.Tag, m.Messages})
+	if p := s.peers[peerKey(m.Queue)]; p != nil && s.common.limit > 0 {
+		s.common.offers = append(s.common.offers, offer{p, m.Messages})
 		s.allow()
 	}
 }
@@ -78,28 +77,28 @@ func (s *state) allow() {
 	for len(c.offers) > 0 && c.unacked+c.allowed < c.limit {
 		o := c.offers[0]
 		c.offers = c.offers[1:]
-		if s.consumers[o.tag] != o.consumer {
+		if o.peer.consumers == 0 {
 			continue
 		}
 		n := min(o.messages, c.limit-c.unacked-c.allowed)
 		c.allowed += n
-		o.consumer.allowed += n
-		s.send(o.consumer.peer.pid, &mail.Allow{Channel: s.self, Tag: o.tag, Messages: n})
+		o.peer.allowed += n
+		s.send(o.peer.pid, &mail.Allow{Queue: o.peer.pid, Channel: s.self, Messages: n})
 	}
 }
 
 // unused: what was allowed and not needed.
 func (s *state) unused(m *mail.Unused) {
-	if c := s.consumers[m.Tag]; c != nil {
-		s.disallow(c, m.Messages)
+	if p := s.peers[peerKey(m.Queue)]; p != nil {
+		s.disallow(p, m.Messages)
 		s.allow()
 	}
 }
 
-// disallow takes back up to n of what a consumer was allowed: it is delivered,
-// not needed, or will never come.
-func (s *state) disallow(c *consumer, n int) {
-	n = min(n, c.allowed)
-	c.allowed -= n
+// disallow takes back up to n of what a queue was allowed: it is delivered, not
+// needed, or will never come.
+func (s *state) disallow(p *peer, n int) {
+	n = min(n, p.allowed)
+	p.allowed -= n
 	s.common.allowed -= n
 }

@@ -10,7 +10,7 @@ import (
 func global(n uint16) *protocol.BasicQos { return &protocol.BasicQos{PrefetchCount: n, Global: true} }
 
 func (r *rig) offers(tag string, n int) {
-	r.turn(&mail.Offer{Queue: r.consumersPID(tag), Tag: tag, Messages: n})
+	r.turn(&mail.Offer{Queue: r.consumersPID(tag), Messages: n})
 }
 
 func (r *rig) consumersPID(tag string) mail.Address {
@@ -35,20 +35,20 @@ func TestGlobalQos_Shared(t *testing.T) {
 	r.consumes("b", "q2")
 	r.offers("a", 2)
 	r.offers("b", 5)
-	r.sent("q1: allow a 2", "q2: allow b 1")
+	r.sent("q1: allow 2", "q2: allow 1")
 	r.offers("a", 9)
 	r.sent()
 	r.delivers("q1", "a", 1, "m1", "m2")
 	r.sent()
 	r.command(&protocol.BasicAck{DeliveryTag: 1})
-	r.sent("q1: settle 1-1 ack", "q1: allow a 1")
-	r.turn(&mail.Unused{Tag: "b", Messages: 1}) // q2 ran empty
+	r.sent("q1: settle 1-1 ack", "q1: allow 1")
+	r.turn(&mail.Unused{Queue: pid("q2"), Messages: 1}) // q2 ran empty
 	r.offers("b", 1)
-	r.sent("q2: allow b 1")
+	r.sent("q2: allow 1")
 	r.command(&protocol.BasicAck{Multiple: true})
 	r.sent("q1: settle 2-2 ack")
 	r.offers("a", 10)
-	r.sent("q1: allow a 1")
+	r.sent("q1: allow 1")
 }
 
 // What is requeued is ahead of what waits: its queue hears of it before it is
@@ -59,12 +59,12 @@ func TestGlobalQos_RequeuedFirst(t *testing.T) {
 	r.told("basic.qos-ok")
 	r.consumes("a", "q1")
 	r.offers("a", 5)
-	r.sent("q1: allow a 1")
+	r.sent("q1: allow 1")
 	r.delivers("q1", "a", 1, "m1")
 	r.offers("a", 4)
 	r.sent()
 	r.command(&protocol.BasicReject{DeliveryTag: 1, Requeue: true})
-	r.sent("q1: settle 1-1 requeue", "q1: allow a 1")
+	r.sent("q1: settle 1-1 requeue", "q1: allow 1")
 }
 
 // What is unacknowledged when the limit comes counts, as in RabbitMQ; a get
@@ -83,14 +83,14 @@ func TestGlobalQos_CountsWhatIsOut(t *testing.T) {
 	r.command(&protocol.BasicAck{DeliveryTag: 4})
 	r.sent("q2: settle 1-1 ack")
 	r.command(&protocol.BasicAck{DeliveryTag: 2, Multiple: true})
-	r.sent("q1: settle 1-2 ack", "q1: allow a 1")
+	r.sent("q1: settle 1-2 ack", "q1: allow 1")
 	r.command(global(4)) // wider
 	r.sent()
 	r.offers("a", 5)
-	r.sent("q1: allow a 2")
+	r.sent("q1: allow 2")
 	r.command(global(0))
 	r.sent("q1: limit false")
-	r.turn(&mail.Unused{Tag: "a", Messages: 3})
+	r.turn(&mail.Unused{Queue: pid("q1"), Messages: 3})
 	r.offers("a", 5) // from before the queue knew
 	r.sent()
 	if r.common.allowed != 0 || r.common.unacked != 1 {
@@ -124,17 +124,36 @@ func TestGlobalQos_CancelledConsumerFreesItsShare(t *testing.T) {
 			r.consumes("a", "q1")
 			r.consumes("b", "q2")
 			r.offers("a", 2)
-			r.sent("q1: allow a 2")
+			r.sent("q1: allow 2")
 			r.delivers("q1", "a", 1, "m1")
 			end(r)
 			r.posts = nil
 			r.offers("b", 2)
-			r.sent("q2: allow b 1") // m1 is still out
+			r.sent("q2: allow 1") // m1 is still out
 			r.command(&protocol.BasicAck{DeliveryTag: 1})
 			if r.common.allowed != 1 || r.common.unacked != 0 {
 				t.Errorf("%+v", r.common)
 			}
 		})
+	}
+}
+
+// Consumers of one queue have what it was allowed in common.
+func TestGlobalQos_ConsumersOfOneQueue(t *testing.T) {
+	r := newRig(t)
+	r.command(global(3))
+	r.frames()
+	r.consumes("a", "q1")
+	r.consumes("b", "q1")
+	r.offers("a", 2)
+	r.sent("q1: allow 2")
+	r.delivers("q1", "b", 1, "m1")
+	r.turn(&mail.ConsumerCancelled{Queue: pid("q1"), Tag: "a"})
+	r.offers("b", 5)
+	r.sent("q1: allow 1")
+	r.turn(&mail.ConsumerCancelled{Queue: pid("q1"), Tag: "b"})
+	if r.common.allowed != 0 || r.common.unacked != 1 {
+		t.Errorf("%+v", r.common)
 	}
 }
 

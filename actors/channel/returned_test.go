@@ -47,9 +47,9 @@ func TestReturnedGlobalQos_ADR10(t *testing.T) {
 	r.offers("a", 2)
 	r.delivers("q1", "a", 1, "m1", "m2")
 	r.offers("b", 5)
-	r.sent("q1: allow a 2")
+	r.sent("q1: allow 2")
 	r.takesBack("q1", 1, 1)
-	r.sent("q2: allow b 1")
+	r.sent("q2: allow 1")
 	r.command(&protocol.BasicAck{DeliveryTag: 1}) // late: makes no room
 	r.sent("q1: settle 1-1 ack")
 }

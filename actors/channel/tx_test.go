@@ -144,5 +144,5 @@ func TestTx_GlobalQos(t *testing.T) {
 	r.command(&protocol.BasicAck{Multiple: true})
 	r.sent()
 	r.command(&protocol.TxCommit{})
-	r.sent("q1: allow a 4", "q1: settle 1-3 ack", "q2: settle 1-1 ack")
+	r.sent("q1: allow 4", "q1: settle 1-3 ack", "q2: settle 1-1 ack")
 }

@@ -20,7 +20,7 @@ func (s *state) tag(p *peer, c *consumer, number uint64) uint64 {
 	}
 	if c != nil {
 		s.common.unacked++
-		s.disallow(c, 1)
+		s.disallow(p, 1)
 	}
 	return s.unacked.Append(unacked{peer: p, number: number, got: c == nil})
 }

@@ -82,18 +82,17 @@ type CancelConsumerReply struct {
 	Tag string
 }
 
-// Offer: a queue has messages for a consumer of a channel with a common limit.
-// The channel answers Allow when it has room; there is one open offer a consumer.
+// Offer: a queue has messages for consumers of a channel with a common limit.
+// The channel answers Allow when it has room; a queue has one open offer.
 type Offer struct {
 	Queue    *actor.PID
-	Tag      string
 	Messages int
 }
 
-// Unused returns what a consumer was allowed and could not be sent, because the
-// queue ran empty or the consumer is no longer limited.
+// Unused returns what a channel allowed and could not be sent, because the
+// queue ran empty or the consumers are no longer limited.
 type Unused struct {
-	Tag      string
+	Queue    *actor.PID
 	Messages int
 }
 

@@ -128,17 +128,17 @@ type Grant struct {
 	Bytes    int
 }
 
-// Allow answers Offer: the consumer may be sent that many messages more. From
-// the channel, perhaps long after the offer.
+// Allow answers Offer: the channel's consumers may be sent that many messages
+// more. From the channel, perhaps long after the offer.
 type Allow struct {
+	Queue    *actor.PID
 	Channel  *actor.PID
-	Tag      string
 	Messages int
 }
 
 // Answer implements Answerable: a queue that is gone uses none of it.
 func (a *Allow) Answer(Fate) (*actor.PID, any) {
-	return a.Channel, &Unused{Tag: a.Tag, Messages: a.Messages}
+	return a.Channel, &Unused{Queue: a.Queue, Messages: a.Messages}
 }
 
 // Limit tells a queue that its consumers of a channel are from now on subject

@@ -52,7 +52,7 @@ func (s *state) elect() {
 	case !s.waning():
 		return
 	default:
-		s.disallow(s.sole)
+		s.disallow(s.sole.holder)
 		s.refresh(s.sole)
 		if s.sole.unacked > 0 {
 			return

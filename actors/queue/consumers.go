@@ -23,6 +23,8 @@ type holder struct {
 	channel   mail.Address
 	consumers []*consumer
 	unacked   ledger.Ledger[held] // by the delivery number told to the channel
+	allowed   int                 // what the channel allowed its limited consumers under their common limit
+	offered   bool                // an Offer is open
 }
 
 // held is an unacknowledged delivery; consumer is nil for basic.get.
@@ -41,8 +43,6 @@ type consumer struct {
 	messages  int // under way
 	bytes     int
 	limited   bool // by the channel's common limit
-	allowed   int  // what the channel allowed under it
-	offered   bool // an Offer is open
 	gone      bool
 	deliver   *mail.Deliver // gathered in this turn
 	priority  int64         // x-priority
@@ -54,7 +54,7 @@ type consumer struct {
 
 func (c *consumer) canTake() bool {
 	return !c.gone && (c.prefetch == 0 || c.unacked < c.prefetch) &&
-		c.messages < windowMessages && c.bytes < windowBytes && (!c.limited || c.allowed > 0)
+		c.messages < windowMessages && c.bytes < windowBytes && (!c.limited || c.holder.allowed > 0)
 }
 
 // room is how many more messages the prefetch allows.
@@ -129,8 +129,8 @@ func (s *state) consume(m *mail.Consume, now clock.Instant) {
 	s.dispatch(now)
 }
 
-// putUnderLimit makes c one of those that are offered messages, behind those of
-// its priority and above.
+// putUnderLimit makes c one of those whose channels are offered messages, behind
+// those of its priority and above.
 func (s *state) putUnderLimit(c *consumer) {
 	at := slices.IndexFunc(s.limited, func(x *consumer) bool { return x.priority < c.priority })
 	if at < 0 {
@@ -143,7 +143,7 @@ func (s *state) putUnderLimit(c *consumer) {
 func (s *state) cancel(m *mail.CancelConsumer, now clock.Instant) {
 	c := s.find(m.Channel, m.Tag)
 	if c != nil {
-		s.disallow(c)
+		s.disallow(c.holder)
 		s.detach(c, now)
 	}
 	s.send(m.ReplyTo, &mail.CancelConsumerReply{Reply: m.Done(nil), Tag: m.Tag})
@@ -158,6 +158,9 @@ func (s *state) detach(c *consumer, now clock.Instant) {
 	s.refresh(c)
 	c.holder.consumers = without(c.holder.consumers, c)
 	s.limited = without(s.limited, c)
+	if !slices.ContainsFunc(c.holder.consumers, func(x *consumer) bool { return x.limited }) {
+		c.holder.offered = false // the channel forgets it, too
+	}
 	if s.exclusive == c {
 		s.exclusive = nil
 	}

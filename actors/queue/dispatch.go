@@ -1,6 +1,8 @@
 package queue
 
 import (
+	"slices"
+
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/internal/clock"
@@ -83,11 +85,34 @@ func (s *state) give(c *consumer, d mail.Delivery) {
 	c.deliver.Items = append(c.deliver.Items, d)
 	c.messages++
 	c.bytes += len(d.Message.Body)
-	if c.limited {
-		c.allowed--
-	}
 	c.ring.pass(c)
 	s.refresh(c)
+	if c.limited {
+		s.spend(c)
+	}
+}
+
+// spend takes one message for c from what its channel allowed. The other
+// consumers of the channel come before it when there is more.
+func (s *state) spend(c *consumer) {
+	h := c.holder
+	h.allowed--
+	i := slices.Index(h.consumers, c)
+	copy(h.consumers[i:], h.consumers[i+1:])
+	h.consumers[len(h.consumers)-1] = c
+	if h.allowed == 0 {
+		s.refreshLimited(h)
+	}
+}
+
+// refreshLimited has those consumers of a channel that share its limit take part
+// or not, as it allows.
+func (s *state) refreshLimited(h *holder) {
+	for _, c := range h.consumers {
+		if c.limited {
+			s.refresh(c)
+		}
+	}
 }
 
 // flush sends each consumer what it was given in this turn, in one mail.
@@ -140,36 +165,36 @@ func (s *state) grant(m *mail.Grant, now clock.Instant) {
 func (s *state) offer() {
 	ready := s.messages.Ready()
 	for _, c := range s.limited {
-		switch n := min(ready, c.room()); {
-		case n > 0 && c.allowed == 0 && !c.offered && s.active(c):
-			c.offered = true
-			s.send(c.holder.channel, &mail.Offer{Queue: s.self, Tag: c.tag, Messages: n})
+		switch n, h := min(ready, c.room()), c.holder; {
+		case n > 0 && h.allowed == 0 && !h.offered && s.active(c):
+			h.offered = true
+			s.send(h.channel, &mail.Offer{Queue: s.self, Messages: n})
 		case ready == 0:
-			s.disallow(c)
+			s.disallow(h)
 		}
 	}
 }
 
-// disallow returns what a channel allowed a consumer and it did not use.
-func (s *state) disallow(c *consumer) {
-	if c.allowed > 0 {
-		s.send(c.holder.channel, &mail.Unused{Tag: c.tag, Messages: c.allowed})
-		c.allowed = 0
-		s.refresh(c)
+// disallow returns what a channel allowed and its consumers did not use.
+func (s *state) disallow(h *holder) {
+	if h.allowed > 0 {
+		s.send(h.channel, &mail.Unused{Queue: s.self, Messages: h.allowed})
+		h.allowed = 0
+		s.refreshLimited(h)
 	}
 }
 
 func (s *state) allow(m *mail.Allow, now clock.Instant) {
-	c := s.find(m.Channel, m.Tag)
-	if c != nil {
-		c.offered = false
+	h := s.holders[m.Channel.Id]
+	if h != nil {
+		h.offered = false
 	}
-	if c == nil || !c.limited || !s.active(c) {
-		s.send(m.Channel, &mail.Unused{Tag: m.Tag, Messages: m.Messages})
+	if h == nil || !slices.ContainsFunc(h.consumers, func(c *consumer) bool { return c.limited && s.active(c) }) {
+		s.send(m.Channel, &mail.Unused{Queue: s.self, Messages: m.Messages})
 		return
 	}
-	c.allowed += m.Messages
-	s.refresh(c)
+	h.allowed += m.Messages
+	s.refreshLimited(h)
 	s.dispatch(now)
 }
 
@@ -179,10 +204,10 @@ func (s *state) limit(m *mail.Limit, now clock.Instant) {
 	if h == nil {
 		return
 	}
+	s.disallow(h)
+	h.offered = false
 	for _, c := range h.consumers {
 		s.limited = without(s.limited, c)
-		s.disallow(c)
-		c.offered = false
 		if c.limited = m.On && !c.noAck; c.limited {
 			s.putUnderLimit(c)
 		}

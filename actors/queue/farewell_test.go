@@ -128,7 +128,7 @@ func TestParkedIsAnswered_LEASE8(t *testing.T) {
 	c.feed(&mail.Enqueue{From: publisher, Messages: []message.Message{{Number: 5, Body: chunk.Buf}}, Chunk: chunk},
 		&mail.Consume{Request: r, Queue: "q", VHost: "/"}, &mail.Get{Request: r, Queue: "q", VHost: "/"},
 		&mail.Purge{Request: r, Queue: "q", VHost: "/"}, &mail.CancelConsumer{Request: r},
-		&mail.Allow{Channel: ch1, Tag: "x", Messages: 3}, &mail.Settle{Channel: ch1}, &mail.ChannelGone{Channel: ch1})
+		&mail.Allow{Channel: ch1, Messages: 3}, &mail.Settle{Channel: ch1}, &mail.ChannelGone{Channel: ch1})
 	c.feed(&mail.QueueForgotten{})
 	const notFound = "NOT_FOUND - no queue 'q' in vhost '/'"
 	for what, err := range map[string]error{

@@ -135,8 +135,8 @@ func (c *core) check() {
 	for _, h := range c.holders {
 		held += h.unacked.Len()
 		for _, x := range h.consumers {
-			if x.prefetch > 0 && x.unacked > max(x.prefetch, c.lowered) || x.unacked < 0 || x.allowed < 0 {
-				c.t.Fatalf("consumer %s holds %d of %d, allowed %d", x.tag, x.unacked, x.prefetch, x.allowed)
+			if x.prefetch > 0 && x.unacked > max(x.prefetch, c.lowered) || x.unacked < 0 || x.holder.allowed < 0 {
+				c.t.Fatalf("consumer %s holds %d of %d, allowed %d", x.tag, x.unacked, x.prefetch, x.holder.allowed)
 			}
 			if can := x.canTake() && c.state.active(x); (x.next != nil) != can {
 				c.t.Fatalf("consumer %s in the ring: %v, can take: %v", x.tag, x.next != nil, can)

@@ -185,8 +185,8 @@ func outlives(what, over any) bool {
 
 func (s *state) tellConsumers() {
 	for _, h := range s.holders {
+		s.disallow(h)
 		for _, c := range h.consumers {
-			s.disallow(c)
 			s.send(h.channel, &mail.ConsumerCancelled{Queue: s.self, Tag: c.tag})
 		}
 	}

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"candlemark/actors/mail"
@@ -140,17 +141,17 @@ func TestTakeoverReturnsAllowance_DEC11(t *testing.T) {
 	c := newQuorum(t, single)
 	c.consume(ch1, "a", 0, limited)
 	c.put("1")
-	c.feed(&mail.Allow{Channel: ch1, Tag: "a", Messages: 3})
+	c.feed(&mail.Allow{Channel: ch1, Messages: 3})
 	c.want("a", c.delivered("a"), "1")
 	one[*mail.Offer](c)
 	all[*mail.Unused](c)
-	c.feed(&mail.Allow{Channel: ch1, Tag: "a", Messages: 3})
+	c.feed(&mail.Allow{Channel: ch1, Messages: 3})
 	c.consume(ch2, "b", 0, priority(int8(1)))
-	if u := one[*mail.Unused](c); u.Messages != 3 || u.Tag != "a" {
+	if u := one[*mail.Unused](c); u.Messages != 3 {
 		t.Errorf("%+v", u)
 	}
 	c.put("2")
-	c.feed(&mail.Allow{Channel: ch1, Tag: "a", Messages: 2})
+	c.feed(&mail.Allow{Channel: ch1, Messages: 2})
 	if u := one[*mail.Unused](c); u.Messages != 2 {
 		t.Errorf("%+v", u)
 	}
@@ -166,16 +167,59 @@ func TestExclusiveOnSingleActive_DEC15(t *testing.T) {
 	}
 }
 
-// Under a common limit too, whoever has a higher priority is offered first.
+// Under a common limit too, the channel of whoever has a higher priority is
+// offered first.
 func TestOfferByPriority(t *testing.T) {
 	c := newCore(t)
 	c.consume(ch1, "a", 0, limited, priority(int32(1)))
-	c.consume(ch1, "b", 0, limited, priority(int32(2)))
-	c.consume(ch1, "c", 0, limited, priority(int32(1)))
+	c.consume(ch2, "b", 0, limited, priority(int32(2)))
+	c.consume(other, "c", 0, limited, priority(int32(1)))
 	c.put("1")
-	var tags []string
-	for _, o := range all[*mail.Offer](c) {
-		tags = append(tags, o.Tag)
+	c.wantOffers(ch2, ch1, other)
+}
+
+// What a channel allows goes to its consumers as if each had been allowed: by
+// priority, then in turn, however little it allows at a time.
+func TestOfferSharedByConsumers(t *testing.T) {
+	c := newCore(t)
+	c.consume(ch1, "a", 0, limited)
+	c.consume(ch1, "high", 2, limited, priority(int32(1)))
+	c.consume(ch1, "b", 0, limited)
+	c.put("1", "2", "3", "4", "5", "6", "7")
+	for _, n := range []int{1, 2, 1, 3} {
+		c.wantOffers(ch1)
+		c.feed(&mail.Allow{Channel: ch1, Messages: n})
 	}
-	c.want("offers", tags, "b", "a", "c")
+	c.want("high", c.delivered("high"), "1", "2")
+	c.want("a", c.delivered("a"), "3", "5", "7")
+	c.want("b", c.delivered("b"), "4", "6")
+}
+
+// A consumer that comes after the one whose offer is open is offered for anew:
+// the channel has forgotten the offer with the last of its consumers.
+func TestOfferForgotten(t *testing.T) {
+	c := newCore(t)
+	c.put("1")
+	c.consume(ch1, "a", 0, limited)
+	c.wantOffers(ch1)
+	c.feed(&mail.CancelConsumer{Channel: ch1, Tag: "a"})
+	c.consume(ch1, "b", 0, limited)
+	c.wantOffers(ch1)
+}
+
+func (c *core) wantOffers(channels ...mail.Address) {
+	c.t.Helper()
+	var offered []string
+	c.posts = slices.DeleteFunc(c.posts, func(p post) bool {
+		_, offer := p.what.(*mail.Offer)
+		if offer {
+			offered = append(offered, p.to.Id)
+		}
+		return offer
+	})
+	want := make([]string, len(channels))
+	for i, channel := range channels {
+		want[i] = channel.Id
+	}
+	c.want("offers", offered, want...)
 }
