@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -29,6 +30,13 @@ func Check(fs vfs.FS, dir string) (Report, error) {
 			return Report{}, fmt.Errorf("journal: read %s: %w", segmentName(seq), err)
 		}
 		r.merge(all)
+	}
+	for _, number := range r.checkpoints[min(1, len(r.checkpoints)):] { // the newest was read
+		if _, err := readCheckpoint(fs, filepath.Join(dir, checkpointName(number))); errors.Is(err, errCheckpoint) {
+			r.damages = append(r.damages, Damage{File: checkpointName(number), Text: "an older checkpoint is not what was written"})
+		} else if err != nil {
+			return Report{}, fmt.Errorf("journal: %w", err)
+		}
 	}
 	r.report.Damages = r.damages
 	r.report.Duration = time.Since(start)

@@ -1,0 +1,177 @@
+package segment
+
+import (
+	"errors"
+	flags "flag"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"candlemark/internal/store"
+	"candlemark/internal/store/storetest"
+	"candlemark/internal/store/vfs"
+)
+
+var rotTrials = flags.Int("rot-trials", 200, "how many bits are flipped")
+
+// rotting is a folder that was worked on and then lost a bit.
+type rotting struct {
+	*testing.T
+	fs     *vfs.Memory
+	random *rand.Rand
+	model  storetest.Model
+	o      Options
+	where  string
+	// unclean: the journal was not closed, so what is damaged at the end of the log
+	// cannot be told from what was under way.
+	unclean bool
+}
+
+const rotDir = "data/journal"
+
+// TestRot: a bit that turns around in what was written, is found by Check or Open,
+// and no message is served that is not what was written.
+func TestRot(t *testing.T) {
+	for seed := range uint64(*rotTrials) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				random := rand.New(rand.NewPCG(seed, 3))
+				r := rotting{
+					T: t, fs: vfs.NewMemory(seed), random: random, unclean: random.IntN(3) == 0,
+					o: Options{SegmentSize: 16 << 10 << random.IntN(4), Settle: time.Duration(1+random.IntN(200)) * time.Millisecond},
+				}
+				r.work()
+				r.flip()
+				r.look()
+			})
+		})
+	}
+}
+
+func (r *rotting) open() (*Journal, Report) {
+	j, report, err := Open(r.fs, rotDir, r.o)
+	if err != nil {
+		r.Fatalf("%s: %v", r.where, err)
+	}
+	return j, report
+}
+
+// work fills the folder.
+func (r *rotting) work() {
+	j, _ := r.open()
+	last := map[store.QueueID]uint64{}
+	for n := 50 + r.random.IntN(400); n > 0; n-- {
+		q := store.QueueID(1 + r.random.IntN(4))
+		j.Append(q, storetest.Decide(r.random, &r.model, q, last), nil)
+		if r.random.IntN(10) == 0 {
+			time.Sleep(time.Duration(r.random.IntN(100)) * time.Millisecond)
+		}
+		if r.random.IntN(150) == 0 {
+			_ = j.Close()
+			j, _ = r.open()
+			r.model.Forget()
+		}
+	}
+	time.Sleep(time.Minute)
+	if r.unclean {
+		r.fs.CrashAfter(0)
+	}
+	if err := j.Close(); err != nil && !r.unclean {
+		r.Fatal(err)
+	}
+	if r.unclean {
+		r.fs.Crash()
+	}
+	r.model.Forget()
+}
+
+// flip turns a bit around, of what a segment or a checkpoint says. The zeros that
+// fill up a page say nothing.
+func (r *rotting) flip() {
+	state, err := inspect(r.fs, rotDir)
+	if err != nil || len(state.report.Damages) > 0 {
+		r.Fatal(err, state.report.Damages)
+	}
+	type part struct {
+		name string
+		vfs.Extent
+	}
+	var parts []part
+	for seq, s := range state.known {
+		parts = append(parts, part{segmentName(seq), vfs.Extent{Length: 2 * headerSize}})
+		for range 3 { // that is where most of it is
+			if s.end > batchesFrom {
+				parts = append(parts, part{segmentName(seq), vfs.Extent{At: batchesFrom, Length: s.end - batchesFrom}})
+			}
+		}
+	}
+	for _, number := range state.checkpoints {
+		size, _ := r.fs.Stat(filepath.Join(rotDir, checkpointName(number)))
+		parts = append(parts, part{checkpointName(number), vfs.Extent{Length: size}})
+	}
+	if len(parts) == 0 {
+		r.Skip("nothing was written")
+	}
+	p := parts[r.random.IntN(len(parts))]
+	at := p.At + r.random.Int64N(p.Length)
+	if !r.fs.Flip(filepath.Join(rotDir, p.name), at, r.random.IntN(8)) {
+		r.Fatalf("no byte %d in %s", at, p.name)
+	}
+	r.where = fmt.Sprintf("%s at %d", p.name, at)
+}
+
+// look starts the journal again.
+func (r *rotting) look() {
+	checked, err := Check(r.fs, rotDir)
+	if err != nil {
+		r.Fatalf("%s: check: %v", r.where, err)
+	}
+	j, report := r.open()
+	defer func() { _ = j.Close() }()
+	if len(checked.Damages)+len(report.Damages) == 0 && report.TornTail+checked.TornTail == 0 {
+		r.Fatalf("%s: not found", r.where)
+	}
+	named := map[Lost]bool{}
+	for _, d := range report.Damages {
+		for _, l := range d.Messages {
+			named[l] = true
+		}
+	}
+	var unnamed []Lost
+	for _, q := range r.model.Queues() {
+		there := map[uint64]bool{}
+		list := j.Take(q)
+		for i, c := range r.read(j, q, list) {
+			there[c.Seq] = true
+			if errors.Is(c.Err, store.ErrDamaged) {
+				continue
+			}
+			if text := storetest.Same(c, storetest.Was(list[i], store.Put)); text != "" {
+				r.Errorf("%s: queue %d: %s", r.where, q, text)
+			}
+		}
+		for seq := range r.model.Now(q) {
+			if !there[seq] && !named[Lost{q, seq}] {
+				unnamed = append(unnamed, Lost{q, seq})
+			}
+		}
+	}
+	// What was written behind the last checkpoint is known from itself alone: nobody
+	// can tell whose head it was.
+	if most := map[bool]int{true: 1}[r.unclean]; len(unnamed) > most && report.TornTail == 0 {
+		r.Errorf("%s: lost and not named: %v; %v", r.where, unnamed, report.Damages)
+	}
+}
+
+func (r *rotting) read(j *Journal, q store.QueueID, list []store.Recovered) []store.Content {
+	refs := make([]store.Ref, len(list))
+	for i, m := range list {
+		refs[i] = store.Ref{Seq: m.Seq, At: m.At}
+	}
+	done := make(chan []store.Content, 1)
+	j.Read(q, refs, func(c []store.Content) { done <- c })
+	return <-done
+}
