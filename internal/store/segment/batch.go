@@ -16,7 +16,6 @@ const (
 // batch is what one sync makes durable.
 type batch struct {
 	seg     *segment
-	opens   string // the spare file that becomes the segment with this batch
 	number  uint64
 	start   int64 // where it stands in the segment
 	size    int64 // with its head
@@ -84,6 +83,7 @@ func (b *batch) put(q store.QueueID, r *store.Record, m marks, bodies *bodyCache
 			m.bodyAt, m.bodySum, inline = slot.at, slot.sum, false
 		} else {
 			m.bodySum = crc32.Update(b.seg.seed, castagnoli, r.Body)
+			bodies.used = true
 			*slot = bodyPlace{key, at + putSize(r) - int64(len(r.Body)), m.bodySum}
 		}
 	} else {
@@ -143,7 +143,10 @@ func (b *batch) write() error {
 
 // bodyCache finds a body that the batch has written already: what a message that
 // went to several queues brings several times. It is small and forgets.
-type bodyCache [256]bodyPlace
+type bodyCache struct {
+	used  bool
+	slots [256]bodyPlace
+}
 
 // bodyKey is a body's place in memory: the same in one batch is the same body.
 type bodyKey struct {
@@ -160,5 +163,5 @@ type bodyPlace struct {
 
 func (c *bodyCache) slot(k bodyKey) *bodyPlace {
 	h := uint64(uintptr(unsafe.Pointer(k.first))) * 0x9E3779B97F4A7C15
-	return &c[h>>56]
+	return &c.slots[h>>56]
 }

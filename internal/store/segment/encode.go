@@ -79,32 +79,37 @@ func (j *Journal) encode(p *pending) bool {
 	}
 	q := l.index.queue(p.queue)
 	for ; p.at < len(p.records); p.at++ {
-		r := &p.records[p.at]
-		switch r.Kind {
-		case store.Put, store.Spill:
-			if tooLarge(r) {
-				p.err = ErrTooLarge
-				continue
-			}
-			if !j.encodePut(q, r, p.moved) {
-				return false
-			}
-		default:
-			if !j.room(runSize) {
-				return false
-			}
-			if r.Kind == store.Retire {
-				j.recovered.forget(p.queue)
-			}
-			if l.index.apply(q, r) {
-				l.batch.run(p.queue, r)
-			}
-			if r.Kind == store.Remove || r.Kind == store.Retire {
-				q = l.index.queue(p.queue)
-				j.moved.forget(p.queue, r)
-				l.removed = true
-			}
+		if !j.encodeRecord(q, &p.records[p.at], p) {
+			return false
 		}
+	}
+	if len(q.sets) == 0 {
+		delete(l.index.queues, p.queue)
+	}
+	return true
+}
+
+func (j *Journal) encodeRecord(q *queue, r *store.Record, p *pending) bool {
+	l := &j.log
+	if r.Kind == store.Put || r.Kind == store.Spill {
+		if tooLarge(r) {
+			p.err = ErrTooLarge
+			return true
+		}
+		return j.encodePut(q, r, p.moved)
+	}
+	if !j.room(runSize) {
+		return false
+	}
+	if l.index.apply(q, r) {
+		l.batch.run(p.queue, r)
+	}
+	if r.Kind == store.Retire {
+		j.recovered.forget(p.queue)
+	}
+	if r.Kind == store.Remove || r.Kind == store.Retire {
+		j.moved.forget(p.queue, r)
+		l.removed = true
 	}
 	return true
 }
@@ -165,12 +170,17 @@ func (j *Journal) extend(size int64) bool {
 		return false
 	}
 	l.starving = 0
-	if l.tail != nil {
-		l.tail.over = true
+	if t := l.tail; t != nil && t.end == batchesFrom && t.spare != "" { // too short even for a first batch
+		j.table.remove(t)
+		j.stock.add(spare{t.spare, t.size, t.file})
+	} else if t != nil {
+		t.over = true
 	}
-	s := &segment{seq: l.fresh, seed: seedOf(l.fresh, j.salt), size: f.size, file: f.file, end: batchesFrom}
+	s := &segment{
+		seq: l.fresh, seed: seedOf(l.fresh, j.salt), size: f.size, file: f.file, spare: f.name, end: batchesFrom,
+	}
 	l.fresh++
-	l.tail, l.batch.opens = s, f.name
+	l.tail = s
 	j.table.add(s)
 	wake(j.keep.kick)
 	return true
@@ -181,6 +191,9 @@ func (j *Journal) seal() *batch {
 	l := &j.log
 	b := l.batch
 	b.seal()
+	if l.bodies.used {
+		l.bodies = bodyCache{} // it would keep the bodies in memory
+	}
 	if b.records > 0 {
 		l.tail.end = b.end()
 		l.number++
@@ -190,9 +203,6 @@ func (j *Journal) seal() *batch {
 		wake(j.keep.kick)
 	}
 	l.batch = j.newBatch()
-	if b.records == 0 {
-		l.batch.opens, b.opens = b.opens, ""
-	}
 	return b
 }
 

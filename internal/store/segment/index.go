@@ -2,6 +2,7 @@ package segment
 
 import (
 	"slices"
+	"sort"
 
 	"candlemark/internal/store"
 )
@@ -98,6 +99,25 @@ func (q *queue) drop() {
 	}
 }
 
+// at tells whether a message lives in a segment. The sets are in the order of the
+// segments.
+func (q *queue) at(segment, seq uint64) bool {
+	i := sort.Search(len(q.sets), func(i int) bool { return q.sets[i].seg.seq >= segment })
+	for ; i < len(q.sets) && q.sets[i].seg.seq == segment; i++ {
+		if w, _ := q.sets[i].has(seq); w != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// moving tells whether a message lives in any segment. Until its new place is durable
+// readers have the old one.
+func (q *queue) moving(seq uint64) bool {
+	s, _, _ := q.holder(seq)
+	return s != nil
+}
+
 // holder returns the set in which a message lives, nil if it does not.
 func (q *queue) holder(seq uint64) (*set, *word, uint64) {
 	for _, s := range q.sets {
@@ -129,7 +149,6 @@ func (x *index) apply(q *queue, r *store.Record) bool {
 			s.seg.remove(s.live)
 		}
 		found := len(q.sets) > 0
-		delete(x.queues, q.id)
 		*q = queue{id: q.id}
 		return found
 	case store.Delivered:

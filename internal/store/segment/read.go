@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -57,6 +58,13 @@ func (j *Journal) read(q store.QueueID, want []store.Ref) []store.Content {
 			r.plan(contents[i:])
 			c.Err = r.content(c)
 		}
+		if errors.Is(c.Err, errGone) { // the message was moved while we were reading
+			j.moved.resolve(q, contents[i:i+1])
+			c.Err = r.content(c)
+		}
+		if errors.Is(c.Err, errGone) {
+			c.Err = store.ErrUnknown
+		}
 	}
 	return contents
 }
@@ -64,24 +72,20 @@ func (j *Journal) read(q store.QueueID, want []store.Ref) []store.Content {
 // find resolves positions, and sorts out what does not live.
 func (j *Journal) find(id store.QueueID, want []store.Ref) []store.Content {
 	contents := make([]store.Content, len(want))
-	for from := 0; from < len(want); from += oneLock {
-		part := contents[from:min(from+oneLock, len(want))]
+	for i, ref := range want {
+		contents[i].Seq, contents[i].Record.Position = ref.Seq, ref.At
+	}
+	j.moved.resolve(id, contents)
+	for part := range slices.Chunk(contents, oneLock) {
 		j.log.Lock()
 		q := j.log.index.queues[id]
 		for i := range part {
-			ref := want[from+i]
-			part[i] = store.Content{Seq: ref.Seq, Err: store.ErrUnknown}
-			if q == nil || ref.At == 0 {
-				continue
-			}
-			if s, _, _ := q.holder(ref.Seq); s != nil {
-				part[i].Err = nil
-				part[i].Record.Position = ref.At
+			if seq, _ := placeOf(part[i].Record.Position); q == nil || seq == 0 || !q.at(seq, part[i].Seq) && !q.moving(part[i].Seq) {
+				part[i].Err = store.ErrUnknown
 			}
 		}
 		j.log.Unlock()
 	}
-	j.moved.resolve(id, contents)
 	return contents
 }
 
@@ -119,6 +123,9 @@ func (r *reader) plan(contents []store.Content) {
 
 func (w *walker) holds(at, n int64) bool { return at >= w.bufAt && at+n <= w.bufAt+int64(len(w.buf)) }
 
+// errGone: the segment went while we were reading.
+var errGone = errors.New("segment is gone")
+
 // use pins the segment.
 func (r *reader) use(seq uint64) error {
 	if r.seg != nil && r.seg.seq == seq {
@@ -130,7 +137,7 @@ func (r *reader) use(seq uint64) error {
 		return err
 	}
 	if s == nil {
-		return store.ErrUnknown // it went while we were reading
+		return errGone
 	}
 	r.seg = s
 	r.front.turn(s)

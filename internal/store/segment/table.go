@@ -20,6 +20,8 @@ type segment struct {
 	puts int   // messages ever written to it
 	live int   // of which are not gone
 	over bool  // it is not the last one any more
+	// spare is the name of its file until its first batch is written. The writer's.
+	spare string
 	// sick: something in it is damaged. stuck: something lives and cannot be read.
 	sick, stuck bool
 
@@ -56,6 +58,13 @@ func (t *table) add(s *segment) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.all[s.seq] = s
+}
+
+// remove takes a segment out that nobody reads.
+func (t *table) remove(s *segment) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.all, s.seq)
 }
 
 // pin returns an open segment that stays until unpin; nil if it is gone.

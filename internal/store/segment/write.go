@@ -113,8 +113,8 @@ func (j *Journal) commit(b *batch) {
 	if b.err = j.failure(); b.err != nil {
 		return
 	}
-	if b.opens != "" {
-		b.err = j.open(b)
+	if b.seg.spare != "" {
+		b.err = j.open(b.seg)
 	}
 	if b.err == nil {
 		b.err = b.write()
@@ -130,18 +130,19 @@ func (j *Journal) commit(b *batch) {
 	j.counters.moved.Add(uint64(len(b.moved)))
 }
 
-// open gives the spare file of a batch the header and the name of its segment. The
-// header is synced first, so that a segment with a torn one is damaged.
-func (j *Journal) open(b *batch) error {
-	if _, err := b.seg.file.WriteAt(encodeHeader(b.seg.seq, j.salt, b.seg.size), 0); err != nil {
+// open gives a spare file the header and the name of its segment. The header is
+// synced first, so that a segment with a torn one is damaged.
+func (j *Journal) open(s *segment) error {
+	if _, err := s.file.WriteAt(encodeHeader(s.seq, j.salt, s.size), 0); err != nil {
 		return err
 	}
-	if err := b.seg.file.Sync(); err != nil {
+	if err := s.file.Sync(); err != nil {
 		return err
 	}
-	if err := j.fs.Rename(b.opens, j.table.path(b.seg.seq)); err != nil {
+	if err := j.fs.Rename(s.spare, j.table.path(s.seq)); err != nil {
 		return err
 	}
+	s.spare = ""
 	return j.fs.SyncDir(j.dir)
 }
 

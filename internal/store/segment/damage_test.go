@@ -1,0 +1,265 @@
+package segment
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"candlemark/internal/store"
+	"candlemark/internal/store/vfs"
+)
+
+// flip changes one bit of a file.
+func flip(t *testing.T, m vfs.FS, path string, at int64) {
+	t.Helper()
+	f, err := m.Open(path)
+	must(t, err)
+	b := make([]byte, 1)
+	_, err = f.ReadAt(b, at)
+	must(t, err)
+	b[0] ^= 4
+	_, err = f.WriteAt(b, at)
+	must(t, errors.Join(err, f.Sync(), f.Close()))
+}
+
+// kill ends a journal as a power cut does.
+func (o *opened) kill(m *vfs.Memory) {
+	m.CrashAfter(0)
+	_ = o.Close()
+	m.Crash()
+}
+
+// three makes a journal with three batches of one message each.
+func three(t *testing.T) (*vfs.Memory, *opened, []store.Record) {
+	m := vfs.NewMemory(1)
+	must(t, m.MakeDir("/data"))
+	j := open(t, m, "/data/journal", Options{})
+	var put []store.Record
+	for seq := range uint64(3) {
+		put = append(put, j.must(5, message(seq, strings.Repeat("body", 100)))...)
+	}
+	return m, j, put
+}
+
+const firstSegment = "/data/journal/0000000001.segment"
+
+func TestDamageIsFoundAndNamed(t *testing.T) {
+	_, _, put := three(t)
+	_, second := placeOf(put[1].Position)
+	for name, c := range map[string]struct {
+		at   int64
+		lost []uint64
+		text string
+	}{
+		"header":           {10, nil, "header"},
+		"copy of header":   {headerSize + 100, nil, "header"},
+		"head of batch":    {second - batchHead + 3, nil, "batch"},
+		"number of batch":  {second - batchHead + 9, nil, "batch"},
+		"head of a record": {second + 20, []uint64{1}, "batch"},
+		"lengths":          {second + 61, []uint64{1}, "batch"},
+		"strings":          {second + putHead + 2, []uint64{1}, "batch"},
+		"body":             {second + putHead + 60, []uint64{1}, "batch"},
+	} {
+		for _, clean := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, clean=%v", name, clean), func(t *testing.T) {
+				m, j, _ := three(t)
+				if clean {
+					j.close()
+				} else {
+					j.kill(m)
+				}
+				flip(t, m, firstSegment, c.at)
+				j = open(t, m, "/data/journal", Options{Settle: time.Millisecond})
+				var lost []uint64
+				for _, d := range j.report.Damages {
+					if d.File != "0000000001.segment" || !strings.Contains(d.Text, c.text) {
+						t.Error(d)
+					}
+					for _, l := range d.Messages {
+						lost = append(lost, l.Seq)
+					}
+				}
+				// What was not in a checkpoint yet has no name when its record cannot be read.
+				if got := 3 - len(j.Take(5)); got != len(c.lost) || clean && !slices.Equal(lost, c.lost) || len(j.report.Damages) != 1 {
+					t.Errorf("%d lost, named %v: %v", got, lost, j.report.Damages)
+				}
+				if _, err := m.Stat("/data/quarantine/0000000001.segment"); err != nil {
+					t.Error(err)
+				}
+				j.must(5, message(10, "goes on"))
+				j.close()
+				if _, err := Repair(m, "/data/journal"); err != nil {
+					t.Error(err)
+				}
+				if r, err := Check(m, "/data/journal"); err != nil || len(r.Damages) > 0 || r.Messages != 4-len(c.lost) {
+					t.Errorf("after repair: %v, %+v", err, r)
+				}
+			})
+		}
+	}
+}
+
+func TestReadRefusesDamage(t *testing.T) {
+	m, j, put := three(t)
+	_, second := placeOf(put[1].Position)
+	flip(t, m, firstSegment, second+putHead+100)
+	for i, c := range j.read(5, refs(put)...) {
+		if i == 1 && !errors.Is(c.Err, store.ErrDamaged) || i != 1 && (c.Err != nil || !same(c.Record, put[i])) {
+			t.Errorf("%d: %v", i, c.Err)
+		}
+	}
+	if c := j.read(5, store.Ref{Seq: 0, At: put[1].Position}, store.Ref{Seq: 2}, store.Ref{Seq: 9, At: 5}); !errors.Is(c[0].Err, store.ErrDamaged) ||
+		!errors.Is(c[1].Err, store.ErrUnknown) || !errors.Is(c[2].Err, store.ErrUnknown) {
+		t.Error(c)
+	}
+}
+
+func TestTornTailIsCut(t *testing.T) {
+	_, _, put := three(t)
+	_, third := placeOf(put[2].Position)
+	for name, at := range map[string]int64{"head of batch": third - 20, "record": third + 5, "body": third + putHead + 100} {
+		t.Run(name, func(t *testing.T) {
+			m, j, _ := three(t)
+			j.kill(m)
+			flip(t, m, firstSegment, at)
+			for life := range 3 {
+				j = open(t, m, "/data/journal", Options{})
+				if got := seqs(j.Take(5)); !slices.Equal(got, []uint64{0, 1, 50, 51}[:2+life]) || len(j.report.Damages) > 0 || (j.report.TornTail > 0) != (life == 0) {
+					t.Fatalf("life %d: %v, %+v", life, got, j.report)
+				}
+				j.must(5, message(50+uint64(life), "later"))
+				j.kill(m)
+			}
+		})
+	}
+}
+
+func TestOlderCheckpointServes(t *testing.T) {
+	for damaged := range 3 {
+		t.Run(fmt.Sprint(damaged), func(t *testing.T) {
+			m, j, _ := three(t)
+			j.close()
+			for seq := uint64(3); seq < 6; seq++ {
+				j = open(t, m, "/data/journal", Options{})
+				j.must(5, message(seq, "more"), run(store.Remove, seq-3, seq-3))
+				j.close()
+			}
+			names, err := m.List("/data/journal")
+			must(t, err)
+			names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, "checkpoint-") })
+			if len(names) != 2 {
+				t.Fatal(names)
+			}
+			for i := range damaged {
+				flip(t, m, "/data/journal/"+names[len(names)-1-i], 30)
+			}
+			j = open(t, m, "/data/journal", Options{})
+			if got := seqs(j.Take(5)); !slices.Equal(got, []uint64{3, 4, 5}) || len(j.report.Damages) != damaged || j.report.Clean != (damaged == 0) {
+				t.Fatalf("%v %+v", got, j.report)
+			}
+			j.must(5, message(6, "more"))
+			j.kill(m)
+			j = open(t, m, "/data/journal", Options{})
+			if got := seqs(j.Take(5)); !slices.Equal(got, []uint64{3, 4, 5, 6}) || len(j.report.Damages) != 0 {
+				t.Fatalf("%v %+v", got, j.report)
+			}
+		})
+	}
+}
+
+func TestMissingSegmentIsReported(t *testing.T) {
+	m, j, _ := three(t)
+	j.close()
+	must(t, errors.Join(m.Remove(firstSegment), m.SyncDir("/data/journal")))
+	j = open(t, m, "/data/journal", Options{})
+	if len(j.report.Damages) != 1 || len(j.report.Damages[0].Messages) != 3 || len(j.Queues()) != 0 {
+		t.Fatalf("%+v", j.report)
+	}
+}
+
+func TestFailedSyncEndsTheJournal(t *testing.T) {
+	for _, kind := range []vfs.Kind{vfs.Sync, vfs.Write} {
+		m := vfs.NewMemory(1)
+		must(t, m.MakeDir("/data"))
+		told := make(chan error, 2)
+		j := open(t, m, "/data/journal", Options{OnFailure: func(err error) { told <- err }})
+		j.must(1, message(1, "stored"))
+		broken := errors.New("broken")
+		m.Fail(func(o vfs.Operation) *vfs.Fault {
+			if o.Kind == kind {
+				return &vfs.Fault{Err: broken}
+			}
+			return nil
+		})
+		if err := j.append(1, message(2, "lost")); !errors.Is(err, broken) {
+			t.Fatal(err)
+		}
+		m.Fail(nil)
+		if err := j.append(1, message(3, "lost")); !errors.Is(err, broken) {
+			t.Fatal(err)
+		}
+		if err := <-told; !errors.Is(err, broken) || !errors.Is(j.Close(), broken) || len(told) > 0 {
+			t.Fatal(err)
+		}
+		m.Crash()
+		j = open(t, m, "/data/journal", Options{})
+		if got := seqs(j.Take(1)); got[0] != 1 || len(got) > 2 || len(j.report.Damages) > 0 {
+			t.Fatalf("%v, %+v", got, j.report)
+		}
+	}
+}
+
+func TestBytesOfRecycledFilesAreNotTaken(t *testing.T) {
+	bubble(t, func(t *testing.T, m *vfs.Memory) {
+		j := open(t, m, "/data/journal", Options{SegmentSize: smallSegment})
+		for i := range uint64(30) { // equal batches, so that old ones stand exactly where new ones are expected
+			j.must(1, messages(i*40, i*40+39, strings.Repeat("r", 1000))...)
+			j.must(1, run(store.Remove, i*40, i*40+39))
+			time.Sleep(3 * time.Second)
+		}
+		if s := j.Stats(); s.Recycled < 20 {
+			t.Fatalf("%+v", s)
+		}
+		j.must(1, message(5000, strings.Repeat("r", 1000)))
+		j.kill(m)
+		j = open(t, m, "/data/journal", Options{SegmentSize: smallSegment})
+		if got := seqs(j.Take(1)); !slices.Equal(got, []uint64{5000}) || len(j.report.Damages) > 0 || j.report.TornTail > 0 {
+			t.Fatalf("%v %+v", got, j.report)
+		}
+		j.close()
+	})
+}
+
+func TestTenMillionMessagesCostLittle(t *testing.T) {
+	q := &queue{}
+	bytes := 0
+	for i := range 160 {
+		seg := &segment{seq: uint64(i)}
+		for seq := range uint64(62_500) {
+			q.put(seg, uint64(i)*62_500+seq, false)
+		}
+	}
+	for _, s := range q.sets {
+		bytes += cap(s.words) * 24
+	}
+	if bytes > 6<<20 {
+		t.Errorf("%d bytes", bytes)
+	}
+	if n := q.remove(0, 10_000_000); n != 10_000_000 || len(q.sets) != 0 {
+		t.Errorf("%d removed", n)
+	}
+}
+
+func TestOpenNeedsAFolder(t *testing.T) {
+	m := vfs.NewMemory(1)
+	if _, err := Check(m, "/none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	if _, err := Repair(m, "/none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
