@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,7 +19,7 @@ import (
 // the broker ends them.
 type lane struct {
 	queue     string
-	confirmed int // numbers up to here are
+	confirmed atomic.Int64 // numbers up to here are
 	acked     map[int]time.Time
 }
 
@@ -48,13 +49,13 @@ func (l *lane) produce(url string) error {
 			break
 		}
 		waiting = waiting[1:]
-		l.confirmed++
+		l.confirmed.Add(1)
 	}
 	for _, d := range waiting {
 		if !d.Wait() {
 			return nil
 		}
-		l.confirmed++
+		l.confirmed.Add(1)
 	}
 	return nil
 }
@@ -108,13 +109,13 @@ func (l *lane) left(c *client, stopped time.Time) {
 			c.Errorf("%s: %d is back, acknowledged %v before the stop", l.queue, n, stopped.Sub(at))
 		}
 	}
-	for n := 1; n <= l.confirmed; n++ {
+	for n := 1; n <= int(l.confirmed.Load()); n++ {
 		if _, acked := l.acked[n]; !acked && !have[n] {
 			c.Errorf("%s: %d was confirmed and is lost", l.queue, n)
 			return
 		}
 	}
-	c.Logf("%s: %d confirmed, %d acknowledged, %d left", l.queue, l.confirmed, len(l.acked), len(have))
+	c.Logf("%s: %d confirmed, %d acknowledged, %d left", l.queue, l.confirmed.Load(), len(l.acked), len(have))
 }
 
 // A stop under load, with a client that is deaf and an HTTP request that never
@@ -149,7 +150,9 @@ func TestStopUnderLoad(t *testing.T) {
 	defer func() { _ = request.Close() }()
 	_, err = request.Write([]byte("GET /api/overview HTTP/1.1\r\nHost:"))
 	c.must(err)
-	time.Sleep(2 * time.Second)
+	eventually(t, "all are busy", func() bool {
+		return !slices.ContainsFunc(lanes, func(l *lane) bool { return l.confirmed.Load() < 20_000 })
+	})
 
 	stopped := time.Now()
 	b.stop()

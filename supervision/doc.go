@@ -26,7 +26,9 @@
 // States of a node: starting, serving, stopping (listeners closed, connections
 // told CONNECTION_FORCED), stopped.
 //
-// Deadlines: connections have StopTimeout to leave when the broker stops.
+// Deadlines: connections have StopTimeout to leave when the broker stops, and the
+// queues 5 s to handle what those left. An actor that is restarted too often waits
+// for up to 30 s (restart.go).
 //
 // A restart loses: everything that its actors lose; see each of them.
 package supervision

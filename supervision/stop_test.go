@@ -26,25 +26,7 @@ func TestStopSettles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		journal := memory.New(memory.Options{Delay: time.Millisecond})
 		const messages, acked, late = 20, 8, 3
-		var id journals.QueueID
-		node, err := supervision.Start(supervision.Config{
-			Journal: journal, Log: zerolog.Nop(), Workers: 2,
-			Fault: func(_ *actor.PID, what any) bool {
-				if _, ok := what.(*mail.Settle); ok {
-					time.Sleep(100 * time.Millisecond)
-				}
-				return false
-			},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ours, theirs := net.Pipe()
-		node.Connect(ours)
-		conn, err := amqp.Open(theirs, amqp.Config{SASL: []amqp.Authentication{&amqp.PlainAuth{Username: "guest", Password: "guest"}}, Vhost: "/"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		node, conn := slowStage(t, journal)
 		closed := conn.NotifyClose(make(chan *amqp.Error, 1))
 		ch, err := conn.Channel()
 		if err != nil {
@@ -59,7 +41,7 @@ func TestStopSettles(t *testing.T) {
 		_, err = ch.QueueDeclare("q", true, false, false, false, nil)
 		must(err)
 		v, _ := node.VHost("/")
-		id = journals.QueueID(v.Directory().Queue([]byte("q")).Incarnation)
+		id := journals.QueueID(v.Directory().Queue([]byte("q")).Incarnation)
 		for range messages {
 			must(ch.PublishWithContext(t.Context(), "", "q", false, false, amqp.Publishing{DeliveryMode: 2, Body: []byte("m")}))
 		}
@@ -85,6 +67,31 @@ func TestStopSettles(t *testing.T) {
 		}
 		time.Sleep(time.Second) // for the library's own goroutines
 	})
+}
+
+// slowStage is a broker whose queues take 100 ms over what is settled, with a
+// client.
+func slowStage(t *testing.T, journal journals.Journal) (*supervision.Node, *amqp.Connection) {
+	t.Helper()
+	node, err := supervision.Start(supervision.Config{
+		Journal: journal, Log: zerolog.Nop(), Workers: 2,
+		Fault: func(_ *actor.PID, what any) bool {
+			if _, ok := what.(*mail.Settle); ok {
+				time.Sleep(100 * time.Millisecond)
+			}
+			return false
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := net.Pipe()
+	node.Connect(ours)
+	conn, err := amqp.Open(theirs, amqp.Config{SASL: []amqp.Authentication{&amqp.PlainAuth{Username: "guest", Password: "guest"}}, Vhost: "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return node, conn
 }
 
 // levels remembers the levels of what is logged.

@@ -30,7 +30,7 @@
 // half a heartbeat interval: a heartbeat is sent if nothing was written in it,
 // and the peer is dead when four in a row brought no byte, so after 2 to 2.5
 // intervals; waiting for credit does not count. While closing and closed,
-// CloseTimeout each (10 s).
+// CloseTimeout each (10 s); a client that is forced out has 3 s to answer.
 //
 // A restart loses: the connection. Its unacknowledged messages are the queues'
 // and come back there.

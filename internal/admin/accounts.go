@@ -139,14 +139,6 @@ func parseAccount(name string, body map[string]json.RawMessage) (auth.Account, e
 	return wanted, nil
 }
 
-// accountLimits are those that the user gets beside those that it has.
-func accountLimits(body map[string]json.RawMessage) (auth.Limits, error) {
-	if raw := body["limits"]; raw != nil && !isEmpty(raw) {
-		return auth.ParseUserLimits(raw)
-	}
-	return nil, nil
-}
-
 // accountTags reads a list of tags, or a text with commas between them, or what
 // came before tags: whether the user is an administrator.
 func accountTags(body map[string]json.RawMessage) ([]string, error) {

@@ -131,3 +131,11 @@ func (a *api) limited(r *request, f func(auth.Limits) auth.Limits, set setLimits
 	}
 	return false
 }
+
+// accountLimits are those that a user gets beside those that it has.
+func accountLimits(body map[string]json.RawMessage) (auth.Limits, error) {
+	if raw := body["limits"]; raw != nil && !isEmpty(raw) {
+		return auth.ParseUserLimits(raw)
+	}
+	return nil, nil
+}
