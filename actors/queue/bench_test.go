@@ -87,3 +87,23 @@ func BenchmarkExpire(b *testing.B) {
 		c.run(timerFired{})
 	}
 }
+
+// BenchmarkPersist is a message that is written down, delivered and acknowledged.
+func BenchmarkPersist(b *testing.B) {
+	cfg := testConfig(settings())
+	cfg.Queue.Durable = true
+	c := newCoreOf(nil, cfg)
+	c.run(&mail.Consume{Channel: ch1, Tag: "a"})
+	n := uint64(0)
+	b.ReportAllocs()
+	for i := 0; i < b.N; i += benchBatch {
+		e := fill(mail.NewEnqueue(publisher, queuePID), -1)
+		for k := range e.Messages {
+			e.Messages[k].Persistent, e.Messages[k].Number = true, n+uint64(k)+1
+		}
+		c.run(e)
+		c.run(&mail.Grant{Channel: ch1, Tag: "a", Messages: benchBatch, Bytes: 100 * benchBatch})
+		c.run(&mail.Settle{Channel: ch1, Ranges: []mail.SettleRange{{First: n + 1, Last: n + benchBatch}}})
+		n += benchBatch
+	}
+}

@@ -32,7 +32,7 @@ type commit struct {
 var commits = sync.Pool{New: func() any { return new(commit) }}
 
 // pooledRecords bounds the commits that are used again.
-const pooledRecords = 4096
+const pooledRecords = 1024
 
 // recycle is called when the journal is done with the records.
 func (c *commit) recycle() {

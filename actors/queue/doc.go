@@ -4,10 +4,10 @@
 // Owns: the messages (backlog), their deadlines (wheel), the lease, consumers
 // and their credit, unacknowledged deliveries of every channel, dying messages.
 //
-// Takes: Enqueue Settle Consume CancelConsumer Grant Allow Limit Resize Get
-// Purge ChannelGone from channels; DeclareQueue DeleteQueue Configure Wake
-// QueueForgotten QueueKept from its vhost; DeadLetterReply from the dead-letter actor;
-// DescribeQueue from anybody; timerFired appendDone again from itself.
+// Takes: Enqueue Settle Consume CancelConsumer Grant Allow Limit Resize Get Purge
+// ChannelGone from channels; DeclareQueue DeleteQueue Configure Wake QueueForgotten
+// QueueKept from its vhost; DeadLetterReply from the dead-letter actor; Trim from
+// supervision; DescribeQueue from anybody; timerFired appendDone loaded again from itself.
 // Sends: EnqueueReply Deliver Offer Unused ConsumerCancelled DeliveriesReturned and
 // the replies to the commands above; DeadLetter and QueueExpired; QueueRetiring and
 // QueueDeleteRefused to its vhost.
@@ -25,28 +25,33 @@
 //	  └──────────▶ dying ───────────────────────┘
 //	    deadline      (without dead-letter exchange: gone at once)
 //
+// Of each, the content is in memory, or paged out: in the journal only. What is to
+// survive is there anyway; of the rest copies are written (Spill) while memory is
+// tight. Whatever needs a content waits until it is read back (reading.go).
+//
 // States of the queue:
 //
-//	      the lease ran out,
-//	      deleted, unused       QueueForgotten         nothing dying
-//	live ────────────▶ retiring ─────────────▶ leaving ─────────────▶ ended
-//	  ◀──── QueueKept ────┘
+//	          Wake         lease over, deleted,          QueueForgotten       nothing
+//	asleep ────────▶ live ───unused────────▶ retiring ────────────▶ leaving ──dying──▶ ended
+//	                      ◀────────────── QueueKept
 //
-// retiring: the vhost decides, all mail is parked. leaving: nobody knows the
-// queue, publishes count as routed and are discarded, but what is dying is seen
-// off. ended: the mailbox is closed and what is left in it answered.
+// asleep: recovered, mail is parked. retiring: the vhost decides, all mail is
+// parked. leaving: nobody knows the queue, publishes count as routed and are
+// discarded, but what is dying is seen off. ended: the mailbox is closed and what is
+// left in it answered.
 //
 // Deadlines: of each ready message, of each delivery (consumer timeout), of the
-// next attempt for dead letters that nobody took, and of the lease, under one
-// timer. Expiry is eager, at any position (wheel); strict mode looks at the head
-// only and leaves the wheel alone. What may take long (expiry, overflow, new deadlines after a
-// policy change, a backlog that is dead-lettered) goes on in turns of turnLimit.
+// next attempt for dead letters that nobody took, of reading again, and of the lease,
+// under one timer. Expiry is eager, at any position (wheel); strict mode looks at the
+// head only. What may take long (expiry, overflow, new deadlines, trims, a backlog that
+// is dead-lettered) goes on in turns of turnLimit.
 //
 // Not covered: a message with TTL 0 never reaches a consumer under its channel's
 // common limit, whose credit is asked for only when something waits.
 //
-// A restart loses: everything, as long as the journal is in memory. A panic
-// ends the queue: its consumers are cancelled, publishes are refused. Deadlines
-// that a policy changed are not in the journal: they follow from the settings
-// and the time of each record.
+// A restart loses: transient messages, and in a queue that is not durable all of
+// them; which consumer had what: that comes back redelivered. Deadlines that a policy
+// changed follow from the settings and the time of each record. A panic cancels the
+// consumers. When the journal fails, the queue refuses what is to survive, goes on
+// with what it has, and drops nothing.
 package queue

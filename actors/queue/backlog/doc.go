@@ -18,7 +18,10 @@
 // message; when less than a quarter of what the blocks hold is still live, sparse blocks are copied together. Large and
 // shared contents stay outside the slab, by reference.
 //
+// A content may be paged out to a journal, whose place for it is noted beside the entries: with that a message takes 58 bytes,
+// and only Get is barred until its content is back. What the content told of time stays in the entry (page.go).
+//
 // Entries and blocks hold no pointers, so a long queue costs the garbage collector next to nothing.
 //
-// What a restart loses: everything; the journal knows what survives, and the queue pushes it again.
+// What a restart loses: everything; the journal knows what survives, and the queue pushes it again, paged out.
 package backlog
