@@ -109,7 +109,7 @@ func (l *life) open() bool {
 	l.j = j
 	l.compare()
 	if l.random.IntN(4) > 0 {
-		l.fs.CrashAfter(l.random.IntN(1 << l.random.IntN(10)))
+		l.fs.CrashAfter(l.random.IntN(1 << l.random.IntN(12)))
 	}
 	l.plot()
 	return true

@@ -10,7 +10,7 @@ import (
 
 // work does random things until the crash, or for a while.
 func (l *life) work() {
-	for range l.random.IntN(500) {
+	for range l.random.IntN(64 << l.random.IntN(6)) {
 		if l.fs.Crashed() || l.book.over() {
 			return
 		}

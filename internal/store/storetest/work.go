@@ -121,7 +121,7 @@ func Decide(random *rand.Rand, model *Model, q store.QueueID, last map[store.Que
 func decideOne(random *rand.Rand, q store.QueueID, last map[store.QueueID]uint64, first uint64) store.Record {
 	to := first + random.Uint64N(15)
 	switch n := random.IntN(200); {
-	case n < 1:
+	case n < 1 && q%2 > 0: // even queues keep stragglers for long
 		return run(store.Retire, 0, 0)
 	case n < 30:
 		return run(store.Delivered, first, to)
@@ -129,7 +129,7 @@ func decideOne(random *rand.Rand, q store.QueueID, last map[store.QueueID]uint64
 		return run(store.Returned, first, to)
 	case n < 80:
 		return run(store.Remove, first, to)
-	case n < 85:
+	case n < 85 && q%2 > 0 || n == 80 && random.IntN(4) == 0:
 		return run(store.Remove, 0, to)
 	}
 	if last[q]++; random.IntN(20) == 0 {
