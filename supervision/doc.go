@@ -23,6 +23,10 @@
 // Takes: accepted, growVHost, fellVHost and closeAll, inside the package;
 // answers and ends of what it has spawned.
 //
+// A start brings back what was stored (recovery.go): users, virtual hosts and
+// policies, then exchanges, queues with their messages, bindings; then what is
+// overdue expires. Only then Start returns, and listeners can be opened.
+//
 // States of a node: starting, serving, stopping (listeners closed, connections
 // told CONNECTION_FORCED), stopped.
 //

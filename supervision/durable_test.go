@@ -80,44 +80,48 @@ func bindings(b *testkit.Bubble) (list []string) {
 	return list
 }
 
+// defines makes everything of which some is to survive.
+func defines(b *testkit.Bubble, ch *testkit.Channel) {
+	b.Helper()
+	durable(b, ch, "kept", amqp.Table{"x-max-priority": int8(3)})
+	durable(b, ch, "", nil)
+	ch.Declare("transient", nil)
+	if _, err := ch.QueueDeclare("exclusive", true, false, true, false, nil); err != nil {
+		b.Fatal(err)
+	}
+	durableExchange(b, ch, "one", "topic")
+	durableExchange(b, ch, "two", "headers")
+	ch.Exchange("passing", "direct")
+	ch.Bind("kept", "a.#", "one")
+	ch.Bind("transient", "a.#", "one")
+	ch.Bind("exclusive", "a.#", "one")
+	ch.Bind("kept", "key", "passing")
+	ch.Bind("kept", "key", "amq.direct")
+	ch.Bind("kept", "gone", "amq.direct")
+	if err := ch.QueueUnbind("kept", "gone", "amq.direct", nil); err != nil {
+		b.Fatal(err)
+	}
+	if err := ch.QueueBind("kept", "", "two", false, amqp.Table{"x-match": "any", "n": int16(7)}); err != nil {
+		b.Fatal(err)
+	}
+	if err := ch.ExchangeBind("two", "b", "one", false, nil); err != nil {
+		b.Fatal(err)
+	}
+	durable(b, ch, "deleted", nil)
+	ch.Bind("deleted", "key", "amq.direct")
+	if _, err := ch.QueueDelete("deleted", false, false, false); err != nil {
+		b.Fatal(err)
+	}
+	durableExchange(b, ch, "deleted", "fanout")
+	ch.Bind("kept", "", "deleted")
+	if err := ch.ExchangeDelete("deleted", false, false); err != nil {
+		b.Fatal(err)
+	}
+	b.SetPolicy("p", `{"pattern":"^kept$","definition":{"max-length":5}}`)
+}
+
 func TestDefinitionsSurvive(t *testing.T) {
-	again(t, func(b *testkit.Bubble, ch *testkit.Channel) {
-		durable(b, ch, "kept", amqp.Table{"x-max-priority": int8(3)})
-		durable(b, ch, "", nil)
-		ch.Declare("transient", nil)
-		if _, err := ch.QueueDeclare("exclusive", true, false, true, false, nil); err != nil {
-			t.Fatal(err)
-		}
-		durableExchange(b, ch, "one", "topic")
-		durableExchange(b, ch, "two", "headers")
-		ch.Exchange("passing", "direct")
-		ch.Bind("kept", "a.#", "one")
-		ch.Bind("transient", "a.#", "one")
-		ch.Bind("exclusive", "a.#", "one")
-		ch.Bind("kept", "key", "passing")
-		ch.Bind("kept", "key", "amq.direct")
-		ch.Bind("kept", "gone", "amq.direct")
-		if err := ch.QueueUnbind("kept", "gone", "amq.direct", nil); err != nil {
-			t.Fatal(err)
-		}
-		if err := ch.QueueBind("kept", "", "two", false, amqp.Table{"x-match": "any", "n": int16(7)}); err != nil {
-			t.Fatal(err)
-		}
-		if err := ch.ExchangeBind("two", "b", "one", false, nil); err != nil {
-			t.Fatal(err)
-		}
-		durable(b, ch, "deleted", nil)
-		ch.Bind("deleted", "key", "amq.direct")
-		if _, err := ch.QueueDelete("deleted", false, false, false); err != nil {
-			t.Fatal(err)
-		}
-		durableExchange(b, ch, "deleted", "fanout")
-		ch.Bind("kept", "", "deleted")
-		if err := ch.ExchangeDelete("deleted", false, false); err != nil {
-			t.Fatal(err)
-		}
-		b.SetPolicy("p", `{"pattern":"^kept$","definition":{"max-length":5}}`)
-	}, 0, func(b *testkit.Bubble, ch *testkit.Channel) {
+	again(t, defines, 0, func(b *testkit.Bubble, ch *testkit.Channel) {
 		want := []string{
 			"amq.direct-key->kept []", "one-b->two []", "one-a.#->kept []", "two-->kept [{n 7} {x-match any}]",
 		}

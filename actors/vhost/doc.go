@@ -6,11 +6,12 @@
 //
 // Takes: DeclareQueue DeleteQueue DeclareExchange DeleteExchange Bind Unbind
 // from channels; ReleaseConnection from connections; ApplyPolicies from the
-// policy registry; EndVHost from the root; QueueRetiring QueueDeleteRefused from its queues;
-// ExchangeUnused BindingsForgotten ExchangeDeleteReply ExchangeConfigured from
-// its exchanges; sweepOn from itself. Sends: the answers to those, except that a
-// queue itself answers what was forwarded to it, and an exchange what became an
-// AddBinding or RemoveBinding; QueueForgotten QueueKept Configure to queues;
+// policy registry; EndVHost from the root; QueueRetiring QueueDeleteRefused
+// QueueAwake from its queues; ExchangeUnused BindingsForgotten ExchangeDeleteReply
+// ExchangeConfigured TopologyReply from its exchanges; sweepOn stored fetched from
+// itself. Sends: the answers to those, except that a queue itself answers what was
+// forwarded to it, and an exchange what became an AddBinding or RemoveBinding,
+// unless that is durable; QueueForgotten QueueKept Configure Wake to queues;
 // VHostStarted to the registry.
 //
 // States of a queue here (an exchange has the same, retiring for deleting):
@@ -22,16 +23,27 @@
 //	 └───────────────────────────────────────────────────────┘
 //	    QueueRetiring, nothing forwarded that it has not seen
 //
+// What is durable is coming until its definition is stored; only then it is made
+// and answered for. It is deleted from the store before it is forgotten, so that a
+// crash leaves all of it or nothing. Bindings are stored side by side; an exchange
+// is deleted when none of its own is under way.
+//
+// A durable queue that panics is coming again: its messages are read back, its
+// bindings moved to the new actor, then it is woken. One that panics twice while
+// that goes on is down: a stand-in refuses everything but its deletion. At the
+// start it is the same for all that is stored, behind the policies (recover.go).
+//
 // Commands for a name that is not live are parked and run, in order, when it is
 // live again or gone. While forgetting, the name is unpublished and every
 // exchange with a binding to it is asked to forget it; an auto-delete exchange
 // that ends by that is waited for (LEASE-8).
 //
-// The vhost never waits in the Go sense: what goes on when exchanges have
-// answered is kept as a function under the number of the question.
+// The vhost never waits in the Go sense: what goes on when exchanges or the store
+// have answered is kept as a function.
 //
 // Deadlines: none.
 //
 // A restart loses: everything, children included; its supervisor lets it go on
-// with the state it has (Resume). A command that panics is answered with 541.
+// with the state it has (Resume). A command that panics is answered with 541. A
+// restart of the broker loses what is transient or exclusive, and bindings to it.
 package vhost

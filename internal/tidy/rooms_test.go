@@ -29,7 +29,7 @@ var rooms = map[string][]string{
 	"actors/queue/lease":   {},
 	"actors/queue/wheel":   {},
 	"actors/deadletter":    actorOf(),
-	"actors/vhost":         actorOf("internal/meta"),
+	"actors/vhost":         actorOf("internal/meta", "internal/store"),
 	"actors/policy":        actorOf("internal/meta"),
 	"supervision":          {"protocol", "policies", "actors/...", "internal/..."},
 	"internal/admin":       {"protocol", "policies", "internal/auth", "internal/config", "internal/metrics", "internal/admin/ui"},
