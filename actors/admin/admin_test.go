@@ -165,14 +165,15 @@ func TestCommandsAndAnswersInOrder(t *testing.T) {
 }
 
 func TestRefusals_POL14_POL15(t *testing.T) {
-	operator := `{"error":"not_authorised","reason":"operator policies cannot be managed over AMQP; use the HTTP API or the command line"}`
+	operator := `{"error":"not_authorised","reason":"Not administrator user"}`
 	inBubble(t, func(b *bubble) {
 		for _, test := range []struct{ key, body, want string }{
 			{"policy.preview", ttl, `{"error":"not_found","reason":"no command 'policy.preview'"}`},
 			{"", ttl, `{"error":"not_found","reason":"no command ''"}`},
 			{"queue.set", ttl, `{"error":"not_found","reason":"no command 'queue.set'"}`},
 			{"operator_policy.set", ttl, operator},
-			{"operator_policy.list", "", operator},
+			{"operator_policy.clear", `{"name":"p"}`, operator},
+			{"operator_policy.set", "{", `{"error":"bad_request","reason":"not_json"}`},
 			{"policy.set", "{", `{"error":"bad_request","reason":"not_json"}`},
 			{"policy.set", "", `{"error":"bad_request","reason":"[{key_missing,name}]"}`},
 			{"policy.clear", "{}", `{"error":"bad_request","reason":"[{key_missing,name}]"}`},
@@ -190,6 +191,26 @@ func TestRefusals_POL14_POL15(t *testing.T) {
 			b.expect(test.key, test.want)
 		}
 		b.registry.quiet()
+	})
+}
+
+// Operator policies are changed by administrators, and listed by whoever may
+// publish to the door.
+func TestOperatorPolicies_POL15(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		b.system.Root.Send(b.door, &mail.Enqueue{From: b.channel.pid, Administrator: true, Messages: []message.Message{
+			publishing("operator_policy.set", ttl), publishing("operator_policy.clear", ttl),
+		}})
+		if s := next[*mail.SetPolicy](b.registry); !s.Operator || !s.Policy.Operator || s.Policy.Name != "p" {
+			t.Errorf("%+v %+v", s, s.Policy)
+		}
+		if c := next[*mail.ClearPolicy](b.registry); !c.Operator || c.Name != "p" {
+			t.Errorf("%+v", c)
+		}
+		b.publish(b.channel, publishing("operator_policy.list", ""))
+		if l := next[*mail.ListPolicies](b.registry); !l.Operator {
+			t.Errorf("%+v", l)
+		}
 	})
 }
 

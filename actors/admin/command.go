@@ -25,6 +25,7 @@ var operations = map[string]operation{"set": setPolicy, "clear": clearPolicy, "l
 // wish is a command as it was read.
 type wish struct {
 	operation   operation
+	operator    bool // about operator policies
 	vhost, name string
 	policy      *policies.Policy // of setPolicy
 }
@@ -33,23 +34,20 @@ type wish struct {
 func (w *wish) mail(r mail.Request) any {
 	switch w.operation {
 	case setPolicy:
-		return &mail.SetPolicy{Request: r, Policy: w.policy}
+		return &mail.SetPolicy{Request: r, Policy: w.policy, Operator: w.operator}
 	case clearPolicy:
-		return &mail.ClearPolicy{Request: r, VHost: w.vhost, Name: w.name}
+		return &mail.ClearPolicy{Request: r, VHost: w.vhost, Name: w.name, Operator: w.operator}
 	default:
-		return &mail.ListPolicies{Request: r, VHost: w.vhost}
+		return &mail.ListPolicies{Request: r, VHost: w.vhost, Operator: w.operator}
 	}
 }
 
 // parse reads a command. Errors: a failure, or one of policies.Parse.
 func parse(vhost, key string, body []byte) (wish, error) {
 	subject, verb, _ := strings.Cut(key, ".")
-	w := wish{operation: operations[verb], vhost: vhost}
-	switch {
-	case w.operation == 0 || subject != "policy" && subject != "operator_policy":
+	w := wish{operation: operations[verb], vhost: vhost, operator: subject == "operator_policy"}
+	if w.operation == 0 || subject != "policy" && !w.operator {
 		return w, failure{"not_found", "no command '" + key + "'"}
-	case subject == "operator_policy":
-		return w, failure{"not_authorised", "operator policies cannot be managed over AMQP; use the HTTP API or the command line"}
 	}
 	var names struct {
 		VHost *string `json:"vhost"`
@@ -72,7 +70,7 @@ func parse(vhost, key string, body []byte) (wish, error) {
 	w.name = *names.Name
 	var err error
 	if w.operation == setPolicy {
-		w.policy, err = policies.Parse(vhost, w.name, false, body)
+		w.policy, err = policies.Parse(vhost, w.name, w.operator, body)
 	}
 	return w, err
 }

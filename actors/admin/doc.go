@@ -9,7 +9,7 @@
 //	                         "priority":0,"apply-to":"all"}
 //	policy.clear            {"name":…}                              {"ok":true}
 //	policy.list             {} or nothing                           {"ok":true,"policies":[…]}
-//	operator_policy.set, operator_policy.clear, operator_policy.list: refused
+//	operator_policy.set, operator_policy.clear, operator_policy.list: likewise
 //
 // Bodies may carry "vhost", which must be the door's own. A command that fails
 // is answered {"error":…,"reason":…} with the words of the HTTP API (POL-12,
@@ -18,11 +18,11 @@
 // that queue is gone, there is none. It comes when the change is in force: what
 // is published after it has arrived obeys (DESIGN §5a.15).
 //
-// The channel lets only policymakers and administrators publish to the exchange.
-// So the door obeys only what was published to it directly: what came along an
-// exchange binding, an alternate exchange or as a dead letter nobody has
-// checked. Operator policies belong to administrators alone (POL-15), and a
-// message does not say which of the two sent it.
+// The channel lets only policymakers and administrators publish to the exchange,
+// and tells whether it was one of the latter: only they change operator policies
+// (POL-15). So the door obeys only what was published to it directly: what
+// came along an exchange binding, an alternate exchange or as a dead letter
+// nobody has checked.
 //
 // Takes: Enqueue from channels; PolicyReply PolicyList from the registry.
 // Sends: EnqueueReply to channels; SetPolicy ClearPolicy ListPolicies to the

@@ -54,7 +54,7 @@ func (s *state) enqueue(e *mail.Enqueue, now time.Time) {
 				Msg("an admin command that was not published to " + topology.AdminExchange + " is dropped")
 			continue
 		}
-		s.take(m, now)
+		s.take(m, e.Administrator, now)
 	}
 	if len(reply.Ranges) > 0 {
 		s.send(e.From, reply)
@@ -62,7 +62,7 @@ func (s *state) enqueue(e *mail.Enqueue, now time.Time) {
 }
 
 // take queues one command and carries it out, or answers that it cannot be.
-func (s *state) take(m *message.Message, now time.Time) {
+func (s *state) take(m *message.Message, administrator bool, now time.Time) {
 	c := command{deadline: now.Add(patience)}
 	if scan, err := protocol.ScanProperties(m.Header); err == nil {
 		c.replyTo = append(c.replyTo, scan.ReplyTo...)
@@ -70,6 +70,9 @@ func (s *state) take(m *message.Message, now time.Time) {
 	}
 	number := s.first + uint64(len(s.queue))
 	what, err := parse(s.vhost.Name, string(m.RoutingKey), m.Body)
+	if err == nil && what.operator && what.operation != listPolicies && !administrator {
+		err = failure{"not_authorised", "Not administrator user"}
+	}
 	c.operation = what.operation
 	s.queue = append(s.queue, c)
 	if err != nil {

@@ -114,6 +114,7 @@ func (s *state) distribute(m *message.Message, targets []*target) {
 	for _, t := range targets {
 		if t.batch == nil {
 			t.batch = mail.NewEnqueue(s.self, t.queue.PID)
+			t.batch.Administrator = t.queue.Name == topology.AdminExchange && s.cfg.User.HasTag("administrator")
 			s.touched = append(s.touched, t)
 		}
 		e := t.batch

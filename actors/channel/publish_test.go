@@ -7,6 +7,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/internal/message"
+	"candlemark/internal/topology"
 	"candlemark/protocol"
 )
 
@@ -232,16 +233,22 @@ func TestPublish_PermissionsMayChange(t *testing.T) {
 	r.told("channel.close {ReplyCode:403 ReplyText:ACCESS_REFUSED - write access to exchange 'x' in vhost '/' refused for user 'guest' Class:60 Method:40}")
 }
 
-func TestPublish_AdminExchangeNeedsATag(t *testing.T) {
+func TestPublish_AdminExchangeNeedsATag_POL15(t *testing.T) {
 	r := newRig(t)
 	r.cfg.VHost.Publish(r.cfg.VHost.Directory().WithExchange(newExchange("candlemark.admin")))
 	r.feed(publish("candlemark.admin", "", "m"))
 	r.told("channel.close {ReplyCode:403 ReplyText:ACCESS_REFUSED - write access to exchange 'candlemark.admin' in vhost '/' refused for user 'guest' Class:60 Method:40}")
 	for _, tag := range []string{"administrator", "policymaker"} {
 		r := newRig(t, func(c *Config) { c.User.Tags = []string{tag} })
-		r.cfg.VHost.Publish(r.cfg.VHost.Directory().WithExchange(newExchange("candlemark.admin")))
-		r.feed(publish("candlemark.admin", "", "m"))
+		x, door := newExchange(topology.AdminExchange), &topology.Queue{Name: topology.AdminExchange, PID: pid("door")}
+		routes, _ := x.Routes().With(topology.Binding{Destination: door.Name}, topology.Target{Queue: door})
+		x.Publish(routes)
+		r.cfg.VHost.Publish(r.cfg.VHost.Directory().WithExchange(x))
+		r.feed(publish(topology.AdminExchange, "", "m"))
 		r.told()
+		if e := r.posts[0].what.(*mail.Enqueue); e.Administrator != (tag == "administrator") {
+			t.Errorf("%s: administrator %v", tag, e.Administrator)
+		}
 	}
 }
 

@@ -20,6 +20,9 @@ type Enqueue struct {
 	Chunk *message.Chunk
 	// Debt is the credit of joined bodies.
 	Debt message.Debt
+	// Administrator says that the user who published has that tag. Only the door
+	// for admin commands asks, and only for it the channel looks.
+	Administrator bool
 }
 
 // Release gives the batch's credit back to the connection it came from, and its
