@@ -58,6 +58,9 @@ func (v *vhost) declareExchange(m *mail.DeclareExchange) {
 // checkDeclare is what is checked before anybody looks for the name.
 func checkDeclare(d *mail.DeclareExchange) error {
 	if !d.Passive {
+		if d.Type == "" {
+			return protocol.ChannelErrorf(protocol.PreconditionFailed, "invalid exchange type ''")
+		}
 		if _, known := topology.NewRoutes(d.Type); !known {
 			return protocol.ChannelErrorf(protocol.PreconditionFailed, "unknown exchange type '%s'", d.Type)
 		}

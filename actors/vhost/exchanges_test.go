@@ -61,6 +61,7 @@ func TestDeclareAndDeleteExchange(t *testing.T) {
 			"DEC-4 alternate", &mail.DeclareExchange{Name: "ex", Type: "fanout", Arguments: ae("y")}, 406,
 			"PRECONDITION_FAILED - inequivalent arg 'alternate-exchange' for exchange 'ex' in vhost '/': received the value 'y' of type 'longstr' but current is none",
 		},
+		{"DEC-14 no type", declare("x", ""), 406, "PRECONDITION_FAILED - invalid exchange type ''"},
 		{"DEC-14 type", declare("x", "nope"), 406, "PRECONDITION_FAILED - unknown exchange type 'nope'"},
 		{
 			"DEC-14 alternate", &mail.DeclareExchange{Name: "x", Type: "fanout", Arguments: ae(int32(1))}, 406,
