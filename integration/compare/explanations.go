@@ -65,7 +65,7 @@ var explanations = []explanation{
 	},
 
 	{"exchange/declare/unknown-type", texts("503 … unknown exchange type 'nope'"), texts("406 … unknown exchange type 'nope'"), exchangeType},
-	{"exchange/declare/empty-type", texts("503 … invalid exchange type ''"), texts("406 … unknown exchange type ''"), exchangeType},
+	{"exchange/declare/empty-type", texts("503 … invalid exchange type ''"), texts("406 … invalid exchange type ''"), exchangeType},
 	{"exchange/declare/unknown-type-nowait", texts("503 … unknown exchange type 'nope'"), texts("406 … unknown exchange type 'nope'"), exchangeType},
 	{"exchange/declare/type-of-other-case", texts("503 … unknown exchange type 'DIRECT'"), texts("406 … unknown exchange type 'DIRECT'"), exchangeType},
 	{"exchange/redeclare/unknown-type", texts("503 … unknown exchange type 'nope'"), texts("406 … unknown exchange type 'nope'"), exchangeType},
@@ -103,6 +103,14 @@ var explanations = []explanation{
 	{"consume/consumer-timeout-argument", texts("basic.consume-ok"), texts("invalid arg 'x-consumer-timeout' … expected integer, got longstr"), timeout},
 	{"cancel/cancel-ok-from-client", texts("503 … unimplemented method"), nil, cancelOk},
 	{
+		"qos/global/set-after-consumers", texts(`ConsumerTag="b" DeliveryTag=3`), texts(`ConsumerTag="a" DeliveryTag=3`),
+		"ours: of those who may have it, who has waited longest gets the next message",
+	},
+	{
+		"qos/global/single-active", nil, texts(`ConsumerTag="b" DeliveryTag=2`),
+		"ours is better: the next active consumer gets what waits as soon as the limit allows, RabbitMQ forgets it until something else happens",
+	},
+	{
 		"qos/global-does-not-stop-no-ack", nil, texts(`basic.deliver ConsumerTag="b"`),
 		"ours is better: as AMQP 0-9-1 has it, no limit holds for consumers that do not acknowledge",
 	},
@@ -122,6 +130,7 @@ var explanations = []explanation{
 
 	{"headers/double-is-not-integer", texts("basic.get-ok"), texts("basic.get-empty"), exactly},
 	{"headers/timestamp-is-not-integer", texts("basic.get-ok"), texts("basic.get-empty"), exactly},
+	{"headers/equal/timestamp", texts("basic.get-ok"), texts("basic.get-empty"), exactly},
 	{
 		"headers/header-twice", texts("basic.get-empty"), texts("basic.get-ok"),
 		"3.10 against 4.x: since 4.x the last of two headers of one name counts",

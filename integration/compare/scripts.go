@@ -9,5 +9,6 @@ func scripts() []script {
 		ttlScripts, leaseScripts, deadLetterScripts, purgeScripts,
 		alternateScripts, routingScripts, copyScripts,
 		priorityScripts, overflowScripts, replyScripts, queueTypeScripts, raceScripts,
+		nowaitScripts, reuseScripts, sharedLimitScripts, moreTxScripts, exchangeLinkScripts, moreHeadersScripts, moreCopyScripts, moreConnectionScripts,
 	)
 }
