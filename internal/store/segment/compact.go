@@ -2,9 +2,12 @@ package segment
 
 import (
 	"cmp"
+	"errors"
 	"slices"
+	"time"
 
 	"candlemark/internal/store"
+	"candlemark/internal/store/vfs"
 )
 
 const (
@@ -16,7 +19,7 @@ const (
 // than a quarter does, the oldest first, while the log is more than twice as long as
 // what lives in it.
 func (j *Journal) compact() error {
-	for {
+	for !j.stock.short.Load() {
 		s := j.sparse()
 		if s == nil {
 			return nil
@@ -25,6 +28,7 @@ func (j *Journal) compact() error {
 			return err
 		}
 	}
+	return nil
 }
 
 // sparse returns the next segment that is worth moving, nil for none.
@@ -107,9 +111,22 @@ func (j *Journal) advance(q store.QueueID, list []store.Recovered) error {
 	return nil
 }
 
-// flush waits until all that was appended is durable.
+// flush waits until all that was appended is durable. If that waits for room, it
+// frees what can be.
 func (j *Journal) flush() error {
 	done := make(chan error, 1)
 	j.add(pending{moved: true, done: func(err error) { done <- err }})
-	return <-done
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-time.After(j.options.Settle):
+			if !j.stock.short.Load() || !j.worth() {
+				continue
+			}
+			if err := j.checkpoint(); err != nil && !errors.Is(err, vfs.ErrFull) && !errors.Is(err, store.ErrClosed) {
+				return err
+			}
+		}
+	}
 }

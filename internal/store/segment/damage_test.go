@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"candlemark/internal/store"
 	"candlemark/internal/store/vfs"
@@ -73,7 +72,7 @@ func TestDamageIsFoundAndNamed(t *testing.T) {
 					j.kill(m)
 				}
 				flip(t, m, firstSegment, c.at)
-				j = open(t, m, "/data/journal", Options{Settle: time.Millisecond})
+				j = open(t, m, "/data/journal", Options{})
 				var lost []uint64
 				for _, d := range j.report.Damages {
 					if d.File != "0000000001.segment" || !strings.Contains(d.Text, c.text) {
@@ -211,27 +210,6 @@ func TestFailedSyncEndsTheJournal(t *testing.T) {
 			t.Fatalf("%v, %+v", got, j.report)
 		}
 	}
-}
-
-func TestBytesOfRecycledFilesAreNotTaken(t *testing.T) {
-	bubble(t, func(t *testing.T, m *vfs.Memory) {
-		j := open(t, m, "/data/journal", Options{SegmentSize: smallSegment})
-		for i := range uint64(30) { // equal batches, so that old ones stand exactly where new ones are expected
-			j.must(1, messages(i*40, i*40+39, strings.Repeat("r", 1000))...)
-			j.must(1, run(store.Remove, i*40, i*40+39))
-			time.Sleep(3 * time.Second)
-		}
-		if s := j.Stats(); s.Recycled < 20 {
-			t.Fatalf("%+v", s)
-		}
-		j.must(1, message(5000, strings.Repeat("r", 1000)))
-		j.kill(m)
-		j = open(t, m, "/data/journal", Options{SegmentSize: smallSegment})
-		if got := seqs(j.Take(1)); !slices.Equal(got, []uint64{5000}) || len(j.report.Damages) > 0 || j.report.TornTail > 0 {
-			t.Fatalf("%v %+v", got, j.report)
-		}
-		j.close()
-	})
 }
 
 func TestTenMillionMessagesCostLittle(t *testing.T) {

@@ -21,6 +21,7 @@ type log struct {
 	next   int // of taken
 	// starving: a segment of so many bytes is wanted and not there.
 	starving int64
+	ended    bool  // the writer is
 	removed  bool  // messages went since the keeper was told
 	failed   error // what all Appends from now on get
 	bodies   bodyCache
@@ -167,6 +168,7 @@ func (j *Journal) extend(size int64) bool {
 	f, ok := j.stock.take(size)
 	if !ok {
 		l.starving = size
+		wake(j.keep.kick) // it may have room to give back
 		return false
 	}
 	l.starving = 0

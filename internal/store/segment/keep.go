@@ -112,11 +112,21 @@ func (j *Journal) snapshot(clean bool) (s snapshot) {
 	return s
 }
 
-// checkpoint writes one behind everything that was appended before.
+// checkpoint writes one at the end of what is encoded. It does not queue behind
+// Appends, so that it can free segments when these wait for room.
 func (j *Journal) checkpoint() error {
-	var s snapshot
+	l := &j.log
+	l.Lock()
+	if l.ended || l.failed != nil {
+		l.Unlock()
+		return store.ErrClosed
+	}
+	s := j.snapshot(false)
 	done := make(chan error, 1)
-	j.add(pending{snap: func() { s = j.snapshot(false) }, done: func(err error) { done <- err }})
+	l.batch.dones = append(l.batch.dones, completion{done: func(err error) { done <- err }})
+	l.batch.closed, l.batch.urgent = true, true
+	l.Unlock()
+	wake(j.kick)
 	if err := <-done; err != nil {
 		return err
 	}

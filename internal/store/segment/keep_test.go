@@ -3,6 +3,7 @@ package segment
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -217,6 +218,50 @@ func TestFanOutIsWrittenOnce(t *testing.T) {
 			if c := j.read(id, refs(put[q])...)[0]; c.Err != nil || !same(c.Record, m) {
 				t.Fatalf("%d: %v", q, c.Err)
 			}
+		}
+		j.close()
+	})
+}
+
+func TestBytesOfRecycledFilesAreNotTaken(t *testing.T) {
+	bubble(t, func(t *testing.T, m *vfs.Memory) {
+		j := open(t, m, "/data/journal", Options{SegmentSize: smallSegment})
+		for i := range uint64(30) { // equal batches, so that old ones stand exactly where new ones are expected
+			j.must(1, messages(i*40, i*40+39, strings.Repeat("r", 1000))...)
+			j.must(1, run(store.Remove, i*40, i*40+39))
+			time.Sleep(3 * time.Second)
+		}
+		if s := j.Stats(); s.Recycled < 20 {
+			t.Fatalf("%+v", s)
+		}
+		j.must(1, message(5000, strings.Repeat("r", 1000)))
+		j.kill(m)
+		j = open(t, m, "/data/journal", Options{SegmentSize: smallSegment})
+		if got := seqs(j.Take(1)); !slices.Equal(got, []uint64{5000}) || len(j.report.Damages) > 0 || j.report.TornTail > 0 {
+			t.Fatalf("%v %+v", got, j.report)
+		}
+		j.close()
+	})
+}
+
+func TestFullDiskFreesItself(t *testing.T) {
+	bubble(t, func(t *testing.T, fs *vfs.Memory) {
+		fs.SetCapacity(8 * smallSegment)
+		j := open(t, fs, "/data/journal", Options{SegmentSize: smallSegment, OnFailure: func(err error) { t.Error(err) }})
+		body := strings.Repeat("f", 1000)
+		var wait sync.WaitGroup
+		for i := range uint64(100) { // far more than there is room for, but nothing stays
+			wait.Add(1)
+			j.Append(1, append(messages(i*10, i*10+9, body), run(store.Remove, i*10, i*10+9)), func(err error) {
+				if err != nil {
+					t.Error(err)
+				}
+				wait.Done()
+			})
+		}
+		wait.Wait()
+		if s := j.Stats(); s.Recycled < 8 {
+			t.Errorf("%+v", s)
 		}
 		j.close()
 	})

@@ -95,7 +95,11 @@ func (s *stock) missing() int64 {
 	return max(s.wanted, s.size)
 }
 
+// create makes a file, and leaves some room for checkpoints, which can free others.
 func (s *stock) create(size int64) (spare, error) {
+	if free, err := s.fs.Free(s.dir); err == nil && free < uint64(size+size/16) {
+		return spare{}, fmt.Errorf("%w: %d bytes are free", vfs.ErrFull, free)
+	}
 	s.mu.Lock()
 	name := s.nextName()
 	s.mu.Unlock()

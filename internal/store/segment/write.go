@@ -85,6 +85,7 @@ func (j *Journal) look(hurry bool) (*batch, doing) {
 	case l.batch.records > 0:
 		j.writer = dozing
 	case j.closed:
+		l.ended = true
 		return nil, over
 	default:
 		j.writer = idle

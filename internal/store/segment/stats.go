@@ -1,0 +1,38 @@
+package segment
+
+import "sync/atomic"
+
+// counters are for Stats.
+type counters struct {
+	batches, records, bytes, checkpoints, recycled, moved atomic.Uint64
+}
+
+// Stats are figures of a journal since Open, but for the first three.
+type Stats struct {
+	Segments    int   // files of the log
+	Bytes       int64 // of all segments and spare files
+	Live        int   // messages
+	Batches     uint64
+	Records     uint64
+	Written     uint64 // bytes, padding and all
+	Checkpoints uint64
+	Recycled    uint64 // segments
+	Moved       uint64 // stragglers
+}
+
+// Stats may be called at any time.
+func (j *Journal) Stats() Stats {
+	s := Stats{
+		Batches: j.counters.batches.Load(), Records: j.counters.records.Load(), Written: j.counters.bytes.Load(),
+		Checkpoints: j.counters.checkpoints.Load(), Recycled: j.counters.recycled.Load(), Moved: j.counters.moved.Load(),
+	}
+	list := j.table.list()
+	s.Segments, s.Bytes = len(list), j.stock.bytes()
+	j.log.Lock()
+	defer j.log.Unlock()
+	for _, seg := range list {
+		s.Live += seg.live
+		s.Bytes += seg.size
+	}
+	return s
+}
