@@ -84,6 +84,7 @@ type Journal struct {
 	writer  doing
 	closed  bool
 	failed  error
+	told    sync.Once     // OnFailure
 	late    []func(error) // what was appended after Close
 	kick    chan struct{} // wakes the writer, capacity 1
 	help    chan struct{} // wakes the helper, capacity 1

@@ -147,11 +147,12 @@ func (j *Journal) open(s *segment) error {
 	return j.fs.SyncDir(j.dir)
 }
 
-// fail ends the life of a journal whose disk cannot be trusted any more.
+// fail ends the life of a journal whose disk cannot be trusted any more. The operator
+// is told before anybody else.
 func (j *Journal) fail(err error) {
+	j.told.Do(func() { j.options.OnFailure(err) })
 	j.mu.Lock()
-	first := j.failed == nil
-	if first {
+	if j.failed == nil {
 		j.failed = err
 	}
 	j.mu.Unlock()
@@ -161,9 +162,6 @@ func (j *Journal) fail(err error) {
 	}
 	j.log.Unlock()
 	wake(j.kick)
-	if first {
-		j.options.OnFailure(err)
-	}
 }
 
 // assist is the helper: it calls what waits for the batch before while the writer
