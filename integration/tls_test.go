@@ -40,10 +40,10 @@ func TestExternalLogin(t *testing.T) {
 	t.Parallel()
 	a := testkit.NewAuthority(t)
 	own := a.Issue(pkix.Name{CommonName: "app", Organization: []string{"Candle, Mark"}})
-	for from, user := range map[string]string{"distinguished_name": `CN=app,O=Candle\, Mark`, "common_name": "app"} {
+	for from, user := range map[string]string{"distinguished_name": `CN=app,O=Candle\, Mark`, "common_name": "app", "subject_alternative_name": "127.0.0.1"} {
 		t.Run(from, func(t *testing.T) {
 			t.Parallel()
-			b, address := secured(t, a, t.TempDir(), "--tls-verify-peer", "--tls-login-from", from)
+			b, address := secured(t, a, t.TempDir(), "--tls-verify-peer", "--tls-login-from", from, "--tls-login-san-type", "ip")
 			refused := func(err error, why string) {
 				t.Helper()
 				if !errors.Is(err, amqp.ErrCredentials) || !strings.Contains(b.log.String(), "EXTERNAL login refused: "+why) {

@@ -15,7 +15,7 @@ import (
 
 // usersFor are those of a new broker.
 func usersFor(cfg config.Config) (*auth.Users, error) {
-	from, err := auth.ParseCertificateLogin(cfg.TLS.LoginFrom)
+	from, err := auth.ParseCertificateLogin(cfg.TLS.LoginFrom, cfg.TLS.SANType, cfg.TLS.SANIndex)
 	if err != nil {
 		return nil, fmt.Errorf("tls-login-from: %w", err)
 	}

@@ -9,24 +9,42 @@ import (
 
 // CertificateLogin says which name in a client's certificate is the user's, as
 // RabbitMQ's ssl_cert_login_from does.
-type CertificateLogin uint8
+type CertificateLogin struct {
+	From CertificateName
+	// Of AlternativeName: which kind of name, and which of that kind, from 0.
+	Kind  AlternativeKind
+	Index uint
+}
+
+// CertificateName is where in a certificate a name stands.
+type CertificateName uint8
 
 const (
 	// DistinguishedName is the whole subject, as RFC 4514 writes it.
-	DistinguishedName CertificateLogin = iota
+	DistinguishedName CertificateName = iota
 	// CommonName is the CN of the subject; several are joined by commas.
 	CommonName
+	// AlternativeName is one of the subject alternative names.
+	AlternativeName
 )
 
-// ParseCertificateLogin reads distinguished_name or common_name.
-func ParseCertificateLogin(text string) (CertificateLogin, error) {
-	switch text {
+// ParseCertificateLogin reads distinguished_name, common_name or
+// subject_alternative_name, and for the latter the kind of RabbitMQ's
+// ssl_cert_login_san_type and its index.
+func ParseCertificateLogin(from, kind string, index uint) (CertificateLogin, error) {
+	switch from {
 	case "distinguished_name":
-		return DistinguishedName, nil
+		return CertificateLogin{From: DistinguishedName}, nil
 	case "common_name":
-		return CommonName, nil
+		return CertificateLogin{From: CommonName}, nil
+	case "subject_alternative_name", "subject_alt_name":
+		k, known := alternativeKinds[kind]
+		if !known {
+			return CertificateLogin{}, fmt.Errorf("%q is no kind of subject alternative name", kind)
+		}
+		return CertificateLogin{From: AlternativeName, Kind: k, Index: index}, nil
 	}
-	return 0, fmt.Errorf("%q is neither distinguished_name nor common_name", text)
+	return CertificateLogin{}, fmt.Errorf("%q is neither distinguished_name nor common_name nor subject_alternative_name", from)
 }
 
 // name is the user whose certificate the peer has shown. Error: *LoginError.
@@ -37,13 +55,17 @@ func (l CertificateLogin) name(peer Peer) (string, error) {
 	case peer.Certificate == nil:
 		return "", refuseLogin("connection peer presented no TLS (x.509) certificate")
 	}
-	var subject pkix.RDNSequence
-	if _, err := asn1.Unmarshal(peer.Certificate.RawSubject, &subject); err != nil {
-		return "", refuseLogin("the subject of the certificate cannot be read: %s", err)
-	}
-	name := distinguishedName(subject)
-	if l == CommonName {
-		name = commonNames(subject)
+	var name string
+	if l.From == AlternativeName {
+		name = alternativeName(peer.Certificate, l.Kind, l.Index)
+	} else {
+		var subject pkix.RDNSequence
+		if _, err := asn1.Unmarshal(peer.Certificate.RawSubject, &subject); err != nil {
+			return "", refuseLogin("the subject of the certificate cannot be read: %s", err)
+		}
+		if name = distinguishedName(subject); l.From == CommonName {
+			name = commonNames(subject)
+		}
 	}
 	if name == "" {
 		return "", refuseLogin("no name found")

@@ -4,6 +4,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/asn1"
+	"net"
 	"testing"
 )
 
@@ -25,7 +26,7 @@ func TestExternal(t *testing.T) {
 	both := pkix.RelativeDistinguishedNameSET{{Type: cn, Value: "a"}, {Type: unit, Value: "b"}}
 	plain := certificate(t, rdn([]int{2, 5, 4, 6}, "AT"), rdn(org, "Candle, Mark"), rdn(cn, "app"))
 	for _, test := range []struct {
-		from       CertificateLogin
+		from       CertificateName
 		peer       Peer
 		name, fail string
 	}{
@@ -39,7 +40,7 @@ func TestExternal(t *testing.T) {
 		{CommonName, Peer{TLS: true}, "", "connection peer presented no TLS (x.509) certificate"},
 		{CommonName, Peer{}, "", "not a TLS-enabled connection"},
 	} {
-		u := NewUsers(Options{CertificateLogin: test.from})
+		u := NewUsers(Options{CertificateLogin: CertificateLogin{From: test.from}})
 		if test.name != "" {
 			if _, err := u.Authenticate("EXTERNAL", nil, test.peer); err == nil || err.Error() != "user '"+test.name+"' - invalid credentials" {
 				t.Errorf("%s: %v", test.name, err)
@@ -63,12 +64,63 @@ func TestMechanisms(t *testing.T) {
 	if got := u.Mechanisms(Peer{TLS: true}); len(got) != 3 || got[2] != "EXTERNAL" {
 		t.Error(got)
 	}
-	for text, want := range map[string]CertificateLogin{"common_name": CommonName, "distinguished_name": DistinguishedName} {
-		if got, err := ParseCertificateLogin(text); got != want || err != nil {
+	for text, want := range map[string]CertificateLogin{
+		"common_name": {From: CommonName}, "distinguished_name": {From: DistinguishedName},
+		"subject_alternative_name": {From: AlternativeName, Kind: IP, Index: 2}, "subject_alt_name": {From: AlternativeName, Kind: IP, Index: 2},
+	} {
+		if got, err := ParseCertificateLogin(text, "ip", 2); got != want || err != nil {
 			t.Error(text, got, err)
 		}
 	}
-	if _, err := ParseCertificateLogin("subject"); err == nil {
-		t.Error("no error")
+	for from, kind := range map[string]string{"subject": "dns", "subject_alternative_name": "x400"} {
+		if _, err := ParseCertificateLogin(from, kind, 0); err == nil {
+			t.Error("no error")
+		}
+	}
+}
+
+func TestExternalByAlternativeName(t *testing.T) {
+	name := func(kind AlternativeKind, value string) asn1.RawValue {
+		return asn1.RawValue{Class: asn1.ClassContextSpecific, Tag: int(kind), IsCompound: kind == OtherName, Bytes: []byte(value)}
+	}
+	kind, _ := asn1.Marshal(asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 311, 20, 2, 3})
+	value, _ := asn1.MarshalWithParams("app@realm", "utf8,explicit,tag:0")
+	extension, err := asn1.Marshal([]asn1.RawValue{
+		name(Email, "app@example.com"), name(DNS, "one.example.com"), name(IP, "\x0a\x00\x00\x07"), name(DNS, "two.example.com"), name(IP, "odd"),
+		name(URI, "urn:app"), name(OtherName, string(kind)+string(value)), name(OtherName, "?"), name(IP, string(net.IPv6loopback)), name(OtherName, string(kind)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{Extensions: []pkix.Extension{{Id: asn1.ObjectIdentifier{2, 5, 29, 19}}, {Id: alternativeNames, Value: extension}}}
+	broken := &x509.Certificate{Extensions: []pkix.Extension{{Id: alternativeNames, Value: []byte{1}}}}
+	for _, test := range []struct {
+		kind  string
+		index uint
+		c     *x509.Certificate
+		want  string
+	}{
+		{"dns", 0, c, "one.example.com"},
+		{"dns", 1, c, "two.example.com"},
+		{"dns", 2, c, ""},
+		{"email", 0, c, "app@example.com"},
+		{"uri", 0, c, "urn:app"},
+		{"ip", 0, c, "10.0.0.7"},
+		{"ip", 1, c, ""},
+		{"ip", 2, c, "::1"},
+		{"other_name", 0, c, "app@realm"},
+		{"other_name", 1, c, ""},
+		{"other_name", 2, c, ""},
+		{"dns", 0, broken, ""},
+		{"dns", 0, &x509.Certificate{}, ""},
+	} {
+		l, err := ParseCertificateLogin("subject_alternative_name", test.kind, test.index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := l.name(Peer{TLS: true, Certificate: test.c})
+		if got != test.want || (err == nil) != (test.want != "") {
+			t.Errorf("%s %d: %q %v, want %q", test.kind, test.index, got, err, test.want)
+		}
 	}
 }

@@ -49,7 +49,7 @@ func Default(getenv func(string) string) Config {
 		DataDir:   dataDir(getenv),
 		Handshake: 10 * time.Second,
 
-		TLS:           TLS{LoginFrom: "distinguished_name"},
+		TLS:           TLS{LoginFrom: "distinguished_name", SANType: "dns"},
 		LoopbackUsers: []string{"guest"},
 		Limits:        defaultLimits(),
 

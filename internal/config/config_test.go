@@ -28,12 +28,14 @@ func TestLoad(t *testing.T) {
 		}},
 		"handshake": {args: []string{"--handshake-timeout", "250ms"}, want: func(c Config) bool { return c.Handshake == 250*time.Millisecond }},
 		"tls": {
-			args: []string{"--amqps", "127.0.0.1:5671", "--tls-cert", "c", "--tls-key", "k", "--tls-ca", "a", "--tls-verify-peer", "--tls-fail-if-no-peer-cert", "--tls-login-from", "common_name"},
+			args: []string{"--amqps", "127.0.0.1:5671", "--tls-cert", "c", "--tls-key", "k", "--tls-ca", "a", "--tls-verify-peer", "--tls-fail-if-no-peer-cert", "--tls-login-from", "common_name", "--tls-login-san-type", "email", "--tls-login-san-index", "1"},
 			want: func(c Config) bool {
-				return slices.Equal(c.AMQPS, []string{"127.0.0.1:5671"}) && c.TLS == TLS{"c", "k", "a", true, true, "common_name"}
+				return slices.Equal(c.AMQPS, []string{"127.0.0.1:5671"}) && c.TLS == TLS{"c", "k", "a", true, true, "common_name", "email", 1}
 			},
 		},
-		"no tls": {want: func(c Config) bool { return c.AMQPS == nil && c.TLS == TLS{LoginFrom: "distinguished_name"} }},
+		"no tls": {want: func(c Config) bool {
+			return c.AMQPS == nil && c.TLS == TLS{LoginFrom: "distinguished_name", SANType: "dns"}
+		}},
 		"tls from the environment": {
 			env:  map[string]string{"CANDLEMARK_AMQPS": "127.0.0.1:1", "CANDLEMARK_TLS_CERT": "c", "CANDLEMARK_TLS_KEY": "k", "CANDLEMARK_TLS_VERIFY_PEER": "true", "CANDLEMARK_TLS_CA": "a"},
 			want: func(c Config) bool { return c.TLS.Cert == "c" && c.TLS.VerifyPeer && len(c.AMQPS) == 1 },
@@ -43,6 +45,7 @@ func TestLoad(t *testing.T) {
 		"certificates not verified": {args: []string{"--tls-fail-if-no-peer-cert"}, fail: true},
 		"tls without a port":        {args: []string{"--amqps", "127.0.0.1", "--tls-cert", "c", "--tls-key", "k"}, fail: true},
 		"login from somewhere":      {args: []string{"--tls-login-from", "email"}, fail: true},
+		"login from no name":        {args: []string{"--tls-login-san-type", "x400"}, fail: true},
 		"loopback users":            {want: func(c Config) bool { return slices.Equal(c.LoopbackUsers, []string{"guest"}) }},
 		"other loopback users": {args: []string{"--loopback-users", "a,b"}, want: func(c Config) bool {
 			return slices.Equal(c.LoopbackUsers, []string{"a", "b"})
