@@ -110,3 +110,54 @@ func BenchmarkRecover(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkRead reads a long queue back from its head, in runs of 2,000.
+func BenchmarkRead(b *testing.B) {
+	const run, all = 2000, 100_000
+	for _, size := range []int{100, 1 << 10} {
+		b.Run(fmt.Sprintf("%dB", size), func(b *testing.B) {
+			j, _, err := Open(vfs.OS, b.TempDir()+"/journal", Options{})
+			must(b, err)
+			var want []store.Ref
+			for i := range uint64(all / run) {
+				list := messages(i*run, (i+1)*run-1, string(make([]byte, size)))
+				done := make(chan bool)
+				j.Append(1, list, func(error) { close(done) })
+				<-done
+				want = append(want, refs(list)...)
+			}
+			b.ResetTimer()
+			b.ReportAllocs()
+			start := cpu()
+			for i := 0; i < b.N; i += run {
+				done := make(chan bool)
+				j.Read(1, want[i%all:i%all+run], func(c []store.Content) {
+					if c[run-1].Err != nil {
+						b.Error(c[run-1].Err)
+					}
+					close(done)
+				})
+				<-done
+			}
+			b.ReportMetric((cpu()-start).Seconds()/float64(b.N)*1e6, "CPU-s/M")
+			b.StopTimer()
+			must(b, j.Close())
+		})
+	}
+}
+
+// BenchmarkOneOutstanding is what a single careful publisher waits for.
+func BenchmarkOneOutstanding(b *testing.B) {
+	j, _, err := Open(vfs.OS, b.TempDir()+"/journal", Options{})
+	must(b, err)
+	records := messages(0, 0, string(make([]byte, 100)))
+	done := make(chan error, 1)
+	start := cpu()
+	for i := range uint64(b.N) {
+		records[0].First, records[0].Last = i, i
+		j.Append(1, records, func(err error) { done <- err })
+		must(b, <-done)
+	}
+	b.ReportMetric((cpu()-start).Seconds()/float64(b.N)*1e6, "CPU-s/M")
+	must(b, j.Close())
+}

@@ -155,6 +155,7 @@ func (x *index) apply(q *queue, r *store.Record) bool {
 		return q.mark(r, (*set).deliver)
 	case store.Returned:
 		return q.mark(r, (*set).giveBack)
+	case store.Put, store.Spill: // are not runs
 	}
 	return false
 }

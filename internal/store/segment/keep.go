@@ -23,7 +23,6 @@ type keeper struct {
 	numbers  []uint64      // of the checkpoints that are kept, the newest first
 	previous uint64        // the segment in which replay from the newest begins
 	written  int64         // the end of the log then, bytes since Open
-	recycled int           // segments since the last checkpoint
 	pause    time.Duration // until the next one
 }
 
