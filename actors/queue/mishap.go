@@ -18,7 +18,7 @@ func (q *queue) bury(ctx actor.Context) {
 	q.stopTimer()
 	if q.broke != nil {
 		q.cfg.Log.Error().Str("queue", s.queue.Name).Int("messages", s.messages.Len()).Int("consumers", s.consumers).
-			Msg("a queue ended by a panic with what it held in memory")
+			Msg("a queue ended by a panic with what is not in the journal")
 	}
 	q.leaveMemory()
 	left := append(s.parked, q.cfg.Close()...)

@@ -13,6 +13,9 @@ const (
 	// consumers and with some.
 	windowIdle = 256 << 10
 	windowBusy = 2 << 20
+	// direShare is by how much less that is when there are so many queues that they
+	// hold too much all the same.
+	direShare = 32
 	// spillLimit bounds the bytes of transient messages on their way to the journal
 	// that a trim begins with.
 	spillLimit = 4 << 20
@@ -38,10 +41,14 @@ type paging struct {
 
 // window is how many bytes of messages stay in memory.
 func (s *state) window() int64 {
+	bytes := s.paging.idle
 	if s.consumers > 0 {
-		return s.paging.busy
+		bytes = s.paging.busy
 	}
-	return s.paging.idle
+	if s.dire {
+		bytes /= direShare
+	}
+	return bytes
 }
 
 // crowded reports whether contents are to leave memory.

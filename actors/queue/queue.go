@@ -118,7 +118,7 @@ func (q *queue) turn(ctx actor.Context, what any) {
 	if q.cfg.Fault != nil {
 		q.cfg.Fault(what)
 	}
-	q.state.tight = q.cfg.Budget.Tight()
+	q.state.tight, q.state.dire = q.cfg.Budget.Tight(), q.cfg.Budget.Dire()
 	q.state.handle(what, q.cfg.Clock.Now())
 	q.carryOut(ctx)
 }

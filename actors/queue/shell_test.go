@@ -11,6 +11,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/mailbox"
+	"candlemark/internal/budget"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
@@ -512,64 +513,38 @@ func TestStop(t *testing.T) {
 	})
 }
 
-// TestReplayEqualsLive_LEASE8: the journal, late and sometimes failing, leads to the
-// messages that the queue has; what failed was refused (DESIGN §5a.14).
-func TestReplayEqualsLive_LEASE8(t *testing.T) {
-	for _, failing := range []bool{false, true} {
-		t.Run(fmt.Sprintf("failing=%v", failing), func(t *testing.T) {
-			bubble(t, settings(dlx), func(r *rig) {
-				r.config.Queue.Durable = true
-				r.options.Delay = 5 * time.Millisecond
-				count := 0
-				if failing {
-					r.options.Fail = func() error {
-						if count++; count%3 == 0 {
-							return fmt.Errorf("no space left")
-						}
-						return nil
-					}
-				}
-			}, func(r *rig) { replayOver(r, failing) })
-		})
-	}
-}
-
-func replayOver(r *rig, failing bool) {
-	const n = 500
-	first := uint64(r.config.Clock.Now()) // numbers go on from the time
-	request := mail.Request{ReplyTo: r.channel.pid}
-	for i := uint64(1); i <= n; i++ {
-		m := numbered(i, []int64{-1, 1 + rand.Int64N(50), 3600_000 + rand.Int64N(1000)}[i%3])
-		m.Persistent = i%4 != 0
-		r.send(batch(r.channel, m))
-		if i%5 == 0 && !failing {
-			r.send(&mail.Get{Request: request, Channel: r.channel.pid, NoAck: i%2 == 0})
-		}
-		time.Sleep(time.Duration(rand.IntN(2000)) * time.Microsecond)
-	}
-	time.Sleep(time.Minute)
-	synctest.Wait()
-	acks, nacks := answers(r.channel)
-	if len(acks)+len(nacks) != n || failing != (len(nacks) > 0) {
-		r.t.Fatalf("%d acks, %d nacks", len(acks), len(nacks))
-	}
-	kept := replayed(r.journal.Replay(7))
-	if failing { // the queue keeps what it took; the journal what it confirmed
-		for seq := range kept {
-			if acks[seq-first] != 1 {
-				r.t.Errorf("%d is stored and was refused", seq)
+// TestBudget: a queue counts what it holds while it lives, and many small ones page
+// out as well when it is far too much.
+func TestBudget(t *testing.T) {
+	for _, ends := range []string{"deleted", "stopped"} {
+		bubble(t, settings(), func(r *rig) { r.config.Budget = new(budget.Budget) }, func(r *rig) {
+			b := r.config.Budget
+			m := numbered(1, -1)
+			m.Body, m.Owned = make([]byte, 100<<10), false
+			r.settled(batch(r.channel, m))
+			used := b.Used()
+			if used < 100<<10 {
+				t.Errorf("%d bytes used", used)
 			}
-		}
-		return
-	}
-	live := r.live()
-	for seq, k := range kept {
-		if at, ok := live[seq]; !ok || at != k.at {
-			r.t.Errorf("%d replayed with deadline %d, alive: %v with %d", seq, k.at, ok, at)
-		}
-	}
-	if len(kept) != len(live) || len(kept) == 0 {
-		r.t.Fatalf("%d replayed, %d live", len(kept), len(live))
+			b.SetLimit(used - 1)
+			if r.settled(&mail.Trim{}); b.Used() != used {
+				t.Errorf("%d bytes used, a small queue was trimmed", b.Used())
+			}
+			b.SetLimit(used / 2)
+			r.settled(&mail.Trim{}) // spills
+			if r.settled(&mail.Trim{}); b.Used() >= used {
+				t.Errorf("%d bytes used, none left memory", b.Used())
+			}
+			r.settled(batch(r.channel, m))
+			if ends == "deleted" {
+				r.settled(&mail.DeleteQueue{}, &mail.QueueForgotten{})
+			} else {
+				_ = r.system.Root.StopFuture(r.queue).Wait()
+			}
+			if b.Used() != 0 {
+				t.Errorf("%s: %d bytes stay", ends, b.Used())
+			}
+		})
 	}
 }
 

@@ -47,6 +47,7 @@ type state struct {
 	swept     backlog.Handle                // where a sweep goes on, 0 for none (retime)
 	at        int64                         // the turn's time in wall ms, for records
 	tight     bool                          // memory is: the budget of all queues is used up
+	dire      bool                          // by far
 	used      int64                         // time of the last turn that was no question, wall ms
 	lease     lease.Lease
 	holders   map[string]*holder // by channel

@@ -44,3 +44,13 @@ func (b *Budget) Limit() int64 {
 func (b *Budget) Tight() bool {
 	return b != nil && b.Used() > b.Limit()
 }
+
+// Dire reports whether they hold a quarter more than that: what they keep for the
+// sake of speed is too much, because there are so many of them.
+func (b *Budget) Dire() bool {
+	if !b.Tight() {
+		return false
+	}
+	limit := b.Limit()
+	return b.Used() > limit+limit/4
+}

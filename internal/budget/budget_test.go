@@ -8,7 +8,7 @@ import (
 func TestBudget(t *testing.T) {
 	var none *Budget
 	none.Add(5)
-	if none.Tight() || none.Used() != 0 || none.Limit() != math.MaxInt64 {
+	if none.Tight() || none.Dire() || none.Used() != 0 || none.Limit() != math.MaxInt64 {
 		t.Error("nil has a limit")
 	}
 	var b Budget
@@ -16,10 +16,20 @@ func TestBudget(t *testing.T) {
 	for _, c := range []struct {
 		limit, add int64
 		tight      bool
-	}{{0, 0, false}, {100, 0, false}, {99, 0, true}, {99, -1, false}, {-1, 1, false}, {1, 0, true}} {
+		dire       bool
+	}{
+		{0, 0, false, false},
+		{100, 0, false, false},
+		{99, 0, true, false},
+		{99, -1, false, false},
+		{-1, 1, false, false},
+		{80, 0, true, false},
+		{79, 0, true, true},
+		{1, 0, true, true},
+	} {
 		b.SetLimit(c.limit)
-		if b.Add(c.add); b.Tight() != c.tight {
-			t.Errorf("%d of %d: tight is %v", b.Used(), b.Limit(), b.Tight())
+		if b.Add(c.add); b.Tight() != c.tight || b.Dire() != c.dire {
+			t.Errorf("%d of %d: tight is %v, dire is %v", b.Used(), b.Limit(), b.Tight(), b.Dire())
 		}
 	}
 }

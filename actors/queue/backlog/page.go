@@ -1,10 +1,5 @@
 package backlog
 
-import (
-	"math"
-	"math/bits"
-)
-
 // A message that is paged out keeps its entry; its content is in a journal, at the place noted here. What the content told
 // of time stays at hand in what pointed at the content:
 //
@@ -13,9 +8,6 @@ import (
 
 // longest is the TTL that fits, in ms: 8,919 years.
 const longest = 1<<48 - 2
-
-// overhead is what a short message takes besides its body, for estimates.
-const overhead = 64
 
 // SetPlace notes where the journal has h; 0 is nowhere.
 func (b *Backlog) SetPlace(h Handle, place uint64) {
@@ -131,86 +123,3 @@ func (b *Backlog) Contents() int64 { return b.slab.live + b.kept.bytes + b.kept.
 
 // Held returns the bytes that Contents takes in memory.
 func (b *Backlog) Held() int64 { return b.slab.held + b.kept.bytes + b.kept.shared }
-
-// estimate is about how much memory n ready messages take.
-func (b *Backlog) estimate(n int) int64 {
-	return int64(n) * (overhead + b.readyBytes/int64(max(b.ready, 1)))
-}
-
-// Window is a place in the queue: what is before it is soon to be delivered.
-type Window struct {
-	priority int
-	order    uint64
-}
-
-// Window returns the place behind about so many bytes of messages from the first one, at least a segment unless it is none.
-func (b *Backlog) Window(bytes int64) Window {
-	if bytes <= 0 {
-		return Window{priority: math.MaxInt}
-	}
-	for priority := len(b.lists) - 1; priority >= 0; priority-- {
-		for s := b.lists[priority].head; s != 0; s = b.segments[s].next {
-			if bytes -= b.estimate(bits.OnesCount64(b.segments[s].ready)); bytes <= 0 {
-				return Window{priority, b.segments[s].order}
-			}
-		}
-	}
-	return Window{priority: -1} // all of them
-}
-
-// Within tells whether h is ready and in the window w.
-func (b *Backlog) Within(h Handle, w Window) bool {
-	return b.IsReady(h) && w.has(&b.segments[h>>segmentBits])
-}
-
-func (w Window) has(seg *segment) bool {
-	return int(seg.priority) > w.priority || int(seg.priority) == w.priority && seg.order <= w.order
-}
-
-// Trim calls f for messages whose content is in memory, apart from the ready ones in w, in no particular order, from the
-// place named from on, and returns the place where to go on, 0 when it is through; 1 names the first place. It stops after
-// about limit messages, or when f returns false. f may page its message out, but not push or remove any.
-func (b *Backlog) Trim(from Handle, limit int, w Window, f func(h Handle) bool) (next Handle) {
-	s := from >> segmentBits
-	for ; int(s) < len(b.segments); s++ {
-		if limit <= 0 {
-			return max(s<<segmentBits, 1)
-		}
-		seg := &b.segments[s]
-		there := seg.used &^ seg.paged
-		if w.has(seg) {
-			there &^= seg.ready
-		}
-		limit -= 1 + bits.OnesCount64(there)
-		for ; there != 0; there &= there - 1 {
-			if !f(s<<segmentBits | uint32(bits.TrailingZeros64(there))) {
-				return max(s<<segmentBits, 1)
-			}
-		}
-	}
-	return 0
-}
-
-// Ahead yields the ready messages that are paged out, in order, if the first of them stands behind fewer than about so many
-// bytes of others; it returns those bytes. yield may not change anything but an entry.
-func (b *Backlog) Ahead(bytes int64, yield func(h Handle) bool) (before int64) {
-	found := false
-	for priority := len(b.lists) - 1; priority >= 0; priority-- {
-		for s := b.lists[priority].head; s != 0; s = b.segments[s].next {
-			seg := &b.segments[s]
-			paged := seg.ready & seg.paged
-			if !found {
-				if before += b.estimate(bits.OnesCount64(seg.ready &^ seg.paged)); paged == 0 && before >= bytes {
-					return before
-				}
-			}
-			found = found || paged != 0
-			for ; paged != 0; paged &= paged - 1 {
-				if !yield(s<<segmentBits | uint32(bits.TrailingZeros64(paged))) {
-					return before
-				}
-			}
-		}
-	}
-	return before
-}
