@@ -85,7 +85,7 @@ func act(r *rand.Rand, ch *amqp.Channel) error {
 // now and then, and actors panic. What there is then is there after a restart,
 // and nothing else.
 func TestDefinitionsAtRandom(t *testing.T) {
-	const rounds, clients, acts = 4, 4, 120
+	const rounds, clients, acts = 3, 4, 100
 	for range rounds {
 		seed := rand.Uint64()
 		f := &faults{}

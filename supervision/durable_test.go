@@ -545,5 +545,4 @@ func checkDown(b *testkit.Bubble) {
 	if len(states) != 3 || states["poison"] != "down" || states["a"] != "running" {
 		b.Errorf("states %v", states)
 	}
-
 }

@@ -1,7 +1,12 @@
 package main
 
 import (
+	"bytes"
+	"errors"
+	"strings"
 	"testing"
+
+	"candlemark/internal/meta"
 
 	"github.com/rs/zerolog"
 )
@@ -14,6 +19,41 @@ func TestDemoBrokerStarts(t *testing.T) {
 	}
 	if len(b.AMQP) != 1 || b.HTTP == nil {
 		t.Errorf("listens at %v and %v", b.AMQP, b.HTTP)
+	}
+	if err := b.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A broker whose journal fails tells its clients, ends, and says so.
+func TestFailedJournalEndsTheBroker(t *testing.T) {
+	var out bytes.Buffer
+	log := zerolog.New(&out)
+	b, err := startBroker(demoConfig(t.TempDir()), zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.data.failed <- errors.New("fsync: input/output error")
+	if code := b.run(t.Context(), func() {}, log); code != 1 || !strings.Contains(out.String(), "input/output error") {
+		t.Errorf("exit code %d\n%s", code, out.String())
+	}
+}
+
+// A data folder serves one broker at a time.
+func TestDataFolderInUse(t *testing.T) {
+	dir := t.TempDir()
+	b, err := startBroker(demoConfig(dir), zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := startBroker(demoConfig(dir), zerolog.Nop()); !errors.Is(err, meta.ErrInUse) {
+		t.Error(err)
+	}
+	if err := b.stop(); err != nil {
+		t.Error(err)
+	}
+	if b, err = startBroker(demoConfig(dir), zerolog.Nop()); err != nil {
+		t.Fatal(err)
 	}
 	if err := b.stop(); err != nil {
 		t.Error(err)

@@ -17,7 +17,7 @@ import (
 )
 
 // serve runs a broker until SIGINT or SIGTERM and returns the exit code. It ends
-// by itself when nothing can be stored any more: no confirm would be true.
+// by itself when nothing can be stored any more (DESIGN §11: fail-stop).
 func serve(args []string) int {
 	flags := flag.NewFlagSet("candlemark serve", flag.ContinueOnError)
 	cfg, err := config.Load(flags, args, os.Getenv)
@@ -44,6 +44,12 @@ func serve(args []string) int {
 	defer runtime.KeepAlive(heap)
 	defer b.followHangups(log)()
 	log.Info().Msg("Server startup complete")
+	return b.run(ctx, stop, log)
+}
+
+// run waits for the end of a broker and returns the exit code. stop is called
+// when ctx has ended.
+func (b *broker) run(ctx context.Context, stop func(), log zerolog.Logger) int {
 	code := 0
 	select {
 	case <-ctx.Done():
