@@ -44,7 +44,7 @@ func (c *commit) recycle() {
 	commits.Put(c)
 }
 
-// answer tells the publisher and gives its credit back.
+// answerCommit tells the publisher and gives its credit back.
 func (s *state) answerCommit(c *commit, refused bool) {
 	if c.reply != nil {
 		c.reply.Refused = refused
@@ -145,13 +145,16 @@ func (c *commit) close() {
 	c.records, c.handles, c.holes = c.records[:n], c.handles[:n], 0
 }
 
-// committed: the oldest commit is durable, or lost. Its publisher learns which,
+// committed: a commit, the oldest unless the journal is closed, is durable, or lost. Its publisher learns which,
 // and the messages learn where they are in the journal.
 func (s *state) committed(m appendDone, now clock.Instant) {
 	c := m.commit
-	if len(s.commits) > 0 && s.commits[0] == c {
+	switch i := slices.Index(s.commits, c); {
+	case i == 0:
 		s.commits[0] = nil
 		s.commits = s.commits[1:]
+	case i > 0:
+		s.commits = slices.Delete(s.commits, i, i+1)
 	}
 	s.answerCommit(c, m.err != nil)
 	s.paging.spilling -= c.spilled

@@ -423,7 +423,7 @@ func (m *model) fail(format string, args ...any) {
 // none lost, order kept, positions restored, records true (TTL-9 to TTL-36). Under
 // pressure all contents leave memory in some turns, or in every one.
 func TestModel(t *testing.T) {
-	seed, rounds := *seedFlag, 100
+	seed, rounds := *seedFlag, 50
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano())
 	} else {

@@ -69,7 +69,7 @@ type timerFired struct{ gen uint64 }
 // again: work was cut short in an earlier turn and goes on in this one.
 type again struct{}
 
-// appendDone: the oldest commit in the journal is durable, or lost.
+// appendDone: a commit is durable in the journal, or lost.
 type appendDone struct {
 	commit *commit
 	err    error
