@@ -16,43 +16,33 @@
 //     called for it, and cutting it off loses nothing. Anything not whole with a
 //     higher number behind it was durable once: that is damage. It is reported, its
 //     file is copied to quarantine/, what can still be read of it is applied.
-//
 //  2. Sums are CRC32C, seeded with the number of the segment and a random salt of
 //     its process and keyed with the offset: old bytes of a recycled file, or bytes in
 //     the wrong place, are never taken for records.
-//
 //  3. A batch shares no sector with the next that it does not leave as it was (a
 //     sector of 512 B is written whole or not at all). Batches end in zeros up to
 //     the page; the next one begins there.
-//
 //  4. A segment gets its header, synced, and then its name (rename, sync of the
 //     folder) before its first batch is written. So a torn header is damage.
-//
 //  5. A checkpoint holds the index as of the end P of a batch, and gets its name
 //     after that batch and itself are synced. Recovery loads the newest whole one
 //     and replays what is behind P. Two are kept; from the older one, at O, replay
 //     gives the same, because segments from O on are never recycled.
-//
 //  6. A segment before O without live messages is recycled when a checkpoint says so
 //     that is durable. What removed its messages lies behind O or is in both
 //     checkpoints, so nothing returns. With no whole checkpoint at all everything is
 //     replayed: nothing is lost, but what was settled may return; this is reported.
-//
 //  7. Moving a straggler puts it again, marked as moved; replay takes it out of the
 //     old place. The old place is recycled by rule 6 only, so one of both is there.
-//
 //  8. After a crash the last segment is synced, so that what was replayed stays, and
 //     the log goes on in a new segment: no torn bytes are ever written over.
 //     After a clean Close it goes on where it ended.
-//
 //  9. After an error of write or sync nothing is known about the page cache: nothing
 //     is tried again, and everything not done fails (fail-stop).
 //
-//  10. A full disk fails nothing: no record is begun without room for it. Checkpoints do
-//     not queue behind what waits, and the stock leaves room for them, so that
-//     segments that have become empty end the waiting.
-//
-// States: open, full (no room for a next segment: appends wait), failed, closed.
+// States: open, full, failed, closed. Full means no room for a next segment: appends
+// wait, nothing fails. Checkpoints do not queue behind them, and the stock leaves room
+// for those, so that segments that have become empty end the waiting.
 //
 // Deadlines: what nobody waits for is written within Options.Lag (50 ms); a full
 // disk is asked again every 200 ms.
