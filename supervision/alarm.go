@@ -171,7 +171,7 @@ func (a *alarms) trim(at time.Duration) {
 	}
 	a.trimmed = at
 	for _, v := range *a.node.vhosts.Load() {
-		for q := range v.Directory().Queues() {
+		for q := range v.Directory().Keepers() {
 			a.node.post(q.PID, &mail.Trim{})
 		}
 	}

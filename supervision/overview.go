@@ -8,6 +8,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/admin"
 	"candlemark/internal/auth"
+	"candlemark/internal/topology"
 	"candlemark/policies"
 )
 
@@ -113,6 +114,8 @@ func (n *Node) Exchanges(ctx context.Context, vhost string) ([]admin.Exchange, e
 		for _, p := range list {
 			set = set.With(p)
 		}
+		first := len(all)
+		var holders []*topology.Queue // of the delayed ones
 		for x := range v.Directory().Exchanges() {
 			shown := admin.Exchange{
 				VHost: v.Name, Name: x.Name, Type: x.Type, Durable: x.Durable, AutoDelete: x.AutoDelete,
@@ -122,9 +125,37 @@ func (n *Node) Exchanges(ctx context.Context, vhost string) ([]admin.Exchange, e
 				shown.Policy = user.Name
 			}
 			all = append(all, shown)
+			if q := x.Holder(); q != nil {
+				holders = append(holders, q)
+			}
+		}
+		if err := n.countDelayed(ctx, all[first:], holders); err != nil {
+			return nil, err
 		}
 	}
 	return all, nil
+}
+
+// countDelayed tells how many messages each delayed exchange holds (DLY-5). One
+// whose holder does not answer has no number.
+func (n *Node) countDelayed(ctx context.Context, all []admin.Exchange, holders []*topology.Queue) error {
+	held := make(map[string]int, len(holders))
+	err := n.askAll(ctx, len(holders), func(i int, r mail.Request) {
+		n.post(holders[i].PID, &mail.DescribeQueue{Request: r})
+	}, func(answer any) {
+		if info := answer.(*mail.QueueInfo); !info.Down && info.Err == nil {
+			held[info.Name] = info.Ready
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if count, is := held[topology.HolderName(all[i].Name)]; is {
+			all[i].Delayed = &count
+		}
+	}
+	return nil
 }
 
 // NodeName implements admin.Host.

@@ -50,7 +50,9 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 				return n.props(func(func() []any) actor.Actor { return queue.NewDown() })
 			},
 			NewQueue: func(s vhost.QueueSpec) *actor.Props {
-				n.churn.queues.Add(1)
+				if !s.Queue.Holds() {
+					n.churn.queues.Add(1)
+				}
 				cfg := &queue.Config{
 					Queue: s.Queue, VHost: s.VHost, Effective: s.Effective, Settings: s.Settings,
 					Recovered: s.Messages, Asleep: s.Asleep,

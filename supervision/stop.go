@@ -72,7 +72,7 @@ func (n *Node) settle(ctx context.Context) error {
 		return nil
 	}
 	for _, v := range n.chosen("") {
-		queues := slices.Collect(v.Directory().Queues())
+		queues := slices.Collect(v.Directory().Keepers())
 		silent := len(queues)
 		err := n.askAll(ctx, silent, func(i int, r mail.Request) {
 			n.post(queues[i].PID, &mail.DescribeQueue{Request: r})

@@ -64,7 +64,10 @@ func (s *state) publish(a *assembler) error {
 			return err
 		}
 	}
-	targets := s.route(x, &m, keys, scan.Headers)
+	targets, err := s.route(x, &m, keys, scan.Headers)
+	if err != nil {
+		return err
+	}
 	if s.trace.on {
 		s.tracePublish(&m, targets)
 	}

@@ -80,11 +80,12 @@ func (s *state) exchangeFor(name []byte) (*topology.Exchange, error) {
 }
 
 // route finds the queues for the message's own key and more. Only a route that
-// depends on nothing but the own key is remembered.
-func (s *state) route(x *topology.Exchange, m *message.Message, more [][]byte, raw []byte) []*target {
+// depends on nothing but the own key is remembered. The error is for an x-delay that
+// cannot be made out (DLY-2).
+func (s *state) route(x *topology.Exchange, m *message.Message, more [][]byte, raw []byte) ([]*target, error) {
 	c := &s.cache
 	if c.routed && len(more) == 0 && bytes.Equal(c.key, m.RoutingKey) {
-		return c.targets
+		return c.targets, nil
 	}
 	h := &s.headers
 	h.raw, h.asked = raw, false
@@ -98,6 +99,10 @@ func (s *state) route(x *topology.Exchange, m *message.Message, more [][]byte, r
 		clear(c.keys)
 	}
 	h.raw = nil
+	if err := s.router.Refusal(); err != nil {
+		c.routed = false
+		return nil, err
+	}
 	c.targets = c.targets[:0]
 	for _, q := range queues {
 		c.targets = append(c.targets, s.target(q))
@@ -107,7 +112,7 @@ func (s *state) route(x *topology.Exchange, m *message.Message, more [][]byte, r
 		s.addRequesters(m.RoutingKey, more)
 	}
 	c.key = append(c.key[:0], m.RoutingKey...)
-	return c.targets
+	return c.targets, nil
 }
 
 // target is what gathers for a queue.

@@ -84,10 +84,15 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 	l := &b.letters[i]
 	l.batch, l.id = b, b.Dead[i].ID
 	defer s.drop(b, l)
-	m := s.stamp(b, &b.Dead[i].Message)
-	m.Exchange = exchange
-	if b.HasKey {
-		m.RoutingKey = key // else all its own, DL-15
+	var m *message.Message
+	if b.Release {
+		m = s.release(&b.Dead[i].Message)
+	} else {
+		m = s.stamp(b, &b.Dead[i].Message)
+		m.Exchange = exchange
+		if b.HasKey {
+			m.RoutingKey = key // else all its own, DL-15
+		}
 	}
 	targets := s.router.targets(dir, x, m)
 	if len(targets) == 0 {
@@ -100,7 +105,7 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 		if slices.ContainsFunc(had, q.PID.Equal) {
 			continue
 		}
-		if m.Overlay.Cycle(q.Name) {
+		if !b.Release && m.Overlay.Cycle(q.Name) {
 			b.stats.Cycles.Add(1)
 			s.warn(m.Overlay, q.Name)
 			continue
@@ -152,7 +157,7 @@ func (s *state) stamp(b *batch, dead *message.Message) *message.Message {
 		if before = message.History(dead.Header); before == nil {
 			before = dead.Overlay
 		} else if dead.Overlay != nil {
-			before.CC, before.BCC = dead.Overlay.CC, dead.Overlay.BCC
+			before.CC, before.BCC, before.Delayed = dead.Overlay.CC, dead.Overlay.BCC, dead.Overlay.Delayed
 		}
 	}
 	if !d.alike(b, dead, before) {
@@ -173,6 +178,17 @@ func (s *state) stamp(b *batch, dead *message.Message) *message.Message {
 	m.Own()
 	m.Overlay = d.overlay
 	m.TTL = message.NoTTL
+	return m
+}
+
+// release makes the copy of a message that was held until now: with −x-delay, so
+// that it is not held again, and all else as it came (DLY-4). It is valid until
+// the next call.
+func (s *state) release(held *message.Message) *message.Message {
+	m := &s.copy
+	*m = *held
+	m.Own()
+	m.Overlay = held.Overlay.Released(topology.DelayOf(held.Header))
 	return m
 }
 

@@ -7,6 +7,9 @@ import "sync/atomic"
 type Stats struct {
 	Expired, Rejected, MaxLen, DeliveryLimit ReasonStats // by reason (DL-9)
 
+	// Delayed are no dead letters but what delayed exchanges have released (DLY-4).
+	Delayed ReasonStats
+
 	// QueuesExpired are leases that ran out, Discarded the messages that went
 	// with those queues (LEASE-7).
 	QueuesExpired, Discarded atomic.Uint64
@@ -30,6 +33,9 @@ type ReasonStats struct {
 	Cycles, Refused, LostTargets atomic.Uint64
 }
 
+// delayed is the reason that stands for a release.
+const delayed = "delayed"
+
 // ByReason are the numbers of a reason as mail and x-death name it.
 func (s *Stats) ByReason(reason string) *ReasonStats {
 	switch reason {
@@ -39,6 +45,8 @@ func (s *Stats) ByReason(reason string) *ReasonStats {
 		return &s.MaxLen
 	case "delivery_limit":
 		return &s.DeliveryLimit
+	case delayed:
+		return &s.Delayed
 	default:
 		return &s.Expired
 	}

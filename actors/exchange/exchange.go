@@ -11,8 +11,8 @@ import (
 
 // Config is what an exchange needs to live.
 type Config struct {
-	// Exchange is its identity, on which it publishes its tables. Its type is
-	// one that topology.NewRoutes knows.
+	// Exchange is its identity, on which it publishes its tables. Its routing type
+	// is one that topology.NewRoutes knows.
 	Exchange *topology.Exchange
 	VHost    *topology.VHost
 	// Settings are the effective ones at the declare.
@@ -32,9 +32,9 @@ type exchange struct {
 // are published before New returns, so that a directory with the exchange in it
 // never shows it without its alternate exchange.
 func New(cfg Config) actor.Actor {
-	routes, known := topology.NewRoutes(cfg.Exchange.Type)
+	routes, known := topology.NewRoutes(cfg.Exchange.RoutingType())
 	if !known {
-		panic("exchange: unknown type " + cfg.Exchange.Type)
+		panic("exchange: unknown type " + cfg.Exchange.RoutingType())
 	}
 	x := &exchange{cfg: cfg, routes: routes.WithAlternate(alternate(cfg.Settings))}
 	cfg.Exchange.Publish(x.routes)
@@ -110,7 +110,7 @@ func (x *exchange) end(ctx actor.Context, fate mail.Fate) {
 		return
 	}
 	x.ended = true
-	empty, _ := topology.NewRoutes(x.cfg.Exchange.Type)
+	empty, _ := topology.NewRoutes(x.cfg.Exchange.RoutingType())
 	x.publish(empty)
 	mail.AnswerAll(ctx, x.cfg.Close(), fate)
 }

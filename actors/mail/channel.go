@@ -156,6 +156,7 @@ type DeclareQueueReply struct {
 // DeleteQueueReply answers DeleteQueue with the number of messages deleted.
 type DeleteQueueReply struct {
 	Reply
+	Queue        string // its name, of a queue that was there
 	MessageCount int
 }
 

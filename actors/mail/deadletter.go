@@ -7,7 +7,7 @@ import (
 )
 
 // DeadLetter carries messages that died in one queue for one reason, in order.
-// From the queue, which keeps its copies (dying) until DeadLetterReply (DL-31).
+// Also what a delayed exchange releases. From the queue, which keeps its copies (dying) until DeadLetterReply (DL-31).
 type DeadLetter struct {
 	From        *actor.PID
 	Queue       string // name of the queue they died in
@@ -20,6 +20,9 @@ type DeadLetter struct {
 	// Count adds the header x-death-count, Continue goes on with an x-death that a
 	// client published (DL-23).
 	Count, Continue bool
+	// Release says that they did not die: a delayed exchange has held them until
+	// they were due, and Exchange is that one (DLY-4).
+	Release bool
 	// Care says what becomes of those that cannot be enqueued.
 	Care Care
 	// Round is the queue's; it comes back if they are lost.

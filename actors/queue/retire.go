@@ -122,7 +122,9 @@ func (s *state) forgotten(now clock.Instant) {
 	s.commits = nil
 	s.tellConsumers()
 	if s.why.command != nil {
-		s.send(s.why.command.ReplyTo, &mail.DeleteQueueReply{Reply: s.why.command.Done(nil), MessageCount: ready})
+		s.send(s.why.command.ReplyTo, &mail.DeleteQueueReply{
+			Reply: s.why.command.Done(nil), Queue: s.queue.Name, MessageCount: ready,
+		})
 	}
 	if s.why.cause == leaseRanOut {
 		discarded := ready + s.unacked

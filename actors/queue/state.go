@@ -40,6 +40,7 @@ type state struct {
 	effective policies.Effective
 	settings  policies.QueueSettings
 	quorum    bool // a quorum queue
+	holds     bool // the holder of a delayed exchange
 
 	messages  backlog.Backlog
 	wheel     wheel.Wheel[*backlog.Backlog] // of the ready messages with a deadline
@@ -99,6 +100,7 @@ func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
 	s.queue, s.vhost, s.self = cfg.Queue, cfg.VHost, self
 	s.id = store.QueueID(cfg.Queue.Incarnation)
 	s.quorum = policies.KindOf(cfg.Queue.Arguments) == policies.KindQuorumQueue
+	s.holds = cfg.Queue.Holds()
 	s.wheel = wheel.New(&s.messages)
 	s.settings, s.effective = cfg.Settings, cfg.Effective
 	s.lease.SetPeriod(period(s.settings.Expires), now.Ceil())
@@ -154,7 +156,7 @@ func (s *state) act(what any, now clock.Instant) {
 	case timerFired, again:
 		s.tick(now)
 	case appendDone:
-		s.committed(m)
+		s.committed(m, now)
 	case loaded:
 		s.comeBack(m, now)
 	case *mail.DeadLetterReply:

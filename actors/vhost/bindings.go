@@ -20,7 +20,7 @@ func (v *vhost) bind(m *mail.Bind) {
 		err = v.allowed(target, b.Connection)
 	}
 	if err == nil {
-		err = refusal(topology.ValidateBinding(x.exchange.Type, b.Binding.Arguments))
+		err = refusal(topology.ValidateBinding(x.exchange.RoutingType(), b.Binding.Arguments))
 	}
 	if err != nil {
 		v.done(b.Request, err)
@@ -96,7 +96,7 @@ func (v *vhost) ends(source string, b *topology.Binding) (*exchange, *name, topo
 		target.Exchange = to.exchange
 		return x, &to.name, target, nil
 	}
-	to := v.queues[b.Destination]
+	to := v.queueNamed(b.Destination)
 	if to == nil {
 		return nil, nil, target, v.noQueue(b.Destination)
 	}

@@ -24,7 +24,7 @@ func (v *vhost) declareQueue(m *mail.DeclareQueue) {
 	if serverNamed {
 		d.Name = v.freeName()
 	}
-	q := v.queues[d.Name]
+	q := v.queueNamed(d.Name)
 	if q != nil && q.park(&d) {
 		return
 	}
@@ -84,7 +84,7 @@ func (v *vhost) refuseMore(name string) error {
 		return nil
 	}
 	limit, limited := v.cfg.MaxQueues()
-	if !limited || int64(len(v.queues)) < limit {
+	if !limited || int64(v.queueCount()) < limit {
 		return nil
 	}
 	return protocol.ChannelErrorf(protocol.PreconditionFailed,
@@ -159,14 +159,14 @@ func (v *vhost) startQueue(q *queue, messages []store.Recovered, asleep bool) {
 		q.queue = &again
 		id += "." + strconv.Itoa(q.life.number)
 	}
-	effective := v.match(&q.name, q.kind, of)
+	effective, settings := v.settings(q)
 	q.queue.PID = v.spawn(v.cfg.NewQueue(QueueSpec{
-		Queue: q.queue, VHost: v.cfg.VHost, Effective: effective, Settings: policies.SettingsFor(q.queue.Arguments, effective),
+		Queue: q.queue, VHost: v.cfg.VHost, Effective: effective, Settings: settings,
 		Messages: messages, Asleep: asleep,
 	}), id, q)
 	v.queues[of] = q
 	v.own(q)
-	v.publish(v.directory.WithQueue(q.queue))
+	v.show(q)
 }
 
 // typeName is the type as topology knows it. Streams are refused.

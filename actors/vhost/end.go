@@ -23,17 +23,22 @@ func (v *vhost) deleteAll(m *mail.EndVHost) {
 	for _, q := range slices.Collect(maps.Values(v.queues)) {
 		g.begin()
 		q.gone = append(q.gone, g.end)
-		q.doomed = true
-		d := &mail.DeleteQueue{Name: q.queue.Name, VHost: v.cfg.VHost.Name}
-		switch q.phase {
-		case live:
-			v.end(q, d)
-		case down:
-			v.deleteDown(q, d)
-		case ending, forgetting, coming: // that is known, or seen when it comes
-		}
+		v.doom(q, mail.Request{})
 	}
 	g.end()
+}
+
+// doom ends a queue that nothing keeps.
+func (v *vhost) doom(q *queue, r mail.Request) {
+	q.doomed = true
+	d := &mail.DeleteQueue{Request: r, Name: q.queue.Name, VHost: v.cfg.VHost.Name}
+	switch q.phase {
+	case live:
+		v.end(q, d)
+	case down:
+		v.deleteDown(q, d)
+	case ending, forgetting, coming: // that is known, or seen when it comes
+	}
 }
 
 // refuse answers commands that come, or were parked, when nothing is made or

@@ -61,7 +61,7 @@ func checkDeclare(d *mail.DeclareExchange) error {
 		if d.Type == "" {
 			return protocol.ChannelErrorf(protocol.PreconditionFailed, "invalid exchange type ''")
 		}
-		if _, known := topology.NewRoutes(d.Type); !known {
+		if _, known := topology.NewRoutes(d.Type); !known && d.Type != topology.DelayedType {
 			return protocol.ChannelErrorf(protocol.PreconditionFailed, "unknown exchange type '%s'", d.Type)
 		}
 	}
@@ -79,7 +79,10 @@ func (v *vhost) refuseExchange(d *mail.DeclareExchange) error {
 	case strings.HasPrefix(d.Name, reserved):
 		return reservedName("exchange", d.Name)
 	}
-	return refusal(policies.ValidateExchangeArguments(d.Name, v.cfg.VHost.Name, d.Arguments))
+	if err := policies.ValidateExchangeArguments(d.Name, v.cfg.VHost.Name, d.Arguments); err != nil {
+		return err
+	}
+	return checkType(d)
 }
 
 // inequivalent is DEC-4 for exchanges.
@@ -92,6 +95,7 @@ func (v *vhost) inequivalent(d *mail.DeclareExchange, x *topology.Exchange) erro
 // makeExchange makes an exchange and answers; a durable one is stored first.
 func (v *vhost) makeExchange(d *mail.DeclareExchange) {
 	x := newExchange(d)
+	v.newHolder(x)
 	if !d.Durable {
 		v.startExchange(x)
 		v.done(d.Request, nil)
@@ -99,7 +103,7 @@ func (v *vhost) makeExchange(d *mail.DeclareExchange) {
 	}
 	x.phase = coming
 	v.exchanges[d.Name] = x
-	v.store(meta.Change{Put: []any{v.exchangeStored(x.exchange)}}, d, func(err error) { v.exchangeMade(x, d, err) })
+	v.store(meta.Change{Put: v.exchangesStored(x)}, d, func(err error) { v.exchangeMade(x, d, err) })
 }
 
 // exchangeMade goes on when the definition of an exchange is stored, or is not.
@@ -114,7 +118,7 @@ func (v *vhost) exchangeMade(x *exchange, d *mail.DeclareExchange, err error) {
 	started := false
 	defer func() { // what did not come now is not to come with the next start
 		if !started {
-			v.store(meta.Change{Delete: []any{v.exchangeStored(x.exchange)}}, nil, v.forgotten)
+			v.store(meta.Change{Delete: v.exchangesStored(x)}, nil, v.forgotten)
 		}
 	}()
 	v.startExchange(x)
@@ -137,6 +141,9 @@ func (v *vhost) startExchange(x *exchange) {
 	})
 	x.exchange.PID = v.spawn(props, childName("exchange", of, v.incarnate()), x)
 	v.exchanges[of] = x
+	if x.holder != nil {
+		v.startQueue(x.holder, nil, false)
+	}
 	v.publish(v.directory.WithExchange(x.exchange))
 }
 
@@ -204,7 +211,7 @@ func (v *vhost) retire(x *exchange, ifUnused bool, done func(error)) {
 	}
 	v.whenSettled(x, func() {
 		v.askToRetire(x, mail.RetireExchange{IfUnused: ifUnused, Ask: true}, refused, func() {
-			v.store(meta.Change{Delete: []any{v.exchangeStored(x.exchange)}}, nil, func(err error) {
+			v.store(meta.Change{Delete: v.exchangesStored(x)}, nil, func(err error) {
 				if err != nil {
 					refused(v.notStored(err))
 					return
@@ -243,8 +250,10 @@ func (v *vhost) forgetExchange(x *exchange, done func()) {
 	x.cut()
 	v.answerFor(x)
 	v.untie(&x.name, x.exchange.Name, true, func() {
-		delete(v.exchanges, x.exchange.Name)
-		done()
-		v.unpark(&x.name)
+		v.dropHolder(x, func() {
+			delete(v.exchanges, x.exchange.Name)
+			done()
+			v.unpark(&x.name)
+		})
 	})
 }

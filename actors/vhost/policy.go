@@ -87,7 +87,7 @@ func (v *vhost) sweepOn() {
 
 func (v *vhost) configureQueue(q *queue) {
 	of := q.queue.Name
-	if q.phase == forgetting || q.phase == down || v.child(q) == nil || !v.rematch(&q.name, q.kind, of) {
+	if q.holdsFor != nil || q.phase == forgetting || q.phase == down || v.child(q) == nil || !v.rematch(&q.name, q.kind, of) {
 		return
 	}
 	effective := v.policies.Effective(q.kind, of)

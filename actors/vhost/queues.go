@@ -21,7 +21,7 @@ func (v *vhost) forward(q *queue, command any) {
 func (v *vhost) deleteQueue(m *mail.DeleteQueue) {
 	d := *m
 	d.Name = plain(d.Name)
-	q := v.queues[d.Name]
+	q := v.queueNamed(d.Name)
 	switch {
 	case q == nil: // DEC-6
 		v.reply(d.Request, &mail.DeleteQueueReply{Reply: d.Done(nil)})
@@ -93,6 +93,8 @@ func (v *vhost) queueDied(q *queue) {
 	case q.phase == forgetting: // that goes on without it
 	case q.queue.Durable && v.cfg.Messages != nil && !q.doomed:
 		v.revive(q)
+	case q.holdsFor != nil && q.phase == live: // what it held is lost, its exchange goes on
+		v.startQueue(q, nil, false)
 	default:
 		v.forgetQueue(q)
 	}

@@ -64,6 +64,7 @@ func (v *vhost) bringBack() {
 		v.recoverExchange(&r.Exchanges[i])
 	}
 	r.Exchanges = nil
+	v.recoverHolders()
 	r.gather = gather{left: len(r.Queues) + 1, done: v.recoverBindings}
 	r.reading = map[*queue]struct{}{}
 	for range min(len(r.Queues), fetchWindow) {
@@ -73,13 +74,14 @@ func (v *vhost) bringBack() {
 }
 
 func (v *vhost) recoverExchange(x *meta.Exchange) {
-	if _, known := topology.NewRoutes(x.Type); !known || v.exchanges[x.Name] != nil {
+	d := &mail.DeclareExchange{
+		Name: x.Name, Type: x.Type, Durable: true, AutoDelete: x.AutoDelete, Internal: x.Internal, Arguments: x.Arguments,
+	}
+	if checkType(d) != nil || v.exchanges[x.Name] != nil {
 		v.cfg.Log.Error().Str("exchange", x.Name).Str("type", x.Type).Msg("a stored exchange cannot be brought back")
 		return
 	}
-	v.startExchange(newExchange(&mail.DeclareExchange{
-		Name: x.Name, Type: x.Type, Durable: true, AutoDelete: x.AutoDelete, Internal: x.Internal, Arguments: x.Arguments,
-	}))
+	v.startExchange(newExchange(d))
 }
 
 // recoverQueue has the next queue read back.
@@ -90,6 +92,9 @@ func (v *vhost) recoverQueue() {
 	q := &queue{kind: policies.KindOf(d.Arguments), queue: &topology.Queue{
 		Name: d.Name, Incarnation: d.Incarnation, Type: d.Type, Arguments: d.Arguments, Durable: true, AutoDelete: d.AutoDelete,
 	}}
+	if d.Type == topology.HolderType {
+		v.holdFor(v.exchanges[topology.HeldFor(d.Name)], q)
+	}
 	q.phase = coming
 	v.queues[d.Name] = q
 	r.reading[q] = struct{}{}

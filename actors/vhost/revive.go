@@ -145,7 +145,7 @@ func (v *vhost) goDown(q *queue) {
 	q.queue = &standIn
 	name := childName("queue", standIn.Name, standIn.Incarnation) + "." + strconv.Itoa(q.life.number)
 	standIn.PID = v.spawn(v.cfg.NewDown(), name, q)
-	v.publish(v.directory.WithQueue(q.queue))
+	v.show(q)
 	v.moveBindings(q, func() {})
 	q.tellReady()
 	v.unpark(&q.name)

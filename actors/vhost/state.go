@@ -55,6 +55,9 @@ type queue struct {
 	// gone are called once it is forgotten, ready once it is open or down.
 	gone, ready []func()
 	life        life
+	// holdsFor is the delayed exchange that it holds messages for, nil for a
+	// queue of clients.
+	holdsFor *exchange
 }
 
 // exchange is what the vhost knows of one.
@@ -67,6 +70,8 @@ type exchange struct {
 	// published. While there is none its table has all that are stored.
 	unsettled int
 	settled   []func() // called when unsettled is 0 again
+	// holder has the messages of a delayed exchange that are not due; else nil.
+	holder *queue
 }
 
 // tie remembers that x may hold a binding to n.

@@ -23,6 +23,7 @@ type Exchange struct {
 	Durable, AutoDelete, Internal bool
 	Arguments                     protocol.Table
 	Policy                        string // user policy that matches, "" for none
+	Delayed                       *int   // messages that a delayed exchange holds (DLY-5); nil for any other one
 }
 
 // Binding is what the API shows of a binding.

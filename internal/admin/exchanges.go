@@ -15,6 +15,7 @@ type exchangeItem struct {
 	AutoDelete bool   `json:"auto_delete"`
 	Durable    bool   `json:"durable"`
 	Internal   bool   `json:"internal"`
+	Delayed    *int   `json:"messages_delayed,omitempty"`
 	Name       string `json:"name"`
 	Policy     string `json:"policy,omitempty"`
 	Type       string `json:"type"`
@@ -35,7 +36,7 @@ const internalUser = "rmq-internal"
 
 func shownExchange(x *Exchange) exchangeItem {
 	return exchangeItem{
-		Arguments: object(x.Arguments), AutoDelete: x.AutoDelete, Durable: x.Durable, Internal: x.Internal,
+		Arguments: object(x.Arguments), AutoDelete: x.AutoDelete, Durable: x.Durable, Internal: x.Internal, Delayed: x.Delayed,
 		Name: x.Name, Policy: x.Policy, Type: x.Type, User: internalUser, VHost: x.VHost,
 	}
 }

@@ -131,7 +131,7 @@ func exchangeTypes() []exchangeType {
 	for _, name := range [...]string{"direct", "fanout", "headers", "topic"} {
 		types = append(types, exchangeType{name, "AMQP " + name + " exchange, as per the AMQP specification", true})
 	}
-	return types
+	return append(types, exchangeType{"x-delayed-message", "Delayed Message Exchange.", true})
 }
 
 // whoAmI says who asks.

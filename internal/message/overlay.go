@@ -27,6 +27,9 @@ type Overlay struct {
 	// DeliveryCount is how often the message came back to the queue that delivers
 	// it, x-delivery-count; 0 is not told. A copy that dies begins anew.
 	DeliveryCount uint32
+	// Delayed is how long a delayed exchange held the message, in ms: it shows as
+	// −x-delay (DLY-4). 0 if none has.
+	Delayed int64
 }
 
 // Origin names where and why a message died.
@@ -53,7 +56,7 @@ func (o *Overlay) Died(d Death) *Overlay {
 	next := Overlay{DropExpiration: true}
 	var before []Death
 	if o != nil {
-		next.First, next.CC, next.BCC = o.First, o.CC, o.BCC
+		next.First, next.CC, next.BCC, next.Delayed = o.First, o.CC, o.BCC, o.Delayed
 		before = o.Deaths
 	}
 	d.Count = 1
@@ -83,6 +86,17 @@ func (o *Overlay) Counted(n uint32) *Overlay {
 		next = *o
 	}
 	next.DeliveryCount = n
+	return &next
+}
+
+// Released is the overlay after a delayed exchange held the message for ms. o may
+// be nil.
+func (o *Overlay) Released(ms int64) *Overlay {
+	var next Overlay
+	if o != nil {
+		next = *o
+	}
+	next.Delayed = ms
 	return &next
 }
 
@@ -122,7 +136,7 @@ func (o *Overlay) Cycle(queue string) bool {
 // Header is the raw property list to send: the publisher's own if there is
 // nothing to add, else a merged one with its headers sorted by name (DL-19).
 func (o *Overlay) Header(raw []byte) ([]byte, error) {
-	if o == nil || !o.DropExpiration && len(o.Deaths) == 0 && o.DeliveryCount == 0 {
+	if o == nil || !o.DropExpiration && len(o.Deaths) == 0 && o.DeliveryCount == 0 && o.Delayed == 0 {
 		return raw, nil
 	}
 	p, err := protocol.DecodeProperties(raw)
@@ -131,6 +145,10 @@ func (o *Overlay) Header(raw []byte) ([]byte, error) {
 	}
 	if o.DropExpiration {
 		p.Flags &^= protocol.FlagExpiration
+	}
+	if o.Delayed != 0 {
+		p.Headers = p.Headers.Set("x-delay", -o.Delayed)
+		p.Flags |= protocol.FlagHeaders
 	}
 	if o.Dead() {
 		p.Headers = o.headers(p.Headers)

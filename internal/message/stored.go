@@ -13,6 +13,7 @@ const overlayVersion = 1
 const (
 	markDrop = 1 << iota
 	markCount
+	markDelayed
 )
 
 // ErrOverlay: what is stored is no overlay, or one of a later version.
@@ -21,8 +22,8 @@ var ErrOverlay = errors.New("message: not an overlay of a known version")
 // Append adds the stored form of o to dst; nothing for nil. DecodeOverlay reads
 // it back:
 //
-//	version, bits for DropExpiration and TellCount; then DeliveryCount, the deaths, First, Last,
-//	CC and BCC, with numbers as uvarints, texts behind their length and lists
+//	version, bits for DropExpiration, TellCount and Delayed; then DeliveryCount, the deaths,
+//	First, Last, CC, BCC and, if there is one, Delayed, with numbers as uvarints, texts behind their length and lists
 //	behind their number
 func (o *Overlay) Append(dst []byte) []byte {
 	if o == nil {
@@ -34,6 +35,9 @@ func (o *Overlay) Append(dst []byte) []byte {
 	}
 	if o.TellCount {
 		marks |= markCount
+	}
+	if o.Delayed != 0 {
+		marks |= markDelayed
 	}
 	dst = append(dst, overlayVersion, marks)
 	dst = binary.AppendUvarint(dst, uint64(o.DeliveryCount))
@@ -47,7 +51,11 @@ func (o *Overlay) Append(dst []byte) []byte {
 	}
 	dst = appendTexts(dst, o.First.Queue, o.First.Reason, o.First.Exchange)
 	dst = appendTexts(dst, o.Last.Queue, o.Last.Reason, o.Last.Exchange)
-	return appendList(appendList(dst, o.CC), o.BCC)
+	dst = appendList(appendList(dst, o.CC), o.BCC)
+	if o.Delayed != 0 {
+		dst = binary.AppendUvarint(dst, uint64(o.Delayed))
+	}
+	return dst
 }
 
 func appendTexts(dst []byte, texts ...string) []byte {
@@ -67,7 +75,7 @@ func DecodeOverlay(data []byte) (*Overlay, error) {
 	if len(data) == 0 {
 		return nil, nil
 	}
-	if len(data) < 2 || data[0] != overlayVersion || data[1] > markDrop|markCount {
+	if len(data) < 2 || data[0] != overlayVersion || data[1] > markDrop|markCount|markDelayed {
 		return nil, ErrOverlay
 	}
 	d := decoder{rest: data[2:]}
@@ -84,6 +92,9 @@ func DecodeOverlay(data []byte) (*Overlay, error) {
 	o.First = Origin{Queue: d.text(), Reason: d.text(), Exchange: d.text()}
 	o.Last = Origin{Queue: d.text(), Reason: d.text(), Exchange: d.text()}
 	o.CC, o.BCC = d.list(), d.list()
+	if data[1]&markDelayed != 0 {
+		o.Delayed = int64(d.number(math.MaxInt64))
+	}
 	if d.bad || len(d.rest) > 0 {
 		return nil, ErrOverlay
 	}

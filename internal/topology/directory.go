@@ -78,6 +78,22 @@ func (d *Directory) WithoutExchange(name string) *Directory {
 // Queues yields all queues, sorted by the bytes of their names.
 func (d *Directory) Queues() iter.Seq[*Queue] { return d.queues.under("") }
 
+// Keepers yields everything that keeps messages: all queues, and the holders of delayed exchanges.
+func (d *Directory) Keepers() iter.Seq[*Queue] {
+	return func(yield func(*Queue) bool) {
+		for q := range d.Queues() {
+			if !yield(q) {
+				return
+			}
+		}
+		for x := range d.Exchanges() {
+			if q := x.Holder(); q != nil && !yield(q) {
+				return
+			}
+		}
+	}
+}
+
 // Exchanges yields all exchanges, sorted by the bytes of their names.
 func (d *Directory) Exchanges() iter.Seq[*Exchange] { return d.exchanges.under("") }
 

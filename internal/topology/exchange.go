@@ -8,7 +8,8 @@ import (
 	"candlemark/protocol"
 )
 
-// Exchange is one declared exchange as the directory and other exchanges' bindings know it. All but its routing table is immutable.
+// Exchange is one declared exchange as the directory and other exchanges' bindings know it. All but its routing table and its
+// holder is immutable.
 // It must not be copied.
 type Exchange struct {
 	// Name is unique within the vhost; the default exchange has the empty name.
@@ -23,6 +24,7 @@ type Exchange struct {
 	Arguments protocol.Table
 
 	routes atomic.Pointer[Routes]
+	holder atomic.Pointer[Queue]
 }
 
 // noRoutes is what an exchange has before its first table is published.

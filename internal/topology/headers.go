@@ -114,15 +114,22 @@ func (r *Router) collectSlot(m *headers, key []byte) {
 
 // decodedFields are the headers of the publish in hand, decoded by the first who asks.
 func (r *Router) decodedFields() *fields {
-	if !r.decoded {
-		r.decoded = true
-		var t protocol.Table
-		if r.headers != nil {
-			t = r.headers()
-		}
-		r.fields.load(t)
+	if !r.loaded {
+		r.loaded = true
+		r.fields.load(r.table())
 	}
 	return &r.fields
+}
+
+// table is the headers of the publish in hand, nil without.
+func (r *Router) table() protocol.Table {
+	if !r.asked {
+		r.asked = true
+		if r.headers != nil {
+			r.decoded = r.headers()
+		}
+	}
+	return r.decoded
 }
 
 // The two ways to combine conditions.

@@ -11,8 +11,14 @@ import (
 type Router struct {
 	keys    [][]byte
 	headers func() protocol.Table
-	fields  fields // the decoded headers of this publish
-	decoded bool   // whether fields are of this publish
+	asked   bool           // whether decoded is of this publish
+	decoded protocol.Table // its headers
+	loaded  bool           // whether fields are of this publish
+	fields  fields
+
+	delay   int64 // what this publish asks for, in ms
+	delayed bool  // whether delay is of this publish
+	refusal error
 
 	queues    distinct[*Queue]
 	exchanges distinct[*Exchange] // the visited set and, in order, what is still to be visited
@@ -25,9 +31,10 @@ type Router struct {
 }
 
 // Route returns the distinct queues for a publish to x with key; none when it is unroutable. It follows bindings to exchanges, each
-// exchange visited once, and, for each exchange at which no binding matched, its alternate exchange (DEC-14). The default exchange,
-// the one with the empty name, routes to the queue named key in d (DEC-10). headers is called at most once, and only when a headers
-// exchange with bindings is reached; nil means no headers. The result is valid until the next call.
+// exchange visited once, and, for each exchange at which no binding matched, its alternate exchange (DEC-14). At a delayed exchange
+// the way ends in its holder when headers ask for a delay (DLY-2, DLY-6). The default exchange,
+// the one with the empty name, routes to the queue named key in d (DEC-10). headers is called at most once, and only when a delayed
+// exchange or a headers exchange with bindings is reached; nil means no headers. The result is valid until the next call.
 func (r *Router) Route(d *Directory, x *Exchange, key []byte, headers func() protocol.Table) []*Queue {
 	r.key[0] = key
 	return r.RouteAll(d, x, r.key[:], headers)
@@ -36,7 +43,8 @@ func (r *Router) Route(d *Directory, x *Exchange, key []byte, headers func() pro
 // RouteAll is Route for a publish with several keys, as the CC and BCC headers make it: a queue that several keys lead to comes once,
 // and an alternate exchange is asked only when none of the keys matched.
 func (r *Router) RouteAll(d *Directory, x *Exchange, keys [][]byte, headers func() protocol.Table) []*Queue {
-	r.keys, r.headers, r.decoded = keys, headers, false
+	r.keys, r.headers, r.asked = keys, headers, false
+	r.loaded, r.delayed, r.refusal = false, false, nil
 	r.queues.reset()
 	r.exchanges.reset()
 	r.exchanges.add(x)
@@ -44,6 +52,7 @@ func (r *Router) RouteAll(d *Directory, x *Exchange, keys [][]byte, headers func
 		r.at(d, r.exchanges.list[i])
 	}
 	r.keys, r.headers, r.key[0] = nil, nil, nil
+	r.decoded = nil
 	return r.queues.list
 }
 
@@ -57,6 +66,9 @@ func (r *Router) at(d *Directory, x *Exchange) {
 		}
 		return
 	}
+	if x.Delayed() && r.holds(x) {
+		return
+	}
 	routes := x.Routes()
 	r.matched = false
 	routes.matcher.match(r)
@@ -66,6 +78,28 @@ func (r *Router) at(d *Directory, x *Exchange) {
 		}
 	}
 }
+
+// holds leads a publish that asks for a delay to the holder of a delayed exchange. That counts as routed: the bindings, and the
+// alternate exchange, are looked at when the message is due (DLY-3, DLY-4).
+func (r *Router) holds(x *Exchange) bool {
+	if !r.delayed {
+		r.delayed, r.delay = true, 0
+		if v, found := r.table().Get(DelayHeader); found {
+			r.delay, r.refusal = Delay(v)
+		}
+	}
+	if r.delay <= 0 {
+		return false
+	}
+	if q := x.Holder(); q != nil {
+		r.queues.add(q)
+	}
+	return true
+}
+
+// Refusal is why the last publish must not be routed: a delayed exchange got an x-delay that it cannot make out (Delay). Who has
+// nobody to tell takes the route, which is the one without a delay.
+func (r *Router) Refusal() error { return r.refusal }
 
 // collect adds the members of set to the result.
 func (r *Router) collect(set *destinations) {
