@@ -6,7 +6,6 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
-	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
 )
@@ -147,7 +146,7 @@ func (c *commit) close() {
 
 // committed: a commit, the oldest unless the journal is closed, is durable, or lost. Its publisher learns which,
 // and the messages learn where they are in the journal.
-func (s *state) committed(m appendDone, now clock.Instant) {
+func (s *state) committed(m appendDone) {
 	c := m.commit
 	switch i := slices.Index(s.commits, c); {
 	case i == 0:

@@ -75,6 +75,7 @@ func (d *disk) apply(records []store.Record) {
 			}
 		case store.Retire:
 			clear(d.puts)
+		case store.Delivered, store.Returned:
 		}
 	}
 }

@@ -289,7 +289,7 @@ func TestFailsInTheMiddle_LEASE8(t *testing.T) {
 	chunk := gate.NewChunk(10)
 	c.consume(ch1, "a", 0, noAck)
 	c.posts = nil
-	c.state.committed(appendDone{c.commits[0], nil}, c.now) // the turn of a farewell, as far as it came
+	c.state.committed(appendDone{c.commits[0], nil}) // the turn of a farewell, as far as it came
 	c.out.posts = append(c.out.posts, post{ch1, &mail.Deliver{Chunk: chunk}}, post{ch1, &mail.PurgeReply{}},
 		post{deadLetterPID, &mail.DeadLetter{}})
 	c.fail(&mail.QueueForgotten{})

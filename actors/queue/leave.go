@@ -19,7 +19,7 @@ func (s *state) late(what any, now clock.Instant) {
 	case *mail.DeadLetterReply:
 		s.buried(m, now)
 	case appendDone:
-		s.committed(m, now)
+		s.committed(m)
 	case loaded:
 		s.comeBack(m, now)
 	case *mail.Enqueue:

@@ -21,6 +21,7 @@ func replayed(records []store.Record) map[uint64]keptMessage {
 			}
 		case store.Retire:
 			clear(messages)
+		case store.Spill, store.Delivered, store.Returned:
 		}
 	}
 	return messages

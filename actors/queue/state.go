@@ -156,7 +156,7 @@ func (s *state) act(what any, now clock.Instant) {
 	case timerFired, again:
 		s.tick(now)
 	case appendDone:
-		s.committed(m, now)
+		s.committed(m)
 	case loaded:
 		s.comeBack(m, now)
 	case *mail.DeadLetterReply:

@@ -14,13 +14,13 @@ func (b *Backlog) SetPlace(h Handle, place uint64) {
 	seg := &b.segments[h>>segmentBits]
 	i := int(h & segmentMask)
 	if i >= len(seg.stored) {
-		seg.makePlaces(i)
+		seg.makePlaces()
 	}
 	seg.stored[i] = place
 }
 
-// makePlaces makes room for the place of entry i.
-func (seg *segment) makePlaces(i int) {
+// makePlaces makes room for the place of each entry.
+func (seg *segment) makePlaces() {
 	if len(seg.entries) < segmentSize {
 		seg.stored = append(make([]uint64, 0, len(seg.entries)), seg.stored...)[:len(seg.entries)]
 		return

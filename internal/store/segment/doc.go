@@ -40,11 +40,9 @@
 //  9. After an error of write or sync nothing is known about the page cache: nothing
 //     is tried again, and everything not done fails (fail-stop).
 //
-//  10. A full disk fails nothing: no record is begun without room for it. Checkpoints do
-//     not queue behind what waits, and the stock leaves room for them, so that
-//     segments that have become empty end the waiting.
-//
-// States: open, full (no room for a next segment: appends wait), failed, closed.
+// States: open, full, failed, closed. Full means no room for a next segment: appends
+// wait, nothing fails. Checkpoints do not queue behind them, and the stock leaves room
+// for those, so that segments that have become empty end the waiting.
 //
 // Deadlines: what nobody waits for is written within Options.Lag (50 ms); a full
 // disk is asked again every 200 ms.
