@@ -79,8 +79,11 @@ func TestClassExchange(t *testing.T) {
 		{"DEC-14 bind to nowhere", []any{&protocol.ExchangeBind{Destination: "x", Source: "amq.topic"}}, "channel 404 40/30 " + noExchange},
 		{"DEC-10 bind from", []any{&protocol.ExchangeBind{Destination: "amq.topic"}}, "channel 403 40/30 " + notDefault},
 		{"DEC-10 bind to", []any{&protocol.ExchangeBind{Source: "amq.topic"}}, "channel 403 40/30 " + notDefault},
-		{"DEC-14 x-match", []any{&protocol.ExchangeBind{Destination: "amq.topic", Source: "amq.match", Arguments: protocol.Table{arg("x-match", "most")}}},
-			`channel 406 40/30 PRECONDITION_FAILED - Invalid x-match field value <<"most">>; expected all, any, all-with-x, or any-with-x`},
+		{
+			"DEC-14 x-match",
+			[]any{&protocol.ExchangeBind{Destination: "amq.topic", Source: "amq.match", Arguments: protocol.Table{arg("x-match", "most")}}},
+			`channel 406 40/30 PRECONDITION_FAILED - Invalid x-match field value <<"most">>; expected all, any, all-with-x, or any-with-x`,
+		},
 		{"unbind", []any{&protocol.ExchangeUnbind{Destination: "amq.fanout", Source: "amq.topic"}}, "exchange.unbind-ok"},
 		{"unbind what is not there", []any{&protocol.ExchangeUnbind{Destination: "x", Source: "y"}}, "exchange.unbind-ok"},
 		{"DEC-10 unbind", []any{&protocol.ExchangeUnbind{Source: "amq.topic"}}, "channel 403 40/40 " + notDefault},

@@ -61,7 +61,7 @@ var channelScripts = []script{
 	s("channel/content/header-for-a-missing-exchange-then-close", openChannelFirst, publishMethod("~nowhere", "k"),
 		frame(2, contentHeader(60, 0, 3, 0, 0)), settle(), frameOf(&protocol.ChannelClose{ReplyCode: 200}), settle()),
 	s("channel/content/close-inside-content", openChannelFirst, publishMethod("", "~q"), frameOf(&protocol.ChannelClose{ReplyCode: 200}), settle()),
-	s("channel/content/heartbeat-inside-content", declare("~q"), publishMethod("", "~q"), frame0(8, nil), frame(2, contentHeader(60, 0, 1, 0, 0)),
+	s("channel/content/heartbeat-inside-content", declare("~q"), publishMethod("", "~q"), heartbeat(), frame(2, contentHeader(60, 0, 1, 0, 0)),
 		frame(3, []byte("x")), get("~q", noAck)),
 }
 

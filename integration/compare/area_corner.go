@@ -38,9 +38,24 @@ var exchangeLinkScripts = []script{
 // moreHeadersScripts: values of every type, and the four ways to match.
 var moreHeadersScripts = join(
 	each("headers/equal", []one{
-		{"byte", int8(5)}, {"unsigned-byte", uint8(5)}, {"short", int16(5)}, {"unsigned-short", uint16(5)}, {"int", int32(5)}, {"unsigned-int", uint32(5)}, {"long", int64(5)},
-		{"negative", int32(-5)}, {"float", float32(1.5)}, {"double", 1.5}, {"decimal", protocol.Decimal{Scale: 2, Value: 150}}, {"longstr", "5"}, {"empty", ""}, {"bool", false},
-		{"timestamp", protocol.Timestamp(5)}, {"bytes", []byte("5")}, {"array", protocol.Array{int32(1), "x"}}, {"nested", protocol.Table{{Key: "t", Value: protocol.Table{}}}},
+		{"byte", int8(5)},
+		{"unsigned-byte", uint8(5)},
+		{"short", int16(5)},
+		{"unsigned-short", uint16(5)},
+		{"int", int32(5)},
+		{"unsigned-int", uint32(5)},
+		{"long", int64(5)},
+		{"negative", int32(-5)},
+		{"float", float32(1.5)},
+		{"double", 1.5},
+		{"decimal", protocol.Decimal{Scale: 2, Value: 150}},
+		{"longstr", "5"},
+		{"empty", ""},
+		{"bool", false},
+		{"timestamp", protocol.Timestamp(5)},
+		{"bytes", []byte("5")},
+		{"array", protocol.Array{int32(1), "x"}},
+		{"nested", protocol.Table{{Key: "t", Value: protocol.Table{}}}},
 	}, func(v any) []step {
 		steps := []step{exchange("~x", "headers"), declare("~q"), bind("~q", "~x", "", arg("x-match", "all"), arg("a", v))}
 		for _, sent := range []any{v, int32(5), "5", 1.5, true} {
@@ -122,7 +137,7 @@ var moreConnectionScripts = []script{
 		raw("8000 bytes", rawFrame(3, 1, bytes.Repeat([]byte("x"), 8000), 0xCE))),
 	s("connection/edge/body-frame-of-4088", opened(2047, 4096, 0), openChannel(), bare(declare("~q")), publishMethod("", "~q"), frame(2, contentHeader(60, 0, 4088, 0, 0)),
 		frame(3, bytes.Repeat([]byte("x"), 4088)), settle(), bare(get("~q", noAck))),
-	s("connection/edge/heartbeats-between-everything", ready, frame0(8, nil), openChannel(), frame0(8, nil), bare(declare("~q")), frame0(8, nil), closeConnection()),
+	s("connection/edge/heartbeats-between-everything", ready, heartbeat(), openChannel(), heartbeat(), bare(declare("~q")), heartbeat(), closeConnection()),
 	s("connection/edge/close-with-class-and-method", ready, bare(call(&protocol.ConnectionClose{ReplyCode: 541, ReplyText: "mine", Class: 60, Method: 40})), settle()),
 	s("connection/edge/open-behind-close", ready, openChannel(), bare(send(&protocol.ConnectionClose{ReplyCode: 200})), bare(on(1, 2, bare(send(&protocol.ChannelOpen{}))),
 		on(1, 3, bare(send(&protocol.ChannelOpen{}))), on(1, 4, bare(send(&protocol.ChannelOpen{})))), settle()),

@@ -56,9 +56,9 @@ func frame(kind uint8, payload []byte) step {
 	}}
 }
 
-// frame0 is frame on channel 0.
-func frame0(kind uint8, payload []byte) step {
-	st := frame(kind, payload)
+// heartbeat is a heartbeat frame, on channel 0 as it belongs.
+func heartbeat() step {
+	st := frame(protocol.FrameHeartbeat, nil)
 	st.ch = 0
 	return st
 }
