@@ -121,7 +121,7 @@ func (k *books) round(b *broker, length time.Duration) {
 		conn := b.dial()
 		working.Go(func() { k.consume(conn, q) })
 	}
-	time.Sleep(length) // the moment is the test's choice, nothing waits for it
+	<-time.After(length) // the moment is of the test's choosing
 	b.kill()
 	k.mu.Lock()
 	k.killed = time.Now()
