@@ -11,6 +11,9 @@
 // source that cares gets back what could not be enqueued, and sends it again
 // later (DL-30).
 //
+// What the holder of a delayed exchange releases goes the same way, but unstamped:
+// it has not died (DLY-4).
+//
 // A message that dies again in a target comes back as new mail: chains are
 // iterated, never recursive. A message that panics on its way is dropped, logged
 // and counted, so that it does not take the others with it.

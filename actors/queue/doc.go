@@ -2,7 +2,8 @@
 // of one queue, and ends itself when its lease does.
 //
 // Owns: the messages (backlog), their deadlines (wheel), the lease, consumers
-// and their credit, unacknowledged deliveries of every channel, dying messages.
+// and their credit, unacknowledged deliveries of every channel, dying messages. One
+// that holds for a delayed exchange releases what is due, and has nothing else to do.
 //
 // Takes: Enqueue Settle Consume CancelConsumer Grant Allow Limit Resize Get Purge
 // ChannelGone from channels; DeclareQueue DeleteQueue Configure Wake QueueForgotten

@@ -33,6 +33,9 @@
 // that goes on is down: a stand-in refuses everything but its deletion. At the
 // start it is the same for all that is stored, behind the policies (recover.go).
 //
+// A delayed exchange comes and goes with a queue of its own that holds its messages
+// (holder.go): stored with it, in no directory, out of reach of clients and policies.
+//
 // Commands for a name that is not live are parked and run, in order, when it is
 // live again or gone. While forgetting, the name is unpublished and every
 // exchange with a binding to it is asked to forget it; an auto-delete exchange

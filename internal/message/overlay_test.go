@@ -149,3 +149,32 @@ func TestDL15_KeysAreRemembered(t *testing.T) {
 		t.Error("touched", err)
 	}
 }
+
+// What was delayed once tells so for good, and is not delayed again.
+func TestDLY4Released(t *testing.T) {
+	p := protocol.Properties{Flags: protocol.FlagHeaders, Headers: protocol.Table{{Key: "x-delay", Value: "5"}, {Key: "a", Value: int32(1)}}}
+	raw := p.Append(nil)
+	var none *message.Overlay
+	for name, o := range map[string]*message.Overlay{
+		"released": none.Released(5), "dead": none.Released(5).Died(message.Death{Queue: "q"}), "counted": none.Released(5).Counted(2),
+		"keys": (&message.Overlay{CC: []string{"cc"}}).Released(5),
+	} {
+		header, err := o.Header(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := protocol.DecodeProperties(header)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, _ := got.Headers.Get("x-delay"); v != int64(-5) {
+			t.Errorf("%s: x-delay %v", name, v)
+		}
+		if v, _ := got.Headers.Get("a"); v != int32(1) {
+			t.Errorf("%s: a %v", name, v)
+		}
+		if name == "keys" && len(o.CC) != 1 {
+			t.Error("CC is gone")
+		}
+	}
+}

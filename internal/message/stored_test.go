@@ -20,6 +20,8 @@ func overlays() []*Overlay {
 		{DropExpiration: true, TellCount: true},
 		{DeliveryCount: math.MaxUint32},
 		{CC: []string{""}},
+		{Delayed: 315_360_000_000, TellCount: true},
+		dead.Released(7).Died(Death{Queue: "r"}),
 		dead,
 		dead.Died(Death{Queue: "r", Reason: "rejected"}).Died(Death{Queue: "q", Reason: "expired"}).Counted(3),
 		{Deaths: []Death{{Count: -1, Time: math.MinInt64}}, First: Origin{Queue: "f"}, Last: Origin{Reason: "l"}},

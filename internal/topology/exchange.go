@@ -9,8 +9,7 @@ import (
 )
 
 // Exchange is one declared exchange as the directory and other exchanges' bindings know it. All but its routing table and its
-// holder is immutable.
-// It must not be copied.
+// holder is immutable. It must not be copied.
 type Exchange struct {
 	// Name is unique within the vhost; the default exchange has the empty name.
 	Name string

@@ -102,4 +102,27 @@ def delayed(ch):
             raise AssertionError(f"{body} came after {at - began} s")
 
 
-house.run(any_position, queue_ttl, rejected, zero, queue_ends, cancelled, delayed)
+def signed(long):
+    """pika reads a long without its sign."""
+    return long - (1 << 64) if long >= 1 << 63 else long
+
+
+def delayed_exchange(ch):
+    ch.exchange_declare("py.delayed", "x-delayed-message", auto_delete=True, arguments={"x-delayed-type": "topic"})
+    target = house.queue(ch)
+    ch.queue_bind(target, "py.delayed", "a.#")
+    ch.confirm_delivery()
+    began = time.monotonic()
+    for delay in (300, 150, 0, -100):
+        ch.basic_publish("py.delayed", "a.b", str(delay), pika.BasicProperties(headers={"x-delay": delay}), mandatory=True)
+    got = house.wait(ch, target, 4)
+    house.equal([(body, signed(properties.headers["x-delay"])) for _, _, properties, body in got],
+                [(b"0", 0), (b"-100", -100), (b"150", -150), (b"300", -300)])
+    for at, _, _, body in got:
+        if at - began < int(body) / 1000:
+            raise AssertionError(f"{body} came after {at - began} s")
+    house.refused(406, "Invalid argument, 'x-delayed-type' must be an existing exchange type",
+                  ch.exchange_declare, "py.untyped", "x-delayed-message")
+
+
+house.run(any_position, queue_ttl, rejected, zero, queue_ends, cancelled, delayed, delayed_exchange)
