@@ -18,7 +18,18 @@ type model struct {
 }
 
 func (m *model) index(b Binding) int {
-	return slices.IndexFunc(m.bindings, func(a Binding) bool { return reflect.DeepEqual(a, b) })
+	b.Arguments = inOrder(b.Arguments)
+	return slices.IndexFunc(m.bindings, func(a Binding) bool {
+		a.Arguments = inOrder(a.Arguments)
+		return reflect.DeepEqual(a, b)
+	})
+}
+
+// inOrder sorts arguments, whose order makes no difference.
+func inOrder(args protocol.Table) protocol.Table {
+	sorted := slices.Clone(args)
+	slices.SortFunc(sorted, func(a, b protocol.Field) int { return strings.Compare(a.Key, b.Key) })
+	return sorted
 }
 
 func (m *model) route(key string, sent protocol.Table) []string {
