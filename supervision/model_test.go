@@ -102,14 +102,12 @@ func (m *model) holds(t *taker) (n int) {
 	return n
 }
 
-// room is how many messages consumers can take, all or those that no common
-// limit holds up.
-func (m *model) room(atOnce bool) (n int) {
+// room is how many messages consumers can take.
+func (m *model) room() (n int) {
 	for _, t := range m.takers {
 		switch {
 		case t.noAck:
 			return 1 << 30
-		case atOnce && m.common > 0:
 		case t.prefetch == 0:
 			n = 1 << 20
 		default:
@@ -125,7 +123,7 @@ func (m *model) room(atOnce bool) (n int) {
 // dispatch gives what is ready to whoever has room.
 func (m *model) dispatch() {
 	for _, e := range m.ready() {
-		if m.room(false) <= 0 {
+		if m.room() <= 0 {
 			return
 		}
 		e.held = true
@@ -142,7 +140,7 @@ func (m *model) publish(body string, ttl int64, priority uint8) {
 		e.deadline = m.now + ttl
 	}
 	m.all = append(m.all, e)
-	if m.room(true) > 0 { // no message waits then
+	if m.room() > 0 { // no message waits then
 		e.held = true
 		m.given = append(m.given, e)
 		return
@@ -326,7 +324,7 @@ func (w *twin) shareLimit() {
 
 // receive takes what consumers got. Which of them got a message is up to the
 // broker, but none above its prefetch, or while one of a higher priority had room
-// (those without acknowledgements need not wait for those under a common limit).
+// (those without acknowledgements need not wait until a common limit is asked).
 func (w *twin) receive() {
 	lowest := 1 << 30
 	for _, t := range w.takers {

@@ -266,6 +266,8 @@ func (r *rig) describe(p post) string {
 		return fmt.Sprintf("%sclosed %d %v", to, m.ID, m.SendCloseOk)
 	case *mail.Allow:
 		return fmt.Sprintf("%sallow %d", to, m.Messages)
+	case *mail.Reclaim:
+		return to + "reclaim"
 	case *mail.Limit:
 		return fmt.Sprintf("%slimit %v", to, m.On)
 	case *mail.Resize:

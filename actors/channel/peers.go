@@ -11,6 +11,7 @@ type peer struct {
 	requester   bool // a channel that gets replies, perhaps this one
 	consumers   int
 	allowed     int // under the common limit and not delivered yet, as the queue counts it
+	reclaimed   bool
 	unconfirmed int // publishes that it has not answered
 	published   int // to be confirmed, since the beginning
 	looked      int // published when the queue was last found gone

@@ -1,6 +1,8 @@
 package channel
 
 import (
+	"slices"
+
 	"candlemark/actors/mail"
 	"candlemark/protocol"
 )
@@ -12,6 +14,7 @@ type common struct {
 	unacked int // delivered to consumers and not settled, whether there is a limit or not
 	allowed int // by Allow and not delivered yet, over all queues
 	offers  []offer
+	idle    []*peer // that would take one in advance
 }
 
 type offer struct {
@@ -46,7 +49,7 @@ func (s *state) limit(n int) {
 				s.send(p.pid, &mail.Limit{Channel: s.self, On: n > 0})
 			}
 		}
-		s.common.offers = nil
+		s.common.offers, s.common.idle = nil, nil
 	}
 	s.allow()
 }
@@ -65,31 +68,68 @@ func (s *state) resize() {
 
 // offered: a queue has messages for consumers under the common limit.
 func (s *state) offered(m *mail.Offer) {
-	if p := s.peers[peerKey(m.Queue)]; p != nil && s.common.limit > 0 {
-		s.common.offers = append(s.common.offers, offer{p, m.Messages})
-		s.allow()
+	p := s.peers[peerKey(m.Queue)]
+	switch {
+	case p == nil || s.common.limit == 0:
+		return
+	case m.Messages > 0:
+		i := slices.IndexFunc(s.common.offers, func(o offer) bool { return o.peer == p })
+		if i < 0 {
+			i = len(s.common.offers)
+			s.common.offers = append(s.common.offers, offer{peer: p})
+		}
+		s.common.offers[i].messages = m.Messages
+	case !slices.Contains(s.common.idle, p):
+		s.common.idle = append(s.common.idle, p)
 	}
+	s.allow()
 }
 
-// allow answers offers in their order while there is room under the limit.
+// allow answers offers in their order while there is room under the limit; what
+// room is left is given in advance.
 func (s *state) allow() {
 	c := &s.common
 	for len(c.offers) > 0 && c.unacked+c.allowed < c.limit {
 		o := c.offers[0]
 		c.offers = c.offers[1:]
-		if o.peer.consumers == 0 {
-			continue
+		s.allowPeer(o.peer, o.messages)
+	}
+	for len(c.idle) > 0 && c.unacked+c.allowed < c.limit {
+		p := c.idle[0]
+		c.idle = c.idle[1:]
+		s.allowPeer(p, 1)
+	}
+	if len(c.offers) > 0 && c.unacked < c.limit {
+		s.reclaim(c.offers[0].peer)
+	}
+}
+
+func (s *state) allowPeer(p *peer, n int) {
+	c := &s.common
+	if p.consumers == 0 {
+		return
+	}
+	n = min(n, c.limit-c.unacked-c.allowed)
+	c.allowed += n
+	p.allowed += n
+	p.reclaimed = false
+	s.send(p.pid, &mail.Allow{Queue: p.pid, Channel: s.self, Messages: n})
+}
+
+// reclaim asks the other queues for what they were allowed and may not need.
+func (s *state) reclaim(needy *peer) {
+	for _, p := range s.peers {
+		if p != needy && p.allowed > 0 && !p.reclaimed {
+			p.reclaimed = true
+			s.send(p.pid, &mail.Reclaim{Channel: s.self})
 		}
-		n := min(o.messages, c.limit-c.unacked-c.allowed)
-		c.allowed += n
-		o.peer.allowed += n
-		s.send(o.peer.pid, &mail.Allow{Queue: o.peer.pid, Channel: s.self, Messages: n})
 	}
 }
 
 // unused: what was allowed and not needed.
 func (s *state) unused(m *mail.Unused) {
 	if p := s.peers[peerKey(m.Queue)]; p != nil {
+		p.reclaimed = false
 		s.disallow(p, m.Messages)
 		s.allow()
 	}

@@ -37,7 +37,7 @@ func TestGlobalQos_Shared(t *testing.T) {
 	r.offers("b", 5)
 	r.sent("q1: allow 2", "q2: allow 1")
 	r.offers("a", 9)
-	r.sent()
+	r.sent("q2: reclaim")
 	r.delivers("q1", "a", 1, "m1", "m2")
 	r.sent()
 	r.command(&protocol.BasicAck{DeliveryTag: 1})
@@ -135,6 +135,37 @@ func TestGlobalQos_CancelledConsumerFreesItsShare(t *testing.T) {
 				t.Errorf("%+v", r.common)
 			}
 		})
+	}
+}
+
+// What room there is goes to queues in advance; it comes back when another queue
+// needs it.
+func TestGlobalQos_InAdvance_TTL20(t *testing.T) {
+	r := newRig(t)
+	r.command(global(2))
+	r.frames()
+	for tag, queue := range map[string]string{"a": "q1", "b": "q2", "c": "q3"} {
+		r.consumes(tag, queue)
+	}
+	r.offers("a", 0)
+	r.offers("b", 0)
+	r.offers("c", 0)
+	r.offers("c", 0)
+	r.sent("q1: allow 1", "q2: allow 1")
+	r.delivers("q2", "b", 1, "m1")
+	r.offers("c", 3)
+	r.sent("q1: reclaim")
+	r.offers("c", 4)
+	r.sent() // is under way
+	r.turn(&mail.Unused{Queue: pid("q1"), Messages: 1})
+	r.sent("q3: allow 1")
+	r.offers("a", 0)
+	r.delivers("q3", "c", 1, "m2")
+	r.sent()
+	r.command(&protocol.BasicAck{DeliveryTag: 2, Multiple: true})
+	r.sent("q2: settle 1-1 ack", "q3: settle 1-1 ack", "q3: allow 1", "q1: allow 1")
+	if len(r.common.offers)+len(r.common.idle) != 0 {
+		t.Errorf("%+v", r.common)
 	}
 }
 

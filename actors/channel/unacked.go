@@ -49,7 +49,7 @@ func (s *state) ack(tag uint64, multiple bool, how mail.Settlement, m protocol.M
 // room uses what came free under the common limit. Queues are told first what
 // came back: that stands ahead of what they offered.
 func (s *state) room() {
-	if len(s.common.offers) > 0 {
+	if len(s.common.offers)+len(s.common.idle) > 0 {
 		s.flush()
 	}
 	s.allow()

@@ -82,8 +82,9 @@ type CancelConsumerReply struct {
 	Tag string
 }
 
-// Offer: a queue has messages for consumers of a channel with a common limit.
-// The channel answers Allow when it has room; a queue has one open offer.
+// Offer: a queue has messages for consumers of a channel with a common limit, or
+// with no Messages, nothing yet and could do with one in advance: for what may
+// not wait for an answer (TTL-20). The channel answers Allow when it has room.
 type Offer struct {
 	Queue    *actor.PID
 	Messages int

@@ -144,6 +144,13 @@ func (a *Allow) Answer(Fate) (*actor.PID, any) {
 	return a.Channel, &Unused{Queue: a.Queue, Messages: a.Messages}
 }
 
+// Reclaim asks for what the queue was allowed and has not used: another queue has
+// messages, and there is no other room under the channel's limit. From the
+// channel; Unused comes back.
+type Reclaim struct {
+	Channel *actor.PID
+}
+
 // Limit tells a queue that its consumers of a channel are from now on subject
 // to the channel's common limit, or no longer. From the channel; no reply.
 type Limit struct {

@@ -52,7 +52,7 @@ func (s *state) elect() {
 	case !s.waning():
 		return
 	default:
-		s.disallow(s.sole.holder)
+		s.disallow(s.sole.holder, 0)
 		s.refresh(s.sole)
 		if s.sole.unacked > 0 {
 			return

@@ -24,7 +24,7 @@ type holder struct {
 	consumers []*consumer
 	unacked   ledger.Ledger[held] // by the delivery number told to the channel
 	allowed   int                 // what the channel allowed its limited consumers under their common limit
-	offered   bool                // an Offer is open
+	offered   offer               // what is open
 }
 
 // held is an unacknowledged delivery; consumer is nil for basic.get.
@@ -32,6 +32,15 @@ type held struct {
 	message  uint32
 	consumer *consumer
 }
+
+// offer is what a queue has asked a channel for under its common limit.
+type offer uint8
+
+const (
+	noOffer   offer = iota
+	inAdvance       // room for one message, should one come
+	forReady        // room for messages that are there
+)
 
 type consumer struct {
 	holder    *holder
@@ -143,7 +152,7 @@ func (s *state) putUnderLimit(c *consumer) {
 func (s *state) cancel(m *mail.CancelConsumer, now clock.Instant) {
 	c := s.find(m.Channel, m.Tag)
 	if c != nil {
-		s.disallow(c.holder)
+		s.disallow(c.holder, 0)
 		s.detach(c, now)
 	}
 	s.send(m.ReplyTo, &mail.CancelConsumerReply{Reply: m.Done(nil), Tag: m.Tag})
@@ -159,7 +168,7 @@ func (s *state) detach(c *consumer, now clock.Instant) {
 	c.holder.consumers = without(c.holder.consumers, c)
 	s.limited = without(s.limited, c)
 	if !slices.ContainsFunc(c.holder.consumers, func(x *consumer) bool { return x.limited }) {
-		c.holder.offered = false // the channel forgets it, too
+		c.holder.offered = noOffer // the channel forgets it, too
 	}
 	if s.exclusive == c {
 		s.exclusive = nil

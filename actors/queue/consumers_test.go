@@ -195,17 +195,17 @@ func stalled(t *testing.T) *core {
 
 func TestOfferOnce(t *testing.T) {
 	c := offering(t, 0)
-	if o := one[*mail.Offer](c); o.Messages != 3 || o.Queue != queuePID {
+	if o := c.offer(); o.Messages != 3 || o.Queue != queuePID {
 		t.Fatalf("%+v", o)
 	}
 	c.put("4")
-	if n := len(all[*mail.Offer](c)); n != 0 {
+	if n := len(c.offers()); n != 0 {
 		t.Fatal("offered twice")
 	}
 	c.want("not allowed yet", c.delivered("a"))
 	c.feed(&mail.Allow{Channel: ch1, Messages: 2})
 	c.want("delivered", c.delivered("a"), "1", "2")
-	if o := one[*mail.Offer](c); o.Messages != 2 {
+	if o := c.offer(); o.Messages != 2 {
 		t.Fatalf("%+v", o)
 	}
 }
@@ -213,23 +213,92 @@ func TestOfferOnce(t *testing.T) {
 func TestOfferUnused(t *testing.T) {
 	c := offering(t, 0)
 	c.feed(&mail.Allow{Channel: ch1, Messages: 5})
-	if u := one[*mail.Unused](c); u.Messages != 2 || u.Queue != queuePID {
+	if u := one[*mail.Unused](c); u.Messages != 1 || u.Queue != queuePID {
 		t.Fatalf("%+v", u)
 	}
 }
 
+// TestOfferInAdvance_TTL20: what may not wait is handed over under a common
+// limit, too, for the channel allows one message ahead of time.
+func TestOfferInAdvance_TTL20(t *testing.T) {
+	c := newCore(t)
+	c.consume(ch1, "a", 2, limited)
+	asked := func() {
+		t.Helper()
+		if o := one[*mail.Offer](c); o.Messages != 0 {
+			t.Fatalf("%+v", o)
+		}
+	}
+	now := func(body string) { c.publish(msg(body, 0)) }
+	asked()
+	now("too early")
+	c.want("not allowed yet", c.delivered("a"))
+	c.feed(&mail.Allow{Channel: ch1, Messages: 1})
+	now("1")
+	c.want("at once", c.delivered("a"), "1")
+	asked()
+	c.feed(&mail.Allow{Channel: ch1, Messages: 1}, &mail.Reclaim{Channel: ch1})
+	if u := one[*mail.Unused](c); u.Messages != 1 {
+		t.Fatalf("%+v", u)
+	}
+	asked()
+	now("needed elsewhere")
+	c.want("taken back", c.delivered("a"))
+	c.feed(&mail.Allow{Channel: ch1, Messages: 1})
+	now("2")
+	c.want("at once again", c.delivered("a"), "2")
+	if n := len(all[*mail.Offer](c)); n != 0 {
+		t.Fatal("asked without room")
+	}
+}
+
+// A channel that was asked for one in advance is asked again when there is
+// something to wait for it.
+func TestOfferOutweighsAdvance(t *testing.T) {
+	c := newCore(t)
+	c.consume(ch1, "a", 0, limited)
+	c.put("1", "2")
+	if all := all[*mail.Offer](c); len(all) != 2 || all[0].Messages != 0 || all[1].Messages != 2 {
+		t.Fatalf("%+v", all)
+	}
+	c.feed(&mail.Allow{Channel: ch1, Messages: 1}, &mail.Reclaim{Channel: ch1}, &mail.Reclaim{Channel: other})
+	c.want("what was used is used", c.delivered("a"), "1")
+	if n := len(all[*mail.Unused](c)); n != 0 {
+		t.Fatal("returned what was used")
+	}
+}
+
+// offers takes those of messages that are there.
+func (c *core) offers() (offers []*mail.Offer) {
+	for _, o := range all[*mail.Offer](c) {
+		if o.Messages > 0 {
+			offers = append(offers, o)
+		}
+	}
+	return offers
+}
+
+func (c *core) offer() *mail.Offer {
+	c.t.Helper()
+	offers := c.offers()
+	if len(offers) != 1 {
+		c.t.Fatalf("%d offers, want one", len(offers))
+	}
+	return offers[0]
+}
+
 func TestOfferWithinPrefetch(t *testing.T) {
 	c := offering(t, 2)
-	if o := one[*mail.Offer](c); o.Messages != 2 {
+	if o := c.offer(); o.Messages != 2 {
 		t.Fatalf("%+v", o)
 	}
 	c.feed(&mail.Allow{Channel: ch1, Messages: 2})
 	c.want("delivered", c.delivered("a"), "1", "2")
-	if n := len(all[*mail.Offer](c)); n != 0 {
+	if n := len(c.offers()); n != 0 {
 		t.Fatal("offered to one that is full")
 	}
 	c.settle(ch1, mail.Ack, 1, 1)
-	if o := one[*mail.Offer](c); o.Messages != 1 {
+	if o := c.offer(); o.Messages != 1 {
 		t.Fatalf("%+v", o)
 	}
 }
@@ -289,7 +358,7 @@ func TestOfferLimitLifted(t *testing.T) {
 	all[*mail.Offer](c)
 	c.put("4")
 	c.want("limited again", c.delivered("a"))
-	one[*mail.Offer](c)
+	c.offer()
 }
 
 func TestOfferNoAck(t *testing.T) {

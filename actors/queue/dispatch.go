@@ -160,34 +160,47 @@ func (s *state) grant(m *mail.Grant, now clock.Instant) {
 	s.dispatch(now)
 }
 
-// offer tells channels with a common limit that there is something for them,
-// and returns what they allowed when there is not (DESIGN §5a.8).
+// offer tells channels with a common limit that there is something for them.
+// When there is not, what they allowed goes back but for one message: the next
+// one may not be able to wait for an answer (DESIGN §5a.8, TTL-20).
 func (s *state) offer() {
 	ready := s.messages.Ready()
 	for _, c := range s.limited {
-		switch n, h := min(ready, c.room()), c.holder; {
-		case n > 0 && h.allowed == 0 && !h.offered && s.active(c):
-			h.offered = true
+		h, n, what := c.holder, min(ready, c.room()), forReady
+		if ready == 0 {
+			s.disallow(h, 1)
+			what = inAdvance
+		}
+		if c.room() > 0 && h.allowed == 0 && h.offered < what && s.active(c) {
+			h.offered = what
 			s.send(h.channel, &mail.Offer{Queue: s.self, Messages: n})
-		case ready == 0:
-			s.disallow(h)
 		}
 	}
 }
 
-// disallow returns what a channel allowed and its consumers did not use.
-func (s *state) disallow(h *holder) {
-	if h.allowed > 0 {
-		s.send(h.channel, &mail.Unused{Queue: s.self, Messages: h.allowed})
-		h.allowed = 0
-		s.refreshLimited(h)
+// disallow returns what a channel allowed above keep and its consumers did not
+// use.
+func (s *state) disallow(h *holder, keep int) {
+	if h.allowed > keep {
+		s.send(h.channel, &mail.Unused{Queue: s.self, Messages: h.allowed - keep})
+		if h.allowed = keep; keep == 0 {
+			s.refreshLimited(h)
+		}
+	}
+}
+
+// reclaimed: the channel needs elsewhere what it allowed.
+func (s *state) reclaimed(m *mail.Reclaim) {
+	if h := s.holders[m.Channel.Id]; h != nil {
+		s.disallow(h, 0)
+		s.offer()
 	}
 }
 
 func (s *state) allow(m *mail.Allow, now clock.Instant) {
 	h := s.holders[m.Channel.Id]
 	if h != nil {
-		h.offered = false
+		h.offered = noOffer
 	}
 	if h == nil || !slices.ContainsFunc(h.consumers, func(c *consumer) bool { return c.limited && s.active(c) }) {
 		s.send(m.Channel, &mail.Unused{Queue: s.self, Messages: m.Messages})
@@ -204,8 +217,8 @@ func (s *state) limit(m *mail.Limit, now clock.Instant) {
 	if h == nil {
 		return
 	}
-	s.disallow(h)
-	h.offered = false
+	s.disallow(h, 0)
+	h.offered = noOffer
 	for _, c := range h.consumers {
 		s.limited = without(s.limited, c)
 		if c.limited = m.On && !c.noAck; c.limited {

@@ -95,7 +95,7 @@ func (s *state) recall(now clock.Instant) bool {
 		m.Add(x.number)
 		s.giveBack(u, now)
 		if c := u.consumer; c != nil && !c.gone {
-			s.disallow(c.holder)
+			s.disallow(c.holder, 0)
 			s.detach(c, now)
 			cancelled = append(cancelled, c)
 		}

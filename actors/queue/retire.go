@@ -187,7 +187,7 @@ func outlives(what, over any) bool {
 
 func (s *state) tellConsumers() {
 	for _, h := range s.holders {
-		s.disallow(h)
+		s.disallow(h, 0)
 		for _, c := range h.consumers {
 			s.send(h.channel, &mail.ConsumerCancelled{Queue: s.self, Tag: c.tag})
 		}

@@ -147,6 +147,8 @@ func (s *state) act(what any, now clock.Instant) {
 		s.settle(m, now)
 	case *mail.Grant:
 		s.grant(m, now)
+	case *mail.Reclaim:
+		s.reclaimed(m)
 	case *mail.Allow:
 		s.allow(m, now)
 	case *mail.Limit:

@@ -143,12 +143,16 @@ func TestTakeoverReturnsAllowance_DEC11(t *testing.T) {
 	c.put("1")
 	c.feed(&mail.Allow{Channel: ch1, Messages: 3})
 	c.want("a", c.delivered("a"), "1")
-	one[*mail.Offer](c)
+	c.offer()
 	all[*mail.Unused](c)
 	c.feed(&mail.Allow{Channel: ch1, Messages: 3})
 	c.consume(ch2, "b", 0, priority(int8(1)))
-	if u := one[*mail.Unused](c); u.Messages != 3 {
-		t.Errorf("%+v", u)
+	returned := 0
+	for _, u := range all[*mail.Unused](c) {
+		returned += u.Messages
+	}
+	if returned != 4 { // with the one that was kept from the first time
+		t.Errorf("%d returned", returned)
 	}
 	c.put("2")
 	c.feed(&mail.Allow{Channel: ch1, Messages: 2})
@@ -211,8 +215,8 @@ func (c *core) wantOffers(channels ...mail.Address) {
 	c.t.Helper()
 	var offered []string
 	c.posts = slices.DeleteFunc(c.posts, func(p post) bool {
-		_, offer := p.what.(*mail.Offer)
-		if offer {
+		o, offer := p.what.(*mail.Offer)
+		if offer && o.Messages > 0 {
 			offered = append(offered, p.to.Id)
 		}
 		return offer

@@ -29,6 +29,8 @@ var sharedLimitScripts = []script{
 		publish("", "~q", "2"), settle(), cancel("a"), settle(), ack(1), settle()),
 	s("qos/global/queue-deleted-frees", fill, declare("~r"), publish("", "~r", "r1"), qos(1, global), consume("~q", "a"), settle(), consume("~r", "b"), settle(),
 		on(1, 2, deleteQueue("~q")), settle(), ack(1), settle()),
+	s("qos/global/ttl-zero", declare("~q"), qos(1, global), consume("~q", "a"), settle(), publish("", "~q", "m", expiration("0")), settle(), ack(1), settle()),
+	s("qos/global/no-ack-of-lower-priority", declare("~q"), qos(1, global), consume("~q", "low", noAck, prefers(1)), consume("~q", "high", prefers(5)), publish("", "~q", "m"), settle()),
 	s("qos/global/closed-channel-frees-nothing-elsewhere", fill, on(1, 2, qos(1, global), consume("~q", "a")), settle(), on(1, 3, qos(1, global), consume("~q", "b")), settle(),
 		on(1, 2, closeChannel()), settle()),
 
