@@ -33,6 +33,7 @@ type model struct {
 	takers      []*taker
 	given       []*entry // to consumers, which of them is theirs to say
 	dead        []string // body and reason, in the order of death
+	atOnce      bool     // several came back dead, in any order
 }
 
 type entry struct {
@@ -474,6 +475,7 @@ func (w *twin) leave() {
 		back = append(back, h.entry)
 	}
 	w.held = nil
+	w.model.atOnce = true
 	w.model.requeue(back)
 }
 
@@ -488,10 +490,14 @@ func (w *twin) compare() {
 		death := d.Headers["x-death"].([]any)[0].(amqp.Table)
 		dead = append(dead, fmt.Sprintf("%s %s", d.Body, death["reason"]))
 	}
+	if w.model.atOnce {
+		slices.Sort(dead)
+		slices.Sort(w.model.dead)
+	}
 	if !slices.Equal(dead, w.model.dead) {
 		w.fail("dead: %q, want %q", dead, w.model.dead)
 	}
-	w.model.dead = nil
+	w.model.dead, w.model.atOnce = nil, false
 }
 
 func (w *twin) fail(format string, args ...any) {

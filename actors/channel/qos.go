@@ -99,7 +99,10 @@ func (s *state) allow() {
 		c.idle = c.idle[1:]
 		s.allowPeer(p, 1)
 	}
-	if len(c.offers) > 0 && c.unacked < c.limit {
+	switch {
+	case c.limit > 0 && c.allowed > 0 && c.unacked+c.allowed > c.limit: // it was lowered
+		s.reclaim(nil)
+	case len(c.offers) > 0 && c.unacked < c.limit:
 		s.reclaim(c.offers[0].peer)
 	}
 }
@@ -116,7 +119,8 @@ func (s *state) allowPeer(p *peer, n int) {
 	s.send(p.pid, &mail.Allow{Queue: p.pid, Channel: s.self, Messages: n})
 }
 
-// reclaim asks the other queues for what they were allowed and may not need.
+// reclaim asks queues for what they were allowed and may not need, but for the
+// one that needs it.
 func (s *state) reclaim(needy *peer) {
 	for _, p := range s.peers {
 		if p != needy && p.allowed > 0 && !p.reclaimed {

@@ -164,6 +164,11 @@ func TestGlobalQos_InAdvance_TTL20(t *testing.T) {
 	r.sent()
 	r.command(&protocol.BasicAck{DeliveryTag: 2, Multiple: true})
 	r.sent("q2: settle 1-1 ack", "q3: settle 1-1 ack", "q3: allow 1", "q1: allow 1")
+	r.delivers("q3", "c", 2, "m3")
+	r.command(global(1)) // which is used up
+	r.sent("q1: reclaim")
+	r.command(global(1))
+	r.sent()
 	if len(r.common.offers)+len(r.common.idle) != 0 {
 		t.Errorf("%+v", r.common)
 	}
