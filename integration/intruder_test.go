@@ -115,7 +115,9 @@ func (i *intruder) greet(password string) {
 	i.Helper()
 	i.say(protocol.ProtocolHeader[:])
 	expect[*protocol.ConnectionStart](i)
-	able := protocol.Table{{Key: "capabilities", Value: protocol.Table{{Key: "authentication_failure_close", Value: true}}}}
+	able := protocol.Table{{Key: "capabilities", Value: protocol.Table{
+		{Key: "authentication_failure_close", Value: true}, {Key: "connection.blocked", Value: true},
+	}}}
 	i.say(method(0, &protocol.ConnectionStartOk{
 		ClientProperties: able, Mechanism: "PLAIN", Response: []byte("\x00guest\x00" + password), Locale: "en_US",
 	}))

@@ -12,13 +12,15 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Shares of the memory watermark. Why these: docs/adr/0013.
+// Shares of the memory watermark. Why these: docs/adr/0017.
 const (
 	pageFrom    = 2        // one in two: from there on queues page out
 	flowShare   = 2. / 3   // above it no more is read from publishers for the moment
 	boundShare  = 0.9      // the collector keeps garbage below it
 	leastBound  = 64 << 20 // bytes, or it would do nothing else
 	trimPerTurn = 5000     // queues to be trimmed per second, about
+	flightShare = 64       // one in so many bytes may be on its way from one connection
+	amplyFrom   = 256 << 20
 )
 
 // Alarms is how a broker looks after memory and disk.
@@ -68,6 +70,17 @@ func (a *alarms) set(watermark, diskFree config.Amount) {
 	a.budget.SetLimit(max(s.limit/pageFrom, 1))
 	a.valve.SetMost(max(int64(float64(s.limit)*flowShare), 1))
 	a.meter.Bound(max(int64(float64(s.limit)*boundShare), leastBound))
+}
+
+// inFlight is how many bytes of a connection may be on their way to queues, 0 for
+// the usual number: less where there is little memory.
+func (a *alarms) inFlight() int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.node.cfg.Alarms.Meter == nil || a.shortage.limit >= amplyFrom {
+		return 0
+	}
+	return max(a.shortage.limit/flightShare, 1)
 }
 
 // watch begins to look.

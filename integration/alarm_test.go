@@ -1,0 +1,224 @@
+package integration
+
+import (
+	number "encoding/binary"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"candlemark/protocol"
+)
+
+// The flood: transient messages of four times the watermark. They are so small
+// that even what is left of them in memory when they are paged out exceeds it.
+const (
+	watermark     = 100_000_000
+	floodMargin   = 64_000_000 // that memory may exceed it by (docs/alarms.md)
+	flooders      = 4
+	floodBody     = 200
+	floodMessages = 4 * watermark / floodBody / flooders // of each
+	floodBatch    = 250
+)
+
+// flooder publishes as fast as it is let, and hears of alarms.
+type flooder struct {
+	*intruder
+	id      uint32
+	blocked chan string // reasons, "" for the end of an alarm
+	done    chan error
+}
+
+func (b *broker) flooder(t *testing.T, id int) *flooder {
+	f := &flooder{intruder: b.intrude(t), id: uint32(id), blocked: make(chan string, 1000), done: make(chan error, 1)}
+	f.login(0)
+	f.open(1)
+	f.must(f.SetDeadline(time.Time{}))
+	go f.listen()
+	return f
+}
+
+func (f *flooder) listen() {
+	defer close(f.blocked)
+	for {
+		frame, err := f.next()
+		if err != nil {
+			return
+		}
+		switch m, _ := protocol.DecodeMethod(frame.Payload); m := m.(type) {
+		case *protocol.ConnectionBlocked:
+			f.blocked <- m.Reason
+		case *protocol.ConnectionUnblocked:
+			f.blocked <- ""
+		default:
+			f.blocked <- fmt.Sprintf("%+v", m)
+		}
+	}
+}
+
+// flood publishes all, numbered.
+func (f *flooder) flood(queue string) {
+	var batch []byte
+	var numbers []int // where they stand
+	for range floodBatch {
+		batch = protocol.AppendMethodFrame(batch, 1, &protocol.BasicPublish{RoutingKey: queue})
+		batch = protocol.AppendHeaderFrame(batch, 1, floodBody, (&protocol.Properties{}).Append(nil))
+		numbers = append(numbers, len(batch)+7)
+		batch = protocol.AppendBodyFrames(batch, 1, make([]byte, floodBody), 0)
+	}
+	for n := uint32(0); n < floodMessages; n += floodBatch {
+		for i, at := range numbers {
+			number.BigEndian.PutUint32(batch[at:], f.id)
+			number.BigEndian.PutUint32(batch[at+4:], n+uint32(i))
+		}
+		if _, err := f.Write(batch); err != nil {
+			f.done <- err
+			return
+		}
+	}
+	f.done <- nil
+}
+
+// memory is what the process holds that is no file's.
+func (b *broker) memory() int64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", b.cmd.Process.Pid))
+	fields := strings.Fields(string(text))
+	if err != nil || len(fields) < 3 {
+		return 0
+	}
+	all, _ := strconv.ParseInt(fields[1], 10, 64)
+	files, _ := strconv.ParseInt(fields[2], 10, 64)
+	return (all - files) * int64(os.Getpagesize())
+}
+
+// watchMemory returns what tells the most that it was since then.
+func (b *broker) watchMemory() (most func() int64) {
+	stop, peak := make(chan struct{}), make(chan int64)
+	go func() {
+		var most int64
+		every := time.NewTicker(2 * time.Millisecond)
+		defer every.Stop()
+		for {
+			select {
+			case <-every.C:
+				most = max(most, b.memory())
+			case <-stop:
+				peak <- most
+				return
+			}
+		}
+	}()
+	return func() int64 {
+		close(stop)
+		return <-peak
+	}
+}
+
+// drain consumes a queue until all that was published has come, in order.
+func (b *broker) drain(queue string) {
+	i := b.intrude(b.T)
+	i.login(0)
+	i.open(1)
+	i.say(method(1, &protocol.BasicConsume{Queue: queue, NoAck: true, NoWait: true}))
+	next := make([]uint32, flooders)
+	for left := flooders * floodMessages; left > 0; {
+		f, err := i.next()
+		i.must(err)
+		if f.Type != protocol.FrameBody {
+			continue
+		}
+		left--
+		from, n := number.BigEndian.Uint32(f.Payload), number.BigEndian.Uint32(f.Payload[4:])
+		if next[from] != n {
+			b.Fatalf("message %d of %d came in place of %d", n, from, next[from])
+		}
+		next[from]++
+		if n%1000 == 0 {
+			i.must(i.SetDeadline(time.Now().Add(patience)))
+		}
+	}
+	i.say(method(0, &protocol.ConnectionClose{ReplyCode: 200}))
+}
+
+// Transient messages of four times the watermark: publishers are blocked, memory
+// stays bounded, consumers and everybody else go on, and when they have drained
+// it publishing goes on. Nothing is lost.
+func TestFloodToFourTimesTheWatermark(t *testing.T) {
+	if slices.Contains(buildFlags, "-race") {
+		t.Skip("the race detector multiplies memory")
+	}
+	b := start(t, "--memory-high-watermark", strconv.Itoa(watermark))
+	c := b.dial()
+	c.must(func() error { _, err := c.QueueDeclare("flood", false, false, false, false, nil); return err }())
+	b.verb(0, "check_alarms")
+	most := b.watchMemory()
+	var all []*flooder
+	for id := range flooders {
+		f := b.flooder(t, id)
+		all = append(all, f)
+		go f.flood("flood")
+	}
+	for _, f := range all {
+		if reason := <-f.blocked; reason != "low on memory" {
+			t.Fatalf("%d was told %q", f.id, reason)
+		}
+	}
+	if text := b.request("GET", "/api/health/checks/alarms", "", 503); !strings.Contains(text, `"resource":"memory"`) {
+		t.Errorf("%s", text)
+	}
+	b.verb(69, "check_alarms")
+	b.request("POST", "/api/exchanges/%2F/amq.default/publish", `{"routing_key":"none","payload":"","payload_encoding":"string","properties":{}}`, 200)
+	m, ok, err := c.Get("flood", false)
+	if err != nil || !ok || len(m.Body) != floodBody {
+		t.Fatalf("get during an alarm: %v %v", ok, err)
+	}
+	c.must(m.Nack(false, true))
+	b.drain("flood")
+	if n := most(); n > watermark+floodMargin {
+		t.Errorf("memory came to %d bytes at a watermark of %d", n, watermark)
+	} else {
+		t.Logf("memory came to %d bytes at a watermark of %d", n, watermark)
+	}
+	for _, f := range all {
+		f.must(<-f.done)
+		news := "low on memory"
+		for news != "" { // it may have been blocked many times
+			news = <-f.blocked
+		}
+	}
+	eventually(t, "the end of the alarm", func() bool {
+		return strings.Contains(b.request("GET", "/api/nodes", "", 200), `"mem_alarm":false`)
+	})
+	b.verb(0, "check_alarms")
+	c.send("flood", "after")
+	c.holds("flood", "after")
+}
+
+// A full disk, or what an operator calls one, is an alarm like that.
+func TestDiskFreeLimit(t *testing.T) {
+	t.Parallel()
+	b := start(t, "--disk-free-limit", "1000000GB")
+	b.verb(69, "check_local_alarms")
+	f := b.flooder(t, 0)
+	f.say(method(1, &protocol.QueueDeclare{Queue: "q", NoWait: true}))
+	go f.flood("q")
+	if reason := <-f.blocked; reason != "low on disk" {
+		t.Fatalf("told %q", reason)
+	}
+	b.verb(0, "set_vm_memory_high_watermark", "0")
+	if out := b.verb(0, "-q", "alarms"); strings.Count(out, "\n") != 2 {
+		t.Errorf("%s", out)
+	}
+	b.verb(0, "set_disk_free_limit", "0")
+	if out := b.verb(0, "-q", "alarms"); !strings.HasPrefix(out, "Memory alarm on node ") {
+		t.Errorf("%s", out)
+	}
+	b.verb(0, "set_vm_memory_high_watermark", "0.9")
+	if reason := <-f.blocked; reason != "" {
+		t.Fatalf("told %q", reason)
+	}
+	f.must(<-f.done)
+}
