@@ -191,6 +191,7 @@ type QueueInfo struct {
 	HeadTimestamp uint64          // property of the first ready message, 0 without one
 	List          []QueueConsumer // if asked for
 	Counts        Counts
+	Scheduled     ScheduledCounts
 	Down          bool // it cannot be brought back: all the rest is unknown
 }
 
