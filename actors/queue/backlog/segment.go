@@ -119,6 +119,8 @@ func (b *Backlog) vacate(s uint32) {
 	default:
 		l.long = l.count > 0 || seg.filled > smallSegment
 		seg.filled = 0
+		b.order++ // its places are new ones: see Spot
+		seg.order = b.order
 	}
 	if l.count == 0 {
 		b.segments[l.open].release()
