@@ -1,24 +1,49 @@
 package clock
 
-import "time"
+import (
+	"sync/atomic"
+	"time"
+)
 
-// Clock tells wall time that advances monotonically from one base (DESIGN §5a.13).
-// It is safe for concurrent use.
+// Clock tells the broker's time (DESIGN §5a.13): wall time as it was when the clock was made, and what has passed since, with what the
+// machine has slept. It is safe for concurrent use.
 type Clock struct {
-	base time.Time // with its monotonic reading
-	wall int64     // base in ns since 1970
+	base    time.Time // with its monotonic reading
+	wall    int64     // base in ns since 1970
+	machine Machine
+	ever    int64        // the machine's, at base
+	slept   atomic.Int64 // ns, as far as it was noticed
+	skew    atomic.Int64 // ns
 }
 
 // New takes the base reading from the machine.
-func New() *Clock {
+func New() *Clock { return Of(system{time.Now()}) }
+
+// Of takes it from m, which a test may stand in for. The distance from the base is always the process's own monotonic time.
+func Of(m Machine) *Clock {
 	base := time.Now()
-	return &Clock{base: base, wall: base.UnixNano()}
+	c := &Clock{base: base, machine: m}
+	c.wall, _ = m.Now()
+	c.ever, _ = m.Ever()
+	return c
 }
 
 // Now is the present.
 func (c *Clock) Now() Instant {
-	return Instant(c.wall + int64(time.Since(c.base)))
+	now, _ := c.Read()
+	return now
 }
+
+// Read is the present, and how much of what lies behind the machine has slept, as far as Look has noticed: both of one moment. The
+// present leaps over a sleep when it is noticed, and never goes back.
+func (c *Clock) Read() (now Instant, slept time.Duration) {
+	s := c.slept.Load()
+	return Instant(c.wall + int64(time.Since(c.base)) + s), time.Duration(s)
+}
+
+// Skew is how many ms the machine's wall clock is ahead of the broker's time, because it was set since: 0 unless it was by a second or
+// more. What leaves the broker as a date, or comes in as one, is to be moved by it.
+func (c *Clock) Skew() int64 { return c.skew.Load() / int64(time.Millisecond) }
 
 // Until is how long it takes until the wall-clock millisecond ms begins; not
 // positive when it has begun.
@@ -30,7 +55,7 @@ func (c *Clock) Until(ms int64) time.Duration {
 	return time.Duration(ms*int64(time.Millisecond) - int64(c.Now()))
 }
 
-// Instant is a point of time in ns since 1970, valid until the year 2262.
+// Instant is a point of the broker's time in ns since 1970, valid until the year 2262.
 type Instant int64
 
 // Floor is the instant in wall ms, rounded down: what expiry tests compare a

@@ -1,0 +1,115 @@
+package clock
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// laptop is a machine whose clock can be set and that can sleep, in virtual time.
+type laptop struct {
+	start      time.Time
+	set, slept time.Duration
+	blind      bool          // has no clock that goes on in its sleep
+	between    time.Duration // passes between two readings
+}
+
+func (l *laptop) Now() (int64, time.Duration) {
+	time.Sleep(l.between)
+	now := time.Now()
+	return now.Add(l.set + l.slept).UnixNano(), now.Sub(l.start)
+}
+
+func (l *laptop) Ever() (int64, bool) {
+	return int64(time.Since(l.start) + l.slept), !l.blind
+}
+
+// A wall clock that is set moves nothing but Skew; a sleep is a leap of the present (TTL-35).
+func TestTTL35_Look(t *testing.T) {
+	const hour = time.Hour
+	for _, row := range []struct {
+		name       string
+		do         func(*laptop)
+		slept, set time.Duration
+	}{
+		{"nothing", func(*laptop) {}, 0, 0},
+		{"set forwards", func(l *laptop) { l.set += hour }, 0, hour},
+		{"set back", func(l *laptop) { l.set -= hour }, 0, -hour},
+		{"set by ten years", func(l *laptop) { l.set += 87_600 * hour }, 0, 87_600 * hour},
+		{"adjusted by less than a second", func(l *laptop) { l.set += 900 * time.Millisecond }, 0, 0},
+		{"asleep", func(l *laptop) { l.slept += hour }, hour, 0},
+		{"dozing", func(l *laptop) { l.slept += 99 * time.Millisecond }, 0, 0},
+		{"asleep and set", func(l *laptop) { l.slept += hour; l.set -= 2 * hour }, hour, -2 * hour},
+		{"asleep, unseen", func(l *laptop) { l.slept += hour; l.blind = true }, 0, hour},
+		{"held up while looking", func(l *laptop) { l.slept += hour; l.set += hour; l.between = blur + 1 }, 0, 0},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := &laptop{start: time.Now()}
+				c := Of(l)
+				began := c.Now()
+				time.Sleep(hour)
+				if slept, set := c.Look(); slept != 0 || set != 0 {
+					t.Fatalf("before: slept %v, set by %v", slept, set)
+				}
+				row.do(l)
+				slept, set := c.Look()
+				if slept != row.slept || set != row.set {
+					t.Errorf("slept %v, set by %v, want %v, %v", slept, set, row.slept, row.set)
+				}
+				now, all := c.Read()
+				if passed := time.Duration(now-began) - 2*l.between; passed != hour+row.slept || all != row.slept {
+					t.Errorf("%v have passed, %v asleep", passed, all)
+				}
+				if got := c.Skew(); got != row.set.Milliseconds() {
+					t.Errorf("skew %d ms", got)
+				}
+				if slept, set := c.Look(); slept != 0 || set != 0 {
+					t.Errorf("again: slept %v, set by %v", slept, set)
+				}
+			})
+		})
+	}
+}
+
+// Short sleeps add up, and what was set comes back (TTL-35).
+func TestTTL35_AddsUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &laptop{start: time.Now()}
+		c := Of(l)
+		var slept time.Duration
+		for range 100 {
+			time.Sleep(time.Second)
+			l.slept += 60 * time.Millisecond
+			s, set := c.Look()
+			if slept += s; set != 0 {
+				t.Fatalf("set by %v", set)
+			}
+		}
+		if slept != l.slept {
+			t.Errorf("slept %v of %v", slept, l.slept)
+		}
+		for _, by := range []time.Duration{time.Hour, -2 * time.Hour, time.Hour} {
+			l.set += by
+			if _, set := c.Look(); set != by {
+				t.Errorf("set by %v, want %v", set, by)
+			}
+		}
+		if c.Skew() != 0 {
+			t.Errorf("skew %d ms in the end", c.Skew())
+		}
+	})
+}
+
+// The process's own machine: it has not slept, and nobody has set its clock, while this ran.
+func TestTTL35_System(t *testing.T) {
+	c := New()
+	for range 10 {
+		if slept, set := c.Look(); slept != 0 || set != 0 {
+			t.Errorf("slept %v, set by %v", slept, set)
+		}
+	}
+	if away := time.Now().UnixNano() - int64(c.Now()); away < -int64(time.Second) || away > int64(time.Second) {
+		t.Errorf("%d ns away", away)
+	}
+}
