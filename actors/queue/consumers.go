@@ -27,9 +27,11 @@ type holder struct {
 	offered   offer               // what is open
 }
 
-// held is an unacknowledged delivery; consumer is nil for basic.get.
+// held is an unacknowledged delivery, made at since, in s since 1970; consumer is nil
+// for basic.get.
 type held struct {
 	message  uint32
+	since    uint32
 	consumer *consumer
 }
 

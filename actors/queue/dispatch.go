@@ -52,7 +52,7 @@ func (s *state) hand(c *consumer, h backlog.Handle, now clock.Instant) {
 	} else {
 		s.take(h)
 		c.unacked++
-		d.Number = c.holder.unacked.Append(held{h, c})
+		d.Number = c.holder.unacked.Append(held{h, s.second(), c})
 		s.lend(h, c.holder, d.Number, c.timeout, now)
 	}
 	s.give(c, d)

@@ -53,7 +53,7 @@ func (s *state) fetch(h backlog.Handle, m *mail.Get, reply *mail.GetReply, now c
 		s.counts.Get++
 		s.take(h)
 		to := s.holder(m.Channel)
-		reply.Delivery.Number = to.unacked.Append(held{message: h})
+		reply.Delivery.Number = to.unacked.Append(held{message: h, since: s.second()})
 		s.lend(h, to, reply.Delivery.Number, -1, now)
 	}
 }

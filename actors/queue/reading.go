@@ -128,19 +128,26 @@ func (s *state) resume(now clock.Instant) {
 
 // reload takes a content in; false says that it cannot be what was written.
 func (s *state) reload(h backlog.Handle, r *store.Record) bool {
-	overlay, err := message.DecodeOverlay(r.Overlay)
-	if err != nil || int64(len(r.Body)) != s.messages.Size(h) {
+	content, ok := recordOf(r)
+	if !ok || int64(len(r.Body)) != s.messages.Size(h) {
 		return false
 	}
-	s.messages.PageIn(h, &backlog.Record{
-		Exchange: r.Exchange, RoutingKey: r.RoutingKey, Header: r.Header, Body: r.Body, Overlay: overlay,
-		Shared: len(r.Body) >= largeBody,
-	})
+	s.messages.PageIn(h, &content)
 	if r.Position != 0 {
 		s.messages.SetPlace(h, uint64(r.Position))
 	}
 	s.messages.Entry(h).Persistent = r.Kind == store.Put
 	return true
+}
+
+// recordOf is the content that was read; false says that it cannot be what was
+// written.
+func recordOf(r *store.Record) (backlog.Record, bool) {
+	overlay, err := message.DecodeOverlay(r.Overlay)
+	return backlog.Record{
+		Exchange: r.Exchange, RoutingKey: r.RoutingKey, Header: r.Header, Body: r.Body, Overlay: overlay,
+		Shared: len(r.Body) >= largeBody,
+	}, err == nil
 }
 
 // spoilt is the end of a message that cannot be read back. One that is dying

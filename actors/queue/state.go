@@ -82,6 +82,7 @@ type outcome struct {
 	watch   []mail.Address
 	commit  *commit        // messages for the journal, nil for none
 	marks   []store.Record // what became of others
+	peeks   []*peeking     // that wait for contents
 	want    []store.Ref    // to be read back
 	wanted  []backlog.Handle
 	again   bool
@@ -118,7 +119,7 @@ func period(expires int64) int64 { return max(expires, 0) }
 func (s *state) handle(what any, now clock.Instant) {
 	s.at = now.Floor()
 	switch what.(type) {
-	case *mail.DescribeQueue, *mail.Trim:
+	case *mail.DescribeQueue, *mail.Trim, *mail.Peek, peekRead, *mail.ListUnacked:
 	default:
 		s.used = s.at
 	}
@@ -193,6 +194,14 @@ func (s *state) control(what any, now clock.Instant) {
 		s.configure(m, now)
 	case *mail.DescribeQueue:
 		s.describe(m)
+	case *mail.Peek:
+		s.peek(m)
+	case peekRead:
+		s.peeked(m)
+	case *mail.ListUnacked:
+		s.listUnacked(m)
+	case *mail.RenewLock:
+		s.renew(m, now)
 	case *mail.Trim:
 		s.paging.asked = true
 	case *mail.QueueForgotten:
