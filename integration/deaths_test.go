@@ -1,0 +1,253 @@
+package integration
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// grave is a durable queue whose messages have to end up elsewhere.
+type grave struct {
+	kind, source string
+	targets      []string
+	deaths       string // queues and reasons of x-death, newest first
+}
+
+// args are those of a queue of a kind with a dead-letter exchange.
+func (g *grave) args(exchange, key string, ttl int) amqp.Table {
+	t := amqp.Table{"x-queue-type": g.kind, "x-dead-letter-exchange": exchange}
+	if key != "" {
+		t["x-dead-letter-routing-key"] = key
+	}
+	if ttl > 0 {
+		t["x-message-ttl"] = ttl
+	}
+	if g.kind == "quorum" {
+		t["x-dead-letter-strategy"], t["x-overflow"] = "at-least-once", "reject-publish"
+		t["x-delivery-limit"] = -1
+	}
+	return t
+}
+
+// graveyard is what producers and targets know.
+type graveyard struct {
+	*testing.T
+	graves    []*grave
+	mu        sync.Mutex
+	next      int
+	confirmed map[string]map[string]bool // bodies by source
+	doubles   int
+}
+
+// dig declares, for a kind of queue, a chain of three, a queue of which all is
+// rejected, one whose dead go to two queues, and for quorum queues one whose
+// exchange is not there yet.
+func (y *graveyard) dig(c *client, kind string) {
+	declare := func(name string, args amqp.Table) string {
+		_, err := c.QueueDeclare(name, true, false, false, false, args)
+		c.must(err)
+		return name
+	}
+	plain := amqp.Table{"x-queue-type": kind}
+	k := kind + "-"
+	add := func(g grave, exchange, key string, ttl int) {
+		g.kind, g.source = kind, k+g.source
+		g.deaths = strings.ReplaceAll(g.deaths, "~", k)
+		declare(g.source, g.args(exchange, key, ttl))
+		y.graves = append(y.graves, &g)
+	}
+	c.must(c.ExchangeDeclare(k+"both", "fanout", true, false, false, false, nil))
+	for _, q := range []string{"left", "right"} {
+		c.must(c.QueueBind(declare(k+q, plain), "", k+"both", false, nil))
+	}
+	g := grave{kind: kind}
+	declare(k+"b", g.args("", k+"c", 40))
+	add(grave{source: "a", targets: []string{declare(k+"c", plain)}, deaths: "~b expired, ~a expired"}, "", k+"b", 60)
+	add(grave{source: "rejects", targets: []string{declare(k+"rejected", plain)}, deaths: "~rejects rejected"}, "", k+"rejected", 0)
+	add(grave{source: "forks", targets: []string{k + "left", k + "right"}, deaths: "~forks expired"}, k+"both", "", 50)
+	if kind == "quorum" {
+		add(grave{source: "waits", targets: []string{declare(k+"late", plain)}, deaths: "~waits expired"}, "late", "", 30)
+	}
+}
+
+// fill publishes to all sources in turn until the connection ends.
+func (y *graveyard) fill(c *client) {
+	type sent struct {
+		source, body string
+		confirm      *amqp.DeferredConfirmation
+	}
+	var window []sent
+	settle := func(s sent) bool {
+		if !s.confirm.Wait() {
+			return false
+		}
+		y.mu.Lock()
+		defer y.mu.Unlock()
+		y.confirmed[s.source][s.body] = true
+		return true
+	}
+	for {
+		y.mu.Lock()
+		y.next++
+		s := sent{y.graves[y.next%len(y.graves)].source, strconv.Itoa(y.next), nil}
+		y.mu.Unlock()
+		var err error
+		s.confirm, err = c.PublishWithDeferredConfirm("", s.source, false, false,
+			amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte(s.body)})
+		if err != nil {
+			break
+		}
+		if window = append(window, s); len(window) < 150 {
+			continue
+		}
+		if !settle(window[0]) {
+			break
+		}
+		window = window[1:]
+	}
+	for _, s := range window { // what is confirmed already counts
+		settle(s)
+	}
+}
+
+// reject rejects all that a queue has, one by one or many at once.
+func reject(c *client, queue string) {
+	if c.Qos(100, 0, false) != nil {
+		return
+	}
+	deliveries, err := c.Consume(queue, "", false, false, false, false, nil)
+	if err != nil {
+		return
+	}
+	for d := range deliveries {
+		if n := d.DeliveryTag % 50; n < 20 {
+			err = d.Reject(false)
+		} else if n == 49 {
+			err = d.Nack(true, false)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// round works until the broker is killed.
+func (y *graveyard) round(b *broker, length time.Duration) {
+	var working sync.WaitGroup
+	for range 2 {
+		c := b.dial()
+		working.Go(func() { y.fill(c) })
+	}
+	for _, kind := range []string{"classic", "quorum"} {
+		c := b.dial()
+		working.Go(func() { reject(c, kind+"-rejects") })
+	}
+	<-time.After(length) // the moment is of the test's choosing
+	b.kill()
+	working.Wait()
+}
+
+// exhume takes what a target has until everything confirmed has come and its
+// source is empty.
+func (y *graveyard) exhume(c *client, g *grave, target string) {
+	c.must(c.Qos(1000, 0, false))
+	deliveries := c.consume(target, false)
+	missing := map[string]bool{}
+	for body := range y.confirmed[g.source] {
+		missing[body] = true
+	}
+	seen := map[string]int{}
+	for len(missing) > 0 {
+		select {
+		case d := <-deliveries:
+			body := string(d.Body)
+			if seen[body]++; seen[body] > 1 {
+				y.doubles++
+			}
+			delete(missing, body)
+			if got := deathsOf(d.Headers); got != g.deaths {
+				y.Errorf("%s: %s died as %q, want %q", target, body, got, g.deaths)
+				return
+			}
+			if n, _ := strconv.Atoi(body); n == 0 || y.graves[n%len(y.graves)] != g {
+				y.Errorf("%s: %q has no business there", target, body)
+			}
+			_ = d.Ack(false)
+		case <-time.After(patience):
+			y.Errorf("%s: %d of %d confirmed messages are lost", target, len(missing), len(y.confirmed[g.source]))
+			return
+		}
+	}
+	y.Logf("%s: %d confirmed, %d came", target, len(y.confirmed[g.source]), len(seen))
+	go func() {
+		for d := range deliveries { // the unconfirmed and the doubles
+			_ = d.Ack(false)
+		}
+	}()
+}
+
+// deathsOf is x-death in short.
+func deathsOf(h amqp.Table) string {
+	var all []string
+	deaths, _ := h["x-death"].([]any)
+	for _, d := range deaths {
+		t, _ := d.(amqp.Table)
+		all = append(all, fmt.Sprint(t["queue"], " ", t["reason"]))
+	}
+	return strings.Join(all, ", ")
+}
+
+// Messages expire and are rejected while the broker is killed again and again:
+// whatever was confirmed is at last in every place it may be, each with the
+// deaths it died. Some may be there twice (DL-30, DL-31).
+func TestDeadLettersAcrossCrashes(t *testing.T) {
+	t.Parallel()
+	seed := *crashSeed
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("-crash-seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 2))
+	dir := filepath.Join(t.TempDir(), "data")
+	b := startIn(t, dir)
+	y := &graveyard{T: t, confirmed: map[string]map[string]bool{}}
+	c := b.dial()
+	y.dig(c, "classic")
+	y.dig(c, "quorum")
+	for _, g := range y.graves {
+		y.confirmed[g.source] = map[string]bool{}
+	}
+	for range *crashRounds {
+		y.round(b, time.Duration(200+r.IntN(1000))*time.Millisecond)
+		b = startIn(t, dir)
+	}
+	c = b.dial()
+	c.must(c.ExchangeDeclare("late", "fanout", true, false, false, false, nil))
+	c.must(c.QueueBind("quorum-late", "", "late", false, nil))
+	for _, kind := range []string{"classic", "quorum"} {
+		c := b.dial()
+		go reject(c, kind+"-rejects")
+	}
+	for _, g := range y.graves {
+		for _, target := range g.targets {
+			y.exhume(b.dial(), g, target)
+		}
+	}
+	t.Logf("%d came twice", y.doubles)
+	for _, kind := range []string{"classic-", "quorum-"} {
+		for _, q := range []string{"a", "b", "rejects", "forks", "c", "rejected", "left", "right"} {
+			eventually(t, kind+q+" to be empty", func() bool {
+				info, err := c.QueueDeclarePassive(kind+q, true, false, false, false, nil)
+				c.must(err)
+				return info.Messages == 0
+			})
+		}
+	}
+}
