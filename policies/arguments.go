@@ -69,6 +69,16 @@ var queueArguments = []argument{
 	{"x-" + keyExpiresToDLX, onClassic | onQuorum, checkBool},
 	{"x-" + keyDeathCount, onClassic | onQuorum, checkBool},
 	{"x-" + keyDeathContinue, onClassic | onQuorum, checkBool},
+	{"x-" + keyDelayed, onClassic | onQuorum, checkBool},
+	{"x-" + keyDeliverAt, onClassic | onQuorum, checkHeaderName},
+	{"x-" + keyOverdue, onClassic | onQuorum, checkOverdue},
+	{"x-" + keyReleaseRate, onClassic | onQuorum, checkReleaseRate},
+}
+
+// exchangeArguments are those of delayed exchanges besides their type.
+var exchangeArguments = []argument{
+	{"x-" + keyOverdue, onExch, checkEnum("invalid_overdue_messages", OverdueDeliver, OverdueDrop)},
+	{"x-" + keyReleaseRate, onExch, checkReleaseRate},
 }
 
 // ValidateQueueArguments checks the arguments of a new queue, after
@@ -117,14 +127,21 @@ func validate(known []argument, name, vhost string, kind Kind, args protocol.Tab
 }
 
 // ValidateExchangeArguments checks the arguments of a new exchange: an
-// alternate exchange must be a string (DEC-14). The error is 406.
+// alternate exchange must be a string (DEC-14), and how a delayed exchange
+// releases its messages. The error is 406.
 func ValidateExchangeArguments(name, vhost string, args protocol.Table) *protocol.ChannelError {
-	v, ok := args.Get(keyAlternateExchange)
-	if !ok || checkString(v, args) == "" {
-		return nil
+	if v, ok := args.Get(keyAlternateExchange); ok && checkString(v, args) != "" {
+		return preconditionFailed("invalid type '%s' for arg '%s' in %s",
+			protocol.TypeName(v), keyAlternateExchange, exchangeText(name, vhost))
 	}
-	return preconditionFailed("invalid type '%s' for arg '%s' in %s",
-		protocol.TypeName(v), keyAlternateExchange, exchangeText(name, vhost))
+	for _, a := range exchangeArguments {
+		if v, ok := args.Get(a.key); ok {
+			if term := a.check(v, args); term != "" {
+				return preconditionFailed("invalid arg '%s' for %s: %s", a.key, exchangeText(name, vhost), term)
+			}
+		}
+	}
+	return nil
 }
 
 func preconditionFailed(format string, args ...any) *protocol.ChannelError {
@@ -168,6 +185,7 @@ func checkMessageTTL(v any, _ protocol.Table) string {
 }
 
 func checkNotNegative(v any, _ protocol.Table) string { return checkRange(v, 0, 1<<63-1, "") }
+func checkReleaseRate(v any, _ protocol.Table) string { return checkRange(v, 1, 1<<63-1, "") }
 func checkGroupSize(v any, _ protocol.Table) string   { return checkRange(v, 1, 1<<63-1, "") }
 
 func checkMaxPriority(v any, _ protocol.Table) string {
@@ -215,6 +233,15 @@ func checkEnum(atom string, values ...string) func(any, protocol.Table) string {
 		}
 		return atom
 	}
+}
+
+var checkOverdue = checkEnum("invalid_overdue_messages", OverdueDeliver, OverdueDeadLetter, OverdueDrop)
+
+func checkHeaderName(v any, args protocol.Table) string {
+	if term := checkString(v, args); term != "" || isHeaderName(v) {
+		return term
+	}
+	return "invalid_header_name"
 }
 
 func checkQueueMode(v any, args protocol.Table) string {

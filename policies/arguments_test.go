@@ -85,6 +85,14 @@ func TestValidateQueueArguments(t *testing.T) {
 		{"LEASE-13 expires-if-empty", table("x-expires-if-empty", "yes"), invalid("x-expires-if-empty", "{unacceptable_type,longstr}")},
 		{"DL-20 dead-letter-count", table("x-dead-letter-count", int32(1)), invalid("x-dead-letter-count", "{unacceptable_type,signedint}")},
 		{"DL-23 dead-letter-continue", table("x-dead-letter-continue", "yes"), invalid("x-dead-letter-continue", "{unacceptable_type,longstr}")},
+		{"DLY-8 delayed-messages", table("x-delayed-messages", "yes"), invalid("x-delayed-messages", "{unacceptable_type,longstr}")},
+		{"DLY-8 deliver-at-header", table("x-deliver-at-header", ""), invalid("x-deliver-at-header", "invalid_header_name")},
+		{"DLY-8 deliver-at-header type", table("x-deliver-at-header", int32(1)), invalid("x-deliver-at-header", "{unacceptable_type,signedint}")},
+		{"DLY-13 overdue-messages", table("x-overdue-messages", "keep"), invalid("x-overdue-messages", "invalid_overdue_messages")},
+		{"DLY-13 release-rate", table("x-release-rate", int32(0)), invalid("x-release-rate", "{value_zero,0}")},
+		{
+			"DLY-8 all", table("x-delayed-messages", true, "x-deliver-at-header", "eta", "x-overdue-messages", "dead-letter", "x-release-rate", int64(1)), "",
+		},
 		{"DEC-11 quorum", table("x-queue-type", "quorum", "x-delivery-limit", int32(3), "x-message-ttl", int32(1)), ""},
 	}
 	for _, test := range tests {

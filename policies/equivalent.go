@@ -12,6 +12,7 @@ var (
 	comparedOwn = []string{
 		"x-" + keyExpiryOrder, "x-" + keyRetroactiveTTL, "x-" + keyExpiresIfEmpty, "x-" + keyExpiresToDLX,
 		"x-" + keyDeathCount, "x-" + keyDeathContinue,
+		"x-" + keyDelayed, "x-" + keyDeliverAt, "x-" + keyOverdue, "x-" + keyReleaseRate,
 	}
 
 	comparedClassic = append([]string{
@@ -67,8 +68,8 @@ type ExchangeDeclaration struct {
 }
 
 // EquivalentExchange compares an exchange.declare with the exchange that
-// exists: type, durable, auto_delete, internal, alternate-exchange. Nil when
-// they are the same, else 406 for the first difference (DEC-4).
+// exists: type, durable, auto_delete, internal, alternate-exchange, and how it
+// releases what it holds. Nil when they are the same, else 406 for the first difference (DEC-4).
 func EquivalentExchange(name, vhost string, current, received ExchangeDeclaration) *protocol.ChannelError {
 	c := comparison{resource: exchangeText(name, vhost)}
 	if current.Type != received.Type {
@@ -77,7 +78,7 @@ func EquivalentExchange(name, vhost string, current, received ExchangeDeclaratio
 	c.flags("durable", current.Durable, received.Durable)
 	c.flags("auto_delete", current.AutoDelete, received.AutoDelete)
 	c.flags("internal", current.Internal, received.Internal)
-	c.arguments([]string{keyAlternateExchange}, current.Arguments, received.Arguments)
+	c.arguments([]string{keyAlternateExchange, "x-" + keyOverdue, "x-" + keyReleaseRate}, current.Arguments, received.Arguments)
 	return c.err
 }
 

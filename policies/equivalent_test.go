@@ -78,6 +78,10 @@ func TestEquivalent(t *testing.T) {
 			differs("'x-single-active-consumer' for queue 'q' in vhost '/': received 'false' but current is 'true'"),
 		},
 		{
+			"DLY-8 delayed-messages", args("x-delayed-messages", true), args(),
+			differs("'x-delayed-messages' for queue 'q' in vhost '/': received none but current is the value 'true' of type 'bool'"),
+		},
+		{
 			"DEC-4 quorum", args("x-queue-type", "quorum", "x-delivery-limit", int32(1)), args("x-queue-type", "quorum", "x-delivery-limit", int32(2)),
 			differs("'x-delivery-limit' for queue 'q' in vhost '/': received '2' but current is '1'"),
 		},
@@ -119,6 +123,11 @@ func TestEquivalentExchange(t *testing.T) {
 			"DEC-4 alternate-exchange",
 			ExchangeDeclaration{Type: "direct", Durable: true, Arguments: table("alternate-exchange", "ae")},
 			differs("'alternate-exchange' for exchange 'amq.direct' in vhost '/': received the value 'ae' of type 'longstr' but current is none"),
+		},
+		{
+			"DLY-13 release-rate",
+			ExchangeDeclaration{Type: "direct", Durable: true, Arguments: table("x-release-rate", int32(4))},
+			differs("'x-release-rate' for exchange 'amq.direct' in vhost '/': received the value '4' of type 'signedint' but current is none"),
 		},
 		{"DLY-1 other arguments", ExchangeDeclaration{Type: "direct", Durable: true, Arguments: table("x-delayed-type", "topic")}, ""},
 	}

@@ -30,6 +30,10 @@ const (
 	keyExpiresToDLX   = "expires-dead-letters-backlog"
 	keyDeathCount     = "dead-letter-count"
 	keyDeathContinue  = "dead-letter-continue"
+	keyDelayed        = "delayed-messages"
+	keyDeliverAt      = "deliver-at-header"
+	keyOverdue        = "overdue-messages"
+	keyReleaseRate    = "release-rate"
 )
 
 // The string values that have a meaning here.
@@ -42,6 +46,13 @@ const (
 	strategyMostOnce   = "at-most-once"
 	strategyLeastOnce  = "at-least-once"
 	locatorClientLocal = "client-local"
+)
+
+// What becomes of scheduled messages that came due while the broker was down.
+const (
+	OverdueDeliver    = "deliver"
+	OverdueDeadLetter = "dead-letter"
+	OverdueDrop       = "drop"
 )
 
 // A merge decides between the value of a user policy and that of an operator
@@ -108,11 +119,24 @@ var keys = map[string]key{
 	keyExpiresToDLX:   {isBool, "is not a valid expires-dead-letters-backlog value", onStream, nil},
 	keyDeathCount:     {isBool, "is not a valid dead-letter-count value", onStream, nil},
 	keyDeathContinue:  {isBool, "is not a valid dead-letter-continue value", onStream, nil},
+	keyDelayed:        {isBool, "is not a valid delayed-messages value", onStream, nil},
+	keyDeliverAt:      {isHeaderName, "is not a valid deliver-at-header name", onStream, nil},
+	keyOverdue: {
+		oneOf(OverdueDeliver, OverdueDeadLetter, OverdueDrop),
+		"is not a valid overdue-messages value", onStream, nil,
+	},
+	keyReleaseRate: {atLeast(1), "is not a valid release rate", onStream, nil},
 }
 
 func isString(v any) bool { _, ok := v.(string); return ok }
 func isBool(v any) bool   { _, ok := v.(bool); return ok }
 func isInt(v any) bool    { _, ok := integer(v); return ok }
+
+// isHeaderName accepts what AMQP can name a header.
+func isHeaderName(v any) bool {
+	s, ok := v.(string)
+	return ok && s != "" && len(s) <= 255
+}
 
 // atLeast accepts integers from low on, without upper bound (TTL-8).
 func atLeast(low int64) func(any) bool {

@@ -103,6 +103,11 @@ func TestParseDefinition(t *testing.T) {
 		{"TTL-30 expiry-order other", `{"expiry-order":"late"}`, `<<"late">> is not a valid expiry order`},
 		{"DL-20 dead-letter-count", `{"dead-letter-count":1}`, `1 is not a valid dead-letter-count value`},
 		{"DL-23 dead-letter-continue", `{"dead-letter-continue":"yes"}`, `<<"yes">> is not a valid dead-letter-continue value`},
+		{"DLY-8 delayed-messages", `{"delayed-messages":1}`, `1 is not a valid delayed-messages value`},
+		{"DLY-8 deliver-at-header", `{"deliver-at-header":""}`, `<<>> is not a valid deliver-at-header name`},
+		{"DLY-13 overdue-messages", `{"overdue-messages":"keep"}`, `<<"keep">> is not a valid overdue-messages value`},
+		{"DLY-13 release-rate", `{"release-rate":0}`, `0 is not a valid release rate`},
+		{"DLY-8 all", `{"delayed-messages":true,"deliver-at-header":"eta","overdue-messages":"dead-letter","release-rate":1}`, valid},
 		{"TTL-25 retroactive string", `{"message-ttl-retroactive":"yes"}`, `<<"yes">> is not a valid message-ttl-retroactive value`},
 	}
 	for _, test := range tests {

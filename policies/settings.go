@@ -61,6 +61,15 @@ type QueueSettings struct {
 	DeathCount bool
 	// DeathContinue: an x-death that a client published goes on counting (DL-23).
 	DeathContinue bool
+	// DelayedMessages: x-delay and x-deliver-at keep a message scheduled, and
+	// DeliverAtHeader, if there is one, names another header with a due time.
+	DelayedMessages bool
+	DeliverAtHeader string
+	// OverdueMessages is what becomes of scheduled messages that came due while the
+	// broker was down: OverdueDeliver, OverdueDeadLetter or OverdueDrop.
+	OverdueMessages string
+	// ReleaseRate is how many scheduled messages are released in a second, at most.
+	ReleaseRate int64
 }
 
 // SettingsFor merges the arguments of a queue with what the policies say
@@ -95,6 +104,9 @@ func SettingsFor(args protocol.Table, e Effective) QueueSettings {
 	q.ExpiresDeadLettersBacklog = flagOf(args, e, keyExpiresToDLX)
 	q.DeathCount = flagOf(args, e, keyDeathCount)
 	q.DeathContinue = flagOf(args, e, keyDeathContinue)
+	q.DelayedMessages = flagOf(args, e, keyDelayed)
+	q.DeliverAtHeader, _ = textOf(args, e, keyDeliverAt)
+	q.release(args, e)
 	if KindOf(args) == KindQuorumQueue {
 		q.quorum(args, e)
 	}
@@ -128,22 +140,59 @@ func (q *QueueSettings) quorum(args protocol.Table, e Effective) {
 	q.DeliveryLimit = min(max(q.DeliveryLimit, unset), forever)
 }
 
+// release is how scheduled messages are released.
+func (q *QueueSettings) release(args protocol.Table, e Effective) {
+	q.OverdueMessages = OverdueDeliver
+	if overdue, ok := textOf(args, e, keyOverdue); ok {
+		q.OverdueMessages = overdue
+	}
+	q.ReleaseRate = lowestOf(args, e, keyReleaseRate)
+}
+
+// HolderSettingsFor are the settings of what holds the messages of a delayed
+// exchange with these arguments and policies: they decide how it releases them,
+// and about nothing else. An exchange dead-letters nothing: there dead-letter is
+// as good as deliver.
+func HolderSettingsFor(args protocol.Table, e Effective) QueueSettings {
+	q := SettingsFor(nil, Effective{})
+	if q.release(args, e); q.OverdueMessages == OverdueDeadLetter {
+		q.OverdueMessages = OverdueDeliver
+	}
+	return q
+}
+
 // ExchangeSettings is what arguments and policies decide about an exchange.
 type ExchangeSettings struct {
 	// AlternateExchange is where messages go that the exchange routed nowhere,
 	// if HasAE (DEC-14).
 	AlternateExchange string
 	HasAE             bool
+	// MaxTTL caps the TTL of everything that the exchange routes, in ms, if
+	// HasMaxTTL (TTL-9).
+	MaxTTL    int64
+	HasMaxTTL bool
 }
 
 // ExchangeSettingsFor merges the arguments of an exchange with what the
-// policies say: the argument wins (POL-8).
+// policies say: the argument wins (POL-8). A message-ttl counts for exchanges
+// only in a policy that applies to nothing else: one for queues too means those.
 func ExchangeSettingsFor(args protocol.Table, e Effective) ExchangeSettings {
-	if name, ok := stringArgument(args, keyAlternateExchange); ok {
-		return ExchangeSettings{name, true}
+	var s ExchangeSettings
+	for _, p := range [...]*Policy{e.user, e.operator} {
+		if p == nil || p.covers != onExch {
+			continue
+		}
+		if v, ok := p.Definition.Get(keyMessageTTL); ok {
+			n, _ := integer(v)
+			if n = min(n, forever); !s.HasMaxTTL || n < s.MaxTTL {
+				s.MaxTTL, s.HasMaxTTL = n, true
+			}
+		}
 	}
-	name, ok := e.Text(keyAlternateExchange)
-	return ExchangeSettings{name, ok}
+	if s.AlternateExchange, s.HasAE = stringArgument(args, keyAlternateExchange); !s.HasAE {
+		s.AlternateExchange, s.HasAE = e.Text(keyAlternateExchange)
+	}
+	return s
 }
 
 // lowestOf returns the lower of argument and policy, unset without both.

@@ -17,7 +17,7 @@ func table(pairs ...any) protocol.Table {
 // none is what a queue without arguments and policies has.
 var none = QueueSettings{
 	MessageTTL: -1, Expires: -1, MaxLength: -1, MaxLengthBytes: -1, ConsumerTimeout: -1,
-	DeliveryLimit: -1, Overflow: "drop-head",
+	DeliveryLimit: -1, Overflow: "drop-head", OverdueMessages: "deliver", ReleaseRate: -1,
 }
 
 func TestSettingsFor(t *testing.T) {
@@ -71,6 +71,18 @@ func TestSettingsFor(t *testing.T) {
 		{
 			"TTL-30 own arguments win", table("x-expiry-order", "eager", "x-message-ttl-retroactive", false),
 			`{"expiry-order":"strict","message-ttl-retroactive":true}`, func(*QueueSettings) {},
+		},
+		{
+			"DLY-8 scheduled messages", table("x-delayed-messages", true, "x-release-rate", int32(9)),
+			`{"deliver-at-header":"eta","overdue-messages":"drop","release-rate":10}`, func(q *QueueSettings) {
+				q.DelayedMessages, q.DeliverAtHeader, q.OverdueMessages, q.ReleaseRate = true, "eta", "drop", 9
+			},
+		},
+		{
+			"DLY-8 scheduled messages, arguments win", table("x-delayed-messages", false, "x-deliver-at-header", "at", "x-overdue-messages", "dead-letter"),
+			`{"delayed-messages":true,"deliver-at-header":"eta","overdue-messages":"drop"}`, func(q *QueueSettings) {
+				q.DeliverAtHeader, q.OverdueMessages = "at", "dead-letter"
+			},
 		},
 		{"DL-9 delivery limit of quorum queues", table(quorum...), "", func(q *QueueSettings) { q.DeliveryLimit = 20 }},
 		{"DL-9 delivery limit of classic queues", table("x-delivery-limit", int32(3)), "", func(*QueueSettings) {}},
@@ -129,6 +141,24 @@ func TestSettingsOfThreeSources(t *testing.T) {
 	}
 }
 
+// TestHolderSettings_DLY13: what an exchange says about releasing, and nothing else.
+func TestHolderSettings_DLY13(t *testing.T) {
+	e := setOf(parsed(t, "p", "", `{"overdue-messages":"drop","release-rate":5,"message-ttl":1}`)).Effective(KindExchange, "x")
+	want := none
+	want.OverdueMessages, want.ReleaseRate = "drop", 5
+	if got := HolderSettingsFor(nil, e); got != want {
+		t.Errorf("by policy: %+v", got)
+	}
+	want.OverdueMessages, want.ReleaseRate = "deliver", 3
+	if got := HolderSettingsFor(table("x-overdue-messages", "deliver", "x-release-rate", int32(3), "x-message-ttl", int32(1)), e); got != want {
+		t.Errorf("by argument: %+v", got)
+	}
+	e = setOf(parsed(t, "p", "", `{"overdue-messages":"dead-letter"}`)).Effective(KindExchange, "x")
+	if got := HolderSettingsFor(nil, e).OverdueMessages; got != "deliver" {
+		t.Errorf("dead-letter counts as %s", got)
+	}
+}
+
 func TestExchangeSettings(t *testing.T) {
 	e := setOf(parsed(t, "p", "", `{"alternate-exchange":"pol"}`)).Effective(KindExchange, "x")
 	tests := []struct {
@@ -137,13 +167,41 @@ func TestExchangeSettings(t *testing.T) {
 		e    Effective
 		want ExchangeSettings
 	}{
-		{"POL-8 argument wins", table("alternate-exchange", "arg"), e, ExchangeSettings{"arg", true}},
-		{"POL-8 policy", nil, e, ExchangeSettings{"pol", true}},
+		{"POL-8 argument wins", table("alternate-exchange", "arg"), e, ExchangeSettings{AlternateExchange: "arg", HasAE: true}},
+		{"POL-8 policy", nil, e, ExchangeSettings{AlternateExchange: "pol", HasAE: true}},
 		{"POL-8 none", nil, Effective{}, ExchangeSettings{}},
 	}
 	for _, test := range tests {
 		if got := ExchangeSettingsFor(test.args, test.e); got != test.want {
 			t.Errorf("%s: %+v", test.name, got)
+		}
+	}
+}
+
+// TestExchangeTTL_TTL9: a message-ttl is the exchange's only if the policy applies to nothing else.
+func TestExchangeTTL_TTL9(t *testing.T) {
+	item := func(name, to, definition string) *Policy {
+		p, err := Parse("/", name, name == "operator", []byte(`{"pattern":"","apply-to":"`+to+`","definition":`+definition+`}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	for _, tt := range []struct {
+		name string
+		set  []*Policy
+		want ExchangeSettings
+	}{
+		{"exchanges", []*Policy{item("p", "exchanges", `{"message-ttl":5}`)}, ExchangeSettings{MaxTTL: 5, HasMaxTTL: true}},
+		{"0 is a TTL", []*Policy{item("p", "exchanges", `{"message-ttl":0}`)}, ExchangeSettings{HasMaxTTL: true}},
+		{"no upper bound", []*Policy{item("p", "exchanges", `{"message-ttl":99999999999999999999}`)}, ExchangeSettings{MaxTTL: forever, HasMaxTTL: true}},
+		{"all means queues", []*Policy{item("p", "all", `{"message-ttl":5}`)}, ExchangeSettings{}},
+		{"queues", []*Policy{item("p", "queues", `{"message-ttl":5}`)}, ExchangeSettings{}},
+		{"both sorts, the lower", []*Policy{item("p", "exchanges", `{"message-ttl":5}`), item("operator", "exchanges", `{"message-ttl":4}`)}, ExchangeSettings{MaxTTL: 4, HasMaxTTL: true}},
+		{"operator only", []*Policy{item("p", "all", `{"message-ttl":5}`), item("operator", "exchanges", `{"message-ttl":9}`)}, ExchangeSettings{MaxTTL: 9, HasMaxTTL: true}},
+	} {
+		if got := ExchangeSettingsFor(nil, setOf(tt.set...).Effective(KindExchange, "x")); got != tt.want {
+			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
 		}
 	}
 }
