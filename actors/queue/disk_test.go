@@ -10,8 +10,8 @@ import (
 type disk struct {
 	puts     map[uint64]store.Record // messages it has
 	position store.Position
-	err      error    // of the commits to come
-	reads    []loaded // under way
+	err      error // of the commits to come
+	reads    []any // under way: loaded, peekRead
 	// late lets reads wait until the test says arrive.
 	late bool
 	// bad says how the message cannot be read.
@@ -35,6 +35,10 @@ func (c *core) store(done *commit, marks []store.Record) {
 		d.reads = append(d.reads, loaded{c.out.wanted, d.read(c.out.want)})
 		c.out.want, c.out.wanted = nil, nil
 	}
+	for _, p := range c.out.peeks {
+		d.reads = append(d.reads, peekRead{p, d.read(p.want)})
+	}
+	c.out.peeks = nil
 	if done != nil && !c.hold {
 		c.turn(appendDone{done, d.err})
 	}

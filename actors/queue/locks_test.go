@@ -1,0 +1,141 @@
+package queue
+
+import (
+	"testing"
+
+	"candlemark/actors/mail"
+)
+
+// locks lists the deliveries that nobody has settled.
+func (c *core) locks(after uint64, limit int) *mail.UnackedPage {
+	c.feed(&mail.ListUnacked{Request: mail.Request{ReplyTo: ch1}, After: after, Limit: limit})
+	return one[*mail.UnackedPage](c)
+}
+
+func (c *core) renews(m mail.RenewLock) (count int, until int64) {
+	c.t.Helper()
+	m.ReplyTo = ch1
+	c.feed(&m)
+	r := one[*mail.LockRenewed](c)
+	if r.Locked == 0 {
+		return r.Count, 0
+	}
+	return r.Count, r.Locked - start
+}
+
+// TestLocksAreVisible_ADR10: who holds what since when and until when.
+func TestLocksAreVisible_ADR10(t *testing.T) {
+	c := newCore(t, timeout(5000))
+	c.at(1500)
+	c.consume(ch1, "a", 2, timeoutOf(3000))
+	c.publish(msg("1", -1), msg("22", 9000), msg("333", -1))
+	c.at(2500)
+	c.get(ch2)
+	p := c.locks(0, 0)
+	if len(p.Deliveries) != 3 || p.More {
+		t.Fatalf("%+v", p)
+	}
+	first := p.Deliveries[0].Seq
+	for i, want := range []mail.UnackedDelivery{
+		{Seq: first, Channel: ch1, Tag: "a", Number: 1, Delivered: start + 1000, Locked: start + 4500, Size: 1},
+		{Seq: first + 1, Channel: ch1, Tag: "a", Number: 2, Delivered: start + 1000, Locked: start + 4500, Size: 2, Expires: start + 10_500},
+		{Seq: first + 2, Channel: ch2, Number: 1, Delivered: start + 2000, Locked: start + 7500, Size: 3},
+	} {
+		if p.Deliveries[i] != want {
+			t.Errorf("%d: %+v, want %+v", i, p.Deliveries[i], want)
+		}
+	}
+	if p = c.locks(first, 1); len(p.Deliveries) != 1 || p.Deliveries[0].Seq != first+1 || !p.More {
+		t.Errorf("%+v", p)
+	}
+	if p = c.locks(first+1, 1); len(p.Deliveries) != 1 || p.More {
+		t.Errorf("%+v", p)
+	}
+	before := c.lease
+	if c.locks(0, 0); c.lease != before {
+		t.Error("the lease was renewed")
+	}
+}
+
+// TestLocksAreRenewed_ADR10: by message, by delivery, by consumer; counted from then,
+// as often as somebody likes.
+func TestLocksAreRenewed_ADR10(t *testing.T) {
+	c := newCore(t, timeout(1000))
+	c.consume(ch1, "a", 2)
+	c.put("1", "2", "3")
+	c.get(ch2)
+	seq := c.locks(0, 0).Deliveries[0].Seq
+	c.at(600)
+	if n, until := c.renews(mail.RenewLock{Seq: seq}); n != 1 || until != 1600 {
+		t.Errorf("by message: %d until %d", n, until)
+	}
+	if n, until := c.renews(mail.RenewLock{Channel: ch2, Number: 1}); n != 1 || until != 1600 {
+		t.Errorf("by delivery: %d until %d", n, until)
+	}
+	c.at(1000)
+	c.wantNumbers("back", c.returned(), 2)
+	c.want("ready", c.ready(), "2")
+	c.at(1200)
+	if n, until := c.renews(mail.RenewLock{Tag: "a"}); n != 1 || until != 2200 {
+		t.Errorf("by consumer: %d until %d", n, until)
+	}
+	c.at(1600)
+	c.wantNumbers("back", c.returned(), 1) // that of ch2
+	if n, _ := c.renews(mail.RenewLock{Channel: ch2, Number: 1}); n != 0 {
+		t.Error("a lock was renewed that had run out")
+	}
+	c.settle(ch1, mail.Ack, 1, 1)
+	c.settle(ch2, mail.Ack, 1, 1)
+	if c.counts.Ack != 1 || c.counts.Late != 1 || c.counts.TimedOut != 2 {
+		t.Errorf("%+v", c.counts)
+	}
+	for _, m := range []mail.RenewLock{{Seq: seq}, {Seq: 1 << 60}, {Channel: ch1, Number: 1}, {Channel: owner, Number: 1}, {Tag: "b"}} {
+		if n, _ := c.renews(m); n != 0 {
+			t.Errorf("%+v: renewed", m)
+		}
+	}
+}
+
+// TestRenewalNeverShortens_ADR10: nor does it lock what is not; the timeout that holds
+// now counts.
+func TestRenewalNeverShortens_ADR10(t *testing.T) {
+	c := newCore(t, timeout(1000))
+	c.put("1", "2")
+	c.get(ch1)
+	c.feed(&mail.Configure{Settings: settings(timeout(10))})
+	if n, until := c.renews(mail.RenewLock{Channel: ch1, Number: 1}); n != 1 || until != 1000 {
+		t.Errorf("%d until %d", n, until)
+	}
+	c.feed(&mail.Configure{Settings: settings()})
+	c.get(ch1)
+	c.feed(&mail.Configure{Settings: settings(timeout(2000))})
+	if n, until := c.renews(mail.RenewLock{Channel: ch1, Number: 1}); n != 1 || until != 2000 {
+		t.Errorf("%d until %d", n, until)
+	}
+	if n, until := c.renews(mail.RenewLock{Channel: ch1, Number: 2}); n != 1 || until != 0 {
+		t.Errorf("%d until %d", n, until)
+	}
+}
+
+// TestExpiredGoesWhenItsLockEnds_TTL16: a message whose deadline passes while it is
+// held stays with its holder, and is gone the moment it would be back: dead-lettered,
+// redelivered to nobody.
+func TestExpiredGoesWhenItsLockEnds_TTL16(t *testing.T) {
+	c := newCore(t, timeout(1000), dlx)
+	c.consume(ch1, "a", 1)
+	c.publish(msg("1", 300), msg("2", -1))
+	c.at(900)
+	if n, until := c.renews(mail.RenewLock{Tag: "a"}); n != 1 || until != 1900 {
+		t.Fatalf("%d until %d", n, until)
+	}
+	if dead := c.seenOff(); len(dead) != 0 {
+		t.Fatalf("%q before the lock ended", dead)
+	}
+	c.delivered("a")
+	c.consume(ch2, "b", 1)
+	c.at(1899)
+	c.want("ready", c.ready())
+	c.at(1900)
+	c.want("dead", c.seenOff(), "expired 1")
+	c.want("b", c.delivered("b"), "2")
+}
