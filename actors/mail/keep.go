@@ -20,6 +20,10 @@ type Configure struct {
 // that queues without traffic page out as well; no reply, renews no lease.
 type Trim struct{}
 
+// Awoke tells a queue that the machine has slept, so that its timer is late. From
+// supervision; no reply, and mail that is under way may find out before.
+type Awoke struct{}
+
 // Wake ends the sleep of a queue that was started with what a journal had of it
 // (queue.Config.Asleep): exchanges and bindings are whole and policies in force,
 // so what is overdue can be dead-lettered (TTL-26). From its vhost; QueueAwake

@@ -143,13 +143,13 @@ func (s *state) letter(why store.Reason, now clock.Instant) *mail.DeadLetter {
 	if s.holds {
 		return &mail.DeadLetter{
 			From: s.self, Queue: s.queue.Name, Incarnation: s.queue.Incarnation, Reason: "delayed", Release: true,
-			Exchange: s.settings.DeadLetterExchange, Time: now.Floor() / 1000, Round: s.dying.round,
+			Exchange: s.settings.DeadLetterExchange, Time: s.date(now), Round: s.dying.round,
 		}
 	}
 	return &mail.DeadLetter{
 		From: s.self, Queue: s.queue.Name, Incarnation: s.queue.Incarnation, Reason: reasons[why],
 		Exchange: s.settings.DeadLetterExchange, RoutingKey: s.settings.DeadLetterRoutingKey, HasKey: s.settings.HasDLK,
-		Time: now.Floor() / 1000, Round: s.dying.round, Count: s.settings.DeathCount, Continue: s.settings.DeathContinue,
+		Time: s.date(now), Round: s.dying.round, Count: s.settings.DeathCount, Continue: s.settings.DeathContinue,
 	}
 }
 

@@ -47,9 +47,10 @@ type queue struct {
 	timer *time.Timer
 	armed int64 // deadline of the timer in wall ms, 0 when it is not armed
 	gen   uint64
-	going bool  // again is under way
-	broke any   // the mail that made it panic
-	held  int64 // what of the budget is the queue's
+	going bool          // again is under way
+	broke any           // the mail that made it panic
+	held  int64         // what of the budget is the queue's
+	slept time.Duration // of the machine, as far as the core knows
 }
 
 // tools are what the shell needs of its Config all its life. Many queues are idle
@@ -98,6 +99,8 @@ func (q *queue) Receive(ctx actor.Context) {
 	case *actor.Terminated: // it overtakes mail (DESIGN §5a.1)
 		ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})
 		return
+	case *mail.Awoke:
+		q.armed, what = 0, timerFired{}
 	case timerFired:
 		if m.gen != q.gen {
 			return
@@ -119,13 +122,16 @@ func (q *queue) turn(ctx actor.Context, what any) {
 		q.cfg.Fault(what)
 	}
 	q.state.tight, q.state.dire = q.cfg.Budget.Tight(), q.cfg.Budget.Dire()
-	q.state.handle(what, q.cfg.Clock.Now())
+	q.state.handle(what, q.now())
 	q.carryOut(ctx)
 }
 
 // start reports whether the queue has something to do at once.
 func (q *queue) start(ctx actor.Context) bool {
-	q.state.init(q.begin, ctx.Self(), q.cfg.Clock.Now())
+	now, slept := q.cfg.Clock.Read()
+	q.slept, q.state.skew = slept, q.cfg.Clock.Skew()
+	q.begin.Recovered = fromWall(q.begin.Recovered, q.state.skew, now)
+	q.state.init(q.begin, ctx.Self(), now)
 	q.begin = nil
 	return q.state.messages.Len() > 0
 }
@@ -134,6 +140,7 @@ func (q *queue) start(ctx actor.Context) bool {
 func (q *queue) carryOut(ctx actor.Context) {
 	s := &q.state
 	c, marks := s.handOver()
+	q.toWall(c, marks)
 	q.post(ctx)
 	for _, w := range s.out.watch {
 		ctx.Watch(w)

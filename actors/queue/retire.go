@@ -132,7 +132,7 @@ func (s *state) forgotten(now clock.Instant) {
 			discarded = s.unacked
 		}
 		s.send(s.vhost.DeadLetter, &mail.QueueExpired{
-			Queue: s.queue.Name, Incarnation: s.queue.Incarnation, Discarded: discarded, Time: s.at / 1000,
+			Queue: s.queue.Name, Incarnation: s.queue.Incarnation, Discarded: discarded, Time: (s.at + s.skew) / 1000,
 		})
 	}
 	for _, g := range s.paging.gets {

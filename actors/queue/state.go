@@ -47,6 +47,7 @@ type state struct {
 	due       []backlog.Handle              // what the wheel fires, reused
 	swept     backlog.Handle                // where a sweep goes on, 0 for none (retime)
 	at        int64                         // the turn's time in wall ms, for records
+	skew      int64                         // ms that a date is ahead of its time here (clock.Skew)
 	tight     bool                          // memory is: the budget of all queues is used up
 	dire      bool                          // by far
 	used      int64                         // time of the last turn that was no question, wall ms
