@@ -34,3 +34,26 @@ func (c *confirms) open() int {
 	}
 	return n
 }
+
+// find tells which delivery tags stand for which deliveries. It changes nothing.
+func (s *state) find(m *mail.FindDeliveries) {
+	found := &mail.DeliveriesFound{Reply: m.Done(nil), Queue: m.Queue, Tags: map[uint64]uint64{}}
+	if m.Tag != 0 {
+		if u, ok := s.unacked.Get(m.Tag); ok && !u.peer.gone {
+			found.Queue, found.Tags[u.number] = u.peer.pid, m.Tag
+		}
+		s.send(m.ReplyTo, found)
+		return
+	}
+	wanted := make(map[uint64]bool, len(m.Numbers))
+	for _, n := range m.Numbers {
+		wanted[n] = true
+	}
+	s.unacked.Each(func(tag uint64, u unacked) bool {
+		if wanted[u.number] && peerKey(u.peer.pid) == peerKey(m.Queue) {
+			found.Tags[u.number] = tag
+		}
+		return true
+	})
+	s.send(m.ReplyTo, found)
+}

@@ -121,6 +121,8 @@ func (s *state) handle(what any) {
 		s.peerGone(m.Who)
 	case *mail.DescribeChannel:
 		s.describe(m)
+	case *mail.FindDeliveries:
+		s.find(m)
 	case awaitExpired:
 		if s.await != nil && s.await.id == m.id {
 			s.fail(internalError("no answer to %s within %s", s.await.method.Name(), answerTimeout), s.await.method)
