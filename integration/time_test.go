@@ -206,3 +206,28 @@ func TestHoldQueues(t *testing.T) {
 		eventually(t, "the hold queue ends", func() bool { return !c.takes(hold) })
 	}
 }
+
+// A message-ttl for exchanges caps what they route; one for everything means queues.
+func TestTTL9_PolicyOnExchange(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	c := b.dial()
+	events, dead := c.queue("events", nil), c.queue("dead", nil)
+	q := c.queue("q", toQueue(dead))
+	c.must(c.ExchangeDeclare("capped", "fanout", false, false, false, false, nil))
+	c.must(c.QueueBind(events, "", "capped", false, nil))
+	c.must(c.QueueBind(q, "", "capped", false, nil))
+	b.verb(0, "set_policy", "cap", "^capped$", `{"message-ttl":0}`, "--apply-to", "all")
+	c.put("capped", "", amqp.Publishing{Body: []byte("before")})
+	b.verb(0, "set_policy", "cap", "^capped$", `{"message-ttl":0}`, "--apply-to", "exchanges")
+	c.put("capped", "", amqp.Publishing{Body: []byte("capped"), Expiration: "60000"})
+	c.holds(events, "before")
+	c.holds(q, "before")
+	d := c.next(c.consume(dead, true))
+	if death := d.Headers["x-death"].([]any)[0].(amqp.Table); death["original-expiration"] != "60000" || string(d.Body) != "capped" {
+		t.Errorf("%s: %v", d.Body, death)
+	}
+	b.verb(0, "clear_policy", "cap")
+	c.put("capped", "", amqp.Publishing{Body: []byte("after"), Expiration: "60000"})
+	c.holds(events, "after")
+}

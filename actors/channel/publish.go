@@ -72,22 +72,22 @@ func (s *state) publish(a *assembler) error {
 		s.tracePublish(&m, targets)
 	}
 	if s.tx != nil {
-		s.tx.publish(&m, targets, a.publish.Mandatory)
+		s.tx.publish(&m, targets, s.cache.caps, a.publish.Mandatory)
 		return nil
 	}
 	if s.confirms.on {
 		m.Number = s.confirms.begin(len(targets))
 	}
-	s.deliverTo(targets, &m, a.publish.Mandatory)
+	s.deliverTo(targets, s.cache.caps, &m, a.publish.Mandatory)
 	return nil
 }
 
 // deliverTo gives a message to its queues, or back if it has none.
-func (s *state) deliverTo(targets []*target, m *message.Message, mandatory bool) {
+func (s *state) deliverTo(targets []*target, caps []int64, m *message.Message, mandatory bool) {
 	s.counts.Publish++
 	switch {
 	case len(targets) > 0:
-		s.distribute(m, targets)
+		s.distribute(m, targets, caps)
 	case mandatory:
 		s.counts.Returned++
 		s.returnUnroutable(m)
@@ -109,12 +109,13 @@ func (s *state) mayCallItself(name []byte) error {
 		"user_id property set to '%s' but authenticated user was '%s'", name, s.cfg.User.Name)
 }
 
-// distribute adds the message to the batch of each of its queues.
-func (s *state) distribute(m *message.Message, targets []*target) {
+// distribute adds the message to the batch of each of its queues, with its TTL
+// capped by the exchanges on the way there (TTL-9).
+func (s *state) distribute(m *message.Message, targets []*target, caps []int64) {
 	if len(targets) > 1 && m.Size() >= shareFrom {
 		m.Own()
 	}
-	for _, t := range targets {
+	for i, t := range targets {
 		if t.batch == nil {
 			t.batch = mail.NewEnqueue(s.self, t.queue.PID)
 			t.batch.Administrator = t.queue.Name == topology.AdminExchange && s.cfg.User.HasTag("administrator")
@@ -129,6 +130,9 @@ func (s *state) distribute(m *message.Message, targets []*target) {
 			e.Debt.Owe(s.cfg.Gate, m.Size())
 		}
 		e.Messages = append(e.Messages, *m)
+		if caps != nil {
+			e.Messages[len(e.Messages)-1].Cap(caps[i])
+		}
 		if m.Number != 0 {
 			p := s.reach(t)
 			p.unconfirmed++

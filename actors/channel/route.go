@@ -22,6 +22,7 @@ type cache struct {
 	routed     bool // key and targets are set
 	name, key  []byte
 	targets    []*target
+	caps       []int64 // of their TTLs, nil for none; the router's
 	keys       [][]byte // of a message with carbon copies
 }
 
@@ -103,7 +104,7 @@ func (s *state) route(x *topology.Exchange, m *message.Message, more [][]byte, r
 		c.routed = false
 		return nil, err
 	}
-	c.targets = c.targets[:0]
+	c.targets, c.caps = c.targets[:0], s.router.Caps()
 	for _, q := range queues {
 		c.targets = append(c.targets, s.target(q))
 	}

@@ -69,7 +69,7 @@ func (s *state) copyToTrace(c *message.Message) {
 	}
 	queues := s.trace.router.Route(dir, x, c.RoutingKey, nil)
 	if len(queues) > 0 {
-		s.distribute(c, s.targetsOf(queues))
+		s.distribute(c, s.targetsOf(queues), nil)
 	}
 }
 

@@ -1,6 +1,8 @@
 package channel
 
 import (
+	"slices"
+
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
@@ -23,6 +25,7 @@ type tx struct {
 type publishing struct {
 	message   message.Message
 	queues    []*topology.Queue
+	caps      []int64
 	mandatory bool
 }
 
@@ -33,9 +36,9 @@ type verdict struct {
 }
 
 // publish keeps a message in memory of its own.
-func (t *tx) publish(m *message.Message, targets []*target, mandatory bool) {
+func (t *tx) publish(m *message.Message, targets []*target, caps []int64, mandatory bool) {
 	m.Own()
-	p := publishing{message: *m, mandatory: mandatory, queues: make([]*topology.Queue, len(targets))}
+	p := publishing{message: *m, mandatory: mandatory, caps: slices.Clone(caps), queues: make([]*topology.Queue, len(targets))}
 	for i, to := range targets {
 		p.queues[i] = to.queue
 	}
@@ -87,7 +90,7 @@ func (s *state) commit(m *protocol.TxCommit) error {
 		t.last++
 		t.left += len(p.queues)
 		p.message.Number = t.last
-		s.deliverTo(s.targetsOf(p.queues), &p.message, p.mandatory)
+		s.deliverTo(s.targetsOf(p.queues), p.caps, &p.message, p.mandatory)
 	}
 	for _, x := range t.settles {
 		s.settle(x.unacked, x.how)

@@ -17,7 +17,8 @@ func TestDL15DL17DL20Republished(t *testing.T) {
 		source, target := h.queue("source"), h.queue("target")
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout", Internal: true}, "", "", target) // DL-14
 		d := letter(source, "expired", "dlx", 1, 2)
-		d.Dead[0].Message.TTL, d.Dead[0].Message.Priority, d.Dead[0].Message.Persistent = 60, 4, true
+		expiring(&d.Dead[0].Message, "60")
+		d.Dead[0].Message.Priority, d.Dead[0].Message.Persistent = 4, true
 		h.send(d)
 		e := take[*mail.Enqueue](h, target)
 		m := &e.Messages[0]
@@ -45,6 +46,40 @@ func TestDL15DL17DL20Republished(t *testing.T) {
 		e = take[*mail.Enqueue](h, target)
 		if m := &e.Messages[0]; string(m.RoutingKey) != "dead" || m.Overlay.Deaths[0].RoutingKeys[0] != "k" {
 			t.Errorf("%+v", m)
+		}
+	})
+}
+
+// TestTTL9_CapOfDeadLetterExchange: what goes through a capped exchange is capped as a publish is; what capped it before is not told
+// as the publisher's wish (DL-17).
+func TestTTL9_CapOfDeadLetterExchange(t *testing.T) {
+	inHouse(t, func(h *house) {
+		source, capped, free := h.queue("source"), h.queue("capped"), h.queue("free")
+		inner, dlx := &topology.Exchange{Name: "inner", Type: "fanout"}, &topology.Exchange{Name: "dlx", Type: "fanout"}
+		h.exchange(inner, "", "", capped)
+		inner.Publish(inner.Routes().WithMaxTTL(70))
+		h.exchange(dlx, "", "", free)
+		routes, _ := dlx.Routes().With(topology.Binding{Destination: "inner", ToExchange: true}, topology.Target{Exchange: inner})
+		dlx.Publish(routes)
+		d := letter(source, "expired", "dlx", 1, 2)
+		expiring(&d.Dead[0].Message, "5000")
+		d.Dead[0].Message.TTL, d.Dead[1].Message.TTL = 60, 60 // by a cap
+		h.send(d)
+		for p, want := range map[*probe]int64{capped: 70, free: message.NoTTL} {
+			e := take[*mail.Enqueue](h, p)
+			for i, original := range []string{"5000", ""} {
+				if m := &e.Messages[i]; m.TTL != want || m.Overlay.Deaths[0].OriginalExpiration != original {
+					t.Errorf("%s, message %d: TTL %d, original %q", p.queue.Name, i, m.TTL, m.Overlay.Deaths[0].OriginalExpiration)
+				}
+			}
+		}
+		again := letter(source, "expired", "inner", 3, 1)
+		expiring(&again.Dead[0].Message, "5000")
+		again.Dead[0].Message.TTL = 70
+		again.Dead[0].Message.Overlay = again.Dead[0].Message.Overlay.Died(message.Death{Queue: "other", Reason: "expired"})
+		h.send(again)
+		if m := &take[*mail.Enqueue](h, capped).Messages[0]; m.TTL != 70 || m.Overlay.Deaths[0].OriginalExpiration != "" {
+			t.Errorf("died before: TTL %d, original %q", m.TTL, m.Overlay.Deaths[0].OriginalExpiration)
 		}
 	})
 }
@@ -84,7 +119,7 @@ func TestDL20MessagesThatDiedAlikeShareTheirHistory(t *testing.T) {
 		d := letter(source, "expired", "dlx", 1, 6)
 		d.Dead[2].Message.RoutingKey = []byte("l")
 		d.Dead[3].Message.Exchange = []byte("other")
-		d.Dead[4].Message.TTL = 5
+		expiring(&d.Dead[4].Message, "5")
 		d.Dead[5].Message.Overlay = d.Dead[5].Message.Overlay.Died(message.Death{Queue: "z", Reason: "rejected"})
 		h.send(d)
 		seen := map[*message.Overlay]bool{}

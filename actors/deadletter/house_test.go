@@ -3,6 +3,7 @@ package deadletter_test
 import (
 	"bytes"
 	"log/slog"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -107,6 +108,13 @@ func letter(from *probe, reason, exchange string, first uint64, n int) *mail.Dea
 		}})
 	}
 	return d
+}
+
+// expiring gives a message an expiration of ms.
+func expiring(m *message.Message, ms string) {
+	p := protocol.Properties{Flags: protocol.FlagExpiration, Expiration: ms}
+	m.Header = p.Append(nil)
+	m.TTL, _ = strconv.ParseInt(ms, 10, 64)
 }
 
 func take[T any](h *house, p *probe) T {

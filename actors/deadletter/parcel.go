@@ -20,10 +20,10 @@ type parcel struct {
 	letters  []*letter // of the messages
 }
 
-// add puts a copy into the parcel for target.
-func (p *parcels) add(target *topology.Queue, m *message.Message, l *letter) {
+// add puts a copy into the parcel for target, with its TTL capped.
+func (p *parcels) add(target *topology.Queue, m *message.Message, l *letter, cap int64) {
 	if n := len(p.list); n > 0 && p.list[n-1].target == target {
-		p.list[n-1].add(m, l)
+		p.list[n-1].add(m, l, cap)
 		return
 	}
 	i, found := p.index[target]
@@ -36,11 +36,12 @@ func (p *parcels) add(target *topology.Queue, m *message.Message, l *letter) {
 			p.list[0].letters = make([]*letter, 0, p.room)
 		}
 	}
-	p.list[i].add(m, l)
+	p.list[i].add(m, l, cap)
 }
 
-func (p *parcel) add(m *message.Message, l *letter) {
+func (p *parcel) add(m *message.Message, l *letter, cap int64) {
 	p.messages = append(p.messages, *m)
+	p.messages[len(p.messages)-1].Cap(cap)
 	p.letters = append(p.letters, l)
 	l.copies++
 }

@@ -31,12 +31,12 @@ type stamped struct {
 	before   *message.Overlay
 	exchange string
 	key      string
-	ttl      int64
+	ttl      int64 // of the publisher
 	overlay  *message.Overlay
 }
 
-func (d *stamped) alike(b *batch, m *message.Message, before *message.Overlay) bool {
-	return d.batch == b && d.before == before && d.ttl == m.TTL &&
+func (d *stamped) alike(b *batch, m *message.Message, before *message.Overlay, ttl int64) bool {
+	return d.batch == b && d.before == before && d.ttl == ttl &&
 		d.exchange == string(m.Exchange) && d.key == string(m.RoutingKey)
 }
 
@@ -101,7 +101,8 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 	}
 	had := b.Dead[i].Taken
 	l.several, l.taken = len(targets) > 1, slices.Clone(had)
-	for _, q := range targets {
+	caps := s.router.Caps()
+	for i, q := range targets {
 		if slices.ContainsFunc(had, q.PID.Equal) {
 			continue
 		}
@@ -110,13 +111,22 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 			s.warn(m.Overlay, q.Name)
 			continue
 		}
-		s.parcels.add(q, m, l)
+		s.parcels.add(q, m, l, capOf(caps, i))
 	}
 	if l.copies == 0 {
 		b.done(l.id)
 		return
 	}
 	b.stats.Routed.Add(1)
+}
+
+// capOf is the TTL that the exchanges on the way to target i leave a message;
+// negative for any (TTL-9).
+func capOf(caps []int64, i int) int64 {
+	if caps == nil {
+		return -1
+	}
+	return caps[i]
 }
 
 // targets are the queues that all keys of m lead to (DL-15).
@@ -160,9 +170,9 @@ func (s *state) stamp(b *batch, dead *message.Message) *message.Message {
 			before.CC, before.BCC, before.Delayed = dead.Overlay.CC, dead.Overlay.BCC, dead.Overlay.Delayed
 		}
 	}
-	if !d.alike(b, dead, before) {
+	if ttl := published(dead); !d.alike(b, dead, before, ttl) {
 		*d = stamped{
-			batch: b, before: before, exchange: string(dead.Exchange), key: string(dead.RoutingKey), ttl: dead.TTL,
+			batch: b, before: before, exchange: string(dead.Exchange), key: string(dead.RoutingKey), ttl: ttl,
 		}
 		d.overlay = before.Died(message.Death{
 			Queue: b.Queue, Reason: b.Reason, Exchange: d.exchange, RoutingKeys: dead.Overlay.Keys(d.key, false), Time: b.Time,
@@ -179,6 +189,24 @@ func (s *state) stamp(b *batch, dead *message.Message) *message.Message {
 	m.Overlay = d.overlay
 	m.TTL = message.NoTTL
 	return m
+}
+
+// published is the TTL that the message's publisher gave it, NoTTL without one,
+// or when an earlier death has taken it away: what exchanges have made of it is
+// not told (DL-17).
+func published(dead *message.Message) int64 {
+	if dead.TTL < 0 || dead.Overlay.Undated() {
+		return message.NoTTL
+	}
+	scan, err := protocol.ScanProperties(dead.Header)
+	if err != nil || !scan.HasExpiration {
+		return message.NoTTL
+	}
+	ttl, err := message.ParseTTL(scan.Expiration)
+	if err != nil {
+		return message.NoTTL
+	}
+	return ttl
 }
 
 // release makes the copy of a message that was held until now: with −x-delay, so

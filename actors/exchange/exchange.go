@@ -36,7 +36,7 @@ func New(cfg Config) actor.Actor {
 	if !known {
 		panic("exchange: unknown type " + cfg.Exchange.RoutingType())
 	}
-	x := &exchange{cfg: cfg, routes: routes.WithAlternate(alternate(cfg.Settings))}
+	x := &exchange{cfg: cfg, routes: configured(routes, cfg.Settings)}
 	cfg.Exchange.Publish(x.routes)
 	return x
 }
@@ -55,7 +55,7 @@ func (x *exchange) Receive(ctx actor.Context) {
 		x.publish(x.routes.WithMoved(m.To))
 		reply(ctx, m.Request, &mail.ExchangeConfigured{Reply: m.Done(nil)})
 	case *mail.ConfigureExchange:
-		x.publish(x.routes.WithAlternate(alternate(m.Settings)))
+		x.publish(configured(x.routes, m.Settings))
 		reply(ctx, m.Request, &mail.ExchangeConfigured{Reply: m.Done(nil)})
 	case *mail.RetireExchange:
 		x.retire(ctx, m)
@@ -126,11 +126,15 @@ func (x *exchange) publish(routes *topology.Routes) bool {
 	return true
 }
 
-func alternate(s policies.ExchangeSettings) string {
-	if !s.HasAE {
-		return ""
+func configured(r *topology.Routes, s policies.ExchangeSettings) *topology.Routes {
+	alternate, ttl := "", int64(-1)
+	if s.HasAE {
+		alternate = s.AlternateExchange
 	}
-	return s.AlternateExchange
+	if s.HasMaxTTL {
+		ttl = s.MaxTTL
+	}
+	return r.WithAlternate(alternate).WithMaxTTL(ttl)
 }
 
 func reply(ctx actor.Context, r mail.Request, answer any) {

@@ -158,6 +158,23 @@ func TestAlternateExchange(t *testing.T) { // DEC-14, POL-8
 	})
 }
 
+func TestTTL9_MaxTTL(t *testing.T) {
+	x := &topology.Exchange{Name: "x", Type: "fanout"}
+	inHouse(t, x, policies.ExchangeSettings{MaxTTL: 5, HasMaxTTL: true}, func(h *house) {
+		if r := x.Routes(); !r.Capped || r.MaxTTL != 5 {
+			t.Error("not there from the start")
+		}
+		for _, want := range []policies.ExchangeSettings{{MaxTTL: 0, HasMaxTTL: true}, {}} {
+			before := h.vhost.Generation()
+			h.send(&mail.ConfigureExchange{Request: h.ask(), Settings: want})
+			take[*mail.ExchangeConfigured](h)
+			if r := x.Routes(); r.Capped != want.HasMaxTTL || r.MaxTTL != 0 || h.vhost.Generation() == before {
+				t.Errorf("%+v", r)
+			}
+		}
+	})
+}
+
 func TestAutoDeleteSaysWhenUnused(t *testing.T) {
 	x := &topology.Exchange{Name: "x", Type: "topic", AutoDelete: true}
 	inHouse(t, x, policies.ExchangeSettings{}, func(h *house) {

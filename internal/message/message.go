@@ -11,7 +11,8 @@ type Message struct {
 	// Number is what the sender wants to be told about in EnqueueReply, 0 for
 	// nothing: a channel's publish number or the dead-letter actor's ticket.
 	Number uint64
-	// TTL is the parsed expiration property in ms, NoTTL without one (TTL-5).
+	// TTL is the parsed expiration property in ms, or what an exchange on the way
+	// has capped it to; NoTTL without either (TTL-5, TTL-9).
 	TTL      int64
 	Priority uint8 // priority property, 0 without one
 	// Persistent is delivery-mode 2.
@@ -27,6 +28,13 @@ const NoTTL = -1
 // Size is how many bytes of content the message brings into a queue.
 func (m *Message) Size() int {
 	return len(m.Exchange) + len(m.RoutingKey) + len(m.Header) + len(m.Body)
+}
+
+// Cap lowers the TTL to ms; a negative ms is no cap.
+func (m *Message) Cap(ms int64) {
+	if ms >= 0 && (m.TTL < 0 || ms < m.TTL) {
+		m.TTL = ms
+	}
 }
 
 // Own copies what aliases a read chunk, so that the message outlives it.

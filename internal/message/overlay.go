@@ -103,6 +103,10 @@ func (o *Overlay) Released(ms int64) *Overlay {
 // Dead reports whether the message has died. o may be nil.
 func (o *Overlay) Dead() bool { return o != nil && len(o.Deaths) > 0 }
 
+// Undated reports whether the publisher's expiration counts no longer: the message
+// has died (DL-17). o may be nil.
+func (o *Overlay) Undated() bool { return o != nil && o.DropExpiration }
+
 // Keys are the message's routing keys, its own first: those of CC follow and,
 // if blind, those of BCC. o may be nil.
 func (o *Overlay) Keys(own string, blind bool) []string {

@@ -19,6 +19,8 @@ type Router struct {
 	delay   int64 // what this publish asks for, in ms
 	delayed bool  // whether delay is of this publish
 	refusal error
+	capped  bool // whether an exchange on the way caps TTLs
+	caps    caps
 
 	queues    distinct[*Queue]
 	exchanges distinct[*Exchange] // the visited set and, in order, what is still to be visited
@@ -44,12 +46,15 @@ func (r *Router) Route(d *Directory, x *Exchange, key []byte, headers func() pro
 // and an alternate exchange is asked only when none of the keys matched.
 func (r *Router) RouteAll(d *Directory, x *Exchange, keys [][]byte, headers func() protocol.Table) []*Queue {
 	r.keys, r.headers, r.asked = keys, headers, false
-	r.loaded, r.delayed, r.refusal = false, false, nil
+	r.loaded, r.delayed, r.refusal, r.capped = false, false, nil, false
 	r.queues.reset()
 	r.exchanges.reset()
 	r.exchanges.add(x)
 	for i := 0; i < len(r.exchanges.list); i++ {
 		r.at(d, r.exchanges.list[i])
+	}
+	if r.capped {
+		r.findCaps(d, x)
 	}
 	r.keys, r.headers, r.key[0] = nil, nil, nil
 	r.decoded = nil
@@ -66,10 +71,11 @@ func (r *Router) at(d *Directory, x *Exchange) {
 		}
 		return
 	}
+	routes := x.Routes()
+	r.capped = r.capped || routes.Capped
 	if x.Delayed() && r.holds(x) {
 		return
 	}
-	routes := x.Routes()
 	r.matched = false
 	routes.matcher.match(r)
 	if !r.matched && routes.Alternate != "" {

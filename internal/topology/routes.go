@@ -33,6 +33,9 @@ type Target struct {
 type Routes struct {
 	// Alternate is the name of the effective alternate exchange, "" for none (DEC-14).
 	Alternate string
+	// MaxTTL is how long, in ms, anything that the exchange routes may stay in a queue, if Capped (TTL-9).
+	MaxTTL int64
+	Capped bool
 
 	alternate []byte // the same, in the form that Directory.Exchange takes
 	bindings  tree[*bound]
@@ -148,6 +151,16 @@ func (r *Routes) WithAlternate(name string) *Routes {
 	}
 	c := *r
 	c.Alternate, c.alternate = name, []byte(name)
+	return &c
+}
+
+// WithMaxTTL is r with another MaxTTL, in ms; negative for none.
+func (r *Routes) WithMaxTTL(ms int64) *Routes {
+	if r.Capped == (ms >= 0) && (!r.Capped || r.MaxTTL == ms) {
+		return r
+	}
+	c := *r
+	c.MaxTTL, c.Capped = max(ms, 0), ms >= 0
 	return &c
 }
 

@@ -1,0 +1,68 @@
+package channel
+
+import (
+	"fmt"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+)
+
+// ttls takes the TTLs of what each queue was sent, in order.
+func (r *rig) ttls() map[string]string {
+	r.t.Helper()
+	found := map[string]string{}
+	for _, p := range r.posts {
+		if e, ok := p.what.(*mail.Enqueue); ok {
+			for i := range e.Messages {
+				found[p.to.Id] += fmt.Sprintf("%s:%d ", e.Messages[i].Body, e.Messages[i].TTL)
+			}
+			e.Release()
+		}
+	}
+	r.posts = nil
+	return found
+}
+
+// TestTTL9_CappedExchange: the lowest of the message's own TTL and of the caps on its way, on a cached route and on any other, in a
+// transaction too.
+func TestTTL9_CappedExchange(t *testing.T) {
+	r := newRig(t)
+	v := r.cfg.VHost
+	inner, outer := newExchange("inner"), newExchange("outer")
+	q := func(name string) topology.Target { return topology.Target{Queue: v.Directory().Queue([]byte(name))} }
+	routes, _ := inner.Routes().With(topology.Binding{Destination: "q2"}, q("q2"))
+	inner.Publish(routes.WithMaxTTL(50))
+	routes, _ = outer.Routes().With(topology.Binding{Destination: "q1"}, q("q1"))
+	routes, _ = routes.With(topology.Binding{Destination: "inner", ToExchange: true}, topology.Target{Exchange: inner})
+	outer.Publish(routes)
+	v.Publish(v.Directory().WithExchange(inner).WithExchange(outer))
+
+	check := func(want map[string]string) {
+		t.Helper()
+		if got := r.ttls(); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+	}
+	all := [][]byte{publish("outer", "k", "a"), publish("outer", "k", "b", expiration("40")), publish("outer", "k", "c", expiration("60"))}
+	r.feed(all...)
+	check(map[string]string{"q1": "a:-1 b:40 c:60 ", "q2": "a:50 b:40 c:50 "})
+	r.feed(publish("outer", "k", "cc", withHeaders("CC", protocol.Array{"other"})))
+	check(map[string]string{"q1": "cc:-1 ", "q2": "cc:50 "})
+
+	outer.Publish(outer.Routes().WithMaxTTL(10))
+	inner.Publish(inner.Routes().WithMaxTTL(message.NoTTL))
+	v.Bump()
+	r.feed(all...)
+	check(map[string]string{"q1": "a:10 b:10 c:10 ", "q2": "a:10 b:10 c:10 "})
+
+	r.command(&protocol.TxSelect{})
+	r.feed(all[2])
+	outer.Publish(outer.Routes().WithMaxTTL(message.NoTTL))
+	v.Bump()
+	r.feed(all[2])
+	r.command(&protocol.TxCommit{})
+	check(map[string]string{"q1": "c:10 c:60 ", "q2": "c:10 c:60 "})
+}

@@ -1,0 +1,95 @@
+package topology
+
+import "math"
+
+// noCap is the cap of a way on which nobody caps.
+const noCap = math.MaxInt64
+
+// caps is what a Router knows of exchanges that cap the TTL of what they route. It is worked out only for a route with such an
+// exchange on it, by going the ways once more.
+type caps struct {
+	list   []int64 // of the queues of the route
+	lowest map[*Exchange]int64
+	queues map[*Queue]int64
+	todo   []*Exchange
+	step   *Router // what leads from one exchange on
+}
+
+// Caps are, for each queue of the last route, how long in ms the message may stay there at most: the lowest MaxTTL of the exchanges on
+// the way, and of several ways the lowest; negative without any. It is nil if no exchange of the route caps. It is valid until the
+// next call of Route.
+func (r *Router) Caps() []int64 {
+	if !r.capped {
+		return nil
+	}
+	return r.caps.list
+}
+
+// findCaps fills the list for the route from x. The tables may have changed since the route was found: a queue to which no way leads
+// any more is not capped.
+func (r *Router) findCaps(d *Directory, x *Exchange) {
+	c := &r.caps
+	c.list = c.list[:0]
+	if len(r.exchanges.list) == 1 {
+		ms := capped(noCap, x.Routes())
+		for range r.queues.list {
+			c.list = append(c.list, orNone(ms))
+		}
+		return
+	}
+	if c.step == nil {
+		c.step, c.lowest, c.queues = &Router{}, map[*Exchange]int64{}, map[*Queue]int64{}
+	}
+	c.lowest[x] = noCap
+	for c.todo = append(c.todo[:0], x); len(c.todo) > 0; c.todo = c.todo[1:] {
+		r.capFrom(d, c.todo[0])
+	}
+	for _, q := range r.queues.list {
+		ms, known := c.queues[q]
+		if !known {
+			ms = noCap
+		}
+		c.list = append(c.list, orNone(ms))
+	}
+	clear(c.lowest)
+	clear(c.queues)
+	c.todo, c.step.keys, c.step.headers, c.step.decoded = nil, nil, nil, nil
+}
+
+// capped is the cap of a way on behind a table.
+func capped(ms int64, routes *Routes) int64 {
+	if routes.Capped {
+		return min(ms, routes.MaxTTL)
+	}
+	return ms
+}
+
+func orNone(ms int64) int64 {
+	if ms == noCap {
+		return -1
+	}
+	return ms
+}
+
+// capFrom caps what lies one step behind x.
+func (r *Router) capFrom(d *Directory, x *Exchange) {
+	c := &r.caps
+	ms := capped(c.lowest[x], x.Routes())
+	s := c.step
+	s.keys, s.headers, s.asked, s.decoded = r.keys, r.headers, r.asked, r.decoded
+	s.loaded, s.delayed = false, false
+	s.queues.reset()
+	s.exchanges.reset()
+	s.at(d, x)
+	for _, q := range s.queues.list {
+		if old, known := c.queues[q]; !known || ms < old {
+			c.queues[q] = ms
+		}
+	}
+	for _, to := range s.exchanges.list {
+		if old, known := c.lowest[to]; !known || ms < old {
+			c.lowest[to] = ms
+			c.todo = append(c.todo, to)
+		}
+	}
+}
