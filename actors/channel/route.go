@@ -22,7 +22,7 @@ type cache struct {
 	routed     bool // key and targets are set
 	name, key  []byte
 	targets    []*target
-	caps       []int64 // of their TTLs, nil for none; the router's
+	caps       []int64  // of their TTLs, nil for none; the router's
 	keys       [][]byte // of a message with carbon copies
 }
 
