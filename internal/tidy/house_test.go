@@ -26,6 +26,7 @@ var rules = []struct {
 	{"package names", checkPackageNames},
 	{"doc.go", checkDocFile},
 	{"decision records", checkDecisions},
+	{"links", checkLinks},
 	{"file length", checkFileLength},
 	{"function length", checkFunctionLength},
 	{"doc comments", checkDocComments},
