@@ -53,6 +53,9 @@ type Config struct {
 	Handshake time.Duration
 	Limits    Limits
 	Alarms    Alarms
+	// Clock is the broker's time; somebody looks every second whether its machine
+	// has slept or was set. Nil for that of this machine, unwatched.
+	Clock *clock.Clock
 }
 
 // Node is one broker. Several may live in one process (DESIGN §5a.17).
@@ -71,6 +74,7 @@ type Node struct {
 	Failures   *Failures
 	fallen     fallen
 	alarms     alarms
+	watchman   watchman
 
 	root     *actor.PID
 	registry *actor.PID
@@ -110,7 +114,8 @@ func Start(cfg Config) (*Node, error) {
 	if cfg.Name == "" {
 		cfg.Name = "candlemark@localhost"
 	}
-	n := &Node{cfg: cfg, clock: clock.New(), Failures: &Failures{}, changing: make(chan struct{}, 1)}
+	n := &Node{cfg: cfg, clock: cmp.Or(cfg.Clock, clock.New()), Failures: &Failures{}, changing: make(chan struct{}, 1)}
+	n.watchman.node = n
 	n.started = n.clock.Now()
 	if err := n.load(); err != nil {
 		return nil, err
@@ -142,6 +147,9 @@ func Start(cfg Config) (*Node, error) {
 	}
 	n.root = root
 	n.alarms.watch()
+	if cfg.Clock != nil {
+		n.watchman.watch(cfg.Clock)
+	}
 	if err := n.recovered(ready, vhosts); err != nil {
 		return nil, errors.Join(err, n.Stop(context.Background()))
 	}

@@ -11,6 +11,7 @@ import (
 	"candlemark/internal/admin"
 	"candlemark/internal/auth"
 	"candlemark/internal/certificate"
+	"candlemark/internal/clock"
 	"candlemark/internal/config"
 	"candlemark/supervision"
 
@@ -48,7 +49,7 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 	}()
 	if b.node, err = supervision.Start(supervision.Config{
 		Users: users, Meta: b.data.definitions, Journal: b.data.journal, ProductVersion: version, Log: log,
-		Handshake: cfg.Handshake, MaxMessage: uint64(cfg.Limits.Message), Limits: limitsFor(cfg.Limits),
+		Handshake: cfg.Handshake, MaxMessage: uint64(cfg.Limits.Message), Limits: limitsFor(cfg.Limits), Clock: clock.New(),
 		Alarms: supervision.Alarms{
 			Meter:     supervision.System{Directory: cfg.DataDir, Untouched: heapReserve},
 			Watermark: cfg.MemoryWatermark, DiskFree: cfg.DiskFreeLimit,
