@@ -3,6 +3,8 @@ package mail
 import (
 	"errors"
 
+	"candlemark/protocol"
+
 	"github.com/asynkron/protoactor-go/actor"
 )
 
@@ -43,7 +45,15 @@ const (
 	Failed
 	// Down: the receiver is a queue that cannot be brought back (DESIGN §5a.16).
 	Down
+	// Unstored: the receiver is well, but what was asked for could not be made durable.
+	Unstored
 )
+
+// NotStored is what is said of a definition that could not be made durable; the log
+// says why. A full disk costs that one change, and nothing else.
+func NotStored() error {
+	return protocol.ConnectionErrorf(protocol.InternalError, "the definition could not be stored")
+}
 
 // Answerable is a mail that can be answered in its receiver's place.
 type Answerable interface {

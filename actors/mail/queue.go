@@ -217,6 +217,8 @@ func gone(f Fate, queue, vhost string) error {
 		return protocol.ConnectionErrorf(protocol.InternalError, "queue '%s' in vhost '%s' failed", queue, vhost)
 	case Down:
 		return QueueDown(queue, vhost)
+	case Unstored:
+		return NotStored()
 	case Gone:
 	}
 	return protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", queue, vhost)

@@ -192,8 +192,12 @@ type ApplyPoliciesReply struct{ Reply }
 
 func (r Request) answer(f Fate) (*actor.PID, any) {
 	var err error = protocol.ConnectionErrorf(protocol.InternalError, "the virtual host failed")
-	if f == Gone {
+	switch f {
+	case Gone:
 		err = protocol.ConnectionErrorf(protocol.NotAllowed, "the virtual host is gone")
+	case Unstored:
+		err = NotStored()
+	case Failed, Down:
 	}
 	return r.ReplyTo, &TopologyReply{Reply: r.Done(err)}
 }

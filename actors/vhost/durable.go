@@ -4,7 +4,6 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/meta"
 	"candlemark/internal/topology"
-	"candlemark/protocol"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -38,13 +37,13 @@ func (v *vhost) store(c meta.Change, command mail.Answerable, then func(error)) 
 // failed answers a command whose change could not be stored.
 func (v *vhost) failed(command mail.Answerable, err error) {
 	_ = v.notStored(err)
-	mail.AnswerAll(v.ctx, []any{command}, mail.Failed)
+	mail.AnswerAll(v.ctx, []any{command}, mail.Unstored)
 }
 
 // notStored is what the asker is told of it.
 func (v *vhost) notStored(err error) error {
 	v.cfg.Log.Error().Err(err).Msg("a definition could not be stored")
-	return protocol.ConnectionErrorf(protocol.InternalError, "the definition could not be stored")
+	return mail.NotStored()
 }
 
 // forgotten is the end of a deletion that nobody can be told of.

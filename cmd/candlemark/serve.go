@@ -58,6 +58,9 @@ func (b *broker) run(ctx context.Context, stop func(), log zerolog.Logger) int {
 	case err := <-b.data.failed:
 		log.Error().Err(err).Msg("the journal failed: what it has is safe, nothing can be added; stopping")
 		code = 1
+	case err := <-b.data.definitions.Failed():
+		log.Error().Err(err).Msg("the definitions failed: what was answered is safe, nothing can be added; stopping")
+		code = 1
 	}
 	if err := b.stop(); err != nil {
 		log.Error().Err(err).Msg("stop was not clean")

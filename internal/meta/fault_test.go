@@ -46,7 +46,7 @@ func TestFailureIsFinal(t *testing.T) {
 	for _, tt := range []struct {
 		fault error
 		final bool
-	}{{errDisk, true}, {&os.PathError{Err: syscall.ENOSPC}, false}} {
+	}{{errDisk, true}, {&os.PathError{Err: syscall.ENOSPC}, false}, {&os.PathError{Err: syscall.EDQUOT}, false}} {
 		m := fileKeeper(t, t.TempDir())
 		f := m.Meta.(*File)
 		f.commit = func(*bolt.Tx) error { return tt.fault }
@@ -56,6 +56,16 @@ func TestFailureIsFinal(t *testing.T) {
 		f.commit = (*bolt.Tx).Commit
 		if _, err := Wait(m, put(auth.VHost{Name: "/"})); (err != nil) != tt.final {
 			t.Errorf("after %v: %v", tt.fault, err)
+		}
+		select {
+		case err := <-f.Failed():
+			if !tt.final || !errors.Is(err, tt.fault) {
+				t.Errorf("%v is final: %v", tt.fault, err)
+			}
+		default:
+			if tt.final {
+				t.Errorf("nobody is told of %v", tt.fault)
+			}
 		}
 	}
 }

@@ -16,6 +16,7 @@ type File struct {
 	line   *line
 	last   atomic.Uint64 // revision
 	broken error         // why nothing more can be stored; only the line's goroutine looks
+	failed chan error    // gets that, once
 
 	commit func(*bolt.Tx) error // (*bolt.Tx).Commit, but in tests
 }
@@ -37,6 +38,9 @@ func (f *File) Load() (d *Definitions, err error) {
 	})
 	return d, err
 }
+
+// Failed gets, once, why nothing can be stored any more: the broker has to end.
+func (f *File) Failed() <-chan error { return f.failed }
 
 // Revision implements Meta.
 func (f *File) Revision() uint64 { return f.last.Load() }
@@ -63,9 +67,10 @@ func (f *File) store(group []*step) {
 		f.last.Store(revision)
 		return
 	}
-	if !errors.Is(err, syscall.ENOSPC) {
+	if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
 		f.broken = fmt.Errorf("definitions can no longer be stored: %w", err)
 		err = f.broken
+		f.failed <- err
 	}
 	failGroup(group, err)
 }

@@ -27,7 +27,7 @@ var ErrInUse = errors.New("the data folder is in use by another broker")
 // those of the disk.
 func Open(dir string) (*File, error) {
 	path := filepath.Join(dir, FileName)
-	f := &File{commit: (*bolt.Tx).Commit}
+	f := &File{commit: (*bolt.Tx).Commit, failed: make(chan error, 1)}
 	f.line = newLine(f.store)
 	err := guarded(func() error {
 		if err := found(dir, path); err != nil {

@@ -1,0 +1,280 @@
+//go:build linux
+
+package integration
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// mount makes a file system until the test ends, or skips the test where that is
+// not allowed.
+func mount(t *testing.T, args ...string) (at string) {
+	t.Helper()
+	at = filepath.Join(t.TempDir(), "disk")
+	if err := os.Mkdir(at, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("mount", append(args, at)...).CombinedOutput(); err != nil {
+		t.Skipf("mount: %v %s", err, out)
+	}
+	t.Cleanup(func() { _ = exec.Command("umount", "-l", at).Run() })
+	return at
+}
+
+func run(t *testing.T, name string, args ...string) {
+	t.Helper()
+	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v %s", name, err, out)
+	}
+}
+
+// ballast fills a file system to the last byte.
+func ballast(t *testing.T, dir string) (name string) {
+	t.Helper()
+	name = filepath.Join(dir, "ballast")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for size := 1 << 20; size > 0; {
+		if _, err := f.Write(make([]byte, size)); err != nil {
+			size /= 2
+		}
+	}
+	return name
+}
+
+// sender publishes numbered messages of 10 KiB with confirms until its
+// connection ends or it is told to stop.
+type sender struct {
+	confirmed atomic.Int64 // numbers from 1 up to here are
+	sent      atomic.Int64
+	blocked   chan amqp.Blocking
+	stop      atomic.Bool
+	done      sync.WaitGroup
+}
+
+func (b *broker) sender(queue string) *sender {
+	c := b.dial()
+	s := &sender{blocked: c.conn.NotifyBlocked(make(chan amqp.Blocking, 1000))}
+	s.done.Go(func() {
+		var window []*amqp.DeferredConfirmation
+		for !s.stop.Load() {
+			n := s.sent.Add(1)
+			body := append([]byte(fmt.Sprint(n, " ")), make([]byte, 10<<10)...)
+			d, err := c.PublishWithDeferredConfirm("", queue, false, false, amqp.Publishing{DeliveryMode: 2, Body: body})
+			if err != nil {
+				break
+			}
+			if window = append(window, d); len(window) == 100 {
+				if !window[0].Wait() {
+					return
+				}
+				window = window[1:]
+				s.confirmed.Add(1)
+			}
+		}
+		for _, d := range window {
+			if !d.Wait() {
+				return
+			}
+			s.confirmed.Add(1)
+		}
+	})
+	return s
+}
+
+// numbers takes all that a queue holds.
+func (c *client) numbers(queue string) (all []int) {
+	c.Helper()
+	for {
+		d, ok, err := c.Get(queue, true)
+		if c.must(err); !ok {
+			return all
+		}
+		word, _, _ := strings.Cut(string(d.Body), " ")
+		n, err := strconv.Atoi(word)
+		c.must(err)
+		all = append(all, n)
+	}
+}
+
+// keeps checks that all up to n are there, in order.
+func (c *client) keeps(queue string, n int64) {
+	c.Helper()
+	all := c.numbers(queue)
+	for i := range int(n) {
+		if i >= len(all) || all[i] != i+1 {
+			c.Fatalf("%s: of %d confirmed messages, number %d is lost; %d are there", queue, n, i+1, len(all))
+		}
+	}
+	if !slices.IsSorted(all) {
+		c.Errorf("%s: not in order", queue)
+	}
+	c.Logf("%s: %d confirmed, %d there", queue, n, len(all))
+}
+
+// A disk that others fill to the last byte while messages arrive stops the
+// publishers and nothing else: no confirmed message and no definition is lost,
+// also when the broker is killed and started on the full disk, and all goes on
+// when there is room.
+func TestDiskFull(t *testing.T) {
+	t.Parallel()
+	disk := mount(t, "-t", "tmpfs", "-o", "size=300m", "tmpfs")
+	dir := filepath.Join(disk, "data")
+	b := startIn(t, dir, "--disk-free-limit", "0")
+	c := b.dial()
+	for _, q := range []string{"q", "other"} {
+		_, err := c.QueueDeclare(q, true, false, false, false, nil)
+		c.must(err)
+	}
+	c.put("", "other", amqp.Publishing{DeliveryMode: 2, Body: []byte("1 ")})
+	s := b.sender("q")
+	eventually(t, "some are confirmed", func() bool { return s.confirmed.Load() > 500 })
+	full := ballast(t, disk)
+	if x := <-s.blocked; !x.Active || x.Reason != "low on disk" {
+		t.Fatalf("told %+v", x)
+	}
+	// Declarations are answered one way or the other.
+	var declared []string
+	for n := range 300 {
+		name := fmt.Sprint("late", n)
+		_, err := c.QueueDeclare(name, true, false, false, false, amqp.Table{"x-note": strings.Repeat("x", 1000)})
+		if err != nil {
+			c.fails(err, amqp.InternalError, "the definition could not be stored")
+			break
+		}
+		declared = append(declared, name)
+	}
+	c = b.dial()
+	if d, ok, err := c.Get("other", true); err != nil || !ok || string(d.Body) != "1 " {
+		t.Errorf("get on a full disk: %v %v", ok, err)
+	}
+	b.kill()
+	s.done.Wait()
+	b = startIn(t, dir, "--disk-free-limit", "0")
+	c = b.dial()
+	for _, q := range declared {
+		if !c.exists(q) {
+			t.Errorf("%s is lost", q)
+		}
+	}
+	again := b.sender("other")
+	if err := os.Remove(full); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "publishing goes on", func() bool { return again.confirmed.Load() > 500 })
+	again.stop.Store(true)
+	again.done.Wait()
+	_, err := c.QueueDeclare("afterwards", true, false, false, false, nil)
+	c.must(err)
+	c.keeps("q", s.confirmed.Load())
+	if all := c.numbers("other"); len(all) > 0 && all[0] == 1 && int64(len(all)) > again.confirmed.Load() {
+		all = all[1:] // the get before the kill need not have been written
+	} else if int64(len(all)) != again.confirmed.Load() {
+		t.Errorf("other: %d of %d", len(all), again.confirmed.Load())
+	}
+}
+
+// unreliable is an ext4 file system on a disk that has less room than it says:
+// what is beyond cannot be written, as on a disk that dies.
+func unreliable(t *testing.T, size string) (below, disk string) {
+	t.Helper()
+	below = mount(t, "-t", "tmpfs", "-o", "size="+size, "tmpfs")
+	image := filepath.Join(below, "image")
+	run(t, "truncate", "-s", "1G", image)
+	if out, err := exec.Command("mkfs.ext4", "-q", "-E", "nodiscard", image).CombinedOutput(); err != nil {
+		t.Skipf("mkfs: %v %s", err, out)
+	}
+	return below, mount(t, "-o", "loop", image)
+}
+
+// failed waits for the end that the broker makes of itself.
+func (b *broker) failed() {
+	b.Helper()
+	select {
+	case err := <-b.exited:
+		b.gone = true
+		if err == nil {
+			b.Error("the broker ended well")
+		}
+	case <-time.After(patience):
+		b.Fatalf("the broker goes on:\n%s", b.log)
+	}
+	b.checkLog()
+}
+
+// A write that fails ends the broker, which says why; what it had confirmed is
+// there when the disk can be read again.
+func TestDiskFails(t *testing.T) {
+	t.Parallel()
+	below, disk := unreliable(t, "100m")
+	dir := filepath.Join(disk, "data")
+	b := startIn(t, dir)
+	c := b.dial()
+	_, err := c.QueueDeclare("q", true, false, false, false, nil)
+	c.must(err)
+	s := b.sender("q")
+	b.failed()
+	s.done.Wait()
+	if text := b.log.String(); !strings.Contains(text, "the journal failed") {
+		t.Errorf("log:\n%s", text)
+	}
+	run(t, "mount", "-o", "remount,size=500m", below)
+	run(t, "umount", "-l", disk)
+	_ = exec.Command("e2fsck", "-fy", filepath.Join(below, "image")).Run()
+	run(t, "mount", "-o", "loop", filepath.Join(below, "image"), disk)
+	b = startIn(t, dir)
+	b.dial().keeps("q", s.confirmed.Load())
+	b.stop()
+}
+
+// A file system that becomes read-only ends the broker too.
+func TestDiskReadOnly(t *testing.T) {
+	t.Parallel()
+	for name, act := range map[string]func(*client) error{
+		"publish": func(c *client) error {
+			d, err := c.PublishWithDeferredConfirm("", "q", false, false, amqp.Publishing{DeliveryMode: 2})
+			if err == nil && !d.Wait() {
+				err = io.EOF
+			}
+			return err
+		},
+		"declare": func(c *client) error {
+			_, err := c.QueueDeclare("new", true, false, false, false, nil)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, disk := unreliable(t, "500m")
+			dir := filepath.Join(disk, "data")
+			b := startIn(t, dir)
+			c := b.dial()
+			_, err := c.QueueDeclare("q", true, false, false, false, nil)
+			c.must(err)
+			run(t, "mount", "-o", "remount,abort", disk)
+			if err := act(c); err == nil {
+				t.Error("told that it is safe")
+			}
+			b.failed()
+			if text := b.log.String(); !strings.Contains(text, "read-only file system") || !strings.Contains(text, "nothing can be added; stopping") {
+				t.Errorf("log:\n%s", text)
+			}
+		})
+	}
+}
