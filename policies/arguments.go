@@ -73,6 +73,12 @@ var queueArguments = []argument{
 	{"x-" + keyDeliverAt, onClassic | onQuorum, checkHeaderName},
 	{"x-" + keyOverdue, onClassic | onQuorum, checkOverdue},
 	{"x-" + keyReleaseRate, onClassic | onQuorum, checkReleaseRate},
+	{"x-" + keyStampExpiry, onClassic | onQuorum, checkBool},
+	{"x-" + keyExpiresAt, onClassic | onQuorum, checkHeaderName},
+	{"x-" + keyDeathOfExpired, onClassic | onQuorum, checkBool},
+	{"x-" + keyDeathQueue, onClassic | onQuorum, checkBool},
+	{"x-" + keyForwardTo, onClassic | onQuorum, checkString},
+	{"x-" + keyRenewedBy, onClassic | onQuorum, checkRenewals},
 }
 
 // exchangeArguments are those of delayed exchanges besides their type.

@@ -78,6 +78,10 @@ func TestEquivalent(t *testing.T) {
 			differs("'x-single-active-consumer' for queue 'q' in vhost '/': received 'false' but current is 'true'"),
 		},
 		{
+			"DEC-2 forward-to", args("x-forward-to", "a"), args("x-forward-to", "b"),
+			differs("'x-forward-to' for queue 'q' in vhost '/': received 'b' but current is 'a'"),
+		},
+		{
 			"DLY-8 delayed-messages", args("x-delayed-messages", true), args(),
 			differs("'x-delayed-messages' for queue 'q' in vhost '/': received none but current is the value 'true' of type 'bool'"),
 		},

@@ -34,6 +34,12 @@ const (
 	keyDeliverAt      = "deliver-at-header"
 	keyOverdue        = "overdue-messages"
 	keyReleaseRate    = "release-rate"
+	keyStampExpiry    = "stamp-expiry"
+	keyExpiresAt      = "expires-at-header"
+	keyDeathOfExpired = "dead-letter-expired"
+	keyDeathQueue     = "dead-letter-queue"
+	keyForwardTo      = "forward-to"
+	keyRenewedBy      = "expires-renewed-by"
 )
 
 // The string values that have a meaning here.
@@ -126,6 +132,13 @@ var keys = map[string]key{
 		"is not a valid overdue-messages value", onStream, nil,
 	},
 	keyReleaseRate: {atLeast(1), "is not a valid release rate", onStream, nil},
+
+	keyStampExpiry:    {isBool, "is not a valid stamp-expiry value", onStream, nil},
+	keyExpiresAt:      {isHeaderName, "is not a valid expires-at-header name", onStream, nil},
+	keyDeathOfExpired: {isBool, "is not a valid dead-letter-expired value", onStream, nil},
+	keyDeathQueue:     {isBool, "is not a valid dead-letter-queue value", onStream, nil},
+	keyForwardTo:      {isString, "is not a valid exchange name to forward to", onStream, nil},
+	keyRenewedBy:      {isRenewals, "is not a valid expires-renewed-by value", onStream, nil},
 }
 
 func isString(v any) bool { _, ok := v.(string); return ok }

@@ -103,6 +103,16 @@ func TestParseDefinition(t *testing.T) {
 		{"TTL-30 expiry-order other", `{"expiry-order":"late"}`, `<<"late">> is not a valid expiry order`},
 		{"DL-20 dead-letter-count", `{"dead-letter-count":1}`, `1 is not a valid dead-letter-count value`},
 		{"DL-23 dead-letter-continue", `{"dead-letter-continue":"yes"}`, `<<"yes">> is not a valid dead-letter-continue value`},
+		{"TTL-15 stamp-expiry", `{"stamp-expiry":1}`, `1 is not a valid stamp-expiry value`},
+		{"TTL-5 expires-at-header", `{"expires-at-header":""}`, `<<>> is not a valid expires-at-header name`},
+		{"DL-9 dead-letter-expired", `{"dead-letter-expired":"no"}`, `<<"no">> is not a valid dead-letter-expired value`},
+		{"DL-1 dead-letter-queue", `{"dead-letter-queue":"yes"}`, `<<"yes">> is not a valid dead-letter-queue value`},
+		{"forward-to", `{"forward-to":7}`, `7 is not a valid exchange name to forward to`},
+		{"LEASE-4 expires-renewed-by", `{"expires-renewed-by":"ack"}`, `<<"ack">> is not a valid expires-renewed-by value`},
+		{
+			"entity settings", `{"stamp-expiry":true,"expires-at-header":"expires","dead-letter-expired":false,"dead-letter-queue":true,` +
+				`"forward-to":"","expires-renewed-by":"peek,update"}`, valid,
+		},
 		{"DLY-8 delayed-messages", `{"delayed-messages":1}`, `1 is not a valid delayed-messages value`},
 		{"DLY-8 deliver-at-header", `{"deliver-at-header":""}`, `<<>> is not a valid deliver-at-header name`},
 		{"DLY-13 overdue-messages", `{"overdue-messages":"keep"}`, `<<"keep">> is not a valid overdue-messages value`},

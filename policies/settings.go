@@ -70,6 +70,8 @@ type QueueSettings struct {
 	OverdueMessages string
 	// ReleaseRate is how many scheduled messages are released in a second, at most.
 	ReleaseRate int64
+
+	EntitySettings
 }
 
 // SettingsFor merges the arguments of a queue with what the policies say
@@ -107,6 +109,7 @@ func SettingsFor(args protocol.Table, e Effective) QueueSettings {
 	q.DelayedMessages = flagOf(args, e, keyDelayed)
 	q.DeliverAtHeader, _ = textOf(args, e, keyDeliverAt)
 	q.release(args, e)
+	q.EntitySettings = entitySettings(args, e)
 	if KindOf(args) == KindQuorumQueue {
 		q.quorum(args, e)
 	}

@@ -73,6 +73,22 @@ func TestSettingsFor(t *testing.T) {
 			`{"expiry-order":"strict","message-ttl-retroactive":true}`, func(*QueueSettings) {},
 		},
 		{
+			"POL-8 entity settings by policy", nil,
+			`{"stamp-expiry":true,"expires-at-header":"expires","dead-letter-expired":false,"dead-letter-queue":true,"forward-to":"",` +
+				`"expires-renewed-by":"publish, peek,update,scheduled"}`, func(q *QueueSettings) {
+				q.EntitySettings = EntitySettings{StampExpiry: true, ExpiresAtHeader: "expires", DropExpired: true, DeadLetterQueue: true, HasForward: true, RenewedBy: 15}
+			},
+		},
+		{
+			"POL-8 entity settings, arguments win",
+			table("x-stamp-expiry", false, "x-expires-at-header", "at", "x-dead-letter-expired", true, "x-dead-letter-queue", false, "x-forward-to", "x",
+				"x-expires-renewed-by", "update"),
+			`{"stamp-expiry":true,"expires-at-header":"expires","dead-letter-expired":false,"dead-letter-queue":true,"forward-to":"y","expires-renewed-by":""}`,
+			func(q *QueueSettings) {
+				q.EntitySettings = EntitySettings{ExpiresAtHeader: "at", ForwardTo: "x", HasForward: true, RenewedBy: RenewedByUpdate}
+			},
+		},
+		{
 			"DLY-8 scheduled messages", table("x-delayed-messages", true, "x-release-rate", int32(9)),
 			`{"deliver-at-header":"eta","overdue-messages":"drop","release-rate":10}`, func(q *QueueSettings) {
 				q.DelayedMessages, q.DeliverAtHeader, q.OverdueMessages, q.ReleaseRate = true, "eta", "drop", 9

@@ -1,0 +1,135 @@
+package policies
+
+import (
+	"strings"
+
+	"candlemark/protocol"
+)
+
+// argDeathQueueOf marks the queue that dead-letter-queue makes, with the name of
+// the queue that it is for.
+const argDeathQueueOf = "x-dead-letter-queue-of"
+
+// deathQueueSuffix makes the name of a dead-letter queue from that of its queue.
+const deathQueueSuffix = ".dlq"
+
+// EntitySettings are the settings of a queue that Service Bus has and RabbitMQ has
+// not. The zero value is how RabbitMQ's queues are.
+type EntitySettings struct {
+	// StampExpiry: deliveries tell when the message was enqueued and when it
+	// expires.
+	StampExpiry bool
+	// ExpiresAtHeader names a header that sets a message's deadline, "" for none.
+	ExpiresAtHeader string
+	// DropExpired: dead-letter-expired is false.
+	DropExpired bool
+	// DeadLetterQueue: the broker makes a queue for the dead letters, and the route.
+	DeadLetterQueue bool
+	// ForwardTo is the exchange that messages are moved on to, if HasForward; "" is
+	// the default exchange.
+	ForwardTo  string
+	HasForward bool
+	// RenewedBy is what counts as use besides what always does (LEASE-4).
+	RenewedBy Renewals
+}
+
+func entitySettings(args protocol.Table, e Effective) EntitySettings {
+	s := EntitySettings{
+		StampExpiry:     flagOf(args, e, keyStampExpiry),
+		DeadLetterQueue: flagOf(args, e, keyDeathQueue),
+	}
+	s.ExpiresAtHeader, _ = textOf(args, e, keyExpiresAt)
+	s.ForwardTo, s.HasForward = textOf(args, e, keyForwardTo)
+	list, _ := textOf(args, e, keyRenewedBy)
+	s.RenewedBy, _ = parseRenewals(list)
+	if v, given := args.Get("x-" + keyDeathOfExpired); given {
+		s.DropExpired = v == false
+	} else if v, given := e.Flag(keyDeathOfExpired); given {
+		s.DropExpired = !v
+	}
+	return s
+}
+
+// Renewals are uses of a queue that renew its lease if expires-renewed-by names
+// them.
+type Renewals uint8
+
+// What can be named: publish, peek, update (purging; cancelling and rescheduling
+// scheduled messages), scheduled (as long as scheduled messages are pending).
+const (
+	RenewedByPublish Renewals = 1 << iota
+	RenewedByPeek
+	RenewedByUpdate
+	RenewedByScheduled
+)
+
+var renewals = map[string]Renewals{
+	"publish": RenewedByPublish, "peek": RenewedByPeek, "update": RenewedByUpdate, "scheduled": RenewedByScheduled,
+}
+
+// Has tells whether a use is among them.
+func (r Renewals) Has(use Renewals) bool { return r&use != 0 }
+
+// parseRenewals reads a list with commas, and perhaps blanks, between its names;
+// the empty text is an empty list.
+func parseRenewals(list string) (r Renewals, ok bool) {
+	if strings.TrimSpace(list) == "" {
+		return 0, true
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		use, known := renewals[strings.TrimSpace(name)]
+		if !known {
+			return 0, false
+		}
+		r |= use
+	}
+	return r, true
+}
+
+func isRenewals(v any) bool {
+	list, ok := v.(string)
+	if ok {
+		_, ok = parseRenewals(list)
+	}
+	return ok
+}
+
+func checkRenewals(v any, args protocol.Table) string {
+	if term := checkString(v, args); term != "" || isRenewals(v) {
+		return term
+	}
+	return "invalid_expires_renewed_by"
+}
+
+// DeadLetterQueueOf is the name of the dead-letter queue of a queue, "" if it
+// cannot have one: it is one by its name, or that would be too long.
+func DeadLetterQueueOf(queue string) string {
+	if strings.HasSuffix(queue, deathQueueSuffix) || len(queue)+len(deathQueueSuffix) > 255 {
+		return ""
+	}
+	return queue + deathQueueSuffix
+}
+
+// DeadLetterQueueArguments are those of the dead-letter queue of a queue.
+func DeadLetterQueueArguments(queue string) protocol.Table {
+	return protocol.Table{{Key: argDeathQueueOf, Value: queue}}
+}
+
+// DeadLettersFrom is the queue for whose dead letters the broker has made a queue
+// with these arguments, "" for a queue that clients have made.
+func DeadLettersFrom(args protocol.Table) string {
+	queue, _ := stringArgument(args, argDeathQueueOf)
+	return queue
+}
+
+// Routed are the settings with the route to the queue's dead-letter queue in them.
+// An exchange for dead letters that is set all the same wins, and there is no such
+// queue then, which DeadLetterQueue says.
+func (q QueueSettings) Routed(queue string) QueueSettings {
+	to := DeadLetterQueueOf(queue)
+	if q.DeadLetterQueue = q.DeadLetterQueue && !q.HasDLX && to != ""; q.DeadLetterQueue {
+		q.HasDLX, q.DeadLetterExchange = true, ""
+		q.HasDLK, q.DeadLetterRoutingKey = true, to
+	}
+	return q
+}

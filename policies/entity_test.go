@@ -1,0 +1,36 @@
+package policies
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestRouted_DL1: the route to the dead-letter queue, and who has none.
+func TestRouted_DL1(t *testing.T) {
+	plain := SettingsFor(table("x-dead-letter-queue", true), Effective{})
+	for _, tt := range []struct {
+		name, queue string
+		q           QueueSettings
+		to          string
+	}{
+		{"has one", "orders", plain, "orders.dlq"},
+		{"is one by its name", "orders.dlq", plain, ""},
+		{"name too long", strings.Repeat("q", 252), plain, ""},
+		{"longest name", strings.Repeat("q", 251), plain, strings.Repeat("q", 251) + ".dlq"},
+		{"not asked for", "orders", none, ""},
+		{"an exchange wins", "orders", SettingsFor(table("x-dead-letter-queue", true, "x-dead-letter-exchange", "dlx"), Effective{}), ""},
+	} {
+		got := tt.q.Routed(tt.queue)
+		want := tt.q
+		want.DeadLetterQueue = false
+		if tt.to != "" {
+			want.DeadLetterQueue, want.HasDLX, want.HasDLK, want.DeadLetterRoutingKey = true, true, true, tt.to
+		}
+		if got != want {
+			t.Errorf("%s: %+v\nwant %+v", tt.name, got, want)
+		}
+	}
+	if DeadLettersFrom(DeadLetterQueueArguments("orders")) != "orders" || DeadLettersFrom(table("x-max-length", int32(1))) != "" {
+		t.Error("the mark of a dead-letter queue")
+	}
+}
