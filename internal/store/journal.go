@@ -3,6 +3,8 @@ package store
 import (
 	"errors"
 	"math"
+
+	"candlemark/protocol"
 )
 
 // QueueID names one incarnation of a queue. It is its incarnation number, which a
@@ -31,6 +33,12 @@ const (
 	Remove
 	// Retire: the queue ended; nothing of it is left.
 	Retire
+	// Released: scheduled messages came due and are in the queue like any other
+	// since.
+	Released
+	// Rescheduled: a scheduled message is due at another time, Due. It has one
+	// sequence number, and its Time is not kept.
+	Rescheduled
 )
 
 // Reason of a Remove.
@@ -45,6 +53,7 @@ const (
 	Purged
 	Exceeded // the delivery limit (DL-9)
 	Damaged  // it could not be read back
+	Cancelled
 )
 
 // Never is the deadline of a message that does not expire.
@@ -65,6 +74,10 @@ type Record struct {
 	Deadline int64 // wall ms, Never for none
 	TTL      int64 // the message's own, ms, -1 for none
 	Priority uint8
+	// Due is when a scheduled message is to be released, wall ms; 0 of one that is
+	// not scheduled. The Deadline of one that is, is the same if it was to be held
+	// for a time, and Never if until a date.
+	Due int64
 	// Position of a Put or Spill is filled in by the journal before it calls done.
 	Position Position
 }
@@ -123,6 +136,31 @@ type Recovered struct {
 	Priority   uint8
 	// Redelivered: it was delivered, or came back.
 	Redelivered bool
+	// Due is that of the Put, or of the last Rescheduled; Released says that it has
+	// passed and the message was released.
+	Due      int64
+	Released bool
+	// MessageID is IDHash of the property of a scheduled message.
+	MessageID uint32
+}
+
+// IDHash is a number for the property message-id in raw properties, 0 without one.
+// Other ids may have the same.
+func IDHash(properties []byte) uint32 {
+	scan, err := protocol.ScanProperties(properties)
+	if err != nil || len(scan.MessageID) == 0 {
+		return 0
+	}
+	return HashID(scan.MessageID)
+}
+
+// HashID is that of an id, 1 and more.
+func HashID[T string | []byte](id T) uint32 {
+	h := uint32(2166136261)
+	for i := range len(id) {
+		h = (h ^ uint32(id[i])) * 16777619
+	}
+	return max(h, 1)
 }
 
 // Errors of a journal.

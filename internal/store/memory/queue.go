@@ -16,6 +16,7 @@ type queue struct {
 type message struct {
 	record      store.Record
 	redelivered bool
+	released    bool
 	deliveries  uint32
 }
 
@@ -24,28 +25,35 @@ type message struct {
 func (q *queue) mark(r *store.Record) {
 	if r.Last-r.First < uint64(len(q.messages)) {
 		for i := range r.Last - r.First + 1 {
-			q.markOne(r.First+i, r.Kind)
+			q.markOne(r.First+i, r)
 		}
 		return
 	}
 	for n := range q.messages {
 		if r.First <= n && n <= r.Last {
-			q.markOne(n, r.Kind)
+			q.markOne(n, r)
 		}
 	}
 }
 
-func (q *queue) markOne(n uint64, kind store.Kind) {
+func (q *queue) markOne(n uint64, r *store.Record) {
 	m := q.messages[n]
-	switch {
-	case m == nil:
-	case kind == store.Remove:
+	if m == nil {
+		return
+	}
+	switch r.Kind {
+	case store.Remove:
 		delete(q.messages, n)
-	case kind == store.Returned:
+	case store.Returned:
 		m.deliveries++
 		m.redelivered = true
-	case kind == store.Delivered:
+	case store.Delivered:
 		m.redelivered = true
+	case store.Released:
+		m.released = true
+	case store.Rescheduled:
+		m.record.Due = r.Due
+	case store.Put, store.Spill, store.Retire: // are not about single messages that are there
 	}
 }
 
@@ -64,8 +72,16 @@ func (q *queue) list() []store.Recovered {
 		list = append(list, store.Recovered{
 			Seq: r.First, At: r.Position, Deadline: r.Deadline, TTL: r.TTL, Time: r.Time, Priority: r.Priority,
 			Body: uint32(len(r.Body)), Redelivered: m.redelivered, Deliveries: m.deliveries,
+			Due: r.Due, Released: m.released, MessageID: idOf(r),
 		})
 	}
 	slices.SortFunc(list, func(a, b store.Recovered) int { return cmp.Compare(a.Seq, b.Seq) })
 	return list
+}
+
+func idOf(r *store.Record) uint32 {
+	if r.Due == 0 {
+		return 0
+	}
+	return store.IDHash(r.Header)
 }

@@ -16,14 +16,19 @@ import (
 
 // A checkpoint is the index at the end of a batch:
 //
-//	| magic 8 | version 1 | clean 1 | numbers as uvarints… | sum 4 |
+//	| magic 8 | version 2 | clean 1 | numbers as uvarints… | sum 4 |
 //
 // The numbers: place of the end (segment, offset), next batch, next segment,
 // highest queue; count of segments and for each number, seed, size, end, puts; count
 // of sets and for each queue, segment, count of words and for each word its distance
-// to the one before and two bits (all live; some delivered), then the live and the
-// delivered ones; count of returned messages and for each number and count.
-const checkpointMagic = "CmCheck1"
+// to the one before and bits (all live; some delivered; some released), then the live,
+// the delivered and the released ones; count of returned messages and for each number
+// and count; count of those scheduled anew and for each number and when it is due.
+// Version 1 knows nothing of released ones and of those scheduled anew.
+const (
+	checkpointMagic   = "CmCheck1"
+	checkpointVersion = 2
+)
 
 // checkpoint is what stands in the file besides the index.
 type checkpoint struct {
@@ -43,7 +48,7 @@ func checkpointName(number uint64) string { return fmt.Sprintf("checkpoint-%010d
 // encodeCheckpoint writes down the state of the log, which is locked and at the end
 // of a batch.
 func encodeCheckpoint(c checkpoint) []byte {
-	b := append([]byte(checkpointMagic), version, 0)
+	b := append([]byte(checkpointMagic), checkpointVersion, 0)
 	if c.clean {
 		b[9] = 1
 	}
@@ -100,20 +105,27 @@ func (s *set) append(b []byte, q store.QueueID) []byte {
 		if w.live == 0 {
 			continue
 		}
-		all, some := w.live == ^uint64(0), w.delivered != 0
+		all, some, released := w.live == ^uint64(0), w.delivered != 0, w.released != 0
 		b = appendUvarint(b, w.base-last)
-		b = append(b, flag(all)|flag(some)<<1)
+		b = append(b, flag(all)|flag(some)<<1|flag(released)<<2)
 		if !all {
 			b = little.AppendUint64(b, w.live)
 		}
 		if some {
 			b = little.AppendUint64(b, w.delivered)
 		}
+		if released {
+			b = little.AppendUint64(b, w.released)
+		}
 		last = w.base
 	}
 	b = appendUvarint(b, uint64(len(s.counts)))
 	for seq, n := range s.counts {
 		b = appendUvarint(appendUvarint(b, seq), uint64(n))
+	}
+	b = appendUvarint(b, uint64(len(s.dues)))
+	for seq, due := range s.dues {
+		b = appendUvarint(appendUvarint(b, seq), uint64(due))
 	}
 	return b
 }
@@ -168,7 +180,7 @@ func readCheckpoint(fs vfs.FS, path string) (checkpoint, error) {
 	if _, err := f.ReadAt(b, 0); err != nil && !errors.Is(err, io.EOF) {
 		return checkpoint{}, err
 	}
-	if len(b) < 14 || string(b[:8]) != checkpointMagic || b[8] != version ||
+	if len(b) < 14 || string(b[:8]) != checkpointMagic || b[8] < 1 || b[8] > checkpointVersion ||
 		little.Uint32(b[len(b)-4:]) != crc32.Checksum(b[:len(b)-4], castagnoli) {
 		return checkpoint{}, errCheckpoint
 	}
@@ -191,7 +203,7 @@ func decodeCheckpoint(b []byte) (checkpoint, error) {
 		if seg == nil {
 			return c, errCheckpoint
 		}
-		one := readSet(s, seg)
+		one := readSet(s, seg, b[8])
 		seg.live += one.live
 		q.sets = append(q.sets, one)
 		q.tail[0] = one
@@ -203,7 +215,7 @@ func decodeCheckpoint(b []byte) (checkpoint, error) {
 	return c, nil
 }
 
-func readSet(s *scanner, seg *segment) *set {
+func readSet(s *scanner, seg *segment, version byte) *set {
 	one := &set{seg: seg}
 	base := uint64(0)
 	for n := s.number(); n > 0 && !s.bad; n-- {
@@ -216,12 +228,22 @@ func readSet(s *scanner, seg *segment) *set {
 		if how&2 != 0 {
 			w.delivered = little.Uint64(s.take(8))
 		}
+		if how&4 != 0 {
+			w.released = little.Uint64(s.take(8))
+		}
 		one.live += bits.OnesCount64(w.live)
 		one.words = append(one.words, w)
 	}
 	for n := s.number(); n > 0 && !s.bad; n-- {
 		seq := s.number()
 		one.count(seq, uint32(s.number()))
+	}
+	if version == 1 {
+		return one
+	}
+	for n := s.number(); n > 0 && !s.bad; n-- {
+		seq := s.number()
+		one.setDue(seq, int64(s.number()))
 	}
 	return one
 }

@@ -131,6 +131,9 @@ func (j *Journal) encodePut(q *queue, r *store.Record, move bool) bool {
 		return true // it is gone meanwhile
 	}
 	m = s.marksOf(w, bit, r.First)
+	if due, ok := s.dues[r.First]; ok {
+		r.Due = due
+	}
 	l.batch.put(q.id, r, m, &l.bodies)
 	l.batch.moved = append(l.batch.moved, movement{q.id, r.First, r.Position})
 	q.move(l.tail, r.First, r.Kind == store.Spill, m)

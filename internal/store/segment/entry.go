@@ -21,15 +21,21 @@ type entry struct {
 // decode reads the record at the beginning of b, which reaches to the end of its
 // batch and stands at an offset. The body is not looked at.
 func decode(b []byte, seed uint32, at int64) (e entry, ok bool) {
-	if len(b) < runSize || b[4]>>4 != version || b[7] != 0 {
+	if len(b) < runSize || b[7] != 0 {
 		return e, false
 	}
-	kind := store.Kind(b[4] & 15)
+	kind, v := store.Kind(b[4]&15), b[4]>>4
 	switch kind {
 	case store.Put, store.Spill:
+		if v != version && v != versionDue {
+			return e, false
+		}
 		return decodePut(b, seed, at, kind)
-	case store.Delivered, store.Returned, store.Remove, store.Retire:
+	case store.Delivered, store.Returned, store.Remove, store.Retire, store.Released, store.Rescheduled:
 	default:
+		return e, false
+	}
+	if v != version {
 		return e, false
 	}
 	if little.Uint32(b) != sumAt(seed, b[4:runSize], at) {
@@ -39,6 +45,9 @@ func decode(b []byte, seed uint32, at int64) (e entry, ok bool) {
 	e.record = store.Record{
 		Kind: kind, Why: store.Reason(b[6]),
 		First: little.Uint64(b[16:]), Last: little.Uint64(b[24:]), Time: int64(little.Uint64(b[32:])),
+	}
+	if kind == store.Rescheduled {
+		e.record.Due, e.record.Time = e.record.Time, 0
 	}
 	return e, true
 }
@@ -61,7 +70,10 @@ func decodePut(b []byte, seed uint32, at int64, kind store.Kind) (e entry, ok bo
 		Kind: kind, First: seq, Last: seq, Time: int64(little.Uint64(b[24:])),
 		Deadline: int64(little.Uint64(b[32:])), TTL: int64(little.Uint64(b[40:])), Priority: b[6],
 	}
-	rest := b[putHead:front]
+	rest := b[headSize(b):front]
+	if isDue(b) {
+		e.record.Due = int64(little.Uint64(b[putHead:]))
+	}
 	cut := func(n int) []byte {
 		part := rest[:n:n]
 		rest = rest[n:]
@@ -72,13 +84,24 @@ func decodePut(b []byte, seed uint32, at int64, kind store.Kind) (e entry, ok bo
 	return e, true
 }
 
+// isDue tells whether a message, whose head is b, was scheduled.
+func isDue(b []byte) bool { return b[4]>>4 == versionDue }
+
+// headSize is the length of what a message begins with.
+func headSize(b []byte) int64 {
+	if isDue(b) {
+		return putHead + dueSize
+	}
+	return putHead
+}
+
 // frontSize is the length of a message without its body; -1 if b is too short to
 // tell.
 func frontSize(b []byte) int64 {
 	if len(b) < putHead {
 		return -1
 	}
-	return putHead + int64(little.Uint16(b[72:])) + int64(little.Uint16(b[74:])) +
+	return headSize(b) + int64(little.Uint16(b[72:])) + int64(little.Uint16(b[74:])) +
 		int64(little.Uint32(b[60:])) + int64(little.Uint32(b[64:]))
 }
 

@@ -20,7 +20,8 @@ import (
 //	 0              4      8         16       20        24
 //	| magic "CmB1" | sum  | number  | length | records | records…, length bytes
 //
-// A run (Delivered, Returned, Remove, Retire):
+// A run (Delivered, Returned, Remove, Retire, Released, Rescheduled; of the last the
+// time is when the message is due):
 //
 //	 0     4             5   6     7   8       16      24     32
 //	| sum | version,kind | 0 | why | 0 | queue | first | last | time |
@@ -33,6 +34,11 @@ import (
 //	| body | body sum | body at | header | overlay | deliveries | exchange | key |
 //	 76
 //	| exchange | key | header | overlay | body |
+//
+// One that was scheduled has version 2, and when it is due between the two:
+//
+//	 76    84
+//	| due | exchange | key | header | overlay | body |
 //
 // The sum of a message covers everything but the body, which has its own. A body
 // that another message of the batch has already written is only referred to:
@@ -48,8 +54,10 @@ const (
 	batchHead = 24
 	runSize   = 40
 	putHead   = 76
+	dueSize   = 8
 
-	version = 1
+	version    = 1
+	versionDue = 2 // of a message that was scheduled
 )
 
 // Flags of a message.
@@ -57,6 +65,7 @@ const (
 	flagMoved       = 1 << iota // it was in an older segment
 	flagShared                  // its body is elsewhere in the segment
 	flagRedelivered             // of a moved one: it was delivered
+	flagReleased                // of a moved one: it came due
 )
 
 var (
@@ -98,7 +107,11 @@ func decodeHeader(b []byte) (seq, salt uint64, size int64, ok bool) {
 
 // putSize is how long a message is in the log when its body is with it.
 func putSize(r *store.Record) int64 {
-	return putHead + int64(len(r.Exchange)+len(r.RoutingKey)+len(r.Header)+len(r.Overlay)+len(r.Body))
+	size := int64(putHead)
+	if r.Due != 0 {
+		size += dueSize
+	}
+	return size + int64(len(r.Exchange)+len(r.RoutingKey)+len(r.Header)+len(r.Overlay)+len(r.Body))
 }
 
 // appendRun encodes a run that stands at an offset.
@@ -109,6 +122,9 @@ func appendRun(b []byte, seed uint32, at int64, q store.QueueID, r *store.Record
 	little.PutUint64(head[16:], r.First)
 	little.PutUint64(head[24:], r.Last)
 	little.PutUint64(head[32:], uint64(r.Time))
+	if r.Kind == store.Rescheduled {
+		little.PutUint64(head[32:], uint64(r.Due))
+	}
 	little.PutUint32(head[0:], sumAt(seed, head[4:], at))
 	return append(b, head[:]...)
 }
@@ -126,6 +142,9 @@ func appendFront(b []byte, seed uint32, at int64, q store.QueueID, r *store.Reco
 	start := len(b)
 	var head [putHead]byte
 	head[4], head[5], head[6] = version<<4|byte(r.Kind), m.flags, r.Priority
+	if r.Due != 0 {
+		head[4] = versionDue<<4 | byte(r.Kind)
+	}
 	little.PutUint64(head[8:], uint64(q))
 	little.PutUint64(head[16:], r.First)
 	little.PutUint64(head[24:], uint64(r.Time))
@@ -140,6 +159,9 @@ func appendFront(b []byte, seed uint32, at int64, q store.QueueID, r *store.Reco
 	little.PutUint16(head[72:], uint16(len(r.Exchange)))
 	little.PutUint16(head[74:], uint16(len(r.RoutingKey)))
 	b = append(b, head[:]...)
+	if r.Due != 0 {
+		b = little.AppendUint64(b, uint64(r.Due))
+	}
 	b = append(b, r.Exchange...)
 	b = append(b, r.RoutingKey...)
 	b = append(b, r.Header...)

@@ -63,6 +63,9 @@ func (q *queue) move(seg *segment, seq uint64, spill bool, m marks) {
 	if m.flags&flagRedelivered != 0 {
 		s.deliver(seq, seq)
 	}
+	if m.flags&flagReleased != 0 {
+		s.release(seq, seq)
+	}
 	if m.deliveries > 0 {
 		s.count(seq, m.deliveries)
 	}
@@ -134,6 +137,9 @@ func (s *set) marksOf(w *word, bit, seq uint64) (m marks) {
 	if w.delivered&bit != 0 {
 		m.flags |= flagRedelivered
 	}
+	if w.released&bit != 0 {
+		m.flags |= flagReleased
+	}
 	m.deliveries = s.counts[seq]
 	return m
 }
@@ -155,6 +161,14 @@ func (x *index) apply(q *queue, r *store.Record) bool {
 		return q.mark(r, (*set).deliver)
 	case store.Returned:
 		return q.mark(r, (*set).giveBack)
+	case store.Released:
+		return q.mark(r, (*set).release)
+	case store.Rescheduled:
+		s, _, _ := q.holder(r.First)
+		if s != nil {
+			s.setDue(r.First, r.Due)
+		}
+		return s != nil
 	case store.Put, store.Spill: // are not runs
 	}
 	return false

@@ -211,8 +211,9 @@ func (r *reader) entry(at int64) (e entry, ok bool) {
 	if e, ok = decode(b, r.seg.seed, at); !ok || !e.isMessage() || e.bodyAt+e.body > r.seg.size {
 		return e, false
 	}
-	own := r.own(front - putHead + e.body)
-	strings := own[:copy(own, b[putHead:front])]
+	head := headSize(b)
+	own := r.own(front - head + e.body)
+	strings := own[:copy(own, b[head:front])]
 	w := r.front
 	if e.flags&flagShared != 0 && !w.holds(e.bodyAt, e.body) {
 		w = r.behind

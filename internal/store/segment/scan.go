@@ -96,8 +96,14 @@ func (c *scanned) add(id store.QueueID, s *set) {
 			if w.delivered&bit != 0 {
 				same.deliver(seq, seq)
 			}
+			if w.released&bit != 0 {
+				same.release(seq, seq)
+			}
 			if n := s.counts[seq]; n > 0 {
 				same.count(seq, n)
+			}
+			if due, ok := s.dues[seq]; ok {
+				same.setDue(seq, due)
 			}
 		}
 	}
@@ -168,15 +174,28 @@ func (c *scanned) found(s *sought, e *entry) {
 		s.left[i] |= bit
 	}
 	if !e.damaged {
-		n := s.counts[seq]
-		list = append(list, store.Recovered{
-			Seq: seq, At: positionOf(c.seg.seq, e.at), Deadline: e.record.Deadline, TTL: e.record.TTL, Time: e.record.Time,
-			Body: uint32(e.body), Deliveries: n, Priority: e.record.Priority, Redelivered: n > 0 || s.words[i].delivered&bit != 0,
-		})
+		list = append(list, s.recovered(e, &s.words[i], bit, positionOf(c.seg.seq, e.at)))
 		c.bytes += e.body
 		s.left[i] &^= bit
 	}
 	c.messages[e.queue] = list
+}
+
+// recovered is a message as its queue is to know it.
+func (s *sought) recovered(e *entry, w *word, bit uint64, at store.Position) store.Recovered {
+	r := &e.record
+	n := s.counts[r.First]
+	m := store.Recovered{
+		Seq: r.First, At: at, Deadline: r.Deadline, TTL: r.TTL, Time: r.Time, Due: r.Due, Body: uint32(e.body),
+		Deliveries: n, Priority: r.Priority, Redelivered: n > 0 || w.delivered&bit != 0, Released: w.released&bit != 0,
+	}
+	if due, ok := s.dues[r.First]; ok {
+		m.Due = due
+	}
+	if m.Due != 0 {
+		m.MessageID = store.IDHash(r.Header)
+	}
+	return m
 }
 
 // missing names what was not found.

@@ -1,17 +1,19 @@
 package segment
 
 import (
+	"maps"
 	"math/bits"
 	"slices"
 	"sort"
 )
 
-// word is what is known of 64 sequence numbers in a row: 24 B, so that a long queue
-// costs 3 bits a message.
+// word is what is known of 64 sequence numbers in a row: 32 B, so that a long queue
+// costs 4 bits a message.
 type word struct {
 	base      uint64 // sequence number / 64
 	live      uint64
 	delivered uint64 // of the live ones
+	released  uint64 // of those
 }
 
 // set is what lives of one queue in one segment: messages that survive, or spilled
@@ -22,6 +24,7 @@ type set struct {
 	live   int
 	words  []word            // by ascending base
 	counts map[uint64]uint32 // deliveries that came back, where there are any
+	dues   map[uint64]int64  // when those are due that were scheduled anew
 }
 
 // find returns the index of the first word that is not below base.
@@ -87,10 +90,14 @@ func (s *set) remove(first, last uint64) (n int) {
 		n += bits.OnesCount64(gone)
 		w.live &^= gone
 		w.delivered &^= gone
+		w.released &^= gone
 	})
 	s.live -= n
 	if n > 0 && len(s.counts) > 0 {
 		forget(s.counts, first, last)
+	}
+	if n > 0 && len(s.dues) > 0 {
+		forget(s.dues, first, last)
 	}
 	return n
 }
@@ -119,6 +126,23 @@ func (s *set) deliver(first, last uint64) (n int) {
 		w.delivered |= w.live & mask
 	})
 	return n
+}
+
+// release marks a run as released and returns how many of it live.
+func (s *set) release(first, last uint64) (n int) {
+	s.each(first, last, func(w *word, mask uint64) {
+		n += bits.OnesCount64(w.live & mask)
+		w.released |= w.live & mask
+	})
+	return n
+}
+
+// setDue notes when a live message is due.
+func (s *set) setDue(seq uint64, due int64) {
+	if s.dues == nil {
+		s.dues = map[uint64]int64{}
+	}
+	s.dues[seq] = due
 }
 
 // giveBack counts one return for each live message of a run.
@@ -156,5 +180,6 @@ func (s *set) copy() set {
 	for seq, n := range s.counts {
 		c.counts[seq] = n
 	}
+	c.dues = maps.Clone(s.dues)
 	return c
 }

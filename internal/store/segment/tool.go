@@ -87,6 +87,10 @@ func (r *recovery) dump(s *segment, out io.Writer) error {
 
 func (r *recovery) line(s *segment, e *entry, out io.Writer) {
 	v := &e.record
+	if v.Kind == store.Rescheduled {
+		fmt.Fprintf(out, "%10d  %-9s queue %d, %d, at %s\n", e.at, kindName(v.Kind), e.queue, v.First, stamp(v.Due))
+		return
+	}
 	if !e.isMessage() {
 		fmt.Fprintf(out, "%10d  %-9s queue %d, %d to %d, at %s\n", e.at, kindName(v.Kind), e.queue, v.First, v.Last, stamp(v.Time))
 		return
@@ -104,14 +108,18 @@ func (r *recovery) line(s *segment, e *entry, out io.Writer) {
 	if v.Deadline != store.Never {
 		deadline = stamp(v.Deadline)
 	}
-	fmt.Fprintf(out, "%10d  %-9s queue %d, %d, at %s, %s, exchange %q, key %q, %d bytes, expires %s\n",
-		e.at, kindName(v.Kind), e.queue, v.First, stamp(v.Time), state, v.Exchange, v.RoutingKey, e.body, deadline)
+	ends := "expires " + deadline
+	if v.Due != 0 {
+		ends = "due " + stamp(v.Due)
+	}
+	fmt.Fprintf(out, "%10d  %-9s queue %d, %d, at %s, %s, exchange %q, key %q, %d bytes, %s\n",
+		e.at, kindName(v.Kind), e.queue, v.First, stamp(v.Time), state, v.Exchange, v.RoutingKey, e.body, ends)
 }
 
 func stamp(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
 
 func kindName(k store.Kind) string {
-	return [...]string{"", "put", "spill", "delivered", "returned", "remove", "retire"}[k]
+	return [...]string{"", "put", "spill", "delivered", "returned", "remove", "retire", "released", "due"}[k]
 }
 
 // Repair brings a journal into order: damaged files are copied to the folder

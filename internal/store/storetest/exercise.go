@@ -38,6 +38,7 @@ func Exercise(t *testing.T, open func(t *testing.T) Reopener) {
 		{"queues that are not taken stay", untaken},
 		{"recall", recall},
 		{"delivered and returned", marks},
+		{"released and rescheduled", scheduled},
 		{"spilled messages are forgotten", spills},
 		{"removing twice", removeTwice},
 		{"retired queues", retire},

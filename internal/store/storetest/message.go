@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"candlemark/internal/store"
+	"candlemark/protocol"
 )
 
 // epoch is when the first messages were made, wall ms.
@@ -30,6 +31,10 @@ func Put(q store.QueueID, seq uint64, body int) store.Record {
 	}
 	if seq%7 == 0 {
 		r.Exchange = nil
+	}
+	if seq%5 == 0 {
+		r.Due = r.Time + int64(seq%1000)
+		r.Header = protocol.Properties{Flags: protocol.FlagMessageID, MessageID: fmt.Sprint("id", seq)}.Append(nil)
 	}
 	return r
 }

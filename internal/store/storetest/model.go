@@ -47,7 +47,10 @@ func (m *Model) Append(q store.QueueID, records ...store.Record) int {
 	h := m.queue(q)
 	for _, r := range records {
 		// What a message holds follows from its number: remember its size.
-		r.Exchange, r.RoutingKey, r.Header, r.Overlay = nil, nil, nil, nil
+		r.Exchange, r.RoutingKey, r.Overlay = nil, nil, nil
+		if r.Due == 0 {
+			r.Header = nil
+		}
 		h.pending = append(h.pending, r)
 	}
 	return h.base + len(h.pending)
@@ -123,7 +126,13 @@ func (s State) Apply(r *store.Record) {
 	case store.Put, store.Spill:
 		s[r.First] = Message{Kind: r.Kind, Recovered: store.Recovered{
 			Seq: r.First, Deadline: r.Deadline, TTL: r.TTL, Time: r.Time, Body: uint32(len(r.Body)), Priority: r.Priority,
+			Due: r.Due,
 		}}
+		if r.Due != 0 {
+			m := s[r.First]
+			m.MessageID = store.IDHash(r.Header)
+			s[r.First] = m
+		}
 	case store.Retire:
 		clear(s)
 	default:
@@ -131,14 +140,20 @@ func (s State) Apply(r *store.Record) {
 			if n < r.First || n > r.Last {
 				continue
 			}
-			if r.Kind == store.Remove {
+			switch r.Kind {
+			case store.Remove:
 				delete(s, n)
 				continue
-			}
-			if r.Kind == store.Returned {
+			case store.Returned:
 				m.Deliveries++
+				m.Redelivered = true
+			case store.Released:
+				m.Released = true
+			case store.Rescheduled:
+				m.Due = r.Due
+			default:
+				m.Redelivered = true
 			}
-			m.Redelivered = true
 			s[n] = m
 		}
 	}

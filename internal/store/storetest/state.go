@@ -132,6 +132,43 @@ func marks(d *desk) {
 	d.expect("recall", d.recall(1), want...)
 }
 
+// scheduled messages come back with what was said of them, also when a journal has
+// moved them.
+func scheduled(d *desk) {
+	want := puts(1, 1, 40, 10)
+	d.append(1, puts(1, 1, 40, 10)...)
+	add := func(r store.Record) {
+		want = append(want, r)
+		d.append(1, r)
+	}
+	add(run(store.Released, 3, 12))
+	add(reschedule(20, epoch+77))
+	add(reschedule(25, epoch+78))
+	add(reschedule(25, epoch+79))
+	add(run(store.Released, 25, 25))
+	add(run(store.Remove, 10, 10))
+	add(run(store.Released, 10, 10)) // what is not there is no matter
+	add(reschedule(10, epoch))
+	add(Spill(1, 45, 10))
+	add(reschedule(45, epoch+80))
+	add(run(store.Released, 45, 45))
+	d.expect("recall", d.recall(1), want...)
+	for i := range 40 { // stragglers
+		records := puts(1, uint64(1000+i*100), uint64(1099+i*100), 500)
+		d.append(1, records...)
+		d.append(1, run(store.Remove, records[0].First, records[99].First))
+	}
+	d.expect("recall", d.recall(1), want...)
+	want = append(want, run(store.Remove, 45, 45)) // a restart forgets it
+	for range 3 {
+		d.reopen()
+		list := d.j.Take(1)
+		d.expect("take", list, want...)
+		d.readAll(1, list)
+		add(reschedule(30, epoch+int64(len(want))))
+	}
+}
+
 func spills(d *desk) {
 	records := []store.Record{Put(1, 1, 10), Spill(1, 2, 10), Spill(1, 3, 300_000), Put(1, 4, 10), Spill(1, 5, 600)}
 	d.append(1, records...)

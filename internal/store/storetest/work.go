@@ -127,8 +127,12 @@ func decideOne(random *rand.Rand, q store.QueueID, last map[store.QueueID]uint64
 		return run(store.Delivered, first, to)
 	case n < 50:
 		return run(store.Returned, first, to)
-	case n < 80:
+	case n < 75:
 		return run(store.Remove, first, to)
+	case n < 78:
+		return run(store.Released, first, to)
+	case n < 80: // only those are scheduled
+		return reschedule(first-first%5, epoch+int64(to))
 	case n < 85 && q%2 > 0 || n == 80 && random.IntN(4) == 0:
 		return run(store.Remove, 0, to)
 	}
@@ -146,4 +150,9 @@ func decideOne(random *rand.Rand, q store.QueueID, last map[store.QueueID]uint64
 		return Spill(q, last[q], size)
 	}
 	return Put(q, last[q], size)
+}
+
+// reschedule gives a message another time.
+func reschedule(seq uint64, due int64) store.Record {
+	return store.Record{Kind: store.Rescheduled, First: seq, Last: seq, Due: due}
 }
