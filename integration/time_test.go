@@ -231,3 +231,53 @@ func TestTTL9_PolicyOnExchange(t *testing.T) {
 	c.put("capped", "", amqp.Publishing{Body: []byte("after"), Expiration: "60000"})
 	c.holds(events, "after")
 }
+
+// Settings of the queue that messages and consumers see the effect of, by argument and by policy.
+func TestTTL9_MomentsInHeaders(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	c := b.dial()
+	dead := c.queue("dead", nil)
+	args := toQueue(dead)
+	args["x-expires-at-header"], args["x-stamp-expiry"] = "expires", true
+	byArgument, byPolicy := c.queue("argument", args), c.queue("policy", toQueue(dead))
+	b.verb(0, "set_policy", "moments", "^policy$", `{"expires-at-header":"expires","stamp-expiry":true}`)
+	deaths := c.consume(dead, true)
+	for _, q := range []string{byArgument, byPolicy} {
+		at := time.Now().Add(300 * time.Millisecond)
+		c.put("", q, amqp.Publishing{Body: []byte(q), Headers: amqp.Table{"expires": at.Format(time.RFC3339Nano)}})
+		d, ok, err := c.Get(q, false)
+		c.must(err)
+		if !ok || d.Headers["x-expires-at"] != at.UnixMilli() {
+			t.Errorf("%s: %v, want %d", q, d.Headers, at.UnixMilli())
+		}
+		if enqueued, _ := d.Headers["x-enqueued-at"].(int64); enqueued > at.UnixMilli() || enqueued < at.UnixMilli()-60_000 {
+			t.Errorf("%s: enqueued at %d", q, enqueued)
+		}
+		c.must(d.Nack(false, true))
+		if d := c.next(deaths); string(d.Body) != q || time.Now().Before(at.Truncate(time.Millisecond)) || d.Headers["x-expires-at"] != nil {
+			t.Errorf("%s died at %v: %v", d.Body, time.Now(), d.Headers)
+		}
+		c.put("", q, amqp.Publishing{Body: []byte("no moment"), Headers: amqp.Table{"expires": "soon"}})
+		c.holds(q, "no moment")
+	}
+}
+
+func TestDL9_ExpiredAreDropped(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	c := b.dial()
+	dead := c.queue("dead", nil)
+	args := toQueue(dead)
+	args["x-dead-letter-expired"], args["x-message-ttl"] = false, int32(0)
+	q := c.queue("argument", args)
+	c.send(q, "dropped")
+	c.holds(dead)
+	q = c.queue("policy", toQueue(dead))
+	b.verb(0, "set_policy", "drop", "^policy$", `{"dead-letter-expired":false,"message-ttl":0}`)
+	c.send(q, "dropped")
+	c.holds(dead)
+	b.verb(0, "set_policy", "drop", "^policy$", `{"dead-letter-expired":true,"message-ttl":0}`)
+	c.send(q, "dead")
+	c.bodies(c.consume(dead, true), "dead")
+}

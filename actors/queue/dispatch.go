@@ -69,8 +69,12 @@ func (s *state) take(h backlog.Handle) {
 
 // pass gives a message that just arrived to a consumer without
 // acknowledgements: it never enters the backlog.
-func (s *state) pass(c *consumer, m *message.Message, chunk *message.Chunk) {
-	s.give(c, mail.Delivery{Message: *m})
+func (s *state) pass(c *consumer, m *message.Message, chunk *message.Chunk, deadline int64, now clock.Instant) {
+	d := mail.Delivery{Message: *m}
+	if s.settings.StampExpiry {
+		d.Message.Overlay = s.stamp(m.Overlay, now.Ceil(), deadline)
+	}
+	s.give(c, d)
 	if d := c.deliver; d.Chunk == nil && !m.Owned {
 		chunk.Retain()
 		d.Chunk = chunk
@@ -130,11 +134,15 @@ func (s *state) flush() {
 	s.touched = s.touched[:0]
 }
 
-// delivery tells, on a quorum queue, how often the message came back (DL-9).
+// delivery tells, on a quorum queue, how often the message came back (DL-9), and
+// its times if the queue is to.
 func (s *state) delivery(r *backlog.Record) mail.Delivery {
 	d := mail.Delivery{Redelivered: r.Redelivered, Message: content(r)}
 	if s.quorum && r.DeliveryCount > 0 {
 		d.Message.Overlay = r.Overlay.Counted(r.DeliveryCount)
+	}
+	if s.settings.StampExpiry {
+		d.Message.Overlay = s.stamp(d.Message.Overlay, r.Enqueued, r.Deadline)
 	}
 	return d
 }

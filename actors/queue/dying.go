@@ -32,10 +32,17 @@ type dead struct {
 	taken   []mail.Address // targets that have it nevertheless
 }
 
+// mourns reports whether messages that end for this reason are dead-lettered. The
+// backlog of a queue whose lease ended is, if that is asked for, whatever becomes of
+// messages that expire.
+func (s *state) mourns(why store.Reason) bool {
+	return s.settings.HasDLX && (why != expired || !s.settings.DropExpired || s.phase >= leaving && s.bequeaths())
+}
+
 // die ends a ready message: it is dropped, or dying if there is an exchange to
 // send it to. The caller has taken it off the wheel.
 func (s *state) die(h backlog.Handle, why store.Reason) {
-	if s.settings.HasDLX {
+	if s.mourns(why) {
 		s.messages.Take(h)
 	}
 	s.bringOut(h, why)
@@ -43,7 +50,7 @@ func (s *state) die(h backlog.Handle, why store.Reason) {
 
 // bringOut ends a message that is not ready.
 func (s *state) bringOut(h backlog.Handle, why store.Reason) {
-	if !s.settings.HasDLX {
+	if !s.mourns(why) {
 		s.remove(h, why)
 		return
 	}

@@ -142,7 +142,7 @@ func (p *peeking) order(m *mail.PeekedMessage, ref store.Ref) {
 
 // fill gives a message its content as a consumer would get it.
 func (s *state) fill(p *peeking, m *mail.PeekedMessage, r *backlog.Record) {
-	r.DeliveryCount = m.DeliveryCount
+	r.DeliveryCount, r.Enqueued, r.Deadline = m.DeliveryCount, m.Enqueued, m.Expires
 	d := s.delivery(r)
 	header, err := d.Message.Overlay.Header(r.Header)
 	if err != nil {

@@ -62,15 +62,16 @@ func (s *state) note(reply **mail.EnqueueReply, number uint64) {
 // accept gives a message to a consumer that can take it now, if nothing is
 // ahead of it, or keeps it. It reports whether the message was written down.
 func (s *state) accept(m *message.Message, chunk *message.Chunk, now clock.Instant) (stored bool) {
+	over := s.settings.ExpiresAtHeader != "" && s.dated(m, now) // not even now
 	deadline := s.deadlineOf(m, now)
-	late := deadline <= now.Floor() // TTL 0: now or never (TTL-20)
+	late := over || deadline <= now.Floor() // TTL 0: now or never (TTL-20)
 	switch c := s.turns.next(); {
-	case s.messages.Ready() > 0 || c == nil:
-		if late && !s.settings.HasDLX {
+	case over || s.messages.Ready() > 0 || c == nil:
+		if late && !s.mourns(expired) {
 			return false
 		}
 	case c.noAck:
-		s.pass(c, m, chunk)
+		s.pass(c, m, chunk, deadline, now)
 		return false
 	default:
 		s.hand(c, s.keep(m, deadline, now), now)

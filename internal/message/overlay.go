@@ -30,6 +30,10 @@ type Overlay struct {
 	// Delayed is how long a delayed exchange held the message, in ms: it shows as
 	// −x-delay (DLY-4). 0 if none has.
 	Delayed int64
+	// EnqueuedAt and ExpiresAt are told to consumers of a queue that stamps its
+	// deliveries, in wall ms, as x-enqueued-at and x-expires-at, which is absent for
+	// 0. They are of one delivery: no copy is stored with them.
+	EnqueuedAt, ExpiresAt int64
 }
 
 // Origin names where and why a message died.
@@ -89,6 +93,17 @@ func (o *Overlay) Counted(n uint32) *Overlay {
 	return &next
 }
 
+// Stamped is the overlay of a delivery that tells when the message was enqueued
+// and when it expires there, in wall ms, 0 for never. o may be nil.
+func (o *Overlay) Stamped(enqueued, expires int64) *Overlay {
+	var next Overlay
+	if o != nil {
+		next = *o
+	}
+	next.EnqueuedAt, next.ExpiresAt = enqueued, expires
+	return &next
+}
+
 // Released is the overlay after a delayed exchange held the message for ms. o may
 // be nil.
 func (o *Overlay) Released(ms int64) *Overlay {
@@ -140,7 +155,7 @@ func (o *Overlay) Cycle(queue string) bool {
 // Header is the raw property list to send: the publisher's own if there is
 // nothing to add, else a merged one with its headers sorted by name (DL-19).
 func (o *Overlay) Header(raw []byte) ([]byte, error) {
-	if o == nil || !o.DropExpiration && len(o.Deaths) == 0 && o.DeliveryCount == 0 && o.Delayed == 0 {
+	if o == nil || !o.DropExpiration && len(o.Deaths) == 0 && o.DeliveryCount == 0 && o.Delayed == 0 && o.EnqueuedAt == 0 {
 		return raw, nil
 	}
 	p, err := protocol.DecodeProperties(raw)
@@ -162,7 +177,21 @@ func (o *Overlay) Header(raw []byte) ([]byte, error) {
 		p.Headers = p.Headers.Set("x-delivery-count", int64(o.DeliveryCount))
 		p.Flags |= protocol.FlagHeaders
 	}
+	if o.EnqueuedAt != 0 {
+		p.Headers = o.stamps(p.Headers)
+		p.Flags |= protocol.FlagHeaders
+	}
 	return p.Append(make([]byte, 0, len(raw)+256)), nil
+}
+
+// stamps are ms in a long: an AMQP timestamp has seconds only. What a client has
+// published under these names gives way.
+func (o *Overlay) stamps(headers protocol.Table) protocol.Table {
+	headers = headers.Set("x-enqueued-at", o.EnqueuedAt)
+	if o.ExpiresAt == 0 {
+		return headers.Delete("x-expires-at")
+	}
+	return headers.Set("x-expires-at", o.ExpiresAt)
 }
 
 // deathCount is a header that other brokers do not have.

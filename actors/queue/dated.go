@@ -1,0 +1,50 @@
+package queue
+
+import (
+	"candlemark/internal/clock"
+	"candlemark/internal/message"
+	"candlemark/internal/store"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+)
+
+// Moments of the wall clock: those that publishers name in a header, and those that
+// consumers are told. The core goes by the broker's time (ADR 19).
+
+// dated lowers the TTL of a message to what its header expires-at-header leaves it,
+// and reports whether that moment has passed: then it is not even delivered now. A
+// dead letter has no deadline of its publisher's any more (DL-17).
+func (s *state) dated(m *message.Message, now clock.Instant) (over bool) {
+	if m.Overlay.Undated() {
+		return false
+	}
+	at, ok := instantIn(m.Header, s.settings.ExpiresAtHeader)
+	if !ok {
+		return false
+	}
+	left := at - s.skew - now.Ceil()
+	m.Cap(max(left, 0))
+	return left <= 0
+}
+
+// instantIn is the moment that a header of raw properties names.
+func instantIn(raw []byte, header string) (wallMillis int64, ok bool) {
+	scan, err := protocol.ScanProperties(raw)
+	if err != nil || scan.Headers == nil {
+		return 0, false
+	}
+	v, _, err := protocol.LookupField(scan.Headers, header)
+	if err != nil {
+		return 0, false
+	}
+	return topology.Instant(v)
+}
+
+// stamp tells when a message was enqueued and when it expires.
+func (s *state) stamp(o *message.Overlay, enqueued, deadline int64) *message.Overlay {
+	expires := int64(0)
+	if deadline > 0 && deadline != store.Never {
+		expires = deadline + s.skew
+	}
+	return o.Stamped(enqueued+s.skew, expires)
+}
