@@ -103,6 +103,11 @@ var explanations = []explanation{
 	{"consume/consumer-timeout-argument", texts("basic.consume-ok"), texts("invalid arg 'x-consumer-timeout' … expected integer, got longstr"), timeout},
 	{"cancel/cancel-ok-from-client", texts("503 … unimplemented method"), nil, cancelOk},
 	{
+		"qos/global/recover", texts(`DeliveryTag=3 RoutingKey="~q" |  | "3"`, `DeliveryTag=4 RoutingKey="~q" |  | "4"`),
+		texts(`DeliveryTag=3 Redelivered=true RoutingKey="~q" |  | "1"`, `DeliveryTag=4 Redelivered=true RoutingKey="~q" |  | "2"`),
+		"ours: what came back is first again; RabbitMQ delivers others in one of ten runs, when they overtake what comes back",
+	},
+	{
 		"qos/global/set-after-consumers", texts(`ConsumerTag="b" DeliveryTag=3`), texts(`ConsumerTag="a" DeliveryTag=3`),
 		"ours: of those who may have it, who has waited longest gets the next message",
 	},
