@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"candlemark/actors/mail"
 	"candlemark/internal/admin"
@@ -167,18 +166,7 @@ func (all *clients) consumers(vhost, queue string, info *mail.QueueInfo) []admin
 		if c.Timeout < 0 {
 			shown[i].Timeout = consumerTimeout
 		}
-		// A channel's name begins with its connection's.
-		parent, _, _ := strings.Cut(c.Channel.Id, "/"+string(KindChannel)+"/")
-		owner := all.byID[parent]
-		if owner == nil {
-			continue
-		}
-		shown[i].Connection = &owner.shown
-		for _, l := range owner.channels {
-			if l.PID.Equal(c.Channel) {
-				shown[i].Channel = int(l.ID)
-			}
-		}
+		shown[i].Connection, shown[i].Channel = all.owner(c.Channel)
 	}
 	return shown
 }

@@ -1,9 +1,11 @@
 package admin
 
 import (
+	"context"
 	"time"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/auth"
 	"candlemark/internal/topology"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -15,24 +17,48 @@ type Config struct {
 	VHost *topology.VHost
 	// Registry is the policy registry.
 	Registry *actor.PID
-	Log      zerolog.Logger
+	// Carry carries out a command about messages, which may take as long as ctx, and
+	// returns its answer as JSON. It is called in a goroutine of its own.
+	Carry func(ctx context.Context, c Command) []byte
+	Log   zerolog.Logger
+}
+
+// Command is one about messages, and who has sent it.
+type Command struct {
+	User                auth.User
+	Connection, Channel string // names of actors
+	Key                 string
+	Body                []byte
 }
 
 // timerFired: the oldest command may be overdue.
 type timerFired struct{}
 
+// carried: a command about messages has its answer.
+type carried struct {
+	by     *door // whose errand it was: another one is not told
+	errand errand
+	answer []byte
+}
+
 // door is the shell.
 type door struct {
 	state state
 	timer *time.Timer // nil while none is armed
+	carry func(ctx context.Context, c Command) []byte
+	// ctx ends with the actor, by stop.
+	ctx  context.Context
+	stop context.CancelFunc
 }
 
 // New makes the actor.
 func New(cfg Config) actor.Actor {
-	return &door{state: state{
-		vhost: cfg.VHost, registry: cfg.Registry, first: 1,
+	d := &door{carry: cfg.Carry, state: state{
+		vhost: cfg.VHost, registry: cfg.Registry, first: 1, lines: map[string][]errand{},
 		log: cfg.Log.With().Str("vhost", cfg.VHost.Name).Logger(),
 	}}
+	d.ctx, d.stop = context.WithCancel(context.Background())
+	return d
 }
 
 // Receive handles one mail: the core decides, then the outcome is carried out.
@@ -42,7 +68,8 @@ func (d *door) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		s.self = ctx.Self()
-	case *actor.Stopping:
+	case *actor.Stopping, *actor.Restarting:
+		d.stop()
 		if d.timer != nil {
 			d.timer.Stop()
 		}
@@ -56,6 +83,10 @@ func (d *door) Receive(ctx actor.Context) {
 		s.policyChanged(m)
 	case *mail.PolicyList:
 		s.policiesListed(m)
+	case carried:
+		if m.by == d {
+			s.carried(m)
+		}
 	case timerFired:
 		d.timer = nil
 		s.expire(time.Now())
@@ -63,7 +94,7 @@ func (d *door) Receive(ctx actor.Context) {
 	d.carryOut(ctx)
 }
 
-// carryOut posts what the core decided, in order, and arms the timer. One that
+// carryOut posts what the core decided, in order, begins errands, and arms the timer. One that
 // fires when nothing is overdue is harmless.
 func (d *door) carryOut(ctx actor.Context) {
 	posts := d.state.out
@@ -71,8 +102,23 @@ func (d *door) carryOut(ctx actor.Context) {
 	for _, p := range posts {
 		ctx.Send(p.to, p.what)
 	}
+	errands := d.state.errands
+	d.state.errands = nil
+	for _, e := range errands {
+		go d.run(e, ctx.Self(), ctx.ActorSystem().Root)
+	}
 	if deadline, waiting := d.state.deadline(); waiting && d.timer == nil {
 		self, root := ctx.Self(), ctx.ActorSystem().Root
 		d.timer = time.AfterFunc(time.Until(deadline), func() { root.Send(self, timerFired{}) })
+	}
+}
+
+// run carries out one errand and mails its answer.
+func (d *door) run(e errand, self *actor.PID, root *actor.RootContext) {
+	ctx, cancel := context.WithDeadline(d.ctx, e.deadline)
+	defer cancel()
+	answer := d.carry(ctx, e.command)
+	if d.ctx.Err() == nil { // else nobody is there
+		root.Send(self, carried{d, e, answer})
 	}
 }

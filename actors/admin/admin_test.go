@@ -170,7 +170,7 @@ func TestRefusals_POL14_POL15(t *testing.T) {
 		for _, test := range []struct{ key, body, want string }{
 			{"policy.preview", ttl, `{"error":"not_found","reason":"no command 'policy.preview'"}`},
 			{"", ttl, `{"error":"not_found","reason":"no command ''"}`},
-			{"queue.set", ttl, `{"error":"not_found","reason":"no command 'queue.set'"}`},
+			{"exchange.set", ttl, `{"error":"not_found","reason":"no command 'exchange.set'"}`},
 			{"operator_policy.set", ttl, operator},
 			{"operator_policy.clear", `{"name":"p"}`, operator},
 			{"operator_policy.set", "{", `{"error":"bad_request","reason":"not_json"}`},
@@ -198,7 +198,7 @@ func TestRefusals_POL14_POL15(t *testing.T) {
 // publish to the door.
 func TestOperatorPolicies_POL15(t *testing.T) {
 	inBubble(t, func(b *bubble) {
-		b.system.Root.Send(b.door, &mail.Enqueue{From: b.channel.pid, Administrator: true, Messages: []message.Message{
+		b.system.Root.Send(b.door, &mail.Enqueue{From: b.channel.pid, By: &mail.Publisher{User: "root", Tags: []string{"administrator"}}, Messages: []message.Message{
 			publishing("operator_policy.set", ttl), publishing("operator_policy.clear", ttl),
 		}})
 		if s := next[*mail.SetPolicy](b.registry); !s.Operator || !s.Policy.Operator || s.Policy.Name != "p" {

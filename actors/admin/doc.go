@@ -1,5 +1,5 @@
-// Package admin is the AMQP door for administrators of one virtual host: any
-// client can change policies on the connection that it already has (DESIGN §7).
+// Package admin is the AMQP door of one virtual host: any client can change policies,
+// and look into queues, on the connection that it already has (DESIGN §7).
 //
 // Owns: what the messages to the system exchange candlemark.admin mean, and the
 // order of their answers. The actor stands behind that exchange like a queue.
@@ -10,6 +10,7 @@
 //	policy.clear            {"name":…}                              {"ok":true}
 //	policy.list             {} or nothing                           {"ok":true,"policies":[…]}
 //	operator_policy.set, operator_policy.clear, operator_policy.list: likewise
+//	queue.…, lock.…, scheduled.…: about messages, see internal/admin
 //
 // Bodies may carry "vhost", which must be the door's own. A command that fails
 // is answered {"error":…,"reason":…} with the words of the HTTP API (POL-12,
@@ -18,21 +19,23 @@
 // that queue is gone, there is none. It comes when the change is in force: what
 // is published after it has arrived obeys (DESIGN §5a.15).
 //
-// The channel lets only policymakers and administrators publish to the exchange,
-// and tells whether it was one of the latter: only they change operator policies
-// (POL-15). So the door obeys only what was published to it directly: what
-// came along an exchange binding, an alternate exchange or as a dead letter
-// nobody has checked.
+// The channel lets only policymakers and administrators publish commands about
+// policies, and tells who has published: only administrators change operator policies
+// (POL-15). Commands about messages are for everybody who may publish here; who carries
+// them out asks for permissions. So the door obeys only what was published to it
+// directly: what came along an exchange binding, an alternate exchange or as a dead
+// letter nobody has checked.
 //
-// Takes: Enqueue from channels; PolicyReply PolicyList from the registry.
-// Sends: EnqueueReply to channels; SetPolicy ClearPolicy ListPolicies to the
-// registry; Enqueue, without numbers, to queues.
+// Takes: Enqueue from channels; PolicyReply PolicyList from the registry; carried from
+// its errands. Sends: EnqueueReply to channels; SetPolicy ClearPolicy ListPolicies to
+// the registry; Enqueue, without numbers, to queues.
 //
 // States of a command: asked ──▶ answered ──▶ sent, in the order in which the
-// commands came; an answer waits for those before it.
+// commands came; an answer waits for those before it. Commands about messages are
+// carried out by a goroutine each, those of one channel one after the other.
 //
-// Deadlines: 30 s for the registry's answer, then the command is answered with
-// an error; it may still be carried out. One timer, for the oldest.
+// Deadlines: 30 s for the answer, then the command is answered with an error; it may
+// still be carried out. One timer, for the oldest.
 //
 // A restart loses: the answers that are due. A panic refuses the batch that it
 // came from.

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"slices"
 	"time"
 
 	"candlemark/actors/mail"
@@ -25,6 +26,10 @@ type state struct {
 	queue []command
 	first uint64
 	out   []post
+	// lines are the errands of each channel, by its name, the first under way; errands
+	// are those to begin.
+	lines   map[string][]errand
+	errands []errand
 }
 
 // command is one that came in and wants an answer.
@@ -54,7 +59,7 @@ func (s *state) enqueue(e *mail.Enqueue, now time.Time) {
 				Msg("an admin command that was not published to " + topology.AdminExchange + " is dropped")
 			continue
 		}
-		s.take(m, e.Administrator, now)
+		s.take(m, e.From, e.By, now)
 	}
 	if len(reply.Ranges) > 0 {
 		s.send(e.From, reply)
@@ -62,15 +67,20 @@ func (s *state) enqueue(e *mail.Enqueue, now time.Time) {
 }
 
 // take queues one command and carries it out, or answers that it cannot be.
-func (s *state) take(m *message.Message, administrator bool, now time.Time) {
+func (s *state) take(m *message.Message, from mail.Address, by *mail.Publisher, now time.Time) {
 	c := command{deadline: now.Add(patience)}
 	if scan, err := protocol.ScanProperties(m.Header); err == nil {
 		c.replyTo = append(c.replyTo, scan.ReplyTo...)
 		c.correlation = append(c.correlation, scan.CorrelationID...)
 	}
 	number := s.first + uint64(len(s.queue))
+	if topology.IsOpenCommand(m.RoutingKey) {
+		s.queue = append(s.queue, c)
+		s.entrust(number, from, by, m, c.deadline)
+		return
+	}
 	what, err := parse(s.vhost.Name, string(m.RoutingKey), m.Body)
-	if err == nil && what.operator && what.operation != listPolicies && !administrator {
+	if err == nil && what.operator && what.operation != listPolicies && !administrates(by) {
 		err = failure{"not_authorised", "Not administrator user"}
 	}
 	c.operation = what.operation
@@ -80,6 +90,10 @@ func (s *state) take(m *message.Message, administrator bool, now time.Time) {
 		return
 	}
 	s.send(s.registry, what.mail(mail.Request{ReplyTo: s.self, ID: number}))
+}
+
+func administrates(by *mail.Publisher) bool {
+	return by != nil && slices.Contains(by.Tags, "administrator")
 }
 
 // policyChanged: the registry has carried out a command, or failed to.

@@ -2,6 +2,7 @@ package channel
 
 import (
 	"candlemark/actors/mail"
+	"candlemark/internal/auth"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -31,6 +32,11 @@ func (s *state) publish(a *assembler) error {
 	x, err := s.exchangeFor(a.publish.Exchange)
 	if err != nil {
 		return err
+	}
+	if x.Name == topology.AdminExchange {
+		if err := s.permitCommand(a.publish.RoutingKey); err != nil {
+			return err
+		}
 	}
 	scan, err := protocol.ScanProperties(a.raw)
 	if err != nil {
@@ -99,6 +105,15 @@ func (s *state) deliverTo(targets []*target, caps []int64, m *message.Message, m
 	}
 }
 
+// permitCommand checks that the user may publish an admin command: those that change
+// policies are for users with a tag, the others ask for permissions themselves.
+func (s *state) permitCommand(key []byte) error {
+	if topology.IsOpenCommand(key) || s.cfg.User.HasTag("administrator") || s.cfg.User.HasTag("policymaker") {
+		return nil
+	}
+	return auth.Refuse(s.cfg.User, s.cfg.VHost.Name, auth.Resource{Kind: auth.Exchange, Name: topology.AdminExchange}, auth.Write)
+}
+
 // mayCallItself checks the user-id property: nobody publishes in another's name
 // unless tagged for it.
 func (s *state) mayCallItself(name []byte) error {
@@ -118,7 +133,9 @@ func (s *state) distribute(m *message.Message, targets []*target, caps []int64) 
 	for i, t := range targets {
 		if t.batch == nil {
 			t.batch = mail.NewEnqueue(s.self, t.queue.PID)
-			t.batch.Administrator = t.queue.Name == topology.AdminExchange && s.cfg.User.HasTag("administrator")
+			if t.queue.Name == topology.AdminExchange {
+				t.batch.By = &mail.Publisher{User: s.cfg.User.Name, Tags: s.cfg.User.Tags, Connection: s.cfg.Connection}
+			}
 			s.touched = append(s.touched, t)
 		}
 		e := t.batch

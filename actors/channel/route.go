@@ -71,9 +71,6 @@ func (s *state) exchangeFor(name []byte) (*topology.Exchange, error) {
 	if x.Internal {
 		return nil, protocol.ChannelErrorf(protocol.AccessRefused, "cannot publish to internal exchange '%s' in vhost '%s'", name, v.Name)
 	}
-	if x.Name == topology.AdminExchange && !s.cfg.User.HasTag("administrator") && !s.cfg.User.HasTag("policymaker") {
-		return nil, auth.Refuse(s.cfg.User, v.Name, auth.Resource{Kind: auth.Exchange, Name: x.Name}, auth.Write)
-	}
 	s.cache.exchange, s.cache.valid, s.cache.routed = x, true, false
 	s.cache.topics = x.Type == "topic" && s.cfg.Permissions.HasTopics(s.cfg.User, v.Name, x.Name)
 	s.cache.name = append(s.cache.name[:0], name...)

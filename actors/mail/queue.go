@@ -20,9 +20,16 @@ type Enqueue struct {
 	Chunk *message.Chunk
 	// Debt is the credit of joined bodies.
 	Debt message.Debt
-	// Administrator says that the user who published has that tag. Only the door
-	// for admin commands asks, and only for it the channel looks.
-	Administrator bool
+	// By is who published; only for the door for admin commands, which is the only one
+	// to ask.
+	By *Publisher
+}
+
+// Publisher is who published, on the channel that an Enqueue is from.
+type Publisher struct {
+	User       string
+	Tags       []string   // the user's
+	Connection *actor.PID // the channel's
 }
 
 // Release gives the batch's credit back to the connection it came from, and its

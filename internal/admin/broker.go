@@ -19,6 +19,7 @@ type Broker interface {
 	Topology
 	Clients
 	Commands
+	Messages
 	Host
 	Definitions
 	// VHosts returns the names of all virtual hosts, sorted.

@@ -52,6 +52,7 @@ func NewHandler(broker Broker, users *auth.Users, log zerolog.Logger) http.Handl
 	a.vhostPaths(mux)
 	a.limitPaths(mux)
 	a.queuePaths(mux)
+	a.messagePaths(mux)
 	a.topologyPaths(mux)
 	a.clientPaths(mux)
 	a.nodePaths(mux)

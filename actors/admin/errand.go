@@ -1,0 +1,54 @@
+package admin
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/auth"
+	"candlemark/internal/message"
+)
+
+// errand is a command about messages that somebody else carries out, without the door
+// waiting. Those of one channel are carried out one after the other.
+type errand struct {
+	number   uint64 // of the command
+	deadline time.Time
+	command  Command
+}
+
+// entrust takes an errand on.
+func (s *state) entrust(number uint64, from mail.Address, by *mail.Publisher, m *message.Message, deadline time.Time) {
+	if by == nil || from == nil {
+		s.answer(number, failure{"not_authorised", "nobody knows who sent this"})
+		return
+	}
+	e := errand{number, deadline, Command{
+		User: auth.User{Name: by.User, Tags: by.Tags}, Channel: from.Id, Key: string(m.RoutingKey), Body: bytes.Clone(m.Body),
+	}}
+	if by.Connection != nil {
+		e.command.Connection = by.Connection.Id
+	}
+	line := append(s.lines[from.Id], e)
+	if s.lines[from.Id] = line; len(line) == 1 {
+		s.errands = append(s.errands, e)
+	}
+}
+
+// carried passes an answer on and goes on with the next errand of the same channel that
+// somebody still waits for.
+func (s *state) carried(m carried) {
+	s.answer(m.errand.number, json.RawMessage(m.answer))
+	channel := m.errand.command.Channel
+	line := s.lines[channel][1:]
+	for len(line) > 0 && s.open(line[0].number) == nil {
+		line = line[1:]
+	}
+	if len(line) == 0 {
+		delete(s.lines, channel)
+		return
+	}
+	s.lines[channel] = line
+	s.errands = append(s.errands, line[0])
+}

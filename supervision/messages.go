@@ -1,0 +1,236 @@
+package supervision
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	door "candlemark/actors/admin"
+	"candlemark/actors/mail"
+	"candlemark/internal/admin"
+	"candlemark/internal/auth"
+	"candlemark/internal/topology"
+	"candlemark/policies"
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// carry carries out commands about messages that came over AMQP.
+func (n *Node) carry(vhost string) func(context.Context, door.Command) []byte {
+	return func(ctx context.Context, c door.Command) []byte {
+		by := admin.Asker{User: c.User, Connection: c.Connection, Channel: c.Channel}
+		return admin.Command(ctx, n, by, vhost, c.Key, c.Body)
+	}
+}
+
+// reach finds the queue of a place, or that in which a delayed exchange holds
+// messages, for somebody who may read there.
+func (n *Node) reach(by admin.Asker, at admin.Place) (*topology.Queue, error) {
+	v, ok := n.VHost(at.VHost)
+	if !ok {
+		return nil, protocol.ChannelErrorf(protocol.NotFound, "vhost '%s' not found", at.VHost)
+	}
+	if err := n.cfg.Permissions.VHostAccess(by.User, v.Name); err != nil {
+		return nil, err
+	}
+	resource := auth.Resource{Kind: auth.Queue, Name: at.Name}
+	if at.Exchange {
+		resource.Kind = auth.Exchange
+	}
+	if err := n.cfg.Permissions.Check(by.User, v.Name, resource, auth.Read); err != nil {
+		return nil, err
+	}
+	if at.Exchange {
+		return holderOf(v, at.Name)
+	}
+	q := v.Directory().Queue([]byte(at.Name))
+	switch {
+	case q == nil:
+		return nil, protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", at.Name, v.Name)
+	case q.Exclusive && (q.Owner == nil || q.Owner.Id != by.Connection):
+		return nil, policies.ResourceLocked(q.Name, v.Name)
+	}
+	return q, nil
+}
+
+func holderOf(v *topology.VHost, name string) (*topology.Queue, error) {
+	x := v.Directory().Exchange([]byte(name))
+	if x == nil {
+		return nil, protocol.ChannelErrorf(protocol.NotFound, "no exchange '%s' in vhost '%s'", name, v.Name)
+	}
+	q := x.Holder()
+	if q == nil {
+		return nil, protocol.ChannelErrorf(protocol.PreconditionFailed, "exchange '%s' in vhost '%s' delays no messages", name, v.Name)
+	}
+	return q, nil
+}
+
+// answered is what every answer of a queue is.
+type answered interface{ Failure() error }
+
+// inquire asks the queue of a place, for somebody who may read there.
+func inquire[T answered](ctx context.Context, n *Node, by admin.Asker, at admin.Place, question func(mail.Request) any) (T, *topology.Queue, error) {
+	var none T
+	q, err := n.reach(by, at)
+	if err != nil {
+		return none, nil, err
+	}
+	answer, err := ask[T](ctx, n, q.PID, func(replyTo *actor.PID) any { return question(mail.Request{ReplyTo: replyTo}) })
+	if err == nil {
+		err = answer.Failure()
+	}
+	return answer, q, err
+}
+
+// Peek implements admin.Messages.
+func (n *Node) Peek(ctx context.Context, by admin.Asker, at admin.Place, how admin.Peek) (admin.PeekPage, error) {
+	answer, _, err := inquire[*mail.PeekReply](ctx, n, by, at, func(r mail.Request) any {
+		m := &mail.Peek{Request: r, After: mail.Cursor(how.After), Limit: how.Limit, Cut: how.Cut, Queue: at.Name, VHost: at.VHost}
+		for shown, state := range statesShown {
+			if how.States&shown != 0 {
+				m.States |= state
+			}
+		}
+		return m
+	})
+	if err != nil {
+		return admin.PeekPage{}, err
+	}
+	page := admin.PeekPage{Messages: make([]admin.Peeked, len(answer.Messages)), Next: (*admin.Cursor)(answer.Next)}
+	for i := range answer.Messages {
+		page.Messages[i] = peekedShown(&answer.Messages[i])
+	}
+	return page, nil
+}
+
+// statesShown are the states of a message, by their names in the API.
+var statesShown = map[int]mail.MessageState{
+	admin.StateReady: mail.Ready, admin.StateUnacked: mail.Unacked, admin.StateScheduled: mail.Scheduled,
+}
+
+func peekedShown(m *mail.PeekedMessage) admin.Peeked {
+	shown := admin.Peeked{
+		ID: m.Seq, Enqueued: m.Enqueued, Expires: m.Expires, Due: m.Due, Locked: m.Locked, Priority: m.Priority, DeliveryCount: m.DeliveryCount,
+		Redelivered: m.Redelivered, Exchange: m.Exchange, RoutingKey: m.RoutingKey, Body: m.Body, Bytes: m.Size, Unreadable: m.Unreadable,
+	}
+	for state, of := range statesShown {
+		if of == m.State {
+			shown.State = state
+		}
+	}
+	if !m.Unreadable {
+		var err error
+		shown.Properties, err = protocol.DecodeProperties(m.Header)
+		shown.Unreadable = err != nil
+	}
+	return shown
+}
+
+// Unacked implements admin.Messages. Delivery tags are what the channels know of them a
+// moment later.
+func (n *Node) Unacked(ctx context.Context, by admin.Asker, at admin.Place, after uint64, limit int) ([]admin.Unacked, bool, error) {
+	page, q, err := inquire[*mail.UnackedPage](ctx, n, by, at, func(r mail.Request) any {
+		return &mail.ListUnacked{Request: r, After: after, Limit: limit, Queue: at.Name, VHost: at.VHost}
+	})
+	if err != nil || len(page.Deliveries) == 0 {
+		return nil, false, err
+	}
+	clients, err := n.clients(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	tags, err := n.tags(ctx, q, page.Deliveries)
+	if err != nil {
+		return nil, false, err
+	}
+	list := make([]admin.Unacked, len(page.Deliveries))
+	for i, d := range page.Deliveries {
+		list[i] = admin.Unacked{
+			ID: d.Seq, ConsumerTag: d.Tag, DeliveryTag: tags[d.Channel.Id][d.Number], Delivered: d.Delivered, Locked: d.Locked,
+			Expires: d.Expires, Bytes: d.Size, DeliveryCount: d.DeliveryCount, Redelivered: d.Redelivered,
+		}
+		list[i].Connection, list[i].Channel = clients.owner(d.Channel)
+	}
+	return list, page.More, nil
+}
+
+// tags asks the channels for delivery tags: by channel and number.
+func (n *Node) tags(ctx context.Context, q *topology.Queue, deliveries []mail.UnackedDelivery) (map[string]map[uint64]uint64, error) {
+	var channels []*actor.PID
+	numbers := map[string][]uint64{}
+	for _, d := range deliveries {
+		if numbers[d.Channel.Id] == nil {
+			channels = append(channels, d.Channel)
+		}
+		numbers[d.Channel.Id] = append(numbers[d.Channel.Id], d.Number)
+	}
+	tags := map[string]map[uint64]uint64{}
+	err := n.askAll(ctx, len(channels), func(i int, r mail.Request) {
+		n.post(channels[i], &mail.FindDeliveries{Request: r, Queue: q.PID, Numbers: numbers[channels[i].Id]})
+	}, func(answer any) {
+		found := answer.(*mail.DeliveriesFound)
+		tags[channels[found.ID].Id] = found.Tags
+	})
+	return tags, err
+}
+
+// RenewLock implements admin.Messages.
+func (n *Node) RenewLock(ctx context.Context, by admin.Asker, at admin.Place, which admin.Lock) (count int, until int64, err error) {
+	m := &mail.RenewLock{Seq: which.ID, Tag: which.ConsumerTag, Queue: at.Name, VHost: at.VHost}
+	if which.DeliveryTag != 0 {
+		return n.renewTag(ctx, by, m, which.DeliveryTag)
+	}
+	answer, _, err := inquire[*mail.LockRenewed](ctx, n, by, at, func(r mail.Request) any {
+		m.Request = r
+		return m
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	return answer.Count, answer.Locked, nil
+}
+
+// renewTag renews the lock of a delivery that the channel of by has. That is permission
+// enough.
+func (n *Node) renewTag(ctx context.Context, by admin.Asker, m *mail.RenewLock, tag uint64) (count int, until int64, err error) {
+	if by.Channel == "" {
+		return 0, 0, protocol.ChannelErrorf(protocol.PreconditionFailed, "delivery tags are known on their own channel only")
+	}
+	m.Channel = n.system.NewLocalPID(by.Channel)
+	found, err := ask[*mail.DeliveriesFound](ctx, n, m.Channel, func(replyTo *actor.PID) any {
+		return &mail.FindDeliveries{Request: mail.Request{ReplyTo: replyTo}, Tag: tag}
+	})
+	if err != nil || found.Queue == nil {
+		return 0, 0, err
+	}
+	for m.Number = range found.Tags { // the one
+	}
+	answer, err := ask[*mail.LockRenewed](ctx, n, found.Queue, func(replyTo *actor.PID) any {
+		m.ReplyTo = replyTo
+		return m
+	})
+	switch {
+	case err != nil:
+		return 0, 0, err
+	case answer.Err != nil: // the queue has gone, and the delivery with it
+		return 0, 0, nil
+	}
+	return answer.Count, answer.Locked, nil
+}
+
+// owner is the connection of a channel, nil if it has none any more, and the channel's
+// number.
+func (all *clients) owner(channel *actor.PID) (*admin.Connection, int) {
+	// A channel's name begins with its connection's.
+	parent, _, _ := strings.Cut(channel.Id, "/"+string(KindChannel)+"/")
+	owner := all.byID[parent]
+	if owner == nil {
+		return nil, 0
+	}
+	i := slices.IndexFunc(owner.channels, func(l mail.ChannelLink) bool { return l.PID.Equal(channel) })
+	if i < 0 {
+		return &owner.shown, 0
+	}
+	return &owner.shown, int(owner.channels[i].ID)
+}
