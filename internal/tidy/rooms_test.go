@@ -25,6 +25,7 @@ var rooms = map[string][]string{
 	"actors/channel":       actorOf(),
 	"actors/exchange":      actorOf(),
 	"actors/queue":         actorOf("internal/store"),
+	"actors/queue/agenda":  {},
 	"actors/queue/backlog": {"internal/message", "actors/queue/wheel"},
 	"actors/queue/lease":   {},
 	"actors/queue/wheel":   {},

@@ -145,6 +145,7 @@ func (b *Backlog) Get(h Handle) Record {
 		Priority:      seg.priority,
 		Redelivered:   e.Redelivered,
 		Persistent:    e.Persistent,
+		Released:      e.Marks&Released != 0,
 	}
 	if e.flags&flagKept != 0 {
 		b.kept.get(e.block, &r)
@@ -182,6 +183,9 @@ func (b *Backlog) Links(h Handle) *wheel.Links { return &b.Entry(h).Links }
 
 // Deadline implements wheel.Store.
 func (b *Backlog) Deadline(h Handle) int64 { return b.Entry(h).Deadline }
+
+// Seq returns Record.Seq of h.
+func (b *Backlog) Seq(h Handle) uint64 { return b.Entry(h).Seq }
 
 // Size returns the length in bytes of the body of h.
 func (b *Backlog) Size(h Handle) int64 { return int64(b.Entry(h).body) }

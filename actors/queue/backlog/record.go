@@ -33,6 +33,8 @@ type Record struct {
 	Priority uint8
 	// Redelivered and Persistent are the caller's.
 	Redelivered, Persistent bool
+	// Released is what Get says of a message that is marked so; Push does not look at it.
+	Released bool
 	// Shared says that the slices are immutable and not pooled: Push may keep them instead of copying (DESIGN §5a.11).
 	Shared bool
 }
@@ -75,6 +77,8 @@ const (
 	Loading
 	// Damaged: it cannot be read back.
 	Damaged
+	// Released: it was scheduled before.
+	Released
 )
 
 const (
