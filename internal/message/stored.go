@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 )
 
 // overlayVersion begins a stored overlay. A change of its form takes another one.
@@ -39,7 +40,7 @@ func (o *Overlay) Append(dst []byte) []byte {
 	if o.Delayed != 0 {
 		marks |= markDelayed
 	}
-	dst = append(dst, overlayVersion, marks)
+	dst = append(slices.Grow(dst, o.room()), overlayVersion, marks)
 	dst = binary.AppendUvarint(dst, uint64(o.DeliveryCount))
 	dst = binary.AppendUvarint(dst, uint64(len(o.Deaths)))
 	for i := range o.Deaths {
@@ -56,6 +57,26 @@ func (o *Overlay) Append(dst []byte) []byte {
 		dst = binary.AppendUvarint(dst, uint64(o.Delayed))
 	}
 	return dst
+}
+
+// room is how many bytes Append needs, and a few more.
+func (o *Overlay) room() int {
+	n := 64 + listRoom(o.CC) + listRoom(o.BCC)
+	for _, g := range [2]*Origin{&o.First, &o.Last} {
+		n += len(g.Queue) + len(g.Reason) + len(g.Exchange)
+	}
+	for i := range o.Deaths {
+		d := &o.Deaths[i]
+		n += 32 + len(d.Queue) + len(d.Reason) + len(d.Exchange) + len(d.OriginalExpiration) + listRoom(d.RoutingKeys)
+	}
+	return n
+}
+
+func listRoom(list []string) (n int) {
+	for _, t := range list {
+		n += len(t) + 2
+	}
+	return n
 }
 
 func appendTexts(dst []byte, texts ...string) []byte {
