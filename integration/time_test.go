@@ -2,6 +2,8 @@ package integration
 
 import (
 	"fmt"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -280,4 +282,26 @@ func TestDL9_ExpiredAreDropped(t *testing.T) {
 	b.verb(0, "set_policy", "drop", "^policy$", `{"dead-letter-expired":true,"message-ttl":0}`)
 	c.send(q, "dead")
 	c.bodies(c.consume(dead, true), "dead")
+}
+
+// A queue that is published to ends all the same, unless it says that publishing is a use.
+func TestLEASE4_RenewedByPublishing(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	c := b.dial()
+	c.queue("argument", amqp.Table{"x-expires": int32(1500), "x-expires-renewed-by": "publish"})
+	c.queue("policy", amqp.Table{"x-expires": int32(1500)})
+	c.queue("plain", amqp.Table{"x-expires": int32(1500)})
+	b.verb(0, "set_policy", "use", "^policy$", `{"expires-renewed-by":"publish"}`)
+	eventually(t, "the queue to which only publishing happens ends", func() bool {
+		return c.takes("argument") && c.takes("policy") && !c.takes("plain")
+	})
+	for _, q := range []string{"argument", "policy"} {
+		if !c.takes(q) {
+			t.Errorf("%s has ended", q)
+		}
+	}
+	eventually(t, "they end when nobody publishes any more", func() bool {
+		return !strings.Contains(b.request("GET", "/api/queues", "", http.StatusOK), `"policy"`)
+	})
 }

@@ -293,3 +293,26 @@ func TestLeaseRearms_LEASE13(t *testing.T) {
 		t.Fatal("did not end")
 	}
 }
+
+// TestRenewedBy_LEASE4: x-expires 900, an action at 600 ms, is the queue there at 1200 ms?
+func TestRenewedBy_LEASE4(t *testing.T) {
+	actions := map[policies.Renewals]func(c *core){
+		policies.RenewedByPublish: func(c *core) { c.put("m") },
+		policies.RenewedByPeek:    func(c *core) { c.feed(&mail.Peek{}) },
+		policies.RenewedByUpdate:  func(c *core) { c.feed(&mail.Purge{}) },
+	}
+	for use, act := range actions {
+		for by := range policies.Renewals(16) {
+			c := newCore(t, expires(900), func(s *policies.QueueSettings) { s.RenewedBy = by })
+			c.at(600)
+			act(c)
+			c.at(1200)
+			if lives := c.phase == live; lives != by.Has(use) {
+				t.Errorf("use %d under %d: there at 1200 ms: %v", use, by, lives)
+			}
+			if c.at(1500); c.phase == live {
+				t.Errorf("use %d under %d: there for ever", use, by)
+			}
+		}
+	}
+}

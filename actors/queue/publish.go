@@ -6,12 +6,14 @@ import (
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
+	"candlemark/policies"
 )
 
 // enqueue takes a batch in, in order. Confirms of messages that are written to
 // the journal follow when it has them; all others are answered now.
 func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 	var taken, stored, refused *mail.EnqueueReply
+	s.renewedBy(policies.RenewedByPublish, now)
 	s.expireDue(now)
 	s.counts.Publish += uint64(len(e.Messages))
 	for i := range e.Messages {

@@ -5,6 +5,7 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
+	"candlemark/policies"
 )
 
 const (
@@ -86,6 +87,7 @@ func (s *state) purge(m *mail.Purge, now clock.Instant) {
 	reply := &mail.PurgeReply{Reply: m.Done(nil)}
 	if reply.Err = s.access(m.Connection); reply.Err == nil {
 		s.expireDue(now)
+		s.renewedBy(policies.RenewedByUpdate, now)
 		reply.MessageCount = s.drop()
 	}
 	s.send(m.ReplyTo, reply)

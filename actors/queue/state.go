@@ -196,6 +196,7 @@ func (s *state) control(what any, now clock.Instant) {
 	case *mail.DescribeQueue:
 		s.describe(m)
 	case *mail.Peek:
+		s.renewedBy(policies.RenewedByPeek, now)
 		s.peek(m)
 	case peekRead:
 		s.peeked(m)

@@ -1,6 +1,9 @@
 package queue
 
-import "candlemark/internal/clock"
+import (
+	"candlemark/internal/clock"
+	"candlemark/policies"
+)
 
 // deadline is the earliest of what the queue waits for, in wall ms. Nothing is
 // due while the vhost decides about it.
@@ -46,4 +49,12 @@ func (s *state) tick(now clock.Instant) {
 		return
 	}
 	s.retire(leaseRanOut, nil)
+}
+
+// renewedBy renews the lease for what is a use only if expires-renewed-by says so
+// (LEASE-4).
+func (s *state) renewedBy(use policies.Renewals, now clock.Instant) {
+	if s.settings.RenewedBy.Has(use) {
+		s.lease.Renew(now.Ceil())
+	}
 }

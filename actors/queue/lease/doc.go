@@ -13,6 +13,8 @@
 //	yes: queue.declare and passive declare that wait for an answer, also when refused as another's exclusive queue (LEASE-5);
 //	     basic.get, also of an empty queue; the last consumer leaving (Release); a channel closing that held an unacknowledged
 //	     basic.get; any change of the matched policies (SetPeriod); the queue's start, also after a restart (SetPeriod)
+//	if the queue's expires-renewed-by names it: publishing and whatever else arrives; peeking; an update, which is purging and what
+//	     changes scheduled messages; scheduled messages that are pending
 //	no:  declare with nowait; a refused declare; publishing; bind, unbind, purge; ack, nack, reject; questions
 //
 // Its deadlines: one, last use plus period. It only ever moves later while the period stays, so the owner need not touch its
