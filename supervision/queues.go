@@ -138,6 +138,7 @@ func shown(vhost string, q *topology.Queue, info *mail.QueueInfo) admin.Queue {
 	s.Ready, s.Unacked, s.Consumers = info.Ready, info.Unacked, info.Consumers
 	s.ReadyBytes, s.UnackedBytes, s.Memory = info.ReadyBytes, info.UnackedBytes, info.Memory
 	s.IdleSince, s.Counts = info.LastUse, countsShown(info.Counts)
+	s.TimedOut, s.Late, s.Scheduled = info.Counts.TimedOut, info.Counts.Late, admin.ScheduledCounts(info.Scheduled)
 	return s
 }
 

@@ -32,6 +32,10 @@ type Queue struct {
 	DeliveryLimit int64
 	IdleSince     int64 // wall ms
 	Counts        Counts
+	// TimedOut are deliveries that came back because nobody settled them in time, Late
+	// those that were settled when they had left.
+	TimedOut, Late uint64
+	Scheduled      ScheduledCounts
 	// State is "running", or "down" for a queue that does not answer.
 	State string
 	// Details are nil in lists.

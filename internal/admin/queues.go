@@ -14,6 +14,7 @@ type queueItem struct {
 	Capacity       float64             `json:"consumer_capacity"`
 	Utilisation    float64             `json:"consumer_utilisation"`
 	Consumers      int                 `json:"consumers"`
+	TimedOut       uint64              `json:"deliveries_timed_out"`
 	DeliveryLimit  any                 `json:"delivery_limit,omitempty"`
 	Durable        bool                `json:"durable"`
 	Effective      policies.Definition `json:"effective_policy_definition"`
@@ -35,14 +36,17 @@ type queueItem struct {
 	Ready          int                 `json:"messages_ready"`
 	ReadyRate      rate                `json:"messages_ready_details"`
 	ReadyRAM       int                 `json:"messages_ready_ram"`
+	Scheduled      int                 `json:"messages_scheduled"`
 	Unacked        int                 `json:"messages_unacknowledged"`
 	UnackedRate    rate                `json:"messages_unacknowledged_details"`
 	UnackedRAM     int                 `json:"messages_unacknowledged_ram"`
 	Name           string              `json:"name"`
+	NextDue        *string             `json:"next_due"`
 	Node           string              `json:"node"`
 	Online         []string            `json:"online,omitempty"`
 	OperatorPolicy *string             `json:"operator_policy"`
 	Policy         *string             `json:"policy"`
+	Late           uint64              `json:"settled_late"`
 	State          string              `json:"state"`
 	Type           string              `json:"type"`
 	VHost          string              `json:"vhost"`
@@ -57,6 +61,7 @@ type detailedQueue struct {
 	ExclusiveTag    *string         `json:"exclusive_consumer_tag"`
 	HeadTimestamp   *uint64         `json:"head_message_timestamp"`
 	Owner           *connectionLink `json:"owner_pid_details,omitempty"`
+	Histogram       histogram       `json:"scheduled_histogram"`
 	ActiveTag       *string         `json:"single_active_consumer_tag"`
 }
 
@@ -90,6 +95,7 @@ func (a *api) queueItem(q *Queue, node string) queueItem {
 		Unacked: q.Unacked, UnackedRate: f[2], UnackedRAM: q.Unacked, Name: q.Name, Node: node,
 		OperatorPolicy: orNull(q.Effective.OperatorPolicy), Policy: orNull(q.Effective.Policy),
 		State: q.State, Type: q.Type, VHost: q.VHost,
+		TimedOut: q.TimedOut, Late: q.Late, Scheduled: q.Scheduled.Count, NextDue: optional(q.Scheduled.NextDue),
 	}
 	if q.Consumers > 0 && q.Ready == 0 { // whatever comes can be delivered at once
 		item.Capacity, item.Utilisation = 1, 1
@@ -172,6 +178,7 @@ func (a *api) queue(r *request) {
 	}
 	item := detailedQueue{
 		queueItem: a.queueItem(&q, a.node), ConsumerDetails: []consumerItem{}, Deliveries: []struct{}{}, Incoming: []struct{}{},
+		Histogram: q.Scheduled.histogram(),
 	}
 	if d := q.Details; d != nil {
 		for i := range d.Consumers {
