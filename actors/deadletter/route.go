@@ -167,7 +167,7 @@ func (s *state) stamp(b *batch, dead *message.Message) *message.Message {
 		if before = message.History(dead.Header); before == nil {
 			before = dead.Overlay
 		} else if dead.Overlay != nil {
-			before.CC, before.BCC, before.Delayed = dead.Overlay.CC, dead.Overlay.BCC, dead.Overlay.Delayed
+			before.CC, before.BCC, before.Delayed, before.Held = dead.Overlay.CC, dead.Overlay.BCC, dead.Overlay.Delayed, dead.Overlay.Held
 		}
 	}
 	if ttl := published(dead); !d.alike(b, dead, before, ttl) {

@@ -30,6 +30,9 @@ type Overlay struct {
 	// Delayed is how long a delayed exchange held the message, in ms: it shows as
 	// −x-delay (DLY-4). 0 if none has.
 	Delayed int64
+	// Held: a queue or an exchange has held it until its time, so that nobody holds
+	// it again (DLY-9).
+	Held bool
 	// EnqueuedAt and ExpiresAt are told to consumers of a queue that stamps its
 	// deliveries, in wall ms, as x-enqueued-at and x-expires-at, which is absent for
 	// 0. They are of one delivery: no copy is stored with them.
@@ -60,7 +63,7 @@ func (o *Overlay) Died(d Death) *Overlay {
 	next := Overlay{DropExpiration: true}
 	var before []Death
 	if o != nil {
-		next.First, next.CC, next.BCC, next.Delayed = o.First, o.CC, o.BCC, o.Delayed
+		next.First, next.CC, next.BCC, next.Delayed, next.Held = o.First, o.CC, o.BCC, o.Delayed, o.Held
 		before = o.Deaths
 	}
 	d.Count = 1
@@ -104,14 +107,14 @@ func (o *Overlay) Stamped(enqueued, expires int64) *Overlay {
 	return &next
 }
 
-// Released is the overlay after a delayed exchange held the message for ms. o may
-// be nil.
+// Released is the overlay after the message was held until its time: for ms, 0 if it
+// named a moment. o may be nil.
 func (o *Overlay) Released(ms int64) *Overlay {
 	var next Overlay
 	if o != nil {
 		next = *o
 	}
-	next.Delayed = ms
+	next.Delayed, next.Held = ms, true
 	return &next
 }
 

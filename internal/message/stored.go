@@ -15,6 +15,7 @@ const (
 	markDrop = 1 << iota
 	markCount
 	markDelayed
+	markHeld
 )
 
 // ErrOverlay: what is stored is no overlay, or one of a later version.
@@ -23,7 +24,7 @@ var ErrOverlay = errors.New("message: not an overlay of a known version")
 // Append adds the stored form of o to dst; nothing for nil. DecodeOverlay reads
 // it back:
 //
-//	version, bits for DropExpiration, TellCount and Delayed; then DeliveryCount, the deaths,
+//	version, bits for DropExpiration, TellCount, Delayed and Held; then DeliveryCount, the deaths,
 //	First, Last, CC, BCC and, if there is one, Delayed, with numbers as uvarints, texts behind their length and lists
 //	behind their number
 func (o *Overlay) Append(dst []byte) []byte {
@@ -39,6 +40,9 @@ func (o *Overlay) Append(dst []byte) []byte {
 	}
 	if o.Delayed != 0 {
 		marks |= markDelayed
+	}
+	if o.Held {
+		marks |= markHeld
 	}
 	dst = append(slices.Grow(dst, o.room()), overlayVersion, marks)
 	dst = binary.AppendUvarint(dst, uint64(o.DeliveryCount))
@@ -96,7 +100,7 @@ func DecodeOverlay(data []byte) (*Overlay, error) {
 	if len(data) == 0 {
 		return nil, nil
 	}
-	if len(data) < 2 || data[0] != overlayVersion || data[1] > markDrop|markCount|markDelayed {
+	if len(data) < 2 || data[0] != overlayVersion || data[1] > markDrop|markCount|markDelayed|markHeld {
 		return nil, ErrOverlay
 	}
 	d := decoder{rest: data[2:]}
@@ -113,6 +117,7 @@ func DecodeOverlay(data []byte) (*Overlay, error) {
 	o.First = Origin{Queue: d.text(), Reason: d.text(), Exchange: d.text()}
 	o.Last = Origin{Queue: d.text(), Reason: d.text(), Exchange: d.text()}
 	o.CC, o.BCC = d.list(), d.list()
+	o.Held = data[1]&markHeld != 0
 	if data[1]&markDelayed != 0 {
 		o.Delayed = int64(d.number(math.MaxInt64))
 	}

@@ -21,6 +21,7 @@ func overlays() []*Overlay {
 		{DeliveryCount: math.MaxUint32},
 		{CC: []string{""}},
 		{Delayed: 315_360_000_000, TellCount: true},
+		{Held: true},
 		dead.Released(7).Died(Death{Queue: "r"}),
 		dead,
 		dead.Died(Death{Queue: "r", Reason: "rejected"}).Died(Death{Queue: "q", Reason: "expired"}).Counted(3),
