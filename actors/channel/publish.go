@@ -74,6 +74,11 @@ func (s *state) publish(a *assembler) error {
 	if err != nil {
 		return err
 	}
+	if scan.Headers != nil {
+		if err := s.checkSchedules(targets, scan.Headers); err != nil {
+			return err
+		}
+	}
 	if s.trace.on {
 		s.tracePublish(&m, targets)
 	}
@@ -85,6 +90,19 @@ func (s *state) publish(a *assembler) error {
 		m.Number = s.confirms.begin(len(targets))
 	}
 	s.deliverTo(targets, s.cache.caps, &m, a.publish.Mandatory)
+	return nil
+}
+
+// checkSchedules refuses a message that names a time which cannot be made out, if a
+// queue on its way would keep it scheduled until then (DLY-10).
+func (s *state) checkSchedules(targets []*target, headers []byte) error {
+	for _, t := range targets {
+		if more, on := t.queue.Schedules.Header(); on {
+			if _, err := topology.DueOf(headers, more, s.cfg.Clock.Now().Ceil(), s.cfg.Clock.Skew()); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
