@@ -24,8 +24,8 @@ type folder struct {
 	highest     uint64   // number of a segment's name
 	highSpare   int      // number of a spare's name
 	damages     []Damage
-	// unknown are segments without a readable header.
-	unknown []uint64
+	// unknown are segments without a readable header; size is that of the file.
+	unknown []*segment
 }
 
 // look lists the folder and reads the headers.
@@ -78,13 +78,11 @@ func (f *folder) header(seq uint64) error {
 	}
 	number, salt, size, ok := decodeHeader(b[:headerSize])
 	number2, salt2, size2, ok2 := decodeHeader(b[headerSize:])
+	ok, ok2 = ok && number == seq, ok2 && number2 == seq // else it was written to the wrong place
 	switch {
-	case !ok && !ok2 && allZero(b), ok && number != seq && (!ok2 || number2 != seq), !ok && ok2 && number2 != seq:
-		f.spares = append(f.spares, path)
-		return nil
 	case !ok && !ok2:
 		f.damages = append(f.damages, Damage{File: segmentName(seq), Text: "both headers are not what was written"})
-		f.unknown = append(f.unknown, seq)
+		f.unknown = append(f.unknown, &segment{seq: seq, size: length, end: batchesFrom, over: true})
 		return nil
 	case !ok:
 		salt, size = salt2, size2

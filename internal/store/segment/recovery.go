@@ -86,9 +86,12 @@ func (r *recovery) settle() {
 		}
 		r.known[s.seq] = s
 	}
-	for _, seq := range r.unknown {
-		if c := r.checkpoint.segments[seq]; c != nil { // the checkpoint knows what is to be known
-			r.known[seq] = c
+	for _, s := range r.unknown {
+		if c := r.checkpoint.segments[s.seq]; c != nil { // the checkpoint knows what is to be known
+			c.size = min(c.size, s.size)
+			r.known[s.seq] = c
+		} else if r.guess(s) {
+			r.known[s.seq] = s
 		}
 	}
 	if r.highest >= r.fresh {
@@ -105,8 +108,9 @@ func (r *recovery) replay() error {
 			todo = append(todo, r.known[seq])
 		}
 	}
-	firsts := make([]uint64, len(todo)) // the first batch of each, or of the next that has any
+	firsts := make([]uint64, len(todo)+1) // the first batch of each, or of the next that has any
 	next := uint64(math.MaxUint64)
+	firsts[len(todo)] = next
 	for i, s := range slices.Backward(todo) {
 		if s.seq != r.begin {
 			first, found, err := r.first(s)
@@ -120,11 +124,10 @@ func (r *recovery) replay() error {
 		firsts[i] = next
 	}
 	for i, s := range todo {
-		limit := uint64(math.MaxUint64)
-		if i+1 < len(todo) {
-			limit = firsts[i+1]
+		if firsts[i] != firsts[i+1] {
+			r.gap(s, firsts[i])
 		}
-		if err := r.replaySegment(s, limit); err != nil {
+		if err := r.replaySegment(s, firsts[i+1]); err != nil {
 			return err
 		}
 	}
@@ -164,7 +167,7 @@ func (r *recovery) replaySegment(s *segment, limit uint64) error {
 	}
 	return r.opened(s, func() error {
 		w := newWalker(s, from)
-		w.limit = limit
+		w.limit, w.gap = limit, r.known[s.seq+1] == nil
 		w.damage = func(at int64, text string) {
 			r.damages = append(r.damages, Damage{File: segmentName(s.seq), Offset: at, Text: text})
 		}
@@ -195,28 +198,4 @@ func (r *recovery) replaySegment(s *segment, limit uint64) error {
 func (r *recovery) isTorn(w *walker) bool {
 	_, ok := w.head(w.at)
 	return ok
-}
-
-// missing finds segments in which something should live and that are not there.
-func (r *recovery) missing() {
-	gone := map[*segment]*Damage{}
-	for _, id := range slices.Sorted(maps.Keys(r.index.queues)) {
-		q := r.index.queues[id]
-		for _, s := range q.sets {
-			if r.known[s.seg.seq] != nil || s.live == 0 {
-				continue
-			}
-			d := gone[s.seg]
-			if d == nil {
-				d = &Damage{File: segmentName(s.seg.seq), Text: "segment is not there"}
-				gone[s.seg] = d
-			}
-			d.Messages = append(d.Messages, s.names(id)...)
-			s.live = 0
-		}
-		q.drop()
-	}
-	for _, d := range gone {
-		r.damages = append(r.damages, *d)
-	}
 }

@@ -12,7 +12,9 @@ type walker struct {
 	seg *segment
 	at  int64 // of the next batch
 	// limit is a batch number that belongs to a later segment.
-	limit   uint64
+	limit uint64
+	// gap: the segment behind is not there, so it may be that one that has what is missing.
+	gap     bool
 	until   int64 // where the batches end, at the latest
 	entries []entry
 	buf     []byte
@@ -83,8 +85,11 @@ func (w *walker) next(number uint64, each func(*entry)) (uint64, bool) {
 		return w.step(behind.number, behind.at, each)
 	}
 	if w.fault == nil && w.limit != math.MaxUint64 && number < w.limit {
-		w.damage(w.at, "the last batches of a segment are not what was written")
 		w.records(w.at, w.until)
+		if w.gap && !ok && len(w.entries) == 0 {
+			return number, false
+		}
+		w.damage(w.at, "the last batches of a segment are not what was written")
 		return w.step(w.limit, w.until, each)
 	}
 	return number, false

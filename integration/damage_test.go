@@ -1,0 +1,269 @@
+package integration
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// What lies in the folder that is damaged: so many messages in each of some
+// queues, more than one segment holds.
+const (
+	harmed       = 3
+	harmMessages = 2500
+	harmBody     = 10 << 10
+)
+
+func harmQueue(n int) string { return fmt.Sprint("q", n) }
+
+// harmless makes the folder of a broker that was stopped, or killed.
+func harmless(t *testing.T, end func(*broker)) (dir string) {
+	dir = filepath.Join(t.TempDir(), "data")
+	b := startIn(t, dir)
+	c := b.dial()
+	for q := range harmed {
+		_, err := c.QueueDeclare(harmQueue(q), true, false, false, false, nil)
+		c.must(err)
+	}
+	var last *amqp.DeferredConfirmation
+	for n := range harmMessages {
+		for q := range harmed {
+			var err error
+			last, err = c.PublishWithDeferredConfirm("", harmQueue(q), false, false,
+				amqp.Publishing{DeliveryMode: 2, Body: harmBodyOf(q, n)})
+			c.must(err)
+		}
+	}
+	if !last.Wait() {
+		t.Fatal("refused")
+	}
+	eventually(t, "all are confirmed", func() bool {
+		q, err := c.QueueDeclarePassive(harmQueue(0), true, false, false, false, nil)
+		c.must(err)
+		return q.Messages == harmMessages
+	})
+	end(b)
+	for _, spare := range the(dir, "spare-*") {
+		if err := os.Remove(spare); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// harmBodyOf tells which message it is, in every place.
+func harmBodyOf(q, n int) []byte {
+	return bytes.Repeat(fmt.Appendf(nil, "%04d %04d ", q, n), harmBody/10)
+}
+
+// tool runs a command of the binary on a folder.
+func tool(t *testing.T, dir string, args ...string) (code int, out string) {
+	t.Helper()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, append(args, "--data-dir", dir)...)
+	all, _ := cmd.CombinedOutput()
+	return cmd.ProcessState.ExitCode(), string(all)
+}
+
+// served takes all that a broker has and returns how many, of all queues. What
+// comes is whole and in order.
+func (b *broker) served() (n int) {
+	b.Helper()
+	c := b.dial()
+	for q := range harmed {
+		before := -1
+		for {
+			d, ok, err := c.Get(harmQueue(q), true)
+			c.must(err)
+			if !ok {
+				break
+			}
+			var of, number int
+			_, err = fmt.Sscanf(string(d.Body[:min(10, len(d.Body))]), "%d %d ", &of, &number)
+			if err != nil || of != q || number <= before || !bytes.Equal(d.Body, harmBodyOf(q, number)) {
+				b.Fatalf("%s: %.30q came behind %d", harmQueue(q), d.Body, before)
+			}
+			before = number
+			n++
+		}
+	}
+	return n
+}
+
+// losses are the files that the log complains of, and how many messages are said
+// to be lost.
+func (j *journal) losses() (files []string, lost int) {
+	for line := range strings.Lines(j.String()) {
+		var e struct {
+			Message, File string
+			Offset        *int64
+			Lost          int
+		}
+		if json.Unmarshal([]byte(line), &e) == nil && strings.HasPrefix(e.Message, "the journal is damaged") && e.Offset != nil {
+			files = append(files, e.File)
+			lost += e.Lost
+		}
+	}
+	slices.Sort(files)
+	return slices.Compact(files), lost
+}
+
+// the returns the files of a name in the journal's folder, by name.
+func the(dir, pattern string) []string {
+	all, err := filepath.Glob(filepath.Join(dir, "journal", pattern))
+	if err != nil {
+		panic(err)
+	}
+	return all
+}
+
+// noise is as random as b is long.
+func noise(b []byte) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+}
+
+func flip(at int) func([]byte) []byte {
+	return func(b []byte) []byte {
+		b[at%len(b)] ^= 4
+		return b
+	}
+}
+
+// harm is a way to damage the files of a name in the journal's folder, which are
+// put first. It is found, unless nobody needs what it hit.
+type harm struct {
+	files string
+	do    func(b []byte) []byte // nil to remove them
+	last  bool                  // file of that name, else the first
+	found string                // the file that must be complained of, "" for none
+	least int                   // messages lost, at least and at most
+	most  int
+}
+
+const (
+	seg1 = "0000000001.segment"
+	seg2 = "0000000002.segment"
+	in1  = 6501 // messages in the first
+)
+
+var harms = map[string]harm{
+	"nothing":                             {"*.segment", func(b []byte) []byte { return b }, false, "", 0, 0},
+	"a bit of a body":                     {"*.segment", flip(5_000_000), false, seg1, 1, 1},
+	"a bit of a body in the last segment": {"*.segment", flip(500_000), true, seg2, 1, 1},
+	"a page of zeros":                     {"*.segment", func(b []byte) []byte { clear(b[9e6 : 9e6+4096]); return b }, false, seg1, 1, 2},
+	"a megabyte of noise":                 {"*.segment", func(b []byte) []byte { noise(b[20e6:21e6]); return b }, false, seg1, 96, 102},
+	"a header":                            {"*.segment", func(b []byte) []byte { clear(b[:4096]); return b }, false, seg1, 0, 0},
+	"a segment cut in half":               {"*.segment", func(b []byte) []byte { return b[:len(b)/2] }, false, seg1, in1/2 - 5, in1/2 + 5},
+	"an empty segment":                    {"*.segment", func([]byte) []byte { return nil }, false, seg1, in1 - 2, in1 + 2},
+	"something else of that name":         {"*.segment", func([]byte) []byte { b := make([]byte, 1e6); noise(b); return b }, false, seg1, in1 - 2, in1 + 2},
+	"no first segment":                    {"*.segment", nil, false, seg1, in1 - 2, in1 + 2},
+	"a bit of the checkpoint":             {"checkpoint-*", flip(70), true, "checkpoint-", 0, 0},
+	"no last checkpoint":                  {"checkpoint-*", nil, true, "", 0, 0},
+}
+
+func (h *harm) apply(t *testing.T, dir string) {
+	files := the(dir, h.files)
+	path := files[0]
+	if h.last {
+		path = files[len(files)-1]
+	}
+	data, err := os.ReadFile(path)
+	if err == nil && h.do != nil {
+		err = os.WriteFile(path, h.do(data), 0o600)
+	} else if err == nil {
+		err = os.Remove(path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Whatever becomes of the files of a broker that is down, the next start finds
+// it, says where, keeps a copy, and serves everything else, whole and in order.
+// The tools find the same, and repair leaves a folder with nothing to find.
+func TestDamagedJournal(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*broker){"stop": (*broker).stop, "kill": (*broker).kill} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			whole := harmless(t, end)
+			for what, h := range harms {
+				if len(the(whole, h.files)) == 0 {
+					continue // a broker that was killed has no checkpoint yet
+				}
+				t.Run(what, func(t *testing.T) {
+					dir := filepath.Join(t.TempDir(), "data")
+					if out, err := exec.Command("cp", "-r", whole, dir).CombinedOutput(); err != nil {
+						t.Fatalf("%v %s", err, out)
+					}
+					h.apply(t, dir)
+					if h.tools(t, dir); name == "stop" {
+						h.suffer(t, dir, true)
+						return
+					}
+					if code, out := tool(t, dir, "journal", "repair"); (code == 1) != (h.found != "") || !strings.Contains(out, h.found) {
+						t.Errorf("repair: %d\n%.2000s", code, out)
+					}
+					if code, out := tool(t, dir, "journal", "check"); code != 0 {
+						t.Errorf("check behind repair: %d\n%.2000s", code, out)
+					}
+					h.suffer(t, dir, false)
+				})
+			}
+		})
+	}
+}
+
+// tools checks what those say that change nothing.
+func (h *harm) tools(t *testing.T, dir string) {
+	t.Helper()
+	if code, out := tool(t, dir, "journal", "check"); (code == 1) != (h.found != "") || !strings.Contains(out, h.found) {
+		t.Errorf("check: %d\n%.2000s", code, out)
+	}
+	if code, out := tool(t, dir, "journal", "dump"); code != 0 || !strings.Contains(out, ".segment: ") {
+		t.Errorf("dump: %d\n%.2000s", code, out)
+	}
+}
+
+// suffer checks what a broker makes of the folder; told says that it has to
+// complain.
+func (h *harm) suffer(t *testing.T, dir string, told bool) {
+	t.Helper()
+	b := startIn(t, dir)
+	files, lost := b.log.losses()
+	missing := harmed*harmMessages - b.served()
+	if missing < h.least || missing > h.most {
+		t.Errorf("%d messages are missing, not %d to %d", missing, h.least, h.most)
+	}
+	if told && h.found != "" {
+		if len(files) != 1 || !strings.HasPrefix(files[0], h.found) || lost != missing {
+			t.Errorf("%d messages are missing, %d are said to be lost in %v", missing, lost, files)
+		}
+	} else if len(files) > 0 {
+		t.Errorf("the log names %v", files)
+	}
+	copies, err := filepath.Glob(filepath.Join(dir, "quarantine", h.found+"*"))
+	if kept := len(copies) > 0; err != nil || kept != (h.found != "" && h.do != nil) {
+		t.Errorf("in quarantine are %v %v", copies, err)
+	}
+	b.dial().send(harmQueue(0), "after") // it takes new ones
+	b.stop()
+}
