@@ -63,6 +63,7 @@ type options struct {
 	quiet, silent, noHeaders       bool
 	ifEmpty, ifUnused, global      bool
 	userOptions
+	messageOptions
 }
 
 // everywhere are the options of every verb.
@@ -91,6 +92,7 @@ func newOptions(getenv func(string) string) *options {
 	o.BoolVar(&o.noHeaders, "no-table-headers", false, "")
 	o.objectOptions()
 	o.userOptions.define(o.FlagSet)
+	o.messageOptions.define(o.FlagSet)
 	return o
 }
 

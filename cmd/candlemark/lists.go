@@ -84,7 +84,7 @@ func all(of string) func(*call) []string {
 
 var listQueuesVerb = table{
 	columns: strings.Fields(`name durable auto_delete arguments policy operator_policy effective_policy_definition
-		exclusive messages_ready messages_unacknowledged messages messages_ready_ram messages_unacknowledged_ram messages_ram
+		exclusive messages_ready messages_unacknowledged messages messages_scheduled next_due messages_ready_ram messages_unacknowledged_ram messages_ram
 		message_bytes message_bytes_ready message_bytes_unacknowledged message_bytes_ram consumers
 		consumer_utilisation consumer_capacity memory state type leader members online`),
 	defaults: []string{"name", "messages"},

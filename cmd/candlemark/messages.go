@@ -1,0 +1,239 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"candlemark/internal/admin/client"
+)
+
+// messageOptions are those of the verbs about single messages.
+type messageOptions struct {
+	state, messageID string
+	truncate         int
+	exchange, delay  bool
+}
+
+func (o *messageOptions) define(set *flag.FlagSet) {
+	set.StringVar(&o.state, "state", "", "")
+	set.StringVar(&o.messageID, "message-id", "", "")
+	set.IntVar(&o.truncate, "truncate", -1, "")
+	set.BoolVar(&o.exchange, "exchange", false, "")
+	set.BoolVar(&o.delay, "delay", false, "")
+}
+
+// listedMessages is how many messages are listed unless --limit says otherwise,
+// shownBytes how much of each body a table has unless --truncate does.
+const (
+	listedMessages = 100
+	shownBytes     = 60
+)
+
+// of is the path of the queue that is the first argument, or of the exchange.
+func (c *call) of(more ...string) []string {
+	kind := "queues"
+	if c.exchange {
+		kind = "exchanges"
+	}
+	return append([]string{"x", kind, c.vhost, c.arguments[0]}, more...)
+}
+
+// what is the queue or exchange in words.
+func (c *call) what() string {
+	if c.exchange {
+		return fmt.Sprintf("exchange '%s' in vhost '%s'", c.arguments[0], c.vhost)
+	}
+	return fmt.Sprintf("queue '%s' in vhost '%s'", c.arguments[0], c.vhost)
+}
+
+// messageList is a list about a queue with columns that the user chooses.
+type messageList struct {
+	title    string
+	path     string
+	items    string
+	columns  []string
+	defaults []string
+	options  []string
+	query    func(c *call) map[string]string
+	fill     func(o client.Object) // adds what has another name over HTTP
+}
+
+func (l messageList) verb() verb {
+	return verb{
+		arguments: []string{"queue"}, more: "column", options: append([]string{"limit", "no-table-headers"}, l.options...),
+		check: func(arguments []string) (string, int) {
+			return unknownColumns(l.columns, arguments[1:]), exitUsage
+		},
+		banner: func(c *call) string { return fmt.Sprintf("%s of %s ...", l.title, c.what()) },
+		run: func(ctx context.Context, broker *client.Client, c *call) error {
+			listing := client.Listing{Path: c.of(l.path), Items: l.items}
+			if l.query != nil {
+				listing.Query = l.query(c)
+			}
+			limit := c.limit
+			if limit <= 0 {
+				limit = listedMessages
+			}
+			list, err := broker.Pages(ctx, listing, limit)
+			if err != nil {
+				return missing(err)
+			}
+			columns := c.arguments[1:]
+			if len(columns) == 0 {
+				columns = l.defaults
+			}
+			for _, o := range list {
+				if l.fill != nil {
+					l.fill(o)
+				}
+				if text, ok := o["payload"].(string); ok && !c.json {
+					o["payload"] = strings.NewReplacer("\n", `\n`, "\t", `\t`, "\r", `\r`).Replace(text)
+				}
+			}
+			return c.printTable(columns, list)
+		},
+	}
+}
+
+// missing is err, or what the broker says is not there.
+func missing(err error) error {
+	if refused := (*client.Error)(nil); errors.As(err, &refused) && refused.Status == http.StatusNotFound && refused.Code == "not_found" {
+		return &exit{exitData, refused.Reason}
+	}
+	return err
+}
+
+var peekVerb = messageList{
+	title: "Peeking at messages", path: "messages", items: "messages",
+	columns: strings.Fields(`id state enqueued_at expires_at due lock_expires_at redelivered delivery_count priority exchange routing_key
+		properties payload_bytes payload payload_encoding`),
+	defaults: strings.Fields("id state expires_at redelivered routing_key payload_bytes payload"),
+	options:  []string{"state", "truncate"},
+	query: func(c *call) map[string]string {
+		query := map[string]string{"state": c.state}
+		switch {
+		case c.truncate >= 0:
+			query["truncate"] = strconv.Itoa(c.truncate)
+		case !c.json:
+			query["truncate"] = strconv.Itoa(shownBytes)
+		}
+		return query
+	},
+}.verb()
+
+var listUnackedVerb = messageList{
+	title: "Listing unacknowledged deliveries", path: "unacked", items: "deliveries",
+	columns: strings.Fields(`id consumer_tag channel connection delivery_tag delivered_at lock_expires_at expires_at payload_bytes
+		delivery_count redelivered`),
+	defaults: strings.Fields("id consumer_tag channel delivery_tag delivered_at lock_expires_at"),
+	fill:     func(o client.Object) { o["connection"] = inside(o, "connection_details", "name") },
+}.verb()
+
+var listScheduledVerb = messageList{
+	title: "Listing scheduled messages", path: "scheduled", items: "messages",
+	columns:  strings.Fields("id due enqueued_at message_id exchange routing_key payload_bytes persistent priority"),
+	defaults: strings.Fields("id due message_id routing_key payload_bytes"),
+	options:  []string{"exchange"},
+}.verb()
+
+var countScheduledVerb = verb{
+	arguments: []string{"queue"}, options: []string{"exchange", "no-table-headers"},
+	banner: func(c *call) string { return fmt.Sprintf("Counting scheduled messages of %s ...", c.what()) },
+	run: func(ctx context.Context, broker *client.Client, c *call) error {
+		o, err := broker.Get(ctx, c.of("scheduled", "counts")...)
+		if err != nil {
+			return missing(err)
+		}
+		due := strings.Fields("within_1s within_1m within_1h within_1d later")
+		for _, name := range due {
+			o[name] = inside(o, "histogram", name)
+		}
+		return c.printTable(append(strings.Fields("count payload_bytes next_due overdue"), due...), []client.Object{o})
+	},
+}
+
+var renewLockVerb = verb{
+	arguments: []string{"queue", "id"},
+	banner: func(c *call) string {
+		return fmt.Sprintf("Renewing the lock of message %s of %s ...", c.arguments[1], c.what())
+	},
+	run: func(ctx context.Context, broker *client.Client, c *call) error {
+		o, err := broker.Change(ctx, http.MethodPost, nil, nil, c.of("unacked", c.arguments[1], "renew")...)
+		if err != nil {
+			return missing(err)
+		}
+		if until := cell(o["lock_expires_at"]); until != "" {
+			c.say("It is locked until %s", until)
+		} else {
+			c.say("It is locked for as long as its consumer has it")
+		}
+		return nil
+	},
+}
+
+var cancelScheduledVerb = verb{
+	arguments: []string{"queue"}, optional: []string{"id"}, options: []string{"exchange", "message-id"},
+	banner: func(c *call) string { return fmt.Sprintf("Cancelling scheduled messages of %s ...", c.what()) },
+	run: func(ctx context.Context, broker *client.Client, c *call) error {
+		path, query, err := c.scheduled(1)
+		if err != nil {
+			return err
+		}
+		o, err := broker.Change(ctx, http.MethodDelete, query, nil, path...)
+		if err != nil {
+			return missing(err)
+		}
+		c.say("Cancelled %s messages", cell(o["cancelled"]))
+		return nil
+	},
+}
+
+var rescheduleVerb = verb{
+	arguments: []string{"queue"}, optional: []string{"id", "due"}, options: []string{"exchange", "message-id", "delay"},
+	banner: func(c *call) string { return fmt.Sprintf("Rescheduling messages of %s ...", c.what()) },
+	run: func(ctx context.Context, broker *client.Client, c *call) error {
+		path, query, err := c.scheduled(2)
+		if err != nil {
+			return err
+		}
+		name, to := "due", c.arguments[len(c.arguments)-1]
+		if c.delay {
+			name = "delay"
+			if d, err := time.ParseDuration(to); err == nil {
+				to = strconv.FormatInt(d.Milliseconds(), 10)
+			}
+		}
+		o, err := broker.Change(ctx, http.MethodPut, query, map[string]string{name: to}, path...)
+		if err != nil {
+			return missing(err)
+		}
+		c.say("Rescheduled %s messages, due %s", cell(o["rescheduled"]), cell(o["due"]))
+		return nil
+	},
+}
+
+// scheduled is the path, and the query, that names scheduled messages: by the number
+// behind the queue or by --message-id. So many arguments follow the queue with a number,
+// one less without.
+func (c *call) scheduled(arguments int) (path []string, query map[string]string, err error) {
+	if c.messageID != "" {
+		arguments--
+		query = map[string]string{"message_id": c.messageID}
+		path = c.of("scheduled")
+	} else if len(c.arguments) > 1 {
+		path = c.of("scheduled", c.arguments[1])
+	}
+	switch n := len(c.arguments) - 1; {
+	case n < arguments:
+		return nil, nil, misuse("not enough arguments.")
+	case n > arguments:
+		return nil, nil, misuse("too many arguments.")
+	}
+	return path, query, nil
+}
