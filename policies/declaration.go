@@ -1,6 +1,10 @@
 package policies
 
-import "candlemark/protocol"
+import (
+	"strings"
+
+	"candlemark/protocol"
+)
 
 // WithQueueType returns args with x-queue-type, which RabbitMQ 4 adds to the
 // arguments of every queue (DEC-12): vhostDefault ("" for the broker's, which is
@@ -27,8 +31,12 @@ type QueueDeclaration struct {
 
 // ValidateQueueProperties checks the properties of a new queue against its
 // type: a quorum queue is durable and belongs to nobody. Any properties suit a
-// classic queue (DEC-13). The error is 406 with RabbitMQ's text.
+// classic queue (DEC-13). The error is 406 with RabbitMQ's text. A queue that
+// nobody else can name has no use for a dead-letter queue that outlives it.
 func ValidateQueueProperties(name, vhost string, d QueueDeclaration) *protocol.ChannelError {
+	if own := d.Exclusive || strings.HasPrefix(name, "amq."); own && flagArgument(d.Arguments, "x-"+keyDeathQueue) {
+		return invalidArgument("x-"+keyDeathQueue, name, vhost, "exclusive_or_server_named")
+	}
 	if KindOf(d.Arguments) != KindQuorumQueue {
 		return nil
 	}

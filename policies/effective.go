@@ -17,10 +17,11 @@ type Effective struct {
 	user, operator *Policy
 }
 
-// Effective returns what the set says about the object (POL-1 to POL-4, POL-7).
-func (s *Set) Effective(kind Kind, name string) Effective {
+// Effective returns what the set says about the object (POL-1 to POL-4, POL-7),
+// with but as in Match.
+func (s *Set) Effective(kind Kind, name string, but ...string) Effective {
 	e := Effective{Version: s.Version}
-	e.user, e.operator = s.Match(kind, name)
+	e.user, e.operator = s.Match(kind, name, but...)
 	if e.user != nil {
 		e.Policy = e.user.Name
 	}

@@ -10,8 +10,9 @@ import (
 // the queue that it is for.
 const argDeathQueueOf = "x-dead-letter-queue-of"
 
-// deathQueueSuffix makes the name of a dead-letter queue from that of its queue.
-const deathQueueSuffix = ".dlq"
+// DeadLetterQueueSuffix makes the name of a dead-letter queue from that of its
+// queue.
+const DeadLetterQueueSuffix = ".dlq"
 
 // EntitySettings are the settings of a queue that Service Bus has and RabbitMQ has
 // not. The zero value is how RabbitMQ's queues are.
@@ -104,15 +105,16 @@ func checkRenewals(v any, args protocol.Table) string {
 // DeadLetterQueueOf is the name of the dead-letter queue of a queue, "" if it
 // cannot have one: it is one by its name, or that would be too long.
 func DeadLetterQueueOf(queue string) string {
-	if strings.HasSuffix(queue, deathQueueSuffix) || len(queue)+len(deathQueueSuffix) > 255 {
+	if strings.HasSuffix(queue, DeadLetterQueueSuffix) || len(queue)+len(DeadLetterQueueSuffix) > 255 {
 		return ""
 	}
-	return queue + deathQueueSuffix
+	return queue + DeadLetterQueueSuffix
 }
 
-// DeadLetterQueueArguments are those of the dead-letter queue of a queue.
+// DeadLetterQueueArguments are those of the dead-letter queue of a queue: a classic
+// one, which has no delivery limit, whatever the virtual host's queues are.
 func DeadLetterQueueArguments(queue string) protocol.Table {
-	return protocol.Table{{Key: argDeathQueueOf, Value: queue}}
+	return protocol.Table{{Key: argDeathQueueOf, Value: queue}, {Key: argQueueType, Value: "classic"}}
 }
 
 // DeadLettersFrom is the queue for whose dead letters the broker has made a queue

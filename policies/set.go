@@ -74,14 +74,15 @@ func (s *Set) Policies(operator bool) []*Policy {
 
 // Match returns the user policy and the operator policy that apply to the
 // object, nil where none does: of those that match, the one of highest
-// priority; of equal ones, the first by name (POL-1 to POL-4).
-func (s *Set) Match(kind Kind, name string) (user, operator *Policy) {
-	return first(s.stores[0], kind, name), first(s.stores[1], kind, name)
+// priority; of equal ones, the first by name (POL-1 to POL-4). User policies that
+// match one of the names in but do not apply.
+func (s *Set) Match(kind Kind, name string, but ...string) (user, operator *Policy) {
+	return first(s.stores[0], kind, name, but), first(s.stores[1], kind, name, nil)
 }
 
-func first(list []*Policy, kind Kind, name string) *Policy {
+func first(list []*Policy, kind Kind, name string, but []string) *Policy {
 	for _, p := range list {
-		if p.Matches(kind, name) {
+		if p.Matches(kind, name) && !slices.ContainsFunc(but, p.pattern.match) {
 			return p
 		}
 	}

@@ -102,6 +102,8 @@ func (v *vhost) makeQueue(d *mail.DeclareQueue) {
 	if d.Exclusive {
 		q.queue.Owner = d.Connection
 	}
+	v.settings(q)
+	v.mourn(q, func() {}) // stored, and with that there, before the queue is
 	if !q.queue.Durable {
 		v.startQueue(q, nil, false)
 		v.forward(q, d)

@@ -79,8 +79,8 @@ func (v *vhost) exchangesStored(x *exchange) []any {
 // what is due to its exchange.
 func (v *vhost) settings(q *queue) (policies.Effective, policies.QueueSettings) {
 	if q.holdsFor == nil {
-		effective := v.match(&q.name, q.kind, q.queue.Name)
-		return effective, policies.SettingsFor(q.queue.Arguments, effective)
+		effective := v.match(&q.name, q.kind, q.queue.Name, q.notBy()...)
+		return effective, v.settingsOf(q, effective)
 	}
 	s := policies.SettingsFor(nil, policies.Effective{})
 	s.HasDLX, s.DeadLetterExchange = true, q.holdsFor.exchange.Name

@@ -87,12 +87,26 @@ func (v *vhost) sweepOn() {
 
 func (v *vhost) configureQueue(q *queue) {
 	of := q.queue.Name
-	if q.holdsFor != nil || q.phase == forgetting || q.phase == down || v.child(q) == nil || !v.rematch(&q.name, q.kind, of) {
+	if q.holdsFor != nil || q.phase == forgetting || q.phase == down || v.child(q) == nil || !v.rematch(&q.name, q.kind, of, q.notBy()...) {
 		return
 	}
-	effective := v.policies.Effective(q.kind, of)
-	v.ctx.Send(q.queue.PID, &mail.Configure{
-		Effective: effective, Settings: policies.SettingsFor(q.queue.Arguments, effective),
+	effective := v.policies.Effective(q.kind, of, q.notBy()...)
+	settings := v.settingsOf(q, effective)
+	if !q.mourned {
+		v.ctx.Send(q.queue.PID, &mail.Configure{Effective: effective, Settings: settings})
+		return
+	}
+	waiting := v.sweep.waiting
+	if waiting == nil {
+		waiting = newGather(func() {})
+	}
+	waiting.begin()
+	v.mourn(q, func() {
+		defer waiting.end()
+		if v.child(q) != nil && q.phase != forgetting { // the policies may be others by now
+			effective := v.policies.Effective(q.kind, of, q.notBy()...)
+			v.ctx.Send(q.queue.PID, &mail.Configure{Effective: effective, Settings: v.settingsOf(q, effective)})
+		}
 	})
 }
 
@@ -105,14 +119,14 @@ func (v *vhost) policiesApplied() {
 }
 
 // match notes the policies that match a new object and returns what they say.
-func (v *vhost) match(n *name, kind policies.Kind, of string) policies.Effective {
-	n.user, n.operator = v.policies.Match(kind, of)
-	return v.policies.Effective(kind, of)
+func (v *vhost) match(n *name, kind policies.Kind, of string, but ...string) policies.Effective {
+	n.user, n.operator = v.policies.Match(kind, of, but...)
+	return v.policies.Effective(kind, of, but...)
 }
 
 // rematch tells whether the matched policies have changed as a whole (POL-9).
-func (v *vhost) rematch(n *name, kind policies.Kind, of string) bool {
-	user, operator := v.policies.Match(kind, of)
+func (v *vhost) rematch(n *name, kind policies.Kind, of string, but ...string) bool {
+	user, operator := v.policies.Match(kind, of, but...)
 	changed := !user.Equal(n.user) || !operator.Equal(n.operator)
 	n.user, n.operator = user, operator
 	return changed

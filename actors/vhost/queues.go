@@ -147,4 +147,5 @@ func (v *vhost) queueForgotten(q *queue) {
 		gone()
 	}
 	v.unpark(&q.name)
+	v.mournAgain(q.queue.Name)
 }

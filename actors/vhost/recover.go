@@ -138,6 +138,7 @@ func (v *vhost) recoverBindings() {
 // release lets time pass for the queues.
 func (v *vhost) release() {
 	v.recovery.released = true
+	v.mournAll()
 	g := newGather(v.recovered)
 	for _, q := range v.queues {
 		if q.phase == down {

@@ -55,6 +55,8 @@ type queue struct {
 	// gone are called once it is forgotten, ready once it is open or down.
 	gone, ready []func()
 	life        life
+	// mourned: it is to have a dead-letter queue of the broker's making.
+	mourned bool
 	// holdsFor is the delayed exchange that it holds messages for, nil for a
 	// queue of clients.
 	holdsFor *exchange

@@ -167,6 +167,8 @@ func (v *vhost) event(what any) {
 		v.answered(m.Reply, false)
 	case *mail.QueueAwake:
 		v.answered(m.Reply, false)
+	case *mail.DeclareQueueReply:
+		v.answered(m.Reply, false)
 	case *mail.DeleteQueueReply:
 		v.holderDropped(m)
 	case *actor.Started:

@@ -1,0 +1,127 @@
+package vhost_test
+
+import (
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/topology"
+	"candlemark/policies"
+	"candlemark/protocol"
+)
+
+// wantsDeadLetterQueue are the arguments that ask for one.
+var wantsDeadLetterQueue = protocol.Table{{Key: "x-dead-letter-queue", Value: true}}
+
+// delete has the newest queue of a name deleted.
+func (h *house) delete(name string) {
+	h.t.Helper()
+	h.send(&mail.DeleteQueue{Name: name})
+	h.retire(name, 9, true)
+}
+
+// TestDeadLetterQueue_DL1: the queue is there before its source is, with a route to it; it outlives its source, and comes back when it
+// is deleted while it is wanted.
+func TestDeadLetterQueue_DL1(t *testing.T) {
+	inHouse(t, func(h *house) {
+		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/", Durable: true, Arguments: wantsDeadLetterQueue})
+		dead := take[*mail.DeclareQueue](h, h.queue("q.dlq"))
+		if take[*mail.DeclareQueue](h, h.queue("q")); !dead.Durable || dead.Exclusive || dead.AutoDelete || !dead.NoWait {
+			t.Errorf("declared as %+v", dead)
+		}
+		if s := h.specs["q"].Settings; !s.HasDLX || s.DeadLetterExchange != "" || !s.HasDLK || s.DeadLetterRoutingKey != "q.dlq" {
+			t.Errorf("settings of the queue: %+v", s)
+		}
+		if s := h.specs["q.dlq"].Settings; s.HasDLX || s.DeadLetterQueue || s.MessageTTL >= 0 || s.Expires >= 0 {
+			t.Errorf("settings of the dead-letter queue: %+v", s)
+		}
+		first := h.published("q.dlq")
+		h.delete("q.dlq")
+		if again := h.published("q.dlq"); again == nil || again == first || !again.Durable {
+			t.Errorf("deleted while it is wanted: %+v", again)
+		}
+		h.delete("q")
+		if h.published("q") != nil || h.published("q.dlq") == nil {
+			t.Error("it did not outlive its queue")
+		}
+		h.delete("q.dlq")
+		if h.published("q.dlq") != nil {
+			t.Error("it comes back although nobody wants it")
+		}
+	})
+}
+
+// TestDeadLetterQueueOfClients_DL1: a queue of that name that is there is used as it is.
+func TestDeadLetterQueueOfClients_DL1(t *testing.T) {
+	inHouse(t, func(h *house) {
+		theirs := h.declare("q.dlq")
+		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/", Durable: true, Arguments: wantsDeadLetterQueue})
+		h.nothing(theirs)
+		if h.published("q.dlq").Durable || !h.specs["q"].Settings.HasDLX {
+			t.Error("it is not used as it is")
+		}
+	})
+}
+
+// TestDeadLetterQueueByPolicy_POL9: the policy is in force when the queue is there; who has one already, is one or is nobody else's gets
+// none, and an exchange that is set wins.
+func TestDeadLetterQueueByPolicy_POL9(t *testing.T) {
+	inHouse(t, func(h *house) {
+		q := h.declare("q")
+		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "own", VHost: "/", Exclusive: true, Connection: h.asker.pid})
+		h.send(&mail.DeclareQueue{Request: h.ask(), VHost: "/"})
+		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "x", VHost: "/", Arguments: protocol.Table{{Key: "x-dead-letter-exchange", Value: "dlx"}}})
+		before := h.vhost.Directory().QueueCount()
+		one := policySet(t, "p", "", `{"dead-letter-queue":true,"message-ttl":1000}`, policies.NewSet("/"))
+		h.send(&mail.ApplyPolicies{Request: h.ask(), Set: one})
+		h.nothing(q) // it waits until the other one has answered
+		h.nothing(h.asker)
+		d := take[*mail.DeclareQueue](h, h.queue("q.dlq"))
+		h.send(&mail.DeclareQueueReply{Reply: d.Done(nil), Name: "q.dlq"})
+		if c := take[*mail.Configure](h, q); c.Settings.DeadLetterRoutingKey != "q.dlq" || c.Settings.MessageTTL != 1000 {
+			t.Errorf("%+v", c)
+		}
+		take[*mail.ApplyPoliciesReply](h, h.asker)
+		if got := h.vhost.Directory().QueueCount(); got != before+1 {
+			t.Errorf("%d queues came", got-before)
+		}
+		// The policy that matches the queue is not the dead-letter queue's; one for that alone is.
+		dlq := h.queue("q.dlq")
+		h.nothing(dlq)
+		if s := h.specs["q.dlq"]; s.Settings.MessageTTL >= 0 || s.Effective.Policy != "" {
+			t.Errorf("%+v", s)
+		}
+		two := policySet(t, "cleanup", "[.]dlq$", `{"message-ttl":5}`, one)
+		h.send(&mail.ApplyPolicies{Request: h.ask(), Set: two})
+		take[*mail.ApplyPoliciesReply](h, h.asker)
+		if c := take[*mail.Configure](h, dlq); c.Effective.Policy != "cleanup" || c.Settings.MessageTTL != 5 {
+			t.Errorf("%+v", c)
+		}
+		h.nothing(q)
+		h.send(&mail.ApplyPolicies{Request: h.ask(), Set: two.Without(false, "p")})
+		take[*mail.ApplyPoliciesReply](h, h.asker)
+		if c := take[*mail.Configure](h, q); c.Settings.HasDLX {
+			t.Errorf("the route is still there: %+v", c)
+		}
+		h.delete("q.dlq")
+		if h.published("q.dlq") != nil {
+			t.Error("it comes back although nobody wants it")
+		}
+	})
+}
+
+// TestDeadLetterQueueRefused_DL1: a queue that nobody else can name has none.
+func TestDeadLetterQueueRefused_DL1(t *testing.T) {
+	inHouse(t, func(h *house) {
+		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/", Exclusive: true, Connection: h.asker.pid, Arguments: wantsDeadLetterQueue})
+		r := take[*mail.DeclareQueueReply](h, h.asker)
+		h.wantError(r.Err, protocol.PreconditionFailed, "PRECONDITION_FAILED - invalid arg 'x-dead-letter-queue' for queue 'q' in vhost '/': exclusive_or_server_named")
+		h.send(&mail.DeclareQueue{Request: h.ask(), VHost: "/", Arguments: wantsDeadLetterQueue})
+		if r := take[*mail.DeclareQueueReply](h, h.asker); r.Err == nil {
+			t.Error("a server-named queue has one")
+		}
+		h.vhost.Directory().Queues()(func(q *topology.Queue) bool {
+			t.Errorf("%s was made", q.Name)
+			return true
+		})
+	})
+}

@@ -1,0 +1,76 @@
+package integration
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// durable declares a durable queue.
+func (c *client) durable(name string, args amqp.Table) string {
+	c.Helper()
+	_, err := c.QueueDeclare(name, true, false, false, false, args)
+	c.must(err)
+	return name
+}
+
+// persistent puts persistent messages into a queue.
+func (c *client) persistent(queue string, bodies ...string) {
+	c.Helper()
+	for _, body := range bodies {
+		c.put("", queue, amqp.Publishing{Body: []byte(body), DeliveryMode: amqp.Persistent})
+	}
+}
+
+// The queue for dead letters is there when its queue is, under a policy that lets everything else expire; it survives a crash and its
+// queue.
+func TestDL1_DeadLetterQueue(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	b := startIn(t, dir)
+	c := b.dial()
+	for i := range 20 {
+		q := c.durable(fmt.Sprint("argument", i), amqp.Table{"x-dead-letter-queue": true, "x-message-ttl": int32(0)})
+		c.persistent(q, "at once")
+	}
+	c.durable("policy", nil)
+	b.verb(0, "set_policy", "all", ".*", `{"dead-letter-queue":true,"message-ttl":0,"expires":60000}`)
+	c.persistent("policy", "a", "b")
+	dead := func(of string) string {
+		t.Helper()
+		d := c.next(c.consume(of+".dlq", true))
+		if d.Headers["x-first-death-queue"] != of || d.Headers["x-first-death-reason"] != "expired" {
+			t.Errorf("%v", d.Headers)
+		}
+		return string(d.Body)
+	}
+	for i := range 10 {
+		if got := dead(fmt.Sprint("argument", i)); got != "at once" {
+			t.Errorf("%s", got)
+		}
+	}
+	eventually(t, "the dead letters are there", func() bool {
+		q, err := c.QueueDeclarePassive("policy.dlq", true, false, false, false, nil)
+		c.must(err)
+		return q.Messages == 2
+	})
+	c.durable("policy.dlq", nil) // may be declared as what it is
+	_, err := c.QueueDelete("policy", false, false, false)
+	c.must(err)
+	b.kill()
+
+	b = startIn(t, dir)
+	c = b.dial()
+	c.holds("policy.dlq", "a", "b")
+	if got := dead("argument19"); got != "at once" {
+		t.Errorf("%s", got)
+	}
+	_, err = c.QueueDelete("argument19.dlq", false, false, false)
+	c.must(err)
+	c.persistent("argument19", "again")
+	if got := dead("argument19"); got != "again" {
+		t.Errorf("%s", got)
+	}
+}
