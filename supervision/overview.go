@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"candlemark/actors/deadletter"
 	"candlemark/actors/mail"
 	"candlemark/internal/admin"
 	"candlemark/internal/auth"
@@ -156,6 +157,22 @@ func (n *Node) countDelayed(ctx context.Context, all []admin.Exchange, holders [
 		}
 	}
 	return nil
+}
+
+// DeadLetters implements admin.Host.
+func (n *Node) DeadLetters() admin.DeadLetters {
+	d := &n.deaths
+	shown := func(s *deadletter.ReasonStats) admin.Deaths {
+		return admin.Deaths{
+			Disabled: s.Disabled.Load() + s.NoExchange.Load(), AtMostOnce: s.AtMostOnce.Load(), AtLeastOnce: s.AtLeastOnce.Load(),
+			Routed: s.Routed.Load(), Confirmed: s.Confirmed.Load(), Unroutable: s.Unroutable.Load(), Cycles: s.Cycles.Load(),
+			Refused: s.Refused.Load(), LostTargets: s.LostTargets.Load(), Kept: s.Kept.Load(), Failed: s.Failed.Load(),
+		}
+	}
+	return admin.DeadLetters{
+		Expired: shown(&d.Expired), Rejected: shown(&d.Rejected), MaxLen: shown(&d.MaxLen), DeliveryLimit: shown(&d.DeliveryLimit),
+		QueuesExpired: d.QueuesExpired.Load(), Discarded: d.Discarded.Load(),
+	}
 }
 
 // NodeName implements admin.Host.

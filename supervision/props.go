@@ -57,6 +57,7 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 					Queue: s.Queue, VHost: s.VHost, Effective: s.Effective, Settings: s.Settings,
 					Recovered: s.Messages, Asleep: s.Asleep,
 					Journal: n.cfg.Journal, Budget: &n.alarms.budget, Clock: n.clock, Log: &log,
+					Died: func(reason string, count uint64) { n.deaths.ByReason(reason).Disabled.Add(count) },
 				}
 				return n.props(func(close func() []any) actor.Actor {
 					begin := *cfg

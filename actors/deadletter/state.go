@@ -187,14 +187,24 @@ func (b *batch) keep(id uint64, taken []mail.Address) {
 }
 
 // done notes that a message is taken care of.
-func (b *batch) done(id uint64) { b.answering().Add(id) }
+func (b *batch) done(id uint64) {
+	if b.Care == mail.AtLeastOnce {
+		b.stats.AtLeastOnce.Add(1)
+	} else {
+		b.stats.AtMostOnce.Add(1)
+	}
+	b.answering().Add(id)
+}
 
 // nowhere notes that there is nothing to send a message to; count counts those
 // that are dropped for it. It is enough that somebody had it (DL-30).
 func (b *batch) nowhere(d *mail.Dead, count *atomic.Uint64) {
 	switch {
 	case b.Care != mail.AtLeastOnce:
-		count.Add(1)
+		if count.Add(1); count == &b.stats.NoExchange { // as if there were no dead-lettering
+			b.answering().Add(d.ID)
+			return
+		}
 	case len(d.Taken) == 0:
 		b.keep(d.ID, nil)
 		return

@@ -17,6 +17,12 @@ type Stats struct {
 
 // ReasonStats are the numbers of one reason.
 type ReasonStats struct {
+	// Disabled are messages that were in queues without dead-lettering for them;
+	// they and NoExchange are the strategy "disabled" of DL-29. Queues count them.
+	Disabled atomic.Uint64
+	// AtMostOnce and AtLeastOnce are all others that left their queue for this
+	// reason, by how much that cared, wherever they went.
+	AtMostOnce, AtLeastOnce atomic.Uint64
 	// Routed are messages that went to one target or more, Confirmed those of
 	// them whose targets have all taken them.
 	Routed, Confirmed atomic.Uint64

@@ -51,6 +51,7 @@ func (s *state) die(h backlog.Handle, why store.Reason) {
 // bringOut ends a message that is not ready.
 func (s *state) bringOut(h backlog.Handle, why store.Reason) {
 	if !s.mourns(why) {
+		s.out.unmourned[why]++
 		s.remove(h, why)
 		return
 	}
@@ -135,6 +136,7 @@ func (s *state) drown() {
 	d := &s.dying
 	for _, id := range d.retries.ids {
 		if x, ok := d.all.Take(id); ok {
+			s.out.unmourned[x.why]++
 			s.discard(x)
 		}
 	}
@@ -142,7 +144,10 @@ func (s *state) drown() {
 	if d.sent == d.all.Last() {
 		return
 	}
-	d.all.TakeRange(d.sent+1, d.all.Last(), func(_ uint64, x dead) { s.discard(x) })
+	d.all.TakeRange(d.sent+1, d.all.Last(), func(_ uint64, x dead) {
+		s.out.unmourned[x.why]++
+		s.discard(x)
+	})
 	d.sent = d.all.Last()
 }
 

@@ -31,7 +31,11 @@ func (s *state) refuses(m *message.Message) bool {
 // overflowed is what becomes of a refused publish: under reject-publish-dlx it
 // is dead-lettered, which it reports, else nothing.
 func (s *state) overflowed(m *message.Message, now clock.Instant) bool {
-	if s.settings.Overflow != "reject-publish-dlx" || !s.settings.HasDLX {
+	if s.settings.Overflow != "reject-publish-dlx" {
+		return false
+	}
+	if !s.settings.HasDLX {
+		s.out.unmourned[maxlen]++
 		return false
 	}
 	s.die(s.keep(m, store.Never, now), maxlen)

@@ -70,6 +70,7 @@ func (s *state) accept(m *message.Message, chunk *message.Chunk, now clock.Insta
 	switch c := s.turns.next(); {
 	case over || s.messages.Ready() > 0 || c == nil:
 		if late && !s.mourns(expired) {
+			s.out.unmourned[expired]++
 			return false
 		}
 	case c.noAck:

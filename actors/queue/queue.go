@@ -31,7 +31,10 @@ type Config struct {
 	// Budget is what all queues together may hold in memory; nil for no limit.
 	Budget *budget.Budget
 	Clock  *clock.Clock
-	Log    *zerolog.Logger // of all queues of the virtual host
+	// Died is told how many messages died by a reason of DL-9 and are not
+	// dead-lettered (TTL-29); nil for nobody.
+	Died func(reason string, count uint64)
+	Log  *zerolog.Logger // of all queues of the virtual host
 	// Close closes the actor's mailbox and returns what is left in it.
 	Close func() []any
 	// Fault, unless nil, sees every mail in the queue's turn before it is
@@ -59,6 +62,7 @@ type tools struct {
 	Journal store.Journal
 	Budget  *budget.Budget
 	Clock   *clock.Clock
+	Died    func(string, uint64)
 	Log     *zerolog.Logger
 	Close   func() []any
 	Fault   func(what any)
@@ -79,7 +83,8 @@ type appendDone struct {
 // New makes the actor. Its mailbox is the hot one (actors/mailbox).
 func New(cfg Config) actor.Actor {
 	return &queue{begin: &cfg, cfg: tools{
-		Journal: cfg.Journal, Budget: cfg.Budget, Clock: cfg.Clock, Log: cfg.Log, Close: cfg.Close, Fault: cfg.Fault,
+		Journal: cfg.Journal, Budget: cfg.Budget, Clock: cfg.Clock, Died: cfg.Died,
+		Log: cfg.Log, Close: cfg.Close, Fault: cfg.Fault,
 	}}
 }
 

@@ -79,19 +79,23 @@ type state struct {
 
 // outcome is what must happen after a turn, in order.
 type outcome struct {
-	posts   []post
-	watch   []mail.Address
-	commit  *commit        // messages for the journal, nil for none
-	marks   []store.Record // what became of others
-	peeks   []*peeking     // that wait for contents
-	want    []store.Ref    // to be read back
-	wanted  []backlog.Handle
-	again   bool
-	done    []*mail.Enqueue // to be released once what they led to is sent
-	damaged []uint64        // messages that were lost in the journal
-	unread  error           // why messages could not be read for now
-	broke   bool            // the journal did
+	posts     []post
+	watch     []mail.Address
+	commit    *commit        // messages for the journal, nil for none
+	marks     []store.Record // what became of others
+	peeks     []*peeking     // that wait for contents
+	want      []store.Ref    // to be read back
+	wanted    []backlog.Handle
+	again     bool
+	done      []*mail.Enqueue // to be released once what they led to is sent
+	damaged   []uint64        // messages that were lost in the journal
+	unread    error           // why messages could not be read for now
+	broke     bool            // the journal did
+	unmourned unmourned       // who died and is not dead-lettered
 }
+
+// unmourned counts by reason.
+type unmourned [store.Damaged + 1]uint32
 
 type post struct {
 	to   mail.Address

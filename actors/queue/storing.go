@@ -45,9 +45,17 @@ func (q *queue) account() {
 	q.held = held
 }
 
-// report logs what the disk has done to the queue.
+// report logs what the disk has done to the queue, and tells who died unmourned.
 func (q *queue) report() {
 	s := &q.state
+	if s.out.unmourned != (unmourned{}) {
+		for why, n := range s.out.unmourned {
+			if word := reasons[store.Reason(why)]; n > 0 && word != "" && q.cfg.Died != nil {
+				q.cfg.Died(word, uint64(n))
+			}
+		}
+		s.out.unmourned = unmourned{}
+	}
 	if len(s.out.damaged) > 0 {
 		q.cfg.Log.Error().Str("queue", s.queue.Name).Int("messages", len(s.out.damaged)).Uint64("first", s.out.damaged[0]).
 			Uint64("last", s.out.damaged[len(s.out.damaged)-1]).Msg("messages are damaged in the journal, and lost")

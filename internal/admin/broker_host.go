@@ -12,6 +12,8 @@ type Host interface {
 	NodeName() string
 	// Machine measures what the process uses and may use.
 	Machine(ctx context.Context) (Machine, error)
+	// DeadLetters are counts since the broker started.
+	DeadLetters() DeadLetters
 	// SetMemoryWatermark and SetDiskFreeLimit change when publishers are blocked,
 	// until the broker is started anew. The alarms are right when they return.
 	SetMemoryWatermark(to config.Amount)

@@ -57,6 +57,7 @@ func NewHandler(broker Broker, users *auth.Users, log zerolog.Logger) http.Handl
 	a.clientPaths(mux)
 	a.nodePaths(mux)
 	a.alarmPaths(mux)
+	mux.Handle("/api/x/dead-letters", methods{"GET": a.guard(monitor, a.deadLetters)})
 	a.policyPaths(mux, "/api/policies", false, policymaker)
 	a.policyPaths(mux, "/api/operator-policies", true, administrator)
 	mux.Handle("/api/", http.HandlerFunc(notFound))
