@@ -44,7 +44,13 @@ func Open(dir string) (*File, error) {
 	return nil, fmt.Errorf("%s: %w", path, err)
 }
 
+// leastSize is what bbolt makes of a new file, with the smallest pages there are.
+const leastSize = 4 * 4096
+
 func (f *File) open(path string) (err error) {
+	if info, err := os.Stat(path); err == nil && info.Size() < leastSize {
+		return fmt.Errorf("%w: the file has only %d bytes", ErrDamaged, info.Size())
+	}
 	f.db, err = openFile(path)
 	if err != nil {
 		return err
