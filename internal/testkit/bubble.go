@@ -151,12 +151,15 @@ func (b *Bubble) Actor(name string) *actor.PID {
 }
 
 // Connect opens a client connection as guest to the virtual host /.
-func (b *Bubble) Connect() *Client {
+func (b *Bubble) Connect() *Client { return b.ConnectAs("guest", "guest") }
+
+// ConnectAs is Connect as a user.
+func (b *Bubble) ConnectAs(user, password string) *Client {
 	b.Helper()
 	ours, theirs := net.Pipe()
 	b.Node.Connect(ours)
 	conn, err := amqp.Open(theirs, amqp.Config{
-		SASL: []amqp.Authentication{&amqp.PlainAuth{Username: "guest", Password: "guest"}}, Vhost: "/",
+		SASL: []amqp.Authentication{&amqp.PlainAuth{Username: user, Password: password}}, Vhost: "/",
 	})
 	if err != nil {
 		_ = theirs.Close()
