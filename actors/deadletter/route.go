@@ -21,8 +21,12 @@ type router struct {
 	header  []byte
 	headers func() protocol.Table // r.decode, bound once
 	last    stamped
+	moved   moved
 	keys    [][]byte
 }
+
+// moved is the last overlay of a message that was moved on: mostly it has none.
+type moved struct{ before, after *message.Overlay }
 
 // stamped is the last death. Messages of one batch mostly died alike, and then
 // share the overlay that tells of it.
@@ -85,9 +89,12 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 	l.batch, l.id = b, b.Dead[i].ID
 	defer s.drop(b, l)
 	var m *message.Message
-	if b.Release {
+	switch {
+	case b.Release:
 		m = s.release(&b.Dead[i].Message)
-	} else {
+	case b.Forward:
+		m = s.moveOn(&b.Dead[i].Message)
+	default:
 		m = s.stamp(b, &b.Dead[i].Message)
 		m.Exchange = exchange
 		if b.HasKey {
@@ -106,7 +113,7 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 		if slices.ContainsFunc(had, q.PID.Equal) {
 			continue
 		}
-		if !b.Release && m.Overlay.Cycle(q.Name) {
+		if !b.Release && !b.Forward && m.Overlay.Cycle(q.Name) {
 			b.stats.Cycles.Add(1)
 			s.warn(m.Overlay, q.Name)
 			continue
@@ -168,6 +175,7 @@ func (s *state) stamp(b *batch, dead *message.Message) *message.Message {
 			before = dead.Overlay
 		} else if dead.Overlay != nil {
 			before.CC, before.BCC, before.Delayed, before.Held = dead.Overlay.CC, dead.Overlay.BCC, dead.Overlay.Delayed, dead.Overlay.Held
+			before.Hops = dead.Overlay.Hops
 		}
 	}
 	if ttl := published(dead); !d.alike(b, dead, before, ttl) {
@@ -217,6 +225,20 @@ func (s *state) release(held *message.Message) *message.Message {
 	*m = *held
 	m.Own()
 	m.Overlay = held.Overlay.Released(topology.DelayOf(held.Header))
+	return m
+}
+
+// moveOn makes the copy of a message that a queue moves on, all as it came. It is
+// valid until the next call.
+func (s *state) moveOn(from *message.Message) *message.Message {
+	r := &s.router
+	if r.moved.after == nil || r.moved.before != from.Overlay {
+		r.moved.before, r.moved.after = from.Overlay, from.Overlay.Moved()
+	}
+	m := &s.copy
+	*m = *from
+	m.Own()
+	m.Overlay = r.moved.after
 	return m
 }
 

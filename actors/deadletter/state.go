@@ -106,7 +106,7 @@ func (s *state) step() {
 	s.answer(b)
 	if end == len(b.Dead) {
 		b.Dead = nil // the targets have the messages now
-		s.router.last, s.copy = stamped{}, message.Message{}
+		s.router.last, s.router.moved, s.copy = stamped{}, moved{}, message.Message{}
 		s.batches[0] = nil
 		if s.batches = s.batches[1:]; len(s.batches) == 0 {
 			s.batches = nil

@@ -7,6 +7,10 @@ import "sync/atomic"
 type Stats struct {
 	Expired, Rejected, MaxLen, DeliveryLimit ReasonStats // by reason (DL-9)
 
+	// Hops are those that queues have moved on too often.
+	Hops ReasonStats
+	// Forwarded are no dead letters but what queues have moved on.
+	Forwarded ReasonStats
 	// Delayed are no dead letters but what delayed exchanges have released (DLY-4).
 	Delayed ReasonStats
 
@@ -39,8 +43,11 @@ type ReasonStats struct {
 	Cycles, Refused, LostTargets atomic.Uint64
 }
 
-// delayed is the reason that stands for a release.
-const delayed = "delayed"
+// The reasons that stand for a release, and for moving on.
+const (
+	delayed   = "delayed"
+	forwarded = "forwarded"
+)
 
 // ByReason are the numbers of a reason as mail and x-death name it.
 func (s *Stats) ByReason(reason string) *ReasonStats {
@@ -51,6 +58,10 @@ func (s *Stats) ByReason(reason string) *ReasonStats {
 		return &s.MaxLen
 	case "delivery_limit":
 		return &s.DeliveryLimit
+	case "hops":
+		return &s.Hops
+	case forwarded:
+		return &s.Forwarded
 	case delayed:
 		return &s.Delayed
 	default:

@@ -12,7 +12,7 @@ type DeadLetter struct {
 	From        *actor.PID
 	Queue       string // name of the queue they died in
 	Incarnation uint64
-	Reason      string // "expired", "rejected", "maxlen", "delivery_limit" (DL-9)
+	Reason      string // "expired", "rejected", "maxlen", "delivery_limit" (DL-9), "hops"
 	Exchange    string // the dead-letter exchange, "" is the default exchange
 	RoutingKey  string // used if HasKey, else the messages' own keys (DL-15)
 	HasKey      bool
@@ -23,6 +23,8 @@ type DeadLetter struct {
 	// Release says that they did not die: a delayed exchange has held them until
 	// they were due, and Exchange is that one (DLY-4).
 	Release bool
+	// Forward says that they did not die: a queue moves them on, to Exchange.
+	Forward bool
 	// Care says what becomes of those that cannot be enqueued.
 	Care Care
 	// Round is the queue's; it comes back if they are lost.

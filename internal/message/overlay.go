@@ -33,6 +33,9 @@ type Overlay struct {
 	// Held: a queue or an exchange has held it until its time, so that nobody holds
 	// it again (DLY-9).
 	Held bool
+	// Hops is how often queues have moved the message on (forward-to), since a
+	// consumer rejected it.
+	Hops uint8
 	// EnqueuedAt and ExpiresAt are told to consumers of a queue that stamps its
 	// deliveries, in wall ms, as x-enqueued-at and x-expires-at, which is absent for
 	// 0. They are of one delivery: no copy is stored with them.
@@ -64,6 +67,9 @@ func (o *Overlay) Died(d Death) *Overlay {
 	var before []Death
 	if o != nil {
 		next.First, next.CC, next.BCC, next.Delayed, next.Held = o.First, o.CC, o.BCC, o.Delayed, o.Held
+		if d.Reason != "rejected" { // nobody has looked at it
+			next.Hops = o.Hops
+		}
 		before = o.Deaths
 	}
 	d.Count = 1
@@ -104,6 +110,16 @@ func (o *Overlay) Stamped(enqueued, expires int64) *Overlay {
 		next = *o
 	}
 	next.EnqueuedAt, next.ExpiresAt = enqueued, expires
+	return &next
+}
+
+// Moved is the overlay after a queue moved the message on. o may be nil.
+func (o *Overlay) Moved() *Overlay {
+	var next Overlay
+	if o != nil {
+		next = *o
+	}
+	next.Hops++
 	return &next
 }
 

@@ -16,6 +16,7 @@ const (
 	markCount
 	markDelayed
 	markHeld
+	markMoved
 )
 
 // ErrOverlay: what is stored is no overlay, or one of a later version.
@@ -24,9 +25,9 @@ var ErrOverlay = errors.New("message: not an overlay of a known version")
 // Append adds the stored form of o to dst; nothing for nil. DecodeOverlay reads
 // it back:
 //
-//	version, bits for DropExpiration, TellCount, Delayed and Held; then DeliveryCount, the deaths,
-//	First, Last, CC, BCC and, if there is one, Delayed, with numbers as uvarints, texts behind their length and lists
-//	behind their number
+//	version, bits for DropExpiration, TellCount, Delayed, Held and Hops; then DeliveryCount, the deaths,
+//	First, Last, CC, BCC and, if there are any, Delayed and Hops, with numbers as uvarints, texts behind their length and
+//	lists behind their number
 func (o *Overlay) Append(dst []byte) []byte {
 	if o == nil {
 		return dst
@@ -44,6 +45,9 @@ func (o *Overlay) Append(dst []byte) []byte {
 	if o.Held {
 		marks |= markHeld
 	}
+	if o.Hops != 0 {
+		marks |= markMoved
+	}
 	dst = append(slices.Grow(dst, o.room()), overlayVersion, marks)
 	dst = binary.AppendUvarint(dst, uint64(o.DeliveryCount))
 	dst = binary.AppendUvarint(dst, uint64(len(o.Deaths)))
@@ -59,6 +63,9 @@ func (o *Overlay) Append(dst []byte) []byte {
 	dst = appendList(appendList(dst, o.CC), o.BCC)
 	if o.Delayed != 0 {
 		dst = binary.AppendUvarint(dst, uint64(o.Delayed))
+	}
+	if o.Hops != 0 {
+		dst = append(dst, o.Hops&0x7f) // a uvarint
 	}
 	return dst
 }
@@ -100,7 +107,7 @@ func DecodeOverlay(data []byte) (*Overlay, error) {
 	if len(data) == 0 {
 		return nil, nil
 	}
-	if len(data) < 2 || data[0] != overlayVersion || data[1] > markDrop|markCount|markDelayed|markHeld {
+	if len(data) < 2 || data[0] != overlayVersion || data[1] > markDrop|markCount|markDelayed|markHeld|markMoved {
 		return nil, ErrOverlay
 	}
 	d := decoder{rest: data[2:]}
@@ -120,6 +127,9 @@ func DecodeOverlay(data []byte) (*Overlay, error) {
 	o.Held = data[1]&markHeld != 0
 	if data[1]&markDelayed != 0 {
 		o.Delayed = int64(d.number(math.MaxInt64))
+	}
+	if data[1]&markMoved != 0 {
+		o.Hops = uint8(d.number(math.MaxInt8))
 	}
 	if d.bad || len(d.rest) > 0 {
 		return nil, ErrOverlay

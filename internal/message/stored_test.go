@@ -22,6 +22,8 @@ func overlays() []*Overlay {
 		{CC: []string{""}},
 		{Delayed: 315_360_000_000, TellCount: true},
 		{Held: true},
+		{Hops: 4},
+		{Hops: 1, Delayed: 5, Held: true},
 		dead.Released(7).Died(Death{Queue: "r"}),
 		dead,
 		dead.Died(Death{Queue: "r", Reason: "rejected"}).Died(Death{Queue: "q", Reason: "expired"}).Counted(3),

@@ -54,6 +54,8 @@ const (
 	Exceeded // the delivery limit (DL-9)
 	Damaged  // it could not be read back
 	Cancelled
+	Forwarded // moved on by forward-to
+	Exhausted // moved on too often
 )
 
 // Never is the deadline of a message that does not expire.

@@ -1,0 +1,52 @@
+package deadletter_test
+
+import (
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+)
+
+// TestForward: what a queue moves on did not die. It keeps everything but how often that happened, finds its way by its own key, also
+// back into the queue that it is from, and stays there while nobody takes it.
+func TestForward(t *testing.T) {
+	inHouse(t, func(h *house) {
+		source, target := h.queue("source"), h.queue("target")
+		forward := func(first uint64, n int) *mail.DeadLetter {
+			d := letter(source, "forwarded", "to", first, n)
+			d.Forward, d.Care = true, mail.AtLeastOnce
+			return d
+		}
+		h.send(forward(1, 1))
+		if r := take[*mail.DeadLetterReply](h, source); len(r.Kept) != 1 || len(r.IDs) > 0 {
+			t.Errorf("without the exchange: %+v", r)
+		}
+		h.exchange(&topology.Exchange{Name: "to", Type: "direct"}, "", "k", target, source)
+		d := forward(2, 3)
+		expiring(&d.Dead[0].Message, "60")
+		d.Dead[1].Message.Overlay = (&message.Overlay{Hops: 2}).Died(message.Death{Queue: "source", Reason: "expired"})
+		d.Dead[2].Message.RoutingKey = []byte("nowhere")
+		h.send(d)
+		e := take[*mail.Enqueue](h, target)
+		for i, hops := range []uint8{1, 3} {
+			m := &e.Messages[i]
+			if string(m.Exchange) != "orig" || string(m.RoutingKey) != "k" || m.Overlay.Hops != hops || m.Overlay.Dead() != (i == 1) ||
+				m.Overlay.DropExpiration != (i == 1) || m.TTL != d.Dead[i].Message.TTL || !m.Owned {
+				t.Errorf("message %d: %+v %+v", i, m, m.Overlay)
+			}
+		}
+		if back := take[*mail.Enqueue](h, source); len(back.Messages) != 2 {
+			t.Errorf("%d messages came back to their queue", len(back.Messages))
+		}
+		r := take[*mail.DeadLetterReply](h, source)
+		if len(r.Kept) != 1 || r.Kept[0].ID != 4 || len(r.IDs) > 0 {
+			t.Errorf("unroutable: %+v", r)
+		}
+		h.answer(e, false)
+		h.nothing(source)
+		if s := h.stats.ByReason("forwarded"); s.Routed.Load() != 2 || s.Kept.Load() != 2 || h.stats.Expired.Routed.Load() > 0 {
+			t.Errorf("routed %d, kept %d", s.Routed.Load(), s.Kept.Load())
+		}
+	})
+}

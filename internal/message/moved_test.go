@@ -1,0 +1,19 @@
+package message
+
+import "testing"
+
+// TestMoved: hops add up over deaths until a consumer has rejected the message, and nobody sees them.
+func TestMoved(t *testing.T) {
+	o := (*Overlay)(nil).Moved().Moved()
+	raw := []byte{0, 0}
+	if got, err := o.Header(raw); err != nil || &got[0] != &raw[0] || o.Hops != 2 {
+		t.Errorf("%x, %v after %d", got, err, o.Hops)
+	}
+	o = o.Died(Death{Queue: "q", Reason: "expired"})
+	if o = o.Moved(); o.Hops != 3 || !o.Dead() || !o.Undated() {
+		t.Errorf("%+v", o)
+	}
+	if o = o.Died(Death{Queue: "q", Reason: "rejected"}); o.Hops != 0 {
+		t.Errorf("rejected: %d", o.Hops)
+	}
+}
