@@ -53,7 +53,7 @@ func (n *Node) CancelScheduled(ctx context.Context, by admin.Asker, at admin.Pla
 func (n *Node) Reschedule(ctx context.Context, by admin.Asker, at admin.Place, which admin.ScheduledID, when admin.When) (count int, due int64, err error) {
 	due = when.MS
 	if when.Relative {
-		now := n.clock.Now().Ceil()
+		now := n.clock.Now().Ceil() + n.clock.Skew()
 		due = now + min(when.MS, math.MaxInt64-now)
 	}
 	answer, _, err := inquire[*mail.ScheduledChanged](ctx, n, by, at, func(r mail.Request) any {

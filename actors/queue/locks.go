@@ -36,8 +36,11 @@ func (s *state) deliveries() iter.Seq[unsettled] {
 // make a delivery longer.
 func (s *state) second() uint32 { return uint32(s.at / 1000) }
 
-// lockOf is when a delivery goes back, in wall ms, 0 for never.
-func (s *state) lockOf(h backlog.Handle) int64 {
+// lockOf is when a delivery goes back, by the wall clock in ms, 0 for never.
+func (s *state) lockOf(h backlog.Handle) int64 { return s.wall(s.lent(h)) }
+
+// lent is that in the broker's time.
+func (s *state) lent(h backlog.Handle) int64 {
 	if s.loans == nil {
 		return 0
 	}
@@ -62,8 +65,8 @@ func (s *state) listUnacked(m *mail.ListUnacked) {
 	for _, u := range found {
 		e := s.messages.Entry(u.message)
 		d := mail.UnackedDelivery{
-			Seq: e.Seq, Channel: u.holder.channel, Number: u.number, Delivered: int64(u.since) * 1000, Locked: s.lockOf(u.message),
-			Expires: shownTime(e.Deadline), Size: s.messages.Size(u.message), DeliveryCount: e.DeliveryCount, Redelivered: e.Redelivered,
+			Seq: e.Seq, Channel: u.holder.channel, Number: u.number, Delivered: int64(u.since)*1000 + s.skew, Locked: s.lockOf(u.message),
+			Expires: s.wall(e.Deadline), Size: s.messages.Size(u.message), DeliveryCount: e.DeliveryCount, Redelivered: e.Redelivered,
 		}
 		if u.consumer != nil {
 			d.Tag = u.consumer.tag
@@ -77,11 +80,11 @@ func (s *state) listUnacked(m *mail.ListUnacked) {
 func (s *state) renew(m *mail.RenewLock, now clock.Instant) {
 	reply := &mail.LockRenewed{Reply: m.Done(nil)}
 	one := func(u unsettled) {
-		if until := s.lockOf(u.message); until != 0 && until <= now.Floor() {
+		if until := s.lent(u.message); until != 0 && until <= now.Floor() {
 			return // over, though the timer has yet to say so
 		}
 		reply.Count++
-		if until := s.renewOne(u, now); until != 0 && (reply.Locked == 0 || until < reply.Locked) {
+		if until := s.wall(s.renewOne(u, now)); until != 0 && (reply.Locked == 0 || until < reply.Locked) {
 			reply.Locked = until
 		}
 	}
@@ -109,9 +112,9 @@ func (s *state) renew(m *mail.RenewLock, now clock.Instant) {
 	s.send(m.ReplyTo, reply)
 }
 
-// renewOne returns when the lock ends, in wall ms, 0 for never.
+// renewOne returns when the lock ends, in the broker's time, 0 for never.
 func (s *state) renewOne(u unsettled, now clock.Instant) int64 {
-	until := s.lockOf(u.message)
+	until := s.lent(u.message)
 	own := int64(-1)
 	if u.consumer != nil {
 		own = u.consumer.timeout

@@ -139,3 +139,29 @@ func TestExpiredGoesWhenItsLockEnds_TTL16(t *testing.T) {
 	c.want("dead", c.seenOff(), "expired 1")
 	c.want("b", c.delivered("b"), "2")
 }
+
+// TestDatesGoByTheWallClock_ADR19: what is shown is what the machine's clock says, also
+// when it was set meanwhile.
+func TestDatesGoByTheWallClock_ADR19(t *testing.T) {
+	c := newCore(t, timeout(1000))
+	c.publish(msg("1", 5000))
+	c.skew = 3_600_000
+	c.get(ch1)
+	const set = start + 3_600_000
+	if m := c.peek(mail.Peek{}).Messages[0]; m.Enqueued != set || m.Expires != set+5000 || m.Locked != set+1000 {
+		t.Errorf("%+v", m)
+	}
+	if d := c.locks(0, 0).Deliveries[0]; d.Delivered != set || d.Expires != set+5000 || d.Locked != set+1000 {
+		t.Errorf("%+v", d)
+	}
+	c.at(500)
+	if _, until := c.renews(mail.RenewLock{Channel: ch1, Number: 1}); until != 3_600_000+1500 {
+		t.Error(until)
+	}
+	c.at(1499)
+	if len(c.returned()) != 0 {
+		t.Error("early")
+	}
+	c.at(1500)
+	c.wantNumbers("back", c.returned(), 1)
+}

@@ -45,7 +45,12 @@ func (s *state) peek(m *mail.Peek) {
 			if !p.room() {
 				break
 			}
-			s.show(p, h)
+			m := s.shown(&s.messages, h)
+			m.State = mail.Ready
+			if !s.messages.IsReady(h) {
+				m.State, m.Locked = mail.Unacked, s.lockOf(h)
+			}
+			s.show(p, &s.messages, h, m)
 			p.reply.Next = &mail.Cursor{Seq: uint64(s.messages.Spot(h))}
 		}
 	}
@@ -113,36 +118,35 @@ func lowest[T any, K cmp.Ordered](all iter.Seq[T], limit int, key func(T) K) []T
 	return kept
 }
 
-// show adds a message to an answer, or orders what it needs for that.
-func (s *state) show(p *peeking, h backlog.Handle) {
-	e := s.messages.Entry(h)
-	m := mail.PeekedMessage{
-		Seq: e.Seq, State: mail.Ready, Priority: s.messages.Priority(h), DeliveryCount: e.DeliveryCount, Redelivered: e.Redelivered,
-		Size: s.messages.Size(h), Expires: shownTime(e.Deadline),
+// shown is what an entry tells of a message.
+func (s *state) shown(b *backlog.Backlog, h backlog.Handle) mail.PeekedMessage {
+	e := b.Entry(h)
+	enqueued, _ := b.Times(h)
+	return mail.PeekedMessage{
+		Seq: e.Seq, Priority: b.Priority(h), DeliveryCount: e.DeliveryCount, Redelivered: e.Redelivered,
+		Size: b.Size(h), Enqueued: enqueued + s.skew, Expires: s.wall(e.Deadline),
 	}
-	m.Enqueued, _ = s.messages.Times(h)
-	if !s.messages.IsReady(h) {
-		m.State, m.Locked = mail.Unacked, s.lockOf(h)
-	}
-	if s.messages.IsPaged(h) {
-		p.order(&m, store.Ref{Seq: e.Seq, At: store.Position(s.messages.Place(h))})
-		return
-	}
-	r := s.messages.Get(h)
-	s.fill(p, &m, &r)
-	p.reply.Messages = append(p.reply.Messages, m)
 }
 
-// order adds a message whose content has to be read first.
-func (p *peeking) order(m *mail.PeekedMessage, ref store.Ref) {
-	p.bytes += m.Size + messageOverhead
-	p.want, p.at = append(p.want, ref), append(p.at, len(p.reply.Messages))
-	p.reply.Messages = append(p.reply.Messages, *m)
+// show adds a message to an answer, or orders what it needs for that.
+func (s *state) show(p *peeking, b *backlog.Backlog, h backlog.Handle, m mail.PeekedMessage) {
+	if b.IsPaged(h) {
+		p.bytes += m.Size + messageOverhead
+		p.want = append(p.want, store.Ref{Seq: m.Seq, At: store.Position(b.Place(h))})
+		p.at = append(p.at, len(p.reply.Messages))
+	} else {
+		r := b.Get(h)
+		s.fill(p, &m, &r)
+	}
+	p.reply.Messages = append(p.reply.Messages, m)
 }
 
 // fill gives a message its content as a consumer would get it.
 func (s *state) fill(p *peeking, m *mail.PeekedMessage, r *backlog.Record) {
-	r.DeliveryCount, r.Enqueued, r.Deadline = m.DeliveryCount, m.Enqueued, m.Expires
+	r.DeliveryCount, r.Enqueued, r.Deadline = m.DeliveryCount, m.Enqueued-s.skew, store.Never
+	if m.Expires != 0 {
+		r.Deadline = m.Expires - s.skew
+	}
 	d := s.delivery(r)
 	header, err := d.Message.Overlay.Header(r.Header)
 	if err != nil {
@@ -179,10 +183,10 @@ func (s *state) peeked(m peekRead) {
 	s.send(p.asked.ReplyTo, p.reply)
 }
 
-// shownTime is a deadline as others see it: 0 for never.
-func shownTime(deadline int64) int64 {
-	if deadline == store.Never {
+// wall is a deadline of the broker's time by the wall clock (ADR 19), 0 for never.
+func (s *state) wall(deadline int64) int64 {
+	if deadline == store.Never || deadline == 0 {
 		return 0
 	}
-	return deadline
+	return deadline + s.skew
 }
