@@ -1,0 +1,88 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// dates are times as the API shows them.
+var dates = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+\+00:00`)
+
+// session carries out lines that depend on each other.
+func session(t *testing.T, url string, steps [][2]string) {
+	t.Helper()
+	for _, step := range steps {
+		stdout, stderr, code := candlemark(url, strings.Split(step[0], "|")...)
+		stdout = dates.ReplaceAllString(ports.ReplaceAllString(stdout, "127.0.0.1:*"), "*")
+		if stdout != step[1] || stderr != "" || code != 0 {
+			t.Errorf("%s: exit %d, stderr %q\n got %q\nwant %q", step[0], code, stderr, stdout, step[1])
+		}
+	}
+}
+
+// refusals are lines that fail.
+func refusals(t *testing.T, url string, steps []refusal) {
+	t.Helper()
+	for _, step := range steps {
+		_, stderr, code := candlemark(url, strings.Split(step.line, "|")...)
+		if code != step.code || !strings.Contains(stderr, step.stderr) {
+			t.Errorf("%s: exit %d, stderr %q, want %d, %q", step.line, code, stderr, step.code, step.stderr)
+		}
+	}
+}
+
+type refusal struct {
+	line   string
+	code   int
+	stderr string
+}
+
+// post publishes and waits for the confirms.
+func post(t *testing.T, ch *amqp.Channel, exchange, key string, messages ...amqp.Publishing) {
+	t.Helper()
+	if err := ch.Confirm(false); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range messages {
+		d, err := ch.PublishWithDeferredConfirm(exchange, key, false, false, m)
+		if err != nil || !d.Wait() {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Looking on the command line: the table shows deadlines, JSON whole bodies.
+func TestPeekVerb_TTL9(t *testing.T) {
+	url, _, ch := serveNode(t)
+	if _, err := ch.QueueDeclare("q", false, false, false, false, amqp.Table{"x-consumer-timeout": 60_000}); err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("x", 100)
+	post(t, ch, "", "q", amqp.Publishing{Body: []byte("a\tb\nc"), Expiration: "60000"}, amqp.Publishing{Body: []byte(long)}, amqp.Publishing{Body: []byte("3")})
+	if _, ok, err := ch.Get("q", false); !ok || err != nil {
+		t.Fatal(err)
+	}
+	session(t, url, [][2]string{
+		{"peek|q|--limit|2", "Peeking at messages of queue 'q' in vhost '/' ...\nid\tstate\texpires_at\tredelivered\trouting_key\tpayload_bytes\tpayload\n" +
+			"1\tunacked\t*\tfalse\tq\t5\ta\\tb\\nc\n2\tready\t\tfalse\tq\t100\t" + long[:60] + "\n"},
+		{"-s|peek|q|id|lock_expires_at|properties|--truncate|0", "1\t*\t[{\"expiration\",\"60000\"}]\n2\t\t[]\n3\t\t[]\n"},
+		{"peek|q|payload|--state|ready|--formatter|json", `[{"payload":"` + long + `"},{"payload":"3"}]` + "\n"},
+		{"-q|list_unacked|q|id|consumer_tag|channel|connection|delivery_tag|lock_expires_at",
+			"id\tconsumer_tag\tchannel\tconnection\tdelivery_tag\tlock_expires_at\n1\t\t127.0.0.1:* -> 127.0.0.1:* (1)\t127.0.0.1:* -> 127.0.0.1:*\t1\t*\n"},
+		{"renew_lock|q|1", "Renewing the lock of message 1 of queue 'q' in vhost '/' ...\nIt is locked until *\n"},
+		{"-s|list_queues|name|messages_ready|messages_scheduled|next_due", "q\t2\t0\t\n"},
+	})
+	refusals(t, url, []refusal{
+		{"peek", exitUsage, "not enough arguments."},
+		{"peek|q|colour", exitUsage, "Info key(s) colour are not supported"},
+		{"peek|q|--state|dead", exitUnavailable, "state is ready, unacked or scheduled"},
+		{"peek|none", exitData, "NOT_FOUND - no queue 'none' in vhost '/'"},
+		{"peek|-p|none|q", exitData, "NOT_FOUND - vhost 'none' not found"},
+		{"renew_lock|q|2", exitData, "no such delivery is locked: it was settled, or its lock ran out"},
+		{"renew_lock|q|x", exitUnavailable, "id is a number, 1 or more, not x"},
+		{"list_unacked|q|--exchange", exitUsage, "--exchange"},
+	})
+}
