@@ -142,7 +142,7 @@ func checkText(t *testing.T, err error, want string) {
 	}
 }
 
-func TestParseOperatorKeys(t *testing.T) {
+func TestParseOperatorKeys_POL6(t *testing.T) {
 	accepted := []string{
 		`"expires":1`, `"message-ttl":1`, `"max-length":1`, `"max-length-bytes":1`, `"max-in-memory-length":1`,
 		`"max-in-memory-bytes":1`, `"delivery-limit":1`, `"queue-version":2`, `"overflow":"drop-head"`, `"target-group-size":3`,

@@ -329,39 +329,10 @@ func TestBothTypes(t *testing.T) {
 	}
 }
 
-// What differs: a TTL of 0 (TTL-23), the strategy (DL-5, DL-30), how overflow is decided (DL-6, DL-7), and the delivery limit (DL-9).
+// What differs on quorum queues: a TTL of 0, the strategy, how overflow is decided, and the delivery limit.
 func TestQuorumDiffers(t *testing.T) {
-	run := func(name string, test func(q *typed)) {
-		t.Run(name, func(t *testing.T) {
-			testkit.Run(t, nil, func(b *testkit.Bubble) {
-				q := &typed{b, b.Connect().Open(), "quorum"}
-				q.Declare("dead", nil)
-				b.AdvanceTo(time.Second)
-				test(q)
-			})
-		})
-	}
-	run("TTL-23 a millisecond to be taken in", func(q *typed) {
-		q.queue("q", "x-message-ttl", 0)
-		q.Send("", "q", testkit.Text("m"))
-		q.counts(time.Second, 1, 0)
-		q.counts(time.Second+ms, 0, 1)
-	})
-	run("DL-6 reject-publish-dlx is not honoured", func(q *typed) {
-		q.queue("q", "x-max-length", 1, "x-overflow", "reject-publish-dlx")
-		q.Confirms()
-		for i := range 2 {
-			if !q.Publish("", "q", testkit.Text(strconv.Itoa(i))) {
-				q.Error("nack")
-			}
-		}
-		if got := q.Drain("dead"); !slices.Equal(got, []string{"0"}) {
-			q.Errorf("dead: %v", got)
-		}
-	})
-	for kind, ack := range map[string]bool{"classic": true, "quorum": false} {
-		run("DL-7 overflow by argument and policy on "+kind, func(q *typed) {
-			q.kind = kind
+	overflow := func(ack bool) func(q *typed) {
+		return func(q *typed) {
 			q.queue("q", "x-max-length", 1, "x-overflow", "drop-head")
 			q.SetPolicy("p", `{"pattern":"^q$","definition":{"overflow":"reject-publish"}}`)
 			q.Confirms()
@@ -369,30 +340,64 @@ func TestQuorumDiffers(t *testing.T) {
 			if q.Publish("", "q", testkit.Text("2")) != ack {
 				q.Errorf("ack %v", !ack)
 			}
+		}
+	}
+	for _, x := range []struct {
+		name, kind string
+		test       func(q *typed)
+	}{
+		{"TTL-23 a millisecond to be taken in", "quorum", func(q *typed) {
+			q.queue("q", "x-message-ttl", 0)
+			q.Send("", "q", testkit.Text("m"))
+			q.counts(time.Second, 1, 0)
+			q.counts(time.Second+ms, 0, 1)
+		}},
+		{"DL-6 reject-publish-dlx is not honoured", "quorum", func(q *typed) {
+			q.queue("q", "x-max-length", 1, "x-overflow", "reject-publish-dlx")
+			q.Confirms()
+			for i := range 2 {
+				if !q.Publish("", "q", testkit.Text(strconv.Itoa(i))) {
+					q.Error("nack")
+				}
+			}
+			if got := q.Drain("dead"); !slices.Equal(got, []string{"0"}) {
+				q.Errorf("dead: %v", got)
+			}
+		}},
+		{"DL-7 overflow by argument and policy", "classic", overflow(true)},
+		{"DL-7 overflow by argument and policy", "quorum", overflow(false)},
+		{"DL-9 the delivery limit", "quorum", func(q *typed) {
+			q.queue("q", "x-delivery-limit", 2)
+			q.Send("", "q", testkit.Text("m"))
+			for range 3 {
+				q.Advance(ms)
+				d, _, _ := q.Get("q", false)
+				_ = d.Nack(false, true)
+			}
+			q.Advance(ms)
+			if d := q.Fetch("dead"); d == nil || deaths(*d) != "q/delivery_limit×1 (q)" {
+				q.Errorf("%+v", d)
+			}
+		}},
+		{"DL-30 without a reason of maxlen", "quorum", func(q *typed) {
+			insisting(q.Bubble, q.Channel, amqp.Table{"x-max-length": 1, "x-message-ttl": 60_000})
+			q.Exchange("dlx", "fanout")
+			q.Bind("dead", "", "dlx")
+			q.Confirms()
+			if !q.Publish("", "q", testkit.Text("1")) || q.Publish("", "q", testkit.Text("2")) {
+				q.Error("want ack, then nack")
+			}
+			q.counts(time.Minute, 1, 0)
+			q.counts(61*time.Second+10*ms, 0, 1)
+		}},
+	} {
+		t.Run(x.kind+"/"+x.name, func(t *testing.T) {
+			testkit.Run(t, nil, func(b *testkit.Bubble) {
+				q := &typed{b, b.Connect().Open(), x.kind}
+				q.Declare("dead", nil)
+				b.AdvanceTo(time.Second)
+				x.test(q)
+			})
 		})
 	}
-	run("DL-9 the delivery limit", func(q *typed) {
-		q.queue("q", "x-delivery-limit", 2)
-		q.Send("", "q", testkit.Text("m"))
-		for range 3 {
-			q.Advance(ms)
-			d, _, _ := q.Get("q", false)
-			_ = d.Nack(false, true)
-		}
-		q.Advance(ms)
-		if d := q.Fetch("dead"); d == nil || deaths(*d) != "q/delivery_limit×1 (q)" {
-			q.Errorf("%+v", d)
-		}
-	})
-	run("DL-30 without a reason of maxlen", func(q *typed) {
-		insisting(q.Bubble, q.Channel, amqp.Table{"x-max-length": 1, "x-message-ttl": 60_000})
-		q.Exchange("dlx", "fanout")
-		q.Bind("dead", "", "dlx")
-		q.Confirms()
-		if !q.Publish("", "q", testkit.Text("1")) || q.Publish("", "q", testkit.Text("2")) {
-			q.Error("want ack, then nack")
-		}
-		q.counts(time.Minute, 1, 0)
-		q.counts(61*time.Second+10*ms, 0, 1)
-	})
 }

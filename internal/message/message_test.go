@@ -126,3 +126,19 @@ func TestDL25_DL26_Cycles(t *testing.T) {
 		}
 	}
 }
+
+// LavinMQ calls it a cycle only when the reason is the same, too. We do as RabbitMQ: the queue alone counts.
+func TestDL28_ReasonsDoNotCount(t *testing.T) {
+	for _, c := range []struct {
+		died   *message.Overlay
+		target string
+	}{
+		{died("a", "maxlen", "b", "expired"), "a"},
+		{died("a", "delivery_limit", "b", "maxlen"), "a"},
+		{died("a", "rejected", "a", "maxlen", "b", "expired"), "a"},
+	} {
+		if !c.died.Cycle(c.target) {
+			t.Errorf("%v: delivered to %s", c.died.Deaths, c.target)
+		}
+	}
+}

@@ -34,6 +34,7 @@ var rules = []struct {
 	{"sleep", checkSleep},
 	{"leak checks", checkLeaks},
 	{"exits", checkExits},
+	{"proofs", checkProofs},
 }
 
 func TestHouse(t *testing.T) {

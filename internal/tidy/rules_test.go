@@ -63,6 +63,9 @@ var wrong = []struct{ rule, path, source, complaint string }{
 	{"leak checks", "protocol/a_test.go", "package protocol\nfunc f() { go f() }", ""},
 	{"exits", "protocol/a.go", "package protocol\nfunc f() { os.Exit(1) }", "only package main"},
 	{"exits", "cmd/candlemark/a.go", "package main\nfunc f() { os.Exit(1) }", ""},
+	{"proofs", "protocol/a_test.go", "package protocol\nfunc TestTTL1DL2() {}", "TTL-2 has no test"},
+	{"proofs", "protocol/a_test.go", "package protocol\n// TTL-1\nfunc testTTL1() {}\nvar a = \"see TTL-1\"", "TTL-1 has no test"},
+	{"proofs", "protocol/a.go", "package protocol\nvar a = \"TTL-1\"", "TTL-1 has no test"},
 }
 
 func TestRulesComplain(t *testing.T) {
