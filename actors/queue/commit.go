@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -22,6 +23,8 @@ type commit struct {
 	// What the publisher is told when they are durable, nil if nobody waits.
 	to    mail.Address
 	reply *mail.EnqueueReply
+	// Others who wait for it.
+	changed []change
 	// The publisher's credit, which is given back then: what waits for a slow disk
 	// is bounded.
 	chunk *message.Chunk
@@ -50,42 +53,76 @@ func (s *state) answerCommit(c *commit, refused bool) {
 		s.send(c.to, c.reply)
 		c.reply = nil
 	}
+	for _, x := range c.changed {
+		s.answerChange(x, refused)
+	}
+	c.changed = nil
 	c.chunk.Release()
 	c.chunk = nil
 	c.debt.Settle()
 }
 
-// write adds the record of a message to the turn's commit.
-func (s *state) write(kind store.Kind, h backlog.Handle, r *backlog.Record) {
-	c := s.out.commit
-	if c == nil {
-		c = commits.Get().(*commit)
-		s.out.commit = c
+// write adds the record of a message, which is in the backlog b, to the turn's commit
+// and returns it.
+func (s *state) write(kind store.Kind, b *backlog.Backlog, h backlog.Handle, r *backlog.Record) *store.Record {
+	c := s.committing()
+	b.Entry(h).Marks |= backlog.Stored
+	overlay := r.Overlay
+	if r.Released {
+		overlay = content(r).Overlay
 	}
-	s.messages.Entry(h).Marks |= backlog.Stored
 	c.handles = append(c.handles, h)
 	c.records = append(c.records, store.Record{
 		Kind: kind, Time: r.Enqueued, First: r.Seq, Last: r.Seq,
-		Exchange: r.Exchange, RoutingKey: r.RoutingKey, Header: r.Header, Body: r.Body, Overlay: r.Overlay.Append(nil),
+		Exchange: r.Exchange, RoutingKey: r.RoutingKey, Header: r.Header, Body: r.Body, Overlay: overlay.Append(nil),
 		Deadline: r.Deadline, TTL: r.TTL, Priority: r.Priority,
 	})
+	w := &c.records[len(c.records)-1]
+	if b != &s.messages {
+		w.Due = r.Deadline
+	}
+	return w
+}
+
+// committing is the turn's commit.
+func (s *state) committing() *commit {
+	if s.out.commit == nil {
+		s.out.commit = commits.Get().(*commit)
+	}
+	return s.out.commit
+}
+
+// follow has the commit in which a message is, if it is on its way, know its new
+// handle.
+func (s *state) follow(seq uint64, h backlog.Handle) {
+	for _, c := range s.commits {
+		if i, found := c.find(seq); found {
+			c.handles[i] = h
+			return
+		}
+	}
+	if c := s.out.commit; c != nil {
+		if i, found := c.find(seq); found {
+			c.handles[i] = h
+		}
+	}
+}
+
+// find returns the index of a message's record.
+func (c *commit) find(seq uint64) (int, bool) {
+	i, found := slices.BinarySearchFunc(c.records[:len(c.handles)], seq, func(r store.Record, seq uint64) int {
+		return cmp.Compare(r.First, seq)
+	})
+	return i, found
 }
 
 // unwrite takes the record of a message out of the turn's commit, if it is there.
 func (s *state) unwrite(seq uint64) bool {
 	c := s.out.commit
-	if c == nil || seq < c.records[0].First {
+	if c == nil || len(c.handles) == 0 || seq < c.records[0].First {
 		return false
 	}
-	i, found := slices.BinarySearchFunc(c.records, seq, func(r store.Record, seq uint64) int {
-		switch {
-		case r.First < seq:
-			return -1
-		case r.First > seq:
-			return 1
-		}
-		return 0
-	})
+	i, found := c.find(seq)
 	if found {
 		c.records[i].Kind = 0
 		c.holes++
@@ -112,7 +149,7 @@ func (s *state) handOver() (c *commit, marks []store.Record) {
 	s.out.commit = nil
 	if c != nil && c.holes > 0 {
 		c.close()
-		if len(c.records) == 0 { // nothing is left to wait for
+		if len(c.records) == 0 && len(c.changed) == 0 { // nothing is left to wait for
 			s.answerCommit(c, false)
 			c.recycle()
 			c = nil
@@ -169,7 +206,7 @@ func (s *state) committed(m appendDone) {
 }
 
 // place notes where the messages of a commit are. Those that need not be in
-// memory leave it while that is tight.
+// memory leave it while that is tight: all that are scheduled, first of all.
 func (s *state) place(c *commit) {
 	crowded := s.crowded()
 	var w backlog.Window
@@ -178,6 +215,12 @@ func (s *state) place(c *commit) {
 	}
 	for i, h := range c.handles {
 		r := &c.records[i]
+		if x := s.scheduled; r.Due != 0 && x != nil && x.messages.Has(h, r.First) {
+			if x.messages.SetPlace(h, uint64(r.Position)); s.tight && !x.messages.IsPaged(h) {
+				x.messages.PageOut(h)
+			}
+			continue
+		}
 		if !s.messages.Has(h, r.First) {
 			continue
 		}

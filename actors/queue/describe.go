@@ -18,6 +18,12 @@ func (s *state) describe(m *mail.DescribeQueue) {
 		Memory: s.messages.Memory(), LastUse: s.used, Counts: s.counts, Effective: s.effective, Settings: s.settings,
 		Arguments: s.queue.Arguments, Durable: s.queue.Durable, AutoDelete: s.queue.AutoDelete, Exclusive: s.queue.Exclusive,
 	}
+	if x := s.scheduled; x != nil {
+		info.Scheduled = s.scheduledCounts()
+		info.Paged += x.messages.Paged()
+		info.PagedBytes += x.messages.PagedBytes()
+		info.Memory += x.messages.Memory() + x.agenda.Memory()
+	}
 	info.LeaseDeadline, _ = s.lease.Deadline()
 	info.NextExpiry, _ = s.nextExpiry()
 	if s.exclusive != nil {

@@ -8,6 +8,7 @@ import (
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
+	"candlemark/internal/topology"
 )
 
 // dispatch gives ready messages to consumers in turn, until one of them runs
@@ -139,7 +140,7 @@ func (s *state) flush() {
 func (s *state) delivery(r *backlog.Record) mail.Delivery {
 	d := mail.Delivery{Redelivered: r.Redelivered, Message: content(r)}
 	if s.quorum && r.DeliveryCount > 0 {
-		d.Message.Overlay = r.Overlay.Counted(r.DeliveryCount)
+		d.Message.Overlay = d.Message.Overlay.Counted(r.DeliveryCount)
 	}
 	if s.settings.StampExpiry {
 		d.Message.Overlay = s.stamp(d.Message.Overlay, r.Enqueued, r.Deadline)
@@ -150,10 +151,14 @@ func (s *state) delivery(r *backlog.Record) mail.Delivery {
 // content is a stored message as other actors see it: its bytes are in the
 // backlog's slab, which is never written again.
 func content(r *backlog.Record) message.Message {
-	return message.Message{
+	m := message.Message{
 		Exchange: r.Exchange, RoutingKey: r.RoutingKey, Header: r.Header, Body: r.Body, Overlay: r.Overlay,
 		TTL: r.TTL, Priority: r.Priority, Persistent: r.Persistent, Owned: true,
 	}
+	if r.Released {
+		m.Overlay = r.Overlay.Released(topology.DelayOf(r.Header))
+	}
+	return m
 }
 
 // grant gives a consumer's window back.

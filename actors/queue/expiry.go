@@ -8,17 +8,12 @@ import (
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
-	"candlemark/internal/topology"
 )
 
 // deadlineOf is fixed at the instant of enqueue (TTL-9): rounded up, so that it
-// is never early, except that a TTL of 0 is due at once. What a delayed exchange
-// holds is due after its delay; its TTL begins in the queues that it goes to
-// (DLY-4).
+// is never early, except that a TTL of 0 is due at once. That of a message that a
+// delayed exchange holds begins in the queues that it goes to (DLY-4).
 func (s *state) deadlineOf(m *message.Message, now clock.Instant) int64 {
-	if s.holds {
-		return after(now.Ceil(), topology.DelayOf(m.Header))
-	}
 	ttl := s.ttl(m.TTL)
 	if ttl == 0 {
 		return now.Floor()

@@ -59,12 +59,15 @@ func (s *state) leave(now clock.Instant) {
 		for range turnLimit {
 			h, ok := s.messages.First()
 			if !ok {
-				break
+				if h, ok = s.nextScheduled(); !ok {
+					break
+				}
+				h = s.move(h)
 			}
 			s.wheel.Remove(h)
 			s.die(h, expired)
 		}
-		s.out.again = s.messages.Ready() > 0
+		s.out.again = s.messages.Ready() > 0 || s.scheduledPending()
 	}
 	s.dying.retries.goesAgain(now) // for the last time
 	s.retry(now)

@@ -43,6 +43,7 @@ func (q *queue) leaveMemory() {
 	s := &q.state
 	q.cfg.Budget.Add(-q.held)
 	q.held = 0
+	s.fadeAway(q.cfg.Journal)
 	if s.paging.spilled && s.queue != nil && !s.queue.Durable {
 		q.cfg.Journal.Append(s.id, []store.Record{{Kind: store.Retire, Time: s.at}}, nil)
 	}

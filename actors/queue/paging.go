@@ -71,7 +71,7 @@ func (s *state) trim() {
 	if p.at == 0 || p.spilling > spillLimit {
 		return
 	}
-	p.at = s.messages.Trim(p.at, trimLimit, s.messages.Window(s.window()), s.oust)
+	p.at = s.messages.Trim(p.at, trimLimit, s.messages.Window(s.window()), func(h backlog.Handle) bool { return s.oust(&s.messages, h) })
 	switch {
 	case p.at == 0:
 		p.settled, p.asked = s.messages.Contents(), false
@@ -82,23 +82,23 @@ func (s *state) trim() {
 
 // oust pages a message out if the journal has it, or sees to that. It reports
 // whether there is room for more.
-func (s *state) oust(h backlog.Handle) bool {
-	if s.messages.Place(h) != 0 {
-		s.messages.PageOut(h)
-	} else if s.messages.Entry(h).Marks&backlog.Stored == 0 {
-		s.spill(h)
+func (s *state) oust(b *backlog.Backlog, h backlog.Handle) bool {
+	if b.Place(h) != 0 {
+		b.PageOut(h)
+	} else if b.Entry(h).Marks&backlog.Stored == 0 {
+		s.spill(b, h)
 	}
 	return s.paging.spilling <= spillLimit
 }
 
 // spill writes down a message that is not to survive, so that its content can
 // leave memory.
-func (s *state) spill(h backlog.Handle) {
+func (s *state) spill(b *backlog.Backlog, h backlog.Handle) {
 	if s.broken != nil || s.phase >= leaving {
 		return
 	}
-	r := s.messages.Get(h)
-	s.write(store.Spill, h, &r)
+	r := b.Get(h)
+	s.write(store.Spill, b, h, &r)
 	s.out.commit.spilled += int64(len(r.Header) + len(r.Body))
 	s.paging.spilling += int64(len(r.Header) + len(r.Body))
 	s.paging.spilled = true
@@ -110,6 +110,32 @@ func (s *state) tend(now clock.Instant) {
 		s.ahead(now)
 	}
 	if s.tight && s.phase < leaving {
+		s.trimScheduled()
 		s.trim()
+	}
+}
+
+// trimScheduled lets the contents of all scheduled messages leave memory, a turn's
+// worth at a time: their time is far enough away, and a release needs none of them.
+func (s *state) trimScheduled() {
+	x, p := s.scheduled, &s.paging
+	if x == nil || x.messages.Contents() == 0 || p.spilling > spillLimit {
+		return
+	}
+	contents := x.messages.Contents()
+	x.settled = min(x.settled, contents)
+	if x.trimmed == 0 && (p.asked || contents > x.settled+windowIdle) {
+		x.trimmed = 1
+	}
+	if x.trimmed == 0 {
+		return
+	}
+	b := &x.messages.Backlog
+	x.trimmed = b.Trim(x.trimmed, trimLimit, b.Window(0), func(h backlog.Handle) bool { return s.oust(b, h) })
+	switch {
+	case x.trimmed == 0:
+		x.settled = x.messages.Contents()
+	case p.spilling <= spillLimit:
+		s.out.again = true
 	}
 }

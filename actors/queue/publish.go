@@ -6,6 +6,7 @@ import (
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
+	"candlemark/internal/topology"
 	"candlemark/policies"
 )
 
@@ -16,11 +17,23 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 	s.renewedBy(policies.RenewedByPublish, now)
 	s.expireDue(now)
 	s.counts.Publish += uint64(len(e.Messages))
+	later := s.holds || s.settings.DelayedMessages
 	for i := range e.Messages {
 		m := &e.Messages[i]
+		var due topology.Due
+		var id uint32
+		if later {
+			due, id = s.dueOf(m, now)
+		}
 		switch {
 		case s.broken != nil && s.durable(m.Persistent):
 			s.note(&refused, m.Number)
+		case due.At > now.Floor():
+			if s.postpone(m, due, id, now) {
+				s.note(&stored, m.Number)
+			} else {
+				s.note(&taken, m.Number)
+			}
 		case s.refuses(m):
 			if s.overflowed(m, now) && e.From.Equal(s.vhost.DeadLetter) {
 				s.note(&taken, m.Number) // dead-lettered further, so not to be sent again (DL-29)
@@ -85,7 +98,7 @@ func (s *state) accept(m *message.Message, chunk *message.Chunk, now clock.Insta
 	} else {
 		s.schedule(h)
 		if s.crowded() && !s.durable(m.Persistent) {
-			s.spill(h)
+			s.spill(&s.messages, h)
 		}
 	}
 	return s.durable(m.Persistent)
@@ -109,7 +122,7 @@ func (s *state) keep(m *message.Message, deadline int64, now clock.Instant) back
 	h := s.messages.Push(&r)
 	if s.durable(m.Persistent) {
 		r = s.messages.Get(h)
-		s.write(store.Put, h, &r)
+		s.write(store.Put, &s.messages, h, &r)
 	}
 	return h
 }

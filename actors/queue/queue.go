@@ -28,6 +28,9 @@ type Config struct {
 	// Asleep makes the queue wait for mail.Wake before it does anything on its
 	// own: until then it takes Configure, answers questions and parks all other mail.
 	Asleep bool
+	// Revived: it comes back after a panic, so nothing has come due while the broker
+	// was down.
+	Revived bool
 	// Budget is what all queues together may hold in memory; nil for no limit.
 	Budget *budget.Budget
 	Clock  *clock.Clock
@@ -138,7 +141,7 @@ func (q *queue) start(ctx actor.Context) bool {
 	q.begin.Recovered = fromWall(q.begin.Recovered, q.state.skew, now)
 	q.state.init(q.begin, ctx.Self(), now)
 	q.begin = nil
-	return q.state.messages.Len() > 0
+	return q.state.messages.Len() > 0 || q.state.scheduledPending()
 }
 
 // carryOut does what the core decided, in order.

@@ -1,6 +1,9 @@
 package queue
 
 import (
+	"cmp"
+	"slices"
+
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/internal/clock"
@@ -9,24 +12,74 @@ import (
 
 // restore pushes what the journal had, paged out. Deadlines are as they were
 // fixed, or follow from the settings where those are retroactive (TTL-25): both
-// count on while the broker is down (TTL-26).
+// count on while the broker is down (TTL-26). What was scheduled and not released goes
+// on waiting; what was released stands where its time puts it (DLY-14).
 func (s *state) restore(recovered []store.Recovered, now clock.Instant) {
 	if s.queue.Durable { // a number is given out once, also one whose message is gone
 		s.seq = uint64(now)
 	}
+	var released []*store.Recovered // in the order of their times
 	for i := range recovered {
 		m := &recovered[i]
 		s.seq = max(s.seq, m.Seq)
-		deadline := m.Deadline
-		if s.settings.RetroactiveTTL {
-			deadline = after(m.Time, s.ttl(m.TTL))
+		if s.holds && m.Due == 0 { // written before there were scheduled messages
+			m.Due = m.Deadline
 		}
-		h := s.messages.PushPaged(&backlog.Record{
-			Deadline: deadline, TTL: m.TTL, Enqueued: m.Time, Seq: m.Seq, DeliveryCount: m.Deliveries,
-			Priority: min(m.Priority, s.settings.MaxPriority), Redelivered: m.Redelivered, Persistent: true,
-		}, m.Body, uint64(m.At))
-		s.messages.Entry(h).Marks = backlog.Stored
-		s.schedule(h)
+		if m.Due != 0 && m.Released {
+			released = append(released, m)
+		}
+	}
+	slices.SortFunc(released, func(a, b *store.Recovered) int { return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(a.Seq, b.Seq)) })
+	for i := range recovered {
+		switch m := &recovered[i]; {
+		case m.Due == 0:
+			for len(released) > 0 && released[0].Due < m.Time {
+				s.restoreOne(released[0])
+				released = released[1:]
+			}
+			s.restoreOne(m)
+		case !m.Released:
+			s.restoreScheduled(m)
+		}
+	}
+	for _, m := range released {
+		s.restoreOne(m)
+	}
+}
+
+// restoreOne brings back a message that was in the queue.
+func (s *state) restoreOne(m *store.Recovered) {
+	r := s.record(m)
+	marks := backlog.Stored
+	switch {
+	case m.Due != 0:
+		r.Enqueued, r.Deadline = m.Due, after(m.Due, s.ttl(m.TTL))
+		marks |= backlog.Released
+	case s.settings.RetroactiveTTL:
+		r.Deadline = after(m.Time, s.ttl(m.TTL))
+	}
+	if s.holds {
+		r.Deadline = store.Never // its exchange gets it
+	}
+	h := s.messages.PushPaged(&r, m.Body, uint64(m.At))
+	s.messages.Entry(h).Marks = marks
+	s.schedule(h)
+}
+
+// restoreScheduled brings back a message that waits for its time.
+func (s *state) restoreScheduled(m *store.Recovered) {
+	x := s.later()
+	r := s.record(m)
+	r.Deadline, r.DeliveryCount = m.Due, 0
+	h := x.messages.PushPaged(&r, m.Body, uint64(m.At))
+	x.messages.Entry(h).Marks = backlog.Stored
+	x.put(h, m.MessageID)
+}
+
+func (s *state) record(m *store.Recovered) backlog.Record {
+	return backlog.Record{
+		Deadline: m.Deadline, TTL: m.TTL, Enqueued: m.Time, Seq: m.Seq, DeliveryCount: m.Deliveries,
+		Priority: min(m.Priority, s.settings.MaxPriority), Redelivered: m.Redelivered, Persistent: true,
 	}
 }
 

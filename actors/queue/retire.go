@@ -30,7 +30,7 @@ func (s *state) delete(m *mail.DeleteQueue, now clock.Instant) {
 	s.bury(now)
 	switch {
 	case err != nil:
-	case m.IfEmpty && s.messages.Ready() > 0:
+	case m.IfEmpty && (s.messages.Ready() > 0 || s.scheduledPending()):
 		err = s.refuseDelete("not empty")
 	case m.IfUnused && s.consumers > 0:
 		err = s.refuseDelete("in use")
@@ -115,12 +115,15 @@ func (s *state) forgotten(now clock.Instant) {
 		return
 	}
 	s.phase, s.paging.until = leaving, 0
-	ready := s.messages.Ready()
+	ready := s.messages.Ready() + s.scheduledCount()
 	for _, c := range s.commits {
 		s.answerCommit(c, false)
 	}
 	s.commits = nil
 	s.tellConsumers()
+	if !s.bequeaths() {
+		s.out.purged, s.scheduled = s.scheduledCount(), nil
+	}
 	if s.why.command != nil {
 		s.send(s.why.command.ReplyTo, &mail.DeleteQueueReply{
 			Reply: s.why.command.Done(nil), Queue: s.queue.Name, MessageCount: ready,

@@ -82,13 +82,14 @@ func (s *state) giveBack(u held, now clock.Instant) {
 	}
 }
 
-// purge drops every ready message (DL-9: not dead-lettered).
+// purge drops every ready message (DL-9: not dead-lettered), and those that are
+// scheduled (DLY-12).
 func (s *state) purge(m *mail.Purge, now clock.Instant) {
 	reply := &mail.PurgeReply{Reply: m.Done(nil)}
 	if reply.Err = s.access(m.Connection); reply.Err == nil {
 		s.expireDue(now)
 		s.renewedBy(policies.RenewedByUpdate, now)
-		reply.MessageCount = s.drop()
+		reply.MessageCount = s.drop() + s.purgeScheduled()
 	}
 	s.send(m.ReplyTo, reply)
 	s.bury(now)

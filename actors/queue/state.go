@@ -59,6 +59,8 @@ type state struct {
 	line      []*consumer // with a single active consumer: all, in the order of succession
 	sole      *consumer   // the single active one, nil if there is none
 	loans     *loans      // nil until there was one
+	scheduled *scheduled  // nil while none waits for its time
+	fading    []*fading   // scheduled messages that were purged
 	dying     dying
 	seq       uint64 // of the newest message
 	unacked   int
@@ -84,6 +86,7 @@ type outcome struct {
 	commit    *commit        // messages for the journal, nil for none
 	marks     []store.Record // what became of others
 	peeks     []*peeking     // that wait for contents
+	lookups   []*lookup      // likewise
 	want      []store.Ref    // to be read back
 	wanted    []backlog.Handle
 	again     bool
@@ -91,6 +94,8 @@ type outcome struct {
 	damaged   []uint64        // messages that were lost in the journal
 	unread    error           // why messages could not be read for now
 	broke     bool            // the journal did
+	overdue   int             // scheduled messages that were given up (DLY-13)
+	purged    int             // and those that went with a purge or the queue
 	unmourned unmourned       // who died and is not dead-lettered
 }
 
@@ -112,6 +117,9 @@ func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
 	s.lease.SetPeriod(period(s.settings.Expires), now.Ceil())
 	s.paging.idle, s.paging.busy = windowIdle, windowBusy
 	s.restore(cfg.Recovered, now)
+	if x := s.scheduled; x != nil && !cfg.Revived {
+		x.overdue = now.Floor()
+	}
 	if cfg.Asleep {
 		s.phase = asleep
 	}
@@ -124,7 +132,7 @@ func period(expires int64) int64 { return max(expires, 0) }
 func (s *state) handle(what any, now clock.Instant) {
 	s.at = now.Floor()
 	switch what.(type) {
-	case *mail.DescribeQueue, *mail.Trim, *mail.Peek, peekRead, *mail.ListUnacked:
+	case *mail.DescribeQueue, *mail.Trim, *mail.Peek, peekRead, *mail.ListUnacked, *mail.ListScheduled, lookedUp:
 	default:
 		s.used = s.at
 	}
@@ -145,6 +153,9 @@ func (s *state) act(what any, now clock.Instant) {
 	default:
 		s.late(what, now)
 		return
+	}
+	if s.scheduled != nil && s.phase == live {
+		s.releaseBefore(what, now)
 	}
 	switch m := what.(type) {
 	case *mail.Enqueue:
@@ -214,6 +225,8 @@ func (s *state) control(what any, now clock.Instant) {
 		s.forgotten(now)
 	case *mail.QueueKept:
 		s.kept(now)
+	default:
+		s.arrange(what, now)
 	}
 }
 

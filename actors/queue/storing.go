@@ -29,6 +29,12 @@ func (q *queue) read(ctx actor.Context) {
 		out.peeks[i] = nil
 	}
 	out.peeks = out.peeks[:0]
+	for i, l := range out.lookups {
+		self, root := ctx.Self(), ctx.ActorSystem().Root
+		q.cfg.Journal.Read(q.state.id, l.want, func(c []store.Content) { root.Send(self, lookedUp{l, c}) })
+		out.lookups[i] = nil
+	}
+	out.lookups = out.lookups[:0]
 	if len(out.want) == 0 {
 		return
 	}
@@ -41,6 +47,9 @@ func (q *queue) read(ctx actor.Context) {
 // account tells the budget what the queue holds.
 func (q *queue) account() {
 	held := q.state.messages.Held()
+	if x := q.state.scheduled; x != nil {
+		held += x.messages.Held()
+	}
 	q.cfg.Budget.Add(held - q.held)
 	q.held = held
 }
@@ -55,6 +64,15 @@ func (q *queue) report() {
 			}
 		}
 		s.out.unmourned = unmourned{}
+	}
+	if s.out.overdue > 0 {
+		q.cfg.Log.Warn().Str("queue", s.queue.Name).Int("messages", s.out.overdue).Str("overdue-messages", s.settings.OverdueMessages).
+			Msg("scheduled messages came due while the broker was down, and were given up")
+		s.out.overdue = 0
+	}
+	if s.out.purged > 0 {
+		q.cfg.Log.Info().Str("queue", s.queue.Name).Int("messages", s.out.purged).Msg("scheduled messages were dropped before their time")
+		s.out.purged = 0
 	}
 	if len(s.out.damaged) > 0 {
 		q.cfg.Log.Error().Str("queue", s.queue.Name).Int("messages", len(s.out.damaged)).Uint64("first", s.out.damaged[0]).

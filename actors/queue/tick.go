@@ -23,6 +23,9 @@ func (s *state) deadline() (int64, bool) {
 	if r := s.dying.retries.at; r != 0 && !s.dying.retries.reading && (!ok || r < at) {
 		at, ok = r, true
 	}
+	if r, has := s.nextRelease(); has && (!ok || r < at) {
+		at, ok = r, true
+	}
 	if r := s.paging.until; r != 0 && (!ok || r < at) {
 		at, ok = r, true
 	}
@@ -33,6 +36,8 @@ func (s *state) deadline() (int64, bool) {
 func (s *state) tick(now clock.Instant) {
 	s.retime()
 	cancelled := s.recall(now)
+	s.releaseDue(now)
+	s.fade(turnLimit)
 	s.expireDue(now)
 	s.enforce(now)
 	s.readAgain(now)
@@ -44,7 +49,8 @@ func (s *state) tick(now clock.Instant) {
 	if !s.lease.Expired(now.Floor()) {
 		return
 	}
-	if s.settings.ExpiresIfEmpty && s.messages.Len() > 0 {
+	pending := s.scheduledPending()
+	if s.settings.ExpiresIfEmpty && (s.messages.Len() > 0 || pending) || s.settings.RenewedBy.Has(policies.RenewedByScheduled) && pending {
 		s.lease.Renew(now.Ceil()) // LEASE-13
 		return
 	}

@@ -59,6 +59,7 @@ func (q *queue) toWall(c *commit, marks []store.Record) {
 		r := &records[i]
 		r.Time += skew
 		r.Deadline = moved(r.Deadline, skew)
+		r.Due = moved(r.Due, skew)
 	}
 }
 
@@ -77,6 +78,11 @@ func fromWall(list []store.Recovered, skew int64, now clock.Instant) []store.Rec
 		}
 		m := &list[i]
 		m.Time -= by
+		if m.Due == m.Deadline { // held for a time, and not until a date
+			m.Due = moved(m.Due, -by)
+		} else {
+			m.Due = moved(m.Due, -skew)
+		}
 		m.Deadline = moved(m.Deadline, -by)
 	}
 	return list

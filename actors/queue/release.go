@@ -1,0 +1,164 @@
+package queue
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
+	"candlemark/internal/clock"
+	"candlemark/internal/store"
+	"candlemark/policies"
+)
+
+// releaseDue lets those go whose time has come, in the order of their times and
+// numbers, a turn's worth at a time and as fast as release-rate allows. They are
+// never early (DLY-9).
+func (s *state) releaseDue(now clock.Instant) {
+	s.passOn()
+	x, n := s.scheduled, 0
+	if x == nil {
+		return
+	}
+	for ; ; n++ {
+		h, due, ok := x.agenda.First()
+		if !ok || due > now.Floor() {
+			break
+		}
+		if n == turnLimit {
+			s.out.again = true
+			break
+		}
+		overdue := due <= x.overdue && s.settings.OverdueMessages != policies.OverdueDeliver
+		if !overdue && !x.pace.allow(s.settings.ReleaseRate, now.Floor()) {
+			break
+		}
+		switch {
+		case !overdue:
+			s.letGo(h, now)
+			continue
+		case s.settings.OverdueMessages == policies.OverdueDrop:
+			s.unschedule(h, expired)
+		default:
+			s.die(s.released(h), expired)
+		}
+		x.gone++
+	}
+	if _, due, ok := x.agenda.First(); x.gone > 0 && (!ok || due > x.overdue) {
+		s.out.overdue, x.gone = x.gone, 0
+	}
+	if x.agenda.Len() == 0 && s.settings.ReleaseRate < 0 {
+		s.scheduled = nil
+	}
+	if n > 0 {
+		s.enforce(now)
+		s.bury(now)
+		s.dispatch(now)
+	}
+}
+
+// passOn gives a delayed exchange what was released before a crash, and may not have
+// got there (DLY-14).
+func (s *state) passOn() {
+	for n := 0; s.holds && s.messages.Ready() > 0; n++ {
+		if n == turnLimit {
+			s.out.again = true
+			return
+		}
+		h, _ := s.messages.First()
+		s.wheel.Remove(h)
+		s.die(h, expired)
+	}
+}
+
+// releaseBefore lets what is due come before a mail that may find it: the timer may be
+// late. The timer's own turn releases by itself.
+func (s *state) releaseBefore(what any, now clock.Instant) {
+	switch what.(type) {
+	case timerFired, again, *mail.DescribeQueue, *mail.Trim, *mail.Peek, *mail.ListScheduled, *mail.ListUnacked:
+	default:
+		s.releaseDue(now)
+	}
+}
+
+// letGo releases one: it goes to the tail, or to a consumer that can take it at
+// once if nothing is ahead of it, as with a publish.
+func (s *state) letGo(h backlog.Handle, now clock.Instant) {
+	h = s.released(h)
+	if s.holds {
+		s.die(h, expired)
+		return
+	}
+	_, own := s.messages.Times(h)
+	late := s.messages.Deadline(h) <= now.Floor()
+	never := late && s.ttl(own) != 0 // TTL 0: now or never (TTL-20)
+	c := s.turns.next()
+	if c != nil && s.messages.Ready() == 1 && !never && !s.messages.IsPaged(h) {
+		s.hand(c, h, now)
+		return
+	}
+	if late {
+		s.die(h, expired)
+		return
+	}
+	s.schedule(h)
+	if s.crowded() && s.messages.Entry(h).Marks&backlog.Stored == 0 {
+		s.spill(&s.messages, h)
+	}
+}
+
+// released moves a message whose time has come, which is written down.
+func (s *state) released(h backlog.Handle) backlog.Handle {
+	h = s.move(h)
+	e := s.messages.Entry(h)
+	if e.Marks&backlog.Stored != 0 && s.phase < leaving {
+		s.mark(store.Released, e.Seq, 0)
+	}
+	e.Marks |= backlog.Released
+	return h
+}
+
+// nextRelease is when releaseDue is to be called, in wall ms.
+func (s *state) nextRelease() (int64, bool) {
+	if s.scheduled == nil {
+		return 0, false
+	}
+	_, due, ok := s.scheduled.agenda.First()
+	return max(due, s.scheduled.pace.next(s.settings.ReleaseRate)), ok
+}
+
+// pace bounds how many messages are released in a second. What was not used for a
+// while is not made up for, but for what falls into paceWindow.
+type pace struct {
+	at     int64 // wall ms up to which credit is counted
+	credit int64 // in thousandths of a message
+}
+
+const (
+	paceWindow = 10      // ms
+	paceMost   = 1 << 40 // a rate beyond it is none
+)
+
+// allow tells whether one more may go.
+func (p *pace) allow(rate, now int64) bool {
+	if rate < 0 || rate >= paceMost {
+		return true
+	}
+	most := max(rate*paceWindow, 1000)
+	if passed := now - p.at; passed > 0 {
+		p.at = now
+		if p.credit += min(passed, 1000) * rate; p.credit > most {
+			p.credit = most
+		}
+	}
+	if p.credit < 1000 {
+		return false
+	}
+	p.credit -= 1000
+	return true
+}
+
+// next is when one more may go, in wall ms; 0 for at once.
+func (p *pace) next(rate int64) int64 {
+	if rate < 0 || rate >= paceMost || p.credit >= 1000 {
+		return 0
+	}
+	return p.at + (1000-p.credit+rate-1)/rate
+}

@@ -1,0 +1,207 @@
+package queue
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/agenda"
+	"candlemark/actors/queue/backlog"
+	"candlemark/internal/clock"
+	"candlemark/internal/message"
+	"candlemark/internal/store"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+)
+
+// scheduled are the messages that are not to be had before their time (ADR 18):
+// those of a queue with delayed-messages, and those that a delayed exchange holds.
+// They have a backlog of their own, so that they are in nobody's way. Of an entry there
+// the deadline is when it is due, and what links it with others that have the same
+// message-id, by store.HashID, is where a ready message's wheel and its count of
+// deliveries are.
+type scheduled struct {
+	messages backlog.Findable
+	agenda   agenda.Agenda[*backlog.Findable]
+	ids      map[uint32]backlog.Handle // the newest of each hash
+	// overdue is until when those were due that came due while the broker was down,
+	// wall ms; gone counts those that were dropped or dead-lettered for it.
+	overdue int64
+	gone    int
+	pace    pace
+	trimmed backlog.Handle // where a trim goes on, 0 for none
+	settled int64          // bytes of contents that were left by the last trim
+}
+
+// later makes room for scheduled messages.
+func (s *state) later() *scheduled {
+	if s.scheduled == nil {
+		x := &scheduled{ids: map[uint32]backlog.Handle{}}
+		x.agenda = agenda.New(&x.messages)
+		s.scheduled = x
+	}
+	return s.scheduled
+}
+
+// scheduledPending reports whether messages wait for their time.
+func (s *state) scheduledPending() bool { return s.scheduledCount() > 0 }
+
+func (s *state) scheduledCount() int {
+	if s.scheduled == nil {
+		return 0
+	}
+	return s.scheduled.agenda.Len()
+}
+
+func (s *state) nextScheduled() (backlog.Handle, bool) {
+	if s.scheduled == nil {
+		return 0, false
+	}
+	h, _, ok := s.scheduled.agenda.First()
+	return h, ok
+}
+
+// dueOf is when a message that comes now is to be released, and the hash of its
+// message-id. A delayed exchange goes by x-delay alone (DLY-2), a queue by the dates
+// too (DLY-8). What was held already is not held again (DLY-9), and what cannot be
+// made out counts for nothing here: the publisher was told.
+func (s *state) dueOf(m *message.Message, now clock.Instant) (due topology.Due, id uint32) {
+	if !s.holds && m.Overlay != nil && (m.Overlay.Held || m.Overlay.Delayed != 0) {
+		return due, 0
+	}
+	scan, err := protocol.ScanProperties(m.Header)
+	if err != nil || scan.Headers == nil {
+		return due, 0
+	}
+	if s.holds {
+		due.At = after(now.Ceil(), topology.DelayOf(m.Header))
+	} else if due, err = topology.DueOf(scan.Headers, s.settings.DeliverAtHeader, now.Ceil(), s.skew); err != nil {
+		return topology.Due{}, 0
+	}
+	if due.At > now.Floor() && len(scan.MessageID) > 0 {
+		id = store.HashID(scan.MessageID)
+	}
+	return due, id
+}
+
+// postpone keeps a message until it is due. It counts against no limit. It reports
+// whether the message was written down.
+func (s *state) postpone(m *message.Message, due topology.Due, id uint32, now clock.Instant) (stored bool) {
+	if s.settings.ExpiresAtHeader != "" && !m.Overlay.Undated() {
+		if at, ok := instantIn(m.Header, s.settings.ExpiresAtHeader); ok {
+			m.Cap(max(at-s.skew-due.At, 0)) // TTL begins when it is due
+		}
+	}
+	x := s.later()
+	s.seq++
+	r := backlog.Record{
+		Exchange: m.Exchange, RoutingKey: m.RoutingKey, Header: m.Header, Body: m.Body, Overlay: m.Overlay,
+		Deadline: due.At, TTL: m.TTL, Enqueued: now.Ceil(), Priority: min(m.Priority, s.settings.MaxPriority),
+		Persistent: m.Persistent, Seq: s.seq, Shared: m.Owned,
+	}
+	h := x.messages.Push(&r)
+	x.put(h, id)
+	switch {
+	case s.durable(m.Persistent):
+		r = x.messages.Get(h)
+		w := s.write(store.Put, &x.messages.Backlog, h, &r)
+		if w.Due = due.At; due.Dated {
+			w.Deadline = store.Never
+		}
+		return true
+	case s.tight:
+		s.spill(&x.messages.Backlog, h)
+	}
+	return false
+}
+
+// put has a message wait that is in the backlog.
+func (x *scheduled) put(h backlog.Handle, id uint32) {
+	x.agenda.Add(h)
+	e := x.messages.Entry(h)
+	if e.DeliveryCount = id; id == 0 {
+		return
+	}
+	first := x.ids[id]
+	if e.Links.Next = first; first != 0 {
+		x.messages.Entry(first).Links.Prev = h
+	}
+	x.ids[id] = h
+}
+
+// forget ends the waiting of a message and takes it out of the backlog.
+func (x *scheduled) forget(h backlog.Handle) {
+	x.agenda.Remove(h)
+	e := x.messages.Entry(h)
+	if id, prev, next := e.DeliveryCount, e.Links.Prev, e.Links.Next; id != 0 {
+		switch {
+		case prev != 0:
+			x.messages.Entry(prev).Links.Next = next
+		case next != 0:
+			x.ids[id] = next
+		default:
+			delete(x.ids, id)
+		}
+		if next != 0 {
+			x.messages.Entry(next).Links.Prev = prev
+		}
+		e.Links.Prev, e.Links.Next = 0, 0
+	}
+	x.messages.Remove(h)
+}
+
+// unschedule drops a scheduled message for good.
+func (s *state) unschedule(h backlog.Handle, why store.Reason) {
+	x := s.scheduled
+	if e := x.messages.Entry(h); e.Marks&backlog.Stored != 0 && s.phase < leaving && !s.unwrite(e.Seq) {
+		s.mark(store.Remove, e.Seq, why)
+	}
+	x.forget(h)
+}
+
+// move makes a scheduled message the last of its priority in the queue, ready, with
+// the number that it has. Its time there begins when it was due: so its TTL does
+// (DLY-9). It needs no content for that.
+func (s *state) move(h backlog.Handle) backlog.Handle {
+	x := s.scheduled
+	e := x.messages.Entry(h)
+	due, marks, place, paged := e.Deadline, e.Marks&backlog.Stored, x.messages.Place(h), x.messages.IsPaged(h)
+	r := backlog.Record{Seq: e.Seq, Priority: x.messages.Priority(h), Persistent: e.Persistent}
+	size := x.messages.Size(h)
+	if paged {
+		_, r.TTL = x.messages.Times(h)
+	} else {
+		r = x.messages.Get(h)
+		r.DeliveryCount = 0
+	}
+	r.Enqueued, r.Deadline = due, after(due, s.ttl(r.TTL))
+	x.forget(h)
+	var to backlog.Handle
+	if paged {
+		to = s.messages.PushPaged(&r, uint32(size), place)
+	} else if to = s.messages.Push(&r); place != 0 {
+		s.messages.SetPlace(to, place)
+	}
+	s.messages.Entry(to).Marks = marks
+	if marks != 0 && place == 0 {
+		s.follow(r.Seq, to)
+	}
+	return to
+}
+
+// scheduledCounts are known, not counted (DLY-11).
+func (s *state) scheduledCounts() (c mail.ScheduledCounts) {
+	x := s.scheduled
+	if x == nil {
+		return c
+	}
+	c.Count, c.Bytes = x.agenda.Len(), x.messages.Bytes()
+	if _, due, ok := x.agenda.First(); ok {
+		c.NextDue = due + s.skew
+	}
+	c.Overdue = x.agenda.Until(s.at)
+	before := 0
+	for i, ms := range [...]int64{1000, 60_000, 3_600_000, 86_400_000} {
+		n := x.agenda.Until(s.at + ms)
+		c.Within[i], before = n-before, n
+	}
+	c.Within[4] = c.Count - before
+	return c
+}
