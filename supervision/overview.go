@@ -145,7 +145,7 @@ func (n *Node) countDelayed(ctx context.Context, all []admin.Exchange, holders [
 		n.post(holders[i].PID, &mail.DescribeQueue{Request: r})
 	}, func(answer any) {
 		if info := answer.(*mail.QueueInfo); !info.Down && info.Err == nil {
-			held[info.Name] = info.Ready
+			held[info.Name] = info.Scheduled.Count + info.Ready
 		}
 	})
 	if err != nil {

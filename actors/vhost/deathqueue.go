@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/topology"
 	"candlemark/policies"
 )
 
@@ -19,6 +20,10 @@ func (v *vhost) settingsOf(q *queue, effective policies.Effective) policies.Queu
 	}
 	s = s.Routed(q.queue.Name)
 	q.mourned = s.DeadLetterQueue
+	if q.queue.Schedules == nil { // it is not published yet
+		q.queue.Schedules = &topology.Schedules{}
+	}
+	q.queue.Schedules.Set(s.DelayedMessages, s.DeliverAtHeader)
 	return s
 }
 

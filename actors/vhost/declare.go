@@ -164,7 +164,7 @@ func (v *vhost) startQueue(q *queue, messages []store.Recovered, asleep bool) {
 	effective, settings := v.settings(q)
 	q.queue.PID = v.spawn(v.cfg.NewQueue(QueueSpec{
 		Queue: q.queue, VHost: v.cfg.VHost, Effective: effective, Settings: settings,
-		Messages: messages, Asleep: asleep,
+		Messages: messages, Asleep: asleep, Revived: q.life.number > 1,
 	}), id, q)
 	v.queues[of] = q
 	v.own(q)

@@ -75,16 +75,26 @@ func (v *vhost) exchangesStored(x *exchange) []any {
 	return all
 }
 
-// settings are what a queue is to do. Policies have no say in a holder: it gives
-// what is due to its exchange.
+// settings are what a queue is to do. A holder gives what is due to its exchange,
+// whose policies say how fast.
 func (v *vhost) settings(q *queue) (policies.Effective, policies.QueueSettings) {
 	if q.holdsFor == nil {
 		effective := v.match(&q.name, q.kind, q.queue.Name, q.notBy()...)
 		return effective, v.settingsOf(q, effective)
 	}
-	s := policies.SettingsFor(nil, policies.Effective{})
-	s.HasDLX, s.DeadLetterExchange = true, q.holdsFor.exchange.Name
+	x := q.holdsFor.exchange
+	s := policies.HolderSettingsFor(x.Arguments, v.policies.Effective(policies.KindExchange, x.Name))
+	s.HasDLX, s.DeadLetterExchange = true, x.Name
 	return policies.Effective{}, s
+}
+
+// configureHolder tells the holder of a delayed exchange of a policy change.
+func (v *vhost) configureHolder(q *queue) {
+	if q == nil || q.phase == forgetting || q.phase == down || v.child(q) == nil {
+		return
+	}
+	effective, settings := v.settings(q)
+	v.ctx.Send(q.queue.PID, &mail.Configure{Effective: effective, Settings: settings})
 }
 
 // show publishes a queue, or tells its exchange of a holder.

@@ -66,6 +66,7 @@ func (v *vhost) configureExchange(x *exchange) {
 	settings := policies.ExchangeSettingsFor(x.exchange.Arguments, v.policies.Effective(policies.KindExchange, of))
 	r := v.ask(x, func(bool, error) { v.sweep.waiting.end() })
 	v.ctx.Send(x.exchange.PID, &mail.ConfigureExchange{Request: r, Settings: settings})
+	v.configureHolder(x.holder)
 }
 
 // sweepOn looks at the next queues.

@@ -56,8 +56,9 @@ type QueueSpec struct {
 	Effective policies.Effective
 	Settings  policies.QueueSettings
 	// Messages are those that it begins with. Asleep: it waits for mail.Wake.
-	Messages []store.Recovered
-	Asleep   bool
+	// Revived: it comes back after a panic.
+	Messages        []store.Recovered
+	Asleep, Revived bool
 }
 
 // ExchangeSpec is what an exchange is made from. Exchange.PID is filled in after
