@@ -131,6 +131,52 @@ func TestTTL35_ClockIsSet(t *testing.T) {
 	}
 }
 
+// A date in a message is one by the wall clock as it is when the message comes, and so is a date that is shown; how long a message waits is not.
+// A sleep counts for both (TTL-35).
+func TestTTL35_Dates(t *testing.T) {
+	onLaptop(t, func(b *testkit.Bubble, l *laptop) {
+		ch := b.Connect().Open()
+		ch.Declare("q", amqp.Table{"x-delayed-messages": true, "x-stamp-expiry": true, "x-expires-at-header": "until"})
+		wall := func(in time.Duration) string {
+			return fmt.Sprint((time.Now().UnixMilli() + time.Duration(l.set.Load()+l.slept.Load()).Milliseconds()) + in.Milliseconds())
+		}
+		send := func(body, header string, v any) {
+			ch.Send("", "q", amqp.Publishing{Body: []byte(body), Headers: amqp.Table{header: v}})
+		}
+		for _, by := range []time.Duration{2 * time.Hour, -5 * time.Hour, 3 * time.Hour} {
+			b.Advance(500 * ms)
+			l.set.Add(int64(by))
+			b.Advance(1500 * ms)
+			from := b.Elapsed()
+			send("dated", "x-deliver-at", wall(time.Minute))
+			send("delayed", "x-delay", int64(61_000))
+			send("over", "until", wall(-ms))
+			b.AdvanceTo(from + time.Minute - 2*ms)
+			expectDrained(b, ch, "q", "")
+			b.AdvanceTo(from + time.Minute + 2*ms)
+			expectDrained(b, ch, "q", "dated")
+			b.AdvanceTo(from + 61*time.Second + 2*ms)
+			expectDrained(b, ch, "q", "delayed")
+			send("until", "until", wall(time.Minute))
+			synctest.Wait()
+			d := ch.Fetch("q")
+			if at, _ := d.Headers["x-enqueued-at"].(int64); fmt.Sprint(at) != wall(0) {
+				t.Errorf("enqueued at %d, the wall clock says %s", at, wall(0))
+			}
+			if at, _ := d.Headers["x-expires-at"].(int64); fmt.Sprint(at) != d.Headers["until"] {
+				t.Errorf("expires at %d, the message says %v", at, d.Headers["until"])
+			}
+		}
+		send("dated", "x-deliver-at", wall(time.Hour))
+		send("delayed", "x-delay", int64(3_600_000))
+		send("later", "x-delay", int64(3*3_600_000))
+		b.Advance(500 * ms)
+		l.slept.Add(int64(2 * time.Hour))
+		b.Advance(1100 * ms)
+		expectDrained(b, ch, "q", "dated delayed")
+	})
+}
+
 // A clock that was set, and then a restart, which goes by it: nothing is early that
 // was published after the clock was set, and nothing is held for longer than its TTL
 // (TTL-26, TTL-35). The message before was published 10 min before the clock was set
