@@ -85,7 +85,7 @@ func (d *door) Receive(ctx actor.Context) {
 		s.policiesListed(m)
 	case carried:
 		if m.by == d {
-			s.carried(m)
+			s.carried(m, time.Now())
 		}
 	case timerFired:
 		d.timer = nil

@@ -14,7 +14,10 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/rs/zerolog"
+	"go.uber.org/goleak"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // bubble is a door between probes: a registry, a channel, and a queue for the
 // answers, all of which only record what they get.

@@ -38,11 +38,11 @@ func (s *state) entrust(number uint64, from mail.Address, by *mail.Publisher, m 
 
 // carried passes an answer on and goes on with the next errand of the same channel that
 // somebody still waits for.
-func (s *state) carried(m carried) {
+func (s *state) carried(m carried, now time.Time) {
 	s.answer(m.errand.number, json.RawMessage(m.answer))
 	channel := m.errand.command.Channel
 	line := s.lines[channel][1:]
-	for len(line) > 0 && s.open(line[0].number) == nil {
+	for len(line) > 0 && !now.Before(line[0].deadline) {
 		line = line[1:]
 	}
 	if len(line) == 0 {

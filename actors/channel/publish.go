@@ -30,13 +30,11 @@ func (s *state) publishIfComplete() error {
 
 func (s *state) publish(a *assembler) error {
 	x, err := s.exchangeFor(a.publish.Exchange)
+	if err == nil && x.Name == topology.AdminExchange {
+		err = s.permitCommand(a.publish.RoutingKey)
+	}
 	if err != nil {
 		return err
-	}
-	if x.Name == topology.AdminExchange {
-		if err := s.permitCommand(a.publish.RoutingKey); err != nil {
-			return err
-		}
 	}
 	scan, err := protocol.ScanProperties(a.raw)
 	if err != nil {

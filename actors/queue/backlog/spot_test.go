@@ -2,70 +2,86 @@ package backlog
 
 import (
 	"math/rand/v2"
-	"slices"
 	"testing"
 )
 
-// TestSpots_TTL16: whoever goes through the queue page by page sees every message that is there all the while, once and in
-// order, whatever comes, goes and returns to its position meanwhile.
+// reader goes through a backlog page by page while others change it.
+type reader struct {
+	*testing.T
+	Backlog
+	r    *rand.Rand
+	seq  uint64
+	seen map[uint64]int // how often, by Seq
+	gone map[uint64]bool
+}
+
+func (x *reader) push(n int) {
+	for range n {
+		m := small()
+		x.seq++
+		m.Seq, m.Priority = x.seq, uint8(x.r.IntN(3)*x.r.IntN(2)*100)
+		x.Push(m)
+	}
+}
+
+// page reads one and returns its end; false if it is empty.
+func (x *reader) page(at Spot) (end Spot, more bool) {
+	left := 1 + x.r.IntN(50)
+	end = at
+	x.Behind(at, func(h Handle) bool {
+		if x.Spot(h) <= end {
+			x.Fatalf("%d behind %d", x.Spot(h), end)
+		}
+		end, more = x.Spot(h), true
+		x.seen[x.Entry(h).Seq]++
+		left--
+		return left > 0
+	})
+	return end, more
+}
+
+// change takes messages at the head; some go, some return to their position.
+func (x *reader) change() {
+	var taken []Handle
+	for range x.r.IntN(40) {
+		h, ok := x.First()
+		if !ok || x.r.IntN(2) == 0 {
+			continue
+		}
+		x.gone[x.Entry(h).Seq] = true
+		x.Take(h)
+		taken = append(taken, h)
+	}
+	for _, h := range taken {
+		if x.r.IntN(2) == 0 {
+			x.Return(h)
+		} else {
+			x.Remove(h)
+		}
+	}
+	if len(x.seen) < 5000 {
+		x.push(x.r.IntN(30))
+	}
+}
+
+// TestSpots_TTL16: whoever goes through the queue page by page sees every message that is
+// there all the while, once and in order, whatever comes, goes and returns to its position
+// meanwhile.
 func TestSpots_TTL16(t *testing.T) {
 	seed := rand.Uint64()
 	t.Log("seed", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 200 {
-		var b Backlog
-		seq := uint64(0)
-		push := func(n int) {
-			for range n {
-				m := small()
-				seq++
-				m.Seq, m.Priority = seq, uint8(r.IntN(3)*r.IntN(2)*100)
-				b.Push(m)
-			}
-		}
-		push(r.IntN(400))
-		var there, seen []uint64
-		b.Walk(func(h Handle) bool { there = append(there, b.Entry(h).Seq); return true })
-		gone := map[uint64]bool{}
-		var taken []Handle
-		for at, more := Spot(0), true; more; {
-			more = false
-			page := 1 + r.IntN(50)
-			b.Behind(at, func(h Handle) bool {
-				if b.Spot(h) <= at {
-					t.Fatalf("seed %d: %d behind %d", seed, b.Spot(h), at)
-				}
-				at, more = b.Spot(h), true
-				seen = append(seen, b.Entry(h).Seq)
-				page--
-				return page > 0
-			})
-			for range r.IntN(40) {
-				if h, ok := b.First(); ok && r.IntN(2) == 0 {
-					gone[b.Entry(h).Seq] = true
-					if r.IntN(2) == 0 {
-						b.Remove(h)
-					} else {
-						b.Take(h)
-						taken = append(taken, h)
-					}
-				}
-			}
-			for _, h := range taken {
-				if r.IntN(2) == 0 {
-					b.Return(h)
-				} else {
-					b.Remove(h)
-				}
-			}
-			taken = nil
-			if len(seen) < 5000 {
-				push(r.IntN(30))
-			}
+		x := reader{T: t, r: r, seen: map[uint64]int{}, gone: map[uint64]bool{}}
+		x.push(r.IntN(400))
+		var there []uint64
+		x.Walk(func(h Handle) bool { there = append(there, x.Entry(h).Seq); return true })
+		for at, more := x.page(0); more; at, more = x.page(at) {
+			x.change()
 		}
 		for _, s := range there {
-			if n := len(slices.DeleteFunc(slices.Clone(seen), func(x uint64) bool { return x != s })); n > 1 || n == 0 && !gone[s] {
-				t.Fatalf("seed %d: %d was seen %d times", seed, s, n)
+			if n := x.seen[s]; n > 1 || n == 0 && !x.gone[s] {
+				t.Fatalf("%d was seen %d times", s, n)
 			}
 		}
 	}
@@ -82,5 +98,22 @@ func TestSpotsAreNew(t *testing.T) {
 		}
 		last = b.Spot(h)
 		b.Remove(h)
+	}
+}
+
+// BenchmarkBehind reads a page at the end of a long queue.
+func BenchmarkBehind(b *testing.B) {
+	const n = 1_000_000
+	var q Backlog
+	last := Spot(0)
+	for i := range n {
+		m := small()
+		m.Seq = uint64(i)
+		if h := q.Push(m); i < n-100 {
+			last = q.Spot(h)
+		}
+	}
+	for b.Loop() {
+		q.Behind(last, func(Handle) bool { return true })
 	}
 }
