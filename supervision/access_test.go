@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"candlemark/internal/auth"
 	"candlemark/internal/testkit"
@@ -221,6 +222,38 @@ func TestPermissionMatrix(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Only who makes a queue with a dead-letter exchange in its arguments needs permissions for that: not who declares it again, and not for one that a
+// policy gives it (DL-3).
+func TestDL3_WhatIsNotChecked(t *testing.T) {
+	testkit.Run(t, func(c *supervision.Config) {
+		c.Users = only(queue("old", auth.Configure), queue("new", auth.Configure))
+	}, func(b *testkit.Bubble) {
+		b.SetPolicy("p", `{"pattern":"^new$","definition":{"dead-letter-exchange":"dlx","message-ttl":10}}`)
+		setup := b.Connect().Open()
+		args := amqp.Table{"x-dead-letter-exchange": "dlx"}
+		setup.Declare("old", args)
+		setup.Exchange("dlx", "fanout")
+		setup.Declare("dead", nil)
+		setup.Bind("dead", "", "dlx")
+		conn, err := enter(b, "lim", "l", "/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ch, err := conn.Channel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, args := range map[string]amqp.Table{"old": args, "new": nil} {
+			if err := declaring(name, args)(ch); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		setup.Send("", "new", testkit.Text("m"))
+		b.Advance(time.Second)
+		expectDrained(b, setup, "dead", "m")
+	})
 }
 
 // A passive declare takes any permission, and a queue named by the server one
