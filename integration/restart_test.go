@@ -271,3 +271,58 @@ func TestDefinitionsSurvive(t *testing.T) {
 		})
 	}
 }
+<<<<<<< Updated upstream
+=======
+
+// A stop ends every connection, and with its last consumer a durable auto-delete
+// queue, and an auto-delete exchange with its last binding; a crash leaves them as
+// they were. RabbitMQ 3.10 does the same. What was delivered and not acknowledged
+// is back, marked, and nothing else is.
+func TestAutoDeleteOverRestarts(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*broker){"kill": (*broker).kill, "stop": (*broker).stop} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "data")
+			b := startIn(t, dir)
+			c := b.dial()
+			for _, q := range []string{"consumed", "idle", "plain"} {
+				_, err := c.QueueDeclare(q, true, q != "plain", false, false, nil)
+				c.must(err)
+				for _, body := range []string{"1", "2"} {
+					c.put("", q, amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte(body)})
+				}
+			}
+			c.must(c.ExchangeDeclare("x", "fanout", true, true, false, false, nil))
+			c.must(c.QueueBind("consumed", "", "x", false, nil))
+			c.must(c.Qos(1, 0, false))
+			c.next(c.consume("consumed", false))
+			c.next(c.consume("plain", false))
+			c.put("", "idle", amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte("3")}) // and what was before is durable
+			told := c.conn.NotifyClose(make(chan *amqp.Error, 1))
+			end(b)
+			if e := <-told; name == "stop" && (e == nil || e.Code != amqp.ConnectionForced || !strings.Contains(e.Reason, "shutdown")) {
+				t.Errorf("told %v", e)
+			}
+			b = startIn(t, dir)
+			c = b.dial()
+			if c.takes("consumed") != (name == "kill") {
+				t.Error("the auto-delete queue with a consumer")
+			}
+			if all := b.request("GET", "/api/exchanges/%2F", "", 200); strings.Contains(all, `"name":"x"`) != (name == "kill") {
+				t.Error("the auto-delete exchange")
+			}
+			for _, q := range []string{"plain", "idle"} {
+				d, ok, err := c.Get(q, true)
+				if c.must(err); !ok || string(d.Body) != "1" || d.Redelivered != (q == "plain") {
+					t.Errorf("%s: %v %q redelivered: %v", q, ok, d.Body, d.Redelivered)
+				}
+				d, ok, err = c.Get(q, true)
+				if c.must(err); !ok || string(d.Body) != "2" || d.Redelivered {
+					t.Errorf("%s: %v %q redelivered: %v", q, ok, d.Body, d.Redelivered)
+				}
+			}
+		})
+	}
+}
+>>>>>>> Stashed changes
