@@ -8,8 +8,14 @@ import "slices"
 // a newcomer of a higher priority takes over as soon as the active one holds
 // nothing more; until then nobody gets anything.
 
-// active reports whether c may be given messages at all.
+// active reports whether c may be given messages at all: nobody is where they are
+// moved on.
 func (s *state) active(c *consumer) bool {
+	return !s.settings.HasForward && s.favoured(c)
+}
+
+// favoured reports whether c is not to stand back for another consumer.
+func (s *state) favoured(c *consumer) bool {
 	return !s.settings.SingleActiveConsumer || c == s.sole && !s.waning()
 }
 

@@ -12,8 +12,8 @@ import (
 func (s *state) describe(m *mail.DescribeQueue) {
 	info := &mail.QueueInfo{
 		Reply: m.Done(nil), Name: s.queue.Name,
-		Ready: s.messages.Ready(), Unacked: s.unacked, Consumers: s.consumers,
-		ReadyBytes: s.messages.ReadyBytes(), UnackedBytes: s.messages.Bytes() - s.messages.ReadyBytes(),
+		Ready: s.messages.Ready() + s.dying.moving, Unacked: s.unacked, Consumers: s.consumers,
+		ReadyBytes: s.messages.ReadyBytes() + s.dying.movingBytes, UnackedBytes: s.messages.Bytes() - s.messages.ReadyBytes(),
 		Paged: s.messages.Paged(), PagedBytes: s.messages.PagedBytes(),
 		Memory: s.messages.Memory(), LastUse: s.used, Counts: s.counts, Effective: s.effective, Settings: s.settings,
 		Arguments: s.queue.Arguments, Durable: s.queue.Durable, AutoDelete: s.queue.AutoDelete, Exclusive: s.queue.Exclusive,

@@ -15,6 +15,9 @@ import (
 // out. A message past its deadline is never handed over, even if its timer is
 // late (TTL-17).
 func (s *state) dispatch(now clock.Instant) {
+	if s.settings.HasForward {
+		s.moveOn(now)
+	}
 	for died := 0; s.messages.Ready() > 0; {
 		c := s.turns.next()
 		if c == nil {

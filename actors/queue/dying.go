@@ -23,12 +23,16 @@ type dying struct {
 	out     int    // how many of those it has not answered
 	round   uint64 // how often what is with the dead-letter actor was lost there
 	retries retries
+	// moving are those that did not die but are moved on (forward.go).
+	moving      int
+	movingBytes int64
 }
 
 type dead struct {
 	message backlog.Handle
 	why     store.Reason
 	tries   uint8          // how often it came back
+	now     bool           // moved on with a TTL of 0
 	taken   []mail.Address // targets that have it nevertheless
 }
 
@@ -61,20 +65,27 @@ func (s *state) bringOut(h backlog.Handle, why store.Reason) {
 
 // discard forgets a dead message that left the ledger.
 func (s *state) discard(x dead) {
-	s.dying.bytes -= s.messages.Size(x.message)
+	s.unburden(x)
 	s.remove(x.message, x.why)
 }
 
+// unburden takes what left the ledger out of the sums.
+func (s *state) unburden(x dead) {
+	size := s.messages.Size(x.message)
+	s.dying.bytes -= size
+	if x.why == forwarded {
+		s.dying.moving--
+		s.dying.movingBytes -= size
+	}
+}
+
 // bury sends what is dying to the dead-letter actor, within the limit, in order.
-// A queue that has ended waits for no answers.
+// A queue that has ended waits for no answers, and what is dropped since there is
+// no exchange any more needs none.
 func (s *state) bury(now clock.Instant) {
 	d := &s.dying
-	if !s.settings.HasDLX { // it was there when they died
-		s.drown()
-		return
-	}
 	l := letters{now: now}
-	for (d.out < dyingLimit || s.phase == ended) && d.sent < d.all.Last() {
+	for (d.out < dyingLimit || !s.settings.HasDLX || s.phase == ended) && d.sent < d.all.Last() {
 		if x, ok := d.all.Get(d.sent + 1); ok && !s.hearse(&l, d.sent+1, x) {
 			first, last := d.sent+1, min(d.all.Last(), d.sent+uint64(dyingLimit-d.out))
 			s.readDead(func(yield func(uint64) bool) {
@@ -95,16 +106,28 @@ type letters struct {
 	why    store.Reason
 }
 
-// hearse adds one to what the dead-letter actor is sent. It reports false if the
-// content has to be read first.
+// hearse adds one to what the dead-letter actor is sent, unless the settings by
+// which it came here have changed. It reports false if the content has to be read
+// first.
 func (s *state) hearse(l *letters, id uint64, x dead) bool {
+	switch {
+	case x.why == forwarded:
+		if s.strays(id, x, l.now) {
+			return true
+		}
+	case !s.settings.HasDLX:
+		s.dying.all.Take(id)
+		s.out.unmourned[x.why]++
+		s.discard(x)
+		return true
+	}
 	if s.messages.IsPaged(x.message) {
 		if s.messages.Entry(x.message).Marks&backlog.Damaged == 0 {
 			return false
 		}
 		s.dying.all.Take(id)
-		x.why = store.Damaged
-		s.discard(x)
+		s.unburden(x)
+		s.remove(x.message, store.Damaged)
 		return true
 	}
 	s.dying.out++
@@ -117,6 +140,9 @@ func (s *state) hearse(l *letters, id uint64, x dead) bool {
 	r := s.messages.Get(x.message)
 	m := content(&r)
 	m.Priority = ownPriority(&m)
+	if x.why == forwarded {
+		m.TTL = s.remaining(x.message, m.TTL, l.now)
+	}
 	l.letter.Dead = append(l.letter.Dead, mail.Dead{ID: id, Message: m, Taken: x.taken})
 	return true
 }
@@ -131,27 +157,10 @@ func ownPriority(m *message.Message) uint8 {
 	return scan.Priority
 }
 
-// drown drops what is dying and is not with the dead-letter actor.
-func (s *state) drown() {
-	d := &s.dying
-	for _, id := range d.retries.ids {
-		if x, ok := d.all.Take(id); ok {
-			s.out.unmourned[x.why]++
-			s.discard(x)
-		}
-	}
-	d.retries = retries{}
-	if d.sent == d.all.Last() {
-		return
-	}
-	d.all.TakeRange(d.sent+1, d.all.Last(), func(_ uint64, x dead) {
-		s.out.unmourned[x.why]++
-		s.discard(x)
-	})
-	d.sent = d.all.Last()
-}
-
 func (s *state) letter(why store.Reason, now clock.Instant) *mail.DeadLetter {
+	if why == forwarded {
+		return s.forwarding()
+	}
 	if s.holds {
 		return &mail.DeadLetter{
 			From: s.self, Queue: s.queue.Name, Incarnation: s.queue.Incarnation, Reason: "delayed", Release: true,
@@ -166,7 +175,7 @@ func (s *state) letter(why store.Reason, now clock.Instant) *mail.DeadLetter {
 }
 
 // reasons are the words of DL-9.
-var reasons = map[store.Reason]string{expired: "expired", rejected: "rejected", maxlen: "maxlen", worn: "delivery_limit"}
+var reasons = map[store.Reason]string{expired: "expired", rejected: "rejected", maxlen: "maxlen", worn: "delivery_limit", exhausted: "hops"}
 
 // buried: the dead-letter actor has taken care of some, leaves others to the
 // queue, or has failed and wants all that it has not answered again.
@@ -190,6 +199,10 @@ func (s *state) buried(m *mail.DeadLetterReply, now clock.Instant) {
 	}
 	if m.Lost && m.Round == s.dying.round {
 		s.dying.rewind()
+	}
+	if s.settings.HasForward {
+		s.dispatch(now) // there is room for more
+		return
 	}
 	s.bury(now)
 }

@@ -15,6 +15,11 @@ func (s *state) get(m *mail.Get, now clock.Instant) {
 		return
 	}
 	s.lease.Renew(now.Ceil())
+	if s.settings.HasForward { // all there is goes elsewhere
+		s.counts.GetEmpty++
+		s.send(m.ReplyTo, reply)
+		return
+	}
 	s.expireDue(now)
 	h, ok := s.first(now)
 	if ok {

@@ -90,6 +90,7 @@ func (s *state) doze(what any, now clock.Instant) {
 		before := s.settings
 		s.effective, s.settings = m.Effective, m.Settings
 		s.lease.SetPeriod(period(s.settings.Expires), now.Ceil())
+		s.redirect(&before, now)
 		for s.resettle(&before); s.swept != 0; {
 			s.retime()
 		}

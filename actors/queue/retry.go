@@ -33,7 +33,7 @@ func (s *state) care(x dead) mail.Care {
 	switch {
 	case s.phase >= leaving:
 		return mail.Drop
-	case s.settings.DeadLetterAtLeastOnce:
+	case s.settings.DeadLetterAtLeastOnce || x.why == forwarded:
 		return mail.AtLeastOnce
 	case s.queue.Durable && x.tries < retryLimit:
 		return mail.RetryRefused
@@ -102,10 +102,10 @@ func (r *retries) goesAgain(now clock.Instant) {
 }
 
 // retained are the messages, and bytes of bodies, that are dead and count
-// against the limits nevertheless (DL-30).
+// against the limits nevertheless (DL-30), or are moved on and have not arrived.
 func (s *state) retained() (messages, bytes int64) {
 	if !s.settings.DeadLetterAtLeastOnce {
-		return 0, 0
+		return int64(s.dying.moving), s.dying.movingBytes
 	}
 	return int64(s.dying.all.Len()), s.dying.bytes
 }

@@ -14,6 +14,9 @@ const (
 	rejected = store.Rejected
 	maxlen   = store.Overflowed
 	worn     = store.Exceeded
+	// Reasons of queues that move their messages on.
+	forwarded = store.Forwarded
+	exhausted = store.Exhausted
 )
 
 // settle takes what a channel did with its deliveries. Credit that comes free

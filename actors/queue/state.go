@@ -100,7 +100,7 @@ type outcome struct {
 }
 
 // unmourned counts by reason.
-type unmourned [store.Damaged + 1]uint32
+type unmourned [store.Exhausted + 1]uint32
 
 type post struct {
 	to   mail.Address
@@ -115,6 +115,9 @@ func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
 	s.wheel = wheel.New(&s.messages)
 	s.settings, s.effective = cfg.Settings, cfg.Effective
 	s.lease.SetPeriod(period(s.settings.Expires), now.Ceil())
+	if s.settings.HasForward {
+		s.lease.Hold()
+	}
 	s.paging.idle, s.paging.busy = windowIdle, windowBusy
 	s.restore(cfg.Recovered, now)
 	if x := s.scheduled; x != nil && !cfg.Revived {
@@ -243,6 +246,10 @@ func (s *state) configure(m *mail.Configure, now clock.Instant) {
 	before := s.settings
 	s.effective, s.settings = m.Effective, m.Settings
 	s.lease.SetPeriod(period(s.settings.Expires), now.Ceil())
+	s.redirect(&before, now)
+	if before.HasDLX && !s.settings.HasDLX {
+		s.dying.retries.goesAgain(now)
+	}
 	s.resettle(&before)
 	s.tick(now)
 }

@@ -1,0 +1,232 @@
+package queue
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/message"
+	"candlemark/internal/store"
+	"candlemark/policies"
+)
+
+func forwardTo(s *policies.QueueSettings) { s.ForwardTo, s.HasForward = "to", true }
+
+// moved takes what was sent to be moved on: "body TTL", -1 for none.
+func (c *core) moved() (bodies []string, ids []uint64) {
+	c.t.Helper()
+	for _, l := range all[*mail.DeadLetter](c) {
+		if !l.Forward || l.Reason != "forwarded" || l.Exchange != "to" || l.HasKey || l.Care != mail.AtLeastOnce {
+			c.t.Fatalf("%+v", l)
+		}
+		for _, d := range l.Dead {
+			bodies, ids = append(bodies, fmt.Sprintf("%s %d", d.Message.Body, d.Message.TTL)), append(ids, d.ID)
+		}
+	}
+	return bodies, ids
+}
+
+// TestForward: what arrives is moved on in order, whoever consumes or asks for it, and is gone when it has arrived elsewhere.
+func TestForward(t *testing.T) {
+	c := durableCore(t, forwardTo)
+	c.consume(ch1, "a", 10)
+	c.consume(ch1, "b", 0, noAck)
+	c.consume(ch2, "c", 10, limited)
+	m := msg("c", 70)
+	m.Persistent, m.Exchange, m.Overlay = true, []byte("orig"), &message.Overlay{CC: []string{"cc"}, Hops: 3}
+	c.publish(msg("a", -1), msg("b", 0), m)
+	if acks, _ := c.confirmed(); len(acks) != 3 {
+		t.Errorf("acks %v", acks)
+	}
+	for _, l := range all[*mail.DeadLetter](c) {
+		d := l.Dead[len(l.Dead)-1].Message
+		if string(d.Exchange) != "orig" || string(d.RoutingKey) != "k" || d.Overlay != m.Overlay || !d.Persistent {
+			t.Errorf("%+v", d)
+		}
+		c.posts = append(c.posts, post{deadLetterPID, l})
+	}
+	bodies, ids := c.moved()
+	c.want("moved", bodies, "a -1", "b 0", "c 70")
+	if !c.get(ch1).Empty || len(c.delivered("a"))+len(c.delivered("b"))+len(c.delivered("c")) > 0 || len(all[*mail.Offer](c)) > 0 {
+		t.Error("somebody else got something")
+	}
+	c.at(1000)
+	c.takenCareOf(ids...)
+	if c.messages.Len() != 0 || c.dying.moving != 0 || c.dying.movingBytes != 0 || c.dying.bytes != 0 {
+		t.Errorf("%d left, %d moving, %d bytes", c.messages.Len(), c.dying.moving, c.dying.movingBytes)
+	}
+	if why := c.records[len(c.records)-1].Why; why != store.Forwarded {
+		t.Errorf("written down as %v", why)
+	}
+}
+
+// TestForwardBacklog_POL9: the policy moves on what is there, so many at a time; what waits for its turn lives as ever. When the policy
+// is gone the rest is for the consumers, which have waited.
+func TestForwardBacklog_POL9(t *testing.T) {
+	c := newCore(t, dlx)
+	batch := make([]message.Message, movingLimit+5)
+	for i := range batch {
+		batch[i] = msg("m", -1)
+	}
+	batch[movingLimit] = msg("expires", 50)
+	c.publish(batch...)
+	c.feed(&mail.Configure{Settings: settings(dlx, forwardTo)})
+	bodies, ids := c.moved()
+	if len(bodies) != movingLimit || c.messages.Ready() != 5 {
+		t.Fatalf("%d moved, %d ready", len(bodies), c.messages.Ready())
+	}
+	c.consume(ch1, "a", 3)
+	c.put("behind")
+	c.at(50)
+	c.want("expired", c.seenOff(), "expired expires")
+	c.takenCareOf(ids[:2]...)
+	if bodies, _ = c.moved(); len(bodies) != 2 {
+		t.Errorf("%d moved when there is room for 2", len(bodies))
+	}
+	c.keep(ids[2:4]...)
+	c.feed(&mail.Configure{Settings: settings(dlx)})
+	c.want("for the consumer", c.delivered("a"), "m", "m", "m")
+	c.takenCareOf(ids[4:]...)
+	if ready := c.ready(); len(ready) != 2 || ready[1] != "behind" || c.dying.moving != 2 {
+		t.Errorf("%q are ready, %d moving", ready, c.dying.moving)
+	}
+}
+
+// TestForwardTTL_TTL17: the deadline stays; who waits for the destination beyond it dies, and never is too late elsewhere.
+func TestForwardTTL_TTL17(t *testing.T) {
+	c := newCore(t, ttl(100), dlx)
+	c.publish(msg("a", 60), msg("b", -1))
+	c.at(40)
+	c.feed(&mail.Configure{Settings: settings(ttl(100), dlx, forwardTo)})
+	bodies, ids := c.moved()
+	c.want("remaining", bodies, "a 20", "b 60")
+	c.keep(ids...)
+	c.at(1039)
+	c.want("waits for the next attempt", c.seenOff())
+	c.at(1040)
+	c.want("too late", c.seenOff(), "expired a", "expired b")
+	c.publish(msg("c", 0)) // moved on at once, and kept
+	_, ids = c.moved()
+	c.keep(ids...)
+	c.at(3040)
+	c.want("now or never", c.seenOff(), "expired c")
+}
+
+// TestForwardRetries: it is tried again until the destination takes it, and it is not sent to who has it.
+func TestForwardRetries(t *testing.T) {
+	c := newCore(t, forwardTo)
+	c.put("m")
+	for i, at := range []int64{1000, 3000, 7000, 15_000, 31_000, 61_000, 91_000} {
+		_, ids := c.moved()
+		if len(ids) != 1 {
+			t.Fatalf("attempt %d: %d sent", i, len(ids))
+		}
+		c.feed(&mail.DeadLetterReply{Incarnation: 7, Kept: []mail.Kept{{ID: ids[0], Taken: []mail.Address{ch2}}}})
+		c.at(at - 1)
+		if bodies, _ := c.moved(); len(bodies) > 0 {
+			t.Fatalf("attempt %d: early", i)
+		}
+		c.at(at)
+	}
+	l := one[*mail.DeadLetter](c)
+	if len(l.Dead[0].Taken) != 1 {
+		t.Error("it is sent to who has it")
+	}
+	c.feed(&mail.DeadLetterReply{Incarnation: 7, Lost: true})
+	if bodies, ids := c.moved(); len(bodies) != 1 {
+		t.Error("not sent again when the dead-letter actor has failed")
+	} else {
+		c.takenCareOf(ids...)
+	}
+	if c.messages.Len() != 0 {
+		t.Errorf("%d left", c.messages.Len())
+	}
+}
+
+// TestForwardHops_DL9: the fifth time it dies, or is dropped.
+func TestForwardHops_DL9(t *testing.T) {
+	for hops, want := range map[uint8]string{0: "forwarded m", 3: "forwarded m", 4: "hops m", 5: "hops m"} {
+		c := newCore(t, forwardTo, dlx)
+		m := msg("m", -1)
+		m.Overlay = &message.Overlay{Hops: hops}
+		c.publish(m)
+		c.want(fmt.Sprint(hops, " hops"), c.seenOff(), want)
+	}
+	c := newCore(t, forwardTo)
+	m := msg("m", -1)
+	m.Overlay = &message.Overlay{Hops: 4}
+	c.publish(m)
+	if dead := c.seenOff(); len(dead) > 0 || c.messages.Len() != 0 {
+		t.Errorf("%v, %d left", dead, c.messages.Len())
+	}
+}
+
+// TestForward_LEASE4: a queue that moves its messages on is in use, as one with a consumer.
+func TestForward_LEASE4(t *testing.T) {
+	c := newCore(t, expires(100), forwardTo)
+	c.at(1000)
+	c.feed(&mail.Configure{Settings: settings(expires(100))})
+	c.at(1099)
+	if c.phase != live {
+		t.Fatal("its lease ended")
+	}
+	c.at(1100)
+	if c.phase == live {
+		t.Fatal("its lease goes on")
+	}
+}
+
+// TestForward_DL12: messages that do not arrive count against the limits.
+func TestForward_DL12(t *testing.T) {
+	c := newCore(t, forwardTo, dlx, maxLength(2, "drop-head"))
+	c.put("a", "b", "c")
+	var bodies []string
+	for _, l := range all[*mail.DeadLetter](c) {
+		for _, d := range l.Dead {
+			bodies = append(bodies, l.Reason+" "+string(d.Message.Body))
+		}
+	}
+	c.want("sent", bodies, "forwarded a", "forwarded b", "maxlen c")
+	c = newCore(t, forwardTo, maxLength(2, "reject-publish"))
+	c.put("a", "b", "c")
+	if _, nacks := c.confirmed(); !slices.Equal(nacks, []uint64{3}) {
+		t.Errorf("nacks %v", nacks)
+	}
+}
+
+// TestForwardEnds_LEASE7: a queue that is deleted sends what is on its way once more, and drops the rest.
+func TestForwardEnds_LEASE7(t *testing.T) {
+	c := newCore(t, forwardTo)
+	c.put("a", "b")
+	_, ids := c.moved()
+	c.keep(ids[0])
+	c.feed(&mail.DeleteQueue{}, &mail.QueueForgotten{})
+	l := one[*mail.DeadLetter](c)
+	if len(l.Dead) != 1 || l.Care != mail.Drop || !l.Forward {
+		t.Errorf("%+v", l)
+	}
+	c.takenCareOf(ids...)
+	if c.phase != ended {
+		t.Error("it does not end")
+	}
+}
+
+// TestForwardRecovered_TTL26: after a restart it goes on; what was on its way goes again, not redelivered.
+func TestForwardRecovered_TTL26(t *testing.T) {
+	c := recovered(t, settings(forwardTo, dlx), true,
+		store.Recovered{Time: start - 100, Deadline: store.Never, TTL: -1}, store.Recovered{Time: start - 100, Deadline: start - 50, TTL: 50},
+		store.Recovered{Time: start - 100, Deadline: start + 50, TTL: 150})
+	if bodies, _ := c.moved(); len(bodies) > 0 {
+		t.Errorf("asleep: %q", bodies)
+	}
+	c.feed(&mail.Wake{Request: mail.Request{ReplyTo: vhostPID}})
+	var sent []string
+	for _, l := range all[*mail.DeadLetter](c) {
+		for _, d := range l.Dead {
+			sent = append(sent, fmt.Sprintf("%s %s %d", l.Reason, d.Message.Body, d.Message.TTL))
+		}
+	}
+	slices.Sort(sent)
+	c.want("sent", sent, "expired b 50", "forwarded a -1", "forwarded c 50")
+}
