@@ -113,6 +113,7 @@ func TestErrandsTakeTooLong(t *testing.T) {
 		for range 2 {
 			b.expect("queue.peek", `{"error":"timeout","reason":"the broker did not answer in time"}`)
 		}
+		time.Sleep(time.Millisecond)
 		synctest.Wait()
 		if len(c.began) != 0 {
 			t.Error("begun in vain")

@@ -44,7 +44,7 @@ func (s *state) publish(a *assembler) error {
 		Exchange: a.publish.Exchange, RoutingKey: a.publish.RoutingKey, Header: a.raw, Body: a.content,
 		TTL: message.NoTTL, Priority: scan.Priority, Persistent: scan.Persistent(), Owned: a.owned,
 	}
-	if len(scan.ReplyTo) == len(topology.ReplyName) && string(scan.ReplyTo) == topology.ReplyName {
+	if string(scan.ReplyTo) == topology.ReplyName {
 		if m.Header, err = s.replyHere(m.Header); err != nil {
 			return err
 		}
@@ -59,14 +59,13 @@ func (s *state) publish(a *assembler) error {
 		return err
 	}
 	if s.cache.topics {
-		if err := s.permitTopics(x, m.RoutingKey, keys); err != nil {
-			return err
-		}
+		err = s.permitTopics(x, m.RoutingKey, keys)
 	}
-	if scan.HasUserID {
-		if err := s.mayCallItself(scan.UserID); err != nil {
-			return err
-		}
+	if err == nil && scan.HasUserID {
+		err = s.mayCallItself(scan.UserID)
+	}
+	if err != nil {
+		return err
 	}
 	targets, err := s.route(x, &m, keys, scan.Headers)
 	if err != nil {
