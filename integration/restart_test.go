@@ -271,8 +271,6 @@ func TestDefinitionsSurvive(t *testing.T) {
 		})
 	}
 }
-<<<<<<< Updated upstream
-=======
 
 // A stop ends every connection, and with its last consumer a durable auto-delete
 // queue, and an auto-delete exchange with its last binding; a crash leaves them as
@@ -325,4 +323,3 @@ func TestAutoDeleteOverRestarts(t *testing.T) {
 		})
 	}
 }
->>>>>>> Stashed changes
