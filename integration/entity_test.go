@@ -74,3 +74,59 @@ func TestDL1_DeadLetterQueue(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// Messages are moved on by argument and by policy, what is there already too, unchanged, over four queues and no further; what does not
+// arrive stays, through a crash as well.
+func TestForward(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	b := startIn(t, dir)
+	c := b.dial()
+	c.must(c.ExchangeDeclare("to", "fanout", true, false, false, false, nil))
+	c.durable("target", nil)
+	c.must(c.QueueBind("target", "", "to", false, nil))
+	c.durable("argument", amqp.Table{"x-forward-to": "to"})
+	c.durable("policy", nil)
+	c.persistent("policy", "backlog 1", "backlog 2")
+	b.verb(0, "set_policy", "on", "^policy$", `{"forward-to":"to"}`)
+	c.put("", "argument", amqp.Publishing{
+		Body: []byte("m"), DeliveryMode: amqp.Persistent, Expiration: "60000", MessageId: "id", Headers: amqp.Table{"h": "v"},
+	})
+	deliveries := c.consume("target", true)
+	seen := map[string]amqp.Delivery{}
+	for range 3 {
+		d := c.next(deliveries)
+		seen[string(d.Body)] = d
+	}
+	d := seen["m"]
+	if len(seen) != 3 || d.Exchange != "" || d.RoutingKey != "argument" || d.Expiration != "60000" || d.MessageId != "id" || len(d.Headers) != 1 {
+		t.Errorf("%+v", d)
+	}
+
+	c.durable("hop1", amqp.Table{"x-forward-to": "h2"})
+	for n := 2; n <= 6; n++ {
+		c.must(c.ExchangeDeclare(fmt.Sprint("h", n), "fanout", true, false, false, false, nil))
+		args := amqp.Table{"x-forward-to": fmt.Sprint("h", n+1), "x-dead-letter-queue": true}
+		if n == 6 {
+			args = nil
+		}
+		c.durable(fmt.Sprint("hop", n), args)
+		c.must(c.QueueBind(fmt.Sprint("hop", n), "", fmt.Sprint("h", n), false, nil))
+	}
+	c.persistent("hop1", "far")
+	d = c.next(c.consume("hop5.dlq", true))
+	if d.Headers["x-first-death-reason"] != "hops" || d.Headers["x-first-death-queue"] != "hop5" {
+		t.Errorf("%v", d.Headers)
+	}
+
+	c.must(c.ExchangeDelete("to", false, false))
+	c.persistent("argument", "waits")
+	b.kill()
+	b = startIn(t, dir)
+	c = b.dial()
+	c.must(c.ExchangeDeclare("to", "fanout", true, false, false, false, nil))
+	c.must(c.QueueBind("target", "", "to", false, nil))
+	if d = c.next(c.consume("target", true)); string(d.Body) != "waits" || d.Redelivered {
+		t.Errorf("%s %v", d.Body, d.Redelivered)
+	}
+}
