@@ -20,6 +20,9 @@ type commit struct {
 	handles []backlog.Handle // whose messages they are
 	holes   int              // records of messages that left in the same turn
 	spilled int64            // bytes of Spill
+	// What was encoded last: messages that died alike share what they add.
+	overlay *message.Overlay
+	encoded []byte
 	// What the publisher is told when they are durable, nil if nobody waits.
 	to    mail.Address
 	reply *mail.EnqueueReply
@@ -71,10 +74,13 @@ func (s *state) write(kind store.Kind, b *backlog.Backlog, h backlog.Handle, r *
 	if r.Released {
 		overlay = content(r).Overlay
 	}
+	if overlay != c.overlay {
+		c.overlay, c.encoded = overlay, overlay.Append(nil)
+	}
 	c.handles = append(c.handles, h)
 	c.records = append(c.records, store.Record{
 		Kind: kind, Time: r.Enqueued, First: r.Seq, Last: r.Seq,
-		Exchange: r.Exchange, RoutingKey: r.RoutingKey, Header: r.Header, Body: r.Body, Overlay: overlay.Append(nil),
+		Exchange: r.Exchange, RoutingKey: r.RoutingKey, Header: r.Header, Body: r.Body, Overlay: c.encoded,
 		Deadline: r.Deadline, TTL: r.TTL, Priority: r.Priority,
 	})
 	w := &c.records[len(c.records)-1]

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"maps"
 	"slices"
 
 	"candlemark/internal/store"
@@ -9,9 +10,10 @@ import (
 // disk is the journal of a core: it completes at once unless the core holds it.
 type disk struct {
 	puts     map[uint64]store.Record // messages it has
+	released map[uint64]bool
 	position store.Position
 	err      error // of the commits to come
-	reads    []any // under way: loaded, peekRead
+	reads    []any // under way: loaded, lookedUp
 	// late lets reads wait until the test says arrive.
 	late bool
 	// bad says how the message cannot be read.
@@ -35,10 +37,10 @@ func (c *core) store(done *commit, marks []store.Record) {
 		d.reads = append(d.reads, loaded{c.out.wanted, d.read(c.out.want)})
 		c.out.want, c.out.wanted = nil, nil
 	}
-	for _, p := range c.out.peeks {
-		d.reads = append(d.reads, peekRead{p, d.read(p.want)})
+	for _, l := range c.out.lookups {
+		d.reads = append(d.reads, lookedUp{l, d.read(l.want)})
 	}
-	c.out.peeks = nil
+	c.out.lookups = nil
 	if done != nil && !c.hold {
 		c.turn(appendDone{done, d.err})
 	}
@@ -63,6 +65,9 @@ func (d *disk) apply(records []store.Record) {
 	if d.puts == nil {
 		d.puts = map[uint64]store.Record{}
 	}
+	if d.released == nil {
+		d.released = map[uint64]bool{}
+	}
 	for i := range records {
 		switch r := &records[i]; r.Kind {
 		case store.Put, store.Spill:
@@ -79,6 +84,14 @@ func (d *disk) apply(records []store.Record) {
 			}
 		case store.Retire:
 			clear(d.puts)
+		case store.Released:
+			for n := r.First; n <= r.Last; n++ {
+				d.released[n] = true
+			}
+		case store.Rescheduled:
+			mine := d.puts[r.First]
+			mine.Due = r.Due
+			d.puts[r.First] = mine
 		case store.Delivered, store.Returned:
 		}
 	}
@@ -94,4 +107,24 @@ func (d *disk) read(want []store.Ref) []store.Content {
 		}
 	}
 	return contents
+}
+
+// survivors are what the next start finds.
+func (d *disk) survivors() (list []store.Recovered) {
+	for _, seq := range slices.Sorted(maps.Keys(d.puts)) {
+		r := d.puts[seq]
+		if r.Kind == store.Spill {
+			delete(d.puts, seq)
+			continue
+		}
+		m := store.Recovered{
+			Seq: seq, At: r.Position, Deadline: r.Deadline, TTL: r.TTL, Time: r.Time, Body: uint32(len(r.Body)), Priority: r.Priority,
+			Due: r.Due, Released: d.released[seq],
+		}
+		if m.Due != 0 {
+			m.MessageID = store.IDHash(r.Header)
+		}
+		list = append(list, m)
+	}
+	return list
 }

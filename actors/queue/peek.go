@@ -8,9 +8,8 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
+	"candlemark/internal/clock"
 	"candlemark/internal/store"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // peeking is an answer to Peek that waits for contents.
@@ -23,17 +22,7 @@ type peeking struct {
 	closed bool  // enough
 }
 
-// peekRead: the contents for a peek were read.
-type peekRead struct {
-	peek     *peeking
-	contents []store.Content
-}
-
-// Answer implements mail.Answerable, for who has asked.
-func (p peekRead) Answer(f mail.Fate) (*actor.PID, any) { return p.peek.asked.Answer(f) }
-
-// peek shows messages and changes nothing. Contents that are paged out are read for the
-// answer alone: they do not come back into memory.
+// peek shows messages and changes nothing: those in the queue, then the scheduled ones.
 func (s *state) peek(m *mail.Peek) {
 	p := &peeking{asked: m, reply: &mail.PeekReply{Reply: m.Done(nil)}}
 	states := m.States
@@ -41,18 +30,14 @@ func (s *state) peek(m *mail.Peek) {
 		states = mail.Ready | mail.Unacked | mail.Scheduled
 	}
 	if states&(mail.Ready|mail.Unacked) != 0 && m.After.Due == 0 {
-		for _, h := range s.behind(backlog.Spot(m.After.Seq), states, limitOf(m.Limit)+1) {
-			if !p.room() {
-				break
-			}
-			m := s.shown(&s.messages, h)
-			m.State = mail.Ready
-			if !s.messages.IsReady(h) {
-				m.State, m.Locked = mail.Unacked, s.lockOf(h)
-			}
-			s.show(p, &s.messages, h, m)
-			p.reply.Next = &mail.Cursor{Seq: uint64(s.messages.Spot(h))}
+		s.peekQueue(p, backlog.Spot(m.After.Seq), states)
+	}
+	if states&mail.Scheduled != 0 && s.scheduled != nil {
+		after := m.After
+		if after.Due == 0 {
+			after.Seq = 0
 		}
+		s.peekScheduled(p, after)
 	}
 	if !p.closed {
 		p.reply.Next = nil
@@ -61,7 +46,40 @@ func (s *state) peek(m *mail.Peek) {
 		s.send(m.ReplyTo, p.reply)
 		return
 	}
-	s.out.peeks = append(s.out.peeks, p)
+	s.out.lookups = append(s.out.lookups, &lookup{asked: m, want: p.want, found: func(contents []store.Content, _ clock.Instant) {
+		s.peeked(p, contents)
+	}})
+}
+
+// peekQueue shows what is in the queue behind a spot.
+func (s *state) peekQueue(p *peeking, spot backlog.Spot, states mail.MessageState) {
+	for _, h := range s.behind(spot, states, limitOf(p.asked.Limit)+1) {
+		if !p.room() {
+			return
+		}
+		m := s.shown(&s.messages, h)
+		m.State = mail.Ready
+		if !s.messages.IsReady(h) {
+			m.State, m.Locked = mail.Unacked, s.lockOf(h)
+		}
+		s.show(p, &s.messages, h, m)
+		p.reply.Next = &mail.Cursor{Seq: uint64(s.messages.Spot(h))}
+	}
+}
+
+// peekScheduled shows what waits behind a place in the order of release.
+func (s *state) peekScheduled(p *peeking, after mail.Cursor) {
+	x := s.scheduled
+	x.agenda.Behind(after.Due, after.Seq, func(h backlog.Handle) bool {
+		if !p.room() {
+			return false
+		}
+		m := s.shown(&x.messages.Backlog, h)
+		m.State, m.Due, m.Expires, m.DeliveryCount = mail.Scheduled, m.Expires, 0, 0
+		s.show(p, &x.messages.Backlog, h, m)
+		p.reply.Next = &mail.Cursor{Due: x.messages.Deadline(h), Seq: m.Seq}
+		return true
+	})
 }
 
 // limitOf is how many messages an answer has that was limited to n.
@@ -160,11 +178,10 @@ func (s *state) fill(p *peeking, m *mail.PeekedMessage, r *backlog.Record) {
 }
 
 // peeked answers with what was read. What is gone meanwhile is left out.
-func (s *state) peeked(m peekRead) {
-	p := m.peek
+func (s *state) peeked(p *peeking, contents []store.Content) {
 	gone := map[int]bool{}
 	for i, at := range p.at {
-		c, shown := &m.contents[i], &p.reply.Messages[at]
+		c, shown := &contents[i], &p.reply.Messages[at]
 		if c.Err == nil {
 			if r, ok := recordOf(&c.Record); ok {
 				s.fill(p, shown, &r)

@@ -218,3 +218,36 @@ func TestPeekManyUnacked(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestPeekScheduled_DLY11: behind what is in the queue, in the order of release, with
+// due times and without deadlines; also when it is paged out.
+func TestPeekScheduled_DLY11(t *testing.T) {
+	for name, c := range map[string]*core{"in memory": newCore(t, delaying), "paged out": pressedCore(t, delaying)} {
+		c.publish(mortal(heldBack("b", 2000), 50), heldBack("a", 1000), heldBack("c", 2000))
+		c.put("1", "2")
+		c.get(ch1)
+		want := []string{"1!", "2", "a", "b", "c"}
+		for _, limit := range []int{1, 2, 3, 5, 0} {
+			var got []string
+			for m := (mail.Peek{Limit: limit, Cut: -1}); ; {
+				r := c.peek(m)
+				got = append(got, peeked(r)...)
+				if r.Next == nil {
+					break
+				}
+				m.After = *r.Next
+			}
+			c.want(fmt.Sprint(name, " by ", limit), got, want...)
+		}
+		m := c.peek(mail.Peek{States: mail.Scheduled}).Messages[1]
+		if m.State != mail.Scheduled || m.Due != start+2000 || m.Expires != 0 || m.Enqueued != start || m.Locked != 0 || m.DeliveryCount != 0 || m.Redelivered {
+			t.Errorf("%s: %+v", name, m)
+		}
+		c.at(999)
+		if r := c.peek(mail.Peek{States: mail.Ready, Cut: -1}); len(r.Messages) != 1 {
+			t.Errorf("%s: %q", name, peeked(r))
+		}
+		c.at(1000)
+		c.want(name, peeked(c.peek(mail.Peek{States: mail.Ready, Cut: -1})), "2", "a")
+	}
+}

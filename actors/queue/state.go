@@ -85,7 +85,6 @@ type outcome struct {
 	watch     []mail.Address
 	commit    *commit        // messages for the journal, nil for none
 	marks     []store.Record // what became of others
-	peeks     []*peeking     // that wait for contents
 	lookups   []*lookup      // likewise
 	want      []store.Ref    // to be read back
 	wanted    []backlog.Handle
@@ -135,7 +134,7 @@ func period(expires int64) int64 { return max(expires, 0) }
 func (s *state) handle(what any, now clock.Instant) {
 	s.at = now.Floor()
 	switch what.(type) {
-	case *mail.DescribeQueue, *mail.Trim, *mail.Peek, peekRead, *mail.ListUnacked, *mail.ListScheduled, lookedUp:
+	case *mail.DescribeQueue, *mail.Trim, *mail.Peek, *mail.ListUnacked, *mail.ListScheduled, lookedUp:
 	default:
 		s.used = s.at
 	}
@@ -216,8 +215,6 @@ func (s *state) control(what any, now clock.Instant) {
 	case *mail.Peek:
 		s.renewedBy(policies.RenewedByPeek, now)
 		s.peek(m)
-	case peekRead:
-		s.peeked(m)
 	case *mail.ListUnacked:
 		s.listUnacked(m)
 	case *mail.RenewLock:

@@ -23,12 +23,6 @@ func (q *queue) journal(ctx actor.Context, c *commit, marks []store.Record) {
 // read orders contents; they come back as mail.
 func (q *queue) read(ctx actor.Context) {
 	out := &q.state.out
-	for i, p := range out.peeks {
-		self, root := ctx.Self(), ctx.ActorSystem().Root
-		q.cfg.Journal.Read(q.state.id, p.want, func(c []store.Content) { root.Send(self, peekRead{p, c}) })
-		out.peeks[i] = nil
-	}
-	out.peeks = out.peeks[:0]
 	for i, l := range out.lookups {
 		self, root := ctx.Self(), ctx.ActorSystem().Root
 		q.cfg.Journal.Read(q.state.id, l.want, func(c []store.Content) { root.Send(self, lookedUp{l, c}) })

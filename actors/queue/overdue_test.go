@@ -1,0 +1,200 @@
+package queue
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/message"
+	"candlemark/policies"
+)
+
+// TestRestart_DLY14: what is scheduled waits on, what was released stands where its
+// time puts it, with its TTL; transient messages are gone.
+func TestRestart_DLY14(t *testing.T) {
+	c := durableCore(t, delaying)
+	lost := heldBack("lost", 1000)
+	lost.Persistent = false
+	c.publish(lost, heldBack("released", 200), mortal(heldBack("mortal", 200), 5000), heldBack("waits", 9000), heldBack("moved", 50_000))
+	c.rescheduled(0, "id moved", 8000)
+	c.at(100)
+	c.trust(-1, "before")
+	c.at(300)
+	c.trust(-1, "behind")
+	c.want("ready", c.ready(), "before", "released", "mortal", "behind")
+	c = c.restarted(0, delaying, dlx)
+	c.want("ready", c.ready(), "before", "released", "mortal", "behind")
+	c.want("scheduled", c.pages(10), "moved 8000", "waits 9000")
+	c = c.restarted(0, delaying, dlx)
+	c.at(5199)
+	c.want("dead", c.seenOff())
+	c.at(5200)
+	c.want("dead", c.seenOff(), "expired mortal")
+	if c.cancelled(0, "id waits") != 1 {
+		t.Error("message-id is forgotten")
+	}
+	c = c.restarted(0, delaying)
+	c.at(20_000)
+	c.want("ready", c.ready(), "before", "released", "behind", "moved")
+	c.consume(ch1, "x", 0)
+	for i, d := range one[*mail.Deliver](c).Items {
+		if o := d.Message.Overlay; i%2 == 1 && (o == nil || o.Delayed == 0 || !o.Held) {
+			t.Errorf("%s: %+v", d.Message.Body, o)
+		}
+	}
+}
+
+// TestOverdue_DLY13: what came due while the broker was down, and nothing else.
+func TestOverdue_DLY13(t *testing.T) {
+	for _, tt := range []struct {
+		policy string
+		dead   []string
+		ready  []string
+	}{
+		{policies.OverdueDeliver, nil, []string{"before", "due", "due too"}},
+		{policies.OverdueDeadLetter, []string{"expired due", "expired due too"}, []string{"before"}},
+		{policies.OverdueDrop, nil, []string{"before"}},
+	} {
+		c := durableCore(t, delaying)
+		c.publish(heldBack("due too", 2000), heldBack("due", 1000), heldBack("before", 100), heldBack("later", 100_000))
+		c.at(200)
+		c = c.restarted(10_000, delaying, dlx, overdue(tt.policy))
+		c.want(tt.policy, c.seenOff(), tt.dead...)
+		c.want(tt.policy, c.ready(), tt.ready...)
+		c.publish(heldBack("new", 50))
+		c.rescheduled(0, "id later", 100)
+		c.at(11_000)
+		c.want(tt.policy+", new", c.ready(), append(tt.ready, "later", "new")...)
+		if n := len(c.disk.puts); n != len(c.ready()) {
+			t.Errorf("%d messages on disk", n)
+		}
+	}
+}
+
+// TestOverdueExpires_DLY13: due + TTL has passed: it is delivered by no policy.
+func TestOverdueExpires_DLY13(t *testing.T) {
+	c := durableCore(t, delaying)
+	c.publish(mortal(heldBack("m", 1000), 500))
+	c = c.restarted(10_000, delaying, dlx)
+	c.want("dead", c.seenOff(), "expired m")
+}
+
+// TestRevived_DLY13: after a panic nothing came due while the broker was down.
+func TestRevived_DLY13(t *testing.T) {
+	c := durableCore(t, delaying)
+	c.publish(heldBack("m", 1000))
+	cfg := testConfig(settings(delaying, overdue(policies.OverdueDrop)))
+	cfg.Queue.Durable, cfg.Recovered, cfg.Revived = true, c.disk.survivors(), true
+	next := &core{t: t, now: c.now + 2e9, disk: c.disk}
+	next.init(&cfg, queuePID, next.now)
+	next.feed(again{})
+	next.want("ready", next.ready(), "m")
+}
+
+// TestReleaseRate_DLY13: no more than so many in a second, evenly, in order.
+func TestReleaseRate_DLY13(t *testing.T) {
+	for _, n := range []int64{1, 7, 100, 5000} {
+		c := durableCore(t, delaying)
+		var batch []message.Message
+		total := int(min(3*n, 9000))
+		for i := range total {
+			batch = append(batch, heldBack(fmt.Sprintf("%05d", i), 1000))
+		}
+		c.publish(batch...)
+		c = c.restarted(60_000, delaying, rate(n))
+		if s := c.info().Scheduled; s.Overdue != s.Count || s.Count < total-int(max(n/100, 1)) {
+			t.Errorf("%d/s: %+v at the start", n, s)
+		}
+		for second := int64(1); c.scheduledPending(); second++ {
+			c.at(60_000 + second*1000)
+			if got, most := int64(len(c.ready())), second*n+max(n/100, 1); got > most || got < min(second*n*9/10, int64(total)) {
+				t.Fatalf("%d/s: %d messages after %d s", n, got, second)
+			}
+		}
+		if got := c.ready(); len(got) != total || !slices.IsSorted(got) {
+			t.Errorf("%d/s: %d messages, or not in order", n, len(got))
+		}
+	}
+}
+
+// TestRandom_DLY14 does everything in any order, with restarts, and compares with a map.
+func TestRandom_DLY14(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	c := durableCore(t, delaying)
+	tight := false
+	c.pressed = func() bool { return tight }
+	waiting, came := map[string]int64{}, map[string]int64{}
+	next := 0
+	some := func() string {
+		names := make([]string, 0, len(waiting))
+		for name := range waiting {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		if len(names) == 0 {
+			return "none"
+		}
+		return names[r.IntN(len(names))]
+	}
+	pass := func(to int64) {
+		for name, due := range waiting {
+			if due <= to {
+				came[name] = due
+				delete(waiting, name)
+			}
+		}
+	}
+	for range 3000 {
+		tight = r.IntN(3) == 0
+		switch n := r.IntN(20); {
+		case n < 9:
+			name := fmt.Sprintf("m%d", next)
+			next++
+			delay := 1 + r.Int64N(5000)
+			waiting[name] = c.ms() + delay
+			c.publish(heldBack(name, delay))
+		case n < 11:
+			name := some()
+			if got := c.cancelled(0, "id "+name); got != 1 && name != "none" {
+				t.Fatalf("%d cancelled", got)
+			}
+			delete(waiting, name)
+		case n < 13:
+			name := some()
+			if name == "none" {
+				continue
+			}
+			waiting[name] = c.ms() + r.Int64N(5000)
+			if c.rescheduled(c.seqOf(name), "", waiting[name]) != 1 {
+				t.Fatal("not rescheduled")
+			}
+			pass(c.ms())
+		case n < 14:
+			c = c.restarted(r.Int64N(100), delaying)
+			pass(c.ms())
+		default:
+			c.at(c.ms() + r.Int64N(300))
+			pass(c.ms())
+		}
+		if got := c.info().Scheduled.Count; got != len(waiting) {
+			t.Fatalf("%d ms: %d scheduled, want %d", c.ms(), got, len(waiting))
+		}
+	}
+	c.at(c.ms() + 10_000)
+	pass(c.ms())
+	ready := c.ready()
+	if len(ready) != len(came) {
+		t.Fatalf("%d messages came, want %d", len(ready), len(came))
+	}
+	last := int64(0)
+	for _, name := range ready {
+		if came[name] < last {
+			t.Fatalf("%s, due at %d, came after what was due at %d", name, came[name], last)
+		}
+		last = came[name]
+	}
+}
