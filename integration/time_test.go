@@ -246,7 +246,7 @@ func TestTTL9_MomentsInHeaders(t *testing.T) {
 	b.verb(0, "set_policy", "moments", "^policy$", `{"expires-at-header":"expires","stamp-expiry":true}`)
 	deaths := c.consume(dead, true)
 	for _, q := range []string{byArgument, byPolicy} {
-		at := time.Now().Add(300 * time.Millisecond)
+		at := time.Now().Add(300 * time.Millisecond).Truncate(time.Millisecond)
 		c.put("", q, amqp.Publishing{Body: []byte(q), Headers: amqp.Table{"expires": at.Format(time.RFC3339Nano)}})
 		d, ok, err := c.Get(q, false)
 		c.must(err)
@@ -260,8 +260,16 @@ func TestTTL9_MomentsInHeaders(t *testing.T) {
 		if d := c.next(deaths); string(d.Body) != q || time.Now().Before(at.Truncate(time.Millisecond)) || d.Headers["x-expires-at"] != nil {
 			t.Errorf("%s died at %v: %v", d.Body, time.Now(), d.Headers)
 		}
-		c.put("", q, amqp.Publishing{Body: []byte("no moment"), Headers: amqp.Table{"expires": "soon"}})
+		c.put("", q, amqp.Publishing{Body: []byte("no moment"), Headers: amqp.Table{"expires": nil}})
 		c.holds(q, "no moment")
+		other := b.dial()
+		closed := other.NotifyClose(make(chan *amqp.Error, 1))
+		other.must(other.Publish("", q, false, false, amqp.Publishing{Headers: amqp.Table{"expires": "soon"}}))
+		if err := <-closed; err == nil || err.Code != 406 || !strings.Contains(err.Reason, "invalid header 'expires': 'soon' is no time") {
+			t.Errorf("%s: %v", q, err)
+		}
+		c.put("", dead, amqp.Publishing{Headers: amqp.Table{"expires": "soon"}}) // which does not look at it
+		c.next(deaths)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -65,4 +66,20 @@ func TestTTL9_CappedExchange(t *testing.T) {
 	r.feed(all[2])
 	r.command(&protocol.TxCommit{})
 	check(map[string]string{"q1": "c:10 c:60 ", "q2": "c:10 c:60 "})
+}
+
+// TestTTL6_MomentOfExpiry: a moment that a queue on the way would look at has to be one.
+func TestTTL6_MomentOfExpiry(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.Clock = clock.New() })
+	v := r.cfg.VHost
+	q := *v.Directory().Queue([]byte("q1"))
+	q.Schedules = &topology.Schedules{}
+	q.Schedules.Set(topology.Moments{ExpiresAt: "expires"})
+	v.Publish(v.Directory().WithQueue(&q))
+	r.feed(publish("", "q1", "a", withHeaders("expires", nil)), publish("", "q1", "b", withHeaders("expires", int64(1_900_000_000_000))),
+		publish("", "q2", "c", withHeaders("expires", "soon")))
+	r.sent("q1: enqueue a b", "q2: enqueue c")
+	r.feed(publish("", "q1", "d", withHeaders("expires", "soon")))
+	r.told("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - invalid header 'expires': 'soon' is no time: a timestamp, " +
+		"RFC 3339 text or milliseconds since 1970 are expected Class:60 Method:40}")
 }

@@ -72,7 +72,7 @@ func (s *state) publish(a *assembler) error {
 		return err
 	}
 	if scan.Headers != nil {
-		if err := s.checkSchedules(targets, scan.Headers); err != nil {
+		if err := s.checkMoments(targets, scan.Headers); err != nil {
 			return err
 		}
 	}
@@ -90,12 +90,13 @@ func (s *state) publish(a *assembler) error {
 	return nil
 }
 
-// checkSchedules refuses a message that names a time which cannot be made out, if a
-// queue on its way would keep it scheduled until then (DLY-10).
-func (s *state) checkSchedules(targets []*target, headers []byte) error {
+// checkMoments refuses a message that names a time which cannot be made out, if a
+// queue on its way would keep it scheduled until then, or have it expire (DLY-10,
+// TTL-6).
+func (s *state) checkMoments(targets []*target, headers []byte) error {
 	for _, t := range targets {
-		if more, on := t.queue.Schedules.Header(); on {
-			if _, err := topology.DueOf(headers, more, s.cfg.Clock.Now().Ceil(), s.cfg.Clock.Skew()); err != nil {
+		if m := t.queue.Schedules.Moments(); m != nil {
+			if err := m.Check(headers, s.cfg.Clock.Now().Ceil(), s.cfg.Clock.Skew()); err != nil {
 				return err
 			}
 		}

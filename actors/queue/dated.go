@@ -18,26 +18,24 @@ func (s *state) dated(m *message.Message, now clock.Instant) (over bool) {
 	if m.Overlay.Undated() {
 		return false
 	}
-	at, ok := instantIn(m.Header, s.settings.ExpiresAtHeader)
+	at, ok := s.expiryOf(m)
 	if !ok {
 		return false
 	}
-	left := at - s.skew - now.Ceil()
+	left := at - now.Ceil()
 	m.Cap(max(left, 0))
 	return left <= 0
 }
 
-// instantIn is the moment that a header of raw properties names.
-func instantIn(raw []byte, header string) (wallMillis int64, ok bool) {
-	scan, err := protocol.ScanProperties(raw)
+// expiryOf is the moment at which a message expires by its header. One that cannot
+// be made out is none: the publisher was told, if it came from one.
+func (s *state) expiryOf(m *message.Message) (at int64, ok bool) {
+	scan, err := protocol.ScanProperties(m.Header)
 	if err != nil || scan.Headers == nil {
 		return 0, false
 	}
-	v, _, err := protocol.LookupField(scan.Headers, header)
-	if err != nil {
-		return 0, false
-	}
-	return topology.Instant(v)
+	at, ok, _ = topology.ExpiryOf(scan.Headers, s.settings.ExpiresAtHeader, s.skew)
+	return at, ok
 }
 
 // stamp tells when a message was enqueued and when it expires.

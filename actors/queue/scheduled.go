@@ -85,8 +85,8 @@ func (s *state) dueOf(m *message.Message, now clock.Instant) (due topology.Due, 
 // whether the message was written down.
 func (s *state) postpone(m *message.Message, due topology.Due, id uint32, now clock.Instant) (stored bool) {
 	if s.settings.ExpiresAtHeader != "" && !m.Overlay.Undated() {
-		if at, ok := instantIn(m.Header, s.settings.ExpiresAtHeader); ok {
-			m.Cap(max(at-s.skew-due.At, 0)) // TTL begins when it is due
+		if at, ok := s.expiryOf(m); ok {
+			m.Cap(max(at-due.At, 0)) // TTL begins when it is due
 		}
 	}
 	x := s.later()

@@ -23,7 +23,7 @@ func (v *vhost) settingsOf(q *queue, effective policies.Effective) policies.Queu
 	if q.queue.Schedules == nil { // it is not published yet
 		q.queue.Schedules = &topology.Schedules{}
 	}
-	q.queue.Schedules.Set(s.DelayedMessages, s.DeliverAtHeader)
+	q.queue.Schedules.Set(topology.Moments{Schedules: s.DelayedMessages, DeliverAt: s.DeliverAtHeader, ExpiresAt: s.ExpiresAtHeader})
 	return s
 }
 

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"math"
 	"strings"
 	"sync/atomic"
 
@@ -13,30 +14,54 @@ const DeliverAtHeader = "x-deliver-at"
 // earliestMoment is the lowest number, in ms since 1970, that counts as a moment: 1973. What is below is taken for seconds.
 const earliestMoment = 100_000_000_000
 
-// Schedules says whether a queue keeps messages scheduled that ask for it, as its policies have it at present. The zero value is one
-// that does not, and so is nil. It is safe for concurrent use and must not be copied.
-type Schedules struct{ header atomic.Pointer[string] }
+// Moments are the headers in which a queue looks for times.
+type Moments struct {
+	// Schedules: the queue keeps messages scheduled that ask for it; DeliverAt is the name of one more header with the moment of
+	// release, "" for none.
+	Schedules bool
+	DeliverAt string
+	// ExpiresAt is the name of the header with the moment of expiry, "" for none (TTL-9).
+	ExpiresAt string
+}
 
-// Set takes effect with the next publish. header is the name of one more header that holds a moment, "" for none. Only the vhost
-// actor calls it.
-func (s *Schedules) Set(on bool, header string) {
-	switch was := s.header.Load(); {
-	case !on:
-		s.header.Store(nil)
-	case was == nil || *was != header:
-		s.header.Store(&header)
+// Schedules says what a queue makes of times that messages name, as its policies have it at present. The zero value is one that makes
+// nothing of them, and so is nil. It is safe for concurrent use and must not be copied.
+type Schedules struct{ moments atomic.Pointer[Moments] }
+
+// Set takes effect with the next publish. Only the vhost actor calls it.
+func (s *Schedules) Set(m Moments) {
+	if !m.Schedules {
+		m.DeliverAt = ""
+	}
+	switch was := s.moments.Load(); {
+	case m == Moments{}:
+		s.moments.Store(nil)
+	case was == nil || *was != m:
+		s.moments.Store(&m)
 	}
 }
 
-// Header is what Set was told.
-func (s *Schedules) Header() (header string, on bool) {
+// Moments is what Set was told, nil for a queue that looks for nothing.
+func (s *Schedules) Moments() *Moments {
 	if s == nil {
-		return "", false
+		return nil
 	}
-	if h := s.header.Load(); h != nil {
-		return *h, true
+	return s.moments.Load()
+}
+
+// Check refuses a message with a time that the queue would look at and cannot make out (DLY-10, TTL-6). The parameters and the error
+// are those of DueOf.
+func (m *Moments) Check(headers []byte, now, skew int64) error {
+	if m.Schedules {
+		if _, err := DueOf(headers, m.DeliverAt, now, skew); err != nil {
+			return err
+		}
 	}
-	return "", false
+	if m.ExpiresAt != "" {
+		_, _, err := ExpiryOf(headers, m.ExpiresAt, skew)
+		return err
+	}
+	return nil
 }
 
 // Due is when a message is to be released that a queue keeps scheduled. The zero value is that of a message that is not scheduled.
@@ -69,9 +94,12 @@ func DueOf(headers []byte, more string, now, skew int64) (due Due, err error) {
 		if name == "" {
 			continue
 		}
-		at, err := momentIn(headers, name, now, skew)
+		at, err := momentIn(headers, name, skew)
 		if err != nil {
 			return Due{}, err
+		}
+		if at > now && at-now > MaxDelay {
+			return Due{}, badMoment(name, "%d is more than 10 years away", at+skew)
 		}
 		if at > now && at > due.At {
 			due = Due{at, true}
@@ -80,11 +108,21 @@ func DueOf(headers []byte, more string, now, skew int64) (due Due, err error) {
 	return due, nil
 }
 
-// momentIn reads a header, 0 for none.
-func momentIn(headers []byte, name string, now, skew int64) (int64, error) {
+// ExpiryOf is the moment in ms of the broker's time at which a message with these headers expires by the one called name; ok is false
+// without it, or without a value in it. The error is that of DueOf, but that it may be as far away as it likes.
+func ExpiryOf(headers []byte, name string, skew int64) (at int64, ok bool, err error) {
+	at, err = momentIn(headers, name, skew)
+	return at, err == nil && at != noMoment, err
+}
+
+// noMoment is what momentIn finds where there is nothing.
+const noMoment = math.MinInt64
+
+// momentIn reads a header, noMoment for none.
+func momentIn(headers []byte, name string, skew int64) (int64, error) {
 	v, found, err := protocol.LookupField(headers, name)
 	if err != nil || !found || v == nil {
-		return 0, err
+		return noMoment, err
 	}
 	ms, ok := Instant(v)
 	if !ok {
@@ -96,11 +134,7 @@ func momentIn(headers []byte, name string, now, skew int64) (int64, error) {
 	if fraction(v) { // never early
 		ms++
 	}
-	at := ms - skew
-	if at-now > MaxDelay {
-		return 0, badMoment(name, "%v is more than 10 years away", v)
-	}
-	return at, nil
+	return ms - skew, nil
 }
 
 // fraction tells whether a value names a part of a millisecond, which Instant cuts off.

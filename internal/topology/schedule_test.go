@@ -2,6 +2,7 @@ package topology
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,17 +84,63 @@ func TestDueOf_DLY8_DLY10(t *testing.T) {
 // TestSchedules_DLY8: nobody who publishes asks the queue.
 func TestSchedules_DLY8(t *testing.T) {
 	var none *Schedules
-	if _, on := none.Header(); on {
-		t.Error("nil schedules")
+	if none.Moments() != nil {
+		t.Error("nil looks at headers")
 	}
 	var s Schedules
-	for _, want := range []struct {
-		on     bool
-		header string
-	}{{false, ""}, {true, ""}, {true, "eta"}, {true, "eta"}, {true, "at"}, {false, ""}} {
-		s.Set(want.on, want.header)
-		if header, on := s.Header(); on != want.on || header != want.header {
-			t.Errorf("%q, %v, want %q, %v", header, on, want.header, want.on)
+	for _, tt := range []struct {
+		m       Moments
+		refuses []string
+	}{
+		{Moments{}, nil},
+		{Moments{Schedules: true}, []string{"x-deliver-at", "x-delay"}},
+		{Moments{Schedules: true, DeliverAt: "eta"}, []string{"x-deliver-at", "x-delay", "eta"}},
+		{Moments{DeliverAt: "eta", ExpiresAt: "expires"}, []string{"expires"}},
+		{Moments{Schedules: true, DeliverAt: "eta", ExpiresAt: "expires"}, []string{"x-deliver-at", "x-delay", "eta", "expires"}},
+		{Moments{}, nil},
+	} {
+		s.Set(tt.m)
+		for _, name := range []string{"x-deliver-at", "x-delay", "eta", "expires", "other"} {
+			var err error
+			if m := s.Moments(); m != nil {
+				err = m.Check(raw(t, name, "soon"), 1_800_000_000_000, 0)
+			}
+			if (err != nil) != slices.Contains(tt.refuses, name) {
+				t.Errorf("%+v: %s: %v", tt.m, name, err)
+			}
+		}
+	}
+}
+
+// raw is an encoded table with one header.
+func raw(t *testing.T, name string, v any) []byte {
+	t.Helper()
+	table, err := protocol.AppendTable(nil, protocol.Table{{Key: name, Value: v}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// TestExpiryOf_TTL5: never early, as far away as it likes, by the wall clock.
+func TestExpiryOf_TTL5(t *testing.T) {
+	for _, tt := range []struct {
+		v    any
+		want int64
+		ok   bool
+		text string
+	}{
+		{v: int64(1_800_000_000_000), want: 1_799_999_999_000, ok: true},
+		{v: "2027-01-15T08:00:00.0001Z", want: 1_799_999_999_001, ok: true},
+		{v: "9999-12-31T23:59:59Z", want: 253_402_300_798_000, ok: true},
+		{v: int64(-1), want: -1001, ok: true},
+		{v: nil},
+		{v: "soon", text: "'soon' is no time"},
+		{v: int64(1_800_000_000), text: "before 1973"},
+	} {
+		at, ok, err := ExpiryOf(raw(t, "e", tt.v), "e", 1000)
+		if ok != tt.ok || ok && at != tt.want || (err != nil) != (tt.text != "") || err != nil && !strings.Contains(err.Error(), tt.text) {
+			t.Errorf("%v: %d, %v, %v", tt.v, at, ok, err)
 		}
 	}
 }
