@@ -86,3 +86,50 @@ func TestPeekVerb_TTL9(t *testing.T) {
 		{"list_unacked|q|--exchange", exitUsage, "--exchange"},
 	})
 }
+
+// Scheduled messages on the command line, in a queue and in a delayed exchange.
+func TestScheduledVerbs_DLY11(t *testing.T) {
+	url, _, ch := serveNode(t)
+	if _, err := ch.QueueDeclare("q", false, false, false, false, amqp.Table{"x-delayed-messages": true}); err != nil {
+		t.Fatal(err)
+	}
+	if err := ch.ExchangeDeclare("later", "x-delayed-message", false, false, false, false, amqp.Table{"x-delayed-type": "direct"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := ch.QueueBind("q", "q", "later", false, nil); err != nil {
+		t.Fatal(err)
+	}
+	waits := func(id string, ms int) amqp.Publishing {
+		return amqp.Publishing{Body: []byte(id), MessageId: id, Headers: amqp.Table{"x-delay": ms}}
+	}
+	post(t, ch, "", "q", waits("a", 3_600_000), waits("b", 1_800_000), waits("c", 7_200_000))
+	post(t, ch, "later", "q", waits("x", 3_600_000), waits("x", 90_000_000))
+	const counts = "count\tpayload_bytes\tnext_due\toverdue\twithin_1s\twithin_1m\twithin_1h\twithin_1d\tlater\n"
+	session(t, url, [][2]string{
+		{"list_scheduled|q", "Listing scheduled messages of queue 'q' in vhost '/' ...\nid\tdue\tmessage_id\trouting_key\tpayload_bytes\n" +
+			"2\t*\tb\tq\t1\n1\t*\ta\tq\t1\n3\t*\tc\tq\t1\n"},
+		{"-s|list_scheduled|q|id|exchange|persistent|--limit|1", "2\t\tfalse\n"},
+		{"list_scheduled|later|--exchange|message_id|--formatter|json", `[{"message_id":"x"},{"message_id":"x"}]` + "\n"},
+		{"count_scheduled|later|--exchange", "Counting scheduled messages of exchange 'later' in vhost '/' ...\n" + counts + "2\t2\t*\t0\t0\t0\t1\t0\t1\n"},
+		{"-s|peek|q|id|state|due|expires_at", "2\tscheduled\t*\t\n1\tscheduled\t*\t\n3\tscheduled\t*\t\n"},
+		{"-s|list_queues|name|messages|messages_scheduled|next_due", "q\t0\t3\t*\n"},
+		{"reschedule|q|3|2000-01-01T00:00:00Z", "Rescheduling messages of queue 'q' in vhost '/' ...\nRescheduled 1 messages, due *\n"},
+		{"-q|reschedule|--delay|q|1|10m", "Rescheduled 1 messages, due *\n"},
+		{"-q|reschedule|--message-id|x|--exchange|later|--delay|1", "Rescheduled 2 messages, due *\n"},
+		{"-q|cancel_scheduled|q|--message-id|b", "Cancelled 1 messages\n"},
+		{"-q|cancel_scheduled|q|1", "Cancelled 1 messages\n"},
+		{"-s|list_scheduled|q", ""},
+	})
+	const gone = "no such message is scheduled: it was released, cancelled, or never there"
+	refusals(t, url, []refusal{
+		{"cancel_scheduled|q", exitUsage, "not enough arguments."},
+		{"cancel_scheduled|q|1|2", exitUsage, "too many arguments."},
+		{"cancel_scheduled|q|1|--message-id|a", exitUsage, "too many arguments."},
+		{"cancel_scheduled|q|1", exitData, gone},
+		{"reschedule|q|1", exitUsage, "not enough arguments."},
+		{"reschedule|q|1|tomorrow", exitUnavailable, "due is a time as RFC 3339 has it, or ms since 1970, not tomorrow"},
+		{"reschedule|q|--message-id|a|1", exitData, gone},
+		{"list_scheduled|none", exitData, "NOT_FOUND - no queue 'none' in vhost '/'"},
+		{"list_scheduled|amq.direct|--exchange", exitUnavailable, "exchange 'amq.direct' in vhost '/' delays no messages"},
+	})
+}
