@@ -2,6 +2,8 @@ package supervision_test
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -215,6 +217,63 @@ func TestTTL35_SetAndRestarted(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Whatever the clocks do, nothing is early, lost, or more than a second late, as far as the machine is awake (TTL-31, TTL-35).
+func TestTTL35_AtRandom(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	onLaptop(t, func(b *testkit.Bubble, l *laptop) {
+		defer func() {
+			if b.Failed() {
+				b.Logf("seed %d", seed)
+			}
+		}()
+		ch := b.Connect().Open()
+		durable(b, ch, "dead", nil)
+		ch.Declare("q", deadTo("dead"))
+		delayed(b, ch, "later", "fanout", "dead", "")
+		arrivals := b.Connect().Open().Watch("dead")
+		type nap struct{ at, slept time.Duration } // from then on
+		naps := []nap{{}}
+		due := map[string]time.Duration{} // by body; in time asleep and awake
+		for i := range 500 {
+			b.Advance(time.Duration(r.IntN(5000)) * ms)
+			switch r.IntN(8) {
+			case 0:
+				l.slept.Add(int64(1+r.IntN(10_000)) * int64(time.Second))
+				naps = append(naps, nap{b.Elapsed(), time.Duration(l.slept.Load())})
+				b.Advance(time.Second) // until somebody looks, nothing that comes is later than it seems
+			case 1:
+				l.set.Add(int64(r.IntN(2_000_000)-1_000_000) * int64(time.Second))
+			}
+			body, wait := fmt.Sprint(i), 1+r.IntN(1<<uint(1+r.IntN(25)))
+			due[body] = b.Elapsed() + time.Duration(l.slept.Load()) + time.Duration(wait)*ms
+			if r.IntN(2) == 0 {
+				ch.Send("", "q", testkit.Expiring(body, fmt.Sprint(wait)))
+			} else {
+				ch.Send("later", "", held(body, int64(wait)))
+			}
+			synctest.Wait()
+		}
+		for range 500 {
+			a := <-arrivals
+			at, ok := due[string(a.Body)]
+			if delete(due, string(a.Body)); !ok {
+				t.Fatalf("%s came twice", a.Body)
+			}
+			awake := time.Duration(math.MaxInt64) // when it was due, by who was awake
+			for i, n := range naps {
+				if x := max(at-n.slept, n.at); i+1 == len(naps) || x < naps[i+1].at {
+					awake = x
+					break
+				}
+			}
+			if late := a.At - awake; late < 0 || late > time.Second+2*ms {
+				t.Errorf("%s came at %v, %v late", a.Body, a.At, late)
+			}
+		}
+	})
 }
 
 // Ten years, to the millisecond (TTL-2, TTL-34, LEASE-1, DLY-2).
