@@ -8,11 +8,15 @@ import (
 	"candlemark/protocol"
 )
 
+// shownReady is how many messages clients see as ready: those that are moved on
+// and have not arrived are in the queue.
+func (s *state) shownReady() int { return s.messages.Ready() + s.dying.moving }
+
 // describe answers a question. It changes nothing and renews no lease (LEASE-4).
 func (s *state) describe(m *mail.DescribeQueue) {
 	info := &mail.QueueInfo{
 		Reply: m.Done(nil), Name: s.queue.Name,
-		Ready: s.messages.Ready() + s.dying.moving, Unacked: s.unacked, Consumers: s.consumers,
+		Ready: s.shownReady(), Unacked: s.unacked, Consumers: s.consumers,
 		ReadyBytes: s.messages.ReadyBytes() + s.dying.movingBytes, UnackedBytes: s.messages.Bytes() - s.messages.ReadyBytes(),
 		Paged: s.messages.Paged(), PagedBytes: s.messages.PagedBytes(),
 		Memory: s.messages.Memory(), LastUse: s.used, Counts: s.counts, Effective: s.effective, Settings: s.settings,

@@ -113,6 +113,22 @@ func TestForwardTTL_TTL17(t *testing.T) {
 	c.want("now or never", c.seenOff(), "expired c")
 }
 
+// TestForwardIsNotEmpty_DEC6: what has not arrived elsewhere is in the queue, for who declares it or would delete it if it is empty.
+func TestForwardIsNotEmpty_DEC6(t *testing.T) {
+	c := newCore(t, forwardTo)
+	c.put("m")
+	_, ids := c.moved()
+	c.keep(ids...)
+	ask := mail.Request{ReplyTo: ch1}
+	c.feed(&mail.DeclareQueue{Request: ask, Name: "q", Passive: true}, &mail.DeleteQueue{Request: ask, IfEmpty: true})
+	if r := one[*mail.DeclareQueueReply](c); r.MessageCount != 1 {
+		t.Errorf("declare tells %d", r.MessageCount)
+	}
+	if r := one[*mail.DeleteQueueReply](c); r.Err == nil || c.phase != live {
+		t.Error("deleted although it was not empty")
+	}
+}
+
 // TestForwardRetries: it is tried again until the destination takes it, and it is not sent to who has it.
 func TestForwardRetries(t *testing.T) {
 	c := newCore(t, forwardTo)

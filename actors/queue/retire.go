@@ -30,7 +30,7 @@ func (s *state) delete(m *mail.DeleteQueue, now clock.Instant) {
 	s.bury(now)
 	switch {
 	case err != nil:
-	case m.IfEmpty && (s.messages.Ready() > 0 || s.scheduledPending()):
+	case m.IfEmpty && (s.shownReady() > 0 || s.scheduledPending()):
 		err = s.refuseDelete("not empty")
 	case m.IfUnused && s.consumers > 0:
 		err = s.refuseDelete("in use")
