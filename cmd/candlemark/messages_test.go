@@ -70,8 +70,10 @@ func TestPeekVerb_TTL9(t *testing.T) {
 			"1\tunacked\t*\tfalse\tq\t5\ta\\tb\\nc\n2\tready\t\tfalse\tq\t100\t" + long[:60] + "\n"},
 		{"-s|peek|q|id|lock_expires_at|properties|--truncate|0", "1\t*\t[{\"expiration\",\"60000\"}]\n2\t\t[]\n3\t\t[]\n"},
 		{"peek|q|payload|--state|ready|--formatter|json", `[{"payload":"` + long + `"},{"payload":"3"}]` + "\n"},
-		{"-q|list_unacked|q|id|consumer_tag|channel|connection|delivery_tag|lock_expires_at",
-			"id\tconsumer_tag\tchannel\tconnection\tdelivery_tag\tlock_expires_at\n1\t\t127.0.0.1:* -> 127.0.0.1:* (1)\t127.0.0.1:* -> 127.0.0.1:*\t1\t*\n"},
+		{
+			"-q|list_unacked|q|id|consumer_tag|channel|connection|delivery_tag|lock_expires_at",
+			"id\tconsumer_tag\tchannel\tconnection\tdelivery_tag\tlock_expires_at\n1\t\t127.0.0.1:* -> 127.0.0.1:* (1)\t127.0.0.1:* -> 127.0.0.1:*\t1\t*\n",
+		},
 		{"renew_lock|q|1", "Renewing the lock of message 1 of queue 'q' in vhost '/' ...\nIt is locked until *\n"},
 		{"-s|list_queues|name|messages_ready|messages_scheduled|next_due", "q\t2\t0\t\n"},
 	})
