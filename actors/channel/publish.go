@@ -45,14 +45,13 @@ func (s *state) publish(a *assembler) error {
 		TTL: message.NoTTL, Priority: scan.Priority, Persistent: scan.Persistent(), Owned: a.owned,
 	}
 	if string(scan.ReplyTo) == topology.ReplyName {
-		if m.Header, err = s.replyHere(m.Header); err != nil {
-			return err
-		}
+		m.Header, err = s.replyHere(m.Header)
 	}
-	if scan.HasExpiration {
-		if m.TTL, err = message.ParseTTL(scan.Expiration); err != nil {
-			return err
-		}
+	if err == nil && scan.HasExpiration {
+		m.TTL, err = message.ParseTTL(scan.Expiration)
+	}
+	if err != nil {
+		return err
 	}
 	keys, err := carbonCopies(&m, scan.Headers)
 	if err != nil {
