@@ -10,8 +10,8 @@
 // Takes: Inbound and CloseChannel from its connection; Enqueue, with replies,
 // from other channels; EnqueueReply Deliver Offer Unused ConsumerCancelled
 // DeliveriesReturned and replies from queues; TopologyReply and
-// DeclareQueueReply from the vhost's side; OutboxReady; awaitExpired from
-// itself. Sends: Enqueue Settle Consume CancelConsumer Grant Allow Limit
+// DeclareQueueReply from the vhost's side; OutboxReady; DescribeChannel and
+// FindDeliveries from anybody; awaitExpired from itself. Sends: Enqueue Settle Consume CancelConsumer Grant Allow Limit
 // Resize Get Purge ChannelGone to queues, EnqueueReply to who replied, declarations and
 // bindings to the vhost, ChannelClosed and CloseConnection to its connection.
 // Frames go straight into the connection's outbox.
