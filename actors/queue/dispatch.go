@@ -74,12 +74,12 @@ func (s *state) take(h backlog.Handle) {
 // pass gives a message that just arrived to a consumer without
 // acknowledgements: it never enters the backlog.
 func (s *state) pass(c *consumer, m *message.Message, chunk *message.Chunk, deadline int64, now clock.Instant) {
-	d := mail.Delivery{Message: *m}
+	s.give(c, mail.Delivery{Message: *m})
+	d := c.deliver
 	if s.settings.StampExpiry {
-		d.Message.Overlay = s.stamp(m.Overlay, now.Ceil(), deadline)
+		d.Items[len(d.Items)-1].Message.Overlay = s.stamp(m.Overlay, now.Ceil(), deadline)
 	}
-	s.give(c, d)
-	if d := c.deliver; d.Chunk == nil && !m.Owned {
+	if d.Chunk == nil && !m.Owned {
 		chunk.Retain()
 		d.Chunk = chunk
 	}

@@ -21,9 +21,9 @@ const hopsLimit = 4
 // letters do not stand behind them.
 const movingLimit = dyingLimit / 2
 
-// moves reports whether a message that arrives is moved on at once.
+// moves reports whether a message that arrives at such a queue is moved on at once.
 func (s *state) moves(m *message.Message) bool {
-	return s.settings.HasForward && s.messages.Ready() == 0 && s.dying.moving < movingLimit && !s.over(1, int64(len(m.Body)))
+	return s.messages.Ready() == 0 && s.dying.moving < movingLimit && !s.over(1, int64(len(m.Body)))
 }
 
 // moveOn moves ready messages on, a turn's worth at a time.

@@ -81,7 +81,7 @@ func (s *state) accept(m *message.Message, chunk *message.Chunk, now clock.Insta
 	deadline := s.deadlineOf(m, now)
 	late := over || deadline <= now.Floor() // TTL 0: now or never (TTL-20)
 	switch c := s.turns.next(); {
-	case !over && s.moves(m):
+	case s.settings.HasForward && !over && s.moves(m):
 		s.forward(s.keep(m, deadline, now), late)
 		return s.durable(m.Persistent)
 	case over || s.messages.Ready() > 0 || c == nil:
