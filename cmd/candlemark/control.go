@@ -33,7 +33,7 @@ type verb struct {
 	arguments []string // their names
 	optional  []string // that may follow
 	more      string   // what any number of may follow, "" for nothing
-	columns   []string // that may be named instead of arguments, nil for none
+	columns   []string // that may be named behind the arguments, nil for none
 	options   []string // besides those of every verb
 	// check says what is wrong with the arguments, if their number is right, and
 	// the exit code for it; nil for no more checks.
@@ -186,7 +186,7 @@ func objection(o *options, v verb, arguments []string, err error) string {
 	case len(arguments) < len(v.arguments):
 		return "not enough arguments."
 	case v.columns != nil:
-		return unknownColumns(v.columns, arguments)
+		return unknownColumns(v.columns, arguments[len(v.arguments):])
 	case v.more == "" && len(arguments) > len(v.arguments)+len(v.optional):
 		return "too many arguments."
 	}

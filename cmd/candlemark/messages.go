@@ -66,10 +66,7 @@ type messageList struct {
 
 func (l messageList) verb() verb {
 	return verb{
-		arguments: []string{"queue"}, more: "column", options: append([]string{"limit", "no-table-headers"}, l.options...),
-		check: func(arguments []string) (string, int) {
-			return unknownColumns(l.columns, arguments[1:]), exitUsage
-		},
+		arguments: []string{"queue"}, columns: l.columns, options: append([]string{"limit", "no-table-headers"}, l.options...),
 		banner: func(c *call) string { return fmt.Sprintf("%s of %s ...", l.title, c.what()) },
 		run: func(ctx context.Context, broker *client.Client, c *call) error {
 			listing := client.Listing{Path: c.of(l.path), Items: l.items}
