@@ -433,3 +433,62 @@ func TestHTTPPeekOfAQueueThatEnds(t *testing.T) {
 		}
 	})
 }
+
+// The example of docs/peek-and-locks.md: the answer comes on the same channel, without a
+// queue for it.
+func TestLockRenewalWithDirectReplyTo_ADR10(t *testing.T) {
+	testkit.Run(t, nil, func(b *testkit.Bubble) {
+		ch := b.Connect().Open()
+		answers := ch.Tail(topology.ReplyName)
+		ch.Declare("q", amqp.Table{"x-consumer-timeout": int64(60_000)})
+		ch.Send("", "q", testkit.Text("1"))
+		d := testkit.Receive(b, ch.Subscribe("q", 1))
+		for range 5 {
+			b.Advance(50 * time.Second)
+			ch.Send(topology.AdminExchange, "lock.renew", amqp.Publishing{
+				Body: fmt.Appendf(nil, `{"delivery_tag":%d}`, d.DeliveryTag), ReplyTo: topology.ReplyName,
+			})
+			if a := testkit.Receive(b, answers); !strings.HasPrefix(string(a.Body), `{"ok":true,"renewed":1,"lock_expires_at":"`) {
+				t.Errorf("%s", a.Body)
+			}
+		}
+		if err := d.Ack(false); err != nil {
+			t.Fatal(err)
+		}
+		b.Advance(0)
+		if info := b.Describe("q"); info.Unacked != 0 || info.Ready != 0 || info.Counts.TimedOut != 0 || info.Counts.Late != 0 {
+			t.Errorf("%+v", info)
+		}
+	})
+}
+
+// A transaction publishes commands when it is committed.
+func TestLockRenewalInATransaction_ADR10(t *testing.T) {
+	testkit.Run(t, nil, func(b *testkit.Bubble) {
+		b.Log.Allow("were not acknowledged in time")
+		ch := b.Connect().Open()
+		ch.Declare("q", amqp.Table{"x-consumer-timeout": int64(60_000)})
+		ch.Send("", "q", testkit.Text("1"))
+		d := testkit.Receive(b, ch.Subscribe("q", 1))
+		if err := ch.Tx(); err != nil {
+			t.Fatal(err)
+		}
+		renew := func() {
+			ch.Send(topology.AdminExchange, "lock.renew", amqp.Publishing{Body: fmt.Appendf(nil, `{"delivery_tag":%d}`, d.DeliveryTag)})
+		}
+		b.Advance(50 * time.Second)
+		renew()
+		if err := ch.TxCommit(); err != nil {
+			t.Fatal(err)
+		}
+		b.Advance(50 * time.Second)
+		if info := b.Describe("q"); info.Counts.TimedOut != 0 {
+			t.Error("it was not renewed")
+		}
+		renew()
+		b.Advance(10 * time.Second)
+		if info := b.Describe("q"); info.Counts.TimedOut != 1 {
+			t.Error("it was renewed without a commit")
+		}
+	})
+}
