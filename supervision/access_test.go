@@ -71,6 +71,16 @@ var operations = []struct {
 		[]need{queue("new", auth.Configure), queue("new", auth.Read), exchange("", auth.Write)},
 		declaring("new", amqp.Table{"x-dead-letter-exchange": ""}),
 	},
+	{
+		"queue.declare that moves messages on",
+		[]need{queue("new", auth.Configure), queue("new", auth.Read), exchange("dlx", auth.Write)},
+		declaring("new", amqp.Table{"x-forward-to": "dlx"}),
+	},
+	{
+		"queue.declare with a dead-letter queue",
+		[]need{queue("new", auth.Configure), queue("new.dlq", auth.Configure)},
+		declaring("new", amqp.Table{"x-dead-letter-queue": true}),
+	},
 	{"queue.delete", []need{queue("q", auth.Configure)}, func(ch *amqp.Channel) error {
 		_, err := ch.QueueDelete("q", false, false, false)
 		return err

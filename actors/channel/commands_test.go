@@ -114,6 +114,8 @@ func refuse(kind auth.Kind, name string, perm auth.Permission) auth.Refusal {
 // What a command needs, and what is missed first.
 func TestCommands_Permissions(t *testing.T) {
 	dlx := protocol.Table{{Key: "x-dead-letter-exchange", Value: "dlx"}}
+	forward := protocol.Table{{Key: "x-forward-to", Value: "to"}}
+	dlq := protocol.Table{{Key: "x-dead-letter-queue", Value: true}}
 	ae := protocol.Table{{Key: "alternate-exchange", Value: "ae"}}
 	const q, x, c, w, rd = auth.Queue, auth.Exchange, auth.Configure, auth.Write, auth.Read
 	for _, tc := range []struct {
@@ -126,6 +128,11 @@ func TestCommands_Permissions(t *testing.T) {
 		{&protocol.QueueDeclare{Queue: "n", Arguments: dlx}, []auth.Refusal{refuse(q, "n", rd), refuse(x, "dlx", w)}, "read access to queue 'n'"},
 		{&protocol.QueueDeclare{Queue: "n", Arguments: dlx}, []auth.Refusal{refuse(x, "dlx", w)}, "write access to exchange 'dlx'"},
 		{&protocol.QueueDeclare{Queue: "q1", Arguments: dlx}, []auth.Refusal{refuse(x, "dlx", w)}, ""}, // it exists (DL-3)
+		{&protocol.QueueDeclare{Queue: "n", Arguments: forward}, []auth.Refusal{refuse(q, "n", rd)}, "read access to queue 'n'"},
+		{&protocol.QueueDeclare{Queue: "n", Arguments: forward}, []auth.Refusal{refuse(x, "to", w)}, "write access to exchange 'to'"},
+		{&protocol.QueueDeclare{Queue: "q1", Arguments: forward}, []auth.Refusal{refuse(x, "to", w)}, ""},
+		{&protocol.QueueDeclare{Queue: "n", Arguments: dlq}, []auth.Refusal{refuse(q, "n.dlq", c)}, "configure access to queue 'n.dlq'"},
+		{&protocol.QueueDeclare{Queue: "q1", Arguments: dlq}, []auth.Refusal{refuse(q, "q1.dlq", c)}, ""},
 		{&protocol.QueueDeclare{Queue: "n", Passive: true}, []auth.Refusal{refuse(q, "n", c), refuse(q, "n", rd)}, ""},
 		{
 			&protocol.QueueDeclare{Queue: "n", Passive: true},

@@ -1,11 +1,13 @@
 package channel
 
 import (
+	"cmp"
 	"strings"
 
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/internal/topology"
+	"candlemark/policies"
 	"candlemark/protocol"
 )
 
@@ -39,9 +41,10 @@ func (s *state) declareQueue(m *protocol.QueueDeclare) error {
 	return nil
 }
 
-// mayDeclare is configure on the queue and, for a new one with a dead-letter
-// exchange, read on the queue and write on the exchange (DL-3). A name that the
-// server will choose is checked by one like it.
+// mayDeclare is configure on the queue and, for a new one that sends messages on to
+// an exchange, read on the queue and write on the exchange (DL-3); and configure on
+// the dead-letter queue that the broker is to make. A name that the server will
+// choose is checked by one like it.
 func (s *state) mayDeclare(m *protocol.QueueDeclare, name string) error {
 	if m.Passive {
 		return s.permitAny(auth.Queue, name)
@@ -52,12 +55,21 @@ func (s *state) mayDeclare(m *protocol.QueueDeclare, name string) error {
 	if err := s.permit(auth.Queue, name, auth.Configure); err != nil {
 		return err
 	}
-	v, _ := m.Arguments.Get("x-dead-letter-exchange")
-	dlx, isText := v.(string)
-	if !isText || s.cfg.VHost.Directory().Queue([]byte(name)) != nil {
+	if s.cfg.VHost.Directory().Queue([]byte(name)) != nil {
 		return nil
 	}
-	return s.mayLead(auth.Queue, name, dlx)
+	for _, argument := range []string{"x-dead-letter-exchange", "x-forward-to"} {
+		v, _ := m.Arguments.Get(argument)
+		if to, isText := v.(string); isText {
+			if err := s.mayLead(auth.Queue, name, to); err != nil {
+				return err
+			}
+		}
+	}
+	if v, _ := m.Arguments.Get("x-dead-letter-queue"); v == true {
+		return s.permit(auth.Queue, cmp.Or(policies.DeadLetterQueueOf(name), name), auth.Configure)
+	}
+	return nil
 }
 
 // mayLead is what it takes to make something that sends messages on to an
