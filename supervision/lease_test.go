@@ -99,6 +99,12 @@ func TestLEASE4Renewal(t *testing.T) {
 		{"reject and requeue", get, func(l *leased) error { return l.held.Reject(true) }, 1000 * ms},
 		{"close with an unacked get", get, func(l *leased) error { return l.Channel.Close() }, renewed},
 		{"leave with an unacked get", get, func(l *leased) error { return l.client.Close() }, renewed},
+		{"close with an acked get", func(l *leased) error {
+			if err := get(l); err != nil {
+				return err
+			}
+			return l.held.Ack(false)
+		}, func(l *leased) error { return l.Channel.Close() }, 1000 * ms},
 		{"close with nothing", nil, func(l *leased) error { return l.Channel.Close() }, kept},
 		{"cancel", consumes, func(l *leased) error { return l.Cancel("c", false) }, renewed},
 		{"cancel nowait", consumes, func(l *leased) error { return l.Cancel("c", true) }, renewed},

@@ -58,6 +58,11 @@ func TestLease_LEASE4(t *testing.T) {
 		{"last consumer's channel died", func(c *core) { c.consume(ch1, "a", 1) }, feed(&mail.PeerGone{Who: ch1}), true},
 		{"cancel of an unknown consumer", nil, feed(&mail.CancelConsumer{Channel: ch1, Tag: "a"}), false},
 		{"channel with an unacked get gone", func(c *core) { c.put("m"); c.get(ch1) }, feed(&mail.ChannelGone{Channel: ch1}), true},
+		{
+			"channel with an acked get gone",
+			func(c *core) { c.put("m"); c.get(ch1); c.settle(ch1, mail.Ack, 1, 1) },
+			feed(&mail.ChannelGone{Channel: ch1}), false,
+		},
 		{"channel without anything gone", nil, feed(&mail.ChannelGone{Channel: ch1}), false},
 		{"ack", func(c *core) { c.put("m"); c.get(ch1) }, func(c *core) { c.settle(ch1, mail.Ack, 1, 1) }, false},
 		{"requeue", func(c *core) { c.put("m"); c.get(ch1) }, func(c *core) { c.settle(ch1, mail.Requeue, 1, 1) }, false},
