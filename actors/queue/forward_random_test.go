@@ -1,0 +1,143 @@
+package queue
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/message"
+	"candlemark/policies"
+)
+
+// mover plays the dead-letter actor and a consumer for a queue whose forward-to comes and goes, and notes what became of each message.
+type mover struct {
+	*core
+	rng     *rand.Rand
+	n       int
+	due     map[string]int64 // ms after the start, by body; -1 for never
+	fate    map[string]string
+	pending []sent
+	held    []string // by the consumer, in order of their numbers
+	first   uint64   // number of the last that it has settled
+	looked  int64    // when collect was called last, ms after the start
+}
+
+// sent is a letter without an answer.
+type sent struct {
+	id         uint64
+	body, fate string
+	round      uint64
+}
+
+// collect takes what the queue has sent.
+func (m *mover) collect() {
+	for _, l := range all[*mail.DeadLetter](m.core) {
+		for _, d := range l.Dead {
+			body := string(d.Message.Body)
+			if due := m.due[body]; l.Forward && due >= 0 && (d.Message.TTL < max(due-m.ms(), 0) || d.Message.TTL > max(due-m.looked, 0)) {
+				m.t.Fatalf("%s, due at %d, is moved on from %d to %d with a TTL of %d", body, due, m.looked, m.ms(), d.Message.TTL)
+			}
+			m.pending = append(m.pending, sent{d.ID, body, l.Reason, l.Round})
+		}
+	}
+	m.held = append(m.held, m.delivered("a")...)
+	m.looked = m.ms()
+}
+
+func (m *mover) ends(body, fate string) {
+	m.t.Helper()
+	if m.fate[body] != "" {
+		m.t.Fatalf("%s was %s, now it is %s", body, m.fate[body], fate)
+	}
+	m.fate[body] = fate
+}
+
+// answer settles some letters: all that are asked for with a chance of one in keep to stay.
+func (m *mover) answer(n, keep int) {
+	r := &mail.DeadLetterReply{Incarnation: 7}
+	for range min(n, len(m.pending)) {
+		i := m.rng.IntN(len(m.pending))
+		s := m.pending[i]
+		m.pending = append(m.pending[:i], m.pending[i+1:]...)
+		if s.fate == "forwarded" && keep > 0 && m.rng.IntN(keep) == 0 {
+			r.Kept = append(r.Kept, mail.Kept{ID: s.id})
+			continue
+		}
+		m.ends(s.body, s.fate)
+		r.Add(s.id)
+	}
+	m.feed(r)
+}
+
+func (m *mover) step() {
+	switch m.rng.IntN(10) {
+	case 0, 1, 2:
+		var batch []message.Message
+		for range 1 + m.rng.IntN(4) {
+			body, ttl := fmt.Sprint("m", m.n), []int64{-1, 0, 5, 50, 2000}[m.rng.IntN(5)]
+			m.n++
+			if m.due[body] = -1; ttl >= 0 {
+				m.due[body] = m.ms() + ttl
+			}
+			batch = append(batch, msg(body, ttl))
+		}
+		m.publish(batch...)
+	case 3, 4:
+		m.answer(1+m.rng.IntN(6), 3)
+	case 5:
+		m.pending = nil // the dead-letter actor has lost them
+		m.feed(&mail.DeadLetterReply{Incarnation: 7, Lost: true, Round: m.dying.round})
+	case 6:
+		s := settings(dlx)
+		if m.rng.IntN(2) == 0 {
+			s = settings(dlx, forwardTo)
+		}
+		m.feed(&mail.Configure{Settings: s})
+	case 7, 8:
+		m.at(m.ms() + int64(m.rng.IntN(400)))
+	case 9:
+		m.settleOne([]mail.Settlement{mail.Ack, mail.Requeue}[m.rng.IntN(2)])
+	}
+	m.collect()
+}
+
+// settleOne has the consumer settle the first that it holds.
+func (m *mover) settleOne(how mail.Settlement) {
+	if len(m.held) == 0 {
+		return
+	}
+	body := m.held[0]
+	if body[len(body)-1] == '*' {
+		body = body[:len(body)-1]
+	}
+	if how == mail.Ack {
+		m.ends(body, "acked")
+	}
+	m.held = m.held[1:]
+	m.first++
+	m.settle(ch1, how, m.first, m.first)
+}
+
+// TestForwardRandom: whatever happens, each message is moved on, consumed or dead-lettered, once.
+func TestForwardRandom(t *testing.T) {
+	for seed := range uint64(300) {
+		m := &mover{
+			core: newCore(t, dlx, func(s *policies.QueueSettings) { s.HasForward, s.ForwardTo = seed%2 == 0, "to" }),
+			rng:  rand.New(rand.NewPCG(seed, 1)), due: map[string]int64{}, fate: map[string]string{},
+		}
+		m.consume(ch1, "a", 3)
+		for range 200 {
+			m.step()
+		}
+		m.feed(&mail.Configure{Settings: settings(dlx, forwardTo)})
+		for m.collect(); len(m.pending)+len(m.held) > 0 || m.messages.Len() > 0; m.collect() {
+			m.answer(len(m.pending), 0)
+			m.settleOne(mail.Ack)
+			m.at(m.ms() + 1000)
+		}
+		if len(m.fate) != m.n || m.dying.moving != 0 || m.dying.movingBytes != 0 || m.dying.bytes != 0 {
+			t.Fatalf("seed %d: %d of %d accounted for, %d moving", seed, len(m.fate), m.n, m.dying.moving)
+		}
+	}
+}
