@@ -1,10 +1,8 @@
 package supervision_test
 
 import (
-	"errors"
 	"fmt"
 	"math/bits"
-	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,13 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"candlemark/internal/auth"
-	"candlemark/internal/store/memory"
 	"candlemark/internal/testkit"
-	"candlemark/supervision"
 
 	amqp "github.com/rabbitmq/amqp091-go"
-	"github.com/rs/zerolog"
 )
 
 // ladderLevels is how many levels a ladder has: delays of 1 s to 2^28 - 1 s, eight years and a half.
@@ -257,27 +251,7 @@ func TestDL25LadderCycle(t *testing.T) {
 func BenchmarkLadder(b *testing.B) {
 	for name, kind := range map[string]string{"classic": "classic", "quorum": "quorum"} {
 		b.Run(name, func(b *testing.B) {
-			journal := memory.New(memory.Options{})
-			node, err := supervision.Start(supervision.Config{Users: auth.NewGuest(), Journal: journal, Log: zerolog.Nop()})
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer func() {
-				if err := errors.Join(node.Stop(b.Context()), journal.Close()); err != nil {
-					b.Error(err)
-				}
-			}()
-			ours, theirs := net.Pipe()
-			node.Connect(ours)
-			conn, err := amqp.Open(theirs, amqp.Config{SASL: []amqp.Authentication{&amqp.PlainAuth{Username: "guest", Password: "guest"}}, Vhost: "/"})
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer conn.Close()
-			ch, err := conn.Channel()
-			if err != nil {
-				b.Fatal(err)
-			}
+			ch := benchChannel(b)
 			l := celeryLadder(kind)
 			l.ttl = func(int) int64 { return 1 }
 			l.build(b, ch)
