@@ -12,7 +12,8 @@ func TestReplyTextERR1(t *testing.T) {
 		{"255 bytes", strings.Repeat("a", 243), "NOT_FOUND - " + strings.Repeat("a", 243)},
 		{"256 bytes", strings.Repeat("a", 244), "NOT_FOUND - " + strings.Repeat("a", 240) + "..."},
 		{"never inside a character", strings.Repeat("a", 239) + "éé" + "aa", "NOT_FOUND - " + strings.Repeat("a", 239) + "..."},
-		{"not even text", strings.Repeat("\x80", 300), "NOT_FOUND - " + strings.Repeat("\x80", 240) + "..."},
+		{"not even text", strings.Repeat("\x80", 300), "NOT_FOUND - \uFFFD"},
+		{"hardly text", "a\xffb", "NOT_FOUND - a\uFFFDb"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
