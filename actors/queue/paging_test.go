@@ -296,3 +296,19 @@ func TestCreditUntilItIsStored(t *testing.T) {
 		t.Errorf("%d bytes stay with a queue that failed", gate.Used())
 	}
 }
+
+// TestNobodyOvertakes_TTL20: while the first message is read from the disk, one that comes waits behind it, though a consumer could take it; with
+// a TTL of 0 it has nobody to take it now.
+func TestNobodyOvertakes_TTL20(t *testing.T) {
+	c := pressedCore(t)
+	c.trust(-1, "a", "b")
+	c.disk.late = true
+	c.consume(ch1, "x", 0)
+	c.trust(-1, "c")
+	c.put("d")
+	c.publish(own("now or never"))
+	c.want("while it is read", c.delivered("x"))
+	c.disk.late = false
+	c.arrive()
+	c.want("delivered", c.delivered("x"), "a", "b", "c", "d")
+}

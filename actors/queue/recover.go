@@ -19,6 +19,7 @@ func (s *state) restore(recovered []store.Recovered, now clock.Instant) {
 		s.seq = uint64(now)
 	}
 	var released []*store.Recovered // in the order of their times
+	var waiting []backlog.Handle
 	for i := range recovered {
 		m := &recovered[i]
 		s.seq = max(s.seq, m.Seq)
@@ -39,8 +40,11 @@ func (s *state) restore(recovered []store.Recovered, now clock.Instant) {
 			}
 			s.restoreOne(m)
 		case !m.Released:
-			s.restoreScheduled(m)
+			waiting = append(waiting, s.restoreScheduled(m))
 		}
+	}
+	if len(waiting) > 0 {
+		s.scheduled.agenda.AddAll(waiting)
 	}
 	for _, m := range released {
 		s.restoreOne(m)
@@ -67,13 +71,14 @@ func (s *state) restoreOne(m *store.Recovered) {
 }
 
 // restoreScheduled brings back a message that waits for its time.
-func (s *state) restoreScheduled(m *store.Recovered) {
+func (s *state) restoreScheduled(m *store.Recovered) backlog.Handle {
 	x := s.later()
 	r := s.record(m)
 	r.Deadline, r.DeliveryCount = m.Due, 0
 	h := x.messages.PushPaged(&r, m.Body, uint64(m.At))
 	x.messages.Entry(h).Marks = backlog.Stored
-	x.put(h, m.MessageID)
+	x.chain(h, m.MessageID)
+	return h
 }
 
 func (s *state) record(m *store.Recovered) backlog.Record {

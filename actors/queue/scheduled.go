@@ -115,6 +115,11 @@ func (s *state) postpone(m *message.Message, due topology.Due, id uint32, now cl
 // put has a message wait that is in the backlog.
 func (x *scheduled) put(h backlog.Handle, id uint32) {
 	x.agenda.Add(h)
+	x.chain(h, id)
+}
+
+// chain remembers a message by its message-id.
+func (x *scheduled) chain(h backlog.Handle, id uint32) {
 	e := x.messages.Entry(h)
 	if e.DeliveryCount = id; id == 0 {
 		return

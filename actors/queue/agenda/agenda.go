@@ -1,6 +1,7 @@
 package agenda
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 )
@@ -77,6 +78,32 @@ func (a *Agenda[S]) Add(h uint32) {
 	a.firsts[i], a.sizes[i] = l.dues[0], uint16(len(l.dues))
 }
 
+// AddAll puts many on an agenda that is empty, in the order in which they come. That is faster than one by one.
+func (a *Agenda[S]) AddAll(handles []uint32) {
+	type entry struct {
+		due int64
+		h   uint32
+	}
+	all := make([]entry, len(handles))
+	for i, h := range handles {
+		all[i] = entry{a.store.Deadline(h), h}
+	}
+	slices.SortFunc(all, func(x, y entry) int {
+		if x.due != y.due {
+			return cmp.Compare(x.due, y.due)
+		}
+		return cmp.Compare(a.store.Seq(x.h), a.store.Seq(y.h))
+	})
+	a.count = len(all)
+	for run := range slices.Chunk(all, leafSize) {
+		l := &leaf{make([]int64, len(run)), make([]uint32, len(run))}
+		for i, e := range run {
+			l.dues[i], l.handles[i] = e.due, e.h
+		}
+		a.insertLeaf(len(a.leaves), l)
+	}
+}
+
 // Remove takes h, which is on the agenda, off it.
 func (a *Agenda[S]) Remove(h uint32) {
 	due, seq := a.store.Deadline(h), a.store.Seq(h)
@@ -147,10 +174,16 @@ func (a *Agenda[S]) Memory() int64 {
 
 // leafOf returns the leaf in which an entry stands, or would.
 func (a *Agenda[S]) leafOf(due int64, seq uint64) int {
-	i := sort.Search(len(a.firsts), func(i int) bool {
-		return a.firsts[i] > due || a.firsts[i] == due && a.store.Seq(a.leaves[i].handles[0]) > seq
-	})
-	return max(i-1, 0)
+	low, high := 0, len(a.firsts)
+	for low < high {
+		i := int(uint(low+high) >> 1)
+		if first := a.firsts[i]; first > due || first == due && a.store.Seq(a.leaves[i].handles[0]) > seq {
+			high = i
+		} else {
+			low = i + 1
+		}
+	}
+	return max(low-1, 0)
 }
 
 // place returns where in its leaf an entry stands, or would.
@@ -158,9 +191,16 @@ func (a *Agenda[S]) place(l *leaf, due int64, seq uint64) int {
 	if n := len(l.dues); l.dues[n-1] < due {
 		return n
 	}
-	return sort.Search(len(l.dues), func(k int) bool {
-		return l.dues[k] > due || l.dues[k] == due && a.store.Seq(l.handles[k]) >= seq
-	})
+	low, high := 0, len(l.dues)
+	for low < high {
+		i := int(uint(low+high) >> 1)
+		if at := l.dues[i]; at > due || at == due && a.store.Seq(l.handles[i]) >= seq {
+			high = i
+		} else {
+			low = i + 1
+		}
+	}
+	return low
 }
 
 // split moves the second half of a full leaf to a new one behind it.

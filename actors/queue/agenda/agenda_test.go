@@ -108,6 +108,35 @@ func check(t *testing.T, a *Agenda[*entries], e *entries, want []uint32, r *rand
 	}
 }
 
+// TestAddAll_DLY11: as one by one, and it goes on as usual.
+func TestAddAll_DLY11(t *testing.T) {
+	for _, n := range []int{0, 1, leafSize, leafSize + 1, 5000} {
+		e := &entries{dues: []int64{0}, seqs: []uint64{0}}
+		one, all := New(e), New(e)
+		var handles []uint32
+		for h := uint32(1); int(h) <= n; h++ {
+			e.dues, e.seqs = append(e.dues, rand.Int64N(500)), append(e.seqs, uint64(h))
+			handles = append(handles, h)
+			one.Add(h)
+		}
+		rand.Shuffle(n, func(i, j int) { handles[i], handles[j] = handles[j], handles[i] })
+		all.AddAll(handles)
+		for range 2 * n {
+			e.dues, e.seqs = append(e.dues, rand.Int64N(600)), append(e.seqs, uint64(len(e.seqs)))
+			one.Add(uint32(len(e.seqs) - 1))
+			all.Add(uint32(len(e.seqs) - 1))
+		}
+		for one.Len() > 0 {
+			x, _, _ := one.First()
+			if y, _, ok := all.First(); !ok || x != y || one.Len() != all.Len() {
+				t.Fatalf("%d: %d, not %d, is next", n, y, x)
+			}
+			one.Remove(x)
+			all.Remove(x)
+		}
+	}
+}
+
 // TestDueOnceRemoved_DLY11: what is not on the agenda cannot be removed from it.
 func TestDueOnceRemoved_DLY11(t *testing.T) {
 	e := &entries{dues: []int64{0, 5, 5}, seqs: []uint64{0, 1, 2}}
