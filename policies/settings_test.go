@@ -132,6 +132,11 @@ func TestSettingsFor(t *testing.T) {
 			"DL-30 at least once falls back with drop-head", table(append(quorum, "x-dead-letter-strategy", "at-least-once")...),
 			`{"dead-letter-exchange":"d"}`, func(q *QueueSettings) { q.DeadLetterExchange, q.HasDLX, q.DeliveryLimit = "d", true, 20 },
 		},
+		{
+			"DL-30 at least once falls back without an exchange",
+			table(append(quorum, "x-dead-letter-strategy", "at-least-once", "x-overflow", "reject-publish")...),
+			"", func(q *QueueSettings) { q.Overflow, q.DeliveryLimit = "reject-publish", 20 },
+		},
 		{"POL-10 a policy removed leaves the arguments", table("x-message-ttl", int32(7)), "", func(q *QueueSettings) { q.MessageTTL = 7 }},
 	}
 	for _, test := range tests {
