@@ -216,6 +216,10 @@ func TestForwardEnds_LEASE7(t *testing.T) {
 	c := newCore(t, forwardTo)
 	c.put("a", "b")
 	_, ids := c.moved()
+	c.feed(redeclare(passive), &mail.DeleteQueue{Request: mail.Request{ReplyTo: ch1}, IfEmpty: true})
+	if r := one[*mail.DeclareQueueReply](c); r.MessageCount != 2 || code(one[*mail.DeleteQueueReply](c).Err) == "" {
+		t.Errorf("%d messages, or it is deleted with them", r.MessageCount)
+	}
 	c.keep(ids[0])
 	c.feed(&mail.DeleteQueue{}, &mail.QueueForgotten{})
 	l := one[*mail.DeadLetter](c)
