@@ -16,8 +16,18 @@ import (
 // grave is a durable queue whose messages have to end up elsewhere.
 type grave struct {
 	kind, source string
+	exchange     string // that holds the messages, "" if the source is a queue
 	targets      []string
 	deaths       string // queues and reasons of x-death, newest first
+}
+
+// publishing is a message for it.
+func (g *grave) publishing(n int) amqp.Publishing {
+	p := amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte(strconv.Itoa(n))}
+	if g.exchange != "" {
+		p.Headers = amqp.Table{"x-delay": 20 + n%700}
+	}
+	return p
 }
 
 // args are those of a queue of a kind with a dead-letter exchange.
@@ -47,8 +57,8 @@ type graveyard struct {
 }
 
 // dig declares, for a kind of queue, a chain of three, a queue of which all is
-// rejected, one whose dead go to two queues, and for quorum queues one whose
-// exchange is not there yet.
+// rejected, one whose dead go to two queues, an exchange that delays, and for quorum
+// queues one whose exchange is not there yet.
 func (y *graveyard) dig(c *client, kind string) {
 	declare := func(name string, args amqp.Table) string {
 		_, err := c.QueueDeclare(name, true, false, false, false, args)
@@ -67,6 +77,9 @@ func (y *graveyard) dig(c *client, kind string) {
 	for _, q := range []string{"left", "right"} {
 		c.must(c.QueueBind(declare(k+q, plain), "", k+"both", false, nil))
 	}
+	c.must(c.ExchangeDeclare(k+"held", "x-delayed-message", true, false, false, false, amqp.Table{"x-delayed-type": "direct"}))
+	c.must(c.QueueBind(declare(k+"released", plain), k+"delay", k+"held", false, nil))
+	y.graves = append(y.graves, &grave{kind: kind, source: k + "delay", exchange: k + "held", targets: []string{k + "released"}})
 	g := grave{kind: kind}
 	declare(k+"b", g.args("", k+"c", 40))
 	add(grave{source: "a", targets: []string{declare(k+"c", plain)}, deaths: "~b expired, ~a expired"}, "", k+"b", 60)
@@ -96,11 +109,12 @@ func (y *graveyard) fill(c *client) {
 	for {
 		y.mu.Lock()
 		y.next++
-		s := sent{y.graves[y.next%len(y.graves)].source, strconv.Itoa(y.next), nil}
+		n := y.next
 		y.mu.Unlock()
+		g := y.graves[n%len(y.graves)]
+		s := sent{g.source, strconv.Itoa(n), nil}
 		var err error
-		s.confirm, err = c.PublishWithDeferredConfirm("", s.source, false, false,
-			amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte(s.body)})
+		s.confirm, err = c.PublishWithDeferredConfirm(g.exchange, g.source, false, false, g.publishing(n))
 		if err != nil {
 			break
 		}
@@ -117,8 +131,9 @@ func (y *graveyard) fill(c *client) {
 	}
 }
 
-// reject rejects all that a queue has, one by one or many at once.
-func reject(c *client, queue string) {
+// reject rejects all that a queue has, one by one, or some of them many at once,
+// which leaves the last ones to the next who does so.
+func reject(c *client, queue string, one bool) {
 	if c.Qos(100, 0, false) != nil {
 		return
 	}
@@ -127,7 +142,7 @@ func reject(c *client, queue string) {
 		return
 	}
 	for d := range deliveries {
-		if n := d.DeliveryTag % 50; n < 20 {
+		if n := d.DeliveryTag % 50; n < 20 || one {
 			err = d.Reject(false)
 		} else if n == 49 {
 			err = d.Nack(true, false)
@@ -147,7 +162,7 @@ func (y *graveyard) round(b *broker, length time.Duration) {
 	}
 	for _, kind := range []string{"classic", "quorum"} {
 		c := b.dial()
-		working.Go(func() { reject(c, kind+"-rejects") })
+		working.Go(func() { reject(c, kind+"-rejects", false) })
 	}
 	<-time.After(length) // the moment is of the test's choosing
 	b.kill()
@@ -206,7 +221,8 @@ func deathsOf(h amqp.Table) string {
 
 // Messages expire and are rejected while the broker is killed again and again:
 // whatever was confirmed is at last in every place it may be, each with the
-// deaths it died. Some may be there twice (DL-30, DL-31).
+// deaths it died. Some may be there twice (DL-30, DL-31). What is delayed comes too
+// (DLY-3).
 func TestDeadLettersAcrossCrashes(t *testing.T) {
 	t.Parallel()
 	seed := *crashSeed
@@ -233,7 +249,7 @@ func TestDeadLettersAcrossCrashes(t *testing.T) {
 	c.must(c.QueueBind("quorum-late", "", "late", false, nil))
 	for _, kind := range []string{"classic", "quorum"} {
 		c := b.dial()
-		go reject(c, kind+"-rejects")
+		go reject(c, kind+"-rejects", true)
 	}
 	for _, g := range y.graves {
 		for _, target := range g.targets {
