@@ -2,6 +2,7 @@ package queue
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -119,82 +120,87 @@ func TestReleaseRate_DLY13(t *testing.T) {
 	}
 }
 
+// chaos is a queue with scheduled messages, and a map that says when they are due.
+type chaos struct {
+	*core
+	r       *rand.Rand
+	tight   bool
+	next    int
+	waiting map[string]int64
+	came    map[string]int64 // and when they were due
+}
+
+// some is the name of a message that waits.
+func (x *chaos) some() (name string, ok bool) {
+	names := slices.Sorted(maps.Keys(x.waiting))
+	if len(names) == 0 {
+		return "none", false
+	}
+	return names[x.r.IntN(len(names))], true
+}
+
+// pass notes what was released by now.
+func (x *chaos) pass() {
+	for name, due := range x.waiting {
+		if due <= x.ms() {
+			x.came[name] = due
+			delete(x.waiting, name)
+		}
+	}
+}
+
+func (x *chaos) step() {
+	x.tight = x.r.IntN(3) == 0
+	switch n := x.r.IntN(20); {
+	case n < 9:
+		name, delay := fmt.Sprintf("m%d", x.next), 1+x.r.Int64N(5000)
+		x.next++
+		x.waiting[name] = x.ms() + delay
+		x.publish(heldBack(name, delay))
+	case n < 11:
+		name, there := x.some()
+		if got := x.cancelled(0, "id "+name); (got == 1) != there {
+			x.t.Fatalf("%d cancelled", got)
+		}
+		delete(x.waiting, name)
+	case n < 13:
+		if name, there := x.some(); there {
+			x.waiting[name] = x.ms() + x.r.Int64N(5000)
+			if x.rescheduled(x.seqOf(name), "", x.waiting[name]) != 1 {
+				x.t.Fatal("not rescheduled")
+			}
+		}
+	case n < 14:
+		x.core = x.restarted(x.r.Int64N(100), delaying)
+	default:
+		x.at(x.ms() + x.r.Int64N(300))
+	}
+	x.pass()
+	if got := x.info().Scheduled.Count; got != len(x.waiting) {
+		x.t.Fatalf("%d ms: %d scheduled, want %d", x.ms(), got, len(x.waiting))
+	}
+}
+
 // TestRandom_DLY14 does everything in any order, with restarts, and compares with a map.
 func TestRandom_DLY14(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
-	c := durableCore(t, delaying)
-	tight := false
-	c.pressed = func() bool { return tight }
-	waiting, came := map[string]int64{}, map[string]int64{}
-	next := 0
-	some := func() string {
-		names := make([]string, 0, len(waiting))
-		for name := range waiting {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		if len(names) == 0 {
-			return "none"
-		}
-		return names[r.IntN(len(names))]
-	}
-	pass := func(to int64) {
-		for name, due := range waiting {
-			if due <= to {
-				came[name] = due
-				delete(waiting, name)
-			}
-		}
-	}
+	x := &chaos{core: durableCore(t, delaying), r: rand.New(rand.NewPCG(seed, 1)), waiting: map[string]int64{}, came: map[string]int64{}}
+	x.pressed = func() bool { return x.tight }
 	for range 3000 {
-		tight = r.IntN(3) == 0
-		switch n := r.IntN(20); {
-		case n < 9:
-			name := fmt.Sprintf("m%d", next)
-			next++
-			delay := 1 + r.Int64N(5000)
-			waiting[name] = c.ms() + delay
-			c.publish(heldBack(name, delay))
-		case n < 11:
-			name := some()
-			if got := c.cancelled(0, "id "+name); got != 1 && name != "none" {
-				t.Fatalf("%d cancelled", got)
-			}
-			delete(waiting, name)
-		case n < 13:
-			name := some()
-			if name == "none" {
-				continue
-			}
-			waiting[name] = c.ms() + r.Int64N(5000)
-			if c.rescheduled(c.seqOf(name), "", waiting[name]) != 1 {
-				t.Fatal("not rescheduled")
-			}
-			pass(c.ms())
-		case n < 14:
-			c = c.restarted(r.Int64N(100), delaying)
-			pass(c.ms())
-		default:
-			c.at(c.ms() + r.Int64N(300))
-			pass(c.ms())
-		}
-		if got := c.info().Scheduled.Count; got != len(waiting) {
-			t.Fatalf("%d ms: %d scheduled, want %d", c.ms(), got, len(waiting))
-		}
+		x.step()
 	}
-	c.at(c.ms() + 10_000)
-	pass(c.ms())
-	ready := c.ready()
-	if len(ready) != len(came) {
-		t.Fatalf("%d messages came, want %d", len(ready), len(came))
+	x.at(x.ms() + 10_000)
+	x.pass()
+	ready := x.ready()
+	if len(ready) != len(x.came) {
+		t.Fatalf("%d messages came, want %d", len(ready), len(x.came))
 	}
 	last := int64(0)
 	for _, name := range ready {
-		if came[name] < last {
-			t.Fatalf("%s, due at %d, came after what was due at %d", name, came[name], last)
+		if x.came[name] < last {
+			t.Fatalf("%s, due at %d, came after what was due at %d", name, x.came[name], last)
 		}
-		last = came[name]
+		last = x.came[name]
 	}
 }

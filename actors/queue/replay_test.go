@@ -21,7 +21,7 @@ func replayed(records []store.Record) map[uint64]keptMessage {
 			}
 		case store.Retire:
 			clear(messages)
-		case store.Spill, store.Delivered, store.Returned:
+		case store.Spill, store.Delivered, store.Returned, store.Released, store.Rescheduled:
 		}
 	}
 	return messages

@@ -60,7 +60,7 @@ type state struct {
 	sole      *consumer   // the single active one, nil if there is none
 	loans     *loans      // nil until there was one
 	scheduled *scheduled  // nil while none waits for its time
-	fading    []*fading   // scheduled messages that were purged
+	fading    []*fading   // those that were purged
 	dying     dying
 	seq       uint64 // of the newest message
 	unacked   int
@@ -94,7 +94,7 @@ type outcome struct {
 	unread    error           // why messages could not be read for now
 	broke     bool            // the journal did
 	overdue   int             // scheduled messages that were given up (DLY-13)
-	purged    int             // and those that went with a purge or the queue
+	purged    int             // or dropped with others (DLY-12)
 	unmourned unmourned       // who died and is not dead-lettered
 }
 

@@ -192,6 +192,17 @@ func TestGetCountExcludesExpired_TTL18(t *testing.T) {
 	}
 }
 
+// TestDeclareCountExcludesExpired_TTL30: also while the timer is late.
+func TestDeclareCountExcludesExpired_TTL30(t *testing.T) {
+	c := newCore(t)
+	c.publish(msg("a", message.NoTTL), msg("b", 10), msg("c", message.NoTTL))
+	c.now += clock.Instant(20 * time.Millisecond)
+	c.feed(redeclare(passive))
+	if n := one[*mail.DeclareQueueReply](c).MessageCount; n != 2 {
+		t.Errorf("%d messages", n)
+	}
+}
+
 // TestEagerOrder_TTL30: by deadline, whatever the position, with or without
 // TTLs before them.
 func TestEagerOrder_TTL30(t *testing.T) {
