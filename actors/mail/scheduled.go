@@ -107,7 +107,7 @@ type ScheduledCounts struct {
 	Bytes   int64 // of the bodies
 	NextDue int64 // wall ms of the next release, 0 for none
 	// Within are how many are due within 1 s, 1 min, 1 h, 1 d, or later: each message
-	// is in one of them. The bounds are blurred by no more than 4 s.
+	// is in one of them.
 	Within [5]int
 	// Overdue are those, of Count, that were due already and wait for the release
 	// rate; Within has them in its first.
