@@ -468,3 +468,19 @@ func TestRearrangeIsDurable_DLY11(t *testing.T) {
 		t.Error("no failure is told")
 	}
 }
+
+// TestScheduledIsNeverEarly_DLY9: what comes between two milliseconds is due at the later one, and not before for anybody who asks.
+func TestScheduledIsNeverEarly_DLY9(t *testing.T) {
+	c := newCore(t, delaying)
+	c.now += clock.Instant(300 * time.Microsecond) // the delay is over at 101 ms, not 100
+	c.publish(heldBack("m", 100))
+	c.now = clock.Instant((start+101)*int64(time.Millisecond) - 1)
+	c.feed(timerFired{})
+	if r := c.get(ch1); !r.Empty {
+		t.Fatal("1 ns early")
+	}
+	c.now++
+	if r := c.get(ch1); r.Empty {
+		t.Fatal("it is not there when it is due")
+	}
+}
