@@ -69,7 +69,9 @@ func TestDL1_DeadLetterQueue(t *testing.T) {
 	}
 	_, err = c.QueueDelete("argument19.dlq", false, false, false)
 	c.must(err)
-	c.persistent("argument19", "again")
+	c.persistent("argument19", "again") // perhaps before there is another one
+	_, err = c.QueueDeclarePassive("argument19.dlq", true, false, false, false, nil)
+	c.must(err)
 	if got := dead("argument19"); got != "again" {
 		t.Errorf("%s", got)
 	}

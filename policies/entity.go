@@ -24,7 +24,8 @@ type EntitySettings struct {
 	ExpiresAtHeader string
 	// DropExpired: dead-letter-expired is false.
 	DropExpired bool
-	// DeadLetterQueue: the broker makes a queue for the dead letters, and the route.
+	// DeadLetterQueue: the broker makes a queue for the dead letters, and the route,
+	// and keeps them until they are there.
 	DeadLetterQueue bool
 	// ForwardTo is the exchange that messages are moved on to, if HasForward; "" is
 	// the default exchange.

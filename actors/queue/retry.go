@@ -33,7 +33,7 @@ func (s *state) care(x dead) mail.Care {
 	switch {
 	case s.phase >= leaving:
 		return mail.Drop
-	case s.settings.DeadLetterAtLeastOnce || x.why == forwarded:
+	case s.settings.DeadLetterAtLeastOnce || s.settings.DeadLetterQueue || x.why == forwarded:
 		return mail.AtLeastOnce
 	case s.queue.Durable && x.tries < retryLimit:
 		return mail.RetryRefused

@@ -248,3 +248,28 @@ func TestRefusedIsDeadLettered_DL29(t *testing.T) {
 	c.wantNumbers("nacks", nacks)
 	c.want("dead", c.seenOff(), "maxlen a")
 }
+
+// TestDeadLetterQueue_DL30: what dies in a queue with a dead-letter queue waits for that, durable or not, and without being in the way.
+func TestDeadLetterQueue_DL30(t *testing.T) {
+	c := newCore(t, ttl(10), maxLength(2, ""), func(s *policies.QueueSettings) {
+		s.DeadLetterQueue = true
+		*s = s.Routed("q")
+	})
+	c.put("a", "b")
+	c.at(10)
+	dead, ids, care := c.letters()
+	c.want("dead", dead, "a", "b")
+	if care != mail.AtLeastOnce {
+		t.Errorf("care %d", care)
+	}
+	c.keep(ids...)
+	c.put("c")
+	c.want("behind the limit", c.ready(), "c")
+	c.at(1010)
+	dead, ids, _ = c.letters()
+	c.want("again", dead, "c", "a", "b")
+	c.takenCareOf(ids...)
+	if c.messages.Len() != 0 {
+		t.Errorf("%d left", c.messages.Len())
+	}
+}
