@@ -1,0 +1,144 @@
+package integration
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+var manyScheduled = flag.Int("scheduled", 20_000, "how many messages TestDLY14_ManyScheduled schedules")
+
+// Persistent messages with random times within an hour: the broker is killed, and has
+// all of them, with their times, when it is back; they can be counted, listed, moved and
+// cancelled. How long that took is logged.
+func TestDLY14_ManyScheduled(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	b := startIn(t, dir)
+	began := time.Now()
+	b.dial().scheduleMany()
+	took := time.Since(began)
+	t.Logf("scheduled: %d messages in %v, %.0f/s", *manyScheduled, took, float64(*manyScheduled)/took.Seconds())
+	b.expectScheduled(*manyScheduled)
+	b.kill()
+	began = time.Now()
+	b = startIn(t, dir)
+	t.Logf("back after %v", time.Since(began))
+	b.expectScheduled(*manyScheduled)
+	b.walkSchedule()
+	c := b.dial()
+	from := c.consume("later", true)
+	for i := range 50 {
+		b.request("PUT", inQueue+"?message_id="+strconv.Itoa(i*7), fmt.Sprintf(`{"delay":%d}`, 2000-i*10), 200)
+	}
+	for i := range 50 {
+		b.request("DELETE", inQueue+"?message_id="+strconv.Itoa(i*7+1), "", 200)
+	}
+	for range 50 {
+		m := c.next(from)
+		if n, err := strconv.Atoi(string(m.Body)); err != nil || n%7 != 0 || n >= 350 {
+			t.Errorf("%s came", m.Body)
+		}
+	}
+	b.expectScheduled(*manyScheduled - 100)
+	b.kill()
+	b = startIn(t, dir)
+	b.expectScheduled(*manyScheduled - 100)
+	b.stop()
+}
+
+const inQueue = "/api/x/queues/%2F/later/scheduled"
+
+func (c *client) scheduleMany() {
+	_, err := c.QueueDeclare("later", true, false, false, false, amqp.Table{"x-delayed-messages": true})
+	c.must(err)
+	confirms := c.NotifyPublish(make(chan amqp.Confirmation, longWindow))
+	window, done := make(chan struct{}, longWindow), make(chan int)
+	go func() {
+		acked := 0
+		for range *manyScheduled {
+			if m, ok := <-confirms; !ok || !m.Ack {
+				break
+			}
+			acked++
+			<-window
+		}
+		done <- acked
+	}()
+	for i := range *manyScheduled {
+		window <- struct{}{}
+		at := time.Now().Add(10*time.Minute + rand.N(time.Hour)).UnixMilli()
+		name := strconv.Itoa(i)
+		c.must(c.Channel.PublishWithContext(c.Context(), "", "later", false, false, amqp.Publishing{
+			DeliveryMode: 2, Body: []byte(name), MessageId: name, Headers: amqp.Table{"x-deliver-at": at},
+		}))
+	}
+	if acked := <-done; acked != *manyScheduled {
+		c.Fatalf("%d of %d messages were confirmed", acked, *manyScheduled)
+	}
+}
+
+// expectScheduled asks for the counts.
+func (b *broker) expectScheduled(want int) {
+	b.Helper()
+	var counts struct {
+		Count     int            `json:"count"`
+		Histogram map[string]int `json:"histogram"`
+	}
+	began := time.Now()
+	text := b.request("GET", inQueue+"/counts", "", 200)
+	b.Logf("counted in %v: %s", time.Since(began), text)
+	if err := json.Unmarshal([]byte(text), &counts); err != nil {
+		b.Fatal(err)
+	}
+	sum := 0
+	for _, n := range counts.Histogram {
+		sum += n
+	}
+	if counts.Count != want || sum != want {
+		b.Errorf("%s, want %d", text, want)
+	}
+}
+
+// walkSchedule reads the list, or 50 pages of it, and checks its order.
+func (b *broker) walkSchedule() {
+	b.Helper()
+	seen, last, after := map[string]bool{}, "", ""
+	slowest := time.Duration(0)
+	for range 50 {
+		var page struct {
+			Messages []struct {
+				ID, Due   string
+				MessageID string `json:"message_id"`
+			}
+			Next *string
+		}
+		began := time.Now()
+		text := b.request("GET", inQueue+"?limit=1000&after="+url.QueryEscape(after), "", 200)
+		slowest = max(slowest, time.Since(began))
+		if err := json.Unmarshal([]byte(text), &page); err != nil {
+			b.Fatal(err)
+		}
+		for _, m := range page.Messages {
+			if seen[m.MessageID] || m.Due < last || m.MessageID == "" {
+				b.Fatalf("%+v behind %s", m, last)
+			}
+			seen[m.MessageID], last = true, m.Due
+		}
+		if page.Next == nil {
+			break
+		}
+		after = *page.Next
+	}
+	b.Logf("%d messages listed, a page of 1000 in %v at most", len(seen), slowest)
+	if want := min(*manyScheduled, 50_000); len(seen) != want {
+		b.Errorf("%d messages are listed, want %d", len(seen), want)
+	}
+}
