@@ -17,6 +17,7 @@ import (
 type grave struct {
 	kind, source string
 	exchange     string // that holds the messages, "" if the source is a queue
+	delays       bool
 	targets      []string
 	deaths       string // queues and reasons of x-death, newest first
 }
@@ -24,7 +25,7 @@ type grave struct {
 // publishing is a message for it.
 func (g *grave) publishing(n int) amqp.Publishing {
 	p := amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte(strconv.Itoa(n))}
-	if g.exchange != "" {
+	if g.delays {
 		p.Headers = amqp.Table{"x-delay": 20 + n%700}
 	}
 	return p
@@ -57,8 +58,9 @@ type graveyard struct {
 }
 
 // dig declares, for a kind of queue, a chain of three, a queue of which all is
-// rejected, one whose dead go to two queues, an exchange that delays, and for quorum
-// queues one whose exchange is not there yet.
+// rejected, one whose dead go to two queues, an exchange and a queue that delay, a
+// queue that moves on what it gets, one with a dead-letter queue of its own, and for
+// quorum queues one whose exchange is not there yet.
 func (y *graveyard) dig(c *client, kind string) {
 	declare := func(name string, args amqp.Table) string {
 		_, err := c.QueueDeclare(name, true, false, false, false, args)
@@ -79,7 +81,17 @@ func (y *graveyard) dig(c *client, kind string) {
 	}
 	c.must(c.ExchangeDeclare(k+"held", "x-delayed-message", true, false, false, false, amqp.Table{"x-delayed-type": "direct"}))
 	c.must(c.QueueBind(declare(k+"released", plain), k+"delay", k+"held", false, nil))
-	y.graves = append(y.graves, &grave{kind: kind, source: k + "delay", exchange: k + "held", targets: []string{k + "released"}})
+	declare(k+"scheduled", amqp.Table{"x-queue-type": kind, "x-delayed-messages": true})
+	c.must(c.ExchangeDeclare(k+"next", "fanout", true, false, false, false, nil))
+	c.must(c.QueueBind(declare(k+"moved", plain), "", k+"next", false, nil))
+	declare(k+"moves", amqp.Table{"x-queue-type": kind, "x-forward-to": k + "next"})
+	declare(k+"own", amqp.Table{"x-queue-type": kind, "x-dead-letter-queue": true, "x-message-ttl": 70})
+	y.graves = append(y.graves,
+		&grave{kind: kind, source: k + "delay", exchange: k + "held", delays: true, targets: []string{k + "released"}},
+		&grave{kind: kind, source: k + "scheduled", delays: true, targets: []string{k + "scheduled"}},
+		&grave{kind: kind, source: k + "moves", targets: []string{k + "moved"}},
+		&grave{kind: kind, source: k + "own", targets: []string{k + "own.dlq"}, deaths: k + "own expired"},
+	)
 	g := grave{kind: kind}
 	declare(k+"b", g.args("", k+"c", 40))
 	add(grave{source: "a", targets: []string{declare(k+"c", plain)}, deaths: "~b expired, ~a expired"}, "", k+"b", 60)
@@ -153,8 +165,8 @@ func reject(c *client, queue string, one bool) {
 	}
 }
 
-// round works until the broker is killed.
-func (y *graveyard) round(b *broker, length time.Duration) {
+// round works until the broker is killed, or now and then stopped.
+func (y *graveyard) round(b *broker, length time.Duration, end func()) {
 	var working sync.WaitGroup
 	for range 2 {
 		c := b.dial()
@@ -165,7 +177,7 @@ func (y *graveyard) round(b *broker, length time.Duration) {
 		working.Go(func() { reject(c, kind+"-rejects", false) })
 	}
 	<-time.After(length) // the moment is of the test's choosing
-	b.kill()
+	end()
 	working.Wait()
 }
 
@@ -222,7 +234,7 @@ func deathsOf(h amqp.Table) string {
 // Messages expire and are rejected while the broker is killed again and again:
 // whatever was confirmed is at last in every place it may be, each with the
 // deaths it died. Some may be there twice (DL-30, DL-31). What is delayed comes too
-// (DLY-3).
+// (DLY-3, DLY-14), and what is moved on.
 func TestDeadLettersAcrossCrashes(t *testing.T) {
 	t.Parallel()
 	seed := *crashSeed
@@ -241,7 +253,11 @@ func TestDeadLettersAcrossCrashes(t *testing.T) {
 		y.confirmed[g.source] = map[string]bool{}
 	}
 	for range *crashRounds {
-		y.round(b, time.Duration(200+r.IntN(1000))*time.Millisecond)
+		end := b.kill
+		if r.IntN(4) == 0 {
+			end = b.stop
+		}
+		y.round(b, time.Duration(200+r.IntN(1000))*time.Millisecond, end)
 		b = startIn(t, dir)
 	}
 	c = b.dial()
