@@ -170,7 +170,7 @@ func (n *Node) DeadLetters() admin.DeadLetters {
 		}
 	}
 	return admin.DeadLetters{
-		Expired: shown(&d.Expired), Rejected: shown(&d.Rejected), MaxLen: shown(&d.MaxLen), DeliveryLimit: shown(&d.DeliveryLimit),
+		Expired: shown(&d.Expired), Rejected: shown(&d.Rejected), MaxLen: shown(&d.MaxLen), DeliveryLimit: shown(&d.DeliveryLimit), Hops: shown(&d.Hops),
 		QueuesExpired: d.QueuesExpired.Load(), Discarded: d.Discarded.Load(),
 	}
 }

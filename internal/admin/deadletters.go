@@ -8,6 +8,8 @@ type DeadLetters struct {
 	Rejected      Deaths `json:"rejected"`
 	MaxLen        Deaths `json:"maxlen"`
 	DeliveryLimit Deaths `json:"delivery_limit"`
+	// Hops are those that queues have moved on too often.
+	Hops Deaths `json:"hops"`
 	// QueuesExpired are leases that ran out, Discarded the messages that went with those queues.
 	QueuesExpired uint64 `json:"queues_expired"`
 	Discarded     uint64 `json:"messages_discarded_with_queues"`
