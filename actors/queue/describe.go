@@ -26,7 +26,7 @@ func (s *state) describe(m *mail.DescribeQueue) {
 		info.Scheduled = s.scheduledCounts()
 		info.Paged += x.messages.Paged()
 		info.PagedBytes += x.messages.PagedBytes()
-		info.Memory += x.messages.Memory() + x.agenda.Memory()
+		info.Memory += x.memory()
 	}
 	info.LeaseDeadline, _ = s.lease.Deadline()
 	info.NextExpiry, _ = s.nextExpiry()

@@ -191,6 +191,12 @@ func (s *state) move(h backlog.Handle) backlog.Handle {
 	return to
 }
 
+// memory is about how many bytes they take, without counting.
+func (x *scheduled) memory() int64 {
+	const each = 48 + 8 + 2 // entry, place in the journal, share of the segment
+	return int64(x.messages.Len())*each + x.messages.Held() + x.agenda.Memory()
+}
+
 // scheduledCounts are known, not counted (DLY-11).
 func (s *state) scheduledCounts() (c mail.ScheduledCounts) {
 	x := s.scheduled

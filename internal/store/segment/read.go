@@ -17,6 +17,7 @@ const (
 	lookahead = 16 << 10   // read behind the beginning of the last message
 	oneLock   = 256        // messages looked up while the log is locked
 	widest    = windowSize // read at once
+	farthest  = 64 << 10   // from one message to the next: what lies between is read in vain
 )
 
 // Read implements store.Journal.
@@ -112,7 +113,7 @@ func (r *reader) plan(contents []store.Content) {
 		if contents[i].Err != nil {
 			continue
 		}
-		if s != seq || at < last || at-first > widest {
+		if s != seq || at < last || at-last > farthest || at-first > widest {
 			break
 		}
 		last = at
