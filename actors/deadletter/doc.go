@@ -12,7 +12,7 @@
 // later (DL-30).
 //
 // What the holder of a delayed exchange releases goes the same way, but unstamped:
-// it has not died (DLY-4).
+// it has not died (DLY-4). So does what a queue moves on (forward-to).
 //
 // A message that dies again in a target comes back as new mail: chains are
 // iterated, never recursive. A message that panics on its way is dropped, logged

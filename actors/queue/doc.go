@@ -27,6 +27,8 @@
 //	  └──────────▶ dying ───────────────────────┘
 //	    deadline      (without dead-letter exchange: gone at once)
 //
+// With forward-to what is ready is moved on: it is dying too, though it does not die.
+//
 // Of each, the content is in memory, or paged out: in the journal only. What is to
 // survive is there anyway; of the rest copies are written (Spill) while memory is
 // tight. Whatever needs a content waits until it is read back (reading.go).
@@ -47,9 +49,6 @@
 // under one timer. Expiry is eager, at any position (wheel); strict mode looks at the
 // head only. What may take long (expiry, overflow, new deadlines, trims, a backlog that
 // is dead-lettered) goes on in turns of turnLimit.
-//
-// Not covered: a message with TTL 0 never reaches a consumer under its channel's
-// common limit, whose credit is asked for only when something waits.
 //
 // A restart loses: transient messages, and in a queue that is not durable all of
 // them; which consumer had what: that comes back redelivered. Deadlines that a policy

@@ -36,6 +36,9 @@
 // A delayed exchange comes and goes with a queue of its own that holds its messages
 // (holder.go): stored with it, in no directory, out of reach of clients and policies.
 //
+// A queue with dead-letter-queue gets one of the broker's making before it is there
+// itself, or the policy is in force (deathqueue.go).
+//
 // Commands for a name that is not live are parked and run, in order, when it is
 // live again or gone. While forgetting, the name is unpublished and every
 // exchange with a binding to it is asked to forget it; an auto-delete exchange
