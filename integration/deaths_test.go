@@ -3,6 +3,7 @@ package integration
 import (
 	"fmt"
 	"math/rand/v2"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -50,6 +51,7 @@ func (g *grave) args(exchange, key string, ttl int) amqp.Table {
 // graveyard is what producers and targets know.
 type graveyard struct {
 	*testing.T
+	dir       string // of the broker
 	graves    []*grave
 	mu        sync.Mutex
 	next      int
@@ -237,30 +239,62 @@ func deathsOf(h amqp.Table) string {
 // (DLY-3, DLY-14), and what is moved on.
 func TestDeadLettersAcrossCrashes(t *testing.T) {
 	t.Parallel()
-	seed := *crashSeed
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	t.Logf("-crash-seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 2))
-	dir := filepath.Join(t.TempDir(), "data")
-	b := startIn(t, dir)
-	y := &graveyard{T: t, confirmed: map[string]map[string]bool{}}
-	c := b.dial()
-	y.dig(c, "classic")
-	y.dig(c, "quorum")
-	for _, g := range y.graves {
-		y.confirmed[g.source] = map[string]bool{}
-	}
+	y, b, r := bury(t)
 	for range *crashRounds {
 		end := b.kill
 		if r.IntN(4) == 0 {
 			end = b.stop
 		}
 		y.round(b, time.Duration(200+r.IntN(1000))*time.Millisecond, end)
-		b = startIn(t, dir)
+		b = startIn(t, y.dir)
 	}
-	c = b.dial()
+	y.account(b)
+}
+
+// A start that is killed, wherever it was, is begun anew as if it had not been.
+func TestKilledWhileStarting(t *testing.T) {
+	t.Parallel()
+	y, b, r := bury(t)
+	y.round(b, 800*time.Millisecond, b.kill)
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 4 * *crashRounds {
+		cmd := exec.CommandContext(t.Context(), path, "serve", "--amqp", "127.0.0.1:0", "--http", "", "--data-dir", y.dir)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Duration(r.IntN(100)) * time.Millisecond) // the moment is of the test's choosing
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+	y.account(startIn(t, y.dir))
+}
+
+// bury begins a graveyard with its seed.
+func bury(t *testing.T) (*graveyard, *broker, *rand.Rand) {
+	t.Helper()
+	seed := *crashSeed
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("-crash-seed %d", seed)
+	y := &graveyard{T: t, dir: filepath.Join(t.TempDir(), "data"), confirmed: map[string]map[string]bool{}}
+	b := startIn(t, y.dir)
+	c := b.dial()
+	y.dig(c, "classic")
+	y.dig(c, "quorum")
+	for _, g := range y.graves {
+		y.confirmed[g.source] = map[string]bool{}
+	}
+	return y, b, rand.New(rand.NewPCG(seed, 2))
+}
+
+// account takes everything out of the last broker.
+func (y *graveyard) account(b *broker) {
+	y.Helper()
+	c := b.dial()
 	c.must(c.ExchangeDeclare("late", "fanout", true, false, false, false, nil))
 	c.must(c.QueueBind("quorum-late", "", "late", false, nil))
 	for _, kind := range []string{"classic", "quorum"} {
@@ -272,10 +306,10 @@ func TestDeadLettersAcrossCrashes(t *testing.T) {
 			y.exhume(b.dial(), g, target)
 		}
 	}
-	t.Logf("%d came twice", y.doubles)
+	y.Logf("%d came twice", y.doubles)
 	for _, kind := range []string{"classic-", "quorum-"} {
-		for _, q := range []string{"a", "b", "rejects", "forks", "c", "rejected", "left", "right"} {
-			eventually(t, kind+q+" to be empty", func() bool {
+		for _, q := range []string{"a", "b", "rejects", "forks", "moves", "own", "c", "rejected", "left", "right"} {
+			eventually(y.T, kind+q+" to be empty", func() bool {
 				info, err := c.QueueDeclarePassive(kind+q, true, false, false, false, nil)
 				c.must(err)
 				return info.Messages == 0
