@@ -32,7 +32,8 @@
 //
 // Deadlines: connections have StopTimeout to leave when the broker stops, and the
 // queues 5 s to handle what those left. An actor that is restarted too often waits
-// for up to 30 s (restart.go).
+// for up to 30 s (restart.go). Once a second somebody looks whether the machine has
+// slept, and tells the queues (sleep.go).
 //
 // A restart loses: everything that its actors lose; see each of them.
 package supervision

@@ -7,7 +7,7 @@
 //
 // Takes: Enqueue Settle Consume CancelConsumer Grant Allow Limit Resize Get Purge
 // ChannelGone from channels; DeclareQueue DeleteQueue Configure Wake QueueForgotten
-// QueueKept from its vhost; DeadLetterReply from the dead-letter actor; Trim from
+// QueueKept from its vhost; DeadLetterReply from the dead-letter actor; Trim Awoke from
 // supervision; DescribeQueue Peek ListUnacked RenewLock ListScheduled CancelScheduled
 // Reschedule from anybody; timerFired appendDone loaded lookedUp again from itself.
 // Sends: EnqueueReply Deliver Offer Unused ConsumerCancelled DeliveriesReturned and
@@ -49,6 +49,8 @@
 // under one timer. Expiry is eager, at any position (wheel); strict mode looks at the
 // head only. What may take long (expiry, overflow, new deadlines, trims, a backlog that
 // is dead-lettered) goes on in turns of turnLimit.
+// All are in the broker's time; dates that come in or go out are moved by the skew of
+// the wall clock (walltime.go, ADR 19).
 //
 // A restart loses: transient messages, and in a queue that is not durable all of
 // them; which consumer had what: that comes back redelivered. Deadlines that a policy
