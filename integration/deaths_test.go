@@ -241,12 +241,15 @@ func TestDeadLettersAcrossCrashes(t *testing.T) {
 	t.Parallel()
 	y, b, r := bury(t)
 	for range *crashRounds {
-		end := b.kill
+		end, flags := b.kill, []string{}
 		if r.IntN(4) == 0 {
 			end = b.stop
 		}
+		if r.IntN(3) == 0 { // so little that contents leave memory, and publishers wait
+			flags = []string{"--memory-high-watermark", "30MB"}
+		}
 		y.round(b, time.Duration(200+r.IntN(1000))*time.Millisecond, end)
-		b = startIn(t, y.dir)
+		b = startIn(t, y.dir, flags...)
 	}
 	y.account(b)
 }
