@@ -1,8 +1,8 @@
 package queue
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 	"sync"
 
 	"candlemark/actors/mail"
@@ -18,6 +18,7 @@ type commit struct {
 	// for what a trim spills behind them; then, once it is handed over, the others.
 	records []store.Record
 	handles []backlog.Handle // whose messages they are
+	sorted  int              // how many of them ascend, from the first on
 	holes   int              // records of messages that left in the same turn
 	spilled int64            // bytes of Spill
 	// What was encoded last: messages that died alike share what they add.
@@ -77,6 +78,9 @@ func (s *state) write(kind store.Kind, b *backlog.Backlog, h backlog.Handle, r *
 	if overlay != c.overlay {
 		c.overlay, c.encoded = overlay, overlay.Append(nil)
 	}
+	if n := len(c.records); n == c.sorted && (n == 0 || c.records[n-1].First < r.Seq) {
+		c.sorted++
+	}
 	c.handles = append(c.handles, h)
 	c.records = append(c.records, store.Record{
 		Kind: kind, Time: r.Enqueued, First: r.Seq, Last: r.Seq,
@@ -100,26 +104,35 @@ func (s *state) committing() *commit {
 
 // follow has the commit in which a message is, if it is on its way, know its new
 // handle.
-func (s *state) follow(seq uint64, h backlog.Handle) {
+func (s *state) follow(seq uint64, from, to backlog.Handle) {
 	for _, c := range s.commits {
-		if i, found := c.find(seq); found {
-			c.handles[i] = h
+		if c.follow(seq, from, to) {
 			return
 		}
 	}
 	if c := s.out.commit; c != nil {
-		if i, found := c.find(seq); found {
-			c.handles[i] = h
-		}
+		c.follow(seq, from, to)
 	}
 }
 
-// find returns the index of a message's record.
+func (c *commit) follow(seq uint64, from, to backlog.Handle) bool {
+	i, found := c.find(seq)
+	if !found { // what was spilled stands in no order
+		for i = c.sorted; i < len(c.handles) && (c.handles[i] != from || c.records[i].First != seq); i++ {
+		}
+		found = i < len(c.handles)
+	}
+	if found {
+		c.handles[i] = to
+	}
+	return found
+}
+
+// find returns the index of a message's record, if it is among those in order. The
+// journal may be about to write a record's position: nothing else of it is read.
 func (c *commit) find(seq uint64) (int, bool) {
-	i, found := slices.BinarySearchFunc(c.records[:len(c.handles)], seq, func(r store.Record, seq uint64) int {
-		return cmp.Compare(r.First, seq)
-	})
-	return i, found
+	i := sort.Search(c.sorted, func(i int) bool { return c.records[i].First >= seq })
+	return i, i < c.sorted && c.records[i].First == seq
 }
 
 // unwrite takes the record of a message out of the turn's commit, if it is there.
@@ -157,6 +170,7 @@ func (s *state) handOver() (c *commit, marks []store.Record) {
 		c.close()
 		if len(c.records) == 0 && len(c.changed) == 0 { // nothing is left to wait for
 			s.answerCommit(c, false)
+			s.paging.spilling -= c.spilled
 			c.recycle()
 			c = nil
 		}
@@ -176,15 +190,17 @@ func (s *state) handOver() (c *commit, marks []store.Record) {
 
 // close fills the holes.
 func (c *commit) close() {
-	n := 0
+	n, sorted := 0, c.sorted
 	for i := range c.records {
 		if c.records[i].Kind != 0 {
 			c.records[n], c.handles[n] = c.records[i], c.handles[i]
 			n++
+		} else if i < c.sorted {
+			sorted--
 		}
 	}
 	clear(c.records[n:])
-	c.records, c.handles, c.holes = c.records[:n], c.handles[:n], 0
+	c.records, c.handles, c.sorted, c.holes = c.records[:n], c.handles[:n], sorted, 0
 }
 
 // committed: a commit, the oldest unless the journal is closed, is durable, or lost. Its publisher learns which,

@@ -200,11 +200,10 @@ func (s *state) buried(m *mail.DeadLetterReply, now clock.Instant) {
 	if m.Lost && m.Round == s.dying.round {
 		s.dying.rewind()
 	}
-	if s.settings.HasForward {
-		s.dispatch(now) // there is room for more
-		return
-	}
 	s.bury(now)
+	if s.phase == live {
+		s.dispatch(now) // there is room for more to be moved on, or some came back (forward.go)
+	}
 }
 
 // rewind makes all that are not answered to be sent again, and what waits for

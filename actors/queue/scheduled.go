@@ -186,7 +186,7 @@ func (s *state) move(h backlog.Handle) backlog.Handle {
 	}
 	s.messages.Entry(to).Marks = marks
 	if marks != 0 && place == 0 {
-		s.follow(r.Seq, to)
+		s.follow(r.Seq, h, to)
 	}
 	return to
 }
