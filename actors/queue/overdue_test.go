@@ -204,3 +204,52 @@ func TestRandom_DLY14(t *testing.T) {
 		last = x.came[name]
 	}
 }
+
+// TestPressed_DLY14: contents leave memory, of what is there and of what comes, and a
+// release needs none of them; transient ones are forgotten by a restart.
+func TestPressed_DLY14(t *testing.T) {
+	c := durableCore(t, delaying)
+	tight := false
+	c.pressed = func() bool { return tight }
+	transient := func(body string) message.Message {
+		m := heldBack(body, 1000)
+		m.Persistent = false
+		return m
+	}
+	c.publish(heldBack("a", 1000), transient("b"))
+	tight = true
+	c.feed(&mail.Trim{})
+	c.publish(heldBack("c", 1000), transient("d"))
+	if info := c.info(); info.Paged != 4 || c.scheduled.messages.Contents() != 0 {
+		t.Errorf("%d of 4 are paged out, %d bytes are left", info.Paged, c.scheduled.messages.Contents())
+	}
+	c.want("scheduled", c.pages(3), "a 1000", "b 1000", "c 1000", "d 1000")
+	c.at(1000)
+	if info := c.info(); info.Ready != 4 || info.Paged != 4 {
+		t.Errorf("%+v", info)
+	}
+	c.consume(ch1, "x", 0)
+	c.want("delivered", c.delivered("x"), "a", "b", "c", "d")
+	c.settle(ch1, mail.Ack, 1, 4)
+	c.publish(heldBack("kept", 1000), transient("lost"))
+	c = c.restarted(0, delaying)
+	c.want("scheduled", c.pages(3), "kept 2000")
+}
+
+// TestReleasedOnItsWay_DLY14: released before the journal has it, a message is found
+// there all the same.
+func TestReleasedOnItsWay_DLY14(t *testing.T) {
+	c := durableCore(t, delaying)
+	c.hold = true
+	c.publish(heldBack("m", 1))
+	c.at(1)
+	c.want("ready", c.ready(), "m")
+	c.settleCommit()
+	h, _ := c.messages.First()
+	if c.messages.Place(h) == 0 {
+		t.Error("nobody knows where it is")
+	}
+	c.hold = false
+	c = c.restarted(0, delaying)
+	c.want("ready", c.ready(), "m")
+}
