@@ -116,6 +116,11 @@ func (j *Journal) encodeRecord(q *queue, r *store.Record, p *pending) bool {
 }
 
 func (j *Journal) encodePut(q *queue, r *store.Record, move bool) bool {
+	if move { // one from before there were scheduled messages gets longer by when it is due
+		if s, _, _ := q.holder(r.First); s != nil && s.dues[r.First] != 0 {
+			r.Due = s.dues[r.First]
+		}
+	}
 	if !j.room(putSize(r)) {
 		return false
 	}
@@ -131,9 +136,6 @@ func (j *Journal) encodePut(q *queue, r *store.Record, move bool) bool {
 		return true // it is gone meanwhile
 	}
 	m = s.marksOf(w, bit, r.First)
-	if due, ok := s.dues[r.First]; ok {
-		r.Due = due
-	}
 	l.batch.put(q.id, r, m, &l.bodies)
 	l.batch.moved = append(l.batch.moved, movement{q.id, r.First, r.Position})
 	q.move(l.tail, r.First, r.Kind == store.Spill, m)
