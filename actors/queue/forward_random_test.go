@@ -21,6 +21,7 @@ type mover struct {
 	held    []string // by the consumer, in order of their numbers
 	first   uint64   // number of the last that it has settled
 	looked  int64    // when collect was called last, ms after the start
+	*times           // nil without scheduled messages and restarts
 }
 
 // sent is a letter without an answer.
@@ -35,7 +36,7 @@ func (m *mover) collect() {
 	for _, l := range all[*mail.DeadLetter](m.core) {
 		for _, d := range l.Dead {
 			body := string(d.Message.Body)
-			if due := m.due[body]; l.Forward && due >= 0 && (d.Message.TTL < max(due-m.ms(), 0) || d.Message.TTL > max(due-m.looked, 0)) {
+			if due := m.due[body]; l.Forward && due >= 0 && m.times == nil && (d.Message.TTL < max(due-m.ms(), 0) || d.Message.TTL > max(due-m.looked, 0)) {
 				m.t.Fatalf("%s, due at %d, is moved on from %d to %d with a TTL of %d", body, due, m.looked, m.ms(), d.Message.TTL)
 			}
 			m.pending = append(m.pending, sent{d.ID, body, l.Reason, l.Round})
@@ -43,6 +44,9 @@ func (m *mover) collect() {
 	}
 	m.held = append(m.held, m.delivered("a")...)
 	m.looked = m.ms()
+	if m.times != nil {
+		m.punctual()
+	}
 }
 
 func (m *mover) ends(body, fate string) {
@@ -51,6 +55,9 @@ func (m *mover) ends(body, fate string) {
 		m.t.Fatalf("%s was %s, now it is %s", body, m.fate[body], fate)
 	}
 	m.fate[body] = fate
+	if m.times != nil && m.disk.err != nil {
+		m.unwritten[body] = true
+	}
 }
 
 // answer settles some letters: all that are asked for with a chance of one in keep to stay.

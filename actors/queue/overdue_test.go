@@ -10,6 +10,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
 	"candlemark/policies"
+	"candlemark/protocol"
 )
 
 // TestRestart_DLY14: what is scheduled waits on, what was released stands where its
@@ -227,6 +228,13 @@ func TestPressed_DLY14(t *testing.T) {
 	c.at(1000)
 	if info := c.info(); info.Ready != 4 || info.Paged != 4 {
 		t.Errorf("%+v", info)
+	}
+	c.feed(&mail.Peek{Request: mail.Request{ReplyTo: ch1}})
+	for _, m := range one[*mail.PeekReply](c).Messages {
+		p, _ := protocol.DecodeProperties(m.Header)
+		if v, _ := p.Headers.Get("x-delay"); v != int64(-1000) {
+			t.Errorf("%s is shown with x-delay %v", m.Body, v)
+		}
 	}
 	c.consume(ch1, "x", 0)
 	c.want("delivered", c.delivered("x"), "a", "b", "c", "d")

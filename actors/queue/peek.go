@@ -184,6 +184,7 @@ func (s *state) peeked(p *peeking, contents []store.Content) {
 		c, shown := &contents[i], &p.reply.Messages[at]
 		if c.Err == nil {
 			if r, ok := recordOf(&c.Record); ok {
+				r.Released = c.Record.Due != 0 && shown.State != mail.Scheduled
 				s.fill(p, shown, &r)
 				continue
 			}
