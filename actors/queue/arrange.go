@@ -59,8 +59,13 @@ type lookedUp struct {
 	contents []store.Content
 }
 
-// Answer implements mail.Answerable, for who has asked.
-func (l lookedUp) Answer(f mail.Fate) (*actor.PID, any) { return l.lookup.asked.Answer(f) }
+// Answer implements mail.Answerable, for who has asked, if somebody has.
+func (l lookedUp) Answer(f mail.Fate) (*actor.PID, any) {
+	if l.lookup.asked == nil {
+		return nil, nil
+	}
+	return l.lookup.asked.Answer(f)
+}
 
 // reschedule gives messages another time: a date, so it is by the wall clock.
 func (s *state) reschedule(m *mail.Reschedule, now clock.Instant) {

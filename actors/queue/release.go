@@ -17,13 +17,17 @@ func (s *state) releaseDue(now clock.Instant) {
 	if x == nil {
 		return
 	}
-	for ; ; n++ {
+	for ; !x.waits; n++ {
 		h, due, ok := x.agenda.First()
 		if !ok || due > now.Floor() {
 			break
 		}
 		if n == turnLimit {
 			s.out.again = true
+			break
+		}
+		if s.nowOrNever(h) {
+			s.fetchFirst(h)
 			break
 		}
 		overdue := due <= x.overdue && s.settings.OverdueMessages != policies.OverdueDeliver
@@ -52,6 +56,35 @@ func (s *state) releaseDue(now clock.Instant) {
 		s.bury(now)
 		s.dispatch(now)
 	}
+}
+
+// nowOrNever reports whether a consumer is to get the message, which has a TTL of 0, at
+// its time, that is now, and its content has to be read for that.
+func (s *state) nowOrNever(h backlog.Handle) bool {
+	x := s.scheduled
+	if !x.messages.IsPaged(h) || x.messages.Deadline(h) <= x.overdue || s.holds || x.messages.Entry(h).Marks&backlog.Damaged != 0 {
+		return false
+	}
+	_, own := x.messages.Times(h)
+	return s.ttl(own) == 0 && s.messages.Ready() == 0 && s.turns.next() != nil
+}
+
+// fetchFirst reads the content of the message that is released next. The others wait
+// behind it.
+func (s *state) fetchFirst(h backlog.Handle) {
+	x := s.scheduled
+	x.waits = true
+	s.out.lookups = append(s.out.lookups, &lookup{want: []store.Ref{x.ref(h)}, found: func(contents []store.Content, now clock.Instant) {
+		x.waits = false
+		if c := &contents[0]; x.messages.Has(h, c.Seq) && x.messages.IsPaged(h) {
+			if r, ok := recordOf(&c.Record); ok && c.Err == nil && int64(len(r.Body)) == x.messages.Size(h) {
+				x.messages.PageIn(h, &r)
+			} else {
+				x.messages.Entry(h).Marks |= backlog.Damaged // it expires
+			}
+		}
+		s.releaseDue(now)
+	}})
 }
 
 // passOn gives a delayed exchange what was released before a crash, and may not have
@@ -121,7 +154,7 @@ func (s *state) released(h backlog.Handle) backlog.Handle {
 
 // nextRelease is when releaseDue is to be called, in wall ms.
 func (s *state) nextRelease() (int64, bool) {
-	if s.scheduled == nil {
+	if s.scheduled == nil || s.scheduled.waits {
 		return 0, false
 	}
 	_, due, ok := s.scheduled.agenda.First()

@@ -26,6 +26,7 @@ type scheduled struct {
 	overdue int64
 	gone    int
 	pace    pace
+	waits   bool           // the first one's content is being read
 	trimmed backlog.Handle // where a trim goes on, 0 for none
 	settled int64          // bytes of contents that were left by the last trim
 }

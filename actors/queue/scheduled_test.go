@@ -219,15 +219,33 @@ func TestTTLBeginsWhenDue_DLY9(t *testing.T) {
 	c.want("dead", c.seenOff(), "expired queue's")
 }
 
-// TestTTL0_DLY9: now or never, when it is due (TTL-20).
+// TestTTL0_DLY9: now or never, when it is due (TTL-20), wherever its content is.
 func TestTTL0_DLY9(t *testing.T) {
-	c := durableCore(t, delaying, dlx)
-	c.publish(mortal(heldBack("never", 100), 0), mortal(heldBack("now", 200), 0), mortal(heldBack("now too", 200), 0))
-	c.at(150)
-	c.want("dead", c.seenOff(), "expired never")
+	for _, pressed := range []bool{false, true} {
+		c := durableCore(t, delaying, dlx)
+		c.pressed = func() bool { return pressed }
+		c.publish(
+			mortal(heldBack("never", 100), 0), mortal(heldBack("now", 200), 0), mortal(heldBack("now too", 200), 0),
+			heldBack("behind", 200), mortal(heldBack("spoilt", 300), 0), mortal(heldBack("last", 300), 0),
+		)
+		c.at(150)
+		c.want("dead", c.seenOff(), "expired never")
+		c.consume(ch1, "x", 0)
+		c.at(200)
+		c.want("delivered", c.delivered("x"), "now", "now too", "behind")
+		if pressed {
+			c.spoil("spoilt", store.ErrDamaged)
+			c.at(300)
+			c.want("delivered", c.delivered("x"), "last")
+		}
+	}
+	c := durableCore(t, delaying)
+	c.publish(mortal(heldBack("overdue", 100), 0), mortal(heldBack("m", 60_000), 0))
+	c = c.restarted(1000, delaying, dlx)
+	c.want("dead", c.seenOff(), "expired overdue")
 	c.consume(ch1, "x", 0)
-	c.at(200)
-	c.want("delivered", c.delivered("x"), "now", "now too")
+	c.at(60_000)
+	c.want("delivered", c.delivered("x"), "m")
 }
 
 // TestReleasedOnce_DLY9: consumers and dead letters see −x-delay, nobody holds it again.
