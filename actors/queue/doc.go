@@ -1,7 +1,7 @@
 // Package queue is the queue actor: it keeps, delivers and expires the messages
 // of one queue, and ends itself when its lease does.
 //
-// Owns: the messages (backlog), their deadlines (wheel), the lease, consumers
+// Owns: the messages (backlog), their deadlines (wheel), scheduled ones (agenda), the lease, consumers
 // and their credit, unacknowledged deliveries of every channel, dying messages. One
 // that holds for a delayed exchange releases what is due, and has nothing else to do.
 //
