@@ -86,3 +86,18 @@ func TestReleasedWhileWritten_DLY9(t *testing.T) {
 		})
 	})
 }
+
+// TestExpiresBeforeItsTime_TTL17: a moment of expiry that has passed when a scheduled message is due is no TTL of 0, which would be
+// delivered now.
+func TestExpiresBeforeItsTime_TTL17(t *testing.T) {
+	for _, pressed := range []bool{false, true} {
+		c := durableCore(t, delaying, dlx, expiresAt)
+		c.pressed = func() bool { return pressed }
+		c.consume(ch1, "a", 10)
+		c.publish(titled("late", "x-delay", int64(100), "expires", int64(start+50)), titled("equal", "x-delay", int64(100), "expires", int64(start+100)),
+			mortal(heldBack("now or never", 100), 0), titled("in time", "x-delay", int64(100), "expires", int64(start+101)))
+		c.at(100)
+		c.want("delivered", c.delivered("a"), "now or never", "in time")
+		c.want("expired", c.seenOff(), "expired late", "expired equal")
+	}
+}

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"candlemark/actors/queue/backlog"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
@@ -36,6 +37,21 @@ func (s *state) expiryOf(m *message.Message) (at int64, ok bool) {
 	}
 	at, ok, _ = topology.ExpiryOf(scan.Headers, s.settings.ExpiresAtHeader, s.skew)
 	return at, ok
+}
+
+// outlived reports whether the moment at which a message expires by its header has
+// passed, of one whose content is in memory.
+func (s *state) outlived(h backlog.Handle, now clock.Instant) bool {
+	if s.settings.ExpiresAtHeader == "" || s.messages.IsPaged(h) {
+		return false
+	}
+	r := s.messages.Get(h)
+	if r.Overlay.Undated() {
+		return false
+	}
+	m := content(&r)
+	at, ok := s.expiryOf(&m)
+	return ok && at <= now.Floor()
 }
 
 // stamp tells when a message was enqueued and when it expires.

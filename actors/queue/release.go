@@ -121,7 +121,7 @@ func (s *state) letGo(h backlog.Handle, now clock.Instant) {
 	}
 	_, own := s.messages.Times(h)
 	late := s.messages.Deadline(h) <= now.Floor()
-	never := late && s.ttl(own) != 0 // TTL 0: now or never (TTL-20)
+	never := late && (s.ttl(own) != 0 || s.outlived(h, now)) // TTL 0: now or never (TTL-20)
 	if s.settings.HasForward && late && !never && s.messages.Ready() == 1 && s.dying.moving < movingLimit && !s.messages.IsPaged(h) {
 		s.forward(h, true)
 		return
