@@ -28,6 +28,12 @@ func (b *broker) switched(c *client, key string, value any, args amqp.Table) (on
 	return on, off
 }
 
+// lease begins the lease of all queues of a name, now that they have what they are to have.
+func (b *broker) lease(name string, period time.Duration) {
+	b.Helper()
+	b.verb(0, "set_operator_policy", name, "^"+name+"[.]", fmt.Sprintf(`{"expires":%d}`, period.Milliseconds()), "--apply-to", "queues")
+}
+
 // is tells whether there is a queue, which renews no lease.
 func (b *broker) is(queue string) bool {
 	b.Helper()
@@ -46,10 +52,11 @@ func TestLEASE13_ExpiresIfEmpty(t *testing.T) {
 	t.Parallel()
 	b := start(t)
 	c := b.dial()
-	on, off := b.switched(c, "expires-if-empty", true, amqp.Table{"x-expires": int32(1000)})
+	on, off := b.switched(c, "expires-if-empty", true, nil)
 	for _, q := range append(on[:], off) {
 		c.send(q, "m")
 	}
+	b.lease("expires-if-empty", time.Second)
 	later := c.queue("later", amqp.Table{"x-expires": int32(2500)})
 	eventually(t, "a queue ends with its message", func() bool { return !b.is(off) })
 	eventually(t, "two periods are over", func() bool { return !b.is(later) })
@@ -69,11 +76,11 @@ func TestLEASE13_ExpiresDeadLettersBacklog(t *testing.T) {
 	b := start(t)
 	c := b.dial()
 	args := toQueue(c.queue("dead", nil))
-	args["x-expires"] = int32(1000)
 	on, off := b.switched(c, "expires-dead-letters-backlog", true, args)
 	for _, q := range append(on[:], off) {
 		c.send(q, q)
 	}
+	b.lease("expires-dead-letters-backlog", time.Second)
 	deaths, seen := c.consume("dead", true), map[string]bool{}
 	for range on {
 		d := c.next(deaths)
