@@ -101,3 +101,33 @@ func TestExpiresBeforeItsTime_TTL17(t *testing.T) {
 		c.want("expired", c.seenOff(), "expired late", "expired equal")
 	}
 }
+
+// TestForwardBytes: what is on its way elsewhere counts once.
+func TestForwardBytes(t *testing.T) {
+	c := newCore(t, forwardTo)
+	c.put("on its way")
+	if i := c.info(); i.ReadyBytes != 10 || i.UnackedBytes != 0 {
+		t.Errorf("%d bytes ready, %d unacknowledged", i.ReadyBytes, i.UnackedBytes)
+	}
+}
+
+// TestPurgedMemory_DLY12: purged messages are in the sum of memory until they have left it.
+func TestPurgedMemory_DLY12(t *testing.T) {
+	c := newCore(t, delaying)
+	for range 3 * turnLimit {
+		m := heldBack("m", 1000_000)
+		m.Persistent = false
+		c.publish(m)
+	}
+	full := c.bytes()
+	c.slow = true
+	c.feed(&mail.Purge{Request: mail.Request{ReplyTo: ch1}})
+	if part := c.bytes(); part != full || full == 0 {
+		t.Errorf("%d bytes, then %d", full, part)
+	}
+	c.slow = false
+	c.feed(again{})
+	if left := c.bytes(); left != 0 {
+		t.Errorf("%d bytes are left of %d", left, full)
+	}
+}

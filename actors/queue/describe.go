@@ -17,7 +17,7 @@ func (s *state) describe(m *mail.DescribeQueue) {
 	info := &mail.QueueInfo{
 		Reply: m.Done(nil), Name: s.queue.Name,
 		Ready: s.shownReady(), Unacked: s.unacked, Consumers: s.consumers,
-		ReadyBytes: s.messages.ReadyBytes() + s.dying.movingBytes, UnackedBytes: s.messages.Bytes() - s.messages.ReadyBytes(),
+		ReadyBytes: s.messages.ReadyBytes() + s.dying.movingBytes, UnackedBytes: s.messages.Bytes() - s.messages.ReadyBytes() - s.dying.movingBytes,
 		Paged: s.messages.Paged(), PagedBytes: s.messages.PagedBytes(),
 		Memory: s.messages.Memory(), LastUse: s.used, Counts: s.counts, Effective: s.effective, Settings: s.settings,
 		Arguments: s.queue.Arguments, Durable: s.queue.Durable, AutoDelete: s.queue.AutoDelete, Exclusive: s.queue.Exclusive,

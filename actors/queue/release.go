@@ -48,8 +48,12 @@ func (s *state) releaseDue(now clock.Instant) {
 	if _, due, ok := x.agenda.First(); x.gone > 0 && (!ok || due > x.overdue) {
 		s.out.overdue, x.gone = x.gone, 0
 	}
-	if x.agenda.Len() == 0 && s.settings.ReleaseRate < 0 {
+	switch {
+	case x.agenda.Len() > 0:
+	case s.settings.ReleaseRate < 0:
 		s.scheduled = nil
+	case n > 0:
+		x.ids = map[uint32]backlog.Handle{} // a map does not shrink
 	}
 	if n > 0 {
 		s.enforce(now)

@@ -40,12 +40,21 @@ func (q *queue) read(ctx actor.Context) {
 
 // account tells the budget what the queue holds.
 func (q *queue) account() {
-	held := q.state.messages.Held()
-	if x := q.state.scheduled; x != nil {
-		held += x.messages.Held()
+	bytes := q.state.bytes()
+	q.cfg.Budget.Add(bytes - q.held)
+	q.held = bytes
+}
+
+// bytes are those of contents in memory.
+func (s *state) bytes() int64 {
+	n := s.messages.Held()
+	if x := s.scheduled; x != nil {
+		n += x.messages.Held()
 	}
-	q.cfg.Budget.Add(held - q.held)
-	q.held = held
+	for _, f := range s.fading {
+		n += f.messages.Held()
+	}
+	return n
 }
 
 // report logs what the disk has done to the queue, and tells who died unmourned.
