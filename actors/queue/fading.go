@@ -48,12 +48,16 @@ func (s *state) fade(limit int) {
 	s.out.again = true
 }
 
-// fadeAway does so at once, when the queue ends.
+// fadeAway does so at once, when the queue ends. What the turn that failed would have
+// written is written, too: to forget a message twice does no harm.
 func (s *state) fadeAway(j store.Journal) {
 	if len(s.fading) == 0 || !s.queue.Durable {
 		return
 	}
 	s.out.marks = nil
+	for _, f := range s.fading {
+		f.at = 1
+	}
 	for len(s.fading) > 0 {
 		s.fade(math.MaxInt)
 	}
