@@ -120,7 +120,8 @@ func (m *mover) publishSome() {
 
 // written ends what the journal has under way.
 func (m *mover) written() {
-	for m.hold = false; len(m.commits) > 0; {
+	m.disk.late, m.hold = false, false
+	for m.feed(again{}); len(m.commits) > 0; {
 		m.settleCommit()
 	}
 }
@@ -193,7 +194,7 @@ func (m *mover) restart() {
 		m.kept[body] = false
 	}
 	clear(m.numbers)
-	m.disk.err = nil
+	m.disk.err, m.disk.late, m.disk.reads = nil, false, nil
 	m.core = m.restarted(1+int64(m.rng.IntN(200)), m.settled...)
 	m.consume(ch1, "a", 3)
 	m.collect()
@@ -235,6 +236,8 @@ func (m *mover) stepInTime() {
 		m.hold = true
 	case 31:
 		m.written()
+	case 32:
+		m.disk.late = true
 	case 12, 13, 14, 15, 16, 17, 18, 19:
 		m.at(m.ms() + int64(m.rng.IntN(200)))
 	case 20, 21, 22, 23:
