@@ -140,18 +140,18 @@ func (m *mover) change() {
 		seq, id = 0, x.MessageID
 	}
 	due := m.ms() + int64(m.rng.IntN(1000))
-	if m.rng.IntN(2) == 0 {
+	cancelled := m.rng.IntN(2) == 0
+	if cancelled {
 		m.feed(&mail.CancelScheduled{Request: mail.Request{ReplyTo: ch1}, Seq: seq, MessageID: id})
 	} else {
 		m.release[body] = due
 		m.feed(&mail.Reschedule{Request: mail.Request{ReplyTo: ch1}, Seq: seq, MessageID: id, Due: start + due})
-		due = 0
 	}
 	r := one[*mail.ScheduledChanged](m.core)
 	if failed := r.Err != nil; r.Count != 1 || failed != (m.disk.err != nil) && (failed || x.Persistent) {
 		m.t.Fatalf("%s: %d changed, %v", body, r.Count, r.Err)
 	}
-	if due != 0 {
+	if cancelled {
 		m.ends(body, "cancelled")
 	} else if m.disk.err != nil {
 		m.release[body] = 0 // after a restart it may have its old time
