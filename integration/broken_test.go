@@ -102,6 +102,8 @@ func (i *intruder) answer(at phase) string {
 			channel = true
 			say("channel.close %d %s", m.ReplyCode, m.ReplyText)
 			i.say(method(f.Channel, &protocol.ChannelCloseOk{}))
+		case *protocol.ChannelCloseOk: // the question on that channel may have come before it or behind
+			return say("%s", m.Name())
 		case *protocol.BasicQosOk:
 			channel = true
 		case *protocol.ChannelOpenOk:
