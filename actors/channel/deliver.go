@@ -1,7 +1,10 @@
 package channel
 
 import (
+	"bytes"
+
 	"candlemark/actors/mail"
+	"candlemark/internal/message"
 	"candlemark/protocol"
 )
 
@@ -36,14 +39,14 @@ func (s *state) hold(l late) {
 // is what is left then, and OutboxReady will come.
 func (s *state) write(c *consumer, m *mail.Deliver) bool {
 	before := m.Written
-	bytes := s.encode(c, m)
+	size := s.encode(c, m)
 	c.written += m.Written - before
 	if n := uint64(m.Written - before); m.NoAck {
 		s.counts.DeliverNoAck += n
 	} else {
 		s.counts.Deliver += n
 	}
-	c.bytes += bytes
+	c.bytes += size
 	if s.cfg.VHost.Tracing() {
 		s.traceDeliveries(c.queue, m.Items[before:m.Written])
 	}
@@ -63,7 +66,7 @@ func (s *state) write(c *consumer, m *mail.Deliver) bool {
 
 // encode appends as many items as there is room for and counts their body
 // bytes.
-func (s *state) encode(c *consumer, m *mail.Deliver) (bytes int) {
+func (s *state) encode(c *consumer, m *mail.Deliver) (size int) {
 	out, id := s.cfg.Outbox, s.cfg.ID
 	b := out.Begin()
 	defer func() { out.End(b) }()
@@ -77,18 +80,35 @@ func (s *state) encode(c *consumer, m *mail.Deliver) (bytes int) {
 		b = protocol.AppendDeliverFrame(b, id, m.Tag, tag, d.Redelivered, d.Message.Exchange, d.Message.RoutingKey)
 		b = protocol.AppendHeaderFrame(b, id, uint64(len(d.Message.Body)), header)
 		b = protocol.AppendBodyFrames(b, id, d.Message.Body, s.cfg.FrameMax)
-		bytes += len(d.Message.Body)
+		size += len(d.Message.Body)
 		m.Written++
 	}
-	return bytes
+	return size
 }
+
+// merged is the last property list that was made of a publisher's and of what the
+// broker adds: dead letters that end together mostly get the same.
+type merged struct {
+	overlay     *message.Overlay
+	raw, header []byte
+}
+
+// longestMerged is the longest property list that is remembered, in bytes.
+const longestMerged = 1024
 
 // headerOf is the raw property list that the client gets.
 func (s *state) headerOf(d *mail.Delivery) []byte {
-	header, err := d.Message.Overlay.Header(d.Message.Header)
+	o, raw, last := d.Message.Overlay, d.Message.Header, &s.merged
+	if o.Dead() && o == last.overlay && bytes.Equal(raw, last.raw) {
+		return last.header
+	}
+	header, err := o.Header(raw)
 	if err != nil {
 		s.cfg.Log.Error().Err(err).Msg("message with an unreadable header is delivered as it came")
-		return d.Message.Header
+		return raw
+	}
+	if o.Dead() && len(raw) <= longestMerged {
+		*last = merged{o, append(last.raw[:0], raw...), header}
 	}
 	return header
 }

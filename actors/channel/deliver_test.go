@@ -373,3 +373,25 @@ func TestDelete_ThenTheNotice(t *testing.T) {
 	r.succeed()
 	r.told("queue.delete-ok {MessageCount:7}", "basic.cancel {ConsumerTag:a NoWait:true}", "basic.cancel {ConsumerTag:b NoWait:true}")
 }
+
+// What was made for one dead letter serves the next only if that is the same, also
+// when the memory of the first is used again.
+func TestDL20_HeadersOfManyDeadLetters(t *testing.T) {
+	r := newRig(t)
+	var o [3]*message.Overlay // none, and two histories
+	for i, queue := range []string{"q1", "q2"} {
+		o[i+1] = o[0].Died(message.Death{Queue: queue, Reason: "expired", Time: 1})
+	}
+	raw := make([]byte, 0, 64)
+	for i, step := range []struct {
+		overlay int
+		kind    string
+	}{{1, "a"}, {1, "a"}, {1, "b"}, {2, "b"}, {0, "b"}, {2, "b"}, {2, "a"}, {0, "a"}, {1, "a"}, {2, "a"}, {2, "b"}} {
+		raw = (&protocol.Properties{ContentType: step.kind, Flags: protocol.FlagContentType}).Append(raw[:0])
+		d := mail.Delivery{Message: message.Message{Header: raw, Overlay: o[step.overlay]}}
+		want, err := d.Message.Overlay.Header(raw)
+		if got := r.state.headerOf(&d); err != nil || string(got) != string(want) {
+			t.Errorf("step %d: %q, want %q", i, got, want)
+		}
+	}
+}

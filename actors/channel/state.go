@@ -55,6 +55,7 @@ type state struct {
 	prefetch  int                    // for new consumers
 	common    common
 	counts    mail.Counts
+	merged    merged
 	held      []late // what the outbox has no room for, and what must not overtake it
 	// replyBytes is how much of what is held are replies.
 	replyBytes int

@@ -133,8 +133,12 @@ func (s *state) hearse(l *letters, id uint64, x dead) bool {
 	s.dying.out++
 	care := s.care(x)
 	if l.letter == nil || l.why != x.why || l.letter.Care != care {
+		room := 0
+		if l.letter == nil { // mostly it is the only one
+			room = int(min(s.dying.all.Last()-id, uint64(max(dyingLimit-s.dying.out, 0)))) + 1
+		}
 		l.why, l.letter = x.why, s.letter(x.why, l.now)
-		l.letter.Care = care
+		l.letter.Care, l.letter.Dead = care, make([]mail.Dead, 0, room)
 		s.send(s.vhost.DeadLetter, l.letter)
 	}
 	r := s.messages.Get(x.message)
