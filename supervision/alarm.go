@@ -91,7 +91,7 @@ func (a *alarms) watch() {
 	a.stop, a.gone = make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(a.gone)
-		timer := time.NewTimer(0)
+		timer := time.NewTimer(a.look())
 		defer timer.Stop()
 		for {
 			select {
