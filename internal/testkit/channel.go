@@ -2,6 +2,7 @@ package testkit
 
 import (
 	"context"
+	"testing/synctest"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -100,7 +101,14 @@ func (c *Channel) Await(d *amqp.DeferredConfirmation) bool {
 	return ack
 }
 
-// Fetch is basic.get without acknowledgement, nil when the queue is empty.
+// Get is basic.get when all that is under way has arrived, such as dead letters
+// of a message that is confirmed.
+func (c *Channel) Get(queue string, autoAck bool) (amqp.Delivery, bool, error) {
+	synctest.Wait()
+	return c.Channel.Get(queue, autoAck)
+}
+
+// Fetch is Get without acknowledgement, nil when the queue is empty.
 func (c *Channel) Fetch(queue string) *amqp.Delivery {
 	c.b.Helper()
 	d, ok, err := c.Get(queue, true)
