@@ -50,7 +50,7 @@ type queue struct {
 	begin *Config // nil once it has begun
 	cfg   tools
 	state state
-	timer *time.Timer
+	timer clock.Timer
 	armed int64 // deadline of the timer in wall ms, 0 when it is not armed
 	gen   uint64
 	going bool          // again is under way
@@ -201,11 +201,10 @@ func (q *queue) arm(ctx actor.Context) {
 	q.armed = deadline
 	q.gen++
 	gen, self, root := q.gen, ctx.Self(), ctx.ActorSystem().Root
-	wait := max(q.cfg.Clock.Until(deadline), 0)
 	if q.timer != nil {
 		q.timer.Stop()
 	}
-	q.timer = time.AfterFunc(wait, func() { root.Send(self, timerFired{gen}) })
+	q.timer = q.cfg.Clock.At(deadline, func() { root.Send(self, timerFired{gen}) })
 }
 
 // end closes the mailbox behind the last mail and stops (DESIGN §5a.1).

@@ -23,6 +23,7 @@ const version = "0.1.0"
 
 // broker is a node with its data and its HTTP server.
 type broker struct {
+	clock       *clock.Clock
 	node        *supervision.Node
 	data        *data
 	http        *http.Server
@@ -38,7 +39,7 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &broker{}
+	b := &broker{clock: clock.New()}
 	if b.data, err = openData(cfg.DataDir, log); err != nil {
 		return nil, err
 	}
@@ -47,9 +48,12 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 			err = errors.Join(err, b.stop())
 		}
 	}()
+	if err := b.clock.Sharpen(); err != nil {
+		log.Warn().Err(err).Msg("what is due may be a millisecond late on this system")
+	}
 	if b.node, err = supervision.Start(supervision.Config{
 		Users: users, Meta: b.data.definitions, Journal: b.data.journal, ProductVersion: version, Log: log,
-		Handshake: cfg.Handshake, MaxMessage: uint64(cfg.Limits.Message), Limits: limitsFor(cfg.Limits), Clock: clock.New(),
+		Handshake: cfg.Handshake, MaxMessage: uint64(cfg.Limits.Message), Limits: limitsFor(cfg.Limits), Clock: b.clock,
 		Alarms: supervision.Alarms{
 			Meter:     supervision.System{Directory: cfg.DataDir, Untouched: heapReserve},
 			Watermark: cfg.MemoryWatermark, DiskFree: cfg.DiskFreeLimit,
@@ -117,6 +121,7 @@ func (b *broker) stop() error {
 	if b.node != nil {
 		err = errors.Join(err, b.node.Stop(ctx))
 	}
+	b.clock.Close()
 	return errors.Join(err, b.data.close())
 }
 

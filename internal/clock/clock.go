@@ -14,6 +14,7 @@ type Clock struct {
 	ever    int64        // the machine's, at base
 	slept   atomic.Int64 // ns, as far as it was noticed
 	skew    atomic.Int64 // ns
+	alarm   *alarm       // nil: the runtime's timers are good enough
 }
 
 // New takes the base reading from the machine.

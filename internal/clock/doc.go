@@ -1,7 +1,8 @@
 // Package clock is the broker's one idea of time.
 //
 // Owns: the wall-clock reading taken when the broker started and the monotonic
-// distance from it, to which the machine's sleep is added when Look notices it.
+// distance from it, to which the machine's sleep is added when Look notices it;
+// once it is sharpened, the calls that are to come within 2 ms (ADR 21).
 // Every actor of a broker reads the same Clock, so that two actors never
 // disagree about what is due.
 //

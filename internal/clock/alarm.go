@@ -1,0 +1,165 @@
+package clock
+
+import (
+	"container/heap"
+	"slices"
+	"sync"
+	"time"
+)
+
+// near is from when on a call is the alarm's: more than the runtime's timers are late.
+const near = 2 * time.Millisecond
+
+// bell rings in so and so long.
+type bell interface {
+	// set makes it ring once, in d from now, instead of when it was to ring before.
+	set(d time.Duration)
+	// wait returns when it has rung since the last wait; false says that it never rings again.
+	wait() bool
+	close()
+}
+
+// alarm makes calls at their moment. The runtime's timers bring each one near, the bell rings for the first of those that are.
+type alarm struct {
+	bell bell
+	gone chan struct{} // closed when the bell is not waited for any more
+
+	mu    sync.Mutex
+	calls calls
+	ended bool
+}
+
+func newAlarm(b bell) *alarm {
+	a := &alarm{bell: b, gone: make(chan struct{})}
+	go a.run()
+	return a
+}
+
+// call is one call of f.
+type call struct {
+	alarm  *alarm
+	f      func()
+	at     time.Time
+	coarse *time.Timer // brings it near; nil if it was so from the start
+	// Of the alarm's mutex:
+	place int // in the heap, if it is there
+	stage stage
+}
+
+type stage uint8
+
+const (
+	far stage = iota
+	pending
+	over // made or called off
+)
+
+func (a *alarm) after(wait time.Duration, f func()) Timer {
+	c := &call{alarm: a, f: f, at: time.Now().Add(wait)}
+	if wait > near {
+		c.coarse = time.AfterFunc(wait-near, func() { a.add(c) })
+	} else {
+		a.add(c)
+	}
+	return c
+}
+
+// add takes a call that is near.
+func (a *alarm) add(c *call) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case c.stage != far:
+	case a.ended:
+		c.stage = over
+		time.AfterFunc(time.Until(c.at), c.f)
+	default:
+		c.stage = pending
+		if heap.Push(&a.calls, c); c.place == 0 {
+			a.bell.set(time.Until(c.at))
+		}
+	}
+}
+
+// Stop is part of Timer.
+func (c *call) Stop() bool {
+	a := c.alarm
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	was := c.stage
+	c.stage = over
+	switch was {
+	case far:
+		c.coarse.Stop()
+	case pending:
+		heap.Remove(&a.calls, c.place)
+	}
+	return was != over
+}
+
+// run makes the calls.
+func (a *alarm) run() {
+	defer close(a.gone)
+	var due []*call
+	for a.bell.wait() {
+		due = a.due(due[:0])
+		for _, c := range due {
+			c.f()
+		}
+		clear(due)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ended = true
+	for _, c := range a.calls {
+		c.stage = over
+		time.AfterFunc(time.Until(c.at), c.f)
+	}
+	a.calls = nil
+}
+
+// due takes out what is to be called now, by time, and sets the bell for the rest.
+func (a *alarm) due(due []*call) []*call {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := time.Now()
+	for len(a.calls) > 0 && !a.calls[0].at.After(now) {
+		c := heap.Pop(&a.calls).(*call)
+		c.stage = over
+		due = append(due, c)
+	}
+	if len(a.calls) > 0 {
+		a.bell.set(a.calls[0].at.Sub(now))
+	}
+	return due
+}
+
+func (a *alarm) end() {
+	a.bell.close()
+	<-a.gone
+}
+
+// calls is a heap by time.
+type calls []*call
+
+func (s calls) Len() int           { return len(s) }
+func (s calls) Less(i, j int) bool { return s[i].at.Before(s[j].at) }
+
+func (s calls) Swap(i, j int) {
+	s[i], s[j] = s[j], s[i]
+	s[i].place, s[j].place = i, j
+}
+
+// Push and Pop are the heap's.
+func (s *calls) Push(x any) {
+	c := x.(*call)
+	c.place = len(*s)
+	*s = append(*s, c)
+}
+
+func (s *calls) Pop() any {
+	last := len(*s) - 1
+	c := (*s)[last]
+	*s = slices.Delete(*s, last, last+1)
+	return c
+}

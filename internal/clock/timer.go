@@ -1,0 +1,36 @@
+package clock
+
+import "time"
+
+// Timer is a call that is to come.
+type Timer interface {
+	// Stop calls it off. False says that it was made already, is being made, or was called off before.
+	Stop() bool
+}
+
+// At has f called when the wall-clock millisecond ms begins, at once when it has begun, and never early. It must not block. How late it
+// may be is up to the system; see Sharpen. What the machine sleeps meanwhile comes on top (ADR 19).
+func (c *Clock) At(ms int64, f func()) Timer {
+	wait := max(c.Until(ms), 0)
+	if c.alarm != nil {
+		return c.alarm.after(wait, f)
+	}
+	return time.AfterFunc(wait, f)
+}
+
+// Sharpen makes At punctual to some hundredths of a millisecond where the runtime's timers are up to one late, which is on Linux (ADR 21).
+// It is to be called before anybody else has the clock, and Close at the end. Where it fails, At is as it was.
+func (c *Clock) Sharpen() error {
+	b, err := newBell()
+	if b != nil {
+		c.alarm = newAlarm(b)
+	}
+	return err
+}
+
+// Close gives back what Sharpen took. What is to come then comes by the runtime's timers.
+func (c *Clock) Close() {
+	if c.alarm != nil {
+		c.alarm.end()
+	}
+}
