@@ -28,13 +28,15 @@ func BenchmarkDeadLetter(b *testing.B) {
 	m := message.Message{Exchange: []byte("orders"), RoutingKey: []byte("orders.new"), Header: []byte{0, 0}, Owned: true, TTL: 1000}
 	b.ReportAllocs()
 	for done := 0; done < b.N; done += turnLimit {
-		d := &mail.DeadLetter{From: from, Queue: "orders", Reason: "expired", Exchange: "dlx", Time: 1, Dead: make([]mail.Dead, turnLimit)}
-		for i := range d.Dead {
-			d.Dead[i] = mail.Dead{ID: uint64(i + 1), Message: m}
+		d := &mail.DeadLetter{From: from, Queue: "orders", Reason: "expired", Exchange: "dlx", Time: 1}
+		for i := range turnLimit {
+			m.Number = uint64(i + 1)
+			d.Add(m, nil)
 		}
 		s.take(d)
 		e := s.out.posts[0].what.(*mail.Enqueue)
 		s.enqueued(&mail.EnqueueReply{Ranges: []mail.Range{{First: e.Messages[0].Number, Last: e.Messages[turnLimit-1].Number}}})
+		e.Release()
 		clear(s.out.posts)
 		s.out.posts, s.out.watch = s.out.posts[:0], s.out.watch[:0]
 	}

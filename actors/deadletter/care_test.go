@@ -78,7 +78,7 @@ func TestDL30Taken(t *testing.T) {
 		}
 		again := func() *mail.DeadLetter {
 			d := caring(mail.AtLeastOnce, letter(source, "expired", "dlx", 1, 1))
-			d.Dead[0].Taken = r.Kept[0].Taken
+			d.Taken = map[uint64][]mail.Address{d.Messages[0].Number: r.Kept[0].Taken}
 			return d
 		}
 		h.send(again())

@@ -2,7 +2,6 @@ package deadletter
 
 import (
 	"candlemark/internal/message"
-	"candlemark/internal/topology"
 	"candlemark/protocol"
 )
 
@@ -25,25 +24,24 @@ func (d *stamped) alike(b *batch, m *message.Message, before *message.Overlay, t
 // moved is the last overlay of a message that was moved on: mostly it has none.
 type moved struct{ before, after *message.Overlay }
 
-// stamp makes the copy that is published: it carries its death (DL-20) and no
-// expiration (DL-17). It is valid until the next call.
-func (s *state) stamp(b *batch, dead *message.Message) *message.Message {
+// stamp gives a message its death (DL-20) and takes its expiration (DL-17).
+func (s *state) stamp(b *batch, m *message.Message) {
 	d := &s.router.last
-	before := dead.Overlay
+	before := m.Overlay
 	if b.Continue && !before.Dead() {
-		if before = message.History(dead.Header); before == nil {
-			before = dead.Overlay
-		} else if dead.Overlay != nil {
-			before.CC, before.BCC, before.Delayed, before.Held = dead.Overlay.CC, dead.Overlay.BCC, dead.Overlay.Delayed, dead.Overlay.Held
-			before.Hops = dead.Overlay.Hops
+		if before = message.History(m.Header); before == nil {
+			before = m.Overlay
+		} else if m.Overlay != nil {
+			before.CC, before.BCC, before.Delayed, before.Held = m.Overlay.CC, m.Overlay.BCC, m.Overlay.Delayed, m.Overlay.Held
+			before.Hops = m.Overlay.Hops
 		}
 	}
-	if ttl := published(dead); !d.alike(b, dead, before, ttl) {
+	if ttl := published(m); !d.alike(b, m, before, ttl) {
 		*d = stamped{
-			batch: b, before: before, exchange: string(dead.Exchange), key: string(dead.RoutingKey), ttl: ttl,
+			batch: b, before: before, exchange: string(m.Exchange), key: string(m.RoutingKey), ttl: ttl,
 		}
 		d.overlay = before.Died(message.Death{
-			Queue: b.Queue, Reason: b.Reason, Exchange: d.exchange, RoutingKeys: dead.Overlay.Keys(d.key, false), Time: b.Time,
+			Queue: b.Queue, Reason: b.Reason, Exchange: d.exchange, RoutingKeys: m.Overlay.Keys(d.key, false), Time: b.Time,
 			OriginalExpiration: message.FormatTTL(d.ttl),
 		})
 		d.overlay.TellCount = b.Count
@@ -51,12 +49,8 @@ func (s *state) stamp(b *batch, dead *message.Message) *message.Message {
 			d.overlay.CC, d.overlay.BCC = nil, nil
 		}
 	}
-	m := &s.copy
-	*m = *dead
-	m.Own()
 	m.Overlay = d.overlay
 	m.TTL = message.NoTTL
-	return m
 }
 
 // published is the TTL that the message's publisher gave it, NoTTL without one,
@@ -77,27 +71,11 @@ func published(dead *message.Message) int64 {
 	return ttl
 }
 
-// release makes the copy of a message that was held until now: with −x-delay, so
-// that it is not held again, and all else as it came (DLY-4). It is valid until
-// the next call.
-func (s *state) release(held *message.Message) *message.Message {
-	m := &s.copy
-	*m = *held
-	m.Own()
-	m.Overlay = held.Overlay.Released(topology.DelayOf(held.Header))
-	return m
-}
-
-// moveOn makes the copy of a message that a queue moves on, all as it came. It is
-// valid until the next call.
-func (s *state) moveOn(from *message.Message) *message.Message {
+// moveOn notes that a queue has moved a message on once more.
+func (s *state) moveOn(m *message.Message) {
 	r := &s.router
-	if r.moved.after == nil || r.moved.before != from.Overlay {
-		r.moved.before, r.moved.after = from.Overlay, from.Overlay.Moved()
+	if r.moved.after == nil || r.moved.before != m.Overlay {
+		r.moved.before, r.moved.after = m.Overlay, m.Overlay.Moved()
 	}
-	m := &s.copy
-	*m = *from
-	m.Own()
 	m.Overlay = r.moved.after
-	return m
 }

@@ -17,8 +17,8 @@ func TestDL15DL17DL20Republished(t *testing.T) {
 		source, target := h.queue("source"), h.queue("target")
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout", Internal: true}, "", "", target) // DL-14
 		d := letter(source, "expired", "dlx", 1, 2)
-		expiring(&d.Dead[0].Message, "60")
-		d.Dead[0].Message.Priority, d.Dead[0].Message.Persistent = 4, true
+		expiring(&d.Messages[0], "60")
+		d.Messages[0].Priority, d.Messages[0].Persistent = 4, true
 		h.send(d)
 		e := take[*mail.Enqueue](h, target)
 		m := &e.Messages[0]
@@ -62,8 +62,8 @@ func TestTTL9_CapOfDeadLetterExchange(t *testing.T) {
 		routes, _ := dlx.Routes().With(topology.Binding{Destination: "inner", ToExchange: true}, topology.Target{Exchange: inner})
 		dlx.Publish(routes)
 		d := letter(source, "expired", "dlx", 1, 2)
-		expiring(&d.Dead[0].Message, "5000")
-		d.Dead[0].Message.TTL, d.Dead[1].Message.TTL = 60, 60 // by a cap
+		expiring(&d.Messages[0], "5000")
+		d.Messages[0].TTL, d.Messages[1].TTL = 60, 60 // by a cap
 		h.send(d)
 		for p, want := range map[*probe]int64{capped: 70, free: message.NoTTL} {
 			e := take[*mail.Enqueue](h, p)
@@ -74,9 +74,9 @@ func TestTTL9_CapOfDeadLetterExchange(t *testing.T) {
 			}
 		}
 		again := letter(source, "expired", "inner", 3, 1)
-		expiring(&again.Dead[0].Message, "5000")
-		again.Dead[0].Message.TTL = 70
-		again.Dead[0].Message.Overlay = again.Dead[0].Message.Overlay.Died(message.Death{Queue: "other", Reason: "expired"})
+		expiring(&again.Messages[0], "5000")
+		again.Messages[0].TTL = 70
+		again.Messages[0].Overlay = again.Messages[0].Overlay.Died(message.Death{Queue: "other", Reason: "expired"})
 		h.send(again)
 		if m := &take[*mail.Enqueue](h, capped).Messages[0]; m.TTL != 70 || m.Overlay.Deaths[0].OriginalExpiration != "" {
 			t.Errorf("died before: TTL %d, original %q", m.TTL, m.Overlay.Deaths[0].OriginalExpiration)
@@ -117,10 +117,10 @@ func TestDL20MessagesThatDiedAlikeShareTheirHistory(t *testing.T) {
 		source, target := h.queue("source"), h.queue("target")
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout"}, "", "", target)
 		d := letter(source, "expired", "dlx", 1, 6)
-		d.Dead[2].Message.RoutingKey = []byte("l")
-		d.Dead[3].Message.Exchange = []byte("other")
-		expiring(&d.Dead[4].Message, "5")
-		d.Dead[5].Message.Overlay = d.Dead[5].Message.Overlay.Died(message.Death{Queue: "z", Reason: "rejected"})
+		d.Messages[2].RoutingKey = []byte("l")
+		d.Messages[3].Exchange = []byte("other")
+		expiring(&d.Messages[4], "5")
+		d.Messages[5].Overlay = d.Messages[5].Overlay.Died(message.Death{Queue: "z", Reason: "rejected"})
 		h.send(d)
 		seen := map[*message.Overlay]bool{}
 		e := take[*mail.Enqueue](h, target)
@@ -198,7 +198,7 @@ func TestDL25DL26Cycles(t *testing.T) {
 				h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout"}, "", "", target, other)
 				d := letter(source, row.reason, "dlx", 1, 1)
 				for _, death := range row.before {
-					d.Dead[0].Message.Overlay = d.Dead[0].Message.Overlay.Died(death)
+					d.Messages[0].Overlay = d.Messages[0].Overlay.Died(death)
 				}
 				h.send(d)
 				if !row.dropped {
@@ -225,7 +225,7 @@ func TestDL27OneWarningPerCycle(t *testing.T) {
 			t.Errorf("%d warnings: %s", n, h.log.String())
 		}
 		d := letter(b, "expired", "dlx", 1, 1)
-		d.Dead[0].Message.Overlay = d.Dead[0].Message.Overlay.Died(message.Death{Queue: "a", Reason: "expired"})
+		d.Messages[0].Overlay = d.Messages[0].Overlay.Died(message.Death{Queue: "a", Reason: "expired"})
 		h.send(d)
 		if !strings.Contains(h.log.String(), `"queues":["a","b","a"]`) {
 			t.Error(h.log.String())
@@ -308,7 +308,7 @@ func TestHeadersExchangeSeesTheDeath(t *testing.T) {
 		d := letter(source, "expired", "dlx", 1, 1)
 		var p protocol.Properties
 		p.Flags, p.Headers = protocol.FlagHeaders, protocol.Table{{Key: "mine", Value: int32(1)}}
-		d.Dead[0].Message.Header = p.Append(nil)
+		d.Messages[0].Header = p.Append(nil)
 		h.send(d)
 		take[*mail.Enqueue](h, target)
 	})
@@ -331,7 +331,7 @@ func TestPoisonCostsOneMessage(t *testing.T) {
 		r, _ := x.Routes().With(topology.Binding{Destination: "nobody", RoutingKey: "poison"}, topology.Target{}) // leads nowhere
 		x.Publish(r)
 		d := letter(source, "expired", "dlx", 1, 3)
-		d.Dead[1].Message.RoutingKey = []byte("poison")
+		d.Messages[1].RoutingKey = []byte("poison")
 		h.send(d)
 		e := take[*mail.Enqueue](h, target)
 		if len(e.Messages) != 2 {

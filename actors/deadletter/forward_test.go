@@ -24,9 +24,9 @@ func TestForward(t *testing.T) {
 		}
 		h.exchange(&topology.Exchange{Name: "to", Type: "direct"}, "", "k", target, source)
 		d := forward(2, 3)
-		expiring(&d.Dead[0].Message, "60")
-		d.Dead[1].Message.Overlay = (&message.Overlay{Hops: 2}).Died(message.Death{Queue: "source", Reason: "expired"})
-		d.Dead[2].Message.RoutingKey = []byte("nowhere")
+		expiring(&d.Messages[0], "60")
+		d.Messages[1].Overlay = (&message.Overlay{Hops: 2}).Died(message.Death{Queue: "source", Reason: "expired"})
+		d.Messages[2].RoutingKey = []byte("nowhere")
 		h.send(d)
 		e := take[*mail.Enqueue](h, target)
 		for i, hops := range []uint8{1, 3} {

@@ -103,9 +103,9 @@ func (h *house) send(mails ...any) {
 func letter(from *probe, reason, exchange string, first uint64, n int) *mail.DeadLetter {
 	d := &mail.DeadLetter{From: from.queue.PID, Queue: from.queue.Name, Incarnation: 3, Reason: reason, Exchange: exchange, Time: 1000}
 	for i := range uint64(n) {
-		d.Dead = append(d.Dead, mail.Dead{ID: first + i, Message: message.Message{
-			Exchange: []byte("orig"), RoutingKey: []byte("k"), Header: []byte{0, 0}, Body: []byte{byte(first + i)}, TTL: message.NoTTL, Owned: true,
-		}})
+		d.Messages = append(d.Messages, message.Message{
+			Number: first + i, Exchange: []byte("orig"), RoutingKey: []byte("k"), Header: []byte{0, 0}, Body: []byte{byte(first + i)}, TTL: message.NoTTL, Owned: true,
+		})
 	}
 	return d
 }

@@ -12,7 +12,7 @@ import (
 // copied is a letter with keys of CC and BCC besides its own k.
 func copied(from *probe, reason string) *mail.DeadLetter {
 	d := letter(from, reason, "dlx", 1, 1)
-	d.Dead[0].Message.Overlay = &message.Overlay{CC: []string{"cc"}, BCC: []string{"bcc"}}
+	d.Messages[0].Overlay = &message.Overlay{CC: []string{"cc"}, BCC: []string{"bcc"}}
 	return d
 }
 
@@ -39,7 +39,7 @@ func TestDL15_AllOriginalKeys(t *testing.T) {
 		}
 		// It dies again, and still has all its keys.
 		again := letter(own, "rejected", "dlx", 2, 1)
-		again.Dead[0].Message = last.Messages[0]
+		again.Messages[0] = last.Messages[0]
 		h.send(again)
 		for _, to := range []*probe{own, cc, bcc} {
 			if m := take[*mail.Enqueue](h, to).Messages[0]; len(m.Overlay.Deaths) != 2 {
@@ -58,16 +58,17 @@ func TestDL15_RoutingKeyReplacesAll(t *testing.T) {
 		h.exchange(&topology.Exchange{Name: "all", Type: "fanout"}, "", "", target)
 		d := copied(source, "expired")
 		d.RoutingKey, d.HasKey = "dead", true
+		before := d.Messages[0].Overlay
 		h.send(d)
 		m := take[*mail.Enqueue](h, target).Messages[0]
 		if got := fmt.Sprint(m.Overlay.Deaths[0].RoutingKeys, m.Overlay.CC, m.Overlay.BCC); got != "[k cc] [] []" || string(m.RoutingKey) != "dead" {
 			t.Errorf("key %s, %s", m.RoutingKey, got)
 		}
-		if o := d.Dead; len(o) > 0 && len(o[0].Message.Overlay.CC) != 1 {
+		if len(before.CC) != 1 {
 			t.Error("the original was changed")
 		}
 		again := letter(target, "rejected", "all", 2, 1)
-		again.Dead[0].Message = m
+		again.Messages[0] = m
 		h.send(again)
 		if got := fmt.Sprint(take[*mail.Enqueue](h, target).Messages[0].Overlay.Deaths[0].RoutingKeys); got != "[dead]" {
 			t.Error(got)

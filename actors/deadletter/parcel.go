@@ -11,7 +11,10 @@ import (
 type parcels struct {
 	list  []parcel
 	index map[*topology.Queue]int // into list
-	room  int                     // messages of this turn: what the first parcel may hold
+	// ground is where the messages of this turn lie. The first parcel is made there:
+	// mostly it is the only one, and nothing is copied.
+	ground  []message.Message
+	letters []*letter // of an earlier first parcel, empty
 }
 
 type parcel struct {
@@ -32,8 +35,7 @@ func (p *parcels) add(target *topology.Queue, m *message.Message, l *letter, cap
 		p.index[target] = i
 		p.list = append(p.list, parcel{target: target})
 		if i == 0 {
-			p.list[0].messages = make([]message.Message, 0, p.room)
-			p.list[0].letters = make([]*letter, 0, p.room)
+			p.list[0].messages, p.list[0].letters = p.ground, p.letters
 		}
 	}
 	p.list[i].add(m, l, cap)
@@ -60,7 +62,12 @@ func (p *parcels) send(s *state) {
 		}
 		s.send(pid, &mail.Enqueue{From: s.self, Queue: pid, Messages: x.messages})
 	}
+	if len(p.list) > 0 {
+		p.letters = p.list[0].letters
+		clear(p.letters)
+		p.letters = p.letters[:0]
+	}
 	clear(p.list)
-	p.list = p.list[:0]
+	p.list, p.ground = p.list[:0], nil
 	clear(p.index)
 }

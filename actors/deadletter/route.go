@@ -1,6 +1,7 @@
 package deadletter
 
 import (
+	"bytes"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -23,6 +24,9 @@ type router struct {
 	last    stamped
 	moved   moved
 	keys    [][]byte
+	found   []*topology.Queue // for the last message
+	steady  bool              // one with the same overlay and key goes there too, in this turn
+	key     []byte            // the last message's, if steady
 }
 
 func (r *router) init() { r.headers = r.decode }
@@ -50,7 +54,7 @@ func (s *state) route(b *batch, end int) {
 	x := dir.Exchange(exchange)
 	if x == nil {
 		for ; b.next < end; b.next++ {
-			b.nowhere(&b.Dead[b.next], &b.stats.NoExchange)
+			b.nowhere(b.Messages[b.next].Number, &b.stats.NoExchange)
 		}
 		return
 	}
@@ -62,21 +66,21 @@ func (s *state) route(b *batch, end int) {
 		b.next++
 		s.routeOne(b, b.next-1, dir, x, exchange, key)
 	}
+	s.router.found, s.router.steady, s.router.key = nil, false, nil
 }
 
 // routeOne stamps and routes one message.
 func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.Exchange, exchange, key []byte) {
-	l := &b.letters[i]
-	l.batch, l.id = b, b.Dead[i].ID
+	l, m := &b.letters[i], &b.Messages[i]
+	l.batch, l.id = b, m.Number
 	defer s.drop(b, l)
-	var m *message.Message
 	switch {
 	case b.Release:
-		m = s.release(&b.Dead[i].Message)
+		m.Overlay = m.Overlay.Released(topology.DelayOf(m.Header)) // not to be held again (DLY-4)
 	case b.Forward:
-		m = s.moveOn(&b.Dead[i].Message)
+		s.moveOn(m)
 	default:
-		m = s.stamp(b, &b.Dead[i].Message)
+		s.stamp(b, m)
 		m.Exchange = exchange
 		if b.HasKey {
 			m.RoutingKey = key // else all its own, DL-15
@@ -84,11 +88,15 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 	}
 	targets := s.router.targets(dir, x, m)
 	if len(targets) == 0 {
-		b.nowhere(&b.Dead[i], &b.stats.Unroutable)
+		b.nowhere(l.id, &b.stats.Unroutable)
 		return
 	}
-	had := b.Dead[i].Taken
-	l.several, l.taken = len(targets) > 1, slices.Clone(had)
+	had := b.Taken[l.id]
+	if len(targets) > 1 { // m may give way to one of its own copies
+		s.copy = *m
+		m, l.several = &s.copy, true
+	}
+	l.taken = slices.Clone(had)
 	caps := s.router.Caps()
 	for i, q := range targets {
 		if slices.ContainsFunc(had, q.PID.Equal) {
@@ -117,8 +125,19 @@ func capOf(caps []int64, i int) int64 {
 	return caps[i]
 }
 
-// targets are the queues that all keys of m lead to (DL-15).
+// targets are the queues that all keys of m lead to (DL-15). What died alike mostly
+// goes to the same.
 func (r *router) targets(dir *topology.Directory, x *topology.Exchange, m *message.Message) []*topology.Queue {
+	if r.steady && r.overlay == m.Overlay && bytes.Equal(r.key, m.RoutingKey) {
+		return r.found
+	}
+	r.steady = false
+	r.found = r.route(dir, x, m)
+	r.steady, r.key = !r.AskedHeaders(), m.RoutingKey
+	return r.found
+}
+
+func (r *router) route(dir *topology.Directory, x *topology.Exchange, m *message.Message) []*topology.Queue {
 	r.overlay, r.header = m.Overlay, m.Header
 	if len(m.Overlay.CC)+len(m.Overlay.BCC) == 0 {
 		return r.Route(dir, x, m.RoutingKey, r.headers)

@@ -12,7 +12,7 @@ import (
 )
 
 // turnLimit is how many messages are routed before other mail gets its turn.
-const turnLimit = 512
+const turnLimit = mail.LetterLimit
 
 // state is the core: it knows no actor library and no clock.
 type state struct {
@@ -30,7 +30,7 @@ type state struct {
 	base    uint64
 	router  router
 	parcels parcels
-	copy    message.Message // the one in hand
+	copy    message.Message // the one in hand, if it goes to several
 	out     outcome
 }
 
@@ -86,7 +86,7 @@ func (s *state) send(to mail.Address, what any) {
 // take queues a batch behind those that are not finished.
 func (s *state) take(d *mail.DeadLetter) {
 	s.batches = append(s.batches, &batch{
-		DeadLetter: d, letters: make([]letter, len(d.Dead)), stats: s.stats.ByReason(d.Reason),
+		DeadLetter: d, letters: make([]letter, len(d.Messages)), stats: s.stats.ByReason(d.Reason),
 	})
 	if len(s.batches) == 1 {
 		s.step()
@@ -99,13 +99,16 @@ func (s *state) step() {
 		return // the mail of an earlier incarnation
 	}
 	b := s.batches[0]
-	end := min(len(b.Dead), b.next+turnLimit)
-	s.parcels.room = end - b.next
+	end := min(len(b.Messages), b.next+turnLimit)
+	s.parcels.ground = b.Messages[b.next:b.next:end]
+	if end == len(b.Messages) {
+		s.parcels.ground = b.Messages[b.next:b.next] // with all its room, for who uses it next
+	}
 	s.route(b, end)
 	s.parcels.send(s)
 	s.answer(b)
-	if end == len(b.Dead) {
-		b.Dead = nil // the targets have the messages now
+	if end == len(b.Messages) {
+		b.Messages = nil // the targets have them now
 		s.router.last, s.router.moved, s.copy = stamped{}, moved{}, message.Message{}
 		s.batches[0] = nil
 		if s.batches = s.batches[1:]; len(s.batches) == 0 {
@@ -198,18 +201,18 @@ func (b *batch) done(id uint64) {
 
 // nowhere notes that there is nothing to send a message to; count counts those
 // that are dropped for it. It is enough that somebody had it (DL-30).
-func (b *batch) nowhere(d *mail.Dead, count *atomic.Uint64) {
+func (b *batch) nowhere(id uint64, count *atomic.Uint64) {
 	switch {
 	case b.Care != mail.AtLeastOnce:
 		if count.Add(1); count == &b.stats.NoExchange { // as if there were no dead-lettering
-			b.answering().Add(d.ID)
+			b.answering().Add(id)
 			return
 		}
-	case len(d.Taken) == 0:
-		b.keep(d.ID, nil)
+	case len(b.Taken[id]) == 0:
+		b.keep(id, nil)
 		return
 	}
-	b.done(d.ID)
+	b.done(id)
 }
 
 func (b *batch) answering() *mail.DeadLetterReply {

@@ -29,8 +29,18 @@ type DeadLetter struct {
 	Care Care
 	// Round is the queue's; it comes back if they are lost.
 	Round uint64
-	Dead  []Dead
+	// Messages have the queue's numbers, which come back in the reply. They are the
+	// receiver's to change and to send on; their contents are owned, not in a read
+	// chunk.
+	Messages []message.Message
+	// Taken are the targets that have a message from an earlier attempt, by its
+	// number; nil if none has.
+	Taken map[uint64][]*actor.PID
 }
+
+// LetterLimit is how many messages a queue puts into one DeadLetter: those that
+// mostly go to the same target, in one Enqueue.
+const LetterLimit = 512
 
 // Care is how much is done for dead letters that cannot be enqueued.
 type Care uint8
@@ -45,12 +55,18 @@ const (
 	AtLeastOnce
 )
 
-// Dead is one of them. ID is the queue's and comes back in the reply.
-type Dead struct {
-	ID      uint64
-	Message message.Message // owned: its slices are not in a read chunk
-	// Taken are the targets that have it from an earlier attempt.
-	Taken []*actor.PID
+// Add appends a message, with the targets that have it already.
+func (d *DeadLetter) Add(m message.Message, taken []*actor.PID) {
+	if d.Messages == nil {
+		d.Messages = newMessages()
+	}
+	d.Messages = append(d.Messages, m)
+	if len(taken) > 0 {
+		if d.Taken == nil {
+			d.Taken = map[uint64][]*actor.PID{}
+		}
+		d.Taken[m.Number] = taken
+	}
 }
 
 // Answer implements Answerable: after a failure the queue sends them again

@@ -20,11 +20,15 @@ var (
 
 // NewEnqueue makes an empty batch for a queue.
 func NewEnqueue(from, queue Address) *Enqueue {
-	e := &Enqueue{From: from, Queue: queue}
+	return &Enqueue{From: from, Queue: queue, Messages: newMessages()}
+}
+
+// newMessages is an empty slice of messages, nil if none is to be used again.
+func newMessages() []message.Message {
 	if s, _ := messagePool.Get().(*[]message.Message); s != nil {
-		e.Messages = *s
+		return *s
 	}
-	return e
+	return nil
 }
 
 // NewDeliver makes an empty delivery batch.

@@ -7,6 +7,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
+	"candlemark/protocol"
 )
 
 const benchBatch = 256
@@ -43,7 +44,10 @@ func benchCore(change ...func(*mail.Consume)) *core {
 	return c
 }
 
-var benchKey, benchHeader, benchBody = []byte("q"), make([]byte, 14), make([]byte, 100)
+var (
+	benchKey, benchBody = []byte("q"), make([]byte, 100)
+	benchHeader         = (&protocol.Properties{Flags: protocol.FlagContentType, ContentType: "text/plain"}).Append(nil)
+)
 
 func fill(e *mail.Enqueue, ttl int64) *mail.Enqueue {
 	for range benchBatch {
@@ -85,6 +89,40 @@ func BenchmarkExpire(b *testing.B) {
 	b.ResetTimer()
 	for c.messages.Len() > 0 {
 		c.run(timerFired{})
+	}
+}
+
+// BenchmarkBury is a message that expires, is sent to the dead-letter actor and
+// answered; its arrival is not counted.
+func BenchmarkBury(b *testing.B) {
+	c := newCoreOf(nil, testConfig(settings(dlx)))
+	b.ReportAllocs()
+	for done := 0; done < b.N; {
+		b.StopTimer()
+		from := done
+		for ; done < min(b.N, from+10_000); done += benchBatch {
+			c.run(fill(mail.NewEnqueue(publisher, queuePID), 1000))
+		}
+		c.now += clock.Instant(2 * time.Second)
+		b.StartTimer()
+		for c.messages.Len() > 0 {
+			c.handle(timerFired{}, c.now)
+			c.flush()
+			c.out.again = false
+			for posts := c.out.posts; len(posts) > 0; posts = c.out.posts {
+				c.out.posts = nil
+				for _, p := range posts {
+					if d, ok := p.what.(*mail.DeadLetter); ok {
+						r := &mail.DeadLetterReply{Incarnation: d.Incarnation}
+						for i := range d.Messages {
+							r.Add(d.Messages[i].Number)
+						}
+						(&mail.Enqueue{Messages: d.Messages}).Release()
+						c.handle(r, c.now)
+					}
+				}
+			}
+		}
 	}
 }
 

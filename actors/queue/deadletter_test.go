@@ -176,11 +176,11 @@ func TestLetter_DL31(t *testing.T) {
 			l.From != queuePID || l.Queue != "q" || l.Incarnation != 7 {
 			t.Fatalf("%+v", *l)
 		}
-		for _, d := range l.Dead {
-			if want := fmt.Sprint(len(ids)); string(d.Message.Body) != want {
-				t.Fatalf("%s in the place of %s", d.Message.Body, want)
+		for _, d := range l.Messages {
+			if want := fmt.Sprint(len(ids)); string(d.Body) != want {
+				t.Fatalf("%s in the place of %s", d.Body, want)
 			}
-			ids = append(ids, mail.Range{First: d.ID, Last: d.ID})
+			ids = append(ids, mail.Range{First: d.Number, Last: d.Number})
 		}
 	}
 	if len(ids) != dyingLimit || c.messages.Len() != n || c.messages.Ready() != 0 {
@@ -237,7 +237,7 @@ func TestLetterKeepsTheMessage_DL18(t *testing.T) {
 	}
 	c.publish(m)
 	c.at(10)
-	d := one[*mail.DeadLetter](c).Dead[0].Message
+	d := one[*mail.DeadLetter](c).Messages[0]
 	if string(d.Exchange) != "x" || string(d.RoutingKey) != "rk" || string(d.Body) != "b" || d.Overlay != overlay ||
 		d.TTL != 10 || d.Priority != 9 || !d.Persistent || !d.Owned || string(d.Header) != string(m.Header) {
 		t.Fatalf("%+v", d)

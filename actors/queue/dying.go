@@ -132,22 +132,18 @@ func (s *state) hearse(l *letters, id uint64, x dead) bool {
 	}
 	s.dying.out++
 	care := s.care(x)
-	if l.letter == nil || l.why != x.why || l.letter.Care != care {
-		room := 0
-		if l.letter == nil { // mostly it is the only one
-			room = int(min(s.dying.all.Last()-id, uint64(max(dyingLimit-s.dying.out, 0)))) + 1
-		}
+	if l.letter == nil || l.why != x.why || l.letter.Care != care || len(l.letter.Messages) == mail.LetterLimit {
 		l.why, l.letter = x.why, s.letter(x.why, l.now)
-		l.letter.Care, l.letter.Dead = care, make([]mail.Dead, 0, room)
+		l.letter.Care = care
 		s.send(s.vhost.DeadLetter, l.letter)
 	}
 	r := s.messages.Get(x.message)
 	m := content(&r)
-	m.Priority = ownPriority(&m)
+	m.Number, m.Priority = id, ownPriority(&m)
 	if x.why == forwarded {
 		m.TTL = s.remaining(x.message, m.TTL, l.now)
 	}
-	l.letter.Dead = append(l.letter.Dead, mail.Dead{ID: id, Message: m, Taken: x.taken})
+	l.letter.Add(m, x.taken)
 	return true
 }
 

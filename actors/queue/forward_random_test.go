@@ -34,12 +34,12 @@ type sent struct {
 // collect takes what the queue has sent.
 func (m *mover) collect() {
 	for _, l := range all[*mail.DeadLetter](m.core) {
-		for _, d := range l.Dead {
-			body := string(d.Message.Body)
-			if due := m.due[body]; l.Forward && due >= 0 && m.times == nil && (d.Message.TTL < max(due-m.ms(), 0) || d.Message.TTL > max(due-m.looked, 0)) {
-				m.t.Fatalf("%s, due at %d, is moved on from %d to %d with a TTL of %d", body, due, m.looked, m.ms(), d.Message.TTL)
+		for _, d := range l.Messages {
+			body := string(d.Body)
+			if due := m.due[body]; l.Forward && due >= 0 && m.times == nil && (d.TTL < max(due-m.ms(), 0) || d.TTL > max(due-m.looked, 0)) {
+				m.t.Fatalf("%s, due at %d, is moved on from %d to %d with a TTL of %d", body, due, m.looked, m.ms(), d.TTL)
 			}
-			m.pending = append(m.pending, sent{d.ID, body, l.Reason, l.Round})
+			m.pending = append(m.pending, sent{d.Number, body, l.Reason, l.Round})
 		}
 	}
 	m.held = append(m.held, m.delivered("a")...)

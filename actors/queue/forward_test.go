@@ -20,8 +20,8 @@ func (c *core) moved() (bodies []string, ids []uint64) {
 		if !l.Forward || l.Reason != "forwarded" || l.Exchange != "to" || l.HasKey || l.Care != mail.AtLeastOnce {
 			c.t.Fatalf("%+v", l)
 		}
-		for _, d := range l.Dead {
-			bodies, ids = append(bodies, fmt.Sprintf("%s %d", d.Message.Body, d.Message.TTL)), append(ids, d.ID)
+		for _, d := range l.Messages {
+			bodies, ids = append(bodies, fmt.Sprintf("%s %d", d.Body, d.TTL)), append(ids, d.Number)
 		}
 	}
 	return bodies, ids
@@ -40,7 +40,7 @@ func TestForward(t *testing.T) {
 		t.Errorf("acks %v", acks)
 	}
 	for _, l := range all[*mail.DeadLetter](c) {
-		d := l.Dead[len(l.Dead)-1].Message
+		d := l.Messages[len(l.Messages)-1]
 		if string(d.Exchange) != "orig" || string(d.RoutingKey) != "k" || d.Overlay != m.Overlay || !d.Persistent {
 			t.Errorf("%+v", d)
 		}
@@ -146,7 +146,7 @@ func TestForwardRetries(t *testing.T) {
 		c.at(at)
 	}
 	l := one[*mail.DeadLetter](c)
-	if len(l.Dead[0].Taken) != 1 {
+	if len(l.Taken[l.Messages[0].Number]) != 1 {
 		t.Error("it is sent to who has it")
 	}
 	c.feed(&mail.DeadLetterReply{Incarnation: 7, Lost: true})
@@ -199,8 +199,8 @@ func TestForward_DL12(t *testing.T) {
 	c.put("a", "b", "c")
 	var bodies []string
 	for _, l := range all[*mail.DeadLetter](c) {
-		for _, d := range l.Dead {
-			bodies = append(bodies, l.Reason+" "+string(d.Message.Body))
+		for _, d := range l.Messages {
+			bodies = append(bodies, l.Reason+" "+string(d.Body))
 		}
 	}
 	c.want("sent", bodies, "forwarded a", "forwarded b", "maxlen c")
@@ -223,7 +223,7 @@ func TestForwardEnds_LEASE7(t *testing.T) {
 	c.keep(ids[0])
 	c.feed(&mail.DeleteQueue{}, &mail.QueueForgotten{})
 	l := one[*mail.DeadLetter](c)
-	if len(l.Dead) != 1 || l.Care != mail.Drop || !l.Forward {
+	if len(l.Messages) != 1 || l.Care != mail.Drop || !l.Forward {
 		t.Errorf("%+v", l)
 	}
 	c.takenCareOf(ids...)
@@ -243,8 +243,8 @@ func TestForwardRecovered_TTL26(t *testing.T) {
 	c.feed(&mail.Wake{Request: mail.Request{ReplyTo: vhostPID}})
 	var sent []string
 	for _, l := range all[*mail.DeadLetter](c) {
-		for _, d := range l.Dead {
-			sent = append(sent, fmt.Sprintf("%s %s %d", l.Reason, d.Message.Body, d.Message.TTL))
+		for _, d := range l.Messages {
+			sent = append(sent, fmt.Sprintf("%s %s %d", l.Reason, d.Body, d.TTL))
 		}
 	}
 	slices.Sort(sent)

@@ -279,9 +279,9 @@ func (c *core) settle(ch mail.Address, how mail.Settlement, first, last uint64) 
 // died takes what was sent to be dead-lettered, as "reason body", unanswered.
 func (c *core) died() (dead []string, ids []mail.Range) {
 	for _, l := range all[*mail.DeadLetter](c) {
-		for _, d := range l.Dead {
-			dead = append(dead, l.Reason+" "+string(d.Message.Body))
-			ids = append(ids, mail.Range{First: d.ID, Last: d.ID})
+		for _, d := range l.Messages {
+			dead = append(dead, l.Reason+" "+string(d.Body))
+			ids = append(ids, mail.Range{First: d.Number, Last: d.Number})
 		}
 	}
 	return dead, ids

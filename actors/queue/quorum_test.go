@@ -139,8 +139,8 @@ func TestDeadWithoutCount_DL9(t *testing.T) {
 	c.settle(ch1, mail.Requeue, 1, 1)
 	c.get(ch1)
 	c.settle(ch1, mail.Reject, 2, 2)
-	if d := one[*mail.DeadLetter](c); d.Dead[0].Message.Overlay != nil {
-		t.Errorf("%+v", d.Dead[0].Message.Overlay)
+	if d := one[*mail.DeadLetter](c); d.Messages[0].Overlay != nil {
+		t.Errorf("%+v", d.Messages[0].Overlay)
 	}
 }
 

@@ -167,8 +167,8 @@ func (r *rig) surroundings(rng *rand.Rand) {
 	r.dead.react = func(ctx actor.Context, what any) {
 		if l, ok := what.(*mail.DeadLetter); ok && forgets.IntN(2) == 0 {
 			reply := &mail.DeadLetterReply{Incarnation: l.Incarnation}
-			for _, d := range l.Dead {
-				reply.Add(d.ID)
+			for _, d := range l.Messages {
+				reply.Add(d.Number)
 			}
 			ctx.Send(l.From, reply)
 		}

@@ -25,8 +25,8 @@ func durableCore(t *testing.T, change ...func(*policies.QueueSettings)) *core {
 func (c *core) letters() (bodies []string, ids []uint64, care mail.Care) {
 	for _, l := range all[*mail.DeadLetter](c) {
 		care = l.Care
-		for _, d := range l.Dead {
-			bodies, ids = append(bodies, string(d.Message.Body)), append(ids, d.ID)
+		for _, d := range l.Messages {
+			bodies, ids = append(bodies, string(d.Body)), append(ids, d.Number)
 		}
 	}
 	return bodies, ids, care
@@ -123,8 +123,8 @@ func TestRetryRemembersTargets_DL30(t *testing.T) {
 	_, ids, _ := c.letters()
 	c.feed(&mail.DeadLetterReply{Incarnation: 7, Kept: []mail.Kept{{ID: ids[0], Taken: []mail.Address{ch1}}}})
 	c.at(1010)
-	if l := one[*mail.DeadLetter](c); len(l.Dead[0].Taken) != 1 || !l.Dead[0].Taken[0].Equal(ch1) {
-		t.Errorf("%+v", l.Dead[0])
+	if l := one[*mail.DeadLetter](c); len(l.Taken[l.Messages[0].Number]) != 1 || !l.Taken[l.Messages[0].Number][0].Equal(ch1) {
+		t.Errorf("%+v", l.Taken)
 	}
 }
 

@@ -269,7 +269,7 @@ func TestReleasedOnce_DLY9(t *testing.T) {
 		again := one[*mail.Deliver](c).Items[0]
 		check(again.Message.Overlay, again.Message.Header)
 		c.settle(ch1, mail.Reject, 2, 2)
-		dead := one[*mail.DeadLetter](c).Dead[0].Message
+		dead := one[*mail.DeadLetter](c).Messages[0]
 		check(dead.Overlay, dead.Header)
 	}
 }

@@ -234,9 +234,9 @@ func TestTimer_TTL30(t *testing.T) {
 		n := 0
 		for range len(r.dead.mail) {
 			a := <-r.dead.mail
-			for _, d := range a.what.(*mail.DeadLetter).Dead {
-				if late := a.at.Sub(start) - time.Duration(d.Message.TTL)*time.Millisecond; late != 0 {
-					t.Errorf("TTL %d: %s late", d.Message.TTL, late)
+			for _, d := range a.what.(*mail.DeadLetter).Messages {
+				if late := a.at.Sub(start) - time.Duration(d.TTL)*time.Millisecond; late != 0 {
+					t.Errorf("TTL %d: %s late", d.TTL, late)
 				}
 				n++
 			}
@@ -368,8 +368,8 @@ func TestBequest_LEASE13(t *testing.T) {
 		r.dead.react = func(ctx actor.Context, what any) {
 			if m, ok := what.(*mail.DeadLetter); ok {
 				reply := &mail.DeadLetterReply{Incarnation: m.Incarnation}
-				for _, d := range m.Dead {
-					reply.Add(d.ID)
+				for _, d := range m.Messages {
+					reply.Add(d.Number)
 				}
 				root := ctx.ActorSystem().Root
 				time.AfterFunc(time.Millisecond, func() { root.Send(m.From, reply) })
@@ -387,8 +387,8 @@ func TestBequest_LEASE13(t *testing.T) {
 		synctest.Wait()
 		dead := map[string]int{}
 		for _, l := range got[*mail.DeadLetter](r.dead) {
-			for _, d := range l.Dead {
-				dead[l.Reason+" "+string(d.Message.Body)]++
+			for _, d := range l.Messages {
+				dead[l.Reason+" "+string(d.Body)]++
 			}
 		}
 		acks, nacks := answers(r.channel)

@@ -103,6 +103,9 @@ func (r *Router) holds(x *Exchange) bool {
 	return true
 }
 
+// AskedHeaders reports whether the result of the last publish depends on its headers.
+func (r *Router) AskedHeaders() bool { return r.asked }
+
 // Refusal is why the last publish must not be routed: a delayed exchange got an x-delay that it cannot make out (Delay). Who has
 // nobody to tell takes the route, which is the one without a delay.
 func (r *Router) Refusal() error { return r.refusal }
