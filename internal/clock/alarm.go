@@ -93,6 +93,7 @@ func (c *call) Stop() bool {
 		c.coarse.Stop()
 	case pending:
 		heap.Remove(&a.calls, c.place)
+	case over:
 	}
 	return was != over
 }
