@@ -70,6 +70,7 @@ func (s *state) encode(c *consumer, m *mail.Deliver) (size int) {
 	out, id := s.cfg.Outbox, s.cfg.ID
 	b := out.Begin()
 	defer func() { out.End(b) }()
+	start := len(b)
 	for m.Written < len(m.Items) && out.RoomFor(b) {
 		d := &m.Items[m.Written]
 		header := s.headerOf(d)
@@ -82,6 +83,10 @@ func (s *state) encode(c *consumer, m *mail.Deliver) (size int) {
 		b = protocol.AppendBodyFrames(b, id, d.Message.Body, s.cfg.FrameMax)
 		size += len(d.Message.Body)
 		m.Written++
+		if left := len(m.Items) - m.Written; left > 0 && cap(b)-len(b) < len(b)-start { // mostly they are alike
+			b = out.Grow(b, left*(len(b)-start))
+		}
+		start = len(b)
 	}
 	return size
 }

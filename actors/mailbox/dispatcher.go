@@ -85,6 +85,7 @@ func (d *Dispatcher) serve() {
 		}
 		d.mu.Unlock()
 		turn()
+		runtime.Gosched() // readers and writers of sockets get their turn too, not only when no actor has work
 		d.mu.Lock()
 	}
 }

@@ -12,8 +12,9 @@ import (
 )
 
 // turnLimit is how many messages expire in one turn before other mail gets its
-// turn (TTL-33).
-const turnLimit = 2048
+// turn (TTL-33): one letter's worth, so that the dead-letter actor is at work on
+// those while the next expire.
+const turnLimit = mail.LetterLimit
 
 type phase uint8
 

@@ -1,6 +1,9 @@
 package outbox
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // directMax is how many bytes an appender writes itself, at most: more means
 // load, and then the actor has better things to do than to copy into a socket.
@@ -63,6 +66,15 @@ func (o *Outbox) Begin() []byte {
 // returned and that may have grown since. Only between Begin and End. A closed
 // outbox has no room.
 func (o *Outbox) RoomFor(b []byte) bool { return !o.closed && len(b) < o.limit }
+
+// overhang is by how much the last message of a full buffer mostly exceeds it.
+const overhang = 4 << 10
+
+// Grow gives b, the buffer that Begin returned, room for n more bytes, or for what
+// it may hold if that is less. Only between Begin and End.
+func (o *Outbox) Grow(b []byte, n int) []byte {
+	return slices.Grow(b, max(min(n, o.limit+overhang-len(b)), 0))
+}
 
 // End takes b, the buffer of Begin with whole frames appended, unlocks, and
 // sees to it that it is written.
