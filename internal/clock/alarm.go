@@ -22,6 +22,7 @@ type bell interface {
 // alarm makes calls at their moment. The runtime's timers bring each one near, the bell rings for the first of those that are.
 type alarm struct {
 	bell bell
+	base time.Time     // what calls count from
 	gone chan struct{} // closed when the bell is not waited for any more
 
 	mu    sync.Mutex
@@ -30,17 +31,17 @@ type alarm struct {
 }
 
 func newAlarm(b bell) *alarm {
-	a := &alarm{bell: b, gone: make(chan struct{})}
+	a := &alarm{bell: b, base: time.Now(), gone: make(chan struct{})}
 	go a.run()
 	return a
 }
 
-// call is one call of f.
+// call is one call of f. There is one for each queue that waits for something.
 type call struct {
 	alarm  *alarm
 	f      func()
-	at     time.Time
-	coarse *time.Timer // brings it near; nil if it was so from the start
+	at     time.Duration // from the alarm's base
+	coarse *time.Timer   // brings it near; nil if it was so from the start
 	// Of the alarm's mutex:
 	place int // in the heap, if it is there
 	stage stage
@@ -55,7 +56,7 @@ const (
 )
 
 func (a *alarm) after(wait time.Duration, f func()) Timer {
-	c := &call{alarm: a, f: f, at: time.Now().Add(wait)}
+	c := &call{alarm: a, f: f, at: time.Since(a.base) + wait}
 	if wait > near {
 		c.coarse = time.AfterFunc(wait-near, func() { a.add(c) })
 	} else {
@@ -72,11 +73,11 @@ func (a *alarm) add(c *call) {
 	case c.stage != far:
 	case a.ended:
 		c.stage = over
-		time.AfterFunc(time.Until(c.at), c.f)
+		a.leave(c)
 	default:
 		c.stage = pending
 		if heap.Push(&a.calls, c); c.place == 0 {
-			a.bell.set(time.Until(c.at))
+			a.bell.set(c.at - time.Since(a.base))
 		}
 	}
 }
@@ -114,23 +115,26 @@ func (a *alarm) run() {
 	a.ended = true
 	for _, c := range a.calls {
 		c.stage = over
-		time.AfterFunc(time.Until(c.at), c.f)
+		a.leave(c)
 	}
 	a.calls = nil
 }
+
+// leave leaves a call to the runtime.
+func (a *alarm) leave(c *call) { time.AfterFunc(c.at-time.Since(a.base), c.f) }
 
 // due takes out what is to be called now, by time, and sets the bell for the rest.
 func (a *alarm) due(due []*call) []*call {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	now := time.Now()
-	for len(a.calls) > 0 && !a.calls[0].at.After(now) {
+	now := time.Since(a.base)
+	for len(a.calls) > 0 && a.calls[0].at <= now {
 		c := heap.Pop(&a.calls).(*call)
 		c.stage = over
 		due = append(due, c)
 	}
 	if len(a.calls) > 0 {
-		a.bell.set(a.calls[0].at.Sub(now))
+		a.bell.set(a.calls[0].at - now)
 	}
 	return due
 }
@@ -144,7 +148,7 @@ func (a *alarm) end() {
 type calls []*call
 
 func (s calls) Len() int           { return len(s) }
-func (s calls) Less(i, j int) bool { return s[i].at.Before(s[j].at) }
+func (s calls) Less(i, j int) bool { return s[i].at < s[j].at }
 
 func (s calls) Swap(i, j int) {
 	s[i], s[j] = s[j], s[i]
