@@ -50,9 +50,9 @@ type queue struct {
 	begin *Config // nil once it has begun
 	cfg   tools
 	state state
-	timer clock.Timer
+	timer *clock.Timer
 	armed int64 // deadline of the timer in wall ms, 0 when it is not armed
-	gen   uint64
+	gen   uint32
 	going bool          // again is under way
 	broke any           // the mail that made it panic
 	held  int64         // what of the budget is the queue's
@@ -72,7 +72,7 @@ type tools struct {
 }
 
 // timerFired: the timer of generation gen ran out; an older one is stale.
-type timerFired struct{ gen uint64 }
+type timerFired struct{ gen uint32 }
 
 // again: work was cut short in an earlier turn and goes on in this one.
 type again struct{}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unsafe"
 
 	"candlemark/actors/mail"
 	"candlemark/actors/mailbox"
@@ -572,4 +573,12 @@ func (r *rig) look(at func(s *state)) {
 	l := look{at, make(chan struct{})}
 	r.send(l)
 	<-l.done
+}
+
+// Many queues do nothing. One is what Go's size class of 1,792 bytes holds, with the
+// runtime's 8; the next one is 2,048.
+func TestIdleQueueIsSmall(t *testing.T) {
+	if size := unsafe.Sizeof(queue{}); size > 1784 {
+		t.Errorf("a queue is %d bytes", size)
+	}
 }

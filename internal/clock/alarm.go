@@ -36,17 +36,6 @@ func newAlarm(b bell) *alarm {
 	return a
 }
 
-// call is one call of f. There is one for each queue that waits for something.
-type call struct {
-	alarm  *alarm
-	f      func()
-	at     time.Duration // from the alarm's base
-	coarse *time.Timer   // brings it near; nil if it was so from the start
-	// Of the alarm's mutex:
-	place int // in the heap, if it is there
-	stage stage
-}
-
 type stage uint8
 
 const (
@@ -55,8 +44,8 @@ const (
 	over // made or called off
 )
 
-func (a *alarm) after(wait time.Duration, f func()) Timer {
-	c := &call{alarm: a, f: f, at: time.Since(a.base) + wait}
+func (a *alarm) after(wait time.Duration, f func()) *Timer {
+	c := &Timer{alarm: a, f: f, at: time.Since(a.base) + wait}
 	if wait > near {
 		c.coarse = time.AfterFunc(wait-near, func() { a.add(c) })
 	} else {
@@ -65,8 +54,24 @@ func (a *alarm) after(wait time.Duration, f func()) Timer {
 	return c
 }
 
+// stop calls one off, as Timer.Stop says.
+func (a *alarm) stop(c *Timer) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	was := c.stage
+	c.stage = over
+	switch was {
+	case far:
+		c.coarse.Stop()
+	case pending:
+		heap.Remove(&a.calls, c.place)
+	case over:
+	}
+	return was != over
+}
+
 // add takes a call that is near.
-func (a *alarm) add(c *call) {
+func (a *alarm) add(c *Timer) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
@@ -82,27 +87,10 @@ func (a *alarm) add(c *call) {
 	}
 }
 
-// Stop is part of Timer.
-func (c *call) Stop() bool {
-	a := c.alarm
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	was := c.stage
-	c.stage = over
-	switch was {
-	case far:
-		c.coarse.Stop()
-	case pending:
-		heap.Remove(&a.calls, c.place)
-	case over:
-	}
-	return was != over
-}
-
 // run makes the calls.
 func (a *alarm) run() {
 	defer close(a.gone)
-	var due []*call
+	var due []*Timer
 	for a.bell.wait() {
 		due = a.due(due[:0])
 		for _, c := range due {
@@ -121,15 +109,15 @@ func (a *alarm) run() {
 }
 
 // leave leaves a call to the runtime.
-func (a *alarm) leave(c *call) { time.AfterFunc(c.at-time.Since(a.base), c.f) }
+func (a *alarm) leave(c *Timer) { time.AfterFunc(c.at-time.Since(a.base), c.f) }
 
 // due takes out what is to be called now, by time, and sets the bell for the rest.
-func (a *alarm) due(due []*call) []*call {
+func (a *alarm) due(due []*Timer) []*Timer {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := time.Since(a.base)
 	for len(a.calls) > 0 && a.calls[0].at <= now {
-		c := heap.Pop(&a.calls).(*call)
+		c := heap.Pop(&a.calls).(*Timer)
 		c.stage = over
 		due = append(due, c)
 	}
@@ -145,7 +133,7 @@ func (a *alarm) end() {
 }
 
 // calls is a heap by time.
-type calls []*call
+type calls []*Timer
 
 func (s calls) Len() int           { return len(s) }
 func (s calls) Less(i, j int) bool { return s[i].at < s[j].at }
@@ -157,7 +145,7 @@ func (s calls) Swap(i, j int) {
 
 // Push and Pop are the heap's.
 func (s *calls) Push(x any) {
-	c := x.(*call)
+	c := x.(*Timer)
 	c.place = len(*s)
 	*s = append(*s, c)
 }

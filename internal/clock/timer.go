@@ -2,20 +2,33 @@ package clock
 
 import "time"
 
-// Timer is a call that is to come.
-type Timer interface {
-	// Stop calls it off. False says that it was made already, is being made, or was called off before.
-	Stop() bool
+// Timer is a call that is to come. There is one for each queue that waits for something.
+type Timer struct {
+	alarm  *alarm // nil: the runtime makes the call
+	f      func()
+	at     time.Duration // from the alarm's base
+	coarse *time.Timer   // the runtime's, which brings the call near or makes it; nil if it is near from the start
+	// Of the alarm's mutex:
+	place int // in the heap, if it is there
+	stage stage
+}
+
+// Stop calls it off. False says that it was made already, is being made, or was called off before.
+func (t *Timer) Stop() bool {
+	if t.alarm == nil {
+		return t.coarse.Stop()
+	}
+	return t.alarm.stop(t)
 }
 
 // At has f called when the wall-clock millisecond ms begins, at once when it has begun, and never early. It must not block. How late it
 // may be is up to the system; see Sharpen. What the machine sleeps meanwhile comes on top (ADR 19).
-func (c *Clock) At(ms int64, f func()) Timer {
+func (c *Clock) At(ms int64, f func()) *Timer {
 	wait := max(c.Until(ms), 0)
 	if c.alarm != nil {
 		return c.alarm.after(wait, f)
 	}
-	return time.AfterFunc(wait, f)
+	return &Timer{coarse: time.AfterFunc(wait, f)}
 }
 
 // Sharpen makes At punctual to some hundredths of a millisecond where the runtime's timers are up to one late, which is on Linux (ADR 21).
