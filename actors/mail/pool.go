@@ -6,9 +6,9 @@ import (
 	"candlemark/internal/message"
 )
 
-// The slices of the two hot mails are used again: at a million messages a
-// second they would be most of what the collector has to look at. Only their
-// receivers give them back, when nothing refers to them any more.
+// The slices of the hot mails are used again: at a million messages a second they
+// would be most of what the collector has to look at. Only their receivers give them
+// back, when nothing refers to them any more; that of a DeadLetter goes on to a target.
 
 // pooledItems bounds the slices that are kept, in messages.
 const pooledItems = 4096

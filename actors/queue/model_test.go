@@ -17,7 +17,18 @@ import (
 	"candlemark/policies"
 )
 
-var seedFlag = flag.Uint64("seed", 0, "of TestModel, 0 for a new one")
+var seedFlag = flag.Uint64("seed", 0, "of the random tests, 0 for new ones")
+
+// seeded runs a test with n seeds, from the one that was asked for, or any.
+func seeded(t *testing.T, n int, test func(t *testing.T, seed uint64)) {
+	for i := range uint64(n) {
+		seed := *seedFlag + i
+		if *seedFlag == 0 {
+			seed = rand.Uint64()
+		}
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) { test(t, seed) })
+	}
+}
 
 // entry is a message of the model.
 type entry struct {

@@ -128,15 +128,24 @@ func (s *state) resume(now clock.Instant) {
 
 // reload takes a content in; false says that it cannot be what was written.
 func (s *state) reload(h backlog.Handle, r *store.Record) bool {
-	content, ok := recordOf(r)
-	if !ok || int64(len(r.Body)) != s.messages.Size(h) {
+	if !pageIn(&s.messages, h, r) {
 		return false
 	}
-	s.messages.PageIn(h, &content)
 	if r.Position != 0 {
 		s.messages.SetPlace(h, uint64(r.Position))
 	}
 	s.messages.Entry(h).Persistent = r.Kind == store.Put
+	return true
+}
+
+// pageIn gives a message of b the content that was read; false says that it cannot
+// be what was written.
+func pageIn(b *backlog.Backlog, h backlog.Handle, r *store.Record) bool {
+	content, ok := recordOf(r)
+	if !ok || int64(len(r.Body)) != b.Size(h) {
+		return false
+	}
+	b.PageIn(h, &content)
 	return true
 }
 

@@ -80,12 +80,9 @@ func (s *state) fetchFirst(h backlog.Handle) {
 	x.waits = true
 	s.out.lookups = append(s.out.lookups, &lookup{want: []store.Ref{x.ref(h)}, found: func(contents []store.Content, now clock.Instant) {
 		x.waits = false
-		if c := &contents[0]; x.messages.Has(h, c.Seq) && x.messages.IsPaged(h) {
-			if r, ok := recordOf(&c.Record); ok && c.Err == nil && int64(len(r.Body)) == x.messages.Size(h) {
-				x.messages.PageIn(h, &r)
-			} else {
-				x.messages.Entry(h).Marks |= backlog.Damaged // it expires
-			}
+		c := &contents[0]
+		if x.messages.Has(h, c.Seq) && x.messages.IsPaged(h) && (c.Err != nil || !pageIn(&x.messages.Backlog, h, &c.Record)) {
+			x.messages.Entry(h).Marks |= backlog.Damaged // it expires
 		}
 		s.releaseDue(now)
 	}})

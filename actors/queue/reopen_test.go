@@ -131,26 +131,20 @@ func (x *traffic) step() {
 // them with records on their way. What the journal gives back is what the queue
 // had, whether its contents were in memory or not.
 func TestReopen_TTL26(t *testing.T) {
-	for i := range uint64(20) {
-		seed := *seedFlag + i
-		if *seedFlag == 0 {
-			seed = rand.Uint64()
+	seeded(t, 20, func(t *testing.T, seed uint64) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		change := func(s *policies.QueueSettings) {
+			s.MaxPriority = uint8(rng.IntN(3))
+			s.StrictExpiry = rng.IntN(4) == 0
 		}
-		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(seed, 0))
-			change := func(s *policies.QueueSettings) {
-				s.MaxPriority = uint8(rng.IntN(3))
-				s.StrictExpiry = rng.IntN(4) == 0
+		bubble(t, settings(dlx, change), func(r *rig) { r.surroundings(rng) }, func(r *rig) {
+			x := &traffic{rig: r, rng: rng}
+			for range 3 {
+				x.life()
 			}
-			bubble(t, settings(dlx, change), func(r *rig) { r.surroundings(rng) }, func(r *rig) {
-				x := &traffic{rig: r, rng: rng}
-				for range 3 {
-					x.life()
-				}
-				x.drain()
-			})
+			x.drain()
 		})
-	}
+	})
 }
 
 // surroundings are a slow journal, a dead-letter actor that forgets some, and

@@ -254,33 +254,27 @@ func (m *mover) stepInTime() {
 // TestScheduledRandom_DLY14: whatever happens to scheduled messages, with the queue moving its messages on or not, with other TTLs for
 // what is there, with a journal that fails and with restarts: none is early, and each ends once. Under pressure contents leave memory.
 func TestScheduledRandom_DLY14(t *testing.T) {
-	for i := range uint64(200) {
-		seed := *seedFlag + i
-		if *seedFlag == 0 {
-			seed = rand.Uint64()
+	seeded(t, 200, func(t *testing.T, seed uint64) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		m := &mover{
+			rng: rng, due: map[string]int64{}, fate: map[string]string{},
+			times: &times{
+				release: map[string]int64{}, own: map[string]int64{}, kept: map[string]bool{}, unwritten: map[string]bool{},
+				numbers: map[uint64]string{},
+				overdue: []string{policies.OverdueDeliver, policies.OverdueDrop, policies.OverdueDeadLetter}[rng.IntN(3)],
+			},
 		}
-		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(seed, 1))
-			m := &mover{
-				rng: rng, due: map[string]int64{}, fate: map[string]string{},
-				times: &times{
-					release: map[string]int64{}, own: map[string]int64{}, kept: map[string]bool{}, unwritten: map[string]bool{},
-					numbers: map[uint64]string{},
-					overdue: []string{policies.OverdueDeliver, policies.OverdueDrop, policies.OverdueDeadLetter}[rng.IntN(3)],
-				},
-			}
-			m.settled = []func(*policies.QueueSettings){dlx, delaying, overdue(m.overdue)}
-			m.core = durableCore(t, m.settled...)
-			pressure, turns := rng.IntN(3), rand.New(rand.NewPCG(seed, 2))
-			m.pressed = func() bool { return turns.IntN(2) < pressure }
-			m.consume(ch1, "a", 3)
-			for range 300 {
-				m.stepInTime()
-			}
-			m.restart()
-			m.wind()
-		})
-	}
+		m.settled = []func(*policies.QueueSettings){dlx, delaying, overdue(m.overdue)}
+		m.core = durableCore(t, m.settled...)
+		pressure, turns := rng.IntN(3), rand.New(rand.NewPCG(seed, 2))
+		m.pressed = func() bool { return turns.IntN(2) < pressure }
+		m.consume(ch1, "a", 3)
+		for range 300 {
+			m.stepInTime()
+		}
+		m.restart()
+		m.wind()
+	})
 }
 
 // wind has everything end.
