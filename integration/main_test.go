@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"candlemark/internal/testkit/sandbox"
 )
 
 // patience is how long anything that must happen may take on a busy machine.
@@ -25,7 +27,9 @@ var buildFlags []string
 var binary = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(binaryDir, "candlemark")
 	args := append([]string{"build", "-o", path}, buildFlags...)
-	out, err := exec.Command("go", append(args, "candlemark/cmd/candlemark")...).CombinedOutput()
+	cmd := exec.Command("go", append(args, "candlemark/cmd/candlemark")...)
+	cmd.Env = sandbox.Outside()
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("%w\n%s", err, out)
 	}
@@ -34,13 +38,19 @@ var binary = sync.OnceValues(func() (string, error) {
 
 var binaryDir string
 
-func TestMain(m *testing.M) {
+func TestMain(m *testing.M) { os.Exit(sandbox.Of(tests{m}).Run()) }
+
+// tests have a folder for the program.
+type tests struct{ *testing.M }
+
+// Run runs them and returns the exit code.
+func (t tests) Run() int {
 	var err error
 	if binaryDir, err = os.MkdirTemp("", "candlemark-integration-"); err != nil {
 		panic(err)
 	}
 	defer os.RemoveAll(binaryDir)
-	m.Run()
+	return t.M.Run()
 }
 
 // broker is a process of its own.

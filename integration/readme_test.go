@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"candlemark/internal/testkit/sandbox"
 )
 
 var goBlock = regexp.MustCompile("(?s)```go\n(.*?)```")
@@ -33,7 +35,9 @@ func TestReadme(t *testing.T) {
 	if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), "go", "run", file).CombinedOutput()
+	cmd := exec.CommandContext(t.Context(), "go", "run", file)
+	cmd.Env = sandbox.Outside()
+	out, err := cmd.CombinedOutput()
 	if err != nil || string(out) != "hello\n" {
 		t.Errorf("%v: %s", err, out)
 	}

@@ -54,8 +54,8 @@ func TestServeRefusesToStart(t *testing.T) {
 	}{
 		{"", []string{"serve", "--nonsense"}, 64, "nonsense"},
 		{"CANDLEMARK_HTTP=nowhere", []string{"serve"}, 64, "http"},
-		{"CANDLEMARK_AMQP=" + taken.Addr().String(), []string{"serve", "--http", ""}, 1, "address already in use"},
-		{"", []string{"serve", "--amqp", "127.0.0.1:0", "--http", taken.Addr().String()}, 1, "address already in use"},
+		{"CANDLEMARK_AMQP=" + taken.Addr().String(), []string{"serve", "--http", "", "--data-dir", "data"}, 1, "address already in use"},
+		{"", []string{"serve", "--amqp", "127.0.0.1:0", "--http", taken.Addr().String(), "--data-dir", "data"}, 1, "address already in use"},
 		{"", []string{"demo", "--nonsense"}, 64, "nonsense"},
 		{"", []string{"dance"}, 64, "dance"},
 	} {

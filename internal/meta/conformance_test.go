@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/testkit/sandbox"
 	"candlemark/policies"
 	"candlemark/protocol"
 
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(sandbox.Of(m)) }
 
 // keeper is a Meta whose next process can be had.
 type keeper struct {

@@ -4,7 +4,7 @@
 //   - layout_test.go: the top-level folders, package names, one doc.go per package, decision records
 //   - size_test.go: the length of files and functions
 //   - words_test.go: doc comments, leftover notes
-//   - habits_test.go: no sleeping to wait, leak checks, exits
+//   - habits_test.go: no sleeping to wait, leak checks, sandboxes
 //
 // A rule is a function from the parsed tree to complaints. TestHouse runs all of them over the repository;
 // TestRulesComplain gives each a small wrong tree, so that no rule can go blind unnoticed. Generated files are exempt.

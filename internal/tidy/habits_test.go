@@ -46,3 +46,19 @@ func checkLeaks(h *house) (complaints []string) {
 	}
 	return complaints
 }
+
+// checkSandboxes wants testkit/sandbox in every package whose tests start programs or run the command line, which would
+// otherwise find the user's own data folder.
+func checkSandboxes(h *house) (complaints []string) {
+	for dir, files := range h.packages() {
+		starts, kept := false, false
+		for _, f := range files {
+			starts = starts || f.test && (f.imports("os/exec") || f.tree.Name.Name == "main" && strings.HasPrefix(dir, "cmd/"))
+			kept = kept || f.test && f.imports(module+"/internal/testkit/sandbox")
+		}
+		if starts && !kept {
+			complaints = append(complaints, fmt.Sprintf("%s: its tests start programs; its TestMain wants internal/testkit/sandbox", dir))
+		}
+	}
+	return complaints
+}

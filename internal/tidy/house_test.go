@@ -33,6 +33,7 @@ var rules = []struct {
 	{"leftover notes", checkNotes},
 	{"sleep", checkSleep},
 	{"leak checks", checkLeaks},
+	{"sandboxes", checkSandboxes},
 	{"exits", checkExits},
 	{"proofs", checkProofs},
 }

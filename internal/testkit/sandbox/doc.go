@@ -1,0 +1,7 @@
+// Package sandbox keeps tests that start programs out of the user's folders.
+//
+// Owns: Tests, the tests of a package with HOME and the XDG folders in a new
+// folder, which must be empty when they have run. A program that they start
+// without being told where to write fails them, instead of opening what the user
+// has there.
+package sandbox

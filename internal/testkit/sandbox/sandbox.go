@@ -1,0 +1,84 @@
+package sandbox
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Tests are what a TestMain gets.
+type Tests struct{ inner interface{ Run() int } }
+
+// Of wraps the tests of a package, a *testing.M:
+//
+//	func TestMain(m *testing.M) { os.Exit(sandbox.Of(m).Run()) }
+func Of(m interface{ Run() int }) *Tests { return &Tests{m} }
+
+// folders are the variables that name a user's folders.
+var folders = []string{"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"}
+
+// Of the variables of ours only these are for tests; all others are settings of a
+// broker of the user's, its data folder among them.
+var forTests = []string{"CANDLEMARK_REQUIRE_CLIENTS", "CANDLEMARK_REWRITE", "CANDLEMARK_SMALL_DISK", "CANDLEMARK_TEST_"}
+
+// inside says to a test program that a test starts that it is in a sandbox.
+const inside = "CANDLEMARK_TEST_SANDBOX"
+
+var outside = os.Environ()
+
+// Outside is the environment of the user. It is for the go command, which has its
+// caches there.
+func Outside() []string { return slices.Clone(outside) }
+
+// Run runs the tests and returns the exit code: not 0 when one failed, or when
+// something is left in the user's folders.
+func (t *Tests) Run() int {
+	if os.Getenv(inside) != "" {
+		return t.inner.Run()
+	}
+	dir, err := os.MkdirTemp("", "candlemark-home-")
+	if err != nil {
+		return complain(err)
+	}
+	defer os.RemoveAll(dir)
+	for _, v := range outside {
+		name, _, _ := strings.Cut(v, "=")
+		mine := func(known string) bool { return strings.HasPrefix(name, known) }
+		if strings.HasPrefix(name, "CANDLEMARK_") && !slices.ContainsFunc(forTests, mine) {
+			_ = os.Unsetenv(name)
+		}
+	}
+	for _, name := range append(folders, inside) {
+		if err := os.Setenv(name, dir); err != nil {
+			return complain(err)
+		}
+	}
+	code := t.inner.Run()
+	if left := leftIn(dir); len(left) > 0 {
+		return complain(fmt.Errorf("tests wrote to the user's folders:\n%s", strings.Join(left, "\n")))
+	}
+	return code
+}
+
+func complain(err error) int {
+	fmt.Fprintln(os.Stderr, "sandbox:", err)
+	return 1
+}
+
+// leftIn lists what is below a folder.
+func leftIn(dir string) []string {
+	var left []string
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if path != dir {
+			left = append(left, path)
+		}
+		return err
+	})
+	if err != nil {
+		left = append(left, err.Error())
+	}
+	return left
+}

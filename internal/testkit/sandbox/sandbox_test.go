@@ -1,0 +1,51 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// run is what stands for the tests of a package.
+type run func() int
+
+func (f run) Run() int { return f() }
+
+// TestUserFoldersStayEmpty: what is left where a program looks for the user's folders
+// fails the tests, and no setting of the user's own broker reaches them.
+func TestUserFoldersStayEmpty(t *testing.T) {
+	for _, name := range append(folders, inside) {
+		t.Setenv(name, "")
+	}
+	before := outside
+	defer func() { outside = before }()
+	t.Setenv("CANDLEMARK_DATA_DIR", "/home/user/data")
+	t.Setenv("CANDLEMARK_REWRITE", "1")
+	outside = os.Environ()
+	tests := func() int {
+		if _, set := os.LookupEnv("CANDLEMARK_DATA_DIR"); set || os.Getenv("CANDLEMARK_REWRITE") != "1" {
+			t.Error("the environment is", os.Environ())
+		}
+		return 0
+	}
+	if code := Of(run(tests)).Run(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	for _, name := range folders {
+		t.Setenv(inside, "")
+		wrote := ""
+		code := Of(run(func() int {
+			wrote = filepath.Join(os.Getenv(name), "a", "b")
+			if err := os.MkdirAll(wrote, 0o700); err != nil {
+				t.Error(err)
+			}
+			return Of(run(func() int { return 0 })).Run() // a program within a program
+		})).Run()
+		if code == 0 {
+			t.Errorf("a folder in %s was not seen", name)
+		}
+		if _, err := os.Stat(wrote); !os.IsNotExist(err) {
+			t.Errorf("%s is left: %v", wrote, err)
+		}
+	}
+}
