@@ -1,10 +1,10 @@
 package admin
 
 import (
-	"slices"
 	"time"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/auth"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
 	"candlemark/policies"
@@ -80,7 +80,7 @@ func (s *state) take(m *message.Message, from mail.Address, by *mail.Publisher, 
 		return
 	}
 	what, err := parse(s.vhost.Name, string(m.RoutingKey), m.Body)
-	if err == nil && what.operator && what.operation != listPolicies && !administrates(by) {
+	if err == nil && what.operator && what.operation != listPolicies && !mayChange(auth.OperatorPolicies, by) {
 		err = failure{"not_authorised", "Not administrator user"}
 	}
 	c.operation = what.operation
@@ -92,8 +92,10 @@ func (s *state) take(m *message.Message, from mail.Address, by *mail.Publisher, 
 	s.send(s.registry, what.mail(mail.Request{ReplyTo: s.self, ID: number}))
 }
 
-func administrates(by *mail.Publisher) bool {
-	return by != nil && slices.Contains(by.Tags, "administrator")
+// mayChange reports whether a publisher, nil for one that is not known, may change a
+// setting.
+func mayChange(s auth.Setting, by *mail.Publisher) bool {
+	return by != nil && auth.User{Name: by.User, Tags: by.Tags}.MayChange(s)
 }
 
 // policyChanged: the registry has carried out a command, or failed to.

@@ -123,7 +123,7 @@ func (s *state) deliverTo(targets []*target, caps []int64, m *message.Message, m
 // permitCommand checks that the user may publish an admin command: those that change
 // policies are for users with a tag, the others ask for permissions themselves.
 func (s *state) permitCommand(key []byte) error {
-	if topology.IsOpenCommand(key) || s.cfg.User.HasTag("administrator") || s.cfg.User.HasTag("policymaker") {
+	if topology.IsOpenCommand(key) || s.cfg.User.MayChange(auth.Policies) {
 		return nil
 	}
 	return auth.Refuse(s.cfg.User, s.cfg.VHost.Name, auth.Resource{Kind: auth.Exchange, Name: topology.AdminExchange}, auth.Write)

@@ -12,40 +12,59 @@ import (
 	"candlemark/internal/auth"
 )
 
-// rule says why user may not ask for something in vhost, "" if it may. vhost is
-// "" when the path names none.
-type rule func(a *api, user auth.User, vhost string) string
+// rule says why the user of a request may not make it, "" if it may.
+type rule func(a *api, r *request) string
 
 // anybody who may use the API at all. Lists show what the user may see.
-func anybody(*api, auth.User, string) string { return "" }
+func anybody(*api, *request) string { return "" }
 
 // visitor may open the virtual host (POL-15).
-func visitor(a *api, user auth.User, vhost string) string {
-	if !a.sees(user, vhost) {
+func visitor(a *api, r *request) string {
+	if !a.sees(r.user, r.vhost) {
 		return "User not authorised to access virtual host"
 	}
 	return ""
 }
 
-// policymaker may set policies in the virtual host (POL-15).
-func policymaker(a *api, user auth.User, vhost string) string {
-	if user.HasTag("administrator") || user.HasTag("policymaker") && a.users.VHostAccess(user, vhost) == nil {
+// changer may change settings of that kind, in the virtual host if the path names
+// one (POL-15).
+func changer(s auth.Setting) rule {
+	return func(a *api, r *request) string {
+		administers := r.user.HasTag("administrator")
+		switch {
+		case !r.user.MayChange(s) && s != auth.Policies:
+			return "Not administrator user"
+		case !r.user.MayChange(s), !administers && r.vhost != "" && a.users.VHostAccess(r.user, r.vhost) != nil:
+			return "User not authorised to access object"
+		}
 		return ""
 	}
-	return "User not authorised to access object"
+}
+
+// policymaker may set policies.
+var policymaker = changer(auth.Policies)
+
+// parameterChanger may change the parameter that the path names. Who may change some
+// is told which do not exist.
+func parameterChanger(a *api, r *request) string {
+	switch s := auth.Setting(r.part("component")); s {
+	case auth.OperatorPolicies, auth.VHostLimits:
+		return changer(s)(a, r)
+	}
+	return policymaker(a, r)
 }
 
 // monitor may see what belongs to others.
-func monitor(_ *api, user auth.User, _ string) string {
-	if user.HasTag("administrator") || user.HasTag("monitoring") {
+func monitor(_ *api, r *request) string {
+	if r.user.HasTag("administrator") || r.user.HasTag("monitoring") {
 		return ""
 	}
 	return "Not monitor user"
 }
 
 // administrator may do everything.
-func administrator(_ *api, user auth.User, _ string) string {
-	if user.HasTag("administrator") {
+func administrator(_ *api, r *request) string {
+	if r.user.HasTag("administrator") {
 		return ""
 	}
 	return "Not administrator user"
@@ -98,7 +117,7 @@ func (a *api) guard(allowed rule, handle func(*request)) http.Handler {
 		// The path was parsed before: its escapes are right.
 		r.vhost, _ = url.PathUnescape(plain.PathValue("vhost"))
 		r.name, _ = url.PathUnescape(plain.PathValue("name"))
-		if reason := allowed(a, r.user, r.vhost); reason != "" {
+		if reason := allowed(a, r); reason != "" {
 			fail(w, http.StatusUnauthorized, "not_authorised", reason)
 			return
 		}

@@ -23,15 +23,16 @@ type userLimitsItem struct {
 func (a *api) limitPaths(mux *http.ServeMux) {
 	mux.Handle("/api/vhost-limits", methods{"GET": a.guard(anybody, a.vhostLimits)})
 	mux.Handle("/api/vhost-limits/{vhost}", methods{"GET": a.guard(visitor, a.vhostLimits)})
+	vhosts, users := changer(auth.VHostLimits), changer(auth.UserLimits)
 	mux.Handle("/api/vhost-limits/{vhost}/{name}", methods{
-		"PUT":    a.guard(administrator, a.putVHostLimit),
-		"DELETE": a.guard(administrator, a.deleteVHostLimit),
+		"PUT":    a.guard(vhosts, a.putVHostLimit),
+		"DELETE": a.guard(vhosts, a.deleteVHostLimit),
 	})
 	mux.Handle("/api/user-limits", methods{"GET": a.guard(anybody, a.userLimits)})
 	mux.Handle("/api/user-limits/{user}", methods{"GET": a.guard(anybody, a.userLimits)})
 	mux.Handle("/api/user-limits/{user}/{name}", methods{
-		"PUT":    a.guard(administrator, a.putUserLimit),
-		"DELETE": a.guard(administrator, a.deleteUserLimit),
+		"PUT":    a.guard(users, a.putUserLimit),
+		"DELETE": a.guard(users, a.deleteUserLimit),
 	})
 }
 

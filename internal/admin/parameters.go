@@ -13,8 +13,8 @@ import (
 // The components that have parameters. Those of RabbitMQ's plugins do not exist
 // here.
 const (
-	operatorPolicies = "operator_policy"
-	vhostLimits      = "vhost-limits"
+	operatorPolicies = string(auth.OperatorPolicies)
+	vhostLimits      = string(auth.VHostLimits)
 	limitsName       = "limits" // the one parameter of vhost-limits
 )
 
@@ -39,28 +39,21 @@ type (
 )
 
 func (a *api) parameterPaths(mux *http.ServeMux) {
-	mux.Handle("/api/parameters", methods{"GET": a.guard(maker, a.parameters)})
-	mux.Handle("/api/parameters/{component}", methods{"GET": a.guard(maker, a.parameters)})
+	mux.Handle("/api/parameters", methods{"GET": a.guard(policymaker, a.parameters)})
+	mux.Handle("/api/parameters/{component}", methods{"GET": a.guard(policymaker, a.parameters)})
 	mux.Handle("/api/parameters/{component}/{vhost}", methods{"GET": a.guard(policymaker, a.parameters)})
 	mux.Handle("/api/parameters/{component}/{vhost}/{name}", methods{
 		"GET":    a.guard(policymaker, a.parameter),
-		"PUT":    a.guard(policymaker, a.putParameter),
-		"DELETE": a.guard(policymaker, a.deleteParameter),
+		"PUT":    a.guard(parameterChanger, a.putParameter),
+		"DELETE": a.guard(parameterChanger, a.deleteParameter),
 	})
-	mux.Handle("/api/global-parameters", methods{"GET": a.guard(maker, a.globals)})
+	mux.Handle("/api/global-parameters", methods{"GET": a.guard(policymaker, a.globals)})
+	global := changer(auth.GlobalParameters)
 	mux.Handle("/api/global-parameters/{name}", methods{
-		"GET":    a.guard(maker, a.global),
-		"PUT":    a.guard(maker, a.putGlobal),
-		"DELETE": a.guard(maker, a.deleteGlobal),
+		"GET":    a.guard(policymaker, a.global),
+		"PUT":    a.guard(global, a.putGlobal),
+		"DELETE": a.guard(global, a.deleteGlobal),
 	})
-}
-
-// maker may set parameters somewhere.
-func maker(_ *api, user auth.User, _ string) string {
-	if user.HasTag("administrator") || user.HasTag("policymaker") {
-		return ""
-	}
-	return "User not authorised to access object"
 }
 
 // collect lists the parameters of the path: of its component and virtual host,

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 
 	"candlemark/internal/auth"
@@ -75,6 +76,49 @@ func TestGlobalParameters(t *testing.T) {
 			if w := do(t, h, as, "GET", path, ""); w.Code != status {
 				t.Errorf("%s as %s: %d", path, as, w.Code)
 			}
+		}
+	}
+}
+
+// Each setting is changed by the same users, whichever path the change takes.
+func TestSettingsAreChangedByWhoMay(t *testing.T) {
+	_, f := newHouse(t)
+	for name, tag := range map[string]string{"maker": "policymaker", "watcher": "monitoring", "viewer": "management"} {
+		_, errUser := f.users.PutAccount(auth.Account{Name: name, Hash: auth.HashPassword("x"), Tags: []string{tag}})
+		_, errGrant := f.users.PutGrant(auth.Grant{User: name, VHost: "/", Configure: ".*", Write: ".*", Read: ".*"})
+		if err := errors.Join(errUser, errGrant); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := NewHandler(f, f.users, zerolog.Nop())
+	const policy = `{"pattern":"","definition":{"max-length":5},"value":{"pattern":"","definition":{"max-length":5}}}`
+	for setting, roads := range map[auth.Setting][]step{
+		auth.Policies: {{path: "/api/policies/%2F/p", body: policy}},
+		auth.OperatorPolicies: {
+			{path: "/api/operator-policies/%2F/p", body: policy},
+			{path: "/api/parameters/operator_policy/%2F/p", body: policy},
+			{path: "/api/parameters/operator%5Fpolicy/%2F/p", body: policy},
+		},
+		auth.VHostLimits: {
+			{path: "/api/vhost-limits/%2F/max-queues", body: `{"value":1}`}, {path: "/api/parameters/vhost-limits/%2F/limits", body: `{"value":{"max-queues":1}}`},
+		},
+		auth.UserLimits:       {{path: "/api/user-limits/guest/max-channels", body: `{"value":1}`}},
+		auth.GlobalParameters: {{path: "/api/global-parameters/cluster_name", body: `{"value":"x"}`}},
+	} {
+		for _, road := range roads {
+			for as, tag := range map[string]string{"maker:x": "policymaker", "watcher:x": "monitoring", "viewer:x": "management", guest: "administrator"} {
+				may := auth.User{Tags: []string{tag}}.MayChange(setting)
+				for _, method := range []string{"PUT", "DELETE"} {
+					if w := do(t, h, as, method, road.path, road.body); may == (w.Code == 401) || may && w.Code > 299 {
+						t.Errorf("%s %s as %s: %d %s", method, road.path, as, w.Code, w.Body)
+					}
+				}
+			}
+		}
+	}
+	for as, want := range map[string]int{guest: 204, "maker:x": 401} {
+		if w := do(t, h, as, "PUT", "/api/cluster-name", `{"name":"x"}`); w.Code != want {
+			t.Errorf("cluster name as %s: %d", as, w.Code)
 		}
 	}
 }

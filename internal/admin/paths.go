@@ -1,6 +1,10 @@
 package admin
 
-import "net/http"
+import (
+	"net/http"
+
+	"candlemark/internal/auth"
+)
 
 func (a *api) queuePaths(mux *http.ServeMux) {
 	for _, path := range []string{"/api/queues", "/api/queues/detailed"} {
@@ -61,7 +65,7 @@ func (a *api) nodePaths(mux *http.ServeMux) {
 	get("/api/nodes/{name}", monitor, a.oneNode)
 	mux.Handle("/api/cluster-name", methods{
 		"GET": a.guard(anybody, a.clusterName),
-		"PUT": a.guard(administrator, a.putClusterName),
+		"PUT": a.guard(changer(auth.GlobalParameters), a.putClusterName),
 	})
 	get("/api/version", anybody, a.versionOnly)
 	get("/api/extensions", anybody, a.extensions)

@@ -58,13 +58,14 @@ func NewHandler(broker Broker, users *auth.Users, log zerolog.Logger) http.Handl
 	a.nodePaths(mux)
 	a.alarmPaths(mux)
 	mux.Handle("/api/x/dead-letters", methods{"GET": a.guard(monitor, a.deadLetters)})
-	a.policyPaths(mux, "/api/policies", false, policymaker)
-	a.policyPaths(mux, "/api/operator-policies", true, administrator)
+	a.policyPaths(mux, "/api/policies", false, auth.Policies)
+	a.policyPaths(mux, "/api/operator-policies", true, auth.OperatorPolicies)
 	mux.Handle("/api/", http.HandlerFunc(notFound))
 	return shim(mux)
 }
 
-func (a *api) policyPaths(mux *http.ServeMux, path string, operator bool, maker rule) {
+func (a *api) policyPaths(mux *http.ServeMux, path string, operator bool, kind auth.Setting) {
+	maker := changer(kind)
 	with := func(f func(*request, bool)) func(*request) { return func(r *request) { f(r, operator) } }
 	mux.Handle(path, methods{"GET": a.guard(anybody, with(a.policies))})
 	mux.Handle(path+"/{vhost}", methods{"GET": a.guard(visitor, with(a.policies))})

@@ -1,0 +1,33 @@
+package auth
+
+import "slices"
+
+// Setting is a kind of setting that users change while the broker runs, by the
+// name of RabbitMQ's component of parameters.
+type Setting string
+
+// The settings.
+const (
+	Policies         Setting = "policy"
+	OperatorPolicies Setting = "operator_policy"
+	VHostLimits      Setting = "vhost-limits"
+	UserLimits       Setting = "user-limits"
+	// GlobalParameters belong to no virtual host; the name of the cluster is one.
+	GlobalParameters Setting = "global-parameters"
+)
+
+// changers are the tags of which a user needs one to change a setting. It is the
+// only place that says so, whichever way the change comes: by a path of the HTTP API
+// of its own, as a parameter there, or as an admin command over AMQP.
+var changers = map[Setting][]string{
+	Policies:         {"administrator", "policymaker"},
+	OperatorPolicies: {"administrator"},
+	VHostLimits:      {"administrator"},
+	UserLimits:       {"administrator"},
+	GlobalParameters: {"administrator"},
+}
+
+// MayChange reports whether the user has a tag for changing the setting. Who has, but
+// is no administrator, needs access to the virtual host besides. Nobody may change a
+// setting that there is not.
+func (u User) MayChange(s Setting) bool { return slices.ContainsFunc(changers[s], u.HasTag) }
