@@ -219,5 +219,5 @@ func (s *bystander) undisturbed(b *broker) {
 	fresh.login(0)
 	fresh.say(method(0, &protocol.ConnectionClose{ReplyCode: 200}))
 	expect[*protocol.ConnectionCloseOk](fresh)
-	fresh.over()
+	_ = fresh.Close() // again when the test ends
 }

@@ -21,7 +21,7 @@
 //
 // The ends: the client's connection.close is answered when all channels have
 // given back what they held and the exclusive queues are gone; the socket is
-// half-closed then, and closed when the client has done so. A connection
+// then the client's to close, within 3 s. A connection
 // error goes the same way, is told then, and waits for close-ok. A dead socket
 // goes the same way without a word. A channel that panics is stopped, never
 // restarted, and costs the connection (541).

@@ -222,18 +222,17 @@ func (c *connection) becomeClosed(ctx actor.Context) {
 	}
 }
 
-// drained: the client has close-ok. It may still be sending, for libraries let
-// connection.close overtake what they have queued for channels; RabbitMQ too
-// leaves it to the client to close the socket.
-func (c *connection) drained() {
-	c.arm(min(grace, c.cfg.CloseTimeout))
-	c.hangUp()
-}
+// drained: the client has close-ok, and closes the socket. Until then it may
+// still be sending, for libraries let connection.close overtake what they have
+// queued for channels. As in RabbitMQ nothing comes behind close-ok, not even the
+// end of the stream: a client may see that before it has acted on close-ok, and
+// take it for a failure.
+func (c *connection) drained() { c.arm(min(grace, c.cfg.CloseTimeout)) }
 
-// hangUp says that nothing more will come.
+// hangUp says, to who does not speak AMQP, that nothing more will come.
 func (c *connection) hangUp() {
 	if half, ok := c.cfg.Conn.(interface{ CloseWrite() error }); ok {
-		_ = half.CloseWrite() // the peer is leaving or confused anyway
+		_ = half.CloseWrite() // whatever it says, the socket is closed soon
 		return
 	}
 	_ = c.cfg.Conn.Close()

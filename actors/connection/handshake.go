@@ -222,7 +222,7 @@ func (h *handshake) refuse(err error) error {
 	var told *protocol.ConnectionError
 	var step *outOfStep
 	switch {
-	case errors.Is(err, errBadHeader) || errors.Is(err, errClientLeft):
+	case errors.Is(err, errBadHeader): // the end of the stream is part of the answer
 		h.c.outbox.Finish(h.c.hangUp)
 	case errors.As(err, &told) && h.tells(told):
 		h.c.send(&protocol.ConnectionClose{ReplyCode: told.Code, ReplyText: told.Text, Class: told.Class, Method: told.Method})

@@ -183,7 +183,7 @@ func TestHandshakeClientLeaves(t *testing.T) {
 		expect[*protocol.ConnectionTune](r.client, 0)
 		r.sendMethods(0, &protocol.ConnectionClose{ReplyCode: 200})
 		expect[*protocol.ConnectionCloseOk](r.client, 0)
-		r.isOver()
+		takes(t, 3*time.Second, 3*time.Second, r.isOver)
 	})
 	bubble(t, nil, func(r *rig) {
 		r.send(protocol.ProtocolHeader[:])
