@@ -1,6 +1,8 @@
 package vhost
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"candlemark/actors/mail"
@@ -61,13 +63,17 @@ func (v *vhost) isThere(queue string) bool {
 	return q != nil && (q.phase == live || q.phase == down)
 }
 
-// mournAll makes the dead-letter queues that a crash has left unmade.
-func (v *vhost) mournAll() {
-	for _, q := range v.queues {
-		if q.mourned {
-			v.mourn(q, func() {})
+// mournAll makes the dead-letter queues that are not there although they are wanted,
+// as a crash or a transient one leaves it, and calls done when they can be used.
+func (v *vhost) mournAll(done func()) {
+	g := newGather(done)
+	for _, q := range slices.Collect(maps.Values(v.queues)) {
+		if q.mourned && v.queues[policies.DeadLetterQueueOf(q.queue.Name)] == nil {
+			g.begin()
+			v.mourn(q, g.end)
 		}
 	}
+	g.end()
 }
 
 // mournAgain makes a dead-letter queue that was deleted anew.

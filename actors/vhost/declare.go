@@ -141,6 +141,7 @@ func (v *vhost) abandon(q *queue) {
 	for _, gone := range q.gone {
 		gone()
 	}
+	q.tellReady()
 	v.unpark(&q.name)
 }
 
@@ -151,6 +152,7 @@ func (v *vhost) comes(q *queue) {
 		v.end(q, &mail.DeleteQueue{Name: q.queue.Name, VHost: v.cfg.VHost.Name})
 	}
 	v.unpark(&q.name)
+	q.tellReady()
 }
 
 // startQueue makes the actor and publishes it.

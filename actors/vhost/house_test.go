@@ -64,6 +64,12 @@ type house struct {
 // inHouse runs test in a bubble with a vhost in it.
 func inHouse(t *testing.T, test func(h *house)) {
 	t.Helper()
+	inHouseWith(t, func(*vhost.Config) {}, test)
+}
+
+// inHouseWith is inHouse for a vhost whose configuration is changed.
+func inHouseWith(t *testing.T, change func(*vhost.Config), test func(h *house)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		h := &house{
 			t: t, vhost: topology.NewVHost("/"),
@@ -76,10 +82,12 @@ func inHouse(t *testing.T, test func(h *house)) {
 		registry := h.spawn("registry")
 		root := h.system.Root.WithGuardian(resume)
 		pid, err := root.SpawnNamed(actor.PropsFromProducer(func() actor.Actor {
-			return vhost.New(vhost.Config{
+			cfg := vhost.Config{
 				VHost: h.vhost, NewQueue: h.newQueue, NewExchange: h.newExchange, Registry: registry.pid, Log: zerolog.Nop(),
 				SystemExchanges: []mail.DeclareExchange{{Name: "candlemark.admin", Type: "direct", Durable: true}},
-			})
+			}
+			change(&cfg)
+			return vhost.New(cfg)
 		}), "vhost/%2f")
 		if err != nil {
 			t.Fatal(err)

@@ -146,6 +146,7 @@ func (v *vhost) queueForgotten(q *queue) {
 	for _, gone := range q.gone {
 		gone()
 	}
+	q.tellReady()
 	v.unpark(&q.name)
 	v.mournAgain(q.queue.Name)
 }

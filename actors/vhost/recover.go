@@ -67,7 +67,7 @@ func (v *vhost) bringBack() {
 	v.recoverHolders()
 	r.gather = gather{left: len(r.Queues) + 1, done: v.recoverBindings}
 	r.reading = map[*queue]struct{}{}
-	for range min(len(r.Queues), fetchWindow) {
+	for first := min(len(r.Queues), fetchWindow); r.next < first; {
 		v.recoverQueue()
 	}
 	r.gather.end()
@@ -135,20 +135,21 @@ func (v *vhost) recoverBindings() {
 	g.end()
 }
 
-// release lets time pass for the queues.
+// release lets time pass for the queues once the dead-letter queues are there that
+// were not stored: what is overdue goes into them.
 func (v *vhost) release() {
-	v.recovery.released = true
-	v.mournAll()
-	g := newGather(v.recovered)
-	for _, q := range v.queues {
-		if q.phase == down {
-			continue
+	v.mournAll(func() {
+		v.recovery.released = true
+		g := newGather(v.recovered)
+		for _, q := range v.queues {
+			if q.phase == coming {
+				g.begin()
+				q.ready = append(q.ready, g.end)
+				v.opens(q)()
+			}
 		}
-		g.begin()
-		q.ready = append(q.ready, g.end)
-		v.opens(q)()
-	}
-	g.end()
+		g.end()
+	})
 }
 
 // recovered goes on with what waited.

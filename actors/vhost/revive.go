@@ -94,12 +94,15 @@ func (v *vhost) moveBindings(q *queue, done func()) {
 	g.end()
 }
 
-// opens is what opens the actor that q lives in at present, unless it has died
-// before, or the virtual host is not ready for it.
+// opens is what opens the actor that q lives in at present. One that has none yet
+// comes by itself; so does nothing for an actor that has died before, or was asked
+// to open, or while the virtual host is not ready for it.
 func (v *vhost) opens(q *queue) func() {
-	in := q.queue.PID
+	in := v.child(q)
+	pid := q.queue.PID
 	return func() {
-		if v.recovery != nil && !v.recovery.released || v.children[in.Id] == nil {
+		_, asked := v.questions[q.life.opening]
+		if in == nil || asked || q.queue.PID != pid || v.child(q) == nil || v.recovery != nil && !v.recovery.released {
 			return
 		}
 		r := v.ask(nil, func(_ bool, err error) {
@@ -108,7 +111,7 @@ func (v *vhost) opens(q *queue) func() {
 			}
 		})
 		q.life.opening = r.ID
-		v.ctx.Send(in, &mail.Wake{Request: r})
+		v.ctx.Send(pid, &mail.Wake{Request: r})
 	}
 }
 
@@ -118,7 +121,6 @@ func (v *vhost) queueOpened(q *queue) {
 		v.cfg.Log.Warn().Str("queue", q.queue.Name).Msg("a queue that panicked is back with what the journal had of it")
 	}
 	v.comes(q)
-	q.tellReady()
 }
 
 func (q *queue) tellReady() {

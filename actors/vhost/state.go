@@ -52,7 +52,7 @@ type queue struct {
 	forwarded uint64
 	// doomed: its owner is gone, no condition keeps it.
 	doomed bool
-	// gone are called once it is forgotten, ready once it is open or down.
+	// gone are called once it is forgotten, ready once it is open, down or gone.
 	gone, ready []func()
 	life        life
 	// mourned: it is to have a dead-letter queue of the broker's making.

@@ -113,6 +113,9 @@ func (b *Bubble) Crash(off time.Duration) {
 }
 
 func (b *Bubble) stop() {
+	if b.Node == nil {
+		return // it did not start
+	}
 	if err := b.Node.Stop(context.Background()); err != nil {
 		b.Error("stop:", err)
 	}

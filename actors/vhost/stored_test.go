@@ -1,0 +1,85 @@
+package vhost_test
+
+import (
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/actors/vhost"
+	"candlemark/internal/meta"
+	"candlemark/internal/store"
+	"candlemark/policies"
+)
+
+// inStoredHouse runs test in a house that begins with what was stored, once the policies are there.
+func inStoredHouse(t *testing.T, stored vhost.Stored, test func(h *house)) {
+	t.Helper()
+	inHouseWith(t, func(cfg *vhost.Config) { cfg.Stored = &stored }, func(h *house) {
+		h.send(&mail.ApplyPolicies{Set: policies.NewSet("/")})
+		test(h)
+	})
+}
+
+// awake answers the Wake of a queue.
+func (h *house) awake(q *probe) {
+	h.t.Helper()
+	w := take[*mail.Wake](h, q)
+	h.send(&mail.QueueAwake{Reply: w.Done(nil)})
+}
+
+// TestStoredQueueWithoutItsDeadLetterQueue: the dead-letter queue that is missing is made before a queue opens, and commands wait for
+// both.
+func TestStoredQueueWithoutItsDeadLetterQueue(t *testing.T) {
+	stored := vhost.Stored{Queues: []meta.Queue{
+		{VHost: "/", Name: "q", Type: "classic", Incarnation: 1, Arguments: wantsDeadLetterQueue},
+		{VHost: "/", Name: "plain", Type: "classic", Incarnation: 2},
+		{VHost: "/", Name: "plain.dlq", Type: "classic", Incarnation: 3, Arguments: wantsDeadLetterQueue},
+	}}
+	inStoredHouse(t, stored, func(h *house) {
+		q, dead := h.queue("q"), h.queue("q.dlq")
+		h.nothing(q)
+		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/", Passive: true})
+		d := take[*mail.DeclareQueue](h, dead)
+		h.nothing(q)
+		h.send(&mail.DeclareQueueReply{Reply: d.Done(nil), Name: "q.dlq"})
+		for _, name := range []string{"q", "plain", "plain.dlq"} {
+			h.awake(h.queue(name))
+		}
+		h.nothing(dead) // it was never asleep
+		take[*mail.DeclareQueue](h, q)
+		if h.published("q.dlq") == nil || !h.published("q.dlq").Durable {
+			t.Errorf("%+v", h.published("q.dlq"))
+		}
+	})
+}
+
+// TestStoredDeadLetterQueueThatCannotBeMade: the queue opens without it.
+func TestStoredDeadLetterQueueThatCannotBeMade(t *testing.T) {
+	stored := vhost.Stored{Queues: []meta.Queue{{VHost: "/", Name: "q", Type: "classic", Incarnation: 1, Arguments: wantsDeadLetterQueue}}}
+	change := func(cfg *vhost.Config) {
+		cfg.Stored, cfg.MaxQueues = &stored, func() (int64, bool) { return 1, true }
+	}
+	inHouseWith(t, change, func(h *house) {
+		h.send(&mail.ApplyPolicies{Set: policies.NewSet("/")})
+		h.awake(h.queue("q"))
+		h.send(&mail.DeclareExchange{Request: h.ask(), Name: "amq.direct", Passive: true})
+		h.wantTopology(0, "")
+	})
+}
+
+// TestStoredQueueThatDiesWhileItIsOpened: it is opened once for each of its lives, and the virtual host is ready all the same.
+func TestStoredQueueThatDiesWhileItIsOpened(t *testing.T) {
+	stored := vhost.Stored{Queues: []meta.Queue{{VHost: "/", Name: "q", Type: "classic", Incarnation: 1}}}
+	change := func(cfg *vhost.Config) {
+		cfg.Stored, cfg.Messages = &stored, func(_ store.QueueID, _ bool, done func([]store.Recovered, error)) { done(nil, nil) }
+	}
+	inHouseWith(t, change, func(h *house) {
+		h.send(&mail.ApplyPolicies{Set: policies.NewSet("/")})
+		q := h.queue("q")
+		take[*mail.Wake](h, q)
+		h.goes("q")
+		h.awake(h.queue("q"))
+		h.nothing(h.queue("q"))
+		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/"})
+		take[*mail.DeclareQueue](h, h.queue("q"))
+	})
+}
