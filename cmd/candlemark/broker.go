@@ -92,8 +92,7 @@ func (b *broker) serveHTTP(address string, users *auth.Users, log zerolog.Logger
 	}
 	b.HTTP = l.Addr()
 	b.node.Announce("http", b.HTTP)
-	b.http = admin.NewServer(b.node, users, log)
-	b.http.ConnState = admin.AtMost(b.node.HTTPSockets())
+	b.http = admin.NewServer(b.node, users, b.node.HTTPSockets(), log)
 	go func() {
 		if err := b.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			log.Error().Err(err).Msg("HTTP server failed")

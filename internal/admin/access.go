@@ -75,6 +75,15 @@ func (a *api) sees(user auth.User, vhost string) bool {
 	return user.HasTag("administrator") || user.HasTag("monitoring") || a.users.VHostAccess(user, vhost) == nil
 }
 
+// permitted says whether the user has a permission in the virtual host of the path. It
+// is asked before a body is read; who carries the request out asks again.
+func (a *api) permitted(r *request, kind auth.Kind, name string, perm auth.Permission) error {
+	if err := a.users.VHostAccess(r.user, r.vhost); err != nil {
+		return err
+	}
+	return a.users.Check(r.user, r.vhost, auth.Resource{Kind: kind, Name: name}, perm)
+}
+
 // managers are the tags of which a user of the API has one.
 var managers = []string{"administrator", "monitoring", "policymaker", "management"}
 
@@ -84,6 +93,8 @@ type request struct {
 	w           http.ResponseWriter
 	user        auth.User
 	vhost, name string // from the path, "" if it has none
+	room        *room
+	held        int64 // bytes of it
 }
 
 // part is a part of the path, "" if it has none of that name.
@@ -96,7 +107,8 @@ func (r *request) part(name string) string {
 // on the time that the broker has to answer.
 func (a *api) guard(allowed rule, handle func(*request)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, plain *http.Request) {
-		r := &request{Request: plain, w: w}
+		r := &request{Request: plain, w: w, room: &a.room}
+		defer func() { r.room.give(r.user.Name, r.held) }()
 		var err error
 		if r.user, err = a.login(plain); err != nil {
 			if plain.Header.Get("Authorization") != "" {
@@ -114,6 +126,7 @@ func (a *api) guard(allowed rule, handle func(*request)) http.Handler {
 			fail(w, http.StatusUnauthorized, "not_authorised", "Not management user")
 			return
 		}
+		a.sockets.works(plain.Context())
 		// The path was parsed before: its escapes are right.
 		r.vhost, _ = url.PathUnescape(plain.PathValue("vhost"))
 		r.name, _ = url.PathUnescape(plain.PathValue("name"))

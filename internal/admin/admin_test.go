@@ -149,7 +149,7 @@ func TestRefusals_POL14(t *testing.T) {
 		put("/api/operator-policies/%2F/p", `{"pattern":"","definition":{"dead-letter-exchange":"x"}}`,
 			invalid("[{<<\"dead-letter-exchange\">>,<<\"x\">>}] are not recognised policy settings")),
 		put("/api/policies/%2F/p", `{"pattern":"`+strings.Repeat("x", maxBody)+`"}`,
-			badRequest("the request body is larger than 1048576 bytes")),
+			badRequest("Exceeded HTTP request body size limit")),
 	})
 }
 

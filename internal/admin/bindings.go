@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"candlemark/internal/auth"
 	"candlemark/protocol"
 )
 
@@ -141,6 +142,14 @@ func (a *api) bind(r *request) {
 		return
 	}
 	if !a.known(r) {
+		return
+	}
+	kind := auth.Queue
+	if *f.ToExchange {
+		kind = auth.Exchange
+	}
+	if err := cmp.Or(a.permitted(r, kind, *f.Destination, auth.Write), a.permitted(r, auth.Exchange, *f.Source, auth.Read)); err != nil {
+		a.decline(r, err)
 		return
 	}
 	object, ok := r.body(maxBody)

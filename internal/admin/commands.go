@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -20,13 +19,12 @@ const largestPublish = 24 << 20
 // body is a request's JSON object; an empty body is an empty object. False: the
 // client has been told what is wrong.
 func (r *request) body(limit int64) (map[string]json.RawMessage, bool) {
-	text, err := io.ReadAll(http.MaxBytesReader(r.w, r.Body, limit))
-	if err != nil {
-		reason := "the request body could not be read"
-		if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
-			reason = "Exceeded HTTP request body size limit"
-		}
-		fail(r.w, http.StatusBadRequest, "bad_request", reason)
+	decoded := int64(decodedJSON)
+	if limit > maxBody {
+		decoded = decodedText
+	}
+	text, ok := r.text(limit, decoded)
+	if !ok {
 		return nil, false
 	}
 	object := map[string]json.RawMessage{}

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"net/http"
 
+	"candlemark/internal/auth"
 	"candlemark/protocol"
 )
 
@@ -101,6 +102,10 @@ func (a *api) putExchange(r *request) {
 	if !a.known(r) {
 		return
 	}
+	if err := a.permitted(r, auth.Exchange, exchangeNamed(r.name), auth.Configure); err != nil {
+		a.decline(r, err)
+		return
+	}
 	object, ok := r.body(maxBody)
 	if !ok {
 		return
@@ -151,6 +156,10 @@ func (a *api) publish(r *request) {
 	}
 	if x == nil {
 		fail(r.w, http.StatusNotFound, "Object Not Found", "exchange_not_found")
+		return
+	}
+	if err := a.permitted(r, auth.Exchange, x.Name, auth.Write); err != nil {
+		a.declineMessage(r, err)
 		return
 	}
 	object, ok := r.body(largestPublish)

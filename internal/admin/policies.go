@@ -3,10 +3,8 @@ package admin
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"slices"
-	"strconv"
 
 	"candlemark/policies"
 )
@@ -54,13 +52,8 @@ func (a *api) setPolicy(r *request, operator bool) {
 		fail(r.w, http.StatusNotFound, "not_found", "vhost_not_found")
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(r.w, r.Body, maxBody))
-	if err != nil {
-		reason := "the request body could not be read"
-		if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
-			reason = "the request body is larger than " + strconv.FormatInt(large.Limit, 10) + " bytes"
-		}
-		fail(r.w, http.StatusBadRequest, "bad_request", reason)
+	body, ok := r.text(maxBody, decodedJSON)
+	if !ok {
 		return
 	}
 	p, err := policies.Parse(r.vhost, r.name, operator, body)

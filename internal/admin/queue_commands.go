@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"candlemark/internal/auth"
 	"candlemark/protocol"
 )
 
@@ -19,6 +20,10 @@ const mostFetched = 64 << 20
 // is another. As in RabbitMQ nothing can be exclusive that has no connection.
 func (a *api) putQueue(r *request) {
 	if !a.known(r) {
+		return
+	}
+	if err := a.permitted(r, auth.Queue, r.name, auth.Configure); err != nil {
+		a.decline(r, err)
 		return
 	}
 	object, ok := r.body(maxBody)
@@ -88,6 +93,10 @@ func (a *api) getMessages(r *request) {
 	_, err := a.broker.Queue(r.Context(), r.vhost, r.name)
 	if code, _, _ := told(err); code == protocol.NotFound {
 		fail(r.w, http.StatusNotFound, "Object Not Found", "queue_not_found")
+		return
+	}
+	if err := a.permitted(r, auth.Queue, r.name, auth.Read); err != nil {
+		a.declineMessage(r, err)
 		return
 	}
 	object, ok := r.body(maxBody)

@@ -14,21 +14,25 @@ import (
 // Limits on one request.
 const (
 	maxBody    = 1 << 20          // bytes
-	maxHeaders = 64 << 10         // bytes
+	maxHeaders = 16 << 10         // bytes
 	patience   = 30 * time.Second // with the broker
 )
 
-// NewServer makes the HTTP server of the API with all its limits set. The caller
-// opens the listener and shuts the server down.
-func NewServer(broker Broker, users *auth.Users, log zerolog.Logger) *http.Server {
-	return &http.Server{
-		Handler:           NewHandler(broker, users, log),
+// NewServer makes the HTTP server of the API with all its limits set, the number of
+// connections among them. The caller opens the listener and shuts the server down.
+func NewServer(broker Broker, users *auth.Users, connections int, log zerolog.Logger) *http.Server {
+	a := newAPI(broker, users, log)
+	a.sockets = newSockets(connections)
+	s := &http.Server{
+		Handler:           a.handler(),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       10 * time.Second,
 		WriteTimeout:      patience + 30*time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    maxHeaders,
 	}
+	a.sockets.watch(s)
+	return s
 }
 
 // api answers requests.
@@ -38,11 +42,22 @@ type api struct {
 	log    zerolog.Logger
 	node   string // its name
 	rates  rates
+	room   room
+	// sockets are the connections that requests come over.
+	sockets *sockets
 }
 
-// NewHandler makes the handler of everything below /api/.
+func newAPI(broker Broker, users *auth.Users, log zerolog.Logger) *api {
+	return &api{broker: broker, users: users, log: log, node: broker.NodeName(), sockets: newSockets(0)}
+}
+
+// NewHandler makes the handler of everything below /api/, for a server of somebody
+// else's.
 func NewHandler(broker Broker, users *auth.Users, log zerolog.Logger) http.Handler {
-	a := &api{broker: broker, users: users, log: log, node: broker.NodeName()}
+	return newAPI(broker, users, log).handler()
+}
+
+func (a *api) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/api/overview", methods{"GET": a.guard(anybody, a.overview)})
 	mux.Handle("/api/whoami", methods{"GET": a.guard(anybody, a.whoAmI)})
@@ -61,7 +76,32 @@ func NewHandler(broker Broker, users *auth.Users, log zerolog.Logger) http.Handl
 	a.policyPaths(mux, "/api/policies", false, auth.Policies)
 	a.policyPaths(mux, "/api/operator-policies", true, auth.OperatorPolicies)
 	mux.Handle("/api/", http.HandlerFunc(notFound))
-	return shim(mux)
+	for _, path := range []string{"/api", "/api/index.html"} {
+		mux.Handle(path, methods{"GET": http.HandlerFunc(welcome)})
+	}
+	return sameOrigin(shim(mux))
+}
+
+// sameOrigin refuses requests that change something and that a browser sends for a
+// page of another site. Other clients tell neither Sec-Fetch-Site nor Origin.
+func sameOrigin(next http.Handler) http.Handler {
+	protection := http.NewCrossOriginProtection()
+	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Connection", "close") // the body is not read
+		fail(w, http.StatusForbidden, "forbidden", "cross-origin request refused")
+	}))
+	return protection.Handler(next)
+}
+
+// welcome is what stands where RabbitMQ has a page about its API.
+func welcome(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write([]byte(`<!doctype html>
+<title>Candlemark HTTP API</title>
+<h1>Candlemark HTTP API</h1>
+<p>The paths are those of RabbitMQ's management API, with HTTP basic authentication; they are listed in
+docs/http-api.md, which comes with the broker. Begin with <a href="/api/overview">/api/overview</a>.</p>
+`))
 }
 
 func (a *api) policyPaths(mux *http.ServeMux, path string, operator bool, kind auth.Setting) {
