@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"candlemark/actors/mail"
-	"candlemark/internal/store"
 )
 
 // TestForwardGivenUp: what comes back to a queue that moves nothing on any more goes to who waits for it at once.
@@ -109,54 +108,5 @@ func TestForwardBytes(t *testing.T) {
 	c.put("on its way")
 	if i := c.info(); i.ReadyBytes != 10 || i.UnackedBytes != 0 {
 		t.Errorf("%d bytes ready, %d unacknowledged", i.ReadyBytes, i.UnackedBytes)
-	}
-}
-
-// TestPurgedMemory_DLY12: purged messages are in the sum of memory until they have left it.
-func TestPurgedMemory_DLY12(t *testing.T) {
-	c := newCore(t, delaying)
-	for range 3 * turnLimit {
-		m := heldBack("m", 1000_000)
-		m.Persistent = false
-		c.publish(m)
-	}
-	full := c.bytes()
-	c.slow = true
-	c.feed(&mail.Purge{Request: mail.Request{ReplyTo: ch1}})
-	if part := c.bytes(); part != full || full == 0 {
-		t.Errorf("%d bytes, then %d", full, part)
-	}
-	c.slow = false
-	c.feed(again{})
-	if left := c.bytes(); left != 0 {
-		t.Errorf("%d bytes are left of %d", left, full)
-	}
-}
-
-// notes is a journal that keeps what it is told.
-type notes struct {
-	store.Journal
-	records []store.Record
-}
-
-func (n *notes) Append(_ store.QueueID, records []store.Record, _ func(error)) {
-	n.records = append(n.records, records...)
-}
-
-// TestPurgedAndFailed_DLY12: a queue that fails in the turn in which messages are purged does not bring them back.
-func TestPurgedAndFailed_DLY12(t *testing.T) {
-	c := durableCore(t, delaying)
-	for range 2 * turnLimit {
-		c.publish(heldBack("m", 1000_000))
-	}
-	c.purgeScheduled() // and then it fails: nothing of the turn gets to the journal
-	var n notes
-	c.fadeAway(&n)
-	gone := uint64(0)
-	for _, r := range n.records {
-		gone += r.Last - r.First + 1
-	}
-	if gone != 2*turnLimit {
-		t.Errorf("%d of %d are forgotten", gone, 2*turnLimit)
 	}
 }

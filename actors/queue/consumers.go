@@ -197,7 +197,6 @@ func (s *state) channelGone(channel mail.Address, now clock.Instant) {
 	if h == nil {
 		return
 	}
-	delete(s.holders, channel.Id)
 	consumed := len(h.consumers) > 0
 	for len(h.consumers) > 0 {
 		s.detach(h.consumers[0], now)
@@ -205,13 +204,21 @@ func (s *state) channelGone(channel mail.Address, now clock.Instant) {
 	if h.unacked.Len() > 0 {
 		s.lease.Renew(now.Ceil())
 	}
-	h.unacked.TakeRange(1, h.unacked.Last(), func(_ uint64, u held) { s.giveBack(u, now) })
-	s.enforce(now)
-	s.bury(now)
-	s.dispatch(now)
-	if consumed {
-		s.consumerLeft()
-	}
+	next := uint64(1)
+	s.begin(&work{
+		expires: true,
+		step: func(now clock.Instant) bool {
+			next = h.unacked.TakeSome(next, h.unacked.Last(), s.most, func(_ uint64, u held) { s.giveBack(u, now) })
+			return next == 0
+		},
+		end: func(now clock.Instant) {
+			delete(s.holders, channel.Id)
+			s.settled(now)
+			if consumed {
+				s.consumerLeft()
+			}
+		},
+	}, now)
 }
 
 func without(list []*consumer, c *consumer) []*consumer {

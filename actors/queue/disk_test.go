@@ -79,9 +79,7 @@ func (d *disk) apply(records []store.Record) {
 			}
 			d.puts[r.First] = mine
 		case store.Remove:
-			for n := r.First; n <= r.Last; n++ {
-				delete(d.puts, n)
-			}
+			strike(d.puts, r)
 		case store.Retire:
 			clear(d.puts)
 		case store.Released:

@@ -15,12 +15,19 @@ import (
 // out. A message past its deadline is never handed over, even if its timer is
 // late (TTL-17).
 func (s *state) dispatch(now clock.Instant) {
+	if s.work != nil {
+		return // it ends with that
+	}
 	if s.settings.HasForward {
 		s.moveOn(now)
 	}
-	for died := 0; s.messages.Ready() > 0; {
+	for died, n := 0, 0; s.messages.Ready() > 0; n++ {
 		c := s.turns.next()
 		if c == nil {
+			break
+		}
+		if n == s.most {
+			s.out.again = true
 			break
 		}
 		h, _ := s.messages.First()

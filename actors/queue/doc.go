@@ -47,8 +47,8 @@
 // Deadlines: of each ready message, of each delivery (consumer timeout), of the
 // next attempt for dead letters that nobody took, of reading again, and of the lease,
 // under one timer. Expiry is eager, at any position (wheel); strict mode looks at the
-// head only. What may take long (expiry, overflow, new deadlines, trims, a backlog that
-// is dead-lettered) goes on in turns of turnLimit.
+// head only. What may take long (expiry, overflow, new deadlines, trims) goes on in turns of
+// turnLimit; a command about more than workLimit messages, too (work.go): mail from peers waits.
 // All are in the broker's time; dates that come in or go out are moved by the skew of
 // the wall clock (walltime.go, ADR 19).
 //

@@ -85,7 +85,11 @@ func (s *state) unburden(x dead) {
 func (s *state) bury(now clock.Instant) {
 	d := &s.dying
 	l := letters{now: now}
-	for (d.out < dyingLimit || !s.settings.HasDLX || s.phase == ended) && d.sent < d.all.Last() {
+	for n := 0; (d.out < dyingLimit || !s.settings.HasDLX || s.phase == ended) && d.sent < d.all.Last(); n++ {
+		if n == max(s.most, dyingLimit) && s.phase != ended {
+			s.out.again = true
+			return
+		}
 		if x, ok := d.all.Get(d.sent + 1); ok && !s.hearse(&l, d.sent+1, x) {
 			first, last := d.sent+1, min(d.all.Last(), d.sent+uint64(dyingLimit-d.out))
 			s.readDead(func(yield func(uint64) bool) {

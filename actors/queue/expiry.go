@@ -62,17 +62,16 @@ func (s *state) nextExpiry() (int64, bool) {
 }
 
 // expireDue ends the messages past their deadline, wherever they stand (TTL-30),
-// a turn's worth at a time (TTL-33).
-func (s *state) expireDue(now clock.Instant) {
+// a turn's worth at a time (TTL-33). It reports whether there may be more.
+func (s *state) expireDue(now clock.Instant) (more bool) {
 	if s.settings.StrictExpiry {
-		s.expireHead(now)
-		return
+		return s.expireHead(now)
 	}
-	if s.wheel.Advance(now.Floor(), turnLimit, func(h uint32) { s.due = append(s.due, h) }) {
+	if more = s.wheel.Advance(now.Floor(), turnLimit, func(h uint32) { s.due = append(s.due, h) }); more {
 		s.out.again = true
 	}
 	if len(s.due) == 0 {
-		return
+		return more
 	}
 	s.sortDue()
 	for _, h := range s.due {
@@ -81,6 +80,7 @@ func (s *state) expireDue(now clock.Instant) {
 	if s.due = s.due[:0]; cap(s.due) > 64 {
 		s.due = nil
 	}
+	return more
 }
 
 // sortDue restores queue order among equal deadlines (TTL-31): a message that
@@ -101,16 +101,17 @@ func (s *state) sortDue() {
 
 // expireHead is strict mode, as in RabbitMQ: messages expire only when they are
 // the first of the highest priority that has any (TTL-18, TTL-19).
-func (s *state) expireHead(now clock.Instant) {
+func (s *state) expireHead(now clock.Instant) (more bool) {
 	for range turnLimit {
 		h, ok := s.messages.First()
 		if !ok || s.messages.Deadline(h) > now.Floor() {
-			return
+			return false
 		}
 		s.wheel.Remove(h)
 		s.die(h, expired)
 	}
 	s.out.again = true
+	return true
 }
 
 // first is the first ready message that is not past its deadline. A turn's worth of expired ones may hide it: then it is not ok, and again is

@@ -96,13 +96,14 @@ func newCoreOf(t *testing.T, cfg Config) *core {
 // feed is one turn, and those that follow from it.
 func (c *core) feed(mails ...any) {
 	for _, m := range mails {
-		c.turn(m)
-		for m, ok := c.unpark(); ok; m, ok = c.unpark() {
-			c.turn(m)
-		}
-		for c.waiting && !c.slow {
+		for c.turn(m); ; c.turn(again{}) {
+			for m, ok := c.unpark(); ok; m, ok = c.unpark() {
+				c.turn(m)
+			}
+			if !c.waiting || c.slow {
+				break
+			}
 			c.waiting = false
-			c.turn(again{})
 		}
 	}
 }

@@ -16,13 +16,16 @@ type loans struct {
 	wheel    wheel.Wheel[*loans]
 	of       map[backlog.Handle]loan
 	due      []backlog.Handle // what the wheel fires, reused
+	// shift is by how many ms the wheel's time is behind the broker's: the machine
+	// slept so long, which is held against nobody.
+	shift int64
 }
 
 // loan is one delivery and when it is over.
 type loan struct {
 	holder *holder
 	number uint64
-	until  int64 // wall ms
+	until  int64 // ms, in the wheel's time
 }
 
 // Links implements wheel.Store.
@@ -45,9 +48,9 @@ func (s *state) lend(h backlog.Handle, to *holder, number uint64, own int64, now
 		s.loans = l
 	}
 	if l.wheel.Len() == 0 {
-		l.wheel.Advance(now.Floor(), 0, nil) // nothing fires; it only learns the time
+		l.wheel.Advance(now.Floor()-l.shift, 0, nil) // nothing fires; it only learns the time
 	}
-	l.of[h] = loan{to, number, after(now.Ceil(), timeout)}
+	l.of[h] = loan{to, number, after(now.Ceil(), timeout) - l.shift}
 	l.wheel.Add(h)
 }
 
@@ -77,7 +80,7 @@ func (s *state) recall(now clock.Instant) bool {
 	if l == nil {
 		return false
 	}
-	if l.wheel.Advance(now.Floor(), turnLimit, func(h uint32) { l.due = append(l.due, h) }) {
+	if l.wheel.Advance(now.Floor()-l.shift, turnLimit, func(h uint32) { l.due = append(l.due, h) }) {
 		s.out.again = true
 	}
 	var cancelled []*consumer

@@ -1,7 +1,8 @@
 package queue
 
 import (
-	"iter"
+	"maps"
+	"slices"
 
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
@@ -16,20 +17,30 @@ type unsettled struct {
 	number uint64
 }
 
-// deliveries are all that nobody has settled, in no order.
-func (s *state) deliveries() iter.Seq[unsettled] {
-	return func(yield func(unsettled) bool) {
-		more := true
-		for _, h := range s.holders {
-			h.unacked.Each(func(number uint64, u held) bool {
-				more = yield(unsettled{u, h, number})
-				return more
-			})
-			if !more {
-				return
-			}
+// scan goes over all that nobody has settled, in no order and a turn's worth at a
+// time.
+type scan struct {
+	holders []*holder
+	next    uint64 // number to go on with at the first of them
+	limit   int    // deliveries in a step
+}
+
+func (s *state) scan() *scan { return &scan{slices.Collect(maps.Values(s.holders)), 1, s.most} }
+
+// step calls f for a turn's worth of deliveries. It reports whether that were the last.
+func (x *scan) step(f func(unsettled)) (done bool) {
+	left := x.limit
+	for ; len(x.holders) > 0 && left > 0; left-- {
+		h := x.holders[0]
+		x.next = h.unacked.Some(x.next, left, func(number uint64, u held) {
+			f(unsettled{u, h, number})
+			left--
+		})
+		if x.next == 0 {
+			x.holders, x.next = x.holders[1:], 1
 		}
 	}
+	return len(x.holders) == 0
 }
 
 // second is the turn's time in s since 1970: 32 bits will do until 2106, and do not
@@ -44,42 +55,53 @@ func (s *state) lent(h backlog.Handle) int64 {
 	if s.loans == nil {
 		return 0
 	}
-	return s.loans.of[h].until
+	x, lent := s.loans.of[h]
+	if !lent {
+		return 0
+	}
+	return x.until + s.loans.shift
 }
 
 // listUnacked shows deliveries and changes nothing.
-func (s *state) listUnacked(m *mail.ListUnacked) {
-	page := &mail.UnackedPage{Reply: m.Done(nil)}
-	limit := limitOf(m.Limit)
-	all := func(yield func(unsettled) bool) {
-		for u := range s.deliveries() {
-			if s.messages.Entry(u.message).Seq > m.After && !yield(u) {
-				return
+func (s *state) listUnacked(m *mail.ListUnacked, now clock.Instant) {
+	limit, all := limitOf(m.Limit), s.scan()
+	found := lowest[unsettled, uint64]{limit: limit + 1, key: func(u unsettled) uint64 { return s.messages.Entry(u.message).Seq }}
+	s.begin(&work{
+		expires: true, asked: m,
+		step: func(clock.Instant) bool {
+			return all.step(func(u unsettled) {
+				if found.key(u) > m.After {
+					found.add(u)
+				}
+			})
+		},
+		end: func(clock.Instant) {
+			list := found.list()
+			page := &mail.UnackedPage{Reply: m.Done(nil), More: len(list) > limit}
+			for _, u := range list[:min(len(list), limit)] {
+				page.Deliveries = append(page.Deliveries, s.showUnsettled(u))
 			}
-		}
+			s.send(m.ReplyTo, page)
+		},
+	}, now)
+}
+
+func (s *state) showUnsettled(u unsettled) mail.UnackedDelivery {
+	e := s.messages.Entry(u.message)
+	d := mail.UnackedDelivery{
+		Seq: e.Seq, Channel: u.holder.channel, Number: u.number, Delivered: int64(u.since)*1000 + s.skew, Locked: s.lockOf(u.message),
+		Expires: s.wall(e.Deadline), Size: s.messages.Size(u.message), DeliveryCount: e.DeliveryCount, Redelivered: e.Redelivered,
 	}
-	found := lowest(all, limit+1, func(u unsettled) uint64 { return s.messages.Entry(u.message).Seq })
-	if page.More = len(found) > limit; page.More {
-		found = found[:limit]
+	if u.consumer != nil {
+		d.Tag = u.consumer.tag
 	}
-	for _, u := range found {
-		e := s.messages.Entry(u.message)
-		d := mail.UnackedDelivery{
-			Seq: e.Seq, Channel: u.holder.channel, Number: u.number, Delivered: int64(u.since)*1000 + s.skew, Locked: s.lockOf(u.message),
-			Expires: s.wall(e.Deadline), Size: s.messages.Size(u.message), DeliveryCount: e.DeliveryCount, Redelivered: e.Redelivered,
-		}
-		if u.consumer != nil {
-			d.Tag = u.consumer.tag
-		}
-		page.Deliveries = append(page.Deliveries, d)
-	}
-	s.send(m.ReplyTo, page)
+	return d
 }
 
 // renew gives locks their time anew.
 func (s *state) renew(m *mail.RenewLock, now clock.Instant) {
 	reply := &mail.LockRenewed{Reply: m.Done(nil)}
-	one := func(u unsettled) {
+	one := func(u unsettled, now clock.Instant) {
 		if until := s.lent(u.message); until != 0 && until <= now.Floor() {
 			return // over, though the timer has yet to say so
 		}
@@ -88,28 +110,31 @@ func (s *state) renew(m *mail.RenewLock, now clock.Instant) {
 			reply.Locked = until
 		}
 	}
-	switch {
-	case m.Seq != 0:
-		for u := range s.deliveries() {
-			if s.messages.Entry(u.message).Seq == m.Seq {
-				one(u)
-				break
-			}
-		}
-	case m.Number != 0:
+	if m.Seq == 0 && m.Number != 0 {
 		if h := s.holders[m.Channel.Id]; h != nil {
 			if u, ok := h.unacked.Get(m.Number); ok {
-				one(unsettled{u, h, m.Number})
+				one(unsettled{u, h, m.Number}, now)
 			}
 		}
-	default:
-		for u := range s.deliveries() {
-			if u.consumer != nil && u.consumer.tag == m.Tag {
-				one(u)
-			}
-		}
+		s.send(m.ReplyTo, reply)
+		return
 	}
-	s.send(m.ReplyTo, reply)
+	meant := func(u unsettled) bool { return u.consumer != nil && u.consumer.tag == m.Tag }
+	if m.Seq != 0 {
+		meant = func(u unsettled) bool { return s.messages.Entry(u.message).Seq == m.Seq }
+	}
+	all := s.scan()
+	s.begin(&work{
+		expires: true, asked: m,
+		step: func(now clock.Instant) bool {
+			return all.step(func(u unsettled) {
+				if meant(u) {
+					one(u, now)
+				}
+			}) || m.Seq != 0 && reply.Count > 0
+		},
+		end: func(clock.Instant) { s.send(m.ReplyTo, reply) },
+	}, now)
 }
 
 // renewOne returns when the lock ends, in the broker's time, 0 for never.
@@ -126,8 +151,8 @@ func (s *state) renewOne(u unsettled, now clock.Instant) int64 {
 	l := s.loans
 	l.wheel.Remove(u.message)
 	x := l.of[u.message]
-	x.until = after(now.Ceil(), timeout)
+	x.until = after(now.Ceil(), timeout) - l.shift
 	l.of[u.message] = x
 	l.wheel.Add(u.message)
-	return x.until
+	return x.until + l.shift
 }

@@ -22,6 +22,9 @@ func (q *queue) bury(ctx actor.Context) {
 	}
 	q.leaveMemory()
 	left := append(s.parked, q.cfg.Close()...)
+	if w := s.work; w != nil && w.asked != nil {
+		left = append(left, w.asked)
+	}
 	for _, g := range s.paging.gets {
 		left = append(left, g)
 	}
@@ -43,7 +46,6 @@ func (q *queue) leaveMemory() {
 	s := &q.state
 	q.cfg.Budget.Add(-q.held)
 	q.held = 0
-	s.fadeAway(q.cfg.Journal)
 	if s.paging.spilled && s.queue != nil && !s.queue.Durable {
 		q.cfg.Journal.Append(s.id, []store.Record{{Kind: store.Retire, Time: s.at}}, nil)
 	}

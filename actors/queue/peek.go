@@ -3,7 +3,6 @@ package queue
 import (
 	"cmp"
 	"errors"
-	"iter"
 	"slices"
 
 	"candlemark/actors/mail"
@@ -16,6 +15,7 @@ import (
 type peeking struct {
 	asked  *mail.Peek
 	reply  *mail.PeekReply
+	states mail.MessageState
 	want   []store.Ref
 	at     []int // which of the messages they are for
 	bytes  int64 // of contents so far
@@ -23,16 +23,42 @@ type peeking struct {
 }
 
 // peek shows messages and changes nothing: those in the queue, then the scheduled ones.
-func (s *state) peek(m *mail.Peek) {
-	p := &peeking{asked: m, reply: &mail.PeekReply{Reply: m.Done(nil)}}
-	states := m.States
-	if states == 0 {
-		states = mail.Ready | mail.Unacked | mail.Scheduled
+func (s *state) peek(m *mail.Peek, now clock.Instant) {
+	p := &peeking{asked: m, reply: &mail.PeekReply{Reply: m.Done(nil)}, states: m.States}
+	if p.states == 0 {
+		p.states = mail.Ready | mail.Unacked | mail.Scheduled
 	}
-	if states&(mail.Ready|mail.Unacked) != 0 && m.After.Due == 0 {
-		s.peekQueue(p, backlog.Spot(m.After.Seq), states)
+	if m.After.Due != 0 {
+		p.states &^= mail.Ready | mail.Unacked
 	}
-	if states&mail.Scheduled != 0 && s.scheduled != nil {
+	spot := backlog.Spot(m.After.Seq)
+	found := lowest[backlog.Handle, backlog.Spot]{limit: limitOf(m.Limit) + 1, key: s.messages.Spot}
+	w := &work{
+		expires: true, asked: m,
+		step: func(clock.Instant) bool { return true },
+		end:  func(clock.Instant) { s.peekAll(p, found.list()) },
+	}
+	if p.states&mail.Unacked != 0 && s.unacked > 0 {
+		all := s.scan()
+		w.step = func(clock.Instant) bool {
+			return all.step(func(u unsettled) {
+				if s.messages.Spot(u.message) > spot {
+					found.add(u.message)
+				}
+			})
+		}
+	}
+	s.begin(w, now)
+}
+
+// peekAll answers, or orders what it needs for that. unacked are the first of those
+// behind the spot.
+func (s *state) peekAll(p *peeking, unacked []backlog.Handle) {
+	m := p.asked
+	if p.states&(mail.Ready|mail.Unacked) != 0 {
+		s.peekQueue(p, unacked)
+	}
+	if p.states&mail.Scheduled != 0 && s.scheduled != nil {
 		after := m.After
 		if after.Due == 0 {
 			after.Seq = 0
@@ -52,8 +78,8 @@ func (s *state) peek(m *mail.Peek) {
 }
 
 // peekQueue shows what is in the queue behind a spot.
-func (s *state) peekQueue(p *peeking, spot backlog.Spot, states mail.MessageState) {
-	for _, h := range s.behind(spot, states, limitOf(p.asked.Limit)+1) {
+func (s *state) peekQueue(p *peeking, unacked []backlog.Handle) {
+	for _, h := range s.behind(p, unacked) {
 		if !p.room() {
 			return
 		}
@@ -97,43 +123,39 @@ func (p *peeking) room() bool {
 }
 
 // behind are the first messages behind a spot, in the order of the queue.
-func (s *state) behind(spot backlog.Spot, states mail.MessageState, limit int) []backlog.Handle {
-	var found []backlog.Handle
-	if states&mail.Ready != 0 {
-		s.messages.Behind(spot, func(h backlog.Handle) bool {
+func (s *state) behind(p *peeking, unacked []backlog.Handle) []backlog.Handle {
+	limit := limitOf(p.asked.Limit) + 1
+	found := unacked
+	if p.states&mail.Ready != 0 {
+		n := 0
+		s.messages.Behind(backlog.Spot(p.asked.After.Seq), func(h backlog.Handle) bool {
 			found = append(found, h)
-			return len(found) < limit
+			n++
+			return n < limit
 		})
 	}
-	if states&mail.Unacked != 0 && s.unacked > 0 {
-		all := func(yield func(backlog.Handle) bool) {
-			for u := range s.deliveries() {
-				if s.messages.Spot(u.message) > spot && !yield(u.message) {
-					return
-				}
-			}
-		}
-		found = append(found, lowest(all, limit, s.messages.Spot)...)
-		slices.SortFunc(found, func(a, b backlog.Handle) int { return cmp.Compare(s.messages.Spot(a), s.messages.Spot(b)) })
-		found = found[:min(len(found), limit)]
-	}
-	return found
+	slices.SortFunc(found, func(a, b backlog.Handle) int { return cmp.Compare(s.messages.Spot(a), s.messages.Spot(b)) })
+	return found[:min(len(found), limit)]
 }
 
-// lowest returns the limit values with the lowest keys, in their order.
-func lowest[T any, K cmp.Ordered](all iter.Seq[T], limit int, key func(T) K) []T {
-	var kept []T
-	cut := func() {
-		slices.SortFunc(kept, func(a, b T) int { return cmp.Compare(key(a), key(b)) })
-		kept = kept[:min(len(kept), limit)]
+// lowest keeps the limit values with the lowest keys.
+type lowest[T any, K cmp.Ordered] struct {
+	limit int
+	key   func(T) K
+	kept  []T
+}
+
+func (l *lowest[T, K]) add(v T) {
+	if l.kept = append(l.kept, v); len(l.kept) >= 2*l.limit+64 {
+		l.list()
 	}
-	for v := range all {
-		if kept = append(kept, v); len(kept) >= 2*limit+64 {
-			cut()
-		}
-	}
-	cut()
-	return kept
+}
+
+// list returns them in their order.
+func (l *lowest[T, K]) list() []T {
+	slices.SortFunc(l.kept, func(a, b T) int { return cmp.Compare(l.key(a), l.key(b)) })
+	l.kept = l.kept[:min(len(l.kept), l.limit)]
+	return l.kept
 }
 
 // shown is what an entry tells of a message.

@@ -118,8 +118,21 @@ func (q *queue) Receive(ctx actor.Context) {
 		q.going = false
 	}
 	q.turn(ctx, what)
-	for m, ok := q.state.unpark(); ok; m, ok = q.state.unpark() {
+	for range unparkLimit {
+		m, ok := q.state.unpark()
+		if !ok {
+			return
+		}
 		q.turn(ctx, m)
+	}
+	q.goOn(ctx)
+}
+
+// goOn has another turn follow.
+func (q *queue) goOn(ctx actor.Context) {
+	if !q.going {
+		q.going = true
+		ctx.Send(ctx.Self(), again{})
 	}
 }
 
@@ -163,10 +176,7 @@ func (q *queue) carryOut(ctx actor.Context) {
 		q.end(ctx)
 	case s.out.again: // that turn arms the timer
 		s.out.again = false
-		if !q.going {
-			q.going = true
-			ctx.Send(ctx.Self(), again{})
-		}
+		q.goOn(ctx)
 	default:
 		q.arm(ctx)
 	}

@@ -102,7 +102,7 @@ func (s *state) comeBack(m loaded, now clock.Instant) {
 			s.out.unread = c.Err
 		}
 	}
-	if s.phase == live {
+	if s.phase == live && s.work == nil {
 		s.resume(now)
 	}
 }

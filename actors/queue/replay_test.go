@@ -1,6 +1,10 @@
 package queue
 
-import "candlemark/internal/store"
+import (
+	"maps"
+
+	"candlemark/internal/store"
+)
 
 // kept is a message as the journal knows it.
 type keptMessage struct {
@@ -16,13 +20,22 @@ func replayed(records []store.Record) map[uint64]keptMessage {
 		case store.Put:
 			messages[r.First] = keptMessage{r.Deadline, r.Body}
 		case store.Remove:
-			for n := r.First; n <= r.Last; n++ {
-				delete(messages, n)
-			}
+			strike(messages, &r)
 		case store.Retire:
 			clear(messages)
 		case store.Spill, store.Delivered, store.Returned, store.Released, store.Rescheduled:
 		}
 	}
 	return messages
+}
+
+// strike takes the range of r out of m, by the shorter way.
+func strike[V any](m map[uint64]V, r *store.Record) {
+	if r.Last-r.First > uint64(len(m)) {
+		maps.DeleteFunc(m, func(n uint64, _ V) bool { return r.First <= n && n <= r.Last })
+		return
+	}
+	for n := r.First; n <= r.Last; n++ {
+		delete(m, n)
+	}
 }

@@ -74,11 +74,13 @@ func (s *state) park(what any) bool {
 	return true
 }
 
-// unpark is the next mail that was parked, if the queue was kept.
+// unpark is the next mail that was parked, if the queue was kept and is at no work.
+// It is to be handled next.
 func (s *state) unpark() (any, bool) {
-	if s.phase != live || len(s.parked) == 0 {
+	if s.phase != live || s.work != nil || len(s.parked) == 0 {
 		return nil, false
 	}
+	s.resumed = true
 	m := s.parked[0]
 	s.parked[0] = nil
 	if s.parked = s.parked[1:]; len(s.parked) == 0 {

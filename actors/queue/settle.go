@@ -5,7 +5,6 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
-	"candlemark/policies"
 )
 
 const (
@@ -26,11 +25,36 @@ func (s *state) settle(m *mail.Settle, now clock.Instant) {
 	if h == nil {
 		return
 	}
-	for _, r := range m.Ranges {
-		how := r.How
-		s.counts.Late += r.Last - r.First + 1 // what is not held any more
-		h.unacked.TakeRange(r.First, r.Last, func(_ uint64, u held) {
-			s.counts.Late--
+	if rest := s.settleSome(h, m.Ranges, now); len(rest) > 0 {
+		s.settleOn(h, rest)
+		return
+	}
+	s.settled(now)
+}
+
+// settleOn goes on with what was too much for one turn.
+func (s *state) settleOn(h *holder, rest []mail.SettleRange) {
+	s.goOn(&work{
+		expires: true,
+		step: func(now clock.Instant) bool {
+			rest = s.settleSome(h, rest, now)
+			return len(rest) == 0
+		},
+		end: s.settled,
+	})
+}
+
+// settleSome settles a turn's worth of deliveries and returns the ranges that are
+// left.
+func (s *state) settleSome(h *holder, ranges []mail.SettleRange, now clock.Instant) []mail.SettleRange {
+	left := s.most
+	for i := range ranges {
+		if left <= 0 {
+			return ranges[i:]
+		}
+		r := &ranges[i]
+		how, before := r.How, h.unacked.Len()
+		next := h.unacked.TakeSome(r.First, r.Last, left, func(_ uint64, u held) {
 			switch how {
 			case mail.Ack:
 				s.counts.Ack++
@@ -43,7 +67,22 @@ func (s *state) settle(m *mail.Settle, now clock.Instant) {
 				s.bringOut(u.message, rejected)
 			}
 		})
+		taken, last := before-h.unacked.Len(), r.Last
+		if next != 0 {
+			last = next - 1
+		}
+		s.counts.Late += last - r.First + 1 - uint64(taken) // what is not held any more
+		left -= 1 + taken
+		if next != 0 {
+			r.First = next
+			return ranges[i:]
+		}
 	}
+	return nil
+}
+
+// settled is what follows when deliveries came back or were settled.
+func (s *state) settled(now clock.Instant) {
 	s.enforce(now)
 	s.bury(now)
 	s.dispatch(now)
@@ -82,32 +121,5 @@ func (s *state) giveBack(u held, now clock.Instant) {
 	default:
 		s.messages.Return(h)
 		s.schedule(h)
-	}
-}
-
-// purge drops every ready message (DL-9: not dead-lettered), and those that are
-// scheduled (DLY-12).
-func (s *state) purge(m *mail.Purge, now clock.Instant) {
-	reply := &mail.PurgeReply{Reply: m.Done(nil)}
-	if reply.Err = s.access(m.Connection); reply.Err == nil {
-		s.expireDue(now)
-		s.renewedBy(policies.RenewedByUpdate, now)
-		reply.MessageCount = s.drop() + s.purgeScheduled()
-	}
-	s.send(m.ReplyTo, reply)
-	s.bury(now)
-}
-
-// drop removes all ready messages and counts them.
-func (s *state) drop() int {
-	n := 0
-	for {
-		h, ok := s.messages.First()
-		if !ok {
-			return n
-		}
-		s.wheel.Remove(h)
-		s.remove(h, store.Purged)
-		n++
 	}
 }

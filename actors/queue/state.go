@@ -61,7 +61,8 @@ type state struct {
 	sole      *consumer   // the single active one, nil if there is none
 	loans     *loans      // nil until there was one
 	scheduled *scheduled  // nil while none waits for its time
-	fading    []*fading   // those that were purged
+	work      *work       // that goes on in further turns, nil for none
+	most      int         // messages of one turn of it: workLimit; tests have others
 	dying     dying
 	seq       uint64 // of the newest message
 	unacked   int
@@ -74,7 +75,8 @@ type state struct {
 	phase   phase
 	waking  *mail.Wake // to be answered when nothing overdue is left
 	why     farewell
-	parked  []any // mail that waits for the vhost's answer
+	parked  []any // mail that waits for the vhost's answer, or for the end of work
+	resumed bool  // the mail in hand was parked
 	touched []*consumer
 	limited []*consumer // those subject to their channel's common limit
 	out     outcome
@@ -118,6 +120,7 @@ func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
 	if s.settings.HasForward {
 		s.lease.Hold()
 	}
+	s.most = workLimit
 	s.paging.idle, s.paging.busy = windowIdle, windowBusy
 	s.restore(cfg.Recovered, now)
 	if x := s.scheduled; x != nil && !cfg.Revived {
@@ -140,12 +143,18 @@ func (s *state) handle(what any, now clock.Instant) {
 		s.used = s.at
 	}
 	s.act(what, now)
-	s.tend(now)
+	s.resumed = false
+	if s.work == nil {
+		s.tend(now)
+	}
 }
 
 func (s *state) act(what any, now clock.Instant) {
 	switch s.phase {
 	case live:
+		if s.holdsUp(what, now) {
+			return
+		}
 	case asleep:
 		s.doze(what, now)
 		return
@@ -215,9 +224,9 @@ func (s *state) control(what any, now clock.Instant) {
 		s.describe(m)
 	case *mail.Peek:
 		s.renewedBy(policies.RenewedByPeek, now)
-		s.peek(m)
+		s.peek(m, now)
 	case *mail.ListUnacked:
-		s.listUnacked(m)
+		s.listUnacked(m, now)
 	case *mail.RenewLock:
 		s.renew(m, now)
 	case *mail.Trim:

@@ -51,9 +51,6 @@ func (s *state) bytes() int64 {
 	if x := s.scheduled; x != nil {
 		n += x.messages.Held()
 	}
-	for _, f := range s.fading {
-		n += f.messages.Held()
-	}
 	return n
 }
 

@@ -8,7 +8,7 @@ import (
 // deadline is the earliest of what the queue waits for, in wall ms. Nothing is
 // due while the vhost decides about it.
 func (s *state) deadline() (int64, bool) {
-	if s.phase != live {
+	if s.phase != live || s.work != nil {
 		return 0, false
 	}
 	at, ok := s.nextExpiry()
@@ -16,8 +16,8 @@ func (s *state) deadline() (int64, bool) {
 		at, ok = l, true
 	}
 	if s.loans != nil {
-		if l, has := s.loans.wheel.Next(); has && (!ok || l < at) {
-			at, ok = l, true
+		if l, has := s.loans.wheel.Next(); has && (!ok || l+s.loans.shift < at) {
+			at, ok = l+s.loans.shift, true
 		}
 	}
 	if r := s.dying.retries.at; r != 0 && !s.dying.retries.reading && (!ok || r < at) {
@@ -37,7 +37,6 @@ func (s *state) tick(now clock.Instant) {
 	s.retime()
 	cancelled := s.recall(now)
 	s.releaseDue(now)
-	s.fade(turnLimit)
 	s.expireDue(now)
 	s.enforce(now)
 	s.readAgain(now)

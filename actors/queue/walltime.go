@@ -30,17 +30,7 @@ func (q *queue) now() clock.Instant {
 func (s *state) overslept(d time.Duration, now clock.Instant) {
 	s.lease.Renew(now.Ceil())
 	if s.loans != nil {
-		s.loans.extend(int64(d+time.Millisecond-1) / int64(time.Millisecond))
-	}
-}
-
-// extend gives all loans so many ms more.
-func (l *loans) extend(ms int64) {
-	for h, x := range l.of {
-		l.wheel.Remove(h)
-		x.until += ms
-		l.of[h] = x
-		l.wheel.Add(h)
+		s.loans.shift += int64(d+time.Millisecond-1) / int64(time.Millisecond)
 	}
 }
 

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 	"sort"
@@ -116,6 +117,36 @@ func (l *Ledger[T]) TakeRange(first, last uint64, f func(n uint64, v T)) {
 		}
 	}
 	l.sweep(start, i)
+}
+
+// TakeSome is TakeRange of no more than about limit values, to whole blocks of
+// numbers. It returns the number at which to go on, 0 when it is through.
+func (l *Ledger[T]) TakeSome(first, last uint64, limit int, f func(n uint64, v T)) (next uint64) {
+	if i := l.find(first/perBlock) + (limit+perBlock-1)/perBlock; i < len(l.blocks) && l.blocks[i].key <= last/perBlock {
+		next = l.blocks[i].key * perBlock
+		last = next - 1
+	}
+	l.TakeRange(first, last, f)
+	return next
+}
+
+// Some calls f for about limit values in order of numbers, to whole blocks of
+// them, from the number first on. It returns the number at which to go on, 0 when
+// it is through. f must not change the ledger.
+func (l *Ledger[T]) Some(first uint64, limit int, f func(n uint64, v T)) (next uint64) {
+	i := l.find(first / perBlock)
+	for ; i < len(l.blocks) && limit > 0; i++ {
+		b := l.blocks[i]
+		for m := b.live & within(b.key*perBlock, first, math.MaxUint64); m != 0; m &= m - 1 {
+			bit := bits.TrailingZeros64(m)
+			f(b.key*perBlock+uint64(bit), b.vals[bit])
+		}
+		limit -= perBlock
+	}
+	if i < len(l.blocks) {
+		return l.blocks[i].key * perBlock
+	}
+	return 0
 }
 
 // within is the mask of the numbers of a block beginning at base that lie in

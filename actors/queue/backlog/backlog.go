@@ -125,6 +125,9 @@ func (b *Backlog) Remove(h Handle) {
 	b.vacate(h >> segmentBits)
 }
 
+// Clear forgets all messages at once. None may be on a wheel that is used further.
+func (b *Backlog) Clear() { *b = Backlog{order: b.order} }
+
 // IsReady tells whether h is ready; false for a handle that is not in use.
 func (b *Backlog) IsReady(h Handle) bool {
 	s := int(h >> segmentBits)

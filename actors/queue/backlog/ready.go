@@ -118,6 +118,22 @@ func (b *Backlog) delist(seg *segment) {
 	}
 }
 
+// Oldest returns the ready message with the lowest Seq, as far as each priority has them in that order: the first of one of
+// them.
+func (b *Backlog) Oldest() (h Handle, ok bool) {
+	lowest := uint64(0)
+	for i, word := range b.priorities {
+		for ; word != 0; word &= word - 1 {
+			s := b.lists[i<<6+bits.TrailingZeros64(word)].head
+			first := s<<segmentBits | uint32(bits.TrailingZeros64(b.segments[s].ready))
+			if seq := b.Entry(first).Seq; !ok || seq < lowest {
+				h, lowest, ok = first, seq, true
+			}
+		}
+	}
+	return h, ok
+}
+
 // Walk yields the ready messages in the order in which First would find them. Meanwhile the message just yielded may be
 // taken or removed; nothing else may change.
 func (b *Backlog) Walk(yield func(h Handle) bool) {

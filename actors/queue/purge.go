@@ -1,0 +1,88 @@
+package queue
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/wheel"
+	"candlemark/internal/clock"
+	"candlemark/internal/store"
+	"candlemark/policies"
+)
+
+// purge drops every ready message (DL-9: not dead-lettered), and those that are
+// scheduled (DLY-12). What has come due before it expires. If nobody holds a
+// message, all of it is one step and one record, however many there are.
+func (s *state) purge(m *mail.Purge, now clock.Instant) {
+	reply := &mail.PurgeReply{Reply: m.Done(nil)}
+	if reply.Err = s.access(m.Connection); reply.Err != nil {
+		s.send(m.ReplyTo, reply)
+		s.bury(now)
+		return
+	}
+	s.renewedBy(policies.RenewedByUpdate, now)
+	scheduled, due, at := s.scheduledCount(), now, backlog.Handle(1)
+	s.begin(&work{
+		asked: m,
+		step: func(clock.Instant) bool {
+			if reply.MessageCount == 0 && s.expireDue(due) {
+				return false
+			}
+			if s.messages.Len() == s.messages.Ready() {
+				reply.MessageCount += s.messages.Ready()
+				s.dropAll()
+				return true
+			}
+			n := s.drop()
+			reply.MessageCount += n
+			return n < s.most && s.dropScheduled(&at)
+		},
+		end: func(now clock.Instant) {
+			reply.MessageCount += scheduled
+			s.out.purged += scheduled
+			s.send(m.ReplyTo, reply)
+			s.bury(now)
+		},
+	}, now)
+}
+
+// dropAll empties the queue, in which nothing but ready and scheduled messages is.
+func (s *state) dropAll() {
+	if s.seq > 0 && (s.queue.Durable || s.paging.spilled) {
+		s.out.marks = append(s.out.marks, store.Record{Kind: store.Remove, Time: s.at, First: 1, Last: s.seq, Why: store.Purged})
+	}
+	s.messages.Clear()
+	s.wheel = wheel.New(&s.messages)
+	s.scheduled, s.swept, s.paging.at, s.paging.runway = nil, 0, 0, 0
+}
+
+// drop removes a turn's worth of ready messages and counts them. They go in the order
+// of their numbers, so that their records join.
+func (s *state) drop() int {
+	for n := range s.most {
+		h, ok := s.messages.Oldest()
+		if !ok {
+			return n
+		}
+		s.wheel.Remove(h)
+		s.remove(h, store.Purged)
+	}
+	return s.most
+}
+
+// dropScheduled drops the scheduled messages: from at on the journal is told of a
+// turn's worth of them, and when it knows them all they are gone.
+func (s *state) dropScheduled(at *backlog.Handle) (done bool) {
+	x := s.scheduled
+	if x == nil {
+		return true
+	}
+	*at = x.messages.Sweep(*at, s.most, func(h backlog.Handle) {
+		if e := x.messages.Entry(h); e.Marks&backlog.Stored != 0 && !s.unwrite(e.Seq) {
+			s.mark(store.Remove, e.Seq, store.Purged)
+		}
+	})
+	if *at == 0 {
+		s.scheduled = nil
+	}
+	return *at == 0
+}

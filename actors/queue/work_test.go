@@ -1,0 +1,382 @@
+package queue
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/clock"
+	"candlemark/internal/message"
+	"candlemark/internal/store"
+	"candlemark/policies"
+)
+
+// many is more than some turns' worth.
+const many = 5*workLimit + 77
+
+// crowd is a core with many messages of ten priorities, every third of them transient.
+func crowd(t *testing.T, change ...func(*policies.QueueSettings)) *core {
+	c := durableCore(t, append(change, priorities(9))...)
+	var batch []message.Message
+	for n := range many {
+		m := msg(fmt.Sprint(n), message.NoTTL)
+		m.Priority, m.Persistent = uint8(n%10), n%3 > 0
+		batch = append(batch, m)
+	}
+	c.publish(batch...)
+	all[*mail.EnqueueReply](c)
+	c.records = nil
+	return c
+}
+
+// held is that with all of them delivered to a channel.
+func (c *core) held() *core {
+	c.consume(ch1, "a", 0)
+	for n := 0; c.messages.Ready() > 0; n++ {
+		if n > 100 {
+			c.t.Fatal("not delivered")
+		}
+		for _, d := range all[*mail.Deliver](c) {
+			bytes := 0
+			for _, x := range d.Items {
+				bytes += len(x.Message.Body)
+			}
+			c.feed(&mail.Grant{Channel: ch1, Tag: "a", Messages: len(d.Items), Bytes: bytes})
+		}
+	}
+	all[*mail.Deliver](c)
+	c.records = nil
+	return c
+}
+
+// inTurns feeds a mail, and others behind it, one turn at a time, and fails if one of
+// them does too much. It returns how many turns it took.
+func (c *core) inTurns(mails ...any) (turns int) {
+	c.t.Helper()
+	c.slow = true
+	step := func(what any) {
+		records, ready, held, all := len(c.records), c.messages.Ready(), c.unacked, c.messages.Len()
+		c.turn(what)
+		turns++
+		for what, n := range map[string]int{
+			"records": len(c.records) - records, "made or no more ready": c.messages.Ready() - ready,
+			"held or no more": c.unacked - held, "gone": all - c.messages.Len(),
+		} {
+			if n = max(n, -n); n > 2*workLimit {
+				c.t.Errorf("turn %d: %d %s", turns, n, what)
+			}
+		}
+	}
+	for _, m := range mails {
+		step(m)
+	}
+	for c.waiting {
+		c.waiting = false
+		step(again{})
+		for m, ok := c.unpark(); ok; m, ok = c.unpark() {
+			step(m)
+		}
+	}
+	c.slow = false
+	return turns
+}
+
+// TestWork_TTL33: what takes long is cut into turns, each of them bounded, and mail
+// behind it finds it done.
+func TestWork_TTL33(t *testing.T) {
+	everything := []mail.SettleRange{{First: 1, Last: 1 << 60, How: mail.Requeue}}
+	requeue := &mail.Settle{Channel: ch1, Ranges: everything}
+	for name, tt := range map[string]struct {
+		core func() *core
+		mail any
+		turn int // at least
+		left int // messages
+		then func(c *core)
+	}{
+		"purge with one that is held": {
+			func() *core {
+				c := crowd(t)
+				c.get(ch1)
+				return c
+			}, &mail.Purge{Request: mail.Request{ReplyTo: ch1}}, 5, 1,
+			func(c *core) {
+				if n := one[*mail.PurgeReply](c).MessageCount; n != many-1 {
+					t.Errorf("%d purged", n)
+				}
+			},
+		},
+		"ack of all": {
+			func() *core { return crowd(t).held() },
+			&mail.Settle{Channel: ch1, Ranges: []mail.SettleRange{{First: 1, Last: many, How: mail.Ack}}}, 5, 0,
+			func(c *core) {
+				if c.counts.Ack != many || c.counts.Late != 0 {
+					t.Errorf("%d acks, %d late", c.counts.Ack, c.counts.Late)
+				}
+			},
+		},
+		"ack of all, one by one": {
+			func() *core { return crowd(t).held() },
+			func() any {
+				m := &mail.Settle{Channel: ch1}
+				for n := range uint64(many) {
+					m.Ranges = append(m.Ranges, mail.SettleRange{First: many - n, Last: many - n, How: mail.Ack})
+				}
+				return m
+			}(), 5, 0, func(*core) {},
+		},
+		"requeue of all": {
+			func() *core {
+				c := crowd(t).held()
+				c.feed(&mail.CancelConsumer{Channel: ch1, Tag: "a"})
+				return c
+			}, requeue, 5, many,
+			func(c *core) {
+				if c.messages.Ready() != many || c.ready()[0] != "9" {
+					t.Errorf("%d are ready, the first is %s", c.messages.Ready(), c.ready()[0])
+				}
+			},
+		},
+		"requeue to another consumer": {
+			func() *core {
+				c := crowd(t).held()
+				c.feed(&mail.CancelConsumer{Channel: ch1, Tag: "a"})
+				for n := range 10 {
+					c.consume(ch2, fmt.Sprint(n), 0)
+				}
+				return c
+			}, &mail.Settle{Channel: ch1, Ranges: []mail.SettleRange{{First: 1, Last: many, How: mail.Requeue}}}, 10, many,
+			func(c *core) {
+				if c.unacked != many {
+					t.Errorf("%d are delivered", c.unacked)
+				}
+			},
+		},
+		"the channel is gone": {
+			func() *core { return crowd(t).held() }, &mail.ChannelGone{Channel: ch1}, 5, many,
+			func(c *core) {
+				if c.messages.Ready() != many || len(c.holders) != 0 || c.consumers != 0 {
+					t.Errorf("%d are ready", c.messages.Ready())
+				}
+			},
+		},
+		"nobody dead-letters any more": {
+			func() *core {
+				c := crowd(t, dlx).held()
+				c.settle(ch1, mail.Reject, 1, many)
+				return c
+			}, &mail.Configure{Settings: settings(priorities(9))}, 3, dyingLimit,
+			func(c *core) {
+				if n := c.dying.all.Len(); n != dyingLimit {
+					t.Errorf("%d are dying", n)
+				}
+			},
+		},
+		"list of what is held": {
+			func() *core { return crowd(t).held() }, &mail.ListUnacked{Request: mail.Request{ReplyTo: ch2}, Limit: 7}, 5, many,
+			func(c *core) {
+				p := one[*mail.UnackedPage](c)
+				if len(p.Deliveries) != 7 || !p.More || p.Deliveries[0].Seq+6 != p.Deliveries[6].Seq {
+					t.Errorf("%+v", p)
+				}
+			},
+		},
+		"peek at what is held": {
+			func() *core { return crowd(t).held() },
+			&mail.Peek{Request: mail.Request{ReplyTo: ch2}, Limit: 3, States: mail.Unacked, Cut: -1}, 5, many,
+			func(c *core) {
+				if p := one[*mail.PeekReply](c); len(p.Messages) != 3 || string(p.Messages[0].Body) != "9" {
+					t.Errorf("%+v", p)
+				}
+			},
+		},
+		"locks of a consumer": {
+			func() *core {
+				return crowd(t, func(s *policies.QueueSettings) { s.ConsumerTimeout = 60_000 }).held()
+			},
+			&mail.RenewLock{Request: mail.Request{ReplyTo: ch2}, Tag: "a"}, 5, many,
+			func(c *core) {
+				if r := one[*mail.LockRenewed](c); r.Count != many {
+					t.Errorf("%+v", r)
+				}
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := tt.core()
+			behind := &mail.DescribeQueue{Request: mail.Request{ReplyTo: other}}
+			if n := c.inTurns(tt.mail, behind); n < tt.turn+1 {
+				t.Errorf("only %d turns", n)
+			}
+			if c.messages.Len() != tt.left {
+				t.Errorf("%d messages are left, want %d", c.messages.Len(), tt.left)
+			}
+			info := one[*mail.QueueInfo](c)
+			if name != "nobody dead-letters any more" && info.Ready+info.Unacked != tt.left {
+				t.Errorf("who came behind it saw %d ready, %d unacknowledged", info.Ready, info.Unacked)
+			}
+			tt.then(c)
+		})
+	}
+}
+
+// TestPurgeAtOnce: if nobody holds a message a purge is one turn, one record and no
+// memory, whatever there is.
+func TestPurgeAtOnce(t *testing.T) {
+	c := crowd(t, delaying)
+	c.publish(heldBack("later", 1000))
+	c.records = nil
+	c.slow = true
+	c.feed(&mail.Purge{Request: mail.Request{ReplyTo: ch1}})
+	if c.slow = false; c.waiting || c.work != nil {
+		t.Error("it goes on")
+	}
+	if n := one[*mail.PurgeReply](c).MessageCount; n != many+1 {
+		t.Errorf("%d purged", n)
+	}
+	if len(c.records) != 1 || len(c.disk.puts) != 0 || c.bytes() != 0 || c.messages.Len() != 0 || c.scheduledPending() {
+		t.Errorf("%d records, %d messages in the journal, %d bytes", len(c.records), len(c.disk.puts), c.bytes())
+	}
+	c.put("next")
+	c.want("ready", c.ready(), "next")
+}
+
+// TestPurgeRecords: what is held parts the records of a purge, and nothing else does.
+func TestPurgeRecords(t *testing.T) {
+	c := durableCore(t, priorities(9))
+	var batch []message.Message
+	for n := range many {
+		m := msg(fmt.Sprint(n), message.NoTTL)
+		m.Priority, m.Persistent = uint8(n%10), true
+		batch = append(batch, m)
+	}
+	c.publish(batch...)
+	for range 5 {
+		c.get(ch1)
+	}
+	c.records = nil
+	turns := c.inTurns(&mail.Purge{Request: mail.Request{ReplyTo: ch1}})
+	if n := len(c.records); n > 5+1+turns {
+		t.Errorf("%d records in %d turns", n, turns)
+	}
+	if len(c.disk.puts) != 5 {
+		t.Errorf("the journal has %d messages", len(c.disk.puts))
+	}
+}
+
+// TestPurgeLeavesWhatHasExpired: however much is due, it expires and is not purged.
+func TestPurgeLeavesWhatHasExpired(t *testing.T) {
+	c := newCore(t, dlx)
+	var batch []message.Message
+	for n := range 3 * turnLimit {
+		batch = append(batch, msg("mortal", 10), msg(fmt.Sprint(n), message.NoTTL))
+	}
+	c.publish(batch...)
+	c.now += 20e6
+	c.inTurns(&mail.Purge{Request: mail.Request{ReplyTo: ch1}})
+	if n := one[*mail.PurgeReply](c).MessageCount; n != 3*turnLimit {
+		t.Errorf("%d purged", n)
+	}
+	if dead, _ := c.died(); len(dead) != 3*turnLimit {
+		t.Errorf("%d expired", len(dead))
+	}
+}
+
+// TestWorkIsNotDelivered: nobody gets what is being purged, or what comes back before
+// all of it has; and what a publisher sends meanwhile stands behind it.
+func TestWorkIsNotDelivered(t *testing.T) {
+	c := crowd(t)
+	c.get(ch1)
+	c.inTurns(&mail.Purge{Request: mail.Request{ReplyTo: ch1}},
+		&mail.Consume{Request: mail.Request{ReplyTo: ch2}, Channel: ch2, Tag: "b", Connection: owner},
+		&mail.Enqueue{From: publisher, Messages: []message.Message{msg("new", message.NoTTL)}})
+	c.want("delivered", c.delivered("b"), "new")
+}
+
+// TestWorkExpires_TTL17: what comes due while deliveries come back expires meanwhile.
+func TestWorkExpires_TTL17(t *testing.T) {
+	c := crowd(t, dlx).held()
+	c.feed(&mail.CancelConsumer{Channel: ch1, Tag: "a"})
+	c.publish(msg("mortal", 10))
+	c.slow = true
+	c.turn(&mail.Settle{Channel: ch1, Ranges: []mail.SettleRange{{First: 1, Last: many, How: mail.Requeue}}})
+	c.now += 10e6
+	c.turn(again{})
+	if c.work == nil {
+		t.Fatal("it is done already")
+	}
+	c.want("expired", c.seenOff(), "expired mortal")
+}
+
+// TestOversleptLoans: a sleep of the machine extends any number of locks in one step.
+func TestOversleptLoans(t *testing.T) {
+	c := newCore(t, func(s *policies.QueueSettings) { s.ConsumerTimeout = 60_000 })
+	c.put("a", "b")
+	c.get(ch1)
+	c.at(10_000)
+	c.now += 3600e9
+	c.overslept(3600*time.Second, c.now)
+	c.get(ch1)
+	if c.loans.shift != 3600_000 {
+		t.Errorf("%d ms", c.loans.shift)
+	}
+	for _, tt := range []struct{ at, back int64 }{{3_659_999, 0}, {3_660_000, 1}, {3_669_999, 1}, {3_670_000, 2}} {
+		c.at(tt.at)
+		if n := int64(c.messages.Ready()); n != tt.back {
+			t.Errorf("%d are back after %d ms", n, tt.at)
+		}
+	}
+}
+
+// TestWorkFails: who asked for it is told when the queue fails over it, or is stopped.
+func TestWorkFails(t *testing.T) {
+	bubble(t, settings(), nil, func(r *rig) {
+		request := mail.Request{ReplyTo: r.channel.pid}
+		r.look(func(s *state) {
+			s.begin(&work{step: func(clock.Instant) bool { return false }, end: func(clock.Instant) {}, asked: &mail.Purge{Request: request}}, 0)
+		})
+		r.send(&mail.Get{Request: request, Channel: r.channel.pid})
+		_ = r.system.Root.StopFuture(r.queue).Wait()
+		synctest.Wait()
+		if n := len(got[*mail.PurgeReply](r.channel)); n != 1 {
+			t.Errorf("%d answers to a purge", n)
+		}
+		if n := len(got[*mail.GetReply](r.channel)); n != 1 {
+			t.Errorf("%d answers to a get", n)
+		}
+	})
+}
+
+// TestWorkRandom: cut into turns or not, commands lead to the same.
+func TestWorkRandom(t *testing.T) {
+	seeded(t, 5, func(t *testing.T, seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		c := crowd(t).held()
+		for range 20 {
+			first := uint64(1 + r.IntN(many))
+			last := first + uint64(r.IntN(many/3))
+			how := mail.Settlement(r.IntN(2))
+			c.inTurns(&mail.Settle{Channel: ch1, Ranges: []mail.SettleRange{{First: first, Last: last, How: how}}})
+		}
+		if uint64(c.messages.Len())+c.counts.Ack != many || c.messages.Ready()+c.unacked != c.messages.Len() {
+			t.Errorf("%d messages, %d acks", c.messages.Len(), c.counts.Ack)
+		}
+		left := 0
+		for _, r := range c.disk.puts {
+			if r.Kind == store.Put {
+				left++
+			}
+		}
+		persistent := 0
+		c.messages.Sweep(1, 1<<30, func(h uint32) {
+			if c.messages.Entry(h).Persistent {
+				persistent++
+			}
+		})
+		if left != persistent {
+			t.Errorf("%d in the journal, %d persistent", left, persistent)
+		}
+	})
+}
