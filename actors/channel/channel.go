@@ -91,6 +91,10 @@ func (c *channel) carryOut(ctx actor.Context) {
 		ctx.Watch(w)
 	}
 	c.watch = c.watch[:0]
+	if c.long != nil && !c.long.begun {
+		c.long.begun = true
+		go c.long.find(ctx.Self(), c.cfg.Post)
+	}
 	if c.phase == ended {
 		c.end(ctx)
 		return
@@ -101,7 +105,7 @@ func (c *channel) carryOut(ctx actor.Context) {
 // guard keeps a timer running while a command waits.
 func (c *channel) guard(ctx actor.Context) {
 	var id uint64
-	if c.await != nil {
+	if c.await != nil && !c.await.patient {
 		id = c.await.id
 	}
 	if id == c.armed {
@@ -150,6 +154,7 @@ func (c *channel) bury() {
 			m.Release()
 		}
 	}
+	c.forgetLong()
 	c.dropHeld()
 	c.leaveReplies(left)
 	for _, t := range c.touched {

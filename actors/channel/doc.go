@@ -11,7 +11,7 @@
 // from other channels; EnqueueReply Deliver Offer Unused ConsumerCancelled
 // DeliveriesReturned and replies from queues; TopologyReply and
 // DeclareQueueReply from the vhost's side; OutboxReady; DescribeChannel and
-// FindDeliveries from anybody; awaitExpired from itself. Sends: Enqueue Settle Consume CancelConsumer Grant Allow Limit
+// FindDeliveries from anybody; awaitExpired, longFound and goOn from itself. Sends: Enqueue Settle Consume CancelConsumer Grant Allow Limit
 // Resize Get Purge ChannelGone to queues, EnqueueReply to who replied, declarations and
 // bindings to the vhost, ChannelClosed and CloseConnection to its connection.
 // Frames go straight into the connection's outbox.
@@ -30,6 +30,10 @@
 // (parked), deliveries and what must not overtake them while the outbox is full
 // (held), batches until the end of the read they came in (touched). A read chunk
 // is retained by a parked read and by a batch, never by what is held.
+//
+// A turn ends after some steps of routing (topology.TurnSteps) and goes on in
+// another one. A publish whose route alone takes more waits like a command while the
+// route is looked for on a goroutine.
 //
 // Deadlines: an answer to a command is due within 30 s, then 541. An answer that
 // waits for the client to read has none.

@@ -75,6 +75,7 @@ func (s *state) giveBack() {
 	s.tell()
 	s.flush()
 	s.await = nil
+	s.forgetLong()
 	s.forgetRequester()
 	for _, p := range s.peers {
 		if p.requester {

@@ -2,6 +2,7 @@ package channel
 
 import (
 	"candlemark/actors/mail"
+	"candlemark/internal/topology"
 	"candlemark/protocol"
 )
 
@@ -29,6 +30,10 @@ func (s *state) run(m *mail.Inbound) bool {
 		}
 		if s.await != nil {
 			s.chunk = nil
+			return false
+		}
+		if s.steps >= topology.TurnSteps && !s.assembler.busy() {
+			s.rest()
 			return false
 		}
 		f, n, _, err := protocol.ParseFrame(m.Runs[0], 0)

@@ -70,22 +70,33 @@ func (s *state) publish(a *assembler) error {
 	if err != nil {
 		return err
 	}
-	if scan.Headers != nil {
-		if err := s.checkMoments(targets, scan.Headers); err != nil {
+	if s.router.Over() {
+		s.routeLong(x, &m, keys, a.publish.Mandatory)
+		return nil
+	}
+	return s.routed(targets, &m, scan.Headers, a.publish.Mandatory)
+}
+
+// routed is what follows once the targets of a message, and in the cache the caps
+// of their TTLs, are known.
+func (s *state) routed(targets []*target, m *message.Message, headers []byte, mandatory bool) error {
+	s.steps += len(targets)
+	if headers != nil {
+		if err := s.checkMoments(targets, headers); err != nil {
 			return err
 		}
 	}
 	if s.trace.on {
-		s.tracePublish(&m, targets)
+		s.tracePublish(m, targets)
 	}
 	if s.tx != nil {
-		s.tx.publish(&m, targets, s.cache.caps, a.publish.Mandatory)
+		s.tx.publish(m, targets, s.cache.caps, mandatory)
 		return nil
 	}
 	if s.confirms.on {
 		m.Number = s.confirms.begin(len(targets))
 	}
-	s.deliverTo(targets, s.cache.caps, &m, a.publish.Mandatory)
+	s.deliverTo(targets, s.cache.caps, m, mandatory)
 	return nil
 }
 

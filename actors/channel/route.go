@@ -79,7 +79,7 @@ func (s *state) exchangeFor(name []byte) (*topology.Exchange, error) {
 
 // route finds the queues for the message's own key and more. Only a route that
 // depends on nothing but the own key is remembered. The error is for an x-delay that
-// cannot be made out (DLY-2).
+// cannot be made out (DLY-2). If the router is over, the route is too long for a turn.
 func (s *state) route(x *topology.Exchange, m *message.Message, more [][]byte, raw []byte) ([]*target, error) {
 	c := &s.cache
 	if c.routed && len(more) == 0 && bytes.Equal(c.key, m.RoutingKey) {
@@ -97,20 +97,28 @@ func (s *state) route(x *topology.Exchange, m *message.Message, more [][]byte, r
 		clear(c.keys)
 	}
 	h.raw = nil
-	if err := s.router.Refusal(); err != nil {
+	s.steps += s.router.Steps()
+	if err := s.router.Refusal(); err != nil || s.router.Over() {
 		c.routed = false
 		return nil, err
 	}
-	c.targets, c.caps = c.targets[:0], s.router.Caps()
+	c.routed = !h.asked && len(more) == 0
+	c.key = append(c.key[:0], m.RoutingKey...)
+	return s.aim(x, m.RoutingKey, more, queues, s.router.Caps()), nil
+}
+
+// aim makes targets of the queues that a route leads to, and notes the caps of
+// their TTLs.
+func (s *state) aim(x *topology.Exchange, key []byte, more [][]byte, queues []*topology.Queue, caps []int64) []*target {
+	c := &s.cache
+	c.targets, c.caps = c.targets[:0], caps
 	for _, q := range queues {
 		c.targets = append(c.targets, s.target(q))
 	}
-	c.routed = !h.asked && len(more) == 0
 	if x.Name == "" {
-		s.addRequesters(m.RoutingKey, more)
+		s.addRequesters(key, more)
 	}
-	c.key = append(c.key[:0], m.RoutingKey...)
-	return c.targets, nil
+	return c.targets
 }
 
 // target is what gathers for a queue.

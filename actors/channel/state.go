@@ -36,6 +36,9 @@ type state struct {
 	chunk     *message.Chunk // of the Inbound being run
 	cache     cache
 	router    topology.Router
+	long      *long // the route that is waited for, nil for none
+	steps     int   // of routing in this turn
+	resting   bool  // goOn is on its way
 	headers   headers
 	targets   map[*topology.Queue]*target
 	touched   []*target
@@ -79,6 +82,8 @@ type await struct {
 	method protocol.Method
 	// done gets a reply that is no failure.
 	done func(reply any)
+	// patient: it takes as long as it takes; what is waited for always answers.
+	patient bool
 }
 
 // answer is what every reply is.
@@ -97,6 +102,7 @@ func (s *state) init(cfg Config) {
 
 // handle is one turn of the core.
 func (s *state) handle(what any) {
+	s.steps = 0
 	switch m := what.(type) {
 	case *mail.Inbound:
 		s.parked = append(s.parked, m)
@@ -128,6 +134,8 @@ func (s *state) handle(what any) {
 		if s.await != nil && s.await.id == m.id {
 			s.fail(internalError("no answer to %s within %s", s.await.method.Name(), answerTimeout), s.await.method)
 		}
+	case goOn:
+		s.resting = false
 	case answer:
 		s.answered(m)
 	}
@@ -141,7 +149,7 @@ func (s *state) proceed() {
 		n++
 	}
 	s.parked = slices.Delete(s.parked, 0, n)
-	if s.leaving && s.await == nil {
+	if s.leaving && s.await == nil && len(s.parked) == 0 {
 		s.close(false)
 	}
 }

@@ -68,6 +68,12 @@ func (s *state) copyToTrace(c *message.Message) {
 		s.trace.router = &topology.Router{}
 	}
 	queues := s.trace.router.Route(dir, x, c.RoutingKey, nil)
+	s.steps += s.trace.router.Steps()
+	if s.trace.router.Over() {
+		s.cfg.Log.Warn().Int("steps", topology.TurnSteps).
+			Msg("a message was not copied to the trace exchange: its bindings take too many steps")
+		return
+	}
 	if len(queues) > 0 {
 		s.distribute(c, s.targetsOf(queues), nil)
 	}

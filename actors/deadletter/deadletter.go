@@ -22,6 +22,12 @@ type Config struct {
 // goOn: a batch was cut short in an earlier turn and goes on in this one.
 type goOn struct{}
 
+// searched: the route that a batch waited for.
+type searched struct {
+	batch *batch
+	route topology.LongRoute
+}
+
 // deadletter is the shell.
 type deadletter struct{ state state }
 
@@ -46,6 +52,8 @@ func (d *deadletter) Receive(ctx actor.Context) {
 		s.take(m)
 	case goOn:
 		s.step()
+	case searched:
+		s.searched(m.batch, m.route)
 	case *mail.EnqueueReply:
 		s.enqueued(m)
 	case *mail.QueueExpired:
@@ -57,6 +65,8 @@ func (d *deadletter) Receive(ctx actor.Context) {
 	case *actor.Restarting:
 		s.out = outcome{} // what the turn that failed did not send is sent again as well
 		s.lose()
+	case *actor.Stopping:
+		s.abandon()
 	}
 	d.carryOut(ctx)
 }
@@ -69,7 +79,20 @@ func (d *deadletter) carryOut(ctx actor.Context) {
 	for _, p := range out.posts {
 		ctx.Send(p.to, p.what)
 	}
+	for _, b := range out.search {
+		if b.waiting != nil {
+			go search(b, b.waiting, ctx.Self(), ctx.ActorSystem().Root)
+		}
+	}
 	clear(out.watch)
 	clear(out.posts)
-	out.watch, out.posts = out.watch[:0], out.posts[:0]
+	clear(out.search)
+	out.watch, out.posts, out.search = out.watch[:0], out.posts[:0], out.search[:0]
+}
+
+// search is a goroutine.
+func search(b *batch, l *topology.Long, self *actor.PID, root *actor.RootContext) {
+	if route, ok := l.Find(); ok {
+		root.Send(self, searched{b, route})
+	}
 }

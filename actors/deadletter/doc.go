@@ -5,7 +5,7 @@
 // batches it has not come to; the cycles it has warned of.
 //
 // Takes: DeadLetter and QueueExpired from queues; EnqueueReply from targets;
-// goOn from itself. Sends: one Enqueue per target queue and batch, in the order
+// goOn and searched from itself. Sends: one Enqueue per target queue and batch, in the order
 // of the source; DeadLetterReply to the source once every target of a message
 // has answered or is gone, or at once for what the rules drop (DL-13, DL-25). A
 // source that cares gets back what could not be enqueued, and sends it again
@@ -17,6 +17,10 @@
 // A message that dies again in a target comes back as new mail: chains are
 // iterated, never recursive. A message that panics on its way is dropped, logged
 // and counted, so that it does not take the others with it.
+//
+// A turn ends after some messages or steps of routing (topology.TurnSteps). A
+// message whose route alone takes more waits while that is looked for on a
+// goroutine, and those of the same queue behind it; others go on.
 //
 // States: none besides the copies.
 //

@@ -23,7 +23,6 @@ type router struct {
 	headers func() protocol.Table // r.decode, bound once
 	last    stamped
 	moved   moved
-	keys    [][]byte
 	found   []*topology.Queue // for the last message
 	steady  bool              // one with the same overlay and key goes there too, in this turn
 	key     []byte            // the last message's, if steady
@@ -53,6 +52,7 @@ func (s *state) route(b *batch, end int) {
 	exchange := []byte(b.Exchange)
 	x := dir.Exchange(exchange)
 	if x == nil {
+		b.found = nil
 		for ; b.next < end; b.next++ {
 			b.nowhere(b.Messages[b.next].Number, &b.stats.NoExchange)
 		}
@@ -62,7 +62,7 @@ func (s *state) route(b *batch, end int) {
 	if b.HasKey {
 		key = []byte(b.RoutingKey)
 	}
-	for b.next < end {
+	for b.next < end && b.waiting == nil && s.steps < topology.TurnSteps {
 		b.next++
 		s.routeOne(b, b.next-1, dir, x, exchange, key)
 	}
@@ -74,7 +74,10 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 	l, m := &b.letters[i], &b.Messages[i]
 	l.batch, l.id = b, m.Number
 	defer s.drop(b, l)
+	found := b.found
+	b.found = nil
 	switch {
+	case found != nil: // waited for its route
 	case b.Release:
 		m.Overlay = m.Overlay.Released(topology.DelayOf(m.Header)) // not to be held again (DLY-4)
 	case b.Forward:
@@ -86,7 +89,11 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 			m.RoutingKey = key // else all its own, DL-15
 		}
 	}
-	targets := s.router.targets(dir, x, m)
+	targets, caps := s.targets(dir, x, b, m, found)
+	if b.waiting != nil {
+		b.next = i
+		return
+	}
 	if len(targets) == 0 {
 		b.nowhere(l.id, &b.stats.Unroutable)
 		return
@@ -97,7 +104,6 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 		m, l.several = &s.copy, true
 	}
 	l.taken = slices.Clone(had)
-	caps := s.router.Caps()
 	for i, q := range targets {
 		if slices.ContainsFunc(had, q.PID.Equal) {
 			continue
@@ -125,6 +131,27 @@ func capOf(caps []int64, i int) int64 {
 	return caps[i]
 }
 
+// targets are the queues that m goes to and the caps of its TTL there: as found, if
+// it has waited for that. If its route is too long for a turn, b waits for it now.
+func (s *state) targets(
+	dir *topology.Directory, x *topology.Exchange, b *batch, m *message.Message, found *topology.LongRoute,
+) ([]*topology.Queue, []int64) {
+	if found != nil {
+		if found.Err != nil {
+			s.log.Warn().Str("queue", b.Queue).Str("exchange", x.Name).Err(found.Err).Msg("a dead letter cannot be routed")
+		}
+		return found.Queues, found.Caps
+	}
+	queues := s.router.targets(dir, x, m)
+	s.steps += s.router.Steps() + len(queues)
+	if s.router.Over() {
+		s.router.steady = false
+		b.waiting = s.vhost.Long(x, s.router.keysOf(m), (&router{overlay: m.Overlay, header: m.Header}).decode)
+		s.out.search = append(s.out.search, b)
+	}
+	return queues, s.router.Caps()
+}
+
 // targets are the queues that all keys of m lead to (DL-15). What died alike mostly
 // goes to the same.
 func (r *router) targets(dir *topology.Directory, x *topology.Exchange, m *message.Message) []*topology.Queue {
@@ -142,13 +169,17 @@ func (r *router) route(dir *topology.Directory, x *topology.Exchange, m *message
 	if len(m.Overlay.CC)+len(m.Overlay.BCC) == 0 {
 		return r.Route(dir, x, m.RoutingKey, r.headers)
 	}
-	r.keys = append(r.keys[:0], m.RoutingKey)
+	return r.RouteAll(dir, x, r.keysOf(m), r.headers)
+}
+
+func (r *router) keysOf(m *message.Message) [][]byte {
+	keys := [][]byte{m.RoutingKey}
 	for _, more := range [2][]string{m.Overlay.CC, m.Overlay.BCC} {
 		for _, key := range more {
-			r.keys = append(r.keys, []byte(key))
+			keys = append(keys, []byte(key))
 		}
 	}
-	return r.RouteAll(dir, x, r.keys, r.headers)
+	return keys
 }
 
 // drop is deferred around one message: if that panics, it alone is given up.

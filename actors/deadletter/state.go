@@ -1,6 +1,7 @@
 package deadletter
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"candlemark/actors/mail"
@@ -31,13 +32,16 @@ type state struct {
 	router  router
 	parcels parcels
 	copy    message.Message // the one in hand, if it goes to several
+	steps   int             // of routing in this turn
+	rolling bool            // goOn is on its way
 	out     outcome
 }
 
 // outcome is what must happen after a turn, in order.
 type outcome struct {
-	watch []mail.Address
-	posts []post
+	watch  []mail.Address
+	posts  []post
+	search []*batch // whose next route is to be looked for
 }
 
 type post struct {
@@ -51,6 +55,10 @@ type batch struct {
 	next    int // index of the first message that was not routed yet
 	letters []letter
 	stats   *ReasonStats
+	// waiting is the route of the next message if that is too long for a turn, and
+	// found is what came of it. Batches of other queues go on meanwhile.
+	waiting *topology.Long
+	found   *topology.LongRoute
 	// reply gathers what is settled in this turn, nil for nothing.
 	reply *mail.DeadLetterReply
 }
@@ -88,35 +96,67 @@ func (s *state) take(d *mail.DeadLetter) {
 	s.batches = append(s.batches, &batch{
 		DeadLetter: d, letters: make([]letter, len(d.Messages)), stats: s.stats.ByReason(d.Reason),
 	})
-	if len(s.batches) == 1 {
+	if !s.rolling {
 		s.step()
 	}
 }
 
+// searched takes the route that a batch waits for.
+func (s *state) searched(b *batch, route topology.LongRoute) {
+	if !slices.Contains(s.batches, b) {
+		return // of an earlier incarnation
+	}
+	b.waiting, b.found = nil, &route
+	if !s.rolling {
+		s.step()
+	}
+}
+
+// ready is the oldest batch that waits for no route, nor is behind another one of
+// the same queue that does; nil for none.
+func (s *state) ready() *batch {
+	var waiting map[string]bool
+	for _, b := range s.batches {
+		if b.waiting == nil && !waiting[b.From.Id] {
+			return b
+		}
+		if waiting == nil {
+			waiting = map[string]bool{}
+		}
+		waiting[b.From.Id] = true
+	}
+	return nil
+}
+
 // step routes a turn's worth of the oldest batch.
 func (s *state) step() {
-	if len(s.batches) == 0 {
-		return // the mail of an earlier incarnation
+	s.rolling, s.steps = false, 0
+	b := s.ready()
+	if b == nil {
+		return
 	}
-	b := s.batches[0]
 	end := min(len(b.Messages), b.next+turnLimit)
 	s.parcels.ground = b.Messages[b.next:b.next:end]
 	if end == len(b.Messages) {
 		s.parcels.ground = b.Messages[b.next:b.next] // with all its room, for who uses it next
 	}
 	s.route(b, end)
+	if b.next < end { // the memory behind goes with the first parcel
+		b.Messages, b.letters, b.next = slices.Clone(b.Messages[b.next:]), b.letters[b.next:], 0
+	}
 	s.parcels.send(s)
 	s.answer(b)
-	if end == len(b.Messages) {
+	if b.next == len(b.Messages) {
 		b.Messages = nil // the targets have them now
 		s.router.last, s.router.moved, s.copy = stamped{}, moved{}, message.Message{}
-		s.batches[0] = nil
-		if s.batches = s.batches[1:]; len(s.batches) == 0 {
+		if s.batches = slices.DeleteFunc(s.batches, func(x *batch) bool { return x == b }); len(s.batches) == 0 {
 			s.batches = nil
-			return
 		}
 	}
-	s.send(s.self, goOn{})
+	if s.ready() != nil {
+		s.rolling = true
+		s.send(s.self, goOn{})
+	}
 }
 
 // enqueued settles copies that a target has taken or refused.
@@ -246,10 +286,21 @@ func (s *state) lose() {
 	for _, b := range s.batches {
 		tell(b)
 	}
+	s.abandon()
 	s.copies.Each(func(_ uint64, c parcelCopy) bool {
 		tell(c.letter.batch)
 		return true
 	})
+}
+
+// abandon ends the search for routes.
+func (s *state) abandon() {
+	for _, b := range s.batches {
+		if b.waiting != nil {
+			b.waiting.Stop()
+			b.waiting = nil
+		}
+	}
 }
 
 func (s *state) queueExpired(m *mail.QueueExpired) {

@@ -41,7 +41,7 @@ func (r *Router) findCaps(d *Directory, x *Exchange) {
 		c.step, c.lowest, c.queues = &Router{}, map[*Exchange]int64{}, map[*Queue]int64{}
 	}
 	c.lowest[x] = noCap
-	for c.todo = append(c.todo[:0], x); len(c.todo) > 0; c.todo = c.todo[1:] {
+	for c.todo = append(c.todo[:0], x); len(c.todo) > 0 && !r.over; c.todo = c.todo[1:] {
 		r.capFrom(d, c.todo[0])
 	}
 	for _, q := range r.queues.list {
@@ -53,6 +53,7 @@ func (r *Router) findCaps(d *Directory, x *Exchange) {
 	}
 	clear(c.lowest)
 	clear(c.queues)
+	c.step.work = work{}
 	c.todo, c.step.keys, c.step.headers, c.step.decoded = nil, nil, nil, nil
 }
 
@@ -80,7 +81,9 @@ func (r *Router) capFrom(d *Directory, x *Exchange) {
 	s.loaded, s.delayed = false, false
 	s.queues.reset()
 	s.exchanges.reset()
+	s.work = r.work
 	s.at(d, x)
+	r.work = s.work
 	for _, q := range s.queues.list {
 		if old, known := c.queues[q]; !known || ms < old {
 			c.queues[q] = ms

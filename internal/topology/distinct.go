@@ -11,11 +11,13 @@ type distinct[T comparable] struct {
 	seen map[T]struct{} // the first len(seen) values of list; grows only when it is needed
 }
 
-// add appends v unless it is there.
-func (d *distinct[T]) add(v T) {
-	if !d.has(v) {
-		d.list = append(d.list, v)
+// add appends v unless it is there; false if it is.
+func (d *distinct[T]) add(v T) bool {
+	if d.has(v) {
+		return false
 	}
+	d.list = append(d.list, v)
+	return true
 }
 
 func (d *distinct[T]) has(v T) bool {

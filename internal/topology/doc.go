@@ -9,7 +9,8 @@
 //   - Routes: the bindings of one exchange and the matcher of its type. The exchange actor is its only writer; it hands the new
 //     table over with Exchange.Publish.
 //   - Delay: how long a delayed exchange is to hold a message (DLY-2). The Router leads it to the exchange's holder meanwhile.
-//   - Router: resolves one publish to distinct queues. Each channel and each dead-letter actor has its own.
+//   - Router: resolves one publish to distinct queues. Each channel and each dead-letter actor has its own. What it may cost is
+//     counted in steps; a Long looks for a route that takes more of them than an actor's turn may.
 //
 // Nothing here is ever altered after it was published: every change makes a new snapshot that shares all but O(log n) of the old
 // one, and a reader keeps its snapshot for as long as it likes. Names lead to pointers and bindings keep those pointers, so a route

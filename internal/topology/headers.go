@@ -90,6 +90,9 @@ func (m *headers) match(r *Router) {
 		return
 	}
 	f := r.decodedFields()
+	if !r.spend(len(f.list)) {
+		return
+	}
 	for i := range f.list {
 		r.collectSlot(m, f.present(i))
 		if !f.isVoid(i) {
@@ -106,6 +109,9 @@ func (r *Router) collectSlot(m *headers, key []byte) {
 	}
 	r.collect(&slot.any)
 	for rule := range slot.all.under("") {
+		if !r.spend(1 + len(rule.rest)) {
+			return
+		}
 		if r.fields.fulfil(rule.rest) {
 			r.add(rule.target)
 		}

@@ -21,6 +21,7 @@ type Router struct {
 	refusal error
 	capped  bool // whether an exchange on the way caps TTLs
 	caps    caps
+	work
 
 	queues    distinct[*Queue]
 	exchanges distinct[*Exchange] // the visited set and, in order, what is still to be visited
@@ -36,7 +37,8 @@ type Router struct {
 // exchange visited once, and, for each exchange at which no binding matched, its alternate exchange (DEC-14). At a delayed exchange
 // the way ends in its holder when headers ask for a delay (DLY-2, DLY-6). The default exchange,
 // the one with the empty name, routes to the queue named key in d (DEC-10). headers is called at most once, and only when a delayed
-// exchange or a headers exchange with bindings is reached; nil means no headers. The result is valid until the next call.
+// exchange or a headers exchange with bindings is reached; nil means no headers. The result is valid until the next call. It is
+// incomplete if Over says so.
 func (r *Router) Route(d *Directory, x *Exchange, key []byte, headers func() protocol.Table) []*Queue {
 	r.key[0] = key
 	return r.RouteAll(d, x, r.key[:], headers)
@@ -47,10 +49,11 @@ func (r *Router) Route(d *Directory, x *Exchange, key []byte, headers func() pro
 func (r *Router) RouteAll(d *Directory, x *Exchange, keys [][]byte, headers func() protocol.Table) []*Queue {
 	r.keys, r.headers, r.asked = keys, headers, false
 	r.loaded, r.delayed, r.refusal, r.capped = false, false, nil, false
+	r.begin()
 	r.queues.reset()
 	r.exchanges.reset()
 	r.exchanges.add(x)
-	for i := 0; i < len(r.exchanges.list); i++ {
+	for i := 0; i < len(r.exchanges.list) && !r.over; i++ {
 		r.at(d, r.exchanges.list[i])
 	}
 	if r.capped {
@@ -63,6 +66,9 @@ func (r *Router) RouteAll(d *Directory, x *Exchange, keys [][]byte, headers func
 
 // at adds what one exchange leads to.
 func (r *Router) at(d *Directory, x *Exchange) {
+	if !r.spend(1 + len(r.keys)) {
+		return
+	}
 	if x.Name == "" {
 		for _, key := range r.keys {
 			if q := d.Queue(key); q != nil {
@@ -112,6 +118,9 @@ func (r *Router) Refusal() error { return r.refusal }
 
 // collect adds the members of set to the result.
 func (r *Router) collect(set *destinations) {
+	if !r.spend(set.len()) {
+		return
+	}
 	if set.many == nil {
 		for i := range set.few {
 			r.add(set.few[i].value.Target)

@@ -61,7 +61,7 @@ func (n *topicNode) change(rest string, more bool, op func(destinations, *bound)
 
 // topicWalk is the memory for matching one key: the nodes that the words read so far can lead to. A node has one parent, so no node
 // comes twice among now; a node behind '#' stays once it is reached and is kept apart, each once. The work is therefore at most the
-// number of words times the number of nodes, also for keys and bindings made to be slow.
+// number of words times the number of nodes, also for keys and bindings made to be slow; each node followed along a word is a step.
 type topicWalk struct {
 	now, next []*topicNode
 	hashes    distinct[*topicNode]
@@ -72,7 +72,7 @@ func (m *topic) match(r *Router) {
 		return
 	}
 	for _, key := range r.keys {
-		r.topic.run(m.root, key)
+		r.topic.run(m.root, key, &r.work)
 		for _, n := range r.topic.now {
 			r.collect(&n.here)
 		}
@@ -83,8 +83,8 @@ func (m *topic) match(r *Router) {
 	}
 }
 
-// run reads all words of key; the nodes where it ends are then in now and hashes.
-func (w *topicWalk) run(root *topicNode, key []byte) {
+// run reads all words of key; the nodes where it ends are then in now and hashes. It stops when the work is over.
+func (w *topicWalk) run(root *topicNode, key []byte, work *work) {
 	w.reach(root)
 	w.now, w.next = w.next, w.now
 	for more := len(key) > 0; more; {
@@ -96,9 +96,15 @@ func (w *topicWalk) run(root *topicNode, key []byte) {
 		}
 		waiting := len(w.hashes.list)
 		for _, n := range w.now {
+			if !work.spend(1) {
+				return
+			}
 			w.step(n, word)
 		}
 		for i := range waiting {
+			if !work.spend(1) {
+				return
+			}
 			w.step(w.hashes.list[i], word)
 		}
 		clear(w.now)
@@ -112,7 +118,8 @@ func (w *topicWalk) run(root *topicNode, key []byte) {
 // reset forgets all nodes, so that an idle router keeps no old table from the garbage collector.
 func (w *topicWalk) reset() {
 	clear(w.now)
-	w.now = w.now[:0]
+	clear(w.next)
+	w.now, w.next = w.now[:0], w.next[:0]
 	w.hashes.reset()
 }
 
@@ -129,7 +136,6 @@ func (w *topicWalk) step(n *topicNode, word []byte) {
 // reach notes n for the next word, and what lies behind '#' there, for a '#' that stands for no word.
 func (w *topicWalk) reach(n *topicNode) {
 	w.next = append(w.next, n)
-	for n = n.hash; n != nil; n = n.hash {
-		w.hashes.add(n)
-	}
+	for n = n.hash; n != nil && w.hashes.add(n); n = n.hash {
+	} // what lies behind one that was reached before was reached then
 }

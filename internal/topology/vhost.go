@@ -22,11 +22,12 @@ type VHost struct {
 	directory  atomic.Pointer[Directory]
 	generation atomic.Uint64
 	requesters requesters
+	lane       chan struct{} // of long routes, full while one is looked for
 }
 
 // NewVHost makes the handle of a virtual host with an empty directory and generation 0.
 func NewVHost(name string) *VHost {
-	v := &VHost{Name: name}
+	v := &VHost{Name: name, lane: make(chan struct{}, 1)}
 	v.directory.Store(&Directory{})
 	return v
 }

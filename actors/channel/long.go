@@ -1,0 +1,93 @@
+package channel
+
+import (
+	"cmp"
+
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// long is a route that is too long for a turn. It is looked for on a goroutine of
+// its own, while everything behind the publish waits, so that order is kept.
+type long struct {
+	*topology.Long
+	id    uint64
+	begun bool
+	debt  message.Debt // for the message that waits
+}
+
+// longFound ends the waiting for a long route.
+type longFound struct {
+	id    uint64
+	route topology.LongRoute
+}
+
+// Number implements answer.
+func (f longFound) Number() uint64 { return f.id }
+
+// Failure implements answer.
+func (f longFound) Failure() error {
+	if err := cmp.Or(f.route.Err, f.route.Refusal); err != nil {
+		return blamePublish(err)
+	}
+	return nil
+}
+
+// goOn: a turn ended before all of what the client sent was run.
+type goOn struct{}
+
+// rest ends the turn; what is parked is run in another one.
+func (s *state) rest() {
+	s.flush()
+	s.chunk = nil
+	if !s.resting {
+		s.resting = true
+		s.send(s.self, goOn{})
+	}
+}
+
+// routeLong has the route of a publish looked for, and publishes it then.
+func (s *state) routeLong(x *topology.Exchange, m *message.Message, more [][]byte, mandatory bool) {
+	kept := *m
+	kept.Own()
+	var headers []byte
+	if scan, err := protocol.ScanProperties(kept.Header); err == nil {
+		headers = scan.Headers
+	}
+	decode := func() protocol.Table {
+		t, _ := protocol.DecodeTable(headers) // was scanned
+		return t
+	}
+	l := &long{Long: s.cfg.VHost.Long(x, append([][]byte{kept.RoutingKey}, more...), decode)}
+	l.debt.Owe(s.cfg.Gate, kept.Size())
+	l.id = s.request(publishMethod, func(reply any) {
+		s.forgetLong()
+		found := reply.(longFound).route
+		targets := s.aim(x, kept.RoutingKey, more, found.Queues, found.Caps)
+		if err := s.routed(targets, &kept, headers, mandatory); err != nil {
+			s.fail(blamePublish(err), nil)
+		}
+		s.flush()
+	}).ID
+	s.await.patient = true
+	s.long = l
+}
+
+// find is the goroutine.
+func (l *long) find(self *actor.PID, post func(*actor.PID, any)) {
+	if route, ok := l.Find(); ok {
+		post(self, longFound{l.id, route})
+	}
+}
+
+// forgetLong ends the search for a route, if there is one.
+func (s *state) forgetLong() {
+	if s.long != nil {
+		s.long.Stop()
+		s.long.debt.Settle()
+		s.long = nil
+	}
+}

@@ -1,0 +1,156 @@
+package channel
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+)
+
+// crowd gives the rig an exchange "crowd" with n queues that every key leads to.
+func (r *rig) crowd(n int) {
+	v := r.cfg.VHost
+	x := &topology.Exchange{Name: "crowd", Type: "topic"}
+	routes, _ := topology.NewRoutes("topic")
+	for i := range n {
+		q := &topology.Queue{Name: fmt.Sprint("c", i), PID: pid(fmt.Sprint("c", i))}
+		routes, _ = routes.With(topology.Binding{Destination: q.Name, RoutingKey: "#"}, topology.Target{Queue: q})
+	}
+	x.Publish(routes)
+	v.Publish(v.Directory().WithExchange(x))
+}
+
+// search does what the goroutine would.
+func (r *rig) search() {
+	r.t.Helper()
+	if r.long == nil {
+		r.t.Fatal("no route is looked for")
+	}
+	r.long.find(pid("self"), r.cfg.Post)
+	for _, m := range r.later {
+		r.turn(m)
+	}
+	r.later = nil
+}
+
+// carbons are keys that make the route of a publish long.
+func carbons(n int) protocol.Properties {
+	list := make(protocol.Array, n)
+	for i := range list {
+		list[i] = fmt.Sprint("k", i)
+	}
+	return withHeaders("CC", list)
+}
+
+// A publish whose route is too long for a turn keeps its place among what the
+// client sends, and the read chunk is free meanwhile.
+func TestLongRouteKeepsOrder(t *testing.T) {
+	for _, leaving := range []bool{false, true} {
+		t.Run(fmt.Sprint("leaving ", leaving), func(t *testing.T) {
+			r := newRig(t)
+			r.crowd(100)
+			r.command(&protocol.ConfirmSelect{})
+			r.told("confirm.select-ok")
+			r.feed(publish("x", "one", "before"), publish("crowd", "k", "long", carbons(300)))
+			r.feed(publish("x", "one", "after"))
+			r.sent("q1: enqueue before#1")
+			if leaving {
+				r.turn(&mail.CloseChannel{})
+				r.sent()
+			}
+			r.search()
+			got := r.posts
+			r.posts = nil
+			if leaving {
+				for _, p := range got[len(got)-1:] {
+					if _, ended := p.what.(*mail.ChannelClosed); !ended {
+						t.Errorf("the channel has not ended: %T", p.what)
+					}
+				}
+			}
+			for _, p := range got[:100] {
+				if text := r.describe(p); !strings.HasSuffix(text, "enqueue long#2") {
+					t.Fatal(text)
+				}
+			}
+			if text := r.describe(got[100]); text != "q1: enqueue after#3" {
+				t.Error(text)
+			}
+			r.balanced()
+		})
+	}
+}
+
+// What takes more steps than any message may is refused, with what is behind it.
+func TestTooLongRouteIsRefused(t *testing.T) {
+	r := newRig(t)
+	r.crowd(2000)
+	r.feed(publish("crowd", "k", "long", carbons(2500)), publish("x", "one", "behind"))
+	r.sent()
+	r.search()
+	r.told("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - routing a message from exchange 'crowd' takes more than " +
+		"4000000 steps Class:60 Method:40}")
+	r.sent()
+	r.balanced()
+}
+
+func TestEndOfChannelEndsTheSearch(t *testing.T) {
+	r := newRig(t)
+	r.crowd(100)
+	r.feed(publish("crowd", "k", "long", carbons(300)))
+	l := r.long
+	r.fail(internalError("for the test"), nil)
+	r.turn(goOn{})
+	if _, ok := l.Find(); ok || r.long != nil {
+		t.Error("still looked for")
+	}
+	r.sent("connection: 541 0/0 INTERNAL_ERROR - for the test")
+	r.balanced()
+}
+
+// However much comes with one read: a turn ends after TurnSteps and one publish, and
+// what is left is run in further turns, in order.
+func TestStepsOfATurnAreBounded(t *testing.T) {
+	r := newRig(t)
+	r.crowd(1000)
+	var frames [][]byte
+	for i := range 100 {
+		frames = append(frames, publish("crowd", fmt.Sprint(i%2), fmt.Sprint(i)))
+	}
+	r.turn(r.inbound(slices.Concat(frames...)))
+	next, turns := 0, 0
+	for again := true; again; turns++ {
+		if r.steps > 2*topology.TurnSteps {
+			t.Fatalf("a turn of %d steps", r.steps)
+		}
+		again = false
+		for _, p := range r.posts {
+			switch m := p.what.(type) {
+			case goOn:
+				again = true
+			case *mail.Enqueue:
+				if p.to.Id == "c7" {
+					for _, x := range m.Messages {
+						if string(x.Body) != fmt.Sprint(next) {
+							t.Fatalf("%s instead of %d", x.Body, next)
+						}
+						next++
+					}
+				}
+				m.Release()
+			}
+		}
+		r.posts = nil
+		if again {
+			r.turn(goOn{})
+		}
+	}
+	if next != 100 || turns < 5 {
+		t.Errorf("%d messages in %d turns", next, turns)
+	}
+	r.balanced()
+}

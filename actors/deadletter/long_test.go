@@ -1,0 +1,128 @@
+package deadletter_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+)
+
+// crowd makes n queues, and an exchange of that name from which every key leads to all of them.
+func (h *house) crowd(n int) []*probe {
+	x := &topology.Exchange{Name: "crowd", Type: "topic"}
+	var all []*probe
+	for i := range n {
+		all = append(all, h.queue(fmt.Sprint("c", i)))
+	}
+	h.exchange(x, "", "#", all...)
+	return all
+}
+
+// withKeys gives each message n more routing keys.
+func withKeys(d *mail.DeadLetter, n int) *mail.DeadLetter {
+	o := &message.Overlay{}
+	for i := range n {
+		o.CC = append(o.CC, fmt.Sprint("k", i))
+	}
+	for i := range d.Messages {
+		d.Messages[i].Overlay = o
+	}
+	return d
+}
+
+// A route that is too long for a turn holds up its own queue, in order, and nobody else's.
+func TestLongRoutesOfDeadLetters(t *testing.T) {
+	inHouse(t, func(h *house) {
+		crowd, quick := h.crowd(20), h.queue("quick")
+		h.exchange(&topology.Exchange{Name: "x", Type: "fanout"}, "", "", quick)
+		slow, other := h.queue("slow"), h.queue("other")
+		h.root.Send(h.pid, withKeys(letter(slow, "expired", "crowd", 1, 5), 2000))
+		h.root.Send(h.pid, letter(slow, "expired", "crowd", 6, 1))
+		h.root.Send(h.pid, letter(other, "expired", "x", 1, 3))
+		h.send()
+		for i, p := range crowd {
+			next := byte(1)
+			for next <= 6 {
+				e := take[*mail.Enqueue](h, p)
+				for _, m := range e.Messages {
+					if m.Body[0] != next {
+						t.Fatalf("c%d: %d instead of %d", i, m.Body[0], next)
+					}
+					next++
+				}
+				h.answer(e, false)
+			}
+			h.nothing(p)
+		}
+		h.answer(take[*mail.Enqueue](h, quick), false)
+		h.settled(other, mail.Range{First: 1, Last: 3})
+		for id := uint64(1); id <= 6; {
+			r := take[*mail.DeadLetterReply](h, slow)
+			for _, x := range r.IDs {
+				if x.First != id {
+					t.Fatalf("%v, want %d", x, id)
+				}
+				id = x.Last + 1
+			}
+		}
+		h.nothing(slow)
+	})
+}
+
+// One turn is not long, however many messages and keys there are: other mail has its turn between.
+func TestTurnsOfDeadLettersAreCut(t *testing.T) {
+	inHouse(t, func(h *house) {
+		target, source := h.queue("c"), h.queue("source")
+		h.exchange(&topology.Exchange{Name: "x", Type: "topic"}, "", "#", target)
+		h.send(withKeys(letter(source, "expired", "x", 1, 30), 2000)) // of 6,000 steps each
+		turns, next := 0, byte(1)
+		for ; next <= 30; turns++ {
+			for _, m := range take[*mail.Enqueue](h, target).Messages {
+				if m.Body[0] != next {
+					t.Fatalf("%d instead of %d", m.Body[0], next)
+				}
+				next++
+			}
+		}
+		if turns < 2 {
+			t.Errorf("all in %d turns", turns)
+		}
+	})
+}
+
+func TestTooLongRouteOfADeadLetter(t *testing.T) {
+	inHouse(t, func(h *house) {
+		h.crowd(200)
+		source := h.queue("source")
+		d := withKeys(letter(source, "expired", "crowd", 1, 1), 25_000)
+		d.Care = mail.AtLeastOnce
+		h.send(d)
+		if r := take[*mail.DeadLetterReply](h, source); len(r.Kept) != 1 {
+			t.Errorf("%+v, want it kept", r)
+		}
+		h.send(withKeys(letter(source, "expired", "crowd", 2, 1), 25_000))
+		h.settled(source, mail.Range{First: 2, Last: 2})
+		if n := h.stats.ByReason("expired").Unroutable.Load(); n != 1 {
+			t.Errorf("%d unroutable, want 1", n)
+		}
+		if !strings.Contains(h.log.String(), "cannot be routed") {
+			t.Error("not logged")
+		}
+	})
+}
+
+// Who stops does not wait for routes.
+func TestEndWithALongRoute(t *testing.T) {
+	inHouse(t, func(h *house) {
+		h.crowd(200)
+		for i := range 3 {
+			h.root.Send(h.pid, withKeys(letter(h.queue(fmt.Sprint("s", i)), "expired", "crowd", 1, 1), 10_000))
+		}
+		_ = h.root.StopFuture(h.pid).Wait()
+		synctest.Wait()
+	})
+}

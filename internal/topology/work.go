@@ -1,0 +1,120 @@
+package topology
+
+import (
+	"fmt"
+	"runtime"
+
+	"candlemark/protocol"
+)
+
+// What the route of one publish may cost, in steps of some 20 to 100 ns: a node of a topic exchange followed along one word, a
+// condition of a headers exchange compared, a key looked up at one exchange, a destination found (also one that is known already).
+const (
+	// TurnSteps is the most that Router.Route spends, so that nobody's bindings and keys make an actor's turn long.
+	TurnSteps = 20_000
+	// MaxSteps is the most that a Long route spends: longer ones are refused.
+	MaxSteps = 4_000_000
+	// sliceSteps is after how many steps a Long route lets others use the processor.
+	sliceSteps = 2_000
+)
+
+// work counts the steps of one route.
+type work struct {
+	steps, limit int
+	over         bool
+	// pause, unless nil, is called whenever the limit is reached; false: give up. Then there is another slice, up to MaxSteps.
+	pause func() bool
+}
+
+// begin gives a route its first steps.
+func (w *work) begin() {
+	w.steps, w.limit, w.over = 0, TurnSteps, false
+	if w.pause != nil {
+		w.limit = sliceSteps
+	}
+}
+
+// spend takes n steps before they are done; false: do them not, the route is over.
+func (w *work) spend(n int) bool {
+	w.steps += n
+	return w.steps <= w.limit || w.more()
+}
+
+func (w *work) more() bool {
+	if !w.over && w.pause != nil && w.steps <= MaxSteps && w.pause() {
+		w.limit = min(w.steps+sliceSteps, MaxSteps)
+		return true
+	}
+	w.over = true
+	return false
+}
+
+// Over reports that the last route was given up because it takes more steps than it may: its result is not to be used. See VHost.Long.
+func (r *Router) Over() bool { return r.over }
+
+// Steps is what the last route has cost.
+func (r *Router) Steps() int { return r.steps }
+
+// Long is a route that takes more than TurnSteps. It is looked for beside the actors, one at a time in a virtual host, and gives way
+// to whoever else wants the processor, so that it delays only its publisher.
+type Long struct {
+	router  Router
+	vhost   *VHost
+	to      *Exchange
+	keys    [][]byte
+	headers func() protocol.Table
+	gone    chan struct{}
+}
+
+// LongRoute is what a Long found: what Router.Route, Router.Caps and Router.Refusal return. With Err there is no route: it is a 406
+// for one that takes more than MaxSteps.
+type LongRoute struct {
+	Queues  []*Queue
+	Caps    []int64
+	Refusal error
+	Err     error
+}
+
+// Long makes a route as Router.RouteAll would. Keys and headers are used until Find has returned.
+func (v *VHost) Long(x *Exchange, keys [][]byte, headers func() protocol.Table) *Long {
+	return &Long{vhost: v, to: x, keys: keys, headers: headers, gone: make(chan struct{})}
+}
+
+// Find waits its turn and looks for the route; it blocks and belongs on a goroutine of its own. It is false if Stop was called. A
+// panic on the way becomes Err.
+func (l *Long) Find() (found LongRoute, ok bool) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			found, ok = LongRoute{Err: fmt.Errorf("routing panicked: %v", reason)}, true
+		}
+	}()
+	select {
+	case l.vhost.lane <- struct{}{}:
+		defer func() { <-l.vhost.lane }()
+	case <-l.gone:
+		return LongRoute{}, false
+	}
+	r := &l.router
+	r.pause = l.pause
+	queues := r.RouteAll(l.vhost.Directory(), l.to, l.keys, l.headers)
+	found = LongRoute{Queues: queues, Caps: r.Caps(), Refusal: r.Refusal()}
+	if r.over {
+		found = LongRoute{Err: protocol.ChannelErrorf(protocol.PreconditionFailed,
+			"routing a message from exchange '%s' takes more than %d steps", l.to.Name, MaxSteps)}
+	}
+	return found, l.pause()
+}
+
+// pause lets others run; false if nobody wants the route any more.
+func (l *Long) pause() bool {
+	runtime.Gosched()
+	select {
+	case <-l.gone:
+		return false
+	default:
+		return true
+	}
+}
+
+// Stop says that nobody wants the route any more. It is called at most once.
+func (l *Long) Stop() { close(l.gone) }
