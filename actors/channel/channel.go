@@ -69,6 +69,10 @@ func (c *channel) Receive(ctx actor.Context) {
 		c.self = ctx.Self()
 	case *actor.Stopping, *actor.Restarting:
 		c.bury()
+		for _, p := range c.peers {
+			c.unwatch = append(c.unwatch, p.pid)
+		}
+		c.watchOver(ctx)
 	case *actor.Stopped:
 	case *actor.Terminated:
 		ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})
@@ -87,10 +91,7 @@ func (c *channel) carryOut(ctx actor.Context) {
 	}
 	c.out = c.out[:0]
 	c.part()
-	for _, w := range c.watch {
-		ctx.Watch(w)
-	}
-	c.watch = c.watch[:0]
+	c.watchOver(ctx)
 	if c.long != nil && !c.long.begun {
 		c.long.begun = true
 		go c.long.find(ctx.Self(), c.cfg.Post)
@@ -100,6 +101,17 @@ func (c *channel) carryOut(ctx actor.Context) {
 		return
 	}
 	c.guard(ctx)
+}
+
+// watchOver begins and ends to watch queues.
+func (c *channel) watchOver(ctx actor.Context) {
+	for _, w := range c.watch {
+		ctx.Watch(w)
+	}
+	for _, w := range c.unwatch {
+		mail.Unwatch(ctx, w)
+	}
+	c.watch, c.unwatch = c.watch[:0], nil
 }
 
 // guard keeps a timer running while a command waits.

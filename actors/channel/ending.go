@@ -78,6 +78,7 @@ func (s *state) giveBack() {
 	s.forgetLong()
 	s.forgetRequester()
 	for _, p := range s.peers {
+		s.unwatch = append(s.unwatch, p.pid)
 		if p.requester {
 			continue
 		}

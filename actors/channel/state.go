@@ -67,8 +67,8 @@ type state struct {
 	asked  uint64          // number of the newest command that waited
 	parked []*mail.Inbound // to be run, the first perhaps in part
 
-	out   []post
-	watch []mail.Address
+	out            []post
+	watch, unwatch []mail.Address
 }
 
 type post struct {

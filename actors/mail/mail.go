@@ -66,4 +66,12 @@ type Answerable interface {
 // the dead had already posted are handled first (DESIGN §5a.1).
 type PeerGone struct{ Who *actor.PID }
 
+// Unwatch ends a watch of an actor that may be gone. Whoever ends, or forgets somebody
+// it watches, calls it: the watched one would keep its address as long as it lives.
+func Unwatch(ctx actor.Context, who Address) {
+	if p, lives := ctx.ActorSystem().ProcessRegistry.Get(who); lives {
+		p.SendSystemMessage(who, &actor.Unwatch{Watcher: ctx.Self()})
+	}
+}
+
 var errRegistry = errors.New("the policy registry failed")

@@ -52,6 +52,9 @@ func (m *Mailbox) runSystem(mail any) {
 		m.suspend(true)
 	case *actor.ResumeMailbox:
 		m.suspend(false)
+	case *actor.Stop, *actor.Terminated: // with the last child's end its own is complete
+		m.invoker.InvokeSystemMessage(mail)
+		m.forget()
 	default:
 		m.invoker.InvokeSystemMessage(mail)
 	}

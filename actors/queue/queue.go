@@ -103,6 +103,9 @@ func (q *queue) Receive(ctx actor.Context) {
 		q.bury(ctx)
 		return
 	case *actor.Stopped:
+		for _, h := range q.state.holders {
+			mail.Unwatch(ctx, h.channel)
+		}
 		return
 	case *actor.Terminated: // it overtakes mail (DESIGN §5a.1)
 		ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})

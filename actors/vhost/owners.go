@@ -28,7 +28,7 @@ func (v *vhost) disown(q *queue) {
 	delete(o.queues, q)
 	if len(o.queues) == 0 {
 		delete(v.owners, id)
-		v.ctx.Unwatch(o.pid)
+		mail.Unwatch(v.ctx, o.pid)
 	}
 }
 

@@ -20,8 +20,7 @@ type Config struct {
 	NewQueue    func(QueueSpec) *actor.Props
 	NewExchange func(ExchangeSpec) *actor.Props
 	// SystemExchanges are made at the start besides amq.*; like those they
-	// cannot be deleted. Clients can neither bind to nor from them, nor make a
-	// queue of such a name, and what is stored of that is not brought back.
+	// cannot be deleted.
 	SystemExchanges []mail.DeclareExchange
 	// MaxQueues is how many queues there may be at the moment; nil for any
 	// number.

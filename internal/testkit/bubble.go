@@ -162,10 +162,22 @@ func (b *Bubble) Connect() *Client { return b.ConnectAs("guest", "guest") }
 // ConnectAs is Connect as a user.
 func (b *Bubble) ConnectAs(user, password string) *Client {
 	b.Helper()
+	return b.connect(user, password, 0)
+}
+
+// ConnectFew is Connect with at most 16 channels, so that their numbers are used again
+// and again.
+func (b *Bubble) ConnectFew() *Client {
+	b.Helper()
+	return b.connect("guest", "guest", 16)
+}
+
+func (b *Bubble) connect(user, password string, channels uint16) *Client {
+	b.Helper()
 	ours, theirs := net.Pipe()
 	b.Node.Connect(ours)
 	conn, err := amqp.Open(theirs, amqp.Config{
-		SASL: []amqp.Authentication{&amqp.PlainAuth{Username: user, Password: password}}, Vhost: "/",
+		SASL: []amqp.Authentication{&amqp.PlainAuth{Username: user, Password: password}}, Vhost: "/", ChannelMax: channels,
 	})
 	if err != nil {
 		_ = theirs.Close()

@@ -1,0 +1,74 @@
+package mailbox_test
+
+import (
+	"runtime"
+	"testing"
+	"time"
+	"weak"
+
+	"candlemark/actors/mailbox"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// An address that somebody keeps does not keep the actor that had it, with children
+// or without.
+func TestKeptAddressKeepsNoActor(t *testing.T) {
+	system, d := newSystem(t), newDispatcher(t, 2)
+	for _, children := range []int{0, 3} {
+		memory := make(chan weak.Pointer[[1 << 16]byte], 1)
+		pid := func() *actor.PID {
+			data := new([1 << 16]byte)
+			memory <- weak.Make(data)
+			return system.Root.Spawn(props(d, mailbox.New(func(any) {}), func(c actor.Context) {
+				if _, begins := c.Message().(*actor.Started); begins {
+					data[0]++
+					for range children {
+						c.Spawn(props(d, mailbox.New(func(any) {}), func(actor.Context) {}))
+					}
+				}
+			}))
+		}()
+		system.Root.Send(pid, 1) // so that the address knows its mailbox
+		if err := system.Root.StopFuture(pid).Wait(); err != nil {
+			t.Fatal(err)
+		}
+		data := <-memory
+		for i := 0; data.Value() != nil; i++ {
+			if i == 1000 {
+				t.Fatalf("with %d children: it is still there", children)
+			}
+			runtime.GC() // the turn that ended it may still be under way
+		}
+		runtime.KeepAlive(pid)
+	}
+}
+
+// What an actor leaves that does not close its mailbox goes where late mail goes, and
+// who watches it after its end is told.
+func TestStoppedActorHandsOnItsMail(t *testing.T) {
+	system, d := newSystem(t), newDispatcher(t, 2)
+	late, begun := make(chan any, 3), make(chan struct{})
+	pid := system.Root.Spawn(props(d, mailbox.New(func(mail any) { late <- mail }), func(c actor.Context) {
+		if c.Message() == "first" {
+			c.Stop(c.Self())
+			c.Send(c.Self(), "second")
+			close(begun)
+		}
+	}))
+	process, _ := system.ProcessRegistry.Get(pid)
+	system.Root.Request(pid, "first")
+	<-begun
+	if got := <-late; got != "second" {
+		t.Errorf("got %v", got)
+	}
+	process.SendUserMessage(pid, "third")
+	if got := <-late; got != "third" {
+		t.Errorf("got %v", got)
+	}
+	future := actor.NewFuture(system, 10*time.Second)
+	process.SendSystemMessage(pid, &actor.Watch{Watcher: future.PID()})
+	if err := future.Wait(); err != nil {
+		t.Error("nobody told who watches:", err)
+	}
+}
