@@ -30,6 +30,9 @@ func ParseDefinition(text []byte) (Definition, error) {
 	if !ok {
 		return nil, &ValidationError{Text: "definition must be a dictionary: " + jsonTerm(v)}
 	}
+	if !inRange(d) {
+		return nil, &ValidationError{Text: "number out of range: an integer has at most 309 digits"}
+	}
 	return d, nil
 }
 

@@ -14,6 +14,10 @@ type Effective struct {
 	// than the last ones seen are stale (POL-9).
 	Version uint64
 
+	// Doubtful is the name of a policy whose pattern took too long for the object's
+	// name, see Match; "" for none.
+	Doubtful string
+
 	user, operator *Policy
 }
 
@@ -21,7 +25,10 @@ type Effective struct {
 // with but as in Match.
 func (s *Set) Effective(kind Kind, name string, but ...string) Effective {
 	e := Effective{Version: s.Version}
-	e.user, e.operator = s.Match(kind, name, but...)
+	var doubtful *Policy
+	if e.user, e.operator, doubtful = s.match(kind, name, but); doubtful != nil {
+		e.Doubtful = doubtful.Name
+	}
 	if e.user != nil {
 		e.Policy = e.user.Name
 	}
@@ -59,6 +66,9 @@ func Merge(user, operator *Policy) Definition {
 	merged.sort()
 	return merged
 }
+
+// Matched are the policies that apply, nil where none does.
+func (e Effective) Matched() (user, operator *Policy) { return e.user, e.operator }
 
 // Same tells whether the same policies, with the same contents, apply as in
 // other: then the object need not be told (POL-9). Versions may differ.

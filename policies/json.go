@@ -106,6 +106,32 @@ func exactNumber(literal string) (any, error) {
 // and 6e4 are floats.
 func isInteger(n json.Number) bool { return !strings.ContainsAny(string(n), ".eE") }
 
+// longestInteger is how many digits an integer may have: as many as the largest
+// float.
+const longestInteger = 309
+
+// inRange tells whether all integers in v have at most longestInteger digits.
+// What was stored before may have more, so that everything else copes with any.
+func inRange(v any) bool {
+	switch v := v.(type) {
+	case json.Number:
+		return len(v) <= longestInteger || len(strings.TrimPrefix(string(v), "-")) <= longestInteger || !isInteger(v)
+	case []any:
+		for _, item := range v {
+			if !inRange(item) {
+				return false
+			}
+		}
+	case Definition:
+		for _, e := range v {
+			if !inRange(e.Value) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // integer returns v when it is a JSON integer; one beyond 64 bits is given as
 // the nearest that fits.
 func integer(v any) (int64, bool) {

@@ -28,19 +28,38 @@ func (e *BodyError) Error() string { return e.Reason }
 // Parse makes the policy called name from the body of a PUT request or of an
 // admin message: pattern and definition are mandatory, priority is 0 and
 // apply-to "all" when absent, other keys are ignored (POL-12). An empty body is
-// an empty object. The error is a *BodyError or a *ValidationError.
+// an empty object. Integers have at most 309 digits. The error is a *BodyError or a
+// *ValidationError.
 func Parse(vhost, name string, operator bool, body []byte) (*Policy, error) {
-	object, err := parseBody(body)
+	object, err := parseBounded(body)
 	if err != nil {
 		return nil, err
 	}
 	return fromObject(vhost, name, operator, object)
 }
 
+// Restore is Parse for a policy that was stored, perhaps by a version that had no
+// bound for numbers.
+func Restore(vhost, name string, operator bool, stored []byte) (*Policy, error) {
+	object, err := parseBody(stored)
+	if err != nil {
+		return nil, err
+	}
+	return fromObject(vhost, name, operator, object)
+}
+
+func parseBounded(body []byte) (Definition, error) {
+	object, err := parseBody(body)
+	if err == nil && !inRange(object) {
+		err = &BodyError{Reason: "number out of range: an integer has at most 309 digits"}
+	}
+	return object, err
+}
+
 // ParseItem makes a policy from its item form (POL-13), which also carries its
 // name and its vhost; absent ones are missing keys. Errors are those of Parse.
 func ParseItem(operator bool, item []byte) (*Policy, error) {
-	object, err := parseBody(item)
+	object, err := parseBounded(item)
 	if err != nil {
 		return nil, err
 	}

@@ -17,10 +17,16 @@ const (
 	// matchTimeout bounds one match of an expression that only the backtracking
 	// engine understands (POL-2 has a limit of steps).
 	matchTimeout = 50 * time.Millisecond
-	// maxTimeouts is how often an expression may reach matchTimeout before it
-	// matches nothing any more: a vhost can have 100,000 queues.
-	maxTimeouts = 5
+	// maxTimeouts is how often an expression may reach matchTimeout before it has
+	// hurriedTimeout only: a vhost can have 100,000 queues. What it can decide it
+	// mostly decides in some µs.
+	maxTimeouts    = 5
+	hurriedTimeout = 2 * time.Millisecond
+	// timeoutCheck is how exact these times are.
+	timeoutCheck = 2 * time.Millisecond
 )
+
+func init() { regexp2.SetTimeoutCheckPeriod(timeoutCheck) }
 
 // A pattern is a compiled expression that is searched in names. RabbitMQ's are
 // Perl-compatible and work on bytes. Most of them are matched here in linear
@@ -32,6 +38,7 @@ type pattern struct {
 	want     []*regexp.Regexp // all of them must match
 	refuse   []*regexp.Regexp // none of them may
 	slow     *regexp2.Regexp  // instead of the others
+	hurried  *regexp2.Regexp  // slow with hurriedTimeout
 	timeouts atomic.Int32
 }
 
@@ -64,7 +71,9 @@ func compile(source string) (*pattern, *ExpressionError) {
 		return nil, &ExpressionError{refusal(err), len(source)}
 	}
 	re.MatchTimeout = matchTimeout
-	return &pattern{slow: re}, nil
+	hurried := regexp2.MustCompile(expr, regexp2.RE2)
+	hurried.MatchTimeout = hurriedTimeout
+	return &pattern{slow: re, hurried: hurried}, nil
 }
 
 // refusal says why the backtracking engine did not compile an expression in
@@ -80,32 +89,40 @@ func refusal(err error) string {
 // match tells whether the expression is found in name. One that takes too long
 // is not found, as in RabbitMQ.
 func (p *pattern) match(name string) bool {
+	found, _ := p.search(name)
+	return found
+}
+
+// search tells whether the expression is found in name, and whether it was decided
+// in time.
+func (p *pattern) search(name string) (found, decided bool) {
 	name = widen(name)
 	if p.slow != nil {
-		return p.matchSlow(name)
+		return p.searchSlow(name)
 	}
 	for _, re := range p.want {
 		if !re.MatchString(name) {
-			return false
+			return false, true
 		}
 	}
 	for _, re := range p.refuse {
 		if re.MatchString(name) {
-			return false
+			return false, true
 		}
 	}
-	return true
+	return true, true
 }
 
-func (p *pattern) matchSlow(name string) bool {
+func (p *pattern) searchSlow(name string) (found, decided bool) {
+	re := p.slow
 	if p.timeouts.Load() >= maxTimeouts {
-		return false
+		re = p.hurried
 	}
-	found, err := p.slow.MatchString(name)
-	if err != nil {
+	found, err := re.MatchString(name)
+	if err != nil && re == p.slow {
 		p.timeouts.Add(1)
 	}
-	return found && err == nil
+	return found && err == nil, err == nil
 }
 
 // splitLookAheads turns ^(?!A)(?=B)C into: ^A must not match, ^B and ^C must.

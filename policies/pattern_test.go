@@ -73,8 +73,11 @@ func TestPatternTimeLimit(t *testing.T) {
 	if n := p.timeouts.Load(); n != maxTimeouts {
 		t.Errorf("POL-2 %d of %d matches reached the limit", n, maxTimeouts)
 	}
-	if p.match("aa") {
-		t.Error("POL-2 still tried after so many")
+	if !p.match("aa") {
+		t.Error("POL-2 what is quickly found is not found after so many")
+	}
+	if found, decided := p.search(strings.Repeat("a", 200) + "!"); found || decided {
+		t.Error("POL-2 decided in a hurry")
 	}
 }
 

@@ -17,13 +17,6 @@ type Policy struct {
 	covers  kinds // where apply-to reaches and every key is supported (POL-3, POL-4)
 }
 
-// Matches tells whether the policy can apply to the object: the kind is in
-// apply-to, it supports every key of the definition, and the pattern matches
-// (POL-2 to POL-4).
-func (p *Policy) Matches(kind Kind, name string) bool {
-	return p.covers.has(kind) && p.pattern.match(name)
-}
-
 // Equal tells whether both are the same policy with the same values. Storing an
 // equal policy changes nothing (POL-9). Nil equals only nil.
 func (p *Policy) Equal(other *Policy) bool {

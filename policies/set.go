@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Set is an immutable snapshot of all policies and operator policies of one
@@ -76,17 +77,43 @@ func (s *Set) Policies(operator bool) []*Policy {
 // object, nil where none does: of those that match, the one of highest
 // priority; of equal ones, the first by name (POL-1 to POL-4). User policies that
 // match one of the names in but do not apply.
+//
+// A pattern that takes too long for a name does not match, as in RabbitMQ; but that of
+// an operator policy does, so that nobody escapes a limit by the choice of a name.
+// After one such user policy no other is tried that could take long, too.
 func (s *Set) Match(kind Kind, name string, but ...string) (user, operator *Policy) {
-	return first(s.stores[0], kind, name, but), first(s.stores[1], kind, name, nil)
+	user, operator, _ = s.match(kind, name, but)
+	return user, operator
 }
 
-func first(list []*Policy, kind Kind, name string, but []string) *Policy {
-	for _, p := range list {
-		if p.Matches(kind, name) && !slices.ContainsFunc(but, p.pattern.match) {
-			return p
+// match is Match; doubtful is a policy that took too long, nil for none.
+func (s *Set) match(kind Kind, name string, but []string) (user, operator, doubtful *Policy) {
+	for _, p := range s.stores[0] {
+		if !p.covers.has(kind) || doubtful != nil && p.pattern.slow != nil {
+			continue
+		}
+		found, decided := p.pattern.search(name)
+		if !decided {
+			doubtful = p
+		}
+		if found && !slices.ContainsFunc(but, p.pattern.match) {
+			user = p
+			break
 		}
 	}
-	return nil
+	for _, p := range s.stores[1] {
+		if !p.covers.has(kind) {
+			continue
+		}
+		found, decided := p.pattern.search(name)
+		if !decided {
+			doubtful = p
+		}
+		if found || !decided {
+			return user, p, doubtful
+		}
+	}
+	return user, nil, doubtful
 }
 
 func (s *Set) without(operator bool, name string) []*Policy {
@@ -104,12 +131,16 @@ func compareOrder(a, b *Policy) int {
 	return cmp.Or(compareNumbers(b.Priority, a.Priority), cmp.Compare(a.Name, b.Name))
 }
 
-// compareNumbers compares exactly, integers of any length and floats alike.
+// compareNumbers compares exactly, integers of any length and floats alike, in a time
+// that grows with their length only.
 func compareNumbers(a, b json.Number) int {
 	x, errX := strconv.ParseInt(string(a), 10, 64)
 	y, errY := strconv.ParseInt(string(b), 10, 64)
 	if errX == nil && errY == nil {
 		return cmp.Compare(x, y)
+	}
+	if len(a) > longestInteger || len(b) > longestInteger {
+		return compareLong(string(a), string(b))
 	}
 	p, okP := new(big.Rat).SetString(string(a))
 	q, okQ := new(big.Rat).SetString(string(b))
@@ -117,4 +148,29 @@ func compareNumbers(a, b json.Number) int {
 		panic("policies: not a number: " + string(a) + ", " + string(b))
 	}
 	return p.Cmp(q)
+}
+
+// compareLong compares when one is an integer with more digits than any float: then
+// the signs decide, and how many digits are before the point.
+func compareLong(a, b string) int {
+	negative := strings.HasPrefix(a, "-")
+	if negative != strings.HasPrefix(b, "-") {
+		return map[bool]int{true: -1, false: 1}[negative]
+	}
+	if negative {
+		a, b = b[1:], a[1:]
+	}
+	if c := cmp.Compare(digitsOf(a), digitsOf(b)); c != 0 {
+		return c
+	}
+	return strings.Compare(a, b)
+}
+
+// digitsOf is how many digits a number without a sign has; a float has fewer than
+// what is compared with it.
+func digitsOf(s string) int {
+	if !isInteger(json.Number(s)) {
+		return 0
+	}
+	return len(s)
 }

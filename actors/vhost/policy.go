@@ -121,8 +121,13 @@ func (v *vhost) policiesApplied() {
 
 // match notes the policies that match a new object and returns what they say.
 func (v *vhost) match(n *name, kind policies.Kind, of string, but ...string) policies.Effective {
-	n.user, n.operator = v.policies.Match(kind, of, but...)
-	return v.policies.Effective(kind, of, but...)
+	e := v.policies.Effective(kind, of, but...)
+	n.user, n.operator = e.Matched()
+	if e.Doubtful != "" {
+		v.cfg.Log.Warn().Str("policy", e.Doubtful).Str("name", of).
+			Msg("the pattern of a policy takes too long for a name: an operator policy applies to it, another one does not")
+	}
+	return e
 }
 
 // rematch tells whether the matched policies have changed as a whole (POL-9).

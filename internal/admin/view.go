@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ const (
 	defaultPage   = 100
 	largestPage   = 500
 	longestFilter = 1024 // characters of a regular expression
+	mostColumns   = 256
 )
 
 // view is how a client wants to see a list: sorted, filtered by name, a page of
@@ -37,6 +39,9 @@ type view struct {
 func viewOf(q url.Values) (v view, reason string) {
 	for _, column := range strings.FieldsFunc(q.Get("columns"), func(r rune) bool { return r == ',' }) {
 		v.columns = append(v.columns, path(column))
+	}
+	if len(v.columns) > mostColumns {
+		return v, fmt.Sprintf("Invalid columns: at most %d", mostColumns)
 	}
 	v.sort, v.reverse = path(q.Get("sort")), q.Get("sort_reverse") == "true"
 	page, size := q.Get("page"), q.Get("page_size")
@@ -60,8 +65,15 @@ func viewOf(q url.Values) (v view, reason string) {
 		if len(v.name) > longestFilter {
 			return v, "name filter regex is too long"
 		}
-		filter, err := regexp.Compile("(?i)" + v.name)
-		v.filter, v.badFilter = filter, err != nil // one that is none matches nothing
+		parsed, err := syntax.Parse("(?i)"+v.name, syntax.Perl)
+		if err == nil && weight(parsed) > heaviestFilter {
+			return v, "name filter regex is too costly"
+		}
+		v.badFilter = err != nil // one that is none matches nothing
+		if !v.badFilter {
+			v.filter, err = regexp.Compile("(?i)" + v.name)
+			v.badFilter = err != nil
+		}
 	}
 	v.lowerFilter = strings.ToLower(v.name)
 	return v, ""
@@ -109,7 +121,10 @@ func list[T any](r *request, items []T, name func(*T) string) {
 	}
 	total := len(items)
 	if v.page > 0 {
-		items = slices.DeleteFunc(items, func(item T) bool { return !v.keeps(name(&item)) })
+		if items, reason = filtered(r.Context(), &v, items, name); reason != "" {
+			fail(r.w, http.StatusServiceUnavailable, "timeout", reason)
+			return
+		}
 	}
 	if len(v.sort) > 0 {
 		items = sorted(items, v.sort)
@@ -121,12 +136,12 @@ func list[T any](r *request, items []T, name func(*T) string) {
 		answer(r.w, http.StatusOK, v.cut(items))
 		return
 	}
-	start := (v.page - 1) * v.size
-	if start > len(items) {
+	if v.page-1 > len(items)/v.size { // whatever the page, nothing overflows
 		fail(r.w, http.StatusBadRequest, "page_out_of_range",
 			fmt.Sprintf("Page out of range, page: %d page size: %d, len: %d", v.page, v.size, len(items)))
 		return
 	}
+	start := (v.page - 1) * v.size
 	part := items[start:min(start+v.size, len(items))]
 	answer(r.w, http.StatusOK, pageItem{
 		Filtered: len(items), Count: len(part), Items: v.cut(part), Page: v.page,

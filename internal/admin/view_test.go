@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -136,5 +137,59 @@ func TestListsOfOthers(t *testing.T) {
 		if w := do(t, h, "viewer:v", "GET", path, ""); w.Code != 401 || w.Body.String() != `{"error":"not_authorised","reason":"Not monitor user"}` {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
+	}
+}
+
+// No number in a query is too large to be told so.
+func TestPageBeyondAllPages(t *testing.T) {
+	h := NewHandler(fleet(), users, zerolog.Nop())
+	for query, want := range map[string]int{
+		"page=9223372036854775807":               400,
+		"page=9223372036854775807&page_size=500": 400,
+		"page=4611686018427387905&page_size=4":   400,
+		"page=99999999999999999999":              400,
+		"page=1&page_size=9223372036854775807":   400,
+		"page=-9223372036854775808&page_size=1":  400,
+		"page=6&page_size=1":                     200,
+		"page=7&page_size=1":                     400,
+	} {
+		if w := do(t, h, guest, "GET", "/api/queues?"+query, ""); w.Code != want {
+			t.Errorf("%s: %d, want %d", query, w.Code, want)
+		}
+	}
+}
+
+// The work of a filter is bounded before it begins, and in all.
+func TestCostOfAFilterIsBounded(t *testing.T) {
+	h := NewHandler(fleet(), users, zerolog.Nop())
+	for filter, want := range map[string]int{
+		`^orders\.(dead|live)$`:              200,
+		`a{1000}`:                            200,
+		`(a{30}){30}`:                        200,
+		strings.Repeat("x", longestFilter):   200,
+		`((a{10}b*){10}c?){9}`:               400,
+		`\pL{10}`:                            400,
+		strings.Repeat(`\pL`, 340):           400,
+		strings.Repeat(`(x?){500}`, 100):     400,
+		strings.Repeat("x", longestFilter+1): 400,
+	} {
+		path := "/api/queues?page=1&use_regex=true&name=" + url.QueryEscape(filter)
+		if w := do(t, h, guest, "GET", path, ""); w.Code != want {
+			t.Errorf("%.30s: %d %s, want %d", filter, w.Code, w.Body, want)
+		}
+	}
+	if w := do(t, h, guest, "GET", "/api/queues?columns="+strings.Repeat("a,", 257), ""); w.Code != 400 {
+		t.Errorf("257 columns: %d", w.Code)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	looked := 0
+	_, reason := filtered(ctx, &view{}, make([]int, 1000), func(*int) string {
+		if looked++; looked == 10 {
+			cancel()
+		}
+		return ""
+	})
+	if looked != 10 || reason == "" {
+		t.Errorf("looked at %d names after the end of the request, %q", looked, reason)
 	}
 }

@@ -197,7 +197,7 @@ func (d *Definitions) read(in table, names []string, content []byte) error {
 	case globals:
 		d.Globals = append(d.Globals, Global{names[0], bytes.Clone(content)})
 	case rules:
-		p, err := policies.Parse(names[0], names[2], names[1] == operators, content)
+		p, err := policies.Restore(names[0], names[2], names[1] == operators, content)
 		d.Policies = append(d.Policies, p)
 		return err
 	case leading, broker: // nothing that is not known already
