@@ -53,6 +53,8 @@ type handshake struct {
 	*reader
 	session *session
 	stage   stage
+	// unlogged: what ended it is counted and logged elsewhere.
+	unlogged bool
 }
 
 // handshake leads the client to connection.open-ok [AMQP 2.2.4]. On an error the
@@ -107,13 +109,16 @@ func (h *handshake) start() error {
 			"unknown authentication mechanism '%s'", m.Mechanism).For(m)
 	}
 	h.stage = "securing"
+	peer.Gone = h.c.done
 	s.user, err = h.c.cfg.Authenticator.Authenticate(m.Mechanism, m.Response, peer)
 	var malformed *protocol.ConnectionError
 	if errors.As(err, &malformed) {
 		return malformed.For(m)
 	}
 	if err != nil {
-		h.c.log.Error().Msgf("%s login refused: %s", m.Mechanism, err)
+		if h.unlogged = errors.Is(err, auth.ErrThrottled); !h.unlogged {
+			h.c.log.Error().Msgf("%s login refused: %s", m.Mechanism, err)
+		}
 		return protocol.ConnectionErrorf(protocol.AccessRefused,
 			"Login was refused using authentication mechanism %s. For details see the broker logfile.", m.Mechanism)
 	}
@@ -217,7 +222,9 @@ func (h *handshake) refuse(err error) error {
 	if errors.As(err, &socket) {
 		return err
 	}
-	h.c.log.Error().Err(err).Str("state", string(h.stage)).Msg("handshake failed")
+	if !h.unlogged {
+		h.c.log.Error().Err(err).Str("state", string(h.stage)).Msg("handshake failed")
+	}
 	wait := grace
 	var told *protocol.ConnectionError
 	var step *outOfStep

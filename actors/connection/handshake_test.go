@@ -1,12 +1,17 @@
 package connection_test
 
 import (
+	"bytes"
+	"strings"
 	"testing"
 	"time"
 
 	"candlemark/actors/connection"
 	"candlemark/actors/mail"
+	"candlemark/internal/auth"
 	"candlemark/protocol"
+
+	"github.com/rs/zerolog"
 )
 
 func TestHandshakeOffers(t *testing.T) {
@@ -120,6 +125,28 @@ func TestHandshakeLogin(t *testing.T) {
 	silent("not capable", &protocol.ConnectionStartOk{Mechanism: "PLAIN", Response: []byte("\x00lim\x00wrong")})
 	silent("malformed", &protocol.ConnectionStartOk{ClientProperties: able, Mechanism: "PLAIN", Response: []byte("lim")})
 	silent("unknown mechanism", &protocol.ConnectionStartOk{ClientProperties: able, Mechanism: "EXTERNAL"})
+}
+
+// guessed is an authenticator at which too many logins have failed.
+type guessed struct{ auth.Fixed }
+
+func (guessed) Authenticate(string, []byte, auth.Peer) (auth.User, error) {
+	return auth.User{}, auth.ErrThrottled
+}
+
+// TestHandshakeThrottled: a login that was not looked at is refused as a wrong one is,
+// and not logged, for it is counted elsewhere.
+func TestHandshakeThrottled(t *testing.T) {
+	var log bytes.Buffer
+	bubble(t, func(c *connection.Config) { c.Authenticator, c.Log = &guessed{}, zerolog.New(&log) }, func(r *rig) {
+		r.startOk(able, "lim", "secret")
+		r.expectClose(403, "ACCESS_REFUSED - Login was refused using authentication mechanism PLAIN. For details see the broker logfile.", 0, 0)
+		r.sendMethods(0, &protocol.ConnectionCloseOk{})
+		r.isOver()
+	})
+	if strings.Contains(log.String(), "login") || strings.Contains(log.String(), "handshake") {
+		t.Error(log.String())
+	}
 }
 
 func TestHandshakeWrongMethod(t *testing.T) {

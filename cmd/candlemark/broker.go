@@ -35,7 +35,7 @@ type broker struct {
 
 // startBroker starts everything, or nothing.
 func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
-	users, err := usersFor(cfg)
+	users, err := usersFor(cfg, log)
 	if err != nil {
 		return nil, err
 	}

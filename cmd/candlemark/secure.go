@@ -14,12 +14,17 @@ import (
 )
 
 // usersFor are those of a new broker.
-func usersFor(cfg config.Config) (*auth.Users, error) {
+func usersFor(cfg config.Config, log zerolog.Logger) (*auth.Users, error) {
 	from, err := auth.ParseCertificateLogin(cfg.TLS.LoginFrom, cfg.TLS.SANType, cfg.TLS.SANIndex)
 	if err != nil {
 		return nil, fmt.Errorf("tls-login-from: %w", err)
 	}
-	users := auth.NewUsers(auth.Options{Loopback: cfg.LoopbackUsers, CertificateLogin: from})
+	users := auth.NewUsers(auth.Options{
+		Loopback: cfg.LoopbackUsers, CertificateLogin: from,
+		Throttled: func(source string, refused int) {
+			log.Warn().Str("source", source).Int("refused", refused).Msg("too many failed logins: more are refused, their passwords are not looked at")
+		},
+	})
 	users.Found()
 	return users, nil
 }

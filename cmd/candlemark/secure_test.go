@@ -59,11 +59,11 @@ func TestHangupReadsTheCertificateAgain(t *testing.T) {
 }
 
 func TestUsersOfANewBroker(t *testing.T) {
-	u, err := usersFor(config.Config{TLS: config.TLS{LoginFrom: "common_name"}})
+	u, err := usersFor(config.Config{TLS: config.TLS{LoginFrom: "common_name"}}, zerolog.Nop())
 	if err != nil || len(u.Accounts()) != 1 || len(u.VHosts()) != 1 {
 		t.Error(u, err)
 	}
-	if _, err := usersFor(config.Config{}); err == nil {
+	if _, err := usersFor(config.Config{}, zerolog.Nop()); err == nil {
 		t.Error("logins from nowhere")
 	}
 	cfg := config.Config{AMQPS: []string{"127.0.0.1:0"}, TLS: config.TLS{Cert: "none", Key: "none"}}

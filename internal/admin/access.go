@@ -111,6 +111,11 @@ func (a *api) guard(allowed rule, handle func(*request)) http.Handler {
 		defer func() { r.room.give(r.user.Name, r.held) }()
 		var err error
 		if r.user, err = a.login(plain); err != nil {
+			if errors.Is(err, auth.ErrThrottled) { // which is logged where it is counted
+				w.Header().Set("Retry-After", "5")
+				fail(w, http.StatusTooManyRequests, "too_many_requests", err.Error())
+				return
+			}
 			if plain.Header.Get("Authorization") != "" {
 				a.log.Warn().Err(err).Str("peer", plain.RemoteAddr).Msg("HTTP access denied")
 			}
@@ -148,7 +153,7 @@ func (a *api) login(r *http.Request) (auth.User, error) {
 		return auth.User{}, auth.ErrRefused
 	}
 	// What is not an address counts as far away.
-	peer := auth.Peer{Addr: &net.TCPAddr{}}
+	peer := auth.Peer{Addr: &net.TCPAddr{}, Gone: r.Context().Done()}
 	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		peer.Addr = net.TCPAddrFromAddrPort(at)
 	}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 
 	"candlemark/internal/auth"
 	"candlemark/policies"
@@ -262,4 +264,31 @@ func TestDefinitionsAsRabbitMQ(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", path, got, want)
 		}
 	}
+}
+
+// TestGuessingIsRefusedOverHTTP with a status that tells it from a wrong password.
+func TestGuessingIsRefusedOverHTTP(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := NewHandler(newFake("/"), someUsers(), zerolog.Nop())
+		var mu sync.Mutex
+		codes := map[int]int{}
+		var all sync.WaitGroup
+		for range 100 {
+			all.Go(func() {
+				w := do(t, h, "maker:wrong", "GET", "/api/whoami", "")
+				mu.Lock()
+				defer mu.Unlock()
+				if codes[w.Code]++; w.Code == 429 && w.Header().Get("Retry-After") == "" {
+					t.Error("no Retry-After")
+				}
+			})
+		}
+		all.Wait()
+		if codes[429] < 80 || codes[401] < 10 || codes[401]+codes[429] != 100 {
+			t.Errorf("%v", codes)
+		}
+		if w := do(t, h, "maker:m", "GET", "/api/whoami", ""); w.Code != 200 {
+			t.Errorf("the right password: %d", w.Code)
+		}
+	})
 }

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/netip"
 	"sync"
+
+	"candlemark/internal/auth"
 )
 
 // sockets bounds the connections of a server, so that clients do not use up the
@@ -13,7 +15,7 @@ import (
 // work out: when there are too many, the oldest one of the least standing is closed.
 type sockets struct {
 	limit  int // in all
-	source int // from one address
+	source int // from one source of logins
 	mu     sync.Mutex
 	open   map[net.Conn]*socket
 	number uint64
@@ -36,22 +38,6 @@ type socket struct {
 
 func newSockets(limit int) *sockets {
 	return &sockets{limit: limit, source: max(limit*3/4, 1), open: map[net.Conn]*socket{}}
-}
-
-// sourceOf is what counts as one client: an address of IPv4, and of IPv6 the network
-// that is given to one customer.
-func sourceOf(addr net.Addr) netip.Prefix {
-	at, err := netip.ParseAddrPort(addr.String())
-	if err != nil {
-		return netip.Prefix{}
-	}
-	ip := at.Addr().Unmap().WithZone("")
-	bits := 32
-	if ip.Is6() {
-		bits = 64
-	}
-	prefix, _ := ip.Prefix(bits)
-	return prefix
 }
 
 // socketKey finds the connection of a request in its context.
@@ -101,7 +87,7 @@ func (s *sockets) works(ctx context.Context) {
 // all others from its address, or all of them, are at work, there is none.
 func (s *sockets) enter(conn net.Conn) {
 	s.number++
-	k := &socket{from: sourceOf(conn.RemoteAddr()), number: s.number}
+	k := &socket{from: auth.Source(conn.RemoteAddr()), number: s.number}
 	same := 0
 	for _, other := range s.open {
 		if other.from == k.from {

@@ -24,9 +24,9 @@ func (u User) HasTag(tag string) bool { return slices.Contains(u.Tags, tag) }
 type Authenticator interface {
 	// Mechanisms names the SASL mechanisms on offer to a peer, best first.
 	Mechanisms(peer Peer) []string
-	// Authenticate checks the response of a mechanism on offer. Errors: a
-	// *LoginError, or a *protocol.ConnectionError when the response is
-	// malformed.
+	// Authenticate checks the response of a mechanism on offer, which may take 5 s when
+	// others from there have failed. Errors: a *LoginError, or a
+	// *protocol.ConnectionError when the response is malformed.
 	Authenticate(mechanism string, response []byte, peer Peer) (User, error)
 }
 

@@ -13,5 +13,11 @@
 // compares Generation. The one observer sees every change before it takes effect
 // and may refuse it.
 //
-// A restart loses: what no observer has stored.
+// Guessing passwords is slow (throttle): each failed login is a debt of its user and
+// its source, an address or an IPv6 network, that time pays off. Who has too much
+// waits, at most 5 s, or is refused unheard. Other sources never wait for it, and a
+// user who has logged in from a source before waits there for guesses at its own
+// name only.
+//
+// A restart loses: what no observer has stored, and all debts.
 package auth

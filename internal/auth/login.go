@@ -31,7 +31,8 @@ func (u *Users) Mechanisms(peer Peer) []string {
 	return []string{"PLAIN", "AMQPLAIN"}
 }
 
-// Authenticate implements Authenticator.
+// Authenticate implements Authenticator. Passwords are looked at as often as the
+// throttle allows; other logins do not wait.
 func (u *Users) Authenticate(mechanism string, response []byte, peer Peer) (User, error) {
 	name, err := u.identify(mechanism, response, peer)
 	if err != nil {
@@ -41,10 +42,18 @@ func (u *Users) Authenticate(mechanism string, response []byte, peer Peer) (User
 	if known == nil {
 		return User{}, invalidCredentials(name)
 	}
-	if slices.Contains(u.options.Loopback, name) && !peer.local() {
-		return User{}, &LoginError{Reason: fmt.Sprintf("user '%s' can only connect via localhost", name), Remote: true}
+	if err := u.comesFrom(name, peer); err != nil {
+		return User{}, err
 	}
 	return User{Name: name, Tags: known.account.Tags}, nil
+}
+
+// comesFrom checks that the user may log in from there.
+func (u *Users) comesFrom(name string, peer Peer) error {
+	if slices.Contains(u.options.Loopback, name) && !peer.local() {
+		return &LoginError{Reason: fmt.Sprintf("user '%s' can only connect via localhost", name), Remote: true}
+	}
+	return nil
 }
 
 // identify finds out who logs in and whether that may be believed.
@@ -61,10 +70,12 @@ func (u *Users) identify(mechanism string, response []byte, peer Peer) (string, 
 			"To use TLS/x509 certificate-based authentication, configure the client to use the EXTERNAL authentication mechanism. "+
 			"Alternatively change the password for the user to be non-blank.", name)
 	}
-	if known := u.now.Load().users[name]; known == nil || !known.account.fits(password) {
-		return "", invalidCredentials(name)
-	}
-	return name, nil
+	return name, u.throttle.check(Source(peer.Addr), name, peer.Gone, func() error {
+		if known := u.now.Load().users[name]; known == nil || !known.account.fits(password) {
+			return invalidCredentials(name)
+		}
+		return u.comesFrom(name, peer)
+	})
 }
 
 func invalidCredentials(name string) error {

@@ -14,6 +14,9 @@ type Peer struct {
 	TLS bool
 	// Certificate is the client's, verified; nil without one.
 	Certificate *x509.Certificate
+	// Gone ends the wait of a login when nobody is there any more; nil if that is not
+	// known.
+	Gone <-chan struct{}
 
 	version, suite uint16 // of TLS
 }

@@ -25,6 +25,10 @@ type Options struct {
 	Loopback []string
 	// CertificateLogin says where EXTERNAL finds the name of the user.
 	CertificateLogin CertificateLogin
+	// Throttled is told that logins from a source (an address, or a network of IPv6)
+	// were refused because too many had failed: of the first, then every 10 s how many
+	// there were since. It must not call back. nil for nobody.
+	Throttled func(source string, refused int)
 }
 
 // Users are all users with their permissions, and the virtual hosts that those
@@ -32,6 +36,7 @@ type Options struct {
 type Users struct {
 	options    Options
 	everything *policies.Expression // .* is what nearly everybody has
+	throttle   *throttle
 
 	now      atomic.Pointer[snapshot]
 	mu       sync.Mutex // held by whoever makes the next snapshot
@@ -67,7 +72,7 @@ type Change struct {
 
 // NewUsers makes Users without anybody in them.
 func NewUsers(o Options) *Users {
-	u := &Users{options: o}
+	u := &Users{options: o, throttle: newThrottle(o.Throttled)}
 	u.everything, _ = policies.CompileExpression(".*")
 	u.now.Store(&snapshot{})
 	return u

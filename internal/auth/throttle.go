@@ -1,0 +1,196 @@
+package auth
+
+import (
+	"hash/maphash"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// Bounds on guessing passwords. A failed login is a debt that is paid off with time;
+// who has too much of it waits before its password is looked at.
+const (
+	pairFree, pairCost     = 10, time.Second            // of one user from one source
+	sourceFree, sourceCost = 50, 100 * time.Millisecond // of one source
+	longestWait            = 5 * time.Second            // beyond it the login is refused
+	mostDebts              = 1 << 14                    // entries, of 64 bytes
+	mostKnown              = 1 << 12
+	knownFor               = 24 * time.Hour
+	tellEvery              = 10 * time.Second
+)
+
+// ErrThrottled says that the password was not looked at, because too many logins
+// from there have failed. It wraps ErrRefused. Options.Throttled tells about it, so
+// nobody else need.
+var ErrThrottled error = &LoginError{Reason: "too many failed logins"}
+
+// Source is what counts as one client: an address of IPv4; of IPv6 the network that
+// one customer has, a /64; and everybody without an address together.
+func Source(addr net.Addr) netip.Prefix {
+	if addr == nil {
+		return netip.Prefix{}
+	}
+	at, err := netip.ParseAddrPort(addr.String())
+	if err != nil {
+		return netip.Prefix{}
+	}
+	ip := at.Addr().Unmap().WithZone("")
+	bits := 32
+	if ip.Is6() {
+		bits = 64
+	}
+	prefix, _ := ip.Prefix(bits)
+	return prefix
+}
+
+// debtor is a user from a source, or the whole source.
+type debtor struct {
+	source netip.Prefix
+	user   uint64 // hash of the name; 0 for all
+}
+
+// throttle bounds how often passwords are looked at. Only who comes from the same
+// source waits, and who has logged in from there before waits only for guesses at its
+// own name.
+type throttle struct {
+	mu    sync.Mutex // held to look at a password, too: one is hashed at a time
+	seed  maphash.Seed
+	debts map[debtor]time.Time // when all is paid
+	known map[debtor]time.Time // until when who has logged in is known
+	// refused is how many logins were refused since somebody was told, by source.
+	refused map[netip.Prefix]int
+	tell    func(source string, refused int) // nil for nobody
+	timer   *time.Timer                      // nil unless somebody will be told
+}
+
+func newThrottle(tell func(source string, refused int)) *throttle {
+	return &throttle{
+		seed: maphash.MakeSeed(), debts: map[debtor]time.Time{}, known: map[debtor]time.Time{},
+		refused: map[netip.Prefix]int{}, tell: tell,
+	}
+}
+
+// check looks at the password of a user from a source, with fits, as soon as that
+// may be. gone, which may be nil, ends the wait; what it costs stays. Errors: that of
+// fits, ErrThrottled.
+func (t *throttle) check(source netip.Prefix, user string, gone <-chan struct{}, fits func() error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	pair, all := debtor{source, maphash.String(t.seed, user) | 1}, debtor{source: source}
+	wait := t.wait(pair, pairFree, pairCost, now)
+	known := t.known[pair].After(now)
+	if !known {
+		wait = max(wait, t.wait(all, sourceFree, sourceCost, now))
+	}
+	if wait > longestWait {
+		t.refuse(source)
+		return ErrThrottled
+	}
+	// It is charged before it is looked at, else many at a time would be looked at.
+	t.charge(pair, pairCost, now)
+	if !known {
+		t.charge(all, sourceCost, now)
+	}
+	if wait > 0 && !t.sleep(wait, gone) {
+		return ErrThrottled
+	}
+	if err := fits(); err != nil {
+		return err
+	}
+	now = time.Now()
+	t.charge(pair, -pairCost, now)
+	if !known {
+		t.charge(all, -sourceCost, now)
+	}
+	put(t.known, pair, now.Add(knownFor), mostKnown, now)
+	return nil
+}
+
+// sleep waits without the lock; false: nobody is there any more.
+func (t *throttle) sleep(wait time.Duration, gone <-chan struct{}) bool {
+	t.mu.Unlock()
+	defer t.mu.Lock()
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-gone:
+		return false
+	}
+}
+
+// wait is how long a debtor waits before it may have more debt.
+func (t *throttle) wait(d debtor, free int, cost time.Duration, now time.Time) time.Duration {
+	return max(max(t.debts[d].Sub(now), 0)+cost-time.Duration(free)*cost, 0)
+}
+
+func (t *throttle) charge(d debtor, cost time.Duration, now time.Time) {
+	paid := t.debts[d]
+	if paid.Before(now) {
+		paid = now
+	}
+	if paid = paid.Add(cost); !paid.After(now) {
+		delete(t.debts, d)
+		return
+	}
+	put(t.debts, d, paid, mostDebts, now)
+}
+
+// put adds an entry to a table that is bounded: of some, one that is over goes for it, or the one
+// that will be first.
+func put(table map[debtor]time.Time, d debtor, until time.Time, most int, now time.Time) {
+	if _, there := table[d]; !there && len(table) >= most {
+		var first debtor
+		looked := 0
+		for other, at := range table {
+			if looked == 0 || at.Before(table[first]) {
+				first = other
+			}
+			if looked++; looked == 16 || !at.After(now) {
+				break
+			}
+		}
+		delete(table, first)
+	}
+	table[d] = until
+}
+
+// refuse counts a login that is refused, and tells of the first one of a source at
+// once, of the others together every tellEvery.
+func (t *throttle) refuse(source netip.Prefix) {
+	if t.tell == nil {
+		return
+	}
+	n, there := t.refused[source]
+	if !there && len(t.refused) >= mostKnown {
+		return
+	}
+	t.refused[source] = n + 1
+	if !there {
+		t.refused[source] = 0
+		t.tell(source.String(), 1)
+	}
+	if t.timer == nil {
+		t.timer = time.AfterFunc(tellEvery, t.told)
+	}
+}
+
+func (t *throttle) told() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.timer = nil
+	for source, n := range t.refused {
+		if n == 0 { // quiet since the last time
+			delete(t.refused, source)
+			continue
+		}
+		t.refused[source] = 0
+		t.tell(source.String(), n)
+	}
+	if len(t.refused) > 0 {
+		t.timer = time.AfterFunc(tellEvery, t.told)
+	}
+}

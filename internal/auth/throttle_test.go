@@ -1,0 +1,203 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// from is a peer at an address.
+func from(address string) Peer {
+	a, err := net.ResolveTCPAddr("tcp", address)
+	if err != nil {
+		panic(err)
+	}
+	return Peer{Addr: a}
+}
+
+// attempt tries a password and says how long that took.
+func attempt(u *Users, name, password string, peer Peer) (time.Duration, error) {
+	start := time.Now()
+	_, err := u.Authenticate("PLAIN", []byte("\x00"+name+"\x00"+password), peer)
+	return time.Since(start), err
+}
+
+// throttled has the users alice and bob, whose passwords are their names.
+func throttled(tell func(string, int)) *Users {
+	u := NewUsers(Options{Throttled: tell})
+	u.Found()
+	for _, name := range []string{"alice", "bob"} {
+		if _, err := u.PutAccount(Account{Name: name, Hash: HashPassword(name)}); err != nil {
+			panic(err)
+		}
+	}
+	return u
+}
+
+// looked is how many of some logins had their passwords looked at.
+func looked(errs ...error) (n int) {
+	for _, err := range errs {
+		if !errors.Is(err, ErrThrottled) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestGuessingIsSlow: whoever guesses one password, many at a time, and hangs up
+// instead of waiting, has no more looked at than time allows.
+func TestGuessingIsSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := throttled(nil)
+		var mu sync.Mutex
+		n, total := 0, 0
+		const minutes = 10
+		for range minutes * 60 {
+			var all sync.WaitGroup
+			for i := range 50 {
+				peer, gone := from(fmt.Sprintf("192.0.2.1:%d", 1000+i)), make(chan struct{})
+				peer.Gone = gone
+				all.Go(func() {
+					_, err := attempt(u, "alice", fmt.Sprint(i), peer)
+					mu.Lock()
+					defer mu.Unlock()
+					total++
+					n += looked(err)
+				})
+				if i%2 == 0 {
+					close(gone)
+				}
+			}
+			time.Sleep(time.Second)
+		}
+		time.Sleep(longestWait)
+		mu.Lock()
+		defer mu.Unlock()
+		if most := pairFree + minutes*60 + int(longestWait/pairCost) + 1; n > most || n < pairFree || total != minutes*60*50 {
+			t.Errorf("%d of %d passwords were looked at, at most %d may be", n, total, most)
+		}
+	})
+}
+
+// TestGuessingNamesIsSlow, also where one customer has a whole network.
+func TestGuessingNamesIsSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := throttled(nil)
+		n := 0
+		start := time.Now()
+		for i := range 5000 {
+			_, err := attempt(u, fmt.Sprint("user", i), "x", from(fmt.Sprintf("[2001:db8:0:1::%x]:1", i+1)))
+			n += looked(err)
+		}
+		if most := sourceFree + int(time.Since(start)/sourceCost) + 1; n > most || n < sourceFree {
+			t.Errorf("%d passwords were looked at in %s, at most %d may be", n, time.Since(start), most)
+		}
+	})
+}
+
+// TestNobodyIsLockedOut: the right password is taken at once from elsewhere, from
+// the same place by those who came from there before, and by everybody after a bounded
+// time when the guessing is over.
+func TestNobodyIsLockedOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := throttled(nil)
+		here := from("192.0.2.1:1")
+		if took, err := attempt(u, "bob", "bob", here); took != 0 || err != nil {
+			t.Fatal(took, err)
+		}
+		var all sync.WaitGroup
+		for i := range 500 { // 300 names, most of them alice
+			name := "alice"
+			if i%5 < 3 {
+				name = fmt.Sprint(i)
+			}
+			all.Go(func() { _, _ = attempt(u, name, "x", here) })
+		}
+		synctest.Wait()
+		if took, err := attempt(u, "bob", "bob", here); took != 0 || err != nil {
+			t.Errorf("bob, who has been here, waited %s: %v", took, err)
+		}
+		if took, err := attempt(u, "alice", "alice", from("192.0.2.2:1")); took != 0 || err != nil {
+			t.Errorf("alice from elsewhere waited %s: %v", took, err)
+		}
+		if _, err := attempt(u, "alice", "alice", here); !errors.Is(err, ErrThrottled) || !errors.Is(err, ErrRefused) {
+			t.Errorf("alice beside the guessing: %v", err)
+		}
+		all.Wait()
+		if took, err := attempt(u, "alice", "alice", here); took > longestWait || err != nil {
+			t.Errorf("alice after the guessing waited %s: %v", took, err)
+		}
+		time.Sleep(time.Minute)
+		if took, err := attempt(u, "alice", "alice", here); took != 0 || err != nil {
+			t.Errorf("alice a minute later waited %s: %v", took, err)
+		}
+	})
+}
+
+// TestRightPasswordsNeverWait, however many and from however few places.
+func TestRightPasswordsNeverWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := throttled(nil)
+		var all sync.WaitGroup
+		for i := range 2000 {
+			all.Go(func() {
+				if took, err := attempt(u, "alice", "alice", from(fmt.Sprintf("192.0.2.%d:1", i%3+1))); took != 0 || err != nil {
+					t.Errorf("waited %s: %v", took, err)
+				}
+			})
+		}
+		all.Wait()
+		if len(u.throttle.debts) != 0 {
+			t.Errorf("%d debts", len(u.throttle.debts))
+		}
+	})
+}
+
+// TestThrottleIsBounded: no number of sources and names makes its tables grow.
+func TestThrottleIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := throttled(func(string, int) {})
+		for i := range mostDebts + 2000 {
+			peer := from(fmt.Sprintf("10.%d.%d.%d:1", i>>16, i>>8&255, i&255))
+			_, _ = attempt(u, fmt.Sprint(i), "x", peer)
+			_, _ = attempt(u, "alice", "alice", peer)
+		}
+		x := u.throttle
+		if len(x.debts) > mostDebts || len(x.known) > mostKnown || len(x.refused) > mostKnown {
+			t.Errorf("%d debts, %d known, %d refused", len(x.debts), len(x.known), len(x.refused))
+		}
+	})
+}
+
+// TestRefusalsAreToldOnce, and counted.
+func TestRefusalsAreToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := map[string][]int{}
+		u := throttled(func(source string, refused int) { told[source] = append(told[source], refused) })
+		refused, start := 0, time.Now()
+		for range 50 {
+			var all sync.WaitGroup
+			for range 100 {
+				all.Go(func() { _, _ = attempt(u, "alice", "x", from("192.0.2.1:1")) })
+			}
+			all.Wait()
+		}
+		time.Sleep(time.Minute) // the last ones are told, then it is quiet
+		u.throttle.mu.Lock()
+		defer u.throttle.mu.Unlock()
+		lines := told["192.0.2.1/32"]
+		for _, n := range lines {
+			refused += n
+		}
+		if len(told) != 1 || refused < 3000 || len(lines) < 2 || lines[0] != 1 || u.throttle.timer != nil || len(u.throttle.refused) != 0 {
+			t.Errorf("told %v", told)
+		}
+		if most := int(time.Since(start)/tellEvery) + 2; len(lines) > most {
+			t.Errorf("%d lines", len(lines))
+		}
+	})
+}
