@@ -45,8 +45,8 @@ func (v *vhost) addBinding(x *exchange, n *name, target topology.Target, r mail.
 func (v *vhost) unbind(m *mail.Unbind) {
 	b := *m
 	b.Source, b.Binding.Destination = plain(b.Source), plain(b.Binding.Destination)
-	if onDefault(b.Source, &b.Binding) {
-		v.done(b.Request, notOnDefault())
+	if err := v.notBindable(b.Source, &b.Binding); err != nil {
+		v.done(b.Request, err)
 		return
 	}
 	x, n, target, err := v.ends(b.Source, &b.Binding)
@@ -81,8 +81,8 @@ func (v *vhost) removeBinding(x *exchange, r mail.Request, b *mail.Unbind) {
 // ends finds what a binding connects. The source is missed first.
 func (v *vhost) ends(source string, b *topology.Binding) (*exchange, *name, topology.Target, error) {
 	var target topology.Target
-	if onDefault(source, b) {
-		return nil, nil, target, notOnDefault()
+	if err := v.notBindable(source, b); err != nil {
+		return nil, nil, target, err
 	}
 	x := v.exchanges[source]
 	if x == nil {
@@ -102,10 +102,6 @@ func (v *vhost) ends(source string, b *topology.Binding) (*exchange, *name, topo
 	}
 	target.Queue = to.queue
 	return x, &to.name, target, nil
-}
-
-func onDefault(source string, b *topology.Binding) bool {
-	return source == "" || b.ToExchange && b.Destination == ""
 }
 
 // allowed is DEC-5 for bindings.

@@ -66,6 +66,8 @@ func (v *vhost) refuseQueue(d *mail.DeclareQueue, serverNamed bool) error {
 		}
 	} else if strings.HasPrefix(d.Name, reserved) {
 		return reservedName("queue", d.Name)
+	} else if v.isSystemExchange(d.Name) {
+		return v.systemName("queue", d.Name)
 	}
 	if err := policies.ValidateQueueArguments(d.Name, vhost, d.Arguments); err != nil {
 		return err

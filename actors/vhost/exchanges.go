@@ -78,6 +78,8 @@ func (v *vhost) refuseExchange(d *mail.DeclareExchange) error {
 		return v.noExchange(d.Name)
 	case strings.HasPrefix(d.Name, reserved):
 		return reservedName("exchange", d.Name)
+	case v.isSystemExchange(d.Name): // it has ended by itself
+		return v.systemName("exchange", d.Name)
 	}
 	if err := policies.ValidateExchangeArguments(d.Name, v.cfg.VHost.Name, d.Arguments); err != nil {
 		return err
@@ -166,15 +168,7 @@ func (v *vhost) deleteExchange(m *mail.DeleteExchange) {
 }
 
 func (v *vhost) isSystem(name string) bool {
-	if strings.HasPrefix(name, reserved) {
-		return true
-	}
-	for i := range v.cfg.SystemExchanges {
-		if v.cfg.SystemExchanges[i].Name == name {
-			return true
-		}
-	}
-	return false
+	return strings.HasPrefix(name, reserved) || v.isSystemExchange(name)
 }
 
 // exchangeUnused retires an auto-delete exchange, unless a Bind came between.

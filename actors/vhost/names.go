@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"candlemark/internal/topology"
 	"candlemark/protocol"
 )
 
@@ -59,6 +60,40 @@ func notOnDefault() error {
 // reservedName is DEC-8.
 func reservedName(kind, name string) error {
 	return protocol.ChannelErrorf(protocol.AccessRefused, "%s name '%s' contains reserved prefix 'amq.*'", kind, name)
+}
+
+// isSystemExchange tells whether a name is one of Config.SystemExchanges. What they
+// route to is the broker's: nobody binds there, and no queue has the name.
+func (v *vhost) isSystemExchange(name string) bool {
+	for i := range v.cfg.SystemExchanges {
+		if v.cfg.SystemExchanges[i].Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// systemName refuses what is not a client's to do with a system exchange, or with a
+// queue of that name.
+func (v *vhost) systemName(kind, name string) error {
+	return protocol.ChannelErrorf(protocol.AccessRefused, "operation not permitted on the system %s '%s' in vhost '%s'", kind, name, v.cfg.VHost.Name)
+}
+
+// notBindable refuses bindings that are not for clients to make or to remove: those
+// at the default exchange (DEC-10) and at a system exchange.
+func (v *vhost) notBindable(source string, b *topology.Binding) error {
+	switch {
+	case source == "" || b.ToExchange && b.Destination == "":
+		return notOnDefault()
+	case v.isSystemExchange(source):
+		return v.systemName("exchange", source)
+	case !v.isSystemExchange(b.Destination):
+		return nil
+	case b.ToExchange:
+		return v.systemName("exchange", b.Destination)
+	default:
+		return v.systemName("queue", b.Destination)
+	}
 }
 
 // refusal is err as an error that is nil when err is.

@@ -1,6 +1,8 @@
 package vhost
 
 import (
+	"slices"
+
 	"candlemark/actors/mail"
 	"candlemark/internal/meta"
 	"candlemark/internal/topology"
@@ -65,6 +67,7 @@ func (v *vhost) bringBack() {
 	}
 	r.Exchanges = nil
 	v.recoverHolders()
+	r.Queues = slices.DeleteFunc(r.Queues, v.isNobodys)
 	r.gather = gather{left: len(r.Queues) + 1, done: v.recoverBindings}
 	r.reading = map[*queue]struct{}{}
 	for first := min(len(r.Queues), fetchWindow); r.next < first; {
@@ -77,11 +80,22 @@ func (v *vhost) recoverExchange(x *meta.Exchange) {
 	d := &mail.DeclareExchange{
 		Name: x.Name, Type: x.Type, Durable: true, AutoDelete: x.AutoDelete, Internal: x.Internal, Arguments: x.Arguments,
 	}
-	if checkType(d) != nil || v.exchanges[x.Name] != nil {
+	if x.Name == "" || checkType(d) != nil || v.exchanges[x.Name] != nil {
 		v.cfg.Log.Error().Str("exchange", x.Name).Str("type", x.Type).Msg("a stored exchange cannot be brought back")
 		return
 	}
 	v.startExchange(newExchange(d))
+}
+
+// isNobodys tells whether a stored queue has a name that no client can give to one:
+// it is left as it is stored, and is out of reach.
+func (v *vhost) isNobodys(q meta.Queue) bool {
+	if q.Name != "" && !v.isSystemExchange(q.Name) && (q.Type == topology.HolderType || topology.HeldFor(q.Name) == q.Name) {
+		return false
+	}
+	v.cfg.Log.Error().Str("queue", q.Name).Uint64("incarnation", q.Incarnation).
+		Msg("a stored queue has a name that is the broker's own; it is not brought back, what is in it stays in the journal")
+	return true
 }
 
 // recoverQueue has the next queue read back.
@@ -126,7 +140,10 @@ func (v *vhost) recoverBindings() {
 		}}
 		x, n, target, err := v.ends(b.Source, &b.Binding)
 		if err != nil {
-			v.cfg.Log.Error().Err(err).Str("source", d.Source).Str("destination", d.Destination).Msg("a stored binding has no end")
+			v.cfg.Log.Error().Err(err).Str("source", d.Source).Str("destination", d.Destination).Msg("a stored binding is not brought back")
+			if v.notBindable(b.Source, &b.Binding) != nil { // nobody could remove it
+				v.store(meta.Change{Delete: []any{*d}}, nil, v.forgotten)
+			}
 			continue
 		}
 		g.begin()

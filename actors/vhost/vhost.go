@@ -20,7 +20,8 @@ type Config struct {
 	NewQueue    func(QueueSpec) *actor.Props
 	NewExchange func(ExchangeSpec) *actor.Props
 	// SystemExchanges are made at the start besides amq.*; like those they
-	// cannot be deleted.
+	// cannot be deleted. Clients can neither bind to nor from them, nor make a
+	// queue of such a name, and what is stored of that is not brought back.
 	SystemExchanges []mail.DeclareExchange
 	// MaxQueues is how many queues there may be at the moment; nil for any
 	// number.
