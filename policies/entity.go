@@ -112,6 +112,25 @@ func DeadLetterQueueOf(queue string) string {
 	return queue + DeadLetterQueueSuffix
 }
 
+// QueueLeadsTo are the exchanges to which a queue with these arguments sends messages
+// on, and whether it has a dead-letter queue made. What is of the wrong type does
+// neither, and is refused by ValidateQueueArguments.
+func QueueLeadsTo(args protocol.Table) (exchanges []string, deadLetterQueue bool) {
+	for _, key := range []string{argDLX, "x-" + keyForwardTo} {
+		if to, isText := stringArgument(args, key); isText {
+			exchanges = append(exchanges, to)
+		}
+	}
+	v, _ := args.Get("x-" + keyDeathQueue)
+	return exchanges, v == true
+}
+
+// ExchangeLeadsTo is the alternate exchange of an exchange with these arguments, if
+// any.
+func ExchangeLeadsTo(args protocol.Table) (exchange string, leads bool) {
+	return stringArgument(args, keyAlternateExchange)
+}
+
 // DeadLetterQueueArguments are those of the dead-letter queue of a queue: a classic
 // one, which has no delivery limit, whatever the virtual host's queues are.
 func DeadLetterQueueArguments(queue string) protocol.Table {

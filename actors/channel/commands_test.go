@@ -1,6 +1,7 @@
 package channel
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -127,12 +128,12 @@ func TestCommands_Permissions(t *testing.T) {
 		{&protocol.QueueDeclare{Queue: "n\r\n"}, []auth.Refusal{refuse(q, "n", c)}, "configure access to queue 'n'"},
 		{&protocol.QueueDeclare{Queue: "n", Arguments: dlx}, []auth.Refusal{refuse(q, "n", rd), refuse(x, "dlx", w)}, "read access to queue 'n'"},
 		{&protocol.QueueDeclare{Queue: "n", Arguments: dlx}, []auth.Refusal{refuse(x, "dlx", w)}, "write access to exchange 'dlx'"},
-		{&protocol.QueueDeclare{Queue: "q1", Arguments: dlx}, []auth.Refusal{refuse(x, "dlx", w)}, ""}, // it exists (DL-3)
+		{&protocol.QueueDeclare{Queue: "q1", Arguments: dlx}, []auth.Refusal{refuse(x, "dlx", w)}, "write access to exchange 'dlx'"}, // until it is made (DL-3)
 		{&protocol.QueueDeclare{Queue: "n", Arguments: forward}, []auth.Refusal{refuse(q, "n", rd)}, "read access to queue 'n'"},
 		{&protocol.QueueDeclare{Queue: "n", Arguments: forward}, []auth.Refusal{refuse(x, "to", w)}, "write access to exchange 'to'"},
-		{&protocol.QueueDeclare{Queue: "q1", Arguments: forward}, []auth.Refusal{refuse(x, "to", w)}, ""},
+		{&protocol.QueueDeclare{Queue: "q1", Arguments: forward}, []auth.Refusal{refuse(x, "to", w)}, "write access to exchange 'to'"},
 		{&protocol.QueueDeclare{Queue: "n", Arguments: dlq}, []auth.Refusal{refuse(q, "n.dlq", c)}, "configure access to queue 'n.dlq'"},
-		{&protocol.QueueDeclare{Queue: "q1", Arguments: dlq}, []auth.Refusal{refuse(q, "q1.dlq", c)}, ""},
+		{&protocol.QueueDeclare{Queue: "q1", Arguments: dlq}, []auth.Refusal{refuse(q, "q1.dlq", c)}, "configure access to queue 'q1.dlq'"},
 		{&protocol.QueueDeclare{Queue: "n", Passive: true}, []auth.Refusal{refuse(q, "n", c), refuse(q, "n", rd)}, ""},
 		{
 			&protocol.QueueDeclare{Queue: "n", Passive: true},
@@ -149,12 +150,21 @@ func TestCommands_Permissions(t *testing.T) {
 		{&protocol.ExchangeBind{Source: "x", Destination: "h"}, []auth.Refusal{refuse(x, "h", w), refuse(x, "x", rd)}, "write access to exchange 'h'"},
 		{&protocol.ExchangeDeclare{Exchange: "n"}, []auth.Refusal{refuse(x, "n", c)}, "configure access to exchange 'n'"},
 		{&protocol.ExchangeDeclare{Exchange: "n", Arguments: ae}, []auth.Refusal{refuse(x, "ae", w)}, "write access to exchange 'ae'"},
-		{&protocol.ExchangeDeclare{Exchange: "x", Arguments: ae}, []auth.Refusal{refuse(x, "ae", w)}, ""},
+		{&protocol.ExchangeDeclare{Exchange: "x", Arguments: ae}, []auth.Refusal{refuse(x, "ae", w)}, "write access to exchange 'ae'"},
 		{&protocol.ExchangeDelete{Exchange: "x"}, []auth.Refusal{refuse(x, "x", c)}, "configure access to exchange 'x'"},
 	} {
 		r := newRig(t)
 		r.perms.Refused = tc.refused
 		r.command(tc.method)
+		if leave, asked := r.leave(); asked {
+			r.told()
+			want := "ACCESS_REFUSED - " + tc.want + " in vhost '/' refused for user 'guest'"
+			var e *protocol.ChannelError
+			if err := leave.Err(); (err != nil) != (tc.want != "") || errors.As(err, &e) && e.Text != want {
+				t.Errorf("%+v %v: leave %v, want %s", tc.method, tc.refused, err, want)
+			}
+			continue
+		}
 		if tc.want == "" {
 			r.told()
 			continue
@@ -166,19 +176,53 @@ func TestCommands_Permissions(t *testing.T) {
 	}
 }
 
+// leave is that of the declare that was sent to the virtual host.
+func (r *rig) leave() (l mail.Leave, asked bool) {
+	if len(r.asked) == 0 {
+		return l, false
+	}
+	switch m := r.asked[0].(type) {
+	case *mail.DeclareQueue:
+		return m.Leave, true
+	case *mail.DeclareExchange:
+		return m.Leave, true
+	}
+	return l, false
+}
+
+// Whether the source is a topic exchange is the virtual host's to know.
 func TestCommands_TopicPermissionToBind(t *testing.T) {
-	for _, m := range []protocol.Method{
-		&protocol.QueueBind{Queue: "q1", Exchange: "t", RoutingKey: "a.b"},
-		&protocol.QueueUnbind{Queue: "q1", Exchange: "t", RoutingKey: "a.b"},
-		&protocol.ExchangeBind{Destination: "h", Source: "t", RoutingKey: "a.b"},
+	for _, m := range []func(key string) protocol.Method{
+		func(key string) protocol.Method {
+			return &protocol.QueueBind{Queue: "q1", Exchange: "t", RoutingKey: key}
+		},
+		func(key string) protocol.Method {
+			return &protocol.QueueUnbind{Queue: "q1", Exchange: "t", RoutingKey: key}
+		},
+		func(key string) protocol.Method {
+			return &protocol.ExchangeBind{Destination: "h", Source: "t", RoutingKey: key}
+		},
+		func(key string) protocol.Method {
+			return &protocol.ExchangeUnbind{Destination: "h", Source: "t", RoutingKey: key}
+		},
 	} {
-		r := newRig(t)
-		r.perms.Topics = map[string][]string{"t": {"a.b"}, "x": {"a.b"}}
-		r.ask(&protocol.QueueBind{Queue: "q1", Exchange: "t", RoutingKey: "c", NoWait: true})
-		r.ask(&protocol.QueueBind{Queue: "q1", Exchange: "x", RoutingKey: "a.b", NoWait: true}) // is no topic exchange
-		r.command(m)
-		r.told(fmt.Sprintf("channel.close {ReplyCode:403 ReplyText:ACCESS_REFUSED - read access to topic 'a.b' in exchange 't' in vhost '/' refused for user 'guest' Class:%d Method:%d}",
-			m.ClassID(), m.MethodID()))
+		for key, want := range map[string]string{
+			"a.b": "channel error 403: ACCESS_REFUSED - read access to topic 'a.b' in exchange 't' in vhost '/' refused for user 'guest'", "c": "<nil>",
+		} {
+			r := newRig(t)
+			r.perms.Topics = map[string][]string{"t": {"a.b"}}
+			r.command(m(key))
+			var topic mail.Leave
+			switch m := r.asked[0].(type) {
+			case *mail.Bind:
+				topic = m.Topic
+			case *mail.Unbind:
+				topic = m.Topic
+			}
+			if got := fmt.Sprint(topic.Err()); got != want {
+				t.Errorf("%+v: %s", m(key), got)
+			}
+		}
 	}
 }
 

@@ -24,7 +24,11 @@ func (s *state) declareQueue(m *protocol.QueueDeclare) error {
 	if topology.IsReserved(name) {
 		return s.declareReply(m, name)
 	}
-	if err := s.mayDeclare(m, name); err != nil {
+	checked := name
+	if name == "" && !m.Passive { // the server will choose one like it
+		checked = generated("amq.gen-")
+	}
+	if err := s.mayDeclare(m, checked); err != nil {
 		return err
 	}
 	s.send(s.cfg.VHost.PID, &mail.DeclareQueue{
@@ -37,36 +41,31 @@ func (s *state) declareQueue(m *protocol.QueueDeclare) error {
 		}),
 		Name: name, Passive: m.Passive, Durable: m.Durable, Exclusive: m.Exclusive, AutoDelete: m.AutoDelete, NoWait: m.NoWait,
 		Arguments: m.Arguments, Connection: s.cfg.Connection, VHost: s.cfg.VHost.Name,
+		Leave: mail.LeaveUnless(s.mayHave(m.Arguments, checked)),
 	})
 	return nil
 }
 
-// mayDeclare is configure on the queue and, for a new one that sends messages on to
-// an exchange, read on the queue and write on the exchange (DL-3); and configure on
-// the dead-letter queue that the broker is to make. A name that the server will
-// choose is checked by one like it.
+// mayDeclare is configure on the queue.
 func (s *state) mayDeclare(m *protocol.QueueDeclare, name string) error {
 	if m.Passive {
 		return s.permitAny(auth.Queue, name)
 	}
-	if name == "" {
-		name = generated("amq.gen-")
-	}
-	if err := s.permit(auth.Queue, name, auth.Configure); err != nil {
-		return err
-	}
-	if s.cfg.VHost.Directory().Queue([]byte(name)) != nil {
-		return nil
-	}
-	for _, argument := range []string{"x-dead-letter-exchange", "x-forward-to"} {
-		v, _ := m.Arguments.Get(argument)
-		if to, isText := v.(string); isText {
-			if err := s.mayLead(auth.Queue, name, to); err != nil {
-				return err
-			}
+	return s.permit(auth.Queue, name, auth.Configure)
+}
+
+// mayHave is what it takes to make a queue with these arguments: if it sends messages
+// on to an exchange, read on the queue and write on the exchange (DL-3); and configure
+// on the dead-letter queue that the broker is to make. Only the virtual host knows
+// whether the queue is to be made.
+func (s *state) mayHave(args protocol.Table, name string) error {
+	exchanges, deadLetterQueue := policies.QueueLeadsTo(args)
+	for _, to := range exchanges {
+		if err := s.mayLead(auth.Queue, name, to); err != nil {
+			return err
 		}
 	}
-	if v, _ := m.Arguments.Get("x-dead-letter-queue"); v == true {
+	if deadLetterQueue {
 		return s.permit(auth.Queue, cmp.Or(policies.DeadLetterQueueOf(name), name), auth.Configure)
 	}
 	return nil
@@ -149,9 +148,10 @@ func (s *state) bindExchange(m protocol.Method, source, destination, key string,
 // bind adds or removes a binding, by the kind of m.
 func (s *state) bind(m protocol.Method, source string, b topology.Binding, noWait bool) error {
 	source = stripped(source)
-	if err := s.mayReadFrom(source, b.RoutingKey); err != nil {
+	if err := s.permit(auth.Exchange, source, auth.Read); err != nil {
 		return err
 	}
+	topic := mail.LeaveUnless(s.cfg.Permissions.CheckTopic(s.cfg.User, s.cfg.VHost.Name, source, b.RoutingKey, auth.Read))
 	var ok protocol.Method
 	remove := false
 	switch m.(type) {
@@ -170,29 +170,25 @@ func (s *state) bind(m protocol.Method, source string, b topology.Binding, noWai
 		}
 	})
 	if remove {
-		s.send(s.cfg.VHost.PID, &mail.Unbind{Request: request, Source: source, Binding: b, Connection: s.cfg.Connection})
+		s.send(s.cfg.VHost.PID, &mail.Unbind{Request: request, Source: source, Binding: b, Connection: s.cfg.Connection, Topic: topic})
 	} else {
-		s.send(s.cfg.VHost.PID, &mail.Bind{Request: request, Source: source, Binding: b, Connection: s.cfg.Connection})
+		s.send(s.cfg.VHost.PID, &mail.Bind{Request: request, Source: source, Binding: b, Connection: s.cfg.Connection, Topic: topic})
 	}
 	return nil
 }
 
-// mayReadFrom is read on the source of a binding and, if that is a topic
-// exchange, on the routing key.
-func (s *state) mayReadFrom(source, key string) error {
-	if err := s.permit(auth.Exchange, source, auth.Read); err != nil {
-		return err
-	}
-	if x := s.cfg.VHost.Directory().Exchange([]byte(source)); x == nil || x.Type != "topic" {
-		return nil
-	}
-	return s.cfg.Permissions.CheckTopic(s.cfg.User, s.cfg.VHost.Name, source, key, auth.Read)
-}
-
 func (s *state) declareExchange(m *protocol.ExchangeDeclare) error {
 	name := stripped(m.Exchange)
-	if err := s.mayDeclareExchange(m, name); err != nil {
+	if m.Passive {
+		if err := s.permitAny(auth.Exchange, name); err != nil {
+			return err
+		}
+	} else if err := s.permit(auth.Exchange, name, auth.Configure); err != nil {
 		return err
+	}
+	var leave error // to make one with an alternate exchange (DEC-14)
+	if alternate, leads := policies.ExchangeLeadsTo(m.Arguments); leads {
+		leave = s.mayLead(auth.Exchange, name, alternate)
 	}
 	s.send(s.cfg.VHost.PID, &mail.DeclareExchange{
 		Request: s.request(m, func(any) {
@@ -201,25 +197,9 @@ func (s *state) declareExchange(m *protocol.ExchangeDeclare) error {
 			}
 		}),
 		Name: name, Type: m.Type, Passive: m.Passive, Durable: m.Durable, AutoDelete: m.AutoDelete, Internal: m.Internal, Arguments: m.Arguments,
+		Leave: mail.LeaveUnless(leave),
 	})
 	return nil
-}
-
-// mayDeclareExchange is configure on the exchange and, for a new one with an
-// alternate exchange, read on it and write on that (DEC-14).
-func (s *state) mayDeclareExchange(m *protocol.ExchangeDeclare, name string) error {
-	if m.Passive {
-		return s.permitAny(auth.Exchange, name)
-	}
-	if err := s.permit(auth.Exchange, name, auth.Configure); err != nil {
-		return err
-	}
-	v, _ := m.Arguments.Get("alternate-exchange")
-	alternate, isText := v.(string)
-	if !isText || s.cfg.VHost.Directory().Exchange([]byte(name)) != nil {
-		return nil
-	}
-	return s.mayLead(auth.Exchange, name, alternate)
 }
 
 func (s *state) deleteExchange(m *protocol.ExchangeDelete) error {

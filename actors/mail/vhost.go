@@ -8,9 +8,31 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
+// Leave is what the asker of a declare may make besides the thing itself: a way on to
+// other exchanges, a further queue. It says what the channel's check of the asker's
+// permissions came to. Whoever makes the thing obeys it, as nobody else knows whether it
+// is there already, and needs no leave. The zero value has not been checked.
+type Leave struct {
+	checked bool
+	refused error
+}
+
+// LeaveUnless is a leave that was checked: refused is why not, nil if it is given.
+func LeaveUnless(refused error) Leave { return Leave{true, refused} }
+
+// Err is why the thing may not be made: the refusal, a 403, if it was refused or nobody
+// has checked; else nil.
+func (l Leave) Err() error {
+	if !l.checked {
+		return protocol.ChannelErrorf(protocol.AccessRefused, "permissions for the arguments were not checked")
+	}
+	return l.refused
+}
+
 // DeclareQueue makes a queue or checks one that exists. From a channel to the
 // vhost, which forwards it to the queue; the queue answers DeclareQueueReply.
-// Permissions were checked by the channel.
+// Permissions for the name were checked by the channel, those for the arguments are
+// in Leave.
 type DeclareQueue struct {
 	Request
 	Name                                    string // "" asks for a server name (DEC-9)
@@ -20,6 +42,7 @@ type DeclareQueue struct {
 	// Connection is the asker's, the owner of an exclusive queue.
 	Connection *actor.PID
 	VHost      string
+	Leave      Leave // to make a queue with arguments that need one
 }
 
 // Answer implements Answerable.
@@ -53,6 +76,7 @@ type DeclareExchange struct {
 	Name, Type                             string
 	Passive, Durable, AutoDelete, Internal bool
 	Arguments                              protocol.Table
+	Leave                                  Leave // to make an exchange with an alternate
 }
 
 // Answer implements Answerable.
@@ -76,6 +100,7 @@ type Bind struct {
 	Source     string
 	Binding    topology.Binding
 	Connection *actor.PID // for exclusive queues (DEC-5)
+	Topic      Leave      // to read the routing key, if the source is a topic exchange
 }
 
 // Answer implements Answerable.
@@ -88,6 +113,7 @@ type Unbind struct {
 	Source     string
 	Binding    topology.Binding
 	Connection *actor.PID
+	Topic      Leave // as in Bind
 }
 
 // Answer implements Answerable.

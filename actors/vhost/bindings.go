@@ -1,6 +1,8 @@
 package vhost
 
 import (
+	"cmp"
+
 	"candlemark/actors/mail"
 	"candlemark/internal/topology"
 	"candlemark/policies"
@@ -12,6 +14,10 @@ import (
 func (v *vhost) bind(m *mail.Bind) {
 	b := *m
 	b.Source, b.Binding.Destination = plain(b.Source), plain(b.Binding.Destination)
+	if err := v.readable(b.Source, b.Topic); err != nil {
+		v.done(b.Request, err)
+		return
+	}
 	x, n, target, err := v.ends(b.Source, &b.Binding)
 	if err == nil && (x.park(&b) || n.park(&b)) {
 		return
@@ -45,7 +51,7 @@ func (v *vhost) addBinding(x *exchange, n *name, target topology.Target, r mail.
 func (v *vhost) unbind(m *mail.Unbind) {
 	b := *m
 	b.Source, b.Binding.Destination = plain(b.Source), plain(b.Binding.Destination)
-	if err := v.notBindable(b.Source, &b.Binding); err != nil {
+	if err := cmp.Or(v.notBindable(b.Source, &b.Binding), v.readable(b.Source, b.Topic)); err != nil {
 		v.done(b.Request, err)
 		return
 	}
@@ -102,6 +108,14 @@ func (v *vhost) ends(source string, b *topology.Binding) (*exchange, *name, topo
 	}
 	target.Queue = to.queue
 	return x, &to.name, target, nil
+}
+
+// readable is what topic permissions say of the routing key of a binding.
+func (v *vhost) readable(source string, topic mail.Leave) error {
+	if x := v.exchanges[source]; x != nil && x.exchange.Type == "topic" {
+		return topic.Err()
+	}
+	return nil
 }
 
 // allowed is DEC-5 for bindings.

@@ -60,6 +60,11 @@ func (v *vhost) refuseQueue(d *mail.DeclareQueue, serverNamed bool) error {
 	if d.Passive {
 		return v.noQueue(d.Name)
 	}
+	if exchanges, deadLetterQueue := policies.QueueLeadsTo(d.Arguments); len(exchanges) > 0 || deadLetterQueue {
+		if err := d.Leave.Err(); err != nil {
+			return err
+		}
+	}
 	if serverNamed {
 		if err := policies.ValidateServerNamed(d.Arguments); err != nil {
 			return err

@@ -81,6 +81,11 @@ func (v *vhost) refuseExchange(d *mail.DeclareExchange) error {
 	case v.isSystemExchange(d.Name): // it has ended by itself
 		return v.systemName("exchange", d.Name)
 	}
+	if _, leads := policies.ExchangeLeadsTo(d.Arguments); leads {
+		if err := d.Leave.Err(); err != nil {
+			return err
+		}
+	}
 	if err := policies.ValidateExchangeArguments(d.Name, v.cfg.VHost.Name, d.Arguments); err != nil {
 		return err
 	}
