@@ -21,7 +21,7 @@ func on0(what any) on { return on{0, what} }
 func TestClassConnection(t *testing.T) {
 	secret := &protocol.ConnectionUpdateSecret{NewSecret: []byte("x"), Reason: "due"}
 	play(t, []row{
-		{"close", []any{&protocol.ConnectionClose{ReplyCode: 200}}, "connection.close-ok, end"},
+		{"close", []any{&protocol.ConnectionClose{ReplyCode: 200}}, "connection.close-ok"},
 		{"update-secret", []any{secret}, "connection.update-secret-ok"},
 		{"heartbeat", []any{on0(rawFrame{protocol.FrameHeartbeat, nil})}, ""},
 		{"ERR-2 open twice", []any{&protocol.ConnectionOpen{VirtualHost: "/"}}, "connection 504 10/40 CHANNEL_ERROR - unexpected method in connection state running"},

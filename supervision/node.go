@@ -51,8 +51,11 @@ type Config struct {
 	Fault func(who *actor.PID, what any) bool
 	// Handshake is how long a client may take to open its connection; 10 s.
 	Handshake time.Duration
-	Limits    Limits
-	Alarms    Alarms
+	// SendTimeout is how long a client may read nothing of what it is sent; 15 s,
+	// negative for ever.
+	SendTimeout time.Duration
+	Limits      Limits
+	Alarms      Alarms
 	// Clock is the broker's time; somebody looks every second whether its machine
 	// has slept or was set. Nil for that of this machine, unwatched.
 	Clock *clock.Clock

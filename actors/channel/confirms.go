@@ -10,10 +10,12 @@ import (
 type confirms struct {
 	on     bool
 	last   uint64 // newest publish number
-	low    uint64 // oldest that the client has not been told of
+	low    uint64 // oldest that is not settled, or has to be told by itself
+	from   uint64 // oldest that the client has not been told of; below low all are acks
 	nacked uint64 // so many of those below low
 	ring   []pending
-	done   []mail.Range // settled in this turn, to be looked at by tell
+	done   []mail.Range // settled in this turn, or put off, to be looked at by tell
+	late   bool         // some are put off, for the outbox has no room
 }
 
 // keepRing is how large a ring, in numbers, is kept when nothing is under way.
@@ -31,6 +33,7 @@ func (c *confirms) at(n uint64) *pending { return &c.ring[n&uint64(len(c.ring)-1
 func (c *confirms) start() {
 	c.on = true
 	c.low = max(c.low, 1)
+	c.from = max(c.from, 1)
 }
 
 // begin gives out the next publish number; so many queues will answer for it, or
@@ -86,7 +89,7 @@ func (c *confirms) note(r mail.Range) {
 // the settled numbers from the oldest on without a gap, and single ones for
 // those beyond a gap. A nack is always single.
 func (c *confirms) appendFrames(b []byte, channel uint16) []byte {
-	from := c.low
+	from := c.from
 	for c.low <= c.last {
 		p := c.at(c.low)
 		if p.queues > 0 {
@@ -106,6 +109,7 @@ func (c *confirms) appendFrames(b []byte, channel uint16) []byte {
 		c.low++
 	}
 	b = c.ackUpTo(b, channel, from)
+	c.from = c.low
 	for _, r := range c.done {
 		for n := max(r.First, c.low); n <= r.Last; n++ {
 			p := c.at(n)
@@ -120,12 +124,27 @@ func (c *confirms) appendFrames(b []byte, channel uint16) []byte {
 			}
 		}
 	}
-	c.done = c.done[:0]
+	c.done, c.late = c.done[:0], false
 	if c.low > c.last && len(c.ring) > keepRing {
 		c.ring = nil // the next one grows a new ring
 	}
 	return b
 }
+
+// putOff puts aside what the client cannot be told now, in little room: acks
+// without a gap are one number, and the ring is looked through once for the rest.
+func (c *confirms) putOff() {
+	for ; c.low <= c.last; c.low++ {
+		if p := c.at(c.low); p.queues > 0 || p.refused || p.told {
+			break
+		}
+	}
+	c.late = true
+	c.done = append(c.done[:0], mail.Range{First: c.low, Last: c.last})
+}
+
+// crowded tells whether what was put off is so much that no more should come.
+func (c *confirms) crowded() bool { return c.late && c.last+1-c.low >= keepRing }
 
 // ackUpTo acknowledges from..low-1, if there are any.
 func (c *confirms) ackUpTo(b []byte, channel uint16, from uint64) []byte {
@@ -135,16 +154,32 @@ func (c *confirms) ackUpTo(b []byte, channel uint16, from uint64) []byte {
 	return protocol.AppendAckFrame(b, channel, c.low-1, c.low-1 > from)
 }
 
-// tell appends the turn's confirms to the outbox.
-func (s *state) tell() {
+// tell appends the turn's confirms to the outbox if there is room. False: they
+// are put off.
+func (s *state) tell() bool {
 	if len(s.confirms.done) == 0 {
-		return
+		return true
 	}
 	if s.phase != open {
 		s.confirms.done = nil
+		return true
+	}
+	if s.wantsRoom || !s.offer(func(b []byte) []byte { return s.confirms.appendFrames(b, s.cfg.ID) }) {
+		s.confirms.putOff()
+		return false
+	}
+	return true
+}
+
+// tellAll is tell at the end, when there is no later.
+func (s *state) tellAll() {
+	if s.phase != open || len(s.confirms.done) == 0 {
 		return
 	}
-	s.emit(func(b []byte) []byte { return s.confirms.appendFrames(b, s.cfg.ID) })
+	out := s.cfg.Outbox
+	b := out.Begin()
+	defer func() { out.End(b) }()
+	b = s.confirms.appendFrames(b, s.cfg.ID)
 }
 
 // settled takes a queue's answer to a batch.

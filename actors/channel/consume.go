@@ -66,7 +66,7 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 			s.consumers[tag] = c
 			c.peer.consumers++
 			if !m.NoWait {
-				s.replyBehind(m, &protocol.BasicConsumeOk{ConsumerTag: tag})
+				s.reply(&protocol.BasicConsumeOk{ConsumerTag: tag})
 			}
 		}),
 		Channel: s.self, Tag: tag, NoAck: m.NoAck, Exclusive: m.Exclusive, Prefetch: s.prefetch,
@@ -88,7 +88,7 @@ func generated(prefix string) string {
 func (s *state) cancel(m *protocol.BasicCancel) error {
 	ok := func() {
 		if !m.NoWait {
-			s.replyBehind(m, &protocol.BasicCancelOk{ConsumerTag: m.ConsumerTag})
+			s.reply(&protocol.BasicCancelOk{ConsumerTag: m.ConsumerTag})
 		}
 	}
 	if s.isRequester(m.ConsumerTag) {
@@ -146,57 +146,7 @@ func (s *state) notice(m *protocol.BasicCancel) {
 			return
 		}
 	}
-	if len(s.held) > 0 {
-		s.held = append(s.held, late{then: func() { s.reply(m) }})
-		return
+	if len(s.held) > 0 || !s.say(m) {
+		s.held = append(s.held, late{try: func() bool { return s.say(m) }})
 	}
-	s.reply(m)
-}
-
-func (s *state) get(m *protocol.BasicGet) error {
-	name, err := s.named(m.Queue)
-	if err != nil {
-		return err
-	}
-	q, err := s.readable(name)
-	if err != nil {
-		return err
-	}
-	p := s.peer(q.PID)
-	s.send(q.PID, &mail.Get{
-		Request: s.request(m, func(reply any) { s.got(p, q.Name, reply.(*mail.GetReply)) }),
-		Channel: s.self, NoAck: m.NoAck, Connection: s.cfg.Connection, Queue: q.Name, VHost: s.cfg.VHost.Name,
-	})
-	return nil
-}
-
-// got answers basic.get. It does not wait for room: there is one at a time, and
-// its tag is given out when it is written, so tags stay in order.
-func (s *state) got(p *peer, queue string, r *mail.GetReply) {
-	if r.Empty {
-		s.counts.GetEmpty++
-		s.reply(&protocol.BasicGetEmpty{})
-		return
-	}
-	d := &r.Delivery
-	header, tag := s.headerOf(d), s.tag(p, nil, d.Number)
-	if d.Number == 0 {
-		s.counts.GetNoAck++
-	} else {
-		s.counts.Get++
-	}
-	if d.Redelivered {
-		s.counts.Redeliver++
-	}
-	if s.cfg.VHost.Tracing() {
-		s.traceDeliveries(queue, []mail.Delivery{*d})
-	}
-	s.emit(func(b []byte) []byte {
-		b = protocol.AppendMethodFrame(b, s.cfg.ID, &protocol.BasicGetOk{
-			DeliveryTag: tag, Redelivered: d.Redelivered, Exchange: string(d.Message.Exchange),
-			RoutingKey: string(d.Message.RoutingKey), MessageCount: uint32(r.MessageCount),
-		})
-		b = protocol.AppendHeaderFrame(b, s.cfg.ID, uint64(len(d.Message.Body)), header)
-		return protocol.AppendBodyFrames(b, s.cfg.ID, d.Message.Body, s.cfg.FrameMax)
-	})
 }

@@ -56,8 +56,7 @@ func (s *state) write(c *consumer, m *mail.Deliver) bool {
 	}
 	if m.Written < len(m.Items) {
 		letGo(m)
-		self, send := s.self, s.cfg.Post
-		s.cfg.Outbox.WhenRoom(func() { send(self, &mail.OutboxReady{}) })
+		s.wantRoom()
 		return false
 	}
 	m.Release()

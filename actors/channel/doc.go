@@ -26,9 +26,9 @@
 // that only the end of the connection ends. When the connection ends by itself,
 // what was read before is still run.
 //
-// Three things wait, each in its own list: reads behind a command that waits
-// (parked), deliveries and what must not overtake them while the outbox is full
-// (held), batches until the end of the read they came in (touched). A read chunk
+// Three things wait, each in its own list: reads behind a command that waits, for
+// an answer or for its own to be read (parked), all that the client is to be told
+// while the outbox is full (held, ADR 24), batches until the end of the read they came in (touched). A read chunk
 // is retained by a parked read and by a batch, never by what is held.
 //
 // A turn ends after some steps of routing (topology.TurnSteps) and goes on in

@@ -53,9 +53,6 @@ func (s *state) part() {
 func (s *state) leave() {
 	s.leaving = true
 	s.dropHeld()
-	if s.await != nil && s.await.id == 0 {
-		s.await = nil
-	}
 }
 
 // close ends the channel. The connection answers channel.close itself, so that
@@ -72,7 +69,7 @@ func (s *state) close(sendCloseOk bool) {
 // giveBack tells every queue that the channel holds nothing more. Those that
 // know nothing of it do not mind; one may owe an answer that nobody will take.
 func (s *state) giveBack() {
-	s.tell()
+	s.tellAll()
 	s.flush()
 	s.await = nil
 	s.forgetLong()

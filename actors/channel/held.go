@@ -7,13 +7,14 @@ import (
 	"candlemark/protocol"
 )
 
-// late is what waits for room in the outbox: a delivery, or something that must
-// not overtake one.
+// late is what waits for room in the outbox, and for its turn behind what waits
+// already: nothing that the client is told overtakes anything else.
 type late struct {
 	consumer *consumer
-	deliver  *mail.Deliver // nil: then is to be called
-	then     func()
-	replies  int // bytes of replies, which no window bounds
+	deliver  *mail.Deliver // nil: then try is to be called
+	try      func() bool   // false: not yet, and OutboxReady will come
+	stops    bool          // until it is done no more of the client's input is run
+	replies  int           // bytes of replies, which no window bounds
 }
 
 // letGo gives the read chunk of a delivery that has to wait back: a consumer
@@ -30,21 +31,33 @@ func letGo(m *mail.Deliver) {
 	m.Chunk = nil
 }
 
+// outboxReady goes on with what waits for room. Confirms come first: deliveries
+// might leave them none time after time.
+func (s *state) outboxReady() {
+	s.wantsRoom = false
+	s.tell()
+	s.resume()
+}
+
 // resume goes on with what was held back.
 func (s *state) resume() {
 	n := 0
 	for n < len(s.held) && s.catchUp(&s.held[n]) {
 		s.replyBytes -= s.held[n].replies
+		if s.held[n].stops {
+			s.stops--
+		}
 		n++
 	}
-	s.held = slices.Delete(s.held, 0, n)
+	if s.held = slices.Delete(s.held, 0, n); len(s.held) == 0 {
+		s.owed.Settle()
+	}
 }
 
 // catchUp does one of them; false: there is no room.
 func (s *state) catchUp(l *late) bool {
 	if l.deliver == nil {
-		l.then()
-		return true
+		return l.try()
 	}
 	return s.write(l.consumer, l.deliver)
 }
@@ -56,20 +69,62 @@ func (s *state) dropHeld() {
 			m.Release()
 		}
 	}
-	s.held, s.replyBytes = nil, 0
+	s.held, s.stops, s.replyBytes = nil, 0, 0
+	s.owed.Settle()
+	s.forgo()
 }
 
-// replyBehind is reply for an answer that must not overtake deliveries. The
-// command goes on waiting until they are written, for as long as the client
-// does not read, so that answers keep their order.
-func (s *state) replyBehind(command, ok protocol.Method) {
-	if len(s.held) == 0 {
-		s.reply(ok)
+// wait has try called when it is its turn, until it returns true; none of what
+// the client sent behind is run before. So what a client does not read is bounded
+// whatever it asks for: it holds one answer for each channel beside what fits into
+// the outbox, and its input is bounded by credit. A connection that ends waits
+// for no client.
+func (s *state) wait(try func() bool) {
+	if s.leaving {
 		return
 	}
-	s.await = &await{method: command}
-	s.held = append(s.held, late{then: func() {
-		s.await = nil
-		s.reply(ok)
-	}})
+	s.stops++
+	s.held = append(s.held, late{try: try, stops: true})
+}
+
+// waits tells whether the client's input has to wait: for the answer of somebody
+// else, or for the client to read.
+func (s *state) waits() bool { return s.await != nil || s.stops > 0 }
+
+// offer appends whole frames to the outbox if there is room, nothing of them if f
+// panics. False: there is none, and OutboxReady will come.
+func (s *state) offer(f func(b []byte) []byte) (done bool) {
+	out := s.cfg.Outbox
+	b := out.Begin()
+	defer func() {
+		out.End(b)
+		if !done {
+			s.wantRoom()
+		}
+	}()
+	if out.RoomFor(b) {
+		b, done = f(b), true
+	}
+	return done
+}
+
+// wantRoom has OutboxReady sent, once.
+func (s *state) wantRoom() {
+	if s.wantsRoom {
+		return
+	}
+	s.wantsRoom = true
+	self, send := s.self, s.cfg.Post
+	s.cfg.Outbox.WhenRoom(func() { send(self, &mail.OutboxReady{}) })
+}
+
+// reply tells the client something, behind what is held back.
+func (s *state) reply(m protocol.Method) {
+	if len(s.held) > 0 || !s.say(m) {
+		s.wait(func() bool { return s.say(m) })
+	}
+}
+
+func (s *state) say(m protocol.Method) bool {
+	return s.offer(func(b []byte) []byte { return protocol.AppendMethodFrame(b, s.cfg.ID, m) })
 }

@@ -28,7 +28,7 @@ func (s *state) run(m *mail.Inbound) bool {
 			m.Runs = m.Runs[1:]
 			continue
 		}
-		if s.await != nil {
+		if s.waits() {
 			s.chunk = nil
 			return false
 		}

@@ -97,6 +97,9 @@ func (s *state) routed(targets []*target, m *message.Message, headers []byte, ma
 		m.Number = s.confirms.begin(len(targets))
 	}
 	s.deliverTo(targets, s.cache.caps, m, mandatory)
+	if s.confirms.crowded() {
+		s.wait(s.tell)
+	}
 	return nil
 }
 
@@ -125,9 +128,14 @@ func (s *state) deliverTo(targets []*target, caps []int64, m *message.Message, m
 		s.returnUnroutable(m)
 	default:
 		s.counts.Dropped++
+		s.unroutable(m.Number)
 	}
-	if s.confirms.on && len(targets) == 0 {
-		s.confirms.complete(m.Number)
+}
+
+// unroutable confirms a message that goes to no queue.
+func (s *state) unroutable(number uint64) {
+	if s.confirms.on {
+		s.confirms.complete(number)
 	}
 }
 
@@ -210,15 +218,31 @@ func (s *state) flush() {
 	s.flushSettled()
 }
 
-// returnUnroutable is basic.return for a mandatory message without a queue.
-// Confirms of earlier messages come before it.
+// returnUnroutable is basic.return for a mandatory message without a queue. It is
+// confirmed behind that. What has to wait is kept on the connection's credit.
 func (s *state) returnUnroutable(m *message.Message) {
+	if len(s.held) == 0 && s.giveUp(m) || s.leaving {
+		return
+	}
+	kept := *m
+	kept.Own()
+	s.owed.Owe(s.cfg.Gate, kept.Size())
+	s.wait(func() bool { return s.giveUp(&kept) })
+}
+
+// giveUp writes basic.return if there is room. Confirms of earlier messages come
+// before it.
+func (s *state) giveUp(m *message.Message) bool {
 	s.tell()
-	s.emit(func(b []byte) []byte {
+	if !s.offer(func(b []byte) []byte {
 		b = protocol.AppendMethodFrame(b, s.cfg.ID, &protocol.BasicReturn{
 			ReplyCode: protocol.NoRoute, ReplyText: "NO_ROUTE", Exchange: string(m.Exchange), RoutingKey: string(m.RoutingKey),
 		})
 		b = protocol.AppendHeaderFrame(b, s.cfg.ID, uint64(len(m.Body)), m.Header)
 		return protocol.AppendBodyFrames(b, s.cfg.ID, m.Body, s.cfg.FrameMax)
-	})
+	}) {
+		return false
+	}
+	s.unroutable(m.Number)
+	return true
 }

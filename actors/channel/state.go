@@ -59,9 +59,13 @@ type state struct {
 	common    common
 	counts    mail.Counts
 	merged    merged
-	held      []late // what the outbox has no room for, and what must not overtake it
-	// replyBytes is how much of what is held are replies.
-	replyBytes int
+	held      []late // what the outbox has no room for, and what comes behind it
+	// stops is how many of them stop the client's input, replyBytes how much of
+	// them are replies, owed is for contents among them.
+	stops, replyBytes int
+	owed              message.Debt
+	wantsRoom         bool // OutboxReady will come
+	claims            bool // a place among the connection's gets
 
 	await  *await
 	asked  uint64          // number of the newest command that waited
@@ -78,7 +82,7 @@ type post struct {
 
 // await is a command that waits; everything behind it waits too.
 type await struct {
-	id     uint64 // 0: it waits for room in the outbox, as long as that takes
+	id     uint64
 	method protocol.Method
 	// done gets a reply that is no failure.
 	done func(reply any)
@@ -121,7 +125,7 @@ func (s *state) handle(what any) {
 	case *mail.DeliveriesReturned:
 		s.returned(m)
 	case *mail.OutboxReady:
-		s.resume()
+		s.outboxReady()
 	case *mail.CloseChannel:
 		s.leave()
 	case *mail.PeerGone:
@@ -145,11 +149,11 @@ func (s *state) handle(what any) {
 // proceed runs what the client sent, unless a command is waiting.
 func (s *state) proceed() {
 	n := 0
-	for n < len(s.parked) && s.await == nil && s.run(s.parked[n]) {
+	for n < len(s.parked) && !s.waits() && s.run(s.parked[n]) {
 		n++
 	}
 	s.parked = slices.Delete(s.parked, 0, n)
-	if s.leaving && s.await == nil && len(s.parked) == 0 {
+	if s.leaving && !s.waits() && len(s.parked) == 0 {
 		s.close(false)
 	}
 }
@@ -172,7 +176,7 @@ func (s *state) request(m protocol.Method, done func(reply any)) mail.Request {
 // answered ends the waiting of a command.
 func (s *state) answered(reply answer) {
 	a := s.await
-	if a == nil || a.id == 0 || a.id != reply.Number() {
+	if a == nil || a.id != reply.Number() {
 		return
 	}
 	s.await = nil
@@ -181,17 +185,4 @@ func (s *state) answered(reply answer) {
 		return
 	}
 	a.done(reply)
-}
-
-// emit appends whole frames to the outbox; nothing of them if f panics.
-func (s *state) emit(f func(b []byte) []byte) {
-	out := s.cfg.Outbox
-	b := out.Begin()
-	defer func() { out.End(b) }()
-	b = f(b)
-}
-
-// reply appends a method frame to the outbox.
-func (s *state) reply(m protocol.Method) {
-	s.emit(func(b []byte) []byte { return protocol.AppendMethodFrame(b, s.cfg.ID, m) })
 }

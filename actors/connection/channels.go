@@ -19,6 +19,7 @@ type link struct {
 
 	// The reader's own:
 	closing bool     // the client has said close or close-ok
+	late    int      // how often it has said so again
 	first   []byte   // runs of frames that wait for the end of the read
 	more    [][]byte // the runs behind first
 }

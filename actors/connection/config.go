@@ -33,10 +33,13 @@ type Config struct {
 
 	HandshakeTimeout time.Duration // from accept to connection.open; 10 s
 	CloseTimeout     time.Duration // for giving back, then for close-ok; 10 s
-	ChannelMax       uint16        // channels at a time; 2047
-	FrameMax         uint32        // bytes of a whole frame, at least 4096; 131072
-	Heartbeat        uint16        // s, proposed to clients; 60
-	NoHeartbeat      bool          // propose none
+	// SendTimeout is how long a client may read nothing of what it is sent before
+	// its socket is closed; 15 s, negative for ever. It may take a third longer.
+	SendTimeout time.Duration
+	ChannelMax  uint16 // channels at a time; 2047
+	FrameMax    uint32 // bytes of a whole frame, at least 4096; 131072
+	Heartbeat   uint16 // s, proposed to clients; 60
+	NoHeartbeat bool   // propose none
 	// InFlightLimit is how many bytes may be between socket and queues before
 	// the reader stops reading; 4 MiB, and never less than four full reads.
 	InFlightLimit int64
@@ -72,6 +75,7 @@ type Capabilities struct {
 func (cfg *Config) setDefaults() {
 	orElse(&cfg.HandshakeTimeout, 10*time.Second)
 	orElse(&cfg.CloseTimeout, 10*time.Second)
+	orElse(&cfg.SendTimeout, 15*time.Second)
 	orElse(&cfg.ChannelMax, 2047)
 	orElse(&cfg.FrameMax, 131072)
 	cfg.FrameMax = max(cfg.FrameMax, protocol.FrameMinSize)

@@ -3,7 +3,10 @@
 package connection
 
 import (
+	"errors"
+	"os"
 	"syscall"
+	"time"
 
 	"candlemark/internal/outbox"
 )
@@ -28,6 +31,10 @@ func (w *writer) direct() outbox.TryWrite {
 	return func(bytes []byte) int {
 		b, n = bytes, 0
 		err := raw.Write(attempt)
+		if errors.Is(err, os.ErrDeadlineExceeded) { // that of an earlier write
+			_ = w.c.cfg.Conn.SetWriteDeadline(time.Time{})
+			err = raw.Write(attempt)
+		}
 		b = nil
 		if err != nil || n <= 0 {
 			return 0

@@ -30,7 +30,8 @@
 // half a heartbeat interval: a heartbeat is sent if nothing was written in it,
 // and the peer is dead when four in a row brought no byte, so after 2 to 2.5
 // intervals; waiting for credit does not count. While closing and closed,
-// CloseTimeout each (10 s); a client that is forced out has 3 s to answer.
+// CloseTimeout each (10 s); a client that is forced out has 3 s to answer. The
+// writer's: nothing of what it writes goes out for SendTimeout (15 s) (ADR 24).
 //
 // A restart loses: the connection. Its unacknowledged messages are the queues'
 // and come back there.

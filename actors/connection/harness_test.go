@@ -136,12 +136,15 @@ func (r *rig) isOver() {
 
 // channelProbe stands for a channel. What it does is steered by the methods it
 // gets: basic.recover-async panics, basic.get raises a connection error,
-// basic.cancel hangs when told to close, basic.ack keeps the chunk.
+// basic.cancel hangs when told to close, basic.ack keeps the chunk, basic.reject
+// has it stay after channel.close.
 type channelProbe struct {
 	r    *rig
 	spec connection.ChannelSpec
 	deaf bool
 	held []*message.Chunk
+
+	staying bool
 }
 
 type letGo struct{}
@@ -190,7 +193,12 @@ func (p *channelProbe) inbound(ctx actor.Context, m *mail.Inbound) {
 			p.deaf = true
 		case *protocol.BasicAck:
 			keep = true
+		case *protocol.BasicReject:
+			p.staying = true
 		case *protocol.ChannelClose:
+			if p.staying {
+				continue
+			}
 			defer func() {
 				ctx.Send(p.spec.Connection, &mail.ChannelClosed{ID: id, Channel: ctx.Self(), SendCloseOk: true})
 				ctx.Stop(ctx.Self())

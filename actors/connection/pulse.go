@@ -82,7 +82,11 @@ func (c *connection) beat(ctx actor.Context) {
 	}
 	now := c.writer.writes.Load()
 	if now == p.written {
-		c.outbox.End(protocol.AppendHeartbeat(c.outbox.Begin()))
+		b := c.outbox.Begin()
+		if c.outbox.RoomFor(b) {
+			b = protocol.AppendHeartbeat(b)
+		}
+		c.outbox.End(b)
 		now++ // its own write is no traffic
 	}
 	p.written = now

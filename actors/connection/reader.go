@@ -83,6 +83,22 @@ func (r *reader) credit() bool {
 	return r.c.gate.Wait(r.c.stopping)
 }
 
+// room waits until the client has read enough of what it was sent to be sent the
+// answer to a method that is the connection's own; false says that the connection
+// is closing. Channels wait for themselves.
+func (r *reader) room() bool {
+	r.waiting.Store(true)
+	defer r.waiting.Store(false)
+	room := make(chan struct{})
+	r.c.outbox.WhenRoom(func() { close(room) })
+	select {
+	case <-room:
+		return true
+	case <-r.c.stopping:
+		return false
+	}
+}
+
 // dispatch hands out all whole frames that were read, one mail per channel.
 // want is how long the frame is that is not whole yet, as far as known.
 func (r *reader) dispatch() (want int, err error) {

@@ -50,6 +50,13 @@ func (r *reader) control(f protocol.Frame) error {
 			return err
 		}
 		r.flush()
+		switch m.(type) {
+		case *protocol.ConnectionClose, *protocol.ConnectionCloseOk: // the end waits for nobody
+		default:
+			if !r.room() {
+				return nil
+			}
+		}
 		r.tell(m)
 		return nil
 	}
@@ -70,6 +77,9 @@ func (r *reader) begin(f protocol.Frame) error {
 		return protocol.ConnectionErrorf(protocol.ChannelErr, "expected 'channel.open'").For(m)
 	}
 	r.flush()
+	if !r.room() {
+		return nil
+	}
 	l, err := r.open(f.Channel)
 	if l == nil {
 		return err
@@ -116,6 +126,9 @@ func (r *reader) late(l *link, f protocol.Frame) error {
 	case 40, 41:
 		switch {
 		case !l.ended.Load():
+			if l.late++; l.late > 2 {
+				return nil // one of each kind makes sense
+			}
 		case method == 40: // asks for an answer, and there is nobody to give it
 			return r.begin(f)
 		default:

@@ -195,8 +195,8 @@ type QueueInfo struct {
 	Down          bool // it cannot be brought back: all the rest is unknown
 }
 
-// OutboxReady tells a channel that held deliveries back that its connection's
-// outbox has room again.
+// OutboxReady tells a channel that held something back that its connection's
+// outbox has room again, or that it is its turn to basic.get.
 type OutboxReady struct{}
 
 // CloseChannel tells a channel that its connection ends: it settles nothing

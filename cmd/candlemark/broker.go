@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,7 +54,7 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 	}
 	if b.node, err = supervision.Start(supervision.Config{
 		Users: users, Meta: b.data.definitions, Journal: b.data.journal, ProductVersion: version, Log: log,
-		Handshake: cfg.Handshake, MaxMessage: uint64(cfg.Limits.Message), Limits: limitsFor(cfg.Limits), Clock: b.clock,
+		Handshake: cfg.Handshake, SendTimeout: cmp.Or(cfg.SendTimeout, -1), MaxMessage: uint64(cfg.Limits.Message), Limits: limitsFor(cfg.Limits), Clock: b.clock,
 		Alarms: supervision.Alarms{
 			Meter:     supervision.System{Directory: cfg.DataDir, Untouched: heapReserve},
 			Watermark: cfg.MemoryWatermark, DiskFree: cfg.DiskFreeLimit,

@@ -27,6 +27,9 @@ type Config struct {
 	DataDir string
 	// Handshake is how long a client may take to open its connection.
 	Handshake time.Duration
+	// SendTimeout is how long a client may read nothing of what it is sent; 0 for
+	// ever.
+	SendTimeout time.Duration
 	// MemoryWatermark is from how much memory on publishers are blocked.
 	MemoryWatermark Amount
 	// DiskFreeLimit is below how much free disk they are.
@@ -48,6 +51,8 @@ func Default(getenv func(string) string) Config {
 		HTTP:      "127.0.0.1:15672",
 		DataDir:   dataDir(getenv),
 		Handshake: 10 * time.Second,
+
+		SendTimeout: 15 * time.Second,
 
 		TLS:           TLS{LoginFrom: "distinguished_name", SANType: "dns"},
 		LoopbackUsers: []string{"guest"},
@@ -75,6 +80,7 @@ func Load(flags *flag.FlagSet, args []string, getenv func(string) string) (Confi
 	flags.StringVar(&c.HTTP, "http", c.HTTP, "`address` of the HTTP API; empty for none")
 	flags.StringVar(&c.DataDir, "data-dir", c.DataDir, "`folder` of the broker's own")
 	flags.DurationVar(&c.Handshake, "handshake-timeout", c.Handshake, "how long a client may take to open its connection")
+	flags.DurationVar(&c.SendTimeout, "send-timeout", c.SendTimeout, "how long a client may read nothing of what it is sent before it is cut off; 0 for ever")
 	flags.Var(amount{&c.MemoryWatermark, ParseWatermark}, "memory-high-watermark",
 		"block publishers above so much memory: a `share` of the machine's or the container's, 0 to 1, or a size such as 2GB")
 	flags.Var(amount{&c.DiskFreeLimit, ParseDiskLimit}, "disk-free-limit",
@@ -149,6 +155,9 @@ func (c Config) Validate() error {
 	}
 	if c.Handshake <= 0 {
 		failed = errors.Join(failed, fmt.Errorf("handshake-timeout: %v is not positive", c.Handshake))
+	}
+	if c.SendTimeout < 0 {
+		failed = errors.Join(failed, fmt.Errorf("send-timeout: %v is negative", c.SendTimeout))
 	}
 	failed = errors.Join(failed, c.Limits.validate())
 	switch c.LogFormat {

@@ -26,7 +26,8 @@ func TestLoad(t *testing.T) {
 		"flag wins": {args: []string{"--amqp", "127.0.0.1:3"}, env: map[string]string{"CANDLEMARK_AMQP": "127.0.0.1:1"}, want: func(c Config) bool {
 			return slices.Equal(c.AMQP, []string{"127.0.0.1:3"})
 		}},
-		"handshake": {args: []string{"--handshake-timeout", "250ms"}, want: func(c Config) bool { return c.Handshake == 250*time.Millisecond }},
+		"send timeout": {args: []string{"--send-timeout", "0"}, want: func(c Config) bool { return c.SendTimeout == 0 }},
+		"handshake":    {args: []string{"--handshake-timeout", "250ms"}, want: func(c Config) bool { return c.Handshake == 250*time.Millisecond }},
 		"tls": {
 			args: []string{"--amqps", "127.0.0.1:5671", "--tls-cert", "c", "--tls-key", "k", "--tls-ca", "a", "--tls-verify-peer", "--tls-fail-if-no-peer-cert", "--tls-login-from", "common_name", "--tls-login-san-type", "email", "--tls-login-san-index", "1"},
 			want: func(c Config) bool {
@@ -58,6 +59,7 @@ func TestLoad(t *testing.T) {
 			return c.MemoryWatermark == Share(0.4) && c.DiskFreeLimit == Amount{Bytes: 50_000_000}
 		}},
 		"watermark above all": {args: []string{"--memory-high-watermark", "1.1"}, fail: true},
+		"bad send timeout":    {args: []string{"--send-timeout", "-1s"}, fail: true},
 		"no handshake":        {args: []string{"--handshake-timeout", "0s"}, fail: true},
 		"no port":             {args: []string{"--amqp", "127.0.0.1"}, fail: true},
 		"format":              {args: []string{"--log-format", "xml"}, fail: true},

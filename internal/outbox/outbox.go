@@ -34,6 +34,7 @@ type Outbox struct {
 	closed  bool
 	waiting []func() // to be called when pending is swapped out
 	drained func()   // from Finish
+	claims  claims
 }
 
 // New makes an outbox that has no room above limit bytes. start is called,

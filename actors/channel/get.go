@@ -1,0 +1,94 @@
+package channel
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/protocol"
+)
+
+// get asks the queue when it is this channel's turn: of what basic.get takes out
+// of queues, only a few messages are on their way for one connection, whatever its
+// channels ask for. A connection that ends takes nothing any more.
+func (s *state) get(m *protocol.BasicGet) error {
+	name, err := s.named(m.Queue)
+	if err != nil {
+		return err
+	}
+	q, err := s.readable(name)
+	if err != nil || s.leaving {
+		return err
+	}
+	p := s.peer(q.PID)
+	ask := func() bool {
+		if !s.claim() {
+			return false
+		}
+		s.send(q.PID, &mail.Get{
+			Request: s.request(m, func(reply any) { s.got(p, q.Name, reply.(*mail.GetReply)) }),
+			Channel: s.self, NoAck: m.NoAck, Connection: s.cfg.Connection, Queue: q.Name, VHost: s.cfg.VHost.Name,
+		})
+		return true
+	}
+	if len(s.held) > 0 || !ask() {
+		s.wait(ask)
+	}
+	return nil
+}
+
+// claim takes a place among the gets of this connection. False: all are taken,
+// and OutboxReady comes with the first that is free.
+func (s *state) claim() bool {
+	s.claims = true
+	self, send := s.self, s.cfg.Post
+	return s.cfg.Outbox.Claim(s, func() { send(self, &mail.OutboxReady{}) })
+}
+
+// forgo gives the place back, or the wish for one.
+func (s *state) forgo() {
+	if s.claims {
+		s.claims = false
+		s.cfg.Outbox.Forgo(s)
+	}
+}
+
+// got answers basic.get.
+func (s *state) got(p *peer, queue string, r *mail.GetReply) {
+	if r.Empty {
+		s.forgo()
+		s.counts.GetEmpty++
+		s.reply(&protocol.BasicGetEmpty{})
+		return
+	}
+	hand := func() bool { return s.hand(p, queue, r) }
+	if len(s.held) > 0 || !hand() {
+		s.wait(hand)
+	}
+}
+
+// hand writes what was got if there is room. Its tag is given out only then, so
+// that tags stay in order.
+func (s *state) hand(p *peer, queue string, r *mail.GetReply) bool {
+	d := &r.Delivery
+	if !s.offer(func(b []byte) []byte {
+		b = protocol.AppendMethodFrame(b, s.cfg.ID, &protocol.BasicGetOk{
+			DeliveryTag: s.tag(p, nil, d.Number), Redelivered: d.Redelivered, Exchange: string(d.Message.Exchange),
+			RoutingKey: string(d.Message.RoutingKey), MessageCount: uint32(r.MessageCount),
+		})
+		b = protocol.AppendHeaderFrame(b, s.cfg.ID, uint64(len(d.Message.Body)), s.headerOf(d))
+		return protocol.AppendBodyFrames(b, s.cfg.ID, d.Message.Body, s.cfg.FrameMax)
+	}) {
+		return false
+	}
+	s.forgo()
+	if d.Number == 0 {
+		s.counts.GetNoAck++
+	} else {
+		s.counts.Get++
+	}
+	if d.Redelivered {
+		s.counts.Redeliver++
+	}
+	if s.cfg.VHost.Tracing() {
+		s.traceDeliveries(queue, []mail.Delivery{*d})
+	}
+	return true
+}

@@ -1,0 +1,127 @@
+package connection_test
+
+import (
+	"bytes"
+	"io"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"candlemark/actors/connection"
+	"candlemark/actors/mail"
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+var ask = &protocol.ConnectionUpdateSecret{NewSecret: []byte("x"), Reason: "to be answered"}
+
+// A client that reads nothing is cut off after 15 to 20 s, whatever it says, and
+// everything is given back.
+func TestUnread_CutOff(t *testing.T) {
+	beating(t, 60, func(r *rig) {
+		r.openChannel(1)
+		r.stopReading()
+		r.sendMethods(0, ask)
+		takes(t, 15*time.Second, 20*time.Second, func() {
+			for {
+				select {
+				case <-r.ended:
+					return
+				case <-time.After(time.Second):
+					r.send(protocol.AppendHeartbeat(nil))
+				}
+			}
+		})
+		r.expectEvents("close 1", "release")
+	})
+}
+
+func TestUnread_ForEver(t *testing.T) {
+	running(t, func(c *connection.Config) { c.SendTimeout = -1 }, func(r *rig) {
+		r.stopReading()
+		r.sendMethods(0, ask)
+		select {
+		case <-r.ended:
+			t.Error("cut off")
+		case <-time.After(time.Hour):
+		}
+	})
+}
+
+// One that reads a little is slow, not dead.
+func TestUnread_Slow(t *testing.T) {
+	running(t, nil, func(r *rig) {
+		r.stopReading()
+		for range 10 {
+			r.sendMethods(0, ask)
+		}
+		for range 100 {
+			<-time.After(14 * time.Second)
+			if _, err := r.Read(make([]byte, 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		takes(t, 15*time.Second, 20*time.Second, func() { <-r.ended })
+		r.expectEvents("release")
+	})
+}
+
+// A forced end waits for no reader.
+func TestUnread_Forced(t *testing.T) {
+	running(t, func(c *connection.Config) { c.OutboxLimit = 10 }, func(r *rig) {
+		r.openChannel(1)
+		r.stopReading()
+		r.sendMethods(0, ask, ask, ask) // the third waits for room
+		synctest.Wait()
+		r.system.Root.Send(r.conn, &mail.CloseConnection{})
+		takes(t, 3*time.Second, 3*time.Second, func() { <-r.ended })
+		r.expectEvents("close 1", "release")
+	})
+}
+
+// What the connection answers itself is bounded like what its channels do: it
+// goes on when the client reads.
+func TestUnread_Opens(t *testing.T) {
+	const cycles, limit = 300, 200
+	var opened atomic.Int32
+	running(t, func(c *connection.Config) {
+		c.OutboxLimit = limit
+		spawn := c.NewChannel
+		c.NewChannel = func(s connection.ChannelSpec) *actor.Props {
+			opened.Add(1)
+			return spawn(s)
+		}
+	}, func(r *rig) {
+		r.stopReading()
+		cycle := append(methodFrames(1, &protocol.ChannelOpen{}, &protocol.ChannelClose{}), methodFrames(0, ask)...)
+		go r.Write(bytes.Repeat(cycle, cycles))
+		synctest.Wait()
+		if n := opened.Load(); n > 2*limit/12 {
+			t.Errorf("%d channels were opened for a client that does not read", n)
+		}
+		go io.Copy(io.Discard, r.Conn)
+		synctest.Wait()
+		if n := opened.Load(); n != cycles {
+			t.Errorf("%d of %d channels were opened", n, cycles)
+		}
+		for len(r.events) > 0 {
+			<-r.events
+		}
+	})
+}
+
+// A channel that the broker closes hears the client's close and close-ok once,
+// however often they are said.
+func TestUnread_ClosesAgain(t *testing.T) {
+	running(t, nil, func(r *rig) {
+		r.openChannel(1)
+		r.sendMethods(1, &protocol.BasicReject{}) // it takes its time
+		r.expectEvents("1: basic.reject")
+		for range 50 {
+			r.sendMethods(1, &protocol.ChannelClose{})
+		}
+		r.expectEvents("1: channel.close", "1: channel.close", "1: channel.close")
+	})
+}

@@ -1,0 +1,54 @@
+package outbox
+
+import "slices"
+
+// claimsMost is how many answers whose size nobody knows beforehand may be on
+// their way to one outbox: what is in flight is bounded by so many of the largest
+// messages, whatever the channels of a connection ask for at once.
+const claimsMost = 4
+
+// claims are who has a place, and who wants one, in order.
+type claims struct {
+	held    []any
+	waiting []claim
+}
+
+type claim struct {
+	who   any
+	ready func()
+}
+
+// Claim takes a place for who, until Forgo. False: all are taken; ready is called
+// once, when who has got one, and must only post mail. Whoever has a place already
+// keeps it.
+func (o *Outbox) Claim(who any, ready func()) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	c := &o.claims
+	switch {
+	case slices.Contains(c.held, who):
+		return true
+	case len(c.held) < claimsMost:
+		c.held = append(c.held, who)
+		return true
+	case !slices.ContainsFunc(c.waiting, func(x claim) bool { return x.who == who }):
+		c.waiting = append(c.waiting, claim{who, ready})
+	}
+	return false
+}
+
+// Forgo gives the place of who to whoever waits longest; if who only waits for
+// one, it does so no longer.
+func (o *Outbox) Forgo(who any) {
+	o.mu.Lock()
+	c := &o.claims
+	ready := func() {}
+	if i := slices.Index(c.held, who); i < 0 {
+		c.waiting = slices.DeleteFunc(c.waiting, func(x claim) bool { return x.who == who })
+	} else if c.held = slices.Delete(c.held, i, i+1); len(c.waiting) > 0 {
+		c.held, ready = append(c.held, c.waiting[0].who), c.waiting[0].ready
+		c.waiting = slices.Delete(c.waiting, 0, 1)
+	}
+	o.mu.Unlock()
+	ready()
+}
