@@ -117,7 +117,7 @@ func (h *handshake) start() error {
 	}
 	if err != nil {
 		if h.unlogged = errors.Is(err, auth.ErrThrottled); !h.unlogged {
-			h.c.log.Error().Msgf("%s login refused: %s", m.Mechanism, err)
+			h.c.log.Error().Err(err).Str("mechanism", m.Mechanism).Msg("login refused")
 		}
 		return protocol.ConnectionErrorf(protocol.AccessRefused,
 			"Login was refused using authentication mechanism %s. For details see the broker logfile.", m.Mechanism)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"runtime"
@@ -68,16 +67,4 @@ func (b *broker) run(ctx context.Context, stop func(), log zerolog.Logger) int {
 	}
 	log.Info().Msg("stopped")
 	return code
-}
-
-func logger(out io.Writer, cfg config.Config) (zerolog.Logger, error) {
-	level, err := zerolog.ParseLevel(cfg.LogLevel)
-	if err != nil {
-		return zerolog.Logger{}, fmt.Errorf("log-level: %w", err)
-	}
-	zerolog.TimeFieldFormat = "2006-01-02T15:04:05.000Z07:00"
-	if cfg.LogFormat == "console" {
-		out = zerolog.ConsoleWriter{Out: out, NoColor: true, TimeFormat: zerolog.TimeFieldFormat}
-	}
-	return zerolog.New(out).Level(level).With().Timestamp().Logger(), nil
 }

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"unicode"
+
+	"candlemark/internal/config"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// nasty is text that would forge a line, paint a terminal, or hide. The JSON escapes of
+// it are what the log may show.
+const nasty = "x\r\n2026-01-01T00:00:00.000Z INF all is well\n{\"level\":\"info\"}\x1b[31mred\x1b]0;title\a\x7f\u009b5m\u2028\u202ereversed\U000e0041\xff"
+
+// wellFormed complains about lines of a log that somebody else could have written.
+func wellFormed(t *testing.T, format, log string) {
+	t.Helper()
+	begins := regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\S+ (TRC|DBG|INF|WRN|ERR) [^ ]`)
+	for line := range strings.Lines(log) {
+		text, whole := strings.CutSuffix(line, "\n")
+		if !whole || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			t.Errorf("%s: not printable: %q", format, line)
+		}
+		if format == "json" && !json.Valid([]byte(text)) || format == "console" && !begins.MatchString(text) || strings.HasPrefix(text, "2026-01-01T") {
+			t.Errorf("%s: not a line of ours: %q", format, line)
+		}
+	}
+}
+
+func TestLogIsOursAlone(t *testing.T) {
+	for _, format := range []string{"console", "json"} {
+		var out bytes.Buffer
+		log, err := logger(&out, config.Config{LogFormat: format, LogLevel: "info"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		log.Info().Str("name", nasty).Err(errors.New(nasty)).Strs("list", []string{nasty}).Interface("any", map[string]string{nasty: nasty}).Msg(nasty)
+		log.Error().Msgf("user '%s'", nasty)
+		log.Info().Str("name", "Käthe\u00a0𝔛").Msg("Grüße, 世界")
+		wellFormed(t, format, out.String())
+		lines := strings.Split(out.String(), "\n")
+		if len(lines) != 4 || !strings.Contains(lines[2], "Grüße, 世界") || !strings.Contains(lines[2], "Käthe") {
+			t.Errorf("%s: %d lines:\n%s", format, len(lines), out.String())
+		}
+		if format == "json" {
+			var entry struct{ Name, Message string }
+			if err := json.Unmarshal([]byte(lines[0]), &entry); err != nil || entry.Name != strings.ToValidUTF8(nasty, "\ufffd") || entry.Message != entry.Name {
+				t.Errorf("%v %q", err, entry)
+			}
+		}
+	}
+}
+
+// shared is a log that is read when nobody writes any more.
+type shared struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (s *shared) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.Buffer.Write(b)
+}
+
+// TestClientsForgeNoLog: with names of users, virtual hosts, exchanges and queues, client
+// properties, mechanisms, headers and paths.
+func TestClientsForgeNoLog(t *testing.T) {
+	for _, format := range []string{"console", "json"} {
+		var out shared
+		cfg := demoConfig(t.TempDir())
+		cfg.LogFormat, cfg.LogLevel = format, "debug"
+		log, err := logger(&out, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := startBroker(cfg, log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		forge(t, b)
+		if err := b.stop(); err != nil {
+			t.Error(err)
+		}
+		wellFormed(t, format, out.String())
+		if n := strings.Count(out.String(), "invalid credentials"); n < 2 {
+			t.Errorf("%d refused logins in the log:\n%s", n, out.String())
+		}
+	}
+}
+
+// forge does what gets names of a client's into the log.
+func forge(t *testing.T, b *broker) {
+	t.Helper()
+	url := "amqp://" + b.AMQP[0].String() + "/"
+	guest := &amqp.PlainAuth{Username: "guest", Password: "guest"}
+	named := amqp.Table{"connection_name": nasty, "product": nasty}
+	for _, c := range []amqp.Config{
+		{SASL: []amqp.Authentication{&amqp.PlainAuth{Username: nasty, Password: "x"}}, Properties: named},
+		{SASL: []amqp.Authentication{guest}, Vhost: strings.ReplaceAll(nasty, "\xff", ""), Properties: named},
+	} {
+		if conn, err := amqp.DialConfig(url, c); err == nil {
+			_ = conn.Close()
+			t.Error("let in")
+		}
+	}
+	for _, f := range []func(ch *amqp.Channel) error{
+		func(ch *amqp.Channel) error {
+			_, err := ch.QueueDeclarePassive(nasty, false, false, false, false, nil)
+			return err
+		},
+		func(ch *amqp.Channel) error {
+			return ch.ExchangeDeclarePassive(nasty, "direct", false, false, false, false, nil)
+		},
+		func(ch *amqp.Channel) error { return ch.ExchangeDeclare("e", nasty, false, false, false, false, nil) },
+		func(ch *amqp.Channel) error {
+			_, err := ch.QueueDeclare(nasty, false, false, false, false, amqp.Table{"x-message-ttl": nasty})
+			return err
+		},
+	} {
+		conn, err := amqp.DialConfig(url, amqp.Config{SASL: []amqp.Authentication{guest}, Vhost: "/", Properties: named})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ch, err := conn.Channel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f(ch) == nil {
+			t.Error("no error")
+		}
+		_ = conn.Close()
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+b.HTTP.String()+"/api/queues/%0a%1b%5b31m", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.SetBasicAuth(nasty, nasty)
+	if answer, err := http.DefaultClient.Do(r); err != nil || answer.StatusCode != 401 {
+		t.Errorf("%v %v", answer, err)
+	} else {
+		_, _ = io.Copy(io.Discard, answer.Body)
+		_ = answer.Body.Close()
+	}
+}
