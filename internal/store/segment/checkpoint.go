@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"math/bits"
-	"path/filepath"
 	"slices"
 
 	"candlemark/internal/store"
@@ -16,18 +15,25 @@ import (
 
 // A checkpoint is the index at the end of a batch:
 //
-//	| magic 8 | version 2 | clean 1 | numbers as uvarints… | sum 4 |
+//	| magic 8 | version 3 | clean 1 | length 8 | numbers as uvarints… | sum 4 | rest
 //
-// The numbers: place of the end (segment, offset), next batch, next segment,
-// highest queue; count of segments and for each number, seed, size, end, puts; count
+// The length is that of all but the rest, which says nothing: the file was longer
+// before. The numbers: place of the end (segment, offset), next batch, next segment,
+// highest queue; count of segments and for each number, seed, size, end; count
 // of sets and for each queue, segment, count of words and for each word its distance
-// to the one before and bits (all live; some delivered; some released), then the live,
-// the delivered and the released ones; count of returned messages and for each number
-// and count; count of those scheduled anew and for each number and when it is due.
-// Version 1 knows nothing of released ones and of those scheduled anew.
+// to the one before and bits (all live; some delivered; some released; some returned),
+// then the live, the delivered and the released ones, their sizes and how often they
+// were returned (see numbers.append); count of those scheduled anew and for each number
+// and when it is due.
+//
+// Versions 1 and 2 have no length and no rest. For each segment they have a fifth
+// number, how many messages were ever written to it; their words have no sizes, and
+// behind the words of a set stands the count of returned messages and for each number
+// and count. Version 1 knows nothing of released ones and of those scheduled anew.
 const (
 	checkpointMagic   = "CmCheck1"
-	checkpointVersion = 2
+	checkpointVersion = 3
+	checkpointHead    = 18 // bytes, in front of the numbers
 )
 
 // checkpoint is what stands in the file besides the index.
@@ -48,10 +54,7 @@ func checkpointName(number uint64) string { return fmt.Sprintf("checkpoint-%010d
 // encodeCheckpoint writes down the state of the log, which is locked and at the end
 // of a batch.
 func encodeCheckpoint(c checkpoint) []byte {
-	b := append([]byte(checkpointMagic), checkpointVersion, 0)
-	if c.clean {
-		b[9] = 1
-	}
+	b := append([]byte(checkpointMagic), checkpointVersion, flag(c.clean), 0, 0, 0, 0, 0, 0, 0, 0)
 	number := func(n uint64) { b = appendUvarint(b, n) }
 	number(c.begin)
 	number(uint64(c.offset))
@@ -65,7 +68,6 @@ func encodeCheckpoint(c checkpoint) []byte {
 		number(uint64(s.seed))
 		number(uint64(s.size))
 		number(uint64(s.end))
-		number(uint64(s.puts))
 	}
 	count := len(b)
 	b = append(b, 0, 0, 0, 0)
@@ -79,6 +81,7 @@ func encodeCheckpoint(c checkpoint) []byte {
 		}
 	}
 	little.PutUint32(b[count:], uint32(sets))
+	little.PutUint64(b[10:], uint64(len(b)+4))
 	return little.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
@@ -101,13 +104,14 @@ func (s *set) append(b []byte, q store.QueueID) []byte {
 	}
 	b = appendUvarint(b, uint64(words))
 	last := uint64(0)
-	for _, w := range s.words {
+	for i, w := range s.words {
 		if w.live == 0 {
 			continue
 		}
 		all, some, released := w.live == ^uint64(0), w.delivered != 0, w.released != 0
+		returned := s.counts.sum(i, w.live) > 0
 		b = appendUvarint(b, w.base-last)
-		b = append(b, flag(all)|flag(some)<<1|flag(released)<<2)
+		b = append(b, flag(all)|flag(some)<<1|flag(released)<<2|flag(returned)<<3)
 		if !all {
 			b = little.AppendUint64(b, w.live)
 		}
@@ -117,11 +121,11 @@ func (s *set) append(b []byte, q store.QueueID) []byte {
 		if released {
 			b = little.AppendUint64(b, w.released)
 		}
+		b = s.sizes.append(b, i, w.live)
+		if returned {
+			b = s.counts.append(b, i, w.live)
+		}
 		last = w.base
-	}
-	b = appendUvarint(b, uint64(len(s.counts)))
-	for seq, n := range s.counts {
-		b = appendUvarint(appendUvarint(b, seq), uint64(n))
 	}
 	b = appendUvarint(b, uint64(len(s.dues)))
 	for seq, due := range s.dues {
@@ -180,21 +184,38 @@ func readCheckpoint(fs vfs.FS, path string) (checkpoint, error) {
 	if _, err := f.ReadAt(b, 0); err != nil && !errors.Is(err, io.EOF) {
 		return checkpoint{}, err
 	}
-	if len(b) < 14 || string(b[:8]) != checkpointMagic || b[8] < 1 || b[8] > checkpointVersion ||
-		little.Uint32(b[len(b)-4:]) != crc32.Checksum(b[:len(b)-4], castagnoli) {
+	if len(b) < checkpointHead+4 || string(b[:8]) != checkpointMagic || b[8] < 1 || b[8] > checkpointVersion {
+		return checkpoint{}, errCheckpoint
+	}
+	if b[8] > 2 {
+		length := little.Uint64(b[10:])
+		if length > uint64(len(b)) || length < checkpointHead+4 {
+			return checkpoint{}, errCheckpoint
+		}
+		b = b[:length]
+	}
+	if little.Uint32(b[len(b)-4:]) != crc32.Checksum(b[:len(b)-4], castagnoli) {
 		return checkpoint{}, errCheckpoint
 	}
 	return decodeCheckpoint(b)
 }
 
 func decodeCheckpoint(b []byte) (checkpoint, error) {
-	s := &scanner{b: b[10 : len(b)-4]}
+	version, head := b[8], checkpointHead
+	if version < 3 {
+		head = 10
+	}
+	s := &scanner{b: b[head : len(b)-4]}
 	c := checkpoint{clean: b[9] == 1, index: newIndex(), segments: map[uint64]*segment{}}
 	c.begin, c.offset, c.number, c.fresh = s.number(), int64(s.number()), s.number(), s.number()
 	highest := store.QueueID(s.number())
+	puts := map[*segment]int64{}
 	for n := s.number(); n > 0 && !s.bad; n-- {
 		seg := &segment{seq: s.number(), seed: uint32(s.number()), size: int64(s.number()), over: true}
-		seg.end, seg.puts = int64(s.number()), int(s.number())
+		seg.end = int64(s.number())
+		if version < 3 {
+			puts[seg] = int64(s.number())
+		}
 		c.segments[seg.seq] = seg
 	}
 	for n := little.Uint32(s.take(4)); n > 0 && !s.bad; n-- {
@@ -203,8 +224,8 @@ func decodeCheckpoint(b []byte) (checkpoint, error) {
 		if seg == nil {
 			return c, errCheckpoint
 		}
-		one := readSet(s, seg, b[8])
-		seg.live += one.live
+		one := readSet(s, seg, version, seg.end/max(puts[seg], 1))
+		seg.count(one.live, one.bytes)
 		q.sets = append(q.sets, one)
 		q.tail[0] = one
 	}
@@ -215,7 +236,9 @@ func decodeCheckpoint(b []byte) (checkpoint, error) {
 	return c, nil
 }
 
-func readSet(s *scanner, seg *segment, version byte) *set {
+// readSet decodes a set. Of one that does not know how long its messages are, they are
+// taken to be of a mean size.
+func readSet(s *scanner, seg *segment, version byte, mean int64) *set {
 	one := &set{seg: seg}
 	base := uint64(0)
 	for n := s.number(); n > 0 && !s.bad; n-- {
@@ -231,12 +254,24 @@ func readSet(s *scanner, seg *segment, version byte) *set {
 		if how&4 != 0 {
 			w.released = little.Uint64(s.take(8))
 		}
+		i := len(one.words)
 		one.live += bits.OnesCount64(w.live)
 		one.words = append(one.words, w)
+		if version < 3 {
+			one.sizes.add(i, w.live, uint64(mean+sizeUnit-1)/sizeUnit)
+		} else {
+			one.sizes.read(s, i, w.live)
+		}
+		one.bytes += int64(one.sizes.sum(i, w.live)) * sizeUnit
+		if how&8 != 0 {
+			one.counts.read(s, i, w.live)
+		}
 	}
-	for n := s.number(); n > 0 && !s.bad; n-- {
-		seq := s.number()
-		one.count(seq, uint32(s.number()))
+	if version < 3 {
+		for n := s.number(); n > 0 && !s.bad; n-- {
+			seq := s.number()
+			one.count(seq, uint32(s.number()))
+		}
 	}
 	if version == 1 {
 		return one
@@ -246,22 +281,4 @@ func readSet(s *scanner, seg *segment, version byte) *set {
 		one.setDue(seq, int64(s.number()))
 	}
 	return one
-}
-
-// writeCheckpoint makes one durable under its name.
-func writeCheckpoint(fs vfs.FS, dir string, number uint64, b []byte) error {
-	path := filepath.Join(dir, checkpointName(number))
-	temporary := path + ".tmp"
-	if err := fs.Remove(temporary); err != nil && !notThere(err) {
-		return err
-	}
-	f, err := fs.Create(temporary, int64(len(b)))
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteAt(b, 0)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, fs.Remove(temporary))
-	}
-	return errors.Join(fs.Rename(temporary, path), fs.SyncDir(dir))
 }

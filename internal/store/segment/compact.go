@@ -2,7 +2,6 @@ package segment
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"time"
 
@@ -10,17 +9,77 @@ import (
 	"candlemark/internal/store/vfs"
 )
 
+// How long the log may be against the messages that live in it is said by three bounds:
+// n times these and 2n segments, with n from 2 to 4. Beyond the first one stragglers are
+// moved, and as much time is left to others; beyond the second nothing is left; beyond
+// the third puts wait, as they do on a full disk. A segment that is less than half full
+// of what lives is worth moving, so as long as the log is beyond the first bound there
+// is one, or one that is empty: there is always an end of the waiting.
 const (
-	slack      = 4       // segments too many are not worth moving anything
-	moveAtOnce = 1 << 20 // bytes
+	firstBound = 2
+	lastBound  = 4
 )
 
-// compact moves what lives out of damaged segments, and out of those in which less
-// than a quarter does, the oldest first, while the log is more than twice as long as
-// what lives in it.
+const moveAtOnce = 1 << 20 // bytes
+
+// excess is how many of the bounds the log is beyond, 0 to 3. The log is locked.
+func (j *Journal) excess() (n int) {
+	used, live := int64(0), int64(0)
+	for _, s := range j.table.list() {
+		used += s.size
+		if live += s.bytes; s.stuck {
+			live += s.size
+		}
+	}
+	for bound := int64(firstBound); bound <= lastBound && used > bound*(live+2*j.options.SegmentSize); bound++ {
+		n++
+	}
+	return n
+}
+
+// sparse returns the next segment that is worth moving, nil for none: a damaged one, or,
+// when the log is too long or the disk is full, the one that has the most to give back.
+// On a full disk it must fit into the file that is kept for it. The log is locked.
+func (j *Journal) sparse() (found *segment) {
+	used, live := int64(0), int64(0)
+	short := j.stock.short.Load()
+	for _, s := range j.table.list() {
+		if s.live == 0 {
+			continue // the next checkpoint frees it
+		}
+		used += s.size
+		live += s.bytes
+		if !s.over || s.stuck {
+			continue
+		}
+		if s.sick {
+			return s
+		}
+		if 2*s.bytes < s.size && (!short || s.bytes <= j.atOnce()) && (found == nil || s.size-s.bytes > found.size-found.bytes) {
+			found = s
+		}
+	}
+	if used <= firstBound*(live+2*j.options.SegmentSize) && !short {
+		return nil
+	}
+	return found
+}
+
+// atOnce is how much may be moved until segments are freed, bytes: the file that is kept
+// for it has room for more, because batches end with a page.
+func (j *Journal) atOnce() int64 { return j.stock.small * 3 / 4 }
+
+// compact moves what lives out of sparse segments, one at least.
 func (j *Journal) compact() error {
-	for !j.stock.short.Load() {
+	for moving := int64(0); ; {
+		j.log.Lock()
 		s := j.sparse()
+		if s != nil && (moving == 0 || moving+s.bytes <= j.atOnce()) {
+			moving += s.bytes + pageSize
+		} else {
+			s = nil
+		}
+		j.log.Unlock()
 		if s == nil {
 			return nil
 		}
@@ -28,46 +87,21 @@ func (j *Journal) compact() error {
 			return err
 		}
 	}
-	return nil
 }
 
-// sparse returns the next segment that is worth moving, nil for none.
-func (j *Journal) sparse() *segment {
-	j.log.Lock()
-	defer j.log.Unlock()
-	list := j.table.list()
-	slices.SortFunc(list, func(a, b *segment) int { return cmp.Compare(a.seq, b.seq) })
-	var found *segment
-	used, live := int64(0), int64(0)
-	for _, s := range list {
-		if s.puts == 0 || s.live == 0 {
-			continue
-		}
-		used += s.size
-		share := float64(s.live) / float64(s.puts)
-		live += int64(share * float64(s.end))
-		if !s.over || s.stuck {
-			continue
-		}
-		if s.sick {
-			return s
-		}
-		if found == nil && share < 0.25 {
-			found = s
-		}
-	}
-	if used < 2*live+slack*j.options.SegmentSize {
-		return nil
-	}
-	return found
+// straggler is a message that is to be moved.
+type straggler struct {
+	queue store.QueueID
+	store.Ref
 }
 
-// vacate puts what lives in a segment at the end of the log again. What cannot be
-// read stays where it is: its queue will find out.
+// vacate puts what lives in a segment at the end of the log again, in the order in which
+// it stands there. What cannot be read stays where it is: its queue will find out.
 func (j *Journal) vacate(s *segment) error {
 	j.log.Lock()
 	work := j.live(0, s)
 	j.log.Unlock()
+	var list []straggler
 	for _, one := range work {
 		if one.err != nil {
 			return one.err
@@ -77,10 +111,23 @@ func (j *Journal) vacate(s *segment) error {
 		if err != nil {
 			return err
 		}
-		for q, list := range one.messages {
-			if err := j.advance(q, list); err != nil {
-				return err
+		for q, messages := range one.messages {
+			for _, m := range messages {
+				list = append(list, straggler{q, store.Ref{Seq: m.Seq, At: m.At}})
 			}
+			delete(one.messages, q)
+		}
+	}
+	slices.SortFunc(list, func(a, b straggler) int { return cmp.Compare(a.At, b.At) })
+	for len(list) > 0 {
+		start := time.Now()
+		group, n := j.gatherUp(s, list)
+		list = list[n:]
+		if err := j.carry(group); err != nil {
+			return err
+		}
+		if !j.rest(time.Since(start)) {
+			return store.ErrClosed
 		}
 	}
 	j.log.Lock()
@@ -89,43 +136,62 @@ func (j *Journal) vacate(s *segment) error {
 	return nil
 }
 
-// advance moves messages of a queue.
-func (j *Journal) advance(q store.QueueID, list []store.Recovered) error {
-	for len(list) > 0 {
-		var want []store.Ref
-		for size := uint32(0); len(want) < len(list) && size < moveAtOnce; {
-			m := list[len(want)]
-			size += m.Body
-			want = append(want, store.Ref{Seq: m.Seq, At: m.At})
+// gatherUp reads the first ones of a list and tells how many they are. A body that
+// several of them share is read, and so written, once.
+func (j *Journal) gatherUp(s *segment, list []straggler) (group []pending, n int) {
+	r := reader{
+		journal: j, front: windows.Get().(*walker), behind: windows.Get().(*walker), shared: map[int64][]byte{},
+	}
+	defer r.release()
+	r.front.width, r.behind.width = windowSize, windowSize
+	for size := int64(0); n < len(list) && size < moveAtOnce; n++ {
+		m := list[n]
+		c := store.Content{Seq: m.Seq, Record: store.Record{Position: m.At}}
+		r.queue = m.queue
+		if r.content(&c) != nil {
+			continue
 		}
-		list = list[len(want):]
-		for _, c := range j.read(q, want) {
-			if c.Err == nil {
-				j.add(pending{queue: q, records: []store.Record{c.Record}, moved: true})
-			}
+		if size += putSize(&c.Record); r.again {
+			size -= int64(len(c.Record.Body))
 		}
-		if err := j.flush(); err != nil {
-			return err
+		if last := len(group) - 1; last >= 0 && group[last].queue == m.queue {
+			group[last].records = append(group[last].records, c.Record)
+		} else {
+			group = append(group, pending{queue: m.queue, records: []store.Record{c.Record}, from: s})
 		}
 	}
-	return nil
+	return group, n
 }
 
-// flush waits until all that was appended is durable. If that waits for room, it
-// frees what can be.
-func (j *Journal) flush() error {
+// carry appends stragglers, ahead of all that waits, and waits until they are durable.
+// If there is no room for them and will be none, they stay where they are: ErrFull.
+func (j *Journal) carry(group []pending) error {
 	done := make(chan error, 1)
-	j.add(pending{moved: true, done: func(err error) { done <- err }})
+	group = append(group, pending{done: func(err error) { done <- err }})
+	l := &j.log
+	l.Lock()
+	if l.ended || l.failed != nil {
+		l.Unlock()
+		return store.ErrClosed
+	}
+	l.moves = append(l.moves, group...)
+	l.Unlock()
+	wake(j.kick)
 	for {
 		select {
 		case err := <-done:
 			return err
-		case <-time.After(j.options.Settle):
-			if !j.stock.short.Load() || !j.worth() {
-				continue
+		case <-j.keep.stop:
+			return store.ErrClosed
+		case <-time.After(j.options.Retry):
+			l.Lock()
+			givesUp := len(l.moves) > 0 && l.cramped && j.stock.short.Load()
+			if givesUp {
+				l.moves = nil
 			}
-			if err := j.checkpoint(); err != nil && !errors.Is(err, vfs.ErrFull) && !errors.Is(err, store.ErrClosed) {
-				return err
+			l.Unlock()
+			if givesUp {
+				return vfs.ErrFull
 			}
 		}
 	}

@@ -218,13 +218,16 @@ func TestTenMillionMessagesCostLittle(t *testing.T) {
 	for i := range 160 {
 		seg := &segment{seq: uint64(i)}
 		for seq := range uint64(62_500) {
-			q.put(seg, uint64(i)*62_500+seq, false)
+			q.put(seg, uint64(i)*62_500+seq, false, 1000)
 		}
 	}
 	for _, s := range q.sets {
-		bytes += cap(s.words) * 24
+		bytes += cap(s.words) * 32
+		for _, p := range s.sizes.planes {
+			bytes += cap(p) * 8
+		}
 	}
-	if bytes > 6<<20 {
+	if bytes > 12<<20 {
 		t.Errorf("%d bytes", bytes)
 	}
 	if n := q.remove(0, 10_000_000); n != 10_000_000 || len(q.sets) != 0 {

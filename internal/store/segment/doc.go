@@ -1,12 +1,17 @@
 // Package segment is the journal on disk: one log for all queues, in files of
 // 64 MiB, with one group commit (DESIGN §6, §11).
 //
-// Owns: the folder journal/ (NNNNNNNNNN.segment, spare-N, checkpoint-N), the index
-// of what lives in which segment, and the copies of damaged files in quarantine/.
+// Owns: the folder journal/ (NNNNNNNNNN.segment, spare-N, checkpoint-N, next-checkpoint),
+// the index of what lives in which segment, and the copies of damaged files in quarantine/.
 //
 // Mail: none. Append queues records; a writer encodes them into a batch, writes and
 // syncs it and calls done, while a second goroutine encodes the next. A keeper
-// writes checkpoints, frees and compacts segments; a stock keeps a spare file ready.
+// writes checkpoints, frees and compacts segments; a stock keeps spare files ready.
+//
+// Length: at most four times the bytes that live in the log and nine segments, without
+// spare files (2, up to 8 while it grows fast); compact.go says how. Moves are encoded
+// ahead of what waits; the last spare file is theirs, and next-checkpoint has room for a
+// checkpoint, so a full disk frees itself. If nothing can be freed, the file is for all.
 //
 // The crash argument.
 //
@@ -25,7 +30,8 @@
 //  4. A segment gets its header, synced, and then its name (rename, sync of the
 //     folder) before its first batch is written. So a torn header is damage.
 //  5. A checkpoint holds the index as of the end P of a batch, and gets its name
-//     after that batch and itself are synced. Recovery loads the newest whole one
+//     after that batch and itself are synced. It is written to a file that was an older
+//     one: that has lost its name, synced, before. Recovery loads the newest whole one
 //     and replays what is behind P. Two are kept; from the older one, at O, replay
 //     gives the same, because segments from O on are never recycled.
 //  6. A segment before O without live messages is recycled when a checkpoint says so
@@ -33,19 +39,20 @@
 //     checkpoints, so nothing returns. With no whole checkpoint at all everything is
 //     replayed: nothing is lost, but what was settled may return; this is reported.
 //  7. Moving a straggler puts it again, marked as moved; replay takes it out of the
-//     old place. The old place is recycled by rule 6 only, so one of both is there.
+//     old place. The old place is recycled by rule 6 only, so one of both is there. It
+//     may overtake records that wait: it is for what lives where it is encoded, and what
+//     they say of it comes behind it.
 //  8. After a crash the last segment is synced, so that what was replayed stays, and
 //     the log goes on in a new segment: no torn bytes are ever written over.
 //     After a clean Close it goes on where it ended.
 //  9. After an error of write or sync nothing is known about the page cache: nothing
 //     is tried again, and everything not done fails (fail-stop).
 //
-// States: open, full, failed, closed. Full means no room for a next segment: appends
-// wait, nothing fails. Checkpoints do not queue behind them, and the stock leaves room
-// for those, so that segments that have become empty end the waiting.
+// States: open, full, failed, closed. Full means no room for a next segment, on the disk
+// or within the length: appends wait, nothing fails.
 //
 // Deadlines: what nobody waits for is written within Options.Lag (50 ms); a full
-// disk is asked again every 200 ms.
+// disk is asked again every 200 ms; Close waits for no rest and no room.
 //
 // A restart loses: records whose done was not called, and Spills.
 package segment

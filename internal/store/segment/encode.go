@@ -18,14 +18,20 @@ type log struct {
 	fresh  uint64   // the lowest number that no segment had yet
 	batch  *batch   // gathers
 	taken  []pending
-	next   int // of taken
-	// starving: a segment of so many bytes is wanted and not there.
-	starving int64
-	ended    bool  // the writer is
-	removed  bool  // messages went since the keeper was told
-	failed   error // what all Appends from now on get
-	bodies   bodyCache
-	unused   []*batch
+	next   int       // of taken
+	moves  []pending // of the keeper, ahead of all others
+	// starving: all but moves wait for a segment of so many bytes, which is not there or
+	// which the log is too long for. granted: no more can be done, so they may have what
+	// is kept for moves. cramped: moves lack a segment too.
+	// need is how long that must be at least.
+	starving, need   int64
+	granted, cramped bool
+	closing          bool  // the journal is being closed
+	ended            bool  // the writer is
+	removed          bool  // messages went since the keeper was told
+	failed           error // what all Appends from now on get
+	bodies           bodyCache
+	unused           []*batch
 }
 
 // ErrTooLarge: the message does not fit the journal's format.
@@ -38,10 +44,10 @@ const largest = math.MaxUint32 - 2*batchesFrom
 func (j *Journal) gather() {
 	l := &j.log
 	for !l.batch.closed {
-		if l.next == len(l.taken) && !j.take() {
+		p, move := j.following()
+		if p == nil {
 			return
 		}
-		p := &l.taken[l.next]
 		if l.failed != nil {
 			p.err = l.failed
 		} else if !j.encode(p) {
@@ -52,8 +58,40 @@ func (j *Journal) gather() {
 			l.batch.urgent = true
 		}
 		*p = pending{}
-		l.next++
+		if move {
+			l.moves = l.moves[1:]
+		} else {
+			l.next++
+		}
 	}
+}
+
+// following returns what is to be encoded next, nil for nothing.
+func (j *Journal) following() (p *pending, move bool) {
+	l := &j.log
+	if len(l.moves) > 0 {
+		return &l.moves[0], true
+	}
+	if l.starving > 0 && l.failed == nil {
+		if !j.mayExtend(l.starving) {
+			return nil, false
+		}
+		l.starving = 0
+	}
+	if l.next == len(l.taken) && !j.take() {
+		return nil, false
+	}
+	return &l.taken[l.next], false
+}
+
+// mayExtend tells whether there is a segment for others than moves, for which the last
+// file is kept.
+func (j *Journal) mayExtend(size int64) bool {
+	l := &j.log
+	if l.granted {
+		return true
+	}
+	return j.stock.has(size, 2) && (l.closing || j.excess() < 3)
 }
 
 // take gets what was appended since the last time; false if nothing was.
@@ -97,9 +135,9 @@ func (j *Journal) encodeRecord(q *queue, r *store.Record, p *pending) bool {
 			p.err = ErrTooLarge
 			return true
 		}
-		return j.encodePut(q, r, p.moved)
+		return j.encodePut(q, r, p.from)
 	}
-	if !j.room(runSize) {
+	if !j.room(runSize, false) {
 		return false
 	}
 	if l.index.apply(q, r) {
@@ -107,38 +145,41 @@ func (j *Journal) encodeRecord(q *queue, r *store.Record, p *pending) bool {
 	}
 	if r.Kind == store.Retire {
 		j.recovered.forget(p.queue)
+		j.moved.retire(p.queue)
 	}
 	if r.Kind == store.Remove || r.Kind == store.Retire {
-		j.moved.forget(p.queue, r)
 		l.removed = true
 	}
 	return true
 }
 
-func (j *Journal) encodePut(q *queue, r *store.Record, move bool) bool {
-	if move { // one from before there were scheduled messages gets longer by when it is due
-		if s, _, _ := q.holder(r.First); s != nil && s.dues[r.First] != 0 {
-			r.Due = s.dues[r.First]
-		}
-	}
-	if !j.room(putSize(r)) {
-		return false
-	}
+// encodePut puts a message into the batch. One that is moved has a segment that it is
+// moved from.
+func (j *Journal) encodePut(q *queue, r *store.Record, from *segment) bool {
 	l := &j.log
 	var m marks
-	if !move {
-		l.batch.put(q.id, r, m, &l.bodies)
-		q.put(l.tail, r.First, r.Kind == store.Spill)
+	if from != nil {
+		s, w, bit := q.holder(r.First)
+		if s == nil || s.seg != from {
+			return true // it is gone meanwhile
+		}
+		if due := s.dues[r.First]; due != 0 { // one from before there were scheduled messages gets longer by it
+			r.Due = due
+		}
+		m = s.marksOf(w, bit, r.First)
+	}
+	if !j.room(putSize(r), from != nil) {
+		return false
+	}
+	before := l.batch.size
+	l.batch.put(q.id, r, m, &l.bodies)
+	size := l.batch.size - before
+	if from == nil {
+		q.put(l.tail, r.First, r.Kind == store.Spill, size)
 		return true
 	}
-	s, w, bit := q.holder(r.First)
-	if s == nil || s.seg == l.tail {
-		return true // it is gone meanwhile
-	}
-	m = s.marksOf(w, bit, r.First)
-	l.batch.put(q.id, r, m, &l.bodies)
 	l.batch.moved = append(l.batch.moved, movement{q.id, r.First, r.Position})
-	q.move(l.tail, r.First, r.Kind == store.Spill, m)
+	q.move(l.tail, r.First, r.Kind == store.Spill, size, m)
 	return true
 }
 
@@ -148,7 +189,7 @@ func tooLarge(r *store.Record) bool {
 
 // room finds room for a record in the batch, which it begins if it is empty; false
 // if there is none.
-func (j *Journal) room(need int64) bool {
+func (j *Journal) room(need int64, move bool) bool {
 	l := &j.log
 	b := l.batch
 	if b.records > 0 {
@@ -159,7 +200,7 @@ func (j *Journal) room(need int64) bool {
 		return true
 	}
 	if l.tail == nil || l.tail.end+batchHead+need > l.tail.size {
-		if !j.extend(max(j.options.SegmentSize, roundUp(batchesFrom+batchHead+need))) {
+		if !j.extend(roundUp(batchesFrom+batchHead+need), move) {
 			return false
 		}
 	}
@@ -167,16 +208,35 @@ func (j *Journal) room(need int64) bool {
 	return true
 }
 
-// extend begins the next segment, if the stock has a file for it.
-func (j *Journal) extend(size int64) bool {
+// smallOf is the size of the file that is kept for moves.
+func smallOf(size int64) int64 { return max(roundUp(size/4), 4*pageSize) }
+
+// extend begins the next segment, of at least so many bytes, if the stock has a file
+// for it.
+func (j *Journal) extend(need int64, move bool) bool {
 	l := &j.log
-	f, ok := j.stock.take(size)
-	if !ok {
-		l.starving = size
-		wake(j.keep.kick) // it may have room to give back
+	size := max(j.options.SegmentSize, need)
+	may := move || j.mayExtend(size)
+	if (l.granted || move && j.stock.short.Load()) && !j.stock.has(size, 2) {
+		size = max(j.stock.small, need)
+	}
+	var f spare
+	ok := false
+	if may {
+		f, ok = j.stock.take(size)
+	} else {
+		j.stock.want(size)
+	}
+	l.granted = false
+	wake(j.keep.press)
+	wake(j.keep.kick) // it may have room to give back
+	if l.cramped = move && !ok; l.cramped {
 		return false
 	}
-	l.starving = 0
+	if !ok {
+		l.starving, l.need = max(j.options.SegmentSize, need), need
+		return false
+	}
 	if t := l.tail; t != nil && t.end == batchesFrom && t.spare != "" { // too short even for a first batch
 		j.table.remove(t)
 		j.stock.add(spare{t.spare, t.size, t.file})
@@ -189,7 +249,6 @@ func (j *Journal) extend(size int64) bool {
 	l.fresh++
 	l.tail = s
 	j.table.add(s)
-	wake(j.keep.kick)
 	return true
 }
 
@@ -208,6 +267,7 @@ func (j *Journal) seal() *batch {
 	if l.removed {
 		l.removed = false
 		wake(j.keep.kick)
+		wake(j.keep.press)
 	}
 	l.batch = j.newBatch()
 	return b

@@ -20,10 +20,12 @@ type folder struct {
 	segments    []*segment // with a valid header, by number; none is open
 	spares      []string
 	checkpoints []uint64 // the newest first
-	leftovers   []string // of checkpoints that were not finished
-	highest     uint64   // number of a segment's name
-	highSpare   int      // number of a spare's name
-	damages     []Damage
+	// spareCheckpoint is the size of the file for the next one, 0 for none.
+	spareCheckpoint int64
+	leftovers       []string // of checkpoints that were not finished
+	highest         uint64   // number of a segment's name
+	highSpare       int      // number of a spare's name
+	damages         []Damage
 	// unknown are segments without a readable header; size is that of the file.
 	unknown []*segment
 }
@@ -41,6 +43,9 @@ func look(fs vfs.FS, dir string) (*folder, error) {
 			err = errors.Join(err, f.header(number))
 		} else if number, ok := numbered(name, "checkpoint-", ""); ok {
 			f.checkpoints = append(f.checkpoints, number)
+		} else if name == checkpointSpare {
+			size, failed := fs.Stat(filepath.Join(dir, name))
+			f.spareCheckpoint, err = size, errors.Join(err, failed)
 		} else if number, ok := numbered(name, "spare-", ""); ok {
 			f.spares = append(f.spares, filepath.Join(dir, name))
 			f.highSpare = max(f.highSpare, int(number))

@@ -36,8 +36,8 @@ func (x *index) queue(id store.QueueID) *queue {
 	return q
 }
 
-// put notes a message in a segment.
-func (q *queue) put(seg *segment, seq uint64, spill bool) *set {
+// put notes a message that has so many bytes in a segment.
+func (q *queue) put(seg *segment, seq uint64, spill bool, size int64) *set {
 	tail := &q.tail[0]
 	if spill {
 		tail = &q.tail[1]
@@ -48,18 +48,17 @@ func (q *queue) put(seg *segment, seq uint64, spill bool) *set {
 		q.sets = append(q.sets, s)
 		*tail = s
 	}
-	if s.add(seq) {
-		seg.live++
-	}
-	seg.puts++
+	live, bytes := s.live, s.bytes
+	s.add(seq, size)
+	seg.count(s.live-live, s.bytes-bytes)
 	return s
 }
 
 // move notes a message at its new place with the marks of the old one; false if it
 // is not live any more.
-func (q *queue) move(seg *segment, seq uint64, spill bool, m marks) {
+func (q *queue) move(seg *segment, seq uint64, spill bool, size int64, m marks) {
 	q.remove(seq, seq)
-	s := q.put(seg, seq, spill)
+	s := q.put(seg, seq, spill, size)
 	if m.flags&flagRedelivered != 0 {
 		s.deliver(seq, seq)
 	}
@@ -78,9 +77,7 @@ func (q *queue) remove(first, last uint64) (n int) {
 		if low, high := s.bounds(); high < first || low > last {
 			continue
 		}
-		gone := s.remove(first, last)
-		s.seg.remove(gone)
-		n += gone
+		n += s.remove(first, last)
 		empty = empty || s.live == 0
 		if uint64(n) == last-first+1 {
 			break
@@ -140,7 +137,7 @@ func (s *set) marksOf(w *word, bit, seq uint64) (m marks) {
 	if w.released&bit != 0 {
 		m.flags |= flagReleased
 	}
-	m.deliveries = s.counts[seq]
+	m.deliveries = s.returns(seq)
 	return m
 }
 
@@ -152,7 +149,7 @@ func (x *index) apply(q *queue, r *store.Record) bool {
 		return q.remove(r.First, r.Last) > 0
 	case store.Retire:
 		for _, s := range q.sets {
-			s.seg.remove(s.live)
+			s.seg.count(-s.live, -s.bytes)
 		}
 		found := len(q.sets) > 0
 		*q = queue{id: q.id}
@@ -193,8 +190,8 @@ func (x *index) replay(seg *segment, e *entry) {
 	case e.record.Kind != store.Put:
 		x.apply(q, &e.record)
 	case e.flags&flagMoved != 0:
-		q.move(seg, e.record.First, false, e.marks)
+		q.move(seg, e.record.First, false, e.size, e.marks)
 	default:
-		q.put(seg, e.record.First, false)
+		q.put(seg, e.record.First, false, e.size)
 	}
 }

@@ -111,7 +111,7 @@ type pending struct {
 	records []store.Record
 	at      int // the next record to be encoded
 	done    func(error)
-	moved   bool // the records are stragglers
+	from    *segment // the records are stragglers from there
 	// snap is called with the log locked and at the end of a batch; done is called
 	// when that batch is durable.
 	snap func()
@@ -128,7 +128,7 @@ func (j *Journal) add(p pending) {
 	if j.closed {
 		switch {
 		case p.done == nil:
-		case p.moved || p.snap != nil: // Close may wait for who asks
+		case p.snap != nil: // Close may wait for who asks
 			go p.done(store.ErrClosed)
 		default:
 			if j.late = append(j.late, p.done); len(j.late) == 1 {

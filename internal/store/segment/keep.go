@@ -15,14 +15,16 @@ import (
 // stragglers out of those in which little does.
 type keeper struct {
 	kick    chan struct{} // something may be worth it; capacity 1
+	press   chan struct{} // it may be urgent; capacity 1
 	stop    chan struct{}
 	workers sync.WaitGroup
 
 	// Of its goroutine, and of Open and Close.
 
-	numbers  []uint64      // of the checkpoints that are kept, the newest first
-	previous uint64        // the segment in which replay from the newest begins
-	written  int64         // the end of the log then, bytes since Open
+	numbers  []uint64 // of the checkpoints that are kept, the newest first
+	previous uint64   // the segment in which replay from the newest begins
+	written  int64    // the end of the log then, bytes since Open
+	spare    checkpointFile
 	pause    time.Duration // until the next one
 }
 
@@ -35,44 +37,110 @@ func (j *Journal) keepUp() {
 		case <-k.stop:
 			return
 		}
+		for j.worth() {
+			if !j.rest(k.pause) {
+				return
+			}
+			start := time.Now()
+			err := j.round()
+			if errors.Is(err, store.ErrClosed) {
+				return
+			}
+			k.pause = max(j.options.Settle, time.Since(start))
+			if err != nil && !errors.Is(err, vfs.ErrFull) {
+				j.fail(err)
+				return
+			}
+			if err != nil && !j.wait(j.options.Settle, nil) {
+				return
+			}
+		}
+		j.letGo()
+	}
+}
+
+// round writes a checkpoint, if it is time for one, and moves stragglers.
+func (j *Journal) round() error {
+	if j.due() {
+		if err := j.checkpoint(); err != nil {
+			return err
+		}
+	}
+	return j.compact()
+}
+
+// rest leaves the disk to others for a time, unless the log is much too long or others
+// wait for what the keeper does; false if the journal is being closed.
+func (j *Journal) rest(pause time.Duration) bool { return j.wait(pause, j.pressed) }
+
+// wait waits for a time, or until enough says so; false if the journal is being closed.
+func (j *Journal) wait(pause time.Duration, enough func() bool) bool {
+	select {
+	case <-j.keep.stop:
+		return false
+	default:
+	}
+	if pause <= 0 {
+		return true
+	}
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	for {
+		if enough != nil && enough() {
+			return true
+		}
 		select {
-		case <-time.After(k.pause):
-		case <-k.stop:
-			return
-		}
-		if !j.worth() {
-			continue
-		}
-		start := time.Now()
-		err := j.checkpoint()
-		if err == nil {
-			err = j.compact()
-		}
-		if errors.Is(err, store.ErrClosed) {
-			return
-		}
-		if err != nil && !errors.Is(err, vfs.ErrFull) {
-			j.fail(err)
-			return
-		}
-		k.pause = max(j.options.Settle, 20*time.Since(start))
-		if j.ripe() {
-			wake(k.kick)
+		case <-timer.C:
+			return true
+		case <-j.keep.press:
+		case <-j.keep.stop:
+			return false
 		}
 	}
 }
 
-// worth tells whether a checkpoint would free a segment or save much replay.
+// pressed tells whether there is no time to rest.
+func (j *Journal) pressed() bool {
+	j.log.Lock()
+	defer j.log.Unlock()
+	return j.log.starving > 0 || j.excess() >= 2
+}
+
+// letGo lets those who wait for room have the last file and the rest of the last
+// segment, when the keeper can do no more for them.
+func (j *Journal) letGo() {
+	l := &j.log
+	l.Lock()
+	l.granted = l.starving > 0 && j.stock.has(max(j.stock.small, l.need), 1)
+	granted := l.granted
+	l.Unlock()
+	if granted {
+		wake(j.kick)
+	}
+}
+
+// worth tells whether there is something to do: a checkpoint would free a segment or
+// save much replay, or stragglers are to be moved.
 func (j *Journal) worth() bool {
+	if j.due() {
+		return true
+	}
+	j.log.Lock()
+	defer j.log.Unlock()
+	return j.sparse() != nil
+}
+
+// due tells whether it is time for a checkpoint.
+func (j *Journal) due() bool {
 	return int64(j.counters.bytes.Load())-j.keep.written >= j.options.SegmentSize || j.ripe()
 }
 
-// ripe tells whether there is a segment in which nothing lives, or should.
+// ripe tells whether there is a segment in which nothing lives.
 func (j *Journal) ripe() bool {
 	j.log.Lock()
 	defer j.log.Unlock()
 	for _, s := range j.table.list() {
-		if s.over && (s.live == 0 || s.sick && !s.stuck) {
+		if s.over && s.live == 0 {
 			return true
 		}
 	}
@@ -140,7 +208,7 @@ func (j *Journal) install(s snapshot) error {
 	if len(k.numbers) > 0 {
 		number = k.numbers[0] + 1
 	}
-	if err := writeCheckpoint(j.fs, j.dir, number, s.bytes); err != nil {
+	if err := k.spare.write(number, s.bytes); err != nil {
 		return err
 	}
 	j.counters.checkpoints.Add(1)
@@ -148,18 +216,21 @@ func (j *Journal) install(s snapshot) error {
 	var errs []error
 	for len(k.numbers) > 2 {
 		last := len(k.numbers) - 1
-		if err := j.fs.Remove(filepath.Join(j.dir, checkpointName(k.numbers[last]))); !notThere(err) {
-			errs = append(errs, err)
-		}
+		errs = append(errs, k.spare.take(filepath.Join(j.dir, checkpointName(k.numbers[last]))))
 		k.numbers = k.numbers[:last]
 	}
+	errs = append(errs, k.spare.make(roomFor(len(s.bytes))))
 	opened := int(s.segment - min(k.previous, s.segment))
+	var gone []*segment
 	for _, seg := range s.empty {
 		if seg.seq < k.previous {
+			gone = append(gone, seg)
 			j.table.release(seg)
 			j.counters.recycled.Add(1)
 		}
 	}
+	j.moved.release(gone)
+	wake(j.kick) // who waits for the log to be shorter
 	k.previous, k.written = s.segment, s.written
 	return errors.Join(append(errs, j.stock.trim(min(opened+1, maxSpares)))...)
 }

@@ -1,63 +1,133 @@
 package segment
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 
 	"candlemark/internal/store"
 )
 
-// moved knows where stragglers went, for those who have their old positions.
+// moved knows where stragglers went, for those who have their old positions: 16 B for
+// each of them as long as the segment is there that they went to, also if they are gone
+// by then. So it is no more than a seventh of the log, however long that lives.
 type moved struct {
 	mu     sync.RWMutex
-	queues map[store.QueueID]map[uint64]store.Position
+	queues map[store.QueueID][]*places
 }
 
+// places are those of the stragglers of a queue in one segment, by sequence number.
+type places struct {
+	segment uint64
+	list    []place
+}
+
+type place struct {
+	seq uint64
+	at  store.Position
+}
+
+// publish notes movements, all of them to one segment.
 func (m *moved) publish(list []movement) {
 	if len(list) == 0 {
 		return
 	}
+	slices.SortStableFunc(list, func(a, b movement) int {
+		return cmp.Or(cmp.Compare(a.queue, b.queue), cmp.Compare(a.seq, b.seq))
+	})
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, v := range list {
-		if m.queues == nil {
-			m.queues = map[store.QueueID]map[uint64]store.Position{}
-		}
-		q := m.queues[v.queue]
-		if q == nil {
-			q = map[uint64]store.Position{}
-			m.queues[v.queue] = q
-		}
-		q[v.seq] = v.at
+	if m.queues == nil {
+		m.queues = map[store.QueueID][]*places{}
 	}
+	for len(list) > 0 {
+		id, n := list[0].queue, 1
+		for n < len(list) && list[n].queue == id {
+			n++
+		}
+		m.into(id, list[0].segment()).add(list[:n])
+		list = list[n:]
+	}
+}
+
+func (v movement) segment() uint64 { seq, _ := placeOf(v.at); return seq }
+
+func (m *moved) into(id store.QueueID, segment uint64) *places {
+	of := m.queues[id]
+	if len(of) == 0 || of[len(of)-1].segment != segment {
+		of = append(of, &places{segment: segment})
+		m.queues[id] = of
+	}
+	return of[len(of)-1]
+}
+
+// add merges movements in.
+func (p *places) add(list []movement) {
+	old := p.list
+	if len(old) > 0 && old[len(old)-1].seq > list[0].seq {
+		p.list = make([]place, 0, len(old)+len(list))
+	} else {
+		p.list, old = slices.Grow(old, len(list)), nil
+	}
+	for _, v := range list {
+		for len(old) > 0 && old[0].seq < v.seq {
+			p.list, old = append(p.list, old[0]), old[1:]
+		}
+		p.list = append(p.list, place{v.seq, v.at})
+	}
+	p.list = append(p.list, old...)
+}
+
+// find returns the newest place of a message, nil if it was not moved.
+func find(of []*places, seq uint64) *place {
+	for _, p := range slices.Backward(of) {
+		if n := len(p.list); n == 0 || p.list[0].seq > seq || p.list[n-1].seq < seq {
+			continue
+		}
+		if i, ok := slices.BinarySearchFunc(p.list, seq, func(p place, seq uint64) int { return cmp.Compare(p.seq, seq) }); ok {
+			return &p.list[i]
+		}
+	}
+	return nil
 }
 
 // resolve puts in the present positions of messages.
 func (m *moved) resolve(id store.QueueID, contents []store.Content) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	q := m.queues[id]
-	if len(q) == 0 {
+	of := m.queues[id]
+	if len(of) == 0 {
 		return
 	}
 	for i := range contents {
-		if at, ok := q[contents[i].Seq]; ok {
-			contents[i].Record.Position = at
+		if p := find(of, contents[i].Seq); p != nil {
+			contents[i].Record.Position = p.at
 		}
 	}
 }
 
-// forget drops messages that are gone.
-func (m *moved) forget(id store.QueueID, r *store.Record) {
+// retire forgets a queue.
+func (m *moved) retire(id store.QueueID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	q := m.queues[id]
-	if q == nil {
+	delete(m.queues, id)
+}
+
+// release forgets what was moved to segments that are gone.
+func (m *moved) release(gone []*segment) {
+	if len(gone) == 0 {
 		return
 	}
-	if r.Kind == store.Remove {
-		forget(q, r.First, r.Last)
-	}
-	if r.Kind == store.Retire || len(q) == 0 {
-		delete(m.queues, id)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for id, of := range m.queues {
+		of = slices.DeleteFunc(of, func(p *places) bool {
+			return slices.ContainsFunc(gone, func(s *segment) bool { return s.seq == p.segment })
+		})
+		if len(of) == 0 {
+			delete(m.queues, id)
+		} else {
+			m.queues[id] = of
+		}
 	}
 }

@@ -54,11 +54,13 @@ func newJournal(fs vfs.FS, dir string, o Options, r *recovery) *Journal {
 		fs: fs, dir: dir, options: o, salt: rand.Uint64(), kick: make(chan struct{}, 1), help: make(chan struct{}, 1),
 		table: newTable(fs, dir), ended: make(chan struct{}), readers: make(chan struct{}, maxReads),
 	}
-	j.keep.kick, j.keep.stop, j.keep.pause = make(chan struct{}, 1), make(chan struct{}), o.Settle
+	j.keep.kick, j.keep.press, j.keep.stop = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
+	j.keep.pause, j.keep.spare = o.Settle, checkpointFile{fs: fs, dir: dir, size: r.spareCheckpoint}
 	j.keep.numbers, j.keep.previous = r.checkpoints, r.begin
 	j.stock = &stock{
-		fs: fs, dir: dir, size: o.SegmentSize, stop: make(chan struct{}), wake: make(chan struct{}, 1),
-		told: o.OnFull, got: func() { wake(j.kick) }, fail: j.fail, number: r.highSpare,
+		fs: fs, dir: dir, size: o.SegmentSize, small: smallOf(o.SegmentSize), stop: make(chan struct{}), wake: make(chan struct{}, 1),
+		told: o.OnFull, fail: j.fail, number: r.highSpare,
+		got: func() { wake(j.kick); wake(j.keep.kick) },
 	}
 	j.table.free = j.recycle
 	j.recovered.messages = r.messages

@@ -99,6 +99,10 @@ type reader struct {
 	front   *walker
 	behind  *walker
 	slab    []byte
+	// shared are bodies by their places, if they are to be read once. again: the last
+	// message has one that another had.
+	shared map[int64][]byte
+	again  bool
 }
 
 // plan makes the window as wide as what is to be read next in this segment.
@@ -213,20 +217,36 @@ func (r *reader) entry(at int64) (e entry, ok bool) {
 		return e, false
 	}
 	head := headSize(b)
-	own := r.own(front - head + e.body)
-	strings := own[:copy(own, b[head:front])]
-	w := r.front
-	if e.flags&flagShared != 0 && !w.holds(e.bodyAt, e.body) {
-		w = r.behind
+	r.again = r.shared[e.bodyAt] != nil && int64(len(r.shared[e.bodyAt])) == e.body
+	length := front - head
+	if !r.again {
+		length += e.body
 	}
-	body := own[len(strings):]
-	copy(body, w.bytes(e.bodyAt, e.body))
-	e.setBody(body, r.seg.seed)
+	own := r.own(length)
+	strings := own[:copy(own, b[head:front])]
+	r.body(&e, own[len(strings):])
 	for _, part := range []*[]byte{&e.record.Exchange, &e.record.RoutingKey, &e.record.Header, &e.record.Overlay} {
 		n := len(*part)
 		*part, strings = strings[:n:n], strings[n:]
 	}
 	return e, true
+}
+
+// body reads that of a message into b and verifies it.
+func (r *reader) body(e *entry, b []byte) {
+	if r.again {
+		e.record.Body = r.shared[e.bodyAt]
+		return
+	}
+	w := r.front
+	if e.flags&flagShared != 0 && !w.holds(e.bodyAt, e.body) {
+		w = r.behind
+	}
+	copy(b, w.bytes(e.bodyAt, e.body))
+	e.setBody(b, r.seg.seed)
+	if r.shared != nil && !e.damaged && len(b) >= sharedFrom {
+		r.shared[e.bodyAt] = b
+	}
 }
 
 // own returns fresh memory. Small messages share a piece, so that reading many is

@@ -111,7 +111,12 @@ func (r *rotting) flip() {
 		}
 	}
 	for _, number := range state.checkpoints {
-		size, _ := r.fs.Stat(filepath.Join(rotDir, checkpointName(number)))
+		f, err := r.fs.OpenRead(filepath.Join(rotDir, checkpointName(number)))
+		must(r, err)
+		head := make([]byte, checkpointHead)
+		_, err = f.ReadAt(head, 0)
+		must(r, err)
+		size := int64(little.Uint64(head[10:])) // what is behind says nothing
 		parts = append(parts, part{checkpointName(number), vfs.Extent{Length: size}})
 	}
 	if len(parts) == 0 {

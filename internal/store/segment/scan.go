@@ -92,16 +92,14 @@ func (c *scanned) add(id store.QueueID, s *set) {
 		for live := w.live; live != 0; live &= live - 1 {
 			bit := live & -live
 			seq := w.base*64 + uint64(bits.TrailingZeros64(live))
-			same.add(seq)
+			same.add(seq, 0)
 			if w.delivered&bit != 0 {
 				same.deliver(seq, seq)
 			}
 			if w.released&bit != 0 {
 				same.release(seq, seq)
 			}
-			if n := s.counts[seq]; n > 0 {
-				same.count(seq, n)
-			}
+			same.count(seq, s.returns(seq))
 			if due, ok := s.dues[seq]; ok {
 				same.setDue(seq, due)
 			}
@@ -184,7 +182,7 @@ func (c *scanned) found(s *sought, e *entry) {
 // recovered is a message as its queue is to know it.
 func (s *sought) recovered(e *entry, w *word, bit uint64, at store.Position) store.Recovered {
 	r := &e.record
-	n := s.counts[r.First]
+	n := s.returns(r.First)
 	m := store.Recovered{
 		Seq: r.First, At: at, Deadline: r.Deadline, TTL: r.TTL, Time: r.Time, Due: r.Due, Body: uint32(e.body),
 		Deliveries: n, Priority: r.Priority, Redelivered: n > 0 || w.delivered&bit != 0, Released: w.released&bit != 0,

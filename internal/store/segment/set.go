@@ -22,10 +22,15 @@ type set struct {
 	seg    *segment
 	spill  bool
 	live   int
-	words  []word            // by ascending base
-	counts map[uint64]uint32 // deliveries that came back, where there are any
-	dues   map[uint64]int64  // when those are due that were scheduled anew
+	bytes  int64            // that the live ones have in the segment
+	words  []word           // by ascending base
+	sizes  numbers          // in the segment, by sizeUnit
+	counts numbers          // deliveries that came back
+	dues   map[uint64]int64 // when those are due that were scheduled anew
 }
+
+// sizeUnit is how exactly the sizes of messages are known, bytes: they are rounded up.
+const sizeUnit = 64
 
 // find returns the index of the first word that is not below base.
 func (s *set) find(base uint64) int {
@@ -40,23 +45,28 @@ func (s *set) find(base uint64) int {
 	return sort.Search(len(s.words), func(i int) bool { return s.words[i].base >= base })
 }
 
-// add notes a live message; false if it was live already.
-func (s *set) add(seq uint64) bool {
+// add notes a live message that has so many bytes in the segment. One that was live
+// already is replaced.
+func (s *set) add(seq uint64, size int64) {
 	i := s.find(seq / 64)
 	if i == len(s.words) || s.words[i].base != seq/64 {
 		if i == len(s.words) {
 			s.words = append(s.words, word{base: seq / 64})
 		} else {
 			s.words = slices.Insert(s.words, i, word{base: seq / 64})
+			s.sizes.insert(i)
+			s.counts.insert(i)
 		}
 	}
 	bit := uint64(1) << (seq % 64)
-	if s.words[i].live&bit != 0 {
-		return false
+	if s.words[i].live&bit == 0 {
+		s.words[i].live |= bit
+		s.live++
 	}
-	s.words[i].live |= bit
-	s.live++
-	return true
+	units := uint64(size+sizeUnit-1) / sizeUnit
+	s.bytes += int64(units-s.sizes.sum(i, bit)) * sizeUnit
+	s.sizes.clear(i, bit)
+	s.sizes.add(i, bit, units)
 }
 
 // has returns the word and bit of a live message, nil if it is not.
@@ -70,7 +80,7 @@ func (s *set) has(seq uint64) (*word, uint64) {
 
 // each calls f for all words that a run of sequence numbers touches, with the bits
 // of it.
-func (s *set) each(first, last uint64, f func(w *word, mask uint64)) {
+func (s *set) each(first, last uint64, f func(i int, w *word, mask uint64)) {
 	for i := s.find(first / 64); i < len(s.words) && s.words[i].base <= last/64; i++ {
 		mask := ^uint64(0)
 		if s.words[i].base == first/64 {
@@ -79,23 +89,30 @@ func (s *set) each(first, last uint64, f func(w *word, mask uint64)) {
 		if s.words[i].base == last/64 {
 			mask &= ^uint64(0) >> (63 - last%64)
 		}
-		f(&s.words[i], mask)
+		f(i, &s.words[i], mask)
 	}
 }
 
-// remove takes a run out and returns how many of it were live.
+// remove takes a run out, also of what the segment counts, and returns how many of
+// it were live.
 func (s *set) remove(first, last uint64) (n int) {
-	s.each(first, last, func(w *word, mask uint64) {
+	units := uint64(0)
+	s.each(first, last, func(i int, w *word, mask uint64) {
 		gone := w.live & mask
+		if gone == 0 {
+			return
+		}
 		n += bits.OnesCount64(gone)
+		units += s.sizes.sum(i, gone)
+		s.sizes.clear(i, gone)
+		s.counts.clear(i, gone)
 		w.live &^= gone
 		w.delivered &^= gone
 		w.released &^= gone
 	})
 	s.live -= n
-	if n > 0 && len(s.counts) > 0 {
-		forget(s.counts, first, last)
-	}
+	s.bytes -= int64(units) * sizeUnit
+	s.seg.count(-n, -int64(units)*sizeUnit)
 	if n > 0 && len(s.dues) > 0 {
 		forget(s.dues, first, last)
 	}
@@ -121,7 +138,7 @@ func forget[V any](m map[uint64]V, first, last uint64) {
 
 // deliver marks a run as delivered and returns how many of it live.
 func (s *set) deliver(first, last uint64) (n int) {
-	s.each(first, last, func(w *word, mask uint64) {
+	s.each(first, last, func(_ int, w *word, mask uint64) {
 		n += bits.OnesCount64(w.live & mask)
 		w.delivered |= w.live & mask
 	})
@@ -130,7 +147,7 @@ func (s *set) deliver(first, last uint64) (n int) {
 
 // release marks a run as released and returns how many of it live.
 func (s *set) release(first, last uint64) (n int) {
-	s.each(first, last, func(w *word, mask uint64) {
+	s.each(first, last, func(_ int, w *word, mask uint64) {
 		n += bits.OnesCount64(w.live & mask)
 		w.released |= w.live & mask
 	})
@@ -147,21 +164,23 @@ func (s *set) setDue(seq uint64, due int64) {
 
 // giveBack counts one return for each live message of a run.
 func (s *set) giveBack(first, last uint64) (n int) {
-	s.each(first, last, func(w *word, mask uint64) {
+	s.each(first, last, func(i int, w *word, mask uint64) {
 		n += bits.OnesCount64(w.live & mask)
-		for live := w.live & mask; live != 0; live &= live - 1 {
-			s.count(w.base*64+uint64(bits.TrailingZeros64(live)), 1)
-		}
+		s.counts.add(i, w.live&mask, 1)
 		w.delivered |= w.live & mask
 	})
 	return n
 }
 
+// count adds to how often a message came back.
 func (s *set) count(seq uint64, n uint32) {
-	if s.counts == nil {
-		s.counts = map[uint64]uint32{}
-	}
-	s.counts[seq] += n
+	s.each(seq, seq, func(i int, w *word, mask uint64) { s.counts.add(i, w.live&mask, uint64(n)) })
+}
+
+// returns is how often a message came back.
+func (s *set) returns(seq uint64) (n uint32) {
+	s.each(seq, seq, func(i int, _ *word, mask uint64) { n = uint32(s.counts.sum(i, mask)) })
+	return n
 }
 
 // bounds are the lowest and the highest word that is there.
@@ -175,11 +194,9 @@ func (s *set) bounds() (low, high uint64) {
 // copy is a set that does not change.
 func (s *set) copy() set {
 	c := *s
+	c.seg = &segment{} // what it counts is not counted twice
 	c.words = slices.Clone(s.words)
-	c.counts = make(map[uint64]uint32, len(s.counts))
-	for seq, n := range s.counts {
-		c.counts[seq] = n
-	}
+	c.sizes, c.counts = numbers{}, s.counts.clone()
 	c.dues = maps.Clone(s.dues)
 	return c
 }

@@ -7,11 +7,12 @@ type counters struct {
 	batches, records, bytes, checkpoints, recycled, moved atomic.Uint64
 }
 
-// Stats are figures of a journal since Open, but for the first three.
+// Stats are figures of a journal since Open, but for the first four.
 type Stats struct {
 	Segments    int   // files of the log
 	Bytes       int64 // of all segments and spare files
 	Live        int   // messages
+	LiveBytes   int64 // that these have in the log
 	Batches     uint64
 	Records     uint64
 	Written     uint64 // bytes, padding and all
@@ -32,6 +33,7 @@ func (j *Journal) Stats() Stats {
 	defer j.log.Unlock()
 	for _, seg := range list {
 		s.Live += seg.live
+		s.LiveBytes += seg.bytes
 		s.Bytes += seg.size
 	}
 	return s

@@ -24,11 +24,13 @@ type stock struct {
 	fs   vfs.FS
 	dir  string
 	size int64 // of an ordinary segment
-	stop chan struct{}
-	wake chan struct{} // capacity 1
-	told func(bool)    // the disk is full, or no more
-	got  func()        // a file came, or will not come
-	fail func(error)   // the disk can do no more
+	// small is the size of the file that is kept for moves.
+	small int64
+	stop  chan struct{}
+	wake  chan struct{} // capacity 1
+	told  func(bool)    // the disk is full, or no more
+	got   func()        // a file came, or will not come
+	fail  func(error)   // the disk can do no more
 
 	// short: there was no room for the last file. closing: the journal is being
 	// closed, so it is tried once more. hopeless: it was, and there is none.
@@ -83,16 +85,45 @@ func (s *stock) run(retry time.Duration) {
 	}
 }
 
-// missing is the size of the file that is to be made next, 0 for none.
+// missing is the size of the file that is to be made next, 0 for none: there is to be
+// one of the wanted length, and besides it the one that is kept for moves.
 func (s *stock) missing() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	switch {
+	case s.count(s.small) < 1:
+		return s.small
+	case s.count(max(s.wanted, s.size)) < 1:
+		return max(s.wanted, s.size)
+	case s.count(s.small) < 2:
+		return s.small
+	}
+	return 0
+}
+
+// count tells how many files have so many bytes. The stock is locked.
+func (s *stock) count(size int64) (n int) {
 	for _, f := range s.files {
-		if f.size >= max(s.wanted, s.size) {
-			return 0
+		if f.size >= size {
+			n++
 		}
 	}
-	return max(s.wanted, s.size)
+	return n
+}
+
+// has tells whether there are so many files, one of which has a size.
+func (s *stock) has(size int64, files int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.count(size) > 0 && len(s.files) >= files
+}
+
+// want asks for a file of a size.
+func (s *stock) want(size int64) {
+	s.mu.Lock()
+	s.wanted = max(s.wanted, size)
+	s.mu.Unlock()
+	wake(s.wake)
 }
 
 // create makes a file, and leaves some room for checkpoints, which can free others.
@@ -131,7 +162,9 @@ func (s *stock) take(size int64) (f spare, ok bool) {
 	if best < 0 {
 		s.wanted = max(s.wanted, size)
 	} else {
-		f, s.wanted = s.files[best], 0
+		if f = s.files[best]; f.size >= s.wanted {
+			s.wanted = 0
+		}
 		s.files = append(s.files[:best], s.files[best+1:]...)
 	}
 	wake(s.wake)
@@ -142,7 +175,10 @@ func (s *stock) take(size int64) (f spare, ok bool) {
 func (s *stock) put(from string, size int64, file vfs.File) error {
 	s.mu.Lock()
 	name := s.nextName()
-	enough := s.closed || size != s.size || len(s.files) >= max(s.keep, 2)
+	enough := s.closed || len(s.files) >= max(s.keep, 2) && s.count(s.size) > 0
+	if size != s.size {
+		enough = s.closed || size != s.small || s.count(s.small) > 1
+	}
 	s.mu.Unlock()
 	if enough {
 		if file != nil {
@@ -169,7 +205,8 @@ func (s *stock) trim(keep int) error {
 	s.mu.Lock()
 	s.keep = keep
 	var surplus []spare
-	if n := max(keep, 2); len(s.files) > n {
+	n := max(keep, 2) + 1 // a longer one may be wanted
+	if len(s.files) > n {
 		surplus = append(surplus, s.files[n:]...)
 		s.files = s.files[:n]
 	}

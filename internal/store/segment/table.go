@@ -17,9 +17,10 @@ type segment struct {
 	// Under the log's lock.
 
 	end  int64 // where the next batch goes
-	puts int   // messages ever written to it
-	live int   // of which are not gone
-	over bool  // it is not the last one any more
+	live int   // messages
+	// bytes that they have in it. A body that several have counts for the first of them.
+	bytes int64
+	over  bool // it is not the last one any more
 	// spare is the name of its file until its first batch is written. The writer's.
 	spare string
 	// sick: something in it is damaged. stuck: something lives and cannot be read.
@@ -32,8 +33,11 @@ type segment struct {
 	gone bool
 }
 
-// remove counts messages that are gone.
-func (s *segment) remove(n int) { s.live -= n }
+// count counts messages that came, or are gone.
+func (s *segment) count(n int, bytes int64) {
+	s.live += n
+	s.bytes += bytes
+}
 
 // table finds the segments by number, opens them for reading, and lets go of them
 // when nobody reads them any more.

@@ -140,7 +140,9 @@ func Repair(fs vfs.FS, dir string) (Report, error) {
 		return Report{}, err
 	}
 	j.start()
-	err = j.compact()
+	for err == nil && j.worth() {
+		err = j.round()
+	}
 	if err == nil {
 		err = j.checkpoint()
 	}

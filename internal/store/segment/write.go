@@ -67,6 +67,9 @@ func (j *Journal) look(hurry bool) (*batch, doing) {
 	j.mu.Lock()
 	closed := j.closed
 	j.mu.Unlock()
+	if l.closing = closed; closed {
+		l.moves = nil // nobody waits for them
+	}
 	j.gather()
 	if l.starving > 0 && closed && j.stock.hopeless.Load() {
 		l.failed = errFull
@@ -77,13 +80,14 @@ func (j *Journal) look(hurry bool) (*batch, doing) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	starving := l.starving > 0 && l.failed == nil
 	switch {
-	case l.starving > 0 && l.failed == nil:
-		return nil, busy // the stock wakes it
-	case len(j.pending) > 0 || j.closed && !closed:
+	case len(j.pending) > 0 && !starving || j.closed && !closed:
 		wake(j.kick)
 	case l.batch.records > 0:
 		j.writer = dozing
+	case starving:
+		return nil, busy // the stock wakes it, or the keeper
 	case j.closed:
 		l.ended = true
 		return nil, over

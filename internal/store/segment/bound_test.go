@@ -1,0 +1,226 @@
+package segment
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"candlemark/internal/store"
+	"candlemark/internal/store/vfs"
+)
+
+// bounded checks the length that durability.md promises: four times what lives, two
+// segments for each of the four, the next segment, and the spare files.
+func (o *opened) bounded() {
+	o.t.Helper()
+	synctest.Wait() // when less lives, the log follows
+	s := o.Stats()
+	if limit := lastBound*(s.LiveBytes+2*smallSegment) + (1+maxSpares)*smallSegment; s.Bytes > limit {
+		o.t.Fatalf("%d bytes of journal, the bound is %d: %+v", s.Bytes, limit, s)
+	}
+}
+
+// The log is never longer than its bound, however fast it is written to and however
+// seldom the keeper would look by itself.
+func TestLogIsBoundedUnderLoad(t *testing.T) {
+	for name, c := range map[string]struct {
+		each      int // message stays
+		long      int // bytes of the ones that go
+		short     int // and of those that stay
+		restarted bool
+	}{
+		"nothing stays":       {each: 0, long: 1000},
+		"one in twenty":       {each: 20, long: 1000, short: 1000},
+		"one in two":          {each: 2, long: 1000, short: 1000},
+		"the small ones stay": {each: 2, long: 20_000, short: 10},
+		"after a restart":     {each: 20, long: 1000, short: 1000, restarted: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, fs *vfs.Memory) {
+				o := Options{SegmentSize: smallSegment, Settle: time.Hour}
+				j := open(t, fs, "/data/journal", o)
+				seq, kept := uint64(0), 0
+				for i := range 200 {
+					var list []store.Record
+					var gone []store.Record
+					for range 40 {
+						if seq++; c.each > 0 && seq%uint64(c.each) == 0 {
+							list = append(list, message(seq, strings.Repeat("s", c.short)))
+							kept++
+							continue
+						}
+						list = append(list, message(seq, strings.Repeat("l", c.long)))
+						gone = append(gone, run(store.Remove, seq, seq))
+					}
+					j.must(1, list...)
+					j.bounded()
+					j.must(1, gone...)
+					j.bounded()
+					if c.restarted && i%50 == 49 {
+						j.kill(fs)
+						j = open(t, fs, "/data/journal", o)
+						j.bounded()
+					}
+				}
+				if s := j.Stats(); s.Live != kept || c.each == 20 && !c.restarted && s.Recycled == 0 {
+					t.Errorf("%d stay: %+v", kept, s)
+				}
+				if got := j.recall(1); len(got) != kept {
+					t.Errorf("%d of %d", len(got), kept)
+				}
+				j.close()
+			})
+		})
+	}
+}
+
+// stranded makes a journal of full segments on a disk without a free byte; in each of
+// them few messages live.
+func stranded(t *testing.T, fs *vfs.Memory, o Options) (*opened, int) {
+	j := open(t, fs, "/data/journal", o)
+	body := strings.Repeat("y", 1000)
+	last := uint64(0)
+	for ; last < 2000; last += 50 {
+		j.must(1, messages(last, last+49, body)...)
+	}
+	synctest.Wait()
+	free, err := fs.Free("/data")
+	must(t, err)
+	fs.SetCapacity(1<<63 - 1 - free)
+	for first := uint64(0); first < last; first += 50 {
+		j.must(1, run(store.Remove, first, first+6), run(store.Remove, first+8, first+49))
+	}
+	return j, int(last / 50)
+}
+
+// A full disk on which little lives frees itself, also when it is full to the last
+// byte, and after a restart: stragglers have a file to be moved to.
+func TestFullDiskWithStragglersGoesOn(t *testing.T) {
+	for _, restarted := range []bool{false, true} {
+		bubble(t, func(t *testing.T, fs *vfs.Memory) {
+			o := Options{SegmentSize: smallSegment, Settle: time.Hour}
+			j, live := stranded(t, fs, o)
+			if restarted {
+				j.kill(fs)
+				j = open(t, fs, "/data/journal", o)
+				if got := len(j.Take(1)); got != live {
+					t.Fatalf("%d of %d are back", got, live)
+				}
+			}
+			before := j.Stats()
+			for i := range uint64(20) { // more than the last segment has room for
+				j.must(1, messages(10_000+i*10, 10_009+i*10, strings.Repeat("n", 1000))...)
+			}
+			time.Sleep(10 * time.Hour)
+			s := j.Stats()
+			if s.Live != live+200 || s.Bytes > before.Bytes || s.Bytes > lastBound*s.LiveBytes+16*smallSegment {
+				t.Errorf("restarted %v: %+v, was %+v", restarted, s, before)
+			}
+			j.close()
+			j = open(t, fs, "/data/journal", o)
+			if got := len(j.Take(1)); got != live+200 {
+				t.Errorf("%d of %d in the end", got, live+200)
+			}
+			j.close()
+		})
+	}
+}
+
+// A disk that is full of what lives lets acknowledgements be written, so that it
+// empties, also after a crash.
+func TestFullDiskCanBeDrained(t *testing.T) {
+	bubble(t, func(t *testing.T, fs *vfs.Memory) {
+		o := Options{SegmentSize: smallSegment, Settle: time.Hour}
+		j := open(t, fs, "/data/journal", o)
+		for i := range uint64(40) {
+			j.must(1, messages(i*50, i*50+49, strings.Repeat("y", 1000))...)
+		}
+		synctest.Wait()
+		free, err := fs.Free("/data")
+		must(t, err)
+		fs.SetCapacity(1<<63 - 1 - free)
+		j.kill(fs)
+		j = open(t, fs, "/data/journal", o)
+		if got := len(j.Take(1)); got != 2000 {
+			t.Fatalf("%d are back", got)
+		}
+		for i := range uint64(2000) {
+			j.must(1, run(store.Remove, i, i))
+		}
+		j.must(1, messages(5000, 5049, strings.Repeat("n", 1000))...)
+		if s := j.Stats(); s.Live != 50 || s.Recycled < 20 {
+			t.Errorf("%+v", s)
+		}
+		j.close()
+	})
+}
+
+// Nothing that the keeper does or waits for holds up the end.
+func TestCloseInterruptsTheKeeper(t *testing.T) {
+	for name, act := range map[string]func(*opened, *vfs.Memory){
+		"resting": func(j *opened, _ *vfs.Memory) {
+			for i := range uint64(10) {
+				j.must(1, messages(i*50, i*50+49, strings.Repeat("y", 1000))...)
+			}
+			j.must(1, run(store.Remove, 0, 480))
+			time.Sleep(time.Second)
+		},
+		"without room for what it moves": func(j *opened, fs *vfs.Memory) {
+			j.stock.mu.Lock()
+			for _, f := range j.stock.files { // as a folder of an older version may be
+				_ = fs.Remove(f.name)
+			}
+			j.stock.files = nil
+			j.stock.mu.Unlock()
+			fs.SetCapacity(1)
+			for i := range uint64(40) {
+				j.Append(1, messages(10_000+i*50, 10_049+i*50, strings.Repeat("y", 1000)), func(error) {})
+			}
+			time.Sleep(time.Second)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, fs *vfs.Memory) {
+				j, _ := stranded(t, fs, Options{SegmentSize: smallSegment, Settle: time.Hour})
+				act(j, fs)
+				start := time.Now()
+				_ = j.Close()
+				if took := time.Since(start); took > time.Second {
+					t.Errorf("the end took %v", took)
+				}
+			})
+		})
+	}
+}
+
+// What several queues have is written once when it is moved, too.
+func TestSharedBodiesStaySharedWhenMoved(t *testing.T) {
+	bubble(t, func(t *testing.T, fs *vfs.Memory) {
+		j := open(t, fs, "/data/journal", Options{SegmentSize: 1 << 20, Settle: time.Hour})
+		body := []byte(strings.Repeat("shared", 10_000))
+		const queues = 60
+		for q := store.QueueID(1); q <= queues; q++ {
+			m := message(1, "")
+			m.Body = body
+			j.Append(q, []store.Record{m}, nil)
+		}
+		j.must(100, messages(1, 900, strings.Repeat("y", 900))...)
+		j.must(100, run(store.Remove, 1, 900))
+		j.must(100, messages(1001, 1900, strings.Repeat("y", 900))...) // another segment
+		j.log.Lock()
+		var first *segment
+		for _, s := range j.table.list() {
+			if first == nil || s.seq < first.seq {
+				first = s
+			}
+		}
+		j.log.Unlock()
+		before := j.Stats().Written
+		must(t, j.vacate(first))
+		if s := j.Stats(); s.Moved < queues || s.Written-before > 3*uint64(len(body)) {
+			t.Errorf("%d bytes for one body of %d: %+v", s.Written-before, len(body), s)
+		}
+		j.close()
+	})
+}
