@@ -21,6 +21,11 @@ type entry struct {
 // decode reads the record at the beginning of b, which reaches to the end of its
 // batch and stands at an offset. The body is not looked at.
 func decode(b []byte, seed uint32, at int64) (e entry, ok bool) {
+	return decodeWith(b, at, func(n int64) uint32 { return crc32.Update(seed, castagnoli, b[4:n]) })
+}
+
+// decodeWith does so with a function that sums up all in front of a byte but the sum.
+func decodeWith(b []byte, at int64, sum func(to int64) uint32) (e entry, ok bool) {
 	if len(b) < runSize || b[7] != 0 {
 		return e, false
 	}
@@ -30,7 +35,7 @@ func decode(b []byte, seed uint32, at int64) (e entry, ok bool) {
 		if v != version && v != versionDue {
 			return e, false
 		}
-		return decodePut(b, seed, at, kind)
+		return decodePut(b, at, kind, sum)
 	case store.Delivered, store.Returned, store.Remove, store.Retire, store.Released, store.Rescheduled:
 	default:
 		return e, false
@@ -38,7 +43,7 @@ func decode(b []byte, seed uint32, at int64) (e entry, ok bool) {
 	if v != version {
 		return e, false
 	}
-	if little.Uint32(b) != sumAt(seed, b[4:runSize], at) {
+	if little.Uint32(b) != placed(sum(runSize), at) {
 		return e, false
 	}
 	e = entry{at: at, size: runSize, queue: store.QueueID(little.Uint64(b[8:]))}
@@ -52,9 +57,9 @@ func decode(b []byte, seed uint32, at int64) (e entry, ok bool) {
 	return e, true
 }
 
-func decodePut(b []byte, seed uint32, at int64, kind store.Kind) (e entry, ok bool) {
+func decodePut(b []byte, at int64, kind store.Kind, sum func(to int64) uint32) (e entry, ok bool) {
 	front := frontSize(b)
-	if front < 0 || front > int64(len(b)) || little.Uint32(b) != sumAt(seed, b[4:front], at) {
+	if front < 0 || front > int64(len(b)) || little.Uint32(b) != placed(sum(front), at) {
 		return e, false
 	}
 	e = entry{at: at, size: front, queue: store.QueueID(little.Uint64(b[8:])), body: int64(little.Uint32(b[48:]))}

@@ -79,8 +79,11 @@ func seedOf(seq, salt uint64) uint32 { return uint32(seq)*0x9E3779B1 ^ uint32(sa
 
 // sumAt is the sum of bytes that stand at an offset.
 func sumAt(seed uint32, b []byte, at int64) uint32 {
-	return crc32.Update(seed, castagnoli, b) ^ uint32(at)*0x85EBCA6B
+	return placed(crc32.Update(seed, castagnoli, b), at)
 }
+
+// placed is the sum of bytes, for what stands at an offset.
+func placed(sum uint32, at int64) uint32 { return sum ^ uint32(at)*0x85EBCA6B }
 
 // positionOf packs a segment's number and an offset.
 func positionOf(seq uint64, at int64) store.Position { return store.Position(seq<<32 | uint64(at)) }

@@ -3,6 +3,7 @@ package segment
 import (
 	"bytes"
 	"errors"
+	"hash/crc32"
 	"io"
 	"math"
 )
@@ -21,6 +22,7 @@ type walker struct {
 	bufAt   int64
 	width   int64 // of the window
 	fault   error // of reading the file
+	checked int64 // bytes that were summed up
 	damage  func(at int64, text string)
 }
 
@@ -131,29 +133,64 @@ func (w *walker) records(from, to int64) bool {
 	w.entries = w.entries[:0]
 	b := w.bytes(from, to-from)
 	whole := int64(len(b)) == to-from
+	var all *sums             // of b, when it is searched
+	bodies := map[body]bool{} // those that were seen, and whether they are damaged
 	for done := int64(0); done < int64(len(b)); {
-		e, ok := decode(b[done:], w.seg.seed, from+done)
+		e, ok := w.decode(b, from, done, all)
 		if !ok {
-			whole = false
+			if whole = false; all == nil {
+				all = newSums(b, &w.checked)
+			}
 			done++
 			continue
 		}
 		done += e.size
 		if e.isMessage() {
-			if start := e.bodyAt - from; start >= 0 && start+e.body <= int64(len(b)) {
-				e.setBody(b[start:start+e.body:start+e.body], w.seg.seed)
-			} else {
-				e.damaged = true
-			}
+			w.setBody(&e, b, from, bodies)
 		}
-		if e.damaged {
-			whole = false
-			done = min(done, e.bodyAt-from) // what follows may stand inside of it
-			done = max(done, e.at-from+runSize)
-		}
+		// The head of a damaged message is what was written, so the next record is behind
+		// its body, whatever stands there.
+		whole = whole && !e.damaged
 		w.entries = append(w.entries, e)
 	}
 	return whole
+}
+
+func (w *walker) decode(b []byte, from, done int64, all *sums) (entry, bool) {
+	return decodeWith(b[done:], from+done, func(to int64) uint32 {
+		if all == nil {
+			w.checked += to
+			return crc32.Update(w.seg.seed, castagnoli, b[done+4:done+to])
+		}
+		return all.part(w.seg.seed, int(done+4), int(done+to))
+	})
+}
+
+// body is one that several messages may have.
+type body struct {
+	at, length int64
+	sum        uint32
+}
+
+// setBody gives a message its body out of b. One that many have is summed up once.
+func (w *walker) setBody(e *entry, b []byte, from int64, seen map[body]bool) {
+	start := e.bodyAt - from
+	if start < 0 || start+e.body > int64(len(b)) {
+		e.damaged = true
+		return
+	}
+	key, shared := body{e.bodyAt, e.body, e.bodySum}, e.flags&flagShared != 0
+	is := b[start : start+e.body : start+e.body]
+	if damaged, ok := seen[key]; ok && shared {
+		if e.damaged = damaged; !damaged {
+			e.record.Body = is
+		}
+		return
+	}
+	w.checked += e.body
+	if e.setBody(is, w.seg.seed); shared {
+		seen[key] = e.damaged
+	}
 }
 
 // torn is how many bytes behind the last batch were being written at a crash.
