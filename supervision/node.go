@@ -85,6 +85,7 @@ type Node struct {
 	changing chan struct{} // has room for one who changes the virtual hosts
 	// incarnations is the last number given to a queue.
 	incarnations atomic.Uint64
+	starts       uint64 // that the data folder has seen before this one, or more
 	recovery     recovery
 	globals      *meta.Globals
 	lost         atomic.Uint64 // mail that nobody took and nobody waits for

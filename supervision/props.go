@@ -56,6 +56,7 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 				cfg := &queue.Config{
 					Queue: s.Queue, VHost: s.VHost, Effective: s.Effective, Settings: s.Settings,
 					Recovered: s.Messages, Asleep: s.Asleep, Revived: s.Revived,
+					Newest:  max(s.Newest, n.numbered()),
 					Journal: n.cfg.Journal, Budget: &n.alarms.budget, Clock: n.clock, Log: &log,
 					Died: func(reason string, count uint64) { n.deaths.ByReason(reason).Disabled.Add(count) },
 				}

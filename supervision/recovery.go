@@ -107,12 +107,24 @@ func (n *Node) reserve(d *meta.Definitions) error {
 		last = max(last, uint64(id))
 	}
 	n.incarnations.Store(last)
+	n.starts = last / incarnationsAtStart
 	if n.cfg.Meta == nil {
 		return nil
 	}
 	_, err := meta.Wait(n.cfg.Meta, meta.Change{Put: []any{meta.Incarnation(last + incarnationsAtStart)}})
 	return err
 }
+
+// Numbers of messages. Up to some version they were times in ns since 1970; those of
+// today begin where such times end, in the year 2043, with a stretch for each start.
+const (
+	numbersBegin = 1 << 61
+	numbersEach  = 1 << 44 // half a year of a queue that takes a million messages a second
+)
+
+// numbered is the number behind which queues number their messages: those of earlier
+// starts are lower, whatever the machine's clock says (ADR 28).
+func (n *Node) numbered() uint64 { return numbersBegin + n.starts*numbersEach }
 
 // retireOrphans drops what the journal has of queues that are not defined: the
 // broker ended between the two steps of a deletion.

@@ -119,6 +119,14 @@ type Unbind struct {
 // Answer implements Answerable.
 func (u *Unbind) Answer(f Fate) (*actor.PID, any) { return u.answer(f) }
 
+// QueueFell is sent by a durable queue that ends by a panic to its vhost, which tells
+// the queue's next life: Newest is at least as high as the number of any message that
+// it has had. Nothing comes back.
+type QueueFell struct {
+	Queue  *actor.PID
+	Newest uint64
+}
+
 // QueueRetiring opens a queue's farewell (STYLE §5). Handled is how many of the
 // vhost's commands the queue has seen: if the vhost has forwarded more it
 // answers QueueKept, else QueueForgotten once name and bindings are

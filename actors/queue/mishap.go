@@ -19,6 +19,9 @@ func (q *queue) bury(ctx actor.Context) {
 	if q.broke != nil {
 		q.cfg.Log.Error().Str("queue", s.queue.Name).Int("messages", s.messages.Len()).Int("consumers", s.consumers).
 			Msg("a queue ended by a panic with what is not in the journal")
+		if s.queue.Durable {
+			ctx.Send(s.vhost.PID, &mail.QueueFell{Queue: ctx.Self(), Newest: s.seq})
+		}
 	}
 	q.leaveMemory()
 	left := append(s.parked, q.cfg.Close()...)

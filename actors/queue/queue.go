@@ -25,6 +25,9 @@ type Config struct {
 	// recalled (store.Journal's Take and Recall), by ascending sequence number.
 	// What is overdue expires in the queue's first turn, or when it wakes (TTL-26).
 	Recovered []store.Recovered
+	// Newest is a number that is at least as high as that of any message that the queue
+	// has ever had: it may have given one out of which nothing is left (ADR 28).
+	Newest uint64
 	// Asleep makes the queue wait for mail.Wake before it does anything on its
 	// own: until then it takes Configure, answers questions and parks all other mail.
 	Asleep bool

@@ -14,10 +14,7 @@ import (
 // fixed, or follow from the settings where those are retroactive (TTL-25): both
 // count on while the broker is down (TTL-26). What was scheduled and not released goes
 // on waiting; what was released stands where its time puts it (DLY-14).
-func (s *state) restore(recovered []store.Recovered, now clock.Instant) {
-	if s.queue.Durable { // a number is given out once, also one whose message is gone
-		s.seq = uint64(now)
-	}
+func (s *state) restore(recovered []store.Recovered) {
 	var released []*store.Recovered // in the order of their times
 	var waiting []backlog.Handle
 	for i := range recovered {

@@ -59,6 +59,7 @@ func (r *rig) reopen() {
 	_ = r.system.Root.StopFuture(r.queue).Wait()
 	r.journal = r.journal.Reopen(r.options)
 	r.config.Journal, r.config.Recovered = r.journal, r.journal.Take(7)
+	r.config.Newest += 1 << 44 // as a start does
 	r.spawn()
 }
 
@@ -305,7 +306,7 @@ func TestReplayEqualsLive_LEASE8(t *testing.T) {
 
 func replayOver(r *rig, failing bool) {
 	const n = 500
-	first := uint64(r.config.Clock.Now()) // numbers go on from the time
+	first := r.config.Newest
 	request := mail.Request{ReplyTo: r.channel.pid}
 	for i := uint64(1); i <= n; i++ {
 		m := numbered(i, []int64{-1, 1 + rand.Int64N(50), 3600_000 + rand.Int64N(1000)}[i%3])

@@ -111,7 +111,7 @@ func (c *core) info() *mail.QueueInfo {
 // restarted is the queue after a restart that takes so long, with what its disk has.
 func (c *core) restarted(off int64, change ...func(*policies.QueueSettings)) *core {
 	cfg := testConfig(settings(change...))
-	cfg.Queue.Durable, cfg.Recovered = true, c.disk.survivors()
+	cfg.Queue.Durable, cfg.Recovered, cfg.Newest = true, c.disk.survivors(), c.seq
 	next := &core{t: c.t, now: c.now + clock.Instant(off*int64(time.Millisecond)), disk: c.disk, pressed: c.pressed, number: c.number}
 	next.init(&cfg, queuePID, next.now)
 	next.feed(again{})

@@ -122,7 +122,10 @@ func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
 	}
 	s.most = workLimit
 	s.paging.idle, s.paging.busy = windowIdle, windowBusy
-	s.restore(cfg.Recovered, now)
+	if s.queue.Durable { // others end with their numbers
+		s.seq = cfg.Newest
+	}
+	s.restore(cfg.Recovered)
 	if x := s.scheduled; x != nil && !cfg.Revived {
 		x.overdue = now.Floor()
 	}

@@ -174,6 +174,7 @@ func (v *vhost) startQueue(q *queue, messages []store.Recovered, asleep bool) {
 	q.queue.PID = v.spawn(v.cfg.NewQueue(QueueSpec{
 		Queue: q.queue, VHost: v.cfg.VHost, Effective: effective, Settings: settings,
 		Messages: messages, Asleep: asleep, Revived: q.life.number > 1,
+		Newest: q.life.newest,
 	}), id, q)
 	v.queues[of] = q
 	v.own(q)

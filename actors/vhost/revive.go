@@ -23,6 +23,14 @@ type life struct {
 	falls   int       // in replay, since it was last open
 	row     int       // within fallWindow, in a row
 	opening uint64    // number of the question whether it is open
+	newest  uint64    // number of a message, when it panicked
+}
+
+// queueFell notes what a queue that panicked knew last.
+func (v *vhost) queueFell(m *mail.QueueFell) {
+	if q, ok := v.children[m.Queue.Id].(*queue); ok {
+		q.life.newest = max(q.life.newest, m.Newest)
+	}
 }
 
 // fetched: what the journal has of a queue.

@@ -60,6 +60,9 @@ type QueueSpec struct {
 	// Revived: it comes back after a panic.
 	Messages        []store.Recovered
 	Asleep, Revived bool
+	// Newest is at least as high as the number of any message that it has had since the
+	// broker started.
+	Newest uint64
 }
 
 // ExchangeSpec is what an exchange is made from. Exchange.PID is filled in after
@@ -155,6 +158,8 @@ func (v *vhost) event(what any) {
 	switch m := what.(type) {
 	case *mail.QueueRetiring:
 		v.queueRetiring(m)
+	case *mail.QueueFell:
+		v.queueFell(m)
 	case *mail.QueueDeleteRefused:
 		v.queueDeleteRefused(m)
 	case *mail.ExchangeUnused:
