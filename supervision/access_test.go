@@ -411,3 +411,42 @@ func TestUserID(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Topic permissions narrow what a user does itself, as in RabbitMQ: where the broker goes
+// on, behind a binding between exchanges or with a dead letter, nobody is asked. What leads
+// there takes the permission to write to the topic exchange.
+func TestTopicPermissionsEndAtTheFirstExchange(t *testing.T) {
+	limited := func(refused ...auth.Refusal) *auth.Users {
+		u := lacking("lim", "l", refused...)
+		if _, err := u.PutTopicGrant(auth.TopicGrant{User: "lim", VHost: "/", Exchange: "x", Write: "^own$", Read: "^own$"}); err != nil {
+			t.Fatal(err)
+		}
+		return u
+	}
+	lead := func(ch *amqp.Channel) error {
+		return errors.Join(
+			ch.ExchangeDeclare("mine", "fanout", true, false, false, false, nil),
+			ch.ExchangeBind("x", "other", "mine", false, nil),
+		)
+	}
+	bury := func(ch *amqp.Channel) error {
+		_, err := ch.QueueDeclare("dying", true, false, false, false, amqp.Table{"x-dead-letter-exchange": "x", "x-dead-letter-routing-key": "other"})
+		return err
+	}
+	write := auth.Refusal{User: "lim", Resource: exchange("x", auth.Write).resource, Permission: auth.Write}
+	const refused = "ACCESS_REFUSED - write access to exchange 'x' in vhost '/' refused for user 'lim'"
+	for name, do := range map[string]func(*amqp.Channel) error{
+		"binding":     func(ch *amqp.Channel) error { return errors.Join(lead(ch), publishing("mine", "other")(ch)) },
+		"dead letter": func(ch *amqp.Channel) error { return errors.Join(bury(ch), publishing("", "dying")(ch)) },
+	} {
+		if err := attempt(t, limited(), do); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := attempt(t, limited(write), do); err == nil || !strings.Contains(err.Error(), refused) {
+			t.Errorf("%s without the permission to write: %v", name, err)
+		}
+	}
+	if err := attempt(t, limited(), publishing("x", "other")); err == nil {
+		t.Error("the key itself is not refused")
+	}
+}

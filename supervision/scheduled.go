@@ -6,6 +6,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/internal/admin"
+	"candlemark/internal/auth"
 )
 
 // Scheduled implements admin.Messages.
@@ -38,8 +39,28 @@ func (n *Node) ScheduledCounts(ctx context.Context, by admin.Asker, at admin.Pla
 	return admin.ScheduledCounts(answer.Scheduled), nil
 }
 
+// mayRearrange checks that somebody may change what others have published, which the
+// permission to read does not allow, nor one that is given out for bindings: it takes
+// those to publish there, or a tag.
+func (n *Node) mayRearrange(by admin.Asker, at admin.Place) error {
+	if by.HasTag("administrator") || by.HasTag("policymaker") {
+		return nil
+	}
+	resource := auth.Resource{Kind: auth.Exchange, Name: at.Name}
+	if !at.Exchange {
+		resource.Kind = auth.Queue
+		if err := n.cfg.Permissions.Check(by.User, at.VHost, auth.Resource{Kind: auth.Exchange}, auth.Write); err != nil {
+			return err
+		}
+	}
+	return n.cfg.Permissions.Check(by.User, at.VHost, resource, auth.Write)
+}
+
 // CancelScheduled implements admin.Messages.
 func (n *Node) CancelScheduled(ctx context.Context, by admin.Asker, at admin.Place, which admin.ScheduledID) (count int, err error) {
+	if err := n.mayRearrange(by, at); err != nil {
+		return 0, err
+	}
 	answer, _, err := inquire[*mail.ScheduledChanged](ctx, n, by, at, func(r mail.Request) any {
 		return &mail.CancelScheduled{Request: r, Seq: which.ID, MessageID: which.MessageID, Queue: at.Name, VHost: at.VHost}
 	})
@@ -51,6 +72,9 @@ func (n *Node) CancelScheduled(ctx context.Context, by admin.Asker, at admin.Pla
 
 // Reschedule implements admin.Messages.
 func (n *Node) Reschedule(ctx context.Context, by admin.Asker, at admin.Place, which admin.ScheduledID, when admin.When) (count int, due int64, err error) {
+	if err := n.mayRearrange(by, at); err != nil {
+		return 0, 0, err
+	}
 	due = when.MS
 	if when.Relative {
 		now := n.clock.Now().Ceil() + n.clock.Skew()

@@ -54,7 +54,7 @@ type door struct {
 // New makes the actor.
 func New(cfg Config) actor.Actor {
 	d := &door{carry: cfg.Carry, state: state{
-		vhost: cfg.VHost, registry: cfg.Registry, first: 1, lines: map[string][]errand{},
+		vhost: cfg.VHost, registry: cfg.Registry, first: 1, lines: map[string][]errand{}, users: map[string]int{},
 		log: cfg.Log.With().Str("vhost", cfg.VHost.Name).Logger(),
 	}}
 	d.ctx, d.stop = context.WithCancel(context.Background())

@@ -19,7 +19,7 @@ type errand struct {
 }
 
 // entrust takes an errand on.
-func (s *state) entrust(number uint64, from mail.Address, by *mail.Publisher, m *message.Message, deadline time.Time) {
+func (s *state) entrust(number uint64, from mail.Address, by *mail.Publisher, m *message.Message, now, deadline time.Time) {
 	if by == nil || from == nil {
 		s.answer(number, failure{"not_authorised", "nobody knows who sent this"})
 		return
@@ -32,23 +32,41 @@ func (s *state) entrust(number uint64, from mail.Address, by *mail.Publisher, m 
 	}
 	line := append(s.lines[from.Id], e)
 	if s.lines[from.Id] = line; len(line) == 1 {
-		s.errands = append(s.errands, e)
+		s.ready = append(s.ready, e)
+		s.begin(now)
 	}
 }
 
-// carried passes an answer on and goes on with the next errand of the same channel that
-// somebody still waits for.
-func (s *state) carried(m carried, now time.Time) {
-	s.answer(m.errand.number, json.RawMessage(m.answer))
-	channel := m.errand.command.Channel
-	line := s.lines[channel][1:]
-	for len(line) > 0 && !now.Before(line[0].deadline) {
-		line = line[1:]
+// begin begins the oldest errands that somebody still waits for, as many as may be
+// under way at once.
+func (s *state) begin(now time.Time) {
+	for s.busy < mostErrands && len(s.ready) > 0 {
+		e := s.ready[0]
+		s.ready = s.ready[1:]
+		if !now.Before(e.deadline) {
+			s.advance(e.command.Channel)
+			continue
+		}
+		s.errands = append(s.errands, e)
+		s.busy++
 	}
+}
+
+// advance makes the next errand of a channel ready.
+func (s *state) advance(channel string) {
+	line := s.lines[channel][1:]
 	if len(line) == 0 {
 		delete(s.lines, channel)
 		return
 	}
 	s.lines[channel] = line
-	s.errands = append(s.errands, line[0])
+	s.ready = append(s.ready, line[0])
+}
+
+// carried passes an answer on and goes on with the next errand of the same channel.
+func (s *state) carried(m carried, now time.Time) {
+	s.answer(m.errand.number, json.RawMessage(m.answer))
+	s.busy--
+	s.advance(m.errand.command.Channel)
+	s.begin(now)
 }

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"fmt"
 	"time"
 
 	"candlemark/actors/mail"
@@ -16,6 +17,22 @@ import (
 // patience is how long the registry may take for a command.
 const patience = 30 * time.Second
 
+// What the door holds for those who ask.
+const (
+	// mostWaiting is how many commands of a virtual host may wait for their answers,
+	// mostOfUser how many of one user.
+	mostWaiting = 1000
+	mostOfUser  = 100
+	// mostErrands is how many commands about messages are carried out at once.
+	mostErrands = 4
+	// mostCommand is the largest command about messages, in bytes.
+	mostCommand = 64 << 10
+	// mostAnswer is the largest answer in bytes, mostHeld how much of answers waits for
+	// those ahead of them.
+	mostAnswer = 16 << 20
+	mostHeld   = 64 << 20
+)
+
 // state is the core of the door.
 type state struct {
 	self, registry mail.Address
@@ -26,14 +43,18 @@ type state struct {
 	queue []command
 	first uint64
 	out   []post
-	// lines are the errands of each channel, by its name, the first under way; errands
-	// are those to begin.
-	lines   map[string][]errand
-	errands []errand
+	users map[string]int // how many in queue are of whom
+	held  int            // bytes of answers in queue
+	// lines are the errands of each channel, by its name; ready are the first of each
+	// that are not under way, errands those to begin now, busy how many have begun.
+	lines          map[string][]errand
+	ready, errands []errand
+	busy           int
 }
 
 // command is one that came in and wants an answer.
 type command struct {
+	user                 string
 	replyTo, correlation []byte // nil for none
 	deadline             time.Time
 	operation            operation
@@ -73,10 +94,20 @@ func (s *state) take(m *message.Message, from mail.Address, by *mail.Publisher, 
 		c.replyTo = append(c.replyTo, scan.ReplyTo...)
 		c.correlation = append(c.correlation, scan.CorrelationID...)
 	}
+	if by != nil {
+		c.user = by.User
+	}
+	open := topology.IsOpenCommand(m.RoutingKey)
+	if f, refused := s.tooMuch(&c, open, m); refused {
+		c.answer = encode(f)
+		s.publish(&c) // ahead of others: it is not to wait among them
+		return
+	}
 	number := s.first + uint64(len(s.queue))
-	if topology.IsOpenCommand(m.RoutingKey) {
+	s.users[c.user]++
+	if open {
 		s.queue = append(s.queue, c)
-		s.entrust(number, from, by, m, c.deadline)
+		s.entrust(number, from, by, m, now, c.deadline)
 		return
 	}
 	what, err := parse(s.vhost.Name, string(m.RoutingKey), m.Body)
@@ -90,6 +121,19 @@ func (s *state) take(m *message.Message, from mail.Address, by *mail.Publisher, 
 		return
 	}
 	s.send(s.registry, what.mail(mail.Request{ReplyTo: s.self, ID: number}))
+}
+
+// tooMuch refuses a command that the door has no room for.
+func (s *state) tooMuch(c *command, open bool, m *message.Message) (failure, bool) {
+	switch {
+	case s.users[c.user] >= mostOfUser:
+		return failure{"too_many_requests", fmt.Sprintf("%d commands of user '%s' wait for their answers", mostOfUser, c.user)}, true
+	case len(s.queue) >= mostWaiting:
+		return failure{"too_many_requests", fmt.Sprintf("%d commands wait for their answers", mostWaiting)}, true
+	case open && len(m.Body) > mostCommand:
+		return failure{"bad_request", fmt.Sprintf("a command about messages has at most %d bytes", mostCommand)}, true
+	}
+	return failure{}, false
 }
 
 // mayChange reports whether a publisher, nil for one that is not known, may change a
@@ -140,14 +184,28 @@ func (s *state) answer(number uint64, v any) {
 		return
 	}
 	c.answer = encode(v)
+	if len(c.answer) > mostAnswer || number != s.first && s.held+len(c.answer) > mostHeld {
+		c.answer = encode(failure{"too_large", fmt.Sprintf("there is no room for an answer of %d bytes: ask for less", len(c.answer))})
+	}
+	s.held += len(c.answer)
 	n := 0
 	for ; n < len(s.queue) && s.queue[n].answer != nil; n++ {
 		s.publish(&s.queue[n])
+		s.forget(&s.queue[n])
 	}
 	s.first += uint64(n)
 	if s.queue = s.queue[n:]; len(s.queue) == 0 {
 		s.queue = nil
 	}
+}
+
+// forget gives back what an answered command took.
+func (s *state) forget(c *command) {
+	s.held -= len(c.answer)
+	if s.users[c.user]--; s.users[c.user] <= 0 {
+		delete(s.users, c.user)
+	}
+	*c = command{}
 }
 
 // publish sends an answer through the default exchange.

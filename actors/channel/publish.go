@@ -37,6 +37,9 @@ func (s *state) publish(a *assembler) error {
 		return err
 	}
 	scan, err := protocol.ScanProperties(a.raw)
+	if err == nil && x.Name == topology.AdminExchange {
+		err = s.permitAnswer(scan.ReplyTo)
+	}
 	if err != nil {
 		return err
 	}
@@ -146,6 +149,15 @@ func (s *state) permitCommand(key []byte) error {
 		return nil
 	}
 	return auth.Refuse(s.cfg.User, s.cfg.VHost.Name, auth.Resource{Kind: auth.Exchange, Name: topology.AdminExchange}, auth.Write)
+}
+
+// permitAnswer checks that the user may publish what the answer to a command will be:
+// to a queue, through the default exchange. An answer to itself needs nothing.
+func (s *state) permitAnswer(replyTo []byte) error {
+	if len(replyTo) == 0 || string(replyTo) == topology.ReplyName {
+		return nil
+	}
+	return s.permit(auth.Exchange, "", auth.Write)
 }
 
 // mayCallItself checks the user-id property: nobody publishes in another's name

@@ -272,3 +272,24 @@ func TestPublish_FanOutSharesWhatIsLarge(t *testing.T) {
 		r.balanced()
 	}
 }
+
+// An answer to an admin command goes where its asker may publish; to itself it may
+// always go.
+func TestAnswersNeedPermissionToWrite(t *testing.T) {
+	r := newRig(t)
+	v := r.cfg.VHost
+	x := newExchange(topology.AdminExchange)
+	v.Publish(v.Directory().WithExchange(x))
+	r.perms.Refused = append(r.perms.Refused, auth.Refusal{User: "guest", Resource: auth.Resource{Kind: auth.Exchange}, Permission: auth.Write})
+	to := func(name string) protocol.Properties {
+		return protocol.Properties{Flags: protocol.FlagReplyTo, ReplyTo: name}
+	}
+	r.command(&protocol.BasicConsume{Queue: topology.ReplyName, NoAck: true, ConsumerTag: "me"})
+	r.frames()
+	r.feed(publish(topology.AdminExchange, "queue.peek", "{}", to(topology.ReplyName)))
+	r.feed(publish(topology.AdminExchange, "queue.peek", "{}"))
+	r.told()
+	r.feed(publish(topology.AdminExchange, "queue.peek", "{}", to("q1")))
+	r.told("channel.close {ReplyCode:403 ReplyText:ACCESS_REFUSED - write access to exchange 'amq.default' in vhost '/' refused for user 'guest' " +
+		"Class:60 Method:40}")
+}

@@ -196,7 +196,7 @@ func (s *state) fill(p *peeking, m *mail.PeekedMessage, r *backlog.Record) {
 	if cut := p.asked.Cut; cut >= 0 && cut < len(m.Body) {
 		m.Body = m.Body[:cut]
 	}
-	p.bytes += int64(len(m.Body)+len(m.Header)) + messageOverhead
+	p.bytes += int64(len(m.Body)+3*(len(m.Header)+len(m.Exchange)+len(m.RoutingKey))) + messageOverhead
 }
 
 // peeked answers with what was read. What is gone meanwhile is left out.

@@ -8,8 +8,8 @@ import (
 )
 
 // Messages is the part of the broker that shows single messages and changes when
-// they come. Who asks needs the permission to read where they are. Looking takes
-// nothing and renews no lease.
+// they come. Who asks needs the permission to read where they are and, for changes, those
+// to publish there, or the tag policymaker. Looking takes nothing and renews no lease.
 type Messages interface {
 	// Peek shows messages of a queue.
 	Peek(ctx context.Context, by Asker, at Place, how Peek) (PeekPage, error)

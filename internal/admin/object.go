@@ -2,6 +2,7 @@ package admin
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/big"
 
@@ -40,6 +41,9 @@ func plain(v any) any {
 	case protocol.Timestamp:
 		return uint64(v)
 	case protocol.Decimal:
+		if v.Scale > plainScale {
+			return json.Number(fmt.Sprintf("%de-%d", v.Value, v.Scale))
+		}
 		scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(v.Scale)), nil)
 		return json.Number(new(big.Rat).SetFrac(big.NewInt(int64(v.Value)), scale).FloatString(int(v.Scale)))
 	case float32:
@@ -50,6 +54,10 @@ func plain(v any) any {
 		return v
 	}
 }
+
+// plainScale is up to how many digits behind the point a decimal is written with all of
+// them.
+const plainScale = 20
 
 func finite(f float64) any {
 	if math.IsNaN(f) || math.IsInf(f, 0) {

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"math"
@@ -70,6 +71,7 @@ func (w wish) peek() (how Peek, encoding string, err error) {
 	if how.Cut, err = w.whole("truncate", 0, math.MaxInt32, shownBody); err != nil {
 		return how, "", err
 	}
+	how.Cut = min(how.Cut, mostShown)
 	for name := range strings.SplitSeq(w["state"], ",") {
 		known := name == ""
 		for _, s := range states {
@@ -102,9 +104,16 @@ func peeked(m *Peeked, encoding string) peekedItem {
 			item.State = s.name
 		}
 	}
+	if bytes.ContainsFunc(m.Body, isLong) {
+		encoding = "base64"
+	}
 	item.Payload, item.Encoding = payload(m.Body, encoding)
 	return item
 }
+
+// isLong reports whether JSON writes a character of one byte as six: what is full of
+// such is shorter in base64.
+func isLong(r rune) bool { return r < ' ' && r != '\n' && r != '\r' && r != '\t' }
 
 // payload is the form of a body, or of its beginning: a character that was cut in two
 // does not make it binary.

@@ -16,7 +16,8 @@ type wish map[string]string
 const (
 	mostListed  = 1000
 	listedFirst = 100   // unless said otherwise
-	shownBody   = 50000 // bytes
+	shownBody   = 50000 // bytes, unless said otherwise
+	mostShown   = 3 << 20
 )
 
 // fromQuery reads a query.

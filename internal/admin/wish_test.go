@@ -3,7 +3,10 @@ package admin
 import (
 	"encoding/json"
 	"net/url"
+	"strings"
 	"testing"
+
+	"candlemark/protocol"
 )
 
 func TestPayloadsAreCutBetweenCharacters(t *testing.T) {
@@ -79,5 +82,29 @@ func TestCursorsComeBack(t *testing.T) {
 		if c, err := fromQuery(url.Values{"after": {bad}}).after(); err == nil {
 			t.Errorf("%s: %+v", bad, c)
 		}
+	}
+}
+
+// What JSON writes much longer than it is goes as base64, and a decimal has few digits:
+// so the bytes that a queue counts for an answer bound what the answer has.
+func TestPeekedIsNotMuchLargerThanWhatItShows(t *testing.T) {
+	for _, body := range []string{strings.Repeat("\x00", 3000), strings.Repeat("\"\\", 1500), strings.Repeat("\u2028", 1000), "a\nb\tc"} {
+		item := encode(peeked(&Peeked{Body: []byte(body)}, "auto"))
+		if len(item) > 2*len(body)+500 {
+			t.Errorf("%.5q: %d bytes for %d", body, len(item), len(body))
+		}
+	}
+	if item := peeked(&Peeked{Body: []byte("a\nb\tc")}, "auto"); item.Encoding != "string" {
+		t.Errorf("a text is %s", item.Encoding)
+	}
+	if got := string(encode(plain(protocol.Decimal{Scale: 255, Value: -7}))); got != "-7e-255" {
+		t.Error(got)
+	}
+	if got := string(encode(plain(protocol.Decimal{Scale: 3, Value: -7}))); got != "-0.007" {
+		t.Error(got)
+	}
+	how, _, err := wish{"truncate": "2147483647"}.peek()
+	if err != nil || how.Cut != mostShown {
+		t.Errorf("%d bytes of a body, %v", how.Cut, err)
 	}
 }
