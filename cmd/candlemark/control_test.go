@@ -141,7 +141,7 @@ func TestPolicyVerbsFail_POL18(t *testing.T) {
 		{[]string{"list_policies", "--nonsense"}, 64, "Error (argument validation): Invalid options for this command:\n"},
 		{[]string{"list_policies", "--formatter", "xml"}, 64, "Error (argument validation): Bad argument."},
 		{[]string{"list_policies", "-t", "0"}, 64, "Error (argument validation): Bad argument."},
-		{[]string{"list_policies", "--url", "127.0.0.1"}, 64, "Error:\n\"127.0.0.1\" is not the address of an HTTP API\n"},
+		{[]string{"list_policies", "--url", "127.0.0.1"}, 64, "Error:\nthe address of the HTTP API is not of the form http://user:password@host:port\n"},
 		{[]string{"set_polic"}, 64, "\nCommand 'set_polic' not found. \n"},
 		{[]string{"-q"}, 64, "\nCommand '' not found. \n"},
 		{nil, 64, "Usage\n"},

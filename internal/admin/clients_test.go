@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"candlemark/internal/auth"
 	"candlemark/protocol"
 
 	"github.com/rs/zerolog"
@@ -42,6 +43,56 @@ func (c *crowd) Consumers(ctx context.Context, _ string) ([]Consumer, error) {
 		{Queue: "q", VHost: "dev", Tag: "t2", Connection: &list[1], Channel: 2},
 		{Queue: "q", VHost: "/", Tag: "t3"},
 	}, err
+}
+
+func (c *crowd) Exchanges(context.Context, string) ([]Exchange, error) {
+	return []Exchange{{VHost: "/", Name: "x"}, {VHost: "dev", Name: "x"}, {VHost: "dev", Name: "y"}}, c.err
+}
+
+// TestFiguresOfOthers: who is no monitor sees neither totals of virtual hosts that it may not
+// open, nor consumers, addresses and limits of others.
+func TestFiguresOfOthers(t *testing.T) {
+	c := &crowd{fake: newFake("/", "dev")}
+	connections, _ := c.Connections(context.Background())
+	consumers, _ := c.Consumers(context.Background(), "")
+	c.queues = []Queue{
+		{VHost: "/", Name: "q", Ready: 3, Unacked: 1, Details: &QueueDetails{Consumers: consumers[:2], Owner: &connections[0]}},
+		{VHost: "/", Name: "theirs", Details: &QueueDetails{Consumers: consumers[:1], ExclusiveTag: "t1", ActiveTag: "t1"}},
+		{VHost: "dev", Name: "secret", Ready: 1000},
+	}
+	u := someUsers()
+	for _, name := range []string{"guest", "viewer"} {
+		if err := u.SetUserLimits(name, func(auth.Limits) auth.Limits { return auth.Limits{auth.MaxChannels: 9} }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := NewHandler(c, u, zerolog.Nop())
+	const refused = `{"error":"not_authorised","reason":"User not authorised to access object"}`
+	const totals = "/api/overview?columns=object_totals,queue_totals.messages,listeners"
+	const details = "?columns=consumer_details.consumer_tag,owner_pid_details.name,exclusive_consumer_tag"
+	const own = `{"user":"viewer","value":{"max-channels":9}}`
+	for _, test := range []struct {
+		as, path string
+		status   int
+		want     string
+	}{
+		{guest, totals, 200, `{"listeners":[{"ip_address":"127.0.0.1","node":"candlemark@here","port":5672,"protocol":"amqp"}],` +
+			`"object_totals":{"channels":2,"connections":1,"consumers":3,"exchanges":8,"queues":5},"queue_totals":{"messages":17}}`},
+		{"viewer:v", totals, 200, `{"listeners":[],"object_totals":{"channels":1,"connections":1,"consumers":1,"exchanges":1,"queues":2},"queue_totals":{"messages":4}}`},
+		{guest, "/api/queues/%2F/q" + details, 200, `{"consumer_details":[{"consumer_tag":"t1"},{"consumer_tag":"t2"}],"exclusive_consumer_tag":null,"owner_pid_details":{"name":"a"}}`},
+		{"viewer:v", "/api/queues/%2F/q" + details, 200, `{"consumer_details":[{"consumer_tag":"t2"}],"exclusive_consumer_tag":null}`},
+		{"viewer:v", "/api/queues/%2F/theirs" + details, 200, `{"consumer_details":[],"exclusive_consumer_tag":null}`},
+		{guest, "/api/user-limits", 200, `[{"user":"guest","value":{"max-channels":9}},` + own + `]`},
+		{guest, "/api/user-limits/viewer", 200, `[` + own + `]`},
+		{"viewer:v", "/api/user-limits", 200, `[` + own + `]`},
+		{"viewer:v", "/api/user-limits/viewer", 200, `[` + own + `]`},
+		{"viewer:v", "/api/user-limits/guest", 401, refused},
+		{"viewer:v", "/api/user-limits/nobody", 401, refused},
+	} {
+		if w := do(t, h, test.as, "GET", test.path, ""); w.Code != test.status || w.Body.String() != test.want {
+			t.Errorf("%s %s\n got %d %s\nwant %d %s", test.as, test.path, w.Code, w.Body, test.status, test.want)
+		}
+	}
 }
 
 // Who is no monitor sees and ends its own; a monitor sees what others have; an

@@ -73,6 +73,11 @@ func (a *api) connectionItem(c *Connection) connectionItem {
 // monitors tells whether the user may see what others have.
 func monitors(r *request) bool { return r.user.HasTag("administrator") || r.user.HasTag("monitoring") }
 
+// owns tells whether the user may see what belongs to a connection.
+func owns(r *request, c *Connection) bool {
+	return monitors(r) || c != nil && c.User == r.user.Name
+}
+
 // connections lists those of the path's virtual host, or of all. Who is no
 // monitor sees its own.
 func (a *api) connections(r *request) {
@@ -87,7 +92,7 @@ func (a *api) connections(r *request) {
 	items := make([]connectionItem, 0, len(all))
 	for i := range all {
 		c := &all[i]
-		if (r.vhost == "" || c.VHost == r.vhost) && (monitors(r) || c.User == r.user.Name) {
+		if (r.vhost == "" || c.VHost == r.vhost) && owns(r, c) {
 			items = append(items, a.connectionItem(c))
 		}
 	}

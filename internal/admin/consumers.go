@@ -58,7 +58,7 @@ func (a *api) consumers(r *request) {
 	}
 	items := make([]consumerItem, 0, len(all))
 	for i := range all {
-		if c := &all[i]; monitors(r) || c.Connection != nil && c.Connection.User == r.user.Name {
+		if c := &all[i]; owns(r, c.Connection) {
 			items = append(items, a.consumerItem(c))
 		}
 	}

@@ -59,16 +59,21 @@ func (a *api) setVHostLimits(r *request, f func(auth.Limits) auth.Limits) error 
 	return a.users.SetVHostLimits(r.vhost, f)
 }
 
-// userLimits lists those that have any, of one user or of all.
+// userLimits lists those that have any, of one user or of all. Who is no monitor sees
+// its own.
 func (a *api) userLimits(r *request) {
 	name := r.part("user")
+	if name != "" && name != r.user.Name && !monitors(r) {
+		fail(r.w, http.StatusUnauthorized, "not_authorised", "User not authorised to access object")
+		return
+	}
 	if _, known := a.users.Account(name); name != "" && !known {
 		notFound(r.w, r.Request)
 		return
 	}
 	items := []userLimitsItem{}
 	for _, u := range a.users.Accounts() {
-		if (name == "" || u.Name == name) && len(u.Limits) > 0 {
+		if (name == "" || u.Name == name) && (monitors(r) || u.Name == r.user.Name) && len(u.Limits) > 0 {
 			items = append(items, userLimitsItem{u.Name, u.Limits})
 		}
 	}

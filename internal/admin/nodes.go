@@ -83,7 +83,7 @@ func (a *api) nodeItem(m *Machine, o *Overview) nodeItem {
 		MemoryStrategy: "rss", MemoryLimit: m.MemoryLimit, MemoryAlarm: m.MemoryAlarm, MemoryUsed: m.MemoryUsed, MemoryRate: f[4], Name: o.Node, TickTime: 60,
 		PID: strconv.Itoa(os.Getpid()), Partitions: []struct{}{}, TasksMax: tasksMax, Tasks: m.Tasks, TasksRate: f[5],
 		Processors: m.Processors, RatesMode: ratesMode, Running: true, SocketsMax: m.SocketsMax, SocketsUsed: m.SocketsUsed, SocketsRate: f[6],
-		Type: "disc", Uptime: m.Uptime, churnItem: a.churnItem(o.Churn),
+		Type: "disc", Uptime: m.Uptime, churnItem: a.churnItem("", o.Churn),
 	}
 	for _, name := range m.Mechanisms {
 		item.Mechanisms = append(item.Mechanisms, mechanism{name, "SASL " + name + " authentication mechanism", true})

@@ -75,8 +75,8 @@ type churnItem struct {
 	DeletedRate        rate   `json:"queue_deleted_details"`
 }
 
-func (a *api) churnItem(c Churn) churnItem {
-	f := a.rates.of("churn", float64(c.ChannelsClosed), float64(c.ChannelsOpened), float64(c.ConnectionsClosed),
+func (a *api) churnItem(key string, c Churn) churnItem {
+	f := a.rates.of("churn"+key, float64(c.ChannelsClosed), float64(c.ChannelsOpened), float64(c.ConnectionsClosed),
 		float64(c.ConnectionsOpened), float64(c.QueuesMade), float64(c.QueuesGone))
 	return churnItem{
 		ChannelsClosed: c.ChannelsClosed, ChannelsClosedRate: f[0], Channels: c.ChannelsOpened, ChannelsRate: f[1],
@@ -102,17 +102,22 @@ type listenerItem struct {
 
 func (a *api) overview(r *request) {
 	o, err := a.broker.Overview(r.Context())
+	key := ""
+	if err == nil && !monitors(r) {
+		key = "of " + r.user.Name
+		o, err = a.seen(r, o)
+	}
 	if err != nil {
 		a.refuse(r, err)
 		return
 	}
-	f := a.rates.of("totals", float64(o.Ready+o.Unacked), float64(o.Ready), float64(o.Unacked))
+	f := a.rates.of("totals"+key, float64(o.Ready+o.Unacked), float64(o.Ready), float64(o.Unacked))
 	item := overviewItem{
 		ManagementVersion: rabbitVersion, RatesMode: ratesMode, ExchangeTypes: exchangeTypes(),
 		Retention:      map[string][]int{"global": {600}, "basic": {600}, "detailed": {600}},
 		ProductVersion: o.ProductVersion, ProductName: "Candlemark", RabbitVersion: rabbitVersion,
 		ClusterName: o.ClusterName, DefaultQueueType: "classic", OperatorPoliciesOpen: true,
-		Stats: a.rates.stats("all", o.Counts), Churn: a.churnItem(o.Churn),
+		Stats: a.rates.stats("all"+key, o.Counts), Churn: a.churnItem(key, o.Churn),
 		QueueTotals:  ratedTotals{queueTotals{o.Ready + o.Unacked, o.Ready, o.Unacked}, f[0], f[1], f[2]},
 		ObjectTotals: objectTotals{o.Channels, o.Consumers, o.Exchanges, o.Queues, o.Connections},
 		Node:         o.Node, Listeners: make([]listenerItem, len(o.Listeners)), Contexts: contexts(&o),
@@ -124,6 +129,62 @@ func (a *api) overview(r *request) {
 		item.Listeners[i] = listenerItem{o.Node, l.Protocol, l.Address, l.Port}
 	}
 	one(r, item)
+}
+
+// seen is an overview of what the user may see: its virtual hosts with their queues and
+// exchanges, its own connections with what they have; nothing of the broker's.
+func (a *api) seen(r *request, o Overview) (Overview, error) {
+	o = Overview{Node: o.Node, ClusterName: o.ClusterName, ProductVersion: o.ProductVersion}
+	queues, err := a.broker.Queues(r.Context(), "")
+	if err != nil {
+		return o, err
+	}
+	for i := range queues {
+		if q := &queues[i]; a.sees(r.user, q.VHost) {
+			o.Queues++
+			o.Ready += q.Ready
+			o.Unacked += q.Unacked
+		}
+	}
+	exchanges, err := a.broker.Exchanges(r.Context(), "")
+	if err != nil {
+		return o, err
+	}
+	for i := range exchanges {
+		if a.sees(r.user, exchanges[i].VHost) {
+			o.Exchanges++
+		}
+	}
+	return o, a.seenOfOthers(r, &o)
+}
+
+// seenOfOthers counts what clients have, of which the user sees its own.
+func (a *api) seenOfOthers(r *request, o *Overview) error {
+	connections, err := a.broker.Connections(r.Context())
+	if err != nil {
+		return err
+	}
+	for i := range connections {
+		if owns(r, &connections[i]) {
+			o.Connections++
+		}
+	}
+	channels, err := a.broker.Channels(r.Context())
+	if err != nil {
+		return err
+	}
+	for i := range channels {
+		if monitors(r) || channels[i].User == r.user.Name {
+			o.Channels++
+		}
+	}
+	consumers, err := a.broker.Consumers(r.Context(), "")
+	for i := range consumers {
+		if owns(r, consumers[i].Connection) {
+			o.Consumers++
+		}
+	}
+	return err
 }
 
 func exchangeTypes() []exchangeType {

@@ -182,13 +182,18 @@ func (a *api) queue(r *request) {
 	}
 	if d := q.Details; d != nil {
 		for i := range d.Consumers {
+			if !owns(r, d.Consumers[i].Connection) {
+				continue
+			}
 			item.ConsumerDetails = append(item.ConsumerDetails, a.consumerItem(&d.Consumers[i]))
 		}
-		item.ExclusiveTag, item.ActiveTag = orNull(d.ExclusiveTag), orNull(d.ActiveTag)
+		if monitors(r) || len(item.ConsumerDetails) > 0 {
+			item.ExclusiveTag, item.ActiveTag = orNull(d.ExclusiveTag), orNull(d.ActiveTag)
+		}
 		if d.HeadTimestamp != 0 {
 			item.HeadTimestamp = &d.HeadTimestamp
 		}
-		if d.Owner != nil {
+		if d.Owner != nil && owns(r, d.Owner) {
 			item.Owner = &connectionLink{d.Owner.Name, d.Owner.PeerHost, d.Owner.PeerPort}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -21,16 +22,17 @@ type Client struct {
 	http     http.Client
 }
 
+// errAddress does not show the address: in one that is malformed the password can be
+// anywhere.
+var errAddress = errors.New("the address of the HTTP API is not of the form http://user:password@host:port")
+
 // New makes a client of the API at address, such as
 // http://guest:guest@127.0.0.1:15672. Without user and password in it those are
 // guest and guest. The error says what is wrong with the address.
 func New(address string) (*Client, error) {
 	u, err := url.Parse(address)
-	if err != nil {
-		return nil, err
-	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("%q is not the address of an HTTP API", u.Redacted())
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, errAddress
 	}
 	c := &Client{base: url.URL{Scheme: u.Scheme, Host: u.Host}, user: "guest", password: "guest"}
 	if u.User != nil {

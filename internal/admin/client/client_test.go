@@ -7,10 +7,23 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 )
 
 // What goes over the wire: names escaped, the login, the body of POL-12.
+// TestPasswordsAreNotPrinted, whatever is wrong with an address.
+func TestPasswordsAreNotPrinted(t *testing.T) {
+	for _, address := range []string{
+		"guest:s3cret@127.0.0.1:15672", "http://guest:s3cret@127.0.0.1:x", "http//guest:s3cret@host", "http://guest:s3cret@[::1", "ftp://guest:s3cret@host",
+		"http://guest:s3cret%zz@host", " http://guest:s3cret@host", "http://guest:s3cret\x7f@host", "guest:s3cret", "http:guest:s3cret@host", "http://guest:80s3cret",
+	} {
+		if _, err := New(address); err == nil || strings.Contains(err.Error(), "s3c") {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
 func TestRequests_POL12(t *testing.T) {
 	var got []string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
