@@ -14,13 +14,15 @@ import (
 
 // Shares of the memory watermark. Why these: docs/adr/0017.
 const (
-	pageFrom    = 2        // one in two: from there on queues page out
-	flowShare   = 2. / 3   // above it no more is read from publishers for the moment
-	boundShare  = 0.9      // the collector keeps garbage below it
-	leastBound  = 64 << 20 // bytes, or it would do nothing else
-	trimPerTurn = 5000     // queues to be trimmed per second, about
-	flightShare = 64       // one in so many bytes may be on its way from one connection
-	amplyFrom   = 256 << 20
+	pageFrom         = 2        // one in two: from there on queues page out
+	flowShare        = 2. / 3   // above it no more is read from publishers for the moment
+	boundShare       = 0.9      // the collector keeps garbage below it
+	leastBound       = 64 << 20 // bytes, or it would do nothing else
+	trimPerTurn      = 5000     // queues to be trimmed per second, about
+	flightShare      = 64       // one in so many bytes may be on its way from one connection
+	amplyFrom        = 256 << 20
+	leastTransaction = 1 << 20 // bytes besides the largest message
+	begunShare       = 8       // one in so many bytes may be of contents that are not whole, and as many of transactions
 )
 
 // Alarms is how a broker looks after memory and disk.
@@ -39,6 +41,7 @@ type alarms struct {
 	meter  Meter
 	budget budget.Budget
 	valve  *budget.Valve
+	intake *budget.Intake
 	began  time.Time
 	stop   chan struct{} // nil: nobody watches
 	gone   chan struct{}
@@ -53,7 +56,7 @@ type alarms struct {
 
 func (a *alarms) init(n *Node) {
 	cfg := n.cfg.Alarms
-	a.node, a.meter, a.began, a.valve = n, cfg.Meter, time.Now(), budget.NewValve(&a.budget)
+	a.node, a.meter, a.began, a.valve, a.intake = n, cfg.Meter, time.Now(), budget.NewValve(&a.budget), budget.NewIntake()
 	if cfg.Meter == nil {
 		a.meter, cfg.Watermark = System{Directory: "."}, config.Share(1)
 	}
@@ -69,6 +72,8 @@ func (a *alarms) set(watermark, diskFree config.Amount) {
 	}
 	a.budget.SetLimit(max(s.limit/pageFrom, 1))
 	a.valve.SetMost(max(int64(float64(s.limit)*flowShare), 1))
+	begun := max(s.limit/begunShare, 1)
+	a.intake.SetLimits(begun, max(begun, int64(a.node.cfg.MaxMessage)+leastTransaction))
 	a.meter.Bound(max(int64(float64(s.limit)*boundShare), leastBound))
 }
 
@@ -126,6 +131,7 @@ func (a *alarms) look() time.Duration {
 	a.shortage.look(r)
 	a.tell()
 	a.valve.Relieve()
+	a.intake.Look(r.at, a.shortage.memory)
 	a.trim(r.at)
 	return a.shortage.next(r)
 }
@@ -149,9 +155,11 @@ func (a *alarms) tell() {
 	case !changed:
 	case reason == "":
 		a.valve.SetShut(false)
+		a.intake.Pause(false)
 		a.node.post(a.node.root, mail.Unblock{})
 	default:
 		a.valve.SetShut(true)
+		a.intake.Pause(true)
 		a.node.post(a.node.root, mail.Block{Reason: reason})
 	}
 }

@@ -1,17 +1,30 @@
 package supervision
 
 import (
+	"context"
 	"errors"
 	"net"
 	"time"
 )
+
+// keepalive is how a client whose host is gone is noticed although it has nothing
+// to say, also if it wants no heartbeats: after 30 s of silence, and 6 more
+// questions, one every 10 s, that nobody answers. Heartbeats find it sooner.
+var keepalive = net.ListenConfig{KeepAliveConfig: net.KeepAliveConfig{
+	Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 6,
+}}
+
+// listen opens a listener for clients.
+func listen(address string) (net.Listener, error) {
+	return keepalive.Listen(context.Background(), "tcp", address)
+}
 
 var errStopping = errors.New("broker is stopping")
 
 // Listen opens an AMQP listener on address, host:port, port 0 for any free one,
 // and serves it. It returns the real address.
 func (n *Node) Listen(address string) (net.Addr, error) {
-	l, err := net.Listen("tcp", address)
+	l, err := listen(address)
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func (n *Node) connectionProps(conn net.Conn) *actor.Props {
 		return connection.New(connection.Config{
 			Conn: conn, Authenticator: n.cfg.Authenticator, Permissions: n.cfg.Permissions, VHost: n.VHost,
 			NewChannel: n.channelProps, Clock: n.clock, Log: n.cfg.Log, ProductVersion: n.cfg.ProductVersion,
-			HandshakeTimeout: n.cfg.Handshake, SendTimeout: n.cfg.SendTimeout, Valve: n.alarms.valve, InFlightLimit: n.alarms.inFlight(), Quota: n.quota, ChannelMax: n.cfg.Limits.Channels, FrameMax: n.cfg.Limits.Frame,
+			HandshakeTimeout: n.cfg.Handshake, SendTimeout: n.cfg.SendTimeout, Valve: n.alarms.valve, Intake: n.alarms.intake, InFlightLimit: n.alarms.inFlight(), Quota: n.quota, ChannelMax: n.cfg.Limits.Channels, FrameMax: n.cfg.Limits.Frame,
 			Heartbeat: n.cfg.Limits.Heartbeat, NoHeartbeat: n.cfg.Limits.NoHeartbeat,
 		})
 	})
@@ -91,7 +91,7 @@ func (n *Node) channelProps(s connection.ChannelSpec) *actor.Props {
 	n.churn.channels.Add(1)
 	return n.props(func(close func() []any) actor.Actor {
 		return channel.New(channel.Config{
-			ID: s.ID, Connection: s.Connection, ConnectionName: s.Name, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, FrameMax: s.FrameMax,
+			ID: s.ID, Connection: s.Connection, ConnectionName: s.Name, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals, FrameMax: s.FrameMax,
 			VHost: s.VHost, User: s.User, ClientProduct: s.ClientProduct, CancelNotify: s.Capabilities.ConsumerCancelNotify,
 			Permissions: n.cfg.Permissions, MaxMessage: n.cfg.MaxMessage, Clock: n.clock,
 			Log:  n.cfg.Log.With().Str("vhost", s.VHost.Name).Uint16("channel", s.ID).Logger(),

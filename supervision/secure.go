@@ -10,7 +10,7 @@ import (
 
 // ListenTLS is Listen for AMQP over TLS.
 func (n *Node) ListenTLS(address string, config *tls.Config) (net.Addr, error) {
-	l, err := net.Listen("tcp", address)
+	l, err := listen(address)
 	if err != nil {
 		return nil, err
 	}

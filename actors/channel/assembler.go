@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"candlemark/internal/budget"
 	"candlemark/protocol"
 )
 
@@ -13,10 +14,16 @@ type assembler struct {
 	publish protocol.PublishView
 	raw     []byte // property flags and list
 	size    uint64 // of the body
+	got     uint64 // bytes of it have come
 	content []byte // the body so far
 	joined  bool   // content is memory of our own
 	owned   bool   // publish and raw are too
 	early   bool   // publish is, because the content header came in a later read
+	// While the content is not whole, what has come of it is kept only with room
+	// that it has asked for, and if nothing is wrong with it (mayKeep).
+	room    budget.Arrival
+	held    bool  // it has room
+	refusal error // what is wrong; nothing is kept, and its end is answered with this
 }
 
 type stage uint8
@@ -37,7 +44,10 @@ var publishMethod protocol.Method = &protocol.BasicPublish{}
 
 func (a *assembler) busy() bool { return a.stage != idle }
 
-func (a *assembler) reset() { *a = assembler{} }
+func (a *assembler) reset() {
+	a.room.Return()
+	*a = assembler{}
+}
 
 // unexpected is the error for a frame that does not belong to what has come so
 // far: 505, with RabbitMQ's texts.
@@ -97,23 +107,30 @@ func (a *assembler) body(f protocol.Frame) error {
 	if a.stage != wantBody {
 		return a.unexpected()
 	}
-	left := a.size - uint64(len(a.content))
+	left := a.size - a.got
 	part := f.Payload
-	switch {
-	case uint64(len(part)) > left:
+	if uint64(len(part)) > left {
 		return protocol.ConnectionErrorf(protocol.FrameErr,
 			"content body frame exceeds remaining content size").For(publishMethod)
-	case uint64(len(part)) == left:
-		a.stage = complete
-		if !a.joined {
-			a.content = part
-			return nil
-		}
-	case len(part) == 0:
-		return nil
 	}
-	a.join(part, int(left))
+	a.got += uint64(len(part))
+	if a.got == a.size {
+		a.stage = complete
+	}
+	switch {
+	case a.refusal != nil || len(part) == 0:
+	case a.got == a.size && !a.joined:
+		a.content = part
+	default:
+		a.join(part, int(left))
+	}
 	return nil
+}
+
+// prolongs reports whether a frame brings a part of a body that has to be kept
+// until the rest comes.
+func (a *assembler) prolongs(f protocol.Frame) bool {
+	return f.Type == protocol.FrameBody && a.stage == wantBody && len(f.Payload) > 0 && uint64(len(f.Payload)) < a.size-a.got
 }
 
 // join appends a part of the body, of which left bytes were to come. What is
@@ -126,10 +143,24 @@ func (a *assembler) join(part []byte, left int) {
 	a.content = append(a.content, part...)
 }
 
+// refuse notes what is wrong with a content before it is whole. As in RabbitMQ the
+// client is told when it is, so that it meets the same order of events; until then
+// what comes of it is forgotten.
+func (a *assembler) refuse(err error) {
+	a.room.Return()
+	a.refusal, a.held = err, false
+	a.publish, a.raw, a.content = protocol.PublishView{}, nil, nil
+}
+
+// bytes is how much a content keeps when it is whole.
+func (a *assembler) bytes() int64 {
+	return int64(a.size) + int64(len(a.raw)+len(a.publish.Exchange)+len(a.publish.RoutingKey))
+}
+
 // own copies what aliases the read chunk, before the chunk is let go: the rest
 // of the content is still to come.
 func (a *assembler) own() {
-	if !a.busy() || a.owned {
+	if !a.busy() || a.owned || a.refusal != nil {
 		return
 	}
 	if !a.early {

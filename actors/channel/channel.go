@@ -5,6 +5,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
+	"candlemark/internal/budget"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
@@ -26,7 +27,8 @@ type Config struct {
 	ConnectionName, Node string
 	Outbox               *outbox.Outbox
 	Gate                 *message.Gate
-	FrameMax             uint32 // bytes, 0 for no limit
+	Arrivals             *budget.Arrivals // of the connection; nil for no bounds
+	FrameMax             uint32           // bytes, 0 for no limit
 	VHost                *topology.VHost
 	User                 auth.User
 	// ClientProduct is what the client calls itself, see quirks.
@@ -168,6 +170,7 @@ func (c *channel) bury() {
 	}
 	c.forgetLong()
 	c.dropHeld()
+	c.dropBegun()
 	c.leaveReplies(left)
 	for _, t := range c.touched {
 		if t != nil && t.batch != nil {

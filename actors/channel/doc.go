@@ -11,7 +11,8 @@
 // from other channels; EnqueueReply Deliver Offer Unused ConsumerCancelled
 // DeliveriesReturned and replies from queues; TopologyReply and
 // DeclareQueueReply from the vhost's side; OutboxReady; DescribeChannel and
-// FindDeliveries from anybody; awaitExpired, longFound and goOn from itself. Sends: Enqueue Settle Consume CancelConsumer Grant Allow Limit
+// FindDeliveries from anybody; awaitExpired, longFound, goOn and
+// decision from itself. Sends: Enqueue Settle Consume CancelConsumer Grant Allow Limit
 // Resize Get Purge ChannelGone to queues, EnqueueReply to who replied, declarations and
 // bindings to the vhost, ChannelClosed and CloseConnection to its connection.
 // Frames go straight into the connection's outbox.
@@ -34,6 +35,10 @@
 // A turn ends after some steps of routing (topology.TurnSteps) and goes on in
 // another one. A publish whose route alone takes more waits like a command while the
 // route is looked for on a goroutine.
+//
+// A content that is not whole at the end of its read is kept only if nothing is
+// wrong with it and the broker's intake (internal/budget) has room for all of it;
+// else the read is parked until it has.
 //
 // Deadlines: an answer to a command is due within 30 s, then 541. An answer that
 // waits for the client to read has none.

@@ -53,6 +53,9 @@ func (s *state) part() {
 func (s *state) leave() {
 	s.leaving = true
 	s.dropHeld()
+	if s.await != nil && s.await.room != 0 { // what has come is all there will be
+		s.await = nil
+	}
 }
 
 // close ends the channel. The connection answers channel.close itself, so that
@@ -86,6 +89,14 @@ func (s *state) giveBack() {
 	s.unacked, s.late = ledger.Ledger[unacked]{}, 0
 	s.common = common{}
 	s.dropHeld()
+	s.dropBegun()
+}
+
+// dropBegun forgets what the client has begun and not ended.
+func (s *state) dropBegun() {
 	s.assembler.reset()
-	s.tx = nil
+	if s.tx != nil {
+		s.forgetPublishes()
+		s.tx = nil
+	}
 }

@@ -42,8 +42,14 @@ func (s *state) run(m *mail.Inbound) bool {
 			m.Runs = nil
 			break
 		}
+		if s.assembler.prolongs(f) && !s.mayKeep() {
+			return s.waitForRoom()
+		}
 		m.Runs[0] = m.Runs[0][n:]
 		s.frame(f)
+	}
+	if s.assembler.stage == wantBody && !s.mayKeep() {
+		return s.waitForRoom()
 	}
 	s.assembler.own()
 	s.flush()

@@ -19,8 +19,11 @@ func (s *state) publishIfComplete() error {
 	if a.stage != complete {
 		return nil
 	}
-	a.unify()
-	err := s.publish(a)
+	err := a.refusal
+	if err == nil {
+		a.unify()
+		err = s.publish(a)
+	}
 	a.reset()
 	if err != nil {
 		return blamePublish(err)
@@ -28,7 +31,17 @@ func (s *state) publishIfComplete() error {
 	return nil
 }
 
-func (s *state) publish(a *assembler) error {
+// checked is a publish that nothing is wrong with, as far as its method and its
+// header tell.
+type checked struct {
+	exchange *topology.Exchange
+	message  message.Message
+	keys     [][]byte // carbon copies go there
+	headers  []byte   // nil without
+}
+
+// check makes all checks that need no body.
+func (s *state) check(a *assembler, c *checked) error {
 	x, err := s.exchangeFor(a.publish.Exchange)
 	if err == nil && x.Name == topology.AdminExchange {
 		err = s.permitCommand(a.publish.RoutingKey)
@@ -43,9 +56,11 @@ func (s *state) publish(a *assembler) error {
 	if err != nil {
 		return err
 	}
-	m := message.Message{
-		Exchange: a.publish.Exchange, RoutingKey: a.publish.RoutingKey, Header: a.raw, Body: a.content,
-		TTL: message.NoTTL, Priority: scan.Priority, Persistent: scan.Persistent(), Owned: a.owned,
+	c.exchange, c.headers = x, scan.Headers
+	m := &c.message
+	*m = message.Message{
+		Exchange: a.publish.Exchange, RoutingKey: a.publish.RoutingKey, Header: a.raw,
+		TTL: message.NoTTL, Priority: scan.Priority, Persistent: scan.Persistent(),
 	}
 	if string(scan.ReplyTo) == topology.ReplyName {
 		m.Header, err = s.replyHere(m.Header)
@@ -56,28 +71,34 @@ func (s *state) publish(a *assembler) error {
 	if err != nil {
 		return err
 	}
-	keys, err := carbonCopies(&m, scan.Headers)
-	if err != nil {
+	if c.keys, err = carbonCopies(m, scan.Headers); err != nil {
 		return err
 	}
 	if s.cache.topics {
-		err = s.permitTopics(x, m.RoutingKey, keys)
+		err = s.permitTopics(x, m.RoutingKey, c.keys)
 	}
 	if err == nil && scan.HasUserID {
 		err = s.mayCallItself(scan.UserID)
 	}
-	if err != nil {
+	return err
+}
+
+func (s *state) publish(a *assembler) error {
+	var c checked
+	if err := s.check(a, &c); err != nil {
 		return err
 	}
-	targets, err := s.route(x, &m, keys, scan.Headers)
+	m := &c.message
+	m.Body, m.Owned = a.content, a.owned
+	targets, err := s.route(c.exchange, m, c.keys, c.headers)
 	if err != nil {
 		return err
 	}
 	if s.router.Over() {
-		s.routeLong(x, &m, keys, a.publish.Mandatory)
+		s.routeLong(c.exchange, m, c.keys, a.publish.Mandatory)
 		return nil
 	}
-	return s.routed(targets, &m, scan.Headers, a.publish.Mandatory)
+	return s.routed(targets, m, c.headers, a.publish.Mandatory)
 }
 
 // routed is what follows once the targets of a message, and in the cache the caps
@@ -93,8 +114,7 @@ func (s *state) routed(targets []*target, m *message.Message, headers []byte, ma
 		s.tracePublish(m, targets)
 	}
 	if s.tx != nil {
-		s.tx.publish(m, targets, s.cache.caps, mandatory)
-		return nil
+		return s.publishLater(m, targets, mandatory)
 	}
 	if s.confirms.on {
 		m.Number = s.confirms.begin(len(targets))

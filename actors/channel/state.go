@@ -33,7 +33,8 @@ type state struct {
 	parting *protocol.ChannelClose
 
 	assembler assembler
-	chunk     *message.Chunk // of the Inbound being run
+	decided   func(number uint64, granted bool) // mails a decision
+	chunk     *message.Chunk                    // of the Inbound being run
 	cache     cache
 	router    topology.Router
 	long      *long // the route that is waited for, nil for none
@@ -82,7 +83,8 @@ type post struct {
 
 // await is a command that waits; everything behind it waits too.
 type await struct {
-	id     uint64
+	id     uint64 // 0: it waits for room for a content, as long as that takes
+	room   uint64 // the number of that question
 	method protocol.Method
 	// done gets a reply that is no failure.
 	done func(reply any)
@@ -102,6 +104,7 @@ func (s *state) init(cfg Config) {
 	s.peers = map[string]*peer{}
 	s.targets = map[*topology.Queue]*target{}
 	s.headers.init()
+	s.decided = func(number uint64, granted bool) { s.cfg.Post(s.self, decision{number, granted}) }
 }
 
 // handle is one turn of the core.
@@ -130,6 +133,8 @@ func (s *state) handle(what any) {
 		s.leave()
 	case *mail.PeerGone:
 		s.peerGone(m.Who)
+	case decision:
+		s.decide(m)
 	case *mail.DescribeChannel:
 		s.describe(m)
 	case *mail.FindDeliveries:

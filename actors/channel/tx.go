@@ -14,6 +14,7 @@ import (
 // the queues are told one after the other: it is not atomic over several.
 type tx struct {
 	publishes []publishing
+	kept      int64 // bytes of them
 	settles   []verdict
 	// While tx.commit waits: how many answers are missing for the publishes from
 	// first to last, and whether one was a refusal.
@@ -35,14 +36,35 @@ type verdict struct {
 	how     mail.Settlement
 }
 
-// publish keeps a message in memory of its own.
-func (t *tx) publish(m *message.Message, targets []*target, caps []int64, mandatory bool) {
+// publishingBytes is what a message that waits for tx.commit costs besides its
+// content, in bytes, and targetBytes what each of its queues does.
+const (
+	publishingBytes = 256
+	targetBytes     = 16
+)
+
+// publishLater keeps a message for the commit, in memory of its own.
+func (s *state) publishLater(m *message.Message, targets []*target, mandatory bool) error {
+	t := s.tx
+	bytes := int64(m.Size() + publishingBytes + targetBytes*len(targets))
+	if ok, most := s.cfg.Arrivals.Keep(bytes); !ok {
+		return protocol.ChannelErrorf(protocol.PreconditionFailed,
+			"no memory for the transaction: uncommitted messages of all channels may have %d bytes together", most)
+	}
+	t.kept += bytes
 	m.Own()
-	p := publishing{message: *m, mandatory: mandatory, caps: slices.Clone(caps), queues: make([]*topology.Queue, len(targets))}
+	p := publishing{message: *m, mandatory: mandatory, caps: slices.Clone(s.cache.caps), queues: make([]*topology.Queue, len(targets))}
 	for i, to := range targets {
 		p.queues[i] = to.queue
 	}
 	t.publishes = append(t.publishes, p)
+	return nil
+}
+
+// forgetPublishes: they have gone to their queues, or will not.
+func (s *state) forgetPublishes() {
+	s.cfg.Arrivals.Drop(s.tx.kept)
+	s.tx.publishes, s.tx.kept = nil, 0
 }
 
 func (t *tx) settle(tag uint64, u unacked, how mail.Settlement) {
@@ -95,7 +117,8 @@ func (s *state) commit(m *protocol.TxCommit) error {
 	for _, x := range t.settles {
 		s.settle(x.unacked, x.how)
 	}
-	t.publishes, t.settles = nil, nil
+	s.forgetPublishes()
+	t.settles = nil
 	s.allow()
 	if t.left == 0 {
 		s.reply(&protocol.TxCommitOk{})
@@ -144,7 +167,8 @@ func (s *state) rollback() error {
 	for _, x := range t.settles {
 		s.unacked.Restore(x.tag, x.unacked)
 	}
-	t.publishes, t.settles = nil, nil
+	s.forgetPublishes()
+	t.settles = nil
 	s.reply(&protocol.TxRollbackOk{})
 	return nil
 }

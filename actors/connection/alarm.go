@@ -23,26 +23,49 @@ type alarm struct {
 type heldUp struct{}
 
 // calm waits, if what was read last had contents in it, until the broker has
-// room for more; false says that the connection is closing.
+// room for more; false says that the connection is closing. Who is in the middle of
+// something may end it before.
 func (r *reader) calm() bool {
 	valve := r.c.cfg.Valve
+	if !valve.Shut() {
+		r.until = 0
+	}
 	if !r.published || !valve.Full() && !valve.Shut() {
 		return true
 	}
-	r.waiting.Store(true)
-	defer r.waiting.Store(false)
-	if !valve.Wait(r.c.stopping) {
-		return false
-	}
-	for valve.Shut() {
-		r.c.post(&heldUp{})
-		select {
-		case <-r.c.alarm.over:
-		case <-r.c.stopping:
+	return r.pause(func() bool {
+		if !valve.Wait(r.c.stopping) {
 			return false
 		}
+		for valve.Shut() {
+			r.c.post(&heldUp{})
+			if r.mayEnd() {
+				return true
+			}
+			select {
+			case <-r.c.alarm.over:
+			case <-r.c.arrivals.Changed():
+			case <-r.c.stopping:
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// mayEnd reports whether the connection is read during an alarm because it holds
+// memory with what it has begun: no further than it takes to end that. What it
+// begins meanwhile takes of that, so that nobody gets round the alarm.
+func (r *reader) mayEnd() bool {
+	held := r.c.arrivals.Held()
+	if held == 0 {
+		return false
 	}
-	return true
+	octets := r.in.octets.Load()
+	if r.until == 0 {
+		r.until = octets + uint64(held+held/8) + largestRead
+	}
+	return octets < r.until
 }
 
 // block begins an alarm, or says that it has other reasons now: that concerns

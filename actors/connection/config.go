@@ -45,6 +45,8 @@ type Config struct {
 	InFlightLimit int64
 	// Valve holds publishers back when the broker is short of room; nil for none.
 	Valve *budget.Valve
+	// Intake bounds what clients have begun and not ended; nil for no bounds.
+	Intake *budget.Intake
 	// OutboxLimit is how many unwritten bytes channels may gather; 512 KiB.
 	OutboxLimit int
 }
@@ -56,6 +58,7 @@ type ChannelSpec struct {
 	Name          string // of the connection
 	Outbox        *outbox.Outbox
 	Gate          *message.Gate
+	Arrivals      *budget.Arrivals
 	FrameMax      uint32 // negotiated, bytes of a whole frame
 	VHost         *topology.VHost
 	User          auth.User

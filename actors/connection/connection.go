@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/budget"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
@@ -28,6 +29,7 @@ func New(cfg Config) actor.Actor {
 	c.alarm.over = make(chan struct{}, 1)
 	c.log = cfg.Log.With().Str("conn", c.name).Logger()
 	c.gate = message.NewGate(cfg.InFlightLimit)
+	c.arrivals = cfg.Intake.Of(traffic{c})
 	c.writer = writer{c: c}
 	c.outbox = outbox.NewDirect(cfg.OutboxLimit, func() { go c.writer.run() }, c.writer.direct())
 	return c
@@ -41,6 +43,7 @@ type connection struct {
 	since    clock.Instant
 	log      zerolog.Logger
 	gate     *message.Gate
+	arrivals *budget.Arrivals
 	outbox   *outbox.Outbox
 	reader   reader
 	writer   writer

@@ -29,7 +29,9 @@
 // Deadlines: one timer. While starting, the handshake's (10 s). While running,
 // half a heartbeat interval: a heartbeat is sent if nothing was written in it,
 // and the peer is dead when four in a row brought no byte, so after 2 to 2.5
-// intervals; waiting for credit does not count. While closing and closed,
+// intervals; waiting for credit does not count. Every 5 s in which nothing is
+// read for the sake of credit, room or an alarm, the socket is asked whether the
+// peer has reset it. While closing and closed,
 // CloseTimeout each (10 s); a client that is forced out has 3 s to answer. The
 // writer's: nothing of what it writes goes out for SendTimeout (15 s) (ADR 24).
 //

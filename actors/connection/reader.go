@@ -3,6 +3,7 @@ package connection
 import (
 	"errors"
 	"sync/atomic"
+	"time"
 
 	"candlemark/protocol"
 )
@@ -14,7 +15,9 @@ var errPanic = errors.New("the broker failed")
 type reader struct {
 	c       *connection
 	in      input
-	waiting atomic.Bool // at the gate: that nothing is read is not the peer's fault
+	waiting atomic.Bool // that nothing is read is not the peer's fault
+	crowded atomic.Bool // nor is it an alarm's
+	looking *time.Timer // whether the peer is there, while nothing is read
 
 	// Its own:
 	frameMax  uint32
@@ -22,6 +25,7 @@ type reader struct {
 	current   *link   // whose frames the run at hand is made of
 	touched   []*link // have runs to be sent
 	published bool    // in the last read
+	until     uint64  // octets up to which it reads on during the alarm, 0 for not at all
 	opening   chan *link
 	handled   chan struct{}
 }
@@ -30,6 +34,7 @@ func (r *reader) init(c *connection) {
 	r.c = c
 	r.in.conn, r.in.gate = c.cfg.Conn, c.gate
 	r.opening, r.handled = make(chan *link, 1), make(chan struct{}, 1)
+	r.watchPeer()
 }
 
 // run is the life of the reader: handshake, traffic, farewell.
@@ -63,7 +68,7 @@ func (r *reader) serve() error {
 		if err != nil {
 			return err
 		}
-		if !r.credit() || !r.calm() {
+		if !r.calm() || !r.credit() {
 			return nil
 		}
 		if err := r.in.fill(want); err != nil {
@@ -75,12 +80,27 @@ func (r *reader) serve() error {
 	}
 }
 
-// credit waits until less of this connection's input is under way; false says
-// that the connection is closing.
+// credit waits until less of this connection's input is under way, and none of it
+// waits for room to be kept in; false says that the connection is closing.
 func (r *reader) credit() bool {
+	gate, arrivals := r.c.gate, r.c.arrivals
+	if gate.Open() && !arrivals.Stuck() {
+		return true
+	}
+	r.crowded.Store(true)
+	defer r.crowded.Store(false)
+	return r.pause(func() bool { return gate.Wait(r.c.stopping) && arrivals.Wait(r.c.stopping) })
+}
+
+// pause waits, and looks meanwhile whether the peer is still there.
+func (r *reader) pause(wait func() bool) bool {
 	r.waiting.Store(true)
 	defer r.waiting.Store(false)
-	return r.c.gate.Wait(r.c.stopping)
+	if r.looking != nil {
+		r.looking.Reset(peerLook)
+		defer r.looking.Stop()
+	}
+	return wait()
 }
 
 // room waits until the client has read enough of what it was sent to be sent the

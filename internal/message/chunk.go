@@ -38,9 +38,12 @@ func (g *Gate) Refund(n int) {
 // Used is how many bytes are under way.
 func (g *Gate) Used() int64 { return g.used.Load() }
 
+// Open reports whether no more than the limit is under way.
+func (g *Gate) Open() bool { return g.used.Load() <= g.limit }
+
 // Wait blocks until the gate is open or done is closed; false says done.
 func (g *Gate) Wait(done <-chan struct{}) bool {
-	for g.used.Load() > g.limit {
+	for !g.Open() {
 		select {
 		case <-g.wake:
 		case <-done:

@@ -1,0 +1,264 @@
+package channel
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/auth"
+	"candlemark/internal/budget"
+	"candlemark/protocol"
+)
+
+// silent is a peer that nobody needs to watch.
+type silent struct{}
+
+func (silent) Traffic() (octets uint64, excused bool) { return 0, true }
+func (silent) Evict()                                 {}
+
+// crowd is a rig at a broker where contents that are not whole, and transactions,
+// may hold a megabyte each.
+type crowd struct {
+	*rig
+	intake *budget.Intake
+}
+
+func newCrowd(t *testing.T) *crowd {
+	c := &crowd{intake: budget.NewIntake()}
+	c.intake.SetLimits(1<<20, 1<<20)
+	c.rig = newRig(t, func(cfg *Config) { cfg.Arrivals = c.intake.Of(silent{}) })
+	return c
+}
+
+// fill has another connection hold so many bytes.
+func (c *crowd) fill(bytes int64) *budget.Arrival {
+	r := &budget.Arrival{}
+	if !r.Ask(c.intake.Of(silent{}), bytes, 0, nil) {
+		c.t.Fatal("no room")
+	}
+	return r
+}
+
+// hears takes what the intake has decided.
+func (c *crowd) hears(count int) {
+	c.t.Helper()
+	if len(c.later) != count {
+		c.t.Errorf("%d decisions, want %d", len(c.later), count)
+	}
+	later := c.later
+	c.later = nil
+	for _, m := range later {
+		c.turn(m)
+	}
+}
+
+// cut parts a stream of frames behind so many.
+func cut(all []byte, frames int) (head, rest []byte) {
+	at := 0
+	for range frames {
+		_, n, _, _ := protocol.ParseFrame(all[at:], 0)
+		at += n
+	}
+	return all[:at], all[at:]
+}
+
+func (c *crowd) holds(contents, transactions int64) {
+	c.t.Helper()
+	if a, b := c.intake.Used(); a != contents || b != transactions {
+		c.t.Errorf("%d and %d bytes are held, want %d and %d", a, b, contents, transactions)
+	}
+}
+
+// Nothing of a publish is kept that will be refused, and the client hears of it
+// when it is whole, as if it had been kept.
+func TestRoom_NothingIsKeptOfWhatIsRefused(t *testing.T) {
+	body := strings.Repeat("b", 100_000)
+	for name, c := range map[string]struct {
+		method protocol.BasicPublish
+		props  protocol.Properties
+	}{
+		"missing":    {protocol.BasicPublish{Exchange: "missing"}, protocol.Properties{}},
+		"forbidden":  {protocol.BasicPublish{Exchange: "secret"}, protocol.Properties{}},
+		"internal":   {protocol.BasicPublish{Exchange: "inner"}, protocol.Properties{}},
+		"expiration": {protocol.BasicPublish{Exchange: "x"}, protocol.Properties{Flags: protocol.FlagExpiration, Expiration: "soon"}},
+		"user":       {protocol.BasicPublish{Exchange: "x"}, protocol.Properties{Flags: protocol.FlagUserID, UserID: "else"}},
+		"reply":      {protocol.BasicPublish{Exchange: "x"}, protocol.Properties{Flags: protocol.FlagReplyTo, ReplyTo: "amq.rabbitmq.reply-to"}},
+		"CC":         {protocol.BasicPublish{Exchange: "x"}, withHeaders("CC", "text")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			whole, r := newCrowd(t), newCrowd(t)
+			for _, r := range []*crowd{whole, r} {
+				r.perms.Refused = []auth.Refusal{{User: "guest", Resource: auth.Resource{Kind: auth.Exchange, Name: "secret"}, Permission: auth.Write}}
+			}
+			head := slices.Concat(frame(&c.method), protocol.AppendHeaderFrame(nil, 1, uint64(len(body)), c.props.Append(nil)))
+			frames := protocol.AppendBodyFrames(nil, 1, []byte(body), 4096)
+			whole.feed(head, frames)
+			want := whole.frames()
+			r.feed(head)
+			for part := range slices.Chunk(frames, 4096*3) {
+				if a := &r.assembler; cap(a.content) > 0 || len(a.raw) > 0 || len(a.publish.Exchange) > 0 {
+					t.Fatalf("%d and %d bytes are kept", cap(a.content), len(a.raw))
+				}
+				r.holds(0, 0)
+				r.told()
+				r.feed(part)
+			}
+			if got := r.frames(); len(want) != 1 || !slices.Equal(got, want) {
+				t.Errorf("told %q, want %q", got, want)
+			}
+			r.balanced()
+		})
+	}
+}
+
+// A content that finds no room waits with no more than the read that it began in.
+// Other contents of the connection do not, and it goes on when there is room.
+func TestRoom_Waits(t *testing.T) {
+	r := newCrowd(t)
+	other := r.fill(1 << 20)
+	body := strings.Repeat("b", 200_000)
+	head, rest := cut(publish("", "q1", body), 3)
+	middle, rest := cut(rest, 20)
+	r.feed(publish("", "q1", "before"), head)
+	r.sent("q1: enqueue before")
+	if !r.cfg.Arrivals.Stuck() || cap(r.assembler.content) > 0 {
+		t.Errorf("%d bytes are kept", cap(r.assembler.content))
+	}
+	r.feed(middle)
+	r.sent()
+	r.hears(0)
+	other.Return()
+	r.hears(1)
+	r.holds(int64(len(body))+len64("q1")+2, 0)
+	if r.cfg.Arrivals.Stuck() {
+		t.Error("stuck")
+	}
+	r.feed(rest, publish("", "q1", "behind"))
+	r.sent("q1: enqueue " + body + " behind")
+	r.holds(0, 0)
+	r.balanced()
+	if r.await != nil || len(r.parked) > 0 {
+		t.Error("something waits")
+	}
+}
+
+func len64(s string) int64 { return int64(len(s)) }
+
+// What comes in one read asks for nothing, nor does what is small.
+func TestRoom_NotAsked(t *testing.T) {
+	r := newCrowd(t)
+	r.fill(1 << 20)
+	body := strings.Repeat("b", 100_000)
+	r.feed(publish("", "q1", body[:4000]))
+	r.sent("q1: enqueue " + body[:4000])
+	head, rest := cut(publish("", "q1", body[:60_000]), 3)
+	r.feed(head)
+	r.feed(rest)
+	r.sent("q1: enqueue " + body[:60_000])
+	r.balanced()
+}
+
+// However a channel ends, nothing of what it has begun is left, whether it waits
+// for room or has it.
+func TestRoom_Ends(t *testing.T) {
+	for name, end := range map[string]func(c *crowd){
+		"with its connection": func(c *crowd) { c.turn(&mail.CloseChannel{}) },
+		"by an error":         func(c *crowd) { c.fail(internalError("as ordered"), nil); c.turn(&mail.OutboxReady{}) },
+		"by a panic":          func(c *crowd) { c.dropBegun() },
+	} {
+		for _, waits := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				r := newCrowd(t)
+				other := &budget.Arrival{}
+				if waits {
+					other = r.fill(1 << 20)
+				}
+				head, _ := cut(publish("", "q1", strings.Repeat("b", 200_000)), 3)
+				r.feed(head)
+				if r.cfg.Arrivals.Stuck() != waits {
+					t.Error("it waits, or does not")
+				}
+				end(r)
+				other.Return()
+				r.holds(0, 0)
+				r.hears(0)
+				if r.cfg.Arrivals.Stuck() {
+					t.Error("it is stuck")
+				}
+			})
+		}
+	}
+}
+
+// What finds no room, and cannot wait for some because its own connection holds
+// it, is refused when it is whole.
+func TestRoom_Refused(t *testing.T) {
+	r := newCrowd(t)
+	var mine budget.Arrival
+	mine.Ask(r.cfg.Arrivals, 1<<20, 0, nil)
+	body := strings.Repeat("b", 1<<20+1)
+	head, rest := cut(publish("", "q1", body), 3)
+	r.feed(head)
+	r.hears(1)
+	r.holds(1<<20, 0)
+	if cap(r.assembler.content) > 0 {
+		t.Error("something is kept")
+	}
+	head, rest = cut(rest, 100)
+	r.feed(head)
+	r.told()
+	r.feed(rest)
+	r.told("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - no memory for a message of 1048577 bytes " +
+		"besides the others that this connection has begun Class:60 Method:40}")
+	r.sent()
+	r.balanced()
+}
+
+// What is read is run also when the connection has ended, and a content that is
+// whole in it goes to its queue without asking.
+func TestRoom_WholeWhenTheConnectionEnds(t *testing.T) {
+	r := newCrowd(t)
+	r.fill(1 << 20)
+	body := strings.Repeat("b", 200_000)
+	head, rest := cut(publish("", "q1", body), 3)
+	r.feed(head)
+	r.feed(rest)
+	r.sent()
+	r.turn(&mail.CloseChannel{})
+	r.sent("q1: enqueue "+body, "connection: closed 1 false")
+	r.holds(1<<20, 0)
+	r.balanced()
+}
+
+// Transactions are bounded, and give back what they hold however they end.
+func TestRoom_Transactions(t *testing.T) {
+	body := strings.Repeat("b", 500_000)
+	const each = 500_000 + 2 + 2 + publishingBytes + targetBytes
+	for name, end := range map[string]func(c *crowd){
+		"commit":   func(c *crowd) { c.command(&protocol.TxCommit{}) },
+		"rollback": func(c *crowd) { c.command(&protocol.TxRollback{}) },
+		"close":    func(c *crowd) { c.turn(&mail.CloseChannel{}) },
+		"panic":    func(c *crowd) { c.dropBegun() },
+		"too much": func(c *crowd) {
+			c.feed(publish("", "q1", body))
+			c.told("tx.select-ok", "channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - no memory for the transaction: "+
+				"uncommitted messages of all channels may have 1048576 bytes together Class:60 Method:40}")
+			c.sent()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newCrowd(t)
+			r.command(&protocol.TxSelect{})
+			r.feed(publish("", "q1", body))
+			r.holds(0, each)
+			r.feed(publish("", "q1", body))
+			r.holds(0, 2*each)
+			if r.cfg.Arrivals.Held() != 2*each {
+				t.Error(r.cfg.Arrivals.Held())
+			}
+			end(r)
+			r.holds(0, 0)
+		})
+	}
+}

@@ -1,0 +1,52 @@
+package connection
+
+import (
+	"net"
+	"syscall"
+	"time"
+
+	"candlemark/protocol"
+)
+
+// peerLook is how often a connection that is not read looks whether its peer is
+// still there. That a host has died is found out by the system (Listen).
+const peerLook = 5 * time.Second
+
+// watchPeer prepares for that, if the socket can tell.
+func (r *reader) watchPeer() {
+	conn := r.c.cfg.Conn
+	if secure, ok := conn.(interface{ NetConn() net.Conn }); ok {
+		conn = secure.NetConn()
+	}
+	owner, ok := conn.(syscall.Conn)
+	if !ok {
+		return
+	}
+	raw, err := owner.SyscallConn()
+	if err != nil {
+		return
+	}
+	r.looking = time.AfterFunc(time.Hour, func() {
+		if err := failure(raw); err != nil {
+			r.c.post(&lost{err})
+			return
+		}
+		r.looking.Reset(peerLook)
+	})
+	r.looking.Stop()
+}
+
+// traffic is what the broker's intake sees of a connection.
+type traffic struct{ c *connection }
+
+// Traffic implements budget.Peer: waiting for the broker's queues or for others is
+// no fault of the client.
+func (t traffic) Traffic() (octets uint64, excused bool) {
+	return t.c.reader.in.octets.Load(), t.c.reader.crowded.Load()
+}
+
+// Evict implements budget.Peer.
+func (t traffic) Evict() {
+	t.c.post(&failed{err: protocol.ConnectionErrorf(protocol.ResourceError,
+		"what was begun has not been ended in time while memory is short")})
+}

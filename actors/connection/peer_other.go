@@ -1,0 +1,9 @@
+//go:build !unix
+
+package connection
+
+import "syscall"
+
+// failure is not known here: a peer that is gone is noticed when its connection is
+// read again.
+func failure(syscall.RawConn) error { return nil }

@@ -1,0 +1,28 @@
+//go:build unix
+
+package connection
+
+import (
+	"errors"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+var errHungUp = errors.New("the client has hung up")
+
+// failure is what has happened to a socket that nobody reads: its peer has reset
+// it, or has not answered the system for too long. A peer that merely says no more
+// may still be waiting for answers, and what it said before is still to be read.
+func failure(socket syscall.RawConn) error {
+	var gone bool
+	err := socket.Control(func(fd uintptr) {
+		look := []unix.PollFd{{Fd: int32(fd)}}
+		n, err := unix.Poll(look, 0)
+		gone = err == nil && n > 0 && look[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
+	})
+	if err == nil && gone {
+		err = errHungUp
+	}
+	return err
+}

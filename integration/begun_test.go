@@ -1,0 +1,312 @@
+package integration
+
+import (
+	"bytes"
+	number "encoding/binary"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"candlemark/protocol"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// Contents that have begun to arrive and are not whole, at a watermark that they
+// would pass many times over.
+const (
+	begunWatermark = 200_000_000
+	begunMargin    = 64_000_000 // that memory may exceed it by (docs/alarms.md)
+)
+
+// startSmall starts a broker with that watermark. At the end, memory must never
+// have been more than that and the margin.
+func startSmall(t *testing.T) (b *broker, check func()) {
+	if slices.Contains(buildFlags, "-race") {
+		t.Skip("the race detector multiplies memory")
+	}
+	b = start(t, "--memory-high-watermark", strconv.Itoa(begunWatermark))
+	most := b.watchMemory()
+	return b, func() {
+		t.Helper()
+		if n := most(); n > begunWatermark+begunMargin {
+			t.Errorf("memory came to %d bytes at a watermark of %d", n, begunWatermark)
+		} else {
+			t.Logf("memory came to %d bytes at a watermark of %d", n, begunWatermark)
+		}
+	}
+}
+
+func (b *broker) alarms() int {
+	return strings.Count(b.log.String(), "memory resource limit alarm set")
+}
+
+// heard has the bystander talk, if there is no alarm that keeps him from it.
+func (s *bystander) heard(b *broker) {
+	if strings.Contains(b.request("GET", "/api/nodes", "", 200), `"mem_alarm":false`) {
+		s.undisturbed(b)
+	}
+}
+
+// piece sends a part of a body, in frames as large as they may be.
+func (i *intruder) piece(channel uint16, bytes int) {
+	i.say(protocol.AppendBodyFrames(nil, channel, make([]byte, bytes), frameMax))
+}
+
+// A user without any permission sends all but the last bytes of 8 MiB on each of
+// 36 channels. Nothing of it is held, and nobody notices. With its last byte each
+// is refused, as it would be by RabbitMQ.
+func TestBegun_ByWhoMayNot(t *testing.T) {
+	t.Parallel()
+	b, check := startSmall(t)
+	s := b.bystander()
+	b.request("PUT", "/api/users/nobody", `{"password":"nothing","tags":""}`, 201)
+	b.request("PUT", "/api/permissions/%2F/nobody", `{"configure":"^$","write":"^$","read":"^$"}`, 201)
+	i := b.intrude(t)
+	i.say(protocol.ProtocolHeader[:])
+	expect[*protocol.ConnectionStart](i)
+	i.say(method(0, &protocol.ConnectionStartOk{Mechanism: "PLAIN", Response: []byte("\x00nobody\x00nothing"), Locale: "en_US"}))
+	expect[*protocol.ConnectionTune](i)
+	i.say(method(0, &protocol.ConnectionTuneOk{ChannelMax: 2047, FrameMax: frameMax}), method(0, &protocol.ConnectionOpen{VirtualHost: "/"}))
+	expect[*protocol.ConnectionOpenOk](i)
+	i.must(i.SetDeadline(time.Now().Add(4 * patience)))
+	const channels, size = 36, 8 << 20
+	for n := range uint16(channels) {
+		i.open(n + 1)
+		i.say(method(n+1, &protocol.BasicPublish{Exchange: "amq.fanout"}), protocol.AppendHeaderFrame(nil, n+1, size, []byte{0, 0}))
+	}
+	for range 8 {
+		for n := range uint16(channels) {
+			i.piece(n+1, 1<<20-1)
+		}
+		s.undisturbed(b)
+	}
+	for n := range uint16(channels) {
+		i.piece(n+1, 8)
+		if m := expect[*protocol.ChannelClose](i); m.ReplyCode != protocol.AccessRefused || m.Class != 60 || m.Method != 40 {
+			t.Fatalf("%+v", m)
+		}
+	}
+	s.undisturbed(b)
+	if n := b.alarms(); n != 0 {
+		t.Errorf("%d alarms", n)
+	}
+	check()
+}
+
+// large publishes messages of 12 MiB that are as durable as can be.
+type large struct {
+	*intruder
+	id int
+}
+
+const largeBody = 12 << 20
+
+// publish sends one, stops when it has begun, and waits until it is confirmed.
+func (p *large) publish(begun func()) {
+	body := bytes.Repeat([]byte{byte(p.id)}, largeBody)
+	number.BigEndian.PutUint32(body, uint32(p.id))
+	properties := (&protocol.Properties{Flags: protocol.FlagDeliveryMode, DeliveryMode: 2}).Append(nil)
+	p.say(method(1, &protocol.BasicPublish{RoutingKey: "large"}), protocol.AppendHeaderFrame(nil, 1, largeBody, properties))
+	p.say(protocol.AppendBodyFrames(nil, 1, body[:64<<10], frameMax))
+	begun()
+	for part := range slices.Chunk(body[64<<10:], frameMax-8) {
+		p.say(protocol.AppendBodyFrames(nil, 1, part, frameMax))
+	}
+	for {
+		f, err := p.next()
+		if err != nil {
+			p.Errorf("publisher %d: %v", p.id, err)
+			return
+		}
+		switch m, err := protocol.DecodeMethod(f.Payload); m := m.(type) {
+		case *protocol.ConnectionBlocked, *protocol.ConnectionUnblocked:
+		case *protocol.BasicAck:
+			if m.DeliveryTag != 1 {
+				p.Errorf("%+v", m)
+			}
+			return
+		default:
+			p.Errorf("publisher %d: %+v %v", p.id, m, err)
+			return
+		}
+	}
+}
+
+// takeLarge consumes so many of them.
+func (c *client) takeLarge(count int) {
+	c.must(c.Qos(1, 0, false))
+	from := c.consume("large", false)
+	seen := map[uint32]bool{}
+	for len(seen) < count {
+		d := c.next(from)
+		id := number.BigEndian.Uint32(d.Body)
+		if len(d.Body) != largeBody || seen[id] || d.Body[largeBody-1] != byte(id) {
+			c.Fatalf("message %d of %d bytes, seen %v", id, len(d.Body), seen[id])
+		}
+		seen[id] = true
+		c.must(d.Ack(false))
+	}
+}
+
+// Forty publishers send a large message each at once; none is whole before the
+// others have begun. All are confirmed and arrive whole,
+// whatever alarms come, and whoever else there is goes on meanwhile.
+func TestBegun_ByMany(t *testing.T) {
+	t.Parallel()
+	b, check := startSmall(t)
+	s := b.bystander()
+	const publishers = 40
+	c := b.dial()
+	c.must(func() error { _, err := c.QueueDeclare("large", true, false, false, false, nil); return err }())
+	var all, ready sync.WaitGroup
+	ready.Add(publishers)
+	for n := range publishers {
+		p := &large{intruder: b.intrude(t), id: n}
+		p.login(0)
+		p.open(1)
+		p.say(method(1, &protocol.ConfirmSelect{}))
+		expect[*protocol.ConfirmSelectOk](p.intruder)
+		p.must(p.SetDeadline(time.Now().Add(8 * patience)))
+		all.Go(func() {
+			p.publish(func() {
+				ready.Done()
+				ready.Wait()
+			})
+		})
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		all.Wait()
+	}()
+	for every := time.NewTicker(100 * time.Millisecond); ; {
+		select {
+		case <-every.C:
+			s.heard(b)
+			continue
+		case <-done:
+		}
+		every.Stop()
+		break
+	}
+	c.takeLarge(publishers)
+	s.undisturbed(b)
+	t.Logf("%d alarms", b.alarms())
+	check()
+}
+
+// One connection whose contents do not fit into what all may hold together is
+// refused some, the others arrive.
+func TestBegun_OnOneConnection(t *testing.T) {
+	t.Parallel()
+	b, check := startSmall(t)
+	i := b.intrude(t)
+	i.login(0)
+	i.must(i.SetDeadline(time.Now().Add(4 * patience)))
+	const channels, size = 36, 16 << 20
+	for n := range uint16(channels) {
+		i.open(n + 1)
+		i.say(method(n+1, &protocol.ConfirmSelect{NoWait: true}), method(n+1, &protocol.BasicPublish{Exchange: "amq.fanout"}),
+			protocol.AppendHeaderFrame(nil, n+1, size, []byte{0, 0}))
+	}
+	for range 16 {
+		for n := range uint16(channels) {
+			i.piece(n+1, 1<<20)
+		}
+	}
+	confirmed, refused := 0, 0
+	for confirmed+refused < channels {
+		f, err := i.next()
+		i.must(err)
+		switch m, _ := protocol.DecodeMethod(f.Payload); m := m.(type) {
+		case *protocol.BasicAck:
+			confirmed++
+		case *protocol.ChannelClose:
+			refused++
+			if want := "PRECONDITION_FAILED - no memory for a message of 16777216 bytes besides the others that this connection has begun"; m.ReplyText != want {
+				t.Errorf("%+v", m)
+			}
+		default:
+			t.Fatalf("%+v", m)
+		}
+	}
+	if confirmed == 0 || refused == 0 {
+		t.Errorf("%d confirmed, %d refused", confirmed, refused)
+	}
+	t.Logf("%d confirmed, %d refused", confirmed, refused)
+	check()
+}
+
+// A transaction is refused what there is no room for, and those who have less
+// commit theirs.
+func TestBegun_Transaction(t *testing.T) {
+	t.Parallel()
+	b, check := startSmall(t)
+	s := b.bystander()
+	owner := b.dial()
+	q := owner.queue("", nil)
+	begin := func() *amqp.Channel {
+		ch, err := b.dial().conn.Channel()
+		if err == nil {
+			err = ch.Tx()
+		}
+		owner.must(err)
+		return ch
+	}
+	c := begin()
+	closed := c.NotifyClose(make(chan *amqp.Error, 1))
+	body := make([]byte, 1<<20)
+	sent := 0
+	for ; sent < 500; sent++ {
+		if c.Publish("", q, false, false, amqp.Publishing{Body: body}) != nil {
+			break
+		}
+	}
+	if err := <-closed; err == nil || err.Code != 406 || !strings.HasPrefix(err.Reason, "PRECONDITION_FAILED - no memory for the transaction: ") {
+		t.Errorf("after %d messages: %v", sent, err)
+	}
+	other := begin()
+	for range 10 {
+		owner.must(other.Publish("", q, false, false, amqp.Publishing{Body: body}))
+	}
+	owner.must(other.TxCommit())
+	if n := owner.length(q); n != 10 {
+		t.Errorf("%d messages", n)
+	}
+	s.undisturbed(b)
+	if n := b.alarms(); n != 0 {
+		t.Errorf("%d alarms", n)
+	}
+	check()
+}
+
+// A client that is blocked and resets its connection is noticed, although it wanted
+// no heartbeats.
+func TestBegun_ResetWhileBlocked(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	i := b.intrude(t)
+	i.login(0)
+	i.mine("mine")
+	b.verb(0, "set_vm_memory_high_watermark", "0")
+	i.say(method(1, &protocol.BasicPublish{RoutingKey: "mine"}), protocol.AppendHeaderFrame(nil, 1, 0, []byte{0, 0}))
+	expect[*protocol.ConnectionBlocked](i)
+	i.say(method(1, &protocol.BasicPublish{RoutingKey: "mine"})) // which nobody reads
+	i.must(i.SetLinger(0))
+	i.must(i.Close())
+	c := b.dial()
+	eventually(t, "its exclusive queue is gone", func() bool {
+		_, err := c.QueueDeclarePassive("mine", false, false, false, false, nil)
+		var e *amqp.Error
+		if !errors.As(err, &e) {
+			t.Fatal(err)
+		}
+		c.open()
+		return e.Code == amqp.NotFound
+	})
+}

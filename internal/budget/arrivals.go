@@ -1,0 +1,208 @@
+package budget
+
+import (
+	"slices"
+	"sync/atomic"
+)
+
+// FreeArrival is how many bytes of contents that are not whole each connection may
+// hold without asking: messages that are small anyway wait for nobody.
+const FreeArrival = 64 << 10
+
+// Peer is a connection as the intake sees it. Its methods are called from any
+// goroutine.
+type Peer interface {
+	// Traffic is how many bytes have come from the client. Excused says that it is
+	// not the client's fault if there are few.
+	Traffic() (octets uint64, excused bool)
+	// Evict closes the connection.
+	Evict()
+}
+
+// Arrivals is what one connection has begun. Nil has no bounds.
+type Arrivals struct {
+	intake *Intake
+	peer   Peer
+	free   atomic.Int64 // bytes of contents that did not ask
+	held   atomic.Int64 // contents and kept
+	stuck  atomic.Bool  // waiting is more than 0
+	wake   chan struct{}
+
+	// Under the intake's lock:
+	contents int64 // bytes that they have room for
+	kept     int64 // bytes of transactions
+	waiting  int   // contents that wait for room
+	octets   uint64
+	fresh    bool // octets is older than what it holds
+}
+
+// Of makes the arrivals of a connection.
+func (i *Intake) Of(peer Peer) *Arrivals {
+	if i == nil {
+		return nil
+	}
+	return &Arrivals{intake: i, peer: peer, wake: make(chan struct{}, 1)}
+}
+
+// Stuck reports whether a content waits for room, so that nothing more should be
+// read from the connection.
+func (a *Arrivals) Stuck() bool { return a != nil && a.stuck.Load() }
+
+// Held is how many bytes the connection has begun and not ended, but for what is
+// free: contents have their whole size from the beginning.
+func (a *Arrivals) Held() int64 {
+	if a == nil {
+		return 0
+	}
+	return a.held.Load()
+}
+
+// Changed gets a token when Stuck or Held have. Only the connection's reader may
+// wait for it. Nil never gets one.
+func (a *Arrivals) Changed() <-chan struct{} {
+	if a == nil {
+		return nil
+	}
+	return a.wake
+}
+
+// Wait blocks while the connection is stuck; false says that done was closed.
+func (a *Arrivals) Wait(done <-chan struct{}) bool {
+	for a.Stuck() {
+		select {
+		case <-a.wake:
+		case <-done:
+			return false
+		}
+	}
+	return true
+}
+
+// Keep counts bytes of a transaction; false: there is no room for them. most is
+// how many there may be in all transactions together.
+func (a *Arrivals) Keep(bytes int64) (ok bool, most int64) {
+	if a == nil {
+		return true, 0
+	}
+	i := a.intake
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.transactions > 0 && i.kept+bytes > i.transactions {
+		return false, i.transactions
+	}
+	i.kept += bytes
+	i.change(a, func(a *Arrivals) { a.kept += bytes })
+	return true, 0
+}
+
+// Drop ends what Keep began.
+func (a *Arrivals) Drop(bytes int64) {
+	if a == nil || bytes == 0 {
+		return
+	}
+	i := a.intake
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.kept -= bytes
+	i.change(a, func(a *Arrivals) { a.kept -= bytes })
+}
+
+func (a *Arrivals) wakeUp() {
+	select {
+	case a.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (a *Arrivals) runs() bool { return a.contents > 0 && a.waiting == 0 }
+
+// look tells what was brought since the last look, and whether that is to be
+// judged.
+func (a *Arrivals) look() (brought uint64, counts bool) {
+	now, excused := a.peer.Traffic()
+	brought, counts = now-a.octets, !a.fresh && !excused
+	a.octets, a.fresh = now, false
+	return brought, counts
+}
+
+// Arrival is the room of one content that is not whole yet. The zero value has
+// none. It belongs to one goroutine at a time, and must not be moved while it
+// waits.
+type Arrival struct {
+	of    *Arrivals // nil without room
+	free  bool      // of what each connection has for nothing
+	bytes int64
+	// Under the intake's lock:
+	stage   stage
+	number  uint64
+	decided func(number uint64, granted bool)
+}
+
+type stage uint8
+
+const (
+	none stage = iota
+	waits
+	admitted
+)
+
+// Ask asks for room for so many bytes; false says that it has to be waited for.
+// Then decided is called once, from any goroutine, with number, unless the room
+// is given back before. It may be called even so when that has just happened.
+func (r *Arrival) Ask(a *Arrivals, bytes int64, number uint64, decided func(number uint64, granted bool)) (now bool) {
+	if a == nil {
+		return true
+	}
+	r.of, r.bytes = a, bytes
+	if bytes <= FreeArrival {
+		if a.free.Add(bytes) <= FreeArrival {
+			r.free = true
+			return true
+		}
+		a.free.Add(-bytes)
+	}
+	i := a.intake
+	i.mu.Lock()
+	if len(i.queue) == 0 && !i.paused && i.fits(bytes, 1) {
+		i.change(a, func(*Arrivals) { i.take(r) })
+		i.mu.Unlock()
+		return true
+	}
+	r.stage, r.number, r.decided = waits, number, decided
+	i.queue = append(i.queue, r)
+	i.change(a, func(a *Arrivals) {
+		a.waiting++
+		a.stuck.Store(true)
+	})
+	i.settle()
+	return false
+}
+
+// Return gives the room back, or stops waiting for it. Later calls do nothing.
+func (r *Arrival) Return() {
+	if r.of == nil {
+		return
+	}
+	a, i := r.of, r.of.intake
+	if r.free {
+		a.free.Add(-r.bytes)
+		*r = Arrival{}
+		return
+	}
+	i.mu.Lock()
+	switch r.stage {
+	case admitted:
+		i.held -= r.bytes
+		i.change(a, func(a *Arrivals) { a.contents -= r.bytes })
+	case waits:
+		i.queue = slices.DeleteFunc(i.queue, func(w *Arrival) bool { return w == r })
+		i.change(a, func(a *Arrivals) {
+			a.waiting--
+			a.stuck.Store(a.waiting > 0)
+		})
+		a.wakeUp()
+	case none:
+	}
+	*r = Arrival{}
+	i.settle()
+}

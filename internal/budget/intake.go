@@ -1,0 +1,173 @@
+package budget
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// What those must do who hold memory with what they have begun while others wait
+// for it.
+const (
+	// Window is how long they have to show that they go on.
+	Window = 30 * time.Second
+	// SlowestRate is how many bytes a second they must bring in it.
+	SlowestRate = 64 << 10
+)
+
+// Intake bounds what clients have begun and not ended: contents that are not
+// whole yet, and transactions. All of a broker's connections share it.
+//
+// A content asks for room before any of its body is kept, for as much as its
+// header announces. Who asks in vain waits for those who hold room, oldest first,
+// having nothing yet. So somebody can always end what is begun:
+//
+//   - While nothing is held, a content of any size gets room.
+//   - A connection that waits with one content and holds room with another ends
+//     neither. When all who hold room wait like that, the oldest of them gets
+//     room beyond the limit, up to twice the limit, or is refused.
+//   - Who holds room that others wait for, or that keeps memory short, and brings
+//     less than SlowestRate throughout a Window, is evicted.
+//
+// During an alarm nobody begins. A transaction never waits: it is refused what it
+// finds no room for. Safe for concurrent use; nil has no bounds.
+type Intake struct {
+	mu           sync.Mutex
+	limit        int64 // of contents, 0 for none
+	transactions int64 // of what is uncommitted, 0 for no bound
+	paused       bool
+	held, kept   int64 // contents, and what is uncommitted
+	lines        map[*Arrivals]struct{}
+	running      int // lines with contents that do not wait for more
+	queue        []*Arrival
+	began        time.Duration // of the window; 0: none runs
+	answers      []answer      // to be given when mu is free
+}
+
+type answer struct {
+	decided func(number uint64, granted bool)
+	number  uint64
+	granted bool
+}
+
+// NewIntake makes one without bounds.
+func NewIntake() *Intake { return &Intake{lines: map[*Arrivals]struct{}{}} }
+
+// SetLimits sets how many bytes contents that are not whole, and transactions,
+// may hold; 0 for any number.
+func (i *Intake) SetLimits(contents, transactions int64) {
+	defer i.settle()
+	i.mu.Lock()
+	i.limit, i.transactions = contents, transactions
+}
+
+// Pause has nobody begin, or ends that.
+func (i *Intake) Pause(paused bool) {
+	defer i.settle()
+	i.mu.Lock()
+	i.paused = paused
+}
+
+// Used is how many bytes contents that are not whole hold, and transactions.
+func (i *Intake) Used() (contents, transactions int64) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.held, i.kept
+}
+
+// Look evicts who does not go on. short says that memory is; at is a time that
+// only grows. Whoever watches over memory calls it every second or more often.
+func (i *Intake) Look(at time.Duration, short bool) {
+	i.mu.Lock()
+	wanted := len(i.queue) > 0
+	var evicted []*Arrivals
+	switch {
+	case !short && !wanted:
+		i.began = 0
+	case i.began == 0:
+		i.began = max(at, 1)
+		for a := range i.lines {
+			a.look()
+		}
+	case at-i.began >= Window:
+		least := uint64(SlowestRate * (at - i.began) / time.Second)
+		i.began = max(at, 1)
+		for a := range i.lines {
+			if brought, counts := a.look(); counts && brought < least && (short || a.contents > 0) {
+				evicted = append(evicted, a)
+			}
+		}
+	}
+	i.mu.Unlock()
+	for _, a := range evicted {
+		a.peer.Evict()
+	}
+}
+
+// settle unlocks, having given room to those who wait, as far as there is some.
+func (i *Intake) settle() {
+	for len(i.queue) > 0 && !i.paused && i.fits(i.queue[0].bytes, 1) {
+		i.decide(0, true)
+	}
+	for i.held > 0 && i.running == 0 {
+		n := slices.IndexFunc(i.queue, func(a *Arrival) bool { return a.of.contents > 0 })
+		if n < 0 {
+			break
+		}
+		i.decide(n, i.fits(i.queue[n].bytes, 2))
+	}
+	answers := i.answers
+	i.answers = nil
+	i.mu.Unlock()
+	for _, a := range answers {
+		a.decided(a.number, a.granted)
+	}
+}
+
+func (i *Intake) fits(bytes, times int64) bool {
+	return i.held == 0 || i.limit == 0 || i.held+bytes <= times*i.limit
+}
+
+// decide answers one of those who wait.
+func (i *Intake) decide(n int, granted bool) {
+	who := i.queue[n]
+	i.queue = slices.Delete(i.queue, n, n+1)
+	i.change(who.of, func(a *Arrivals) {
+		a.waiting--
+		a.stuck.Store(a.waiting > 0)
+		if granted {
+			i.take(who)
+		}
+	})
+	if !granted {
+		who.stage = none
+	}
+	who.of.wakeUp()
+	i.answers = append(i.answers, answer{who.decided, who.number, granted})
+}
+
+// take gives room to a content.
+func (i *Intake) take(who *Arrival) {
+	who.stage = admitted
+	who.of.contents += who.bytes
+	i.held += who.bytes
+}
+
+// change alters a line, and counts it anew.
+func (i *Intake) change(a *Arrivals, f func(*Arrivals)) {
+	if a.runs() {
+		i.running--
+	}
+	f(a)
+	if a.runs() {
+		i.running++
+	}
+	total := a.contents + a.kept
+	if before := a.held.Swap(total); before == 0 && total > 0 {
+		i.lines[a] = struct{}{}
+		a.fresh = true
+		a.wakeUp()
+	} else if total == 0 {
+		delete(i.lines, a)
+	}
+}
