@@ -104,7 +104,8 @@ func (h *handshake) start() error {
 	s.capabilities, s.product = capabilities(m.ClientProperties), s.text("product")
 	peer := auth.PeerOf(h.in.conn)
 	s.tls = peer.Info()
-	if !slices.Contains(h.c.cfg.Authenticator.Mechanisms(peer), m.Mechanism) {
+	insists := m.Mechanism == "EXTERNAL" && peer.TLS // on what was not offered: the log will tell why
+	if !insists && !slices.Contains(h.c.cfg.Authenticator.Mechanisms(peer), m.Mechanism) {
 		return protocol.ConnectionErrorf(protocol.CommandInvalid,
 			"unknown authentication mechanism '%s'", m.Mechanism).For(m)
 	}

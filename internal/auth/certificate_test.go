@@ -61,7 +61,21 @@ func TestMechanisms(t *testing.T) {
 	if got := u.Mechanisms(Peer{}); len(got) != 2 {
 		t.Error(got)
 	}
-	if got := u.Mechanisms(Peer{TLS: true}); len(got) != 3 || got[2] != "EXTERNAL" {
+	if got := u.Mechanisms(Peer{TLS: true}); len(got) != 2 {
+		t.Error(got)
+	}
+	subject, err := asn1.Marshal(pkix.Name{CommonName: "app"}.ToRDNSequence())
+	if err != nil {
+		t.Fatal(err)
+	}
+	verified := Peer{TLS: true, Certificate: &x509.Certificate{RawSubject: subject}}
+	if got := u.Mechanisms(verified); len(got) != 2 {
+		t.Error("offered to nobody:", got)
+	}
+	if _, err := u.PutAccount(Account{Name: "CN=app"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := u.Mechanisms(verified); len(got) != 3 || got[2] != "EXTERNAL" {
 		t.Error(got)
 	}
 	for text, want := range map[string]CertificateLogin{

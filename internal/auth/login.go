@@ -23,12 +23,15 @@ func refuseLogin(format string, args ...any) error {
 	return &LoginError{Reason: fmt.Sprintf(format, args...)}
 }
 
-// Mechanisms implements Authenticator: EXTERNAL is for connections with TLS.
+// Mechanisms implements Authenticator: EXTERNAL is for those whom it lets in, with a
+// certificate that was verified and is a user's. There are clients that take it
+// wherever it is offered, and have a password.
 func (u *Users) Mechanisms(peer Peer) []string {
-	if peer.TLS {
-		return []string{"PLAIN", "AMQPLAIN", "EXTERNAL"}
+	offered := []string{"PLAIN", "AMQPLAIN"}
+	if _, err := u.Authenticate("EXTERNAL", nil, peer); err == nil {
+		offered = append(offered, "EXTERNAL")
 	}
-	return []string{"PLAIN", "AMQPLAIN"}
+	return offered
 }
 
 // Authenticate implements Authenticator. Passwords are looked at as often as the
