@@ -35,7 +35,9 @@ type Config struct {
 	Journal       store.Journal // closed by whoever made it, after Stop
 	// Meta keeps what is durable; closed like the journal. Nil keeps nothing.
 	// Users, policies and the rest become what it has of them.
-	Meta           meta.Meta
+	Meta meta.Meta
+	// Product is the name that clients are told over AMQP; Candlemark.
+	Product        string
 	ProductVersion string
 	Name           string // of the node, as the HTTP API shows it
 	Log            zerolog.Logger

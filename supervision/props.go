@@ -80,7 +80,7 @@ func (n *Node) connectionProps(conn net.Conn) *actor.Props {
 	return n.props(func(func() []any) actor.Actor {
 		return connection.New(connection.Config{
 			Conn: conn, Authenticator: n.cfg.Authenticator, Permissions: n.cfg.Permissions, VHost: n.VHost,
-			NewChannel: n.channelProps, Clock: n.clock, Log: n.cfg.Log, ProductVersion: n.cfg.ProductVersion,
+			NewChannel: n.channelProps, Clock: n.clock, Log: n.cfg.Log, Product: n.cfg.Product, ProductVersion: n.cfg.ProductVersion,
 			HandshakeTimeout: n.cfg.Handshake, SendTimeout: n.cfg.SendTimeout, Valve: n.alarms.valve, Intake: n.alarms.intake, InFlightLimit: n.alarms.inFlight(), Quota: n.quota, ChannelMax: n.cfg.Limits.Channels, FrameMax: n.cfg.Limits.Frame,
 			Heartbeat: n.cfg.Limits.Heartbeat, NoHeartbeat: n.cfg.Limits.NoHeartbeat,
 		})

@@ -28,6 +28,7 @@ type Config struct {
 	Clock         *clock.Clock
 	Log           zerolog.Logger
 
+	Product        string   // our name in the server properties; Candlemark
 	ProductVersion string   // our own version, for the server properties
 	Capabilities   []string // announced to clients besides those that always hold
 
@@ -76,6 +77,7 @@ type Capabilities struct {
 }
 
 func (cfg *Config) setDefaults() {
+	orElse(&cfg.Product, "Candlemark")
 	orElse(&cfg.HandshakeTimeout, 10*time.Second)
 	orElse(&cfg.CloseTimeout, 10*time.Second)
 	orElse(&cfg.SendTimeout, 15*time.Second)

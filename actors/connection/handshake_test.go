@@ -38,6 +38,16 @@ func TestHandshakeOffers(t *testing.T) {
 	})
 }
 
+// TestHandshakeProduct: the operator can have another product announced.
+func TestHandshakeProduct(t *testing.T) {
+	bubble(t, func(c *connection.Config) { c.Product = "RabbitMQ" }, func(r *rig) {
+		r.send(protocol.ProtocolHeader[:])
+		if got, _ := expect[*protocol.ConnectionStart](r.client, 0).ServerProperties.Get("product"); got != "RabbitMQ" {
+			t.Error(got)
+		}
+	})
+}
+
 func amqplain(t *testing.T, user, password string) []byte {
 	b, err := protocol.AppendTable(nil, protocol.Table{{Key: "LOGIN", Value: user}, {Key: "PASSWORD", Value: password}})
 	if err != nil {

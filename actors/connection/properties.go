@@ -28,7 +28,7 @@ func (cfg *Config) serverProperties() protocol.Table {
 		{Key: "copyright", Value: "Copyright (c) the Candlemark authors"},
 		{Key: "information", Value: "An AMQP 0-9-1 broker whose strength is time"},
 		{Key: "platform", Value: "Go"},
-		{Key: "product", Value: "Candlemark"},
+		{Key: "product", Value: cfg.Product},
 		{Key: "product_version", Value: cfg.ProductVersion},
 		{Key: "version", Value: "4.0.5"},
 	}

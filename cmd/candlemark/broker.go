@@ -53,7 +53,7 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 		log.Warn().Err(err).Msg("what is due may be a millisecond late on this system")
 	}
 	if b.node, err = supervision.Start(supervision.Config{
-		Users: users, Meta: b.data.definitions, Journal: b.data.journal, ProductVersion: version, Log: log,
+		Users: users, Meta: b.data.definitions, Journal: b.data.journal, Product: cfg.ProductName, ProductVersion: version, Log: log,
 		Handshake: cfg.Handshake, SendTimeout: cmp.Or(cfg.SendTimeout, -1), MaxMessage: uint64(cfg.Limits.Message), Limits: limitsFor(cfg.Limits), Clock: b.clock,
 		Alarms: supervision.Alarms{
 			Meter:     supervision.System{Directory: cfg.DataDir, Untouched: heapReserve},

@@ -21,6 +21,8 @@ type Config struct {
 	TLS   TLS
 	// LoopbackUsers may only come from this machine.
 	LoopbackUsers []string
+	// ProductName is what clients are told over AMQP; some behave by it.
+	ProductName string
 	// HTTP is the address of the HTTP API; empty for none.
 	HTTP string
 	// DataDir is the folder that the broker owns.
@@ -53,6 +55,7 @@ func Default(getenv func(string) string) Config {
 		Handshake: 10 * time.Second,
 
 		SendTimeout: 15 * time.Second,
+		ProductName: "Candlemark",
 
 		TLS:           TLS{LoginFrom: "distinguished_name", SANType: "dns"},
 		LoopbackUsers: []string{"guest"},
@@ -77,6 +80,7 @@ func Load(flags *flag.FlagSet, args []string, getenv func(string) string) (Confi
 	c.TLS.define(flags)
 	loopback := list{values: &c.LoopbackUsers}
 	flags.Var(&loopback, "loopback-users", "`user` who may only come from this machine; may be repeated, none for nobody")
+	flags.StringVar(&c.ProductName, "product-name", c.ProductName, "`name` that clients are told in the server properties; 1 to 255 bytes")
 	flags.StringVar(&c.HTTP, "http", c.HTTP, "`address` of the HTTP API; empty for none")
 	flags.StringVar(&c.DataDir, "data-dir", c.DataDir, "`folder` of the broker's own")
 	flags.DurationVar(&c.Handshake, "handshake-timeout", c.Handshake, "how long a client may take to open its connection")
@@ -152,6 +156,9 @@ func (c Config) Validate() error {
 	}
 	if c.DataDir == "" {
 		failed = errors.Join(failed, errors.New("data-dir: no folder"))
+	}
+	if n := len(c.ProductName); n == 0 || n > 255 {
+		failed = errors.Join(failed, fmt.Errorf("product-name: %d bytes are not between 1 and 255", n))
 	}
 	if c.Handshake <= 0 {
 		failed = errors.Join(failed, fmt.Errorf("handshake-timeout: %v is not positive", c.Handshake))
