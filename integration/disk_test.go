@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -30,7 +31,11 @@ func mount(t *testing.T, args ...string) (at string) {
 	if out, err := exec.Command("mount", append(args, at)...).CombinedOutput(); err != nil {
 		t.Skipf("mount: %v %s", err, out)
 	}
-	t.Cleanup(func() { _ = exec.Command("umount", "-l", at).Run() })
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		_ = exec.CommandContext(ctx, "umount", "-l", at).Run()
+	})
 	return at
 }
 
@@ -98,6 +103,34 @@ func (b *broker) sender(queue string) *sender {
 	return s
 }
 
+// isTold waits for a reason to be blocked.
+func (s *sender) isTold(t *testing.T, reason string) {
+	t.Helper()
+	select {
+	case x := <-s.blocked:
+		if !x.Active || x.Reason != reason {
+			t.Fatalf("told %+v", x)
+		}
+	case <-time.After(patience):
+		t.Fatalf("nobody is told %q", reason)
+	}
+}
+
+// finish waits for the end of a sender.
+func (s *sender) finish(t *testing.T) {
+	t.Helper()
+	ended := make(chan struct{})
+	go func() {
+		s.done.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		t.Fatalf("the sender hangs: %d sent, %d confirmed", s.sent.Load(), s.confirmed.Load())
+	}
+}
+
 // numbers takes all that a queue holds.
 func (c *client) numbers(queue string) (all []int) {
 	c.Helper()
@@ -146,9 +179,7 @@ func TestDiskFull(t *testing.T) {
 	s := b.sender("q")
 	eventually(t, "some are confirmed", func() bool { return s.confirmed.Load() > 500 })
 	full := ballast(t, disk)
-	if x := <-s.blocked; !x.Active || x.Reason != "low on disk" {
-		t.Fatalf("told %+v", x)
-	}
+	s.isTold(t, "low on disk")
 	// Declarations are answered one way or the other.
 	var declared []string
 	for n := range 300 {
@@ -165,7 +196,7 @@ func TestDiskFull(t *testing.T) {
 		t.Errorf("get on a full disk: %v %v", ok, err)
 	}
 	b.kill()
-	s.done.Wait()
+	s.finish(t)
 	b = startIn(t, dir, "--disk-free-limit", "0")
 	c = b.dial()
 	for _, q := range declared {
@@ -179,7 +210,7 @@ func TestDiskFull(t *testing.T) {
 	}
 	eventually(t, "publishing goes on", func() bool { return again.confirmed.Load() > 500 })
 	again.stop.Store(true)
-	again.done.Wait()
+	again.finish(t)
 	_, err := c.QueueDeclare("afterwards", true, false, false, false, nil)
 	c.must(err)
 	c.keeps("q", s.confirmed.Load())
@@ -229,7 +260,7 @@ func TestDiskFails(t *testing.T) {
 	c.must(err)
 	s := b.sender("q")
 	b.failed()
-	s.done.Wait()
+	s.finish(t)
 	if text := b.log.String(); !strings.Contains(text, "the journal failed") {
 		t.Errorf("log:\n%s", text)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 	"syscall"
 
@@ -93,7 +94,8 @@ func guarded(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if reason := recover(); reason != nil {
-			err = fmt.Errorf("%w: %v", ErrDamaged, reason)
+			text := strings.TrimPrefix(fmt.Sprint(reason), "assertion failed: ")
+			err = fmt.Errorf("%w: %s", ErrDamaged, text)
 		}
 	}()
 	return f()

@@ -19,6 +19,9 @@ type Damage struct {
 	Text   string // what is wrong
 	// Messages that are lost by it, as far as they are known.
 	Messages []Lost
+	// Unread is how many records, at most, could not even be found: messages that
+	// nobody knows the names of, or what was said of messages.
+	Unread int
 }
 
 // Lost names a message.
@@ -29,6 +32,10 @@ type Lost struct {
 
 // String is one line.
 func (d Damage) String() string {
+	if d.Unread > 0 {
+		return fmt.Sprintf("%s at %d: %s (%d messages lost by name, and up to %d records that cannot be read)",
+			d.File, d.Offset, d.Text, len(d.Messages), d.Unread)
+	}
 	return fmt.Sprintf("%s at %d: %s (%d messages lost)", d.File, d.Offset, d.Text, len(d.Messages))
 }
 

@@ -86,6 +86,13 @@ func TestDamageIsFoundAndNamed(t *testing.T) {
 				if got := 3 - len(j.Take(5)); got != len(c.lost) || clean && !slices.Equal(lost, c.lost) || len(j.report.Damages) != 1 {
 					t.Errorf("%d lost, named %v: %v", got, lost, j.report.Damages)
 				}
+				unread := 0
+				for _, d := range j.report.Damages {
+					unread += d.Unread
+				}
+				if missing := len(c.lost) - len(lost); unread < missing || c.text == "batch" && strings.Contains(name, "record") && unread != missing {
+					t.Errorf("%d are lost without a name, %d are said to be", missing, unread)
+				}
 				if _, err := m.Stat("/data/quarantine/0000000001.segment"); err != nil {
 					t.Error(err)
 				}

@@ -70,7 +70,7 @@ func TestStragglersAreMoved(t *testing.T) {
 		before := j.Stats()
 		time.Sleep(20 * time.Second)
 		s := j.Stats()
-		if s.Moved < 60 || s.Segments > 6 || s.Live != 80 || before.Segments > 4*3+8 {
+		if s.Moved < 60 || s.Bytes > firstBound*(s.LiveBytes+2*smallSegment)+4*smallSegment || s.Live != 80 || before.Segments > 4*3+8 {
 			t.Fatalf("%+v, was %+v", s, before)
 		}
 		for i, c := range j.read(1, refs(kept)...) { // by their old positions

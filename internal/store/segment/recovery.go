@@ -176,6 +176,10 @@ func (r *recovery) replaySegment(s *segment, limit uint64) error {
 				r.report.Records++
 				r.index.replay(s, e)
 			})
+			if w.unread > 0 { // no checkpoint knows them, so they have no names
+				r.damages[len(r.damages)-1].Unread += w.unread
+				w.unread = 0
+			}
 			if !ok {
 				break
 			}

@@ -23,6 +23,7 @@ type walker struct {
 	width   int64 // of the window
 	fault   error // of reading the file
 	checked int64 // bytes that were summed up
+	unread  int   // records of damaged batches that were not found, at most
 	damage  func(at int64, text string)
 }
 
@@ -84,6 +85,7 @@ func (w *walker) next(number uint64, each func(*entry)) (uint64, bool) {
 	if behind, found := w.search(from); w.fault == nil && found && behind.number >= number && behind.number < w.limit {
 		w.damage(w.at, "a batch is not what was written")
 		w.records(w.at, behind.at)
+		w.miss(info, ok, behind.at)
 		return w.step(behind.number, behind.at, each)
 	}
 	if w.fault == nil && w.limit != math.MaxUint64 && number < w.limit {
@@ -92,9 +94,24 @@ func (w *walker) next(number uint64, each func(*entry)) (uint64, bool) {
 			return number, false
 		}
 		w.damage(w.at, "the last batches of a segment are not what was written")
+		w.miss(info, false, w.until)
 		return w.step(w.limit, w.until, each)
 	}
 	return number, false
+}
+
+// miss counts the records of a damaged batch that were not found: those that its head
+// has more, or without one as many messages as there is room for.
+func (w *walker) miss(info batchInfo, ok bool, to int64) {
+	if ok {
+		w.unread += max(info.records-len(w.entries), 0)
+		return
+	}
+	room := to - w.at - batchHead
+	for i := range w.entries {
+		room -= w.entries[i].size
+	}
+	w.unread += int(max(room, 0) / putHead)
 }
 
 func (w *walker) step(number uint64, to int64, each func(*entry)) (uint64, bool) {
