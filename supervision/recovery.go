@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -35,7 +36,7 @@ var errNoDefinitions = errors.New("the journal has messages, but there are no de
 	"bring back the file with the definitions, or move the journal away to begin anew")
 
 // load reads what is durable but the messages, and drops messages of queues that
-// are no more.
+// were deleted.
 func (n *Node) load() error {
 	n.recovery.began, n.recovery.reading = time.Now(), make(chan struct{}, runtime.GOMAXPROCS(0))
 	d, m := &meta.Definitions{}, n.cfg.Meta
@@ -64,8 +65,7 @@ func (n *Node) load() error {
 	if err := n.reserve(d); err != nil {
 		return fmt.Errorf("definitions: %w", err)
 	}
-	n.retireOrphans(d)
-	return nil
+	return n.retireEnded(d)
 }
 
 // sorted are the definitions by virtual host.
@@ -126,24 +126,68 @@ const (
 // starts are lower, whatever the machine's clock says (ADR 28).
 func (n *Node) numbered() uint64 { return numbersBegin + n.starts*numbersEach }
 
-// retireOrphans drops what the journal has of queues that are not defined: the
-// broker ended between the two steps of a deletion.
-func (n *Node) retireOrphans(d *meta.Definitions) {
-	defined := make(map[store.QueueID]struct{}, len(d.Queues))
+// ErrUnknownQueues begins the error of Start that says which messages of the journal
+// belong to queues that are not defined, and were not deleted as far as is known.
+var ErrUnknownQueues = errors.New("the journal has messages of queues that the definitions do not know, as if these were older")
+
+// unknownShown is how many unknown queues an error names.
+const unknownShown = 50
+
+// retireEnded drops what the journal has of queues that were deleted: the broker ended
+// between the two steps of that. Messages of queues that nobody has deleted are kept,
+// and the start is refused.
+func (n *Node) retireEnded(d *meta.Definitions) error {
+	known := make(map[store.QueueID]struct{}, len(d.Queues)+len(d.Ended))
 	for i := range d.Queues {
-		defined[store.QueueID(d.Queues[i].Incarnation)] = struct{}{}
+		known[store.QueueID(d.Queues[i].Incarnation)] = struct{}{}
 	}
-	queues, messages := 0, 0
+	for _, id := range d.Ended {
+		known[store.QueueID(id)] = struct{}{}
+	}
+	var unknown []store.QueueID
 	for _, id := range n.cfg.Journal.Queues() {
-		if _, is := defined[id]; !is {
-			queues++
-			messages += len(n.cfg.Journal.Take(id))
-			n.retire(id)
+		if _, is := known[id]; !is {
+			unknown = append(unknown, id)
 		}
 	}
-	if queues > 0 {
-		n.cfg.Log.Warn().Int("queues", queues).Int("messages", messages).Msg("the journal had messages of queues that are deleted; they are gone now")
+	if len(unknown) > 0 && n.cfg.Meta != nil {
+		return n.unknownQueues(unknown)
 	}
+	messages := 0
+	for _, id := range append(unknown, ended(d)...) {
+		messages += len(n.cfg.Journal.Take(id))
+		n.retire(id)
+	}
+	if messages > 0 {
+		n.cfg.Log.Warn().Int("queues", len(d.Ended)).Int("messages", messages).Msg("the journal had messages of queues that are deleted; they are gone now")
+	}
+	return nil
+}
+
+func ended(d *meta.Definitions) (list []store.QueueID) {
+	for _, id := range d.Ended {
+		list = append(list, store.QueueID(id))
+	}
+	return list
+}
+
+// unknownQueues names queues and what the journal has of each.
+func (n *Node) unknownQueues(list []store.QueueID) error {
+	var text strings.Builder
+	messages := 0
+	for i, id := range list {
+		count := len(n.cfg.Journal.Take(id))
+		messages += count
+		if i < unknownShown {
+			fmt.Fprintf(&text, ", queue %d has %d", id, count)
+		}
+	}
+	if more := len(list) - unknownShown; more > 0 {
+		fmt.Fprintf(&text, ", and %d more", more)
+	}
+	return fmt.Errorf("%w: %d messages of %d queues%s; bring back the newest definitions, "+
+		"or drop the messages with `candlemark journal drop --data-dir <folder> <number of the queue> …` "+
+		"(`candlemark journal dump` shows their exchanges and routing keys)", ErrUnknownQueues, messages, len(list), text.String())
 }
 
 // recovered waits until all virtual hosts are ready, and says how that goes.
@@ -190,7 +234,16 @@ func (n *Node) messages(of store.QueueID, again bool, done func([]store.Recovere
 	}()
 }
 
-// retire drops what the journal has of a queue.
+// retire drops what the journal has of a queue that was deleted, and when that is
+// durable lets the definitions forget it.
 func (n *Node) retire(of store.QueueID) {
-	n.cfg.Journal.Append(of, []store.Record{{Kind: store.Retire, Time: n.clock.Now().Floor()}}, nil)
+	var done func(error)
+	if n.cfg.Meta != nil {
+		done = func(err error) {
+			if err == nil {
+				n.cfg.Meta.Apply(meta.Change{Delete: []any{meta.Ended(of)}}, nil)
+			}
+		}
+	}
+	n.cfg.Journal.Append(of, []store.Record{{Kind: store.Retire, Time: n.clock.Now().Floor()}}, done)
 }

@@ -139,9 +139,12 @@ func (v *vhost) queueForgotten(q *queue) {
 	v.disown(q)
 	if pid := q.queue.PID; v.child(q) != nil { // it lives and waits
 		delete(v.children, pid.Id)
+		if q.queue.Durable {
+			v.leaving[pid.Id] = store.QueueID(q.queue.Incarnation)
+		}
 		v.ctx.Send(pid, &mail.QueueForgotten{})
-	} else if q.queue.Durable && v.cfg.Retire != nil {
-		v.cfg.Retire(store.QueueID(q.queue.Incarnation))
+	} else if q.queue.Durable {
+		v.retireMessages(store.QueueID(q.queue.Incarnation))
 	}
 	for _, gone := range q.gone {
 		gone()
@@ -149,4 +152,11 @@ func (v *vhost) queueForgotten(q *queue) {
 	q.tellReady()
 	v.unpark(&q.name)
 	v.mournAgain(q.queue.Name)
+}
+
+// retireMessages ends what the journal has of a queue.
+func (v *vhost) retireMessages(of store.QueueID) {
+	if v.cfg.Retire != nil {
+		v.cfg.Retire(of)
+	}
 }

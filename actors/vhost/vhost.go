@@ -39,7 +39,8 @@ type Config struct {
 	// goroutine: what it had when it was opened or, again, what it has now (Take
 	// and Recall of store.Journal). Nil for no journal: a queue that panics ends.
 	Messages func(of store.QueueID, again bool, done func([]store.Recovered, error))
-	// Retire drops what the journal has of a queue that cannot do so itself.
+	// Retire drops what the journal still has of a deleted queue, whose actor has
+	// ended, and lets the definitions forget that there was one.
 	Retire func(of store.QueueID)
 	// NewDown makes the props of what stands in for a queue that is down.
 	NewDown func() *actor.Props
@@ -82,6 +83,7 @@ type vhost struct {
 	exchanges map[string]*exchange
 	children  map[string]any // *queue or *exchange by the id of its PID
 	owners    map[string]*owner
+	leaving   map[string]store.QueueID // deleted durable queues that have not ended, by the id of the PID
 	// incarnation is the last one given out, without Config.Incarnation. One
 	// counter serves all names, so that a name that is gone leaves no trace.
 	incarnation uint64
@@ -101,7 +103,7 @@ func New(cfg Config) actor.Actor {
 	return &vhost{
 		cfg: cfg, directory: &topology.Directory{},
 		queues: map[string]*queue{}, exchanges: map[string]*exchange{}, children: map[string]any{},
-		owners: map[string]*owner{}, questions: map[uint64]question{}, policies: policies.NewSet(cfg.VHost.Name),
+		owners: map[string]*owner{}, leaving: map[string]store.QueueID{}, questions: map[uint64]question{}, policies: policies.NewSet(cfg.VHost.Name),
 	}
 }
 
@@ -230,6 +232,10 @@ func (v *vhost) peerGone(who *actor.PID) {
 		v.queueDied(c)
 	case *exchange:
 		v.exchangeDied(c)
+	}
+	if id, is := v.leaving[who.Id]; is {
+		delete(v.leaving, who.Id)
+		v.retireMessages(id)
 	}
 	if o := v.owners[who.Id]; o != nil {
 		v.releaseOwner(o, nil)

@@ -15,7 +15,8 @@ import (
 	"candlemark/internal/store/vfs"
 )
 
-const journalUsage = "candlemark journal check|dump|repair [--data-dir <folder>]"
+const journalUsage = "candlemark journal check|dump|repair [--data-dir <folder>]\n" +
+	"candlemark journal drop [--data-dir <folder>] <queue>…"
 
 // journal looks at the messages in the data folder of a broker that is not running,
 // and returns the exit code: 0 if all is well, 1 if something is damaged.
@@ -34,9 +35,12 @@ func inspectJournal(args []string, getenv func(string) string, stdout, stderr io
 		return 0
 	case err != nil:
 		return exitUsage
-	case flags.NArg() > 0:
+	case (flags.NArg() > 0) != (args[0] == "drop"):
 		fmt.Fprintln(stderr, journalUsage)
 		return exitUsage
+	}
+	if args[0] == "drop" {
+		return dropMessages(*dir, flags.Args(), stdout, stderr)
 	}
 	unlock, err := lockData(*dir)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"candlemark/internal/auth"
 	"candlemark/internal/meta"
 	"candlemark/internal/store"
 	"candlemark/internal/store/segment"
@@ -102,5 +103,44 @@ func TestJournalVerbRefuses(t *testing.T) {
 	}
 	if code, _, _ := journalVerb("check", "--data-dir", t.TempDir()); code != exitSoftware {
 		t.Fatalf("no journal: %d", code)
+	}
+}
+
+// TestJournalDrop: messages are dropped by the number of a queue that nobody knows, or by one of the broker's own names; nothing else is.
+func TestJournalDrop(t *testing.T) {
+	dir := stored(t)
+	definitions, err := meta.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := []any{
+		auth.VHost{Name: "/"},
+		meta.Queue{VHost: "/", Name: "orders", Type: "classic", Incarnation: 4},
+		meta.Queue{VHost: "/", Name: "candlemark.admin", Type: "classic", Incarnation: 5},
+	}
+	if _, err := meta.Wait(definitions, meta.Change{Put: put}); err != nil {
+		t.Fatal(err)
+	}
+	if err := definitions.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		want string
+		code int
+		args []string
+	}{
+		{"journal drop", exitUsage, nil},
+		{"'orders' in vhost '/' is defined", exitSoftware, []string{"9", "orders"}},
+		{"'orders' in vhost '/' is defined", exitSoftware, []string{"4"}},
+		{`no messages of a queue "8"`, exitSoftware, []string{"9", "8"}},
+		{`no messages of a queue "9x"`, exitSoftware, []string{"9x"}},
+		{"queue 9: 2 messages dropped\nqueue 5: 0 messages dropped\n", 0, []string{"9", "candlemark.admin"}},
+		{`no messages of a queue "9"`, exitSoftware, []string{"9"}},
+		{`no messages of a queue "candlemark.admin"`, exitSoftware, []string{"candlemark.admin"}},
+	} {
+		code, out, errs := journalVerb(append([]string{"drop", "--data-dir", dir}, tc.args...)...)
+		if code != tc.code || !strings.Contains(out+errs, tc.want) {
+			t.Errorf("drop %v: %d, %s%s", tc.args, code, out, errs)
+		}
 	}
 }

@@ -1,6 +1,10 @@
 package meta
 
 import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
 	"candlemark/internal/auth"
 )
 
@@ -58,6 +62,10 @@ func (w *work) prepare(c Change) (doomed, written []place, err error) {
 	ended, made := map[string]bool{}, map[string]bool{}
 	for _, v := range c.Delete {
 		p := place{value: v}
+		if _, ok := v.(Ended); ok {
+			doomed = append(doomed, p)
+			continue
+		}
 		if p.in, p.key, _, err = identify(v); err != nil {
 			return nil, nil, err
 		}
@@ -102,6 +110,11 @@ func (w *work) make(doomed, written []place) error {
 			w.incarnation = max(w.incarnation, uint64(v))
 			continue
 		}
+		if v, ok := p.value.(Queue); ok {
+			if err := w.endBut(v.Incarnation, p.key); err != nil {
+				return err
+			}
+		}
 		if err := w.write(p.in, p.key, p.content); err != nil {
 			return err
 		}
@@ -120,7 +133,13 @@ func (w *work) make(doomed, written []place) error {
 // drop takes out what stands in a place, and what cannot be without it.
 func (w *work) drop(p place) error {
 	switch v := p.value.(type) {
+	case Ended:
+		w.ended = slices.DeleteFunc(w.ended, func(n uint64) bool { return n == uint64(v) })
+		return nil
 	case auth.VHost:
+		if err := w.endAll(join(v.Name)); err != nil {
+			return err
+		}
 		for _, in := range inVHosts {
 			if err := w.clear(in, join(v.Name), nil); err != nil {
 				return err
@@ -131,6 +150,9 @@ func (w *work) drop(p place) error {
 			return err
 		}
 	case Queue:
+		if err := w.endBut(0, p.key); err != nil {
+			return err
+		}
 		if err := w.clear(leading, join(v.VHost, destination(v.Name, false)), w.unbind(bindings)); err != nil {
 			return err
 		}
@@ -143,6 +165,32 @@ func (w *work) drop(p place) error {
 		}
 	}
 	return w.erase(p.in, p.key)
+}
+
+// endAll notes that the stored queues end whose keys begin with prefix.
+func (w *work) endAll(prefix []byte) error {
+	return w.each(queues, prefix, func(key, _ []byte) error { return w.endBut(0, key) })
+}
+
+// endBut notes that the queue that stands at a key ends, if any does and it is not of
+// this incarnation: a crash may come before its messages are gone.
+func (w *work) endBut(incarnation uint64, key []byte) error {
+	record := w.get(queues, key)
+	if record == nil {
+		return nil
+	}
+	text, err := unseal(queues, key, record)
+	if err != nil {
+		return err
+	}
+	var r queueRecord
+	if err := json.Unmarshal(text, &r); err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if r.Incarnation != incarnation {
+		w.ended = append(w.ended, r.Incarnation)
+	}
+	return nil
 }
 
 // unbind erases the other line of a binding.

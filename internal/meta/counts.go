@@ -13,13 +13,17 @@ type counts struct {
 	revision    uint64
 	incarnation uint64 // the highest that a queue has ever had
 	lines       uint64 // in all tables, to find out that some have got lost
+	// ended are the incarnations of queues that were deleted and may have messages
+	// in the journal.
+	ended []uint64
 }
 
 type countsRecord struct {
-	Format      int    `json:"format"`
-	Revision    uint64 `json:"revision"`
-	Incarnation uint64 `json:"incarnation"`
-	Lines       uint64 `json:"lines"`
+	Format      int      `json:"format"`
+	Revision    uint64   `json:"revision"`
+	Incarnation uint64   `json:"incarnation"`
+	Lines       uint64   `json:"lines"`
+	Ended       []uint64 `json:"ended,omitempty"`
 }
 
 var countsKey = join("counts")
@@ -40,11 +44,11 @@ func readCounts(t tables) (counts, error) {
 	if r.Format > formatVersion {
 		return counts{}, ErrNewer
 	}
-	return counts{r.Revision, r.Incarnation, r.Lines}, nil
+	return counts{r.Revision, r.Incarnation, r.Lines, r.Ended}, nil
 }
 
 func (c counts) write(t tables) error {
-	content, err := json.Marshal(countsRecord{formatVersion, c.revision, c.incarnation, c.lines})
+	content, err := json.Marshal(countsRecord{formatVersion, c.revision, c.incarnation, c.lines, c.ended})
 	if err != nil {
 		return err
 	}
@@ -57,7 +61,7 @@ func load(t tables) (*Definitions, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Definitions{Revision: known.revision, Incarnation: known.incarnation}
+	d := &Definitions{Revision: known.revision, Incarnation: known.incarnation, Ended: known.ended}
 	var found uint64
 	for _, in := range allTables {
 		if in == broker {

@@ -19,7 +19,10 @@ func TestVHostTakesAllAlong(t *testing.T) {
 		m.must(t, remove(auth.VHost{Name: "/a"}))
 		m.must(t, remove(auth.VHost{Name: "/a\x00"}))
 		got := m.reopen(t).all(t)
-		want.Revision = 5
+		want.Revision, want.Ended = 5, got.Ended
+		if len(got.Ended) != 2 {
+			t.Errorf("ended: %v", got.Ended)
+		}
 		if !equal(got, want) {
 			t.Errorf("got  %+v\nwant %+v", got, want)
 		}

@@ -28,7 +28,7 @@ type Meta interface {
 
 // Change is what is stored together. Values are auth.VHost, auth.Account,
 // auth.Grant, auth.TopicGrant, Exchange, Queue, Binding, *policies.Policy,
-// Parameter, Global and, in Put, Incarnation. Deletions come first; then Put replaces what has the
+// Parameter, Global and, in Put, Incarnation, in Delete, Ended. Deletions come first; then Put replaces what has the
 // same identity.
 type Change struct {
 	Put []any
@@ -54,6 +54,10 @@ type Definitions struct {
 	// Incarnation is the highest that a stored queue has ever had, or that was
 	// put.
 	Incarnation uint64
+	// Ended are the incarnations of queues that were deleted, in that order, until
+	// they are in Change.Delete: what the journal has of them may go. It is noted with
+	// the deletion, whatever that was for.
+	Ended []uint64
 
 	VHosts      []auth.VHost
 	Accounts    []auth.Account
@@ -102,6 +106,10 @@ type Parameter struct {
 // Incarnation raises Definitions.Incarnation to what it is, for those of queues
 // that are not stored.
 type Incarnation uint64
+
+// Ended takes an incarnation out of Definitions.Ended: the journal has nothing of it
+// any more.
+type Ended uint64
 
 // Global is a value of the whole broker, known by its name.
 type Global struct {

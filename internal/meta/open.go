@@ -1,8 +1,10 @@
 package meta
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -55,6 +57,9 @@ func (f *File) open(path string) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := checkHeads(path, int64(f.db.Info().PageSize)); err != nil {
+		return err
+	}
 	return f.db.View(func(tx *bolt.Tx) error {
 		d, err := load(fileTables{tx})
 		if err != nil {
@@ -69,6 +74,36 @@ func (f *File) open(path string) (err error) {
 		}
 		return nil
 	})
+}
+
+// What bbolt's meta pages hold, in bytes; the sum is FNV-1a of what is before it.
+const (
+	headAt   = 16 // behind the header of the page
+	headSize = 56
+	headMark = 0xED0CDAED
+)
+
+// checkHeads checks both meta pages. bbolt is content with one, and would show the
+// definitions as they were before the last change if the newer one is damaged. A crash
+// leaves both whole: each lies in one sector of the disk.
+func checkHeads(path string, pageSize int64) (err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	for page := range int64(2) {
+		var head [headAt + headSize + 8]byte
+		if _, err := file.ReadAt(head[:], page*pageSize); err != nil {
+			return err
+		}
+		sum := fnv.New64a()
+		_, _ = sum.Write(head[headAt : headAt+headSize]) // never fails
+		if binary.NativeEndian.Uint32(head[headAt:]) != headMark || binary.NativeEndian.Uint64(head[headAt+headSize:]) != sum.Sum64() {
+			return fmt.Errorf("%w: meta page %d at offset %d is not what was written", ErrDamaged, page, page*pageSize)
+		}
+	}
+	return nil
 }
 
 func openFile(path string) (*bolt.DB, error) {
