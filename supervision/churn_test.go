@@ -378,6 +378,7 @@ func (c *churn) settle() {
 func (c *churn) pass(cycle func(*churn), times int) {
 	for range times {
 		cycle(c)
+		c.Advance(time.Second) // else the timers of all cycles fire at once, each in a goroutine of its own
 	}
 	c.Advance(time.Minute)
 }
