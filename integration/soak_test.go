@@ -1,0 +1,192 @@
+package integration
+
+import (
+	number "encoding/binary"
+	"flag"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+var soakFor = flag.Duration("soak", 5*time.Second, "how long TestSoakUnderAttack attacks")
+
+const (
+	soakWatermark = 400_000_000 // bytes
+	soakMargin    = 200_000_000 // bytes that memory may exceed it by under attack (docs/security.md)
+	soakRest      = 150_000_000 // bytes that the broker may hold when the attackers have left
+	soakEvery     = 10 * time.Millisecond
+)
+
+// silence waits for the peer to hang up, without reading much, for a second at most.
+func (a *attacker) silence() error {
+	if err := a.SetDeadline(time.Now().Add(time.Second)); err != nil {
+		return err
+	}
+	<-time.After(time.Second) // of the attacker's choosing
+	_, err := a.Read(make([]byte, 1))
+	return err
+}
+
+// attackHTTP begins a request and does not end it.
+func (b *broker) attackHTTP() (*attacker, error) {
+	conn, err := net.DialTimeout("tcp", b.http, attackTime)
+	if err != nil {
+		return nil, err
+	}
+	a := &attacker{Conn: conn}
+	return a, a.say([]byte("GET /api/overview HTTP/1.1\r\nHost: x\r\n"))
+}
+
+// watcher publishes persistent messages at a fixed rate and consumes them, on two connections.
+type watcher struct {
+	*testing.T
+	from, to  *client
+	published uint64
+	taken     chan struct{} // closed when the consumer has ended
+	lateness  []time.Duration
+	next      uint64
+}
+
+func (b *broker) watcher() *watcher {
+	w := &watcher{T: b.T, from: b.dial(), to: b.dial(), taken: make(chan struct{})}
+	_, err := w.from.QueueDeclare("bystander", true, false, false, false, nil)
+	w.from.must(err)
+	go w.take(w.to.consume("bystander", false))
+	return w
+}
+
+// publish goes on until stop is closed. Each message carries the time at which it was due to be sent, so that waiting is counted.
+func (w *watcher) publish(stop <-chan struct{}) {
+	confirms := w.from.NotifyPublish(make(chan amqp.Confirmation, 1<<16))
+	due := time.Now()
+	for ; ; due = due.Add(soakEvery) {
+		select {
+		case <-stop:
+			for n := range w.published {
+				select {
+				case c := <-confirms:
+					if !c.Ack {
+						w.Errorf("publish %d was refused", n)
+					}
+				case <-time.After(patience):
+					w.Errorf("%d of %d were confirmed", n, w.published)
+					return
+				}
+			}
+			return
+		case <-time.After(time.Until(due)):
+		}
+		body := number.BigEndian.AppendUint64(number.BigEndian.AppendUint64(nil, w.published), uint64(due.UnixNano()))
+		if err := w.from.Publish("", "bystander", false, false, amqp.Publishing{DeliveryMode: 2, Body: body}); err != nil {
+			w.Error("publish:", err)
+			return
+		}
+		w.published++
+	}
+}
+
+// take consumes until the last message, which is empty.
+func (w *watcher) take(deliveries <-chan amqp.Delivery) {
+	defer close(w.taken)
+	for d := range deliveries {
+		if err := d.Ack(false); err != nil || len(d.Body) == 0 {
+			return
+		}
+		if len(d.Body) != 16 {
+			w.Errorf("a message of %d bytes in the bystander's queue", len(d.Body))
+			continue
+		}
+		if n := number.BigEndian.Uint64(d.Body); n != w.next || d.Redelivered {
+			w.Errorf("message %d, redelivered %v, in place of %d", n, d.Redelivered, w.next)
+		}
+		w.next++
+		w.lateness = append(w.lateness, time.Since(time.Unix(0, int64(number.BigEndian.Uint64(d.Body[8:])))))
+	}
+}
+
+// finish checks that everything has come.
+func (w *watcher) finish() {
+	w.from.put("", "bystander", amqp.Publishing{})
+	select {
+	case <-w.taken:
+	case <-time.After(patience):
+		w.Fatal("the bystander's messages do not come")
+	}
+	if w.next != w.published {
+		w.Errorf("%d of %d came", w.next, w.published)
+	}
+	slices.Sort(w.lateness)
+	if n := len(w.lateness); n > 0 {
+		w.Logf("bystander: %d messages, p50 %v, p99 %v, longest %v", n, w.lateness[n/2], w.lateness[n*99/100], w.lateness[n-1])
+	}
+}
+
+// besieged is a broker with a watermark and the users that attack it.
+func besieged(t *testing.T) *broker {
+	b := start(t, "--memory-high-watermark", strconv.Itoa(soakWatermark))
+	for _, user := range []string{"mallory", "nobody"} {
+		b.request("PUT", "/api/users/"+user, fmt.Sprintf(`{"password":%q,"tags":"policymaker"}`, user), 201)
+	}
+	b.request("PUT", "/api/permissions/%2F/mallory", `{"configure":"^m","write":"^(m|amq\\.default$|candlemark\\.admin$)","read":"^m"}`, 201)
+	b.request("PUT", "/api/permissions/%2F/nobody", `{"configure":"","write":"","read":""}`, 201)
+	return b
+}
+
+// besiege attacks until then, each attack at least once and all at the same time, beside a bystander who publishes
+// persistent messages and consumes them: nothing is lost, doubled or out of order, memory stays below the watermark and
+// a margin, and returns. How late the bystander's messages came is logged.
+func (b *broker) besiege(end time.Time, names ...string) {
+	w := b.watcher()
+	most, stop, rounds := b.watchMemory(), make(chan struct{}), make([]int, len(names))
+	var publishing, attacking sync.WaitGroup
+	publishing.Go(func() { w.publish(stop) })
+	for i, name := range names {
+		attacking.Go(func() {
+			for rounds[i] == 0 || time.Now().Before(end) {
+				_ = attacks[name](b) // what becomes of attackers is tested elsewhere
+				rounds[i]++
+				<-time.After(100 * time.Millisecond) // so that the bystander has a processor at times
+			}
+		})
+	}
+	attacking.Wait()
+	close(stop)
+	publishing.Wait()
+	w.finish()
+	attackingHTTP.CloseIdleConnections()
+	for i, name := range names {
+		b.Logf("%5d × %s", rounds[i], name)
+	}
+	peak := most()
+	b.Logf("memory came to %d MB at a watermark of %d MB", peak/1e6, soakWatermark/1_000_000)
+	if slices.Contains(buildFlags, "-race") {
+		return // the race detector multiplies memory
+	}
+	if peak > soakWatermark+soakMargin {
+		b.Errorf("that is more than %d MB above it", soakMargin/1_000_000)
+	}
+	eventually(b.T, "memory to return", func() bool { return b.memory() < soakRest })
+	eventually(b.T, "the end of the alarm", func() bool {
+		return strings.Contains(b.request("GET", "/api/nodes", "", 200), `"mem_alarm":false`)
+	})
+}
+
+// All attacks at once, again and again.
+func TestSoakUnderAttack(t *testing.T) {
+	besieged(t).besiege(time.Now().Add(*soakFor), slices.Sorted(maps.Keys(attacks))...)
+}
+
+// Each attack alone, once.
+func TestEachAttack(t *testing.T) {
+	for _, name := range slices.Sorted(maps.Keys(attacks)) {
+		t.Run(name, func(t *testing.T) { besieged(t).besiege(time.Time{}, name) })
+	}
+}
