@@ -209,6 +209,10 @@ func (n *Node) undeliverable(what any) {
 		m.Chunk.Release()
 	case *mail.Deliver:
 		m.Release()
+	case accepted:
+		n.turnAway(m.conn)
+	case openVisit:
+		m.reply <- nil
 	default:
 		n.lost.Add(1)
 	}

@@ -14,8 +14,12 @@
 //   - Nothing is looked into: a type with GetMessages is one mail, and nil is a mail like others.
 //
 // protoactor drops, in silence, the user mail of an actor that has stopped. So an actor with this mailbox calls Close
-// itself, last before it stops itself, and at the latest when it is told *actor.Stopped, and answers what Close returns.
+// itself, last before it stops itself, and at the latest when it is told *actor.Stopping, and answers what Close returns.
 // What an actor leaves that never calls it is handed to the undeliverable handler.
+//
+// protoactor has an actor that stops handle user mail until its last child has ended, and never stops a child that it
+// makes meanwhile, so that neither ever ends. Here the mailbox is closed once an actor has been told to stop: from then on it
+// gets system mail only, and makes nothing.
 //
 // protoactor keeps the address of a dead actor wherever somebody has watched or written to it, and with the address its
 // mailbox. So the mailbox lets go of an actor that has stopped: a kept address costs some hundred bytes.

@@ -17,6 +17,13 @@ type gone struct {
 
 var _ actor.MessageInvoker = gone{}
 
+// refuse hands on what an actor that stops has not taken, and all that comes later.
+func (m *Mailbox) refuse() {
+	for _, mail := range m.Close() {
+		m.undeliverable(mail)
+	}
+}
+
 // forget lets go of the actor once it has stopped for good, which is when its name is
 // free, and hands on what nobody will take.
 func (m *Mailbox) forget() {
@@ -28,9 +35,7 @@ func (m *Mailbox) forget() {
 		return
 	}
 	m.invoker = gone{who.Self(), who.ActorSystem()}
-	for _, mail := range m.Close() {
-		m.undeliverable(mail)
-	}
+	m.refuse()
 }
 
 // InvokeSystemMessage answers whoever watches an actor that has stopped, as protoactor does.

@@ -3,6 +3,7 @@ package mailbox_test
 import (
 	"runtime"
 	"testing"
+	"testing/synctest"
 	"time"
 	"weak"
 
@@ -71,4 +72,39 @@ func TestStoppedActorHandsOnItsMail(t *testing.T) {
 	if err := future.Wait(); err != nil {
 		t.Error("nobody told who watches:", err)
 	}
+}
+
+// An actor that has been told to stop handles no more mail while its children end:
+// what it made meanwhile would never be stopped, nor the actor.
+func TestStoppingActorMakesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		system, d := newSystem(t), newDispatcher(t, 2)
+		late, held, goOn := make(chan any, 2), make(chan struct{}), make(chan struct{})
+		child := props(d, mailbox.New(func(any) {}), func(c actor.Context) {
+			if _, ends := c.Message().(*actor.Stopping); ends {
+				close(held)
+				<-goOn
+			}
+		})
+		pid := system.Root.Spawn(props(d, mailbox.New(func(mail any) { late <- mail }), func(c actor.Context) {
+			switch c.Message().(type) {
+			case *actor.Started:
+				c.Spawn(child)
+			case *actor.Stopping:
+				c.Send(c.Self(), "left")
+			case string:
+				c.Spawn(props(d, mailbox.New(func(any) {}), func(actor.Context) {}))
+			}
+		}))
+		end := system.Root.StopFuture(pid)
+		<-held // the parent waits for its child
+		system.Root.Send(pid, "late")
+		if first, second := <-late, <-late; first != "left" || second != "late" {
+			t.Errorf("got %v and %v", first, second)
+		}
+		close(goOn)
+		if err := end.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -52,7 +52,11 @@ func (m *Mailbox) runSystem(mail any) {
 		m.suspend(true)
 	case *actor.ResumeMailbox:
 		m.suspend(false)
-	case *actor.Stop, *actor.Terminated: // with the last child's end its own is complete
+	case *actor.Stop:
+		m.invoker.InvokeSystemMessage(mail)
+		m.refuse() // its children have been told: a child made from now on would not be, and the end would wait for it for ever
+		m.forget()
+	case *actor.Terminated: // with the last child's end its own is complete
 		m.invoker.InvokeSystemMessage(mail)
 		m.forget()
 	default:
