@@ -195,6 +195,9 @@ func (s *state) mayCallItself(name []byte) error {
 func (s *state) distribute(m *message.Message, targets []*target, caps []int64) {
 	if len(targets) > 1 && m.Size() >= shareFrom {
 		m.Own()
+		if m.Share == nil && m.Size() > message.ShareFrom {
+			m.Share = message.NewShare(m.Size())
+		}
 	}
 	for i, t := range targets {
 		if t.batch == nil {

@@ -208,7 +208,7 @@ func (s *state) channelGone(channel mail.Address, now clock.Instant) {
 	s.begin(&work{
 		expires: true,
 		step: func(now clock.Instant) bool {
-			next = h.unacked.TakeSome(next, h.unacked.Last(), s.most, func(_ uint64, u held) { s.giveBack(u, now) })
+			next = h.unacked.TakeSome(next, h.unacked.Last(), int(s.most), func(_ uint64, u held) { s.giveBack(u, now) })
 			return next == 0
 		},
 		end: func(now clock.Instant) {

@@ -26,7 +26,7 @@ func (s *state) dispatch(now clock.Instant) {
 		if c == nil {
 			break
 		}
-		if n == s.most {
+		if n == int(s.most) {
 			s.out.again = true
 			break
 		}
@@ -163,7 +163,7 @@ func (s *state) delivery(r *backlog.Record) mail.Delivery {
 func content(r *backlog.Record) message.Message {
 	m := message.Message{
 		Exchange: r.Exchange, RoutingKey: r.RoutingKey, Header: r.Header, Body: r.Body, Overlay: r.Overlay,
-		TTL: r.TTL, Priority: r.Priority, Persistent: r.Persistent, Owned: true,
+		TTL: r.TTL, Priority: r.Priority, Persistent: r.Persistent, Owned: true, Share: r.Share,
 	}
 	if r.Released {
 		m.Overlay = r.Overlay.Released(topology.DelayOf(r.Header))

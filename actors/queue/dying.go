@@ -86,7 +86,7 @@ func (s *state) bury(now clock.Instant) {
 	d := &s.dying
 	l := letters{now: now}
 	for n := 0; (d.out < dyingLimit || !s.settings.HasDLX || s.phase == ended) && d.sent < d.all.Last(); n++ {
-		if n == max(s.most, dyingLimit) && s.phase != ended {
+		if n == max(int(s.most), dyingLimit) && s.phase != ended {
 			s.out.again = true
 			return
 		}

@@ -25,7 +25,7 @@ type scan struct {
 	limit   int    // deliveries in a step
 }
 
-func (s *state) scan() *scan { return &scan{slices.Collect(maps.Values(s.holders)), 1, s.most} }
+func (s *state) scan() *scan { return &scan{slices.Collect(maps.Values(s.holders)), 1, int(s.most)} }
 
 // step calls f for a turn's worth of deliveries. It reports whether that were the last.
 func (x *scan) step(f func(unsettled)) (done bool) {

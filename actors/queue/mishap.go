@@ -23,7 +23,10 @@ func (q *queue) bury(ctx actor.Context) {
 			ctx.Send(s.vhost.PID, &mail.QueueFell{Queue: ctx.Self(), Newest: s.seq})
 		}
 	}
-	q.leaveMemory()
+	// What a queue that does not survive has in the journal is forgotten there.
+	if s.paging.spilled && s.queue != nil && !s.queue.Durable {
+		q.cfg.Journal.Append(s.id, []store.Record{{Kind: store.Retire, Time: s.at}}, nil)
+	}
 	left := append(s.parked, q.cfg.Close()...)
 	if w := s.work; w != nil && w.asked != nil {
 		left = append(left, w.asked)
@@ -38,20 +41,18 @@ func (q *queue) bury(ctx actor.Context) {
 			ctx.Send(p.to, p.what)
 		}
 	})
+	attempt(q.leaveMemory)
 	for _, m := range left {
 		attempt(func() { mail.AnswerAll(ctx, []any{m}, mail.Failed) })
 	}
 }
 
-// leaveMemory returns the queue's part of the budget. What a queue that does not
-// survive has in the journal is forgotten there.
+// leaveMemory returns the queue's part of the budget.
 func (q *queue) leaveMemory() {
-	s := &q.state
 	q.cfg.Budget.Add(-q.held)
 	q.held = 0
-	if s.paging.spilled && s.queue != nil && !s.queue.Durable {
-		q.cfg.Journal.Append(s.id, []store.Record{{Kind: store.Retire, Time: s.at}}, nil)
-	}
+	q.state.messages.Clear()
+	q.state.dropAllScheduled()
 }
 
 func attempt(f func()) {

@@ -474,7 +474,7 @@ func runModel(t *testing.T, seed uint64, pressure int) {
 	m.core = newCoreOf(t, cfg)
 	turns := rand.New(rand.NewPCG(seed, 1))
 	if seed%2 == 0 { // commands are cut into turns
-		m.most = 1 + turns.IntN(3)
+		m.most = uint16(1 + turns.IntN(3))
 	}
 	m.pressed = func() bool { return turns.IntN(2) < pressure }
 	commands := []struct {

@@ -120,7 +120,7 @@ func (s *state) keep(m *message.Message, deadline int64, now clock.Instant) back
 	r := backlog.Record{
 		Exchange: m.Exchange, RoutingKey: m.RoutingKey, Header: m.Header, Body: m.Body, Overlay: m.Overlay,
 		Deadline: deadline, TTL: m.TTL, Enqueued: now.Ceil(), Priority: min(m.Priority, s.settings.MaxPriority),
-		Persistent: m.Persistent, Seq: s.seq, Shared: m.Owned,
+		Persistent: m.Persistent, Seq: s.seq, Shared: m.Owned, Share: m.Share,
 	}
 	h := s.messages.Push(&r)
 	if s.durable(m.Persistent) {

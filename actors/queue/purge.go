@@ -34,7 +34,7 @@ func (s *state) purge(m *mail.Purge, now clock.Instant) {
 			}
 			n := s.drop()
 			reply.MessageCount += n
-			return n < s.most && s.dropScheduled(&at)
+			return n < int(s.most) && s.dropScheduled(&at)
 		},
 		end: func(now clock.Instant) {
 			reply.MessageCount += scheduled
@@ -52,13 +52,22 @@ func (s *state) dropAll() {
 	}
 	s.messages.Clear()
 	s.wheel = wheel.New(&s.messages)
-	s.scheduled, s.swept, s.paging.at, s.paging.runway = nil, 0, 0, 0
+	s.dropAllScheduled()
+	s.swept, s.paging.at, s.paging.runway = 0, 0, 0
+}
+
+// dropAllScheduled forgets the scheduled messages.
+func (s *state) dropAllScheduled() {
+	if s.scheduled != nil {
+		s.scheduled.messages.Clear()
+		s.scheduled = nil
+	}
 }
 
 // drop removes a turn's worth of ready messages and counts them. They go in the order
 // of their numbers, so that their records join.
 func (s *state) drop() int {
-	for n := range s.most {
+	for n := range int(s.most) {
 		h, ok := s.messages.Oldest()
 		if !ok {
 			return n
@@ -66,7 +75,7 @@ func (s *state) drop() int {
 		s.wheel.Remove(h)
 		s.remove(h, store.Purged)
 	}
-	return s.most
+	return int(s.most)
 }
 
 // dropScheduled drops the scheduled messages: from at on the journal is told of a
@@ -76,13 +85,13 @@ func (s *state) dropScheduled(at *backlog.Handle) (done bool) {
 	if x == nil {
 		return true
 	}
-	*at = x.messages.Sweep(*at, s.most, func(h backlog.Handle) {
+	*at = x.messages.Sweep(*at, int(s.most), func(h backlog.Handle) {
 		if e := x.messages.Entry(h); e.Marks&backlog.Stored != 0 && !s.unwrite(e.Seq) {
 			s.mark(store.Remove, e.Seq, store.Purged)
 		}
 	})
 	if *at == 0 {
-		s.scheduled = nil
+		s.dropAllScheduled()
 	}
 	return *at == 0
 }

@@ -231,8 +231,7 @@ func (q *queue) end(ctx actor.Context) {
 		q.state.late(m, now)
 	}
 	q.post(ctx)
-	q.cfg.Budget.Add(-q.held)
-	q.held = 0
+	q.leaveMemory()
 	ctx.Stop(ctx.Self())
 }
 

@@ -124,7 +124,8 @@ func (s *state) forgotten(now clock.Instant) {
 	s.commits = nil
 	s.tellConsumers()
 	if !s.bequeaths() {
-		s.out.purged, s.scheduled = s.scheduledCount(), nil
+		s.out.purged = s.scheduledCount()
+		s.dropAllScheduled()
 	}
 	if s.why.command != nil {
 		s.send(s.why.command.ReplyTo, &mail.DeleteQueueReply{

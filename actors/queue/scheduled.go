@@ -35,6 +35,7 @@ type scheduled struct {
 func (s *state) later() *scheduled {
 	if s.scheduled == nil {
 		x := &scheduled{ids: map[uint32]backlog.Handle{}}
+		x.messages.Budget = s.messages.Budget
 		x.agenda = agenda.New(&x.messages)
 		s.scheduled = x
 	}
@@ -95,7 +96,7 @@ func (s *state) postpone(m *message.Message, due topology.Due, id uint32, now cl
 	r := backlog.Record{
 		Exchange: m.Exchange, RoutingKey: m.RoutingKey, Header: m.Header, Body: m.Body, Overlay: m.Overlay,
 		Deadline: due.At, TTL: m.TTL, Enqueued: now.Ceil(), Priority: min(m.Priority, s.settings.MaxPriority),
-		Persistent: m.Persistent, Seq: s.seq, Shared: m.Owned,
+		Persistent: m.Persistent, Seq: s.seq, Shared: m.Owned, Share: m.Share,
 	}
 	h := x.messages.Push(&r)
 	x.put(h, id)

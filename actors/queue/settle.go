@@ -47,7 +47,7 @@ func (s *state) settleOn(h *holder, rest []mail.SettleRange) {
 // settleSome settles a turn's worth of deliveries and returns the ranges that are
 // left.
 func (s *state) settleSome(h *holder, ranges []mail.SettleRange, now clock.Instant) []mail.SettleRange {
-	left := s.most
+	left := int(s.most)
 	for i := range ranges {
 		if left <= 0 {
 			return ranges[i:]

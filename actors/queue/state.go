@@ -40,8 +40,10 @@ type state struct {
 	id        store.QueueID
 	effective policies.Effective
 	settings  policies.QueueSettings
-	quorum    bool // a quorum queue
-	holds     bool // the holder of a delayed exchange
+	quorum    bool   // a quorum queue
+	holds     bool   // the holder of a delayed exchange
+	resumed   bool   // the mail in hand was parked
+	most      uint16 // messages of one turn of work: workLimit; tests have others
 
 	messages  backlog.Backlog
 	wheel     wheel.Wheel[*backlog.Backlog] // of the ready messages with a deadline
@@ -62,7 +64,6 @@ type state struct {
 	loans     *loans      // nil until there was one
 	scheduled *scheduled  // nil while none waits for its time
 	work      *work       // that goes on in further turns, nil for none
-	most      int         // messages of one turn of it: workLimit; tests have others
 	dying     dying
 	seq       uint64 // of the newest message
 	unacked   int
@@ -76,7 +77,6 @@ type state struct {
 	waking  *mail.Wake // to be answered when nothing overdue is left
 	why     farewell
 	parked  []any // mail that waits for the vhost's answer, or for the end of work
-	resumed bool  // the mail in hand was parked
 	touched []*consumer
 	limited []*consumer // those subject to their channel's common limit
 	out     outcome
@@ -115,6 +115,7 @@ func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
 	s.quorum = policies.KindOf(cfg.Queue.Arguments) == policies.KindQuorumQueue
 	s.holds = cfg.Queue.Holds()
 	s.wheel = wheel.New(&s.messages)
+	s.messages.Budget = cfg.Budget
 	s.settings, s.effective = cfg.Settings, cfg.Effective
 	s.lease.SetPeriod(period(s.settings.Expires), now.Ceil())
 	if s.settings.HasForward {

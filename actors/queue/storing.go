@@ -45,11 +45,12 @@ func (q *queue) account() {
 	q.held = bytes
 }
 
-// bytes are those of contents in memory.
+// bytes are those of contents in memory, but for large ones, which count for all who
+// share them.
 func (s *state) bytes() int64 {
-	n := s.messages.Held()
+	n := s.messages.Counted()
 	if x := s.scheduled; x != nil {
-		n += x.messages.Held()
+		n += x.messages.Counted()
 	}
 	return n
 }

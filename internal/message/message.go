@@ -20,6 +20,9 @@ type Message struct {
 	// Owned says that the slices do not alias a read chunk: a queue may keep
 	// them instead of copying (DESIGN §5a.11).
 	Owned bool
+	// Share counts the memory of a content above ShareFrom for all who hold it; nil
+	// of one that nobody has held or sent to several queues yet.
+	Share *Share
 }
 
 // NoTTL is the TTL of a message without expiration property.

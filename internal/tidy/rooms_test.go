@@ -26,7 +26,7 @@ var rooms = map[string][]string{
 	"actors/exchange":      actorOf(),
 	"actors/queue":         actorOf("internal/store"),
 	"actors/queue/agenda":  {},
-	"actors/queue/backlog": {"internal/message", "actors/queue/wheel"},
+	"actors/queue/backlog": {"internal/budget", "internal/message", "actors/queue/wheel"},
 	"actors/queue/lease":   {},
 	"actors/queue/wheel":   {},
 	"actors/deadletter":    actorOf(),

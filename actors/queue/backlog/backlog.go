@@ -4,11 +4,15 @@ import (
 	"math/bits"
 
 	"candlemark/actors/queue/wheel"
+	"candlemark/internal/budget"
 	"candlemark/internal/message"
 )
 
 // Backlog holds the messages of one queue (TTL-30). It belongs to one goroutine. The zero value is empty and ready to use.
 type Backlog struct {
+	// Budget is told of large contents, which count once for all who share them; nil for nobody. Set it first.
+	Budget *budget.Budget
+
 	// segments are named by their index; 0 is none.
 	segments     []segment
 	freeSegments uint32
@@ -50,7 +54,7 @@ func (b *Backlog) Push(r *Record) Handle {
 func (b *Backlog) fill(h Handle, e *Entry, r *Record) {
 	if size := recordSize(r); size > largestRecord || r.Shared && size > smallestKept {
 		e.flags = flagKept
-		e.block = b.kept.add(r, h)
+		e.block = b.kept.add(r, h, b.Budget)
 	} else {
 		e.block, e.offset = b.slab.add(r, h, size)
 		e.size = uint16(size)
@@ -66,7 +70,7 @@ func (b *Backlog) empty(h Handle, e *Entry) {
 		delete(b.overlays, h)
 	}
 	if e.flags&flagKept != 0 {
-		if b.kept.remove(e.block) {
+		if b.kept.remove(e.block, b.Budget) {
 			b.kept.shrink(b)
 		}
 	} else if b.slab.release(e.block, int(e.size)) {
@@ -126,7 +130,10 @@ func (b *Backlog) Remove(h Handle) {
 }
 
 // Clear forgets all messages at once. None may be on a wheel that is used further.
-func (b *Backlog) Clear() { *b = Backlog{order: b.order} }
+func (b *Backlog) Clear() {
+	b.kept.leave(b.Budget)
+	*b = Backlog{Budget: b.Budget, order: b.order}
+}
 
 // IsReady tells whether h is ready; false for a handle that is not in use.
 func (b *Backlog) IsReady(h Handle) bool {

@@ -1,6 +1,11 @@
 package backlog
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"candlemark/internal/budget"
+	"candlemark/internal/message"
+)
 
 // smallestKept is the record size up to which even a shared content is copied: a reference costs more.
 const smallestKept = 256
@@ -10,8 +15,8 @@ type kept struct {
 	items []content
 	free  uint32
 	count uint32
-	// bytes is the size of those that are its own, shared that of the others.
-	bytes, shared int64
+	// bytes is the size of those that are its own, shared that of the others. Of them all, counted is that of those without a Share.
+	bytes, shared, counted int64
 }
 
 // content is a message outside the slab.
@@ -21,10 +26,11 @@ type content struct {
 	// handle is whose it is, 0 of a free one; next chains those.
 	handle, next uint32
 	own          bool
+	share        *message.Share
 }
 
 // add keeps the content of r and returns its index.
-func (k *kept) add(r *Record, h Handle) uint32 {
+func (k *kept) add(r *Record, h Handle, to *budget.Budget) uint32 {
 	c := content{
 		exchange: r.Exchange, routingKey: r.RoutingKey, header: r.Header, body: r.Body,
 		ttl: r.TTL, enqueued: r.Enqueued, own: !r.Shared, handle: h,
@@ -34,6 +40,17 @@ func (k *kept) add(r *Record, h Handle) uint32 {
 		k.bytes += c.size()
 	} else {
 		k.shared += c.size()
+		c.share = r.Share
+	}
+	switch size := c.size(); {
+	case size <= largestRecord:
+		c.share = nil
+		k.counted += size
+	case c.share == nil:
+		c.share = message.NewShare(int(size))
+	}
+	if c.share != nil {
+		to.Add(c.share.Hold())
 	}
 	k.count++
 	i := k.free
@@ -50,16 +67,21 @@ func (k *kept) add(r *Record, h Handle) uint32 {
 func (k *kept) get(i uint32, r *Record) {
 	c := &k.items[i-1]
 	r.Exchange, r.RoutingKey, r.Header, r.Body = c.exchange, c.routingKey, c.header, c.body
-	r.TTL, r.Enqueued, r.Shared = c.ttl, c.enqueued, true
+	r.TTL, r.Enqueued, r.Shared, r.Share = c.ttl, c.enqueued, true, c.share
 }
 
 // remove forgets a content. It tells whether the table has become far too long.
-func (k *kept) remove(i uint32) (wasteful bool) {
+func (k *kept) remove(i uint32, from *budget.Budget) (wasteful bool) {
 	c := &k.items[i-1]
 	if c.own {
 		k.bytes -= c.size()
 	} else {
 		k.shared -= c.size()
+	}
+	if c.share != nil {
+		from.Add(-c.share.Drop())
+	} else {
+		k.counted -= c.size()
 	}
 	*c = content{next: k.free}
 	k.free = i
@@ -68,6 +90,26 @@ func (k *kept) remove(i uint32) (wasteful bool) {
 		k.items, k.free = nil, 0
 	}
 	return cap(k.items) > keepTable && int(k.count)*8 < cap(k.items)
+}
+
+// leaveAtOnce is how many shares are given up by who gives up a table; more are by a goroutine.
+const leaveAtOnce = 4096
+
+// leave gives up the shares of a table that is not used any more.
+func (k *kept) leave(from *budget.Budget) {
+	items := k.items
+	drop := func() {
+		for i := range items {
+			if s := items[i].share; s != nil {
+				from.Add(-s.Drop())
+			}
+		}
+	}
+	if len(items) > leaveAtOnce {
+		go drop()
+		return
+	}
+	drop()
 }
 
 // shrink makes the table of b fit again.

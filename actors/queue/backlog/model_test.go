@@ -212,6 +212,7 @@ func normal(r Record) Record {
 	for _, s := range []*[]byte{&r.Exchange, &r.RoutingKey, &r.Header, &r.Body} {
 		*s = append([]byte{}, *s...)
 	}
+	r.Share = nil
 	return r
 }
 

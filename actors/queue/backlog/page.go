@@ -123,3 +123,6 @@ func (b *Backlog) Contents() int64 { return b.slab.live + b.kept.bytes + b.kept.
 
 // Held returns the bytes that Contents takes in memory.
 func (b *Backlog) Held() int64 { return b.slab.held + b.kept.bytes + b.kept.shared }
+
+// Counted returns those of Held that Budget does not know of.
+func (b *Backlog) Counted() int64 { return b.slab.held + b.kept.counted }

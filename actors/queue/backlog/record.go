@@ -37,6 +37,8 @@ type Record struct {
 	Released bool
 	// Shared says that the slices are immutable and not pooled: Push may keep them instead of copying (DESIGN §5a.11).
 	Shared bool
+	// Share counts the memory of a large content; Push makes one if there is none.
+	Share *message.Share
 }
 
 // Entry is the fixed part of a stored message. What is exported may be changed in place, Deadline only while the entry is

@@ -70,6 +70,17 @@ func (b *batch) run(q store.QueueID, r *store.Record) {
 	b.records++
 }
 
+// shares tells whether the body of a message is in the batch and there is room for the
+// rest: what many queues share counts once.
+func (b *batch) shares(r *store.Record, s *segment, bodies *bodyCache) bool {
+	if len(r.Body) < sharedFrom || b.records == 0 {
+		return false
+	}
+	key := bodyKey{b.number, unsafe.SliceData(r.Body), len(r.Body)}
+	front := putSize(r) - int64(len(r.Body))
+	return bodies.slot(key).bodyKey == key && int64(len(b.buf))+front <= batchLimit && b.end()+front <= s.size
+}
+
 // put adds a message and says where.
 func (b *batch) put(q store.QueueID, r *store.Record, m marks, bodies *bodyCache) {
 	at := b.end()

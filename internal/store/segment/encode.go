@@ -168,7 +168,7 @@ func (j *Journal) encodePut(q *queue, r *store.Record, from *segment) bool {
 		}
 		m = s.marksOf(w, bit, r.First)
 	}
-	if !j.room(putSize(r), from != nil) {
+	if !l.batch.shares(r, l.tail, &l.bodies) && !j.room(putSize(r), from != nil) {
 		return false
 	}
 	before := l.batch.size

@@ -1,0 +1,37 @@
+package message
+
+import "sync/atomic"
+
+// ShareFrom is above how many bytes a content has a Share.
+const ShareFrom = 8 << 10
+
+// Share is the memory of a large content. Several queues may hold it, a dead letter
+// and the queue that it died in too: it counts once, as long as one of them does. Safe
+// for concurrent use.
+type Share struct {
+	holders atomic.Int64
+	bytes   int64
+}
+
+// NewShare is that of a content of so many bytes, which nobody holds yet.
+func NewShare(bytes int) *Share { return &Share{bytes: int64(bytes)} }
+
+// Hold adds a holder. It returns the bytes to be counted: all if nobody else holds
+// them, else 0.
+func (s *Share) Hold() int64 {
+	if s.holders.Add(1) == 1 {
+		return s.bytes
+	}
+	return 0
+}
+
+// Drop takes a holder away. It returns the bytes that count no longer.
+func (s *Share) Drop() int64 {
+	switch n := s.holders.Add(-1); {
+	case n == 0:
+		return s.bytes
+	case n < 0:
+		panic("message: share dropped more often than held")
+	}
+	return 0
+}
