@@ -68,6 +68,7 @@ type model struct {
 	max       int             // ready messages, -1 for any number
 	published int
 	paged     int    // messages, over all turns
+	crowded   int    // turns under pressure that left messages waiting
 	what      string // the last command
 }
 
@@ -366,6 +367,9 @@ func (m *model) observe() {
 		m.fail("ready %v, want %v", got, want)
 	}
 	m.paged += m.messages.Paged()
+	if m.tight && len(m.waiting) > 0 {
+		m.crowded++
+	}
 	m.replay()
 }
 
@@ -505,7 +509,8 @@ func runModel(t *testing.T, seed uint64, pressure int) {
 		m.observe()
 	}
 	m.drain()
-	if (m.paged > 0) != (pressure > 0) {
+	// A single active consumer without acks may take everything, so that nothing ever waits.
+	if pressure == 0 && m.paged > 0 || m.crowded > 10 && m.paged == 0 {
 		m.fail("%d contents left memory", m.paged)
 	}
 }
