@@ -219,7 +219,7 @@ func (s *state) committed(m appendDone) {
 	if m.err == nil {
 		s.place(c)
 	} else if s.broken == nil {
-		s.broken, s.out.broke = m.err, true
+		s.broken, s.out.rarely().broke = m.err, true
 	}
 	c.recycle()
 	if s.phase == live && s.paging.at != 0 && s.paging.spilling <= spillLimit {

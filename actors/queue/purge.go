@@ -38,7 +38,7 @@ func (s *state) purge(m *mail.Purge, now clock.Instant) {
 		},
 		end: func(now clock.Instant) {
 			reply.MessageCount += scheduled
-			s.out.purged += scheduled
+			s.out.dropped(scheduled)
 			s.send(m.ReplyTo, reply)
 			s.bury(now)
 		},

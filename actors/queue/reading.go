@@ -99,7 +99,7 @@ func (s *state) comeBack(m loaded, now clock.Instant) {
 			s.spoilt(h)
 		default:
 			s.paging.until, s.paging.runway = now.Ceil()+readPause, 0
-			s.out.unread = c.Err
+			s.out.rarely().unread = c.Err
 		}
 	}
 	if s.phase == live && s.work == nil {
@@ -164,7 +164,8 @@ func recordOf(r *store.Record) (backlog.Record, bool) {
 func (s *state) spoilt(h backlog.Handle) {
 	e := s.messages.Entry(h)
 	s.counts.Damaged++
-	s.out.damaged = append(s.out.damaged, e.Seq)
+	r := s.out.rarely()
+	r.damaged = append(r.damaged, e.Seq)
 	if !s.messages.IsReady(h) {
 		e.Marks |= backlog.Damaged
 		return

@@ -46,7 +46,7 @@ func (s *state) releaseDue(now clock.Instant) {
 		x.gone++
 	}
 	if _, due, ok := x.agenda.First(); x.gone > 0 && (!ok || due > x.overdue) {
-		s.out.overdue, x.gone = x.gone, 0
+		s.out.rarely().overdue, x.gone = x.gone, 0
 	}
 	switch {
 	case x.agenda.Len() > 0:

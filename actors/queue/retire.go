@@ -124,7 +124,7 @@ func (s *state) forgotten(now clock.Instant) {
 	s.commits = nil
 	s.tellConsumers()
 	if !s.bequeaths() {
-		s.out.purged = s.scheduledCount()
+		s.out.dropped(s.scheduledCount())
 		s.dropAllScheduled()
 	}
 	if s.why.command != nil {

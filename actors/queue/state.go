@@ -93,12 +93,32 @@ type outcome struct {
 	wanted    []backlog.Handle
 	again     bool
 	done      []*mail.Enqueue // to be released once what they led to is sent
-	damaged   []uint64        // messages that were lost in the journal
-	unread    error           // why messages could not be read for now
-	broke     bool            // the journal did
-	overdue   int             // scheduled messages that were given up (DLY-13)
-	purged    int             // or dropped with others (DLY-12)
+	rare      *rare           // nil for nothing of it
 	unmourned unmourned       // who died and is not dead-lettered
+}
+
+// rare is what seldom happens, to be logged. It is apart, as a queue is to be small.
+type rare struct {
+	damaged []uint64 // messages that were lost in the journal
+	unread  error    // why messages could not be read for now
+	broke   bool     // the journal did
+	overdue int      // scheduled messages that were given up (DLY-13)
+	purged  int      // or dropped with others (DLY-12)
+}
+
+// rarely is the turn's rare, made when it is needed.
+func (o *outcome) rarely() *rare {
+	if o.rare == nil {
+		o.rare = &rare{}
+	}
+	return o.rare
+}
+
+// dropped notes that n scheduled messages were dropped before their time.
+func (o *outcome) dropped(n int) {
+	if n > 0 {
+		o.rarely().purged += n
+	}
 }
 
 // unmourned counts by reason.

@@ -66,26 +66,29 @@ func (q *queue) report() {
 		}
 		s.out.unmourned = unmourned{}
 	}
-	if s.out.overdue > 0 {
-		q.cfg.Log.Warn().Str("queue", s.queue.Name).Int("messages", s.out.overdue).Str("overdue-messages", s.settings.OverdueMessages).
+	if r := s.out.rare; r != nil {
+		s.out.rare = nil
+		q.reportRare(r)
+	}
+}
+
+func (q *queue) reportRare(r *rare) {
+	s := &q.state
+	if r.overdue > 0 {
+		q.cfg.Log.Warn().Str("queue", s.queue.Name).Int("messages", r.overdue).Str("overdue-messages", s.settings.OverdueMessages).
 			Msg("scheduled messages came due while the broker was down, and were given up")
-		s.out.overdue = 0
 	}
-	if s.out.purged > 0 {
-		q.cfg.Log.Info().Str("queue", s.queue.Name).Int("messages", s.out.purged).Msg("scheduled messages were dropped before their time")
-		s.out.purged = 0
+	if r.purged > 0 {
+		q.cfg.Log.Info().Str("queue", s.queue.Name).Int("messages", r.purged).Msg("scheduled messages were dropped before their time")
 	}
-	if len(s.out.damaged) > 0 {
-		q.cfg.Log.Error().Str("queue", s.queue.Name).Int("messages", len(s.out.damaged)).Uint64("first", s.out.damaged[0]).
-			Uint64("last", s.out.damaged[len(s.out.damaged)-1]).Msg("messages are damaged in the journal, and lost")
-		s.out.damaged = nil
+	if n := len(r.damaged); n > 0 {
+		q.cfg.Log.Error().Str("queue", s.queue.Name).Int("messages", n).Uint64("first", r.damaged[0]).
+			Uint64("last", r.damaged[n-1]).Msg("messages are damaged in the journal, and lost")
 	}
-	if s.out.unread != nil {
-		q.cfg.Log.Error().Str("queue", s.queue.Name).Err(s.out.unread).Msg("messages cannot be read from the journal; trying again")
-		s.out.unread = nil
+	if r.unread != nil {
+		q.cfg.Log.Error().Str("queue", s.queue.Name).Err(r.unread).Msg("messages cannot be read from the journal; trying again")
 	}
-	if s.out.broke {
+	if r.broke {
 		q.cfg.Log.Error().Str("queue", s.queue.Name).Err(s.broken).Msg("the journal failed; persistent messages are refused")
-		s.out.broke = false
 	}
 }
