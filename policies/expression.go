@@ -12,6 +12,7 @@ type Expression struct {
 // ExpressionError says why an expression could not be compiled, in the words of
 // the engine that RabbitMQ uses. At is an offset in bytes.
 type ExpressionError struct {
+	Source  string
 	Message string
 	At      int
 }

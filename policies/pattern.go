@@ -64,11 +64,11 @@ func compile(source string) (*pattern, *ExpressionError) {
 	}
 	// The backtracking engine takes some things that Perl's refuses.
 	if message, at := perlError(source); message != "" {
-		return nil, &ExpressionError{message, at}
+		return nil, &ExpressionError{source, message, at}
 	}
 	re, err := regexp2.Compile(expr, regexp2.RE2)
 	if err != nil {
-		return nil, &ExpressionError{refusal(err), len(source)}
+		return nil, &ExpressionError{source, refusal(err), len(source)}
 	}
 	re.MatchTimeout = matchTimeout
 	hurried := regexp2.MustCompile(expr, regexp2.RE2)

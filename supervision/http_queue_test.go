@@ -28,7 +28,7 @@ func TestHTTPDeclareQueue_DEC4(t *testing.T) {
 		w.want(400, reason("bad_request", "inequivalent arg 'durable' for queue 'a/b %' in vhost '/': received 'false' but current is 'true'"), "PUT", q, ``)
 		w.want(400, reason("bad_request", `invalid arg 'x-expires' for queue 'n' in vhost '/': {value_zero,0}`), "PUT", "/api/queues/%2F/n", `{"arguments":{"x-expires":0}}`)
 		w.want(400, reason("bad_request", "not_json"), "PUT", q, `{`)
-		w.want(400, reason("bad_request", `{not_boolean,7}`), "PUT", q, `{"durable":7}`)
+		w.want(400, `{"error":"bad_request","reason":["not_boolean",7]}`, "PUT", q, `{"durable":7}`)
 		w.want(400, reason("bad_request", "null_not_allowed"), "PUT", q, `{"arguments":{"x":null}}`)
 		w.want(404, reason("not_found", "vhost_not_found"), "PUT", "/api/queues/none/q", `{}`)
 		w.want(401, reason("not_authorised", "Access refused."), "PUT", "/api/queues/%2F/amq.q", `{}`)

@@ -130,10 +130,10 @@ func TestHTTPPublish(t *testing.T) {
 		w.want(200, `{"routed":false}`, "POST", x, plain("nowhere", `[]`))
 		w.want(400, reason("bad_request", "rejected Unable to publish message. Check queue limits."), "POST", x, plain("full", `{}`))
 		w.want(400, reason("bad_request", "406 PRECONDITION_FAILED - user_id property set to 'me' but authenticated user was 'guest'"), "POST", x, plain("q", `{"user_id":"me"}`))
-		w.want(400, reason("bad_request", "{not_int,priority}"), "POST", x, plain("q", `{"priority":"high"}`))
+		w.want(400, `{"error":"bad_request","reason":["not_int","priority"]}`, "POST", x, plain("q", `{"priority":"high"}`))
 		w.want(400, reason("bad_request", "[{key_missing,properties}]"), "POST", x, `{"routing_key":"q","payload":"x","payload_encoding":"string"}`)
 		w.want(400, reason("bad_request", "payload_not_string"), "POST", x, `{"routing_key":"q","properties":{},"payload":{},"payload_encoding":"string"}`)
-		w.want(400, reason("bad_request", "{unsupported_encoding,x}"), "POST", x, `{"routing_key":"q","properties":{},"payload":"","payload_encoding":"x"}`)
+		w.want(400, `{"error":"bad_request","reason":["unsupported_encoding","x"]}`, "POST", x, `{"routing_key":"q","properties":{},"payload":"","payload_encoding":"x"}`)
 		w.want(404, reason("Object Not Found", "exchange_not_found"), "POST", "/api/exchanges/%2F/none/publish", `{}`)
 		w.want(401, reason("not_authorised", "ACCESS_REFUSED - cannot publish to internal exchange 'amq.rabbitmq.trace' in vhost '/'"),
 			"POST", "/api/exchanges/%2F/amq.rabbitmq.trace/publish", plain("q", `{}`))

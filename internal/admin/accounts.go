@@ -133,7 +133,7 @@ func parseAccount(name string, body map[string]json.RawMessage) (auth.Account, e
 	case body["password_hash"] != nil:
 		wanted.Algorithm = algorithm
 		if wanted.Hash, err = base64.StdEncoding.DecodeString(hash); err != nil {
-			return wanted, complaintf("{not_base64,%s}", hash)
+			return wanted, tupleOf("not_base64", hash)
 		}
 	}
 	return wanted, nil
@@ -161,7 +161,7 @@ func tags(body map[string]json.RawMessage, key string) ([]string, error) {
 	if raw := body[key]; raw != nil && json.Unmarshal(raw, &words) != nil {
 		joined, err := text(body, key)
 		if err != nil {
-			return nil, complaintf("{not_string,%s}", key)
+			return nil, tupleOf("not_string", key)
 		}
 		words = strings.Split(joined, ",")
 	}
@@ -211,7 +211,7 @@ func (a *api) deleteAccounts(r *request) {
 	}
 	var names []string
 	if json.Unmarshal(body["users"], &names) != nil {
-		_ = bad(r, complaint("{not_a_list,users}"))
+		_ = bad(r, tupleOf("not_a_list", "users"))
 		return
 	}
 	for _, name := range names {

@@ -64,7 +64,10 @@ const (
 	absent = `{"error":"Object Not Found","reason":"Not Found"}`
 )
 
-func badRequest(reason string) string {
+func badRequest(reason ...any) string {
+	if len(reason) == 1 {
+		return string(encode(failure{"bad_request", reason[0]}))
+	}
 	return string(encode(failure{"bad_request", reason}))
 }
 

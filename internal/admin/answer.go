@@ -37,7 +37,7 @@ func encode(v any) []byte {
 // failure is the body of every refusal.
 type failure struct {
 	Error  string `json:"error"`
-	Reason string `json:"reason"`
+	Reason any    `json:"reason"` // a text, or a list for a tuple
 }
 
 func fail(w http.ResponseWriter, status int, what, reason string) {

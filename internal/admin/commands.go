@@ -51,6 +51,25 @@ func (c complaint) Error() string { return string(c) }
 
 func complaintf(format string, args ...any) error { return complaint(fmt.Sprintf(format, args...)) }
 
+// tuple is a complaint of several parts, which are told as a list: RabbitMQ makes
+// lists of Erlang's tuples.
+type tuple struct{ parts []any }
+
+// tupleOf is the complaint that something is not what it has to be. A value that was
+// sent is told as it was written (json.RawMessage).
+func tupleOf(parts ...any) error { return &tuple{parts} }
+
+// Error implements error.
+func (t *tuple) Error() string { return string(encode(t.parts)) }
+
+// words are what a client is told about an error, as JSON has it.
+func words(err error) any {
+	if t := (*tuple)(nil); errors.As(err, &t) {
+		return t.parts
+	}
+	return err.Error()
+}
+
 // missing tells, as RabbitMQ does, which of the keys an object does not have.
 func missing(object map[string]json.RawMessage, keys ...string) error {
 	var absent []string
@@ -68,13 +87,13 @@ func missing(object map[string]json.RawMessage, keys ...string) error {
 // flag is a truth, which may be written as a text: some clients do. Absent it is
 // false.
 func flag(object map[string]json.RawMessage, key string) (bool, error) {
-	switch text := string(object[key]); text {
+	switch string(object[key]) {
 	case "", "false", `"false"`:
 		return false, nil
 	case "true", `"true"`:
 		return true, nil
 	default:
-		return false, complaintf("{not_boolean,%s}", text)
+		return false, tupleOf("not_boolean", object[key])
 	}
 }
 
@@ -82,17 +101,16 @@ func flag(object map[string]json.RawMessage, key string) (bool, error) {
 func text(object map[string]json.RawMessage, key string) (string, error) {
 	var s string
 	if raw := object[key]; raw != nil && json.Unmarshal(raw, &s) != nil {
-		return "", complaintf("{not_string,%s}", key)
+		return "", tupleOf("not_string", key)
 	}
 	return s, nil
 }
 
 // integer is a whole number, which may be written as a text.
 func integer(object map[string]json.RawMessage, key string) (int, error) {
-	written := strings.Trim(string(object[key]), `"`)
-	n, err := strconv.Atoi(written)
+	n, err := strconv.Atoi(strings.Trim(string(object[key]), `"`))
 	if err != nil {
-		return 0, complaintf("{not_integer,%s}", written)
+		return 0, tupleOf("not_integer", object[key])
 	}
 	return n, nil
 }
@@ -104,7 +122,7 @@ func bad(r *request, err error) bool {
 	case errors.Is(err, auth.ErrNotStored):
 		fail(r.w, http.StatusInternalServerError, "internal_error", err.Error())
 	case err != nil:
-		fail(r.w, http.StatusBadRequest, "bad_request", err.Error())
+		answer(r.w, http.StatusBadRequest, failure{"bad_request", words(err)})
 	}
 	return err != nil
 }

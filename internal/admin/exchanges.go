@@ -183,11 +183,11 @@ func (a *api) publish(r *request) {
 		p.Body = []byte(body)
 	case "base64":
 		if p.Body, err = base64.StdEncoding.DecodeString(body); err != nil {
-			bad(r, complaintf("{not_base64,%s}", body[:min(len(body), 64)]))
+			bad(r, tupleOf("not_base64", body[:min(len(body), 64)]))
 			return
 		}
 	default:
-		bad(r, complaintf("{unsupported_encoding,%s}", form))
+		bad(r, tupleOf("unsupported_encoding", form))
 		return
 	}
 	routed, refused, err := a.broker.Publish(r.Context(), r.user, r.vhost, p)

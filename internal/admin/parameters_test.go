@@ -63,7 +63,7 @@ func TestGlobalParameters(t *testing.T) {
 		{"DELETE", "/api/global-parameters/d%2F1", ``, 404, absent},
 		{"GET", "/api/global-parameters/d%2F1", ``, 404, absent},
 		{"PUT", "/api/cluster-name", `{"name":"house"}`, 204, ``},
-		{"PUT", "/api/cluster-name", `{"name":5}`, 400, badRequest("{not_string,name}")},
+		{"PUT", "/api/cluster-name", `{"name":5}`, 400, badRequest("not_string", "name")},
 		{"GET", "/api/global-parameters/cluster_name", ``, 200, `{"name":"cluster_name","value":"house"}`},
 	})
 	for path, want := range map[string]map[string]int{

@@ -69,9 +69,9 @@ func (a *api) nodePaths(mux *http.ServeMux) {
 	})
 	get("/api/version", anybody, a.versionOnly)
 	get("/api/extensions", anybody, a.extensions)
-	get("/api/feature-flags", monitor, a.featureFlags)
-	get("/api/deprecated-features", monitor, a.deprecatedFeatures)
-	get("/api/deprecated-features/used", monitor, a.deprecatedInUse)
+	get("/api/feature-flags", anybody, a.featureFlags)
+	get("/api/deprecated-features", anybody, a.deprecatedFeatures)
+	get("/api/deprecated-features/used", anybody, a.deprecatedInUse)
 	get("/api/aliveness-test/{vhost}", visitor, a.alive)
 	checks := "/api/health/checks"
 	get(checks+"/virtual-hosts", anybody, healthy)

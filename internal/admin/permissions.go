@@ -124,7 +124,7 @@ func grantFailure(err error) error {
 	case errors.Is(err, auth.ErrNoUser), errors.Is(err, auth.ErrNoVHost):
 		return errNobodyThere
 	case errors.As(err, &invalid):
-		return complaintf(`{invalid_regexp,{"%s",%d}}`, invalid.Message, invalid.At)
+		return tupleOf("invalid_regexp", invalid.Source, []any{invalid.Message, invalid.At})
 	}
 	return err
 }

@@ -69,7 +69,7 @@ func readProperties(raw json.RawMessage) (p protocol.Properties, err error) {
 			return p, err
 		}
 		if len(*t.text(&p)) > math.MaxUint8 {
-			return p, complaintf("{too_long,%s}", t.name)
+			return p, tupleOf("too_long", t.name)
 		}
 		p.Flags |= t.flag
 	}
@@ -94,7 +94,7 @@ func readProperties(raw json.RawMessage) (p protocol.Properties, err error) {
 		}
 		var v uint64
 		if json.Unmarshal(given[n.name], &v) != nil || v > n.most {
-			return p, complaintf("{not_int,%s}", n.name)
+			return p, tupleOf("not_int", n.name)
 		}
 		n.set(v)
 		p.Flags |= n.flag

@@ -143,7 +143,7 @@ func fetch(object map[string]json.RawMessage) (how Fetch, encoding string, cut i
 	cut = -1
 	if object["truncate"] != nil {
 		if cut, err = integer(object, "truncate"); err == nil && cut < 0 {
-			err = complaintf("{not_integer,%d}", cut)
+			err = tupleOf("not_integer", cut)
 		}
 	}
 	return how, encoding, cut, err

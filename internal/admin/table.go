@@ -31,7 +31,7 @@ func table(raw json.RawMessage) (protocol.Table, error) {
 			return nil, nil
 		}
 	}
-	return nil, complaintf("{unhandled_type,%s}", bytes.TrimSpace(raw))
+	return nil, tupleOf("unhandled_type", raw)
 }
 
 // field reads the next value.
@@ -55,7 +55,7 @@ func field(d *json.Decoder, depth int) (any, error) {
 		}
 		f, err := v.Float64()
 		if err != nil {
-			return nil, complaintf("{unhandled_type,%s}", v)
+			return nil, tupleOf("unhandled_type", v)
 		}
 		return f, nil
 	case nil:

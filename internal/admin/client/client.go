@@ -129,9 +129,13 @@ func (c *Client) ask(ctx context.Context, q question, result any) error {
 
 func failure(status int, answer []byte) *Error {
 	var body struct {
-		Error  string `json:"error"`
-		Reason string `json:"reason"`
+		Error  string          `json:"error"`
+		Reason json.RawMessage `json:"reason"`
 	}
 	_ = json.Unmarshal(answer, &body) // proxies answer otherwise: the status has to do
-	return &Error{Status: status, Code: body.Error, Reason: body.Reason}
+	e := &Error{Status: status, Code: body.Error}
+	if json.Unmarshal(body.Reason, &e.Reason) != nil {
+		e.Reason = string(body.Reason) // a list, or nothing
+	}
+	return e
 }

@@ -80,6 +80,10 @@ func TestErrors(t *testing.T) {
 	if err := c.ClearPolicy(context.Background(), "/", "p", false); !errors.As(err, &refused) || *refused != (Error{400, "bad_request", "no"}) {
 		t.Errorf("%v", err)
 	}
+	body = `{"error":"bad_request","reason":["not_boolean",7]}`
+	if err := c.ClearPolicy(context.Background(), "/", "p", false); err == nil || err.Error() != `["not_boolean",7]` {
+		t.Errorf("%v", err)
+	}
 	body, status = "gone", 503
 	if err := c.ClearPolicy(context.Background(), "/", "p", false); err == nil || err.Error() != "Service Unavailable" {
 		t.Errorf("%v", err)
