@@ -135,6 +135,7 @@ func TestHandshakeLogin(t *testing.T) {
 	silent("not capable", &protocol.ConnectionStartOk{Mechanism: "PLAIN", Response: []byte("\x00lim\x00wrong")})
 	silent("malformed", &protocol.ConnectionStartOk{ClientProperties: able, Mechanism: "PLAIN", Response: []byte("lim")})
 	silent("unknown mechanism", &protocol.ConnectionStartOk{ClientProperties: able, Mechanism: "EXTERNAL"})
+	silent("no anonymous login", &protocol.ConnectionStartOk{ClientProperties: able, Mechanism: "ANONYMOUS", Response: []byte("guest")})
 }
 
 // guessed is an authenticator at which too many logins have failed.

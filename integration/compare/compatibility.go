@@ -17,6 +17,7 @@ This page is written by ` + "`go run ./integration/compare --doc docs/compatibil
 func compatibility() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, preface, len(scripts()))
+	b.WriteString(beyond)
 	b.WriteString("\n## Everywhere\n\n| RabbitMQ 3.10 | Candlemark | reason |\n| --- | --- | --- |\n")
 	for _, r := range rules {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", cell(r.theirs), cell(r.ours), r.reason)
