@@ -131,7 +131,7 @@ func (a *alarms) look() time.Duration {
 	a.shortage.look(r)
 	a.tell()
 	a.valve.Relieve()
-	a.intake.Look(r.at, a.shortage.memory)
+	a.intake.Look(a.node.clock.Ran(), a.shortage.memory)
 	a.trim(r.at)
 	return a.shortage.next(r)
 }

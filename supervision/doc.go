@@ -31,9 +31,10 @@
 // told CONNECTION_FORCED), stopped.
 //
 // Deadlines: connections have StopTimeout to leave when the broker stops, and the
-// queues 5 s to handle what those left. An actor that is restarted too often waits
+// queues 5 s to handle what those left; who asks actors for a description, or a visit
+// to give back, waits 5 s. They count the time that the broker runs (ADR 33). An actor that is restarted too often waits
 // for up to 30 s (restart.go). Once a second somebody looks whether the machine has
-// slept, and tells the queues (sleep.go).
+// slept, and tells the queues, or was paused (sleep.go).
 //
 // A restart loses: everything that its actors lose; see each of them.
 package supervision

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"candlemark/actors/deadletter"
 	"candlemark/actors/mail"
@@ -177,6 +178,11 @@ func (n *Node) DeadLetters() admin.DeadLetters {
 
 // NodeName implements admin.Host.
 func (n *Node) NodeName() string { return n.cfg.Name }
+
+// WithTimeout implements admin.Broker.
+func (n *Node) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return n.clock.WithTimeout(parent, d)
+}
 
 // Machine implements admin.Host.
 func (n *Node) Machine(context.Context) (admin.Machine, error) {

@@ -150,7 +150,7 @@ func (n *Node) askAll(ctx context.Context, count int, ask func(i int, r mail.Req
 	for i := range count {
 		ask(i, mail.Request{ReplyTo: in.pid, ID: uint64(i)})
 	}
-	wait, cancel := context.WithTimeout(ctx, describeTimeout)
+	wait, cancel := n.clock.WithTimeout(ctx, describeTimeout)
 	defer cancel()
 	for range count {
 		answer, err := in.next(wait)

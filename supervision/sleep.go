@@ -7,9 +7,6 @@ import (
 	"candlemark/internal/clock"
 )
 
-// lookEvery is how often a broker looks whether the machine has slept.
-const lookEvery = time.Second
-
 // watchman looks at the machine's clocks from a goroutine of its own (ADR 19).
 type watchman struct {
 	node *Node
@@ -23,7 +20,8 @@ func (w *watchman) watch(c *clock.Clock) {
 	w.stop, w.gone = make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(w.gone)
-		ticks := time.NewTicker(lookEvery)
+		defer c.EndLooks()
+		ticks := time.NewTicker(clock.LookEvery)
 		defer ticks.Stop()
 		for {
 			select {

@@ -22,9 +22,15 @@ import (
 type laptop struct {
 	start      time.Time
 	set, slept atomic.Int64 // ns
+	// paused, unless nil, is closed when the process goes on: until then nobody gets to
+	// look at the clock.
+	paused atomic.Pointer[chan struct{}]
 }
 
 func (l *laptop) Now() (int64, time.Duration) {
+	if resumed := l.paused.Load(); resumed != nil {
+		<-*resumed
+	}
 	now := time.Now()
 	return now.UnixNano() + l.set.Load() + l.slept.Load(), now.Sub(l.start)
 }
@@ -32,7 +38,7 @@ func (l *laptop) Now() (int64, time.Duration) {
 func (l *laptop) Ever() (int64, bool) { return int64(time.Since(l.start)) + l.slept.Load(), true }
 
 // onLaptop runs a broker on one.
-func onLaptop(t *testing.T, test func(b *testkit.Bubble, l *laptop)) {
+func onLaptop(t *testing.T, test func(b *testkit.Bubble, l *laptop), change ...func(*supervision.Config)) {
 	t.Helper()
 	l := &laptop{}
 	testkit.RunStored(t, func(cfg *supervision.Config) {
@@ -40,6 +46,9 @@ func onLaptop(t *testing.T, test func(b *testkit.Bubble, l *laptop)) {
 			l.start = time.Now()
 		}
 		cfg.Clock = clock.Of(l)
+		for _, f := range change {
+			f(cfg)
+		}
 	}, func(b *testkit.Bubble) { test(b, l) })
 }
 

@@ -51,14 +51,14 @@ func (n *Node) leave(ctx context.Context) error {
 		reason: protocol.ConnectionErrorf(protocol.ConnectionForced, "broker forced connection closure with reason 'shutdown'"),
 		gone:   gone,
 	})
-	timeout := time.NewTimer(n.cfg.StopTimeout)
-	defer timeout.Stop()
+	late := make(chan struct{})
+	defer n.clock.After(n.cfg.StopTimeout, func() { close(late) }).Stop()
 	select {
 	case <-gone:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-timeout.C:
+	case <-late:
 		return errors.New("connections did not leave in time")
 	}
 }
@@ -67,7 +67,7 @@ func (n *Node) leave(ctx context.Context) error {
 // The end of an actor overtakes its mail (DESIGN §5a.1), and with it
 // acknowledgements would be lost that clients have long forgotten.
 func (n *Node) settle(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
+	ctx, cancel := n.clock.WithTimeout(ctx, settleTimeout)
 	defer cancel()
 	if n.vhosts.Load() == nil { // it never started
 		return nil

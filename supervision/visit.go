@@ -165,7 +165,7 @@ func (w *visit) content(ctx context.Context) (p protocol.Properties, body []byte
 // the answer is to find everything in its place.
 func (w *visit) leave(ctx context.Context) {
 	defer w.in.close()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), visitLeave)
+	ctx, cancel := w.in.node.clock.WithTimeout(context.WithoutCancel(ctx), visitLeave)
 	defer cancel()
 	if !w.ended {
 		w.in.node.post(w.channel, &mail.CloseChannel{})

@@ -2,10 +2,10 @@ package admin
 
 import (
 	"context"
-	"time"
 
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
+	"candlemark/internal/clock"
 	"candlemark/internal/topology"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -20,6 +20,7 @@ type Config struct {
 	// Carry carries out a command about messages, which may take as long as ctx, and
 	// returns its answer as JSON. It is called in a goroutine of its own.
 	Carry func(ctx context.Context, c Command) []byte
+	Clock *clock.Clock
 	Log   zerolog.Logger
 }
 
@@ -44,7 +45,8 @@ type carried struct {
 // door is the shell.
 type door struct {
 	state state
-	timer *time.Timer // nil while none is armed
+	timer *clock.Wait // nil while none is armed
+	clock *clock.Clock
 	carry func(ctx context.Context, c Command) []byte
 	// ctx ends with the actor, by stop.
 	ctx  context.Context
@@ -53,7 +55,7 @@ type door struct {
 
 // New makes the actor.
 func New(cfg Config) actor.Actor {
-	d := &door{carry: cfg.Carry, state: state{
+	d := &door{carry: cfg.Carry, clock: cfg.Clock, state: state{
 		vhost: cfg.VHost, registry: cfg.Registry, first: 1, lines: map[string][]errand{}, users: map[string]int{},
 		log: cfg.Log.With().Str("vhost", cfg.VHost.Name).Logger(),
 	}}
@@ -75,7 +77,7 @@ func (d *door) Receive(ctx actor.Context) {
 		}
 		return
 	case *mail.Enqueue:
-		s.enqueue(m, time.Now())
+		s.enqueue(m, d.clock.Ran())
 		d.carryOut(ctx)
 		m.Release() // last: a batch that panics is refused by what is in it
 		return
@@ -85,11 +87,11 @@ func (d *door) Receive(ctx actor.Context) {
 		s.policiesListed(m)
 	case carried:
 		if m.by == d {
-			s.carried(m, time.Now())
+			s.carried(m, d.clock.Ran())
 		}
 	case timerFired:
 		d.timer = nil
-		s.expire(time.Now())
+		s.expire(d.clock.Ran())
 	}
 	d.carryOut(ctx)
 }
@@ -109,13 +111,13 @@ func (d *door) carryOut(ctx actor.Context) {
 	}
 	if deadline, waiting := d.state.deadline(); waiting && d.timer == nil {
 		self, root := ctx.Self(), ctx.ActorSystem().Root
-		d.timer = time.AfterFunc(time.Until(deadline), func() { root.Send(self, timerFired{}) })
+		d.timer = d.clock.After(deadline-d.clock.Ran(), func() { root.Send(self, timerFired{}) })
 	}
 }
 
 // run carries out one errand and mails its answer.
 func (d *door) run(e errand, self *actor.PID, root *actor.RootContext) {
-	ctx, cancel := context.WithDeadline(d.ctx, e.deadline)
+	ctx, cancel := d.clock.WithTimeout(d.ctx, e.deadline-d.clock.Ran())
 	defer cancel()
 	answer := d.carry(ctx, e.command)
 	if d.ctx.Err() == nil { // else nobody is there

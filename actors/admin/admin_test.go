@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
 	"candlemark/policies"
@@ -54,7 +55,7 @@ func inBubble(t *testing.T, test func(b *bubble)) {
 		b.vhost.DeadLetter = b.buried.pid
 		b.vhost.Publish(b.vhost.Directory().WithQueue(&topology.Queue{Name: "answers", PID: b.answers.pid}))
 		b.door = b.system.Root.Spawn(actor.PropsFromProducer(func() actor.Actor {
-			return New(Config{VHost: b.vhost, Registry: b.registry.pid, Log: zerolog.Nop()})
+			return New(Config{VHost: b.vhost, Registry: b.registry.pid, Clock: clock.New(), Log: zerolog.Nop()})
 		}))
 		test(b)
 		if err := b.system.Root.StopFuture(b.door).Wait(); err != nil {

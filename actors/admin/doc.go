@@ -34,7 +34,7 @@
 // commands came; an answer waits for those before it. Commands about messages are
 // carried out by a goroutine each, those of one channel one after the other.
 //
-// Deadlines: 30 s for the answer, then the command is answered with an error; it may
+// Deadlines: 30 s for the answer, of the time that the broker runs (ADR 33), then the command is answered with an error; it may
 // still be carried out. One timer, for the oldest.
 //
 // A restart loses: the answers that are due. A panic refuses the batch that it

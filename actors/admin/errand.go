@@ -14,12 +14,12 @@ import (
 // waiting. Those of one channel are carried out one after the other.
 type errand struct {
 	number   uint64 // of the command
-	deadline time.Time
+	deadline time.Duration
 	command  Command
 }
 
 // entrust takes an errand on.
-func (s *state) entrust(number uint64, from mail.Address, by *mail.Publisher, m *message.Message, now, deadline time.Time) {
+func (s *state) entrust(number uint64, from mail.Address, by *mail.Publisher, m *message.Message, now, deadline time.Duration) {
 	if by == nil || from == nil {
 		s.answer(number, failure{"not_authorised", "nobody knows who sent this"})
 		return
@@ -39,11 +39,11 @@ func (s *state) entrust(number uint64, from mail.Address, by *mail.Publisher, m 
 
 // begin begins the oldest errands that somebody still waits for, as many as may be
 // under way at once.
-func (s *state) begin(now time.Time) {
+func (s *state) begin(now time.Duration) {
 	for s.busy < mostErrands && len(s.ready) > 0 {
 		e := s.ready[0]
 		s.ready = s.ready[1:]
-		if !now.Before(e.deadline) {
+		if now >= e.deadline {
 			s.advance(e.command.Channel)
 			continue
 		}
@@ -64,7 +64,7 @@ func (s *state) advance(channel string) {
 }
 
 // carried passes an answer on and goes on with the next errand of the same channel.
-func (s *state) carried(m carried, now time.Time) {
+func (s *state) carried(m carried, now time.Duration) {
 	s.answer(m.errand.number, json.RawMessage(m.answer))
 	s.busy--
 	s.advance(m.errand.command.Channel)

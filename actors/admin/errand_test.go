@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/clock"
 	"candlemark/internal/message"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -28,7 +29,7 @@ func inOffice(t *testing.T, test func(b *bubble, c *clerk)) {
 		}
 		c := &clerk{make(chan Command, 10), make(chan string)}
 		b.door = b.system.Root.Spawn(actor.PropsFromProducer(func() actor.Actor {
-			return New(Config{VHost: b.vhost, Registry: b.registry.pid, Log: zerolog.Nop(), Carry: func(ctx context.Context, m Command) []byte {
+			return New(Config{VHost: b.vhost, Registry: b.registry.pid, Clock: clock.New(), Log: zerolog.Nop(), Carry: func(ctx context.Context, m Command) []byte {
 				c.began <- m
 				select {
 				case answer := <-c.done:

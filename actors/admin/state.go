@@ -14,7 +14,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// patience is how long the registry may take for a command.
+// patience is how long the registry may take for a command, of the time that the
+// broker runs.
 const patience = 30 * time.Second
 
 // What the door holds for those who ask.
@@ -55,8 +56,8 @@ type state struct {
 // command is one that came in and wants an answer.
 type command struct {
 	user                 string
-	replyTo, correlation []byte // nil for none
-	deadline             time.Time
+	replyTo, correlation []byte        // nil for none
+	deadline             time.Duration // of the time that the broker ran, as is every now
 	operation            operation
 	answer               []byte // nil until it is known
 }
@@ -68,7 +69,7 @@ type post struct {
 }
 
 // enqueue takes a batch of commands in and confirms it.
-func (s *state) enqueue(e *mail.Enqueue, now time.Time) {
+func (s *state) enqueue(e *mail.Enqueue, now time.Duration) {
 	reply := &mail.EnqueueReply{Queue: s.self}
 	dead := s.vhost.DeadLetter
 	buried := dead != nil && e.From != nil && e.From.Equal(dead)
@@ -88,8 +89,8 @@ func (s *state) enqueue(e *mail.Enqueue, now time.Time) {
 }
 
 // take queues one command and carries it out, or answers that it cannot be.
-func (s *state) take(m *message.Message, from mail.Address, by *mail.Publisher, now time.Time) {
-	c := command{deadline: now.Add(patience)}
+func (s *state) take(m *message.Message, from mail.Address, by *mail.Publisher, now time.Duration) {
+	c := command{deadline: now + patience}
 	if scan, err := protocol.ScanProperties(m.Header); err == nil {
 		c.replyTo = append(c.replyTo, scan.ReplyTo...)
 		c.correlation = append(c.correlation, scan.CorrelationID...)
@@ -228,16 +229,16 @@ func (s *state) publish(c *command) {
 }
 
 // deadline is when the oldest command is overdue.
-func (s *state) deadline() (time.Time, bool) {
+func (s *state) deadline() (time.Duration, bool) {
 	if len(s.queue) == 0 {
-		return time.Time{}, false
+		return 0, false
 	}
 	return s.queue[0].deadline, true
 }
 
 // expire answers commands that have waited too long.
-func (s *state) expire(now time.Time) {
-	for len(s.queue) > 0 && !now.Before(s.queue[0].deadline) {
+func (s *state) expire(now time.Duration) {
+	for len(s.queue) > 0 && now >= s.queue[0].deadline {
 		s.answer(s.first, failure{"timeout", "the broker did not answer in time"})
 	}
 }

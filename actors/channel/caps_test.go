@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"candlemark/actors/mail"
-	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -70,7 +69,7 @@ func TestTTL9_CappedExchange(t *testing.T) {
 
 // TestTTL6_MomentOfExpiry: a moment that a queue on the way would look at has to be one.
 func TestTTL6_MomentOfExpiry(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Clock = clock.New() })
+	r := newRig(t)
 	v := r.cfg.VHost
 	q := *v.Directory().Queue([]byte("q1"))
 	q.Schedules = &topology.Schedules{}

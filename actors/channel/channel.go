@@ -16,7 +16,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// answerTimeout is how long a command waits for its answer (DESIGN §5a.5).
+// answerTimeout is how long a command waits for its answer (DESIGN §5a.5), of the
+// time that the broker runs.
 const answerTimeout = 30 * time.Second
 
 // Config is what a channel needs to live.
@@ -50,7 +51,7 @@ type Config struct {
 // channel is the shell.
 type channel struct {
 	state
-	timer *time.Timer
+	timer *clock.Wait
 	armed uint64 // number of the command that the timer guards
 }
 
@@ -130,7 +131,7 @@ func (c *channel) guard(ctx actor.Context) {
 	}
 	if c.armed = id; id != 0 {
 		self, root := ctx.Self(), ctx.ActorSystem().Root
-		c.timer = time.AfterFunc(answerTimeout, func() { root.Send(self, awaitExpired{id}) })
+		c.timer = c.cfg.Clock.After(answerTimeout, func() { root.Send(self, awaitExpired{id}) })
 	}
 }
 

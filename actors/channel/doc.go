@@ -40,7 +40,8 @@
 // wrong with it and the broker's intake (internal/budget) has room for all of it;
 // else the read is parked until it has.
 //
-// Deadlines: an answer to a command is due within 30 s, then 541. An answer that
+// Deadlines: an answer to a command is due within 30 s of the time that
+// the broker runs (ADR 33), then 541. An answer that
 // waits for the client to read has none.
 //
 // A restart loses: the channel; it is stopped on panic, never restarted. Queues

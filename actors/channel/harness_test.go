@@ -9,6 +9,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
+	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
 	"candlemark/internal/topology"
@@ -53,7 +54,7 @@ func newRig(t *testing.T, change ...func(*Config)) *rig {
 	cfg := Config{
 		ID: 1, Connection: pid("connection"), Outbox: outbox.New(1<<20, nil), Gate: message.NewGate(1 << 30),
 		FrameMax: 4096, VHost: testVHost(), User: auth.User{Name: "guest"}, CancelNotify: true,
-		Permissions: r.perms, MaxMessage: 16 << 20, Log: zerolog.Nop(),
+		Permissions: r.perms, MaxMessage: 16 << 20, Clock: clock.New(), Log: zerolog.Nop(),
 		Post:  func(_ *actor.PID, what any) { r.later = append(r.later, what) },
 		Close: func() []any { return nil },
 	}

@@ -2,7 +2,6 @@ package connection
 
 import (
 	"sync"
-	"time"
 
 	"candlemark/actors/mail"
 	"candlemark/internal/budget"
@@ -63,7 +62,7 @@ type connection struct {
 	end      ending
 	leaving  bool // stops when its last channel has
 	pulse    pulse
-	timer    *time.Timer
+	timer    *clock.Wait
 	armed    uint64 // generation of the timer
 }
 

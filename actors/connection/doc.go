@@ -32,8 +32,10 @@
 // intervals; waiting for credit does not count. Every 5 s in which nothing is
 // read for the sake of credit, room or an alarm, the socket is asked whether the
 // peer has reset it. While closing and closed,
-// CloseTimeout each (10 s); a client that is forced out has 3 s to answer. The
-// writer's: nothing of what it writes goes out for SendTimeout (15 s) (ADR 24).
+// CloseTimeout each (10 s); a client that is forced out has 3 s to answer. All of
+// them count the time that the broker runs, and after a pause of it a peer has all of
+// its heartbeat intervals anew (ADR 33). The reader waits for 30 s of that time for a
+// channel number to be free. The writer's: nothing of what it writes goes out for SendTimeout (15 s) (ADR 24).
 //
 // A restart loses: the connection. Its unacknowledged messages are the queues'
 // and come back there.

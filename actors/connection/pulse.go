@@ -11,8 +11,9 @@ import (
 
 // pulse is what the heartbeat timer remembers of its last firing.
 type pulse struct {
-	read, written uint32 // counters of reads and writes then
-	silent        int    // firings in a row without a read
+	read, written uint32        // counters of reads and writes then
+	silent        int           // firings in a row without a read
+	paused        time.Duration // the broker, until then
 }
 
 // silentMost is how many half intervals without a byte make a dead peer. The
@@ -32,7 +33,7 @@ func (c *connection) arm(d time.Duration) {
 	}
 	c.armed++
 	m := &timerFired{armed: c.armed}
-	c.timer = time.AfterFunc(d, func() { c.post(m) })
+	c.timer = c.cfg.Clock.After(d, func() { c.post(m) })
 }
 
 func (c *connection) timerFired(ctx actor.Context, m *timerFired) {
@@ -63,7 +64,7 @@ func (c *connection) startPulse() {
 		c.timer.Stop()
 		return
 	}
-	c.pulse = pulse{read: c.reader.in.reads.Load(), written: c.writer.writes.Load()}
+	c.pulse = pulse{read: c.reader.in.reads.Load(), written: c.writer.writes.Load(), paused: c.cfg.Clock.Paused()}
 	c.arm(c.interval() / 2)
 }
 
@@ -74,6 +75,9 @@ func (c *connection) interval() time.Duration {
 // beat is half a heartbeat interval after the last one [AMQP 4.2.7].
 func (c *connection) beat(ctx actor.Context) {
 	p := &c.pulse
+	if paused := c.cfg.Clock.Paused(); paused != p.paused { // who may have sent what is not read yet
+		p.paused, p.silent = paused, 0
+	}
 	if now := c.reader.in.reads.Load(); now != p.read || c.reader.waiting.Load() {
 		p.read, p.silent = now, 0
 	} else if p.silent++; p.silent >= silentMost {

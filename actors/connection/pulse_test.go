@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"candlemark/actors/connection"
+	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/protocol"
 
@@ -40,6 +41,36 @@ func TestHeartbeatDeadPeer(t *testing.T) {
 		}
 		if beats < 2 || beats > 4 {
 			t.Errorf("%d heartbeats", beats)
+		}
+		r.isOver()
+		if lived := time.Since(begin); lived < 20*time.Second || lived > 25*time.Second {
+			t.Errorf("lived %v", lived)
+		}
+		r.expectEvents("close 1", "release")
+	})
+}
+
+// A peer is not held to be dead for what passed while the broker's process was paused:
+// it has its intervals anew.
+func TestHeartbeatAfterPause(t *testing.T) {
+	var c *clock.Clock
+	bubble(t, func(cfg *connection.Config) { c = cfg.Clock }, func(r *rig) {
+		r.login(protocol.ConnectionTuneOk{ChannelMax: 10, FrameMax: 4096, Heartbeat: 10})
+		r.openChannel(1)
+		run := func(seconds int) {
+			for range seconds {
+				<-time.After(time.Second)
+				c.Look()
+			}
+		}
+		run(18) // three beats in silence
+		<-time.After(time.Minute)
+		c.Look()
+		run(14)
+		r.send(protocol.AppendHeartbeat(nil))
+		c.EndLooks()
+		begin := time.Now()
+		for range r.frames {
 		}
 		r.isOver()
 		if lived := time.Since(begin); lived < 20*time.Second || lived > 25*time.Second {

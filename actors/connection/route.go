@@ -98,14 +98,14 @@ func (r *reader) open(id uint16) (*link, error) {
 		return nil, nil
 	}
 	r.c.post(&openChannel{id: id, reply: r.opening})
-	timeout := time.NewTimer(openPatience)
-	defer timeout.Stop()
+	late := make(chan struct{})
+	defer r.c.cfg.Clock.After(openPatience, func() { close(late) }).Stop()
 	select {
 	case l := <-r.opening:
 		return l, nil
 	case <-r.c.stopping:
 		return nil, nil
-	case <-timeout.C:
+	case <-late:
 		return nil, protocol.ConnectionErrorf(protocol.InternalError, "channel %d does not end", id)
 	}
 }

@@ -112,7 +112,7 @@ const (
 
 // stop ends what runs, in the opposite order.
 func (b *broker) stop() error {
-	ctx, cancel := context.WithTimeout(context.Background(), stopAll)
+	ctx, cancel := b.clock.WithTimeout(context.Background(), stopAll)
 	defer cancel()
 	var err error
 	if b.http != nil {
@@ -127,7 +127,7 @@ func (b *broker) stop() error {
 
 // leaveHTTP lets requests be answered that do not take too long.
 func (b *broker) leaveHTTP(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, stopHTTP)
+	ctx, cancel := b.clock.WithTimeout(ctx, stopHTTP)
 	defer cancel()
 	err := b.http.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {

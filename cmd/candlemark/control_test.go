@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"candlemark/internal/admin"
 	"candlemark/internal/auth"
@@ -22,6 +23,10 @@ type fake struct {
 }
 
 func (f *fake) NodeName() string { return "candlemark@localhost" }
+
+func (f *fake) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(parent, d)
+}
 
 func (f *fake) SetPolicy(_ context.Context, p *policies.Policy) (bool, error) {
 	found := f.sets[p.VHost].Lookup(p.Operator, p.Name) != nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"candlemark/internal/admin"
 	"candlemark/internal/auth"
@@ -20,6 +21,10 @@ type keeper struct {
 }
 
 func (k *keeper) NodeName() string { return "candlemark@localhost" }
+
+func (k *keeper) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(parent, d)
+}
 
 func (k *keeper) VHosts(context.Context) (names []string, err error) {
 	for _, v := range k.Users.VHosts() {

@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"context"
 	"errors"
 	"net"
 	"net/http"
@@ -139,7 +138,7 @@ func (a *api) guard(allowed rule, handle func(*request)) http.Handler {
 			fail(w, http.StatusUnauthorized, "not_authorised", reason)
 			return
 		}
-		ctx, cancel := context.WithTimeout(plain.Context(), patience)
+		ctx, cancel := a.broker.WithTimeout(plain.Context(), patience)
 		defer cancel()
 		r.Request = plain.WithContext(ctx)
 		handle(r)

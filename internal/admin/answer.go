@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"time"
 
 	"candlemark/protocol"
 )
@@ -19,6 +20,8 @@ func answer(w http.ResponseWriter, status int, v any) {
 	h.Set("Cache-Control", "no-cache")
 	h.Set("Vary", "accept, accept-encoding, origin")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
+	// What the broker was paused meanwhile is no time of the client's.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writing)) // if it has one
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // whoever asked may have gone
 }

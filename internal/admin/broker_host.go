@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"time"
 
 	"candlemark/internal/config"
 )
@@ -10,6 +11,9 @@ import (
 type Host interface {
 	// NodeName is "candlemark@host".
 	NodeName() string
+	// WithTimeout is like that of package context, but the time that counts is the
+	// one that the broker runs: not the one that its process is paused.
+	WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc)
 	// Machine measures what the process uses and may use.
 	Machine(ctx context.Context) (Machine, error)
 	// DeadLetters are counts since the broker started.

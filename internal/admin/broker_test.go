@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"time"
 
 	"candlemark/internal/auth"
 	"candlemark/policies"
@@ -31,6 +32,10 @@ func newFake(vhosts ...string) *fake {
 }
 
 func (f *fake) NodeName() string { return "candlemark@here" }
+
+func (f *fake) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(parent, d)
+}
 
 func (f *fake) SetPolicy(_ context.Context, p *policies.Policy) (bool, error) {
 	set := f.sets[p.VHost]

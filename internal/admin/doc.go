@@ -10,7 +10,8 @@
 // States: none; every request stands alone, but for the rates, which are the
 // change since an earlier look (see rates).
 //
-// Deadlines: a request is read within 10 s and answered within 30 s, an idle
+// Deadlines: a request is read within 10 s and answered within 30 s, of the time
+// that the broker runs (ADR 33); its answer is written within 30 s more; an idle
 // connection is closed after 2 min (see Server).
 //
 // A restart loses: requests under way, and what rates are made of.

@@ -15,7 +15,8 @@ import (
 const (
 	maxBody    = 1 << 20          // bytes
 	maxHeaders = 16 << 10         // bytes
-	patience   = 30 * time.Second // with the broker
+	patience   = 30 * time.Second // with the broker, of the time that it runs
+	writing    = 30 * time.Second // an answer
 )
 
 // NewServer makes the HTTP server of the API with all its limits set, the number of
@@ -27,7 +28,7 @@ func NewServer(broker Broker, users *auth.Users, connections int, log zerolog.Lo
 		Handler:           a.handler(),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       10 * time.Second,
-		WriteTimeout:      patience + 30*time.Second,
+		WriteTimeout:      patience + writing,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    maxHeaders,
 	}

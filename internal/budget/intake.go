@@ -75,8 +75,9 @@ func (i *Intake) Used() (contents, transactions int64) {
 	return i.held, i.kept
 }
 
-// Look evicts who does not go on. short says that memory is; at is a time that
-// only grows. Whoever watches over memory calls it every second or more often.
+// Look evicts who does not go on. short says that memory is; at is how long
+// the broker has run, which only grows. Whoever watches over memory calls it every
+// second or more often.
 func (i *Intake) Look(at time.Duration, short bool) {
 	i.mu.Lock()
 	wanted := len(i.queue) > 0

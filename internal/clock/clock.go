@@ -14,7 +14,8 @@ type Clock struct {
 	ever    int64        // the machine's, at base
 	slept   atomic.Int64 // ns, as far as it was noticed
 	skew    atomic.Int64 // ns
-	alarm   *alarm       // nil: the runtime's timers are good enough
+	seen    atomic.Pointer[seen]
+	alarm   *alarm // nil: the runtime's timers are good enough
 }
 
 // New takes the base reading from the machine.
@@ -24,6 +25,7 @@ func New() *Clock { return Of(system{time.Now()}) }
 func Of(m Machine) *Clock {
 	base := time.Now()
 	c := &Clock{base: base, machine: m}
+	c.seen.Store(&seen{at: forever})
 	c.wall, _ = m.Now()
 	c.ever, _ = m.Ever()
 	return c

@@ -6,8 +6,8 @@
 // Every actor of a broker reads the same Clock, so that two actors never
 // disagree about what is due.
 //
-// States: none but what was noticed of the machine: how long it has slept, and
-// by how much its wall clock was set (Skew).
+// States: none but what was noticed of the machine: how long it has slept, by how
+// much its wall clock was set (Skew), and how long the process was paused.
 //
 // Deadlines: they are milliseconds of the broker's time, which is wall time as
 // the broker started with it. An instant is rounded up when a deadline is
@@ -15,7 +15,8 @@
 // ever early (TTL-31). Setting the machine's clock neither hastens nor delays
 // what waits in memory (TTL-35); dates that come in or go out are moved by Skew.
 // After a sleep the present leaps, and timers that were armed before are late:
-// whoever called Look tells those who armed them (ADR 19).
+// whoever called Look tells those who armed them (ADR 19). Waits for an answer are
+// no deadlines: they count the time that the process ran (After, WithTimeout, ADR 33).
 //
 // A restart loses: what was noticed; a new broker takes a new reading.
 package clock

@@ -22,17 +22,18 @@ type Machine interface {
 }
 
 // Look compares the machine's clocks with each other. It returns how long the machine has slept that was not known before, by which the
-// present has leapt now, and by how much its wall clock was set, which moves Skew and nothing else. One goroutine at a time may call it,
-// every now and then.
+// present has leapt now, and by how much its wall clock was set, which moves Skew and nothing else. It also notices pauses of the
+// process, by the time since the last Look (Paused). One goroutine at a time may call it, every LookEvery.
 func (c *Clock) Look() (slept, set time.Duration) {
 	wall, awake := c.machine.Now()
 	ever, has := c.machine.Ever()
 	wallThen, awakeThen := c.machine.Now()
+	passed := time.Since(c.base)
+	c.looked(passed, passed)
 	took := awakeThen - awake
 	if took > blur || (time.Duration(wallThen-wall)-took).Abs() > blur {
 		return 0, 0 // held up, or set, or asleep, right between the readings: the next look will tell
 	}
-	passed := time.Since(c.base)
 	if known := time.Duration(c.slept.Load()); has {
 		if s := time.Duration(ever-c.ever) - passed; s-known >= leastSleep {
 			slept = s - known

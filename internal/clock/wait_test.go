@@ -1,0 +1,150 @@
+package clock
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// runFor lets d pass, which is whole seconds, while somebody looks.
+func (c *Clock) runFor(d time.Duration) {
+	for range d / time.Second {
+		time.Sleep(time.Second)
+		c.Look()
+	}
+	synctest.Wait()
+}
+
+// pauseFor stops the process for d: nobody looks, and time passes.
+func (c *Clock) pauseFor(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// waiting runs test with a clock at which somebody has looked, and a wait of 30 s.
+func waiting(t *testing.T, test func(t *testing.T, c *Clock, w *Wait, called *bool)) {
+	synctest.Test(t, func(t *testing.T) {
+		c := Of(&laptop{start: time.Now()})
+		c.runFor(time.Second)
+		called := false
+		test(t, c, c.After(30*time.Second, func() { called = true }), &called)
+	})
+}
+
+func TestWait(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		// The process runs for before, is paused, and runs again until the call.
+		before, pause, rest time.Duration
+	}{
+		{"no pause", 10 * time.Second, 0, 20 * time.Second},
+		{"at once", 0, time.Hour, 28 * time.Second},
+		{"shorter than what is left", 10 * time.Second, 15 * time.Second, 18 * time.Second},
+		{"longer than all", 10 * time.Second, time.Minute, 18 * time.Second},
+		{"for days", 20 * time.Second, 100 * time.Hour, 8 * time.Second},
+		{"too short to be one", 10 * time.Second, 2 * time.Second, 18 * time.Second},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			waiting(t, func(t *testing.T, c *Clock, _ *Wait, called *bool) {
+				c.runFor(row.before)
+				c.pauseFor(row.pause)
+				c.Look()
+				c.runFor(row.rest - time.Second)
+				if *called {
+					t.Fatal("early")
+				}
+				c.runFor(time.Second)
+				if !*called {
+					t.Error("late")
+				}
+				if paused := max(row.pause-2*time.Second, 0); c.Paused() != paused || c.Ran() != 31*time.Second {
+					t.Errorf("ran %v, paused %v", c.Ran(), c.Paused())
+				}
+			})
+		})
+	}
+}
+
+// Many pauses cost 2 s each at most.
+func TestWaitManyPauses(t *testing.T) {
+	waiting(t, func(t *testing.T, c *Clock, _ *Wait, called *bool) {
+		for range 9 {
+			c.pauseFor(time.Minute)
+			c.Look()
+			c.runFor(time.Second)
+		}
+		if *called || c.Ran() != 28*time.Second {
+			t.Errorf("called %v, ran %v", *called, c.Ran())
+		}
+		c.runFor(3 * time.Second)
+		if !*called {
+			t.Error("not called")
+		}
+	})
+}
+
+// Where nobody looks, all time counts.
+func TestWaitWithoutLooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, called := New(), 0
+		c.After(time.Hour, func() { called++ })
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		c.Look()
+		c.pauseFor(time.Hour)
+		c.EndLooks()
+		ran := c.Ran()
+		c.After(time.Hour, func() { called++ })
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if called != 2 || ran != time.Hour+2*time.Second || c.Ran() != ran+time.Hour {
+			t.Errorf("%d calls, ran %v, then %v", called, ran, c.Ran())
+		}
+	})
+}
+
+func TestWaitStop(t *testing.T) {
+	waiting(t, func(t *testing.T, c *Clock, w *Wait, called *bool) {
+		c.pauseFor(time.Minute) // it has looked once that it is too early
+		c.Look()
+		if !w.Stop() || w.Stop() {
+			t.Error("what Stop says")
+		}
+		c.runFor(time.Minute)
+		if *called {
+			t.Error("called")
+		}
+		w = c.After(0, func() { *called = true })
+		synctest.Wait()
+		if !*called || w.Stop() {
+			t.Error("not called at once")
+		}
+	})
+}
+
+func TestWithTimeout(t *testing.T) {
+	waiting(t, func(t *testing.T, c *Clock, _ *Wait, _ *bool) {
+		ctx, cancel := c.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		inner, cancelInner := c.WithTimeout(ctx, time.Hour)
+		defer cancelInner()
+		c.pauseFor(time.Minute)
+		c.Look()
+		if ctx.Err() != nil || inner.Err() != nil {
+			t.Error("ended by the pause")
+		}
+		c.runFor(28 * time.Second)
+		for _, x := range []context.Context{ctx, inner} {
+			if <-x.Done(); !errors.Is(x.Err(), context.DeadlineExceeded) {
+				t.Error(x.Err())
+			}
+		}
+		other, cancelOther := c.WithTimeout(t.Context(), time.Second)
+		cancelOther()
+		if other.Err() != context.Canceled {
+			t.Error(other.Err())
+		}
+	})
+}
