@@ -1,6 +1,7 @@
 package connection_test
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -96,8 +97,8 @@ func TestBlocked_Publisher(t *testing.T) {
 			r.isShown("blocking")
 			r.sendMethods(1, ack) // no publish: it is read as ever
 			r.expectEvents("1: basic.ack")
-			r.send(contentFrames(1, 3))
-			r.expectEvents("1: basic.publish frame(2,14) frame(3,3)")
+			r.send(slices.Concat(contentFrames(1, 3), contentFrames(1, 4))) // in one read, which is taken whole
+			r.expectEvents("1: basic.publish frame(2,14) frame(3,3) basic.publish frame(2,14) frame(3,4)")
 			if wants {
 				if m := expect[*protocol.ConnectionBlocked](r.client, 0); m.Reason != "low on memory" {
 					t.Errorf("%+v", m)
