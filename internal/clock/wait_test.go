@@ -3,6 +3,7 @@ package clock
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,12 +25,12 @@ func (c *Clock) pauseFor(d time.Duration) {
 }
 
 // waiting runs test with a clock at which somebody has looked, and a wait of 30 s.
-func waiting(t *testing.T, test func(t *testing.T, c *Clock, w *Wait, called *bool)) {
+func waiting(t *testing.T, test func(t *testing.T, c *Clock, w *Wait, called *atomic.Bool)) {
 	synctest.Test(t, func(t *testing.T) {
 		c := Of(&laptop{start: time.Now()})
 		c.runFor(time.Second)
-		called := false
-		test(t, c, c.After(30*time.Second, func() { called = true }), &called)
+		var called atomic.Bool
+		test(t, c, c.After(30*time.Second, func() { called.Store(true) }), &called)
 	})
 }
 
@@ -47,16 +48,16 @@ func TestWait(t *testing.T) {
 		{"too short to be one", 10 * time.Second, 2 * time.Second, 18 * time.Second},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			waiting(t, func(t *testing.T, c *Clock, _ *Wait, called *bool) {
+			waiting(t, func(t *testing.T, c *Clock, _ *Wait, called *atomic.Bool) {
 				c.runFor(row.before)
 				c.pauseFor(row.pause)
 				c.Look()
 				c.runFor(row.rest - time.Second)
-				if *called {
+				if called.Load() {
 					t.Fatal("early")
 				}
 				c.runFor(time.Second)
-				if !*called {
+				if !called.Load() {
 					t.Error("late")
 				}
 				if paused := max(row.pause-2*time.Second, 0); c.Paused() != paused || c.Ran() != 31*time.Second {
@@ -69,17 +70,17 @@ func TestWait(t *testing.T) {
 
 // Many pauses cost 2 s each at most.
 func TestWaitManyPauses(t *testing.T) {
-	waiting(t, func(t *testing.T, c *Clock, _ *Wait, called *bool) {
+	waiting(t, func(t *testing.T, c *Clock, _ *Wait, called *atomic.Bool) {
 		for range 9 {
 			c.pauseFor(time.Minute)
 			c.Look()
 			c.runFor(time.Second)
 		}
-		if *called || c.Ran() != 28*time.Second {
-			t.Errorf("called %v, ran %v", *called, c.Ran())
+		if called.Load() || c.Ran() != 28*time.Second {
+			t.Errorf("called %v, ran %v", called.Load(), c.Ran())
 		}
 		c.runFor(3 * time.Second)
-		if !*called {
+		if !called.Load() {
 			t.Error("not called")
 		}
 	})
@@ -88,44 +89,45 @@ func TestWaitManyPauses(t *testing.T) {
 // Where nobody looks, all time counts.
 func TestWaitWithoutLooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, called := New(), 0
-		c.After(time.Hour, func() { called++ })
+		c := New()
+		var called atomic.Int32
+		c.After(time.Hour, func() { called.Add(1) })
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		c.Look()
 		c.pauseFor(time.Hour)
 		c.EndLooks()
 		ran := c.Ran()
-		c.After(time.Hour, func() { called++ })
+		c.After(time.Hour, func() { called.Add(1) })
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if called != 2 || ran != time.Hour+2*time.Second || c.Ran() != ran+time.Hour {
-			t.Errorf("%d calls, ran %v, then %v", called, ran, c.Ran())
+		if called.Load() != 2 || ran != time.Hour+2*time.Second || c.Ran() != ran+time.Hour {
+			t.Errorf("%d calls, ran %v, then %v", called.Load(), ran, c.Ran())
 		}
 	})
 }
 
 func TestWaitStop(t *testing.T) {
-	waiting(t, func(t *testing.T, c *Clock, w *Wait, called *bool) {
+	waiting(t, func(t *testing.T, c *Clock, w *Wait, called *atomic.Bool) {
 		c.pauseFor(time.Minute) // it has looked once that it is too early
 		c.Look()
 		if !w.Stop() || w.Stop() {
 			t.Error("what Stop says")
 		}
 		c.runFor(time.Minute)
-		if *called {
+		if called.Load() {
 			t.Error("called")
 		}
-		w = c.After(0, func() { *called = true })
+		w = c.After(0, func() { called.Store(true) })
 		synctest.Wait()
-		if !*called || w.Stop() {
+		if !called.Load() || w.Stop() {
 			t.Error("not called at once")
 		}
 	})
 }
 
 func TestWithTimeout(t *testing.T) {
-	waiting(t, func(t *testing.T, c *Clock, _ *Wait, _ *bool) {
+	waiting(t, func(t *testing.T, c *Clock, _ *Wait, _ *atomic.Bool) {
 		ctx, cancel := c.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		inner, cancelInner := c.WithTimeout(ctx, time.Hour)
