@@ -1,6 +1,7 @@
 package channel
 
 import (
+	"errors"
 	"slices"
 
 	"candlemark/actors/mail"
@@ -185,9 +186,27 @@ func (s *state) answered(reply answer) {
 		return
 	}
 	s.await = nil
-	if err := reply.Failure(); err != nil {
+	err := reply.Failure()
+	if missed := (*mail.Missed)(nil); errors.As(err, &missed) {
+		s.again(a.method, missed.Queue)
+		return
+	}
+	if err != nil {
 		s.fail(err, a.method)
 		return
 	}
 	a.done(reply)
+}
+
+// again runs a command once more that missed its queue, when the virtual host has seen
+// to what became of that: it is back, or it is not there.
+func (s *state) again(m protocol.Method, queue string) {
+	s.send(s.cfg.VHost.PID, &mail.AwaitQueue{
+		Request: s.request(m, func(any) {
+			if err := s.command(m); err != nil {
+				s.fail(err, m)
+			}
+		}),
+		Name: queue, VHost: s.cfg.VHost.Name,
+	})
 }

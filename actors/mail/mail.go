@@ -45,6 +45,8 @@ const (
 	Failed
 	// Down: the receiver is a queue that cannot be brought back (DESIGN §5a.16).
 	Down
+	// Unseen: the receiver panicked over something else and has not begun with this.
+	Unseen
 	// Unstored: the receiver is well, but what was asked for could not be made durable.
 	Unstored
 )
@@ -54,6 +56,13 @@ const (
 func NotStored() error {
 	return protocol.ConnectionErrorf(protocol.InternalError, "the definition could not be stored")
 }
+
+// Missed is the failure of a command that did not reach its queue, which ended before.
+// Whoever sent it asks the virtual host (AwaitQueue) and then begins anew.
+type Missed struct{ Queue string } // its name
+
+// Error implements error.
+func (m *Missed) Error() string { return "queue '" + m.Queue + "' ended before it saw the command" }
 
 // Answerable is a mail that can be answered in its receiver's place.
 type Answerable interface {

@@ -112,7 +112,7 @@ type Consume struct {
 
 // Answer implements Answerable.
 func (c *Consume) Answer(f Fate) (*actor.PID, any) {
-	return c.ReplyTo, &ConsumeReply{Reply: c.Done(gone(f, c.Queue, c.VHost)), Tag: c.Tag}
+	return c.ReplyTo, &ConsumeReply{Reply: c.Done(missed(f, c.Queue, c.VHost)), Tag: c.Tag}
 }
 
 // CancelConsumer detaches a consumer; its deliveries stay with the channel.
@@ -188,7 +188,7 @@ type Get struct {
 
 // Answer implements Answerable.
 func (g *Get) Answer(f Fate) (*actor.PID, any) {
-	return g.ReplyTo, &GetReply{Reply: g.Done(gone(f, g.Queue, g.VHost))}
+	return g.ReplyTo, &GetReply{Reply: g.Done(missed(f, g.Queue, g.VHost))}
 }
 
 // Purge drops every ready message, without dead-lettering (DL-9). From a
@@ -201,7 +201,7 @@ type Purge struct {
 
 // Answer implements Answerable.
 func (p *Purge) Answer(f Fate) (*actor.PID, any) {
-	return p.ReplyTo, &PurgeReply{Reply: p.Done(gone(f, p.Queue, p.VHost))}
+	return p.ReplyTo, &PurgeReply{Reply: p.Done(missed(f, p.Queue, p.VHost))}
 }
 
 // DescribeQueue asks for QueueInfo; renews no lease.
@@ -218,9 +218,18 @@ func (d *DescribeQueue) Answer(f Fate) (*actor.PID, any) {
 	return d.ReplyTo, &QueueInfo{Reply: d.Done(gone(f, "", ""))}
 }
 
+// missed is gone for a command of a channel, which looks again: the queue may be on its
+// way back.
+func missed(f Fate, queue, vhost string) error {
+	if f == Gone || f == Unseen {
+		return &Missed{queue}
+	}
+	return gone(f, queue, vhost)
+}
+
 func gone(f Fate, queue, vhost string) error {
 	switch f {
-	case Failed:
+	case Failed, Unseen:
 		return protocol.ConnectionErrorf(protocol.InternalError, "queue '%s' in vhost '%s' failed", queue, vhost)
 	case Down:
 		return QueueDown(queue, vhost)

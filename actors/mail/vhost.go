@@ -43,10 +43,18 @@ type DeclareQueue struct {
 	Connection *actor.PID
 	VHost      string
 	Leave      Leave // to make a queue with arguments that need one
+	// Via is the vhost when it has forwarded the command: a queue that ends before it
+	// sees that gives it back.
+	Via *actor.PID
 }
 
 // Answer implements Answerable.
 func (d *DeclareQueue) Answer(f Fate) (*actor.PID, any) {
+	if d.Via != nil && (f == Gone || f == Unseen) {
+		again := *d
+		again.Via = nil
+		return d.Via, &again
+	}
 	return d.ReplyTo, &DeclareQueueReply{Reply: d.Done(gone(f, d.Name, d.VHost)), Name: d.Name}
 }
 
@@ -59,14 +67,33 @@ type DeleteQueue struct {
 	IfUnused, IfEmpty bool
 	Connection        *actor.PID // the asker's; nil for the broker itself
 	VHost             string
+	Via               *actor.PID // as in DeclareQueue
 }
 
 // Answer implements Answerable.
 func (d *DeleteQueue) Answer(f Fate) (*actor.PID, any) {
+	if d.Via != nil && (f == Gone || f == Unseen) {
+		again := *d
+		again.Via = nil
+		return d.Via, &again
+	}
 	if f == Gone {
 		return d.ReplyTo, &DeleteQueueReply{Reply: d.Done(nil)}
 	}
 	return d.ReplyTo, &DeleteQueueReply{Reply: d.Done(gone(f, d.Name, d.VHost))}
+}
+
+// AwaitQueue asks to be told when nothing is about to happen to a queue: it is
+// published, or it is not there. From a channel whose command missed its queue;
+// TopologyReply comes back.
+type AwaitQueue struct {
+	Request
+	Name, VHost string
+}
+
+// Answer implements Answerable.
+func (a *AwaitQueue) Answer(f Fate) (*actor.PID, any) {
+	return a.ReplyTo, &TopologyReply{Reply: a.Done(gone(f, a.Name, a.VHost))}
 }
 
 // DeclareExchange makes an exchange or checks one that exists. From a channel;
@@ -119,7 +146,8 @@ type Unbind struct {
 // Answer implements Answerable.
 func (u *Unbind) Answer(f Fate) (*actor.PID, any) { return u.answer(f) }
 
-// QueueFell is sent by a durable queue that ends by a panic to its vhost, which tells
+// QueueFell is sent by a queue that ends by a panic to its vhost, which holds back further
+// commands for it, and tells
 // the queue's next life: Newest is at least as high as the number of any message that
 // it has had. Nothing comes back.
 type QueueFell struct {

@@ -16,20 +16,18 @@ func (q *queue) bury(ctx actor.Context) {
 	}
 	s.phase = ended
 	q.stopTimer()
+	q.tellFall(ctx)
 	if q.broke != nil {
 		q.cfg.Log.Error().Str("queue", s.queue.Name).Int("messages", s.messages.Len()).Int("consumers", s.consumers).
 			Msg("a queue ended by a panic with what is not in the journal")
-		if s.queue.Durable {
-			ctx.Send(s.vhost.PID, &mail.QueueFell{Queue: ctx.Self(), Newest: s.seq})
-		}
 	}
 	// What a queue that does not survive has in the journal is forgotten there.
 	if s.paging.spilled && s.queue != nil && !s.queue.Durable {
 		q.cfg.Journal.Append(s.id, []store.Record{{Kind: store.Retire, Time: s.at}}, nil)
 	}
 	left := append(s.parked, q.cfg.Close()...)
-	if w := s.work; w != nil && w.asked != nil {
-		left = append(left, w.asked)
+	if w := s.work; w != nil && w.asked != nil { // that had begun
+		attempt(func() { mail.AnswerAll(ctx, []any{w.asked}, mail.Failed) })
 	}
 	for _, g := range s.paging.gets {
 		left = append(left, g)
@@ -43,7 +41,15 @@ func (q *queue) bury(ctx actor.Context) {
 	})
 	attempt(q.leaveMemory)
 	for _, m := range left {
-		attempt(func() { mail.AnswerAll(ctx, []any{m}, mail.Failed) })
+		attempt(func() { mail.AnswerAll(ctx, []any{m}, mail.Unseen) })
+	}
+}
+
+// tellFall tells the vhost that the queue ends, before anybody else can learn of it and
+// ask for what is next: those commands wait at the vhost.
+func (q *queue) tellFall(ctx actor.Context) {
+	if v := q.state.vhost; v != nil {
+		ctx.Send(v.PID, &mail.QueueFell{Queue: ctx.Self(), Newest: q.state.seq})
 	}
 }
 
@@ -64,6 +70,7 @@ func attempt(f func()) {
 func (q *queue) onPanic(ctx actor.Context, what any) {
 	if r := recover(); r != nil {
 		q.broke = what
+		attempt(func() { q.tellFall(ctx) })
 		attempt(func() { mail.AnswerAll(ctx, []any{what}, mail.Failed) })
 		panic(r)
 	}

@@ -79,7 +79,7 @@ func (v *vhost) mournAll(done func()) {
 // mournAgain makes a dead-letter queue that was deleted anew.
 func (v *vhost) mournAgain(deleted string) {
 	of, isOne := strings.CutSuffix(deleted, policies.DeadLetterQueueSuffix)
-	if q := v.queues[of]; isOne && q != nil && (q.phase == live || q.phase == coming) {
+	if q := v.queues[of]; isOne && q != nil && (q.phase == live || q.phase == coming || q.phase == fallen) {
 		v.mourn(q, func() {})
 	}
 }

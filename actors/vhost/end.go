@@ -37,7 +37,7 @@ func (v *vhost) doom(q *queue, r mail.Request) {
 		v.end(q, d)
 	case down:
 		v.deleteDown(q, d)
-	case ending, forgetting, coming: // that is known, or seen when it comes
+	case ending, forgetting, coming, fallen: // that is known, or seen when it comes
 	}
 }
 
@@ -54,7 +54,7 @@ func (v *vhost) refuse(what any) bool {
 // command tells whether a mail is a command about a name.
 func command(what any) bool {
 	switch what.(type) {
-	case *mail.DeclareQueue, *mail.DeleteQueue, *mail.DeclareExchange, *mail.DeleteExchange, *mail.Bind, *mail.Unbind:
+	case *mail.DeclareQueue, *mail.DeleteQueue, *mail.AwaitQueue, *mail.DeclareExchange, *mail.DeleteExchange, *mail.Bind, *mail.Unbind:
 		return true
 	}
 	return false

@@ -12,6 +12,12 @@ import (
 
 // forward counts what the queue is sent only when it was sent.
 func (v *vhost) forward(q *queue, command any) {
+	switch m := command.(type) {
+	case *mail.DeclareQueue:
+		m.Via = v.ctx.Self()
+	case *mail.DeleteQueue:
+		m.Via = v.ctx.Self()
+	}
 	v.ctx.Send(q.queue.PID, command)
 	q.forwarded++
 }
@@ -33,6 +39,13 @@ func (v *vhost) deleteQueue(m *mail.DeleteQueue) {
 		v.reply(d.Request, &mail.DeleteQueueReply{Reply: d.Done(err)})
 	default:
 		v.end(q, &d)
+	}
+}
+
+// awaitQueue answers when the queue is what it will be for a while.
+func (v *vhost) awaitQueue(m *mail.AwaitQueue) {
+	if q := v.queueNamed(m.Name); q == nil || !q.park(m) {
+		v.done(m.Request, nil)
 	}
 }
 
@@ -89,12 +102,16 @@ func (v *vhost) queueRetiring(m *mail.QueueRetiring) {
 func (v *vhost) queueDied(q *queue) {
 	v.cfg.Log.Error().Str("queue", q.queue.Name).Msg("a queue ended without farewell")
 	delete(v.children, q.queue.PID.Id)
+	if q.phase == fallen {
+		q.phase = live
+	}
 	switch {
 	case q.phase == forgetting: // that goes on without it
 	case q.queue.Durable && v.cfg.Messages != nil && !q.doomed:
 		v.revive(q)
 	case q.holdsFor != nil && q.phase == live: // what it held is lost, its exchange goes on
 		v.startQueue(q, nil, false)
+		v.unpark(&q.name)
 	default:
 		v.forgetQueue(q)
 	}

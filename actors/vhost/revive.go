@@ -26,10 +26,14 @@ type life struct {
 	newest  uint64    // number of a message, when it panicked
 }
 
-// queueFell notes what a queue that panicked knew last.
+// queueFell notes what a queue that panicked knew last. Commands for it wait until
+// its end is known, and whether it comes back.
 func (v *vhost) queueFell(m *mail.QueueFell) {
 	if q, ok := v.children[m.Queue.Id].(*queue); ok {
 		q.life.newest = max(q.life.newest, m.Newest)
+		if q.phase == live {
+			q.phase = fallen
+		}
 	}
 }
 

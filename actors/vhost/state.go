@@ -22,6 +22,8 @@ const (
 	// down: it panics whenever its messages are read back (DESIGN §5a.16). All
 	// that can be done with it is to delete it.
 	down
+	// fallen: it panicked and its end is awaited; it may come back, as coming.
+	fallen
 )
 
 // name is what a queue and an exchange have in common.

@@ -129,6 +129,8 @@ func (v *vhost) handle(what any) {
 		v.declareQueue(m)
 	case *mail.DeleteQueue:
 		v.deleteQueue(m)
+	case *mail.AwaitQueue:
+		v.awaitQueue(m)
 	case *mail.DeclareExchange:
 		v.declareExchange(m)
 	case *mail.DeleteExchange:
