@@ -122,11 +122,11 @@ func (a *alarms) look() time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	r := a.read()
-	if a.release.due(r, a.shortage.memory, a.meter.Collections(), a.budget.Used()) {
+	if a.release.due(r, a.shortage.memory, a.meter.Collections(), a.held()) {
 		a.meter.Release()
 		before := r
 		r = a.read()
-		a.release.done(before, r.memory, a.meter.Collections(), a.budget.Used())
+		a.release.done(before, r.memory, a.meter.Collections(), a.held())
 	}
 	a.shortage.look(r)
 	a.tell()
@@ -135,6 +135,9 @@ func (a *alarms) look() time.Duration {
 	a.trim(r.at)
 	return a.shortage.next(r)
 }
+
+// held is about what messages take in memory, bytes.
+func (a *alarms) held() int64 { return a.budget.Used() + a.budget.Messages()*entrySize }
 
 func (a *alarms) read() reading {
 	a.now = reading{at: time.Since(a.began), memory: a.meter.Memory(), full: a.valve.Full()}

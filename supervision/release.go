@@ -6,8 +6,8 @@ import "time"
 const (
 	worthwhile = 128 << 20   // bytes: what less memory holds is not worth the trouble
 	noticeable = 16 << 20    // bytes that it must have grown, or queues given up
-	pace       = time.Second // between two releases, at least
-	firstPause = 10 * time.Second
+	entrySize  = 58          // bytes of a message without its content, about
+	pace       = time.Second // between two releases, at least, and the first pause
 	longPause  = 5 * time.Minute
 	alarmPause = 30 * time.Second // the longest in an alarm
 )
@@ -19,19 +19,21 @@ const (
 //
 // It is due in a memory alarm, and when the collector has been idle for a second:
 // if memory has grown since the last time, if queues hold less than then, or
-// after a pause, which gets longer each time it did not help.
+// after a pause, which is twice as long each time that it did not help. What queues
+// have given up may live on for a moment, in mail or in records on their way to the
+// journal, so the pauses begin anew then, as they do when it helped.
 type release struct {
-	last     time.Duration
-	pause    time.Duration
-	memory   int64 // bytes that were left
-	contents int64 // bytes that queues held then
+	last   time.Duration
+	pause  time.Duration
+	memory int64 // bytes that were left
+	held   int64 // bytes that queues held then, entries included
 
 	seen        time.Duration // when the collector was last seen to have worked
 	collections uint64
 }
 
 // due tells whether memory is to be given back now.
-func (g *release) due(r reading, alarm bool, collections uint64, contents int64) bool {
+func (g *release) due(r reading, alarm bool, collections uint64, held int64) bool {
 	if collections != g.collections {
 		g.collections, g.seen = collections, r.at
 	}
@@ -44,17 +46,22 @@ func (g *release) due(r reading, alarm bool, collections uint64, contents int64)
 		pause = min(pause, alarmPause)
 	}
 	return r.memory-g.memory > max(noticeable, g.memory/8) ||
-		g.contents-contents > max(noticeable, g.contents/16) ||
+		g.fell(held) ||
 		r.at-g.last >= pause
 }
 
+// fell tells whether queues have given up much.
+func (g *release) fell(held int64) bool { return g.held-held > max(noticeable, g.held/16) }
+
 // done notes what a release has brought.
-func (g *release) done(r reading, left int64, collections uint64, contents int64) {
-	g.last, g.memory, g.contents = r.at, left, contents
-	g.seen, g.collections = r.at, collections
-	if r.memory-left > max(noticeable, r.memory/16) {
-		g.pause = firstPause
-		return
+func (g *release) done(r reading, left int64, collections uint64, held int64) {
+	switch {
+	case g.fell(held):
+		g.pause = 0
+	case r.memory-left > max(noticeable, r.memory/16):
+		g.pause = pace
 	}
-	g.pause = min(max(2*g.pause, firstPause), longPause)
+	g.pause = min(max(2*g.pause, pace), longPause)
+	g.last, g.memory, g.held = r.at, left, held
+	g.seen, g.collections = r.at, collections
 }

@@ -56,7 +56,8 @@ func (q *queue) tellFall(ctx actor.Context) {
 // leaveMemory returns the queue's part of the budget.
 func (q *queue) leaveMemory() {
 	q.cfg.Budget.Add(-q.held)
-	q.held = 0
+	q.cfg.Budget.Count(-q.count)
+	q.held, q.count = 0, 0
 	q.state.messages.Clear()
 	q.state.dropAllScheduled()
 }

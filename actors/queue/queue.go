@@ -59,6 +59,7 @@ type queue struct {
 	going bool          // again is under way
 	broke any           // the mail that made it panic
 	held  int64         // what of the budget is the queue's
+	count int64         // of the messages that it counts
 	slept time.Duration // of the machine, as far as the core knows
 }
 

@@ -43,6 +43,18 @@ func (q *queue) account() {
 	bytes := q.state.bytes()
 	q.cfg.Budget.Add(bytes - q.held)
 	q.held = bytes
+	count := q.state.count()
+	q.cfg.Budget.Count(count - q.count)
+	q.count = count
+}
+
+// count is how many messages there are, wherever their contents are.
+func (s *state) count() int64 {
+	n := s.messages.Len()
+	if x := s.scheduled; x != nil {
+		n += x.messages.Len()
+	}
+	return int64(n)
 }
 
 // bytes are those of contents in memory, but for large ones, which count for all who

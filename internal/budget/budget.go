@@ -8,8 +8,9 @@ import (
 // Budget is how many bytes of message contents queues may hold in memory. The
 // zero value and nil have no limit.
 type Budget struct {
-	used  atomic.Int64
-	limit atomic.Int64 // bytes, 0 for none
+	used     atomic.Int64
+	messages atomic.Int64
+	limit    atomic.Int64 // bytes, 0 for none
 }
 
 // Add counts n bytes as held, or as given up if n is negative.
@@ -17,6 +18,22 @@ func (b *Budget) Add(n int64) {
 	if b != nil && n != 0 {
 		b.used.Add(n)
 	}
+}
+
+// Count counts n messages more in queues, or fewer if n is negative, also those whose
+// contents are not in memory. They do not use the budget.
+func (b *Budget) Count(n int64) {
+	if b != nil && n != 0 {
+		b.messages.Add(n)
+	}
+}
+
+// Messages is how many messages there are.
+func (b *Budget) Messages() int64 {
+	if b == nil {
+		return 0
+	}
+	return b.messages.Load()
 }
 
 // Used is how many bytes are held.

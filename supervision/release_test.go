@@ -1,0 +1,56 @@
+package supervision
+
+import (
+	"testing"
+	"time"
+)
+
+// Memory that queues have given up goes back within ten seconds, even if the garbage
+// lives on for a while, if only entries were left of the messages, and however long
+// nothing happened before.
+func TestRelease_AfterDelete(t *testing.T) {
+	const messages, unused = 2_000_000, 40 << 20
+	for _, c := range []struct {
+		name   string
+		each   int64 // bytes of a message in memory beside its entry
+		before time.Duration
+		lives  time.Duration // how long what was given up does
+		parts  int64         // it is given up in so many, one a second
+	}{
+		{"at once", 200, 10 * time.Second, 0, 1},
+		{"after an hour", 200, time.Hour, 0, 1},
+		{"garbage lives", 200, 10 * time.Second, 3 * time.Second, 1},
+		{"garbage lives, after an hour", 200, time.Hour, 5 * time.Second, 1},
+		{"paged out, after an hour", 5, time.Hour, 0, 1},
+		{"paged out, garbage lives, after an hour", 5, time.Hour, 5 * time.Second, 1},
+		{"in parts", 200, time.Hour, 0, 4},
+		{"in parts, garbage lives", 200, time.Hour, 2 * time.Second, 4},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			full := messages * (c.each + entrySize)
+			var g release
+			memory, releases := unused+full, 0
+			for at := pace; at <= c.before+10*time.Second; at += pace {
+				held, alive := full, full
+				if since := at - c.before; since >= 0 {
+					gone := min(int64(since/pace)+1, c.parts)
+					held -= full * gone / c.parts
+				}
+				if since := at - c.before - c.lives; since >= 0 {
+					gone := min(int64(since/pace)+1, c.parts)
+					alive -= full * gone / c.parts
+				}
+				if r := (reading{at: at, memory: memory}); g.due(r, false, 0, held) {
+					memory, releases = unused+alive, releases+1
+					g.done(r, memory, 0, held)
+				}
+			}
+			if memory != unused {
+				t.Errorf("%d MB are left after ten seconds", memory>>20)
+			}
+			if most := 25 + int(c.before/longPause); releases > most {
+				t.Errorf("%d releases", releases)
+			}
+		})
+	}
+}
