@@ -19,7 +19,7 @@ type attacker struct {
 }
 
 // attackTime is how long one thing that an attacker does may take, in all.
-const attackTime = 10 * time.Second
+const attackTime = 3 * time.Second
 
 // attack connects, as nobody if user is "".
 func (b *broker) attack(user string) (*attacker, error) {
