@@ -145,7 +145,7 @@ func TestUnreadIsCutOff(t *testing.T) {
 				t.Fatal(err)
 			}
 			unacked := func() int {
-				s, err := c.QueueInspect(q)
+				s, err := c.QueueDeclarePassive(q, false, false, false, false, nil)
 				c.must(err)
 				return 20 - s.Messages
 			}

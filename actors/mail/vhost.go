@@ -259,7 +259,7 @@ func (r Request) answer(f Fate) (*actor.PID, any) {
 		err = protocol.ConnectionErrorf(protocol.NotAllowed, "the virtual host is gone")
 	case Unstored:
 		err = NotStored()
-	case Failed, Down:
+	case Failed, Down, Unseen:
 	}
 	return r.ReplyTo, &TopologyReply{Reply: r.Done(err)}
 }

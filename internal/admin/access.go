@@ -46,8 +46,8 @@ var policymaker = changer(auth.Policies)
 // parameterChanger may change the parameter that the path names. Who may change some
 // is told which do not exist.
 func parameterChanger(a *api, r *request) string {
-	switch s := auth.Setting(r.part("component")); s {
-	case auth.OperatorPolicies, auth.VHostLimits:
+	s := auth.Setting(r.part("component"))
+	if s == auth.OperatorPolicies || s == auth.VHostLimits {
 		return changer(s)(a, r)
 	}
 	return policymaker(a, r)
