@@ -67,7 +67,9 @@ func (t *tree) grow(ctx actor.Context, m growVHost) {
 	}
 	var err error
 	if v.DeadLetter, err = spawn(n.deadLetterProps(v), KindDeadLetter); err == nil {
-		if v.PID, err = spawn(n.vhostProps(v), KindVHost); err == nil {
+		// Its queues write to it as soon as it is there, perhaps before spawn is back.
+		v.PID = ctx.ActorSystem().NewLocalPID(ctx.Self().Id + "/" + string(KindVHost) + name)
+		if _, err = spawn(n.vhostProps(v), KindVHost); err == nil {
 			p.door, err = spawn(n.adminProps(v), KindAdmin)
 		}
 	}
