@@ -296,7 +296,7 @@ func TestAutoDeleteOverRestarts(t *testing.T) {
 			c.must(c.Qos(1, 0, false))
 			c.next(c.consume("consumed", false))
 			c.next(c.consume("plain", false))
-			c.put("", "idle", amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte("3")}) // and what was before is durable
+			c.put("", "plain", amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte("3")}) // and what the queue wrote before is durable
 			told := c.conn.NotifyClose(make(chan *amqp.Error, 1))
 			end(b)
 			if e := <-told; name == "stop" && (e == nil || e.Code != amqp.ConnectionForced || !strings.Contains(e.Reason, "shutdown")) {
