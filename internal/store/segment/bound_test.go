@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -75,6 +76,14 @@ func TestLogIsBoundedUnderLoad(t *testing.T) {
 	}
 }
 
+// leave leaves so many bytes free on a disk of no limit.
+func leave(t *testing.T, fs *vfs.Memory, bytes uint64) {
+	t.Helper()
+	free, err := fs.Free("/data")
+	must(t, err)
+	fs.SetCapacity(math.MaxInt64 - free + bytes)
+}
+
 // stranded makes a journal of full segments on a disk without a free byte; in each of
 // them few messages live.
 func stranded(t *testing.T, fs *vfs.Memory, o Options) (*opened, int) {
@@ -85,9 +94,7 @@ func stranded(t *testing.T, fs *vfs.Memory, o Options) (*opened, int) {
 		j.must(1, messages(last, last+49, body)...)
 	}
 	synctest.Wait()
-	free, err := fs.Free("/data")
-	must(t, err)
-	fs.SetCapacity(1<<63 - 1 - free)
+	leave(t, fs, 0)
 	for first := uint64(0); first < last; first += 50 {
 		j.must(1, run(store.Remove, first, first+6), run(store.Remove, first+8, first+49))
 	}
@@ -137,9 +144,7 @@ func TestFullDiskCanBeDrained(t *testing.T) {
 			j.must(1, messages(i*50, i*50+49, strings.Repeat("y", 1000))...)
 		}
 		synctest.Wait()
-		free, err := fs.Free("/data")
-		must(t, err)
-		fs.SetCapacity(1<<63 - 1 - free)
+		leave(t, fs, 0)
 		j.kill(fs)
 		j = open(t, fs, "/data/journal", o)
 		if got := len(j.Take(1)); got != 2000 {
@@ -151,6 +156,20 @@ func TestFullDiskCanBeDrained(t *testing.T) {
 		j.must(1, messages(5000, 5049, strings.Repeat("n", 1000))...)
 		if s := j.Stats(); s.Live != 50 || s.Recycled < 20 {
 			t.Errorf("%+v", s)
+		}
+		j.close()
+	})
+}
+
+// A disk that is full before the first checkpoint was due has room for all that free
+// segments.
+func TestFullDiskBeforeTheFirstCheckpoint(t *testing.T) {
+	bubble(t, func(t *testing.T, fs *vfs.Memory) {
+		j := open(t, fs, "/data/journal", Options{SegmentSize: smallSegment, Settle: time.Minute})
+		synctest.Wait()
+		leave(t, fs, 0)
+		for i := range uint64(100) { // far more than there is room for, but nothing stays
+			j.must(1, append(messages(i*10, i*10+9, strings.Repeat("f", 1000)), run(store.Remove, i*10, i*10+9))...)
 		}
 		j.close()
 	})

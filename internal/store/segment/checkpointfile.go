@@ -19,17 +19,24 @@ type checkpointFile struct {
 	size int64 // of the file, 0 if it is not there
 }
 
-// roomFor is the size of a file for the checkpoint behind one of so many bytes.
+// roomFor is the size of the file that is kept when a checkpoint has so many bytes: the
+// next one may be longer.
 func roomFor(n int) int64 { return roundUp(int64(2*n)) + 1<<20 }
 
 func (c *checkpointFile) path() string { return filepath.Join(c.dir, checkpointSpare) }
 
 // write makes a checkpoint durable under its name.
 func (c *checkpointFile) write(number uint64, b []byte) error {
-	if err := c.make(int64(len(b))); err != nil {
+	need := int64(len(b))
+	if c.size < need {
+		if err := c.make(roomFor(len(b))); err != nil {
+			return err
+		}
+	}
+	if err := c.make(need); err != nil { // there may be room for no more
 		return err
 	}
-	if c.size < int64(len(b)) {
+	if c.size < need {
 		return fmt.Errorf("%w: for a checkpoint of %d bytes", vfs.ErrFull, len(b))
 	}
 	f, err := c.fs.Open(c.path())

@@ -107,7 +107,7 @@ func TestFullDiskStallsAndGoesOn(t *testing.T) {
 			told = append(told, full)
 			mu.Unlock()
 		}, OnFailure: func(err error) { t.Error(err) }})
-		fs.SetCapacity(4 * smallSegment)
+		leave(t, fs, 4*smallSegment)
 		done := 0
 		for i := range uint64(100) {
 			j.Append(1, messages(i*10, i*10+9, strings.Repeat("z", 1000)), func(err error) {
@@ -246,8 +246,8 @@ func TestBytesOfRecycledFilesAreNotTaken(t *testing.T) {
 
 func TestFullDiskFreesItself(t *testing.T) {
 	bubble(t, func(t *testing.T, fs *vfs.Memory) {
-		fs.SetCapacity(8 * smallSegment)
 		j := open(t, fs, "/data/journal", Options{SegmentSize: smallSegment, OnFailure: func(err error) { t.Error(err) }})
+		leave(t, fs, 8*smallSegment)
 		body := strings.Repeat("f", 1000)
 		var wait sync.WaitGroup
 		for i := range uint64(100) { // far more than there is room for, but nothing stays

@@ -98,9 +98,6 @@ func (j *Journal) prepare(r *recovery) error {
 	if err := j.tidy(r); err != nil {
 		return err
 	}
-	if len(r.known) == 0 && len(r.checkpoints) == 0 {
-		return nil // new
-	}
 	for _, d := range r.damages {
 		if seq, ok := numbered(d.File, "", ".segment"); ok && r.known[seq] != nil && d.Offset >= 2*headerSize {
 			r.known[seq].sick = true
@@ -110,7 +107,12 @@ func (j *Journal) prepare(r *recovery) error {
 		last.over, last.end = false, r.offset
 		j.log.tail = last
 	}
+	// There are two from now on, and with the spare one enough files for all that follow,
+	// also when the disk is full.
 	err := j.install(j.snapshot(false))
+	if err == nil && len(j.keep.numbers) < 2 {
+		err = j.install(j.snapshot(false))
+	}
 	if errors.Is(err, vfs.ErrFull) {
 		if j.log.tail != nil { // the clean checkpoint is still there: nothing may be written behind it
 			j.log.tail, last.over = nil, true
