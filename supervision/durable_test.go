@@ -178,7 +178,51 @@ func TestMessagesSurvive(t *testing.T) {
 	})
 }
 
-// What fell due while the broker was away is dead-lettered before anybody comes,
+// What is promised of the redelivered flag (durability.md): set after a crash on what was given to a consumer and noted, and after a
+// stop in order on all of it, also if that was at once; never on what nobody was given.
+func TestRedeliveredSurvives(t *testing.T) {
+	const noted = 50*time.Millisecond + 2*time.Millisecond // segment.Options.Lag, and the write
+	for name, c := range map[string]struct {
+		wait  time.Duration
+		start func(*testkit.Bubble, time.Duration)
+		may   bool // be missing
+	}{
+		"crash":        {noted, (*testkit.Bubble).Crash, false},
+		"early crash":  {0, (*testkit.Bubble).Crash, true},
+		"stop at once": {0, (*testkit.Bubble).Restart, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			testkit.RunStored(t, nil, func(b *testkit.Bubble) {
+				ch := b.Connect().Open()
+				durable(b, ch, "q", nil)
+				stores(b, ch, "", "q", persistent("1", ""), persistent("2", ""), persistent("3", ""))
+				if err := ch.Qos(2, 0, false); err != nil {
+					b.Fatal(err)
+				}
+				list, err := ch.Consume("q", "", false, false, false, false, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				<-list
+				<-list
+				b.Advance(c.wait)
+				c.start(b, 0)
+				ch = b.Connect().Open()
+				for i := range 3 {
+					d := ch.Fetch("q")
+					if d == nil || string(d.Body) != fmt.Sprint(i+1) {
+						b.Fatalf("message %d: %+v", i+1, d)
+					}
+					if given := i < 2; d.Redelivered != given && (d.Redelivered || !c.may) {
+						b.Errorf("message %d, given to a consumer: %v, redelivered: %v", i+1, given, d.Redelivered)
+					}
+				}
+			})
+		})
+	}
+}
+
+// What fell due while the broker was away is nobody's any more when somebody comes: it is dead-lettered
 // by bindings and policies that were stored, and says so in x-death (TTL-27).
 func TestTTL26DueWhileAway(t *testing.T) {
 	again(t, func(b *testkit.Bubble, ch *testkit.Channel) {

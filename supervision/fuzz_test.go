@@ -34,6 +34,18 @@ var fuzzedPaths = []string{
 	"GET /api/x/queues/v/q/scheduled", "GET /api/x/queues/v/q/scheduled/counts", "GET /api/x/dead-letters",
 }
 
+// extremes are numbers at the edges of what is counted with, and beyond them.
+var extremes = []string{
+	"0", "-0", "-1", "2147483648", "4294967296", "9223372036854775807", "-9223372036854775808", "18446744073709551616", "1e309", "-1e309", "1e18",
+	"1e-400", "0.5", "255.5", strings.Repeat("9", 10_000),
+}
+
+// deep are values that nest far, and long strings.
+var deep = []string{
+	strings.Repeat("[", 20_000), strings.Repeat("[", 5_000) + strings.Repeat("]", 5_000), strings.Repeat(`{"a":`, 5_000) + "1" + strings.Repeat("}", 5_000),
+	strings.Repeat("(", 3_000) + strings.Repeat(")*", 3_000), `"` + strings.Repeat("x", 70_000) + `"`, `"` + strings.Repeat(`\u0000`, 300) + `"`,
+}
+
 // alarmed is a log that fails the test when an actor panics.
 type alarmed struct{ panics atomic.Pointer[string] }
 
@@ -91,6 +103,20 @@ func FuzzHTTP(f *testing.F) {
 			`{"count":2,"ackmode":"ack_requeue_true","encoding":"auto","truncate":1}`, `{"routing_key":"#.a.*","arguments":{"x-match":"any"}}`, `[1e999,{"users":["u"]}]`,
 		} {
 			f.Add(uint8(i), "page=1&page_size=2&sort=name&columns=name,messages&use_regex=true&name=^q", body)
+		}
+	}
+	for i := range fuzzedPaths {
+		for _, e := range extremes {
+			f.Add(uint8(i), "page="+e+"&page_size="+e+"&count="+e+"&limit="+e+"&after="+e+"&truncate="+e, `{"count":`+e+
+				`,"truncate":`+e+`,"priority":`+e+`,"value":`+e+`,"absolute":`+e+`,"relative":`+e+`,"due":`+e+`,"pattern":"","definition":{"message-ttl":`+
+				e+`,"max-length":`+e+`},"arguments":{"x-max-length":`+e+`,"x-max-priority":`+e+`},"properties":{"priority":`+e+
+				`,"headers":{"x-delay":`+e+`,"x":[`+e+`]}},"routing_key":"q","payload":"","payload_encoding":"string"}`)
+			f.Add(uint8(i), "page=1&page_size="+e, `{"value":{"max-queues":`+e+`}}`)
+			f.Add(uint8(i), "page="+e+"&page_size=1", `[`+e+`,{"users":[`+e+`]}]`)
+		}
+		for _, d := range deep {
+			f.Add(uint8(i), "name="+d, d)
+			f.Add(uint8(i), "use_regex=true&name="+d, `{"arguments":`+d+`,"definition":`+d+`,"value":`+d+`,"pattern":`+d+`}`)
 		}
 	}
 	n := 0
