@@ -79,7 +79,7 @@ func (s *strategy) HandleFailure(_ *actor.ActorSystem, parent actor.Supervisor, 
 		parent.ResumeChildren(child)
 	case actor.RestartDirective:
 		restart(parent, child, r.pause(stats))
-	default:
+	case actor.StopDirective, actor.EscalateDirective:
 		parent.StopChildren(child)
 	}
 }
