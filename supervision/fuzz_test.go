@@ -95,6 +95,28 @@ func FuzzHTTP(f *testing.F) {
 		ask("PUT", "/api/disk-free-limit", "", `{"absolute":0}`)
 	}
 	begin()
+	addSeeds(f)
+	n := 0
+	f.Fuzz(func(t *testing.T, path uint8, query, body string) {
+		if n++; n%200 == 0 {
+			begin()
+		}
+		method, where, _ := strings.Cut(fuzzedPaths[int(path)%len(fuzzedPaths)], " ")
+		answer := ask(method, where, query, body)
+		if answer.Code >= http.StatusInternalServerError && answer.Code != http.StatusServiceUnavailable {
+			t.Errorf("%s %s?%s %s: %d %s", method, where, query, body, answer.Code, answer.Body)
+		}
+		if text := answer.Body.Bytes(); len(text) > 0 && !json.Valid(text) {
+			t.Errorf("%s %s?%s %s: %d %q is no JSON", method, where, query, body, answer.Code, text)
+		}
+		if p := log.panics.Swap(nil); p != nil {
+			t.Errorf("%s %s?%s %s: %s", method, where, query, body, *p)
+		}
+	})
+}
+
+// addSeeds has every path begin with requests as they should be, and with extreme ones.
+func addSeeds(f *testing.F) {
 	for i := range fuzzedPaths {
 		for _, body := range []string{
 			`{"pattern":"","definition":{"message-ttl":1},"priority":1}`, `{"value":{"max-queues":1}}`, `{"password":"p","tags":"a,b","limits":{}}`,
@@ -119,21 +141,4 @@ func FuzzHTTP(f *testing.F) {
 			f.Add(uint8(i), "use_regex=true&name="+d, `{"arguments":`+d+`,"definition":`+d+`,"value":`+d+`,"pattern":`+d+`}`)
 		}
 	}
-	n := 0
-	f.Fuzz(func(t *testing.T, path uint8, query, body string) {
-		if n++; n%200 == 0 {
-			begin()
-		}
-		method, where, _ := strings.Cut(fuzzedPaths[int(path)%len(fuzzedPaths)], " ")
-		answer := ask(method, where, query, body)
-		if answer.Code >= http.StatusInternalServerError && answer.Code != http.StatusServiceUnavailable {
-			t.Errorf("%s %s?%s %s: %d %s", method, where, query, body, answer.Code, answer.Body)
-		}
-		if text := answer.Body.Bytes(); len(text) > 0 && !json.Valid(text) {
-			t.Errorf("%s %s?%s %s: %d %q is no JSON", method, where, query, body, answer.Code, text)
-		}
-		if p := log.panics.Swap(nil); p != nil {
-			t.Errorf("%s %s?%s %s: %s", method, where, query, body, *p)
-		}
-	})
 }
