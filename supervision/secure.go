@@ -6,6 +6,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"candlemark/actors/connection"
 )
 
 // ListenTLS is Listen for AMQP over TLS.
@@ -14,7 +16,7 @@ func (n *Node) ListenTLS(address string, config *tls.Config) (net.Addr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return n.serveAt(&secureListener{l, config})
+	return n.serveAt(&secureListener{l, config, n})
 }
 
 // secureListener makes connections that shake hands when they are first read
@@ -22,6 +24,7 @@ func (n *Node) ListenTLS(address string, config *tls.Config) (net.Addr, error) {
 type secureListener struct {
 	net.Listener
 	config *tls.Config
+	node   *Node
 }
 
 // Accept implements net.Listener.
@@ -30,6 +33,7 @@ func (l *secureListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	conn = connection.Patient(conn, l.node.cfg.SendTimeout, l.node.clock)
 	return &secureConn{Conn: tls.Server(conn, l.config)}, nil
 }
 

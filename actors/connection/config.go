@@ -36,6 +36,7 @@ type Config struct {
 	CloseTimeout     time.Duration // for giving back, then for close-ok; 10 s
 	// SendTimeout is how long a client may read nothing of what it is sent before
 	// its socket is closed; 15 s, negative for ever. It may take a third longer.
+	// Conn with TLS stands on a Patient, which goes by it.
 	SendTimeout time.Duration
 	ChannelMax  uint16 // channels at a time; 2047
 	FrameMax    uint32 // bytes of a whole frame, at least 4096; 131072
@@ -80,7 +81,7 @@ func (cfg *Config) setDefaults() {
 	orElse(&cfg.Product, "Candlemark")
 	orElse(&cfg.HandshakeTimeout, 10*time.Second)
 	orElse(&cfg.CloseTimeout, 10*time.Second)
-	orElse(&cfg.SendTimeout, 15*time.Second)
+	orElse(&cfg.SendTimeout, sendTimeout)
 	orElse(&cfg.ChannelMax, 2047)
 	orElse(&cfg.FrameMax, 131072)
 	cfg.FrameMax = max(cfg.FrameMax, protocol.FrameMinSize)

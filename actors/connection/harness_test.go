@@ -2,6 +2,7 @@ package connection_test
 
 import (
 	"bytes"
+	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -71,6 +72,9 @@ func bubble(t *testing.T, change func(*connection.Config), test func(r *rig)) {
 		}
 		if change != nil {
 			change(&cfg)
+		}
+		if _, secured := cfg.Conn.(*tls.Conn); secured {
+			theirs = tls.Client(theirs, &tls.Config{InsecureSkipVerify: true}) // whoever it is
 		}
 		r.client = newClient(t, theirs)
 		r.conn = system.Root.Spawn(actor.PropsFromProducer(func() actor.Actor { return connection.New(cfg) },

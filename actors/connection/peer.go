@@ -15,8 +15,8 @@ const peerLook = 5 * time.Second
 // watchPeer prepares for that, if the socket can tell.
 func (r *reader) watchPeer() {
 	conn := r.c.cfg.Conn
-	if secure, ok := conn.(interface{ NetConn() net.Conn }); ok {
-		conn = secure.NetConn()
+	for above, ok := conn.(interface{ NetConn() net.Conn }); ok; above, ok = conn.(interface{ NetConn() net.Conn }) {
+		conn = above.NetConn()
 	}
 	owner, ok := conn.(syscall.Conn)
 	if !ok {

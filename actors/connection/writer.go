@@ -2,19 +2,10 @@ package connection
 
 import (
 	"crypto/tls"
-	"errors"
-	"fmt"
-	"os"
 	"sync/atomic"
-	"time"
 )
 
-// writeTries is how often in a row the socket may take nothing, each time for its
-// part of SendTimeout: a pause of the whole broker looks like one of them.
-const writeTries = 3
-
-// largestRecord is how much of the output TLS makes one record of. A write to TLS
-// that has timed out cannot be gone on with, so each is one that brings progress.
+// largestRecord is how much of the output TLS makes one record of: each is one that brings progress.
 const largestRecord = 16 << 10
 
 // writer brings the outbox to the socket. Its goroutine lives from the moment
@@ -38,27 +29,21 @@ func (w *writer) run() {
 }
 
 // write brings all of b to the socket, however long that takes, unless nothing of
-// it moves for SendTimeout.
+// it moves for SendTimeout. With TLS it is the socket below that sees to that (Patient).
 func (w *writer) write(b []byte) error {
-	conn, most, tries := w.c.cfg.Conn, len(b), writeTries
+	conn, most := w.c.cfg.Conn, len(b)
+	p := patience{w.c.cfg.SendTimeout, w.c.cfg.Clock}
 	if _, secured := conn.(interface{ ConnectionState() tls.ConnectionState }); secured {
-		most, tries = largestRecord, 1
+		most, p.timeout = largestRecord, 0
 	}
-	for silent := 0; len(b) > 0; {
-		if patience := w.c.cfg.SendTimeout; patience > 0 {
-			_ = conn.SetWriteDeadline(time.Now().Add(patience / time.Duration(tries))) // a failure shows in Write
-		}
-		n, err := conn.Write(b[:min(len(b), most)])
-		if silent++; n > 0 {
-			silent, b = 0, b[n:]
+	for len(b) > 0 {
+		n, err := p.write(conn, b[:min(len(b), most)])
+		if n > 0 {
+			b = b[n:]
 			w.writes.Add(1)
 			w.octets.Add(uint64(n))
 		}
-		switch late := errors.Is(err, os.ErrDeadlineExceeded); {
-		case err == nil || late && tries > 1 && silent < tries:
-		case late:
-			return fmt.Errorf("the client has read nothing for %v", w.c.cfg.SendTimeout)
-		default:
+		if err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,89 @@
+package connection
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"candlemark/internal/clock"
+)
+
+// sendTimeout is what stands for a SendTimeout of 0.
+const sendTimeout = 15 * time.Second
+
+// writeTries is how many deadlines a socket gets in SendTimeout: what it has taken shows only when one has passed.
+const writeTries = 3
+
+// patience is how long a peer may read nothing, of the time that the process runs (ADR 33).
+type patience struct {
+	timeout time.Duration // not above 0: for ever
+	clock   *clock.Clock
+}
+
+// write brings at least a part of b to the socket.
+func (p *patience) write(conn net.Conn, b []byte) (n int, err error) {
+	if p.timeout <= 0 {
+		return conn.Write(b)
+	}
+	began := p.clock.Ran()
+	for rest := p.timeout; rest > 0; rest = p.timeout - (p.clock.Ran() - began) {
+		_ = conn.SetWriteDeadline(time.Now().Add(min(rest, p.timeout/writeTries))) // a failure shows in Write
+		n, err = conn.Write(b)
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return n, err
+		}
+		if n > 0 {
+			return n, nil
+		}
+	}
+	return 0, fmt.Errorf("the client has read nothing for %v", p.timeout)
+}
+
+// patient is a socket below TLS. A write to TLS that has timed out cannot be gone on with, so it must not time out while
+// anything of it moves, nor by a pause of the process: deadlines are set below it.
+type patient struct {
+	net.Conn
+	patience
+	dated atomic.Bool // whoever is above has set a deadline, which counts instead
+}
+
+// Patient makes the socket that TLS is to be put on, for a Config with the same SendTimeout and clock: its Write takes as
+// long as the peer reads something at least every timeout, which it may exceed by a third; 0 is 15 s, negative for ever.
+// A deadline for writes that is set from outside counts instead from then on.
+func Patient(conn net.Conn, timeout time.Duration, c *clock.Clock) net.Conn {
+	orElse(&timeout, sendTimeout)
+	return &patient{Conn: conn, patience: patience{timeout, c}}
+}
+
+// Write implements net.Conn.
+func (p *patient) Write(b []byte) (int, error) {
+	written := 0
+	for {
+		if p.dated.Load() {
+			n, err := p.Conn.Write(b[written:])
+			return written + n, err
+		}
+		n, err := p.write(p.Conn, b[written:])
+		if written += n; err != nil || written == len(b) {
+			return written, err
+		}
+	}
+}
+
+// SetWriteDeadline implements net.Conn.
+func (p *patient) SetWriteDeadline(t time.Time) error {
+	p.dated.Store(true)
+	return p.Conn.SetWriteDeadline(t)
+}
+
+// SetDeadline implements net.Conn.
+func (p *patient) SetDeadline(t time.Time) error {
+	p.dated.Store(true)
+	return p.Conn.SetDeadline(t)
+}
+
+// NetConn is the socket itself.
+func (p *patient) NetConn() net.Conn { return p.Conn }

@@ -1,0 +1,116 @@
+package connection_test
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509/pkix"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"candlemark/actors/connection"
+	"candlemark/internal/clock"
+	"candlemark/internal/testkit"
+	"candlemark/protocol"
+)
+
+// overTLS puts a rig's connection on TLS, as a listener does.
+func overTLS(t *testing.T) func(*connection.Config) {
+	config := &tls.Config{Certificates: []tls.Certificate{testkit.NewAuthority(t).Issue(pkix.Name{CommonName: "broker"})}}
+	return func(c *connection.Config) {
+		c.Conn = tls.Server(connection.Patient(c.Conn, c.SendTimeout, c.Clock), config)
+	}
+}
+
+// runFor lets whole seconds pass while somebody looks at the clock.
+func runFor(c *clock.Clock, seconds int) {
+	for range seconds {
+		<-time.After(time.Second)
+		c.Look()
+	}
+}
+
+// A client that does not read while the process is paused may read afterwards, with TLS and without; one that goes on
+// not to read is cut off when the process has run for SendTimeout, or a third of that later.
+func TestUnread_Pause(t *testing.T) {
+	for name, change := range map[string]func(*connection.Config){"TCP": func(*connection.Config) {}, "TLS": overTLS(t)} {
+		for _, reads := range []bool{true, false} {
+			t.Run(name, func(t *testing.T) {
+				var c *clock.Clock
+				running(t, func(cfg *connection.Config) { c = cfg.Clock; change(cfg) }, func(r *rig) {
+					runFor(c, 1)
+					r.openChannel(1)
+					r.stopReading()
+					r.sendMethods(0, ask) // of which TLS reads all, being asked for a byte
+					synctest.Wait()
+					r.sendMethods(0, ask)
+					runFor(c, 10)
+					<-time.After(time.Hour)
+					c.Look()
+					runFor(c, 2)
+					select {
+					case <-r.ended:
+						t.Fatal("cut off for the pause")
+					default:
+					}
+					if reads {
+						go io.Copy(io.Discard, r.Conn)
+						runFor(c, 60)
+						r.sendMethods(1, &protocol.BasicQos{})
+						r.expectEvents("1: basic.qos")
+						return
+					}
+					runFor(c, 12) // the first byte was read, and TLS takes 5 s to say goodbye
+					r.expectEvents("close 1", "release")
+				})
+			})
+		}
+	}
+}
+
+// A peer that reads a byte at a time gets everything of a record, however long that takes.
+func TestPatient_Slow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ours, theirs := net.Pipe()
+		p := connection.Patient(ours, 0, clock.New())
+		body := bytes.Repeat([]byte("slow"), 10)
+		done := make(chan error, 1)
+		go func() {
+			n, err := p.Write(body)
+			if err == nil && n != len(body) {
+				err = io.ErrShortWrite
+			}
+			done <- err
+		}()
+		var got []byte
+		for range body {
+			<-time.After(14 * time.Second)
+			one := make([]byte, 1)
+			if _, err := theirs.Read(one); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, one...)
+		}
+		if err := <-done; err != nil || !bytes.Equal(got, body) {
+			t.Errorf("%q, %v", got, err)
+		}
+		takes(t, 15*time.Second, 15*time.Second, func() {
+			if n, err := p.Write(body); n != 0 || err == nil {
+				t.Errorf("%d bytes, %v", n, err)
+			}
+		})
+		// Who sets a deadline is patient no more: the end of TLS.
+		takes(t, 5*time.Second, 5*time.Second, func() {
+			_ = p.SetWriteDeadline(time.Now().Add(5 * time.Second))
+			if _, err := p.Write(body); !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Error(err)
+			}
+		})
+		_ = theirs.Close()
+		_ = p.Close()
+	})
+}
