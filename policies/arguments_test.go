@@ -85,7 +85,7 @@ func TestValidateQueueArguments(t *testing.T) {
 		{"LEASE-13 expires-if-empty", table("x-expires-if-empty", "yes"), invalid("x-expires-if-empty", "{unacceptable_type,longstr}")},
 		{"DL-20 dead-letter-count", table("x-dead-letter-count", int32(1)), invalid("x-dead-letter-count", "{unacceptable_type,signedint}")},
 		{"DL-23 dead-letter-continue", table("x-dead-letter-continue", "yes"), invalid("x-dead-letter-continue", "{unacceptable_type,longstr}")},
-		{"TTL-15 stamp-expiry", table("x-stamp-expiry", "yes"), invalid("x-stamp-expiry", "{unacceptable_type,longstr}")},
+		{"TTL-11 stamp-expiry", table("x-stamp-expiry", "yes"), invalid("x-stamp-expiry", "{unacceptable_type,longstr}")},
 		{"TTL-5 expires-at-header", table("x-expires-at-header", ""), invalid("x-expires-at-header", "invalid_header_name")},
 		{"DL-9 dead-letter-expired", table("x-dead-letter-expired", int32(0)), invalid("x-dead-letter-expired", "{unacceptable_type,signedint}")},
 		{"DL-1 dead-letter-queue", table("x-dead-letter-queue", "yes"), invalid("x-dead-letter-queue", "{unacceptable_type,longstr}")},

@@ -18,7 +18,7 @@
 // because RabbitMQ's error texts contain them and clients have come to read
 // them.
 //
-// The rules are numbered in the behavioural specification: POL-1 to POL-14 for
+// The rules are those of docs/spec: POL-1 to POL-14 for
 // policies, TTL-1 to TTL-9, LEASE-1 and LEASE-2, DL-2 to DL-8 for arguments and
 // settings, DEC-1 to DEC-14 for declarations.
 //

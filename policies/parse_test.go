@@ -103,7 +103,7 @@ func TestParseDefinition(t *testing.T) {
 		{"TTL-30 expiry-order other", `{"expiry-order":"late"}`, `<<"late">> is not a valid expiry order`},
 		{"DL-20 dead-letter-count", `{"dead-letter-count":1}`, `1 is not a valid dead-letter-count value`},
 		{"DL-23 dead-letter-continue", `{"dead-letter-continue":"yes"}`, `<<"yes">> is not a valid dead-letter-continue value`},
-		{"TTL-15 stamp-expiry", `{"stamp-expiry":1}`, `1 is not a valid stamp-expiry value`},
+		{"TTL-11 stamp-expiry", `{"stamp-expiry":1}`, `1 is not a valid stamp-expiry value`},
 		{"TTL-5 expires-at-header", `{"expires-at-header":""}`, `<<>> is not a valid expires-at-header name`},
 		{"DL-9 dead-letter-expired", `{"dead-letter-expired":"no"}`, `<<"no">> is not a valid dead-letter-expired value`},
 		{"DL-1 dead-letter-queue", `{"dead-letter-queue":"yes"}`, `<<"yes">> is not a valid dead-letter-queue value`},

@@ -3,7 +3,7 @@
 //
 // Owns: the actor system of one broker, its dispatcher, the root actor, the
 // restart table (restart.go) and the listeners. It is the only package that
-// knows all kinds of actors and introduces them to each other (STYLE §2).
+// knows all kinds of actors and introduces them to each other (ADR 1).
 //
 //	broker
 //	├── policies                     the policy registry

@@ -513,8 +513,8 @@ func allowPanics(b *testkit.Bubble) {
 	}
 }
 
-// A queue that panics twice in replay is down, and all others are there (DESIGN
-// §5a.16).
+// A queue that panics twice in replay is down, and all others are there
+// (PRO-16).
 func TestQuarantine(t *testing.T) {
 	f := &faults{}
 	testkit.RunStored(t, func(cfg *supervision.Config) { cfg.Fault = f.check }, func(b *testkit.Bubble) {

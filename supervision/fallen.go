@@ -12,7 +12,7 @@ const fallenLimit = 4096
 
 // fallen remembers the queues that ended by a panic: what is sent to them after
 // they closed their mailbox is refused, while a queue that ended in order has
-// taken it (DESIGN §5a.2). The zero value remembers nothing yet.
+// taken it (PRO-2). The zero value remembers nothing yet.
 type fallen struct {
 	mu   sync.Mutex
 	ids  map[string]struct{}

@@ -30,7 +30,7 @@ func shaken(cfg *supervision.Config) {
 
 // A queue's lease ends while publishers and declarers are at work. Whatever
 // order they meet in: every publish is answered with an ack, every declare is
-// answered, and the queue that the last declare left works (DESIGN §5a.2, §5a.3).
+// answered, and the queue that the last declare left works (PRO-2, PRO-3).
 func TestFarewellRace(t *testing.T) {
 	const rounds, publishers, declarers = 60, 3, 2
 	for _, args := range []amqp.Table{{"x-expires": 50}, deadTo("dead", "x-expires", 50, "x-message-ttl", 1)} {

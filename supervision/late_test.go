@@ -13,7 +13,7 @@ import (
 )
 
 // A publish that was routed to a queue that is no more: taken and discarded if it
-// ended in order, refused if it failed (DESIGN §5a.2).
+// ended in order, refused if it failed (PRO-2).
 func TestLEASE8LatePublish(t *testing.T) {
 	for _, failed := range []bool{false, true} {
 		f := &faults{}

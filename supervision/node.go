@@ -63,7 +63,7 @@ type Config struct {
 	Clock *clock.Clock
 }
 
-// Node is one broker. Several may live in one process (DESIGN §5a.17).
+// Node is one broker. Several may live in one process (PRO-17).
 type Node struct {
 	cfg        Config
 	deaths     deadletter.Stats
@@ -100,7 +100,7 @@ type Node struct {
 }
 
 // Start builds the tree and returns when all virtual hosts are ready: everything
-// that is durable is back, and what is overdue is on its way (DESIGN §6).
+// that is durable is back, and what is overdue is on its way (TTL-26).
 func Start(cfg Config) (*Node, error) {
 	if cfg.Users == nil {
 		cfg.Users = auth.NewGuest()
@@ -194,7 +194,7 @@ func (n *Node) post(to *actor.PID, what any) {
 }
 
 // undeliverable answers mail whose receiver has ended, so that nobody waits for
-// it (DESIGN §5a.2).
+// it (PRO-2).
 func (n *Node) undeliverable(what any) {
 	fate := mail.Gone
 	if e, ok := what.(*mail.Enqueue); ok && n.fallen.has(e.Queue) {

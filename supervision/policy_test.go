@@ -144,7 +144,7 @@ func TestPOL9Limits(t *testing.T) {
 }
 
 // The snapshot of an exchange is there when the policy is answered: the next
-// publish takes the alternate exchange (DESIGN §5a.15).
+// publish takes the alternate exchange (PRO-15).
 func TestPolicyAlternateExchange(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()

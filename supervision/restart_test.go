@@ -386,7 +386,7 @@ func deadLetterGoesOn(s *stage) {
 }
 
 // Every kind of actor panics; its client learns what it must, everybody else
-// goes on, and the failure is counted and logged (DESIGN §8).
+// goes on, and the failure is counted and logged (ADR 2).
 func TestRestartTable(t *testing.T) {
 	kinds := map[supervision.Kind]bool{}
 	for _, tc := range restartTable {

@@ -84,7 +84,7 @@ func TestDL30FallsBack(t *testing.T) {
 	})
 }
 
-// A durable classic queue tries again when a target is full (DESIGN §5a.12).
+// A durable classic queue tries again when a target is full (DL-29).
 func TestDL29Refused(t *testing.T) {
 	for _, durable := range []bool{true, false} {
 		testkit.Run(t, nil, func(b *testkit.Bubble) {

@@ -49,7 +49,7 @@ func TestPublishDeliverAckConfirm(t *testing.T) {
 }
 
 // Confirms come for every way in which a publish is dealt with, and a mandatory
-// message that nobody gets is returned before its ack (DESIGN §5a.6).
+// message that nobody gets is returned before its ack (PRO-6).
 func TestConfirmsAndReturns(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()

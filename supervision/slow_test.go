@@ -30,7 +30,7 @@ func (s *stallable) Read(b []byte) (int, error) {
 
 // 50,000 messages for a consumer whose socket is stalled: what is on its way to it
 // stays within its window, nobody else waits for a moment, and when it reads
-// again nothing is missing (DESIGN §5a.8).
+// again nothing is missing (PRO-8).
 func TestStalledConsumer(t *testing.T) {
 	for _, noAck := range []bool{false, true} {
 		t.Run(fmt.Sprint("without acknowledgements ", noAck), func(t *testing.T) {

@@ -185,7 +185,7 @@ func (m *muffled) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Two brokers in one process have nothing in common (DESIGN §5a.17).
+// Two brokers in one process have nothing in common (PRO-17).
 func TestTwoBrokers(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		guest := auth.NewGuest()

@@ -64,7 +64,7 @@ func (n *Node) leave(ctx context.Context) error {
 }
 
 // settle waits until every queue has handled the mail that is in front of it.
-// The end of an actor overtakes its mail (DESIGN §5a.1), and with it
+// The end of an actor overtakes its mail (PRO-1), and with it
 // acknowledgements would be lost that clients have long forgotten.
 func (n *Node) settle(ctx context.Context) error {
 	ctx, cancel := n.clock.WithTimeout(ctx, settleTimeout)

@@ -1,5 +1,5 @@
 // Package admin is the AMQP door of one virtual host: any client can change policies,
-// and look into queues, on the connection that it already has (DESIGN §7).
+// and look into queues, on the connection that it already has (PRO-19).
 //
 // Owns: what the messages to the system exchange candlemark.admin mean, and the
 // order of their answers. The actor stands behind that exchange like a queue.
@@ -17,7 +17,7 @@
 // POL-14). The answer goes to the queue that reply-to names, by the default
 // exchange, with the correlation-id of the command; without reply-to, or when
 // that queue is gone, there is none. It comes when the change is in force: what
-// is published after it has arrived obeys (DESIGN §5a.15).
+// is published after it has arrived obeys (PRO-15).
 //
 // The channel lets only policymakers and administrators publish commands about
 // policies, and tells who has published: only administrators change operator policies

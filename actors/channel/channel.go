@@ -16,7 +16,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// answerTimeout is how long a command waits for its answer (DESIGN §5a.5), of the
+// answerTimeout is how long a command waits for its answer (PRO-5), of the
 // time that the broker runs.
 const answerTimeout = 30 * time.Second
 

@@ -6,7 +6,7 @@ import (
 )
 
 // confirms keeps, by publish number, how many queues have yet to answer
-// (DESIGN §5a.6).
+// (PRO-6).
 type confirms struct {
 	on     bool
 	last   uint64 // newest publish number

@@ -45,5 +45,5 @@
 // waits for the client to read has none.
 //
 // A restart loses: the channel; it is stopped on panic, never restarted. Queues
-// own what it held and return it to its position (DESIGN §5a.7).
+// own what it held and return it to its position (PRO-7).
 package channel

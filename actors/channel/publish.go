@@ -9,7 +9,7 @@ import (
 )
 
 // shareFrom is the content size in bytes from which a message for several
-// queues is copied once and shared, not once into every queue (DESIGN §5a.11).
+// queues is copied once and shared, not once into every queue (PRO-11).
 const shareFrom = 512
 
 // publishIfComplete routes a message whose last frame has come. The checks are

@@ -8,7 +8,7 @@ import (
 )
 
 // common is the limit that all consumers of the channel share, set by basic.qos
-// with global=true: queues offer, the channel allows (DESIGN §5a.8).
+// with global=true: queues offer, the channel allows (PRO-8).
 type common struct {
 	limit   int // 0 for none
 	unacked int // delivered to consumers and not settled, whether there is a limit or not

@@ -7,7 +7,7 @@ type quirk struct {
 	resizes bool
 }
 
-// quirks are kept by the client property product (DESIGN §5a.18).
+// quirks are kept by the client property product (PRO-18).
 var quirks = map[string]quirk{
 	// kombu, above py-amqp, takes any product but RabbitMQ for one that reads
 	// global=false as AMQP 0-9-1 has it: for the whole channel, at once. Celery

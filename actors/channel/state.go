@@ -171,7 +171,7 @@ func (s *state) send(to mail.Address, what any) {
 }
 
 // request numbers a command that waits for its answer. What was gathered for
-// queues goes out first, so that it is ahead of the command (DESIGN §5a.5).
+// queues goes out first, so that it is ahead of the command (PRO-5).
 func (s *state) request(m protocol.Method, done func(reply any)) mail.Request {
 	s.flush()
 	s.asked++

@@ -58,7 +58,7 @@ func (d *deadletter) Receive(ctx actor.Context) {
 		s.enqueued(m)
 	case *mail.QueueExpired:
 		s.queueExpired(m)
-	case *actor.Terminated: // it overtakes mail (DESIGN §5a.1)
+	case *actor.Terminated: // it overtakes mail (PRO-1)
 		ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})
 	case *mail.PeerGone:
 		s.targetGone(m.Who)

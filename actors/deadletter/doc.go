@@ -28,5 +28,5 @@
 //
 // A restart (its supervisor restarts it after a panic) loses: all of it. Every
 // source is told and sends again what was not
-// answered, so that duplicates are possible and loss is not (DESIGN §5a.12).
+// answered, so that duplicates are possible and loss is not (PRO-12).
 package deadletter

@@ -3,13 +3,13 @@
 //
 // Owns: the routing table. Every change makes a new immutable one, which is
 // published on the exchange's topology.Exchange; publishers read it there and
-// never enter this actor's mailbox (DESIGN §2).
+// never enter this actor's mailbox (ADR 6).
 //
 // Takes, all from its vhost: AddBinding RemoveBinding ForgetDestination
 // MoveDestination ConfigureExchange RetireExchange. Sends: TopologyReply to whoever asked for
 // the binding; BindingsForgotten ExchangeConfigured ExchangeDeleteReply
 // ExchangeUnused to the vhost. Every answer is sent after the new table is
-// published (DESIGN §5a.4).
+// published (PRO-4).
 //
 // States: live, then retired: the table is empty, the mailbox is closed and what
 // was left in it is answered. The vhost alone decides when, so that a Bind under

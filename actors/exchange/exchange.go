@@ -104,7 +104,7 @@ func (x *exchange) retire(ctx actor.Context, m *mail.RetireExchange) {
 }
 
 // end empties the table and closes the mailbox; only then may the actor stop
-// (DESIGN §5a.1).
+// (PRO-1).
 func (x *exchange) end(ctx actor.Context, fate mail.Fate) {
 	if x.ended {
 		return

@@ -113,7 +113,7 @@ func (h *house) bind(key string, q *topology.Queue) {
 	}
 }
 
-func TestBindingsArePublishedBeforeTheAnswer(t *testing.T) { // DESIGN §5a.4
+func TestBindingsArePublishedBeforeTheAnswer(t *testing.T) { // PRO-4
 	x := &topology.Exchange{Name: "x", Type: "direct"}
 	inHouse(t, x, policies.ExchangeSettings{}, func(h *house) {
 		a, b := &topology.Queue{Name: "a"}, &topology.Queue{Name: "b"}
@@ -202,7 +202,7 @@ func TestAutoDeleteSaysWhenUnused(t *testing.T) {
 	})
 }
 
-func TestRetiredExchangeLosesNoMail(t *testing.T) { // DESIGN §5a.1
+func TestRetiredExchangeLosesNoMail(t *testing.T) { // PRO-1
 	x := &topology.Exchange{Name: "x", Type: "direct"}
 	inHouse(t, x, policies.ExchangeSettings{}, func(h *house) {
 		q := &topology.Queue{Name: "q"}

@@ -162,7 +162,7 @@ type DeleteQueueReply struct {
 }
 
 // TopologyReply answers DeclareExchange, DeleteExchange, Bind and Unbind; it is
-// sent when the new snapshot is published (DESIGN §5a.4).
+// sent when the new snapshot is published (PRO-4).
 type TopologyReply struct{ Reply }
 
 // ConnectionReleased answers ReleaseConnection: the exclusive queues are gone.

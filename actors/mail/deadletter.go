@@ -49,7 +49,7 @@ const (
 	// Drop: they are dropped and counted (DL-13, DL-29).
 	Drop Care = iota
 	// RetryRefused: those that a target refused go back to their queue; those
-	// without an exchange or a target are dropped (DESIGN §5a.12).
+	// without an exchange or a target are dropped (DL-29).
 	RetryRefused
 	// AtLeastOnce: all of them go back, but for cycles (DL-30).
 	AtLeastOnce
@@ -70,7 +70,7 @@ func (d *DeadLetter) Add(m message.Message, taken []*actor.PID) {
 }
 
 // Answer implements Answerable: after a failure the queue sends them again
-// (DESIGN §5a.12). When the dead-letter actor is gone so is its vhost, and
+// (PRO-12). When the dead-letter actor is gone so is its vhost, and
 // nobody is told: sending again would never end.
 func (d *DeadLetter) Answer(f Fate) (*actor.PID, any) {
 	if f == Gone {

@@ -9,7 +9,7 @@ import (
 // What those tell a queue who keep it: its vhost, and supervision.
 
 // Configure gives a queue its settings after a policy change. From its vhost;
-// no reply: mail order is what later publishes rely on (DESIGN §5a.15).
+// no reply: mail order is what later publishes rely on (PRO-15).
 type Configure struct {
 	Effective policies.Effective
 	Settings  policies.QueueSettings
@@ -43,5 +43,5 @@ type QueueAwake struct{ Reply }
 type QueueForgotten struct{}
 
 // QueueKept answers QueueRetiring: somebody declared the queue meanwhile, it
-// goes on (DESIGN §5a.3).
+// goes on (PRO-3).
 type QueueKept struct{}

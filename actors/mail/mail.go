@@ -43,7 +43,7 @@ const (
 	Gone Fate = iota
 	// Failed: the receiver panicked; nothing is known of what it did.
 	Failed
-	// Down: the receiver is a queue that cannot be brought back (DESIGN §5a.16).
+	// Down: the receiver is a queue that cannot be brought back (PRO-16).
 	Down
 	// Unseen: the receiver panicked over something else and has not begun with this.
 	Unseen
@@ -72,7 +72,7 @@ type Answerable interface {
 }
 
 // PeerGone is what an actor mails itself on Terminated, so that replies that
-// the dead had already posted are handled first (DESIGN §5a.1).
+// the dead had already posted are handled first (PRO-1).
 type PeerGone struct{ Who *actor.PID }
 
 // Unwatch ends a watch of an actor that may be gone. Whoever ends, or forgets somebody

@@ -8,7 +8,7 @@ import (
 
 // SetPolicy stores a policy (or, with Operator, an operator policy) and then
 // applies it. From an admin door to the registry; PolicyReply comes back when it is in
-// force (DESIGN §5a.15).
+// force (PRO-15).
 type SetPolicy struct {
 	Request
 	Policy   *policies.Policy

@@ -52,7 +52,7 @@ func (e *Enqueue) Lend() (*message.Chunk, message.Debt) {
 }
 
 // Answer: a queue that ended has taken and discarded the batch (LEASE-7,
-// DESIGN §5a.2); one that failed or is down refuses it.
+// PRO-2); one that failed or is down refuses it.
 func (e *Enqueue) Answer(f Fate) (*actor.PID, any) {
 	reply := &EnqueueReply{Queue: e.Queue, Refused: f != Gone}
 	for i := range e.Messages {
@@ -102,7 +102,7 @@ type Consume struct {
 	Prefetch  int
 	Arguments protocol.Table
 	// Limited says that the channel has a limit for all its consumers together:
-	// the queue offers and the channel allows (DESIGN §5a.8).
+	// the queue offers and the channel allows (PRO-8).
 	Limited bool
 	// Connection is the channel's, for exclusive queues (DEC-5).
 	Connection *actor.PID
@@ -130,7 +130,7 @@ func (c *CancelConsumer) Answer(Fate) (*actor.PID, any) {
 
 // Grant gives a consumer's window back: what the channel handed to its
 // connection's outbox, in messages and content bytes. From a channel, in
-// batches; no reply (DESIGN §5a.8).
+// batches; no reply (PRO-8).
 type Grant struct {
 	Channel  *actor.PID
 	Tag      string
@@ -241,7 +241,7 @@ func gone(f Fate, queue, vhost string) error {
 }
 
 // QueueDown is what every operation on a queue that is down is refused with
-// (DESIGN §5a.16), but for its deletion. [RabbitMQ: a crashed queue]
+// (PRO-16), but for its deletion. [RabbitMQ: a crashed queue]
 func QueueDown(queue, vhost string) error {
 	return protocol.ChannelErrorf(protocol.NotFound, "queue '%s' in vhost '%s' has crashed and failed to restart", queue, vhost)
 }

@@ -155,7 +155,7 @@ type QueueFell struct {
 	Newest uint64
 }
 
-// QueueRetiring opens a queue's farewell (STYLE §5). Handled is how many of the
+// QueueRetiring opens a queue's farewell (ADR 4). Handled is how many of the
 // vhost's commands the queue has seen: if the vhost has forwarded more it
 // answers QueueKept, else QueueForgotten once name and bindings are
 // unpublished. Deleted says that a DeleteQueue asked for it: commands behind it
@@ -237,7 +237,7 @@ type VHostEnded struct{ Reply }
 
 // ApplyPolicies gives a vhost its policies. From the registry;
 // ApplyPoliciesReply comes back when every affected queue was sent its settings
-// and every affected exchange has published (DESIGN §5a.15). A version that is
+// and every affected exchange has published (PRO-15). A version that is
 // not newer than the last one is ignored, and answered.
 type ApplyPolicies struct {
 	Request

@@ -11,7 +11,7 @@
 // PolicyReply and PolicyList to the askers.
 //
 // A change is stored in internal/meta, then it takes effect, then it is answered,
-// when the virtual host has put it in force (DESIGN §5a.15). One that cannot be
+// when the virtual host has put it in force (PRO-15). One that cannot be
 // stored is answered with the error, and nothing has changed. Nobody waits for
 // the disk: commands stand in line until the mail comes that says how it went,
 // and take effect in the order in which they came. A command that changes nothing

@@ -47,7 +47,7 @@ func (r *registry) Receive(ctx actor.Context) {
 		s.started(m.Name, m.PID)
 	case *mail.ApplyPoliciesReply:
 		s.applied(m.ID)
-	case *actor.Terminated: // it overtakes mail (DESIGN §5a.1)
+	case *actor.Terminated: // it overtakes mail (PRO-1)
 		ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})
 	case *mail.PeerGone:
 		s.gone(m.Who)

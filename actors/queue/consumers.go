@@ -11,7 +11,7 @@ import (
 )
 
 // What a consumer may have under way between the queue and its connection's
-// outbox, besides its prefetch (DESIGN §5a.8): the channel gives it back as it
+// outbox, besides its prefetch (PRO-8): the channel gives it back as it
 // writes, so that a stalled socket holds this much and no more.
 const (
 	windowMessages = 8192

@@ -173,7 +173,7 @@ func TestChunk(t *testing.T) {
 }
 
 // offering makes a queue with three messages and a consumer under its channel's
-// common limit (DESIGN §5a.8).
+// common limit (PRO-8).
 func offering(t *testing.T, prefetch int) *core {
 	c := newCore(t)
 	c.consume(ch1, "a", prefetch, limited)

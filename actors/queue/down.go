@@ -6,7 +6,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// down stands in for a queue that cannot be brought back (DESIGN §5a.16): its
+// down stands in for a queue that cannot be brought back (PRO-16): its
 // data stay in the journal, and whatever is asked of it is refused.
 type down struct{}
 

@@ -11,7 +11,7 @@ import (
 )
 
 // dyingLimit is how many dead letters are with the dead-letter actor at a time
-// (DESIGN §5a.12); the others wait here, taken, counted nowhere else.
+// (PRO-12); the others wait here, taken, counted nowhere else.
 const dyingLimit = 4096
 
 // dying are messages that left by a reason that dead-letters and stay until the

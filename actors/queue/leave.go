@@ -13,7 +13,7 @@ func (s *state) bequeaths() bool {
 }
 
 // late takes mail that a forgotten queue still gets. Publishes count as routed
-// (DESIGN §5a.2): they are discarded, or follow the backlog.
+// (PRO-2): they are discarded, or follow the backlog.
 func (s *state) late(what any, now clock.Instant) {
 	switch m := what.(type) {
 	case *mail.DeadLetterReply:

@@ -9,7 +9,7 @@ import (
 
 // offer tells channels with a common limit that there is something for them.
 // When there is not, what they allowed goes back but for one message: the next
-// one may not be able to wait for an answer (DESIGN §5a.8, TTL-20).
+// one may not be able to wait for an answer (PRO-8, TTL-20).
 func (s *state) offer() {
 	ready := s.messages.Ready()
 	for _, c := range s.limited {

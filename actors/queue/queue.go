@@ -111,7 +111,7 @@ func (q *queue) Receive(ctx actor.Context) {
 			mail.Unwatch(ctx, h.channel)
 		}
 		return
-	case *actor.Terminated: // it overtakes mail (DESIGN §5a.1)
+	case *actor.Terminated: // it overtakes mail (PRO-1)
 		ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})
 		return
 	case *mail.Awoke:
@@ -224,7 +224,7 @@ func (q *queue) arm(ctx actor.Context) {
 	q.timer = q.cfg.Clock.At(deadline, func() { root.Send(self, timerFired{gen}) })
 }
 
-// end closes the mailbox behind the last mail and stops (DESIGN §5a.1).
+// end closes the mailbox behind the last mail and stops (PRO-1).
 func (q *queue) end(ctx actor.Context) {
 	q.stopTimer()
 	now := q.cfg.Clock.Now()

@@ -283,7 +283,7 @@ func TestFailingJournal_LEASE8(t *testing.T) {
 }
 
 // TestReplayEqualsLive_LEASE8: the journal, late and sometimes failing, leads to the
-// messages that the queue has; what failed was refused (DESIGN §5a.14).
+// messages that the queue has; what failed was refused (PRO-14).
 func TestReplayEqualsLive_LEASE8(t *testing.T) {
 	for _, failing := range []bool{false, true} {
 		t.Run(fmt.Sprintf("failing=%v", failing), func(t *testing.T) {

@@ -17,7 +17,7 @@ const (
 	deletedByCommand
 )
 
-// farewell is what a retiring queue remembers of why (STYLE §5).
+// farewell is what a retiring queue remembers of why (ADR 4).
 type farewell struct {
 	cause   cause
 	command *mail.DeleteQueue // of deletedByCommand

@@ -405,7 +405,7 @@ func TestBequest_LEASE13(t *testing.T) {
 }
 
 // TestPanic: consumers are cancelled, publishes are refused, and whoever waits
-// is told (DESIGN §8).
+// is told (ADR 2).
 func TestPanic(t *testing.T) {
 	faults := map[string]func(what any) bool{
 		"a publish":    func(what any) bool { e, ok := what.(*mail.Enqueue); return ok && e.Messages[0].Number == 3 },
@@ -479,7 +479,7 @@ func panicOver(r *rig, name string) {
 	}
 }
 
-// TestChannelDies_TTL16: what it held comes back by watching it alone (DESIGN §5a.7).
+// TestChannelDies_TTL16: what it held comes back by watching it alone (PRO-7).
 func TestChannelDies_TTL16(t *testing.T) {
 	bubble(t, settings(), nil, func(r *rig) {
 		second := newProbe(r.system)

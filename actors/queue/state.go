@@ -72,7 +72,7 @@ type state struct {
 	paging  paging
 	commits []*commit // in the journal, oldest first
 	broken  error     // of the journal: what is to survive is refused from then on
-	handled uint64    // commands of the vhost, for the farewell (DESIGN §5a.3)
+	handled uint64    // commands of the vhost, for the farewell (PRO-3)
 	phase   phase
 	waking  *mail.Wake // to be answered when nothing overdue is left
 	why     farewell

@@ -61,7 +61,7 @@ func command(what any) bool {
 }
 
 // leave stops the actor once no queue is left, also none that still has mail to
-// answer: stopping the parent would overtake that (DESIGN §5a.1).
+// answer: stopping the parent would overtake that (PRO-1).
 func (v *vhost) leave() {
 	if !v.deleted || v.stopping || len(v.ctx.Children()) > len(v.children) {
 		return

@@ -46,7 +46,7 @@ func TestPOL9OnlyChangedMatchesAreTold(t *testing.T) {
 	})
 }
 
-func TestApplyPoliciesWaitsForExchanges(t *testing.T) { // DESIGN §5a.15
+func TestApplyPoliciesWaitsForExchanges(t *testing.T) { // PRO-15
 	inHouse(t, func(h *house) {
 		x, y := h.declareExchange("x", false), h.declareExchange("y", false)
 		h.hold(x, nil)

@@ -84,7 +84,7 @@ func (v *vhost) queueDeleteRefused(m *mail.QueueDeleteRefused) {
 }
 
 // queueRetiring is a queue's farewell, unless somebody declared it meanwhile
-// (DESIGN §5a.3).
+// (PRO-3).
 func (v *vhost) queueRetiring(m *mail.QueueRetiring) {
 	q := v.queues[m.Name]
 	switch {

@@ -142,7 +142,7 @@ func TestDeleteRefusedUnparks(t *testing.T) {
 	})
 }
 
-func TestFarewellAgainstRedeclare(t *testing.T) { // DESIGN §5a.3
+func TestFarewellAgainstRedeclare(t *testing.T) { // PRO-3
 	inHouse(t, func(h *house) {
 		q := h.declare("q")
 		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/"})

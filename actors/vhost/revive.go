@@ -74,7 +74,7 @@ func (v *vhost) fetched(m *fetched) {
 }
 
 // revive has a durable queue that panicked live on in another actor, from what
-// the journal has (DESIGN §8).
+// the journal has (ADR 16).
 func (v *vhost) revive(q *queue) {
 	l := &q.life
 	delete(v.questions, l.opening)

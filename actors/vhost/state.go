@@ -19,7 +19,7 @@ const (
 	// coming: its definition is being stored, or its messages are read back;
 	// nobody can use it yet.
 	coming
-	// down: it panics whenever its messages are read back (DESIGN §5a.16). All
+	// down: it panics whenever its messages are read back (PRO-16). All
 	// that can be done with it is to delete it.
 	down
 	// fallen: it panicked and its end is awaited; it may come back, as coming.
@@ -50,7 +50,7 @@ type queue struct {
 	name
 	queue *topology.Queue
 	kind  policies.Kind
-	// forwarded counts the commands sent on to it (DESIGN §5a.3).
+	// forwarded counts the commands sent on to it (PRO-3).
 	forwarded uint64
 	// doomed: its owner is gone, no condition keeps it.
 	doomed bool

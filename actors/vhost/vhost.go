@@ -186,7 +186,7 @@ func (v *vhost) event(what any) {
 		v.start()
 	case *actor.Stopping:
 		v.stopping = true
-	case *actor.Terminated: // it overtakes mail (DESIGN §5a.1)
+	case *actor.Terminated: // it overtakes mail (PRO-1)
 		if !v.stopping {
 			v.ctx.Send(v.ctx.Self(), &mail.PeerGone{Who: m.Who})
 		}

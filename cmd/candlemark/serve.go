@@ -16,7 +16,7 @@ import (
 )
 
 // serve runs a broker until SIGINT or SIGTERM and returns the exit code. It ends
-// by itself when nothing can be stored any more (DESIGN §11: fail-stop).
+// by itself when nothing can be stored any more (ADR 14).
 func serve(args []string) int {
 	flags := flag.NewFlagSet("candlemark serve", flag.ContinueOnError)
 	cfg, err := config.Load(flags, args, os.Getenv)

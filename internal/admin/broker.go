@@ -31,7 +31,7 @@ type Broker interface {
 // Policies is the part of the broker that keeps policies.
 type Policies interface {
 	// SetPolicy stores p, a user policy or with p.Operator an operator policy,
-	// and returns when it is in force (DESIGN §5a.15). Replaced tells whether
+	// and returns when it is in force (PRO-15). Replaced tells whether
 	// there was one of that name. The vhost exists.
 	SetPolicy(ctx context.Context, p *policies.Policy) (replaced bool, err error)
 	// ClearPolicy removes a policy and returns when nothing obeys it any more.

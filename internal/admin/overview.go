@@ -3,7 +3,7 @@ package admin
 import "net/http"
 
 // rabbitVersion is the level of RabbitMQ that the broker follows; clients branch
-// on it (DESIGN §9).
+// on it (ADR 34).
 const rabbitVersion = "4.0.5"
 
 // ratesMode: rates are made of two looks, see rates.

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Clock tells the broker's time (DESIGN §5a.13): wall time as it was when the clock was made, and what has passed since, with what the
+// Clock tells the broker's time (PRO-13): wall time as it was when the clock was made, and what has passed since, with what the
 // machine has slept. It is safe for concurrent use.
 type Clock struct {
 	base    time.Time // with its monotonic reading

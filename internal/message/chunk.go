@@ -7,7 +7,7 @@ import (
 )
 
 // Gate bounds the bytes of one connection that are between its socket and the
-// queues (DESIGN §3, bounded by credit). The reader waits at it before it reads
+// queues (ADR 7). The reader waits at it before it reads
 // more; whoever releases the last reference to a chunk opens it.
 type Gate struct {
 	limit int64

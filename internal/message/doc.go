@@ -3,9 +3,9 @@
 //
 // Owns: Message, immutable once it was routed, so that fan-out, redelivery and
 // dead-lettering share it; Overlay, what the broker adds to a content without
-// touching the publisher's bytes (DESIGN §5a.9); Chunk and Gate, the read
+// touching the publisher's bytes (PRO-9); Chunk and Gate, the read
 // buffers and the credit that bounds how much of a connection's input may be
-// under way (DESIGN §3, §5a.10).
+// under way (PRO-10).
 //
 // States: a Chunk is held by whoever retained it. The last Release gives its
 // bytes back to the connection's Gate and its memory to the next chunk. A

@@ -18,7 +18,7 @@ type Message struct {
 	// Persistent is delivery-mode 2.
 	Persistent bool
 	// Owned says that the slices do not alias a read chunk: a queue may keep
-	// them instead of copying (DESIGN §5a.11).
+	// them instead of copying (PRO-11).
 	Owned bool
 	// Share counts the memory of a content above ShareFrom for all who hold it; nil
 	// of one that nobody has held or sent to several queues yet.

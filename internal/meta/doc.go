@@ -1,4 +1,4 @@
-// Package meta keeps the definitions of a broker (DESIGN §6, §10): virtual
+// Package meta keeps the definitions of a broker (ADR 12): virtual
 // hosts, users, permissions, exchanges, queues, bindings, policies, parameters.
 //
 // Owns: the interface Meta, which takes changes and loads what was stored, and

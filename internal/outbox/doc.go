@@ -1,7 +1,7 @@
 // Package outbox gathers what a connection is to send.
 //
 // Owns: the bytes between the channels of one connection and its socket. It is
-// the one sanctioned lock of the broker (DESIGN §5a.8): channels append whole
+// the one sanctioned lock of the broker (ADR 7): channels append whole
 // contents from their own turns, so that the frames of two contents never mix,
 // and everything that has gathered goes out in one write.
 //

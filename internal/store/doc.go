@@ -1,5 +1,5 @@
 // Package store is the seam between durable queues and where they write down
-// what they decided (DESIGN §6, §10).
+// what they decided (ADR 14).
 //
 // Owns: the interface Journal and its records. Implementations live below:
 // store/memory completes asynchronously in batches and keeps nothing unless

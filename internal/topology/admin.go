@@ -3,7 +3,7 @@ package topology
 import "bytes"
 
 // AdminExchange is the system exchange of every virtual host to which users publish
-// admin commands (DESIGN §7).
+// admin commands (PRO-19).
 const AdminExchange = "candlemark.admin"
 
 // openCommands are the first words of those commands that users without the tag

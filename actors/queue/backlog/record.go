@@ -35,7 +35,7 @@ type Record struct {
 	Redelivered, Persistent bool
 	// Released is what Get says of a message that is marked so; Push does not look at it.
 	Released bool
-	// Shared says that the slices are immutable and not pooled: Push may keep them instead of copying (DESIGN §5a.11).
+	// Shared says that the slices are immutable and not pooled: Push may keep them instead of copying (PRO-11).
 	Shared bool
 	// Share counts the memory of a large content; Push makes one if there is none.
 	Share *message.Share

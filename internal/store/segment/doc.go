@@ -1,5 +1,5 @@
 // Package segment is the journal on disk: one log for all queues, in files of
-// 64 MiB, with one group commit (DESIGN §6, §11).
+// 64 MiB, with one group commit (ADR 14).
 //
 // Owns: the folder journal/ (NNNNNNNNNN.segment, spare-N, checkpoint-N, next-checkpoint),
 // the index of what lives in which segment, and the copies of damaged files in quarantine/.

@@ -14,7 +14,7 @@
 //   - A file's room is durable after Sync of the file, its name after SyncDir: a
 //     crash may leave a new file shorter than its room, or without a name.
 //   - An error of Sync or SyncDir means that what was not durable may never be,
-//     even if a later call returns nil (fail-stop, DESIGN §11).
+//     even if a later call returns nil (ADR 14).
 //
 // All of it is safe for concurrent use; writes and reads of one file that overlap
 // are the caller's to order.
