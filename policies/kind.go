@@ -57,7 +57,7 @@ func (k Kind) module() string {
 		return "rabbit_quorum_queue"
 	case KindStream:
 		return "rabbit_stream_queue"
-	default:
-		return "rabbit_classic_queue"
+	case KindClassicQueue, KindExchange:
 	}
+	return "rabbit_classic_queue"
 }

@@ -37,9 +37,9 @@ func (w *wish) mail(r mail.Request) any {
 		return &mail.SetPolicy{Request: r, Policy: w.policy, Operator: w.operator}
 	case clearPolicy:
 		return &mail.ClearPolicy{Request: r, VHost: w.vhost, Name: w.name, Operator: w.operator}
-	default:
-		return &mail.ListPolicies{Request: r, VHost: w.vhost, Operator: w.operator}
+	case listPolicies:
 	}
+	return &mail.ListPolicies{Request: r, VHost: w.vhost, Operator: w.operator}
 }
 
 // parse reads a command. Errors: a failure, or one of policies.Parse.

@@ -58,10 +58,10 @@ func (a *assembler) unexpected() error {
 	case wantHeader:
 		return protocol.ConnectionErrorf(protocol.UnexpectedFrame,
 			"expected content header for class 60, got non content header frame instead").For(publishMethod)
-	default:
-		return protocol.ConnectionErrorf(protocol.UnexpectedFrame,
-			"expected content body, got non content body frame instead").For(publishMethod)
+	case wantBody, complete:
 	}
+	return protocol.ConnectionErrorf(protocol.UnexpectedFrame,
+		"expected content body, got non content body frame instead").For(publishMethod)
 }
 
 func (a *assembler) method(payload []byte) error {

@@ -186,7 +186,7 @@ func (s *state) act(what any, now clock.Instant) {
 		if s.park(what) {
 			return
 		}
-	default:
+	case leaving, ended:
 		s.late(what, now)
 		return
 	}
