@@ -5,6 +5,9 @@
 //   - size_test.go: the length of files and functions
 //   - words_test.go: doc comments, leftover notes
 //   - habits_test.go: no sleeping to wait, leak checks, sandboxes
+//   - links_test.go: what documents link to
+//   - spec_test.go: each rule of docs/spec has a source and tests
+//   - citations_test.go: rules, decision records and documents that are cited exist
 //
 // A rule is a function from the parsed tree to complaints. TestHouse runs all of them over the repository;
 // TestRulesComplain gives each a small wrong tree, so that no rule can go blind unnoticed. Generated files are exempt.

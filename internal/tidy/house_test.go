@@ -36,6 +36,7 @@ var rules = []struct {
 	{"sandboxes", checkSandboxes},
 	{"exits", checkExits},
 	{"proofs", checkProofs},
+	{"citations", checkCitations},
 }
 
 func TestHouse(t *testing.T) {

@@ -83,7 +83,14 @@ func checkDecisions(h *house) (complaints []string) {
 	if err != nil {
 		return []string{err.Error()}
 	}
+	numbers := map[string]bool{}
 	for _, name := range names {
+		if m := recordName.FindStringSubmatch(name); m != nil {
+			if numbers[m[1]] {
+				complaints = append(complaints, fmt.Sprintf("%s: %s is another decision's number", name, m[1]))
+			}
+			numbers[m[1]] = true
+		}
 		text, err := fs.ReadFile(h.fsys, name)
 		switch lines := strings.Count(string(text), "\n"); {
 		case err != nil:

@@ -17,7 +17,7 @@ var (
 
 // checkLinks wants what the documents link to: the file, and behind a # its heading or, in a file of tests, the test.
 func checkLinks(h *house) (complaints []string) {
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/adr/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md"} {
 		names, err := fs.Glob(h.fsys, pattern)
 		if err != nil {
 			return []string{err.Error()}

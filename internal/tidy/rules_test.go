@@ -1,6 +1,8 @@
 package tidy
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -66,9 +68,67 @@ var wrong = []struct{ rule, path, source, complaint string }{
 	{"sandboxes", "cmd/candlemark/a_test.go", `package main; import "candlemark/internal/testkit/sandbox"`, ""},
 	{"exits", "protocol/a.go", "package protocol\nfunc f() { os.Exit(1) }", "only package main"},
 	{"exits", "cmd/candlemark/a.go", "package main\nfunc f() { os.Exit(1) }", ""},
-	{"proofs", "protocol/a_test.go", "package protocol\nfunc TestTTL1DL2() {}", "TTL-2 has no test"},
-	{"proofs", "protocol/a_test.go", "package protocol\n// TTL-1\nfunc testTTL1() {}\nvar a = \"see TTL-1\"", "TTL-1 has no test"},
-	{"proofs", "protocol/a.go", "package protocol\nvar a = \"TTL-1\"", "TTL-1 has no test"},
+	{"proofs", "docs/spec/a.md", "## TTL-1\n\nA TTL.\n\n- Source: ours\n", "TTL-1 has no test"},
+	{"proofs", "docs/spec/a.md", "## TTL-1\n\n- Tests: [TestA](../../a_test.go#TestA)\n", "TTL-1 has no statement followed by a source"},
+	{"proofs", "docs/spec/a.md", "## TTL-1\n\n- Source: ours\n", "TTL-1 has no statement followed by a source"},
+	{"proofs", "docs/spec/a.md", "## TTL-1\n- Tests: [TestA](../../a_test.go#TestA)\n", "the test of TTL-1 is not there: ../../a_test.go#TestA"},
+	{"proofs", "docs/spec/a.md", "## TTL-1\n## TTL-1\n", "TTL-1 is stated twice"},
+	{"proofs", "docs/spec/a.md", "# TTL-1 and more\n\nAs TTL-1 says.\n", ""},
+	{"citations", "protocol/a.go", "package protocol // TTL-1", "protocol/a.go:1: cites TTL-1, which"},
+	{"citations", "docs/a.md", "as\nDL-2 says", "docs/a.md:2: cites DL-2, which"},
+	{"citations", "docs/spec/a.md", "## TTL-1\n\nAs TTL-1 says.\n", ""},
+	{"citations", "docs/spec/a.md", "## TTL-1\n## TTL-2\nAs TTL-1…3 say.\n", "cites TTL-3"},
+	{"citations", "integration/testdata/a.py", "# LEASE-4", "cites LEASE-4"},
+	{"citations", "protocol/a_test.go", "package protocol\nfunc TestA_DL15DL17() {}", "cites DL-17"},
+	{"citations", "protocol/a_test.go", "package protocol\nfunc TestHTTL1_TTL0() {} // UTF-8", ""},
+	{"citations", "protocol/a_test.go", "package protocol\nfunc TestA_ADR1() {}", "cites ADR 1"},
+	{"citations", "protocol/a.go", "package protocol // as ADR 3 and 12 say", "cites ADR 12"},
+	{"citations", "protocol/a.go", "package protocol // docs/adr/0007", "cites ADR 7"},
+	{"citations", "docs/adr/0007-a.md", "ADR 7, or docs/adr/0007", ""},
+	{"citations", "protocol/a.go", "package protocol // docs/a.md", "cites docs/a.md"},
+	{"citations", "README.md", "see https://example.com/docs/a.md", ""},
+	{"citations", "docs/a.md", "see a.md", ""},
+	{"citations", "protocol/a.go", "package protocol // DESIGN", "cites DESIGN"},
+	{"citations", "docs/a.md", "STYLE 5", "cites STYLE"},
+	{"citations", "protocol/a.go", "package protocol // [AMQP §4.2]", "cites §"},
+}
+
+// sound is a tree in which everything that is cited is there.
+var sound = fstest.MapFS{
+	"docs/spec/ttl.md": {Data: []byte("# TTL\n\n## TTL-1\n\nA TTL (ADR 7).\n\n- Source: ours\n- Tests: [TestA](../../protocol/a_test.go#TestA_TTL1)\n\n" +
+		"## TTL-2\n\nAs [TTL-1](#ttl-1).\n\n- Source: ours\n- Tests: [FuzzA](../../protocol/a_test.go#FuzzA)\n")},
+	"docs/adr/0007-a.md": {Data: []byte("It is [so](../spec/ttl.md#ttl-2).\n")},
+	"protocol/a_test.go": {Data: []byte("package protocol\n\n// TTL-1, TTL-2 (ADR 7, docs/spec/ttl.md)\nfunc TestA_TTL1() {}\nfunc FuzzA() {}\n")},
+}
+
+// Citations that resolve are nothing to complain of; without the page, the test or the record they are.
+func TestCitationsResolve(t *testing.T) {
+	for without, want := range map[string]string{
+		"": "", "docs/spec/ttl.md": "cites TTL-2", "docs/adr/0007-a.md": "cites ADR 7", "protocol/a_test.go": "the test of TTL-2 is not there",
+	} {
+		tree := maps.Clone(sound)
+		delete(tree, without)
+		h, err := open(tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(slices.Concat(checkProofs(h), checkCitations(h), checkLinks(h)), "\n")
+		if want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("without %q: got %q, want %q", without, got, want)
+		}
+	}
+}
+
+func TestDecisionsHaveOneNumber(t *testing.T) {
+	tree := maps.Clone(sound)
+	tree["docs/adr/0007-b.md"] = &fstest.MapFile{}
+	h, err := open(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := checkDecisions(h); len(got) != 1 || got[0] != "docs/adr/0007-b.md: 0007 is another decision's number" {
+		t.Errorf("%q", got)
+	}
 }
 
 func TestRulesComplain(t *testing.T) {
