@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -125,70 +124,6 @@ const (
 // numbered is the number behind which queues number their messages: those of earlier
 // starts are lower, whatever the machine's clock says (ADR 28).
 func (n *Node) numbered() uint64 { return numbersBegin + n.starts*numbersEach }
-
-// ErrUnknownQueues begins the error of Start that says which messages of the journal
-// belong to queues that are not defined, and were not deleted as far as is known.
-var ErrUnknownQueues = errors.New("the journal has messages of queues that the definitions do not know, as if these were older")
-
-// unknownShown is how many unknown queues an error names.
-const unknownShown = 50
-
-// retireEnded drops what the journal has of queues that were deleted: the broker ended
-// between the two steps of that. Messages of queues that nobody has deleted are kept,
-// and the start is refused.
-func (n *Node) retireEnded(d *meta.Definitions) error {
-	known := make(map[store.QueueID]struct{}, len(d.Queues)+len(d.Ended))
-	for i := range d.Queues {
-		known[store.QueueID(d.Queues[i].Incarnation)] = struct{}{}
-	}
-	for _, id := range d.Ended {
-		known[store.QueueID(id)] = struct{}{}
-	}
-	var unknown []store.QueueID
-	for _, id := range n.cfg.Journal.Queues() {
-		if _, is := known[id]; !is {
-			unknown = append(unknown, id)
-		}
-	}
-	if len(unknown) > 0 && n.cfg.Meta != nil {
-		return n.unknownQueues(unknown)
-	}
-	messages := 0
-	for _, id := range append(unknown, ended(d)...) {
-		messages += len(n.cfg.Journal.Take(id))
-		n.retire(id)
-	}
-	if messages > 0 {
-		n.cfg.Log.Warn().Int("queues", len(d.Ended)).Int("messages", messages).Msg("the journal had messages of queues that are deleted; they are gone now")
-	}
-	return nil
-}
-
-func ended(d *meta.Definitions) (list []store.QueueID) {
-	for _, id := range d.Ended {
-		list = append(list, store.QueueID(id))
-	}
-	return list
-}
-
-// unknownQueues names queues and what the journal has of each.
-func (n *Node) unknownQueues(list []store.QueueID) error {
-	var text strings.Builder
-	messages := 0
-	for i, id := range list {
-		count := len(n.cfg.Journal.Take(id))
-		messages += count
-		if i < unknownShown {
-			fmt.Fprintf(&text, ", queue %d has %d", id, count)
-		}
-	}
-	if more := len(list) - unknownShown; more > 0 {
-		fmt.Fprintf(&text, ", and %d more", more)
-	}
-	return fmt.Errorf("%w: %d messages of %d queues%s; bring back the newest definitions, "+
-		"or drop the messages with `candlemark journal drop --data-dir <folder> <number of the queue> …` "+
-		"(`candlemark journal dump` shows their exchanges and routing keys)", ErrUnknownQueues, messages, len(list), text.String())
-}
 
 // recovered waits until all virtual hosts are ready, and says how that goes.
 func (n *Node) recovered(ready <-chan error, vhosts int) error {

@@ -57,6 +57,7 @@ type queue struct {
 	armed int64 // deadline of the timer in wall ms, 0 when it is not armed
 	gen   uint32
 	going bool          // again is under way
+	named bool          // the journal was told the queue's name
 	broke any           // the mail that made it panic
 	held  int64         // what of the budget is the queue's
 	count int64         // of the messages that it counts

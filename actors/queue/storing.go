@@ -13,10 +13,25 @@ import (
 func (q *queue) journal(ctx actor.Context, c *commit, marks []store.Record) {
 	id := q.state.id
 	if c != nil {
+		q.recordName()
 		self, root := ctx.Self(), ctx.ActorSystem().Root
 		q.cfg.Journal.Append(id, c.records, func(err error) { root.Send(self, appendDone{c, err}) })
 	} else if len(marks) > 0 {
 		q.cfg.Journal.Append(id, marks, nil)
+	}
+}
+
+// recordName has the journal know what people call the queue, ahead of its first message
+// and so not later than that is durable. The journal writes what it does not know.
+func (q *queue) recordName() {
+	s := &q.state
+	if q.named {
+		return
+	}
+	q.named = true
+	if s.queue.Durable && s.vhost != nil {
+		name := store.Name{VHost: s.vhost.Name, Queue: s.queue.Name}
+		q.cfg.Journal.Append(s.id, []store.Record{store.Naming(name)}, nil)
 	}
 }
 

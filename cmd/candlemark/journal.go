@@ -11,6 +11,7 @@ import (
 
 	"candlemark/internal/config"
 	"candlemark/internal/meta"
+	"candlemark/internal/store"
 	"candlemark/internal/store/segment"
 	"candlemark/internal/store/vfs"
 )
@@ -18,17 +19,32 @@ import (
 const journalUsage = "candlemark journal check|dump|repair [--data-dir <folder>]\n" +
 	"candlemark journal drop [--data-dir <folder>] <queue>…"
 
+const journalHelp = journalUsage + "\n\n" +
+	"  check   reads everything and reports what is not whole\n" +
+	"  dump    prints the names of queues and the records\n" +
+	"  repair  moves what is whole out of damaged files, and reports what is lost\n" +
+	"  drop    drops the messages of queues that the definitions do not know, all or nothing\n\n" +
+	"No broker may be running on the folder. A <queue> is given as <vhost>/<name>, so //orders is the queue\n" +
+	"'orders' in the vhost '/', or as the number that a refused start and dump show.\n\n"
+
 // journal looks at the messages in the data folder of a broker that is not running,
 // and returns the exit code: 0 if all is well, 1 if something is damaged.
 func journal(args []string) int { return inspectJournal(args, os.Getenv, os.Stdout, os.Stderr) }
 
 func inspectJournal(args []string, getenv func(string) string, stdout, stderr io.Writer) int {
+	if len(args) > 0 && (args[0] == "--help" || args[0] == "-h") {
+		args = []string{"check", "--help"}
+	}
 	if len(args) == 0 {
 		fmt.Fprintln(stderr, journalUsage)
 		return exitUsage
 	}
 	flags := flag.NewFlagSet("candlemark journal", flag.ContinueOnError)
 	flags.SetOutput(stderr)
+	flags.Usage = func() {
+		fmt.Fprint(stderr, journalHelp)
+		flags.PrintDefaults()
+	}
 	dir := flags.String("data-dir", cmp.Or(getenv("CANDLEMARK_DATA_DIR"), config.Default(getenv).DataDir), "`folder` of the broker")
 	switch err := flags.Parse(args[1:]); {
 	case errors.Is(err, flag.ErrHelp):
@@ -100,7 +116,7 @@ func printReport(out io.Writer, r segment.Report) int {
 	for _, d := range r.Damages {
 		fmt.Fprintln(out, "damaged:", d)
 		for _, m := range d.Messages {
-			fmt.Fprintf(out, "  lost: message %d of queue %d\n", m.Seq, m.Queue)
+			fmt.Fprintf(out, "  lost: message %d of %s\n", m.Seq, store.Title(m.Queue, r.Names))
 		}
 	}
 	return 1

@@ -17,8 +17,9 @@ import (
 )
 
 // dropMessages drops the messages of queues from the journal of a broker that does not
-// run: those of queues that the definitions do not know, by number, and of queues that
-// no broker brings back because they have one of its own names, with their definitions.
+// run: those of queues that the definitions do not know, by VHOST/NAME or number, and of
+// queues that no broker brings back because they have one of its own names, with their
+// definitions.
 func dropMessages(dir string, wanted []string, stdout, stderr io.Writer) int {
 	definitions, err := meta.Open(dir)
 	if err != nil {
@@ -42,17 +43,28 @@ func dropQueues(definitions meta.Meta, j store.Journal, wanted []string, stdout 
 	if err != nil {
 		return err
 	}
-	all, change := j.Queues(), meta.Change{}
+	all, names, change := j.Queues(), j.Names(), meta.Change{}
+	defined := make(map[store.QueueID]*meta.Queue, len(d.Queues))
+	for i := range d.Queues {
+		q := &d.Queues[i]
+		defined[store.QueueID(q.Incarnation)] = q
+		names[store.QueueID(q.Incarnation)] = store.Name{VHost: q.VHost, Queue: q.Name}
+	}
+	unknown := slices.DeleteFunc(all, func(id store.QueueID) bool { return defined[id] != nil })
 	var list []store.QueueID
-	for _, name := range wanted {
-		id, defined, err := queueToDrop(d, all, name)
+	for _, want := range wanted {
+		found, err := unknownQueues(unknown, names, want)
+		if err == nil && len(found) == 0 {
+			var q *meta.Queue
+			if q, err = unreachableQueue(d, want); err == nil {
+				change.Delete = append(change.Delete, *q)
+				found = append(found, store.QueueID(q.Incarnation))
+			}
+		}
 		if err != nil {
 			return err
 		}
-		list = append(list, id)
-		if defined != nil {
-			change.Delete = append(change.Delete, *defined)
-		}
+		list = append(list, slices.DeleteFunc(found, func(id store.QueueID) bool { return slices.Contains(list, id) })...)
 	}
 	if len(change.Delete) > 0 {
 		if _, err := meta.Wait(definitions, change); err != nil {
@@ -66,27 +78,41 @@ func dropQueues(definitions meta.Meta, j store.Journal, wanted []string, stdout 
 		if err := <-dropped; err != nil {
 			return err
 		}
-		fmt.Fprintf(stdout, "queue %d: %d messages dropped\n", id, n)
+		fmt.Fprintf(stdout, "%s: %d messages dropped\n", store.Title(id, names), n)
 	}
 	return nil
 }
 
-// queueToDrop finds a queue by its number or name. defined is its definition, which
-// goes as well, nil if there is none.
-func queueToDrop(d *meta.Definitions, all []store.QueueID, name string) (id store.QueueID, defined *meta.Queue, err error) {
-	number, errNumber := strconv.ParseUint(name, 10, 64)
+// unknownQueues finds those that are not defined by a number, or by VHOST/NAME. Several
+// may have had the same name one after the other; names that only look the same, as the
+// queue b/c of the virtual host a and the queue c of a/b, are an error.
+func unknownQueues(unknown []store.QueueID, names map[store.QueueID]store.Name, want string) (found []store.QueueID, err error) {
+	for _, id := range unknown {
+		if name, ok := names[id]; want != strconv.FormatUint(uint64(id), 10) && (!ok || name.Path() != want) {
+			continue
+		}
+		if len(found) > 0 && names[found[0]] != names[id] {
+			return nil, fmt.Errorf("%q may be the %s or the %s: say which by its number",
+				want, store.Title(found[0], names), store.Title(id, names))
+		}
+		found = append(found, id)
+	}
+	return found, nil
+}
+
+// unreachableQueue finds one that is defined and that no broker brings back, by its
+// number or name.
+func unreachableQueue(d *meta.Definitions, want string) (*meta.Queue, error) {
 	for i := range d.Queues {
 		q := &d.Queues[i]
-		if q.Name != name && (errNumber != nil || q.Incarnation != number) {
+		name := store.Name{VHost: q.VHost, Queue: q.Name}
+		if q.Name != want && name.Path() != want && strconv.FormatUint(q.Incarnation, 10) != want {
 			continue
 		}
 		if q.Name != topology.AdminExchange && (q.Type == topology.HolderType || topology.HeldFor(q.Name) == q.Name) {
-			return 0, nil, fmt.Errorf("queue '%s' in vhost '%s' is defined: purge or delete it in the running broker", q.Name, q.VHost)
+			return nil, fmt.Errorf("%s is defined: purge or delete it in the running broker", name)
 		}
-		return store.QueueID(q.Incarnation), q, nil
+		return q, nil
 	}
-	if errNumber != nil || !slices.Contains(all, store.QueueID(number)) {
-		return 0, nil, fmt.Errorf("the journal has no messages of a queue %q", name)
-	}
-	return store.QueueID(number), nil, nil
+	return nil, fmt.Errorf("the journal has no messages of a queue %q", want)
 }

@@ -70,7 +70,7 @@ func TestJournalVerb(t *testing.T) {
 	}
 	for _, verb := range []string{"check", "repair"} {
 		code, out, _ = journalVerb(verb, "--data-dir", dir)
-		if code != 1 || !strings.Contains(out, "lost: message 0 of queue 9") {
+		if code != 1 || !strings.Contains(out, "lost: message 0 of queue number 9 (name not recorded)") {
 			t.Fatalf("%s: %d %s", verb, code, out)
 		}
 	}
@@ -134,13 +134,70 @@ func TestJournalDrop(t *testing.T) {
 		{"'orders' in vhost '/' is defined", exitSoftware, []string{"4"}},
 		{`no messages of a queue "8"`, exitSoftware, []string{"9", "8"}},
 		{`no messages of a queue "9x"`, exitSoftware, []string{"9x"}},
-		{"queue 9: 2 messages dropped\nqueue 5: 0 messages dropped\n", 0, []string{"9", "candlemark.admin"}},
+		{"queue number 9 (name not recorded): 2 messages dropped\nqueue 'candlemark.admin' in vhost '/' (number 5): 0 messages dropped\n", 0, []string{"9", "candlemark.admin"}},
 		{`no messages of a queue "9"`, exitSoftware, []string{"9"}},
 		{`no messages of a queue "candlemark.admin"`, exitSoftware, []string{"candlemark.admin"}},
 	} {
 		code, out, errs := journalVerb(append([]string{"drop", "--data-dir", dir}, tc.args...)...)
 		if code != tc.code || !strings.Contains(out+errs, tc.want) {
 			t.Errorf("drop %v: %d, %s%s", tc.args, code, out, errs)
+		}
+	}
+}
+
+// TestJournalDropByName: messages are dropped by the name that the journal has of a queue, also when a queue of this name is defined.
+func TestJournalDropByName(t *testing.T) {
+	dir := stored(t)
+	j, _, err := segment.Open(vfs.OS, filepath.Join(dir, journalFolder), segment.Options{SegmentSize: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, name := range map[store.QueueID]store.Name{
+		9: {VHost: "/", Queue: "orders"}, 10: {VHost: "a", Queue: "b/c"}, 11: {VHost: "a/b", Queue: "c"}, 12: {VHost: "/", Queue: "orders"}, 13: {VHost: "a", Queue: "none"},
+	} {
+		records := []store.Record{store.Naming(name), {Kind: store.Put, First: 1, Last: 1, Deadline: store.Never}}
+		if id == 13 {
+			records = records[:1]
+		}
+		j.Append(id, records, nil)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	definitions, err := meta.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := meta.Wait(definitions, meta.Change{Put: []any{auth.VHost{Name: "/"}, meta.Queue{VHost: "/", Name: "orders", Type: "classic", Incarnation: 4}}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := definitions.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, out, _ := journalVerb("dump", "--data-dir", dir); !strings.Contains(out, "queue 9 is the queue 'orders' in vhost '/'\n") {
+		t.Errorf("dump: %s", out)
+	}
+	for _, tc := range []struct {
+		want string
+		code int
+		args []string
+	}{
+		{"'orders' in vhost '/' is defined", exitSoftware, []string{"orders"}},
+		{`"a/b/c" may be the queue 'b/c' in vhost 'a' (number 10) or the queue 'c' in vhost 'a/b' (number 11)`, exitSoftware, []string{"//orders", "a/b/c"}},
+		{`no messages of a queue "a/none"`, exitSoftware, []string{"//orders", "a/none"}},
+		{"queue 'b/c' in vhost 'a' (number 10): 1 messages dropped\n", 0, []string{"10"}},
+		{"queue 'orders' in vhost '/' (number 9): 3 messages dropped\nqueue 'orders' in vhost '/' (number 12): 1 messages dropped\n", 0, []string{"//orders", "12"}},
+		{"'orders' in vhost '/' is defined", exitSoftware, []string{"//orders"}},
+		{"queue 'c' in vhost 'a/b' (number 11): 1 messages dropped\n", 0, []string{"a/b/c"}},
+	} {
+		code, out, errs := journalVerb(append([]string{"drop", "--data-dir", dir}, tc.args...)...)
+		if code != tc.code || !strings.Contains(out+errs, tc.want) {
+			t.Errorf("drop %v: %d, %s%s", tc.args, code, out, errs)
+		}
+	}
+	for _, args := range [][]string{{"drop", "--help"}, {"--help"}} {
+		if code, out, errs := journalVerb(args...); code != 0 || !strings.Contains(out+errs, "//orders is the queue") {
+			t.Errorf("%v: %d, %s%s", args, code, out, errs)
 		}
 	}
 }

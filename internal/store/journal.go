@@ -39,6 +39,9 @@ const (
 	// Rescheduled: a scheduled message is due at another time, Due. It has one
 	// sequence number, and its Time is not kept.
 	Rescheduled
+	// Named: what people call the queue (Naming), for those who meet its messages where
+	// the definitions do not know it. One that says what is known costs nothing.
+	Named
 )
 
 // Reason of a Remove.
@@ -100,6 +103,9 @@ type Journal interface {
 	// Queues are those that had messages when the journal was opened and were not
 	// taken yet.
 	Queues() []QueueID
+	// Names are those of queues that were recorded (Named) and have not ended, with
+	// messages or without. The map is the caller's.
+	Names() map[QueueID]Name
 	// Take returns what a queue had when the journal was opened, by ascending
 	// sequence number, once.
 	Take(q QueueID) []Recovered

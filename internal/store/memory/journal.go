@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -25,6 +26,7 @@ type Journal struct {
 	mu      sync.Mutex
 	pending []pending
 	queues  map[store.QueueID]*queue
+	names   map[store.QueueID]store.Name
 	kept    map[store.QueueID][]store.Record
 	last    store.Position // the last one given out
 	closed  bool
@@ -43,7 +45,7 @@ type pending struct {
 
 // New starts a journal; Close ends its goroutine.
 func New(o Options) *Journal {
-	j := &Journal{options: o, queues: map[store.QueueID]*queue{}, kept: map[store.QueueID][]store.Record{}}
+	j := &Journal{options: o, queues: map[store.QueueID]*queue{}, names: map[store.QueueID]store.Name{}, kept: map[store.QueueID][]store.Record{}}
 	j.start()
 	return j
 }
@@ -57,7 +59,7 @@ func (j *Journal) start() {
 // this one, which is closed.
 func (j *Journal) Reopen(o Options) *Journal {
 	_ = j.Close()
-	next := &Journal{options: o, queues: map[store.QueueID]*queue{}, kept: j.kept, last: j.last}
+	next := &Journal{options: o, queues: map[store.QueueID]*queue{}, names: j.names, kept: j.kept, last: j.last}
 	for id, q := range j.queues {
 		q.taken = false
 		for n, m := range q.messages {
@@ -167,7 +169,11 @@ func (j *Journal) apply(id store.QueueID, records []store.Record) {
 			j.last++
 			r.Position = j.last
 			q.messages[r.First] = &message{record: own(*r)}
+		case store.Named:
+			j.names[id] = r.Name()
+			continue
 		case store.Retire:
+			delete(j.names, id)
 			q = &queue{messages: map[uint64]*message{}, taken: true}
 			j.queues[id] = q
 		default:
@@ -217,6 +223,13 @@ func (j *Journal) Queues() []store.QueueID {
 	}
 	slices.Sort(list)
 	return list
+}
+
+// Names implements store.Journal.
+func (j *Journal) Names() map[store.QueueID]store.Name {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return maps.Clone(j.names)
 }
 
 // Take implements store.Journal.

@@ -53,7 +53,7 @@ func (q *queue) markOne(n uint64, r *store.Record) {
 		m.released = true
 	case store.Rescheduled:
 		m.record.Due = r.Due
-	case store.Put, store.Spill, store.Retire: // are not about single messages that are there
+	case store.Put, store.Spill, store.Retire, store.Named: // are not about single messages that are there
 	}
 }
 

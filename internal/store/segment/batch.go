@@ -63,10 +63,15 @@ func (b *batch) begin(s *segment, number uint64) {
 // end is where the batch ends in its segment.
 func (b *batch) end() int64 { return b.start + b.size }
 
-// run adds a run.
-func (b *batch) run(q store.QueueID, r *store.Record) {
-	b.buf = appendRun(b.buf, b.seg.seed, b.end(), q, r)
-	b.size += runSize
+// note adds a run or a name.
+func (b *batch) note(q store.QueueID, r *store.Record) {
+	before := len(b.buf)
+	if r.Kind == store.Named {
+		b.buf = appendFront(b.buf, b.seg.seed, b.end(), q, r, marks{})
+	} else {
+		b.buf = appendRun(b.buf, b.seg.seed, b.end(), q, r)
+	}
+	b.size += int64(len(b.buf) - before)
 	b.records++
 }
 

@@ -15,7 +15,7 @@ import (
 
 // A checkpoint is the index at the end of a batch:
 //
-//	| magic 8 | version 3 | clean 1 | length 8 | numbers as uvarints… | sum 4 | rest
+//	| magic 8 | version 4 | clean 1 | length 8 | numbers as uvarints… | sum 4 | rest
 //
 // The length is that of all but the rest, which says nothing: the file was longer
 // before. The numbers: place of the end (segment, offset), next batch, next segment,
@@ -24,15 +24,16 @@ import (
 // to the one before and bits (all live; some delivered; some released; some returned),
 // then the live, the delivered and the released ones, their sizes and how often they
 // were returned (see numbers.append); count of those scheduled anew and for each number
-// and when it is due.
+// and when it is due; behind the sets the count of names and for each the queue, the
+// virtual host and the name, both with their lengths.
 //
-// Versions 1 and 2 have no length and no rest. For each segment they have a fifth
+// Version 3 has no names. Versions 1 and 2 have none either, no length and no rest. For each segment they have a fifth
 // number, how many messages were ever written to it; their words have no sizes, and
 // behind the words of a set stands the count of returned messages and for each number
 // and count. Version 1 knows nothing of released ones and of those scheduled anew.
 const (
 	checkpointMagic   = "CmCheck1"
-	checkpointVersion = 3
+	checkpointVersion = 4
 	checkpointHead    = 18 // bytes, in front of the numbers
 )
 
@@ -81,6 +82,14 @@ func encodeCheckpoint(c checkpoint) []byte {
 		}
 	}
 	little.PutUint32(b[count:], uint32(sets))
+	number(uint64(len(c.index.names)))
+	for id, name := range c.index.names {
+		number(uint64(id))
+		number(uint64(len(name.VHost)))
+		b = append(b, name.VHost...)
+		number(uint64(len(name.Queue)))
+		b = append(b, name.Queue...)
+	}
 	little.PutUint64(b[10:], uint64(len(b)+4))
 	return little.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
@@ -169,6 +178,16 @@ func (s *scanner) number() (n uint64) {
 	return 0
 }
 
+// text is a string behind its length.
+func (s *scanner) text() string {
+	n := s.number()
+	if n > uint64(len(s.b)) {
+		s.bad = true
+		return ""
+	}
+	return string(s.take(int(n)))
+}
+
 // readCheckpoint reads one and gives its segments to the index that it makes.
 func readCheckpoint(fs vfs.FS, path string) (checkpoint, error) {
 	size, err := fs.Stat(path)
@@ -228,6 +247,12 @@ func decodeCheckpoint(b []byte) (checkpoint, error) {
 		seg.count(one.live, one.bytes)
 		q.sets = append(q.sets, one)
 		q.tail[0] = one
+	}
+	if version > 3 {
+		for n := s.number(); n > 0 && !s.bad; n-- {
+			id := store.QueueID(s.number())
+			c.index.names[id] = store.Name{VHost: s.text(), Queue: s.text()}
+		}
 	}
 	c.index.highest = highest
 	if s.bad {

@@ -54,7 +54,9 @@ type Report struct {
 	Damages []Damage
 	// HighestQueue was ever seen; the next incarnation is above it.
 	HighestQueue store.QueueID
-	Duration     time.Duration
+	// Names of queues, as far as they were recorded.
+	Names    map[store.QueueID]store.Name
+	Duration time.Duration
 }
 
 func quarantineOf(dir string) string { return filepath.Join(filepath.Dir(dir), "quarantine") }

@@ -29,7 +29,8 @@
 //     the page; the next one begins there.
 //  4. A segment gets its header, synced, and then its name (rename, sync of the
 //     folder) before its first batch is written. So a torn header is damage.
-//  5. A checkpoint holds the index as of the end P of a batch, and gets its name
+//  5. A checkpoint holds the index, with the names of queues (written like messages, ahead
+//     of these; they live in no segment), as of the end P of a batch, and gets its name
 //     after that batch and itself are synced. It is written to a file that was an older
 //     one: that has lost its name, synced, before. Recovery loads the newest whole one
 //     and replays what is behind P. Two are kept; from the older one, at O, replay

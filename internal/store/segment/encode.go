@@ -137,11 +137,18 @@ func (j *Journal) encodeRecord(q *queue, r *store.Record, p *pending) bool {
 		}
 		return j.encodePut(q, r, p.from)
 	}
-	if !j.room(runSize, false) {
+	size := int64(runSize)
+	if r.Kind == store.Named {
+		if size = putSize(r); tooLarge(r) {
+			p.err = ErrTooLarge
+			return true
+		}
+	}
+	if !j.room(size, false) {
 		return false
 	}
 	if l.index.apply(q, r) {
-		l.batch.run(p.queue, r)
+		l.batch.note(p.queue, r)
 	}
 	if r.Kind == store.Retire {
 		j.recovered.forget(p.queue)

@@ -36,6 +36,12 @@ func decodeWith(b []byte, at int64, sum func(to int64) uint32) (e entry, ok bool
 			return e, false
 		}
 		return decodePut(b, at, kind, sum)
+	case store.Named:
+		if v != version {
+			return e, false
+		}
+		e, ok = decodePut(b, at, kind, sum)
+		return e, ok && e.body == 0 && e.flags == 0
 	case store.Delivered, store.Returned, store.Remove, store.Retire, store.Released, store.Rescheduled:
 	default:
 		return e, false

@@ -40,6 +40,9 @@ import (
 //	 76    84
 //	| due | exchange | key | header | overlay | body |
 //
+// A name (Named) is such a message of the virtual host, as exchange, and the queue, as
+// key; all else in it is 0.
+//
 // The sum of a message covers everything but the body, which has its own. A body
 // that another message of the batch has already written is only referred to:
 // "body at" is its place in the file.

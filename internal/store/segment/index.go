@@ -11,6 +11,7 @@ import (
 // encoder or by replay, under the log's lock.
 type index struct {
 	queues  map[store.QueueID]*queue
+	names   map[store.QueueID]store.Name
 	highest store.QueueID // ever seen
 }
 
@@ -23,7 +24,9 @@ type queue struct {
 	tail [2]*set
 }
 
-func newIndex() *index { return &index{queues: map[store.QueueID]*queue{}} }
+func newIndex() *index {
+	return &index{queues: map[store.QueueID]*queue{}, names: map[store.QueueID]store.Name{}}
+}
 
 // queue returns what is known of a queue, which is made if it is new.
 func (x *index) queue(id store.QueueID) *queue {
@@ -151,9 +154,11 @@ func (x *index) apply(q *queue, r *store.Record) bool {
 		for _, s := range q.sets {
 			s.seg.count(-s.live, -s.bytes)
 		}
+		_, named := x.names[q.id]
+		delete(x.names, q.id)
 		found := len(q.sets) > 0
 		*q = queue{id: q.id}
-		return found
+		return found || named
 	case store.Delivered:
 		return q.mark(r, (*set).deliver)
 	case store.Returned:
@@ -166,6 +171,12 @@ func (x *index) apply(q *queue, r *store.Record) bool {
 			s.setDue(r.First, r.Due)
 		}
 		return s != nil
+	case store.Named:
+		if x.names[q.id] == r.Name() {
+			return false
+		}
+		x.names[q.id] = r.Name()
+		return true
 	case store.Put, store.Spill: // are not runs
 	}
 	return false

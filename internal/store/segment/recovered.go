@@ -22,6 +22,13 @@ func (j *Journal) Queues() []store.QueueID {
 	return slices.Sorted(maps.Keys(j.recovered.messages))
 }
 
+// Names implements store.Journal.
+func (j *Journal) Names() map[store.QueueID]store.Name {
+	j.log.Lock()
+	defer j.log.Unlock()
+	return maps.Clone(j.log.index.names)
+}
+
 // Take implements store.Journal.
 func (j *Journal) Take(q store.QueueID) []store.Recovered {
 	j.recovered.mu.Lock()

@@ -48,6 +48,7 @@ func (f *folder) recover() (*recovery, error) {
 	r.report.Clean = r.clean
 	r.report.Segments = len(r.known)
 	r.report.HighestQueue = r.index.highest
+	r.report.Names = maps.Clone(r.index.names)
 	r.report.Damages = r.damages
 	r.report.Duration = time.Since(start)
 	return r, nil

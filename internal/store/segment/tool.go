@@ -55,7 +55,8 @@ func inspect(fs vfs.FS, dir string) (*recovery, error) {
 	return r, nil
 }
 
-// Dump writes one line for each record of a journal, in the order of the log.
+// Dump writes one line for each queue of which there is a name, and one for each record
+// of a journal, in the order of the log.
 // Messages that live are marked.
 func Dump(fs vfs.FS, dir string, to io.Writer) error {
 	r, err := inspect(fs, dir)
@@ -63,6 +64,9 @@ func Dump(fs vfs.FS, dir string, to io.Writer) error {
 		return err
 	}
 	out := bufio.NewWriter(to)
+	for _, id := range slices.Sorted(maps.Keys(r.report.Names)) {
+		fmt.Fprintf(out, "queue %d is the %s\n", id, r.report.Names[id])
+	}
 	for _, seq := range slices.Sorted(maps.Keys(r.known)) {
 		s := r.known[seq]
 		fmt.Fprintf(out, "%s: %d bytes, the batches end at %d, %d messages live\n", segmentName(seq), s.size, s.end, s.live)
@@ -87,6 +91,10 @@ func (r *recovery) dump(s *segment, out io.Writer) error {
 
 func (r *recovery) line(s *segment, e *entry, out io.Writer) {
 	v := &e.record
+	if v.Kind == store.Named {
+		fmt.Fprintf(out, "%10d  %-9s queue %d, %s\n", e.at, kindName(v.Kind), e.queue, v.Name())
+		return
+	}
 	if v.Kind == store.Rescheduled {
 		fmt.Fprintf(out, "%10d  %-9s queue %d, %d, at %s\n", e.at, kindName(v.Kind), e.queue, v.First, stamp(v.Due))
 		return
@@ -119,7 +127,7 @@ func (r *recovery) line(s *segment, e *entry, out io.Writer) {
 func stamp(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
 
 func kindName(k store.Kind) string {
-	return [...]string{"", "put", "spill", "delivered", "returned", "remove", "retire", "released", "due"}[k]
+	return [...]string{"", "put", "spill", "delivered", "returned", "remove", "retire", "released", "due", "named"}[k]
 }
 
 // Repair brings a journal into order: damaged files are copied to the folder

@@ -124,8 +124,12 @@ func (l *life) compare() {
 	l.book.mu.Lock()
 	queues := l.book.model.Queues()
 	l.book.mu.Unlock()
+	names := l.j.Names()
 	for _, q := range queues {
 		list := l.j.Take(q)
+		if len(list) > 0 && names[q] != NameOf(q) {
+			l.Fatalf("life %d: queue %d has %d messages and its name is %q", l.lives, q, len(list), names[q])
+		}
 		if there[q] != (len(list) > 0) {
 			l.Fatalf("life %d: queue %d has %d messages and is listed: %v", l.lives, q, len(list), there[q])
 		}

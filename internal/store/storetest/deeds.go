@@ -54,7 +54,7 @@ func (l *life) fanOut() {
 	shared := Put(1, n+1, l.random.IntN(3000))
 	for q := range store.QueueID(4) {
 		l.last[1+q] = n + 1
-		records := []store.Record{shared}
+		records := []store.Record{store.Naming(NameOf(1 + q)), shared}
 		l.book.mu.Lock()
 		l.book.model.Append(1+q, records...)
 		l.book.mu.Unlock()

@@ -42,6 +42,7 @@ func Exercise(t *testing.T, open func(t *testing.T) Reopener) {
 		{"spilled messages are forgotten", spills},
 		{"removing twice", removeTwice},
 		{"retired queues", retire},
+		{"names", names},
 		{"close completes", closeCompletes},
 		{"after close", afterClose},
 		{"many queues at once", manyQueues},

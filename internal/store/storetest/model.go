@@ -135,6 +135,7 @@ func (s State) Apply(r *store.Record) {
 		}
 	case store.Retire:
 		clear(s)
+	case store.Named:
 	default:
 		for n, m := range s {
 			if n < r.First || n > r.Last {

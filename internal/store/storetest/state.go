@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"maps"
 	"slices"
 
 	"candlemark/internal/store"
@@ -240,4 +241,37 @@ func retire(d *desk) {
 		}
 	}
 	d.expect("the other one", d.j.Take(2), puts(2, 1, 6, 10)...)
+}
+
+func names(d *desk) {
+	expect := func(want map[store.QueueID]store.Name) {
+		d.Helper()
+		if got := d.j.Names(); !maps.Equal(got, want) {
+			d.Fatalf("names %v, not %v", got, want)
+		}
+	}
+	expect(map[store.QueueID]store.Name{})
+	odd := store.Name{VHost: "", Queue: string(Body(1, 1, 255))}
+	d.append(1, store.Naming(store.Name{VHost: "/", Queue: "old"}), Put(1, 1, 10))
+	d.append(1, store.Naming(NameOf(1)))
+	d.append(2, store.Naming(odd))                          // has no message
+	d.append(3, store.Naming(NameOf(3)), Spill(3, 1, 10))   // none that stays
+	d.append(4, store.Naming(NameOf(4)), Put(4, 1, 10))     // ends
+	d.append(5, Put(5, 1, 10))                              // has no name
+	d.append(4, run(store.Retire, 0, 0))                    // and is not there any more
+	d.append(6, store.Naming(odd), run(store.Retire, 0, 0)) // at once
+	want := map[store.QueueID]store.Name{1: NameOf(1), 2: odd, 3: NameOf(3)}
+	for range 2 {
+		expect(want)
+		d.append(1, store.Naming(NameOf(1)))
+		d.reopen()
+	}
+	if got := d.queues(); !slices.Equal(got, []store.QueueID{1, 5}) {
+		d.Fatalf("queues %v", got)
+	}
+	d.append(2, run(store.Retire, 0, 0))
+	delete(want, 2)
+	expect(want)
+	d.reopen()
+	expect(want)
 }

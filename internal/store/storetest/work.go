@@ -104,15 +104,30 @@ func yearsOfWork(d *desk) {
 			}
 			d.readAll(q, list)
 		}
+		names := d.j.Names()
+		for _, q := range there {
+			if names[q] != NameOf(q) {
+				d.Fatalf("year %d: queue %d is %q", year, q, names[q])
+			}
+		}
 	}
 }
 
-// Decide makes up what a queue might append next, and tells the model; last holds
+// NameOf is the name that queues of the suite have.
+func NameOf(q store.QueueID) store.Name {
+	return store.Name{VHost: fmt.Sprint("host/", q%3), Queue: fmt.Sprint("queue ", q)}
+}
+
+// Decide makes up what a queue that names itself might append next, and tells the model; last holds
 // the last number of each queue.
 func Decide(random *rand.Rand, model *Model, q store.QueueID, last map[store.QueueID]uint64) (records []store.Record) {
+	records = append(records, store.Naming(NameOf(q)))
 	for range 1 + random.IntN(4) {
 		first := last[q] - min(last[q], random.Uint64N(60))
-		records = append(records, decideOne(random, q, last, first))
+		one := decideOne(random, q, last, first)
+		if records = append(records, one); one.Kind == store.Retire {
+			records = append(records, store.Naming(NameOf(q)))
+		}
 	}
 	model.Append(q, records...)
 	return records

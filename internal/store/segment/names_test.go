@@ -1,0 +1,168 @@
+package segment
+
+import (
+	"errors"
+	"hash/crc32"
+	"maps"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"candlemark/internal/store"
+	"candlemark/internal/store/vfs"
+)
+
+var orders = store.Name{VHost: "/", Queue: "orders"}
+
+// TestNameIsDurableWithTheFirstMessage: nobody waits for a name, and it is there whenever a message that came behind it is.
+func TestNameIsDurableWithTheFirstMessage(t *testing.T) {
+	for seed := range uint64(20) {
+		m := vfs.NewMemory(seed)
+		must(t, m.MakeDir("/data"))
+		j := open(t, m, "/data/journal", Options{SegmentSize: 64 << 10})
+		j.Append(9, []store.Record{store.Naming(orders)}, nil)
+		j.must(9, message(1, "confirmed"))
+		j.kill(m)
+		j = open(t, m, "/data/journal", Options{SegmentSize: 64 << 10})
+		if len(j.Take(9)) != 1 || j.Names()[9] != orders || j.report.Names[9] != orders {
+			t.Fatalf("seed %d: %v, reported %v", seed, j.Names(), j.report.Names)
+		}
+		j.close()
+	}
+}
+
+// TestNameOutlivesItsSegment: a name is kept when the segment in which it was written is used again, until the queue ends; and it is
+// written once.
+func TestNameOutlivesItsSegment(t *testing.T) {
+	m := vfs.NewMemory(1)
+	must(t, m.MakeDir("/data"))
+	j := open(t, m, "/data/journal", Options{SegmentSize: 64 << 10})
+	j.must(9, store.Naming(orders))
+	for seq := range uint64(200) {
+		j.must(9, store.Naming(orders), message(seq, strings.Repeat("body", 1200)), run(store.Remove, seq, seq))
+		must(t, j.checkpoint())
+	}
+	if got := j.counters.recycled.Load(); got == 0 {
+		t.Error("no segment was used again")
+	}
+	if got := j.counters.records.Load(); got != 1+2*200 {
+		t.Errorf("%d records", got)
+	}
+	j.kill(m)
+	j = open(t, m, "/data/journal", Options{SegmentSize: 64 << 10})
+	if j.Names()[9] != orders {
+		t.Errorf("after a crash: %v", j.Names())
+	}
+	j.must(9, run(store.Retire, 0, 0))
+	j.kill(m)
+	j = open(t, m, "/data/journal", Options{SegmentSize: 64 << 10})
+	if len(j.Names()) > 0 {
+		t.Errorf("after its end: %v", j.Names())
+	}
+	j.close()
+}
+
+// TestCheckpointsWithoutNames: a folder of the version before names has all its messages and no names, and gets them.
+func TestCheckpointsWithoutNames(t *testing.T) {
+	m := vfs.NewMemory(1)
+	must(t, m.MakeDir("/data"))
+	j := open(t, m, "/data/journal", Options{SegmentSize: 64 << 10})
+	j.must(9, messages(1, 5, "body")...)
+	j.close()
+	names, err := m.List("/data/journal")
+	must(t, err)
+	older := 0
+	for _, name := range names {
+		if _, ok := numbered(name, "checkpoint-", ""); ok {
+			beforeNames(t, m, filepath.Join("/data/journal", name))
+			older++
+		}
+	}
+	j = open(t, m, "/data/journal", Options{SegmentSize: 64 << 10})
+	if !j.report.Clean || len(j.report.Damages) > 0 || older != 2 || len(j.Names()) > 0 || len(j.Take(9)) != 5 {
+		t.Fatalf("%+v, %d checkpoints, names %v", j.report, older, j.Names())
+	}
+	j.must(9, store.Naming(orders))
+	j.close()
+	j = open(t, m, "/data/journal", Options{SegmentSize: 64 << 10})
+	if !j.report.Clean || !maps.Equal(j.Names(), map[store.QueueID]store.Name{9: orders}) || len(j.Take(9)) != 5 {
+		t.Fatalf("%+v, names %v", j.report, j.Names())
+	}
+	j.close()
+}
+
+// beforeNames makes a checkpoint that has no names one of version 3.
+func beforeNames(t *testing.T, m *vfs.Memory, path string) {
+	f, err := m.Open(path)
+	must(t, err)
+	head := make([]byte, checkpointHead)
+	_, err = f.ReadAt(head, 0)
+	must(t, err)
+	b := make([]byte, little.Uint64(head[10:]))
+	_, err = f.ReadAt(b, 0)
+	must(t, err)
+	b = b[:len(b)-5] // the count and the sum
+	b[8] = 3
+	little.PutUint64(b[10:], uint64(len(b)+4))
+	_, err = f.WriteAt(little.AppendUint32(b, crc32.Checksum(b, castagnoli)), 0)
+	must(t, errors.Join(err, f.Sync(), f.Close()))
+}
+
+// TestCheckpointNamesAreBounded: a length in a checkpoint is no reason to take memory.
+func TestCheckpointNamesAreBounded(t *testing.T) {
+	b := encodeCheckpoint(checkpoint{index: newIndex()})
+	b = b[:len(b)-5]
+	for _, n := range []uint64{5, math.MaxUint64} {
+		long := appendUvarint(append(b[:len(b):len(b)], 1, 9), n)
+		if _, err := decodeCheckpoint(append(long, "name and sum"...)); !errors.Is(err, errCheckpoint) {
+			t.Errorf("%d: %v", n, err)
+		}
+	}
+}
+
+// FuzzRecord: whatever bytes stand where a record should, decoding ends within them; and what was encoded is decoded.
+func FuzzRecord(f *testing.F) {
+	const seed, at = 7, 4096
+	put := message(3, "")
+	due := put
+	due.Due = 99
+	name := store.Naming(orders)
+	for _, r := range []*store.Record{&put, &due, &name} {
+		f.Add(appendFront(nil, seed, at, 9, r, marks{}), true)
+	}
+	for kind := store.Delivered; kind <= store.Rescheduled; kind++ {
+		r := run(kind, 1, 5)
+		f.Add(appendRun(nil, seed, at, 9, &r), true)
+	}
+	f.Fuzz(func(t *testing.T, b []byte, whole bool) {
+		if len(b) > 4 && whole { // as if it had been written so
+			n := int64(runSize)
+			if k := store.Kind(b[4] & 15); k == store.Put || k == store.Spill || k == store.Named {
+				n = frontSize(b)
+			}
+			if n >= 4 && n <= int64(len(b)) {
+				little.PutUint32(b, sumAt(seed, b[4:n], at))
+			}
+		}
+		e, ok := decode(b, seed, at)
+		if !ok {
+			return
+		}
+		if e.size < runSize || !e.isMessage() && e.size > int64(len(b)) {
+			t.Fatalf("%+v of %d bytes", e, len(b))
+		}
+		var again []byte
+		switch e.record.Kind {
+		case store.Put, store.Spill:
+			return
+		case store.Named:
+			again = appendFront(nil, seed, at, e.queue, new(store.Naming(e.record.Name())), marks{})
+		default:
+			again = appendRun(nil, seed, at, e.queue, &e.record)
+		}
+		if e2, ok := decode(again, seed, at); !ok || e2.queue != e.queue || e2.record.Kind != e.record.Kind || e2.record.Name() != e.record.Name() {
+			t.Fatalf("%+v is %+v", e, e2)
+		}
+	})
+}

@@ -1,0 +1,107 @@
+package supervision
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"candlemark/internal/meta"
+	"candlemark/internal/store"
+)
+
+// ErrUnknownQueues begins the error of Start that says which messages of the journal
+// belong to queues that are not defined, and were not deleted as far as is known.
+var ErrUnknownQueues = errors.New("the journal has messages of queues that the definitions do not know, as if these were older")
+
+// unknownShown is how many queues an error or a line of the log names.
+const unknownShown = 50
+
+// retireEnded drops what the journal has of queues that were deleted: the broker ended
+// between the two steps of that. Messages of queues that nobody has deleted are kept,
+// and the start is refused. Otherwise the journal has the names of those that it needs
+// them for, and no others.
+func (n *Node) retireEnded(d *meta.Definitions) error {
+	defined := make(map[store.QueueID]store.Name, len(d.Queues))
+	for i := range d.Queues {
+		defined[store.QueueID(d.Queues[i].Incarnation)] = store.Name{VHost: d.Queues[i].VHost, Queue: d.Queues[i].Name}
+	}
+	deleted := make(map[store.QueueID]struct{}, len(d.Ended))
+	gone := make([]store.QueueID, 0, len(d.Ended))
+	for _, id := range d.Ended {
+		deleted[store.QueueID(id)] = struct{}{}
+		gone = append(gone, store.QueueID(id))
+	}
+	names := n.cfg.Journal.Names()
+	var known, unknown []store.QueueID
+	for _, id := range n.cfg.Journal.Queues() {
+		if _, is := defined[id]; is {
+			known = append(known, id)
+		} else if _, is := deleted[id]; !is {
+			unknown = append(unknown, id)
+		}
+	}
+	if len(unknown) > 0 && n.cfg.Meta != nil {
+		return n.unknownQueues(unknown, names)
+	}
+	n.dropAll(append(unknown, gone...), names)
+	for _, id := range known {
+		if name := defined[id]; names[id] != name {
+			n.cfg.Journal.Append(id, []store.Record{store.Naming(name)}, nil)
+		}
+	}
+	for id := range names {
+		if _, is := defined[id]; !is { // it has no messages, and nobody else would have the journal forget it
+			n.cfg.Journal.Append(id, []store.Record{{Kind: store.Retire, Time: n.clock.Now().Floor()}}, nil)
+		}
+	}
+	return nil
+}
+
+// dropAll drops what the journal has of queues that nobody wants any more.
+func (n *Node) dropAll(list []store.QueueID, names map[store.QueueID]store.Name) {
+	messages := 0
+	var titles []string
+	for _, id := range list {
+		count := len(n.cfg.Journal.Take(id))
+		if messages += count; count > 0 && len(titles) < unknownShown {
+			titles = append(titles, store.Title(id, names))
+		}
+		n.retire(id)
+	}
+	if messages > 0 {
+		n.cfg.Log.Warn().Int("queues", len(list)).Int("messages", messages).Strs("first", titles).
+			Msg("the journal had messages of queues that are deleted; they are gone now")
+	}
+}
+
+// unknownQueues says which queues these are and what the journal has of each: all of
+// them in the log, the first ones in the error.
+func (n *Node) unknownQueues(list []store.QueueID, names map[store.QueueID]store.Name) error {
+	var text strings.Builder
+	messages := 0
+	for i, id := range list {
+		count := len(n.cfg.Journal.Take(id))
+		messages += count
+		if i < unknownShown {
+			fmt.Fprintf(&text, ", %s has %d", store.Title(id, names), count)
+		}
+		n.cfg.Log.Error().Str("vhost", names[id].VHost).Str("queue", names[id].Queue).Uint64("number", uint64(id)).Int("messages", count).
+			Msg("the journal has messages of a queue that the definitions do not know")
+	}
+	if more := len(list) - unknownShown; more > 0 {
+		fmt.Fprintf(&text, ", and %d more, which the log names", more)
+	}
+	return fmt.Errorf("%w: %d messages of %d queues%s; nothing was dropped; bring back the newest definitions, "+
+		"or drop the messages of a queue with `candlemark journal drop --data-dir <folder> <vhost>/<queue>`, as %s, or by its number "+
+		"(`candlemark journal dump` shows their exchanges and routing keys)", ErrUnknownQueues, messages, len(list), text.String(), example(list, names))
+}
+
+// example is how `candlemark journal drop` takes a queue.
+func example(list []store.QueueID, names map[store.QueueID]store.Name) string {
+	for _, id := range list {
+		if name, ok := names[id]; ok {
+			return "'" + name.Path() + "'"
+		}
+	}
+	return fmt.Sprint(list[0])
+}
