@@ -90,7 +90,7 @@ func (d *disk) apply(records []store.Record) {
 			mine := d.puts[r.First]
 			mine.Due = r.Due
 			d.puts[r.First] = mine
-		case store.Delivered, store.Returned:
+		case store.Delivered, store.Returned, store.Named:
 		}
 	}
 }

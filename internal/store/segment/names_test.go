@@ -158,7 +158,7 @@ func FuzzRecord(f *testing.F) {
 			return
 		case store.Named:
 			again = appendFront(nil, seed, at, e.queue, new(store.Naming(e.record.Name())), marks{})
-		default:
+		case store.Delivered, store.Returned, store.Remove, store.Retire, store.Released, store.Rescheduled:
 			again = appendRun(nil, seed, at, e.queue, &e.record)
 		}
 		if e2, ok := decode(again, seed, at); !ok || e2.queue != e.queue || e2.record.Kind != e.record.Kind || e2.record.Name() != e.record.Name() {

@@ -136,7 +136,7 @@ func (s State) Apply(r *store.Record) {
 	case store.Retire:
 		clear(s)
 	case store.Named:
-	default:
+	case store.Delivered, store.Returned, store.Remove, store.Released, store.Rescheduled:
 		for n, m := range s {
 			if n < r.First || n > r.Last {
 				continue
@@ -152,8 +152,9 @@ func (s State) Apply(r *store.Record) {
 				m.Released = true
 			case store.Rescheduled:
 				m.Due = r.Due
-			default:
+			case store.Delivered:
 				m.Redelivered = true
+			case store.Put, store.Spill, store.Retire, store.Named: // are not about messages that are there
 			}
 			s[n] = m
 		}
