@@ -1,6 +1,7 @@
 package supervision_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
@@ -177,6 +178,43 @@ func TestBegun_NobodyKeepsOthersOut(t *testing.T) {
 		}
 		for _, w := range stalled {
 			if heard := w.take(); !strings.HasPrefix(heard, evicted) {
+				t.Error(heard)
+			}
+		}
+	})
+}
+
+// What else a connection sends does not keep its place: each content has to go on.
+func TestBegun_OtherTrafficKeepsNobodyOut(t *testing.T) {
+	metered(t, func(b *testkit.Bubble, _ *meter) {
+		b.Log.Allow("")
+		reader := b.Connect().Open()
+		reader.Declare("q", nil)
+		taken := reader.Tail("q")
+		const size = 16 << 20
+		var busy []*wire
+		for range 3 {
+			w := openWire(b)
+			defer w.conn.Close()
+			w.say(begun(size, 1000), on{2, &protocol.ChannelOpen{}})
+			busy = append(busy, w)
+		}
+		honest := openWire(b)
+		defer honest.conn.Close()
+		honest.background(begun(size, size))
+		other := frames(2, whole{protocol.BasicPublish{RoutingKey: "nowhere"}, protocol.Properties{}, strings.Repeat("b", 30_000)})
+		other = bytes.Repeat(other, 4)
+		for range 65 {
+			for _, w := range busy {
+				w.background(other)
+			}
+			b.Advance(time.Second)
+		}
+		if d := testkit.Receive(b, taken); len(d.Body) != size {
+			t.Errorf("%d bytes", len(d.Body))
+		}
+		for _, w := range busy {
+			if heard := w.take(); !strings.Contains(heard, evicted) {
 				t.Error(heard)
 			}
 		}

@@ -114,6 +114,7 @@ func (a *assembler) body(f protocol.Frame) error {
 			"content body frame exceeds remaining content size").For(publishMethod)
 	}
 	a.got += uint64(len(part))
+	a.room.Came(len(part))
 	if a.got == a.size {
 		a.stage = complete
 	}

@@ -14,8 +14,8 @@ import (
 // silent is a peer that nobody needs to watch.
 type silent struct{}
 
-func (silent) Traffic() (octets uint64, excused bool) { return 0, true }
-func (silent) Evict()                                 {}
+func (silent) Excused() bool { return true }
+func (silent) Evict()        {}
 
 // crowd is a rig at a broker where contents that are not whole, and transactions,
 // may hold a megabyte each.

@@ -28,7 +28,7 @@ func New(cfg Config) actor.Actor {
 	c.alarm.over = make(chan struct{}, 1)
 	c.log = cfg.Log.With().Str("conn", c.name).Logger()
 	c.gate = message.NewGate(cfg.InFlightLimit)
-	c.arrivals = cfg.Intake.Of(traffic{c})
+	c.arrivals = cfg.Intake.Of(begun{c})
 	c.writer = writer{c: c}
 	c.outbox = outbox.NewDirect(cfg.OutboxLimit, func() { go c.writer.run() }, c.writer.direct())
 	return c

@@ -36,17 +36,23 @@ func (r *reader) watchPeer() {
 	r.looking.Stop()
 }
 
-// traffic is what the broker's intake sees of a connection.
-type traffic struct{ c *connection }
+// begun is a connection as the broker's intake sees it.
+type begun struct{ c *connection }
 
-// Traffic implements budget.Peer: waiting for the broker's queues or for others is
-// no fault of the client.
-func (t traffic) Traffic() (octets uint64, excused bool) {
-	return t.c.reader.in.octets.Load(), t.c.reader.crowded.Load()
+// Excused implements budget.Peer: waiting for the broker's queues or for others is no
+// fault of the client, unless it waits because it does not read.
+func (b begun) Excused() bool {
+	if !b.c.reader.crowded.Load() {
+		return false
+	}
+	buffer := b.c.outbox.Begin()
+	room := b.c.outbox.RoomFor(buffer)
+	b.c.outbox.End(buffer)
+	return room
 }
 
 // Evict implements budget.Peer.
-func (t traffic) Evict() {
-	t.c.post(&failed{err: protocol.ConnectionErrorf(protocol.ResourceError,
+func (b begun) Evict() {
+	b.c.post(&failed{err: protocol.ConnectionErrorf(protocol.ResourceError,
 		"what was begun has not been ended in time while memory is short")})
 }

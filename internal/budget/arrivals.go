@@ -12,9 +12,8 @@ const FreeArrival = 64 << 10
 // Peer is a connection as the intake sees it. Its methods are called from any
 // goroutine.
 type Peer interface {
-	// Traffic is how many bytes have come from the client. Excused says that it is
-	// not the client's fault if there are few.
-	Traffic() (octets uint64, excused bool)
+	// Excused says that it is not the client's fault if little comes.
+	Excused() bool
 	// Evict closes the connection.
 	Evict()
 }
@@ -29,11 +28,12 @@ type Arrivals struct {
 	wake   chan struct{}
 
 	// Under the intake's lock:
-	contents int64 // bytes that they have room for
-	kept     int64 // bytes of transactions
-	waiting  int   // contents that wait for room
-	octets   uint64
-	fresh    bool // octets is older than what it holds
+	contents int64      // bytes that they have room for
+	admitted []*Arrival // those contents
+	kept     int64      // bytes of transactions
+	brought  int64      // of those, since the last look
+	waiting  int        // contents that wait for room
+	fresh    bool       // it holds nothing that was there at the last look
 }
 
 // Of makes the arrivals of a connection.
@@ -91,7 +91,10 @@ func (a *Arrivals) Keep(bytes int64) (ok bool, most int64) {
 		return false, i.transactions
 	}
 	i.kept += bytes
-	i.change(a, func(a *Arrivals) { a.kept += bytes })
+	i.change(a, func(a *Arrivals) {
+		a.kept += bytes
+		a.brought += bytes
+	})
 	return true, 0
 }
 
@@ -116,13 +119,20 @@ func (a *Arrivals) wakeUp() {
 
 func (a *Arrivals) runs() bool { return a.contents > 0 && a.waiting == 0 }
 
-// look tells what was brought since the last look, and whether that is to be
-// judged.
-func (a *Arrivals) look() (brought uint64, counts bool) {
-	now, excused := a.peer.Traffic()
-	brought, counts = now-a.octets, !a.fresh && !excused
-	a.octets, a.fresh = now, false
-	return brought, counts
+// look reports whether the client has not gone on with what it has begun: less than
+// least bytes have come since the last look of one of its contents, or, while memory
+// is short, of a transaction.
+func (a *Arrivals) look(least int64, short bool) (slow bool) {
+	brought := a.brought
+	for _, r := range a.admitted {
+		came := r.came.Swap(0)
+		brought += came
+		slow = slow || came < least && !r.fresh
+		r.fresh = false
+	}
+	slow = slow || short && a.kept > 0 && brought < least && !a.fresh
+	a.brought, a.fresh = 0, false
+	return slow
 }
 
 // Arrival is the room of one content that is not whole yet. The zero value has
@@ -132,8 +142,10 @@ type Arrival struct {
 	of    *Arrivals // nil without room
 	free  bool      // of what each connection has for nothing
 	bytes int64
+	came  *atomic.Int64 // bytes since the last look
 	// Under the intake's lock:
 	stage   stage
+	fresh   bool // admitted after the last look
 	number  uint64
 	decided func(number uint64, granted bool)
 }
@@ -161,6 +173,7 @@ func (r *Arrival) Ask(a *Arrivals, bytes int64, number uint64, decided func(numb
 		}
 		a.free.Add(-bytes)
 	}
+	r.came = new(atomic.Int64)
 	i := a.intake
 	i.mu.Lock()
 	if len(i.queue) == 0 && !i.paused && i.fits(bytes, 1) {
@@ -178,6 +191,13 @@ func (r *Arrival) Ask(a *Arrivals, bytes int64, number uint64, decided func(numb
 	return false
 }
 
+// Came tells that so many bytes of the content have come.
+func (r *Arrival) Came(bytes int) {
+	if r.came != nil {
+		r.came.Add(int64(bytes))
+	}
+}
+
 // Return gives the room back, or stops waiting for it. Later calls do nothing.
 func (r *Arrival) Return() {
 	if r.of == nil {
@@ -193,7 +213,10 @@ func (r *Arrival) Return() {
 	switch r.stage {
 	case admitted:
 		i.held -= r.bytes
-		i.change(a, func(a *Arrivals) { a.contents -= r.bytes })
+		i.change(a, func(a *Arrivals) {
+			a.contents -= r.bytes
+			a.admitted = slices.DeleteFunc(a.admitted, func(x *Arrival) bool { return x == r })
+		})
 	case waits:
 		i.queue = slices.DeleteFunc(i.queue, func(w *Arrival) bool { return w == r })
 		i.change(a, func(a *Arrivals) {

@@ -11,7 +11,7 @@ import (
 const (
 	// Window is how long they have to show that they go on.
 	Window = 30 * time.Second
-	// SlowestRate is how many bytes a second they must bring in it.
+	// SlowestRate is how many bytes a second of each content must come in it.
 	SlowestRate = 64 << 10
 )
 
@@ -27,7 +27,8 @@ const (
 //     neither. When all who hold room wait like that, the oldest of them gets
 //     room beyond the limit, up to twice the limit, or is refused.
 //   - Who holds room that others wait for, or that keeps memory short, and brings
-//     less than SlowestRate throughout a Window, is evicted.
+//     less than SlowestRate of one of its contents throughout a Window, is evicted.
+//     Nothing else that it sends counts.
 //
 // During an alarm nobody begins. A transaction never waits: it is refused what it
 // finds no room for. Safe for concurrent use; nil has no bounds.
@@ -81,27 +82,29 @@ func (i *Intake) Used() (contents, transactions int64) {
 func (i *Intake) Look(at time.Duration, short bool) {
 	i.mu.Lock()
 	wanted := len(i.queue) > 0
-	var evicted []*Arrivals
+	var slow []*Arrivals
 	switch {
 	case !short && !wanted:
 		i.began = 0
 	case i.began == 0:
 		i.began = max(at, 1)
 		for a := range i.lines {
-			a.look()
+			a.look(0, short)
 		}
 	case at-i.began >= Window:
-		least := uint64(SlowestRate * (at - i.began) / time.Second)
+		least := int64(SlowestRate * (at - i.began) / time.Second)
 		i.began = max(at, 1)
 		for a := range i.lines {
-			if brought, counts := a.look(); counts && brought < least && (short || a.contents > 0) {
-				evicted = append(evicted, a)
+			if a.look(least, short) {
+				slow = append(slow, a)
 			}
 		}
 	}
 	i.mu.Unlock()
-	for _, a := range evicted {
-		a.peer.Evict()
+	for _, a := range slow {
+		if !a.peer.Excused() {
+			a.peer.Evict()
+		}
 	}
 }
 
@@ -149,8 +152,9 @@ func (i *Intake) decide(n int, granted bool) {
 
 // take gives room to a content.
 func (i *Intake) take(who *Arrival) {
-	who.stage = admitted
+	who.stage, who.fresh = admitted, true
 	who.of.contents += who.bytes
+	who.of.admitted = append(who.of.admitted, who)
 	i.held += who.bytes
 }
 

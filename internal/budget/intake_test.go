@@ -11,14 +11,13 @@ import (
 // conn is a connection with contents that ask in turn.
 type conn struct {
 	*Arrivals
-	octets  uint64
 	excused bool
 	evicted int
 	heard   []string
 }
 
-func (c *conn) Traffic() (uint64, bool) { return c.octets, c.excused }
-func (c *conn) Evict()                  { c.evicted++ }
+func (c *conn) Excused() bool { return c.excused }
+func (c *conn) Evict()        { c.evicted++ }
 
 func (i *Intake) connect() *conn {
 	c := &conn{}
@@ -158,20 +157,22 @@ func TestIntake_Paused(t *testing.T) {
 	b.hears(t, "2 true")
 }
 
-// Who holds room that others wait for has to go on; who cannot is excused.
+// Who holds room that others wait for has to go on with each content; who cannot is
+// excused.
 func TestIntake_Eviction(t *testing.T) {
-	i := newIntake(10*mb, 10*mb)
+	i := newIntake(12*mb, 10*mb)
 	slow, fast, excused, transaction := i.connect(), i.connect(), i.connect(), i.connect()
-	slow.ask(4*mb, 1)
-	fast.ask(4*mb, 2)
-	excused.ask(2*mb, 3)
+	steady, _ := slow.ask(2*mb, 1)
+	slow.ask(2*mb, 1)
+	goesOn, _ := fast.ask(4*mb, 2)
+	excused.ask(4*mb, 3)
 	transaction.Keep(mb)
 	excused.excused = true
 	at := time.Second
-	const least = SlowestRate * uint64(Window/time.Second)
 	pass := func(d time.Duration, short bool) {
 		for end := at + d; at < end; at += time.Second {
-			fast.octets += SlowestRate
+			goesOn.Came(SlowestRate)
+			steady.Came(10 * SlowestRate) // which makes up for nothing
 			i.Look(at, short)
 		}
 	}
@@ -191,11 +192,13 @@ func TestIntake_Eviction(t *testing.T) {
 	late := i.connect()
 	pass(2*time.Second, true)
 	late.Keep(mb) // has less time, so is judged later
-	slow.octets += least
+	lately, _ := late.ask(FreeArrival+1, 5)
 	pass(Window, true)
-	if slow.evicted != 1 || transaction.evicted != 1 || late.evicted != 0 {
-		t.Errorf("evicted: %d %d %d", slow.evicted, transaction.evicted, late.evicted)
+	if transaction.evicted != 1 || late.evicted != 0 {
+		t.Errorf("evicted: %d %d", transaction.evicted, late.evicted)
 	}
+	lately.Return()
+	late.Keep(mb)
 	pass(Window, true)
 	if late.evicted != 1 || fast.evicted+excused.evicted != 0 {
 		t.Errorf("evicted: %d %d", late.evicted, fast.evicted)
