@@ -90,7 +90,7 @@ func (s *state) rareCommand(m protocol.Method) error {
 	case *protocol.TxCommit:
 		return s.commit(m)
 	case *protocol.TxRollback:
-		return s.rollback()
+		return s.rollback(m)
 	}
 	return protocol.ConnectionErrorf(protocol.CommandInvalid, "unimplemented method")
 }

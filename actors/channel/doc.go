@@ -33,7 +33,7 @@
 // is retained by a parked read and by a batch, never by what is held.
 //
 // A turn ends after some steps of routing (topology.TurnSteps) and goes on in
-// another one. A publish whose route alone takes more waits like a command while the
+// another one; so does the end of a transaction after endLimit steps. A publish whose route alone takes more waits like a command while the
 // route is looked for on a goroutine.
 //
 // A content that is not whole at the end of its read is kept only if nothing is

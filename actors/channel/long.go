@@ -36,7 +36,7 @@ func (f longFound) Failure() error {
 	return nil
 }
 
-// goOn: a turn ended before all of what the client sent was run.
+// goOn: a turn ended before all of what the client sent was run, or of a transaction.
 type goOn struct{}
 
 // rest ends the turn; what is parked is run in another one.

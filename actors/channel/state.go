@@ -146,6 +146,7 @@ func (s *state) handle(what any) {
 		}
 	case goOn:
 		s.resting = false
+		s.endTx()
 	case answer:
 		s.answered(m)
 	}

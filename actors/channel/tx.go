@@ -14,8 +14,13 @@ import (
 // the queues are told one after the other: it is not atomic over several.
 type tx struct {
 	publishes []publishing
+	targets   int   // queues of them, together
 	kept      int64 // bytes of them
 	settles   []verdict
+	// What ends it: commit or rollback while there is work to be done, else nil, and
+	// how many publishes and settles are done with.
+	ending          protocol.Method
+	published, done int
 	// While tx.commit waits: how many answers are missing for the publishes from
 	// first to last, and whether one was a refusal.
 	left        int
@@ -43,6 +48,10 @@ const (
 	targetBytes     = 16
 )
 
+// endLimit is how many settles, publishes and queues of publishes the end of a
+// transaction deals with in one turn, but for the last publish (ADR 29).
+const endLimit = 4096
+
 // publishLater keeps a message for the commit, in memory of its own.
 func (s *state) publishLater(m *message.Message, targets []*target, mandatory bool) error {
 	t := s.tx
@@ -58,13 +67,14 @@ func (s *state) publishLater(m *message.Message, targets []*target, mandatory bo
 		p.queues[i] = to.queue
 	}
 	t.publishes = append(t.publishes, p)
+	t.targets += len(targets)
 	return nil
 }
 
 // forgetPublishes: they have gone to their queues, or will not.
 func (s *state) forgetPublishes() {
 	s.cfg.Arrivals.Drop(s.tx.kept)
-	s.tx.publishes, s.tx.kept = nil, 0
+	s.tx.publishes, s.tx.targets, s.tx.kept = nil, 0, 0
 }
 
 func (t *tx) settle(tag uint64, u unacked, how mail.Settlement) {
@@ -106,26 +116,70 @@ func (s *state) commit(m *protocol.TxCommit) error {
 	if t == nil {
 		return notTransactional()
 	}
-	t.first, t.left, t.refused = t.last+1, 0, false
-	for i := range t.publishes {
-		p := &t.publishes[i]
-		t.last++
-		t.left += len(p.queues)
-		p.message.Number = t.last
-		s.deliverTo(s.targetsOf(p.queues), p.caps, &p.message, p.mandatory)
-	}
-	for _, x := range t.settles {
-		s.settle(x.unacked, x.how)
-	}
-	s.forgetPublishes()
-	t.settles = nil
-	s.allow()
-	if t.left == 0 {
-		s.reply(&protocol.TxCommitOk{})
-		return nil
-	}
-	s.request(m, nil)
+	t.first, t.left, t.refused = t.last+1, t.targets, false
+	t.last += uint64(len(t.publishes))
+	t.ending = m
+	s.endTx()
 	return nil
+}
+
+// endTx does a turn's worth of a commit or a rollback. What the client sends waits
+// for all of it. The channel's own end needs no turns: what waits is let go.
+func (s *state) endTx() {
+	t := s.tx
+	if t == nil || t.ending == nil {
+		return
+	}
+	_, keep := t.ending.(*protocol.TxCommit)
+	for left := endLimit; t.published < len(t.publishes) || t.done < len(t.settles); left-- {
+		if left <= 0 {
+			s.request(t.ending, nil)
+			s.await.patient = true
+			s.rest()
+			return
+		}
+		if t.published < len(t.publishes) {
+			p := &t.publishes[t.published]
+			p.message.Number = t.first + uint64(t.published)
+			t.published++
+			left -= len(p.queues)
+			s.deliverTo(s.targetsOf(p.queues), p.caps, &p.message, p.mandatory)
+			continue
+		}
+		x := t.settles[t.done]
+		t.done++
+		if keep {
+			s.settle(x.unacked, x.how)
+		} else {
+			s.unacked.Restore(x.tag, x.unacked)
+		}
+	}
+	s.endedTx(keep)
+}
+
+// endedTx answers, or waits for the queues.
+func (s *state) endedTx(commit bool) {
+	t := s.tx
+	m := t.ending
+	s.forgetPublishes()
+	t.settles, t.published, t.done, t.ending, s.await = nil, 0, 0, nil, nil
+	if !commit {
+		s.reply(&protocol.TxRollbackOk{})
+		return
+	}
+	s.allow()
+	switch {
+	case t.left > 0:
+		s.request(m, nil)
+	case t.refused:
+		s.fail(partialCompletion(), m)
+	default:
+		s.reply(&protocol.TxCommitOk{})
+	}
+}
+
+func partialCompletion() error {
+	return protocol.ChannelErrorf(protocol.PreconditionFailed, "partial tx completion")
 }
 
 // targetsOf are the queues as the present batches know them.
@@ -145,30 +199,25 @@ func (s *state) committed(r mail.Range, refused bool) {
 	}
 	t.left -= int(r.Last - r.First + 1)
 	t.refused = t.refused || refused
-	if t.left > 0 {
+	if t.left = max(t.left, 0); t.left > 0 || t.ending != nil {
 		return
 	}
-	t.left = 0
 	command := s.await.method
 	s.await = nil
 	if t.refused {
-		s.fail(protocol.ChannelErrorf(protocol.PreconditionFailed, "partial tx completion"), command)
+		s.fail(partialCompletion(), command)
 		return
 	}
 	s.reply(&protocol.TxCommitOk{})
 }
 
 // rollback forgets what was published; what was settled is unacknowledged again.
-func (s *state) rollback() error {
-	t := s.tx
-	if t == nil {
+func (s *state) rollback(m *protocol.TxRollback) error {
+	if s.tx == nil {
 		return notTransactional()
 	}
-	for _, x := range t.settles {
-		s.unacked.Restore(x.tag, x.unacked)
-	}
 	s.forgetPublishes()
-	t.settles = nil
-	s.reply(&protocol.TxRollbackOk{})
+	s.tx.ending = m
+	s.endTx()
 	return nil
 }

@@ -1,0 +1,119 @@
+package channel
+
+import (
+	"slices"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/protocol"
+)
+
+// turns feeds what is to end a transaction and lets it go on, turn after turn. It returns how many there were, and what
+// was sent in all; in none were more than endLimit things dealt with, and one publish.
+func (r *rig) turns(what any) (turns, published, settled int) {
+	r.t.Helper()
+	of := map[string]uint64{}
+	for again := true; again; turns++ {
+		unacked := r.unacked.Len()
+		r.turn(what)
+		n := r.unacked.Len() - unacked
+		again = false
+		for _, p := range r.posts {
+			switch m := p.what.(type) {
+			case goOn:
+				again = true
+				what = m
+			case *mail.Enqueue:
+				for _, x := range m.Messages {
+					published++
+					if of[p.to.Id]++; x.Number != of[p.to.Id] {
+						r.t.Fatalf("number %d of the %dth message", x.Number, of[p.to.Id])
+					}
+				}
+				n += len(m.Messages)
+				m.Release()
+			case *mail.Settle:
+				for _, x := range m.Ranges {
+					n += int(x.Last - x.First + 1)
+					settled += int(x.Last - x.First + 1)
+				}
+			}
+		}
+		r.posts = nil
+		if n > endLimit+2 {
+			r.t.Errorf("a turn dealt with %d things", n)
+		}
+	}
+	return turns, published, settled
+}
+
+// large is a transaction of n publishes for two queues each, and as many acks.
+func large(t *testing.T, n int) *rig {
+	r := newRig(t)
+	r.command(&protocol.TxSelect{})
+	r.told("tx.select-ok")
+	r.consumes("a", "q1")
+	r.delivers("q1", "a", 1, slices.Repeat([]string{"m"}, n)...)
+	one := publish("x", "both", "one")
+	for range n {
+		r.feed(one)
+	}
+	r.command(&protocol.BasicAck{Multiple: true})
+	r.frames()
+	r.posts = nil
+	return r
+}
+
+func TestTx_EndsInTurns(t *testing.T) {
+	const n = 2*endLimit + 10
+	t.Run("commit", func(t *testing.T) {
+		r := large(t, n)
+		turns, published, settled := r.turns(r.inbound(frame(&protocol.TxCommit{}), frame(&protocol.TxSelect{})))
+		if turns < 6 || published != 2*n || settled != n {
+			t.Errorf("%d turns, %d messages, %d settled", turns, published, settled)
+		}
+		r.told() // the queues have not answered, and what is behind it waits
+		for _, q := range []string{"q1", "q2"} {
+			r.turn(&mail.EnqueueReply{Queue: pid(q), Ranges: []mail.Range{{First: 1, Last: n}}})
+		}
+		r.told("tx.commit-ok", "tx.select-ok")
+		r.balanced()
+	})
+	t.Run("rollback", func(t *testing.T) {
+		r := large(t, n)
+		turns, published, settled := r.turns(r.inbound(frame(&protocol.TxRollback{}), frame(&protocol.TxSelect{})))
+		if turns < 3 || published+settled > 0 || r.unacked.Len() != n {
+			t.Errorf("%d turns, %d messages, %d settled, %d unacked", turns, published, settled, r.unacked.Len())
+		}
+		r.told("tx.rollback-ok", "tx.select-ok")
+		r.balanced()
+	})
+	t.Run("answered meanwhile", func(t *testing.T) {
+		r := large(t, n)
+		r.command(&protocol.TxCommit{})
+		for _, q := range []string{"q1", "q2"} { // all at once, and not yet all sent
+			r.turn(&mail.EnqueueReply{Queue: pid(q), Refused: q == "q1", Ranges: []mail.Range{{First: 1, Last: n}}})
+		}
+		r.told()
+		for range 10 {
+			if r.tx != nil {
+				r.turn(goOn{})
+			}
+		}
+		r.told("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - partial tx completion Class:90 Method:20}")
+	})
+	// The end of the channel, and what closes it, lets go of everything in one step.
+	t.Run("channel ends", func(t *testing.T) {
+		r := large(t, n)
+		r.command(&protocol.TxCommit{})
+		for _, p := range r.posts {
+			r.describe(p)
+		}
+		r.posts = nil
+		r.fail(internalError("for the test"), nil)
+		if turns, published, settled := r.turns(goOn{}); turns != 1 || published+settled > 0 || r.tx != nil {
+			t.Errorf("%d turns, %d messages, %d settled", turns, published, settled)
+		}
+		r.balanced()
+	})
+}
