@@ -51,6 +51,9 @@ const (
 	Unstored
 )
 
+// unseen tells that nothing has come of a mail.
+func (f Fate) unseen() bool { return f == Gone || f == Unseen }
+
 // NotStored is what is said of a definition that could not be made durable; the log
 // says why. A full disk costs that one change, and nothing else.
 func NotStored() error {

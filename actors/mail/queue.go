@@ -221,7 +221,7 @@ func (d *DescribeQueue) Answer(f Fate) (*actor.PID, any) {
 // missed is gone for a command of a channel, which looks again: the queue may be on its
 // way back.
 func missed(f Fate, queue, vhost string) error {
-	if f == Gone || f == Unseen {
+	if f.unseen() {
 		return &Missed{queue}
 	}
 	return gone(f, queue, vhost)

@@ -50,7 +50,7 @@ type DeclareQueue struct {
 
 // Answer implements Answerable.
 func (d *DeclareQueue) Answer(f Fate) (*actor.PID, any) {
-	if d.Via != nil && (f == Gone || f == Unseen) {
+	if d.Via != nil && f.unseen() {
 		again := *d
 		again.Via = nil
 		return d.Via, &again
@@ -72,7 +72,7 @@ type DeleteQueue struct {
 
 // Answer implements Answerable.
 func (d *DeleteQueue) Answer(f Fate) (*actor.PID, any) {
-	if d.Via != nil && (f == Gone || f == Unseen) {
+	if d.Via != nil && f.unseen() {
 		again := *d
 		again.Via = nil
 		return d.Via, &again

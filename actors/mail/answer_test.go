@@ -1,0 +1,46 @@
+package mail
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// A command that its queue has not seen goes back to whoever can ask again, once; what
+// came of one that the queue had begun with nobody knows (ADR 32).
+func TestUnseenCommandsGoBack(t *testing.T) {
+	channel, vhost := actor.NewPID("", "channel"), actor.NewPID("", "vhost")
+	asked := Request{ReplyTo: channel, ID: 7}
+	for f, want := range map[Fate]string{Gone: "again", Unseen: "again", Failed: "failed", Down: "failed", Unstored: "failed"} {
+		for _, m := range []Answerable{
+			&Consume{Request: asked, Queue: "q"}, &Get{Request: asked, Queue: "q"}, &Purge{Request: asked, Queue: "q"},
+		} {
+			to, reply := m.Answer(f)
+			err := reply.(interface{ Failure() error }).Failure()
+			got := "failed"
+			if missed := (*Missed)(nil); errors.As(err, &missed) && missed.Queue == "q" {
+				got = "again"
+			}
+			if to != channel || err == nil || got != want {
+				t.Errorf("%T, fate %d: %v to %v", m, f, err, to)
+			}
+		}
+		for _, m := range []Answerable{&DeclareQueue{Request: asked, Name: "q", Via: vhost}, &DeleteQueue{Request: asked, Name: "q", Via: vhost}} {
+			to, reply := m.Answer(f)
+			if (to == vhost) != (want == "again") || (to == channel) != (want == "failed") {
+				t.Errorf("%T, fate %d: to %v", m, f, to)
+			}
+			if want != "again" {
+				continue
+			}
+			if back := fmt.Sprintf("%T", reply); back != fmt.Sprintf("%T", m) {
+				t.Errorf("%s comes back", back)
+			}
+			if to, _ = reply.(Answerable).Answer(f); to != channel {
+				t.Errorf("%T comes back twice", m)
+			}
+		}
+	}
+}
