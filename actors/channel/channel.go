@@ -1,6 +1,7 @@
 package channel
 
 import (
+	"sync/atomic"
 	"time"
 
 	"candlemark/actors/mail"
@@ -29,9 +30,12 @@ type Config struct {
 	Outbox               *outbox.Outbox
 	Gate                 *message.Gate
 	Arrivals             *budget.Arrivals // of the connection; nil for no bounds
-	FrameMax             uint32           // bytes, 0 for no limit
-	VHost                *topology.VHost
-	User                 auth.User
+	// Replies counts the bytes of direct replies that wait in all channels of the
+	// connection; nil for this one's alone.
+	Replies  *atomic.Int64
+	FrameMax uint32 // bytes, 0 for no limit
+	VHost    *topology.VHost
+	User     auth.User
 	// ClientProduct is what the client calls itself, see quirks.
 	ClientProduct string
 	// CancelNotify: the client wants to be told when a consumer ends (LEASE-9).

@@ -43,7 +43,9 @@ func (s *state) outboxReady() {
 func (s *state) resume() {
 	n := 0
 	for n < len(s.held) && s.catchUp(&s.held[n]) {
-		s.replyBytes -= s.held[n].replies
+		if bytes := s.held[n].replies; bytes > 0 {
+			s.countReplies(-bytes)
+		}
 		if s.held[n].stops {
 			s.stops--
 		}
@@ -69,7 +71,8 @@ func (s *state) dropHeld() {
 			m.Release()
 		}
 	}
-	s.held, s.stops, s.replyBytes = nil, 0, 0
+	s.countReplies(-s.replyBytes)
+	s.held, s.stops = nil, 0
 	s.owed.Settle()
 	s.forgo()
 }

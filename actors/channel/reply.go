@@ -12,9 +12,9 @@ import (
 // as a queue would, and writes them at once. Nothing is kept for it, and nothing
 // outlives it.
 
-// replyLimit is how many bytes of replies wait for a client that does not read;
-// what comes beyond that is refused, so that one requester cannot fill the memory
-// or hold up those who answer.
+// replyLimit is how many bytes of replies wait for a client that does not read, in
+// all channels of a connection; what comes beyond that is refused, so that one
+// requester cannot fill the memory or hold up those who answer.
 const replyLimit = 16 << 20
 
 // replyOverhead is what a reply that waits costs besides its content, in bytes.
@@ -110,13 +110,15 @@ func (s *state) replied(m *mail.Enqueue) {
 		for i := range m.Messages {
 			bytes += m.Messages[i].Size() + replyOverhead
 		}
-		if refused = s.replyBytes > 0 && s.replyBytes+bytes > replyLimit; !refused {
+		if waiting := s.countReplies(bytes); waiting > bytes && waiting > replyLimit {
+			s.countReplies(-bytes)
+			refused = true
+		} else {
 			d := mail.NewDeliver(nil, r.tag, true)
 			d.Chunk, m.Chunk = m.Chunk, nil
 			for i := range m.Messages {
 				d.Items = append(d.Items, mail.Delivery{Message: m.Messages[i]})
 			}
-			s.replyBytes += bytes
 			s.hold(late{consumer: &r.consumer, deliver: d, replies: bytes})
 		}
 	}
@@ -128,6 +130,13 @@ func (s *state) replied(m *mail.Enqueue) {
 	if to, reply := m.Answer(answer); to != nil {
 		s.send(to, reply)
 	}
+}
+
+// countReplies counts bytes of replies that wait, and returns how many there are in
+// all channels of the connection.
+func (s *state) countReplies(bytes int) int {
+	s.replyBytes += bytes
+	return int(s.cfg.Replies.Add(int64(bytes)))
 }
 
 // leaveReplies is the end of a channel's part as a requester: what is left in its

@@ -1,7 +1,9 @@
 package channel
 
 import (
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"candlemark/actors/mail"
@@ -282,6 +284,36 @@ func TestReplyTo_SlowRequester(t *testing.T) {
 	}
 	if r.replyBytes != 0 {
 		t.Errorf("%d bytes wait", r.replyBytes)
+	}
+}
+
+// The channels of a connection share that bound.
+func TestReplyTo_SlowRequesterOfManyChannels(t *testing.T) {
+	var waiting atomic.Int64
+	share := func(c *Config) { c.Replies = &waiting }
+	first, second := newRig(t, small, share), newRig(t, small, share)
+	big := strings.Repeat("x", replyLimit/4)
+	answer := func(r *rig, name string, times int) (heard []string) {
+		other := r.partner()
+		other.command(&protocol.ConfirmSelect{NoWait: true})
+		for range times {
+			other.feed(content(&protocol.BasicPublish{RoutingKey: name}, big))
+			other.pass(r)
+		}
+		return other.frames()
+	}
+	one, two := first.requests("t"), second.requests("t")
+	answer(first, one, 4)
+	if heard := answer(second, two, 3); !slices.Contains(heard, "basic.nack {DeliveryTag:2}") || waiting.Load() > replyLimit {
+		t.Errorf("%d bytes wait: %q", waiting.Load(), heard)
+	}
+	first.command(&protocol.ChannelClose{})
+	for len(second.held) > 0 {
+		second.frames()
+		second.ready()
+	}
+	if waiting.Load() != 0 {
+		t.Errorf("%d bytes wait", waiting.Load())
 	}
 }
 

@@ -3,6 +3,7 @@ package channel
 import (
 	"errors"
 	"slices"
+	"sync/atomic"
 
 	"candlemark/actors/mail"
 	"candlemark/internal/ledger"
@@ -101,6 +102,9 @@ type answer interface {
 
 func (s *state) init(cfg Config) {
 	s.cfg = cfg
+	if cfg.Replies == nil {
+		s.cfg.Replies = new(atomic.Int64)
+	}
 	s.consumers = map[string]*consumer{}
 	s.peers = map[string]*peer{}
 	s.targets = map[*topology.Queue]*target{}

@@ -2,6 +2,7 @@ package connection
 
 import (
 	"net"
+	"sync/atomic"
 	"time"
 
 	"candlemark/internal/auth"
@@ -61,7 +62,8 @@ type ChannelSpec struct {
 	Outbox        *outbox.Outbox
 	Gate          *message.Gate
 	Arrivals      *budget.Arrivals
-	FrameMax      uint32 // negotiated, bytes of a whole frame
+	Replies       *atomic.Int64 // bytes of direct replies that wait
+	FrameMax      uint32        // negotiated, bytes of a whole frame
 	VHost         *topology.VHost
 	User          auth.User
 	Capabilities  Capabilities

@@ -2,6 +2,7 @@ package connection
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"candlemark/actors/mail"
 	"candlemark/internal/budget"
@@ -43,6 +44,7 @@ type connection struct {
 	log      zerolog.Logger
 	gate     *message.Gate
 	arrivals *budget.Arrivals
+	replies  atomic.Int64 // bytes of direct replies that wait in its channels
 	outbox   *outbox.Outbox
 	reader   reader
 	writer   writer
