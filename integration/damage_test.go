@@ -175,7 +175,7 @@ var harms = map[string]harm{
 	"an empty segment":                    {"*.segment", func([]byte) []byte { return nil }, false, seg1, in1 - 2, in1 + 2},
 	"something else of that name":         {"*.segment", func([]byte) []byte { b := make([]byte, 1e6); noise(b); return b }, false, seg1, in1 - 2, in1 + 2},
 	"no first segment":                    {"*.segment", nil, false, seg1, in1 - 2, in1 + 2},
-	"a bit of the checkpoint":             {"checkpoint-*", flip(70), true, "checkpoint-", 0, 0},
+	"a bit of the checkpoint":             {"checkpoint-*", flip(30), true, "checkpoint-", 0, 0},
 	"no last checkpoint":                  {"checkpoint-*", nil, true, "", 0, 0},
 }
 
@@ -206,9 +206,6 @@ func TestDamagedJournal(t *testing.T) {
 			t.Parallel()
 			whole := harmless(t, end)
 			for what, h := range harms {
-				if len(the(whole, h.files)) == 0 {
-					continue // a broker that was killed has no checkpoint yet
-				}
 				t.Run(what, func(t *testing.T) {
 					dir := filepath.Join(t.TempDir(), "data")
 					if out, err := exec.Command("cp", "-r", whole, dir).CombinedOutput(); err != nil {
