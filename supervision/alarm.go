@@ -70,11 +70,21 @@ func (a *alarms) set(watermark, diskFree config.Amount) {
 	if a.node.cfg.Alarms.Meter == nil {
 		return
 	}
-	a.budget.SetLimit(max(s.limit/pageFrom, 1))
+	a.bound()
 	a.valve.SetMost(max(int64(float64(s.limit)*flowShare), 1))
 	begun := max(s.limit/begunShare, 1)
 	a.intake.SetLimits(begun, max(begun, int64(a.node.cfg.MaxMessage)+leastTransaction))
 	a.meter.Bound(max(int64(float64(s.limit)*boundShare), leastBound))
+}
+
+// bound limits what queues hold in memory. During an alarm they hold half as much:
+// together with what connections hold it would keep the alarm up.
+func (a *alarms) bound() {
+	limit := a.shortage.limit / pageFrom
+	if a.shortage.memory {
+		limit /= 2
+	}
+	a.budget.SetLimit(max(limit, 1))
 }
 
 // inFlight is how many bytes of a connection may be on their way to queues, 0 for
@@ -129,6 +139,7 @@ func (a *alarms) look() time.Duration {
 		a.release.done(before, r.memory, a.meter.Collections(), a.held())
 	}
 	a.shortage.look(r)
+	a.bound()
 	a.tell()
 	a.valve.Relieve()
 	a.intake.Look(a.node.clock.Ran(), a.shortage.memory)

@@ -237,3 +237,25 @@ func TestAlarms_Release(t *testing.T) {
 		}
 	})
 }
+
+// During an alarm queues hold half as much of contents in memory as without one.
+func TestAlarms_QueuesPageOut(t *testing.T) {
+	metered(t, func(b *testkit.Bubble, m *meter) {
+		m.set(1, 1000)
+		b.Node.SetMemoryWatermark(config.Amount{Bytes: 8 * mb})
+		ch := b.Connect().Open()
+		ch.Declare("q", nil)
+		for range 30 { // 3 MB of the 4 MB that are allowed
+			ch.Send("", "q", amqp.Publishing{Body: make([]byte, 100_000)})
+		}
+		b.Advance(10 * time.Second)
+		if n := b.Describe("q").PagedBytes; n != 0 {
+			t.Errorf("%d bytes are paged out", n)
+		}
+		m.set(9, 1000)
+		b.Advance(5 * time.Second)
+		if n := b.Describe("q").PagedBytes; n < 1_000_000 {
+			t.Errorf("%d bytes are paged out during the alarm", n)
+		}
+	})
+}
