@@ -14,8 +14,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// grave is a durable queue whose messages have to end up elsewhere.
-type grave struct {
+// source is a durable queue whose messages have to end up elsewhere.
+type source struct {
 	kind, source string
 	exchange     string // that holds the messages, "" if the source is a queue
 	delays       bool
@@ -24,7 +24,7 @@ type grave struct {
 }
 
 // publishing is a message for it.
-func (g *grave) publishing(n int) amqp.Publishing {
+func (g *source) publishing(n int) amqp.Publishing {
 	p := amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte(strconv.Itoa(n))}
 	if g.delays {
 		p.Headers = amqp.Table{"x-delay": 20 + n%700}
@@ -33,7 +33,7 @@ func (g *grave) publishing(n int) amqp.Publishing {
 }
 
 // args are those of a queue of a kind with a dead-letter exchange.
-func (g *grave) args(exchange, key string, ttl int) amqp.Table {
+func (g *source) args(exchange, key string, ttl int) amqp.Table {
 	t := amqp.Table{"x-queue-type": g.kind, "x-dead-letter-exchange": exchange}
 	if key != "" {
 		t["x-dead-letter-routing-key"] = key
@@ -48,11 +48,11 @@ func (g *grave) args(exchange, key string, ttl int) amqp.Table {
 	return t
 }
 
-// graveyard is what producers and targets know.
-type graveyard struct {
+// sources is what producers and targets know.
+type sources struct {
 	*testing.T
 	dir       string // of the broker
-	graves    []*grave
+	list      []*source
 	mu        sync.Mutex
 	next      int
 	confirmed map[string]map[string]bool // bodies by source
@@ -63,7 +63,7 @@ type graveyard struct {
 // rejected, one whose dead go to two queues, an exchange and a queue that delay, a
 // queue that moves on what it gets, one with a dead-letter queue of its own, and for
 // quorum queues one whose exchange is not there yet.
-func (y *graveyard) dig(c *client, kind string) {
+func (y *sources) dig(c *client, kind string) {
 	declare := func(name string, args amqp.Table) string {
 		_, err := c.QueueDeclare(name, true, false, false, false, args)
 		c.must(err)
@@ -71,11 +71,11 @@ func (y *graveyard) dig(c *client, kind string) {
 	}
 	plain := amqp.Table{"x-queue-type": kind}
 	k := kind + "-"
-	add := func(g grave, exchange, key string, ttl int) {
+	add := func(g source, exchange, key string, ttl int) {
 		g.kind, g.source = kind, k+g.source
 		g.deaths = strings.ReplaceAll(g.deaths, "~", k)
 		declare(g.source, g.args(exchange, key, ttl))
-		y.graves = append(y.graves, &g)
+		y.list = append(y.list, &g)
 	}
 	c.must(c.ExchangeDeclare(k+"both", "fanout", true, false, false, false, nil))
 	for _, q := range []string{"left", "right"} {
@@ -88,24 +88,24 @@ func (y *graveyard) dig(c *client, kind string) {
 	c.must(c.QueueBind(declare(k+"moved", plain), "", k+"next", false, nil))
 	declare(k+"moves", amqp.Table{"x-queue-type": kind, "x-forward-to": k + "next"})
 	declare(k+"own", amqp.Table{"x-queue-type": kind, "x-dead-letter-queue": true, "x-message-ttl": 70})
-	y.graves = append(y.graves,
-		&grave{kind: kind, source: k + "delay", exchange: k + "held", delays: true, targets: []string{k + "released"}},
-		&grave{kind: kind, source: k + "scheduled", delays: true, targets: []string{k + "scheduled"}},
-		&grave{kind: kind, source: k + "moves", targets: []string{k + "moved"}},
-		&grave{kind: kind, source: k + "own", targets: []string{k + "own.dlq"}, deaths: k + "own expired"},
+	y.list = append(y.list,
+		&source{kind: kind, source: k + "delay", exchange: k + "held", delays: true, targets: []string{k + "released"}},
+		&source{kind: kind, source: k + "scheduled", delays: true, targets: []string{k + "scheduled"}},
+		&source{kind: kind, source: k + "moves", targets: []string{k + "moved"}},
+		&source{kind: kind, source: k + "own", targets: []string{k + "own.dlq"}, deaths: k + "own expired"},
 	)
-	g := grave{kind: kind}
+	g := source{kind: kind}
 	declare(k+"b", g.args("", k+"c", 40))
-	add(grave{source: "a", targets: []string{declare(k+"c", plain)}, deaths: "~b expired, ~a expired"}, "", k+"b", 60)
-	add(grave{source: "rejects", targets: []string{declare(k+"rejected", plain)}, deaths: "~rejects rejected"}, "", k+"rejected", 0)
-	add(grave{source: "forks", targets: []string{k + "left", k + "right"}, deaths: "~forks expired"}, k+"both", "", 50)
+	add(source{source: "a", targets: []string{declare(k+"c", plain)}, deaths: "~b expired, ~a expired"}, "", k+"b", 60)
+	add(source{source: "rejects", targets: []string{declare(k+"rejected", plain)}, deaths: "~rejects rejected"}, "", k+"rejected", 0)
+	add(source{source: "forks", targets: []string{k + "left", k + "right"}, deaths: "~forks expired"}, k+"both", "", 50)
 	if kind == "quorum" {
-		add(grave{source: "waits", targets: []string{declare(k+"late", plain)}, deaths: "~waits expired"}, "late", "", 30)
+		add(source{source: "waits", targets: []string{declare(k+"late", plain)}, deaths: "~waits expired"}, "late", "", 30)
 	}
 }
 
 // fill publishes to all sources in turn until the connection ends.
-func (y *graveyard) fill(c *client) {
+func (y *sources) fill(c *client) {
 	type sent struct {
 		source, body string
 		confirm      *amqp.DeferredConfirmation
@@ -125,7 +125,7 @@ func (y *graveyard) fill(c *client) {
 		y.next++
 		n := y.next
 		y.mu.Unlock()
-		g := y.graves[n%len(y.graves)]
+		g := y.list[n%len(y.list)]
 		s := sent{g.source, strconv.Itoa(n), nil}
 		var err error
 		s.confirm, err = c.PublishWithDeferredConfirm(g.exchange, g.source, false, false, g.publishing(n))
@@ -168,7 +168,7 @@ func reject(c *client, queue string, one bool) {
 }
 
 // round works until the broker is killed, or now and then stopped.
-func (y *graveyard) round(b *broker, length time.Duration, end func()) {
+func (y *sources) round(b *broker, length time.Duration, end func()) {
 	var working sync.WaitGroup
 	for range 2 {
 		c := b.dial()
@@ -183,9 +183,9 @@ func (y *graveyard) round(b *broker, length time.Duration, end func()) {
 	working.Wait()
 }
 
-// exhume takes what a target has until everything confirmed has come and its
+// check takes what a target has until everything confirmed has come and its
 // source is empty.
-func (y *graveyard) exhume(c *client, g *grave, target string) {
+func (y *sources) check(c *client, g *source, target string) {
 	c.must(c.Qos(1000, 0, false))
 	deliveries := c.consume(target, false)
 	missing := map[string]bool{}
@@ -205,7 +205,7 @@ func (y *graveyard) exhume(c *client, g *grave, target string) {
 				y.Errorf("%s: %s died as %q, want %q", target, body, got, g.deaths)
 				return
 			}
-			if n, _ := strconv.Atoi(body); n == 0 || y.graves[n%len(y.graves)] != g {
+			if n, _ := strconv.Atoi(body); n == 0 || y.list[n%len(y.list)] != g {
 				y.Errorf("%s: %q has no business there", target, body)
 			}
 			_ = d.Ack(false)
@@ -239,7 +239,7 @@ func deathsOf(h amqp.Table) string {
 // (DLY-3, DLY-14), and what is moved on.
 func TestDeadLettersAcrossCrashes(t *testing.T) {
 	t.Parallel()
-	y, b, r := bury(t)
+	y, b, r := declareSources(t)
 	for range *crashRounds {
 		end, flags := b.kill, []string{}
 		if r.IntN(4) == 0 {
@@ -257,7 +257,7 @@ func TestDeadLettersAcrossCrashes(t *testing.T) {
 // A start that is killed, wherever it was, is begun anew as if it had not been.
 func TestKilledWhileStarting(t *testing.T) {
 	t.Parallel()
-	y, b, r := bury(t)
+	y, b, r := declareSources(t)
 	y.round(b, 800*time.Millisecond, b.kill)
 	path, err := binary()
 	if err != nil {
@@ -275,27 +275,27 @@ func TestKilledWhileStarting(t *testing.T) {
 	y.account(startIn(t, y.dir))
 }
 
-// bury begins a graveyard with its seed.
-func bury(t *testing.T) (*graveyard, *broker, *rand.Rand) {
+// declareSources begins the sources with their seed.
+func declareSources(t *testing.T) (*sources, *broker, *rand.Rand) {
 	t.Helper()
 	seed := *crashSeed
 	if seed == 0 {
 		seed = rand.Uint64()
 	}
 	t.Logf("-crash-seed %d", seed)
-	y := &graveyard{T: t, dir: filepath.Join(t.TempDir(), "data"), confirmed: map[string]map[string]bool{}}
+	y := &sources{T: t, dir: filepath.Join(t.TempDir(), "data"), confirmed: map[string]map[string]bool{}}
 	b := startIn(t, y.dir)
 	c := b.dial()
 	y.dig(c, "classic")
 	y.dig(c, "quorum")
-	for _, g := range y.graves {
+	for _, g := range y.list {
 		y.confirmed[g.source] = map[string]bool{}
 	}
 	return y, b, rand.New(rand.NewPCG(seed, 2))
 }
 
 // account takes everything out of the last broker.
-func (y *graveyard) account(b *broker) {
+func (y *sources) account(b *broker) {
 	y.Helper()
 	c := b.dial()
 	c.must(c.ExchangeDeclare("late", "fanout", true, false, false, false, nil))
@@ -304,9 +304,9 @@ func (y *graveyard) account(b *broker) {
 		c := b.dial()
 		go reject(c, kind+"-rejects", true)
 	}
-	for _, g := range y.graves {
+	for _, g := range y.list {
 		for _, target := range g.targets {
-			y.exhume(b.dial(), g, target)
+			y.check(b.dial(), g, target)
 		}
 	}
 	y.Logf("%d came twice", y.doubles)

@@ -13,14 +13,14 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// door is a way to policies. All three lead to the same registry.
-type door struct {
+// policyInterface is a way to policies. All three lead to the same registry.
+type policyInterface struct {
 	set   func(name, pattern, definition string)
 	clear func(name string)
 }
 
-func (b *broker) doors() map[string]door {
-	return map[string]door{
+func (b *broker) policyInterfaces() map[string]policyInterface {
+	return map[string]policyInterface{
 		"http": {
 			set: func(name, pattern, definition string) {
 				body := fmt.Sprintf(`{"pattern":%q,"apply-to":"queues","definition":%s}`, pattern, definition)
@@ -99,16 +99,16 @@ func (b *broker) admin(key, body string) map[string]any {
 
 // A policy acts on the next message published, and its removal on the one after
 // that; what is in the queue keeps its deadline (TTL-24).
-func TestPOL9_HotPolicyThroughEveryDoor(t *testing.T) {
+func TestPOL9_HotPolicyThroughEveryInterface(t *testing.T) {
 	t.Parallel()
 	b := start(t)
 	c := b.dial()
-	for name, door := range b.doors() {
+	for name, through := range b.policyInterfaces() {
 		q := c.queue("hot."+name, nil)
 		c.send(q, "before")
-		door.set("short", "^hot\\.", `{"message-ttl":0}`)
+		through.set("short", "^hot\\.", `{"message-ttl":0}`)
 		c.send(q, "under")
-		door.clear("short")
+		through.clear("short")
 		c.send(q, "after")
 		c.holds(q, "before", "after")
 	}

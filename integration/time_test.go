@@ -79,13 +79,13 @@ func TestTTL16_RequeueAfterDeadline(t *testing.T) {
 	c := start(t).dial()
 	dead := c.queue("", nil)
 	q := c.queue("", toQueue(dead))
-	bell := c.queue("", toQueue(dead)) // whose message dies later than the one that is held
+	trigger := c.queue("", toQueue(dead)) // whose message dies later than the one that is held
 	c.put("", q, expiring(200*time.Millisecond, "held"))
 	held, _, err := c.Get(q, false)
 	c.must(err)
-	c.put("", bell, expiring(250*time.Millisecond, "bell"))
+	c.put("", trigger, expiring(250*time.Millisecond, "trigger"))
 	deliveries := c.consume(dead, true)
-	c.bodies(deliveries, "bell")
+	c.bodies(deliveries, "trigger")
 	c.must(held.Nack(false, true))
 	c.bodies(deliveries, "held")
 	c.holds(q)

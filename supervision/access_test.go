@@ -429,15 +429,15 @@ func TestTopicPermissionsEndAtTheFirstExchange(t *testing.T) {
 			ch.ExchangeBind("x", "other", "mine", false, nil),
 		)
 	}
-	bury := func(ch *amqp.Channel) error {
-		_, err := ch.QueueDeclare("dying", true, false, false, false, amqp.Table{"x-dead-letter-exchange": "x", "x-dead-letter-routing-key": "other"})
+	expire := func(ch *amqp.Channel) error {
+		_, err := ch.QueueDeclare("expiring", true, false, false, false, amqp.Table{"x-dead-letter-exchange": "x", "x-dead-letter-routing-key": "other"})
 		return err
 	}
 	write := auth.Refusal{User: "lim", Resource: exchange("x", auth.Write).resource, Permission: auth.Write}
 	const refused = "ACCESS_REFUSED - write access to exchange 'x' in vhost '/' refused for user 'lim'"
 	for name, do := range map[string]func(*amqp.Channel) error{
 		"binding":     func(ch *amqp.Channel) error { return errors.Join(lead(ch), publishing("mine", "other")(ch)) },
-		"dead letter": func(ch *amqp.Channel) error { return errors.Join(bury(ch), publishing("", "dying")(ch)) },
+		"dead letter": func(ch *amqp.Channel) error { return errors.Join(expire(ch), publishing("", "expiring")(ch)) },
 	} {
 		if err := attempt(t, limited(), do); err != nil {
 			t.Errorf("%s: %v", name, err)

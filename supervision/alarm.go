@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"candlemark/actors/mail"
-	"candlemark/internal/admin"
 	"candlemark/internal/budget"
 	"candlemark/internal/config"
+	"candlemark/internal/httpapi"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -47,10 +47,10 @@ type alarms struct {
 	gone   chan struct{}
 
 	mu       sync.Mutex
-	shortage shortage
+	shortage alarmState
 	release  release
 	now      reading       // the last
-	told     shortage      // what everybody knows
+	told     alarmState    // what everybody knows
 	trimmed  time.Duration // when queues were last asked to page out
 }
 
@@ -156,7 +156,7 @@ func (a *alarms) read() reading {
 	return a.now
 }
 
-// tell lets everybody know of a change. Readers learn of it from the valve before
+// report lets everybody know of a change. Readers learn of it from the valve before
 // the mail is on its way, so that they read no more meanwhile.
 func (a *alarms) tell() {
 	s := &a.shortage
@@ -193,7 +193,7 @@ func (a *alarms) log(what string, before, after bool) {
 // trim asks the queues to page out while they hold too much: those without
 // traffic would not find out by themselves.
 func (a *alarms) trim(at time.Duration) {
-	if !a.budget.Tight() {
+	if !a.budget.OverLimit() {
 		a.trimmed = 0
 		return
 	}
@@ -214,22 +214,22 @@ func (a *alarms) trim(at time.Duration) {
 
 // SetMemoryWatermark implements admin.Host.
 func (n *Node) SetMemoryWatermark(to config.Amount) {
-	n.alarms.change(func(s *shortage) { n.alarms.set(to, s.diskFree) })
+	n.alarms.change(func(s *alarmState) { n.alarms.set(to, s.diskFree) })
 }
 
 // SetDiskFreeLimit implements admin.Host.
 func (n *Node) SetDiskFreeLimit(to config.Amount) {
-	n.alarms.change(func(s *shortage) { n.alarms.set(s.watermark, to) })
+	n.alarms.change(func(s *alarmState) { n.alarms.set(s.watermark, to) })
 }
 
 // JournalFull tells that the journal waits for room on the disk, or no longer
 // does: as long the disk alarm lasts, whatever its limit is.
 func (n *Node) JournalFull(full bool) {
-	n.alarms.change(func(s *shortage) { s.journalFull = full })
+	n.alarms.change(func(s *alarmState) { s.journalFull = full })
 }
 
 // change changes something and looks at once what follows from it.
-func (a *alarms) change(f func(*shortage)) {
+func (a *alarms) change(f func(*alarmState)) {
 	a.mu.Lock()
 	f(&a.shortage)
 	a.mu.Unlock()
@@ -239,7 +239,7 @@ func (a *alarms) change(f func(*shortage)) {
 }
 
 // describe adds what the alarms know to what the API shows.
-func (a *alarms) describe(m *admin.Machine) {
+func (a *alarms) describe(m *httpapi.Machine) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s, r := &a.shortage, a.read()

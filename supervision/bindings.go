@@ -5,14 +5,14 @@ import (
 	"context"
 	"slices"
 
-	"candlemark/internal/admin"
+	"candlemark/internal/httpapi"
 	"candlemark/internal/topology"
 )
 
 // Bindings implements admin.Topology. It reads what the exchanges have published
 // and asks nobody.
-func (n *Node) Bindings(_ context.Context, f admin.BindingFilter) ([]admin.Binding, error) {
-	all := []admin.Binding{}
+func (n *Node) Bindings(_ context.Context, f httpapi.BindingFilter) ([]httpapi.Binding, error) {
+	all := []httpapi.Binding{}
 	for _, v := range n.chosen(orAll(f.VHost)) {
 		if f.VHost != nil && v.Name != *f.VHost {
 			continue
@@ -28,7 +28,7 @@ func (n *Node) Bindings(_ context.Context, f admin.BindingFilter) ([]admin.Bindi
 			all = appendBindings(all, v.Name, d, x, f)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b admin.Binding) int {
+	slices.SortStableFunc(all, func(a, b httpapi.Binding) int {
 		return cmp.Or(cmp.Compare(a.VHost, b.VHost), cmp.Compare(a.Source, b.Source), compareBool(b.ToExchange, a.ToExchange),
 			cmp.Compare(a.Destination, b.Destination), cmp.Compare(a.RoutingKey, b.RoutingKey))
 	})
@@ -54,7 +54,7 @@ func compareBool(a, b bool) int {
 
 // appendBindings appends the bindings of one exchange. The default exchange has
 // none of its own: every queue is bound to it by its name (DEC-10).
-func appendBindings(all []admin.Binding, vhost string, d *topology.Directory, x *topology.Exchange, f admin.BindingFilter) []admin.Binding {
+func appendBindings(all []httpapi.Binding, vhost string, d *topology.Directory, x *topology.Exchange, f httpapi.BindingFilter) []httpapi.Binding {
 	if x.Name == "" {
 		return appendDefaults(all, vhost, d, f)
 	}
@@ -67,9 +67,9 @@ func appendBindings(all []admin.Binding, vhost string, d *topology.Directory, x 
 			continue
 		}
 		if x.Name == topology.AdminExchange && b.Destination == topology.AdminExchange && !b.ToExchange {
-			continue // the admin door is no queue
+			continue // the command actor is no queue
 		}
-		all = append(all, admin.Binding{
+		all = append(all, httpapi.Binding{
 			VHost: vhost, Source: x.Name, Destination: b.Destination, ToExchange: b.ToExchange,
 			RoutingKey: b.RoutingKey, Arguments: b.Arguments,
 		})
@@ -77,18 +77,18 @@ func appendBindings(all []admin.Binding, vhost string, d *topology.Directory, x 
 	return all
 }
 
-func appendDefaults(all []admin.Binding, vhost string, d *topology.Directory, f admin.BindingFilter) []admin.Binding {
+func appendDefaults(all []httpapi.Binding, vhost string, d *topology.Directory, f httpapi.BindingFilter) []httpapi.Binding {
 	if f.ToExchange != nil && *f.ToExchange {
 		return all
 	}
 	if f.Destination != nil {
 		if d.Queue([]byte(*f.Destination)) != nil {
-			all = append(all, admin.Binding{VHost: vhost, Destination: *f.Destination, RoutingKey: *f.Destination})
+			all = append(all, httpapi.Binding{VHost: vhost, Destination: *f.Destination, RoutingKey: *f.Destination})
 		}
 		return all
 	}
 	for q := range d.Queues() {
-		all = append(all, admin.Binding{VHost: vhost, Destination: q.Name, RoutingKey: q.Name})
+		all = append(all, httpapi.Binding{VHost: vhost, Destination: q.Name, RoutingKey: q.Name})
 	}
 	return all
 }

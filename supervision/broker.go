@@ -9,13 +9,13 @@ import (
 	"strconv"
 
 	"candlemark/actors/mail"
-	"candlemark/internal/admin"
+	"candlemark/internal/httpapi"
 	"candlemark/policies"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-var _ admin.Broker = (*Node)(nil)
+var _ httpapi.Broker = (*Node)(nil)
 
 // SetPolicy implements admin.Broker.
 func (n *Node) SetPolicy(ctx context.Context, p *policies.Policy) (replaced bool, err error) {
@@ -62,7 +62,7 @@ func (n *Node) Announce(name string, at net.Addr) {
 	n.announced = append(n.announced, listenerAt(name, at))
 }
 
-func (n *Node) listening() []admin.Listener {
+func (n *Node) listening() []httpapi.Listener {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	list := slices.Clone(n.announced)
@@ -76,17 +76,17 @@ func (n *Node) listening() []admin.Listener {
 		at.Expires = secure.expires()
 		list = append(list, at)
 	}
-	slices.SortFunc(list, func(a, b admin.Listener) int {
+	slices.SortFunc(list, func(a, b httpapi.Listener) int {
 		return cmp.Or(cmp.Compare(a.Protocol, b.Protocol), cmp.Compare(a.Port, b.Port), cmp.Compare(a.Address, b.Address))
 	})
 	return list
 }
 
-func listenerAt(name string, at net.Addr) admin.Listener {
+func listenerAt(name string, at net.Addr) httpapi.Listener {
 	host, port, err := net.SplitHostPort(at.String())
 	if err != nil {
-		return admin.Listener{Protocol: name, Address: at.String()}
+		return httpapi.Listener{Protocol: name, Address: at.String()}
 	}
 	number, _ := strconv.Atoi(port)
-	return admin.Listener{Protocol: name, Address: host, Port: number}
+	return httpapi.Listener{Protocol: name, Address: host, Port: number}
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"candlemark/actors/mail"
-	"candlemark/internal/admin"
 	"candlemark/internal/auth"
+	"candlemark/internal/httpapi"
 	"candlemark/protocol"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -16,7 +16,7 @@ import (
 // client is a connection that is open.
 type client struct {
 	pid      *actor.PID
-	shown    admin.Connection
+	shown    httpapi.Connection
 	channels []mail.ChannelLink
 }
 
@@ -50,8 +50,8 @@ func (n *Node) clients(ctx context.Context) (*clients, error) {
 	return all, err
 }
 
-func connectionShown(info *mail.ConnectionInfo) admin.Connection {
-	return admin.Connection{
+func connectionShown(info *mail.ConnectionInfo) httpapi.Connection {
+	return httpapi.Connection{
 		Name: info.Name, VHost: info.VHost, User: info.User, State: info.State, Protocol: info.Protocol, Mechanism: info.Mechanism,
 		Host: info.Local.Host, Port: info.Local.Port, PeerHost: info.Peer.Host, PeerPort: info.Peer.Port,
 		Channels: len(info.Channels), ChannelMax: int(info.ChannelMax), FrameMax: int(info.FrameMax), Heartbeat: int(info.Heartbeat),
@@ -61,12 +61,12 @@ func connectionShown(info *mail.ConnectionInfo) admin.Connection {
 }
 
 // Connections implements admin.Clients.
-func (n *Node) Connections(ctx context.Context) ([]admin.Connection, error) {
+func (n *Node) Connections(ctx context.Context) ([]httpapi.Connection, error) {
 	all, err := n.clients(ctx)
 	if err != nil {
 		return nil, err
 	}
-	shown := make([]admin.Connection, len(all.list))
+	shown := make([]httpapi.Connection, len(all.list))
 	for i, c := range all.list {
 		shown[i] = c.shown
 	}
@@ -89,7 +89,7 @@ func (n *Node) CloseConnection(ctx context.Context, name, reason string) (found 
 }
 
 // Channels implements admin.Clients.
-func (n *Node) Channels(ctx context.Context) ([]admin.Channel, error) {
+func (n *Node) Channels(ctx context.Context) ([]httpapi.Channel, error) {
 	all, err := n.clients(ctx)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (n *Node) Channels(ctx context.Context) ([]admin.Channel, error) {
 
 // channels asks all channels of those connections. Those that end meanwhile are
 // left out.
-func (n *Node) channels(ctx context.Context, all *clients) ([]admin.Channel, error) {
+func (n *Node) channels(ctx context.Context, all *clients) ([]httpapi.Channel, error) {
 	var pids []*actor.PID
 	var owners []*client
 	for _, c := range all.list {
@@ -114,7 +114,7 @@ func (n *Node) channels(ctx context.Context, all *clients) ([]admin.Channel, err
 		info := answer.(*mail.ChannelInfo)
 		infos[info.ID] = info
 	})
-	shown := make([]admin.Channel, 0, len(pids))
+	shown := make([]httpapi.Channel, 0, len(pids))
 	for i, info := range infos {
 		if info == nil || info.Err != nil {
 			continue
@@ -123,7 +123,7 @@ func (n *Node) channels(ctx context.Context, all *clients) ([]admin.Channel, err
 		if !info.Running {
 			state = "closing"
 		}
-		shown = append(shown, admin.Channel{
+		shown = append(shown, httpapi.Channel{
 			Connection: &owners[i].shown, Number: int(info.Number), VHost: info.VHost, User: info.User, State: state,
 			Confirm: info.Confirm, Prefetch: info.Prefetch, GlobalPrefetch: info.GlobalPrefetch,
 			Consumers: info.Consumers, Unacked: info.Unacked, Unconfirmed: info.Unconfirmed, Counts: countsShown(info.Counts),
@@ -134,12 +134,12 @@ func (n *Node) channels(ctx context.Context, all *clients) ([]admin.Channel, err
 }
 
 // Consumers implements admin.Clients.
-func (n *Node) Consumers(ctx context.Context, vhost string) ([]admin.Consumer, error) {
+func (n *Node) Consumers(ctx context.Context, vhost string) ([]httpapi.Consumer, error) {
 	all, err := n.clients(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var shown []admin.Consumer
+	var shown []httpapi.Consumer
 	for _, v := range n.chosen(vhost) {
 		queues := slices.Collect(v.Directory().Queues())
 		list, infos, err := n.describe(ctx, v, queues, true)
@@ -156,10 +156,10 @@ func (n *Node) Consumers(ctx context.Context, vhost string) ([]admin.Consumer, e
 }
 
 // consumers are those of one queue.
-func (all *clients) consumers(vhost, queue string, info *mail.QueueInfo) []admin.Consumer {
-	shown := make([]admin.Consumer, len(info.List))
+func (all *clients) consumers(vhost, queue string, info *mail.QueueInfo) []httpapi.Consumer {
+	shown := make([]httpapi.Consumer, len(info.List))
 	for i, c := range info.List {
-		shown[i] = admin.Consumer{
+		shown[i] = httpapi.Consumer{
 			VHost: vhost, Queue: queue, Tag: c.Tag, NoAck: c.NoAck, Exclusive: c.Exclusive, Active: c.Active,
 			Prefetch: c.Prefetch, Timeout: c.Timeout, Arguments: c.Arguments,
 		}

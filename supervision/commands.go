@@ -3,14 +3,14 @@ package supervision
 import (
 	"context"
 
-	"candlemark/internal/admin"
 	"candlemark/internal/auth"
+	"candlemark/internal/httpapi"
 	"candlemark/protocol"
 )
 
 // Run implements admin.Commands.
 func (n *Node) Run(ctx context.Context, by auth.User, vhost string, m protocol.Method) (protocol.Method, error) {
-	w, err := n.visit(ctx, by, vhost)
+	w, err := n.openLocalChannel(ctx, by, vhost)
 	if err != nil {
 		return nil, err
 	}
@@ -20,13 +20,13 @@ func (n *Node) Run(ctx context.Context, by auth.User, vhost string, m protocol.M
 }
 
 // Get implements admin.Commands.
-func (n *Node) Get(ctx context.Context, by auth.User, vhost, queue string, how admin.Fetch) ([]admin.Fetched, error) {
-	w, err := n.visit(ctx, by, vhost)
+func (n *Node) Get(ctx context.Context, by auth.User, vhost, queue string, how httpapi.Fetch) ([]httpapi.Fetched, error) {
+	w, err := n.openLocalChannel(ctx, by, vhost)
 	if err != nil {
 		return nil, err
 	}
 	defer w.leave(ctx)
-	list := []admin.Fetched{}
+	list := []httpapi.Fetched{}
 	for bytes := 0; len(list) < how.Count && (bytes < how.MaxBytes || bytes == 0); {
 		w.method(&protocol.BasicGet{Queue: queue, NoAck: !how.Keep && !how.Discard})
 		m, err := w.next(ctx)
@@ -37,7 +37,7 @@ func (n *Node) Get(ctx context.Context, by auth.User, vhost, queue string, how a
 		if !found {
 			break
 		}
-		one := admin.Fetched{BasicGetOk: *ok}
+		one := httpapi.Fetched{BasicGetOk: *ok}
 		if one.Properties, one.Body, err = w.content(ctx); err != nil {
 			return nil, err
 		}
@@ -51,8 +51,8 @@ func (n *Node) Get(ctx context.Context, by auth.User, vhost, queue string, how a
 }
 
 // Publish implements admin.Commands.
-func (n *Node) Publish(ctx context.Context, by auth.User, vhost string, p admin.Publication) (routed, refused bool, err error) {
-	w, err := n.visit(ctx, by, vhost)
+func (n *Node) Publish(ctx context.Context, by auth.User, vhost string, p httpapi.Publication) (routed, refused bool, err error) {
+	w, err := n.openLocalChannel(ctx, by, vhost)
 	if err != nil {
 		return false, false, err
 	}

@@ -283,7 +283,7 @@ func TestDL31LongChain(t *testing.T) {
 // Death does not wait for the consumer of the dead-letter queue, and a queue
 // whose dead letters are many keeps its order (DL-31).
 func TestDL31Order(t *testing.T) {
-	const count = 9000 // more than may be dying at a time
+	const count = 9000 // more than the dead-letter actor gets at a time
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
 		ch.Confirms()

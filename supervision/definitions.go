@@ -23,7 +23,7 @@ func (n *Node) PutVHost(ctx context.Context, v auth.VHost) (created bool, err er
 	if created {
 		// What a late command left of a namesake must not come back to life.
 		if err = n.forgetPolicies(ctx, v.Name); err == nil {
-			err = n.await(ctx, func(done chan<- error) any { return growVHost{v.Name, done} })
+			err = n.await(ctx, func(done chan<- error) any { return startVHost{v.Name, done} })
 		}
 		if err != nil {
 			return false, errors.Join(err, n.cfg.Users.DeleteVHost(v.Name))
@@ -48,7 +48,7 @@ func (n *Node) DeleteVHost(ctx context.Context, name string) (found bool, err er
 	case err != nil:
 		return false, err
 	}
-	err = n.await(ctx, func(done chan<- error) any { return fellVHost{name, done} })
+	err = n.await(ctx, func(done chan<- error) any { return stopVHost{name, done} })
 	return true, errors.Join(err, n.forgetPolicies(ctx, name))
 }
 

@@ -11,16 +11,16 @@
 //	│   ├── exchange/…
 //	│   └── queue/…
 //	├── deadletter/%2f               its dead-letter exchange actor
-//	├── admin/%2f                    the AMQP door for administrators
+//	├── admin/%2f                    the AMQP interface for administrators
 //	├── connection/1
 //	│   └── channel/…
-//	└── channel/2                    of an administrator's command (visit.go)
+//	└── channel/2                    of an administrator's command (localchannel.go)
 //
 // Those named %2f are there for every virtual host. They come when it is created
 // (place.go), and end with it: its connections are closed, then it deletes its
 // queues, then its other actors end.
 //
-// Takes: accepted, growVHost, fellVHost and closeAll, inside the package;
+// Takes: accepted, startVHost, stopVHost and closeAll, inside the package;
 // answers and ends of what it has spawned.
 //
 // A start brings back what was stored (recovery.go): users, virtual hosts and
@@ -31,7 +31,7 @@
 // told CONNECTION_FORCED), stopped.
 //
 // Deadlines: connections have StopTimeout to leave when the broker stops, and the
-// queues 5 s to handle what those left; who asks actors for a description, or a visit
+// queues 5 s to handle what those left; who asks actors for a description, or a local channel
 // to give back, waits 5 s. They count the time that the broker runs (ADR 33). An actor that is restarted too often waits
 // for up to 30 s (restart.go). Once a second somebody looks whether the machine has
 // slept, and tells the queues, or was paused (sleep.go).

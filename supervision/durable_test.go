@@ -8,9 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"candlemark/internal/admin"
 	"candlemark/internal/auth"
-	"candlemark/internal/meta"
+	"candlemark/internal/definitions"
+	"candlemark/internal/httpapi"
 	"candlemark/internal/store/memory"
 	"candlemark/internal/testkit"
 	"candlemark/protocol"
@@ -67,7 +67,7 @@ func stores(b *testkit.Bubble, ch *testkit.Channel, exchange, key string, list .
 
 // bindings lists all that are not to the default exchange.
 func bindings(b *testkit.Bubble) (list []string) {
-	all, err := b.Node.Bindings(b.Context(), admin.BindingFilter{})
+	all, err := b.Node.Bindings(b.Context(), httpapi.BindingFilter{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -388,7 +388,7 @@ func TestOrphansAreRetired(t *testing.T) {
 		ch.Bind("q", "key", "amq.direct")
 		stores(b, ch, "", "q", persistent("m", ""))
 		last := b.Queue("q").Incarnation
-		if _, err := meta.Wait(b.Meta, meta.Change{Delete: []any{meta.Queue{VHost: "/", Name: "q"}}}); err != nil {
+		if _, err := definitions.Wait(b.Meta, definitions.Change{Delete: []any{definitions.Queue{VHost: "/", Name: "q"}}}); err != nil {
 			t.Fatal(err)
 		}
 		b.Crash(0)
@@ -428,7 +428,7 @@ func TestNoDefinitions(t *testing.T) {
 		ch := b.Connect().Open()
 		durable(b, ch, "q", nil)
 		stores(b, ch, "", "q", persistent("m", ""))
-		journal, empty := b.Journal.Reopen(memory.Options{}), meta.NewMemory()
+		journal, empty := b.Journal.Reopen(memory.Options{}), definitions.NewMemory()
 		defer journal.Close()
 		defer empty.Close()
 		if n, err := supervision.Start(supervision.Config{Journal: journal, Meta: empty}); err == nil {

@@ -11,9 +11,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"candlemark/internal/admin"
 	"candlemark/internal/auth"
-	"candlemark/internal/meta"
+	"candlemark/internal/definitions"
+	"candlemark/internal/httpapi"
 	"candlemark/internal/store/memory"
 	"candlemark/supervision"
 
@@ -61,9 +61,9 @@ func (a *alarmed) Write(line []byte) (int, error) {
 // actor panics.
 func FuzzHTTP(f *testing.F) {
 	log := &alarmed{}
-	definitions, journal, users := meta.NewMemory(), memory.New(memory.Options{}), auth.NewGuest()
+	defs, journal, users := definitions.NewMemory(), memory.New(memory.Options{}), auth.NewGuest()
 	node, err := supervision.Start(supervision.Config{
-		Users: users, Meta: definitions, Journal: journal, Log: zerolog.New(log).Level(zerolog.WarnLevel), Workers: 2,
+		Users: users, Meta: defs, Journal: journal, Log: zerolog.New(log).Level(zerolog.WarnLevel), Workers: 2,
 	})
 	if err != nil {
 		f.Fatal(err)
@@ -73,9 +73,9 @@ func FuzzHTTP(f *testing.F) {
 			f.Error(err)
 		}
 		_ = journal.Close()
-		_ = definitions.Close()
+		_ = defs.Close()
 	})
-	handler := admin.NewHandler(node, users, zerolog.New(log))
+	handler := httpapi.NewHandler(node, users, zerolog.New(log))
 	ask := func(method, path, query, body string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, "/", strings.NewReader(body))
 		r.URL = &url.URL{Path: path, RawQuery: query}

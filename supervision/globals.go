@@ -5,8 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 
-	"candlemark/internal/admin"
-	"candlemark/internal/meta"
+	"candlemark/internal/definitions"
+	"candlemark/internal/httpapi"
 )
 
 // clusterID is the global parameter that tells data folders apart: each has one
@@ -14,8 +14,8 @@ import (
 const clusterID = "internal_cluster_id"
 
 // loadGlobals begins with the global parameters that were stored.
-func (n *Node) loadGlobals(stored []meta.Global) error {
-	n.globals = meta.NewGlobals(n.cfg.Meta, stored)
+func (n *Node) loadGlobals(stored []definitions.Global) error {
+	n.globals = definitions.NewGlobals(n.cfg.Meta, stored)
 	if n.globals.All()[clusterID] != nil {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (n *Node) DeleteGlobal(name string) (found bool, err error) { return n.glob
 // clusterName is the broker's, that of the node unless it was given one.
 func (n *Node) clusterName() string {
 	var name string
-	if value := n.globals.All()[admin.ClusterName]; value == nil || json.Unmarshal(value, &name) != nil {
+	if value := n.globals.All()[httpapi.ClusterName]; value == nil || json.Unmarshal(value, &name) != nil {
 		return n.cfg.Name
 	}
 	return name

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/internal/admin"
 	"candlemark/internal/auth"
+	"candlemark/internal/httpapi"
 	"candlemark/internal/testkit"
 
 	"github.com/rs/zerolog"
@@ -20,8 +20,8 @@ type web struct {
 	handler http.Handler
 }
 
-func newWeb(t *testing.T, broker admin.Broker, users *auth.Users) *web {
-	return &web{t, admin.NewHandler(broker, users, zerolog.Nop())}
+func newWeb(t *testing.T, broker httpapi.Broker, users *auth.Users) *web {
+	return &web{t, httpapi.NewHandler(broker, users, zerolog.Nop())}
 }
 
 func bubbleWeb(b *testkit.Bubble) *web { return newWeb(b.T, b.Node, b.Users) }

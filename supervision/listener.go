@@ -83,8 +83,8 @@ func (n *Node) Connect(conn net.Conn) {
 	n.post(n.root, accepted{conn})
 }
 
-// turnAway closes a connection that Connect took.
-func (n *Node) turnAway(conn net.Conn) {
+// refuseConnection closes a connection that Connect took.
+func (n *Node) refuseConnection(conn net.Conn) {
 	_ = conn.Close()
 	n.sockets.leave()
 }

@@ -3,7 +3,7 @@ package supervision
 import (
 	"runtime"
 
-	"candlemark/internal/admin"
+	"candlemark/internal/httpapi"
 )
 
 // unknownDescriptors is how many file descriptors are reckoned with where the
@@ -12,10 +12,10 @@ const unknownDescriptors = 1024
 
 // measure looks at the process and its machine. What this system does not tell
 // stays 0.
-func measure() admin.Machine {
+func measure() httpapi.Machine {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
-	m := admin.Machine{
+	m := httpapi.Machine{
 		Processors: runtime.GOMAXPROCS(0), Tasks: runtime.NumGoroutine(),
 		Collections: uint64(memory.NumGC), Freed: memory.TotalAlloc - memory.HeapAlloc,
 	}

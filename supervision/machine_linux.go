@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"syscall"
 
-	"candlemark/internal/admin"
+	"candlemark/internal/httpapi"
 )
 
 // measureSystem asks Linux. What cannot be read stays as it is.
-func measureSystem(m *admin.Machine) {
+func measureSystem(m *httpapi.Machine) {
 	if open, err := os.ReadDir("/proc/self/fd"); err == nil {
 		m.FilesUsed = len(open)
 	}

@@ -2,7 +2,7 @@
 
 package supervision
 
-import "candlemark/internal/admin"
+import "candlemark/internal/httpapi"
 
 func measureSystem(*admin.Machine) {}
 

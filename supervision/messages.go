@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	door "candlemark/actors/admin"
+	"candlemark/actors/command"
 	"candlemark/actors/mail"
-	"candlemark/internal/admin"
 	"candlemark/internal/auth"
+	"candlemark/internal/httpapi"
 	"candlemark/internal/topology"
 	"candlemark/policies"
 	"candlemark/protocol"
@@ -17,16 +17,16 @@ import (
 )
 
 // carry carries out commands about messages that came over AMQP.
-func (n *Node) carry(vhost string) func(context.Context, door.Command) []byte {
-	return func(ctx context.Context, c door.Command) []byte {
-		by := admin.Asker{User: c.User, Connection: c.Connection, Channel: c.Channel}
-		return admin.Command(ctx, n, by, vhost, c.Key, c.Body)
+func (n *Node) carry(vhost string) func(context.Context, command.Command) []byte {
+	return func(ctx context.Context, c command.Command) []byte {
+		by := httpapi.Asker{User: c.User, Connection: c.Connection, Channel: c.Channel}
+		return httpapi.Command(ctx, n, by, vhost, c.Key, c.Body)
 	}
 }
 
 // reach finds the queue of a place, or that in which a delayed exchange holds
 // messages, for somebody who may read there.
-func (n *Node) reach(by admin.Asker, at admin.Place) (*topology.Queue, error) {
+func (n *Node) reach(by httpapi.Asker, at httpapi.Place) (*topology.Queue, error) {
 	v, ok := n.VHost(at.VHost)
 	if !ok {
 		return nil, protocol.ChannelErrorf(protocol.NotFound, "vhost '%s' not found", at.VHost)
@@ -70,7 +70,7 @@ func holderOf(v *topology.VHost, name string) (*topology.Queue, error) {
 type answered interface{ Failure() error }
 
 // inquire asks the queue of a place, for somebody who may read there.
-func inquire[T answered](ctx context.Context, n *Node, by admin.Asker, at admin.Place, question func(mail.Request) any) (T, *topology.Queue, error) {
+func inquire[T answered](ctx context.Context, n *Node, by httpapi.Asker, at httpapi.Place, question func(mail.Request) any) (T, *topology.Queue, error) {
 	var none T
 	q, err := n.reach(by, at)
 	if err != nil {
@@ -84,7 +84,7 @@ func inquire[T answered](ctx context.Context, n *Node, by admin.Asker, at admin.
 }
 
 // Peek implements admin.Messages.
-func (n *Node) Peek(ctx context.Context, by admin.Asker, at admin.Place, how admin.Peek) (admin.PeekPage, error) {
+func (n *Node) Peek(ctx context.Context, by httpapi.Asker, at httpapi.Place, how httpapi.Peek) (httpapi.PeekPage, error) {
 	answer, _, err := inquire[*mail.PeekReply](ctx, n, by, at, func(r mail.Request) any {
 		m := &mail.Peek{Request: r, After: mail.Cursor(how.After), Limit: how.Limit, Cut: how.Cut, Queue: at.Name, VHost: at.VHost}
 		for shown, state := range statesShown {
@@ -95,9 +95,9 @@ func (n *Node) Peek(ctx context.Context, by admin.Asker, at admin.Place, how adm
 		return m
 	})
 	if err != nil {
-		return admin.PeekPage{}, err
+		return httpapi.PeekPage{}, err
 	}
-	page := admin.PeekPage{Messages: make([]admin.Peeked, len(answer.Messages)), Next: (*admin.Cursor)(answer.Next)}
+	page := httpapi.PeekPage{Messages: make([]httpapi.Peeked, len(answer.Messages)), Next: (*httpapi.Cursor)(answer.Next)}
 	for i := range answer.Messages {
 		page.Messages[i] = peekedShown(&answer.Messages[i])
 	}
@@ -106,11 +106,11 @@ func (n *Node) Peek(ctx context.Context, by admin.Asker, at admin.Place, how adm
 
 // statesShown are the states of a message, by their names in the API.
 var statesShown = map[int]mail.MessageState{
-	admin.StateReady: mail.Ready, admin.StateUnacked: mail.Unacked, admin.StateScheduled: mail.Scheduled,
+	httpapi.StateReady: mail.Ready, httpapi.StateUnacked: mail.Unacked, httpapi.StateScheduled: mail.Scheduled,
 }
 
-func peekedShown(m *mail.PeekedMessage) admin.Peeked {
-	shown := admin.Peeked{
+func peekedShown(m *mail.PeekedMessage) httpapi.Peeked {
+	shown := httpapi.Peeked{
 		ID: m.Seq, Enqueued: m.Enqueued, Expires: m.Expires, Due: m.Due, Locked: m.Locked, Priority: m.Priority, DeliveryCount: m.DeliveryCount,
 		Redelivered: m.Redelivered, Exchange: m.Exchange, RoutingKey: m.RoutingKey, Body: m.Body, Bytes: m.Size, Unreadable: m.Unreadable,
 	}
@@ -129,7 +129,7 @@ func peekedShown(m *mail.PeekedMessage) admin.Peeked {
 
 // Unacked implements admin.Messages. Delivery tags are what the channels know of them a
 // moment later.
-func (n *Node) Unacked(ctx context.Context, by admin.Asker, at admin.Place, after uint64, limit int) ([]admin.Unacked, bool, error) {
+func (n *Node) Unacked(ctx context.Context, by httpapi.Asker, at httpapi.Place, after uint64, limit int) ([]httpapi.Unacked, bool, error) {
 	page, q, err := inquire[*mail.UnackedPage](ctx, n, by, at, func(r mail.Request) any {
 		return &mail.ListUnacked{Request: r, After: after, Limit: limit, Queue: at.Name, VHost: at.VHost}
 	})
@@ -144,9 +144,9 @@ func (n *Node) Unacked(ctx context.Context, by admin.Asker, at admin.Place, afte
 	if err != nil {
 		return nil, false, err
 	}
-	list := make([]admin.Unacked, len(page.Deliveries))
+	list := make([]httpapi.Unacked, len(page.Deliveries))
 	for i, d := range page.Deliveries {
-		list[i] = admin.Unacked{
+		list[i] = httpapi.Unacked{
 			ID: d.Seq, ConsumerTag: d.Tag, DeliveryTag: tags[d.Channel.Id][d.Number], Delivered: d.Delivered, Locked: d.Locked,
 			Expires: d.Expires, Bytes: d.Size, DeliveryCount: d.DeliveryCount, Redelivered: d.Redelivered,
 		}
@@ -176,7 +176,7 @@ func (n *Node) tags(ctx context.Context, q *topology.Queue, deliveries []mail.Un
 }
 
 // RenewLock implements admin.Messages.
-func (n *Node) RenewLock(ctx context.Context, by admin.Asker, at admin.Place, which admin.Lock) (count int, until int64, err error) {
+func (n *Node) RenewLock(ctx context.Context, by httpapi.Asker, at httpapi.Place, which httpapi.Lock) (count int, until int64, err error) {
 	m := &mail.RenewLock{Seq: which.ID, Tag: which.ConsumerTag, Queue: at.Name, VHost: at.VHost}
 	if which.DeliveryTag != 0 {
 		return n.renewTag(ctx, by, m, which.DeliveryTag)
@@ -193,7 +193,7 @@ func (n *Node) RenewLock(ctx context.Context, by admin.Asker, at admin.Place, wh
 
 // renewTag renews the lock of a delivery that the channel of by has. That is permission
 // enough.
-func (n *Node) renewTag(ctx context.Context, by admin.Asker, m *mail.RenewLock, tag uint64) (count int, until int64, err error) {
+func (n *Node) renewTag(ctx context.Context, by httpapi.Asker, m *mail.RenewLock, tag uint64) (count int, until int64, err error) {
 	if by.Channel == "" {
 		return 0, 0, protocol.ChannelErrorf(protocol.PreconditionFailed, "delivery tags are known on their own channel only")
 	}
@@ -221,7 +221,7 @@ func (n *Node) renewTag(ctx context.Context, by admin.Asker, m *mail.RenewLock, 
 
 // owner is the connection of a channel, nil if it has none any more, and the channel's
 // number.
-func (all *clients) owner(channel *actor.PID) (*admin.Connection, int) {
+func (all *clients) owner(channel *actor.PID) (*httpapi.Connection, int) {
 	// A channel's name begins with its connection's.
 	parent, _, _ := strings.Cut(channel.Id, "/"+string(KindChannel)+"/")
 	owner := all.byID[parent]

@@ -13,10 +13,10 @@ import (
 	"candlemark/actors/deadletter"
 	"candlemark/actors/mail"
 	"candlemark/actors/mailbox"
-	"candlemark/internal/admin"
 	"candlemark/internal/auth"
 	"candlemark/internal/clock"
-	"candlemark/internal/meta"
+	"candlemark/internal/definitions"
+	"candlemark/internal/httpapi"
 	"candlemark/internal/store"
 	"candlemark/internal/topology"
 
@@ -35,7 +35,7 @@ type Config struct {
 	Journal       store.Journal // closed by whoever made it, after Stop
 	// Meta keeps what is durable; closed like the journal. Nil keeps nothing.
 	// Users, policies and the rest become what it has of them.
-	Meta meta.Meta
+	Meta definitions.Store
 	// Product is the name that clients are told over AMQP; Candlemark.
 	Product        string
 	ProductVersion string
@@ -65,21 +65,21 @@ type Config struct {
 
 // Node is one broker. Several may live in one process (PRO-17).
 type Node struct {
-	cfg        Config
-	deaths     deadletter.Stats
-	churn      churn
-	totals     totals
-	quota      *auth.Quota
-	sockets    sockets
-	started    clock.Instant
-	clock      *clock.Clock
-	system     *actor.ActorSystem
-	dispatcher *mailbox.Dispatcher
-	strategy   *strategy
-	Failures   *Failures
-	fallen     fallen
-	alarms     alarms
-	watchman   watchman
+	cfg          Config
+	deaths       deadletter.Stats
+	churn        churn
+	totals       totals
+	quota        *auth.Quota
+	sockets      sockets
+	started      clock.Instant
+	clock        *clock.Clock
+	system       *actor.ActorSystem
+	dispatcher   *mailbox.Dispatcher
+	strategy     *strategy
+	Failures     *Failures
+	crashed      crashedQueues
+	alarms       alarms
+	clockWatcher clockWatcher
 
 	root     *actor.PID
 	registry *actor.PID
@@ -89,12 +89,12 @@ type Node struct {
 	incarnations atomic.Uint64
 	starts       uint64 // that the data folder has seen before this one, or more
 	recovery     recovery
-	globals      *meta.Globals
+	globals      *definitions.Globals
 	lost         atomic.Uint64 // mail that nobody took and nobody waits for
 
 	mu        sync.Mutex
 	listeners []net.Listener
-	announced []admin.Listener // of others
+	announced []httpapi.Listener // of others
 	serving   sync.WaitGroup
 	stopping  bool
 }
@@ -121,7 +121,7 @@ func Start(cfg Config) (*Node, error) {
 		cfg.Name = "candlemark@localhost"
 	}
 	n := &Node{cfg: cfg, clock: cmp.Or(cfg.Clock, clock.New()), Failures: &Failures{}, changing: make(chan struct{}, 1)}
-	n.watchman.node = n
+	n.clockWatcher.node = n
 	n.started = n.clock.Now()
 	if err := n.load(); err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func Start(cfg Config) (*Node, error) {
 	n.quota = cfg.Limits.quota(cfg.Users)
 	n.sockets = sockets{limit: cmp.Or(cfg.Limits.Sockets, socketsOf(descriptors())), log: cfg.Log}
 	n.alarms.init(n)
-	n.strategy = &strategy{log: cfg.Log, failures: n.Failures, fallen: &n.fallen}
+	n.strategy = &strategy{log: cfg.Log, failures: n.Failures, crashed: &n.crashed}
 	logger := slog.New(zerolog.NewSlogHandler(cfg.Log.Level(zerolog.WarnLevel)))
 	n.system = actor.NewActorSystem(
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return logger }),
@@ -154,7 +154,7 @@ func Start(cfg Config) (*Node, error) {
 	n.root = root
 	n.alarms.watch()
 	if cfg.Clock != nil {
-		n.watchman.watch(cfg.Clock)
+		n.clockWatcher.watch(cfg.Clock)
 	}
 	if err := n.recovered(ready, vhosts); err != nil {
 		return nil, errors.Join(err, n.Stop(context.Background()))
@@ -197,7 +197,7 @@ func (n *Node) post(to *actor.PID, what any) {
 // it (PRO-2).
 func (n *Node) undeliverable(what any) {
 	fate := mail.Gone
-	if e, ok := what.(*mail.Enqueue); ok && n.fallen.has(e.Queue) {
+	if e, ok := what.(*mail.Enqueue); ok && n.crashed.has(e.Queue) {
 		fate = mail.Failed
 	}
 	switch m := what.(type) {
@@ -210,8 +210,8 @@ func (n *Node) undeliverable(what any) {
 	case *mail.Deliver:
 		m.Release()
 	case accepted:
-		n.turnAway(m.conn)
-	case openVisit:
+		n.refuseConnection(m.conn)
+	case openLocalChannel:
 		m.reply <- nil
 	default:
 		n.lost.Add(1)

@@ -8,8 +8,8 @@ import (
 
 	"candlemark/actors/deadletter"
 	"candlemark/actors/mail"
-	"candlemark/internal/admin"
 	"candlemark/internal/auth"
+	"candlemark/internal/httpapi"
 	"candlemark/internal/topology"
 	"candlemark/policies"
 )
@@ -20,17 +20,17 @@ type churn struct{ connections, connectionsGone, channels, channelsGone, queues 
 // totals are the messages of all channels that were ever open.
 type totals struct {
 	mu    sync.Mutex
-	ended admin.Counts // of channels that are gone
-	shown admin.Counts // the most that was ever answered
+	ended httpapi.Counts // of channels that are gone
+	shown httpapi.Counts // the most that was ever answered
 }
 
-func (t *totals) add(c admin.Counts) {
+func (t *totals) add(c httpapi.Counts) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ended.Add(c)
 }
 
-func (t *totals) before() admin.Counts {
+func (t *totals) before() httpapi.Counts {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.ended
@@ -38,10 +38,10 @@ func (t *totals) before() admin.Counts {
 
 // grow is c, or what was shown before where that is more: a channel that ended
 // while it was asked is missed once, and a total must not fall.
-func (t *totals) grow(c admin.Counts) admin.Counts {
+func (t *totals) grow(c httpapi.Counts) httpapi.Counts {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.shown = admin.Counts{
+	t.shown = httpapi.Counts{
 		Publish: max(t.shown.Publish, c.Publish), Confirm: max(t.shown.Confirm, c.Confirm),
 		Returned: max(t.shown.Returned, c.Returned), Dropped: max(t.shown.Dropped, c.Dropped),
 		Deliver: max(t.shown.Deliver, c.Deliver), DeliverNoAck: max(t.shown.DeliverNoAck, c.DeliverNoAck),
@@ -52,8 +52,8 @@ func (t *totals) grow(c admin.Counts) admin.Counts {
 }
 
 // Overview implements admin.Broker.
-func (n *Node) Overview(ctx context.Context) (admin.Overview, error) {
-	o := admin.Overview{Node: n.cfg.Name, ClusterName: n.clusterName(), ProductVersion: n.cfg.ProductVersion, Listeners: n.listening()}
+func (n *Node) Overview(ctx context.Context) (httpapi.Overview, error) {
+	o := httpapi.Overview{Node: n.cfg.Name, ClusterName: n.clusterName(), ProductVersion: n.cfg.ProductVersion, Listeners: n.listening()}
 	queues, err := n.Queues(ctx, "")
 	if err != nil {
 		return o, err
@@ -80,7 +80,7 @@ func (n *Node) Overview(ctx context.Context) (admin.Overview, error) {
 	}
 	o.Counts = n.totals.grow(counts)
 	o.Connections, o.Channels = len(all.list), len(channels)
-	o.Churn = admin.Churn{
+	o.Churn = httpapi.Churn{
 		ConnectionsOpened: n.churn.connections.Load(), ConnectionsClosed: n.churn.connectionsGone.Load(),
 		ChannelsOpened: n.churn.channels.Load(), ChannelsClosed: n.churn.channelsGone.Load(),
 		QueuesMade: n.churn.queues.Load(),
@@ -96,8 +96,8 @@ func (n *Node) channelEnded(c mail.Counts) {
 }
 
 // countsShown are counts as the API shows them.
-func countsShown(c mail.Counts) admin.Counts {
-	return admin.Counts{
+func countsShown(c mail.Counts) httpapi.Counts {
+	return httpapi.Counts{
 		Publish: c.Publish, Confirm: c.Confirm, Returned: c.Returned, Dropped: c.Dropped,
 		Deliver: c.Deliver, DeliverNoAck: c.DeliverNoAck, Get: c.Get, GetNoAck: c.GetNoAck, GetEmpty: c.GetEmpty,
 		Ack: c.Ack, Redeliver: c.Redeliver,
@@ -105,8 +105,8 @@ func countsShown(c mail.Counts) admin.Counts {
 }
 
 // Exchanges implements admin.Topology.
-func (n *Node) Exchanges(ctx context.Context, vhost string) ([]admin.Exchange, error) {
-	var all []admin.Exchange
+func (n *Node) Exchanges(ctx context.Context, vhost string) ([]httpapi.Exchange, error) {
+	var all []httpapi.Exchange
 	for _, v := range n.chosen(vhost) {
 		list, err := n.ListPolicies(ctx, v.Name, false)
 		if err != nil {
@@ -119,7 +119,7 @@ func (n *Node) Exchanges(ctx context.Context, vhost string) ([]admin.Exchange, e
 		first := len(all)
 		var holders []*topology.Queue // of the delayed ones
 		for x := range v.Directory().Exchanges() {
-			shown := admin.Exchange{
+			shown := httpapi.Exchange{
 				VHost: v.Name, Name: x.Name, Type: x.Type, Durable: x.Durable, AutoDelete: x.AutoDelete,
 				Internal: x.Internal, Arguments: x.Arguments,
 			}
@@ -140,7 +140,7 @@ func (n *Node) Exchanges(ctx context.Context, vhost string) ([]admin.Exchange, e
 
 // countDelayed tells how many messages each delayed exchange holds (DLY-5). One
 // whose holder does not answer has no number.
-func (n *Node) countDelayed(ctx context.Context, all []admin.Exchange, holders []*topology.Queue) error {
+func (n *Node) countDelayed(ctx context.Context, all []httpapi.Exchange, holders []*topology.Queue) error {
 	held := make(map[string]int, len(holders))
 	err := n.askAll(ctx, len(holders), func(i int, r mail.Request) {
 		n.post(holders[i].PID, &mail.DescribeQueue{Request: r})
@@ -161,16 +161,16 @@ func (n *Node) countDelayed(ctx context.Context, all []admin.Exchange, holders [
 }
 
 // DeadLetters implements admin.Host.
-func (n *Node) DeadLetters() admin.DeadLetters {
+func (n *Node) DeadLetters() httpapi.DeadLetters {
 	d := &n.deaths
-	shown := func(s *deadletter.ReasonStats) admin.Deaths {
-		return admin.Deaths{
+	shown := func(s *deadletter.ReasonStats) httpapi.Deaths {
+		return httpapi.Deaths{
 			Disabled: s.Disabled.Load() + s.NoExchange.Load(), AtMostOnce: s.AtMostOnce.Load(), AtLeastOnce: s.AtLeastOnce.Load(),
 			Routed: s.Routed.Load(), Confirmed: s.Confirmed.Load(), Unroutable: s.Unroutable.Load(), Cycles: s.Cycles.Load(),
 			Refused: s.Refused.Load(), LostTargets: s.LostTargets.Load(), Kept: s.Kept.Load(), Failed: s.Failed.Load(),
 		}
 	}
-	return admin.DeadLetters{
+	return httpapi.DeadLetters{
 		Expired: shown(&d.Expired), Rejected: shown(&d.Rejected), MaxLen: shown(&d.MaxLen), DeliveryLimit: shown(&d.DeliveryLimit), Hops: shown(&d.Hops),
 		QueuesExpired: d.QueuesExpired.Load(), Discarded: d.Discarded.Load(),
 	}
@@ -185,7 +185,7 @@ func (n *Node) WithTimeout(parent context.Context, d time.Duration) (context.Con
 }
 
 // Machine implements admin.Host.
-func (n *Node) Machine(context.Context) (admin.Machine, error) {
+func (n *Node) Machine(context.Context) (httpapi.Machine, error) {
 	m := measure()
 	n.alarms.describe(&m)
 	m.Uptime = (int64(n.clock.Now()) - int64(n.started)) / 1e6

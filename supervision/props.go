@@ -3,8 +3,8 @@ package supervision
 import (
 	"net"
 
-	"candlemark/actors/admin"
 	"candlemark/actors/channel"
+	"candlemark/actors/command"
 	"candlemark/actors/connection"
 	"candlemark/actors/deadletter"
 	"candlemark/actors/exchange"
@@ -33,7 +33,7 @@ func (n *Node) deadLetterProps(v *topology.VHost) *actor.Props {
 
 func (n *Node) adminProps(v *topology.VHost) *actor.Props {
 	return n.props(func(func() []any) actor.Actor {
-		return admin.New(admin.Config{VHost: v, Registry: n.registry, Clock: n.clock, Log: n.cfg.Log, Carry: n.carry(v.Name)})
+		return command.New(command.Config{VHost: v, Registry: n.registry, Clock: n.clock, Log: n.cfg.Log, Carry: n.carry(v.Name)})
 	})
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"candlemark/actors/mail"
-	"candlemark/internal/admin"
+	"candlemark/internal/httpapi"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 
@@ -22,8 +22,8 @@ const describeTimeout = 5 * time.Second
 const consumerTimeout = 30 * 60 * 1000
 
 // Queues implements admin.Broker.
-func (n *Node) Queues(ctx context.Context, vhost string) ([]admin.Queue, error) {
-	var all []admin.Queue
+func (n *Node) Queues(ctx context.Context, vhost string) ([]httpapi.Queue, error) {
+	var all []httpapi.Queue
 	for _, v := range n.chosen(vhost) {
 		list, _, err := n.describe(ctx, v, slices.Collect(v.Directory().Queues()), false)
 		if err != nil {
@@ -47,22 +47,22 @@ func (n *Node) chosen(vhost string) []*topology.VHost {
 }
 
 // Queue implements admin.Broker.
-func (n *Node) Queue(ctx context.Context, vhost, name string) (admin.Queue, error) {
+func (n *Node) Queue(ctx context.Context, vhost, name string) (httpapi.Queue, error) {
 	notFound := protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", name, vhost)
 	v, ok := n.VHost(vhost)
 	if !ok {
-		return admin.Queue{}, notFound
+		return httpapi.Queue{}, notFound
 	}
 	q := v.Directory().Queue([]byte(name))
 	if q == nil {
-		return admin.Queue{}, notFound
+		return httpapi.Queue{}, notFound
 	}
 	list, infos, err := n.describe(ctx, v, []*topology.Queue{q}, true)
 	if err != nil {
-		return admin.Queue{}, err
+		return httpapi.Queue{}, err
 	}
 	if len(list) == 0 {
-		return admin.Queue{}, notFound
+		return httpapi.Queue{}, notFound
 	}
 	list[0].Details, err = n.details(ctx, v.Name, q, infos[0])
 	return list[0], err
@@ -70,8 +70,8 @@ func (n *Node) Queue(ctx context.Context, vhost, name string) (admin.Queue, erro
 
 // details are what a queue says of itself when it is asked alone. A queue that
 // is down says nothing.
-func (n *Node) details(ctx context.Context, vhost string, q *topology.Queue, info *mail.QueueInfo) (*admin.QueueDetails, error) {
-	d := &admin.QueueDetails{}
+func (n *Node) details(ctx context.Context, vhost string, q *topology.Queue, info *mail.QueueInfo) (*httpapi.QueueDetails, error) {
+	d := &httpapi.QueueDetails{}
 	if info == nil {
 		return d, nil
 	}
@@ -101,7 +101,7 @@ func (n *Node) details(ctx context.Context, vhost string, q *topology.Queue, inf
 
 // describe asks all queues at once. One that ended meanwhile is left out, one
 // that says so or does not answer is down, without info.
-func (n *Node) describe(ctx context.Context, v *topology.VHost, queues []*topology.Queue, consumers bool) ([]admin.Queue, []*mail.QueueInfo, error) {
+func (n *Node) describe(ctx context.Context, v *topology.VHost, queues []*topology.Queue, consumers bool) ([]httpapi.Queue, []*mail.QueueInfo, error) {
 	infos := make([]*mail.QueueInfo, len(queues))
 	err := n.askAll(ctx, len(queues), func(i int, r mail.Request) {
 		n.post(queues[i].PID, &mail.DescribeQueue{Request: r, Consumers: consumers})
@@ -113,7 +113,7 @@ func (n *Node) describe(ctx context.Context, v *topology.VHost, queues []*topolo
 	if err != nil {
 		return nil, nil, err
 	}
-	all, found := make([]admin.Queue, 0, len(queues)), infos[:0]
+	all, found := make([]httpapi.Queue, 0, len(queues)), infos[:0]
 	for i, q := range queues {
 		info := infos[i]
 		if info != nil && info.Err != nil {
@@ -126,8 +126,8 @@ func (n *Node) describe(ctx context.Context, v *topology.VHost, queues []*topolo
 }
 
 // shown is a queue as the API shows it; without info it is down.
-func shown(vhost string, q *topology.Queue, info *mail.QueueInfo) admin.Queue {
-	s := admin.Queue{
+func shown(vhost string, q *topology.Queue, info *mail.QueueInfo) httpapi.Queue {
+	s := httpapi.Queue{
 		VHost: vhost, Name: q.Name, Type: q.Type, Durable: q.Durable, AutoDelete: q.AutoDelete,
 		Exclusive: q.Exclusive, Arguments: q.Arguments, State: "down", DeliveryLimit: -1,
 	}
@@ -138,7 +138,7 @@ func shown(vhost string, q *topology.Queue, info *mail.QueueInfo) admin.Queue {
 	s.Ready, s.Unacked, s.Consumers = info.Ready, info.Unacked, info.Consumers
 	s.ReadyBytes, s.UnackedBytes, s.Memory = info.ReadyBytes, info.UnackedBytes, info.Memory
 	s.IdleSince, s.Counts = info.LastUse, countsShown(info.Counts)
-	s.TimedOut, s.Late, s.Scheduled = info.Counts.TimedOut, info.Counts.Late, admin.ScheduledCounts(info.Scheduled)
+	s.TimedOut, s.Late, s.Scheduled = info.Counts.TimedOut, info.Counts.Late, httpapi.ScheduledCounts(info.Scheduled)
 	return s
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"candlemark/actors/vhost"
-	"candlemark/internal/meta"
+	"candlemark/internal/definitions"
 	"candlemark/internal/store"
 	"candlemark/policies"
 )
@@ -38,7 +38,7 @@ var errNoDefinitions = errors.New("the journal has messages, but there are no de
 // were deleted.
 func (n *Node) load() error {
 	n.recovery.began, n.recovery.reading = time.Now(), make(chan struct{}, runtime.GOMAXPROCS(0))
-	d, m := &meta.Definitions{}, n.cfg.Meta
+	d, m := &definitions.Definitions{}, n.cfg.Meta
 	if m != nil {
 		var err error
 		if d, err = m.Load(); err != nil {
@@ -47,7 +47,7 @@ func (n *Node) load() error {
 		if d.Revision == 0 && len(n.cfg.Journal.Queues()) > 0 {
 			return errNoDefinitions
 		}
-		if err := meta.KeepUsers(m, d, n.cfg.Users); err != nil {
+		if err := definitions.KeepUsers(m, d, n.cfg.Users); err != nil {
 			return fmt.Errorf("definitions: %w", err)
 		}
 		n.recovery.stored, n.recovery.policies = sorted(d), d.Policies
@@ -68,7 +68,7 @@ func (n *Node) load() error {
 }
 
 // sorted are the definitions by virtual host.
-func sorted(d *meta.Definitions) map[string]*vhost.Stored {
+func sorted(d *definitions.Definitions) map[string]*vhost.Stored {
 	all := map[string]*vhost.Stored{}
 	of := func(name string) *vhost.Stored {
 		if all[name] == nil {
@@ -100,7 +100,7 @@ func (n *Node) takeStored(name string) *vhost.Stored {
 }
 
 // reserve finds numbers for queues that none has had in this data folder.
-func (n *Node) reserve(d *meta.Definitions) error {
+func (n *Node) reserve(d *definitions.Definitions) error {
 	last := d.Incarnation
 	for _, id := range n.cfg.Journal.Queues() {
 		last = max(last, uint64(id))
@@ -110,7 +110,7 @@ func (n *Node) reserve(d *meta.Definitions) error {
 	if n.cfg.Meta == nil {
 		return nil
 	}
-	_, err := meta.Wait(n.cfg.Meta, meta.Change{Put: []any{meta.Incarnation(last + incarnationsAtStart)}})
+	_, err := definitions.Wait(n.cfg.Meta, definitions.Change{Put: []any{definitions.Incarnation(last + incarnationsAtStart)}})
 	return err
 }
 
@@ -176,7 +176,7 @@ func (n *Node) retire(of store.QueueID) {
 	if n.cfg.Meta != nil {
 		done = func(err error) {
 			if err == nil {
-				n.cfg.Meta.Apply(meta.Change{Delete: []any{meta.Ended(of)}}, nil)
+				n.cfg.Meta.Apply(definitions.Change{Delete: []any{definitions.Ended(of)}}, nil)
 			}
 		}
 	}

@@ -46,17 +46,17 @@ func (g *release) due(r reading, alarm bool, collections uint64, held int64) boo
 		pause = min(pause, alarmPause)
 	}
 	return r.memory-g.memory > max(noticeable, g.memory/8) ||
-		g.fell(held) ||
+		g.shrank(held) ||
 		r.at-g.last >= pause
 }
 
-// fell tells whether queues have given up much.
-func (g *release) fell(held int64) bool { return g.held-held > max(noticeable, g.held/16) }
+// stopVHost tells whether queues have given up much.
+func (g *release) shrank(held int64) bool { return g.held-held > max(noticeable, g.held/16) }
 
 // done notes what a release has brought.
 func (g *release) done(r reading, left int64, collections uint64, held int64) {
 	switch {
-	case g.fell(held):
+	case g.shrank(held):
 		g.pause = 0
 	case r.memory-left > max(noticeable, r.memory/16):
 		g.pause = pace

@@ -56,11 +56,11 @@ var Table = map[Kind]Restart{
 type Failures struct{ counts [8]atomic.Uint64 }
 
 // strategy is OneForOne by the table. It is stateless but for the counters and
-// the fallen, so one serves every parent.
+// crashed queues, so one serves every parent.
 type strategy struct {
 	log      zerolog.Logger
 	failures *Failures
-	fallen   *fallen
+	crashed  *crashedQueues
 }
 
 // HandleFailure implements actor.SupervisorStrategy.
@@ -70,7 +70,7 @@ func (s *strategy) HandleFailure(_ *actor.ActorSystem, parent actor.Supervisor, 
 	directive := r.Directive
 	s.failures.add(kind)
 	if kind == KindQueue {
-		s.fallen.add(child)
+		s.crashed.add(child)
 	}
 	s.log.Error().Str("actor", child.Id).Str("kind", string(kind)).Stringer("directive", directive).
 		Type("mail", what).Any("reason", reason).Msg("actor panicked")

@@ -5,21 +5,21 @@ import (
 	"math"
 
 	"candlemark/actors/mail"
-	"candlemark/internal/admin"
 	"candlemark/internal/auth"
+	"candlemark/internal/httpapi"
 )
 
 // Scheduled implements admin.Messages.
-func (n *Node) Scheduled(ctx context.Context, by admin.Asker, at admin.Place, after admin.Cursor, limit int) (admin.ScheduledPage, error) {
+func (n *Node) Scheduled(ctx context.Context, by httpapi.Asker, at httpapi.Place, after httpapi.Cursor, limit int) (httpapi.ScheduledPage, error) {
 	answer, _, err := inquire[*mail.ScheduledPage](ctx, n, by, at, func(r mail.Request) any {
 		return &mail.ListScheduled{Request: r, After: mail.Cursor(after), Limit: limit, Queue: at.Name, VHost: at.VHost}
 	})
 	if err != nil {
-		return admin.ScheduledPage{}, err
+		return httpapi.ScheduledPage{}, err
 	}
-	page := admin.ScheduledPage{Messages: make([]admin.Scheduled, len(answer.Messages)), Next: (*admin.Cursor)(answer.Next)}
+	page := httpapi.ScheduledPage{Messages: make([]httpapi.Scheduled, len(answer.Messages)), Next: (*httpapi.Cursor)(answer.Next)}
 	for i, m := range answer.Messages {
-		page.Messages[i] = admin.Scheduled{
+		page.Messages[i] = httpapi.Scheduled{
 			ID: m.Seq, Due: m.Due, Enqueued: m.Enqueued, MessageID: m.MessageID, Exchange: m.Exchange, RoutingKey: m.RoutingKey,
 			Bytes: m.Bytes, Persistent: m.Persistent, Priority: m.Priority, Unreadable: m.Unreadable,
 		}
@@ -28,21 +28,21 @@ func (n *Node) Scheduled(ctx context.Context, by admin.Asker, at admin.Place, af
 }
 
 // ScheduledCounts implements admin.Messages.
-func (n *Node) ScheduledCounts(ctx context.Context, by admin.Asker, at admin.Place) (admin.ScheduledCounts, error) {
+func (n *Node) ScheduledCounts(ctx context.Context, by httpapi.Asker, at httpapi.Place) (httpapi.ScheduledCounts, error) {
 	answer, _, err := inquire[*mail.QueueInfo](ctx, n, by, at, func(r mail.Request) any { return &mail.DescribeQueue{Request: r} })
 	switch {
 	case err != nil:
-		return admin.ScheduledCounts{}, err
+		return httpapi.ScheduledCounts{}, err
 	case answer.Down:
-		return admin.ScheduledCounts{}, mail.QueueDown(at.Name, at.VHost)
+		return httpapi.ScheduledCounts{}, mail.QueueDown(at.Name, at.VHost)
 	}
-	return admin.ScheduledCounts(answer.Scheduled), nil
+	return httpapi.ScheduledCounts(answer.Scheduled), nil
 }
 
-// mayRearrange checks that somebody may change what others have published, which the
+// mayChangeScheduled checks that somebody may change what others have published, which the
 // permission to read does not allow, nor one that is given out for bindings: it takes
 // those to publish there, or a tag.
-func (n *Node) mayRearrange(by admin.Asker, at admin.Place) error {
+func (n *Node) mayChangeScheduled(by httpapi.Asker, at httpapi.Place) error {
 	if by.HasTag("administrator") || by.HasTag("policymaker") {
 		return nil
 	}
@@ -57,8 +57,8 @@ func (n *Node) mayRearrange(by admin.Asker, at admin.Place) error {
 }
 
 // CancelScheduled implements admin.Messages.
-func (n *Node) CancelScheduled(ctx context.Context, by admin.Asker, at admin.Place, which admin.ScheduledID) (count int, err error) {
-	if err := n.mayRearrange(by, at); err != nil {
+func (n *Node) CancelScheduled(ctx context.Context, by httpapi.Asker, at httpapi.Place, which httpapi.ScheduledID) (count int, err error) {
+	if err := n.mayChangeScheduled(by, at); err != nil {
 		return 0, err
 	}
 	answer, _, err := inquire[*mail.ScheduledChanged](ctx, n, by, at, func(r mail.Request) any {
@@ -71,8 +71,8 @@ func (n *Node) CancelScheduled(ctx context.Context, by admin.Asker, at admin.Pla
 }
 
 // Reschedule implements admin.Messages.
-func (n *Node) Reschedule(ctx context.Context, by admin.Asker, at admin.Place, which admin.ScheduledID, when admin.When) (count int, due int64, err error) {
-	if err := n.mayRearrange(by, at); err != nil {
+func (n *Node) Reschedule(ctx context.Context, by httpapi.Asker, at httpapi.Place, which httpapi.ScheduledID, when httpapi.When) (count int, due int64, err error) {
+	if err := n.mayChangeScheduled(by, at); err != nil {
 		return 0, 0, err
 	}
 	due = when.MS

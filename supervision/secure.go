@@ -56,7 +56,7 @@ func (l *secureListener) expires() (first time.Time) {
 }
 
 // secureConn is a connection with TLS that actors may close: that does not wait
-// for room in the socket to say goodbye.
+// for room in the socket for TLS's last alert.
 type secureConn struct {
 	*tls.Conn
 	closing sync.Once

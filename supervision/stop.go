@@ -36,7 +36,7 @@ func (n *Node) Stop(ctx context.Context) error {
 	if n.root != nil {
 		err = errors.Join(n.leave(ctx), n.settle(ctx))
 		n.alarms.end()
-		n.watchman.end()
+		n.clockWatcher.end()
 		err = errors.Join(err, n.system.Root.StopFuture(n.root).Wait())
 	}
 	n.dispatcher.Stop()

@@ -16,8 +16,8 @@ type tree struct {
 	ready       chan<- error // told of every virtual host at the start, or why there is none
 	connections map[string]*actor.PID
 	serial      uint64
-	places      map[string]*place // virtual hosts by name
-	alarm       *mail.Block       // nil without one
+	vhosts      map[string]*vhostTree // virtual hosts by name
+	alarm       *mail.Block           // nil without one
 	closing     *closeAll
 }
 
@@ -38,16 +38,16 @@ func (t *tree) Receive(ctx actor.Context) {
 	defer t.survive(ctx)
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
-		t.connections, t.places = map[string]*actor.PID{}, map[string]*place{}
+		t.connections, t.vhosts = map[string]*actor.PID{}, map[string]*vhostTree{}
 		if err := t.plant(ctx); err != nil {
 			t.ready <- err
 		}
 	case *mail.TopologyReply:
-		t.grown(ctx, m)
-	case growVHost:
-		t.grow(ctx, m)
-	case fellVHost:
-		t.fell(ctx, m)
+		t.vhostStarted(ctx, m)
+	case startVHost:
+		t.startVHost(ctx, m)
+	case stopVHost:
+		t.stopVHost(ctx, m)
 	case mail.CloseConnection:
 		t.closeMatching(ctx, m)
 	case accepted:
@@ -62,7 +62,7 @@ func (t *tree) Receive(ctx actor.Context) {
 			ctx.Send(pid, &mail.CloseConnection{Err: m.reason})
 		}
 		t.checkEmpty()
-	case openVisit:
+	case openLocalChannel:
 		m.reply <- t.receive(ctx, m)
 	case listConnections:
 		list := make([]*actor.PID, 0, len(t.connections))
@@ -78,7 +78,7 @@ func (t *tree) Receive(ctx actor.Context) {
 			t.checkEmpty()
 			return
 		}
-		t.buried(ctx, m.Who)
+		t.actorEnded(ctx, m.Who)
 	}
 }
 
@@ -92,7 +92,7 @@ func (t *tree) survive(ctx actor.Context) {
 	what := ctx.Message()
 	t.node.cfg.Log.Error().Str("actor", ctx.Self().Id).Type("mail", what).Any("reason", reason).Msg("actor panicked")
 	if m, ok := what.(accepted); ok {
-		t.node.turnAway(m.conn)
+		t.node.refuseConnection(m.conn)
 	}
 	select {
 	case t.ready <- fmt.Errorf("the broker did not start: %v", reason):
@@ -111,7 +111,7 @@ func (t *tree) plant(ctx actor.Context) error {
 	n.vhosts.Store(&map[string]*topology.VHost{})
 	list := n.cfg.Users.VHosts()
 	for _, v := range list {
-		t.grow(ctx, growVHost{v.Name, t.ready})
+		t.startVHost(ctx, startVHost{v.Name, t.ready})
 	}
 	if len(list) == 0 {
 		t.ready <- nil
@@ -121,14 +121,14 @@ func (t *tree) plant(ctx actor.Context) error {
 
 func (t *tree) accept(ctx actor.Context, conn net.Conn) {
 	if t.closing != nil {
-		t.node.turnAway(conn)
+		t.node.refuseConnection(conn)
 		return
 	}
 	t.serial++
 	pid, err := ctx.SpawnNamed(t.node.connectionProps(conn), fmt.Sprintf("%s/%d", KindConnection, t.serial))
 	if err != nil {
 		t.node.cfg.Log.Error().Err(err).Msg("connection could not be started")
-		t.node.turnAway(conn)
+		t.node.refuseConnection(conn)
 		return
 	}
 	t.connections[pid.Id] = pid
@@ -138,8 +138,8 @@ func (t *tree) accept(ctx actor.Context, conn net.Conn) {
 	t.node.churn.connections.Add(1)
 }
 
-// receive makes the channel of a visit; nil if it cannot.
-func (t *tree) receive(ctx actor.Context, m openVisit) *actor.PID {
+// receive makes a local channel; nil if it cannot.
+func (t *tree) receive(ctx actor.Context, m openLocalChannel) *actor.PID {
 	if t.closing != nil {
 		return nil
 	}

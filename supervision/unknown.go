@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"candlemark/internal/meta"
+	"candlemark/internal/definitions"
 	"candlemark/internal/store"
 )
 
@@ -20,7 +20,7 @@ const unknownShown = 50
 // between the two steps of that. Messages of queues that nobody has deleted are kept,
 // and the start is refused. Otherwise the journal has the names of those that it needs
 // them for, and no others.
-func (n *Node) retireEnded(d *meta.Definitions) error {
+func (n *Node) retireEnded(d *definitions.Definitions) error {
 	defined := make(map[store.QueueID]store.Name, len(d.Queues))
 	for i := range d.Queues {
 		defined[store.QueueID(d.Queues[i].Incarnation)] = store.Name{VHost: d.Queues[i].VHost, Queue: d.Queues[i].Name}

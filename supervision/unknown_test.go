@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"candlemark/internal/auth"
-	"candlemark/internal/meta"
+	"candlemark/internal/definitions"
 	journals "candlemark/internal/store"
 	"candlemark/internal/store/memory"
 	"candlemark/internal/testkit"
@@ -23,14 +23,14 @@ import (
 // TestOlderDefinitionsKeepMessages: a start over definitions that do not know queues of the journal is refused and says which, and what
 // they have is there when the newest definitions are back.
 func TestOlderDefinitionsKeepMessages(t *testing.T) {
-	older := meta.NewMemory()
+	older := definitions.NewMemory()
 	again(t, func(b *testkit.Bubble, ch *testkit.Channel) {
 		durable(b, ch, "q", nil)
 		durable(b, ch, "other", nil)
 		stores(b, ch, "", "q", persistent("1", ""), persistent("2", ""))
 		stores(b, ch, "", "other", persistent("3", ""))
-		older = meta.NewMemory()
-		if _, err := meta.Wait(older, meta.Change{Put: []any{auth.VHost{Name: "/"}}}); err != nil {
+		older = definitions.NewMemory()
+		if _, err := definitions.Wait(older, definitions.Change{Put: []any{auth.VHost{Name: "/"}}}); err != nil {
 			b.Fatal(err)
 		}
 		journal := b.Journal.Reopen(memory.Options{})
@@ -65,7 +65,7 @@ func TestDeletedQueueAtACrash(t *testing.T) {
 	again(t, func(b *testkit.Bubble, ch *testkit.Channel) {
 		durable(b, ch, "q", nil)
 		stores(b, ch, "", "q", persistent("1", ""))
-		if _, err := meta.Wait(b.Meta, meta.Change{Delete: []any{meta.Queue{VHost: "/", Name: "q"}}}); err != nil {
+		if _, err := definitions.Wait(b.Meta, definitions.Change{Delete: []any{definitions.Queue{VHost: "/", Name: "q"}}}); err != nil {
 			b.Fatal(err)
 		}
 	}, 0, func(b *testkit.Bubble, ch *testkit.Channel) {
@@ -143,8 +143,8 @@ func TestNamesAreRecordedByAStart(t *testing.T) {
 		b.Advance(time.Second)
 
 		var log strings.Builder
-		older, reopened := meta.NewMemory(), b.Journal.Reopen(memory.Options{})
-		if _, err := meta.Wait(older, meta.Change{Put: []any{auth.VHost{Name: "/"}}}); err != nil {
+		older, reopened := definitions.NewMemory(), b.Journal.Reopen(memory.Options{})
+		if _, err := definitions.Wait(older, definitions.Change{Put: []any{auth.VHost{Name: "/"}}}); err != nil {
 			b.Fatal(err)
 		}
 		_, err := supervision.Start(supervision.Config{Journal: reopened, Meta: older, Log: zerolog.New(&log)})

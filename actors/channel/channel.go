@@ -75,7 +75,7 @@ func (c *channel) Receive(ctx actor.Context) {
 	case *actor.Started:
 		c.self = ctx.Self()
 	case *actor.Stopping, *actor.Restarting:
-		c.bury()
+		c.abort()
 		for _, p := range c.peers {
 			c.unwatch = append(c.unwatch, p.pid)
 		}
@@ -141,15 +141,15 @@ func (c *channel) guard(ctx actor.Context) {
 
 // end closes the mailbox and stops; what is left in it needs no answer.
 func (c *channel) end(ctx actor.Context) {
-	c.bury()
+	c.abort()
 	ctx.Stop(ctx.Self())
 }
 
-// bury gives back the credit of what will not be handled any more, also of the
+// abort gives back the credit of what will not be handled any more, also of the
 // mail that made the channel panic: that is parked or held while it is handled.
 // After a panic the queues learn from watching that the channel is gone; the
 // connection does too.
-func (c *channel) bury() {
+func (c *channel) abort() {
 	defer func() { _ = recover() }()
 	if c.timer != nil {
 		c.timer.Stop()

@@ -147,6 +147,6 @@ func (s *state) notice(m *protocol.BasicCancel) {
 		}
 	}
 	if len(s.held) > 0 || !s.say(m) {
-		s.held = append(s.held, late{try: func() bool { return s.say(m) }})
+		s.held = append(s.held, pendingWrite{try: func() bool { return s.say(m) }})
 	}
 }

@@ -22,16 +22,16 @@ func (s *state) deliver(m *mail.Deliver) {
 		m.Release() // the queue learns, or has learnt, that we are gone
 		return
 	}
-	s.hold(late{consumer: c, deliver: m})
+	s.hold(pendingWrite{consumer: c, deliver: m})
 }
 
 // hold writes a delivery at once unless others wait for room.
-func (s *state) hold(l late) {
+func (s *state) hold(l pendingWrite) {
 	s.held = append(s.held, l)
 	if len(s.held) == 1 {
 		s.resume()
 	} else {
-		letGo(l.deliver)
+		detachChunk(l.deliver)
 	}
 }
 
@@ -55,7 +55,7 @@ func (s *state) write(c *consumer, m *mail.Deliver) bool {
 		c.written, c.bytes = 0, 0
 	}
 	if m.Written < len(m.Items) {
-		letGo(m)
+		detachChunk(m)
 		s.wantRoom()
 		return false
 	}

@@ -197,7 +197,7 @@ func TestPanic_GivesEverythingBack(t *testing.T) {
 			c.state = r.state
 			waiting := r.inbound([]byte("waiting"))
 			c.cfg.Close = func() []any { return []any{waiting, errors.New("other mail")} }
-			c.bury()
+			c.abort()
 			r.posts = nil
 			if name == "while a delivery is written" {
 				r.told(deliver("a", 1, "m1")...) // would hang if the outbox was locked
@@ -206,7 +206,7 @@ func TestPanic_GivesEverythingBack(t *testing.T) {
 			}
 			r.balanced()
 			c.cfg.Close = func() []any { return nil }
-			c.bury()
+			c.abort()
 		})
 	}
 }

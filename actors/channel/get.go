@@ -42,7 +42,7 @@ func (s *state) claim() bool {
 	return s.cfg.Outbox.Claim(s, func() { send(self, &mail.OutboxReady{}) })
 }
 
-// forgo gives the place back, or the wish for one.
+// forgo gives the place back, or stops waiting for one.
 func (s *state) forgo() {
 	if s.claims {
 		s.claims = false

@@ -36,8 +36,8 @@ func (f longFound) Failure() error {
 	return nil
 }
 
-// goOn: a turn ended before all of what the client sent was run, or of a transaction.
-type goOn struct{}
+// resumeWork: a turn ended before all of what the client sent was run, or of a transaction.
+type resumeWork struct{}
 
 // rest ends the turn; what is parked is run in another one.
 func (s *state) rest() {
@@ -45,7 +45,7 @@ func (s *state) rest() {
 	s.chunk = nil
 	if !s.resting {
 		s.resting = true
-		s.send(s.self, goOn{})
+		s.send(s.self, resumeWork{})
 	}
 }
 

@@ -104,7 +104,7 @@ func TestEndOfChannelEndsTheSearch(t *testing.T) {
 	r.feed(publish("crowd", "k", "long", carbons(300)))
 	l := r.long
 	r.fail(internalError("for the test"), nil)
-	r.turn(goOn{})
+	r.turn(resumeWork{})
 	if _, ok := l.Find(); ok || r.long != nil {
 		t.Error("still looked for")
 	}
@@ -130,7 +130,7 @@ func TestStepsOfATurnAreBounded(t *testing.T) {
 		again = false
 		for _, p := range r.posts {
 			switch m := p.what.(type) {
-			case goOn:
+			case resumeWork:
 				again = true
 			case *mail.Enqueue:
 				if p.to.Id == "c7" {
@@ -146,7 +146,7 @@ func TestStepsOfATurnAreBounded(t *testing.T) {
 		}
 		r.posts = nil
 		if again {
-			r.turn(goOn{})
+			r.turn(resumeWork{})
 		}
 	}
 	if next != 100 || turns < 5 {

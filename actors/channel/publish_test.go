@@ -242,8 +242,8 @@ func TestPublish_AdminExchangeNeedsATag_POL15(t *testing.T) {
 	r.told("channel.close {ReplyCode:403 ReplyText:ACCESS_REFUSED - write access to exchange 'candlemark.admin' in vhost '/' refused for user 'guest' Class:60 Method:40}")
 	for _, tag := range []string{"administrator", "policymaker"} {
 		r := newRig(t, func(c *Config) { c.User.Tags = []string{tag} })
-		x, door := newExchange(topology.AdminExchange), &topology.Queue{Name: topology.AdminExchange, PID: pid("door")}
-		routes, _ := x.Routes().With(topology.Binding{Destination: door.Name}, topology.Target{Queue: door})
+		x, admin := newExchange(topology.AdminExchange), &topology.Queue{Name: topology.AdminExchange, PID: pid("admin")}
+		routes, _ := x.Routes().With(topology.Binding{Destination: admin.Name}, topology.Target{Queue: admin})
 		x.Publish(routes)
 		r.cfg.VHost.Publish(r.cfg.VHost.Directory().WithExchange(x))
 		r.feed(publish(topology.AdminExchange, "", "m"))

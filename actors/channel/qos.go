@@ -7,9 +7,9 @@ import (
 	"candlemark/protocol"
 )
 
-// common is the limit that all consumers of the channel share, set by basic.qos
+// globalQos is the limit that all consumers of the channel share, set by basic.qos
 // with global=true: queues offer, the channel allows (PRO-8).
-type common struct {
+type globalQos struct {
 	limit   int // 0 for none
 	unacked int // delivered to consumers and not settled, whether there is a limit or not
 	allowed int // by Allow and not delivered yet, over all queues

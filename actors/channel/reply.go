@@ -20,8 +20,8 @@ const replyLimit = 16 << 20
 // replyOverhead is what a reply that waits costs besides its content, in bytes.
 const replyOverhead = 256
 
-// requester is the consumer of replies.
-type requester struct {
+// replyConsumer is the consumer of replies.
+type replyConsumer struct {
 	consumer
 	tag  string
 	name *topology.Queue // under which it is found
@@ -38,7 +38,7 @@ func (s *state) consumeReplies(m *protocol.BasicConsume) error {
 	case s.requester != nil:
 		return protocol.ChannelErrorf(protocol.PreconditionFailed, "reply consumer already set")
 	}
-	r := &requester{tag: m.ConsumerTag, name: s.cfg.VHost.AddRequester(generated(""), s.self)}
+	r := &replyConsumer{tag: m.ConsumerTag, name: s.cfg.VHost.AddRequester(generated(""), s.self)}
 	if r.tag == "" {
 		r.tag = generated("amq.ctag-")
 	}
@@ -119,7 +119,7 @@ func (s *state) replied(m *mail.Enqueue) {
 			for i := range m.Messages {
 				d.Items = append(d.Items, mail.Delivery{Message: m.Messages[i]})
 			}
-			s.hold(late{consumer: &r.consumer, deliver: d, replies: bytes})
+			s.hold(pendingWrite{consumer: &r.consumer, deliver: d, replies: bytes})
 		}
 	}
 	s.arriving = nil

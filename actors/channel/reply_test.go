@@ -181,7 +181,7 @@ func TestReplyTo_GoneRequester(t *testing.T) {
 		"a panic": func(r *rig) {
 			c := &channel{state: r.state}
 			c.cfg.Close = func() []any { return nil }
-			c.bury()
+			c.abort()
 			r.state = c.state
 		},
 	} {
@@ -223,7 +223,7 @@ func TestReplyTo_MailboxIsAnswered(t *testing.T) {
 		}
 		other.turn(what)
 	}
-	c.bury()
+	c.abort()
 	other.told("basic.ack {DeliveryTag:2}", "basic.ack {DeliveryTag:1}")
 	other.balanced()
 }

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 
 	"candlemark/actors/mail"
-	"candlemark/internal/ledger"
 	"candlemark/internal/message"
+	"candlemark/internal/seqmap"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 )
@@ -52,17 +52,17 @@ type state struct {
 
 	lastQueue string // most recently declared (DEC-9)
 	consumers map[string]*consumer
-	requester *requester    // nil: nobody waits for replies here
-	arriving  *mail.Enqueue // the replies in hand, not answered yet
+	requester *replyConsumer // nil: nobody waits for replies here
+	arriving  *mail.Enqueue  // the replies in hand, not answered yet
 	peers     map[string]*peer
 	settling  []*peer
-	unacked   ledger.Ledger[unacked] // by delivery tag
-	late      int                    // of those, went back to their queues
-	prefetch  int                    // for new consumers
-	common    common
+	unacked   seqmap.Map[unacked] // by delivery tag
+	late      int                 // of those, went back to their queues
+	prefetch  int                 // for new consumers
+	common    globalQos
 	counts    mail.Counts
 	merged    merged
-	held      []late // what the outbox has no room for, and what comes behind it
+	held      []pendingWrite // what the outbox has no room for, and what comes behind it
 	// stops is how many of them stop the client's input, replyBytes how much of
 	// them are replies, owed is for contents among them.
 	stops, replyBytes int
@@ -148,7 +148,7 @@ func (s *state) handle(what any) {
 		if s.await != nil && s.await.id == m.id {
 			s.fail(internalError("no answer to %s within %s", s.await.method.Name(), answerTimeout), s.await.method)
 		}
-	case goOn:
+	case resumeWork:
 		s.resting = false
 		s.endTx()
 	case answer:

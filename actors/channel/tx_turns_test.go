@@ -20,7 +20,7 @@ func (r *rig) turns(what any) (turns, published, settled int) {
 		again = false
 		for _, p := range r.posts {
 			switch m := p.what.(type) {
-			case goOn:
+			case resumeWork:
 				again = true
 				what = m
 			case *mail.Enqueue:
@@ -97,7 +97,7 @@ func TestTx_EndsInTurns(t *testing.T) {
 		r.told()
 		for range 10 {
 			if r.tx != nil {
-				r.turn(goOn{})
+				r.turn(resumeWork{})
 			}
 		}
 		r.told("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - partial tx completion Class:90 Method:20}")
@@ -111,7 +111,7 @@ func TestTx_EndsInTurns(t *testing.T) {
 		}
 		r.posts = nil
 		r.fail(internalError("for the test"), nil)
-		if turns, published, settled := r.turns(goOn{}); turns != 1 || published+settled > 0 || r.tx != nil {
+		if turns, published, settled := r.turns(resumeWork{}); turns != 1 || published+settled > 0 || r.tx != nil {
 			t.Errorf("%d turns, %d messages, %d settled", turns, published, settled)
 		}
 		r.balanced()

@@ -297,7 +297,7 @@ func TestUnread_EndsAllTheSame(t *testing.T) {
 		"connection": func(r *rig) { r.turn(&mail.CloseChannel{}) },
 		"panic": func(r *rig) {
 			c := channel{state: r.state}
-			c.bury()
+			c.abort()
 			r.posts = append(r.posts, post{pid("connection"), &mail.ChannelClosed{ID: 1}})
 		},
 	} {

@@ -56,16 +56,16 @@ type connection struct {
 	done     chan struct{} // closed when the actor ends
 
 	// ---
-	state    state
-	session  *session // nil until the handshake is done
-	channels map[uint16]*link
-	opens    map[uint16]*openChannel // that wait until the number is free
-	serial   uint64                  // channels opened so far, for their names
-	end      ending
-	leaving  bool // stops when its last channel has
-	pulse    pulse
-	timer    *clock.Wait
-	armed    uint64 // generation of the timer
+	state     state
+	session   *session // nil until the handshake is done
+	channels  map[uint16]*link
+	opens     map[uint16]*openChannel // that wait until the number is free
+	serial    uint64                  // channels opened so far, for their names
+	end       ending
+	leaving   bool // stops when its last channel has
+	heartbeat heartbeat
+	timer     *clock.Wait
+	armed     uint64 // generation of the timer
 }
 
 // Receive implements actor.Actor.

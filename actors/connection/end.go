@@ -43,7 +43,7 @@ func (c *connection) becomeRunning(ctx actor.Context, s *session) {
 	c.state, c.session = running, s
 	c.log = c.log.With().Str("vhost", s.vhost.Name).Str("user", s.user.Name).Logger()
 	c.log.Info().Str("client", s.text("connection_name")).Str("product", s.product).Msg("connection opened")
-	c.startPulse()
+	c.startHeartbeat()
 	if err := c.outdated(); err != nil {
 		c.fail(ctx, err, false)
 	}
@@ -89,7 +89,7 @@ func (c *connection) unexpected(ctx actor.Context, m protocol.Method) {
 		"unexpected method in connection state %s", c.state).For(m), false)
 }
 
-// clientClose: the client says goodbye, perhaps while we are about to.
+// clientClose: the client closes, perhaps while we are about to.
 func (c *connection) clientClose(ctx actor.Context) {
 	switch c.state {
 	case running:
@@ -102,7 +102,7 @@ func (c *connection) clientClose(ctx actor.Context) {
 	}
 }
 
-// closeFor ends the connection at somebody else's wish, unless that is about
+// closeFor ends the connection because somebody else wants it, unless that is about
 // other connections.
 func (c *connection) closeFor(ctx actor.Context, m *mail.CloseConnection) {
 	err, s := m.Err, c.session

@@ -64,7 +64,7 @@ func TestUnread_Pause(t *testing.T) {
 						r.expectEvents("1: basic.qos")
 						return
 					}
-					runFor(c, 12) // the first byte was read, and TLS takes 5 s to say goodbye
+					runFor(c, 12) // the first byte was read, and TLS takes 5 s to send its alert
 					r.expectEvents("close 1", "release")
 				})
 			})

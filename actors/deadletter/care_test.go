@@ -20,8 +20,8 @@ func (h *house) outcome(source *probe) string {
 	return text
 }
 
-func caring(care mail.Care, d *mail.DeadLetter) *mail.DeadLetter {
-	d.Care = care
+func caring(care mail.Guarantee, d *mail.DeadLetter) *mail.DeadLetter {
+	d.Guarantee = care
 	return d
 }
 
@@ -29,7 +29,7 @@ func caring(care mail.Care, d *mail.DeadLetter) *mail.DeadLetter {
 func TestDL30Care(t *testing.T) {
 	const dropped, kept = "[{1 2}]", "[] 1:0 2:0"
 	for _, c := range []struct {
-		care                          mail.Care
+		care                          mail.Guarantee
 		noExchange, noTarget, refused string
 	}{
 		{mail.Drop, dropped, dropped, dropped},
@@ -38,24 +38,24 @@ func TestDL30Care(t *testing.T) {
 	} {
 		inHouse(t, func(h *house) {
 			source, target := h.queue("source"), h.queue("target")
-			h.send(caring(c.care, letter(source, "expired", "dlx", 1, 2)))
+			h.send(caring(c.care, pendingMessage(source, "expired", "dlx", 1, 2)))
 			if got := h.outcome(source); got != c.noExchange {
 				t.Errorf("care %d, no exchange: %s", c.care, got)
 			}
 			h.exchange(&topology.Exchange{Name: "dlx", Type: "direct"}, "", "other", target)
-			h.send(caring(c.care, letter(source, "expired", "dlx", 1, 2)))
+			h.send(caring(c.care, pendingMessage(source, "expired", "dlx", 1, 2)))
 			if got := h.outcome(source); got != c.noTarget {
 				t.Errorf("care %d, no target: %s", c.care, got)
 			}
 			h.exchange(&topology.Exchange{Name: "dlx", Type: "direct"}, "", "k", target)
-			h.send(caring(c.care, letter(source, "expired", "dlx", 1, 2)))
+			h.send(caring(c.care, pendingMessage(source, "expired", "dlx", 1, 2)))
 			h.answer(take[*mail.Enqueue](h, target), true)
 			if got := h.outcome(source); got != c.refused {
 				t.Errorf("care %d, refused: %s", c.care, got)
 			}
 			s := h.stats.ByReason("expired")
 			drops := s.NoExchange.Load() + s.Unroutable.Load() + s.Refused.Load()
-			if want := map[mail.Care]uint64{mail.Drop: 6, mail.RetryRefused: 4}[c.care]; drops != want || drops+s.Kept.Load() != 6 {
+			if want := map[mail.Guarantee]uint64{mail.Drop: 6, mail.RetryRefused: 4}[c.care]; drops != want || drops+s.Kept.Load() != 6 {
 				t.Errorf("care %d: %d dropped, %d kept", c.care, drops, s.Kept.Load())
 			}
 		})
@@ -68,7 +68,7 @@ func TestDL30Taken(t *testing.T) {
 	inHouse(t, func(h *house) {
 		source, a, b := h.queue("source"), h.queue("a"), h.queue("b")
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout"}, "", "", a, b)
-		d := caring(mail.AtLeastOnce, letter(source, "expired", "dlx", 1, 1))
+		d := caring(mail.AtLeastOnce, pendingMessage(source, "expired", "dlx", 1, 1))
 		h.send(d)
 		h.answer(take[*mail.Enqueue](h, a), false)
 		h.answer(take[*mail.Enqueue](h, b), true)
@@ -77,7 +77,7 @@ func TestDL30Taken(t *testing.T) {
 			t.Fatalf("%+v", r)
 		}
 		again := func() *mail.DeadLetter {
-			d := caring(mail.AtLeastOnce, letter(source, "expired", "dlx", 1, 1))
+			d := caring(mail.AtLeastOnce, pendingMessage(source, "expired", "dlx", 1, 1))
 			d.Taken = map[uint64][]mail.Address{d.Messages[0].Number: r.Kept[0].Taken}
 			return d
 		}
@@ -111,7 +111,7 @@ func TestDL25CycleIsNotKept(t *testing.T) {
 	inHouse(t, func(h *house) {
 		source := h.queue("source")
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout"}, "", "", source)
-		h.send(caring(mail.AtLeastOnce, letter(source, "expired", "dlx", 1, 1)))
+		h.send(caring(mail.AtLeastOnce, pendingMessage(source, "expired", "dlx", 1, 1)))
 		if got := h.outcome(source); got != "[{1 1}]" {
 			t.Errorf("%s", got)
 		}

@@ -19,8 +19,8 @@ type Config struct {
 	Log zerolog.Logger
 }
 
-// goOn: a batch was cut short in an earlier turn and goes on in this one.
-type goOn struct{}
+// continueBatch: a batch was cut short in an earlier turn and goes on in this one.
+type continueBatch struct{}
 
 // searched: the route that a batch waited for.
 type searched struct {
@@ -50,7 +50,7 @@ func (d *deadletter) Receive(ctx actor.Context) {
 		s.self = ctx.Self()
 	case *mail.DeadLetter:
 		s.take(m)
-	case goOn:
+	case continueBatch:
 		s.step()
 	case searched:
 		s.searched(m.batch, m.route)
@@ -64,7 +64,7 @@ func (d *deadletter) Receive(ctx actor.Context) {
 		s.targetGone(m.Who)
 	case *actor.Restarting:
 		s.out = outcome{} // what the turn that failed did not send is sent again as well
-		s.lose()
+		s.reportLost()
 	case *actor.Stopping:
 		s.abandon()
 	}

@@ -16,7 +16,7 @@ func TestDL15DL17DL20Republished(t *testing.T) {
 	inHouse(t, func(h *house) {
 		source, target := h.queue("source"), h.queue("target")
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout", Internal: true}, "", "", target) // DL-14
-		d := letter(source, "expired", "dlx", 1, 2)
+		d := pendingMessage(source, "expired", "dlx", 1, 2)
 		expiring(&d.Messages[0], "60")
 		d.Messages[0].Priority, d.Messages[0].Persistent = 4, true
 		h.send(d)
@@ -40,7 +40,7 @@ func TestDL15DL17DL20Republished(t *testing.T) {
 			t.Errorf("x-first-death-queue %v", v)
 		}
 
-		d = letter(source, "rejected", "dlx", 3, 1)
+		d = pendingMessage(source, "rejected", "dlx", 3, 1)
 		d.RoutingKey, d.HasKey = "dead", true
 		h.send(d)
 		e = take[*mail.Enqueue](h, target)
@@ -51,7 +51,7 @@ func TestDL15DL17DL20Republished(t *testing.T) {
 }
 
 // TestTTL9_CapOfDeadLetterExchange: what goes through a capped exchange is capped as a publish is; what capped it before is not told
-// as the publisher's wish (DL-17).
+// as the publisher's own (DL-17).
 func TestTTL9_CapOfDeadLetterExchange(t *testing.T) {
 	inHouse(t, func(h *house) {
 		source, capped, free := h.queue("source"), h.queue("capped"), h.queue("free")
@@ -61,7 +61,7 @@ func TestTTL9_CapOfDeadLetterExchange(t *testing.T) {
 		h.exchange(dlx, "", "", free)
 		routes, _ := dlx.Routes().With(topology.Binding{Destination: "inner", ToExchange: true}, topology.Target{Exchange: inner})
 		dlx.Publish(routes)
-		d := letter(source, "expired", "dlx", 1, 2)
+		d := pendingMessage(source, "expired", "dlx", 1, 2)
 		expiring(&d.Messages[0], "5000")
 		d.Messages[0].TTL, d.Messages[1].TTL = 60, 60 // by a cap
 		h.send(d)
@@ -73,7 +73,7 @@ func TestTTL9_CapOfDeadLetterExchange(t *testing.T) {
 				}
 			}
 		}
-		again := letter(source, "expired", "inner", 3, 1)
+		again := pendingMessage(source, "expired", "inner", 3, 1)
 		expiring(&again.Messages[0], "5000")
 		again.Messages[0].TTL = 70
 		again.Messages[0].Overlay = again.Messages[0].Overlay.Died(message.Death{Queue: "other", Reason: "expired"})
@@ -88,7 +88,7 @@ func TestOneMailPerTargetAndReplyWhenAllHaveAnswered(t *testing.T) {
 	inHouse(t, func(h *house) {
 		source, a, b := h.queue("source"), h.queue("a"), h.queue("b")
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "direct"}, "", "k", a, b)
-		h.send(letter(source, "expired", "dlx", 10, 3))
+		h.send(pendingMessage(source, "expired", "dlx", 10, 3))
 		toA, toB := take[*mail.Enqueue](h, a), take[*mail.Enqueue](h, b)
 		h.nothing(a)
 		h.nothing(source)
@@ -116,7 +116,7 @@ func TestDL20MessagesThatDiedAlikeShareTheirHistory(t *testing.T) {
 	inHouse(t, func(h *house) {
 		source, target := h.queue("source"), h.queue("target")
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout"}, "", "", target)
-		d := letter(source, "expired", "dlx", 1, 6)
+		d := pendingMessage(source, "expired", "dlx", 1, 6)
 		d.Messages[2].RoutingKey = []byte("l")
 		d.Messages[3].Exchange = []byte("other")
 		expiring(&d.Messages[4], "5")
@@ -141,10 +141,10 @@ func TestDL20MessagesThatDiedAlikeShareTheirHistory(t *testing.T) {
 func TestDL13Dropped(t *testing.T) {
 	inHouse(t, func(h *house) {
 		source, ae := h.queue("source"), h.queue("ae")
-		h.send(letter(source, "maxlen", "dlx", 1, 3))
+		h.send(pendingMessage(source, "maxlen", "dlx", 1, 3))
 		h.settled(source, mail.Range{First: 1, Last: 3})
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "direct"}, "", "k")
-		h.send(letter(source, "maxlen", "dlx", 4, 2))
+		h.send(pendingMessage(source, "maxlen", "dlx", 4, 2))
 		h.settled(source, mail.Range{First: 4, Last: 5})
 		s := h.stats.ByReason("maxlen")
 		if s.NoExchange.Load() != 3 || s.Unroutable.Load() != 2 || s.Routed.Load() != 0 {
@@ -152,7 +152,7 @@ func TestDL13Dropped(t *testing.T) {
 		}
 		h.exchange(&topology.Exchange{Name: "alt", Type: "fanout"}, "", "", ae)
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "direct"}, "alt", "k")
-		h.send(letter(source, "maxlen", "dlx", 6, 1))
+		h.send(pendingMessage(source, "maxlen", "dlx", 6, 1))
 		if m := take[*mail.Enqueue](h, ae).Messages[0]; string(m.Exchange) != "dlx" {
 			t.Errorf("%+v", m)
 		}
@@ -162,7 +162,7 @@ func TestDL13Dropped(t *testing.T) {
 func TestDL1DefaultExchange(t *testing.T) {
 	inHouse(t, func(h *house) {
 		source, target := h.queue("source"), h.queue("k")
-		h.send(letter(source, "rejected", "", 1, 1))
+		h.send(pendingMessage(source, "rejected", "", 1, 1))
 		if m := take[*mail.Enqueue](h, target).Messages[0]; string(m.Exchange) != "" || string(m.RoutingKey) != "k" {
 			t.Errorf("%+v", m)
 		}
@@ -196,7 +196,7 @@ func TestDL25DL26Cycles(t *testing.T) {
 					target = h.queue(row.target)
 				}
 				h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout"}, "", "", target, other)
-				d := letter(source, row.reason, "dlx", 1, 1)
+				d := pendingMessage(source, row.reason, "dlx", 1, 1)
 				for _, death := range row.before {
 					d.Messages[0].Overlay = d.Messages[0].Overlay.Died(death)
 				}
@@ -218,13 +218,13 @@ func TestDL27OneWarningPerCycle(t *testing.T) {
 	inHouse(t, func(h *house) {
 		a, b := h.queue("a"), h.queue("b")
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout"}, "", "", a)
-		h.send(letter(a, "expired", "dlx", 1, 100), letter(a, "expired", "dlx", 101, 1))
+		h.send(pendingMessage(a, "expired", "dlx", 1, 100), pendingMessage(a, "expired", "dlx", 101, 1))
 		h.settled(a, mail.Range{First: 1, Last: 100})
 		h.settled(a, mail.Range{First: 101, Last: 101})
 		if n := strings.Count(h.log.String(), `"level":"warn"`); n != 1 {
 			t.Errorf("%d warnings: %s", n, h.log.String())
 		}
-		d := letter(b, "expired", "dlx", 1, 1)
+		d := pendingMessage(b, "expired", "dlx", 1, 1)
 		d.Messages[0].Overlay = d.Messages[0].Overlay.Died(message.Death{Queue: "a", Reason: "expired"})
 		h.send(d)
 		if !strings.Contains(h.log.String(), `"queues":["a","b","a"]`) {
@@ -238,7 +238,7 @@ func TestOrderAcrossTurns(t *testing.T) {
 		source, other, target := h.queue("source"), h.queue("other"), h.queue("target")
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout"}, "", "", target)
 		const n = 3000 // several turns
-		h.send(letter(source, "expired", "dlx", 1, n), letter(other, "rejected", "dlx", 1, n), letter(source, "maxlen", "dlx", n+1, n))
+		h.send(pendingMessage(source, "expired", "dlx", 1, n), pendingMessage(other, "rejected", "dlx", 1, n), pendingMessage(source, "maxlen", "dlx", n+1, n))
 		next := map[string]uint64{"source": 1, "other": 1}
 		number := uint64(0)
 		target.mu.Lock()
@@ -276,7 +276,7 @@ func TestTargetThatEndsSettles(t *testing.T) {
 	inHouse(t, func(h *house) {
 		source, a, b := h.queue("source"), h.queue("a"), h.queue("b")
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout"}, "", "", a, b)
-		h.send(letter(source, "expired", "dlx", 1, 2))
+		h.send(pendingMessage(source, "expired", "dlx", 1, 2))
 		take[*mail.Enqueue](h, a)
 		h.answer(take[*mail.Enqueue](h, b), false)
 		h.nothing(source)
@@ -287,7 +287,7 @@ func TestTargetThatEndsSettles(t *testing.T) {
 		if n := h.stats.ByReason("expired").LostTargets.Load(); n != 2 {
 			t.Errorf("%d lost", n)
 		}
-		h.send(letter(source, "expired", "dlx", 3, 1)) // an older snapshot still names it
+		h.send(pendingMessage(source, "expired", "dlx", 3, 1)) // an older snapshot still names it
 		h.answer(take[*mail.Enqueue](h, b), false)
 		h.settled(source, mail.Range{First: 3, Last: 3})
 	})
@@ -305,7 +305,7 @@ func TestHeadersExchangeSeesTheDeath(t *testing.T) {
 		x := &topology.Exchange{Name: "dlx", Type: "headers"}
 		x.Publish(r)
 		h.vhost.Publish(h.vhost.Directory().WithExchange(x))
-		d := letter(source, "expired", "dlx", 1, 1)
+		d := pendingMessage(source, "expired", "dlx", 1, 1)
 		var p protocol.Properties
 		p.Flags, p.Headers = protocol.FlagHeaders, protocol.Table{{Key: "mine", Value: int32(1)}}
 		d.Messages[0].Header = p.Append(nil)
@@ -330,7 +330,7 @@ func TestPoisonCostsOneMessage(t *testing.T) {
 		h.exchange(x, "", "k", target)
 		r, _ := x.Routes().With(topology.Binding{Destination: "nobody", RoutingKey: "poison"}, topology.Target{}) // leads nowhere
 		x.Publish(r)
-		d := letter(source, "expired", "dlx", 1, 3)
+		d := pendingMessage(source, "expired", "dlx", 1, 3)
 		d.Messages[1].RoutingKey = []byte("poison")
 		h.send(d)
 		e := take[*mail.Enqueue](h, target)
@@ -349,14 +349,14 @@ func TestPoisonCostsOneMessage(t *testing.T) {
 func TestRestartTellsTheSources(t *testing.T) {
 	inHouse(t, func(h *house) {
 		source, other, target := h.queue("source"), h.queue("other"), h.queue("k")
-		h.send(letter(source, "expired", "", 1, 3))
+		h.send(pendingMessage(source, "expired", "", 1, 3))
 		old := take[*mail.Enqueue](h, target)
 		h.send((*mail.QueueExpired)(nil)) // panics
 		if r := take[*mail.DeadLetterReply](h, source); !r.Lost || r.Incarnation != 3 {
 			t.Errorf("%+v", r)
 		}
 		h.nothing(other)
-		h.send(letter(source, "expired", "", 1, 3))
+		h.send(pendingMessage(source, "expired", "", 1, 3))
 		again := take[*mail.Enqueue](h, target)
 		h.answer(old, false) // settles nothing of the new incarnation
 		h.nothing(source)

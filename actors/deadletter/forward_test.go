@@ -14,8 +14,8 @@ func TestForward(t *testing.T) {
 	inHouse(t, func(h *house) {
 		source, target := h.queue("source"), h.queue("target")
 		forward := func(first uint64, n int) *mail.DeadLetter {
-			d := letter(source, "forwarded", "to", first, n)
-			d.Forward, d.Care = true, mail.AtLeastOnce
+			d := pendingMessage(source, "forwarded", "to", first, n)
+			d.Forward, d.Guarantee = true, mail.AtLeastOnce
 			return d
 		}
 		h.send(forward(1, 1))

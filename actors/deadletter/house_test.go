@@ -99,8 +99,8 @@ func (h *house) send(mails ...any) {
 	synctest.Wait()
 }
 
-// letter is a DeadLetter from queue from with n messages, numbered from first.
-func letter(from *probe, reason, exchange string, first uint64, n int) *mail.DeadLetter {
+// pendingMessage is a DeadLetter from queue from with n messages, numbered from first.
+func pendingMessage(from *probe, reason, exchange string, first uint64, n int) *mail.DeadLetter {
 	d := &mail.DeadLetter{From: from.queue.PID, Queue: from.queue.Name, Incarnation: 3, Reason: reason, Exchange: exchange, Time: 1000}
 	for i := range uint64(n) {
 		d.Messages = append(d.Messages, message.Message{

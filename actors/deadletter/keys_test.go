@@ -9,9 +9,9 @@ import (
 	"candlemark/internal/topology"
 )
 
-// copied is a letter with keys of CC and BCC besides its own k.
+// copied is a dead letter with keys of CC and BCC besides its own k.
 func copied(from *probe, reason string) *mail.DeadLetter {
-	d := letter(from, reason, "dlx", 1, 1)
+	d := pendingMessage(from, reason, "dlx", 1, 1)
 	d.Messages[0].Overlay = &message.Overlay{CC: []string{"cc"}, BCC: []string{"bcc"}}
 	return d
 }
@@ -38,7 +38,7 @@ func TestDL15_AllOriginalKeys(t *testing.T) {
 			}
 		}
 		// It dies again, and still has all its keys.
-		again := letter(own, "rejected", "dlx", 2, 1)
+		again := pendingMessage(own, "rejected", "dlx", 2, 1)
 		again.Messages[0] = last.Messages[0]
 		h.send(again)
 		for _, to := range []*probe{own, cc, bcc} {
@@ -67,7 +67,7 @@ func TestDL15_RoutingKeyReplacesAll(t *testing.T) {
 		if len(before.CC) != 1 {
 			t.Error("the original was changed")
 		}
-		again := letter(target, "rejected", "all", 2, 1)
+		again := pendingMessage(target, "rejected", "all", 2, 1)
 		again.Messages[0] = m
 		h.send(again)
 		if got := fmt.Sprint(take[*mail.Enqueue](h, target).Messages[0].Overlay.Deaths[0].RoutingKeys); got != "[dead]" {

@@ -40,9 +40,9 @@ func TestLongRoutesOfDeadLetters(t *testing.T) {
 		crowd, quick := h.crowd(20), h.queue("quick")
 		h.exchange(&topology.Exchange{Name: "x", Type: "fanout"}, "", "", quick)
 		slow, other := h.queue("slow"), h.queue("other")
-		h.root.Send(h.pid, withKeys(letter(slow, "expired", "crowd", 1, 5), 2000))
-		h.root.Send(h.pid, letter(slow, "expired", "crowd", 6, 1))
-		h.root.Send(h.pid, letter(other, "expired", "x", 1, 3))
+		h.root.Send(h.pid, withKeys(pendingMessage(slow, "expired", "crowd", 1, 5), 2000))
+		h.root.Send(h.pid, pendingMessage(slow, "expired", "crowd", 6, 1))
+		h.root.Send(h.pid, pendingMessage(other, "expired", "x", 1, 3))
 		h.send()
 		for i, p := range crowd {
 			next := byte(1)
@@ -78,7 +78,7 @@ func TestTurnsOfDeadLettersAreCut(t *testing.T) {
 	inHouse(t, func(h *house) {
 		target, source := h.queue("c"), h.queue("source")
 		h.exchange(&topology.Exchange{Name: "x", Type: "topic"}, "", "#", target)
-		h.send(withKeys(letter(source, "expired", "x", 1, 30), 2000)) // of 6,000 steps each
+		h.send(withKeys(pendingMessage(source, "expired", "x", 1, 30), 2000)) // of 6,000 steps each
 		turns, next := 0, byte(1)
 		for ; next <= 30; turns++ {
 			for _, m := range take[*mail.Enqueue](h, target).Messages {
@@ -98,13 +98,13 @@ func TestTooLongRouteOfADeadLetter(t *testing.T) {
 	inHouse(t, func(h *house) {
 		h.crowd(200)
 		source := h.queue("source")
-		d := withKeys(letter(source, "expired", "crowd", 1, 1), 25_000)
-		d.Care = mail.AtLeastOnce
+		d := withKeys(pendingMessage(source, "expired", "crowd", 1, 1), 25_000)
+		d.Guarantee = mail.AtLeastOnce
 		h.send(d)
 		if r := take[*mail.DeadLetterReply](h, source); len(r.Kept) != 1 {
 			t.Errorf("%+v, want it kept", r)
 		}
-		h.send(withKeys(letter(source, "expired", "crowd", 2, 1), 25_000))
+		h.send(withKeys(pendingMessage(source, "expired", "crowd", 2, 1), 25_000))
 		h.settled(source, mail.Range{First: 2, Last: 2})
 		if n := h.stats.ByReason("expired").Unroutable.Load(); n != 1 {
 			t.Errorf("%d unroutable, want 1", n)
@@ -120,7 +120,7 @@ func TestEndWithALongRoute(t *testing.T) {
 	inHouse(t, func(h *house) {
 		h.crowd(200)
 		for i := range 3 {
-			h.root.Send(h.pid, withKeys(letter(h.queue(fmt.Sprint("s", i)), "expired", "crowd", 1, 1), 10_000))
+			h.root.Send(h.pid, withKeys(pendingMessage(h.queue(fmt.Sprint("s", i)), "expired", "crowd", 1, 1), 10_000))
 		}
 		_ = h.root.StopFuture(h.pid).Wait()
 		synctest.Wait()

@@ -43,7 +43,7 @@ func (h *house) mixed() map[string]*probe {
 
 // mixedLetter is n messages in runs of the same key, and what each queue is to get.
 func mixedLetter(r *rand.Rand, source *probe, n int) (d *mail.DeadLetter, want map[string][]string) {
-	d, want = letter(source, "expired", "dlx", 1, n), map[string][]string{}
+	d, want = pendingMessage(source, "expired", "dlx", 1, n), map[string][]string{}
 	keys := slices.Sorted(maps.Keys(mixedWays))
 	key := keys[0]
 	for i := range d.Messages {
@@ -61,16 +61,16 @@ func mixedLetter(r *rand.Rand, source *probe, n int) (d *mail.DeadLetter, want m
 	return d, want
 }
 
-// Messages of one letter go to one queue, to several, through a cap, or nowhere, in
+// Messages of one mail go to one queue, to several, through a cap, or nowhere, in
 // any order: each target gets its own, in order (DL-31), and every message is
-// answered. The actor makes the first target's mail out of the letter itself.
+// answered. The actor makes the first target's mail out of that mail itself.
 func TestDL31_Random_MixedTargets(t *testing.T) {
 	for seed := range uint64(40) {
 		inHouse(t, func(h *house) {
 			r := rand.New(rand.NewPCG(seed, 0))
 			n := 1 + r.IntN(40)
 			if seed < 2 {
-				n = 3*mail.LetterLimit + 1
+				n = 3*mail.DeadLetterBatch + 1
 			}
 			source, targets := h.queue("source"), h.mixed()
 			d, want := mixedLetter(r, source, n)

@@ -44,7 +44,7 @@ func (r *router) decode() protocol.Table {
 	return p.Headers
 }
 
-// route sends the messages of b before end to their parcels. The exchange is
+// route sends the messages of b before end to the batches of their targets. The exchange is
 // looked up now: one that is missing may be there for the next batch (DL-13),
 // and one that is internal is as good as any (DL-14).
 func (s *state) route(b *batch, end int) {
@@ -54,7 +54,7 @@ func (s *state) route(b *batch, end int) {
 	if x == nil {
 		b.found = nil
 		for ; b.next < end; b.next++ {
-			b.nowhere(b.Messages[b.next].Number, &b.stats.NoExchange)
+			b.noTarget(b.Messages[b.next].Number, &b.stats.NoExchange)
 		}
 		return
 	}
@@ -71,7 +71,7 @@ func (s *state) route(b *batch, end int) {
 
 // routeOne stamps and routes one message.
 func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.Exchange, exchange, key []byte) {
-	l, m := &b.letters[i], &b.Messages[i]
+	l, m := &b.pending[i], &b.Messages[i]
 	l.batch, l.id = b, m.Number
 	defer s.drop(b, l)
 	found := b.found
@@ -95,7 +95,7 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 		return
 	}
 	if len(targets) == 0 {
-		b.nowhere(l.id, &b.stats.Unroutable)
+		b.noTarget(l.id, &b.stats.Unroutable)
 		return
 	}
 	had := b.Taken[l.id]
@@ -113,7 +113,7 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 			s.warn(m.Overlay, q.Name)
 			continue
 		}
-		s.parcels.add(q, m, l, capOf(caps, i))
+		s.targetBatches.add(q, m, l, capOf(caps, i))
 	}
 	if l.copies == 0 {
 		b.done(l.id)
@@ -183,7 +183,7 @@ func (r *router) keysOf(m *message.Message) [][]byte {
 }
 
 // drop is deferred around one message: if that panics, it alone is given up.
-func (s *state) drop(b *batch, l *letter) {
+func (s *state) drop(b *batch, l *pendingMessage) {
 	reason := recover()
 	if reason == nil {
 		return

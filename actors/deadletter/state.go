@@ -5,15 +5,15 @@ import (
 	"sync/atomic"
 
 	"candlemark/actors/mail"
-	"candlemark/internal/ledger"
 	"candlemark/internal/message"
+	"candlemark/internal/seqmap"
 	"candlemark/internal/topology"
 
 	"github.com/rs/zerolog"
 )
 
 // turnLimit is how many messages are routed before other mail gets its turn.
-const turnLimit = mail.LetterLimit
+const turnLimit = mail.DeadLetterBatch
 
 // state is the core: it knows no actor library and no clock.
 type state struct {
@@ -23,18 +23,18 @@ type state struct {
 	self  mail.Address
 
 	batches []*batch // not finished, oldest first
-	copies  ledger.Ledger[parcelCopy]
+	copies  seqmap.Map[pendingCopy]
 	watched map[string]struct{} // targets, by the id of their PID
 	cycles  map[string]struct{} // those that were warned of
 	// base is added to the numbers of copies. It is random, so that an answer to
 	// an earlier incarnation settles nothing in this one.
-	base    uint64
-	router  router
-	parcels parcels
-	copy    message.Message // the one in hand, if it goes to several
-	steps   int             // of routing in this turn
-	rolling bool            // goOn is on its way
-	out     outcome
+	base          uint64
+	router        router
+	targetBatches targetBatches
+	copy          message.Message // the one in hand, if it goes to several
+	steps         int             // of routing in this turn
+	continuing    bool            // continueBatch is on its way
+	out           outcome
 }
 
 // outcome is what must happen after a turn, in order.
@@ -53,7 +53,7 @@ type post struct {
 type batch struct {
 	*mail.DeadLetter
 	next    int // index of the first message that was not routed yet
-	letters []letter
+	pending []pendingMessage
 	stats   *ReasonStats
 	// waiting is the route of the next message if that is too long for a turn, and
 	// found is what came of it. Batches of other queues go on meanwhile.
@@ -63,8 +63,8 @@ type batch struct {
 	reply *mail.DeadLetterReply
 }
 
-// letter is one dead message on its way.
-type letter struct {
+// pendingMessage is one dead message on its way.
+type pendingMessage struct {
 	batch   *batch
 	id      uint64
 	copies  int  // at targets that have not answered
@@ -73,17 +73,17 @@ type letter struct {
 	taken   []mail.Address
 }
 
-// parcelCopy is a letter at one target.
-type parcelCopy struct {
-	letter *letter
-	target mail.Address
+// pendingCopy is a message at one target.
+type pendingCopy struct {
+	message *pendingMessage
+	target  mail.Address
 }
 
 func (s *state) init(cfg Config, base uint64) {
 	s.base = base
 	s.vhost, s.stats, s.log = cfg.VHost, cfg.Stats, cfg.Log
 	s.watched, s.cycles = map[string]struct{}{}, map[string]struct{}{}
-	s.parcels.index = map[*topology.Queue]int{}
+	s.targetBatches.index = map[*topology.Queue]int{}
 	s.router.init()
 }
 
@@ -94,9 +94,9 @@ func (s *state) send(to mail.Address, what any) {
 // take queues a batch behind those that are not finished.
 func (s *state) take(d *mail.DeadLetter) {
 	s.batches = append(s.batches, &batch{
-		DeadLetter: d, letters: make([]letter, len(d.Messages)), stats: s.stats.ByReason(d.Reason),
+		DeadLetter: d, pending: make([]pendingMessage, len(d.Messages)), stats: s.stats.ByReason(d.Reason),
 	})
-	if !s.rolling {
+	if !s.continuing {
 		s.step()
 	}
 }
@@ -107,7 +107,7 @@ func (s *state) searched(b *batch, route topology.LongRoute) {
 		return // of an earlier incarnation
 	}
 	b.waiting, b.found = nil, &route
-	if !s.rolling {
+	if !s.continuing {
 		s.step()
 	}
 }
@@ -130,21 +130,21 @@ func (s *state) ready() *batch {
 
 // step routes a turn's worth of the oldest batch.
 func (s *state) step() {
-	s.rolling, s.steps = false, 0
+	s.continuing, s.steps = false, 0
 	b := s.ready()
 	if b == nil {
 		return
 	}
 	end := min(len(b.Messages), b.next+turnLimit)
-	s.parcels.ground = b.Messages[b.next:b.next:end]
+	s.targetBatches.backing = b.Messages[b.next:b.next:end]
 	if end == len(b.Messages) {
-		s.parcels.ground = b.Messages[b.next:b.next] // with all its room, for who uses it next
+		s.targetBatches.backing = b.Messages[b.next:b.next] // with all its room, for who uses it next
 	}
 	s.route(b, end)
-	if b.next < end { // the memory behind goes with the first parcel
-		b.Messages, b.letters, b.next = slices.Clone(b.Messages[b.next:]), b.letters[b.next:], 0
+	if b.next < end { // the memory behind goes with the first target's batch
+		b.Messages, b.pending, b.next = slices.Clone(b.Messages[b.next:]), b.pending[b.next:], 0
 	}
-	s.parcels.send(s)
+	s.targetBatches.send(s)
 	s.answer(b)
 	if b.next == len(b.Messages) {
 		b.Messages = nil // the targets have them now
@@ -154,8 +154,8 @@ func (s *state) step() {
 		}
 	}
 	if s.ready() != nil {
-		s.rolling = true
-		s.send(s.self, goOn{})
+		s.continuing = true
+		s.send(s.self, continueBatch{})
 	}
 }
 
@@ -166,12 +166,12 @@ func (s *state) enqueued(m *mail.EnqueueReply) {
 		if r.First <= s.base {
 			continue
 		}
-		s.copies.TakeRange(r.First-s.base, r.Last-s.base, func(_ uint64, c parcelCopy) {
-			if last != c.letter.batch {
+		s.copies.TakeRange(r.First-s.base, r.Last-s.base, func(_ uint64, c pendingCopy) {
+			if last != c.message.batch {
 				s.answer(last)
-				last = c.letter.batch
+				last = c.message.batch
 			}
-			c.letter.settle(c.target, !m.Refused)
+			c.message.settle(c.target, !m.Refused)
 		})
 	}
 	s.answer(last)
@@ -181,7 +181,7 @@ func (s *state) enqueued(m *mail.EnqueueReply) {
 func (s *state) targetGone(who mail.Address) {
 	delete(s.watched, who.Id)
 	var numbers []uint64
-	s.copies.Each(func(n uint64, c parcelCopy) bool {
+	s.copies.Each(func(n uint64, c pendingCopy) bool {
 		if c.target.Equal(who) {
 			numbers = append(numbers, n)
 		}
@@ -189,24 +189,24 @@ func (s *state) targetGone(who mail.Address) {
 	})
 	for _, n := range numbers {
 		c, _ := s.copies.Take(n)
-		c.letter.batch.stats.LostTargets.Add(1)
-		c.letter.settle(c.target, false)
-		s.answer(c.letter.batch)
+		c.message.batch.stats.LostTargets.Add(1)
+		c.message.settle(c.target, false)
+		s.answer(c.message.batch)
 	}
 }
 
 // settle is called for each copy that is done with. What a target has refused
 // counts as taken care of unless its queue cares for more: delivery is at most
 // once then (DL-29).
-func (l *letter) settle(target mail.Address, taken bool) {
+func (l *pendingMessage) settle(target mail.Address, taken bool) {
 	b := l.batch
 	switch {
 	case !taken:
 		l.refused = true
-		if b.Care == mail.Drop {
+		if b.Guarantee == mail.Drop {
 			b.stats.Refused.Add(1)
 		}
-	case l.several && b.Care != mail.Drop:
+	case l.several && b.Guarantee != mail.Drop:
 		l.taken = append(l.taken, target)
 	}
 	if l.copies--; l.copies > 0 {
@@ -215,7 +215,7 @@ func (l *letter) settle(target mail.Address, taken bool) {
 	switch {
 	case !l.refused:
 		b.stats.Confirmed.Add(1)
-	case b.Care != mail.Drop:
+	case b.Guarantee != mail.Drop:
 		b.keep(l.id, l.taken)
 		return
 	}
@@ -231,7 +231,7 @@ func (b *batch) keep(id uint64, taken []mail.Address) {
 
 // done notes that a message is taken care of.
 func (b *batch) done(id uint64) {
-	if b.Care == mail.AtLeastOnce {
+	if b.Guarantee == mail.AtLeastOnce {
 		b.stats.AtLeastOnce.Add(1)
 	} else {
 		b.stats.AtMostOnce.Add(1)
@@ -239,11 +239,11 @@ func (b *batch) done(id uint64) {
 	b.answering().Add(id)
 }
 
-// nowhere notes that there is nothing to send a message to; count counts those
+// noTarget notes that there is nothing to send a message to; count counts those
 // that are dropped for it. It is enough that somebody had it (DL-30).
-func (b *batch) nowhere(id uint64, count *atomic.Uint64) {
+func (b *batch) noTarget(id uint64, count *atomic.Uint64) {
 	switch {
-	case b.Care != mail.AtLeastOnce:
+	case b.Guarantee != mail.AtLeastOnce:
 		if count.Add(1); count == &b.stats.NoExchange { // as if there were no dead-lettering
 			b.answering().Add(id)
 			return
@@ -270,25 +270,25 @@ func (s *state) answer(b *batch) {
 	}
 }
 
-// lose tells every source with something under way that it is lost.
-func (s *state) lose() {
+// reportLost tells every source with something under way that it is lost.
+func (s *state) reportLost() {
 	type round struct {
 		from  string
 		round uint64
 	}
 	told := map[round]bool{}
 	tell := func(b *batch) {
-		if r := (round{b.From.Id, b.Round}); !told[r] {
+		if r := (round{b.From.Id, b.Epoch}); !told[r] {
 			told[r] = true
-			s.send(b.From, &mail.DeadLetterReply{Incarnation: b.Incarnation, Lost: true, Round: b.Round})
+			s.send(b.From, &mail.DeadLetterReply{Incarnation: b.Incarnation, Lost: true, Epoch: b.Epoch})
 		}
 	}
 	for _, b := range s.batches {
 		tell(b)
 	}
 	s.abandon()
-	s.copies.Each(func(_ uint64, c parcelCopy) bool {
-		tell(c.letter.batch)
+	s.copies.Each(func(_ uint64, c pendingCopy) bool {
+		tell(c.message.batch)
 		return true
 	})
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // DeadLetter carries messages that died in one queue for one reason, in order.
-// Also what a delayed exchange releases. From the queue, which keeps its copies (dying) until DeadLetterReply (DL-31).
+// Also what a delayed exchange releases. From the queue, which keeps its copies until DeadLetterReply (DL-31).
 type DeadLetter struct {
 	From        *actor.PID
 	Queue       string // name of the queue they died in
@@ -25,10 +25,10 @@ type DeadLetter struct {
 	Release bool
 	// Forward says that they did not die: a queue moves them on, to Exchange.
 	Forward bool
-	// Care says what becomes of those that cannot be enqueued.
-	Care Care
-	// Round is the queue's; it comes back if they are lost.
-	Round uint64
+	// Guarantee says what becomes of those that cannot be enqueued.
+	Guarantee Guarantee
+	// Epoch is the queue's; it comes back if they are lost.
+	Epoch uint64
 	// Messages have the queue's numbers, which come back in the reply. They are the
 	// receiver's to change and to send on; their contents are owned, not in a read
 	// chunk.
@@ -38,16 +38,16 @@ type DeadLetter struct {
 	Taken map[uint64][]*actor.PID
 }
 
-// LetterLimit is how many messages a queue puts into one DeadLetter: those that
+// DeadLetterBatch is how many messages a queue puts into one DeadLetter: those that
 // mostly go to the same target, in one Enqueue.
-const LetterLimit = 512
+const DeadLetterBatch = 512
 
-// Care is how much is done for dead letters that cannot be enqueued.
-type Care uint8
+// Guarantee is how much is done for dead letters that cannot be enqueued.
+type Guarantee uint8
 
 const (
 	// Drop: they are dropped and counted (DL-13, DL-29).
-	Drop Care = iota
+	Drop Guarantee = iota
 	// RetryRefused: those that a target refused go back to their queue; those
 	// without an exchange or a target are dropped (DL-29).
 	RetryRefused
@@ -76,7 +76,7 @@ func (d *DeadLetter) Answer(f Fate) (*actor.PID, any) {
 	if f == Gone {
 		return nil, nil
 	}
-	return d.From, &DeadLetterReply{Incarnation: d.Incarnation, Lost: true, Round: d.Round}
+	return d.From, &DeadLetterReply{Incarnation: d.Incarnation, Lost: true, Epoch: d.Epoch}
 }
 
 // DeadLetterReply says which dead messages are taken care of: enqueued, or
@@ -88,7 +88,7 @@ type DeadLetterReply struct {
 	IDs         []Range
 	Kept        []Kept
 	Lost        bool
-	Round       uint64 // of what was lost: older rounds have been sent again since
+	Epoch       uint64 // of what was lost: older rounds have been sent again since
 }
 
 // Kept is a dead message that its queue is to keep and to send again later.

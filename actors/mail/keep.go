@@ -20,9 +20,9 @@ type Configure struct {
 // that queues without traffic page out as well; no reply, renews no lease.
 type Trim struct{}
 
-// Awoke tells a queue that the machine has slept, so that its timer is late. From
+// ClockJumped tells a queue that the machine has slept, so that its timer is late. From
 // supervision; no reply, and mail that is under way may find out before.
-type Awoke struct{}
+type ClockJumped struct{}
 
 // Wake ends the sleep of a queue that was started with what a journal had of it
 // (queue.Config.Asleep): exchanges and bindings are whole and policies in force,

@@ -7,7 +7,7 @@ import (
 )
 
 // SetPolicy stores a policy (or, with Operator, an operator policy) and then
-// applies it. From an admin door to the registry; PolicyReply comes back when it is in
+// applies it. From a virtual host's command actor to the registry; PolicyReply comes back when it is in
 // force (PRO-15).
 type SetPolicy struct {
 	Request

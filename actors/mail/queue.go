@@ -20,7 +20,7 @@ type Enqueue struct {
 	Chunk *message.Chunk
 	// Debt is the credit of joined bodies.
 	Debt message.Debt
-	// By is who published; only for the door for admin commands, which is the only one
+	// By is who published; only for the actor of admin commands, which is the only one
 	// to ask.
 	By *Publisher
 }
@@ -43,9 +43,9 @@ func (e *Enqueue) Release() {
 	e.Messages = nil
 }
 
-// Lend takes the batch's credit out of it: the messages can be released before it.
+// LendCredit takes the batch's credit out of it: the messages can be released before it.
 // The receiver releases the chunk and settles the debt.
-func (e *Enqueue) Lend() (*message.Chunk, message.Debt) {
+func (e *Enqueue) LendCredit() (*message.Chunk, message.Debt) {
 	chunk, debt := e.Chunk, e.Debt
 	e.Chunk, e.Debt = nil, message.Debt{}
 	return chunk, debt

@@ -146,11 +146,11 @@ type Unbind struct {
 // Answer implements Answerable.
 func (u *Unbind) Answer(f Fate) (*actor.PID, any) { return u.answer(f) }
 
-// QueueFell is sent by a queue that ends by a panic to its vhost, which holds back further
+// QueueCrashed is sent by a queue that ends by a panic to its vhost, which holds back further
 // commands for it, and tells
 // the queue's next life: Newest is at least as high as the number of any message that
 // it has had. Nothing comes back.
-type QueueFell struct {
+type QueueCrashed struct {
 	Queue  *actor.PID
 	Newest uint64
 }

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"candlemark/actors/mail"
-	"candlemark/internal/meta"
+	"candlemark/internal/definitions"
 	"candlemark/policies"
 )
 
@@ -14,7 +14,7 @@ import (
 // came.
 type command struct {
 	what   mail.Answerable
-	change meta.Change
+	change definitions.Change
 	// outcome is set by whoever stores the change.
 	outcome atomic.Pointer[outcome]
 }
@@ -38,7 +38,7 @@ func (s *state) accept(what mail.Answerable) (c *command, store bool) {
 
 // changeOf is what a command changes in what is stored. What is already so by
 // then is not stored again (POL-9); while others wait nobody knows.
-func (s *state) changeOf(what mail.Answerable) (c meta.Change) {
+func (s *state) changeOf(what mail.Answerable) (c definitions.Change) {
 	idle := len(s.commands) == 0
 	switch m := what.(type) {
 	case *mail.SetPolicy:

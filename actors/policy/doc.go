@@ -10,7 +10,7 @@
 // ApplyPoliciesReply from virtual hosts. Sends: ApplyPolicies to virtual hosts,
 // PolicyReply and PolicyList to the askers.
 //
-// A change is stored in internal/meta, then it takes effect, then it is answered,
+// A change is stored in internal/definitions, then it takes effect, then it is answered,
 // when the virtual host has put it in force (PRO-15). One that cannot be
 // stored is answered with the error, and nothing has changed. Nobody waits for
 // the disk: commands stand in line until the mail comes that says how it went,

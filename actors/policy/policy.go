@@ -2,7 +2,7 @@ package policy
 
 import (
 	"candlemark/actors/mail"
-	"candlemark/internal/meta"
+	"candlemark/internal/definitions"
 	"candlemark/policies"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -12,7 +12,7 @@ import (
 // Config is what the registry needs to live.
 type Config struct {
 	// Meta stores policies; nil for a registry that keeps nothing.
-	Meta meta.Meta
+	Meta definitions.Store
 	// Stored are those that it begins with.
 	Stored []*policies.Policy
 	Log    zerolog.Logger

@@ -7,17 +7,17 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
-	"candlemark/internal/meta"
+	"candlemark/internal/definitions"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/rs/zerolog"
 )
 
 // inStore is inBubble with a registry that stores.
-func inStore(t *testing.T, test func(b *bubble, m *meta.Memory)) {
+func inStore(t *testing.T, test func(b *bubble, m *definitions.Memory)) {
 	synctest.Test(t, func(t *testing.T) {
-		m := meta.NewMemory()
-		if _, err := meta.Wait(m, meta.Change{Put: []any{auth.VHost{Name: "/"}, auth.VHost{Name: "b"}}}); err != nil {
+		m := definitions.NewMemory()
+		if _, err := definitions.Wait(m, definitions.Change{Put: []any{auth.VHost{Name: "/"}, auth.VHost{Name: "b"}}}); err != nil {
 			t.Fatal(err)
 		}
 		b := &bubble{T: t, system: actor.NewActorSystem()}
@@ -30,7 +30,7 @@ func inStore(t *testing.T, test func(b *bubble, m *meta.Memory)) {
 }
 
 // begin starts a registry as the next process does.
-func (b *bubble) begin(m *meta.Memory) {
+func (b *bubble) begin(m *definitions.Memory) {
 	b.Helper()
 	d, err := m.Load()
 	if err != nil {
@@ -65,7 +65,7 @@ func (p *probe) lists(operator bool, want ...string) {
 // Policies and operator policies are there again after a restart, with what was
 // changed and without what was deleted.
 func TestPoliciesSurvive(t *testing.T) {
-	inStore(t, func(b *bubble, m *meta.Memory) {
+	inStore(t, func(b *bubble, m *definitions.Memory) {
 		asker := b.probe()
 		for _, s := range []struct {
 			vhost, name, body string
@@ -95,7 +95,7 @@ func TestPoliciesSurvive(t *testing.T) {
 // A policy takes effect, and is answered, when it is stored, and what comes
 // behind it not before.
 func TestStoredThenInForce(t *testing.T) {
-	inStore(t, func(b *bubble, m *meta.Memory) {
+	inStore(t, func(b *bubble, m *definitions.Memory) {
 		asker, v := b.probe(), b.probe()
 		v.starts("/")
 		release := m.Hold()
@@ -125,7 +125,7 @@ func TestStoredThenInForce(t *testing.T) {
 
 // What cannot be stored changes nothing, and the asker is told.
 func TestNotStored(t *testing.T) {
-	inStore(t, func(b *bubble, m *meta.Memory) {
+	inStore(t, func(b *bubble, m *definitions.Memory) {
 		asker, v := b.probe(), b.probe()
 		v.starts("/")
 		b.send(&mail.SetPolicy{Policy: b.policy("/", "p", minute, false)})
@@ -147,7 +147,7 @@ func TestNotStored(t *testing.T) {
 		v.quiet()
 		m.Fail(nil)
 		b.send(&mail.SetPolicy{Request: asker.request(4), Policy: b.policy("nowhere", "p", minute, false)})
-		if r := next[*mail.PolicyReply](asker); !errors.Is(r.Err, meta.ErrNoVHost) {
+		if r := next[*mail.PolicyReply](asker); !errors.Is(r.Err, definitions.ErrNoVHost) {
 			t.Errorf("%+v", r)
 		}
 		asker.lists(false, "/:p")
@@ -157,7 +157,7 @@ func TestNotStored(t *testing.T) {
 // The policies of a deleted vhost do not come back, also those under way when it
 // was deleted.
 func TestForgottenForGood(t *testing.T) {
-	inStore(t, func(b *bubble, m *meta.Memory) {
+	inStore(t, func(b *bubble, m *definitions.Memory) {
 		asker := b.probe()
 		b.send(&mail.SetPolicy{Policy: b.policy("b", "before", minute, true)})
 		asker.lists(true, "b:before")
@@ -183,7 +183,7 @@ func TestForgottenForGood(t *testing.T) {
 
 // A command that panics is answered, and those behind it take effect.
 func TestPanicInLine(t *testing.T) {
-	inStore(t, func(b *bubble, m *meta.Memory) {
+	inStore(t, func(b *bubble, m *definitions.Memory) {
 		asker := b.probe()
 		release := m.Hold()
 		b.send(&mail.SetPolicy{Request: asker.request(1), Policy: b.policy("/", "p", minute, false)})

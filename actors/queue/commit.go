@@ -21,14 +21,14 @@ type commit struct {
 	sorted  int              // how many of them ascend, from the first on
 	holes   int              // records of messages that left in the same turn
 	spilled int64            // bytes of Spill
-	// What was encoded last: messages that died alike share what they add.
+	// What was encoded last: dead letters for one reason share what they add.
 	overlay *message.Overlay
 	encoded []byte
 	// What the publisher is told when they are durable, nil if nobody waits.
 	to    mail.Address
 	reply *mail.EnqueueReply
 	// Others who wait for it.
-	changed []change
+	changed []scheduledAnswer
 	// The publisher's credit, which is given back then: what waits for a slow disk
 	// is bounded.
 	chunk *message.Chunk
@@ -58,7 +58,7 @@ func (s *state) answerCommit(c *commit, refused bool) {
 		c.reply = nil
 	}
 	for _, x := range c.changed {
-		s.answerChange(x, refused)
+		s.sendScheduledAnswer(x, refused)
 	}
 	c.changed = nil
 	c.chunk.Release()
@@ -217,7 +217,7 @@ func (s *state) committed(m appendDone) {
 	s.answerCommit(c, m.err != nil)
 	s.paging.spilling -= c.spilled
 	if m.err == nil {
-		s.place(c)
+		s.recordPositions(c)
 	} else if s.broken == nil {
 		s.broken, s.out.rarely().broke = m.err, true
 	}
@@ -227,9 +227,9 @@ func (s *state) committed(m appendDone) {
 	}
 }
 
-// place notes where the messages of a commit are. Those that need not be in
+// recordPositions notes where the messages of a commit are. Those that need not be in
 // memory leave it while that is tight: all that are scheduled, first of all.
-func (s *state) place(c *commit) {
+func (s *state) recordPositions(c *commit) {
 	crowded := s.crowded()
 	var w backlog.Window
 	if crowded {
@@ -238,7 +238,7 @@ func (s *state) place(c *commit) {
 	for i, h := range c.handles {
 		r := &c.records[i]
 		if x := s.scheduled; r.Due != 0 && x != nil && x.messages.Has(h, r.First) {
-			if x.messages.SetPlace(h, uint64(r.Position)); s.tight && !x.messages.IsPaged(h) {
+			if x.messages.SetPlace(h, uint64(r.Position)); s.overLimit && !x.messages.IsPaged(h) {
 				x.messages.PageOut(h)
 			}
 			continue

@@ -5,7 +5,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/internal/clock"
-	"candlemark/internal/ledger"
+	"candlemark/internal/seqmap"
 	"candlemark/policies"
 	"candlemark/protocol"
 )
@@ -18,18 +18,18 @@ const (
 	windowBytes    = 2 << 20
 )
 
-// holder is a channel as the queue sees it: it consumes, or holds messages.
-type holder struct {
-	channel   mail.Address
+// consumerChannel is a channel as the queue sees it: it consumes, or holds messages.
+type consumerChannel struct {
+	address   mail.Address
 	consumers []*consumer
-	unacked   ledger.Ledger[held] // by the delivery number told to the channel
-	allowed   int                 // what the channel allowed its limited consumers under their common limit
-	offered   offer               // what is open
+	unacked   seqmap.Map[unackedDelivery] // by the delivery number told to the channel
+	allowed   int                         // what the channel allowed its limited consumers under their common limit
+	offered   offer                       // what is open
 }
 
-// held is an unacknowledged delivery, made at since, in s since 1970; consumer is nil
+// unackedDelivery is an unacknowledged delivery, made at since, in s since 1970; consumer is nil
 // for basic.get.
-type held struct {
+type unackedDelivery struct {
 	message  uint32
 	since    uint32
 	consumer *consumer
@@ -45,7 +45,7 @@ const (
 )
 
 type consumer struct {
-	holder    *holder
+	channel   *consumerChannel
 	tag       string
 	noAck     bool
 	arguments protocol.Table
@@ -65,7 +65,7 @@ type consumer struct {
 
 func (c *consumer) canTake() bool {
 	return !c.gone && (c.prefetch == 0 || c.unacked < c.prefetch) &&
-		c.messages < windowMessages && c.bytes < windowBytes && (!c.limited || c.holder.allowed > 0)
+		c.messages < windowMessages && c.bytes < windowBytes && (!c.limited || c.channel.allowed > 0)
 }
 
 // room is how many more messages the prefetch allows.
@@ -76,23 +76,23 @@ func (c *consumer) room() int {
 	return c.prefetch - c.unacked
 }
 
-// holder finds or makes the queue's view of a channel, which is watched from
+// consumerChannel finds or makes the queue's view of a channel, which is watched from
 // then on.
-func (s *state) holder(channel mail.Address) *holder {
-	h := s.holders[channel.Id]
+func (s *state) channel(channel mail.Address) *consumerChannel {
+	h := s.channels[channel.Id]
 	if h == nil {
-		h = &holder{channel: channel}
-		if s.holders == nil {
-			s.holders = map[string]*holder{}
+		h = &consumerChannel{address: channel}
+		if s.channels == nil {
+			s.channels = map[string]*consumerChannel{}
 		}
-		s.holders[channel.Id] = h
+		s.channels[channel.Id] = h
 		s.out.watch = append(s.out.watch, channel)
 	}
 	return h
 }
 
 func (s *state) find(channel mail.Address, tag string) *consumer {
-	if h := s.holders[channel.Id]; h != nil {
+	if h := s.channels[channel.Id]; h != nil {
 		for _, c := range h.consumers {
 			if c.tag == tag {
 				return c
@@ -116,13 +116,13 @@ func (s *state) consume(m *mail.Consume, now clock.Instant) {
 	if reply.Err != nil {
 		return
 	}
-	h := s.holder(m.Channel)
+	h := s.channel(m.Channel)
 	own := policies.ConsumerSettingsFor(m.Arguments)
 	c := &consumer{
-		holder: h, tag: m.Tag, noAck: m.NoAck, prefetch: m.Prefetch, limited: m.Limited && !m.NoAck,
+		channel: h, tag: m.Tag, noAck: m.NoAck, prefetch: m.Prefetch, limited: m.Limited && !m.NoAck,
 		arguments: m.Arguments, priority: own.Priority, timeout: own.Timeout,
 	}
-	c.ring = s.turns.join(c.priority)
+	c.ring = s.roundRobin.join(c.priority)
 	if m.NoAck {
 		c.prefetch = 0
 	}
@@ -135,7 +135,7 @@ func (s *state) consume(m *mail.Consume, now clock.Instant) {
 	}
 	s.consumers++
 	s.lease.Hold()
-	s.queueUp(c)
+	s.addWaiting(c)
 	s.refresh(c)
 	s.dispatch(now)
 }
@@ -154,7 +154,7 @@ func (s *state) putUnderLimit(c *consumer) {
 func (s *state) cancel(m *mail.CancelConsumer, now clock.Instant) {
 	c := s.find(m.Channel, m.Tag)
 	if c != nil {
-		s.disallow(c.holder, 0)
+		s.disallow(c.channel, 0)
 		s.detach(c, now)
 	}
 	s.send(m.ReplyTo, &mail.CancelConsumerReply{Reply: m.Done(nil), Tag: m.Tag})
@@ -167,16 +167,16 @@ func (s *state) cancel(m *mail.CancelConsumer, now clock.Instant) {
 func (s *state) detach(c *consumer, now clock.Instant) {
 	c.gone = true
 	s.refresh(c)
-	c.holder.consumers = without(c.holder.consumers, c)
+	c.channel.consumers = without(c.channel.consumers, c)
 	s.limited = without(s.limited, c)
-	if !slices.ContainsFunc(c.holder.consumers, func(x *consumer) bool { return x.limited }) {
-		c.holder.offered = noOffer // the channel forgets it, too
+	if !slices.ContainsFunc(c.channel.consumers, func(x *consumer) bool { return x.limited }) {
+		c.channel.offered = noOffer // the channel forgets it, too
 	}
 	if s.exclusive == c {
 		s.exclusive = nil
 	}
-	s.stepDown(c)
-	s.turns.leave(c.ring)
+	s.removeWaiting(c)
+	s.roundRobin.leave(c.ring)
 	s.consumers--
 	s.lease.Release(now.Ceil())
 }
@@ -193,7 +193,7 @@ func (s *state) consumerLeft() {
 // (LEASE-4).
 func (s *state) channelGone(channel mail.Address, now clock.Instant) {
 	s.paging.gets = slices.DeleteFunc(s.paging.gets, func(g *mail.Get) bool { return g.Channel.Equal(channel) })
-	h := s.holders[channel.Id]
+	h := s.channels[channel.Id]
 	if h == nil {
 		return
 	}
@@ -205,14 +205,14 @@ func (s *state) channelGone(channel mail.Address, now clock.Instant) {
 		s.lease.Renew(now.Ceil())
 	}
 	next := uint64(1)
-	s.begin(&work{
+	s.startWork(&work{
 		expires: true,
 		step: func(now clock.Instant) bool {
-			next = h.unacked.TakeSome(next, h.unacked.Last(), int(s.most), func(_ uint64, u held) { s.giveBack(u, now) })
+			next = h.unacked.TakeSome(next, h.unacked.Last(), int(s.turnMost), func(_ uint64, u unackedDelivery) { s.requeue(u, now) })
 			return next == 0
 		},
 		end: func(now clock.Instant) {
-			delete(s.holders, channel.Id)
+			delete(s.channels, channel.Id)
 			s.settled(now)
 			if consumed {
 				s.consumerLeft()

@@ -379,8 +379,8 @@ func TestChannelGone_LEASE4(t *testing.T) {
 	c.want("b", c.delivered("b"), "3", "4")
 	c.feed(&mail.ChannelGone{Channel: ch1}, &mail.PeerGone{Who: ch1})
 	c.want("b", c.delivered("b"), "1*", "2*")
-	if c.consumers != 1 || len(c.holders) != 1 {
-		t.Fatalf("%d consumers, %d channels", c.consumers, len(c.holders))
+	if c.consumers != 1 || len(c.channels) != 1 {
+		t.Fatalf("%d consumers, %d channels", c.consumers, len(c.channels))
 	}
 }
 

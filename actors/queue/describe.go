@@ -10,14 +10,14 @@ import (
 
 // shownReady is how many messages clients see as ready: those that are moved on
 // and have not arrived are in the queue.
-func (s *state) shownReady() int { return s.messages.Ready() + s.dying.moving }
+func (s *state) shownReady() int { return s.messages.Ready() + s.deadLetters.forwarding }
 
 // describe answers a question. It changes nothing and renews no lease (LEASE-4).
 func (s *state) describe(m *mail.DescribeQueue) {
 	info := &mail.QueueInfo{
 		Reply: m.Done(nil), Name: s.queue.Name,
 		Ready: s.shownReady(), Unacked: s.unacked, Consumers: s.consumers,
-		ReadyBytes: s.messages.ReadyBytes() + s.dying.movingBytes, UnackedBytes: s.messages.Bytes() - s.messages.ReadyBytes() - s.dying.movingBytes,
+		ReadyBytes: s.messages.ReadyBytes() + s.deadLetters.forwardingBytes, UnackedBytes: s.messages.Bytes() - s.messages.ReadyBytes() - s.deadLetters.forwardingBytes,
 		Paged: s.messages.Paged(), PagedBytes: s.messages.PagedBytes(),
 		Memory: s.messages.Memory(), LastUse: s.used, Counts: s.counts, Effective: s.effective, Settings: s.settings,
 		Arguments: s.queue.Arguments, Durable: s.queue.Durable, AutoDelete: s.queue.AutoDelete, Exclusive: s.queue.Exclusive,
@@ -54,10 +54,10 @@ func (s *state) headTimestamp() uint64 {
 // coming.
 func (s *state) list() []mail.QueueConsumer {
 	list := make([]mail.QueueConsumer, 0, s.consumers)
-	for _, h := range s.holders {
+	for _, h := range s.channels {
 		for _, c := range h.consumers {
 			list = append(list, mail.QueueConsumer{
-				Channel: h.channel, Tag: c.tag, NoAck: c.noAck, Exclusive: s.exclusive == c, Active: s.active(c), Prefetch: c.prefetch, Arguments: c.arguments,
+				Channel: h.address, Tag: c.tag, NoAck: c.noAck, Exclusive: s.exclusive == c, Active: s.mayDeliverTo(c), Prefetch: c.prefetch, Arguments: c.arguments,
 				Timeout: s.timeout(c),
 			})
 		}

@@ -19,14 +19,14 @@ func (s *state) dispatch(now clock.Instant) {
 		return // it ends with that
 	}
 	if s.settings.HasForward {
-		s.moveOn(now)
+		s.forwardReady(now)
 	}
 	for died, n := 0, 0; s.messages.Ready() > 0; n++ {
-		c := s.turns.next()
+		c := s.roundRobin.next()
 		if c == nil {
 			break
 		}
-		if n == int(s.most) {
+		if n == int(s.turnMost) {
 			s.out.again = true
 			break
 		}
@@ -37,21 +37,21 @@ func (s *state) dispatch(now clock.Instant) {
 				break
 			}
 			s.wheel.Remove(h)
-			s.die(h, expired)
+			s.endReady(h, expired)
 			continue
 		}
-		if !s.present(h, now) {
+		if !s.hasContent(h, now) {
 			break
 		}
 		s.wheel.Remove(h)
-		s.hand(c, h, now)
+		s.deliver(c, h, now)
 	}
 	s.offer()
-	s.bury(now)
+	s.flushDeadLetters(now)
 }
 
-// hand gives a ready message to c and passes the turn on.
-func (s *state) hand(c *consumer, h backlog.Handle, now clock.Instant) {
+// deliver gives a ready message to c and passes the turn on.
+func (s *state) deliver(c *consumer, h backlog.Handle, now clock.Instant) {
 	r := s.messages.Get(h)
 	d := s.delivery(&r)
 	if d.Redelivered {
@@ -63,10 +63,10 @@ func (s *state) hand(c *consumer, h backlog.Handle, now clock.Instant) {
 	} else {
 		s.take(h)
 		c.unacked++
-		d.Number = c.holder.unacked.Append(held{h, s.second(), c})
-		s.lend(h, c.holder, d.Number, c.timeout, now)
+		d.Number = c.channel.unacked.Append(unackedDelivery{h, s.second(), c})
+		s.startAckTimeout(h, c.channel, d.Number, c.timeout, now)
 	}
-	s.give(c, d)
+	s.addDelivery(c, d)
 }
 
 // take makes a ready message one that somebody holds.
@@ -78,10 +78,10 @@ func (s *state) take(h backlog.Handle) {
 	}
 }
 
-// pass gives a message that just arrived to a consumer without
+// deliverDirect gives a message that just arrived to a consumer without
 // acknowledgements: it never enters the backlog.
-func (s *state) pass(c *consumer, m *message.Message, chunk *message.Chunk, deadline int64, now clock.Instant) {
-	s.give(c, mail.Delivery{Message: *m})
+func (s *state) deliverDirect(c *consumer, m *message.Message, chunk *message.Chunk, deadline int64, now clock.Instant) {
+	s.addDelivery(c, mail.Delivery{Message: *m})
 	d := c.deliver
 	if s.settings.StampExpiry {
 		d.Items[len(d.Items)-1].Message.Overlay = s.stamp(m.Overlay, now.Ceil(), deadline)
@@ -92,7 +92,7 @@ func (s *state) pass(c *consumer, m *message.Message, chunk *message.Chunk, dead
 	}
 }
 
-func (s *state) give(c *consumer, d mail.Delivery) {
+func (s *state) addDelivery(c *consumer, d mail.Delivery) {
 	if c.deliver == nil {
 		c.deliver = mail.NewDeliver(s.self, c.tag, c.noAck)
 		s.touched = append(s.touched, c)
@@ -100,17 +100,17 @@ func (s *state) give(c *consumer, d mail.Delivery) {
 	c.deliver.Items = append(c.deliver.Items, d)
 	c.messages++
 	c.bytes += len(d.Message.Body)
-	c.ring.pass(c)
+	c.ring.advance(c)
 	s.refresh(c)
 	if c.limited {
-		s.spend(c)
+		s.useCredit(c)
 	}
 }
 
-// spend takes one message for c from what its channel allowed. The other
+// useCredit takes one message for c from what its channel allowed. The other
 // consumers of the channel come before it when there is more.
-func (s *state) spend(c *consumer) {
-	h := c.holder
+func (s *state) useCredit(c *consumer) {
+	h := c.channel
 	h.allowed--
 	i := slices.Index(h.consumers, c)
 	copy(h.consumers[i:], h.consumers[i+1:])
@@ -122,7 +122,7 @@ func (s *state) spend(c *consumer) {
 
 // refreshLimited has those consumers of a channel that share its limit take part
 // or not, as it allows.
-func (s *state) refreshLimited(h *holder) {
+func (s *state) refreshLimited(h *consumerChannel) {
 	for _, c := range h.consumers {
 		if c.limited {
 			s.refresh(c)
@@ -138,7 +138,7 @@ func (s *state) flush() {
 		} else {
 			s.counts.Deliver += n
 		}
-		s.send(c.holder.channel, c.deliver)
+		s.send(c.channel.address, c.deliver)
 		c.deliver = nil
 		s.touched[i] = nil
 	}

@@ -1,8 +1,8 @@
 // Package queue is the queue actor: it keeps, delivers and expires the messages
 // of one queue, and ends itself when its lease does.
 //
-// Owns: the messages (backlog), their deadlines (wheel), scheduled ones (agenda), the lease, consumers
-// and their credit, unacknowledged deliveries of every channel, dying messages. One
+// Owns: the messages (backlog), their deadlines (wheel), scheduled ones (dueindex), the lease, consumers
+// and their credit, unacknowledged deliveries of every channel, dead letters. One
 // that holds for a delayed exchange releases what is due, and has nothing else to do.
 //
 // Takes: Enqueue Settle Consume CancelConsumer Grant Allow Limit Resize Get Purge
@@ -24,10 +24,10 @@
 //	ready ───────▶ unacked ─────────────────▶ gone
 //	  │  ◀───────     │ settle(reject)          ▲
 //	  │   requeue     ▼                         │ DeadLetterReply
-//	  └──────────▶ dying ───────────────────────┘
+//	  └──────────▶ dead ────────────────────────┘
 //	    deadline      (without dead-letter exchange: gone at once)
 //
-// With forward-to what is ready is moved on: it is dying too, though it does not die.
+// With forward-to what is ready is moved on: it waits with the dead letters, though it is none.
 //
 // Of each, the content is in memory, or paged out: in the journal only. What is to
 // survive is there anyway; of the rest copies are written (Spill) while memory is
@@ -36,12 +36,12 @@
 // States of the queue:
 //
 //	          Wake         lease over, deleted,          QueueForgotten       nothing
-//	asleep ────────▶ live ───unused────────▶ retiring ────────────▶ leaving ──dying──▶ ended
+//	asleep ────────▶ live ───unused────────▶ retiring ───────────▶ draining ──sent───▶ ended
 //	                      ◀────────────── QueueKept
 //
 // asleep: recovered, mail is parked. retiring: the vhost decides, all mail is
 // parked. leaving: nobody knows the queue, publishes count as routed and are
-// discarded, but what is dying is seen off. ended: the mailbox is closed and what is
+// discarded, but dead letters are sent first. ended: the mailbox is closed and what is
 // left in it answered.
 //
 // Deadlines: of each ready message, of each delivery (consumer timeout), of the

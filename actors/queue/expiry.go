@@ -75,7 +75,7 @@ func (s *state) expireDue(now clock.Instant) (more bool) {
 	}
 	s.sortDue()
 	for _, h := range s.due {
-		s.die(h, expired)
+		s.endReady(h, expired)
 	}
 	if s.due = s.due[:0]; cap(s.due) > 64 {
 		s.due = nil
@@ -108,7 +108,7 @@ func (s *state) expireHead(now clock.Instant) (more bool) {
 			return false
 		}
 		s.wheel.Remove(h)
-		s.die(h, expired)
+		s.endReady(h, expired)
 	}
 	s.out.again = true
 	return true
@@ -126,7 +126,7 @@ func (s *state) first(now clock.Instant) (backlog.Handle, bool) {
 			return h, true
 		}
 		s.wheel.Remove(h)
-		s.die(h, expired)
+		s.endReady(h, expired)
 	}
 	s.out.again = true
 	return 0, false

@@ -9,7 +9,7 @@ import (
 	"candlemark/policies"
 )
 
-func bequeath(s *policies.QueueSettings) { s.ExpiresDeadLettersBacklog = true }
+func withBacklog(s *policies.QueueSettings) { s.ExpiresDeadLettersBacklog = true }
 
 // TestKept_LEASE4: a declare that raced the end of the lease wins; what arrived
 // meanwhile is handled in order, each mail as if it came then.
@@ -150,7 +150,7 @@ func TestParkedIsAnswered_LEASE8(t *testing.T) {
 // TestDyingIsSeenOff_DL31: what died before its queue ended is dead-lettered,
 // however much it is.
 func TestDyingIsSeenOff_DL31(t *testing.T) {
-	const n = dyingLimit + 10
+	const n = deadLetterLimit + 10
 	c := newCore(t, dlx, ttl(100), expires(200))
 	batch := make([]message.Message, n)
 	for i := range batch {
@@ -161,17 +161,17 @@ func TestDyingIsSeenOff_DL31(t *testing.T) {
 	c.confirmed()
 	one[*mail.QueueRetiring](c)
 	c.feed(&mail.QueueForgotten{})
-	if c.phase != leaving {
-		t.Fatalf("phase %d with %d dying", c.phase, c.dying.all.Len())
+	if c.phase != draining {
+		t.Fatalf("phase %d with %d dead letters", c.phase, c.deadLetters.all.Len())
 	}
 	c.put("late")
 	acks, _ := c.confirmed()
 	c.wantNumbers("late, acks", acks, n+1)
-	// The first letters were parked: answered now, they make room for the rest.
-	if got := len(c.seenOff()); got != dyingLimit {
+	// The first dead letters were parked: answered now, they make room for the rest.
+	if got := len(c.seenOff()); got != deadLetterLimit {
 		t.Fatalf("%d dead", got)
 	}
-	if got := len(c.seenOff()); got != n-dyingLimit {
+	if got := len(c.seenOff()); got != n-deadLetterLimit {
 		t.Fatalf("%d dead", got)
 	}
 	if c.phase != ended || c.messages.Len() != 0 {
@@ -181,7 +181,7 @@ func TestDyingIsSeenOff_DL31(t *testing.T) {
 
 // TestBacklogIsDeadLettered_LEASE13: opt-in; also what comes too late, in order.
 func TestBacklogIsDeadLettered_LEASE13(t *testing.T) {
-	cfg := testConfig(settings(dlx, expires(900), bequeath))
+	cfg := testConfig(settings(dlx, expires(900), withBacklog))
 	cfg.Queue.Durable = true
 	c := newCoreOf(t, cfg)
 	c.put("a", "b", "c")
@@ -189,7 +189,7 @@ func TestBacklogIsDeadLettered_LEASE13(t *testing.T) {
 	c.at(900)
 	c.put("parked")
 	c.feed(&mail.QueueForgotten{})
-	if c.phase != leaving {
+	if c.phase != draining {
 		t.Fatalf("phase %d", c.phase)
 	}
 	if m := one[*mail.QueueExpired](c); m.Discarded != 1 {
@@ -216,7 +216,7 @@ func TestBacklogIsDeadLettered_LEASE13(t *testing.T) {
 	if c.phase != ended {
 		t.Fatalf("phase %d", c.phase)
 	}
-	c.state.late(&mail.Enqueue{From: publisher, Messages: []message.Message{msg("last", -1)}}, c.now)
+	c.state.handleLate(&mail.Enqueue{From: publisher, Messages: []message.Message{msg("last", -1)}}, c.now)
 	c.posts = c.out.posts
 	c.want("left in the mailbox", c.diedOnly(), "expired last")
 }
@@ -236,7 +236,7 @@ func TestBacklogIsDiscarded_LEASE7_LEASE13(t *testing.T) {
 		"deleted":     {dlx, func(c *core) { c.feed(&mail.DeleteQueue{}) }},
 	}
 	for name, e := range ends {
-		c := newCore(t, e.exchange, expires(900), bequeath)
+		c := newCore(t, e.exchange, expires(900), withBacklog)
 		c.put("a")
 		e.end(c)
 		c.feed(&mail.QueueForgotten{})
@@ -248,7 +248,7 @@ func TestBacklogIsDiscarded_LEASE7_LEASE13(t *testing.T) {
 
 func TestBacklogDiesInTurns_LEASE13_TTL33(t *testing.T) {
 	const n = 3*turnLimit + 1
-	c := newCore(t, dlx, expires(900), bequeath)
+	c := newCore(t, dlx, expires(900), withBacklog)
 	batch := make([]message.Message, n)
 	for i := range batch {
 		batch[i] = msg("m", -1)

@@ -17,23 +17,23 @@ import (
 // hopsLimit is how often a message is moved on, over all queues.
 const hopsLimit = 4
 
-// movingLimit is how many messages are on their way, or wait for another attempt: dead
+// forwardLimit is how many messages are on their way, or wait for another attempt: dead
 // letters do not stand behind them.
-const movingLimit = dyingLimit / 2
+const forwardLimit = deadLetterLimit / 2
 
-// moves reports whether a message that arrives at such a queue is moved on at once.
-func (s *state) moves(m *message.Message) bool {
-	return s.messages.Ready() == 0 && s.dying.moving < movingLimit && !s.over(1, int64(len(m.Body)))
+// canForward reports whether a message that arrives at such a queue is moved on at once.
+func (s *state) canForward(m *message.Message) bool {
+	return s.messages.Ready() == 0 && s.deadLetters.forwarding < forwardLimit && !s.over(1, int64(len(m.Body)))
 }
 
-// moveOn moves ready messages on, a turn's worth at a time.
-func (s *state) moveOn(now clock.Instant) {
+// forwardReady moves ready messages on, a turn's worth at a time.
+func (s *state) forwardReady(now clock.Instant) {
 	if s.phase != live {
 		return
 	}
-	for n := 0; s.dying.moving < movingLimit && s.messages.Ready() > 0; n++ {
+	for n := 0; s.deadLetters.forwarding < forwardLimit && s.messages.Ready() > 0; n++ {
 		h, ok := s.first(now)
-		if !ok || !s.present(h, now) {
+		if !ok || !s.hasContent(h, now) {
 			return
 		}
 		if n == turnLimit {
@@ -45,36 +45,35 @@ func (s *state) moveOn(now clock.Instant) {
 	}
 }
 
-// forward takes a ready message, with its content in memory and off the wheel, on its
-// way. One that is only now, as a TTL of 0 says, is moved on all the same.
+// forward hands a ready message on, with its content in memory and off the wheel. One that is only now, as a TTL of 0 says, is moved on all the same.
 func (s *state) forward(h backlog.Handle, now bool) {
 	r := s.messages.Get(h)
 	s.paging.runway -= int64(len(r.Body)) + messageOverhead
 	if r.Overlay != nil && r.Overlay.Hops >= hopsLimit {
-		s.die(h, exhausted)
+		s.endReady(h, tooManyHops)
 		return
 	}
 	s.messages.Take(h)
-	s.dying.moving++
-	s.dying.movingBytes += s.messages.Size(h)
-	s.dying.bytes += s.messages.Size(h)
-	s.dying.all.Append(dead{message: h, why: forwarded, now: now})
+	s.deadLetters.forwarding++
+	s.deadLetters.forwardingBytes += s.messages.Size(h)
+	s.deadLetters.bytes += s.messages.Size(h)
+	s.deadLetters.all.Append(deadLetter{message: h, reason: forwarded, now: now})
 }
 
-// strays sees to a message whose way the queue has given up meanwhile: it is ready
-// again when it is not to be moved on any more, and dies when its deadline has come.
+// cancelForward takes a message back that is not to be moved on any more: it is ready again,
+// or expires when its deadline has come.
 // It reports whether that is so.
-func (s *state) strays(id uint64, x dead, now clock.Instant) bool {
+func (s *state) cancelForward(id uint64, x deadLetter, now clock.Instant) bool {
 	late := s.messages.Deadline(x.message) <= now.Floor() && (!x.now || x.tries > 0)
 	if s.settings.HasForward && !late {
 		return false
 	}
-	s.dying.all.Take(id)
-	s.unburden(x)
+	s.deadLetters.all.Take(id)
+	s.uncountDeadLetter(x)
 	switch {
 	case late:
-		s.bringOut(x.message, expired)
-	case s.phase >= leaving: // as all that is ready then
+		s.end(x.message, expired)
+	case s.phase >= draining: // as all that is ready then
 		s.remove(x.message, store.Purged)
 	default:
 		s.messages.Return(x.message)
@@ -83,29 +82,29 @@ func (s *state) strays(id uint64, x dead, now clock.Instant) bool {
 	return true
 }
 
-// remaining is the TTL with which a message moves on: its deadline stays.
-func (s *state) remaining(h backlog.Handle, own int64, now clock.Instant) int64 {
+// remainingTTL is the TTL with which a message moves on: its deadline stays.
+func (s *state) remainingTTL(h backlog.Handle, own int64, now clock.Instant) int64 {
 	if at := s.messages.Deadline(h); at != store.Never {
 		return max(at-now.Ceil(), 0)
 	}
 	return own
 }
 
-// redirect follows a change of forward-to. A queue that moves its messages on is in
+// forwardToChanged follows a change of forward-to. A queue that moves its messages on is in
 // use; its consumers get nothing.
-func (s *state) redirect(before *policies.QueueSettings, now clock.Instant) {
+func (s *state) forwardToChanged(before *policies.QueueSettings, now clock.Instant) {
 	was, is := before.HasForward, s.settings.HasForward
 	if was == is && before.ForwardTo == s.settings.ForwardTo {
 		return
 	}
-	s.dying.retries.goesAgain(now)
+	s.deadLetters.retries.retryNow(now)
 	switch {
 	case is && !was:
 		s.lease.Hold()
 	case was && !is:
 		s.lease.Release(now.Ceil())
 	}
-	for _, h := range s.holders {
+	for _, h := range s.channels {
 		s.disallow(h, 0)
 		for _, c := range h.consumers {
 			s.refresh(c)
@@ -113,10 +112,10 @@ func (s *state) redirect(before *policies.QueueSettings, now clock.Instant) {
 	}
 }
 
-// forwarding are the letters of a queue that moves its messages on.
-func (s *state) forwarding() *mail.DeadLetter {
+// newForwardMail is the mail of a queue that moves its messages on.
+func (s *state) newForwardMail() *mail.DeadLetter {
 	return &mail.DeadLetter{
 		From: s.self, Queue: s.queue.Name, Incarnation: s.queue.Incarnation, Reason: "forwarded", Forward: true,
-		Exchange: s.settings.ForwardTo, Round: s.dying.round,
+		Exchange: s.settings.ForwardTo, Epoch: s.deadLetters.epoch,
 	}
 }

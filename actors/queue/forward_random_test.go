@@ -24,7 +24,7 @@ type mover struct {
 	*times           // nil without scheduled messages and restarts
 }
 
-// sent is a letter without an answer.
+// sent is a message without an answer.
 type sent struct {
 	id         uint64
 	body, fate string
@@ -39,7 +39,7 @@ func (m *mover) collect() {
 			if due := m.due[body]; l.Forward && due >= 0 && m.times == nil && (d.TTL < max(due-m.ms(), 0) || d.TTL > max(due-m.looked, 0)) {
 				m.t.Fatalf("%s, due at %d, is moved on from %d to %d with a TTL of %d", body, due, m.looked, m.ms(), d.TTL)
 			}
-			m.pending = append(m.pending, sent{d.Number, body, l.Reason, l.Round})
+			m.pending = append(m.pending, sent{d.Number, body, l.Reason, l.Epoch})
 		}
 	}
 	m.held = append(m.held, m.delivered("a")...)
@@ -60,7 +60,7 @@ func (m *mover) ends(body, fate string) {
 	}
 }
 
-// answer settles some letters: all that are asked for with a chance of one in keep to stay.
+// answer settles some of them: all that are asked for with a chance of one in keep to stay.
 func (m *mover) answer(n, keep int) {
 	r := &mail.DeadLetterReply{Incarnation: 7}
 	for range min(n, len(m.pending)) {
@@ -94,7 +94,7 @@ func (m *mover) step() {
 		m.answer(1+m.rng.IntN(6), 3)
 	case 5:
 		m.pending = nil // the dead-letter actor has lost them
-		m.feed(&mail.DeadLetterReply{Incarnation: 7, Lost: true, Round: m.dying.round})
+		m.feed(&mail.DeadLetterReply{Incarnation: 7, Lost: true, Epoch: m.deadLetters.epoch})
 	case 6:
 		s := settings(dlx)
 		if m.rng.IntN(2) == 0 {
@@ -143,8 +143,8 @@ func TestForwardRandom(t *testing.T) {
 			m.settleOne(mail.Ack)
 			m.at(m.ms() + 1000)
 		}
-		if len(m.fate) != m.n || m.dying.moving != 0 || m.dying.movingBytes != 0 || m.dying.bytes != 0 {
-			t.Fatalf("seed %d: %d of %d accounted for, %d moving", seed, len(m.fate), m.n, m.dying.moving)
+		if len(m.fate) != m.n || m.deadLetters.forwarding != 0 || m.deadLetters.forwardingBytes != 0 || m.deadLetters.bytes != 0 {
+			t.Fatalf("seed %d: %d of %d accounted for, %d moving", seed, len(m.fate), m.n, m.deadLetters.forwarding)
 		}
 	}
 }

@@ -13,11 +13,11 @@ import (
 
 func forwardTo(s *policies.QueueSettings) { s.ForwardTo, s.HasForward = "to", true }
 
-// moved takes what was sent to be moved on: "body TTL", -1 for none.
+// shiftDeadline takes what was sent to be moved on: "body TTL", -1 for none.
 func (c *core) moved() (bodies []string, ids []uint64) {
 	c.t.Helper()
 	for _, l := range all[*mail.DeadLetter](c) {
-		if !l.Forward || l.Reason != "forwarded" || l.Exchange != "to" || l.HasKey || l.Care != mail.AtLeastOnce {
+		if !l.Forward || l.Reason != "forwarded" || l.Exchange != "to" || l.HasKey || l.Guarantee != mail.AtLeastOnce {
 			c.t.Fatalf("%+v", l)
 		}
 		for _, d := range l.Messages {
@@ -53,8 +53,8 @@ func TestForward(t *testing.T) {
 	}
 	c.at(1000)
 	c.takenCareOf(ids...)
-	if c.messages.Len() != 0 || c.dying.moving != 0 || c.dying.movingBytes != 0 || c.dying.bytes != 0 {
-		t.Errorf("%d left, %d moving, %d bytes", c.messages.Len(), c.dying.moving, c.dying.movingBytes)
+	if c.messages.Len() != 0 || c.deadLetters.forwarding != 0 || c.deadLetters.forwardingBytes != 0 || c.deadLetters.bytes != 0 {
+		t.Errorf("%d left, %d moving, %d bytes", c.messages.Len(), c.deadLetters.forwarding, c.deadLetters.forwardingBytes)
 	}
 	if why := c.records[len(c.records)-1].Why; why != store.Forwarded {
 		t.Errorf("written down as %v", why)
@@ -65,15 +65,15 @@ func TestForward(t *testing.T) {
 // is gone the rest is for the consumers, which have waited.
 func TestForwardBacklog_POL9(t *testing.T) {
 	c := newCore(t, dlx)
-	batch := make([]message.Message, movingLimit+5)
+	batch := make([]message.Message, forwardLimit+5)
 	for i := range batch {
 		batch[i] = msg("m", -1)
 	}
-	batch[movingLimit] = msg("expires", 50)
+	batch[forwardLimit] = msg("expires", 50)
 	c.publish(batch...)
 	c.feed(&mail.Configure{Settings: settings(dlx, forwardTo)})
 	bodies, ids := c.moved()
-	if len(bodies) != movingLimit || c.messages.Ready() != 5 {
+	if len(bodies) != forwardLimit || c.messages.Ready() != 5 {
 		t.Fatalf("%d moved, %d ready", len(bodies), c.messages.Ready())
 	}
 	c.consume(ch1, "a", 3)
@@ -88,8 +88,8 @@ func TestForwardBacklog_POL9(t *testing.T) {
 	c.feed(&mail.Configure{Settings: settings(dlx)})
 	c.want("for the consumer", c.delivered("a"), "m", "m", "m")
 	c.takenCareOf(ids[4:]...)
-	if ready := c.ready(); len(ready) != 2 || ready[1] != "behind" || c.dying.moving != 2 {
-		t.Errorf("%q are ready, %d moving", ready, c.dying.moving)
+	if ready := c.ready(); len(ready) != 2 || ready[1] != "behind" || c.deadLetters.forwarding != 2 {
+		t.Errorf("%q are ready, %d moving", ready, c.deadLetters.forwarding)
 	}
 }
 
@@ -223,7 +223,7 @@ func TestForwardEnds_LEASE7(t *testing.T) {
 	c.keep(ids[0])
 	c.feed(&mail.DeleteQueue{}, &mail.QueueForgotten{})
 	l := one[*mail.DeadLetter](c)
-	if len(l.Messages) != 1 || l.Care != mail.Drop || !l.Forward {
+	if len(l.Messages) != 1 || l.Guarantee != mail.Drop || !l.Forward {
 		t.Errorf("%+v", l)
 	}
 	c.takenCareOf(ids...)

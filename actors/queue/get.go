@@ -23,9 +23,9 @@ func (s *state) get(m *mail.Get, now clock.Instant) {
 	s.expireDue(now)
 	h, ok := s.first(now)
 	if ok {
-		if !s.present(h, now) {
+		if !s.hasContent(h, now) {
 			s.paging.gets = append(s.paging.gets, m)
-			s.bury(now)
+			s.flushDeadLetters(now)
 			return
 		}
 		s.wheel.Remove(h)
@@ -33,7 +33,7 @@ func (s *state) get(m *mail.Get, now clock.Instant) {
 		s.expireDue(now) // what is the head now (TTL-18)
 		reply.MessageCount = s.messages.Ready()
 	}
-	s.bury(now)
+	s.flushDeadLetters(now)
 	if !ok && s.messages.Ready() > 0 { // behind expired ones, too many for one turn
 		s.send(s.self, m)
 		return
@@ -57,8 +57,8 @@ func (s *state) fetch(h backlog.Handle, m *mail.Get, reply *mail.GetReply, now c
 	} else {
 		s.counts.Get++
 		s.take(h)
-		to := s.holder(m.Channel)
-		reply.Delivery.Number = to.unacked.Append(held{message: h, since: s.second()})
-		s.lend(h, to, reply.Delivery.Number, -1, now)
+		to := s.channel(m.Channel)
+		reply.Delivery.Number = to.unacked.Append(unackedDelivery{message: h, since: s.second()})
+		s.startAckTimeout(h, to, reply.Delivery.Number, -1, now)
 	}
 }

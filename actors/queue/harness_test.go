@@ -110,8 +110,8 @@ func (c *core) feed(mails ...any) {
 
 func (c *core) turn(m any) {
 	if c.pressed != nil {
-		c.tight = c.pressed()
-		c.paging.asked, c.paging.idle, c.paging.busy = c.tight, 0, 0
+		c.overLimit = c.pressed()
+		c.paging.asked, c.paging.idle, c.paging.busy = c.overLimit, 0, 0
 	}
 	c.handle(m, c.now)
 	commit, marks := c.handOver()
@@ -133,20 +133,20 @@ func (c *core) turn(m any) {
 func (c *core) check() {
 	c.t.Helper()
 	held := 0
-	for _, h := range c.holders {
+	for _, h := range c.channels {
 		held += h.unacked.Len()
 		for _, x := range h.consumers {
-			if x.prefetch > 0 && x.unacked > max(x.prefetch, c.lowered) || x.unacked < 0 || x.holder.allowed < 0 {
-				c.t.Fatalf("consumer %s holds %d of %d, allowed %d", x.tag, x.unacked, x.prefetch, x.holder.allowed)
+			if x.prefetch > 0 && x.unacked > max(x.prefetch, c.lowered) || x.unacked < 0 || x.channel.allowed < 0 {
+				c.t.Fatalf("consumer %s holds %d of %d, allowed %d", x.tag, x.unacked, x.prefetch, x.channel.allowed)
 			}
-			if can := x.canTake() && c.state.active(x); (x.next != nil) != can {
+			if can := x.canTake() && c.state.mayDeliverTo(x); (x.next != nil) != can {
 				c.t.Fatalf("consumer %s in the ring: %v, can take: %v", x.tag, x.next != nil, can)
 			}
 		}
 	}
-	if c.phase < leaving && (held != c.unacked || c.messages.Len() != c.messages.Ready()+held+c.dying.all.Len()) {
-		c.t.Fatalf("%d messages: %d ready, %d unacked (%d held), %d dying",
-			c.messages.Len(), c.messages.Ready(), c.unacked, held, c.dying.all.Len())
+	if c.phase < draining && (held != c.unacked || c.messages.Len() != c.messages.Ready()+held+c.deadLetters.all.Len()) {
+		c.t.Fatalf("%d messages: %d ready, %d unacked (%d held), %d dead letters",
+			c.messages.Len(), c.messages.Ready(), c.unacked, held, c.deadLetters.all.Len())
 	}
 }
 
@@ -209,7 +209,7 @@ func (c *core) publish(messages ...message.Message) {
 	c.feed(&mail.Enqueue{From: publisher, Messages: messages})
 }
 
-// put publishes messages without TTL.
+// add publishes messages without TTL.
 func (c *core) put(bodies ...string) {
 	batch := make([]message.Message, len(bodies))
 	for i, b := range bodies {
@@ -288,7 +288,7 @@ func (c *core) died() (dead []string, ids []mail.Range) {
 	return dead, ids
 }
 
-// buried is died, with the dead-letter actor's answer.
+// onDeadLetterReply is died, with the dead-letter actor's answer.
 func (c *core) seenOff() []string {
 	dead, ids := c.died()
 	if len(ids) > 0 {

@@ -27,7 +27,7 @@ func (s *state) listScheduled(m *mail.ListScheduled) {
 	}
 	l := &lookup{asked: m}
 	var at []int // which of the messages the contents are for
-	x.agenda.Behind(m.After.Due-s.skew, m.After.Seq, func(h backlog.Handle) bool {
+	x.due.Behind(m.After.Due-s.skew, m.After.Seq, func(h backlog.Handle) bool {
 		if n := len(page.Messages); n == limit {
 			last := &page.Messages[n-1]
 			page.Next = &mail.Cursor{Due: last.Due, Seq: last.Seq}
@@ -37,7 +37,7 @@ func (s *state) listScheduled(m *mail.ListScheduled) {
 			at = append(at, len(page.Messages))
 			l.want = append(l.want, x.ref(h))
 		}
-		page.Messages = append(page.Messages, s.waiting(h))
+		page.Messages = append(page.Messages, s.scheduledMessage(h))
 		return true
 	})
 	if len(l.want) == 0 {
@@ -73,8 +73,8 @@ func (s *state) listScheduled(m *mail.ListScheduled) {
 	s.out.lookups = append(s.out.lookups, l)
 }
 
-// waiting is what is known of a scheduled message.
-func (s *state) waiting(h backlog.Handle) mail.ScheduledMessage {
+// scheduledMessage is what is known of a scheduled message.
+func (s *state) scheduledMessage(h backlog.Handle) mail.ScheduledMessage {
 	x := s.scheduled
 	e := x.messages.Entry(h)
 	enqueued, _ := x.messages.Times(h)

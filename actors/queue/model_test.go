@@ -56,20 +56,20 @@ func (t *taker) full() bool { return t.prefetch > 0 && t.unacked == t.prefetch }
 // model is a queue as one would write it down: lists, and no cleverness.
 type model struct {
 	*core
-	r         *rand.Rand
-	all       map[string]*entry // by body; what is gone stays
-	waiting   []*entry          // ready, in order; some may be due and not fired yet
-	held      map[string]map[uint64]*entry
-	used      map[string]map[uint64]bool // numbers, by channel
-	takers    []*taker
-	sole      *taker          // the single active one
-	given     []*entry        // to be delivered in this turn, in order
-	dying     map[string]bool // to be dead-lettered in this turn, by reason and body
-	max       int             // ready messages, -1 for any number
-	published int
-	paged     int    // messages, over all turns
-	crowded   int    // turns under pressure that left messages waiting
-	what      string // the last command
+	r           *rand.Rand
+	all         map[string]*entry // by body; what is gone stays
+	waiting     []*entry          // ready, in order; some may be due and not fired yet
+	held        map[string]map[uint64]*entry
+	used        map[string]map[uint64]bool // numbers, by channel
+	takers      []*taker
+	sole        *taker          // the single active one
+	given       []*entry        // to be delivered in this turn, in order
+	deadLetters map[string]bool // to be dead-lettered in this turn, by reason and body
+	max         int             // ready messages, -1 for any number
+	published   int
+	paged       int    // messages, over all turns
+	crowded     int    // turns under pressure that left messages waiting
+	what        string // the last command
 }
 
 func (m *model) due(e *entry) bool { return e.deadline <= m.now.Floor() }
@@ -90,7 +90,7 @@ func (m *model) visible() []*entry {
 	return slices.Clone(m.waiting[i:])
 }
 
-// active are the takers that may get something: all, or the one who was active
+// mayDeliverTo are the takers that may get something: all, or the one who was active
 // last if it is still there, else the first of the highest priority.
 func (m *model) active() []*taker {
 	if !m.settings.SingleActiveConsumer || len(m.takers) == 0 {
@@ -126,7 +126,7 @@ func (m *model) leave(e *entry) {
 
 func (m *model) die(reason string, e *entry) {
 	m.leave(e)
-	m.dying[reason+" "+e.body] = true
+	m.deadLetters[reason+" "+e.body] = true
 }
 
 // enforce drops the first ones above the limit.
@@ -247,7 +247,7 @@ func (m *model) cancel() {
 	m.feed(&mail.CancelConsumer{Channel: t.channel, Tag: t.tag})
 }
 
-// giveBack returns e to its place.
+// requeue returns e to its place.
 func (m *model) giveBack(e *entry) {
 	e.came = true
 	if m.due(e) {
@@ -318,7 +318,7 @@ func (m *model) configure() {
 	m.feed(&mail.Configure{Settings: s})
 }
 
-// pass lets time go by, with the timer on time or late.
+// deliverDirect lets time go by, with the timer on time or late.
 func (m *model) pass() {
 	by := m.r.Int64N(30_000)
 	if m.r.IntN(2) == 0 {
@@ -348,15 +348,15 @@ func (m *model) observe() {
 	for _, d := range m.seenOff() {
 		e := m.all[d[1+slices.Index([]byte(d), ' '):]]
 		switch {
-		case m.dying[d]:
+		case m.deadLetters[d]:
 		case d != "expired "+e.body || !slices.Contains(m.waiting, e) || !m.due(e):
 			m.fail("%s was not to die (at %d)", d, e.deadline-start)
 		}
-		delete(m.dying, d)
+		delete(m.deadLetters, d)
 		m.leave(e)
 		e.gone = true
 	}
-	for d := range m.dying {
+	for d := range m.deadLetters {
 		m.fail("did not die: %s", d)
 	}
 	want := make([]string, 0, len(m.waiting))
@@ -367,7 +367,7 @@ func (m *model) observe() {
 		m.fail("ready %v, want %v", got, want)
 	}
 	m.paged += m.messages.Paged()
-	if m.tight && len(m.waiting) > 0 {
+	if m.overLimit && len(m.waiting) > 0 {
 		m.crowded++
 	}
 	m.replay()
@@ -458,7 +458,7 @@ func runModel(t *testing.T, seed uint64, pressure int) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	m := &model{
 		r: r, all: map[string]*entry{}, held: map[string]map[uint64]*entry{}, used: map[string]map[uint64]bool{},
-		dying: map[string]bool{}, max: -1,
+		deadLetters: map[string]bool{}, max: -1,
 	}
 	kind := r.IntN(5)
 	cfg := testConfig(settings(dlx, func(s *policies.QueueSettings) {
@@ -478,7 +478,7 @@ func runModel(t *testing.T, seed uint64, pressure int) {
 	m.core = newCoreOf(t, cfg)
 	turns := rand.New(rand.NewPCG(seed, 1))
 	if seed%2 == 0 { // commands are cut into turns
-		m.most = uint16(1 + turns.IntN(3))
+		m.turnMost = uint16(1 + turns.IntN(3))
 	}
 	m.pressed = func() bool { return turns.IntN(2) < pressure }
 	commands := []struct {

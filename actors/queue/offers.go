@@ -13,23 +13,23 @@ import (
 func (s *state) offer() {
 	ready := s.messages.Ready()
 	for _, c := range s.limited {
-		h, n, what := c.holder, min(ready, c.room()), forReady
+		h, n, what := c.channel, min(ready, c.room()), forReady
 		if ready == 0 {
 			s.disallow(h, 1)
 			what = inAdvance
 		}
-		if c.room() > 0 && h.allowed == 0 && h.offered < what && s.active(c) {
+		if c.room() > 0 && h.allowed == 0 && h.offered < what && s.mayDeliverTo(c) {
 			h.offered = what
-			s.send(h.channel, &mail.Offer{Queue: s.self, Messages: n})
+			s.send(h.address, &mail.Offer{Queue: s.self, Messages: n})
 		}
 	}
 }
 
 // disallow returns what a channel allowed above keep and its consumers did not
 // use.
-func (s *state) disallow(h *holder, keep int) {
+func (s *state) disallow(h *consumerChannel, keep int) {
 	if h.allowed > keep {
-		s.send(h.channel, &mail.Unused{Queue: s.self, Messages: h.allowed - keep})
+		s.send(h.address, &mail.Unused{Queue: s.self, Messages: h.allowed - keep})
 		if h.allowed = keep; keep == 0 {
 			s.refreshLimited(h)
 		}
@@ -38,18 +38,18 @@ func (s *state) disallow(h *holder, keep int) {
 
 // reclaimed: the channel needs elsewhere what it allowed.
 func (s *state) reclaimed(m *mail.Reclaim) {
-	if h := s.holders[m.Channel.Id]; h != nil {
+	if h := s.channels[m.Channel.Id]; h != nil {
 		s.disallow(h, 0)
 		s.offer()
 	}
 }
 
 func (s *state) allow(m *mail.Allow, now clock.Instant) {
-	h := s.holders[m.Channel.Id]
+	h := s.channels[m.Channel.Id]
 	if h != nil {
 		h.offered = noOffer
 	}
-	if h == nil || !slices.ContainsFunc(h.consumers, func(c *consumer) bool { return c.limited && s.active(c) }) {
+	if h == nil || !slices.ContainsFunc(h.consumers, func(c *consumer) bool { return c.limited && s.mayDeliverTo(c) }) {
 		s.send(m.Channel, &mail.Unused{Queue: s.self, Messages: m.Messages})
 		return
 	}
@@ -60,7 +60,7 @@ func (s *state) allow(m *mail.Allow, now clock.Instant) {
 
 // limit puts a channel's consumers under its common limit or frees them.
 func (s *state) limit(m *mail.Limit, now clock.Instant) {
-	h := s.holders[m.Channel.Id]
+	h := s.channels[m.Channel.Id]
 	if h == nil {
 		return
 	}
@@ -79,7 +79,7 @@ func (s *state) limit(m *mail.Limit, now clock.Instant) {
 // resize gives a channel's consumers another prefetch. One that holds more gets
 // nothing until it has settled enough.
 func (s *state) resize(m *mail.Resize, now clock.Instant) {
-	h := s.holders[m.Channel.Id]
+	h := s.channels[m.Channel.Id]
 	if h == nil {
 		return
 	}

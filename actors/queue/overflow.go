@@ -11,7 +11,7 @@ import (
 // those that at-least-once dead-lettering retains (DL-30).
 func (s *state) over(messages, bytes int64) bool {
 	n, b := s.settings.MaxLength, s.settings.MaxLengthBytes
-	dead, deadBytes := s.retained()
+	dead, deadBytes := s.deadLetterCounts()
 	messages, bytes = messages+dead, bytes+deadBytes
 	return n >= 0 && int64(s.messages.Ready())+messages > n || b >= 0 && s.messages.ReadyBytes()+bytes > b
 }
@@ -35,10 +35,10 @@ func (s *state) overflowed(m *message.Message, now clock.Instant) bool {
 		return false
 	}
 	if !s.settings.HasDLX {
-		s.out.unmourned[maxlen]++
+		s.out.dropped[maxlen]++
 		return false
 	}
-	s.die(s.keep(m, store.Never, now), maxlen)
+	s.endReady(s.keep(m, store.Never, now), maxlen)
 	return true
 }
 
@@ -60,6 +60,6 @@ func (s *state) enforce(now clock.Instant) {
 			return
 		}
 		s.wheel.Remove(h)
-		s.die(h, maxlen)
+		s.endReady(h, maxlen)
 	}
 }

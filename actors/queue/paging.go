@@ -13,9 +13,9 @@ const (
 	// consumers and with some.
 	windowIdle = 256 << 10
 	windowBusy = 2 << 20
-	// direShare is by how much less that is when there are so many queues that they
+	// criticalShare is by how much less that is when there are so many queues that they
 	// hold too much all the same.
-	direShare = 32
+	criticalShare = 32
 	// spillLimit bounds the bytes of transient messages on their way to the journal
 	// that a trim begins with.
 	spillLimit = 4 << 20
@@ -45,14 +45,14 @@ func (s *state) window() int64 {
 	if s.consumers > 0 {
 		bytes = s.paging.busy
 	}
-	if s.dire {
-		bytes /= direShare
+	if s.critical {
+		bytes /= criticalShare
 	}
 	return bytes
 }
 
 // crowded reports whether contents are to leave memory.
-func (s *state) crowded() bool { return s.tight && s.messages.Contents() > s.window() }
+func (s *state) crowded() bool { return s.overLimit && s.messages.Contents() > s.window() }
 
 // trim lets contents leave memory, a turn's worth at a time. What arrives while
 // memory is tight leaves when the journal has it (place); a trim is for what was
@@ -71,7 +71,7 @@ func (s *state) trim() {
 	if p.at == 0 || p.spilling > spillLimit {
 		return
 	}
-	p.at = s.messages.Trim(p.at, trimLimit, s.messages.Window(s.window()), func(h backlog.Handle) bool { return s.oust(&s.messages, h) })
+	p.at = s.messages.Trim(p.at, trimLimit, s.messages.Window(s.window()), func(h backlog.Handle) bool { return s.pageOut(&s.messages, h) })
 	switch {
 	case p.at == 0:
 		p.settled, p.asked = s.messages.Contents(), false
@@ -80,9 +80,9 @@ func (s *state) trim() {
 	}
 }
 
-// oust pages a message out if the journal has it, or sees to that. It reports
+// pageOut pages a message out if the journal has it, or sees to that. It reports
 // whether there is room for more.
-func (s *state) oust(b *backlog.Backlog, h backlog.Handle) bool {
+func (s *state) pageOut(b *backlog.Backlog, h backlog.Handle) bool {
 	if b.Place(h) != 0 {
 		b.PageOut(h)
 	} else if b.Entry(h).Marks&backlog.Stored == 0 {
@@ -94,7 +94,7 @@ func (s *state) oust(b *backlog.Backlog, h backlog.Handle) bool {
 // spill writes down a message that is not to survive, so that its content can
 // leave memory.
 func (s *state) spill(b *backlog.Backlog, h backlog.Handle) {
-	if s.broken != nil || s.phase >= leaving {
+	if s.broken != nil || s.phase >= draining {
 		return
 	}
 	r := b.Get(h)
@@ -104,12 +104,12 @@ func (s *state) spill(b *backlog.Backlog, h backlog.Handle) {
 	s.paging.spilled = true
 }
 
-// tend does at the end of a turn what memory asks for.
-func (s *state) tend(now clock.Instant) {
+// endTurn does at the end of a turn what memory asks for.
+func (s *state) endTurn(now clock.Instant) {
 	if s.messages.Paged() > 0 && s.consumers > 0 && s.phase == live {
-		s.ahead(now)
+		s.readAhead(now)
 	}
-	if s.tight && s.phase < leaving {
+	if s.overLimit && s.phase < draining {
 		s.trimScheduled()
 		s.trim()
 	}
@@ -131,7 +131,7 @@ func (s *state) trimScheduled() {
 		return
 	}
 	b := &x.messages.Backlog
-	x.trimmed = b.Trim(x.trimmed, trimLimit, b.Window(0), func(h backlog.Handle) bool { return s.oust(b, h) })
+	x.trimmed = b.Trim(x.trimmed, trimLimit, b.Window(0), func(h backlog.Handle) bool { return s.pageOut(b, h) })
 	switch {
 	case x.trimmed == 0:
 		x.settled = x.messages.Contents()

@@ -72,8 +72,8 @@ func TestDamagedAmongTheDead_DL9(t *testing.T) {
 	c.spoil("c", store.ErrDamaged)
 	c.at(10)
 	c.want("dead", c.seenOff(), "expired b")
-	if c.messages.Len() != 0 || c.dying.out != 0 || c.dying.bytes != 0 || c.dying.all.Len() != 0 {
-		t.Errorf("%d messages, %d with the dead-letter actor", c.messages.Len(), c.dying.out)
+	if c.messages.Len() != 0 || c.deadLetters.out != 0 || c.deadLetters.bytes != 0 || c.deadLetters.all.Len() != 0 {
+		t.Errorf("%d messages, %d with the dead-letter actor", c.messages.Len(), c.deadLetters.out)
 	}
 }
 
@@ -203,10 +203,10 @@ func TestMemoryIsBounded(t *testing.T) {
 				for range 50 {
 					batch = append(batch, message.Message{Header: []byte{0, 0}, Body: body, TTL: -1, Persistent: persistent})
 				}
-				c.tight = c.messages.Contents() > 4<<20
+				c.overLimit = c.messages.Contents() > 4<<20
 				c.publish(batch...)
 			}
-			c.tight = true
+			c.overLimit = true
 			c.feed(&mail.Trim{})
 			if n := c.messages.Contents(); n > 2*windowIdle {
 				t.Errorf("%d bytes in memory without consumers", n)

@@ -48,7 +48,7 @@ func (s *state) peek(m *mail.Peek, now clock.Instant) {
 			})
 		}
 	}
-	s.begin(w, now)
+	s.startWork(w, now)
 }
 
 // peekAll answers, or orders what it needs for that. unacked are the first of those
@@ -86,7 +86,7 @@ func (s *state) peekQueue(p *peeking, unacked []backlog.Handle) {
 		m := s.shown(&s.messages, h)
 		m.State = mail.Ready
 		if !s.messages.IsReady(h) {
-			m.State, m.Locked = mail.Unacked, s.lockOf(h)
+			m.State, m.Locked = mail.Unacked, s.lockedUntil(h)
 		}
 		s.show(p, &s.messages, h, m)
 		p.reply.Next = &mail.Cursor{Seq: uint64(s.messages.Spot(h))}
@@ -96,7 +96,7 @@ func (s *state) peekQueue(p *peeking, unacked []backlog.Handle) {
 // peekScheduled shows what waits behind a place in the order of release.
 func (s *state) peekScheduled(p *peeking, after mail.Cursor) {
 	x := s.scheduled
-	x.agenda.Behind(after.Due, after.Seq, func(h backlog.Handle) bool {
+	x.due.Behind(after.Due, after.Seq, func(h backlog.Handle) bool {
 		if !p.room() {
 			return false
 		}

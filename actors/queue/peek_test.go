@@ -167,7 +167,7 @@ func TestPeekPagedOut(t *testing.T) {
 	c.spoil("2", store.ErrDamaged)
 	c.spoil("3", store.ErrUnknown)
 	r := c.peek(mail.Peek{Cut: 0})
-	c.want("spoilt", peeked(r), "", "?", "", "")
+	c.want("damaged", peeked(r), "", "?", "", "")
 	if c.counts.Damaged != 0 || c.messages.Len() != 5 || r.Messages[1].Expires != 0 || r.Messages[1].Size != 1 {
 		t.Errorf("%+v", r.Messages[1])
 	}

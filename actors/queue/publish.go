@@ -17,7 +17,7 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 	s.renewedBy(policies.RenewedByPublish, now)
 	s.expireDue(now)
 	s.counts.Publish += uint64(len(e.Messages))
-	later := s.holds || s.settings.DelayedMessages
+	later := s.holdsDelayed || s.settings.DelayedMessages
 	for i := range e.Messages {
 		m := &e.Messages[i]
 		var due topology.Due
@@ -27,23 +27,23 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 		}
 		switch {
 		case s.broken != nil && s.durable(m.Persistent):
-			s.note(&refused, m.Number)
+			s.noteReply(&refused, m.Number)
 		case due.At > now.Floor():
-			if s.postpone(m, due, id, now) {
-				s.note(&stored, m.Number)
+			if s.addScheduled(m, due, id, now) {
+				s.noteReply(&stored, m.Number)
 			} else {
-				s.note(&taken, m.Number)
+				s.noteReply(&taken, m.Number)
 			}
 		case s.refuses(m):
 			if s.overflowed(m, now) && e.From.Equal(s.vhost.DeadLetter) {
-				s.note(&taken, m.Number) // dead-lettered further, so not to be sent again (DL-29)
+				s.noteReply(&taken, m.Number) // dead-lettered further, so not to be sent again (DL-29)
 				continue
 			}
-			s.note(&refused, m.Number)
+			s.noteReply(&refused, m.Number)
 		case s.accept(m, e.Chunk, now):
-			s.note(&stored, m.Number)
+			s.noteReply(&stored, m.Number)
 		default:
-			s.note(&taken, m.Number)
+			s.noteReply(&taken, m.Number)
 		}
 	}
 	s.out.done = append(s.out.done, e)
@@ -56,15 +56,15 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 	}
 	if c := s.out.commit; c != nil {
 		c.to, c.reply = e.From, stored
-		c.chunk, c.debt = e.Lend()
+		c.chunk, c.debt = e.LendCredit()
 	}
 	s.enforce(now)
-	s.bury(now)
+	s.flushDeadLetters(now)
 	s.offer()
 }
 
-// note adds a publish number to a reply that is made when it has a first one.
-func (s *state) note(reply **mail.EnqueueReply, number uint64) {
+// noteReply adds a publish number to a reply that is made when it has a first one.
+func (s *state) noteReply(reply **mail.EnqueueReply, number uint64) {
 	if number == 0 {
 		return
 	}
@@ -77,27 +77,27 @@ func (s *state) note(reply **mail.EnqueueReply, number uint64) {
 // accept gives a message to a consumer that can take it now, if nothing is
 // ahead of it, or keeps it. It reports whether the message was written down.
 func (s *state) accept(m *message.Message, chunk *message.Chunk, now clock.Instant) (stored bool) {
-	over := s.settings.ExpiresAtHeader != "" && s.dated(m, now) // not even now
+	over := s.settings.ExpiresAtHeader != "" && s.applyExpiresAt(m, now) // not even now
 	deadline := s.deadlineOf(m, now)
 	late := over || deadline <= now.Floor() // TTL 0: now or never (TTL-20)
-	switch c := s.turns.next(); {
-	case s.settings.HasForward && !over && s.moves(m):
+	switch c := s.roundRobin.next(); {
+	case s.settings.HasForward && !over && s.canForward(m):
 		s.forward(s.keep(m, deadline, now), late)
 		return s.durable(m.Persistent)
 	case over || s.messages.Ready() > 0 || c == nil:
-		if late && !s.mourns(expired) {
-			s.out.unmourned[expired]++
+		if late && !s.shouldDeadLetter(expired) {
+			s.out.dropped[expired]++
 			return false
 		}
 	case c.noAck:
-		s.pass(c, m, chunk, deadline, now)
+		s.deliverDirect(c, m, chunk, deadline, now)
 		return false
 	default:
-		s.hand(c, s.keep(m, deadline, now), now)
+		s.deliver(c, s.keep(m, deadline, now), now)
 		return s.durable(m.Persistent)
 	}
 	if h := s.keep(m, deadline, now); late {
-		s.die(h, expired)
+		s.endReady(h, expired)
 	} else {
 		s.schedule(h)
 		if s.crowded() && !s.durable(m.Persistent) {
@@ -110,7 +110,7 @@ func (s *state) accept(m *message.Message, chunk *message.Chunk, now clock.Insta
 // durable reports whether a message is written down. What happens to those of a
 // queue that nobody knows any more is not.
 func (s *state) durable(persistent bool) bool {
-	return persistent && s.queue.Durable && s.phase < leaving
+	return persistent && s.queue.Durable && s.phase < draining
 }
 
 // keep copies the message into the backlog, ready, and writes it down if it is
@@ -133,7 +133,7 @@ func (s *state) keep(m *message.Message, deadline int64, now clock.Instant) back
 // remove forgets a message for good. What is written in this turn only, is not
 // written.
 func (s *state) remove(h backlog.Handle, why store.Reason) {
-	if e := s.messages.Entry(h); e.Marks&backlog.Stored != 0 && s.phase < leaving && !s.unwrite(e.Seq) {
+	if e := s.messages.Entry(h); e.Marks&backlog.Stored != 0 && s.phase < draining && !s.unwrite(e.Seq) {
 		s.mark(store.Remove, e.Seq, why)
 	}
 	s.messages.Remove(h)

@@ -16,12 +16,12 @@ func (s *state) purge(m *mail.Purge, now clock.Instant) {
 	reply := &mail.PurgeReply{Reply: m.Done(nil)}
 	if reply.Err = s.access(m.Connection); reply.Err != nil {
 		s.send(m.ReplyTo, reply)
-		s.bury(now)
+		s.flushDeadLetters(now)
 		return
 	}
 	s.renewedBy(policies.RenewedByUpdate, now)
 	scheduled, due, at := s.scheduledCount(), now, backlog.Handle(1)
-	s.begin(&work{
+	s.startWork(&work{
 		asked: m,
 		step: func(clock.Instant) bool {
 			if reply.MessageCount == 0 && s.expireDue(due) {
@@ -34,13 +34,13 @@ func (s *state) purge(m *mail.Purge, now clock.Instant) {
 			}
 			n := s.drop()
 			reply.MessageCount += n
-			return n < int(s.most) && s.dropScheduled(&at)
+			return n < int(s.turnMost) && s.dropScheduled(&at)
 		},
 		end: func(now clock.Instant) {
 			reply.MessageCount += scheduled
-			s.out.dropped(scheduled)
+			s.out.noteScheduledDropped(scheduled)
 			s.send(m.ReplyTo, reply)
-			s.bury(now)
+			s.flushDeadLetters(now)
 		},
 	}, now)
 }
@@ -53,7 +53,7 @@ func (s *state) dropAll() {
 	s.messages.Clear()
 	s.wheel = wheel.New(&s.messages)
 	s.dropAllScheduled()
-	s.swept, s.paging.at, s.paging.runway = 0, 0, 0
+	s.recomputed, s.paging.at, s.paging.runway = 0, 0, 0
 }
 
 // dropAllScheduled forgets the scheduled messages.
@@ -67,7 +67,7 @@ func (s *state) dropAllScheduled() {
 // drop removes a turn's worth of ready messages and counts them. They go in the order
 // of their numbers, so that their records join.
 func (s *state) drop() int {
-	for n := range int(s.most) {
+	for n := range int(s.turnMost) {
 		h, ok := s.messages.Oldest()
 		if !ok {
 			return n
@@ -75,7 +75,7 @@ func (s *state) drop() int {
 		s.wheel.Remove(h)
 		s.remove(h, store.Purged)
 	}
-	return int(s.most)
+	return int(s.turnMost)
 }
 
 // dropScheduled drops the scheduled messages: from at on the journal is told of a
@@ -85,7 +85,7 @@ func (s *state) dropScheduled(at *backlog.Handle) (done bool) {
 	if x == nil {
 		return true
 	}
-	*at = x.messages.Sweep(*at, int(s.most), func(h backlog.Handle) {
+	*at = x.messages.Sweep(*at, int(s.turnMost), func(h backlog.Handle) {
 		if e := x.messages.Entry(h); e.Marks&backlog.Stored != 0 && !s.unwrite(e.Seq) {
 			s.mark(store.Remove, e.Seq, store.Purged)
 		}

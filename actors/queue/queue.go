@@ -37,7 +37,7 @@ type Config struct {
 	// Budget is what all queues together may hold in memory; nil for no limit.
 	Budget *budget.Budget
 	Clock  *clock.Clock
-	// Died is told how many messages died by a reason of DL-9 and are not
+	// Died is told how many messages ended by a reason of DL-9 and are not
 	// dead-lettered (TTL-29); nil for nobody.
 	Died func(reason string, count uint64)
 	Log  *zerolog.Logger // of all queues of the virtual host
@@ -50,18 +50,18 @@ type Config struct {
 
 // queue is the shell.
 type queue struct {
-	begin *Config // nil once it has begun
-	cfg   tools
-	state state
-	timer *clock.Timer
-	armed int64 // deadline of the timer in wall ms, 0 when it is not armed
-	gen   uint32
-	going bool          // again is under way
-	named bool          // the journal was told the queue's name
-	broke any           // the mail that made it panic
-	held  int64         // what of the budget is the queue's
-	count int64         // of the messages that it counts
-	slept time.Duration // of the machine, as far as the core knows
+	begin       *Config // nil once it has begun
+	cfg         tools
+	state       state
+	timer       *clock.Timer
+	armed       int64 // deadline of the timer in wall ms, 0 when it is not armed
+	gen         uint32
+	going       bool          // again is under way
+	named       bool          // the journal was told the queue's name
+	broke       any           // the mail that made it panic
+	budgetBytes int64         // what of the budget is the queue's
+	budgetCount int64         // of the messages that it counts
+	slept       time.Duration // of the machine, as far as the core knows
 }
 
 // tools are what the shell needs of its Config all its life. Many queues are idle
@@ -105,17 +105,17 @@ func (q *queue) Receive(ctx actor.Context) {
 			what = again{}
 		}
 	case *actor.Stopping, *actor.Restarting:
-		q.bury(ctx)
+		q.abort(ctx)
 		return
 	case *actor.Stopped:
-		for _, h := range q.state.holders {
-			mail.Unwatch(ctx, h.channel)
+		for _, h := range q.state.channels {
+			mail.Unwatch(ctx, h.address)
 		}
 		return
 	case *actor.Terminated: // it overtakes mail (PRO-1)
 		ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})
 		return
-	case *mail.Awoke:
+	case *mail.ClockJumped:
 		q.armed, what = 0, timerFired{}
 	case timerFired:
 		if m.gen != q.gen {
@@ -136,7 +136,7 @@ func (q *queue) Receive(ctx actor.Context) {
 	q.goOn(ctx)
 }
 
-// goOn has another turn follow.
+// continueWork has another turn follow.
 func (q *queue) goOn(ctx actor.Context) {
 	if !q.going {
 		q.going = true
@@ -144,13 +144,13 @@ func (q *queue) goOn(ctx actor.Context) {
 	}
 }
 
-// turn is one mail: the core decides, then the outcome is carried out.
+// next is one mail: the core decides, then the outcome is carried out.
 func (q *queue) turn(ctx actor.Context, what any) {
 	defer q.onPanic(ctx, what)
 	if q.cfg.Fault != nil {
 		q.cfg.Fault(what)
 	}
-	q.state.tight, q.state.dire = q.cfg.Budget.Tight(), q.cfg.Budget.Dire()
+	q.state.overLimit, q.state.critical = q.cfg.Budget.OverLimit(), q.cfg.Budget.Critical()
 	q.state.handle(what, q.now())
 	q.carryOut(ctx)
 }
@@ -230,10 +230,10 @@ func (q *queue) end(ctx actor.Context) {
 	q.stopTimer()
 	now := q.cfg.Clock.Now()
 	for _, m := range q.cfg.Close() {
-		q.state.late(m, now)
+		q.state.handleLate(m, now)
 	}
 	q.post(ctx)
-	q.leaveMemory()
+	q.returnBudget()
 	ctx.Stop(ctx.Self())
 }
 

@@ -35,9 +35,9 @@ type loaded struct {
 	contents []store.Content
 }
 
-// ask orders the content of h, which is paged out, unless it is on its way. It
+// requestContent orders the content of h, which is paged out, unless it is on its way. It
 // returns about how many bytes that will be.
-func (s *state) ask(h backlog.Handle) int64 {
+func (s *state) requestContent(h backlog.Handle) int64 {
 	e := s.messages.Entry(h)
 	if e.Marks&backlog.Loading != 0 {
 		return 0
@@ -51,20 +51,20 @@ func (s *state) ask(h backlog.Handle) int64 {
 // messageOverhead is what a message is taken to have besides its body, in bytes.
 const messageOverhead = 64
 
-// present reports whether the content of h, a ready message that is to leave now,
+// hasContent reports whether the content of h, a ready message that is to leave now,
 // is in memory; else it is ordered, with what follows.
-func (s *state) present(h backlog.Handle, now clock.Instant) bool {
+func (s *state) hasContent(h backlog.Handle, now clock.Instant) bool {
 	if !s.messages.IsPaged(h) {
 		return true
 	}
 	s.paging.runway = 0
-	s.ahead(now)
+	s.readAhead(now)
 	return false
 }
 
-// ahead orders the next run of ready messages when what is in memory before it
+// readAhead orders the next run of ready messages when what is in memory before it
 // comes to an end.
-func (s *state) ahead(now clock.Instant) {
+func (s *state) readAhead(now clock.Instant) {
 	p := &s.paging
 	run := s.window() / 2
 	if p.runway > run/2 || p.until > now.Floor() {
@@ -72,7 +72,7 @@ func (s *state) ahead(now clock.Instant) {
 	}
 	n, bytes := 0, int64(0)
 	before := s.messages.Ahead(run, func(h backlog.Handle) bool {
-		more := s.ask(h)
+		more := s.requestContent(h)
 		n++
 		bytes += more
 		return more > 0 && bytes < run && n < runMessages
@@ -80,9 +80,9 @@ func (s *state) ahead(now clock.Instant) {
 	p.runway = before + bytes
 }
 
-// comeBack gives messages the contents that were read, and goes on with what
+// contentsRead gives messages the contents that were read, and goes on with what
 // waited for them.
-func (s *state) comeBack(m loaded, now clock.Instant) {
+func (s *state) contentsRead(m loaded, now clock.Instant) {
 	for i, h := range m.handles {
 		c := &m.contents[i]
 		if !s.messages.Has(h, c.Seq) {
@@ -93,10 +93,10 @@ func (s *state) comeBack(m loaded, now clock.Instant) {
 		case !s.messages.IsPaged(h):
 		case c.Err == nil:
 			if !s.reload(h, &c.Record) {
-				s.spoilt(h)
+				s.dropDamaged(h)
 			}
-		case errors.Is(c.Err, store.ErrDamaged) || errors.Is(c.Err, store.ErrUnknown) || s.phase >= leaving:
-			s.spoilt(h)
+		case errors.Is(c.Err, store.ErrDamaged) || errors.Is(c.Err, store.ErrUnknown) || s.phase >= draining:
+			s.dropDamaged(h)
 		default:
 			s.paging.until, s.paging.runway = now.Ceil()+readPause, 0
 			s.out.rarely().unread = c.Err
@@ -122,7 +122,7 @@ func (s *state) resume(now clock.Instant) {
 		s.get(g, now)
 	}
 	s.retry(now)
-	s.bury(now)
+	s.flushDeadLetters(now)
 	s.dispatch(now)
 }
 
@@ -159,9 +159,9 @@ func recordOf(r *store.Record) (backlog.Record, bool) {
 	}, err == nil
 }
 
-// spoilt is the end of a message that cannot be read back. One that is dying
-// stays in the ledger until it is its turn.
-func (s *state) spoilt(h backlog.Handle) {
+// dropDamaged is the end of a message that cannot be read back. A dead letter
+// stays until it is its turn.
+func (s *state) dropDamaged(h backlog.Handle) {
 	e := s.messages.Entry(h)
 	s.counts.Damaged++
 	r := s.out.rarely()
@@ -174,18 +174,18 @@ func (s *state) spoilt(h backlog.Handle) {
 	s.remove(h, store.Damaged)
 }
 
-// readDead orders the contents of those dead messages that are paged out.
-func (s *state) readDead(ids iter.Seq[uint64], now clock.Instant) {
+// readDeadLetters orders the contents of those dead messages that are paged out.
+func (s *state) readDeadLetters(ids iter.Seq[uint64], now clock.Instant) {
 	if s.paging.until > now.Floor() {
 		return
 	}
 	bytes := int64(0)
 	for id := range ids {
-		x, ok := s.dying.all.Get(id)
+		x, ok := s.deadLetters.all.Get(id)
 		if !ok || !s.messages.IsPaged(x.message) {
 			continue
 		}
-		if bytes += s.ask(x.message); bytes == 0 || bytes > windowBusy/2 {
+		if bytes += s.requestContent(x.message); bytes == 0 || bytes > windowBusy/2 {
 			return // on their way already, or enough
 		}
 	}

@@ -20,7 +20,7 @@ func (s *state) restore(recovered []store.Recovered) {
 	for i := range recovered {
 		m := &recovered[i]
 		s.seq = max(s.seq, m.Seq)
-		if s.holds && m.Due == 0 { // written before there were scheduled messages
+		if s.holdsDelayed && m.Due == 0 { // written before there were scheduled messages
 			m.Due = m.Deadline
 		}
 		if m.Due != 0 && m.Released {
@@ -41,7 +41,7 @@ func (s *state) restore(recovered []store.Recovered) {
 		}
 	}
 	if len(waiting) > 0 {
-		s.scheduled.agenda.AddAll(waiting)
+		s.scheduled.due.AddAll(waiting)
 	}
 	for _, m := range released {
 		s.restoreOne(m)
@@ -59,7 +59,7 @@ func (s *state) restoreOne(m *store.Recovered) {
 	case s.settings.RetroactiveTTL:
 		r.Deadline = after(m.Time, s.ttl(m.TTL))
 	}
-	if s.holds {
+	if s.holdsDelayed {
 		r.Deadline = store.Never // its exchange gets it
 	}
 	h := s.messages.PushPaged(&r, m.Body, uint64(m.At))
@@ -69,7 +69,7 @@ func (s *state) restoreOne(m *store.Recovered) {
 
 // restoreScheduled brings back a message that waits for its time.
 func (s *state) restoreScheduled(m *store.Recovered) backlog.Handle {
-	x := s.later()
+	x := s.ensureScheduled()
 	r := s.record(m)
 	r.Deadline, r.DeliveryCount = m.Due, 0
 	h := x.messages.PushPaged(&r, m.Body, uint64(m.At))
@@ -85,16 +85,16 @@ func (s *state) record(m *store.Recovered) backlog.Record {
 	}
 }
 
-// doze takes mail while the queue is asleep.
-func (s *state) doze(what any, now clock.Instant) {
+// handleAsleep takes mail while the queue is asleep.
+func (s *state) handleAsleep(what any, now clock.Instant) {
 	switch m := what.(type) {
 	case *mail.Configure:
 		before := s.settings
 		s.effective, s.settings = m.Effective, m.Settings
 		s.lease.SetPeriod(period(s.settings.Expires), now.Ceil())
-		s.redirect(&before, now)
-		for s.resettle(&before); s.swept != 0; {
-			s.retime()
+		s.forwardToChanged(&before, now)
+		for s.startRecompute(&before); s.recomputed != 0; {
+			s.recomputeDeadlines()
 		}
 		s.out.again = false
 	case *mail.DescribeQueue:
@@ -109,8 +109,8 @@ func (s *state) doze(what any, now clock.Instant) {
 	}
 }
 
-// awake answers Wake when the turns that the sweep took are over.
-func (s *state) awake() {
+// wakeIfDone answers Wake when the turns that the sweep took are over.
+func (s *state) wakeIfDone() {
 	if s.waking != nil && !s.out.again {
 		s.send(s.waking.ReplyTo, &mail.QueueAwake{Reply: s.waking.Done(nil)})
 		s.waking = nil

@@ -35,10 +35,13 @@ func (r *rig) survivors() map[uint64]survivor {
 	all := map[uint64]survivor{}
 	r.look(func(s *state) {
 		out := map[uint32]bool{}
-		for _, h := range s.holders {
-			h.unacked.Each(func(_ uint64, u held) bool { out[u.message] = true; return true })
+		for _, h := range s.channels {
+			h.unacked.Each(func(_ uint64, u unackedDelivery) bool { out[u.message] = true; return true })
 		}
-		s.dying.all.Each(func(_ uint64, x dead) bool { out[x.message] = out[x.message] || x.why == rejected; return true })
+		s.deadLetters.all.Each(func(_ uint64, x deadLetter) bool {
+			out[x.message] = out[x.message] || x.reason == rejected
+			return true
+		})
 		s.messages.Sweep(1, 1<<30, func(h uint32) {
 			e := s.messages.Entry(h)
 			if !e.Persistent {

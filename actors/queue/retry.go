@@ -28,12 +28,12 @@ type retries struct {
 	reading bool
 }
 
-// care is what the dead-letter actor is to do for a message.
-func (s *state) care(x dead) mail.Care {
+// guarantee is what the dead-letter actor is to do for a message.
+func (s *state) guarantee(x deadLetter) mail.Guarantee {
 	switch {
-	case s.phase >= leaving:
+	case s.phase >= draining:
 		return mail.Drop
-	case s.settings.DeadLetterAtLeastOnce || s.settings.DeadLetterQueue || x.why == forwarded:
+	case s.settings.DeadLetterAtLeastOnce || s.settings.DeadLetterQueue || x.reason == forwarded:
 		return mail.AtLeastOnce
 	case s.queue.Durable && x.tries < retryLimit:
 		return mail.RetryRefused
@@ -41,16 +41,16 @@ func (s *state) care(x dead) mail.Care {
 	return mail.Drop
 }
 
-// stays takes note that a message could not be enqueued.
-func (s *state) stays(k mail.Kept, now clock.Instant) {
-	d := &s.dying
+// onKept takes note that a message could not be enqueued.
+func (s *state) onKept(k mail.Kept, now clock.Instant) {
+	d := &s.deadLetters
 	x, ok := d.all.Take(k.ID)
 	if !ok {
 		return
 	}
 	d.out--
-	if s.phase >= leaving { // nobody would wait for the next round
-		s.discard(x)
+	if s.phase >= draining { // nobody would wait for the next round
+		s.discardDeadLetter(x)
 		return
 	}
 	x.tries = min(x.tries+1, retryLimit)
@@ -67,17 +67,17 @@ func (s *state) stays(k mail.Kept, now clock.Instant) {
 // retry sends again what did not get through, those that wait longest first and
 // one limit's worth at a time.
 func (s *state) retry(now clock.Instant) {
-	d := &s.dying
+	d := &s.deadLetters
 	r := &d.retries
 	if r.at == 0 || r.at > now.Floor() {
 		return
 	}
-	n := max(min(len(r.ids), dyingLimit-d.out), 0)
-	l := letters{now: now}
+	n := max(min(len(r.ids), deadLetterLimit-d.out), 0)
+	l := deadLetterBatch{now: now}
 	r.reading = false
 	for i, id := range r.ids[:n] {
-		if x, ok := d.all.Get(id); ok && !s.hearse(&l, id, x) {
-			s.readDead(slices.Values(r.ids[i:n]), now)
+		if x, ok := d.all.Get(id); ok && !s.appendDeadLetter(&l, id, x) {
+			s.readDeadLetters(slices.Values(r.ids[i:n]), now)
 			r.ids, r.reading = r.ids[i:], true
 			return
 		}
@@ -92,20 +92,20 @@ func (s *state) retry(now clock.Instant) {
 	}
 }
 
-// goesAgain makes the next round due: something that had not got through did, or
+// retryNow makes the next round due: something that had not got through did, or
 // there is no time left.
-func (r *retries) goesAgain(now clock.Instant) {
+func (r *retries) retryNow(now clock.Instant) {
 	r.delay = 0
 	if len(r.ids) > 0 {
 		r.at = now.Floor()
 	}
 }
 
-// retained are the messages, and bytes of bodies, that are dead and count
+// deadLetterCounts are the messages, and bytes of bodies, that are dead and count
 // against the limits nevertheless (DL-30), or are moved on and have not arrived.
-func (s *state) retained() (messages, bytes int64) {
+func (s *state) deadLetterCounts() (messages, bytes int64) {
 	if !s.settings.DeadLetterAtLeastOnce {
-		return int64(s.dying.moving), s.dying.movingBytes
+		return int64(s.deadLetters.forwarding), s.deadLetters.forwardingBytes
 	}
-	return int64(s.dying.all.Len()), s.dying.bytes
+	return int64(s.deadLetters.all.Len()), s.deadLetters.bytes
 }

@@ -21,10 +21,10 @@ func durableCore(t *testing.T, change ...func(*policies.QueueSettings)) *core {
 	return newCoreOf(t, cfg)
 }
 
-// letters takes what was sent to be dead-lettered.
-func (c *core) letters() (bodies []string, ids []uint64, care mail.Care) {
+// deadLetterBatch takes what was sent to be dead-lettered.
+func (c *core) letters() (bodies []string, ids []uint64, care mail.Guarantee) {
 	for _, l := range all[*mail.DeadLetter](c) {
-		care = l.Care
+		care = l.Guarantee
 		for _, d := range l.Messages {
 			bodies, ids = append(bodies, string(d.Body)), append(ids, d.Number)
 		}
@@ -84,8 +84,8 @@ func TestRetry_DL30(t *testing.T) {
 	dead, ids, _ = c.letters()
 	c.want("at once", dead, "b", "c")
 	c.takenCareOf(ids...)
-	if c.at(at + 100_000); c.messages.Len() != 0 || c.dying.bytes != 0 || c.dying.out != 0 {
-		t.Errorf("%d left, %d bytes, %d out", c.messages.Len(), c.dying.bytes, c.dying.out)
+	if c.at(at + 100_000); c.messages.Len() != 0 || c.deadLetters.bytes != 0 || c.deadLetters.out != 0 {
+		t.Errorf("%d left, %d bytes, %d out", c.messages.Len(), c.deadLetters.bytes, c.deadLetters.out)
 	}
 }
 
@@ -160,23 +160,23 @@ func TestRetryClassic_DL29(t *testing.T) {
 // TestRetryRounds_DL30: one limit's worth at a time, in turn.
 func TestRetryRounds_DL30(t *testing.T) {
 	c := newQuorum(t, insisting, ttl(10))
-	c.put(bodies(1, dyingLimit)...)
+	c.put(bodies(1, deadLetterLimit)...)
 	c.at(10)
 	_, ids, _ := c.letters()
 	c.keep(ids...)
-	c.put(bodies(dyingLimit+1, dyingLimit+5)...)
+	c.put(bodies(deadLetterLimit+1, deadLetterLimit+5)...)
 	c.at(20)
 	_, ids, _ = c.letters()
 	c.keep(ids...)
 	c.at(1010)
 	dead, ids, _ := c.letters()
-	if len(dead) != dyingLimit || dead[0] != "1" {
+	if len(dead) != deadLetterLimit || dead[0] != "1" {
 		t.Fatalf("%d, the first %s", len(dead), dead[0])
 	}
 	c.keep(ids...)
 	c.at(3010)
 	dead, _, _ = c.letters()
-	if len(dead) != dyingLimit || dead[0] != fmt.Sprint(dyingLimit+1) || dead[5] != "1" {
+	if len(dead) != deadLetterLimit || dead[0] != fmt.Sprint(deadLetterLimit+1) || dead[5] != "1" {
 		t.Fatalf("%d, the first %s", len(dead), dead[0])
 	}
 }
@@ -204,7 +204,7 @@ func TestRetryEnds_LEASE7(t *testing.T) {
 	t.Run("no exchange any more", func(t *testing.T) {
 		c := waiting(t)
 		c.feed(&mail.Configure{Settings: settings()})
-		if c.messages.Len() != 0 || c.dying.bytes != 0 {
+		if c.messages.Len() != 0 || c.deadLetters.bytes != 0 {
 			t.Errorf("%d left", c.messages.Len())
 		}
 	})
@@ -221,7 +221,7 @@ func TestRetryEnds_LEASE7(t *testing.T) {
 			c := waiting(t)
 			c.feed(&mail.DeleteQueue{Request: mail.Request{ReplyTo: ch1}}, &mail.QueueForgotten{})
 			_, ids, care := c.letters()
-			if len(ids) != 1 || care != mail.Drop || c.phase != leaving {
+			if len(ids) != 1 || care != mail.Drop || c.phase != draining {
 				t.Fatalf("%v, care %d, phase %d", ids, care, c.phase)
 			}
 			if refused { // it was on its way with more care

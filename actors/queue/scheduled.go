@@ -2,8 +2,8 @@ package queue
 
 import (
 	"candlemark/actors/mail"
-	"candlemark/actors/queue/agenda"
 	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/dueindex"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
@@ -19,24 +19,24 @@ import (
 // deliveries are.
 type scheduled struct {
 	messages backlog.Findable
-	agenda   agenda.Agenda[*backlog.Findable]
+	due      dueindex.Index[*backlog.Findable]
 	ids      map[uint32]backlog.Handle // the newest of each hash
 	// overdue is until when those were due that came due while the broker was down,
 	// wall ms; gone counts those that were dropped or dead-lettered for it.
 	overdue int64
-	gone    int
-	pace    pace
-	waits   bool           // the first one's content is being read
+	givenUp int
+	rate    rateLimiter
+	reading bool           // the first one's content is being read
 	trimmed backlog.Handle // where a trim goes on, 0 for none
 	settled int64          // bytes of contents that were left by the last trim
 }
 
-// later makes room for scheduled messages.
-func (s *state) later() *scheduled {
+// ensureScheduled makes room for scheduled messages.
+func (s *state) ensureScheduled() *scheduled {
 	if s.scheduled == nil {
 		x := &scheduled{ids: map[uint32]backlog.Handle{}}
 		x.messages.Budget = s.messages.Budget
-		x.agenda = agenda.New(&x.messages)
+		x.due = dueindex.New(&x.messages)
 		s.scheduled = x
 	}
 	return s.scheduled
@@ -49,14 +49,14 @@ func (s *state) scheduledCount() int {
 	if s.scheduled == nil {
 		return 0
 	}
-	return s.scheduled.agenda.Len()
+	return s.scheduled.due.Len()
 }
 
 func (s *state) nextScheduled() (backlog.Handle, bool) {
 	if s.scheduled == nil {
 		return 0, false
 	}
-	h, _, ok := s.scheduled.agenda.First()
+	h, _, ok := s.scheduled.due.First()
 	return h, ok
 }
 
@@ -65,14 +65,14 @@ func (s *state) nextScheduled() (backlog.Handle, bool) {
 // too (DLY-8). What was held already is not held again (DLY-9), and what cannot be
 // made out counts for nothing here: the publisher was told.
 func (s *state) dueOf(m *message.Message, now clock.Instant) (due topology.Due, id uint32) {
-	if !s.holds && m.Overlay != nil && (m.Overlay.Held || m.Overlay.Delayed != 0) {
+	if !s.holdsDelayed && m.Overlay != nil && (m.Overlay.Held || m.Overlay.Delayed != 0) {
 		return due, 0
 	}
 	scan, err := protocol.ScanProperties(m.Header)
 	if err != nil || scan.Headers == nil {
 		return due, 0
 	}
-	if s.holds {
+	if s.holdsDelayed {
 		due.At = after(now.Ceil(), topology.DelayOf(m.Header))
 	} else if due, err = topology.DueOf(scan.Headers, s.settings.DeliverAtHeader, now.Ceil(), s.skew); err != nil {
 		return topology.Due{}, 0
@@ -83,15 +83,15 @@ func (s *state) dueOf(m *message.Message, now clock.Instant) (due topology.Due, 
 	return due, id
 }
 
-// postpone keeps a message until it is due. It counts against no limit. It reports
+// addScheduled keeps a message until it is due. It counts against no limit. It reports
 // whether the message was written down.
-func (s *state) postpone(m *message.Message, due topology.Due, id uint32, now clock.Instant) (stored bool) {
+func (s *state) addScheduled(m *message.Message, due topology.Due, id uint32, now clock.Instant) (stored bool) {
 	if s.settings.ExpiresAtHeader != "" && !m.Overlay.Undated() {
-		if at, ok := s.expiryOf(m); ok {
+		if at, ok := s.expiresAtOf(m); ok {
 			m.Cap(max(at-due.At, 0)) // TTL begins when it is due
 		}
 	}
-	x := s.later()
+	x := s.ensureScheduled()
 	s.seq++
 	r := backlog.Record{
 		Exchange: m.Exchange, RoutingKey: m.RoutingKey, Header: m.Header, Body: m.Body, Overlay: m.Overlay,
@@ -99,7 +99,7 @@ func (s *state) postpone(m *message.Message, due topology.Due, id uint32, now cl
 		Persistent: m.Persistent, Seq: s.seq, Shared: m.Owned, Share: m.Share,
 	}
 	h := x.messages.Push(&r)
-	x.put(h, id)
+	x.add(h, id)
 	switch {
 	case s.durable(m.Persistent):
 		r = x.messages.Get(h)
@@ -108,15 +108,15 @@ func (s *state) postpone(m *message.Message, due topology.Due, id uint32, now cl
 			w.Deadline = store.Never
 		}
 		return true
-	case s.tight:
+	case s.overLimit:
 		s.spill(&x.messages.Backlog, h)
 	}
 	return false
 }
 
-// put has a message wait that is in the backlog.
-func (x *scheduled) put(h backlog.Handle, id uint32) {
-	x.agenda.Add(h)
+// add has a message wait that is in the backlog.
+func (x *scheduled) add(h backlog.Handle, id uint32) {
+	x.due.Add(h)
 	x.chain(h, id)
 }
 
@@ -133,9 +133,9 @@ func (x *scheduled) chain(h backlog.Handle, id uint32) {
 	x.ids[id] = h
 }
 
-// forget ends the waiting of a message and takes it out of the backlog.
-func (x *scheduled) forget(h backlog.Handle) {
-	x.agenda.Remove(h)
+// remove ends the waiting of a message and takes it out of the backlog.
+func (x *scheduled) remove(h backlog.Handle) {
+	x.due.Remove(h)
 	e := x.messages.Entry(h)
 	if id, prev, next := e.DeliveryCount, e.Links.Prev, e.Links.Next; id != 0 {
 		switch {
@@ -157,16 +157,16 @@ func (x *scheduled) forget(h backlog.Handle) {
 // unschedule drops a scheduled message for good.
 func (s *state) unschedule(h backlog.Handle, why store.Reason) {
 	x := s.scheduled
-	if e := x.messages.Entry(h); e.Marks&backlog.Stored != 0 && s.phase < leaving && !s.unwrite(e.Seq) {
+	if e := x.messages.Entry(h); e.Marks&backlog.Stored != 0 && s.phase < draining && !s.unwrite(e.Seq) {
 		s.mark(store.Remove, e.Seq, why)
 	}
-	x.forget(h)
+	x.remove(h)
 }
 
-// move makes a scheduled message the last of its priority in the queue, ready, with
+// moveToReady makes a scheduled message the last of its priority in the queue, ready, with
 // the number that it has. Its time there begins when it was due: so its TTL does
 // (DLY-9). It needs no content for that.
-func (s *state) move(h backlog.Handle) backlog.Handle {
+func (s *state) moveToReady(h backlog.Handle) backlog.Handle {
 	x := s.scheduled
 	e := x.messages.Entry(h)
 	due, marks, place, paged := e.Deadline, e.Marks&backlog.Stored, x.messages.Place(h), x.messages.IsPaged(h)
@@ -179,7 +179,7 @@ func (s *state) move(h backlog.Handle) backlog.Handle {
 		r.DeliveryCount = 0
 	}
 	r.Enqueued, r.Deadline = due, after(due, s.ttl(r.TTL))
-	x.forget(h)
+	x.remove(h)
 	var to backlog.Handle
 	if paged {
 		to = s.messages.PushPaged(&r, uint32(size), place)
@@ -196,7 +196,7 @@ func (s *state) move(h backlog.Handle) backlog.Handle {
 // memory is about how many bytes they take, without counting.
 func (x *scheduled) memory() int64 {
 	const each = 48 + 8 + 2 // entry, place in the journal, share of the segment
-	return int64(x.messages.Len())*each + x.messages.Held() + x.agenda.Memory()
+	return int64(x.messages.Len())*each + x.messages.Held() + x.due.Memory()
 }
 
 // scheduledCounts are known, not counted (DLY-11).
@@ -205,14 +205,14 @@ func (s *state) scheduledCounts() (c mail.ScheduledCounts) {
 	if x == nil {
 		return c
 	}
-	c.Count, c.Bytes = x.agenda.Len(), x.messages.Bytes()
-	if _, due, ok := x.agenda.First(); ok {
+	c.Count, c.Bytes = x.due.Len(), x.messages.Bytes()
+	if _, due, ok := x.due.First(); ok {
 		c.NextDue = due + s.skew
 	}
-	c.Overdue = x.agenda.Until(s.at)
+	c.Overdue = x.due.Until(s.at)
 	before := 0
 	for i, ms := range [...]int64{1000, 60_000, 3_600_000, 86_400_000} {
-		n := x.agenda.Until(s.at + ms)
+		n := x.due.Until(s.at + ms)
 		c.Within[i], before = n-before, n
 	}
 	c.Within[4] = c.Count - before

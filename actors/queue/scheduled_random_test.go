@@ -92,7 +92,7 @@ func (m *mover) living() map[string]bool {
 	return bodies
 }
 
-// gone are messages that nobody knows an end of, and that are not there any more.
+// givenUp are messages that nobody knows an end of, and that are not there any more.
 func (m *mover) gone() (bodies []string) {
 	living := m.living()
 	for i := range m.n {
@@ -126,7 +126,7 @@ func (m *mover) written() {
 	}
 }
 
-// change cancels a scheduled message, or gives it another time.
+// scheduledAnswer cancels a scheduled message, or gives it another time.
 func (m *mover) change() {
 	m.written()
 	m.feed(&mail.ListScheduled{Request: mail.Request{ReplyTo: ch1}})
@@ -244,7 +244,7 @@ func (m *mover) stepInTime() {
 		m.answer(1+m.rng.IntN(6), 3)
 	case 24:
 		m.pending = nil
-		m.feed(&mail.DeadLetterReply{Incarnation: 7, Lost: true, Round: m.dying.round})
+		m.feed(&mail.DeadLetterReply{Incarnation: 7, Lost: true, Epoch: m.deadLetters.epoch})
 	case 25, 26, 27, 28:
 		m.settleOne([]mail.Settlement{mail.Ack, mail.Requeue}[m.rng.IntN(2)])
 	}
@@ -285,8 +285,8 @@ func (m *mover) wind() {
 		m.settleOne(mail.Ack)
 		m.at(m.ms() + 1000)
 	}
-	if gone := m.gone(); len(gone) > 0 || m.dying.moving != 0 || m.dying.bytes != 0 || m.paging.spilling != 0 || len(m.numbers) != 0 {
-		m.t.Fatalf("nobody knows what became of %v, %d moving, %d bytes under way, %d unanswered", gone, m.dying.moving, m.paging.spilling, len(m.numbers))
+	if gone := m.gone(); len(gone) > 0 || m.deadLetters.forwarding != 0 || m.deadLetters.bytes != 0 || m.paging.spilling != 0 || len(m.numbers) != 0 {
+		m.t.Fatalf("nobody knows what became of %v, %d moving, %d bytes under way, %d unanswered", gone, m.deadLetters.forwarding, m.paging.spilling, len(m.numbers))
 	}
 	if len(m.disk.puts) != 0 {
 		for _, r := range m.disk.puts {

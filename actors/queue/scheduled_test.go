@@ -226,7 +226,7 @@ func TestTTL0_DLY9(t *testing.T) {
 		c.pressed = func() bool { return pressed }
 		c.publish(
 			mortal(heldBack("never", 100), 0), mortal(heldBack("now", 200), 0), mortal(heldBack("now too", 200), 0),
-			heldBack("behind", 200), mortal(heldBack("spoilt", 300), 0), mortal(heldBack("last", 300), 0),
+			heldBack("behind", 200), mortal(heldBack("damaged", 300), 0), mortal(heldBack("last", 300), 0),
 		)
 		c.at(150)
 		c.want("dead", c.seenOff(), "expired never")
@@ -234,7 +234,7 @@ func TestTTL0_DLY9(t *testing.T) {
 		c.at(200)
 		c.want("delivered", c.delivered("x"), "now", "now too", "behind")
 		if pressed {
-			c.spoil("spoilt", store.ErrDamaged)
+			c.spoil("damaged", store.ErrDamaged)
 			c.at(300)
 			c.want("delivered", c.delivered("x"), "last")
 		}

@@ -8,20 +8,20 @@ import (
 )
 
 const (
-	acked    = store.Acked
-	expired  = store.Expired
-	rejected = store.Rejected
-	maxlen   = store.Overflowed
-	worn     = store.Exceeded
+	acked         = store.Acked
+	expired       = store.Expired
+	rejected      = store.Rejected
+	maxlen        = store.Overflowed
+	deliveryLimit = store.Exceeded
 	// Reasons of queues that move their messages on.
-	forwarded = store.Forwarded
-	exhausted = store.Exhausted
+	forwarded   = store.Forwarded
+	tooManyHops = store.Exhausted
 )
 
 // settle takes what a channel did with its deliveries. Credit that comes free
 // is used at once.
 func (s *state) settle(m *mail.Settle, now clock.Instant) {
-	h := s.holders[m.Channel.Id]
+	h := s.channels[m.Channel.Id]
 	if h == nil {
 		return
 	}
@@ -33,8 +33,8 @@ func (s *state) settle(m *mail.Settle, now clock.Instant) {
 }
 
 // settleOn goes on with what was too much for one turn.
-func (s *state) settleOn(h *holder, rest []mail.SettleRange) {
-	s.goOn(&work{
+func (s *state) settleOn(h *consumerChannel, rest []mail.SettleRange) {
+	s.continueWork(&work{
 		expires: true,
 		step: func(now clock.Instant) bool {
 			rest = s.settleSome(h, rest, now)
@@ -46,25 +46,25 @@ func (s *state) settleOn(h *holder, rest []mail.SettleRange) {
 
 // settleSome settles a turn's worth of deliveries and returns the ranges that are
 // left.
-func (s *state) settleSome(h *holder, ranges []mail.SettleRange, now clock.Instant) []mail.SettleRange {
-	left := int(s.most)
+func (s *state) settleSome(h *consumerChannel, ranges []mail.SettleRange, now clock.Instant) []mail.SettleRange {
+	left := int(s.turnMost)
 	for i := range ranges {
 		if left <= 0 {
 			return ranges[i:]
 		}
 		r := &ranges[i]
 		how, before := r.How, h.unacked.Len()
-		next := h.unacked.TakeSome(r.First, r.Last, left, func(_ uint64, u held) {
+		next := h.unacked.TakeSome(r.First, r.Last, left, func(_ uint64, u unackedDelivery) {
 			switch how {
 			case mail.Ack:
 				s.counts.Ack++
-				s.release(u)
+				s.releaseDelivery(u)
 				s.remove(u.message, acked)
 			case mail.Requeue:
-				s.giveBack(u, now)
+				s.requeue(u, now)
 			case mail.Reject:
-				s.release(u)
-				s.bringOut(u.message, rejected)
+				s.releaseDelivery(u)
+				s.end(u.message, rejected)
 			}
 		})
 		taken, last := before-h.unacked.Len(), r.Last
@@ -84,27 +84,27 @@ func (s *state) settleSome(h *holder, ranges []mail.SettleRange, now clock.Insta
 // settled is what follows when deliveries came back or were settled.
 func (s *state) settled(now clock.Instant) {
 	s.enforce(now)
-	s.bury(now)
+	s.flushDeadLetters(now)
 	s.dispatch(now)
 }
 
-// release frees the credit of a delivery.
-func (s *state) release(u held) {
+// releaseDelivery frees the credit of a delivery.
+func (s *state) releaseDelivery(u unackedDelivery) {
 	s.unacked--
-	s.repay(u.message)
+	s.stopAckTimeout(u.message)
 	if c := u.consumer; c != nil {
 		c.unacked--
 		s.refresh(c)
-		if c == s.sole {
-			s.elect()
+		if c == s.activeConsumer {
+			s.electActive()
 		}
 	}
 }
 
-// giveBack returns an unacknowledged message to its original position with its
+// requeue returns an unacknowledged message to its original position with its
 // original deadline; past that it expires at once (TTL-16, TTL-22).
-func (s *state) giveBack(u held, now clock.Instant) {
-	s.release(u)
+func (s *state) requeue(u unackedDelivery, now clock.Instant) {
+	s.releaseDelivery(u)
 	h := u.message
 	e := s.messages.Entry(h)
 	e.Redelivered = true
@@ -115,9 +115,9 @@ func (s *state) giveBack(u held, now clock.Instant) {
 	limit := s.settings.DeliveryLimit
 	switch {
 	case e.Deadline <= now.Floor():
-		s.bringOut(h, expired)
+		s.end(h, expired)
 	case limit >= 0 && int64(e.DeliveryCount) > limit: // DL-9, quorum queues
-		s.bringOut(h, worn)
+		s.end(h, deliveryLimit)
 	default:
 		s.messages.Return(h)
 		s.schedule(h)

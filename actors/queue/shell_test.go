@@ -181,7 +181,7 @@ func (r *rig) settled(mails ...any) {
 	synctest.Wait()
 }
 
-// forget answers the farewell as a vhost that knows of nothing newer.
+// remove answers the farewell as a vhost that knows of nothing newer.
 func forget(after time.Duration) func(ctx actor.Context, what any) {
 	return answer(&mail.QueueForgotten{}, after)
 }
@@ -364,7 +364,7 @@ func TestFarewellKept_LEASE4(t *testing.T) {
 // TestBequest_LEASE13: the backlog and everything that races the deadline is
 // dead-lettered.
 func TestBequest_LEASE13(t *testing.T) {
-	bubble(t, settings(expires(100), dlx, bequeath), func(r *rig) {
+	bubble(t, settings(expires(100), dlx, withBacklog), func(r *rig) {
 		r.vhost.react = forget(3 * time.Millisecond)
 		r.dead.react = func(ctx actor.Context, what any) {
 			if m, ok := what.(*mail.DeadLetter); ok {

@@ -14,7 +14,7 @@ import (
 // turnLimit is how many messages expire in one turn before other mail gets its
 // turn (TTL-33): one letter's worth, so that the dead-letter actor is at work on
 // those while the next expire.
-const turnLimit = mail.LetterLimit
+const turnLimit = mail.DeadLetterBatch
 
 type phase uint8
 
@@ -26,79 +26,79 @@ const (
 	// retiring: the vhost was asked to forget the queue; mail is parked until
 	// it answers.
 	retiring
-	// leaving: forgotten; what is dying has yet to be taken care of.
-	leaving
+	// draining: forgotten; dead letters have yet to be taken care of.
+	draining
 	// ended: the shell closes the mailbox.
 	ended
 )
 
 // state is the core: it knows no actor library, no clock and no disk.
 type state struct {
-	queue     *topology.Queue
-	vhost     *topology.VHost
-	self      mail.Address
-	id        store.QueueID
-	effective policies.Effective
-	settings  policies.QueueSettings
-	quorum    bool   // a quorum queue
-	holds     bool   // the holder of a delayed exchange
-	resumed   bool   // the mail in hand was parked
-	most      uint16 // messages of one turn of work: workLimit; tests have others
+	queue        *topology.Queue
+	vhost        *topology.VHost
+	self         mail.Address
+	id           store.QueueID
+	effective    policies.Effective
+	settings     policies.QueueSettings
+	quorum       bool   // a quorum queue
+	holdsDelayed bool   // the holder of a delayed exchange
+	resumed      bool   // the mail in hand was parked
+	turnMost     uint16 // messages of one turn of work: workLimit; tests have others
 
-	messages  backlog.Backlog
-	wheel     wheel.Wheel[*backlog.Backlog] // of the ready messages with a deadline
-	due       []backlog.Handle              // what the wheel fires, reused
-	swept     backlog.Handle                // where a sweep goes on, 0 for none (retime)
-	at        int64                         // the turn's time in wall ms, for records
-	skew      int64                         // ms that a date is ahead of its time here (clock.Skew)
-	tight     bool                          // memory is: the budget of all queues is used up
-	dire      bool                          // by far
-	used      int64                         // time of the last turn that was no question, wall ms
-	lease     lease.Lease
-	holders   map[string]*holder // by channel
-	consumers int
-	turns     turns // of those who can take a message
-	exclusive *consumer
-	line      []*consumer // with a single active consumer: all, in the order of succession
-	sole      *consumer   // the single active one, nil if there is none
-	loans     *loans      // nil until there was one
-	scheduled *scheduled  // nil while none waits for its time
-	work      *work       // that goes on in further turns, nil for none
-	dying     dying
-	seq       uint64 // of the newest message
-	unacked   int
-	counts    mail.Counts
+	messages         backlog.Backlog
+	wheel            wheel.Wheel[*backlog.Backlog] // of the ready messages with a deadline
+	due              []backlog.Handle              // what the wheel fires, reused
+	recomputed       backlog.Handle                // where a sweep goes on, 0 for none (recompute.go)
+	at               int64                         // the turn's time in wall ms, for records
+	skew             int64                         // ms that a date is ahead of its time here (clock.Skew)
+	overLimit        bool                          // memory is: the budget of all queues is used up
+	critical         bool                          // by far
+	used             int64                         // time of the last turn that was no question, wall ms
+	lease            lease.Lease
+	channels         map[string]*consumerChannel // by channel
+	consumers        int
+	roundRobin       roundRobin // of those who can take a message
+	exclusive        *consumer
+	waitingConsumers []*consumer  // with a single active consumer: all, in the order of succession
+	activeConsumer   *consumer    // the single active one, nil if there is none
+	ackTimeouts      *ackTimeouts // nil until there was one
+	scheduled        *scheduled   // nil while none waits for its time
+	work             *work        // that goes on in further turns, nil for none
+	deadLetters      deadLetters
+	seq              uint64 // of the newest message
+	unacked          int
+	counts           mail.Counts
 
-	paging  paging
-	commits []*commit // in the journal, oldest first
-	broken  error     // of the journal: what is to survive is refused from then on
-	handled uint64    // commands of the vhost, for the farewell (PRO-3)
-	phase   phase
-	waking  *mail.Wake // to be answered when nothing overdue is left
-	why     farewell
-	parked  []any // mail that waits for the vhost's answer, or for the end of work
-	touched []*consumer
-	limited []*consumer // those subject to their channel's common limit
-	out     outcome
+	paging   paging
+	commits  []*commit // in the journal, oldest first
+	broken   error     // of the journal: what is to survive is refused from then on
+	handled  uint64    // commands of the vhost, for the farewell (PRO-3)
+	phase    phase
+	waking   *mail.Wake // to be answered when nothing overdue is left
+	deletion deleteReason
+	parked   []any // mail that waits for the vhost's answer, or for the end of work
+	touched  []*consumer
+	limited  []*consumer // those subject to their channel's common limit
+	out      outcome
 }
 
 // outcome is what must happen after a turn, in order.
 type outcome struct {
-	posts     []post
-	watch     []mail.Address
-	commit    *commit        // messages for the journal, nil for none
-	marks     []store.Record // what became of others
-	lookups   []*lookup      // likewise
-	want      []store.Ref    // to be read back
-	wanted    []backlog.Handle
-	again     bool
-	done      []*mail.Enqueue // to be released once what they led to is sent
-	rare      *rare           // nil for nothing of it
-	unmourned unmourned       // who died and is not dead-lettered
+	posts   []post
+	watch   []mail.Address
+	commit  *commit        // messages for the journal, nil for none
+	marks   []store.Record // what became of others
+	lookups []*lookup      // likewise
+	want    []store.Ref    // to be read back
+	wanted  []backlog.Handle
+	again   bool
+	done    []*mail.Enqueue // to be released once what they led to is sent
+	rare    *rareEvents     // nil for nothing of it
+	dropped dropCounts      // who died and is not dead-lettered
 }
 
-// rare is what seldom happens, to be logged. It is apart, as a queue is to be small.
-type rare struct {
+// rareEvents is what seldom happens, to be logged. It is apart, as a queue is to be small.
+type rareEvents struct {
 	damaged []uint64 // messages that were lost in the journal
 	unread  error    // why messages could not be read for now
 	broke   bool     // the journal did
@@ -107,22 +107,22 @@ type rare struct {
 }
 
 // rarely is the turn's rare, made when it is needed.
-func (o *outcome) rarely() *rare {
+func (o *outcome) rarely() *rareEvents {
 	if o.rare == nil {
-		o.rare = &rare{}
+		o.rare = &rareEvents{}
 	}
 	return o.rare
 }
 
-// dropped notes that n scheduled messages were dropped before their time.
-func (o *outcome) dropped(n int) {
+// noteScheduledDropped notes that n scheduled messages were dropped before their time.
+func (o *outcome) noteScheduledDropped(n int) {
 	if n > 0 {
 		o.rarely().purged += n
 	}
 }
 
-// unmourned counts by reason.
-type unmourned [store.Exhausted + 1]uint32
+// dropCounts counts by reason.
+type dropCounts [store.Exhausted + 1]uint32
 
 type post struct {
 	to   mail.Address
@@ -133,7 +133,7 @@ func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
 	s.queue, s.vhost, s.self = cfg.Queue, cfg.VHost, self
 	s.id = store.QueueID(cfg.Queue.Incarnation)
 	s.quorum = policies.KindOf(cfg.Queue.Arguments) == policies.KindQuorumQueue
-	s.holds = cfg.Queue.Holds()
+	s.holdsDelayed = cfg.Queue.Holds()
 	s.wheel = wheel.New(&s.messages)
 	s.messages.Budget = cfg.Budget
 	s.settings, s.effective = cfg.Settings, cfg.Effective
@@ -141,7 +141,7 @@ func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
 	if s.settings.HasForward {
 		s.lease.Hold()
 	}
-	s.most = workLimit
+	s.turnMost = workLimit
 	s.paging.idle, s.paging.busy = windowIdle, windowBusy
 	if s.queue.Durable { // others end with their numbers
 		s.seq = cfg.Newest
@@ -169,25 +169,25 @@ func (s *state) handle(what any, now clock.Instant) {
 	s.act(what, now)
 	s.resumed = false
 	if s.work == nil {
-		s.tend(now)
+		s.endTurn(now)
 	}
 }
 
 func (s *state) act(what any, now clock.Instant) {
 	switch s.phase {
 	case live:
-		if s.holdsUp(what, now) {
+		if s.waitsForWork(what, now) {
 			return
 		}
 	case asleep:
-		s.doze(what, now)
+		s.handleAsleep(what, now)
 		return
 	case retiring:
 		if s.park(what) {
 			return
 		}
-	case leaving, ended:
-		s.late(what, now)
+	case draining, ended:
+		s.handleLate(what, now)
 		return
 	}
 	if s.scheduled != nil && s.phase == live {
@@ -213,9 +213,9 @@ func (s *state) act(what any, now clock.Instant) {
 	case appendDone:
 		s.committed(m)
 	case loaded:
-		s.comeBack(m, now)
+		s.contentsRead(m, now)
 	case *mail.DeadLetterReply:
-		s.buried(m, now)
+		s.onDeadLetterReply(m, now)
 	default:
 		s.control(what, now)
 	}
@@ -260,7 +260,7 @@ func (s *state) control(what any, now clock.Instant) {
 	case *mail.QueueKept:
 		s.kept(now)
 	default:
-		s.arrange(what, now)
+		s.handleScheduled(what, now)
 	}
 }
 
@@ -277,10 +277,10 @@ func (s *state) configure(m *mail.Configure, now clock.Instant) {
 	before := s.settings
 	s.effective, s.settings = m.Effective, m.Settings
 	s.lease.SetPeriod(period(s.settings.Expires), now.Ceil())
-	s.redirect(&before, now)
+	s.forwardToChanged(&before, now)
 	if before.HasDLX && !s.settings.HasDLX {
-		s.dying.retries.goesAgain(now)
+		s.deadLetters.retries.retryNow(now)
 	}
-	s.resettle(&before)
+	s.startRecompute(&before)
 	s.tick(now)
 }

@@ -56,14 +56,14 @@ func (q *queue) read(ctx actor.Context) {
 // account tells the budget what the queue holds.
 func (q *queue) account() {
 	bytes := q.state.bytes()
-	q.cfg.Budget.Add(bytes - q.held)
-	q.held = bytes
+	q.cfg.Budget.Add(bytes - q.budgetBytes)
+	q.budgetBytes = bytes
 	count := q.state.count()
-	q.cfg.Budget.Count(count - q.count)
-	q.count = count
+	q.cfg.Budget.Count(count - q.budgetCount)
+	q.budgetCount = count
 }
 
-// count is how many messages there are, wherever their contents are.
+// budgetCount is how many messages there are, wherever their contents are.
 func (s *state) count() int64 {
 	n := s.messages.Len()
 	if x := s.scheduled; x != nil {
@@ -82,16 +82,16 @@ func (s *state) bytes() int64 {
 	return n
 }
 
-// report logs what the disk has done to the queue, and tells who died unmourned.
+// report logs what the disk has done to the queue, and counts what was dropped.
 func (q *queue) report() {
 	s := &q.state
-	if s.out.unmourned != (unmourned{}) {
-		for why, n := range s.out.unmourned {
+	if s.out.dropped != (dropCounts{}) {
+		for why, n := range s.out.dropped {
 			if word := reasons[store.Reason(why)]; n > 0 && word != "" && q.cfg.Died != nil {
 				q.cfg.Died(word, uint64(n))
 			}
 		}
-		s.out.unmourned = unmourned{}
+		s.out.dropped = dropCounts{}
 	}
 	if r := s.out.rare; r != nil {
 		s.out.rare = nil
@@ -99,7 +99,7 @@ func (q *queue) report() {
 	}
 }
 
-func (q *queue) reportRare(r *rare) {
+func (q *queue) reportRare(r *rareEvents) {
 	s := &q.state
 	if r.overdue > 0 {
 		q.cfg.Log.Warn().Str("queue", s.queue.Name).Int("messages", r.overdue).Str("overdue-messages", s.settings.OverdueMessages).

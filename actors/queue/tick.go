@@ -15,12 +15,12 @@ func (s *state) deadline() (int64, bool) {
 	if l, has := s.lease.Deadline(); has && (!ok || l < at) {
 		at, ok = l, true
 	}
-	if s.loans != nil {
-		if l, has := s.loans.wheel.Next(); has && (!ok || l+s.loans.shift < at) {
-			at, ok = l+s.loans.shift, true
+	if s.ackTimeouts != nil {
+		if l, has := s.ackTimeouts.wheel.Next(); has && (!ok || l+s.ackTimeouts.shift < at) {
+			at, ok = l+s.ackTimeouts.shift, true
 		}
 	}
-	if r := s.dying.retries.at; r != 0 && !s.dying.retries.reading && (!ok || r < at) {
+	if r := s.deadLetters.retries.at; r != 0 && !s.deadLetters.retries.reading && (!ok || r < at) {
 		at, ok = r, true
 	}
 	if r, has := s.nextRelease(); has && (!ok || r < at) {
@@ -34,8 +34,8 @@ func (s *state) deadline() (int64, bool) {
 
 // tick does what is due: returns, expiry, then the lease.
 func (s *state) tick(now clock.Instant) {
-	s.retime()
-	cancelled := s.recall(now)
+	s.recomputeDeadlines()
+	cancelled := s.expireAckTimeouts(now)
 	s.releaseDue(now)
 	s.expireDue(now)
 	s.enforce(now)
@@ -44,7 +44,7 @@ func (s *state) tick(now clock.Instant) {
 	if cancelled {
 		s.consumerLeft()
 	}
-	s.awake()
+	s.wakeIfDone()
 	if !s.lease.Expired(now.Floor()) {
 		return
 	}

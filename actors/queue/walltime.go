@@ -17,20 +17,20 @@ func (q *queue) now() clock.Instant {
 	now, slept := q.cfg.Clock.Read()
 	q.state.skew = q.cfg.Clock.Skew()
 	if slept != q.slept {
-		q.state.overslept(slept-q.slept, now)
+		q.state.machineSlept(slept-q.slept, now)
 		q.slept = slept
 	}
 	return now
 }
 
-// overslept does not hold the machine's sleep against anybody who could not do
+// machineSlept does not hold the machine's sleep against anybody who could not do
 // anything meanwhile: leases begin anew, as after a restart (LEASE-4), and
 // deliveries have as long to be settled as they had before. What has a deadline is
 // overdue, as after a restart too (TTL-26).
-func (s *state) overslept(d time.Duration, now clock.Instant) {
+func (s *state) machineSlept(d time.Duration, now clock.Instant) {
 	s.lease.Renew(now.Ceil())
-	if s.loans != nil {
-		s.loans.shift += int64(d+time.Millisecond-1) / int64(time.Millisecond)
+	if s.ackTimeouts != nil {
+		s.ackTimeouts.shift += int64(d+time.Millisecond-1) / int64(time.Millisecond)
 	}
 }
 
@@ -48,8 +48,8 @@ func (q *queue) toWall(c *commit, marks []store.Record) {
 	for i := range records {
 		r := &records[i]
 		r.Time += skew
-		r.Deadline = moved(r.Deadline, skew)
-		r.Due = moved(r.Due, skew)
+		r.Deadline = shiftDeadline(r.Deadline, skew)
+		r.Due = shiftDeadline(r.Due, skew)
 	}
 }
 
@@ -69,17 +69,17 @@ func fromWall(list []store.Recovered, skew int64, now clock.Instant) []store.Rec
 		m := &list[i]
 		m.Time -= by
 		if m.Due == m.Deadline { // held for a time, and not until a date
-			m.Due = moved(m.Due, -by)
+			m.Due = shiftDeadline(m.Due, -by)
 		} else {
-			m.Due = moved(m.Due, -skew)
+			m.Due = shiftDeadline(m.Due, -skew)
 		}
-		m.Deadline = moved(m.Deadline, -by)
+		m.Deadline = shiftDeadline(m.Deadline, -by)
 	}
 	return list
 }
 
-// moved is a deadline in another time; none stays none.
-func moved(deadline, by int64) int64 {
+// shiftDeadline is a deadline in another time; none stays none.
+func shiftDeadline(deadline, by int64) int64 {
 	if deadline <= 0 || deadline == store.Never {
 		return deadline
 	}

@@ -72,7 +72,7 @@ func TestSleep_TTL35(t *testing.T) {
 	const hour = 3_600_000
 	sleep := func(c *core) {
 		c.now += clock.Instant(hour * time.Millisecond)
-		c.overslept(hour*time.Millisecond, c.now)
+		c.machineSlept(hour*time.Millisecond, c.now)
 		c.feed(timerFired{})
 	}
 	t.Run("messages", func(t *testing.T) {

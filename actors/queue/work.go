@@ -26,21 +26,21 @@ type work struct {
 	expires bool
 }
 
-// begin does a first step, and all of the work if that is enough.
-func (s *state) begin(w *work, now clock.Instant) {
+// startWork does a first step, and all of the work if that is enough.
+func (s *state) startWork(w *work, now clock.Instant) {
 	if w.step(now) {
 		w.end(now)
 		return
 	}
-	s.goOn(w)
+	s.continueWork(w)
 }
 
-// goOn has the work go on in the turns to come.
-func (s *state) goOn(w *work) { s.work, s.out.again = w, true }
+// continueWork has the work go on in the turns to come.
+func (s *state) continueWork(w *work) { s.work, s.out.again = w, true }
 
-// holdsUp handles mail while there is work to be done, or mail that waited for it:
+// waitsForWork handles mail while there is work to be done, or mail that waited for it:
 // what comes from peers is parked, in order.
-func (s *state) holdsUp(what any, now clock.Instant) bool {
+func (s *state) waitsForWork(what any, now clock.Instant) bool {
 	if s.work == nil && (len(s.parked) == 0 || s.resumed) {
 		return false
 	}
@@ -62,14 +62,14 @@ func (s *state) meanwhile(what any, now clock.Instant) {
 	case appendDone:
 		s.committed(m)
 	case loaded:
-		s.comeBack(m, now)
+		s.contentsRead(m, now)
 	case *mail.DeadLetterReply:
-		s.buried(m, now)
+		s.onDeadLetterReply(m, now)
 	case again:
 		w := s.work
 		if w.expires {
 			s.expireDue(now)
-			s.bury(now)
+			s.flushDeadLetters(now)
 		}
 		if w.step(now) {
 			s.work = nil

@@ -32,7 +32,7 @@ func crowd(t *testing.T, change ...func(*policies.QueueSettings)) *core {
 	return c
 }
 
-// held is that with all of them delivered to a channel.
+// unackedDelivery is that with all of them delivered to a channel.
 func (c *core) held() *core {
 	c.consume(ch1, "a", 0)
 	for n := 0; c.messages.Ready() > 0; n++ {
@@ -157,7 +157,7 @@ func TestWork_TTL33(t *testing.T) {
 		"the channel is gone": {
 			func() *core { return crowd(t).held() }, &mail.ChannelGone{Channel: ch1}, 5, many,
 			func(c *core) {
-				if c.messages.Ready() != many || len(c.holders) != 0 || c.consumers != 0 {
+				if c.messages.Ready() != many || len(c.channels) != 0 || c.consumers != 0 {
 					t.Errorf("%d are ready", c.messages.Ready())
 				}
 			},
@@ -167,10 +167,10 @@ func TestWork_TTL33(t *testing.T) {
 				c := crowd(t, dlx).held()
 				c.settle(ch1, mail.Reject, 1, many)
 				return c
-			}, &mail.Configure{Settings: settings(priorities(9))}, 3, dyingLimit,
+			}, &mail.Configure{Settings: settings(priorities(9))}, 3, deadLetterLimit,
 			func(c *core) {
-				if n := c.dying.all.Len(); n != dyingLimit {
-					t.Errorf("%d are dying", n)
+				if n := c.deadLetters.all.Len(); n != deadLetterLimit {
+					t.Errorf("%d are dead letters", n)
 				}
 			},
 		},
@@ -310,17 +310,17 @@ func TestWorkExpires_TTL17(t *testing.T) {
 	c.want("expired", c.seenOff(), "expired mortal")
 }
 
-// TestOversleptLoans: a sleep of the machine extends any number of locks in one step.
-func TestOversleptLoans(t *testing.T) {
+// TestSleepAndAckTimeouts: a sleep of the machine extends any number of locks in one step.
+func TestSleepAndAckTimeouts(t *testing.T) {
 	c := newCore(t, func(s *policies.QueueSettings) { s.ConsumerTimeout = 60_000 })
 	c.put("a", "b")
 	c.get(ch1)
 	c.at(10_000)
 	c.now += 3600e9
-	c.overslept(3600*time.Second, c.now)
+	c.machineSlept(3600*time.Second, c.now)
 	c.get(ch1)
-	if c.loans.shift != 3600_000 {
-		t.Errorf("%d ms", c.loans.shift)
+	if c.ackTimeouts.shift != 3600_000 {
+		t.Errorf("%d ms", c.ackTimeouts.shift)
 	}
 	for _, tt := range []struct{ at, back int64 }{{3_659_999, 0}, {3_660_000, 1}, {3_669_999, 1}, {3_670_000, 2}} {
 		c.at(tt.at)
@@ -335,7 +335,7 @@ func TestWorkFails(t *testing.T) {
 	bubble(t, settings(), nil, func(r *rig) {
 		request := mail.Request{ReplyTo: r.channel.pid}
 		r.look(func(s *state) {
-			s.begin(&work{step: func(clock.Instant) bool { return false }, end: func(clock.Instant) {}, asked: &mail.Purge{Request: request}}, 0)
+			s.startWork(&work{step: func(clock.Instant) bool { return false }, end: func(clock.Instant) {}, asked: &mail.Purge{Request: request}}, 0)
 		})
 		r.send(&mail.Get{Request: request, Channel: r.channel.pid})
 		_ = r.system.Root.StopFuture(r.queue).Wait()

@@ -40,7 +40,7 @@ func (v *vhost) bind(m *mail.Bind) {
 }
 
 func (v *vhost) addBinding(x *exchange, n *name, target topology.Target, r mail.Request, b *mail.Bind) {
-	x.tie(n)
+	x.addSource(n)
 	v.ctx.Send(x.exchange.PID, &mail.AddBinding{
 		Request: r, Binding: b.Binding, Target: target, Exchange: b.Source, VHost: v.cfg.VHost.Name,
 	})

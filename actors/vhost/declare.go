@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"candlemark/actors/mail"
-	"candlemark/internal/meta"
+	"candlemark/internal/definitions"
 	"candlemark/internal/store"
 	"candlemark/internal/topology"
 	"candlemark/policies"
@@ -110,7 +110,7 @@ func (v *vhost) makeQueue(d *mail.DeclareQueue) {
 		q.queue.Owner = d.Connection
 	}
 	v.settings(q)
-	v.mourn(q, func() {}) // stored, and with that there, before the queue is
+	v.ensureDLQ(q, func() {}) // stored, and with that there, before the queue is
 	if !q.queue.Durable {
 		v.startQueue(q, nil, false)
 		v.forward(q, d)
@@ -118,7 +118,7 @@ func (v *vhost) makeQueue(d *mail.DeclareQueue) {
 	}
 	q.phase = coming
 	v.queues[d.Name] = q
-	v.store(meta.Change{Put: []any{v.queueStored(q.queue)}}, d, func(err error) { v.queueMade(q, d, err) })
+	v.store(definitions.Change{Put: []any{v.queueStored(q.queue)}}, d, func(err error) { v.queueMade(q, d, err) })
 }
 
 // queueMade goes on when the definition of a queue is stored, or is not.
@@ -133,7 +133,7 @@ func (v *vhost) queueMade(q *queue, d *mail.DeclareQueue, err error) {
 	started := false
 	defer func() { // what did not come now is not to come with the next start
 		if !started {
-			v.store(meta.Change{Delete: []any{v.queueStored(q.queue)}}, nil, v.forgotten)
+			v.store(definitions.Change{Delete: []any{v.queueStored(q.queue)}}, nil, v.forgotten)
 			v.abandon(q)
 		}
 	}()
@@ -155,7 +155,7 @@ func (v *vhost) abandon(q *queue) {
 // comes goes on with what waited for a queue that is live now.
 func (v *vhost) comes(q *queue) {
 	q.phase = live
-	if q.doomed {
+	if q.deleting {
 		v.end(q, &mail.DeleteQueue{Name: q.queue.Name, VHost: v.cfg.VHost.Name})
 	}
 	v.unpark(&q.name)
@@ -177,7 +177,7 @@ func (v *vhost) startQueue(q *queue, messages []store.Recovered, asleep bool) {
 		Newest: q.life.newest,
 	}), id, q)
 	v.queues[of] = q
-	v.own(q)
+	v.addOwner(q)
 	v.show(q)
 }
 

@@ -2,7 +2,7 @@ package vhost
 
 import (
 	"candlemark/actors/mail"
-	"candlemark/internal/meta"
+	"candlemark/internal/definitions"
 	"candlemark/internal/topology"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -25,7 +25,7 @@ func (s *stored) Answer(f mail.Fate) (*actor.PID, any) {
 
 // store has a change made durable and goes on with then in a later turn, or at
 // once if nothing is kept. Changes are answered in the order of the calls.
-func (v *vhost) store(c meta.Change, command mail.Answerable, then func(error)) {
+func (v *vhost) store(c definitions.Change, command mail.Answerable, then func(error)) {
 	if v.cfg.Meta == nil {
 		then(nil)
 		return
@@ -53,22 +53,22 @@ func (v *vhost) forgotten(err error) {
 	}
 }
 
-func (v *vhost) exchangeStored(x *topology.Exchange) meta.Exchange {
-	return meta.Exchange{
+func (v *vhost) exchangeStored(x *topology.Exchange) definitions.Exchange {
+	return definitions.Exchange{
 		VHost: v.cfg.VHost.Name, Name: x.Name, Type: x.Type,
 		AutoDelete: x.AutoDelete, Internal: x.Internal, Arguments: x.Arguments,
 	}
 }
 
-func (v *vhost) queueStored(q *topology.Queue) meta.Queue {
-	return meta.Queue{
+func (v *vhost) queueStored(q *topology.Queue) definitions.Queue {
+	return definitions.Queue{
 		VHost: v.cfg.VHost.Name, Name: q.Name, Type: q.Type, Incarnation: q.Incarnation,
 		AutoDelete: q.AutoDelete, Arguments: q.Arguments,
 	}
 }
 
-func (v *vhost) bindingStored(source string, b *topology.Binding) meta.Binding {
-	return meta.Binding{
+func (v *vhost) bindingStored(source string, b *topology.Binding) definitions.Binding {
+	return definitions.Binding{
 		VHost: v.cfg.VHost.Name, Source: source, Destination: b.Destination, ToExchange: b.ToExchange,
 		RoutingKey: b.RoutingKey, Arguments: b.Arguments,
 	}
@@ -89,7 +89,7 @@ func (v *vhost) durable(x *exchange, to topology.Target) bool {
 // gone, and with it the binding.
 func (v *vhost) bindDurably(x *exchange, n *name, b *mail.Bind) {
 	x.unsettled++
-	change := meta.Change{Put: []any{v.bindingStored(b.Source, &b.Binding)}}
+	change := definitions.Change{Put: []any{v.bindingStored(b.Source, &b.Binding)}}
 	v.store(change, b, func(err error) {
 		if err != nil {
 			v.settle(x)
@@ -113,7 +113,7 @@ func (v *vhost) bindDurably(x *exchange, n *name, b *mail.Bind) {
 		}
 		v.addBinding(x, n, target, v.ask(x, func(_ bool, err error) {
 			if err != nil {
-				v.store(meta.Change{Delete: change.Put}, nil, v.forgotten)
+				v.store(definitions.Change{Delete: change.Put}, nil, v.forgotten)
 			}
 			v.settle(x)
 			v.done(b.Request, err)
@@ -124,7 +124,7 @@ func (v *vhost) bindDurably(x *exchange, n *name, b *mail.Bind) {
 // unbindDurably deletes a binding from the store, then has it unpublished.
 func (v *vhost) unbindDurably(x *exchange, b *mail.Unbind) {
 	x.unsettled++
-	change := meta.Change{Delete: []any{v.bindingStored(b.Source, &b.Binding)}}
+	change := definitions.Change{Delete: []any{v.bindingStored(b.Source, &b.Binding)}}
 	v.store(change, b, func(err error) {
 		switch {
 		case err != nil:

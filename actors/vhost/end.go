@@ -16,28 +16,28 @@ func (v *vhost) deleteAll(m *mail.EndVHost) {
 		return // there is one root, which asks once
 	}
 	v.ending = m
-	g := newGather(func() {
+	g := newBarrier(func() {
 		v.deleted = true
 		v.leave()
 	})
 	for _, q := range slices.Collect(maps.Values(v.queues)) {
 		g.begin()
 		q.gone = append(q.gone, g.end)
-		v.doom(q, mail.Request{})
+		v.deleteWithVHost(q, mail.Request{})
 	}
 	g.end()
 }
 
-// doom ends a queue that nothing keeps.
-func (v *vhost) doom(q *queue, r mail.Request) {
-	q.doomed = true
+// deleteWithVHost ends a queue that nothing keeps.
+func (v *vhost) deleteWithVHost(q *queue, r mail.Request) {
+	q.deleting = true
 	d := &mail.DeleteQueue{Request: r, Name: q.queue.Name, VHost: v.cfg.VHost.Name}
 	switch q.phase {
 	case live:
 		v.end(q, d)
 	case down:
 		v.deleteDown(q, d)
-	case ending, forgetting, coming, fallen: // that is known, or seen when it comes
+	case ending, forgetting, coming, crashed: // that is known, or seen when it comes
 	}
 }
 

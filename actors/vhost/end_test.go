@@ -23,12 +23,12 @@ func (h *house) goes(name string) {
 // whoever asked is answered and the actor stops.
 func TestEndVHost(t *testing.T) {
 	inHouse(t, func(h *house) {
-		live, dying, refusing, leaving := h.declare("live"), h.declare("dying"), h.declare("refusing"), h.declare("leaving")
+		live, removed, refusing, leaving := h.declare("live"), h.declare("removed"), h.declare("refusing"), h.declare("leaving")
 		h.bind("amq.direct", "live", false)
-		for _, name := range []string{"dying", "refusing"} {
+		for _, name := range []string{"removed", "refusing"} {
 			h.send(&mail.DeleteQueue{Request: h.ask(), Name: name, IfUnused: true, VHost: "/"})
 		}
-		take[*mail.DeleteQueue](h, dying)
+		take[*mail.DeleteQueue](h, removed)
 		take[*mail.DeleteQueue](h, refusing)
 		h.retire("leaving", 1, false)
 		take[*mail.QueueForgotten](h, leaving)
@@ -38,12 +38,12 @@ func TestEndVHost(t *testing.T) {
 		if d := take[*mail.DeleteQueue](h, live); d.IfUnused || d.IfEmpty || d.ReplyTo != nil {
 			t.Errorf("%+v", d)
 		}
-		h.nothing(dying)
+		h.nothing(removed)
 		h.send(&mail.QueueDeleteRefused{Name: "refusing", Incarnation: h.specs["refusing"].Queue.Incarnation})
 		if d := take[*mail.DeleteQueue](h, refusing); d.IfUnused {
 			t.Error("the owner's condition keeps a queue of a virtual host that ends")
 		}
-		for _, name := range []string{"live", "dying", "refusing"} {
+		for _, name := range []string{"live", "removed", "refusing"} {
 			h.nothing(h.asker)
 			h.retire(name, 1, true)
 			take[*mail.QueueForgotten](h, h.queue(name))
@@ -51,7 +51,7 @@ func TestEndVHost(t *testing.T) {
 				t.Error(name, "is still published")
 			}
 		}
-		for _, name := range []string{"live", "dying", "refusing", "leaving"} {
+		for _, name := range []string{"live", "removed", "refusing", "leaving"} {
 			h.nothing(h.asker) // each may still have mail to answer
 			h.goes(name)
 		}

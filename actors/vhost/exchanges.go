@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"candlemark/actors/mail"
-	"candlemark/internal/meta"
+	"candlemark/internal/definitions"
 	"candlemark/internal/topology"
 	"candlemark/policies"
 	"candlemark/protocol"
@@ -110,7 +110,7 @@ func (v *vhost) makeExchange(d *mail.DeclareExchange) {
 	}
 	x.phase = coming
 	v.exchanges[d.Name] = x
-	v.store(meta.Change{Put: v.exchangesStored(x)}, d, func(err error) { v.exchangeMade(x, d, err) })
+	v.store(definitions.Change{Put: v.exchangesStored(x)}, d, func(err error) { v.exchangeMade(x, d, err) })
 }
 
 // exchangeMade goes on when the definition of an exchange is stored, or is not.
@@ -125,7 +125,7 @@ func (v *vhost) exchangeMade(x *exchange, d *mail.DeclareExchange, err error) {
 	started := false
 	defer func() { // what did not come now is not to come with the next start
 		if !started {
-			v.store(meta.Change{Delete: v.exchangesStored(x)}, nil, v.forgotten)
+			v.store(definitions.Change{Delete: v.exchangesStored(x)}, nil, v.forgotten)
 		}
 	}()
 	v.startExchange(x)
@@ -210,7 +210,7 @@ func (v *vhost) retire(x *exchange, ifUnused bool, done func(error)) {
 	}
 	v.whenSettled(x, func() {
 		v.askToRetire(x, mail.RetireExchange{IfUnused: ifUnused, Ask: true}, refused, func() {
-			v.store(meta.Change{Delete: v.exchangesStored(x)}, nil, func(err error) {
+			v.store(definitions.Change{Delete: v.exchangesStored(x)}, nil, func(err error) {
 				if err != nil {
 					refused(v.notStored(err))
 					return
@@ -246,9 +246,9 @@ func (v *vhost) forgetExchange(x *exchange, done func()) {
 	x.phase = forgetting
 	delete(v.children, x.exchange.PID.Id)
 	v.publish(v.directory.WithoutExchange(x.exchange.Name))
-	x.cut()
+	x.forgetSources()
 	v.answerFor(x)
-	v.untie(&x.name, x.exchange.Name, true, func() {
+	v.removeBindingsTo(&x.name, x.exchange.Name, true, func() {
 		v.dropHolder(x, func() {
 			delete(v.exchanges, x.exchange.Name)
 			done()

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"candlemark/actors/mail"
-	"candlemark/internal/meta"
+	"candlemark/internal/definitions"
 	"candlemark/internal/store"
 	"candlemark/internal/topology"
 	"candlemark/policies"
@@ -116,7 +116,7 @@ func (v *vhost) dropHolder(x *exchange, done func()) {
 		return
 	}
 	q.gone = append(q.gone, done)
-	v.doom(q, mail.Request{ReplyTo: v.ctx.Self()})
+	v.deleteWithVHost(q, mail.Request{ReplyTo: v.ctx.Self()})
 }
 
 // holderDropped says how many messages went with a delayed exchange.
@@ -131,7 +131,7 @@ func (v *vhost) holderDropped(m *mail.DeleteQueueReply) {
 // other is what an exchange leaves that ended by itself.
 func (v *vhost) recoverHolders() {
 	r, found := v.recovery, map[*exchange]bool{}
-	r.Queues = slices.DeleteFunc(r.Queues, func(d meta.Queue) bool {
+	r.Queues = slices.DeleteFunc(r.Queues, func(d definitions.Queue) bool {
 		if d.Type != topology.HolderType {
 			return false
 		}
@@ -140,7 +140,7 @@ func (v *vhost) recoverHolders() {
 			return false
 		}
 		v.cfg.Log.Error().Str("queue", d.Name).Msg("stored messages have lost their delayed exchange; they are dropped")
-		v.store(meta.Change{Delete: []any{d}}, nil, v.forgotten)
+		v.store(definitions.Change{Delete: []any{d}}, nil, v.forgotten)
 		if v.cfg.Retire != nil {
 			v.cfg.Retire(store.QueueID(d.Incarnation))
 		}
@@ -150,7 +150,7 @@ func (v *vhost) recoverHolders() {
 		if x.exchange.Delayed() && !found[x] {
 			v.newHolder(x)
 			x.holder.phase = coming
-			v.store(meta.Change{Put: []any{v.queueStored(x.holder.queue)}}, nil, func(err error) {
+			v.store(definitions.Change{Put: []any{v.queueStored(x.holder.queue)}}, nil, func(err error) {
 				if err != nil {
 					_ = v.notStored(err)
 				}

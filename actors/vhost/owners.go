@@ -2,9 +2,9 @@ package vhost
 
 import "candlemark/actors/mail"
 
-// own notes the owner of an exclusive queue and watches it, so that a connection
+// addOwner notes the owner of an exclusive queue and watches it, so that a connection
 // that died in whatever way releases its queues.
-func (v *vhost) own(q *queue) {
+func (v *vhost) addOwner(q *queue) {
 	pid := q.queue.Owner
 	if pid == nil {
 		return
@@ -18,8 +18,8 @@ func (v *vhost) own(q *queue) {
 	o.queues[q] = struct{}{}
 }
 
-// disown is called when a queue is gone.
-func (v *vhost) disown(q *queue) {
+// removeOwner is called when a queue is gone.
+func (v *vhost) removeOwner(q *queue) {
 	if q.queue.Owner == nil {
 		return
 	}
@@ -47,11 +47,11 @@ func (v *vhost) releaseOwner(o *owner, done func()) {
 	if done == nil {
 		done = func() {}
 	}
-	g := newGather(done)
+	g := newBarrier(done)
 	for q := range o.queues {
 		g.begin()
 		q.gone = append(q.gone, g.end)
-		q.doomed = true
+		q.deleting = true
 		if q.phase == live {
 			v.end(q, &mail.DeleteQueue{Name: q.queue.Name, VHost: v.cfg.VHost.Name})
 		}

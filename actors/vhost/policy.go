@@ -23,7 +23,7 @@ type sweep struct {
 	posted bool     // sweepOn is under way
 	// waiting ends when all queues were looked at and all exchanges have
 	// answered; nil when nothing is under way.
-	waiting *gather
+	waiting *barrier
 	askers  []mail.Request
 }
 
@@ -43,7 +43,7 @@ func (v *vhost) applyPolicies(m *mail.ApplyPolicies) {
 	s.askers = append(s.askers, m.Request)
 	switch {
 	case s.waiting == nil:
-		s.waiting = newGather(v.policiesApplied)
+		s.waiting = newBarrier(v.policiesApplied)
 	case !s.open:
 		s.waiting.begin()
 	}
@@ -93,16 +93,16 @@ func (v *vhost) configureQueue(q *queue) {
 	}
 	effective := v.policies.Effective(q.kind, of, q.notBy()...)
 	settings := v.settingsOf(q, effective)
-	if !q.mourned {
+	if !q.wantsDLQ {
 		v.ctx.Send(q.queue.PID, &mail.Configure{Effective: effective, Settings: settings})
 		return
 	}
 	waiting := v.sweep.waiting
 	if waiting == nil {
-		waiting = newGather(func() {})
+		waiting = newBarrier(func() {})
 	}
 	waiting.begin()
-	v.mourn(q, func() {
+	v.ensureDLQ(q, func() {
 		defer waiting.end()
 		if v.child(q) != nil && q.phase != forgetting { // the policies may be others by now
 			effective := v.policies.Effective(q.kind, of, q.notBy()...)

@@ -2,7 +2,7 @@ package vhost
 
 import (
 	"candlemark/actors/mail"
-	"candlemark/internal/meta"
+	"candlemark/internal/definitions"
 	"candlemark/internal/store"
 	"candlemark/internal/topology"
 	"candlemark/policies"
@@ -75,7 +75,7 @@ func (v *vhost) queueDeleteRefused(m *mail.QueueDeleteRefused) {
 	if q == nil || q.queue.Incarnation != m.Incarnation || q.phase != ending {
 		return
 	}
-	if q.doomed {
+	if q.deleting {
 		v.end(q, &mail.DeleteQueue{Name: m.Name, VHost: v.cfg.VHost.Name})
 		return
 	}
@@ -102,12 +102,12 @@ func (v *vhost) queueRetiring(m *mail.QueueRetiring) {
 func (v *vhost) queueDied(q *queue) {
 	v.cfg.Log.Error().Str("queue", q.queue.Name).Msg("a queue ended without farewell")
 	delete(v.children, q.queue.PID.Id)
-	if q.phase == fallen {
+	if q.phase == crashed {
 		q.phase = live
 	}
 	switch {
 	case q.phase == forgetting: // that goes on without it
-	case q.queue.Durable && v.cfg.Messages != nil && !q.doomed:
+	case q.queue.Durable && v.cfg.Messages != nil && !q.deleting:
 		v.revive(q)
 	case q.holdsFor != nil && q.phase == live: // what it held is lost, its exchange goes on
 		v.startQueue(q, nil, false)
@@ -127,7 +127,7 @@ func (v *vhost) forgetQueue(q *queue) {
 		v.unpublishQueue(q)
 		return
 	}
-	v.store(meta.Change{Delete: []any{v.queueStored(q.queue)}}, nil, func(err error) {
+	v.store(definitions.Change{Delete: []any{v.queueStored(q.queue)}}, nil, func(err error) {
 		if v.forgotten(err); err != nil && v.ending == nil && v.child(q) != nil {
 			v.keepQueue(q, before)
 			return
@@ -148,12 +148,12 @@ func (v *vhost) keepQueue(q *queue, before phase) {
 
 func (v *vhost) unpublishQueue(q *queue) {
 	v.publish(v.directory.WithoutQueue(q.queue.Name))
-	v.untie(&q.name, q.queue.Name, false, func() { v.queueForgotten(q) })
+	v.removeBindingsTo(&q.name, q.queue.Name, false, func() { v.queueForgotten(q) })
 }
 
 func (v *vhost) queueForgotten(q *queue) {
 	delete(v.queues, q.queue.Name)
-	v.disown(q)
+	v.removeOwner(q)
 	if pid := q.queue.PID; v.child(q) != nil { // it lives and waits
 		delete(v.children, pid.Id)
 		if q.queue.Durable {
@@ -168,7 +168,7 @@ func (v *vhost) queueForgotten(q *queue) {
 	}
 	q.tellReady()
 	v.unpark(&q.name)
-	v.mournAgain(q.queue.Name)
+	v.ensureDLQAgain(q.queue.Name)
 }
 
 // retireMessages ends what the journal has of a queue.

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"candlemark/actors/mail"
-	"candlemark/internal/meta"
+	"candlemark/internal/definitions"
 	"candlemark/internal/topology"
 	"candlemark/policies"
 )
@@ -15,9 +15,9 @@ const fetchWindow = 64
 
 // Stored is what was kept of a virtual host: all that is durable in it.
 type Stored struct {
-	Exchanges []meta.Exchange
-	Queues    []meta.Queue
-	Bindings  []meta.Binding
+	Exchanges []definitions.Exchange
+	Queues    []definitions.Queue
+	Bindings  []definitions.Binding
 }
 
 // recovery brings back what was kept, in this order: the policies, exchanges,
@@ -30,7 +30,7 @@ type recovery struct {
 	next          int                 // the queue to be read back next
 	reading       map[*queue]struct{} // those that have no actor yet
 	waits         []any               // commands, in order
-	gather        gather              // ends when every queue has an actor
+	gather        barrier             // ends when every queue has an actor
 }
 
 // wait keeps a command for later.
@@ -67,8 +67,8 @@ func (v *vhost) bringBack() {
 	}
 	r.Exchanges = nil
 	v.recoverHolders()
-	r.Queues = slices.DeleteFunc(r.Queues, v.isNobodys)
-	r.gather = gather{left: len(r.Queues) + 1, done: v.recoverBindings}
+	r.Queues = slices.DeleteFunc(r.Queues, v.isOrphan)
+	r.gather = barrier{left: len(r.Queues) + 1, done: v.recoverBindings}
 	r.reading = map[*queue]struct{}{}
 	for first := min(len(r.Queues), fetchWindow); r.next < first; {
 		v.recoverQueue()
@@ -76,7 +76,7 @@ func (v *vhost) bringBack() {
 	r.gather.end()
 }
 
-func (v *vhost) recoverExchange(x *meta.Exchange) {
+func (v *vhost) recoverExchange(x *definitions.Exchange) {
 	d := &mail.DeclareExchange{
 		Name: x.Name, Type: x.Type, Durable: true, AutoDelete: x.AutoDelete, Internal: x.Internal, Arguments: x.Arguments,
 	}
@@ -87,9 +87,9 @@ func (v *vhost) recoverExchange(x *meta.Exchange) {
 	v.startExchange(newExchange(d))
 }
 
-// isNobodys tells whether a stored queue has a name that no client can give to one:
+// isOrphan tells whether a stored queue has a name that no client can give to one:
 // it is left as it is stored, and is out of reach.
-func (v *vhost) isNobodys(q meta.Queue) bool {
+func (v *vhost) isOrphan(q definitions.Queue) bool {
 	if q.Name != "" && !v.isSystemExchange(q.Name) && (q.Type == topology.HolderType || topology.HeldFor(q.Name) == q.Name) {
 		return false
 	}
@@ -132,7 +132,7 @@ func (v *vhost) started(q *queue) {
 func (v *vhost) recoverBindings() {
 	list := v.recovery.Bindings
 	v.recovery.Bindings, v.recovery.Queues = nil, nil
-	g := newGather(v.release)
+	g := newBarrier(v.release)
 	for i := range list {
 		d := &list[i]
 		b := &mail.Bind{Source: d.Source, Binding: topology.Binding{
@@ -142,7 +142,7 @@ func (v *vhost) recoverBindings() {
 		if err != nil {
 			v.cfg.Log.Error().Err(err).Str("source", d.Source).Str("destination", d.Destination).Msg("a stored binding is not brought back")
 			if v.notBindable(b.Source, &b.Binding) != nil { // nobody could remove it
-				v.store(meta.Change{Delete: []any{*d}}, nil, v.forgotten)
+				v.store(definitions.Change{Delete: []any{*d}}, nil, v.forgotten)
 			}
 			continue
 		}
@@ -155,9 +155,9 @@ func (v *vhost) recoverBindings() {
 // release lets time pass for the queues once the dead-letter queues are there that
 // were not stored: what is overdue goes into them.
 func (v *vhost) release() {
-	v.mournAll(func() {
+	v.ensureAllDLQs(func() {
 		v.recovery.released = true
-		g := newGather(v.recovered)
+		g := newBarrier(v.recovered)
 		for _, q := range v.queues {
 			if q.phase == coming {
 				g.begin()

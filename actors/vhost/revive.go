@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"candlemark/actors/mail"
-	"candlemark/internal/meta"
+	"candlemark/internal/definitions"
 	"candlemark/internal/store"
 )
 
@@ -16,8 +16,8 @@ const (
 	fallWindow    = 10 * time.Second // real time
 )
 
-// life is what the vhost remembers of a queue that has panicked.
-type life struct {
+// restarts is what the vhost remembers of a queue that has panicked.
+type restarts struct {
 	number  int       // of the actor that it lives in; the first is 1
 	began   time.Time // when that actor was opened; zero for the first
 	falls   int       // in replay, since it was last open
@@ -26,13 +26,13 @@ type life struct {
 	newest  uint64    // number of a message, when it panicked
 }
 
-// queueFell notes what a queue that panicked knew last. Commands for it wait until
+// queueCrashed notes what a queue that panicked knew last. Commands for it wait until
 // its end is known, and whether it comes back.
-func (v *vhost) queueFell(m *mail.QueueFell) {
+func (v *vhost) queueCrashed(m *mail.QueueCrashed) {
 	if q, ok := v.children[m.Queue.Id].(*queue); ok {
 		q.life.newest = max(q.life.newest, m.Newest)
 		if q.phase == live {
-			q.phase = fallen
+			q.phase = crashed
 		}
 	}
 }
@@ -63,7 +63,7 @@ func (v *vhost) fetched(m *fetched) {
 	q := m.queue
 	if m.err != nil {
 		v.cfg.Log.Error().Err(m.err).Str("queue", q.queue.Name).Msg("the messages of a queue cannot be read back")
-		v.goDown(q)
+		v.markDown(q)
 	} else {
 		v.startQueue(q, m.messages, true)
 		v.moveBindings(q, v.opens(q))
@@ -89,7 +89,7 @@ func (v *vhost) revive(q *queue) {
 		l.row = 1
 	}
 	if l.falls >= fallsInReplay || l.row >= fallsInRow {
-		v.goDown(q)
+		v.markDown(q)
 		return
 	}
 	v.fetch(q, true)
@@ -97,7 +97,7 @@ func (v *vhost) revive(q *queue) {
 
 // moveBindings has the bindings to a queue lead to its present actor.
 func (v *vhost) moveBindings(q *queue, done func()) {
-	g := newGather(done)
+	g := newBarrier(done)
 	for x := range q.sources {
 		g.begin()
 		r := v.ask(x, func(bool, error) { g.end() })
@@ -143,12 +143,12 @@ func (q *queue) tellReady() {
 	}
 }
 
-// goDown puts something in the place of a queue that refuses everything. Its
+// markDown puts something in the place of a queue that refuses everything. Its
 // messages stay in the journal, to be tried again at the next start.
-func (v *vhost) goDown(q *queue) {
+func (v *vhost) markDown(q *queue) {
 	v.cfg.Log.Error().Str("queue", q.queue.Name).Uint64("incarnation", q.queue.Incarnation).
 		Msg("a queue is down: it fails whenever its messages are read back; they are kept until it is deleted")
-	if q.doomed {
+	if q.deleting {
 		v.forgetQueue(q)
 		q.tellReady()
 		return
@@ -168,7 +168,7 @@ func (v *vhost) goDown(q *queue) {
 // deleteDown deletes a queue that is down, with all that it has.
 func (v *vhost) deleteDown(q *queue, d *mail.DeleteQueue) {
 	q.phase = forgetting
-	v.store(meta.Change{Delete: []any{v.queueStored(q.queue)}}, d, func(err error) {
+	v.store(definitions.Change{Delete: []any{v.queueStored(q.queue)}}, d, func(err error) {
 		if err != nil && v.ending == nil {
 			q.phase = down
 			v.failed(d, err)

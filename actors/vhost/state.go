@@ -22,8 +22,8 @@ const (
 	// down: it panics whenever its messages are read back (PRO-16). All
 	// that can be done with it is to delete it.
 	down
-	// fallen: it panicked and its end is awaited; it may come back, as coming.
-	fallen
+	// crashed: it panicked and its end is awaited; it may come back, as coming.
+	crashed
 )
 
 // name is what a queue and an exchange have in common.
@@ -52,13 +52,13 @@ type queue struct {
 	kind  policies.Kind
 	// forwarded counts the commands sent on to it (PRO-3).
 	forwarded uint64
-	// doomed: its owner is gone, no condition keeps it.
-	doomed bool
+	// deleting: its owner is gone, no condition keeps it.
+	deleting bool
 	// gone are called once it is forgotten, ready once it is open, down or gone.
 	gone, ready []func()
-	life        life
-	// mourned: it is to have a dead-letter queue of the broker's making.
-	mourned bool
+	life        restarts
+	// wantsDLQ: it is to have a dead-letter queue of the broker's making.
+	wantsDLQ bool
 	// holdsFor is the delayed exchange that it holds messages for, nil for a
 	// queue of clients.
 	holdsFor *exchange
@@ -78,8 +78,8 @@ type exchange struct {
 	holder *queue
 }
 
-// tie remembers that x may hold a binding to n.
-func (x *exchange) tie(n *name) {
+// addSource remembers that x may hold a binding to n.
+func (x *exchange) addSource(n *name) {
 	if n.sources == nil {
 		n.sources = map[*exchange]struct{}{}
 	}
@@ -90,8 +90,8 @@ func (x *exchange) tie(n *name) {
 	x.feeds[n] = struct{}{}
 }
 
-// cut forgets all that x feeds: its table is empty.
-func (x *exchange) cut() {
+// forgetSources forgets all that x feeds: its table is empty.
+func (x *exchange) forgetSources() {
 	for n := range x.feeds {
 		delete(n.sources, x)
 	}

@@ -5,7 +5,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/vhost"
-	"candlemark/internal/meta"
+	"candlemark/internal/definitions"
 	"candlemark/internal/store"
 	"candlemark/policies"
 )
@@ -29,7 +29,7 @@ func (h *house) awake(q *probe) {
 // TestStoredQueueWithoutItsDeadLetterQueue: the dead-letter queue that is missing is made before a queue opens, and commands wait for
 // both.
 func TestStoredQueueWithoutItsDeadLetterQueue(t *testing.T) {
-	stored := vhost.Stored{Queues: []meta.Queue{
+	stored := vhost.Stored{Queues: []definitions.Queue{
 		{VHost: "/", Name: "q", Type: "classic", Incarnation: 1, Arguments: wantsDeadLetterQueue},
 		{VHost: "/", Name: "plain", Type: "classic", Incarnation: 2},
 		{VHost: "/", Name: "plain.dlq", Type: "classic", Incarnation: 3, Arguments: wantsDeadLetterQueue},
@@ -54,7 +54,7 @@ func TestStoredQueueWithoutItsDeadLetterQueue(t *testing.T) {
 
 // TestStoredDeadLetterQueueThatCannotBeMade: the queue opens without it.
 func TestStoredDeadLetterQueueThatCannotBeMade(t *testing.T) {
-	stored := vhost.Stored{Queues: []meta.Queue{{VHost: "/", Name: "q", Type: "classic", Incarnation: 1, Arguments: wantsDeadLetterQueue}}}
+	stored := vhost.Stored{Queues: []definitions.Queue{{VHost: "/", Name: "q", Type: "classic", Incarnation: 1, Arguments: wantsDeadLetterQueue}}}
 	change := func(cfg *vhost.Config) {
 		cfg.Stored, cfg.MaxQueues = &stored, func() (int64, bool) { return 1, true }
 	}
@@ -68,7 +68,7 @@ func TestStoredDeadLetterQueueThatCannotBeMade(t *testing.T) {
 
 // TestStoredQueueThatDiesWhileItIsOpened: it is opened once for each of its lives, and the virtual host is ready all the same.
 func TestStoredQueueThatDiesWhileItIsOpened(t *testing.T) {
-	stored := vhost.Stored{Queues: []meta.Queue{{VHost: "/", Name: "q", Type: "classic", Incarnation: 1}}}
+	stored := vhost.Stored{Queues: []definitions.Queue{{VHost: "/", Name: "q", Type: "classic", Incarnation: 1}}}
 	change := func(cfg *vhost.Config) {
 		cfg.Stored, cfg.Messages = &stored, func(_ store.QueueID, _ bool, done func([]store.Recovered, error)) { done(nil, nil) }
 	}

@@ -4,7 +4,7 @@ import (
 	"runtime/debug"
 
 	"candlemark/actors/mail"
-	"candlemark/internal/meta"
+	"candlemark/internal/definitions"
 	"candlemark/internal/store"
 	"candlemark/internal/topology"
 	"candlemark/policies"
@@ -32,7 +32,7 @@ type Config struct {
 	// folder; nil counts from 1.
 	Incarnation func() uint64
 	// Meta keeps what is durable; nil for a virtual host that keeps nothing.
-	Meta meta.Meta
+	Meta definitions.Store
 	// Stored is what was kept of it; nil for a new one.
 	Stored *Stored
 	// Messages reads what the journal has of a queue and calls done, from any
@@ -87,7 +87,7 @@ type vhost struct {
 	// incarnation is the last one given out, without Config.Incarnation. One
 	// counter serves all names, so that a name that is gone leaves no trace.
 	incarnation uint64
-	questions   map[uint64]question
+	questions   map[uint64]pendingRequest
 	asked       uint64        // number of the last question
 	policies    *policies.Set // the newest
 	sweep       sweep
@@ -103,7 +103,7 @@ func New(cfg Config) actor.Actor {
 	return &vhost{
 		cfg: cfg, directory: &topology.Directory{},
 		queues: map[string]*queue{}, exchanges: map[string]*exchange{}, children: map[string]any{},
-		owners: map[string]*owner{}, leaving: map[string]store.QueueID{}, questions: map[uint64]question{}, policies: policies.NewSet(cfg.VHost.Name),
+		owners: map[string]*owner{}, leaving: map[string]store.QueueID{}, questions: map[uint64]pendingRequest{}, policies: policies.NewSet(cfg.VHost.Name),
 	}
 }
 
@@ -162,8 +162,8 @@ func (v *vhost) event(what any) {
 	switch m := what.(type) {
 	case *mail.QueueRetiring:
 		v.queueRetiring(m)
-	case *mail.QueueFell:
-		v.queueFell(m)
+	case *mail.QueueCrashed:
+		v.queueCrashed(m)
 	case *mail.QueueDeleteRefused:
 		v.queueDeleteRefused(m)
 	case *mail.ExchangeUnused:

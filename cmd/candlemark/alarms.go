@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"candlemark/internal/admin/client"
 	"candlemark/internal/config"
+	"candlemark/internal/httpapi/client"
 )
 
 // setWatermarkVerb changes from how much memory on publishers are blocked, until

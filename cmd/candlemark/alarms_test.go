@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/internal/admin"
 	"candlemark/internal/auth"
 	"candlemark/internal/config"
+	"candlemark/internal/httpapi"
 	"candlemark/internal/store/memory"
 	"candlemark/supervision"
 
@@ -34,7 +34,7 @@ func serveFixed(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewServer(admin.NewHandler(node, users, zerolog.Nop()))
+	s := httptest.NewServer(httpapi.NewHandler(node, users, zerolog.Nop()))
 	t.Cleanup(func() {
 		s.Close()
 		_ = node.Stop(t.Context())

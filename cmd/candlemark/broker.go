@@ -9,11 +9,11 @@ import (
 	"net/http"
 	"time"
 
-	"candlemark/internal/admin"
 	"candlemark/internal/auth"
 	"candlemark/internal/certificate"
 	"candlemark/internal/clock"
 	"candlemark/internal/config"
+	"candlemark/internal/httpapi"
 	"candlemark/supervision"
 
 	"github.com/rs/zerolog"
@@ -49,7 +49,7 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 			err = errors.Join(err, b.stop())
 		}
 	}()
-	if err := b.clock.Sharpen(); err != nil {
+	if err := b.clock.EnablePreciseTimers(); err != nil {
 		log.Warn().Err(err).Msg("what is due may be a millisecond late on this system")
 	}
 	if b.node, err = supervision.Start(supervision.Config{
@@ -93,7 +93,7 @@ func (b *broker) serveHTTP(address string, users *auth.Users, log zerolog.Logger
 	}
 	b.HTTP = l.Addr()
 	b.node.Announce("http", b.HTTP)
-	b.http = admin.NewServer(b.node, users, b.node.HTTPSockets(), log)
+	b.http = httpapi.NewServer(b.node, users, b.node.HTTPSockets(), log)
 	go func() {
 		if err := b.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			log.Error().Err(err).Msg("HTTP server failed")

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/internal/meta"
+	"candlemark/internal/definitions"
 
 	"github.com/rs/zerolog"
 )
@@ -46,7 +46,7 @@ func TestDataFolderInUse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := startBroker(demoConfig(dir), zerolog.Nop()); !errors.Is(err, meta.ErrInUse) {
+	if _, err := startBroker(demoConfig(dir), zerolog.Nop()); !errors.Is(err, definitions.ErrInUse) {
 		t.Error(err)
 	}
 	if err := b.stop(); err != nil {

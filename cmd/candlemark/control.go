@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"candlemark/internal/admin/client"
+	"candlemark/internal/httpapi/client"
 )
 
 // Exit codes, as rabbitmqctl uses them (POL-18).

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/admin"
 	"candlemark/internal/auth"
+	"candlemark/internal/httpapi"
 	"candlemark/policies"
 
 	"github.com/rs/zerolog"
@@ -18,7 +18,7 @@ import (
 
 // fake is a broker with the virtual hosts / and dev that knows only policies.
 type fake struct {
-	admin.Broker
+	httpapi.Broker
 	sets map[string]*policies.Set
 }
 
@@ -52,7 +52,7 @@ func (f *fake) VHosts(context.Context) ([]string, error) { return []string{"/", 
 // serveFake starts the HTTP API over a fake broker and returns its address.
 func serveFake(t *testing.T) string {
 	f := &fake{sets: map[string]*policies.Set{"/": policies.NewSet("/"), "dev": policies.NewSet("dev")}}
-	s := httptest.NewServer(admin.NewHandler(f, auth.NewGuest(), zerolog.Nop()))
+	s := httptest.NewServer(httpapi.NewHandler(f, auth.NewGuest(), zerolog.Nop()))
 	t.Cleanup(s.Close)
 	return s.URL
 }

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"sync/atomic"
 
-	"candlemark/internal/meta"
+	"candlemark/internal/definitions"
 	"candlemark/internal/store/segment"
 	"candlemark/internal/store/vfs"
 	"candlemark/supervision"
@@ -20,7 +20,7 @@ const journalFolder = "journal"
 // data is what a broker keeps in its data folder: definitions and messages.
 type data struct {
 	log         zerolog.Logger
-	definitions *meta.File
+	definitions *definitions.File
 	journal     *segment.Journal
 	node        atomic.Pointer[supervision.Node] // nil while it starts
 	full        atomic.Bool                      // the journal waits for room
@@ -33,7 +33,7 @@ type data struct {
 func openData(dir string, log zerolog.Logger) (*data, error) {
 	d := &data{log: log, failed: make(chan error, 1)}
 	var err error
-	if d.definitions, err = meta.Open(dir); err != nil {
+	if d.definitions, err = definitions.Open(dir); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
 	var report segment.Report

@@ -20,20 +20,20 @@ var start = time.Now()
 // dueHeader holds when a message should arrive, in ns since start.
 const dueHeader = "due"
 
-// visitor is a connection to a stage with one channel in confirm mode.
-type visitor struct {
+// demoClient is a connection to a stage with one channel in confirm mode.
+type demoClient struct {
 	*amqp.Channel
 	conn     *amqp.Connection
 	returned chan amqp.Return
 }
 
-// visit connects. Queues that are exclusive to the visitor end with it.
-func (s *stage) visit() (*visitor, error) {
+// connect connects. Queues that are exclusive to the visitor end with it.
+func (s *stage) connect() (*demoClient, error) {
 	conn, err := amqp.DialConfig(s.amqp, amqp.Config{Locale: "en_US", Heartbeat: 10 * time.Second})
 	if err != nil {
 		return nil, err
 	}
-	v := &visitor{conn: conn}
+	v := &demoClient{conn: conn}
 	if v.Channel, err = conn.Channel(); err == nil {
 		err = v.Confirm(false)
 	}
@@ -45,12 +45,12 @@ func (s *stage) visit() (*visitor, error) {
 	return v, nil
 }
 
-// leave ends the visit.
-func (v *visitor) leave() { _ = v.conn.Close() } // what matters was confirmed before
+// leave closes the connection.
+func (v *demoClient) leave() { _ = v.conn.Close() } // what matters was confirmed before
 
 // product is what the broker calls itself.
 func (s *stage) product() string {
-	v, err := s.visit()
+	v, err := s.connect()
 	if err != nil {
 		return "other"
 	}
@@ -59,7 +59,7 @@ func (s *stage) product() string {
 }
 
 // own declares a transient exclusive queue.
-func (v *visitor) own(name string, args amqp.Table) error {
+func (v *demoClient) own(name string, args amqp.Table) error {
 	_, err := v.QueueDeclare(name, false, false, true, false, args)
 	return err
 }
@@ -78,7 +78,7 @@ func (a arrival) late() time.Duration {
 
 // watch consumes a queue on a channel of its own and stamps what comes. The
 // chan is closed with the connection.
-func (v *visitor) watch(queue string) (<-chan arrival, error) {
+func (v *demoClient) watch(queue string) (<-chan arrival, error) {
 	ch, err := v.conn.Channel()
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func collect(ctx context.Context, from <-chan arrival, n int, deadline time.Time
 }
 
 // put publishes to a queue and waits until the broker has it.
-func (v *visitor) put(ctx context.Context, queue string, m amqp.Publishing) error {
+func (v *demoClient) put(ctx context.Context, queue string, m amqp.Publishing) error {
 	confirm, err := v.PublishWithDeferredConfirmWithContext(ctx, "", queue, false, false, m)
 	if err != nil {
 		return err
@@ -147,7 +147,7 @@ func expiring(ttl time.Duration) amqp.Publishing {
 
 // gone publishes to a queue, which renews no lease, until that is unroutable,
 // and returns when this was.
-func (v *visitor) gone(ctx context.Context, queue string) (time.Time, error) {
+func (v *demoClient) gone(ctx context.Context, queue string) (time.Time, error) {
 	every := time.NewTicker(2 * time.Millisecond)
 	defer every.Stop()
 	for {

@@ -32,7 +32,7 @@ var holdAct = act{
 }
 
 func playHold(ctx context.Context, s *stage) ([]finding, error) {
-	v, err := s.visit()
+	v, err := s.connect()
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (s *stage) holdsEnd(ctx context.Context, declared []time.Time) <-chan time.
 	for i, delay := range holdDelays {
 		go func() {
 			end := declared[i].Add(delay + holdIdle)
-			v, err := s.visit()
+			v, err := s.connect()
 			if err != nil {
 				ended <- demoLimit
 				return
@@ -102,7 +102,7 @@ func (s *stage) holdsEnd(ctx context.Context, declared []time.Time) <-chan time.
 }
 
 // hold delays one message and returns when its hold queue had been declared.
-func (v *visitor) hold(ctx context.Context, prefix, target string, delay time.Duration) (time.Time, error) {
+func (v *demoClient) hold(ctx context.Context, prefix, target string, delay time.Duration) (time.Time, error) {
 	queue := holdName(prefix, delay)
 	_, err := v.QueueDeclare(queue, false, false, false, false, amqp.Table{
 		"x-message-ttl": delay.Milliseconds(), "x-expires": (delay + holdIdle).Milliseconds(),

@@ -26,13 +26,13 @@ var leaseAct = act{
 }
 
 func playLease(ctx context.Context, s *stage) ([]finding, error) {
-	uses := []func(*visitor, string) error{
+	uses := []func(*demoClient, string) error{
 		nil,
-		func(v *visitor, queue string) error {
+		func(v *demoClient, queue string) error {
 			_, err := v.QueueDeclarePassive(queue, false, false, false, false, nil)
 			return err
 		},
-		func(v *visitor, queue string) error {
+		func(v *demoClient, queue string) error {
 			_, _, err := v.Get(queue, true)
 			return err
 		},
@@ -54,8 +54,8 @@ func playLease(ctx context.Context, s *stage) ([]finding, error) {
 
 // leased declares a queue with a lease, uses it for a while, and measures how
 // long it stays after that.
-func (s *stage) leased(ctx context.Context, queue string, use func(*visitor, string) error) finding {
-	v, err := s.visit()
+func (s *stage) leased(ctx context.Context, queue string, use func(*demoClient, string) error) finding {
+	v, err := s.connect()
 	if err != nil {
 		return judged(false, "error: %v", err)
 	}

@@ -38,7 +38,7 @@ var shuffledAct = act{
 }
 
 func playShuffled(ctx context.Context, s *stage) ([]finding, error) {
-	v, err := s.visit()
+	v, err := s.connect()
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func shuffledTTLs() []time.Duration {
 
 // fill publishes in lots and waits for each, so that messages do not grow old
 // in a socket.
-func (v *visitor) fill(ctx context.Context, queue string, ttls []time.Duration) error {
+func (v *demoClient) fill(ctx context.Context, queue string, ttls []time.Duration) error {
 	const lot = 100
 	confirms := make([]*amqp.DeferredConfirmation, 0, lot)
 	for i, ttl := range ttls {
@@ -124,7 +124,7 @@ func (v *visitor) fill(ctx context.Context, queue string, ttls []time.Duration) 
 
 // playPolicy applies a policy to the queue half-way and publishes behind it. It
 // returns how many messages that were.
-func playPolicy(ctx context.Context, s *stage, v *visitor, queue string, began time.Time) (int, error) {
+func playPolicy(ctx context.Context, s *stage, v *demoClient, queue string, began time.Time) (int, error) {
 	if s.http == "" {
 		return 0, nil
 	}

@@ -14,18 +14,18 @@ const prompt = 100 * time.Millisecond
 
 // pair is a queue and the one that gets its dead letters.
 type pair struct {
-	*visitor
+	*demoClient
 	queue, dead string
 	arrivals    <-chan arrival // at dead
 }
 
 // pair declares both, for one visitor.
 func (s *stage) pair(name string) (*pair, error) {
-	v, err := s.visit()
+	v, err := s.connect()
 	if err != nil {
 		return nil, err
 	}
-	p := &pair{visitor: v, queue: s.name + name, dead: s.name + name + ".dead"}
+	p := &pair{demoClient: v, queue: s.name + name, dead: s.name + name + ".dead"}
 	if err = p.own(p.dead, nil); err == nil {
 		err = p.own(p.queue, amqp.Table{"x-dead-letter-exchange": "", "x-dead-letter-routing-key": p.dead})
 	}

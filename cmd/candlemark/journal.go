@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 
 	"candlemark/internal/config"
-	"candlemark/internal/meta"
+	"candlemark/internal/definitions"
 	"candlemark/internal/store"
 	"candlemark/internal/store/segment"
 	"candlemark/internal/store/vfs"
@@ -90,15 +90,15 @@ func inspectJournal(args []string, getenv func(string) string, stdout, stderr io
 // cannot be locked, but no broker runs on it either.
 func lockData(dir string) (unlock func(), err error) {
 	unlock = func() {}
-	if _, err := os.Stat(filepath.Join(dir, meta.FileName)); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, definitions.FileName)); err != nil {
 		return unlock, nil
 	}
-	definitions, err := meta.Open(dir)
-	if errors.Is(err, meta.ErrInUse) {
+	defs, err := definitions.Open(dir)
+	if errors.Is(err, definitions.ErrInUse) {
 		return unlock, err
 	}
 	if err == nil {
-		unlock = func() { _ = definitions.Close() }
+		unlock = func() { _ = defs.Close() }
 	}
 	return unlock, nil
 }

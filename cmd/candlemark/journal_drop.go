@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"candlemark/internal/meta"
+	"candlemark/internal/definitions"
 	"candlemark/internal/store"
 	"candlemark/internal/store/segment"
 	"candlemark/internal/store/vfs"
@@ -21,16 +21,16 @@ import (
 // queues that no broker brings back because they have one of its own names, with their
 // definitions.
 func dropMessages(dir string, wanted []string, stdout, stderr io.Writer) int {
-	definitions, err := meta.Open(dir)
+	defs, err := definitions.Open(dir)
 	if err != nil {
 		fmt.Fprintln(stderr, "candlemark journal:", err)
 		return exitUnavailable
 	}
 	j, _, err := segment.Open(vfs.OS, filepath.Join(dir, journalFolder), segment.Options{})
 	if err == nil {
-		err = errors.Join(dropQueues(definitions, j, wanted, stdout), j.Close())
+		err = errors.Join(dropQueues(defs, j, wanted, stdout), j.Close())
 	}
-	if err = errors.Join(err, definitions.Close()); err != nil {
+	if err = errors.Join(err, defs.Close()); err != nil {
 		fmt.Fprintln(stderr, "candlemark journal:", err)
 		return exitSoftware
 	}
@@ -38,13 +38,13 @@ func dropMessages(dir string, wanted []string, stdout, stderr io.Writer) int {
 }
 
 // dropQueues drops all of them, or nothing if one is not to be dropped.
-func dropQueues(definitions meta.Meta, j store.Journal, wanted []string, stdout io.Writer) error {
-	d, err := definitions.Load()
+func dropQueues(defs definitions.Store, j store.Journal, wanted []string, stdout io.Writer) error {
+	d, err := defs.Load()
 	if err != nil {
 		return err
 	}
-	all, names, change := j.Queues(), j.Names(), meta.Change{}
-	defined := make(map[store.QueueID]*meta.Queue, len(d.Queues))
+	all, names, change := j.Queues(), j.Names(), definitions.Change{}
+	defined := make(map[store.QueueID]*definitions.Queue, len(d.Queues))
 	for i := range d.Queues {
 		q := &d.Queues[i]
 		defined[store.QueueID(q.Incarnation)] = q
@@ -55,7 +55,7 @@ func dropQueues(definitions meta.Meta, j store.Journal, wanted []string, stdout 
 	for _, want := range wanted {
 		found, err := unknownQueues(unknown, names, want)
 		if err == nil && len(found) == 0 {
-			var q *meta.Queue
+			var q *definitions.Queue
 			if q, err = unreachableQueue(d, want); err == nil {
 				change.Delete = append(change.Delete, *q)
 				found = append(found, store.QueueID(q.Incarnation))
@@ -67,7 +67,7 @@ func dropQueues(definitions meta.Meta, j store.Journal, wanted []string, stdout 
 		list = append(list, slices.DeleteFunc(found, func(id store.QueueID) bool { return slices.Contains(list, id) })...)
 	}
 	if len(change.Delete) > 0 {
-		if _, err := meta.Wait(definitions, change); err != nil {
+		if _, err := definitions.Wait(defs, change); err != nil {
 			return err
 		}
 	}
@@ -102,7 +102,7 @@ func unknownQueues(unknown []store.QueueID, names map[store.QueueID]store.Name, 
 
 // unreachableQueue finds one that is defined and that no broker brings back, by its
 // number or name.
-func unreachableQueue(d *meta.Definitions, want string) (*meta.Queue, error) {
+func unreachableQueue(d *definitions.Definitions, want string) (*definitions.Queue, error) {
 	for i := range d.Queues {
 		q := &d.Queues[i]
 		name := store.Name{VHost: q.VHost, Queue: q.Name}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"candlemark/internal/auth"
-	"candlemark/internal/meta"
+	"candlemark/internal/definitions"
 	"candlemark/internal/store"
 	"candlemark/internal/store/segment"
 	"candlemark/internal/store/vfs"
@@ -17,7 +17,7 @@ import (
 func stored(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	definitions, err := meta.Open(dir)
+	defs, err := definitions.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func stored(t *testing.T) string {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := definitions.Close(); err != nil {
+	if err := defs.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -85,7 +85,7 @@ func TestJournalVerb(t *testing.T) {
 
 func TestJournalVerbRefuses(t *testing.T) {
 	dir := stored(t)
-	definitions, err := meta.Open(dir)
+	defs, err := definitions.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestJournalVerbRefuses(t *testing.T) {
 	if code != exitUnavailable || !strings.Contains(errs, "in use") {
 		t.Fatalf("%d %s", code, errs)
 	}
-	if err := definitions.Close(); err != nil {
+	if err := defs.Close(); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{}, {"eat", "--data-dir", dir}, {"check", "--data-dir", dir, "more"}, {"check", "--colour"}} {
@@ -109,19 +109,19 @@ func TestJournalVerbRefuses(t *testing.T) {
 // TestJournalDrop: messages are dropped by the number of a queue that nobody knows, or by one of the broker's own names; nothing else is.
 func TestJournalDrop(t *testing.T) {
 	dir := stored(t)
-	definitions, err := meta.Open(dir)
+	defs, err := definitions.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	put := []any{
 		auth.VHost{Name: "/"},
-		meta.Queue{VHost: "/", Name: "orders", Type: "classic", Incarnation: 4},
-		meta.Queue{VHost: "/", Name: "candlemark.admin", Type: "classic", Incarnation: 5},
+		definitions.Queue{VHost: "/", Name: "orders", Type: "classic", Incarnation: 4},
+		definitions.Queue{VHost: "/", Name: "candlemark.admin", Type: "classic", Incarnation: 5},
 	}
-	if _, err := meta.Wait(definitions, meta.Change{Put: put}); err != nil {
+	if _, err := definitions.Wait(defs, definitions.Change{Put: put}); err != nil {
 		t.Fatal(err)
 	}
-	if err := definitions.Close(); err != nil {
+	if err := defs.Close(); err != nil {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct {
@@ -164,14 +164,14 @@ func TestJournalDropByName(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	definitions, err := meta.Open(dir)
+	defs, err := definitions.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := meta.Wait(definitions, meta.Change{Put: []any{auth.VHost{Name: "/"}, meta.Queue{VHost: "/", Name: "orders", Type: "classic", Incarnation: 4}}}); err != nil {
+	if _, err := definitions.Wait(defs, definitions.Change{Put: []any{auth.VHost{Name: "/"}, definitions.Queue{VHost: "/", Name: "orders", Type: "classic", Incarnation: 4}}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := definitions.Close(); err != nil {
+	if err := defs.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if _, out, _ := journalVerb("dump", "--data-dir", dir); !strings.Contains(out, "queue 9 is the queue 'orders' in vhost '/'\n") {

@@ -7,9 +7,9 @@ import (
 	"maps"
 	"slices"
 
-	"candlemark/internal/admin/client"
 	"candlemark/internal/auth"
 	"candlemark/internal/config"
+	"candlemark/internal/httpapi/client"
 	"candlemark/supervision"
 )
 

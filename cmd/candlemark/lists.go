@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"candlemark/internal/admin/client"
+	"candlemark/internal/httpapi/client"
 )
 
 // objectOptions are those of the verbs about queues, connections and the like.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"candlemark/internal/admin/client"
+	"candlemark/internal/httpapi/client"
 )
 
 // messageOptions are those of the verbs about single messages.

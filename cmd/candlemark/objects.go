@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"candlemark/internal/admin/client"
+	"candlemark/internal/httpapi/client"
 )
 
 var deleteQueueVerb = verb{

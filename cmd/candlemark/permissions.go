@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"candlemark/internal/admin/client"
+	"candlemark/internal/httpapi/client"
 	"candlemark/policies"
 )
 

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"candlemark/internal/admin/client"
+	"candlemark/internal/httpapi/client"
 	"candlemark/policies"
 )
 

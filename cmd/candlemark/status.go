@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"candlemark/internal/admin/client"
+	"candlemark/internal/httpapi/client"
 )
 
 var statusVerb = verb{

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"candlemark/internal/admin/client"
+	"candlemark/internal/httpapi/client"
 )
 
 // printTable writes a list as rabbitmqctl does.

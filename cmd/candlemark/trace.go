@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"candlemark/internal/admin/client"
+	"candlemark/internal/httpapi/client"
 )
 
 // traceVerb switches the firehose.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"candlemark/internal/admin/client"
+	"candlemark/internal/httpapi/client"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )

@@ -12,7 +12,7 @@ import (
 	"os"
 	"strings"
 
-	"candlemark/internal/admin/client"
+	"candlemark/internal/httpapi/client"
 )
 
 // userOptions are those of the verbs about users and virtual hosts.

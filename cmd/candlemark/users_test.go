@@ -8,15 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/admin"
 	"candlemark/internal/auth"
+	"candlemark/internal/httpapi"
 
 	"github.com/rs/zerolog"
 )
 
 // keeper is a broker that knows only users and virtual hosts.
 type keeper struct {
-	admin.Broker
+	httpapi.Broker
 	*auth.Users
 }
 
@@ -33,7 +33,7 @@ func (k *keeper) VHosts(context.Context) (names []string, err error) {
 	return names, nil
 }
 
-func (k *keeper) Queues(context.Context, string) ([]admin.Queue, error) { return nil, nil }
+func (k *keeper) Queues(context.Context, string) ([]httpapi.Queue, error) { return nil, nil }
 
 func (k *keeper) PutVHost(_ context.Context, v auth.VHost) (bool, error) { return k.Users.PutVHost(v) }
 
@@ -48,7 +48,7 @@ func (k *keeper) DeleteUser(_ context.Context, name string) (bool, error) {
 // serveKeeper starts the HTTP API over one and returns its address.
 func serveKeeper(t *testing.T) string {
 	k := &keeper{Users: auth.NewGuest()}
-	s := httptest.NewServer(admin.NewHandler(k, k.Users, zerolog.Nop()))
+	s := httptest.NewServer(httpapi.NewHandler(k, k.Users, zerolog.Nop()))
 	t.Cleanup(s.Close)
 	return s.URL
 }

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"candlemark/internal/admin/client"
+	"candlemark/internal/httpapi/client"
 )
 
 // addVHostVerb makes a virtual host in which nobody may do anything yet; one that

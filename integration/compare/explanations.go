@@ -12,7 +12,7 @@ const (
 	timeout       = "3.10 against 4.x: the value is checked since 4.x"
 	order         = "3.10 against 4.x: 3.10 looks at the user-id first"
 	cancelOk      = "3.10 against 4.x: some clients answer basic.cancel, and since 4.x they may"
-	goodbye       = "ours is better: a client may say goodbye at any time"
+	closeAnyTime  = "ours is better: a client may close at any time"
 	queueType     = "3.10 against 4.x: since 4.x the type is stored with every queue"
 	eager         = "ours is better: a message expires at its own deadline wherever it stands"
 	clientDeath   = "3.10 against 4.x: since 4.x x-death headers that clients make up are not continued"
@@ -39,8 +39,8 @@ var explanations = []explanation{
 	{"connection/frame/method-unknown-method", nil, texts("540 … NOT_IMPLEMENTED - unknown method {60,39}"), unknownName},
 	{"connection/frame/method-unknown-channel-0", nil, texts("540 … NOT_IMPLEMENTED - unknown method {11,10}"), unknownName},
 	{"connection/frame/arguments-broken-table", nil, texts("501 … FRAME_ERROR - cannot decode <<0,0,1,113,0,0,0,0,3,1,97,63>>"), unknownName},
-	{"connection/state/close-before-open", texts("504 … unexpected method in connection state opening"), texts("connection.close-ok"), goodbye},
-	{"connection/state/close-before-start-ok", nil, texts("connection.close-ok"), goodbye},
+	{"connection/state/close-before-open", texts("504 … unexpected method in connection state opening"), texts("connection.close-ok"), closeAnyTime},
+	{"connection/state/close-before-start-ok", nil, texts("connection.close-ok"), closeAnyTime},
 
 	{
 		"channel/error/two-close-ok", texts("504 … expected 'channel.open'"), nil,

@@ -57,15 +57,15 @@ func (b *Budget) Limit() int64 {
 	return math.MaxInt64
 }
 
-// Tight reports whether queues hold more than the limit and are to page out.
-func (b *Budget) Tight() bool {
+// OverLimit reports whether queues hold more than the limit and are to page out.
+func (b *Budget) OverLimit() bool {
 	return b != nil && b.Used() > b.Limit()
 }
 
-// Dire reports whether they hold a quarter more than that: what they keep for the
+// Critical reports whether they hold a quarter more than that: what they keep for the
 // sake of speed is too much, because there are so many of them.
-func (b *Budget) Dire() bool {
-	if !b.Tight() {
+func (b *Budget) Critical() bool {
+	if !b.OverLimit() {
 		return false
 	}
 	limit := b.Limit()

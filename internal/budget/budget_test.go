@@ -8,7 +8,7 @@ import (
 func TestBudget(t *testing.T) {
 	var none *Budget
 	none.Add(5)
-	if none.Tight() || none.Dire() || none.Used() != 0 || none.Limit() != math.MaxInt64 {
+	if none.OverLimit() || none.Critical() || none.Used() != 0 || none.Limit() != math.MaxInt64 {
 		t.Error("nil has a limit")
 	}
 	var b Budget
@@ -16,7 +16,7 @@ func TestBudget(t *testing.T) {
 	for _, c := range []struct {
 		limit, add int64
 		tight      bool
-		dire       bool
+		critical   bool
 	}{
 		{0, 0, false, false},
 		{100, 0, false, false},
@@ -28,8 +28,8 @@ func TestBudget(t *testing.T) {
 		{1, 0, true, true},
 	} {
 		b.SetLimit(c.limit)
-		if b.Add(c.add); b.Tight() != c.tight || b.Dire() != c.dire {
-			t.Errorf("%d of %d: tight is %v, dire is %v", b.Used(), b.Limit(), b.Tight(), b.Dire())
+		if b.Add(c.add); b.OverLimit() != c.tight || b.Critical() != c.critical {
+			t.Errorf("%d of %d: over is %v, critical is %v", b.Used(), b.Limit(), b.OverLimit(), b.Critical())
 		}
 	}
 }

@@ -15,7 +15,7 @@ type Clock struct {
 	slept   atomic.Int64 // ns, as far as it was noticed
 	skew    atomic.Int64 // ns
 	seen    atomic.Pointer[seen]
-	alarm   *alarm // nil: the runtime's timers are good enough
+	alarm   *timerQueue // nil: the runtime's timers are good enough
 }
 
 // New takes the base reading from the machine.

@@ -56,4 +56,4 @@ func (s system) Now() (int64, time.Duration) {
 	return now.UnixNano(), now.Sub(s.origin)
 }
 
-func (system) Ever() (int64, bool) { return everReading() }
+func (system) Ever() (int64, bool) { return bootReading() }

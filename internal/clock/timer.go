@@ -4,7 +4,7 @@ import "time"
 
 // Timer is a call that is to come. There is one for each queue that waits for something.
 type Timer struct {
-	alarm  *alarm // nil: the runtime makes the call
+	alarm  *timerQueue // nil: the runtime makes the call
 	f      func()
 	at     time.Duration // from the alarm's base
 	coarse *time.Timer   // the runtime's, which brings the call near or makes it; nil if it is near from the start
@@ -31,12 +31,12 @@ func (c *Clock) At(ms int64, f func()) *Timer {
 	return &Timer{coarse: time.AfterFunc(wait, f)}
 }
 
-// Sharpen makes At punctual to some hundredths of a millisecond where the runtime's timers are up to one late, which is on Linux (ADR 21).
+// EnablePreciseTimers makes At punctual to some hundredths of a millisecond where the runtime's timers are up to one late, which is on Linux (ADR 21).
 // It is to be called before anybody else has the clock, and Close at the end. Where it fails, At is as it was.
-func (c *Clock) Sharpen() error {
-	b, err := newBell()
+func (c *Clock) EnablePreciseTimers() error {
+	b, err := newWakeup()
 	if b != nil {
-		c.alarm = newAlarm(b)
+		c.alarm = newTimerQueue(b)
 	}
 	return err
 }

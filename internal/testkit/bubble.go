@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"candlemark/internal/auth"
-	"candlemark/internal/meta"
+	"candlemark/internal/definitions"
 	"candlemark/internal/store/memory"
 	"candlemark/internal/topology"
 	"candlemark/supervision"
@@ -31,7 +31,7 @@ type Bubble struct {
 	Log *Log
 	// Journal and, in RunStored, Meta are what the broker writes to.
 	Journal *memory.Journal
-	Meta    *meta.Memory
+	Meta    *definitions.Memory
 	start   time.Time
 	change  func(*supervision.Config)
 }
@@ -49,7 +49,7 @@ func Run(t *testing.T, change func(*supervision.Config), test func(b *Bubble)) {
 // again.
 func RunStored(t *testing.T, change func(*supervision.Config), test func(b *Bubble)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { run(t, &Bubble{change: change, Meta: meta.NewMemory()}, test) })
+	synctest.Test(t, func(t *testing.T) { run(t, &Bubble{change: change, Meta: definitions.NewMemory()}, test) })
 }
 
 func run(t *testing.T, b *Bubble, test func(b *Bubble)) {
@@ -104,10 +104,10 @@ func (b *Bubble) Restart(off time.Duration) {
 // order leaves no trace.
 func (b *Bubble) Crash(off time.Duration) {
 	b.Helper()
-	journal, definitions := b.Journal.Reopen(options), b.Meta.Reopen()
+	journal, defs := b.Journal.Reopen(options), b.Meta.Reopen()
 	b.Log.Allow("definition could not be")
 	b.stop()
-	b.Journal, b.Meta = journal, definitions
+	b.Journal, b.Meta = journal, defs
 	b.Advance(off)
 	b.startNode()
 }

@@ -37,6 +37,7 @@ var rules = []struct {
 	{"exits", checkExits},
 	{"proofs", checkProofs},
 	{"citations", checkCitations},
+	{"retired words", checkRetiredWords},
 }
 
 func TestHouse(t *testing.T) {

@@ -1,9 +1,33 @@
 package tidy
 
 import (
+	"fmt"
 	"go/ast"
 	"regexp"
+	"strings"
 )
+
+// retired are words of our own that the field has standard ones for: a dead letter, a job, a timeout, an index, an
+// interface, a map.
+var retired = regexp.MustCompile(`(?i:\b(?:bury|buries|buried|hearse|errands?|afterthoughts?|parcels?|agenda|watchman|spoilt|oust\w*|waning|` +
+	`loans?|lends?|lending|lent|deeds?|doomed|dying|doors?|ledgers?|graves?|graveyard|goodbye)\b|mourn\w*|bequeath\w*)|` +
+	`\B(?:Door|Agenda|Loan|Parcel|Errand|Ledger)s?`)
+
+// checkRetiredWords wants none of them in code or docs.
+func checkRetiredWords(h *house) (complaints []string) {
+	texts, err := h.sources()
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for name, text := range texts {
+		for i, line := range strings.Split(text, "\n") {
+			if word := retired.FindString(line); word != "" {
+				complaints = append(complaints, fmt.Sprintf("%s:%d: %q is a word of our own that was given up", name, i+1, word))
+			}
+		}
+	}
+	return complaints
+}
 
 // wellKnown are methods whose meaning the standard library has fixed.
 var wellKnown = map[string]bool{

@@ -103,12 +103,12 @@ func (r *Routes) Without(b Binding) (*Routes, bool) {
 // WithoutDestination is r without any binding to that queue, or exchange; r itself when there is none. It costs O(log n) for each of
 // them.
 func (r *Routes) WithoutDestination(name string, toExchange bool) *Routes {
-	doomed := slices.Collect(r.bindings.under(destinationKey(name, toExchange)))
-	if len(doomed) == 0 {
+	removed := slices.Collect(r.bindings.under(destinationKey(name, toExchange)))
+	if len(removed) == 0 {
 		return r
 	}
 	c := *r
-	for _, e := range doomed {
+	for _, e := range removed {
 		c.drop(e)
 	}
 	return &c

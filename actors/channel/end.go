@@ -1,0 +1,102 @@
+package channel
+
+import (
+	"errors"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/seqmap"
+	"candlemark/protocol"
+)
+
+// fail closes the channel or the connection, by the kind of err. m is what the
+// client asked for, nil if err knows or nobody is to blame. What the channel
+// held goes back at once.
+func (s *state) fail(err error, m protocol.Method) {
+	if s.phase != open {
+		return
+	}
+	s.giveBack()
+	var ce *protocol.ChannelError
+	if errors.As(err, &ce) {
+		if m != nil && ce.Class == 0 {
+			ce = ce.For(m)
+		}
+		s.phase = closing
+		s.cfg.Log.Warn().Uint16("code", ce.Code).Str("text", ce.Text).Msg("channel closed by the broker")
+		s.parting = &protocol.ChannelClose{ReplyCode: ce.Code, ReplyText: ce.Text, Class: ce.Class, Method: ce.Method}
+		return
+	}
+	var oe *protocol.ConnectionError
+	if !errors.As(err, &oe) {
+		s.cfg.Log.Error().Err(err).Msg("command failed")
+		oe = protocol.ConnectionErrorf(protocol.InternalError, "%s", err.Error())
+	}
+	if m != nil && oe.Class == 0 {
+		oe = oe.For(m)
+	}
+	s.phase = dead
+	s.send(s.cfg.Connection, &mail.CloseConnection{Err: oe})
+}
+
+// part tells the client of the channel's exception, once the queues have been
+// told: what it does next finds there what the channel gave back.
+func (s *state) part() {
+	if s.parting != nil {
+		s.reply(s.parting)
+		s.parting = nil
+	}
+}
+
+// leave: the connection ends. As in RabbitMQ everything that was read before is
+// still run, so a publish is not lost because a command ahead of it waits; but
+// nothing waits for the client any more.
+func (s *state) leave() {
+	s.leaving = true
+	s.dropHeld()
+	if s.await != nil && s.await.room != 0 { // what has come is all there will be
+		s.await = nil
+	}
+}
+
+// close ends the channel. The connection answers channel.close itself, so that
+// the number is free before the client can use it again.
+func (s *state) close(sendCloseOk bool) {
+	if s.phase == ended {
+		return
+	}
+	s.giveBack()
+	s.phase = ended
+	s.send(s.cfg.Connection, &mail.ChannelClosed{ID: s.cfg.ID, Channel: s.self, SendCloseOk: sendCloseOk})
+}
+
+// giveBack tells every queue that the channel holds nothing more. Those that
+// know nothing of it do not mind; one may owe an answer that nobody will take.
+func (s *state) giveBack() {
+	s.tellAll()
+	s.flush()
+	s.await = nil
+	s.forgetLong()
+	s.forgetRequester()
+	for _, p := range s.peers {
+		s.unwatch = append(s.unwatch, p.pid)
+		if p.requester {
+			continue
+		}
+		s.send(p.pid, &mail.ChannelGone{Channel: s.self})
+	}
+	clear(s.consumers)
+	clear(s.peers)
+	s.unacked, s.late = seqmap.Map[unacked]{}, 0
+	s.common = globalQos{}
+	s.dropHeld()
+	s.dropBegun()
+}
+
+// dropBegun forgets what the client has begun and not ended.
+func (s *state) dropBegun() {
+	s.assembler.reset()
+	if s.tx != nil {
+		s.forgetPublishes()
+		s.tx = nil
+	}
+}

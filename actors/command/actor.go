@@ -1,0 +1,126 @@
+package command
+
+import (
+	"context"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/auth"
+	"candlemark/internal/clock"
+	"candlemark/internal/topology"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/rs/zerolog"
+)
+
+// Config is what the actor needs to live.
+type Config struct {
+	VHost *topology.VHost
+	// Registry is the policy registry.
+	Registry *actor.PID
+	// Carry carries out a command about messages, which may take as long as ctx, and
+	// returns its answer as JSON. It is called in a goroutine of its own.
+	Carry func(ctx context.Context, c Command) []byte
+	Clock *clock.Clock
+	Log   zerolog.Logger
+}
+
+// Command is one about messages, and who has sent it.
+type Command struct {
+	User                auth.User
+	Connection, Channel string // names of actors
+	Key                 string
+	Body                []byte
+}
+
+// timerFired: the oldest command may be overdue.
+type timerFired struct{}
+
+// carried: a command about messages has its answer.
+type carried struct {
+	by     *commandActor // whose job it was: another one is not told
+	job    job
+	answer []byte
+}
+
+// commandActor is the shell.
+type commandActor struct {
+	state state
+	timer *clock.Wait // nil while none is armed
+	clock *clock.Clock
+	carry func(ctx context.Context, c Command) []byte
+	// ctx ends with the actor, by stop.
+	ctx  context.Context
+	stop context.CancelFunc
+}
+
+// New makes the actor.
+func New(cfg Config) actor.Actor {
+	d := &commandActor{carry: cfg.Carry, clock: cfg.Clock, state: state{
+		vhost: cfg.VHost, registry: cfg.Registry, first: 1, lines: map[string][]job{}, users: map[string]int{},
+		log: cfg.Log.With().Str("vhost", cfg.VHost.Name).Logger(),
+	}}
+	d.ctx, d.stop = context.WithCancel(context.Background())
+	return d
+}
+
+// Receive handles one mail: the core decides, then the outcome is carried out.
+func (d *commandActor) Receive(ctx actor.Context) {
+	defer mail.AnswerPanic(ctx)
+	s := &d.state
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		s.self = ctx.Self()
+	case *actor.Stopping, *actor.Restarting:
+		d.stop()
+		if d.timer != nil {
+			d.timer.Stop()
+		}
+		return
+	case *mail.Enqueue:
+		s.enqueue(m, d.clock.Ran())
+		d.carryOut(ctx)
+		m.Release() // last: a batch that panics is refused by what is in it
+		return
+	case *mail.PolicyReply:
+		s.policyChanged(m)
+	case *mail.PolicyList:
+		s.policiesListed(m)
+	case carried:
+		if m.by == d {
+			s.carried(m, d.clock.Ran())
+		}
+	case timerFired:
+		d.timer = nil
+		s.expire(d.clock.Ran())
+	}
+	d.carryOut(ctx)
+}
+
+// carryOut posts what the core decided, in order, begins jobs, and arms the timer. One that
+// fires when nothing is overdue is harmless.
+func (d *commandActor) carryOut(ctx actor.Context) {
+	posts := d.state.out
+	d.state.out = nil
+	for _, p := range posts {
+		ctx.Send(p.to, p.what)
+	}
+	begun := d.state.begun
+	d.state.begun = nil
+	for _, e := range begun {
+		go d.run(e, ctx.Self(), ctx.ActorSystem().Root)
+	}
+	if deadline, waiting := d.state.deadline(); waiting && d.timer == nil {
+		self, root := ctx.Self(), ctx.ActorSystem().Root
+		d.timer = d.clock.After(deadline-d.clock.Ran(), func() { root.Send(self, timerFired{}) })
+	}
+}
+
+// run carries out one job and mails its answer.
+func (d *commandActor) run(e job, self *actor.PID, root *actor.RootContext) {
+	ctx, cancel := d.clock.WithTimeout(d.ctx, e.deadline-d.clock.Ran())
+	defer cancel()
+	answer := d.carry(ctx, e.command)
+	if d.ctx.Err() == nil { // else nobody is there
+		root.Send(self, carried{d, e, answer})
+	}
+}

@@ -1,0 +1,89 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+)
+
+// bodies are the answers so far.
+func (b *bubble) bodies() (all []string) {
+	synctest.Wait()
+	for len(b.answers.got) > 0 {
+		all = append(all, string((<-b.answers.got).(*mail.Enqueue).Messages[0].Body))
+	}
+	return all
+}
+
+// Commands that nobody has carried out yet are bounded, by user and in all, and so is
+// how many are carried out at once. Who is refused is told at once.
+func TestWaitingCommandsAreBounded(t *testing.T) {
+	inOffice(t, func(b *bubble, c *clerk) {
+		channels := []*probe{b.probe(), b.probe(), b.probe(), b.probe(), b.probe(), b.probe()}
+		for i := range mostOfUser {
+			b.ask(channels[i%len(channels)], publishing("queue.peek", fmt.Sprint(i)))
+		}
+		if got := b.bodies(); len(got) != 0 || len(c.began) != mostJobs {
+			t.Errorf("%d answers, %d are carried out at once", len(got), len(c.began))
+		}
+		b.ask(b.channel, publishing("queue.peek", "x"), publishing("policy.list", ""))
+		const refused = `{"error":"too_many_requests","reason":"100 commands of user 'alice' wait for their answers"}`
+		if got := b.bodies(); len(got) != 2 || got[0] != refused || got[1] != refused {
+			t.Errorf("%q", got)
+		}
+		for user := range mostWaiting/mostOfUser - 1 {
+			e := &mail.Enqueue{From: b.channel.pid, By: &mail.Publisher{User: fmt.Sprint(user)}}
+			for range mostOfUser {
+				e.Messages = append(e.Messages, publishing("queue.peek", ""))
+			}
+			b.system.Root.Send(b.actor, e)
+		}
+		b.system.Root.Send(b.actor, &mail.Enqueue{
+			From: b.channel.pid, By: &mail.Publisher{User: "other"}, Messages: []message.Message{publishing("queue.peek", "")},
+		})
+		if got := b.bodies(); len(got) != 1 || got[0] != `{"error":"too_many_requests","reason":"1000 commands wait for their answers"}` {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+func TestCommandsAndAnswersAreBounded(t *testing.T) {
+	inOffice(t, func(b *bubble, c *clerk) {
+		b.ask(b.channel, publishing("queue.peek", strings.Repeat("x", mostCommand+1)))
+		b.expect("queue.peek", `{"error":"bad_request","reason":"a command about messages has at most 65536 bytes"}`)
+		b.ask(b.channel, publishing("queue.peek", ""))
+		c.next(b)
+		c.done <- `"` + strings.Repeat("x", mostAnswer-1) + `"`
+		b.expect("queue.peek", fmt.Sprintf(`{"error":"too_large","reason":"there is no room for an answer of %d bytes: ask for less"}`, mostAnswer+1))
+	})
+}
+
+// What waits for an answer that is missing is bounded.
+func TestHeldAnswersAreBounded(t *testing.T) {
+	s := state{vhost: topology.NewVHost("/"), first: 1, users: map[string]int{"alice": 11}}
+	for range 11 {
+		s.queue = append(s.queue, command{user: "alice"})
+	}
+	large := strings.Repeat("x", mostAnswer-2)
+	for n := uint64(2); n <= 11; n++ {
+		s.answer(n, large)
+	}
+	refused := 0
+	for _, c := range s.queue {
+		if strings.Contains(string(c.answer), "too_large") {
+			refused++
+		}
+	}
+	if refused != 10-mostHeld/mostAnswer || s.held > mostHeld+10*200 {
+		t.Errorf("%d refused, %d bytes held", refused, s.held)
+	}
+	s.answer(1, large)
+	if s.held != 0 || len(s.queue) != 0 || len(s.users) != 0 {
+		t.Errorf("%d bytes, %d commands, %v left", s.held, len(s.queue), s.users)
+	}
+}

@@ -1,0 +1,130 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"candlemark/actors/mail"
+	"candlemark/policies"
+)
+
+// operation is what a command asks for.
+type operation uint8
+
+const (
+	setPolicy operation = iota + 1
+	clearPolicy
+	listPolicies
+)
+
+// operations by the last word of the routing key.
+var operations = map[string]operation{"set": setPolicy, "clear": clearPolicy, "list": listPolicies}
+
+// params is a command as it was read.
+type params struct {
+	operation   operation
+	operator    bool // about operator policies
+	vhost, name string
+	policy      *policies.Policy // of setPolicy
+}
+
+// mail is the command for the registry.
+func (w *params) mail(r mail.Request) any {
+	switch w.operation {
+	case setPolicy:
+		return &mail.SetPolicy{Request: r, Policy: w.policy, Operator: w.operator}
+	case clearPolicy:
+		return &mail.ClearPolicy{Request: r, VHost: w.vhost, Name: w.name, Operator: w.operator}
+	case listPolicies:
+	}
+	return &mail.ListPolicies{Request: r, VHost: w.vhost, Operator: w.operator}
+}
+
+// parse reads a command. Errors: a failure, or one of policies.Parse.
+func parse(vhost, key string, body []byte) (params, error) {
+	subject, verb, _ := strings.Cut(key, ".")
+	w := params{operation: operations[verb], vhost: vhost, operator: subject == "operator_policy"}
+	if w.operation == 0 || subject != "policy" && !w.operator {
+		return w, failure{"not_found", "no command '" + key + "'"}
+	}
+	var names struct {
+		VHost *string `json:"vhost"`
+		Name  *string `json:"name"`
+	}
+	if body = bytes.TrimSpace(body); len(body) == 0 {
+		body = []byte("{}")
+	}
+	if err := json.Unmarshal(body, &names); err != nil {
+		return w, failure{"bad_request", "not_json"}
+	}
+	switch {
+	case names.VHost != nil && *names.VHost != vhost:
+		return w, failure{"not_authorised", "this exchange is for the policies of vhost '" + vhost + "' only"}
+	case w.operation == listPolicies:
+		return w, nil
+	case names.Name == nil:
+		return w, failure{"bad_request", "[{key_missing,name}]"}
+	}
+	w.name = *names.Name
+	var err error
+	if w.operation == setPolicy {
+		w.policy, err = policies.Parse(vhost, w.name, w.operator, body)
+	}
+	return w, err
+}
+
+// failure is the answer to a command that was not carried out.
+type failure struct {
+	What   string `json:"error"`
+	Reason string `json:"reason"`
+}
+
+// Error implements error.
+func (f failure) Error() string { return f.Reason }
+
+// done, changed and listed are the answers to clearPolicy, setPolicy and
+// listPolicies.
+type done struct {
+	OK bool `json:"ok"`
+}
+
+type changed struct {
+	OK       bool `json:"ok"`
+	Replaced bool `json:"replaced"`
+}
+
+type listed struct {
+	OK       bool               `json:"ok"`
+	Policies []*policies.Policy `json:"policies"`
+}
+
+// refusal is the answer that fits an error, in the words of the HTTP API
+// (POL-14).
+func refusal(err error) failure {
+	var told failure
+	var invalid *policies.ValidationError
+	var body *policies.BodyError
+	switch {
+	case errors.As(err, &told):
+		return told
+	case errors.As(err, &invalid):
+		return failure{"bad_request", invalid.Reason()}
+	case errors.As(err, &body):
+		return failure{"bad_request", body.Reason}
+	default:
+		return failure{"internal_error", err.Error()}
+	}
+}
+
+// encode is json.Marshal without escapes for HTML.
+func encode(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err) // all that we answer with can be encoded
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}

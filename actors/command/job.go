@@ -1,0 +1,72 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/auth"
+	"candlemark/internal/message"
+)
+
+// job is a command about messages that somebody else carries out, without the actor
+// waiting. Those of one channel are carried out one after the other.
+type job struct {
+	number   uint64 // of the command
+	deadline time.Duration
+	command  Command
+}
+
+// addJob adds a job.
+func (s *state) addJob(number uint64, from mail.Address, by *mail.Publisher, m *message.Message, now, deadline time.Duration) {
+	if by == nil || from == nil {
+		s.answer(number, failure{"not_authorised", "nobody knows who sent this"})
+		return
+	}
+	e := job{number, deadline, Command{
+		User: auth.User{Name: by.User, Tags: by.Tags}, Channel: from.Id, Key: string(m.RoutingKey), Body: bytes.Clone(m.Body),
+	}}
+	if by.Connection != nil {
+		e.command.Connection = by.Connection.Id
+	}
+	line := append(s.lines[from.Id], e)
+	if s.lines[from.Id] = line; len(line) == 1 {
+		s.ready = append(s.ready, e)
+		s.begin(now)
+	}
+}
+
+// begin begins the oldest jobs that somebody still waits for, as many as may be
+// under way at once.
+func (s *state) begin(now time.Duration) {
+	for s.busy < mostJobs && len(s.ready) > 0 {
+		e := s.ready[0]
+		s.ready = s.ready[1:]
+		if now >= e.deadline {
+			s.advance(e.command.Channel)
+			continue
+		}
+		s.begun = append(s.begun, e)
+		s.busy++
+	}
+}
+
+// advance makes the next job of a channel ready.
+func (s *state) advance(channel string) {
+	line := s.lines[channel][1:]
+	if len(line) == 0 {
+		delete(s.lines, channel)
+		return
+	}
+	s.lines[channel] = line
+	s.ready = append(s.ready, line[0])
+}
+
+// carried passes an answer on and goes on with the next job of the same channel.
+func (s *state) carried(m carried, now time.Duration) {
+	s.answer(m.job.number, json.RawMessage(m.answer))
+	s.busy--
+	s.advance(m.job.command.Channel)
+	s.begin(now)
+}

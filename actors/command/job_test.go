@@ -1,0 +1,131 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/clock"
+	"candlemark/internal/message"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/rs/zerolog"
+)
+
+// clerk carries jobs out when the test says so.
+type clerk struct {
+	began chan Command
+	done  chan string
+}
+
+// inOffice is inBubble with a clerk.
+func inOffice(t *testing.T, test func(b *bubble, c *clerk)) {
+	inBubble(t, func(b *bubble) {
+		if err := b.system.Root.StopFuture(b.actor).Wait(); err != nil {
+			b.Fatal(err)
+		}
+		c := &clerk{make(chan Command, 10), make(chan string)}
+		b.actor = b.system.Root.Spawn(actor.PropsFromProducer(func() actor.Actor {
+			return New(Config{VHost: b.vhost, Registry: b.registry.pid, Clock: clock.New(), Log: zerolog.Nop(), Carry: func(ctx context.Context, m Command) []byte {
+				c.began <- m
+				select {
+				case answer := <-c.done:
+					return []byte(answer)
+				case <-ctx.Done():
+					if ctx.Err() == context.DeadlineExceeded {
+						time.Sleep(time.Millisecond) // too late by that
+					}
+					return []byte(`{"late":true}`)
+				}
+			}})
+		}))
+		test(b, c)
+	})
+}
+
+// ask sends commands as a user does on a channel.
+func (b *bubble) ask(from *probe, commands ...message.Message) {
+	b.system.Root.Send(b.actor, &mail.Enqueue{
+		From: from.pid, By: &mail.Publisher{User: "alice", Tags: []string{"management"}, Connection: b.deadLetter.pid}, Messages: commands,
+	})
+}
+
+func (c *clerk) next(b *bubble) Command {
+	b.Helper()
+	synctest.Wait()
+	select {
+	case m := <-c.began:
+		return m
+	default:
+		b.Fatal("nothing was begun")
+		return Command{}
+	}
+}
+
+// TestJobs: those of one channel one after the other, those of two at the same time;
+// answers in the order of the commands.
+func TestJobs(t *testing.T) {
+	inOffice(t, func(b *bubble, c *clerk) {
+		b.ask(b.channel, publishing("lock.renew", `{"queue":"q"}`), publishing("queue.peek", "2"))
+		b.ask(b.registry, publishing("scheduled.list", "3"))
+		m, other := c.next(b), c.next(b)
+		if m.Key != "lock.renew" { // goroutines begin in any order
+			m, other = other, m
+		}
+		if m.User.Name != "alice" || !m.User.HasTag("management") || m.Channel != b.channel.pid.Id || m.Connection != b.deadLetter.pid.Id ||
+			m.Key != "lock.renew" || string(m.Body) != `{"queue":"q"}` {
+			t.Errorf("%+v", m)
+		}
+		if other.Key != "scheduled.list" || other.Channel != b.registry.pid.Id {
+			t.Errorf("%+v", other)
+		}
+		synctest.Wait()
+		if len(c.began) != 0 {
+			t.Error("the second of a channel was begun before the first had ended")
+		}
+		c.done <- `{"ok":1}`
+		c.done <- `{"ok":2}`
+		if m := c.next(b); m.Key != "queue.peek" {
+			t.Errorf("%+v", m)
+		}
+		c.done <- `{"ok":3}`
+		got := []string{}
+		for range 3 {
+			e := next[*mail.Enqueue](b.answers)
+			got = append(got, string(e.Messages[0].Body))
+		}
+		// Which of the first two was told which is the goroutines' affair.
+		if s := fmt.Sprint(got); s != `[{"ok":1} {"ok":3} {"ok":2}]` && s != `[{"ok":2} {"ok":3} {"ok":1}]` {
+			t.Error(s)
+		}
+	})
+}
+
+// TestJobsTakeTooLong: who waits is told, and what nobody waits for any more is not
+// begun.
+func TestJobsTakeTooLong(t *testing.T) {
+	inOffice(t, func(b *bubble, c *clerk) {
+		b.ask(b.channel, publishing("queue.peek", "1"), publishing("queue.peek", "2"))
+		c.next(b)
+		time.Sleep(patience)
+		for range 2 {
+			b.expect("queue.peek", `{"error":"timeout","reason":"the broker did not answer in time"}`)
+		}
+		time.Sleep(time.Millisecond)
+		synctest.Wait()
+		if len(c.began) != 0 {
+			t.Error("begun in vain")
+		}
+		b.ask(b.channel, publishing("queue.peek", "3"))
+		if m := c.next(b); string(m.Body) != "3" {
+			t.Errorf("%+v", m)
+		}
+		c.done <- `{}`
+		b.expect("queue.peek", `{}`)
+		b.ask(b.channel, publishing("queue.peek", "4")) // and the actor ends over it
+		c.next(b)
+	})
+}

@@ -1,0 +1,250 @@
+package command
+
+import (
+	"fmt"
+	"time"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/auth"
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+	"candlemark/policies"
+	"candlemark/protocol"
+
+	"github.com/rs/zerolog"
+)
+
+// patience is how long the registry may take for a command, of the time that the
+// broker runs.
+const patience = 30 * time.Second
+
+// What the actor holds for those who ask.
+const (
+	// mostWaiting is how many commands of a virtual host may wait for their answers,
+	// mostOfUser how many of one user.
+	mostWaiting = 1000
+	mostOfUser  = 100
+	// mostJobs is how many commands about messages are carried out at once.
+	mostJobs = 4
+	// mostCommand is the largest command about messages, in bytes.
+	mostCommand = 64 << 10
+	// mostAnswer is the largest answer in bytes, mostHeld how much of answers waits for
+	// those ahead of them.
+	mostAnswer = 16 << 20
+	mostHeld   = 64 << 20
+)
+
+// state is the core of the actor.
+type state struct {
+	self, registry mail.Address
+	vhost          *topology.VHost
+	log            zerolog.Logger
+	// queue are the commands that are not yet answered, in order; the first has
+	// the number first, the next ones follow without gaps.
+	queue []command
+	first uint64
+	out   []post
+	users map[string]int // how many in queue are of whom
+	held  int            // bytes of answers in queue
+	// lines are the jobs of each channel, by its name; ready are the first of each
+	// that are not under way, begun those to begin now, busy how many have begun.
+	lines        map[string][]job
+	ready, begun []job
+	busy         int
+}
+
+// command is one that came in and wants an answer.
+type command struct {
+	user                 string
+	replyTo, correlation []byte        // nil for none
+	deadline             time.Duration // of the time that the broker ran, as is every now
+	operation            operation
+	answer               []byte // nil until it is known
+}
+
+// post is a mail to be sent.
+type post struct {
+	to   mail.Address
+	what any
+}
+
+// enqueue takes a batch of commands in and confirms it.
+func (s *state) enqueue(e *mail.Enqueue, now time.Duration) {
+	reply := &mail.EnqueueReply{Queue: s.self}
+	dead := s.vhost.DeadLetter
+	deadLettered := dead != nil && e.From != nil && e.From.Equal(dead)
+	for i := range e.Messages {
+		m := &e.Messages[i]
+		reply.Add(m.Number)
+		if deadLettered || m.Overlay.Dead() || string(m.Exchange) != topology.AdminExchange {
+			s.log.Warn().Bytes("exchange", m.Exchange).Bytes("routing_key", m.RoutingKey).
+				Msg("an admin command that was not published to " + topology.AdminExchange + " is dropped")
+			continue
+		}
+		s.take(m, e.From, e.By, now)
+	}
+	if len(reply.Ranges) > 0 {
+		s.send(e.From, reply)
+	}
+}
+
+// take queues one command and carries it out, or answers that it cannot be.
+func (s *state) take(m *message.Message, from mail.Address, by *mail.Publisher, now time.Duration) {
+	c := command{deadline: now + patience}
+	if scan, err := protocol.ScanProperties(m.Header); err == nil {
+		c.replyTo = append(c.replyTo, scan.ReplyTo...)
+		c.correlation = append(c.correlation, scan.CorrelationID...)
+	}
+	if by != nil {
+		c.user = by.User
+	}
+	open := topology.IsOpenCommand(m.RoutingKey)
+	if f, refused := s.tooMuch(&c, open, m); refused {
+		c.answer = encode(f)
+		s.publish(&c) // ahead of others: it is not to wait among them
+		return
+	}
+	number := s.first + uint64(len(s.queue))
+	s.users[c.user]++
+	if open {
+		s.queue = append(s.queue, c)
+		s.addJob(number, from, by, m, now, c.deadline)
+		return
+	}
+	what, err := parse(s.vhost.Name, string(m.RoutingKey), m.Body)
+	if err == nil && what.operator && what.operation != listPolicies && !mayChange(auth.OperatorPolicies, by) {
+		err = failure{"not_authorised", "Not administrator user"}
+	}
+	c.operation = what.operation
+	s.queue = append(s.queue, c)
+	if err != nil {
+		s.answer(number, refusal(err))
+		return
+	}
+	s.send(s.registry, what.mail(mail.Request{ReplyTo: s.self, ID: number}))
+}
+
+// tooMuch refuses a command that the actor has no room for.
+func (s *state) tooMuch(c *command, open bool, m *message.Message) (failure, bool) {
+	switch {
+	case s.users[c.user] >= mostOfUser:
+		return failure{"too_many_requests", fmt.Sprintf("%d commands of user '%s' wait for their answers", mostOfUser, c.user)}, true
+	case len(s.queue) >= mostWaiting:
+		return failure{"too_many_requests", fmt.Sprintf("%d commands wait for their answers", mostWaiting)}, true
+	case open && len(m.Body) > mostCommand:
+		return failure{"bad_request", fmt.Sprintf("a command about messages has at most %d bytes", mostCommand)}, true
+	}
+	return failure{}, false
+}
+
+// mayChange reports whether a publisher, nil for one that is not known, may change a
+// setting.
+func mayChange(s auth.Setting, by *mail.Publisher) bool {
+	return by != nil && auth.User{Name: by.User, Tags: by.Tags}.MayChange(s)
+}
+
+// policyChanged: the registry has carried out a command, or failed to.
+func (s *state) policyChanged(m *mail.PolicyReply) {
+	c := s.open(m.ID)
+	switch {
+	case c == nil:
+	case m.Err != nil:
+		s.answer(m.ID, refusal(m.Err))
+	case c.operation == setPolicy:
+		s.answer(m.ID, changed{OK: true, Replaced: m.Found})
+	case m.Found:
+		s.answer(m.ID, done{OK: true})
+	default:
+		s.answer(m.ID, failure{"Object Not Found", "Not Found"})
+	}
+}
+
+func (s *state) policiesListed(m *mail.PolicyList) {
+	if m.Err != nil {
+		s.answer(m.ID, refusal(m.Err))
+		return
+	}
+	s.answer(m.ID, listed{OK: true, Policies: append([]*policies.Policy{}, m.Policies...)}) // never null
+}
+
+// open returns the command of that number while it waits, else nil.
+func (s *state) open(number uint64) *command {
+	if number < s.first || number-s.first >= uint64(len(s.queue)) {
+		return nil
+	}
+	if c := &s.queue[number-s.first]; c.answer == nil {
+		return c
+	}
+	return nil
+}
+
+// answer notes what a command is answered, and sends what is due.
+func (s *state) answer(number uint64, v any) {
+	c := s.open(number)
+	if c == nil {
+		return
+	}
+	c.answer = encode(v)
+	if len(c.answer) > mostAnswer || number != s.first && s.held+len(c.answer) > mostHeld {
+		c.answer = encode(failure{"too_large", fmt.Sprintf("there is no room for an answer of %d bytes: ask for less", len(c.answer))})
+	}
+	s.held += len(c.answer)
+	n := 0
+	for ; n < len(s.queue) && s.queue[n].answer != nil; n++ {
+		s.publish(&s.queue[n])
+		s.forget(&s.queue[n])
+	}
+	s.first += uint64(n)
+	if s.queue = s.queue[n:]; len(s.queue) == 0 {
+		s.queue = nil
+	}
+}
+
+// forget gives back what an answered command took.
+func (s *state) forget(c *command) {
+	s.held -= len(c.answer)
+	if s.users[c.user]--; s.users[c.user] <= 0 {
+		delete(s.users, c.user)
+	}
+	*c = command{}
+}
+
+// publish sends an answer through the default exchange.
+func (s *state) publish(c *command) {
+	q := s.vhost.Directory().Queue(c.replyTo)
+	if q == nil {
+		q = s.vhost.Requester(c.replyTo)
+	}
+	if len(c.replyTo) == 0 || q == nil {
+		return
+	}
+	p := protocol.Properties{ContentType: "application/json", Flags: protocol.FlagContentType}
+	if c.correlation != nil {
+		p.CorrelationID = string(c.correlation)
+		p.Flags |= protocol.FlagCorrelationID
+	}
+	s.send(q.PID, &mail.Enqueue{From: s.self, Queue: q.PID, Messages: []message.Message{{
+		RoutingKey: c.replyTo, Header: p.Append(nil), Body: c.answer, TTL: message.NoTTL, Owned: true,
+	}}})
+}
+
+// deadline is when the oldest command is overdue.
+func (s *state) deadline() (time.Duration, bool) {
+	if len(s.queue) == 0 {
+		return 0, false
+	}
+	return s.queue[0].deadline, true
+}
+
+// expire answers commands that have waited too long.
+func (s *state) expire(now time.Duration) {
+	for len(s.queue) > 0 && now >= s.queue[0].deadline {
+		s.answer(s.first, failure{"timeout", "the broker did not answer in time"})
+	}
+}
+
+func (s *state) send(to mail.Address, what any) {
+	if to != nil {
+		s.out = append(s.out, post{to, what})
+	}
+}

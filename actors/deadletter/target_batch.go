@@ -1,0 +1,73 @@
+package deadletter
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+)
+
+// targetBatches gathers what one turn sends: one batch for each target, so that a
+// target gets its part of a batch in one mail.
+type targetBatches struct {
+	list  []targetBatch
+	index map[*topology.Queue]int // into list
+	// backing is where the messages of this turn lie. The first batch is made there:
+	// mostly it is the only one, and nothing is copied.
+	backing []message.Message
+	pending []*pendingMessage // of an earlier first batch, empty
+}
+
+type targetBatch struct {
+	target   *topology.Queue
+	messages []message.Message
+	pending  []*pendingMessage // of the messages
+}
+
+// add puts a copy into the batch for target, with its TTL capped.
+func (p *targetBatches) add(target *topology.Queue, m *message.Message, l *pendingMessage, cap int64) {
+	if n := len(p.list); n > 0 && p.list[n-1].target == target {
+		p.list[n-1].add(m, l, cap)
+		return
+	}
+	i, found := p.index[target]
+	if !found {
+		i = len(p.list)
+		p.index[target] = i
+		p.list = append(p.list, targetBatch{target: target})
+		if i == 0 {
+			p.list[0].messages, p.list[0].pending = p.backing, p.pending
+		}
+	}
+	p.list[i].add(m, l, cap)
+}
+
+func (p *targetBatch) add(m *message.Message, l *pendingMessage, cap int64) {
+	p.messages = append(p.messages, *m)
+	p.messages[len(p.messages)-1].Cap(cap)
+	p.pending = append(p.pending, l)
+	l.copies++
+}
+
+// send gives every copy its number and posts the batches.
+func (p *targetBatches) send(s *state) {
+	for i := range p.list {
+		x := &p.list[i]
+		pid := x.target.PID
+		for k, l := range x.pending {
+			x.messages[k].Number = s.base + s.copies.Append(pendingCopy{l, pid})
+		}
+		if _, known := s.watched[pid.Id]; !known {
+			s.watched[pid.Id] = struct{}{}
+			s.out.watch = append(s.out.watch, pid)
+		}
+		s.send(pid, &mail.Enqueue{From: s.self, Queue: pid, Messages: x.messages})
+	}
+	if len(p.list) > 0 {
+		p.pending = p.list[0].pending
+		clear(p.pending)
+		p.pending = p.pending[:0]
+	}
+	clear(p.list)
+	p.list, p.backing = p.list[:0], nil
+	clear(p.index)
+}

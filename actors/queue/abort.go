@@ -1,0 +1,78 @@
+package queue
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/internal/store"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// abort is the end that nobody planned: a panic, or the broker stops. Whoever
+// waits for the queue is told; what goes wrong here is not to keep the rest.
+func (q *queue) abort(ctx actor.Context) {
+	s := &q.state
+	if s.phase == ended {
+		return
+	}
+	s.phase = ended
+	q.stopTimer()
+	q.reportCrash(ctx)
+	if q.broke != nil {
+		q.cfg.Log.Error().Str("queue", s.queue.Name).Int("messages", s.messages.Len()).Int("consumers", s.consumers).
+			Msg("a queue ended by a panic with what is not in the journal")
+	}
+	// What a queue that does not survive has in the journal is forgotten there.
+	if s.paging.spilled && s.queue != nil && !s.queue.Durable {
+		q.cfg.Journal.Append(s.id, []store.Record{{Kind: store.Retire, Time: s.at}}, nil)
+	}
+	left := append(s.parked, q.cfg.Close()...)
+	if w := s.work; w != nil && w.asked != nil { // that had begun
+		attempt(func() { mail.AnswerAll(ctx, []any{w.asked}, mail.Failed) })
+	}
+	for _, g := range s.paging.gets {
+		left = append(left, g)
+	}
+	s.parked, s.paging.gets = nil, nil
+	attempt(func() {
+		s.fail(q.broke)
+		for _, p := range s.out.posts {
+			ctx.Send(p.to, p.what)
+		}
+	})
+	attempt(q.returnBudget)
+	for _, m := range left {
+		attempt(func() { mail.AnswerAll(ctx, []any{m}, mail.Unseen) })
+	}
+}
+
+// reportCrash tells the vhost that the queue ends, before anybody else can learn of it and
+// ask for what is next: those commands wait at the vhost.
+func (q *queue) reportCrash(ctx actor.Context) {
+	if v := q.state.vhost; v != nil {
+		ctx.Send(v.PID, &mail.QueueCrashed{Queue: ctx.Self(), Newest: q.state.seq})
+	}
+}
+
+// returnBudget returns the queue's part of the budget.
+func (q *queue) returnBudget() {
+	q.cfg.Budget.Add(-q.budgetBytes)
+	q.cfg.Budget.Count(-q.budgetCount)
+	q.budgetBytes, q.budgetCount = 0, 0
+	q.state.messages.Clear()
+	q.state.dropAllScheduled()
+}
+
+func attempt(f func()) {
+	defer func() { _ = recover() }()
+	f()
+}
+
+// onPanic answers the mail that broke the queue and lets the supervisor know.
+func (q *queue) onPanic(ctx actor.Context, what any) {
+	if r := recover(); r != nil {
+		q.broke = what
+		attempt(func() { q.reportCrash(ctx) })
+		attempt(func() { mail.AnswerAll(ctx, []any{what}, mail.Failed) })
+		panic(r)
+	}
+}

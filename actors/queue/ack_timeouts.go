@@ -1,0 +1,113 @@
+package queue
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/wheel"
+	"candlemark/internal/clock"
+	"candlemark/policies"
+)
+
+// ackTimeouts are the unacknowledged deliveries that have to be settled in time, the
+// consumer timeout (ADR 10). Their wheel goes by the links of the messages'
+// entries, which are free while a message is not ready.
+type ackTimeouts struct {
+	messages  *backlog.Backlog
+	wheel     wheel.Wheel[*ackTimeouts]
+	byMessage map[backlog.Handle]ackTimeout
+	due       []backlog.Handle // what the wheel fires, reused
+	// shift is by how many ms the wheel's time is behind the broker's: the machine
+	// slept so long, which is held against nobody.
+	shift int64
+}
+
+// ackTimeout is one delivery and when it is over.
+type ackTimeout struct {
+	channel *consumerChannel
+	number  uint64
+	until   int64 // ms, in the wheel's time
+}
+
+// Links implements wheel.Store.
+func (l *ackTimeouts) Links(h backlog.Handle) *wheel.Links { return l.messages.Links(h) }
+
+// Deadline implements wheel.Store.
+func (l *ackTimeouts) Deadline(h backlog.Handle) int64 { return l.byMessage[h].until }
+
+// startAckTimeout fixes when a delivery has to be settled: by the lower of the queue's
+// timeout and own, the consumer's, as they are now.
+func (s *state) startAckTimeout(h backlog.Handle, to *consumerChannel, number uint64, own int64, now clock.Instant) {
+	timeout := policies.LowerTimeout(s.settings.ConsumerTimeout, own)
+	if timeout < 0 {
+		return
+	}
+	l := s.ackTimeouts
+	if l == nil {
+		l = &ackTimeouts{messages: &s.messages, byMessage: map[backlog.Handle]ackTimeout{}}
+		l.wheel = wheel.New(l)
+		s.ackTimeouts = l
+	}
+	if l.wheel.Len() == 0 {
+		l.wheel.Advance(now.Floor()-l.shift, 0, nil) // nothing fires; it only learns the time
+	}
+	l.byMessage[h] = ackTimeout{to, number, after(now.Ceil(), timeout) - l.shift}
+	l.wheel.Add(h)
+}
+
+// timeout is that of c in ms, -1 for none.
+func (s *state) timeout(c *consumer) int64 {
+	if c.noAck {
+		return -1
+	}
+	return policies.LowerTimeout(s.settings.ConsumerTimeout, c.timeout)
+}
+
+// stopAckTimeout ends one: the delivery is settled or comes back.
+func (s *state) stopAckTimeout(h backlog.Handle) {
+	if s.ackTimeouts == nil {
+		return
+	}
+	if _, found := s.ackTimeouts.byMessage[h]; found {
+		s.ackTimeouts.wheel.Remove(h)
+		delete(s.ackTimeouts.byMessage, h)
+	}
+}
+
+// expireAckTimeouts takes back what was not settled in time, a turn's worth at a time, and
+// cancels the consumers that had it. It reports whether there were any.
+func (s *state) expireAckTimeouts(now clock.Instant) bool {
+	l := s.ackTimeouts
+	if l == nil {
+		return false
+	}
+	if l.wheel.Advance(now.Floor()-l.shift, turnLimit, func(h uint32) { l.due = append(l.due, h) }) {
+		s.out.again = true
+	}
+	var cancelled []*consumer
+	told := map[*consumerChannel]*mail.DeliveriesReturned{}
+	for _, h := range l.due {
+		x := l.byMessage[h]
+		u, _ := x.channel.unacked.Take(x.number)
+		s.counts.TimedOut++
+		m := told[x.channel]
+		if m == nil {
+			m = &mail.DeliveriesReturned{Queue: s.self, Name: s.queue.Name}
+			told[x.channel] = m
+			s.send(x.channel.address, m)
+		}
+		m.Add(x.number)
+		s.requeue(u, now)
+		if c := u.consumer; c != nil && !c.gone {
+			s.disallow(c.channel, 0)
+			s.detach(c, now)
+			cancelled = append(cancelled, c)
+		}
+	}
+	if l.due = l.due[:0]; cap(l.due) > 64 {
+		l.due = nil
+	}
+	for _, c := range cancelled {
+		s.send(c.channel.address, &mail.ConsumerCancelled{Queue: s.self, Tag: c.tag})
+	}
+	return len(cancelled) > 0
+}

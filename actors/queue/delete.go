@@ -1,0 +1,201 @@
+package queue
+
+import (
+	"slices"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/clock"
+	"candlemark/protocol"
+)
+
+// endCause is why a queue ends.
+type endCause uint8
+
+const (
+	leaseRanOut endCause = iota
+	autoDeleted
+	deletedByCommand
+)
+
+// deleteReason is what a retiring queue remembers of why (ADR 4).
+type deleteReason struct {
+	cause   endCause
+	command *mail.DeleteQueue // of deletedByCommand
+}
+
+// delete ends the queue for a client unless its conditions fail (DEC-6).
+func (s *state) delete(m *mail.DeleteQueue, now clock.Instant) {
+	err := s.access(m.Connection)
+	s.expireDue(now)
+	s.flushDeadLetters(now)
+	switch {
+	case err != nil:
+	case m.IfEmpty && (s.shownReady() > 0 || s.scheduledPending()):
+		err = s.refuseDelete("not empty")
+	case m.IfUnused && s.consumers > 0:
+		err = s.refuseDelete("in use")
+	}
+	if err != nil {
+		s.send(m.ReplyTo, &mail.DeleteQueueReply{Reply: m.Done(err)})
+		s.send(s.vhost.PID, &mail.QueueDeleteRefused{Name: s.queue.Name, Incarnation: s.queue.Incarnation})
+		return
+	}
+	s.retire(deletedByCommand, m)
+}
+
+func (s *state) refuseDelete(why string) error {
+	return protocol.ChannelErrorf(protocol.PreconditionFailed, "queue '%s' in vhost '%s' %s", s.queue.Name, s.vhost.Name, why)
+}
+
+// retire opens the farewell: from now on mail is parked until the vhost has
+// forgotten the queue, or kept it.
+func (s *state) retire(why endCause, command *mail.DeleteQueue) {
+	if s.phase != live {
+		return
+	}
+	s.phase = retiring
+	s.deletion = deleteReason{why, command}
+	s.send(s.vhost.PID, &mail.QueueRetiring{
+		Name: s.queue.Name, Incarnation: s.queue.Incarnation, Queue: s.self,
+		Handled: s.handled, Deleted: why == deletedByCommand,
+	})
+}
+
+// park keeps mail for after the vhost's answer; what belongs to the farewell or
+// to the queue itself is handled at once.
+func (s *state) park(what any) bool {
+	switch what.(type) {
+	case *mail.QueueForgotten, *mail.QueueKept, appendDone, loaded:
+		return false
+	case timerFired, again:
+		return true // tick follows if the queue is kept
+	}
+	s.parked = append(s.parked, what)
+	return true
+}
+
+// unpark is the next mail that was parked, if the queue was kept and is at no work.
+// It is to be handled next.
+func (s *state) unpark() (any, bool) {
+	if s.phase != live || s.work != nil || len(s.parked) == 0 {
+		return nil, false
+	}
+	s.resumed = true
+	m := s.parked[0]
+	s.parked[0] = nil
+	if s.parked = s.parked[1:]; len(s.parked) == 0 {
+		s.parked = nil
+	}
+	return m, true
+}
+
+// kept: somebody declared the queue while it waited for the vhost; it goes on with what
+// arrived meanwhile, the declare first among the vhost's commands. A delete is
+// kept only by a vhost that failed over it.
+func (s *state) kept(now clock.Instant) {
+	if s.phase != retiring {
+		return
+	}
+	s.phase = live
+	if s.deletion.cause == leaseRanOut {
+		s.lease.Renew(now.Ceil())
+	}
+	if c := s.deletion.command; c != nil {
+		to, reply := c.Answer(mail.Failed)
+		s.send(to, reply)
+		s.send(s.vhost.PID, &mail.QueueDeleteRefused{Name: s.queue.Name, Incarnation: s.queue.Incarnation})
+	}
+	s.deletion = deleteReason{}
+	s.tick(now)
+}
+
+// forgotten: name and bindings are gone. Consumers are told (LEASE-9), confirms
+// that were outstanding are given (LEASE-8), and everything in the queue is
+// discarded (LEASE-7), but dead letters are sent first.
+func (s *state) forgotten(now clock.Instant) {
+	if s.phase != retiring {
+		return
+	}
+	s.phase, s.paging.until = draining, 0
+	ready := s.messages.Ready() + s.scheduledCount()
+	for _, c := range s.commits {
+		s.answerCommit(c, false)
+	}
+	s.commits = nil
+	s.cancelConsumers()
+	if !s.deadLettersBacklog() {
+		s.out.noteScheduledDropped(s.scheduledCount())
+		s.dropAllScheduled()
+	}
+	if s.deletion.command != nil {
+		s.send(s.deletion.command.ReplyTo, &mail.DeleteQueueReply{
+			Reply: s.deletion.command.Done(nil), Queue: s.queue.Name, MessageCount: ready,
+		})
+	}
+	if s.deletion.cause == leaseRanOut {
+		discarded := ready + s.unacked
+		if s.deadLettersBacklog() {
+			discarded = s.unacked
+		}
+		s.send(s.vhost.DeadLetter, &mail.QueueExpired{
+			Queue: s.queue.Name, Incarnation: s.queue.Incarnation, Discarded: discarded, Time: (s.at + s.skew) / 1000,
+		})
+	}
+	for _, g := range s.paging.gets {
+		s.handleLate(g, now)
+	}
+	for _, m := range s.parked {
+		s.handleLate(m, now)
+	}
+	s.paging.gets, s.parked = nil, nil
+	if s.phase == draining {
+		s.drain(now)
+	}
+}
+
+// fail is the end by a panic over a mail: consumers are told, and publishers learn
+// that what they wait for is not stored.
+func (s *state) fail(over any) {
+	s.out.posts = slices.DeleteFunc(s.out.posts, func(p post) bool { return !outlives(p.what, over) })
+	for _, c := range s.touched {
+		c.deliver.Release()
+	}
+	s.touched = nil
+	s.cancelConsumers()
+	if c := s.out.commit; c != nil { // the mail in hand is answered by itself
+		c.reply = nil
+		s.commits = append(s.commits, c)
+	}
+	for _, c := range s.commits {
+		s.answerCommit(c, true)
+	}
+	s.commits = nil
+	if s.deletion.command != nil {
+		to, reply := s.deletion.command.Answer(mail.Failed)
+		s.send(to, reply)
+	}
+}
+
+// outlives reports whether what was to be sent in the turn that failed is still
+// true. Answers to the mail in hand are not: it has failed.
+func outlives(what, over any) bool {
+	switch m := what.(type) {
+	case *mail.DeadLetter, *mail.QueueExpired, *mail.Unused:
+		return true
+	case *mail.EnqueueReply:
+		_, own := over.(*mail.Enqueue)
+		return !own
+	case *mail.Deliver:
+		m.Release()
+	}
+	return false
+}
+
+func (s *state) cancelConsumers() {
+	for _, h := range s.channels {
+		s.disallow(h, 0)
+		for _, c := range h.consumers {
+			s.send(h.address, &mail.ConsumerCancelled{Queue: s.self, Tag: c.tag})
+		}
+	}
+}

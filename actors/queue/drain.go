@@ -1,0 +1,82 @@
+package queue
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/internal/clock"
+	"candlemark/internal/store"
+)
+
+// deadLettersBacklog reports whether the messages of an expired queue are dead-lettered
+// instead of discarded (LEASE-13).
+func (s *state) deadLettersBacklog() bool {
+	return s.deletion.cause == leaseRanOut && s.settings.ExpiresDeadLettersBacklog && s.settings.HasDLX
+}
+
+// handleLate takes mail that a forgotten queue still gets. Publishes count as routed
+// (PRO-2): they are discarded, or follow the backlog.
+func (s *state) handleLate(what any, now clock.Instant) {
+	switch m := what.(type) {
+	case *mail.DeadLetterReply:
+		s.onDeadLetterReply(m, now)
+	case appendDone:
+		s.committed(m)
+	case loaded:
+		s.contentsRead(m, now)
+	case *mail.Enqueue:
+		if s.deadLettersBacklog() {
+			s.deadLetterLate(m, now)
+			break
+		}
+		s.answer(m)
+	case mail.Answerable:
+		s.answer(m)
+	}
+	if s.phase == draining {
+		s.drain(now)
+	}
+}
+
+func (s *state) answer(m mail.Answerable) {
+	if to, reply := m.Answer(mail.Gone); to != nil {
+		s.send(to, reply)
+	}
+}
+
+// withBacklog dead-letters a batch that came too late.
+func (s *state) deadLetterLate(e *mail.Enqueue, now clock.Instant) {
+	for i := range e.Messages {
+		m := &e.Messages[i]
+		s.endReady(s.keep(m, s.deadlineOf(m, now), now), expired)
+	}
+	s.answer(e)
+	s.flushDeadLetters(now)
+}
+
+// drain ends the queue when its last dead letter is taken care of. A backlog that is
+// to be dead-lettered is so a turn's worth at a time.
+func (s *state) drain(now clock.Instant) {
+	if s.deadLettersBacklog() {
+		for range turnLimit {
+			h, ok := s.messages.First()
+			if !ok {
+				if h, ok = s.nextScheduled(); !ok {
+					break
+				}
+				h = s.moveToReady(h)
+			}
+			s.wheel.Remove(h)
+			s.endReady(h, expired)
+		}
+		s.out.again = s.messages.Ready() > 0 || s.scheduledPending()
+	}
+	s.deadLetters.retries.retryNow(now) // for the last time
+	s.retry(now)
+	s.flushDeadLetters(now)
+	if s.deadLetters.all.Len() > 0 || s.out.again {
+		return
+	}
+	s.phase = ended
+	if s.queue.Durable || s.paging.spilled {
+		s.out.marks = append(s.out.marks, store.Record{Kind: store.Retire, Time: s.at})
+	}
+}

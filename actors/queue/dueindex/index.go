@@ -1,0 +1,230 @@
+package dueindex
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
+
+const (
+	// leafSize is how many entries a leaf has at most.
+	leafSize = 512
+	// mergeSize is below how many entries two neighbours become one leaf.
+	mergeSize = leafSize / 4
+)
+
+// Store is where the caller keeps its entries.
+type Store interface {
+	// Deadline returns the wall ms at which h is due. It must not change while h is in the index.
+	Deadline(h uint32) int64
+	// Seq is the number of h, which no other entry has.
+	Seq(h uint32) uint64
+}
+
+// Index holds entries in the order of their due times, and among equal ones of their numbers. It belongs to one goroutine. Make it
+// with New.
+type Index[S Store] struct {
+	store S
+	// leaves are not empty; firsts and sizes are the due time that each begins with and its length.
+	leaves []*leaf
+	firsts []int64
+	sizes  []uint16
+	count  int
+}
+
+// leaf is a run of entries.
+type leaf struct {
+	dues    []int64
+	handles []uint32
+}
+
+// New returns an empty index over the entries of store. It allocates nothing.
+func New[S Store](store S) Index[S] { return Index[S]{store: store} }
+
+// Len returns the number of entries.
+func (a *Index[S]) Len() int { return a.count }
+
+// First returns the entry that is due first.
+func (a *Index[S]) First() (h uint32, due int64, ok bool) {
+	if a.count == 0 {
+		return 0, 0, false
+	}
+	return a.leaves[0].handles[0], a.firsts[0], true
+}
+
+// Add adds h, which is not in the index yet.
+func (a *Index[S]) Add(h uint32) {
+	due, seq := a.store.Deadline(h), a.store.Seq(h)
+	a.count++
+	if len(a.leaves) == 0 {
+		a.insertLeaf(0, &leaf{[]int64{due}, []uint32{h}})
+		return
+	}
+	i := a.leafOf(due, seq)
+	l := a.leaves[i]
+	at := a.place(l, due, seq)
+	if len(l.dues) == leafSize {
+		if i == len(a.leaves)-1 && at == leafSize { // what comes in order fills its leaves
+			a.insertLeaf(i+1, &leaf{append(make([]int64, 0, leafSize), due), append(make([]uint32, 0, leafSize), h)})
+			return
+		}
+		a.split(i)
+		if half := leafSize / 2; at > half {
+			i, at = i+1, at-half
+			l = a.leaves[i]
+		}
+	}
+	l.dues, l.handles = slices.Insert(l.dues, at, due), slices.Insert(l.handles, at, h)
+	a.firsts[i], a.sizes[i] = l.dues[0], uint16(len(l.dues))
+}
+
+// AddAll adds many to an empty index, in the order in which they come. That is faster than one by one.
+func (a *Index[S]) AddAll(handles []uint32) {
+	type entry struct {
+		due int64
+		h   uint32
+	}
+	all := make([]entry, len(handles))
+	for i, h := range handles {
+		all[i] = entry{a.store.Deadline(h), h}
+	}
+	slices.SortFunc(all, func(x, y entry) int {
+		if x.due != y.due {
+			return cmp.Compare(x.due, y.due)
+		}
+		return cmp.Compare(a.store.Seq(x.h), a.store.Seq(y.h))
+	})
+	a.count = len(all)
+	for run := range slices.Chunk(all, leafSize) {
+		l := &leaf{make([]int64, len(run)), make([]uint32, len(run))}
+		for i, e := range run {
+			l.dues[i], l.handles[i] = e.due, e.h
+		}
+		a.insertLeaf(len(a.leaves), l)
+	}
+}
+
+// Remove removes h, which is in the index.
+func (a *Index[S]) Remove(h uint32) {
+	due, seq := a.store.Deadline(h), a.store.Seq(h)
+	i := a.leafOf(due, seq)
+	l := a.leaves[i]
+	at := a.place(l, due, seq)
+	if at == len(l.handles) || l.handles[at] != h {
+		panic("dueindex: Remove of an entry that is not in it")
+	}
+	a.count--
+	if at == 0 {
+		l.dues, l.handles = l.dues[1:], l.handles[1:]
+	} else {
+		l.dues, l.handles = slices.Delete(l.dues, at, at+1), slices.Delete(l.handles, at, at+1)
+	}
+	if len(l.dues) == 0 {
+		a.dropLeaf(i)
+		return
+	}
+	a.firsts[i], a.sizes[i] = l.dues[0], uint16(len(l.dues))
+	if i > 0 && i+1 < len(a.leaves) && len(l.dues)+int(a.sizes[i+1]) < mergeSize { // the first one ends by itself
+		next := a.leaves[i+1]
+		l.dues, l.handles = append(l.dues, next.dues...), append(l.handles, next.handles...)
+		a.sizes[i] = uint16(len(l.dues))
+		a.dropLeaf(i + 1)
+	}
+}
+
+// Until returns how many entries are due at wall ms or before.
+func (a *Index[S]) Until(ms int64) int {
+	i := sort.Search(len(a.firsts), func(i int) bool { return a.firsts[i] > ms })
+	if i == 0 {
+		return 0
+	}
+	n := 0
+	for _, size := range a.sizes[:i-1] {
+		n += int(size)
+	}
+	l := a.leaves[i-1]
+	return n + sort.Search(len(l.dues), func(k int) bool { return l.dues[k] > ms })
+}
+
+// Behind yields the entries behind a place, in order: those that are due later than due, or then with a number above seq. Nothing
+// may change meanwhile.
+func (a *Index[S]) Behind(due int64, seq uint64, yield func(h uint32) bool) {
+	if a.count == 0 {
+		return
+	}
+	i := a.leafOf(due, seq)
+	at := a.place(a.leaves[i], due, seq)
+	for ; i < len(a.leaves); i, at = i+1, 0 {
+		for _, h := range a.leaves[i].handles[at:] {
+			if a.store.Deadline(h) == due && a.store.Seq(h) == seq {
+				continue
+			}
+			if !yield(h) {
+				return
+			}
+		}
+	}
+}
+
+// Memory returns the bytes that the index holds.
+func (a *Index[S]) Memory() int64 {
+	n := int64(cap(a.leaves))*8 + int64(cap(a.firsts))*8 + int64(cap(a.sizes))*2
+	return n + int64(len(a.leaves))*(leafSize*12+48)
+}
+
+// leafOf returns the leaf in which an entry stands, or would.
+func (a *Index[S]) leafOf(due int64, seq uint64) int {
+	low, high := 0, len(a.firsts)
+	for low < high {
+		i := int(uint(low+high) >> 1)
+		if first := a.firsts[i]; first > due || first == due && a.store.Seq(a.leaves[i].handles[0]) > seq {
+			high = i
+		} else {
+			low = i + 1
+		}
+	}
+	return max(low-1, 0)
+}
+
+// place returns where in its leaf an entry stands, or would.
+func (a *Index[S]) place(l *leaf, due int64, seq uint64) int {
+	if n := len(l.dues); l.dues[n-1] < due {
+		return n
+	}
+	low, high := 0, len(l.dues)
+	for low < high {
+		i := int(uint(low+high) >> 1)
+		if at := l.dues[i]; at > due || at == due && a.store.Seq(l.handles[i]) >= seq {
+			high = i
+		} else {
+			low = i + 1
+		}
+	}
+	return low
+}
+
+// split moves the second half of a full leaf to a new one behind it.
+func (a *Index[S]) split(i int) {
+	const half = leafSize / 2
+	l := a.leaves[i]
+	next := &leaf{append(make([]int64, 0, leafSize), l.dues[half:]...), append(make([]uint32, 0, leafSize), l.handles[half:]...)}
+	l.dues, l.handles = l.dues[:half], l.handles[:half]
+	a.sizes[i] = half
+	a.insertLeaf(i+1, next)
+}
+
+func (a *Index[S]) insertLeaf(i int, l *leaf) {
+	a.leaves = slices.Insert(a.leaves, i, l)
+	a.firsts = slices.Insert(a.firsts, i, l.dues[0])
+	a.sizes = slices.Insert(a.sizes, i, uint16(len(l.dues)))
+}
+
+func (a *Index[S]) dropLeaf(i int) {
+	if i == 0 {
+		a.leaves[0] = nil
+		a.leaves, a.firsts, a.sizes = a.leaves[1:], a.firsts[1:], a.sizes[1:]
+		return
+	}
+	a.leaves = slices.Delete(a.leaves, i, i+1)
+	a.firsts, a.sizes = slices.Delete(a.firsts, i, i+1), slices.Delete(a.sizes, i, i+1)
+}

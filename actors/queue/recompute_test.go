@@ -1,0 +1,112 @@
+package queue
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"candlemark/actors/mail"
+)
+
+// TestForwardGivenUp: what comes back to a queue that moves nothing on any more goes to who waits for it at once.
+func TestForwardGivenUp(t *testing.T) {
+	c := newCore(t, dlx, forwardTo)
+	c.consume(ch1, "a", 10)
+	c.put("m")
+	if bodies, _ := c.moved(); len(bodies) != 1 {
+		t.Fatalf("%v moved", bodies)
+	}
+	c.feed(&mail.Configure{Settings: settings(dlx)})
+	c.feed(&mail.DeadLetterReply{Incarnation: 7, Lost: true, Epoch: c.deadLetters.epoch})
+	c.want("delivered", c.delivered("a"), "m")
+}
+
+// TestSpilledForNothing: what is dropped in the turn in which it was to be written is not under way to the journal.
+func TestSpilledForNothing(t *testing.T) {
+	c := newCore(t, maxLength(0, "drop-head"))
+	c.pressed = func() bool { return true }
+	c.put("a", "b")
+	if c.messages.Len() != 0 || len(c.commits) != 0 || c.paging.spilling != 0 {
+		t.Errorf("%d messages, %d commits, %d bytes under way", c.messages.Len(), len(c.commits), c.paging.spilling)
+	}
+}
+
+// TestReleasedBeforeWritten_DLY9: a message that is released before the journal has it is found there afterwards, whatever else was
+// written with it.
+func TestReleasedBeforeWritten_DLY9(t *testing.T) {
+	c := durableCore(t, delaying)
+	a := heldBack("a", 1000)
+	a.Persistent = false
+	c.publish(a)
+	c.hold, c.pressed = true, func() bool { return true }
+	c.publish(heldBack("b", 10)) // a is written behind it
+	written := make(chan struct{})
+	go func() { // as the journal does; what is read of a record meanwhile is something else
+		c.commits[0].records[0].Position = 5
+		close(written)
+	}()
+	c.at(10)
+	<-written
+	c.settleCommit()
+	c.want("ready", c.ready(), "b")
+	if h, _ := c.messages.First(); c.messages.Place(h) == 0 {
+		t.Error("nobody knows where b is")
+	}
+}
+
+// TestReleasedWhileWritten_DLY9: messages come due while the journal writes them.
+func TestReleasedWhileWritten_DLY9(t *testing.T) {
+	bubble(t, settings(delaying), func(r *rig) {
+		r.config.Queue.Durable = true
+		r.options.Delay = 5 * time.Millisecond
+	}, func(r *rig) {
+		for i := range uint64(50) {
+			m := heldBack(fmt.Sprint(i), 1+int64(i%7))
+			m.Number = i + 1
+			r.send(batch(r.channel, m))
+			time.Sleep(700 * time.Microsecond)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if acks, nacks := answers(r.channel); len(acks) != 50 || len(nacks) != 0 {
+			r.t.Errorf("%d acks, %d nacks", len(acks), len(nacks))
+		}
+		r.look(func(s *state) {
+			n := 0
+			s.messages.Walk(func(h uint32) bool {
+				if n++; s.messages.Place(h) == 0 {
+					r.t.Errorf("nobody knows where %d is", s.messages.Seq(h))
+				}
+				return true
+			})
+			if n != 50 {
+				r.t.Errorf("%d ready", n)
+			}
+		})
+	})
+}
+
+// TestExpiresBeforeItsTime_TTL17: a moment of expiry that has passed when a scheduled message is due is no TTL of 0, which would be
+// delivered now.
+func TestExpiresBeforeItsTime_TTL17(t *testing.T) {
+	for _, pressed := range []bool{false, true} {
+		c := durableCore(t, delaying, dlx, expiresAt)
+		c.pressed = func() bool { return pressed }
+		c.consume(ch1, "a", 10)
+		c.publish(titled("late", "x-delay", int64(100), "expires", int64(start+50)), titled("equal", "x-delay", int64(100), "expires", int64(start+100)),
+			mortal(heldBack("now or never", 100), 0), titled("in time", "x-delay", int64(100), "expires", int64(start+101)))
+		c.at(100)
+		c.want("delivered", c.delivered("a"), "now or never", "in time")
+		c.want("expired", c.seenOff(), "expired late", "expired equal")
+	}
+}
+
+// TestForwardBytes: what is on its way elsewhere counts once.
+func TestForwardBytes(t *testing.T) {
+	c := newCore(t, forwardTo)
+	c.put("on its way")
+	if i := c.info(); i.ReadyBytes != 10 || i.UnackedBytes != 0 {
+		t.Errorf("%d bytes ready, %d unacknowledged", i.ReadyBytes, i.UnackedBytes)
+	}
+}

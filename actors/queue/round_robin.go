@@ -1,0 +1,82 @@
+package queue
+
+import "slices"
+
+// roundRobin are the consumers that can take a message, in one ring for each
+// priority, the highest first. A lower one gets its turn when nobody above it
+// can take.
+type roundRobin []*ring
+
+// ring is the consumers of one priority.
+type ring struct {
+	priority int64
+	next     *consumer // whose turn it is, nil when none can take
+	members  int       // whether they can take or not
+}
+
+// next is the consumer whose turn it is, nil when nobody can take a message.
+func (t roundRobin) next() *consumer {
+	for _, r := range t {
+		if r.next != nil {
+			return r.next
+		}
+	}
+	return nil
+}
+
+// join finds or makes the ring of a priority, for one more member.
+func (t *roundRobin) join(priority int64) *ring {
+	i, found := slices.BinarySearchFunc(*t, priority, func(r *ring, p int64) int {
+		switch {
+		case r.priority > p:
+			return -1
+		case r.priority < p:
+			return 1
+		}
+		return 0
+	})
+	if !found {
+		*t = slices.Insert(*t, i, &ring{priority: priority})
+	}
+	r := (*t)[i]
+	r.members++
+	return r
+}
+
+// drain takes one member away.
+func (t *roundRobin) leave(r *ring) {
+	if r.members--; r.members > 0 {
+		return
+	}
+	if *t = slices.DeleteFunc(*t, func(x *ring) bool { return x == r }); len(*t) == 0 {
+		*t = nil
+	}
+}
+
+// deliverDirect gives the turn of c to the next of its priority.
+func (r *ring) advance(c *consumer) {
+	if r.next == c {
+		r.next = c.next
+	}
+}
+
+// refresh puts a consumer into its ring, last in turn, or takes it out.
+func (s *state) refresh(c *consumer) {
+	r := c.ring
+	switch can := c.canTake() && s.mayDeliverTo(c); {
+	case can && c.next == nil:
+		if r.next == nil {
+			c.next, c.prev = c, c
+			r.next = c
+			return
+		}
+		c.next, c.prev = r.next, r.next.prev
+		c.prev.next, c.next.prev = c, c
+	case !can && c.next != nil:
+		if r.advance(c); r.next == c {
+			r.next = nil
+		}
+		c.prev.next, c.next.prev = c.next, c.prev
+		c.next, c.prev = nil, nil
+	}
+}

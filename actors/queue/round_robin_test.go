@@ -1,0 +1,229 @@
+package queue
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/policies"
+	"candlemark/protocol"
+)
+
+func priority(v any) func(*mail.Consume) {
+	return func(m *mail.Consume) { m.Arguments = m.Arguments.Set("x-priority", v) }
+}
+
+// TestPriorities_DEC15: a consumer gets messages only while nobody with a higher
+// priority can take them; those of one priority take turns.
+func TestPriorities_DEC15(t *testing.T) {
+	c := newCore(t)
+	c.consume(ch1, "low", 0, priority(int8(-1)))
+	c.consume(ch1, "a", 2)
+	c.consume(ch2, "high", 1, priority(int64(1<<40)))
+	c.consume(ch2, "b", 2, priority(uint8(0)))
+	c.put(bodies(1, 8)...)
+	c.want("high", c.delivered("high"), "1")
+	c.want("a", c.delivered("a"), "2", "4")
+	c.want("b", c.delivered("b"), "3", "5")
+	c.want("low", c.delivered("low"), "6", "7", "8")
+	c.settle(ch2, mail.Ack, 1, 1)
+	c.settle(ch1, mail.Ack, 1, 1)
+	c.put("9", "10", "11")
+	c.want("high has room again", c.delivered("high"), "9")
+	c.want("a has room again", c.delivered("a"), "10")
+	c.want("low", c.delivered("low"), "11")
+}
+
+// TestPrioritiesWithoutAcks_DEC15: the window counts as room, too, and who is
+// above everybody gets it all.
+func TestPrioritiesWithoutAcks_DEC15(t *testing.T) {
+	c := newCore(t)
+	c.consume(ch1, "low", 0, noAck)
+	c.consume(ch1, "high", 0, noAck, priority(int32(5)))
+	for i := range windowMessages + 2 {
+		c.put(fmt.Sprint(i))
+	}
+	high := c.delivered("high")
+	c.want("low", c.delivered("low"), fmt.Sprint(windowMessages), fmt.Sprint(windowMessages+1))
+	if len(high) != windowMessages {
+		t.Errorf("%d for the one above", len(high))
+	}
+	c.feed(&mail.CancelConsumer{Channel: ch1, Tag: "high"})
+	c.put("last")
+	c.want("nobody is above", c.delivered("low"), "last")
+	c.feed(&mail.ChannelGone{Channel: ch1})
+	if len(c.roundRobin) != 0 {
+		t.Errorf("%d rings of nobody", len(c.roundRobin))
+	}
+}
+
+func TestConsumerArguments_DEC15(t *testing.T) {
+	c := newCore(t)
+	for what, change := range map[string]func(*mail.Consume){
+		`PRECONDITION_FAILED - invalid arg 'x-priority' for queue 'q' in vhost '/': "expected integer, got longstr"`: priority("1"),
+		`PRECONDITION_FAILED - invalid arg 'x-consumer-timeout' for queue 'q' in vhost '/': {value_negative,-1}`: func(m *mail.Consume) {
+			m.Arguments = protocol.Table{{Key: "x-consumer-timeout", Value: int32(-1)}}
+		},
+	} {
+		if got := code(c.consume(ch1, "a", 0, change).Err); got != what {
+			t.Errorf("got %q, want %q", got, what)
+		}
+	}
+	if c.consumers != 0 || len(c.channels) != 0 || len(c.roundRobin) != 0 {
+		t.Error("a refused consumer is there")
+	}
+}
+
+// TestArgumentsBeforeExclusiveUse_DEC15: RabbitMQ checks arguments before it asks
+// the queue.
+func TestArgumentsBeforeExclusiveUse_DEC15(t *testing.T) {
+	c := newCore(t)
+	c.consume(ch1, "a", 0, func(m *mail.Consume) { m.Exclusive = true })
+	if got := code(c.consume(ch1, "b", 0, priority(true)).Err); got != `PRECONDITION_FAILED - invalid arg 'x-priority' for queue 'q' in vhost '/': "expected integer, got bool"` {
+		t.Error(got)
+	}
+}
+
+func newQuorum(t *testing.T, change ...func(*policies.QueueSettings)) *core {
+	cfg := testConfig(policies.QueueSettings{})
+	cfg.Queue.Arguments = protocol.Table{{Key: "x-queue-type", Value: "quorum"}}
+	cfg.Queue.Durable = true
+	cfg.Settings = policies.SettingsFor(cfg.Queue.Arguments, policies.Effective{})
+	for _, f := range change {
+		f(&cfg.Settings)
+	}
+	return newCoreOf(t, cfg)
+}
+
+// TestSuccession_DEC11: behind the active consumer the highest priority is next.
+func TestSuccession_DEC11(t *testing.T) {
+	c := newCore(t, single)
+	c.consume(ch1, "a", 0)
+	c.consume(ch1, "b", 0, priority(int8(1)))
+	c.consume(ch1, "c", 0, priority(int8(2)))
+	c.consume(ch1, "d", 0, priority(int8(2)))
+	for i, tag := range []string{"a", "c", "d", "b"} {
+		body := fmt.Sprint(i)
+		c.put(body)
+		c.want("active", c.delivered(tag), body)
+		c.feed(&mail.CancelConsumer{Channel: ch1, Tag: tag})
+	}
+	if c.activeConsumer != nil || len(c.waitingConsumers) != 0 {
+		t.Error("somebody is left")
+	}
+}
+
+// TestTakeover_DEC11: on a quorum queue a higher priority takes over when the
+// active consumer holds nothing more.
+func TestTakeover_DEC11(t *testing.T) {
+	c := newQuorum(t, single)
+	c.consume(ch1, "a", 5)
+	c.put("1", "2")
+	c.want("a", c.delivered("a"), "1", "2")
+	c.consume(ch2, "b", 5, priority(int8(1)))
+	c.consume(ch2, "c", 5, priority(int8(1)))
+	c.put("3")
+	c.settle(ch1, mail.Ack, 1, 1)
+	c.put("4")
+	if n := len(all[*mail.Deliver](c)); n != 0 {
+		t.Fatalf("%d deliveries while one makes way", n)
+	}
+	c.settle(ch1, mail.Ack, 2, 2)
+	c.want("b took over", c.delivered("b"), "3", "4")
+	c.feed(&mail.ChannelGone{Channel: ch2})
+	c.want("a is active again", c.delivered("a"), "3*", "4*")
+}
+
+// TestTakeoverReturnsAllowance_DEC11: what a channel allowed the one that makes
+// way goes back, also when it comes late.
+func TestTakeoverReturnsAllowance_DEC11(t *testing.T) {
+	c := newQuorum(t, single)
+	c.consume(ch1, "a", 0, limited)
+	c.put("1")
+	c.feed(&mail.Allow{Channel: ch1, Messages: 3})
+	c.want("a", c.delivered("a"), "1")
+	c.offer()
+	all[*mail.Unused](c)
+	c.feed(&mail.Allow{Channel: ch1, Messages: 3})
+	c.consume(ch2, "b", 0, priority(int8(1)))
+	returned := 0
+	for _, u := range all[*mail.Unused](c) {
+		returned += u.Messages
+	}
+	if returned != 4 { // with the one that was kept from the first time
+		t.Errorf("%d returned", returned)
+	}
+	c.put("2")
+	c.feed(&mail.Allow{Channel: ch1, Messages: 2})
+	if u := one[*mail.Unused](c); u.Messages != 2 {
+		t.Errorf("%+v", u)
+	}
+	c.settle(ch1, mail.Ack, 1, 1)
+	c.want("b", c.delivered("b"), "2")
+}
+
+func TestExclusiveOnSingleActive_DEC15(t *testing.T) {
+	c := newCore(t, single)
+	reply := c.consume(ch1, "a", 0, func(m *mail.Consume) { m.Exclusive = true })
+	if got := code(reply.Err); got != "ACCESS_REFUSED - queue 'q' in vhost '/' in exclusive use" {
+		t.Error(got)
+	}
+}
+
+// Under a common limit too, the channel of whoever has a higher priority is
+// offered first.
+func TestOfferByPriority(t *testing.T) {
+	c := newCore(t)
+	c.consume(ch1, "a", 0, limited, priority(int32(1)))
+	c.consume(ch2, "b", 0, limited, priority(int32(2)))
+	c.consume(other, "c", 0, limited, priority(int32(1)))
+	c.put("1")
+	c.wantOffers(ch2, ch1, other)
+}
+
+// What a channel allows goes to its consumers as if each had been allowed: by
+// priority, then in turn, however little it allows at a time.
+func TestOfferSharedByConsumers(t *testing.T) {
+	c := newCore(t)
+	c.consume(ch1, "a", 0, limited)
+	c.consume(ch1, "high", 2, limited, priority(int32(1)))
+	c.consume(ch1, "b", 0, limited)
+	c.put("1", "2", "3", "4", "5", "6", "7")
+	for _, n := range []int{1, 2, 1, 3} {
+		c.wantOffers(ch1)
+		c.feed(&mail.Allow{Channel: ch1, Messages: n})
+	}
+	c.want("high", c.delivered("high"), "1", "2")
+	c.want("a", c.delivered("a"), "3", "5", "7")
+	c.want("b", c.delivered("b"), "4", "6")
+}
+
+// A consumer that comes after the one whose offer is open is offered for anew:
+// the channel has forgotten the offer with the last of its consumers.
+func TestOfferForgotten(t *testing.T) {
+	c := newCore(t)
+	c.put("1")
+	c.consume(ch1, "a", 0, limited)
+	c.wantOffers(ch1)
+	c.feed(&mail.CancelConsumer{Channel: ch1, Tag: "a"})
+	c.consume(ch1, "b", 0, limited)
+	c.wantOffers(ch1)
+}
+
+func (c *core) wantOffers(channels ...mail.Address) {
+	c.t.Helper()
+	var offered []string
+	c.posts = slices.DeleteFunc(c.posts, func(p post) bool {
+		o, offer := p.what.(*mail.Offer)
+		if offer && o.Messages > 0 {
+			offered = append(offered, p.to.Id)
+		}
+		return offer
+	})
+	want := make([]string, len(channels))
+	for i, channel := range channels {
+		want[i] = channel.Id
+	}
+	c.want("offers", offered, want...)
+}

@@ -1,0 +1,183 @@
+package queue
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
+	"candlemark/internal/clock"
+	"candlemark/internal/store"
+	"candlemark/internal/topology"
+	"candlemark/policies"
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// changeLimit is how many messages with one message-id a command changes: a turn's
+// worth.
+const changeLimit = 10_000
+
+// handleScheduled is the mail about scheduled messages (DLY-11).
+func (s *state) handleScheduled(what any, now clock.Instant) {
+	switch m := what.(type) {
+	case *mail.ListScheduled:
+		s.listScheduled(m)
+	case *mail.CancelScheduled:
+		s.changeScheduled(&scheduledCommand{asked: m, request: m.Request}, m.Seq, m.MessageID, now)
+	case *mail.Reschedule:
+		s.reschedule(m, now)
+	case lookedUp:
+		m.lookup.found(m.contents, now)
+	}
+}
+
+// scheduledCommand is a command about scheduled messages.
+type scheduledCommand struct {
+	asked   mail.Answerable
+	request mail.Request
+	due     int64 // the new time, 0: cancelled
+	count   int
+	stored  bool // one of them is
+}
+
+// scheduledAnswer is an answer that waits for the journal.
+type scheduledAnswer struct {
+	to    mail.Address
+	reply *mail.ScheduledChanged
+}
+
+// lookup are contents that are read for an answer alone: they do not come back into
+// memory.
+type lookup struct {
+	asked mail.Answerable
+	want  []store.Ref
+	found func(contents []store.Content, now clock.Instant)
+}
+
+// lookedUp: the contents of a lookup were read, in the order of want.
+type lookedUp struct {
+	lookup   *lookup
+	contents []store.Content
+}
+
+// Answer implements mail.Answerable, for who has asked, if somebody has.
+func (l lookedUp) Answer(f mail.Fate) (*actor.PID, any) {
+	if l.lookup.asked == nil {
+		return nil, nil
+	}
+	return l.lookup.asked.Answer(f)
+}
+
+// reschedule gives messages another time: a date, so it is by the wall clock.
+func (s *state) reschedule(m *mail.Reschedule, now clock.Instant) {
+	a := &scheduledCommand{asked: m, request: m.Request, due: m.Due - s.skew}
+	if m.Due < 1 || a.due-now.Ceil() > topology.MaxDelay {
+		s.send(m.ReplyTo, &mail.ScheduledChanged{Reply: m.Done(protocol.ChannelErrorf(protocol.PreconditionFailed,
+			"a message cannot be due at %d: milliseconds since 1970 within the next 10 years are expected", m.Due))})
+		return
+	}
+	a.due = max(a.due, now.Floor())
+	if x := s.scheduled; x != nil {
+		a.due = max(a.due, x.overdue+1)
+	}
+	s.changeScheduled(a, m.Seq, m.MessageID, now)
+}
+
+// changeScheduled finds the messages of a command: that with a number, or, with number 0,
+// those with a message-id. Of those whose contents are not in memory only the hash is
+// known: they are looked up.
+func (s *state) changeScheduled(a *scheduledCommand, seq uint64, id string, now clock.Instant) {
+	s.renewedBy(policies.RenewedByUpdate, now)
+	x := s.scheduled
+	l := &lookup{asked: a.asked}
+	var paged []backlog.Handle
+	switch {
+	case x == nil:
+	case seq != 0:
+		if h, ok := x.messages.Find(seq); ok {
+			s.changeOneScheduled(a, h)
+		}
+	default:
+		for _, h := range x.withHash(store.HashID(id)) {
+			if x.messages.IsPaged(h) {
+				paged = append(paged, h)
+				l.want = append(l.want, x.ref(h))
+			} else if r := x.messages.Get(h); idOf(r.Header) == id {
+				s.changeOneScheduled(a, h)
+			}
+		}
+	}
+	if len(paged) == 0 {
+		s.answerScheduled(a, now)
+		return
+	}
+	l.found = func(contents []store.Content, now clock.Instant) {
+		for i := range contents {
+			c := &contents[i]
+			if x := s.scheduled; c.Err == nil && x != nil && x.messages.Has(paged[i], c.Seq) && idOf(c.Record.Header) == id {
+				s.changeOneScheduled(a, paged[i])
+			}
+		}
+		s.answerScheduled(a, now)
+	}
+	s.out.lookups = append(s.out.lookups, l)
+}
+
+// withHash are the messages whose ids have that hash, the newest first.
+func (x *scheduled) withHash(id uint32) (list []backlog.Handle) {
+	for h := x.ids[id]; h != 0 && len(list) < changeLimit; h = x.messages.Entry(h).Links.Next {
+		list = append(list, h)
+	}
+	return list
+}
+
+func (x *scheduled) ref(h backlog.Handle) store.Ref {
+	return store.Ref{Seq: x.messages.Seq(h), At: store.Position(x.messages.Place(h))}
+}
+
+// idOf is the property message-id in raw properties.
+func idOf(header []byte) string {
+	scan, err := protocol.ScanProperties(header)
+	if err != nil {
+		return ""
+	}
+	return string(scan.MessageID)
+}
+
+// changeOneScheduled does to a message what the command says.
+func (s *state) changeOneScheduled(a *scheduledCommand, h backlog.Handle) {
+	x := s.scheduled
+	e := x.messages.Entry(h)
+	stored := e.Marks&backlog.Stored != 0
+	a.count++
+	a.stored = a.stored || stored
+	if a.due == 0 {
+		s.unschedule(h, store.Cancelled)
+		return
+	}
+	x.due.Remove(h)
+	e.Deadline = a.due
+	x.due.Add(h)
+	if stored {
+		s.out.marks = append(s.out.marks, store.Record{Kind: store.Rescheduled, Time: s.at, First: e.Seq, Last: e.Seq, Due: a.due})
+	}
+}
+
+// answerScheduled answers a command: when it is durable, if it was about what is.
+func (s *state) answerScheduled(a *scheduledCommand, now clock.Instant) {
+	c := scheduledAnswer{a.request.ReplyTo, &mail.ScheduledChanged{Reply: a.request.Done(nil), Count: a.count}}
+	if a.stored {
+		s.committing().changed = append(s.committing().changed, c)
+	} else {
+		s.sendScheduledAnswer(c, false)
+	}
+	s.releaseDue(now)
+}
+
+func (s *state) sendScheduledAnswer(c scheduledAnswer, failed bool) {
+	if failed {
+		c.reply.Err = protocol.ConnectionErrorf(protocol.InternalError,
+			"the journal failed: it is not known whether %d scheduled messages of queue '%s' in vhost '%s' were changed",
+			c.reply.Count, s.queue.Name, s.vhost.Name)
+	}
+	s.send(c.to, c.reply)
+}

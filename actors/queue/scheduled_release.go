@@ -1,0 +1,202 @@
+package queue
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
+	"candlemark/internal/clock"
+	"candlemark/internal/store"
+	"candlemark/policies"
+)
+
+// releaseDue lets those go whose time has come, in the order of their times and
+// numbers, a turn's worth at a time and as fast as release-rate allows. They are
+// never early (DLY-9).
+func (s *state) releaseDue(now clock.Instant) {
+	s.forwardRecovered()
+	x, n := s.scheduled, 0
+	if x == nil {
+		return
+	}
+	for ; !x.reading; n++ {
+		h, due, ok := x.due.First()
+		if !ok || due > now.Floor() {
+			break
+		}
+		if n == turnLimit {
+			s.out.again = true
+			break
+		}
+		if s.needsContentAtRelease(h) {
+			s.readFirst(h)
+			break
+		}
+		overdue := due <= x.overdue && s.settings.OverdueMessages != policies.OverdueDeliver
+		if !overdue && !x.rate.allow(s.settings.ReleaseRate, now.Floor()) {
+			break
+		}
+		switch {
+		case !overdue:
+			s.releaseOne(h, now)
+			continue
+		case s.settings.OverdueMessages == policies.OverdueDrop:
+			s.unschedule(h, expired)
+		default:
+			s.endReady(s.released(h), expired)
+		}
+		x.givenUp++
+	}
+	if _, due, ok := x.due.First(); x.givenUp > 0 && (!ok || due > x.overdue) {
+		s.out.rarely().overdue, x.givenUp = x.givenUp, 0
+	}
+	switch {
+	case x.due.Len() > 0:
+	case s.settings.ReleaseRate < 0:
+		s.scheduled = nil
+	case n > 0:
+		x.ids = map[uint32]backlog.Handle{} // a map does not shrink
+	}
+	if n > 0 {
+		s.enforce(now)
+		s.flushDeadLetters(now)
+		s.dispatch(now)
+	}
+}
+
+// needsContentAtRelease reports whether a consumer is to get the message, which has a TTL of 0, at
+// its time, that is now, and its content has to be read for that.
+func (s *state) needsContentAtRelease(h backlog.Handle) bool {
+	x := s.scheduled
+	if !x.messages.IsPaged(h) || x.messages.Deadline(h) <= x.overdue || s.holdsDelayed || x.messages.Entry(h).Marks&backlog.Damaged != 0 {
+		return false
+	}
+	_, own := x.messages.Times(h)
+	return s.ttl(own) == 0 && s.messages.Ready() == 0 && s.roundRobin.next() != nil
+}
+
+// readFirst reads the content of the message that is released next. The others wait
+// behind it.
+func (s *state) readFirst(h backlog.Handle) {
+	x := s.scheduled
+	x.reading = true
+	s.out.lookups = append(s.out.lookups, &lookup{want: []store.Ref{x.ref(h)}, found: func(contents []store.Content, now clock.Instant) {
+		x.reading = false
+		c := &contents[0]
+		if x.messages.Has(h, c.Seq) && x.messages.IsPaged(h) && (c.Err != nil || !pageIn(&x.messages.Backlog, h, &c.Record)) {
+			x.messages.Entry(h).Marks |= backlog.Damaged // it expires
+		}
+		s.releaseDue(now)
+	}})
+}
+
+// forwardRecovered gives a delayed exchange what was released before a crash, and may not have
+// got there (DLY-14).
+func (s *state) forwardRecovered() {
+	for n := 0; s.holdsDelayed && s.messages.Ready() > 0; n++ {
+		if n == turnLimit {
+			s.out.again = true
+			return
+		}
+		h, _ := s.messages.First()
+		s.wheel.Remove(h)
+		s.endReady(h, expired)
+	}
+}
+
+// releaseBefore lets what is due come before a mail that may find it: the timer may be
+// late. The timer's own turn releases by itself.
+func (s *state) releaseBefore(what any, now clock.Instant) {
+	switch what.(type) {
+	case timerFired, again, *mail.DescribeQueue, *mail.Trim, *mail.Peek, *mail.ListScheduled, *mail.ListUnacked:
+	default:
+		s.releaseDue(now)
+	}
+}
+
+// releaseOne releases one: it goes to the tail, or to a consumer that can take it at
+// once if nothing is ahead of it, as with a publish.
+func (s *state) releaseOne(h backlog.Handle, now clock.Instant) {
+	h = s.released(h)
+	if s.holdsDelayed {
+		s.endReady(h, expired)
+		return
+	}
+	_, own := s.messages.Times(h)
+	late := s.messages.Deadline(h) <= now.Floor()
+	never := late && (s.ttl(own) != 0 || s.expiredByHeader(h, now)) // TTL 0: now or never (TTL-20)
+	if s.settings.HasForward && late && !never && s.messages.Ready() == 1 && s.deadLetters.forwarding < forwardLimit && !s.messages.IsPaged(h) {
+		s.forward(h, true)
+		return
+	}
+	c := s.roundRobin.next()
+	if c != nil && s.messages.Ready() == 1 && !never && !s.messages.IsPaged(h) {
+		s.deliver(c, h, now)
+		return
+	}
+	if late {
+		s.endReady(h, expired)
+		return
+	}
+	s.schedule(h)
+	if s.crowded() && s.messages.Entry(h).Marks&backlog.Stored == 0 {
+		s.spill(&s.messages, h)
+	}
+}
+
+// released moves a message whose time has come, which is written down.
+func (s *state) released(h backlog.Handle) backlog.Handle {
+	h = s.moveToReady(h)
+	e := s.messages.Entry(h)
+	if e.Marks&backlog.Stored != 0 && s.phase < draining {
+		s.mark(store.Released, e.Seq, 0)
+	}
+	e.Marks |= backlog.Released
+	return h
+}
+
+// nextRelease is when releaseDue is to be called, in wall ms.
+func (s *state) nextRelease() (int64, bool) {
+	if s.scheduled == nil || s.scheduled.reading {
+		return 0, false
+	}
+	_, due, ok := s.scheduled.due.First()
+	return max(due, s.scheduled.rate.next(s.settings.ReleaseRate)), ok
+}
+
+// rateLimiter bounds how many messages are released in a second. What was not used for a
+// while is not made up for, but for what falls into paceWindow.
+type rateLimiter struct {
+	at     int64 // wall ms up to which credit is counted
+	credit int64 // in thousandths of a message
+}
+
+const (
+	paceWindow = 10      // ms
+	paceMost   = 1 << 40 // a rate beyond it is none
+)
+
+// allow tells whether one more may go.
+func (p *rateLimiter) allow(rate, now int64) bool {
+	if rate < 0 || rate >= paceMost {
+		return true
+	}
+	most := max(rate*paceWindow, 1000)
+	if passed := now - p.at; passed > 0 {
+		p.at = now
+		if p.credit += min(passed, 1000) * rate; p.credit > most {
+			p.credit = most
+		}
+	}
+	if p.credit < 1000 {
+		return false
+	}
+	p.credit -= 1000
+	return true
+}
+
+// next is when one more may go, in wall ms; 0 for at once.
+func (p *rateLimiter) next(rate int64) int64 {
+	if rate < 0 || rate >= paceMost || p.credit >= 1000 {
+		return 0
+	}
+	return p.at + (1000-p.credit+rate-1)/rate
+}

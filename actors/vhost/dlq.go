@@ -1,0 +1,85 @@
+package vhost
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/topology"
+	"candlemark/policies"
+)
+
+// A queue with dead-letter-queue has its dead letters in a queue of the broker's
+// making: a plain one, durable as the queue itself, that stays when that one goes.
+// As long as it is wanted it is made anew when somebody deletes it.
+
+// settingsOf are the settings of a queue of clients under its policies.
+func (v *vhost) settingsOf(q *queue, effective policies.Effective) policies.QueueSettings {
+	s := policies.SettingsFor(q.queue.Arguments, effective)
+	if q.queue.Exclusive || strings.HasPrefix(q.queue.Name, reserved) { // nobody would look for it
+		s.DeadLetterQueue = false
+	}
+	s = s.Routed(q.queue.Name)
+	q.wantsDLQ = s.DeadLetterQueue
+	if q.queue.Schedules == nil { // it is not published yet
+		q.queue.Schedules = &topology.Schedules{}
+	}
+	q.queue.Schedules.Set(topology.Moments{Schedules: s.DelayedMessages, DeliverAt: s.DeliverAtHeader, ExpiresAt: s.ExpiresAtHeader})
+	return s
+}
+
+// notBy are the names whose user policies do not apply to q: a dead-letter queue has
+// not those of its queue, but what is meant for it.
+func (q *queue) notBy() []string {
+	if of := policies.DeadLettersFrom(q.queue.Arguments); of != "" && policies.DeadLetterQueueOf(of) == q.queue.Name {
+		return []string{of}
+	}
+	return nil
+}
+
+// ensureDLQ makes the dead-letter queue of q, unless it is there or not wanted, and
+// calls done when it can be used. One that clients have made is as good.
+func (v *vhost) ensureDLQ(q *queue, done func()) {
+	name := policies.DeadLetterQueueOf(q.queue.Name)
+	if !q.wantsDLQ || v.ending != nil || v.isThere(name) {
+		done()
+		return
+	}
+	r := v.ask(nil, func(_ bool, err error) {
+		if err != nil && !v.isThere(name) {
+			v.cfg.Log.Error().Err(err).Str("queue", q.queue.Name).Msg("a dead-letter queue cannot be made; what dies in the queue is lost")
+		}
+		done()
+	})
+	v.declareQueue(&mail.DeclareQueue{
+		Request: r, Name: name, VHost: v.cfg.VHost.Name, Durable: q.queue.Durable, NoWait: true,
+		Arguments: policies.DeadLetterQueueArguments(q.queue.Name),
+	})
+}
+
+func (v *vhost) isThere(queue string) bool {
+	q := v.queues[queue]
+	return q != nil && (q.phase == live || q.phase == down)
+}
+
+// ensureAllDLQs makes the dead-letter queues that are not there although they are wanted,
+// as a crash or a transient one leaves it, and calls done when they can be used.
+func (v *vhost) ensureAllDLQs(done func()) {
+	g := newBarrier(done)
+	for _, q := range slices.Collect(maps.Values(v.queues)) {
+		if q.wantsDLQ && v.queues[policies.DeadLetterQueueOf(q.queue.Name)] == nil {
+			g.begin()
+			v.ensureDLQ(q, g.end)
+		}
+	}
+	g.end()
+}
+
+// ensureDLQAgain makes a dead-letter queue that was deleted anew.
+func (v *vhost) ensureDLQAgain(deleted string) {
+	of, isOne := strings.CutSuffix(deleted, policies.DeadLetterQueueSuffix)
+	if q := v.queues[of]; isOne && q != nil && (q.phase == live || q.phase == coming || q.phase == crashed) {
+		v.ensureDLQ(q, func() {})
+	}
+}

@@ -1,0 +1,134 @@
+package clock
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// handBell rings by the virtual time of a bubble.
+type handBell struct {
+	rings chan struct{}
+	gone  chan struct{}
+	timer *time.Timer
+}
+
+func (b *handBell) set(d time.Duration) {
+	if b.timer != nil {
+		b.timer.Stop()
+	}
+	b.timer = time.AfterFunc(d, func() {
+		select {
+		case b.rings <- struct{}{}:
+		default:
+		}
+	})
+}
+
+func (b *handBell) wait() bool {
+	select {
+	case <-b.rings:
+		return true
+	case <-b.gone:
+		return false
+	}
+}
+
+func (b *handBell) close() { close(b.gone) }
+
+// inTime runs test with a clock that such a wakeup makes punctual.
+func inTime(t *testing.T, test func(t *testing.T, c *Clock)) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(123_456 * time.Nanosecond) // virtual: moves the bubble's clock off a whole ms
+		c := New()
+		c.alarm = newTimerQueue(&handBell{rings: make(chan struct{}, 1), gone: make(chan struct{})})
+		test(t, c)
+	})
+}
+
+// TTL-31: a call is made in the very moment that its millisecond begins, in
+// whichever order calls were asked for and called off.
+func TestAt_Random(t *testing.T) {
+	for seed := range uint64(50) {
+		inTime(t, func(t *testing.T, c *Clock) {
+			defer c.Close()
+			r := rand.New(rand.NewPCG(seed, 0))
+			start := c.Now().Floor()
+			made, want := [200]atomic.Int32{}, [200]int32{}
+			for i := range made {
+				ms := start + r.Int64N(20)
+				due := max(c.Now(), Instant(ms*int64(time.Millisecond)))
+				timer := c.At(ms, func() {
+					made[i].Add(1)
+					if now := c.Now(); now != due {
+						t.Errorf("seed %d: call %d came at %d, not at %d", seed, i, now, due)
+					}
+				})
+				time.Sleep(time.Duration(r.IntN(100)) * time.Microsecond)
+				synctest.Wait()
+				if want[i] = 1; r.IntN(3) == 0 {
+					want[i] = made[i].Load()
+					if stopped := timer.Stop(); stopped != (want[i] == 0) || timer.Stop() {
+						t.Errorf("seed %d: call %d, made %d times, was called off: %v", seed, i, want[i], stopped)
+					}
+				}
+			}
+			time.Sleep(time.Second)
+			synctest.Wait()
+			for i := range made {
+				if n := made[i].Load(); n != want[i] {
+					t.Errorf("seed %d: call %d was made %d times, want %d", seed, i, n, want[i])
+				}
+			}
+		})
+	}
+}
+
+// Calls that are to come when the wakeup is taken away come all the same.
+func TestAt_Close(t *testing.T) {
+	inTime(t, func(t *testing.T, c *Clock) {
+		made := make(chan string, 2)
+		start := c.Now().Ceil()
+		for _, ms := range []int64{1, 500} { // near, and far
+			c.At(start+ms, func() { made <- fmt.Sprint(ms, " ", c.Now().Floor()-start) })
+		}
+		off := c.At(start+400, func() { t.Error("a call was made that was called off") })
+		c.Close()
+		synctest.Wait()
+		if !off.Stop() {
+			t.Error("it could not be called off any more")
+		}
+		for _, want := range []string{"1 1", "500 500"} {
+			if got := <-made; got != want {
+				t.Errorf("made %s, want %s", got, want)
+			}
+		}
+	})
+}
+
+// What the system offers keeps the promise: none early, none lost.
+func TestSharpen(t *testing.T) {
+	c := New()
+	if err := c.EnablePreciseTimers(); err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	const n = 100
+	early := make(chan int64, n)
+	start := c.Now().Ceil()
+	for i := range int64(n) {
+		c.At(start+i/4, func() { early <- start + i/4 - c.Now().Floor() })
+	}
+	for range n {
+		if e := <-early; e > 0 {
+			t.Errorf("%d ms early", e)
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package clock
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// timerfd is a timer of the kernel's that is waited for like a socket: the runtime asks the kernel for those to the nanosecond, but for
+// its own timers to the millisecond.
+type timerfd struct {
+	file *os.File
+	raw  syscall.RawConn
+}
+
+func newWakeup() (wakeup, error) {
+	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("timerfd_create: %w", err)
+	}
+	file := os.NewFile(uintptr(fd), "timerfd")
+	raw, err := file.SyscallConn()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("timerfd: %w", err), file.Close())
+	}
+	return &timerfd{file, raw}, nil
+}
+
+func (t *timerfd) set(d time.Duration) {
+	in := unix.ItimerSpec{Value: unix.NsecToTimespec(int64(max(d, 1)))} // 0 would disarm it
+	// It fails only when it is closed, and then wait says so.
+	_ = t.raw.Control(func(fd uintptr) { _ = unix.TimerfdSettime(int(fd), 0, &in, nil) })
+}
+
+func (t *timerfd) wait() bool {
+	var expirations [8]byte
+	_, err := t.file.Read(expirations[:])
+	return err == nil
+}
+
+func (t *timerfd) close() { _ = t.file.Close() }

@@ -1,0 +1,89 @@
+package definitions
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// formatVersion is that of the tables and their keys. Records have their own.
+const formatVersion = 1
+
+// counts are numbers about the definitions as a whole.
+type counts struct {
+	revision    uint64
+	incarnation uint64 // the highest that a queue has ever had
+	lines       uint64 // in all tables, to find out that some have got lost
+	// ended are the incarnations of queues that were deleted and may have messages
+	// in the journal.
+	ended []uint64
+}
+
+type countsRecord struct {
+	Format      int      `json:"format"`
+	Revision    uint64   `json:"revision"`
+	Incarnation uint64   `json:"incarnation"`
+	Lines       uint64   `json:"lines"`
+	Ended       []uint64 `json:"ended,omitempty"`
+}
+
+var countsKey = join("counts")
+
+func readCounts(t tables) (counts, error) {
+	sealed := t.get(broker, countsKey)
+	if sealed == nil {
+		return counts{}, nil
+	}
+	content, err := unseal(broker, countsKey, sealed)
+	if err != nil {
+		return counts{}, err
+	}
+	var r countsRecord
+	if err := json.Unmarshal(content, &r); err != nil {
+		return counts{}, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if r.Format > formatVersion {
+		return counts{}, ErrNewer
+	}
+	return counts{r.Revision, r.Incarnation, r.Lines, r.Ended}, nil
+}
+
+func (c counts) write(t tables) error {
+	content, err := json.Marshal(countsRecord{formatVersion, c.revision, c.incarnation, c.lines, c.ended})
+	if err != nil {
+		return err
+	}
+	return t.put(broker, countsKey, seal(broker, countsKey, content))
+}
+
+// load reads everything.
+func load(t tables) (*Definitions, error) {
+	known, err := readCounts(t)
+	if err != nil {
+		return nil, err
+	}
+	d := &Definitions{Revision: known.revision, Incarnation: known.incarnation, Ended: known.ended}
+	var found uint64
+	for _, in := range allTables {
+		if in == broker {
+			continue
+		}
+		err := t.each(in, nil, func(key, record []byte) error {
+			found++
+			content, err := unseal(in, key, record)
+			if err == nil {
+				err = d.read(in, split(key), content)
+			}
+			if err != nil {
+				return fmt.Errorf("%s %q: %w", in, split(key), err)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if found != known.lines {
+		return nil, fmt.Errorf("%w: %d lines where there should be %d", ErrDamaged, found, known.lines)
+	}
+	return d, nil
+}

@@ -1,0 +1,118 @@
+package definitions
+
+import (
+	"encoding/json"
+	"errors"
+
+	"candlemark/internal/auth"
+	"candlemark/policies"
+	"candlemark/protocol"
+)
+
+// Store keeps definitions. It is safe for concurrent use.
+type Store interface {
+	// Apply stores a change, all of it or nothing, and does not wait: done is
+	// called once, from a goroutine of meta, when it is durable or has failed.
+	// Changes are stored, and answered, in the order of the calls. The revision
+	// is that of the change; with an error it means nothing, and nothing of the
+	// change is stored. What the change points at is not altered afterwards.
+	Apply(c Change, done func(revision uint64, err error))
+	// Load reads all that is stored.
+	Load() (*Definitions, error)
+	// Revision is that of the newest change that is durable, 0 before the first.
+	// It grows by one with every change and survives restarts.
+	Revision() uint64
+	// Close completes what was applied and ends; later calls fail with ErrClosed.
+	Close() error
+}
+
+// Change is what is stored together. Values are auth.VHost, auth.Account,
+// auth.Grant, auth.TopicGrant, Exchange, Queue, Binding, *policies.Policy,
+// Parameter, Global and, in Put, Incarnation, in Delete, Ended. Deletions come first; then Put replaces what has the
+// same identity.
+type Change struct {
+	Put []any
+	// Delete needs only what the value is known by. What is not there is deleted
+	// in silence. A virtual host takes all that is in it along, a queue and an
+	// exchange the bindings at either end of them.
+	Delete []any
+}
+
+// Errors of Apply.
+var (
+	// ErrClosed: it was closed before the call.
+	ErrClosed = errors.New("definitions are closed")
+	// ErrNoVHost: the change puts something into a virtual host that is not
+	// stored, because it was deleted meanwhile.
+	ErrNoVHost = errors.New("no such vhost")
+)
+
+// Definitions is all that is stored, every list sorted by virtual host and
+// names. It is the caller's.
+type Definitions struct {
+	Revision uint64
+	// Incarnation is the highest that a stored queue has ever had, or that was
+	// put.
+	Incarnation uint64
+	// Ended are the incarnations of queues that were deleted, in that order, until
+	// they are in Change.Delete: what the journal has of them may go. It is noted with
+	// the deletion, whatever that was for.
+	Ended []uint64
+
+	VHosts      []auth.VHost
+	Accounts    []auth.Account
+	Grants      []auth.Grant
+	TopicGrants []auth.TopicGrant
+	Exchanges   []Exchange
+	Queues      []Queue
+	Bindings    []Binding
+	Policies    []*policies.Policy // operator policies too
+	Parameters  []Parameter
+	Globals     []Global
+}
+
+// Exchange is a durable exchange, known by virtual host and name.
+type Exchange struct {
+	VHost, Name, Type    string
+	AutoDelete, Internal bool
+	Arguments            protocol.Table
+}
+
+// Queue is a durable queue, known by virtual host and name.
+type Queue struct {
+	VHost, Name, Type string
+	// Incarnation is its store.QueueID.
+	Incarnation uint64
+	AutoDelete  bool
+	Arguments   protocol.Table
+}
+
+// Binding is a durable binding; it is known by all of its fields, but for the
+// order of the arguments.
+type Binding struct {
+	VHost, Source, Destination string
+	ToExchange                 bool // Destination is an exchange
+	RoutingKey                 string
+	Arguments                  protocol.Table
+}
+
+// Parameter is a value of a component in a virtual host, known by the three
+// names.
+type Parameter struct {
+	Component, VHost, Name string
+	Value                  json.RawMessage
+}
+
+// Incarnation raises Definitions.Incarnation to what it is, for those of queues
+// that are not stored.
+type Incarnation uint64
+
+// Ended takes an incarnation out of Definitions.Ended: the journal has nothing of it
+// any more.
+type Ended uint64
+
+// Global is a value of the whole broker, known by its name.
+type Global struct {
+	Name  string
+	Value json.RawMessage
+}

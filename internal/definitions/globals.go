@@ -1,0 +1,73 @@
+package definitions
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"sync"
+	"sync/atomic"
+
+	"candlemark/internal/auth"
+)
+
+// Globals are the global parameters while the broker runs. Questions are
+// answered from an immutable snapshot; changes wait until they are stored.
+type Globals struct {
+	meta Store // nil: nothing is stored
+	now  atomic.Pointer[map[string]json.RawMessage]
+	mu   sync.Mutex // held by whoever makes the next snapshot
+}
+
+// NewGlobals begins with those that were stored in m; with a nil m nothing is.
+func NewGlobals(m Store, stored []Global) *Globals {
+	g := &Globals{meta: m}
+	all := map[string]json.RawMessage{}
+	for _, one := range stored {
+		all[one.Name] = one.Value
+	}
+	g.now.Store(&all)
+	return g
+}
+
+// All are all values by name. Nobody alters them.
+func (g *Globals) All() map[string]json.RawMessage { return *g.now.Load() }
+
+// Put creates or replaces one. Errors: that the value is no JSON, or
+// auth.ErrNotStored.
+func (g *Globals) Put(name string, value json.RawMessage) (created bool, err error) {
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, value); err != nil {
+		return false, err
+	}
+	value = compact.Bytes()
+	err = g.change(Change{Put: []any{Global{name, value}}}, func(next map[string]json.RawMessage) {
+		created = next[name] == nil
+		next[name] = value
+	})
+	return created, err
+}
+
+// Delete removes one; found tells whether it was there. Error:
+// auth.ErrNotStored.
+func (g *Globals) Delete(name string) (found bool, err error) {
+	err = g.change(Change{Delete: []any{Global{Name: name}}}, func(next map[string]json.RawMessage) {
+		found = next[name] != nil
+		delete(next, name)
+	})
+	return found, err
+}
+
+func (g *Globals) change(c Change, f func(next map[string]json.RawMessage)) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.meta != nil {
+		if _, err := Wait(g.meta, c); err != nil {
+			return fmt.Errorf("%w: %w", auth.ErrNotStored, err)
+		}
+	}
+	next := maps.Clone(g.All())
+	f(next)
+	g.now.Store(&next)
+	return nil
+}

@@ -1,0 +1,137 @@
+package definitions
+
+import (
+	"bytes"
+	"sync"
+
+	iradix "github.com/hashicorp/go-immutable-radix/v2"
+)
+
+// Memory keeps definitions as long as the process lives. It is for tests, and
+// for brokers that are to keep nothing; what can go wrong with a disk goes wrong
+// by its methods.
+type Memory struct {
+	line *line
+
+	mu    sync.Mutex
+	tree  *iradix.Tree[[]byte] // by table and key
+	last  uint64               // revision
+	fault error
+	held  chan struct{} // closed when what is held may go on; nil when nothing is
+}
+
+var _ Store = (*Memory)(nil)
+
+// NewMemory makes one without definitions.
+func NewMemory() *Memory {
+	m := &Memory{tree: iradix.New[[]byte]()}
+	m.line = newLine(m.store)
+	return m
+}
+
+// Reopen is what the next process finds: the same definitions, anew. This one is
+// closed.
+func (m *Memory) Reopen() *Memory {
+	_ = m.Close()
+	next := NewMemory()
+	next.tree, next.last = m.tree, m.last
+	return next
+}
+
+// Fail has changes fail with err from now on, nil for no more.
+func (m *Memory) Fail(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fault = err
+}
+
+// Hold lets changes wait until release is called, as a slow disk does.
+func (m *Memory) Hold() (release func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	held := make(chan struct{})
+	m.held = held
+	return sync.OnceFunc(func() { close(held) })
+}
+
+// Apply implements Meta.
+func (m *Memory) Apply(c Change, done func(uint64, error)) { m.line.add(c, done) }
+
+// Load implements Meta.
+func (m *Memory) Load() (*Definitions, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return load(&memoryTables{m.tree.Txn()})
+}
+
+// Revision implements Meta.
+func (m *Memory) Revision() uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.last
+}
+
+// Close implements Meta.
+func (m *Memory) Close() error {
+	m.line.close()
+	return nil
+}
+
+func (m *Memory) store(group []*step) {
+	m.mu.Lock()
+	held := m.held
+	m.mu.Unlock()
+	if held != nil {
+		<-held
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	txn := m.tree.Txn()
+	revision, err := makeGroup(&memoryTables{txn}, group)
+	if err == nil {
+		err = m.fault
+	}
+	if err != nil {
+		failGroup(group, err)
+		return
+	}
+	m.tree, m.last = txn.Commit(), revision
+}
+
+// failGroup: nothing of the group is stored.
+func failGroup(group []*step, err error) {
+	for _, s := range group {
+		if s.err == nil {
+			s.err = err
+		}
+	}
+}
+
+type memoryTables struct{ txn *iradix.Txn[[]byte] }
+
+// where is the place of a line in the tree.
+func where(in table, key []byte) []byte { return append(join(string(in)), key...) }
+
+func (t *memoryTables) get(in table, key []byte) []byte {
+	record, _ := t.txn.Get(where(in, key))
+	return record
+}
+
+func (t *memoryTables) put(in table, key, record []byte) error {
+	t.txn.Insert(where(in, key), bytes.Clone(record))
+	return nil
+}
+
+func (t *memoryTables) remove(in table, key []byte) error {
+	t.txn.Delete(where(in, key))
+	return nil
+}
+
+func (t *memoryTables) each(in table, prefix []byte, f func(key, record []byte) error) (err error) {
+	head := len(where(in, nil))
+	t.txn.Root().WalkPrefix(where(in, prefix), func(place, record []byte) bool {
+		err = f(place[head:], record)
+		return err != nil
+	})
+	return err
+}

@@ -1,0 +1,173 @@
+package definitions
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+)
+
+// FileName is the name of the file in the data folder.
+const FileName = "definitions.db"
+
+// lockPatience is how long another broker may take to let go of the folder.
+const lockPatience = time.Second
+
+// ErrInUse: another process has the data folder open.
+var ErrInUse = errors.New("the data folder is in use by another broker")
+
+// Open opens the definitions in a data folder, and makes both if need be. It
+// checks everything that is stored. Errors: ErrInUse, ErrDamaged, ErrNewer, or
+// those of the disk.
+func Open(dir string) (*File, error) {
+	path := filepath.Join(dir, FileName)
+	f := &File{commit: (*bolt.Tx).Commit, failed: make(chan error, 1)}
+	f.line = newLine(f.store)
+	err := guarded(func() error {
+		if err := found(dir, path); err != nil {
+			return err
+		}
+		return f.open(path)
+	})
+	if err == nil {
+		return f, nil
+	}
+	if f.db != nil {
+		_ = guarded(f.db.Close)
+	}
+	return nil, fmt.Errorf("%s: %w", path, err)
+}
+
+// leastSize is what bbolt makes of a new file, with the smallest pages there are.
+const leastSize = 4 * 4096
+
+func (f *File) open(path string) (err error) {
+	if info, err := os.Stat(path); err == nil && info.Size() < leastSize {
+		return fmt.Errorf("%w: the file has only %d bytes", ErrDamaged, info.Size())
+	}
+	f.db, err = openFile(path)
+	if err != nil {
+		return err
+	}
+	if err := checkHeads(path, int64(f.db.Info().PageSize)); err != nil {
+		return err
+	}
+	return f.db.View(func(tx *bolt.Tx) error {
+		d, err := load(fileTables{tx})
+		if err != nil {
+			return err
+		}
+		f.last.Store(d.Revision)
+		for problem := range tx.Check() {
+			err = errors.Join(err, problem)
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrDamaged, err)
+		}
+		return nil
+	})
+}
+
+// What bbolt's meta pages hold, in bytes; the sum is FNV-1a of what is before it.
+const (
+	headAt   = 16 // behind the header of the page
+	headSize = 56
+	headMark = 0xED0CDAED
+)
+
+// checkHeads checks both meta pages. bbolt is content with one, and would show the
+// definitions as they were before the last change if the newer one is damaged. A crash
+// leaves both whole: each lies in one sector of the disk.
+func checkHeads(path string, pageSize int64) (err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	for page := range int64(2) {
+		var head [headAt + headSize + 8]byte
+		if _, err := file.ReadAt(head[:], page*pageSize); err != nil {
+			return err
+		}
+		sum := fnv.New64a()
+		_, _ = sum.Write(head[headAt : headAt+headSize]) // never fails
+		if binary.NativeEndian.Uint32(head[headAt:]) != headMark || binary.NativeEndian.Uint64(head[headAt+headSize:]) != sum.Sum64() {
+			return fmt.Errorf("%w: meta page %d at offset %d is not what was written", ErrDamaged, page, page*pageSize)
+		}
+	}
+	return nil
+}
+
+func openFile(path string) (*bolt.DB, error) {
+	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: lockPatience, FreelistType: bolt.FreelistMapType})
+	switch {
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return nil, ErrInUse
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return db, err
+}
+
+// found makes an empty file if there is none. It gets its name when it is whole,
+// so that what a power cut leaves of its beginning is never taken for damage.
+func found(dir, path string) error {
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return err
+	}
+	temporary, err := os.CreateTemp(dir, FileName+".*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(temporary.Name()) }()
+	if err := temporary.Close(); err != nil {
+		return err
+	}
+	if err := makeFile(temporary.Name()); err != nil {
+		return err
+	}
+	// Not a rename, which would take the file from another broker's hands.
+	if err := os.Link(temporary.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return errors.Join(syncFolder(dir), syncFolder(filepath.Dir(dir)))
+}
+
+func makeFile(path string) error {
+	db, err := openFile(path)
+	if err != nil {
+		return err
+	}
+	err = db.Update(func(tx *bolt.Tx) error {
+		for _, name := range allTables {
+			if _, err := tx.CreateBucket([]byte(name)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return errors.Join(err, db.Close())
+}
+
+// syncFolder makes the names in a folder durable.
+func syncFolder(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil // has no such thing
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

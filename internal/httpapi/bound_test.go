@@ -1,0 +1,320 @@
+package httpapi
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"candlemark/internal/auth"
+
+	"github.com/rs/zerolog"
+)
+
+// peer is a connection from an address, and whether it was closed.
+type peer struct {
+	net.Conn
+	from   string
+	closed bool
+}
+
+func (p *peer) RemoteAddr() net.Addr {
+	a, _ := net.ResolveTCPAddr("tcp", p.from)
+	return a
+}
+
+func (p *peer) Close() error {
+	p.closed = true
+	return nil
+}
+
+// TestSockets: who has nothing to show goes first, the oldest of them; who is at work
+// stays; and an address does not get all places.
+func TestSockets(t *testing.T) {
+	s := newSockets(8) // 6 of an address
+	var all []*peer
+	enter := func(from string) *peer {
+		p := &peer{from: from}
+		all = append(all, p)
+		s.changed(p, http.StateNew)
+		return p
+	}
+	works := func(p *peer) {
+		s.changed(p, http.StateActive)
+		s.works(context.WithValue(context.Background(), socketKey{}, net.Conn(p)))
+	}
+	expect := func(closed ...*peer) {
+		t.Helper()
+		for i, p := range all {
+			if p.closed != slices.Contains(closed, p) {
+				t.Errorf("connection %d: closed %v", i, p.closed)
+			}
+		}
+	}
+	worker, idle, first := enter("192.0.2.1:1"), enter("192.0.2.1:2"), enter("192.0.2.1:3")
+	works(worker)
+	works(idle)
+	s.changed(idle, http.StateIdle)
+	second, third, fourth := enter("[::ffff:192.0.2.1]:4"), enter("192.0.2.1:5"), enter("192.0.2.1:6")
+	s.changed(first, http.StateActive) // a byte of a request: that is nothing
+	s.changed(first, http.StateIdle)   // whoever it was has not logged in: now it is the youngest
+	expect()
+	fifth := enter("192.0.2.1:7")
+	expect(second)
+	one, two := enter("[2001:db8::1]:1"), enter("[2001:db8::2]:1")
+	expect(second)
+	afar := enter("203.0.113.1:1") // no place at all is left
+	expect(second, third)
+	s.changed(third, http.StateClosed) // as the server says of each that was closed
+	for _, p := range []*peer{first, fourth, fifth, one, two} {
+		works(p)
+	}
+	again := enter("192.0.2.1:8")
+	expect(second, third, afar)
+	works(again)
+	last := enter("192.0.2.1:9")
+	expect(second, third, afar, idle)
+	works(last)
+	refused := enter("192.0.2.1:10")
+	expect(second, third, afar, idle, refused)
+	s.changed(worker, http.StateClosed)
+	enter("192.0.2.1:11")
+	expect(second, third, afar, idle, refused)
+	if len(s.open) > 8 {
+		t.Errorf("%d are open", len(s.open))
+	}
+	for _, p := range all {
+		s.changed(p, http.StateClosed)
+	}
+	if len(s.open) != 0 {
+		t.Errorf("%d are left", len(s.open))
+	}
+}
+
+// TestIdleConnectionsKeepNobodyOut: neither connections that say nothing, nor those that
+// began a request, nor those that were refused and stay open.
+func TestIdleConnectionsKeepNobodyOut(t *testing.T) {
+	server := NewServer(newFake("/"), someUsers(), 8, zerolog.Nop())
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	defer func() {
+		if err := server.Close(); err != nil || !errors.Is(<-ended, http.ErrServerClosed) {
+			t.Error(err)
+		}
+	}()
+	var conns []net.Conn
+	defer func() {
+		for _, c := range conns {
+			_ = c.Close()
+		}
+	}()
+	for i := range 90 {
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		conns = append(conns, c)
+		switch i % 3 {
+		case 1:
+			_, _ = io.WriteString(c, "GET /api/overview HTTP/1.1\r\n")
+		case 2:
+			_, _ = io.WriteString(c, "GET /api/overview HTTP/1.1\r\nHost: x\r\n\r\n")
+			_, _ = bufio.NewReader(c).Peek(1)
+		}
+		if i%10 != 9 {
+			continue
+		}
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+l.Addr().String()+"/api/whoami", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.SetBasicAuth("guest", "guest")
+		client := http.Client{Transport: &http.Transport{DisableKeepAlives: i%20 == 9}, Timeout: 20 * time.Second}
+		answer, err := client.Do(r)
+		if err != nil || answer.StatusCode != 200 {
+			t.Fatalf("beside %d connections: %v %v", i+1, answer, err)
+		}
+		_ = answer.Body.Close()
+	}
+}
+
+// exchanging has an exchange.
+type exchanging struct{ *fake }
+
+func (exchanging) Exchanges(context.Context, string) ([]Exchange, error) {
+	return []Exchange{{VHost: "/", Name: "x", Type: "direct"}}, nil
+}
+
+// unread is a body that nobody may read.
+type unread struct{ *testing.T }
+
+func (u unread) Read([]byte) (int, error) {
+	u.Helper()
+	u.Error("a body was read")
+	return 0, io.EOF
+}
+
+// TestBodiesAreReadLast: who has no login, no right, or says that it will send too
+// much is refused before its body costs anything.
+func TestBodiesAreReadLast(t *testing.T) {
+	_, f := newHouse(t)
+	_, errUser := f.users.PutAccount(auth.Account{Name: "viewer", Hash: auth.HashPassword("v"), Tags: []string{"management"}})
+	_, errGrant := f.users.PutGrant(auth.Grant{User: "viewer", VHost: "/"})
+	if err := errors.Join(errUser, errGrant); err != nil {
+		t.Fatal(err)
+	}
+	f.queues = append(f.queues, Queue{VHost: "/", Name: "q"})
+	h := NewHandler(exchanging{f}, f.users, zerolog.Nop())
+	ask := func(as, request string, length int64, want int) {
+		t.Helper()
+		method, path, _ := strings.Cut(request, " ")
+		r := httptest.NewRequest(method, path, unread{t})
+		r.ContentLength = length
+		if name, password, ok := strings.Cut(as, ":"); ok {
+			r.SetBasicAuth(name, password)
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != want {
+			t.Errorf("%s as %q: %d %s", request, as, w.Code, w.Body)
+		}
+	}
+	for _, request := range []string{
+		"PUT /api/queues/%2F/n", "PUT /api/exchanges/%2F/n", "POST /api/queues/%2F/q/get", "POST /api/exchanges/%2F/x/publish",
+		"POST /api/bindings/%2F/e/x/q/q", "PUT /api/policies/%2F/p", "PUT /api/operator-policies/%2F/p", "PUT /api/users/u",
+		"PUT /api/parameters/operator_policy/%2F/p", "PUT /api/vhosts/v", "PUT /api/permissions/%2F/viewer",
+	} {
+		for _, as := range []string{"", "guest:wrong", "viewer:v"} {
+			ask(as, request, -1, 401)
+		}
+		ask(guest, request, largestPublish+1, 400)
+	}
+}
+
+// TestRoomForBodies: what requests hold is bounded, for all and for each user, and
+// given back.
+func TestRoomForBodies(t *testing.T) {
+	_, f := newHouse(t)
+	a := newAPI(f, f.users, zerolog.Nop())
+	begin := func(user string, body io.Reader, length int64) (*request, *httptest.ResponseRecorder) {
+		plain, w := httptest.NewRequest("POST", "/", body), httptest.NewRecorder()
+		plain.ContentLength = length
+		return &request{Request: plain, w: w, user: auth.User{Name: user}, room: &a.room}, w
+	}
+	var held []*request
+	most := func(user string, length int64) int {
+		for n := 0; ; n++ {
+			r, w := begin(user, strings.NewReader(strings.Repeat("x", maxBody)), length)
+			_, ok := r.text(maxBody, decodedJSON)
+			held = append(held, r)
+			if !ok {
+				if w.Code != 503 || w.Header().Get("Retry-After") == "" {
+					t.Errorf("%d %s", w.Code, w.Body)
+				}
+				return n
+			}
+		}
+	}
+	if n := most("greedy", maxBody); n != roomOfOne/decodedJSON/maxBody {
+		t.Errorf("one user has %d bodies", n)
+	}
+	if n := most("other", -1); n != (roomForBodies-roomOfOne)/decodedJSON/maxBody {
+		t.Errorf("another has %d", n)
+	}
+	if a.room.used > roomForBodies {
+		t.Errorf("%d bytes are held", a.room.used)
+	}
+	for _, r := range held {
+		a.room.give(r.user.Name, r.held)
+	}
+	if a.room.used != 0 || len(a.room.by) != 0 {
+		t.Errorf("%d bytes are left, %v", a.room.used, a.room.by)
+	}
+	// Who sends nothing yet holds next to nothing, whatever it has promised.
+	slow, promise := io.Pipe()
+	r, _ := begin("slow", slow, largestPublish)
+	read := make(chan bool)
+	go func() {
+		_, ok := r.text(largestPublish, decodedText)
+		read <- ok
+	}()
+	_, _ = promise.Write([]byte("x"))
+	a.room.mu.Lock()
+	used := a.room.used
+	a.room.mu.Unlock()
+	if used > 2*firstRead {
+		t.Errorf("%d bytes are held for one", used)
+	}
+	_ = promise.CloseWithError(io.ErrUnexpectedEOF)
+	if <-read {
+		t.Error("half a body was taken")
+	}
+}
+
+// TestRoomIsGivenBack by the handler, whatever the answer is.
+func TestRoomIsGivenBack(t *testing.T) {
+	_, f := newHouse(t)
+	a := newAPI(f, f.users, zerolog.Nop())
+	h := a.handler()
+	for _, body := range []string{ttlBody, "{", strings.Repeat("x", maxBody+1), ""} {
+		do(t, h, guest, "PUT", "/api/policies/%2F/p", body)
+		if a.room.used != 0 {
+			t.Errorf("%d bytes are left", a.room.used)
+		}
+	}
+}
+
+// TestCrossSiteRequestsChangeNothing: what a browser sends for another site's page.
+func TestCrossSiteRequestsChangeNothing(t *testing.T) {
+	_, f := newHouse(t)
+	h := NewHandler(f, f.users, zerolog.Nop())
+	for _, c := range []struct {
+		method, site, origin string
+		want                 int
+	}{
+		{"PUT", "", "", 201},
+		{"PUT", "same-origin", "http://example.com", 204},
+		{"PUT", "none", "", 204},
+		{"PUT", "cross-site", "", 403},
+		{"PUT", "same-site", "", 403},
+		{"PUT", "", "http://other.example", 403},
+		{"PUT", "", "null", 403},
+		{"DELETE", "cross-site", "", 403},
+		{"GET", "cross-site", "http://other.example", 200},
+		{"PUT", "", "http://example.com", 204},
+	} {
+		r := httptest.NewRequest(c.method, "/api/policies/%2F/p", strings.NewReader(ttlBody))
+		r.Header.Set("Content-Type", "text/plain")
+		if c.site != "" {
+			r.Header.Set("Sec-Fetch-Site", c.site)
+		}
+		if c.origin != "" {
+			r.Header.Set("Origin", c.origin)
+		}
+		r.SetBasicAuth("guest", "guest")
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, r); w.Code != c.want {
+			t.Errorf("%+v: %d %s", c, w.Code, w.Body)
+		}
+	}
+}
+
+func TestRootIsAPage(t *testing.T) {
+	h := NewHandler(newFake("/"), users, zerolog.Nop())
+	for _, path := range []string{"/api", "/api/", "/api/index.html"} {
+		if w := do(t, h, "", "GET", path, ""); w.Code != 200 || !strings.Contains(w.Body.String(), "/api/overview") || w.Header().Get("Location") != "" {
+			t.Errorf("%s: %d %s %v", path, w.Code, w.Body, w.Header())
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"candlemark/internal/auth"
+	"candlemark/policies"
+	"candlemark/protocol"
+)
+
+// fake is a broker in memory; what it does not do itself panics.
+type fake struct {
+	Broker
+	sets    map[string]*policies.Set // by vhost
+	queues  []Queue
+	users   *auth.Users
+	globals map[string]json.RawMessage
+	err     error // of every method, if set
+}
+
+func newFake(vhosts ...string) *fake {
+	f := &fake{sets: map[string]*policies.Set{}, globals: map[string]json.RawMessage{}}
+	for _, v := range vhosts {
+		f.sets[v] = policies.NewSet(v)
+	}
+	return f
+}
+
+func (f *fake) NodeName() string { return "candlemark@here" }
+
+func (f *fake) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(parent, d)
+}
+
+func (f *fake) SetPolicy(_ context.Context, p *policies.Policy) (bool, error) {
+	set := f.sets[p.VHost]
+	found := set.Lookup(p.Operator, p.Name) != nil
+	f.sets[p.VHost] = set.With(p)
+	return found, f.err
+}
+
+func (f *fake) ClearPolicy(_ context.Context, vhost, name string, operator bool) (bool, error) {
+	set := f.sets[vhost]
+	if set == nil {
+		return false, f.err
+	}
+	f.sets[vhost] = set.Without(operator, name)
+	return f.sets[vhost] != set, f.err
+}
+
+func (f *fake) ListPolicies(_ context.Context, vhost string, operator bool) ([]*policies.Policy, error) {
+	var list []*policies.Policy
+	for name, set := range f.sets {
+		if vhost == "" || vhost == name {
+			list = append(list, set.Policies(operator)...)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *policies.Policy) int {
+		x, _ := a.Priority.Int64()
+		y, _ := b.Priority.Int64()
+		return cmp.Compare(x, y)
+	})
+	return list, f.err
+}
+
+func (f *fake) VHosts(context.Context) ([]string, error) {
+	var names []string
+	for name := range f.sets {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names, f.err
+}
+
+func (f *fake) Globals() map[string]json.RawMessage { return f.globals }
+
+func (f *fake) PutGlobal(name string, value json.RawMessage) (bool, error) {
+	created := f.globals[name] == nil
+	f.globals[name] = value
+	return created, f.err
+}
+
+func (f *fake) DeleteGlobal(name string) (bool, error) {
+	found := f.globals[name] != nil
+	delete(f.globals, name)
+	return found, f.err
+}
+
+func (f *fake) PutVHost(_ context.Context, v auth.VHost) (bool, error) {
+	if f.sets[v.Name] == nil {
+		f.sets[v.Name] = policies.NewSet(v.Name)
+	}
+	return cmp.Or(f.users, users).PutVHost(v)
+}
+
+func (f *fake) DeleteVHost(_ context.Context, name string) (bool, error) {
+	delete(f.sets, name)
+	return cmp.Or(f.users, users).DeleteVHost(name) == nil, f.err
+}
+
+func (f *fake) DeleteUser(_ context.Context, name string) (bool, error) {
+	return cmp.Or(f.users, users).DeleteAccount(name) == nil, f.err
+}
+
+func (f *fake) Queues(_ context.Context, vhost string) ([]Queue, error) {
+	list := slices.Clone(f.queues)
+	return slices.DeleteFunc(list, func(q Queue) bool { return vhost != "" && q.VHost != vhost }), f.err
+}
+
+func (f *fake) Queue(_ context.Context, vhost, name string) (Queue, error) {
+	for _, q := range f.queues {
+		if q.VHost == vhost && q.Name == name {
+			return q, f.err
+		}
+	}
+	return Queue{}, cmp.Or(f.err, error(protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", name, vhost)))
+}
+
+func (f *fake) Overview(context.Context) (Overview, error) {
+	return Overview{
+		Node: "candlemark@here", ClusterName: "candle", ProductVersion: "0.1.0",
+		Listeners:   []Listener{{Protocol: "amqp", Address: "127.0.0.1", Port: 5672}},
+		Connections: 1, Channels: 2, Consumers: 3, Exchanges: 8, Queues: 5, Ready: 7, Unacked: 10,
+	}, f.err
+}
+
+var errBroken = errors.New("the policy registry failed")

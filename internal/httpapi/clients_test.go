@@ -1,0 +1,143 @@
+package httpapi
+
+import (
+	"context"
+	"testing"
+
+	"candlemark/internal/auth"
+	"candlemark/protocol"
+
+	"github.com/rs/zerolog"
+)
+
+// crowd is a broker with clients.
+type crowd struct {
+	*fake
+	closed []string
+}
+
+func (c *crowd) Connections(context.Context) ([]Connection, error) {
+	return []Connection{
+		{Name: "a", User: "guest", VHost: "/", State: "running", ClientProperties: protocol.Table{{Key: "connection_name", Value: "mine"}}},
+		{Name: "b", User: "viewer", VHost: "dev", State: "running"},
+	}, c.err
+}
+
+func (c *crowd) CloseConnection(_ context.Context, name, reason string) (bool, error) {
+	c.closed = append(c.closed, name+": "+reason)
+	return true, c.err
+}
+
+func (c *crowd) Channels(ctx context.Context) ([]Channel, error) {
+	list, err := c.Connections(ctx)
+	return []Channel{
+		{Connection: &list[0], Number: 1, User: "guest", VHost: "/"},
+		{Connection: &list[1], Number: 2, User: "viewer", VHost: "dev"},
+	}, err
+}
+
+func (c *crowd) Consumers(ctx context.Context, _ string) ([]Consumer, error) {
+	list, err := c.Connections(ctx)
+	return []Consumer{
+		{Queue: "q", VHost: "/", Tag: "t1", Connection: &list[0], Channel: 1},
+		{Queue: "q", VHost: "dev", Tag: "t2", Connection: &list[1], Channel: 2},
+		{Queue: "q", VHost: "/", Tag: "t3"},
+	}, err
+}
+
+func (c *crowd) Exchanges(context.Context, string) ([]Exchange, error) {
+	return []Exchange{{VHost: "/", Name: "x"}, {VHost: "dev", Name: "x"}, {VHost: "dev", Name: "y"}}, c.err
+}
+
+// TestFiguresOfOthers: who is no monitor sees neither totals of virtual hosts that it may not
+// open, nor consumers, addresses and limits of others.
+func TestFiguresOfOthers(t *testing.T) {
+	c := &crowd{fake: newFake("/", "dev")}
+	connections, _ := c.Connections(context.Background())
+	consumers, _ := c.Consumers(context.Background(), "")
+	c.queues = []Queue{
+		{VHost: "/", Name: "q", Ready: 3, Unacked: 1, Details: &QueueDetails{Consumers: consumers[:2], Owner: &connections[0]}},
+		{VHost: "/", Name: "theirs", Details: &QueueDetails{Consumers: consumers[:1], ExclusiveTag: "t1", ActiveTag: "t1"}},
+		{VHost: "dev", Name: "secret", Ready: 1000},
+	}
+	u := someUsers()
+	for _, name := range []string{"guest", "viewer"} {
+		if err := u.SetUserLimits(name, func(auth.Limits) auth.Limits { return auth.Limits{auth.MaxChannels: 9} }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := NewHandler(c, u, zerolog.Nop())
+	const refused = `{"error":"not_authorised","reason":"User not authorised to access object"}`
+	const totals = "/api/overview?columns=object_totals,queue_totals.messages,listeners"
+	const details = "?columns=consumer_details.consumer_tag,owner_pid_details.name,exclusive_consumer_tag"
+	const own = `{"user":"viewer","value":{"max-channels":9}}`
+	for _, test := range []struct {
+		as, path string
+		status   int
+		want     string
+	}{
+		{guest, totals, 200, `{"listeners":[{"ip_address":"127.0.0.1","node":"candlemark@here","port":5672,"protocol":"amqp"}],` +
+			`"object_totals":{"channels":2,"connections":1,"consumers":3,"exchanges":8,"queues":5},"queue_totals":{"messages":17}}`},
+		{"viewer:v", totals, 200, `{"listeners":[],"object_totals":{"channels":1,"connections":1,"consumers":1,"exchanges":1,"queues":2},"queue_totals":{"messages":4}}`},
+		{guest, "/api/queues/%2F/q" + details, 200, `{"consumer_details":[{"consumer_tag":"t1"},{"consumer_tag":"t2"}],"exclusive_consumer_tag":null,"owner_pid_details":{"name":"a"}}`},
+		{"viewer:v", "/api/queues/%2F/q" + details, 200, `{"consumer_details":[{"consumer_tag":"t2"}],"exclusive_consumer_tag":null}`},
+		{"viewer:v", "/api/queues/%2F/theirs" + details, 200, `{"consumer_details":[],"exclusive_consumer_tag":null}`},
+		{guest, "/api/user-limits", 200, `[{"user":"guest","value":{"max-channels":9}},` + own + `]`},
+		{guest, "/api/user-limits/viewer", 200, `[` + own + `]`},
+		{"viewer:v", "/api/user-limits", 200, `[` + own + `]`},
+		{"viewer:v", "/api/user-limits/viewer", 200, `[` + own + `]`},
+		{"viewer:v", "/api/user-limits/guest", 401, refused},
+		{"viewer:v", "/api/user-limits/nobody", 401, refused},
+	} {
+		if w := do(t, h, test.as, "GET", test.path, ""); w.Code != test.status || w.Body.String() != test.want {
+			t.Errorf("%s %s\n got %d %s\nwant %d %s", test.as, test.path, w.Code, w.Body, test.status, test.want)
+		}
+	}
+}
+
+// Who is no monitor sees and ends its own; a monitor sees what others have; an
+// administrator ends it.
+func TestClientsOfOthers(t *testing.T) {
+	c := &crowd{fake: newFake("/", "dev")}
+	h := NewHandler(c, users, zerolog.Nop())
+	const gone, refused = absent, `{"error":"not_authorised","reason":"User not authorised to access object"}`
+	for _, test := range []struct {
+		as, method, path string
+		status           int
+		want             string
+	}{
+		{guest, "GET", "/api/connections?columns=name", 200, `[{"name":"a"},{"name":"b"}]`},
+		{"viewer:v", "GET", "/api/connections?columns=name", 200, `[{"name":"b"}]`},
+		{guest, "GET", "/api/vhosts/dev/connections?columns=name", 200, `[{"name":"b"}]`},
+		{
+			guest, "GET", "/api/connections/a?columns=user_provided_name,ssl,client_properties", 200,
+			`{"client_properties":{"connection_name":"mine"},"ssl":false,"user_provided_name":"mine"}`,
+		},
+		{"viewer:v", "GET", "/api/connections/a", 401, refused},
+		{"viewer:v", "DELETE", "/api/connections/a", 401, refused},
+		{"viewer:v", "DELETE", "/api/connections/b", 204, ""},
+		{guest, "DELETE", "/api/connections/b", 204, ""},
+		{guest, "DELETE", "/api/connections/none", 404, gone},
+		{guest, "GET", "/api/channels?columns=name", 200, `[{"name":"a (1)"},{"name":"b (2)"}]`},
+		{"viewer:v", "GET", "/api/channels?columns=name", 200, `[{"name":"b (2)"}]`},
+		{guest, "GET", "/api/vhosts/dev/channels?columns=name", 200, `[{"name":"b (2)"}]`},
+		{guest, "GET", "/api/connections/a/channels?columns=number", 200, `[{"number":1}]`},
+		{"viewer:v", "GET", "/api/connections/a/channels", 401, refused},
+		{"viewer:v", "GET", "/api/channels/a%20(1)", 401, refused},
+		{guest, "GET", "/api/channels/b%20(2)?columns=number,consumer_details.consumer_tag", 200, `{"consumer_details":[{"consumer_tag":"t2"}],"number":2}`},
+		{guest, "GET", "/api/channels/b%20(3)", 404, gone},
+		{
+			guest, "GET", "/api/consumers?columns=consumer_tag,channel_details.name", 200,
+			`[{"channel_details":{"name":"a (1)"},"consumer_tag":"t1"},{"channel_details":{"name":"b (2)"},"consumer_tag":"t2"},` +
+				`{"channel_details":{"name":""},"consumer_tag":"t3"}]`,
+		},
+		{"viewer:v", "GET", "/api/consumers?columns=consumer_tag", 200, `[{"consumer_tag":"t2"}]`},
+	} {
+		if w := do(t, h, test.as, test.method, test.path, ""); w.Code != test.status || w.Body.String() != test.want {
+			t.Errorf("%s %s %s\n got %d %s\nwant %d %s", test.as, test.method, test.path, w.Code, w.Body, test.status, test.want)
+		}
+	}
+	if len(c.closed) != 2 || c.closed[0] != "b: Closed via management plugin" {
+		t.Errorf("%q", c.closed)
+	}
+}

@@ -1,0 +1,70 @@
+package httpapi
+
+import "net/http"
+
+// featureFlag is the JSON form of a feature flag.
+type featureFlag struct {
+	Name       string `json:"name"`
+	Desc       string `json:"desc"`
+	DocURL     string `json:"doc_url"`
+	State      string `json:"state"`
+	Stability  string `json:"stability"`
+	ProvidedBy string `json:"provided_by"`
+}
+
+// flags are RabbitMQ's that say something about a client's view of the broker.
+// Clients refuse to work without some of them; what each of them means here is
+// in docs/http-api.md.
+var flags = []featureFlag{
+	enabled("classic_queue_type_delivery_support", "Deliveries to consumers of classic queues", "required"),
+	enabled("detailed_queues_endpoint", "Lists of queues leave out what only one queue shows", "stable"),
+	enabled("direct_exchange_routing_v2", "Routing of direct exchanges by lookup", "required"),
+	enabled("drop_unroutable_metric", "Unroutable messages that were dropped are counted", "required"),
+	enabled("empty_basic_get_metric", "basic.get that found nothing is counted", "required"),
+	enabled("feature_flags_v2", "Feature flags", "required"),
+	enabled("implicit_default_bindings", "Default bindings are not stored", "required"),
+	enabled("message_containers", "One form of messages for all protocols", "required"),
+	enabled("message_containers_deaths_v2", "One x-death entry per queue and reason", "stable"),
+	enabled("quorum_queue", "Queues of type quorum", "required"),
+	enabled("rabbitmq_4.0.0", "Level of RabbitMQ 4.0", "stable"),
+	enabled("stream_queue", "Queues of type stream are known, and refused", "required"),
+	enabled("virtual_host_metadata", "Description, tags and default queue type of virtual hosts", "required"),
+}
+
+func enabled(name, desc, stability string) featureFlag {
+	return featureFlag{Name: name, Desc: desc, State: "enabled", Stability: stability, ProvidedBy: "rabbit"}
+}
+
+func (a *api) featureFlags(r *request) {
+	list(r, append([]featureFlag{}, flags...), func(f *featureFlag) string { return f.Name })
+}
+
+// deprecated is the JSON form of a deprecated feature. RabbitMQ gives two of
+// its fields otherwise than one would guess.
+type deprecated struct {
+	Name       string `json:"name"`
+	Desc       string `json:"desc"`
+	Phase      string `json:"deprecation_phase"`
+	DocURL     string `json:"doc_url"`
+	ProvidedBy string `json:"provided_by"`
+}
+
+var deprecatedFeatures = []deprecated{
+	{"queue_master_locator", "", "permitted_by_default", "", "rabbit"},
+	{"global_qos", "", "permitted_by_default", "", "rabbit"},
+	{"transient_nonexcl_queues", "", "permitted_by_default", "", "rabbit"},
+	{"classic_queue_mirroring", "", "removed", "", "rabbit"},
+}
+
+func (a *api) deprecatedFeatures(r *request) {
+	list(r, append([]deprecated{}, deprecatedFeatures...), func(f *deprecated) string { return f.Name })
+}
+
+// deprecatedInUse lists none: nothing of the list will go away here.
+func (a *api) deprecatedInUse(r *request) { answer(r.w, http.StatusOK, []deprecated{}) }
+
+// extensions are scripts for RabbitMQ's pages: none.
+func (a *api) extensions(r *request) { answer(r.w, http.StatusOK, []struct{}{}) }
+
+// versionOnly is the level of RabbitMQ that the broker follows, as a bare text.
+func (a *api) versionOnly(r *request) { answer(r.w, http.StatusOK, rabbitVersion) }

@@ -1,0 +1,158 @@
+package httpapi
+
+import (
+	"net/http"
+	"os"
+	"strconv"
+)
+
+// tasksMax is how many goroutines there may be, as far as tools divide by it.
+const tasksMax = 1 << 20
+
+// nodeItem is the JSON form of a node. What RabbitMQ tells of Erlang is left
+// out, or empty where clients insist on it.
+type nodeItem struct {
+	Applications    []struct{}     `json:"applications"`
+	Mechanisms      []mechanism    `json:"auth_mechanisms"`
+	Drained         bool           `json:"being_drained"`
+	ClusterLinks    []struct{}     `json:"cluster_links"`
+	ConfigFiles     []string       `json:"config_files"`
+	Contexts        []contextItem  `json:"contexts"`
+	Directory       string         `json:"db_dir"`
+	DiskFree        int64          `json:"disk_free"`
+	DiskFreeRate    rate           `json:"disk_free_details"`
+	DiskAlarm       bool           `json:"disk_free_alarm"`
+	DiskLimit       int64          `json:"disk_free_limit"`
+	Plugins         []string       `json:"enabled_plugins"`
+	ExchangeTypes   []exchangeType `json:"exchange_types"`
+	FilesMax        int            `json:"fd_total"`
+	FilesUsed       int            `json:"fd_used"`
+	FilesRate       rate           `json:"fd_used_details"`
+	Freed           uint64         `json:"gc_bytes_reclaimed"`
+	FreedRate       rate           `json:"gc_bytes_reclaimed_details"`
+	Collections     uint64         `json:"gc_num"`
+	CollectionsRate rate           `json:"gc_num_details"`
+	LogFiles        []string       `json:"log_files"`
+	MemoryAlarm     bool           `json:"mem_alarm"`
+	MemoryStrategy  string         `json:"mem_calculation_strategy"`
+	MemoryLimit     int64          `json:"mem_limit"`
+	MemoryUsed      int64          `json:"mem_used"`
+	MemoryRate      rate           `json:"mem_used_details"`
+	Name            string         `json:"name"`
+	TickTime        int            `json:"net_ticktime"`
+	PID             string         `json:"os_pid"`
+	Partitions      []struct{}     `json:"partitions"`
+	TasksMax        int            `json:"proc_total"`
+	Tasks           int            `json:"proc_used"`
+	TasksRate       rate           `json:"proc_used_details"`
+	Processors      int            `json:"processors"`
+	RatesMode       string         `json:"rates_mode"`
+	RunQueue        int            `json:"run_queue"`
+	Running         bool           `json:"running"`
+	SocketsMax      int            `json:"sockets_total"`
+	SocketsUsed     int            `json:"sockets_used"`
+	SocketsRate     rate           `json:"sockets_used_details"`
+	Type            string         `json:"type"`
+	Uptime          int64          `json:"uptime"`
+	churnItem
+}
+
+type mechanism struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Enabled     bool   `json:"enabled"`
+}
+
+// contextItem is where HTTP is served. The port is a text, as in RabbitMQ.
+type contextItem struct {
+	Node        string `json:"node,omitempty"`
+	Description string `json:"description"`
+	Path        string `json:"path"`
+	IP          string `json:"ip"`
+	Port        string `json:"port"`
+}
+
+func (a *api) nodeItem(m *Machine, o *Overview) nodeItem {
+	f := a.rates.of("node", float64(m.DiskFree), float64(m.FilesUsed), float64(m.Freed), float64(m.Collections),
+		float64(m.MemoryUsed), float64(m.Tasks), float64(m.SocketsUsed))
+	item := nodeItem{
+		Applications: []struct{}{}, Mechanisms: []mechanism{}, ClusterLinks: []struct{}{}, ConfigFiles: []string{},
+		Contexts: contexts(o), Directory: m.DataDirectory, DiskFree: m.DiskFree, DiskFreeRate: f[0], DiskLimit: m.DiskLimit, DiskAlarm: m.DiskAlarm,
+		Plugins: []string{"rabbitmq_management"}, ExchangeTypes: exchangeTypes(), FilesMax: m.FilesMax, FilesUsed: m.FilesUsed, FilesRate: f[1],
+		Freed: m.Freed, FreedRate: f[2], Collections: m.Collections, CollectionsRate: f[3], LogFiles: []string{"<stdout>"},
+		MemoryStrategy: "rss", MemoryLimit: m.MemoryLimit, MemoryAlarm: m.MemoryAlarm, MemoryUsed: m.MemoryUsed, MemoryRate: f[4], Name: o.Node, TickTime: 60,
+		PID: strconv.Itoa(os.Getpid()), Partitions: []struct{}{}, TasksMax: tasksMax, Tasks: m.Tasks, TasksRate: f[5],
+		Processors: m.Processors, RatesMode: ratesMode, Running: true, SocketsMax: m.SocketsMax, SocketsUsed: m.SocketsUsed, SocketsRate: f[6],
+		Type: "disc", Uptime: m.Uptime, churnItem: a.churnItem("", o.Churn),
+	}
+	for _, name := range m.Mechanisms {
+		item.Mechanisms = append(item.Mechanisms, mechanism{name, "SASL " + name + " authentication mechanism", true})
+	}
+	return item
+}
+
+// contexts are the listeners for HTTP.
+func contexts(o *Overview) []contextItem {
+	items := []contextItem{}
+	for _, l := range o.Listeners {
+		if l.Protocol == "http" || l.Protocol == "https" {
+			items = append(items, contextItem{"", "Candlemark Management", "/", l.Address, strconv.Itoa(l.Port)})
+		}
+	}
+	return items
+}
+
+// describeNode is the one node that there is; false: it has answered.
+func (a *api) describeNode(r *request) (item nodeItem, ok bool) {
+	m, err := a.broker.Machine(r.Context())
+	if err != nil {
+		a.refuse(r, err)
+		return item, false
+	}
+	o, err := a.broker.Overview(r.Context())
+	if err != nil {
+		a.refuse(r, err)
+		return item, false
+	}
+	return a.nodeItem(&m, &o), true
+}
+
+func (a *api) nodes(r *request) {
+	if item, ok := a.describeNode(r); ok {
+		list(r, []nodeItem{item}, func(n *nodeItem) string { return n.Name })
+	}
+}
+
+func (a *api) oneNode(r *request) {
+	if r.name != a.node {
+		notFound(r.w, r.Request)
+		return
+	}
+	if item, ok := a.describeNode(r); ok {
+		one(r, item)
+	}
+}
+
+// putClusterName gives the broker its name, a global parameter.
+func (a *api) putClusterName(r *request) {
+	body, ok := r.body(maxBody)
+	if !ok || bad(r, missing(body, "name")) {
+		return
+	}
+	if _, err := text(body, "name"); bad(r, err) {
+		return
+	}
+	if _, err := a.broker.PutGlobal(ClusterName, body["name"]); !bad(r, err) {
+		r.w.WriteHeader(http.StatusNoContent)
+	}
+}
+
+// clusterName names the broker.
+func (a *api) clusterName(r *request) {
+	o, err := a.broker.Overview(r.Context())
+	if err != nil {
+		a.refuse(r, err)
+		return
+	}
+	answer(r.w, http.StatusOK, map[string]string{"name": o.ClusterName})
+}

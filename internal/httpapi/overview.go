@@ -1,0 +1,205 @@
+package httpapi
+
+import "net/http"
+
+// rabbitVersion is the level of RabbitMQ that the broker follows; clients branch
+// on it (ADR 34).
+const rabbitVersion = "4.0.5"
+
+// ratesMode: rates are made of two looks, see rates.
+const ratesMode = "basic"
+
+// overviewItem is the JSON form of the whole broker.
+type overviewItem struct {
+	ManagementVersion    string           `json:"management_version"`
+	RatesMode            string           `json:"rates_mode"`
+	Retention            map[string][]int `json:"sample_retention_policies"`
+	ExchangeTypes        []exchangeType   `json:"exchange_types"`
+	ProductVersion       string           `json:"product_version"`
+	ProductName          string           `json:"product_name"`
+	RabbitVersion        string           `json:"rabbitmq_version"`
+	ClusterName          string           `json:"cluster_name"`
+	ClusterTags          struct{}         `json:"cluster_tags"`
+	NodeTags             struct{}         `json:"node_tags"`
+	ErlangVersion        string           `json:"erlang_version"` // "": there is none
+	ErlangFull           string           `json:"erlang_full_version"`
+	DisableStats         bool             `json:"disable_stats"`
+	DefaultQueueType     string           `json:"default_queue_type"`
+	OperatorPoliciesOpen bool             `json:"is_op_policy_updating_enabled"`
+	EnableQueueTotals    bool             `json:"enable_queue_totals"`
+	Stats                messageStats     `json:"message_stats"`
+	Churn                churnItem        `json:"churn_rates"`
+	QueueTotals          ratedTotals      `json:"queue_totals"`
+	ObjectTotals         objectTotals     `json:"object_totals"`
+	EventQueue           int              `json:"statistics_db_event_queue"`
+	Node                 string           `json:"node"`
+	Listeners            []listenerItem   `json:"listeners"`
+	Contexts             []contextItem    `json:"contexts"`
+}
+
+type exchangeType struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Enabled     bool   `json:"enabled"`
+}
+
+type queueTotals struct {
+	Messages int `json:"messages"`
+	Ready    int `json:"messages_ready"`
+	Unacked  int `json:"messages_unacknowledged"`
+}
+
+// ratedTotals are totals with how fast they change.
+type ratedTotals struct {
+	queueTotals
+	MessagesRate rate `json:"messages_details"`
+	ReadyRate    rate `json:"messages_ready_details"`
+	UnackedRate  rate `json:"messages_unacknowledged_details"`
+}
+
+// churnItem is what came and went.
+type churnItem struct {
+	ChannelsClosed     uint64 `json:"channel_closed"`
+	ChannelsClosedRate rate   `json:"channel_closed_details"`
+	Channels           uint64 `json:"channel_created"`
+	ChannelsRate       rate   `json:"channel_created_details"`
+	Closed             uint64 `json:"connection_closed"`
+	ClosedRate         rate   `json:"connection_closed_details"`
+	Connections        uint64 `json:"connection_created"`
+	ConnectionsRate    rate   `json:"connection_created_details"`
+	Made               uint64 `json:"queue_created"`
+	MadeRate           rate   `json:"queue_created_details"`
+	Declared           uint64 `json:"queue_declared"`
+	DeclaredRate       rate   `json:"queue_declared_details"`
+	Deleted            uint64 `json:"queue_deleted"`
+	DeletedRate        rate   `json:"queue_deleted_details"`
+}
+
+func (a *api) churnItem(key string, c Churn) churnItem {
+	f := a.rates.of("churn"+key, float64(c.ChannelsClosed), float64(c.ChannelsOpened), float64(c.ConnectionsClosed),
+		float64(c.ConnectionsOpened), float64(c.QueuesMade), float64(c.QueuesGone))
+	return churnItem{
+		ChannelsClosed: c.ChannelsClosed, ChannelsClosedRate: f[0], Channels: c.ChannelsOpened, ChannelsRate: f[1],
+		Closed: c.ConnectionsClosed, ClosedRate: f[2], Connections: c.ConnectionsOpened, ConnectionsRate: f[3],
+		Made: c.QueuesMade, MadeRate: f[4], Declared: c.QueuesMade, DeclaredRate: f[4], Deleted: c.QueuesGone, DeletedRate: f[5],
+	}
+}
+
+type objectTotals struct {
+	Channels    int `json:"channels"`
+	Consumers   int `json:"consumers"`
+	Exchanges   int `json:"exchanges"`
+	Queues      int `json:"queues"`
+	Connections int `json:"connections"`
+}
+
+type listenerItem struct {
+	Node     string `json:"node"`
+	Protocol string `json:"protocol"`
+	Address  string `json:"ip_address"`
+	Port     int    `json:"port"`
+}
+
+func (a *api) overview(r *request) {
+	o, err := a.broker.Overview(r.Context())
+	key := ""
+	if err == nil && !monitors(r) {
+		key = "of " + r.user.Name
+		o, err = a.seen(r, o)
+	}
+	if err != nil {
+		a.refuse(r, err)
+		return
+	}
+	f := a.rates.of("totals"+key, float64(o.Ready+o.Unacked), float64(o.Ready), float64(o.Unacked))
+	item := overviewItem{
+		ManagementVersion: rabbitVersion, RatesMode: ratesMode, ExchangeTypes: exchangeTypes(),
+		Retention:      map[string][]int{"global": {600}, "basic": {600}, "detailed": {600}},
+		ProductVersion: o.ProductVersion, ProductName: "Candlemark", RabbitVersion: rabbitVersion,
+		ClusterName: o.ClusterName, DefaultQueueType: "classic", OperatorPoliciesOpen: true,
+		Stats: a.rates.stats("all"+key, o.Counts), Churn: a.churnItem(key, o.Churn),
+		QueueTotals:  ratedTotals{queueTotals{o.Ready + o.Unacked, o.Ready, o.Unacked}, f[0], f[1], f[2]},
+		ObjectTotals: objectTotals{o.Channels, o.Consumers, o.Exchanges, o.Queues, o.Connections},
+		Node:         o.Node, Listeners: make([]listenerItem, len(o.Listeners)), Contexts: contexts(&o),
+	}
+	for i := range item.Contexts {
+		item.Contexts[i].Node = o.Node
+	}
+	for i, l := range o.Listeners {
+		item.Listeners[i] = listenerItem{o.Node, l.Protocol, l.Address, l.Port}
+	}
+	one(r, item)
+}
+
+// seen is an overview of what the user may see: its virtual hosts with their queues and
+// exchanges, its own connections with what they have; nothing of the broker's.
+func (a *api) seen(r *request, o Overview) (Overview, error) {
+	o = Overview{Node: o.Node, ClusterName: o.ClusterName, ProductVersion: o.ProductVersion}
+	queues, err := a.broker.Queues(r.Context(), "")
+	if err != nil {
+		return o, err
+	}
+	for i := range queues {
+		if q := &queues[i]; a.sees(r.user, q.VHost) {
+			o.Queues++
+			o.Ready += q.Ready
+			o.Unacked += q.Unacked
+		}
+	}
+	exchanges, err := a.broker.Exchanges(r.Context(), "")
+	if err != nil {
+		return o, err
+	}
+	for i := range exchanges {
+		if a.sees(r.user, exchanges[i].VHost) {
+			o.Exchanges++
+		}
+	}
+	return o, a.seenOfOthers(r, &o)
+}
+
+// seenOfOthers counts what clients have, of which the user sees its own.
+func (a *api) seenOfOthers(r *request, o *Overview) error {
+	connections, err := a.broker.Connections(r.Context())
+	if err != nil {
+		return err
+	}
+	for i := range connections {
+		if owns(r, &connections[i]) {
+			o.Connections++
+		}
+	}
+	channels, err := a.broker.Channels(r.Context())
+	if err != nil {
+		return err
+	}
+	for i := range channels {
+		if monitors(r) || channels[i].User == r.user.Name {
+			o.Channels++
+		}
+	}
+	consumers, err := a.broker.Consumers(r.Context(), "")
+	for i := range consumers {
+		if owns(r, consumers[i].Connection) {
+			o.Consumers++
+		}
+	}
+	return err
+}
+
+func exchangeTypes() []exchangeType {
+	var types []exchangeType
+	for _, name := range [...]string{"direct", "fanout", "headers", "topic"} {
+		types = append(types, exchangeType{name, "AMQP " + name + " exchange, as per the AMQP specification", true})
+	}
+	return append(types, exchangeType{"x-delayed-message", "Delayed Message Exchange.", true})
+}
+
+// whoAmI says who asks.
+func (a *api) whoAmI(r *request) {
+	answer(r.w, http.StatusOK, struct {
+		Name     string   `json:"name"`
+		Tags     []string `json:"tags"`
+		Internal bool     `json:"is_internal_user"`
+	}{r.user.Name, r.user.Tags, true})
+}

@@ -1,0 +1,210 @@
+package httpapi
+
+import (
+	"net/http"
+	"time"
+
+	"candlemark/policies"
+)
+
+// queueItem is the JSON form of a queue, as in the lists of RabbitMQ.
+type queueItem struct {
+	Arguments      object              `json:"arguments"`
+	AutoDelete     bool                `json:"auto_delete"`
+	Capacity       float64             `json:"consumer_capacity"`
+	Utilisation    float64             `json:"consumer_utilisation"`
+	Consumers      int                 `json:"consumers"`
+	TimedOut       uint64              `json:"deliveries_timed_out"`
+	DeliveryLimit  any                 `json:"delivery_limit,omitempty"`
+	Durable        bool                `json:"durable"`
+	Effective      policies.Definition `json:"effective_policy_definition"`
+	Exclusive      bool                `json:"exclusive"`
+	IdleSince      string              `json:"idle_since"`
+	Leader         string              `json:"leader,omitempty"`
+	Members        []string            `json:"members,omitempty"`
+	Memory         int64               `json:"memory"`
+	Bytes          int64               `json:"message_bytes"`
+	BytesPagedOut  int64               `json:"message_bytes_paged_out"`
+	BytesRAM       int64               `json:"message_bytes_ram"`
+	BytesReady     int64               `json:"message_bytes_ready"`
+	BytesUnacked   int64               `json:"message_bytes_unacknowledged"`
+	Stats          messageStats        `json:"message_stats"`
+	Messages       int                 `json:"messages"`
+	MessagesRate   rate                `json:"messages_details"`
+	PagedOut       int                 `json:"messages_paged_out"`
+	MessagesRAM    int                 `json:"messages_ram"`
+	Ready          int                 `json:"messages_ready"`
+	ReadyRate      rate                `json:"messages_ready_details"`
+	ReadyRAM       int                 `json:"messages_ready_ram"`
+	Scheduled      int                 `json:"messages_scheduled"`
+	Unacked        int                 `json:"messages_unacknowledged"`
+	UnackedRate    rate                `json:"messages_unacknowledged_details"`
+	UnackedRAM     int                 `json:"messages_unacknowledged_ram"`
+	Name           string              `json:"name"`
+	NextDue        *string             `json:"next_due"`
+	Node           string              `json:"node"`
+	Online         []string            `json:"online,omitempty"`
+	OperatorPolicy *string             `json:"operator_policy"`
+	Policy         *string             `json:"policy"`
+	Late           uint64              `json:"settled_late"`
+	State          string              `json:"state"`
+	Type           string              `json:"type"`
+	VHost          string              `json:"vhost"`
+}
+
+// detailedQueue is the form of one queue that was asked for by name.
+type detailedQueue struct {
+	queueItem
+	ConsumerDetails []consumerItem  `json:"consumer_details"`
+	Deliveries      []struct{}      `json:"deliveries"` // per channel, which the broker does not count
+	Incoming        []struct{}      `json:"incoming"`   // per exchange, likewise
+	ExclusiveTag    *string         `json:"exclusive_consumer_tag"`
+	HeadTimestamp   *uint64         `json:"head_message_timestamp"`
+	Owner           *connectionLink `json:"owner_pid_details,omitempty"`
+	Histogram       histogram       `json:"scheduled_histogram"`
+	ActiveTag       *string         `json:"single_active_consumer_tag"`
+}
+
+// briefQueue is the form of a queue without statistics: disable_stats=true.
+// Totals come with enable_queue_totals=true.
+type briefQueue struct {
+	Arguments  object              `json:"arguments"`
+	AutoDelete bool                `json:"auto_delete"`
+	Durable    bool                `json:"durable"`
+	Effective  policies.Definition `json:"effective_policy_definition"`
+	Exclusive  bool                `json:"exclusive"`
+	*queueTotals
+	Name           string  `json:"name"`
+	Node           string  `json:"node"`
+	OperatorPolicy *string `json:"operator_policy"`
+	Policy         *string `json:"policy"`
+	State          string  `json:"state"`
+	Type           string  `json:"type"`
+	VHost          string  `json:"vhost"`
+}
+
+func (a *api) queueItem(q *Queue, node string) queueItem {
+	messages := q.Ready + q.Unacked
+	f := a.rates.of("queue "+q.VHost+"\x00"+q.Name, float64(messages), float64(q.Ready), float64(q.Unacked))
+	item := queueItem{
+		Arguments: object(q.Arguments), AutoDelete: q.AutoDelete, Consumers: q.Consumers, Durable: q.Durable,
+		Effective: q.Effective.Definition, Exclusive: q.Exclusive, IdleSince: stamp(q.IdleSince), Memory: q.Memory,
+		Bytes: q.ReadyBytes + q.UnackedBytes, BytesRAM: q.ReadyBytes + q.UnackedBytes, BytesReady: q.ReadyBytes, BytesUnacked: q.UnackedBytes,
+		Stats:    a.rates.stats("queue "+q.VHost+"\x00"+q.Name, q.Counts),
+		Messages: messages, MessagesRate: f[0], MessagesRAM: messages, Ready: q.Ready, ReadyRate: f[1], ReadyRAM: q.Ready,
+		Unacked: q.Unacked, UnackedRate: f[2], UnackedRAM: q.Unacked, Name: q.Name, Node: node,
+		OperatorPolicy: orNull(q.Effective.OperatorPolicy), Policy: orNull(q.Effective.Policy),
+		State: q.State, Type: q.Type, VHost: q.VHost,
+		TimedOut: q.TimedOut, Late: q.Late, Scheduled: q.Scheduled.Count, NextDue: optional(q.Scheduled.NextDue),
+	}
+	if q.Consumers > 0 && q.Ready == 0 { // whatever comes can be delivered at once
+		item.Capacity, item.Utilisation = 1, 1
+	}
+	if q.Type == "quorum" {
+		item.Leader, item.Members, item.Online = node, []string{node}, []string{node}
+		item.DeliveryLimit = q.DeliveryLimit
+		if q.DeliveryLimit < 0 {
+			item.DeliveryLimit = "unlimited"
+		}
+	}
+	return item
+}
+
+func brief(q *Queue, node string, totals bool) briefQueue {
+	item := briefQueue{
+		Arguments: object(q.Arguments), AutoDelete: q.AutoDelete, Durable: q.Durable, Effective: q.Effective.Definition,
+		Exclusive: q.Exclusive, Name: q.Name, Node: node, OperatorPolicy: orNull(q.Effective.OperatorPolicy),
+		Policy: orNull(q.Effective.Policy), State: q.State, Type: q.Type, VHost: q.VHost,
+	}
+	if totals {
+		item.queueTotals = &queueTotals{Messages: q.Ready + q.Unacked, Ready: q.Ready, Unacked: q.Unacked}
+	}
+	return item
+}
+
+// orNull is the form of a name: null for none (POL-11).
+func orNull(name string) *string {
+	if name == "" {
+		return nil
+	}
+	return &name
+}
+
+// stamp is the form of a time.
+func stamp(ms int64) string {
+	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000-07:00")
+}
+
+// queues lists those of one virtual host, or of all that the user may see.
+func (a *api) queues(r *request) {
+	if r.vhost != "" && !a.exists(r) {
+		return
+	}
+	all, err := a.broker.Queues(r.Context(), r.vhost)
+	if err != nil {
+		a.refuse(r, err)
+		return
+	}
+	query := r.URL.Query()
+	if query.Get("disable_stats") == "true" {
+		totals := query.Get("enable_queue_totals") == "true"
+		items := make([]briefQueue, 0, len(all))
+		for i := range all {
+			if a.sees(r.user, all[i].VHost) {
+				items = append(items, brief(&all[i], a.node, totals))
+			}
+		}
+		list(r, items, func(q *briefQueue) string { return q.Name })
+		return
+	}
+	items := make([]queueItem, 0, len(all))
+	for i := range all {
+		if a.sees(r.user, all[i].VHost) {
+			items = append(items, a.queueItem(&all[i], a.node))
+		}
+	}
+	list(r, items, func(q *queueItem) string { return q.Name })
+}
+
+func (a *api) queue(r *request) {
+	q, err := a.broker.Queue(r.Context(), r.vhost, r.name)
+	if err != nil {
+		a.refuse(r, err)
+		return
+	}
+	if query := r.URL.Query(); query.Get("disable_stats") == "true" {
+		one(r, brief(&q, a.node, query.Get("enable_queue_totals") == "true"))
+		return
+	}
+	item := detailedQueue{
+		queueItem: a.queueItem(&q, a.node), ConsumerDetails: []consumerItem{}, Deliveries: []struct{}{}, Incoming: []struct{}{},
+		Histogram: q.Scheduled.histogram(),
+	}
+	if d := q.Details; d != nil {
+		for i := range d.Consumers {
+			if !owns(r, d.Consumers[i].Connection) {
+				continue
+			}
+			item.ConsumerDetails = append(item.ConsumerDetails, a.consumerItem(&d.Consumers[i]))
+		}
+		if monitors(r) || len(item.ConsumerDetails) > 0 {
+			item.ExclusiveTag, item.ActiveTag = orNull(d.ExclusiveTag), orNull(d.ActiveTag)
+		}
+		if d.HeadTimestamp != 0 {
+			item.HeadTimestamp = &d.HeadTimestamp
+		}
+		if d.Owner != nil && owns(r, d.Owner) {
+			item.Owner = &connectionLink{d.Owner.Name, d.Owner.PeerHost, d.Owner.PeerPort}
+		}
+	}
+	one(r, item)
+}
+
+// one answers with one object, of which the client may want some columns only.
+func one(r *request, item any) {
+	if v, reason := viewOf(r.URL.Query()); reason == "" && v.columns != nil {
+		answer(r.w, http.StatusOK, pick(generic(item), v.columns))
+		return
+	}
+	answer(r.w, http.StatusOK, item)
+}

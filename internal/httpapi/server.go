@@ -1,0 +1,166 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"candlemark/internal/auth"
+
+	"github.com/rs/zerolog"
+)
+
+// Limits on one request.
+const (
+	maxBody    = 1 << 20          // bytes
+	maxHeaders = 16 << 10         // bytes
+	patience   = 30 * time.Second // with the broker, of the time that it runs
+	writing    = 30 * time.Second // an answer
+)
+
+// NewServer makes the HTTP server of the API with all its limits set, the number of
+// connections among them. The caller opens the listener and shuts the server down.
+func NewServer(broker Broker, users *auth.Users, connections int, log zerolog.Logger) *http.Server {
+	a := newAPI(broker, users, log)
+	a.sockets = newSockets(connections)
+	s := &http.Server{
+		Handler:           a.handler(),
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      patience + writing,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    maxHeaders,
+	}
+	a.sockets.watch(s)
+	return s
+}
+
+// api answers requests.
+type api struct {
+	broker Broker
+	users  *auth.Users
+	log    zerolog.Logger
+	node   string // its name
+	rates  rates
+	room   room
+	// sockets are the connections that requests come over.
+	sockets *sockets
+}
+
+func newAPI(broker Broker, users *auth.Users, log zerolog.Logger) *api {
+	return &api{broker: broker, users: users, log: log, node: broker.NodeName(), sockets: newSockets(0)}
+}
+
+// NewHandler makes the handler of everything below /api/, for a server of somebody
+// else's.
+func NewHandler(broker Broker, users *auth.Users, log zerolog.Logger) http.Handler {
+	return newAPI(broker, users, log).handler()
+}
+
+func (a *api) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/api/overview", methods{"GET": a.guard(anybody, a.overview)})
+	mux.Handle("/api/whoami", methods{"GET": a.guard(anybody, a.whoAmI)})
+	a.accountPaths(mux)
+	a.permissionPaths(mux)
+	a.parameterPaths(mux)
+	a.vhostPaths(mux)
+	a.limitPaths(mux)
+	a.queuePaths(mux)
+	a.messagePaths(mux)
+	a.topologyPaths(mux)
+	a.clientPaths(mux)
+	a.nodePaths(mux)
+	a.alarmPaths(mux)
+	mux.Handle("/api/x/dead-letters", methods{"GET": a.guard(monitor, a.deadLetters)})
+	a.policyPaths(mux, "/api/policies", false, auth.Policies)
+	a.policyPaths(mux, "/api/operator-policies", true, auth.OperatorPolicies)
+	mux.Handle("/api/", http.HandlerFunc(notFound))
+	for _, path := range []string{"/api", "/api/index.html"} {
+		mux.Handle(path, methods{"GET": http.HandlerFunc(welcome)})
+	}
+	return sameOrigin(shim(mux))
+}
+
+// sameOrigin refuses requests that change something and that a browser sends for a
+// page of another site. Other clients tell neither Sec-Fetch-Site nor Origin.
+func sameOrigin(next http.Handler) http.Handler {
+	protection := http.NewCrossOriginProtection()
+	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Connection", "close") // the body is not read
+		fail(w, http.StatusForbidden, "forbidden", "cross-origin request refused")
+	}))
+	return protection.Handler(next)
+}
+
+// welcome is what stands where RabbitMQ has a page about its API.
+func welcome(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write([]byte(`<!doctype html>
+<title>Candlemark HTTP API</title>
+<h1>Candlemark HTTP API</h1>
+<p>The paths are those of RabbitMQ's management API, with HTTP basic authentication; they are listed in
+docs/http-api.md, which comes with the broker. Begin with <a href="/api/overview">/api/overview</a>.</p>
+`))
+}
+
+func (a *api) policyPaths(mux *http.ServeMux, path string, operator bool, kind auth.Setting) {
+	maker := changer(kind)
+	with := func(f func(*request, bool)) func(*request) { return func(r *request) { f(r, operator) } }
+	mux.Handle(path, methods{"GET": a.guard(anybody, with(a.policies))})
+	mux.Handle(path+"/{vhost}", methods{"GET": a.guard(visitor, with(a.policies))})
+	mux.Handle(path+"/{vhost}/{name}", methods{
+		"GET":    a.guard(maker, with(a.policy)),
+		"PUT":    a.guard(maker, with(a.setPolicy)),
+		"DELETE": a.guard(maker, with(a.clearPolicy)),
+	})
+}
+
+// shim makes ServeMux match escaped paths. It would take the segment %2F, which
+// is the virtual host /, for a slash; so it is given the escapes as if they were
+// plain text, and handlers undo one level of escaping in what they take from the
+// path. A slash at the end means nothing, as in RabbitMQ.
+func shim(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		inner := *r
+		inner.URL = &url.URL{}
+		*inner.URL = *r.URL
+		path := r.URL.EscapedPath()
+		if len(path) > 1 {
+			path = strings.TrimSuffix(path, "/")
+		}
+		inner.URL.Path = path
+		inner.URL.RawPath = strings.ReplaceAll(path, "%", "%25")
+		next.ServeHTTP(w, &inner)
+	})
+}
+
+// methods are the handlers of one path.
+type methods map[string]http.Handler
+
+// ServeHTTP implements http.Handler: HEAD is a GET without the body, other
+// methods that the path does not have are 405.
+func (m methods) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	if h := m[method]; h != nil {
+		h.ServeHTTP(w, r)
+		return
+	}
+	allow := []string{}
+	for _, name := range [...]string{"GET", "PUT", "POST", "DELETE"} {
+		if m[name] != nil {
+			allow = append(allow, name)
+		}
+	}
+	if m["GET"] != nil {
+		allow = append([]string{"HEAD"}, allow...)
+	}
+	w.Header().Set("Allow", strings.Join(append(allow, "OPTIONS"), ", "))
+	if method != http.MethodOptions {
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	}
+}

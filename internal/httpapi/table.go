@@ -1,0 +1,101 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"candlemark/protocol"
+)
+
+// deepest is how far arguments may be nested.
+const deepest = 64
+
+// table reads a JSON object as a field table, in its order: whole numbers are
+// long, others double. An absent one is empty, and so is an empty list, which
+// some clients send for it.
+func table(raw json.RawMessage) (protocol.Table, error) {
+	if raw == nil {
+		return nil, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	v, err := field(d, 0)
+	if err != nil {
+		return nil, err
+	}
+	switch v := v.(type) {
+	case protocol.Table:
+		return v, nil
+	case protocol.Array:
+		if len(v) == 0 {
+			return nil, nil
+		}
+	}
+	return nil, tupleOf("unhandled_type", raw)
+}
+
+// field reads the next value.
+func field(d *json.Decoder, depth int) (any, error) {
+	token, err := d.Token()
+	if err != nil {
+		return nil, complaint("not_json")
+	}
+	switch v := token.(type) {
+	case json.Delim:
+		if depth >= deepest {
+			return nil, complaint("arguments are nested too deep")
+		}
+		if v == '{' {
+			return object2table(d, depth+1)
+		}
+		return list2array(d, depth+1)
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n, nil
+		}
+		f, err := v.Float64()
+		if err != nil {
+			return nil, tupleOf("unhandled_type", v)
+		}
+		return f, nil
+	case nil:
+		return nil, complaint("null_not_allowed")
+	}
+	return token, nil // a text or a truth
+}
+
+func object2table(d *json.Decoder, depth int) (protocol.Table, error) {
+	t, at := protocol.Table{}, map[string]int{}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, complaint("not_json")
+		}
+		v, err := field(d, depth)
+		if err != nil {
+			return nil, err
+		}
+		name := key.(string)
+		if i, twice := at[name]; twice {
+			t[i].Value = v
+			continue
+		}
+		at[name] = len(t)
+		t = append(t, protocol.Field{Key: name, Value: v})
+	}
+	_, _ = d.Token() // the brace, as More has seen
+	return t, nil
+}
+
+func list2array(d *json.Decoder, depth int) (protocol.Array, error) {
+	a := protocol.Array{}
+	for d.More() {
+		v, err := field(d, depth)
+		if err != nil {
+			return nil, err
+		}
+		a = append(a, v)
+	}
+	_, _ = d.Token() // the bracket, as More has seen
+	return a, nil
+}

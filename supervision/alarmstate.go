@@ -1,0 +1,102 @@
+package supervision
+
+import (
+	"cmp"
+	"time"
+
+	"candlemark/internal/config"
+)
+
+// What the alarms go by.
+const (
+	unknownMemory = 1 << 30               // what there is if the system does not tell, as RabbitMQ reckons
+	stuck         = time.Second           // held flow that lasts so long is an alarm, which is told
+	calmMemory    = time.Second           // how long the memory alarm outlasts its cause
+	calmDisk      = 10 * time.Second      // how long the disk alarm does, as in RabbitMQ
+	memoryRate    = 2 << 30               // bytes/s by which memory may grow, at worst
+	diskRate      = 1 << 30               // bytes/s that may be written
+	soonest       = 10 * time.Millisecond // between two looks
+	soonestFull   = 5 * time.Millisecond  // while connections wait for room
+	inAlarm       = 100 * time.Millisecond
+	latest        = time.Second
+)
+
+// alarmState decides about the two alarms, which are independent of each other. It
+// is told what a look has found.
+type alarmState struct {
+	watermark, diskFree config.Amount // as the operator said
+	total               int64         // bytes of memory there are
+	limit, least        int64         // those two in bytes
+
+	memory, disk bool          // alarms
+	journalFull  bool          // the journal waits for room on the disk
+	fullSince    time.Duration // of the first look in a row that found flow held; 0 if the last did not
+	muchAt       time.Duration // of the last look that found too much memory in use
+	lowAt        time.Duration // of the last one that found too little disk free
+}
+
+// set gives the limits their present meaning, and has the next look decide anew.
+func (s *alarmState) set(watermark, diskFree config.Amount, total int64) {
+	s.watermark, s.diskFree, s.total = watermark, diskFree, cmp.Or(total, unknownMemory)
+	s.limit = min(watermark.Of(s.total), s.total)
+	s.least = diskFree.Of(s.total)
+	s.memory, s.disk = false, false
+}
+
+// look decides what the alarms are now.
+func (s *alarmState) look(r reading) {
+	if !r.full {
+		s.fullSince = 0
+	} else if s.fullSince == 0 {
+		s.fullSince = r.at
+	}
+	most := s.limit
+	if s.memory { // a twentieth less, so that it does not come and go
+		most -= s.limit / 20
+	}
+	if r.memory > most || r.full && (s.memory || r.at-s.fullSince >= stuck) {
+		s.memory, s.muchAt = true, r.at
+	} else if s.memory {
+		s.memory = r.at-s.muchAt < calmMemory
+	}
+	if s.journalFull || r.known && r.disk < s.least {
+		s.disk, s.lowAt = true, r.at
+	} else if s.disk {
+		s.disk = r.at-s.lowAt < calmDisk
+	}
+}
+
+// reason is what blocked clients are told, "" without an alarm.
+func (s *alarmState) reason() string {
+	switch {
+	case s.disk && s.memory:
+		return "low on disk & memory"
+	case s.disk:
+		return "low on disk"
+	case s.memory:
+		return "low on memory"
+	}
+	return ""
+}
+
+// next is when to look again: before a limit can be far exceeded.
+func (s *alarmState) next(r reading) time.Duration {
+	wait := latest
+	switch {
+	case s.memory:
+		wait = inAlarm
+	case r.full:
+		wait = soonestFull
+	default:
+		wait = min(wait, max(soonest, until(s.limit-r.memory, memoryRate)))
+	}
+	if r.known && !s.disk {
+		wait = min(wait, max(inAlarm, until(r.disk-s.least, diskRate)))
+	}
+	return wait
+}
+
+// until is how long so many bytes last at a rate per second.
+func until(bytes, rate int64) time.Duration {
+	return time.Duration(float64(bytes) / float64(rate) * float64(time.Second))
+}

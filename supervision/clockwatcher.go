@@ -1,0 +1,71 @@
+package supervision
+
+import (
+	"time"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/clock"
+)
+
+// clockWatcher looks at the machine's clocks from a goroutine of its own (ADR 19).
+type clockWatcher struct {
+	node *Node
+	stop chan struct{} // nil: nobody looks
+	gone chan struct{}
+	late bool // timers were late at the last look
+}
+
+// watch begins to look at c.
+func (w *clockWatcher) watch(c *clock.Clock) {
+	w.stop, w.gone = make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(w.gone)
+		defer c.EndLooks()
+		ticks := time.NewTicker(clock.LookEvery)
+		defer ticks.Stop()
+		for {
+			select {
+			case <-ticks.C:
+				w.look(c)
+			case <-w.stop:
+				return
+			}
+		}
+	}()
+}
+
+// end waits until nobody looks any more.
+func (w *clockWatcher) end() {
+	if w.stop != nil {
+		close(w.stop)
+		<-w.gone
+	}
+}
+
+func (w *clockWatcher) look(c *clock.Clock) {
+	slept, set := c.Look()
+	if set != 0 {
+		w.node.cfg.Log.Warn().Stringer("by", set).Int64("skew_ms", c.Skew()).
+			Msg("the machine's clock was set; what waits in memory keeps its time")
+	}
+	if slept != 0 {
+		w.node.cfg.Log.Info().Stringer("for", slept).Msg("the machine has slept; what became due meanwhile is due now")
+	}
+	if slept != 0 || w.late { // twice, for queues that were not in their directory yet
+		w.wake()
+	}
+	w.late = slept != 0
+}
+
+// wake tells all queues that their timers are late.
+func (w *clockWatcher) wake() {
+	all := w.node.vhosts.Load()
+	if all == nil {
+		return // nobody is there yet
+	}
+	for _, v := range *all {
+		for q := range v.Directory().Keepers() {
+			w.node.post(q.PID, &mail.ClockJumped{})
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package supervision
+
+import (
+	"errors"
+	"maps"
+	"net/url"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// vhostTree is a virtual host with its actors, as the root sees it.
+type vhostTree struct {
+	vhost    *topology.VHost
+	commands *actor.PID
+	alive    map[string]*actor.PID // its actors, by id
+	number   uint64                // of its questions
+	bound    bool                  // the command actor is about to be bound
+	ready    chan<- error          // told once it can be used; nil when told
+	gone     chan<- error          // told when its last actor has ended; nil while it stands
+}
+
+// startVHost makes a virtual host; ready is told when it can be used.
+type startVHost struct {
+	name  string
+	ready chan<- error
+}
+
+// stopVHost ends a virtual host and everything in it, also its connections; gone
+// is told when that is done.
+type stopVHost struct {
+	name string
+	gone chan<- error
+}
+
+// Growing and falling wait for answers in the root's mailbox.
+var (
+	errVHostThere = errors.New("the virtual host is there, or was deleted a moment ago")
+	errVHostGone  = errors.New("the virtual host is not there")
+)
+
+// startVHost spawns the actors of a virtual host and asks it whether it has made its
+// exchanges.
+func (t *tree) startVHost(ctx actor.Context, m startVHost) {
+	if t.vhosts[m.name] != nil {
+		m.ready <- errVHostThere
+		return
+	}
+	n, v := t.node, topology.NewVHost(m.name)
+	if known, ok := n.cfg.Users.VHost(m.name); ok {
+		v.SetDefaultQueueType(known.DefaultQueueType)
+		v.SetTracing(known.Tracing)
+	}
+	t.serial++
+	p := &vhostTree{vhost: v, alive: map[string]*actor.PID{}, number: t.serial, ready: m.ready}
+	t.vhosts[m.name] = p
+	name := "/" + url.PathEscape(m.name)
+	spawn := func(props *actor.Props, kind Kind) (*actor.PID, error) {
+		pid, err := ctx.SpawnNamed(props, string(kind)+name)
+		if err == nil {
+			p.alive[pid.Id] = pid
+		}
+		return pid, err
+	}
+	var err error
+	if v.DeadLetter, err = spawn(n.deadLetterProps(v), KindDeadLetter); err == nil {
+		// Its queues write to it as soon as it is there, perhaps before spawn is back.
+		v.PID = ctx.ActorSystem().NewLocalPID(ctx.Self().Id + "/" + string(KindVHost) + name)
+		if _, err = spawn(n.vhostProps(v), KindVHost); err == nil {
+			p.commands, err = spawn(n.adminProps(v), KindAdmin)
+		}
+	}
+	if err != nil {
+		p.report(err)
+		t.stopActors(ctx, p)
+		return
+	}
+	ctx.Send(v.PID, &mail.DeclareExchange{
+		Request: mail.Request{ReplyTo: ctx.Self(), ID: p.number}, Name: topology.AdminExchange, Passive: true,
+	})
+}
+
+// vhostStarted goes on when a virtual host has its exchanges: the command actor is bound
+// as if it were a queue. Then the virtual host is ready.
+func (t *tree) vhostStarted(ctx actor.Context, m *mail.TopologyReply) {
+	var p *vhostTree
+	for _, of := range t.vhosts {
+		if of.number == m.ID {
+			p = of
+		}
+	}
+	switch {
+	case p == nil || p.ready == nil:
+	case m.Err != nil:
+		p.report(m.Err)
+		t.stopActors(ctx, p)
+	case p.bound:
+		t.node.show(p.vhost)
+		p.report(nil)
+	default:
+		p.bound = true
+		ctx.Send(p.vhost.Directory().Exchange([]byte(topology.AdminExchange)).PID, &mail.AddBinding{
+			Request: mail.Request{ReplyTo: ctx.Self(), ID: p.number},
+			Binding: topology.Binding{Destination: topology.AdminExchange},
+			Target:  topology.Target{Queue: &topology.Queue{Name: topology.AdminExchange, PID: p.commands}},
+		})
+	}
+}
+
+// report says once whether the virtual host has come to be.
+func (p *vhostTree) report(err error) {
+	if p.ready != nil {
+		p.ready <- err
+		p.ready = nil
+	}
+}
+
+// shrank closes the connections to a virtual host, which nobody can open from now
+// on, and has it delete what it holds. Its other actors end after it.
+func (t *tree) stopVHost(ctx actor.Context, m stopVHost) {
+	p := t.vhosts[m.name]
+	if p == nil || p.gone != nil {
+		m.gone <- errVHostGone
+		return
+	}
+	p.gone = m.gone
+	p.report(errVHostGone)
+	t.node.hide(m.name)
+	t.closeMatching(ctx, mail.CloseConnection{
+		VHost: m.name, Err: protocol.ConnectionErrorf(protocol.ConnectionForced, "vhost '%s' is deleted", m.name),
+	})
+	ctx.Send(p.vhost.PID, &mail.EndVHost{})
+}
+
+// closeMatching ends the connections that a close is for.
+func (t *tree) closeMatching(ctx actor.Context, m mail.CloseConnection) {
+	for _, pid := range t.connections {
+		ctx.Send(pid, &m)
+	}
+}
+
+// actorEnded: an actor has ended. The virtual host itself is the first of its actors
+// to do so, and the name is free after the last.
+func (t *tree) actorEnded(ctx actor.Context, who *actor.PID) {
+	for name, p := range t.vhosts {
+		if p.alive[who.Id] == nil {
+			continue
+		}
+		delete(p.alive, who.Id)
+		switch {
+		case len(p.alive) == 0:
+			delete(t.vhosts, name)
+			if p.gone != nil {
+				p.gone <- nil
+			}
+		case who.Equal(p.vhost.PID):
+			t.stopActors(ctx, p)
+		}
+		return
+	}
+}
+
+// stopActors ends what is left of a virtual host.
+func (t *tree) stopActors(ctx actor.Context, p *vhostTree) {
+	for _, pid := range p.alive {
+		ctx.Stop(pid)
+	}
+	if len(p.alive) == 0 {
+		delete(t.vhosts, p.vhost.Name)
+	}
+}
+
+// show lets clients into a virtual host.
+func (n *Node) show(v *topology.VHost) {
+	all := maps.Clone(*n.vhosts.Load())
+	all[v.Name] = v
+	n.vhosts.Store(&all)
+}
+
+// hide closes a virtual host to clients that come from now on. The root alone
+// shows and hides.
+func (n *Node) hide(name string) {
+	all := maps.Clone(*n.vhosts.Load())
+	delete(all, name)
+	n.vhosts.Store(&all)
+}
