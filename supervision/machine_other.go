@@ -4,7 +4,7 @@ package supervision
 
 import "candlemark/internal/httpapi"
 
-func measureSystem(*admin.Machine) {}
+func measureSystem(*httpapi.Machine) {}
 
 func descriptors() int { return unknownDescriptors }
 

@@ -11,7 +11,7 @@
 // from other channels; EnqueueReply Deliver Offer Unused ConsumerCancelled
 // DeliveriesReturned and replies from queues; TopologyReply and
 // DeclareQueueReply from the vhost's side; OutboxReady; DescribeChannel and
-// FindDeliveries from anybody; awaitExpired, longFound, goOn and
+// FindDeliveries from anybody; awaitExpired, longFound, resumeWork and
 // decision from itself. Sends: Enqueue Settle Consume CancelConsumer Grant Allow Limit
 // Resize Get Purge ChannelGone to queues, EnqueueReply to who replied, declarations and
 // bindings to the vhost, ChannelClosed and CloseConnection to its connection.

@@ -41,7 +41,7 @@ type state struct {
 	router    topology.Router
 	long      *long // the route that is waited for, nil for none
 	steps     int   // of routing in this turn
-	resting   bool  // goOn is on its way
+	resting   bool  // resumeWork is on its way
 	headers   headers
 	targets   map[*topology.Queue]*target
 	touched   []*target

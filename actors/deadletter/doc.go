@@ -5,7 +5,7 @@
 // batches it has not come to; the cycles it has warned of.
 //
 // Takes: DeadLetter and QueueExpired from queues; EnqueueReply from targets;
-// goOn and searched from itself. Sends: one Enqueue per target queue and batch, in the order
+// continueBatch and searched from itself. Sends: one Enqueue per target queue and batch, in the order
 // of the source; DeadLetterReply to the source once every target of a message
 // has answered or is gone, or at once for what the rules drop (DL-13, DL-25). A
 // source that cares gets back what could not be enqueued, and sends it again

@@ -7,7 +7,7 @@
 //
 // Takes: Enqueue Settle Consume CancelConsumer Grant Allow Limit Resize Get Purge
 // ChannelGone from channels; DeclareQueue DeleteQueue Configure Wake QueueForgotten
-// QueueKept from its vhost; DeadLetterReply from the dead-letter actor; Trim Awoke from
+// QueueKept from its vhost; DeadLetterReply from the dead-letter actor; Trim ClockJumped from
 // supervision; DescribeQueue Peek ListUnacked RenewLock ListScheduled CancelScheduled
 // Reschedule from anybody; timerFired appendDone loaded lookedUp again from itself.
 // Sends: EnqueueReply Deliver Offer Unused ConsumerCancelled DeliveriesReturned and
@@ -40,7 +40,7 @@
 //	                      ◀────────────── QueueKept
 //
 // asleep: recovered, mail is parked. retiring: the vhost decides, all mail is
-// parked. leaving: nobody knows the queue, publishes count as routed and are
+// parked. draining: nobody knows the queue, publishes count as routed and are
 // discarded, but dead letters are sent first. ended: the mailbox is closed and what is
 // left in it answered.
 //

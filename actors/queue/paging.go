@@ -55,7 +55,7 @@ func (s *state) window() int64 {
 func (s *state) crowded() bool { return s.overLimit && s.messages.Contents() > s.window() }
 
 // trim lets contents leave memory, a turn's worth at a time. What arrives while
-// memory is tight leaves when the journal has it (place); a trim is for what was
+// memory is tight leaves when the journal has it (recordPositions); a trim is for what was
 // there before, or came back.
 func (s *state) trim() {
 	p := &s.paging

@@ -22,7 +22,7 @@ func (t *Timer) Stop() bool {
 }
 
 // At has f called when the wall-clock millisecond ms begins, at once when it has begun, and never early. It must not block. How late it
-// may be is up to the system; see Sharpen. What the machine sleeps meanwhile comes on top (ADR 19).
+// may be is up to the system; see EnablePreciseTimers. What the machine sleeps meanwhile comes on top (ADR 19).
 func (c *Clock) At(ms int64, f func()) *Timer {
 	wait := max(c.Until(ms), 0)
 	if c.alarm != nil {
@@ -41,7 +41,7 @@ func (c *Clock) EnablePreciseTimers() error {
 	return err
 }
 
-// Close gives back what Sharpen took. What is to come then comes by the runtime's timers.
+// Close gives back what EnablePreciseTimers took. What is to come then comes by the runtime's timers.
 func (c *Clock) Close() {
 	if c.alarm != nil {
 		c.alarm.end()

@@ -2,5 +2,5 @@
 
 package clock
 
-// newBell: the runtime's timers are as good as the system's.
+// newWakeup: the runtime's timers are as good as the system's.
 func newWakeup() (wakeup, error) { return nil, nil }
