@@ -156,7 +156,7 @@ func (a *alarms) read() reading {
 	return a.now
 }
 
-// report lets everybody know of a change. Readers learn of it from the valve before
+// tell lets everybody know of a change. Readers learn of it from the valve before
 // the mail is on its way, so that they read no more meanwhile.
 func (a *alarms) tell() {
 	s := &a.shortage

@@ -37,7 +37,7 @@ type openLocalChannel struct {
 	reply chan<- *actor.PID
 }
 
-// localChannel opens a channel for a user; leave it.
+// openLocalChannel opens a channel for a user; leave it.
 func (n *Node) openLocalChannel(ctx context.Context, by auth.User, vhost string) (*localChannel, error) {
 	v, ok := n.VHost(vhost)
 	if !ok {

@@ -50,7 +50,7 @@ func (g *release) due(r reading, alarm bool, collections uint64, held int64) boo
 		r.at-g.last >= pause
 }
 
-// stopVHost tells whether queues have given up much.
+// shrank tells whether queues have given up much.
 func (g *release) shrank(held int64) bool { return g.held-held > max(noticeable, g.held/16) }
 
 // done notes what a release has brought.

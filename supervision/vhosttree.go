@@ -118,7 +118,7 @@ func (p *vhostTree) report(err error) {
 	}
 }
 
-// shrank closes the connections to a virtual host, which nobody can open from now
+// stopVHost closes the connections to a virtual host, which nobody can open from now
 // on, and has it delete what it holds. Its other actors end after it.
 func (t *tree) stopVHost(ctx actor.Context, m stopVHost) {
 	p := t.vhosts[m.name]

@@ -76,7 +76,7 @@ func (c *consumer) room() int {
 	return c.prefetch - c.unacked
 }
 
-// consumerChannel finds or makes the queue's view of a channel, which is watched from
+// channel finds or makes the queue's view of a channel, which is watched from
 // then on.
 func (s *state) channel(channel mail.Address) *consumerChannel {
 	h := s.channels[channel.Id]

@@ -42,7 +42,7 @@ func (s *state) answer(m mail.Answerable) {
 	}
 }
 
-// withBacklog dead-letters a batch that came too late.
+// deadLetterLate dead-letters a batch that came too late.
 func (s *state) deadLetterLate(e *mail.Enqueue, now clock.Instant) {
 	for i := range e.Messages {
 		m := &e.Messages[i]

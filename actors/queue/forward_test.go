@@ -13,7 +13,7 @@ import (
 
 func forwardTo(s *policies.QueueSettings) { s.ForwardTo, s.HasForward = "to", true }
 
-// shiftDeadline takes what was sent to be moved on: "body TTL", -1 for none.
+// moved takes what was sent to be moved on: "body TTL", -1 for none.
 func (c *core) moved() (bodies []string, ids []uint64) {
 	c.t.Helper()
 	for _, l := range all[*mail.DeadLetter](c) {

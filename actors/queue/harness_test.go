@@ -209,7 +209,7 @@ func (c *core) publish(messages ...message.Message) {
 	c.feed(&mail.Enqueue{From: publisher, Messages: messages})
 }
 
-// add publishes messages without TTL.
+// put publishes messages without TTL.
 func (c *core) put(bodies ...string) {
 	batch := make([]message.Message, len(bodies))
 	for i, b := range bodies {
@@ -288,7 +288,7 @@ func (c *core) died() (dead []string, ids []mail.Range) {
 	return dead, ids
 }
 
-// onDeadLetterReply is died, with the dead-letter actor's answer.
+// seenOff is died, with the dead-letter actor's answer.
 func (c *core) seenOff() []string {
 	dead, ids := c.died()
 	if len(ids) > 0 {

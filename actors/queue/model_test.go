@@ -90,7 +90,7 @@ func (m *model) visible() []*entry {
 	return slices.Clone(m.waiting[i:])
 }
 
-// mayDeliverTo are the takers that may get something: all, or the one who was active
+// active are the takers that may get something: all, or the one who was active
 // last if it is still there, else the first of the highest priority.
 func (m *model) active() []*taker {
 	if !m.settings.SingleActiveConsumer || len(m.takers) == 0 {
@@ -247,7 +247,7 @@ func (m *model) cancel() {
 	m.feed(&mail.CancelConsumer{Channel: t.channel, Tag: t.tag})
 }
 
-// requeue returns e to its place.
+// giveBack returns e to its place.
 func (m *model) giveBack(e *entry) {
 	e.came = true
 	if m.due(e) {
@@ -318,7 +318,7 @@ func (m *model) configure() {
 	m.feed(&mail.Configure{Settings: s})
 }
 
-// deliverDirect lets time go by, with the timer on time or late.
+// pass lets time go by, with the timer on time or late.
 func (m *model) pass() {
 	by := m.r.Int64N(30_000)
 	if m.r.IntN(2) == 0 {

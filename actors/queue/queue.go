@@ -136,7 +136,7 @@ func (q *queue) Receive(ctx actor.Context) {
 	q.goOn(ctx)
 }
 
-// continueWork has another turn follow.
+// goOn has another turn follow.
 func (q *queue) goOn(ctx actor.Context) {
 	if !q.going {
 		q.going = true
@@ -144,7 +144,7 @@ func (q *queue) goOn(ctx actor.Context) {
 	}
 }
 
-// next is one mail: the core decides, then the outcome is carried out.
+// turn is one mail: the core decides, then the outcome is carried out.
 func (q *queue) turn(ctx actor.Context, what any) {
 	defer q.onPanic(ctx, what)
 	if q.cfg.Fault != nil {

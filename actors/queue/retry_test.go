@@ -21,7 +21,7 @@ func durableCore(t *testing.T, change ...func(*policies.QueueSettings)) *core {
 	return newCoreOf(t, cfg)
 }
 
-// deadLetterBatch takes what was sent to be dead-lettered.
+// letters takes what was sent to be dead-lettered.
 func (c *core) letters() (bodies []string, ids []uint64, care mail.Guarantee) {
 	for _, l := range all[*mail.DeadLetter](c) {
 		care = l.Guarantee

@@ -43,7 +43,7 @@ func (t *roundRobin) join(priority int64) *ring {
 	return r
 }
 
-// drain takes one member away.
+// leave takes one member away.
 func (t *roundRobin) leave(r *ring) {
 	if r.members--; r.members > 0 {
 		return
@@ -53,7 +53,7 @@ func (t *roundRobin) leave(r *ring) {
 	}
 }
 
-// deliverDirect gives the turn of c to the next of its priority.
+// advance gives the turn of c to the next of its priority.
 func (r *ring) advance(c *consumer) {
 	if r.next == c {
 		r.next = c.next

@@ -92,7 +92,7 @@ func (m *mover) living() map[string]bool {
 	return bodies
 }
 
-// givenUp are messages that nobody knows an end of, and that are not there any more.
+// gone are messages that nobody knows an end of, and that are not there any more.
 func (m *mover) gone() (bodies []string) {
 	living := m.living()
 	for i := range m.n {
@@ -126,7 +126,7 @@ func (m *mover) written() {
 	}
 }
 
-// scheduledAnswer cancels a scheduled message, or gives it another time.
+// change cancels a scheduled message, or gives it another time.
 func (m *mover) change() {
 	m.written()
 	m.feed(&mail.ListScheduled{Request: mail.Request{ReplyTo: ch1}})

@@ -37,7 +37,7 @@ func titled(body string, headers ...any) message.Message {
 	return m
 }
 
-// held is one with an x-delay.
+// heldBack is one with an x-delay.
 func heldBack(body string, ms int64) message.Message { return titled(body, "x-delay", ms) }
 
 func mortal(m message.Message, ttl int64) message.Message {

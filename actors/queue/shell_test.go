@@ -181,7 +181,7 @@ func (r *rig) settled(mails ...any) {
 	synctest.Wait()
 }
 
-// remove answers the farewell as a vhost that knows of nothing newer.
+// forget answers the farewell as a vhost that knows of nothing newer.
 func forget(after time.Duration) func(ctx actor.Context, what any) {
 	return answer(&mail.QueueForgotten{}, after)
 }

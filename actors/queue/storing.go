@@ -63,7 +63,7 @@ func (q *queue) account() {
 	q.budgetCount = count
 }
 
-// budgetCount is how many messages there are, wherever their contents are.
+// count is how many messages there are, wherever their contents are.
 func (s *state) count() int64 {
 	n := s.messages.Len()
 	if x := s.scheduled; x != nil {

@@ -32,7 +32,7 @@ func crowd(t *testing.T, change ...func(*policies.QueueSettings)) *core {
 	return c
 }
 
-// unackedDelivery is that with all of them delivered to a channel.
+// held is that with all of them delivered to a channel.
 func (c *core) held() *core {
 	c.consume(ch1, "a", 0)
 	for n := 0; c.messages.Ready() > 0; n++ {
