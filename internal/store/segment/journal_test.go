@@ -32,6 +32,16 @@ func open(t *testing.T, fs vfs.FS, dir string, o Options) *opened {
 	return o2
 }
 
+// openWithoutKeeper is for a test that writes the checkpoints itself: one goroutine at a time may.
+func openWithoutKeeper(t *testing.T, fs vfs.FS, dir string, o Options) *opened {
+	t.Helper()
+	j, report, err := load(fs, dir, o)
+	must(t, err)
+	j.start()
+	t.Cleanup(func() { _ = j.Close() })
+	return &opened{j, t, report}
+}
+
 // append appends and waits.
 func (o *opened) append(q store.QueueID, records ...store.Record) error {
 	done := make(chan error, 1)

@@ -37,7 +37,7 @@ func TestNameIsDurableWithTheFirstMessage(t *testing.T) {
 func TestNameOutlivesItsSegment(t *testing.T) {
 	m := vfs.NewMemory(1)
 	must(t, m.MakeDir("/data"))
-	j := open(t, m, "/data/journal", Options{SegmentSize: 64 << 10})
+	j := openWithoutKeeper(t, m, "/data/journal", Options{SegmentSize: 64 << 10})
 	j.must(9, store.Naming(orders))
 	for seq := range uint64(200) {
 		j.must(9, store.Naming(orders), message(seq, strings.Repeat("body", 1200)), run(store.Remove, seq, seq))
