@@ -16,7 +16,10 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-var soakFor = flag.Duration("soak", 5*time.Second, "how long TestSoakUnderAttack attacks")
+var (
+	soakFor = flag.Duration("soak", 5*time.Second, "how long TestSoakUnderAttack attacks")
+	eachFor = flag.Duration("each", 0, "how long TestEachAttack repeats each attack, which it does at least once")
+)
 
 const (
 	soakWatermark = 400_000_000 // bytes
@@ -185,9 +188,9 @@ func TestSoakUnderAttack(t *testing.T) {
 	besieged(t).besiege(time.Now().Add(*soakFor), slices.Sorted(maps.Keys(attacks))...)
 }
 
-// Each attack alone, once.
+// Each attack alone.
 func TestEachAttack(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(attacks)) {
-		t.Run(name, func(t *testing.T) { besieged(t).besiege(time.Time{}, name) })
+		t.Run(name, func(t *testing.T) { besieged(t).besiege(time.Now().Add(*eachFor), name) })
 	}
 }

@@ -16,11 +16,15 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// carry carries out commands about messages that came over AMQP.
+// carry carries out commands about messages that came over AMQP. Answers are written one at
+// a time: those who ask for large ones take one processor, and memory for one.
 func (n *Node) carry(vhost string) func(context.Context, command.Command) []byte {
 	return func(ctx context.Context, c command.Command) []byte {
 		by := httpapi.Asker{User: c.User, Connection: c.Connection, Channel: c.Channel}
-		return httpapi.Command(ctx, n, by, vhost, c.Key, c.Body)
+		write := httpapi.Command(ctx, n, by, vhost, c.Key, c.Body)
+		n.answering <- struct{}{}
+		defer func() { <-n.answering }()
+		return write()
 	}
 }
 

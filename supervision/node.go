@@ -85,6 +85,8 @@ type Node struct {
 	registry *actor.PID
 	vhosts   atomic.Pointer[map[string]*topology.VHost]
 	changing chan struct{} // has room for one who changes the virtual hosts
+	// answering has room for one who writes the answer to a command about messages.
+	answering chan struct{}
 	// incarnations is the last number given to a queue.
 	incarnations atomic.Uint64
 	starts       uint64 // that the data folder has seen before this one, or more
@@ -120,7 +122,7 @@ func Start(cfg Config) (*Node, error) {
 	if cfg.Name == "" {
 		cfg.Name = "candlemark@localhost"
 	}
-	n := &Node{cfg: cfg, clock: cmp.Or(cfg.Clock, clock.New()), Failures: &Failures{}, changing: make(chan struct{}, 1)}
+	n := &Node{cfg: cfg, clock: cmp.Or(cfg.Clock, clock.New()), Failures: &Failures{}, changing: make(chan struct{}, 1), answering: make(chan struct{}, 1)}
 	n.clockWatcher.node = n
 	n.started = n.clock.Now()
 	if err := n.load(); err != nil {

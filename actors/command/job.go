@@ -2,7 +2,6 @@ package command
 
 import (
 	"bytes"
-	"encoding/json"
 	"time"
 
 	"candlemark/actors/mail"
@@ -65,7 +64,7 @@ func (s *state) advance(channel string) {
 
 // carried passes an answer on and goes on with the next job of the same channel.
 func (s *state) carried(m carried, now time.Duration) {
-	s.answer(m.job.number, json.RawMessage(m.answer))
+	s.answerEncoded(m.job.number, m.answer)
 	s.busy--
 	s.advance(m.job.command.Channel)
 	s.begin(now)

@@ -179,12 +179,15 @@ func (s *state) open(number uint64) *command {
 }
 
 // answer notes what a command is answered, and sends what is due.
-func (s *state) answer(number uint64, v any) {
+func (s *state) answer(number uint64, v any) { s.answerEncoded(number, encode(v)) }
+
+// answerEncoded does so for an answer that is JSON already.
+func (s *state) answerEncoded(number uint64, answer []byte) {
 	c := s.open(number)
 	if c == nil {
 		return
 	}
-	c.answer = encode(v)
+	c.answer = answer
 	if len(c.answer) > mostAnswer || number != s.first && s.held+len(c.answer) > mostHeld {
 		c.answer = encode(failure{"too_large", fmt.Sprintf("there is no room for an answer of %d bytes: ask for less", len(c.answer))})
 	}

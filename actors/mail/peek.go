@@ -19,7 +19,7 @@ const (
 	MostPeeked = 1000
 	// PeekBytes are about how many bytes of contents it has, and has had read from the
 	// journal; the last message may exceed them.
-	PeekBytes = 4 << 20
+	PeekBytes = 1 << 20
 )
 
 // Peek asks for messages of a queue without taking any: none is marked as redelivered,

@@ -26,10 +26,17 @@ func answer(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(body) // whoever asked may have gone
 }
 
-// encode is json.Marshal without escapes for HTML.
-func encode(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
+// encode is json.Marshal without escapes for HTML. A func() any is called for what to write:
+// for answers whose form takes time and memory.
+func encode(v any) []byte { return encodeBehind("", v) }
+
+// encodeBehind writes JSON behind a prefix.
+func encodeBehind(prefix string, v any) []byte {
+	if form, ok := v.(func() any); ok {
+		v = form()
+	}
+	b := bytes.NewBufferString(prefix)
+	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		panic(err) // all that we answer with can be encoded

@@ -78,53 +78,67 @@ var operations = map[string]operation{
 	"scheduled.list": listScheduled, "scheduled.count": countScheduled, "scheduled.cancel": cancelScheduled, "scheduled.reschedule": reschedule,
 }
 
-// Command carries out what somebody has asked for over AMQP, with a routing key, and
-// returns the answer as JSON: that of the HTTP API and "ok", or its error.
-func Command(ctx context.Context, b Messages, by Asker, vhost, key string, body []byte) []byte {
+// Command carries out what somebody has asked for over AMQP, with a routing key. What it
+// returns writes the answer as JSON: that of the HTTP API and "ok", or its error. That
+// may take some 20 MiB and 20 ms, so it is for the caller to say when.
+func Command(ctx context.Context, b Messages, by Asker, vhost, key string, body []byte) func() []byte {
+	v, no := command(ctx, b, by, vhost, key, body)
+	if no != nil {
+		return func() []byte { return encode(no) }
+	}
+	return func() []byte {
+		const ok = `{"ok":true`
+		answer := encodeBehind(ok, v)
+		answer[len(ok)] = ',' // in place of the brace that v begins with, without a copy
+		return answer
+	}
+}
+
+func command(ctx context.Context, b Messages, by Asker, vhost, key string, body []byte) (any, *failure) {
 	d := operations[key]
 	if d == nil {
-		return encode(failure{"not_found", "no command '" + key + "'"})
+		return nil, &failure{"not_found", "no command '" + key + "'"}
 	}
 	object := map[string]json.RawMessage{}
 	if body = bytes.TrimSpace(body); len(body) > 0 && json.Unmarshal(body, &object) != nil {
-		return encode(failure{"bad_request", "not_json"})
+		return nil, &failure{"bad_request", "not_json"}
 	}
 	w := fromObject(object)
 	at := Place{VHost: vhost, Name: w["queue"]}
 	name, exchange := w["exchange"]
 	switch _, queue := w["queue"]; {
 	case w["vhost"] != "" && w["vhost"] != vhost:
-		return encode(failure{"not_authorised", "this exchange is for vhost '" + vhost + "' only"})
+		return nil, &failure{"not_authorised", "this exchange is for vhost '" + vhost + "' only"}
 	case exchange && !queue:
 		at.Name, at.Exchange = name, true
 	case !queue && w["delivery_tag"] == "":
-		return encode(failure{"bad_request", "[{key_missing,queue}]"})
+		return nil, &failure{"bad_request", "[{key_missing,queue}]"}
 	}
 	v, err := d(ctx, b, by, at, w)
 	if err != nil {
-		return encode(refused(err))
+		return nil, refused(err)
 	}
-	return append([]byte(`{"ok":true,`), encode(v)[1:]...)
+	return v, nil
 }
 
 // refused is the form of an error over AMQP, in the words of declineMessage.
-func refused(err error) failure {
+func refused(err error) *failure {
 	var missing notFoundError
 	var wrong complaint
 	code, text, ok := told(err)
 	switch {
 	case errors.As(err, &missing):
-		return failure{"not_found", err.Error()}
+		return &failure{"not_found", err.Error()}
 	case errors.As(err, &wrong):
-		return failure{"bad_request", err.Error()}
+		return &failure{"bad_request", err.Error()}
 	case errors.Is(err, context.DeadlineExceeded):
-		return failure{"timeout", "the broker did not answer in time"}
+		return &failure{"timeout", "the broker did not answer in time"}
 	case !ok:
-		return failure{"internal_error", err.Error()}
+		return &failure{"internal_error", err.Error()}
 	case code == protocol.NotFound:
-		return failure{"not_found", text}
+		return &failure{"not_found", text}
 	case code == protocol.AccessRefused || code == protocol.NotAllowed:
-		return failure{"not_authorised", text}
+		return &failure{"not_authorised", text}
 	}
-	return failure{"bad_request", fmt.Sprintf("%d %s", code, text)}
+	return &failure{"bad_request", fmt.Sprintf("%d %s", code, text)}
 }

@@ -1,10 +1,10 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -53,11 +53,13 @@ func peek(ctx context.Context, b Messages, by Asker, at Place, w params) (any, e
 	if err != nil {
 		return nil, err
 	}
-	shown := peekedPage{Messages: make([]peekedItem, len(page.Messages)), Next: next(page.Next)}
-	for i := range page.Messages {
-		shown.Messages[i] = peeked(&page.Messages[i], encoding)
-	}
-	return shown, nil
+	return func() any {
+		shown := peekedPage{Messages: make([]peekedItem, len(page.Messages)), Next: next(page.Next)}
+		for i := range page.Messages {
+			shown.Messages[i] = peeked(&page.Messages[i], encoding)
+		}
+		return shown
+	}, nil
 }
 
 // peek reads which messages are to be shown, and how.
@@ -104,7 +106,7 @@ func peeked(m *Peeked, encoding string) peekedItem {
 			item.State = s.name
 		}
 	}
-	if bytes.ContainsFunc(m.Body, isLong) {
+	if slices.ContainsFunc(m.Body, isLong) {
 		encoding = "base64"
 	}
 	item.Payload, item.Encoding = payload(m.Body, encoding)
@@ -113,7 +115,7 @@ func peeked(m *Peeked, encoding string) peekedItem {
 
 // isLong reports whether JSON writes a character of one byte as six: what is full of
 // such is shorter in base64.
-func isLong(r rune) bool { return r < ' ' && r != '\n' && r != '\r' && r != '\t' }
+func isLong(b byte) bool { return b < ' ' && b != '\n' && b != '\r' && b != '\t' }
 
 // payload is the form of a body, or of its beginning: a character that was cut in two
 // does not make it binary.
@@ -125,5 +127,10 @@ func payload(body []byte, encoding string) (text, form string) {
 	if encoding == "auto" && (utf8.Valid(body) || len(whole) > 0 && utf8.Valid(whole) && !utf8.FullRune(body[len(whole):])) {
 		return string(whole), "string"
 	}
-	return base64.StdEncoding.EncodeToString(body), "base64"
+	var b strings.Builder // EncodeToString would take twice the memory
+	b.Grow(base64.StdEncoding.EncodedLen(len(body)))
+	e := base64.NewEncoder(base64.StdEncoding, &b)
+	_, _ = e.Write(body)
+	_ = e.Close()
+	return b.String(), "base64"
 }
