@@ -6,7 +6,7 @@ const beyond = `
 ## The product's name
 
 The server properties say the product ` + "`Candlemark`" + ` and the version ` + "`4.0.5`" + `, the level of RabbitMQ that is followed: clients branch on
-both. ` + "`--product-name RabbitMQ`" + ` ([limits](limits.md#the-products-name)) announces another product. Who looks at it:
+both. ` + "`--product-name RabbitMQ`" + ` ([limits](limits.md#product-name---product-name)) announces another product. Who looks at it:
 
 | client | with product Candlemark | with ` + "`--product-name RabbitMQ`" + ` |
 | --- | --- | --- |
