@@ -1,4 +1,4 @@
-package supervision_test
+package supervision
 
 import (
 	"testing"

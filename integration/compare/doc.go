@@ -2,6 +2,9 @@
 //
 //	go run ./integration/compare --a amqp://127.0.0.1:5672 --b amqp://127.0.0.1:5673
 //
+// It is a tool for those who work on the broker, no test of it and nothing that is installed with it, hence here and not in cmd; its own
+// test only has it compare a broker of ours with another.
+//
 // What it owns: a tiny client on raw sockets that never looks away (every frame of the server is kept), the scripts (one file per
 // area, area_*.go, in the language of dsl.go) and the table of the differences that have a reason (explained.go), from which --doc
 // writes docs/compatibility.md. It imports the codec only, so that any two brokers can be compared.

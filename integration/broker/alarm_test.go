@@ -1,0 +1,261 @@
+package broker
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"candlemark/internal/config"
+	"candlemark/internal/testkit"
+	"candlemark/supervision"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// meter is a machine of 1,000 MB, half of which the broker may use, and a disk
+// of which 50 MB are to stay free.
+type meter struct {
+	mu           sync.Mutex
+	memory, disk int64 // MB
+	bound        int64
+	released     int
+	gives        int64 // MB that the next release gives back
+}
+
+const mb = 1_000_000
+
+func (m *meter) set(memory, disk int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.memory, m.disk = memory, disk
+}
+
+func (m *meter) Memory() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.memory * mb
+}
+
+func (m *meter) Total() int64 { return 1000 * mb }
+
+func (m *meter) Disk() (free int64, known bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.disk * mb, true
+}
+
+func (m *meter) Collections() uint64 { return 0 }
+
+func (m *meter) Release() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.released++
+	m.memory -= m.gives
+	m.gives = 0
+}
+
+func (m *meter) Bound(bytes int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.bound = bytes / mb
+}
+
+// metered runs test on a broker that the meter says may run short.
+func metered(t *testing.T, test func(b *testkit.Bubble, m *meter)) {
+	m := &meter{memory: 100, disk: 1000}
+	testkit.Run(t, func(c *supervision.Config) {
+		c.Alarms = supervision.Alarms{Meter: m, Watermark: config.Share(0.5), DiskFree: config.Amount{Bytes: 50 * mb}}
+	}, func(b *testkit.Bubble) {
+		b.Advance(2 * time.Second)
+		test(b, m)
+	})
+}
+
+// publisher is a client that publishes in the background, and hears of alarms.
+type publisher struct {
+	*testkit.Channel
+	news <-chan amqp.Blocking
+}
+
+func connectPublisher(b *testkit.Bubble) publisher {
+	c := b.Connect()
+	return publisher{c.Open(), c.NotifyBlocked(make(chan amqp.Blocking, 10))}
+}
+
+func (p publisher) hears(b *testkit.Bubble, reason string) {
+	b.Helper()
+	if n := testkit.Receive(b, p.news); n.Active != (reason != "") || n.Reason != reason {
+		b.Errorf("told %+v, want %q", n, reason)
+	}
+}
+
+// An alarm stops who publishes, before it or during it, and nobody else. Both
+// must be over before publishing goes on, and who was told of one does not hear
+// of the other.
+func TestBlocked_Alarms(t *testing.T) {
+	metered(t, func(b *testkit.Bubble, m *meter) {
+		consumer := b.Connect()
+		ch := consumer.Open()
+		ch.Declare("q", nil)
+		taken := ch.Tail("q")
+		quiet := consumer.NotifyBlocked(make(chan amqp.Blocking, 10))
+		old := connectPublisher(b)
+		old.Send("", "q", testkit.Text("before"))
+		testkit.Receive(b, taken)
+		m.set(501, 1000)
+		b.Advance(time.Second)
+		fresh := connectPublisher(b)
+		for _, p := range []publisher{old, fresh} {
+			testkit.Silent(b, p.news, time.Second)
+			p.Send("", "q", testkit.Text("during"))
+			p.hears(b, "low on memory")
+			testkit.Receive(b, taken) // what was read is taken
+			go p.Send("", "q", testkit.Text("waits"))
+		}
+		if ch.Fetch("q") != nil { // it is read and answered
+			t.Error("the queue is not empty")
+		}
+		m.set(501, 49)
+		b.Advance(time.Second)
+		third := connectPublisher(b)
+		third.Send("", "q", testkit.Text("third"))
+		third.hears(b, "low on disk & memory")
+		testkit.Receive(b, taken)
+		m.set(100, 49)
+		b.Advance(time.Second)
+		fourth := connectPublisher(b)
+		fourth.Send("", "q", testkit.Text("fourth"))
+		fourth.hears(b, "low on disk")
+		testkit.Receive(b, taken)
+		testkit.Silent(b, old.news, 0)
+		testkit.Silent(b, taken, time.Second)
+		m.set(100, 50)
+		testkit.Silent(b, taken, 8*time.Second) // so long it outlasts its cause
+		for _, p := range []publisher{old, fresh, third, fourth} {
+			p.hears(b, "")
+		}
+		for range 2 {
+			if d := testkit.Receive(b, taken); string(d.Body) != "waits" {
+				t.Errorf("%s", d.Body)
+			}
+		}
+		testkit.Silent(b, quiet, 0)
+		b.Connect().Open().Send("", "q", testkit.Text("after"))
+		testkit.Receive(b, taken)
+	})
+}
+
+// A memory alarm ends a twentieth below the watermark, so that it does not come
+// and go.
+func TestMemoryAlarm_Hysteresis(t *testing.T) {
+	metered(t, func(b *testkit.Bubble, m *meter) {
+		p := connectPublisher(b)
+		p.Declare("q", nil)
+		m.set(501, 1000)
+		b.Advance(time.Second)
+		p.Send("", "q", testkit.Text("during"))
+		p.hears(b, "low on memory")
+		m.set(480, 1000)
+		testkit.Silent(b, p.news, time.Minute)
+		m.set(475, 1000)
+		p.hears(b, "")
+		m.set(500, 1000)
+		b.Advance(time.Second)
+		p.Send("", "q", testkit.Text("again"))
+		testkit.Silent(b, p.news, time.Minute)
+	})
+}
+
+// Limits change at once, and are what they are called, not what they were.
+func TestAlarms_ChangedLimits(t *testing.T) {
+	metered(t, func(b *testkit.Bubble, m *meter) {
+		for _, c := range []struct {
+			name         string
+			change       func()
+			memory, disk bool
+			limit, least int64
+		}{
+			{"as started", func() {}, false, false, 500, 50},
+			{"share", func() { b.Node.SetMemoryWatermark(config.Share(0.05)) }, true, false, 50, 50},
+			{"size", func() { b.Node.SetMemoryWatermark(config.Amount{Bytes: 101 * mb}) }, false, false, 101, 50},
+			{"nothing", func() { b.Node.SetMemoryWatermark(config.Share(0)) }, true, false, 0, 50},
+			{"more than there is", func() { b.Node.SetMemoryWatermark(config.Amount{Bytes: 9000 * mb}) }, false, false, 1000, 50},
+			{"disk", func() { b.Node.SetDiskFreeLimit(config.Amount{Bytes: 1001 * mb}) }, false, true, 1000, 1001},
+			{"memory during a disk alarm", func() { b.Node.SetMemoryWatermark(config.Share(0)) }, true, true, 0, 1001},
+			{"disk relative", func() { b.Node.SetDiskFreeLimit(config.Share(1)) }, true, false, 0, 1000},
+			{"journal full", func() { b.Node.JournalFull(true) }, true, true, 0, 1000},
+			{"both over", func() {
+				b.Node.JournalFull(false)
+				b.Node.SetMemoryWatermark(config.Share(0.5))
+			}, false, false, 500, 1000},
+		} {
+			c.change()
+			got, err := b.Node.Machine(t.Context())
+			if err != nil || got.MemoryAlarm != c.memory || got.DiskAlarm != c.disk || got.MemoryLimit != c.limit*mb || got.DiskLimit != c.least*mb {
+				t.Errorf("%s: memory %v of %d, disk %v of %d (%v)", c.name, got.MemoryAlarm, got.MemoryLimit, got.DiskAlarm, got.DiskLimit, err)
+			}
+		}
+		if m.bound != 450 {
+			t.Errorf("the collector is bound to %d MB", m.bound)
+		}
+	})
+}
+
+// Memory is given back when it has grown and nothing happens any more, and in an
+// alarm, but not all the time.
+func TestAlarms_Release(t *testing.T) {
+	metered(t, func(b *testkit.Bubble, m *meter) {
+		count := func() int {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			return m.released
+		}
+		b.Advance(time.Hour)
+		if n := count(); n != 0 {
+			t.Errorf("%d releases of little", n)
+		}
+		m.set(600, 1000)
+		m.mu.Lock()
+		m.gives = 450
+		m.mu.Unlock()
+		b.Advance(2 * time.Second)
+		if n := count(); n != 1 || m.Memory() != 150*mb {
+			t.Errorf("%d releases in an alarm, %d left", n, m.Memory())
+		}
+		b.Advance(4 * time.Hour)
+		if n := count(); n < 40 || n > 60 {
+			t.Errorf("%d releases in four hours without use", n)
+		}
+		m.set(600, 1000)
+		before := count()
+		b.Advance(10 * time.Minute)
+		if n := count() - before; n < 15 || n > 25 {
+			t.Errorf("%d releases in ten minutes of an alarm", n)
+		}
+		if b.Log.Count("memory resource limit alarm set on node") != 1 { // before there was no need
+			t.Error("the log has no alarm")
+		}
+	})
+}
+
+// During an alarm queues hold half as much of contents in memory as without one.
+func TestAlarms_QueuesPageOut(t *testing.T) {
+	metered(t, func(b *testkit.Bubble, m *meter) {
+		m.set(1, 1000)
+		b.Node.SetMemoryWatermark(config.Amount{Bytes: 8 * mb})
+		ch := b.Connect().Open()
+		ch.Declare("q", nil)
+		for range 30 { // 3 MB of the 4 MB that are allowed
+			ch.Send("", "q", amqp.Publishing{Body: make([]byte, 100_000)})
+		}
+		b.Advance(10 * time.Second)
+		if n := b.Describe("q").PagedBytes; n != 0 {
+			t.Errorf("%d bytes are paged out", n)
+		}
+		m.set(9, 1000)
+		b.Advance(5 * time.Second)
+		if n := b.Describe("q").PagedBytes; n < 1_000_000 {
+			t.Errorf("%d bytes are paged out during the alarm", n)
+		}
+	})
+}

@@ -1,0 +1,129 @@
+package broker
+
+import (
+	"testing"
+	"time"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/httpapi"
+	"candlemark/internal/testkit"
+	"candlemark/protocol"
+	"candlemark/supervision"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// What holds messages and panics is back with what the journal has; the exchange
+// does not notice.
+func TestDLY5HolderPanics(t *testing.T) {
+	f := &faults{}
+	testkit.RunStored(t, func(cfg *supervision.Config) { cfg.Fault = f.check }, func(b *testkit.Bubble) {
+		allowPanics(b)
+		ch := b.Connect().Open()
+		delayed(b, ch, "x", "fanout", "q", "")
+		stores(b, ch, "x", "", held("kept", int32(60_000)))
+		f.arm(supervision.KindQueue, "*mail.DescribeQueue")
+		holds(b, "x")
+		b.Advance(time.Second)
+		expectHeld(b, "x", 1)
+		stores(b, ch, "x", "", held("second", int32(60_000)))
+		b.Advance(time.Minute + time.Second)
+		expectDrained(b, ch, "q", "kept second")
+	})
+}
+
+// A transient exchange loses what it held, and goes on.
+func TestDLY5TransientHolderPanics(t *testing.T) {
+	f := &faults{}
+	testkit.Run(t, func(cfg *supervision.Config) { cfg.Fault = f.check }, func(b *testkit.Bubble) {
+		allowPanics(b)
+		ch := b.Connect().Open()
+		if err := ch.ExchangeDeclare("x", "x-delayed-message", false, true, false, false, amqp.Table{"x-delayed-type": "fanout"}); err != nil {
+			t.Fatal(err)
+		}
+		ch.Declare("q", nil)
+		ch.Bind("q", "", "x")
+		stores(b, ch, "x", "", held("lost", int32(1000)))
+		f.arm(supervision.KindQueue, "*mail.Enqueue")
+		ch.Publish("x", "", held("refused", int32(1000)))
+		b.Advance(time.Second)
+		expectHeld(b, "x", 0)
+		stores(b, ch, "x", "", held("m", int32(1000)))
+		b.Advance(time.Second + 2*ms)
+		expectDrained(b, ch, "q", "m")
+		stores(b, ch, "x", "", held("m", int32(1000)))
+		if err := ch.QueueUnbind("q", "", "x", nil); err != nil { // auto-delete
+			t.Fatal(err)
+		}
+		expectHeld(b, "x", -1)
+	})
+}
+
+// A holder that cannot be read back refuses; the exchange can be deleted and
+// made anew.
+func TestDLY5HolderIsDown(t *testing.T) {
+	f := &faults{}
+	testkit.RunStored(t, func(cfg *supervision.Config) { cfg.Fault = f.check }, func(b *testkit.Bubble) {
+		allowPanics(b)
+		ch := b.Connect().Open()
+		delayed(b, ch, "x", "fanout", "q", "")
+		stores(b, ch, "x", "", held("lost", int32(60_000)))
+		f.mu.Lock()
+		f.poison = "amq.delayed"
+		f.mu.Unlock()
+		b.Restart(0)
+		ch = b.Connect().Open()
+		expectHeld(b, "x", -1)
+		ch.Confirms()
+		if ch.Publish("x", "", held("refused", int32(1000))) {
+			t.Error("confirmed")
+		}
+		stores(b, ch, "x", "", testkit.Text("at once"))
+		if err := ch.ExchangeDelete("x", false, false); err != nil {
+			t.Fatal(err)
+		}
+		delayed(b, ch, "x", "fanout", "q", "")
+		stores(b, ch, "x", "", held("m", int32(1000)))
+		b.Advance(time.Second + 2*ms)
+		expectDrained(b, ch, "q", "at once m")
+	})
+}
+
+func TestDLY5DeletedWithItsVHost(t *testing.T) {
+	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
+		fresh := func() {
+			if _, err := b.Node.PutVHost(b.Context(), auth.VHost{Name: "v"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fresh()
+		if _, err := b.Users.PutGrant(auth.Grant{User: "guest", VHost: "v", Configure: ".*", Write: ".*", Read: ".*"}); err != nil {
+			t.Fatal(err)
+		}
+		x := &protocol.ExchangeDeclare{
+			Exchange: "x", Type: "x-delayed-message", Durable: true,
+			Arguments: protocol.Table{{Key: "x-delayed-type", Value: "topic"}},
+		}
+		if _, err := b.Node.Run(b.Context(), auth.User{Name: "guest"}, "v", x); err != nil {
+			t.Fatal(err)
+		}
+		if found, err := b.Node.DeleteVHost(b.Context(), "v"); !found || err != nil {
+			t.Fatal(found, err)
+		}
+		fresh()
+		b.Restart(0)
+		v := "v"
+		all, err := b.Node.Exchanges(b.Context(), v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range all {
+			if x.Delayed != nil {
+				t.Errorf("%s is back", x.Name)
+			}
+		}
+		if list, err := b.Node.Bindings(b.Context(), httpapi.BindingFilter{VHost: &v}); err != nil || len(list) > 0 {
+			t.Errorf("%v, %v", list, err)
+		}
+	})
+}

@@ -1,0 +1,51 @@
+package broker
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"candlemark/actors/mail"
+	content "candlemark/internal/message"
+	"candlemark/internal/testkit"
+	"candlemark/supervision"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// A publish that was routed to a queue that is no more: taken and discarded if it
+// ended in order, refused if it failed (PRO-2).
+func TestLEASE8LatePublish(t *testing.T) {
+	for _, failed := range []bool{false, true} {
+		f := &faults{}
+		testkit.Run(t, func(cfg *supervision.Config) { cfg.Fault = f.check }, func(b *testkit.Bubble) {
+			b.Log.Allow("actor panicked", "a queue ended by a panic", "a queue ended without farewell", "INTERNAL_ERROR", "closing connection")
+			ch := b.Connect().Open()
+			ch.Declare("q", nil)
+			pid := b.Queue("q").PID
+			if failed {
+				f.arm(supervision.KindQueue, "*mail.Purge")
+				_, _ = ch.QueuePurge("q", false)
+			} else if _, err := ch.QueueDelete("q", false, false, false); err != nil {
+				b.Fatal(err)
+			}
+			synctest.Wait()
+			late := func(pid, queue *actor.PID) *mail.EnqueueReply {
+				p := b.Probe()
+				defer p.Close()
+				b.Node.System().Root.Send(pid, &mail.Enqueue{From: p.PID, Queue: queue, Messages: []content.Message{{Number: 5}}})
+				reply, ok := p.Next().(*mail.EnqueueReply)
+				if !ok || len(reply.Ranges) != 1 || reply.Ranges[0].First != 5 {
+					b.Fatalf("%+v", reply)
+				}
+				return reply
+			}
+			if got := late(pid, pid); got.Refused != failed {
+				b.Errorf("failed %v: refused %v", failed, got.Refused)
+			}
+			b.Connect().Open().Declare("q", nil) // another incarnation
+			if got := late(b.Queue("q").PID, b.Queue("q").PID); got.Refused {
+				b.Error("the queue of the same name refuses")
+			}
+		})
+	}
+}

@@ -1,0 +1,64 @@
+package broker
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/testkit"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// Who may look at what is scheduled may not change it for that: it takes the permissions
+// to publish there, or a tag; over AMQP and HTTP alike.
+func TestRearrangingTakesMoreThanReading(t *testing.T) {
+	queueAndExchange(t, func(b *testkit.Bubble, w *web, path string, publish func(amqp.Publishing)) {
+		at, name := `"queue":"q"`, "q"
+		if strings.Contains(path, "exchanges") {
+			at, name = `"exchange":"later"`, "later"
+		}
+		for _, as := range []struct {
+			name, write string
+			tags        []string
+			may         bool
+		}{
+			{"looker", "^(candlemark.admin|answers-looker)$", []string{"management"}, false},
+			{"binder", "^(candlemark.admin|amq.default|answers-binder|mine)$", []string{"management"}, false},
+			{"sender", "^(candlemark.admin|amq.default|answers-sender|q|later)$", []string{"management"}, true},
+			{"maker", "^(candlemark.admin|amq.default|answers-maker)$", []string{"policymaker"}, true},
+		} {
+			_, err := b.Users.PutAccount(auth.Account{Name: as.name, Hash: auth.HashPassword(as.name), Tags: as.tags})
+			if err == nil {
+				_, err = b.Users.PutGrant(auth.Grant{User: as.name, VHost: "/", Configure: ".*", Write: as.write, Read: ".*"})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			publish(later("a", time.Minute))
+			publish(later("b", time.Minute))
+			login := as.name + ":" + as.name
+			if got := w.ask(login, "GET", path, ""); got.Code != 200 {
+				t.Errorf("%s looks at %s: %d %s", as.name, name, got.Code, got.Body)
+			}
+			status := map[bool]int{true: 200, false: 401}[as.may]
+			if got := w.ask(login, "PUT", path+"?message_id=a", `{"delay":60000}`); got.Code != status {
+				t.Errorf("%s reschedules in %s: %d %s", as.name, name, got.Code, got.Body)
+			}
+			if got := w.ask(login, "DELETE", path+"?message_id=a", ""); got.Code != status {
+				t.Errorf("%s cancels in %s: %d %s", as.name, name, got.Code, got.Body)
+			}
+			if as.name == "looker" {
+				continue // nor may it have answers sent to a queue
+			}
+			ask := asker(b, b.ConnectAs(as.name, as.name).Open(), "answers-"+as.name)
+			for _, key := range []string{"scheduled.reschedule", "scheduled.cancel"} {
+				got := ask(key, `{`+at+`,"message_id":"b","delay":60000}`)
+				if as.may != strings.HasPrefix(got, `{"ok":true`) || !as.may && !strings.Contains(got, "ACCESS_REFUSED - write access to") {
+					t.Errorf("%s, %s in %s: %s", as.name, key, name, got)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,177 @@
+package broker
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"candlemark/actors/mail"
+	journals "candlemark/internal/store"
+	"candlemark/internal/store/memory"
+	"candlemark/supervision"
+
+	"github.com/asynkron/protoactor-go/actor"
+	amqp "github.com/rabbitmq/amqp091-go"
+	"github.com/rs/zerolog"
+)
+
+// What clients were told or have told the broker before it stops holds: queues
+// that are behind with their mail handle it, and the journal has it.
+func TestStopSettles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		journal := memory.New(memory.Options{Delay: time.Millisecond})
+		const messages, acked, late = 20, 8, 3
+		node, conn := slowStage(t, journal)
+		closed := conn.NotifyClose(make(chan *amqp.Error, 1))
+		ch, err := conn.Channel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err = ch.QueueDeclare("q", true, false, false, false, nil)
+		must(err)
+		v, _ := node.VHost("/")
+		id := journals.QueueID(v.Directory().Queue([]byte("q")).Incarnation)
+		for range messages {
+			must(ch.PublishWithContext(t.Context(), "", "q", false, false, amqp.Publishing{DeliveryMode: 2, Body: []byte("m")}))
+		}
+		deliveries, err := ch.Consume("q", "", false, false, false, false, nil)
+		must(err)
+		for range acked {
+			must((<-deliveries).Ack(false))
+			must(ch.Flow(true)) // a round trip, so that each ack is a mail of its own
+		}
+		for range late {
+			must(ch.PublishWithContext(t.Context(), "", "q", false, false, amqp.Publishing{DeliveryMode: 2, Body: []byte("late")}))
+		}
+		must(ch.Flow(true))
+		must(node.Stop(context.Background()))
+		if e := <-closed; e == nil || e.Code != amqp.ConnectionForced {
+			t.Errorf("told %v", e)
+		}
+		must(journal.Close())
+		again := journal.Reopen(memory.Options{})
+		defer func() { _ = again.Close() }()
+		if left := again.Take(id); len(left) != messages-acked+late {
+			t.Errorf("%d messages are left, want %d", len(left), messages-acked+late)
+		}
+		time.Sleep(time.Second) // for the library's own goroutines
+	})
+}
+
+// slowStage is a broker whose queues take 100 ms over what is settled, with a
+// client.
+func slowStage(t *testing.T, journal journals.Journal) (*supervision.Node, *amqp.Connection) {
+	t.Helper()
+	node, err := supervision.Start(supervision.Config{
+		Journal: journal, Log: zerolog.Nop(), Workers: 2,
+		Fault: func(_ *actor.PID, what any) bool {
+			if _, ok := what.(*mail.Settle); ok {
+				time.Sleep(100 * time.Millisecond)
+			}
+			return false
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := net.Pipe()
+	node.Connect(ours)
+	conn, err := amqp.Open(theirs, amqp.Config{SASL: []amqp.Authentication{&amqp.PlainAuth{Username: "guest", Password: "guest"}}, Vhost: "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return node, conn
+}
+
+// levels remembers the levels of what is logged.
+type levels struct {
+	mu  sync.Mutex
+	bad []string
+}
+
+func (l *levels) Write(line []byte) (int, error) { return l.WriteLevel(zerolog.NoLevel, line) }
+
+func (l *levels) WriteLevel(level zerolog.Level, line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if level >= zerolog.ErrorLevel {
+		l.bad = append(l.bad, string(bytes.TrimSpace(line)))
+	}
+	return len(line), nil
+}
+
+// Neither a client that does not answer, nor one that does not even read, nor
+// one in its handshake holds the broker up; and nobody calls that an error.
+func TestStopIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		journal := memory.New(memory.Options{})
+		log := &levels{}
+		node, err := supervision.Start(supervision.Config{Journal: journal, Log: zerolog.New(log), Workers: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			ours, theirs := net.Pipe()
+			node.Connect(ours)
+			gate := &gate{Conn: theirs}
+			if _, err := amqp.Open(gate, amqp.Config{SASL: []amqp.Authentication{&amqp.PlainAuth{Username: "guest", Password: "guest"}}, Vhost: "/"}); err != nil {
+				t.Fatal(err)
+			}
+			gate.shut()
+			defer theirs.Close()
+		}
+		ours, theirs := net.Pipe()
+		node.Connect(ours)
+		defer theirs.Close()
+		synctest.Wait()
+		begin := time.Now()
+		if err := node.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(begin); took > 4*time.Second {
+			t.Errorf("took %v", took)
+		}
+		if err := journal.Close(); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Second) // for short-lived goroutines of the actor library
+		if len(log.bad) > 0 {
+			t.Errorf("errors in the log:\n%s", strings.Join(log.bad, "\n"))
+		}
+	})
+}
+
+// gate is the client's side of a connection whose writes go nowhere once it is
+// shut.
+type gate struct {
+	net.Conn
+	mu     sync.Mutex
+	closed bool
+}
+
+func (g *gate) shut() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
+}
+
+func (g *gate) Write(b []byte) (int, error) {
+	g.mu.Lock()
+	closed := g.closed
+	g.mu.Unlock()
+	if closed {
+		return len(b), nil
+	}
+	return g.Conn.Write(b)
+}
