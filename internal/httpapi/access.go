@@ -11,32 +11,62 @@ import (
 	"candlemark/internal/auth"
 )
 
-// rule says why the user of a request may not make it, "" if it may.
-type rule func(a *api, r *request) string
+// rule says why the user of a request may not make it, nil if it may.
+type rule func(a *api, r *request) error
 
 // anybody who may use the API at all. Lists show what the user may see.
-func anybody(*api, *request) string { return "" }
+func anybody(*api, *request) error { return nil }
 
 // visitor may open the virtual host (POL-15).
-func visitor(a *api, r *request) string {
+func visitor(a *api, r *request) error {
 	if !a.sees(r.user, r.vhost) {
-		return "User not authorised to access virtual host"
+		return unauthorised("User not authorised to access virtual host")
 	}
-	return ""
+	return nil
 }
+
+// in is for what is only there if the virtual host of the path is.
+func in(allowed rule) rule { return inOr(allowed, errNotFound) }
+
+// into is for what changes something in the virtual host of the path.
+func into(allowed rule) rule { return inOr(allowed, errNoVHost) }
+
+func inOr(allowed rule, otherwise error) rule {
+	return func(a *api, r *request) error {
+		if err := allowed(a, r); err != nil {
+			return err
+		}
+		return a.exists(r, otherwise)
+	}
+}
+
+// exists wants the virtual host of the path.
+func (a *api) exists(r *request, otherwise error) error {
+	names, err := a.broker.VHosts(r.Context())
+	if err == nil && !slices.Contains(names, r.vhost) {
+		err = otherwise
+	}
+	return err
+}
+
+var (
+	errNotAdministrator = unauthorised("Not administrator user")
+	errNoVHost          = nonexistent("vhost_not_found")
+	errNotAuthorised    = unauthorised("User not authorised to access object") // of somebody else
+)
 
 // changer may change settings of that kind, in the virtual host if the path names
 // one (POL-15).
 func changer(s auth.Setting) rule {
-	return func(a *api, r *request) string {
+	return func(a *api, r *request) error {
 		administers := r.user.HasTag("administrator")
 		switch {
 		case !r.user.MayChange(s) && s != auth.Policies:
-			return "Not administrator user"
+			return errNotAdministrator
 		case !r.user.MayChange(s), !administers && r.vhost != "" && a.users.VHostAccess(r.user, r.vhost) != nil:
-			return "User not authorised to access object"
+			return errNotAuthorised
 		}
-		return ""
+		return nil
 	}
 }
 
@@ -45,7 +75,7 @@ var policymaker = changer(auth.Policies)
 
 // parameterChanger may change the parameter that the path names. Who may change some
 // is told which do not exist.
-func parameterChanger(a *api, r *request) string {
+func parameterChanger(a *api, r *request) error {
 	s := auth.Setting(r.part("component"))
 	if s == auth.OperatorPolicies || s == auth.VHostLimits {
 		return changer(s)(a, r)
@@ -54,19 +84,27 @@ func parameterChanger(a *api, r *request) string {
 }
 
 // monitor may see what belongs to others.
-func monitor(_ *api, r *request) string {
-	if r.user.HasTag("administrator") || r.user.HasTag("monitoring") {
-		return ""
+func monitor(_ *api, r *request) error {
+	if !monitors(r) {
+		return unauthorised("Not monitor user")
 	}
-	return "Not monitor user"
+	return nil
 }
 
 // administrator may do everything.
-func administrator(_ *api, r *request) string {
-	if r.user.HasTag("administrator") {
-		return ""
+func administrator(_ *api, r *request) error {
+	if !r.user.HasTag("administrator") {
+		return errNotAdministrator
 	}
-	return "Not administrator user"
+	return nil
+}
+
+// monitors tells whether the user may see what others have.
+func monitors(r *request) bool { return r.user.HasTag("administrator") || r.user.HasTag("monitoring") }
+
+// owns tells whether the user may see what belongs to a connection.
+func owns(r *request, c *Connection) bool {
+	return monitors(r) || c != nil && c.User == r.user.Name
 }
 
 // sees tells whether the user may know what is in the virtual host.
@@ -102,47 +140,52 @@ func (r *request) part(name string) string {
 	return part
 }
 
-// guard lets those through who are known and whom the rule allows, with a bound
-// on the time that the broker has to answer.
-func (a *api) guard(allowed rule, handle func(*request)) http.Handler {
+// guard lets those through who are known and whom the rule allows.
+func (a *api) guard(allowed rule, handle handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, plain *http.Request) {
 		r := &request{Request: plain, w: w, room: &a.room}
 		defer func() { r.room.give(r.user.Name, r.held) }()
-		var err error
-		if r.user, err = a.login(plain); err != nil {
-			if errors.Is(err, auth.ErrThrottled) { // which is logged where it is counted
-				w.Header().Set("Retry-After", "5")
-				fail(w, http.StatusTooManyRequests, "too_many_requests", err.Error())
-				return
-			}
-			if plain.Header.Get("Authorization") != "" {
-				a.log.Warn().Err(err).Str("peer", plain.RemoteAddr).Msg("HTTP access denied")
-			}
-			if login := (*auth.LoginError)(nil); errors.As(err, &login) && login.Remote {
-				fail(w, http.StatusUnauthorized, "not_authorised", "User can only log in via localhost")
-				return
-			}
-			w.Header().Set("WWW-Authenticate", `Basic realm="RabbitMQ Management"`)
-			fail(w, http.StatusUnauthorized, "not_authorized", "Not_Authorized")
-			return
-		}
-		if !slices.ContainsFunc(managers, r.user.HasTag) {
-			fail(w, http.StatusUnauthorized, "not_authorised", "Not management user")
-			return
-		}
-		a.sockets.works(plain.Context())
-		// The path was parsed before: its escapes are right.
-		r.vhost, _ = url.PathUnescape(plain.PathValue("vhost"))
-		r.name, _ = url.PathUnescape(plain.PathValue("name"))
-		if reason := allowed(a, r); reason != "" {
-			fail(w, http.StatusUnauthorized, "not_authorised", reason)
-			return
-		}
-		ctx, cancel := a.broker.WithTimeout(plain.Context(), patience)
-		defer cancel()
-		r.Request = plain.WithContext(ctx)
-		handle(r)
+		v, err := a.call(r, allowed, handle)
+		a.respond(r, v, err)
 	})
+}
+
+// call has a request handled, with a bound on the time that the broker has to answer.
+func (a *api) call(r *request, allowed rule, handle handler) (any, error) {
+	if err := a.enter(r); err != nil {
+		return nil, err
+	}
+	ctx, cancel := a.broker.WithTimeout(r.Context(), patience)
+	defer cancel()
+	r.Request = r.WithContext(ctx)
+	if err := allowed(a, r); err != nil {
+		return nil, err
+	}
+	return handle(r)
+}
+
+// enter finds out who asks, and for what.
+func (a *api) enter(r *request) (err error) {
+	if r.user, err = a.login(r.Request); err != nil {
+		if errors.Is(err, auth.ErrThrottled) { // which is logged where it is counted
+			r.w.Header().Set("Retry-After", "5")
+			return refuse(http.StatusTooManyRequests, "too_many_requests", err.Error())
+		}
+		if r.Header.Get("Authorization") != "" {
+			a.log.Warn().Err(err).Str("peer", r.RemoteAddr).Msg("HTTP access denied")
+		}
+		if login := (*auth.LoginError)(nil); errors.As(err, &login) && login.Remote {
+			return unauthorised("User can only log in via localhost")
+		}
+		r.w.Header().Set("WWW-Authenticate", `Basic realm="RabbitMQ Management"`)
+		return refuse(http.StatusUnauthorized, "not_authorized", "Not_Authorized")
+	}
+	if !slices.ContainsFunc(managers, r.user.HasTag) {
+		return unauthorised("Not management user")
+	}
+	a.sockets.works(r.Context())
+	r.vhost, r.name = r.part("vhost"), r.part("name")
+	return nil
 }
 
 // login checks HTTP basic authentication as a login with SASL PLAIN.

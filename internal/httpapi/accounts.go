@@ -3,9 +3,7 @@ package httpapi
 import (
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"maps"
-	"net/http"
 	"strings"
 
 	"candlemark/internal/auth"
@@ -20,150 +18,104 @@ type accountItem struct {
 	Limits    auth.Limits `json:"limits"`
 }
 
-func account(a auth.Account) accountItem {
+func account(a *auth.Account) accountItem {
 	if a.Limits == nil {
 		a.Limits = auth.Limits{}
 	}
 	return accountItem{Limits: a.Limits, Name: a.Name, Hash: base64.StdEncoding.EncodeToString(a.Hash), Algorithm: a.Algorithm, Tags: a.Tags}
 }
 
-func (a *api) accountPaths(mux *http.ServeMux) {
-	mux.Handle("/api/users", methods{"GET": a.guard(administrator, a.accounts)})
-	mux.Handle("/api/users/without-permissions", methods{"GET": a.guard(administrator, a.accountsWithoutPermissions)})
-	mux.Handle("/api/users/bulk-delete", methods{"POST": a.guard(administrator, a.deleteAccounts)})
-	mux.Handle("/api/users/{name}", methods{
-		"GET":    a.guard(administrator, a.account),
-		"PUT":    a.guard(administrator, a.putAccount),
-		"DELETE": a.guard(administrator, a.deleteAccount),
-	})
-	mux.Handle("/api/auth/hash_password/{name}", methods{"GET": a.guard(administrator, hashPassword)})
-}
-
-func (a *api) accounts(r *request) { a.listAccounts(r, func(string) bool { return true }) }
-
-func (a *api) accountsWithoutPermissions(r *request) {
-	a.listAccounts(r, func(name string) bool { return len(a.users.Grants(name, "")) == 0 })
-}
-
-func (a *api) listAccounts(r *request, shown func(name string) bool) {
-	items := []accountItem{}
-	for _, known := range a.users.Accounts() {
-		if shown(known.Name) {
-			items = append(items, account(known))
-		}
+// accounts are all users, or those that are shown.
+func (a *api) accounts(shown func(name string) bool) resource[accountItem] {
+	return resource[accountItem]{
+		func(r *request) ([]accountItem, error) {
+			return forms(a.users.Accounts(), func(u *auth.Account) bool {
+				return (r.name == "" || u.Name == r.name) && (shown == nil || shown(u.Name))
+			}, account), nil
+		},
+		func(i *accountItem) string { return i.Name },
 	}
-	list(r, items, func(i *accountItem) string { return i.Name })
 }
 
-func (a *api) account(r *request) {
-	known, ok := a.users.Account(r.name)
-	if !ok {
-		notFound(r.w, r.Request)
-		return
-	}
-	one(r, account(known))
-}
+func (a *api) hasNoGrants(name string) bool { return len(a.users.Grants(name, "")) == 0 }
 
 // putAccount creates a user, or replaces its password and tags: without either
 // kind of password it has none.
-func (a *api) putAccount(r *request) {
-	body, ok := r.body(maxBody)
-	if !ok {
-		return
+func (a *api) putAccount(r *request) (created bool, err error) {
+	b, err := r.body(maxBody)
+	if err != nil {
+		return false, err
 	}
-	wanted, err := parseAccount(r.name, body)
-	if bad(r, err) {
-		return
+	wanted := b.account(r.name)
+	limits := b.accountLimits()
+	grants := b.grants(r.name)
+	if b.err != nil {
+		return false, b.err
 	}
-	limits, err := accountLimits(body)
-	if bad(r, err) {
-		return
-	}
-	grants, err := parseGrants(r.name, body)
-	if bad(r, err) {
-		return
-	}
-	created, err := a.users.PutAccount(wanted)
-	if bad(r, err) {
-		return
+	if created, err = a.users.PutAccount(wanted); err != nil {
+		return false, invalid(err)
 	}
 	if limits != nil {
 		err = a.users.SetUserLimits(wanted.Name, func(l auth.Limits) auth.Limits {
 			maps.Copy(l, limits)
 			return l
 		})
-		if bad(r, err) {
-			return
-		}
 	}
-	for i := 0; created && i < len(grants); i++ {
-		if _, err := a.users.PutGrant(grants[i]); bad(r, grantFailure(err)) {
-			return
-		}
+	for i := 0; err == nil && created && i < len(grants); i++ {
+		_, err = a.users.PutGrant(grants[i])
 	}
-	r.stored(created)
+	return created, grantFailure(err)
 }
 
-// stored answers a PUT.
-func (r *request) stored(created bool) {
-	if created {
-		r.w.WriteHeader(http.StatusCreated)
-		return
-	}
-	r.w.WriteHeader(http.StatusNoContent)
-}
-
-func parseAccount(name string, body map[string]json.RawMessage) (auth.Account, error) {
-	wanted := auth.Account{Name: name}
-	var err error
-	if wanted.Tags, err = accountTags(body); err != nil {
-		return wanted, err
-	}
-	password, errPassword := text(body, "password")
-	hash, errHash := text(body, "password_hash")
-	algorithm, errAlgorithm := text(body, "hashing_algorithm")
-	if err := errors.Join(errPassword, errHash, errAlgorithm); err != nil {
-		return wanted, err
-	}
+func (b *body) account(name string) auth.Account {
+	wanted := auth.Account{Name: name, Tags: b.accountTags()}
+	password, hash, algorithm := b.text("password"), b.text("password_hash"), b.text("hashing_algorithm")
 	switch {
-	case body["password"] != nil && body["password_hash"] != nil:
-		return wanted, complaint("both_password_and_password_hash_are_provided")
-	case body["password"] != nil:
+	case b.has("password") && b.has("password_hash"):
+		b.fail(complaint("both_password_and_password_hash_are_provided"))
+	case b.err != nil: // a hash takes time
+	case b.has("password"):
 		wanted.Hash = auth.HashPassword(password)
-	case body["password_hash"] != nil:
+	case b.has("password_hash"):
 		wanted.Algorithm = algorithm
+		var err error
 		if wanted.Hash, err = base64.StdEncoding.DecodeString(hash); err != nil {
-			return wanted, tupleOf("not_base64", hash)
+			b.fail(tupleOf("not_base64", hash))
 		}
 	}
-	return wanted, nil
+	return wanted
+}
+
+// accountLimits are those that a user gets beside those that it has.
+func (b *body) accountLimits() auth.Limits {
+	if !b.has("limits") || isEmpty(b.fields["limits"]) {
+		return nil
+	}
+	limits, err := auth.ParseUserLimits(b.fields["limits"])
+	b.fail(invalid(err))
+	return limits
 }
 
 // accountTags reads a list of tags, or a text with commas between them, or what
 // came before tags: whether the user is an administrator.
-func accountTags(body map[string]json.RawMessage) ([]string, error) {
-	if body["tags"] != nil {
-		return tags(body, "tags")
+func (b *body) accountTags() []string {
+	if b.has("tags") {
+		return b.tags("tags")
 	}
-	if body["administrator"] == nil {
-		return nil, complaint("tags_not_present")
+	if !b.has("administrator") {
+		b.fail(complaint("tags_not_present"))
 	}
-	yes, err := flag(body, "administrator")
-	if yes {
-		return []string{"administrator"}, err
+	if b.flag("administrator") {
+		return []string{"administrator"}
 	}
-	return []string{}, err
+	return []string{}
 }
 
 // tags are a list of texts, or a text with commas between them.
-func tags(body map[string]json.RawMessage, key string) ([]string, error) {
+func (b *body) tags(key string) []string {
 	var words []string
-	if raw := body[key]; raw != nil && json.Unmarshal(raw, &words) != nil {
-		joined, err := text(body, key)
-		if err != nil {
-			return nil, tupleOf("not_string", key)
-		}
-		words = strings.Split(joined, ",")
+	if b.has(key) && json.Unmarshal(b.fields[key], &words) != nil {
+		words = strings.Split(b.text(key), ",")
 	}
 	trimmed := []string{}
 	for _, word := range words {
@@ -171,64 +123,43 @@ func tags(body map[string]json.RawMessage, key string) ([]string, error) {
 			trimmed = append(trimmed, word)
 		}
 	}
-	return trimmed, nil
+	return trimmed
 }
 
-// parseGrants reads the permissions that a new user gets at once, by virtual
-// host.
-func parseGrants(name string, body map[string]json.RawMessage) ([]auth.Grant, error) {
+// grants reads the permissions that a new user gets at once, by virtual host.
+func (b *body) grants(name string) (grants []auth.Grant) {
 	var perVHost map[string]map[string]json.RawMessage
-	if raw := body["permissions"]; raw != nil && json.Unmarshal(raw, &perVHost) != nil {
-		return nil, complaint("{not_an_object,permissions}")
-	}
-	var grants []auth.Grant
+	b.decode("permissions", &perVHost, complaint("{not_an_object,permissions}"))
 	for vhost, rights := range perVHost {
-		g, err := parseGrant(name, vhost, rights)
-		if err != nil {
-			return nil, err
-		}
-		grants = append(grants, g)
+		one := &body{fields: rights}
+		grants = append(grants, one.grant(name, vhost))
+		b.fail(one.err)
 	}
-	return grants, nil
+	return grants
 }
 
-func (a *api) deleteAccount(r *request) {
-	switch found, err := a.broker.DeleteUser(r.Context(), r.name); {
-	case err != nil:
-		a.refuse(r, err)
-	case found:
-		r.w.WriteHeader(http.StatusNoContent)
-	default:
-		notFound(r.w, r.Request)
-	}
+func (a *api) deleteAccount(r *request) (bool, error) {
+	return a.broker.DeleteUser(r.Context(), r.name)
 }
 
 // deleteAccounts deletes those of a list that exist.
-func (a *api) deleteAccounts(r *request) {
-	body, ok := r.body(maxBody)
-	if !ok || bad(r, missing(body, "users")) {
-		return
+func (a *api) deleteAccounts(r *request) (any, error) {
+	b, err := r.body(maxBody, "users")
+	if err != nil {
+		return nil, err
 	}
 	var names []string
-	if json.Unmarshal(body["users"], &names) != nil {
-		_ = bad(r, tupleOf("not_a_list", "users"))
-		return
+	b.decode("users", &names, tupleOf("not_a_list", "users"))
+	for i := 0; b.err == nil && i < len(names); i++ {
+		_, b.err = a.broker.DeleteUser(r.Context(), names[i])
 	}
-	for _, name := range names {
-		if _, err := a.broker.DeleteUser(r.Context(), name); err != nil {
-			a.refuse(r, err)
-			return
-		}
-	}
-	r.w.WriteHeader(http.StatusNoContent)
+	return nil, b.err
 }
 
 // hashPassword makes the hash of the password in the path, with a salt of its
 // own, as definitions have it.
-func hashPassword(r *request) {
-	answer(r.w, http.StatusOK, struct {
-		OK string `json:"ok"`
-	}{base64.StdEncoding.EncodeToString(auth.HashPassword(r.name))})
+func hashPassword(r *request) (any, error) {
+	return map[string]string{"ok": base64.StdEncoding.EncodeToString(auth.HashPassword(r.name))}, nil
 }
 
 // isEmpty tells whether raw is an object or list without anything in it, or

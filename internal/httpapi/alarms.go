@@ -2,24 +2,9 @@ package httpapi
 
 import (
 	"encoding/json"
-	"net/http"
 
 	"candlemark/internal/config"
 )
-
-func (a *api) alarmPaths(mux *http.ServeMux) {
-	checks := "/api/health/checks"
-	mux.Handle(checks+"/alarms", methods{"GET": a.guard(anybody, a.noAlarms("There are alarms in effect in the cluster"))})
-	mux.Handle(checks+"/local-alarms", methods{"GET": a.guard(anybody, a.noAlarms("There are alarms in effect on the node"))})
-	mux.Handle("/api/memory-high-watermark", methods{
-		"GET": a.guard(monitor, a.watermark),
-		"PUT": a.guard(administrator, a.setLimit("relative", config.ParseWatermark, a.broker.SetMemoryWatermark)),
-	})
-	mux.Handle("/api/disk-free-limit", methods{
-		"GET": a.guard(monitor, a.diskFreeLimit),
-		"PUT": a.guard(administrator, a.setLimit("mem_relative", multipleOfMemory, a.broker.SetDiskFreeLimit)),
-	})
-}
 
 // alarmItem is the form of an alarm.
 type alarmItem struct {
@@ -28,13 +13,8 @@ type alarmItem struct {
 }
 
 // noAlarms checks that no publisher is blocked.
-func (a *api) noAlarms(otherwise string) func(*request) {
-	return func(r *request) {
-		m, err := a.broker.Machine(r.Context())
-		if err != nil {
-			a.refuse(r, err)
-			return
-		}
+func (a *api) noAlarms(otherwise string) handler {
+	return a.ofMachine(func(m *Machine) any {
 		var found []alarmItem
 		if m.DiskAlarm {
 			found = append(found, alarmItem{a.node, "disk space"})
@@ -43,14 +23,17 @@ func (a *api) noAlarms(otherwise string) func(*request) {
 			found = append(found, alarmItem{a.node, "memory"})
 		}
 		if found == nil {
-			healthy(r)
-			return
+			return healthy
 		}
-		answer(r.w, http.StatusServiceUnavailable, struct {
-			Status string      `json:"status"`
-			Reason string      `json:"reason"`
-			Alarms []alarmItem `json:"alarms"`
-		}{"failed", otherwise, found})
+		return unhealthy(health{Reason: otherwise, Alarms: found})
+	})
+}
+
+// ofMachine answers with something about the machine.
+func (a *api) ofMachine(form func(*Machine) any) handler {
+	return func(r *request) (any, error) {
+		m, err := a.broker.Machine(r.Context())
+		return form(&m), err
 	}
 }
 
@@ -64,34 +47,22 @@ type limitItem struct {
 	Alarm       bool     `json:"alarm"`
 }
 
-func (a *api) watermark(r *request) {
-	m, err := a.broker.Machine(r.Context())
-	if err != nil {
-		a.refuse(r, err)
-		return
-	}
-	item := limitItem{Limit: m.MemoryLimit, Alarm: m.MemoryAlarm}
-	if w := m.MemoryWatermark; w.Relative {
-		item.Relative = &w.Share
-	} else {
-		item.Absolute = &w.Bytes
-	}
-	answer(r.w, http.StatusOK, item)
+func watermark(m *Machine) any {
+	share, bytes := amount(&m.MemoryWatermark)
+	return limitItem{Relative: share, Absolute: bytes, Limit: m.MemoryLimit, Alarm: m.MemoryAlarm}
 }
 
-func (a *api) diskFreeLimit(r *request) {
-	m, err := a.broker.Machine(r.Context())
-	if err != nil {
-		a.refuse(r, err)
-		return
+func diskFreeLimit(m *Machine) any {
+	share, bytes := amount(&m.DiskFreeLimit)
+	return limitItem{MemRelative: share, Absolute: bytes, Limit: m.DiskLimit, Alarm: m.DiskAlarm}
+}
+
+// amount is a share of the memory or a number of bytes.
+func amount(a *config.Amount) (share *float64, bytes *int64) {
+	if a.Relative {
+		return &a.Share, nil
 	}
-	item := limitItem{Limit: m.DiskLimit, Alarm: m.DiskAlarm}
-	if l := m.DiskFreeLimit; l.Relative {
-		item.MemRelative = &l.Share
-	} else {
-		item.Absolute = &l.Bytes
-	}
-	answer(r.w, http.StatusOK, item)
+	return nil, &a.Bytes
 }
 
 func multipleOfMemory(text string) (config.Amount, error) {
@@ -100,15 +71,14 @@ func multipleOfMemory(text string) (config.Amount, error) {
 
 // setLimit changes a limit to {"absolute": "2GB"}, or a number of bytes, or to
 // what has another name and is relative to the memory there is.
-func (a *api) setLimit(relative string, parse func(string) (config.Amount, error), set func(config.Amount)) func(*request) {
-	return func(r *request) {
-		object, ok := r.body(maxBody)
-		if !ok {
-			return
+func setLimit(relative string, parse func(string) (config.Amount, error), set func(config.Amount)) handler {
+	return func(r *request) (any, error) {
+		b, err := r.body(maxBody)
+		if err != nil {
+			return nil, err
 		}
 		var to config.Amount
-		var err error
-		share, size := object[relative], object["absolute"]
+		share, size := b.fields[relative], b.fields["absolute"]
 		switch {
 		case (share == nil) == (size == nil):
 			err = complaintf("either %s or absolute is needed", relative)
@@ -119,11 +89,11 @@ func (a *api) setLimit(relative string, parse func(string) (config.Amount, error
 		default:
 			to.Bytes, err = config.ParseSize(bareValue(size))
 		}
-		if bad(r, err) {
-			return
+		if err != nil {
+			return nil, invalid(err)
 		}
 		set(to)
-		r.w.WriteHeader(http.StatusNoContent)
+		return nil, nil
 	}
 }
 

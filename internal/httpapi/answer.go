@@ -8,9 +8,51 @@ import (
 	"net/http"
 	"strconv"
 	"time"
-
-	"candlemark/protocol"
 )
+
+// handler answers a request: with a value, which is sent as JSON with 200, with a reply, with nil for 204, or with an
+// error, of which statusOf makes a status and a body.
+type handler func(*request) (any, error)
+
+// reply is an answer with another status than 200; without a body if that is nil.
+type reply struct {
+	status int
+	body   any
+}
+
+// stored answers for a PUT that has succeeded.
+func stored(created bool) any {
+	if created {
+		return reply{http.StatusCreated, nil}
+	}
+	return nil
+}
+
+// respond sends what a handler has returned.
+func (a *api) respond(r *request, v any, err error) {
+	if err != nil {
+		status, body := statusOf(err)
+		if status == http.StatusInternalServerError {
+			if errors.Is(err, context.Canceled) {
+				return // nobody is there to be told
+			}
+			a.log.Error().Err(err).Str("method", r.Method).Str("path", r.URL.Path).Msg("HTTP request failed")
+		}
+		v = reply{status, body}
+	}
+	switch v := v.(type) {
+	case nil:
+		r.w.WriteHeader(http.StatusNoContent)
+	case reply:
+		if v.body == nil {
+			r.w.WriteHeader(v.status)
+			return
+		}
+		answer(r.w, v.status, v.body)
+	default:
+		answer(r.w, http.StatusOK, v)
+	}
+}
 
 // answer sends v as JSON.
 func answer(w http.ResponseWriter, status int, v any) {
@@ -44,33 +86,8 @@ func encodeBehind(prefix string, v any) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// failure is the body of every refusal.
-type failure struct {
-	Error  string `json:"error"`
-	Reason any    `json:"reason"` // a text, or a list for a tuple
-}
-
-func fail(w http.ResponseWriter, status int, what, reason string) {
-	answer(w, status, failure{what, reason})
-}
-
-// notFound answers for what does not exist, objects and paths alike.
+// notFound answers for paths that do not exist.
 func notFound(w http.ResponseWriter, _ *http.Request) {
-	fail(w, http.StatusNotFound, "Object Not Found", "Not Found")
-}
-
-// refuse answers with an error of the broker.
-func (a *api) refuse(r *request, err error) {
-	var channel *protocol.ChannelError
-	switch {
-	case errors.As(err, &channel) && channel.Code == protocol.NotFound:
-		notFound(r.w, r.Request)
-	case errors.Is(err, context.DeadlineExceeded):
-		fail(r.w, http.StatusServiceUnavailable, "timeout", "the broker did not answer in time")
-	case errors.Is(err, context.Canceled):
-		// Nobody is there to be told.
-	default:
-		a.log.Error().Err(err).Str("method", r.Method).Str("path", r.URL.Path).Msg("HTTP request failed")
-		fail(r.w, http.StatusInternalServerError, "internal_error", err.Error())
-	}
+	status, body := statusOf(errNotFound)
+	answer(w, status, body)
 }

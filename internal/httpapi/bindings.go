@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"hash/fnv"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -64,163 +64,136 @@ func argumentsHash(arguments protocol.Table) string {
 }
 
 // listBindings answers with those that the filter lets through.
-func (a *api) listBindings(r *request, f BindingFilter) {
+func (a *api) listBindings(r *request, f BindingFilter) (any, error) {
 	all, err := a.broker.Bindings(r.Context(), f)
-	if err != nil {
-		a.refuse(r, err)
-		return
-	}
-	items := make([]bindingItem, 0, len(all))
-	for i := range all {
-		if a.sees(r.user, all[i].VHost) {
-			items = append(items, shownBinding(&all[i]))
-		}
-	}
-	list(r, items, func(b *bindingItem) string { return b.Destination })
+	visible := func(b *Binding) bool { return a.sees(r.user, b.VHost) }
+	return listForms(r, all, err, visible, shownBinding, func(b *bindingItem) string { return b.Destination })
 }
 
 // bindings lists those of one virtual host, or of all that the user may see.
-func (a *api) bindings(r *request) {
+func (a *api) bindings(r *request) (any, error) {
 	if r.vhost == "" {
-		a.listBindings(r, BindingFilter{})
-		return
+		return a.listBindings(r, BindingFilter{})
 	}
-	if a.exists(r) {
-		a.listBindings(r, BindingFilter{VHost: &r.vhost})
-	}
+	return a.listBindings(r, BindingFilter{VHost: &r.vhost})
 }
 
-func (a *api) queueBindings(r *request) {
-	toExchange := false
-	if a.queueThere(r) {
-		a.listBindings(r, BindingFilter{VHost: &r.vhost, Destination: &r.name, ToExchange: &toExchange})
+func (a *api) queueBindings(r *request) (any, error) {
+	if _, err := a.broker.Queue(r.Context(), r.vhost, r.name); err != nil {
+		return nil, err
 	}
+	return a.listBindings(r, BindingFilter{VHost: &r.vhost, Destination: &r.name, ToExchange: new(bool)})
 }
 
-// exchangeBindings lists those from an exchange, or to it.
-func (a *api) exchangeBindings(source bool) func(*request) {
-	return func(r *request) {
-		x, err := a.findExchange(r)
-		toExchange := true
-		switch {
-		case err != nil:
-			a.refuse(r, err)
-		case x == nil:
-			notFound(r.w, r.Request)
-		case source:
-			a.listBindings(r, BindingFilter{VHost: &r.vhost, Source: &x.Name})
-		default:
-			a.listBindings(r, BindingFilter{VHost: &r.vhost, Destination: &x.Name, ToExchange: &toExchange})
-		}
+func (a *api) bindingsFrom(r *request) (any, error) {
+	x, err := a.findExchange(r)
+	if err != nil {
+		return nil, err
 	}
+	return a.listBindings(r, BindingFilter{VHost: &r.vhost, Source: &x.Name})
+}
+
+func (a *api) bindingsTo(r *request) (any, error) {
+	x, err := a.findExchange(r)
+	if err != nil {
+		return nil, err
+	}
+	toExchange := true
+	return a.listBindings(r, BindingFilter{VHost: &r.vhost, Destination: &x.Name, ToExchange: &toExchange})
 }
 
 // ends are the two that a path names.
-func ends(r *request) (f BindingFilter, ok bool) {
+func ends(r *request) (f BindingFilter, err error) {
 	kind := r.part("kind")
+	if kind != "e" && kind != "q" {
+		err = errNotFound
+	}
 	source, destination, toExchange := exchangeNamed(r.name), r.part("destination"), kind == "e"
-	return BindingFilter{VHost: &r.vhost, Source: &source, Destination: &destination, ToExchange: &toExchange}, kind == "e" || kind == "q"
+	return BindingFilter{VHost: &r.vhost, Source: &source, Destination: &destination, ToExchange: &toExchange}, err
 }
 
 // bindingsBetween lists the bindings between two objects.
-func (a *api) bindingsBetween(r *request) {
-	f, ok := ends(r)
-	if !ok {
-		notFound(r.w, r.Request)
-		return
+func (a *api) bindingsBetween(r *request) (any, error) {
+	f, err := ends(r)
+	if err != nil {
+		return nil, err
 	}
-	if a.exists(r) {
-		a.listBindings(r, f)
-	}
+	return a.listBindings(r, f)
 }
 
 // bind makes a binding: 201 and where it is.
-func (a *api) bind(r *request) {
-	f, ok := ends(r)
-	if !ok {
-		notFound(r.w, r.Request)
-		return
+func (a *api) bind(r *request) (any, error) {
+	f, err := ends(r)
+	if err == nil {
+		err = a.exists(r, errNoVHost)
 	}
-	if !a.known(r) {
-		return
+	if err != nil {
+		return nil, err
 	}
 	kind := auth.Queue
 	if *f.ToExchange {
 		kind = auth.Exchange
 	}
 	if err := cmp.Or(a.permitted(r, kind, *f.Destination, auth.Write), a.permitted(r, auth.Exchange, *f.Source, auth.Read)); err != nil {
-		a.decline(r, err)
-		return
+		return nil, declined(err)
 	}
-	object, ok := r.body(maxBody)
-	if !ok {
-		return
+	b, err := r.body(maxBody)
+	if err != nil {
+		return nil, err
 	}
-	routingKey, err := text(object, "routing_key")
-	arguments, bothErr := table(object["arguments"])
-	if bad(r, cmp.Or(err, bothErr)) {
-		return
+	key, arguments := b.text("routing_key"), b.table("arguments")
+	if b.err != nil {
+		return nil, b.err
 	}
-	var m protocol.Method = &protocol.QueueBind{Queue: *f.Destination, Exchange: *f.Source, RoutingKey: routingKey, Arguments: arguments}
+	var m protocol.Method = &protocol.QueueBind{Queue: *f.Destination, Exchange: *f.Source, RoutingKey: key, Arguments: arguments}
 	if *f.ToExchange {
-		m = &protocol.ExchangeBind{Destination: *f.Destination, Source: *f.Source, RoutingKey: routingKey, Arguments: arguments}
+		m = &protocol.ExchangeBind{Destination: *f.Destination, Source: *f.Source, RoutingKey: key, Arguments: arguments}
 	}
-	if !a.run(r, m) {
-		return
+	if err := a.run(r, m); err != nil {
+		return nil, err
 	}
 	// Relative to this path, whose last part is the destination.
-	r.w.Header().Set("Location", url.PathEscape(*f.Destination)+"/"+url.PathEscape(propertiesKey(routingKey, arguments)))
-	r.w.WriteHeader(http.StatusCreated)
+	r.w.Header().Set("Location", url.PathEscape(*f.Destination)+"/"+url.PathEscape(propertiesKey(key, arguments)))
+	return stored(true), nil
 }
 
-// findBinding finds the binding of the path, nil if there is none. Its last part
-// may have been escaped once or twice.
+// findBinding finds the binding of the path. Its last part may have been escaped
+// once or twice.
 func (a *api) findBinding(r *request) (*Binding, error) {
-	f, ok := ends(r)
-	if !ok {
-		return nil, nil
+	f, err := ends(r)
+	if err != nil {
+		return nil, err
 	}
 	all, err := a.broker.Bindings(r.Context(), f)
 	wanted := r.part("properties")
-	var found *Binding
-	for i := range all {
-		key := propertiesKey(all[i].RoutingKey, all[i].Arguments)
-		if key == wanted {
-			return &all[i], err
-		}
-		if once, _ := url.QueryUnescape(key); once == wanted {
-			found = &all[i]
-		}
+	key := func(b *Binding) string { return propertiesKey(b.RoutingKey, b.Arguments) }
+	b, err := find(all, err, func(b *Binding) bool { return key(b) == wanted })
+	if !errors.Is(err, errNotFound) {
+		return b, err
 	}
-	return found, err
+	slices.Reverse(all) // the last one
+	return find(all, nil, func(b *Binding) bool {
+		once, _ := url.QueryUnescape(key(b))
+		return once == wanted
+	})
 }
 
-func (a *api) binding(r *request) {
+func (a *api) binding(r *request) (any, error) {
 	b, err := a.findBinding(r)
-	switch {
-	case err != nil:
-		a.refuse(r, err)
-	case b == nil:
-		notFound(r.w, r.Request)
-	default:
-		one(r, shownBinding(b))
+	if err != nil {
+		return nil, err
 	}
+	return one(r, shownBinding(b)), nil
 }
 
-func (a *api) unbind(r *request) {
+func (a *api) unbind(r *request) (any, error) {
 	b, err := a.findBinding(r)
-	switch {
-	case err != nil:
-		a.refuse(r, err)
-	case b == nil:
-		notFound(r.w, r.Request)
-	default:
-		var m protocol.Method = &protocol.QueueUnbind{Queue: b.Destination, Exchange: b.Source, RoutingKey: b.RoutingKey, Arguments: b.Arguments}
-		if b.ToExchange {
-			m = &protocol.ExchangeUnbind{Destination: b.Destination, Source: b.Source, RoutingKey: b.RoutingKey, Arguments: b.Arguments}
-		}
-		if a.run(r, m) {
-			r.w.WriteHeader(http.StatusNoContent)
-		}
+	if err != nil {
+		return nil, err
 	}
+	var m protocol.Method = &protocol.QueueUnbind{Queue: b.Destination, Exchange: b.Source, RoutingKey: b.RoutingKey, Arguments: b.Arguments}
+	if b.ToExchange {
+		m = &protocol.ExchangeUnbind{Destination: b.Destination, Source: b.Source, RoutingKey: b.RoutingKey, Arguments: b.Arguments}
+	}
+	return nil, a.run(r, m)
 }

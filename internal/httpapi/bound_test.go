@@ -216,9 +216,10 @@ func TestRoomForBodies(t *testing.T) {
 	most := func(user string, length int64) int {
 		for n := 0; ; n++ {
 			r, w := begin(user, strings.NewReader(strings.Repeat("x", maxBody)), length)
-			_, ok := r.text(maxBody, decodedJSON)
+			_, err := r.text(maxBody, decodedJSON)
 			held = append(held, r)
-			if !ok {
+			if err != nil {
+				a.respond(r, nil, err)
 				if w.Code != 503 || w.Header().Get("Retry-After") == "" {
 					t.Errorf("%d %s", w.Code, w.Body)
 				}
@@ -246,8 +247,8 @@ func TestRoomForBodies(t *testing.T) {
 	r, _ := begin("slow", slow, largestPublish)
 	read := make(chan bool)
 	go func() {
-		_, ok := r.text(largestPublish, decodedText)
-		read <- ok
+		_, err := r.text(largestPublish, decodedText)
+		read <- err == nil
 	}()
 	_, _ = promise.Write([]byte("x"))
 	a.room.mu.Lock()

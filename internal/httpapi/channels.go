@@ -42,63 +42,37 @@ func (a *api) channelItem(c *Channel) channelItem {
 }
 
 // channels lists those of the path's virtual host, or of all.
-func (a *api) channels(r *request) {
-	if r.vhost == "" || a.exists(r) {
-		a.listChannels(r, func(c *Channel) bool { return r.vhost == "" || c.VHost == r.vhost })
-	}
+func (a *api) channels(r *request) (any, error) {
+	return a.listChannels(r, func(c *Channel) bool { return r.vhost == "" || c.VHost == r.vhost })
 }
 
 // listChannels answers with those that are wanted. Who is no monitor sees its
 // own.
-func (a *api) listChannels(r *request, wanted func(*Channel) bool) {
+func (a *api) listChannels(r *request, wanted func(*Channel) bool) (any, error) {
 	all, err := a.broker.Channels(r.Context())
-	if err != nil {
-		a.refuse(r, err)
-		return
-	}
-	items := make([]channelItem, 0, len(all))
-	for i := range all {
-		if c := &all[i]; wanted(c) && (monitors(r) || c.User == r.user.Name) {
-			items = append(items, a.channelItem(c))
-		}
-	}
-	list(r, items, func(c *channelItem) string { return c.Name })
+	visible := func(c *Channel) bool { return wanted(c) && ownsChannel(r, c) }
+	return listForms(r, all, err, visible, a.channelItem, func(c *channelItem) string { return c.Name })
 }
 
+func ownsChannel(r *request, c *Channel) bool { return monitors(r) || c.User == r.user.Name }
+
 // channel describes one, with its consumers.
-func (a *api) channel(r *request) {
+func (a *api) channel(r *request) (any, error) {
 	all, err := a.broker.Channels(r.Context())
+	c, err := find(all, err, func(c *Channel) bool { return channelName(c.Connection.Name, c.Number) == r.name })
+	if err == nil && !ownsChannel(r, c) {
+		err = errNotAuthorised
+	}
 	if err != nil {
-		a.refuse(r, err)
-		return
+		return nil, err
 	}
-	for i := range all {
-		c := &all[i]
-		if channelName(c.Connection.Name, c.Number) != r.name {
-			continue
-		}
-		if !monitors(r) && c.User != r.user.Name {
-			fail(r.w, 401, "not_authorised", "User not authorised to access object")
-			return
-		}
-		consumers, err := a.broker.Consumers(r.Context(), c.VHost)
-		if err != nil {
-			a.refuse(r, err)
-			return
-		}
-		item := struct {
-			channelItem
-			ConsumerDetails []consumerItem `json:"consumer_details"`
-			Publishes       []struct{}     `json:"publishes"`  // per exchange, which the broker does not count
-			Deliveries      []struct{}     `json:"deliveries"` // per queue, likewise
-		}{a.channelItem(c), []consumerItem{}, []struct{}{}, []struct{}{}}
-		for j := range consumers {
-			if k := &consumers[j]; k.Connection != nil && k.Connection.Name == c.Connection.Name && k.Channel == c.Number {
-				item.ConsumerDetails = append(item.ConsumerDetails, a.consumerItem(k))
-			}
-		}
-		one(r, item)
-		return
-	}
-	notFound(r.w, r.Request)
+	consumers, err := a.broker.Consumers(r.Context(), c.VHost)
+	return one(r, struct {
+		channelItem
+		ConsumerDetails []consumerItem `json:"consumer_details"`
+		Publishes       []struct{}     `json:"publishes"`  // per exchange, which the broker does not count
+		Deliveries      []struct{}     `json:"deliveries"` // per queue, likewise
+	}{a.channelItem(c), forms(consumers, func(k *Consumer) bool {
+		return k.Connection != nil && k.Connection.Name == c.Connection.Name && k.Channel == c.Number
+	}, a.consumerItem), []struct{}{}, []struct{}{}}), err
 }

@@ -1,6 +1,6 @@
 package httpapi
 
-import "net/http"
+import "cmp"
 
 // connectionItem is the JSON form of a connection. What belongs to TLS is null
 // without it.
@@ -70,82 +70,54 @@ func (a *api) connectionItem(c *Connection) connectionItem {
 	return item
 }
 
-// monitors tells whether the user may see what others have.
-func monitors(r *request) bool { return r.user.HasTag("administrator") || r.user.HasTag("monitoring") }
-
-// owns tells whether the user may see what belongs to a connection.
-func owns(r *request, c *Connection) bool {
-	return monitors(r) || c != nil && c.User == r.user.Name
-}
-
 // connections lists those of the path's virtual host, or of all. Who is no
 // monitor sees its own.
-func (a *api) connections(r *request) {
-	if r.vhost != "" && !a.exists(r) {
-		return
-	}
+func (a *api) connections(r *request) (any, error) {
 	all, err := a.broker.Connections(r.Context())
-	if err != nil {
-		a.refuse(r, err)
-		return
-	}
-	items := make([]connectionItem, 0, len(all))
-	for i := range all {
-		c := &all[i]
-		if (r.vhost == "" || c.VHost == r.vhost) && owns(r, c) {
-			items = append(items, a.connectionItem(c))
-		}
-	}
-	list(r, items, func(c *connectionItem) string { return c.Name })
+	visible := func(c *Connection) bool { return (r.vhost == "" || c.VHost == r.vhost) && owns(r, c) }
+	return listForms(r, all, err, visible, a.connectionItem, func(c *connectionItem) string { return c.Name })
 }
 
-// withConnection finds the connection of the path for a user who may see it, or
-// end it; else it has answered.
-func (a *api) withConnection(r *request, end bool, do func(*Connection)) {
+// findConnection finds the connection of the path for a user who may see it.
+func (a *api) findConnection(r *request) (*Connection, error) {
 	all, err := a.broker.Connections(r.Context())
-	if err != nil {
-		a.refuse(r, err)
-		return
+	c, err := find(all, err, func(c *Connection) bool { return c.Name == r.name })
+	if err == nil && !owns(r, c) {
+		err = errNotAuthorised
 	}
-	for i := range all {
-		if c := &all[i]; c.Name == r.name {
-			if allowed := r.user.HasTag("administrator") || !end && monitors(r); !allowed && c.User != r.user.Name {
-				fail(r.w, http.StatusUnauthorized, "not_authorised", "User not authorised to access object")
-				return
-			}
-			do(c)
-			return
-		}
-	}
-	notFound(r.w, r.Request)
+	return c, err
 }
 
-func (a *api) connection(r *request) {
-	a.withConnection(r, false, func(c *Connection) { one(r, a.connectionItem(c)) })
+func (a *api) connection(r *request) (any, error) {
+	c, err := a.findConnection(r)
+	if err != nil {
+		return nil, err
+	}
+	return one(r, a.connectionItem(c)), nil
 }
 
 // closeConnection has the client told 320 CONNECTION_FORCED with the reason that
-// the header X-Reason gives.
-func (a *api) closeConnection(r *request) {
-	a.withConnection(r, true, func(c *Connection) {
-		reason := r.Header.Get("X-Reason")
-		if reason == "" {
-			reason = "Closed via management plugin"
-		}
-		found, err := a.broker.CloseConnection(r.Context(), c.Name, reason)
-		switch {
-		case err != nil:
-			a.refuse(r, err)
-		case !found:
-			notFound(r.w, r.Request)
-		default:
-			r.w.WriteHeader(http.StatusNoContent)
-		}
-	})
+// the header X-Reason gives. Monitors see connections of others and do not end them.
+func (a *api) closeConnection(r *request) (any, error) {
+	c, err := a.findConnection(r)
+	if err == nil && c.User != r.user.Name && !r.user.HasTag("administrator") {
+		err = errNotAuthorised
+	}
+	if err != nil {
+		return nil, err
+	}
+	reason := cmp.Or(r.Header.Get("X-Reason"), "Closed via management plugin")
+	found, err := a.broker.CloseConnection(r.Context(), c.Name, reason)
+	if err == nil && !found {
+		err = errNotFound
+	}
+	return nil, err
 }
 
-func (a *api) connectionChannels(r *request) {
-	a.withConnection(r, false, func(c *Connection) {
-		a.listChannels(r, func(ch *Channel) bool { return ch.Connection.Name == c.Name })
-	})
+func (a *api) connectionChannels(r *request) (any, error) {
+	c, err := a.findConnection(r)
+	if err != nil {
+		return nil, err
+	}
+	return a.listChannels(r, func(ch *Channel) bool { return ch.Connection.Name == c.Name })
 }

@@ -47,20 +47,8 @@ func (a *api) consumerItem(c *Consumer) consumerItem {
 
 // consumers lists those of one virtual host, or of all. Who is no monitor sees
 // its own.
-func (a *api) consumers(r *request) {
-	if r.vhost != "" && !a.exists(r) {
-		return
-	}
+func (a *api) consumers(r *request) (any, error) {
 	all, err := a.broker.Consumers(r.Context(), r.vhost)
-	if err != nil {
-		a.refuse(r, err)
-		return
-	}
-	items := make([]consumerItem, 0, len(all))
-	for i := range all {
-		if c := &all[i]; owns(r, c.Connection) {
-			items = append(items, a.consumerItem(c))
-		}
-	}
-	list(r, items, func(c *consumerItem) string { return c.Tag })
+	visible := func(c *Consumer) bool { return owns(r, c.Connection) }
+	return listForms(r, all, err, visible, a.consumerItem, func(c *consumerItem) string { return c.Tag })
 }

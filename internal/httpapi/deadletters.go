@@ -1,7 +1,5 @@
 package httpapi
 
-import "net/http"
-
 // DeadLetters counts messages that died since the broker started (TTL-29).
 type DeadLetters struct {
 	Expired       Deaths `json:"expired"`
@@ -35,4 +33,4 @@ type Deaths struct {
 	Kept uint64 `json:"kept"`
 }
 
-func (a *api) deadLetters(r *request) { answer(r.w, http.StatusOK, a.broker.DeadLetters()) }
+func (a *api) deadLetters(*request) (any, error) { return a.broker.DeadLetters(), nil }

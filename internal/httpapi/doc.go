@@ -5,6 +5,9 @@
 // the limits on requests. The broker behind it is the interface Broker; package
 // client speaks the same API from the other side.
 //
+// routes.go is the list of all paths. What handles one returns a value or an error:
+// answer.go and errors.go make statuses and bodies of them (ADR 39).
+//
 // Takes no mail and sends none: whoever implements Broker does.
 //
 // States: none; every request stands alone, but for the rates, which are the

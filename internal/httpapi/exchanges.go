@@ -1,8 +1,8 @@
 package httpapi
 
 import (
-	"cmp"
 	"encoding/base64"
+	"errors"
 	"net/http"
 
 	"candlemark/internal/auth"
@@ -43,38 +43,18 @@ func shownExchange(x *Exchange) exchangeItem {
 }
 
 // exchanges lists those of one virtual host, or of all that the user may see.
-func (a *api) exchanges(r *request) {
-	if r.vhost != "" && !a.exists(r) {
-		return
-	}
+func (a *api) exchanges(r *request) (any, error) {
 	all, err := a.broker.Exchanges(r.Context(), r.vhost)
-	if err != nil {
-		a.refuse(r, err)
-		return
-	}
-	items := make([]exchangeItem, 0, len(all))
-	for i := range all {
-		if a.sees(r.user, all[i].VHost) {
-			items = append(items, shownExchange(&all[i]))
-		}
-	}
-	list(r, items, func(x *exchangeItem) string { return x.Name })
+	visible := func(x *Exchange) bool { return a.sees(r.user, x.VHost) }
+	return listForms(r, all, err, visible, shownExchange, func(x *exchangeItem) string { return x.Name })
 }
 
-// findExchange finds the exchange of the path, nil if there is none. In paths
-// the default exchange is called amq.default.
+// findExchange finds the exchange of the path. In paths the default exchange is
+// called amq.default.
 func (a *api) findExchange(r *request) (*Exchange, error) {
 	all, err := a.broker.Exchanges(r.Context(), r.vhost)
-	if err != nil || r.vhost == "" {
-		return nil, err
-	}
 	name := exchangeNamed(r.name)
-	for i := range all {
-		if all[i].Name == name {
-			return &all[i], nil
-		}
-	}
-	return nil, nil
+	return find(all, err, func(x *Exchange) bool { return x.Name == name && r.vhost != "" })
 }
 
 // exchangeNamed is the name that a part of a path means.
@@ -85,118 +65,91 @@ func exchangeNamed(part string) string {
 	return part
 }
 
-func (a *api) exchange(r *request) {
+func (a *api) exchange(r *request) (any, error) {
 	x, err := a.findExchange(r)
-	switch {
-	case err != nil:
-		a.refuse(r, err)
-	case x == nil:
-		notFound(r.w, r.Request)
-	default:
-		one(r, detailedExchange{shownExchange(x), []struct{}{}, []struct{}{}})
+	if err != nil {
+		return nil, err
 	}
+	return one(r, detailedExchange{shownExchange(x), []struct{}{}, []struct{}{}}), nil
 }
 
 // putExchange declares one, with the answers of putQueue.
-func (a *api) putExchange(r *request) {
-	if !a.known(r) {
-		return
+func (a *api) putExchange(r *request) (any, error) {
+	name := exchangeNamed(r.name)
+	if err := a.permitted(r, auth.Exchange, name, auth.Configure); err != nil {
+		return nil, declined(err)
 	}
-	if err := a.permitted(r, auth.Exchange, exchangeNamed(r.name), auth.Configure); err != nil {
-		a.decline(r, err)
-		return
-	}
-	object, ok := r.body(maxBody)
-	if !ok {
-		return
-	}
-	m := &protocol.ExchangeDeclare{Exchange: exchangeNamed(r.name), Type: "direct"}
-	var durable, autoDelete, internal, kind, arguments, long error
-	m.Durable, durable = flag(object, "durable")
-	m.AutoDelete, autoDelete = flag(object, "auto_delete")
-	m.Internal, internal = flag(object, "internal")
-	m.Arguments, arguments = table(object["arguments"])
-	if object["type"] != nil {
-		m.Type, kind = text(object, "type")
-	}
-	if len(r.name) > 255 {
-		long = complaintf("exchange name should be less than 255 bytes, actually was %d", len(r.name))
-	}
-	if bad(r, cmp.Or(long, durable, autoDelete, internal, kind, arguments)) {
-		return
-	}
-	x, err := a.findExchange(r)
+	b, err := r.body(maxBody)
 	if err != nil {
-		a.refuse(r, err)
-		return
+		return nil, err
 	}
-	if a.run(r, m) {
-		done(r, x != nil)
+	b.named("exchange", r.name)
+	m := &protocol.ExchangeDeclare{
+		Exchange: name, Type: "direct", Durable: b.flag("durable"), AutoDelete: b.flag("auto_delete"), Internal: b.flag("internal"),
 	}
+	if b.has("type") {
+		m.Type = b.text("type")
+	}
+	if m.Arguments = b.table("arguments"); b.err != nil {
+		return nil, b.err
+	}
+	_, err = a.findExchange(r)
+	if err != nil && !errors.Is(err, errNotFound) {
+		return nil, err
+	}
+	return stored(err != nil), a.run(r, m)
 }
 
-func (a *api) deleteExchange(r *request) {
+func (a *api) deleteExchange(r *request) (any, error) {
 	x, err := a.findExchange(r)
-	switch {
-	case err != nil:
-		a.refuse(r, err)
-	case x == nil:
-		notFound(r.w, r.Request)
-	case a.run(r, &protocol.ExchangeDelete{Exchange: x.Name, IfUnused: r.URL.Query().Get("if-unused") == "true"}):
-		r.w.WriteHeader(http.StatusNoContent)
+	if err != nil {
+		return nil, err
 	}
+	return nil, a.run(r, &protocol.ExchangeDelete{Exchange: x.Name, IfUnused: r.URL.Query().Get("if-unused") == "true"})
 }
 
 // publish publishes one message and tells whether a queue has it.
-func (a *api) publish(r *request) {
+func (a *api) publish(r *request) (any, error) {
 	x, err := a.findExchange(r)
-	if err != nil {
-		a.refuse(r, err)
-		return
+	if errors.Is(err, errNotFound) {
+		err = refuse(http.StatusNotFound, "Object Not Found", "exchange_not_found")
 	}
-	if x == nil {
-		fail(r.w, http.StatusNotFound, "Object Not Found", "exchange_not_found")
-		return
+	if err != nil {
+		return nil, err
 	}
 	if err := a.permitted(r, auth.Exchange, x.Name, auth.Write); err != nil {
-		a.declineMessage(r, err)
-		return
+		return nil, declinedMessage(err)
 	}
-	object, ok := r.body(largestPublish)
-	if !ok || bad(r, missing(object, "routing_key", "properties", "payload", "payload_encoding")) {
-		return
+	b, err := r.body(largestPublish, "routing_key", "properties", "payload", "payload_encoding")
+	if err != nil {
+		return nil, err
 	}
-	p := Publication{Exchange: x.Name}
-	var key, properties, payload, encoding error
-	var body, form string
-	p.RoutingKey, key = text(object, "routing_key")
-	p.Properties, properties = readProperties(object["properties"])
-	form, encoding = text(object, "payload_encoding")
-	if body, payload = text(object, "payload"); payload != nil {
-		payload = complaint("payload_not_string")
-	}
-	if bad(r, cmp.Or(payload, key, properties, encoding)) {
-		return
-	}
-	switch form {
-	case "string":
-		p.Body = []byte(body)
-	case "base64":
-		if p.Body, err = base64.StdEncoding.DecodeString(body); err != nil {
-			bad(r, tupleOf("not_base64", body[:min(len(body), 64)]))
-			return
-		}
-	default:
-		bad(r, tupleOf("unsupported_encoding", form))
-		return
+	p := b.publication()
+	if p.Exchange = x.Name; b.err != nil {
+		return nil, b.err
 	}
 	routed, refused, err := a.broker.Publish(r.Context(), r.user, r.vhost, p)
-	switch {
-	case err != nil:
-		a.declineMessage(r, err)
-	case refused:
-		fail(r.w, http.StatusBadRequest, "bad_request", "rejected Unable to publish message. Check queue limits.")
-	default:
-		answer(r.w, http.StatusOK, map[string]bool{"routed": routed})
+	if err == nil && refused {
+		return nil, complaint("rejected Unable to publish message. Check queue limits.")
 	}
+	return map[string]bool{"routed": routed}, declinedMessage(err)
+}
+
+// publication reads a message, but for its exchange.
+func (b *body) publication() (p Publication) {
+	var payload string
+	b.decode("payload", &payload, complaint("payload_not_string"))
+	p.RoutingKey, p.Properties = b.text("routing_key"), b.properties("properties")
+	switch encoding := b.text("payload_encoding"); encoding {
+	case "string":
+		p.Body = []byte(payload)
+	case "base64":
+		var err error
+		if p.Body, err = base64.StdEncoding.DecodeString(payload); err != nil {
+			b.fail(tupleOf("not_base64", payload[:min(len(payload), 64)]))
+		}
+	default:
+		b.fail(tupleOf("unsupported_encoding", encoding))
+	}
+	return p
 }

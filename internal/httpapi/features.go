@@ -1,6 +1,6 @@
 package httpapi
 
-import "net/http"
+import "slices"
 
 // featureFlag is the JSON form of a feature flag.
 type featureFlag struct {
@@ -12,10 +12,11 @@ type featureFlag struct {
 	ProvidedBy string `json:"provided_by"`
 }
 
-// flags are RabbitMQ's that say something about a client's view of the broker.
+// featureFlags are RabbitMQ's that say something about a client's view of the broker.
 // Clients refuse to work without some of them; what each of them means here is
 // in docs/http-api.md.
-var flags = []featureFlag{
+var featureFlags = fixed(
+	func(f *featureFlag) string { return f.Name },
 	enabled("classic_queue_type_delivery_support", "Deliveries to consumers of classic queues", "required"),
 	enabled("detailed_queues_endpoint", "Lists of queues leave out what only one queue shows", "stable"),
 	enabled("direct_exchange_routing_v2", "Routing of direct exchanges by lookup", "required"),
@@ -29,14 +30,15 @@ var flags = []featureFlag{
 	enabled("rabbitmq_4.0.0", "Level of RabbitMQ 4.0", "stable"),
 	enabled("stream_queue", "Queues of type stream are known, and refused", "required"),
 	enabled("virtual_host_metadata", "Description, tags and default queue type of virtual hosts", "required"),
+)
+
+// fixed is a list of objects that never change.
+func fixed[T any](name func(*T) string, items ...T) resource[T] {
+	return resource[T]{func(*request) ([]T, error) { return slices.Clone(items), nil }, name}
 }
 
 func enabled(name, desc, stability string) featureFlag {
 	return featureFlag{Name: name, Desc: desc, State: "enabled", Stability: stability, ProvidedBy: "rabbit"}
-}
-
-func (a *api) featureFlags(r *request) {
-	list(r, append([]featureFlag{}, flags...), func(f *featureFlag) string { return f.Name })
 }
 
 // deprecated is the JSON form of a deprecated feature. RabbitMQ gives two of
@@ -49,22 +51,10 @@ type deprecated struct {
 	ProvidedBy string `json:"provided_by"`
 }
 
-var deprecatedFeatures = []deprecated{
-	{"queue_master_locator", "", "permitted_by_default", "", "rabbit"},
-	{"global_qos", "", "permitted_by_default", "", "rabbit"},
-	{"transient_nonexcl_queues", "", "permitted_by_default", "", "rabbit"},
-	{"classic_queue_mirroring", "", "removed", "", "rabbit"},
-}
-
-func (a *api) deprecatedFeatures(r *request) {
-	list(r, append([]deprecated{}, deprecatedFeatures...), func(f *deprecated) string { return f.Name })
-}
-
-// deprecatedInUse lists none: nothing of the list will go away here.
-func (a *api) deprecatedInUse(r *request) { answer(r.w, http.StatusOK, []deprecated{}) }
-
-// extensions are scripts for RabbitMQ's pages: none.
-func (a *api) extensions(r *request) { answer(r.w, http.StatusOK, []struct{}{}) }
-
-// versionOnly is the level of RabbitMQ that the broker follows, as a bare text.
-func (a *api) versionOnly(r *request) { answer(r.w, http.StatusOK, rabbitVersion) }
+var deprecatedFeatures = fixed(
+	func(f *deprecated) string { return f.Name },
+	deprecated{"queue_master_locator", "", "permitted_by_default", "", "rabbit"},
+	deprecated{"global_qos", "", "permitted_by_default", "", "rabbit"},
+	deprecated{"transient_nonexcl_queues", "", "permitted_by_default", "", "rabbit"},
+	deprecated{"classic_queue_mirroring", "", "removed", "", "rabbit"},
+)

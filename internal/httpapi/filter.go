@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"net/http"
 	"regexp/syntax"
 	"time"
 )
@@ -15,22 +16,22 @@ const (
 	filterTime = 2 * time.Second
 )
 
-// filtered are the items whose names the view keeps. The reason is why not all of
-// them were looked at, "" if they were.
-func filtered[T any](ctx context.Context, v *view, items []T, name func(*T) string) (kept []T, reason string) {
+// filtered are the items whose names the view keeps. Error: not all of them were
+// looked at.
+func filtered[T any](ctx context.Context, v *view, items []T, name func(*T) string) (kept []T, err error) {
 	ctx, cancel := context.WithTimeout(ctx, filterTime)
 	defer cancel()
 	kept = items[:0]
 	for i := range items {
 		if ctx.Err() != nil {
-			return nil, "filtering by name took too long"
+			return nil, refuse(http.StatusServiceUnavailable, "timeout", "filtering by name took too long")
 		}
 		if v.keeps(name(&items[i])) {
 			kept = append(kept, items[i])
 		}
 	}
 	clear(items[len(kept):])
-	return kept, ""
+	return kept, nil
 }
 
 // weight is about how many instructions an expression is compiled to.

@@ -1,68 +1,49 @@
 package httpapi
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// health is the form of a check that went well.
+// health is the form of what a check has found.
 type health struct {
-	Status string `json:"status"`
-	Reason string `json:"reason,omitempty"`
+	Status    string      `json:"status"`
+	Reason    string      `json:"reason,omitempty"`
+	Port      any         `json:"port,omitempty"`
+	Protocol  string      `json:"protocol,omitempty"`
+	Missing   any         `json:"missing,omitempty"`
+	Ports     []int       `json:"ports,omitempty"`
+	Protocols []string    `json:"protocols,omitempty"`
+	Expired   []expiring  `json:"expired,omitempty"`
+	Alarms    []alarmItem `json:"alarms,omitempty"`
 }
 
-func healthy(r *request) { answer(r.w, http.StatusOK, health{Status: "ok"}) }
+var healthy = health{Status: "ok"}
 
-// alive answers the check that RabbitMQ has made empty; the virtual host must
-// exist.
-func (a *api) alive(r *request) {
-	if a.exists(r) {
-		healthy(r)
-	}
+// unhealthy is the answer of a check that did not go well.
+func unhealthy(h health) any {
+	h.Status = "failed"
+	return reply{http.StatusServiceUnavailable, h}
 }
 
-// notCritical: a broker of one node has no quorum to lose.
-func (a *api) notCritical(r *request) {
-	answer(r.w, http.StatusOK, health{"ok", "single node cluster"})
-}
-
-func (a *api) listenersNow(r *request) ([]Listener, bool) {
-	o, err := a.broker.Overview(r.Context())
-	if err != nil {
-		a.refuse(r, err)
-	}
-	return o.Listeners, err == nil
-}
+const noListener = "No active listener"
 
 // portListens checks that somebody listens at a port.
-func (a *api) portListens(r *request) {
+func (a *api) portListens(r *request) (any, error) {
 	port, err := strconv.Atoi(r.part("port"))
 	if err != nil {
-		fail(r.w, http.StatusBadRequest, "bad_request", "Invalid port")
-		return
+		return nil, complaint("Invalid port")
 	}
-	listeners, ok := a.listenersNow(r)
-	if !ok {
-		return
+	o, err := a.broker.Overview(r.Context())
+	ports := forms(o.Listeners, all, func(l *Listener) int { return l.Port })
+	if slices.Contains(ports, port) {
+		return health{Status: "ok", Port: port}, err
 	}
-	ports := make([]int, len(listeners))
-	for i, l := range listeners {
-		if ports[i] = l.Port; l.Port == port {
-			answer(r.w, http.StatusOK, struct {
-				Status string `json:"status"`
-				Port   int    `json:"port"`
-			}{"ok", port})
-			return
-		}
-	}
-	answer(r.w, http.StatusServiceUnavailable, struct {
-		Status  string `json:"status"`
-		Reason  string `json:"reason"`
-		Missing int    `json:"missing"`
-		Ports   []int  `json:"ports"`
-	}{"failed", "No active listener", port, ports})
+	return unhealthy(health{Reason: noListener, Missing: port, Ports: ports}), err
 }
 
 // protocolNames are other names for protocols.
@@ -74,31 +55,15 @@ var protocolNames = map[string]string{
 }
 
 // protocolListens checks that somebody speaks a protocol.
-func (a *api) protocolListens(r *request) {
+func (a *api) protocolListens(r *request) (any, error) {
 	wanted := strings.ToLower(r.part("protocol"))
-	if name, ok := protocolNames[wanted]; ok {
-		wanted = name
+	wanted = cmp.Or(protocolNames[wanted], wanted)
+	o, err := a.broker.Overview(r.Context())
+	protocols := forms(o.Listeners, all, func(l *Listener) string { return l.Protocol })
+	if slices.Contains(protocols, wanted) {
+		return health{Status: "ok", Protocol: wanted}, err
 	}
-	listeners, ok := a.listenersNow(r)
-	if !ok {
-		return
-	}
-	protocols := make([]string, len(listeners))
-	for i, l := range listeners {
-		if protocols[i] = l.Protocol; l.Protocol == wanted {
-			answer(r.w, http.StatusOK, struct {
-				Status   string `json:"status"`
-				Protocol string `json:"protocol"`
-			}{"ok", wanted})
-			return
-		}
-	}
-	answer(r.w, http.StatusServiceUnavailable, struct {
-		Status    string   `json:"status"`
-		Reason    string   `json:"reason"`
-		Missing   string   `json:"missing"`
-		Protocols []string `json:"protocols"`
-	}{"failed", "No active listener", wanted, protocols})
+	return unhealthy(health{Reason: noListener, Missing: wanted, Protocols: protocols}), err
 }
 
 // expiring is a listener whose certificate does not last.
@@ -116,34 +81,23 @@ var units = map[string]time.Duration{
 }
 
 // certificatesLast checks that no listener's certificate expires within a time.
-func (a *api) certificatesLast(r *request) {
+func (a *api) certificatesLast(r *request) (any, error) {
 	n, err := strconv.Atoi(r.part("within"))
 	if err != nil {
-		fail(r.w, http.StatusBadRequest, "bad_request", "Invalid expiration value.")
-		return
+		return nil, complaint("Invalid expiration value.")
 	}
 	unit, known := units[strings.ToLower(r.part("unit"))]
 	if !known {
-		fail(r.w, http.StatusBadRequest, "bad_request", "Time unit not recognised. Supported units: days, weeks, months, years.")
-		return
+		return nil, complaint("Time unit not recognised. Supported units: days, weeks, months, years.")
 	}
-	listeners, ok := a.listenersNow(r)
-	if !ok {
-		return
+	o, err := a.broker.Overview(r.Context())
+	found := forms(o.Listeners, func(l *Listener) bool {
+		return !l.Expires.IsZero() && time.Until(l.Expires)/unit < time.Duration(n)
+	}, func(l *Listener) expiring {
+		return expiring{a.node, l.Protocol, l.Address, l.Port, []string{l.Expires.UTC().Format("2006-01-02 15:04:05")}}
+	})
+	if len(found) == 0 {
+		return healthy, err
 	}
-	var found []expiring
-	for _, l := range listeners {
-		if !l.Expires.IsZero() && time.Until(l.Expires)/unit < time.Duration(n) {
-			found = append(found, expiring{a.node, l.Protocol, l.Address, l.Port, []string{l.Expires.UTC().Format("2006-01-02 15:04:05")}})
-		}
-	}
-	if found == nil {
-		healthy(r)
-		return
-	}
-	answer(r.w, http.StatusServiceUnavailable, struct {
-		Status  string     `json:"status"`
-		Reason  string     `json:"reason"`
-		Expired []expiring `json:"expired"`
-	}{"failed", "Certificates expiring", found})
+	return unhealthy(health{Reason: "Certificates expiring", Expired: found}), err
 }

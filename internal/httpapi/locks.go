@@ -35,11 +35,7 @@ type renewed struct {
 
 // unacked lists what consumers hold.
 func unacked(ctx context.Context, b Messages, by Asker, at Place, w params) (any, error) {
-	after, err := w.after()
-	if err != nil {
-		return nil, err
-	}
-	limit, err := w.limit()
+	after, limit, err := w.page()
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +93,7 @@ func renew(ctx context.Context, b Messages, by Asker, at Place, w params) (any, 
 	case err != nil:
 		return nil, err
 	case count == 0:
-		return nil, notFoundError("no such delivery is locked: it was settled, or its lock ran out")
+		return nil, nonexistent("no such delivery is locked: it was settled, or its lock ran out")
 	}
 	return renewed{count, optional(until)}, nil
 }

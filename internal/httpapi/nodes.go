@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"net/http"
 	"os"
 	"strconv"
 )
@@ -102,57 +101,20 @@ func contexts(o *Overview) []contextItem {
 	return items
 }
 
-// describeNode is the one node that there is; false: it has answered.
-func (a *api) describeNode(r *request) (item nodeItem, ok bool) {
-	m, err := a.broker.Machine(r.Context())
-	if err != nil {
-		a.refuse(r, err)
-		return item, false
+// nodes are the one that there is, or the one that the path names.
+func (a *api) nodes() resource[nodeItem] {
+	return resource[nodeItem]{
+		func(r *request) ([]nodeItem, error) {
+			if r.name != "" && r.name != a.node {
+				return nil, nil
+			}
+			m, err := a.broker.Machine(r.Context())
+			if err != nil {
+				return nil, err
+			}
+			o, err := a.broker.Overview(r.Context())
+			return []nodeItem{a.nodeItem(&m, &o)}, err
+		},
+		func(n *nodeItem) string { return n.Name },
 	}
-	o, err := a.broker.Overview(r.Context())
-	if err != nil {
-		a.refuse(r, err)
-		return item, false
-	}
-	return a.nodeItem(&m, &o), true
-}
-
-func (a *api) nodes(r *request) {
-	if item, ok := a.describeNode(r); ok {
-		list(r, []nodeItem{item}, func(n *nodeItem) string { return n.Name })
-	}
-}
-
-func (a *api) oneNode(r *request) {
-	if r.name != a.node {
-		notFound(r.w, r.Request)
-		return
-	}
-	if item, ok := a.describeNode(r); ok {
-		one(r, item)
-	}
-}
-
-// putClusterName gives the broker its name, a global parameter.
-func (a *api) putClusterName(r *request) {
-	body, ok := r.body(maxBody)
-	if !ok || bad(r, missing(body, "name")) {
-		return
-	}
-	if _, err := text(body, "name"); bad(r, err) {
-		return
-	}
-	if _, err := a.broker.PutGlobal(ClusterName, body["name"]); !bad(r, err) {
-		r.w.WriteHeader(http.StatusNoContent)
-	}
-}
-
-// clusterName names the broker.
-func (a *api) clusterName(r *request) {
-	o, err := a.broker.Overview(r.Context())
-	if err != nil {
-		a.refuse(r, err)
-		return
-	}
-	answer(r.w, http.StatusOK, map[string]string{"name": o.ClusterName})
 }

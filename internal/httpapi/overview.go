@@ -1,6 +1,6 @@
 package httpapi
 
-import "net/http"
+import "cmp"
 
 // rabbitVersion is the level of RabbitMQ that the broker follows; clients branch
 // on it (ADR 34).
@@ -100,7 +100,7 @@ type listenerItem struct {
 	Port     int    `json:"port"`
 }
 
-func (a *api) overview(r *request) {
+func (a *api) overview(r *request) (any, error) {
 	o, err := a.broker.Overview(r.Context())
 	key := ""
 	if err == nil && !monitors(r) {
@@ -108,8 +108,7 @@ func (a *api) overview(r *request) {
 		o, err = a.seen(r, o)
 	}
 	if err != nil {
-		a.refuse(r, err)
-		return
+		return nil, err
 	}
 	f := a.rates.of("totals"+key, float64(o.Ready+o.Unacked), float64(o.Ready), float64(o.Unacked))
 	item := overviewItem{
@@ -128,63 +127,33 @@ func (a *api) overview(r *request) {
 	for i, l := range o.Listeners {
 		item.Listeners[i] = listenerItem{o.Node, l.Protocol, l.Address, l.Port}
 	}
-	one(r, item)
+	return one(r, item), nil
 }
 
 // seen is an overview of what the user may see: its virtual hosts with their queues and
 // exchanges, its own connections with what they have; nothing of the broker's.
 func (a *api) seen(r *request, o Overview) (Overview, error) {
-	o = Overview{Node: o.Node, ClusterName: o.ClusterName, ProductVersion: o.ProductVersion}
-	queues, err := a.broker.Queues(r.Context(), "")
-	if err != nil {
-		return o, err
+	ctx := r.Context()
+	queues, errQueues := a.broker.Queues(ctx, "")
+	exchanges, errExchanges := a.broker.Exchanges(ctx, "")
+	connections, errConnections := a.broker.Connections(ctx)
+	channels, errChannels := a.broker.Channels(ctx)
+	consumers, errConsumers := a.broker.Consumers(ctx, "")
+	seen := Overview{
+		Node: o.Node, ClusterName: o.ClusterName, ProductVersion: o.ProductVersion,
+		Exchanges:   count(exchanges, func(x *Exchange) bool { return a.sees(r.user, x.VHost) }),
+		Connections: count(connections, func(c *Connection) bool { return owns(r, c) }),
+		Channels:    count(channels, func(c *Channel) bool { return ownsChannel(r, c) }),
+		Consumers:   count(consumers, func(c *Consumer) bool { return owns(r, c.Connection) }),
 	}
 	for i := range queues {
 		if q := &queues[i]; a.sees(r.user, q.VHost) {
-			o.Queues++
-			o.Ready += q.Ready
-			o.Unacked += q.Unacked
+			seen.Queues++
+			seen.Ready += q.Ready
+			seen.Unacked += q.Unacked
 		}
 	}
-	exchanges, err := a.broker.Exchanges(r.Context(), "")
-	if err != nil {
-		return o, err
-	}
-	for i := range exchanges {
-		if a.sees(r.user, exchanges[i].VHost) {
-			o.Exchanges++
-		}
-	}
-	return o, a.seenOfOthers(r, &o)
-}
-
-// seenOfOthers counts what clients have, of which the user sees its own.
-func (a *api) seenOfOthers(r *request, o *Overview) error {
-	connections, err := a.broker.Connections(r.Context())
-	if err != nil {
-		return err
-	}
-	for i := range connections {
-		if owns(r, &connections[i]) {
-			o.Connections++
-		}
-	}
-	channels, err := a.broker.Channels(r.Context())
-	if err != nil {
-		return err
-	}
-	for i := range channels {
-		if monitors(r) || channels[i].User == r.user.Name {
-			o.Channels++
-		}
-	}
-	consumers, err := a.broker.Consumers(r.Context(), "")
-	for i := range consumers {
-		if owns(r, consumers[i].Connection) {
-			o.Consumers++
-		}
-	}
-	return err
+	return seen, cmp.Or(errQueues, errExchanges, errConnections, errChannels, errConsumers)
 }
 
 func exchangeTypes() []exchangeType {
@@ -196,10 +165,10 @@ func exchangeTypes() []exchangeType {
 }
 
 // whoAmI says who asks.
-func (a *api) whoAmI(r *request) {
-	answer(r.w, http.StatusOK, struct {
+func whoAmI(r *request) (any, error) {
+	return struct {
 		Name     string   `json:"name"`
 		Tags     []string `json:"tags"`
 		Internal bool     `json:"is_internal_user"`
-	}{r.user.Name, r.user.Tags, true})
+	}{r.user.Name, r.user.Tags, true}, nil
 }

@@ -33,13 +33,7 @@ func fromQuery(q url.Values) params {
 func fromObject(object map[string]json.RawMessage) params {
 	w := params{}
 	for name, raw := range object {
-		var s string
-		switch {
-		case json.Unmarshal(raw, &s) == nil:
-			w.put(name, s)
-		default:
-			w.put(name, string(raw))
-		}
+		w.put(name, bareValue(raw))
 	}
 	return w
 }
@@ -96,6 +90,14 @@ func (w params) after() (c Cursor, err error) {
 		return c, complaintf("after is what an answer had as next, not %s", written)
 	}
 	return c, nil
+}
+
+// page is the part of a list that is wanted.
+func (w params) page() (after Cursor, limit int, err error) {
+	if after, err = w.after(); err == nil {
+		limit, err = w.limit()
+	}
+	return after, limit, err
 }
 
 // next is the form of a cursor, null behind the last item.

@@ -64,10 +64,7 @@ func peek(ctx context.Context, b Messages, by Asker, at Place, w params) (any, e
 
 // peek reads which messages are to be shown, and how.
 func (w params) peek() (how Peek, encoding string, err error) {
-	if how.After, err = w.after(); err != nil {
-		return how, "", err
-	}
-	if how.Limit, err = w.limit(); err != nil {
+	if how.After, how.Limit, err = w.page(); err != nil {
 		return how, "", err
 	}
 	if how.Cut, err = w.whole("truncate", 0, math.MaxInt32, shownBody); err != nil {
@@ -90,7 +87,7 @@ func (w params) peek() (how Peek, encoding string, err error) {
 		encoding = "auto"
 	case "auto", "base64":
 	default:
-		return how, "", complaint("Unsupported encoding. Please use auto or base64.")
+		return how, "", errEncoding
 	}
 	return how, encoding, nil
 }

@@ -1,9 +1,7 @@
 package httpapi
 
 import (
-	"encoding/json"
 	"errors"
-	"net/http"
 
 	"candlemark/internal/auth"
 	"candlemark/policies"
@@ -27,187 +25,115 @@ type (
 	}
 )
 
-func (a *api) permissionPaths(mux *http.ServeMux) {
-	get := func(path string, handle func(*request)) {
-		mux.Handle(path, methods{"GET": a.guard(administrator, handle)})
-	}
-	get("/api/permissions", a.grants)
-	get("/api/users/{name}/permissions", a.ofUser(a.grants))
-	get("/api/vhosts/{vhost}/permissions", a.ofVHost(a.grants))
-	mux.Handle("/api/permissions/{vhost}/{name}", methods{
-		"GET":    a.guard(administrator, a.grant),
-		"PUT":    a.guard(administrator, a.putGrant),
-		"DELETE": a.guard(administrator, a.deleteGrant),
-	})
-	get("/api/topic-permissions", a.topicGrants)
-	get("/api/users/{name}/topic-permissions", a.ofUser(a.topicGrants))
-	get("/api/vhosts/{vhost}/topic-permissions", a.ofVHost(a.topicGrants))
-	for _, path := range []string{"/api/topic-permissions/{vhost}/{name}", "/api/topic-permissions/{vhost}/{name}/{exchange}"} {
-		mux.Handle(path, methods{
-			"GET":    a.guard(administrator, a.heldTopics(a.topicGrants)),
-			"PUT":    a.guard(administrator, a.putTopicGrant),
-			"DELETE": a.guard(administrator, a.heldTopics(a.deleteTopicGrants)),
-		})
-	}
-}
-
-// ofUser and ofVHost are for what is only there if the user, or the virtual
-// host, of the path is.
-func (a *api) ofUser(handle func(*request)) func(*request) {
-	return func(r *request) {
-		if _, known := a.users.Account(r.name); !known {
-			notFound(r.w, r.Request)
-			return
-		}
-		handle(r)
-	}
-}
-
-func (a *api) ofVHost(handle func(*request)) func(*request) {
-	return func(r *request) {
-		if a.exists(r) {
-			handle(r)
-		}
-	}
-}
-
-// grants lists those of the user and virtual host of the path.
-func (a *api) grants(r *request) {
-	items := []grantItem{}
-	for _, g := range a.users.Grants(r.name, r.vhost) {
-		items = append(items, grantItem(g))
-	}
-	list(r, items, func(i *grantItem) string { return i.User })
-}
-
-func (a *api) grant(r *request) {
-	g, ok := a.users.Grant(r.name, r.vhost)
-	if !ok {
-		notFound(r.w, r.Request)
-		return
-	}
-	one(r, grantItem(g))
-}
-
-func (a *api) putGrant(r *request) {
-	body, ok := r.granting(a)
-	if !ok {
-		return
-	}
-	g, err := parseGrant(r.name, r.vhost, body)
-	if bad(r, err) {
-		return
-	}
-	created, err := a.users.PutGrant(g)
-	if !bad(r, grantFailure(err)) {
-		r.stored(created)
-	}
-}
-
-// granting is the body of a request that gives something to the user of the path
-// in the virtual host of the path.
-func (r *request) granting(a *api) (map[string]json.RawMessage, bool) {
-	_, user := a.users.Account(r.name)
-	_, vhost := a.users.VHost(r.vhost)
-	if !user || !vhost {
-		return nil, !bad(r, errNobodyThere)
-	}
-	return r.body(maxBody)
-}
-
-const errNobodyThere = complaint("vhost_or_user_not_found")
-
-// grantFailure says why nothing was given, nil if it was.
-func grantFailure(err error) error {
-	var invalid *policies.ExpressionError
-	switch {
-	case errors.Is(err, auth.ErrNoUser), errors.Is(err, auth.ErrNoVHost):
-		return errNobodyThere
-	case errors.As(err, &invalid):
-		return tupleOf("invalid_regexp", invalid.Source, []any{invalid.Message, invalid.At})
-	}
-	return err
-}
-
-func parseGrant(user, vhost string, body map[string]json.RawMessage) (auth.Grant, error) {
-	g := auth.Grant{User: user, VHost: vhost}
-	return g, texts(body, map[string]*string{"configure": &g.Configure, "write": &g.Write, "read": &g.Read}, "configure", "write", "read")
-}
-
-// texts reads those keys, all of which must be there, into what they go to.
-func texts(body map[string]json.RawMessage, into map[string]*string, keys ...string) error {
-	if err := missing(body, keys...); err != nil {
+// ofUser is for what is only there if the user of the path is.
+func ofUser(a *api, r *request) error {
+	if err := administrator(a, r); err != nil {
 		return err
 	}
-	for _, key := range keys {
-		var err error
-		if *into[key], err = text(body, key); err != nil {
-			return err
-		}
+	if _, known := a.users.Account(r.name); !known {
+		return errNotFound
 	}
 	return nil
 }
 
-func (a *api) deleteGrant(r *request) {
+// grants are those of the user and virtual host of the path.
+func (a *api) grants() resource[grantItem] {
+	return resource[grantItem]{
+		func(r *request) ([]grantItem, error) {
+			items := []grantItem{}
+			for _, g := range a.users.Grants(r.name, r.vhost) {
+				items = append(items, grantItem(g))
+			}
+			return items, nil
+		},
+		func(i *grantItem) string { return i.User },
+	}
+}
+
+func (a *api) putGrant(r *request) (bool, error) {
+	b, err := a.granting(r)
+	if err != nil {
+		return false, err
+	}
+	g := b.grant(r.name, r.vhost)
+	if b.err != nil {
+		return false, b.err
+	}
+	created, err := a.users.PutGrant(g)
+	return created, grantFailure(err)
+}
+
+// granting is the body of a request that gives something to the user of the path
+// in the virtual host of the path.
+func (a *api) granting(r *request, keys ...string) (*body, error) {
+	_, user := a.users.Account(r.name)
+	_, vhost := a.users.VHost(r.vhost)
+	if !user || !vhost {
+		return nil, errNobodyThere
+	}
+	return r.body(maxBody, keys...)
+}
+
+var errNobodyThere = complaint("vhost_or_user_not_found")
+
+// grantFailure says why nothing was given, nil if it was.
+func grantFailure(err error) error {
+	var wrong *policies.ExpressionError
+	switch {
+	case errors.Is(err, auth.ErrNoUser), errors.Is(err, auth.ErrNoVHost):
+		return errNobodyThere
+	case errors.As(err, &wrong):
+		return tupleOf("invalid_regexp", wrong.Source, []any{wrong.Message, wrong.At})
+	}
+	return invalid(err)
+}
+
+func (b *body) grant(user, vhost string) auth.Grant {
+	b.need("configure", "write", "read")
+	return auth.Grant{User: user, VHost: vhost, Configure: b.text("configure"), Write: b.text("write"), Read: b.text("read")}
+}
+
+func (a *api) deleteGrant(r *request) (bool, error) {
 	if _, ok := a.users.Grant(r.name, r.vhost); !ok {
-		notFound(r.w, r.Request)
-		return
+		return false, nil
 	}
-	if err := a.users.DeleteGrant(r.name, r.vhost); err != nil {
-		a.refuse(r, err)
-		return
-	}
-	r.w.WriteHeader(http.StatusNoContent)
+	return true, a.users.DeleteGrant(r.name, r.vhost)
 }
 
-// topicGrants lists those of the user and virtual host of the path. An exchange
+// topicGrants are those of the user and virtual host of the path. An exchange
 // in it means nothing, as in RabbitMQ.
-func (a *api) topicGrants(r *request) {
-	items := []topicItem{}
-	for _, g := range a.users.TopicGrants(r.name, r.vhost) {
-		items = append(items, topicItem(g))
-	}
-	list(r, items, func(i *topicItem) string { return i.User })
-}
-
-// heldTopics is for what is only there if the user holds topic permissions in
-// the virtual host.
-func (a *api) heldTopics(handle func(*request)) func(*request) {
-	return func(r *request) {
-		if len(a.users.TopicGrants(r.name, r.vhost)) == 0 {
-			notFound(r.w, r.Request)
-			return
-		}
-		handle(r)
+func (a *api) topicGrants() resource[topicItem] {
+	return resource[topicItem]{
+		func(r *request) ([]topicItem, error) {
+			items := []topicItem{}
+			for _, g := range a.users.TopicGrants(r.name, r.vhost) {
+				items = append(items, topicItem(g))
+			}
+			return items, nil
+		},
+		func(i *topicItem) string { return i.User },
 	}
 }
 
-func (a *api) putTopicGrant(r *request) {
-	body, ok := r.granting(a)
-	if !ok {
-		return
+func (a *api) putTopicGrant(r *request) (bool, error) {
+	b, err := a.granting(r, "exchange", "write", "read")
+	if err != nil {
+		return false, err
 	}
-	g := auth.TopicGrant{User: r.name, VHost: r.vhost}
-	if bad(r, texts(body, map[string]*string{"exchange": &g.Exchange, "write": &g.Write, "read": &g.Read}, "exchange", "write", "read")) {
-		return
+	g := auth.TopicGrant{User: r.name, VHost: r.vhost, Exchange: b.text("exchange"), Write: b.text("write"), Read: b.text("read")}
+	if b.err != nil {
+		return false, b.err
 	}
 	created, err := a.users.PutTopicGrant(g)
-	if !bad(r, grantFailure(err)) {
-		// A user who holds some in the virtual host has this resource.
-		r.stored(created && len(a.users.TopicGrants(r.name, r.vhost)) == 1)
-	}
+	// A user who holds some in the virtual host has this resource.
+	return created && len(a.users.TopicGrants(r.name, r.vhost)) == 1, grantFailure(err)
 }
 
 // deleteTopicGrants deletes those for the exchange in the path, without one all.
-func (a *api) deleteTopicGrants(r *request) {
+func (a *api) deleteTopicGrants(r *request) (bool, error) {
+	if len(a.users.TopicGrants(r.name, r.vhost)) == 0 {
+		return false, nil
+	}
 	exchange := r.part("exchange")
-	all := exchange == ""
-	if exchange == "amq.default" {
-		exchange = ""
-	}
-	if err := a.users.DeleteTopicGrants(r.name, r.vhost, exchange, all); err != nil {
-		a.refuse(r, err)
-		return
-	}
-	r.w.WriteHeader(http.StatusNoContent)
+	return true, a.users.DeleteTopicGrants(r.name, r.vhost, exchangeNamed(exchange), exchange == "")
 }

@@ -54,29 +54,24 @@ func shownProperties(p *protocol.Properties) object {
 	return shown
 }
 
-// readProperties reads what a publish brings. What is no property is passed
-// over.
-func readProperties(raw json.RawMessage) (p protocol.Properties, err error) {
-	given := map[string]json.RawMessage{}
-	if json.Unmarshal(raw, &given) != nil && string(raw) != "[]" {
-		return p, complaint("properties must be an object")
+// properties reads what a publish brings. What is no property is passed over.
+func (b *body) properties(key string) (p protocol.Properties) {
+	given := &body{}
+	if json.Unmarshal(b.fields[key], &given.fields) != nil && string(b.fields[key]) != "[]" {
+		given.fail(complaint("properties must be an object"))
 	}
 	for _, t := range textProperties {
-		if given[t.name] == nil {
+		if !given.has(t.name) {
 			continue
 		}
-		if *t.text(&p), err = text(given, t.name); err != nil {
-			return p, err
-		}
+		*t.text(&p) = given.text(t.name)
 		if len(*t.text(&p)) > math.MaxUint8 {
-			return p, tupleOf("too_long", t.name)
+			given.fail(tupleOf("too_long", t.name))
 		}
 		p.Flags |= t.flag
 	}
-	if given["headers"] != nil {
-		if p.Headers, err = table(given["headers"]); err != nil {
-			return p, err
-		}
+	if given.has("headers") {
+		p.Headers = given.table("headers")
 		p.Flags |= protocol.FlagHeaders
 	}
 	for _, n := range []struct {
@@ -89,15 +84,16 @@ func readProperties(raw json.RawMessage) (p protocol.Properties, err error) {
 		{"priority", protocol.FlagPriority, math.MaxUint8, func(v uint64) { p.Priority = uint8(v) }},
 		{"timestamp", protocol.FlagTimestamp, math.MaxUint64, func(v uint64) { p.Timestamp = protocol.Timestamp(v) }},
 	} {
-		if given[n.name] == nil {
+		if !given.has(n.name) {
 			continue
 		}
 		var v uint64
-		if json.Unmarshal(given[n.name], &v) != nil || v > n.most {
-			return p, tupleOf("not_int", n.name)
+		if json.Unmarshal(given.fields[n.name], &v) != nil || v > n.most {
+			given.fail(tupleOf("not_int", n.name))
 		}
 		n.set(v)
 		p.Flags |= n.flag
 	}
-	return p, nil
+	b.fail(given.err)
+	return p
 }

@@ -1,9 +1,9 @@
 package httpapi
 
 import (
-	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"math"
 	"net/http"
 	"strings"
 	"unicode/utf8"
@@ -16,64 +16,55 @@ import (
 // the message that exceeds them.
 const mostFetched = 64 << 20
 
+// run has the broker carry out a method as the user.
+func (a *api) run(r *request, m protocol.Method) error {
+	_, err := a.broker.Run(r.Context(), r.user, r.vhost, m)
+	return declined(err)
+}
+
 // putQueue declares one: 201 if it is new, 204 if it was there, 400 if that one
 // is another. As in RabbitMQ nothing can be exclusive that has no connection.
-func (a *api) putQueue(r *request) {
-	if !a.known(r) {
-		return
-	}
+func (a *api) putQueue(r *request) (any, error) {
 	if err := a.permitted(r, auth.Queue, r.name, auth.Configure); err != nil {
-		a.decline(r, err)
-		return
+		return nil, declined(err)
 	}
-	object, ok := r.body(maxBody)
-	if !ok {
-		return
-	}
-	m := &protocol.QueueDeclare{Queue: r.name}
-	var durable, autoDelete, arguments error
-	m.Durable, durable = flag(object, "durable")
-	m.AutoDelete, autoDelete = flag(object, "auto_delete")
-	m.Arguments, arguments = table(object["arguments"])
-	if bad(r, cmp.Or(tooLong(r.name), durable, autoDelete, arguments)) {
-		return
-	}
-	_, err := a.broker.Queue(r.Context(), r.vhost, r.name)
-	if a.run(r, m) {
-		done(r, err == nil)
-	}
-}
-
-// tooLong is the error of a name that AMQP cannot carry.
-func tooLong(name string) error {
-	if len(name) > 255 {
-		return complaintf("queue name should be less than 255 bytes, actually was %d", len(name))
-	}
-	return nil
-}
-
-// queueThere tells whether there is the queue of the path; if not, it has
-// answered.
-func (a *api) queueThere(r *request) bool {
-	_, err := a.broker.Queue(r.Context(), r.vhost, r.name)
+	b, err := r.body(maxBody)
 	if err != nil {
-		a.refuse(r, err)
+		return nil, err
 	}
-	return err == nil
+	b.named("queue", r.name)
+	m := &protocol.QueueDeclare{Queue: r.name, Durable: b.flag("durable"), AutoDelete: b.flag("auto_delete"), Arguments: b.table("arguments")}
+	if b.err != nil {
+		return nil, b.err
+	}
+	_, err = a.broker.Queue(r.Context(), r.vhost, r.name)
+	return stored(err != nil), a.run(r, m)
 }
 
-func (a *api) deleteQueue(r *request) {
+// named complains of a name that AMQP cannot carry.
+func (b *body) named(kind, name string) {
+	if len(name) > math.MaxUint8 {
+		b.fail(complaintf("%s name should be less than 255 bytes, actually was %d", kind, len(name)))
+	}
+}
+
+// atQueue has the broker carry out a method if there is the queue of the path.
+func (a *api) atQueue(r *request, m protocol.Method) error {
+	if _, err := a.broker.Queue(r.Context(), r.vhost, r.name); err != nil {
+		return err
+	}
+	return a.run(r, m)
+}
+
+func (a *api) deleteQueue(r *request) (any, error) {
 	query := r.URL.Query()
-	m := &protocol.QueueDelete{Queue: r.name, IfUnused: query.Get("if-unused") == "true", IfEmpty: query.Get("if-empty") == "true"}
-	if a.queueThere(r) && a.run(r, m) {
-		r.w.WriteHeader(http.StatusNoContent)
-	}
+	return nil, a.atQueue(r, &protocol.QueueDelete{
+		Queue: r.name, IfUnused: query.Get("if-unused") == "true", IfEmpty: query.Get("if-empty") == "true",
+	})
 }
 
-func (a *api) purgeQueue(r *request) {
-	if a.queueThere(r) && a.run(r, &protocol.QueuePurge{Queue: r.name}) {
-		r.w.WriteHeader(http.StatusNoContent)
-	}
+func (a *api) purgeQueue(r *request) (any, error) {
+	return nil, a.atQueue(r, &protocol.QueuePurge{Queue: r.name})
 }
 
 // fetchedItem is the form of a message that was got.
@@ -89,39 +80,35 @@ type fetchedItem struct {
 }
 
 // getMessages is basic.get, and renews the queue's lease like it (LEASE-4).
-func (a *api) getMessages(r *request) {
+func (a *api) getMessages(r *request) (any, error) {
 	_, err := a.broker.Queue(r.Context(), r.vhost, r.name)
-	if code, _, _ := told(err); code == protocol.NotFound {
-		fail(r.w, http.StatusNotFound, "Object Not Found", "queue_not_found")
-		return
+	if code, _ := protocolError(err); code == protocol.NotFound {
+		return nil, refuse(http.StatusNotFound, "Object Not Found", "queue_not_found")
 	}
 	if err := a.permitted(r, auth.Queue, r.name, auth.Read); err != nil {
-		a.declineMessage(r, err)
-		return
+		return nil, declinedMessage(err)
 	}
-	object, ok := r.body(maxBody)
-	if !ok || bad(r, missing(object, "ackmode", "count", "encoding")) {
-		return
+	b, err := r.body(maxBody, "ackmode", "count", "encoding")
+	if err != nil {
+		return nil, err
 	}
-	how, encoding, cut, err := fetch(object)
-	if bad(r, err) {
-		return
+	how, encoding, cut := b.fetch()
+	if b.err != nil {
+		return nil, b.err
 	}
 	messages, err := a.broker.Get(r.Context(), r.user, r.vhost, r.name, how)
-	if err != nil {
-		a.declineMessage(r, err)
-		return
-	}
 	items := make([]fetchedItem, len(messages))
 	for i := range messages {
 		items[i] = fetched(&messages[i], encoding, cut)
 	}
-	answer(r.w, http.StatusOK, items)
+	return items, declinedMessage(err)
 }
 
 // fetch reads how messages are to be got and shown; cut is -1 for all of a body.
-func fetch(object map[string]json.RawMessage) (how Fetch, encoding string, cut int, err error) {
-	mode, _ := text(object, "ackmode")
+func (b *body) fetch() (how Fetch, encoding string, cut int) {
+	how.MaxBytes, cut = mostFetched, -1
+	var mode string
+	_ = json.Unmarshal(b.fields["ackmode"], &mode)
 	switch mode {
 	case "ack_requeue_true", "reject_requeue_true":
 		how.Keep = true
@@ -129,25 +116,23 @@ func fetch(object map[string]json.RawMessage) (how Fetch, encoding string, cut i
 		how.Discard = true
 	case "ack_requeue_false":
 	default:
-		return how, "", 0, complaintf("Invalid ackmode value: %s. Valid values are: ack_requeue_true, ack_requeue_false, "+
-			"reject_requeue_true, reject_requeue_false", strings.Trim(string(object["ackmode"]), `"`))
+		b.fail(complaintf("Invalid ackmode value: %s. Valid values are: ack_requeue_true, ack_requeue_false, "+
+			"reject_requeue_true, reject_requeue_false", strings.Trim(string(b.fields["ackmode"]), `"`)))
 	}
-	how.MaxBytes = mostFetched
-	if how.Count, err = integer(object, "count"); err != nil {
-		return how, "", 0, err
-	}
-	encoding, _ = text(object, "encoding")
+	how.Count = b.integer("count")
+	_ = json.Unmarshal(b.fields["encoding"], &encoding)
 	if encoding != "auto" && encoding != "base64" {
-		return how, "", 0, complaint("Unsupported encoding. Please use auto or base64.")
+		b.fail(errEncoding)
 	}
-	cut = -1
-	if object["truncate"] != nil {
-		if cut, err = integer(object, "truncate"); err == nil && cut < 0 {
-			err = tupleOf("not_integer", cut)
+	if b.has("truncate") {
+		if cut = b.integer("truncate"); cut < 0 {
+			b.fail(tupleOf("not_integer", cut))
 		}
 	}
-	return how, encoding, cut, err
+	return how, encoding, cut
 }
+
+var errEncoding = complaint("Unsupported encoding. Please use auto or base64.")
 
 func fetched(m *Fetched, encoding string, cut int) fetchedItem {
 	item := fetchedItem{

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"net/http"
 	"time"
 
 	"candlemark/policies"
@@ -83,7 +82,7 @@ type briefQueue struct {
 	VHost          string  `json:"vhost"`
 }
 
-func (a *api) queueItem(q *Queue, node string) queueItem {
+func (a *api) queueItem(q *Queue) queueItem {
 	messages := q.Ready + q.Unacked
 	f := a.rates.of("queue "+q.VHost+"\x00"+q.Name, float64(messages), float64(q.Ready), float64(q.Unacked))
 	item := queueItem{
@@ -92,7 +91,7 @@ func (a *api) queueItem(q *Queue, node string) queueItem {
 		Bytes: q.ReadyBytes + q.UnackedBytes, BytesRAM: q.ReadyBytes + q.UnackedBytes, BytesReady: q.ReadyBytes, BytesUnacked: q.UnackedBytes,
 		Stats:    a.rates.stats("queue "+q.VHost+"\x00"+q.Name, q.Counts),
 		Messages: messages, MessagesRate: f[0], MessagesRAM: messages, Ready: q.Ready, ReadyRate: f[1], ReadyRAM: q.Ready,
-		Unacked: q.Unacked, UnackedRate: f[2], UnackedRAM: q.Unacked, Name: q.Name, Node: node,
+		Unacked: q.Unacked, UnackedRate: f[2], UnackedRAM: q.Unacked, Name: q.Name, Node: a.node,
 		OperatorPolicy: orNull(q.Effective.OperatorPolicy), Policy: orNull(q.Effective.Policy),
 		State: q.State, Type: q.Type, VHost: q.VHost,
 		TimedOut: q.TimedOut, Late: q.Late, Scheduled: q.Scheduled.Count, NextDue: optional(q.Scheduled.NextDue),
@@ -101,7 +100,7 @@ func (a *api) queueItem(q *Queue, node string) queueItem {
 		item.Capacity, item.Utilisation = 1, 1
 	}
 	if q.Type == "quorum" {
-		item.Leader, item.Members, item.Online = node, []string{node}, []string{node}
+		item.Leader, item.Members, item.Online = a.node, []string{a.node}, []string{a.node}
 		item.DeliveryLimit = q.DeliveryLimit
 		if q.DeliveryLimit < 0 {
 			item.DeliveryLimit = "unlimited"
@@ -110,13 +109,13 @@ func (a *api) queueItem(q *Queue, node string) queueItem {
 	return item
 }
 
-func brief(q *Queue, node string, totals bool) briefQueue {
+func (a *api) brief(q *Queue, r *request) briefQueue {
 	item := briefQueue{
 		Arguments: object(q.Arguments), AutoDelete: q.AutoDelete, Durable: q.Durable, Effective: q.Effective.Definition,
-		Exclusive: q.Exclusive, Name: q.Name, Node: node, OperatorPolicy: orNull(q.Effective.OperatorPolicy),
+		Exclusive: q.Exclusive, Name: q.Name, Node: a.node, OperatorPolicy: orNull(q.Effective.OperatorPolicy),
 		Policy: orNull(q.Effective.Policy), State: q.State, Type: q.Type, VHost: q.VHost,
 	}
-	if totals {
+	if r.URL.Query().Get("enable_queue_totals") == "true" {
 		item.queueTotals = &queueTotals{Messages: q.Ready + q.Unacked, Ready: q.Ready, Unacked: q.Unacked}
 	}
 	return item
@@ -136,57 +135,32 @@ func stamp(ms int64) string {
 }
 
 // queues lists those of one virtual host, or of all that the user may see.
-func (a *api) queues(r *request) {
-	if r.vhost != "" && !a.exists(r) {
-		return
-	}
+func (a *api) queues(r *request) (any, error) {
 	all, err := a.broker.Queues(r.Context(), r.vhost)
-	if err != nil {
-		a.refuse(r, err)
-		return
+	visible := func(q *Queue) bool { return a.sees(r.user, q.VHost) }
+	if !withoutStats(r) {
+		return listForms(r, all, err, visible, a.queueItem, func(q *queueItem) string { return q.Name })
 	}
-	query := r.URL.Query()
-	if query.Get("disable_stats") == "true" {
-		totals := query.Get("enable_queue_totals") == "true"
-		items := make([]briefQueue, 0, len(all))
-		for i := range all {
-			if a.sees(r.user, all[i].VHost) {
-				items = append(items, brief(&all[i], a.node, totals))
-			}
-		}
-		list(r, items, func(q *briefQueue) string { return q.Name })
-		return
-	}
-	items := make([]queueItem, 0, len(all))
-	for i := range all {
-		if a.sees(r.user, all[i].VHost) {
-			items = append(items, a.queueItem(&all[i], a.node))
-		}
-	}
-	list(r, items, func(q *queueItem) string { return q.Name })
+	form := func(q *Queue) briefQueue { return a.brief(q, r) }
+	return listForms(r, all, err, visible, form, func(q *briefQueue) string { return q.Name })
 }
 
-func (a *api) queue(r *request) {
+func withoutStats(r *request) bool { return r.URL.Query().Get("disable_stats") == "true" }
+
+func (a *api) queue(r *request) (any, error) {
 	q, err := a.broker.Queue(r.Context(), r.vhost, r.name)
 	if err != nil {
-		a.refuse(r, err)
-		return
+		return nil, err
 	}
-	if query := r.URL.Query(); query.Get("disable_stats") == "true" {
-		one(r, brief(&q, a.node, query.Get("enable_queue_totals") == "true"))
-		return
+	if withoutStats(r) {
+		return one(r, a.brief(&q, r)), nil
 	}
 	item := detailedQueue{
-		queueItem: a.queueItem(&q, a.node), ConsumerDetails: []consumerItem{}, Deliveries: []struct{}{}, Incoming: []struct{}{},
+		queueItem: a.queueItem(&q), ConsumerDetails: []consumerItem{}, Deliveries: []struct{}{}, Incoming: []struct{}{},
 		Histogram: q.Scheduled.histogram(),
 	}
 	if d := q.Details; d != nil {
-		for i := range d.Consumers {
-			if !owns(r, d.Consumers[i].Connection) {
-				continue
-			}
-			item.ConsumerDetails = append(item.ConsumerDetails, a.consumerItem(&d.Consumers[i]))
-		}
+		item.ConsumerDetails = forms(d.Consumers, func(c *Consumer) bool { return owns(r, c.Connection) }, a.consumerItem)
 		if monitors(r) || len(item.ConsumerDetails) > 0 {
 			item.ExclusiveTag, item.ActiveTag = orNull(d.ExclusiveTag), orNull(d.ActiveTag)
 		}
@@ -197,14 +171,5 @@ func (a *api) queue(r *request) {
 			item.Owner = &connectionLink{d.Owner.Name, d.Owner.PeerHost, d.Owner.PeerPort}
 		}
 	}
-	one(r, item)
-}
-
-// one answers with one object, of which the client may want some columns only.
-func one(r *request, item any) {
-	if v, reason := viewOf(r.URL.Query()); reason == "" && v.columns != nil {
-		answer(r.w, http.StatusOK, pick(generic(item), v.columns))
-		return
-	}
-	answer(r.w, http.StatusOK, item)
+	return one(r, item), nil
 }

@@ -69,24 +69,22 @@ func (r *request) hold(n int64) error {
 
 // text reads the body of a request, of at most limit bytes; what is decoded from it is
 // so many times as large. Memory for it is taken as it comes, so that who sends slowly
-// takes little. False: the client has been told what is wrong.
-func (r *request) text(limit, decoded int64) ([]byte, bool) {
+// takes little.
+func (r *request) text(limit, decoded int64) ([]byte, error) {
 	b, err := r.read(limit)
 	if err == nil {
 		err = r.hold(int64(len(b)) * decoded)
 	}
-	switch large := (*http.MaxBytesError)(nil); {
+	switch {
 	case err == nil:
-		return b, true
+		return b, nil
 	case errors.Is(err, errNoRoom):
 		r.w.Header().Set("Retry-After", "1")
-		fail(r.w, http.StatusServiceUnavailable, "service_unavailable", err.Error())
-	case errors.As(err, &large):
-		fail(r.w, http.StatusBadRequest, "bad_request", "Exceeded HTTP request body size limit")
-	default:
-		fail(r.w, http.StatusBadRequest, "bad_request", "the request body could not be read")
+		return nil, refuse(http.StatusServiceUnavailable, "service_unavailable", err.Error())
+	case errors.As(err, new(*http.MaxBytesError)):
+		return nil, complaint("Exceeded HTTP request body size limit")
 	}
-	return nil, false
+	return nil, complaint("the request body could not be read")
 }
 
 func (r *request) read(limit int64) ([]byte, error) {

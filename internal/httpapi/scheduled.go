@@ -60,11 +60,7 @@ func (c *ScheduledCounts) histogram() histogram {
 
 // listScheduled lists what waits.
 func listScheduled(ctx context.Context, b Messages, by Asker, at Place, w params) (any, error) {
-	after, err := w.after()
-	if err != nil {
-		return nil, err
-	}
-	limit, err := w.limit()
+	after, limit, err := w.page()
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +88,7 @@ func countScheduled(ctx context.Context, b Messages, by Asker, at Place, _ param
 }
 
 // nothingScheduled is the answer for what is not there.
-const nothingScheduled = notFoundError("no such message is scheduled: it was released, cancelled, or never there")
+var nothingScheduled = nonexistent("no such message is scheduled: it was released, cancelled, or never there")
 
 // cancelScheduled drops messages that wait.
 func cancelScheduled(ctx context.Context, b Messages, by Asker, at Place, w params) (any, error) {

@@ -59,23 +59,17 @@ func NewHandler(broker Broker, users *auth.Users, log zerolog.Logger) http.Handl
 }
 
 func (a *api) handler() http.Handler {
+	paths := map[string]methods{}
+	for _, r := range a.routes() {
+		if paths[r.path] == nil {
+			paths[r.path] = methods{}
+		}
+		paths[r.path][r.method] = a.guard(r.allowed, r.handle)
+	}
 	mux := http.NewServeMux()
-	mux.Handle("/api/overview", methods{"GET": a.guard(anybody, a.overview)})
-	mux.Handle("/api/whoami", methods{"GET": a.guard(anybody, a.whoAmI)})
-	a.accountPaths(mux)
-	a.permissionPaths(mux)
-	a.parameterPaths(mux)
-	a.vhostPaths(mux)
-	a.limitPaths(mux)
-	a.queuePaths(mux)
-	a.messagePaths(mux)
-	a.topologyPaths(mux)
-	a.clientPaths(mux)
-	a.nodePaths(mux)
-	a.alarmPaths(mux)
-	mux.Handle("/api/x/dead-letters", methods{"GET": a.guard(monitor, a.deadLetters)})
-	a.policyPaths(mux, "/api/policies", false, auth.Policies)
-	a.policyPaths(mux, "/api/operator-policies", true, auth.OperatorPolicies)
+	for path, handlers := range paths {
+		mux.Handle(path, handlers)
+	}
 	mux.Handle("/api/", http.HandlerFunc(notFound))
 	for _, path := range []string{"/api", "/api/index.html"} {
 		mux.Handle(path, methods{"GET": http.HandlerFunc(welcome)})
@@ -89,7 +83,7 @@ func sameOrigin(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Connection", "close") // the body is not read
-		fail(w, http.StatusForbidden, "forbidden", "cross-origin request refused")
+		answer(w, http.StatusForbidden, failure{"forbidden", "cross-origin request refused"})
 	}))
 	return protection.Handler(next)
 }
@@ -103,18 +97,6 @@ func welcome(w http.ResponseWriter, _ *http.Request) {
 <p>The paths are those of RabbitMQ's management API, with HTTP basic authentication; they are listed in
 docs/http-api.md, which comes with the broker. Begin with <a href="/api/overview">/api/overview</a>.</p>
 `))
-}
-
-func (a *api) policyPaths(mux *http.ServeMux, path string, operator bool, kind auth.Setting) {
-	maker := changer(kind)
-	with := func(f func(*request, bool)) func(*request) { return func(r *request) { f(r, operator) } }
-	mux.Handle(path, methods{"GET": a.guard(anybody, with(a.policies))})
-	mux.Handle(path+"/{vhost}", methods{"GET": a.guard(visitor, with(a.policies))})
-	mux.Handle(path+"/{vhost}/{name}", methods{
-		"GET":    a.guard(maker, with(a.policy)),
-		"PUT":    a.guard(maker, with(a.setPolicy)),
-		"DELETE": a.guard(maker, with(a.clearPolicy)),
-	})
 }
 
 // shim makes ServeMux match escaped paths. It would take the segment %2F, which

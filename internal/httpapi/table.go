@@ -13,25 +13,21 @@ const deepest = 64
 // table reads a JSON object as a field table, in its order: whole numbers are
 // long, others double. An absent one is empty, and so is an empty list, which
 // some clients send for it.
-func table(raw json.RawMessage) (protocol.Table, error) {
-	if raw == nil {
-		return nil, nil
+func (b *body) table(key string) protocol.Table {
+	if !b.has(key) {
+		return nil
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
+	d := json.NewDecoder(bytes.NewReader(b.fields[key]))
 	d.UseNumber()
 	v, err := field(d, 0)
-	if err != nil {
-		return nil, err
+	t, ok := v.(protocol.Table)
+	switch list, isList := v.(protocol.Array); {
+	case err != nil:
+		b.fail(err)
+	case !ok && !(isList && len(list) == 0):
+		b.fail(tupleOf("unhandled_type", b.fields[key]))
 	}
-	switch v := v.(type) {
-	case protocol.Table:
-		return v, nil
-	case protocol.Array:
-		if len(v) == 0 {
-			return nil, nil
-		}
-	}
-	return nil, tupleOf("unhandled_type", raw)
+	return t
 }
 
 // field reads the next value.

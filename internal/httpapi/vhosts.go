@@ -2,9 +2,6 @@ package httpapi
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
-	"net/http"
 
 	"candlemark/internal/auth"
 )
@@ -29,47 +26,29 @@ type vhostMetadata struct {
 	DefaultQueueType string   `json:"default_queue_type"`
 }
 
-func (a *api) vhostPaths(mux *http.ServeMux) {
-	mux.Handle("/api/vhosts", methods{"GET": a.guard(anybody, a.vhosts)})
-	mux.Handle("/api/vhosts/{vhost}", methods{
-		"GET":    a.guard(administrator, a.vhost),
-		"PUT":    a.guard(administrator, a.putVHost),
-		"DELETE": a.guard(administrator, a.deleteVHost),
-	})
-}
-
-// vhosts lists those that the user may see.
-func (a *api) vhosts(r *request) {
-	names, err := a.broker.VHosts(r.Context())
-	if err != nil {
-		a.refuse(r, err)
-		return
+// vhosts are those that the user may see, or the one that the path names.
+func (a *api) vhosts() resource[vhostItem] {
+	return resource[vhostItem]{
+		func(r *request) ([]vhostItem, error) {
+			names, err := a.broker.VHosts(r.Context())
+			if err != nil {
+				return nil, err
+			}
+			items := []vhostItem{}
+			for _, name := range names {
+				if r.vhost != "" && name != r.vhost || !a.sees(r.user, name) {
+					continue
+				}
+				item, err := a.describe(r, name)
+				if err != nil {
+					return nil, err
+				}
+				items = append(items, item)
+			}
+			return items, nil
+		},
+		func(i *vhostItem) string { return i.Name },
 	}
-	items := []vhostItem{}
-	for _, name := range names {
-		if !a.sees(r.user, name) {
-			continue
-		}
-		item, err := a.describe(r, name)
-		if err != nil {
-			a.refuse(r, err)
-			return
-		}
-		items = append(items, item)
-	}
-	list(r, items, func(i *vhostItem) string { return i.Name })
-}
-
-func (a *api) vhost(r *request) {
-	if !a.exists(r) {
-		return
-	}
-	item, err := a.describe(r, r.vhost)
-	if err != nil {
-		a.refuse(r, err)
-		return
-	}
-	one(r, item)
 }
 
 func (a *api) describe(r *request, name string) (vhostItem, error) {
@@ -93,60 +72,41 @@ func (a *api) describe(r *request, name string) (vhostItem, error) {
 
 // putVHost creates one, in which whoever did may do everything, or describes one
 // anew.
-func (a *api) putVHost(r *request) {
-	body, ok := r.body(maxBody)
-	if !ok {
-		return
+func (a *api) putVHost(r *request) (bool, error) {
+	b, err := r.body(maxBody)
+	if err != nil {
+		return false, err
 	}
 	before, known := a.users.VHost(r.vhost)
 	before.Name = r.vhost
-	v, err := parseVHost(before, body)
-	if bad(r, err) {
-		return
+	v := b.vhost(before)
+	if b.err != nil {
+		return false, b.err
 	}
 	created, err := a.broker.PutVHost(r.Context(), v)
 	if err == nil && created {
 		_, err = a.users.PutGrant(auth.Grant{User: r.user.Name, VHost: v.Name, Configure: ".*", Write: ".*", Read: ".*"})
 	}
-	if err != nil {
-		a.refuse(r, err)
-		return
-	}
-	r.stored(created && !known)
+	return created && !known, err
 }
 
-// parseVHost reads what becomes of a virtual host. Without a default queue type
+// vhost reads what becomes of a virtual host. Without a default queue type
 // and tracing it keeps those that it has; its description and tags go.
-func parseVHost(before auth.VHost, body map[string]json.RawMessage) (auth.VHost, error) {
+func (b *body) vhost(before auth.VHost) auth.VHost {
 	v := auth.VHost{Name: before.Name, DefaultQueueType: before.DefaultQueueType, Tracing: before.Tracing}
-	if body["tracing"] != nil {
-		var err error
-		if v.Tracing, err = flag(body, "tracing"); err != nil {
-			return v, err
-		}
+	if b.has("tracing") {
+		v.Tracing = b.flag("tracing")
 	}
-	description, errDescription := text(body, "description")
-	labels, errTags := tags(body, "tags")
 	for _, key := range []string{"defaultqueuetype", "default_queue_type"} { // the first is RabbitMQ 3.11's
-		wanted, err := text(body, key)
-		switch {
-		case err != nil:
-			return v, err
-		case wanted != "" && wanted != "undefined":
+		if wanted := b.text(key); wanted != "" && wanted != "undefined" {
 			v.DefaultQueueType = wanted
 		}
 	}
-	v.Description, v.Tags = description, labels
-	return v, errors.Join(errDescription, errTags, v.Validate())
+	v.Description, v.Tags = b.text("description"), b.tags("tags")
+	b.fail(invalid(v.Validate()))
+	return v
 }
 
-func (a *api) deleteVHost(r *request) {
-	switch found, err := a.broker.DeleteVHost(r.Context(), r.vhost); {
-	case err != nil:
-		a.refuse(r, err)
-	case found:
-		r.w.WriteHeader(http.StatusNoContent)
-	default:
-		notFound(r.w, r.Request)
-	}
+func (a *api) deleteVHost(r *request) (bool, error) {
+	return a.broker.DeleteVHost(r.Context(), r.vhost)
 }

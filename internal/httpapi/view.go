@@ -35,18 +35,18 @@ type view struct {
 	lowerFilter string
 }
 
-// viewOf reads the query; reason is what to tell about one that is wrong.
-func viewOf(q url.Values) (v view, reason string) {
+// viewOf reads the query.
+func viewOf(q url.Values) (v view, err error) {
 	for _, column := range strings.FieldsFunc(q.Get("columns"), func(r rune) bool { return r == ',' }) {
 		v.columns = append(v.columns, path(column))
 	}
 	if len(v.columns) > mostColumns {
-		return v, fmt.Sprintf("Invalid columns: at most %d", mostColumns)
+		return v, badView("Invalid columns: at most %d", mostColumns)
 	}
 	v.sort, v.reverse = path(q.Get("sort")), q.Get("sort_reverse") == "true"
 	page, size := q.Get("page"), q.Get("page_size")
 	if page == "" {
-		return v, ""
+		return v, nil
 	}
 	var badPage, badSize error
 	v.size = defaultPage
@@ -55,28 +55,37 @@ func viewOf(q url.Values) (v view, reason string) {
 		v.size, badSize = strconv.Atoi(size)
 	}
 	if badPage != nil || badSize != nil {
-		return v, "Pagination parameters are invalid"
+		return v, complaint("Pagination parameters are invalid")
 	}
 	if v.page < 1 || v.size < 1 || v.size > largestPage {
-		return v, fmt.Sprintf("Invalid pagination parameters: page number %d, page size %d", v.page, v.size)
+		return v, badView("Invalid pagination parameters: page number %d, page size %d", v.page, v.size)
 	}
-	v.name, v.use = q.Get("name"), q.Get("use_regex") == "true"
-	if v.use {
-		if len(v.name) > longestFilter {
-			return v, "name filter regex is too long"
-		}
-		parsed, err := syntax.Parse("(?i)"+v.name, syntax.Perl)
-		if err == nil && weight(parsed) > heaviestFilter {
-			return v, "name filter regex is too costly"
-		}
-		v.badFilter = err != nil // one that is none matches nothing
-		if !v.badFilter {
-			v.filter, err = regexp.Compile("(?i)" + v.name)
-			v.badFilter = err != nil
-		}
+	v.name, v.lowerFilter = q.Get("name"), strings.ToLower(q.Get("name"))
+	if q.Get("use_regex") == "true" {
+		v.use = true
+		return v, v.compile()
 	}
-	v.lowerFilter = strings.ToLower(v.name)
-	return v, ""
+	return v, nil
+}
+
+func badView(format string, args ...any) error {
+	return refuse(http.StatusBadRequest, "invalid_pagination_parameters", fmt.Sprintf(format, args...))
+}
+
+// compile reads the name as a regular expression. One that is none matches nothing.
+func (v *view) compile() error {
+	if len(v.name) > longestFilter {
+		return badView("name filter regex is too long")
+	}
+	parsed, err := syntax.Parse("(?i)"+v.name, syntax.Perl)
+	if err == nil && weight(parsed) > heaviestFilter {
+		return badView("name filter regex is too costly")
+	}
+	if err == nil {
+		v.filter, err = regexp.Compile("(?i)" + v.name)
+	}
+	v.badFilter = err != nil
+	return nil
 }
 
 func path(s string) []string {
@@ -107,23 +116,17 @@ type pageItem struct {
 	Total    int `json:"total_count"`
 }
 
-// list answers with items, which are in the order of the default sort. name is
+// list is the answer of items, which are in the order of the default sort. name is
 // what a filter looks at.
-func list[T any](r *request, items []T, name func(*T) string) {
-	v, reason := viewOf(r.URL.Query())
-	if reason != "" {
-		what := "invalid_pagination_parameters"
-		if strings.HasPrefix(reason, "Pagination") {
-			what = "bad_request"
-		}
-		fail(r.w, http.StatusBadRequest, what, reason)
-		return
+func list[T any](r *request, items []T, name func(*T) string) (any, error) {
+	v, err := viewOf(r.URL.Query())
+	if err != nil {
+		return nil, err
 	}
 	total := len(items)
 	if v.page > 0 {
-		if items, reason = filtered(r.Context(), &v, items, name); reason != "" {
-			fail(r.w, http.StatusServiceUnavailable, "timeout", reason)
-			return
+		if items, err = filtered(r.Context(), &v, items, name); err != nil {
+			return nil, err
 		}
 	}
 	if len(v.sort) > 0 {
@@ -133,20 +136,26 @@ func list[T any](r *request, items []T, name func(*T) string) {
 		slices.Reverse(items)
 	}
 	if v.page == 0 {
-		answer(r.w, http.StatusOK, v.cut(items))
-		return
+		return v.cut(items), nil
 	}
 	if v.page-1 > len(items)/v.size { // whatever the page, nothing overflows
-		fail(r.w, http.StatusBadRequest, "page_out_of_range",
+		return nil, refuse(http.StatusBadRequest, "page_out_of_range",
 			fmt.Sprintf("Page out of range, page: %d page size: %d, len: %d", v.page, v.size, len(items)))
-		return
 	}
 	start := (v.page - 1) * v.size
 	part := items[start:min(start+v.size, len(items))]
-	answer(r.w, http.StatusOK, pageItem{
+	return pageItem{
 		Filtered: len(items), Count: len(part), Items: v.cut(part), Page: v.page,
 		Pages: (len(items) + v.size - 1) / v.size, Size: v.size, Total: total,
-	})
+	}, nil
+}
+
+// one is the answer of one object, of which the client may want some columns only.
+func one(r *request, item any) any {
+	if v, err := viewOf(r.URL.Query()); err == nil && v.columns != nil {
+		return pick(generic(item), v.columns)
+	}
+	return item
 }
 
 // cut is items with the wanted columns only, or as they are.

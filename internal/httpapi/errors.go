@@ -1,0 +1,126 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"candlemark/internal/auth"
+	"candlemark/protocol"
+)
+
+// failure is the body of every refusal.
+type failure struct {
+	Error  string `json:"error"`
+	Reason any    `json:"reason"` // a text, or a list for a tuple
+}
+
+// refusal is an error that says what the client is told.
+type refusal struct {
+	status int
+	failure
+}
+
+// Error implements error.
+func (f *refusal) Error() string {
+	if text, ok := f.Reason.(string); ok {
+		return text
+	}
+	return string(encode(f.Reason))
+}
+
+// errNotFound is about what does not exist, objects and paths alike.
+var errNotFound = refuse(http.StatusNotFound, "Object Not Found", "Not Found")
+
+func refuse(status int, what, reason string) error { return &refusal{status, failure{what, reason}} }
+
+// nonexistent says what does not exist.
+func nonexistent(reason string) error { return refuse(http.StatusNotFound, "not_found", reason) }
+
+// unauthorised says why a user may not do something.
+func unauthorised(reason string) error {
+	return refuse(http.StatusUnauthorized, "not_authorised", reason)
+}
+
+// complaintf says what is wrong with a request.
+func complaintf(format string, args ...any) error { return complaint(fmt.Sprintf(format, args...)) }
+
+func complaint(reason string) error { return refuse(http.StatusBadRequest, "bad_request", reason) }
+
+// tupleOf is the complaint that something is not what it has to be, in several parts, which are told as a list:
+// RabbitMQ makes lists of Erlang's tuples. A value that was sent is told as it was written (json.RawMessage).
+func tupleOf(parts ...any) error {
+	return &refusal{http.StatusBadRequest, failure{"bad_request", parts}}
+}
+
+// invalid makes a complaint of an error of what checks a request. What was right and could not be stored is none.
+func invalid(err error) error {
+	if err == nil || errors.As(err, new(*refusal)) || errors.Is(err, auth.ErrNotStored) {
+		return err
+	}
+	return complaint(err.Error())
+}
+
+// statusOf is the status and the body that an error is answered with.
+func statusOf(err error) (int, failure) {
+	var told *refusal
+	var channel *protocol.ChannelError
+	switch {
+	case errors.As(err, &told):
+		return told.status, told.failure
+	case errors.As(err, &channel) && channel.Code == protocol.NotFound:
+		return statusOf(errNotFound)
+	case errors.Is(err, context.DeadlineExceeded):
+		return http.StatusServiceUnavailable, failure{"timeout", "the broker did not answer in time"}
+	}
+	return http.StatusInternalServerError, failure{"internal_error", err.Error()}
+}
+
+// protocolError is what an error of the protocol says, code 0 for any other one.
+func protocolError(err error) (code uint16, text string) {
+	var channel *protocol.ChannelError
+	var connection *protocol.ConnectionError
+	switch {
+	case errors.As(err, &channel):
+		return channel.Code, channel.Text
+	case errors.As(err, &connection) && connection.Code != protocol.InternalError:
+		return connection.Code, connection.Text
+	}
+	return 0, ""
+}
+
+// declined is about a command that the broker refused: what RabbitMQ's API makes of the errors of the protocol, without
+// the name of the code.
+func declined(err error) error {
+	code, text := protocolError(err)
+	_, explanation, _ := strings.Cut(text, " - ")
+	text = cmp.Or(explanation, text)
+	switch code {
+	case 0:
+		return err
+	case protocol.NotFound:
+		return nonexistent(text)
+	case protocol.AccessRefused, protocol.NotAllowed:
+		return unauthorised("Access refused.")
+	}
+	return complaint(text)
+}
+
+// declinedMessage is declined for what moves messages, where RabbitMQ shows the whole text.
+func declinedMessage(err error) error {
+	code, text := protocolError(err)
+	switch code {
+	case 0:
+		return err
+	case protocol.NotFound:
+		return nonexistent(text)
+	case protocol.AccessRefused:
+		return unauthorised(text)
+	case protocol.NotAllowed:
+		return unauthorised("Access refused.")
+	}
+	return complaintf("%d %s", code, text)
+}
