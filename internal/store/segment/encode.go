@@ -74,6 +74,7 @@ func (j *Journal) following() (p *pending, move bool) {
 	}
 	if l.starving > 0 && l.failed == nil {
 		if !j.mayExtend(l.starving) {
+			j.stock.want(l.starving) // again: a move may have taken what was made for it
 			return nil, false
 		}
 		l.starving = 0

@@ -118,12 +118,15 @@ func (s *stock) has(size int64, files int) bool {
 	return s.count(size) > 0 && len(s.files) >= files
 }
 
-// want asks for a file of a size.
+// want asks for a file of a size, until one is taken.
 func (s *stock) want(size int64) {
 	s.mu.Lock()
+	news := size > s.wanted
 	s.wanted = max(s.wanted, size)
 	s.mu.Unlock()
-	wake(s.wake)
+	if news {
+		wake(s.wake)
+	}
 }
 
 // create makes a file, and leaves some room for checkpoints, which can free others.
@@ -211,6 +214,7 @@ func (s *stock) trim(keep int) error {
 		s.files = s.files[:n]
 	}
 	s.mu.Unlock()
+	wake(s.wake) // the longer one may have been among them
 	var errs []error
 	for _, f := range surplus {
 		errs = append(errs, f.file.Close(), s.fs.Remove(f.name))
