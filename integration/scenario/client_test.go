@@ -1,0 +1,132 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"candlemark/internal/testkit"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// The order of what one client sees in the same millisecond.
+const (
+	answer = iota
+	returned
+	confirmed
+	delivered
+	cancelled
+	closed
+)
+
+// client is one connection with one channel, which is in confirm mode.
+type client struct {
+	*stage
+	name string
+	conn *testkit.Client
+	ch   *testkit.Channel
+	// unacked are deliveries by their body.
+	unacked *sync.Map
+	tags    map[string]string // of consumers, by queue
+	// published are the bodies of the messages of the channel, the first of which has number 1.
+	published []string
+}
+
+// named is a client that is connected and has an open channel.
+func (s *stage) named(name string) *client {
+	c := s.clients[name]
+	if c == nil {
+		c = &client{stage: s, name: name, conn: s.Connect()}
+		s.clients[name] = c
+		go c.follow(c.conn.Closed, "connection")
+	}
+	if c.ch == nil || c.ch.IsClosed() {
+		c.open()
+	}
+	return c
+}
+
+func (c *client) open() {
+	c.ch, c.unacked, c.tags = c.conn.Open(), &sync.Map{}, map[string]string{}
+	c.ch.Confirms()
+	c.published = nil
+	go c.confirms(c.ch.NotifyPublish(make(chan amqp.Confirmation, 1<<16)))
+	go c.follow(c.ch.Closed, "channel")
+	go func(cancels <-chan string) {
+		for tag := range cancels {
+			c.see(cancelled, "consumer cancelled:", tag, "")
+		}
+	}(c.ch.Cancelled)
+	go func(returns <-chan amqp.Return) {
+		for r := range returns {
+			c.see(returned, "returned", string(r.Body), fmt.Sprintf(" (%d %s)", r.ReplyCode, r.ReplyText))
+		}
+	}(c.ch.Returns)
+}
+
+// confirms tells how publishes were answered, in their order.
+func (c *client) confirms(confirms <-chan amqp.Confirmation) {
+	for n := range confirms {
+		what := "refused"
+		if n.Ack {
+			what = "confirmed"
+		}
+		c.see(confirmed, what, c.published[n.DeliveryTag-1], "")
+	}
+}
+
+// follow tells why the broker ended a channel or a connection, with all its channels.
+func (c *client) follow(why <-chan *amqp.Error, what string) {
+	if err, ok := <-why; ok && err.Server && !(what == "channel" && c.conn.IsClosed()) {
+		c.see(closed, what+" closed:", fmt.Sprint(err.Code, " ", err.Reason), "")
+	}
+}
+
+func (c *client) see(order int, what, item, tail string) {
+	c.seen <- sight{at: c.Elapsed() - c.begin, who: c.name, order: order, what: what, item: item, tail: tail}
+}
+
+// try fails the test unless an error is the broker's, which is seen by the
+// channel that it closes.
+func (c *client) try(err error) bool {
+	if e, ok := err.(*amqp.Error); err != nil && (!ok || !e.Server) {
+		c.Fatalf("%s: %v", c.name, err)
+	}
+	return err == nil
+}
+
+// got tells of a delivery, and keeps it if it wants to be settled.
+func (c *client) got(order int, queue string, d amqp.Delivery, unacked bool, tail string) {
+	if unacked {
+		c.unacked.Store(string(d.Body), d)
+	}
+	if d.Redelivered {
+		tail += ", redelivered"
+	}
+	c.see(order, "got", string(d.Body), " from "+queue+tail+history(d.Headers))
+}
+
+// history is x-death in brief, the most recent death first.
+func history(headers amqp.Table) (text string) {
+	deaths, _ := headers["x-death"].([]any)
+	for _, d := range deaths {
+		death := d.(amqp.Table)
+		text += fmt.Sprintf(", %s in %s", death["reason"], death["queue"])
+		if n := death["count"].(int64); n != 1 {
+			text += fmt.Sprintf(" %d times", n)
+		}
+	}
+	if count, ok := headers["x-delivery-count"]; ok {
+		text += fmt.Sprintf(", came back %v times", count)
+	}
+	return text
+}
+
+// destination splits EXCHANGE/KEY; what has no slash is a queue.
+func destination(text string) (exchange, key string) {
+	if exchange, key, ok := strings.Cut(text, "/"); ok {
+		return exchange, key
+	}
+	return "", text
+}

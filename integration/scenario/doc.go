@@ -1,0 +1,36 @@
+// Package scenario holds tests that read like stories: clients and time act,
+// and what everybody saw follows. Each file of testdata is one broker in a
+// synctest bubble, so that days pass in milliseconds and every moment is exact.
+//
+// A file is a list of directives in the form of cockroachdb/datadriven: a line
+// that says who does what, more such lines if they belong together, "----", and
+// what was seen from then on until nothing moves any more:
+//
+//	alice publish orders a b expiration=500
+//	wait 499ms
+//	----
+//	0s alice: confirmed a, b
+//
+// A line of the answer has the virtual time since the beginning, who saw it,
+// and what. What several clients saw in the same millisecond is sorted by
+// client, and within one by what it is, so that the text is the same each time.
+//
+// The first word is a client, who connects when first named, or one of
+//
+//	wait 10m                   lets time pass
+//	show                       what an operator sees of the queues; renews nothing
+//	policy NAME pattern=^o message-ttl=100 priority=1 apply-to=queues
+//	operator-policy …          the same for operators
+//	clear-policy NAME
+//	restart 1h, crash 1h       the broker goes, and is back after that time
+//
+// What clients can do is in the table verbs of verbs_test.go. A destination is
+// the name of a queue, or EXCHANGE/KEY. Arguments that begin with x- become
+// arguments of what is declared or consumed, and headers of what is published:
+// true and false are booleans, digits a long, all else a text. A body is also
+// the name of its message: settling "a" settles the delivery with that body.
+// The CC and BCC of a publish are lists: CC=(x,y).
+//
+// Without a rule in its comments a file fails. With -rewrite, or
+// CANDLEMARK_REWRITE in the environment, the answers are written anew.
+package scenario

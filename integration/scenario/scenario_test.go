@@ -1,0 +1,150 @@
+package scenario
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"candlemark/internal/testkit"
+
+	"github.com/cockroachdb/datadriven"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv("CANDLEMARK_REWRITE") != "" {
+		if err := flag.Set("rewrite", "true"); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// rule is the id of one on a page of docs/spec.
+var rule = regexp.MustCompile(`(?m)^#.*\b[A-Z]{2,5}-\d+`)
+
+// TestScenarios plays every file of testdata.
+func TestScenarios(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !rule.Match(text) {
+			t.Errorf("%s: no comment cites a rule of docs/spec", path)
+		}
+		// The library's own goroutines and timers stay outside the bubble.
+		seen := play(t, read(t, string(text)))
+		datadriven.RunTest(t, path, func(*testing.T, *datadriven.TestData) string {
+			next := seen[0]
+			seen = seen[1:]
+			return next
+		})
+	})
+}
+
+// read returns the directives of a file.
+func read(t *testing.T, text string) (directives []datadriven.TestData) {
+	datadriven.RunTestFromString(t, text, func(_ *testing.T, d *datadriven.TestData) string {
+		directives = append(directives, *d)
+		return d.Expected
+	})
+	return directives
+}
+
+// play carries out directives in a bubble and returns what was seen during each.
+func play(t *testing.T, directives []datadriven.TestData) (seen []string) {
+	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
+		s := &stage{Bubble: b, clients: map[string]*client{}, begin: b.Elapsed()}
+		for _, d := range directives {
+			s.do(command{pos: d.Pos, who: d.Cmd, args: d.CmdArgs})
+			for i, line := range strings.Split(d.Input, "\n") {
+				pos := fmt.Sprintf("%s, line %d of its input", d.Pos, i+1)
+				who, args, err := datadriven.ParseLine(line)
+				switch {
+				case err != nil:
+					t.Fatalf("%s: %v", pos, err)
+				case who != "":
+					s.do(command{pos: pos, who: who, args: args})
+				}
+			}
+			seen = append(seen, s.sights())
+		}
+	})
+	return seen
+}
+
+// stage is a broker with the clients that were named so far.
+type stage struct {
+	*testkit.Bubble
+	clients map[string]*client
+	begin   time.Duration
+	seen    chan sight
+}
+
+// sight is something that a client has seen.
+type sight struct {
+	at         time.Duration
+	who        string
+	order      int // of what one client sees in the same millisecond
+	what       string
+	item, tail string // of equal sights the items are listed in one line
+}
+
+// do carries out one command and lets everything happen that follows from it.
+func (s *stage) do(c command) {
+	if s.seen == nil {
+		s.seen = make(chan sight, 1<<16)
+	}
+	c.stage = s
+	c.words = c.positional()
+	if ours := operations[c.who]; ours != nil {
+		ours(&c)
+	} else {
+		c.client = s.named(c.who)
+		verb := verbs[c.word("a verb")]
+		if verb == nil {
+			s.Fatalf("%s: no such verb; they are in verbs_test.go", c.pos)
+		}
+		verb(&c)
+	}
+	if len(c.words)+len(c.args) > 0 {
+		s.Fatalf("%s: left over: %v %v", c.pos, c.words, c.args)
+	}
+	s.Advance(0)
+}
+
+// sights is what was seen since the last call.
+func (s *stage) sights() string {
+	var all []sight
+	for len(s.seen) > 0 {
+		all = append(all, <-s.seen)
+	}
+	slices.SortStableFunc(all, func(a, b sight) int {
+		if a.at != b.at {
+			return int(a.at - b.at)
+		}
+		if a.who != b.who {
+			return strings.Compare(a.who, b.who)
+		}
+		return a.order - b.order
+	})
+	var text strings.Builder
+	for i := 0; i < len(all); {
+		first, items := all[i], []string{}
+		for ; i < len(all); i++ {
+			same := first
+			if same.item = all[i].item; same != all[i] {
+				break
+			}
+			items = append(items, all[i].item)
+		}
+		line := fmt.Sprintf("%s %s: %s %s%s", first.at, first.who, first.what, strings.Join(items, ", "), first.tail)
+		fmt.Fprintln(&text, strings.TrimSpace(line))
+	}
+	return text.String()
+}
