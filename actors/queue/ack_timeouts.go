@@ -34,6 +34,15 @@ func (l *ackTimeouts) Links(h backlog.Handle) *wheel.Links { return l.messages.L
 // Deadline implements wheel.Store.
 func (l *ackTimeouts) Deadline(h backlog.Handle) int64 { return l.byMessage[h].until }
 
+// Next is when expireAckTimeouts is to be called, in wall ms of the broker's time.
+func (l *ackTimeouts) Next() (int64, bool) {
+	if l == nil {
+		return 0, false
+	}
+	at, ok := l.wheel.Next()
+	return at + l.shift, ok
+}
+
 // startAckTimeout fixes when a delivery has to be settled: by the lower of the queue's
 // timeout and own, the consumer's, as they are now.
 func (s *state) startAckTimeout(h backlog.Handle, to *consumerChannel, number uint64, own int64, now clock.Instant) {
@@ -74,15 +83,13 @@ func (s *state) stopAckTimeout(h backlog.Handle) {
 }
 
 // expireAckTimeouts takes back what was not settled in time, a turn's worth at a time, and
-// cancels the consumers that had it. It reports whether there were any.
-func (s *state) expireAckTimeouts(now clock.Instant) bool {
+// cancels the consumers that had it.
+func (s *state) expireAckTimeouts(now clock.Instant) (more bool) {
 	l := s.ackTimeouts
 	if l == nil {
 		return false
 	}
-	if l.wheel.Advance(now.Floor()-l.shift, turnLimit, func(h uint32) { l.due = append(l.due, h) }) {
-		s.out.again = true
-	}
+	more = l.wheel.Advance(now.Floor()-l.shift, turnLimit, func(h uint32) { l.due = append(l.due, h) })
 	var cancelled []*consumer
 	told := map[*consumerChannel]*mail.DeliveriesReturned{}
 	for _, h := range l.due {
@@ -109,5 +116,5 @@ func (s *state) expireAckTimeouts(now clock.Instant) bool {
 	for _, c := range cancelled {
 		s.send(c.channel.address, &mail.ConsumerCancelled{Queue: s.self, Tag: c.tag})
 	}
-	return len(cancelled) > 0
+	return more
 }

@@ -222,9 +222,6 @@ func (s *state) committed(m appendDone) {
 		s.broken, s.out.rarely().broke = m.err, true
 	}
 	c.recycle()
-	if s.phase == live && s.paging.at != 0 && s.paging.spilling <= spillLimit {
-		s.out.again = true
-	}
 }
 
 // recordPositions notes where the messages of a commit are. Those that need not be in

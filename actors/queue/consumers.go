@@ -103,7 +103,7 @@ func (s *state) find(channel mail.Address, tag string) *consumer {
 }
 
 // consume attaches a consumer. It holds the lease until it leaves (LEASE-4).
-func (s *state) consume(m *mail.Consume, now clock.Instant) {
+func (s *state) consume(m *mail.Consume) {
 	reply := &mail.ConsumeReply{Reply: m.Done(nil), Queue: s.self, Tag: m.Tag}
 	if err := s.access(m.Connection); err != nil {
 		reply.Err = err
@@ -137,7 +137,6 @@ func (s *state) consume(m *mail.Consume, now clock.Instant) {
 	s.lease.Hold()
 	s.addWaiting(c)
 	s.refresh(c)
-	s.dispatch(now)
 }
 
 // putUnderLimit makes c one of those whose channels are offered messages, behind
@@ -158,10 +157,6 @@ func (s *state) cancel(m *mail.CancelConsumer, now clock.Instant) {
 		s.detach(c, now)
 	}
 	s.send(m.ReplyTo, &mail.CancelConsumerReply{Reply: m.Done(nil), Tag: m.Tag})
-	if c != nil {
-		s.dispatch(now) // to the one that is active now
-		s.consumerLeft()
-	}
 }
 
 func (s *state) detach(c *consumer, now clock.Instant) {
@@ -178,14 +173,8 @@ func (s *state) detach(c *consumer, now clock.Instant) {
 	s.removeWaiting(c)
 	s.roundRobin.leave(c.ring)
 	s.consumers--
+	s.consumerLeft = true
 	s.lease.Release(now.Ceil())
-}
-
-// consumerLeft ends an auto-delete queue when it was the last one (LEASE-10).
-func (s *state) consumerLeft() {
-	if s.queue.AutoDelete && s.consumers == 0 {
-		s.retire(autoDeleted, nil)
-	}
 }
 
 // channelGone detaches all consumers of a channel and returns what it held to
@@ -197,7 +186,6 @@ func (s *state) channelGone(channel mail.Address, now clock.Instant) {
 	if h == nil {
 		return
 	}
-	consumed := len(h.consumers) > 0
 	for len(h.consumers) > 0 {
 		s.detach(h.consumers[0], now)
 	}
@@ -211,13 +199,7 @@ func (s *state) channelGone(channel mail.Address, now clock.Instant) {
 			next = h.unacked.TakeSome(next, h.unacked.Last(), int(s.turnMost), func(_ uint64, u unackedDelivery) { s.requeue(u, now) })
 			return next == 0
 		},
-		end: func(now clock.Instant) {
-			delete(s.channels, channel.Id)
-			s.settled(now)
-			if consumed {
-				s.consumerLeft()
-			}
-		},
+		end: func(clock.Instant) { delete(s.channels, channel.Id) },
 	}, now)
 }
 

@@ -82,13 +82,12 @@ func (s *state) uncountDeadLetter(x deadLetter) {
 // flushDeadLetters sends dead letters to the dead-letter actor, within the limit, in order.
 // A queue that has ended waits for no answers, and what is dropped since there is
 // no exchange any more needs none.
-func (s *state) flushDeadLetters(now clock.Instant) {
+func (s *state) flushDeadLetters(now clock.Instant) (more bool) {
 	d := &s.deadLetters
 	l := deadLetterBatch{now: now}
 	for n := 0; (d.out < deadLetterLimit || !s.settings.HasDLX || s.phase == ended) && d.sent < d.all.Last(); n++ {
 		if n == max(int(s.turnMost), deadLetterLimit) && s.phase != ended {
-			s.out.again = true
-			return
+			return true
 		}
 		if x, ok := d.all.Get(d.sent + 1); ok && !s.appendDeadLetter(&l, d.sent+1, x) {
 			first, last := d.sent+1, min(d.all.Last(), d.sent+uint64(deadLetterLimit-d.out))
@@ -96,10 +95,11 @@ func (s *state) flushDeadLetters(now clock.Instant) {
 				for id := first; id <= last && yield(id); id++ {
 				}
 			}, now)
-			return
+			return false
 		}
 		d.sent++
 	}
+	return false
 }
 
 // deadLetterBatch gathers one mail for each run of dead messages that are to be treated
@@ -203,10 +203,6 @@ func (s *state) onDeadLetterReply(m *mail.DeadLetterReply, now clock.Instant) {
 	}
 	if m.Lost && m.Epoch == s.deadLetters.epoch {
 		s.deadLetters.resend()
-	}
-	s.flushDeadLetters(now)
-	if s.phase == live {
-		s.dispatch(now) // there is room for more to be moved on, or some came back (forward.go)
 	}
 }
 

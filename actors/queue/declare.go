@@ -22,7 +22,6 @@ func (s *state) declare(m *mail.DeclareQueue, now clock.Instant) {
 		reply.MessageCount, reply.ConsumerCount = s.shownReady(), s.consumers
 	}
 	s.send(m.ReplyTo, reply)
-	s.flushDeadLetters(now)
 }
 
 // equivalent checks a declare against what the queue is, in the order of DEC-1.

@@ -27,7 +27,6 @@ type deleteReason struct {
 func (s *state) delete(m *mail.DeleteQueue, now clock.Instant) {
 	err := s.access(m.Connection)
 	s.expireDue(now)
-	s.flushDeadLetters(now)
 	switch {
 	case err != nil:
 	case m.IfEmpty && (s.shownReady() > 0 || s.scheduledPending()):
@@ -68,7 +67,7 @@ func (s *state) park(what any) bool {
 	case *mail.QueueForgotten, *mail.QueueKept, appendDone, loaded:
 		return false
 	case timerFired, again:
-		return true // tick follows if the queue is kept
+		return true // that follows if the queue is kept
 	}
 	s.parked = append(s.parked, what)
 	return true
@@ -106,7 +105,7 @@ func (s *state) kept(now clock.Instant) {
 		s.send(s.vhost.PID, &mail.QueueDeleteRefused{Name: s.queue.Name, Incarnation: s.queue.Incarnation})
 	}
 	s.deletion = deleteReason{}
-	s.tick(now)
+	s.dueNow = true
 }
 
 // forgotten: name and bindings are gone. Consumers are told (LEASE-9), confirms
@@ -148,9 +147,6 @@ func (s *state) forgotten(now clock.Instant) {
 		s.handleLate(m, now)
 	}
 	s.paging.gets, s.parked = nil, nil
-	if s.phase == draining {
-		s.drain(now)
-	}
 }
 
 // fail is the end by a panic over a mail: consumers are told, and publishers learn

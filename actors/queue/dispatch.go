@@ -14,12 +14,9 @@ import (
 // dispatch gives ready messages to consumers in turn, until one of them runs
 // out. A message past its deadline is never handed over, even if its timer is
 // late (TTL-17).
-func (s *state) dispatch(now clock.Instant) {
-	if s.work != nil {
-		return // it ends with that
-	}
+func (s *state) dispatch(now clock.Instant) (more bool) {
 	if s.settings.HasForward {
-		s.forwardReady(now)
+		more = s.forwardReady(now)
 	}
 	for died, n := 0, 0; s.messages.Ready() > 0; n++ {
 		c := s.roundRobin.next()
@@ -27,13 +24,13 @@ func (s *state) dispatch(now clock.Instant) {
 			break
 		}
 		if n == int(s.turnMost) {
-			s.out.again = true
+			more = true
 			break
 		}
 		h, _ := s.messages.First()
 		if s.messages.Deadline(h) <= now.Floor() {
 			if died++; died > turnLimit {
-				s.out.again = true
+				more = true
 				break
 			}
 			s.wheel.Remove(h)
@@ -47,7 +44,7 @@ func (s *state) dispatch(now clock.Instant) {
 		s.deliver(c, h, now)
 	}
 	s.offer()
-	s.flushDeadLetters(now)
+	return more
 }
 
 // deliver gives a ready message to c and passes the turn on.
@@ -172,7 +169,7 @@ func content(r *backlog.Record) message.Message {
 }
 
 // grant gives a consumer's window back.
-func (s *state) grant(m *mail.Grant, now clock.Instant) {
+func (s *state) grant(m *mail.Grant) {
 	c := s.find(m.Channel, m.Tag)
 	if c == nil {
 		return
@@ -180,5 +177,4 @@ func (s *state) grant(m *mail.Grant, now clock.Instant) {
 	c.messages -= m.Messages
 	c.bytes -= m.Bytes
 	s.refresh(c)
-	s.dispatch(now)
 }

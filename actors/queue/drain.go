@@ -31,9 +31,6 @@ func (s *state) handleLate(what any, now clock.Instant) {
 	case mail.Answerable:
 		s.answer(m)
 	}
-	if s.phase == draining {
-		s.drain(now)
-	}
 }
 
 func (s *state) answer(m mail.Answerable) {
@@ -49,12 +46,11 @@ func (s *state) deadLetterLate(e *mail.Enqueue, now clock.Instant) {
 		s.endReady(s.keep(m, s.deadlineOf(m, now), now), expired)
 	}
 	s.answer(e)
-	s.flushDeadLetters(now)
 }
 
 // drain ends the queue when its last dead letter is taken care of. A backlog that is
 // to be dead-lettered is so a turn's worth at a time.
-func (s *state) drain(now clock.Instant) {
+func (s *state) drain(now clock.Instant) (more bool) {
 	if s.deadLettersBacklog() {
 		for range turnLimit {
 			h, ok := s.messages.First()
@@ -67,16 +63,17 @@ func (s *state) drain(now clock.Instant) {
 			s.wheel.Remove(h)
 			s.endReady(h, expired)
 		}
-		s.out.again = s.messages.Ready() > 0 || s.scheduledPending()
+		more = s.messages.Ready() > 0 || s.scheduledPending()
 	}
 	s.deadLetters.retries.retryNow(now) // for the last time
 	s.retry(now)
-	s.flushDeadLetters(now)
-	if s.deadLetters.all.Len() > 0 || s.out.again {
-		return
+	more = s.flushDeadLetters(now) || more
+	if s.deadLetters.all.Len() > 0 || more {
+		return more
 	}
 	s.phase = ended
 	if s.queue.Durable || s.paging.spilled {
 		s.out.marks = append(s.out.marks, store.Record{Kind: store.Retire, Time: s.at})
 	}
+	return false
 }

@@ -68,7 +68,7 @@ func (s *state) expireDue(now clock.Instant) (more bool) {
 		return s.expireHead(now)
 	}
 	if more = s.wheel.Advance(now.Floor(), turnLimit, func(h uint32) { s.due = append(s.due, h) }); more {
-		s.out.again = true
+		s.unfinished = true
 	}
 	if len(s.due) == 0 {
 		return more
@@ -110,12 +110,12 @@ func (s *state) expireHead(now clock.Instant) (more bool) {
 		s.wheel.Remove(h)
 		s.endReady(h, expired)
 	}
-	s.out.again = true
+	s.unfinished = true
 	return true
 }
 
-// first is the first ready message that is not past its deadline. A turn's worth of expired ones may hide it: then it is not ok, and again is
-// due.
+// first is the first ready message that is not past its deadline. A turn's worth of expired ones may hide it: then it is not ok, and
+// another turn follows.
 func (s *state) first(now clock.Instant) (backlog.Handle, bool) {
 	for range turnLimit {
 		h, ok := s.messages.First()
@@ -128,6 +128,6 @@ func (s *state) first(now clock.Instant) (backlog.Handle, bool) {
 		s.wheel.Remove(h)
 		s.endReady(h, expired)
 	}
-	s.out.again = true
+	s.unfinished = true
 	return 0, false
 }

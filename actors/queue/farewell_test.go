@@ -216,7 +216,7 @@ func TestBacklogIsDeadLettered_LEASE13(t *testing.T) {
 	if c.phase != ended {
 		t.Fatalf("phase %d", c.phase)
 	}
-	c.state.handleLate(&mail.Enqueue{From: publisher, Messages: []message.Message{msg("last", -1)}}, c.now)
+	c.handle(&mail.Enqueue{From: publisher, Messages: []message.Message{msg("last", -1)}}, c.now)
 	c.posts = c.out.posts
 	c.want("left in the mailbox", c.diedOnly(), "expired last")
 }

@@ -27,22 +27,19 @@ func (s *state) canForward(m *message.Message) bool {
 }
 
 // forwardReady moves ready messages on, a turn's worth at a time.
-func (s *state) forwardReady(now clock.Instant) {
-	if s.phase != live {
-		return
-	}
+func (s *state) forwardReady(now clock.Instant) (more bool) {
 	for n := 0; s.deadLetters.forwarding < forwardLimit && s.messages.Ready() > 0; n++ {
 		h, ok := s.first(now)
 		if !ok || !s.hasContent(h, now) {
-			return
+			return false
 		}
 		if n == turnLimit {
-			s.out.again = true
-			return
+			return true
 		}
 		s.wheel.Remove(h)
 		s.forward(h, false)
 	}
+	return false
 }
 
 // forward hands a ready message on, with its content in memory and off the wheel. One that is only now, as a TTL of 0 says, is moved on all the same.

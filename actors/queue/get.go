@@ -25,7 +25,6 @@ func (s *state) get(m *mail.Get, now clock.Instant) {
 	if ok {
 		if !s.hasContent(h, now) {
 			s.paging.gets = append(s.paging.gets, m)
-			s.flushDeadLetters(now)
 			return
 		}
 		s.wheel.Remove(h)
@@ -33,7 +32,6 @@ func (s *state) get(m *mail.Get, now clock.Instant) {
 		s.expireDue(now) // what is the head now (TTL-18)
 		reply.MessageCount = s.messages.Ready()
 	}
-	s.flushDeadLetters(now)
 	if !ok && s.messages.Ready() > 0 { // behind expired ones, too many for one turn
 		s.send(s.self, m)
 		return

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"candlemark/actors/mail"
-	"candlemark/internal/clock"
 )
 
 // offer tells channels with a common limit that there is something for them.
@@ -40,11 +39,10 @@ func (s *state) disallow(h *consumerChannel, keep int) {
 func (s *state) reclaimed(m *mail.Reclaim) {
 	if h := s.channels[m.Channel.Id]; h != nil {
 		s.disallow(h, 0)
-		s.offer()
 	}
 }
 
-func (s *state) allow(m *mail.Allow, now clock.Instant) {
+func (s *state) allow(m *mail.Allow) {
 	h := s.channels[m.Channel.Id]
 	if h != nil {
 		h.offered = noOffer
@@ -55,11 +53,10 @@ func (s *state) allow(m *mail.Allow, now clock.Instant) {
 	}
 	h.allowed += m.Messages
 	s.refreshLimited(h)
-	s.dispatch(now)
 }
 
 // limit puts a channel's consumers under its common limit or frees them.
-func (s *state) limit(m *mail.Limit, now clock.Instant) {
+func (s *state) limit(m *mail.Limit) {
 	h := s.channels[m.Channel.Id]
 	if h == nil {
 		return
@@ -73,12 +70,11 @@ func (s *state) limit(m *mail.Limit, now clock.Instant) {
 		}
 		s.refresh(c)
 	}
-	s.dispatch(now)
 }
 
 // resize gives a channel's consumers another prefetch. One that holds more gets
 // nothing until it has settled enough.
-func (s *state) resize(m *mail.Resize, now clock.Instant) {
+func (s *state) resize(m *mail.Resize) {
 	h := s.channels[m.Channel.Id]
 	if h == nil {
 		return
@@ -89,5 +85,4 @@ func (s *state) resize(m *mail.Resize, now clock.Instant) {
 			s.refresh(c)
 		}
 	}
-	s.dispatch(now)
 }

@@ -45,21 +45,21 @@ func (s *state) overflowed(m *message.Message, now clock.Instant) bool {
 // enforce drops from the head what is above the limits (DL-12), after a publish,
 // a requeue or a policy change, a turn's worth at a time. As in RabbitMQ the head
 // is the first message of the highest priority.
-func (s *state) enforce(now clock.Instant) {
+func (s *state) enforce(now clock.Instant) (more bool) {
 	if s.rejects() || !s.over(0, 0) {
-		return
+		return false
 	}
 	s.expireDue(now)
 	for dropped := 0; s.over(0, 0); dropped++ {
 		if dropped == turnLimit {
-			s.out.again = true
-			return
+			return true
 		}
 		h, ok := s.first(now)
 		if !ok {
-			return
+			return false
 		}
 		s.wheel.Remove(h)
 		s.endReady(h, maxlen)
 	}
+	return false
 }

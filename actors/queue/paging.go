@@ -2,7 +2,6 @@ package queue
 
 import (
 	"candlemark/actors/queue/backlog"
-	"candlemark/internal/clock"
 	"candlemark/internal/store"
 )
 
@@ -57,27 +56,25 @@ func (s *state) crowded() bool { return s.overLimit && s.messages.Contents() > s
 // trim lets contents leave memory, a turn's worth at a time. What arrives while
 // memory is tight leaves when the journal has it (recordPositions); a trim is for what was
 // there before, or came back.
-func (s *state) trim() {
+func (s *state) trim() (more bool) {
 	p := &s.paging
 	contents := s.messages.Contents()
 	p.settled = min(p.settled, contents)
 	if !s.crowded() {
 		p.at, p.asked = 0, false
-		return
+		return false
 	}
 	if p.at == 0 && (p.asked || contents > p.settled+max(s.window(), looseEntry*int64(s.messages.Len()))) {
 		p.at = 1
 	}
 	if p.at == 0 || p.spilling > spillLimit {
-		return
+		return false
 	}
 	p.at = s.messages.Trim(p.at, trimLimit, s.messages.Window(s.window()), func(h backlog.Handle) bool { return s.pageOut(&s.messages, h) })
-	switch {
-	case p.at == 0:
+	if p.at == 0 {
 		p.settled, p.asked = s.messages.Contents(), false
-	case p.spilling <= spillLimit:
-		s.out.again = true
 	}
+	return p.at != 0 && p.spilling <= spillLimit
 }
 
 // pageOut pages a message out if the journal has it, or sees to that. It reports
@@ -104,23 +101,12 @@ func (s *state) spill(b *backlog.Backlog, h backlog.Handle) {
 	s.paging.spilled = true
 }
 
-// endTurn does at the end of a turn what memory asks for.
-func (s *state) endTurn(now clock.Instant) {
-	if s.messages.Paged() > 0 && s.consumers > 0 && s.phase == live {
-		s.readAhead(now)
-	}
-	if s.overLimit && s.phase < draining {
-		s.trimScheduled()
-		s.trim()
-	}
-}
-
 // trimScheduled lets the contents of all scheduled messages leave memory, a turn's
 // worth at a time: their time is far enough away, and a release needs none of them.
-func (s *state) trimScheduled() {
+func (s *state) trimScheduled() (more bool) {
 	x, p := s.scheduled, &s.paging
 	if x == nil || x.messages.Contents() == 0 || p.spilling > spillLimit {
-		return
+		return false
 	}
 	contents := x.messages.Contents()
 	x.settled = min(x.settled, contents)
@@ -128,14 +114,12 @@ func (s *state) trimScheduled() {
 		x.trimmed = 1
 	}
 	if x.trimmed == 0 {
-		return
+		return false
 	}
 	b := &x.messages.Backlog
 	x.trimmed = b.Trim(x.trimmed, trimLimit, b.Window(0), func(h backlog.Handle) bool { return s.pageOut(b, h) })
-	switch {
-	case x.trimmed == 0:
+	if x.trimmed == 0 {
 		x.settled = x.messages.Contents()
-	case p.spilling <= spillLimit:
-		s.out.again = true
 	}
+	return x.trimmed != 0 && p.spilling <= spillLimit
 }

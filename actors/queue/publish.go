@@ -58,9 +58,6 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 		c.to, c.reply = e.From, stored
 		c.chunk, c.debt = e.LendCredit()
 	}
-	s.enforce(now)
-	s.flushDeadLetters(now)
-	s.offer()
 }
 
 // noteReply adds a publish number to a reply that is made when it has a first one.

@@ -16,7 +16,6 @@ func (s *state) purge(m *mail.Purge, now clock.Instant) {
 	reply := &mail.PurgeReply{Reply: m.Done(nil)}
 	if reply.Err = s.access(m.Connection); reply.Err != nil {
 		s.send(m.ReplyTo, reply)
-		s.flushDeadLetters(now)
 		return
 	}
 	s.renewedBy(policies.RenewedByUpdate, now)
@@ -36,11 +35,10 @@ func (s *state) purge(m *mail.Purge, now clock.Instant) {
 			reply.MessageCount += n
 			return n < int(s.turnMost) && s.dropScheduled(&at)
 		},
-		end: func(now clock.Instant) {
+		end: func(clock.Instant) {
 			reply.MessageCount += scheduled
 			s.out.noteScheduledDropped(scheduled)
 			s.send(m.ReplyTo, reply)
-			s.flushDeadLetters(now)
 		},
 	}, now)
 }

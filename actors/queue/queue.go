@@ -230,7 +230,7 @@ func (q *queue) end(ctx actor.Context) {
 	q.stopTimer()
 	now := q.cfg.Clock.Now()
 	for _, m := range q.cfg.Close() {
-		q.state.handleLate(m, now)
+		q.state.handle(m, now)
 	}
 	q.post(ctx)
 	q.returnBudget()

@@ -103,7 +103,8 @@ func (s *state) contentsRead(m loaded, now clock.Instant) {
 		}
 	}
 	if s.phase == live && s.work == nil {
-		s.resume(now)
+		s.resumeGets(now)
+		s.retry(now)
 	}
 }
 
@@ -114,16 +115,16 @@ func (s *state) readAgain(now clock.Instant) {
 	}
 }
 
-// resume goes on with what waits for contents, or for consumers.
-func (s *state) resume(now clock.Instant) {
+// Next is when the pause after a read that failed is over, in wall ms.
+func (r *reading) Next() (int64, bool) { return r.until, r.until != 0 }
+
+// resumeGets goes on with the commands that wait for contents.
+func (s *state) resumeGets(now clock.Instant) {
 	gets := s.paging.gets
 	s.paging.gets = nil
 	for _, g := range gets {
 		s.get(g, now)
 	}
-	s.retry(now)
-	s.flushDeadLetters(now)
-	s.dispatch(now)
 }
 
 // reload takes a content in; false says that it cannot be what was written.

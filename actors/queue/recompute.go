@@ -17,9 +17,9 @@ func (s *state) startRecompute(before *policies.QueueSettings) {
 }
 
 // recomputeDeadlines goes on with a sweep, a turn's worth at a time.
-func (s *state) recomputeDeadlines() {
+func (s *state) recomputeDeadlines() (more bool) {
 	if s.recomputed == 0 {
-		return
+		return false
 	}
 	s.recomputed = s.messages.Sweep(s.recomputed, turnLimit, func(h backlog.Handle) {
 		ready := s.messages.IsReady(h)
@@ -34,7 +34,5 @@ func (s *state) recomputeDeadlines() {
 			s.schedule(h)
 		}
 	})
-	if s.recomputed != 0 {
-		s.out.again = true
-	}
+	return s.recomputed != 0
 }

@@ -96,13 +96,12 @@ func (s *state) handleAsleep(what any, now clock.Instant) {
 		for s.startRecompute(&before); s.recomputed != 0; {
 			s.recomputeDeadlines()
 		}
-		s.out.again = false
 	case *mail.DescribeQueue:
 		s.describe(m)
 	case *mail.Wake:
 		s.phase, s.waking = live, m
 		s.lease.Renew(now.Ceil()) // its full period after a restart (LEASE-4)
-		s.tick(now)
+		s.dueNow = true
 	case timerFired, again:
 	default:
 		s.parked = append(s.parked, what)
@@ -110,8 +109,8 @@ func (s *state) handleAsleep(what any, now clock.Instant) {
 }
 
 // wakeIfDone answers Wake when the turns that the sweep took are over.
-func (s *state) wakeIfDone() {
-	if s.waking != nil && !s.out.again {
+func (s *state) wakeIfDone(more bool) {
+	if s.waking != nil && !more {
 		s.send(s.waking.ReplyTo, &mail.QueueAwake{Reply: s.waking.Done(nil)})
 		s.waking = nil
 	}

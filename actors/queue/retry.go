@@ -92,6 +92,9 @@ func (s *state) retry(now clock.Instant) {
 	}
 }
 
+// Next is when retry is to be called, in wall ms.
+func (r *retries) Next() (int64, bool) { return r.at, r.at != 0 && !r.reading }
+
 // retryNow makes the next round due: something that had not got through did, or
 // there is no time left.
 func (r *retries) retryNow(now clock.Instant) {

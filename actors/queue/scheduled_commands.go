@@ -170,7 +170,7 @@ func (s *state) answerScheduled(a *scheduledCommand, now clock.Instant) {
 	} else {
 		s.sendScheduledAnswer(c, false)
 	}
-	s.releaseDue(now)
+	s.dueNow = true
 }
 
 func (s *state) sendScheduledAnswer(c scheduledAnswer, failed bool) {

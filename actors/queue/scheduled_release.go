@@ -11,11 +11,11 @@ import (
 // releaseDue lets those go whose time has come, in the order of their times and
 // numbers, a turn's worth at a time and as fast as release-rate allows. They are
 // never early (DLY-9).
-func (s *state) releaseDue(now clock.Instant) {
-	s.forwardRecovered()
+func (s *state) releaseDue(now clock.Instant) (more bool) {
+	more = s.forwardRecovered()
 	x, n := s.scheduled, 0
 	if x == nil {
-		return
+		return more
 	}
 	for ; !x.reading; n++ {
 		h, due, ok := x.due.First()
@@ -23,7 +23,7 @@ func (s *state) releaseDue(now clock.Instant) {
 			break
 		}
 		if n == turnLimit {
-			s.out.again = true
+			more = true
 			break
 		}
 		if s.needsContentAtRelease(h) {
@@ -55,11 +55,7 @@ func (s *state) releaseDue(now clock.Instant) {
 	case n > 0:
 		x.ids = map[uint32]backlog.Handle{} // a map does not shrink
 	}
-	if n > 0 {
-		s.enforce(now)
-		s.flushDeadLetters(now)
-		s.dispatch(now)
-	}
+	return more
 }
 
 // needsContentAtRelease reports whether a consumer is to get the message, which has a TTL of 0, at
@@ -84,22 +80,22 @@ func (s *state) readFirst(h backlog.Handle) {
 		if x.messages.Has(h, c.Seq) && x.messages.IsPaged(h) && (c.Err != nil || !pageIn(&x.messages.Backlog, h, &c.Record)) {
 			x.messages.Entry(h).Marks |= backlog.Damaged // it expires
 		}
-		s.releaseDue(now)
+		s.dueNow = true
 	}})
 }
 
 // forwardRecovered gives a delayed exchange what was released before a crash, and may not have
 // got there (DLY-14).
-func (s *state) forwardRecovered() {
+func (s *state) forwardRecovered() (more bool) {
 	for n := 0; s.holdsDelayed && s.messages.Ready() > 0; n++ {
 		if n == turnLimit {
-			s.out.again = true
-			return
+			return true
 		}
 		h, _ := s.messages.First()
 		s.wheel.Remove(h)
 		s.endReady(h, expired)
 	}
+	return false
 }
 
 // releaseBefore lets what is due come before a mail that may find it: the timer may be
@@ -108,7 +104,13 @@ func (s *state) releaseBefore(what any, now clock.Instant) {
 	switch what.(type) {
 	case timerFired, again, *mail.DescribeQueue, *mail.Trim, *mail.Peek, *mail.ListScheduled, *mail.ListUnacked:
 	default:
-		s.releaseDue(now)
+		before := s.scheduledCount()
+		more := s.releaseDue(now)
+		if s.scheduledCount() < before {
+			more = s.enforce(now) || more
+			more = s.distribute(now) || more
+		}
+		s.unfinished = s.unfinished || more
 	}
 }
 

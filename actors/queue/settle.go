@@ -27,21 +27,19 @@ func (s *state) settle(m *mail.Settle, now clock.Instant) {
 	}
 	if rest := s.settleSome(h, m.Ranges, now); len(rest) > 0 {
 		s.settleOn(h, rest)
-		return
 	}
-	s.settled(now)
 }
 
 // settleOn goes on with what was too much for one turn.
 func (s *state) settleOn(h *consumerChannel, rest []mail.SettleRange) {
-	s.continueWork(&work{
+	s.work = &work{
 		expires: true,
 		step: func(now clock.Instant) bool {
 			rest = s.settleSome(h, rest, now)
 			return len(rest) == 0
 		},
-		end: s.settled,
-	})
+		end: func(clock.Instant) {},
+	}
 }
 
 // settleSome settles a turn's worth of deliveries and returns the ranges that are
@@ -79,13 +77,6 @@ func (s *state) settleSome(h *consumerChannel, ranges []mail.SettleRange, now cl
 		}
 	}
 	return nil
-}
-
-// settled is what follows when deliveries came back or were settled.
-func (s *state) settled(now clock.Instant) {
-	s.enforce(now)
-	s.flushDeadLetters(now)
-	s.dispatch(now)
 }
 
 // releaseDelivery frees the credit of a delivery.

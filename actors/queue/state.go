@@ -67,6 +67,9 @@ type state struct {
 	deadLetters      deadLetters
 	seq              uint64 // of the newest message
 	unacked          int
+	dueNow           bool // what is due is done at the end of this turn
+	unfinished       bool // more was due before the mail in hand than a turn has room for
+	consumerLeft     bool // in this turn, or while the work went on
 	counts           mail.Counts
 
 	paging   paging
@@ -158,25 +161,11 @@ func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
 // period translates the setting, -1 for none, into the lease's, 0 for none.
 func period(expires int64) int64 { return max(expires, 0) }
 
-// handle is one turn of the core.
-func (s *state) handle(what any, now clock.Instant) {
-	s.at = now.Floor()
-	switch what.(type) {
-	case *mail.DescribeQueue, *mail.Trim, *mail.Peek, *mail.ListUnacked, *mail.ListScheduled, lookedUp:
-	default:
-		s.used = s.at
-	}
-	s.act(what, now)
-	s.resumed = false
-	if s.work == nil {
-		s.endTurn(now)
-	}
-}
-
+// act handles one mail. What follows from that is not done here (endTurn).
 func (s *state) act(what any, now clock.Instant) {
 	switch s.phase {
 	case live:
-		if s.waitsForWork(what, now) {
+		if s.waitsForWork(what) {
 			return
 		}
 	case asleep:
@@ -190,7 +179,7 @@ func (s *state) act(what any, now clock.Instant) {
 		s.handleLate(what, now)
 		return
 	}
-	if s.scheduled != nil && s.phase == live {
+	if s.scheduled != nil && s.phase == live && s.work == nil {
 		s.releaseBefore(what, now)
 	}
 	switch m := what.(type) {
@@ -199,17 +188,23 @@ func (s *state) act(what any, now clock.Instant) {
 	case *mail.Settle:
 		s.settle(m, now)
 	case *mail.Grant:
-		s.grant(m, now)
+		s.grant(m)
 	case *mail.Reclaim:
 		s.reclaimed(m)
 	case *mail.Allow:
-		s.allow(m, now)
+		s.allow(m)
 	case *mail.Limit:
-		s.limit(m, now)
+		s.limit(m)
 	case *mail.Resize:
-		s.resize(m, now)
-	case timerFired, again:
-		s.tick(now)
+		s.resize(m)
+	case timerFired:
+		s.dueNow = true
+	case again:
+		if s.work != nil {
+			s.stepWork(now)
+		} else {
+			s.dueNow = true
+		}
 	case appendDone:
 		s.committed(m)
 	case loaded:
@@ -225,7 +220,7 @@ func (s *state) act(what any, now clock.Instant) {
 func (s *state) control(what any, now clock.Instant) {
 	switch m := what.(type) {
 	case *mail.Consume:
-		s.consume(m, now)
+		s.consume(m)
 	case *mail.CancelConsumer:
 		s.cancel(m, now)
 	case *mail.Get:
@@ -282,5 +277,5 @@ func (s *state) configure(m *mail.Configure, now clock.Instant) {
 		s.deadLetters.retries.retryNow(now)
 	}
 	s.startRecompute(&before)
-	s.tick(now)
+	s.dueNow = true
 }

@@ -32,52 +32,32 @@ func (s *state) startWork(w *work, now clock.Instant) {
 		w.end(now)
 		return
 	}
-	s.continueWork(w)
+	s.work = w
 }
 
-// continueWork has the work go on in the turns to come.
-func (s *state) continueWork(w *work) { s.work, s.out.again = w, true }
-
-// waitsForWork handles mail while there is work to be done, or mail that waited for it:
-// what comes from peers is parked, in order.
-func (s *state) waitsForWork(what any, now clock.Instant) bool {
+// waitsForWork parks mail from peers, in order, while there is work to be done, or mail
+// that waited for it.
+func (s *state) waitsForWork(what any) bool {
 	if s.work == nil && (len(s.parked) == 0 || s.resumed) {
 		return false
 	}
-	switch m := what.(type) {
+	switch what.(type) {
 	case again, timerFired, appendDone, loaded, *mail.DeadLetterReply:
-		if s.work == nil {
-			return false
-		}
-		s.meanwhile(m, now)
-	default:
-		s.parked = append(s.parked, what)
+		return false
 	}
+	s.parked = append(s.parked, what)
 	return true
 }
 
-// meanwhile is what goes on beside the work, and the work itself.
-func (s *state) meanwhile(what any, now clock.Instant) {
-	switch m := what.(type) {
-	case appendDone:
-		s.committed(m)
-	case loaded:
-		s.contentsRead(m, now)
-	case *mail.DeadLetterReply:
-		s.onDeadLetterReply(m, now)
-	case again:
-		w := s.work
-		if w.expires {
-			s.expireDue(now)
-			s.flushDeadLetters(now)
-		}
-		if w.step(now) {
-			s.work = nil
-			w.end(now)
-			if s.phase == live {
-				s.tick(now) // what came due meanwhile
-			}
-		}
+// stepWork does a turn's worth of the work.
+func (s *state) stepWork(now clock.Instant) {
+	w := s.work
+	if w.expires {
+		s.expireDue(now)
 	}
-	s.out.again = s.out.again || s.work != nil
+	if w.step(now) {
+		s.work = nil
+		w.end(now)
+		s.dueNow = true // what came due meanwhile
+	}
 }
