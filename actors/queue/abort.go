@@ -11,10 +11,9 @@ import (
 // waits for the queue is told; what goes wrong here is not to keep the rest.
 func (q *queue) abort(ctx actor.Context) {
 	s := &q.state
-	if s.phase == ended {
+	if !s.becomeAborted() {
 		return
 	}
-	s.phase = ended
 	q.stopTimer()
 	q.reportCrash(ctx)
 	if q.broke != nil {

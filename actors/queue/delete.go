@@ -49,10 +49,9 @@ func (s *state) refuseDelete(why string) error {
 // retire opens the farewell: from now on mail is parked until the vhost has
 // forgotten the queue, or kept it.
 func (s *state) retire(why endCause, command *mail.DeleteQueue) {
-	if s.phase != live {
+	if !s.becomeRetiring() {
 		return
 	}
-	s.phase = retiring
 	s.deletion = deleteReason{why, command}
 	s.send(s.vhost.PID, &mail.QueueRetiring{
 		Name: s.queue.Name, Incarnation: s.queue.Incarnation, Queue: s.self,
@@ -92,10 +91,9 @@ func (s *state) unpark() (any, bool) {
 // arrived meanwhile, the declare first among the vhost's commands. A delete is
 // kept only by a vhost that failed over it.
 func (s *state) kept(now clock.Instant) {
-	if s.phase != retiring {
+	if !s.becomeLive() {
 		return
 	}
-	s.phase = live
 	if s.deletion.cause == leaseRanOut {
 		s.lease.Renew(now.Ceil())
 	}
@@ -105,17 +103,16 @@ func (s *state) kept(now clock.Instant) {
 		s.send(s.vhost.PID, &mail.QueueDeleteRefused{Name: s.queue.Name, Incarnation: s.queue.Incarnation})
 	}
 	s.deletion = deleteReason{}
-	s.dueNow = true
 }
 
 // forgotten: name and bindings are gone. Consumers are told (LEASE-9), confirms
 // that were outstanding are given (LEASE-8), and everything in the queue is
 // discarded (LEASE-7), but dead letters are sent first.
 func (s *state) forgotten(now clock.Instant) {
-	if s.phase != retiring {
+	if !s.becomeDraining() {
 		return
 	}
-	s.phase, s.paging.until = draining, 0
+	s.paging.until = 0
 	ready := s.messages.Ready() + s.scheduledCount()
 	for _, c := range s.commits {
 		s.answerCommit(c, false)

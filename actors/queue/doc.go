@@ -15,8 +15,8 @@
 // QueueDeleteRefused to its vhost.
 //
 // The shell (queue.go) has the mailbox, the clock and one timer. The core
-// (state.go and its kind) is told now and gathers what must happen in an
-// outcome, which the shell carries out at the end of the turn.
+// (state.go and its kind) is told now, and gathers what must happen in an outcome, which
+// the shell carries out. What follows from any mail is in turn.go, in one order.
 //
 // States of a message:
 //

@@ -71,7 +71,7 @@ func (s *state) drain(now clock.Instant) (more bool) {
 	if s.deadLetters.all.Len() > 0 || more {
 		return more
 	}
-	s.phase = ended
+	s.becomeEnded()
 	if s.queue.Durable || s.paging.spilled {
 		s.out.marks = append(s.out.marks, store.Record{Kind: store.Retire, Time: s.at})
 	}

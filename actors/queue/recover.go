@@ -99,9 +99,9 @@ func (s *state) handleAsleep(what any, now clock.Instant) {
 	case *mail.DescribeQueue:
 		s.describe(m)
 	case *mail.Wake:
-		s.phase, s.waking = live, m
+		s.becomeLive()
+		s.waking = m
 		s.lease.Renew(now.Ceil()) // its full period after a restart (LEASE-4)
-		s.dueNow = true
 	case timerFired, again:
 	default:
 		s.parked = append(s.parked, what)

@@ -16,22 +16,6 @@ import (
 // those while the next expire.
 const turnLimit = mail.DeadLetterBatch
 
-type phase uint8
-
-const (
-	// live: messages come and go.
-	live phase = iota
-	// asleep: recovered, but what it has to do with is not; mail is parked.
-	asleep
-	// retiring: the vhost was asked to forget the queue; mail is parked until
-	// it answers.
-	retiring
-	// draining: forgotten; dead letters have yet to be taken care of.
-	draining
-	// ended: the shell closes the mailbox.
-	ended
-)
-
 // state is the core: it knows no actor library, no clock and no disk.
 type state struct {
 	queue        *topology.Queue
@@ -154,7 +138,7 @@ func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
 		x.overdue = now.Floor()
 	}
 	if cfg.Asleep {
-		s.phase = asleep
+		s.becomeAsleep()
 	}
 }
 
