@@ -17,7 +17,7 @@ func (q *queue) abort(ctx actor.Context) {
 	q.stopTimer()
 	q.reportCrash(ctx)
 	if q.broke != nil {
-		q.cfg.Log.Error().Str("queue", s.queue.Name).Int("messages", s.messages.Len()).Int("consumers", s.consumers).
+		q.cfg.Log.Error().Str("queue", s.queue.Name).Int("messages", s.messages.Len()).Int("consumers", s.consumers.Len()).
 			Msg("a queue ended by a panic with what is not in the journal")
 	}
 	// What a queue that does not survive has in the journal is forgotten there.

@@ -3,6 +3,7 @@ package queue
 import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/wheel"
 	"candlemark/internal/clock"
 	"candlemark/policies"
@@ -23,7 +24,7 @@ type ackTimeouts struct {
 
 // ackTimeout is one delivery and when it is over.
 type ackTimeout struct {
-	channel *consumerChannel
+	channel *consumers.Channel
 	number  uint64
 	until   int64 // ms, in the wheel's time
 }
@@ -45,7 +46,7 @@ func (l *ackTimeouts) Next() (int64, bool) {
 
 // startAckTimeout fixes when a delivery has to be settled: by the lower of the queue's
 // timeout and own, the consumer's, as they are now.
-func (s *state) startAckTimeout(h backlog.Handle, to *consumerChannel, number uint64, own int64, now clock.Instant) {
+func (s *state) startAckTimeout(h backlog.Handle, to *consumers.Channel, number uint64, own int64, now clock.Instant) {
 	timeout := policies.LowerTimeout(s.settings.ConsumerTimeout, own)
 	if timeout < 0 {
 		return
@@ -64,11 +65,11 @@ func (s *state) startAckTimeout(h backlog.Handle, to *consumerChannel, number ui
 }
 
 // timeout is that of c in ms, -1 for none.
-func (s *state) timeout(c *consumer) int64 {
-	if c.noAck {
+func (s *state) timeout(c *consumers.Consumer) int64 {
+	if c.NoAck {
 		return -1
 	}
-	return policies.LowerTimeout(s.settings.ConsumerTimeout, c.timeout)
+	return policies.LowerTimeout(s.settings.ConsumerTimeout, c.Timeout)
 }
 
 // stopAckTimeout ends one: the delivery is settled or comes back.
@@ -90,22 +91,21 @@ func (s *state) expireAckTimeouts(now clock.Instant) (more bool) {
 		return false
 	}
 	more = l.wheel.Advance(now.Floor()-l.shift, turnLimit, func(h uint32) { l.due = append(l.due, h) })
-	var cancelled []*consumer
-	told := map[*consumerChannel]*mail.DeliveriesReturned{}
+	var cancelled []*consumers.Consumer
+	told := map[*consumers.Channel]*mail.DeliveriesReturned{}
 	for _, h := range l.due {
 		x := l.byMessage[h]
-		u, _ := x.channel.unacked.Take(x.number)
+		u, _ := x.channel.Unacked.Take(x.number)
 		s.counts.TimedOut++
 		m := told[x.channel]
 		if m == nil {
 			m = &mail.DeliveriesReturned{Queue: s.self, Name: s.queue.Name}
 			told[x.channel] = m
-			s.send(x.channel.address, m)
+			s.send(x.channel.Address, m)
 		}
 		m.Add(x.number)
 		s.requeue(u, now)
-		if c := u.consumer; c != nil && !c.gone {
-			s.disallow(c.channel, 0)
+		if c := u.Consumer; c != nil && !c.Gone() {
 			s.detach(c, now)
 			cancelled = append(cancelled, c)
 		}
@@ -114,7 +114,7 @@ func (s *state) expireAckTimeouts(now clock.Instant) (more bool) {
 		l.due = nil
 	}
 	for _, c := range cancelled {
-		s.send(c.channel.address, &mail.ConsumerCancelled{Queue: s.self, Tag: c.tag})
+		s.send(c.Channel.Address, &mail.ConsumerCancelled{Queue: s.self, Tag: c.Tag})
 	}
 	return more
 }

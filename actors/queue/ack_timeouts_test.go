@@ -58,8 +58,8 @@ func TestConsumerTimeout_ADR10(t *testing.T) {
 	c.consume(ch2, "b", 0)
 	c.want("b", c.delivered("b"), "2*")
 	c.settle(ch1, mail.Ack, 2, 3) // 2 is late, 3 is not
-	if c.counts.Late != 1 || c.counts.TimedOut != 1 || c.counts.Ack != 2 || c.unacked != 1 {
-		t.Errorf("%+v, %d unacknowledged", c.counts, c.unacked)
+	if c.counts.Late != 1 || c.counts.TimedOut != 1 || c.counts.Ack != 2 || c.consumers.Unacked() != 1 {
+		t.Errorf("%+v, %d unacknowledged", c.counts, c.consumers.Unacked())
 	}
 	c.settle(ch2, mail.Ack, 1, 1)
 	c.at(10_000)
@@ -143,7 +143,7 @@ func TestConsumerTimeoutWithoutAcks_ADR10(t *testing.T) {
 	c := newCore(t, timeout(1))
 	c.consume(ch1, "a", 0, noAck)
 	c.put("1")
-	if c.at(10); c.consumers != 1 || c.ackTimeouts != nil {
+	if c.at(10); c.consumers.Len() != 1 || c.ackTimeouts != nil {
 		t.Error("cancelled")
 	}
 }
@@ -266,7 +266,7 @@ func TestConsumerTimeoutModel_ADR10(t *testing.T) {
 				delete(open, n)
 			}
 		}
-		if len(c.ackTimeouts.byMessage) != len(open) || c.ackTimeouts.wheel.Len() != len(open) || c.unacked != len(open) {
+		if len(c.ackTimeouts.byMessage) != len(open) || c.ackTimeouts.wheel.Len() != len(open) || c.consumers.Unacked() != len(open) {
 			t.Fatalf("%d and %d timeouts, want %d", len(c.ackTimeouts.byMessage), c.ackTimeouts.wheel.Len(), len(open))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/consumers"
 	"candlemark/internal/message"
 	"candlemark/policies"
 )
@@ -70,26 +71,26 @@ func TestPrefetch(t *testing.T) {
 func TestWindow(t *testing.T) {
 	c := newCore(t)
 	c.consume(ch1, "a", 0, noAck)
-	batch := make([]message.Message, windowMessages+5)
+	batch := make([]message.Message, consumers.WindowMessages+5)
 	for i := range batch {
 		batch[i] = msg("m", -1)
 	}
 	c.publish(batch...)
-	if n := len(c.delivered("a")); n != windowMessages {
+	if n := len(c.delivered("a")); n != consumers.WindowMessages {
 		t.Fatalf("%d under way", n)
 	}
 	c.feed(&mail.Grant{Channel: ch1, Tag: "a", Messages: 3, Bytes: 3})
 	if n := len(c.delivered("a")); n != 3 {
 		t.Fatalf("%d for a grant of 3", n)
 	}
-	big := message.Message{Body: make([]byte, windowBytes), TTL: -1, Owned: true}
-	c.feed(&mail.Grant{Channel: ch1, Tag: "a", Messages: windowMessages, Bytes: windowMessages})
+	big := message.Message{Body: make([]byte, consumers.WindowBytes), TTL: -1, Owned: true}
+	c.feed(&mail.Grant{Channel: ch1, Tag: "a", Messages: consumers.WindowMessages, Bytes: consumers.WindowMessages})
 	c.delivered("a")
 	c.publish(big, msg("behind", -1))
 	if n := len(c.delivered("a")); n != 1 {
 		t.Fatalf("%d beside the large one", n)
 	}
-	c.feed(&mail.Grant{Channel: ch1, Tag: "a", Messages: 3, Bytes: windowBytes + 2})
+	c.feed(&mail.Grant{Channel: ch1, Tag: "a", Messages: 3, Bytes: consumers.WindowBytes + 2})
 	c.want("delivered", c.delivered("a"), "behind")
 	c.feed(&mail.Grant{Channel: ch2, Tag: "a", Messages: 1}) // of nobody
 }
@@ -185,9 +186,7 @@ func offering(t *testing.T, prefetch int) *core {
 func stalled(t *testing.T) *core {
 	c := newCore(t)
 	c.consume(ch1, "a", 0, limited)
-	x := c.state.find(ch1, "a")
-	x.bytes = windowBytes
-	c.state.refresh(x)
+	c.consumers.Grant(&mail.Grant{Channel: ch1, Tag: "a", Bytes: -consumers.WindowBytes}) // its window is full
 	c.put("1")
 	c.feed(&mail.Allow{Channel: ch1, Messages: 1})
 	return c
@@ -379,8 +378,8 @@ func TestChannelGone_LEASE4(t *testing.T) {
 	c.want("b", c.delivered("b"), "3", "4")
 	c.feed(&mail.ChannelGone{Channel: ch1}, &mail.PeerGone{Who: ch1})
 	c.want("b", c.delivered("b"), "1*", "2*")
-	if c.consumers != 1 || len(c.channels) != 1 {
-		t.Fatalf("%d consumers, %d channels", c.consumers, len(c.channels))
+	if c.consumers.Len() != 1 || c.openChannels() != 1 {
+		t.Fatalf("%d consumers, %d channels", c.consumers.Len(), c.openChannels())
 	}
 }
 

@@ -19,7 +19,7 @@ func (s *state) declare(m *mail.DeclareQueue, now clock.Instant) {
 			s.lease.Renew(now.Ceil())
 		}
 		s.expireDue(now)
-		reply.MessageCount, reply.ConsumerCount = s.shownReady(), s.consumers
+		reply.MessageCount, reply.ConsumerCount = s.shownReady(), s.consumers.Len()
 	}
 	s.send(m.ReplyTo, reply)
 }

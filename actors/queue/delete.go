@@ -31,7 +31,7 @@ func (s *state) delete(m *mail.DeleteQueue, now clock.Instant) {
 	case err != nil:
 	case m.IfEmpty && (s.shownReady() > 0 || s.scheduledPending()):
 		err = s.refuseDelete("not empty")
-	case m.IfUnused && s.consumers > 0:
+	case m.IfUnused && s.consumers.Len() > 0:
 		err = s.refuseDelete("in use")
 	}
 	if err != nil {
@@ -118,7 +118,7 @@ func (s *state) forgotten(now clock.Instant) {
 		s.answerCommit(c, false)
 	}
 	s.commits = nil
-	s.cancelConsumers()
+	s.consumers.CancelAll()
 	if !s.deadLettersBacklog() {
 		s.out.noteScheduledDropped(s.scheduledCount())
 		s.dropAllScheduled()
@@ -129,9 +129,9 @@ func (s *state) forgotten(now clock.Instant) {
 		})
 	}
 	if s.deletion.cause == leaseRanOut {
-		discarded := ready + s.unacked
+		discarded := ready + s.consumers.Unacked()
 		if s.deadLettersBacklog() {
-			discarded = s.unacked
+			discarded = s.consumers.Unacked()
 		}
 		s.send(s.vhost.DeadLetter, &mail.QueueExpired{
 			Queue: s.queue.Name, Incarnation: s.queue.Incarnation, Discarded: discarded, Time: (s.at + s.skew) / 1000,
@@ -150,11 +150,8 @@ func (s *state) forgotten(now clock.Instant) {
 // that what they wait for is not stored.
 func (s *state) fail(over any) {
 	s.out.posts = slices.DeleteFunc(s.out.posts, func(p post) bool { return !outlives(p.what, over) })
-	for _, c := range s.touched {
-		c.deliver.Release()
-	}
-	s.touched = nil
-	s.cancelConsumers()
+	s.consumers.Discard()
+	s.consumers.CancelAll()
 	if c := s.out.commit; c != nil { // the mail in hand is answered by itself
 		c.reply = nil
 		s.commits = append(s.commits, c)
@@ -182,13 +179,4 @@ func outlives(what, over any) bool {
 		m.Release()
 	}
 	return false
-}
-
-func (s *state) cancelConsumers() {
-	for _, h := range s.channels {
-		s.disallow(h, 0)
-		for _, c := range h.consumers {
-			s.send(h.address, &mail.ConsumerCancelled{Queue: s.self, Tag: c.tag})
-		}
-	}
 }

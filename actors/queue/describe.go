@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/consumers"
 	"candlemark/protocol"
 )
 
@@ -16,7 +17,7 @@ func (s *state) shownReady() int { return s.messages.Ready() + s.deadLetters.for
 func (s *state) describe(m *mail.DescribeQueue) {
 	info := &mail.QueueInfo{
 		Reply: m.Done(nil), Name: s.queue.Name,
-		Ready: s.shownReady(), Unacked: s.unacked, Consumers: s.consumers,
+		Ready: s.shownReady(), Unacked: s.consumers.Unacked(), Consumers: s.consumers.Len(),
 		ReadyBytes: s.messages.ReadyBytes() + s.deadLetters.forwardingBytes, UnackedBytes: s.messages.Bytes() - s.messages.ReadyBytes() - s.deadLetters.forwardingBytes,
 		Paged: s.messages.Paged(), PagedBytes: s.messages.PagedBytes(),
 		Memory: s.messages.Memory(), LastUse: s.used, Counts: s.counts, Effective: s.effective, Settings: s.settings,
@@ -30,8 +31,8 @@ func (s *state) describe(m *mail.DescribeQueue) {
 	}
 	info.LeaseDeadline, _ = s.lease.Deadline()
 	info.NextExpiry, _ = s.nextExpiry()
-	if s.exclusive != nil {
-		info.ExclusiveTag = s.exclusive.tag
+	if c := s.consumers.Exclusive(); c != nil {
+		info.ExclusiveTag = c.Tag
 	}
 	if m.Consumers {
 		info.HeadTimestamp = s.headTimestamp()
@@ -53,15 +54,13 @@ func (s *state) headTimestamp() uint64 {
 // list describes the consumers, in the order of their channels and of their
 // coming.
 func (s *state) list() []mail.QueueConsumer {
-	list := make([]mail.QueueConsumer, 0, s.consumers)
-	for _, h := range s.channels {
-		for _, c := range h.consumers {
-			list = append(list, mail.QueueConsumer{
-				Channel: h.address, Tag: c.tag, NoAck: c.noAck, Exclusive: s.exclusive == c, Active: s.mayDeliverTo(c), Prefetch: c.prefetch, Arguments: c.arguments,
-				Timeout: s.timeout(c),
-			})
-		}
-	}
+	list := make([]mail.QueueConsumer, 0, s.consumers.Len())
+	s.consumers.Consumers(func(c *consumers.Consumer) {
+		list = append(list, mail.QueueConsumer{
+			Channel: c.Channel.Address, Tag: c.Tag, NoAck: c.NoAck, Exclusive: s.consumers.Exclusive() == c, Active: s.consumers.Active(c),
+			Prefetch: c.Prefetch, Arguments: c.Arguments, Timeout: s.timeout(c),
+		})
+	})
 	slices.SortStableFunc(list, func(a, b mail.QueueConsumer) int { return strings.Compare(a.Channel.Id, b.Channel.Id) })
 	return list
 }

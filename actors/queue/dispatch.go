@@ -1,10 +1,9 @@
 package queue
 
 import (
-	"slices"
-
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/consumers"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
@@ -19,7 +18,7 @@ func (s *state) dispatch(now clock.Instant) (more bool) {
 		more = s.forwardReady(now)
 	}
 	for died, n := 0, 0; s.messages.Ready() > 0; n++ {
-		c := s.roundRobin.next()
+		c := s.consumers.Next()
 		if c == nil {
 			break
 		}
@@ -43,43 +42,41 @@ func (s *state) dispatch(now clock.Instant) (more bool) {
 		s.wheel.Remove(h)
 		s.deliver(c, h, now)
 	}
-	s.offer()
+	s.consumers.Offer(s.messages.Ready())
 	return more
 }
 
 // deliver gives a ready message to c and passes the turn on.
-func (s *state) deliver(c *consumer, h backlog.Handle, now clock.Instant) {
+func (s *state) deliver(c *consumers.Consumer, h backlog.Handle, now clock.Instant) {
 	r := s.messages.Get(h)
 	d := s.delivery(&r)
 	if d.Redelivered {
 		s.counts.Redeliver++
 	}
 	s.paging.runway -= int64(len(r.Body)) + messageOverhead
-	if c.noAck {
+	if c.NoAck {
 		s.remove(h, acked)
 	} else {
-		s.take(h)
-		c.unacked++
-		d.Number = c.channel.unacked.Append(unackedDelivery{h, s.second(), c})
-		s.startAckTimeout(h, c.channel, d.Number, c.timeout, now)
+		d.Number = s.take(h, c.Channel, c)
+		s.startAckTimeout(h, c.Channel, d.Number, c.Timeout, now)
 	}
-	s.addDelivery(c, d)
+	s.consumers.Deliver(c, d)
 }
 
-// take makes a ready message one that somebody holds.
-func (s *state) take(h backlog.Handle) {
+// take makes a ready message one that a channel has to acknowledge, for the consumer if it goes to one, and returns
+// the delivery's number.
+func (s *state) take(h backlog.Handle, by *consumers.Channel, consumer *consumers.Consumer) (number uint64) {
 	s.messages.Take(h)
-	s.unacked++
 	if e := s.messages.Entry(h); e.Marks&backlog.Stored != 0 && !e.Redelivered {
 		s.mark(store.Delivered, e.Seq, 0)
 	}
+	return s.consumers.Hold(by, consumers.Delivery{Message: h, Since: s.second(), Consumer: consumer})
 }
 
 // deliverDirect gives a message that just arrived to a consumer without
 // acknowledgements: it never enters the backlog.
-func (s *state) deliverDirect(c *consumer, m *message.Message, chunk *message.Chunk, deadline int64, now clock.Instant) {
-	s.addDelivery(c, mail.Delivery{Message: *m})
-	d := c.deliver
+func (s *state) deliverDirect(c *consumers.Consumer, m *message.Message, chunk *message.Chunk, deadline int64, now clock.Instant) {
+	d := s.consumers.Deliver(c, mail.Delivery{Message: *m})
 	if s.settings.StampExpiry {
 		d.Items[len(d.Items)-1].Message.Overlay = s.stamp(m.Overlay, now.Ceil(), deadline)
 	}
@@ -87,59 +84,6 @@ func (s *state) deliverDirect(c *consumer, m *message.Message, chunk *message.Ch
 		chunk.Retain()
 		d.Chunk = chunk
 	}
-}
-
-func (s *state) addDelivery(c *consumer, d mail.Delivery) {
-	if c.deliver == nil {
-		c.deliver = mail.NewDeliver(s.self, c.tag, c.noAck)
-		s.touched = append(s.touched, c)
-	}
-	c.deliver.Items = append(c.deliver.Items, d)
-	c.messages++
-	c.bytes += len(d.Message.Body)
-	c.ring.advance(c)
-	s.refresh(c)
-	if c.limited {
-		s.useCredit(c)
-	}
-}
-
-// useCredit takes one message for c from what its channel allowed. The other
-// consumers of the channel come before it when there is more.
-func (s *state) useCredit(c *consumer) {
-	h := c.channel
-	h.allowed--
-	i := slices.Index(h.consumers, c)
-	copy(h.consumers[i:], h.consumers[i+1:])
-	h.consumers[len(h.consumers)-1] = c
-	if h.allowed == 0 {
-		s.refreshLimited(h)
-	}
-}
-
-// refreshLimited has those consumers of a channel that share its limit take part
-// or not, as it allows.
-func (s *state) refreshLimited(h *consumerChannel) {
-	for _, c := range h.consumers {
-		if c.limited {
-			s.refresh(c)
-		}
-	}
-}
-
-// flush sends each consumer what it was given in this turn, in one mail.
-func (s *state) flush() {
-	for i, c := range s.touched {
-		if n := uint64(len(c.deliver.Items)); c.noAck {
-			s.counts.DeliverNoAck += n
-		} else {
-			s.counts.Deliver += n
-		}
-		s.send(c.channel.address, c.deliver)
-		c.deliver = nil
-		s.touched[i] = nil
-	}
-	s.touched = s.touched[:0]
 }
 
 // delivery tells, on a quorum queue, how often the message came back (DL-9), and
@@ -166,15 +110,4 @@ func content(r *backlog.Record) message.Message {
 		m.Overlay = r.Overlay.Released(topology.DelayOf(r.Header))
 	}
 	return m
-}
-
-// grant gives a consumer's window back.
-func (s *state) grant(m *mail.Grant) {
-	c := s.find(m.Channel, m.Tag)
-	if c == nil {
-		return
-	}
-	c.messages -= m.Messages
-	c.bytes -= m.Bytes
-	s.refresh(c)
 }

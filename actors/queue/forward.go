@@ -101,12 +101,7 @@ func (s *state) forwardToChanged(before *policies.QueueSettings, now clock.Insta
 	case was && !is:
 		s.lease.Release(now.Ceil())
 	}
-	for _, h := range s.channels {
-		s.disallow(h, 0)
-		for _, c := range h.consumers {
-			s.refresh(c)
-		}
-	}
+	s.consumers.Pause(is)
 }
 
 // newForwardMail is the mail of a queue that moves its messages on.

@@ -54,9 +54,8 @@ func (s *state) fetch(h backlog.Handle, m *mail.Get, reply *mail.GetReply, now c
 		s.remove(h, acked)
 	} else {
 		s.counts.Get++
-		s.take(h)
 		to := s.channel(m.Channel)
-		reply.Delivery.Number = to.unacked.Append(unackedDelivery{message: h, since: s.second()})
+		reply.Delivery.Number = s.take(h, to, nil)
 		s.startAckTimeout(h, to, reply.Delivery.Number, -1, now)
 	}
 }

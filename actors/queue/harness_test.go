@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/consumers"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
@@ -132,21 +133,18 @@ func (c *core) turn(m any) {
 // check is what must hold after every turn.
 func (c *core) check() {
 	c.t.Helper()
-	held := 0
-	for _, h := range c.channels {
-		held += h.unacked.Len()
-		for _, x := range h.consumers {
-			if x.prefetch > 0 && x.unacked > max(x.prefetch, c.lowered) || x.unacked < 0 || x.channel.allowed < 0 {
-				c.t.Fatalf("consumer %s holds %d of %d, allowed %d", x.tag, x.unacked, x.prefetch, x.channel.allowed)
-			}
-			if can := x.canTake() && c.state.mayDeliverTo(x); (x.next != nil) != can {
-				c.t.Fatalf("consumer %s in the ring: %v, can take: %v", x.tag, x.next != nil, can)
-			}
-		}
+	if err := c.consumers.Check(); err != nil {
+		c.t.Fatal(err)
 	}
-	if c.phase < draining && (held != c.unacked || c.messages.Len() != c.messages.Ready()+held+c.deadLetters.all.Len()) {
-		c.t.Fatalf("%d messages: %d ready, %d unacked (%d held), %d dead letters",
-			c.messages.Len(), c.messages.Ready(), c.unacked, held, c.deadLetters.all.Len())
+	c.consumers.Consumers(func(x *consumers.Consumer) {
+		if x.Prefetch > 0 && x.Held() > max(x.Prefetch, c.lowered) {
+			c.t.Fatalf("consumer %s holds %d of %d", x.Tag, x.Held(), x.Prefetch)
+		}
+	})
+	held := c.consumers.Unacked()
+	if c.phase < draining && (c.messages.Len() != c.messages.Ready()+held+c.deadLetters.all.Len()) {
+		c.t.Fatalf("%d messages: %d ready, %d unacked, %d dead letters",
+			c.messages.Len(), c.messages.Ready(), held, c.deadLetters.all.Len())
 	}
 }
 
@@ -332,4 +330,10 @@ func code(err error) string {
 		return e.Text
 	}
 	return ""
+}
+
+// openChannels is how many channels consume or hold messages.
+func (c *core) openChannels() (n int) {
+	c.consumers.Channels(func(*consumers.Channel) { n++ })
+	return n
 }

@@ -1,49 +1,12 @@
 package queue
 
 import (
-	"maps"
-	"slices"
-
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/consumers"
 	"candlemark/internal/clock"
 	"candlemark/policies"
 )
-
-// unsettled is a delivery that nobody has settled yet.
-type unsettled struct {
-	unackedDelivery
-	channel *consumerChannel
-	number  uint64
-}
-
-// scan goes over all that nobody has settled, in no order and a turn's worth at a
-// time.
-type scan struct {
-	channels []*consumerChannel
-	next     uint64 // number to go on with at the first of them
-	limit    int    // deliveries in a step
-}
-
-func (s *state) scan() *scan {
-	return &scan{slices.Collect(maps.Values(s.channels)), 1, int(s.turnMost)}
-}
-
-// step calls f for a turn's worth of deliveries. It reports whether that were the last.
-func (x *scan) step(f func(unsettled)) (done bool) {
-	left := x.limit
-	for ; len(x.channels) > 0 && left > 0; left-- {
-		h := x.channels[0]
-		x.next = h.unacked.Some(x.next, left, func(number uint64, u unackedDelivery) {
-			f(unsettled{u, h, number})
-			left--
-		})
-		if x.next == 0 {
-			x.channels, x.next = x.channels[1:], 1
-		}
-	}
-	return len(x.channels) == 0
-}
 
 // second is the turn's time in s since 1970: 32 bits will do until 2106, and do not
 // make a delivery longer.
@@ -66,12 +29,12 @@ func (s *state) ackDeadline(h backlog.Handle) int64 {
 
 // listUnacked shows deliveries and changes nothing.
 func (s *state) listUnacked(m *mail.ListUnacked, now clock.Instant) {
-	limit, all := limitOf(m.Limit), s.scan()
-	found := lowest[unsettled, uint64]{limit: limit + 1, key: func(u unsettled) uint64 { return s.messages.Entry(u.message).Seq }}
+	limit, all := limitOf(m.Limit), s.consumers.Scan(int(s.turnMost))
+	found := lowest[consumers.Unsettled, uint64]{limit: limit + 1, key: func(u consumers.Unsettled) uint64 { return s.messages.Entry(u.Message).Seq }}
 	s.startWork(&work{
 		expires: true, asked: m,
 		step: func(clock.Instant) bool {
-			return all.step(func(u unsettled) {
+			return all.Step(func(u consumers.Unsettled) {
 				if found.key(u) > m.After {
 					found.add(u)
 				}
@@ -88,14 +51,14 @@ func (s *state) listUnacked(m *mail.ListUnacked, now clock.Instant) {
 	}, now)
 }
 
-func (s *state) showUnsettled(u unsettled) mail.UnackedDelivery {
-	e := s.messages.Entry(u.message)
+func (s *state) showUnsettled(u consumers.Unsettled) mail.UnackedDelivery {
+	e := s.messages.Entry(u.Message)
 	d := mail.UnackedDelivery{
-		Seq: e.Seq, Channel: u.channel.address, Number: u.number, Delivered: int64(u.since)*1000 + s.skew, Locked: s.lockedUntil(u.message),
-		Expires: s.wall(e.Deadline), Size: s.messages.Size(u.message), DeliveryCount: e.DeliveryCount, Redelivered: e.Redelivered,
+		Seq: e.Seq, Channel: u.Channel.Address, Number: u.Number, Delivered: int64(u.Since)*1000 + s.skew, Locked: s.lockedUntil(u.Message),
+		Expires: s.wall(e.Deadline), Size: s.messages.Size(u.Message), DeliveryCount: e.DeliveryCount, Redelivered: e.Redelivered,
 	}
-	if u.consumer != nil {
-		d.Tag = u.consumer.tag
+	if u.Consumer != nil {
+		d.Tag = u.Consumer.Tag
 	}
 	return d
 }
@@ -103,8 +66,8 @@ func (s *state) showUnsettled(u unsettled) mail.UnackedDelivery {
 // renew gives locks their time anew.
 func (s *state) renew(m *mail.RenewLock, now clock.Instant) {
 	reply := &mail.LockRenewed{Reply: m.Done(nil)}
-	one := func(u unsettled, now clock.Instant) {
-		if until := s.ackDeadline(u.message); until != 0 && until <= now.Floor() {
+	one := func(u consumers.Unsettled, now clock.Instant) {
+		if until := s.ackDeadline(u.Message); until != 0 && until <= now.Floor() {
 			return // over, though the timer has yet to say so
 		}
 		reply.Count++
@@ -113,23 +76,23 @@ func (s *state) renew(m *mail.RenewLock, now clock.Instant) {
 		}
 	}
 	if m.Seq == 0 && m.Number != 0 {
-		if h := s.channels[m.Channel.Id]; h != nil {
-			if u, ok := h.unacked.Get(m.Number); ok {
-				one(unsettled{u, h, m.Number}, now)
+		if h := s.consumers.Channel(m.Channel); h != nil {
+			if u, ok := h.Unacked.Get(m.Number); ok {
+				one(consumers.Unsettled{Delivery: u, Channel: h, Number: m.Number}, now)
 			}
 		}
 		s.send(m.ReplyTo, reply)
 		return
 	}
-	meant := func(u unsettled) bool { return u.consumer != nil && u.consumer.tag == m.Tag }
+	meant := func(u consumers.Unsettled) bool { return u.Consumer != nil && u.Consumer.Tag == m.Tag }
 	if m.Seq != 0 {
-		meant = func(u unsettled) bool { return s.messages.Entry(u.message).Seq == m.Seq }
+		meant = func(u consumers.Unsettled) bool { return s.messages.Entry(u.Message).Seq == m.Seq }
 	}
-	all := s.scan()
+	all := s.consumers.Scan(int(s.turnMost))
 	s.startWork(&work{
 		expires: true, asked: m,
 		step: func(now clock.Instant) bool {
-			return all.step(func(u unsettled) {
+			return all.Step(func(u consumers.Unsettled) {
 				if meant(u) {
 					one(u, now)
 				}
@@ -140,21 +103,21 @@ func (s *state) renew(m *mail.RenewLock, now clock.Instant) {
 }
 
 // renewOne returns when the lock ends, in the broker's time, 0 for never.
-func (s *state) renewOne(u unsettled, now clock.Instant) int64 {
-	until := s.ackDeadline(u.message)
+func (s *state) renewOne(u consumers.Unsettled, now clock.Instant) int64 {
+	until := s.ackDeadline(u.Message)
 	own := int64(-1)
-	if u.consumer != nil {
-		own = u.consumer.timeout
+	if u.Consumer != nil {
+		own = u.Consumer.Timeout
 	}
 	timeout := policies.LowerTimeout(s.settings.ConsumerTimeout, own)
 	if until == 0 || timeout < 0 || after(now.Ceil(), timeout) <= until {
 		return until
 	}
 	l := s.ackTimeouts
-	l.wheel.Remove(u.message)
-	x := l.byMessage[u.message]
+	l.wheel.Remove(u.Message)
+	x := l.byMessage[u.Message]
 	x.until = after(now.Ceil(), timeout) - l.shift
-	l.byMessage[u.message] = x
-	l.wheel.Add(u.message)
+	l.byMessage[u.Message] = x
+	l.wheel.Add(u.Message)
 	return x.until + l.shift
 }

@@ -41,7 +41,7 @@ type paging struct {
 // window is how many bytes of messages stay in memory.
 func (s *state) window() int64 {
 	bytes := s.paging.idle
-	if s.consumers > 0 {
+	if s.consumers.Len() > 0 {
 		bytes = s.paging.busy
 	}
 	if s.critical {

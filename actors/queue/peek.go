@@ -7,6 +7,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/consumers"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
 )
@@ -38,12 +39,12 @@ func (s *state) peek(m *mail.Peek, now clock.Instant) {
 		step: func(clock.Instant) bool { return true },
 		end:  func(clock.Instant) { s.peekAll(p, found.list()) },
 	}
-	if p.states&mail.Unacked != 0 && s.unacked > 0 {
-		all := s.scan()
+	if p.states&mail.Unacked != 0 && s.consumers.Unacked() > 0 {
+		all := s.consumers.Scan(int(s.turnMost))
 		w.step = func(clock.Instant) bool {
-			return all.step(func(u unsettled) {
-				if s.messages.Spot(u.message) > spot {
-					found.add(u.message)
+			return all.Step(func(u consumers.Unsettled) {
+				if s.messages.Spot(u.Message) > spot {
+					found.add(u.Message)
 				}
 			})
 		}

@@ -77,7 +77,7 @@ func (s *state) accept(m *message.Message, chunk *message.Chunk, now clock.Insta
 	over := s.settings.ExpiresAtHeader != "" && s.applyExpiresAt(m, now) // not even now
 	deadline := s.deadlineOf(m, now)
 	late := over || deadline <= now.Floor() // TTL 0: now or never (TTL-20)
-	switch c := s.roundRobin.next(); {
+	switch c := s.consumers.Next(); {
 	case s.settings.HasForward && !over && s.canForward(m):
 		s.forward(s.keep(m, deadline, now), late)
 		return s.durable(m.Persistent)
@@ -86,7 +86,7 @@ func (s *state) accept(m *message.Message, chunk *message.Chunk, now clock.Insta
 			s.out.dropped[expired]++
 			return false
 		}
-	case c.noAck:
+	case c.NoAck:
 		s.deliverDirect(c, m, chunk, deadline, now)
 		return false
 	default:

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/consumers"
 	"candlemark/internal/budget"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
@@ -108,9 +109,7 @@ func (q *queue) Receive(ctx actor.Context) {
 		q.abort(ctx)
 		return
 	case *actor.Stopped:
-		for _, h := range q.state.channels {
-			mail.Unwatch(ctx, h.address)
-		}
+		q.state.consumers.Channels(func(h *consumers.Channel) { mail.Unwatch(ctx, h.Address) })
 		return
 	case *actor.Terminated: // it overtakes mail (PRO-1)
 		ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/consumers"
 	"candlemark/internal/budget"
 	"candlemark/internal/message"
 	"candlemark/internal/store/memory"
@@ -35,9 +36,9 @@ func (r *rig) survivors() map[uint64]survivor {
 	all := map[uint64]survivor{}
 	r.look(func(s *state) {
 		out := map[uint32]bool{}
-		for _, h := range s.channels {
-			h.unacked.Each(func(_ uint64, u unackedDelivery) bool { out[u.message] = true; return true })
-		}
+		s.consumers.Channels(func(h *consumers.Channel) {
+			h.Unacked.Each(func(_ uint64, u consumers.Delivery) bool { out[u.Message] = true; return true })
+		})
 		s.deadLetters.all.Each(func(_ uint64, x deadLetter) bool {
 			out[x.message] = out[x.message] || x.reason == rejected
 			return true

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/consumers"
 	"candlemark/policies"
 	"candlemark/protocol"
 )
@@ -41,20 +42,20 @@ func TestPrioritiesWithoutAcks_DEC15(t *testing.T) {
 	c := newCore(t)
 	c.consume(ch1, "low", 0, noAck)
 	c.consume(ch1, "high", 0, noAck, priority(int32(5)))
-	for i := range windowMessages + 2 {
+	for i := range consumers.WindowMessages + 2 {
 		c.put(fmt.Sprint(i))
 	}
 	high := c.delivered("high")
-	c.want("low", c.delivered("low"), fmt.Sprint(windowMessages), fmt.Sprint(windowMessages+1))
-	if len(high) != windowMessages {
+	c.want("low", c.delivered("low"), fmt.Sprint(consumers.WindowMessages), fmt.Sprint(consumers.WindowMessages+1))
+	if len(high) != consumers.WindowMessages {
 		t.Errorf("%d for the one above", len(high))
 	}
 	c.feed(&mail.CancelConsumer{Channel: ch1, Tag: "high"})
 	c.put("last")
 	c.want("nobody is above", c.delivered("low"), "last")
 	c.feed(&mail.ChannelGone{Channel: ch1})
-	if len(c.roundRobin) != 0 {
-		t.Errorf("%d rings of nobody", len(c.roundRobin))
+	if c.consumers.Len() != 0 { // and no ring is left (Check)
+		t.Errorf("%d consumers are left", c.consumers.Len())
 	}
 }
 
@@ -70,7 +71,7 @@ func TestConsumerArguments_DEC15(t *testing.T) {
 			t.Errorf("got %q, want %q", got, what)
 		}
 	}
-	if c.consumers != 0 || len(c.channels) != 0 || len(c.roundRobin) != 0 {
+	if c.consumers.Len() != 0 || c.openChannels() != 0 {
 		t.Error("a refused consumer is there")
 	}
 }
@@ -109,7 +110,7 @@ func TestSuccession_DEC11(t *testing.T) {
 		c.want("active", c.delivered(tag), body)
 		c.feed(&mail.CancelConsumer{Channel: ch1, Tag: tag})
 	}
-	if c.activeConsumer != nil || len(c.waitingConsumers) != 0 {
+	if c.consumers.Len() != 0 || c.consumers.Check() != nil {
 		t.Error("somebody is left")
 	}
 }

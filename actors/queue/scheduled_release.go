@@ -66,7 +66,7 @@ func (s *state) needsContentAtRelease(h backlog.Handle) bool {
 		return false
 	}
 	_, own := x.messages.Times(h)
-	return s.ttl(own) == 0 && s.messages.Ready() == 0 && s.roundRobin.next() != nil
+	return s.ttl(own) == 0 && s.messages.Ready() == 0 && s.consumers.Next() != nil
 }
 
 // readFirst reads the content of the message that is released next. The others wait
@@ -129,7 +129,7 @@ func (s *state) releaseOne(h backlog.Handle, now clock.Instant) {
 		s.forward(h, true)
 		return
 	}
-	c := s.roundRobin.next()
+	c := s.consumers.Next()
 	if c != nil && s.messages.Ready() == 1 && !never && !s.messages.IsPaged(h) {
 		s.deliver(c, h, now)
 		return

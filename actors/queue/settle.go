@@ -3,6 +3,7 @@ package queue
 import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/consumers"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
 )
@@ -21,7 +22,7 @@ const (
 // settle takes what a channel did with its deliveries. Credit that comes free
 // is used at once.
 func (s *state) settle(m *mail.Settle, now clock.Instant) {
-	h := s.channels[m.Channel.Id]
+	h := s.consumers.Channel(m.Channel)
 	if h == nil {
 		return
 	}
@@ -31,7 +32,7 @@ func (s *state) settle(m *mail.Settle, now clock.Instant) {
 }
 
 // settleOn goes on with what was too much for one turn.
-func (s *state) settleOn(h *consumerChannel, rest []mail.SettleRange) {
+func (s *state) settleOn(h *consumers.Channel, rest []mail.SettleRange) {
 	s.work = &work{
 		expires: true,
 		step: func(now clock.Instant) bool {
@@ -44,28 +45,28 @@ func (s *state) settleOn(h *consumerChannel, rest []mail.SettleRange) {
 
 // settleSome settles a turn's worth of deliveries and returns the ranges that are
 // left.
-func (s *state) settleSome(h *consumerChannel, ranges []mail.SettleRange, now clock.Instant) []mail.SettleRange {
+func (s *state) settleSome(h *consumers.Channel, ranges []mail.SettleRange, now clock.Instant) []mail.SettleRange {
 	left := int(s.turnMost)
 	for i := range ranges {
 		if left <= 0 {
 			return ranges[i:]
 		}
 		r := &ranges[i]
-		how, before := r.How, h.unacked.Len()
-		next := h.unacked.TakeSome(r.First, r.Last, left, func(_ uint64, u unackedDelivery) {
+		how, before := r.How, h.Unacked.Len()
+		next := h.Unacked.TakeSome(r.First, r.Last, left, func(_ uint64, u consumers.Delivery) {
 			switch how {
 			case mail.Ack:
 				s.counts.Ack++
 				s.releaseDelivery(u)
-				s.remove(u.message, acked)
+				s.remove(u.Message, acked)
 			case mail.Requeue:
 				s.requeue(u, now)
 			case mail.Reject:
 				s.releaseDelivery(u)
-				s.end(u.message, rejected)
+				s.end(u.Message, rejected)
 			}
 		})
-		taken, last := before-h.unacked.Len(), r.Last
+		taken, last := before-h.Unacked.Len(), r.Last
 		if next != 0 {
 			last = next - 1
 		}
@@ -80,23 +81,16 @@ func (s *state) settleSome(h *consumerChannel, ranges []mail.SettleRange, now cl
 }
 
 // releaseDelivery frees the credit of a delivery.
-func (s *state) releaseDelivery(u unackedDelivery) {
-	s.unacked--
-	s.stopAckTimeout(u.message)
-	if c := u.consumer; c != nil {
-		c.unacked--
-		s.refresh(c)
-		if c == s.activeConsumer {
-			s.electActive()
-		}
-	}
+func (s *state) releaseDelivery(u consumers.Delivery) {
+	s.stopAckTimeout(u.Message)
+	s.consumers.Release(u)
 }
 
 // requeue returns an unacknowledged message to its original position with its
 // original deadline; past that it expires at once (TTL-16, TTL-22).
-func (s *state) requeue(u unackedDelivery, now clock.Instant) {
+func (s *state) requeue(u consumers.Delivery, now clock.Instant) {
 	s.releaseDelivery(u)
-	h := u.message
+	h := u.Message
 	e := s.messages.Entry(h)
 	e.Redelivered = true
 	e.DeliveryCount++

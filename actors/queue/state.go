@@ -3,6 +3,7 @@ package queue
 import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/lease"
 	"candlemark/actors/queue/wheel"
 	"candlemark/internal/clock"
@@ -27,34 +28,28 @@ type state struct {
 	quorum       bool   // a quorum queue
 	holdsDelayed bool   // the holder of a delayed exchange
 	resumed      bool   // the mail in hand was parked
+	dueNow       bool   // what is due is done at the end of this turn
+	unfinished   bool   // more was due before the mail in hand than a turn has room for
+	consumerLeft bool   // in this turn, or while the work went on
 	turnMost     uint16 // messages of one turn of work: workLimit; tests have others
 
-	messages         backlog.Backlog
-	wheel            wheel.Wheel[*backlog.Backlog] // of the ready messages with a deadline
-	due              []backlog.Handle              // what the wheel fires, reused
-	recomputed       backlog.Handle                // where a sweep goes on, 0 for none (recompute.go)
-	at               int64                         // the turn's time in wall ms, for records
-	skew             int64                         // ms that a date is ahead of its time here (clock.Skew)
-	overLimit        bool                          // memory is: the budget of all queues is used up
-	critical         bool                          // by far
-	used             int64                         // time of the last turn that was no question, wall ms
-	lease            lease.Lease
-	channels         map[string]*consumerChannel // by channel
-	consumers        int
-	roundRobin       roundRobin // of those who can take a message
-	exclusive        *consumer
-	waitingConsumers []*consumer  // with a single active consumer: all, in the order of succession
-	activeConsumer   *consumer    // the single active one, nil if there is none
-	ackTimeouts      *ackTimeouts // nil until there was one
-	scheduled        *scheduled   // nil while none waits for its time
-	work             *work        // that goes on in further turns, nil for none
-	deadLetters      deadLetters
-	seq              uint64 // of the newest message
-	unacked          int
-	dueNow           bool // what is due is done at the end of this turn
-	unfinished       bool // more was due before the mail in hand than a turn has room for
-	consumerLeft     bool // in this turn, or while the work went on
-	counts           mail.Counts
+	messages    backlog.Backlog
+	wheel       wheel.Wheel[*backlog.Backlog] // of the ready messages with a deadline
+	due         []backlog.Handle              // what the wheel fires, reused
+	recomputed  backlog.Handle                // where a sweep goes on, 0 for none (recompute.go)
+	at          int64                         // the turn's time in wall ms, for records
+	skew        int64                         // ms that a date is ahead of its time here (clock.Skew)
+	overLimit   bool                          // memory is: the budget of all queues is used up
+	critical    bool                          // by far
+	used        int64                         // time of the last turn that was no question, wall ms
+	lease       lease.Lease
+	consumers   consumers.Set
+	ackTimeouts *ackTimeouts // nil until there was one
+	scheduled   *scheduled   // nil while none waits for its time
+	work        *work        // that goes on in further turns, nil for none
+	deadLetters deadLetters
+	seq         uint64 // of the newest message
+	counts      mail.Counts
 
 	paging   paging
 	commits  []*commit // in the journal, oldest first
@@ -64,8 +59,6 @@ type state struct {
 	waking   *mail.Wake // to be answered when nothing overdue is left
 	deletion deleteReason
 	parked   []any // mail that waits for the vhost's answer, or for the end of work
-	touched  []*consumer
-	limited  []*consumer // those subject to their channel's common limit
 	out      outcome
 }
 
@@ -125,8 +118,10 @@ func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
 	s.messages.Budget = cfg.Budget
 	s.settings, s.effective = cfg.Settings, cfg.Effective
 	s.lease.SetPeriod(period(s.settings.Expires), now.Ceil())
+	s.consumers = consumers.New(&s.out, self, s.settings.SingleActiveConsumer, s.quorum)
 	if s.settings.HasForward {
 		s.lease.Hold()
+		s.consumers.Pause(true)
 	}
 	s.turnMost = workLimit
 	s.paging.idle, s.paging.busy = windowIdle, windowBusy
@@ -172,15 +167,15 @@ func (s *state) act(what any, now clock.Instant) {
 	case *mail.Settle:
 		s.settle(m, now)
 	case *mail.Grant:
-		s.grant(m)
+		s.consumers.Grant(m)
 	case *mail.Reclaim:
-		s.reclaimed(m)
+		s.consumers.Reclaim(m)
 	case *mail.Allow:
-		s.allow(m)
+		s.consumers.Allow(m)
 	case *mail.Limit:
-		s.limit(m)
+		s.consumers.Limit(m)
 	case *mail.Resize:
-		s.resize(m)
+		s.consumers.Resize(m)
 	case timerFired:
 		s.dueNow = true
 	case again:
@@ -243,10 +238,20 @@ func (s *state) control(what any, now clock.Instant) {
 	}
 }
 
-func (s *state) send(to mail.Address, what any) {
+func (s *state) send(to mail.Address, what any) { s.out.Send(to, what) }
+
+// Send implements consumers.Outbox.
+func (o *outcome) Send(to mail.Address, what any) {
 	if to != nil {
-		s.out.posts = append(s.out.posts, post{to, what})
+		o.posts = append(o.posts, post{to, what})
 	}
+}
+
+// flush sends each consumer what it was given in this turn.
+func (s *state) flush() {
+	withAcks, without := s.consumers.Flush()
+	s.counts.Deliver += withAcks
+	s.counts.DeliverNoAck += without
 }
 
 // configure takes new settings. Only a change of the matched policy gets here,

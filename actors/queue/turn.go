@@ -62,7 +62,7 @@ func (s *state) proceed(now clock.Instant) (more bool) {
 	}
 	more = s.distribute(now) || more
 	more = more || s.unfinished
-	if s.consumerLeft && s.queue.AutoDelete && s.consumers == 0 {
+	if s.consumerLeft && s.queue.AutoDelete && s.consumers.Len() == 0 {
 		s.retire(autoDeleted, nil) // LEASE-10
 	}
 	s.consumerLeft = false
@@ -84,7 +84,7 @@ func (s *state) distribute(now clock.Instant) (more bool) {
 // page reads the contents that are soon needed, and lets others leave while memory is
 // tight.
 func (s *state) page(now clock.Instant) (more bool) {
-	if s.messages.Paged() > 0 && s.consumers > 0 && s.phase == live {
+	if s.messages.Paged() > 0 && s.consumers.Len() > 0 && s.phase == live {
 		s.readAhead(now)
 	}
 	if s.overLimit && s.phase < draining {

@@ -58,12 +58,12 @@ func (c *core) inTurns(mails ...any) (turns int) {
 	c.t.Helper()
 	c.slow = true
 	step := func(what any) {
-		records, ready, held, all := len(c.records), c.messages.Ready(), c.unacked, c.messages.Len()
+		records, ready, held, all := len(c.records), c.messages.Ready(), c.consumers.Unacked(), c.messages.Len()
 		c.turn(what)
 		turns++
 		for what, n := range map[string]int{
 			"records": len(c.records) - records, "made or no more ready": c.messages.Ready() - ready,
-			"held or no more": c.unacked - held, "gone": all - c.messages.Len(),
+			"held or no more": c.consumers.Unacked() - held, "gone": all - c.messages.Len(),
 		} {
 			if n = max(n, -n); n > 2*workLimit {
 				c.t.Errorf("turn %d: %d %s", turns, n, what)
@@ -149,15 +149,15 @@ func TestWork_TTL33(t *testing.T) {
 				return c
 			}, &mail.Settle{Channel: ch1, Ranges: []mail.SettleRange{{First: 1, Last: many, How: mail.Requeue}}}, 10, many,
 			func(c *core) {
-				if c.unacked != many {
-					t.Errorf("%d are delivered", c.unacked)
+				if c.consumers.Unacked() != many {
+					t.Errorf("%d are delivered", c.consumers.Unacked())
 				}
 			},
 		},
 		"the channel is gone": {
 			func() *core { return crowd(t).held() }, &mail.ChannelGone{Channel: ch1}, 5, many,
 			func(c *core) {
-				if c.messages.Ready() != many || len(c.channels) != 0 || c.consumers != 0 {
+				if c.messages.Ready() != many || c.openChannels() != 0 || c.consumers.Len() != 0 {
 					t.Errorf("%d are ready", c.messages.Ready())
 				}
 			},
@@ -360,7 +360,7 @@ func TestWorkRandom(t *testing.T) {
 			how := mail.Settlement(r.IntN(2))
 			c.inTurns(&mail.Settle{Channel: ch1, Ranges: []mail.SettleRange{{First: first, Last: last, How: how}}})
 		}
-		if uint64(c.messages.Len())+c.counts.Ack != many || c.messages.Ready()+c.unacked != c.messages.Len() {
+		if uint64(c.messages.Len())+c.counts.Ack != many || c.messages.Ready()+c.consumers.Unacked() != c.messages.Len() {
 			t.Errorf("%d messages, %d acks", c.messages.Len(), c.counts.Ack)
 		}
 		left := 0

@@ -1,4 +1,4 @@
-package queue
+package consumers
 
 import "slices"
 
@@ -10,12 +10,14 @@ type roundRobin []*ring
 // ring is the consumers of one priority.
 type ring struct {
 	priority int64
-	next     *consumer // whose turn it is, nil when none can take
+	next     *Consumer // whose turn it is, nil when none can take
 	members  int       // whether they can take or not
 }
 
-// next is the consumer whose turn it is, nil when nobody can take a message.
-func (t roundRobin) next() *consumer {
+// Next is the consumer whose turn it is, nil when nobody can take a message.
+func (s *Set) Next() *Consumer { return s.roundRobin.next() }
+
+func (t roundRobin) next() *Consumer {
 	for _, r := range t {
 		if r.next != nil {
 			return r.next
@@ -54,16 +56,16 @@ func (t *roundRobin) leave(r *ring) {
 }
 
 // advance gives the turn of c to the next of its priority.
-func (r *ring) advance(c *consumer) {
+func (r *ring) advance(c *Consumer) {
 	if r.next == c {
 		r.next = c.next
 	}
 }
 
 // refresh puts a consumer into its ring, last in turn, or takes it out.
-func (s *state) refresh(c *consumer) {
+func (s *Set) refresh(c *Consumer) {
 	r := c.ring
-	switch can := c.canTake() && s.mayDeliverTo(c); {
+	switch can := c.canTake() && s.Active(c); {
 	case can && c.next == nil:
 		if r.next == nil {
 			c.next, c.prev = c, c
