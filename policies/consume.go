@@ -12,7 +12,7 @@ var consumerArguments = []argument{
 	{"x-stream-offset", onStream, checkNothing},
 }
 
-// ConsumerSettings is what the arguments of one basic.consume decide.
+// ConsumerSettings is the result of the arguments of one basic.consume.
 type ConsumerSettings struct {
 	// Priority is x-priority, 0 without one: consumers with a higher one get
 	// messages first.

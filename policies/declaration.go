@@ -22,7 +22,7 @@ func WithQueueType(args protocol.Table, durable, exclusive, autoDelete bool, vho
 	return args.Set(argQueueType, name)
 }
 
-// QueueDeclaration is what a queue was, or is to be, declared with. Arguments
+// QueueDeclaration holds the properties that a queue was, or is to be, declared with. Arguments
 // have their x-queue-type (see WithQueueType).
 type QueueDeclaration struct {
 	Durable, AutoDelete, Exclusive bool

@@ -1,6 +1,6 @@
 package policies
 
-// Effective is what the policies of a virtual host say about one object: the
+// Effective is the result of the policies of a virtual host for one object: the
 // user policy and the operator policy that apply to it, merged. The zero value
 // is that of an object without policies. It is immutable.
 type Effective struct {

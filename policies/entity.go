@@ -31,7 +31,7 @@ type EntitySettings struct {
 	// the default exchange.
 	ForwardTo  string
 	HasForward bool
-	// RenewedBy is what counts as use besides what always does (LEASE-4).
+	// RenewedBy says what counts as use besides what always does (LEASE-4).
 	RenewedBy Renewals
 }
 

@@ -61,7 +61,7 @@ func ResourceLocked(name, vhost string) *protocol.ChannelError {
 			"or the exclusive property value does not match that of the original declaration.", queueText(name, vhost))
 }
 
-// ExchangeDeclaration is what an exchange was, or is to be, declared with.
+// ExchangeDeclaration holds the properties that an exchange was, or is to be, declared with.
 type ExchangeDeclaration struct {
 	Type                          string
 	Durable, AutoDelete, Internal bool

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// invalidPattern is what RabbitMQ says of an expression that its engine does
+// invalidPattern returns RabbitMQ's text for an expression that its engine does
 // not compile: the engine's message and the offset in bytes (POL-14).
 func invalidPattern(message string, at int) string {
 	return "pattern should be regular expression but is invalid: {" + stringTerm(message) + "," + strconv.Itoa(at) + "}"

@@ -65,7 +65,7 @@ type QueueSettings struct {
 	// DeliverAtHeader, if there is one, names another header with a due time.
 	DelayedMessages bool
 	DeliverAtHeader string
-	// OverdueMessages is what becomes of scheduled messages that came due while the
+	// OverdueMessages says what becomes of scheduled messages that came due while the
 	// broker was down: OverdueDeliver, OverdueDeadLetter or OverdueDrop.
 	OverdueMessages string
 	// ReleaseRate is how many scheduled messages are released in a second, at most.
@@ -164,7 +164,7 @@ func HolderSettingsFor(args protocol.Table, e Effective) QueueSettings {
 	return q
 }
 
-// ExchangeSettings is what arguments and policies decide about an exchange.
+// ExchangeSettings is the result of arguments and policies for an exchange.
 type ExchangeSettings struct {
 	// AlternateExchange is where messages go that the exchange routed nowhere,
 	// if HasAE (DEC-14).

@@ -14,7 +14,7 @@ func table(pairs ...any) protocol.Table {
 	return t
 }
 
-// none is what a queue without arguments and policies has.
+// none has the settings of a queue without arguments and policies.
 var none = QueueSettings{
 	MessageTTL: -1, Expires: -1, MaxLength: -1, MaxLengthBytes: -1, ConsumerTimeout: -1,
 	DeliveryLimit: -1, Overflow: "drop-head", OverdueMessages: "deliver", ReleaseRate: -1,

@@ -40,7 +40,7 @@ func ParseContentHeader(payload []byte) (ContentHeader, error) {
 	return h, nil
 }
 
-// Scan is what the broker itself needs of a message's properties. The byte slices alias the raw properties; those without a Has field
+// Scan holds the properties that the broker itself needs. The byte slices alias the raw properties; those without a Has field
 // are nil when absent.
 type Scan struct {
 	DeliveryMode  uint8 // 2 is persistent, 0 when absent

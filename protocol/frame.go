@@ -20,7 +20,7 @@ const (
 // frameHeaderSize is type, channel and payload size.
 const frameHeaderSize = 7
 
-// ProtocolHeader is what a client sends first, and what a server answers, before it hangs up, to a header it does not know [AMQP 4.2.2].
+// ProtocolHeader is the first thing that a client sends, and the answer of a server, before it hangs up, to a header it does not know [AMQP 4.2.2].
 var ProtocolHeader = [8]byte{'A', 'M', 'Q', 'P', 0, 0, 9, 1}
 
 // Frame is one frame as it came off the wire.

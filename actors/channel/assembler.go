@@ -39,7 +39,7 @@ const (
 // that it is not a message that is too large but a broken frame, as in RabbitMQ.
 const largestBody = 512 << 20
 
-// publishMethod is what is blamed for contents.
+// publishMethod is the method that errors in contents name.
 var publishMethod protocol.Method = &protocol.BasicPublish{}
 
 func (a *assembler) busy() bool { return a.stage != idle }

@@ -21,7 +21,7 @@ import (
 // time that the broker runs.
 const answerTimeout = 30 * time.Second
 
-// Config is what a channel needs to live.
+// Config configures a channel.
 type Config struct {
 	ID         uint16
 	Connection *actor.PID
@@ -36,7 +36,7 @@ type Config struct {
 	FrameMax uint32 // bytes, 0 for no limit
 	VHost    *topology.VHost
 	User     auth.User
-	// ClientProduct is what the client calls itself, see quirks.
+	// ClientProduct is the client's name for itself, see quirks.
 	ClientProduct string
 	// CancelNotify: the client wants to be told when a consumer ends (LEASE-9).
 	CancelNotify bool
@@ -185,7 +185,7 @@ func (c *channel) abort() {
 	c.touched = nil
 }
 
-// internalError is what the client is told when the broker failed.
+// internalError tells the client that the broker failed.
 func internalError(format string, args ...any) error {
 	return protocol.ConnectionErrorf(protocol.InternalError, format, args...)
 }

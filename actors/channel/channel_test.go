@@ -79,7 +79,7 @@ func inHouse(t *testing.T, limit int, test func(h *house)) {
 	})
 }
 
-// undeliverable is what supervision does with mail whose receiver has ended.
+// undeliverable does as supervision does with mail whose receiver has ended.
 func (h *house) undeliverable(what any) {
 	switch m := what.(type) {
 	case *mail.Inbound:

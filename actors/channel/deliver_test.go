@@ -224,7 +224,7 @@ func TestDelivery_OfConsumersUnknown(t *testing.T) {
 // small is an outbox with room for a few small contents.
 func small(c *Config) { c.Outbox = outbox.New(150, nil) }
 
-// ready is what the writer's callback brings.
+// ready is the mail of the writer's callback.
 func (r *rig) ready() {
 	r.t.Helper()
 	if len(r.later) != 1 {

@@ -14,7 +14,7 @@ const (
 	keyCloseOk = 20<<16 | 41
 )
 
-// ackMethod is what a failing basic.ack blames; the method itself is not made.
+// ackMethod is the method that errors of basic.ack name; the method itself is not made.
 var ackMethod protocol.Method = &protocol.BasicAck{}
 
 // run handles frame after frame. False: one of them waits, and m is what is left

@@ -7,7 +7,7 @@ import (
 	"candlemark/protocol"
 )
 
-// pendingWrite is what waits for room in the outbox, and for its turn behind what waits
+// pendingWrite waits for room in the outbox, and for its turn behind what waits
 // already: nothing that the client is told overtakes anything else.
 type pendingWrite struct {
 	consumer *consumer

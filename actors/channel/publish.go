@@ -101,7 +101,7 @@ func (s *state) publish(a *assembler) error {
 	return s.routed(targets, m, c.headers, a.publish.Mandatory)
 }
 
-// routed is what follows once the targets of a message, and in the cache the caps
+// routed goes on once the targets of a message, and in the cache the caps
 // of their TTLs, are known.
 func (s *state) routed(targets []*target, m *message.Message, headers []byte, mandatory bool) error {
 	s.steps += len(targets)

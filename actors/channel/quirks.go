@@ -1,6 +1,6 @@
 package channel
 
-// quirk is what a client library expects otherwise than RabbitMQ 4 does it.
+// quirk says where a client library expects something else than RabbitMQ 4 does.
 type quirk struct {
 	// resizes: basic.qos with global=false also sets the prefetch of consumers
 	// that are there.

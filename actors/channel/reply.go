@@ -17,7 +17,7 @@ import (
 // requester cannot fill the memory or hold up those who answer.
 const replyLimit = 16 << 20
 
-// replyOverhead is what a reply that waits costs besides its content, in bytes.
+// replyOverhead is the cost of a waiting reply besides its content, in bytes.
 const replyOverhead = 256
 
 // replyConsumer is the consumer of replies.

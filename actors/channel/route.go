@@ -121,7 +121,7 @@ func (s *state) aim(x *topology.Exchange, key []byte, more [][]byte, queues []*t
 	return c.targets
 }
 
-// target is what gathers for a queue.
+// target returns the mail that this turn gathers for a queue.
 func (s *state) target(q *topology.Queue) *target {
 	t := s.targets[q]
 	if t == nil {
@@ -154,7 +154,7 @@ func (s *state) permitTopics(x *topology.Exchange, key []byte, more [][]byte) er
 	return err
 }
 
-// permitAny is what a passive declare needs: any of the three rights. It is
+// permitAny checks what a passive declare needs: any of the three rights. It is
 // refused as a declare would be.
 func (s *state) permitAny(kind auth.Kind, name string) error {
 	if s.permit(kind, name, auth.Read) == nil || s.permit(kind, name, auth.Write) == nil {

@@ -94,7 +94,7 @@ type await struct {
 	patient bool
 }
 
-// answer is what every reply is.
+// answer is implemented by every reply.
 type answer interface {
 	Number() uint64
 	Failure() error

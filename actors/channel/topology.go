@@ -54,7 +54,7 @@ func (s *state) mayDeclare(m *protocol.QueueDeclare, name string) error {
 	return s.permit(auth.Queue, name, auth.Configure)
 }
 
-// mayHave is what it takes to make a queue with these arguments: if it sends messages
+// mayHave checks the permissions to make a queue with these arguments: if it sends messages
 // on to an exchange, read on the queue and write on the exchange (DL-3); and configure
 // on the dead-letter queue that the broker is to make. Only the virtual host knows
 // whether the queue is to be made.
@@ -71,7 +71,7 @@ func (s *state) mayHave(args protocol.Table, name string) error {
 	return nil
 }
 
-// mayLead is what it takes to make something that sends messages on to an
+// mayLead checks the permissions to make something that sends messages on to an
 // exchange: to read there and to write here.
 func (s *state) mayLead(kind auth.Kind, from, exchange string) error {
 	if err := s.permit(kind, from, auth.Read); err != nil {

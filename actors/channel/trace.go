@@ -79,7 +79,7 @@ func (s *state) copyToTrace(c *message.Message) {
 	}
 }
 
-// traced is what the headers tell of the message itself.
+// traced returns the headers that describe the message itself.
 func (s *state) traced(m *message.Message, raw []byte) protocol.Table {
 	keys := protocol.Array{}
 	for _, key := range m.Overlay.Keys(string(m.RoutingKey), true) {
@@ -93,7 +93,7 @@ func (s *state) traced(m *message.Message, raw []byte) protocol.Table {
 	}
 }
 
-// origin is what they tell of the client.
+// origin returns those that describe the client.
 func (s *state) origin() protocol.Table {
 	return protocol.Table{
 		{Key: "vhost", Value: s.cfg.VHost.Name},

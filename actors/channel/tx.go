@@ -41,7 +41,7 @@ type verdict struct {
 	how     mail.Settlement
 }
 
-// publishingBytes is what a message that waits for tx.commit costs besides its
+// publishingBytes is the cost of a message that waits for tx.commit besides its
 // content, in bytes, and targetBytes what each of its queues does.
 const (
 	publishingBytes = 256

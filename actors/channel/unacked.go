@@ -5,7 +5,7 @@ import (
 	"candlemark/protocol"
 )
 
-// unacked is what a delivery tag stands for.
+// unacked is a delivery that waits for its acknowledgement; a delivery tag names it.
 type unacked struct {
 	peer   *peer
 	number uint64 // the queue's number of the delivery

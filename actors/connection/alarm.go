@@ -5,7 +5,7 @@ import (
 	"candlemark/protocol"
 )
 
-// alarm is what a connection knows of a shortage of the broker. As in RabbitMQ
+// alarm holds what a connection knows of a resource alarm. As in RabbitMQ
 // it concerns connections that publish: at the first publish during an alarm the
 // client is told, and nothing is read until it is over. Readers learn of it from
 // the valve, at once; the actor by mail.

@@ -17,7 +17,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Config is what a connection is made of. Zero values of the numbers stand for
+// Config configures a connection. Zero values of the numbers stand for
 // the defaults named at them.
 type Config struct {
 	Conn          net.Conn
@@ -54,7 +54,7 @@ type Config struct {
 	OutboxLimit int
 }
 
-// ChannelSpec is what a channel is made of.
+// ChannelSpec describes a channel to be made.
 type ChannelSpec struct {
 	ID            uint16
 	Connection    *actor.PID

@@ -17,7 +17,7 @@ import (
 // client properties and tokens may be longer than the 4096 of the standard.
 const handshakeFrameMax = 8192
 
-// session is what the handshake settled. Nobody alters it afterwards.
+// session is the result of the handshake. Nobody alters it afterwards.
 type session struct {
 	user         auth.User
 	vhost        *topology.VHost

@@ -9,7 +9,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// heartbeat is what the heartbeat timer remembers of its last firing.
+// heartbeat holds what the heartbeat timer saw when it last fired.
 type heartbeat struct {
 	read, written uint32        // counters of reads and writes then
 	silent        int           // firings in a row without a read

@@ -31,7 +31,7 @@ type input struct {
 	shrunk     bool // size is less than when chunk was made
 }
 
-// unparsed is what was read and not consumed.
+// unparsed returns the bytes that were read and not consumed.
 func (in *input) unparsed() []byte {
 	if in.chunk == nil {
 		return nil
@@ -110,7 +110,7 @@ type outOfStep struct{ error }
 
 func (e *outOfStep) Unwrap() error { return e.error }
 
-// socketError is what Read said: there will be no more.
+// socketError is the error of Read: nothing more will come.
 type socketError struct{ error }
 
 func (e *socketError) Unwrap() error { return e.error }

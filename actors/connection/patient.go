@@ -11,7 +11,7 @@ import (
 	"candlemark/internal/clock"
 )
 
-// sendTimeout is what stands for a SendTimeout of 0.
+// sendTimeout is the default for a SendTimeout of 0.
 const sendTimeout = 15 * time.Second
 
 // writeTries is how many deadlines a socket gets in SendTimeout: what it has taken shows only when one has passed.

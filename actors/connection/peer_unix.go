@@ -11,7 +11,7 @@ import (
 
 var errHungUp = errors.New("the client has hung up")
 
-// failure is what has happened to a socket that nobody reads: its peer has reset
+// failure returns the error of a socket that nobody reads: its peer has reset
 // it, or has not answered the system for too long. A peer that merely says no more
 // may still be waiting for answers, and what it said before is still to be read.
 func failure(socket syscall.RawConn) error {

@@ -10,7 +10,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Config is what a dead-letter actor needs to live.
+// Config configures a dead-letter actor.
 type Config struct {
 	VHost *topology.VHost
 	// Stats is counted up; it outlives the actor. Nil if nobody reads it.

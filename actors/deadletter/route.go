@@ -30,7 +30,7 @@ type router struct {
 
 func (r *router) init() { r.headers = r.decode }
 
-// decode is what a headers exchange matches: the headers with the history of
+// decode returns what a headers exchange matches: the headers with the history of
 // deaths.
 func (r *router) decode() protocol.Table {
 	raw, err := r.overlay.Header(r.header)

@@ -37,7 +37,7 @@ type state struct {
 	out           outcome
 }
 
-// outcome is what must happen after a turn, in order.
+// outcome lists what the shell does after a turn, in order.
 type outcome struct {
 	watch  []mail.Address
 	posts  []post
@@ -56,7 +56,7 @@ type batch struct {
 	pending []pendingMessage
 	stats   *ReasonStats
 	// waiting is the route of the next message if that is too long for a turn, and
-	// found is what came of it. Batches of other queues go on meanwhile.
+	// found is its result. Batches of other queues go on meanwhile.
 	waiting *topology.Long
 	found   *topology.LongRoute
 	// reply gathers what is settled in this turn, nil for nothing.

@@ -9,7 +9,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Config is what an exchange needs to live.
+// Config configures an exchange.
 type Config struct {
 	// Exchange is its identity, on which it publishes its tables. Its routing type
 	// is one that topology.NewRoutes knows.

@@ -8,7 +8,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Inbound is what one read of the socket brought for one channel: runs of
+// Inbound carries what one read of the socket brought for one channel: runs of
 // whole frames, checked by the reader. The chunk is retained for the channel.
 type Inbound struct {
 	Runs  [][]byte

@@ -54,7 +54,7 @@ const (
 // unseen tells that nothing has come of a mail.
 func (f Fate) unseen() bool { return f == Gone || f == Unseen }
 
-// NotStored is what is said of a definition that could not be made durable; the log
+// NotStored is the error for a definition that could not be made durable; the log
 // says why. A full disk costs that one change, and nothing else.
 func NotStored() error {
 	return protocol.ConnectionErrorf(protocol.InternalError, "the definition could not be stored")
@@ -74,7 +74,7 @@ type Answerable interface {
 	Answer(Fate) (*actor.PID, any)
 }
 
-// PeerGone is what an actor mails itself on Terminated, so that replies that
+// PeerGone is mailed by an actor to itself on Terminated, so that replies that
 // the dead had already posted are handled first (PRO-1).
 type PeerGone struct{ Who *actor.PID }
 

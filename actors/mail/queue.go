@@ -79,7 +79,7 @@ type SettleRange struct {
 	How         Settlement
 }
 
-// Settlement is what a consumer did with a delivery.
+// Settlement says how a consumer settled a delivery.
 type Settlement uint8
 
 // Ack: done. Requeue: back to its position. Reject: dead-letter or drop.
@@ -240,7 +240,7 @@ func gone(f Fate, queue, vhost string) error {
 	return protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", queue, vhost)
 }
 
-// QueueDown is what every operation on a queue that is down is refused with
+// QueueDown is the error of every operation on a queue that is down
 // (PRO-16), but for its deletion. [RabbitMQ: a crashed queue]
 func QueueDown(queue, vhost string) error {
 	return protocol.ChannelErrorf(protocol.NotFound, "queue '%s' in vhost '%s' has crashed and failed to restart", queue, vhost)

@@ -2,7 +2,7 @@ package mailbox
 
 import "github.com/asynkron/protoactor-go/actor"
 
-// identity is what an actor's context tells of it.
+// identity is the part of an actor's context that names it.
 type identity interface {
 	Self() *actor.PID
 	ActorSystem() *actor.ActorSystem

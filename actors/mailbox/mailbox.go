@@ -15,7 +15,7 @@ const (
 	keepIdle = 8
 )
 
-// closedNext is what next holds after Close: past the end of every batch, with room for claims that still come.
+// closedNext is the value of next after Close: past the end of every batch, with room for claims that still come.
 const closedNext = math.MaxInt64 / 2
 
 // Mailbox is an unbounded actor.Mailbox for many producers and one actor. Posts append to one slice, the actor runs

@@ -36,7 +36,7 @@ func (s *state) accept(what mail.Answerable) (c *command, store bool) {
 	return c, store
 }
 
-// changeOf is what a command changes in what is stored. What is already so by
+// changeOf returns the change that a command makes to stored definitions. What is already so by
 // then is not stored again (POL-9); while others wait nobody knows.
 func (s *state) changeOf(what mail.Answerable) (c definitions.Change) {
 	idle := len(s.commands) == 0

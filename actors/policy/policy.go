@@ -9,7 +9,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Config is what the registry needs to live.
+// Config configures the registry.
 type Config struct {
 	// Meta stores policies; nil for a registry that keeps nothing.
 	Meta definitions.Store

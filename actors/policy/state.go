@@ -27,7 +27,7 @@ type post struct {
 	what any
 }
 
-// vhost is what the registry knows of one.
+// vhost is the registry's record of a virtual host.
 type vhost struct {
 	set *policies.Set
 	pid mail.Address // nil while it is absent

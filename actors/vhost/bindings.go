@@ -110,7 +110,7 @@ func (v *vhost) ends(source string, b *topology.Binding) (*exchange, *name, topo
 	return x, &to.name, target, nil
 }
 
-// readable is what topic permissions say of the routing key of a binding.
+// readable checks the routing key of a binding against topic permissions.
 func (v *vhost) readable(source string, topic mail.Leave) error {
 	if x := v.exchanges[source]; x != nil && x.exchange.Type == "topic" {
 		return topic.Err()

@@ -40,7 +40,7 @@ func (v *vhost) failed(command mail.Answerable, err error) {
 	mail.AnswerAll(v.ctx, []any{command}, mail.Unstored)
 }
 
-// notStored is what the asker is told of it.
+// notStored logs that and returns the error for the asker.
 func (v *vhost) notStored(err error) error {
 	v.cfg.Log.Error().Err(err).Msg("a definition could not be stored")
 	return mail.NotStored()

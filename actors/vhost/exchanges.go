@@ -55,7 +55,7 @@ func (v *vhost) declareExchange(m *mail.DeclareExchange) {
 	v.done(d.Request, err)
 }
 
-// checkDeclare is what is checked before anybody looks for the name.
+// checkDeclare makes the checks that come before the name is looked up.
 func checkDeclare(d *mail.DeclareExchange) error {
 	if !d.Passive {
 		if d.Type == "" {

@@ -75,7 +75,7 @@ func (v *vhost) exchangesStored(x *exchange) []any {
 	return all
 }
 
-// settings are what a queue is to do. A holder gives what is due to its exchange,
+// settings returns the settings of a queue. A holder gives what is due to its exchange,
 // whose policies say how fast.
 func (v *vhost) settings(q *queue) (policies.Effective, policies.QueueSettings) {
 	if q.holdsFor == nil {

@@ -42,7 +42,7 @@ func (v *vhost) deleteQueue(m *mail.DeleteQueue) {
 	}
 }
 
-// awaitQueue answers when the queue is what it will be for a while.
+// awaitQueue answers when no change of the queue is under way.
 func (v *vhost) awaitQueue(m *mail.AwaitQueue) {
 	if q := v.queueNamed(m.Name); q == nil || !q.park(m) {
 		v.done(m.Request, nil)

@@ -13,7 +13,7 @@ import (
 // read and is not yet in a queue stays little.
 const fetchWindow = 64
 
-// Stored is what was kept of a virtual host: all that is durable in it.
+// Stored holds the durable definitions of a virtual host.
 type Stored struct {
 	Exchanges []definitions.Exchange
 	Queues    []definitions.Queue

@@ -16,7 +16,7 @@ const (
 	fallWindow    = 10 * time.Second // real time
 )
 
-// restarts is what the vhost remembers of a queue that has panicked.
+// restarts is the vhost's record of a queue that has panicked.
 type restarts struct {
 	number  int       // of the actor that it lives in; the first is 1
 	began   time.Time // when that actor was opened; zero for the first
@@ -106,7 +106,7 @@ func (v *vhost) moveBindings(q *queue, done func()) {
 	g.end()
 }
 
-// opens is what opens the actor that q lives in at present. One that has none yet
+// opens opens the actor that q lives in at present. One that has none yet
 // comes by itself; so does nothing for an actor that has died before, or was asked
 // to open, or while the virtual host is not ready for it.
 func (v *vhost) opens(q *queue) func() {

@@ -26,7 +26,7 @@ const (
 	crashed
 )
 
-// name is what a queue and an exchange have in common.
+// name holds what a queue and an exchange have in common.
 type name struct {
 	phase  phase
 	parked []any // commands, in order; empty while live
@@ -45,7 +45,7 @@ func (n *name) park(command any) bool {
 	return true
 }
 
-// queue is what the vhost knows of one.
+// queue is the vhost's record of a queue.
 type queue struct {
 	name
 	queue *topology.Queue
@@ -64,7 +64,7 @@ type queue struct {
 	holdsFor *exchange
 }
 
-// exchange is what the vhost knows of one.
+// exchange is the vhost's record of an exchange.
 type exchange struct {
 	name
 	exchange *topology.Exchange

@@ -13,7 +13,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Config is what a virtual host needs to live.
+// Config configures a virtual host.
 type Config struct {
 	VHost *topology.VHost
 	// NewQueue and NewExchange make the props of a child.
@@ -33,7 +33,7 @@ type Config struct {
 	Incarnation func() uint64
 	// Meta keeps what is durable; nil for a virtual host that keeps nothing.
 	Meta definitions.Store
-	// Stored is what was kept of it; nil for a new one.
+	// Stored has its durable definitions; nil for a new one.
 	Stored *Stored
 	// Messages reads what the journal has of a queue and calls done, from any
 	// goroutine: what it had when it was opened or, again, what it has now (Take
@@ -50,7 +50,7 @@ type Config struct {
 	Log zerolog.Logger
 }
 
-// QueueSpec is what a queue is made from. Queue.PID is filled in after the actor
+// QueueSpec describes a queue to be made. Queue.PID is filled in after the actor
 // was spawned: the queue uses its own Self.
 type QueueSpec struct {
 	Queue     *topology.Queue
@@ -66,7 +66,7 @@ type QueueSpec struct {
 	Newest uint64
 }
 
-// ExchangeSpec is what an exchange is made from. Exchange.PID is filled in after
+// ExchangeSpec describes an exchange to be made. Exchange.PID is filled in after
 // the actor was spawned.
 type ExchangeSpec struct {
 	Exchange *topology.Exchange
@@ -157,7 +157,7 @@ func (v *vhost) handle(what any) {
 	}
 }
 
-// event is what children and the actor system tell.
+// event handles mail of children and of the actor system.
 func (v *vhost) event(what any) {
 	switch m := what.(type) {
 	case *mail.QueueRetiring:

@@ -55,7 +55,7 @@ const (
 // String is the word that stands in error texts.
 func (k Kind) String() string { return [...]string{"queue", "exchange"}[k] }
 
-// Resource is what a permission is for. The default exchange has the empty
+// Resource is the object of a permission. The default exchange has the empty
 // name.
 type Resource struct {
 	Kind Kind

@@ -8,7 +8,7 @@ import (
 	"candlemark/policies"
 )
 
-// Grant is what a user may do in a virtual host: three expressions that are
+// Grant says what a user may do in a virtual host: three expressions that are
 // searched in the names of queues and exchanges. The empty one allows nothing.
 type Grant struct {
 	User, VHost            string

@@ -60,7 +60,7 @@ func (u *Users) Load(s Stored) error {
 	return nil
 }
 
-// list is what lists of tags are while the broker runs.
+// list returns tags as the running broker keeps them.
 func list(tags []string) []string {
 	if tags == nil {
 		return []string{}

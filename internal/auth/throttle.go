@@ -25,7 +25,7 @@ const (
 // nobody else need.
 var ErrThrottled error = &LoginError{Reason: "too many failed logins"}
 
-// Source is what counts as one client: an address of IPv4; of IPv6 the network that
+// Source identifies one client: an address of IPv4; of IPv6 the network that
 // one customer has, a /64; and everybody without an address together.
 func Source(addr net.Addr) netip.Prefix {
 	if addr == nil {

@@ -48,7 +48,7 @@ var (
 	_ Permissions   = (*Users)(nil)
 )
 
-// snapshot is what is known at one time. Nothing in it is ever altered.
+// snapshot is the state at one time. Nothing in it is ever altered.
 type snapshot struct {
 	revision uint64
 	users    map[string]*user

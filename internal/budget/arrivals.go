@@ -18,7 +18,7 @@ type Peer interface {
 	Evict()
 }
 
-// Arrivals is what one connection has begun. Nil has no bounds.
+// Arrivals counts the contents that one connection has begun. Nil has no bounds.
 type Arrivals struct {
 	intake *Intake
 	peer   Peer

@@ -31,7 +31,7 @@ type Source struct {
 	now   atomic.Pointer[loaded]
 }
 
-// loaded is what was read, and the state of the files then.
+// loaded holds what was read, and the state of the files then.
 type loaded struct {
 	config *tls.Config
 	stamps [3]stamp

@@ -12,7 +12,7 @@ const (
 	blur = 10 * time.Millisecond
 )
 
-// Machine is what a clock reads.
+// Machine is the source of a clock's time.
 type Machine interface {
 	// Now is the wall clock, in ns since 1970, and the process's monotonic clock at the same moment, from wherever it counts.
 	Now() (wall int64, awake time.Duration)

@@ -17,7 +17,7 @@ const (
 	forever = math.MaxInt64 - longestGap
 )
 
-// seen is what a Look found out about pauses of the process. It is not changed.
+// seen is the result of a Look for pauses of the process. It is not changed.
 type seen struct {
 	at     time.Duration // when that was, from the base
 	paused time.Duration // until then

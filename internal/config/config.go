@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Config is what an operator can set.
+// Config holds the settings of an operator.
 type Config struct {
 	// AMQP are the addresses to listen at for AMQP, host:port, port 0 for any
 	// free one.
@@ -21,7 +21,7 @@ type Config struct {
 	TLS   TLS
 	// LoopbackUsers may only come from this machine.
 	LoopbackUsers []string
-	// ProductName is what clients are told over AMQP; some behave by it.
+	// ProductName is the product that clients are told over AMQP; some behave by it.
 	ProductName string
 	// HTTP is the address of the HTTP API; empty for none.
 	HTTP string
@@ -46,7 +46,7 @@ type Config struct {
 // prefix of the environment variables.
 const prefix = "CANDLEMARK_"
 
-// Default is what holds where nothing is set. getenv is os.Getenv.
+// Default returns the settings where nothing is set. getenv is os.Getenv.
 func Default(getenv func(string) string) Config {
 	return Config{
 		AMQP:      []string{"127.0.0.1:5672", "[::1]:5672"},

@@ -8,7 +8,7 @@ import (
 	"candlemark/internal/auth"
 )
 
-// tables are what definitions stand in while a group of changes is made. An error
+// tables hold the definitions while a group of changes is made. An error
 // of theirs ends the whole group.
 type tables interface {
 	// get returns nil where nothing stands. The record is not altered, and of no

@@ -26,7 +26,7 @@ type Store interface {
 	Close() error
 }
 
-// Change is what is stored together. Values are auth.VHost, auth.Account,
+// Change is a set of changes that are stored together. Values are auth.VHost, auth.Account,
 // auth.Grant, auth.TopicGrant, Exchange, Queue, Binding, *policies.Policy,
 // Parameter, Global and, in Put, Incarnation, in Delete, Ended. Deletions come first; then Put replaces what has the
 // same identity.

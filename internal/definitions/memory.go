@@ -29,7 +29,7 @@ func NewMemory() *Memory {
 	return m
 }
 
-// Reopen is what the next process finds: the same definitions, anew. This one is
+// Reopen returns what the next process finds: the same definitions, anew. This one is
 // closed.
 func (m *Memory) Reopen() *Memory {
 	_ = m.Close()

@@ -46,7 +46,7 @@ func Open(dir string) (*File, error) {
 	return nil, fmt.Errorf("%s: %w", path, err)
 }
 
-// leastSize is what bbolt makes of a new file, with the smallest pages there are.
+// leastSize is the size of a new file of bbolt with the smallest pages there are.
 const leastSize = 4 * 4096
 
 func (f *File) open(path string) (err error) {

@@ -102,7 +102,7 @@ func (w *wire) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// content is what is written of v.
+// content encodes v.
 func content(v any) ([]byte, error) {
 	switch x := v.(type) {
 	case auth.VHost:

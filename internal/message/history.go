@@ -2,7 +2,7 @@ package message
 
 import "candlemark/protocol"
 
-// History is what a client published in x-death, for queues that let it go on
+// History returns what a client published in x-death, for queues that let it go on
 // counting (DL-23). It is nil if raw, a property list, has none or another form
 // than the broker's own: then history begins anew.
 func History(raw []byte) *Overlay {

@@ -8,7 +8,7 @@ type Message struct {
 	Header     []byte   // raw property flags and list as they arrived
 	Body       []byte   // whole body, joined if it came in several frames
 	Overlay    *Overlay // nil unless the broker has something to add
-	// Number is what the sender wants to be told about in EnqueueReply, 0 for
+	// Number identifies the message in EnqueueReply, 0 for
 	// nothing: a channel's publish number or the dead-letter actor's ticket.
 	Number uint64
 	// TTL is the parsed expiration property in ms, or what an exchange on the way

@@ -1,6 +1,6 @@
 package message
 
-// Overlay is what the broker adds to a publisher's content. It is immutable:
+// Overlay holds what the broker adds to a publisher's content. It is immutable:
 // With… functions make new ones.
 type Overlay struct {
 	// Deaths is the x-death history, most recent first (DL-20).

@@ -2,7 +2,7 @@ package store
 
 import "fmt"
 
-// Name is what people call a queue.
+// Name is the name of a queue, which unlike its number may be used again.
 type Name struct{ VHost, Queue string }
 
 // String is how errors and logs write it.
@@ -16,7 +16,7 @@ func Naming(n Name) Record {
 	return Record{Kind: Named, Exchange: []byte(n.VHost), RoutingKey: []byte(n.Queue)}
 }
 
-// Name is what a record of kind Named says.
+// Name returns the name in a record of kind Named.
 func (r *Record) Name() Name { return Name{VHost: string(r.Exchange), Queue: string(r.RoutingKey)} }
 
 // Title is how errors and logs write a queue of which there is a number, and a name if

@@ -27,7 +27,7 @@ type Bubble struct {
 	Node *supervision.Node
 	// Users start with guest and the virtual host /.
 	Users *auth.Users
-	// Log is what the broker has logged at the level of warnings and above.
+	// Log holds what the broker has logged at the level of warnings and above.
 	Log *Log
 	// Journal and, in RunStored, Meta are what the broker writes to.
 	Journal *memory.Journal

@@ -5,7 +5,7 @@ import "math"
 // noCap is the cap of a way on which nobody caps.
 const noCap = math.MaxInt64
 
-// caps is what a Router knows of exchanges that cap the TTL of what they route. It is worked out only for a route with such an
+// caps is a Router's record of exchanges that cap the TTL of what they route. It is worked out only for a route with such an
 // exchange on it, by going the ways once more.
 type caps struct {
 	list   []int64 // of the queues of the route

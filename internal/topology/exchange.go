@@ -26,7 +26,7 @@ type Exchange struct {
 	holder atomic.Pointer[Queue]
 }
 
-// noRoutes is what an exchange has before its first table is published.
+// noRoutes is the table of an exchange before its first one is published.
 var noRoutes = &Routes{matcher: &fanout{}}
 
 // Routes is the current routing table. Never nil: before the first Publish it is a table that routes nothing.

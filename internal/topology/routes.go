@@ -22,7 +22,7 @@ type Binding struct {
 	Arguments protocol.Table
 }
 
-// Target is what a binding points at: exactly one of the two is set.
+// Target is the destination of a binding: exactly one of the two is set.
 type Target struct {
 	Queue    *Queue
 	Exchange *Exchange

@@ -41,7 +41,7 @@ func (s *Schedules) Set(m Moments) {
 	}
 }
 
-// Moments is what Set was told, nil for a queue that looks for nothing.
+// Moments returns what Set was told, nil for a queue that looks for nothing.
 func (s *Schedules) Moments() *Moments {
 	if s == nil {
 		return nil
@@ -115,7 +115,7 @@ func ExpiryOf(headers []byte, name string, skew int64) (at int64, ok bool, err e
 	return at, err == nil && at != noMoment, err
 }
 
-// noMoment is what momentIn finds where there is nothing.
+// noMoment is returned by momentIn where there is nothing.
 const noMoment = math.MinInt64
 
 // momentIn reads a header, noMoment for none.

@@ -55,7 +55,7 @@ func (j *Journal) start() {
 	go j.run()
 }
 
-// Reopen is what the next process finds: a new journal with what was durable in
+// Reopen returns what the next process finds: a new journal with what was durable in
 // this one, which is closed.
 func (j *Journal) Reopen(o Options) *Journal {
 	_ = j.Close()

@@ -7,7 +7,7 @@ import (
 	"candlemark/internal/store"
 )
 
-// queue is what the journal has of one.
+// queue is the journal's record of a queue.
 type queue struct {
 	messages map[uint64]*message
 	taken    bool // or alive since the journal was opened

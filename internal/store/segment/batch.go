@@ -13,7 +13,7 @@ const (
 	sharedFrom = 512      // bodies from here on are written once
 )
 
-// batch is what one sync makes durable.
+// batch holds the records that one sync makes durable.
 type batch struct {
 	seg     *segment
 	number  uint64
@@ -35,7 +35,7 @@ type piece struct {
 	body []byte
 }
 
-// completion is what is called when the batch is durable.
+// completion is called when the batch is durable.
 type completion struct {
 	done func(error)
 	err  error

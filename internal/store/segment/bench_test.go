@@ -18,7 +18,7 @@ func cpu() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkAppend is what queues do: 10 of them append in batches of 20, with 1,000
+// BenchmarkAppend appends as queues do: 10 of them append in batches of 20, with 1,000
 // messages outstanding all told, and acknowledge 20,000 behind.
 func BenchmarkAppend(b *testing.B) {
 	for _, size := range []int{16, 100, 1 << 10, 100 << 10} {
@@ -146,7 +146,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkOneOutstanding is what a single careful publisher waits for.
+// BenchmarkOneOutstanding is the wait of a publisher with one message outstanding.
 func BenchmarkOneOutstanding(b *testing.B) {
 	j, _, err := Open(vfs.OS, b.TempDir()+"/journal", Options{})
 	must(b, err)

@@ -37,7 +37,7 @@ const (
 	checkpointHead    = 18 // bytes, in front of the numbers
 )
 
-// checkpoint is what stands in the file besides the index.
+// checkpoint holds what stands in the file besides the index.
 type checkpoint struct {
 	clean    bool
 	begin    uint64 // the segment where replay begins

@@ -39,7 +39,7 @@ func (d Damage) String() string {
 	return fmt.Sprintf("%s at %d: %s (%d messages lost)", d.File, d.Offset, d.Text, len(d.Messages))
 }
 
-// Report is what Open found.
+// Report says what Open found.
 type Report struct {
 	// Segments of the log, and how many Records were replayed behind the checkpoint.
 	Segments, Records int

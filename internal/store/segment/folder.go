@@ -13,7 +13,7 @@ import (
 	"candlemark/internal/store/vfs"
 )
 
-// folder is what stands in the journal's folder.
+// folder lists the files in the journal's folder.
 type folder struct {
 	fs          vfs.FS
 	dir         string

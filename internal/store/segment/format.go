@@ -135,7 +135,7 @@ func appendRun(b []byte, seed uint32, at int64, q store.QueueID, r *store.Record
 	return append(b, head[:]...)
 }
 
-// marks are what a moved message brings with it, and where its body is.
+// marks hold the state that a moved message brings with it, and where its body is.
 type marks struct {
 	flags      byte
 	deliveries uint32

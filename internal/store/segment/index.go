@@ -15,7 +15,7 @@ type index struct {
 	highest store.QueueID // ever seen
 }
 
-// queue is what lives of a queue: one set for each segment (and another for spilled
+// queue indexes what lives of a queue: one set for each segment (and another for spilled
 // messages), in the order in which they were begun.
 type queue struct {
 	id   store.QueueID

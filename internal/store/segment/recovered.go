@@ -9,7 +9,7 @@ import (
 	"candlemark/internal/store"
 )
 
-// recovered is what was found by Open and not taken yet.
+// recovered holds messages that Open found and nobody has taken yet.
 type recovered struct {
 	mu       sync.Mutex
 	messages map[store.QueueID][][]store.Recovered

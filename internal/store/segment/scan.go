@@ -25,7 +25,7 @@ func (s *set) names(q store.QueueID) (list []Lost) {
 	return list
 }
 
-// scanned is what one segment gave.
+// scanned is the result of reading one segment.
 type scanned struct {
 	seg      *segment
 	end      int64 // of its batches
@@ -38,7 +38,7 @@ type scanned struct {
 	err      error
 }
 
-// sought is what lives of a queue in the segment, and how much of it was not found.
+// sought holds what lives of a queue in the segment, and how much of it was not found.
 type sought struct {
 	set
 	left []uint64 // bits, as in words

@@ -7,7 +7,7 @@ import (
 	"sort"
 )
 
-// word is what is known of 64 sequence numbers in a row: 32 B, so that a long queue
+// word holds the state of 64 sequence numbers in a row: 32 B, so that a long queue
 // costs 4 bits a message.
 type word struct {
 	base      uint64 // sequence number / 64
@@ -16,7 +16,7 @@ type word struct {
 	released  uint64 // of those
 }
 
-// set is what lives of one queue in one segment: messages that survive, or spilled
+// set holds what lives of one queue in one segment: messages that survive, or spilled
 // ones.
 type set struct {
 	seg    *segment

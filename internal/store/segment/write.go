@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// errFull is what Appends get that waited for room when the journal was closed.
+// errFull is the error of Appends that waited for room when the journal was closed.
 var errFull = errors.New("journal was closed while the disk was full")
 
 // run is the writer: one batch after the other, each synced before the next is

@@ -20,7 +20,7 @@ type Crashing struct {
 	Lag time.Duration
 }
 
-// Trouble is what happens to the disk of a run besides crashes.
+// Trouble says what happens to the disk of a run besides crashes.
 type Trouble uint8
 
 // Kinds of trouble.

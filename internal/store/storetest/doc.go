@@ -1,4 +1,4 @@
-// Package storetest is what every store.Journal has to pass.
+// Package storetest tests implementations of store.Journal: every one has to pass.
 //
 // Owns: Exercise, the conformance suite, which takes the interface at its word;
 // Model, which knows what a journal may still have after a crash; and Put, which

@@ -26,7 +26,7 @@ type history struct {
 // State of a queue: its messages by number.
 type State map[uint64]Message
 
-// Message is what a journal is to know about one.
+// Message is the model's record of a message.
 type Message struct {
 	store.Recovered
 	Kind store.Kind

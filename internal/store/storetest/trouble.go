@@ -10,7 +10,7 @@ import (
 	"candlemark/internal/store/vfs"
 )
 
-// errDisk is what a disk in trouble says.
+// errDisk is the error of a disk in trouble.
 var errDisk = errors.New("the disk is in trouble")
 
 // calm ends the trouble.
@@ -58,7 +58,7 @@ func (l *life) plot() {
 	}
 }
 
-// book is what was promised, by functions that the journal calls.
+// book records what the journal has promised, by functions that the journal calls.
 type book struct {
 	mu        sync.Mutex
 	model     Model

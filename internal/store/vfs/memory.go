@@ -12,7 +12,7 @@ import (
 	"sync"
 )
 
-// ErrCrashed is what everything fails with between the crash and Crash, and what
+// ErrCrashed is the error of everything between the crash and Crash, and what
 // files that were opened before it fail with for ever.
 var ErrCrashed = errors.New("the machine crashed")
 

@@ -111,7 +111,7 @@ func (n *node) sync() {
 	n.writes, n.durableSize = nil, n.size
 }
 
-// syncFailed is what Linux does: what could not be written counts as written.
+// syncFailed does as Linux does: what could not be written counts as written.
 func (n *node) syncFailed(random *rand.Rand) {
 	n.settle(random)
 	n.failed = true

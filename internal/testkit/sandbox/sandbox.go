@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Tests are what a TestMain gets.
+// Tests is the argument of a TestMain.
 type Tests struct{ inner interface{ Run() int } }
 
 // Of wraps the tests of a package, a *testing.M:

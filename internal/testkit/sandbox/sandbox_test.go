@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// run is what stands for the tests of a package.
+// run stands for the tests of a package.
 type run func() int
 
 func (f run) Run() int { return f() }
