@@ -108,7 +108,7 @@ func SettingsFor(args protocol.Table, e Effective) QueueSettings {
 	q.DeathContinue = flagOf(args, e, keyDeathContinue)
 	q.DelayedMessages = flagOf(args, e, keyDelayed)
 	q.DeliverAtHeader, _ = textOf(args, e, keyDeliverAt)
-	q.release(args, e)
+	q.setSchedule(args, e)
 	q.EntitySettings = entitySettings(args, e)
 	if KindOf(args) == KindQuorumQueue {
 		q.quorum(args, e)
@@ -143,8 +143,8 @@ func (q *QueueSettings) quorum(args protocol.Table, e Effective) {
 	q.DeliveryLimit = min(max(q.DeliveryLimit, unset), forever)
 }
 
-// release is how scheduled messages are released.
-func (q *QueueSettings) release(args protocol.Table, e Effective) {
+// setSchedule reads how scheduled messages are released.
+func (q *QueueSettings) setSchedule(args protocol.Table, e Effective) {
 	q.OverdueMessages = OverdueDeliver
 	if overdue, ok := textOf(args, e, keyOverdue); ok {
 		q.OverdueMessages = overdue
@@ -158,7 +158,7 @@ func (q *QueueSettings) release(args protocol.Table, e Effective) {
 // as good as deliver.
 func HolderSettingsFor(args protocol.Table, e Effective) QueueSettings {
 	q := SettingsFor(nil, Effective{})
-	if q.release(args, e); q.OverdueMessages == OverdueDeadLetter {
+	if q.setSchedule(args, e); q.OverdueMessages == OverdueDeadLetter {
 		q.OverdueMessages = OverdueDeliver
 	}
 	return q

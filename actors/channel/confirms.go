@@ -61,9 +61,9 @@ func (c *confirms) complete(n uint64) {
 	c.note(mail.Range{First: n, Last: n})
 }
 
-// settle takes a queue's answer. One that failed may have answered already: a
+// answered takes a queue's answer. One that failed may have answered already: a
 // number that waits for nobody stays as it is.
-func (c *confirms) settle(r mail.Range, refused bool) {
+func (c *confirms) answered(r mail.Range, refused bool) {
 	r.First, r.Last = max(r.First, c.low), min(r.Last, c.last)
 	if r.First > r.Last {
 		return
@@ -187,7 +187,7 @@ func (s *state) settled(m *mail.EnqueueReply) {
 	p := s.peers[peerKey(m.Queue)]
 	for _, r := range m.Ranges {
 		if s.confirms.on {
-			s.confirms.settle(r, m.Refused)
+			s.confirms.answered(r, m.Refused)
 		} else {
 			s.committed(r, m.Refused)
 		}

@@ -122,7 +122,7 @@ func confirmsModel(t *testing.T, random *rand.Rand) {
 				j.refused[n] = j.refused[n] || refused
 			}
 			for _, r := range reply.Ranges {
-				c.settle(r, refused)
+				c.answered(r, refused)
 			}
 			queues[q] = slices.Delete(waiting, at, at+len(some))
 		}
@@ -134,7 +134,7 @@ func confirmsModel(t *testing.T, random *rand.Rand) {
 	for _, waiting := range queues {
 		for _, n := range waiting {
 			j.waits[n]--
-			c.settle(mail.Range{First: n, Last: n}, false)
+			c.answered(mail.Range{First: n, Last: n}, false)
 		}
 	}
 	j.hear(c.appendFrames(nil, 1))
@@ -147,21 +147,21 @@ func confirmsModel(t *testing.T, random *rand.Rand) {
 func TestConfirms_AnswersThatNobodyWaitsFor(t *testing.T) {
 	var c confirms
 	c.start()
-	c.settle(mail.Range{First: 1, Last: 5}, false) // nothing was published
+	c.answered(mail.Range{First: 1, Last: 5}, false) // nothing was published
 	for range 200 {
 		c.begin(1)
 	}
-	c.settle(mail.Range{First: 1, Last: 100}, false)
+	c.answered(mail.Range{First: 1, Last: 100}, false)
 	j := newJudge(t)
 	for n := range uint64(200) {
 		j.waits[n+1] = 0
 	}
 	j.hear(c.appendFrames(nil, 1))
-	c.settle(mail.Range{First: 1, Last: 110}, true)
+	c.answered(mail.Range{First: 1, Last: 110}, true)
 	for n := uint64(101); n <= 110; n++ {
 		j.refused[n] = true
 	}
-	c.settle(mail.Range{First: 105, Last: 300}, false)
+	c.answered(mail.Range{First: 105, Last: 300}, false)
 	j.hear(c.appendFrames(nil, 1))
 	if j.first != 201 {
 		t.Errorf("told up to %d", j.first-1)
@@ -175,7 +175,7 @@ func TestConfirms_LargeRingIsLetGo(t *testing.T) {
 		for range 2 * keepRing {
 			c.begin(1)
 		}
-		c.settle(mail.Range{First: c.low, Last: c.last}, false)
+		c.answered(mail.Range{First: c.low, Last: c.last}, false)
 		c.appendFrames(nil, 1)
 		if len(c.ring) > keepRing {
 			t.Errorf("ring of %d for nothing", len(c.ring))

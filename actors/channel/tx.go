@@ -77,7 +77,7 @@ func (s *state) forgetPublishes() {
 	s.tx.publishes, s.tx.targets, s.tx.kept = nil, 0, 0
 }
 
-func (t *tx) settle(tag uint64, u unacked, how mail.Settlement) {
+func (t *tx) addSettle(tag uint64, u unacked, how mail.Settlement) {
 	t.settles = append(t.settles, verdict{tag, u, how})
 }
 

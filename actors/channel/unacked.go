@@ -38,7 +38,7 @@ func (s *state) ack(tag uint64, multiple bool, how mail.Settlement, m protocol.M
 		return protocol.ChannelErrorf(protocol.PreconditionFailed, "unknown delivery tag %d", tag).For(m)
 	}
 	if s.tx != nil {
-		s.unacked.TakeRange(first, last, func(tag uint64, u unacked) { s.tx.settle(tag, u, how) })
+		s.unacked.TakeRange(first, last, func(tag uint64, u unacked) { s.tx.addSettle(tag, u, how) })
 		return nil
 	}
 	s.unacked.TakeRange(first, last, func(_ uint64, u unacked) { s.settle(u, how) })

@@ -205,12 +205,12 @@ func TestUnread_ConfirmsOutOfOrder(t *testing.T) {
 	for range 10 {
 		c.begin(1)
 	}
-	c.settle(mail.Range{First: 1, Last: 3}, false)
-	c.settle(mail.Range{First: 5, Last: 5}, false)
+	c.answered(mail.Range{First: 1, Last: 3}, false)
+	c.answered(mail.Range{First: 5, Last: 5}, false)
 	c.putOff()
-	c.settle(mail.Range{First: 7, Last: 7}, true)
+	c.answered(mail.Range{First: 7, Last: 7}, true)
 	c.putOff()
-	c.settle(mail.Range{First: 4, Last: 4}, false)
+	c.answered(mail.Range{First: 4, Last: 4}, false)
 	c.putOff()
 	if len(c.done) != 1 || c.low != 6 || c.crowded() {
 		t.Errorf("%+v", c)
@@ -218,8 +218,8 @@ func TestUnread_ConfirmsOutOfOrder(t *testing.T) {
 	if got, want := framesOf(t, c.appendFrames(nil, 1)), []string{"basic.ack {DeliveryTag:5 Multiple:true}", "basic.nack {DeliveryTag:7}"}; !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
-	c.settle(mail.Range{First: 6, Last: 6}, false)
-	c.settle(mail.Range{First: 8, Last: 10}, false)
+	c.answered(mail.Range{First: 6, Last: 6}, false)
+	c.answered(mail.Range{First: 8, Last: 10}, false)
 	c.putOff()
 	if c.crowded() {
 		t.Error("nothing is under way")

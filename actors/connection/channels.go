@@ -117,7 +117,7 @@ func (c *connection) channelClosed(ctx actor.Context, m *mail.ChannelClosed) {
 		delete(c.opens, m.ID)
 		c.openChannel(ctx, open)
 	}
-	c.release(ctx)
+	c.deleteExclusiveQueues(ctx)
 }
 
 // peerGone: an actor ended. For a channel that has not said so before, that is

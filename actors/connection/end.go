@@ -167,7 +167,7 @@ func (c *connection) becomeClosing(ctx actor.Context, why ending) {
 	for _, l := range c.channels {
 		c.root.Send(l.pid, &mail.CloseChannel{})
 	}
-	c.release(ctx)
+	c.deleteExclusiveQueues(ctx)
 }
 
 // leaveRunning turns the reader away from the channels: none gets input after
@@ -180,9 +180,9 @@ func (c *connection) leaveRunning() {
 	}
 }
 
-// release has the exclusive queues deleted once no channel is left: clients
+// deleteExclusiveQueues has the exclusive queues deleted once no channel is left: clients
 // expect them to be gone when they see the connection closed.
-func (c *connection) release(ctx actor.Context) {
+func (c *connection) deleteExclusiveQueues(ctx actor.Context) {
 	if c.state != closing || len(c.channels) > 0 || c.end.released {
 		return
 	}

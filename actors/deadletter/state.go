@@ -171,7 +171,7 @@ func (s *state) enqueued(m *mail.EnqueueReply) {
 				s.answer(last)
 				last = c.message.batch
 			}
-			c.message.settle(c.target, !m.Refused)
+			c.message.copyDone(c.target, !m.Refused)
 		})
 	}
 	s.answer(last)
@@ -190,15 +190,15 @@ func (s *state) targetGone(who mail.Address) {
 	for _, n := range numbers {
 		c, _ := s.copies.Take(n)
 		c.message.batch.stats.LostTargets.Add(1)
-		c.message.settle(c.target, false)
+		c.message.copyDone(c.target, false)
 		s.answer(c.message.batch)
 	}
 }
 
-// settle is called for each copy that is done with. What a target has refused
+// copyDone is called for each copy that is done with. What a target has refused
 // counts as taken care of unless its queue cares for more: delivery is at most
 // once then (DL-29).
-func (l *pendingMessage) settle(target mail.Address, taken bool) {
+func (l *pendingMessage) copyDone(target mail.Address, taken bool) {
 	b := l.batch
 	switch {
 	case !taken:

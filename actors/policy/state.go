@@ -91,7 +91,7 @@ func (s *state) replace(v *vhost, set *policies.Set, r mail.Request, found bool,
 	}
 	answer := &mail.PolicyReply{Reply: r.Done(nil), Found: found, Revision: revision}
 	v.waiting = append(v.waiting, waiter{v.change, r.ReplyTo, answer})
-	s.settle(v)
+	s.answerWaiting(v)
 }
 
 // apply sends the vhost its set, if it is there.
@@ -113,11 +113,11 @@ func (s *state) applied(change uint64) {
 	}
 	delete(s.waits, change)
 	v.confirmed = max(v.confirmed, change)
-	s.settle(v)
+	s.answerWaiting(v)
 }
 
-// settle answers whoever waits for what is in force.
-func (s *state) settle(v *vhost) {
+// answerWaiting answers whoever waits for what is in force.
+func (s *state) answerWaiting(v *vhost) {
 	n := 0
 	for ; n < len(v.waiting) && v.waiting[n].change <= v.confirmed; n++ {
 		s.send(v.waiting[n].to, v.waiting[n].answer)
@@ -132,7 +132,7 @@ func (s *state) forgetVHost(m *mail.ForgetVHost, o outcome) {
 	if v := s.vhosts[m.Name]; v != nil {
 		s.forget(v)
 		v.confirmed = v.change
-		s.settle(v)
+		s.answerWaiting(v)
 		delete(s.vhosts, m.Name)
 	}
 	s.send(m.ReplyTo, &mail.PolicyReply{Reply: m.Done(o.err), Revision: o.revision})
@@ -157,7 +157,7 @@ func (s *state) gone(pid mail.Address) {
 			s.forget(v)
 			v.pid = nil
 			v.confirmed = v.change
-			s.settle(v)
+			s.answerWaiting(v)
 		}
 	}
 }

@@ -92,7 +92,7 @@ func (v *vhost) bindDurably(x *exchange, n *name, b *mail.Bind) {
 	change := definitions.Change{Put: []any{v.bindingStored(b.Source, &b.Binding)}}
 	v.store(change, b, func(err error) {
 		if err != nil {
-			v.settle(x)
+			v.bindingsStored(x)
 			v.failed(b, err)
 			return
 		}
@@ -107,7 +107,7 @@ func (v *vhost) bindDurably(x *exchange, n *name, b *mail.Bind) {
 			err = v.noQueue(b.Binding.Destination)
 		}
 		if err != nil {
-			v.settle(x)
+			v.bindingsStored(x)
 			v.done(b.Request, err)
 			return
 		}
@@ -115,7 +115,7 @@ func (v *vhost) bindDurably(x *exchange, n *name, b *mail.Bind) {
 			if err != nil {
 				v.store(definitions.Change{Delete: change.Put}, nil, v.forgotten)
 			}
-			v.settle(x)
+			v.bindingsStored(x)
 			v.done(b.Request, err)
 		}), b)
 	})
@@ -128,14 +128,14 @@ func (v *vhost) unbindDurably(x *exchange, b *mail.Unbind) {
 	v.store(change, b, func(err error) {
 		switch {
 		case err != nil:
-			v.settle(x)
+			v.bindingsStored(x)
 			v.failed(b, err)
 		case v.exchanges[b.Source] != x || x.phase == forgetting:
-			v.settle(x)
+			v.bindingsStored(x)
 			v.done(b.Request, nil)
 		default:
 			v.removeBinding(x, v.ask(x, func(unused bool, err error) {
-				v.settle(x)
+				v.bindingsStored(x)
 				if unused && x.phase == live {
 					v.retire(x, true, func(error) { v.done(b.Request, nil) })
 					return
@@ -146,8 +146,8 @@ func (v *vhost) unbindDurably(x *exchange, b *mail.Unbind) {
 	})
 }
 
-// settle ends a change of the durable bindings of x.
-func (v *vhost) settle(x *exchange) {
+// bindingsStored ends a change of the durable bindings of x.
+func (v *vhost) bindingsStored(x *exchange) {
 	if x.unsettled--; x.unsettled > 0 {
 		return
 	}

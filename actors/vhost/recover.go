@@ -132,7 +132,7 @@ func (v *vhost) started(q *queue) {
 func (v *vhost) recoverBindings() {
 	list := v.recovery.Bindings
 	v.recovery.Bindings, v.recovery.Queues = nil, nil
-	g := newBarrier(v.release)
+	g := newBarrier(v.wakeQueues)
 	for i := range list {
 		d := &list[i]
 		b := &mail.Bind{Source: d.Source, Binding: topology.Binding{
@@ -152,9 +152,9 @@ func (v *vhost) recoverBindings() {
 	g.end()
 }
 
-// release lets time pass for the queues once the dead-letter queues are there that
+// wakeQueues lets time pass for the queues once the dead-letter queues are there that
 // were not stored: what is overdue goes into them.
-func (v *vhost) release() {
+func (v *vhost) wakeQueues() {
 	v.ensureAllDLQs(func() {
 		v.recovery.released = true
 		g := newBarrier(v.recovered)

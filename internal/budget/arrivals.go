@@ -187,7 +187,7 @@ func (r *Arrival) Ask(a *Arrivals, bytes int64, number uint64, decided func(numb
 		a.waiting++
 		a.stuck.Store(true)
 	})
-	i.settle()
+	i.admit()
 	return false
 }
 
@@ -227,5 +227,5 @@ func (r *Arrival) Return() {
 	case none:
 	}
 	*r = Arrival{}
-	i.settle()
+	i.admit()
 }

@@ -57,14 +57,14 @@ func NewIntake() *Intake { return &Intake{lines: map[*Arrivals]struct{}{}} }
 // SetLimits sets how many bytes contents that are not whole, and transactions,
 // may hold; 0 for any number.
 func (i *Intake) SetLimits(contents, transactions int64) {
-	defer i.settle()
+	defer i.admit()
 	i.mu.Lock()
 	i.limit, i.transactions = contents, transactions
 }
 
 // Pause has nobody begin, or ends that.
 func (i *Intake) Pause(paused bool) {
-	defer i.settle()
+	defer i.admit()
 	i.mu.Lock()
 	i.paused = paused
 }
@@ -108,8 +108,8 @@ func (i *Intake) Look(at time.Duration, short bool) {
 	}
 }
 
-// settle unlocks, having given room to those who wait, as far as there is some.
-func (i *Intake) settle() {
+// admit unlocks, having given room to those who wait, as far as there is some.
+func (i *Intake) admit() {
 	for len(i.queue) > 0 && !i.paused && i.fits(i.queue[0].bytes, 1) {
 		i.decide(0, true)
 	}

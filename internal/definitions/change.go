@@ -27,8 +27,8 @@ type work struct {
 	counts
 }
 
-// place is where a value stands, or is to stand.
-type place struct {
+// slot is where a value stands, or is to stand.
+type slot struct {
 	in      table
 	key     []byte
 	content []byte // of what is to stand there
@@ -43,7 +43,7 @@ func makeGroup(t tables, group []*step) (revision uint64, err error) {
 		return 0, err
 	}
 	for _, s := range group {
-		var removed, written []place
+		var removed, written []slot
 		if removed, written, s.err = w.prepare(s.change); s.err != nil {
 			continue
 		}
@@ -58,10 +58,10 @@ func makeGroup(t tables, group []*step) (revision uint64, err error) {
 
 // prepare finds out where everything in a change belongs, and all that could be
 // wrong with it.
-func (w *work) prepare(c Change) (removed, written []place, err error) {
+func (w *work) prepare(c Change) (removed, written []slot, err error) {
 	ended, made := map[string]bool{}, map[string]bool{}
 	for _, v := range c.Delete {
-		p := place{value: v}
+		p := slot{value: v}
 		if _, ok := v.(Ended); ok {
 			removed = append(removed, p)
 			continue
@@ -80,7 +80,7 @@ func (w *work) prepare(c Change) (removed, written []place, err error) {
 		}
 	}
 	for _, v := range c.Put {
-		p, vhost := place{value: v}, ""
+		p, vhost := slot{value: v}, ""
 		if _, ok := v.(Incarnation); ok {
 			written = append(written, p)
 			continue
@@ -99,7 +99,7 @@ func (w *work) prepare(c Change) (removed, written []place, err error) {
 	return removed, written, nil
 }
 
-func (w *work) make(removed, written []place) error {
+func (w *work) make(removed, written []slot) error {
 	for _, p := range removed {
 		if err := w.drop(p); err != nil {
 			return err
@@ -131,7 +131,7 @@ func (w *work) make(removed, written []place) error {
 }
 
 // drop takes out what stands in a place, and what cannot be without it.
-func (w *work) drop(p place) error {
+func (w *work) drop(p slot) error {
 	switch v := p.value.(type) {
 	case Ended:
 		w.ended = slices.DeleteFunc(w.ended, func(n uint64) bool { return n == uint64(v) })

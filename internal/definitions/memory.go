@@ -17,7 +17,7 @@ type Memory struct {
 	tree  *iradix.Tree[[]byte] // by table and key
 	last  uint64               // revision
 	fault error
-	held  chan struct{} // closed when what is held may go on; nil when nothing is
+	hold  chan struct{} // closed when what is held may go on; nil when nothing is
 }
 
 var _ Store = (*Memory)(nil)
@@ -50,7 +50,7 @@ func (m *Memory) Hold() (release func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	held := make(chan struct{})
-	m.held = held
+	m.hold = held
 	return sync.OnceFunc(func() { close(held) })
 }
 
@@ -79,7 +79,7 @@ func (m *Memory) Close() error {
 
 func (m *Memory) store(group []*step) {
 	m.mu.Lock()
-	held := m.held
+	held := m.hold
 	m.mu.Unlock()
 	if held != nil {
 		<-held

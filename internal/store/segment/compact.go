@@ -142,7 +142,7 @@ func (j *Journal) gatherUp(s *segment, list []straggler) (group []pending, n int
 	r := reader{
 		journal: j, front: windows.Get().(*walker), behind: windows.Get().(*walker), shared: map[int64][]byte{},
 	}
-	defer r.release()
+	defer r.close()
 	r.front.width, r.behind.width = windowSize, windowSize
 	for size := int64(0); n < len(list) && size < moveAtOnce; n++ {
 		m := list[n]

@@ -66,7 +66,7 @@ func (q *queue) move(seg *segment, seq uint64, spill bool, size int64, m marks) 
 		s.deliver(seq, seq)
 	}
 	if m.flags&flagReleased != 0 {
-		s.release(seq, seq)
+		s.markReleased(seq, seq)
 	}
 	if m.deliveries > 0 {
 		s.count(seq, m.deliveries)
@@ -164,7 +164,7 @@ func (x *index) apply(q *queue, r *store.Record) bool {
 	case store.Returned:
 		return q.mark(r, (*set).giveBack)
 	case store.Released:
-		return q.mark(r, (*set).release)
+		return q.mark(r, (*set).markReleased)
 	case store.Rescheduled:
 		s, _, _ := q.holder(r.First)
 		if s != nil {

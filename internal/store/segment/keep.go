@@ -225,11 +225,11 @@ func (j *Journal) install(s snapshot) error {
 	for _, seg := range s.empty {
 		if seg.seq < k.previous {
 			gone = append(gone, seg)
-			j.table.release(seg)
+			j.table.discard(seg)
 			j.counters.recycled.Add(1)
 		}
 	}
-	j.moved.release(gone)
+	j.moved.forget(gone)
 	wake(j.kick) // who waits for the log to be shorter
 	k.previous, k.written = s.segment, s.written
 	return errors.Join(append(errs, j.stock.trim(min(opened+1, maxSpares)))...)

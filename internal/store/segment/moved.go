@@ -13,16 +13,16 @@ import (
 // by then. So it is no more than a seventh of the log, however long that lives.
 type moved struct {
 	mu     sync.RWMutex
-	queues map[store.QueueID][]*places
+	queues map[store.QueueID][]*locations
 }
 
-// places are those of the stragglers of a queue in one segment, by sequence number.
-type places struct {
+// locations are those of the stragglers of a queue in one segment, by sequence number.
+type locations struct {
 	segment uint64
-	list    []place
+	list    []location
 }
 
-type place struct {
+type location struct {
 	seq uint64
 	at  store.Position
 }
@@ -38,7 +38,7 @@ func (m *moved) publish(list []movement) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.queues == nil {
-		m.queues = map[store.QueueID][]*places{}
+		m.queues = map[store.QueueID][]*locations{}
 	}
 	for len(list) > 0 {
 		id, n := list[0].queue, 1
@@ -52,20 +52,20 @@ func (m *moved) publish(list []movement) {
 
 func (v movement) segment() uint64 { seq, _ := placeOf(v.at); return seq }
 
-func (m *moved) into(id store.QueueID, segment uint64) *places {
+func (m *moved) into(id store.QueueID, segment uint64) *locations {
 	of := m.queues[id]
 	if len(of) == 0 || of[len(of)-1].segment != segment {
-		of = append(of, &places{segment: segment})
+		of = append(of, &locations{segment: segment})
 		m.queues[id] = of
 	}
 	return of[len(of)-1]
 }
 
 // add merges movements in.
-func (p *places) add(list []movement) {
+func (p *locations) add(list []movement) {
 	old := p.list
 	if len(old) > 0 && old[len(old)-1].seq > list[0].seq {
-		p.list = make([]place, 0, len(old)+len(list))
+		p.list = make([]location, 0, len(old)+len(list))
 	} else {
 		p.list, old = slices.Grow(old, len(list)), nil
 	}
@@ -73,18 +73,18 @@ func (p *places) add(list []movement) {
 		for len(old) > 0 && old[0].seq < v.seq {
 			p.list, old = append(p.list, old[0]), old[1:]
 		}
-		p.list = append(p.list, place{v.seq, v.at})
+		p.list = append(p.list, location{v.seq, v.at})
 	}
 	p.list = append(p.list, old...)
 }
 
 // find returns the newest place of a message, nil if it was not moved.
-func find(of []*places, seq uint64) *place {
+func find(of []*locations, seq uint64) *location {
 	for _, p := range slices.Backward(of) {
 		if n := len(p.list); n == 0 || p.list[0].seq > seq || p.list[n-1].seq < seq {
 			continue
 		}
-		if i, ok := slices.BinarySearchFunc(p.list, seq, func(p place, seq uint64) int { return cmp.Compare(p.seq, seq) }); ok {
+		if i, ok := slices.BinarySearchFunc(p.list, seq, func(p location, seq uint64) int { return cmp.Compare(p.seq, seq) }); ok {
 			return &p.list[i]
 		}
 	}
@@ -113,15 +113,15 @@ func (m *moved) retire(id store.QueueID) {
 	delete(m.queues, id)
 }
 
-// release forgets what was moved to segments that are gone.
-func (m *moved) release(gone []*segment) {
+// forget forgets what was moved to segments that are gone.
+func (m *moved) forget(gone []*segment) {
 	if len(gone) == 0 {
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for id, of := range m.queues {
-		of = slices.DeleteFunc(of, func(p *places) bool {
+		of = slices.DeleteFunc(of, func(p *locations) bool {
 			return slices.ContainsFunc(gone, func(s *segment) bool { return s.seq == p.segment })
 		})
 		if len(of) == 0 {

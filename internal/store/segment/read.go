@@ -52,7 +52,7 @@ var windows = sync.Pool{New: func() any { return new(walker) }}
 func (j *Journal) read(q store.QueueID, want []store.Ref) []store.Content {
 	contents := j.find(q, want)
 	r := reader{journal: j, queue: q, front: windows.Get().(*walker), behind: windows.Get().(*walker)}
-	defer r.release()
+	defer r.close()
 	for i := range contents {
 		c := &contents[i]
 		if c.Err == nil {
@@ -165,7 +165,7 @@ func (r *reader) drop() {
 	}
 }
 
-func (r *reader) release() {
+func (r *reader) close() {
 	r.drop()
 	for _, w := range []*walker{r.front, r.behind} {
 		w.turn(nil)

@@ -34,7 +34,7 @@ func (f *folder) recover() (*recovery, error) {
 	if err := r.load(); err != nil {
 		return nil, err
 	}
-	r.settle()
+	r.reconcile()
 	r.clean = r.clean && !r.fellBack && r.highest <= r.begin
 	if !r.clean {
 		if err := r.replay(); err != nil {
@@ -78,8 +78,8 @@ func (r *recovery) load() error {
 	return nil
 }
 
-// settle brings together the segments of the checkpoint and those that are there.
-func (r *recovery) settle() {
+// reconcile brings together the segments of the checkpoint and those that are there.
+func (r *recovery) reconcile() {
 	for _, s := range r.folder.segments {
 		if c := r.checkpoint.segments[s.seq]; c != nil {
 			c.size = s.size

@@ -97,7 +97,7 @@ func (c *scanned) add(id store.QueueID, s *set) {
 				same.deliver(seq, seq)
 			}
 			if w.released&bit != 0 {
-				same.release(seq, seq)
+				same.markReleased(seq, seq)
 			}
 			same.count(seq, s.returns(seq))
 			if due, ok := s.dues[seq]; ok {

@@ -145,8 +145,8 @@ func (s *set) deliver(first, last uint64) (n int) {
 	return n
 }
 
-// release marks a run as released and returns how many of it live.
-func (s *set) release(first, last uint64) (n int) {
+// markReleased marks a run as released and returns how many of it live.
+func (s *set) markReleased(first, last uint64) (n int) {
 	s.each(first, last, func(_ int, w *word, mask uint64) {
 		n += bits.OnesCount64(w.live & mask)
 		w.released |= w.live & mask

@@ -100,8 +100,8 @@ func (t *table) unpin(s *segment) {
 	}
 }
 
-// release takes a segment out; its file is free when nobody reads it any more.
-func (t *table) release(s *segment) {
+// discard takes a segment out; its file is free when nobody reads it any more.
+func (t *table) discard(s *segment) {
 	t.mu.Lock()
 	delete(t.all, s.seq)
 	s.gone = true
