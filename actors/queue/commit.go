@@ -234,9 +234,9 @@ func (s *state) recordPositions(c *commit) {
 	}
 	for i, h := range c.handles {
 		r := &c.records[i]
-		if x := s.scheduled; r.Due != 0 && x != nil && x.messages.Has(h, r.First) {
-			if x.messages.SetPlace(h, uint64(r.Position)); s.overLimit && !x.messages.IsPaged(h) {
-				x.messages.PageOut(h)
+		if x := s.scheduled; r.Due != 0 && x != nil && x.Messages.Has(h, r.First) {
+			if x.Messages.SetPlace(h, uint64(r.Position)); s.overLimit && !x.Messages.IsPaged(h) {
+				x.Messages.PageOut(h)
 			}
 			continue
 		}

@@ -24,10 +24,10 @@ func (s *state) describe(m *mail.DescribeQueue) {
 		Arguments: s.queue.Arguments, Durable: s.queue.Durable, AutoDelete: s.queue.AutoDelete, Exclusive: s.queue.Exclusive,
 	}
 	if x := s.scheduled; x != nil {
-		info.Scheduled = s.scheduledCounts()
-		info.Paged += x.messages.Paged()
-		info.PagedBytes += x.messages.PagedBytes()
-		info.Memory += x.memory()
+		info.Scheduled = x.Counts(s.at, s.skew)
+		info.Paged += x.Messages.Paged()
+		info.PagedBytes += x.Messages.PagedBytes()
+		info.Memory += x.Memory()
 	}
 	info.LeaseDeadline, _ = s.lease.Deadline()
 	info.NextExpiry, _ = s.nextExpiry()

@@ -1,7 +1,7 @@
 // Package queue is the queue actor: it keeps, delivers and expires the messages
 // of one queue, and ends itself when its lease does.
 //
-// Owns: the messages (backlog), their deadlines (wheel), scheduled ones (dueindex), the lease, consumers, their credit
+// Owns: the messages (backlog), their deadlines (wheel), scheduled ones (schedule), the lease, consumers, their credit
 // and what they have not acknowledged (consumers), dead letters. One
 // that holds for a delayed exchange releases what is due, and has nothing else to do.
 //

@@ -27,15 +27,15 @@ func (s *state) listScheduled(m *mail.ListScheduled) {
 	}
 	l := &lookup{asked: m}
 	var at []int // which of the messages the contents are for
-	x.due.Behind(m.After.Due-s.skew, m.After.Seq, func(h backlog.Handle) bool {
+	x.Behind(m.After.Due-s.skew, m.After.Seq, func(h backlog.Handle) bool {
 		if n := len(page.Messages); n == limit {
 			last := &page.Messages[n-1]
 			page.Next = &mail.Cursor{Due: last.Due, Seq: last.Seq}
 			return false
 		}
-		if x.messages.IsPaged(h) {
+		if x.Messages.IsPaged(h) {
 			at = append(at, len(page.Messages))
-			l.want = append(l.want, x.ref(h))
+			l.want = append(l.want, x.Ref(h))
 		}
 		page.Messages = append(page.Messages, s.scheduledMessage(h))
 		return true
@@ -76,13 +76,13 @@ func (s *state) listScheduled(m *mail.ListScheduled) {
 // scheduledMessage is what is known of a scheduled message.
 func (s *state) scheduledMessage(h backlog.Handle) mail.ScheduledMessage {
 	x := s.scheduled
-	e := x.messages.Entry(h)
-	enqueued, _ := x.messages.Times(h)
+	e := x.Messages.Entry(h)
+	enqueued, _ := x.Messages.Times(h)
 	m := mail.ScheduledMessage{
-		Seq: e.Seq, Due: e.Deadline + s.skew, Enqueued: enqueued + s.skew, Bytes: x.messages.Size(h), Persistent: e.Persistent,
+		Seq: e.Seq, Due: e.Deadline + s.skew, Enqueued: enqueued + s.skew, Bytes: x.Messages.Size(h), Persistent: e.Persistent,
 	}
-	if !x.messages.IsPaged(h) {
-		r := x.messages.Get(h)
+	if !x.Messages.IsPaged(h) {
+		r := x.Messages.Get(h)
 		describeContent(&m, r.Exchange, r.RoutingKey, r.Header)
 	}
 	return m

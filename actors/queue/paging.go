@@ -30,11 +30,10 @@ type paging struct {
 	// idle and busy are windowIdle and windowBusy; tests have others.
 	idle, busy int64
 
-	at       backlog.Handle // where a trim goes on, 0 for none
-	asked    bool           // by Trim
-	settled  int64          // bytes of contents that were left by the last trim
-	spilling int64          // bytes of transient messages on their way to the journal
-	spilled  bool           // there was one, ever
+	trimming backlog.Trimming
+	spilling int64 // bytes of transient messages on their way to the journal
+	spilled  bool  // there was one, ever
+	asked    bool  // for a trim, by Trim
 	reading
 }
 
@@ -55,26 +54,39 @@ func (s *state) crowded() bool { return s.overLimit && s.messages.Contents() > s
 
 // trim lets contents leave memory, a turn's worth at a time. What arrives while
 // memory is tight leaves when the journal has it (recordPositions); a trim is for what was
-// there before, or came back.
+// there before, or came back. Of what is scheduled everything leaves: its time is far enough
+// away, and a release needs none of it.
 func (s *state) trim() (more bool) {
 	p := &s.paging
-	contents := s.messages.Contents()
-	p.settled = min(p.settled, contents)
-	if !s.crowded() {
-		p.at, p.asked = 0, false
+	if x := s.scheduled; x != nil {
+		more = s.trimStep(&x.Trimming, &x.Messages.Backlog, 0, windowIdle)
+	}
+	window := s.window()
+	more = s.trimStep(&p.trimming, &s.messages, window, max(window, looseEntry*int64(s.messages.Len()))) || more
+	p.asked = p.asked && p.trimming.At != 0
+	return more
+}
+
+// trimStep goes on with a trim of b, of which window bytes stay. One begins when it is
+// asked for, or loose bytes have come since the last.
+func (s *state) trimStep(t *backlog.Trimming, b *backlog.Backlog, window, loose int64) (more bool) {
+	p := &s.paging
+	contents := b.Contents()
+	t.Left = min(t.Left, contents)
+	if contents <= window {
+		t.At = 0
 		return false
 	}
-	if p.at == 0 && (p.asked || contents > p.settled+max(s.window(), looseEntry*int64(s.messages.Len()))) {
-		p.at = 1
+	if t.At == 0 && (p.asked || contents > t.Left+loose) {
+		t.At = 1
 	}
-	if p.at == 0 || p.spilling > spillLimit {
+	if t.At == 0 || p.spilling > spillLimit {
 		return false
 	}
-	p.at = s.messages.Trim(p.at, trimLimit, s.messages.Window(s.window()), func(h backlog.Handle) bool { return s.pageOut(&s.messages, h) })
-	if p.at == 0 {
-		p.settled, p.asked = s.messages.Contents(), false
+	if t.At = b.Trim(t.At, trimLimit, b.Window(window), func(h backlog.Handle) bool { return s.pageOut(b, h) }); t.At == 0 {
+		t.Left = b.Contents()
 	}
-	return p.at != 0 && p.spilling <= spillLimit
+	return t.At != 0 && p.spilling <= spillLimit
 }
 
 // pageOut pages a message out if the journal has it, or sees to that. It reports
@@ -99,27 +111,4 @@ func (s *state) spill(b *backlog.Backlog, h backlog.Handle) {
 	s.out.commit.spilled += int64(len(r.Header) + len(r.Body))
 	s.paging.spilling += int64(len(r.Header) + len(r.Body))
 	s.paging.spilled = true
-}
-
-// trimScheduled lets the contents of all scheduled messages leave memory, a turn's
-// worth at a time: their time is far enough away, and a release needs none of them.
-func (s *state) trimScheduled() (more bool) {
-	x, p := s.scheduled, &s.paging
-	if x == nil || x.messages.Contents() == 0 || p.spilling > spillLimit {
-		return false
-	}
-	contents := x.messages.Contents()
-	x.settled = min(x.settled, contents)
-	if x.trimmed == 0 && (p.asked || contents > x.settled+windowIdle) {
-		x.trimmed = 1
-	}
-	if x.trimmed == 0 {
-		return false
-	}
-	b := &x.messages.Backlog
-	x.trimmed = b.Trim(x.trimmed, trimLimit, b.Window(0), func(h backlog.Handle) bool { return s.pageOut(b, h) })
-	if x.trimmed == 0 {
-		x.settled = x.messages.Contents()
-	}
-	return x.trimmed != 0 && p.spilling <= spillLimit
 }

@@ -97,14 +97,14 @@ func (s *state) peekQueue(p *peeking, unacked []backlog.Handle) {
 // peekScheduled shows what waits behind a place in the order of release.
 func (s *state) peekScheduled(p *peeking, after mail.Cursor) {
 	x := s.scheduled
-	x.due.Behind(after.Due, after.Seq, func(h backlog.Handle) bool {
+	x.Behind(after.Due, after.Seq, func(h backlog.Handle) bool {
 		if !p.room() {
 			return false
 		}
-		m := s.shown(&x.messages.Backlog, h)
+		m := s.shown(&x.Messages.Backlog, h)
 		m.State, m.Due, m.Expires, m.DeliveryCount = mail.Scheduled, m.Expires, 0, 0
-		s.show(p, &x.messages.Backlog, h, m)
-		p.reply.Next = &mail.Cursor{Due: x.messages.Deadline(h), Seq: m.Seq}
+		s.show(p, &x.Messages.Backlog, h, m)
+		p.reply.Next = &mail.Cursor{Due: x.Messages.Deadline(h), Seq: m.Seq}
 		return true
 	})
 }

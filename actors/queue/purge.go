@@ -51,13 +51,13 @@ func (s *state) dropAll() {
 	s.messages.Clear()
 	s.wheel = wheel.New(&s.messages)
 	s.dropAllScheduled()
-	s.recomputed, s.paging.at, s.paging.runway = 0, 0, 0
+	s.recomputed, s.paging.trimming.At, s.paging.runway = 0, 0, 0
 }
 
 // dropAllScheduled forgets the scheduled messages.
 func (s *state) dropAllScheduled() {
 	if s.scheduled != nil {
-		s.scheduled.messages.Clear()
+		s.scheduled.Messages.Clear()
 		s.scheduled = nil
 	}
 }
@@ -83,8 +83,8 @@ func (s *state) dropScheduled(at *backlog.Handle) (done bool) {
 	if x == nil {
 		return true
 	}
-	*at = x.messages.Sweep(*at, int(s.turnMost), func(h backlog.Handle) {
-		if e := x.messages.Entry(h); e.Marks&backlog.Stored != 0 && !s.unwrite(e.Seq) {
+	*at = x.Messages.Sweep(*at, int(s.turnMost), func(h backlog.Handle) {
+		if e := x.Messages.Entry(h); e.Marks&backlog.Stored != 0 && !s.unwrite(e.Seq) {
 			s.mark(store.Remove, e.Seq, store.Purged)
 		}
 	})

@@ -41,7 +41,7 @@ func (s *state) restore(recovered []store.Recovered) {
 		}
 	}
 	if len(waiting) > 0 {
-		s.scheduled.due.AddAll(waiting)
+		s.scheduled.AddAll(waiting)
 	}
 	for _, m := range released {
 		s.restoreOne(m)
@@ -72,9 +72,9 @@ func (s *state) restoreScheduled(m *store.Recovered) backlog.Handle {
 	x := s.ensureScheduled()
 	r := s.record(m)
 	r.Deadline, r.DeliveryCount = m.Due, 0
-	h := x.messages.PushPaged(&r, m.Body, uint64(m.At))
-	x.messages.Entry(h).Marks = backlog.Stored
-	x.chain(h, m.MessageID)
+	h := x.Messages.PushPaged(&r, m.Body, uint64(m.At))
+	x.Messages.Entry(h).Marks = backlog.Stored
+	x.Chain(h, m.MessageID)
 	return h
 }
 

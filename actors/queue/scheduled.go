@@ -1,9 +1,8 @@
 package queue
 
 import (
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
-	"candlemark/actors/queue/dueindex"
+	"candlemark/actors/queue/schedule"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
@@ -11,33 +10,10 @@ import (
 	"candlemark/protocol"
 )
 
-// scheduled are the messages that are not to be had before their time (ADR 18):
-// those of a queue with delayed-messages, and those that a delayed exchange holds.
-// They have a backlog of their own, so that they are in nobody's way. Of an entry there
-// the deadline is when it is due, and what links it with others that have the same
-// message-id, by store.HashID, is where a ready message's wheel and its count of
-// deliveries are.
-type scheduled struct {
-	messages backlog.Findable
-	due      dueindex.Index[*backlog.Findable]
-	ids      map[uint32]backlog.Handle // the newest of each hash
-	// overdue is until when those were due that came due while the broker was down,
-	// wall ms; gone counts those that were dropped or dead-lettered for it.
-	overdue int64
-	givenUp int
-	rate    rateLimiter
-	reading bool           // the first one's content is being read
-	trimmed backlog.Handle // where a trim goes on, 0 for none
-	settled int64          // bytes of contents that were left by the last trim
-}
-
 // ensureScheduled makes room for scheduled messages.
-func (s *state) ensureScheduled() *scheduled {
+func (s *state) ensureScheduled() *schedule.Schedule {
 	if s.scheduled == nil {
-		x := &scheduled{ids: map[uint32]backlog.Handle{}}
-		x.messages.Budget = s.messages.Budget
-		x.due = dueindex.New(&x.messages)
-		s.scheduled = x
+		s.scheduled = schedule.New(s.messages.Budget)
 	}
 	return s.scheduled
 }
@@ -49,14 +25,14 @@ func (s *state) scheduledCount() int {
 	if s.scheduled == nil {
 		return 0
 	}
-	return s.scheduled.due.Len()
+	return s.scheduled.Len()
 }
 
 func (s *state) nextScheduled() (backlog.Handle, bool) {
 	if s.scheduled == nil {
 		return 0, false
 	}
-	h, _, ok := s.scheduled.due.First()
+	h, _, ok := s.scheduled.First()
 	return h, ok
 }
 
@@ -98,69 +74,29 @@ func (s *state) addScheduled(m *message.Message, due topology.Due, id uint32, no
 		Deadline: due.At, TTL: m.TTL, Enqueued: now.Ceil(), Priority: min(m.Priority, s.settings.MaxPriority),
 		Persistent: m.Persistent, Seq: s.seq, Shared: m.Owned, Share: m.Share,
 	}
-	h := x.messages.Push(&r)
-	x.add(h, id)
+	h := x.Messages.Push(&r)
+	x.Add(h, id)
 	switch {
 	case s.durable(m.Persistent):
-		r = x.messages.Get(h)
-		w := s.write(store.Put, &x.messages.Backlog, h, &r)
+		r = x.Messages.Get(h)
+		w := s.write(store.Put, &x.Messages.Backlog, h, &r)
 		if w.Due = due.At; due.Dated {
 			w.Deadline = store.Never
 		}
 		return true
 	case s.overLimit:
-		s.spill(&x.messages.Backlog, h)
+		s.spill(&x.Messages.Backlog, h)
 	}
 	return false
-}
-
-// add has a message wait that is in the backlog.
-func (x *scheduled) add(h backlog.Handle, id uint32) {
-	x.due.Add(h)
-	x.chain(h, id)
-}
-
-// chain remembers a message by its message-id.
-func (x *scheduled) chain(h backlog.Handle, id uint32) {
-	e := x.messages.Entry(h)
-	if e.DeliveryCount = id; id == 0 {
-		return
-	}
-	first := x.ids[id]
-	if e.Links.Next = first; first != 0 {
-		x.messages.Entry(first).Links.Prev = h
-	}
-	x.ids[id] = h
-}
-
-// remove ends the waiting of a message and takes it out of the backlog.
-func (x *scheduled) remove(h backlog.Handle) {
-	x.due.Remove(h)
-	e := x.messages.Entry(h)
-	if id, prev, next := e.DeliveryCount, e.Links.Prev, e.Links.Next; id != 0 {
-		switch {
-		case prev != 0:
-			x.messages.Entry(prev).Links.Next = next
-		case next != 0:
-			x.ids[id] = next
-		default:
-			delete(x.ids, id)
-		}
-		if next != 0 {
-			x.messages.Entry(next).Links.Prev = prev
-		}
-		e.Links.Prev, e.Links.Next = 0, 0
-	}
-	x.messages.Remove(h)
 }
 
 // unschedule drops a scheduled message for good.
 func (s *state) unschedule(h backlog.Handle, why store.Reason) {
 	x := s.scheduled
-	if e := x.messages.Entry(h); e.Marks&backlog.Stored != 0 && s.phase < draining && !s.unwrite(e.Seq) {
+	if e := x.Messages.Entry(h); e.Marks&backlog.Stored != 0 && s.phase < draining && !s.unwrite(e.Seq) {
 		s.mark(store.Remove, e.Seq, why)
 	}
-	x.remove(h)
+	x.Remove(h)
 }
 
 // moveToReady makes a scheduled message the last of its priority in the queue, ready, with
@@ -168,18 +104,18 @@ func (s *state) unschedule(h backlog.Handle, why store.Reason) {
 // (DLY-9). It needs no content for that.
 func (s *state) moveToReady(h backlog.Handle) backlog.Handle {
 	x := s.scheduled
-	e := x.messages.Entry(h)
-	due, marks, place, paged := e.Deadline, e.Marks&backlog.Stored, x.messages.Place(h), x.messages.IsPaged(h)
-	r := backlog.Record{Seq: e.Seq, Priority: x.messages.Priority(h), Persistent: e.Persistent}
-	size := x.messages.Size(h)
+	e := x.Messages.Entry(h)
+	due, marks, place, paged := e.Deadline, e.Marks&backlog.Stored, x.Messages.Place(h), x.Messages.IsPaged(h)
+	r := backlog.Record{Seq: e.Seq, Priority: x.Messages.Priority(h), Persistent: e.Persistent}
+	size := x.Messages.Size(h)
 	if paged {
-		_, r.TTL = x.messages.Times(h)
+		_, r.TTL = x.Messages.Times(h)
 	} else {
-		r = x.messages.Get(h)
+		r = x.Messages.Get(h)
 		r.DeliveryCount = 0
 	}
 	r.Enqueued, r.Deadline = due, after(due, s.ttl(r.TTL))
-	x.remove(h)
+	x.Remove(h)
 	var to backlog.Handle
 	if paged {
 		to = s.messages.PushPaged(&r, uint32(size), place)
@@ -191,30 +127,4 @@ func (s *state) moveToReady(h backlog.Handle) backlog.Handle {
 		s.follow(r.Seq, h, to)
 	}
 	return to
-}
-
-// memory is about how many bytes they take, without counting.
-func (x *scheduled) memory() int64 {
-	const each = 48 + 8 + 2 // entry, place in the journal, share of the segment
-	return int64(x.messages.Len())*each + x.messages.Held() + x.due.Memory()
-}
-
-// scheduledCounts are known, not counted (DLY-11).
-func (s *state) scheduledCounts() (c mail.ScheduledCounts) {
-	x := s.scheduled
-	if x == nil {
-		return c
-	}
-	c.Count, c.Bytes = x.due.Len(), x.messages.Bytes()
-	if _, due, ok := x.due.First(); ok {
-		c.NextDue = due + s.skew
-	}
-	c.Overdue = x.due.Until(s.at)
-	before := 0
-	for i, ms := range [...]int64{1000, 60_000, 3_600_000, 86_400_000} {
-		n := x.due.Until(s.at + ms)
-		c.Within[i], before = n-before, n
-	}
-	c.Within[4] = c.Count - before
-	return c
 }

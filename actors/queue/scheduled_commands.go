@@ -77,7 +77,7 @@ func (s *state) reschedule(m *mail.Reschedule, now clock.Instant) {
 	}
 	a.due = max(a.due, now.Floor())
 	if x := s.scheduled; x != nil {
-		a.due = max(a.due, x.overdue+1)
+		a.due = max(a.due, x.Overdue+1)
 	}
 	s.changeScheduled(a, m.Seq, m.MessageID, now)
 }
@@ -93,15 +93,15 @@ func (s *state) changeScheduled(a *scheduledCommand, seq uint64, id string, now 
 	switch {
 	case x == nil:
 	case seq != 0:
-		if h, ok := x.messages.Find(seq); ok {
+		if h, ok := x.Messages.Find(seq); ok {
 			s.changeOneScheduled(a, h)
 		}
 	default:
-		for _, h := range x.withHash(store.HashID(id)) {
-			if x.messages.IsPaged(h) {
+		for _, h := range x.WithHash(store.HashID(id), changeLimit) {
+			if x.Messages.IsPaged(h) {
 				paged = append(paged, h)
-				l.want = append(l.want, x.ref(h))
-			} else if r := x.messages.Get(h); idOf(r.Header) == id {
+				l.want = append(l.want, x.Ref(h))
+			} else if r := x.Messages.Get(h); idOf(r.Header) == id {
 				s.changeOneScheduled(a, h)
 			}
 		}
@@ -113,25 +113,13 @@ func (s *state) changeScheduled(a *scheduledCommand, seq uint64, id string, now 
 	l.found = func(contents []store.Content, now clock.Instant) {
 		for i := range contents {
 			c := &contents[i]
-			if x := s.scheduled; c.Err == nil && x != nil && x.messages.Has(paged[i], c.Seq) && idOf(c.Record.Header) == id {
+			if x := s.scheduled; c.Err == nil && x != nil && x.Messages.Has(paged[i], c.Seq) && idOf(c.Record.Header) == id {
 				s.changeOneScheduled(a, paged[i])
 			}
 		}
 		s.answerScheduled(a, now)
 	}
 	s.out.lookups = append(s.out.lookups, l)
-}
-
-// withHash are the messages whose ids have that hash, the newest first.
-func (x *scheduled) withHash(id uint32) (list []backlog.Handle) {
-	for h := x.ids[id]; h != 0 && len(list) < changeLimit; h = x.messages.Entry(h).Links.Next {
-		list = append(list, h)
-	}
-	return list
-}
-
-func (x *scheduled) ref(h backlog.Handle) store.Ref {
-	return store.Ref{Seq: x.messages.Seq(h), At: store.Position(x.messages.Place(h))}
 }
 
 // idOf is the property message-id in raw properties.
@@ -146,7 +134,7 @@ func idOf(header []byte) string {
 // changeOneScheduled does to a message what the command says.
 func (s *state) changeOneScheduled(a *scheduledCommand, h backlog.Handle) {
 	x := s.scheduled
-	e := x.messages.Entry(h)
+	e := x.Messages.Entry(h)
 	stored := e.Marks&backlog.Stored != 0
 	a.count++
 	a.stored = a.stored || stored
@@ -154,9 +142,7 @@ func (s *state) changeOneScheduled(a *scheduledCommand, h backlog.Handle) {
 		s.unschedule(h, store.Cancelled)
 		return
 	}
-	x.due.Remove(h)
-	e.Deadline = a.due
-	x.due.Add(h)
+	x.Reschedule(h, a.due)
 	if stored {
 		s.out.marks = append(s.out.marks, store.Record{Kind: store.Rescheduled, Time: s.at, First: e.Seq, Last: e.Seq, Due: a.due})
 	}

@@ -86,7 +86,7 @@ func (m *mover) living() map[string]bool {
 	}
 	b.Sweep(1, 1<<30, note)
 	if m.scheduled != nil {
-		b = &m.scheduled.messages.Backlog
+		b = &m.scheduled.Messages.Backlog
 		b.Sweep(1, 1<<30, note)
 	}
 	return bodies

@@ -17,8 +17,8 @@ func (s *state) releaseDue(now clock.Instant) (more bool) {
 	if x == nil {
 		return more
 	}
-	for ; !x.reading; n++ {
-		h, due, ok := x.due.First()
+	for ; !x.Reading; n++ {
+		h, due, ok := x.First()
 		if !ok || due > now.Floor() {
 			break
 		}
@@ -30,8 +30,8 @@ func (s *state) releaseDue(now clock.Instant) (more bool) {
 			s.readFirst(h)
 			break
 		}
-		overdue := due <= x.overdue && s.settings.OverdueMessages != policies.OverdueDeliver
-		if !overdue && !x.rate.allow(s.settings.ReleaseRate, now.Floor()) {
+		overdue := due <= x.Overdue && s.settings.OverdueMessages != policies.OverdueDeliver
+		if !overdue && !x.Allow(s.settings.ReleaseRate, now.Floor()) {
 			break
 		}
 		switch {
@@ -43,17 +43,16 @@ func (s *state) releaseDue(now clock.Instant) (more bool) {
 		default:
 			s.endReady(s.released(h), expired)
 		}
-		x.givenUp++
+		x.GivenUp++
 	}
-	if _, due, ok := x.due.First(); x.givenUp > 0 && (!ok || due > x.overdue) {
-		s.out.rarely().overdue, x.givenUp = x.givenUp, 0
+	if _, due, ok := x.First(); x.GivenUp > 0 && (!ok || due > x.Overdue) {
+		s.out.rarely().overdue, x.GivenUp = x.GivenUp, 0
 	}
 	switch {
-	case x.due.Len() > 0:
-	case s.settings.ReleaseRate < 0:
-		s.scheduled = nil
+	case x.Len() == 0 && s.settings.ReleaseRate < 0:
+		s.dropAllScheduled()
 	case n > 0:
-		x.ids = map[uint32]backlog.Handle{} // a map does not shrink
+		x.Settle()
 	}
 	return more
 }
@@ -62,10 +61,10 @@ func (s *state) releaseDue(now clock.Instant) (more bool) {
 // its time, that is now, and its content has to be read for that.
 func (s *state) needsContentAtRelease(h backlog.Handle) bool {
 	x := s.scheduled
-	if !x.messages.IsPaged(h) || x.messages.Deadline(h) <= x.overdue || s.holdsDelayed || x.messages.Entry(h).Marks&backlog.Damaged != 0 {
+	if !x.Messages.IsPaged(h) || x.Messages.Deadline(h) <= x.Overdue || s.holdsDelayed || x.Messages.Entry(h).Marks&backlog.Damaged != 0 {
 		return false
 	}
-	_, own := x.messages.Times(h)
+	_, own := x.Messages.Times(h)
 	return s.ttl(own) == 0 && s.messages.Ready() == 0 && s.consumers.Next() != nil
 }
 
@@ -73,12 +72,12 @@ func (s *state) needsContentAtRelease(h backlog.Handle) bool {
 // behind it.
 func (s *state) readFirst(h backlog.Handle) {
 	x := s.scheduled
-	x.reading = true
-	s.out.lookups = append(s.out.lookups, &lookup{want: []store.Ref{x.ref(h)}, found: func(contents []store.Content, now clock.Instant) {
-		x.reading = false
+	x.Reading = true
+	s.out.lookups = append(s.out.lookups, &lookup{want: []store.Ref{x.Ref(h)}, found: func(contents []store.Content, now clock.Instant) {
+		x.Reading = false
 		c := &contents[0]
-		if x.messages.Has(h, c.Seq) && x.messages.IsPaged(h) && (c.Err != nil || !pageIn(&x.messages.Backlog, h, &c.Record)) {
-			x.messages.Entry(h).Marks |= backlog.Damaged // it expires
+		if x.Messages.Has(h, c.Seq) && x.Messages.IsPaged(h) && (c.Err != nil || !pageIn(&x.Messages.Backlog, h, &c.Record)) {
+			x.Messages.Entry(h).Marks |= backlog.Damaged // it expires
 		}
 		s.dueNow = true
 	}})
@@ -153,52 +152,4 @@ func (s *state) released(h backlog.Handle) backlog.Handle {
 	}
 	e.Marks |= backlog.Released
 	return h
-}
-
-// nextRelease is when releaseDue is to be called, in wall ms.
-func (s *state) nextRelease() (int64, bool) {
-	if s.scheduled == nil || s.scheduled.reading {
-		return 0, false
-	}
-	_, due, ok := s.scheduled.due.First()
-	return max(due, s.scheduled.rate.next(s.settings.ReleaseRate)), ok
-}
-
-// rateLimiter bounds how many messages are released in a second. What was not used for a
-// while is not made up for, but for what falls into paceWindow.
-type rateLimiter struct {
-	at     int64 // wall ms up to which credit is counted
-	credit int64 // in thousandths of a message
-}
-
-const (
-	paceWindow = 10      // ms
-	paceMost   = 1 << 40 // a rate beyond it is none
-)
-
-// allow tells whether one more may go.
-func (p *rateLimiter) allow(rate, now int64) bool {
-	if rate < 0 || rate >= paceMost {
-		return true
-	}
-	most := max(rate*paceWindow, 1000)
-	if passed := now - p.at; passed > 0 {
-		p.at = now
-		if p.credit += min(passed, 1000) * rate; p.credit > most {
-			p.credit = most
-		}
-	}
-	if p.credit < 1000 {
-		return false
-	}
-	p.credit -= 1000
-	return true
-}
-
-// next is when one more may go, in wall ms; 0 for at once.
-func (p *rateLimiter) next(rate int64) int64 {
-	if rate < 0 || rate >= paceMost || p.credit >= 1000 {
-		return 0
-	}
-	return p.at + (1000-p.credit+rate-1)/rate
 }

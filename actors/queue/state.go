@@ -5,6 +5,7 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/lease"
+	"candlemark/actors/queue/schedule"
 	"candlemark/actors/queue/wheel"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
@@ -44,9 +45,9 @@ type state struct {
 	used        int64                         // time of the last turn that was no question, wall ms
 	lease       lease.Lease
 	consumers   consumers.Set
-	ackTimeouts *ackTimeouts // nil until there was one
-	scheduled   *scheduled   // nil while none waits for its time
-	work        *work        // that goes on in further turns, nil for none
+	ackTimeouts *ackTimeouts       // nil until there was one
+	scheduled   *schedule.Schedule // nil while none waits for its time
+	work        *work              // that goes on in further turns, nil for none
 	deadLetters deadLetters
 	seq         uint64 // of the newest message
 	counts      mail.Counts
@@ -130,7 +131,7 @@ func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
 	}
 	s.restore(cfg.Recovered)
 	if x := s.scheduled; x != nil && !cfg.Revived {
-		x.overdue = now.Floor()
+		x.Overdue = now.Floor()
 	}
 	if cfg.Asleep {
 		s.becomeAsleep()

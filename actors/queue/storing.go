@@ -67,7 +67,7 @@ func (q *queue) account() {
 func (s *state) count() int64 {
 	n := s.messages.Len()
 	if x := s.scheduled; x != nil {
-		n += x.messages.Len()
+		n += x.Messages.Len()
 	}
 	return int64(n)
 }
@@ -77,7 +77,7 @@ func (s *state) count() int64 {
 func (s *state) bytes() int64 {
 	n := s.messages.Counted()
 	if x := s.scheduled; x != nil {
-		n += x.messages.Counted()
+		n += x.Messages.Counted()
 	}
 	return n
 }

@@ -88,8 +88,7 @@ func (s *state) page(now clock.Instant) (more bool) {
 		s.readAhead(now)
 	}
 	if s.overLimit && s.phase < draining {
-		more = s.trimScheduled()
-		more = s.trim() || more
+		more = s.trim()
 	}
 	return more
 }
@@ -105,7 +104,7 @@ func (s *state) deadline() (int64, bool) {
 	next.of(s.lease.Deadline())
 	next.of(s.ackTimeouts.Next())
 	next.of(s.deadLetters.retries.Next())
-	next.of(s.nextRelease())
+	next.of(s.scheduled.NextRelease(s.settings.ReleaseRate))
 	next.of(s.paging.Next())
 	return next.at, next.ok
 }

@@ -29,6 +29,7 @@ var rooms = map[string][]string{
 	"actors/queue/backlog":   {"internal/budget", "internal/message", "actors/queue/wheel"},
 	"actors/queue/consumers": {"protocol", "actors/mail", "internal/seqmap"},
 	"actors/queue/lease":     {},
+	"actors/queue/schedule":  {"actors/mail", "internal/budget", "internal/store", "actors/queue/backlog", "actors/queue/dueindex"},
 	"actors/queue/wheel":     {},
 	"actors/deadletter":      actorOf(),
 	"actors/vhost":           actorOf("internal/definitions", "internal/store"),
@@ -118,7 +119,7 @@ const actorLibrary = "github.com/asynkron/protoactor-go"
 var actorRooms = []string{"actors/...", "supervision", "integration/...", "internal/topology", "internal/testkit"}
 
 // pureRooms are below actorRooms, and do not know it: they are the cores of actors.
-var pureRooms = []string{"actors/queue/backlog", "actors/queue/consumers", "actors/queue/lease", "actors/queue/wheel"}
+var pureRooms = []string{"actors/queue/backlog", "actors/queue/consumers", "actors/queue/lease", "actors/queue/schedule", "actors/queue/wheel"}
 
 // checkActorLibrary keeps protoactor where actors are, and of it only package actor; state.go, the core, never sees it.
 func checkActorLibrary(h *house) (complaints []string) {

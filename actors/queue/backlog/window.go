@@ -55,6 +55,12 @@ func (w Window) in(seg *segment) uint64 {
 	return 0
 }
 
+// Trimming is how far its owner has come with letting contents leave memory.
+type Trimming struct {
+	At   Handle // where it goes on, 0 when it does not
+	Left int64  // bytes of contents that were left when it was through
+}
+
 // Trim calls f for messages whose content is in memory, apart from the ready ones in w, in no particular order, from the
 // place named from on, and returns the place where to go on, 0 when it is through; 1 names the first place. It stops after
 // about limit messages, or when f returns false. f may page its message out, but not push or remove any.
