@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"candlemark/internal/erlang"
 	"candlemark/protocol"
 )
 
@@ -171,7 +172,7 @@ func checkRange(v any, low, high int64, tooHigh string) string {
 	n, ok := protocol.Int64(v)
 	switch {
 	case !ok:
-		return stringTerm("expected integer, got " + protocol.TypeName(v))
+		return erlang.String("expected integer, got " + protocol.TypeName(v))
 	case n == 0 && low == 1:
 		return "{value_zero,0}"
 	case n < low:
@@ -203,7 +204,7 @@ func checkQueueVersion(v any, _ protocol.Table) string {
 		return term
 	}
 	if n, _ := protocol.Int64(v); n != 1 && n != 2 {
-		return stringTerm(fmt.Sprintf("unsupported queue version '%d'", n))
+		return erlang.String(fmt.Sprintf("unsupported queue version '%d'", n))
 	}
 	return ""
 }
@@ -254,7 +255,7 @@ func checkQueueMode(v any, args protocol.Table) string {
 	if term := checkString(v, args); term != "" || v == "default" || v == "lazy" {
 		return term
 	}
-	return stringTerm("unsupported queue mode '" + v.(string) + "'")
+	return erlang.String("unsupported queue mode '" + v.(string) + "'")
 }
 
 // checkQueueType accepts the types this broker has, and what stands for the
@@ -267,5 +268,5 @@ func checkQueueType(v any, args protocol.Table) string {
 	case "classic", "quorum", "", "undefined":
 		return ""
 	}
-	return stringTerm("unsupported queue type '" + v.(string) + "'")
+	return erlang.String("unsupported queue type '" + v.(string) + "'")
 }

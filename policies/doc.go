@@ -14,7 +14,7 @@
 //	arguments + Effective ──settings.go──▶ QueueSettings, ExchangeSettings
 //
 // arguments.go checks the arguments of a new queue, equivalent.go compares a
-// redeclaration with what exists. term.go prints values as Erlang terms,
+// redeclaration with what exists. term.go prints JSON values as Erlang terms (package erlang),
 // because RabbitMQ's error texts contain them and clients have come to read
 // them.
 //

@@ -3,6 +3,7 @@ package policies
 import (
 	"strconv"
 
+	"candlemark/internal/erlang"
 	"candlemark/protocol"
 )
 
@@ -110,7 +111,7 @@ func (c *comparison) arguments(keys []string, current, received protocol.Table) 
 		now, isGiven := received.Get(key)
 		switch {
 		case isSet && isGiven:
-			if amqpTerm(was) != amqpTerm(now) {
+			if erlang.Field(was) != erlang.Field(now) {
 				c.differ(key, quoted(now), quoted(was))
 			}
 		case isSet && !(key == argQueueType && was == "classic"):
@@ -132,7 +133,7 @@ func quoted(v any) string {
 	case []byte:
 		return "'" + string(v) + "'"
 	default:
-		return "'" + amqpTerm(v) + "'"
+		return "'" + erlang.Field(v) + "'"
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"candlemark/internal/erlang"
 )
 
 // A JSON value is one of nil, bool, string, json.Number, []any and Definition
@@ -99,7 +101,7 @@ func exactNumber(literal string) (any, error) {
 	if err != nil {
 		return nil, errNumber
 	}
-	return json.Number(floatTerm(f)), nil
+	return json.Number(erlang.Float(f)), nil
 }
 
 // isInteger tells whether n was written without fraction and exponent: 60000.0
@@ -147,7 +149,7 @@ func integer(v any) (int64, bool) {
 func jsonReason(text []byte, err error) string {
 	var syntax *json.SyntaxError
 	if !errors.As(err, &syntax) {
-		return "{unexpected_sequence," + binaryTerm(string(text)) + "}"
+		return "{unexpected_sequence," + erlang.Binary(string(text)) + "}"
 	}
 	at := syntax.Offset - 1
 	if at < 0 || at >= int64(len(text)) || syntax.Error() == "unexpected end of JSON input" {

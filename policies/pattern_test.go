@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"candlemark/internal/erlang"
 )
 
 func TestPatternMatch(t *testing.T) {
@@ -119,7 +121,7 @@ func TestPatternErrors(t *testing.T) {
 		t.Run("POL-14 "+test.pattern, func(t *testing.T) {
 			_, failure := compilePattern(test.pattern)
 			want := "pattern should be regular expression but is invalid: {" +
-				stringTerm(test.message) + "," + strconv.Itoa(test.at) + "}"
+				erlang.String(test.message) + "," + strconv.Itoa(test.at) + "}"
 			if failure != want {
 				t.Errorf("%s\nwant %s", failure, want)
 			}

@@ -3,12 +3,14 @@ package policies
 import (
 	"strconv"
 	"strings"
+
+	"candlemark/internal/erlang"
 )
 
 // invalidPattern returns RabbitMQ's text for an expression that its engine does
 // not compile: the engine's message and the offset in bytes (POL-14).
 func invalidPattern(message string, at int) string {
-	return "pattern should be regular expression but is invalid: {" + stringTerm(message) + "," + strconv.Itoa(at) + "}"
+	return "pattern should be regular expression but is invalid: {" + erlang.String(message) + "," + strconv.Itoa(at) + "}"
 }
 
 // perlError finds the first error in expr that the Perl-compatible engine would

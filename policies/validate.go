@@ -3,6 +3,8 @@ package policies
 import (
 	"fmt"
 	"strings"
+
+	"candlemark/internal/erlang"
 )
 
 // checkDefinition returns the text of the first thing wrong with the definition
@@ -20,7 +22,7 @@ func checkDefinition(name string, v any, operator bool) string {
 	for _, e := range d {
 		k, known := keys[e.Key]
 		if !known || operator && k.operator == nil {
-			unknown = append(unknown, "{"+binaryTerm(e.Key)+","+jsonTerm(e.Value)+"}")
+			unknown = append(unknown, "{"+erlang.Binary(e.Key)+","+jsonTerm(e.Value)+"}")
 			continue
 		}
 		if !k.valid(e.Value) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"candlemark/internal/erlang"
 	"candlemark/internal/httpapi/client"
 )
 
@@ -88,7 +89,7 @@ func term(v any) string {
 		}
 		slices.Sort(keys)
 		for i, key := range keys {
-			keys[i] = "{" + quoted(key) + "," + term(v[key]) + "}"
+			keys[i] = "{" + erlang.String(key) + "," + term(v[key]) + "}"
 		}
 		return "[" + strings.Join(keys, ",") + "]"
 	case []any:
@@ -98,13 +99,9 @@ func term(v any) string {
 		}
 		return "[" + strings.Join(items, ",") + "]"
 	case string:
-		return quoted(v)
+		return erlang.String(v)
 	case nil:
 		return "undefined"
 	}
 	return fmt.Sprint(v) // a number or a truth
-}
-
-func quoted(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(s) + `"`
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"candlemark/internal/erlang"
 )
 
 // Limits bound what may be open or there at a time, by their RabbitMQ names. A
@@ -65,7 +67,7 @@ func parseLimits(raw []byte, what string, known ...string) (limits Limits, compl
 		n, err := strconv.ParseInt(string(given[name]), 10, 64)
 		switch {
 		case !slices.Contains(known, name):
-			strange = append(strange, "{<<"+strconv.Quote(name)+">>,"+term(given[name])+"}")
+			strange = append(strange, "{"+erlang.Binary(name)+","+term(given[name])+"}")
 		case err != nil:
 			complaints = append(complaints, name+" should be a number, actually was "+term(given[name]))
 		default:
@@ -80,8 +82,9 @@ func parseLimits(raw []byte, what string, known ...string) (limits Limits, compl
 
 // term is a JSON value as Erlang shows it, as far as it is a text or a number.
 func term(raw json.RawMessage) string {
-	if raw[0] == '"' {
-		return "<<" + string(raw) + ">>"
+	var text string
+	if json.Unmarshal(raw, &text) == nil && raw[0] == '"' {
+		return erlang.Binary(text)
 	}
 	return string(raw)
 }
