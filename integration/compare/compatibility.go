@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-const preface = `# Compatibility
+const preface = `# Compatibility with RabbitMQ and its clients
 
 Candlemark follows RabbitMQ 4.x. ` + "`integration/compare`" + ` plays %d scripts, method sequences valid and invalid, against RabbitMQ 3.10.8 and
 Candlemark and compares the answers frame by frame. All answers are equal but for the differences below, each with its reason.
