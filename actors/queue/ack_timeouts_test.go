@@ -63,7 +63,7 @@ func TestConsumerTimeout_ADR10(t *testing.T) {
 	}
 	c.settle(ch2, mail.Ack, 1, 1)
 	c.at(10_000)
-	if len(c.returned()) != 0 || c.messages.Len() != 0 || len(c.ackTimeouts.byMessage) != 0 || c.ackTimeouts.wheel.Len() != 0 {
+	if len(c.returned()) != 0 || c.messages.Len() != 0 || c.ackTimeouts.Len() != 0 {
 		t.Error("something is left")
 	}
 }
@@ -266,8 +266,8 @@ func TestConsumerTimeoutModel_ADR10(t *testing.T) {
 				delete(open, n)
 			}
 		}
-		if len(c.ackTimeouts.byMessage) != len(open) || c.ackTimeouts.wheel.Len() != len(open) || c.consumers.Unacked() != len(open) {
-			t.Fatalf("%d and %d timeouts, want %d", len(c.ackTimeouts.byMessage), c.ackTimeouts.wheel.Len(), len(open))
+		if c.ackTimeouts.Len() != len(open) || c.consumers.Unacked() != len(open) {
+			t.Fatalf("%d timeouts, want %d", c.ackTimeouts.Len(), len(open))
 		}
 	}
 	if c.counts.Late != 0 {

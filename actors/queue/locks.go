@@ -13,19 +13,7 @@ import (
 func (s *state) second() uint32 { return uint32(s.at / 1000) }
 
 // lockedUntil is when a delivery goes back, by the wall clock in ms, 0 for never.
-func (s *state) lockedUntil(h backlog.Handle) int64 { return s.wall(s.ackDeadline(h)) }
-
-// ackDeadline is that in the broker's time.
-func (s *state) ackDeadline(h backlog.Handle) int64 {
-	if s.ackTimeouts == nil {
-		return 0
-	}
-	x, found := s.ackTimeouts.byMessage[h]
-	if !found {
-		return 0
-	}
-	return x.until + s.ackTimeouts.shift
-}
+func (s *state) lockedUntil(h backlog.Handle) int64 { return s.wall(s.ackTimeouts.Until(h)) }
 
 // listUnacked shows deliveries and changes nothing.
 func (s *state) listUnacked(m *mail.ListUnacked, now clock.Instant) {
@@ -67,7 +55,7 @@ func (s *state) showUnsettled(u consumers.Unsettled) mail.UnackedDelivery {
 func (s *state) renew(m *mail.RenewLock, now clock.Instant) {
 	reply := &mail.LockRenewed{Reply: m.Done(nil)}
 	one := func(u consumers.Unsettled, now clock.Instant) {
-		if until := s.ackDeadline(u.Message); until != 0 && until <= now.Floor() {
+		if until := s.ackTimeouts.Until(u.Message); until != 0 && until <= now.Floor() {
 			return // over, though the timer has yet to say so
 		}
 		reply.Count++
@@ -104,20 +92,15 @@ func (s *state) renew(m *mail.RenewLock, now clock.Instant) {
 
 // renewOne returns when the lock ends, in the broker's time, 0 for never.
 func (s *state) renewOne(u consumers.Unsettled, now clock.Instant) int64 {
-	until := s.ackDeadline(u.Message)
+	until := s.ackTimeouts.Until(u.Message)
 	own := int64(-1)
 	if u.Consumer != nil {
 		own = u.Consumer.Timeout
 	}
 	timeout := policies.LowerTimeout(s.settings.ConsumerTimeout, own)
-	if until == 0 || timeout < 0 || after(now.Ceil(), timeout) <= until {
-		return until
+	if renewed := after(now.Ceil(), timeout); until != 0 && timeout >= 0 && renewed > until {
+		s.ackTimeouts.Renew(u.Message, renewed)
+		return renewed
 	}
-	l := s.ackTimeouts
-	l.wheel.Remove(u.Message)
-	x := l.byMessage[u.Message]
-	x.until = after(now.Ceil(), timeout) - l.shift
-	l.byMessage[u.Message] = x
-	l.wheel.Add(u.Message)
-	return x.until + l.shift
+	return until
 }

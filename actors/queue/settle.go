@@ -82,7 +82,7 @@ func (s *state) settleSome(h *consumers.Channel, ranges []mail.SettleRange, now 
 
 // releaseDelivery frees the credit of a delivery.
 func (s *state) releaseDelivery(u consumers.Delivery) {
-	s.stopAckTimeout(u.Message)
+	s.ackTimeouts.Stop(u.Message)
 	s.consumers.Release(u)
 }
 

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/acktimeouts"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/lease"
@@ -45,9 +46,9 @@ type state struct {
 	used        int64                         // time of the last turn that was no question, wall ms
 	lease       lease.Lease
 	consumers   consumers.Set
-	ackTimeouts *ackTimeouts       // nil until there was one
-	scheduled   *schedule.Schedule // nil while none waits for its time
-	work        *work              // that goes on in further turns, nil for none
+	ackTimeouts *acktimeouts.Timeouts // nil until there was one
+	scheduled   *schedule.Schedule    // nil while none waits for its time
+	work        *work                 // that goes on in further turns, nil for none
 	deadLetters deadLetters
 	seq         uint64 // of the newest message
 	counts      mail.Counts
@@ -63,19 +64,30 @@ type state struct {
 	out      outcome
 }
 
-// outcome is what must happen after a turn, in order.
+// outcome is what must happen after a turn. The shell does it in the order of the fields (carryOut): who is told
+// something can rely on what stands above that, and on nothing below.
 type outcome struct {
-	posts   []post
-	watch   []mail.Address
-	commit  *commit        // messages for the journal, nil for none
-	marks   []store.Record // what became of others
-	lookups []*lookup      // likewise
-	want    []store.Ref    // to be read back
+	// posts are sent first, in their order, deliveries last. What is to be durable before somebody
+	// learns of it is not here yet: it waits in the commit, whose end is a mail.
+	posts []post
+	// done are released once what they led to is sent.
+	done []*mail.Enqueue
+	// watch are channels whose end the queue is to learn of.
+	watch []mail.Address
+	// commit are messages for the journal, nil for none, and marks what became of others. They are one
+	// batch; when it has a commit, the journal answers with appendDone.
+	commit *commit
+	marks  []store.Record
+	// lookups are read for an answer, want to be back in memory, for the messages in wanted. They are asked for
+	// behind the batch: the journal may be read for what was just written.
+	lookups []*lookup
+	want    []store.Ref
 	wanted  []backlog.Handle
-	again   bool
-	done    []*mail.Enqueue // to be released once what they led to is sent
-	rare    *rareEvents     // nil for nothing of it
-	dropped dropCounts      // who died and is not dead-lettered
+	// dropped are counted and rare is logged, nil for nothing of it.
+	dropped dropCounts
+	rare    *rareEvents
+	// again has another turn follow at once. Else the timer is armed.
+	again bool
 }
 
 // rareEvents is what seldom happens, to be logged. It is apart, as a queue is to be small.

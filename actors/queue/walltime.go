@@ -29,9 +29,7 @@ func (q *queue) now() clock.Instant {
 // overdue, as after a restart too (TTL-26).
 func (s *state) machineSlept(d time.Duration, now clock.Instant) {
 	s.lease.Renew(now.Ceil())
-	if s.ackTimeouts != nil {
-		s.ackTimeouts.shift += int64(d+time.Millisecond-1) / int64(time.Millisecond)
-	}
+	s.ackTimeouts.Postpone(int64(d+time.Millisecond-1) / int64(time.Millisecond))
 }
 
 // toWall moves records that are about to be written from the broker's time to the

@@ -319,8 +319,9 @@ func TestSleepAndAckTimeouts(t *testing.T) {
 	c.now += 3600e9
 	c.machineSlept(3600*time.Second, c.now)
 	c.get(ch1)
-	if c.ackTimeouts.shift != 3600_000 {
-		t.Errorf("%d ms", c.ackTimeouts.shift)
+	first, _ := c.consumers.Channel(ch1).Unacked.Get(1)
+	if until := c.ackTimeouts.Until(first.Message) - start; until != 3_660_000 {
+		t.Errorf("%d ms", until)
 	}
 	for _, tt := range []struct{ at, back int64 }{{3_659_999, 0}, {3_660_000, 1}, {3_669_999, 1}, {3_670_000, 2}} {
 		c.at(tt.at)
