@@ -196,16 +196,11 @@ func objection(o *options, v verb, arguments []string, err error) string {
 // report tells why a verb failed and returns the exit code (POL-18).
 func report(stderr io.Writer, c *call, broker *client.Client, err error) int {
 	var refused *client.Error
-	var told complaint
-	var wrong misuse
 	var ended *exit
 	var failed failedCheck
 	switch {
 	case err == nil:
 		return 0
-	case errors.As(err, &wrong):
-		fmt.Fprintf(stderr, "Error:\n%s\n", wrong)
-		return exitUsage
 	case errors.As(err, &ended):
 		fmt.Fprintf(stderr, "Error:\n%s\n", ended)
 		return ended.code
@@ -214,8 +209,6 @@ func report(stderr io.Writer, c *call, broker *client.Client, err error) int {
 			fmt.Fprintln(stderr, failed)
 		}
 		return exitUnavailable
-	case errors.As(err, &told):
-		fmt.Fprintf(stderr, "Error:\n%s\n", told)
 	case errors.As(err, &refused) && refused.Status == http.StatusNotFound:
 		fmt.Fprintf(stderr, "Virtual host '%s' does not exist\n", c.vhost)
 		return exitData
@@ -232,7 +225,7 @@ func report(stderr io.Writer, c *call, broker *client.Client, err error) int {
 	return exitUnavailable
 }
 
-// exit is a complaint with an exit code of its own.
+// exit is a failure with what rabbitmqctl says about it, and its exit code.
 type exit struct {
 	code int
 	text string
@@ -241,17 +234,11 @@ type exit struct {
 // Error implements error.
 func (e *exit) Error() string { return e.text }
 
-// complaint is a failure with what rabbitmqctl says about it.
-type complaint string
-
-// Error implements error.
-func (c complaint) Error() string { return string(c) }
+// complaint is about what the broker has, or has not.
+func complaint(text string) error { return &exit{exitUnavailable, text} }
 
 // misuse is a complaint for which rabbitmqctl blames the command line.
-type misuse string
-
-// Error implements error.
-func (m misuse) Error() string { return string(m) }
+func misuse(text string) error { return &exit{exitUsage, text} }
 
 // failedCheck is what a check has found wrong, without a title.
 type failedCheck string

@@ -44,23 +44,32 @@ func unknownColumns(columns, names []string) string {
 
 // table is a list with columns that the user chooses.
 type table struct {
-	columns  []string // all there are
-	defaults []string
-	banner   func(c *call) string
-	path     func(c *call) []string
+	columns   []string // all there are
+	defaults  []string
+	arguments []string // of the verb
+	options   []string // besides no-table-headers
+	banner    func(c *call) string
+	path      func(c *call) []string
+	// get asks for the list where that takes more than its path.
+	get func(ctx context.Context, broker *client.Client, c *call) ([]client.Object, error)
 	// fill adds what has another name over HTTP.
 	fill func(o client.Object)
 }
 
-func (t table) verb(options ...string) verb {
+func (t table) verb() verb {
 	return verb{
-		columns: t.columns, options: append([]string{"no-table-headers"}, options...), banner: t.banner,
-		run: func(ctx context.Context, broker *client.Client, c *call) error {
-			list, err := broker.List(ctx, t.path(c)...)
+		arguments: t.arguments, columns: t.columns, options: append([]string{"no-table-headers"}, t.options...), banner: t.banner,
+		run: func(ctx context.Context, broker *client.Client, c *call) (err error) {
+			var list []client.Object
+			if t.get != nil {
+				list, err = t.get(ctx, broker, c)
+			} else {
+				list, err = broker.List(ctx, t.path(c)...)
+			}
 			if err != nil {
 				return err
 			}
-			columns := c.arguments
+			columns := c.arguments[len(t.arguments):]
 			if len(columns) == 0 {
 				columns = t.defaults
 			}
@@ -91,8 +100,9 @@ var listQueuesVerb = table{
 	banner: func(c *call) string {
 		return fmt.Sprintf("Timeout: %d.0 seconds ...\nListing queues for vhost %s ...", c.timeout, c.vhost)
 	},
-	path: inVHost("queues"),
-}.verb("online", "offline", "local")
+	path:    inVHost("queues"),
+	options: []string{"online", "offline", "local"},
+}.verb()
 
 var listExchangesVerb = table{
 	columns:  []string{"name", "type", "durable", "auto_delete", "internal", "arguments", "policy"},

@@ -52,50 +52,34 @@ func (c *call) what() string {
 	return fmt.Sprintf("queue '%s' in vhost '%s'", c.arguments[0], c.vhost)
 }
 
-// messageList is a list about a queue with columns that the user chooses.
-type messageList struct {
-	title    string
-	path     string
-	items    string
-	columns  []string
-	defaults []string
-	options  []string
-	query    func(c *call) map[string]string
-	fill     func(o client.Object) // adds what has another name over HTTP
+// messageTable is a table about a queue, which the API tells page by page.
+type messageTable struct {
+	table
+	title, path, items string
+	query              func(c *call) map[string]string // nil for none
 }
 
-func (l messageList) verb() verb {
-	return verb{
-		arguments: []string{"queue"}, columns: l.columns, options: append([]string{"limit", "no-table-headers"}, l.options...),
-		banner: func(c *call) string { return fmt.Sprintf("%s of %s ...", l.title, c.what()) },
-		run: func(ctx context.Context, broker *client.Client, c *call) error {
-			listing := client.Listing{Path: c.of(l.path), Items: l.items}
-			if l.query != nil {
-				listing.Query = l.query(c)
+func (l messageTable) verb() verb {
+	l.arguments, l.options = []string{"queue"}, append(l.options, "limit")
+	l.banner = func(c *call) string { return fmt.Sprintf("%s of %s ...", l.title, c.what()) }
+	l.get = func(ctx context.Context, broker *client.Client, c *call) ([]client.Object, error) {
+		listing := client.Listing{Path: c.of(l.path), Items: l.items}
+		if l.query != nil {
+			listing.Query = l.query(c)
+		}
+		limit := c.limit
+		if limit <= 0 {
+			limit = listedMessages
+		}
+		list, err := broker.Pages(ctx, listing, limit)
+		for _, o := range list {
+			if text, ok := o["payload"].(string); ok && !c.json {
+				o["payload"] = strings.NewReplacer("\n", `\n`, "\t", `\t`, "\r", `\r`).Replace(text)
 			}
-			limit := c.limit
-			if limit <= 0 {
-				limit = listedMessages
-			}
-			list, err := broker.Pages(ctx, listing, limit)
-			if err != nil {
-				return missing(err)
-			}
-			columns := c.arguments[1:]
-			if len(columns) == 0 {
-				columns = l.defaults
-			}
-			for _, o := range list {
-				if l.fill != nil {
-					l.fill(o)
-				}
-				if text, ok := o["payload"].(string); ok && !c.json {
-					o["payload"] = strings.NewReplacer("\n", `\n`, "\t", `\t`, "\r", `\r`).Replace(text)
-				}
-			}
-			return c.printTable(columns, list)
-		},
+		}
+		return list, missing(err)
 	}
+	return l.table.verb()
 }
 
 // missing is err, or what the broker says is not there.
@@ -106,12 +90,8 @@ func missing(err error) error {
 	return err
 }
 
-var peekVerb = messageList{
+var peekVerb = messageTable{
 	title: "Peeking at messages", path: "messages", items: "messages",
-	columns: strings.Fields(`id state enqueued_at expires_at due lock_expires_at redelivered delivery_count priority exchange routing_key
-		properties payload_bytes payload payload_encoding`),
-	defaults: strings.Fields("id state expires_at redelivered routing_key payload_bytes payload"),
-	options:  []string{"state", "truncate"},
 	query: func(c *call) map[string]string {
 		query := map[string]string{"state": c.state}
 		switch {
@@ -122,21 +102,31 @@ var peekVerb = messageList{
 		}
 		return query
 	},
+	table: table{
+		columns: strings.Fields(`id state enqueued_at expires_at due lock_expires_at redelivered delivery_count priority exchange routing_key
+			properties payload_bytes payload payload_encoding`),
+		defaults: strings.Fields("id state expires_at redelivered routing_key payload_bytes payload"),
+		options:  []string{"state", "truncate"},
+	},
 }.verb()
 
-var listUnackedVerb = messageList{
+var listUnackedVerb = messageTable{
 	title: "Listing unacknowledged deliveries", path: "unacked", items: "deliveries",
-	columns: strings.Fields(`id consumer_tag channel connection delivery_tag delivered_at lock_expires_at expires_at payload_bytes
-		delivery_count redelivered`),
-	defaults: strings.Fields("id consumer_tag channel delivery_tag delivered_at lock_expires_at"),
-	fill:     func(o client.Object) { o["connection"] = inside(o, "connection_details", "name") },
+	table: table{
+		columns: strings.Fields(`id consumer_tag channel connection delivery_tag delivered_at lock_expires_at expires_at payload_bytes
+			delivery_count redelivered`),
+		defaults: strings.Fields("id consumer_tag channel delivery_tag delivered_at lock_expires_at"),
+		fill:     func(o client.Object) { o["connection"] = inside(o, "connection_details", "name") },
+	},
 }.verb()
 
-var listScheduledVerb = messageList{
+var listScheduledVerb = messageTable{
 	title: "Listing scheduled messages", path: "scheduled", items: "messages",
-	columns:  strings.Fields("id due enqueued_at message_id exchange routing_key payload_bytes persistent priority"),
-	defaults: strings.Fields("id due message_id routing_key payload_bytes"),
-	options:  []string{"exchange"},
+	table: table{
+		columns:  strings.Fields("id due enqueued_at message_id exchange routing_key payload_bytes persistent priority"),
+		defaults: strings.Fields("id due message_id routing_key payload_bytes"),
+		options:  []string{"exchange"},
+	},
 }.verb()
 
 var countScheduledVerb = verb{

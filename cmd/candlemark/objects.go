@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"candlemark/internal/httpapi/client"
@@ -30,7 +29,7 @@ var deleteQueueVerb = verb{
 		}
 		var refused *client.Error
 		switch {
-		case errors.As(err, &refused) && refused.Status == http.StatusNotFound:
+		case isMissing(err):
 			return misuse("Queue not found")
 		case errors.As(err, &refused) && strings.HasSuffix(refused.Reason, "not empty"):
 			return misuse("Queue is not empty")
@@ -51,7 +50,7 @@ var purgeQueueVerb = verb{
 	},
 	run: func(ctx context.Context, broker *client.Client, c *call) error {
 		err := broker.PurgeQueue(ctx, c.vhost, c.arguments[0])
-		if refused := (*client.Error)(nil); errors.As(err, &refused) && refused.Status == http.StatusNotFound {
+		if isMissing(err) {
 			return misuse("Queue not found")
 		}
 		return err
@@ -65,7 +64,7 @@ var closeConnectionVerb = verb{
 	},
 	run: func(ctx context.Context, broker *client.Client, c *call) error {
 		err := broker.CloseConnection(ctx, c.arguments[0], c.arguments[1])
-		if refused := (*client.Error)(nil); errors.As(err, &refused) && refused.Status == http.StatusNotFound {
+		if isMissing(err) {
 			return complaint("no such connection: " + c.arguments[0])
 		}
 		return err
@@ -98,7 +97,7 @@ var closeAllConnectionsVerb = verb{
 				break
 			}
 			err := broker.CloseConnection(ctx, cell(o["name"]), c.arguments[0])
-			if refused := (*client.Error)(nil); errors.As(err, &refused) && refused.Status == http.StatusNotFound {
+			if isMissing(err) {
 				continue // it left by itself
 			}
 			if err != nil {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"strconv"
 
 	"candlemark/internal/httpapi/client"
@@ -55,7 +54,7 @@ func clearPolicyVerb(operator bool) verb {
 		},
 		run: func(ctx context.Context, broker *client.Client, c *call) error {
 			err := broker.ClearPolicy(ctx, c.vhost, c.arguments[0], operator)
-			if refused := (*client.Error)(nil); errors.As(err, &refused) && refused.Status == http.StatusNotFound {
+			if isMissing(err) {
 				return complaint("Parameter does not exist")
 			}
 			return err
@@ -76,41 +75,18 @@ func listPoliciesVerb(operator bool) verb {
 			if err != nil {
 				return err
 			}
-			rows := make([]policyRow, len(list))
+			rows := make([]client.Object, len(list))
 			for i, p := range list {
 				var definition bytes.Buffer
 				if err := json.Compact(&definition, p.Definition); err != nil {
 					return err
 				}
-				rows[i] = policyRow{p.VHost, p.Name, p.Pattern, p.ApplyTo, definition.String(), p.Priority}
+				rows[i] = client.Object{
+					"vhost": p.VHost, "name": p.Name, "pattern": p.Pattern, "apply-to": p.ApplyTo,
+					"definition": definition.String(), "priority": p.Priority, // the definition is text, in JSON too (POL-17)
+				}
 			}
-			return c.printPolicies(rows)
+			return c.printTable([]string{"vhost", "name", "pattern", "apply-to", "definition", "priority"}, rows)
 		},
 	}
-}
-
-// policyRow is a policy as rabbitmqctl lists it: the definition is text, in JSON
-// too (POL-17).
-type policyRow struct {
-	VHost      string      `json:"vhost"`
-	Name       string      `json:"name"`
-	Pattern    string      `json:"pattern"`
-	ApplyTo    string      `json:"apply-to"`
-	Definition string      `json:"definition"`
-	Priority   json.Number `json:"priority"`
-}
-
-func (c *call) printPolicies(rows []policyRow) error {
-	if c.json {
-		e := json.NewEncoder(c.out)
-		e.SetEscapeHTML(false)
-		return e.Encode(rows)
-	}
-	if c.headers && len(rows) > 0 {
-		fmt.Fprintln(c.out, "vhost\tname\tpattern\tapply-to\tdefinition\tpriority")
-	}
-	for _, r := range rows {
-		fmt.Fprintf(c.out, "%s\t%s\t%s\t%s\t%s\t%s\n", r.VHost, r.Name, r.Pattern, r.ApplyTo, r.Definition, r.Priority)
-	}
-	return nil
 }
