@@ -101,6 +101,26 @@ func TestHeartbeatTraffic(t *testing.T) {
 	})
 }
 
+// A peer that only listens is told every half interval, exactly: a heartbeat of
+// ours is no traffic that would stand for the next one.
+func TestHeartbeatEveryHalfInterval(t *testing.T) {
+	beating(t, 10, func(r *rig) {
+		<-time.After(time.Second) // off the beat, and behind the handshake
+		for len(r.frames) > 0 {
+			<-r.frames
+		}
+		r.expectHeartbeat()
+		for range 10 {
+			begin := time.Now()
+			r.send(protocol.AppendHeartbeat(nil))
+			r.expectHeartbeat()
+			if after := time.Since(begin); after != 5*time.Second {
+				t.Errorf("the next one came after %v", after)
+			}
+		}
+	})
+}
+
 // Half a frame is a sign of life as well.
 func TestHeartbeatHalfFrame(t *testing.T) {
 	beating(t, 4, func(r *rig) {

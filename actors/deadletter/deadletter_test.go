@@ -112,6 +112,22 @@ func TestOneMailPerTargetAndReplyWhenAllHaveAnswered(t *testing.T) {
 	})
 }
 
+// An answer to an earlier incarnation may end where the numbers of this one begin.
+func TestAnswersToAnEarlierIncarnationSettleNothing(t *testing.T) {
+	inHouse(t, func(h *house) {
+		source, target := h.queue("source"), h.queue("target")
+		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout"}, "", "", target)
+		h.send(pendingMessage(source, "expired", "dlx", 10, 2))
+		first := take[*mail.Enqueue](h, target).Messages[0].Number
+		for _, old := range []mail.Range{{First: first - 2, Last: first - 2}, {First: first - 1, Last: first + 1}} {
+			h.send(&mail.EnqueueReply{Ranges: []mail.Range{old}})
+			h.nothing(source)
+		}
+		h.send(&mail.EnqueueReply{Ranges: []mail.Range{{First: first, Last: first + 1}}})
+		h.settled(source, mail.Range{First: 10, Last: 11})
+	})
+}
+
 func TestDL20MessagesThatDiedAlikeShareTheirHistory(t *testing.T) {
 	inHouse(t, func(h *house) {
 		source, target := h.queue("source"), h.queue("target")

@@ -121,16 +121,6 @@ func TestMaxLength_DL12(t *testing.T) {
 			c.want("dead", c.seenOff(), "maxlen a")
 		})
 	}
-	t.Run("a policy holds at once, in turns", func(t *testing.T) {
-		c := newCore(t)
-		batch := make([]message.Message, 3*turnLimit)
-		for i := range batch {
-			batch[i] = msg(fmt.Sprint(i), -1)
-		}
-		c.publish(batch...)
-		c.feed(&mail.Configure{Settings: settings(maxLength(1, "drop-head"))})
-		c.want("ready", c.ready(), fmt.Sprint(len(batch)-1))
-	})
 	t.Run("bytes of bodies", func(t *testing.T) {
 		c := newCore(t, func(s *policies.QueueSettings) { s.MaxLengthBytes = 5 })
 		c.put("aa", "bb", "c")
@@ -140,6 +130,29 @@ func TestMaxLength_DL12(t *testing.T) {
 		c.put("longer")
 		c.want("a body above the limit", c.ready())
 	})
+}
+
+// TestMaxLengthInTurns_DL12_TTL33: a policy holds at once, a turn's worth after the other.
+func TestMaxLengthInTurns_DL12_TTL33(t *testing.T) {
+	c := newCore(t)
+	batch := make([]message.Message, 3*turnLimit)
+	for i := range batch {
+		batch[i] = msg(fmt.Sprint(i), -1)
+	}
+	c.publish(batch...)
+	c.slow = true
+	c.feed(&mail.Configure{Settings: settings(maxLength(1, "drop-head"))})
+	for left := len(batch) - turnLimit; ; left = max(left-turnLimit, 1) {
+		if n := c.messages.Ready(); n != left || c.waiting != (n > 1) {
+			t.Fatalf("%d are left after a turn, want %d; more to do: %v", n, left, c.waiting)
+		}
+		if !c.waiting {
+			break
+		}
+		c.waiting = false
+		c.feed(again{})
+	}
+	c.want("ready", c.ready(), fmt.Sprint(len(batch)-1))
 }
 
 // TestRejecting_DL10: whoever waits, and by bytes.
