@@ -3,57 +3,51 @@ package supervision
 import (
 	"cmp"
 	"context"
-	"maps"
 	"net"
 	"slices"
 	"strconv"
+	"time"
 
-	"candlemark/actors/mail"
+	"candlemark/internal/auth"
+	"candlemark/internal/config"
 	"candlemark/internal/httpapi"
-	"candlemark/policies"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 var _ httpapi.Broker = (*Node)(nil)
 
-// SetPolicy implements admin.Broker.
-func (n *Node) SetPolicy(ctx context.Context, p *policies.Policy) (replaced bool, err error) {
-	r, err := ask[*mail.PolicyReply](ctx, n, n.registry, func(to *actor.PID) any {
-		return &mail.SetPolicy{Request: mail.Request{ReplyTo: to}, Policy: p, Operator: p.Operator}
-	})
-	if err != nil {
-		return false, err
-	}
-	return r.Found, r.Err
+// Overview implements httpapi.Broker.
+func (n *Node) Overview(ctx context.Context) (httpapi.Overview, error) {
+	o, err := n.Queries.Overview(ctx)
+	o.Node, o.ClusterName, o.ProductVersion, o.Listeners = n.cfg.Name, n.clusterName(), n.cfg.ProductVersion, n.listening()
+	return o, err
 }
 
-// ClearPolicy implements admin.Broker.
-func (n *Node) ClearPolicy(ctx context.Context, vhost, name string, operator bool) (found bool, err error) {
-	r, err := ask[*mail.PolicyReply](ctx, n, n.registry, func(to *actor.PID) any {
-		return &mail.ClearPolicy{Request: mail.Request{ReplyTo: to}, VHost: vhost, Name: name, Operator: operator}
-	})
-	if err != nil {
-		return false, err
-	}
-	return r.Found, r.Err
+// NodeName implements httpapi.Host.
+func (n *Node) NodeName() string { return n.cfg.Name }
+
+// WithTimeout implements httpapi.Broker.
+func (n *Node) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return n.clock.WithTimeout(parent, d)
 }
 
-// ListPolicies implements admin.Broker.
-func (n *Node) ListPolicies(ctx context.Context, vhost string, operator bool) ([]*policies.Policy, error) {
-	r, err := ask[*mail.PolicyList](ctx, n, n.registry, func(to *actor.PID) any {
-		return &mail.ListPolicies{Request: mail.Request{ReplyTo: to}, VHost: vhost, Operator: operator}
-	})
-	if err != nil {
-		return nil, err
-	}
-	return r.Policies, r.Err
+// Machine implements httpapi.Host.
+func (n *Node) Machine(context.Context) (httpapi.Machine, error) {
+	m := n.monitor.Machine()
+	m.Uptime = (int64(n.clock.Now()) - int64(n.started)) / 1e6
+	m.SocketsUsed, m.SocketsMax = int(n.Churn.ConnectionsOpened.Load()-n.Churn.ConnectionsClosed.Load()), n.sockets.Limit()
+	m.Mechanisms = n.cfg.Authenticator.Mechanisms(auth.Peer{})
+	return m, nil
 }
 
-// VHosts implements admin.Broker.
-func (n *Node) VHosts(context.Context) ([]string, error) {
-	return slices.Sorted(maps.Keys(*n.vhosts.Load())), nil
-}
+// SetMemoryWatermark implements httpapi.Host.
+func (n *Node) SetMemoryWatermark(to config.Amount) { n.monitor.SetMemoryWatermark(to) }
+
+// SetDiskFreeLimit implements httpapi.Host.
+func (n *Node) SetDiskFreeLimit(to config.Amount) { n.monitor.SetDiskFreeLimit(to) }
+
+// JournalFull tells that the journal waits for room on the disk, or no longer
+// does: as long the disk alarm lasts, whatever its limit is.
+func (n *Node) JournalFull(full bool) { n.monitor.JournalFull(full) }
 
 // Announce adds a listener that is not the node's own to what it shows.
 func (n *Node) Announce(name string, at net.Addr) {

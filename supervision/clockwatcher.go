@@ -52,20 +52,7 @@ func (w *clockWatcher) look(c *clock.Clock) {
 		w.node.cfg.Log.Info().Stringer("for", slept).Msg("the machine has slept; what became due meanwhile is due now")
 	}
 	if slept != 0 || w.late { // twice, for queues that were not in their directory yet
-		w.wake()
+		w.node.tellQueues(&mail.ClockJumped{})
 	}
 	w.late = slept != 0
-}
-
-// wake tells all queues that their timers are late.
-func (w *clockWatcher) wake() {
-	all := w.node.vhosts.Load()
-	if all == nil {
-		return // nobody is there yet
-	}
-	for _, v := range *all {
-		for q := range v.Directory().Keepers() {
-			w.node.post(q.PID, &mail.ClockJumped{})
-		}
-	}
 }

@@ -7,11 +7,9 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/protocol"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
-// PutVHost implements admin.Definitions.
+// PutVHost implements httpapi.Definitions.
 func (n *Node) PutVHost(ctx context.Context, v auth.VHost) (created bool, err error) {
 	if err := n.lockVHosts(ctx); err != nil {
 		return false, err
@@ -22,7 +20,7 @@ func (n *Node) PutVHost(ctx context.Context, v auth.VHost) (created bool, err er
 	}
 	if created {
 		// What a late command left of a namesake must not come back to life.
-		if err = n.forgetPolicies(ctx, v.Name); err == nil {
+		if err = n.ForgetPolicies(ctx, v.Name); err == nil {
 			err = n.await(ctx, func(done chan<- error) any { return startVHost{v.Name, done} })
 		}
 		if err != nil {
@@ -36,7 +34,7 @@ func (n *Node) PutVHost(ctx context.Context, v auth.VHost) (created bool, err er
 	return created, nil
 }
 
-// DeleteVHost implements admin.Definitions.
+// DeleteVHost implements httpapi.Definitions.
 func (n *Node) DeleteVHost(ctx context.Context, name string) (found bool, err error) {
 	if err := n.lockVHosts(ctx); err != nil {
 		return false, err
@@ -49,10 +47,10 @@ func (n *Node) DeleteVHost(ctx context.Context, name string) (found bool, err er
 		return false, err
 	}
 	err = n.await(ctx, func(done chan<- error) any { return stopVHost{name, done} })
-	return true, errors.Join(err, n.forgetPolicies(ctx, name))
+	return true, errors.Join(err, n.ForgetPolicies(ctx, name))
 }
 
-// DeleteUser implements admin.Definitions.
+// DeleteUser implements httpapi.Definitions.
 func (n *Node) DeleteUser(_ context.Context, name string) (found bool, err error) {
 	switch err := n.cfg.Users.DeleteAccount(name); {
 	case errors.Is(err, auth.ErrNoUser):
@@ -60,32 +58,16 @@ func (n *Node) DeleteUser(_ context.Context, name string) (found bool, err error
 	case err != nil:
 		return false, err
 	}
-	n.post(n.root, mail.CloseConnection{
+	n.asker.Post(n.root, &mail.CloseConnection{
 		User: name, Err: protocol.ConnectionErrorf(protocol.ConnectionForced, "user '%s' is deleted", name),
 	})
 	return true, nil
 }
 
-func (n *Node) forgetPolicies(ctx context.Context, vhost string) error {
-	r, err := ask[*mail.PolicyReply](ctx, n, n.registry, func(to *actor.PID) any {
-		return &mail.ForgetVHost{Request: mail.Request{ReplyTo: to}, Name: vhost}
-	})
-	if err != nil {
-		return err
-	}
-	return r.Err
-}
-
 // await has the root do something and waits until it is done.
 func (n *Node) await(ctx context.Context, what func(done chan<- error) any) error {
-	done := make(chan error, 1)
-	n.post(n.root, what(done))
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	failure, err := askRoot(ctx, n, what)
+	return errors.Join(failure, err)
 }
 
 // lockVHosts lets one change of the virtual hosts at a time.

@@ -28,15 +28,15 @@ func (n *Node) loadGlobals(stored []definitions.Global) error {
 	return err
 }
 
-// Globals implements admin.Definitions.
+// Globals implements httpapi.Definitions.
 func (n *Node) Globals() map[string]json.RawMessage { return n.globals.All() }
 
-// PutGlobal implements admin.Definitions.
+// PutGlobal implements httpapi.Definitions.
 func (n *Node) PutGlobal(name string, value json.RawMessage) (created bool, err error) {
 	return n.globals.Put(name, value)
 }
 
-// DeleteGlobal implements admin.Definitions.
+// DeleteGlobal implements httpapi.Definitions.
 func (n *Node) DeleteGlobal(name string) (found bool, err error) { return n.globals.Delete(name) }
 
 // clusterName is the broker's, that of the node unless it was given one.

@@ -28,23 +28,3 @@ func (n *Node) maxQueues(vhost string) (limit int64, limited bool) {
 	v, _ := n.cfg.Users.VHost(vhost)
 	return v.Limits.Of(auth.MaxQueues)
 }
-
-// Shares of the file descriptors. The journal, the definitions and the logs have
-// the rest.
-const (
-	spareFiles  = 100 // before anything is shared out, if there are many
-	leastShared = 200 // else clients have half of them
-	manyHTTP    = 512
-	fewHTTP     = 8
-)
-
-// socketsOf is how many of so many file descriptors AMQP clients may use.
-func socketsOf(files int) int {
-	if files < leastShared {
-		return max(files/2, 1)
-	}
-	return (files - spareFiles) / 10 * 9
-}
-
-// HTTPSockets is how many connections the HTTP API may have at a time.
-func (n *Node) HTTPSockets() int { return min(max(descriptors()/20, fewHTTP), manyHTTP) }

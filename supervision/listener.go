@@ -68,7 +68,7 @@ func (n *Node) accept(l net.Listener) {
 			if stopping {
 				return
 			}
-			n.sockets.failed(err)
+			n.sockets.Failed(err)
 			time.Sleep(100 * time.Millisecond)
 		}
 	}
@@ -76,15 +76,15 @@ func (n *Node) accept(l net.Listener) {
 
 // Connect makes conn a connection of the broker, as if it had been accepted.
 func (n *Node) Connect(conn net.Conn) {
-	if !n.sockets.enter() {
+	if !n.sockets.Enter() {
 		_ = conn.Close()
 		return
 	}
-	n.post(n.root, accepted{conn})
+	n.asker.Post(n.root, accepted{conn})
 }
 
 // refuseConnection closes a connection that Connect took.
 func (n *Node) refuseConnection(conn net.Conn) {
 	_ = conn.Close()
-	n.sockets.leave()
+	n.sockets.Leave()
 }

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"candlemark/actors/deadletter"
 	"candlemark/actors/mail"
 	"candlemark/actors/mailbox"
 	"candlemark/internal/auth"
@@ -19,6 +18,10 @@ import (
 	"candlemark/internal/httpapi"
 	"candlemark/internal/store"
 	"candlemark/internal/topology"
+	"candlemark/supervision/ask"
+	"candlemark/supervision/localchannel"
+	"candlemark/supervision/queries"
+	"candlemark/supervision/resources"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/rs/zerolog"
@@ -57,34 +60,38 @@ type Config struct {
 	// negative for ever.
 	SendTimeout time.Duration
 	Limits      Limits
-	Alarms      Alarms
+	Alarms      resources.Config
 	// Clock is the broker's time; somebody looks every second whether its machine
 	// has slept or was set. Nil for that of this machine, unwatched.
 	Clock *clock.Clock
 }
 
+const rootName = "broker"
+
 // Node is one broker. Several may live in one process (PRO-17).
 type Node struct {
+	// Most of what the HTTP API asks of a broker.
+	*queries.Queries
+	*localchannel.Commands
+
 	cfg          Config
-	deaths       deadletter.Stats
-	churn        churn
-	totals       totals
 	quota        *auth.Quota
-	sockets      sockets
+	sockets      *resources.Sockets
+	monitor      *resources.Monitor
 	started      clock.Instant
 	clock        *clock.Clock
 	system       *actor.ActorSystem
+	asker        *ask.Asker
 	dispatcher   *mailbox.Dispatcher
 	strategy     *strategy
 	Failures     *Failures
 	crashed      crashedQueues
-	alarms       alarms
 	clockWatcher clockWatcher
 
 	root     *actor.PID
 	registry *actor.PID
-	vhosts   atomic.Pointer[map[string]*topology.VHost]
-	changing chan struct{} // has room for one who changes the virtual hosts
+	vhosts   topology.VHosts // shown and hidden by the root alone
+	changing chan struct{}   // has room for one who changes the virtual hosts
 	// answering has room for one who writes the answer to a command about messages.
 	answering chan struct{}
 	// incarnations is the last number given to a queue.
@@ -101,9 +108,7 @@ type Node struct {
 	stopping  bool
 }
 
-// Start builds the tree and returns when all virtual hosts are ready: everything
-// that is durable is back, and what is overdue is on its way (TTL-26).
-func Start(cfg Config) (*Node, error) {
+func (cfg *Config) setDefaults() {
 	if cfg.Users == nil {
 		cfg.Users = auth.NewGuest()
 	}
@@ -122,6 +127,12 @@ func Start(cfg Config) (*Node, error) {
 	if cfg.Name == "" {
 		cfg.Name = "candlemark@localhost"
 	}
+}
+
+// Start builds the tree and returns when all virtual hosts are ready: everything
+// that is durable is back, and what is overdue is on its way (TTL-26).
+func Start(cfg Config) (*Node, error) {
+	cfg.setDefaults()
 	n := &Node{cfg: cfg, clock: cmp.Or(cfg.Clock, clock.New()), Failures: &Failures{}, changing: make(chan struct{}, 1), answering: make(chan struct{}, 1)}
 	n.clockWatcher.node = n
 	n.started = n.clock.Now()
@@ -129,8 +140,6 @@ func Start(cfg Config) (*Node, error) {
 		return nil, err
 	}
 	n.quota = cfg.Limits.quota(cfg.Users)
-	n.sockets = sockets{limit: cmp.Or(cfg.Limits.Sockets, socketsOf(descriptors())), log: cfg.Log}
-	n.alarms.init(n)
 	n.strategy = &strategy{log: cfg.Log, failures: n.Failures, crashed: &n.crashed}
 	logger := slog.New(zerolog.NewSlogHandler(cfg.Log.Level(zerolog.WarnLevel)))
 	n.system = actor.NewActorSystem(
@@ -142,6 +151,7 @@ func Start(cfg Config) (*Node, error) {
 		n.system.Root.WithSenderMiddleware(n.traced)
 	}
 	n.dispatcher = mailbox.NewDispatcher(cfg.Workers)
+	n.openRooms()
 	n.system.EventStream.SubscribeWithPredicate(
 		func(event any) { n.undeliverable(event.(*actor.DeadLetterEvent).Message) },
 		func(event any) bool { _, ok := event.(*actor.DeadLetterEvent); return ok },
@@ -149,12 +159,12 @@ func Start(cfg Config) (*Node, error) {
 	vhosts := max(len(cfg.Users.VHosts()), 1)
 	ready := make(chan error, vhosts)
 	props := n.props(func(func() []any) actor.Actor { return &tree{node: n, ready: ready} })
-	root, err := n.system.Root.SpawnNamed(props, "broker")
+	root, err := n.system.Root.SpawnNamed(props, rootName)
 	if err != nil {
 		return nil, errors.Join(err, n.Stop(context.Background()))
 	}
 	n.root = root
-	n.alarms.watch()
+	n.monitor.Watch()
 	if cfg.Clock != nil {
 		n.clockWatcher.watch(cfg.Clock)
 	}
@@ -190,11 +200,6 @@ func (n *Node) traced(next actor.SenderFunc) actor.SenderFunc {
 	}
 }
 
-// post sends mail from a goroutine that is no actor.
-func (n *Node) post(to *actor.PID, what any) {
-	n.system.Root.Send(to, what)
-}
-
 // undeliverable answers mail whose receiver has ended, so that nobody waits for
 // it (PRO-2).
 func (n *Node) undeliverable(what any) {
@@ -224,7 +229,4 @@ func (n *Node) undeliverable(what any) {
 func (n *Node) System() *actor.ActorSystem { return n.system }
 
 // VHost finds a virtual host.
-func (n *Node) VHost(name string) (*topology.VHost, bool) {
-	v, ok := (*n.vhosts.Load())[name]
-	return v, ok
-}
+func (n *Node) VHost(name string) (*topology.VHost, bool) { return n.vhosts.Find(name) }

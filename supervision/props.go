@@ -1,6 +1,7 @@
 package supervision
 
 import (
+	"context"
 	"net"
 
 	"candlemark/actors/channel"
@@ -12,6 +13,7 @@ import (
 	"candlemark/actors/policy"
 	"candlemark/actors/queue"
 	"candlemark/actors/vhost"
+	"candlemark/internal/httpapi"
 	"candlemark/internal/topology"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -27,7 +29,7 @@ func (n *Node) registryProps() *actor.Props {
 
 func (n *Node) deadLetterProps(v *topology.VHost) *actor.Props {
 	return n.props(func(func() []any) actor.Actor {
-		return deadletter.New(deadletter.Config{VHost: v, Stats: &n.deaths, Log: n.cfg.Log.With().Str("vhost", v.Name).Logger()})
+		return deadletter.New(deadletter.Config{VHost: v, Stats: &n.Deaths, Log: n.cfg.Log.With().Str("vhost", v.Name).Logger()})
 	})
 }
 
@@ -35,6 +37,18 @@ func (n *Node) adminProps(v *topology.VHost) *actor.Props {
 	return n.props(func(func() []any) actor.Actor {
 		return command.New(command.Config{VHost: v, Registry: n.registry, Clock: n.clock, Log: n.cfg.Log, Carry: n.carry(v.Name)})
 	})
+}
+
+// carry carries out commands about messages that came over AMQP. Answers are written one at
+// a time: those who ask for large ones take one processor, and memory for one.
+func (n *Node) carry(vhost string) func(context.Context, command.Command) []byte {
+	return func(ctx context.Context, c command.Command) []byte {
+		by := httpapi.Asker{User: c.User, Connection: c.Connection, Channel: c.Channel}
+		write := httpapi.Command(ctx, n, by, vhost, c.Key, c.Body)
+		n.answering <- struct{}{}
+		defer func() { <-n.answering }()
+		return write()
+	}
 }
 
 func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
@@ -51,14 +65,14 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 			},
 			NewQueue: func(s vhost.QueueSpec) *actor.Props {
 				if !s.Queue.Holds() {
-					n.churn.queues.Add(1)
+					n.Churn.QueuesMade.Add(1)
 				}
 				cfg := &queue.Config{
 					Queue: s.Queue, VHost: s.VHost, Effective: s.Effective, Settings: s.Settings,
 					Recovered: s.Messages, Asleep: s.Asleep, Revived: s.Revived,
 					Newest:  max(s.Newest, n.numbered()),
-					Journal: n.cfg.Journal, Budget: &n.alarms.budget, Clock: n.clock, Log: &log,
-					Died: func(reason string, count uint64) { n.deaths.ByReason(reason).Disabled.Add(count) },
+					Journal: n.cfg.Journal, Budget: n.monitor.Budget(), Clock: n.clock, Log: &log,
+					Died: func(reason string, count uint64) { n.Deaths.ByReason(reason).Disabled.Add(count) },
 				}
 				return n.props(func(close func() []any) actor.Actor {
 					begin := *cfg
@@ -81,21 +95,21 @@ func (n *Node) connectionProps(conn net.Conn) *actor.Props {
 		return connection.New(connection.Config{
 			Conn: conn, Authenticator: n.cfg.Authenticator, Permissions: n.cfg.Permissions, VHost: n.VHost,
 			NewChannel: n.channelProps, Clock: n.clock, Log: n.cfg.Log, Product: n.cfg.Product, ProductVersion: n.cfg.ProductVersion,
-			HandshakeTimeout: n.cfg.Handshake, SendTimeout: n.cfg.SendTimeout, Valve: n.alarms.valve, Intake: n.alarms.intake, InFlightLimit: n.alarms.inFlight(), Quota: n.quota, ChannelMax: n.cfg.Limits.Channels, FrameMax: n.cfg.Limits.Frame,
+			HandshakeTimeout: n.cfg.Handshake, SendTimeout: n.cfg.SendTimeout, Valve: n.monitor.Valve(), Intake: n.monitor.Intake(), InFlightLimit: n.monitor.InFlight(), Quota: n.quota, ChannelMax: n.cfg.Limits.Channels, FrameMax: n.cfg.Limits.Frame,
 			Heartbeat: n.cfg.Limits.Heartbeat, NoHeartbeat: n.cfg.Limits.NoHeartbeat,
 		})
 	})
 }
 
 func (n *Node) channelProps(s connection.ChannelSpec) *actor.Props {
-	n.churn.channels.Add(1)
+	n.Churn.ChannelsOpened.Add(1)
 	return n.props(func(close func() []any) actor.Actor {
 		return channel.New(channel.Config{
 			ID: s.ID, Connection: s.Connection, ConnectionName: s.Name, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals, Replies: s.Replies, FrameMax: s.FrameMax,
 			VHost: s.VHost, User: s.User, ClientProduct: s.ClientProduct, CancelNotify: s.Capabilities.ConsumerCancelNotify,
 			Permissions: n.cfg.Permissions, MaxMessage: n.cfg.MaxMessage, Clock: n.clock,
 			Log:  n.cfg.Log.With().Str("vhost", s.VHost.Name).Uint16("channel", s.ID).Logger(),
-			Post: n.post, Ended: n.channelEnded, Close: close,
+			Post: n.asker.Post, Ended: n.ChannelEnded, Close: close,
 		})
 	})
 }

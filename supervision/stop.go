@@ -35,7 +35,7 @@ func (n *Node) Stop(ctx context.Context) error {
 	var err error
 	if n.root != nil {
 		err = errors.Join(n.leave(ctx), n.settle(ctx))
-		n.alarms.end()
+		n.monitor.End()
 		n.clockWatcher.end()
 		err = errors.Join(err, n.system.Root.StopFuture(n.root).Wait())
 	}
@@ -47,7 +47,7 @@ func (n *Node) Stop(ctx context.Context) error {
 // leave waits until the connections have gone.
 func (n *Node) leave(ctx context.Context) error {
 	gone := make(chan struct{})
-	n.post(n.root, closeAll{
+	n.asker.Post(n.root, closeAll{
 		reason: protocol.ConnectionErrorf(protocol.ConnectionForced, "broker forced connection closure with reason 'shutdown'"),
 		gone:   gone,
 	})
@@ -69,14 +69,11 @@ func (n *Node) leave(ctx context.Context) error {
 func (n *Node) settle(ctx context.Context) error {
 	ctx, cancel := n.clock.WithTimeout(ctx, settleTimeout)
 	defer cancel()
-	if n.vhosts.Load() == nil { // it never started
-		return nil
-	}
-	for _, v := range n.chosen("") {
+	for _, v := range n.vhosts.List("") {
 		queues := slices.Collect(v.Directory().Keepers())
 		silent := len(queues)
-		err := n.askAll(ctx, silent, func(i int, r mail.Request) {
-			n.post(queues[i].PID, &mail.DescribeQueue{Request: r})
+		err := n.asker.All(ctx, silent, func(i int, r mail.Request) {
+			n.asker.Post(queues[i].PID, &mail.DescribeQueue{Request: r})
 		}, func(any) { silent-- })
 		if err != nil || silent > 0 {
 			return fmt.Errorf("%d queues of vhost '%s' did not finish in time", silent, v.Name)

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"net"
 
+	"candlemark/actors/connection"
 	"candlemark/actors/mail"
-	"candlemark/internal/topology"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -30,6 +30,12 @@ type closeAll struct {
 	gone   chan struct{}
 }
 
+// openLocalChannel asks for a channel; nil comes back if it cannot be made.
+type openLocalChannel struct {
+	spec  connection.ChannelSpec
+	reply chan<- *actor.PID
+}
+
 // listConnections asks for the PIDs of all connections.
 type listConnections struct{ reply chan<- []*actor.PID }
 
@@ -48,19 +54,19 @@ func (t *tree) Receive(ctx actor.Context) {
 		t.startVHost(ctx, m)
 	case stopVHost:
 		t.stopVHost(ctx, m)
-	case mail.CloseConnection:
-		t.closeMatching(ctx, m)
+	case *mail.CloseConnection:
+		t.sendAll(ctx, m)
 	case accepted:
 		t.accept(ctx, m.conn)
-	case mail.Block:
-		t.block(ctx, m)
-	case mail.Unblock:
-		t.unblock(ctx)
+	case *mail.Block:
+		t.alarm = m
+		t.sendAll(ctx, m)
+	case *mail.Unblock:
+		t.alarm = nil
+		t.sendAll(ctx, m)
 	case closeAll:
 		t.closing = &m
-		for _, pid := range t.connections {
-			ctx.Send(pid, &mail.CloseConnection{Err: m.reason})
-		}
+		t.sendAll(ctx, &mail.CloseConnection{Err: m.reason})
 		t.checkEmpty()
 	case openLocalChannel:
 		m.reply <- t.receive(ctx, m)
@@ -73,8 +79,8 @@ func (t *tree) Receive(ctx actor.Context) {
 	case *actor.Terminated:
 		if _, ours := t.connections[m.Who.Id]; ours {
 			delete(t.connections, m.Who.Id)
-			t.node.churn.connectionsGone.Add(1)
-			t.node.sockets.leave()
+			t.node.Churn.ConnectionsClosed.Add(1)
+			t.node.sockets.Leave()
 			t.checkEmpty()
 			return
 		}
@@ -103,12 +109,9 @@ func (t *tree) survive(ctx actor.Context) {
 // plant spawns what is there from the beginning.
 func (t *tree) plant(ctx actor.Context) error {
 	n := t.node
-	registry, err := ctx.SpawnNamed(n.registryProps(), string(KindRegistry))
-	if err != nil {
+	if _, err := ctx.SpawnNamed(n.registryProps(), string(KindRegistry)); err != nil {
 		return err
 	}
-	n.registry = registry
-	n.vhosts.Store(&map[string]*topology.VHost{})
 	list := n.cfg.Users.VHosts()
 	for _, v := range list {
 		t.startVHost(ctx, startVHost{v.Name, t.ready})
@@ -135,7 +138,7 @@ func (t *tree) accept(ctx actor.Context, conn net.Conn) {
 	if t.alarm != nil {
 		ctx.Send(pid, t.alarm)
 	}
-	t.node.churn.connections.Add(1)
+	t.node.Churn.ConnectionsOpened.Add(1)
 }
 
 // receive makes a local channel; nil if it cannot.
@@ -150,6 +153,13 @@ func (t *tree) receive(ctx actor.Context, m openLocalChannel) *actor.PID {
 		return nil
 	}
 	return pid
+}
+
+// sendAll sends mail to all connections.
+func (t *tree) sendAll(ctx actor.Context, what any) {
+	for _, pid := range t.connections {
+		ctx.Send(pid, what)
+	}
 }
 
 func (t *tree) checkEmpty() {

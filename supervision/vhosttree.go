@@ -2,7 +2,6 @@ package supervision
 
 import (
 	"errors"
-	"maps"
 	"net/url"
 
 	"candlemark/actors/mail"
@@ -98,7 +97,7 @@ func (t *tree) vhostStarted(ctx actor.Context, m *mail.TopologyReply) {
 		p.report(m.Err)
 		t.stopActors(ctx, p)
 	case p.bound:
-		t.node.show(p.vhost)
+		t.node.vhosts.Add(p.vhost)
 		p.report(nil)
 	default:
 		p.bound = true
@@ -128,18 +127,11 @@ func (t *tree) stopVHost(ctx actor.Context, m stopVHost) {
 	}
 	p.gone = m.gone
 	p.report(errVHostGone)
-	t.node.hide(m.name)
-	t.closeMatching(ctx, mail.CloseConnection{
+	t.node.vhosts.Remove(m.name)
+	t.sendAll(ctx, &mail.CloseConnection{
 		VHost: m.name, Err: protocol.ConnectionErrorf(protocol.ConnectionForced, "vhost '%s' is deleted", m.name),
 	})
 	ctx.Send(p.vhost.PID, &mail.EndVHost{})
-}
-
-// closeMatching ends the connections that a close is for.
-func (t *tree) closeMatching(ctx actor.Context, m mail.CloseConnection) {
-	for _, pid := range t.connections {
-		ctx.Send(pid, &m)
-	}
 }
 
 // actorEnded: an actor has ended. The virtual host itself is the first of its actors
@@ -171,19 +163,4 @@ func (t *tree) stopActors(ctx actor.Context, p *vhostTree) {
 	if len(p.alive) == 0 {
 		delete(t.vhosts, p.vhost.Name)
 	}
-}
-
-// show lets clients into a virtual host.
-func (n *Node) show(v *topology.VHost) {
-	all := maps.Clone(*n.vhosts.Load())
-	all[v.Name] = v
-	n.vhosts.Store(&all)
-}
-
-// hide closes a virtual host to clients that come from now on. The root alone
-// shows and hides.
-func (n *Node) hide(name string) {
-	all := maps.Clone(*n.vhosts.Load())
-	delete(all, name)
-	n.vhosts.Store(&all)
 }

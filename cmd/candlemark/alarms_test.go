@@ -10,6 +10,7 @@ import (
 	"candlemark/internal/httpapi"
 	"candlemark/internal/store/memory"
 	"candlemark/supervision"
+	"candlemark/supervision/resources"
 
 	"github.com/rs/zerolog"
 )
@@ -29,7 +30,7 @@ func serveFixed(t *testing.T) string {
 	journal, users := memory.New(memory.Options{}), auth.NewGuest()
 	node, err := supervision.Start(supervision.Config{
 		Users: users, Journal: journal, Log: zerolog.Nop(), Name: "candlemark@here",
-		Alarms: supervision.Alarms{Meter: fixed{}, Watermark: config.Share(0.4), DiskFree: config.Amount{Bytes: 50_000_000}},
+		Alarms: resources.Config{Meter: fixed{}, Watermark: config.Share(0.4), DiskFree: config.Amount{Bytes: 50_000_000}},
 	})
 	if err != nil {
 		t.Fatal(err)

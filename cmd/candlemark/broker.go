@@ -15,6 +15,7 @@ import (
 	"candlemark/internal/config"
 	"candlemark/internal/httpapi"
 	"candlemark/supervision"
+	"candlemark/supervision/resources"
 
 	"github.com/rs/zerolog"
 )
@@ -55,8 +56,8 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 	if b.node, err = supervision.Start(supervision.Config{
 		Users: users, Meta: b.data.definitions, Journal: b.data.journal, Product: cfg.ProductName, ProductVersion: version, Log: log,
 		Handshake: cfg.Handshake, SendTimeout: cmp.Or(cfg.SendTimeout, -1), MaxMessage: uint64(cfg.Limits.Message), Limits: limitsFor(cfg.Limits), Clock: b.clock,
-		Alarms: supervision.Alarms{
-			Meter:     supervision.System{Directory: cfg.DataDir, Untouched: heapReserve},
+		Alarms: resources.Config{
+			Meter:     resources.System{Directory: cfg.DataDir, Untouched: heapReserve},
 			Watermark: cfg.MemoryWatermark, DiskFree: cfg.DiskFreeLimit,
 		},
 	}); err != nil {
@@ -93,7 +94,7 @@ func (b *broker) serveHTTP(address string, users *auth.Users, log zerolog.Logger
 	}
 	b.HTTP = l.Addr()
 	b.node.Announce("http", b.HTTP)
-	b.http = httpapi.NewServer(b.node, users, b.node.HTTPSockets(), log)
+	b.http = httpapi.NewServer(b.node, users, resources.HTTPSockets(), log)
 	go func() {
 		if err := b.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			log.Error().Err(err).Msg("HTTP server failed")

@@ -8,6 +8,7 @@ import (
 	"candlemark/internal/config"
 	"candlemark/internal/testkit"
 	"candlemark/supervision"
+	"candlemark/supervision/resources"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )
@@ -64,7 +65,7 @@ func (m *meter) Bound(bytes int64) {
 func metered(t *testing.T, test func(b *testkit.Bubble, m *meter)) {
 	m := &meter{memory: 100, disk: 1000}
 	testkit.Run(t, func(c *supervision.Config) {
-		c.Alarms = supervision.Alarms{Meter: m, Watermark: config.Share(0.5), DiskFree: config.Amount{Bytes: 50 * mb}}
+		c.Alarms = resources.Config{Meter: m, Watermark: config.Share(0.5), DiskFree: config.Amount{Bytes: 50 * mb}}
 	}, func(b *testkit.Bubble) {
 		b.Advance(2 * time.Second)
 		test(b, m)

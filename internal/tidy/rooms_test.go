@@ -55,9 +55,19 @@ var rooms = map[string][]string{
 	"internal/testkit/...":     {},
 	"internal/tidy":            {},
 	"internal/topology":        {"protocol", "internal/erlang"},
-	"cmd/...":                  {"supervision", "internal/...", "policies", "protocol"},
+	"cmd/...":                  {"supervision/...", "internal/...", "policies", "protocol"},
 	"integration":              {"..."},
 	"integration/...":          {"..."},
+
+	"supervision/ask": {"actors/mail", "internal/clock"},
+	"supervision/localchannel": {
+		"protocol", "actors/connection", "actors/mail", "supervision/ask",
+		"internal/auth", "internal/httpapi", "internal/message", "internal/outbox", "internal/topology",
+	},
+	"supervision/queries": {
+		"protocol", "policies", "actors/deadletter", "actors/mail", "supervision/ask", "internal/auth", "internal/httpapi", "internal/topology",
+	},
+	"supervision/resources": {"internal/budget", "internal/clock", "internal/config", "internal/httpapi"},
 }
 
 // testRooms is what tests may import besides; "integration" alone sees everything.
@@ -118,10 +128,10 @@ func checkImports(h *house) (complaints []string) {
 const actorLibrary = "github.com/asynkron/protoactor-go"
 
 // actorRooms may know the actor library.
-var actorRooms = []string{"actors/...", "supervision", "integration/...", "internal/topology", "internal/testkit"}
+var actorRooms = []string{"actors/...", "supervision/...", "integration/...", "internal/topology", "internal/testkit"}
 
-// pureRooms are below actorRooms, and do not know it: they are the cores of actors.
-var pureRooms = []string{"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/lease", "actors/queue/schedule", "actors/queue/wheel"}
+// pureRooms are below actorRooms, and do not know it: they are the cores of actors, or tell others through functions.
+var pureRooms = []string{"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/lease", "actors/queue/schedule", "actors/queue/wheel", "supervision/resources"}
 
 // checkActorLibrary keeps protoactor where actors are, and of it only package actor; state.go, the core, never sees it.
 func checkActorLibrary(h *house) (complaints []string) {

@@ -1,48 +1,36 @@
-package supervision
+package queries
 
 import (
 	"context"
 	"slices"
 	"strings"
 
-	"candlemark/actors/command"
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/internal/httpapi"
 	"candlemark/internal/topology"
 	"candlemark/policies"
 	"candlemark/protocol"
+	"candlemark/supervision/ask"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// carry carries out commands about messages that came over AMQP. Answers are written one at
-// a time: those who ask for large ones take one processor, and memory for one.
-func (n *Node) carry(vhost string) func(context.Context, command.Command) []byte {
-	return func(ctx context.Context, c command.Command) []byte {
-		by := httpapi.Asker{User: c.User, Connection: c.Connection, Channel: c.Channel}
-		write := httpapi.Command(ctx, n, by, vhost, c.Key, c.Body)
-		n.answering <- struct{}{}
-		defer func() { <-n.answering }()
-		return write()
-	}
-}
-
 // reach finds the queue of a place, or that in which a delayed exchange holds
 // messages, for somebody who may read there.
-func (n *Node) reach(by httpapi.Asker, at httpapi.Place) (*topology.Queue, error) {
-	v, ok := n.VHost(at.VHost)
+func (qs *Queries) reach(by httpapi.Asker, at httpapi.Place) (*topology.Queue, error) {
+	v, ok := qs.cfg.VHosts.Find(at.VHost)
 	if !ok {
 		return nil, protocol.ChannelErrorf(protocol.NotFound, "vhost '%s' not found", at.VHost)
 	}
-	if err := n.cfg.Permissions.VHostAccess(by.User, v.Name); err != nil {
+	if err := qs.cfg.Permissions.VHostAccess(by.User, v.Name); err != nil {
 		return nil, err
 	}
 	resource := auth.Resource{Kind: auth.Queue, Name: at.Name}
 	if at.Exchange {
 		resource.Kind = auth.Exchange
 	}
-	if err := n.cfg.Permissions.Check(by.User, v.Name, resource, auth.Read); err != nil {
+	if err := qs.cfg.Permissions.Check(by.User, v.Name, resource, auth.Read); err != nil {
 		return nil, err
 	}
 	if at.Exchange {
@@ -74,22 +62,22 @@ func holderOf(v *topology.VHost, name string) (*topology.Queue, error) {
 type answered interface{ Failure() error }
 
 // inquire asks the queue of a place, for somebody who may read there.
-func inquire[T answered](ctx context.Context, n *Node, by httpapi.Asker, at httpapi.Place, question func(mail.Request) any) (T, *topology.Queue, error) {
+func inquire[T answered](ctx context.Context, qs *Queries, by httpapi.Asker, at httpapi.Place, question func(mail.Request) any) (T, *topology.Queue, error) {
 	var none T
-	q, err := n.reach(by, at)
+	q, err := qs.reach(by, at)
 	if err != nil {
 		return none, nil, err
 	}
-	answer, err := ask[T](ctx, n, q.PID, func(replyTo *actor.PID) any { return question(mail.Request{ReplyTo: replyTo}) })
+	answer, err := ask.One[T](ctx, qs.cfg.Asker, q.PID, func(replyTo *actor.PID) any { return question(mail.Request{ReplyTo: replyTo}) })
 	if err == nil {
 		err = answer.Failure()
 	}
 	return answer, q, err
 }
 
-// Peek implements admin.Messages.
-func (n *Node) Peek(ctx context.Context, by httpapi.Asker, at httpapi.Place, how httpapi.Peek) (httpapi.PeekPage, error) {
-	answer, _, err := inquire[*mail.PeekReply](ctx, n, by, at, func(r mail.Request) any {
+// Peek implements httpapi.Messages.
+func (qs *Queries) Peek(ctx context.Context, by httpapi.Asker, at httpapi.Place, how httpapi.Peek) (httpapi.PeekPage, error) {
+	answer, _, err := inquire[*mail.PeekReply](ctx, qs, by, at, func(r mail.Request) any {
 		m := &mail.Peek{Request: r, After: mail.Cursor(how.After), Limit: how.Limit, Cut: how.Cut, Queue: at.Name, VHost: at.VHost}
 		for shown, state := range statesShown {
 			if how.States&shown != 0 {
@@ -131,20 +119,20 @@ func peekedShown(m *mail.PeekedMessage) httpapi.Peeked {
 	return shown
 }
 
-// Unacked implements admin.Messages. Delivery tags are what the channels know of them a
+// Unacked implements httpapi.Messages. Delivery tags are what the channels know of them a
 // moment later.
-func (n *Node) Unacked(ctx context.Context, by httpapi.Asker, at httpapi.Place, after uint64, limit int) ([]httpapi.Unacked, bool, error) {
-	page, q, err := inquire[*mail.UnackedPage](ctx, n, by, at, func(r mail.Request) any {
+func (qs *Queries) Unacked(ctx context.Context, by httpapi.Asker, at httpapi.Place, after uint64, limit int) ([]httpapi.Unacked, bool, error) {
+	page, q, err := inquire[*mail.UnackedPage](ctx, qs, by, at, func(r mail.Request) any {
 		return &mail.ListUnacked{Request: r, After: after, Limit: limit, Queue: at.Name, VHost: at.VHost}
 	})
 	if err != nil || len(page.Deliveries) == 0 {
 		return nil, false, err
 	}
-	clients, err := n.clients(ctx)
+	clients, err := qs.clients(ctx)
 	if err != nil {
 		return nil, false, err
 	}
-	tags, err := n.tags(ctx, q, page.Deliveries)
+	tags, err := qs.tags(ctx, q, page.Deliveries)
 	if err != nil {
 		return nil, false, err
 	}
@@ -160,7 +148,7 @@ func (n *Node) Unacked(ctx context.Context, by httpapi.Asker, at httpapi.Place, 
 }
 
 // tags asks the channels for delivery tags: by channel and number.
-func (n *Node) tags(ctx context.Context, q *topology.Queue, deliveries []mail.UnackedDelivery) (map[string]map[uint64]uint64, error) {
+func (qs *Queries) tags(ctx context.Context, q *topology.Queue, deliveries []mail.UnackedDelivery) (map[string]map[uint64]uint64, error) {
 	var channels []*actor.PID
 	numbers := map[string][]uint64{}
 	for _, d := range deliveries {
@@ -170,8 +158,8 @@ func (n *Node) tags(ctx context.Context, q *topology.Queue, deliveries []mail.Un
 		numbers[d.Channel.Id] = append(numbers[d.Channel.Id], d.Number)
 	}
 	tags := map[string]map[uint64]uint64{}
-	err := n.askAll(ctx, len(channels), func(i int, r mail.Request) {
-		n.post(channels[i], &mail.FindDeliveries{Request: r, Queue: q.PID, Numbers: numbers[channels[i].Id]})
+	err := qs.cfg.Asker.All(ctx, len(channels), func(i int, r mail.Request) {
+		qs.cfg.Asker.Post(channels[i], &mail.FindDeliveries{Request: r, Queue: q.PID, Numbers: numbers[channels[i].Id]})
 	}, func(answer any) {
 		found := answer.(*mail.DeliveriesFound)
 		tags[channels[found.ID].Id] = found.Tags
@@ -179,13 +167,13 @@ func (n *Node) tags(ctx context.Context, q *topology.Queue, deliveries []mail.Un
 	return tags, err
 }
 
-// RenewLock implements admin.Messages.
-func (n *Node) RenewLock(ctx context.Context, by httpapi.Asker, at httpapi.Place, which httpapi.Lock) (count int, until int64, err error) {
+// RenewLock implements httpapi.Messages.
+func (qs *Queries) RenewLock(ctx context.Context, by httpapi.Asker, at httpapi.Place, which httpapi.Lock) (count int, until int64, err error) {
 	m := &mail.RenewLock{Seq: which.ID, Tag: which.ConsumerTag, Queue: at.Name, VHost: at.VHost}
 	if which.DeliveryTag != 0 {
-		return n.renewTag(ctx, by, m, which.DeliveryTag)
+		return qs.renewTag(ctx, by, m, which.DeliveryTag)
 	}
-	answer, _, err := inquire[*mail.LockRenewed](ctx, n, by, at, func(r mail.Request) any {
+	answer, _, err := inquire[*mail.LockRenewed](ctx, qs, by, at, func(r mail.Request) any {
 		m.Request = r
 		return m
 	})
@@ -197,12 +185,12 @@ func (n *Node) RenewLock(ctx context.Context, by httpapi.Asker, at httpapi.Place
 
 // renewTag renews the lock of a delivery that the channel of by has. That is permission
 // enough.
-func (n *Node) renewTag(ctx context.Context, by httpapi.Asker, m *mail.RenewLock, tag uint64) (count int, until int64, err error) {
+func (qs *Queries) renewTag(ctx context.Context, by httpapi.Asker, m *mail.RenewLock, tag uint64) (count int, until int64, err error) {
 	if by.Channel == "" {
 		return 0, 0, protocol.ChannelErrorf(protocol.PreconditionFailed, "delivery tags are known on their own channel only")
 	}
-	m.Channel = n.system.NewLocalPID(by.Channel)
-	found, err := ask[*mail.DeliveriesFound](ctx, n, m.Channel, func(replyTo *actor.PID) any {
+	m.Channel = qs.cfg.Asker.System.NewLocalPID(by.Channel)
+	found, err := ask.One[*mail.DeliveriesFound](ctx, qs.cfg.Asker, m.Channel, func(replyTo *actor.PID) any {
 		return &mail.FindDeliveries{Request: mail.Request{ReplyTo: replyTo}, Tag: tag}
 	})
 	if err != nil || found.Queue == nil {
@@ -210,7 +198,7 @@ func (n *Node) renewTag(ctx context.Context, by httpapi.Asker, m *mail.RenewLock
 	}
 	for m.Number = range found.Tags { // the one
 	}
-	answer, err := ask[*mail.LockRenewed](ctx, n, found.Queue, func(replyTo *actor.PID) any {
+	answer, err := ask.One[*mail.LockRenewed](ctx, qs.cfg.Asker, found.Queue, func(replyTo *actor.PID) any {
 		m.ReplyTo = replyTo
 		return m
 	})
@@ -227,7 +215,7 @@ func (n *Node) renewTag(ctx context.Context, by httpapi.Asker, m *mail.RenewLock
 // number.
 func (all *clients) owner(channel *actor.PID) (*httpapi.Connection, int) {
 	// A channel's name begins with its connection's.
-	parent, _, _ := strings.Cut(channel.Id, "/"+string(KindChannel)+"/")
+	parent, _, _ := strings.Cut(channel.Id, "/channel/")
 	owner := all.byID[parent]
 	if owner == nil {
 		return nil, 0

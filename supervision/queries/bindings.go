@@ -1,4 +1,4 @@
-package supervision
+package queries
 
 import (
 	"cmp"
@@ -9,11 +9,11 @@ import (
 	"candlemark/internal/topology"
 )
 
-// Bindings implements admin.Topology. It reads what the exchanges have published
+// Bindings implements httpapi.Topology. It reads what the exchanges have published
 // and asks nobody.
-func (n *Node) Bindings(_ context.Context, f httpapi.BindingFilter) ([]httpapi.Binding, error) {
+func (qs *Queries) Bindings(_ context.Context, f httpapi.BindingFilter) ([]httpapi.Binding, error) {
 	all := []httpapi.Binding{}
-	for _, v := range n.chosen(orAll(f.VHost)) {
+	for _, v := range qs.cfg.VHosts.List(orAll(f.VHost)) {
 		if f.VHost != nil && v.Name != *f.VHost {
 			continue
 		}

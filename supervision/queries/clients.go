@@ -1,4 +1,4 @@
-package supervision
+package queries
 
 import (
 	"cmp"
@@ -28,14 +28,14 @@ type clients struct {
 
 // clients asks all connections who they are. Those in their handshake, or with
 // nothing more to say, are left out.
-func (n *Node) clients(ctx context.Context) (*clients, error) {
-	pids, err := n.connections(ctx)
+func (qs *Queries) clients(ctx context.Context) (*clients, error) {
+	pids, err := qs.cfg.Connections(ctx)
 	if err != nil {
 		return nil, err
 	}
 	all := &clients{byID: map[string]*client{}}
-	err = n.askAll(ctx, len(pids), func(i int, r mail.Request) {
-		n.post(pids[i], &mail.DescribeConnection{Request: r})
+	err = qs.cfg.Asker.All(ctx, len(pids), func(i int, r mail.Request) {
+		qs.cfg.Asker.Post(pids[i], &mail.DescribeConnection{Request: r})
 	}, func(answer any) {
 		info := answer.(*mail.ConnectionInfo)
 		if info.Err == nil && info.State != "starting" && info.State != "closed" {
@@ -60,9 +60,9 @@ func connectionShown(info *mail.ConnectionInfo) httpapi.Connection {
 	}
 }
 
-// Connections implements admin.Clients.
-func (n *Node) Connections(ctx context.Context) ([]httpapi.Connection, error) {
-	all, err := n.clients(ctx)
+// Connections implements httpapi.Clients.
+func (qs *Queries) Connections(ctx context.Context) ([]httpapi.Connection, error) {
+	all, err := qs.clients(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -73,33 +73,33 @@ func (n *Node) Connections(ctx context.Context) ([]httpapi.Connection, error) {
 	return shown, nil
 }
 
-// CloseConnection implements admin.Clients.
-func (n *Node) CloseConnection(ctx context.Context, name, reason string) (found bool, err error) {
-	all, err := n.clients(ctx)
+// CloseConnection implements httpapi.Clients.
+func (qs *Queries) CloseConnection(ctx context.Context, name, reason string) (found bool, err error) {
+	all, err := qs.clients(ctx)
 	if err != nil {
 		return false, err
 	}
 	for _, c := range all.list {
 		if c.shown.Name == name {
 			found = true
-			n.post(c.pid, &mail.CloseConnection{Err: protocol.ConnectionErrorf(protocol.ConnectionForced, "%s", reason)})
+			qs.cfg.Asker.Post(c.pid, &mail.CloseConnection{Err: protocol.ConnectionErrorf(protocol.ConnectionForced, "%s", reason)})
 		}
 	}
 	return found, nil
 }
 
-// Channels implements admin.Clients.
-func (n *Node) Channels(ctx context.Context) ([]httpapi.Channel, error) {
-	all, err := n.clients(ctx)
+// Channels implements httpapi.Clients.
+func (qs *Queries) Channels(ctx context.Context) ([]httpapi.Channel, error) {
+	all, err := qs.clients(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return n.channels(ctx, all)
+	return qs.channels(ctx, all)
 }
 
 // channels asks all channels of those connections. Those that end meanwhile are
 // left out.
-func (n *Node) channels(ctx context.Context, all *clients) ([]httpapi.Channel, error) {
+func (qs *Queries) channels(ctx context.Context, all *clients) ([]httpapi.Channel, error) {
 	var pids []*actor.PID
 	var owners []*client
 	for _, c := range all.list {
@@ -108,8 +108,8 @@ func (n *Node) channels(ctx context.Context, all *clients) ([]httpapi.Channel, e
 		}
 	}
 	infos := make([]*mail.ChannelInfo, len(pids))
-	err := n.askAll(ctx, len(pids), func(i int, r mail.Request) {
-		n.post(pids[i], &mail.DescribeChannel{Request: r})
+	err := qs.cfg.Asker.All(ctx, len(pids), func(i int, r mail.Request) {
+		qs.cfg.Asker.Post(pids[i], &mail.DescribeChannel{Request: r})
 	}, func(answer any) {
 		info := answer.(*mail.ChannelInfo)
 		infos[info.ID] = info
@@ -133,16 +133,16 @@ func (n *Node) channels(ctx context.Context, all *clients) ([]httpapi.Channel, e
 	return shown, err
 }
 
-// Consumers implements admin.Clients.
-func (n *Node) Consumers(ctx context.Context, vhost string) ([]httpapi.Consumer, error) {
-	all, err := n.clients(ctx)
+// Consumers implements httpapi.Clients.
+func (qs *Queries) Consumers(ctx context.Context, vhost string) ([]httpapi.Consumer, error) {
+	all, err := qs.clients(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var shown []httpapi.Consumer
-	for _, v := range n.chosen(vhost) {
+	for _, v := range qs.cfg.VHosts.List(vhost) {
 		queues := slices.Collect(v.Directory().Queues())
-		list, infos, err := n.describe(ctx, v, queues, true)
+		list, infos, err := qs.describe(ctx, v, queues, true)
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-package supervision
+package localchannel
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
 	"candlemark/protocol"
+	"candlemark/supervision/ask"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -18,7 +19,8 @@ import (
 // connection. So commands over HTTP meet the same checks, permissions and
 // actors as those of any client.
 type localChannel struct {
-	in      *inbox // stands in for the connection
+	asker   *ask.Asker
+	in      *ask.Inbox // stands in for the connection
 	channel *actor.PID
 	out     *outbox.Outbox
 	wake    chan struct{} // the outbox has something
@@ -27,66 +29,46 @@ type localChannel struct {
 }
 
 const (
-	visitChannel = 1
-	visitLeave   = 5 * time.Second // for giving back, after the answer
+	number       = 1
+	leaveTimeout = 5 * time.Second // for giving back, after the answer
 )
 
-// openLocalChannel asks the root for a channel; nil comes back if it cannot be made.
-type openLocalChannel struct {
-	spec  connection.ChannelSpec
-	reply chan<- *actor.PID
-}
-
-// openLocalChannel opens a channel for a user; leave it.
-func (n *Node) openLocalChannel(ctx context.Context, by auth.User, vhost string) (*localChannel, error) {
-	v, ok := n.VHost(vhost)
+// open opens a channel for a user; leave it.
+func (c *Commands) open(ctx context.Context, by auth.User, vhost string) (*localChannel, error) {
+	v, ok := c.cfg.VHosts.Find(vhost)
 	if !ok {
 		return nil, protocol.ChannelErrorf(protocol.NotFound, "vhost '%s' not found", vhost)
 	}
-	if err := n.cfg.Permissions.VHostAccess(by, vhost); err != nil {
+	if err := c.cfg.Permissions.VHostAccess(by, vhost); err != nil {
 		return nil, err
 	}
-	w := &localChannel{in: n.newInbox(8), wake: make(chan struct{}, 1)}
-	w.in.watching = true
+	w := &localChannel{asker: c.cfg.Asker, in: c.cfg.Asker.Inbox(8), wake: make(chan struct{}, 1)}
 	w.out = outbox.New(1<<30, func() {
 		select {
 		case w.wake <- struct{}{}:
 		default: // it will look in any case
 		}
 	})
-	reply := make(chan *actor.PID, 1)
-	n.post(n.root, openLocalChannel{reply: reply, spec: connection.ChannelSpec{
-		ID: visitChannel, Connection: w.in.pid, Outbox: w.out, Gate: message.NewGate(1 << 30), VHost: v, User: by,
+	var err error
+	w.channel, err = c.cfg.Spawn(ctx, connection.ChannelSpec{
+		ID: number, Connection: w.in.PID, Outbox: w.out, Gate: message.NewGate(1 << 30), VHost: v, User: by,
 		Capabilities: connection.Capabilities{BasicNack: true, PublisherConfirms: true},
-	}})
-	select {
-	case w.channel = <-reply:
-	case <-ctx.Done():
-		w.in.close()
-		return nil, ctx.Err()
+	})
+	if err != nil {
+		w.in.Close()
+		return nil, err
 	}
-	if w.channel == nil {
-		w.in.close()
-		return nil, errStopping
-	}
-	n.watch(w.channel, w.in.pid)
+	w.asker.Watch(w.channel, w.in)
 	return w, nil
-}
-
-// watch has the end of an actor told to whoever is no actor.
-func (n *Node) watch(whom, by *actor.PID) {
-	if p, ok := n.system.ProcessRegistry.Get(whom); ok {
-		p.SendSystemMessage(whom, &actor.Watch{Watcher: by})
-	}
 }
 
 // send hands whole frames to the channel.
 func (w *localChannel) send(frames []byte) {
-	w.in.node.post(w.channel, &mail.Inbound{Runs: [][]byte{frames}})
+	w.asker.Post(w.channel, &mail.Inbound{Runs: [][]byte{frames}})
 }
 
 func (w *localChannel) method(m protocol.Method) {
-	w.send(protocol.AppendMethodFrame(nil, visitChannel, m))
+	w.send(protocol.AppendMethodFrame(nil, number, m))
 }
 
 // frame is the next frame from the channel.
@@ -102,7 +84,7 @@ func (w *localChannel) frame(ctx context.Context) (protocol.Frame, error) {
 			for b := w.out.Take(); b != nil; b = w.out.Take() {
 				w.read = append(w.read, b...)
 			}
-		case m := <-w.in.replies:
+		case m := <-w.in.Replies:
 			if err := w.told(m); err != nil {
 				return f, err
 			}
@@ -164,14 +146,14 @@ func (w *localChannel) content(ctx context.Context) (p protocol.Properties, body
 // leave has the channel give back what it holds, and waits for that: who reads
 // the answer is to find everything in its place.
 func (w *localChannel) leave(ctx context.Context) {
-	defer w.in.close()
-	ctx, cancel := w.in.node.clock.WithTimeout(context.WithoutCancel(ctx), visitLeave)
+	defer w.in.Close()
+	ctx, cancel := w.asker.Clock.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
 	defer cancel()
 	if !w.ended {
-		w.in.node.post(w.channel, &mail.CloseChannel{})
+		w.asker.Post(w.channel, &mail.CloseChannel{})
 	}
 	for !w.ended {
-		r, err := w.in.next(ctx)
+		r, err := w.in.Next(ctx)
 		if err != nil {
 			return
 		}

@@ -1,4 +1,4 @@
-package supervision
+package resources
 
 import (
 	"testing"

@@ -1,15 +1,15 @@
-package supervision
+package resources
 
 import (
 	"sync"
 	"time"
 
-	"candlemark/actors/mail"
 	"candlemark/internal/budget"
+	"candlemark/internal/clock"
 	"candlemark/internal/config"
 	"candlemark/internal/httpapi"
 
-	"github.com/asynkron/protoactor-go/actor"
+	"github.com/rs/zerolog"
 )
 
 // Shares of the memory watermark. Why these: docs/adr/0017.
@@ -25,8 +25,8 @@ const (
 	begunShare       = 8       // one in so many bytes may be of contents that are not whole, and as many of transactions
 )
 
-// Alarms is how a broker looks after memory and disk.
-type Alarms struct {
+// Config is how a broker looks after memory and disk.
+type Config struct {
 	// Meter measures; nil for no alarms at all, and no limits.
 	Meter Meter
 	// Watermark is from how much memory on publishers are blocked.
@@ -35,9 +35,23 @@ type Alarms struct {
 	DiskFree config.Amount
 }
 
-// alarms watches over memory and disk from a goroutine of its own.
-type alarms struct {
-	node   *Node
+// Broker is whom a Monitor looks after.
+type Broker struct {
+	Name       string // of the node, for the log
+	MaxMessage uint64 // bytes of the largest body
+	Clock      *clock.Clock
+	Log        zerolog.Logger
+	// Block tells the clients of an alarm, or with "" that there is none any more. Trim asks all
+	// queues to page out, Queues counts them. None of them waits.
+	Block  func(reason string)
+	Trim   func()
+	Queues func() int
+}
+
+// Monitor watches over memory and disk from a goroutine of its own.
+type Monitor struct {
+	cfg    Config
+	broker Broker
 	meter  Meter
 	budget budget.Budget
 	valve  *budget.Valve
@@ -54,32 +68,43 @@ type alarms struct {
 	trimmed  time.Duration // when queues were last asked to page out
 }
 
-func (a *alarms) init(n *Node) {
-	cfg := n.cfg.Alarms
-	a.node, a.meter, a.began, a.valve, a.intake = n, cfg.Meter, time.Now(), budget.NewValve(&a.budget), budget.NewIntake()
+// NewMonitor makes a monitor that does not watch yet.
+func NewMonitor(cfg Config, b Broker) *Monitor {
+	a := &Monitor{cfg: cfg, broker: b, meter: cfg.Meter, began: time.Now(), intake: budget.NewIntake()}
+	a.valve = budget.NewValve(&a.budget)
 	if cfg.Meter == nil {
 		a.meter, cfg.Watermark = System{Directory: "."}, config.Share(1)
 	}
 	a.set(cfg.Watermark, cfg.DiskFree)
+	return a
 }
 
+// Budget counts what all queues hold in memory.
+func (a *Monitor) Budget() *budget.Budget { return &a.budget }
+
+// Valve holds the flow of connections while queues hold too much.
+func (a *Monitor) Valve() *budget.Valve { return a.valve }
+
+// Intake decides whose content may be kept while it arrives.
+func (a *Monitor) Intake() *budget.Intake { return a.intake }
+
 // set gives the limits to everybody who goes by them.
-func (a *alarms) set(watermark, diskFree config.Amount) {
+func (a *Monitor) set(watermark, diskFree config.Amount) {
 	s := &a.shortage
 	s.set(watermark, diskFree, a.meter.Total())
-	if a.node.cfg.Alarms.Meter == nil {
+	if a.cfg.Meter == nil {
 		return
 	}
 	a.bound()
 	a.valve.SetMost(max(int64(float64(s.limit)*flowShare), 1))
 	begun := max(s.limit/begunShare, 1)
-	a.intake.SetLimits(begun, max(begun, int64(a.node.cfg.MaxMessage)+leastTransaction))
+	a.intake.SetLimits(begun, max(begun, int64(a.broker.MaxMessage)+leastTransaction))
 	a.meter.Bound(max(int64(float64(s.limit)*boundShare), leastBound))
 }
 
 // bound limits what queues hold in memory. During an alarm they hold half as much:
 // together with what connections hold it would keep the alarm up.
-func (a *alarms) bound() {
+func (a *Monitor) bound() {
 	limit := a.shortage.limit / pageFrom
 	if a.shortage.memory {
 		limit /= 2
@@ -87,20 +112,20 @@ func (a *alarms) bound() {
 	a.budget.SetLimit(max(limit, 1))
 }
 
-// inFlight is how many bytes of a connection may be on their way to queues, 0 for
+// InFlight is how many bytes of a connection may be on their way to queues, 0 for
 // the usual number: less where there is little memory.
-func (a *alarms) inFlight() int64 {
+func (a *Monitor) InFlight() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.node.cfg.Alarms.Meter == nil || a.shortage.limit >= amplyFrom {
+	if a.cfg.Meter == nil || a.shortage.limit >= amplyFrom {
 		return 0
 	}
 	return max(a.shortage.limit/flightShare, 1)
 }
 
-// watch begins to look.
-func (a *alarms) watch() {
-	if a.node.cfg.Alarms.Meter == nil {
+// Watch begins to look.
+func (a *Monitor) Watch() {
+	if a.cfg.Meter == nil {
 		return
 	}
 	a.stop, a.gone = make(chan struct{}), make(chan struct{})
@@ -119,8 +144,8 @@ func (a *alarms) watch() {
 	}()
 }
 
-// end waits until nobody looks any more.
-func (a *alarms) end() {
+// End waits until nobody looks any more.
+func (a *Monitor) End() {
 	if a.stop != nil {
 		close(a.stop)
 		<-a.gone
@@ -128,7 +153,7 @@ func (a *alarms) end() {
 }
 
 // look measures, and does what follows from it. It tells when to look again.
-func (a *alarms) look() time.Duration {
+func (a *Monitor) look() time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	r := a.read()
@@ -142,15 +167,15 @@ func (a *alarms) look() time.Duration {
 	a.bound()
 	a.tell()
 	a.valve.Relieve()
-	a.intake.Look(a.node.clock.Ran(), a.shortage.memory)
+	a.intake.Look(a.broker.Clock.Ran(), a.shortage.memory)
 	a.trim(r.at)
 	return a.shortage.next(r)
 }
 
 // held is about what messages take in memory, bytes.
-func (a *alarms) held() int64 { return a.budget.Used() + a.budget.Messages()*entrySize }
+func (a *Monitor) held() int64 { return a.budget.Used() + a.budget.Messages()*entrySize }
 
-func (a *alarms) read() reading {
+func (a *Monitor) read() reading {
 	a.now = reading{at: time.Since(a.began), memory: a.meter.Memory(), full: a.valve.Full()}
 	a.now.disk, a.now.known = a.meter.Disk()
 	return a.now
@@ -158,78 +183,64 @@ func (a *alarms) read() reading {
 
 // tell lets everybody know of a change. Readers learn of it from the valve before
 // the mail is on its way, so that they read no more meanwhile.
-func (a *alarms) tell() {
+func (a *Monitor) tell() {
 	s := &a.shortage
 	reason := s.reason()
 	changed := reason != a.told.reason()
 	a.log("memory", a.told.memory, s.memory)
 	a.log("disk", a.told.disk, s.disk)
 	a.told = *s
-	switch {
-	case !changed:
-	case reason == "":
-		a.valve.SetShut(false)
-		a.intake.Pause(false)
-		a.node.post(a.node.root, mail.Unblock{})
-	default:
-		a.valve.SetShut(true)
-		a.intake.Pause(true)
-		a.node.post(a.node.root, mail.Block{Reason: reason})
+	if changed {
+		a.valve.SetShut(reason != "")
+		a.intake.Pause(reason != "")
+		a.broker.Block(reason)
 	}
 }
 
-func (a *alarms) log(what string, before, after bool) {
+func (a *Monitor) log(what string, before, after bool) {
 	if before == after {
 		return
 	}
-	text := what + " resource limit alarm cleared on node " + a.node.cfg.Name
+	text := what + " resource limit alarm cleared on node " + a.broker.Name
 	if after {
-		text = what + " resource limit alarm set on node " + a.node.cfg.Name + ": publishers will be blocked until this alarm clears"
+		text = what + " resource limit alarm set on node " + a.broker.Name + ": publishers will be blocked until this alarm clears"
 	}
-	a.node.cfg.Log.Warn().Int64("memory", a.now.memory).Int64("memory_limit", a.shortage.limit).Int64("contents", a.budget.Used()).
+	a.broker.Log.Warn().Int64("memory", a.now.memory).Int64("memory_limit", a.shortage.limit).Int64("contents", a.budget.Used()).
 		Int64("disk_free", a.now.disk).Int64("disk_free_limit", a.shortage.least).Msg(text)
 }
 
 // trim asks the queues to page out while they hold too much: those without
 // traffic would not find out by themselves.
-func (a *alarms) trim(at time.Duration) {
+func (a *Monitor) trim(at time.Duration) {
 	if !a.budget.OverLimit() {
 		a.trimmed = 0
 		return
 	}
-	count := 0
-	for _, v := range *a.node.vhosts.Load() {
-		count += v.Directory().QueueCount()
-	}
-	if a.trimmed != 0 && at-a.trimmed < max(time.Second, time.Duration(count)*time.Second/trimPerTurn) {
+	if a.trimmed != 0 && at-a.trimmed < max(time.Second, time.Duration(a.broker.Queues())*time.Second/trimPerTurn) {
 		return
 	}
 	a.trimmed = at
-	for _, v := range *a.node.vhosts.Load() {
-		for q := range v.Directory().Keepers() {
-			a.node.post(q.PID, &mail.Trim{})
-		}
-	}
+	a.broker.Trim()
 }
 
-// SetMemoryWatermark implements admin.Host.
-func (n *Node) SetMemoryWatermark(to config.Amount) {
-	n.alarms.change(func(s *alarmState) { n.alarms.set(to, s.diskFree) })
+// SetMemoryWatermark is Config.Watermark from now on.
+func (a *Monitor) SetMemoryWatermark(to config.Amount) {
+	a.change(func(s *alarmState) { a.set(to, s.diskFree) })
 }
 
-// SetDiskFreeLimit implements admin.Host.
-func (n *Node) SetDiskFreeLimit(to config.Amount) {
-	n.alarms.change(func(s *alarmState) { n.alarms.set(s.watermark, to) })
+// SetDiskFreeLimit is Config.DiskFree from now on.
+func (a *Monitor) SetDiskFreeLimit(to config.Amount) {
+	a.change(func(s *alarmState) { a.set(s.watermark, to) })
 }
 
 // JournalFull tells that the journal waits for room on the disk, or no longer
 // does: as long the disk alarm lasts, whatever its limit is.
-func (n *Node) JournalFull(full bool) {
-	n.alarms.change(func(s *alarmState) { s.journalFull = full })
+func (a *Monitor) JournalFull(full bool) {
+	a.change(func(s *alarmState) { s.journalFull = full })
 }
 
 // change changes something and looks at once what follows from it.
-func (a *alarms) change(f func(*alarmState)) {
+func (a *Monitor) change(f func(*alarmState)) {
 	a.mu.Lock()
 	f(&a.shortage)
 	a.mu.Unlock()
@@ -238,25 +249,13 @@ func (a *alarms) change(f func(*alarmState)) {
 	}
 }
 
-// describe adds what the alarms know to what the API shows.
-func (a *alarms) describe(m *httpapi.Machine) {
+// Machine is what the API shows of the process, its machine and the alarms.
+func (a *Monitor) Machine() httpapi.Machine {
+	m := measure()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s, r := &a.shortage, a.read()
 	m.MemoryUsed, m.MemoryMax, m.MemoryLimit, m.MemoryWatermark, m.MemoryAlarm = r.memory, s.total, s.limit, s.watermark, s.memory
 	m.DiskFree, m.DiskLimit, m.DiskFreeLimit, m.DiskAlarm = r.disk, s.least, s.diskFree, s.disk
-}
-
-func (t *tree) block(ctx actor.Context, m mail.Block) {
-	t.alarm = &m
-	for _, pid := range t.connections {
-		ctx.Send(pid, t.alarm)
-	}
-}
-
-func (t *tree) unblock(ctx actor.Context) {
-	t.alarm = nil
-	for _, pid := range t.connections {
-		ctx.Send(pid, &mail.Unblock{})
-	}
+	return m
 }

@@ -1,21 +1,15 @@
-package supervision
+package queries
 
 import (
 	"context"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"candlemark/actors/deadletter"
 	"candlemark/actors/mail"
-	"candlemark/internal/auth"
 	"candlemark/internal/httpapi"
 	"candlemark/internal/topology"
 	"candlemark/policies"
 )
-
-// churn counts what came and went since the broker started.
-type churn struct{ connections, connectionsGone, channels, channelsGone, queues atomic.Uint64 }
 
 // totals are the messages of all channels that were ever open.
 type totals struct {
@@ -51,10 +45,10 @@ func (t *totals) grow(c httpapi.Counts) httpapi.Counts {
 	return t.shown
 }
 
-// Overview implements admin.Broker.
-func (n *Node) Overview(ctx context.Context) (httpapi.Overview, error) {
-	o := httpapi.Overview{Node: n.cfg.Name, ClusterName: n.clusterName(), ProductVersion: n.cfg.ProductVersion, Listeners: n.listening()}
-	queues, err := n.Queues(ctx, "")
+// Overview counts what there is, and what was. The names of the broker and its
+// listeners are for others to add.
+func (qs *Queries) Overview(ctx context.Context) (o httpapi.Overview, err error) {
+	queues, err := qs.Queues(ctx, "")
 	if err != nil {
 		return o, err
 	}
@@ -63,36 +57,36 @@ func (n *Node) Overview(ctx context.Context) (httpapi.Overview, error) {
 		o.Ready, o.Unacked, o.Consumers = o.Ready+q.Ready, o.Unacked+q.Unacked, o.Consumers+q.Consumers
 	}
 	o.Queues = len(queues)
-	for _, v := range *n.vhosts.Load() {
+	for _, v := range qs.cfg.VHosts.List("") {
 		o.Exchanges += v.Directory().ExchangeCount()
 	}
-	counts := n.totals.before()
-	all, err := n.clients(ctx)
+	counts := qs.totals.before()
+	all, err := qs.clients(ctx)
 	if err != nil {
 		return o, err
 	}
-	channels, err := n.channels(ctx, all)
+	channels, err := qs.channels(ctx, all)
 	if err != nil {
 		return o, err
 	}
 	for i := range channels {
 		counts.Add(channels[i].Counts)
 	}
-	o.Counts = n.totals.grow(counts)
+	o.Counts = qs.totals.grow(counts)
 	o.Connections, o.Channels = len(all.list), len(channels)
+	c := &qs.Churn
 	o.Churn = httpapi.Churn{
-		ConnectionsOpened: n.churn.connections.Load(), ConnectionsClosed: n.churn.connectionsGone.Load(),
-		ChannelsOpened: n.churn.channels.Load(), ChannelsClosed: n.churn.channelsGone.Load(),
-		QueuesMade: n.churn.queues.Load(),
+		ConnectionsOpened: c.ConnectionsOpened.Load(), ConnectionsClosed: c.ConnectionsClosed.Load(),
+		ChannelsOpened: c.ChannelsOpened.Load(), ChannelsClosed: c.ChannelsClosed.Load(), QueuesMade: c.QueuesMade.Load(),
 	}
 	o.Churn.QueuesGone = o.Churn.QueuesMade - min(o.Churn.QueuesMade, uint64(o.Queues))
 	return o, nil
 }
 
-// channelEnded keeps what a channel has counted.
-func (n *Node) channelEnded(c mail.Counts) {
-	n.churn.channelsGone.Add(1)
-	n.totals.add(countsShown(c))
+// ChannelEnded keeps what a channel has counted.
+func (qs *Queries) ChannelEnded(c mail.Counts) {
+	qs.Churn.ChannelsClosed.Add(1)
+	qs.totals.add(countsShown(c))
 }
 
 // countsShown are counts as the API shows them.
@@ -104,11 +98,11 @@ func countsShown(c mail.Counts) httpapi.Counts {
 	}
 }
 
-// Exchanges implements admin.Topology.
-func (n *Node) Exchanges(ctx context.Context, vhost string) ([]httpapi.Exchange, error) {
+// Exchanges implements httpapi.Topology.
+func (qs *Queries) Exchanges(ctx context.Context, vhost string) ([]httpapi.Exchange, error) {
 	var all []httpapi.Exchange
-	for _, v := range n.chosen(vhost) {
-		list, err := n.ListPolicies(ctx, v.Name, false)
+	for _, v := range qs.cfg.VHosts.List(vhost) {
+		list, err := qs.ListPolicies(ctx, v.Name, false)
 		if err != nil {
 			return nil, err
 		}
@@ -131,7 +125,7 @@ func (n *Node) Exchanges(ctx context.Context, vhost string) ([]httpapi.Exchange,
 				holders = append(holders, q)
 			}
 		}
-		if err := n.countDelayed(ctx, all[first:], holders); err != nil {
+		if err := qs.countDelayed(ctx, all[first:], holders); err != nil {
 			return nil, err
 		}
 	}
@@ -140,10 +134,10 @@ func (n *Node) Exchanges(ctx context.Context, vhost string) ([]httpapi.Exchange,
 
 // countDelayed tells how many messages each delayed exchange holds (DLY-5). One
 // whose holder does not answer has no number.
-func (n *Node) countDelayed(ctx context.Context, all []httpapi.Exchange, holders []*topology.Queue) error {
+func (qs *Queries) countDelayed(ctx context.Context, all []httpapi.Exchange, holders []*topology.Queue) error {
 	held := make(map[string]int, len(holders))
-	err := n.askAll(ctx, len(holders), func(i int, r mail.Request) {
-		n.post(holders[i].PID, &mail.DescribeQueue{Request: r})
+	err := qs.cfg.Asker.All(ctx, len(holders), func(i int, r mail.Request) {
+		qs.cfg.Asker.Post(holders[i].PID, &mail.DescribeQueue{Request: r})
 	}, func(answer any) {
 		if info := answer.(*mail.QueueInfo); !info.Down && info.Err == nil {
 			held[info.Name] = info.Scheduled.Count + info.Ready
@@ -160,9 +154,9 @@ func (n *Node) countDelayed(ctx context.Context, all []httpapi.Exchange, holders
 	return nil
 }
 
-// DeadLetters implements admin.Host.
-func (n *Node) DeadLetters() httpapi.DeadLetters {
-	d := &n.deaths
+// DeadLetters implements httpapi.Host.
+func (qs *Queries) DeadLetters() httpapi.DeadLetters {
+	d := &qs.Deaths
 	shown := func(s *deadletter.ReasonStats) httpapi.Deaths {
 		return httpapi.Deaths{
 			Disabled: s.Disabled.Load() + s.NoExchange.Load(), AtMostOnce: s.AtMostOnce.Load(), AtLeastOnce: s.AtLeastOnce.Load(),
@@ -174,22 +168,4 @@ func (n *Node) DeadLetters() httpapi.DeadLetters {
 		Expired: shown(&d.Expired), Rejected: shown(&d.Rejected), MaxLen: shown(&d.MaxLen), DeliveryLimit: shown(&d.DeliveryLimit), Hops: shown(&d.Hops),
 		QueuesExpired: d.QueuesExpired.Load(), Discarded: d.Discarded.Load(),
 	}
-}
-
-// NodeName implements admin.Host.
-func (n *Node) NodeName() string { return n.cfg.Name }
-
-// WithTimeout implements admin.Broker.
-func (n *Node) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	return n.clock.WithTimeout(parent, d)
-}
-
-// Machine implements admin.Host.
-func (n *Node) Machine(context.Context) (httpapi.Machine, error) {
-	m := measure()
-	n.alarms.describe(&m)
-	m.Uptime = (int64(n.clock.Now()) - int64(n.started)) / 1e6
-	m.SocketsUsed, m.SocketsMax = int(n.churn.connections.Load()-n.churn.connectionsGone.Load()), n.sockets.limit
-	m.Mechanisms = n.cfg.Authenticator.Mechanisms(auth.Peer{})
-	return m, nil
 }

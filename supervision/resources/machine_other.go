@@ -1,6 +1,6 @@
 //go:build !linux
 
-package supervision
+package resources
 
 import "candlemark/internal/httpapi"
 

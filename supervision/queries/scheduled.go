@@ -1,4 +1,4 @@
-package supervision
+package queries
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	"candlemark/internal/httpapi"
 )
 
-// Scheduled implements admin.Messages.
-func (n *Node) Scheduled(ctx context.Context, by httpapi.Asker, at httpapi.Place, after httpapi.Cursor, limit int) (httpapi.ScheduledPage, error) {
-	answer, _, err := inquire[*mail.ScheduledPage](ctx, n, by, at, func(r mail.Request) any {
+// Scheduled implements httpapi.Messages.
+func (qs *Queries) Scheduled(ctx context.Context, by httpapi.Asker, at httpapi.Place, after httpapi.Cursor, limit int) (httpapi.ScheduledPage, error) {
+	answer, _, err := inquire[*mail.ScheduledPage](ctx, qs, by, at, func(r mail.Request) any {
 		return &mail.ListScheduled{Request: r, After: mail.Cursor(after), Limit: limit, Queue: at.Name, VHost: at.VHost}
 	})
 	if err != nil {
@@ -27,9 +27,9 @@ func (n *Node) Scheduled(ctx context.Context, by httpapi.Asker, at httpapi.Place
 	return page, nil
 }
 
-// ScheduledCounts implements admin.Messages.
-func (n *Node) ScheduledCounts(ctx context.Context, by httpapi.Asker, at httpapi.Place) (httpapi.ScheduledCounts, error) {
-	answer, _, err := inquire[*mail.QueueInfo](ctx, n, by, at, func(r mail.Request) any { return &mail.DescribeQueue{Request: r} })
+// ScheduledCounts implements httpapi.Messages.
+func (qs *Queries) ScheduledCounts(ctx context.Context, by httpapi.Asker, at httpapi.Place) (httpapi.ScheduledCounts, error) {
+	answer, _, err := inquire[*mail.QueueInfo](ctx, qs, by, at, func(r mail.Request) any { return &mail.DescribeQueue{Request: r} })
 	switch {
 	case err != nil:
 		return httpapi.ScheduledCounts{}, err
@@ -42,26 +42,26 @@ func (n *Node) ScheduledCounts(ctx context.Context, by httpapi.Asker, at httpapi
 // mayChangeScheduled checks that somebody may change what others have published, which the
 // permission to read does not allow, nor one that is given out for bindings: it takes
 // those to publish there, or a tag.
-func (n *Node) mayChangeScheduled(by httpapi.Asker, at httpapi.Place) error {
+func (qs *Queries) mayChangeScheduled(by httpapi.Asker, at httpapi.Place) error {
 	if by.HasTag("administrator") || by.HasTag("policymaker") {
 		return nil
 	}
 	resource := auth.Resource{Kind: auth.Exchange, Name: at.Name}
 	if !at.Exchange {
 		resource.Kind = auth.Queue
-		if err := n.cfg.Permissions.Check(by.User, at.VHost, auth.Resource{Kind: auth.Exchange}, auth.Write); err != nil {
+		if err := qs.cfg.Permissions.Check(by.User, at.VHost, auth.Resource{Kind: auth.Exchange}, auth.Write); err != nil {
 			return err
 		}
 	}
-	return n.cfg.Permissions.Check(by.User, at.VHost, resource, auth.Write)
+	return qs.cfg.Permissions.Check(by.User, at.VHost, resource, auth.Write)
 }
 
-// CancelScheduled implements admin.Messages.
-func (n *Node) CancelScheduled(ctx context.Context, by httpapi.Asker, at httpapi.Place, which httpapi.ScheduledID) (count int, err error) {
-	if err := n.mayChangeScheduled(by, at); err != nil {
+// CancelScheduled implements httpapi.Messages.
+func (qs *Queries) CancelScheduled(ctx context.Context, by httpapi.Asker, at httpapi.Place, which httpapi.ScheduledID) (count int, err error) {
+	if err := qs.mayChangeScheduled(by, at); err != nil {
 		return 0, err
 	}
-	answer, _, err := inquire[*mail.ScheduledChanged](ctx, n, by, at, func(r mail.Request) any {
+	answer, _, err := inquire[*mail.ScheduledChanged](ctx, qs, by, at, func(r mail.Request) any {
 		return &mail.CancelScheduled{Request: r, Seq: which.ID, MessageID: which.MessageID, Queue: at.Name, VHost: at.VHost}
 	})
 	if err != nil {
@@ -70,17 +70,17 @@ func (n *Node) CancelScheduled(ctx context.Context, by httpapi.Asker, at httpapi
 	return answer.Count, nil
 }
 
-// Reschedule implements admin.Messages.
-func (n *Node) Reschedule(ctx context.Context, by httpapi.Asker, at httpapi.Place, which httpapi.ScheduledID, when httpapi.When) (count int, due int64, err error) {
-	if err := n.mayChangeScheduled(by, at); err != nil {
+// Reschedule implements httpapi.Messages.
+func (qs *Queries) Reschedule(ctx context.Context, by httpapi.Asker, at httpapi.Place, which httpapi.ScheduledID, when httpapi.When) (count int, due int64, err error) {
+	if err := qs.mayChangeScheduled(by, at); err != nil {
 		return 0, 0, err
 	}
 	due = when.MS
 	if when.Relative {
-		now := n.clock.Now().Ceil() + n.clock.Skew()
+		now := qs.cfg.Asker.Clock.Now().Ceil() + qs.cfg.Asker.Clock.Skew()
 		due = now + min(when.MS, math.MaxInt64-now)
 	}
-	answer, _, err := inquire[*mail.ScheduledChanged](ctx, n, by, at, func(r mail.Request) any {
+	answer, _, err := inquire[*mail.ScheduledChanged](ctx, qs, by, at, func(r mail.Request) any {
 		return &mail.Reschedule{Request: r, Seq: which.ID, MessageID: which.MessageID, Due: due, Queue: at.Name, VHost: at.VHost}
 	})
 	if err != nil {

@@ -1,0 +1,65 @@
+package ask
+
+import (
+	"context"
+	"time"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/clock"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Patience is how long All waits for answers.
+const Patience = 5 * time.Second
+
+// Asker sends mail from goroutines that are no actors.
+type Asker struct {
+	System *actor.ActorSystem
+	Clock  *clock.Clock
+}
+
+// Post sends mail and waits for nothing.
+func (a *Asker) Post(to *actor.PID, what any) { a.System.Root.Send(to, what) }
+
+// Watch has the end of an actor told to an inbox, as *actor.Terminated.
+func (a *Asker) Watch(whom *actor.PID, by *Inbox) {
+	if p, ok := a.System.ProcessRegistry.Get(whom); ok {
+		p.SendSystemMessage(whom, &actor.Watch{Watcher: by.PID})
+	}
+}
+
+// All asks count questions at once and gives every answer to take, for as long as
+// Patience; who has not answered by then is not waited for. The answer to question i
+// has its ID. The error is that of ctx.
+func (a *Asker) All(ctx context.Context, count int, ask func(i int, r mail.Request), take func(answer any)) error {
+	in := a.Inbox(count)
+	defer in.Close()
+	for i := range count {
+		ask(i, mail.Request{ReplyTo: in.PID, ID: uint64(i)})
+	}
+	wait, cancel := a.Clock.WithTimeout(ctx, Patience)
+	defer cancel()
+	for range count {
+		answer, err := in.Next(wait)
+		if err != nil {
+			return ctx.Err() // nil: only the wait is over
+		}
+		take(answer)
+	}
+	return nil
+}
+
+// One sends what question makes for the address of the answer, and waits for it. The
+// error is that of ctx.
+func One[T any](ctx context.Context, a *Asker, to *actor.PID, question func(replyTo *actor.PID) any) (T, error) {
+	in := a.Inbox(1)
+	defer in.Close()
+	a.Post(to, question(in.PID))
+	var none T
+	r, err := in.Next(ctx)
+	if err != nil {
+		return none, err
+	}
+	return r.(T), nil
+}

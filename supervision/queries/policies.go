@@ -1,0 +1,65 @@
+package queries
+
+import (
+	"context"
+
+	"candlemark/actors/mail"
+	"candlemark/policies"
+	"candlemark/supervision/ask"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// SetPolicy implements httpapi.Policies.
+func (qs *Queries) SetPolicy(ctx context.Context, p *policies.Policy) (replaced bool, err error) {
+	r, err := ask.One[*mail.PolicyReply](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to *actor.PID) any {
+		return &mail.SetPolicy{Request: mail.Request{ReplyTo: to}, Policy: p, Operator: p.Operator}
+	})
+	if err != nil {
+		return false, err
+	}
+	return r.Found, r.Err
+}
+
+// ClearPolicy implements httpapi.Policies.
+func (qs *Queries) ClearPolicy(ctx context.Context, vhost, name string, operator bool) (found bool, err error) {
+	r, err := ask.One[*mail.PolicyReply](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to *actor.PID) any {
+		return &mail.ClearPolicy{Request: mail.Request{ReplyTo: to}, VHost: vhost, Name: name, Operator: operator}
+	})
+	if err != nil {
+		return false, err
+	}
+	return r.Found, r.Err
+}
+
+// ListPolicies implements httpapi.Policies.
+func (qs *Queries) ListPolicies(ctx context.Context, vhost string, operator bool) ([]*policies.Policy, error) {
+	r, err := ask.One[*mail.PolicyList](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to *actor.PID) any {
+		return &mail.ListPolicies{Request: mail.Request{ReplyTo: to}, VHost: vhost, Operator: operator}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r.Policies, r.Err
+}
+
+// VHosts implements httpapi.Broker.
+func (qs *Queries) VHosts(context.Context) ([]string, error) {
+	list := qs.cfg.VHosts.List("")
+	names := make([]string, len(list))
+	for i, v := range list {
+		names[i] = v.Name
+	}
+	return names, nil
+}
+
+// ForgetPolicies drops the policies of a virtual host that is gone, or was before.
+func (qs *Queries) ForgetPolicies(ctx context.Context, vhost string) error {
+	r, err := ask.One[*mail.PolicyReply](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to *actor.PID) any {
+		return &mail.ForgetVHost{Request: mail.Request{ReplyTo: to}, Name: vhost}
+	})
+	if err != nil {
+		return err
+	}
+	return r.Err
+}

@@ -1,0 +1,41 @@
+package queries
+
+import (
+	"context"
+	"sync/atomic"
+
+	"candlemark/actors/deadletter"
+	"candlemark/internal/auth"
+	"candlemark/internal/topology"
+	"candlemark/supervision/ask"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Config is what queries go by.
+type Config struct {
+	Asker       *ask.Asker
+	VHosts      *topology.VHosts
+	Registry    *actor.PID // the policy registry
+	Permissions auth.Permissions
+	// Connections are the PIDs of all connections. The error is that of the context.
+	Connections func(context.Context) ([]*actor.PID, error)
+}
+
+// Queries implements the parts of httpapi.Broker that ask actors: Policies, Queues,
+// Topology, Clients, Messages.
+type Queries struct {
+	cfg Config
+	// Churn counts what came and went, for Overview.
+	Churn  Churn
+	Deaths deadletter.Stats // for DeadLetters
+	totals totals
+}
+
+// Churn counts what came and went since the broker started.
+type Churn struct {
+	ConnectionsOpened, ConnectionsClosed, ChannelsOpened, ChannelsClosed, QueuesMade atomic.Uint64
+}
+
+// New makes the queries of one broker.
+func New(cfg Config) *Queries { return &Queries{cfg: cfg} }

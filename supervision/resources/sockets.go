@@ -1,0 +1,95 @@
+package resources
+
+import (
+	"cmp"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// Sockets counts accepted connections, so that clients do not use up the file
+// descriptors that the journal and the definitions need: beyond the limit they
+// are refused at once, and who is in goes on.
+type Sockets struct {
+	limit int
+	log   zerolog.Logger
+
+	mu      sync.Mutex
+	open    int
+	refused int       // since a shortage began, 0 when there is none
+	told    time.Time // when the log last heard of one
+}
+
+// tellAgain is how long a shortage is not worth another line.
+const tellAgain = 10 * time.Second
+
+// NewSockets makes the counter for at most limit connections, 0 for what the file
+// descriptors allow.
+func NewSockets(limit int, log zerolog.Logger) *Sockets {
+	return &Sockets{limit: cmp.Or(limit, socketsOf(descriptors())), log: log}
+}
+
+// Limit is how many may be open at a time.
+func (s *Sockets) Limit() int { return s.limit }
+
+// Enter counts one more; false if there is no room for it. Else Leave once.
+func (s *Sockets) Enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open >= s.limit {
+		s.short().Int("sockets", s.open).Msg("a connection is refused: all file descriptors for connections are in use")
+		return false
+	}
+	s.open++
+	if s.refused > 0 {
+		s.log.Info().Int("refused", s.refused).Msg("connections are accepted again")
+		s.refused = 0
+	}
+	return true
+}
+
+// Leave ends what Enter began.
+func (s *Sockets) Leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open--
+}
+
+// Failed: a connection could not even be accepted.
+func (s *Sockets) Failed(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.short().Err(err).Msg("accepting a connection failed")
+}
+
+// short counts what is refused; the event that it returns is nil when the log
+// has heard of that a moment ago.
+func (s *Sockets) short() *zerolog.Event {
+	s.refused++
+	if now := time.Now(); now.Sub(s.told) >= tellAgain {
+		s.told = now
+		return s.log.Warn()
+	}
+	return nil
+}
+
+// Shares of the file descriptors. The journal, the definitions and the logs have
+// the rest.
+const (
+	spareFiles  = 100 // before anything is shared out, if there are many
+	leastShared = 200 // else clients have half of them
+	manyHTTP    = 512
+	fewHTTP     = 8
+)
+
+// socketsOf is how many of so many file descriptors AMQP clients may use.
+func socketsOf(files int) int {
+	if files < leastShared {
+		return max(files/2, 1)
+	}
+	return (files - spareFiles) / 10 * 9
+}
+
+// HTTPSockets is how many connections the HTTP API may have at a time.
+func HTTPSockets() int { return min(max(descriptors()/20, fewHTTP), manyHTTP) }

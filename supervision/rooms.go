@@ -1,0 +1,81 @@
+package supervision
+
+import (
+	"context"
+
+	"candlemark/actors/connection"
+	"candlemark/actors/mail"
+	"candlemark/supervision/ask"
+	"candlemark/supervision/localchannel"
+	"candlemark/supervision/queries"
+	"candlemark/supervision/resources"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// This file has what the packages below this one need of the tree.
+
+// openRooms makes what they have. The root is not there yet.
+func (n *Node) openRooms() {
+	n.asker = &ask.Asker{System: n.system, Clock: n.clock}
+	n.registry = n.system.NewLocalPID(rootName + "/" + string(KindRegistry))
+	n.Queries = queries.New(queries.Config{
+		Asker: n.asker, VHosts: &n.vhosts, Registry: n.registry, Permissions: n.cfg.Permissions, Connections: n.connections,
+	})
+	n.Commands = localchannel.New(localchannel.Config{
+		Asker: n.asker, VHosts: &n.vhosts, Permissions: n.cfg.Permissions, Spawn: n.spawnLocalChannel,
+	})
+	n.sockets = resources.NewSockets(n.cfg.Limits.Sockets, n.cfg.Log)
+	n.monitor = resources.NewMonitor(n.cfg.Alarms, resources.Broker{
+		Name: n.cfg.Name, MaxMessage: n.cfg.MaxMessage, Clock: n.clock, Log: n.cfg.Log,
+		Block: func(reason string) {
+			if reason == "" {
+				n.asker.Post(n.root, &mail.Unblock{})
+				return
+			}
+			n.asker.Post(n.root, &mail.Block{Reason: reason})
+		},
+		Trim: func() { n.tellQueues(&mail.Trim{}) },
+		Queues: func() (count int) {
+			for _, v := range n.vhosts.List("") {
+				count += v.Directory().QueueCount()
+			}
+			return count
+		},
+	})
+}
+
+// tellQueues sends mail to all queues, also those in which delayed exchanges hold messages.
+func (n *Node) tellQueues(what any) {
+	for _, v := range n.vhosts.List("") {
+		for q := range v.Directory().Keepers() {
+			n.asker.Post(q.PID, what)
+		}
+	}
+}
+
+// connections are the PIDs of all connections.
+func (n *Node) connections(ctx context.Context) ([]*actor.PID, error) {
+	return askRoot(ctx, n, func(reply chan<- []*actor.PID) any { return listConnections{reply} })
+}
+
+// spawnLocalChannel has the root make a channel that no connection has.
+func (n *Node) spawnLocalChannel(ctx context.Context, spec connection.ChannelSpec) (*actor.PID, error) {
+	pid, err := askRoot(ctx, n, func(reply chan<- *actor.PID) any { return openLocalChannel{spec, reply} })
+	if err == nil && pid == nil {
+		err = errStopping
+	}
+	return pid, err
+}
+
+// askRoot has the root do something and waits for what it gives back. The error is that of ctx.
+func askRoot[T any](ctx context.Context, n *Node, what func(reply chan<- T) any) (answer T, err error) {
+	reply := make(chan T, 1)
+	n.asker.Post(n.root, what(reply))
+	select {
+	case answer = <-reply:
+		return answer, nil
+	case <-ctx.Done():
+		return answer, ctx.Err()
+	}
+}
