@@ -42,13 +42,7 @@ type begun struct{ c *connection }
 // Excused implements budget.Peer: waiting for the broker's queues or for others is no
 // fault of the client, unless it waits because it does not read.
 func (b begun) Excused() bool {
-	if !b.c.reader.crowded.Load() {
-		return false
-	}
-	buffer := b.c.outbox.Begin()
-	room := b.c.outbox.RoomFor(buffer)
-	b.c.outbox.End(buffer)
-	return room
+	return b.c.reader.crowded.Load() && b.c.outbox.HasRoom()
 }
 
 // Evict implements budget.Peer.

@@ -68,6 +68,13 @@ func (o *Outbox) Begin() []byte {
 // outbox has no room.
 func (o *Outbox) RoomFor(b []byte) bool { return !o.closed && len(b) < o.limit }
 
+// HasRoom is RoomFor outside of Begin and End.
+func (o *Outbox) HasRoom() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return !o.closed && (o.pending == nil || len(o.pending.b) < o.limit)
+}
+
 // overhang is by how much the last message of a full buffer mostly exceeds it.
 const overhang = 4 << 10
 
