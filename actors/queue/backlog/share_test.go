@@ -123,3 +123,32 @@ func heap() int64 {
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
+
+// TestSharedIsHeldWhereItIs: a shared content is held, not copied, unless it is so
+// small that a reference costs more.
+func TestSharedIsHeldWhereItIs(t *testing.T) {
+	for size, kept := range map[int]bool{smallestKept / 2: false, 2 * smallestKept: true} {
+		r := Record{Body: make([]byte, size), TTL: NoTTL, Shared: true, Share: message.NewShare(size)}
+		var b Backlog
+		if h := b.Push(&r); (&b.Get(h).Body[0] == &r.Body[0]) != kept {
+			t.Errorf("%d bytes: held where they are %v", size, !kept)
+		}
+		if h := Handle(len(b.segments) << segmentBits); b.IsReady(h) {
+			t.Errorf("handle %d, which nobody has, is ready", h)
+		}
+	}
+}
+
+// TestOverlaysGo: what the broker added to a message is forgotten with it.
+func TestOverlaysGo(t *testing.T) {
+	var b Backlog
+	r := small()
+	r.Overlay = &message.Overlay{DropExpiration: true}
+	h := b.Push(r)
+	if len(b.overlays) != 1 {
+		t.Fatalf("%d overlays", len(b.overlays))
+	}
+	if b.Remove(h); len(b.overlays) != 0 {
+		t.Errorf("%d overlays are left", len(b.overlays))
+	}
+}
