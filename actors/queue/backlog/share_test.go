@@ -142,6 +142,7 @@ func TestSharedIsHeldWhereItIs(t *testing.T) {
 // TestOverlaysGo: what the broker added to a message is forgotten with it.
 func TestOverlaysGo(t *testing.T) {
 	var b Backlog
+	b.Push(small()) // one that stays, since an empty backlog forgets everything
 	r := small()
 	r.Overlay = &message.Overlay{DropExpiration: true}
 	h := b.Push(r)
