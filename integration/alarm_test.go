@@ -82,7 +82,7 @@ func (f *flooder) flood(queue string) {
 	f.done <- nil
 }
 
-// memory is what the process holds that is no file's.
+// memory returns the size of what the process holds that is no file's.
 func (b *broker) memory() int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", b.cmd.Process.Pid))
 	fields := strings.Fields(string(text))

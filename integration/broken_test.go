@@ -66,7 +66,7 @@ func (i *intruder) reach(at phase) {
 // are answered after three seconds, so that guessing is slow.
 const quiet = 8 * time.Second
 
-// answer is what comes back: refusals, the end, or a sign that all is well, on the
+// answer returns what comes back: refusals, the end, or a sign that all is well, on the
 // channel as well as on the connection.
 func (i *intruder) answer(at phase) string {
 	if at >= opened {

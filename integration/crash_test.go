@@ -27,7 +27,7 @@ const ackBound = 5 * time.Second
 // order is a message by its producer's number, counted from 1.
 type order struct{ producer, number uint32 }
 
-// body is what the message carries: its name, bytes that follow from it, and
+// body returns a message's content: its name, bytes that follow from it, and
 // their checksum.
 func (o order) body() []byte {
 	r := rand.New(rand.NewPCG(uint64(o.producer), uint64(o.number)))
@@ -56,7 +56,7 @@ func parseOrder(b []byte) (order, bool) {
 	return o, wire.BigEndian.Uint32(b[sum:]) == crc32.ChecksumIEEE(b[:sum])
 }
 
-// books are what producers and consumers know.
+// books record what producers and consumers know.
 type books struct {
 	*testing.T
 	mu        sync.Mutex

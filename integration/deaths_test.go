@@ -48,7 +48,7 @@ func (g *source) args(exchange, key string, ttl int) amqp.Table {
 	return t
 }
 
-// sources is what producers and targets know.
+// sources record what producers and targets know.
 type sources struct {
 	*testing.T
 	dir       string // of the broker

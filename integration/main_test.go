@@ -159,7 +159,7 @@ func (b *broker) checkLog() {
 	}
 }
 
-// journal is what the broker has logged.
+// journal holds what the broker has logged.
 type journal struct {
 	mu    sync.Mutex
 	text  bytes.Buffer

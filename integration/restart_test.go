@@ -137,7 +137,7 @@ var shown = map[string][]string{
 	"queues/other/apart": {"name", "type", "arguments"},
 }
 
-// defined is what the broker has, one line each.
+// defined lists the broker's definitions, one line each.
 func (b *broker) defined() string {
 	b.Helper()
 	var all []string

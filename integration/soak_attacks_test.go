@@ -13,7 +13,7 @@ import (
 
 const mebibyte = 1 << 20
 
-// attacks are what each attacker does once, from connecting to leaving. The user mallory may configure, write and read what begins
+// attacks each do what an attacker does once, from connecting to leaving. The user mallory may configure, write and read what begins
 // with "m" and amq.default, and has the tag management; nobody has no permissions at all.
 var attacks = map[string]func(b *broker) error{
 	"the admin exchange is hijacked": func(b *broker) error {

@@ -29,7 +29,7 @@ type trace struct {
 // outside is who sends what does not come from an actor.
 var outside = map[string]string{"*mail.Inbound": "reader", "queue.appendDone": "journal", "queue.timerFired": "timer"}
 
-// numbers are what differs between runs or says nothing: the address of the
+// numbers match what differs between runs or says nothing: the address of the
 // system, the serial numbers of channels, the incarnations of queues.
 var numbers = regexp.MustCompile(`^broker/(vhost/%2F/)?|(channel/\d+)\.\d+$|(queue/\w+)/\d+$`)
 

@@ -27,7 +27,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Config is what a broker is made of.
+// Config configures a broker.
 type Config struct {
 	// Users are there from the start, and whoever and whatever is added to
 	// them; nil for those of a new broker.

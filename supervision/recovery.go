@@ -91,7 +91,7 @@ func sorted(d *definitions.Definitions) map[string]*vhost.Stored {
 	return all
 }
 
-// takeStored is what is stored of a virtual host that begins, nil for a new one.
+// takeStored returns what is stored of a virtual host that begins, nil for a new one.
 // Only the root calls it.
 func (n *Node) takeStored(name string) *vhost.Stored {
 	s := n.recovery.stored[name]

@@ -24,7 +24,7 @@ const (
 	KindQueue      Kind = "queue"
 )
 
-// Restart is what happens to an actor that panicked.
+// Restart says what happens to an actor that panicked.
 type Restart struct {
 	// Directive: Resume keeps the state and goes on behind the mail that failed,
 	// which was answered with 541; Restart begins with an empty state; Stop ends
@@ -40,7 +40,7 @@ type Restart struct {
 	Keeps, Tells string
 }
 
-// Table is what supervision does for every kind of actor.
+// Table says what supervision does for every kind of actor.
 var Table = map[Kind]Restart{
 	KindRegistry:   {actor.ResumeDirective, 0, 0, "policies", "the asker: the command failed"},
 	KindVHost:      {actor.ResumeDirective, 0, 0, "names, children", "the asker: 541"},

@@ -12,7 +12,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Config is what the actor needs to live.
+// Config configures the actor.
 type Config struct {
 	VHost *topology.VHost
 	// Registry is the policy registry.

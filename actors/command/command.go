@@ -10,7 +10,7 @@ import (
 	"candlemark/policies"
 )
 
-// operation is what a command asks for.
+// operation is the kind of a command.
 type operation uint8
 
 const (

@@ -8,7 +8,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Leave is what the asker of a declare may make besides the thing itself: a way on to
+// Leave says what the asker of a declare may make besides the thing itself: a way on to
 // other exchanges, a further queue. It says what the channel's check of the asker's
 // permissions came to. Whoever makes the thing obeys it, as nobody else knows whether it
 // is there already, and needs no leave. The zero value has not been checked.

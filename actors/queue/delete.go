@@ -17,7 +17,7 @@ const (
 	deletedByCommand
 )
 
-// deleteReason is what a retiring queue remembers of why (ADR 4).
+// deleteReason says why a retiring queue ends (ADR 4).
 type deleteReason struct {
 	cause   endCause
 	command *mail.DeleteQueue // of deletedByCommand

@@ -107,7 +107,7 @@ func (d *disk) read(want []store.Ref) []store.Content {
 	return contents
 }
 
-// survivors are what the next start finds.
+// survivors are the messages that the next start finds.
 func (d *disk) survivors() (list []store.Recovered) {
 	for _, seq := range slices.Sorted(maps.Keys(d.puts)) {
 		r := d.puts[seq]

@@ -130,7 +130,7 @@ func (c *core) turn(m any) {
 	c.check()
 }
 
-// check is what must hold after every turn.
+// check asserts what must hold after every turn.
 func (c *core) check() {
 	c.t.Helper()
 	if err := c.consumers.Check(); err != nil {

@@ -73,7 +73,7 @@ func (s *state) listScheduled(m *mail.ListScheduled) {
 	s.out.lookups = append(s.out.lookups, l)
 }
 
-// scheduledMessage is what is known of a scheduled message.
+// scheduledMessage describes a scheduled message.
 func (s *state) scheduledMessage(h backlog.Handle) mail.ScheduledMessage {
 	x := s.scheduled
 	e := x.Messages.Entry(h)

@@ -28,7 +28,7 @@ func (s *state) refuses(m *message.Message) bool {
 	return s.rejects() && s.over(1, int64(len(m.Body)))
 }
 
-// overflowed is what becomes of a refused publish: under reject-publish-dlx it
+// overflowed handles a refused publish: under reject-publish-dlx it
 // is dead-lettered, which it reports, else nothing.
 func (s *state) overflowed(m *message.Message, now clock.Instant) bool {
 	if s.settings.Overflow != "reject-publish-dlx" {

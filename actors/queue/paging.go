@@ -25,7 +25,7 @@ const (
 	looseEntry = 16
 )
 
-// paging is what the queue knows of contents on their way.
+// paging holds the state of contents on their way to and from the journal.
 type paging struct {
 	// idle and busy are windowIdle and windowBusy; tests have others.
 	idle, busy int64

@@ -159,7 +159,7 @@ func (l *lowest[T, K]) list() []T {
 	return l.kept
 }
 
-// shown is what an entry tells of a message.
+// shown returns what an entry tells of a message.
 func (s *state) shown(b *backlog.Backlog, h backlog.Handle) mail.PeekedMessage {
 	e := b.Entry(h)
 	enqueued, _ := b.Times(h)

@@ -38,7 +38,7 @@ func peeked(r *mail.PeekReply) (texts []string) {
 	return texts
 }
 
-// everything is what a queue shows of itself, without the time of the question.
+// everything returns all that a queue shows of itself, without the time of the question.
 func (c *core) everything() string {
 	c.feed(&mail.DescribeQueue{Request: mail.Request{ReplyTo: ch1}, Consumers: true})
 	return fmt.Sprintf("%+v", one[*mail.QueueInfo](c))

@@ -15,14 +15,14 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Config is what a queue needs to live.
+// Config configures a queue.
 type Config struct {
 	Queue     *topology.Queue // its identity; the PID is filled in by the vhost
 	VHost     *topology.VHost
 	Effective policies.Effective
 	Settings  policies.QueueSettings
 	Journal   store.Journal
-	// Recovered is what the journal had of the queue when it was opened or
+	// Recovered holds what the journal had of the queue when it was opened or
 	// recalled (store.Journal's Take and Recall), by ascending sequence number.
 	// What is overdue expires in the queue's first turn, or when it wakes (TTL-26).
 	Recovered []store.Recovered
@@ -35,7 +35,7 @@ type Config struct {
 	// Revived: it comes back after a panic, so nothing has come due while the broker
 	// was down.
 	Revived bool
-	// Budget is what all queues together may hold in memory; nil for no limit.
+	// Budget limits what all queues together hold in memory; nil for no limit.
 	Budget *budget.Budget
 	Clock  *clock.Clock
 	// Died is told how many messages ended by a reason of DL-9 and are not
@@ -65,7 +65,7 @@ type queue struct {
 	slept       time.Duration // of the machine, as far as the core knows
 }
 
-// tools are what the shell needs of its Config all its life. Many queues are idle
+// tools hold what the shell needs of its Config all its life. Many queues are idle
 // for long: none keeps what the core has taken over.
 type tools struct {
 	Journal store.Journal

@@ -22,7 +22,7 @@ const (
 	largeBody = 8 << 10
 )
 
-// reading is what the queue knows of contents that come back.
+// reading holds the state of contents that come back.
 type reading struct {
 	runway int64       // about how many bytes are in memory ahead of delivery
 	until  int64       // wall ms before which nothing is read, 0 for none
@@ -48,7 +48,7 @@ func (s *state) requestContent(h backlog.Handle) int64 {
 	return s.messages.Size(h) + messageOverhead
 }
 
-// messageOverhead is what a message is taken to have besides its body, in bytes.
+// messageOverhead is the assumed size of a message besides its body, in bytes.
 const messageOverhead = 64
 
 // hasContent reports whether the content of h, a ready message that is to leave now,

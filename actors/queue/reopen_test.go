@@ -21,7 +21,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// survivor is what has to be the same after a restart.
+// survivor holds what has to be the same after a restart.
 type survivor struct {
 	deadline, ttl, enqueued int64
 	size                    int64

@@ -12,7 +12,7 @@ type keptMessage struct {
 	body []byte
 }
 
-// replayed is what records lead to, by sequence number.
+// replayed returns the messages that records lead to, by sequence number.
 func replayed(records []store.Record) map[uint64]keptMessage {
 	messages := map[uint64]keptMessage{}
 	for _, r := range records {

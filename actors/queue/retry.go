@@ -28,7 +28,7 @@ type retries struct {
 	reading bool
 }
 
-// guarantee is what the dead-letter actor is to do for a message.
+// guarantee returns the guarantee that the dead-letter actor is to give for a message.
 func (s *state) guarantee(x deadLetter) mail.Guarantee {
 	switch {
 	case s.phase >= draining:

@@ -12,7 +12,7 @@ import (
 	"candlemark/policies"
 )
 
-// times are what a mover knows of its messages' times, and of what a restart may do to them.
+// times hold what a mover knows of its messages' times, and of what a restart may do to them.
 type times struct {
 	release, own map[string]int64 // when it may be had, ms after the start; its TTL
 	kept         map[string]bool  // it is to survive: persistent and not refused

@@ -64,7 +64,7 @@ type state struct {
 	out      outcome
 }
 
-// outcome is what must happen after a turn. The shell does it in the order of the fields (carryOut): who is told
+// outcome lists what must happen after a turn. The shell does it in the order of the fields (carryOut): who is told
 // something can rely on what stands above that, and on nothing below.
 type outcome struct {
 	// posts are sent first, in their order, deliveries last. What is to be durable before somebody
@@ -90,7 +90,7 @@ type outcome struct {
 	again bool
 }
 
-// rareEvents is what seldom happens, to be logged. It is apart, as a queue is to be small.
+// rareEvents holds rare events to be logged. It is apart, as a queue is to be small.
 type rareEvents struct {
 	damaged []uint64 // messages that were lost in the journal
 	unread  error    // why messages could not be read for now

@@ -19,7 +19,7 @@ func (s *state) handle(what any, now clock.Instant) {
 	s.out.again = s.endTurn(now)
 }
 
-// endTurn is what follows from a mail, in the same order for each: expire, enforce the
+// endTurn does what follows from a mail, in the same order for each: expire, enforce the
 // limits, dead-letter, dispatch, page. Mail only changes the state; whoever handles it
 // does none of this. It reports whether there is more to be done, in a turn that follows at once.
 func (s *state) endTurn(now clock.Instant) (more bool) {

@@ -13,12 +13,12 @@ const workLimit = 4096
 // as the dispatcher hands over at a time.
 const unparkLimit = 32
 
-// work is what a command does to more messages than one turn may touch. Mail that
+// work is a command's work on more messages than one turn may touch. Mail that
 // comes behind it waits until it is done, so that nobody sees half of it.
 type work struct {
 	// step does a turn's worth and reports whether that was the last.
 	step func(now clock.Instant) (done bool)
-	// end is what follows.
+	// end is called when it is done.
 	end func(now clock.Instant)
 	// asked is who is to be told if the queue fails meanwhile; nil if nobody waits.
 	asked mail.Answerable

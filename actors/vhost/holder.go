@@ -128,7 +128,7 @@ func (v *vhost) holderDropped(m *mail.DeleteQueueReply) {
 }
 
 // recoverHolders finds the exchanges of the stored holders. One without the
-// other is what an exchange leaves that ended by itself.
+// other is left by an exchange that ended by itself.
 func (v *vhost) recoverHolders() {
 	r, found := v.recovery, map[*exchange]bool{}
 	r.Queues = slices.DeleteFunc(r.Queues, func(d definitions.Queue) bool {

@@ -55,7 +55,7 @@ type call struct {
 	out       io.Writer
 }
 
-// options are what stands on a command line besides arguments.
+// options hold what stands on a command line besides arguments.
 type options struct {
 	*flag.FlagSet
 	vhost, applyTo, url, formatter string
@@ -240,7 +240,7 @@ func complaint(text string) error { return &exit{exitUnavailable, text} }
 // misuse is a complaint for which rabbitmqctl blames the command line.
 func misuse(text string) error { return &exit{exitUsage, text} }
 
-// failedCheck is what a check has found wrong, without a title.
+// failedCheck is the finding of a check that failed, without a title.
 type failedCheck string
 
 // Error implements error.

@@ -17,7 +17,7 @@ import (
 // journalFolder is where the journal is in the data folder.
 const journalFolder = "journal"
 
-// data is what a broker keeps in its data folder: definitions and messages.
+// data holds the contents of a broker's data folder: definitions and messages.
 type data struct {
 	log         zerolog.Logger
 	definitions *definitions.File

@@ -93,10 +93,10 @@ type act struct {
 	play  func(context.Context, *stage) ([]finding, error)
 }
 
-// line is what is looked at, and what should be seen.
+// line names something to look at, and what should be seen.
 type line struct{ what, expected string }
 
-// finding is what was seen.
+// finding holds what was seen.
 type finding struct {
 	observed string
 	verdict  verdict
@@ -122,7 +122,7 @@ func judged(good bool, format string, args ...any) finding {
 // acts run at the same time, each on its own connections and queues.
 var acts = []act{shuffledAct, leaseAct, holdAct, positionAct, zeroAct, requeueAct}
 
-// column is what one broker did, a finding for every line of every act.
+// column holds what one broker did, a finding for every line of every act.
 type column []finding
 
 // stage is a broker under observation.

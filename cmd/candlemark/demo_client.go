@@ -48,7 +48,7 @@ func (s *stage) connect() (*demoClient, error) {
 // leave closes the connection.
 func (v *demoClient) leave() { _ = v.conn.Close() } // what matters was confirmed before
 
-// product is what the broker calls itself.
+// product returns the broker's name for itself.
 func (s *stage) product() string {
 	v, err := s.connect()
 	if err != nil {

@@ -21,7 +21,7 @@ func limitsFor(l config.Limits) supervision.Limits {
 	}
 }
 
-// limited is what limits are of: a virtual host or a user.
+// limited names the owner of limits: a virtual host or a user.
 type limited struct {
 	path  string // of the API
 	key   string // what names it there

@@ -48,7 +48,7 @@ func serveNode(t *testing.T) (url string, conn *amqp.Connection, ch *amqp.Channe
 	return s.URL, conn, ch
 }
 
-// ports are what differs from one run to the next.
+// ports match what differs from one run to the next.
 var ports = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 
 func TestObjectVerbs(t *testing.T) {

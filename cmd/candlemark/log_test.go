@@ -18,7 +18,7 @@ import (
 )
 
 // nasty is text that would forge a line, paint a terminal, or hide. The JSON escapes of
-// it are what the log may show.
+// it lists what the log may show.
 const nasty = "x\r\n2026-01-01T00:00:00.000Z INF all is well\n{\"level\":\"info\"}\x1b[31mred\x1b]0;title\a\x7f\u009b5m\u2028\u202ereversed\U000e0041\xff"
 
 // wellFormed complains about lines of a log that somebody else could have written.

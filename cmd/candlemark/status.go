@@ -78,7 +78,7 @@ func (c *call) printStatus(overview, node, watermark client.Object, vhosts int) 
 	}
 }
 
-// purposes are what listeners are for, as rabbitmqctl puts it.
+// purposes describe listeners as rabbitmqctl does.
 var purposes = map[string]string{
 	"amqp": "AMQP 0-9-1", "amqp/ssl": "AMQP 0-9-1 over TLS", "http": "HTTP API", "https": "HTTP API over TLS (HTTPS)",
 }

@@ -16,7 +16,7 @@ import (
 
 const adminName = topology.AdminExchange
 
-// atTheActor is what somebody with all permissions tries to get between the users of the admin exchange and the broker.
+// atTheActor lists how somebody with all permissions tries to get between the users of the admin exchange and the broker.
 var atTheActor = map[string]func(ch *testkit.Channel) error{
 	"declare a queue": func(ch *testkit.Channel) error {
 		_, err := ch.QueueDeclare(adminName, false, false, false, false, nil)

@@ -22,7 +22,7 @@ var (
 	runsFlag = flag.Int("runs", 12, "of the random tests, each with a seed of its own")
 )
 
-// model is what a queue with a dead-letter queue behind it is, in the plainest
+// model is a queue with a dead-letter queue behind it, in the plainest
 // form: a list, searched from the front. Times are ms.
 type model struct {
 	now         int64

@@ -180,7 +180,7 @@ func frames(channel uint16, thing any) []byte {
 	panic(fmt.Sprintf("%T cannot be said", thing))
 }
 
-// row is what is heard in answer to the last thing said, on a broker of its own.
+// row returns the answer to the last thing said, on a broker of its own.
 type row struct {
 	name string // with the rule
 	say  []any

@@ -2,7 +2,7 @@ package main
 
 import "candlemark/protocol"
 
-// greeting is what the client says to open a connection.
+// greeting holds what the client says to open a connection.
 type greeting struct {
 	mechanism, user, password string
 	capabilities              []string

@@ -43,7 +43,7 @@ type delivery struct {
 	opened bool  // the header has come
 }
 
-// event is what came off a socket: a frame, a protocol header, or its end.
+// event came off a socket: a frame, a protocol header, or its end.
 type event struct {
 	session *session
 	frame   protocol.Frame

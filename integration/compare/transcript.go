@@ -13,7 +13,7 @@ const (
 	noAnswer        = "(no answer)"
 )
 
-// transcript is what was said and seen, lane by lane.
+// transcript records what was said and seen, lane by lane.
 type transcript struct {
 	names []string
 	lanes map[string][]entry

@@ -118,7 +118,7 @@ func (s *stage) do(c command) {
 	s.Advance(0)
 }
 
-// sights is what was seen since the last call.
+// sights returns what was seen since the last call.
 func (s *stage) sights() string {
 	var all []sight
 	for len(s.seen) > 0 {

@@ -28,7 +28,7 @@ type command struct {
 	client *client
 }
 
-// verbs are what clients can do. They take words in this order, and options.
+// verbs are the clients' commands. They take words in this order, and options.
 var verbs = map[string]func(c *command){
 	"declare":  (*command).declare,  // QUEUE [durable] [exclusive] [auto-delete] [x-…=…]
 	"check":    (*command).check,    // QUEUE: a passive declare, which says how many messages are ready
@@ -48,7 +48,7 @@ var verbs = map[string]func(c *command){
 	"vanish":   (*command).vanish,   // cuts it
 }
 
-// operations are what is done to the broker.
+// operations are the commands to the broker.
 var operations = map[string]func(c *command){
 	"wait":            func(c *command) { c.Advance(c.duration()) },
 	"restart":         func(c *command) { clear(c.clients); c.Restart(c.duration()) },

@@ -21,7 +21,7 @@ type sockets struct {
 	number uint64
 }
 
-// standing is what a connection has to show for its place.
+// standing says why a connection keeps its place.
 type standing uint8
 
 const (

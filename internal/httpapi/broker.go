@@ -7,7 +7,7 @@ import (
 	"candlemark/policies"
 )
 
-// Broker is what the API asks of the broker. supervision.Node satisfies it.
+// Broker is the part of the broker that the API needs. supervision.Node satisfies it.
 //
 // Errors: a *protocol.ChannelError with code NotFound for an object that does
 // not exist, other errors of the protocol for what is refused, and whatever
@@ -42,7 +42,7 @@ type Policies interface {
 	ListPolicies(ctx context.Context, vhost string, operator bool) ([]*policies.Policy, error)
 }
 
-// Overview is what the API shows of the broker as a whole.
+// Overview describes the broker as a whole.
 type Overview struct {
 	Node           string // "candlemark@host"
 	ClusterName    string
@@ -52,7 +52,7 @@ type Overview struct {
 	Connections, Channels, Consumers, Exchanges, Queues int
 	// Ready and Unacked are messages in all queues.
 	Ready, Unacked int
-	// Counts are what all channels have seen since the broker started.
+	// Counts are those of all channels since the broker started.
 	Counts Counts
 	Churn  Churn
 }

@@ -21,7 +21,7 @@ type Clients interface {
 	Consumers(ctx context.Context, vhost string) ([]Consumer, error)
 }
 
-// Connection is what the API shows of a connection.
+// Connection describes a connection.
 type Connection struct {
 	Name              string // "127.0.0.1:1234 -> 127.0.0.1:5672"
 	VHost, User       string
@@ -41,7 +41,7 @@ type Connection struct {
 	TLS               *auth.TLSInfo // nil without
 }
 
-// Channel is what the API shows of a channel.
+// Channel describes a channel.
 type Channel struct {
 	Connection                      *Connection
 	Number                          int
@@ -56,7 +56,7 @@ type Channel struct {
 	Counts                       Counts
 }
 
-// Consumer is what the API shows of a consumer.
+// Consumer describes a consumer.
 type Consumer struct {
 	VHost, Queue, Tag string
 	// Connection is nil if it has just gone.

@@ -24,7 +24,7 @@ type Host interface {
 	SetDiskFreeLimit(to config.Amount)
 }
 
-// Machine is what the API shows of a node. What cannot be measured here is 0.
+// Machine describes a node. What cannot be measured here is 0.
 type Machine struct {
 	Uptime              int64 // ms
 	Processors          int

@@ -16,7 +16,7 @@ type Queues interface {
 	Queue(ctx context.Context, vhost, name string) (Queue, error)
 }
 
-// Queue is what the API shows of a queue.
+// Queue describes a queue.
 type Queue struct {
 	VHost, Name, Type              string // Type is "classic", "quorum" or "stream"
 	Durable, AutoDelete, Exclusive bool
@@ -42,7 +42,7 @@ type Queue struct {
 	Details *QueueDetails
 }
 
-// QueueDetails are what only a question about one queue shows.
+// QueueDetails are shown only to a question about one queue.
 type QueueDetails struct {
 	Consumers               []Consumer
 	ExclusiveTag, ActiveTag string // of the exclusive or single active consumer, "" for none

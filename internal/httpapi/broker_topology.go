@@ -17,7 +17,7 @@ type Topology interface {
 	Bindings(ctx context.Context, f BindingFilter) ([]Binding, error)
 }
 
-// Exchange is what the API shows of an exchange.
+// Exchange describes an exchange.
 type Exchange struct {
 	VHost, Name, Type             string
 	Durable, AutoDelete, Internal bool
@@ -26,7 +26,7 @@ type Exchange struct {
 	Delayed                       *int   // messages that a delayed exchange holds (DLY-5); nil for any other one
 }
 
-// Binding is what the API shows of a binding.
+// Binding describes a binding.
 type Binding struct {
 	VHost, Source, Destination string
 	ToExchange                 bool

@@ -79,7 +79,7 @@ func statusOf(err error) (int, failure) {
 	return http.StatusInternalServerError, failure{"internal_error", err.Error()}
 }
 
-// protocolError is what an error of the protocol says, code 0 for any other one.
+// protocolError returns the code and text of an error of the protocol, code 0 for any other one.
 func protocolError(err error) (code uint16, text string) {
 	var channel *protocol.ChannelError
 	var connection *protocol.ConnectionError

@@ -57,7 +57,7 @@ type ratedTotals struct {
 	UnackedRate  rate `json:"messages_unacknowledged_details"`
 }
 
-// churnItem is what came and went.
+// churnItem counts what came and went.
 type churnItem struct {
 	ChannelsClosed     uint64 `json:"channel_closed"`
 	ChannelsClosedRate rate   `json:"channel_closed_details"`

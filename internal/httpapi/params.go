@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// params is what a request says about messages: the query of a path or the object in a
+// params hold what a request says about messages: the query of a path or the object in a
 // body, by name. What is there is not empty.
 type params map[string]string
 

@@ -18,7 +18,7 @@ type rate struct {
 	Rate float64 `json:"rate"`
 }
 
-// sample is what was seen of an object.
+// sample holds what was seen of an object.
 type sample struct {
 	at     time.Time
 	values []float64

@@ -4,7 +4,7 @@ package httpapi
 type resource[T any] struct {
 	// items are those that the path names and the user may see.
 	items func(*request) ([]T, error)
-	// name is what filters of lists look at; nil where clients cannot choose a view.
+	// name returns the name that filters of lists look at; nil where clients cannot choose a view.
 	name func(*T) string
 }
 

@@ -7,7 +7,7 @@ import (
 	"candlemark/internal/config"
 )
 
-// route is what a method of a path does, and for whom.
+// route says what a method of a path does, and for whom.
 type route struct {
 	method, path string
 	allowed      rule

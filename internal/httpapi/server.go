@@ -88,7 +88,7 @@ func sameOrigin(next http.Handler) http.Handler {
 	return protection.Handler(next)
 }
 
-// welcome is what stands where RabbitMQ has a page about its API.
+// welcome stands where RabbitMQ has a page about its API.
 func welcome(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_, _ = w.Write([]byte(`<!doctype html>

@@ -170,7 +170,7 @@ func (v *view) cut(items any) any {
 	return list
 }
 
-// pick is what columns name of a value.
+// pick returns the parts of a value that columns name.
 func pick(value any, columns [][]string) any {
 	switch value := value.(type) {
 	case map[string]any:

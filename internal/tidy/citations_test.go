@@ -26,7 +26,7 @@ var (
 	outside = regexp.MustCompile(`\b(?:DESIGN|STYLE)\b|§`)
 )
 
-// sources is what citations are looked for in: all text but the tests of this package, which hold wrong citations.
+// sources returns the files in which citations are looked for: all text but the tests of this package, which hold wrong citations.
 func (h *house) sources() (texts map[string]string, err error) {
 	texts = map[string]string{}
 	err = fs.WalkDir(h.fsys, ".", func(name string, entry fs.DirEntry, err error) error {

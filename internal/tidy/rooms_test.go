@@ -70,7 +70,7 @@ var rooms = map[string][]string{
 	"supervision/resources": {"internal/budget", "internal/clock", "internal/config", "internal/httpapi"},
 }
 
-// testRooms is what tests may import besides; "integration" alone sees everything.
+// testRooms lists what tests may import besides; "integration" alone sees everything.
 var testRooms = []string{"internal/testkit/...", "actors/mailbox", "internal/store/memory"}
 
 func actorOf(more ...string) []string {

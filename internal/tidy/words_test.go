@@ -13,6 +13,9 @@ var retired = regexp.MustCompile(`(?i:\b(?:bury|buries|buried|hearse|errands?|af
 	`loans?|lends?|lending|lent|deeds?|doomed|dying|doors?|ledgers?|graves?|graveyard|goodbye)\b|mourn\w*|bequeath\w*)|` +
 	`\B(?:Door|Agenda|Loan|Parcel|Errand|Ledger)s?`)
 
+// roundabout is a comment that says that a thing is what something does, in place of what it is or does.
+var roundabout = regexp.MustCompile(`^\s*// \w+ (?:is|are) what(?: |$)`)
+
 // checkRetiredWords wants none of them in code or docs.
 func checkRetiredWords(h *house) (complaints []string) {
 	texts, err := h.sources()
@@ -23,6 +26,9 @@ func checkRetiredWords(h *house) (complaints []string) {
 		for i, line := range strings.Split(text, "\n") {
 			if word := retired.FindString(line); word != "" {
 				complaints = append(complaints, fmt.Sprintf("%s:%d: %q is a word of our own that was given up", name, i+1, word))
+			}
+			if strings.HasSuffix(name, ".go") && roundabout.MatchString(line) {
+				complaints = append(complaints, fmt.Sprintf("%s:%d: say what it is or does, not that it is what …", name, i+1))
 			}
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Config is what commands go by.
+// Config configures commands.
 type Config struct {
 	Asker       *ask.Asker
 	VHosts      *topology.VHosts

@@ -94,7 +94,7 @@ func (w *localChannel) frame(ctx context.Context) (protocol.Frame, error) {
 	}
 }
 
-// told is what the channel tells its connection.
+// told handles what the channel tells its connection.
 func (w *localChannel) told(m any) error {
 	switch m := m.(type) {
 	case *mail.CloseConnection:

@@ -58,7 +58,7 @@ func holderOf(v *topology.VHost, name string) (*topology.Queue, error) {
 	return q, nil
 }
 
-// answered is what every answer of a queue is.
+// answered is implemented by every answer of a queue.
 type answered interface{ Failure() error }
 
 // inquire asks the queue of a place, for somebody who may read there.

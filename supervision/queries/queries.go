@@ -12,7 +12,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Config is what queries go by.
+// Config configures queries.
 type Config struct {
 	Asker       *ask.Asker
 	VHosts      *topology.VHosts

@@ -10,7 +10,7 @@ import (
 	"candlemark/protocol"
 )
 
-// consumerTimeout is what is shown of a consumer whose queue sets none, in ms.
+// consumerTimeout is shown for a consumer whose queue sets none, in ms.
 const consumerTimeout = 30 * 60 * 1000
 
 // Queues implements httpapi.Broker.
@@ -48,7 +48,7 @@ func (qs *Queries) Queue(ctx context.Context, vhost, name string) (httpapi.Queue
 	return list[0], err
 }
 
-// details are what a queue says of itself when it is asked alone. A queue that
+// details returns what a queue says of itself when it is asked alone. A queue that
 // is down says nothing.
 func (qs *Queries) details(ctx context.Context, vhost string, q *topology.Queue, info *mail.QueueInfo) (*httpapi.QueueDetails, error) {
 	d := &httpapi.QueueDetails{}

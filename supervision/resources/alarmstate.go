@@ -66,7 +66,7 @@ func (s *alarmState) look(r reading) {
 	}
 }
 
-// reason is what blocked clients are told, "" without an alarm.
+// reason returns the text for blocked clients, "" without an alarm.
 func (s *alarmState) reason() string {
 	switch {
 	case s.disk && s.memory:

@@ -82,7 +82,7 @@ func (s System) Bound(bytes int64) {
 	}
 }
 
-// reading is what a look with a Meter found.
+// reading is the result of a look with a Meter.
 type reading struct {
 	at     time.Duration // since the broker's start, monotonic
 	memory int64         // bytes

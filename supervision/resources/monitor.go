@@ -249,7 +249,7 @@ func (a *Monitor) change(f func(*alarmState)) {
 	}
 }
 
-// Machine is what the API shows of the process, its machine and the alarms.
+// Machine describes the process, its machine and the alarms.
 func (a *Monitor) Machine() httpapi.Machine {
 	m := measure()
 	a.mu.Lock()

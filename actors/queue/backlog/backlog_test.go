@@ -19,7 +19,7 @@ func small() *Record {
 	}
 }
 
-// contentSize is what its sender sent.
+// contentSize is the size of what its sender sent.
 func contentSize(r *Record) int64 {
 	return int64(len(r.Exchange) + len(r.RoutingKey) + len(r.Header) + len(r.Body))
 }

@@ -32,7 +32,7 @@ type model struct {
 	pushed   int
 }
 
-// view is what Get once returned, and a copy of it.
+// view is a result of Get, and a copy of it.
 type view struct{ got, want []byte }
 
 func (m *model) push(r Record) {

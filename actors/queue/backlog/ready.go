@@ -2,7 +2,7 @@ package backlog
 
 import "math/bits"
 
-// list is what a priority knows of its segments.
+// list holds the segments of a priority.
 type list struct {
 	// head and tail are the first and last segment with ready messages, in queue order; 0 if nothing is ready.
 	head, tail uint32

@@ -11,13 +11,13 @@ type Handle = uint32
 // NoTTL is Record.TTL of a message without an expiration of its own.
 const NoTTL = message.NoTTL
 
-// Record is what is kept of a message.
+// Record is the backlog's record of a message.
 type Record struct {
 	// Exchange and RoutingKey are those it was published with.
 	Exchange, RoutingKey []byte
 	// Header is the raw property flags and list, Body the whole body (below 4 GiB).
 	Header, Body []byte
-	// Overlay is what the broker adds to the header, nil if nothing.
+	// Overlay is added to the header by the broker, nil for nothing.
 	Overlay *message.Overlay
 	// Deadline is the wall ms at which it expires in this queue, math.MaxInt64 for never (TTL-9).
 	Deadline int64
@@ -33,7 +33,7 @@ type Record struct {
 	Priority uint8
 	// Redelivered and Persistent are the caller's.
 	Redelivered, Persistent bool
-	// Released is what Get says of a message that is marked so; Push does not look at it.
+	// Released is set by Get for a message that is marked so; Push does not look at it.
 	Released bool
 	// Shared says that the slices are immutable and not pooled: Push may keep them instead of copying (PRO-11).
 	Shared bool
@@ -65,11 +65,11 @@ type Entry struct {
 	block uint32
 	// offset and size delimit the content in the block; 0 if it is kept.
 	offset, size uint16
-	// more is what besides block, offset and size holds the times of a message that is paged out (page.go).
+	// more holds, besides block, offset and size, the times of a message that is paged out (page.go).
 	more uint32
 }
 
-// Marks are what the caller notes about a message in a journal.
+// Marks hold the caller's notes about a message in a journal.
 type Marks uint8
 
 const (

@@ -9,7 +9,7 @@ import (
 const (
 	smallestBlock = 1 << 10
 	largestBlock  = 1 << 16
-	// largestRecord is what the slab takes; the rest of a block that the next one does not fit into is lost.
+	// largestRecord is the size of the largest record; the rest of a block that the next one does not fit into is lost.
 	largestRecord = largestBlock / 8
 	// keepBlock is the largest block that is kept for later messages while it has none.
 	keepBlock = 4 << 10

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// overhead is what a short message takes besides its body, for estimates.
+// overhead is the size of a short message besides its body, for estimates.
 const overhead = 64
 
 // average is about how much memory a ready message takes.

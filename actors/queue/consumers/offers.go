@@ -6,7 +6,7 @@ import (
 	"candlemark/actors/mail"
 )
 
-// offer is what a queue has asked a channel for under its common limit.
+// offer is a queue's request to a channel for room under its common limit.
 type offer uint8
 
 const (

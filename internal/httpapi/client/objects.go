@@ -8,7 +8,7 @@ import (
 	"net/url"
 )
 
-// Object is what the API tells of something: values as package encoding/json
+// Object is something of the API's: values as package encoding/json
 // reads them, numbers as json.Number.
 type Object map[string]any
 
