@@ -83,8 +83,11 @@ func (c *client) follow(why <-chan *amqp.Error, what string) {
 	}
 }
 
-func (c *client) see(order int, what, item, tail string) {
-	c.seen <- sight{at: c.Elapsed() - c.begin, who: c.name, order: order, what: what, item: item, tail: tail}
+func (c *client) see(order int, what, item, tail string) { c.seeFrom("", order, what, item, tail) }
+
+// seeFrom is for what has an order only among what comes from the same queue.
+func (c *client) seeFrom(queue string, order int, what, item, tail string) {
+	c.seen <- sight{at: c.Elapsed() - c.begin, who: c.name, order: order, queue: queue, what: what, item: item, tail: tail}
 }
 
 // try fails the test unless an error is the broker's, which is seen by the
@@ -104,7 +107,11 @@ func (c *client) got(order int, queue string, d amqp.Delivery, unacked bool, tai
 	if d.Redelivered {
 		tail += ", redelivered"
 	}
-	c.see(order, "got", string(d.Body), " from "+queue+tail+history(d.Headers))
+	from := ""
+	if order == delivered {
+		from = queue
+	}
+	c.seeFrom(from, order, "got", string(d.Body), " from "+queue+tail+history(d.Headers))
 }
 
 // history is x-death in brief, the most recent death first.

@@ -90,7 +90,8 @@ type stage struct {
 type sight struct {
 	at         time.Duration
 	who        string
-	order      int // of what one client sees in the same millisecond
+	order      int    // of what one client sees in the same millisecond
+	queue      string // it comes from: the order of deliveries of several queues is arbitrary
 	what       string
 	item, tail string // of equal sights the items are listed in one line
 }
@@ -131,7 +132,10 @@ func (s *stage) sights() string {
 		if a.who != b.who {
 			return strings.Compare(a.who, b.who)
 		}
-		return a.order - b.order
+		if a.order != b.order {
+			return a.order - b.order
+		}
+		return strings.Compare(a.queue, b.queue)
 	})
 	var text strings.Builder
 	for i := 0; i < len(all); {
