@@ -107,7 +107,7 @@ func (s *state) changeScheduled(a *scheduledCommand, seq uint64, id string, now 
 		}
 	}
 	if len(paged) == 0 {
-		s.answerScheduled(a, now)
+		s.answerScheduled(a)
 		return
 	}
 	l.found = func(contents []store.Content, now clock.Instant) {
@@ -117,7 +117,7 @@ func (s *state) changeScheduled(a *scheduledCommand, seq uint64, id string, now 
 				s.changeOneScheduled(a, paged[i])
 			}
 		}
-		s.answerScheduled(a, now)
+		s.answerScheduled(a)
 	}
 	s.out.lookups = append(s.out.lookups, l)
 }
@@ -149,7 +149,7 @@ func (s *state) changeOneScheduled(a *scheduledCommand, h backlog.Handle) {
 }
 
 // answerScheduled answers a command: when it is durable, if it was about what is.
-func (s *state) answerScheduled(a *scheduledCommand, now clock.Instant) {
+func (s *state) answerScheduled(a *scheduledCommand) {
 	c := scheduledAnswer{a.request.ReplyTo, &mail.ScheduledChanged{Reply: a.request.Done(nil), Count: a.count}}
 	if a.stored {
 		s.committing().changed = append(s.committing().changed, c)
