@@ -1,10 +1,11 @@
 package policies
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"slices"
+
+	"candlemark/internal/plainjson"
 )
 
 // Definition is the object in a policy's "definition": keys in byte order, each
@@ -85,7 +86,7 @@ func appendJSON(dst []byte, v any) []byte {
 	case json.Number:
 		return append(dst, v...)
 	case string:
-		return appendJSONString(dst, v)
+		return plainjson.Append(dst, v)
 	case bool:
 		if v {
 			return append(dst, "true"...)
@@ -94,15 +95,4 @@ func appendJSON(dst []byte, v any) []byte {
 	default:
 		return append(dst, "null"...)
 	}
-}
-
-// appendJSONString leaves <, > and & alone, which json.Marshal would escape.
-func appendJSONString(dst []byte, s string) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(s); err != nil {
-		panic(err) // a string always encodes
-	}
-	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
 }

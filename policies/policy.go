@@ -1,6 +1,10 @@
 package policies
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"candlemark/internal/plainjson"
+)
 
 // Policy is one user or operator policy, valid and compiled. It is never
 // changed after Parse or ParseItem made it; a *Policy may be shared freely.
@@ -32,10 +36,10 @@ func (p *Policy) Equal(other *Policy) bool {
 // (POL-13): vhost, name, pattern, apply-to, definition, priority, in this order.
 // Whether it is an operator policy is not in it, as lists never mix the two.
 func (p *Policy) MarshalJSON() ([]byte, error) {
-	dst := appendJSONString([]byte(`{"vhost":`), p.VHost)
-	dst = appendJSONString(append(dst, `,"name":`...), p.Name)
-	dst = appendJSONString(append(dst, `,"pattern":`...), p.Pattern)
-	dst = appendJSONString(append(dst, `,"apply-to":`...), p.ApplyTo)
+	dst := plainjson.Append([]byte(`{"vhost":`), p.VHost)
+	dst = plainjson.Append(append(dst, `,"name":`...), p.Name)
+	dst = plainjson.Append(append(dst, `,"pattern":`...), p.Pattern)
+	dst = plainjson.Append(append(dst, `,"apply-to":`...), p.ApplyTo)
 	dst = appendJSON(append(dst, `,"definition":`...), p.Definition)
 	dst = append(append(dst, `,"priority":`...), p.Priority...)
 	return append(dst, '}'), nil

@@ -117,14 +117,3 @@ func refusal(err error) failure {
 		return failure{"internal_error", err.Error()}
 	}
 }
-
-// encode is json.Marshal without escapes for HTML.
-func encode(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic(err) // all that we answer with can be encoded
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-}

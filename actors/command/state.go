@@ -7,6 +7,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/internal/message"
+	"candlemark/internal/plainjson"
 	"candlemark/internal/topology"
 	"candlemark/policies"
 	"candlemark/protocol"
@@ -100,7 +101,7 @@ func (s *state) take(m *message.Message, from mail.Address, by *mail.Publisher, 
 	}
 	open := topology.IsOpenCommand(m.RoutingKey)
 	if f, refused := s.tooMuch(&c, open, m); refused {
-		c.answer = encode(f)
+		c.answer = plainjson.Marshal(f)
 		s.publish(&c) // ahead of others: it is not to wait among them
 		return
 	}
@@ -179,7 +180,7 @@ func (s *state) open(number uint64) *command {
 }
 
 // answer notes what a command is answered, and sends what is due.
-func (s *state) answer(number uint64, v any) { s.answerEncoded(number, encode(v)) }
+func (s *state) answer(number uint64, v any) { s.answerEncoded(number, plainjson.Marshal(v)) }
 
 // answerEncoded does so for an answer that is JSON already.
 func (s *state) answerEncoded(number uint64, answer []byte) {
@@ -189,7 +190,7 @@ func (s *state) answerEncoded(number uint64, answer []byte) {
 	}
 	c.answer = answer
 	if len(c.answer) > mostAnswer || number != s.first && s.held+len(c.answer) > mostHeld {
-		c.answer = encode(failure{"too_large", fmt.Sprintf("there is no room for an answer of %d bytes: ask for less", len(c.answer))})
+		c.answer = plainjson.Marshal(failure{"too_large", fmt.Sprintf("there is no room for an answer of %d bytes: ask for less", len(c.answer))})
 	}
 	s.held += len(c.answer)
 	n := 0

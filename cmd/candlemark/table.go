@@ -2,13 +2,13 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"candlemark/internal/erlang"
 	"candlemark/internal/httpapi/client"
+	"candlemark/internal/plainjson"
 )
 
 // printTable writes a list as rabbitmqctl does.
@@ -46,13 +46,7 @@ func (c *call) printJSON(columns []string, list []client.Object) error {
 				b.WriteByte(',')
 			}
 			fmt.Fprintf(&b, "%q:", column)
-			value := bytes.Buffer{}
-			e := json.NewEncoder(&value)
-			e.SetEscapeHTML(false)
-			if err := e.Encode(o[column]); err != nil {
-				return err
-			}
-			b.Write(bytes.TrimSpace(value.Bytes()))
+			b.Write(plainjson.Marshal(o[column]))
 		}
 		b.WriteByte('}')
 	}

@@ -10,14 +10,14 @@ import (
 // leaves are the packages of the cellar that any actor may use.
 var leaves = []string{
 	"protocol", "policies", "internal/auth", "internal/budget", "internal/clock", "internal/seqmap", "internal/message",
-	"internal/metrics", "internal/outbox", "internal/topology",
+	"internal/metrics", "internal/outbox", "internal/plainjson", "internal/topology",
 }
 
 // rooms says for each package what it may import of ours. "..." at the end stands for everything below.
 // A parent may always import the packages below it. A package that has no line here is not part of the house yet.
 var rooms = map[string][]string{
 	"protocol":                 {},
-	"policies":                 {"protocol", "internal/erlang"},
+	"policies":                 {"protocol", "internal/erlang", "internal/plainjson"},
 	"actors/mail":              {"protocol", "policies", "internal/message", "internal/topology"},
 	"actors/mailbox":           {},
 	"actors/connection":        actorOf(),
@@ -36,7 +36,7 @@ var rooms = map[string][]string{
 	"actors/vhost":             actorOf("internal/definitions", "internal/store"),
 	"actors/policy":            actorOf("internal/definitions"),
 	"supervision":              {"protocol", "policies", "actors/...", "internal/..."},
-	"internal/httpapi":         {"protocol", "policies", "internal/auth", "internal/config", "internal/metrics", "internal/httpapi/ui"},
+	"internal/httpapi":         {"protocol", "policies", "internal/auth", "internal/config", "internal/metrics", "internal/plainjson", "internal/httpapi/ui"},
 	"internal/httpapi/...":     {"protocol"},
 	"internal/auth":            {"protocol", "policies", "internal/erlang"},
 	"internal/budget":          {},
@@ -49,6 +49,7 @@ var rooms = map[string][]string{
 	"internal/definitions":     {"protocol", "policies", "internal/auth"},
 	"internal/metrics":         {},
 	"internal/outbox":          {},
+	"internal/plainjson":       {},
 	"internal/store":           {"protocol", "internal/message"},
 	"internal/store/...":       {"protocol", "internal/message", "internal/store/..."},
 	"internal/testkit":         {"..."},
