@@ -18,57 +18,59 @@ type accountItem struct {
 	Limits    auth.Limits `json:"limits"`
 }
 
-func account(a *auth.Account) accountItem {
+func accountForm(a *auth.Account) accountItem {
 	if a.Limits == nil {
 		a.Limits = auth.Limits{}
 	}
 	return accountItem{Limits: a.Limits, Name: a.Name, Hash: base64.StdEncoding.EncodeToString(a.Hash), Algorithm: a.Algorithm, Tags: a.Tags}
 }
 
-// accounts are all users, or those that are shown.
-func (a *api) accounts(shown func(name string) bool) resource[accountItem] {
+// accounts are all users, or the one that the path names; without are those that have no permissions.
+var accounts, without = accountsThat(func(*request, string) bool { return true }), accountsThat(hasNoGrants)
+
+func accountsThat(shown func(r *request, name string) bool) resource[accountItem] {
 	return resource[accountItem]{
 		func(r *request) ([]accountItem, error) {
-			return forms(a.users.Accounts(), func(u *auth.Account) bool {
-				return (r.name == "" || u.Name == r.name) && (shown == nil || shown(u.Name))
-			}, account), nil
+			return forms(r.users.Accounts(), func(u *auth.Account) bool {
+				return (r.name == "" || u.Name == r.name) && shown(r, u.Name)
+			}, accountForm), nil
 		},
 		func(i *accountItem) string { return i.Name },
 	}
 }
 
-func (a *api) hasNoGrants(name string) bool { return len(a.users.Grants(name, "")) == 0 }
+func hasNoGrants(r *request, name string) bool { return len(r.users.Grants(name, "")) == 0 }
 
 // putAccount creates a user, or replaces its password and tags: without either
 // kind of password it has none.
-func (a *api) putAccount(r *request) (created bool, err error) {
-	b, err := r.body(maxBody)
+func putAccount(r *request) (created bool, err error) {
+	b, err := r.json()
 	if err != nil {
 		return false, err
 	}
-	wanted := b.account(r.name)
-	limits := b.accountLimits()
-	grants := b.grants(r.name)
+	wanted := accountOf(b, r.name)
+	limits := accountLimits(b)
+	grants := grantsOf(b, r.name)
 	if b.err != nil {
 		return false, b.err
 	}
-	if created, err = a.users.PutAccount(wanted); err != nil {
+	if created, err = r.users.PutAccount(wanted); err != nil {
 		return false, invalid(err)
 	}
 	if limits != nil {
-		err = a.users.SetUserLimits(wanted.Name, func(l auth.Limits) auth.Limits {
+		err = r.users.SetUserLimits(wanted.Name, func(l auth.Limits) auth.Limits {
 			maps.Copy(l, limits)
 			return l
 		})
 	}
 	for i := 0; err == nil && created && i < len(grants); i++ {
-		_, err = a.users.PutGrant(grants[i])
+		_, err = r.users.PutGrant(grants[i])
 	}
 	return created, grantFailure(err)
 }
 
-func (b *body) account(name string) auth.Account {
-	wanted := auth.Account{Name: name, Tags: b.accountTags()}
+func accountOf(b *body, name string) auth.Account {
+	wanted := auth.Account{Name: name, Tags: accountTags(b)}
 	password, hash, algorithm := b.text("password"), b.text("password_hash"), b.text("hashing_algorithm")
 	switch {
 	case b.has("password") && b.has("password_hash"):
@@ -87,7 +89,7 @@ func (b *body) account(name string) auth.Account {
 }
 
 // accountLimits are those that a user gets beside those that it has.
-func (b *body) accountLimits() auth.Limits {
+func accountLimits(b *body) auth.Limits {
 	if !b.has("limits") || isEmpty(b.fields["limits"]) {
 		return nil
 	}
@@ -98,9 +100,9 @@ func (b *body) accountLimits() auth.Limits {
 
 // accountTags reads a list of tags, or a text with commas between them, or what
 // came before tags: whether the user is an administrator.
-func (b *body) accountTags() []string {
+func accountTags(b *body) []string {
 	if b.has("tags") {
-		return b.tags("tags")
+		return tagsOf(b)
 	}
 	if !b.has("administrator") {
 		b.fail(complaint("tags_not_present"))
@@ -111,11 +113,11 @@ func (b *body) accountTags() []string {
 	return []string{}
 }
 
-// tags are a list of texts, or a text with commas between them.
-func (b *body) tags(key string) []string {
+// tagsOf are a list of texts, or a text with commas between them.
+func tagsOf(b *body) []string {
 	var words []string
-	if b.has(key) && json.Unmarshal(b.fields[key], &words) != nil {
-		words = strings.Split(b.text(key), ",")
+	if b.has("tags") && json.Unmarshal(b.fields["tags"], &words) != nil {
+		words = strings.Split(b.text("tags"), ",")
 	}
 	trimmed := []string{}
 	for _, word := range words {
@@ -126,32 +128,32 @@ func (b *body) tags(key string) []string {
 	return trimmed
 }
 
-// grants reads the permissions that a new user gets at once, by virtual host.
-func (b *body) grants(name string) (grants []auth.Grant) {
+// grantsOf reads the permissions that a new user gets at once, by virtual host.
+func grantsOf(b *body, name string) (grants []auth.Grant) {
 	var perVHost map[string]map[string]json.RawMessage
 	b.decode("permissions", &perVHost, complaint("{not_an_object,permissions}"))
 	for vhost, rights := range perVHost {
 		one := &body{fields: rights}
-		grants = append(grants, one.grant(name, vhost))
+		grants = append(grants, grantOf(one, name, vhost))
 		b.fail(one.err)
 	}
 	return grants
 }
 
-func (a *api) deleteAccount(r *request) (bool, error) {
-	return a.broker.DeleteUser(r.Context(), r.name)
+func deleteAccount(r *request) (bool, error) {
+	return r.broker.DeleteUser(r.Context(), r.name)
 }
 
 // deleteAccounts deletes those of a list that exist.
-func (a *api) deleteAccounts(r *request) (any, error) {
-	b, err := r.body(maxBody, "users")
+func deleteAccounts(r *request) (any, error) {
+	b, err := r.json("users")
 	if err != nil {
 		return nil, err
 	}
 	var names []string
 	b.decode("users", &names, tupleOf("not_a_list", "users"))
 	for i := 0; b.err == nil && i < len(names); i++ {
-		_, b.err = a.broker.DeleteUser(r.Context(), names[i])
+		_, b.err = r.broker.DeleteUser(r.Context(), names[i])
 	}
 	return nil, b.err
 }
@@ -165,7 +167,9 @@ func hashPassword(r *request) (any, error) {
 // isEmpty tells whether raw is an object or list without anything in it, or
 // null.
 func isEmpty(raw json.RawMessage) bool {
-	switch v := generic(raw).(type) {
+	var v any
+	_ = json.Unmarshal(raw, &v) // it was decoded before
+	switch v := v.(type) {
 	case map[string]any:
 		return len(v) == 0
 	case []any:

@@ -10,24 +10,25 @@ import (
 	"testing/synctest"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/plainjson"
 	"candlemark/policies"
 
 	"github.com/rs/zerolog"
 )
 
-// newHouse is an API over users of its own: guest, and what a test makes.
-func newHouse(t *testing.T) (*api, *fake) {
+// newHouse is a broker with users of its own: guest, and what a test makes.
+func newHouse(t *testing.T) *fake {
 	t.Helper()
 	f := newFake("/")
 	f.users = auth.NewUsers(auth.Options{})
 	f.users.Found()
-	return &api{users: f.users}, f
+	return f
 }
 
 // What RabbitMQ answers to the same requests, except that its texts for what is
 // no text or no expression are lists of numbers.
 func TestAccounts(t *testing.T) {
-	a, f := newHouse(t)
+	f := newHouse(t)
 	h := NewHandler(f, f.users, zerolog.Nop())
 	const hash = "WE97NPrtXbUOiRP5mvwlzaflG3Se4qqIHi6BO7TbLvi8ehVr"
 	item := func(name, hash, algorithm, tags string) string {
@@ -70,7 +71,7 @@ func TestAccounts(t *testing.T) {
 		{"POST", "/api/users/t1", ``, 405, ``},
 		{"GET", "/api/users?columns=name", ``, 200, `[{"name":"guest"},{"name":"t1"},{"name":"t4"}]`},
 	})
-	if who, err := a.users.Authenticate("PLAIN", []byte("\x00t4\x00x"), auth.Peer{}); err != nil || !who.HasTag("administrator") {
+	if who, err := f.users.Authenticate("PLAIN", []byte("\x00t4\x00x"), auth.Peer{}); err != nil || !who.HasTag("administrator") {
 		t.Errorf("%+v %v", who, err)
 	}
 	var hashed struct{ OK []byte }
@@ -78,18 +79,18 @@ func TestAccounts(t *testing.T) {
 	if err := json.Unmarshal(answer, &hashed); err != nil || len(hashed.OK) != 36 {
 		t.Errorf("%s %v", answer, err)
 	}
-	if _, err := a.users.PutAccount(auth.Account{Name: "hashed", Hash: hashed.OK}); err != nil {
+	if _, err := f.users.PutAccount(auth.Account{Name: "hashed", Hash: hashed.OK}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.users.Authenticate("PLAIN", []byte("\x00hashed\x00a/b"), auth.Peer{}); err != nil {
+	if _, err := f.users.Authenticate("PLAIN", []byte("\x00hashed\x00a/b"), auth.Peer{}); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestPermissions(t *testing.T) {
-	a, f := newHouse(t)
+	f := newHouse(t)
 	for _, name := range []string{"t1", "t3"} {
-		if _, err := a.users.PutAccount(auth.Account{Name: name}); err != nil {
+		if _, err := f.users.PutAccount(auth.Account{Name: name}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -121,8 +122,8 @@ func TestPermissions(t *testing.T) {
 }
 
 func TestTopicPermissions(t *testing.T) {
-	a, f := newHouse(t)
-	if _, err := a.users.PutAccount(auth.Account{Name: "t1"}); err != nil {
+	f := newHouse(t)
+	if _, err := f.users.PutAccount(auth.Account{Name: "t1"}); err != nil {
 		t.Fatal(err)
 	}
 	const some = `{"user":"t1","vhost":"/","exchange":"amq.topic","write":"^a","read":"b"}`
@@ -151,10 +152,10 @@ func TestTopicPermissions(t *testing.T) {
 // What is right but cannot be stored is the broker's failure, and has not
 // happened.
 func TestNotStored(t *testing.T) {
-	_, f := newHouse(t)
+	f := newHouse(t)
 	h := NewHandler(f, f.users, zerolog.Nop())
 	f.users.Observe(func(auth.Change) error { return errors.New("disk") })
-	failed := string(encode(failure{"internal_error", "the change could not be stored: disk"}))
+	failed := string(plainjson.Marshal(failure{"internal_error", "the change could not be stored: disk"}))
 	run(t, h, []step{
 		{"PUT", "/api/users/t1", `{"tags":""}`, 500, failed},
 		{"GET", "/api/users/t1", ``, 404, absent},
@@ -166,7 +167,7 @@ func TestNotStored(t *testing.T) {
 }
 
 func TestVHosts(t *testing.T) {
-	_, f := newHouse(t)
+	f := newHouse(t)
 	h := NewHandler(f, f.users, zerolog.Nop())
 	item := func(name, description, tags, kind, tracing string) string {
 		about := `"description":"` + description + `","tags":[` + tags + `],"default_queue_type":"` + kind + `"`
@@ -197,15 +198,15 @@ func TestVHosts(t *testing.T) {
 // Everything about users and virtual hosts is the administrator's, but for the
 // list of virtual hosts. Who monitors sees all of them.
 func TestDefinitionsAreTheAdministrators(t *testing.T) {
-	a, f := newHouse(t)
+	f := newHouse(t)
 	f.sets["dev"] = policies.NewSet("dev")
 	for name, tag := range map[string]string{"watcher": "monitoring", "maker": "policymaker", "viewer": "management"} {
-		if _, err := a.users.PutAccount(auth.Account{Name: name, Tags: []string{tag}, Hash: auth.HashPassword("x")}); err != nil {
+		if _, err := f.users.PutAccount(auth.Account{Name: name, Tags: []string{tag}, Hash: auth.HashPassword("x")}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	h := NewHandler(f, f.users, zerolog.Nop())
-	refused := string(encode(failure{"not_authorised", "Not administrator user"}))
+	refused := string(plainjson.Marshal(failure{"not_authorised", "Not administrator user"}))
 	for _, path := range []string{
 		"GET /api/users", "GET /api/users/guest", "PUT /api/users/x", "DELETE /api/users/guest", "POST /api/users/bulk-delete",
 		"GET /api/users/without-permissions", "GET /api/users/guest/permissions", "GET /api/users/guest/topic-permissions",
@@ -235,7 +236,7 @@ func TestDefinitionsAreTheAdministrators(t *testing.T) {
 
 // The bodies that RabbitMQ 4.0.5 has sent for the same users and permissions.
 func TestDefinitionsAsRabbitMQ(t *testing.T) {
-	a, f := newHouse(t)
+	f := newHouse(t)
 	run(t, NewHandler(f, f.users, zerolog.Nop()), []step{
 		{"PUT", "/api/users/app", `{"password_hash":"WE97NPrtXbUOiRP5mvwlzaflG3Se4qqIHi6BO7TbLvi8ehVr","tags":"management"}`, 201, ``},
 		{"PUT", "/api/users/guest", `{"password_hash":"HaXGQ5HDcMCS8tvpgiyHdrVxSAHaKtd5I28ZOjaChFLBhJA1","tags":["administrator"]}`, 204, ``},
@@ -243,7 +244,7 @@ func TestDefinitionsAsRabbitMQ(t *testing.T) {
 		{"PUT", "/api/permissions/%2F/app", `{"configure":".*","write":".*","read":".*"}`, 201, ``},
 		{"PUT", "/api/topic-permissions/%2F/app", `{"exchange":"orders","write":"^a","read":".*"}`, 201, ``},
 	})
-	h := NewHandler(f, a.users, zerolog.Nop())
+	h := NewHandler(f, f.users, zerolog.Nop())
 	for path, want := range map[string]string{
 		"users": `[{"hashing_algorithm":"rabbit_password_hashing_sha256","limits":{},"name":"app",
 			"password_hash":"WE97NPrtXbUOiRP5mvwlzaflG3Se4qqIHi6BO7TbLvi8ehVr","tags":["management"]},

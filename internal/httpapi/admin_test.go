@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/plainjson"
 	"candlemark/policies"
 	"candlemark/protocol"
 
@@ -66,9 +67,9 @@ const (
 
 func badRequest(reason ...any) string {
 	if len(reason) == 1 {
-		return string(encode(failure{"bad_request", reason[0]}))
+		return string(plainjson.Marshal(failure{"bad_request", reason[0]}))
 	}
-	return string(encode(failure{"bad_request", reason}))
+	return string(plainjson.Marshal(failure{"bad_request", reason}))
 }
 
 // step is one request and what comes back.
@@ -159,7 +160,7 @@ func TestRefusals_POL14(t *testing.T) {
 func TestAccess_POL15(t *testing.T) {
 	h := NewHandler(newFake("/", "dev"), users, zerolog.Nop())
 	const login = `{"error":"not_authorized","reason":"Not_Authorized"}`
-	refused := func(reason string) string { return string(encode(failure{"not_authorised", reason})) }
+	refused := func(reason string) string { return string(plainjson.Marshal(failure{"not_authorised", reason})) }
 	object := refused("User not authorised to access object")
 	vhost := refused("User not authorised to access virtual host")
 	for _, test := range []struct {
@@ -311,7 +312,7 @@ func TestArgumentsAsJSON(t *testing.T) {
 		{Key: "o", Value: protocol.Table{{Key: "k", Value: "v"}}},
 	}
 	const want = `{"a":[-1,200,-3.14,"raw"],"f":null,"g":0.5,"n":null,"o":{"k":"v"},"t":9223372036854775807,"z":true}`
-	if got := string(encode(object(table))); got != want {
+	if got := string(plainjson.Marshal(object(table))); got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
 }

@@ -1,10 +1,6 @@
 package httpapi
 
-import (
-	"encoding/json"
-
-	"candlemark/internal/config"
-)
+import "candlemark/internal/config"
 
 // alarmItem is the form of an alarm.
 type alarmItem struct {
@@ -13,14 +9,14 @@ type alarmItem struct {
 }
 
 // noAlarms checks that no publisher is blocked.
-func (a *api) noAlarms(otherwise string) handler {
-	return a.ofMachine(func(m *Machine) any {
+func noAlarms(otherwise string) handler {
+	return ofMachine(func(r *request, m *Machine) any {
 		var found []alarmItem
 		if m.DiskAlarm {
-			found = append(found, alarmItem{a.node, "disk space"})
+			found = append(found, alarmItem{r.node, "disk space"})
 		}
 		if m.MemoryAlarm {
-			found = append(found, alarmItem{a.node, "memory"})
+			found = append(found, alarmItem{r.node, "memory"})
 		}
 		if found == nil {
 			return healthy
@@ -30,10 +26,10 @@ func (a *api) noAlarms(otherwise string) handler {
 }
 
 // ofMachine answers with something about the machine.
-func (a *api) ofMachine(form func(*Machine) any) handler {
+func ofMachine(form func(*request, *Machine) any) handler {
 	return func(r *request) (any, error) {
-		m, err := a.broker.Machine(r.Context())
-		return form(&m), err
+		m, err := r.broker.Machine(r.Context())
+		return form(r, &m), err
 	}
 }
 
@@ -47,12 +43,12 @@ type limitItem struct {
 	Alarm       bool     `json:"alarm"`
 }
 
-func watermark(m *Machine) any {
+func watermark(_ *request, m *Machine) any {
 	share, bytes := amount(&m.MemoryWatermark)
 	return limitItem{Relative: share, Absolute: bytes, Limit: m.MemoryLimit, Alarm: m.MemoryAlarm}
 }
 
-func diskFreeLimit(m *Machine) any {
+func diskFreeLimit(_ *request, m *Machine) any {
 	share, bytes := amount(&m.DiskFreeLimit)
 	return limitItem{MemRelative: share, Absolute: bytes, Limit: m.DiskLimit, Alarm: m.DiskAlarm}
 }
@@ -71,9 +67,9 @@ func multipleOfMemory(text string) (config.Amount, error) {
 
 // setLimit changes a limit to {"absolute": "2GB"}, or a number of bytes, or to
 // what has another name and is relative to the memory there is.
-func setLimit(relative string, parse func(string) (config.Amount, error), set func(config.Amount)) handler {
+func setLimit(relative string, parse func(string) (config.Amount, error), set func(Broker, config.Amount)) handler {
 	return func(r *request) (any, error) {
-		b, err := r.body(maxBody)
+		b, err := r.json()
 		if err != nil {
 			return nil, err
 		}
@@ -92,16 +88,7 @@ func setLimit(relative string, parse func(string) (config.Amount, error), set fu
 		if err != nil {
 			return nil, invalid(err)
 		}
-		set(to)
+		set(r.broker, to)
 		return nil, nil
 	}
-}
-
-// bareValue is a JSON string or number without quotes.
-func bareValue(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return s
-	}
-	return string(raw)
 }

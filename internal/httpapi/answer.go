@@ -1,13 +1,13 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
 	"time"
+
+	"candlemark/internal/plainjson"
 )
 
 // handler answers a request: with a value, which is sent as JSON with 200, with a reply, with nil for 204, or with an
@@ -29,14 +29,14 @@ func stored(created bool) any {
 }
 
 // respond sends what a handler has returned.
-func (a *api) respond(r *request, v any, err error) {
+func (r *request) respond(v any, err error) {
 	if err != nil {
 		status, body := statusOf(err)
 		if status == http.StatusInternalServerError {
 			if errors.Is(err, context.Canceled) {
 				return // nobody is there to be told
 			}
-			a.log.Error().Err(err).Str("method", r.Method).Str("path", r.URL.Path).Msg("HTTP request failed")
+			r.log.Error().Err(err).Str("method", r.Method).Str("path", r.URL.Path).Msg("HTTP request failed")
 		}
 		v = reply{status, body}
 	}
@@ -56,7 +56,7 @@ func (a *api) respond(r *request, v any, err error) {
 
 // answer sends v as JSON.
 func answer(w http.ResponseWriter, status int, v any) {
-	body := encode(v)
+	body := plainjson.Marshal(form(v))
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-cache")
@@ -68,26 +68,17 @@ func answer(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(body) // whoever asked may have gone
 }
 
-// encode is json.Marshal without escapes for HTML. A func() any is called for what to write:
-// for answers whose form takes time and memory.
-func encode(v any) []byte { return encodeBehind("", v) }
-
-// encodeBehind writes JSON behind a prefix.
-func encodeBehind(prefix string, v any) []byte {
-	if form, ok := v.(func() any); ok {
-		v = form()
-	}
-	b := bytes.NewBufferString(prefix)
-	e := json.NewEncoder(b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic(err) // all that we answer with can be encoded
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-}
-
 // notFound answers for paths that do not exist.
 func notFound(w http.ResponseWriter, _ *http.Request) {
 	status, body := statusOf(errNotFound)
 	answer(w, status, body)
+}
+
+// form returns the value that v, of a handler, stands for: a func() any is called for it. That is for answers whose form
+// takes time and memory.
+func form(v any) any {
+	if f, ok := v.(func() any); ok {
+		return f()
+	}
+	return v
 }

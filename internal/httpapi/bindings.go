@@ -64,42 +64,42 @@ func argumentsHash(arguments protocol.Table) string {
 }
 
 // listBindings answers with those that the filter lets through.
-func (a *api) listBindings(r *request, f BindingFilter) (any, error) {
-	all, err := a.broker.Bindings(r.Context(), f)
-	visible := func(b *Binding) bool { return a.sees(r.user, b.VHost) }
+func listBindings(r *request, f BindingFilter) (any, error) {
+	all, err := r.broker.Bindings(r.Context(), f)
+	visible := func(b *Binding) bool { return r.sees(b.VHost) }
 	return listForms(r, all, err, visible, shownBinding, func(b *bindingItem) string { return b.Destination })
 }
 
 // bindings lists those of one virtual host, or of all that the user may see.
-func (a *api) bindings(r *request) (any, error) {
+func bindings(r *request) (any, error) {
 	if r.vhost == "" {
-		return a.listBindings(r, BindingFilter{})
+		return listBindings(r, BindingFilter{})
 	}
-	return a.listBindings(r, BindingFilter{VHost: &r.vhost})
+	return listBindings(r, BindingFilter{VHost: &r.vhost})
 }
 
-func (a *api) queueBindings(r *request) (any, error) {
-	if _, err := a.broker.Queue(r.Context(), r.vhost, r.name); err != nil {
+func queueBindings(r *request) (any, error) {
+	if _, err := r.broker.Queue(r.Context(), r.vhost, r.name); err != nil {
 		return nil, err
 	}
-	return a.listBindings(r, BindingFilter{VHost: &r.vhost, Destination: &r.name, ToExchange: new(bool)})
+	return listBindings(r, BindingFilter{VHost: &r.vhost, Destination: &r.name, ToExchange: new(bool)})
 }
 
-func (a *api) bindingsFrom(r *request) (any, error) {
-	x, err := a.findExchange(r)
+func bindingsFrom(r *request) (any, error) {
+	x, err := findExchange(r)
 	if err != nil {
 		return nil, err
 	}
-	return a.listBindings(r, BindingFilter{VHost: &r.vhost, Source: &x.Name})
+	return listBindings(r, BindingFilter{VHost: &r.vhost, Source: &x.Name})
 }
 
-func (a *api) bindingsTo(r *request) (any, error) {
-	x, err := a.findExchange(r)
+func bindingsTo(r *request) (any, error) {
+	x, err := findExchange(r)
 	if err != nil {
 		return nil, err
 	}
 	toExchange := true
-	return a.listBindings(r, BindingFilter{VHost: &r.vhost, Destination: &x.Name, ToExchange: &toExchange})
+	return listBindings(r, BindingFilter{VHost: &r.vhost, Destination: &x.Name, ToExchange: &toExchange})
 }
 
 // ends are the two that a path names.
@@ -113,19 +113,19 @@ func ends(r *request) (f BindingFilter, err error) {
 }
 
 // bindingsBetween lists the bindings between two objects.
-func (a *api) bindingsBetween(r *request) (any, error) {
+func bindingsBetween(r *request) (any, error) {
 	f, err := ends(r)
 	if err != nil {
 		return nil, err
 	}
-	return a.listBindings(r, f)
+	return listBindings(r, f)
 }
 
 // bind makes a binding: 201 and where it is.
-func (a *api) bind(r *request) (any, error) {
+func bind(r *request) (any, error) {
 	f, err := ends(r)
 	if err == nil {
-		err = a.exists(r, errNoVHost)
+		err = r.exists(errNoVHost)
 	}
 	if err != nil {
 		return nil, err
@@ -134,10 +134,10 @@ func (a *api) bind(r *request) (any, error) {
 	if *f.ToExchange {
 		kind = auth.Exchange
 	}
-	if err := cmp.Or(a.permitted(r, kind, *f.Destination, auth.Write), a.permitted(r, auth.Exchange, *f.Source, auth.Read)); err != nil {
+	if err := cmp.Or(r.permitted(kind, *f.Destination, auth.Write), r.permitted(auth.Exchange, *f.Source, auth.Read)); err != nil {
 		return nil, declined(err)
 	}
-	b, err := r.body(maxBody)
+	b, err := r.json()
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (a *api) bind(r *request) (any, error) {
 	if *f.ToExchange {
 		m = &protocol.ExchangeBind{Destination: *f.Destination, Source: *f.Source, RoutingKey: key, Arguments: arguments}
 	}
-	if err := a.run(r, m); err != nil {
+	if err := perform(r, m); err != nil {
 		return nil, err
 	}
 	// Relative to this path, whose last part is the destination.
@@ -159,12 +159,12 @@ func (a *api) bind(r *request) (any, error) {
 
 // findBinding finds the binding of the path. Its last part may have been escaped
 // once or twice.
-func (a *api) findBinding(r *request) (*Binding, error) {
+func findBinding(r *request) (*Binding, error) {
 	f, err := ends(r)
 	if err != nil {
 		return nil, err
 	}
-	all, err := a.broker.Bindings(r.Context(), f)
+	all, err := r.broker.Bindings(r.Context(), f)
 	wanted := r.part("properties")
 	key := func(b *Binding) string { return propertiesKey(b.RoutingKey, b.Arguments) }
 	b, err := find(all, err, func(b *Binding) bool { return key(b) == wanted })
@@ -178,16 +178,16 @@ func (a *api) findBinding(r *request) (*Binding, error) {
 	})
 }
 
-func (a *api) binding(r *request) (any, error) {
-	b, err := a.findBinding(r)
+func binding(r *request) (any, error) {
+	b, err := findBinding(r)
 	if err != nil {
 		return nil, err
 	}
 	return one(r, shownBinding(b)), nil
 }
 
-func (a *api) unbind(r *request) (any, error) {
-	b, err := a.findBinding(r)
+func unbind(r *request) (any, error) {
+	b, err := findBinding(r)
 	if err != nil {
 		return nil, err
 	}
@@ -195,5 +195,5 @@ func (a *api) unbind(r *request) (any, error) {
 	if b.ToExchange {
 		m = &protocol.ExchangeUnbind{Destination: b.Destination, Source: b.Source, RoutingKey: b.RoutingKey, Arguments: b.Arguments}
 	}
-	return nil, a.run(r, m)
+	return nil, perform(r, m)
 }

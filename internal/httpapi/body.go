@@ -6,9 +6,12 @@ import (
 	"strings"
 )
 
-// largestPublish is how many bytes the body of a publish may have: a message of
-// the largest size in base64, and its properties.
-const largestPublish = 24 << 20
+// Limits on the body of a request, in bytes.
+const (
+	maxBody = 1 << 20
+	// largestPublish is that of a publish: a message of the largest size in base64, and its properties.
+	largestPublish = 24 << 20
+)
 
 // body is a JSON object that a request brings. What reads it keeps the first thing that is wrong.
 type body struct {
@@ -16,12 +19,18 @@ type body struct {
 	err    error
 }
 
-// body reads a request's JSON object, which must have the keys; an empty body is an empty object.
-func (r *request) body(limit int64, keys ...string) (*body, error) {
-	decoded := int64(decodedJSON)
-	if limit > maxBody {
-		decoded = decodedText
-	}
+// json reads a request's JSON object, which must have the keys; an empty body is an empty object.
+func (r *request) json(keys ...string) (*body, error) { return r.object(maxBody, decodedJSON, keys) }
+
+// jsonWithMessage is json for an object that has a message in it.
+func (r *request) jsonWithMessage(keys ...string) (*body, error) {
+	return r.object(largestPublish, decodedText, keys)
+}
+
+// raw reads the body of a request that is to be JSON.
+func (r *request) raw() ([]byte, error) { return r.text(maxBody, decodedJSON) }
+
+func (r *request) object(limit, decoded int64, keys []string) (*body, error) {
 	text, err := r.text(limit, decoded)
 	if err != nil {
 		return nil, err
@@ -96,4 +105,13 @@ func (b *body) integer(key string) int {
 		b.fail(tupleOf("not_integer", b.fields[key]))
 	}
 	return n
+}
+
+// bareValue is a JSON string or number without quotes.
+func bareValue(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
 }

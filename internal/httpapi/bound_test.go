@@ -168,7 +168,7 @@ func (u unread) Read([]byte) (int, error) {
 // TestBodiesAreReadLast: who has no login, no right, or says that it will send too
 // much is refused before its body costs anything.
 func TestBodiesAreReadLast(t *testing.T) {
-	_, f := newHouse(t)
+	f := newHouse(t)
 	_, errUser := f.users.PutAccount(auth.Account{Name: "viewer", Hash: auth.HashPassword("v"), Tags: []string{"management"}})
 	_, errGrant := f.users.PutGrant(auth.Grant{User: "viewer", VHost: "/"})
 	if err := errors.Join(errUser, errGrant); err != nil {
@@ -205,12 +205,12 @@ func TestBodiesAreReadLast(t *testing.T) {
 // TestRoomForBodies: what requests hold is bounded, for all and for each user, and
 // given back.
 func TestRoomForBodies(t *testing.T) {
-	_, f := newHouse(t)
+	f := newHouse(t)
 	a := newAPI(f, f.users, zerolog.Nop())
 	begin := func(user string, body io.Reader, length int64) (*request, *httptest.ResponseRecorder) {
 		plain, w := httptest.NewRequest("POST", "/", body), httptest.NewRecorder()
 		plain.ContentLength = length
-		return &request{Request: plain, w: w, user: auth.User{Name: user}, room: &a.room}, w
+		return &request{Request: plain, api: a, w: w, user: auth.User{Name: user}}, w
 	}
 	var held []*request
 	most := func(user string, length int64) int {
@@ -219,7 +219,7 @@ func TestRoomForBodies(t *testing.T) {
 			_, err := r.text(maxBody, decodedJSON)
 			held = append(held, r)
 			if err != nil {
-				a.respond(r, nil, err)
+				r.respond(nil, err)
 				if w.Code != 503 || w.Header().Get("Retry-After") == "" {
 					t.Errorf("%d %s", w.Code, w.Body)
 				}
@@ -265,9 +265,9 @@ func TestRoomForBodies(t *testing.T) {
 
 // TestRoomIsGivenBack by the handler, whatever the answer is.
 func TestRoomIsGivenBack(t *testing.T) {
-	_, f := newHouse(t)
+	f := newHouse(t)
 	a := newAPI(f, f.users, zerolog.Nop())
-	h := a.handler()
+	h := handlerOf(a)
 	for _, body := range []string{ttlBody, "{", strings.Repeat("x", maxBody+1), ""} {
 		do(t, h, guest, "PUT", "/api/policies/%2F/p", body)
 		if a.room.used != 0 {
@@ -278,7 +278,7 @@ func TestRoomIsGivenBack(t *testing.T) {
 
 // TestCrossSiteRequestsChangeNothing: what a browser sends for another site's page.
 func TestCrossSiteRequestsChangeNothing(t *testing.T) {
-	_, f := newHouse(t)
+	f := newHouse(t)
 	h := NewHandler(f, f.users, zerolog.Nop())
 	for _, c := range []struct {
 		method, site, origin string

@@ -1,7 +1,5 @@
 package httpapi
 
-import "strconv"
-
 // channelItem is the JSON form of a channel.
 type channelItem struct {
 	AcksUncommitted int            `json:"acks_uncommitted"`
@@ -25,54 +23,47 @@ type channelItem struct {
 	VHost           string         `json:"vhost"`
 }
 
-// channelName is the name of a channel in paths and lists.
-func channelName(connection string, number int) string {
-	return connection + " (" + strconv.Itoa(number) + ")"
-}
-
-func (a *api) channelItem(c *Channel) channelItem {
+func channelForm(r *request, c *Channel) channelItem {
 	name := channelName(c.Connection.Name, c.Number)
 	return channelItem{
 		Confirm: c.Confirm, Connection: connectionLink{c.Connection.Name, c.Connection.PeerHost, c.Connection.PeerPort},
-		Consumers: c.Consumers, GlobalPrefetch: c.GlobalPrefetch, Stats: a.rates.stats("channel "+name, c.Counts),
-		Unacked: c.Unacked, Unconfirmed: c.Unconfirmed, Name: name, Node: a.node, Number: c.Number, Prefetch: c.Prefetch,
+		Consumers: c.Consumers, GlobalPrefetch: c.GlobalPrefetch, Stats: r.rates.stats("channel "+name, c.Counts),
+		Unacked: c.Unacked, Unconfirmed: c.Unconfirmed, Name: name, Node: r.node, Number: c.Number, Prefetch: c.Prefetch,
 		AcksUncommitted: c.AcksUncommitted, Uncommitted: c.Uncommitted, Transactional: c.Transactional,
 		State: c.State, User: c.User, Doer: c.User, VHost: c.VHost,
 	}
 }
 
 // channels lists those of the path's virtual host, or of all.
-func (a *api) channels(r *request) (any, error) {
-	return a.listChannels(r, func(c *Channel) bool { return r.vhost == "" || c.VHost == r.vhost })
+func channels(r *request) (any, error) {
+	return listChannels(r, func(c *Channel) bool { return r.vhost == "" || c.VHost == r.vhost })
 }
 
 // listChannels answers with those that are wanted. Who is no monitor sees its
 // own.
-func (a *api) listChannels(r *request, wanted func(*Channel) bool) (any, error) {
-	all, err := a.broker.Channels(r.Context())
-	visible := func(c *Channel) bool { return wanted(c) && ownsChannel(r, c) }
-	return listForms(r, all, err, visible, a.channelItem, func(c *channelItem) string { return c.Name })
+func listChannels(r *request, wanted func(*Channel) bool) (any, error) {
+	all, err := r.broker.Channels(r.Context())
+	visible := func(c *Channel) bool { return wanted(c) && r.ownsChannel(c) }
+	return listForms(r, all, err, visible, func(c *Channel) channelItem { return channelForm(r, c) }, func(c *channelItem) string { return c.Name })
 }
 
-func ownsChannel(r *request, c *Channel) bool { return monitors(r) || c.User == r.user.Name }
-
 // channel describes one, with its consumers.
-func (a *api) channel(r *request) (any, error) {
-	all, err := a.broker.Channels(r.Context())
+func channel(r *request) (any, error) {
+	all, err := r.broker.Channels(r.Context())
 	c, err := find(all, err, func(c *Channel) bool { return channelName(c.Connection.Name, c.Number) == r.name })
-	if err == nil && !ownsChannel(r, c) {
+	if err == nil && !r.ownsChannel(c) {
 		err = errNotAuthorised
 	}
 	if err != nil {
 		return nil, err
 	}
-	consumers, err := a.broker.Consumers(r.Context(), c.VHost)
+	consumers, err := r.broker.Consumers(r.Context(), c.VHost)
 	return one(r, struct {
 		channelItem
 		ConsumerDetails []consumerItem `json:"consumer_details"`
 		Publishes       []struct{}     `json:"publishes"`  // per exchange, which the broker does not count
 		Deliveries      []struct{}     `json:"deliveries"` // per queue, likewise
-	}{a.channelItem(c), forms(consumers, func(k *Consumer) bool {
+	}{channelForm(r, c), forms(consumers, func(k *Consumer) bool {
 		return k.Connection != nil && k.Connection.Name == c.Connection.Name && k.Channel == c.Number
-	}, a.consumerItem), []struct{}{}, []struct{}{}}), err
+	}, consumerForm(r.node)), []struct{}{}, []struct{}{}}), err
 }

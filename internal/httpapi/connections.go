@@ -42,18 +42,11 @@ type connectionItem struct {
 	VHost        string  `json:"vhost"`
 }
 
-// connectionLink is how other objects name a connection.
-type connectionLink struct {
-	Name     string `json:"name"`
-	PeerHost string `json:"peer_host"`
-	PeerPort int    `json:"peer_port"`
-}
-
-func (a *api) connectionItem(c *Connection) connectionItem {
-	f := a.rates.of("connection "+c.Name, float64(c.BytesIn), float64(c.BytesOut))
+func connectionForm(r *request, c *Connection) connectionItem {
+	f := r.rates.of("connection "+c.Name, float64(c.BytesIn), float64(c.BytesOut))
 	item := connectionItem{
 		Mechanism: c.Mechanism, ChannelMax: c.ChannelMax, Channels: c.Channels, Properties: object(c.ClientProperties),
-		ConnectedAt: c.ConnectedAt, FrameMax: c.FrameMax, Host: c.Host, Name: c.Name, Node: a.node,
+		ConnectedAt: c.ConnectedAt, FrameMax: c.FrameMax, Host: c.Host, Name: c.Name, Node: r.node,
 		PeerHost: c.PeerHost, PeerPort: c.PeerPort, Port: c.Port, Protocol: c.Protocol,
 		Reads: c.Reads, BytesIn: c.BytesIn, BytesInRate: f[0], Writes: c.Writes, BytesOut: c.BytesOut, BytesOutRate: f[1],
 		State: c.State, Timeout: c.Heartbeat, Type: "network", User: c.User, Doer: c.User, VHost: c.VHost,
@@ -72,34 +65,34 @@ func (a *api) connectionItem(c *Connection) connectionItem {
 
 // connections lists those of the path's virtual host, or of all. Who is no
 // monitor sees its own.
-func (a *api) connections(r *request) (any, error) {
-	all, err := a.broker.Connections(r.Context())
-	visible := func(c *Connection) bool { return (r.vhost == "" || c.VHost == r.vhost) && owns(r, c) }
-	return listForms(r, all, err, visible, a.connectionItem, func(c *connectionItem) string { return c.Name })
+func connections(r *request) (any, error) {
+	all, err := r.broker.Connections(r.Context())
+	visible := func(c *Connection) bool { return (r.vhost == "" || c.VHost == r.vhost) && r.owns(c) }
+	return listForms(r, all, err, visible, func(c *Connection) connectionItem { return connectionForm(r, c) }, func(c *connectionItem) string { return c.Name })
 }
 
 // findConnection finds the connection of the path for a user who may see it.
-func (a *api) findConnection(r *request) (*Connection, error) {
-	all, err := a.broker.Connections(r.Context())
+func findConnection(r *request) (*Connection, error) {
+	all, err := r.broker.Connections(r.Context())
 	c, err := find(all, err, func(c *Connection) bool { return c.Name == r.name })
-	if err == nil && !owns(r, c) {
+	if err == nil && !r.owns(c) {
 		err = errNotAuthorised
 	}
 	return c, err
 }
 
-func (a *api) connection(r *request) (any, error) {
-	c, err := a.findConnection(r)
+func connection(r *request) (any, error) {
+	c, err := findConnection(r)
 	if err != nil {
 		return nil, err
 	}
-	return one(r, a.connectionItem(c)), nil
+	return one(r, connectionForm(r, c)), nil
 }
 
 // closeConnection has the client told 320 CONNECTION_FORCED with the reason that
 // the header X-Reason gives. Monitors see connections of others and do not end them.
-func (a *api) closeConnection(r *request) (any, error) {
-	c, err := a.findConnection(r)
+func closeConnection(r *request) (any, error) {
+	c, err := findConnection(r)
 	if err == nil && c.User != r.user.Name && !r.user.HasTag("administrator") {
 		err = errNotAuthorised
 	}
@@ -107,17 +100,17 @@ func (a *api) closeConnection(r *request) (any, error) {
 		return nil, err
 	}
 	reason := cmp.Or(r.Header.Get("X-Reason"), "Closed via management plugin")
-	found, err := a.broker.CloseConnection(r.Context(), c.Name, reason)
+	found, err := r.broker.CloseConnection(r.Context(), c.Name, reason)
 	if err == nil && !found {
 		err = errNotFound
 	}
 	return nil, err
 }
 
-func (a *api) connectionChannels(r *request) (any, error) {
-	c, err := a.findConnection(r)
+func connectionChannels(r *request) (any, error) {
+	c, err := findConnection(r)
 	if err != nil {
 		return nil, err
 	}
-	return a.listChannels(r, func(ch *Channel) bool { return ch.Connection.Name == c.Name })
+	return listChannels(r, func(ch *Channel) bool { return ch.Connection.Name == c.Name })
 }

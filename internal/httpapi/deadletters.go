@@ -32,5 +32,3 @@ type Deaths struct {
 	// Kept counts attempts after which a message stayed in its queue, to be tried again.
 	Kept uint64 `json:"kept"`
 }
-
-func (a *api) deadLetters(*request) (any, error) { return a.broker.DeadLetters(), nil }

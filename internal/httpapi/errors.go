@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/plainjson"
 	"candlemark/protocol"
 )
 
@@ -29,7 +30,7 @@ func (f *refusal) Error() string {
 	if text, ok := f.Reason.(string); ok {
 		return text
 	}
-	return string(encode(f.Reason))
+	return string(plainjson.Marshal(f.Reason))
 }
 
 // errNotFound is about what does not exist, objects and paths alike.
@@ -107,20 +108,4 @@ func declined(err error) error {
 		return unauthorised("Access refused.")
 	}
 	return complaint(text)
-}
-
-// declinedMessage is declined for what moves messages, where RabbitMQ shows the whole text.
-func declinedMessage(err error) error {
-	code, text := protocolError(err)
-	switch code {
-	case 0:
-		return err
-	case protocol.NotFound:
-		return nonexistent(text)
-	case protocol.AccessRefused:
-		return unauthorised(text)
-	case protocol.NotAllowed:
-		return unauthorised("Access refused.")
-	}
-	return complaintf("%d %s", code, text)
 }

@@ -33,12 +33,12 @@ func unhealthy(h health) any {
 const noListener = "No active listener"
 
 // portListens checks that somebody listens at a port.
-func (a *api) portListens(r *request) (any, error) {
+func portListens(r *request) (any, error) {
 	port, err := strconv.Atoi(r.part("port"))
 	if err != nil {
 		return nil, complaint("Invalid port")
 	}
-	o, err := a.broker.Overview(r.Context())
+	o, err := r.broker.Overview(r.Context())
 	ports := forms(o.Listeners, all, func(l *Listener) int { return l.Port })
 	if slices.Contains(ports, port) {
 		return health{Status: "ok", Port: port}, err
@@ -55,10 +55,10 @@ var protocolNames = map[string]string{
 }
 
 // protocolListens checks that somebody speaks a protocol.
-func (a *api) protocolListens(r *request) (any, error) {
+func protocolListens(r *request) (any, error) {
 	wanted := strings.ToLower(r.part("protocol"))
 	wanted = cmp.Or(protocolNames[wanted], wanted)
-	o, err := a.broker.Overview(r.Context())
+	o, err := r.broker.Overview(r.Context())
 	protocols := forms(o.Listeners, all, func(l *Listener) string { return l.Protocol })
 	if slices.Contains(protocols, wanted) {
 		return health{Status: "ok", Protocol: wanted}, err
@@ -81,7 +81,7 @@ var units = map[string]time.Duration{
 }
 
 // certificatesLast checks that no listener's certificate expires within a time.
-func (a *api) certificatesLast(r *request) (any, error) {
+func certificatesLast(r *request) (any, error) {
 	n, err := strconv.Atoi(r.part("within"))
 	if err != nil {
 		return nil, complaint("Invalid expiration value.")
@@ -90,11 +90,11 @@ func (a *api) certificatesLast(r *request) (any, error) {
 	if !known {
 		return nil, complaint("Time unit not recognised. Supported units: days, weeks, months, years.")
 	}
-	o, err := a.broker.Overview(r.Context())
+	o, err := r.broker.Overview(r.Context())
 	found := forms(o.Listeners, func(l *Listener) bool {
 		return !l.Expires.IsZero() && time.Until(l.Expires)/unit < time.Duration(n)
 	}, func(l *Listener) expiring {
-		return expiring{a.node, l.Protocol, l.Address, l.Port, []string{l.Expires.UTC().Format("2006-01-02 15:04:05")}}
+		return expiring{r.node, l.Protocol, l.Address, l.Port, []string{l.Expires.UTC().Format("2006-01-02 15:04:05")}}
 	})
 	if len(found) == 0 {
 		return healthy, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/plainjson"
 )
 
 // vhostLimitsItem is the JSON form of the limits of a virtual host.
@@ -19,40 +20,36 @@ type userLimitsItem struct {
 	Value auth.Limits `json:"value"`
 }
 
-// vhostLimits are those of the virtual hosts that have any, of the one that the path
+// limitsOfVHosts are those of the virtual hosts that have any, of the one that the path
 // names or of all that the user may see.
-func (a *api) vhostLimits() resource[vhostLimitsItem] {
-	return resource[vhostLimitsItem]{
-		func(r *request) ([]vhostLimitsItem, error) {
-			return forms(a.users.VHosts(), func(v *auth.VHost) bool {
-				return (r.vhost == "" || v.Name == r.vhost) && len(v.Limits) > 0 && a.sees(r.user, v.Name)
-			}, func(v *auth.VHost) vhostLimitsItem { return vhostLimitsItem{v.Name, v.Limits} }), nil
-		},
-		func(i *vhostLimitsItem) string { return i.VHost },
-	}
+var limitsOfVHosts = resource[vhostLimitsItem]{
+	func(r *request) ([]vhostLimitsItem, error) {
+		return forms(r.users.VHosts(), func(v *auth.VHost) bool {
+			return (r.vhost == "" || v.Name == r.vhost) && len(v.Limits) > 0 && r.sees(v.Name)
+		}, func(v *auth.VHost) vhostLimitsItem { return vhostLimitsItem{v.Name, v.Limits} }), nil
+	},
+	func(i *vhostLimitsItem) string { return i.VHost },
 }
 
-// userLimits are those of the users that have any, of the one that the path names or
+// limitsOfUsers are those of the users that have any, of the one that the path names or
 // of all. Who is no monitor sees its own.
-func (a *api) userLimits() resource[userLimitsItem] {
-	return resource[userLimitsItem]{
-		func(r *request) ([]userLimitsItem, error) {
-			name := r.part("user")
-			return forms(a.users.Accounts(), func(u *auth.Account) bool {
-				return (name == "" || u.Name == name) && (monitors(r) || u.Name == r.user.Name) && len(u.Limits) > 0
-			}, func(u *auth.Account) userLimitsItem { return userLimitsItem{u.Name, u.Limits} }), nil
-		},
-		func(i *userLimitsItem) string { return i.User },
-	}
+var limitsOfUsers = resource[userLimitsItem]{
+	func(r *request) ([]userLimitsItem, error) {
+		name := r.part("user")
+		return forms(r.users.Accounts(), func(u *auth.Account) bool {
+			return (name == "" || u.Name == name) && (r.monitors() || u.Name == r.user.Name) && len(u.Limits) > 0
+		}, func(u *auth.Account) userLimitsItem { return userLimitsItem{u.Name, u.Limits} }), nil
+	},
+	func(i *userLimitsItem) string { return i.User },
 }
 
 // himself is the user that the path names, or may see what others have.
-func himself(a *api, r *request) error {
+func himself(r *request) error {
 	name := r.part("user")
-	if name != r.user.Name && !monitors(r) {
+	if name != r.user.Name && !r.monitors() {
 		return errNotAuthorised
 	}
-	if _, known := a.users.Account(name); !known {
+	if _, known := r.users.Account(name); !known {
 		return errNotFound
 	}
 	return nil
@@ -61,12 +58,12 @@ func himself(a *api, r *request) error {
 // setLimits changes the limits of what the path names.
 type setLimits func(r *request, f func(auth.Limits) auth.Limits) error
 
-func (a *api) setVHostLimits(r *request, f func(auth.Limits) auth.Limits) error {
-	return limitFailure(a.users.SetVHostLimits(r.vhost, f))
+func setVHostLimits(r *request, f func(auth.Limits) auth.Limits) error {
+	return limitFailure(r.users.SetVHostLimits(r.vhost, f))
 }
 
-func (a *api) setUserLimits(r *request, f func(auth.Limits) auth.Limits) error {
-	return limitFailure(a.users.SetUserLimits(r.part("user"), f))
+func setUserLimits(r *request, f func(auth.Limits) auth.Limits) error {
+	return limitFailure(r.users.SetUserLimits(r.part("user"), f))
 }
 
 func limitFailure(err error) error {
@@ -85,11 +82,11 @@ func putLimit(set setLimits, parse func([]byte) (auth.Limits, error)) handler {
 		if err := set(r, func(before auth.Limits) auth.Limits { return before }); err != nil {
 			return nil, err
 		}
-		b, err := r.body(maxBody, "value")
+		b, err := r.json("value")
 		if err != nil {
 			return nil, err
 		}
-		limits, err := parse(encode(map[string]json.RawMessage{r.name: b.fields["value"]}))
+		limits, err := parse(plainjson.Marshal(map[string]json.RawMessage{r.name: b.fields["value"]}))
 		if err != nil {
 			return nil, invalid(err)
 		}

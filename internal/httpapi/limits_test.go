@@ -9,7 +9,7 @@ import (
 // What RabbitMQ answers to the same requests, but that its list forgets a
 // virtual host without limits.
 func TestLimits(t *testing.T) {
-	_, f := newHouse(t)
+	f := newHouse(t)
 	h := NewHandler(f, f.users, zerolog.Nop())
 	const vhosts, users = "/api/vhost-limits", "/api/user-limits"
 	const missing = `{"error":"not_found","reason":`

@@ -71,8 +71,8 @@ type contextItem struct {
 	Port        string `json:"port"`
 }
 
-func (a *api) nodeItem(m *Machine, o *Overview) nodeItem {
-	f := a.rates.of("node", float64(m.DiskFree), float64(m.FilesUsed), float64(m.Freed), float64(m.Collections),
+func nodeForm(r *request, m *Machine, o *Overview) nodeItem {
+	f := r.rates.of("node", float64(m.DiskFree), float64(m.FilesUsed), float64(m.Freed), float64(m.Collections),
 		float64(m.MemoryUsed), float64(m.Tasks), float64(m.SocketsUsed))
 	item := nodeItem{
 		Applications: []struct{}{}, Mechanisms: []mechanism{}, ClusterLinks: []struct{}{}, ConfigFiles: []string{},
@@ -82,7 +82,7 @@ func (a *api) nodeItem(m *Machine, o *Overview) nodeItem {
 		MemoryStrategy: "rss", MemoryLimit: m.MemoryLimit, MemoryAlarm: m.MemoryAlarm, MemoryUsed: m.MemoryUsed, MemoryRate: f[4], Name: o.Node, TickTime: 60,
 		PID: strconv.Itoa(os.Getpid()), Partitions: []struct{}{}, TasksMax: tasksMax, Tasks: m.Tasks, TasksRate: f[5],
 		Processors: m.Processors, RatesMode: ratesMode, Running: true, SocketsMax: m.SocketsMax, SocketsUsed: m.SocketsUsed, SocketsRate: f[6],
-		Type: "disc", Uptime: m.Uptime, churnItem: a.churnItem("", o.Churn),
+		Type: "disc", Uptime: m.Uptime, churnItem: churnForm(r, "", o.Churn),
 	}
 	for _, name := range m.Mechanisms {
 		item.Mechanisms = append(item.Mechanisms, mechanism{name, "SASL " + name + " authentication mechanism", true})
@@ -102,19 +102,17 @@ func contexts(o *Overview) []contextItem {
 }
 
 // nodes are the one that there is, or the one that the path names.
-func (a *api) nodes() resource[nodeItem] {
-	return resource[nodeItem]{
-		func(r *request) ([]nodeItem, error) {
-			if r.name != "" && r.name != a.node {
-				return nil, nil
-			}
-			m, err := a.broker.Machine(r.Context())
-			if err != nil {
-				return nil, err
-			}
-			o, err := a.broker.Overview(r.Context())
-			return []nodeItem{a.nodeItem(&m, &o)}, err
-		},
-		func(n *nodeItem) string { return n.Name },
-	}
+var nodes = resource[nodeItem]{
+	func(r *request) ([]nodeItem, error) {
+		if r.name != "" && r.name != r.node {
+			return nil, nil
+		}
+		m, err := r.broker.Machine(r.Context())
+		if err != nil {
+			return nil, err
+		}
+		o, err := r.broker.Overview(r.Context())
+		return []nodeItem{nodeForm(r, &m, &o)}, err
+	},
+	func(n *nodeItem) string { return n.Name },
 }

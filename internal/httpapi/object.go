@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 
+	"candlemark/internal/plainjson"
 	"candlemark/protocol"
 )
 
@@ -21,7 +22,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 			fields[f.Key] = plain(f.Value)
 		}
 	}
-	return encode(fields), nil
+	return plainjson.Marshal(fields), nil
 }
 
 // plain is the value of a field as JSON can show it: numbers and times as

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 
+	"candlemark/internal/plainjson"
 	"candlemark/protocol"
 )
 
@@ -15,11 +16,11 @@ type operation func(ctx context.Context, b Messages, by Asker, at Place, w param
 
 // does carries out an operation at the queue or exchange of the path, as its query, its body
 // and the id in it say.
-func (a *api) does(d operation, exchange bool) handler {
+func does(d operation, exchange bool) handler {
 	return func(r *request) (any, error) {
 		w := fromQuery(r.URL.Query())
 		if r.Method == http.MethodPut {
-			b, err := r.body(maxBody)
+			b, err := r.json()
 			if err != nil {
 				return nil, err
 			}
@@ -30,7 +31,7 @@ func (a *api) does(d operation, exchange bool) handler {
 		if exchange {
 			place.Name = exchangeNamed(r.name)
 		}
-		v, err := d(r.Context(), a.broker, Asker{User: r.user}, place, w)
+		v, err := d(r.Context(), r.broker, Asker{User: r.user}, place, w)
 		return v, declinedMessage(err)
 	}
 }
@@ -51,11 +52,11 @@ func Command(ctx context.Context, b Messages, by Asker, vhost, key string, body 
 			err = unauthorised(text)
 		}
 		_, no := statusOf(declinedMessage(err))
-		return func() []byte { return encode(no) }
+		return func() []byte { return plainjson.Marshal(no) }
 	}
 	return func() []byte {
 		const ok = `{"ok":true`
-		answer := encodeBehind(ok, v)
+		answer := plainjson.Append([]byte(ok), form(v))
 		answer[len(ok)] = ',' // in place of the brace that v begins with, without a copy
 		return answer
 	}
@@ -82,4 +83,20 @@ func command(ctx context.Context, b Messages, by Asker, vhost, key string, body 
 		return nil, complaint("[{key_missing,queue}]")
 	}
 	return d(ctx, b, by, at, w)
+}
+
+// declinedMessage is declined for what moves messages, where RabbitMQ shows the whole text.
+func declinedMessage(err error) error {
+	code, text := protocolError(err)
+	switch code {
+	case 0:
+		return err
+	case protocol.NotFound:
+		return nonexistent(text)
+	case protocol.AccessRefused:
+		return unauthorised(text)
+	case protocol.NotAllowed:
+		return unauthorised("Access refused.")
+	}
+	return complaintf("%d %s", code, text)
 }

@@ -43,12 +43,6 @@ type exchangeType struct {
 	Enabled     bool   `json:"enabled"`
 }
 
-type queueTotals struct {
-	Messages int `json:"messages"`
-	Ready    int `json:"messages_ready"`
-	Unacked  int `json:"messages_unacknowledged"`
-}
-
 // ratedTotals are totals with how fast they change.
 type ratedTotals struct {
 	queueTotals
@@ -75,8 +69,8 @@ type churnItem struct {
 	DeletedRate        rate   `json:"queue_deleted_details"`
 }
 
-func (a *api) churnItem(key string, c Churn) churnItem {
-	f := a.rates.of("churn"+key, float64(c.ChannelsClosed), float64(c.ChannelsOpened), float64(c.ConnectionsClosed),
+func churnForm(r *request, key string, c Churn) churnItem {
+	f := r.rates.of("churn"+key, float64(c.ChannelsClosed), float64(c.ChannelsOpened), float64(c.ConnectionsClosed),
 		float64(c.ConnectionsOpened), float64(c.QueuesMade), float64(c.QueuesGone))
 	return churnItem{
 		ChannelsClosed: c.ChannelsClosed, ChannelsClosedRate: f[0], Channels: c.ChannelsOpened, ChannelsRate: f[1],
@@ -100,23 +94,23 @@ type listenerItem struct {
 	Port     int    `json:"port"`
 }
 
-func (a *api) overview(r *request) (any, error) {
-	o, err := a.broker.Overview(r.Context())
+func overview(r *request) (any, error) {
+	o, err := r.broker.Overview(r.Context())
 	key := ""
-	if err == nil && !monitors(r) {
+	if err == nil && !r.monitors() {
 		key = "of " + r.user.Name
-		o, err = a.seen(r, o)
+		o, err = seen(r, o)
 	}
 	if err != nil {
 		return nil, err
 	}
-	f := a.rates.of("totals"+key, float64(o.Ready+o.Unacked), float64(o.Ready), float64(o.Unacked))
+	f := r.rates.of("totals"+key, float64(o.Ready+o.Unacked), float64(o.Ready), float64(o.Unacked))
 	item := overviewItem{
 		ManagementVersion: rabbitVersion, RatesMode: ratesMode, ExchangeTypes: exchangeTypes(),
 		Retention:      map[string][]int{"global": {600}, "basic": {600}, "detailed": {600}},
 		ProductVersion: o.ProductVersion, ProductName: "Candlemark", RabbitVersion: rabbitVersion,
 		ClusterName: o.ClusterName, DefaultQueueType: "classic", OperatorPoliciesOpen: true,
-		Stats: a.rates.stats("all"+key, o.Counts), Churn: a.churnItem(key, o.Churn),
+		Stats: r.rates.stats("all"+key, o.Counts), Churn: churnForm(r, key, o.Churn),
 		QueueTotals:  ratedTotals{queueTotals{o.Ready + o.Unacked, o.Ready, o.Unacked}, f[0], f[1], f[2]},
 		ObjectTotals: objectTotals{o.Channels, o.Consumers, o.Exchanges, o.Queues, o.Connections},
 		Node:         o.Node, Listeners: make([]listenerItem, len(o.Listeners)), Contexts: contexts(&o),
@@ -132,22 +126,22 @@ func (a *api) overview(r *request) (any, error) {
 
 // seen is an overview of what the user may see: its virtual hosts with their queues and
 // exchanges, its own connections with what they have; nothing of the broker's.
-func (a *api) seen(r *request, o Overview) (Overview, error) {
+func seen(r *request, o Overview) (Overview, error) {
 	ctx := r.Context()
-	queues, errQueues := a.broker.Queues(ctx, "")
-	exchanges, errExchanges := a.broker.Exchanges(ctx, "")
-	connections, errConnections := a.broker.Connections(ctx)
-	channels, errChannels := a.broker.Channels(ctx)
-	consumers, errConsumers := a.broker.Consumers(ctx, "")
+	queues, errQueues := r.broker.Queues(ctx, "")
+	exchanges, errExchanges := r.broker.Exchanges(ctx, "")
+	connections, errConnections := r.broker.Connections(ctx)
+	channels, errChannels := r.broker.Channels(ctx)
+	consumers, errConsumers := r.broker.Consumers(ctx, "")
 	seen := Overview{
 		Node: o.Node, ClusterName: o.ClusterName, ProductVersion: o.ProductVersion,
-		Exchanges:   count(exchanges, func(x *Exchange) bool { return a.sees(r.user, x.VHost) }),
-		Connections: count(connections, func(c *Connection) bool { return owns(r, c) }),
-		Channels:    count(channels, func(c *Channel) bool { return ownsChannel(r, c) }),
-		Consumers:   count(consumers, func(c *Consumer) bool { return owns(r, c.Connection) }),
+		Exchanges:   count(exchanges, func(x *Exchange) bool { return r.sees(x.VHost) }),
+		Connections: count(connections, func(c *Connection) bool { return r.owns(c) }),
+		Channels:    count(channels, func(c *Channel) bool { return r.ownsChannel(c) }),
+		Consumers:   count(consumers, func(c *Consumer) bool { return r.owns(c.Connection) }),
 	}
 	for i := range queues {
-		if q := &queues[i]; a.sees(r.user, q.VHost) {
+		if q := &queues[i]; r.sees(q.VHost) {
 			seen.Queues++
 			seen.Ready += q.Ready
 			seen.Unacked += q.Unacked
@@ -172,3 +166,6 @@ func whoAmI(r *request) (any, error) {
 		Internal bool     `json:"is_internal_user"`
 	}{r.user.Name, r.user.Tags, true}, nil
 }
+
+// deadLetters counts what died.
+func deadLetters(r *request) (any, error) { return r.broker.DeadLetters(), nil }

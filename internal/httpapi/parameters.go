@@ -40,14 +40,12 @@ type (
 // parameters are those of the component, virtual host and name of the path, if it
 // names any. Operator policies and the limits of virtual hosts are shown as
 // parameters, as they are some in RabbitMQ; policies are not.
-func (a *api) parameters() resource[parameterItem] {
-	return resource[parameterItem]{a.parametersOf, func(i *parameterItem) string { return i.Name }}
-}
+var parameters = resource[parameterItem]{parametersOf, func(i *parameterItem) string { return i.Name }}
 
-func (a *api) parametersOf(r *request) ([]parameterItem, error) {
+func parametersOf(r *request) ([]parameterItem, error) {
 	items, component := []parameterItem{}, r.part("component")
 	if component == "" || component == operatorPolicies {
-		list, err := a.broker.ListPolicies(r.Context(), r.vhost, true)
+		list, err := r.broker.ListPolicies(r.Context(), r.vhost, true)
 		if err != nil {
 			return nil, err
 		}
@@ -56,31 +54,31 @@ func (a *api) parametersOf(r *request) ([]parameterItem, error) {
 		}
 	}
 	if component == "" || component == vhostLimits {
-		for _, v := range a.users.VHosts() {
+		for _, v := range r.users.VHosts() {
 			if len(v.Limits) > 0 && (r.vhost == "" || r.vhost == v.Name) {
 				items = append(items, parameterItem{v.Limits, v.Name, vhostLimits, limitsName})
 			}
 		}
 	}
 	return slices.DeleteFunc(items, func(i parameterItem) bool {
-		return r.name != "" && i.Name != r.name || !a.sees(r.user, i.VHost)
+		return r.name != "" && i.Name != r.name || !r.sees(i.VHost)
 	}), nil
 }
 
-func (a *api) putParameter(r *request) (created bool, err error) {
-	b, err := r.body(maxBody, "value")
+func putParameter(r *request) (created bool, err error) {
+	b, err := r.json("value")
 	if err != nil {
 		return false, err
 	}
 	switch component := r.part("component"); {
 	case component == operatorPolicies:
-		return a.storePolicy(r, true, b.fields["value"])
+		return storePolicy(r, true, b.fields["value"])
 	case component == vhostLimits && r.name == limitsName:
 		limits, err := auth.ParseVHostLimits(b.fields["value"])
 		if err != nil {
 			return false, invalid(err)
 		}
-		err = a.setVHostLimits(r, func(before auth.Limits) auth.Limits {
+		err = setVHostLimits(r, func(before auth.Limits) auth.Limits {
 			created = len(before) == 0
 			return limits
 		})
@@ -92,59 +90,67 @@ func (a *api) putParameter(r *request) (created bool, err error) {
 	}
 }
 
-func (a *api) deleteParameter(r *request) (bool, error) {
-	item, err := a.parameters().find(r)
+func deleteParameter(r *request) (bool, error) {
+	item, err := parameters.find(r)
 	switch {
 	case err != nil:
 		return false, err
 	case item.Component == operatorPolicies:
-		return a.broker.ClearPolicy(r.Context(), r.vhost, r.name, true)
+		return r.broker.ClearPolicy(r.Context(), r.vhost, r.name, true)
 	}
-	return true, a.setVHostLimits(r, func(auth.Limits) auth.Limits { return auth.Limits{} })
+	return true, setVHostLimits(r, func(auth.Limits) auth.Limits { return auth.Limits{} })
 }
 
 // globals are all global parameters, or the one that the path names.
-func (a *api) globals() resource[globalItem] {
-	return resource[globalItem]{
-		func(r *request) ([]globalItem, error) {
-			items, all := []globalItem{}, a.broker.Globals()
-			for _, name := range slices.Sorted(maps.Keys(all)) {
-				if r.name == "" || r.name == name {
-					items = append(items, globalItem{name, all[name]})
-				}
+var globals = resource[globalItem]{
+	func(r *request) ([]globalItem, error) {
+		items, all := []globalItem{}, r.broker.Globals()
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			if r.name == "" || r.name == name {
+				items = append(items, globalItem{name, all[name]})
 			}
-			return items, nil
-		},
-		func(i *globalItem) string { return i.Name },
-	}
+		}
+		return items, nil
+	},
+	func(i *globalItem) string { return i.Name },
 }
 
-func (a *api) putGlobal(r *request) (bool, error) {
-	b, err := r.body(maxBody, "value")
+func putGlobal(r *request) (bool, error) {
+	b, err := r.json("value")
 	if err != nil {
 		return false, err
 	}
-	created, err := a.broker.PutGlobal(r.name, b.fields["value"])
+	created, err := r.broker.PutGlobal(r.name, b.fields["value"])
 	return created, invalid(err)
 }
 
-func (a *api) deleteGlobal(r *request) (bool, error) { return a.broker.DeleteGlobal(r.name) }
+func deleteGlobal(r *request) (bool, error) { return r.broker.DeleteGlobal(r.name) }
 
 // putClusterName gives the broker its name, a global parameter.
-func (a *api) putClusterName(r *request) (any, error) {
-	b, err := r.body(maxBody, "name")
+func putClusterName(r *request) (any, error) {
+	b, err := r.json("name")
 	if err != nil {
 		return nil, err
 	}
 	if b.text("name"); b.err != nil {
 		return nil, b.err
 	}
-	_, err = a.broker.PutGlobal(ClusterName, b.fields["name"])
+	_, err = r.broker.PutGlobal(ClusterName, b.fields["name"])
 	return nil, invalid(err)
 }
 
 // clusterName names the broker.
-func (a *api) clusterName(r *request) (any, error) {
-	o, err := a.broker.Overview(r.Context())
+func clusterName(r *request) (any, error) {
+	o, err := r.broker.Overview(r.Context())
 	return map[string]string{"name": o.ClusterName}, err
+}
+
+// parameterChanger may change the parameter that the path names. Who may change some
+// is told which do not exist.
+func parameterChanger(r *request) error {
+	s := auth.Setting(r.part("component"))
+	if s == auth.OperatorPolicies || s == auth.VHostLimits {
+		return changer(s)(r)
+	}
+	return policymaker(r)
 }

@@ -13,7 +13,7 @@ import (
 // What RabbitMQ answers to the same requests, but where the limits of a virtual
 // host are not called limits: it ends with 500 there.
 func TestParameters(t *testing.T) {
-	_, f := newHouse(t)
+	f := newHouse(t)
 	h := NewHandler(f, f.users, zerolog.Nop())
 	const op = `{"value":{"pattern":"z<","definition":{"max-length":5},"priority":1,"apply-to":"queues"},"vhost":"/","component":"operator_policy","name":"o"}`
 	const limit = `{"value":{"max-queues":9},"vhost":"/","component":"vhost-limits","name":"limits"}`
@@ -44,7 +44,7 @@ func TestParameters(t *testing.T) {
 }
 
 func TestGlobalParameters(t *testing.T) {
-	_, f := newHouse(t)
+	f := newHouse(t)
 	f.globals["internal_cluster_id"] = json.RawMessage(`"id"`)
 	for name, tags := range map[string][]string{"maker": {"policymaker"}, "manager": {"management"}} {
 		if _, err := f.users.PutAccount(auth.Account{Name: name, Hash: auth.HashPassword(name), Tags: tags}); err != nil {
@@ -82,7 +82,7 @@ func TestGlobalParameters(t *testing.T) {
 
 // Each setting is changed by the same users, whichever path the change takes.
 func TestSettingsAreChangedByWhoMay(t *testing.T) {
-	_, f := newHouse(t)
+	f := newHouse(t)
 	for name, tag := range map[string]string{"maker": "policymaker", "watcher": "monitoring", "viewer": "management"} {
 		_, errUser := f.users.PutAccount(auth.Account{Name: name, Hash: auth.HashPassword("x"), Tags: []string{tag}})
 		_, errGrant := f.users.PutGrant(auth.Grant{User: name, VHost: "/", Configure: ".*", Write: ".*", Read: ".*"})

@@ -148,12 +148,3 @@ func (w params) when() (When, error) {
 	}
 	return When{ms, false}, nil
 }
-
-// optional is the form of a time that may be missing.
-func optional(ms int64) *string {
-	if ms == 0 {
-		return nil
-	}
-	text := stamp(ms)
-	return &text
-}

@@ -26,52 +26,50 @@ type (
 )
 
 // ofUser is for what is only there if the user of the path is.
-func ofUser(a *api, r *request) error {
-	if err := administrator(a, r); err != nil {
+func ofUser(r *request) error {
+	if err := administrator(r); err != nil {
 		return err
 	}
-	if _, known := a.users.Account(r.name); !known {
+	if _, known := r.users.Account(r.name); !known {
 		return errNotFound
 	}
 	return nil
 }
 
 // grants are those of the user and virtual host of the path.
-func (a *api) grants() resource[grantItem] {
-	return resource[grantItem]{
-		func(r *request) ([]grantItem, error) {
-			items := []grantItem{}
-			for _, g := range a.users.Grants(r.name, r.vhost) {
-				items = append(items, grantItem(g))
-			}
-			return items, nil
-		},
-		func(i *grantItem) string { return i.User },
-	}
+var grants = resource[grantItem]{
+	func(r *request) ([]grantItem, error) {
+		items := []grantItem{}
+		for _, g := range r.users.Grants(r.name, r.vhost) {
+			items = append(items, grantItem(g))
+		}
+		return items, nil
+	},
+	func(i *grantItem) string { return i.User },
 }
 
-func (a *api) putGrant(r *request) (bool, error) {
-	b, err := a.granting(r)
+func putGrant(r *request) (bool, error) {
+	b, err := granting(r)
 	if err != nil {
 		return false, err
 	}
-	g := b.grant(r.name, r.vhost)
+	g := grantOf(b, r.name, r.vhost)
 	if b.err != nil {
 		return false, b.err
 	}
-	created, err := a.users.PutGrant(g)
+	created, err := r.users.PutGrant(g)
 	return created, grantFailure(err)
 }
 
 // granting is the body of a request that gives something to the user of the path
 // in the virtual host of the path.
-func (a *api) granting(r *request, keys ...string) (*body, error) {
-	_, user := a.users.Account(r.name)
-	_, vhost := a.users.VHost(r.vhost)
+func granting(r *request, keys ...string) (*body, error) {
+	_, user := r.users.Account(r.name)
+	_, vhost := r.users.VHost(r.vhost)
 	if !user || !vhost {
 		return nil, errNobodyThere
 	}
-	return r.body(maxBody, keys...)
+	return r.json(keys...)
 }
 
 var errNobodyThere = complaint("vhost_or_user_not_found")
@@ -88,35 +86,33 @@ func grantFailure(err error) error {
 	return invalid(err)
 }
 
-func (b *body) grant(user, vhost string) auth.Grant {
+func grantOf(b *body, user, vhost string) auth.Grant {
 	b.need("configure", "write", "read")
 	return auth.Grant{User: user, VHost: vhost, Configure: b.text("configure"), Write: b.text("write"), Read: b.text("read")}
 }
 
-func (a *api) deleteGrant(r *request) (bool, error) {
-	if _, ok := a.users.Grant(r.name, r.vhost); !ok {
+func deleteGrant(r *request) (bool, error) {
+	if _, ok := r.users.Grant(r.name, r.vhost); !ok {
 		return false, nil
 	}
-	return true, a.users.DeleteGrant(r.name, r.vhost)
+	return true, r.users.DeleteGrant(r.name, r.vhost)
 }
 
 // topicGrants are those of the user and virtual host of the path. An exchange
 // in it means nothing, as in RabbitMQ.
-func (a *api) topicGrants() resource[topicItem] {
-	return resource[topicItem]{
-		func(r *request) ([]topicItem, error) {
-			items := []topicItem{}
-			for _, g := range a.users.TopicGrants(r.name, r.vhost) {
-				items = append(items, topicItem(g))
-			}
-			return items, nil
-		},
-		func(i *topicItem) string { return i.User },
-	}
+var topicGrants = resource[topicItem]{
+	func(r *request) ([]topicItem, error) {
+		items := []topicItem{}
+		for _, g := range r.users.TopicGrants(r.name, r.vhost) {
+			items = append(items, topicItem(g))
+		}
+		return items, nil
+	},
+	func(i *topicItem) string { return i.User },
 }
 
-func (a *api) putTopicGrant(r *request) (bool, error) {
-	b, err := a.granting(r, "exchange", "write", "read")
+func putTopicGrant(r *request) (bool, error) {
+	b, err := granting(r, "exchange", "write", "read")
 	if err != nil {
 		return false, err
 	}
@@ -124,16 +120,16 @@ func (a *api) putTopicGrant(r *request) (bool, error) {
 	if b.err != nil {
 		return false, b.err
 	}
-	created, err := a.users.PutTopicGrant(g)
+	created, err := r.users.PutTopicGrant(g)
 	// A user who holds some in the virtual host has this resource.
-	return created && len(a.users.TopicGrants(r.name, r.vhost)) == 1, grantFailure(err)
+	return created && len(r.users.TopicGrants(r.name, r.vhost)) == 1, grantFailure(err)
 }
 
 // deleteTopicGrants deletes those for the exchange in the path, without one all.
-func (a *api) deleteTopicGrants(r *request) (bool, error) {
-	if len(a.users.TopicGrants(r.name, r.vhost)) == 0 {
+func deleteTopicGrants(r *request) (bool, error) {
+	if len(r.users.TopicGrants(r.name, r.vhost)) == 0 {
 		return false, nil
 	}
 	exchange := r.part("exchange")
-	return true, a.users.DeleteTopicGrants(r.name, r.vhost, exchangeNamed(exchange), exchange == "")
+	return true, r.users.DeleteTopicGrants(r.name, r.vhost, exchangeNamed(exchange), exchange == "")
 }

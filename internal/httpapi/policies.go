@@ -8,30 +8,30 @@ import (
 	"candlemark/policies"
 )
 
-// policies are those of the virtual host and name of the path, if it names any, that
+// policiesOf are those of the virtual host and name of the path, if it names any, that
 // the user may see (POL-13).
-func (a *api) policies(operator bool) resource[*policies.Policy] {
+func policiesOf(operator bool) resource[*policies.Policy] {
 	return resource[*policies.Policy]{items: func(r *request) ([]*policies.Policy, error) {
-		all, err := a.broker.ListPolicies(r.Context(), r.vhost, operator)
+		all, err := r.broker.ListPolicies(r.Context(), r.vhost, operator)
 		all = slices.DeleteFunc(all, func(p *policies.Policy) bool {
-			return r.name != "" && p.Name != r.name || !a.sees(r.user, p.VHost)
+			return r.name != "" && p.Name != r.name || !r.sees(p.VHost)
 		})
 		return append([]*policies.Policy{}, all...), err
 	}}
 }
 
 // setPolicy stores one: 201 if it is new, 204 if it replaces one (POL-12).
-func (a *api) setPolicy(operator bool) func(*request) (bool, error) {
+func setPolicy(operator bool) func(*request) (bool, error) {
 	return func(r *request) (bool, error) {
-		body, err := r.text(maxBody, decodedJSON)
+		body, err := r.raw()
 		if err != nil {
 			return false, err
 		}
-		return a.storePolicy(r, operator, body)
+		return storePolicy(r, operator, body)
 	}
 }
 
-func (a *api) storePolicy(r *request, operator bool, written json.RawMessage) (created bool, err error) {
+func storePolicy(r *request, operator bool, written json.RawMessage) (created bool, err error) {
 	p, err := policies.Parse(r.vhost, r.name, operator, written)
 	if err != nil {
 		var wrong *policies.ValidationError
@@ -40,11 +40,11 @@ func (a *api) storePolicy(r *request, operator bool, written json.RawMessage) (c
 		}
 		return false, complaint(err.Error())
 	}
-	replaced, err := a.broker.SetPolicy(r.Context(), p)
+	replaced, err := r.broker.SetPolicy(r.Context(), p)
 	return !replaced, err
 }
 
 // clearPolicy removes one: 204, or 404 if there is none (POL-12).
-func (a *api) clearPolicy(operator bool) func(*request) (bool, error) {
-	return func(r *request) (bool, error) { return a.broker.ClearPolicy(r.Context(), r.vhost, r.name, operator) }
+func clearPolicy(operator bool) func(*request) (bool, error) {
+	return func(r *request) (bool, error) { return r.broker.ClearPolicy(r.Context(), r.vhost, r.name, operator) }
 }

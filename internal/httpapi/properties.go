@@ -54,10 +54,10 @@ func shownProperties(p *protocol.Properties) object {
 	return shown
 }
 
-// properties reads what a publish brings. What is no property is passed over.
-func (b *body) properties(key string) (p protocol.Properties) {
+// propertiesOf reads what a publish brings. What is no property is passed over.
+func propertiesOf(b *body) (p protocol.Properties) {
 	given := &body{}
-	if json.Unmarshal(b.fields[key], &given.fields) != nil && string(b.fields[key]) != "[]" {
+	if json.Unmarshal(b.fields["properties"], &given.fields) != nil && string(b.fields["properties"]) != "[]" {
 		given.fail(complaint("properties must be an object"))
 	}
 	for _, t := range textProperties {

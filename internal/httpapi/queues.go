@@ -1,10 +1,6 @@
 package httpapi
 
-import (
-	"time"
-
-	"candlemark/policies"
-)
+import "candlemark/policies"
 
 // queueItem is the JSON form of a queue, as in the lists of RabbitMQ.
 type queueItem struct {
@@ -82,16 +78,16 @@ type briefQueue struct {
 	VHost          string  `json:"vhost"`
 }
 
-func (a *api) queueItem(q *Queue) queueItem {
+func queueForm(r *request, q *Queue) queueItem {
 	messages := q.Ready + q.Unacked
-	f := a.rates.of("queue "+q.VHost+"\x00"+q.Name, float64(messages), float64(q.Ready), float64(q.Unacked))
+	f := r.rates.of("queue "+q.VHost+"\x00"+q.Name, float64(messages), float64(q.Ready), float64(q.Unacked))
 	item := queueItem{
 		Arguments: object(q.Arguments), AutoDelete: q.AutoDelete, Consumers: q.Consumers, Durable: q.Durable,
 		Effective: q.Effective.Definition, Exclusive: q.Exclusive, IdleSince: stamp(q.IdleSince), Memory: q.Memory,
 		Bytes: q.ReadyBytes + q.UnackedBytes, BytesRAM: q.ReadyBytes + q.UnackedBytes, BytesReady: q.ReadyBytes, BytesUnacked: q.UnackedBytes,
-		Stats:    a.rates.stats("queue "+q.VHost+"\x00"+q.Name, q.Counts),
+		Stats:    r.rates.stats("queue "+q.VHost+"\x00"+q.Name, q.Counts),
 		Messages: messages, MessagesRate: f[0], MessagesRAM: messages, Ready: q.Ready, ReadyRate: f[1], ReadyRAM: q.Ready,
-		Unacked: q.Unacked, UnackedRate: f[2], UnackedRAM: q.Unacked, Name: q.Name, Node: a.node,
+		Unacked: q.Unacked, UnackedRate: f[2], UnackedRAM: q.Unacked, Name: q.Name, Node: r.node,
 		OperatorPolicy: orNull(q.Effective.OperatorPolicy), Policy: orNull(q.Effective.Policy),
 		State: q.State, Type: q.Type, VHost: q.VHost,
 		TimedOut: q.TimedOut, Late: q.Late, Scheduled: q.Scheduled.Count, NextDue: optional(q.Scheduled.NextDue),
@@ -100,7 +96,7 @@ func (a *api) queueItem(q *Queue) queueItem {
 		item.Capacity, item.Utilisation = 1, 1
 	}
 	if q.Type == "quorum" {
-		item.Leader, item.Members, item.Online = a.node, []string{a.node}, []string{a.node}
+		item.Leader, item.Members, item.Online = r.node, []string{r.node}, []string{r.node}
 		item.DeliveryLimit = q.DeliveryLimit
 		if q.DeliveryLimit < 0 {
 			item.DeliveryLimit = "unlimited"
@@ -109,10 +105,10 @@ func (a *api) queueItem(q *Queue) queueItem {
 	return item
 }
 
-func (a *api) brief(q *Queue, r *request) briefQueue {
+func briefForm(r *request, q *Queue) briefQueue {
 	item := briefQueue{
 		Arguments: object(q.Arguments), AutoDelete: q.AutoDelete, Durable: q.Durable, Effective: q.Effective.Definition,
-		Exclusive: q.Exclusive, Name: q.Name, Node: a.node, OperatorPolicy: orNull(q.Effective.OperatorPolicy),
+		Exclusive: q.Exclusive, Name: q.Name, Node: r.node, OperatorPolicy: orNull(q.Effective.OperatorPolicy),
 		Policy: orNull(q.Effective.Policy), State: q.State, Type: q.Type, VHost: q.VHost,
 	}
 	if r.URL.Query().Get("enable_queue_totals") == "true" {
@@ -121,53 +117,40 @@ func (a *api) brief(q *Queue, r *request) briefQueue {
 	return item
 }
 
-// orNull is the form of a name: null for none (POL-11).
-func orNull(name string) *string {
-	if name == "" {
-		return nil
-	}
-	return &name
-}
-
-// stamp is the form of a time.
-func stamp(ms int64) string {
-	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000-07:00")
-}
-
 // queues lists those of one virtual host, or of all that the user may see.
-func (a *api) queues(r *request) (any, error) {
-	all, err := a.broker.Queues(r.Context(), r.vhost)
-	visible := func(q *Queue) bool { return a.sees(r.user, q.VHost) }
+func queues(r *request) (any, error) {
+	all, err := r.broker.Queues(r.Context(), r.vhost)
+	visible := func(q *Queue) bool { return r.sees(q.VHost) }
 	if !withoutStats(r) {
-		return listForms(r, all, err, visible, a.queueItem, func(q *queueItem) string { return q.Name })
+		return listForms(r, all, err, visible, func(q *Queue) queueItem { return queueForm(r, q) }, func(q *queueItem) string { return q.Name })
 	}
-	form := func(q *Queue) briefQueue { return a.brief(q, r) }
+	form := func(q *Queue) briefQueue { return briefForm(r, q) }
 	return listForms(r, all, err, visible, form, func(q *briefQueue) string { return q.Name })
 }
 
 func withoutStats(r *request) bool { return r.URL.Query().Get("disable_stats") == "true" }
 
-func (a *api) queue(r *request) (any, error) {
-	q, err := a.broker.Queue(r.Context(), r.vhost, r.name)
+func queue(r *request) (any, error) {
+	q, err := r.broker.Queue(r.Context(), r.vhost, r.name)
 	if err != nil {
 		return nil, err
 	}
 	if withoutStats(r) {
-		return one(r, a.brief(&q, r)), nil
+		return one(r, briefForm(r, &q)), nil
 	}
 	item := detailedQueue{
-		queueItem: a.queueItem(&q), ConsumerDetails: []consumerItem{}, Deliveries: []struct{}{}, Incoming: []struct{}{},
-		Histogram: q.Scheduled.histogram(),
+		queueItem: queueForm(r, &q), ConsumerDetails: []consumerItem{}, Deliveries: []struct{}{}, Incoming: []struct{}{},
+		Histogram: histogramForm(&q.Scheduled),
 	}
 	if d := q.Details; d != nil {
-		item.ConsumerDetails = forms(d.Consumers, func(c *Consumer) bool { return owns(r, c.Connection) }, a.consumerItem)
-		if monitors(r) || len(item.ConsumerDetails) > 0 {
+		item.ConsumerDetails = forms(d.Consumers, func(c *Consumer) bool { return r.owns(c.Connection) }, consumerForm(r.node))
+		if r.monitors() || len(item.ConsumerDetails) > 0 {
 			item.ExclusiveTag, item.ActiveTag = orNull(d.ExclusiveTag), orNull(d.ActiveTag)
 		}
 		if d.HeadTimestamp != 0 {
 			item.HeadTimestamp = &d.HeadTimestamp
 		}
-		if d.Owner != nil && owns(r, d.Owner) {
+		if d.Owner != nil && r.owns(d.Owner) {
 			item.Owner = &connectionLink{d.Owner.Name, d.Owner.PeerHost, d.Owner.PeerPort}
 		}
 	}

@@ -43,19 +43,19 @@ func (x resource[T]) find(r *request) (*T, error) {
 	return find(items, err, all)
 }
 
-// puts answers for what makes an object, or changes it.
-func puts(put func(*request) (created bool, err error)) handler {
+// created answers for what makes an object, or changes it.
+func created(put func(*request) (created bool, err error)) handler {
 	return func(r *request) (any, error) {
-		created, err := put(r)
-		return stored(created), err
+		isNew, err := put(r)
+		return stored(isNew), err
 	}
 }
 
-// deletes answers for what ends an object.
-func deletes(end func(*request) (found bool, err error)) handler {
+// found answers for what ends an object.
+func found(end func(*request) (found bool, err error)) handler {
 	return func(r *request) (any, error) {
-		found, err := end(r)
-		if err == nil && !found {
+		was, err := end(r)
+		if err == nil && !was {
 			err = errNotFound
 		}
 		return nil, err

@@ -25,15 +25,6 @@ type scheduledPage struct {
 	Next     *string         `json:"next"`
 }
 
-// histogram is the form of how many messages are due when: each is in one of them.
-type histogram struct {
-	Second int `json:"within_1s"`
-	Minute int `json:"within_1m"`
-	Hour   int `json:"within_1h"`
-	Day    int `json:"within_1d"`
-	Later  int `json:"later"`
-}
-
 // scheduledCounts is the form of the counts.
 type scheduledCounts struct {
 	Count     int       `json:"count"`
@@ -51,11 +42,6 @@ type cancelled struct {
 type rescheduled struct {
 	Count int    `json:"rescheduled"`
 	Due   string `json:"due"`
-}
-
-func (c *ScheduledCounts) histogram() histogram {
-	w := c.Within
-	return histogram{w[0], w[1], w[2], w[3], w[4]}
 }
 
 // listScheduled lists what waits.
@@ -84,7 +70,7 @@ func countScheduled(ctx context.Context, b Messages, by Asker, at Place, _ param
 	if err != nil {
 		return nil, err
 	}
-	return scheduledCounts{c.Count, c.Bytes, optional(c.NextDue), c.Overdue, c.histogram()}, nil
+	return scheduledCounts{c.Count, c.Bytes, optional(c.NextDue), c.Overdue, histogramForm(&c)}, nil
 }
 
 // nothingScheduled is the answer for what is not there.

@@ -11,60 +11,39 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Limits on one request.
-const (
-	maxBody    = 1 << 20          // bytes
-	maxHeaders = 16 << 10         // bytes
-	patience   = 30 * time.Second // with the broker, of the time that it runs
-	writing    = 30 * time.Second // an answer
-)
+// maxHeaders is how many bytes the headers of a request may have.
+const maxHeaders = 16 << 10
 
 // NewServer makes the HTTP server of the API with all its limits set, the number of
 // connections among them. The caller opens the listener and shuts the server down.
 func NewServer(broker Broker, users *auth.Users, connections int, log zerolog.Logger) *http.Server {
-	a := newAPI(broker, users, log)
-	a.sockets = newSockets(connections)
+	a, open := newAPI(broker, users, log), newSockets(connections)
+	a.busy = open.works
 	s := &http.Server{
-		Handler:           a.handler(),
+		Handler:           handlerOf(a),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       10 * time.Second,
 		WriteTimeout:      patience + writing,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    maxHeaders,
 	}
-	a.sockets.watch(s)
+	open.watch(s)
 	return s
-}
-
-// api answers requests.
-type api struct {
-	broker Broker
-	users  *auth.Users
-	log    zerolog.Logger
-	node   string // its name
-	rates  rates
-	room   room
-	// sockets are the connections that requests come over.
-	sockets *sockets
-}
-
-func newAPI(broker Broker, users *auth.Users, log zerolog.Logger) *api {
-	return &api{broker: broker, users: users, log: log, node: broker.NodeName(), sockets: newSockets(0)}
 }
 
 // NewHandler makes the handler of everything below /api/, for a server of somebody
 // else's.
 func NewHandler(broker Broker, users *auth.Users, log zerolog.Logger) http.Handler {
-	return newAPI(broker, users, log).handler()
+	return handlerOf(newAPI(broker, users, log))
 }
 
-func (a *api) handler() http.Handler {
+func handlerOf(a *api) http.Handler {
 	paths := map[string]methods{}
-	for _, r := range a.routes() {
+	for _, r := range routes() {
 		if paths[r.path] == nil {
 			paths[r.path] = methods{}
 		}
-		paths[r.path][r.method] = a.guard(r.allowed, r.handle)
+		paths[r.path][r.method] = a.serve(r)
 	}
 	mux := http.NewServeMux()
 	for path, handlers := range paths {

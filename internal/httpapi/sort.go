@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+
+	"candlemark/internal/plainjson"
 )
 
 // sorted orders items by what the path leads to; what has nothing there counts
@@ -65,5 +67,5 @@ func compare(a, b any) int {
 	case string:
 		return cmp.Compare(a, b.(string))
 	}
-	return bytes.Compare(encode(a), encode(b))
+	return bytes.Compare(plainjson.Marshal(a), plainjson.Marshal(b))
 }

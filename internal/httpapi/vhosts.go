@@ -27,41 +27,39 @@ type vhostMetadata struct {
 }
 
 // vhosts are those that the user may see, or the one that the path names.
-func (a *api) vhosts() resource[vhostItem] {
-	return resource[vhostItem]{
-		func(r *request) ([]vhostItem, error) {
-			names, err := a.broker.VHosts(r.Context())
+var vhosts = resource[vhostItem]{
+	func(r *request) ([]vhostItem, error) {
+		names, err := r.broker.VHosts(r.Context())
+		if err != nil {
+			return nil, err
+		}
+		items := []vhostItem{}
+		for _, name := range names {
+			if r.vhost != "" && name != r.vhost || !r.sees(name) {
+				continue
+			}
+			item, err := describe(r, name)
 			if err != nil {
 				return nil, err
 			}
-			items := []vhostItem{}
-			for _, name := range names {
-				if r.vhost != "" && name != r.vhost || !a.sees(r.user, name) {
-					continue
-				}
-				item, err := a.describe(r, name)
-				if err != nil {
-					return nil, err
-				}
-				items = append(items, item)
-			}
-			return items, nil
-		},
-		func(i *vhostItem) string { return i.Name },
-	}
+			items = append(items, item)
+		}
+		return items, nil
+	},
+	func(i *vhostItem) string { return i.Name },
 }
 
-func (a *api) describe(r *request, name string) (vhostItem, error) {
-	v, _ := a.users.VHost(name)
+func describe(r *request, name string) (vhostItem, error) {
+	v, _ := r.users.VHost(name)
 	if v.Tags == nil {
 		v.Tags = []string{}
 	}
 	kind := cmp.Or(v.DefaultQueueType, "classic")
 	item := vhostItem{
 		Name: name, Description: v.Description, Tags: v.Tags, DefaultQueueType: kind, Metadata: vhostMetadata{v.Description, v.Tags, kind},
-		Tracing: v.Tracing, ClusterState: map[string]string{a.node: "running"},
+		Tracing: v.Tracing, ClusterState: map[string]string{r.node: "running"},
 	}
-	queues, err := a.broker.Queues(r.Context(), name)
+	queues, err := r.broker.Queues(r.Context(), name)
 	for i := range queues {
 		item.Ready += queues[i].Ready
 		item.Unacked += queues[i].Unacked
@@ -72,27 +70,27 @@ func (a *api) describe(r *request, name string) (vhostItem, error) {
 
 // putVHost creates one, in which whoever did may do everything, or describes one
 // anew.
-func (a *api) putVHost(r *request) (bool, error) {
-	b, err := r.body(maxBody)
+func putVHost(r *request) (bool, error) {
+	b, err := r.json()
 	if err != nil {
 		return false, err
 	}
-	before, known := a.users.VHost(r.vhost)
+	before, known := r.users.VHost(r.vhost)
 	before.Name = r.vhost
-	v := b.vhost(before)
+	v := vhostOf(b, before)
 	if b.err != nil {
 		return false, b.err
 	}
-	created, err := a.broker.PutVHost(r.Context(), v)
+	created, err := r.broker.PutVHost(r.Context(), v)
 	if err == nil && created {
-		_, err = a.users.PutGrant(auth.Grant{User: r.user.Name, VHost: v.Name, Configure: ".*", Write: ".*", Read: ".*"})
+		_, err = r.users.PutGrant(auth.Grant{User: r.user.Name, VHost: v.Name, Configure: ".*", Write: ".*", Read: ".*"})
 	}
 	return created && !known, err
 }
 
-// vhost reads what becomes of a virtual host. Without a default queue type
+// vhostOf reads what becomes of a virtual host. Without a default queue type
 // and tracing it keeps those that it has; its description and tags go.
-func (b *body) vhost(before auth.VHost) auth.VHost {
+func vhostOf(b *body, before auth.VHost) auth.VHost {
 	v := auth.VHost{Name: before.Name, DefaultQueueType: before.DefaultQueueType, Tracing: before.Tracing}
 	if b.has("tracing") {
 		v.Tracing = b.flag("tracing")
@@ -102,11 +100,11 @@ func (b *body) vhost(before auth.VHost) auth.VHost {
 			v.DefaultQueueType = wanted
 		}
 	}
-	v.Description, v.Tags = b.text("description"), b.tags("tags")
+	v.Description, v.Tags = b.text("description"), tagsOf(b)
 	b.fail(invalid(v.Validate()))
 	return v
 }
 
-func (a *api) deleteVHost(r *request) (bool, error) {
-	return a.broker.DeleteVHost(r.Context(), r.vhost)
+func deleteVHost(r *request) (bool, error) {
+	return r.broker.DeleteVHost(r.Context(), r.vhost)
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"candlemark/internal/plainjson"
 )
 
 // Limits on what a client may ask of a list.
@@ -204,7 +206,7 @@ func pick(value any, columns [][]string) any {
 
 // generic is a value as its JSON form reads.
 func generic(v any) any {
-	d := json.NewDecoder(bytes.NewReader(encode(v)))
+	d := json.NewDecoder(bytes.NewReader(plainjson.Marshal(v)))
 	d.UseNumber()
 	var g any
 	if err := d.Decode(&g); err != nil {

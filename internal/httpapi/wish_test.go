@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"candlemark/internal/plainjson"
 	"candlemark/protocol"
 )
 
@@ -89,7 +90,7 @@ func TestCursorsComeBack(t *testing.T) {
 // so the bytes that a queue counts for an answer bound what the answer has.
 func TestPeekedIsNotMuchLargerThanWhatItShows(t *testing.T) {
 	for _, body := range []string{strings.Repeat("\x00", 3000), strings.Repeat("\"\\", 1500), strings.Repeat("\u2028", 1000), "a\nb\tc"} {
-		item := encode(peeked(&Peeked{Body: []byte(body)}, "auto"))
+		item := plainjson.Marshal(peeked(&Peeked{Body: []byte(body)}, "auto"))
 		if len(item) > 2*len(body)+500 {
 			t.Errorf("%.5q: %d bytes for %d", body, len(item), len(body))
 		}
@@ -97,10 +98,10 @@ func TestPeekedIsNotMuchLargerThanWhatItShows(t *testing.T) {
 	if item := peeked(&Peeked{Body: []byte("a\nb\tc")}, "auto"); item.Encoding != "string" {
 		t.Errorf("a text is %s", item.Encoding)
 	}
-	if got := string(encode(plain(protocol.Decimal{Scale: 255, Value: -7}))); got != "-7e-255" {
+	if got := string(plainjson.Marshal(plain(protocol.Decimal{Scale: 255, Value: -7}))); got != "-7e-255" {
 		t.Error(got)
 	}
-	if got := string(encode(plain(protocol.Decimal{Scale: 3, Value: -7}))); got != "-0.007" {
+	if got := string(plainjson.Marshal(plain(protocol.Decimal{Scale: 3, Value: -7}))); got != "-0.007" {
 		t.Error(got)
 	}
 	how, _, err := params{"truncate": "2147483647"}.peek()

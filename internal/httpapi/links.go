@@ -1,0 +1,63 @@
+package httpapi
+
+import "strconv"
+
+// consumerItem is the JSON form of a consumer.
+type consumerItem struct {
+	Arguments   object       `json:"arguments"`
+	AckRequired bool         `json:"ack_required"`
+	Active      bool         `json:"active"`
+	Activity    string       `json:"activity_status"` // "up" or "waiting"
+	Channel     channelLink  `json:"channel_details"`
+	Tag         string       `json:"consumer_tag"`
+	Timeout     int64        `json:"consumer_timeout"`
+	Exclusive   bool         `json:"exclusive"`
+	Prefetch    int          `json:"prefetch_count"`
+	Queue       consumedItem `json:"queue"`
+}
+
+// channelLink is how other objects name a channel.
+type channelLink struct {
+	Connection string `json:"connection_name"`
+	Name       string `json:"name"`
+	Node       string `json:"node"`
+	Number     int    `json:"number"`
+	PeerHost   string `json:"peer_host"`
+	PeerPort   int    `json:"peer_port"`
+	User       string `json:"user"`
+}
+
+type consumedItem struct {
+	Name  string `json:"name"`
+	VHost string `json:"vhost"`
+}
+
+// consumerForm makes the forms of consumers of a broker with that name.
+func consumerForm(node string) func(*Consumer) consumerItem {
+	return func(c *Consumer) consumerItem {
+		item := consumerItem{
+			Arguments: object(c.Arguments), AckRequired: !c.NoAck, Active: c.Active, Activity: "up", Tag: c.Tag, Timeout: c.Timeout,
+			Exclusive: c.Exclusive, Prefetch: c.Prefetch, Queue: consumedItem{c.Queue, c.VHost}, Channel: channelLink{Node: node, Number: c.Channel},
+		}
+		if !c.Active {
+			item.Activity = "waiting"
+		}
+		if k := c.Connection; k != nil {
+			item.Channel.Connection, item.Channel.Name = k.Name, channelName(k.Name, c.Channel)
+			item.Channel.PeerHost, item.Channel.PeerPort, item.Channel.User = k.PeerHost, k.PeerPort, k.User
+		}
+		return item
+	}
+}
+
+// connectionLink is how other objects name a connection.
+type connectionLink struct {
+	Name     string `json:"name"`
+	PeerHost string `json:"peer_host"`
+	PeerPort int    `json:"peer_port"`
+}
+
+// channelName is the name of a channel in paths and lists.
+func channelName(connection string, number int) string {
+	return connection + " (" + strconv.Itoa(number) + ")"
+}
