@@ -159,24 +159,3 @@ func TestAssembler_OddFrames(t *testing.T) {
 	r.sent("q1: enqueue abcde f")
 	r.balanced()
 }
-
-// A content header alone makes the broker allocate nothing to speak of.
-func TestAssembler_MemoryFollowsWhatCame(t *testing.T) {
-	var a assembler
-	method := frame(&protocol.BasicPublish{})
-	if err := a.method(method[7 : len(method)-1]); err != nil {
-		t.Fatal(err)
-	}
-	header := protocol.AppendHeaderFrame(nil, 1, 16<<20, []byte{0, 0})
-	if err := a.header(protocol.Frame{Type: 2, Channel: 1, Payload: header[7 : len(header)-1]}, 16<<20); err != nil {
-		t.Fatal(err)
-	}
-	for sent := 0; sent < 1<<20; sent += 4000 {
-		if err := a.body(protocol.Frame{Type: 3, Channel: 1, Payload: make([]byte, 4000)}); err != nil {
-			t.Fatal(err)
-		}
-		if cap(a.content) > 5*(sent+4000) {
-			t.Fatalf("%d bytes came, %d are kept", sent+4000, cap(a.content))
-		}
-	}
-}

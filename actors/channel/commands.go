@@ -1,7 +1,9 @@
 package channel
 
 import (
+	"candlemark/actors/channel/requests"
 	"candlemark/actors/mail"
+	"candlemark/internal/topology"
 	"candlemark/protocol"
 )
 
@@ -44,29 +46,29 @@ func returning(requeue bool) mail.Settlement {
 	return mail.Reject
 }
 
-// topologyCommand runs what the vhost decides about.
+// topologyCommand asks the virtual host or a queue.
 func (s *state) topologyCommand(m protocol.Method) error {
-	switch m := m.(type) {
-	case *protocol.QueueDeclare:
-		return s.declareQueue(m)
-	case *protocol.QueueDelete:
-		return s.deleteQueue(m)
-	case *protocol.QueuePurge:
-		return s.purge(m)
-	case *protocol.QueueBind:
-		return s.bindQueue(m, m.Queue, m.Exchange, m.RoutingKey, m.Arguments, m.NoWait)
-	case *protocol.QueueUnbind:
-		return s.bindQueue(m, m.Queue, m.Exchange, m.RoutingKey, m.Arguments, false)
-	case *protocol.ExchangeDeclare:
-		return s.declareExchange(m)
-	case *protocol.ExchangeDelete:
-		return s.deleteExchange(m)
-	case *protocol.ExchangeBind:
-		return s.bindExchange(m, m.Source, m.Destination, m.RoutingKey, m.Arguments, m.NoWait)
-	case *protocol.ExchangeUnbind:
-		return s.bindExchange(m, m.Source, m.Destination, m.RoutingKey, m.Arguments, m.NoWait)
+	if d, ok := m.(*protocol.QueueDeclare); ok {
+		if name := requests.Stripped(d.Queue); topology.IsReserved(name) {
+			return s.declareReply(d, name)
+		}
 	}
-	return s.rareCommand(m)
+	r, err := s.client.For(m)
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		return s.rareCommand(m)
+	}
+	s.send(r.To, r.Mail(s.request(m, func(reply any) {
+		if declared, ok := reply.(*mail.DeclareQueueReply); ok {
+			s.client.LastQueue = declared.Name
+		}
+		if !r.NoWait {
+			s.reply(r.Ok(reply))
+		}
+	})))
+	return nil
 }
 
 // rareCommand runs what is there for completeness, or not there.

@@ -284,8 +284,8 @@ func TestDEC9_ServerNamesAreChecked(t *testing.T) {
 	}
 	r.succeed()
 	r.told("queue.declare-ok {Queue:amq.gen-1 MessageCount:5 ConsumerCount:2}")
-	if r.lastQueue != "amq.gen-1" {
-		t.Error(r.lastQueue)
+	if r.client.LastQueue != "amq.gen-1" {
+		t.Error(r.client.LastQueue)
 	}
 }
 

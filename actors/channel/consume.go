@@ -1,11 +1,8 @@
 package channel
 
 import (
-	"crypto/rand"
-	"encoding/base64"
-
+	"candlemark/actors/channel/requests"
 	"candlemark/actors/mail"
-	"candlemark/internal/auth"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 )
@@ -18,31 +15,8 @@ type consumer struct {
 	written, bytes int
 }
 
-// named is the queue's name that a command means, "" being the last declared
-// (DEC-9).
-func (s *state) named(name string) (string, error) {
-	if name != "" {
-		return name, nil
-	}
-	if s.lastQueue == "" {
-		return "", protocol.ChannelErrorf(protocol.NotFound, "no previously declared queue")
-	}
-	return s.lastQueue, nil
-}
-
-// readable resolves the name of a queue to take messages from.
-func (s *state) readable(name string) (*topology.Queue, error) {
-	if err := s.permit(auth.Queue, name, auth.Read); err != nil {
-		return nil, err
-	}
-	if q := s.cfg.VHost.Directory().Queue([]byte(name)); q != nil {
-		return q, nil
-	}
-	return nil, protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", name, s.cfg.VHost.Name)
-}
-
 func (s *state) consume(m *protocol.BasicConsume) error {
-	name, err := s.named(m.Queue)
+	name, err := s.client.Named(m.Queue)
 	if err != nil {
 		return err
 	}
@@ -53,12 +27,12 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 	if name == topology.ReplyName {
 		return s.consumeReplies(m)
 	}
-	q, err := s.readable(name)
+	q, err := s.rights.Readable(name)
 	if err != nil {
 		return err
 	}
 	if tag == "" {
-		tag = generated("amq.ctag-")
+		tag = requests.Generated("amq.ctag-")
 	}
 	c := &consumer{peer: s.peer(q.PID), queue: q.Name}
 	s.send(q.PID, &mail.Consume{
@@ -74,13 +48,6 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 		Queue: q.Name, VHost: s.cfg.VHost.Name,
 	})
 	return nil
-}
-
-// generated is a name that nobody else has: prefix and 22 characters.
-func generated(prefix string) string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return prefix + base64.RawURLEncoding.EncodeToString(b[:])
 }
 
 // cancel ends a consumer. One that is not, or no longer, there is fine

@@ -6,8 +6,8 @@ import "candlemark/actors/mail"
 func (s *state) describe(m *mail.DescribeChannel) {
 	info := &mail.ChannelInfo{
 		Reply: m.Done(nil), Number: s.cfg.ID, User: s.cfg.User.Name, VHost: s.cfg.VHost.Name,
-		Running: s.phase == open, Confirm: s.confirms.on, Prefetch: s.prefetch, GlobalPrefetch: s.common.limit,
-		Consumers: len(s.consumers), Unacked: max(s.unacked.Len()-s.late, 0), Unconfirmed: s.confirms.open(), Counts: s.counted(),
+		Running: s.phase == open, Confirm: s.confirms.On(), Prefetch: s.prefetch, GlobalPrefetch: s.common.limit,
+		Consumers: len(s.consumers), Unacked: max(s.unacked.Len()-s.late, 0), Unconfirmed: s.confirms.Untold(), Counts: s.counted(),
 	}
 	if s.tx != nil {
 		info.Transactional, info.Uncommitted, info.AcksUncommitted = true, len(s.tx.publishes), len(s.tx.settles)
@@ -18,21 +18,8 @@ func (s *state) describe(m *mail.DescribeChannel) {
 // counted are the channel's counts so far.
 func (s *state) counted() mail.Counts {
 	c := s.counts
-	if s.confirms.low > 0 {
-		c.Confirm = s.confirms.low - 1 - s.confirms.nacked
-	}
+	c.Confirm = s.confirms.Acked()
 	return c
-}
-
-// open is how many publishes the client has not been told about.
-func (c *confirms) open() int {
-	n := 0
-	for i := c.low; c.on && i <= c.last; i++ {
-		if !c.at(i).told {
-			n++
-		}
-	}
-	return n
 }
 
 // find tells which delivery tags stand for which deliveries. It changes nothing.

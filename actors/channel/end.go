@@ -94,7 +94,7 @@ func (s *state) giveBack() {
 
 // dropBegun forgets what the client has begun and not ended.
 func (s *state) dropBegun() {
-	s.assembler.reset()
+	s.assembler.Reset()
 	if s.tx != nil {
 		s.forgetPublishes()
 		s.tx = nil

@@ -170,7 +170,7 @@ func TestClose_BrokenFrame(t *testing.T) {
 func TestPanic_GivesEverythingBack(t *testing.T) {
 	for name, fail := range map[string]func(r *rig){
 		"while a read is run": func(r *rig) {
-			r.cfg.Permissions = panics{r.perms, "q1"}
+			r.rights.Permissions = panics{r.perms, "q1"}
 			r.feed(publish("", "q2", "a"), publish("", "q3", "b"), frame(&protocol.QueuePurge{Queue: "q1"}), publish("", "q1", "c"))
 		},
 		"while a delivery is written": func(r *rig) {

@@ -9,11 +9,11 @@ import (
 // of queues, only a few messages are on their way for one connection, whatever its
 // channels ask for. A connection that ends takes nothing any more.
 func (s *state) get(m *protocol.BasicGet) error {
-	name, err := s.named(m.Queue)
+	name, err := s.client.Named(m.Queue)
 	if err != nil {
 		return err
 	}
-	q, err := s.readable(name)
+	q, err := s.rights.Readable(name)
 	if err != nil || s.leaving {
 		return err
 	}

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // q1; "void" has no bindings.
 type rig struct {
 	state
-	t     *testing.T
+	t     testing.TB
 	perms *auth.Fixed
 	posts []post  // sent and not looked at
 	later []any   // what was posted from outside of a turn
@@ -49,7 +49,7 @@ type read struct {
 
 func pid(name string) *actor.PID { return actor.NewPID("here", name) }
 
-func newRig(t *testing.T, change ...func(*Config)) *rig {
+func newRig(t testing.TB, change ...func(*Config)) *rig {
 	r := &rig{t: t, perms: &auth.Fixed{}}
 	cfg := Config{
 		ID: 1, Connection: pid("connection"), Outbox: outbox.New(1<<20, nil), Gate: message.NewGate(1 << 30),
@@ -304,7 +304,7 @@ func (r *rig) frames() (shown []string) {
 
 // show is "basic.ack {DeliveryTag:5}" without what is zero, "header 5", "body
 // hello" or, beyond 40 bytes, "body of 100".
-func show(t *testing.T, f protocol.Frame) string {
+func show(t testing.TB, f protocol.Frame) string {
 	switch f.Type {
 	case protocol.FrameHeader:
 		h, err := protocol.ParseContentHeader(f.Payload)

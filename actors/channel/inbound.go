@@ -21,8 +21,8 @@ var ackMethod protocol.Method = &protocol.BasicAck{}
 // behind it; else m is released.
 func (s *state) run(m *mail.Inbound) bool {
 	s.chunk = m.Chunk
-	s.lookAgain()
-	s.trace.on = s.cfg.VHost.Tracing()
+	s.cache.lookAgain(s.rights.Permissions.Generation())
+	s.tracing.on = s.cfg.VHost.Tracing()
 	for len(m.Runs) > 0 {
 		if len(m.Runs[0]) == 0 {
 			m.Runs = m.Runs[1:]
@@ -32,7 +32,7 @@ func (s *state) run(m *mail.Inbound) bool {
 			s.chunk = nil
 			return false
 		}
-		if s.steps >= topology.TurnSteps && !s.assembler.busy() {
+		if s.steps >= topology.TurnSteps && !s.assembler.Busy() {
 			s.rest()
 			return false
 		}
@@ -42,16 +42,16 @@ func (s *state) run(m *mail.Inbound) bool {
 			m.Runs = nil
 			break
 		}
-		if s.assembler.prolongs(f) && !s.mayKeep() {
+		if s.assembler.Prolongs(f) && !s.mayKeep() {
 			return s.waitForRoom()
 		}
 		m.Runs[0] = m.Runs[0][n:]
 		s.frame(f)
 	}
-	if s.assembler.stage == wantBody && !s.mayKeep() {
+	if s.assembler.Partial() && !s.mayKeep() {
 		return s.waitForRoom()
 	}
-	s.assembler.own()
+	s.assembler.Own()
 	s.flush()
 	s.chunk = nil
 	m.Chunk.Release()
@@ -70,15 +70,15 @@ func (s *state) frame(f protocol.Frame) {
 	case protocol.FrameMethod:
 		err = s.methodFrame(f)
 	case protocol.FrameHeader:
-		if err = s.assembler.header(f, s.cfg.MaxMessage); err == nil {
+		if err = s.assembler.Header(f, s.cfg.MaxMessage); err == nil {
 			err = s.publishIfComplete()
 		}
 	case protocol.FrameBody:
-		if err = s.assembler.body(f); err == nil {
+		if err = s.assembler.Body(f); err == nil {
 			err = s.publishIfComplete()
 		}
 	default:
-		err = s.assembler.unexpected()
+		err = s.assembler.Unexpected()
 	}
 	if err != nil {
 		s.fail(err, nil)
@@ -86,13 +86,13 @@ func (s *state) frame(f protocol.Frame) {
 }
 
 func (s *state) methodFrame(f protocol.Frame) error {
-	if s.assembler.busy() {
-		return s.assembler.unexpected()
+	if s.assembler.Busy() {
+		return s.assembler.Unexpected()
 	}
 	class, method, _ := protocol.MethodKey(f.Payload)
 	switch uint32(class)<<16 | uint32(method) {
 	case keyPublish:
-		return s.assembler.method(f.Payload)
+		return s.assembler.Method(f.Payload)
 	case keyAck:
 		tag, multiple, err := protocol.DecodeAck(f.Payload)
 		if err != nil {

@@ -3,6 +3,7 @@ package channel
 import (
 	"cmp"
 
+	"candlemark/actors/channel/assembler"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -31,7 +32,7 @@ func (f longFound) Number() uint64 { return f.id }
 // Failure implements answer.
 func (f longFound) Failure() error {
 	if err := cmp.Or(f.route.Err, f.route.Refusal); err != nil {
-		return blamePublish(err)
+		return assembler.Blame(err)
 	}
 	return nil
 }
@@ -63,12 +64,12 @@ func (s *state) routeLong(x *topology.Exchange, m *message.Message, more [][]byt
 	}
 	l := &long{Long: s.cfg.VHost.Long(x, append([][]byte{kept.RoutingKey}, more...), decode)}
 	l.debt.Owe(s.cfg.Gate, kept.Size())
-	l.id = s.request(publishMethod, func(reply any) {
+	l.id = s.request(assembler.PublishMethod, func(reply any) {
 		s.forgetLong()
 		found := reply.(longFound).route
 		targets := s.aim(x, kept.RoutingKey, more, found.Queues, found.Caps)
 		if err := s.routed(targets, &kept, headers, mandatory); err != nil {
-			s.fail(blamePublish(err), nil)
+			s.fail(assembler.Blame(err), nil)
 		}
 		s.flush()
 	}).ID

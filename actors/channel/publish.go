@@ -1,8 +1,8 @@
 package channel
 
 import (
+	"candlemark/actors/channel/assembler"
 	"candlemark/actors/mail"
-	"candlemark/internal/auth"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -16,17 +16,16 @@ const shareFrom = 512
 // in the order of TTL-7.
 func (s *state) publishIfComplete() error {
 	a := &s.assembler
-	if a.stage != complete {
+	whole, err := a.Take()
+	if !whole {
 		return nil
 	}
-	err := a.refusal
 	if err == nil {
-		a.unify()
 		err = s.publish(a)
 	}
-	a.reset()
+	a.Reset()
 	if err != nil {
-		return blamePublish(err)
+		return assembler.Blame(err)
 	}
 	return nil
 }
@@ -41,17 +40,17 @@ type checked struct {
 }
 
 // check makes all checks that need no body.
-func (s *state) check(a *assembler, c *checked) error {
-	x, err := s.exchangeFor(a.publish.Exchange)
+func (s *state) check(a *assembler.Assembler, c *checked) error {
+	x, err := s.exchangeFor(a.Publish.Exchange)
 	if err == nil && x.Name == topology.AdminExchange {
-		err = s.permitCommand(a.publish.RoutingKey)
+		err = s.rights.Command(a.Publish.RoutingKey)
 	}
 	if err != nil {
 		return err
 	}
-	scan, err := protocol.ScanProperties(a.raw)
+	scan, err := protocol.ScanProperties(a.Properties)
 	if err == nil && x.Name == topology.AdminExchange {
-		err = s.permitAnswer(scan.ReplyTo)
+		err = s.rights.Answer(scan.ReplyTo)
 	}
 	if err != nil {
 		return err
@@ -59,7 +58,7 @@ func (s *state) check(a *assembler, c *checked) error {
 	c.exchange, c.headers = x, scan.Headers
 	m := &c.message
 	*m = message.Message{
-		Exchange: a.publish.Exchange, RoutingKey: a.publish.RoutingKey, Header: a.raw,
+		Exchange: a.Publish.Exchange, RoutingKey: a.Publish.RoutingKey, Header: a.Properties,
 		TTL: message.NoTTL, Priority: scan.Priority, Persistent: scan.Persistent(),
 	}
 	if string(scan.ReplyTo) == topology.ReplyName {
@@ -75,30 +74,30 @@ func (s *state) check(a *assembler, c *checked) error {
 		return err
 	}
 	if s.cache.topics {
-		err = s.permitTopics(x, m.RoutingKey, c.keys)
+		err = s.rights.Topics(x, m.RoutingKey, c.keys)
 	}
 	if err == nil && scan.HasUserID {
-		err = s.mayCallItself(scan.UserID)
+		err = s.rights.UserID(scan.UserID)
 	}
 	return err
 }
 
-func (s *state) publish(a *assembler) error {
+func (s *state) publish(a *assembler.Assembler) error {
 	var c checked
 	if err := s.check(a, &c); err != nil {
 		return err
 	}
 	m := &c.message
-	m.Body, m.Owned = a.content, a.owned
+	m.Body, m.Owned = a.Content, a.Owned
 	targets, err := s.route(c.exchange, m, c.keys, c.headers)
 	if err != nil {
 		return err
 	}
 	if s.router.Over() {
-		s.routeLong(c.exchange, m, c.keys, a.publish.Mandatory)
+		s.routeLong(c.exchange, m, c.keys, a.Publish.Mandatory)
 		return nil
 	}
-	return s.routed(targets, m, c.headers, a.publish.Mandatory)
+	return s.routed(targets, m, c.headers, a.Publish.Mandatory)
 }
 
 // routed goes on once the targets of a message, and in the cache the caps
@@ -110,17 +109,17 @@ func (s *state) routed(targets []*target, m *message.Message, headers []byte, ma
 			return err
 		}
 	}
-	if s.trace.on {
+	if s.tracing.on {
 		s.tracePublish(m, targets)
 	}
 	if s.tx != nil {
 		return s.publishLater(m, targets, mandatory)
 	}
-	if s.confirms.on {
-		m.Number = s.confirms.begin(len(targets))
+	if s.confirms.On() {
+		m.Number = s.confirms.Begin(len(targets))
 	}
 	s.deliverTo(targets, s.cache.caps, m, mandatory)
-	if s.confirms.crowded() {
+	if s.confirms.Crowded() {
 		s.wait(s.tell)
 	}
 	return nil
@@ -157,37 +156,9 @@ func (s *state) deliverTo(targets []*target, caps []int64, m *message.Message, m
 
 // unroutable confirms a message that goes to no queue.
 func (s *state) unroutable(number uint64) {
-	if s.confirms.on {
-		s.confirms.complete(number)
+	if s.confirms.On() {
+		s.confirms.Complete(number)
 	}
-}
-
-// permitCommand checks that the user may publish an admin command: those that change
-// policies are for users with a tag, the others ask for permissions themselves.
-func (s *state) permitCommand(key []byte) error {
-	if topology.IsOpenCommand(key) || s.cfg.User.MayChange(auth.Policies) {
-		return nil
-	}
-	return auth.Refuse(s.cfg.User, s.cfg.VHost.Name, auth.Resource{Kind: auth.Exchange, Name: topology.AdminExchange}, auth.Write)
-}
-
-// permitAnswer checks that the user may publish what the answer to a command will be:
-// to a queue, through the default exchange. An answer to itself needs nothing.
-func (s *state) permitAnswer(replyTo []byte) error {
-	if len(replyTo) == 0 || string(replyTo) == topology.ReplyName {
-		return nil
-	}
-	return s.permit(auth.Exchange, "", auth.Write)
-}
-
-// mayCallItself checks the user-id property: nobody publishes in another's name
-// unless tagged for it.
-func (s *state) mayCallItself(name []byte) error {
-	if string(name) == s.cfg.User.Name || s.cfg.User.HasTag("impersonator") {
-		return nil
-	}
-	return protocol.ChannelErrorf(protocol.PreconditionFailed,
-		"user_id property set to '%s' but authenticated user was '%s'", name, s.cfg.User.Name)
 }
 
 // distribute adds the message to the batch of each of its queues, with its TTL

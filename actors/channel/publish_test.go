@@ -118,7 +118,7 @@ func TestPublish_WithinTheRules(t *testing.T) {
 		publish("void", "", "nobody"), publish("x", "none", "nobody"))
 	r.sent("q1: enqueue a c", "q2: enqueue b c")
 	r.told()
-	r.cfg.User = auth.User{Name: "guest", Tags: []string{"impersonator"}}
+	r.rights.User = auth.User{Name: "guest", Tags: []string{"impersonator"}}
 	own.UserID = "mallory"
 	r.feed(publish("x", "one", "a", own))
 	r.sent("q1: enqueue a")

@@ -3,6 +3,7 @@ package channel
 import (
 	"slices"
 
+	"candlemark/actors/channel/requests"
 	"candlemark/actors/mail"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -38,9 +39,9 @@ func (s *state) consumeReplies(m *protocol.BasicConsume) error {
 	case s.requester != nil:
 		return protocol.ChannelErrorf(protocol.PreconditionFailed, "reply consumer already set")
 	}
-	r := &replyConsumer{tag: m.ConsumerTag, name: s.cfg.VHost.AddRequester(generated(""), s.self)}
+	r := &replyConsumer{tag: m.ConsumerTag, name: s.cfg.VHost.AddRequester(requests.Generated(""), s.self)}
 	if r.tag == "" {
-		r.tag = generated("amq.ctag-")
+		r.tag = requests.Generated("amq.ctag-")
 	}
 	r.queue = r.name.Name
 	s.requester = r
@@ -64,7 +65,7 @@ func (s *state) declareReply(m *protocol.QueueDeclare, name string) error {
 	if name != topology.ReplyName && s.cfg.VHost.Requester([]byte(name)) == nil {
 		return protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", name, s.cfg.VHost.Name)
 	}
-	s.lastQueue = name
+	s.client.LastQueue = name
 	if !m.NoWait {
 		s.reply(&protocol.QueueDeclareOk{Queue: name, ConsumerCount: 1})
 	}

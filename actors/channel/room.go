@@ -1,8 +1,6 @@
 package channel
 
-import (
-	"candlemark/protocol"
-)
+import "candlemark/actors/channel/assembler"
 
 // mayKeep is called before anything of a content is kept beyond the read that it came
 // in. It checks what can be checked without the body, and asks for room for all of
@@ -10,24 +8,23 @@ import (
 // in hand is all that will come, and needs no room.
 func (s *state) mayKeep() bool {
 	a := &s.assembler
-	if a.held || a.refusal != nil || s.leaving {
+	if a.Settled() || s.leaving {
 		return true
 	}
 	var c checked
 	if err := s.check(a, &c); err != nil {
-		a.refuse(err)
+		a.Refuse(err)
 		return true
 	}
 	s.asked++
-	a.held = a.room.Ask(s.cfg.Arrivals, a.bytes(), s.asked, s.decided)
-	return a.held
+	return a.Ask(s.cfg.Arrivals, s.asked, s.decided)
 }
 
 // waitForRoom leaves the read as it is until decided. It is the result of run.
 func (s *state) waitForRoom() bool {
 	s.flush()
 	s.chunk = nil
-	s.await = &await{method: publishMethod, room: s.asked}
+	s.await = &await{method: assembler.PublishMethod, room: s.asked}
 	return false
 }
 
@@ -44,8 +41,5 @@ func (s *state) decide(d decision) {
 		return
 	}
 	s.await = nil
-	if s.assembler.held = d.granted; !d.granted {
-		s.assembler.refuse(protocol.ChannelErrorf(protocol.PreconditionFailed,
-			"no memory for a message of %d bytes besides the others that this connection has begun", s.assembler.size))
-	}
+	s.assembler.Decide(d.granted)
 }

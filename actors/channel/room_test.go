@@ -97,8 +97,8 @@ func TestRoom_NothingIsKeptOfWhatIsRefused(t *testing.T) {
 			want := whole.frames()
 			r.feed(head)
 			for part := range slices.Chunk(frames, 4096*3) {
-				if a := &r.assembler; cap(a.content) > 0 || len(a.raw) > 0 || len(a.publish.Exchange) > 0 {
-					t.Fatalf("%d and %d bytes are kept", cap(a.content), len(a.raw))
+				if a := &r.assembler; cap(a.Content) > 0 || len(a.Properties) > 0 || len(a.Publish.Exchange) > 0 {
+					t.Fatalf("%d and %d bytes are kept", cap(a.Content), len(a.Properties))
 				}
 				r.holds(0, 0)
 				r.told()
@@ -122,8 +122,8 @@ func TestRoom_Waits(t *testing.T) {
 	middle, rest := cut(rest, 20)
 	r.feed(publish("", "q1", "before"), head)
 	r.sent("q1: enqueue before")
-	if !r.cfg.Arrivals.Stuck() || cap(r.assembler.content) > 0 {
-		t.Errorf("%d bytes are kept", cap(r.assembler.content))
+	if !r.cfg.Arrivals.Stuck() || cap(r.assembler.Content) > 0 {
+		t.Errorf("%d bytes are kept", cap(r.assembler.Content))
 	}
 	r.feed(middle)
 	r.sent()
@@ -202,7 +202,7 @@ func TestRoom_Refused(t *testing.T) {
 	r.feed(head)
 	r.hears(1)
 	r.holds(1<<20, 0)
-	if cap(r.assembler.content) > 0 {
+	if cap(r.assembler.Content) > 0 {
 		t.Error("something is kept")
 	}
 	head, rest = cut(rest, 100)

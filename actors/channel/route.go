@@ -4,7 +4,6 @@ import (
 	"bytes"
 
 	"candlemark/actors/mail"
-	"candlemark/internal/auth"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -49,11 +48,9 @@ func (h *headers) init() {
 	}
 }
 
-// exchangeFor checks that the client may publish there (TTL-7): permission,
-// existence, internal.
+// exchangeFor checks that the client may publish there (TTL-7).
 func (s *state) exchangeFor(name []byte) (*topology.Exchange, error) {
-	v := s.cfg.VHost
-	if g := v.Generation(); s.cache.generation != g {
+	if g := s.cfg.VHost.Generation(); s.cache.generation != g {
 		s.cache.valid = false
 		s.cache.generation = g
 		clear(s.targets)
@@ -61,18 +58,12 @@ func (s *state) exchangeFor(name []byte) (*topology.Exchange, error) {
 	if s.cache.valid && bytes.Equal(s.cache.name, name) {
 		return s.cache.exchange, nil
 	}
-	if err := s.permit(auth.Exchange, string(name), auth.Write); err != nil {
+	x, err := s.rights.Writable(name)
+	if err != nil {
 		return nil, err
 	}
-	x := v.Directory().Exchange(name)
-	if x == nil {
-		return nil, protocol.ChannelErrorf(protocol.NotFound, "no exchange '%s' in vhost '%s'", name, v.Name)
-	}
-	if x.Internal {
-		return nil, protocol.ChannelErrorf(protocol.AccessRefused, "cannot publish to internal exchange '%s' in vhost '%s'", name, v.Name)
-	}
 	s.cache.exchange, s.cache.valid, s.cache.routed = x, true, false
-	s.cache.topics = x.Type == "topic" && s.cfg.Permissions.HasTopics(s.cfg.User, v.Name, x.Name)
+	s.cache.topics = s.rights.HasTopics(x)
 	s.cache.name = append(s.cache.name[:0], name...)
 	return x, nil
 }
@@ -134,31 +125,9 @@ func (s *state) target(q *topology.Queue) *target {
 	return t
 }
 
-func (s *state) permit(kind auth.Kind, name string, perm auth.Permission) error {
-	return s.cfg.Permissions.Check(s.cfg.User, s.cfg.VHost.Name, auth.Resource{Kind: kind, Name: name}, perm)
-}
-
 // lookAgain has permissions checked anew if they changed.
-func (s *state) lookAgain() {
-	if g := s.cfg.Permissions.Generation(); g != s.cache.granted {
-		s.cache.granted, s.cache.valid = g, false
+func (c *cache) lookAgain(generation uint64) {
+	if c.granted != generation {
+		c.granted, c.valid = generation, false
 	}
-}
-
-// permitTopics checks all routing keys of a message.
-func (s *state) permitTopics(x *topology.Exchange, key []byte, more [][]byte) error {
-	err := s.cfg.Permissions.CheckTopic(s.cfg.User, s.cfg.VHost.Name, x.Name, string(key), auth.Write)
-	for i := 0; err == nil && i < len(more); i++ {
-		err = s.cfg.Permissions.CheckTopic(s.cfg.User, s.cfg.VHost.Name, x.Name, string(more[i]), auth.Write)
-	}
-	return err
-}
-
-// permitAny checks what a passive declare needs: any of the three rights. It is
-// refused as a declare would be.
-func (s *state) permitAny(kind auth.Kind, name string) error {
-	if s.permit(kind, name, auth.Read) == nil || s.permit(kind, name, auth.Write) == nil {
-		return nil
-	}
-	return s.permit(kind, name, auth.Configure)
 }

@@ -5,6 +5,11 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"candlemark/actors/channel/assembler"
+	"candlemark/actors/channel/confirms"
+	"candlemark/actors/channel/requests"
+	"candlemark/actors/channel/rights"
+	"candlemark/actors/channel/trace"
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
 	"candlemark/internal/seqmap"
@@ -29,12 +34,14 @@ const (
 type state struct {
 	cfg     Config
 	self    mail.Address
+	rights  rights.Rights
+	client  requests.Client
 	phase   phase
 	leaving bool // the connection ends; what was read before is still run
 	// parting is the channel.close of this turn's exception, not sent yet.
 	parting *protocol.ChannelClose
 
-	assembler assembler
+	assembler assembler.Assembler
 	decided   func(number uint64, granted bool) // mails a decision
 	chunk     *message.Chunk                    // of the Inbound being run
 	cache     cache
@@ -46,11 +53,10 @@ type state struct {
 	targets   map[*topology.Queue]*target
 	touched   []*target
 	passing   []*topology.Queue // targets that are forgotten at the end of the turn
-	trace     trace
-	confirms  confirms
+	tracing   tracing
+	confirms  confirms.Confirms
 	tx        *tx // nil: the channel is not transactional
 
-	lastQueue string // most recently declared (DEC-9)
 	consumers map[string]*consumer
 	requester *replyConsumer // nil: nobody waits for replies here
 	arriving  *mail.Enqueue  // the replies in hand, not answered yet
@@ -104,6 +110,11 @@ func (s *state) init(cfg Config) {
 	s.cfg = cfg
 	if cfg.Replies == nil {
 		s.cfg.Replies = new(atomic.Int64)
+	}
+	s.rights = rights.Rights{User: cfg.User, VHost: cfg.VHost, Permissions: cfg.Permissions}
+	s.client = requests.Client{Rights: &s.rights, Connection: cfg.Connection}
+	s.tracing.origin = trace.Origin{
+		Node: cfg.Node, VHost: cfg.VHost.Name, Connection: cfg.ConnectionName, User: cfg.User.Name, Channel: cfg.ID,
 	}
 	s.consumers = map[string]*consumer{}
 	s.peers = map[string]*peer{}

@@ -83,7 +83,7 @@ func (t *tx) addSettle(tag uint64, u unacked, how mail.Settlement) {
 
 // selectTx makes the channel transactional, for good.
 func (s *state) selectTx() error {
-	if s.confirms.on {
+	if s.confirms.On() {
 		return protocol.ChannelErrorf(protocol.PreconditionFailed, "cannot switch from confirm to tx mode")
 	}
 	if s.tx == nil {
@@ -98,7 +98,7 @@ func (s *state) selectConfirms(m *protocol.ConfirmSelect) error {
 	if s.tx != nil {
 		return protocol.ChannelErrorf(protocol.PreconditionFailed, "cannot switch from tx to confirm mode")
 	}
-	s.confirms.start()
+	s.confirms.Start()
 	if !m.NoWait {
 		s.reply(&protocol.ConfirmSelectOk{})
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"candlemark/actors/channel/confirms"
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
@@ -152,8 +153,8 @@ func TestUnread_Acks(t *testing.T) {
 	for range count / 100 {
 		r.feed(some)
 	}
-	if r.waits() || len(r.confirms.ring) > keepRing || cap(r.confirms.done) > keepRing {
-		t.Errorf("waits %v, a ring of %d, %d ranges", r.waits(), len(r.confirms.ring), cap(r.confirms.done))
+	if r.waits() || r.confirms.Cap() > confirms.Kept {
+		t.Errorf("waits %v, memory for %d", r.waits(), r.confirms.Cap())
 	}
 	got := r.readAll(roomOf+50, func() {})
 	if last := got[len(got)-1]; len(got) > 100 || last != fmt.Sprintf("basic.ack {DeliveryTag:%d Multiple:true}", count) {
@@ -181,63 +182,21 @@ func TestUnread_Nacks(t *testing.T) {
 		r.feed(bytes.Repeat(publish("", "q1", "x"), 1000))
 	}
 	refuse()
-	for range 3 * keepRing {
+	for range 3 * confirms.Kept {
 		r.feed(publish("", "q1", "x"))
 		refuse()
 		if r.waits() {
 			break
 		}
 	}
-	if !r.waits() || len(r.confirms.ring) > 4*count {
-		t.Errorf("waits %v, a ring of %d", r.waits(), len(r.confirms.ring))
+	if !r.waits() || r.confirms.Cap() > 4*count {
+		t.Errorf("waits %v, memory for %d", r.waits(), r.confirms.Cap())
 	}
-	before := r.confirms.last
+	before := r.confirms.Last()
 	got := r.readAll(21*int(before)+roomOf, refuse)
-	if nacks := len(got) - 1; nacks != int(r.confirms.last) || r.waits() {
-		t.Errorf("%d nacks of %d, waits %v", nacks, r.confirms.last, r.waits())
+	if nacks := len(got) - 1; nacks != int(r.confirms.Last()) || r.waits() {
+		t.Errorf("%d nacks of %d, waits %v", nacks, r.confirms.Last(), r.waits())
 	}
-}
-
-// A gap in the confirms that waits for room costs nothing beyond its ring.
-func TestUnread_ConfirmsOutOfOrder(t *testing.T) {
-	c := confirms{}
-	c.start()
-	for range 10 {
-		c.begin(1)
-	}
-	c.answered(mail.Range{First: 1, Last: 3}, false)
-	c.answered(mail.Range{First: 5, Last: 5}, false)
-	c.putOff()
-	c.answered(mail.Range{First: 7, Last: 7}, true)
-	c.putOff()
-	c.answered(mail.Range{First: 4, Last: 4}, false)
-	c.putOff()
-	if len(c.done) != 1 || c.low != 6 || c.crowded() {
-		t.Errorf("%+v", c)
-	}
-	if got, want := framesOf(t, c.appendFrames(nil, 1)), []string{"basic.ack {DeliveryTag:5 Multiple:true}", "basic.nack {DeliveryTag:7}"}; !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
-	}
-	c.answered(mail.Range{First: 6, Last: 6}, false)
-	c.answered(mail.Range{First: 8, Last: 10}, false)
-	c.putOff()
-	if c.crowded() {
-		t.Error("nothing is under way")
-	}
-	if got, want := framesOf(t, c.appendFrames(nil, 1)), []string{"basic.ack {DeliveryTag:6}", "basic.ack {DeliveryTag:10 Multiple:true}"}; !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
-	}
-}
-
-func framesOf(t *testing.T, b []byte) (shown []string) {
-	for len(b) > 0 {
-		f, n, _, err := protocol.ParseFrame(b, 0)
-		if n == 0 || err != nil {
-			t.Fatal(n, err)
-		}
-		shown, b = append(shown, show(t, f)), b[n:]
-	}
-	return shown
 }
 
 // Of many channels that get at once, few take a message out of a queue before the
@@ -323,10 +282,10 @@ func TestUnread_ChannelClose(t *testing.T) {
 	r := newRig(t, narrow)
 	r.command(&protocol.ConfirmSelect{})
 	r.feed(bytes.Repeat(content(&protocol.BasicPublish{Exchange: "void"}, "x"), 5000))
-	for !r.confirms.late {
+	for !r.wantsRoom {
 		r.feed(publish("void", "", "x"))
 	}
-	last := r.confirms.last
+	last := r.confirms.Last()
 	r.command(&protocol.ChannelClose{})
 	r.sent("connection: closed 1 true")
 	if got := r.frames(); got[len(got)-1] != fmt.Sprintf("basic.ack {DeliveryTag:%d Multiple:true}", last) && got[len(got)-1] != fmt.Sprintf("basic.ack {DeliveryTag:%d}", last) {

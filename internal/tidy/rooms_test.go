@@ -23,6 +23,11 @@ var rooms = map[string][]string{
 	"actors/connection":        actorOf(),
 	"actors/command":           actorOf(),
 	"actors/channel":           actorOf(),
+	"actors/channel/assembler": {"protocol", "internal/budget"},
+	"actors/channel/confirms":  {"protocol", "actors/mail"},
+	"actors/channel/requests":  {"protocol", "actors/mail", "actors/channel/rights", "internal/auth", "internal/topology", "policies"},
+	"actors/channel/rights":    {"protocol", "policies", "internal/auth", "internal/topology"},
+	"actors/channel/trace":     {"protocol", "internal/message", "internal/topology"},
 	"actors/exchange":          actorOf(),
 	"actors/queue":             actorOf("internal/store"),
 	"actors/queue/dueindex":    {},
@@ -132,7 +137,10 @@ const actorLibrary = "github.com/asynkron/protoactor-go"
 var actorRooms = []string{"actors/...", "supervision/...", "integration/...", "internal/topology", "internal/testkit"}
 
 // pureRooms are below actorRooms, and do not know it: they are the cores of actors, or tell others through functions.
-var pureRooms = []string{"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/lease", "actors/queue/schedule", "actors/queue/wheel", "supervision/resources"}
+var pureRooms = []string{
+	"actors/channel/assembler", "actors/channel/confirms", "actors/channel/requests", "actors/channel/rights", "actors/channel/trace",
+	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/lease", "actors/queue/schedule", "actors/queue/wheel", "supervision/resources",
+}
 
 // checkActorLibrary keeps protoactor where actors are, and of it only package actor; state.go, the core, never sees it.
 func checkActorLibrary(h *house) (complaints []string) {
