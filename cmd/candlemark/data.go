@@ -8,6 +8,7 @@ import (
 
 	"candlemark/internal/definitions"
 	"candlemark/internal/store/segment"
+	"candlemark/internal/store/segment/recovery"
 	"candlemark/internal/store/vfs"
 	"candlemark/supervision"
 
@@ -36,7 +37,7 @@ func openData(dir string, log zerolog.Logger) (*data, error) {
 	if d.definitions, err = definitions.Open(dir); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
-	var report segment.Report
+	var report recovery.Report
 	d.journal, report, err = segment.Open(vfs.OS, filepath.Join(dir, journalFolder), segment.Options{
 		OnFailure: func(err error) { d.failed <- err },
 		OnFull:    d.onFull,
@@ -57,7 +58,7 @@ func openData(dir string, log zerolog.Logger) (*data, error) {
 	return d, nil
 }
 
-func (d *data) onDamage(damage segment.Damage) {
+func (d *data) onDamage(damage recovery.Damage) {
 	event := d.log.Error().Str("file", damage.File).Int64("offset", damage.Offset).Str("text", damage.Text)
 	if n := len(damage.Messages); n > 0 {
 		event = event.Int("lost", n).Uint64("queue", uint64(damage.Messages[0].Queue))

@@ -13,6 +13,7 @@ import (
 	"candlemark/internal/definitions"
 	"candlemark/internal/store"
 	"candlemark/internal/store/segment"
+	"candlemark/internal/store/segment/recovery"
 	"candlemark/internal/store/vfs"
 )
 
@@ -64,15 +65,15 @@ func inspectJournal(args []string, getenv func(string) string, stdout, stderr io
 		return exitUnavailable
 	}
 	defer unlock()
-	var report segment.Report
+	var report recovery.Report
 	path := filepath.Join(*dir, journalFolder)
 	switch args[0] {
 	case "check":
-		report, err = segment.Check(vfs.OS, path)
+		report, err = recovery.Check(vfs.OS, path)
 	case "repair":
 		report, err = segment.Repair(vfs.OS, path)
 	case "dump":
-		if err = segment.Dump(vfs.OS, path, stdout); err == nil {
+		if err = recovery.Dump(vfs.OS, path, stdout); err == nil {
 			return 0
 		}
 	default:
@@ -103,7 +104,7 @@ func lockData(dir string) (unlock func(), err error) {
 	return unlock, nil
 }
 
-func printReport(out io.Writer, r segment.Report) int {
+func printReport(out io.Writer, r recovery.Report) int {
 	fmt.Fprintf(out, "%d segments, %d messages with %d bytes, %d records behind the checkpoint\n",
 		r.Segments, r.Messages, r.Bytes, r.Records)
 	if r.TornTail > 0 {

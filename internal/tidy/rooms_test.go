@@ -57,13 +57,19 @@ var rooms = map[string][]string{
 	"internal/plainjson":       {},
 	"internal/store":           {"protocol", "internal/message"},
 	"internal/store/...":       {"protocol", "internal/message", "internal/store/..."},
-	"internal/testkit":         {"..."},
-	"internal/testkit/...":     {},
-	"internal/tidy":            {},
-	"internal/topology":        {"protocol", "internal/erlang"},
-	"cmd/...":                  {"supervision/...", "internal/...", "policies", "protocol"},
-	"integration":              {"..."},
-	"integration/...":          {"..."},
+
+	"internal/store/segment/format":   {"internal/store"},
+	"internal/store/segment/index":    {"internal/store", "internal/store/vfs", "internal/store/segment/format"},
+	"internal/store/segment/recovery": {"internal/store", "internal/store/vfs", "internal/store/segment/format", "internal/store/segment/index"},
+	"internal/store/segment/spare":    {"internal/store/vfs"},
+
+	"internal/testkit":     {"..."},
+	"internal/testkit/...": {},
+	"internal/tidy":        {},
+	"internal/topology":    {"protocol", "internal/erlang"},
+	"cmd/...":              {"supervision/...", "internal/...", "policies", "protocol"},
+	"integration":          {"..."},
+	"integration/...":      {"..."},
 
 	"supervision/ask": {"actors/mail", "internal/clock"},
 	"supervision/localchannel": {

@@ -5,6 +5,8 @@ import (
 	"unsafe"
 
 	"candlemark/internal/store"
+	"candlemark/internal/store/segment/format"
+	"candlemark/internal/store/segment/index"
 )
 
 const (
@@ -15,7 +17,7 @@ const (
 
 // batch holds the records that one sync makes durable.
 type batch struct {
-	seg     *segment
+	seg     *index.Segment
 	number  uint64
 	start   int64 // where it stands in the segment
 	size    int64 // with its head
@@ -55,9 +57,9 @@ func (b *batch) reset() {
 }
 
 // begin places an empty batch in the log.
-func (b *batch) begin(s *segment, number uint64) {
-	b.seg, b.number, b.start, b.size = s, number, s.end, batchHead
-	b.buf = append(b.buf[:0], make([]byte, batchHead)...)
+func (b *batch) begin(s *index.Segment, number uint64) {
+	b.seg, b.number, b.start, b.size = s, number, s.End, format.BatchHead
+	b.buf = append(b.buf[:0], make([]byte, format.BatchHead)...)
 }
 
 // end is where the batch ends in its segment.
@@ -67,9 +69,9 @@ func (b *batch) end() int64 { return b.start + b.size }
 func (b *batch) note(q store.QueueID, r *store.Record) {
 	before := len(b.buf)
 	if r.Kind == store.Named {
-		b.buf = appendFront(b.buf, b.seg.seed, b.end(), q, r, marks{})
+		b.buf = format.AppendFront(b.buf, b.seg.Seed, b.end(), q, r, format.Marks{})
 	} else {
-		b.buf = appendRun(b.buf, b.seg.seed, b.end(), q, r)
+		b.buf = format.AppendRun(b.buf, b.seg.Seed, b.end(), q, r)
 	}
 	b.size += int64(len(b.buf) - before)
 	b.records++
@@ -77,36 +79,36 @@ func (b *batch) note(q store.QueueID, r *store.Record) {
 
 // shares tells whether the body of a message is in the batch and there is room for the
 // rest: what many queues share counts once.
-func (b *batch) shares(r *store.Record, s *segment, bodies *bodyCache) bool {
+func (b *batch) shares(r *store.Record, s *index.Segment, bodies *bodyCache) bool {
 	if len(r.Body) < sharedFrom || b.records == 0 {
 		return false
 	}
 	key := bodyKey{b.number, unsafe.SliceData(r.Body), len(r.Body)}
-	front := putSize(r) - int64(len(r.Body))
-	return bodies.slot(key).bodyKey == key && int64(len(b.buf))+front <= batchLimit && b.end()+front <= s.size
+	front := format.PutSize(r) - int64(len(r.Body))
+	return bodies.slot(key).bodyKey == key && int64(len(b.buf))+front <= batchLimit && b.end()+front <= s.Size
 }
 
 // put adds a message and says where.
-func (b *batch) put(q store.QueueID, r *store.Record, m marks, bodies *bodyCache) {
+func (b *batch) put(q store.QueueID, r *store.Record, m format.Marks, bodies *bodyCache) {
 	at := b.end()
-	r.Position = positionOf(b.seg.seq, at)
+	r.Position = format.PositionOf(b.seg.Seq, at)
 	inline := true
 	if len(r.Body) >= sharedFrom {
 		key := bodyKey{b.number, unsafe.SliceData(r.Body), len(r.Body)}
 		slot := bodies.slot(key)
 		if slot.bodyKey == key {
-			m.flags |= flagShared
-			m.bodyAt, m.bodySum, inline = slot.at, slot.sum, false
+			m.Flags |= format.FlagShared
+			m.BodyAt, m.BodySum, inline = slot.at, slot.sum, false
 		} else {
-			m.bodySum = crc32.Update(b.seg.seed, castagnoli, r.Body)
+			m.BodySum = crc32.Update(b.seg.Seed, format.Castagnoli, r.Body)
 			bodies.used = true
-			*slot = bodyPlace{key, at + putSize(r) - int64(len(r.Body)), m.bodySum}
+			*slot = bodyPlace{key, at + format.PutSize(r) - int64(len(r.Body)), m.BodySum}
 		}
 	} else {
-		m.bodySum = crc32.Update(b.seg.seed, castagnoli, r.Body)
+		m.BodySum = crc32.Update(b.seg.Seed, format.Castagnoli, r.Body)
 	}
 	before := len(b.buf)
-	b.buf = appendFront(b.buf, b.seg.seed, at, q, r, m)
+	b.buf = format.AppendFront(b.buf, b.seg.Seed, at, q, r, m)
 	b.size += int64(len(b.buf) - before)
 	b.records++
 	if !inline {
@@ -123,12 +125,12 @@ func (b *batch) put(q store.QueueID, r *store.Record, m marks, bodies *bodyCache
 // seal makes the batch ready to be written.
 func (b *batch) seal() {
 	if b.records > 0 {
-		putBatchHead(b.buf, b.seg.seed, b.start, b.number, b.size-batchHead, b.records)
+		format.PutBatchHead(b.buf, b.seg.Seed, b.start, b.number, b.size-format.BatchHead, b.records)
 	}
 }
 
 // zeros fill up the page behind a batch, so that the kernel need not read it first.
-var zeros [pageSize]byte
+var zeros [format.PageSize]byte
 
 // write brings the batch to the disk.
 func (b *batch) write() error {
@@ -137,7 +139,7 @@ func (b *batch) write() error {
 		if len(p) == 0 {
 			return nil
 		}
-		_, err := b.seg.file.WriteAt(p, at)
+		_, err := b.seg.File.WriteAt(p, at)
 		at += int64(len(p))
 		return err
 	}
@@ -150,11 +152,11 @@ func (b *batch) write() error {
 			return err
 		}
 	}
-	padding := (pageSize - b.end()%pageSize) % pageSize
+	padding := (format.PageSize - b.end()%format.PageSize) % format.PageSize
 	if err := write(append(b.buf[from:], zeros[:padding]...)); err != nil {
 		return err
 	}
-	return b.seg.file.Sync()
+	return b.seg.File.Sync()
 }
 
 // bodyCache finds a body that the batch has written already: what a message that

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"candlemark/internal/store"
+	"candlemark/internal/store/segment/index"
 	"candlemark/internal/store/vfs"
 )
 
@@ -186,13 +187,10 @@ func TestCloseInterruptsTheKeeper(t *testing.T) {
 			time.Sleep(time.Second)
 		},
 		"without room for what it moves": func(j *opened, fs *vfs.Memory) {
-			j.stock.mu.Lock()
-			for _, f := range j.stock.files { // as a folder of an older version may be
-				_ = fs.Remove(f.name)
-			}
-			j.stock.files = nil
-			j.stock.mu.Unlock()
 			fs.SetCapacity(1)
+			for f, ok := j.stock.Take(1); ok; f, ok = j.stock.Take(1) { // as a folder of an older version may be
+				_ = fs.Remove(f.Name)
+			}
 			for i := range uint64(40) {
 				j.Append(1, messages(10_000+i*50, 10_049+i*50, strings.Repeat("y", 1000)), func(error) {})
 			}
@@ -228,9 +226,9 @@ func TestSharedBodiesStaySharedWhenMoved(t *testing.T) {
 		j.must(100, run(store.Remove, 1, 900))
 		j.must(100, messages(1001, 1900, strings.Repeat("y", 900))...) // another segment
 		j.log.Lock()
-		var first *segment
+		var first *index.Segment
 		for _, s := range j.table.list() {
-			if first == nil || s.seq < first.seq {
+			if first == nil || s.Seq < first.Seq {
 				first = s
 			}
 		}

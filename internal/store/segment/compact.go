@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"candlemark/internal/store"
+	"candlemark/internal/store/segment/format"
+	"candlemark/internal/store/segment/index"
 	"candlemark/internal/store/vfs"
 )
 
@@ -26,9 +28,9 @@ const moveAtOnce = 1 << 20 // bytes
 func (j *Journal) excess() (n int) {
 	used, live := int64(0), int64(0)
 	for _, s := range j.table.list() {
-		used += s.size
-		if live += s.bytes; s.stuck {
-			live += s.size
+		used += s.Size
+		if live += s.Bytes; s.Stuck {
+			live += s.Size
 		}
 	}
 	for bound := int64(firstBound); bound <= lastBound && used > bound*(live+2*j.options.SegmentSize); bound++ {
@@ -40,22 +42,22 @@ func (j *Journal) excess() (n int) {
 // sparse returns the next segment that is worth moving, nil for none: a damaged one, or,
 // when the log is too long or the disk is full, the one that has the most to give back.
 // On a full disk it must fit into the file that is kept for it. The log is locked.
-func (j *Journal) sparse() (found *segment) {
+func (j *Journal) sparse() (found *index.Segment) {
 	used, live := int64(0), int64(0)
-	short := j.stock.short.Load()
+	short := j.stock.Short()
 	for _, s := range j.table.list() {
-		if s.live == 0 {
+		if s.Live == 0 {
 			continue // the next checkpoint frees it
 		}
-		used += s.size
-		live += s.bytes
-		if !s.over || s.stuck {
+		used += s.Size
+		live += s.Bytes
+		if !s.Over || s.Stuck {
 			continue
 		}
-		if s.sick {
+		if s.Sick {
 			return s
 		}
-		if 2*s.bytes < s.size && (!short || s.bytes <= j.atOnce()) && (found == nil || s.size-s.bytes > found.size-found.bytes) {
+		if 2*s.Bytes < s.Size && (!short || s.Bytes <= atOnce(j.stock.Small())) && (found == nil || s.Size-s.Bytes > found.Size-found.Bytes) {
 			found = s
 		}
 	}
@@ -67,15 +69,15 @@ func (j *Journal) sparse() (found *segment) {
 
 // atOnce is how much may be moved until segments are freed, bytes: the file that is kept
 // for it has room for more, because batches end with a page.
-func (j *Journal) atOnce() int64 { return j.stock.small * 3 / 4 }
+func atOnce(small int64) int64 { return small * 3 / 4 }
 
 // compact moves what lives out of sparse segments, one at least.
 func (j *Journal) compact() error {
 	for moving := int64(0); ; {
 		j.log.Lock()
 		s := j.sparse()
-		if s != nil && (moving == 0 || moving+s.bytes <= j.atOnce()) {
-			moving += s.bytes + pageSize
+		if s != nil && (moving == 0 || moving+s.Bytes <= atOnce(j.stock.Small())) {
+			moving += s.Bytes + format.PageSize
 		} else {
 			s = nil
 		}
@@ -97,25 +99,25 @@ type straggler struct {
 
 // vacate puts what lives in a segment at the end of the log again, in the order in which
 // it stands there. What cannot be read stays where it is: its queue will find out.
-func (j *Journal) vacate(s *segment) error {
+func (j *Journal) vacate(s *index.Segment) error {
 	j.log.Lock()
 	work := j.live(0, s)
 	j.log.Unlock()
 	var list []straggler
 	for _, one := range work {
-		if one.err != nil {
-			return one.err
+		if one.Err != nil {
+			return one.Err
 		}
-		err := one.read()
-		j.table.unpin(one.seg)
+		err := one.Read()
+		j.table.unpin(one.Seg)
 		if err != nil {
 			return err
 		}
-		for q, messages := range one.messages {
+		for q, messages := range one.Messages {
 			for _, m := range messages {
 				list = append(list, straggler{q, store.Ref{Seq: m.Seq, At: m.At}})
 			}
-			delete(one.messages, q)
+			delete(one.Messages, q)
 		}
 	}
 	slices.SortFunc(list, func(a, b straggler) int { return cmp.Compare(a.At, b.At) })
@@ -126,24 +128,24 @@ func (j *Journal) vacate(s *segment) error {
 		if err := j.carry(group); err != nil {
 			return err
 		}
-		if !j.rest(time.Since(start)) {
+		if !j.wait(time.Since(start), j.pressed) {
 			return store.ErrClosed
 		}
 	}
 	j.log.Lock()
-	s.stuck = s.live > 0
+	s.Stuck = s.Live > 0
 	j.log.Unlock()
 	return nil
 }
 
 // gatherUp reads the first ones of a list and tells how many they are. A body that
 // several of them share is read, and so written, once.
-func (j *Journal) gatherUp(s *segment, list []straggler) (group []pending, n int) {
+func (j *Journal) gatherUp(s *index.Segment, list []straggler) (group []pending, n int) {
 	r := reader{
-		journal: j, front: windows.Get().(*walker), behind: windows.Get().(*walker), shared: map[int64][]byte{},
+		journal: j, front: windows.Get().(*format.Walker), behind: windows.Get().(*format.Walker), shared: map[int64][]byte{},
 	}
 	defer r.close()
-	r.front.width, r.behind.width = windowSize, windowSize
+	r.front.Width, r.behind.Width = format.WindowSize, format.WindowSize
 	for size := int64(0); n < len(list) && size < moveAtOnce; n++ {
 		m := list[n]
 		c := store.Content{Seq: m.Seq, Record: store.Record{Position: m.At}}
@@ -151,7 +153,7 @@ func (j *Journal) gatherUp(s *segment, list []straggler) (group []pending, n int
 		if r.content(&c) != nil {
 			continue
 		}
-		if size += putSize(&c.Record); r.again {
+		if size += format.PutSize(&c.Record); r.again {
 			size -= int64(len(c.Record.Body))
 		}
 		if last := len(group) - 1; last >= 0 && group[last].queue == m.queue {
@@ -185,7 +187,7 @@ func (j *Journal) carry(group []pending) error {
 			return store.ErrClosed
 		case <-time.After(j.options.Retry):
 			l.Lock()
-			givesUp := len(l.moves) > 0 && l.cramped && j.stock.short.Load()
+			givesUp := len(l.moves) > 0 && l.cramped && j.stock.Short()
 			if givesUp {
 				l.moves = nil
 			}

@@ -9,6 +9,7 @@ import (
 
 	"candlemark/internal/store"
 	"candlemark/internal/store/segment"
+	"candlemark/internal/store/segment/recovery"
 	"candlemark/internal/store/storetest"
 	"candlemark/internal/store/vfs"
 )
@@ -31,7 +32,7 @@ func crashing(seed uint64) storetest.Crashing {
 		Open: func(fs vfs.FS, failed func(error), full func(bool)) (store.Journal, error) {
 			j, report, err := segment.Open(fs, "data/journal", segment.Options{
 				SegmentSize: size, Lag: lag, Settle: settle, OnFailure: failed, OnFull: full,
-				OnDamage: func(d segment.Damage) { panic(fmt.Sprintf("damage without anything damaged: %+v", d)) },
+				OnDamage: func(d recovery.Damage) { panic(fmt.Sprintf("damage without anything damaged: %+v", d)) },
 			})
 			if err == nil && len(report.Damages) > 0 {
 				_ = j.Close()

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"candlemark/internal/store"
+	"candlemark/internal/store/segment/format"
+	"candlemark/internal/store/segment/recovery"
 	"candlemark/internal/store/vfs"
 )
 
@@ -48,20 +50,20 @@ const firstSegment = "/data/journal/0000000001.segment"
 
 func TestDamageIsFoundAndNamed(t *testing.T) {
 	_, _, put := three(t)
-	_, second := placeOf(put[1].Position)
+	_, second := format.PlaceOf(put[1].Position)
 	for name, c := range map[string]struct {
 		at   int64
 		lost []uint64
 		text string
 	}{
 		"header":           {10, nil, "header"},
-		"copy of header":   {headerSize + 100, nil, "header"},
-		"head of batch":    {second - batchHead + 3, nil, "batch"},
-		"number of batch":  {second - batchHead + 9, nil, "batch"},
+		"copy of header":   {format.HeaderSize + 100, nil, "header"},
+		"head of batch":    {second - format.BatchHead + 3, nil, "batch"},
+		"number of batch":  {second - format.BatchHead + 9, nil, "batch"},
 		"head of a record": {second + 20, []uint64{1}, "batch"},
 		"lengths":          {second + 61, []uint64{1}, "batch"},
-		"strings":          {second + putHead + 2, []uint64{1}, "batch"},
-		"body":             {second + putHead + 60, []uint64{1}, "batch"},
+		"strings":          {second + format.PutHead + 2, []uint64{1}, "batch"},
+		"body":             {second + format.PutHead + 60, []uint64{1}, "batch"},
 	} {
 		for _, clean := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, clean=%v", name, clean), func(t *testing.T) {
@@ -101,7 +103,7 @@ func TestDamageIsFoundAndNamed(t *testing.T) {
 				if _, err := Repair(m, "/data/journal"); err != nil {
 					t.Error(err)
 				}
-				if r, err := Check(m, "/data/journal"); err != nil || len(r.Damages) > 0 || r.Messages != 4-len(c.lost) {
+				if r, err := recovery.Check(m, "/data/journal"); err != nil || len(r.Damages) > 0 || r.Messages != 4-len(c.lost) {
 					t.Errorf("after repair: %v, %+v", err, r)
 				}
 			})
@@ -111,8 +113,8 @@ func TestDamageIsFoundAndNamed(t *testing.T) {
 
 func TestReadRefusesDamage(t *testing.T) {
 	m, j, put := three(t)
-	_, second := placeOf(put[1].Position)
-	flip(t, m, firstSegment, second+putHead+100)
+	_, second := format.PlaceOf(put[1].Position)
+	flip(t, m, firstSegment, second+format.PutHead+100)
 	for i, c := range j.read(5, refs(put)...) {
 		if i == 1 && !errors.Is(c.Err, store.ErrDamaged) || i != 1 && (c.Err != nil || !same(c.Record, put[i])) {
 			t.Errorf("%d: %v", i, c.Err)
@@ -126,8 +128,8 @@ func TestReadRefusesDamage(t *testing.T) {
 
 func TestTornTailIsCut(t *testing.T) {
 	_, _, put := three(t)
-	_, third := placeOf(put[2].Position)
-	for name, at := range map[string]int64{"head of batch": third - 20, "record": third + 5, "body": third + putHead + 100} {
+	_, third := format.PlaceOf(put[2].Position)
+	for name, at := range map[string]int64{"head of batch": third - 20, "record": third + 5, "body": third + format.PutHead + 100} {
 		t.Run(name, func(t *testing.T) {
 			m, j, _ := three(t)
 			j.kill(m)
@@ -219,32 +221,9 @@ func TestFailedSyncEndsTheJournal(t *testing.T) {
 	}
 }
 
-func TestTenMillionMessagesCostLittle(t *testing.T) {
-	q := &queue{}
-	bytes := 0
-	for i := range 160 {
-		seg := &segment{seq: uint64(i)}
-		for seq := range uint64(62_500) {
-			q.put(seg, uint64(i)*62_500+seq, false, 1000)
-		}
-	}
-	for _, s := range q.sets {
-		bytes += cap(s.words) * 32
-		for _, p := range s.sizes.planes {
-			bytes += cap(p) * 8
-		}
-	}
-	if bytes > 12<<20 {
-		t.Errorf("%d bytes", bytes)
-	}
-	if n := q.remove(0, 10_000_000); n != 10_000_000 || len(q.sets) != 0 {
-		t.Errorf("%d removed", n)
-	}
-}
-
 func TestOpenNeedsAFolder(t *testing.T) {
 	m := vfs.NewMemory(1)
-	if _, err := Check(m, "/none"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := recovery.Check(m, "/none"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 	if _, err := Repair(m, "/none"); !errors.Is(err, fs.ErrNotExist) {

@@ -1,5 +1,6 @@
 // Package segment is the journal on disk: one log for all queues, in files of
-// 64 MiB, with one group commit (ADR 14).
+// 64 MiB, with one group commit (ADR 14). Below it: format has what stands in a file, index
+// what lives where and checkpoints, recovery what a folder holds, spare the next files.
 //
 // Owns: the folder journal/ (NNNNNNNNNN.segment, spare-N, checkpoint-N, next-checkpoint),
 // the index of what lives in which segment, and the copies of damaged files in quarantine/.

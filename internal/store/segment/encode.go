@@ -6,17 +6,20 @@ import (
 	"sync"
 
 	"candlemark/internal/store"
+	"candlemark/internal/store/segment/format"
+	"candlemark/internal/store/segment/index"
+	"candlemark/internal/store/segment/spare"
 )
 
 // log is the end of the log as it is encoded, which is ahead of what is durable by
 // two batches at most.
 type log struct {
 	sync.Mutex
-	index  *index
-	tail   *segment // nil at first
-	number uint64   // of the next batch
-	fresh  uint64   // the lowest number that no segment had yet
-	batch  *batch   // gathers
+	index  *index.Index
+	tail   *index.Segment // nil at first
+	number uint64         // of the next batch
+	fresh  uint64         // the lowest number that no segment had yet
+	batch  *batch         // gathers
 	taken  []pending
 	next   int       // of taken
 	moves  []pending // of the keeper, ahead of all others
@@ -38,7 +41,7 @@ type log struct {
 var ErrTooLarge = errors.New("message is too large for the journal")
 
 // largest is the limit of a message in the journal, bytes.
-const largest = math.MaxUint32 - 2*batchesFrom
+const largest = math.MaxUint32 - 2*format.BatchesFrom
 
 // gather encodes what was appended, as far as the batch goes. The log is locked.
 func (j *Journal) gather() {
@@ -74,7 +77,7 @@ func (j *Journal) following() (p *pending, move bool) {
 	}
 	if l.starving > 0 && l.failed == nil {
 		if !j.mayExtend(l.starving) {
-			j.stock.want(l.starving) // again: a move may have taken what was made for it
+			j.stock.Want(l.starving) // again: a move may have taken what was made for it
 			return nil, false
 		}
 		l.starving = 0
@@ -92,7 +95,7 @@ func (j *Journal) mayExtend(size int64) bool {
 	if l.granted {
 		return true
 	}
-	return j.stock.has(size, 2) && (l.closing || j.excess() < 3)
+	return j.stock.Has(size, 2) && (l.closing || j.excess() < 3)
 }
 
 // take gets what was appended since the last time; false if nothing was.
@@ -117,19 +120,19 @@ func (j *Journal) encode(p *pending) bool {
 	if len(p.records) == 0 {
 		return true
 	}
-	q := l.index.queue(p.queue)
+	q := l.index.Queue(p.queue)
 	for ; p.at < len(p.records); p.at++ {
 		if !j.encodeRecord(q, &p.records[p.at], p) {
 			return false
 		}
 	}
-	if len(q.sets) == 0 {
-		delete(l.index.queues, p.queue)
+	if len(q.Sets) == 0 {
+		delete(l.index.Queues, p.queue)
 	}
 	return true
 }
 
-func (j *Journal) encodeRecord(q *queue, r *store.Record, p *pending) bool {
+func (j *Journal) encodeRecord(q *index.Queue, r *store.Record, p *pending) bool {
 	l := &j.log
 	if r.Kind == store.Put || r.Kind == store.Spill {
 		if tooLarge(r) {
@@ -138,9 +141,9 @@ func (j *Journal) encodeRecord(q *queue, r *store.Record, p *pending) bool {
 		}
 		return j.encodePut(q, r, p.from)
 	}
-	size := int64(runSize)
+	size := int64(format.RunSize)
 	if r.Kind == store.Named {
-		if size = putSize(r); tooLarge(r) {
+		if size = format.PutSize(r); tooLarge(r) {
 			p.err = ErrTooLarge
 			return true
 		}
@@ -148,7 +151,7 @@ func (j *Journal) encodeRecord(q *queue, r *store.Record, p *pending) bool {
 	if !j.room(size, false) {
 		return false
 	}
-	if l.index.apply(q, r) {
+	if l.index.Apply(q, r) {
 		l.batch.note(p.queue, r)
 	}
 	if r.Kind == store.Retire {
@@ -163,36 +166,36 @@ func (j *Journal) encodeRecord(q *queue, r *store.Record, p *pending) bool {
 
 // encodePut puts a message into the batch. One that is moved has a segment that it is
 // moved from.
-func (j *Journal) encodePut(q *queue, r *store.Record, from *segment) bool {
+func (j *Journal) encodePut(q *index.Queue, r *store.Record, from *index.Segment) bool {
 	l := &j.log
-	var m marks
+	var m format.Marks
 	if from != nil {
-		s, w, bit := q.holder(r.First)
-		if s == nil || s.seg != from {
+		s := q.Holder(r.First)
+		if s == nil || s.Seg != from {
 			return true // it is gone meanwhile
 		}
-		if due := s.dues[r.First]; due != 0 { // one from before there were scheduled messages gets longer by it
+		if due := s.Due(r.First); due != 0 { // one from before there were scheduled messages gets longer by it
 			r.Due = due
 		}
-		m = s.marksOf(w, bit, r.First)
+		m = s.Marks(r.First)
 	}
-	if !l.batch.shares(r, l.tail, &l.bodies) && !j.room(putSize(r), from != nil) {
+	if !l.batch.shares(r, l.tail, &l.bodies) && !j.room(format.PutSize(r), from != nil) {
 		return false
 	}
 	before := l.batch.size
-	l.batch.put(q.id, r, m, &l.bodies)
+	l.batch.put(q.Id, r, m, &l.bodies)
 	size := l.batch.size - before
 	if from == nil {
-		q.put(l.tail, r.First, r.Kind == store.Spill, size)
+		q.Put(l.tail, r.First, r.Kind == store.Spill, size)
 		return true
 	}
-	l.batch.moved = append(l.batch.moved, movement{q.id, r.First, r.Position})
-	q.move(l.tail, r.First, r.Kind == store.Spill, size, m)
+	l.batch.moved = append(l.batch.moved, movement{q.Id, r.First, r.Position})
+	q.Move(l.tail, r.First, r.Kind == store.Spill, size, m)
 	return true
 }
 
 func tooLarge(r *store.Record) bool {
-	return len(r.Exchange) > math.MaxUint16 || len(r.RoutingKey) > math.MaxUint16 || putSize(r) > largest
+	return len(r.Exchange) > math.MaxUint16 || len(r.RoutingKey) > math.MaxUint16 || format.PutSize(r) > largest
 }
 
 // room finds room for a record in the batch, which it begins if it is empty; false
@@ -201,14 +204,14 @@ func (j *Journal) room(need int64, move bool) bool {
 	l := &j.log
 	b := l.batch
 	if b.records > 0 {
-		if b.size+need > batchLimit || b.end()+need > l.tail.size {
+		if b.size+need > batchLimit || b.end()+need > l.tail.Size {
 			b.closed = true
 			return false
 		}
 		return true
 	}
-	if l.tail == nil || l.tail.end+batchHead+need > l.tail.size {
-		if !j.extend(roundUp(batchesFrom+batchHead+need), move) {
+	if l.tail == nil || l.tail.End+format.BatchHead+need > l.tail.Size {
+		if !j.extend(format.RoundUp(format.BatchesFrom+format.BatchHead+need), move) {
 			return false
 		}
 	}
@@ -217,7 +220,7 @@ func (j *Journal) room(need int64, move bool) bool {
 }
 
 // smallOf is the size of the file that is kept for moves.
-func smallOf(size int64) int64 { return max(roundUp(size/4), 4*pageSize) }
+func smallOf(size int64) int64 { return max(format.RoundUp(size/4), 4*format.PageSize) }
 
 // extend begins the next segment, of at least so many bytes, if the stock has a file
 // for it.
@@ -225,15 +228,15 @@ func (j *Journal) extend(need int64, move bool) bool {
 	l := &j.log
 	size := max(j.options.SegmentSize, need)
 	may := move || j.mayExtend(size)
-	if (l.granted || move && j.stock.short.Load()) && !j.stock.has(size, 2) {
-		size = max(j.stock.small, need)
+	if (l.granted || move && j.stock.Short()) && !j.stock.Has(size, 2) {
+		size = max(j.stock.Small(), need)
 	}
-	var f spare
+	var f spare.File
 	ok := false
 	if may {
-		f, ok = j.stock.take(size)
+		f, ok = j.stock.Take(size)
 	} else {
-		j.stock.want(size)
+		j.stock.Want(size)
 	}
 	l.granted = false
 	wake(j.keep.press)
@@ -245,14 +248,14 @@ func (j *Journal) extend(need int64, move bool) bool {
 		l.starving, l.need = max(j.options.SegmentSize, need), need
 		return false
 	}
-	if t := l.tail; t != nil && t.end == batchesFrom && t.spare != "" { // too short even for a first batch
+	if t := l.tail; t != nil && t.End == format.BatchesFrom && t.Spare != "" { // too short even for a first batch
 		j.table.remove(t)
-		j.stock.add(spare{t.spare, t.size, t.file})
+		j.stock.Add(spare.File{Name: t.Spare, Size: t.Size, File: t.File})
 	} else if t != nil {
-		t.over = true
+		t.Over = true
 	}
-	s := &segment{
-		seq: l.fresh, seed: seedOf(l.fresh, j.salt), size: f.size, file: f.file, spare: f.name, end: batchesFrom,
+	s := &index.Segment{
+		Seq: l.fresh, Seed: format.SeedOf(l.fresh, j.salt), Size: f.Size, File: f.File, Spare: f.Name, End: format.BatchesFrom,
 	}
 	l.fresh++
 	l.tail = s
@@ -269,7 +272,7 @@ func (j *Journal) seal() *batch {
 		l.bodies = bodyCache{} // it would keep the bodies in memory
 	}
 	if b.records > 0 {
-		l.tail.end = b.end()
+		l.tail.End = b.end()
 		l.number++
 	}
 	if l.removed {
@@ -277,12 +280,11 @@ func (j *Journal) seal() *batch {
 		wake(j.keep.kick)
 		wake(j.keep.press)
 	}
-	l.batch = j.newBatch()
+	l.batch = l.emptyBatch()
 	return b
 }
 
-func (j *Journal) newBatch() *batch {
-	l := &j.log
+func (l *log) emptyBatch() *batch {
 	if n := len(l.unused); n > 0 {
 		b := l.unused[n-1]
 		l.unused = l.unused[:n-1]

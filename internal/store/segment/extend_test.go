@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"candlemark/internal/store"
+	"candlemark/internal/store/segment/format"
 	"candlemark/internal/store/vfs"
 )
 
@@ -21,7 +22,7 @@ func TestNothingFirst(t *testing.T) {
 				o := Options{SegmentSize: size, Settle: time.Millisecond}
 				j := open(t, fs, "journal", o)
 				nothing := store.Record{Kind: store.Remove, First: 100, Last: 200}
-				full := store.Record{Kind: store.Put, First: 1, Last: 1, Body: make([]byte, size-batchesFrom-batchHead-putHead-5)}
+				full := store.Record{Kind: store.Put, First: 1, Last: 1, Body: make([]byte, size-format.BatchesFrom-format.BatchHead-format.PutHead-5)}
 				j.must(1, full)
 				j.must(1, nothing)
 				j.must(1, store.Record{Kind: store.Put, First: 2, Last: 2, Body: make([]byte, body)})

@@ -6,6 +6,10 @@ import (
 	"time"
 
 	"candlemark/internal/store"
+	"candlemark/internal/store/segment/format"
+	"candlemark/internal/store/segment/index"
+	"candlemark/internal/store/segment/recovery"
+	"candlemark/internal/store/segment/spare"
 	"candlemark/internal/store/vfs"
 )
 
@@ -28,14 +32,14 @@ type Options struct {
 	// found to be damaged after Open. All come from goroutines of the journal.
 	OnFailure func(error)
 	OnFull    func(bool)
-	OnDamage  func(Damage)
+	OnDamage  func(recovery.Damage)
 }
 
 func (o *Options) defaults(dir string) {
 	if o.SegmentSize == 0 {
 		o.SegmentSize = 64 << 20
 	}
-	o.SegmentSize = max(roundUp(o.SegmentSize), 4*pageSize)
+	o.SegmentSize = max(format.RoundUp(o.SegmentSize), 4*format.PageSize)
 	set := func(d *time.Duration, to time.Duration) {
 		if *d == 0 {
 			*d = to
@@ -45,7 +49,7 @@ func (o *Options) defaults(dir string) {
 	set(&o.Settle, time.Second)
 	set(&o.Retry, 200*time.Millisecond)
 	if o.Quarantine == "" {
-		o.Quarantine = quarantineOf(dir)
+		o.Quarantine = recovery.QuarantineOf(dir)
 	}
 	if o.OnFailure == nil {
 		o.OnFailure = func(error) {}
@@ -54,11 +58,9 @@ func (o *Options) defaults(dir string) {
 		o.OnFull = func(bool) {}
 	}
 	if o.OnDamage == nil {
-		o.OnDamage = func(Damage) {}
+		o.OnDamage = func(recovery.Damage) {}
 	}
 }
-
-func roundUp(n int64) int64 { return (n + pageSize - 1) / pageSize * pageSize }
 
 // doing says what the writer does.
 type doing uint8
@@ -91,7 +93,7 @@ type Journal struct {
 
 	log   log
 	table *table
-	stock *stock
+	stock *spare.Stock
 	moved moved
 	keep  keeper
 
@@ -111,7 +113,7 @@ type pending struct {
 	records []store.Record
 	at      int // the next record to be encoded
 	done    func(error)
-	from    *segment // the records are stragglers from there
+	from    *index.Segment // the records are stragglers from there
 	// snap is called with the log locked and at the end of a batch; done is called
 	// when that batch is durable.
 	snap func()
@@ -198,11 +200,10 @@ func (j *Journal) Close() error {
 	close(j.keep.stop)
 	wake(j.kick)
 	j.keep.workers.Wait() // what it waits for, the writer still completes
-	j.stock.closing.Store(true)
-	wake(j.stock.wake)
+	j.stock.LastTry()
 	wake(j.kick)
 	<-j.ended
-	close(j.stock.stop)
+	j.stock.Stop()
 	close(j.help)
 	j.workers.Wait()
 	j.reads.Wait()
@@ -210,7 +211,7 @@ func (j *Journal) Close() error {
 	if err == nil {
 		err = errors.Join(j.log.failed, j.lastCheckpoint()) // failed: for lack of room
 	}
-	j.stock.close()
+	j.stock.Close()
 	j.table.close()
 	return err
 }

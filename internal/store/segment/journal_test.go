@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"candlemark/internal/store"
+	"candlemark/internal/store/segment/recovery"
 	"candlemark/internal/store/vfs"
 
 	"go.uber.org/goleak"
@@ -18,7 +19,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type opened struct {
 	*Journal
 	t      *testing.T
-	report Report
+	report recovery.Report
 }
 
 func open(t *testing.T, fs vfs.FS, dir string, o Options) *opened {

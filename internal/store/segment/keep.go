@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"candlemark/internal/store"
+	"candlemark/internal/store/segment/format"
+	"candlemark/internal/store/segment/index"
 	"candlemark/internal/store/vfs"
 )
 
@@ -24,7 +26,7 @@ type keeper struct {
 	numbers  []uint64 // of the checkpoints that are kept, the newest first
 	previous uint64   // the segment in which replay from the newest begins
 	written  int64    // the end of the log then, bytes since Open
-	spare    checkpointFile
+	spare    index.CheckpointFile
 	pause    time.Duration // until the next one
 }
 
@@ -38,7 +40,7 @@ func (j *Journal) keepUp() {
 			return
 		}
 		for j.worth() {
-			if !j.rest(k.pause) {
+			if !j.wait(k.pause, j.pressed) {
 				return
 			}
 			start := time.Now()
@@ -69,10 +71,6 @@ func (j *Journal) round() error {
 	return j.compact()
 }
 
-// rest leaves the disk to others for a time, unless the log is much too long or others
-// wait for what the keeper does; false if the journal is being closed.
-func (j *Journal) rest(pause time.Duration) bool { return j.wait(pause, j.pressed) }
-
 // wait waits for a time, or until enough says so; false if the journal is being closed.
 func (j *Journal) wait(pause time.Duration, enough func() bool) bool {
 	select {
@@ -99,7 +97,8 @@ func (j *Journal) wait(pause time.Duration, enough func() bool) bool {
 	}
 }
 
-// pressed tells whether there is no time to rest.
+// pressed tells whether there is no time to leave the disk to others: the log is much too
+// long, or others wait for what the keeper does.
 func (j *Journal) pressed() bool {
 	j.log.Lock()
 	defer j.log.Unlock()
@@ -111,7 +110,7 @@ func (j *Journal) pressed() bool {
 func (j *Journal) letGo() {
 	l := &j.log
 	l.Lock()
-	l.granted = l.starving > 0 && j.stock.has(max(j.stock.small, l.need), 1)
+	l.granted = l.starving > 0 && j.stock.Has(max(j.stock.Small(), l.need), 1)
 	granted := l.granted
 	l.Unlock()
 	if granted {
@@ -140,7 +139,7 @@ func (j *Journal) ripe() bool {
 	j.log.Lock()
 	defer j.log.Unlock()
 	for _, s := range j.table.list() {
-		if s.over && s.live == 0 {
+		if s.Over && s.Live == 0 {
 			return true
 		}
 	}
@@ -152,30 +151,30 @@ type snapshot struct {
 	bytes   []byte
 	segment uint64
 	written int64
-	empty   []*segment
+	empty   []*index.Segment
 }
 
 // snapshot is taken with the log locked; the batch takes no more afterwards.
 func (j *Journal) snapshot(clean bool) (s snapshot) {
 	l := &j.log
-	c := checkpoint{clean: clean, number: l.number, fresh: l.fresh, index: l.index, segments: map[uint64]*segment{}}
-	c.begin, c.offset = l.fresh, batchesFrom
+	c := index.Checkpoint{Clean: clean, Number: l.number, Fresh: l.fresh, Index: l.index, Segments: map[uint64]*index.Segment{}}
+	c.Begin, c.Offset = l.fresh, format.BatchesFrom
 	if l.tail != nil {
 		if l.batch.records > 0 {
-			c.number++
+			c.Number++
 		}
-		l.tail.end = l.endOf(l.tail)
-		c.begin, c.offset = l.tail.seq, l.tail.end
+		l.tail.End = l.endOf(l.tail)
+		c.Begin, c.Offset = l.tail.Seq, l.tail.End
 	}
 	for _, seg := range j.table.list() {
-		c.segments[seg.seq] = seg
-		if seg.over && seg.live == 0 {
+		c.Segments[seg.Seq] = seg
+		if seg.Over && seg.Live == 0 {
 			s.empty = append(s.empty, seg)
 		}
 	}
-	s.segment = c.begin
+	s.segment = c.Begin
 	s.written = int64(j.counters.bytes.Load())
-	s.bytes = encodeCheckpoint(c)
+	s.bytes = index.EncodeCheckpoint(c)
 	return s
 }
 
@@ -208,7 +207,7 @@ func (j *Journal) install(s snapshot) error {
 	if len(k.numbers) > 0 {
 		number = k.numbers[0] + 1
 	}
-	if err := k.spare.write(number, s.bytes); err != nil {
+	if err := k.spare.Write(number, s.bytes); err != nil {
 		return err
 	}
 	j.counters.checkpoints.Add(1)
@@ -216,14 +215,14 @@ func (j *Journal) install(s snapshot) error {
 	var errs []error
 	for len(k.numbers) > 2 {
 		last := len(k.numbers) - 1
-		errs = append(errs, k.spare.take(filepath.Join(j.dir, checkpointName(k.numbers[last]))))
+		errs = append(errs, k.spare.Take(filepath.Join(j.dir, index.CheckpointName(k.numbers[last]))))
 		k.numbers = k.numbers[:last]
 	}
-	errs = append(errs, k.spare.make(roomFor(len(s.bytes))))
+	errs = append(errs, k.spare.Prepare(len(s.bytes)))
 	opened := int(s.segment - min(k.previous, s.segment))
-	var gone []*segment
+	var gone []*index.Segment
 	for _, seg := range s.empty {
-		if seg.seq < k.previous {
+		if seg.Seq < k.previous {
 			gone = append(gone, seg)
 			j.table.discard(seg)
 			j.counters.recycled.Add(1)
@@ -232,15 +231,15 @@ func (j *Journal) install(s snapshot) error {
 	j.moved.forget(gone)
 	wake(j.kick) // who waits for the log to be shorter
 	k.previous, k.written = s.segment, s.written
-	return errors.Join(append(errs, j.stock.trim(min(opened+1, maxSpares)))...)
+	return errors.Join(append(errs, j.stock.Trim(min(opened+1, maxSpares)))...)
 }
 
 // maxSpares is how many spare files are kept for a log that grows fast.
 const maxSpares = 8
 
 // recycle gives the file of a segment that nobody reads any more to the stock.
-func (j *Journal) recycle(s *segment) {
-	if err := j.stock.put(j.table.path(s.seq), s.size, s.file); err != nil && !errors.Is(err, vfs.ErrFull) {
+func (j *Journal) recycle(s *index.Segment) {
+	if err := j.stock.Put(j.table.path(s.Seq), s.Size, s.File); err != nil && !errors.Is(err, vfs.ErrFull) {
 		j.fail(err)
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"candlemark/internal/store"
+	"candlemark/internal/store/segment/format"
+	"candlemark/internal/store/segment/index"
+	"candlemark/internal/store/segment/recovery"
 	"candlemark/internal/store/vfs"
 )
 
@@ -49,9 +52,9 @@ func TestSegmentIsMissed(t *testing.T) {
 			must(t, errors.Join(f.Close(), fs.SyncDir("/data/journal")))
 		}, true},
 		"all zeros":        {overwrite(make([]byte, 64<<10), 0), true},
-		"headers of zeros": {overwrite(make([]byte, 2*headerSize), 0), false},
+		"headers of zeros": {overwrite(make([]byte, 2*format.HeaderSize), 0), false},
 		"headers of noise": {overwrite([]byte(strings.Repeat("noise", 200)), 0), false},
-		"another's header": {overwrite(encodeHeader(77, 5, 64<<10), 0), false},
+		"another's header": {overwrite(format.EncodeHeader(77, 5, 64<<10), 0), false},
 	} {
 		for _, clean := range []bool{true, false} {
 			for seq := uint64(1); seq <= 2; seq++ {
@@ -62,11 +65,11 @@ func TestSegmentIsMissed(t *testing.T) {
 					} else {
 						j.kill(m)
 					}
-					file := segmentName(seq)
+					file := index.SegmentName(seq)
 					c.harm(t, m, "/data/journal/"+file)
 					j = open(t, m, "/data/journal", Options{SegmentSize: 64 << 10})
-					named := slices.ContainsFunc(j.report.Damages, func(d Damage) bool { return d.File == file })
-					about := slices.ContainsFunc(j.report.Damages, func(d Damage) bool { return d.File == segmentName(seq-1) })
+					named := slices.ContainsFunc(j.report.Damages, func(d recovery.Damage) bool { return d.File == file })
+					about := slices.ContainsFunc(j.report.Damages, func(d recovery.Damage) bool { return d.File == index.SegmentName(seq-1) })
 					if !named && !about {
 						t.Errorf("%v", j.report.Damages)
 					}

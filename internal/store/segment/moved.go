@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"candlemark/internal/store"
+	"candlemark/internal/store/segment/format"
+	"candlemark/internal/store/segment/index"
 )
 
 // moved knows where stragglers went, for those who have their old positions: 16 B for
@@ -50,7 +52,7 @@ func (m *moved) publish(list []movement) {
 	}
 }
 
-func (v movement) segment() uint64 { seq, _ := placeOf(v.at); return seq }
+func (v movement) segment() uint64 { seq, _ := format.PlaceOf(v.at); return seq }
 
 func (m *moved) into(id store.QueueID, segment uint64) *locations {
 	of := m.queues[id]
@@ -114,7 +116,7 @@ func (m *moved) retire(id store.QueueID) {
 }
 
 // forget forgets what was moved to segments that are gone.
-func (m *moved) forget(gone []*segment) {
+func (m *moved) forget(gone []*index.Segment) {
 	if len(gone) == 0 {
 		return
 	}
@@ -122,7 +124,7 @@ func (m *moved) forget(gone []*segment) {
 	defer m.mu.Unlock()
 	for id, of := range m.queues {
 		of = slices.DeleteFunc(of, func(p *locations) bool {
-			return slices.ContainsFunc(gone, func(s *segment) bool { return s.seq == p.segment })
+			return slices.ContainsFunc(gone, func(s *index.Segment) bool { return s.Seq == p.segment })
 		})
 		if len(of) == 0 {
 			delete(m.queues, id)

@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"encoding/binary"
 	"errors"
 	"hash/crc32"
 	"maps"
@@ -10,6 +11,9 @@ import (
 	"testing"
 
 	"candlemark/internal/store"
+	"candlemark/internal/store/segment/format"
+	"candlemark/internal/store/segment/index"
+	"candlemark/internal/store/segment/recovery"
 	"candlemark/internal/store/vfs"
 )
 
@@ -74,7 +78,7 @@ func TestCheckpointsWithoutNames(t *testing.T) {
 	must(t, err)
 	older := 0
 	for _, name := range names {
-		if _, ok := numbered(name, "checkpoint-", ""); ok {
+		if _, ok := recovery.Numbered(name, "checkpoint-", ""); ok {
 			beforeNames(t, m, filepath.Join("/data/journal", name))
 			older++
 		}
@@ -96,26 +100,26 @@ func TestCheckpointsWithoutNames(t *testing.T) {
 func beforeNames(t *testing.T, m *vfs.Memory, path string) {
 	f, err := m.Open(path)
 	must(t, err)
-	head := make([]byte, checkpointHead)
+	head := make([]byte, index.CheckpointHead)
 	_, err = f.ReadAt(head, 0)
 	must(t, err)
-	b := make([]byte, little.Uint64(head[10:]))
+	b := make([]byte, binary.LittleEndian.Uint64(head[10:]))
 	_, err = f.ReadAt(b, 0)
 	must(t, err)
 	b = b[:len(b)-5] // the count and the sum
 	b[8] = 3
-	little.PutUint64(b[10:], uint64(len(b)+4))
-	_, err = f.WriteAt(little.AppendUint32(b, crc32.Checksum(b, castagnoli)), 0)
+	binary.LittleEndian.PutUint64(b[10:], uint64(len(b)+4))
+	_, err = f.WriteAt(binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, format.Castagnoli)), 0)
 	must(t, errors.Join(err, f.Sync(), f.Close()))
 }
 
 // TestCheckpointNamesAreBounded: a length in a checkpoint is no reason to take memory.
 func TestCheckpointNamesAreBounded(t *testing.T) {
-	b := encodeCheckpoint(checkpoint{index: newIndex()})
+	b := index.EncodeCheckpoint(index.Checkpoint{Index: index.NewIndex()})
 	b = b[:len(b)-5]
 	for _, n := range []uint64{5, math.MaxUint64} {
-		long := appendUvarint(append(b[:len(b):len(b)], 1, 9), n)
-		if _, err := decodeCheckpoint(append(long, "name and sum"...)); !errors.Is(err, errCheckpoint) {
+		long := binary.AppendUvarint(append(b[:len(b):len(b)], 1, 9), n)
+		if _, err := index.DecodeCheckpoint(append(long, "name and sum"...)); !errors.Is(err, index.ErrCheckpoint) {
 			t.Errorf("%d: %v", n, err)
 		}
 	}
@@ -129,39 +133,39 @@ func FuzzRecord(f *testing.F) {
 	due.Due = 99
 	name := store.Naming(orders)
 	for _, r := range []*store.Record{&put, &due, &name} {
-		f.Add(appendFront(nil, seed, at, 9, r, marks{}), true)
+		f.Add(format.AppendFront(nil, seed, at, 9, r, format.Marks{}), true)
 	}
 	for kind := store.Delivered; kind <= store.Rescheduled; kind++ {
 		r := run(kind, 1, 5)
-		f.Add(appendRun(nil, seed, at, 9, &r), true)
+		f.Add(format.AppendRun(nil, seed, at, 9, &r), true)
 	}
 	f.Fuzz(func(t *testing.T, b []byte, whole bool) {
 		if len(b) > 4 && whole { // as if it had been written so
-			n := int64(runSize)
+			n := int64(format.RunSize)
 			if k := store.Kind(b[4] & 15); k == store.Put || k == store.Spill || k == store.Named {
-				n = frontSize(b)
+				n = format.FrontSize(b)
 			}
 			if n >= 4 && n <= int64(len(b)) {
-				little.PutUint32(b, sumAt(seed, b[4:n], at))
+				binary.LittleEndian.PutUint32(b, format.SumAt(seed, b[4:n], at))
 			}
 		}
-		e, ok := decode(b, seed, at)
+		e, ok := format.Decode(b, seed, at)
 		if !ok {
 			return
 		}
-		if e.size < runSize || !e.isMessage() && e.size > int64(len(b)) {
+		if e.Size < format.RunSize || !e.IsMessage() && e.Size > int64(len(b)) {
 			t.Fatalf("%+v of %d bytes", e, len(b))
 		}
 		var again []byte
-		switch e.record.Kind {
+		switch e.Record.Kind {
 		case store.Put, store.Spill:
 			return
 		case store.Named:
-			again = appendFront(nil, seed, at, e.queue, new(store.Naming(e.record.Name())), marks{})
+			again = format.AppendFront(nil, seed, at, e.Queue, new(store.Naming(e.Record.Name())), format.Marks{})
 		case store.Delivered, store.Returned, store.Remove, store.Retire, store.Released, store.Rescheduled:
-			again = appendRun(nil, seed, at, e.queue, &e.record)
+			again = format.AppendRun(nil, seed, at, e.Queue, &e.Record)
 		}
-		if e2, ok := decode(again, seed, at); !ok || e2.queue != e.queue || e2.record.Kind != e.record.Kind || e2.record.Name() != e.record.Name() {
+		if e2, ok := format.Decode(again, seed, at); !ok || e2.Queue != e.Queue || e2.Record.Kind != e.Record.Kind || e2.Record.Name() != e.Record.Name() {
 			t.Fatalf("%+v is %+v", e, e2)
 		}
 	})

@@ -7,6 +7,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"candlemark/internal/store/segment/format"
+	"candlemark/internal/store/segment/index"
+	"candlemark/internal/store/segment/recovery"
+	"candlemark/internal/store/segment/spare"
 	"candlemark/internal/store/vfs"
 )
 
@@ -14,10 +18,10 @@ import (
 // what it holds. One process at a time may do so: the caller sees to that (the
 // definitions are locked). The error is that of the file system; damage is no error
 // but reported.
-func Open(fs vfs.FS, dir string, o Options) (*Journal, Report, error) {
+func Open(fs vfs.FS, dir string, o Options) (*Journal, recovery.Report, error) {
 	j, report, err := load(fs, dir, o)
 	if err != nil {
-		return nil, Report{}, err
+		return nil, recovery.Report{}, err
 	}
 	j.start()
 	j.startKeeper()
@@ -25,52 +29,51 @@ func Open(fs vfs.FS, dir string, o Options) (*Journal, Report, error) {
 }
 
 // load does all of Open but to start the goroutines.
-func load(fs vfs.FS, dir string, o Options) (*Journal, Report, error) {
+func load(fs vfs.FS, dir string, o Options) (*Journal, recovery.Report, error) {
 	start := time.Now()
 	o.defaults(dir)
 	if err := errors.Join(fs.MakeDir(dir), fs.SyncDir(filepath.Dir(dir))); err != nil {
-		return nil, Report{}, fmt.Errorf("journal: %w", err)
+		return nil, recovery.Report{}, fmt.Errorf("journal: %w", err)
 	}
-	f, err := look(fs, dir)
+	f, err := recovery.Look(fs, dir)
 	if err != nil {
-		return nil, Report{}, fmt.Errorf("journal: %w", err)
+		return nil, recovery.Report{}, fmt.Errorf("journal: %w", err)
 	}
-	r, err := f.recover()
+	r, err := f.Recover()
 	if err != nil {
-		return nil, Report{}, fmt.Errorf("journal: %w", err)
+		return nil, recovery.Report{}, fmt.Errorf("journal: %w", err)
 	}
 	j := newJournal(fs, dir, o, r)
-	if err := errors.Join(r.preserve(o.Quarantine), j.prepare(r)); err != nil {
-		j.stock.close()
+	if err := errors.Join(r.Preserve(o.Quarantine), j.prepare(r)); err != nil {
+		j.stock.Close()
 		j.table.close()
-		return nil, Report{}, fmt.Errorf("journal: %w", err)
+		return nil, recovery.Report{}, fmt.Errorf("journal: %w", err)
 	}
-	r.report.Duration = time.Since(start)
-	return j, r.report, nil
+	r.Report.Duration = time.Since(start)
+	return j, r.Report, nil
 }
 
-func newJournal(fs vfs.FS, dir string, o Options, r *recovery) *Journal {
+func newJournal(fs vfs.FS, dir string, o Options, r *recovery.Recovery) *Journal {
 	j := &Journal{
 		fs: fs, dir: dir, options: o, salt: rand.Uint64(), kick: make(chan struct{}, 1), help: make(chan struct{}, 1),
 		table: newTable(fs, dir), ended: make(chan struct{}), readers: make(chan struct{}, maxReads),
 	}
 	j.keep.kick, j.keep.press, j.keep.stop = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
-	j.keep.pause, j.keep.spare = o.Settle, checkpointFile{fs: fs, dir: dir, size: r.spareCheckpoint}
-	j.keep.numbers, j.keep.previous = r.checkpoints, r.begin
-	j.stock = &stock{
-		fs: fs, dir: dir, size: o.SegmentSize, small: smallOf(o.SegmentSize), stop: make(chan struct{}), wake: make(chan struct{}, 1),
-		told: o.OnFull, fail: j.fail, number: r.highSpare,
-		got: func() { wake(j.kick); wake(j.keep.kick) },
-	}
+	j.keep.pause, j.keep.spare = o.Settle, index.NewCheckpointFile(fs, dir, r.SpareCheckpoint)
+	j.keep.numbers, j.keep.previous = r.Checkpoints, r.Begin
+	j.stock = spare.New(spare.Config{
+		FS: fs, Dir: dir, Size: o.SegmentSize, Small: smallOf(o.SegmentSize), Number: r.HighSpare,
+		Full: o.OnFull, Fail: j.fail, Got: func() { wake(j.kick); wake(j.keep.kick) },
+	})
 	j.table.free = j.recycle
-	j.recovered.messages = r.messages
-	j.log.index, j.log.number, j.log.fresh = r.index, max(r.number, 1), r.fresh
-	for id, q := range j.log.index.queues {
-		if len(q.sets) == 0 {
-			delete(j.log.index.queues, id)
+	j.recovered.messages = r.Messages
+	j.log.index, j.log.number, j.log.fresh = r.Index, max(r.Number, 1), r.Fresh
+	for id, q := range j.log.index.Queues {
+		if len(q.Sets) == 0 {
+			delete(j.log.index.Queues, id)
 		}
 	}
-	for _, s := range r.known {
+	for _, s := range r.Known {
 		j.table.add(s)
 	}
 	j.log.batch = &batch{}
@@ -79,17 +82,17 @@ func newJournal(fs vfs.FS, dir string, o Options, r *recovery) *Journal {
 
 // prepare brings the folder into order before anything is written to the log: what
 // was replayed is made to stay, and a checkpoint says so.
-func (j *Journal) prepare(r *recovery) error {
-	last := r.tail
-	if r.clean {
-		last = r.known[r.begin]
+func (j *Journal) prepare(r *recovery.Recovery) error {
+	last := r.Tail
+	if r.Clean {
+		last = r.Known[r.Begin]
 	}
 	if last != nil {
-		s, err := j.table.pin(last.seq)
+		s, err := j.table.pin(last.Seq)
 		if err != nil {
 			return err
 		}
-		err = s.file.Sync()
+		err = s.File.Sync()
 		j.table.unpin(s)
 		if err != nil {
 			return err
@@ -98,13 +101,13 @@ func (j *Journal) prepare(r *recovery) error {
 	if err := j.tidy(r); err != nil {
 		return err
 	}
-	for _, d := range r.damages {
-		if seq, ok := numbered(d.File, "", ".segment"); ok && r.known[seq] != nil && d.Offset >= 2*headerSize {
-			r.known[seq].sick = true
+	for _, d := range r.Damages {
+		if seq, ok := recovery.Numbered(d.File, "", ".segment"); ok && r.Known[seq] != nil && d.Offset >= 2*format.HeaderSize {
+			r.Known[seq].Sick = true
 		}
 	}
-	if r.clean && last != nil && !last.sick {
-		last.over, last.end = false, r.offset
+	if r.Clean && last != nil && !last.Sick {
+		last.Over, last.End = false, r.Offset
 		j.log.tail = last
 	}
 	// There are two from now on, and with the spare one enough files for all that follow,
@@ -115,7 +118,7 @@ func (j *Journal) prepare(r *recovery) error {
 	}
 	if errors.Is(err, vfs.ErrFull) {
 		if j.log.tail != nil { // the clean checkpoint is still there: nothing may be written behind it
-			j.log.tail, last.over = nil, true
+			j.log.tail, last.Over = nil, true
 		}
 		return nil
 	}
@@ -124,31 +127,31 @@ func (j *Journal) prepare(r *recovery) error {
 
 // tidy deletes and reuses the files that are not part of the log, and gives damaged
 // headers back to their segments. What is damaged was copied before.
-func (j *Journal) tidy(r *recovery) error {
-	for _, d := range r.damages {
-		if !r.kept[d.File] {
+func (j *Journal) tidy(r *recovery.Recovery) error {
+	for _, d := range r.Damages {
+		if !r.Kept[d.File] {
 			continue
 		}
-		if _, ok := numbered(d.File, "checkpoint-", ""); ok {
-			r.leftovers = append(r.leftovers, filepath.Join(j.dir, d.File))
+		if _, ok := recovery.Numbered(d.File, "checkpoint-", ""); ok {
+			r.Leftovers = append(r.Leftovers, filepath.Join(j.dir, d.File))
 		}
-		if seq, ok := numbered(d.File, "", ".segment"); ok && d.Offset < 2*headerSize {
+		if seq, ok := recovery.Numbered(d.File, "", ".segment"); ok && d.Offset < 2*format.HeaderSize {
 			if err := j.heal(r, seq); err != nil {
 				return err
 			}
 		}
 	}
-	for _, path := range r.leftovers {
+	for _, path := range r.Leftovers {
 		if err := j.fs.Remove(path); err != nil {
 			return err
 		}
 	}
-	for _, path := range r.spares {
+	for _, path := range r.Spares {
 		size, err := j.fs.Stat(path)
 		if err != nil {
 			return err
 		}
-		if err := j.stock.put(path, size, nil); err != nil {
+		if err := j.stock.Put(path, size, nil); err != nil {
 			return err
 		}
 	}
@@ -157,10 +160,10 @@ func (j *Journal) tidy(r *recovery) error {
 
 // heal writes the header of a segment again. One that nobody knows the seed of is
 // of no use.
-func (j *Journal) heal(r *recovery, seq uint64) error {
-	known := r.known[seq]
+func (j *Journal) heal(r *recovery.Recovery, seq uint64) error {
+	known := r.Known[seq]
 	if known == nil {
-		r.leftovers = append(r.leftovers, j.table.path(seq))
+		r.Leftovers = append(r.Leftovers, j.table.path(seq))
 		return nil
 	}
 	s, err := j.table.pin(seq)
@@ -168,11 +171,11 @@ func (j *Journal) heal(r *recovery, seq uint64) error {
 		return err
 	}
 	defer j.table.unpin(s)
-	salt := uint64(s.seed ^ seedOf(seq, 0))
-	if _, err := s.file.WriteAt(encodeHeader(seq, salt, s.size), 0); err != nil {
+	salt := uint64(s.Seed ^ format.SeedOf(seq, 0))
+	if _, err := s.File.WriteAt(format.EncodeHeader(seq, salt, s.Size), 0); err != nil {
 		return err
 	}
-	return s.file.Sync()
+	return s.File.Sync()
 }
 
 // start starts the goroutines but the keeper.
@@ -181,7 +184,7 @@ func (j *Journal) start() {
 	go j.assist()
 	go func() {
 		defer j.workers.Done()
-		j.stock.run(j.options.Retry)
+		j.stock.Run(j.options.Retry)
 	}()
 	go j.run()
 }

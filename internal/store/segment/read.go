@@ -8,16 +8,19 @@ import (
 	"sync"
 
 	"candlemark/internal/store"
+	"candlemark/internal/store/segment/format"
+	"candlemark/internal/store/segment/index"
+	"candlemark/internal/store/segment/recovery"
 )
 
 const (
-	maxReads  = 4          // at the same time
-	slabSize  = 64 << 10   // contents are cut from pieces of this size
-	apartSize = 16 << 10   // and have their own from here on
-	lookahead = 16 << 10   // read behind the beginning of the last message
-	oneLock   = 256        // messages looked up while the log is locked
-	widest    = windowSize // read at once
-	farthest  = 64 << 10   // from one message to the next: what lies between is read in vain
+	maxReads  = 4                 // at the same time
+	slabSize  = 64 << 10          // contents are cut from pieces of this size
+	apartSize = 16 << 10          // and have their own from here on
+	lookahead = 16 << 10          // read behind the beginning of the last message
+	oneLock   = 256               // messages looked up while the log is locked
+	widest    = format.WindowSize // read at once
+	farthest  = 64 << 10          // from one message to the next: what lies between is read in vain
 )
 
 // Read implements store.Journal.
@@ -47,11 +50,11 @@ func (j *Journal) Read(q store.QueueID, want []store.Ref, done func([]store.Cont
 }
 
 // windows are used again.
-var windows = sync.Pool{New: func() any { return new(walker) }}
+var windows = sync.Pool{New: func() any { return new(format.Walker) }}
 
 func (j *Journal) read(q store.QueueID, want []store.Ref) []store.Content {
 	contents := j.find(q, want)
-	r := reader{journal: j, queue: q, front: windows.Get().(*walker), behind: windows.Get().(*walker)}
+	r := reader{journal: j, queue: q, front: windows.Get().(*format.Walker), behind: windows.Get().(*format.Walker)}
 	defer r.close()
 	for i := range contents {
 		c := &contents[i]
@@ -79,9 +82,9 @@ func (j *Journal) find(id store.QueueID, want []store.Ref) []store.Content {
 	j.moved.resolve(id, contents)
 	for part := range slices.Chunk(contents, oneLock) {
 		j.log.Lock()
-		q := j.log.index.queues[id]
+		q := j.log.index.Queues[id]
 		for i := range part {
-			if seq, _ := placeOf(part[i].Record.Position); q == nil || seq == 0 || !q.at(seq, part[i].Seq) && !q.moving(part[i].Seq) {
+			if seq, _ := format.PlaceOf(part[i].Record.Position); q == nil || seq == 0 || !q.At(seq, part[i].Seq) && !q.Moving(part[i].Seq) {
 				part[i].Err = store.ErrUnknown
 			}
 		}
@@ -95,9 +98,9 @@ func (j *Journal) find(id store.QueueID, want []store.Ref) []store.Content {
 type reader struct {
 	journal *Journal
 	queue   store.QueueID
-	seg     *segment // pinned
-	front   *walker
-	behind  *walker
+	seg     *index.Segment // pinned
+	front   *format.Walker
+	behind  *format.Walker
 	slab    []byte
 	// shared are bodies by their places, if they are to be read once. again: the last
 	// message has one that another had.
@@ -107,13 +110,13 @@ type reader struct {
 
 // plan makes the window as wide as what is to be read next in this segment.
 func (r *reader) plan(contents []store.Content) {
-	seq, first := placeOf(contents[0].Record.Position)
-	if r.seg != nil && r.seg.seq == seq && r.front.holds(first, putHead) {
+	seq, first := format.PlaceOf(contents[0].Record.Position)
+	if r.seg != nil && r.seg.Seq == seq && r.front.Holds(first, format.PutHead) {
 		return
 	}
 	last := first
 	for i := range contents {
-		s, at := placeOf(contents[i].Record.Position)
+		s, at := format.PlaceOf(contents[i].Record.Position)
 		if contents[i].Err != nil {
 			continue
 		}
@@ -122,18 +125,16 @@ func (r *reader) plan(contents []store.Content) {
 		}
 		last = at
 	}
-	r.front.width = min(last-first+lookahead, widest)
-	r.behind.width = r.front.width
+	r.front.Width = min(last-first+lookahead, widest)
+	r.behind.Width = r.front.Width
 }
-
-func (w *walker) holds(at, n int64) bool { return at >= w.bufAt && at+n <= w.bufAt+int64(len(w.buf)) }
 
 // errGone: the segment went while we were reading.
 var errGone = errors.New("segment is gone")
 
 // use pins the segment.
 func (r *reader) use(seq uint64) error {
-	if r.seg != nil && r.seg.seq == seq {
+	if r.seg != nil && r.seg.Seq == seq {
 		return nil
 	}
 	r.drop()
@@ -145,17 +146,9 @@ func (r *reader) use(seq uint64) error {
 		return errGone
 	}
 	r.seg = s
-	r.front.turn(s)
-	r.behind.turn(s)
+	r.front.Turn(s.File, s.Seed, s.Size)
+	r.behind.Turn(s.File, s.Seed, s.Size)
 	return nil
-}
-
-// turn points the window at another segment.
-func (w *walker) turn(s *segment) {
-	w.seg, w.buf, w.fault = s, w.buf[:0], nil
-	if s != nil {
-		w.until = s.size
-	}
 }
 
 func (r *reader) drop() {
@@ -167,33 +160,30 @@ func (r *reader) drop() {
 
 func (r *reader) close() {
 	r.drop()
-	for _, w := range []*walker{r.front, r.behind} {
-		w.turn(nil)
-		if cap(w.buf) > 2*windowSize {
-			w.buf = nil
-		}
+	for _, w := range []*format.Walker{r.front, r.behind} {
+		w.Turn(nil, 0, 0)
 		windows.Put(w)
 	}
 }
 
 // content reads one message and verifies it.
 func (r *reader) content(c *store.Content) error {
-	seq, at := placeOf(c.Record.Position)
+	seq, at := format.PlaceOf(c.Record.Position)
 	if err := r.use(seq); err != nil {
 		return err
 	}
 	e, ok := r.entry(at)
-	if !ok || !e.isMessage() || e.queue != r.queue || e.record.First != c.Seq || e.damaged {
-		if r.front.fault != nil || r.behind.fault != nil {
-			return fmt.Errorf("%s: %w", segmentName(seq), firstOf(r.front.fault, r.behind.fault))
+	if !ok || !e.IsMessage() || e.Queue != r.queue || e.Record.First != c.Seq || e.Damaged {
+		if r.front.Fault != nil || r.behind.Fault != nil {
+			return fmt.Errorf("%s: %w", index.SegmentName(seq), firstOf(r.front.Fault, r.behind.Fault))
 		}
-		r.journal.damaged(Damage{
-			File: segmentName(seq), Offset: at, Text: "a message is not what was written", Messages: []Lost{{r.queue, c.Seq}},
+		r.journal.damaged(recovery.Damage{
+			File: index.SegmentName(seq), Offset: at, Text: "a message is not what was written", Messages: []recovery.Lost{{Queue: r.queue, Seq: c.Seq}},
 		})
 		return store.ErrDamaged
 	}
-	c.Record = e.record
-	c.Record.Position = positionOf(seq, at)
+	c.Record = e.Record
+	c.Record.Position = format.PositionOf(seq, at)
 	return nil
 }
 
@@ -207,25 +197,25 @@ func firstOf(errs ...error) error {
 }
 
 // entry reads what stands at an offset; its slices are the receiver's.
-func (r *reader) entry(at int64) (e entry, ok bool) {
-	front := frontSize(r.front.bytes(at, putHead))
-	if front < 0 || at+front > r.seg.size {
+func (r *reader) entry(at int64) (e format.Entry, ok bool) {
+	front := format.FrontSize(r.front.Bytes(at, format.PutHead))
+	if front < 0 || at+front > r.seg.Size {
 		return e, false
 	}
-	b := r.front.bytes(at, front)
-	if e, ok = decode(b, r.seg.seed, at); !ok || !e.isMessage() || e.bodyAt+e.body > r.seg.size {
+	b := r.front.Bytes(at, front)
+	if e, ok = format.Decode(b, r.seg.Seed, at); !ok || !e.IsMessage() || e.BodyAt+e.Body > r.seg.Size {
 		return e, false
 	}
-	head := headSize(b)
-	r.again = r.shared[e.bodyAt] != nil && int64(len(r.shared[e.bodyAt])) == e.body
+	head := format.HeadSize(b)
+	r.again = r.shared[e.BodyAt] != nil && int64(len(r.shared[e.BodyAt])) == e.Body
 	length := front - head
 	if !r.again {
-		length += e.body
+		length += e.Body
 	}
 	own := r.own(length)
 	strings := own[:copy(own, b[head:front])]
 	r.body(&e, own[len(strings):])
-	for _, part := range []*[]byte{&e.record.Exchange, &e.record.RoutingKey, &e.record.Header, &e.record.Overlay} {
+	for _, part := range []*[]byte{&e.Record.Exchange, &e.Record.RoutingKey, &e.Record.Header, &e.Record.Overlay} {
 		n := len(*part)
 		*part, strings = strings[:n:n], strings[n:]
 	}
@@ -233,19 +223,19 @@ func (r *reader) entry(at int64) (e entry, ok bool) {
 }
 
 // body reads that of a message into b and verifies it.
-func (r *reader) body(e *entry, b []byte) {
+func (r *reader) body(e *format.Entry, b []byte) {
 	if r.again {
-		e.record.Body = r.shared[e.bodyAt]
+		e.Record.Body = r.shared[e.BodyAt]
 		return
 	}
 	w := r.front
-	if e.flags&flagShared != 0 && !w.holds(e.bodyAt, e.body) {
+	if e.Flags&format.FlagShared != 0 && !w.Holds(e.BodyAt, e.Body) {
 		w = r.behind
 	}
-	copy(b, w.bytes(e.bodyAt, e.body))
-	e.setBody(b, r.seg.seed)
-	if r.shared != nil && !e.damaged && len(b) >= sharedFrom {
-		r.shared[e.bodyAt] = b
+	copy(b, w.Bytes(e.BodyAt, e.Body))
+	e.SetBody(b, r.seg.Seed)
+	if r.shared != nil && !e.Damaged && len(b) >= sharedFrom {
+		r.shared[e.BodyAt] = b
 	}
 }
 
@@ -264,7 +254,7 @@ func (r *reader) own(n int64) []byte {
 }
 
 // damaged reports damage that was found while reading.
-func (j *Journal) damaged(d Damage) {
-	_ = quarantine(j.fs, filepath.Join(j.dir, d.File), j.options.Quarantine)
+func (j *Journal) damaged(d recovery.Damage) {
+	_ = recovery.Quarantine(j.fs, filepath.Join(j.dir, d.File), j.options.Quarantine)
 	j.options.OnDamage(d)
 }

@@ -5,11 +5,13 @@ import (
 	"slices"
 
 	"candlemark/internal/store"
+	"candlemark/internal/store/segment/index"
+	"candlemark/internal/store/segment/recovery"
 )
 
 // Recall implements store.Journal.
 func (j *Journal) Recall(q store.QueueID, done func([]store.Recovered, error)) {
-	var work []*scanned
+	var work []*recovery.Scanned
 	j.mu.Lock()
 	closed := j.closed
 	if !closed {
@@ -34,62 +36,62 @@ func (j *Journal) Recall(q store.QueueID, done func([]store.Recovered, error)) {
 
 // live copies what lives of a queue, or of all of them in one segment. The log is
 // locked; the segments are pinned.
-func (j *Journal) live(id store.QueueID, in *segment) (work []*scanned) {
-	queues := j.log.index.queues
+func (j *Journal) live(id store.QueueID, in *index.Segment) (work []*recovery.Scanned) {
+	queues := j.log.index.Queues
 	if in == nil {
-		queues = map[store.QueueID]*queue{}
-		if q := j.log.index.queues[id]; q != nil {
+		queues = map[store.QueueID]*index.Queue{}
+		if q := j.log.index.Queues[id]; q != nil {
 			queues[id] = q
 		}
 	}
-	bySegment := map[uint64]*scanned{}
+	bySegment := map[uint64]*recovery.Scanned{}
 	for id, q := range queues {
-		for _, s := range q.sets {
-			if in != nil && s.seg != in {
+		for _, s := range q.Sets {
+			if in != nil && s.Seg != in {
 				continue
 			}
-			one := bySegment[s.seg.seq]
+			one := bySegment[s.Seg.Seq]
 			if one == nil {
-				one = newScan(s.seg, j.log.endOf(s.seg))
-				one.spills = true
-				bySegment[s.seg.seq] = one
+				one = recovery.NewScan(s.Seg, j.log.endOf(s.Seg))
+				one.Spills = true
+				bySegment[s.Seg.Seq] = one
 				work = append(work, one)
-				if _, err := j.table.pin(s.seg.seq); err != nil {
-					one.err = err
+				if _, err := j.table.pin(s.Seg.Seq); err != nil {
+					one.Err = err
 				}
 			}
-			one.add(id, s)
+			one.Add(id, s)
 		}
 	}
-	slices.SortFunc(work, func(a, b *scanned) int { return cmp.Compare(a.seg.seq, b.seg.seq) })
+	slices.SortFunc(work, func(a, b *recovery.Scanned) int { return cmp.Compare(a.Seg.Seq, b.Seg.Seq) })
 	return work
 }
 
 // endOf is where the batches of a segment end, with the one that gathers.
-func (l *log) endOf(s *segment) int64 {
+func (l *log) endOf(s *index.Segment) int64 {
 	if s == l.tail && l.batch.records > 0 {
 		return l.batch.end()
 	}
-	return s.end
+	return s.End
 }
 
 // collect reads the metadata of what lives.
-func (j *Journal) collect(work []*scanned) ([]store.Recovered, error) {
+func (j *Journal) collect(work []*recovery.Scanned) ([]store.Recovered, error) {
 	var parts [][]store.Recovered
 	var failed error
 	for _, one := range work {
-		if one.err == nil {
-			one.err = one.read()
-			j.table.unpin(one.seg)
+		if one.Err == nil {
+			one.Err = one.Read()
+			j.table.unpin(one.Seg)
 		}
-		if one.err != nil {
-			failed = firstOf(failed, one.err)
+		if one.Err != nil {
+			failed = firstOf(failed, one.Err)
 			continue
 		}
-		for _, d := range one.damages {
+		for _, d := range one.Damages {
 			j.damaged(d)
 		}
-		for _, list := range one.messages {
+		for _, list := range one.Messages {
 			parts = append(parts, list)
 		}
 	}

@@ -26,7 +26,7 @@ func (j *Journal) Queues() []store.QueueID {
 func (j *Journal) Names() map[store.QueueID]store.Name {
 	j.log.Lock()
 	defer j.log.Unlock()
-	return maps.Clone(j.log.index.names)
+	return maps.Clone(j.log.index.Names)
 }
 
 // Take implements store.Journal.

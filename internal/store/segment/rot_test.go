@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"encoding/binary"
 	"errors"
 	flags "flag"
 	"fmt"
@@ -11,6 +12,9 @@ import (
 	"time"
 
 	"candlemark/internal/store"
+	"candlemark/internal/store/segment/format"
+	"candlemark/internal/store/segment/index"
+	"candlemark/internal/store/segment/recovery"
 	"candlemark/internal/store/storetest"
 	"candlemark/internal/store/vfs"
 )
@@ -53,7 +57,7 @@ func TestRot(t *testing.T) {
 	}
 }
 
-func (r *rotting) open() (*Journal, Report) {
+func (r *rotting) open() (*Journal, recovery.Report) {
 	j, report, err := Open(r.fs, rotDir, r.o)
 	if err != nil {
 		r.Fatalf("%s: %v", r.where, err)
@@ -93,31 +97,31 @@ func (r *rotting) work() {
 // flip turns a bit around, of what a segment or a checkpoint says. The zeros that
 // fill up a page say nothing.
 func (r *rotting) flip() {
-	state, err := inspect(r.fs, rotDir)
-	if err != nil || len(state.report.Damages) > 0 {
-		r.Fatal(err, state.report.Damages)
+	state, err := recovery.Inspect(r.fs, rotDir)
+	if err != nil || len(state.Report.Damages) > 0 {
+		r.Fatal(err, state.Report.Damages)
 	}
 	type part struct {
 		name string
 		vfs.Extent
 	}
 	var parts []part
-	for seq, s := range state.known {
-		parts = append(parts, part{segmentName(seq), vfs.Extent{Length: 2 * headerSize}})
+	for seq, s := range state.Known {
+		parts = append(parts, part{index.SegmentName(seq), vfs.Extent{Length: 2 * format.HeaderSize}})
 		for range 3 { // that is where most of it is
-			if s.end > batchesFrom {
-				parts = append(parts, part{segmentName(seq), vfs.Extent{At: batchesFrom, Length: s.end - batchesFrom}})
+			if s.End > format.BatchesFrom {
+				parts = append(parts, part{index.SegmentName(seq), vfs.Extent{At: format.BatchesFrom, Length: s.End - format.BatchesFrom}})
 			}
 		}
 	}
-	for _, number := range state.checkpoints {
-		f, err := r.fs.OpenRead(filepath.Join(rotDir, checkpointName(number)))
+	for _, number := range state.Checkpoints {
+		f, err := r.fs.OpenRead(filepath.Join(rotDir, index.CheckpointName(number)))
 		must(r, err)
-		head := make([]byte, checkpointHead)
+		head := make([]byte, index.CheckpointHead)
 		_, err = f.ReadAt(head, 0)
 		must(r, err)
-		size := int64(little.Uint64(head[10:])) // what is behind says nothing
-		parts = append(parts, part{checkpointName(number), vfs.Extent{Length: size}})
+		size := int64(binary.LittleEndian.Uint64(head[10:])) // what is behind says nothing
+		parts = append(parts, part{index.CheckpointName(number), vfs.Extent{Length: size}})
 	}
 	if len(parts) == 0 {
 		r.Skip("nothing was written")
@@ -127,14 +131,14 @@ func (r *rotting) flip() {
 	if !r.fs.Flip(filepath.Join(rotDir, p.name), at, r.random.IntN(8)) {
 		r.Fatalf("no byte %d in %s", at, p.name)
 	}
-	_, checkpoint := numbered(p.name, "checkpoint-", "")
-	r.exact = checkpoint && len(state.checkpoints) > 1
+	_, checkpoint := recovery.Numbered(p.name, "checkpoint-", "")
+	r.exact = checkpoint && len(state.Checkpoints) > 1
 	r.where = fmt.Sprintf("%s at %d", p.name, at)
 }
 
 // look starts the journal again.
 func (r *rotting) look() {
-	checked, err := Check(r.fs, rotDir)
+	checked, err := recovery.Check(r.fs, rotDir)
 	if err != nil {
 		r.Fatalf("%s: check: %v", r.where, err)
 	}
@@ -143,13 +147,13 @@ func (r *rotting) look() {
 	if len(checked.Damages)+len(report.Damages) == 0 && report.TornTail+checked.TornTail == 0 {
 		r.Fatalf("%s: not found", r.where)
 	}
-	named := map[Lost]bool{}
+	named := map[recovery.Lost]bool{}
 	for _, d := range report.Damages {
 		for _, l := range d.Messages {
 			named[l] = true
 		}
 	}
-	var unnamed []Lost
+	var unnamed []recovery.Lost
 	for _, q := range r.model.Queues() {
 		there := map[uint64]bool{}
 		list := j.Take(q)
@@ -166,8 +170,8 @@ func (r *rotting) look() {
 			}
 		}
 		for seq := range r.model.Now(q) {
-			if !there[seq] && !named[Lost{q, seq}] {
-				unnamed = append(unnamed, Lost{q, seq})
+			if !there[seq] && !named[recovery.Lost{Queue: q, Seq: seq}] {
+				unnamed = append(unnamed, recovery.Lost{Queue: q, Seq: seq})
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"candlemark/internal/store"
+	"candlemark/internal/store/segment/format"
 	"candlemark/internal/store/vfs"
 )
 
@@ -17,16 +18,16 @@ func TestMoveTakesTheLongerFile(t *testing.T) {
 	must(t, m.MakeDir("/data"))
 	j := openWithoutKeeper(t, m, "/data/journal", Options{SegmentSize: smallSegment})
 	large := message(1, strings.Repeat("x", 4*smallSegment))
-	need := roundUp(batchesFrom + batchHead + putSize(&large))
+	need := format.RoundUp(format.BatchesFrom + format.BatchHead + format.PutSize(&large))
 
 	j.log.Lock() // the writer waits for it meanwhile, the stock does not
 	if j.extend(need, false) {
 		t.Fatal("there was a file of that length")
 	}
-	for !j.stock.has(need, 1) {
+	for !j.stock.Has(need, 1) {
 		runtime.Gosched()
 	}
-	for j.stock.has(need, 1) {
+	for j.stock.Has(need, 1) {
 		j.extend(smallSegment, true)
 	}
 	j.log.Unlock()

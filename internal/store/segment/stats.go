@@ -28,13 +28,13 @@ func (j *Journal) Stats() Stats {
 		Checkpoints: j.counters.checkpoints.Load(), Recycled: j.counters.recycled.Load(), Moved: j.counters.moved.Load(),
 	}
 	list := j.table.list()
-	s.Segments, s.Bytes = len(list), j.stock.bytes()
+	s.Segments, s.Bytes = len(list), j.stock.Bytes()
 	j.log.Lock()
 	defer j.log.Unlock()
 	for _, seg := range list {
-		s.Live += seg.live
-		s.LiveBytes += seg.bytes
-		s.Bytes += seg.size
+		s.Live += seg.Live
+		s.LiveBytes += seg.Bytes
+		s.Bytes += seg.Size
 	}
 	return s
 }

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"candlemark/internal/store/segment/format"
+	"candlemark/internal/store/segment/index"
 )
 
 // errFull is the error of Appends that waited for room when the journal was closed.
@@ -71,7 +74,7 @@ func (j *Journal) look(hurry bool) (*batch, doing) {
 		l.moves = nil // nobody waits for them
 	}
 	j.gather()
-	if l.starving > 0 && closed && j.stock.hopeless.Load() {
+	if l.starving > 0 && closed && j.stock.Hopeless() {
 		l.failed = errFull
 		j.gather()
 	}
@@ -118,7 +121,7 @@ func (j *Journal) commit(b *batch) {
 	if b.err = j.failure(); b.err != nil {
 		return
 	}
-	if b.seg.spare != "" {
+	if b.seg.Spare != "" {
 		b.err = j.open(b.seg)
 	}
 	if b.err == nil {
@@ -131,23 +134,23 @@ func (j *Journal) commit(b *batch) {
 	}
 	j.counters.batches.Add(1)
 	j.counters.records.Add(uint64(b.records))
-	j.counters.bytes.Add(uint64(roundUp(b.end()) - b.start))
+	j.counters.bytes.Add(uint64(format.RoundUp(b.end()) - b.start))
 	j.counters.moved.Add(uint64(len(b.moved)))
 }
 
 // open gives a spare file the header and the name of its segment. The header is
 // synced first, so that a segment with a torn one is damaged.
-func (j *Journal) open(s *segment) error {
-	if _, err := s.file.WriteAt(encodeHeader(s.seq, j.salt, s.size), 0); err != nil {
+func (j *Journal) open(s *index.Segment) error {
+	if _, err := s.File.WriteAt(format.EncodeHeader(s.Seq, j.salt, s.Size), 0); err != nil {
 		return err
 	}
-	if err := s.file.Sync(); err != nil {
+	if err := s.File.Sync(); err != nil {
 		return err
 	}
-	if err := j.fs.Rename(s.spare, j.table.path(s.seq)); err != nil {
+	if err := j.fs.Rename(s.Spare, j.table.path(s.Seq)); err != nil {
 		return err
 	}
-	s.spare = ""
+	s.Spare = ""
 	return j.fs.SyncDir(j.dir)
 }
 

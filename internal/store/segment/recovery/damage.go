@@ -1,4 +1,4 @@
-package segment
+package recovery
 
 import (
 	"errors"
@@ -30,6 +30,14 @@ type Lost struct {
 	Seq   uint64
 }
 
+// lost names messages of a queue.
+func lost(q store.QueueID, seqs []uint64) (list []Lost) {
+	for _, seq := range seqs {
+		list = append(list, Lost{q, seq})
+	}
+	return list
+}
+
 // String is one line.
 func (d Damage) String() string {
 	if d.Unread > 0 {
@@ -59,10 +67,11 @@ type Report struct {
 	Duration time.Duration
 }
 
-func quarantineOf(dir string) string { return filepath.Join(filepath.Dir(dir), "quarantine") }
+// QuarantineOf is the folder that damaged files are copied to, beside that of the journal.
+func QuarantineOf(dir string) string { return filepath.Join(filepath.Dir(dir), "quarantine") }
 
-// quarantine copies a damaged file, unless it was copied before.
-func quarantine(f vfs.FS, path, to string) error {
+// Quarantine copies a damaged file, unless it was copied before.
+func Quarantine(f vfs.FS, path, to string) error {
 	if err := f.MakeDir(to); err != nil {
 		return err
 	}

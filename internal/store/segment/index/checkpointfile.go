@@ -1,32 +1,39 @@
-package segment
+package index
 
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
+	"candlemark/internal/store/segment/format"
 	"candlemark/internal/store/vfs"
 )
 
-// checkpointSpare is the file that the next checkpoint is written to.
-const checkpointSpare = "next-checkpoint"
+// CheckpointSpare is the file that the next checkpoint is written to.
+const CheckpointSpare = "next-checkpoint"
 
-// checkpointFile is that file. It has room for a checkpoint before the disk is full: one
+// CheckpointFile is that file. It has room for a checkpoint before the disk is full: one
 // is what it takes to free segments.
-type checkpointFile struct {
+type CheckpointFile struct {
 	fs   vfs.FS
 	dir  string
 	size int64 // of the file, 0 if it is not there
 }
 
+// NewCheckpointFile knows how many bytes the file has, 0 if it is not there.
+func NewCheckpointFile(fs vfs.FS, dir string, size int64) CheckpointFile {
+	return CheckpointFile{fs: fs, dir: dir, size: size}
+}
+
 // roomFor is the size of the file that is kept when a checkpoint has so many bytes: the
 // next one may be longer.
-func roomFor(n int) int64 { return roundUp(int64(2*n)) + 1<<20 }
+func roomFor(n int) int64 { return format.RoundUp(int64(2*n)) + 1<<20 }
 
-func (c *checkpointFile) path() string { return filepath.Join(c.dir, checkpointSpare) }
+func (c *CheckpointFile) path() string { return filepath.Join(c.dir, CheckpointSpare) }
 
-// write makes a checkpoint durable under its name.
-func (c *checkpointFile) write(number uint64, b []byte) error {
+// Write makes a checkpoint durable under its name.
+func (c *CheckpointFile) Write(number uint64, b []byte) error {
 	need := int64(len(b))
 	if c.size < need {
 		if err := c.make(roomFor(len(b))); err != nil {
@@ -48,13 +55,13 @@ func (c *checkpointFile) write(number uint64, b []byte) error {
 		return err
 	}
 	c.size = 0
-	return errors.Join(c.fs.Rename(c.path(), filepath.Join(c.dir, checkpointName(number))), c.fs.SyncDir(c.dir))
+	return errors.Join(c.fs.Rename(c.path(), filepath.Join(c.dir, CheckpointName(number))), c.fs.SyncDir(c.dir))
 }
 
-// take makes the file of a checkpoint that is not needed any more the spare one.
-func (c *checkpointFile) take(path string) error {
+// Take makes the file of a checkpoint that is not needed any more the spare one.
+func (c *CheckpointFile) Take(path string) error {
 	size, err := c.fs.Stat(path)
-	if notThere(err) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil && size <= c.size {
@@ -67,14 +74,17 @@ func (c *checkpointFile) take(path string) error {
 	return err
 }
 
+// Prepare makes room for the checkpoint after one of so many bytes.
+func (c *CheckpointFile) Prepare(n int) error { return c.make(roomFor(n)) }
+
 // make sees to it that the file has room for so many bytes, if the disk has.
-func (c *checkpointFile) make(size int64) error {
+func (c *CheckpointFile) make(size int64) error {
 	if c.size >= size {
 		return nil
 	}
-	const temporary = checkpointSpare + ".tmp"
+	const temporary = CheckpointSpare + ".tmp"
 	path := filepath.Join(c.dir, temporary)
-	if err := c.fs.Remove(path); err != nil && !notThere(err) {
+	if err := c.fs.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	f, err := c.fs.Create(path, size)

@@ -1,4 +1,4 @@
-package segment
+package format
 
 import (
 	"hash/crc32"
@@ -20,7 +20,7 @@ const sumStep = 64 // bytes
 func newSums(b []byte, checked *int64) *sums {
 	s := &sums{b: b, every: make([]uint32, 1, len(b)/sumStep+1), checked: checked}
 	for at := sumStep; at <= len(b); at += sumStep {
-		s.every = append(s.every, crc32.Update(s.every[len(s.every)-1], castagnoli, b[at-sumStep:at]))
+		s.every = append(s.every, crc32.Update(s.every[len(s.every)-1], Castagnoli, b[at-sumStep:at]))
 	}
 	*checked += int64(len(b))
 	return s
@@ -30,7 +30,7 @@ func newSums(b []byte, checked *int64) *sums {
 func (s *sums) upTo(n int) uint32 {
 	at := n / sumStep * sumStep
 	*s.checked += int64(n - at)
-	return crc32.Update(s.every[n/sumStep], castagnoli, s.b[at:n])
+	return crc32.Update(s.every[n/sumStep], Castagnoli, s.b[at:n])
 }
 
 // part is crc32.Update(seed, castagnoli, b[from:to]).

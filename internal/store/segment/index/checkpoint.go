@@ -1,6 +1,7 @@
-package segment
+package index
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -10,6 +11,7 @@ import (
 	"slices"
 
 	"candlemark/internal/store"
+	"candlemark/internal/store/segment/format"
 	"candlemark/internal/store/vfs"
 )
 
@@ -34,84 +36,79 @@ import (
 const (
 	checkpointMagic   = "CmCheck1"
 	checkpointVersion = 4
-	checkpointHead    = 18 // bytes, in front of the numbers
+	CheckpointHead    = 18 // bytes, in front of the numbers
 )
 
-// checkpoint holds what stands in the file besides the index.
-type checkpoint struct {
-	clean    bool
-	begin    uint64 // the segment where replay begins
-	offset   int64
-	number   uint64 // of the next batch
-	fresh    uint64 // of the next segment
-	segments map[uint64]*segment
-	index    *index
+// Checkpoint holds what stands in the file besides the index.
+type Checkpoint struct {
+	Clean    bool
+	Begin    uint64 // the segment where replay begins
+	Offset   int64
+	Number   uint64 // of the next batch
+	Fresh    uint64 // of the next segment
+	Segments map[uint64]*Segment
+	Index    *Index
 }
 
-var errCheckpoint = errors.New("checkpoint is not what was written")
+// ErrCheckpoint says that the file is damaged.
+var ErrCheckpoint = errors.New("checkpoint is not what was written")
 
-func checkpointName(number uint64) string { return fmt.Sprintf("checkpoint-%010d", number) }
+// CheckpointName is the name of its file.
+func CheckpointName(number uint64) string { return fmt.Sprintf("checkpoint-%010d", number) }
 
-// encodeCheckpoint writes down the state of the log, which is locked and at the end
+// EncodeCheckpoint writes down the state of the log, which is locked and at the end
 // of a batch.
-func encodeCheckpoint(c checkpoint) []byte {
-	b := append([]byte(checkpointMagic), checkpointVersion, flag(c.clean), 0, 0, 0, 0, 0, 0, 0, 0)
-	number := func(n uint64) { b = appendUvarint(b, n) }
-	number(c.begin)
-	number(uint64(c.offset))
-	number(c.number)
-	number(c.fresh)
-	number(uint64(c.index.highest))
-	number(uint64(len(c.segments)))
-	for _, seq := range slices.Sorted(maps.Keys(c.segments)) {
-		s := c.segments[seq]
-		number(s.seq)
-		number(uint64(s.seed))
-		number(uint64(s.size))
-		number(uint64(s.end))
+func EncodeCheckpoint(c Checkpoint) []byte {
+	b := append([]byte(checkpointMagic), checkpointVersion, flag(c.Clean), 0, 0, 0, 0, 0, 0, 0, 0)
+	number := func(n uint64) { b = binary.AppendUvarint(b, n) }
+	number(c.Begin)
+	number(uint64(c.Offset))
+	number(c.Number)
+	number(c.Fresh)
+	number(uint64(c.Index.Highest))
+	number(uint64(len(c.Segments)))
+	for _, seq := range slices.Sorted(maps.Keys(c.Segments)) {
+		s := c.Segments[seq]
+		number(s.Seq)
+		number(uint64(s.Seed))
+		number(uint64(s.Size))
+		number(uint64(s.End))
 	}
 	count := len(b)
 	b = append(b, 0, 0, 0, 0)
 	sets := 0
-	for _, q := range c.index.queues {
-		for _, s := range q.sets {
-			if !s.spill && s.live > 0 {
-				b = s.append(b, q.id)
+	for _, q := range c.Index.Queues {
+		for _, s := range q.Sets {
+			if !s.spill && s.Live > 0 {
+				b = s.append(b, q.Id)
 				sets++
 			}
 		}
 	}
-	little.PutUint32(b[count:], uint32(sets))
-	number(uint64(len(c.index.names)))
-	for id, name := range c.index.names {
+	binary.LittleEndian.PutUint32(b[count:], uint32(sets))
+	number(uint64(len(c.Index.Names)))
+	for id, name := range c.Index.Names {
 		number(uint64(id))
 		number(uint64(len(name.VHost)))
 		b = append(b, name.VHost...)
 		number(uint64(len(name.Queue)))
 		b = append(b, name.Queue...)
 	}
-	little.PutUint64(b[10:], uint64(len(b)+4))
-	return little.AppendUint32(b, crc32.Checksum(b, castagnoli))
-}
-
-func appendUvarint(b []byte, n uint64) []byte {
-	for ; n >= 0x80; n >>= 7 {
-		b = append(b, byte(n)|0x80)
-	}
-	return append(b, byte(n))
+	binary.LittleEndian.PutUint64(b[10:], uint64(len(b)+4))
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, format.Castagnoli))
 }
 
 // append encodes a set.
-func (s *set) append(b []byte, q store.QueueID) []byte {
-	b = appendUvarint(b, uint64(q))
-	b = appendUvarint(b, s.seg.seq)
+func (s *Set) append(b []byte, q store.QueueID) []byte {
+	b = binary.AppendUvarint(b, uint64(q))
+	b = binary.AppendUvarint(b, s.Seg.Seq)
 	words := 0
 	for i := range s.words {
 		if s.words[i].live != 0 {
 			words++
 		}
 	}
-	b = appendUvarint(b, uint64(words))
+	b = binary.AppendUvarint(b, uint64(words))
 	last := uint64(0)
 	for i, w := range s.words {
 		if w.live == 0 {
@@ -119,16 +116,16 @@ func (s *set) append(b []byte, q store.QueueID) []byte {
 		}
 		all, some, released := w.live == ^uint64(0), w.delivered != 0, w.released != 0
 		returned := s.counts.sum(i, w.live) > 0
-		b = appendUvarint(b, w.base-last)
+		b = binary.AppendUvarint(b, w.base-last)
 		b = append(b, flag(all)|flag(some)<<1|flag(released)<<2|flag(returned)<<3)
 		if !all {
-			b = little.AppendUint64(b, w.live)
+			b = binary.LittleEndian.AppendUint64(b, w.live)
 		}
 		if some {
-			b = little.AppendUint64(b, w.delivered)
+			b = binary.LittleEndian.AppendUint64(b, w.delivered)
 		}
 		if released {
-			b = little.AppendUint64(b, w.released)
+			b = binary.LittleEndian.AppendUint64(b, w.released)
 		}
 		b = s.sizes.append(b, i, w.live)
 		if returned {
@@ -136,9 +133,9 @@ func (s *set) append(b []byte, q store.QueueID) []byte {
 		}
 		last = w.base
 	}
-	b = appendUvarint(b, uint64(len(s.dues)))
+	b = binary.AppendUvarint(b, uint64(len(s.dues)))
 	for seq, due := range s.dues {
-		b = appendUvarint(appendUvarint(b, seq), uint64(due))
+		b = binary.AppendUvarint(binary.AppendUvarint(b, seq), uint64(due))
 	}
 	return b
 }
@@ -188,99 +185,100 @@ func (s *scanner) text() string {
 	return string(s.take(int(n)))
 }
 
-// readCheckpoint reads one and gives its segments to the index that it makes.
-func readCheckpoint(fs vfs.FS, path string) (checkpoint, error) {
+// ReadCheckpoint reads one and gives its segments to the index that it makes.
+func ReadCheckpoint(fs vfs.FS, path string) (Checkpoint, error) {
 	size, err := fs.Stat(path)
 	if err != nil {
-		return checkpoint{}, err
+		return Checkpoint{}, err
 	}
 	f, err := fs.OpenRead(path)
 	if err != nil {
-		return checkpoint{}, err
+		return Checkpoint{}, err
 	}
 	defer f.Close()
 	b := make([]byte, size)
 	if _, err := f.ReadAt(b, 0); err != nil && !errors.Is(err, io.EOF) {
-		return checkpoint{}, err
+		return Checkpoint{}, err
 	}
-	if len(b) < checkpointHead+4 || string(b[:8]) != checkpointMagic || b[8] < 1 || b[8] > checkpointVersion {
-		return checkpoint{}, errCheckpoint
+	if len(b) < CheckpointHead+4 || string(b[:8]) != checkpointMagic || b[8] < 1 || b[8] > checkpointVersion {
+		return Checkpoint{}, ErrCheckpoint
 	}
 	if b[8] > 2 {
-		length := little.Uint64(b[10:])
-		if length > uint64(len(b)) || length < checkpointHead+4 {
-			return checkpoint{}, errCheckpoint
+		length := binary.LittleEndian.Uint64(b[10:])
+		if length > uint64(len(b)) || length < CheckpointHead+4 {
+			return Checkpoint{}, ErrCheckpoint
 		}
 		b = b[:length]
 	}
-	if little.Uint32(b[len(b)-4:]) != crc32.Checksum(b[:len(b)-4], castagnoli) {
-		return checkpoint{}, errCheckpoint
+	if binary.LittleEndian.Uint32(b[len(b)-4:]) != crc32.Checksum(b[:len(b)-4], format.Castagnoli) {
+		return Checkpoint{}, ErrCheckpoint
 	}
-	return decodeCheckpoint(b)
+	return DecodeCheckpoint(b)
 }
 
-func decodeCheckpoint(b []byte) (checkpoint, error) {
-	version, head := b[8], checkpointHead
+// DecodeCheckpoint reads what EncodeCheckpoint wrote, also by older versions. Its sum is right.
+func DecodeCheckpoint(b []byte) (Checkpoint, error) {
+	version, head := b[8], CheckpointHead
 	if version < 3 {
 		head = 10
 	}
 	s := &scanner{b: b[head : len(b)-4]}
-	c := checkpoint{clean: b[9] == 1, index: newIndex(), segments: map[uint64]*segment{}}
-	c.begin, c.offset, c.number, c.fresh = s.number(), int64(s.number()), s.number(), s.number()
+	c := Checkpoint{Clean: b[9] == 1, Index: NewIndex(), Segments: map[uint64]*Segment{}}
+	c.Begin, c.Offset, c.Number, c.Fresh = s.number(), int64(s.number()), s.number(), s.number()
 	highest := store.QueueID(s.number())
-	puts := map[*segment]int64{}
+	puts := map[*Segment]int64{}
 	for n := s.number(); n > 0 && !s.bad; n-- {
-		seg := &segment{seq: s.number(), seed: uint32(s.number()), size: int64(s.number()), over: true}
-		seg.end = int64(s.number())
+		seg := &Segment{Seq: s.number(), Seed: uint32(s.number()), Size: int64(s.number()), Over: true}
+		seg.End = int64(s.number())
 		if version < 3 {
 			puts[seg] = int64(s.number())
 		}
-		c.segments[seg.seq] = seg
+		c.Segments[seg.Seq] = seg
 	}
-	for n := little.Uint32(s.take(4)); n > 0 && !s.bad; n-- {
-		q := c.index.queue(store.QueueID(s.number()))
-		seg := c.segments[s.number()]
+	for n := binary.LittleEndian.Uint32(s.take(4)); n > 0 && !s.bad; n-- {
+		q := c.Index.Queue(store.QueueID(s.number()))
+		seg := c.Segments[s.number()]
 		if seg == nil {
-			return c, errCheckpoint
+			return c, ErrCheckpoint
 		}
-		one := readSet(s, seg, version, seg.end/max(puts[seg], 1))
-		seg.count(one.live, one.bytes)
-		q.sets = append(q.sets, one)
+		one := readSet(s, seg, version, seg.End/max(puts[seg], 1))
+		seg.count(one.Live, one.bytes)
+		q.Sets = append(q.Sets, one)
 		q.tail[0] = one
 	}
 	if version > 3 {
 		for n := s.number(); n > 0 && !s.bad; n-- {
 			id := store.QueueID(s.number())
-			c.index.names[id] = store.Name{VHost: s.text(), Queue: s.text()}
+			c.Index.Names[id] = store.Name{VHost: s.text(), Queue: s.text()}
 		}
 	}
-	c.index.highest = highest
+	c.Index.Highest = highest
 	if s.bad {
-		return c, errCheckpoint
+		return c, ErrCheckpoint
 	}
 	return c, nil
 }
 
 // readSet decodes a set. Of one that does not know how long its messages are, they are
 // taken to be of a mean size.
-func readSet(s *scanner, seg *segment, version byte, mean int64) *set {
-	one := &set{seg: seg}
+func readSet(s *scanner, seg *Segment, version byte, mean int64) *Set {
+	one := &Set{Seg: seg}
 	base := uint64(0)
 	for n := s.number(); n > 0 && !s.bad; n-- {
 		base += s.number()
 		w := word{base: base, live: ^uint64(0)}
 		how := s.take(1)[0]
 		if how&1 == 0 {
-			w.live = little.Uint64(s.take(8))
+			w.live = binary.LittleEndian.Uint64(s.take(8))
 		}
 		if how&2 != 0 {
-			w.delivered = little.Uint64(s.take(8))
+			w.delivered = binary.LittleEndian.Uint64(s.take(8))
 		}
 		if how&4 != 0 {
-			w.released = little.Uint64(s.take(8))
+			w.released = binary.LittleEndian.Uint64(s.take(8))
 		}
 		i := len(one.words)
-		one.live += bits.OnesCount64(w.live)
+		one.Live += bits.OnesCount64(w.live)
 		one.words = append(one.words, w)
 		if version < 3 {
 			one.sizes.add(i, w.live, uint64(mean+sizeUnit-1)/sizeUnit)

@@ -1,6 +1,7 @@
-package segment
+package index
 
 import (
+	"encoding/binary"
 	"math/bits"
 	"slices"
 )
@@ -88,11 +89,11 @@ func (n *numbers) append(b []byte, i int, live uint64) []byte {
 		}
 	}
 	if same {
-		return appendUvarint(b, number<<1|1)
+		return binary.AppendUvarint(b, number<<1|1)
 	}
-	b = appendUvarint(b, uint64(high)<<1)
+	b = binary.AppendUvarint(b, uint64(high)<<1)
 	for k := range high {
-		b = little.AppendUint64(b, n.plane(k, i)&live)
+		b = binary.LittleEndian.AppendUint64(b, n.plane(k, i)&live)
 	}
 	return b
 }
@@ -109,6 +110,6 @@ func (n *numbers) read(s *scanner, i int, live uint64) {
 		return
 	}
 	for k := range int(how >> 1) {
-		n.put(k, i, little.Uint64(s.take(8))&live)
+		n.put(k, i, binary.LittleEndian.Uint64(s.take(8))&live)
 	}
 }

@@ -1,4 +1,4 @@
-package segment
+package index
 
 import (
 	"maps"
@@ -16,12 +16,12 @@ type word struct {
 	released  uint64 // of those
 }
 
-// set holds what lives of one queue in one segment: messages that survive, or spilled
+// Set holds what lives of one queue in one segment: messages that survive, or spilled
 // ones.
-type set struct {
-	seg    *segment
+type Set struct {
+	Seg    *Segment
 	spill  bool
-	live   int
+	Live   int
 	bytes  int64            // that the live ones have in the segment
 	words  []word           // by ascending base
 	sizes  numbers          // in the segment, by sizeUnit
@@ -33,7 +33,7 @@ type set struct {
 const sizeUnit = 64
 
 // find returns the index of the first word that is not below base.
-func (s *set) find(base uint64) int {
+func (s *Set) find(base uint64) int {
 	if n := len(s.words); n == 0 || s.words[n-1].base < base {
 		return n
 	} else if s.words[n-1].base == base {
@@ -47,7 +47,7 @@ func (s *set) find(base uint64) int {
 
 // add notes a live message that has so many bytes in the segment. One that was live
 // already is replaced.
-func (s *set) add(seq uint64, size int64) {
+func (s *Set) add(seq uint64, size int64) {
 	i := s.find(seq / 64)
 	if i == len(s.words) || s.words[i].base != seq/64 {
 		if i == len(s.words) {
@@ -61,7 +61,7 @@ func (s *set) add(seq uint64, size int64) {
 	bit := uint64(1) << (seq % 64)
 	if s.words[i].live&bit == 0 {
 		s.words[i].live |= bit
-		s.live++
+		s.Live++
 	}
 	units := uint64(size+sizeUnit-1) / sizeUnit
 	s.bytes += int64(units-s.sizes.sum(i, bit)) * sizeUnit
@@ -70,7 +70,7 @@ func (s *set) add(seq uint64, size int64) {
 }
 
 // has returns the word and bit of a live message, nil if it is not.
-func (s *set) has(seq uint64) (*word, uint64) {
+func (s *Set) has(seq uint64) (*word, uint64) {
 	i, bit := s.find(seq/64), uint64(1)<<(seq%64)
 	if i == len(s.words) || s.words[i].base != seq/64 || s.words[i].live&bit == 0 {
 		return nil, 0
@@ -80,7 +80,7 @@ func (s *set) has(seq uint64) (*word, uint64) {
 
 // each calls f for all words that a run of sequence numbers touches, with the bits
 // of it.
-func (s *set) each(first, last uint64, f func(i int, w *word, mask uint64)) {
+func (s *Set) each(first, last uint64, f func(i int, w *word, mask uint64)) {
 	for i := s.find(first / 64); i < len(s.words) && s.words[i].base <= last/64; i++ {
 		mask := ^uint64(0)
 		if s.words[i].base == first/64 {
@@ -95,7 +95,7 @@ func (s *set) each(first, last uint64, f func(i int, w *word, mask uint64)) {
 
 // remove takes a run out, also of what the segment counts, and returns how many of
 // it were live.
-func (s *set) remove(first, last uint64) (n int) {
+func (s *Set) remove(first, last uint64) (n int) {
 	units := uint64(0)
 	s.each(first, last, func(i int, w *word, mask uint64) {
 		gone := w.live & mask
@@ -110,9 +110,9 @@ func (s *set) remove(first, last uint64) (n int) {
 		w.delivered &^= gone
 		w.released &^= gone
 	})
-	s.live -= n
+	s.Live -= n
 	s.bytes -= int64(units) * sizeUnit
-	s.seg.count(-n, -int64(units)*sizeUnit)
+	s.Seg.count(-n, -int64(units)*sizeUnit)
 	if n > 0 && len(s.dues) > 0 {
 		forget(s.dues, first, last)
 	}
@@ -137,7 +137,7 @@ func forget[V any](m map[uint64]V, first, last uint64) {
 }
 
 // deliver marks a run as delivered and returns how many of it live.
-func (s *set) deliver(first, last uint64) (n int) {
+func (s *Set) deliver(first, last uint64) (n int) {
 	s.each(first, last, func(_ int, w *word, mask uint64) {
 		n += bits.OnesCount64(w.live & mask)
 		w.delivered |= w.live & mask
@@ -146,7 +146,7 @@ func (s *set) deliver(first, last uint64) (n int) {
 }
 
 // markReleased marks a run as released and returns how many of it live.
-func (s *set) markReleased(first, last uint64) (n int) {
+func (s *Set) markReleased(first, last uint64) (n int) {
 	s.each(first, last, func(_ int, w *word, mask uint64) {
 		n += bits.OnesCount64(w.live & mask)
 		w.released |= w.live & mask
@@ -155,7 +155,7 @@ func (s *set) markReleased(first, last uint64) (n int) {
 }
 
 // setDue notes when a live message is due.
-func (s *set) setDue(seq uint64, due int64) {
+func (s *Set) setDue(seq uint64, due int64) {
 	if s.dues == nil {
 		s.dues = map[uint64]int64{}
 	}
@@ -163,7 +163,7 @@ func (s *set) setDue(seq uint64, due int64) {
 }
 
 // giveBack counts one return for each live message of a run.
-func (s *set) giveBack(first, last uint64) (n int) {
+func (s *Set) giveBack(first, last uint64) (n int) {
 	s.each(first, last, func(i int, w *word, mask uint64) {
 		n += bits.OnesCount64(w.live & mask)
 		s.counts.add(i, w.live&mask, 1)
@@ -173,18 +173,31 @@ func (s *set) giveBack(first, last uint64) (n int) {
 }
 
 // count adds to how often a message came back.
-func (s *set) count(seq uint64, n uint32) {
+func (s *Set) count(seq uint64, n uint32) {
 	s.each(seq, seq, func(i int, w *word, mask uint64) { s.counts.add(i, w.live&mask, uint64(n)) })
 }
 
 // returns is how often a message came back.
-func (s *set) returns(seq uint64) (n uint32) {
+func (s *Set) returns(seq uint64) (n uint32) {
 	s.each(seq, seq, func(i int, _ *word, mask uint64) { n = uint32(s.counts.sum(i, mask)) })
 	return n
 }
 
+// Seqs lists what lives.
+func (s *Set) Seqs() (list []uint64) {
+	for _, w := range s.words {
+		for live := w.live; live != 0; live &= live - 1 {
+			list = append(list, w.base*64+uint64(bits.TrailingZeros64(live)))
+		}
+	}
+	return list
+}
+
+// Due is when a message is due that was scheduled anew, 0 if it was not.
+func (s *Set) Due(seq uint64) int64 { return s.dues[seq] }
+
 // bounds are the lowest and the highest word that is there.
-func (s *set) bounds() (low, high uint64) {
+func (s *Set) bounds() (low, high uint64) {
 	if len(s.words) == 0 {
 		return 1, 0
 	}
@@ -192,9 +205,9 @@ func (s *set) bounds() (low, high uint64) {
 }
 
 // copy is a set that does not change.
-func (s *set) copy() set {
+func (s *Set) copy() Set {
 	c := *s
-	c.seg = &segment{} // what it counts is not counted twice
+	c.Seg = &Segment{} // what it counts is not counted twice
 	c.words = slices.Clone(s.words)
 	c.sizes, c.counts = numbers{}, s.counts.clone()
 	c.dues = maps.Clone(s.dues)

@@ -1,4 +1,4 @@
-package segment
+package format
 
 import (
 	"bytes"
@@ -50,80 +50,82 @@ const (
 	segmentMagic = "CmSegm01"
 	batchMagic   = 0x31426d43 // "CmB1"
 
-	headerSize  = 512
-	batchesFrom = 4096
-	pageSize    = 4096
+	HeaderSize  = 512
+	BatchesFrom = 4096
+	PageSize    = 4096
 
-	batchHead = 24
-	runSize   = 40
-	putHead   = 76
+	BatchHead = 24
+	RunSize   = 40
+	PutHead   = 76
 	dueSize   = 8
 
-	version    = 1
+	Version    = 1
 	versionDue = 2 // of a message that was scheduled
 )
 
 // Flags of a message.
 const (
-	flagMoved       = 1 << iota // it was in an older segment
-	flagShared                  // its body is elsewhere in the segment
-	flagRedelivered             // of a moved one: it was delivered
-	flagReleased                // of a moved one: it came due
+	FlagMoved       = 1 << iota // it was in an older segment
+	FlagShared                  // its body is elsewhere in the segment
+	FlagRedelivered             // of a moved one: it was delivered
+	FlagReleased                // of a moved one: it came due
 )
 
 var (
-	castagnoli = crc32.MakeTable(crc32.Castagnoli)
+	// Castagnoli is the polynomial of all sums.
+	Castagnoli = crc32.MakeTable(crc32.Castagnoli)
 	little     = binary.LittleEndian
 )
 
-// seedOf makes the start of all sums of a segment. Segments of one process differ
+// SeedOf makes the start of all sums of a segment. Segments of one process differ
 // in their numbers, so they differ in their seeds.
-func seedOf(seq, salt uint64) uint32 { return uint32(seq)*0x9E3779B1 ^ uint32(salt>>32) ^ uint32(salt) }
+func SeedOf(seq, salt uint64) uint32 { return uint32(seq)*0x9E3779B1 ^ uint32(salt>>32) ^ uint32(salt) }
 
-// sumAt is the sum of bytes that stand at an offset.
-func sumAt(seed uint32, b []byte, at int64) uint32 {
-	return placed(crc32.Update(seed, castagnoli, b), at)
+// SumAt is the sum of bytes that stand at an offset.
+func SumAt(seed uint32, b []byte, at int64) uint32 {
+	return placed(crc32.Update(seed, Castagnoli, b), at)
 }
 
 // placed is the sum of bytes, for what stands at an offset.
 func placed(sum uint32, at int64) uint32 { return sum ^ uint32(at)*0x85EBCA6B }
 
-// positionOf packs a segment's number and an offset.
-func positionOf(seq uint64, at int64) store.Position { return store.Position(seq<<32 | uint64(at)) }
+// PositionOf packs a segment's number and an offset.
+func PositionOf(seq uint64, at int64) store.Position { return store.Position(seq<<32 | uint64(at)) }
 
-func placeOf(p store.Position) (seq uint64, at int64) { return uint64(p) >> 32, int64(p & 0xFFFFFFFF) }
+// PlaceOf unpacks a segment's number and an offset.
+func PlaceOf(p store.Position) (seq uint64, at int64) { return uint64(p) >> 32, int64(p & 0xFFFFFFFF) }
 
-// encodeHeader returns the first 1024 bytes of a segment: the header twice.
-func encodeHeader(seq, salt uint64, size int64) []byte {
-	b := make([]byte, headerSize, 2*headerSize)
+// EncodeHeader returns the first 1024 bytes of a segment: the header twice.
+func EncodeHeader(seq, salt uint64, size int64) []byte {
+	b := make([]byte, HeaderSize, 2*HeaderSize)
 	copy(b, segmentMagic)
 	little.PutUint64(b[8:], seq)
 	little.PutUint64(b[16:], salt)
 	little.PutUint64(b[24:], uint64(size))
-	little.PutUint32(b[headerSize-4:], crc32.Checksum(b[:headerSize-4], castagnoli))
+	little.PutUint32(b[HeaderSize-4:], crc32.Checksum(b[:HeaderSize-4], Castagnoli))
 	return append(b, b...)
 }
 
-// decodeHeader looks at one copy of the header.
-func decodeHeader(b []byte) (seq, salt uint64, size int64, ok bool) {
+// DecodeHeader looks at one copy of the header.
+func DecodeHeader(b []byte) (seq, salt uint64, size int64, ok bool) {
 	ok = string(b[:8]) == segmentMagic &&
-		little.Uint32(b[headerSize-4:]) == crc32.Checksum(b[:headerSize-4], castagnoli)
+		little.Uint32(b[HeaderSize-4:]) == crc32.Checksum(b[:HeaderSize-4], Castagnoli)
 	return little.Uint64(b[8:]), little.Uint64(b[16:]), int64(little.Uint64(b[24:])), ok
 }
 
-// putSize is how long a message is in the log when its body is with it.
-func putSize(r *store.Record) int64 {
-	size := int64(putHead)
+// PutSize is how long a message is in the log when its body is with it.
+func PutSize(r *store.Record) int64 {
+	size := int64(PutHead)
 	if r.Due != 0 {
 		size += dueSize
 	}
 	return size + int64(len(r.Exchange)+len(r.RoutingKey)+len(r.Header)+len(r.Overlay)+len(r.Body))
 }
 
-// appendRun encodes a run that stands at an offset.
-func appendRun(b []byte, seed uint32, at int64, q store.QueueID, r *store.Record) []byte {
-	var head [runSize]byte
-	head[4], head[6] = version<<4|byte(r.Kind), byte(r.Why)
+// AppendRun encodes a run that stands at an offset.
+func AppendRun(b []byte, seed uint32, at int64, q store.QueueID, r *store.Record) []byte {
+	var head [RunSize]byte
+	head[4], head[6] = Version<<4|byte(r.Kind), byte(r.Why)
 	little.PutUint64(head[8:], uint64(q))
 	little.PutUint64(head[16:], r.First)
 	little.PutUint64(head[24:], r.Last)
@@ -131,23 +133,23 @@ func appendRun(b []byte, seed uint32, at int64, q store.QueueID, r *store.Record
 	if r.Kind == store.Rescheduled {
 		little.PutUint64(head[32:], uint64(r.Due))
 	}
-	little.PutUint32(head[0:], sumAt(seed, head[4:], at))
+	little.PutUint32(head[0:], SumAt(seed, head[4:], at))
 	return append(b, head[:]...)
 }
 
-// marks hold the state that a moved message brings with it, and where its body is.
-type marks struct {
-	flags      byte
-	deliveries uint32
-	bodyAt     int64
-	bodySum    uint32
+// Marks hold the state that a moved message brings with it, and where its body is.
+type Marks struct {
+	Flags      byte
+	Deliveries uint32
+	BodyAt     int64
+	BodySum    uint32
 }
 
-// appendFront encodes all of a message but its body.
-func appendFront(b []byte, seed uint32, at int64, q store.QueueID, r *store.Record, m marks) []byte {
+// AppendFront encodes all of a message but its body.
+func AppendFront(b []byte, seed uint32, at int64, q store.QueueID, r *store.Record, m Marks) []byte {
 	start := len(b)
-	var head [putHead]byte
-	head[4], head[5], head[6] = version<<4|byte(r.Kind), m.flags, r.Priority
+	var head [PutHead]byte
+	head[4], head[5], head[6] = Version<<4|byte(r.Kind), m.Flags, r.Priority
 	if r.Due != 0 {
 		head[4] = versionDue<<4 | byte(r.Kind)
 	}
@@ -157,11 +159,11 @@ func appendFront(b []byte, seed uint32, at int64, q store.QueueID, r *store.Reco
 	little.PutUint64(head[32:], uint64(r.Deadline))
 	little.PutUint64(head[40:], uint64(r.TTL))
 	little.PutUint32(head[48:], uint32(len(r.Body)))
-	little.PutUint32(head[52:], m.bodySum)
-	little.PutUint32(head[56:], uint32(m.bodyAt))
+	little.PutUint32(head[52:], m.BodySum)
+	little.PutUint32(head[56:], uint32(m.BodyAt))
 	little.PutUint32(head[60:], uint32(len(r.Header)))
 	little.PutUint32(head[64:], uint32(len(r.Overlay)))
-	little.PutUint32(head[68:], m.deliveries)
+	little.PutUint32(head[68:], m.Deliveries)
 	little.PutUint16(head[72:], uint16(len(r.Exchange)))
 	little.PutUint16(head[74:], uint16(len(r.RoutingKey)))
 	b = append(b, head[:]...)
@@ -172,35 +174,38 @@ func appendFront(b []byte, seed uint32, at int64, q store.QueueID, r *store.Reco
 	b = append(b, r.RoutingKey...)
 	b = append(b, r.Header...)
 	b = append(b, r.Overlay...)
-	little.PutUint32(b[start:], sumAt(seed, b[start+4:], at))
+	little.PutUint32(b[start:], SumAt(seed, b[start+4:], at))
 	return b
 }
 
-// putBatchHead fills in the head of a batch whose records follow.
-func putBatchHead(b []byte, seed uint32, at int64, number uint64, length int64, records int) {
+// PutBatchHead fills in the head of a batch whose records follow.
+func PutBatchHead(b []byte, seed uint32, at int64, number uint64, length int64, records int) {
 	little.PutUint32(b[0:], batchMagic)
 	little.PutUint64(b[8:], number)
 	little.PutUint32(b[16:], uint32(length))
 	little.PutUint32(b[20:], uint32(records))
-	little.PutUint32(b[4:], sumAt(seed, b[8:batchHead], at))
+	little.PutUint32(b[4:], SumAt(seed, b[8:BatchHead], at))
 }
 
 // batchInfo is the head of a batch, decoded.
 type batchInfo struct {
 	at      int64
-	number  uint64
+	Number  uint64
 	length  int64 // of its records, bytes
 	records int
 }
 
-func (i batchInfo) end() int64 { return i.at + batchHead + i.length }
+func (i batchInfo) end() int64 { return i.at + BatchHead + i.length }
 
 func decodeBatchHead(b []byte, seed uint32, at int64) (info batchInfo, ok bool) {
-	if len(b) < batchHead || little.Uint32(b) != batchMagic || little.Uint32(b[4:]) != sumAt(seed, b[8:batchHead], at) {
+	if len(b) < BatchHead || little.Uint32(b) != batchMagic || little.Uint32(b[4:]) != SumAt(seed, b[8:BatchHead], at) {
 		return batchInfo{}, false
 	}
 	return batchInfo{at, little.Uint64(b[8:]), int64(little.Uint32(b[16:])), int(little.Uint32(b[20:]))}, true
 }
+
+// RoundUp is the next end of a page.
+func RoundUp(n int64) int64 { return (n + PageSize - 1) / PageSize * PageSize }
 
 // allZero tells whether nothing was ever written there.
 func allZero(b []byte) bool {

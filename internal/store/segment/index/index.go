@@ -1,0 +1,210 @@
+package index
+
+import (
+	"slices"
+	"sort"
+
+	"candlemark/internal/store"
+	"candlemark/internal/store/segment/format"
+)
+
+// Index knows what lives where. It is changed in the order of the log only, by the
+// encoder or by replay, under the log's lock.
+type Index struct {
+	Queues  map[store.QueueID]*Queue
+	Names   map[store.QueueID]store.Name
+	Highest store.QueueID // ever seen
+}
+
+// Queue indexes what lives of a queue: one set for each segment (and another for spilled
+// messages), in the order in which they were begun.
+type Queue struct {
+	Id   store.QueueID
+	Sets []*Set
+	// tail is the set that puts go to, and the one for spills.
+	tail [2]*Set
+}
+
+// NewIndex makes an empty one.
+func NewIndex() *Index {
+	return &Index{Queues: map[store.QueueID]*Queue{}, Names: map[store.QueueID]store.Name{}}
+}
+
+// Queue returns what is known of a queue, which is made if it is new.
+func (x *Index) Queue(id store.QueueID) *Queue {
+	q := x.Queues[id]
+	if q == nil {
+		q = &Queue{Id: id}
+		x.Queues[id] = q
+		x.Highest = max(x.Highest, id)
+	}
+	return q
+}
+
+// Put notes a message that has so many bytes in a segment.
+func (q *Queue) Put(seg *Segment, seq uint64, spill bool, size int64) *Set {
+	tail := &q.tail[0]
+	if spill {
+		tail = &q.tail[1]
+	}
+	s := *tail
+	if s == nil || s.Seg != seg {
+		s = &Set{Seg: seg, spill: spill}
+		q.Sets = append(q.Sets, s)
+		*tail = s
+	}
+	live, bytes := s.Live, s.bytes
+	s.add(seq, size)
+	seg.count(s.Live-live, s.bytes-bytes)
+	return s
+}
+
+// Move notes a message at its new place with the marks of the old one; false if it
+// is not live any more.
+func (q *Queue) Move(seg *Segment, seq uint64, spill bool, size int64, m format.Marks) {
+	q.Remove(seq, seq)
+	s := q.Put(seg, seq, spill, size)
+	if m.Flags&format.FlagRedelivered != 0 {
+		s.deliver(seq, seq)
+	}
+	if m.Flags&format.FlagReleased != 0 {
+		s.markReleased(seq, seq)
+	}
+	if m.Deliveries > 0 {
+		s.count(seq, m.Deliveries)
+	}
+}
+
+// Remove takes a run out of all sets and returns how many were live.
+func (q *Queue) Remove(first, last uint64) (n int) {
+	empty := false
+	for _, s := range q.Sets {
+		if low, high := s.bounds(); high < first || low > last {
+			continue
+		}
+		n += s.remove(first, last)
+		empty = empty || s.Live == 0
+		if uint64(n) == last-first+1 {
+			break
+		}
+	}
+	if empty {
+		q.Drop()
+	}
+	return n
+}
+
+// Drop forgets sets in which nothing lives.
+func (q *Queue) Drop() {
+	q.Sets = slices.DeleteFunc(q.Sets, func(s *Set) bool { return s.Live == 0 })
+	for i, s := range q.tail {
+		if s != nil && s.Live == 0 {
+			q.tail[i] = nil
+		}
+	}
+}
+
+// At tells whether a message lives in a segment. The sets are in the order of the
+// segments.
+func (q *Queue) At(segment, seq uint64) bool {
+	i := sort.Search(len(q.Sets), func(i int) bool { return q.Sets[i].Seg.Seq >= segment })
+	for ; i < len(q.Sets) && q.Sets[i].Seg.Seq == segment; i++ {
+		if w, _ := q.Sets[i].has(seq); w != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Moving tells whether a message lives in any segment. Until its new place is durable
+// readers have the old one.
+func (q *Queue) Moving(seq uint64) bool {
+	return q.Holder(seq) != nil
+}
+
+// Holder returns the set in which a message lives, nil if it does not.
+func (q *Queue) Holder(seq uint64) *Set {
+	for _, s := range q.Sets {
+		if w, _ := s.has(seq); w != nil {
+			return s
+		}
+	}
+	return nil
+}
+
+// Marks returns what a live message is to take along when it is moved.
+func (s *Set) Marks(seq uint64) (m format.Marks) {
+	w, bit := s.has(seq)
+	m.Flags = format.FlagMoved
+	if w.delivered&bit != 0 {
+		m.Flags |= format.FlagRedelivered
+	}
+	if w.released&bit != 0 {
+		m.Flags |= format.FlagReleased
+	}
+	m.Deliveries = s.returns(seq)
+	return m
+}
+
+// Apply does what a run says; false if it changes nothing, so that it need not be
+// written.
+func (x *Index) Apply(q *Queue, r *store.Record) bool {
+	switch r.Kind {
+	case store.Remove:
+		return q.Remove(r.First, r.Last) > 0
+	case store.Retire:
+		for _, s := range q.Sets {
+			s.Seg.count(-s.Live, -s.bytes)
+		}
+		_, named := x.Names[q.Id]
+		delete(x.Names, q.Id)
+		found := len(q.Sets) > 0
+		*q = Queue{Id: q.Id}
+		return found || named
+	case store.Delivered:
+		return q.mark(r, (*Set).deliver)
+	case store.Returned:
+		return q.mark(r, (*Set).giveBack)
+	case store.Released:
+		return q.mark(r, (*Set).markReleased)
+	case store.Rescheduled:
+		s := q.Holder(r.First)
+		if s != nil {
+			s.setDue(r.First, r.Due)
+		}
+		return s != nil
+	case store.Named:
+		if x.Names[q.Id] == r.Name() {
+			return false
+		}
+		x.Names[q.Id] = r.Name()
+		return true
+	case store.Put, store.Spill: // are not runs
+	}
+	return false
+}
+
+// mark does something with what lives of a run; false if nothing does.
+func (q *Queue) mark(r *store.Record, do func(s *Set, first, last uint64) int) bool {
+	n := 0
+	for _, s := range q.Sets {
+		if n += do(s, r.First, r.Last); uint64(n) == r.Last-r.First+1 {
+			break
+		}
+	}
+	return n > 0
+}
+
+// Replay applies a record of the log. Spills are forgotten.
+func (x *Index) Replay(seg *Segment, e *format.Entry) {
+	q := x.Queue(e.Queue)
+	switch {
+	case e.Record.Kind == store.Spill:
+	case e.Record.Kind != store.Put:
+		x.Apply(q, &e.Record)
+	case e.Flags&format.FlagMoved != 0:
+		q.Move(seg, e.Record.First, false, e.Size, e.Marks)
+	default:
+		q.Put(seg, e.Record.First, false, e.Size)
+	}
+}

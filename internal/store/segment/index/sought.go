@@ -1,0 +1,86 @@
+package index
+
+import (
+	"math/bits"
+
+	"candlemark/internal/store"
+	"candlemark/internal/store/segment/format"
+)
+
+// Sought holds what lives of a queue in a segment, and how much of it was not found.
+type Sought struct {
+	Set
+	left []uint64 // bits, as in words
+}
+
+// NewSought looks for what lives in a set, as it is now.
+func NewSought(s *Set) *Sought { return &Sought{Set: s.copy()} }
+
+// Join adds what lives in another set.
+func (s *Sought) Join(other *Set) {
+	for _, w := range other.words {
+		for live := w.live; live != 0; live &= live - 1 {
+			bit := live & -live
+			seq := w.base*64 + uint64(bits.TrailingZeros64(live))
+			s.add(seq, 0)
+			if w.delivered&bit != 0 {
+				s.deliver(seq, seq)
+			}
+			if w.released&bit != 0 {
+				s.markReleased(seq, seq)
+			}
+			s.count(seq, other.returns(seq))
+			if due, ok := other.dues[seq]; ok {
+				s.setDue(seq, due)
+			}
+		}
+	}
+}
+
+// Begin says that nothing is found yet; no set is joined any more.
+func (s *Sought) Begin() {
+	for _, w := range s.words {
+		s.left = append(s.left, w.live)
+	}
+}
+
+// Seek tells whether a message lives, and whether it was found before: then that does not
+// count any more.
+func (s *Sought) Seek(seq uint64) (before, lives bool) {
+	i, bit := s.find(seq/64), uint64(1)<<(seq%64)
+	if i == len(s.words) || s.words[i].base != seq/64 || s.words[i].live&bit == 0 {
+		return false, false
+	}
+	before = s.left[i]&bit == 0
+	s.left[i] |= bit
+	return before, true
+}
+
+// Found is a message that lives, as its queue is to know it.
+func (s *Sought) Found(e *format.Entry, at store.Position) store.Recovered {
+	r := &e.Record
+	i, bit := s.find(r.First/64), uint64(1)<<(r.First%64)
+	s.left[i] &^= bit
+	w, n := &s.words[i], s.returns(r.First)
+	m := store.Recovered{
+		Seq: r.First, At: at, Deadline: r.Deadline, TTL: r.TTL, Time: r.Time, Due: r.Due, Body: uint32(e.Body),
+		Deliveries: n, Priority: r.Priority, Redelivered: n > 0 || w.delivered&bit != 0, Released: w.released&bit != 0,
+	}
+	if due, ok := s.dues[r.First]; ok {
+		m.Due = due
+	}
+	if m.Due != 0 {
+		m.MessageID = store.IDHash(r.Header)
+	}
+	return m
+}
+
+// Missing names what was not found.
+func (s *Sought) Missing() (list []uint64) {
+	for i, left := range s.left {
+		for ; left != 0; left &= left - 1 {
+			list = append(list, s.words[i].base*64+uint64(bits.TrailingZeros64(left)))
+		}
+	}
+	return list
+}

@@ -1,0 +1,66 @@
+package recovery
+
+import (
+	"maps"
+	"slices"
+
+	"candlemark/internal/store/segment/format"
+	"candlemark/internal/store/segment/index"
+)
+
+// missing finds segments in which something should live and that are not there.
+func (r *Recovery) missing() {
+	gone := map[*index.Segment]*Damage{}
+	for _, id := range slices.Sorted(maps.Keys(r.Index.Queues)) {
+		q := r.Index.Queues[id]
+		for _, s := range q.Sets {
+			if r.Known[s.Seg.Seq] != nil || s.Live == 0 {
+				continue
+			}
+			d := gone[s.Seg]
+			if d == nil {
+				d = &Damage{File: index.SegmentName(s.Seg.Seq), Text: "segment is not there"}
+				gone[s.Seg] = d
+			}
+			d.Messages = append(d.Messages, lost(id, s.Seqs())...)
+			s.Live = 0
+		}
+		q.Drop()
+	}
+	for _, d := range gone {
+		r.Damages = append(r.Damages, *d)
+	}
+}
+
+// gap finds batches that are missing in front of a segment: they are numbered without
+// gaps. What was in them nobody knows but a checkpoint that came later. Without any
+// checkpoint the log may well begin later; that was reported.
+func (r *Recovery) gap(s *index.Segment, first uint64) {
+	if first <= max(r.Number, 1) || r.fellBack && len(r.Checkpoints) == 0 {
+		return
+	}
+	d := Damage{File: index.SegmentName(s.Seq - 1), Text: "segment is not there"}
+	if r.Known[s.Seq-1] != nil {
+		d = Damage{File: index.SegmentName(s.Seq), Offset: format.BatchesFrom, Text: "batches in front of it are missing"}
+	}
+	if !slices.ContainsFunc(r.Damages, func(o Damage) bool { return o.File == d.File }) {
+		r.Damages = append(r.Damages, d)
+	}
+}
+
+// guess looks for the seed of a segment whose header is lost and that no checkpoint
+// knows. It has the salt of its process, as those beside it.
+func (r *Recovery) guess(s *index.Segment) (found bool) {
+	tried := map[uint32]bool{}
+	for _, o := range r.folder.Segments {
+		salt := o.Seed ^ format.SeedOf(o.Seq, 0)
+		if found || tried[salt] {
+			continue
+		}
+		tried[salt] = true
+		s.Seed = format.SeedOf(s.Seq, 0) ^ salt
+		_, ok, err := r.first(s)
+		found = ok && err == nil
+	}
+	return found
+}

@@ -1,0 +1,284 @@
+package spare
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"candlemark/internal/store/vfs"
+)
+
+// File has room for a segment.
+type File struct {
+	Name string // with its folder
+	Size int64  // bytes
+	File vfs.File
+}
+
+// Config configures a stock.
+type Config struct {
+	FS  vfs.FS
+	Dir string
+	// Size is that of an ordinary segment, Small that of the file that is kept for moves, bytes.
+	Size, Small int64
+	// Number is the highest in the name of a file that is there.
+	Number int
+	// Full is told that the disk is full, or no more; Got that a file came, or will not
+	// come; Fail that the disk can do no more.
+	Full func(bool)
+	Got  func()
+	Fail func(error)
+}
+
+// Stock keeps spare files, so that the log never waits for one to be made, unless
+// the disk is full. Its methods may be called from any goroutine.
+type Stock struct {
+	cfg  Config
+	stop chan struct{}
+	wake chan struct{} // capacity 1
+
+	// short: there was no room for the last file. closing: the journal is being
+	// closed, so it is tried once more. hopeless: it was, and there is none.
+	short, closing, hopeless atomic.Bool
+
+	mu     sync.Mutex
+	files  []File
+	wanted int64 // bytes of a longer one
+	number int   // of the next name
+	keep   int   // how many are worth keeping
+	closed bool
+}
+
+// New makes an empty stock; Run makes its files.
+func New(cfg Config) *Stock {
+	return &Stock{cfg: cfg, stop: make(chan struct{}), wake: make(chan struct{}, 1), number: cfg.Number}
+}
+
+// Short tells whether there was no room for the last file.
+func (s *Stock) Short() bool { return s.short.Load() }
+
+// Small is the size of the file that is kept for moves, bytes.
+func (s *Stock) Small() int64 { return s.cfg.Small }
+
+// LastTry says that the journal is being closed: if there is no room for a file now, Hopeless says so.
+func (s *Stock) LastTry() {
+	s.closing.Store(true)
+	s.look()
+}
+
+// Hopeless tells whether the last try has failed.
+func (s *Stock) Hopeless() bool { return s.hopeless.Load() }
+
+// Stop ends Run.
+func (s *Stock) Stop() { close(s.stop) }
+
+// look has Run look for what is missing.
+func (s *Stock) look() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run makes files as they are wanted, until stop is closed.
+func (s *Stock) Run(retry time.Duration) {
+	for {
+		size := s.missing()
+		if size == 0 {
+			if s.short.CompareAndSwap(true, false) {
+				s.cfg.Full(false)
+			}
+			select {
+			case <-s.wake:
+			case <-s.stop:
+				return
+			}
+			continue
+		}
+		f, err := s.create(size)
+		if err == nil {
+			s.Add(f)
+			s.cfg.Got()
+			continue
+		}
+		if !errors.Is(err, vfs.ErrFull) {
+			s.cfg.Fail(fmt.Errorf("journal: %w", err))
+			return
+		}
+		if s.short.CompareAndSwap(false, true) {
+			s.cfg.Full(true)
+		}
+		if s.closing.Load() {
+			s.hopeless.Store(true)
+			s.cfg.Got()
+		}
+		select {
+		case <-time.After(retry):
+		case <-s.wake:
+		case <-s.stop:
+			return
+		}
+	}
+}
+
+// missing is the size of the file that is to be made next, 0 for none: there is to be
+// one of the wanted length, and besides it the one that is kept for moves.
+func (s *Stock) missing() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.count(s.cfg.Small) < 1:
+		return s.cfg.Small
+	case s.count(max(s.wanted, s.cfg.Size)) < 1:
+		return max(s.wanted, s.cfg.Size)
+	case s.count(s.cfg.Small) < 2:
+		return s.cfg.Small
+	}
+	return 0
+}
+
+// count tells how many files have so many bytes. The stock is locked.
+func (s *Stock) count(size int64) (n int) {
+	for _, f := range s.files {
+		if f.Size >= size {
+			n++
+		}
+	}
+	return n
+}
+
+// Has tells whether there are so many files, one of which has a size.
+func (s *Stock) Has(size int64, files int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.count(size) > 0 && len(s.files) >= files
+}
+
+// Want asks for a file of a size, until one is taken.
+func (s *Stock) Want(size int64) {
+	s.mu.Lock()
+	news := size > s.wanted
+	s.wanted = max(s.wanted, size)
+	s.mu.Unlock()
+	if news {
+		s.look()
+	}
+}
+
+// create makes a file, and leaves some room for checkpoints, which can free others.
+func (s *Stock) create(size int64) (File, error) {
+	if free, err := s.cfg.FS.Free(s.cfg.Dir); err == nil && free < uint64(size+size/16) {
+		return File{}, fmt.Errorf("%w: %d bytes are free", vfs.ErrFull, free)
+	}
+	s.mu.Lock()
+	name := s.nextName()
+	s.mu.Unlock()
+	f, err := s.cfg.FS.Create(name, size)
+	return File{name, size, f}, err
+}
+
+func (s *Stock) nextName() string {
+	s.number++
+	return filepath.Join(s.cfg.Dir, fmt.Sprintf("spare-%010d", s.number))
+}
+
+// Add puts a file in.
+func (s *Stock) Add(f File) {
+	s.mu.Lock()
+	s.files = append(s.files, f)
+	s.mu.Unlock()
+}
+
+// Take gives a file of at least so many bytes away, the shortest that will do.
+func (s *Stock) Take(size int64) (f File, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	best := -1
+	for i, f := range s.files {
+		if f.Size >= size && (best < 0 || f.Size < s.files[best].Size) {
+			best = i
+		}
+	}
+	if best < 0 {
+		s.wanted = max(s.wanted, size)
+	} else {
+		if f = s.files[best]; f.Size >= s.wanted {
+			s.wanted = 0
+		}
+		s.files = append(s.files[:best], s.files[best+1:]...)
+	}
+	s.look()
+	return f, best >= 0
+}
+
+// Put takes the file of a segment that is empty, or deletes it if there are enough.
+func (s *Stock) Put(from string, size int64, file vfs.File) error {
+	s.mu.Lock()
+	name := s.nextName()
+	enough := s.closed || len(s.files) >= max(s.keep, 2) && s.count(s.cfg.Size) > 0
+	if size != s.cfg.Size {
+		enough = s.closed || size != s.cfg.Small || s.count(s.cfg.Small) > 1
+	}
+	s.mu.Unlock()
+	if enough {
+		if file != nil {
+			_ = file.Close()
+		}
+		return s.cfg.FS.Remove(from)
+	}
+	if err := errors.Join(s.cfg.FS.Rename(from, name), s.cfg.FS.SyncDir(s.cfg.Dir)); err != nil {
+		return err
+	}
+	if file == nil {
+		var err error
+		if file, err = s.cfg.FS.Open(name); err != nil {
+			return err
+		}
+	}
+	s.Add(File{name, size, file})
+	s.cfg.Got()
+	return nil
+}
+
+// Trim deletes files beyond those that are worth keeping.
+func (s *Stock) Trim(keep int) error {
+	s.mu.Lock()
+	s.keep = keep
+	var surplus []File
+	n := max(keep, 2) + 1 // a longer one may be wanted
+	if len(s.files) > n {
+		surplus = append(surplus, s.files[n:]...)
+		s.files = s.files[:n]
+	}
+	s.mu.Unlock()
+	s.look() // the longer one may have been among them
+	var errs []error
+	for _, f := range surplus {
+		errs = append(errs, f.File.Close(), s.cfg.FS.Remove(f.Name))
+	}
+	return errors.Join(errs...)
+}
+
+// Bytes is how many all files have.
+func (s *Stock) Bytes() (n int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.files {
+		n += f.Size
+	}
+	return n
+}
+
+// Close closes the files; what is put from now on is deleted.
+func (s *Stock) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	for _, f := range s.files {
+		_ = f.File.Close()
+	}
+	s.files = nil
+}
