@@ -21,8 +21,8 @@ func (q *queue) abort(ctx actor.Context) {
 			Msg("a queue ended by a panic with what is not in the journal")
 	}
 	// What a queue that does not survive has in the journal is forgotten there.
-	if s.paging.spilled && s.queue != nil && !s.queue.Durable {
-		q.cfg.Journal.Append(s.id, []store.Record{{Kind: store.Retire, Time: s.at}}, nil)
+	if s.journal.Spilled() && s.queue != nil && !s.queue.Durable {
+		q.cfg.Journal.Append(s.id(), []store.Record{{Kind: store.Retire, Time: s.journal.At}}, nil)
 	}
 	left := append(s.parked, q.cfg.Close()...)
 	if w := s.work; w != nil && w.asked != nil { // that had begun
@@ -34,8 +34,8 @@ func (q *queue) abort(ctx actor.Context) {
 	s.parked, s.paging.gets = nil, nil
 	attempt(func() {
 		s.fail(q.broke)
-		for _, p := range s.out.posts {
-			ctx.Send(p.to, p.what)
+		for _, p := range s.out.Posts {
+			ctx.Send(p.To, p.What)
 		}
 	})
 	attempt(q.returnBudget)

@@ -6,6 +6,7 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/internal/clock"
+	"candlemark/internal/store"
 	"candlemark/policies"
 )
 
@@ -19,7 +20,7 @@ func (s *state) startAckTimeout(h backlog.Handle, to *consumers.Channel, number 
 	if s.ackTimeouts == nil {
 		s.ackTimeouts = acktimeouts.New(&s.messages)
 	}
-	s.ackTimeouts.Start(h, to, number, after(now.Ceil(), timeout), now.Floor())
+	s.ackTimeouts.Start(h, to, number, store.After(now.Ceil(), timeout), now.Floor())
 }
 
 // timeout is that of c in ms, -1 for none.

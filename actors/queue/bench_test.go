@@ -15,14 +15,14 @@ const benchBatch = 256
 // run is a turn without the test's bookkeeping.
 func (c *core) run(m any) {
 	c.handle(m, c.now)
-	commit, _ := c.handOver()
+	_, commit := c.journal.HandOver()
 	c.flush()
-	for _, p := range c.out.posts {
-		if d, ok := p.what.(*mail.Deliver); ok {
+	for _, p := range c.out.Posts {
+		if d, ok := p.What.(*mail.Deliver); ok {
 			d.Release()
 		}
 	}
-	c.out.posts, c.out.watch, c.out.again = c.out.posts[:0], nil, false
+	c.out.Posts, c.out.watch, c.out.again = c.out.Posts[:0], nil, false
 	for _, e := range c.out.done {
 		e.Release()
 	}
@@ -109,10 +109,10 @@ func BenchmarkBury(b *testing.B) {
 			c.handle(timerFired{}, c.now)
 			c.flush()
 			c.out.again = false
-			for posts := c.out.posts; len(posts) > 0; posts = c.out.posts {
-				c.out.posts = nil
+			for posts := c.out.Posts; len(posts) > 0; posts = c.out.Posts {
+				c.out.Posts = nil
 				for _, p := range posts {
-					if d, ok := p.what.(*mail.DeadLetter); ok {
+					if d, ok := p.What.(*mail.DeadLetter); ok {
 						r := &mail.DeadLetterReply{Incarnation: d.Incarnation}
 						for i := range d.Messages {
 							r.Add(d.Messages[i].Number)

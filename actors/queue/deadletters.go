@@ -3,11 +3,10 @@ package queue
 import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/content"
 	"candlemark/internal/clock"
-	"candlemark/internal/message"
 	"candlemark/internal/seqmap"
 	"candlemark/internal/store"
-	"candlemark/protocol"
 )
 
 // deadLetterLimit is how many dead letters are with the dead-letter actor at a time
@@ -142,23 +141,13 @@ func (s *state) appendDeadLetter(l *deadLetterBatch, id uint64, x deadLetter) bo
 		s.send(s.vhost.DeadLetter, l.mail)
 	}
 	r := s.messages.Get(x.message)
-	m := content(&r)
-	m.Number, m.Priority = id, ownPriority(&m)
+	m := content.Message(&r)
+	m.Number, m.Priority = id, content.Priority(&m)
 	if x.reason == forwarded {
 		m.TTL = s.remainingTTL(x.message, m.TTL, l.now)
 	}
 	l.mail.Add(m, x.taken)
 	return true
-}
-
-// ownPriority is the message's priority property; the queue knows it only up to
-// its own highest one (DL-18).
-func ownPriority(m *message.Message) uint8 {
-	scan, err := protocol.ScanProperties(m.Header)
-	if err != nil {
-		return m.Priority
-	}
-	return scan.Priority
 }
 
 func (s *state) newDeadLetterMail(why store.Reason, now clock.Instant) *mail.DeadLetter {

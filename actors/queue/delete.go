@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/outbox"
 	"candlemark/internal/clock"
 	"candlemark/protocol"
 )
@@ -114,10 +115,7 @@ func (s *state) forgotten(now clock.Instant) {
 	}
 	s.paging.until = 0
 	ready := s.messages.Ready() + s.scheduledCount()
-	for _, c := range s.commits {
-		s.answerCommit(c, false)
-	}
-	s.commits = nil
+	s.journal.Close()
 	s.consumers.CancelAll()
 	if !s.deadLettersBacklog() {
 		s.out.noteScheduledDropped(s.scheduledCount())
@@ -134,7 +132,7 @@ func (s *state) forgotten(now clock.Instant) {
 			discarded = s.consumers.Unacked()
 		}
 		s.send(s.vhost.DeadLetter, &mail.QueueExpired{
-			Queue: s.queue.Name, Incarnation: s.queue.Incarnation, Discarded: discarded, Time: (s.at + s.skew) / 1000,
+			Queue: s.queue.Name, Incarnation: s.queue.Incarnation, Discarded: discarded, Time: (s.journal.At + s.skew) / 1000,
 		})
 	}
 	for _, g := range s.paging.gets {
@@ -149,17 +147,10 @@ func (s *state) forgotten(now clock.Instant) {
 // fail is the end by a panic over a mail: consumers are told, and publishers learn
 // that what they wait for is not stored.
 func (s *state) fail(over any) {
-	s.out.posts = slices.DeleteFunc(s.out.posts, func(p post) bool { return !outlives(p.what, over) })
+	s.out.Posts = slices.DeleteFunc(s.out.Posts, func(p outbox.Post) bool { return !outlives(p.What, over) })
 	s.consumers.Discard()
 	s.consumers.CancelAll()
-	if c := s.out.commit; c != nil { // the mail in hand is answered by itself
-		c.reply = nil
-		s.commits = append(s.commits, c)
-	}
-	for _, c := range s.commits {
-		s.answerCommit(c, true)
-	}
-	s.commits = nil
+	s.journal.Fail()
 	if s.deletion.command != nil {
 		to, reply := s.deletion.command.Answer(mail.Failed)
 		s.send(to, reply)

@@ -24,7 +24,7 @@ func (s *state) describe(m *mail.DescribeQueue) {
 		Arguments: s.queue.Arguments, Durable: s.queue.Durable, AutoDelete: s.queue.AutoDelete, Exclusive: s.queue.Exclusive,
 	}
 	if x := s.scheduled; x != nil {
-		info.Scheduled = x.Counts(s.at, s.skew)
+		info.Scheduled = x.Counts(s.journal.At, s.skew)
 		info.Paged += x.Messages.Paged()
 		info.PagedBytes += x.Messages.PagedBytes()
 		info.Memory += x.Memory()

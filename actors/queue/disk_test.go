@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"candlemark/actors/queue/records"
 	"candlemark/internal/store"
 )
 
@@ -21,17 +22,11 @@ type disk struct {
 }
 
 // store takes a turn's records and orders.
-func (c *core) store(done *commit, marks []store.Record) {
+func (c *core) store(list []store.Record, done *records.Commit) {
 	d := &c.disk
-	if done != nil {
-		if d.err == nil {
-			c.records = append(c.records, done.records...)
-			d.apply(done.records)
-		}
-	}
 	if d.err == nil {
-		c.records = append(c.records, marks...)
-		d.apply(marks)
+		c.records = append(c.records, list...)
+		d.apply(list)
 	}
 	if len(c.out.want) > 0 {
 		d.reads = append(d.reads, loaded{c.out.wanted, d.read(c.out.want)})
@@ -41,8 +36,10 @@ func (c *core) store(done *commit, marks []store.Record) {
 		d.reads = append(d.reads, lookedUp{l, d.read(l.want)})
 	}
 	c.out.lookups = nil
-	if done != nil && !c.hold {
-		c.turn(appendDone{done, d.err})
+	if done != nil {
+		if c.commits = append(c.commits, done); !c.hold {
+			c.commitDone(len(c.commits)-1, c.turn)
+		}
 	}
 	if !d.late {
 		c.arrive()
@@ -50,7 +47,14 @@ func (c *core) store(done *commit, marks []store.Record) {
 }
 
 // settleCommit ends the oldest commit that is held.
-func (c *core) settleCommit() { c.feed(appendDone{c.commits[0], c.disk.err}) }
+func (c *core) settleCommit() { c.commitDone(0, func(m any) { c.feed(m) }) }
+
+// commitDone has the core learn that a commit is done.
+func (c *core) commitDone(i int, tell func(any)) {
+	done := c.commits[i]
+	c.commits = slices.Delete(c.commits, i, i+1)
+	tell(appendDone{done, c.disk.err})
+}
 
 // arrive ends the reads that are under way.
 func (c *core) arrive() {

@@ -4,10 +4,10 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/content"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
-	"candlemark/internal/topology"
 )
 
 // dispatch gives ready messages to consumers in turn, until one of them runs
@@ -49,7 +49,7 @@ func (s *state) dispatch(now clock.Instant) (more bool) {
 // deliver gives a ready message to c and passes the turn on.
 func (s *state) deliver(c *consumers.Consumer, h backlog.Handle, now clock.Instant) {
 	r := s.messages.Get(h)
-	d := s.delivery(&r)
+	d := s.style().Delivery(&r)
 	if d.Redelivered {
 		s.counts.Redeliver++
 	}
@@ -67,8 +67,8 @@ func (s *state) deliver(c *consumers.Consumer, h backlog.Handle, now clock.Insta
 // the delivery's number.
 func (s *state) take(h backlog.Handle, by *consumers.Channel, consumer *consumers.Consumer) (number uint64) {
 	s.messages.Take(h)
-	if e := s.messages.Entry(h); e.Marks&backlog.Stored != 0 && !e.Redelivered {
-		s.mark(store.Delivered, e.Seq, 0)
+	if e := s.messages.Entry(h); !e.Redelivered {
+		s.journal.Note(store.Delivered, e)
 	}
 	return s.consumers.Hold(by, consumers.Delivery{Message: h, Since: s.second(), Consumer: consumer})
 }
@@ -78,7 +78,7 @@ func (s *state) take(h backlog.Handle, by *consumers.Channel, consumer *consumer
 func (s *state) deliverDirect(c *consumers.Consumer, m *message.Message, chunk *message.Chunk, deadline int64, now clock.Instant) {
 	d := s.consumers.Deliver(c, mail.Delivery{Message: *m})
 	if s.settings.StampExpiry {
-		d.Items[len(d.Items)-1].Message.Overlay = s.stamp(m.Overlay, now.Ceil(), deadline)
+		d.Items[len(d.Items)-1].Message.Overlay = s.style().Stamp(m.Overlay, now.Ceil(), deadline)
 	}
 	if d.Chunk == nil && !m.Owned {
 		chunk.Retain()
@@ -86,28 +86,7 @@ func (s *state) deliverDirect(c *consumers.Consumer, m *message.Message, chunk *
 	}
 }
 
-// delivery tells, on a quorum queue, how often the message came back (DL-9), and
-// its times if the queue is to.
-func (s *state) delivery(r *backlog.Record) mail.Delivery {
-	d := mail.Delivery{Redelivered: r.Redelivered, Message: content(r)}
-	if s.quorum && r.DeliveryCount > 0 {
-		d.Message.Overlay = d.Message.Overlay.Counted(r.DeliveryCount)
-	}
-	if s.settings.StampExpiry {
-		d.Message.Overlay = s.stamp(d.Message.Overlay, r.Enqueued, r.Deadline)
-	}
-	return d
-}
-
-// content is a stored message as other actors see it: its bytes are in the
-// backlog's slab, which is never written again.
-func content(r *backlog.Record) message.Message {
-	m := message.Message{
-		Exchange: r.Exchange, RoutingKey: r.RoutingKey, Header: r.Header, Body: r.Body, Overlay: r.Overlay,
-		TTL: r.TTL, Priority: r.Priority, Persistent: r.Persistent, Owned: true, Share: r.Share,
-	}
-	if r.Released {
-		m.Overlay = r.Overlay.Released(topology.DelayOf(r.Header))
-	}
-	return m
+// style says how the queue shows its messages to consumers.
+func (s *state) style() content.Style {
+	return content.Style{Counts: s.quorum, Stamps: s.settings.StampExpiry, Skew: s.skew}
 }

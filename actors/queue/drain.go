@@ -3,7 +3,6 @@ package queue
 import (
 	"candlemark/actors/mail"
 	"candlemark/internal/clock"
-	"candlemark/internal/store"
 )
 
 // deadLettersBacklog reports whether the messages of an expired queue are dead-lettered
@@ -72,8 +71,6 @@ func (s *state) drain(now clock.Instant) (more bool) {
 		return more
 	}
 	s.becomeEnded()
-	if s.queue.Durable || s.paging.spilled {
-		s.out.marks = append(s.out.marks, store.Record{Kind: store.Retire, Time: s.at})
-	}
+	s.journal.Retire()
 	return false
 }

@@ -18,7 +18,7 @@ func (s *state) deadlineOf(m *message.Message, now clock.Instant) int64 {
 	if ttl == 0 {
 		return now.Floor()
 	}
-	return after(now.Ceil(), ttl)
+	return store.After(now.Ceil(), ttl)
 }
 
 // ttl is the lower of the message's own and the queue's, in ms; negative for
@@ -31,14 +31,6 @@ func (s *state) ttl(own int64) int64 {
 		return 1
 	}
 	return own
-}
-
-// after is the wall ms that lies ttl ms behind start, store.Never without TTL.
-func after(start, ttl int64) int64 {
-	if ttl < 0 || ttl >= store.Never-start {
-		return store.Never
-	}
-	return start + ttl
 }
 
 // schedule puts a ready message with a deadline on the wheel. In strict mode the

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/outbox"
 	"candlemark/internal/message"
 	"candlemark/policies"
 )
@@ -217,7 +218,7 @@ func TestBacklogIsDeadLettered_LEASE13(t *testing.T) {
 		t.Fatalf("phase %d", c.phase)
 	}
 	c.handle(&mail.Enqueue{From: publisher, Messages: []message.Message{msg("last", -1)}}, c.now)
-	c.posts = c.out.posts
+	c.posts = c.out.Posts
 	c.want("left in the mailbox", c.diedOnly(), "expired last")
 }
 
@@ -289,11 +290,11 @@ func TestFailsInTheMiddle_LEASE8(t *testing.T) {
 	chunk := gate.NewChunk(10)
 	c.consume(ch1, "a", 0, noAck)
 	c.posts = nil
-	c.state.committed(appendDone{c.commits[0], nil}) // the turn of a farewell, as far as it came
-	c.out.posts = append(c.out.posts, post{ch1, &mail.Deliver{Chunk: chunk}}, post{ch1, &mail.PurgeReply{}},
-		post{deadLetterPID, &mail.DeadLetter{}})
+	c.commitDone(0, func(m any) { c.state.committed(m.(appendDone)) }) // the turn of a farewell, as far as it came
+	c.out.Posts = append(c.out.Posts, outbox.Post{To: ch1, What: &mail.Deliver{Chunk: chunk}}, outbox.Post{To: ch1, What: &mail.PurgeReply{}},
+		outbox.Post{To: deadLetterPID, What: &mail.DeadLetter{}})
 	c.fail(&mail.QueueForgotten{})
-	c.posts = c.out.posts
+	c.posts = c.out.Posts
 	acks, nacks := c.confirmed()
 	c.wantNumbers("acks", acks, 1)
 	c.wantNumbers("nacks", nacks, 2)
@@ -303,9 +304,9 @@ func TestFailsInTheMiddle_LEASE8(t *testing.T) {
 		t.Fatalf("%v, %d bytes charged", c.posts, gate.Used())
 	}
 
-	c.out.posts = []post{{publisher, &mail.EnqueueReply{}}}
+	c.out.Posts = []outbox.Post{{To: publisher, What: &mail.EnqueueReply{}}}
 	c.fail(&mail.Enqueue{})
-	if len(c.out.posts) != 1 { // the consumer is told once more
-		t.Fatalf("%v", c.out.posts)
+	if len(c.out.Posts) != 1 { // the consumer is told once more
+		t.Fatalf("%v", c.out.Posts)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/outbox"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
 	"candlemark/policies"
@@ -44,7 +45,7 @@ func TestForward(t *testing.T) {
 		if string(d.Exchange) != "orig" || string(d.RoutingKey) != "k" || d.Overlay != m.Overlay || !d.Persistent {
 			t.Errorf("%+v", d)
 		}
-		c.posts = append(c.posts, post{deadLetterPID, l})
+		c.posts = append(c.posts, outbox.Post{To: deadLetterPID, What: l})
 	}
 	bodies, ids := c.moved()
 	c.want("moved", bodies, "a -1", "b 0", "c 70")

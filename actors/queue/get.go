@@ -45,7 +45,7 @@ func (s *state) get(m *mail.Get, now clock.Instant) {
 // fetch gives a ready message to whoever asked for it.
 func (s *state) fetch(h backlog.Handle, m *mail.Get, reply *mail.GetReply, now clock.Instant) {
 	r := s.messages.Get(h)
-	reply.Empty, reply.Delivery = false, s.delivery(&r)
+	reply.Empty, reply.Delivery = false, s.style().Delivery(&r)
 	if r.Redelivered {
 		s.counts.Redeliver++
 	}

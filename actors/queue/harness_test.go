@@ -7,6 +7,8 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/outbox"
+	"candlemark/actors/queue/records"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
@@ -37,8 +39,9 @@ type core struct {
 	state
 	t       *testing.T
 	now     clock.Instant
-	posts   []post
+	posts   []outbox.Post
 	records []store.Record
+	commits []*records.Commit // that the journal has yet to answer, oldest first
 	// hold keeps batches in the journal until the test settles them.
 	hold bool
 	disk disk
@@ -115,10 +118,10 @@ func (c *core) turn(m any) {
 		c.paging.asked, c.paging.idle, c.paging.busy = c.overLimit, 0, 0
 	}
 	c.handle(m, c.now)
-	commit, marks := c.handOver()
+	list, commit := c.journal.HandOver()
 	c.flush()
-	c.posts = append(c.posts, c.out.posts...)
-	c.out.posts, c.out.watch = nil, nil
+	c.posts = append(c.posts, c.out.Posts...)
+	c.out.Posts, c.out.watch = nil, nil
 	for _, e := range c.out.done {
 		e.Release()
 	}
@@ -126,22 +129,34 @@ func (c *core) turn(m any) {
 	again := c.out.again
 	c.out.again = false
 	c.waiting = c.waiting || again
-	c.store(commit, marks)
+	c.store(list, commit)
 	c.check()
 }
 
 // check asserts what must hold after every turn.
 func (c *core) check() {
 	c.t.Helper()
-	if err := c.consumers.Check(); err != nil {
-		c.t.Fatal(err)
+	holds, held, n := map[*consumers.Consumer]int{}, c.consumers.Unacked(), 0
+	c.consumers.Channels(func(h *consumers.Channel) {
+		h.Unacked.Each(func(_ uint64, d consumers.Delivery) bool {
+			holds[d.Consumer]++
+			n++
+			return true
+		})
+	})
+	if n != held {
+		c.t.Fatalf("%d deliveries, %d counted", n, held)
 	}
+	n = 0
 	c.consumers.Consumers(func(x *consumers.Consumer) {
-		if x.Prefetch > 0 && x.Held() > max(x.Prefetch, c.lowered) {
-			c.t.Fatalf("consumer %s holds %d of %d", x.Tag, x.Held(), x.Prefetch)
+		n++
+		if x.Prefetch > 0 && holds[x] > max(x.Prefetch, c.lowered) {
+			c.t.Fatalf("consumer %s holds %d of %d", x.Tag, holds[x], x.Prefetch)
 		}
 	})
-	held := c.consumers.Unacked()
+	if n != c.consumers.Len() || n == 0 && c.consumers.Next() != nil {
+		c.t.Fatalf("%d consumers, %d counted", n, c.consumers.Len())
+	}
 	if c.phase < draining && (c.messages.Len() != c.messages.Ready()+held+c.deadLetters.all.Len()) {
 		c.t.Fatalf("%d messages: %d ready, %d unacked, %d dead letters",
 			c.messages.Len(), c.messages.Ready(), held, c.deadLetters.all.Len())
@@ -173,7 +188,7 @@ func all[T any](c *core) []T {
 	var found []T
 	rest := c.posts[:0:0]
 	for _, p := range c.posts {
-		if m, ok := p.what.(T); ok {
+		if m, ok := p.What.(T); ok {
 			found = append(found, m)
 		} else {
 			rest = append(rest, p)
@@ -254,7 +269,7 @@ func (c *core) delivered(tag string) []string {
 	var bodies []string
 	for _, d := range all[*mail.Deliver](c) {
 		if d.Tag != tag {
-			c.posts = append(c.posts, post{ch1, d})
+			c.posts = append(c.posts, outbox.Post{To: ch1, What: d})
 			continue
 		}
 		for _, x := range d.Items {

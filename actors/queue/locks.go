@@ -5,12 +5,13 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/internal/clock"
+	"candlemark/internal/store"
 	"candlemark/policies"
 )
 
 // second is the turn's time in s since 1970: 32 bits will do until 2106, and do not
 // make a delivery longer.
-func (s *state) second() uint32 { return uint32(s.at / 1000) }
+func (s *state) second() uint32 { return uint32(s.journal.At / 1000) }
 
 // lockedUntil is when a delivery goes back, by the wall clock in ms, 0 for never.
 func (s *state) lockedUntil(h backlog.Handle) int64 { return s.wall(s.ackTimeouts.Until(h)) }
@@ -98,7 +99,7 @@ func (s *state) renewOne(u consumers.Unsettled, now clock.Instant) int64 {
 		own = u.Consumer.Timeout
 	}
 	timeout := policies.LowerTimeout(s.settings.ConsumerTimeout, own)
-	if renewed := after(now.Ceil(), timeout); until != 0 && timeout >= 0 && renewed > until {
+	if renewed := store.After(now.Ceil(), timeout); until != 0 && timeout >= 0 && renewed > until {
 		s.ackTimeouts.Renew(u.Message, renewed)
 		return renewed
 	}

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/records"
 	"candlemark/internal/store"
 )
 
@@ -31,9 +32,7 @@ type paging struct {
 	idle, busy int64
 
 	trimming backlog.Trimming
-	spilling int64 // bytes of transient messages on their way to the journal
-	spilled  bool  // there was one, ever
-	asked    bool  // for a trim, by Trim
+	asked    bool // for a trim, by Trim
 	reading
 }
 
@@ -80,13 +79,13 @@ func (s *state) trimStep(t *backlog.Trimming, b *backlog.Backlog, window, loose 
 	if t.At == 0 && (p.asked || contents > t.Left+loose) {
 		t.At = 1
 	}
-	if t.At == 0 || p.spilling > spillLimit {
+	if t.At == 0 || s.journal.Spilling() > spillLimit {
 		return false
 	}
 	if t.At = b.Trim(t.At, trimLimit, b.Window(window), func(h backlog.Handle) bool { return s.pageOut(b, h) }); t.At == 0 {
 		t.Left = b.Contents()
 	}
-	return t.At != 0 && p.spilling <= spillLimit
+	return t.At != 0 && s.journal.Spilling() <= spillLimit
 }
 
 // pageOut pages a message out if the journal has it, or sees to that. It reports
@@ -95,20 +94,43 @@ func (s *state) pageOut(b *backlog.Backlog, h backlog.Handle) bool {
 	if b.Place(h) != 0 {
 		b.PageOut(h)
 	} else if b.Entry(h).Marks&backlog.Stored == 0 {
-		s.spill(b, h)
+		s.journal.Spill(b, h, b != &s.messages)
 	}
-	return s.paging.spilling <= spillLimit
+	return s.journal.Spilling() <= spillLimit
 }
 
-// spill writes down a message that is not to survive, so that its content can
-// leave memory.
-func (s *state) spill(b *backlog.Backlog, h backlog.Handle) {
-	if s.broken != nil || s.phase >= draining {
-		return
+// recordPositions notes where the messages of a commit are. Those that need not be in
+// memory leave it while that is tight: all that are scheduled, first of all.
+func (s *state) recordPositions(c *records.Commit) {
+	crowded := s.crowded()
+	var w backlog.Window
+	if crowded {
+		w = s.messages.Window(s.window())
 	}
-	r := b.Get(h)
-	s.write(store.Spill, b, h, &r)
-	s.out.commit.spilled += int64(len(r.Header) + len(r.Body))
-	s.paging.spilling += int64(len(r.Header) + len(r.Body))
-	s.paging.spilled = true
+	c.Messages(func(h backlog.Handle, r *store.Record) {
+		if x := s.scheduled; r.Due != 0 && x != nil && x.Messages.Has(h, r.First) {
+			if x.Messages.SetPlace(h, uint64(r.Position)); s.overLimit && !x.Messages.IsPaged(h) {
+				x.Messages.PageOut(h)
+			}
+			return
+		}
+		if !s.messages.Has(h, r.First) {
+			return
+		}
+		s.messages.SetPlace(h, uint64(r.Position))
+		if crowded && !s.messages.Within(h, w) {
+			s.messages.PageOut(h)
+		}
+	})
+}
+
+// committed: what was handed over is durable, or lost.
+func (s *state) committed(m appendDone) {
+	if s.journal.Done(m.commit, m.err) {
+		s.out.rarely().broke = true
+	}
+	if m.err == nil {
+		s.recordPositions(m.commit)
+	}
+	m.commit.Recycle()
 }

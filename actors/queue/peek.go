@@ -8,6 +8,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/content"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
 )
@@ -188,7 +189,7 @@ func (s *state) fill(p *peeking, m *mail.PeekedMessage, r *backlog.Record) {
 	if m.Expires != 0 {
 		r.Deadline = m.Expires - s.skew
 	}
-	d := s.delivery(r)
+	d := s.style().Delivery(r)
 	header, err := d.Message.Overlay.Header(r.Header)
 	if err != nil {
 		header = r.Header
@@ -206,7 +207,7 @@ func (s *state) peeked(p *peeking, contents []store.Content) {
 	for i, at := range p.at {
 		c, shown := &contents[i], &p.reply.Messages[at]
 		if c.Err == nil {
-			if r, ok := recordOf(&c.Record); ok {
+			if r, ok := content.Read(&c.Record); ok {
 				r.Released = c.Record.Due != 0 && shown.State != mail.Scheduled
 				s.fill(p, shown, &r)
 				continue

@@ -3,10 +3,10 @@ package queue
 import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/content"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
-	"candlemark/internal/topology"
 	"candlemark/policies"
 )
 
@@ -17,19 +17,19 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 	s.renewedBy(policies.RenewedByPublish, now)
 	s.expireDue(now)
 	s.counts.Publish += uint64(len(e.Messages))
-	later := s.holdsDelayed || s.settings.DelayedMessages
+	reader := s.reader()
+	looks := reader.Looks()
 	for i := range e.Messages {
 		m := &e.Messages[i]
-		var due topology.Due
-		var id uint32
-		if later {
-			due, id = s.dueOf(m, now)
+		var times content.Times
+		if looks {
+			times = reader.Times(m, now)
 		}
 		switch {
-		case s.broken != nil && s.durable(m.Persistent):
+		case s.journal.Err() != nil && s.journal.Keeps(m.Persistent):
 			s.noteReply(&refused, m.Number)
-		case due.At > now.Floor():
-			if s.addScheduled(m, due, id, now) {
+		case times.Due.At > now.Floor():
+			if s.addScheduled(m, times, now) {
 				s.noteReply(&stored, m.Number)
 			} else {
 				s.noteReply(&taken, m.Number)
@@ -40,7 +40,7 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 				continue
 			}
 			s.noteReply(&refused, m.Number)
-		case s.accept(m, e.Chunk, now):
+		case s.accept(m, times, e.Chunk, now):
 			s.noteReply(&stored, m.Number)
 		default:
 			s.noteReply(&taken, m.Number)
@@ -54,10 +54,7 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 		refused.Refused = true
 		s.send(e.From, refused)
 	}
-	if c := s.out.commit; c != nil {
-		c.to, c.reply = e.From, stored
-		c.chunk, c.debt = e.LendCredit()
-	}
+	s.journal.Confirm(e, stored)
 }
 
 // noteReply adds a publish number to a reply that is made when it has a first one.
@@ -73,14 +70,19 @@ func (s *state) noteReply(reply **mail.EnqueueReply, number uint64) {
 
 // accept gives a message to a consumer that can take it now, if nothing is
 // ahead of it, or keeps it. It reports whether the message was written down.
-func (s *state) accept(m *message.Message, chunk *message.Chunk, now clock.Instant) (stored bool) {
-	over := s.settings.ExpiresAtHeader != "" && s.applyExpiresAt(m, now) // not even now
+func (s *state) accept(m *message.Message, times content.Times, chunk *message.Chunk, now clock.Instant) (stored bool) {
+	over := false
+	if times.Dated {
+		left := times.Expires - now.Ceil()
+		m.Cap(max(left, 0))
+		over = left <= 0 // not even now
+	}
 	deadline := s.deadlineOf(m, now)
 	late := over || deadline <= now.Floor() // TTL 0: now or never (TTL-20)
 	switch c := s.consumers.Next(); {
 	case s.settings.HasForward && !over && s.canForward(m):
 		s.forward(s.keep(m, deadline, now), late)
-		return s.durable(m.Persistent)
+		return s.journal.Keeps(m.Persistent)
 	case over || s.messages.Ready() > 0 || c == nil:
 		if late && !s.shouldDeadLetter(expired) {
 			s.out.dropped[expired]++
@@ -91,47 +93,33 @@ func (s *state) accept(m *message.Message, chunk *message.Chunk, now clock.Insta
 		return false
 	default:
 		s.deliver(c, s.keep(m, deadline, now), now)
-		return s.durable(m.Persistent)
+		return s.journal.Keeps(m.Persistent)
 	}
 	if h := s.keep(m, deadline, now); late {
 		s.endReady(h, expired)
 	} else {
 		s.schedule(h)
-		if s.crowded() && !s.durable(m.Persistent) {
-			s.spill(&s.messages, h)
+		if s.crowded() && !s.journal.Keeps(m.Persistent) {
+			s.journal.Spill(&s.messages, h, false)
 		}
 	}
-	return s.durable(m.Persistent)
-}
-
-// durable reports whether a message is written down. What happens to those of a
-// queue that nobody knows any more is not.
-func (s *state) durable(persistent bool) bool {
-	return persistent && s.queue.Durable && s.phase < draining
+	return s.journal.Keeps(m.Persistent)
 }
 
 // keep copies the message into the backlog, ready, and writes it down if it is
 // to survive.
 func (s *state) keep(m *message.Message, deadline int64, now clock.Instant) backlog.Handle {
 	s.seq++
-	r := backlog.Record{
-		Exchange: m.Exchange, RoutingKey: m.RoutingKey, Header: m.Header, Body: m.Body, Overlay: m.Overlay,
-		Deadline: deadline, TTL: m.TTL, Enqueued: now.Ceil(), Priority: min(m.Priority, s.settings.MaxPriority),
-		Persistent: m.Persistent, Seq: s.seq, Shared: m.Owned, Share: m.Share,
-	}
+	r := content.Kept(m, s.seq, deadline, now.Ceil(), s.settings.MaxPriority)
 	h := s.messages.Push(&r)
-	if s.durable(m.Persistent) {
-		r = s.messages.Get(h)
-		s.write(store.Put, &s.messages, h, &r)
+	if s.journal.Keeps(m.Persistent) {
+		s.journal.Put(&s.messages, h)
 	}
 	return h
 }
 
-// remove forgets a message for good. What is written in this turn only, is not
-// written.
+// remove forgets a message for good.
 func (s *state) remove(h backlog.Handle, why store.Reason) {
-	if e := s.messages.Entry(h); e.Marks&backlog.Stored != 0 && s.phase < draining && !s.unwrite(e.Seq) {
-		s.mark(store.Remove, e.Seq, why)
-	}
+	s.journal.Remove(s.messages.Entry(h), why)
 	s.messages.Remove(h)
 }

@@ -45,9 +45,7 @@ func (s *state) purge(m *mail.Purge, now clock.Instant) {
 
 // dropAll empties the queue, in which nothing but ready and scheduled messages is.
 func (s *state) dropAll() {
-	if s.seq > 0 && (s.queue.Durable || s.paging.spilled) {
-		s.out.marks = append(s.out.marks, store.Record{Kind: store.Remove, Time: s.at, First: 1, Last: s.seq, Why: store.Purged})
-	}
+	s.journal.RemoveAll(s.seq, store.Purged)
 	s.messages.Clear()
 	s.wheel = wheel.New(&s.messages)
 	s.dropAllScheduled()
@@ -84,9 +82,7 @@ func (s *state) dropScheduled(at *backlog.Handle) (done bool) {
 		return true
 	}
 	*at = x.Messages.Sweep(*at, int(s.turnMost), func(h backlog.Handle) {
-		if e := x.Messages.Entry(h); e.Marks&backlog.Stored != 0 && !s.unwrite(e.Seq) {
-			s.mark(store.Remove, e.Seq, store.Purged)
-		}
+		s.journal.Remove(x.Messages.Entry(h), store.Purged)
 	})
 	if *at == 0 {
 		s.dropAllScheduled()

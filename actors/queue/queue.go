@@ -5,6 +5,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/records"
 	"candlemark/internal/budget"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
@@ -85,7 +86,7 @@ type again struct{}
 
 // appendDone: a commit is durable in the journal, or lost.
 type appendDone struct {
-	commit *commit
+	commit *records.Commit
 	err    error
 }
 
@@ -158,7 +159,7 @@ func (q *queue) turn(ctx actor.Context, what any) {
 func (q *queue) start(ctx actor.Context) bool {
 	now, slept := q.cfg.Clock.Read()
 	q.slept, q.state.skew = slept, q.cfg.Clock.Skew()
-	q.begin.Recovered = fromWall(q.begin.Recovered, q.state.skew, now)
+	q.begin.Recovered = records.FromWall(q.begin.Recovered, q.state.skew, now)
 	q.state.init(q.begin, ctx.Self(), now)
 	q.begin = nil
 	return q.state.messages.Len() > 0 || q.state.scheduledPending()
@@ -167,14 +168,14 @@ func (q *queue) start(ctx actor.Context) bool {
 // carryOut does what the core decided, in order.
 func (q *queue) carryOut(ctx actor.Context) {
 	s := &q.state
-	c, marks := s.handOver()
-	q.toWall(c, marks)
+	list, c := s.journal.HandOver()
+	records.ToWall(list, s.skew)
 	q.post(ctx)
 	for _, w := range s.out.watch {
 		ctx.Watch(w)
 	}
 	s.out.watch = nil
-	q.journal(ctx, c, marks)
+	q.journal(ctx, list, c)
 	q.read(ctx)
 	q.account()
 	q.report()
@@ -193,14 +194,10 @@ func (q *queue) carryOut(ctx actor.Context) {
 func (q *queue) post(ctx actor.Context) {
 	s := &q.state
 	s.flush()
-	for i, p := range s.out.posts {
-		ctx.Send(p.to, p.what)
-		s.out.posts[i] = post{}
+	for _, p := range s.out.Posts {
+		ctx.Send(p.To, p.What)
 	}
-	s.out.posts = s.out.posts[:0]
-	if cap(s.out.posts) > 64 {
-		s.out.posts = nil
-	}
+	s.out.Clear()
 	for i, e := range s.out.done {
 		e.Release()
 		s.out.done[i] = nil

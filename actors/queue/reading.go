@@ -6,8 +6,8 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/content"
 	"candlemark/internal/clock"
-	"candlemark/internal/message"
 	"candlemark/internal/store"
 )
 
@@ -18,8 +18,6 @@ const (
 	// readPause is how long the queue waits after a read that failed, though what is
 	// stored may be whole, in ms.
 	readPause = 1000
-	// largeBody is from how many bytes on a body is kept as it was read, not copied.
-	largeBody = 8 << 10
 )
 
 // reading holds the state of contents that come back.
@@ -129,7 +127,7 @@ func (s *state) resumeGets(now clock.Instant) {
 
 // reload takes a content in; false says that it cannot be what was written.
 func (s *state) reload(h backlog.Handle, r *store.Record) bool {
-	if !pageIn(&s.messages, h, r) {
+	if !content.PageIn(&s.messages, h, r) {
 		return false
 	}
 	if r.Position != 0 {
@@ -137,27 +135,6 @@ func (s *state) reload(h backlog.Handle, r *store.Record) bool {
 	}
 	s.messages.Entry(h).Persistent = r.Kind == store.Put
 	return true
-}
-
-// pageIn gives a message of b the content that was read; false says that it cannot
-// be what was written.
-func pageIn(b *backlog.Backlog, h backlog.Handle, r *store.Record) bool {
-	content, ok := recordOf(r)
-	if !ok || int64(len(r.Body)) != b.Size(h) {
-		return false
-	}
-	b.PageIn(h, &content)
-	return true
-}
-
-// recordOf is the content that was read; false says that it cannot be what was
-// written.
-func recordOf(r *store.Record) (backlog.Record, bool) {
-	overlay, err := message.DecodeOverlay(r.Overlay)
-	return backlog.Record{
-		Exchange: r.Exchange, RoutingKey: r.RoutingKey, Header: r.Header, Body: r.Body, Overlay: overlay,
-		Shared: len(r.Body) >= largeBody,
-	}, err == nil
 }
 
 // dropDamaged is the end of a message that cannot be read back. A dead letter

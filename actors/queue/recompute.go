@@ -2,6 +2,7 @@ package queue
 
 import (
 	"candlemark/actors/queue/backlog"
+	"candlemark/internal/store"
 	"candlemark/policies"
 )
 
@@ -28,7 +29,7 @@ func (s *state) recomputeDeadlines() (more bool) {
 		}
 		if s.settings.RetroactiveTTL {
 			enqueued, own := s.messages.Times(h)
-			s.messages.Entry(h).Deadline = after(enqueued, s.ttl(own))
+			s.messages.Entry(h).Deadline = store.After(enqueued, s.ttl(own))
 		}
 		if ready {
 			s.schedule(h)

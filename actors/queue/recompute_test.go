@@ -27,8 +27,8 @@ func TestSpilledForNothing(t *testing.T) {
 	c := newCore(t, maxLength(0, "drop-head"))
 	c.pressed = func() bool { return true }
 	c.put("a", "b")
-	if c.messages.Len() != 0 || len(c.commits) != 0 || c.paging.spilling != 0 {
-		t.Errorf("%d messages, %d commits, %d bytes under way", c.messages.Len(), len(c.commits), c.paging.spilling)
+	if c.messages.Len() != 0 || len(c.commits) != 0 || c.journal.Spilling() != 0 {
+		t.Errorf("%d messages, %d commits, %d bytes under way", c.messages.Len(), len(c.commits), c.journal.Spilling())
 	}
 }
 
@@ -43,7 +43,7 @@ func TestReleasedBeforeWritten_DLY9(t *testing.T) {
 	c.publish(heldBack("b", 10)) // a is written behind it
 	written := make(chan struct{})
 	go func() { // as the journal does; what is read of a record meanwhile is something else
-		c.commits[0].records[0].Position = 5
+		c.commits[0].Records[0].Position = 5
 		close(written)
 	}()
 	c.at(10)

@@ -54,10 +54,10 @@ func (s *state) restoreOne(m *store.Recovered) {
 	marks := backlog.Stored
 	switch {
 	case m.Due != 0:
-		r.Enqueued, r.Deadline = m.Due, after(m.Due, s.ttl(m.TTL))
+		r.Enqueued, r.Deadline = m.Due, store.After(m.Due, s.ttl(m.TTL))
 		marks |= backlog.Released
 	case s.settings.RetroactiveTTL:
-		r.Deadline = after(m.Time, s.ttl(m.TTL))
+		r.Deadline = store.After(m.Time, s.ttl(m.TTL))
 	}
 	if s.holdsDelayed {
 		r.Deadline = store.Never // its exchange gets it

@@ -2,12 +2,11 @@ package queue
 
 import (
 	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/content"
 	"candlemark/actors/queue/schedule"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
-	"candlemark/internal/topology"
-	"candlemark/protocol"
 )
 
 // ensureScheduled makes room for scheduled messages.
@@ -36,56 +35,35 @@ func (s *state) nextScheduled() (backlog.Handle, bool) {
 	return h, ok
 }
 
-// dueOf is when a message that comes now is to be released, and the hash of its
-// message-id. A delayed exchange goes by x-delay alone (DLY-2), a queue by the dates
-// too (DLY-8). What was held already is not held again (DLY-9), and what cannot be
-// made out counts for nothing here: the publisher was told.
-func (s *state) dueOf(m *message.Message, now clock.Instant) (due topology.Due, id uint32) {
-	if !s.holdsDelayed && m.Overlay != nil && (m.Overlay.Held || m.Overlay.Delayed != 0) {
-		return due, 0
+// reader finds the times that messages name for the queue.
+func (s *state) reader() content.Reader {
+	return content.Reader{
+		Holds: s.holdsDelayed, Schedules: s.settings.DelayedMessages, DeliverAt: s.settings.DeliverAtHeader,
+		ExpiresAt: s.settings.ExpiresAtHeader, Skew: s.skew,
 	}
-	scan, err := protocol.ScanProperties(m.Header)
-	if err != nil || scan.Headers == nil {
-		return due, 0
-	}
-	if s.holdsDelayed {
-		due.At = after(now.Ceil(), topology.DelayOf(m.Header))
-	} else if due, err = topology.DueOf(scan.Headers, s.settings.DeliverAtHeader, now.Ceil(), s.skew); err != nil {
-		return topology.Due{}, 0
-	}
-	if due.At > now.Floor() && len(scan.MessageID) > 0 {
-		id = store.HashID(scan.MessageID)
-	}
-	return due, id
 }
 
 // addScheduled keeps a message until it is due. It counts against no limit. It reports
 // whether the message was written down.
-func (s *state) addScheduled(m *message.Message, due topology.Due, id uint32, now clock.Instant) (stored bool) {
-	if s.settings.ExpiresAtHeader != "" && !m.Overlay.Undated() {
-		if at, ok := s.expiresAtOf(m); ok {
-			m.Cap(max(at-due.At, 0)) // TTL begins when it is due
-		}
+func (s *state) addScheduled(m *message.Message, times content.Times, now clock.Instant) (stored bool) {
+	due := times.Due
+	if times.Dated {
+		m.Cap(max(times.Expires-due.At, 0)) // TTL begins when it is due
 	}
 	x := s.ensureScheduled()
 	s.seq++
-	r := backlog.Record{
-		Exchange: m.Exchange, RoutingKey: m.RoutingKey, Header: m.Header, Body: m.Body, Overlay: m.Overlay,
-		Deadline: due.At, TTL: m.TTL, Enqueued: now.Ceil(), Priority: min(m.Priority, s.settings.MaxPriority),
-		Persistent: m.Persistent, Seq: s.seq, Shared: m.Owned, Share: m.Share,
-	}
+	r := content.Kept(m, s.seq, due.At, now.Ceil(), s.settings.MaxPriority)
 	h := x.Messages.Push(&r)
-	x.Add(h, id)
+	x.Add(h, times.ID)
 	switch {
-	case s.durable(m.Persistent):
-		r = x.Messages.Get(h)
-		w := s.write(store.Put, &x.Messages.Backlog, h, &r)
+	case s.journal.Keeps(m.Persistent):
+		w := s.journal.Put(&x.Messages.Backlog, h)
 		if w.Due = due.At; due.Dated {
 			w.Deadline = store.Never
 		}
 		return true
 	case s.overLimit:
-		s.spill(&x.Messages.Backlog, h)
+		s.journal.Spill(&x.Messages.Backlog, h, true)
 	}
 	return false
 }
@@ -93,9 +71,7 @@ func (s *state) addScheduled(m *message.Message, due topology.Due, id uint32, no
 // unschedule drops a scheduled message for good.
 func (s *state) unschedule(h backlog.Handle, why store.Reason) {
 	x := s.scheduled
-	if e := x.Messages.Entry(h); e.Marks&backlog.Stored != 0 && s.phase < draining && !s.unwrite(e.Seq) {
-		s.mark(store.Remove, e.Seq, why)
-	}
+	s.journal.Remove(x.Messages.Entry(h), why)
 	x.Remove(h)
 }
 
@@ -114,7 +90,7 @@ func (s *state) moveToReady(h backlog.Handle) backlog.Handle {
 		r = x.Messages.Get(h)
 		r.DeliveryCount = 0
 	}
-	r.Enqueued, r.Deadline = due, after(due, s.ttl(r.TTL))
+	r.Enqueued, r.Deadline = due, store.After(due, s.ttl(r.TTL))
 	x.Remove(h)
 	var to backlog.Handle
 	if paged {
@@ -124,7 +100,7 @@ func (s *state) moveToReady(h backlog.Handle) backlog.Handle {
 	}
 	s.messages.Entry(to).Marks = marks
 	if marks != 0 && place == 0 {
-		s.follow(r.Seq, h, to)
+		s.journal.Follow(r.Seq, h, to)
 	}
 	return to
 }

@@ -3,6 +3,7 @@ package queue
 import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/content"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
 	"candlemark/internal/topology"
@@ -37,12 +38,6 @@ type scheduledCommand struct {
 	due     int64 // the new time, 0: cancelled
 	count   int
 	stored  bool // one of them is
-}
-
-// scheduledAnswer is an answer that waits for the journal.
-type scheduledAnswer struct {
-	to    mail.Address
-	reply *mail.ScheduledChanged
 }
 
 // lookup are contents that are read for an answer alone: they do not come back into
@@ -101,7 +96,7 @@ func (s *state) changeScheduled(a *scheduledCommand, seq uint64, id string, now 
 			if x.Messages.IsPaged(h) {
 				paged = append(paged, h)
 				l.want = append(l.want, x.Ref(h))
-			} else if r := x.Messages.Get(h); idOf(r.Header) == id {
+			} else if r := x.Messages.Get(h); content.MessageID(r.Header) == id {
 				s.changeOneScheduled(a, h)
 			}
 		}
@@ -113,22 +108,13 @@ func (s *state) changeScheduled(a *scheduledCommand, seq uint64, id string, now 
 	l.found = func(contents []store.Content, now clock.Instant) {
 		for i := range contents {
 			c := &contents[i]
-			if x := s.scheduled; c.Err == nil && x != nil && x.Messages.Has(paged[i], c.Seq) && idOf(c.Record.Header) == id {
+			if x := s.scheduled; c.Err == nil && x != nil && x.Messages.Has(paged[i], c.Seq) && content.MessageID(c.Record.Header) == id {
 				s.changeOneScheduled(a, paged[i])
 			}
 		}
 		s.answerScheduled(a)
 	}
 	s.out.lookups = append(s.out.lookups, l)
-}
-
-// idOf is the property message-id in raw properties.
-func idOf(header []byte) string {
-	scan, err := protocol.ScanProperties(header)
-	if err != nil {
-		return ""
-	}
-	return string(scan.MessageID)
 }
 
 // changeOneScheduled does to a message what the command says.
@@ -143,27 +129,24 @@ func (s *state) changeOneScheduled(a *scheduledCommand, h backlog.Handle) {
 		return
 	}
 	x.Reschedule(h, a.due)
-	if stored {
-		s.out.marks = append(s.out.marks, store.Record{Kind: store.Rescheduled, Time: s.at, First: e.Seq, Last: e.Seq, Due: a.due})
-	}
+	s.journal.Reschedule(e, a.due)
 }
 
 // answerScheduled answers a command: when it is durable, if it was about what is.
 func (s *state) answerScheduled(a *scheduledCommand) {
-	c := scheduledAnswer{a.request.ReplyTo, &mail.ScheduledChanged{Reply: a.request.Done(nil), Count: a.count}}
+	answer := func(failed bool) {
+		reply := &mail.ScheduledChanged{Reply: a.request.Done(nil), Count: a.count}
+		if failed {
+			reply.Err = protocol.ConnectionErrorf(protocol.InternalError,
+				"the journal failed: it is not known whether %d scheduled messages of queue '%s' in vhost '%s' were changed",
+				a.count, s.queue.Name, s.vhost.Name)
+		}
+		s.send(a.request.ReplyTo, reply)
+	}
 	if a.stored {
-		s.committing().changed = append(s.committing().changed, c)
+		s.journal.Await(answer)
 	} else {
-		s.sendScheduledAnswer(c, false)
+		answer(false)
 	}
 	s.dueNow = true
-}
-
-func (s *state) sendScheduledAnswer(c scheduledAnswer, failed bool) {
-	if failed {
-		c.reply.Err = protocol.ConnectionErrorf(protocol.InternalError,
-			"the journal failed: it is not known whether %d scheduled messages of queue '%s' in vhost '%s' were changed",
-			c.reply.Count, s.queue.Name, s.vhost.Name)
-	}
-	s.send(c.to, c.reply)
 }

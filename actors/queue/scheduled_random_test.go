@@ -285,8 +285,8 @@ func (m *mover) wind() {
 		m.settleOne(mail.Ack)
 		m.at(m.ms() + 1000)
 	}
-	if gone := m.gone(); len(gone) > 0 || m.deadLetters.forwarding != 0 || m.deadLetters.bytes != 0 || m.paging.spilling != 0 || len(m.numbers) != 0 {
-		m.t.Fatalf("nobody knows what became of %v, %d moving, %d bytes under way, %d unanswered", gone, m.deadLetters.forwarding, m.paging.spilling, len(m.numbers))
+	if gone := m.gone(); len(gone) > 0 || m.deadLetters.forwarding != 0 || m.deadLetters.bytes != 0 || m.journal.Spilling() != 0 || len(m.numbers) != 0 {
+		m.t.Fatalf("nobody knows what became of %v, %d moving, %d bytes under way, %d unanswered", gone, m.deadLetters.forwarding, m.journal.Spilling(), len(m.numbers))
 	}
 	if len(m.disk.puts) != 0 {
 		for _, r := range m.disk.puts {

@@ -3,6 +3,7 @@ package queue
 import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/content"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
 	"candlemark/policies"
@@ -76,7 +77,7 @@ func (s *state) readFirst(h backlog.Handle) {
 	s.out.lookups = append(s.out.lookups, &lookup{want: []store.Ref{x.Ref(h)}, found: func(contents []store.Content, now clock.Instant) {
 		x.Reading = false
 		c := &contents[0]
-		if x.Messages.Has(h, c.Seq) && x.Messages.IsPaged(h) && (c.Err != nil || !pageIn(&x.Messages.Backlog, h, &c.Record)) {
+		if x.Messages.Has(h, c.Seq) && x.Messages.IsPaged(h) && (c.Err != nil || !content.PageIn(&x.Messages.Backlog, h, &c.Record)) {
 			x.Messages.Entry(h).Marks |= backlog.Damaged // it expires
 		}
 		s.dueNow = true
@@ -139,17 +140,26 @@ func (s *state) releaseOne(h backlog.Handle, now clock.Instant) {
 	}
 	s.schedule(h)
 	if s.crowded() && s.messages.Entry(h).Marks&backlog.Stored == 0 {
-		s.spill(&s.messages, h)
+		s.journal.Spill(&s.messages, h, false)
 	}
+}
+
+// expiredByHeader reports whether the moment at which a message expires by its header has
+// passed, of one whose content is in memory.
+func (s *state) expiredByHeader(h backlog.Handle, now clock.Instant) bool {
+	if s.settings.ExpiresAtHeader == "" || s.messages.IsPaged(h) {
+		return false
+	}
+	r, reader := s.messages.Get(h), s.reader()
+	at, ok := reader.Expiry(r.Overlay, r.Header)
+	return ok && at <= now.Floor()
 }
 
 // released moves a message whose time has come, which is written down.
 func (s *state) released(h backlog.Handle) backlog.Handle {
 	h = s.moveToReady(h)
 	e := s.messages.Entry(h)
-	if e.Marks&backlog.Stored != 0 && s.phase < draining {
-		s.mark(store.Released, e.Seq, 0)
-	}
+	s.journal.Note(store.Released, e)
 	e.Marks |= backlog.Released
 	return h
 }

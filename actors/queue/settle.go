@@ -2,7 +2,6 @@ package queue
 
 import (
 	"candlemark/actors/mail"
-	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
@@ -94,9 +93,7 @@ func (s *state) requeue(u consumers.Delivery, now clock.Instant) {
 	e := s.messages.Entry(h)
 	e.Redelivered = true
 	e.DeliveryCount++
-	if e.Marks&backlog.Stored != 0 {
-		s.mark(store.Returned, e.Seq, 0)
-	}
+	s.journal.Note(store.Returned, e)
 	limit := s.settings.DeliveryLimit
 	switch {
 	case e.Deadline <= now.Floor():

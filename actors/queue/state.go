@@ -6,6 +6,8 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/lease"
+	"candlemark/actors/queue/outbox"
+	"candlemark/actors/queue/records"
 	"candlemark/actors/queue/schedule"
 	"candlemark/actors/queue/wheel"
 	"candlemark/internal/clock"
@@ -24,7 +26,6 @@ type state struct {
 	queue        *topology.Queue
 	vhost        *topology.VHost
 	self         mail.Address
-	id           store.QueueID
 	effective    policies.Effective
 	settings     policies.QueueSettings
 	quorum       bool   // a quorum queue
@@ -39,7 +40,6 @@ type state struct {
 	wheel       wheel.Wheel[*backlog.Backlog] // of the ready messages with a deadline
 	due         []backlog.Handle              // what the wheel fires, reused
 	recomputed  backlog.Handle                // where a sweep goes on, 0 for none (recompute.go)
-	at          int64                         // the turn's time in wall ms, for records
 	skew        int64                         // ms that a date is ahead of its time here (clock.Skew)
 	overLimit   bool                          // memory is: the budget of all queues is used up
 	critical    bool                          // by far
@@ -54,9 +54,8 @@ type state struct {
 	counts      mail.Counts
 
 	paging   paging
-	commits  []*commit // in the journal, oldest first
-	broken   error     // of the journal: what is to survive is refused from then on
-	handled  uint64    // commands of the vhost, for the farewell (PRO-3)
+	journal  records.Writer
+	handled  uint64 // commands of the vhost, for the farewell (PRO-3)
 	phase    phase
 	waking   *mail.Wake // to be answered when nothing overdue is left
 	deletion deleteReason
@@ -67,19 +66,15 @@ type state struct {
 // outcome lists what must happen after a turn. The shell does it in the order of the fields (carryOut): who is told
 // something can rely on what stands above that, and on nothing below.
 type outcome struct {
-	// posts are sent first, in their order, deliveries last. What is to be durable before somebody
-	// learns of it is not here yet: it waits in the commit, whose end is a mail.
-	posts []post
+	// Posts are sent first, in their order, deliveries last. What is to be durable before somebody
+	// learns of it is not here yet: it waits in the commit (records), whose end is a mail.
+	outbox.Outbox
 	// done are released once what they led to is sent.
 	done []*mail.Enqueue
 	// watch are channels whose end the queue is to learn of.
 	watch []mail.Address
-	// commit are messages for the journal, nil for none, and marks what became of others. They are one
-	// batch; when it has a commit, the journal answers with appendDone.
-	commit *commit
-	marks  []store.Record
 	// lookups are read for an answer, want to be back in memory, for the messages in wanted. They are asked for
-	// behind the batch: the journal may be read for what was just written.
+	// behind the turn's records: the journal may be read for what was just written.
 	lookups []*lookup
 	want    []store.Ref
 	wanted  []backlog.Handle
@@ -117,21 +112,16 @@ func (o *outcome) noteScheduledDropped(n int) {
 // dropCounts counts by reason.
 type dropCounts [store.Exhausted + 1]uint32
 
-type post struct {
-	to   mail.Address
-	what any
-}
-
 func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
 	s.queue, s.vhost, s.self = cfg.Queue, cfg.VHost, self
-	s.id = store.QueueID(cfg.Queue.Incarnation)
 	s.quorum = policies.KindOf(cfg.Queue.Arguments) == policies.KindQuorumQueue
 	s.holdsDelayed = cfg.Queue.Holds()
+	s.journal = records.New(&s.out.Outbox, cfg.Queue.Durable)
 	s.wheel = wheel.New(&s.messages)
 	s.messages.Budget = cfg.Budget
 	s.settings, s.effective = cfg.Settings, cfg.Effective
 	s.lease.SetPeriod(period(s.settings.Expires), now.Ceil())
-	s.consumers = consumers.New(&s.out, self, s.settings.SingleActiveConsumer, s.quorum)
+	s.consumers = consumers.New(&s.out.Outbox, self, s.settings.SingleActiveConsumer, s.quorum)
 	if s.settings.HasForward {
 		s.lease.Hold()
 		s.consumers.Pause(true)
@@ -252,13 +242,6 @@ func (s *state) control(what any, now clock.Instant) {
 }
 
 func (s *state) send(to mail.Address, what any) { s.out.Send(to, what) }
-
-// Send implements consumers.Outbox.
-func (o *outcome) Send(to mail.Address, what any) {
-	if to != nil {
-		o.posts = append(o.posts, post{to, what})
-	}
-}
 
 // flush sends each consumer what it was given in this turn.
 func (s *state) flush() {

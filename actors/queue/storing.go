@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"candlemark/actors/queue/records"
 	"candlemark/internal/store"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -9,15 +10,15 @@ import (
 // What the shell does with the journal and the budget at the end of a turn.
 
 // journal hands the turn's records over. The answer for a commit comes back as
-// mail; nobody waits for marks alone.
-func (q *queue) journal(ctx actor.Context, c *commit, marks []store.Record) {
-	id := q.state.id
+// mail; nobody waits for records without one.
+func (q *queue) journal(ctx actor.Context, list []store.Record, c *records.Commit) {
+	id := q.state.id()
 	if c != nil {
 		q.recordName()
 		self, root := ctx.Self(), ctx.ActorSystem().Root
-		q.cfg.Journal.Append(id, c.records, func(err error) { root.Send(self, appendDone{c, err}) })
-	} else if len(marks) > 0 {
-		q.cfg.Journal.Append(id, marks, nil)
+		q.cfg.Journal.Append(id, list, func(err error) { root.Send(self, appendDone{c, err}) })
+	} else if len(list) > 0 {
+		q.cfg.Journal.Append(id, list, nil)
 	}
 }
 
@@ -31,7 +32,7 @@ func (q *queue) recordName() {
 	q.named = true
 	if s.queue.Durable && s.vhost != nil {
 		name := store.Name{VHost: s.vhost.Name, Queue: s.queue.Name}
-		q.cfg.Journal.Append(s.id, []store.Record{store.Naming(name)}, nil)
+		q.cfg.Journal.Append(s.id(), []store.Record{store.Naming(name)}, nil)
 	}
 }
 
@@ -40,7 +41,7 @@ func (q *queue) read(ctx actor.Context) {
 	out := &q.state.out
 	for i, l := range out.lookups {
 		self, root := ctx.Self(), ctx.ActorSystem().Root
-		q.cfg.Journal.Read(q.state.id, l.want, func(c []store.Content) { root.Send(self, lookedUp{l, c}) })
+		q.cfg.Journal.Read(q.state.id(), l.want, func(c []store.Content) { root.Send(self, lookedUp{l, c}) })
 		out.lookups[i] = nil
 	}
 	out.lookups = out.lookups[:0]
@@ -50,8 +51,11 @@ func (q *queue) read(ctx actor.Context) {
 	want, handles := out.want, out.wanted
 	out.want, out.wanted = nil, nil
 	self, root := ctx.Self(), ctx.ActorSystem().Root
-	q.cfg.Journal.Read(q.state.id, want, func(c []store.Content) { root.Send(self, loaded{handles, c}) })
+	q.cfg.Journal.Read(q.state.id(), want, func(c []store.Content) { root.Send(self, loaded{handles, c}) })
 }
+
+// id names the queue in the journal.
+func (s *state) id() store.QueueID { return store.QueueID(s.queue.Incarnation) }
 
 // account tells the budget what the queue holds.
 func (q *queue) account() {
@@ -116,6 +120,6 @@ func (q *queue) reportRare(r *rareEvents) {
 		q.cfg.Log.Error().Str("queue", s.queue.Name).Err(r.unread).Msg("messages cannot be read from the journal; trying again")
 	}
 	if r.broke {
-		q.cfg.Log.Error().Str("queue", s.queue.Name).Err(s.broken).Msg("the journal failed; persistent messages are refused")
+		q.cfg.Log.Error().Str("queue", s.queue.Name).Err(s.journal.Err()).Msg("the journal failed; persistent messages are refused")
 	}
 }

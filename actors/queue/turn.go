@@ -8,11 +8,11 @@ import (
 
 // handle is one turn of the core: one mail, then what follows from it.
 func (s *state) handle(what any, now clock.Instant) {
-	s.at = now.Floor()
+	s.journal.At = now.Floor()
 	switch what.(type) {
 	case *mail.DescribeQueue, *mail.Trim, *mail.Peek, *mail.ListUnacked, *mail.ListScheduled, lookedUp:
 	default:
-		s.used = s.at
+		s.used = s.journal.At
 	}
 	s.act(what, now)
 	s.resumed = false

@@ -6,63 +6,14 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/internal/clock"
-	"candlemark/internal/store"
 )
 
-// TestWrittenByTheWall_TTL35: what is written down goes by the wall clock, which
-// was set while the broker ran.
-func TestWrittenByTheWall_TTL35(t *testing.T) {
+// TestDatesAreByTheWall_TTL35: x-death tells the time of the wall clock.
+func TestDatesAreByTheWall_TTL35(t *testing.T) {
 	const hour = 3_600_000
-	q := &queue{}
-	q.state.skew = -hour
-	c := &commit{records: []store.Record{
-		{Kind: store.Put, Time: start, Deadline: start + 5},
-		{Kind: store.Put, Time: start, Deadline: store.Never},
-		{Kind: store.Put, Time: start, Deadline: start + 315_360_000_000},
-		{Kind: store.Remove, Time: start},
-	}}
-	q.toWall(c, nil)
-	for i, want := range []int64{start + 5 - hour, store.Never, start + 315_360_000_000 - hour, 0} {
-		if r := c.records[i]; r.Time != start-hour || r.Deadline != want {
-			t.Errorf("record %d: time %d, deadline %d, want %d", i, r.Time, r.Deadline, want)
-		}
-	}
-	marks := []store.Record{{Kind: store.Remove, Time: start}}
-	if q.toWall(nil, marks); marks[0].Time != start-hour {
-		t.Errorf("mark: time %d", marks[0].Time)
-	}
-	if got := q.state.date(clock.Instant(start * int64(time.Millisecond))); got != (start-hour)/1000 {
+	s := &state{skew: -hour}
+	if got := s.date(clock.Instant(start * int64(time.Millisecond))); got != (start-hour)/1000 {
 		t.Errorf("date %d", got)
-	}
-}
-
-// TestReadByTheWall_TTL35: what the journal has goes by the wall clock as it was
-// then. A clock that was set back meanwhile holds nothing for longer than its TTL.
-func TestReadByTheWall_TTL35(t *testing.T) {
-	for _, row := range []struct {
-		name                     string
-		skew                     int64
-		time, deadline           int64 // ms from the start
-		wantTime, wantedDeadline int64
-	}{
-		{"as it was", 0, -500, 100, -500, 100},
-		{"set forwards while it was down", 0, -500_000, -400_000, -500_000, -400_000},
-		{"set back by an hour while it was down", 0, 3_600_000, 3_660_000, 0, 60_000},
-		{"set back by years", 0, 1e12, 1e12 + 5, 0, 5},
-		{"set while it runs, then recalled", 7000, 6500, 7100, -500, 100},
-		{"set, and recalled from before", -7000, -500, 100, 0, 600},
-	} {
-		list := []store.Recovered{
-			{Seq: 1, Time: start + row.time, Deadline: start + row.deadline},
-			{Seq: 2, Time: start + row.time, Deadline: store.Never},
-		}
-		got := fromWall(list, row.skew, clock.Instant(start*int64(time.Millisecond)))
-		if at, due := got[0].Time-start, got[0].Deadline-start; at != row.wantTime || due != row.wantedDeadline || got[1].Deadline != store.Never {
-			t.Errorf("%s: enqueued at %d, due at %d, never at %d", row.name, at, due, got[1].Deadline)
-		}
-		if list[0].Time != start+row.time {
-			t.Errorf("%s: what may be needed again has changed", row.name)
-		}
 	}
 }
 

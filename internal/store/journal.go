@@ -64,6 +64,14 @@ const (
 // Never is the deadline of a message that does not expire.
 const Never = math.MaxInt64
 
+// After is the deadline that lies ms behind start, both in ms; Never for negative ms.
+func After(start, ms int64) int64 {
+	if ms < 0 || ms >= Never-start {
+		return Never
+	}
+	return start + ms
+}
+
 // Record is one decision of a queue.
 type Record struct {
 	Kind Kind

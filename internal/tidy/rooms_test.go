@@ -33,7 +33,10 @@ var rooms = map[string][]string{
 	"actors/queue/dueindex":    {},
 	"actors/queue/backlog":     {"internal/budget", "internal/message", "actors/queue/wheel"},
 	"actors/queue/acktimeouts": {"actors/queue/backlog", "actors/queue/consumers", "actors/queue/wheel"},
-	"actors/queue/consumers":   {"protocol", "actors/mail", "internal/seqmap"},
+	"actors/queue/content":     {"protocol", "actors/mail", "actors/queue/backlog", "internal/clock", "internal/message", "internal/store", "internal/topology"},
+	"actors/queue/records":     {"actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/outbox", "internal/clock", "internal/message", "internal/store"},
+	"actors/queue/outbox":      {"actors/mail"},
+	"actors/queue/consumers":   {"protocol", "actors/mail", "actors/queue/outbox", "internal/seqmap"},
 	"actors/queue/lease":       {},
 	"actors/queue/schedule":    {"actors/mail", "internal/budget", "internal/store", "actors/queue/backlog", "actors/queue/dueindex"},
 	"actors/queue/wheel":       {},
@@ -145,7 +148,9 @@ var actorRooms = []string{"actors/...", "supervision/...", "integration/...", "i
 // pureRooms are below actorRooms, and do not know it: they are the cores of actors, or tell others through functions.
 var pureRooms = []string{
 	"actors/channel/assembler", "actors/channel/confirms", "actors/channel/requests", "actors/channel/rights", "actors/channel/trace",
-	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/lease", "actors/queue/schedule", "actors/queue/wheel", "supervision/resources",
+	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/lease",
+	"actors/queue/outbox", "actors/queue/records", "actors/queue/schedule", "actors/queue/wheel",
+	"supervision/resources",
 }
 
 // checkActorLibrary keeps protoactor where actors are, and of it only package actor; state.go, the core, never sees it.

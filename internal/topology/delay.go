@@ -81,7 +81,12 @@ func DelayOf(properties []byte) int64 {
 	if err != nil || scan.Headers == nil {
 		return 0
 	}
-	v, found, err := protocol.LookupField(scan.Headers, DelayHeader)
+	return DelayIn(scan.Headers)
+}
+
+// DelayIn is DelayOf by the headers of a message, an encoded table.
+func DelayIn(headers []byte) int64 {
+	v, found, err := protocol.LookupField(headers, DelayHeader)
 	if err != nil || !found {
 		return 0
 	}

@@ -1,10 +1,10 @@
 package consumers
 
 import (
-	"fmt"
 	"slices"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/outbox"
 	"candlemark/internal/seqmap"
 	"candlemark/protocol"
 )
@@ -73,15 +73,9 @@ func (c *Consumer) room() int {
 	return c.Prefetch - c.unacked
 }
 
-// Outbox takes the mail that a Set sends.
-type Outbox interface {
-	// Send sends a mail at the end of the turn; to nobody if to is nil.
-	Send(to mail.Address, what any)
-}
-
 // Set is all consumers of a queue, and its channels.
 type Set struct {
-	out          Outbox
+	out          *outbox.Outbox
 	queue        mail.Address
 	singleActive bool // x-single-active-consumer
 	takeover     bool // a higher priority takes over
@@ -99,7 +93,7 @@ type Set struct {
 
 // New makes an empty set of a queue. singleActive: one consumer at a time gets the
 // messages (DEC-11); takeover: that one makes way for a higher priority.
-func New(out Outbox, queue mail.Address, singleActive, takeover bool) Set {
+func New(out *outbox.Outbox, queue mail.Address, singleActive, takeover bool) Set {
 	return Set{out: out, queue: queue, singleActive: singleActive, takeover: takeover}
 }
 
@@ -227,31 +221,4 @@ func without(list []*Consumer, c *Consumer) []*Consumer {
 		}
 	}
 	return list
-}
-
-// Held is how many unacknowledged messages it has.
-func (c *Consumer) Held() int { return c.unacked }
-
-// Check tells what is wrong with the set, nil if nothing is. It is for tests.
-func (s *Set) Check() error {
-	n, held := 0, 0
-	for id, h := range s.channels {
-		held += h.Unacked.Len()
-		if h.allowed < 0 {
-			return fmt.Errorf("channel %s allowed %d", id, h.allowed)
-		}
-		for _, c := range h.consumers {
-			n++
-			if can := c.canTake() && s.Active(c); (c.next != nil) != can || c.unacked < 0 {
-				return fmt.Errorf("consumer %s in the ring: %v, can take: %v, holds %d", c.Tag, c.next != nil, can, c.unacked)
-			}
-		}
-	}
-	if n != s.count || held != s.unacked {
-		return fmt.Errorf("%d consumers, %d counted; %d deliveries, %d counted", n, s.count, held, s.unacked)
-	}
-	if n == 0 && (len(s.roundRobin) > 0 || len(s.waiting) > 0 || len(s.limited) > 0 || s.active != nil || s.exclusive != nil) {
-		return fmt.Errorf("consumers that are gone are remembered: %+v", s)
-	}
-	return nil
 }

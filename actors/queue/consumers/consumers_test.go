@@ -1,20 +1,18 @@
 package consumers
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/outbox"
 
 	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// sent counts the mail to each channel.
-type sent map[string][]any
-
-func (s sent) Send(to mail.Address, what any) { s[to.Id] = append(s[to.Id], what) }
 
 var channels = []mail.Address{address("a"), address("b"), address("c")}
 
@@ -31,24 +29,15 @@ func zeroOf[T any](*T) *T { return new(T) }
 func TestSet(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 0))
-		out := sent{}
-		s := New(out, address("queue"), seed%2 == 0, seed%4 == 0)
-		any := func() *Consumer {
-			var list []*Consumer
-			s.Consumers(func(c *Consumer) { list = append(list, c) })
-			if len(list) == 0 {
-				return nil
-			}
-			return list[r.IntN(len(list))]
-		}
+		s := New(&outbox.Outbox{}, address("queue"), seed%2 == 0, seed%4 == 0)
 		for range 300 {
 			channel := channels[r.IntN(len(channels))]
-			switch c := any(); r.IntN(8) {
+			switch c := s.any(r); r.IntN(12) {
 			case 0:
 				h, _ := s.Open(channel)
 				s.Attach(&Consumer{
 					Channel: h, Tag: "t", Limited: r.IntN(2) == 0, Prefetch: r.IntN(4), Priority: r.Int64N(3),
-				}, false)
+				}, !s.InUse(true) && r.IntN(4) == 0)
 			case 1:
 				if c != nil {
 					s.Cancel(c)
@@ -66,23 +55,81 @@ func TestSet(t *testing.T) {
 					h.Unacked.TakeSome(1, h.Unacked.Last(), 1, func(_ uint64, d Delivery) { s.Release(d) })
 				}
 			case 7:
-				if next := s.Next(); next != nil {
-					s.Consumers(func(c *Consumer) {
-						if c.Priority > next.Priority && c.canTake() && s.Active(c) {
-							t.Fatalf("seed %d: %+v is passed over", seed, c)
-						}
-					})
-					s.Hold(next.Channel, Delivery{Message: 1, Consumer: next})
-					s.Deliver(next, mail.Delivery{})
-					if next.Prefetch > 0 && next.Held() > next.Prefetch {
-						t.Fatalf("seed %d: %d of %d", seed, next.Held(), next.Prefetch)
-					}
+				if err := s.deliverNext(); err != nil {
+					t.Fatalf("seed %d: %v", seed, err)
+				}
+			case 8:
+				if h := s.Channel(channel); h != nil {
+					s.DetachAll(h)
+				}
+			case 9:
+				s.Pause(r.IntN(2) == 0)
+			case 10:
+				if c != nil {
+					s.Grant(&mail.Grant{Channel: c.Channel.Address, Tag: c.Tag, Messages: c.messages, Bytes: c.bytes})
+				}
+			case 11: // not below what it holds
+				if c != nil && !slices.ContainsFunc(c.Channel.consumers, func(x *Consumer) bool { return x.unacked > 3 }) {
+					s.Resize(&mail.Resize{Channel: c.Channel.Address, Prefetch: 3})
 				}
 			}
 			s.Flush()
-			if err := s.Check(); err != nil {
+			if err := s.check(); err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
 		}
 	}
+}
+
+// any is one of the consumers, nil if there is none.
+func (s *Set) any(r *rand.Rand) *Consumer {
+	var list []*Consumer
+	s.Consumers(func(c *Consumer) { list = append(list, c) })
+	if len(list) == 0 {
+		return nil
+	}
+	return list[r.IntN(len(list))]
+}
+
+// deliverNext gives a message to whose turn it is.
+func (s *Set) deliverNext() (err error) {
+	next := s.Next()
+	if next == nil {
+		return nil
+	}
+	s.Consumers(func(c *Consumer) {
+		if c.Priority > next.Priority && c.canTake() && s.Active(c) {
+			err = fmt.Errorf("%+v is passed over", c)
+		}
+	})
+	s.Hold(next.Channel, Delivery{Message: 1, Consumer: next})
+	s.Deliver(next, mail.Delivery{})
+	if next.Prefetch > 0 && next.unacked > next.Prefetch {
+		err = fmt.Errorf("%d of %d", next.unacked, next.Prefetch)
+	}
+	return err
+}
+
+// check tells what is wrong with the set, nil if nothing is.
+func (s *Set) check() error {
+	n, held := 0, 0
+	for id, h := range s.channels {
+		held += h.Unacked.Len()
+		if h.allowed < 0 {
+			return fmt.Errorf("channel %s allowed %d", id, h.allowed)
+		}
+		for _, c := range h.consumers {
+			n++
+			if can := c.canTake() && s.Active(c); (c.next != nil) != can || c.unacked < 0 {
+				return fmt.Errorf("consumer %s in the ring: %v, can take: %v, holds %d", c.Tag, c.next != nil, can, c.unacked)
+			}
+		}
+	}
+	if n != s.count || held != s.unacked {
+		return fmt.Errorf("%d consumers, %d counted; %d deliveries, %d counted", n, s.count, held, s.unacked)
+	}
+	if n == 0 && (len(s.roundRobin) > 0 || len(s.waiting) > 0 || len(s.limited) > 0 || s.active != nil || s.exclusive != nil) {
+		return fmt.Errorf("consumers that are gone are remembered: %+v", s)
+	}
+	return nil
 }

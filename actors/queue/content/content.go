@@ -1,0 +1,86 @@
+package content
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
+	"candlemark/internal/message"
+	"candlemark/internal/store"
+	"candlemark/internal/topology"
+)
+
+// largeBody is from how many bytes on a body is kept as it was read, not copied.
+const largeBody = 8 << 10
+
+// Kept is the backlog's record of a message that was enqueued at now and is due at deadline, both wall ms. The queue has
+// priorities up to highest.
+func Kept(m *message.Message, seq uint64, deadline, now int64, highest uint8) backlog.Record {
+	return backlog.Record{
+		Exchange: m.Exchange, RoutingKey: m.RoutingKey, Header: m.Header, Body: m.Body, Overlay: m.Overlay,
+		Deadline: deadline, TTL: m.TTL, Enqueued: now, Priority: min(m.Priority, highest),
+		Persistent: m.Persistent, Seq: seq, Shared: m.Owned, Share: m.Share,
+	}
+}
+
+// Message returns a stored message as other actors see it: its bytes are in the backlog's slab, which is never written again.
+func Message(r *backlog.Record) message.Message {
+	return message.Message{
+		Exchange: r.Exchange, RoutingKey: r.RoutingKey, Header: r.Header, Body: r.Body, Overlay: Overlay(r),
+		TTL: r.TTL, Priority: r.Priority, Persistent: r.Persistent, Owned: true, Share: r.Share,
+	}
+}
+
+// Overlay returns the headers that the broker adds to a stored message, nil for none.
+func Overlay(r *backlog.Record) *message.Overlay {
+	if r.Released {
+		return r.Overlay.Released(topology.DelayOf(r.Header))
+	}
+	return r.Overlay
+}
+
+// Read is the content that was read from the journal; false says that it cannot be what was written.
+func Read(r *store.Record) (backlog.Record, bool) {
+	overlay, err := message.DecodeOverlay(r.Overlay)
+	return backlog.Record{
+		Exchange: r.Exchange, RoutingKey: r.RoutingKey, Header: r.Header, Body: r.Body, Overlay: overlay,
+		Shared: len(r.Body) >= largeBody,
+	}, err == nil
+}
+
+// PageIn gives a message of b the content that was read; false says that it cannot be what was written.
+func PageIn(b *backlog.Backlog, h backlog.Handle, r *store.Record) bool {
+	content, ok := Read(r)
+	if !ok || int64(len(r.Body)) != b.Size(h) {
+		return false
+	}
+	b.PageIn(h, &content)
+	return true
+}
+
+// Style says how a queue shows its messages to consumers.
+type Style struct {
+	Counts bool  // how often it came back: a quorum queue does (DL-9)
+	Stamps bool  // when it was enqueued and when it expires
+	Skew   int64 // ms that a date is ahead of its time here (clock.Skew)
+}
+
+// Delivery is a stored message as a consumer gets it.
+func (s Style) Delivery(r *backlog.Record) mail.Delivery {
+	d := mail.Delivery{Redelivered: r.Redelivered, Message: Message(r)}
+	if s.Counts && r.DeliveryCount > 0 {
+		d.Message.Overlay = d.Message.Overlay.Counted(r.DeliveryCount)
+	}
+	d.Message.Overlay = s.Stamp(d.Message.Overlay, r.Enqueued, r.Deadline)
+	return d
+}
+
+// Stamp tells when a message was enqueued and when it expires, in ms of the broker's time, if that is asked for.
+func (s Style) Stamp(o *message.Overlay, enqueued, deadline int64) *message.Overlay {
+	if !s.Stamps {
+		return o
+	}
+	expires := int64(0)
+	if deadline > 0 && deadline != store.Never {
+		expires = deadline + s.Skew
+	}
+	return o.Stamped(enqueued+s.Skew, expires)
+}

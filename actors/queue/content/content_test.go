@@ -1,0 +1,87 @@
+package content
+
+import (
+	"testing"
+	"time"
+
+	"candlemark/actors/queue/backlog"
+	"candlemark/internal/clock"
+	"candlemark/internal/message"
+	"candlemark/internal/store"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+)
+
+// start is the broker's time in these tests, in wall ms.
+const start = 1_800_000_000_000
+
+func header(headers protocol.Table) []byte {
+	return (&protocol.Properties{Flags: protocol.FlagHeaders | protocol.FlagMessageID | protocol.FlagPriority, Headers: headers, MessageID: "id", Priority: 7}).Append(nil)
+}
+
+func table(more ...any) (t protocol.Table) {
+	for i := 0; i < len(more); i += 2 {
+		t = append(t, protocol.Field{Key: more[i].(string), Value: more[i+1]})
+	}
+	return t
+}
+
+// TestTimes: each kind of queue looks for its own headers, and dates are by the wall clock.
+func TestTimes(t *testing.T) {
+	const skew = 5000
+	all := table("x-delay", int64(100), "x-deliver-at", int64(start+skew+300), "my-time", int64(start+skew+500), "gone", int64(start+skew+700))
+	id := store.HashID("id")
+	for name, row := range map[string]struct {
+		reader  Reader
+		headers protocol.Table
+		overlay *message.Overlay
+		want    Times
+	}{
+		"nothing":          {Reader{}, all, nil, Times{}},
+		"holder":           {Reader{Holds: true}, all, nil, Times{Due: topology.Due{At: start + 100}, ID: id}},
+		"delay":            {Reader{Schedules: true}, table("x-delay", int64(100)), nil, Times{Due: topology.Due{At: start + 100}, ID: id}},
+		"date":             {Reader{Schedules: true}, all, nil, Times{Due: topology.Due{At: start + 300, Dated: true}, ID: id}},
+		"date of its own":  {Reader{Schedules: true, DeliverAt: "my-time"}, all, nil, Times{Due: topology.Due{At: start + 500, Dated: true}, ID: id}},
+		"held already":     {Reader{Schedules: true}, all, &message.Overlay{Held: true}, Times{}},
+		"released already": {Reader{Schedules: true}, all, &message.Overlay{Delayed: 5}, Times{}},
+		"not made out":     {Reader{Schedules: true}, table("x-delay", "soon"), nil, Times{}},
+		"expires":          {Reader{ExpiresAt: "gone"}, all, nil, Times{Expires: start + 700, Dated: true}},
+		"dead letter":      {Reader{ExpiresAt: "gone"}, all, &message.Overlay{DropExpiration: true}, Times{}},
+		"both": {
+			Reader{Schedules: true, ExpiresAt: "gone"},
+			all, nil,
+			Times{Due: topology.Due{At: start + 300, Dated: true}, ID: id, Expires: start + 700, Dated: true},
+		},
+	} {
+		row.reader.Skew = skew
+		m := message.Message{Header: header(row.headers), Overlay: row.overlay}
+		if got := row.reader.Times(&m, clock.Instant(start*int64(time.Millisecond))); got != row.want {
+			t.Errorf("%s: %+v, want %+v", name, got, row.want)
+		}
+		if at, ok := row.reader.Expiry(m.Overlay, m.Header); at != row.want.Expires || ok != row.want.Dated {
+			t.Errorf("%s: expires at %d, %v", name, at, ok)
+		}
+	}
+}
+
+// TestThereAndBack: what is paged out and read again is what was published; what cannot be that is refused.
+func TestThereAndBack(t *testing.T) {
+	m := message.Message{Exchange: []byte("x"), RoutingKey: []byte("k"), Header: header(nil), Body: []byte("body"), TTL: 5, Priority: 9, Persistent: true}
+	kept := Kept(&m, 3, store.Never, start, 4)
+	b := &backlog.Backlog{}
+	h := b.PushPaged(&kept, uint32(len(m.Body)), 1)
+	stored := store.Record{Exchange: m.Exchange, RoutingKey: m.RoutingKey, Header: m.Header, Body: m.Body}
+	for _, wrong := range []store.Record{{Body: []byte("longer"), Header: m.Header}, {Body: m.Body, Overlay: []byte{255, 255}}} {
+		if PageIn(b, h, &wrong) || !b.IsPaged(h) {
+			t.Errorf("%+v was taken", wrong)
+		}
+	}
+	if !PageIn(b, h, &stored) {
+		t.Fatal("refused")
+	}
+	r := b.Get(h)
+	got := Message(&r)
+	if string(got.Exchange)+string(got.RoutingKey)+string(got.Body) != "xkbody" || got.Priority != 4 || Priority(&got) != 7 || MessageID(got.Header) != "id" {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,120 @@
+package records
+
+import (
+	"sort"
+	"sync"
+
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
+	"candlemark/internal/message"
+	"candlemark/internal/store"
+)
+
+// Commit is one batch of records with messages in it, from the turn that makes it until the journal is done with it.
+type Commit struct {
+	// Records are those of messages (Put, Spill), by ascending sequence number but for what a trim spills behind them;
+	// then, once it is handed over, the others.
+	Records []store.Record
+	handles []backlog.Handle // whose messages they are
+	sorted  int              // how many of them ascend, from the first on
+	holes   int              // records of messages that left in the same turn
+	spilled int64            // bytes of Spill
+	// What was encoded last: dead letters for one reason share what they add.
+	overlay *message.Overlay
+	encoded []byte
+	// What the publisher is told when they are durable, nil if nobody waits.
+	to    mail.Address
+	reply *mail.EnqueueReply
+	// Others who wait for it.
+	waiting []func(failed bool)
+	// The publisher's credit, which is given back then: what waits for a slow disk is bounded.
+	chunk *message.Chunk
+	debt  message.Debt
+}
+
+var commits = sync.Pool{New: func() any { return new(Commit) }}
+
+// pooledRecords bounds the commits that are used again.
+const pooledRecords = 1024
+
+// Recycle is called when nobody needs the records any more.
+func (c *Commit) Recycle() {
+	if cap(c.Records) > pooledRecords {
+		return
+	}
+	clear(c.Records)
+	*c = Commit{Records: c.Records[:0], handles: c.handles[:0]}
+	commits.Put(c)
+}
+
+// Messages calls f for the records of messages, with the handles that those have now.
+func (c *Commit) Messages(f func(h backlog.Handle, r *store.Record)) {
+	for i, h := range c.handles {
+		f(h, &c.Records[i])
+	}
+}
+
+// add adds the record of a message.
+func (c *Commit) add(kind store.Kind, h backlog.Handle, r *backlog.Record, overlay *message.Overlay) *store.Record {
+	if overlay != c.overlay {
+		c.overlay, c.encoded = overlay, overlay.Append(nil)
+	}
+	if n := len(c.Records); n == c.sorted && (n == 0 || c.Records[n-1].First < r.Seq) {
+		c.sorted++
+	}
+	c.handles = append(c.handles, h)
+	c.Records = append(c.Records, store.Record{
+		Kind: kind, Time: r.Enqueued, First: r.Seq, Last: r.Seq,
+		Exchange: r.Exchange, RoutingKey: r.RoutingKey, Header: r.Header, Body: r.Body, Overlay: c.encoded,
+		Deadline: r.Deadline, TTL: r.TTL, Priority: r.Priority,
+	})
+	return &c.Records[len(c.Records)-1]
+}
+
+func (c *Commit) follow(seq uint64, from, to backlog.Handle) bool {
+	i, found := c.find(seq)
+	if !found { // what was spilled stands in no order
+		for i = c.sorted; i < len(c.handles) && (c.handles[i] != from || c.Records[i].First != seq); i++ {
+		}
+		found = i < len(c.handles)
+	}
+	if found {
+		c.handles[i] = to
+	}
+	return found
+}
+
+// find returns the index of a message's record, if it is among those in order. The journal may be about to write a
+// record's position: nothing else of it is read.
+func (c *Commit) find(seq uint64) (int, bool) {
+	i := sort.Search(c.sorted, func(i int) bool { return c.Records[i].First >= seq })
+	return i, i < c.sorted && c.Records[i].First == seq
+}
+
+// unwrite takes the record of a message out, if it is there.
+func (c *Commit) unwrite(seq uint64) bool {
+	if c == nil || len(c.handles) == 0 || seq < c.Records[0].First {
+		return false
+	}
+	i, found := c.find(seq)
+	if found {
+		c.Records[i].Kind = 0
+		c.holes++
+	}
+	return found
+}
+
+// close fills the holes.
+func (c *Commit) close() {
+	n, sorted := 0, c.sorted
+	for i := range c.Records {
+		if c.Records[i].Kind != 0 {
+			c.Records[n], c.handles[n] = c.Records[i], c.handles[i]
+			n++
+		} else if i < c.sorted {
+			sorted--
+		}
+	}
+	clear(c.Records[n:])
+	c.Records, c.handles, c.sorted, c.holes = c.Records[:n], c.handles[:n], sorted, 0
+}

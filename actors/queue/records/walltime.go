@@ -1,0 +1,55 @@
+package records
+
+import (
+	"slices"
+
+	"candlemark/internal/clock"
+	"candlemark/internal/store"
+)
+
+// ToWall moves records that are about to be written from the broker's time to the wall clock's, which is skew ms ahead
+// (ADR 19).
+func ToWall(list []store.Record, skew int64) {
+	if skew == 0 {
+		return
+	}
+	for i := range list {
+		r := &list[i]
+		r.Time += skew
+		r.Deadline = shiftDeadline(r.Deadline, skew)
+		r.Due = shiftDeadline(r.Due, skew)
+	}
+}
+
+// FromWall moves what was written to the broker's time, which dates are skew ms ahead of. What was written in the
+// future, before the clock was set back, was written now: nothing is held for longer
+// than it was to be from the start.
+func FromWall(list []store.Recovered, skew int64, now clock.Instant) []store.Recovered {
+	own := false
+	for i := range list {
+		by := skew + max(list[i].Time-skew-now.Ceil(), 0)
+		if by == 0 {
+			continue
+		}
+		if !own { // it may be needed again as it is
+			list, own = slices.Clone(list), true
+		}
+		m := &list[i]
+		m.Time -= by
+		if m.Due == m.Deadline { // held for a time, and not until a date
+			m.Due = shiftDeadline(m.Due, -by)
+		} else {
+			m.Due = shiftDeadline(m.Due, -skew)
+		}
+		m.Deadline = shiftDeadline(m.Deadline, -by)
+	}
+	return list
+}
+
+// shiftDeadline is a deadline in another time; none stays none.
+func shiftDeadline(deadline, by int64) int64 {
+	if deadline <= 0 || deadline == store.Never {
+		return deadline
+	}
+	return max(deadline+by, 1)
+}

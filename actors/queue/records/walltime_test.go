@@ -1,0 +1,60 @@
+package records
+
+import (
+	"testing"
+	"time"
+
+	"candlemark/internal/clock"
+	"candlemark/internal/store"
+)
+
+// start is the broker's time at which these tests begin, in wall ms.
+const start = 1_800_000_000_000
+
+// TestWrittenByTheWall_TTL35: what is written down goes by the wall clock, which
+// was set while the broker ran.
+func TestWrittenByTheWall_TTL35(t *testing.T) {
+	const hour = 3_600_000
+	list := []store.Record{
+		{Kind: store.Put, Time: start, Deadline: start + 5},
+		{Kind: store.Put, Time: start, Deadline: store.Never},
+		{Kind: store.Put, Time: start, Deadline: start + 315_360_000_000},
+		{Kind: store.Remove, Time: start},
+	}
+	ToWall(list, -hour)
+	for i, want := range []int64{start + 5 - hour, store.Never, start + 315_360_000_000 - hour, 0} {
+		if r := list[i]; r.Time != start-hour || r.Deadline != want {
+			t.Errorf("record %d: time %d, deadline %d, want %d", i, r.Time, r.Deadline, want)
+		}
+	}
+}
+
+// TestReadByTheWall_TTL35: what the journal has goes by the wall clock as it was
+// then. A clock that was set back meanwhile holds nothing for longer than its TTL.
+func TestReadByTheWall_TTL35(t *testing.T) {
+	for _, row := range []struct {
+		name                     string
+		skew                     int64
+		time, deadline           int64 // ms from the start
+		wantTime, wantedDeadline int64
+	}{
+		{"as it was", 0, -500, 100, -500, 100},
+		{"set forwards while it was down", 0, -500_000, -400_000, -500_000, -400_000},
+		{"set back by an hour while it was down", 0, 3_600_000, 3_660_000, 0, 60_000},
+		{"set back by years", 0, 1e12, 1e12 + 5, 0, 5},
+		{"set while it runs, then recalled", 7000, 6500, 7100, -500, 100},
+		{"set, and recalled from before", -7000, -500, 100, 0, 600},
+	} {
+		list := []store.Recovered{
+			{Seq: 1, Time: start + row.time, Deadline: start + row.deadline},
+			{Seq: 2, Time: start + row.time, Deadline: store.Never},
+		}
+		got := FromWall(list, row.skew, clock.Instant(start*int64(time.Millisecond)))
+		if at, due := got[0].Time-start, got[0].Deadline-start; at != row.wantTime || due != row.wantedDeadline || got[1].Deadline != store.Never {
+			t.Errorf("%s: enqueued at %d, due at %d, never at %d", row.name, at, due, got[1].Deadline)
+		}
+		if list[0].Time != start+row.time {
+			t.Errorf("%s: what may be needed again has changed", row.name)
+		}
+	}
+}

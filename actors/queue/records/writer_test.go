@@ -1,0 +1,192 @@
+package records
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/outbox"
+	"candlemark/internal/store"
+)
+
+// publisher is somebody.
+var publisher = zeroOf(mail.Address(nil))
+
+func zeroOf[T any](*T) *T { return new(T) }
+
+type fixture struct {
+	Writer
+	out outbox.Outbox
+	backlog.Backlog
+	seq uint64
+}
+
+func newFixture(durable bool) *fixture {
+	f := &fixture{}
+	f.Writer = New(&f.out, durable)
+	f.At = start
+	return f
+}
+
+func (f *fixture) replies() (list []*mail.EnqueueReply) {
+	for _, p := range f.out.Posts {
+		list = append(list, p.What.(*mail.EnqueueReply))
+	}
+	return list
+}
+
+func (f *fixture) push() backlog.Handle {
+	f.seq++
+	return f.Push(&backlog.Record{Header: []byte{0, 0}, Body: []byte("body"), Deadline: store.Never, TTL: backlog.NoTTL, Seq: f.seq})
+}
+
+func (f *fixture) put() backlog.Handle {
+	h := f.push()
+	f.Put(&f.Backlog, h)
+	return h
+}
+
+// kinds are those of records, with the first and the last number of each.
+func kinds(list []store.Record) (got [][3]uint64) {
+	for i := range list {
+		got = append(got, [3]uint64{uint64(list[i].Kind), list[i].First, list[i].Last})
+	}
+	return got
+}
+
+func (f *fixture) want(t *testing.T, want ...[3]uint64) *Commit {
+	t.Helper()
+	list, c := f.HandOver()
+	if got := kinds(list); !slices.Equal(got, want) {
+		t.Fatalf("%v, want %v", got, want)
+	}
+	return c
+}
+
+const (
+	put      = uint64(store.Put)
+	spill    = uint64(store.Spill)
+	remove   = uint64(store.Remove)
+	returned = uint64(store.Returned)
+	retire   = uint64(store.Retire)
+)
+
+// TestRecordsJoin: what became of neighbours is one record, and needs no answer.
+func TestRecordsJoin(t *testing.T) {
+	f := newFixture(true)
+	a, b, d := f.put(), f.put(), f.put()
+	f.want(t, [3]uint64{put, 1, 1}, [3]uint64{put, 2, 2}, [3]uint64{put, 3, 3})
+	f.Writer.Remove(f.Entry(a), store.Acked)
+	f.Writer.Remove(f.Entry(b), store.Acked)
+	f.Note(store.Returned, f.Entry(d))
+	f.Note(store.Returned, f.Entry(f.push())) // the journal has it not
+	if c := f.want(t, [3]uint64{remove, 1, 2}, [3]uint64{returned, 3, 3}); c != nil {
+		t.Error("a commit without messages")
+	}
+	f.want(t)
+}
+
+// TestLeftInTheSameTurn: a message that came and left in one turn is not written.
+func TestLeftInTheSameTurn(t *testing.T) {
+	f := newFixture(true)
+	f.put()
+	b := f.put()
+	f.put()
+	f.Writer.Remove(f.Entry(b), store.Acked)
+	c := f.want(t, [3]uint64{put, 1, 1}, [3]uint64{put, 3, 3})
+	reply := &mail.EnqueueReply{}
+	f.Writer.Remove(f.Entry(f.put()), store.Acked)
+	f.Confirm(&mail.Enqueue{From: publisher}, reply)
+	if f.want(t) != nil || len(f.replies()) != 1 || reply.Refused {
+		t.Error("the publisher of what is not written waits")
+	}
+	if f.Done(c, nil) || len(f.replies()) != 1 {
+		t.Error("somebody waited for the other")
+	}
+}
+
+// TestWhoWaitsIsTold: when the journal is done, in any order, or has failed.
+func TestWhoWaitsIsTold(t *testing.T) {
+	f := newFixture(true)
+	replies := []*mail.EnqueueReply{{}, {}}
+	var commits []*Commit
+	failed := 0
+	for _, r := range replies {
+		f.put()
+		f.Confirm(&mail.Enqueue{From: publisher}, r)
+		f.Await(func(lost bool) {
+			if lost {
+				failed++
+			}
+		})
+		_, c := f.HandOver()
+		commits = append(commits, c)
+	}
+	if !f.Done(commits[1], errors.New("full")) || f.Done(commits[0], nil) || f.Err() == nil {
+		t.Error("the failure is not told once")
+	}
+	if !slices.Equal(f.replies(), []*mail.EnqueueReply{replies[1], replies[0]}) || !replies[1].Refused || replies[0].Refused || failed != 1 {
+		t.Errorf("%v, %d failed", f.replies(), failed)
+	}
+}
+
+// TestHandlesFollow: a commit knows the message's new handle, whether it is in order or was spilled behind the others.
+func TestHandlesFollow(t *testing.T) {
+	f := newFixture(true)
+	old := f.push()
+	a := f.put()
+	f.Spill(&f.Backlog, old, false)
+	if f.Spilling() != 6 || !f.Spilled() {
+		t.Error(f.Spilling())
+	}
+	f.Follow(2, a, 100)
+	c := f.want(t, [3]uint64{put, 2, 2}, [3]uint64{spill, 1, 1})
+	f.Follow(1, old, 200)
+	var handles []backlog.Handle
+	c.Messages(func(h backlog.Handle, _ *store.Record) { handles = append(handles, h) })
+	if !slices.Equal(handles, []backlog.Handle{100, 200}) {
+		t.Error(handles)
+	}
+	if f.Done(c, nil); f.Spilling() != 0 {
+		t.Error(f.Spilling())
+	}
+}
+
+// TestNothingIsWrittenOfWhatNobodyKnows: a queue that ends answers who waits, and retires if the journal has any of it.
+func TestNothingIsWrittenOfWhatNobodyKnows(t *testing.T) {
+	f := newFixture(true)
+	a := f.put()
+	f.Confirm(&mail.Enqueue{From: publisher}, &mail.EnqueueReply{})
+	f.HandOver()
+	f.Close()
+	if len(f.replies()) != 1 || f.replies()[0].Refused || f.Keeps(true) {
+		t.Error("not closed")
+	}
+	f.Writer.Remove(f.Entry(a), store.Expired)
+	f.Note(store.Returned, f.Entry(a))
+	f.Spill(&f.Backlog, f.push(), false)
+	f.want(t)
+	f.Retire()
+	f.want(t, [3]uint64{retire, 0, 0})
+	f = newFixture(false)
+	f.Retire()
+	f.RemoveAll(7, store.Purged)
+	f.want(t)
+}
+
+// TestPanic: whoever waits learns that it was lost, but for the publisher of the mail in hand.
+func TestPanic(t *testing.T) {
+	f := newFixture(true)
+	waiting, inHand := &mail.EnqueueReply{}, &mail.EnqueueReply{}
+	f.put()
+	f.Confirm(&mail.Enqueue{From: publisher}, waiting)
+	f.HandOver()
+	f.put()
+	f.Confirm(&mail.Enqueue{From: publisher}, inHand)
+	f.Fail()
+	if !slices.Equal(f.replies(), []*mail.EnqueueReply{waiting}) || !waiting.Refused {
+		t.Errorf("%v", f.replies())
+	}
+}
