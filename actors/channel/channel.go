@@ -77,7 +77,7 @@ func (c *channel) Receive(ctx actor.Context) {
 	case *actor.Stopping, *actor.Restarting:
 		c.abort()
 		for _, p := range c.peers {
-			c.unwatch = append(c.unwatch, p.pid)
+			c.unwatch = append(c.unwatch, p.Address)
 		}
 		c.watchOver(ctx)
 	case *actor.Stopped:

@@ -60,7 +60,7 @@ func (s *state) topologyCommand(m protocol.Method) error {
 	if r == nil {
 		return s.rareCommand(m)
 	}
-	s.send(r.To, r.Mail(s.request(m, func(reply any) {
+	s.Send(r.To, r.Mail(s.request(m, func(reply any) {
 		if declared, ok := reply.(*mail.DeclareQueueReply); ok {
 			s.client.LastQueue = declared.Name
 		}

@@ -35,16 +35,16 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 		tag = requests.Generated("amq.ctag-")
 	}
 	c := &consumer{peer: s.peer(q.PID), queue: q.Name}
-	s.send(q.PID, &mail.Consume{
+	s.Send(q.PID, &mail.Consume{
 		Request: s.request(m, func(any) {
 			s.consumers[tag] = c
-			c.peer.consumers++
+			s.unacked.Limit.Attach(&c.peer.Queue.Queue)
 			if !m.NoWait {
 				s.reply(&protocol.BasicConsumeOk{ConsumerTag: tag})
 			}
 		}),
 		Channel: s.self, Tag: tag, NoAck: m.NoAck, Exclusive: m.Exclusive, Prefetch: s.prefetch,
-		Arguments: m.Arguments, Limited: s.common.limit > 0, Connection: s.cfg.Connection,
+		Arguments: m.Arguments, Limited: s.unacked.Limit.Messages() > 0, Connection: s.cfg.Connection,
 		Queue: q.Name, VHost: s.cfg.VHost.Name,
 	})
 	return nil
@@ -66,7 +66,7 @@ func (s *state) cancel(m *protocol.BasicCancel) error {
 		ok()
 		return nil
 	}
-	s.send(c.peer.pid, &mail.CancelConsumer{
+	s.Send(c.peer.Address, &mail.CancelConsumer{
 		Request: s.request(m, func(any) {
 			s.forget(m.ConsumerTag, c)
 			ok()
@@ -80,9 +80,7 @@ func (s *state) cancel(m *protocol.BasicCancel) error {
 func (s *state) forget(tag string, c *consumer) {
 	if s.consumers[tag] == c {
 		delete(s.consumers, tag)
-		if c.peer.consumers--; c.peer.consumers == 0 {
-			s.disallow(c.peer, c.peer.allowed)
-		}
+		s.unacked.Limit.Detach(&c.peer.Queue.Queue)
 	}
 }
 
@@ -90,11 +88,11 @@ func (s *state) forget(tag string, c *consumer) {
 // last delivery, if it wants to be (LEASE-9).
 func (s *state) consumerCancelled(m *mail.ConsumerCancelled) {
 	c := s.consumers[m.Tag]
-	if c == nil || !c.peer.pid.Equal(m.Queue) {
+	if c == nil || !c.peer.Address.Equal(m.Queue) {
 		return
 	}
 	s.forget(m.Tag, c)
-	s.allow()
+	s.unacked.Limit.Allow()
 	if s.cfg.CancelNotify {
 		s.notice(&protocol.BasicCancel{ConsumerTag: m.Tag, NoWait: true})
 	}

@@ -3,6 +3,7 @@ package channel
 import (
 	"bytes"
 
+	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
 	"candlemark/protocol"
@@ -51,7 +52,7 @@ func (s *state) write(c *consumer, m *mail.Deliver) bool {
 		s.traceDeliveries(c.queue, m.Items[before:m.Written])
 	}
 	if c.written >= grantMessages || c.bytes >= grantBytes {
-		s.send(m.Queue, &mail.Grant{Channel: s.self, Tag: m.Tag, Messages: c.written, Bytes: c.bytes})
+		s.Send(m.Queue, &mail.Grant{Channel: s.self, Tag: m.Tag, Messages: c.written, Bytes: c.bytes})
 		c.written, c.bytes = 0, 0
 	}
 	if m.Written < len(m.Items) {
@@ -69,6 +70,10 @@ func (s *state) encode(c *consumer, m *mail.Deliver) (size int) {
 	out, id := s.cfg.Outbox, s.cfg.ID
 	b := out.Begin()
 	defer func() { out.End(b) }()
+	var queue *unacked.Queue // nil for replies, which expect no acknowledgement
+	if c.peer != nil {
+		queue = &c.peer.Queue
+	}
 	start := len(b)
 	for m.Written < len(m.Items) && out.RoomFor(b) {
 		d := &m.Items[m.Written]
@@ -76,7 +81,7 @@ func (s *state) encode(c *consumer, m *mail.Deliver) (size int) {
 		if d.Redelivered {
 			s.counts.Redeliver++
 		}
-		tag := s.tag(c.peer, c, d.Number)
+		tag := s.unacked.Tag(queue, d.Number, false)
 		b = protocol.AppendDeliverFrame(b, id, m.Tag, tag, d.Redelivered, d.Message.Exchange, d.Message.RoutingKey)
 		b = protocol.AppendHeaderFrame(b, id, uint64(len(d.Message.Body)), header)
 		b = protocol.AppendBodyFrames(b, id, d.Message.Body, s.cfg.FrameMax)

@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"candlemark/actors/mail"
-	"candlemark/internal/seqmap"
 	"candlemark/protocol"
 )
 
@@ -35,7 +34,7 @@ func (s *state) fail(err error, m protocol.Method) {
 		oe = oe.For(m)
 	}
 	s.phase = dead
-	s.send(s.cfg.Connection, &mail.CloseConnection{Err: oe})
+	s.Send(s.cfg.Connection, &mail.CloseConnection{Err: oe})
 }
 
 // part tells the client of the channel's exception, once the queues have been
@@ -66,7 +65,7 @@ func (s *state) close(sendCloseOk bool) {
 	}
 	s.giveBack()
 	s.phase = ended
-	s.send(s.cfg.Connection, &mail.ChannelClosed{ID: s.cfg.ID, Channel: s.self, SendCloseOk: sendCloseOk})
+	s.Send(s.cfg.Connection, &mail.ChannelClosed{ID: s.cfg.ID, Channel: s.self, SendCloseOk: sendCloseOk})
 }
 
 // giveBack tells every queue that the channel holds nothing more. Those that
@@ -78,16 +77,15 @@ func (s *state) giveBack() {
 	s.forgetLong()
 	s.forgetRequester()
 	for _, p := range s.peers {
-		s.unwatch = append(s.unwatch, p.pid)
+		s.unwatch = append(s.unwatch, p.Address)
 		if p.requester {
 			continue
 		}
-		s.send(p.pid, &mail.ChannelGone{Channel: s.self})
+		s.Send(p.Address, &mail.ChannelGone{Channel: s.self})
 	}
 	clear(s.consumers)
 	clear(s.peers)
-	s.unacked, s.late = seqmap.Map[unacked]{}, 0
-	s.common = globalQos{}
+	s.unacked.Clear()
 	s.dropHeld()
 	s.dropBegun()
 }

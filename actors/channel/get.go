@@ -22,7 +22,7 @@ func (s *state) get(m *protocol.BasicGet) error {
 		if !s.claim() {
 			return false
 		}
-		s.send(q.PID, &mail.Get{
+		s.Send(q.PID, &mail.Get{
 			Request: s.request(m, func(reply any) { s.got(p, q.Name, reply.(*mail.GetReply)) }),
 			Channel: s.self, NoAck: m.NoAck, Connection: s.cfg.Connection, Queue: q.Name, VHost: s.cfg.VHost.Name,
 		})
@@ -70,7 +70,7 @@ func (s *state) hand(p *peer, queue string, r *mail.GetReply) bool {
 	d := &r.Delivery
 	if !s.offer(func(b []byte) []byte {
 		b = protocol.AppendMethodFrame(b, s.cfg.ID, &protocol.BasicGetOk{
-			DeliveryTag: s.tag(p, nil, d.Number), Redelivered: d.Redelivered, Exchange: string(d.Message.Exchange),
+			DeliveryTag: s.unacked.Tag(&p.Queue, d.Number, true), Redelivered: d.Redelivered, Exchange: string(d.Message.Exchange),
 			RoutingKey: string(d.Message.RoutingKey), MessageCount: uint32(r.MessageCount),
 		})
 		b = protocol.AppendHeaderFrame(b, s.cfg.ID, uint64(len(d.Message.Body)), s.headerOf(d))

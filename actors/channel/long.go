@@ -46,7 +46,7 @@ func (s *state) rest() {
 	s.chunk = nil
 	if !s.resting {
 		s.resting = true
-		s.send(s.self, resumeWork{})
+		s.Send(s.self, resumeWork{})
 	}
 }
 

@@ -1,22 +1,18 @@
 package channel
 
 import (
+	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
 )
 
 // peer is a queue that owes the channel something, or the other way round. It
 // is watched.
 type peer struct {
-	pid         mail.Address
+	unacked.Queue
 	requester   bool // a channel that gets replies, perhaps this one
-	consumers   int
-	allowed     int // under the common limit and not delivered yet, as the queue counts it
-	reclaimed   bool
-	unconfirmed int // publishes that it has not answered
-	published   int // to be confirmed, since the beginning
-	looked      int // published when the queue was last found gone
-	settle      *mail.Settle
-	gone        bool
+	unconfirmed int  // publishes that it has not answered
+	published   int  // to be confirmed, since the beginning
+	looked      int  // published when the queue was last found gone
 }
 
 // peer finds or makes the channel's view of a queue.
@@ -24,7 +20,8 @@ func (s *state) peer(pid mail.Address) *peer {
 	key := peerKey(pid)
 	p := s.peers[key]
 	if p == nil {
-		p = &peer{pid: pid}
+		p = &peer{}
+		p.Address = pid
 		s.peers[key] = p
 		if key != peerKey(s.self) {
 			s.watch = append(s.watch, pid)
@@ -50,10 +47,10 @@ func (s *state) peerGone(who mail.Address) {
 	}
 	if p.unconfirmed > 0 && p.published > p.looked {
 		p.looked = p.published // what was sent after its end is answered behind this mail
-		s.send(s.self, &mail.PeerGone{Who: who})
+		s.Send(s.self, &mail.PeerGone{Who: who})
 		return
 	}
-	p.gone = true
+	p.Gone = true
 	delete(s.peers, peerKey(who))
 	for tag, c := range s.consumers {
 		if c.peer == p {

@@ -200,7 +200,7 @@ func (s *state) distribute(m *message.Message, targets []*target, caps []int64) 
 
 // reach finds the peer of a target, which is watched from then on.
 func (s *state) reach(t *target) *peer {
-	if t.peer == nil || t.peer.gone {
+	if t.peer == nil || t.peer.Gone {
 		t.peer = s.peer(t.queue.PID)
 		t.peer.requester = t.queue.Requester
 	}
@@ -211,7 +211,7 @@ func (s *state) reach(t *target) *peer {
 // chunk that its messages are in.
 func (s *state) flush() {
 	for i, t := range s.touched {
-		s.send(t.queue.PID, t.batch)
+		s.Send(t.queue.PID, t.batch)
 		t.batch = nil
 		s.touched[i] = nil
 	}
@@ -221,7 +221,7 @@ func (s *state) flush() {
 		s.passing[i] = nil
 	}
 	s.passing = s.passing[:0]
-	s.flushSettled()
+	s.unacked.Flush()
 }
 
 // returnUnroutable is basic.return for a mandatory message without a queue. It is

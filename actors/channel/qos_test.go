@@ -15,7 +15,7 @@ func (r *rig) offers(tag string, n int) {
 
 func (r *rig) consumersPID(tag string) mail.Address {
 	if c := r.consumers[tag]; c != nil {
-		return c.peer.pid
+		return c.peer.Address
 	}
 	return pid("q1")
 }
@@ -93,8 +93,8 @@ func TestGlobalQos_CountsWhatIsOut(t *testing.T) {
 	r.turn(&mail.Unused{Queue: pid("q1"), Messages: 3})
 	r.offers("a", 5) // from before the queue knew
 	r.sent()
-	if r.common.allowed != 0 || r.common.unacked != 1 {
-		t.Errorf("%+v", r.common)
+	if unacked, allowed := r.unacked.Limit.Load(); allowed != 0 || unacked != 1 {
+		t.Errorf("%+v", r.unacked.Limit)
 	}
 }
 
@@ -131,8 +131,8 @@ func TestGlobalQos_CancelledConsumerFreesItsShare(t *testing.T) {
 			r.offers("b", 2)
 			r.sent("q2: allow 1") // m1 is still out
 			r.command(&protocol.BasicAck{DeliveryTag: 1})
-			if r.common.allowed != 1 || r.common.unacked != 0 {
-				t.Errorf("%+v", r.common)
+			if unacked, allowed := r.unacked.Limit.Load(); allowed != 1 || unacked != 0 {
+				t.Errorf("%+v", r.unacked.Limit)
 			}
 		})
 	}
@@ -169,8 +169,8 @@ func TestGlobalQos_InAdvance_TTL20(t *testing.T) {
 	r.sent("q1: reclaim")
 	r.command(global(1))
 	r.sent()
-	if len(r.common.offers)+len(r.common.idle) != 0 {
-		t.Errorf("%+v", r.common)
+	if r.unacked.Limit.Waiting() {
+		t.Errorf("%+v", r.unacked.Limit)
 	}
 }
 
@@ -188,8 +188,8 @@ func TestGlobalQos_ConsumersOfOneQueue(t *testing.T) {
 	r.offers("b", 5)
 	r.sent("q1: allow 1")
 	r.turn(&mail.ConsumerCancelled{Queue: pid("q1"), Tag: "b"})
-	if r.common.allowed != 0 || r.common.unacked != 1 {
-		t.Errorf("%+v", r.common)
+	if unacked, allowed := r.unacked.Limit.Load(); allowed != 0 || unacked != 1 {
+		t.Errorf("%+v", r.unacked.Limit)
 	}
 }
 

@@ -129,7 +129,7 @@ func (s *state) replied(m *mail.Enqueue) {
 		answer = mail.Failed
 	}
 	if to, reply := m.Answer(answer); to != nil {
-		s.send(to, reply)
+		s.Send(to, reply)
 	}
 }
 

@@ -23,40 +23,18 @@ func (s *state) returned(m *mail.DeliveriesReturned) {
 	s.cfg.Log.Warn().Str("queue", m.Name).Any("deliveries", m.Numbers).
 		Msg("deliveries were not acknowledged in time and went back to their queue")
 	s.withdraw(m)
-	var tags []uint64
-	s.unacked.Each(func(tag uint64, u unacked) bool {
-		if u.peer == p && m.Covers(u.number) {
-			tags = append(tags, tag)
-		}
-		return true
-	})
-	for _, tag := range tags {
-		u, _ := s.unacked.Take(tag)
-		s.unacked.Restore(tag, s.tooLate(u))
-	}
+	s.unacked.Return(&p.Queue, m)
 	if s.tx != nil {
 		for i := range s.tx.settles { // a rollback makes them open again
-			if u := &s.tx.settles[i].unacked; u.peer == p && m.Covers(u.number) {
-				*u = s.tooLate(*u)
-			}
+			s.unacked.ReturnTaken(&s.tx.settles[i].unacked, &p.Queue, m)
 		}
 	}
-	if s.late > lateLimit {
+	if late := s.unacked.Late(); late > lateLimit {
 		s.fail(protocol.ChannelErrorf(protocol.PreconditionFailed,
-			"%d deliveries on channel %d were never acknowledged", s.late, s.cfg.ID), nil)
+			"%d deliveries on channel %d were never acknowledged", late, s.cfg.ID), nil)
 		return
 	}
-	s.allow()
-}
-
-// tooLate is u from now on.
-func (s *state) tooLate(u unacked) unacked {
-	if !u.got {
-		s.common.unacked--
-	}
-	s.late++
-	u.got, u.late = true, true
-	return u
+	s.unacked.Limit.Allow()
 }
 
 // withdraw forgets what waits for room in the outbox and is back in its queue.

@@ -1,6 +1,7 @@
 package channel
 
 import (
+	"strings"
 	"testing"
 
 	"candlemark/actors/mail"
@@ -10,6 +11,14 @@ import (
 func (r *rig) takesBack(queue string, first, last uint64) {
 	r.t.Helper()
 	r.turn(&mail.DeliveriesReturned{Queue: pid(queue), Name: queue, Numbers: []mail.Range{{First: first, Last: last}}})
+}
+
+// has checks how many deliveries are late, and how many count under a limit.
+func (r *rig) has(late, counted int) {
+	r.t.Helper()
+	if unacked, _ := r.unacked.Limit.Load(); r.unacked.Late() != late || unacked != counted {
+		r.t.Errorf("%d late, %d counted, want %d and %d", r.unacked.Late(), unacked, late, counted)
+	}
 }
 
 // TestReturned_ADR10: tags of deliveries that went back can still be settled,
@@ -22,15 +31,14 @@ func TestReturned_ADR10(t *testing.T) {
 	r.takesBack("q1", 2, 3)
 	r.turn(&mail.ConsumerCancelled{Queue: pid("q1"), Tag: "c"})
 	r.told("basic.cancel {ConsumerTag:c NoWait:true}")
-	if r.late != 2 || r.common.unacked != 2 {
-		t.Errorf("%d late, %d counted", r.late, r.common.unacked)
-	}
+	r.has(2, 2)
 	r.command(&protocol.BasicAck{DeliveryTag: 2})
 	r.sent("q1: settle 2-2 ack")
 	r.command(&protocol.BasicNack{DeliveryTag: 4, Multiple: true, Requeue: true})
 	r.sent("q1: settle 1-1 requeue 3-4 requeue")
-	if r.late != 0 || r.common.unacked != 0 || r.unacked.Len() != 0 {
-		t.Errorf("%d late, %d counted, %d open", r.late, r.common.unacked, r.unacked.Len())
+	r.has(0, 0)
+	if r.unacked.Len() != 0 {
+		t.Errorf("%d open", r.unacked.Len())
 	}
 	r.command(&protocol.BasicAck{DeliveryTag: 2})
 	r.told("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - unknown delivery tag 2 Class:60 Method:80}")
@@ -71,8 +79,8 @@ func TestReturnedUnwritten_ADR10(t *testing.T) {
 	r.posts = nil
 	r.command(&protocol.BasicAck{DeliveryTag: 4, Multiple: true})
 	r.sent("q1: settle 1-3 ack 5-5 ack")
-	if len(r.held) != 0 || r.late != 0 {
-		t.Errorf("%d held, %d late", len(r.held), r.late)
+	if len(r.held) != 0 || r.unacked.Late() != 0 {
+		t.Errorf("%d held, %d late", len(r.held), r.unacked.Late())
 	}
 }
 
@@ -82,28 +90,33 @@ func TestReturnedInTransaction_ADR10(t *testing.T) {
 	r := transactional(t)
 	r.command(&protocol.BasicAck{DeliveryTag: 2})
 	r.takesBack("q1", 1, 3)
-	if r.common.unacked != 1 || r.late != 3 {
-		t.Errorf("%d counted, %d late", r.common.unacked, r.late)
-	}
+	r.has(3, 1)
 	r.command(&protocol.TxRollback{}, &protocol.BasicAck{DeliveryTag: 3, Multiple: true}, &protocol.TxCommit{})
 	r.sent("q1: settle 1-3 ack")
-	if r.common.unacked != 1 || r.late != 0 {
-		t.Errorf("%d counted, %d late", r.common.unacked, r.late)
-	}
+	r.has(0, 1)
 }
 
 // TestReturnedForEver_ADR10: a client that never settles anything is not served
 // for ever.
 func TestReturnedForEver_ADR10(t *testing.T) {
 	r := newRig(t)
-	r.late = lateLimit
 	r.consumes("a", "q1")
-	r.delivers("q1", "a", 1, "m1")
+	for n := uint64(1); n <= lateLimit; n += 1000 {
+		r.delivers("q1", "a", n, strings.Split(strings.Repeat("m", 1000), "")...)
+		for b := r.cfg.Outbox.Take(); b != nil; b = r.cfg.Outbox.Take() {
+			continue
+		}
+	}
+	r.takesBack("q1", 1, lateLimit)
+	r.has(lateLimit, 0)
+	r.told()
+	r.delivers("q1", "a", lateLimit+1, "m1")
 	r.frames()
-	r.takesBack("q9", 1, 1) // of nobody
-	r.takesBack("q1", 1, 1)
+	r.takesBack("q9", lateLimit+1, lateLimit+1) // of nobody
+	r.posts = nil
+	r.takesBack("q1", lateLimit+1, lateLimit+1)
 	r.told("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - 100001 deliveries on channel 1 were never acknowledged}")
-	if r.late != 0 {
-		t.Errorf("%d are late in a channel that holds nothing", r.late)
+	if r.unacked.Late() != 0 {
+		t.Errorf("%d are late in a channel that holds nothing", r.unacked.Late())
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"candlemark/actors/channel/requests"
 	"candlemark/actors/channel/rights"
 	"candlemark/actors/channel/trace"
+	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
-	"candlemark/internal/seqmap"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 )
@@ -32,8 +32,8 @@ const (
 
 // state is the core.
 type state struct {
+	outgoing
 	cfg     Config
-	self    mail.Address
 	rights  rights.Rights
 	client  requests.Client
 	phase   phase
@@ -61,11 +61,8 @@ type state struct {
 	requester *replyConsumer // nil: nobody waits for replies here
 	arriving  *mail.Enqueue  // the replies in hand, not answered yet
 	peers     map[string]*peer
-	settling  []*peer
-	unacked   seqmap.Map[unacked] // by delivery tag
-	late      int                 // of those, went back to their queues
-	prefetch  int                 // for new consumers
-	common    globalQos
+	unacked   unacked.Deliveries
+	prefetch  int // for new consumers
 	counts    mail.Counts
 	merged    merged
 	held      []pendingWrite // what the outbox has no room for, and what comes behind it
@@ -79,14 +76,6 @@ type state struct {
 	await  *await
 	asked  uint64          // number of the newest command that waited
 	parked []*mail.Inbound // to be run, the first perhaps in part
-
-	out            []post
-	watch, unwatch []mail.Address
-}
-
-type post struct {
-	to   mail.Address
-	what any
 }
 
 // await is a command that waits; everything behind it waits too.
@@ -116,6 +105,7 @@ func (s *state) init(cfg Config) {
 	s.tracing.origin = trace.Origin{
 		Node: cfg.Node, VHost: cfg.VHost.Name, Connection: cfg.ConnectionName, User: cfg.User.Name, Channel: cfg.ID,
 	}
+	s.unacked = unacked.New(&s.outgoing)
 	s.consumers = map[string]*consumer{}
 	s.peers = map[string]*peer{}
 	s.targets = map[*topology.Queue]*target{}
@@ -136,9 +126,13 @@ func (s *state) handle(what any) {
 	case *mail.Enqueue:
 		s.replied(m)
 	case *mail.Offer:
-		s.offered(m)
+		if p := s.peers[peerKey(m.Queue)]; p != nil {
+			s.unacked.Limit.Offered(&p.Queue.Queue, m.Messages)
+		}
 	case *mail.Unused:
-		s.unused(m)
+		if p := s.peers[peerKey(m.Queue)]; p != nil {
+			s.unacked.Limit.Unused(&p.Queue.Queue, m.Messages)
+		}
 	case *mail.ConsumerCancelled:
 		s.consumerCancelled(m)
 	case *mail.DeliveriesReturned:
@@ -154,7 +148,7 @@ func (s *state) handle(what any) {
 	case *mail.DescribeChannel:
 		s.describe(m)
 	case *mail.FindDeliveries:
-		s.find(m)
+		s.Send(m.ReplyTo, s.unacked.Find(m))
 	case awaitExpired:
 		if s.await != nil && s.await.id == m.id {
 			s.fail(internalError("no answer to %s within %s", s.await.method.Name(), answerTimeout), s.await.method)
@@ -177,12 +171,6 @@ func (s *state) proceed() {
 	s.parked = slices.Delete(s.parked, 0, n)
 	if s.leaving && !s.waits() && len(s.parked) == 0 {
 		s.close(false)
-	}
-}
-
-func (s *state) send(to mail.Address, what any) {
-	if to != nil {
-		s.out = append(s.out, post{to, what})
 	}
 }
 
@@ -217,7 +205,7 @@ func (s *state) answered(reply answer) {
 // again runs a command once more that missed its queue, when the virtual host has seen
 // to what became of that: it is back, or it is not there.
 func (s *state) again(m protocol.Method, queue string) {
-	s.send(s.cfg.VHost.PID, &mail.AwaitQueue{
+	s.Send(s.cfg.VHost.PID, &mail.AwaitQueue{
 		Request: s.request(m, func(any) {
 			if err := s.command(m); err != nil {
 				s.fail(err, m)

@@ -3,6 +3,7 @@ package channel
 import (
 	"slices"
 
+	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
@@ -37,7 +38,7 @@ type publishing struct {
 
 type verdict struct {
 	tag     uint64
-	unacked unacked
+	unacked unacked.Delivery
 	how     mail.Settlement
 }
 
@@ -77,7 +78,7 @@ func (s *state) forgetPublishes() {
 	s.tx.publishes, s.tx.targets, s.tx.kept = nil, 0, 0
 }
 
-func (t *tx) addSettle(tag uint64, u unacked, how mail.Settlement) {
+func (t *tx) addSettle(tag uint64, u unacked.Delivery, how mail.Settlement) {
 	t.settles = append(t.settles, verdict{tag, u, how})
 }
 
@@ -149,7 +150,7 @@ func (s *state) endTx() {
 		x := t.settles[t.done]
 		t.done++
 		if keep {
-			s.settle(x.unacked, x.how)
+			s.unacked.Settle(x.unacked, x.how)
 		} else {
 			s.unacked.Restore(x.tag, x.unacked)
 		}
@@ -167,7 +168,7 @@ func (s *state) endedTx(commit bool) {
 		s.reply(&protocol.TxRollbackOk{})
 		return
 	}
-	s.allow()
+	s.unacked.Limit.Allow()
 	switch {
 	case t.left > 0:
 		s.request(m, nil)

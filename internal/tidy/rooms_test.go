@@ -25,9 +25,11 @@ var rooms = map[string][]string{
 	"actors/channel":           actorOf(),
 	"actors/channel/assembler": {"protocol", "internal/budget"},
 	"actors/channel/confirms":  {"protocol", "actors/mail"},
+	"actors/channel/qos":       {"actors/mail"},
 	"actors/channel/requests":  {"protocol", "actors/mail", "actors/channel/rights", "internal/auth", "internal/topology", "policies"},
 	"actors/channel/rights":    {"protocol", "policies", "internal/auth", "internal/topology"},
 	"actors/channel/trace":     {"protocol", "internal/message", "internal/topology"},
+	"actors/channel/unacked":   {"actors/mail", "actors/channel/qos", "internal/seqmap"},
 	"actors/exchange":          actorOf(),
 	"actors/queue":             actorOf("internal/store"),
 	"actors/queue/dueindex":    {},
@@ -147,7 +149,8 @@ var actorRooms = []string{"actors/...", "supervision/...", "integration/...", "i
 
 // pureRooms are below actorRooms, and do not know it: they are the cores of actors, or tell others through functions.
 var pureRooms = []string{
-	"actors/channel/assembler", "actors/channel/confirms", "actors/channel/requests", "actors/channel/rights", "actors/channel/trace",
+	"actors/channel/assembler", "actors/channel/confirms", "actors/channel/qos", "actors/channel/requests", "actors/channel/rights",
+	"actors/channel/trace", "actors/channel/unacked",
 	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/lease",
 	"actors/queue/outbox", "actors/queue/records", "actors/queue/schedule", "actors/queue/wheel",
 	"supervision/resources",

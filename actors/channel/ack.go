@@ -1,0 +1,62 @@
+package channel
+
+import (
+	"candlemark/actors/channel/unacked"
+	"candlemark/actors/mail"
+	"candlemark/protocol"
+)
+
+// ack settles one delivery, or all up to tag. A tag that does not stand for a
+// delivery is a channel exception (DEC-15).
+func (s *state) ack(tag uint64, multiple bool, how mail.Settlement, m protocol.Method) error {
+	first, last, ok := s.unacked.Range(tag, multiple)
+	switch {
+	case !ok:
+		return protocol.ChannelErrorf(protocol.PreconditionFailed, "unknown delivery tag %d", tag).For(m)
+	case s.tx != nil:
+		s.unacked.Take(first, last, func(tag uint64, u unacked.Delivery) { s.tx.addSettle(tag, u, how) })
+	default:
+		s.settle(first, last, how)
+	}
+	return nil
+}
+
+// settle settles a range of tags and uses what came free under the common limit.
+// Queues are told first what came back: that stands ahead of what they offered.
+func (s *state) settle(first, last uint64, how mail.Settlement) {
+	s.unacked.SettleRange(first, last, how)
+	if s.unacked.Limit.Waiting() {
+		s.flush()
+	}
+	s.unacked.Limit.Allow()
+}
+
+// recover returns everything unacknowledged to its queues [AMQP basic.recover],
+// also in a transaction.
+func (s *state) recover(requeue bool) error {
+	if !requeue {
+		return protocol.ConnectionErrorf(protocol.NotImplemented, "requeue=false")
+	}
+	s.settle(1, s.unacked.Last(), mail.Requeue)
+	return nil
+}
+
+// qos sets the prefetch of consumers to come, and for some clients of those that
+// are there, or the channel's common limit. As in RabbitMQ the former takes the
+// latter away.
+func (s *state) qos(m *protocol.BasicQos) error {
+	if m.PrefetchSize != 0 {
+		return protocol.ConnectionErrorf(protocol.NotImplemented, "prefetch_size!=0 (%d)", m.PrefetchSize)
+	}
+	if m.Global {
+		s.unacked.Limit.Set(int(m.PrefetchCount))
+	} else {
+		s.prefetch = int(m.PrefetchCount)
+		s.unacked.Limit.Set(0)
+		if quirks[s.cfg.ClientProduct].resizes {
+			s.unacked.Limit.Resize(s.prefetch)
+		}
+	}
+	s.reply(&protocol.BasicQosOk{})
+	return nil
+}

@@ -1,0 +1,180 @@
+package unacked
+
+import (
+	"candlemark/actors/channel/qos"
+	"candlemark/actors/mail"
+	"candlemark/internal/seqmap"
+)
+
+// Queue is a queue that delivers to the channel.
+type Queue struct {
+	qos.Queue
+	Gone   bool         // it ended; what is settled is not told to it
+	settle *mail.Settle // gathered in this turn
+}
+
+// Delivery is one that waits for its acknowledgement.
+type Delivery struct {
+	queue  *Queue
+	number uint64 // the queue's number of the delivery
+	got    bool   // by basic.get, which no limit counts
+	late   bool   // its queue took it back; no limit counts it either
+}
+
+// Deliveries are those of a channel. They are made by New.
+type Deliveries struct {
+	Limit    qos.Limit // that consumers share
+	out      qos.Sender
+	byTag    seqmap.Map[Delivery]
+	late     int
+	acked    uint64
+	settling []*Queue
+}
+
+// New makes those of a channel that has none.
+func New(out qos.Sender) Deliveries { return Deliveries{out: out, Limit: qos.New(out)} }
+
+// Clear forgets all deliveries and the limit, but not what was counted.
+func (d *Deliveries) Clear() {
+	acked := d.acked
+	*d = New(d.out)
+	d.acked = acked
+}
+
+// Tag gives a delivery its tag. number is the queue's, 0 if it expects no
+// acknowledgement; got is for basic.get.
+func (d *Deliveries) Tag(q *Queue, number uint64, got bool) uint64 {
+	if number == 0 {
+		return d.byTag.Skip()
+	}
+	if !got {
+		d.Limit.Delivered(&q.Queue)
+	}
+	return d.byTag.Append(Delivery{queue: q, number: number, got: got})
+}
+
+// Range is which tags the client means. False: a tag that does not stand for a
+// delivery (DEC-15); 0 with multiple is all of them.
+func (d *Deliveries) Range(tag uint64, multiple bool) (first, last uint64, ok bool) {
+	first, last = tag, tag
+	if multiple {
+		first = 1
+	}
+	if multiple && tag == 0 {
+		return first, d.byTag.Last(), true
+	}
+	_, ok = d.byTag.Get(tag)
+	return first, last, ok
+}
+
+// Take takes the deliveries of a range away and calls f for each in order.
+func (d *Deliveries) Take(first, last uint64, f func(tag uint64, u Delivery)) {
+	d.byTag.TakeRange(first, last, f)
+}
+
+// Restore puts back what was taken.
+func (d *Deliveries) Restore(tag uint64, u Delivery) { d.byTag.Restore(tag, u) }
+
+// SettleRange settles the deliveries of a range.
+func (d *Deliveries) SettleRange(first, last uint64, how mail.Settlement) {
+	d.byTag.TakeRange(first, last, func(_ uint64, u Delivery) { d.Settle(u, how) })
+}
+
+// Last is the newest tag, 0 before the first.
+func (d *Deliveries) Last() uint64 { return d.byTag.Last() }
+
+// Settle adds a delivery that was taken to what its queue is told by Flush.
+func (d *Deliveries) Settle(u Delivery, how mail.Settlement) {
+	if !u.got {
+		d.Limit.Settled()
+	}
+	if u.late {
+		d.late--
+	}
+	if how == mail.Ack {
+		d.acked++
+	}
+	q := u.queue
+	if q.Gone {
+		return // the message went with its queue; settling it is fine (LEASE-6)
+	}
+	if q.settle == nil {
+		q.settle = &mail.Settle{Channel: d.out.Self()}
+		d.settling = append(d.settling, q)
+	}
+	ranges := q.settle.Ranges
+	if k := len(ranges); k > 0 && ranges[k-1].How == how && ranges[k-1].Last+1 == u.number {
+		ranges[k-1].Last = u.number
+		return
+	}
+	q.settle.Ranges = append(ranges, mail.SettleRange{First: u.number, Last: u.number, How: how})
+}
+
+// Flush tells queues what was settled.
+func (d *Deliveries) Flush() {
+	for i, q := range d.settling {
+		d.out.Send(q.Address, q.settle)
+		q.settle = nil
+		d.settling[i] = nil
+	}
+	d.settling = d.settling[:0]
+}
+
+// Return makes those late that a queue took back.
+func (d *Deliveries) Return(q *Queue, m *mail.DeliveriesReturned) {
+	var tags []uint64
+	d.byTag.Each(func(tag uint64, u Delivery) bool {
+		if u.queue == q && m.Covers(u.number) {
+			tags = append(tags, tag)
+		}
+		return true
+	})
+	for _, tag := range tags {
+		u, _ := d.byTag.Take(tag)
+		d.ReturnTaken(&u, q, m)
+		d.byTag.Restore(tag, u)
+	}
+}
+
+// ReturnTaken is Return for a delivery that was taken and may be restored.
+func (d *Deliveries) ReturnTaken(u *Delivery, q *Queue, m *mail.DeliveriesReturned) {
+	if u.queue != q || !m.Covers(u.number) {
+		return
+	}
+	if !u.got {
+		d.Limit.Settled()
+	}
+	d.late++
+	u.got, u.late = true, true
+}
+
+// Late is how many deliveries are late and not settled, with those that were taken.
+func (d *Deliveries) Late() int { return d.late }
+
+// Len is how many deliveries there are, with those that are late.
+func (d *Deliveries) Len() int { return d.byTag.Len() }
+
+// Acked is how many were acknowledged.
+func (d *Deliveries) Acked() uint64 { return d.acked }
+
+// Find tells which tags stand for which deliveries. It changes nothing.
+func (d *Deliveries) Find(m *mail.FindDeliveries) *mail.DeliveriesFound {
+	found := &mail.DeliveriesFound{Reply: m.Done(nil), Queue: m.Queue, Tags: map[uint64]uint64{}}
+	if m.Tag != 0 {
+		if u, ok := d.byTag.Get(m.Tag); ok && !u.queue.Gone {
+			found.Queue, found.Tags[u.number] = u.queue.Address, m.Tag
+		}
+		return found
+	}
+	wanted := make(map[uint64]bool, len(m.Numbers))
+	for _, n := range m.Numbers {
+		wanted[n] = true
+	}
+	d.byTag.Each(func(tag uint64, u Delivery) bool {
+		if wanted[u.number] && u.queue.Address.GetId() == m.Queue.GetId() {
+			found.Tags[u.number] = tag
+		}
+		return true
+	})
+	return found
+}
