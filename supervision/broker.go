@@ -10,28 +10,28 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/config"
-	"candlemark/internal/httpapi"
+	"candlemark/internal/management"
 )
 
-var _ httpapi.Broker = (*Node)(nil)
+var _ management.Broker = (*Node)(nil)
 
-// Overview implements httpapi.Broker.
-func (n *Node) Overview(ctx context.Context) (httpapi.Overview, error) {
+// Overview implements management.Broker.
+func (n *Node) Overview(ctx context.Context) (management.Overview, error) {
 	o, err := n.Queries.Overview(ctx)
 	o.Node, o.ClusterName, o.ProductVersion, o.Listeners = n.cfg.Name, n.clusterName(), n.cfg.ProductVersion, n.listening()
 	return o, err
 }
 
-// NodeName implements httpapi.Host.
+// NodeName implements management.Host.
 func (n *Node) NodeName() string { return n.cfg.Name }
 
-// WithTimeout implements httpapi.Broker.
+// WithTimeout implements management.Broker.
 func (n *Node) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return n.clock.WithTimeout(parent, d)
 }
 
-// Machine implements httpapi.Host.
-func (n *Node) Machine(context.Context) (httpapi.Machine, error) {
+// Machine implements management.Host.
+func (n *Node) Machine(context.Context) (management.Machine, error) {
 	m := n.monitor.Machine()
 	m.Uptime = (int64(n.clock.Now()) - int64(n.started)) / 1e6
 	m.SocketsUsed, m.SocketsMax = int(n.Churn.ConnectionsOpened.Load()-n.Churn.ConnectionsClosed.Load()), n.sockets.Limit()
@@ -39,10 +39,10 @@ func (n *Node) Machine(context.Context) (httpapi.Machine, error) {
 	return m, nil
 }
 
-// SetMemoryWatermark implements httpapi.Host.
+// SetMemoryWatermark implements management.Host.
 func (n *Node) SetMemoryWatermark(to config.Amount) { n.monitor.SetMemoryWatermark(to) }
 
-// SetDiskFreeLimit implements httpapi.Host.
+// SetDiskFreeLimit implements management.Host.
 func (n *Node) SetDiskFreeLimit(to config.Amount) { n.monitor.SetDiskFreeLimit(to) }
 
 // JournalFull tells that the journal waits for room on the disk, or no longer
@@ -56,7 +56,7 @@ func (n *Node) Announce(name string, at net.Addr) {
 	n.announced = append(n.announced, listenerAt(name, at))
 }
 
-func (n *Node) listening() []httpapi.Listener {
+func (n *Node) listening() []management.Listener {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	list := slices.Clone(n.announced)
@@ -70,17 +70,17 @@ func (n *Node) listening() []httpapi.Listener {
 		at.Expires = secure.expires()
 		list = append(list, at)
 	}
-	slices.SortFunc(list, func(a, b httpapi.Listener) int {
+	slices.SortFunc(list, func(a, b management.Listener) int {
 		return cmp.Or(cmp.Compare(a.Protocol, b.Protocol), cmp.Compare(a.Port, b.Port), cmp.Compare(a.Address, b.Address))
 	})
 	return list
 }
 
-func listenerAt(name string, at net.Addr) httpapi.Listener {
+func listenerAt(name string, at net.Addr) management.Listener {
 	host, port, err := net.SplitHostPort(at.String())
 	if err != nil {
-		return httpapi.Listener{Protocol: name, Address: at.String()}
+		return management.Listener{Protocol: name, Address: at.String()}
 	}
 	number, _ := strconv.Atoi(port)
-	return httpapi.Listener{Protocol: name, Address: host, Port: number}
+	return management.Listener{Protocol: name, Address: host, Port: number}
 }

@@ -9,7 +9,7 @@ import (
 	"candlemark/protocol"
 )
 
-// PutVHost implements httpapi.Definitions.
+// PutVHost implements management.Definitions.
 func (n *Node) PutVHost(ctx context.Context, v auth.VHost) (created bool, err error) {
 	if err := n.lockVHosts(ctx); err != nil {
 		return false, err
@@ -34,7 +34,7 @@ func (n *Node) PutVHost(ctx context.Context, v auth.VHost) (created bool, err er
 	return created, nil
 }
 
-// DeleteVHost implements httpapi.Definitions.
+// DeleteVHost implements management.Definitions.
 func (n *Node) DeleteVHost(ctx context.Context, name string) (found bool, err error) {
 	if err := n.lockVHosts(ctx); err != nil {
 		return false, err
@@ -50,7 +50,7 @@ func (n *Node) DeleteVHost(ctx context.Context, name string) (found bool, err er
 	return true, errors.Join(err, n.ForgetPolicies(ctx, name))
 }
 
-// DeleteUser implements httpapi.Definitions.
+// DeleteUser implements management.Definitions.
 func (n *Node) DeleteUser(_ context.Context, name string) (found bool, err error) {
 	switch err := n.cfg.Users.DeleteAccount(name); {
 	case errors.Is(err, auth.ErrNoUser):

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 
 	"candlemark/internal/definitions"
-	"candlemark/internal/httpapi"
+	"candlemark/internal/management"
 )
 
 // clusterID is the global parameter that tells data folders apart: each has one
@@ -28,21 +28,21 @@ func (n *Node) loadGlobals(stored []definitions.Global) error {
 	return err
 }
 
-// Globals implements httpapi.Definitions.
+// Globals implements management.Definitions.
 func (n *Node) Globals() map[string]json.RawMessage { return n.globals.All() }
 
-// PutGlobal implements httpapi.Definitions.
+// PutGlobal implements management.Definitions.
 func (n *Node) PutGlobal(name string, value json.RawMessage) (created bool, err error) {
 	return n.globals.Put(name, value)
 }
 
-// DeleteGlobal implements httpapi.Definitions.
+// DeleteGlobal implements management.Definitions.
 func (n *Node) DeleteGlobal(name string) (found bool, err error) { return n.globals.Delete(name) }
 
 // clusterName is the broker's, that of the node unless it was given one.
 func (n *Node) clusterName() string {
 	var name string
-	if value := n.globals.All()[httpapi.ClusterName]; value == nil || json.Unmarshal(value, &name) != nil {
+	if value := n.globals.All()[management.ClusterName]; value == nil || json.Unmarshal(value, &name) != nil {
 		return n.cfg.Name
 	}
 	return name

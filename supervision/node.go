@@ -15,7 +15,7 @@ import (
 	"candlemark/internal/auth"
 	"candlemark/internal/clock"
 	"candlemark/internal/definitions"
-	"candlemark/internal/httpapi"
+	"candlemark/internal/management"
 	"candlemark/internal/store"
 	"candlemark/internal/topology"
 	"candlemark/supervision/ask"
@@ -103,7 +103,7 @@ type Node struct {
 
 	mu        sync.Mutex
 	listeners []net.Listener
-	announced []httpapi.Listener // of others
+	announced []management.Listener // of others
 	serving   sync.WaitGroup
 	stopping  bool
 }

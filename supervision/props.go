@@ -13,7 +13,8 @@ import (
 	"candlemark/actors/policy"
 	"candlemark/actors/queue"
 	"candlemark/actors/vhost"
-	"candlemark/internal/httpapi"
+	"candlemark/internal/httpapi/messages"
+	"candlemark/internal/management"
 	"candlemark/internal/topology"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -43,8 +44,8 @@ func (n *Node) adminProps(v *topology.VHost) *actor.Props {
 // a time: those who ask for large ones take one processor, and memory for one.
 func (n *Node) carry(vhost string) func(context.Context, command.Command) []byte {
 	return func(ctx context.Context, c command.Command) []byte {
-		by := httpapi.Asker{User: c.User, Connection: c.Connection, Channel: c.Channel}
-		write := httpapi.Command(ctx, n, by, vhost, c.Key, c.Body)
+		by := management.Asker{User: c.User, Connection: c.Connection, Channel: c.Channel}
+		write := messages.Command(ctx, n, by, vhost, c.Key, c.Body)
 		n.answering <- struct{}{}
 		defer func() { <-n.answering }()
 		return write()

@@ -10,7 +10,7 @@
 //	policy.clear            {"name":…}                              {"ok":true}
 //	policy.list             {} or nothing                           {"ok":true,"policies":[…]}
 //	operator_policy.set, operator_policy.clear, operator_policy.list: likewise
-//	queue.…, lock.…, scheduled.…: about messages, see internal/httpapi
+//	queue.…, lock.…, scheduled.…: about messages, see internal/httpapi/messages
 //
 // Bodies may carry "vhost", which must be the actor's own. A command that fails
 // is answered {"error":…,"reason":…} with the words of the HTTP API (POL-12,

@@ -11,6 +11,7 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/httpapi"
+	"candlemark/internal/management"
 	"candlemark/policies"
 
 	"github.com/rs/zerolog"
@@ -18,7 +19,7 @@ import (
 
 // fake is a broker with the virtual hosts / and dev that knows only policies.
 type fake struct {
-	httpapi.Broker
+	management.Broker
 	sets map[string]*policies.Set
 }
 

@@ -10,13 +10,14 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/httpapi"
+	"candlemark/internal/management"
 
 	"github.com/rs/zerolog"
 )
 
 // keeper is a broker that knows only users and virtual hosts.
 type keeper struct {
-	httpapi.Broker
+	management.Broker
 	*auth.Users
 }
 
@@ -33,7 +34,7 @@ func (k *keeper) VHosts(context.Context) (names []string, err error) {
 	return names, nil
 }
 
-func (k *keeper) Queues(context.Context, string) ([]httpapi.Queue, error) { return nil, nil }
+func (k *keeper) Queues(context.Context, string) ([]management.Queue, error) { return nil, nil }
 
 func (k *keeper) PutVHost(_ context.Context, v auth.VHost) (bool, error) { return k.Users.PutVHost(v) }
 

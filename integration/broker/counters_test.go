@@ -5,14 +5,16 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/httpapi"
+	"candlemark/internal/management"
 	"candlemark/internal/testkit"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
 // strategies prints who died: disabled, at most once, at least once.
-func strategies(d httpapi.Deaths) string { return fmt.Sprint(d.Disabled, d.AtMostOnce, d.AtLeastOnce) }
+func strategies(d management.Deaths) string {
+	return fmt.Sprint(d.Disabled, d.AtMostOnce, d.AtLeastOnce)
+}
 
 // Deaths by reason and strategy, each once (TTL-29).
 func TestTTL29_ByReasonAndStrategy(t *testing.T) {
@@ -69,7 +71,7 @@ func TestTTL29_ByReasonAndStrategy(t *testing.T) {
 		held, _, _ := ch.Get("limited", false)
 		_ = held.Nack(false, true)
 		b.Advance(time.Second)
-		d := get[httpapi.DeadLetters](bubbleWeb(b), "/api/x/dead-letters")
+		d := get[management.DeadLetters](bubbleWeb(b), "/api/x/dead-letters")
 		for what, x := range map[string]struct{ got, want string }{
 			"expired": {strategies(d.Expired), "4 4 1"}, "rejected": {strategies(d.Rejected), "2 2 0"}, "maxlen": {strategies(d.MaxLen), "3 2 0"},
 			"delivery limit": {strategies(d.DeliveryLimit), "0 1 0"},
@@ -101,7 +103,7 @@ func TestTTL29_OthersDoNotCount(t *testing.T) {
 		}
 		ch.Drain("acked")
 		b.Advance(time.Second)
-		want := httpapi.DeadLetters{QueuesExpired: 1, Discarded: 2}
+		want := management.DeadLetters{QueuesExpired: 1, Discarded: 2}
 		if d := b.Node.DeadLetters(); d != want {
 			t.Errorf("%+v", d)
 		}

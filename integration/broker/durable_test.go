@@ -10,7 +10,7 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/definitions"
-	"candlemark/internal/httpapi"
+	"candlemark/internal/management"
 	"candlemark/internal/store/memory"
 	"candlemark/internal/testkit"
 	"candlemark/protocol"
@@ -67,7 +67,7 @@ func stores(b *testkit.Bubble, ch *testkit.Channel, exchange, key string, list .
 
 // bindings lists all that are not to the default exchange.
 func bindings(b *testkit.Bubble) (list []string) {
-	all, err := b.Node.Bindings(b.Context(), httpapi.BindingFilter{})
+	all, err := b.Node.Bindings(b.Context(), management.BindingFilter{})
 	if err != nil {
 		b.Fatal(err)
 	}

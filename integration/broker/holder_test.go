@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"candlemark/internal/auth"
-	"candlemark/internal/httpapi"
+	"candlemark/internal/management"
 	"candlemark/internal/testkit"
 	"candlemark/protocol"
 	"candlemark/supervision"
@@ -122,7 +122,7 @@ func TestDLY5DeletedWithItsVHost(t *testing.T) {
 				t.Errorf("%s is back", x.Name)
 			}
 		}
-		if list, err := b.Node.Bindings(b.Context(), httpapi.BindingFilter{VHost: &v}); err != nil || len(list) > 0 {
+		if list, err := b.Node.Bindings(b.Context(), management.BindingFilter{VHost: &v}); err != nil || len(list) > 0 {
 			t.Errorf("%v, %v", list, err)
 		}
 	})

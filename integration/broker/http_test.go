@@ -9,6 +9,7 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/httpapi"
+	"candlemark/internal/management"
 	"candlemark/internal/testkit"
 
 	"github.com/rs/zerolog"
@@ -20,7 +21,7 @@ type web struct {
 	handler http.Handler
 }
 
-func newWeb(t *testing.T, broker httpapi.Broker, users *auth.Users) *web {
+func newWeb(t *testing.T, broker management.Broker, users *auth.Users) *web {
 	return &web{t, httpapi.NewHandler(broker, users, zerolog.Nop())}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"candlemark/internal/config"
+	"candlemark/internal/management"
 
 	"github.com/rs/zerolog"
 )
@@ -12,10 +13,10 @@ import (
 // short is a broker that may be short of something.
 type short struct {
 	*fake
-	machine Machine
+	machine management.Machine
 }
 
-func (s *short) Machine(context.Context) (Machine, error) { return s.machine, s.err }
+func (s *short) Machine(context.Context) (management.Machine, error) { return s.machine, s.err }
 
 func (s *short) SetMemoryWatermark(to config.Amount) {
 	s.machine.MemoryWatermark, s.machine.MemoryLimit = to, to.Of(1000)
@@ -32,7 +33,7 @@ func TestHealthChecks_Alarms(t *testing.T) {
 		disk, memory bool
 		alarms       string
 	}{{false, false, ""}, {true, false, disk}, {false, true, memory}, {true, true, disk + "," + memory}} {
-		s := &short{fake: newFake("/"), machine: Machine{MemoryAlarm: c.memory, DiskAlarm: c.disk}}
+		s := &short{fake: newFake("/"), machine: management.Machine{MemoryAlarm: c.memory, DiskAlarm: c.disk}}
 		h := NewHandler(s, users, zerolog.Nop())
 		for path, reason := range map[string]string{"alarms": "in the cluster", "local-alarms": "on the node"} {
 			status, want := 200, `{"status":"ok"}`
@@ -47,7 +48,7 @@ func TestHealthChecks_Alarms(t *testing.T) {
 }
 
 func TestLimitsOfTheMachine(t *testing.T) {
-	s := &short{fake: newFake("/"), machine: Machine{MemoryAlarm: true}}
+	s := &short{fake: newFake("/"), machine: management.Machine{MemoryAlarm: true}}
 	h := NewHandler(s, users, zerolog.Nop())
 	s.SetMemoryWatermark(config.Share(0.4))
 	s.SetDiskFreeLimit(config.Amount{Bytes: 50})

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/management"
 
 	"github.com/rs/zerolog"
 )
@@ -152,8 +153,8 @@ func TestIdleConnectionsKeepNobodyOut(t *testing.T) {
 // exchanging has an exchange.
 type exchanging struct{ *fake }
 
-func (exchanging) Exchanges(context.Context, string) ([]Exchange, error) {
-	return []Exchange{{VHost: "/", Name: "x", Type: "direct"}}, nil
+func (exchanging) Exchanges(context.Context, string) ([]management.Exchange, error) {
+	return []management.Exchange{{VHost: "/", Name: "x", Type: "direct"}}, nil
 }
 
 // unread is a body that nobody may read.
@@ -174,7 +175,7 @@ func TestBodiesAreReadLast(t *testing.T) {
 	if err := errors.Join(errUser, errGrant); err != nil {
 		t.Fatal(err)
 	}
-	f.queues = append(f.queues, Queue{VHost: "/", Name: "q"})
+	f.queues = append(f.queues, management.Queue{VHost: "/", Name: "q"})
 	h := NewHandler(exchanging{f}, f.users, zerolog.Nop())
 	ask := func(as, request string, length int64, want int) {
 		t.Helper()
@@ -198,81 +199,7 @@ func TestBodiesAreReadLast(t *testing.T) {
 		for _, as := range []string{"", "guest:wrong", "viewer:v"} {
 			ask(as, request, -1, 401)
 		}
-		ask(guest, request, largestPublish+1, 400)
-	}
-}
-
-// TestRoomForBodies: what requests hold is bounded, for all and for each user, and
-// given back.
-func TestRoomForBodies(t *testing.T) {
-	f := newHouse(t)
-	a := newAPI(f, f.users, zerolog.Nop())
-	begin := func(user string, body io.Reader, length int64) (*request, *httptest.ResponseRecorder) {
-		plain, w := httptest.NewRequest("POST", "/", body), httptest.NewRecorder()
-		plain.ContentLength = length
-		return &request{Request: plain, api: a, w: w, user: auth.User{Name: user}}, w
-	}
-	var held []*request
-	most := func(user string, length int64) int {
-		for n := 0; ; n++ {
-			r, w := begin(user, strings.NewReader(strings.Repeat("x", maxBody)), length)
-			_, err := r.text(maxBody, decodedJSON)
-			held = append(held, r)
-			if err != nil {
-				r.respond(nil, err)
-				if w.Code != 503 || w.Header().Get("Retry-After") == "" {
-					t.Errorf("%d %s", w.Code, w.Body)
-				}
-				return n
-			}
-		}
-	}
-	if n := most("greedy", maxBody); n != roomOfOne/decodedJSON/maxBody {
-		t.Errorf("one user has %d bodies", n)
-	}
-	if n := most("other", -1); n != (roomForBodies-roomOfOne)/decodedJSON/maxBody {
-		t.Errorf("another has %d", n)
-	}
-	if a.room.used > roomForBodies {
-		t.Errorf("%d bytes are held", a.room.used)
-	}
-	for _, r := range held {
-		a.room.give(r.user.Name, r.held)
-	}
-	if a.room.used != 0 || len(a.room.by) != 0 {
-		t.Errorf("%d bytes are left, %v", a.room.used, a.room.by)
-	}
-	// Who sends nothing yet holds next to nothing, whatever it has promised.
-	slow, promise := io.Pipe()
-	r, _ := begin("slow", slow, largestPublish)
-	read := make(chan bool)
-	go func() {
-		_, err := r.text(largestPublish, decodedText)
-		read <- err == nil
-	}()
-	_, _ = promise.Write([]byte("x"))
-	a.room.mu.Lock()
-	used := a.room.used
-	a.room.mu.Unlock()
-	if used > 2*firstRead {
-		t.Errorf("%d bytes are held for one", used)
-	}
-	_ = promise.CloseWithError(io.ErrUnexpectedEOF)
-	if <-read {
-		t.Error("half a body was taken")
-	}
-}
-
-// TestRoomIsGivenBack by the handler, whatever the answer is.
-func TestRoomIsGivenBack(t *testing.T) {
-	f := newHouse(t)
-	a := newAPI(f, f.users, zerolog.Nop())
-	h := handlerOf(a)
-	for _, body := range []string{ttlBody, "{", strings.Repeat("x", maxBody+1), ""} {
-		do(t, h, guest, "PUT", "/api/policies/%2F/p", body)
-		if a.room.used != 0 {
-			t.Errorf("%d bytes are left", a.room.used)
-		}
+		ask(guest, request, 24<<20+1, 400)
 	}
 }
 

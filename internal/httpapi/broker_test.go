@@ -9,15 +9,16 @@ import (
 	"time"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/management"
 	"candlemark/policies"
 	"candlemark/protocol"
 )
 
 // fake is a broker in memory; what it does not do itself panics.
 type fake struct {
-	Broker
+	management.Broker
 	sets    map[string]*policies.Set // by vhost
-	queues  []Queue
+	queues  []management.Queue
 	users   *auth.Users
 	globals map[string]json.RawMessage
 	err     error // of every method, if set
@@ -107,26 +108,32 @@ func (f *fake) DeleteUser(_ context.Context, name string) (bool, error) {
 	return cmp.Or(f.users, users).DeleteAccount(name) == nil, f.err
 }
 
-func (f *fake) Queues(_ context.Context, vhost string) ([]Queue, error) {
+func (f *fake) Queues(_ context.Context, vhost string) ([]management.Queue, error) {
 	list := slices.Clone(f.queues)
-	return slices.DeleteFunc(list, func(q Queue) bool { return vhost != "" && q.VHost != vhost }), f.err
+	return slices.DeleteFunc(list, func(q management.Queue) bool { return vhost != "" && q.VHost != vhost }), f.err
 }
 
-func (f *fake) Queue(_ context.Context, vhost, name string) (Queue, error) {
+func (f *fake) Queue(_ context.Context, vhost, name string) (management.Queue, error) {
 	for _, q := range f.queues {
 		if q.VHost == vhost && q.Name == name {
 			return q, f.err
 		}
 	}
-	return Queue{}, cmp.Or(f.err, error(protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", name, vhost)))
+	return management.Queue{}, cmp.Or(f.err, error(protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", name, vhost)))
 }
 
-func (f *fake) Overview(context.Context) (Overview, error) {
-	return Overview{
+func (f *fake) Overview(context.Context) (management.Overview, error) {
+	return management.Overview{
 		Node: "candlemark@here", ClusterName: "candle", ProductVersion: "0.1.0",
-		Listeners:   []Listener{{Protocol: "amqp", Address: "127.0.0.1", Port: 5672}},
+		Listeners:   []management.Listener{{Protocol: "amqp", Address: "127.0.0.1", Port: 5672}},
 		Connections: 1, Channels: 2, Consumers: 3, Exchanges: 8, Queues: 5, Ready: 7, Unacked: 10,
 	}, f.err
 }
 
 var errBroken = errors.New("the policy registry failed")
+
+// told is the body of every refusal.
+type told struct {
+	Error  string `json:"error"`
+	Reason any    `json:"reason"`
+}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/management"
 	"candlemark/protocol"
 
 	"github.com/rs/zerolog"
@@ -16,8 +17,8 @@ type crowd struct {
 	closed []string
 }
 
-func (c *crowd) Connections(context.Context) ([]Connection, error) {
-	return []Connection{
+func (c *crowd) Connections(context.Context) ([]management.Connection, error) {
+	return []management.Connection{
 		{Name: "a", User: "guest", VHost: "/", State: "running", ClientProperties: protocol.Table{{Key: "connection_name", Value: "mine"}}},
 		{Name: "b", User: "viewer", VHost: "dev", State: "running"},
 	}, c.err
@@ -28,25 +29,25 @@ func (c *crowd) CloseConnection(_ context.Context, name, reason string) (bool, e
 	return true, c.err
 }
 
-func (c *crowd) Channels(ctx context.Context) ([]Channel, error) {
+func (c *crowd) Channels(ctx context.Context) ([]management.Channel, error) {
 	list, err := c.Connections(ctx)
-	return []Channel{
+	return []management.Channel{
 		{Connection: &list[0], Number: 1, User: "guest", VHost: "/"},
 		{Connection: &list[1], Number: 2, User: "viewer", VHost: "dev"},
 	}, err
 }
 
-func (c *crowd) Consumers(ctx context.Context, _ string) ([]Consumer, error) {
+func (c *crowd) Consumers(ctx context.Context, _ string) ([]management.Consumer, error) {
 	list, err := c.Connections(ctx)
-	return []Consumer{
+	return []management.Consumer{
 		{Queue: "q", VHost: "/", Tag: "t1", Connection: &list[0], Channel: 1},
 		{Queue: "q", VHost: "dev", Tag: "t2", Connection: &list[1], Channel: 2},
 		{Queue: "q", VHost: "/", Tag: "t3"},
 	}, err
 }
 
-func (c *crowd) Exchanges(context.Context, string) ([]Exchange, error) {
-	return []Exchange{{VHost: "/", Name: "x"}, {VHost: "dev", Name: "x"}, {VHost: "dev", Name: "y"}}, c.err
+func (c *crowd) Exchanges(context.Context, string) ([]management.Exchange, error) {
+	return []management.Exchange{{VHost: "/", Name: "x"}, {VHost: "dev", Name: "x"}, {VHost: "dev", Name: "y"}}, c.err
 }
 
 // TestFiguresOfOthers: who is no monitor sees neither totals of virtual hosts that it may not
@@ -55,9 +56,9 @@ func TestFiguresOfOthers(t *testing.T) {
 	c := &crowd{fake: newFake("/", "dev")}
 	connections, _ := c.Connections(context.Background())
 	consumers, _ := c.Consumers(context.Background(), "")
-	c.queues = []Queue{
-		{VHost: "/", Name: "q", Ready: 3, Unacked: 1, Details: &QueueDetails{Consumers: consumers[:2], Owner: &connections[0]}},
-		{VHost: "/", Name: "theirs", Details: &QueueDetails{Consumers: consumers[:1], ExclusiveTag: "t1", ActiveTag: "t1"}},
+	c.queues = []management.Queue{
+		{VHost: "/", Name: "q", Ready: 3, Unacked: 1, Details: &management.QueueDetails{Consumers: consumers[:2], Owner: &connections[0]}},
+		{VHost: "/", Name: "theirs", Details: &management.QueueDetails{Consumers: consumers[:1], ExclusiveTag: "t1", ActiveTag: "t1"}},
 		{VHost: "dev", Name: "secret", Ready: 1000},
 	}
 	u := someUsers()

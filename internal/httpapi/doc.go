@@ -1,21 +1,28 @@
 // Package httpapi is the HTTP API of the broker, shaped like RabbitMQ's
 // management API, so that its clients and tools work unchanged.
 //
-// Owns: the paths, status codes and JSON forms of the API; who may ask for what;
-// the limits on requests. The broker behind it is the interface Broker; package
-// client speaks the same API from the other side.
+// Owns: the server with its limits, and the table of all paths, which is made of
+// the tables of the sections. A section is a package below with a variable Routes:
 //
-// routes.go is the list of all paths. What handles one returns a value or an error:
-// answer.go and errors.go make statuses and bodies of them (ADR 39).
+//	definitions  users, permissions, virtual hosts, policies, parameters, limits
+//	topology     queues, exchanges, bindings
+//	clients      connections, channels, consumers
+//	messages     get, publish, and what is our own: looking, scheduled messages
+//	node         the broker as a whole, its machine and its health
 //
-// Takes no mail and sends none: whoever implements Broker does.
+// They are written with rest (requests, rules, errors, lists; ADR 39) and forms
+// (JSON forms that several of them show) over internal/management, the broker.
+// To add a section: a package, its Routes, its name in routes.go. Package client
+// speaks the same API from the other side.
+//
+// Takes no mail and sends none: whoever implements management.Broker does.
 //
 // States: none; every request stands alone, but for the rates, which are the
-// change since an earlier look (see rates).
+// change since an earlier look (forms.Rates).
 //
 // Deadlines: a request is read within 10 s and answered within 30 s, of the time
 // that the broker runs (ADR 33); its answer is written within 30 s more; an idle
-// connection is closed after 2 min (see Server).
+// connection is closed after 2 min (see NewServer).
 //
 // A restart loses: requests under way, and what rates are made of.
 package httpapi

@@ -1,8 +1,17 @@
 package httpapi
 
-import "slices"
+import (
+	"slices"
+
+	"candlemark/internal/httpapi/clients"
+	"candlemark/internal/httpapi/definitions"
+	"candlemark/internal/httpapi/messages"
+	"candlemark/internal/httpapi/node"
+	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/httpapi/topology"
+)
 
 // routes returns all that the API has: the tables of its sections.
-func routes() []route {
-	return slices.Concat(definitionRoutes, topologyRoutes, clientRoutes, messageRoutes, nodeRoutes)
+func routes() []rest.Route {
+	return slices.Concat(definitions.Routes, topology.Routes, clients.Routes, messages.Routes, node.Routes)
 }

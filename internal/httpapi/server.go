@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/management"
 
 	"github.com/rs/zerolog"
 )
@@ -16,14 +18,14 @@ const maxHeaders = 16 << 10
 
 // NewServer makes the HTTP server of the API with all its limits set, the number of
 // connections among them. The caller opens the listener and shuts the server down.
-func NewServer(broker Broker, users *auth.Users, connections int, log zerolog.Logger) *http.Server {
-	a, open := newAPI(broker, users, log), newSockets(connections)
-	a.busy = open.works
+func NewServer(broker management.Broker, users *auth.Users, connections int, log zerolog.Logger) *http.Server {
+	a, open := rest.New(broker, users, log), newSockets(connections)
+	a.Busy = open.works
 	s := &http.Server{
 		Handler:           handlerOf(a),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       10 * time.Second,
-		WriteTimeout:      patience + writing,
+		WriteTimeout:      rest.Patience + rest.Writing,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    maxHeaders,
 	}
@@ -33,23 +35,23 @@ func NewServer(broker Broker, users *auth.Users, connections int, log zerolog.Lo
 
 // NewHandler makes the handler of everything below /api/, for a server of somebody
 // else's.
-func NewHandler(broker Broker, users *auth.Users, log zerolog.Logger) http.Handler {
-	return handlerOf(newAPI(broker, users, log))
+func NewHandler(broker management.Broker, users *auth.Users, log zerolog.Logger) http.Handler {
+	return handlerOf(rest.New(broker, users, log))
 }
 
-func handlerOf(a *api) http.Handler {
+func handlerOf(a *rest.API) http.Handler {
 	paths := map[string]methods{}
 	for _, r := range routes() {
-		if paths[r.path] == nil {
-			paths[r.path] = methods{}
+		if paths[r.Path] == nil {
+			paths[r.Path] = methods{}
 		}
-		paths[r.path][r.method] = a.serve(r)
+		paths[r.Path][r.Method] = a.Serve(r)
 	}
 	mux := http.NewServeMux()
 	for path, handlers := range paths {
 		mux.Handle(path, handlers)
 	}
-	mux.Handle("/api/", http.HandlerFunc(notFound))
+	mux.Handle("/api/", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { rest.Tell(w, rest.ErrNotFound) }))
 	for _, path := range []string{"/api", "/api/index.html"} {
 		mux.Handle(path, methods{"GET": http.HandlerFunc(welcome)})
 	}
@@ -62,7 +64,7 @@ func sameOrigin(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Connection", "close") // the body is not read
-		answer(w, http.StatusForbidden, failure{"forbidden", "cross-origin request refused"})
+		rest.Tell(w, rest.Refuse(http.StatusForbidden, "forbidden", "cross-origin request refused"))
 	}))
 	return protection.Handler(next)
 }

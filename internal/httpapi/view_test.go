@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -9,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"candlemark/internal/management"
 	"candlemark/internal/plainjson"
 
 	"github.com/rs/zerolog"
@@ -18,9 +18,9 @@ import (
 func fleet() *fake {
 	f := newFake("/", "dev")
 	for i, name := range []string{"Orders", "audit", "orders.dead", "x%y"} {
-		f.queues = append(f.queues, Queue{VHost: "/", Name: name, Type: "classic", Ready: 10 - i, State: "running"})
+		f.queues = append(f.queues, management.Queue{VHost: "/", Name: name, Type: "classic", Ready: 10 - i, State: "running"})
 	}
-	f.queues = append(f.queues, Queue{VHost: "dev", Name: "orders", Type: "quorum", Ready: 100, State: "running"})
+	f.queues = append(f.queues, management.Queue{VHost: "dev", Name: "orders", Type: "quorum", Ready: 100, State: "running"})
 	return f
 }
 
@@ -90,7 +90,7 @@ func summary(t *testing.T, body []byte) string {
 
 func TestListsRefused(t *testing.T) {
 	h := NewHandler(fleet(), users, zerolog.Nop())
-	for query, want := range map[string]failure{
+	for query, want := range map[string]told{
 		"page=x":             {"bad_request", "Pagination parameters are invalid"},
 		"page=1&page_size=x": {"bad_request", "Pagination parameters are invalid"},
 		"page=0":             {"invalid_pagination_parameters", "Invalid pagination parameters: page number 0, page size 100"},
@@ -170,15 +170,15 @@ func TestPageBeyondAllPages(t *testing.T) {
 func TestCostOfAFilterIsBounded(t *testing.T) {
 	h := NewHandler(fleet(), users, zerolog.Nop())
 	for filter, want := range map[string]int{
-		`^orders\.(dead|live)$`:              200,
-		`a{1000}`:                            200,
-		`(a{30}){30}`:                        200,
-		strings.Repeat("x", longestFilter):   200,
-		`((a{10}b*){10}c?){9}`:               400,
-		`\pL{10}`:                            400,
-		strings.Repeat(`\pL`, 340):           400,
-		strings.Repeat(`(x?){500}`, 100):     400,
-		strings.Repeat("x", longestFilter+1): 400,
+		`^orders\.(dead|live)$`:          200,
+		`a{1000}`:                        200,
+		`(a{30}){30}`:                    200,
+		strings.Repeat("x", 1024):        200,
+		`((a{10}b*){10}c?){9}`:           400,
+		`\pL{10}`:                        400,
+		strings.Repeat(`\pL`, 340):       400,
+		strings.Repeat(`(x?){500}`, 100): 400,
+		strings.Repeat("x", 1025):        400,
 	} {
 		path := "/api/queues?page=1&use_regex=true&name=" + url.QueryEscape(filter)
 		if w := do(t, h, guest, "GET", path, ""); w.Code != want {
@@ -187,16 +187,5 @@ func TestCostOfAFilterIsBounded(t *testing.T) {
 	}
 	if w := do(t, h, guest, "GET", "/api/queues?columns="+strings.Repeat("a,", 257), ""); w.Code != 400 {
 		t.Errorf("257 columns: %d", w.Code)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	looked := 0
-	_, err := filtered(ctx, &view{}, make([]int, 1000), func(*int) string {
-		if looked++; looked == 10 {
-			cancel()
-		}
-		return ""
-	})
-	if looked != 10 || err == nil {
-		t.Errorf("looked at %d names after the end of the request, %v", looked, err)
 	}
 }

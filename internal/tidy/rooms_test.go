@@ -46,8 +46,7 @@ var rooms = map[string][]string{
 	"actors/vhost":             actorOf("internal/definitions", "internal/store"),
 	"actors/policy":            actorOf("internal/definitions"),
 	"supervision":              {"protocol", "policies", "actors/...", "internal/..."},
-	"internal/httpapi":         {"protocol", "policies", "internal/auth", "internal/config", "internal/metrics", "internal/plainjson", "internal/httpapi/ui"},
-	"internal/httpapi/...":     {"protocol"},
+	"internal/management":      {"protocol", "policies", "internal/auth", "internal/config"},
 	"internal/auth":            {"protocol", "policies", "internal/erlang"},
 	"internal/budget":          {},
 	"internal/certificate":     {},
@@ -76,15 +75,24 @@ var rooms = map[string][]string{
 	"integration":          {"..."},
 	"integration/...":      {"..."},
 
+	"internal/httpapi":        {"protocol", "policies", "internal/auth", "internal/config", "internal/management", "internal/plainjson"},
+	"internal/httpapi/client": {"protocol"},
+	"internal/httpapi/forms":  {"protocol", "internal/management", "internal/plainjson"},
+	"internal/httpapi/rest":   {"protocol", "internal/auth", "internal/httpapi/forms", "internal/management", "internal/plainjson"},
+	"internal/httpapi/...": { // a section; they do not know each other
+		"protocol", "policies", "internal/auth", "internal/config", "internal/httpapi/forms", "internal/httpapi/rest",
+		"internal/management", "internal/plainjson",
+	},
+
 	"supervision/ask": {"actors/mail", "internal/clock"},
 	"supervision/localchannel": {
 		"protocol", "actors/connection", "actors/mail", "supervision/ask",
-		"internal/auth", "internal/httpapi", "internal/message", "internal/outbox", "internal/topology",
+		"internal/auth", "internal/management", "internal/message", "internal/outbox", "internal/topology",
 	},
 	"supervision/queries": {
-		"protocol", "policies", "actors/deadletter", "actors/mail", "supervision/ask", "internal/auth", "internal/httpapi", "internal/topology",
+		"protocol", "policies", "actors/deadletter", "actors/mail", "supervision/ask", "internal/auth", "internal/management", "internal/topology",
 	},
-	"supervision/resources": {"internal/budget", "internal/clock", "internal/config", "internal/httpapi"},
+	"supervision/resources": {"internal/budget", "internal/clock", "internal/config", "internal/management"},
 }
 
 // testRooms lists what tests may import besides; "integration" alone sees everything.

@@ -5,7 +5,7 @@ import (
 
 	"candlemark/actors/connection"
 	"candlemark/internal/auth"
-	"candlemark/internal/httpapi"
+	"candlemark/internal/management"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 	"candlemark/supervision/ask"
@@ -22,13 +22,13 @@ type Config struct {
 	Spawn func(ctx context.Context, spec connection.ChannelSpec) (*actor.PID, error)
 }
 
-// Commands implements httpapi.Commands.
+// Commands implements management.Commands.
 type Commands struct{ cfg Config }
 
 // New makes the commands of one broker.
 func New(cfg Config) *Commands { return &Commands{cfg} }
 
-// Run implements httpapi.Commands.
+// Run implements management.Commands.
 func (c *Commands) Run(ctx context.Context, by auth.User, vhost string, m protocol.Method) (protocol.Method, error) {
 	w, err := c.open(ctx, by, vhost)
 	if err != nil {
@@ -39,14 +39,14 @@ func (c *Commands) Run(ctx context.Context, by auth.User, vhost string, m protoc
 	return w.next(ctx)
 }
 
-// Get implements httpapi.Commands.
-func (c *Commands) Get(ctx context.Context, by auth.User, vhost, queue string, how httpapi.Fetch) ([]httpapi.Fetched, error) {
+// Get implements management.Commands.
+func (c *Commands) Get(ctx context.Context, by auth.User, vhost, queue string, how management.Fetch) ([]management.Fetched, error) {
 	w, err := c.open(ctx, by, vhost)
 	if err != nil {
 		return nil, err
 	}
 	defer w.leave(ctx)
-	list := []httpapi.Fetched{}
+	list := []management.Fetched{}
 	for bytes := 0; len(list) < how.Count && (bytes < how.MaxBytes || bytes == 0); {
 		w.method(&protocol.BasicGet{Queue: queue, NoAck: !how.Keep && !how.Discard})
 		m, err := w.next(ctx)
@@ -57,7 +57,7 @@ func (c *Commands) Get(ctx context.Context, by auth.User, vhost, queue string, h
 		if !found {
 			break
 		}
-		one := httpapi.Fetched{BasicGetOk: *ok}
+		one := management.Fetched{BasicGetOk: *ok}
 		if one.Properties, one.Body, err = w.content(ctx); err != nil {
 			return nil, err
 		}
@@ -70,8 +70,8 @@ func (c *Commands) Get(ctx context.Context, by auth.User, vhost, queue string, h
 	return list, nil // what is to be kept goes back when the channel ends
 }
 
-// Publish implements httpapi.Commands.
-func (c *Commands) Publish(ctx context.Context, by auth.User, vhost string, p httpapi.Publication) (routed, refused bool, err error) {
+// Publish implements management.Commands.
+func (c *Commands) Publish(ctx context.Context, by auth.User, vhost string, p management.Publication) (routed, refused bool, err error) {
 	w, err := c.open(ctx, by, vhost)
 	if err != nil {
 		return false, false, err

@@ -5,14 +5,14 @@ import (
 	"context"
 	"slices"
 
-	"candlemark/internal/httpapi"
+	"candlemark/internal/management"
 	"candlemark/internal/topology"
 )
 
-// Bindings implements httpapi.Topology. It reads what the exchanges have published
+// Bindings implements management.Topology. It reads what the exchanges have published
 // and asks nobody.
-func (qs *Queries) Bindings(_ context.Context, f httpapi.BindingFilter) ([]httpapi.Binding, error) {
-	all := []httpapi.Binding{}
+func (qs *Queries) Bindings(_ context.Context, f management.BindingFilter) ([]management.Binding, error) {
+	all := []management.Binding{}
 	for _, v := range qs.cfg.VHosts.List(orAll(f.VHost)) {
 		if f.VHost != nil && v.Name != *f.VHost {
 			continue
@@ -28,7 +28,7 @@ func (qs *Queries) Bindings(_ context.Context, f httpapi.BindingFilter) ([]httpa
 			all = appendBindings(all, v.Name, d, x, f)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b httpapi.Binding) int {
+	slices.SortStableFunc(all, func(a, b management.Binding) int {
 		return cmp.Or(cmp.Compare(a.VHost, b.VHost), cmp.Compare(a.Source, b.Source), compareBool(b.ToExchange, a.ToExchange),
 			cmp.Compare(a.Destination, b.Destination), cmp.Compare(a.RoutingKey, b.RoutingKey))
 	})
@@ -54,7 +54,7 @@ func compareBool(a, b bool) int {
 
 // appendBindings appends the bindings of one exchange. The default exchange has
 // none of its own: every queue is bound to it by its name (DEC-10).
-func appendBindings(all []httpapi.Binding, vhost string, d *topology.Directory, x *topology.Exchange, f httpapi.BindingFilter) []httpapi.Binding {
+func appendBindings(all []management.Binding, vhost string, d *topology.Directory, x *topology.Exchange, f management.BindingFilter) []management.Binding {
 	if x.Name == "" {
 		return appendDefaults(all, vhost, d, f)
 	}
@@ -69,7 +69,7 @@ func appendBindings(all []httpapi.Binding, vhost string, d *topology.Directory, 
 		if x.Name == topology.AdminExchange && b.Destination == topology.AdminExchange && !b.ToExchange {
 			continue // the command actor is no queue
 		}
-		all = append(all, httpapi.Binding{
+		all = append(all, management.Binding{
 			VHost: vhost, Source: x.Name, Destination: b.Destination, ToExchange: b.ToExchange,
 			RoutingKey: b.RoutingKey, Arguments: b.Arguments,
 		})
@@ -77,18 +77,18 @@ func appendBindings(all []httpapi.Binding, vhost string, d *topology.Directory, 
 	return all
 }
 
-func appendDefaults(all []httpapi.Binding, vhost string, d *topology.Directory, f httpapi.BindingFilter) []httpapi.Binding {
+func appendDefaults(all []management.Binding, vhost string, d *topology.Directory, f management.BindingFilter) []management.Binding {
 	if f.ToExchange != nil && *f.ToExchange {
 		return all
 	}
 	if f.Destination != nil {
 		if d.Queue([]byte(*f.Destination)) != nil {
-			all = append(all, httpapi.Binding{VHost: vhost, Destination: *f.Destination, RoutingKey: *f.Destination})
+			all = append(all, management.Binding{VHost: vhost, Destination: *f.Destination, RoutingKey: *f.Destination})
 		}
 		return all
 	}
 	for q := range d.Queues() {
-		all = append(all, httpapi.Binding{VHost: vhost, Destination: q.Name, RoutingKey: q.Name})
+		all = append(all, management.Binding{VHost: vhost, Destination: q.Name, RoutingKey: q.Name})
 	}
 	return all
 }

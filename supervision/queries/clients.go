@@ -7,7 +7,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
-	"candlemark/internal/httpapi"
+	"candlemark/internal/management"
 	"candlemark/protocol"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -16,7 +16,7 @@ import (
 // client is a connection that is open.
 type client struct {
 	pid      *actor.PID
-	shown    httpapi.Connection
+	shown    management.Connection
 	channels []mail.ChannelLink
 }
 
@@ -50,8 +50,8 @@ func (qs *Queries) clients(ctx context.Context) (*clients, error) {
 	return all, err
 }
 
-func connectionShown(info *mail.ConnectionInfo) httpapi.Connection {
-	return httpapi.Connection{
+func connectionShown(info *mail.ConnectionInfo) management.Connection {
+	return management.Connection{
 		Name: info.Name, VHost: info.VHost, User: info.User, State: info.State, Protocol: info.Protocol, Mechanism: info.Mechanism,
 		Host: info.Local.Host, Port: info.Local.Port, PeerHost: info.Peer.Host, PeerPort: info.Peer.Port,
 		Channels: len(info.Channels), ChannelMax: int(info.ChannelMax), FrameMax: int(info.FrameMax), Heartbeat: int(info.Heartbeat),
@@ -60,20 +60,20 @@ func connectionShown(info *mail.ConnectionInfo) httpapi.Connection {
 	}
 }
 
-// Connections implements httpapi.Clients.
-func (qs *Queries) Connections(ctx context.Context) ([]httpapi.Connection, error) {
+// Connections implements management.Clients.
+func (qs *Queries) Connections(ctx context.Context) ([]management.Connection, error) {
 	all, err := qs.clients(ctx)
 	if err != nil {
 		return nil, err
 	}
-	shown := make([]httpapi.Connection, len(all.list))
+	shown := make([]management.Connection, len(all.list))
 	for i, c := range all.list {
 		shown[i] = c.shown
 	}
 	return shown, nil
 }
 
-// CloseConnection implements httpapi.Clients.
+// CloseConnection implements management.Clients.
 func (qs *Queries) CloseConnection(ctx context.Context, name, reason string) (found bool, err error) {
 	all, err := qs.clients(ctx)
 	if err != nil {
@@ -88,8 +88,8 @@ func (qs *Queries) CloseConnection(ctx context.Context, name, reason string) (fo
 	return found, nil
 }
 
-// Channels implements httpapi.Clients.
-func (qs *Queries) Channels(ctx context.Context) ([]httpapi.Channel, error) {
+// Channels implements management.Clients.
+func (qs *Queries) Channels(ctx context.Context) ([]management.Channel, error) {
 	all, err := qs.clients(ctx)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (qs *Queries) Channels(ctx context.Context) ([]httpapi.Channel, error) {
 
 // channels asks all channels of those connections. Those that end meanwhile are
 // left out.
-func (qs *Queries) channels(ctx context.Context, all *clients) ([]httpapi.Channel, error) {
+func (qs *Queries) channels(ctx context.Context, all *clients) ([]management.Channel, error) {
 	var pids []*actor.PID
 	var owners []*client
 	for _, c := range all.list {
@@ -114,7 +114,7 @@ func (qs *Queries) channels(ctx context.Context, all *clients) ([]httpapi.Channe
 		info := answer.(*mail.ChannelInfo)
 		infos[info.ID] = info
 	})
-	shown := make([]httpapi.Channel, 0, len(pids))
+	shown := make([]management.Channel, 0, len(pids))
 	for i, info := range infos {
 		if info == nil || info.Err != nil {
 			continue
@@ -123,7 +123,7 @@ func (qs *Queries) channels(ctx context.Context, all *clients) ([]httpapi.Channe
 		if !info.Running {
 			state = "closing"
 		}
-		shown = append(shown, httpapi.Channel{
+		shown = append(shown, management.Channel{
 			Connection: &owners[i].shown, Number: int(info.Number), VHost: info.VHost, User: info.User, State: state,
 			Confirm: info.Confirm, Prefetch: info.Prefetch, GlobalPrefetch: info.GlobalPrefetch,
 			Consumers: info.Consumers, Unacked: info.Unacked, Unconfirmed: info.Unconfirmed, Counts: countsShown(info.Counts),
@@ -133,13 +133,13 @@ func (qs *Queries) channels(ctx context.Context, all *clients) ([]httpapi.Channe
 	return shown, err
 }
 
-// Consumers implements httpapi.Clients.
-func (qs *Queries) Consumers(ctx context.Context, vhost string) ([]httpapi.Consumer, error) {
+// Consumers implements management.Clients.
+func (qs *Queries) Consumers(ctx context.Context, vhost string) ([]management.Consumer, error) {
 	all, err := qs.clients(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var shown []httpapi.Consumer
+	var shown []management.Consumer
 	for _, v := range qs.cfg.VHosts.List(vhost) {
 		queues := slices.Collect(v.Directory().Queues())
 		list, infos, err := qs.describe(ctx, v, queues, true)
@@ -156,10 +156,10 @@ func (qs *Queries) Consumers(ctx context.Context, vhost string) ([]httpapi.Consu
 }
 
 // consumers are those of one queue.
-func (all *clients) consumers(vhost, queue string, info *mail.QueueInfo) []httpapi.Consumer {
-	shown := make([]httpapi.Consumer, len(info.List))
+func (all *clients) consumers(vhost, queue string, info *mail.QueueInfo) []management.Consumer {
+	shown := make([]management.Consumer, len(info.List))
 	for i, c := range info.List {
-		shown[i] = httpapi.Consumer{
+		shown[i] = management.Consumer{
 			VHost: vhost, Queue: queue, Tag: c.Tag, NoAck: c.NoAck, Exclusive: c.Exclusive, Active: c.Active,
 			Prefetch: c.Prefetch, Timeout: c.Timeout, Arguments: c.Arguments,
 		}

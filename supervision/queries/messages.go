@@ -7,7 +7,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
-	"candlemark/internal/httpapi"
+	"candlemark/internal/management"
 	"candlemark/internal/topology"
 	"candlemark/policies"
 	"candlemark/protocol"
@@ -18,7 +18,7 @@ import (
 
 // reach finds the queue of a place, or that in which a delayed exchange holds
 // messages, for somebody who may read there.
-func (qs *Queries) reach(by httpapi.Asker, at httpapi.Place) (*topology.Queue, error) {
+func (qs *Queries) reach(by management.Asker, at management.Place) (*topology.Queue, error) {
 	v, ok := qs.cfg.VHosts.Find(at.VHost)
 	if !ok {
 		return nil, protocol.ChannelErrorf(protocol.NotFound, "vhost '%s' not found", at.VHost)
@@ -62,7 +62,7 @@ func holderOf(v *topology.VHost, name string) (*topology.Queue, error) {
 type answered interface{ Failure() error }
 
 // inquire asks the queue of a place, for somebody who may read there.
-func inquire[T answered](ctx context.Context, qs *Queries, by httpapi.Asker, at httpapi.Place, question func(mail.Request) any) (T, *topology.Queue, error) {
+func inquire[T answered](ctx context.Context, qs *Queries, by management.Asker, at management.Place, question func(mail.Request) any) (T, *topology.Queue, error) {
 	var none T
 	q, err := qs.reach(by, at)
 	if err != nil {
@@ -75,8 +75,8 @@ func inquire[T answered](ctx context.Context, qs *Queries, by httpapi.Asker, at 
 	return answer, q, err
 }
 
-// Peek implements httpapi.Messages.
-func (qs *Queries) Peek(ctx context.Context, by httpapi.Asker, at httpapi.Place, how httpapi.Peek) (httpapi.PeekPage, error) {
+// Peek implements management.Messages.
+func (qs *Queries) Peek(ctx context.Context, by management.Asker, at management.Place, how management.Peek) (management.PeekPage, error) {
 	answer, _, err := inquire[*mail.PeekReply](ctx, qs, by, at, func(r mail.Request) any {
 		m := &mail.Peek{Request: r, After: mail.Cursor(how.After), Limit: how.Limit, Cut: how.Cut, Queue: at.Name, VHost: at.VHost}
 		for shown, state := range statesShown {
@@ -87,9 +87,9 @@ func (qs *Queries) Peek(ctx context.Context, by httpapi.Asker, at httpapi.Place,
 		return m
 	})
 	if err != nil {
-		return httpapi.PeekPage{}, err
+		return management.PeekPage{}, err
 	}
-	page := httpapi.PeekPage{Messages: make([]httpapi.Peeked, len(answer.Messages)), Next: (*httpapi.Cursor)(answer.Next)}
+	page := management.PeekPage{Messages: make([]management.Peeked, len(answer.Messages)), Next: (*management.Cursor)(answer.Next)}
 	for i := range answer.Messages {
 		page.Messages[i] = peekedShown(&answer.Messages[i])
 	}
@@ -98,11 +98,11 @@ func (qs *Queries) Peek(ctx context.Context, by httpapi.Asker, at httpapi.Place,
 
 // statesShown are the states of a message, by their names in the API.
 var statesShown = map[int]mail.MessageState{
-	httpapi.StateReady: mail.Ready, httpapi.StateUnacked: mail.Unacked, httpapi.StateScheduled: mail.Scheduled,
+	management.StateReady: mail.Ready, management.StateUnacked: mail.Unacked, management.StateScheduled: mail.Scheduled,
 }
 
-func peekedShown(m *mail.PeekedMessage) httpapi.Peeked {
-	shown := httpapi.Peeked{
+func peekedShown(m *mail.PeekedMessage) management.Peeked {
+	shown := management.Peeked{
 		ID: m.Seq, Enqueued: m.Enqueued, Expires: m.Expires, Due: m.Due, Locked: m.Locked, Priority: m.Priority, DeliveryCount: m.DeliveryCount,
 		Redelivered: m.Redelivered, Exchange: m.Exchange, RoutingKey: m.RoutingKey, Body: m.Body, Bytes: m.Size, Unreadable: m.Unreadable,
 	}
@@ -119,9 +119,9 @@ func peekedShown(m *mail.PeekedMessage) httpapi.Peeked {
 	return shown
 }
 
-// Unacked implements httpapi.Messages. Delivery tags are what the channels know of them a
+// Unacked implements management.Messages. Delivery tags are what the channels know of them a
 // moment later.
-func (qs *Queries) Unacked(ctx context.Context, by httpapi.Asker, at httpapi.Place, after uint64, limit int) ([]httpapi.Unacked, bool, error) {
+func (qs *Queries) Unacked(ctx context.Context, by management.Asker, at management.Place, after uint64, limit int) ([]management.Unacked, bool, error) {
 	page, q, err := inquire[*mail.UnackedPage](ctx, qs, by, at, func(r mail.Request) any {
 		return &mail.ListUnacked{Request: r, After: after, Limit: limit, Queue: at.Name, VHost: at.VHost}
 	})
@@ -136,9 +136,9 @@ func (qs *Queries) Unacked(ctx context.Context, by httpapi.Asker, at httpapi.Pla
 	if err != nil {
 		return nil, false, err
 	}
-	list := make([]httpapi.Unacked, len(page.Deliveries))
+	list := make([]management.Unacked, len(page.Deliveries))
 	for i, d := range page.Deliveries {
-		list[i] = httpapi.Unacked{
+		list[i] = management.Unacked{
 			ID: d.Seq, ConsumerTag: d.Tag, DeliveryTag: tags[d.Channel.Id][d.Number], Delivered: d.Delivered, Locked: d.Locked,
 			Expires: d.Expires, Bytes: d.Size, DeliveryCount: d.DeliveryCount, Redelivered: d.Redelivered,
 		}
@@ -167,8 +167,8 @@ func (qs *Queries) tags(ctx context.Context, q *topology.Queue, deliveries []mai
 	return tags, err
 }
 
-// RenewLock implements httpapi.Messages.
-func (qs *Queries) RenewLock(ctx context.Context, by httpapi.Asker, at httpapi.Place, which httpapi.Lock) (count int, until int64, err error) {
+// RenewLock implements management.Messages.
+func (qs *Queries) RenewLock(ctx context.Context, by management.Asker, at management.Place, which management.Lock) (count int, until int64, err error) {
 	m := &mail.RenewLock{Seq: which.ID, Tag: which.ConsumerTag, Queue: at.Name, VHost: at.VHost}
 	if which.DeliveryTag != 0 {
 		return qs.renewTag(ctx, by, m, which.DeliveryTag)
@@ -185,7 +185,7 @@ func (qs *Queries) RenewLock(ctx context.Context, by httpapi.Asker, at httpapi.P
 
 // renewTag renews the lock of a delivery that the channel of by has. That is permission
 // enough.
-func (qs *Queries) renewTag(ctx context.Context, by httpapi.Asker, m *mail.RenewLock, tag uint64) (count int, until int64, err error) {
+func (qs *Queries) renewTag(ctx context.Context, by management.Asker, m *mail.RenewLock, tag uint64) (count int, until int64, err error) {
 	if by.Channel == "" {
 		return 0, 0, protocol.ChannelErrorf(protocol.PreconditionFailed, "delivery tags are known on their own channel only")
 	}
@@ -213,7 +213,7 @@ func (qs *Queries) renewTag(ctx context.Context, by httpapi.Asker, m *mail.Renew
 
 // owner is the connection of a channel, nil if it has none any more, and the channel's
 // number.
-func (all *clients) owner(channel *actor.PID) (*httpapi.Connection, int) {
+func (all *clients) owner(channel *actor.PID) (*management.Connection, int) {
 	// A channel's name begins with its connection's.
 	parent, _, _ := strings.Cut(channel.Id, "/channel/")
 	owner := all.byID[parent]

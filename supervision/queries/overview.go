@@ -6,7 +6,7 @@ import (
 
 	"candlemark/actors/deadletter"
 	"candlemark/actors/mail"
-	"candlemark/internal/httpapi"
+	"candlemark/internal/management"
 	"candlemark/internal/topology"
 	"candlemark/policies"
 )
@@ -14,17 +14,17 @@ import (
 // totals are the messages of all channels that were ever open.
 type totals struct {
 	mu    sync.Mutex
-	ended httpapi.Counts // of channels that are gone
-	shown httpapi.Counts // the most that was ever answered
+	ended management.Counts // of channels that are gone
+	shown management.Counts // the most that was ever answered
 }
 
-func (t *totals) add(c httpapi.Counts) {
+func (t *totals) add(c management.Counts) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ended.Add(c)
 }
 
-func (t *totals) before() httpapi.Counts {
+func (t *totals) before() management.Counts {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.ended
@@ -32,10 +32,10 @@ func (t *totals) before() httpapi.Counts {
 
 // grow is c, or what was shown before where that is more: a channel that ended
 // while it was asked is missed once, and a total must not fall.
-func (t *totals) grow(c httpapi.Counts) httpapi.Counts {
+func (t *totals) grow(c management.Counts) management.Counts {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.shown = httpapi.Counts{
+	t.shown = management.Counts{
 		Publish: max(t.shown.Publish, c.Publish), Confirm: max(t.shown.Confirm, c.Confirm),
 		Returned: max(t.shown.Returned, c.Returned), Dropped: max(t.shown.Dropped, c.Dropped),
 		Deliver: max(t.shown.Deliver, c.Deliver), DeliverNoAck: max(t.shown.DeliverNoAck, c.DeliverNoAck),
@@ -47,7 +47,7 @@ func (t *totals) grow(c httpapi.Counts) httpapi.Counts {
 
 // Overview counts what there is, and what was. The names of the broker and its
 // listeners are for others to add.
-func (qs *Queries) Overview(ctx context.Context) (o httpapi.Overview, err error) {
+func (qs *Queries) Overview(ctx context.Context) (o management.Overview, err error) {
 	queues, err := qs.Queues(ctx, "")
 	if err != nil {
 		return o, err
@@ -75,7 +75,7 @@ func (qs *Queries) Overview(ctx context.Context) (o httpapi.Overview, err error)
 	o.Counts = qs.totals.grow(counts)
 	o.Connections, o.Channels = len(all.list), len(channels)
 	c := &qs.Churn
-	o.Churn = httpapi.Churn{
+	o.Churn = management.Churn{
 		ConnectionsOpened: c.ConnectionsOpened.Load(), ConnectionsClosed: c.ConnectionsClosed.Load(),
 		ChannelsOpened: c.ChannelsOpened.Load(), ChannelsClosed: c.ChannelsClosed.Load(), QueuesMade: c.QueuesMade.Load(),
 	}
@@ -90,17 +90,17 @@ func (qs *Queries) ChannelEnded(c mail.Counts) {
 }
 
 // countsShown are counts as the API shows them.
-func countsShown(c mail.Counts) httpapi.Counts {
-	return httpapi.Counts{
+func countsShown(c mail.Counts) management.Counts {
+	return management.Counts{
 		Publish: c.Publish, Confirm: c.Confirm, Returned: c.Returned, Dropped: c.Dropped,
 		Deliver: c.Deliver, DeliverNoAck: c.DeliverNoAck, Get: c.Get, GetNoAck: c.GetNoAck, GetEmpty: c.GetEmpty,
 		Ack: c.Ack, Redeliver: c.Redeliver,
 	}
 }
 
-// Exchanges implements httpapi.Topology.
-func (qs *Queries) Exchanges(ctx context.Context, vhost string) ([]httpapi.Exchange, error) {
-	var all []httpapi.Exchange
+// Exchanges implements management.Topology.
+func (qs *Queries) Exchanges(ctx context.Context, vhost string) ([]management.Exchange, error) {
+	var all []management.Exchange
 	for _, v := range qs.cfg.VHosts.List(vhost) {
 		list, err := qs.ListPolicies(ctx, v.Name, false)
 		if err != nil {
@@ -113,7 +113,7 @@ func (qs *Queries) Exchanges(ctx context.Context, vhost string) ([]httpapi.Excha
 		first := len(all)
 		var holders []*topology.Queue // of the delayed ones
 		for x := range v.Directory().Exchanges() {
-			shown := httpapi.Exchange{
+			shown := management.Exchange{
 				VHost: v.Name, Name: x.Name, Type: x.Type, Durable: x.Durable, AutoDelete: x.AutoDelete,
 				Internal: x.Internal, Arguments: x.Arguments,
 			}
@@ -134,7 +134,7 @@ func (qs *Queries) Exchanges(ctx context.Context, vhost string) ([]httpapi.Excha
 
 // countDelayed tells how many messages each delayed exchange holds (DLY-5). One
 // whose holder does not answer has no number.
-func (qs *Queries) countDelayed(ctx context.Context, all []httpapi.Exchange, holders []*topology.Queue) error {
+func (qs *Queries) countDelayed(ctx context.Context, all []management.Exchange, holders []*topology.Queue) error {
 	held := make(map[string]int, len(holders))
 	err := qs.cfg.Asker.All(ctx, len(holders), func(i int, r mail.Request) {
 		qs.cfg.Asker.Post(holders[i].PID, &mail.DescribeQueue{Request: r})
@@ -154,17 +154,17 @@ func (qs *Queries) countDelayed(ctx context.Context, all []httpapi.Exchange, hol
 	return nil
 }
 
-// DeadLetters implements httpapi.Host.
-func (qs *Queries) DeadLetters() httpapi.DeadLetters {
+// DeadLetters implements management.Host.
+func (qs *Queries) DeadLetters() management.DeadLetters {
 	d := &qs.Deaths
-	shown := func(s *deadletter.ReasonStats) httpapi.Deaths {
-		return httpapi.Deaths{
+	shown := func(s *deadletter.ReasonStats) management.Deaths {
+		return management.Deaths{
 			Disabled: s.Disabled.Load() + s.NoExchange.Load(), AtMostOnce: s.AtMostOnce.Load(), AtLeastOnce: s.AtLeastOnce.Load(),
 			Routed: s.Routed.Load(), Confirmed: s.Confirmed.Load(), Unroutable: s.Unroutable.Load(), Cycles: s.Cycles.Load(),
 			Refused: s.Refused.Load(), LostTargets: s.LostTargets.Load(), Kept: s.Kept.Load(), Failed: s.Failed.Load(),
 		}
 	}
-	return httpapi.DeadLetters{
+	return management.DeadLetters{
 		Expired: shown(&d.Expired), Rejected: shown(&d.Rejected), MaxLen: shown(&d.MaxLen), DeliveryLimit: shown(&d.DeliveryLimit), Hops: shown(&d.Hops),
 		QueuesExpired: d.QueuesExpired.Load(), Discarded: d.Discarded.Load(),
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// SetPolicy implements httpapi.Policies.
+// SetPolicy implements management.Policies.
 func (qs *Queries) SetPolicy(ctx context.Context, p *policies.Policy) (replaced bool, err error) {
 	r, err := ask.One[*mail.PolicyReply](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to *actor.PID) any {
 		return &mail.SetPolicy{Request: mail.Request{ReplyTo: to}, Policy: p, Operator: p.Operator}
@@ -21,7 +21,7 @@ func (qs *Queries) SetPolicy(ctx context.Context, p *policies.Policy) (replaced 
 	return r.Found, r.Err
 }
 
-// ClearPolicy implements httpapi.Policies.
+// ClearPolicy implements management.Policies.
 func (qs *Queries) ClearPolicy(ctx context.Context, vhost, name string, operator bool) (found bool, err error) {
 	r, err := ask.One[*mail.PolicyReply](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to *actor.PID) any {
 		return &mail.ClearPolicy{Request: mail.Request{ReplyTo: to}, VHost: vhost, Name: name, Operator: operator}
@@ -32,7 +32,7 @@ func (qs *Queries) ClearPolicy(ctx context.Context, vhost, name string, operator
 	return r.Found, r.Err
 }
 
-// ListPolicies implements httpapi.Policies.
+// ListPolicies implements management.Policies.
 func (qs *Queries) ListPolicies(ctx context.Context, vhost string, operator bool) ([]*policies.Policy, error) {
 	r, err := ask.One[*mail.PolicyList](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to *actor.PID) any {
 		return &mail.ListPolicies{Request: mail.Request{ReplyTo: to}, VHost: vhost, Operator: operator}
@@ -43,7 +43,7 @@ func (qs *Queries) ListPolicies(ctx context.Context, vhost string, operator bool
 	return r.Policies, r.Err
 }
 
-// VHosts implements httpapi.Broker.
+// VHosts implements management.Broker.
 func (qs *Queries) VHosts(context.Context) ([]string, error) {
 	list := qs.cfg.VHosts.List("")
 	names := make([]string, len(list))

@@ -22,7 +22,7 @@ type Config struct {
 	Connections func(context.Context) ([]*actor.PID, error)
 }
 
-// Queries implements the parts of httpapi.Broker that ask actors: Policies, Queues,
+// Queries implements the parts of management.Broker that ask actors: Policies, Queues,
 // Topology, Clients, Messages.
 type Queries struct {
 	cfg Config

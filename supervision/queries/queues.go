@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"candlemark/actors/mail"
-	"candlemark/internal/httpapi"
+	"candlemark/internal/management"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 )
@@ -13,9 +13,9 @@ import (
 // consumerTimeout is shown for a consumer whose queue sets none, in ms.
 const consumerTimeout = 30 * 60 * 1000
 
-// Queues implements httpapi.Broker.
-func (qs *Queries) Queues(ctx context.Context, vhost string) ([]httpapi.Queue, error) {
-	var all []httpapi.Queue
+// Queues implements management.Broker.
+func (qs *Queries) Queues(ctx context.Context, vhost string) ([]management.Queue, error) {
+	var all []management.Queue
 	for _, v := range qs.cfg.VHosts.List(vhost) {
 		list, _, err := qs.describe(ctx, v, slices.Collect(v.Directory().Queues()), false)
 		if err != nil {
@@ -26,23 +26,23 @@ func (qs *Queries) Queues(ctx context.Context, vhost string) ([]httpapi.Queue, e
 	return all, nil
 }
 
-// Queue implements httpapi.Broker.
-func (qs *Queries) Queue(ctx context.Context, vhost, name string) (httpapi.Queue, error) {
+// Queue implements management.Broker.
+func (qs *Queries) Queue(ctx context.Context, vhost, name string) (management.Queue, error) {
 	notFound := protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", name, vhost)
 	v, ok := qs.cfg.VHosts.Find(vhost)
 	if !ok {
-		return httpapi.Queue{}, notFound
+		return management.Queue{}, notFound
 	}
 	q := v.Directory().Queue([]byte(name))
 	if q == nil {
-		return httpapi.Queue{}, notFound
+		return management.Queue{}, notFound
 	}
 	list, infos, err := qs.describe(ctx, v, []*topology.Queue{q}, true)
 	if err != nil {
-		return httpapi.Queue{}, err
+		return management.Queue{}, err
 	}
 	if len(list) == 0 {
-		return httpapi.Queue{}, notFound
+		return management.Queue{}, notFound
 	}
 	list[0].Details, err = qs.details(ctx, v.Name, q, infos[0])
 	return list[0], err
@@ -50,8 +50,8 @@ func (qs *Queries) Queue(ctx context.Context, vhost, name string) (httpapi.Queue
 
 // details returns what a queue says of itself when it is asked alone. A queue that
 // is down says nothing.
-func (qs *Queries) details(ctx context.Context, vhost string, q *topology.Queue, info *mail.QueueInfo) (*httpapi.QueueDetails, error) {
-	d := &httpapi.QueueDetails{}
+func (qs *Queries) details(ctx context.Context, vhost string, q *topology.Queue, info *mail.QueueInfo) (*management.QueueDetails, error) {
+	d := &management.QueueDetails{}
 	if info == nil {
 		return d, nil
 	}
@@ -81,7 +81,7 @@ func (qs *Queries) details(ctx context.Context, vhost string, q *topology.Queue,
 
 // describe asks all queues at once. One that ended meanwhile is left out, one
 // that says so or does not answer is down, without info.
-func (qs *Queries) describe(ctx context.Context, v *topology.VHost, queues []*topology.Queue, consumers bool) ([]httpapi.Queue, []*mail.QueueInfo, error) {
+func (qs *Queries) describe(ctx context.Context, v *topology.VHost, queues []*topology.Queue, consumers bool) ([]management.Queue, []*mail.QueueInfo, error) {
 	infos := make([]*mail.QueueInfo, len(queues))
 	err := qs.cfg.Asker.All(ctx, len(queues), func(i int, r mail.Request) {
 		qs.cfg.Asker.Post(queues[i].PID, &mail.DescribeQueue{Request: r, Consumers: consumers})
@@ -93,7 +93,7 @@ func (qs *Queries) describe(ctx context.Context, v *topology.VHost, queues []*to
 	if err != nil {
 		return nil, nil, err
 	}
-	all, found := make([]httpapi.Queue, 0, len(queues)), infos[:0]
+	all, found := make([]management.Queue, 0, len(queues)), infos[:0]
 	for i, q := range queues {
 		info := infos[i]
 		if info != nil && info.Err != nil {
@@ -106,8 +106,8 @@ func (qs *Queries) describe(ctx context.Context, v *topology.VHost, queues []*to
 }
 
 // shown is a queue as the API shows it; without info it is down.
-func shown(vhost string, q *topology.Queue, info *mail.QueueInfo) httpapi.Queue {
-	s := httpapi.Queue{
+func shown(vhost string, q *topology.Queue, info *mail.QueueInfo) management.Queue {
+	s := management.Queue{
 		VHost: vhost, Name: q.Name, Type: q.Type, Durable: q.Durable, AutoDelete: q.AutoDelete,
 		Exclusive: q.Exclusive, Arguments: q.Arguments, State: "down", DeliveryLimit: -1,
 	}
@@ -118,6 +118,6 @@ func shown(vhost string, q *topology.Queue, info *mail.QueueInfo) httpapi.Queue 
 	s.Ready, s.Unacked, s.Consumers = info.Ready, info.Unacked, info.Consumers
 	s.ReadyBytes, s.UnackedBytes, s.Memory = info.ReadyBytes, info.UnackedBytes, info.Memory
 	s.IdleSince, s.Counts = info.LastUse, countsShown(info.Counts)
-	s.TimedOut, s.Late, s.Scheduled = info.Counts.TimedOut, info.Counts.Late, httpapi.ScheduledCounts(info.Scheduled)
+	s.TimedOut, s.Late, s.Scheduled = info.Counts.TimedOut, info.Counts.Late, management.ScheduledCounts(info.Scheduled)
 	return s
 }

@@ -6,20 +6,20 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
-	"candlemark/internal/httpapi"
+	"candlemark/internal/management"
 )
 
-// Scheduled implements httpapi.Messages.
-func (qs *Queries) Scheduled(ctx context.Context, by httpapi.Asker, at httpapi.Place, after httpapi.Cursor, limit int) (httpapi.ScheduledPage, error) {
+// Scheduled implements management.Messages.
+func (qs *Queries) Scheduled(ctx context.Context, by management.Asker, at management.Place, after management.Cursor, limit int) (management.ScheduledPage, error) {
 	answer, _, err := inquire[*mail.ScheduledPage](ctx, qs, by, at, func(r mail.Request) any {
 		return &mail.ListScheduled{Request: r, After: mail.Cursor(after), Limit: limit, Queue: at.Name, VHost: at.VHost}
 	})
 	if err != nil {
-		return httpapi.ScheduledPage{}, err
+		return management.ScheduledPage{}, err
 	}
-	page := httpapi.ScheduledPage{Messages: make([]httpapi.Scheduled, len(answer.Messages)), Next: (*httpapi.Cursor)(answer.Next)}
+	page := management.ScheduledPage{Messages: make([]management.Scheduled, len(answer.Messages)), Next: (*management.Cursor)(answer.Next)}
 	for i, m := range answer.Messages {
-		page.Messages[i] = httpapi.Scheduled{
+		page.Messages[i] = management.Scheduled{
 			ID: m.Seq, Due: m.Due, Enqueued: m.Enqueued, MessageID: m.MessageID, Exchange: m.Exchange, RoutingKey: m.RoutingKey,
 			Bytes: m.Bytes, Persistent: m.Persistent, Priority: m.Priority, Unreadable: m.Unreadable,
 		}
@@ -27,22 +27,22 @@ func (qs *Queries) Scheduled(ctx context.Context, by httpapi.Asker, at httpapi.P
 	return page, nil
 }
 
-// ScheduledCounts implements httpapi.Messages.
-func (qs *Queries) ScheduledCounts(ctx context.Context, by httpapi.Asker, at httpapi.Place) (httpapi.ScheduledCounts, error) {
+// ScheduledCounts implements management.Messages.
+func (qs *Queries) ScheduledCounts(ctx context.Context, by management.Asker, at management.Place) (management.ScheduledCounts, error) {
 	answer, _, err := inquire[*mail.QueueInfo](ctx, qs, by, at, func(r mail.Request) any { return &mail.DescribeQueue{Request: r} })
 	switch {
 	case err != nil:
-		return httpapi.ScheduledCounts{}, err
+		return management.ScheduledCounts{}, err
 	case answer.Down:
-		return httpapi.ScheduledCounts{}, mail.QueueDown(at.Name, at.VHost)
+		return management.ScheduledCounts{}, mail.QueueDown(at.Name, at.VHost)
 	}
-	return httpapi.ScheduledCounts(answer.Scheduled), nil
+	return management.ScheduledCounts(answer.Scheduled), nil
 }
 
 // mayChangeScheduled checks that somebody may change what others have published, which the
 // permission to read does not allow, nor one that is given out for bindings: it takes
 // those to publish there, or a tag.
-func (qs *Queries) mayChangeScheduled(by httpapi.Asker, at httpapi.Place) error {
+func (qs *Queries) mayChangeScheduled(by management.Asker, at management.Place) error {
 	if by.HasTag("administrator") || by.HasTag("policymaker") {
 		return nil
 	}
@@ -56,8 +56,8 @@ func (qs *Queries) mayChangeScheduled(by httpapi.Asker, at httpapi.Place) error 
 	return qs.cfg.Permissions.Check(by.User, at.VHost, resource, auth.Write)
 }
 
-// CancelScheduled implements httpapi.Messages.
-func (qs *Queries) CancelScheduled(ctx context.Context, by httpapi.Asker, at httpapi.Place, which httpapi.ScheduledID) (count int, err error) {
+// CancelScheduled implements management.Messages.
+func (qs *Queries) CancelScheduled(ctx context.Context, by management.Asker, at management.Place, which management.ScheduledID) (count int, err error) {
 	if err := qs.mayChangeScheduled(by, at); err != nil {
 		return 0, err
 	}
@@ -70,8 +70,8 @@ func (qs *Queries) CancelScheduled(ctx context.Context, by httpapi.Asker, at htt
 	return answer.Count, nil
 }
 
-// Reschedule implements httpapi.Messages.
-func (qs *Queries) Reschedule(ctx context.Context, by httpapi.Asker, at httpapi.Place, which httpapi.ScheduledID, when httpapi.When) (count int, due int64, err error) {
+// Reschedule implements management.Messages.
+func (qs *Queries) Reschedule(ctx context.Context, by management.Asker, at management.Place, which management.ScheduledID, when management.When) (count int, due int64, err error) {
 	if err := qs.mayChangeScheduled(by, at); err != nil {
 		return 0, 0, err
 	}

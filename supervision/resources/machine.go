@@ -3,7 +3,7 @@ package resources
 import (
 	"runtime"
 
-	"candlemark/internal/httpapi"
+	"candlemark/internal/management"
 )
 
 // unknownDescriptors is how many file descriptors are reckoned with where the
@@ -12,10 +12,10 @@ const unknownDescriptors = 1024
 
 // measure looks at the process and its machine. What this system does not tell
 // stays 0.
-func measure() httpapi.Machine {
+func measure() management.Machine {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
-	m := httpapi.Machine{
+	m := management.Machine{
 		Processors: runtime.GOMAXPROCS(0), Tasks: runtime.NumGoroutine(),
 		Collections: uint64(memory.NumGC), Freed: memory.TotalAlloc - memory.HeapAlloc,
 	}

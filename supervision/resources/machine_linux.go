@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"syscall"
 
-	"candlemark/internal/httpapi"
+	"candlemark/internal/management"
 )
 
 // measureSystem asks Linux. What cannot be read stays as it is.
-func measureSystem(m *httpapi.Machine) {
+func measureSystem(m *management.Machine) {
 	if open, err := os.ReadDir("/proc/self/fd"); err == nil {
 		m.FilesUsed = len(open)
 	}

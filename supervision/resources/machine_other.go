@@ -2,9 +2,9 @@
 
 package resources
 
-import "candlemark/internal/httpapi"
+import "candlemark/internal/management"
 
-func measureSystem(*httpapi.Machine) {}
+func measureSystem(*management.Machine) {}
 
 func descriptors() int { return unknownDescriptors }
 

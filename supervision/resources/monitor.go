@@ -7,7 +7,7 @@ import (
 	"candlemark/internal/budget"
 	"candlemark/internal/clock"
 	"candlemark/internal/config"
-	"candlemark/internal/httpapi"
+	"candlemark/internal/management"
 
 	"github.com/rs/zerolog"
 )
@@ -250,7 +250,7 @@ func (a *Monitor) change(f func(*alarmState)) {
 }
 
 // Machine describes the process, its machine and the alarms.
-func (a *Monitor) Machine() httpapi.Machine {
+func (a *Monitor) Machine() management.Machine {
 	m := measure()
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -1,0 +1,122 @@
+package clients
+
+import (
+	"cmp"
+
+	"candlemark/internal/httpapi/forms"
+	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/management"
+)
+
+// connectionItem is the JSON form of a connection. What belongs to TLS is null
+// without it.
+type connectionItem struct {
+	Mechanism    string       `json:"auth_mechanism"`
+	ChannelMax   int          `json:"channel_max"`
+	Channels     int          `json:"channels"`
+	Properties   forms.Object `json:"client_properties"`
+	ConnectedAt  int64        `json:"connected_at"`
+	FrameMax     int          `json:"frame_max"`
+	Host         string       `json:"host"`
+	Name         string       `json:"name"`
+	Node         string       `json:"node"`
+	CertIssuer   *string      `json:"peer_cert_issuer"`
+	CertSubject  *string      `json:"peer_cert_subject"`
+	CertValidity *string      `json:"peer_cert_validity"`
+	PeerHost     string       `json:"peer_host"`
+	PeerPort     int          `json:"peer_port"`
+	Port         int          `json:"port"`
+	Protocol     string       `json:"protocol"`
+	Reads        uint64       `json:"recv_cnt"`
+	BytesIn      uint64       `json:"recv_oct"`
+	BytesInRate  forms.Rate   `json:"recv_oct_details"`
+	Writes       uint64       `json:"send_cnt"`
+	BytesOut     uint64       `json:"send_oct"`
+	BytesOutRate forms.Rate   `json:"send_oct_details"`
+	Pending      int          `json:"send_pend"`
+	TLS          bool         `json:"ssl"`
+	Cipher       *string      `json:"ssl_cipher"`
+	Hash         *string      `json:"ssl_hash"`
+	KeyExchange  *string      `json:"ssl_key_exchange"`
+	TLSProtocol  *string      `json:"ssl_protocol"`
+	State        string       `json:"state"`
+	Timeout      int          `json:"timeout"`
+	Type         string       `json:"type"`
+	User         string       `json:"user"`
+	GivenName    *string      `json:"user_provided_name,omitempty"`
+	Doer         string       `json:"user_who_performed_action"`
+	VHost        string       `json:"vhost"`
+}
+
+func connectionForm(r *rest.Request, c *management.Connection) connectionItem {
+	f := r.Rates.Of("connection "+c.Name, float64(c.BytesIn), float64(c.BytesOut))
+	item := connectionItem{
+		Mechanism: c.Mechanism, ChannelMax: c.ChannelMax, Channels: c.Channels, Properties: forms.Object(c.ClientProperties),
+		ConnectedAt: c.ConnectedAt, FrameMax: c.FrameMax, Host: c.Host, Name: c.Name, Node: r.Node,
+		PeerHost: c.PeerHost, PeerPort: c.PeerPort, Port: c.Port, Protocol: c.Protocol,
+		Reads: c.Reads, BytesIn: c.BytesIn, BytesInRate: f[0], Writes: c.Writes, BytesOut: c.BytesOut, BytesOutRate: f[1],
+		State: c.State, Timeout: c.Heartbeat, Type: "network", User: c.User, Doer: c.User, VHost: c.VHost,
+	}
+	if s := c.TLS; s != nil {
+		item.TLS, item.TLSProtocol, item.KeyExchange, item.Cipher, item.Hash = true, &s.Protocol, &s.KeyExchange, &s.Cipher, &s.Hash
+		item.CertSubject, item.CertIssuer, item.CertValidity = forms.OrNull(s.Subject), forms.OrNull(s.Issuer), forms.OrNull(s.Validity)
+	}
+	if v, _ := c.ClientProperties.Get("connection_name"); v != nil {
+		if name, ok := v.(string); ok {
+			item.GivenName = &name
+		}
+	}
+	return item
+}
+
+// connections lists those of the path's virtual host, or of all. Who is no
+// monitor sees its own.
+func connections(r *rest.Request) (any, error) {
+	all, err := r.Broker.Connections(r.Context())
+	visible := func(c *management.Connection) bool { return (r.VHost == "" || c.VHost == r.VHost) && r.Owns(c) }
+	return rest.ListForms(r, all, err, visible, func(c *management.Connection) connectionItem { return connectionForm(r, c) }, func(c *connectionItem) string { return c.Name })
+}
+
+// findConnection finds the connection of the path for a user who may see it.
+func findConnection(r *rest.Request) (*management.Connection, error) {
+	all, err := r.Broker.Connections(r.Context())
+	c, err := rest.Find(all, err, func(c *management.Connection) bool { return c.Name == r.Name })
+	if err == nil && !r.Owns(c) {
+		err = rest.ErrNotAuthorised
+	}
+	return c, err
+}
+
+func connection(r *rest.Request) (any, error) {
+	c, err := findConnection(r)
+	if err != nil {
+		return nil, err
+	}
+	return rest.One(r, connectionForm(r, c)), nil
+}
+
+// closeConnection has the client told 320 CONNECTION_FORCED with the reason that
+// the header X-Reason gives. Monitors see connections of others and do not end them.
+func closeConnection(r *rest.Request) (any, error) {
+	c, err := findConnection(r)
+	if err == nil && c.User != r.User.Name && !r.User.HasTag("administrator") {
+		err = rest.ErrNotAuthorised
+	}
+	if err != nil {
+		return nil, err
+	}
+	reason := cmp.Or(r.Header.Get("X-Reason"), "Closed via management plugin")
+	found, err := r.Broker.CloseConnection(r.Context(), c.Name, reason)
+	if err == nil && !found {
+		err = rest.ErrNotFound
+	}
+	return nil, err
+}
+
+func connectionChannels(r *rest.Request) (any, error) {
+	c, err := findConnection(r)
+	if err != nil {
+		return nil, err
+	}
+	return listChannels(r, func(ch *management.Channel) bool { return ch.Connection.Name == c.Name })
+}

@@ -1,0 +1,15 @@
+package clients
+
+import (
+	"candlemark/internal/httpapi/forms"
+	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/management"
+)
+
+// consumers lists those of one virtual host, or of all. Who is no monitor sees
+// its own.
+func consumers(r *rest.Request) (any, error) {
+	all, err := r.Broker.Consumers(r.Context(), r.VHost)
+	visible := func(c *management.Consumer) bool { return r.Owns(c.Connection) }
+	return rest.ListForms(r, all, err, visible, forms.ConsumerOf(r.Node), func(c *forms.Consumer) string { return c.Tag })
+}

@@ -1,0 +1,158 @@
+package definitions
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/management"
+	"candlemark/policies"
+)
+
+// The components that have parameters. Those of RabbitMQ's plugins do not exist
+// here.
+const (
+	operatorPolicies = string(auth.OperatorPolicies)
+	vhostLimits      = string(auth.VHostLimits)
+	limitsName       = "limits" // the one parameter of vhost-limits
+)
+
+// The JSON forms of parameters.
+type (
+	parameterItem struct {
+		Value     any    `json:"value"`
+		VHost     string `json:"vhost"`
+		Component string `json:"component"`
+		Name      string `json:"name"`
+	}
+	globalItem struct {
+		Name  string          `json:"name"`
+		Value json.RawMessage `json:"value"`
+	}
+	policyValue struct {
+		Pattern    string              `json:"pattern"`
+		Definition policies.Definition `json:"definition"`
+		Priority   json.Number         `json:"priority"`
+		ApplyTo    string              `json:"apply-to"`
+	}
+)
+
+// parameters are those of the component, virtual host and name of the path, if it
+// names any. Operator policies and the limits of virtual hosts are shown as
+// parameters, as they are some in RabbitMQ; policies are not.
+var parameters = rest.Resource[parameterItem]{Items: parametersOf, Name: func(i *parameterItem) string { return i.Name }}
+
+func parametersOf(r *rest.Request) ([]parameterItem, error) {
+	items, component := []parameterItem{}, r.Part("component")
+	if component == "" || component == operatorPolicies {
+		list, err := r.Broker.ListPolicies(r.Context(), r.VHost, true)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range list {
+			items = append(items, parameterItem{policyValue{p.Pattern, p.Definition, p.Priority, p.ApplyTo}, p.VHost, operatorPolicies, p.Name})
+		}
+	}
+	if component == "" || component == vhostLimits {
+		for _, v := range r.Users.VHosts() {
+			if len(v.Limits) > 0 && (r.VHost == "" || r.VHost == v.Name) {
+				items = append(items, parameterItem{v.Limits, v.Name, vhostLimits, limitsName})
+			}
+		}
+	}
+	return slices.DeleteFunc(items, func(i parameterItem) bool {
+		return r.Name != "" && i.Name != r.Name || !r.Sees(i.VHost)
+	}), nil
+}
+
+func putParameter(r *rest.Request) (created bool, err error) {
+	b, err := r.JSON("value")
+	if err != nil {
+		return false, err
+	}
+	switch component := r.Part("component"); {
+	case component == operatorPolicies:
+		return storePolicy(r, true, b.Fields["value"])
+	case component == vhostLimits && r.Name == limitsName:
+		limits, err := auth.ParseVHostLimits(b.Fields["value"])
+		if err != nil {
+			return false, rest.Invalid(err)
+		}
+		err = setVHostLimits(r, func(before auth.Limits) auth.Limits {
+			created = len(before) == 0
+			return limits
+		})
+		return created, err
+	case component == "policy":
+		return false, rest.Complaint("policies may not be set using this method")
+	default:
+		return false, rest.Complaintf("Validation failed\n\ncomponent %s not found\n", component)
+	}
+}
+
+func deleteParameter(r *rest.Request) (bool, error) {
+	item, err := parameters.Find(r)
+	switch {
+	case err != nil:
+		return false, err
+	case item.Component == operatorPolicies:
+		return r.Broker.ClearPolicy(r.Context(), r.VHost, r.Name, true)
+	}
+	return true, setVHostLimits(r, func(auth.Limits) auth.Limits { return auth.Limits{} })
+}
+
+// globals are all global parameters, or the one that the path names.
+var globals = rest.Resource[globalItem]{
+	Items: func(r *rest.Request) ([]globalItem, error) {
+		items, all := []globalItem{}, r.Broker.Globals()
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			if r.Name == "" || r.Name == name {
+				items = append(items, globalItem{name, all[name]})
+			}
+		}
+		return items, nil
+	},
+	Name: func(i *globalItem) string { return i.Name },
+}
+
+func putGlobal(r *rest.Request) (bool, error) {
+	b, err := r.JSON("value")
+	if err != nil {
+		return false, err
+	}
+	created, err := r.Broker.PutGlobal(r.Name, b.Fields["value"])
+	return created, rest.Invalid(err)
+}
+
+func deleteGlobal(r *rest.Request) (bool, error) { return r.Broker.DeleteGlobal(r.Name) }
+
+// putClusterName gives the broker its name, a global parameter.
+func putClusterName(r *rest.Request) (any, error) {
+	b, err := r.JSON("name")
+	if err != nil {
+		return nil, err
+	}
+	if b.Text("name"); b.Err != nil {
+		return nil, b.Err
+	}
+	_, err = r.Broker.PutGlobal(management.ClusterName, b.Fields["name"])
+	return nil, rest.Invalid(err)
+}
+
+// clusterName names the broker.
+func clusterName(r *rest.Request) (any, error) {
+	o, err := r.Broker.Overview(r.Context())
+	return map[string]string{"name": o.ClusterName}, err
+}
+
+// parameterChanger may change the parameter that the path names. Who may change some
+// is told which do not exist.
+func parameterChanger(r *rest.Request) error {
+	s := auth.Setting(r.Part("component"))
+	if s == auth.OperatorPolicies || s == auth.VHostLimits {
+		return rest.Changer(s)(r)
+	}
+	return rest.Policymaker(r)
+}

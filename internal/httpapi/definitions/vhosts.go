@@ -1,0 +1,111 @@
+package definitions
+
+import (
+	"cmp"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/httpapi/rest"
+)
+
+// vhostItem is the JSON form of a virtual host.
+type vhostItem struct {
+	Name             string            `json:"name"`
+	Description      string            `json:"description"`
+	Tags             []string          `json:"tags"`
+	DefaultQueueType string            `json:"default_queue_type"`
+	Metadata         vhostMetadata     `json:"metadata"`
+	Messages         int               `json:"messages"`
+	Ready            int               `json:"messages_ready"`
+	Unacked          int               `json:"messages_unacknowledged"`
+	Tracing          bool              `json:"tracing"`
+	ClusterState     map[string]string `json:"cluster_state"` // by node
+}
+
+type vhostMetadata struct {
+	Description      string   `json:"description"`
+	Tags             []string `json:"tags"`
+	DefaultQueueType string   `json:"default_queue_type"`
+}
+
+// vhosts are those that the user may see, or the one that the path names.
+var vhosts = rest.Resource[vhostItem]{
+	Items: func(r *rest.Request) ([]vhostItem, error) {
+		names, err := r.Broker.VHosts(r.Context())
+		if err != nil {
+			return nil, err
+		}
+		items := []vhostItem{}
+		for _, name := range names {
+			if r.VHost != "" && name != r.VHost || !r.Sees(name) {
+				continue
+			}
+			item, err := describe(r, name)
+			if err != nil {
+				return nil, err
+			}
+			items = append(items, item)
+		}
+		return items, nil
+	},
+	Name: func(i *vhostItem) string { return i.Name },
+}
+
+func describe(r *rest.Request, name string) (vhostItem, error) {
+	v, _ := r.Users.VHost(name)
+	if v.Tags == nil {
+		v.Tags = []string{}
+	}
+	kind := cmp.Or(v.DefaultQueueType, "classic")
+	item := vhostItem{
+		Name: name, Description: v.Description, Tags: v.Tags, DefaultQueueType: kind, Metadata: vhostMetadata{v.Description, v.Tags, kind},
+		Tracing: v.Tracing, ClusterState: map[string]string{r.Node: "running"},
+	}
+	queues, err := r.Broker.Queues(r.Context(), name)
+	for i := range queues {
+		item.Ready += queues[i].Ready
+		item.Unacked += queues[i].Unacked
+	}
+	item.Messages = item.Ready + item.Unacked
+	return item, err
+}
+
+// putVHost creates one, in which whoever did may do everything, or describes one
+// anew.
+func putVHost(r *rest.Request) (bool, error) {
+	b, err := r.JSON()
+	if err != nil {
+		return false, err
+	}
+	before, known := r.Users.VHost(r.VHost)
+	before.Name = r.VHost
+	v := vhostOf(b, before)
+	if b.Err != nil {
+		return false, b.Err
+	}
+	created, err := r.Broker.PutVHost(r.Context(), v)
+	if err == nil && created {
+		_, err = r.Users.PutGrant(auth.Grant{User: r.User.Name, VHost: v.Name, Configure: ".*", Write: ".*", Read: ".*"})
+	}
+	return created && !known, err
+}
+
+// vhostOf reads what becomes of a virtual host. Without a default queue type
+// and tracing it keeps those that it has; its description and tags go.
+func vhostOf(b *rest.Body, before auth.VHost) auth.VHost {
+	v := auth.VHost{Name: before.Name, DefaultQueueType: before.DefaultQueueType, Tracing: before.Tracing}
+	if b.Has("tracing") {
+		v.Tracing = b.Flag("tracing")
+	}
+	for _, key := range []string{"defaultqueuetype", "default_queue_type"} { // the first is RabbitMQ 3.11's
+		if wanted := b.Text(key); wanted != "" && wanted != "undefined" {
+			v.DefaultQueueType = wanted
+		}
+	}
+	v.Description, v.Tags = b.Text("description"), tagsOf(b)
+	b.Fail(rest.Invalid(v.Validate()))
+	return v
+}
+
+func deleteVHost(r *rest.Request) (bool, error) {
+	return r.Broker.DeleteVHost(r.Context(), r.VHost)
+}

@@ -1,0 +1,75 @@
+package forms
+
+import (
+	"math"
+	"sync"
+	"time"
+)
+
+// Rates are made when somebody looks: between two looks at least sampleEvery
+// apart. Nothing is measured for nobody.
+const (
+	sampleEvery = 5 * time.Second
+	forgetAfter = 10 * time.Minute
+)
+
+// Rate is the form of a change per second.
+type Rate struct {
+	Rate float64 `json:"rate"`
+}
+
+// sample holds what was seen of an object.
+type sample struct {
+	at     time.Time
+	values []float64
+	rates  []Rate
+}
+
+// Rates remembers what was last seen of the objects that somebody looks at.
+type Rates struct {
+	mu    sync.Mutex
+	seen  map[string]*sample
+	swept time.Time
+}
+
+// Of is how fast the values of an object change. The first look at it, or at one
+// that began anew, finds no change.
+func (r *Rates) Of(object string, values ...float64) []Rate {
+	now := time.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sweep(now)
+	s := r.seen[object]
+	if s == nil || len(s.values) != len(values) {
+		s = &sample{at: now, values: values, rates: make([]Rate, len(values))}
+		if r.seen == nil {
+			r.seen = map[string]*sample{}
+		}
+		r.seen[object] = s
+		return s.rates
+	}
+	passed := now.Sub(s.at)
+	if passed < sampleEvery {
+		return s.rates
+	}
+	changes := make([]Rate, len(values))
+	for i, v := range values {
+		// One place behind the point, as RabbitMQ shows it.
+		changes[i].Rate = math.Round((v-s.values[i])/passed.Seconds()*10) / 10
+	}
+	*s = sample{now, values, changes}
+	return changes
+}
+
+// sweep forgets what nobody has looked at for long. mu is held.
+func (r *Rates) sweep(now time.Time) {
+	if now.Sub(r.swept) < forgetAfter {
+		return
+	}
+	r.swept = now
+	for object, s := range r.seen {
+		if now.Sub(s.at) >= forgetAfter {
+			delete(r.seen, object)
+		}
+	}
+}

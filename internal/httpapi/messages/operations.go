@@ -1,0 +1,104 @@
+package messages
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+
+	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/management"
+	"candlemark/internal/plainjson"
+	"candlemark/protocol"
+)
+
+// operation is something to be done about messages, over HTTP or AMQP.
+type operation func(ctx context.Context, b management.Messages, by management.Asker, at management.Place, w params) (any, error)
+
+// does carries out an operation at the queue or exchange of the path, as its query, its body
+// and the id in it say.
+func does(d operation, exchange bool) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		w := fromQuery(r.URL.Query())
+		if r.Method == http.MethodPut {
+			b, err := r.JSON()
+			if err != nil {
+				return nil, err
+			}
+			maps.Copy(w, fromObject(b.Fields))
+		}
+		w.put("id", r.Part("id"))
+		place := management.Place{VHost: r.VHost, Name: r.Name, Exchange: exchange}
+		if exchange {
+			place.Name = rest.ExchangeNamed(r.Name)
+		}
+		v, err := d(r.Context(), r.Broker, management.Asker{User: r.User}, place, w)
+		return v, declinedMessage(err)
+	}
+}
+
+// operations by their AMQP routing keys.
+var operations = map[string]operation{
+	"queue.peek": peek, "queue.unacked": unacked, "lock.renew": renew,
+	"scheduled.list": listScheduled, "scheduled.count": countScheduled, "scheduled.cancel": cancelScheduled, "scheduled.reschedule": reschedule,
+}
+
+// Command carries out what somebody has asked for over AMQP, with a routing key. What it
+// returns writes the answer as JSON: that of the HTTP API and "ok", or its error. That
+// may take some 20 MiB and 20 ms, so it is for the caller to say when.
+func Command(ctx context.Context, b management.Messages, by management.Asker, vhost, key string, body []byte) func() []byte {
+	v, err := command(ctx, b, by, vhost, key, body)
+	if err != nil {
+		if code, text := rest.ProtocolError(err); code == protocol.NotAllowed {
+			err = rest.Unauthorised(text)
+		}
+		_, no := rest.StatusOf(declinedMessage(err))
+		return func() []byte { return plainjson.Marshal(no) }
+	}
+	return func() []byte {
+		const ok = `{"ok":true`
+		answer := plainjson.Append([]byte(ok), rest.Form(v))
+		answer[len(ok)] = ',' // in place of the brace that v begins with, without a copy
+		return answer
+	}
+}
+
+func command(ctx context.Context, b management.Messages, by management.Asker, vhost, key string, body []byte) (any, error) {
+	d := operations[key]
+	if d == nil {
+		return nil, rest.Nonexistent("no command '" + key + "'")
+	}
+	object := map[string]json.RawMessage{}
+	if body = bytes.TrimSpace(body); len(body) > 0 && json.Unmarshal(body, &object) != nil {
+		return nil, rest.Complaint("not_json")
+	}
+	w := fromObject(object)
+	at := management.Place{VHost: vhost, Name: w["queue"]}
+	name, exchange := w["exchange"]
+	switch _, queue := w["queue"]; {
+	case w["vhost"] != "" && w["vhost"] != vhost:
+		return nil, rest.Unauthorised("this exchange is for vhost '" + vhost + "' only")
+	case exchange && !queue:
+		at.Name, at.Exchange = name, true
+	case !queue && w["delivery_tag"] == "":
+		return nil, rest.Complaint("[{key_missing,queue}]")
+	}
+	return d(ctx, b, by, at, w)
+}
+
+// declinedMessage is declined for what moves messages, where RabbitMQ shows the whole text.
+func declinedMessage(err error) error {
+	code, text := rest.ProtocolError(err)
+	switch code {
+	case 0:
+		return err
+	case protocol.NotFound:
+		return rest.Nonexistent(text)
+	case protocol.AccessRefused:
+		return rest.Unauthorised(text)
+	case protocol.NotAllowed:
+		return rest.Unauthorised("Access refused.")
+	}
+	return rest.Complaintf("%d %s", code, text)
+}

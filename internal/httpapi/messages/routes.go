@@ -1,0 +1,33 @@
+package messages
+
+import (
+	"slices"
+
+	"candlemark/internal/httpapi/rest"
+)
+
+// Routes are about single messages. Those below /api/x are our own: other brokers do not have them.
+var Routes = slices.Concat(
+	[]rest.Route{
+		rest.Post("/api/queues/{vhost}/{name}/get", rest.Visitor, fetch),
+		rest.Post("/api/exchanges/{vhost}/{name}/publish", rest.Visitor, publish),
+		rest.Get(queuePath+"/messages", rest.Visitor, does(peek, false)),
+		rest.Get(queuePath+"/unacked", rest.Visitor, does(unacked, false)),
+		rest.Post(queuePath+"/unacked/{id}/renew", rest.Visitor, does(renew, false)),
+	},
+	scheduledRoutes(queuePath, false),
+	scheduledRoutes("/api/x/exchanges/{vhost}/{name}", true),
+)
+
+const queuePath = "/api/x/queues/{vhost}/{name}"
+
+func scheduledRoutes(path string, exchange bool) []rest.Route {
+	return []rest.Route{
+		rest.Get(path+"/scheduled", rest.Visitor, does(listScheduled, exchange)),
+		rest.Put(path+"/scheduled", rest.Visitor, does(reschedule, exchange)),
+		rest.Delete(path+"/scheduled", rest.Visitor, does(cancelScheduled, exchange)),
+		rest.Get(path+"/scheduled/counts", rest.Visitor, does(countScheduled, exchange)),
+		rest.Put(path+"/scheduled/{id}", rest.Visitor, does(reschedule, exchange)),
+		rest.Delete(path+"/scheduled/{id}", rest.Visitor, does(cancelScheduled, exchange)),
+	}
+}

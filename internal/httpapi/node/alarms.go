@@ -1,0 +1,98 @@
+package node
+
+import (
+	"candlemark/internal/config"
+	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/management"
+)
+
+// alarmItem is the form of an alarm.
+type alarmItem struct {
+	Node     string `json:"node"`
+	Resource string `json:"resource"`
+}
+
+// noAlarms checks that no publisher is blocked.
+func noAlarms(otherwise string) rest.Handler {
+	return ofMachine(func(r *rest.Request, m *management.Machine) any {
+		var found []alarmItem
+		if m.DiskAlarm {
+			found = append(found, alarmItem{r.Node, "disk space"})
+		}
+		if m.MemoryAlarm {
+			found = append(found, alarmItem{r.Node, "memory"})
+		}
+		if found == nil {
+			return healthy
+		}
+		return unhealthy(health{Reason: otherwise, Alarms: found})
+	})
+}
+
+// ofMachine answers with something about the machine.
+func ofMachine(form func(*rest.Request, *management.Machine) any) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		m, err := r.Broker.Machine(r.Context())
+		return form(r, &m), err
+	}
+}
+
+// limitItem is the form of a limit of the broker's machine: as it was set, and
+// what that comes to.
+type limitItem struct {
+	Relative    *float64 `json:"relative,omitempty"`
+	MemRelative *float64 `json:"mem_relative,omitempty"`
+	Absolute    *int64   `json:"absolute,omitempty"`
+	Limit       int64    `json:"limit"` // bytes
+	Alarm       bool     `json:"alarm"`
+}
+
+func watermark(_ *rest.Request, m *management.Machine) any {
+	share, bytes := amount(&m.MemoryWatermark)
+	return limitItem{Relative: share, Absolute: bytes, Limit: m.MemoryLimit, Alarm: m.MemoryAlarm}
+}
+
+func diskFreeLimit(_ *rest.Request, m *management.Machine) any {
+	share, bytes := amount(&m.DiskFreeLimit)
+	return limitItem{MemRelative: share, Absolute: bytes, Limit: m.DiskLimit, Alarm: m.DiskAlarm}
+}
+
+// amount is a share of the memory or a number of bytes.
+func amount(a *config.Amount) (share *float64, bytes *int64) {
+	if a.Relative {
+		return &a.Share, nil
+	}
+	return nil, &a.Bytes
+}
+
+func multipleOfMemory(text string) (config.Amount, error) {
+	return config.ParseDiskLimit("mem_relative " + text)
+}
+
+// setLimit changes a limit to {"absolute": "2GB"}, or a number of bytes, or to
+// what has another name and is relative to the memory there is.
+func setLimit(relative string, parse func(string) (config.Amount, error), set func(management.Broker, config.Amount)) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		b, err := r.JSON()
+		if err != nil {
+			return nil, err
+		}
+		var to config.Amount
+		share, size := b.Fields[relative], b.Fields["absolute"]
+		switch {
+		case (share == nil) == (size == nil):
+			err = rest.Complaintf("either %s or absolute is needed", relative)
+		case share != nil:
+			if to, err = parse(rest.BareValue(share)); err == nil && !to.Relative {
+				err = rest.Complaintf("%s: %s is no share of the memory", relative, share)
+			}
+		default:
+			to.Bytes, err = config.ParseSize(rest.BareValue(size))
+		}
+		if err != nil {
+			return nil, rest.Invalid(err)
+		}
+		set(r.Broker, to)
+		return nil, nil
+	}
+}

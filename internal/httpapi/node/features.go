@@ -1,0 +1,64 @@
+package node
+
+import (
+	"slices"
+
+	"candlemark/internal/httpapi/rest"
+)
+
+// featureFlag is the JSON form of a feature flag.
+type featureFlag struct {
+	Name       string `json:"name"`
+	Desc       string `json:"desc"`
+	DocURL     string `json:"doc_url"`
+	State      string `json:"state"`
+	Stability  string `json:"stability"`
+	ProvidedBy string `json:"provided_by"`
+}
+
+// featureFlags are RabbitMQ's that say something about a client's view of the broker.
+// Clients refuse to work without some of them; what each of them means here is
+// in docs/http-api.md.
+var featureFlags = fixed(
+	func(f *featureFlag) string { return f.Name },
+	enabled("classic_queue_type_delivery_support", "Deliveries to consumers of classic queues", "required"),
+	enabled("detailed_queues_endpoint", "Lists of queues leave out what only one queue shows", "stable"),
+	enabled("direct_exchange_routing_v2", "Routing of direct exchanges by lookup", "required"),
+	enabled("drop_unroutable_metric", "Unroutable messages that were dropped are counted", "required"),
+	enabled("empty_basic_get_metric", "basic.get that found nothing is counted", "required"),
+	enabled("feature_flags_v2", "Feature flags", "required"),
+	enabled("implicit_default_bindings", "Default bindings are not stored", "required"),
+	enabled("message_containers", "One form of messages for all protocols", "required"),
+	enabled("message_containers_deaths_v2", "One x-death entry per queue and reason", "stable"),
+	enabled("quorum_queue", "Queues of type quorum", "required"),
+	enabled("rabbitmq_4.0.0", "Level of RabbitMQ 4.0", "stable"),
+	enabled("stream_queue", "Queues of type stream are known, and refused", "required"),
+	enabled("virtual_host_metadata", "Description, tags and default queue type of virtual hosts", "required"),
+)
+
+// fixed is a list of objects that never change.
+func fixed[T any](name func(*T) string, items ...T) rest.Resource[T] {
+	return rest.Resource[T]{Items: func(*rest.Request) ([]T, error) { return slices.Clone(items), nil }, Name: name}
+}
+
+func enabled(name, desc, stability string) featureFlag {
+	return featureFlag{Name: name, Desc: desc, State: "enabled", Stability: stability, ProvidedBy: "rabbit"}
+}
+
+// deprecated is the JSON form of a deprecated feature. RabbitMQ gives two of
+// its fields otherwise than one would guess.
+type deprecated struct {
+	Name       string `json:"name"`
+	Desc       string `json:"desc"`
+	Phase      string `json:"deprecation_phase"`
+	DocURL     string `json:"doc_url"`
+	ProvidedBy string `json:"provided_by"`
+}
+
+var deprecatedFeatures = fixed(
+	func(f *deprecated) string { return f.Name },
+	deprecated{"queue_master_locator", "", "permitted_by_default", "", "rabbit"},
+	deprecated{"global_qos", "", "permitted_by_default", "", "rabbit"},
+	deprecated{"transient_nonexcl_queues", "", "permitted_by_default", "", "rabbit"},
+	deprecated{"classic_queue_mirroring", "", "removed", "", "rabbit"},
+)

@@ -1,0 +1,105 @@
+package node
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/management"
+)
+
+// health is the form of what a check has found.
+type health struct {
+	Status    string      `json:"status"`
+	Reason    string      `json:"reason,omitempty"`
+	Port      any         `json:"port,omitempty"`
+	Protocol  string      `json:"protocol,omitempty"`
+	Missing   any         `json:"missing,omitempty"`
+	Ports     []int       `json:"ports,omitempty"`
+	Protocols []string    `json:"protocols,omitempty"`
+	Expired   []expiring  `json:"expired,omitempty"`
+	Alarms    []alarmItem `json:"alarms,omitempty"`
+}
+
+var healthy = health{Status: "ok"}
+
+// unhealthy is the answer of a check that did not go well.
+func unhealthy(h health) any {
+	h.Status = "failed"
+	return rest.Unavailable(h)
+}
+
+const noListener = "No active listener"
+
+// portListens checks that somebody listens at a port.
+func portListens(r *rest.Request) (any, error) {
+	port, err := strconv.Atoi(r.Part("port"))
+	if err != nil {
+		return nil, rest.Complaint("Invalid port")
+	}
+	o, err := r.Broker.Overview(r.Context())
+	ports := rest.Forms(o.Listeners, rest.All, func(l *management.Listener) int { return l.Port })
+	if slices.Contains(ports, port) {
+		return health{Status: "ok", Port: port}, err
+	}
+	return unhealthy(health{Reason: noListener, Missing: port, Ports: ports}), err
+}
+
+// protocolNames are other names for protocols.
+var protocolNames = map[string]string{
+	"amqp091": "amqp", "amqp0.9.1": "amqp", "amqp0-9-1": "amqp", "amqp0_9_1": "amqp",
+	"amqps": "amqp/ssl", "amqp+tls": "amqp/ssl", "amqp+ssl": "amqp/ssl",
+	"http1": "http", "http1.1": "http", "http_api": "http", "management": "http", "management_ui": "http", "ui": "http",
+	"cli": "clustering", "distribution": "clustering",
+}
+
+// protocolListens checks that somebody speaks a protocol.
+func protocolListens(r *rest.Request) (any, error) {
+	wanted := strings.ToLower(r.Part("protocol"))
+	wanted = cmp.Or(protocolNames[wanted], wanted)
+	o, err := r.Broker.Overview(r.Context())
+	protocols := rest.Forms(o.Listeners, rest.All, func(l *management.Listener) string { return l.Protocol })
+	if slices.Contains(protocols, wanted) {
+		return health{Status: "ok", Protocol: wanted}, err
+	}
+	return unhealthy(health{Reason: noListener, Missing: wanted, Protocols: protocols}), err
+}
+
+// expiring is a listener whose certificate does not last.
+type expiring struct {
+	Node      string   `json:"node"`
+	Protocol  string   `json:"protocol"`
+	Interface string   `json:"interface"`
+	Port      int      `json:"port"`
+	Expires   []string `json:"certfile_expires_on"`
+}
+
+// units are those that the life of a certificate is asked in.
+var units = map[string]time.Duration{
+	"days": 24 * time.Hour, "weeks": 7 * 24 * time.Hour, "months": 30 * 24 * time.Hour, "years": 365 * 24 * time.Hour,
+}
+
+// certificatesLast checks that no listener's certificate expires within a time.
+func certificatesLast(r *rest.Request) (any, error) {
+	n, err := strconv.Atoi(r.Part("within"))
+	if err != nil {
+		return nil, rest.Complaint("Invalid expiration value.")
+	}
+	unit, known := units[strings.ToLower(r.Part("unit"))]
+	if !known {
+		return nil, rest.Complaint("Time unit not recognised. Supported units: days, weeks, months, years.")
+	}
+	o, err := r.Broker.Overview(r.Context())
+	found := rest.Forms(o.Listeners, func(l *management.Listener) bool {
+		return !l.Expires.IsZero() && time.Until(l.Expires)/unit < time.Duration(n)
+	}, func(l *management.Listener) expiring {
+		return expiring{r.Node, l.Protocol, l.Address, l.Port, []string{l.Expires.UTC().Format("2006-01-02 15:04:05")}}
+	})
+	if len(found) == 0 {
+		return healthy, err
+	}
+	return unhealthy(health{Reason: "Certificates expiring", Expired: found}), err
+}

@@ -1,0 +1,190 @@
+package node
+
+import (
+	"candlemark/internal/httpapi/forms"
+	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/management"
+)
+
+// rabbitVersion is the level of RabbitMQ that the broker follows; clients branch
+// on it (ADR 34).
+const rabbitVersion = "4.0.5"
+
+// ratesMode: rates are made of two looks, see rates.
+const ratesMode = "basic"
+
+// overviewItem is the JSON form of the whole broker.
+type overviewItem struct {
+	ManagementVersion    string           `json:"management_version"`
+	RatesMode            string           `json:"rates_mode"`
+	Retention            map[string][]int `json:"sample_retention_policies"`
+	ExchangeTypes        []exchangeType   `json:"exchange_types"`
+	ProductVersion       string           `json:"product_version"`
+	ProductName          string           `json:"product_name"`
+	RabbitVersion        string           `json:"rabbitmq_version"`
+	ClusterName          string           `json:"cluster_name"`
+	ClusterTags          struct{}         `json:"cluster_tags"`
+	NodeTags             struct{}         `json:"node_tags"`
+	ErlangVersion        string           `json:"erlang_version"` // "": there is none
+	ErlangFull           string           `json:"erlang_full_version"`
+	DisableStats         bool             `json:"disable_stats"`
+	DefaultQueueType     string           `json:"default_queue_type"`
+	OperatorPoliciesOpen bool             `json:"is_op_policy_updating_enabled"`
+	EnableQueueTotals    bool             `json:"enable_queue_totals"`
+	Stats                forms.Stats      `json:"message_stats"`
+	Churn                churnItem        `json:"churn_rates"`
+	QueueTotals          ratedTotals      `json:"queue_totals"`
+	ObjectTotals         objectTotals     `json:"object_totals"`
+	EventQueue           int              `json:"statistics_db_event_queue"`
+	Node                 string           `json:"node"`
+	Listeners            []listenerItem   `json:"listeners"`
+	Contexts             []contextItem    `json:"contexts"`
+}
+
+type exchangeType struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Enabled     bool   `json:"enabled"`
+}
+
+// ratedTotals are totals with how fast they change.
+type ratedTotals struct {
+	forms.QueueTotals
+	MessagesRate forms.Rate `json:"messages_details"`
+	ReadyRate    forms.Rate `json:"messages_ready_details"`
+	UnackedRate  forms.Rate `json:"messages_unacknowledged_details"`
+}
+
+// churnItem counts what came and went.
+type churnItem struct {
+	ChannelsClosed     uint64     `json:"channel_closed"`
+	ChannelsClosedRate forms.Rate `json:"channel_closed_details"`
+	Channels           uint64     `json:"channel_created"`
+	ChannelsRate       forms.Rate `json:"channel_created_details"`
+	Closed             uint64     `json:"connection_closed"`
+	ClosedRate         forms.Rate `json:"connection_closed_details"`
+	Connections        uint64     `json:"connection_created"`
+	ConnectionsRate    forms.Rate `json:"connection_created_details"`
+	Made               uint64     `json:"queue_created"`
+	MadeRate           forms.Rate `json:"queue_created_details"`
+	Declared           uint64     `json:"queue_declared"`
+	DeclaredRate       forms.Rate `json:"queue_declared_details"`
+	Deleted            uint64     `json:"queue_deleted"`
+	DeletedRate        forms.Rate `json:"queue_deleted_details"`
+}
+
+func churnForm(r *rest.Request, key string, c management.Churn) churnItem {
+	f := r.Rates.Of("churn"+key, float64(c.ChannelsClosed), float64(c.ChannelsOpened), float64(c.ConnectionsClosed),
+		float64(c.ConnectionsOpened), float64(c.QueuesMade), float64(c.QueuesGone))
+	return churnItem{
+		ChannelsClosed: c.ChannelsClosed, ChannelsClosedRate: f[0], Channels: c.ChannelsOpened, ChannelsRate: f[1],
+		Closed: c.ConnectionsClosed, ClosedRate: f[2], Connections: c.ConnectionsOpened, ConnectionsRate: f[3],
+		Made: c.QueuesMade, MadeRate: f[4], Declared: c.QueuesMade, DeclaredRate: f[4], Deleted: c.QueuesGone, DeletedRate: f[5],
+	}
+}
+
+type objectTotals struct {
+	Channels    int `json:"channels"`
+	Consumers   int `json:"consumers"`
+	Exchanges   int `json:"exchanges"`
+	Queues      int `json:"queues"`
+	Connections int `json:"connections"`
+}
+
+type listenerItem struct {
+	Node     string `json:"node"`
+	Protocol string `json:"protocol"`
+	Address  string `json:"ip_address"`
+	Port     int    `json:"port"`
+}
+
+func overview(r *rest.Request) (any, error) {
+	o, err := r.Broker.Overview(r.Context())
+	key := ""
+	if err == nil && !r.Monitors() {
+		key = "of " + r.User.Name
+		o, err = seen(r, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := r.Rates.Of("totals"+key, float64(o.Ready+o.Unacked), float64(o.Ready), float64(o.Unacked))
+	item := overviewItem{
+		ManagementVersion: rabbitVersion, RatesMode: ratesMode, ExchangeTypes: exchangeTypes(),
+		Retention:      map[string][]int{"global": {600}, "basic": {600}, "detailed": {600}},
+		ProductVersion: o.ProductVersion, ProductName: "Candlemark", RabbitVersion: rabbitVersion,
+		ClusterName: o.ClusterName, DefaultQueueType: "classic", OperatorPoliciesOpen: true,
+		Stats: r.Rates.Stats("all"+key, o.Counts), Churn: churnForm(r, key, o.Churn),
+		QueueTotals:  ratedTotals{forms.QueueTotalsOf(o.Ready, o.Unacked), f[0], f[1], f[2]},
+		ObjectTotals: objectTotals{o.Channels, o.Consumers, o.Exchanges, o.Queues, o.Connections},
+		Node:         o.Node, Listeners: make([]listenerItem, len(o.Listeners)), Contexts: contexts(&o),
+	}
+	for i := range item.Contexts {
+		item.Contexts[i].Node = o.Node
+	}
+	for i, l := range o.Listeners {
+		item.Listeners[i] = listenerItem{o.Node, l.Protocol, l.Address, l.Port}
+	}
+	return rest.One(r, item), nil
+}
+
+// seen is an overview of what the user may see: its virtual hosts with their queues and
+// exchanges, its own connections with what they have; nothing of the broker's.
+func seen(r *rest.Request, o management.Overview) (management.Overview, error) {
+	ctx := r.Context()
+	queues, err := r.Broker.Queues(ctx, "")
+	if err != nil {
+		return o, err
+	}
+	exchanges, err := r.Broker.Exchanges(ctx, "")
+	if err != nil {
+		return o, err
+	}
+	connections, err := r.Broker.Connections(ctx)
+	if err != nil {
+		return o, err
+	}
+	channels, err := r.Broker.Channels(ctx)
+	if err != nil {
+		return o, err
+	}
+	consumers, err := r.Broker.Consumers(ctx, "")
+	if err != nil {
+		return o, err
+	}
+	seen := management.Overview{
+		Node: o.Node, ClusterName: o.ClusterName, ProductVersion: o.ProductVersion,
+		Exchanges:   rest.Count(exchanges, func(x *management.Exchange) bool { return r.Sees(x.VHost) }),
+		Connections: rest.Count(connections, func(c *management.Connection) bool { return r.Owns(c) }),
+		Channels:    rest.Count(channels, func(c *management.Channel) bool { return r.OwnsChannel(c) }),
+		Consumers:   rest.Count(consumers, func(c *management.Consumer) bool { return r.Owns(c.Connection) }),
+	}
+	for i := range queues {
+		if q := &queues[i]; r.Sees(q.VHost) {
+			seen.Queues++
+			seen.Ready += q.Ready
+			seen.Unacked += q.Unacked
+		}
+	}
+	return seen, nil
+}
+
+func exchangeTypes() []exchangeType {
+	var types []exchangeType
+	for _, name := range [...]string{"direct", "fanout", "headers", "topic"} {
+		types = append(types, exchangeType{name, "AMQP " + name + " exchange, as per the AMQP specification", true})
+	}
+	return append(types, exchangeType{"x-delayed-message", "Delayed Message Exchange.", true})
+}
+
+// whoAmI says who asks.
+func whoAmI(r *rest.Request) (any, error) {
+	return struct {
+		Name     string   `json:"name"`
+		Tags     []string `json:"tags"`
+		Internal bool     `json:"is_internal_user"`
+	}{r.User.Name, r.User.Tags, true}, nil
+}
+
+// deadLetters counts what died.
+func deadLetters(r *rest.Request) (any, error) { return r.Broker.DeadLetters(), nil }

@@ -1,0 +1,37 @@
+package node
+
+import (
+	"candlemark/internal/config"
+	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/management"
+)
+
+// Routes are about the broker as a whole, its machine and its health.
+var Routes = []rest.Route{
+	rest.Get("/api/overview", rest.Anybody, overview),
+	rest.Get("/api/whoami", rest.Anybody, whoAmI),
+	rest.Get("/api/nodes", rest.Monitor, nodes.List),
+	rest.Get("/api/nodes/{name}", rest.Monitor, nodes.One),
+	rest.Get("/api/version", rest.Anybody, rest.Always(rabbitVersion)),
+	rest.Get("/api/extensions", rest.Anybody, rest.Always([]struct{}{})),
+	rest.Get("/api/feature-flags", rest.Anybody, featureFlags.List),
+	rest.Get("/api/deprecated-features", rest.Anybody, deprecatedFeatures.List),
+	rest.Get("/api/deprecated-features/used", rest.Anybody, rest.Always([]deprecated{})),
+	rest.Get("/api/x/dead-letters", rest.Monitor, deadLetters),
+
+	rest.Get("/api/memory-high-watermark", rest.Monitor, ofMachine(watermark)),
+	rest.Put("/api/memory-high-watermark", rest.Administrator, setLimit("relative", config.ParseWatermark, management.Broker.SetMemoryWatermark)),
+	rest.Get("/api/disk-free-limit", rest.Monitor, ofMachine(diskFreeLimit)),
+	rest.Put("/api/disk-free-limit", rest.Administrator, setLimit("mem_relative", multipleOfMemory, management.Broker.SetDiskFreeLimit)),
+
+	rest.Get("/api/aliveness-test/{vhost}", rest.In(rest.Visitor), rest.Always(healthy)),
+	rest.Get(checksPath+"/virtual-hosts", rest.Anybody, rest.Always(healthy)),
+	rest.Get(checksPath+"/node-is-quorum-critical", rest.Anybody, rest.Always(health{Status: "ok", Reason: "single node cluster"})),
+	rest.Get(checksPath+"/port-listener/{port}", rest.Anybody, portListens),
+	rest.Get(checksPath+"/protocol-listener/{protocol}", rest.Anybody, protocolListens),
+	rest.Get(checksPath+"/certificate-expiration/{within}/{unit}", rest.Anybody, certificatesLast),
+	rest.Get(checksPath+"/alarms", rest.Anybody, noAlarms("There are alarms in effect in the cluster")),
+	rest.Get(checksPath+"/local-alarms", rest.Anybody, noAlarms("There are alarms in effect on the node")),
+}
+
+const checksPath = "/api/health/checks"

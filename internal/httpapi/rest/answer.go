@@ -1,0 +1,87 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"candlemark/internal/plainjson"
+)
+
+// Handler answers a request: with a value, which is sent as JSON with 200, with nil for 204, with Stored or
+// Unavailable, or with an error, of which StatusOf makes a status and a body.
+type Handler func(*Request) (any, error)
+
+// reply is an answer with another status than 200; without a body if that is nil.
+type reply struct {
+	status int
+	body   any
+}
+
+// Stored answers for a PUT that has succeeded.
+func Stored(created bool) any {
+	if created {
+		return reply{http.StatusCreated, nil}
+	}
+	return nil
+}
+
+// respond sends what a handler has returned.
+func (r *Request) respond(v any, err error) {
+	if err != nil {
+		status, body := StatusOf(err)
+		if status == http.StatusInternalServerError {
+			if errors.Is(err, context.Canceled) {
+				return // nobody is there to be told
+			}
+			r.log.Error().Err(err).Str("method", r.Method).Str("path", r.URL.Path).Msg("HTTP request failed")
+		}
+		v = reply{status, body}
+	}
+	switch v := v.(type) {
+	case nil:
+		r.W.WriteHeader(http.StatusNoContent)
+	case reply:
+		if v.body == nil {
+			r.W.WriteHeader(v.status)
+			return
+		}
+		answer(r.W, v.status, v.body)
+	default:
+		answer(r.W, http.StatusOK, v)
+	}
+}
+
+// answer sends v as JSON.
+func answer(w http.ResponseWriter, status int, v any) {
+	body := plainjson.Marshal(Form(v))
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("Vary", "accept, accept-encoding, origin")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	// What the broker was paused meanwhile is no time of the client's.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(Writing)) // if it has one
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // whoever asked may have gone
+}
+
+// Tell answers with an error.
+func Tell(w http.ResponseWriter, err error) {
+	status, body := StatusOf(err)
+	answer(w, status, body)
+}
+
+// Unavailable is the answer 503 with a body of its own.
+func Unavailable(body any) any { return reply{http.StatusServiceUnavailable, body} }
+
+// Form returns the value that v, of a handler, stands for: a func() any is called for it. That is for answers whose form
+// takes time and memory.
+func Form(v any) any {
+	if f, ok := v.(func() any); ok {
+		return f()
+	}
+	return v
+}

@@ -1,0 +1,118 @@
+package rest
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// Limits on the body of a request, in bytes.
+const (
+	maxBody = 1 << 20
+	// largestPublish is that of a publish: a message of the largest size in base64, and its properties.
+	largestPublish = 24 << 20
+)
+
+// Body is a JSON object that a request brings. What reads it keeps the first thing that is wrong.
+type Body struct {
+	Fields map[string]json.RawMessage
+	Err    error
+}
+
+// JSON reads a request's JSON object, which must have the keys; an empty body is an empty object.
+func (r *Request) JSON(keys ...string) (*Body, error) { return r.object(maxBody, decodedJSON, keys) }
+
+// JSONWithMessage is JSON for an object that has a message in it.
+func (r *Request) JSONWithMessage(keys ...string) (*Body, error) {
+	return r.object(largestPublish, decodedText, keys)
+}
+
+// Raw reads the body of a request that is to be JSON.
+func (r *Request) Raw() ([]byte, error) { return r.text(maxBody, decodedJSON) }
+
+func (r *Request) object(limit, decoded int64, keys []string) (*Body, error) {
+	text, err := r.text(limit, decoded)
+	if err != nil {
+		return nil, err
+	}
+	b := &Body{Fields: map[string]json.RawMessage{}}
+	switch strings.TrimSpace(string(text)) {
+	case "", "null", "undefined":
+	default:
+		if json.Unmarshal(text, &b.Fields) != nil {
+			if json.Unmarshal(text, new(string)) == nil {
+				return nil, Complaint("invalid payload: the request body JSON-decoded to a string. Is the input doubly-JSON-encoded?")
+			}
+			return nil, Complaint("not_json")
+		}
+	}
+	b.Need(keys...)
+	return b, b.Err
+}
+
+// Fail keeps an error unless there is one already.
+func (b *Body) Fail(err error) {
+	if b.Err == nil {
+		b.Err = err
+	}
+}
+
+// Need tells, as RabbitMQ does, which of the keys the object does not have.
+func (b *Body) Need(keys ...string) {
+	var missing []string
+	for _, key := range keys {
+		if !b.Has(key) {
+			missing = append(missing, "{key_missing,"+key+"}")
+		}
+	}
+	if missing != nil {
+		b.Fail(Complaint("[" + strings.Join(missing, ",") + "]"))
+	}
+}
+
+// Has tells whether the object has the key.
+func (b *Body) Has(key string) bool { return b.Fields[key] != nil }
+
+// Decode reads a value of any kind if it is there; what is told if it is of another kind.
+func (b *Body) Decode(key string, into any, wrong error) {
+	if b.Has(key) && json.Unmarshal(b.Fields[key], into) != nil {
+		b.Fail(wrong)
+	}
+}
+
+// Text is a string, "" if it is absent.
+func (b *Body) Text(key string) (s string) {
+	b.Decode(key, &s, TupleOf("not_string", key))
+	return s
+}
+
+// Flag is a truth, which may be written as a text: some clients do. Absent it is
+// false.
+func (b *Body) Flag(key string) bool {
+	switch string(b.Fields[key]) {
+	case "", "false", `"false"`:
+		return false
+	case "true", `"true"`:
+		return true
+	}
+	b.Fail(TupleOf("not_boolean", b.Fields[key]))
+	return false
+}
+
+// Integer is a whole number, which may be written as a text.
+func (b *Body) Integer(key string) int {
+	n, err := strconv.Atoi(strings.Trim(string(b.Fields[key]), `"`))
+	if err != nil {
+		b.Fail(TupleOf("not_integer", b.Fields[key]))
+	}
+	return n
+}
+
+// BareValue is a JSON string or number without quotes.
+func BareValue(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}

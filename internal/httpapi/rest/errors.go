@@ -1,0 +1,113 @@
+package rest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/plainjson"
+	"candlemark/protocol"
+)
+
+// failure is the body of every refusal.
+type failure struct {
+	Error  string `json:"error"`
+	Reason any    `json:"reason"` // a text, or a list for a tuple
+}
+
+// refusal is an error that says what the client is told.
+type refusal struct {
+	status int
+	failure
+}
+
+// Error implements error.
+func (f *refusal) Error() string {
+	if text, ok := f.Reason.(string); ok {
+		return text
+	}
+	return string(plainjson.Marshal(f.Reason))
+}
+
+// ErrNotFound is about what does not exist, objects and paths alike.
+var ErrNotFound = Refuse(http.StatusNotFound, "Object Not Found", "Not Found")
+
+// Refuse says with which status and words a request is refused.
+func Refuse(status int, what, reason string) error { return &refusal{status, failure{what, reason}} }
+
+// Nonexistent says what does not exist.
+func Nonexistent(reason string) error { return Refuse(http.StatusNotFound, "not_found", reason) }
+
+// Unauthorised says why a user may not do something.
+func Unauthorised(reason string) error {
+	return Refuse(http.StatusUnauthorized, "not_authorised", reason)
+}
+
+// Complaintf is Complaint with a format.
+func Complaintf(format string, args ...any) error { return Complaint(fmt.Sprintf(format, args...)) }
+
+// Complaint says what is wrong with a request.
+func Complaint(reason string) error { return Refuse(http.StatusBadRequest, "bad_request", reason) }
+
+// TupleOf is the complaint that something is not what it has to be, in several parts, which are told as a list:
+// RabbitMQ makes lists of Erlang's tuples. A value that was sent is told as it was written (json.RawMessage).
+func TupleOf(parts ...any) error {
+	return &refusal{http.StatusBadRequest, failure{"bad_request", parts}}
+}
+
+// Invalid makes a complaint of an error of what checks a request. What was right and could not be stored is none.
+func Invalid(err error) error {
+	if err == nil || errors.As(err, new(*refusal)) || errors.Is(err, auth.ErrNotStored) {
+		return err
+	}
+	return Complaint(err.Error())
+}
+
+// StatusOf is the status and the body that an error is answered with.
+func StatusOf(err error) (int, failure) {
+	var told *refusal
+	var channel *protocol.ChannelError
+	switch {
+	case errors.As(err, &told):
+		return told.status, told.failure
+	case errors.As(err, &channel) && channel.Code == protocol.NotFound:
+		return StatusOf(ErrNotFound)
+	case errors.Is(err, context.DeadlineExceeded):
+		return http.StatusServiceUnavailable, failure{"timeout", "the broker did not answer in time"}
+	}
+	return http.StatusInternalServerError, failure{"internal_error", err.Error()}
+}
+
+// ProtocolError returns the code and text of an error of the protocol, code 0 for any other one.
+func ProtocolError(err error) (code uint16, text string) {
+	var channel *protocol.ChannelError
+	var connection *protocol.ConnectionError
+	switch {
+	case errors.As(err, &channel):
+		return channel.Code, channel.Text
+	case errors.As(err, &connection) && connection.Code != protocol.InternalError:
+		return connection.Code, connection.Text
+	}
+	return 0, ""
+}
+
+// Declined is about a command that the broker refused: what RabbitMQ's API makes of the errors of the protocol, without
+// the name of the code.
+func Declined(err error) error {
+	code, text := ProtocolError(err)
+	_, explanation, _ := strings.Cut(text, " - ")
+	text = cmp.Or(explanation, text)
+	switch code {
+	case 0:
+		return err
+	case protocol.NotFound:
+		return Nonexistent(text)
+	case protocol.AccessRefused, protocol.NotAllowed:
+		return Unauthorised("Access refused.")
+	}
+	return Complaint(text)
+}

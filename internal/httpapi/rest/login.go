@@ -1,0 +1,52 @@
+package rest
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+
+	"candlemark/internal/auth"
+)
+
+// managers are the tags of which a user of the API has one.
+var managers = []string{"administrator", "monitoring", "policymaker", "management"}
+
+// enter finds out who asks, and for what.
+func (r *Request) enter() (err error) {
+	if r.User, err = r.login(); err != nil {
+		if errors.Is(err, auth.ErrThrottled) { // which is logged where it is counted
+			r.W.Header().Set("Retry-After", "5")
+			return Refuse(http.StatusTooManyRequests, "too_many_requests", err.Error())
+		}
+		if r.Header.Get("Authorization") != "" {
+			r.log.Warn().Err(err).Str("peer", r.RemoteAddr).Msg("HTTP access denied")
+		}
+		if login := (*auth.LoginError)(nil); errors.As(err, &login) && login.Remote {
+			return Unauthorised("User can only log in via localhost")
+		}
+		r.W.Header().Set("WWW-Authenticate", `Basic realm="RabbitMQ Management"`)
+		return Refuse(http.StatusUnauthorized, "not_authorized", "Not_Authorized")
+	}
+	if !slices.ContainsFunc(managers, r.User.HasTag) {
+		return Unauthorised("Not management user")
+	}
+	r.Busy(r.Context())
+	r.VHost, r.Name = r.Part("vhost"), r.Part("name")
+	return nil
+}
+
+// login checks HTTP basic authentication as a login with SASL PLAIN.
+func (r *Request) login() (auth.User, error) {
+	name, password, ok := r.BasicAuth()
+	if !ok {
+		return auth.User{}, auth.ErrRefused
+	}
+	// What is not an address counts as far away.
+	peer := auth.Peer{Addr: &net.TCPAddr{}, Gone: r.Context().Done()}
+	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
+		peer.Addr = net.TCPAddrFromAddrPort(at)
+	}
+	return r.Users.Authenticate("PLAIN", []byte("\x00"+name+"\x00"+password), peer)
+}

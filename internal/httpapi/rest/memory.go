@@ -1,0 +1,117 @@
+package rest
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+)
+
+// Bounds on the memory for bodies of requests, in bytes. While a body is read it
+// counts once; before it is decoded, as often as what becomes of it is larger.
+const (
+	memoryForBodies = 128 << 20 // of all requests together
+	memoryOfOne     = 96 << 20  // of the requests of one user
+	decodedJSON     = 8         // a list of numbers is so many times its text
+	decodedText     = 3         // a message: its text, the body, the frames
+	firstRead       = 4 << 10
+)
+
+// room is memory that requests share. What one user takes leaves some to others.
+type memory struct {
+	mu   sync.Mutex
+	used int64
+	by   map[string]int64
+}
+
+// take asks for n bytes more; false: there is no room.
+func (m *memory) take(user string, n int64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.used+n > memoryForBodies || m.by[user]+n > memoryOfOne {
+		return false
+	}
+	if m.by == nil {
+		m.by = map[string]int64{}
+	}
+	m.used += n
+	m.by[user] += n
+	return true
+}
+
+// give gives n bytes back.
+func (m *memory) give(user string, n int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if n == 0 {
+		return
+	}
+	m.used -= n
+	if m.by[user] -= n; m.by[user] <= 0 {
+		delete(m.by, user)
+	}
+}
+
+var errNoMemory = errors.New("too many request bodies at a time")
+
+// hold raises what the request holds to n bytes. It is given back when the request
+// has been answered.
+func (r *Request) hold(n int64) error {
+	if n <= r.held {
+		return nil
+	}
+	if !r.memory.take(r.User.Name, n-r.held) {
+		return errNoMemory
+	}
+	r.held = n
+	return nil
+}
+
+// text reads the body of a request, of at most limit bytes; what is decoded from it is
+// so many times as large. Memory for it is taken as it comes, so that who sends slowly
+// takes little.
+func (r *Request) text(limit, decoded int64) ([]byte, error) {
+	b, err := r.read(limit)
+	if err == nil {
+		err = r.hold(int64(len(b)) * decoded)
+	}
+	switch {
+	case err == nil:
+		return b, nil
+	case errors.Is(err, errNoMemory):
+		r.W.Header().Set("Retry-After", "1")
+		return nil, Refuse(http.StatusServiceUnavailable, "service_unavailable", err.Error())
+	case errors.As(err, new(*http.MaxBytesError)):
+		return nil, Complaint("Exceeded HTTP request body size limit")
+	}
+	return nil, Complaint("the request body could not be read")
+}
+
+func (r *Request) read(limit int64) ([]byte, error) {
+	if r.ContentLength > limit {
+		r.W.Header().Set("Connection", "close")
+		return nil, &http.MaxBytesError{Limit: limit}
+	}
+	body := http.MaxBytesReader(r.W, r.Body, limit)
+	var b []byte
+	for {
+		if len(b) == cap(b) {
+			size := int64(max(2*cap(b), firstRead))
+			if whole := r.ContentLength + 1; r.ContentLength >= 0 { // one more than there is, to see its end
+				size = min(size, whole)
+			}
+			if err := r.hold(size); err != nil {
+				return nil, err
+			}
+			b = append(make([]byte, 0, size), b...)
+		}
+		n, err := body.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if errors.Is(err, io.EOF) {
+			return b, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package rest
+
+import (
+	"context"
+	"io"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/management"
+
+	"github.com/rs/zerolog"
+)
+
+// stub is a broker that has a name and time.
+type stub struct{ management.Broker }
+
+func (stub) NodeName() string { return "candlemark@here" }
+
+func (stub) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(parent, d)
+}
+
+// TestRoomForBodies: what requests hold is bounded, for all and for each user, and
+// given back.
+func TestRoomForBodies(t *testing.T) {
+	a := New(stub{}, nil, zerolog.Nop())
+	begin := func(user string, body io.Reader, length int64) (*Request, *httptest.ResponseRecorder) {
+		plain, w := httptest.NewRequest("POST", "/", body), httptest.NewRecorder()
+		plain.ContentLength = length
+		return &Request{Request: plain, API: a, W: w, User: auth.User{Name: user}}, w
+	}
+	var held []*Request
+	most := func(user string, length int64) int {
+		for n := 0; ; n++ {
+			r, w := begin(user, strings.NewReader(strings.Repeat("x", maxBody)), length)
+			_, err := r.text(maxBody, decodedJSON)
+			held = append(held, r)
+			if err != nil {
+				r.respond(nil, err)
+				if w.Code != 503 || w.Header().Get("Retry-After") == "" {
+					t.Errorf("%d %s", w.Code, w.Body)
+				}
+				return n
+			}
+		}
+	}
+	if n := most("greedy", maxBody); n != memoryOfOne/decodedJSON/maxBody {
+		t.Errorf("one user has %d bodies", n)
+	}
+	if n := most("other", -1); n != (memoryForBodies-memoryOfOne)/decodedJSON/maxBody {
+		t.Errorf("another has %d", n)
+	}
+	if a.memory.used > memoryForBodies {
+		t.Errorf("%d bytes are held", a.memory.used)
+	}
+	for _, r := range held {
+		a.memory.give(r.User.Name, r.held)
+	}
+	if a.memory.used != 0 || len(a.memory.by) != 0 {
+		t.Errorf("%d bytes are left, %v", a.memory.used, a.memory.by)
+	}
+	// Who sends nothing yet holds next to nothing, whatever it has promised.
+	slow, promise := io.Pipe()
+	r, _ := begin("slow", slow, largestPublish)
+	read := make(chan bool)
+	go func() {
+		_, err := r.text(largestPublish, decodedText)
+		read <- err == nil
+	}()
+	_, _ = promise.Write([]byte("x"))
+	a.memory.mu.Lock()
+	used := a.memory.used
+	a.memory.mu.Unlock()
+	if used > 2*firstRead {
+		t.Errorf("%d bytes are held for one", used)
+	}
+	_ = promise.CloseWithError(io.ErrUnexpectedEOF)
+	if <-read {
+		t.Error("half a body was taken")
+	}
+}
+
+// TestRoomIsGivenBack by the handler, whatever the answer is.
+func TestRoomIsGivenBack(t *testing.T) {
+	users := auth.NewUsers(auth.Options{})
+	users.Found()
+	a := New(stub{}, users, zerolog.Nop())
+	asked := int64(0)
+	h := a.Serve(Put("/", Anybody, func(r *Request) (any, error) {
+		b, err := r.JSON("needed")
+		asked += r.held
+		if err != nil {
+			return nil, err
+		}
+		return b.Fields, b.Err
+	}))
+	for _, body := range []string{`{"needed":1}`, "{", "{}", strings.Repeat("x", maxBody+1), ""} {
+		r, w := httptest.NewRequest("PUT", "/", strings.NewReader(body)), httptest.NewRecorder()
+		r.SetBasicAuth("guest", "guest")
+		h.ServeHTTP(w, r)
+		if a.memory.used != 0 {
+			t.Errorf("%d bytes are left after %d %s", a.memory.used, w.Code, w.Body)
+		}
+	}
+	if asked == 0 {
+		t.Error("nobody has held anything")
+	}
+}

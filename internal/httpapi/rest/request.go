@@ -1,0 +1,114 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/httpapi/forms"
+	"candlemark/internal/management"
+
+	"github.com/rs/zerolog"
+)
+
+// How long an answer may take.
+const (
+	Patience = 30 * time.Second // with the broker, of the time that it runs
+	Writing  = 30 * time.Second // an answer
+)
+
+// API holds the things that all requests to one broker share.
+type API struct {
+	Broker management.Broker
+	Users  *auth.Users
+	Node   string // the broker's name
+	Rates  forms.Rates
+	// Busy is told of each request of somebody who has logged in.
+	Busy   func(context.Context)
+	log    zerolog.Logger
+	memory memory
+}
+
+// New makes the API of a broker.
+func New(broker management.Broker, users *auth.Users, log zerolog.Logger) *API {
+	return &API{Broker: broker, Users: users, log: log, Node: broker.NodeName(), Busy: func(context.Context) {}}
+}
+
+// Route says what a method of a path does, and for whom: Get, Put, Post or Delete.
+type Route struct {
+	Method, Path string
+	allowed      Rule
+	handle       Handler
+}
+
+// Get says what GET does with a path, and for whom; HEAD is answered likewise.
+func Get(path string, allowed Rule, handle Handler) Route { return Route{"GET", path, allowed, handle} }
+
+// Put is likewise for PUT.
+func Put(path string, allowed Rule, handle Handler) Route { return Route{"PUT", path, allowed, handle} }
+
+// Post is likewise for POST.
+func Post(path string, allowed Rule, handle Handler) Route {
+	return Route{"POST", path, allowed, handle}
+}
+
+// Delete is likewise for DELETE.
+func Delete(path string, allowed Rule, handle Handler) Route {
+	return Route{"DELETE", path, allowed, handle}
+}
+
+// Request is one request of a user who may make it.
+type Request struct {
+	*http.Request
+	*API
+	W           http.ResponseWriter // for headers; what a handler returns is written behind them
+	User        auth.User
+	VHost, Name string // from the path, "" if it has none
+	held        int64  // bytes of memory
+}
+
+// Part is a part of the path, "" if it has none of that name.
+func (r *Request) Part(name string) string {
+	part, _ := url.PathUnescape(r.PathValue(name)) // it was parsed before
+	return part
+}
+
+// Serve makes the handler of a route, which lets those through who are known and whom its rule allows.
+func (a *API) Serve(to Route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, plain *http.Request) {
+		r := &Request{Request: plain, API: a, W: w}
+		defer func() { r.memory.give(r.User.Name, r.held) }()
+		r.respond(r.call(to))
+	})
+}
+
+// call has a request handled, with a bound on the time that the broker has to answer.
+func (r *Request) call(to Route) (any, error) {
+	if err := r.enter(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := r.Broker.WithTimeout(r.Context(), Patience)
+	defer cancel()
+	r.Request = r.WithContext(ctx)
+	if err := to.allowed(r); err != nil {
+		return nil, err
+	}
+	return to.handle(r)
+}
+
+// ExchangeNamed is the exchange that a part of a path means: the default exchange is called amq.default there.
+func ExchangeNamed(part string) string {
+	if part == "amq.default" {
+		return ""
+	}
+	return part
+}
+
+// FindExchange finds the exchange of the path.
+func FindExchange(r *Request) (*management.Exchange, error) {
+	all, err := r.Broker.Exchanges(r.Context(), r.VHost)
+	name := ExchangeNamed(r.Name)
+	return Find(all, err, func(x *management.Exchange) bool { return x.Name == name && r.VHost != "" })
+}

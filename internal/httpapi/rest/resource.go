@@ -1,0 +1,112 @@
+package rest
+
+// Resource is a kind of objects that the API lists and shows.
+type Resource[T any] struct {
+	// Items are those that the path names and the user may see.
+	Items func(*Request) ([]T, error)
+	// Name returns the name that filters of lists look at; nil where clients cannot choose a view.
+	Name func(*T) string
+}
+
+// List answers with all of them.
+func (x Resource[T]) List(r *Request) (any, error) {
+	items, err := x.Items(r)
+	if err != nil || x.Name == nil {
+		return items, err
+	}
+	return list(r, items, x.Name)
+}
+
+// Some is List for what is only there if there are any.
+func (x Resource[T]) Some(r *Request) (any, error) {
+	items, err := x.Items(r)
+	if err != nil {
+		return nil, err
+	}
+	if len(items) == 0 {
+		return nil, ErrNotFound
+	}
+	return list(r, items, x.Name)
+}
+
+// One answers with the one that the path names.
+func (x Resource[T]) One(r *Request) (any, error) {
+	item, err := x.Find(r)
+	if err != nil || x.Name == nil {
+		return item, err
+	}
+	return One(r, item), nil
+}
+
+// Find is the one that the path names. Error: ErrNotFound.
+func (x Resource[T]) Find(r *Request) (*T, error) {
+	items, err := x.Items(r)
+	return Find(items, err, All)
+}
+
+// Created answers for what makes an object, or changes it: 201 or 204.
+func Created(put func(*Request) (created bool, err error)) Handler {
+	return func(r *Request) (any, error) {
+		isNew, err := put(r)
+		return Stored(isNew), err
+	}
+}
+
+// Found answers for what ends an object: 204, or 404 if there was none.
+func Found(end func(*Request) (found bool, err error)) Handler {
+	return func(r *Request) (any, error) {
+		was, err := end(r)
+		if err == nil && !was {
+			err = ErrNotFound
+		}
+		return nil, err
+	}
+}
+
+// Always answers with the same.
+func Always(v any) Handler { return func(*Request) (any, error) { return v, nil } }
+
+// All of a list are wanted.
+func All[T any](*T) bool { return true }
+
+// Find is the first object that is wanted. Error: that of getting them, or ErrNotFound.
+func Find[T any](items []T, err error, wanted func(*T) bool) (*T, error) {
+	if err != nil {
+		return nil, err
+	}
+	for i := range items {
+		if wanted(&items[i]) {
+			return &items[i], nil
+		}
+	}
+	return nil, ErrNotFound
+}
+
+// Forms are the JSON forms of those objects that are shown.
+func Forms[T, F any](items []T, shown func(*T) bool, form func(*T) F) []F {
+	list := make([]F, 0, len(items))
+	for i := range items {
+		if shown(&items[i]) {
+			list = append(list, form(&items[i]))
+		}
+	}
+	return list
+}
+
+// ListForms answers with the forms of those objects that are shown. Error: that of getting them.
+func ListForms[T, F any](r *Request, items []T, err error, shown func(*T) bool, form func(*T) F, name func(*F) string) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return list(r, Forms(items, shown, form), name)
+}
+
+// Count is how many objects are wanted.
+func Count[T any](items []T, wanted func(*T) bool) (n int) {
+	for i := range items {
+		if wanted(&items[i]) {
+			n++
+		}
+	}
+	return n
+}

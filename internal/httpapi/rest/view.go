@@ -1,0 +1,216 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strconv"
+	"strings"
+
+	"candlemark/internal/plainjson"
+)
+
+// Limits on what a client may ask of a list.
+const (
+	defaultPage   = 100
+	largestPage   = 500
+	longestFilter = 1024 // characters of a regular expression
+	mostColumns   = 256
+)
+
+// view is how a client wants to see a list: sorted, filtered by name, a page of
+// it, only some columns. Paths name what is inside by dots.
+type view struct {
+	columns     [][]string // nil for all
+	sort        []string   // path, nil for the order it has
+	reverse     bool
+	page, size  int // page 0: all of it
+	name        string
+	use         bool // name is a regular expression
+	badFilter   bool
+	filter      *regexp.Regexp
+	lowerFilter string
+}
+
+// viewOf reads the query.
+func viewOf(q url.Values) (v view, err error) {
+	for _, column := range strings.FieldsFunc(q.Get("columns"), func(r rune) bool { return r == ',' }) {
+		v.columns = append(v.columns, path(column))
+	}
+	if len(v.columns) > mostColumns {
+		return v, badView("Invalid columns: at most %d", mostColumns)
+	}
+	v.sort, v.reverse = path(q.Get("sort")), q.Get("sort_reverse") == "true"
+	page, size := q.Get("page"), q.Get("page_size")
+	if page == "" {
+		return v, nil
+	}
+	var badPage, badSize error
+	v.size = defaultPage
+	v.page, badPage = strconv.Atoi(page)
+	if size != "" {
+		v.size, badSize = strconv.Atoi(size)
+	}
+	if badPage != nil || badSize != nil {
+		return v, Complaint("Pagination parameters are invalid")
+	}
+	if v.page < 1 || v.size < 1 || v.size > largestPage {
+		return v, badView("Invalid pagination parameters: page number %d, page size %d", v.page, v.size)
+	}
+	v.name, v.lowerFilter = q.Get("name"), strings.ToLower(q.Get("name"))
+	if q.Get("use_regex") == "true" {
+		v.use = true
+		return v, v.compile()
+	}
+	return v, nil
+}
+
+func badView(format string, args ...any) error {
+	return Refuse(http.StatusBadRequest, "invalid_pagination_parameters", fmt.Sprintf(format, args...))
+}
+
+// compile reads the name as a regular expression. One that is none matches nothing.
+func (v *view) compile() error {
+	if len(v.name) > longestFilter {
+		return badView("name filter regex is too long")
+	}
+	parsed, err := syntax.Parse("(?i)"+v.name, syntax.Perl)
+	if err == nil && weight(parsed) > heaviestFilter {
+		return badView("name filter regex is too costly")
+	}
+	if err == nil {
+		v.filter, err = regexp.Compile("(?i)" + v.name)
+	}
+	v.badFilter = err != nil
+	return nil
+}
+
+func path(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == '.' })
+}
+
+// keeps tells whether an item of that name is shown.
+func (v *view) keeps(name string) bool {
+	switch {
+	case v.name == "":
+		return true
+	case v.badFilter:
+		return false
+	case v.use:
+		return v.filter.MatchString(name)
+	}
+	return strings.Contains(strings.ToLower(name), v.lowerFilter)
+}
+
+// pageItem is the form of a page of a list.
+type pageItem struct {
+	Filtered int `json:"filtered_count"`
+	Count    int `json:"item_count"`
+	Items    any `json:"items"`
+	Page     int `json:"page"`
+	Pages    int `json:"page_count"`
+	Size     int `json:"page_size"`
+	Total    int `json:"total_count"`
+}
+
+// list is the answer of items, which are in the order of the default sort. name is
+// what a filter looks at.
+func list[T any](r *Request, items []T, name func(*T) string) (any, error) {
+	v, err := viewOf(r.URL.Query())
+	if err != nil {
+		return nil, err
+	}
+	total := len(items)
+	if v.page > 0 {
+		if items, err = filtered(r.Context(), &v, items, name); err != nil {
+			return nil, err
+		}
+	}
+	if len(v.sort) > 0 {
+		items = sorted(items, v.sort)
+	}
+	if v.reverse {
+		slices.Reverse(items)
+	}
+	if v.page == 0 {
+		return v.cut(items), nil
+	}
+	if v.page-1 > len(items)/v.size { // whatever the page, nothing overflows
+		return nil, Refuse(http.StatusBadRequest, "page_out_of_range",
+			fmt.Sprintf("Page out of range, page: %d page size: %d, len: %d", v.page, v.size, len(items)))
+	}
+	start := (v.page - 1) * v.size
+	part := items[start:min(start+v.size, len(items))]
+	return pageItem{
+		Filtered: len(items), Count: len(part), Items: v.cut(part), Page: v.page,
+		Pages: (len(items) + v.size - 1) / v.size, Size: v.size, Total: total,
+	}, nil
+}
+
+// One is the answer of one object, of which the client may want some columns only.
+func One(r *Request, item any) any {
+	if v, err := viewOf(r.URL.Query()); err == nil && v.columns != nil {
+		return pick(Generic(item), v.columns)
+	}
+	return item
+}
+
+// cut is items with the wanted columns only, or as they are.
+func (v *view) cut(items any) any {
+	if v.columns == nil {
+		return items
+	}
+	list := []any{}
+	for _, item := range Generic(items).([]any) {
+		list = append(list, pick(item, v.columns))
+	}
+	return list
+}
+
+// pick returns the parts of a value that columns name.
+func pick(value any, columns [][]string) any {
+	switch value := value.(type) {
+	case map[string]any:
+		picked := map[string]any{}
+		for key, inside := range value {
+			var below [][]string
+			wanted, whole := false, false
+			for _, c := range columns {
+				if len(c) > 0 && c[0] == key {
+					wanted, whole = true, whole || len(c) == 1
+					below = append(below, c[1:])
+				}
+			}
+			switch {
+			case whole:
+				picked[key] = inside
+			case wanted:
+				picked[key] = pick(inside, below)
+			}
+		}
+		return picked
+	case []any:
+		list := make([]any, len(value))
+		for i := range value {
+			list[i] = pick(value[i], columns)
+		}
+		return list
+	}
+	return value
+}
+
+// Generic is a value as its JSON form reads.
+func Generic(v any) any {
+	d := json.NewDecoder(bytes.NewReader(plainjson.Marshal(v)))
+	d.UseNumber()
+	var g any
+	if err := d.Decode(&g); err != nil {
+		panic(err) // it was just encoded
+	}
+	return g
+}

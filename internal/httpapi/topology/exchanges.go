@@ -1,0 +1,94 @@
+package topology
+
+import (
+	"errors"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/httpapi/forms"
+	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/management"
+	"candlemark/protocol"
+)
+
+// exchangeItem is the JSON form of an exchange. Messages are not counted per
+// exchange.
+type exchangeItem struct {
+	Arguments  forms.Object `json:"arguments"`
+	AutoDelete bool         `json:"auto_delete"`
+	Durable    bool         `json:"durable"`
+	Internal   bool         `json:"internal"`
+	Delayed    *int         `json:"messages_delayed,omitempty"`
+	Name       string       `json:"name"`
+	Policy     string       `json:"policy,omitempty"`
+	Type       string       `json:"type"`
+	User       string       `json:"user_who_performed_action"`
+	VHost      string       `json:"vhost"`
+}
+
+// detailedExchange is the form of one that was asked for by name.
+type detailedExchange struct {
+	exchangeItem
+	Incoming []struct{} `json:"incoming"` // per channel, which the broker does not count
+	Outgoing []struct{} `json:"outgoing"` // per queue, likewise
+}
+
+// internalUser stands where RabbitMQ tells who made something and we do not
+// know.
+const internalUser = "rmq-internal"
+
+func shownExchange(x *management.Exchange) exchangeItem {
+	return exchangeItem{
+		Arguments: forms.Object(x.Arguments), AutoDelete: x.AutoDelete, Durable: x.Durable, Internal: x.Internal, Delayed: x.Delayed,
+		Name: x.Name, Policy: x.Policy, Type: x.Type, User: internalUser, VHost: x.VHost,
+	}
+}
+
+// exchanges lists those of one virtual host, or of all that the user may see.
+func exchanges(r *rest.Request) (any, error) {
+	all, err := r.Broker.Exchanges(r.Context(), r.VHost)
+	visible := func(x *management.Exchange) bool { return r.Sees(x.VHost) }
+	return rest.ListForms(r, all, err, visible, shownExchange, func(x *exchangeItem) string { return x.Name })
+}
+
+func exchange(r *rest.Request) (any, error) {
+	x, err := rest.FindExchange(r)
+	if err != nil {
+		return nil, err
+	}
+	return rest.One(r, detailedExchange{shownExchange(x), []struct{}{}, []struct{}{}}), nil
+}
+
+// putExchange declares one, with the answers of putQueue.
+func putExchange(r *rest.Request) (any, error) {
+	name := rest.ExchangeNamed(r.Name)
+	if err := r.Permitted(auth.Exchange, name, auth.Configure); err != nil {
+		return nil, rest.Declined(err)
+	}
+	b, err := r.JSON()
+	if err != nil {
+		return nil, err
+	}
+	named(b, "exchange", r.Name)
+	m := &protocol.ExchangeDeclare{
+		Exchange: name, Type: "direct", Durable: b.Flag("durable"), AutoDelete: b.Flag("auto_delete"), Internal: b.Flag("internal"),
+	}
+	if b.Has("type") {
+		m.Type = b.Text("type")
+	}
+	if m.Arguments = b.Table("arguments"); b.Err != nil {
+		return nil, b.Err
+	}
+	_, err = rest.FindExchange(r)
+	if err != nil && !errors.Is(err, rest.ErrNotFound) {
+		return nil, err
+	}
+	return rest.Stored(err != nil), perform(r, m)
+}
+
+func deleteExchange(r *rest.Request) (any, error) {
+	x, err := rest.FindExchange(r)
+	if err != nil {
+		return nil, err
+	}
+	return nil, perform(r, &protocol.ExchangeDelete{Exchange: x.Name, IfUnused: r.URL.Query().Get("if-unused") == "true"})
+}

@@ -1,0 +1,165 @@
+package topology
+
+import (
+	"candlemark/internal/httpapi/forms"
+	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/management"
+	"candlemark/policies"
+)
+
+// queueItem is the JSON form of a queue, as in the lists of RabbitMQ.
+type queueItem struct {
+	Arguments      forms.Object        `json:"arguments"`
+	AutoDelete     bool                `json:"auto_delete"`
+	Capacity       float64             `json:"consumer_capacity"`
+	Utilisation    float64             `json:"consumer_utilisation"`
+	Consumers      int                 `json:"consumers"`
+	TimedOut       uint64              `json:"deliveries_timed_out"`
+	DeliveryLimit  any                 `json:"delivery_limit,omitempty"`
+	Durable        bool                `json:"durable"`
+	Effective      policies.Definition `json:"effective_policy_definition"`
+	Exclusive      bool                `json:"exclusive"`
+	IdleSince      string              `json:"idle_since"`
+	Leader         string              `json:"leader,omitempty"`
+	Members        []string            `json:"members,omitempty"`
+	Memory         int64               `json:"memory"`
+	Bytes          int64               `json:"message_bytes"`
+	BytesPagedOut  int64               `json:"message_bytes_paged_out"`
+	BytesRAM       int64               `json:"message_bytes_ram"`
+	BytesReady     int64               `json:"message_bytes_ready"`
+	BytesUnacked   int64               `json:"message_bytes_unacknowledged"`
+	Stats          forms.Stats         `json:"message_stats"`
+	Messages       int                 `json:"messages"`
+	MessagesRate   forms.Rate          `json:"messages_details"`
+	PagedOut       int                 `json:"messages_paged_out"`
+	MessagesRAM    int                 `json:"messages_ram"`
+	Ready          int                 `json:"messages_ready"`
+	ReadyRate      forms.Rate          `json:"messages_ready_details"`
+	ReadyRAM       int                 `json:"messages_ready_ram"`
+	Scheduled      int                 `json:"messages_scheduled"`
+	Unacked        int                 `json:"messages_unacknowledged"`
+	UnackedRate    forms.Rate          `json:"messages_unacknowledged_details"`
+	UnackedRAM     int                 `json:"messages_unacknowledged_ram"`
+	Name           string              `json:"name"`
+	NextDue        *string             `json:"next_due"`
+	Node           string              `json:"node"`
+	Online         []string            `json:"online,omitempty"`
+	OperatorPolicy *string             `json:"operator_policy"`
+	Policy         *string             `json:"policy"`
+	Late           uint64              `json:"settled_late"`
+	State          string              `json:"state"`
+	Type           string              `json:"type"`
+	VHost          string              `json:"vhost"`
+}
+
+// detailedQueue is the form of one queue that was asked for by name.
+type detailedQueue struct {
+	queueItem
+	ConsumerDetails []forms.Consumer      `json:"consumer_details"`
+	Deliveries      []struct{}            `json:"deliveries"` // per channel, which the broker does not count
+	Incoming        []struct{}            `json:"incoming"`   // per exchange, likewise
+	ExclusiveTag    *string               `json:"exclusive_consumer_tag"`
+	HeadTimestamp   *uint64               `json:"head_message_timestamp"`
+	Owner           *forms.ConnectionLink `json:"owner_pid_details,omitempty"`
+	Histogram       forms.Histogram       `json:"scheduled_histogram"`
+	ActiveTag       *string               `json:"single_active_consumer_tag"`
+}
+
+// briefQueue is the form of a queue without statistics: disable_stats=true.
+// Totals come with enable_queue_totals=true.
+type briefQueue struct {
+	Arguments  forms.Object        `json:"arguments"`
+	AutoDelete bool                `json:"auto_delete"`
+	Durable    bool                `json:"durable"`
+	Effective  policies.Definition `json:"effective_policy_definition"`
+	Exclusive  bool                `json:"exclusive"`
+	*forms.QueueTotals
+	Name           string  `json:"name"`
+	Node           string  `json:"node"`
+	OperatorPolicy *string `json:"operator_policy"`
+	Policy         *string `json:"policy"`
+	State          string  `json:"state"`
+	Type           string  `json:"type"`
+	VHost          string  `json:"vhost"`
+}
+
+func queueForm(r *rest.Request, q *management.Queue) queueItem {
+	messages := q.Ready + q.Unacked
+	f := r.Rates.Of("queue "+q.VHost+"\x00"+q.Name, float64(messages), float64(q.Ready), float64(q.Unacked))
+	item := queueItem{
+		Arguments: forms.Object(q.Arguments), AutoDelete: q.AutoDelete, Consumers: q.Consumers, Durable: q.Durable,
+		Effective: q.Effective.Definition, Exclusive: q.Exclusive, IdleSince: forms.Stamp(q.IdleSince), Memory: q.Memory,
+		Bytes: q.ReadyBytes + q.UnackedBytes, BytesRAM: q.ReadyBytes + q.UnackedBytes, BytesReady: q.ReadyBytes, BytesUnacked: q.UnackedBytes,
+		Stats:    r.Rates.Stats("queue "+q.VHost+"\x00"+q.Name, q.Counts),
+		Messages: messages, MessagesRate: f[0], MessagesRAM: messages, Ready: q.Ready, ReadyRate: f[1], ReadyRAM: q.Ready,
+		Unacked: q.Unacked, UnackedRate: f[2], UnackedRAM: q.Unacked, Name: q.Name, Node: r.Node,
+		OperatorPolicy: forms.OrNull(q.Effective.OperatorPolicy), Policy: forms.OrNull(q.Effective.Policy),
+		State: q.State, Type: q.Type, VHost: q.VHost,
+		TimedOut: q.TimedOut, Late: q.Late, Scheduled: q.Scheduled.Count, NextDue: forms.Optional(q.Scheduled.NextDue),
+	}
+	if q.Consumers > 0 && q.Ready == 0 { // whatever comes can be delivered at once
+		item.Capacity, item.Utilisation = 1, 1
+	}
+	if q.Type == "quorum" {
+		item.Leader, item.Members, item.Online = r.Node, []string{r.Node}, []string{r.Node}
+		item.DeliveryLimit = q.DeliveryLimit
+		if q.DeliveryLimit < 0 {
+			item.DeliveryLimit = "unlimited"
+		}
+	}
+	return item
+}
+
+func briefForm(r *rest.Request, q *management.Queue) briefQueue {
+	item := briefQueue{
+		Arguments: forms.Object(q.Arguments), AutoDelete: q.AutoDelete, Durable: q.Durable, Effective: q.Effective.Definition,
+		Exclusive: q.Exclusive, Name: q.Name, Node: r.Node, OperatorPolicy: forms.OrNull(q.Effective.OperatorPolicy),
+		Policy: forms.OrNull(q.Effective.Policy), State: q.State, Type: q.Type, VHost: q.VHost,
+	}
+	if r.URL.Query().Get("enable_queue_totals") == "true" {
+		totals := forms.QueueTotalsOf(q.Ready, q.Unacked)
+		item.QueueTotals = &totals
+	}
+	return item
+}
+
+// queues lists those of one virtual host, or of all that the user may see.
+func queues(r *rest.Request) (any, error) {
+	all, err := r.Broker.Queues(r.Context(), r.VHost)
+	visible := func(q *management.Queue) bool { return r.Sees(q.VHost) }
+	if !withoutStats(r) {
+		return rest.ListForms(r, all, err, visible, func(q *management.Queue) queueItem { return queueForm(r, q) }, func(q *queueItem) string { return q.Name })
+	}
+	form := func(q *management.Queue) briefQueue { return briefForm(r, q) }
+	return rest.ListForms(r, all, err, visible, form, func(q *briefQueue) string { return q.Name })
+}
+
+func withoutStats(r *rest.Request) bool { return r.URL.Query().Get("disable_stats") == "true" }
+
+func queue(r *rest.Request) (any, error) {
+	q, err := r.Broker.Queue(r.Context(), r.VHost, r.Name)
+	if err != nil {
+		return nil, err
+	}
+	if withoutStats(r) {
+		return rest.One(r, briefForm(r, &q)), nil
+	}
+	item := detailedQueue{
+		queueItem: queueForm(r, &q), ConsumerDetails: []forms.Consumer{}, Deliveries: []struct{}{}, Incoming: []struct{}{},
+		Histogram: forms.HistogramOf(&q.Scheduled),
+	}
+	if d := q.Details; d != nil {
+		item.ConsumerDetails = rest.Forms(d.Consumers, func(c *management.Consumer) bool { return r.Owns(c.Connection) }, forms.ConsumerOf(r.Node))
+		if r.Monitors() || len(item.ConsumerDetails) > 0 {
+			item.ExclusiveTag, item.ActiveTag = forms.OrNull(d.ExclusiveTag), forms.OrNull(d.ActiveTag)
+		}
+		if d.HeadTimestamp != 0 {
+			item.HeadTimestamp = &d.HeadTimestamp
+		}
+		if d.Owner != nil && r.Owns(d.Owner) {
+			owner := forms.LinkTo(d.Owner)
+			item.Owner = &owner
+		}
+	}
+	return rest.One(r, item), nil
+}

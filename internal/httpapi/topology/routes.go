@@ -1,0 +1,37 @@
+package topology
+
+import "candlemark/internal/httpapi/rest"
+
+// Paths of one object.
+const (
+	queuePath    = "/api/queues/{vhost}/{name}"
+	exchangePath = "/api/exchanges/{vhost}/{name}"
+	betweenPath  = "/api/bindings/{vhost}/e/{name}/{kind}/{destination}"
+)
+
+// Routes are about queues, exchanges and bindings.
+var Routes = []rest.Route{
+	rest.Get("/api/queues", rest.Anybody, queues),
+	rest.Get("/api/queues/detailed", rest.Anybody, queues),
+	rest.Get("/api/queues/{vhost}", rest.In(rest.Visitor), queues),
+	rest.Get(queuePath, rest.Visitor, queue),
+	rest.Put(queuePath, rest.Into(rest.Visitor), putQueue),
+	rest.Delete(queuePath, rest.Visitor, deleteQueue),
+	rest.Get(queuePath+"/bindings", rest.Visitor, queueBindings),
+	rest.Delete(queuePath+"/contents", rest.Visitor, purgeQueue),
+
+	rest.Get("/api/exchanges", rest.Anybody, exchanges),
+	rest.Get("/api/exchanges/{vhost}", rest.In(rest.Visitor), exchanges),
+	rest.Get(exchangePath, rest.Visitor, exchange),
+	rest.Put(exchangePath, rest.Into(rest.Visitor), putExchange),
+	rest.Delete(exchangePath, rest.Visitor, deleteExchange),
+	rest.Get(exchangePath+"/bindings/source", rest.Visitor, bindingsFrom),
+	rest.Get(exchangePath+"/bindings/destination", rest.Visitor, bindingsTo),
+
+	rest.Get("/api/bindings", rest.Anybody, bindings),
+	rest.Get("/api/bindings/{vhost}", rest.In(rest.Visitor), bindings),
+	rest.Get(betweenPath, rest.In(rest.Visitor), bindingsBetween),
+	rest.Post(betweenPath, rest.Visitor, bind),
+	rest.Get(betweenPath+"/{properties}", rest.Visitor, binding),
+	rest.Delete(betweenPath+"/{properties}", rest.Visitor, unbind),
+}

@@ -1,0 +1,75 @@
+package management
+
+import (
+	"context"
+	"time"
+
+	"candlemark/policies"
+)
+
+// Broker is the part of the broker that the API needs. supervision.Node satisfies it.
+//
+// Errors: a *protocol.ChannelError with code NotFound for an object that does
+// not exist, other errors of the protocol for what is refused, and whatever
+// ended ctx. Anything else is the broker's own failure and answered with 500.
+// Questions change nothing and renew no lease (LEASE-4).
+type Broker interface {
+	Policies
+	Queues
+	Topology
+	Clients
+	Commands
+	Messages
+	Host
+	Definitions
+	// VHosts returns the names of all virtual hosts, sorted.
+	VHosts(ctx context.Context) ([]string, error)
+	// Overview describes the broker as a whole.
+	Overview(ctx context.Context) (Overview, error)
+}
+
+// Policies is the part of the broker that keeps policies.
+type Policies interface {
+	// SetPolicy stores p, a user policy or with p.Operator an operator policy,
+	// and returns when it is in force (PRO-15). Replaced tells whether
+	// there was one of that name. The vhost exists.
+	SetPolicy(ctx context.Context, p *policies.Policy) (replaced bool, err error)
+	// ClearPolicy removes a policy and returns when nothing obeys it any more.
+	// Found tells whether there was one.
+	ClearPolicy(ctx context.Context, vhost, name string, operator bool) (found bool, err error)
+	// ListPolicies returns the policies of a vhost, of all for "", sorted as
+	// POL-13 says.
+	ListPolicies(ctx context.Context, vhost string, operator bool) ([]*policies.Policy, error)
+}
+
+// Overview describes the broker as a whole.
+type Overview struct {
+	Node           string // "candlemark@host"
+	ClusterName    string
+	ProductVersion string // Candlemark's own
+	Listeners      []Listener
+
+	Connections, Channels, Consumers, Exchanges, Queues int
+	// Ready and Unacked are messages in all queues.
+	Ready, Unacked int
+	// Counts are those of all channels since the broker started.
+	Counts Counts
+	Churn  Churn
+}
+
+// Churn counts what came and went since the broker started. A declared queue is
+// one that was made, too.
+type Churn struct {
+	ConnectionsOpened, ConnectionsClosed, ChannelsOpened, ChannelsClosed uint64
+	QueuesMade, QueuesGone                                               uint64
+}
+
+// Listener is one open port of the broker.
+type Listener struct {
+	Protocol string // "amqp", "amqp/ssl", "http"
+	Address  string // an IP address, "127.0.0.1"
+	Port     int
+	// Expires is when its certificate, or one that vouches for it, does; zero
+	// without TLS.
+	Expires time.Time
+}

@@ -1,0 +1,71 @@
+package management
+
+import (
+	"context"
+
+	"candlemark/internal/auth"
+	"candlemark/protocol"
+)
+
+// Clients is the part of the broker that knows who is connected.
+type Clients interface {
+	// Connections describes those that are open, from their connection.open-ok
+	// to their last word, sorted by name.
+	Connections(ctx context.Context) ([]Connection, error)
+	// CloseConnection tells the client of that name CONNECTION_FORCED with the
+	// reason. Found tells whether there was one. The end is not waited for.
+	CloseConnection(ctx context.Context, name, reason string) (found bool, err error)
+	// Channels describes all channels of those connections, in their order.
+	Channels(ctx context.Context) ([]Channel, error)
+	// Consumers describes those of the queues of a vhost, of all for "".
+	Consumers(ctx context.Context, vhost string) ([]Consumer, error)
+}
+
+// Connection describes a connection.
+type Connection struct {
+	Name              string // "127.0.0.1:1234 -> 127.0.0.1:5672"
+	VHost, User       string
+	State             string // "running" or "closing"
+	Protocol          string // "AMQP 0-9-1"
+	Mechanism         string // of the login
+	Host, PeerHost    string // IP addresses
+	Port, PeerPort    int
+	Channels          int
+	ChannelMax        int // 0 for any number
+	FrameMax          int // bytes, 0 for any size
+	Heartbeat         int // s, 0 for none
+	ConnectedAt       int64
+	ClientProperties  protocol.Table
+	BytesIn, BytesOut uint64
+	Reads, Writes     uint64        // system calls
+	TLS               *auth.TLSInfo // nil without
+}
+
+// Channel describes a channel.
+type Channel struct {
+	Connection                      *Connection
+	Number                          int
+	VHost, User                     string
+	State                           string // "running" or "closing"
+	Confirm                         bool
+	Prefetch, GlobalPrefetch        int // 0 for none
+	Consumers, Unacked, Unconfirmed int
+	// Of a transaction that is not committed.
+	Transactional                bool
+	Uncommitted, AcksUncommitted int
+	Counts                       Counts
+}
+
+// Consumer describes a consumer.
+type Consumer struct {
+	VHost, Queue, Tag string
+	// Connection is nil if it has just gone.
+	Connection *Connection
+	Channel    int
+	NoAck      bool
+	Exclusive  bool
+	Active     bool // not one that waits behind a single active consumer
+	Prefetch   int
+	Timeout    int64 // ms until a delivery must be acknowledged
+	Arguments  protocol.Table
+}

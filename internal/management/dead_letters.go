@@ -1,0 +1,34 @@
+package management
+
+// DeadLetters counts messages that died since the broker started (TTL-29).
+type DeadLetters struct {
+	Expired       Deaths `json:"expired"`
+	Rejected      Deaths `json:"rejected"`
+	MaxLen        Deaths `json:"maxlen"`
+	DeliveryLimit Deaths `json:"delivery_limit"`
+	// Hops are those that queues have moved on too often.
+	Hops Deaths `json:"hops"`
+	// QueuesExpired are leases that ran out, Discarded the messages that went with those queues.
+	QueuesExpired uint64 `json:"queues_expired"`
+	Discarded     uint64 `json:"messages_discarded_with_queues"`
+}
+
+// Deaths are those for one reason.
+type Deaths struct {
+	// Messages that left their queue, each in one of these: without a dead-letter exchange, or by the strategy that their queue had.
+	Disabled    uint64 `json:"disabled"`
+	AtMostOnce  uint64 `json:"at_most_once"`
+	AtLeastOnce uint64 `json:"at_least_once"`
+	// Routed are messages that went to a queue or more, Confirmed those of them that all of these have taken.
+	Routed    uint64 `json:"routed"`
+	Confirmed uint64 `json:"confirmed"`
+	// Unroutable are messages that the exchange led nowhere, Failed those that made the broker panic.
+	Unroutable uint64 `json:"unroutable"`
+	Failed     uint64 `json:"failed"`
+	// Copies of messages: dropped as a cycle, refused by a full queue, or sent to a queue that ended meanwhile.
+	Cycles      uint64 `json:"cycles"`
+	Refused     uint64 `json:"refused"`
+	LostTargets uint64 `json:"lost_targets"`
+	// Kept counts attempts after which a message stayed in its queue, to be tried again.
+	Kept uint64 `json:"kept"`
+}

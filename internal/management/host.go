@@ -1,0 +1,48 @@
+package management
+
+import (
+	"context"
+	"time"
+
+	"candlemark/internal/config"
+)
+
+// Host is the part of the broker that knows the machine it runs on.
+type Host interface {
+	// NodeName is "candlemark@host".
+	NodeName() string
+	// WithTimeout is like that of package context, but the time that counts is the
+	// one that the broker runs: not the one that its process is paused.
+	WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc)
+	// Machine measures what the process uses and may use.
+	Machine(ctx context.Context) (Machine, error)
+	// DeadLetters are counts since the broker started.
+	DeadLetters() DeadLetters
+	// SetMemoryWatermark and SetDiskFreeLimit change when publishers are blocked,
+	// until the broker is started anew. The alarms are right when they return.
+	SetMemoryWatermark(to config.Amount)
+	SetDiskFreeLimit(to config.Amount)
+}
+
+// Machine describes a node. What cannot be measured here is 0.
+type Machine struct {
+	Uptime              int64 // ms
+	Processors          int
+	Tasks               int // goroutines
+	FilesUsed, FilesMax int
+	MemoryUsed          int64 // bytes, without what is mapped from files
+	MemoryMax           int64 // bytes of the machine, or those that the container may have
+	MemoryLimit         int64 // bytes, of the alarm
+	MemoryWatermark     config.Amount
+	MemoryAlarm         bool
+	DiskFree            int64 // bytes
+	DiskLimit           int64 // bytes, of the alarm
+	DiskFreeLimit       config.Amount
+	DiskAlarm           bool
+	Collections         uint64
+	Freed               uint64 // bytes by those
+	SocketsUsed         int
+	SocketsMax          int    // for AMQP
+	DataDirectory       string // "" for none
+	Mechanisms          []string
+}

@@ -1,0 +1,147 @@
+package management
+
+import (
+	"context"
+
+	"candlemark/internal/auth"
+	"candlemark/protocol"
+)
+
+// Messages is the part of the broker that shows single messages and changes when
+// they come. Who asks needs the permission to read where they are and, for changes, those
+// to publish there, or the tag policymaker. Looking takes nothing and renews no lease.
+type Messages interface {
+	// Peek shows messages of a queue.
+	Peek(ctx context.Context, by Asker, at Place, how Peek) (PeekPage, error)
+	// Unacked lists deliveries of a queue that nobody has settled, behind that of the
+	// message with number after, by those numbers; more tells that there are others.
+	Unacked(ctx context.Context, by Asker, at Place, after uint64, limit int) (list []Unacked, more bool, err error)
+	// RenewLock gives deliveries their consumer timeout anew. Count is how many it
+	// found, until when the first of them goes back, in wall ms, 0 for never.
+	RenewLock(ctx context.Context, by Asker, at Place, which Lock) (count int, until int64, err error)
+	// Scheduled lists messages that wait for their time, by that.
+	Scheduled(ctx context.Context, by Asker, at Place, after Cursor, limit int) (ScheduledPage, error)
+	// ScheduledCounts counts them.
+	ScheduledCounts(ctx context.Context, by Asker, at Place) (ScheduledCounts, error)
+	// CancelScheduled drops some, Reschedule gives them another time; count is how
+	// many it found, due the time that it gave them, in wall ms.
+	CancelScheduled(ctx context.Context, by Asker, at Place, which ScheduledID) (count int, err error)
+	Reschedule(ctx context.Context, by Asker, at Place, which ScheduledID, when When) (count int, due int64, err error)
+}
+
+// Asker is who asks for something.
+type Asker struct {
+	auth.User
+	// Connection and Channel are names of actors, "" for none: whoever asks over AMQP
+	// has its exclusive queues, and knows deliveries by their tags.
+	Connection, Channel string
+}
+
+// Place is a queue, or a delayed exchange.
+type Place struct {
+	VHost, Name string
+	Exchange    bool
+}
+
+// Cursor is where a list goes on; the zero value is its beginning. What it means is
+// the broker's affair, but that 0 is the Due of places among messages not scheduled.
+type Cursor struct {
+	Due int64
+	Seq uint64
+}
+
+// States of a message, to be joined.
+const (
+	StateReady = 1 << iota
+	StateUnacked
+	StateScheduled
+)
+
+// Peek says which messages are to be shown.
+type Peek struct {
+	After  Cursor
+	Limit  int // 1 to 1000
+	States int // joined
+	Cut    int // bytes of each body
+}
+
+// PeekPage is a part of a queue. Next is nil behind the last message.
+type PeekPage struct {
+	Messages []Peeked
+	Next     *Cursor
+}
+
+// Peeked is a message in a queue. Times are in wall ms, 0 for none.
+type Peeked struct {
+	ID                             uint64 // its number in the queue
+	State                          int
+	Enqueued, Expires, Due, Locked int64
+	Priority                       uint8
+	DeliveryCount                  uint32
+	Redelivered                    bool
+	Exchange, RoutingKey           string
+	Properties                     protocol.Properties
+	Body                           []byte // cut
+	Bytes                          int64  // of the whole body
+	Unreadable                     bool   // for now, in the journal
+}
+
+// Unacked is a delivery that nobody has settled. Times are in wall ms, 0 for none.
+type Unacked struct {
+	ID          uint64 // of the message, its number in the queue
+	ConsumerTag string // "" for basic.get
+	// Connection is nil if it has just gone, or if it is not one.
+	Connection                 *Connection
+	Channel                    int
+	DeliveryTag                uint64 // 0 if it is not with the client yet
+	Delivered, Locked, Expires int64
+	Bytes                      int64 // of the body
+	DeliveryCount              uint32
+	Redelivered                bool
+}
+
+// Lock names deliveries: the one of a message, all of a consumer, or, for who asks
+// over AMQP, the one with a tag on the same channel, wherever it is from.
+type Lock struct {
+	ID          uint64
+	ConsumerTag string
+	DeliveryTag uint64
+}
+
+// ScheduledPage is a part of a list. Next is nil behind the last message.
+type ScheduledPage struct {
+	Messages []Scheduled
+	Next     *Cursor
+}
+
+// Scheduled is a message that waits for its time.
+type Scheduled struct {
+	ID                              uint64
+	Due, Enqueued                   int64 // wall ms
+	MessageID, Exchange, RoutingKey string
+	Bytes                           int64
+	Persistent                      bool
+	Priority                        uint8
+	Unreadable                      bool
+}
+
+// ScheduledCounts tell how many there are: within 1 s, 1 min, 1 h, 1 d, and later.
+type ScheduledCounts struct {
+	Count   int
+	Bytes   int64
+	NextDue int64 // wall ms, 0 for none
+	Within  [5]int
+	Overdue int // of Count, wait for the release rate
+}
+
+// ScheduledID names one by its number, or all that have a message-id.
+type ScheduledID struct {
+	ID        uint64
+	MessageID string
+}
+
+// When is a time in wall ms or, if it is relative, ms from now.
+type When struct {
+	MS       int64
+	Relative bool
+}

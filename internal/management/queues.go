@@ -1,0 +1,72 @@
+package management
+
+import (
+	"context"
+
+	"candlemark/policies"
+	"candlemark/protocol"
+)
+
+// Queues is the part of the broker that knows queues.
+type Queues interface {
+	// Queues describes the queues of a vhost, of all for "", sorted by vhost
+	// and name. Queues that end meanwhile are left out.
+	Queues(ctx context.Context, vhost string) ([]Queue, error)
+	// Queue describes one, with its Details.
+	Queue(ctx context.Context, vhost, name string) (Queue, error)
+}
+
+// Queue describes a queue.
+type Queue struct {
+	VHost, Name, Type              string // Type is "classic", "quorum" or "stream"
+	Durable, AutoDelete, Exclusive bool
+	// Arguments are the declared ones, nothing merged in (POL-11).
+	Arguments protocol.Table
+	Effective policies.Effective
+	// Ready and Unacked are messages, ReadyBytes and UnackedBytes the bytes of
+	// their bodies, Memory what all of them take.
+	Ready, Unacked                   int
+	ReadyBytes, UnackedBytes, Memory int64
+	Consumers                        int
+	// DeliveryLimit is -1 for none.
+	DeliveryLimit int64
+	IdleSince     int64 // wall ms
+	Counts        Counts
+	// TimedOut are deliveries that came back because nobody settled them in time, Late
+	// those that were settled when they had left.
+	TimedOut, Late uint64
+	Scheduled      ScheduledCounts
+	// State is "running", or "down" for a queue that does not answer.
+	State string
+	// Details are nil in lists.
+	Details *QueueDetails
+}
+
+// QueueDetails are shown only to a question about one queue.
+type QueueDetails struct {
+	Consumers               []Consumer
+	ExclusiveTag, ActiveTag string // of the exclusive or single active consumer, "" for none
+	HeadTimestamp           uint64 // of the first message, s since 1970, 0 for none
+	Owner                   *Connection
+}
+
+// Counts are messages since the object began: published, confirmed, unroutable
+// ones returned or dropped, delivered to consumers with and without
+// acknowledgement, got likewise, got in vain, acknowledged, delivered again.
+type Counts struct {
+	Publish, Confirm      uint64
+	Returned, Dropped     uint64
+	Deliver, DeliverNoAck uint64
+	Get, GetNoAck         uint64
+	GetEmpty              uint64
+	Ack, Redeliver        uint64
+}
+
+// Add adds c.
+func (t *Counts) Add(c Counts) {
+	t.Publish, t.Confirm = t.Publish+c.Publish, t.Confirm+c.Confirm
+	t.Returned, t.Dropped = t.Returned+c.Returned, t.Dropped+c.Dropped
+	t.Deliver, t.DeliverNoAck = t.Deliver+c.Deliver, t.DeliverNoAck+c.DeliverNoAck
+	t.Get, t.GetNoAck, t.GetEmpty = t.Get+c.Get, t.GetNoAck+c.GetNoAck, t.GetEmpty+c.GetEmpty
+	t.Ack, t.Redeliver = t.Ack+c.Ack, t.Redeliver+c.Redeliver
+}

@@ -1,0 +1,41 @@
+package management
+
+import (
+	"context"
+
+	"candlemark/protocol"
+)
+
+// Topology is the part of the broker that knows exchanges and bindings.
+type Topology interface {
+	// Exchanges returns those of a vhost, of all for "", sorted by vhost and
+	// name, the default exchange first.
+	Exchanges(ctx context.Context, vhost string) ([]Exchange, error)
+	// Bindings returns those that the filter lets through, sorted by vhost,
+	// source, kind of destination, destination, and key. Every queue is bound to
+	// the default exchange by its name (DEC-10).
+	Bindings(ctx context.Context, f BindingFilter) ([]Binding, error)
+}
+
+// Exchange describes an exchange.
+type Exchange struct {
+	VHost, Name, Type             string
+	Durable, AutoDelete, Internal bool
+	Arguments                     protocol.Table
+	Policy                        string // user policy that matches, "" for none
+	Delayed                       *int   // messages that a delayed exchange holds (DLY-5); nil for any other one
+}
+
+// Binding describes a binding.
+type Binding struct {
+	VHost, Source, Destination string
+	ToExchange                 bool
+	RoutingKey                 string
+	Arguments                  protocol.Table
+}
+
+// BindingFilter chooses bindings; what is nil lets everything through.
+type BindingFilter struct {
+	VHost, Source, Destination *string
+	ToExchange                 *bool
+}
