@@ -103,15 +103,15 @@ func (i *intruder) answer(at phase) string {
 			say("channel.close %d %s", m.ReplyCode, m.ReplyText)
 			i.say(method(f.Channel, &protocol.ChannelCloseOk{}))
 		case *protocol.ChannelCloseOk: // the question on that channel may have come before it or behind
-			return say("%s", m.Name())
+			return say("%s", m.Key().String())
 		case *protocol.BasicQosOk:
 			channel = true
 		case *protocol.ChannelOpenOk:
 			if connection = connection || f.Channel == sentinel; f.Channel != sentinel {
-				say("%s", m.Name())
+				say("%s", m.Key().String())
 			}
 		default:
-			say("%s", m.Name())
+			say("%s", m.Key().String())
 		}
 	}
 	return strings.TrimSpace(strings.Join(append(all, "goes on"), ", "))

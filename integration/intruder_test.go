@@ -95,7 +95,7 @@ func expect[T protocol.Method](i *intruder) T {
 	}
 	got, ok := m.(T)
 	if !ok {
-		i.Fatalf("%s %+v instead of %T", m.Name(), m, none)
+		i.Fatalf("%s %+v instead of %T", m.Key().String(), m, none)
 	}
 	return got
 }

@@ -106,15 +106,15 @@ func every() []protocol.Method {
 
 func brokenStates(add adder) {
 	for _, m := range every() {
-		name := m.Name()
+		name := m.Key().String()
 		add(name+" on an open channel", opened, method(1, m))
 		add(name+" on channel 0", opened, method(0, m))
 		add(name+" on no channel", opened, method(77, m))
 		add(name+" within a message", midway, method(1, m))
-		if m.ClassID() != 10 || m.MethodID() != 11 {
+		if m.Key().Class() != 10 || m.Key().Method() != 11 {
 			add(name+" in place of start-ok", started, method(0, m))
 		}
-		if m.ClassID() != 10 || m.MethodID() != 31 {
+		if m.Key().Class() != 10 || m.Key().Method() != 31 {
 			add(name+" in place of tune-ok", tuned, method(0, m))
 		}
 		if p := method(1, m); len(p) > 12 { // it has arguments

@@ -2,26 +2,13 @@ package protocol
 
 // Class 30: left over from AMQP 0-8. RabbitMQ grants every request the ticket 1 and never looks at tickets again.
 
-// newAccessMethod returns an empty method of class access, nil for an unknown id.
-func newAccessMethod(method uint16) decoder {
-	switch method {
-	case 10:
-		return &AccessRequest{}
-	case 11:
-		return &AccessRequestOk{}
-	}
-	return nil
-}
-
 // AccessRequest asks for a ticket [AMQP 0-8].
 type AccessRequest struct {
 	Realm                                   string
 	Exclusive, Passive, Active, Write, Read bool
 }
 
-func (*AccessRequest) ClassID() uint16  { return classAccess }
-func (*AccessRequest) MethodID() uint16 { return 10 }
-func (*AccessRequest) Name() string     { return "access.request" }
+func (*AccessRequest) Key() Key { return classAccess<<16 | 10 }
 
 // Append implements Method.
 func (m *AccessRequest) Append(dst []byte) []byte {
@@ -39,9 +26,7 @@ type AccessRequestOk struct {
 	Ticket uint16
 }
 
-func (*AccessRequestOk) ClassID() uint16  { return classAccess }
-func (*AccessRequestOk) MethodID() uint16 { return 11 }
-func (*AccessRequestOk) Name() string     { return "access.request-ok" }
+func (*AccessRequestOk) Key() Key { return classAccess<<16 | 11 }
 
 // Append implements Method.
 func (m *AccessRequestOk) Append(dst []byte) []byte { return appendU16(dst, m.Ticket) }

@@ -2,49 +2,6 @@ package protocol
 
 // Class 60: contents and how they are fetched. Consumers are in consume.go, acks and their kind in settle.go, the hot path in hotpath.go.
 
-// newBasicMethod returns an empty method of class basic, nil for an unknown id.
-func newBasicMethod(method uint16) decoder {
-	switch method {
-	case 10:
-		return &BasicQos{}
-	case 11:
-		return &BasicQosOk{}
-	case 20:
-		return &BasicConsume{}
-	case 21:
-		return &BasicConsumeOk{}
-	case 30:
-		return &BasicCancel{}
-	case 31:
-		return &BasicCancelOk{}
-	case 40:
-		return &BasicPublish{}
-	case 50:
-		return &BasicReturn{}
-	case 60:
-		return &BasicDeliver{}
-	case 70:
-		return &BasicGet{}
-	case 71:
-		return &BasicGetOk{}
-	case 72:
-		return &BasicGetEmpty{}
-	case 80:
-		return &BasicAck{}
-	case 90:
-		return &BasicReject{}
-	case 100:
-		return &BasicRecoverAsync{}
-	case 110:
-		return &BasicRecover{}
-	case 111:
-		return &BasicRecoverOk{}
-	case 120:
-		return &BasicNack{}
-	}
-	return nil
-}
-
 // BasicPublish sends a content to an exchange [AMQP 1.8.3.7]. On the hot path see DecodePublish.
 type BasicPublish struct {
 	Exchange, RoutingKey string
@@ -52,9 +9,7 @@ type BasicPublish struct {
 	Immediate            bool // refused by RabbitMQ (TTL-7)
 }
 
-func (*BasicPublish) ClassID() uint16  { return classBasic }
-func (*BasicPublish) MethodID() uint16 { return 40 }
-func (*BasicPublish) Name() string     { return "basic.publish" }
+func (*BasicPublish) Key() Key { return classBasic<<16 | 40 }
 
 // Append implements Method.
 func (m *BasicPublish) Append(dst []byte) []byte {
@@ -75,9 +30,7 @@ type BasicReturn struct {
 	ReplyText, Exchange, RoutingKey string
 }
 
-func (*BasicReturn) ClassID() uint16  { return classBasic }
-func (*BasicReturn) MethodID() uint16 { return 50 }
-func (*BasicReturn) Name() string     { return "basic.return" }
+func (*BasicReturn) Key() Key { return classBasic<<16 | 50 }
 
 // Append implements Method.
 func (m *BasicReturn) Append(dst []byte) []byte {
@@ -98,9 +51,7 @@ type BasicDeliver struct {
 	Exchange, RoutingKey string
 }
 
-func (*BasicDeliver) ClassID() uint16  { return classBasic }
-func (*BasicDeliver) MethodID() uint16 { return 60 }
-func (*BasicDeliver) Name() string     { return "basic.deliver" }
+func (*BasicDeliver) Key() Key { return classBasic<<16 | 60 }
 
 // Append implements Method.
 func (m *BasicDeliver) Append(dst []byte) []byte {
@@ -119,9 +70,7 @@ type BasicGet struct {
 	NoAck bool
 }
 
-func (*BasicGet) ClassID() uint16  { return classBasic }
-func (*BasicGet) MethodID() uint16 { return 70 }
-func (*BasicGet) Name() string     { return "basic.get" }
+func (*BasicGet) Key() Key { return classBasic<<16 | 70 }
 
 // Append implements Method.
 func (m *BasicGet) Append(dst []byte) []byte {
@@ -141,9 +90,7 @@ type BasicGetOk struct {
 	MessageCount         uint32
 }
 
-func (*BasicGetOk) ClassID() uint16  { return classBasic }
-func (*BasicGetOk) MethodID() uint16 { return 71 }
-func (*BasicGetOk) Name() string     { return "basic.get-ok" }
+func (*BasicGetOk) Key() Key { return classBasic<<16 | 71 }
 
 // Append implements Method.
 func (m *BasicGetOk) Append(dst []byte) []byte {
@@ -159,9 +106,7 @@ func (m *BasicGetOk) decode(c *cursor) {
 // BasicGetEmpty says that no message was ready [AMQP 1.8.3.12]. Its reserved argument is read and forgotten.
 type BasicGetEmpty struct{}
 
-func (*BasicGetEmpty) ClassID() uint16  { return classBasic }
-func (*BasicGetEmpty) MethodID() uint16 { return 72 }
-func (*BasicGetEmpty) Name() string     { return "basic.get-empty" }
+func (*BasicGetEmpty) Key() Key { return classBasic<<16 | 72 }
 
 // Append implements Method.
 func (m *BasicGetEmpty) Append(dst []byte) []byte { return append(dst, 0) }

@@ -2,41 +2,6 @@ package protocol
 
 // Class 10: the handshake of a connection, how it closes, and RabbitMQ's blocked, unblocked and update-secret.
 
-// newConnectionMethod returns an empty method of class connection, nil for an unknown id.
-func newConnectionMethod(method uint16) decoder {
-	switch method {
-	case 10:
-		return &ConnectionStart{}
-	case 11:
-		return &ConnectionStartOk{}
-	case 20:
-		return &ConnectionSecure{}
-	case 21:
-		return &ConnectionSecureOk{}
-	case 30:
-		return &ConnectionTune{}
-	case 31:
-		return &ConnectionTuneOk{}
-	case 40:
-		return &ConnectionOpen{}
-	case 41:
-		return &ConnectionOpenOk{}
-	case 50:
-		return &ConnectionClose{}
-	case 51:
-		return &ConnectionCloseOk{}
-	case 60:
-		return &ConnectionBlocked{}
-	case 61:
-		return &ConnectionUnblocked{}
-	case 70:
-		return &ConnectionUpdateSecret{}
-	case 71:
-		return &ConnectionUpdateSecretOk{}
-	}
-	return nil
-}
-
 // ConnectionStart opens the handshake: the server offers its SASL mechanisms and locales, each list separated by spaces
 // [AMQP 1.4.2.1]. The version is 0 and 9.
 type ConnectionStart struct {
@@ -45,9 +10,7 @@ type ConnectionStart struct {
 	Mechanisms, Locales        string
 }
 
-func (*ConnectionStart) ClassID() uint16  { return classConnection }
-func (*ConnectionStart) MethodID() uint16 { return 10 }
-func (*ConnectionStart) Name() string     { return "connection.start" }
+func (*ConnectionStart) Key() Key { return classConnection<<16 | 10 }
 
 // Append implements Method.
 func (m *ConnectionStart) Append(dst []byte) []byte {
@@ -69,9 +32,7 @@ type ConnectionStartOk struct {
 	Locale           string
 }
 
-func (*ConnectionStartOk) ClassID() uint16  { return classConnection }
-func (*ConnectionStartOk) MethodID() uint16 { return 11 }
-func (*ConnectionStartOk) Name() string     { return "connection.start-ok" }
+func (*ConnectionStartOk) Key() Key { return classConnection<<16 | 11 }
 
 // Append implements Method.
 func (m *ConnectionStartOk) Append(dst []byte) []byte {
@@ -89,9 +50,7 @@ type ConnectionSecure struct {
 	Challenge []byte
 }
 
-func (*ConnectionSecure) ClassID() uint16  { return classConnection }
-func (*ConnectionSecure) MethodID() uint16 { return 20 }
-func (*ConnectionSecure) Name() string     { return "connection.secure" }
+func (*ConnectionSecure) Key() Key { return classConnection<<16 | 20 }
 
 // Append implements Method.
 func (m *ConnectionSecure) Append(dst []byte) []byte { return appendLong(dst, m.Challenge) }
@@ -103,9 +62,7 @@ type ConnectionSecureOk struct {
 	Response []byte // may hold a password: never log it
 }
 
-func (*ConnectionSecureOk) ClassID() uint16  { return classConnection }
-func (*ConnectionSecureOk) MethodID() uint16 { return 21 }
-func (*ConnectionSecureOk) Name() string     { return "connection.secure-ok" }
+func (*ConnectionSecureOk) Key() Key { return classConnection<<16 | 21 }
 
 // Append implements Method.
 func (m *ConnectionSecureOk) Append(dst []byte) []byte { return appendLong(dst, m.Response) }
@@ -119,9 +76,7 @@ type ConnectionTune struct {
 	Heartbeat  uint16 // seconds
 }
 
-func (*ConnectionTune) ClassID() uint16  { return classConnection }
-func (*ConnectionTune) MethodID() uint16 { return 30 }
-func (*ConnectionTune) Name() string     { return "connection.tune" }
+func (*ConnectionTune) Key() Key { return classConnection<<16 | 30 }
 
 // Append implements Method.
 func (m *ConnectionTune) Append(dst []byte) []byte {
@@ -135,9 +90,7 @@ func (m *ConnectionTune) decode(c *cursor) {
 // ConnectionTuneOk settles the limits [AMQP 1.4.2.6].
 type ConnectionTuneOk ConnectionTune
 
-func (*ConnectionTuneOk) ClassID() uint16  { return classConnection }
-func (*ConnectionTuneOk) MethodID() uint16 { return 31 }
-func (*ConnectionTuneOk) Name() string     { return "connection.tune-ok" }
+func (*ConnectionTuneOk) Key() Key { return classConnection<<16 | 31 }
 
 // Append implements Method.
 func (m *ConnectionTuneOk) Append(dst []byte) []byte { return (*ConnectionTune)(m).Append(dst) }
@@ -149,9 +102,7 @@ type ConnectionOpen struct {
 	VirtualHost string
 }
 
-func (*ConnectionOpen) ClassID() uint16  { return classConnection }
-func (*ConnectionOpen) MethodID() uint16 { return 40 }
-func (*ConnectionOpen) Name() string     { return "connection.open" }
+func (*ConnectionOpen) Key() Key { return classConnection<<16 | 40 }
 
 // Append implements Method.
 func (m *ConnectionOpen) Append(dst []byte) []byte {
@@ -167,9 +118,7 @@ func (m *ConnectionOpen) decode(c *cursor) {
 // ConnectionOpenOk ends the handshake [AMQP 1.4.2.8]. Its reserved argument is read and forgotten.
 type ConnectionOpenOk struct{}
 
-func (*ConnectionOpenOk) ClassID() uint16  { return classConnection }
-func (*ConnectionOpenOk) MethodID() uint16 { return 41 }
-func (*ConnectionOpenOk) Name() string     { return "connection.open-ok" }
+func (*ConnectionOpenOk) Key() Key { return classConnection<<16 | 41 }
 
 // Append implements Method.
 func (*ConnectionOpenOk) Append(dst []byte) []byte { return append(dst, 0) }
@@ -183,9 +132,7 @@ type ConnectionClose struct {
 	Class, Method uint16 // what failed, 0 and 0 when nothing in particular did
 }
 
-func (*ConnectionClose) ClassID() uint16  { return classConnection }
-func (*ConnectionClose) MethodID() uint16 { return 50 }
-func (*ConnectionClose) Name() string     { return "connection.close" }
+func (*ConnectionClose) Key() Key { return classConnection<<16 | 50 }
 
 // Append implements Method.
 func (m *ConnectionClose) Append(dst []byte) []byte {
@@ -200,18 +147,14 @@ func (m *ConnectionClose) decode(c *cursor) {
 // ConnectionCloseOk confirms a close; nothing follows it [AMQP 1.4.2.10].
 type ConnectionCloseOk struct{ noArguments }
 
-func (*ConnectionCloseOk) ClassID() uint16  { return classConnection }
-func (*ConnectionCloseOk) MethodID() uint16 { return 51 }
-func (*ConnectionCloseOk) Name() string     { return "connection.close-ok" }
+func (*ConnectionCloseOk) Key() Key { return classConnection<<16 | 51 }
 
 // ConnectionBlocked tells a client that announced the capability connection.blocked that its publishes wait [RabbitMQ].
 type ConnectionBlocked struct {
 	Reason string // "low on memory"
 }
 
-func (*ConnectionBlocked) ClassID() uint16  { return classConnection }
-func (*ConnectionBlocked) MethodID() uint16 { return 60 }
-func (*ConnectionBlocked) Name() string     { return "connection.blocked" }
+func (*ConnectionBlocked) Key() Key { return classConnection<<16 | 60 }
 
 // Append implements Method.
 func (m *ConnectionBlocked) Append(dst []byte) []byte { return appendShort(dst, m.Reason) }
@@ -221,9 +164,7 @@ func (m *ConnectionBlocked) decode(c *cursor) { m.Reason = c.name() }
 // ConnectionUnblocked takes connection.blocked back [RabbitMQ].
 type ConnectionUnblocked struct{ noArguments }
 
-func (*ConnectionUnblocked) ClassID() uint16  { return classConnection }
-func (*ConnectionUnblocked) MethodID() uint16 { return 61 }
-func (*ConnectionUnblocked) Name() string     { return "connection.unblocked" }
+func (*ConnectionUnblocked) Key() Key { return classConnection<<16 | 61 }
 
 // ConnectionUpdateSecret replaces the credentials of a connection that stays open [RabbitMQ].
 type ConnectionUpdateSecret struct {
@@ -231,9 +172,7 @@ type ConnectionUpdateSecret struct {
 	Reason    string
 }
 
-func (*ConnectionUpdateSecret) ClassID() uint16  { return classConnection }
-func (*ConnectionUpdateSecret) MethodID() uint16 { return 70 }
-func (*ConnectionUpdateSecret) Name() string     { return "connection.update-secret" }
+func (*ConnectionUpdateSecret) Key() Key { return classConnection<<16 | 70 }
 
 // Append implements Method.
 func (m *ConnectionUpdateSecret) Append(dst []byte) []byte {
@@ -245,6 +184,4 @@ func (m *ConnectionUpdateSecret) decode(c *cursor) { m.NewSecret, m.Reason = c.b
 // ConnectionUpdateSecretOk confirms connection.update-secret [RabbitMQ].
 type ConnectionUpdateSecretOk struct{ noArguments }
 
-func (*ConnectionUpdateSecretOk) ClassID() uint16  { return classConnection }
-func (*ConnectionUpdateSecretOk) MethodID() uint16 { return 71 }
-func (*ConnectionUpdateSecretOk) Name() string     { return "connection.update-secret-ok" }
+func (*ConnectionUpdateSecretOk) Key() Key { return classConnection<<16 | 71 }

@@ -9,9 +9,7 @@ type BasicQos struct {
 	Global        bool   // for the whole channel instead of each new consumer
 }
 
-func (*BasicQos) ClassID() uint16  { return classBasic }
-func (*BasicQos) MethodID() uint16 { return 10 }
-func (*BasicQos) Name() string     { return "basic.qos" }
+func (*BasicQos) Key() Key { return classBasic<<16 | 10 }
 
 // Append implements Method.
 func (m *BasicQos) Append(dst []byte) []byte {
@@ -25,9 +23,7 @@ func (m *BasicQos) decode(c *cursor) {
 // BasicQosOk confirms basic.qos [AMQP 1.8.3.2].
 type BasicQosOk struct{ noArguments }
 
-func (*BasicQosOk) ClassID() uint16  { return classBasic }
-func (*BasicQosOk) MethodID() uint16 { return 11 }
-func (*BasicQosOk) Name() string     { return "basic.qos-ok" }
+func (*BasicQosOk) Key() Key { return classBasic<<16 | 11 }
 
 // BasicConsume starts a consumer [AMQP 1.8.3.3].
 type BasicConsume struct {
@@ -37,9 +33,7 @@ type BasicConsume struct {
 	Arguments                         Table
 }
 
-func (*BasicConsume) ClassID() uint16  { return classBasic }
-func (*BasicConsume) MethodID() uint16 { return 20 }
-func (*BasicConsume) Name() string     { return "basic.consume" }
+func (*BasicConsume) Key() Key { return classBasic<<16 | 20 }
 
 // Append implements Method.
 func (m *BasicConsume) Append(dst []byte) []byte {
@@ -61,9 +55,7 @@ type BasicConsumeOk struct {
 	ConsumerTag string
 }
 
-func (*BasicConsumeOk) ClassID() uint16  { return classBasic }
-func (*BasicConsumeOk) MethodID() uint16 { return 21 }
-func (*BasicConsumeOk) Name() string     { return "basic.consume-ok" }
+func (*BasicConsumeOk) Key() Key { return classBasic<<16 | 21 }
 
 // Append implements Method.
 func (m *BasicConsumeOk) Append(dst []byte) []byte { return appendShort(dst, m.ConsumerTag) }
@@ -76,9 +68,7 @@ type BasicCancel struct {
 	NoWait      bool
 }
 
-func (*BasicCancel) ClassID() uint16  { return classBasic }
-func (*BasicCancel) MethodID() uint16 { return 30 }
-func (*BasicCancel) Name() string     { return "basic.cancel" }
+func (*BasicCancel) Key() Key { return classBasic<<16 | 30 }
 
 // Append implements Method.
 func (m *BasicCancel) Append(dst []byte) []byte {
@@ -90,9 +80,7 @@ func (m *BasicCancel) decode(c *cursor) { m.ConsumerTag, m.NoWait = c.name(), bi
 // BasicCancelOk confirms basic.cancel; no delivery comes after it [AMQP 1.8.3.6].
 type BasicCancelOk BasicConsumeOk
 
-func (*BasicCancelOk) ClassID() uint16  { return classBasic }
-func (*BasicCancelOk) MethodID() uint16 { return 31 }
-func (*BasicCancelOk) Name() string     { return "basic.cancel-ok" }
+func (*BasicCancelOk) Key() Key { return classBasic<<16 | 31 }
 
 // Append implements Method.
 func (m *BasicCancelOk) Append(dst []byte) []byte { return (*BasicConsumeOk)(m).Append(dst) }

@@ -60,12 +60,12 @@ func ConnectionErrorf(code uint16, format string, args ...any) *ConnectionError 
 
 // For returns a copy that blames m (ERR-1).
 func (e *ChannelError) For(m Method) *ChannelError {
-	return &ChannelError{Code: e.Code, Text: e.Text, Class: m.ClassID(), Method: m.MethodID()}
+	return &ChannelError{Code: e.Code, Text: e.Text, Class: m.Key().Class(), Method: m.Key().Method()}
 }
 
 // For returns a copy that blames m (ERR-1).
 func (e *ConnectionError) For(m Method) *ConnectionError {
-	return &ConnectionError{Code: e.Code, Text: e.Text, Class: m.ClassID(), Method: m.MethodID()}
+	return &ConnectionError{Code: e.Code, Text: e.Text, Class: m.Key().Class(), Method: m.Key().Method()}
 }
 
 // Error returns code and text for logs.

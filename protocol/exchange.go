@@ -2,29 +2,6 @@ package protocol
 
 // Class 40. The ticket that the requests begin with is read and forgotten.
 
-// newExchangeMethod returns an empty method of class exchange, nil for an unknown id.
-func newExchangeMethod(method uint16) decoder {
-	switch method {
-	case 10:
-		return &ExchangeDeclare{}
-	case 11:
-		return &ExchangeDeclareOk{}
-	case 20:
-		return &ExchangeDelete{}
-	case 21:
-		return &ExchangeDeleteOk{}
-	case 30:
-		return &ExchangeBind{}
-	case 31:
-		return &ExchangeBindOk{}
-	case 40:
-		return &ExchangeUnbind{}
-	case 51:
-		return &ExchangeUnbindOk{}
-	}
-	return nil
-}
-
 // ExchangeDeclare creates an exchange, or with Passive asks whether it is there [AMQP 1.6.2.1].
 type ExchangeDeclare struct {
 	Exchange, Type                                 string
@@ -32,9 +9,7 @@ type ExchangeDeclare struct {
 	Arguments                                      Table
 }
 
-func (*ExchangeDeclare) ClassID() uint16  { return classExchange }
-func (*ExchangeDeclare) MethodID() uint16 { return 10 }
-func (*ExchangeDeclare) Name() string     { return "exchange.declare" }
+func (*ExchangeDeclare) Key() Key { return classExchange<<16 | 10 }
 
 // Append implements Method.
 func (m *ExchangeDeclare) Append(dst []byte) []byte {
@@ -54,9 +29,7 @@ func (m *ExchangeDeclare) decode(c *cursor) {
 // ExchangeDeclareOk confirms exchange.declare [AMQP 1.6.2.2].
 type ExchangeDeclareOk struct{ noArguments }
 
-func (*ExchangeDeclareOk) ClassID() uint16  { return classExchange }
-func (*ExchangeDeclareOk) MethodID() uint16 { return 11 }
-func (*ExchangeDeclareOk) Name() string     { return "exchange.declare-ok" }
+func (*ExchangeDeclareOk) Key() Key { return classExchange<<16 | 11 }
 
 // ExchangeDelete deletes an exchange [AMQP 1.6.2.3].
 type ExchangeDelete struct {
@@ -64,9 +37,7 @@ type ExchangeDelete struct {
 	IfUnused, NoWait bool
 }
 
-func (*ExchangeDelete) ClassID() uint16  { return classExchange }
-func (*ExchangeDelete) MethodID() uint16 { return 20 }
-func (*ExchangeDelete) Name() string     { return "exchange.delete" }
+func (*ExchangeDelete) Key() Key { return classExchange<<16 | 20 }
 
 // Append implements Method.
 func (m *ExchangeDelete) Append(dst []byte) []byte {
@@ -83,9 +54,7 @@ func (m *ExchangeDelete) decode(c *cursor) {
 // ExchangeDeleteOk confirms exchange.delete [AMQP 1.6.2.4].
 type ExchangeDeleteOk struct{ noArguments }
 
-func (*ExchangeDeleteOk) ClassID() uint16  { return classExchange }
-func (*ExchangeDeleteOk) MethodID() uint16 { return 21 }
-func (*ExchangeDeleteOk) Name() string     { return "exchange.delete-ok" }
+func (*ExchangeDeleteOk) Key() Key { return classExchange<<16 | 21 }
 
 // ExchangeBind binds exchange Destination to exchange Source [RabbitMQ].
 type ExchangeBind struct {
@@ -94,9 +63,7 @@ type ExchangeBind struct {
 	Arguments                       Table
 }
 
-func (*ExchangeBind) ClassID() uint16  { return classExchange }
-func (*ExchangeBind) MethodID() uint16 { return 30 }
-func (*ExchangeBind) Name() string     { return "exchange.bind" }
+func (*ExchangeBind) Key() Key { return classExchange<<16 | 30 }
 
 // Append implements Method.
 func (m *ExchangeBind) Append(dst []byte) []byte {
@@ -114,16 +81,12 @@ func (m *ExchangeBind) decode(c *cursor) {
 // ExchangeBindOk confirms exchange.bind [RabbitMQ].
 type ExchangeBindOk struct{ noArguments }
 
-func (*ExchangeBindOk) ClassID() uint16  { return classExchange }
-func (*ExchangeBindOk) MethodID() uint16 { return 31 }
-func (*ExchangeBindOk) Name() string     { return "exchange.bind-ok" }
+func (*ExchangeBindOk) Key() Key { return classExchange<<16 | 31 }
 
 // ExchangeUnbind takes an exchange.bind with the same key and arguments back [RabbitMQ].
 type ExchangeUnbind ExchangeBind
 
-func (*ExchangeUnbind) ClassID() uint16  { return classExchange }
-func (*ExchangeUnbind) MethodID() uint16 { return 40 }
-func (*ExchangeUnbind) Name() string     { return "exchange.unbind" }
+func (*ExchangeUnbind) Key() Key { return classExchange<<16 | 40 }
 
 // Append implements Method.
 func (m *ExchangeUnbind) Append(dst []byte) []byte { return (*ExchangeBind)(m).Append(dst) }
@@ -133,6 +96,4 @@ func (m *ExchangeUnbind) decode(c *cursor) { (*ExchangeBind)(m).decode(c) }
 // ExchangeUnbindOk confirms exchange.unbind; its id is 51, not 41 [RabbitMQ].
 type ExchangeUnbindOk struct{ noArguments }
 
-func (*ExchangeUnbindOk) ClassID() uint16  { return classExchange }
-func (*ExchangeUnbindOk) MethodID() uint16 { return 51 }
-func (*ExchangeUnbindOk) Name() string     { return "exchange.unbind-ok" }
+func (*ExchangeUnbindOk) Key() Key { return classExchange<<16 | 51 }

@@ -107,7 +107,7 @@ func (f Frame) snippet() string {
 
 // AppendMethodFrame appends the method frame of m.
 func AppendMethodFrame(dst []byte, channel uint16, m Method) []byte {
-	dst, start := openMethod(dst, channel, m.ClassID(), m.MethodID())
+	dst, start := openMethod(dst, channel, m.Key().Class(), m.Key().Method())
 	return closeFrame(m.Append(dst), start)
 }
 

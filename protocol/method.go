@@ -4,9 +4,7 @@ import "encoding/binary"
 
 // Method is one AMQP method with its arguments. Every method is a struct named ClassMethod and used as a pointer.
 type Method interface {
-	ClassID() uint16
-	MethodID() uint16
-	Name() string             // as the specification writes it: "basic.publish"
+	Key() Key
 	Append(dst []byte) []byte // appends the arguments only; for a whole frame see AppendMethodFrame
 }
 
@@ -55,13 +53,13 @@ func DecodeMethod(payload []byte) (Method, error) {
 	if !ok {
 		return nil, cannotDecode(payload, 0, 0)
 	}
-	m := newMethod(class, method)
-	if m == nil {
+	kind, known := kinds[Key(class)<<16|Key(method)]
+	if !known {
 		err := ConnectionErrorf(NotImplemented, "unknown method {%d,%d}", class, method)
 		err.Class, err.Method = class, method
 		return nil, err
 	}
-	c := cursor{b: payload[4:]}
+	m, c := kind.empty(), cursor{b: payload[4:]}
 	m.decode(&c)
 	if c.bad || len(c.b) > 0 {
 		return nil, cannotDecode(payload[4:], class, method)
@@ -70,29 +68,6 @@ func DecodeMethod(payload []byte) (Method, error) {
 		return nil, ConnectionErrorf(FrameErr, "Malformed UTF-8 in shortstr")
 	}
 	return m, nil
-}
-
-// newMethod returns an empty method, or nil for ids that RabbitMQ does not know either.
-func newMethod(class, method uint16) decoder {
-	switch class {
-	case classConnection:
-		return newConnectionMethod(method)
-	case classChannel:
-		return newChannelMethod(method)
-	case classAccess:
-		return newAccessMethod(method)
-	case classExchange:
-		return newExchangeMethod(method)
-	case classQueue:
-		return newQueueMethod(method)
-	case classBasic:
-		return newBasicMethod(method)
-	case classConfirm:
-		return newConfirmMethod(method)
-	case classTx:
-		return newTxMethod(method)
-	}
-	return nil
 }
 
 // cannotDecode is RabbitMQ's answer to arguments that do not fit their method.

@@ -374,15 +374,15 @@ func unhex(t testing.TB, s string) []byte {
 
 // payload is the payload of m's method frame.
 func payload(m Method) []byte {
-	b := appendU16(appendU16(nil, m.ClassID()), m.MethodID())
+	b := appendU16(appendU16(nil, m.Key().Class()), m.Key().Method())
 	return m.Append(b)
 }
 
 func TestMethodsGolden(t *testing.T) {
 	for _, s := range methodSamples {
 		golden := unhex(t, s.golden)
-		if s.method.Name() != s.name {
-			t.Errorf("%s is named %s", s.name, s.method.Name())
+		if s.method.Key().String() != s.name {
+			t.Errorf("%s is named %s", s.name, s.method.Key().String())
 		}
 		if got := payload(s.method); !bytes.Equal(got, golden) {
 			t.Errorf("%s encodes to\n%x, want\n%x", s.name, got, golden)
@@ -391,7 +391,7 @@ func TestMethodsGolden(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(m, s.method) {
 			t.Errorf("%s decodes to %+v, %v, want %+v", s.name, m, err, s.method)
 		}
-		if class, method, ok := MethodKey(golden); !ok || class != m.ClassID() || method != m.MethodID() {
+		if class, method, ok := MethodKey(golden); !ok || class != m.Key().Class() || method != m.Key().Method() {
 			t.Errorf("%s: MethodKey %d %d %v", s.name, class, method, ok)
 		}
 	}
@@ -429,10 +429,10 @@ func TestMethodsCutShortOrTooLong(t *testing.T) {
 		whole := unhex(t, s.golden)
 		for n := 4; n < len(whole); n++ {
 			_, err := DecodeMethod(whole[:n:n])
-			connectionError(t, err, FrameErr, s.method.ClassID(), s.method.MethodID())
+			connectionError(t, err, FrameErr, s.method.Key().Class(), s.method.Key().Method())
 		}
 		_, err := DecodeMethod(append(whole, 0))
-		connectionError(t, err, FrameErr, s.method.ClassID(), s.method.MethodID())
+		connectionError(t, err, FrameErr, s.method.Key().Class(), s.method.Key().Method())
 	}
 }
 
@@ -482,7 +482,7 @@ func TestContentMethodsMayHoldAnyBytesDEC8(t *testing.T) {
 		&BasicGetOk{Exchange: "\xff", RoutingKey: "\xfe"},
 	} {
 		if got, err := DecodeMethod(payload(m)); err != nil || !reflect.DeepEqual(got, m) {
-			t.Errorf("%s: %+v, %v", m.Name(), got, err)
+			t.Errorf("%s: %+v, %v", m.Key().String(), got, err)
 		}
 	}
 }
@@ -502,7 +502,7 @@ func TestReservedArgumentsAreForgotten(t *testing.T) {
 	}
 	for _, tt := range tests {
 		if got, err := DecodeMethod(unhex(t, tt.golden)); err != nil || !reflect.DeepEqual(got, tt.want) {
-			t.Errorf("%s: %+v, %v", tt.want.Name(), got, err)
+			t.Errorf("%s: %+v, %v", tt.want.Key().String(), got, err)
 		}
 	}
 }

@@ -2,33 +2,6 @@ package protocol
 
 // Class 50. The ticket that the requests begin with is read and forgotten. An empty Queue means the channel's last declared one (DEC-9).
 
-// newQueueMethod returns an empty method of class queue, nil for an unknown id.
-func newQueueMethod(method uint16) decoder {
-	switch method {
-	case 10:
-		return &QueueDeclare{}
-	case 11:
-		return &QueueDeclareOk{}
-	case 20:
-		return &QueueBind{}
-	case 21:
-		return &QueueBindOk{}
-	case 30:
-		return &QueuePurge{}
-	case 31:
-		return &QueuePurgeOk{}
-	case 40:
-		return &QueueDelete{}
-	case 41:
-		return &QueueDeleteOk{}
-	case 50:
-		return &QueueUnbind{}
-	case 51:
-		return &QueueUnbindOk{}
-	}
-	return nil
-}
-
 // QueueDeclare creates a queue, or with Passive asks whether it is there [AMQP 1.7.2.1].
 type QueueDeclare struct {
 	Queue                                           string // empty: the server makes a name
@@ -36,9 +9,7 @@ type QueueDeclare struct {
 	Arguments                                       Table
 }
 
-func (*QueueDeclare) ClassID() uint16  { return classQueue }
-func (*QueueDeclare) MethodID() uint16 { return 10 }
-func (*QueueDeclare) Name() string     { return "queue.declare" }
+func (*QueueDeclare) Key() Key { return classQueue<<16 | 10 }
 
 // Append implements Method.
 func (m *QueueDeclare) Append(dst []byte) []byte {
@@ -61,9 +32,7 @@ type QueueDeclareOk struct {
 	MessageCount, ConsumerCount uint32
 }
 
-func (*QueueDeclareOk) ClassID() uint16  { return classQueue }
-func (*QueueDeclareOk) MethodID() uint16 { return 11 }
-func (*QueueDeclareOk) Name() string     { return "queue.declare-ok" }
+func (*QueueDeclareOk) Key() Key { return classQueue<<16 | 11 }
 
 // Append implements Method.
 func (m *QueueDeclareOk) Append(dst []byte) []byte {
@@ -81,9 +50,7 @@ type QueueBind struct {
 	Arguments                   Table
 }
 
-func (*QueueBind) ClassID() uint16  { return classQueue }
-func (*QueueBind) MethodID() uint16 { return 20 }
-func (*QueueBind) Name() string     { return "queue.bind" }
+func (*QueueBind) Key() Key { return classQueue<<16 | 20 }
 
 // Append implements Method.
 func (m *QueueBind) Append(dst []byte) []byte {
@@ -101,9 +68,7 @@ func (m *QueueBind) decode(c *cursor) {
 // QueueBindOk confirms queue.bind [AMQP 1.7.2.4].
 type QueueBindOk struct{ noArguments }
 
-func (*QueueBindOk) ClassID() uint16  { return classQueue }
-func (*QueueBindOk) MethodID() uint16 { return 21 }
-func (*QueueBindOk) Name() string     { return "queue.bind-ok" }
+func (*QueueBindOk) Key() Key { return classQueue<<16 | 21 }
 
 // QueuePurge drops the ready messages of a queue [AMQP 1.7.2.7].
 type QueuePurge struct {
@@ -111,9 +76,7 @@ type QueuePurge struct {
 	NoWait bool
 }
 
-func (*QueuePurge) ClassID() uint16  { return classQueue }
-func (*QueuePurge) MethodID() uint16 { return 30 }
-func (*QueuePurge) Name() string     { return "queue.purge" }
+func (*QueuePurge) Key() Key { return classQueue<<16 | 30 }
 
 // Append implements Method.
 func (m *QueuePurge) Append(dst []byte) []byte {
@@ -130,9 +93,7 @@ type QueuePurgeOk struct {
 	MessageCount uint32
 }
 
-func (*QueuePurgeOk) ClassID() uint16  { return classQueue }
-func (*QueuePurgeOk) MethodID() uint16 { return 31 }
-func (*QueuePurgeOk) Name() string     { return "queue.purge-ok" }
+func (*QueuePurgeOk) Key() Key { return classQueue<<16 | 31 }
 
 // Append implements Method.
 func (m *QueuePurgeOk) Append(dst []byte) []byte { return appendU32(dst, m.MessageCount) }
@@ -145,9 +106,7 @@ type QueueDelete struct {
 	IfUnused, IfEmpty, NoWait bool
 }
 
-func (*QueueDelete) ClassID() uint16  { return classQueue }
-func (*QueueDelete) MethodID() uint16 { return 40 }
-func (*QueueDelete) Name() string     { return "queue.delete" }
+func (*QueueDelete) Key() Key { return classQueue<<16 | 40 }
 
 // Append implements Method.
 func (m *QueueDelete) Append(dst []byte) []byte {
@@ -166,9 +125,7 @@ type QueueDeleteOk struct {
 	MessageCount uint32
 }
 
-func (*QueueDeleteOk) ClassID() uint16  { return classQueue }
-func (*QueueDeleteOk) MethodID() uint16 { return 41 }
-func (*QueueDeleteOk) Name() string     { return "queue.delete-ok" }
+func (*QueueDeleteOk) Key() Key { return classQueue<<16 | 41 }
 
 // Append implements Method.
 func (m *QueueDeleteOk) Append(dst []byte) []byte { return appendU32(dst, m.MessageCount) }
@@ -181,9 +138,7 @@ type QueueUnbind struct {
 	Arguments                   Table
 }
 
-func (*QueueUnbind) ClassID() uint16  { return classQueue }
-func (*QueueUnbind) MethodID() uint16 { return 50 }
-func (*QueueUnbind) Name() string     { return "queue.unbind" }
+func (*QueueUnbind) Key() Key { return classQueue<<16 | 50 }
 
 // Append implements Method.
 func (m *QueueUnbind) Append(dst []byte) []byte {
@@ -201,6 +156,4 @@ func (m *QueueUnbind) decode(c *cursor) {
 // QueueUnbindOk confirms queue.unbind [AMQP 1.7.2.6].
 type QueueUnbindOk struct{ noArguments }
 
-func (*QueueUnbindOk) ClassID() uint16  { return classQueue }
-func (*QueueUnbindOk) MethodID() uint16 { return 51 }
-func (*QueueUnbindOk) Name() string     { return "queue.unbind-ok" }
+func (*QueueUnbindOk) Key() Key { return classQueue<<16 | 51 }

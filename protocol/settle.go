@@ -8,9 +8,7 @@ type BasicAck struct {
 	Multiple    bool   // this one and all before it
 }
 
-func (*BasicAck) ClassID() uint16  { return classBasic }
-func (*BasicAck) MethodID() uint16 { return 80 }
-func (*BasicAck) Name() string     { return "basic.ack" }
+func (*BasicAck) Key() Key { return classBasic<<16 | 80 }
 
 // Append implements Method.
 func (m *BasicAck) Append(dst []byte) []byte {
@@ -25,9 +23,7 @@ type BasicReject struct {
 	Requeue     bool
 }
 
-func (*BasicReject) ClassID() uint16  { return classBasic }
-func (*BasicReject) MethodID() uint16 { return 90 }
-func (*BasicReject) Name() string     { return "basic.reject" }
+func (*BasicReject) Key() Key { return classBasic<<16 | 90 }
 
 // Append implements Method.
 func (m *BasicReject) Append(dst []byte) []byte {
@@ -41,9 +37,7 @@ type BasicRecoverAsync struct {
 	Requeue bool // RabbitMQ refuses false (DEC-15)
 }
 
-func (*BasicRecoverAsync) ClassID() uint16  { return classBasic }
-func (*BasicRecoverAsync) MethodID() uint16 { return 100 }
-func (*BasicRecoverAsync) Name() string     { return "basic.recover-async" }
+func (*BasicRecoverAsync) Key() Key { return classBasic<<16 | 100 }
 
 // Append implements Method.
 func (m *BasicRecoverAsync) Append(dst []byte) []byte { return append(dst, octet(m.Requeue)) }
@@ -53,9 +47,7 @@ func (m *BasicRecoverAsync) decode(c *cursor) { m.Requeue = bit(c.u8(), 0) }
 // BasicRecover puts back what the channel has not settled [AMQP 1.8.3.16].
 type BasicRecover BasicRecoverAsync
 
-func (*BasicRecover) ClassID() uint16  { return classBasic }
-func (*BasicRecover) MethodID() uint16 { return 110 }
-func (*BasicRecover) Name() string     { return "basic.recover" }
+func (*BasicRecover) Key() Key { return classBasic<<16 | 110 }
 
 // Append implements Method.
 func (m *BasicRecover) Append(dst []byte) []byte { return (*BasicRecoverAsync)(m).Append(dst) }
@@ -65,9 +57,7 @@ func (m *BasicRecover) decode(c *cursor) { (*BasicRecoverAsync)(m).decode(c) }
 // BasicRecoverOk confirms basic.recover [AMQP 1.8.3.17].
 type BasicRecoverOk struct{ noArguments }
 
-func (*BasicRecoverOk) ClassID() uint16  { return classBasic }
-func (*BasicRecoverOk) MethodID() uint16 { return 111 }
-func (*BasicRecoverOk) Name() string     { return "basic.recover-ok" }
+func (*BasicRecoverOk) Key() Key { return classBasic<<16 | 111 }
 
 // BasicNack refuses deliveries like basic.reject, several at once with Multiple, or, from the server, refuses publishes [RabbitMQ].
 type BasicNack struct {
@@ -75,9 +65,7 @@ type BasicNack struct {
 	Multiple, Requeue bool
 }
 
-func (*BasicNack) ClassID() uint16  { return classBasic }
-func (*BasicNack) MethodID() uint16 { return 120 }
-func (*BasicNack) Name() string     { return "basic.nack" }
+func (*BasicNack) Key() Key { return classBasic<<16 | 120 }
 
 // Append implements Method.
 func (m *BasicNack) Append(dst []byte) []byte {

@@ -170,7 +170,7 @@ func TestCommands_Permissions(t *testing.T) {
 			continue
 		}
 		r.told(fmt.Sprintf("channel.close {ReplyCode:403 ReplyText:ACCESS_REFUSED - %s in vhost '/' refused for user 'guest' Class:%d Method:%d}",
-			tc.want, tc.method.ClassID(), tc.method.MethodID()))
+			tc.want, tc.method.Key().Class(), tc.method.Key().Method()))
 		r.sent()
 		r.balanced()
 	}
@@ -233,7 +233,7 @@ func TestDEC9_LastDeclaredQueue(t *testing.T) {
 	} {
 		r := newRig(t)
 		r.command(m)
-		r.told(fmt.Sprintf("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no previously declared queue Class:%d Method:%d}", m.ClassID(), m.MethodID()))
+		r.told(fmt.Sprintf("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no previously declared queue Class:%d Method:%d}", m.Key().Class(), m.Key().Method()))
 	}
 	r := newRig(t)
 	r.ask(&protocol.QueueDeclare{Queue: "q1", NoWait: true})
@@ -296,7 +296,7 @@ func TestDEC8_NamesAreStripped(t *testing.T) {
 		r.command(m)
 		for i, got := range name() {
 			if got != want[i] {
-				t.Errorf("%s: %q, want %q", m.Name(), got, want[i])
+				t.Errorf("%s: %q, want %q", m.Key().String(), got, want[i])
 			}
 		}
 		r.succeed()

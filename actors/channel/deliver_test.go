@@ -145,7 +145,7 @@ func TestDEC15_UnknownDeliveryTag(t *testing.T) {
 		}
 		r.command(m)
 		r.sent("q1: channelgone") // it settles nothing, all goes back
-		r.told(fmt.Sprintf("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - unknown delivery tag %d Class:60 Method:%d}", tag, m.MethodID()))
+		r.told(fmt.Sprintf("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - unknown delivery tag %d Class:60 Method:%d}", tag, m.Key().Method()))
 	}
 }
 

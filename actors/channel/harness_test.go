@@ -330,9 +330,9 @@ func show(t testing.TB, f protocol.Frame) string {
 		}
 	}
 	if len(fields) == 0 {
-		return m.Name()
+		return m.Key().String()
 	}
-	return m.Name() + " {" + strings.Join(fields, " ") + "}"
+	return m.Key().String() + " {" + strings.Join(fields, " ") + "}"
 }
 
 func frame(m protocol.Method) []byte { return protocol.AppendMethodFrame(nil, 1, m) }

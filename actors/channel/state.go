@@ -151,7 +151,7 @@ func (s *state) handle(what any) {
 		s.Send(m.ReplyTo, s.unacked.Find(m))
 	case awaitExpired:
 		if s.await != nil && s.await.id == m.id {
-			s.fail(internalError("no answer to %s within %s", s.await.method.Name(), answerTimeout), s.await.method)
+			s.fail(internalError("no answer to %s within %s", s.await.method.Key().String(), answerTimeout), s.await.method)
 		}
 	case resumeWork:
 		s.resting = false

@@ -185,7 +185,7 @@ func (p *channelProbe) inbound(ctx actor.Context, m *mail.Inbound) {
 			names += " " + err.Error()
 			continue
 		}
-		names += " " + method.Name()
+		names += " " + method.Key().String()
 		switch method.(type) {
 		case *protocol.BasicRecoverAsync:
 			panic("as ordered")

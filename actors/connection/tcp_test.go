@@ -90,7 +90,7 @@ func dial(t testing.TB, conn net.Conn) {
 		t.Fatal(err)
 	}
 	for {
-		if m := readMethod(t, conn); m.Name() == "channel.open-ok" {
+		if m := readMethod(t, conn); m.Key().String() == "channel.open-ok" {
 			return
 		}
 	}
@@ -124,7 +124,7 @@ func TestTCPClose(t *testing.T) {
 		if _, err := conn.Write(methodFrames(0, &protocol.ConnectionClose{ReplyCode: 200})); err != nil {
 			t.Fatal(err)
 		}
-		if m := readMethod(t, conn); m.Name() != "connection.close-ok" {
+		if m := readMethod(t, conn); m.Key().String() != "connection.close-ok" {
 			t.Fatalf("got %+v", m)
 		}
 		quiet(t, conn, begin)
@@ -185,7 +185,7 @@ func TestTCPCloseOvertakes(t *testing.T) {
 	if _, err := conn.Write(methodFrames(0, &protocol.ConnectionClose{ReplyCode: 200})); err != nil {
 		t.Fatal(err)
 	}
-	if m := readMethod(t, conn); m.Name() != "connection.close-ok" {
+	if m := readMethod(t, conn); m.Key().String() != "connection.close-ok" {
 		t.Fatalf("got %+v", m)
 	}
 	for range 100 {

@@ -148,7 +148,7 @@ func TestClassQueue_Locked_DEC5(t *testing.T) {
 		"channel 405 50/40": &protocol.QueueDelete{Queue: "q"}, "channel 405 60/70": &protocol.BasicGet{Queue: "q"},
 		"channel 405 60/20": &protocol.BasicConsume{Queue: "q"},
 	} {
-		t.Run(m.Name(), func(t *testing.T) {
+		t.Run(m.Key().String(), func(t *testing.T) {
 			testkit.Run(t, nil, func(b *testkit.Bubble) {
 				owner, other := openWire(b), openWire(b)
 				defer owner.conn.Close()

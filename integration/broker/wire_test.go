@@ -104,7 +104,7 @@ func inWords(f protocol.Frame) string {
 	case *protocol.BasicNack:
 		return fmt.Sprintf("basic.nack %d", m.DeliveryTag)
 	default:
-		return m.Name()
+		return m.Key().String()
 	}
 }
 
@@ -172,7 +172,7 @@ func frames(channel uint16, thing any) []byte {
 		b = protocol.AppendHeaderFrame(b, channel, uint64(len(x.body)), x.Properties.Append(nil))
 		return protocol.AppendBodyFrames(b, channel, []byte(x.body), 131072)
 	case protocol.Method:
-		if x.ClassID() == 10 {
+		if x.Key().Class() == 10 {
 			channel = 0
 		}
 		return protocol.AppendMethodFrame(nil, channel, x)

@@ -168,7 +168,7 @@ func send(m protocol.Method, options ...option) step {
 
 func method(m protocol.Method, waits bool) step {
 	st := step{conn: 1, ch: 1, says: describe(m)}
-	if m.ClassID() == 10 {
+	if m.Key().Class() == 10 {
 		st.ch = 0
 	}
 	st.does = func(p *player, st *step) { p.sendMethod(st, m, waits) }

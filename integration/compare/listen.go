@@ -137,7 +137,7 @@ func (p *player) take(e event) string {
 		return ""
 	}
 	p.method(c, f.Channel, m)
-	return m.Name()
+	return m.Key().String()
 }
 
 // method writes a method down and keeps the state of its channel.
@@ -150,7 +150,7 @@ func (p *player) method(c *session, ch uint16, m protocol.Method) {
 			p.saw(c, ch, capable)
 			p.saw(c, ch, rest)
 		} else {
-			p.saw(c, ch, m.Name())
+			p.saw(c, ch, m.Key().String())
 		}
 		return
 	case *protocol.ChannelFlowOk:

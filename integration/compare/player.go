@@ -109,7 +109,7 @@ func (p *player) sendMethod(st *step, m protocol.Method, waits bool) {
 	}
 	p.writeMethod(c, st.ch, m)
 	if waits && hasAnswer(m) {
-		p.wait(c, st.ch, func(name string) bool { return answers(m.Name(), name) })
+		p.wait(c, st.ch, func(name string) bool { return answers(m.Key().String(), name) })
 	}
 }
 
@@ -204,7 +204,7 @@ func (p *player) clean() {
 		ch++
 		p.openChannel(c, ch)
 		p.writeMethod(c, ch, m)
-		p.wait(c, ch, func(name string) bool { return answers(m.Name(), name) })
+		p.wait(c, ch, func(name string) bool { return answers(m.Key().String(), name) })
 	}
 	for _, name := range p.queues {
 		remove(&protocol.QueueDelete{Queue: name})

@@ -72,7 +72,7 @@ func rawFrame(kind uint8, ch uint16, payload []byte, end byte) []byte {
 
 // payload is a method frame's payload.
 func payload(m protocol.Method) []byte {
-	b := binary.BigEndian.AppendUint32(nil, uint32(m.ClassID())<<16|uint32(m.MethodID()))
+	b := binary.BigEndian.AppendUint32(nil, uint32(m.Key().Class())<<16|uint32(m.Key().Method()))
 	return m.Append(b)
 }
 

@@ -15,7 +15,7 @@ import (
 // describe writes a method with the arguments that are not zero.
 func describe(m protocol.Method) string {
 	v := reflect.ValueOf(m).Elem()
-	words := []string{m.Name()}
+	words := []string{m.Key().String()}
 	for i := range v.NumField() {
 		field := v.Type().Field(i)
 		if !field.IsExported() || v.Field(i).IsZero() {

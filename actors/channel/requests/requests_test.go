@@ -47,12 +47,12 @@ func TestFor(t *testing.T) {
 	} {
 		r, err := client("q").For(c.method)
 		if err != nil || r == nil || r.NoWait {
-			t.Errorf("%s: %+v, %v", c.method.Name(), r, err)
+			t.Errorf("%s: %+v, %v", c.method.Key().String(), r, err)
 			continue
 		}
 		m := r.Mail(mail.Request{ID: 7})
 		if got := fmt.Sprintf("%T %d %T", m, m.(interface{ Done(error) mail.Reply }).Done(nil).Number(), r.Ok(c.reply)); got != c.want {
-			t.Errorf("%s: %s, want %s", c.method.Name(), got, c.want)
+			t.Errorf("%s: %s, want %s", c.method.Key().String(), got, c.want)
 		}
 	}
 	if r, err := client("q").For(&protocol.BasicQos{}); r != nil || err != nil {
@@ -71,7 +71,7 @@ func TestFor_LastQueue(t *testing.T) {
 	}
 	for _, m := range []protocol.Method{&protocol.QueueBind{}, &protocol.QueueUnbind{}, &protocol.QueueDelete{}, &protocol.QueuePurge{}} {
 		if r, err := client("").For(m); r != nil || err == nil || err.Error() != "channel error 404: NOT_FOUND - no previously declared queue" {
-			t.Errorf("%s: %+v, %v", m.Name(), r, err)
+			t.Errorf("%s: %+v, %v", m.Key().String(), r, err)
 		}
 	}
 }
