@@ -136,3 +136,11 @@ func (b *broker) leaveHTTP(ctx context.Context) error {
 	}
 	return err
 }
+
+// limitsFor are the limits of a node.
+func limitsFor(l config.Limits) supervision.Limits {
+	return supervision.Limits{
+		Connections: l.Connections, Channels: uint16(l.Channels), Frame: uint32(l.Frame),
+		Heartbeat: uint16(l.Heartbeat), NoHeartbeat: l.Heartbeat == 0,
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"candlemark/internal/commandline"
 	"candlemark/internal/config"
 	"candlemark/internal/definitions"
 	"candlemark/internal/store"
@@ -38,7 +39,7 @@ func inspectJournal(args []string, getenv func(string) string, stdout, stderr io
 	}
 	if len(args) == 0 {
 		fmt.Fprintln(stderr, journalUsage)
-		return exitUsage
+		return commandline.ExitUsage
 	}
 	flags := flag.NewFlagSet("candlemark journal", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -51,10 +52,10 @@ func inspectJournal(args []string, getenv func(string) string, stdout, stderr io
 	case errors.Is(err, flag.ErrHelp):
 		return 0
 	case err != nil:
-		return exitUsage
+		return commandline.ExitUsage
 	case (flags.NArg() > 0) != (args[0] == "drop"):
 		fmt.Fprintln(stderr, journalUsage)
-		return exitUsage
+		return commandline.ExitUsage
 	}
 	if args[0] == "drop" {
 		return dropMessages(*dir, flags.Args(), stdout, stderr)
@@ -62,7 +63,7 @@ func inspectJournal(args []string, getenv func(string) string, stdout, stderr io
 	unlock, err := lockData(*dir)
 	if err != nil {
 		fmt.Fprintln(stderr, "candlemark journal:", err)
-		return exitUnavailable
+		return commandline.ExitUnavailable
 	}
 	defer unlock()
 	var report recovery.Report
@@ -78,11 +79,11 @@ func inspectJournal(args []string, getenv func(string) string, stdout, stderr io
 		}
 	default:
 		fmt.Fprintln(stderr, journalUsage)
-		return exitUsage
+		return commandline.ExitUsage
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "candlemark journal:", err)
-		return exitSoftware
+		return commandline.ExitSoftware
 	}
 	return printReport(stdout, report)
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"candlemark/internal/commandline"
 	"candlemark/internal/definitions"
 	"candlemark/internal/store"
 	"candlemark/internal/store/segment"
@@ -24,7 +25,7 @@ func dropMessages(dir string, wanted []string, stdout, stderr io.Writer) int {
 	defs, err := definitions.Open(dir)
 	if err != nil {
 		fmt.Fprintln(stderr, "candlemark journal:", err)
-		return exitUnavailable
+		return commandline.ExitUnavailable
 	}
 	j, _, err := segment.Open(vfs.OS, filepath.Join(dir, journalFolder), segment.Options{})
 	if err == nil {
@@ -32,7 +33,7 @@ func dropMessages(dir string, wanted []string, stdout, stderr io.Writer) int {
 	}
 	if err = errors.Join(err, defs.Close()); err != nil {
 		fmt.Fprintln(stderr, "candlemark journal:", err)
-		return exitSoftware
+		return commandline.ExitSoftware
 	}
 	return 0
 }

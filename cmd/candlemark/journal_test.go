@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/commandline"
 	"candlemark/internal/definitions"
 	"candlemark/internal/store"
 	"candlemark/internal/store/segment"
@@ -90,18 +91,18 @@ func TestJournalVerbRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, _, errs := journalVerb("check", "--data-dir", dir)
-	if code != exitUnavailable || !strings.Contains(errs, "in use") {
+	if code != commandline.ExitUnavailable || !strings.Contains(errs, "in use") {
 		t.Fatalf("%d %s", code, errs)
 	}
 	if err := defs.Close(); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{}, {"eat", "--data-dir", dir}, {"check", "--data-dir", dir, "more"}, {"check", "--colour"}} {
-		if code, _, errs := journalVerb(args...); code != exitUsage || errs == "" {
+		if code, _, errs := journalVerb(args...); code != commandline.ExitUsage || errs == "" {
 			t.Fatalf("%v: %d %s", args, code, errs)
 		}
 	}
-	if code, _, _ := journalVerb("check", "--data-dir", t.TempDir()); code != exitSoftware {
+	if code, _, _ := journalVerb("check", "--data-dir", t.TempDir()); code != commandline.ExitSoftware {
 		t.Fatalf("no journal: %d", code)
 	}
 }
@@ -129,14 +130,14 @@ func TestJournalDrop(t *testing.T) {
 		code int
 		args []string
 	}{
-		{"journal drop", exitUsage, nil},
-		{"'orders' in vhost '/' is defined", exitSoftware, []string{"9", "orders"}},
-		{"'orders' in vhost '/' is defined", exitSoftware, []string{"4"}},
-		{`no messages of a queue "8"`, exitSoftware, []string{"9", "8"}},
-		{`no messages of a queue "9x"`, exitSoftware, []string{"9x"}},
+		{"journal drop", commandline.ExitUsage, nil},
+		{"'orders' in vhost '/' is defined", commandline.ExitSoftware, []string{"9", "orders"}},
+		{"'orders' in vhost '/' is defined", commandline.ExitSoftware, []string{"4"}},
+		{`no messages of a queue "8"`, commandline.ExitSoftware, []string{"9", "8"}},
+		{`no messages of a queue "9x"`, commandline.ExitSoftware, []string{"9x"}},
 		{"queue number 9 (name not recorded): 2 messages dropped\nqueue 'candlemark.admin' in vhost '/' (number 5): 0 messages dropped\n", 0, []string{"9", "candlemark.admin"}},
-		{`no messages of a queue "9"`, exitSoftware, []string{"9"}},
-		{`no messages of a queue "candlemark.admin"`, exitSoftware, []string{"candlemark.admin"}},
+		{`no messages of a queue "9"`, commandline.ExitSoftware, []string{"9"}},
+		{`no messages of a queue "candlemark.admin"`, commandline.ExitSoftware, []string{"candlemark.admin"}},
 	} {
 		code, out, errs := journalVerb(append([]string{"drop", "--data-dir", dir}, tc.args...)...)
 		if code != tc.code || !strings.Contains(out+errs, tc.want) {
@@ -182,12 +183,12 @@ func TestJournalDropByName(t *testing.T) {
 		code int
 		args []string
 	}{
-		{"'orders' in vhost '/' is defined", exitSoftware, []string{"orders"}},
-		{`"a/b/c" may be the queue 'b/c' in vhost 'a' (number 10) or the queue 'c' in vhost 'a/b' (number 11)`, exitSoftware, []string{"//orders", "a/b/c"}},
-		{`no messages of a queue "a/none"`, exitSoftware, []string{"//orders", "a/none"}},
+		{"'orders' in vhost '/' is defined", commandline.ExitSoftware, []string{"orders"}},
+		{`"a/b/c" may be the queue 'b/c' in vhost 'a' (number 10) or the queue 'c' in vhost 'a/b' (number 11)`, commandline.ExitSoftware, []string{"//orders", "a/b/c"}},
+		{`no messages of a queue "a/none"`, commandline.ExitSoftware, []string{"//orders", "a/none"}},
 		{"queue 'b/c' in vhost 'a' (number 10): 1 messages dropped\n", 0, []string{"10"}},
 		{"queue 'orders' in vhost '/' (number 9): 3 messages dropped\nqueue 'orders' in vhost '/' (number 12): 1 messages dropped\n", 0, []string{"//orders", "12"}},
-		{"'orders' in vhost '/' is defined", exitSoftware, []string{"//orders"}},
+		{"'orders' in vhost '/' is defined", commandline.ExitSoftware, []string{"//orders"}},
 		{"queue 'c' in vhost 'a/b' (number 11): 1 messages dropped\n", 0, []string{"a/b/c"}},
 	} {
 		code, out, errs := journalVerb(append([]string{"drop", "--data-dir", dir}, tc.args...)...)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/commandline"
 	"candlemark/internal/httpapi"
 	"candlemark/internal/store/memory"
 	"candlemark/supervision"
@@ -130,15 +131,15 @@ func TestObjectVerbsRefused(t *testing.T) {
 		line, stderr string
 		code         int
 	}{
-		{"-q|delete_queue|none", "Error:\nQueue not found\n", exitUsage},
-		{"-q|delete_queue|q|--if-unused", "Error:\nQueue is in use\n", exitUsage},
-		{"-q|purge_queue|none", "Error:\nQueue not found\n", exitUsage},
-		{"-q|close_connection|none|why", "Error:\nno such connection: none\n", exitUnavailable},
-		{"-q|list_queues|-p|none", "Virtual host 'none' does not exist\n", exitData},
+		{"-q|delete_queue|none", "Error:\nQueue not found\n", commandline.ExitUsage},
+		{"-q|delete_queue|q|--if-unused", "Error:\nQueue is in use\n", commandline.ExitUsage},
+		{"-q|purge_queue|none", "Error:\nQueue not found\n", commandline.ExitUsage},
+		{"-q|close_connection|none|why", "Error:\nno such connection: none\n", commandline.ExitUnavailable},
+		{"-q|list_queues|-p|none", "Virtual host 'none' does not exist\n", commandline.ExitData},
 		{"list_queues|nme|type", "Error (argument validation): Info key(s) nme are not supported\nArguments given:\n\tlist_queues nme type\n" +
-			"\nUsage\n\ncandlemark list_queues [-p <vhost>] [--no-table-headers] [--online] [--offline] [--local] [<column> ...]\n", exitUsage},
+			"\nUsage\n\ncandlemark list_queues [-p <vhost>] [--no-table-headers] [--online] [--offline] [--local] [<column> ...]\n", commandline.ExitUsage},
 		{"delete_queue", "Error (argument validation): not enough arguments.\nArguments given:\n\tdelete_queue\n" +
-			"\nUsage\n\ncandlemark delete_queue [-p <vhost>] [--if-empty] [--if-unused] <queue_name>\n", exitUsage},
+			"\nUsage\n\ncandlemark delete_queue [-p <vhost>] [--if-empty] [--if-unused] <queue_name>\n", commandline.ExitUsage},
 	} {
 		if _, stderr, code := candlemark(url, strings.Split(step.line, "|")...); stderr != step.stderr || code != step.code {
 			t.Errorf("%s: exit %d, want %d\n got %q\nwant %q", step.line, code, step.code, stderr, step.stderr)
@@ -164,7 +165,7 @@ func TestCalledByOtherNames(t *testing.T) {
 	}{
 		{"/usr/bin/rabbitmqctl -q --url URL check_running", 0, "RabbitMQ on node candlemark@localhost is fully booted and running\n"},
 		{"rabbitmq-diagnostics -q ping --url URL", 0, "Ping succeeded\n"},
-		{"rabbitmqctl serve", exitUsage, ""},
+		{"rabbitmqctl serve", commandline.ExitUsage, ""},
 		{"./candlemark version", 0, version + "\n"},
 	} {
 		var out, complaints bytes.Buffer
@@ -194,7 +195,7 @@ func TestStatus(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &status); err != nil || status.Totals.Connections != 1 {
 		t.Errorf("%v: %s", err, stdout)
 	}
-	if _, stderr, code := candlemark("http://127.0.0.1:1", "-q", "ping"); code != exitUnavailable || stderr == "" {
+	if _, stderr, code := candlemark("http://127.0.0.1:1", "-q", "ping"); code != commandline.ExitUnavailable || stderr == "" {
 		t.Errorf("ping of nobody: %d %s", code, stderr)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"candlemark/internal/commandline"
+
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
@@ -78,14 +80,14 @@ func TestPeekVerb_TTL9(t *testing.T) {
 		{"-s|list_queues|name|messages_ready|messages_scheduled|next_due", "q\t2\t0\t\n"},
 	})
 	refusals(t, url, []refusal{
-		{"peek", exitUsage, "not enough arguments."},
-		{"peek|q|colour", exitUsage, "Info key(s) colour are not supported"},
-		{"peek|q|--state|dead", exitUnavailable, "state is ready, unacked or scheduled"},
-		{"peek|none", exitData, "NOT_FOUND - no queue 'none' in vhost '/'"},
-		{"peek|-p|none|q", exitData, "NOT_FOUND - vhost 'none' not found"},
-		{"renew_lock|q|2", exitData, "no such delivery is locked: it was settled, or its lock ran out"},
-		{"renew_lock|q|x", exitUnavailable, "id is a number, 1 or more, not x"},
-		{"list_unacked|q|--exchange", exitUsage, "--exchange"},
+		{"peek", commandline.ExitUsage, "not enough arguments."},
+		{"peek|q|colour", commandline.ExitUsage, "Info key(s) colour are not supported"},
+		{"peek|q|--state|dead", commandline.ExitUnavailable, "state is ready, unacked or scheduled"},
+		{"peek|none", commandline.ExitData, "NOT_FOUND - no queue 'none' in vhost '/'"},
+		{"peek|-p|none|q", commandline.ExitData, "NOT_FOUND - vhost 'none' not found"},
+		{"renew_lock|q|2", commandline.ExitData, "no such delivery is locked: it was settled, or its lock ran out"},
+		{"renew_lock|q|x", commandline.ExitUnavailable, "id is a number, 1 or more, not x"},
+		{"list_unacked|q|--exchange", commandline.ExitUsage, "--exchange"},
 	})
 }
 
@@ -124,14 +126,14 @@ func TestScheduledVerbs_DLY11(t *testing.T) {
 	})
 	const gone = "no such message is scheduled: it was released, cancelled, or never there"
 	refusals(t, url, []refusal{
-		{"cancel_scheduled|q", exitUsage, "not enough arguments."},
-		{"cancel_scheduled|q|1|2", exitUsage, "too many arguments."},
-		{"cancel_scheduled|q|1|--message-id|a", exitUsage, "too many arguments."},
-		{"cancel_scheduled|q|1", exitData, gone},
-		{"reschedule|q|1", exitUsage, "not enough arguments."},
-		{"reschedule|q|1|tomorrow", exitUnavailable, "due is a time as RFC 3339 has it, or ms since 1970, not tomorrow"},
-		{"reschedule|q|--message-id|a|1", exitData, gone},
-		{"list_scheduled|none", exitData, "NOT_FOUND - no queue 'none' in vhost '/'"},
-		{"list_scheduled|amq.direct|--exchange", exitUnavailable, "exchange 'amq.direct' in vhost '/' delays no messages"},
+		{"cancel_scheduled|q", commandline.ExitUsage, "not enough arguments."},
+		{"cancel_scheduled|q|1|2", commandline.ExitUsage, "too many arguments."},
+		{"cancel_scheduled|q|1|--message-id|a", commandline.ExitUsage, "too many arguments."},
+		{"cancel_scheduled|q|1", commandline.ExitData, gone},
+		{"reschedule|q|1", commandline.ExitUsage, "not enough arguments."},
+		{"reschedule|q|1|tomorrow", commandline.ExitUnavailable, "due is a time as RFC 3339 has it, or ms since 1970, not tomorrow"},
+		{"reschedule|q|--message-id|a|1", commandline.ExitData, gone},
+		{"list_scheduled|none", commandline.ExitData, "NOT_FOUND - no queue 'none' in vhost '/'"},
+		{"list_scheduled|amq.direct|--exchange", commandline.ExitUnavailable, "exchange 'amq.direct' in vhost '/' delays no messages"},
 	})
 }

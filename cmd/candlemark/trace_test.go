@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"candlemark/internal/commandline"
 	"candlemark/internal/httpapi/client"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -56,7 +57,7 @@ func TestTraceVerbs(t *testing.T) {
 	if _, ok, err := ch.Get("copies", true); err != nil || ok {
 		t.Error("a second copy", ok, err)
 	}
-	if stdout, stderr, code := candlemark(url, "-q", "trace_on", "-p", "none"); stdout != "" || stderr != "Virtual host 'none' does not exist\n" || code != exitData {
+	if stdout, stderr, code := candlemark(url, "-q", "trace_on", "-p", "none"); stdout != "" || stderr != "Virtual host 'none' does not exist\n" || code != commandline.ExitData {
 		t.Errorf("exit %d, %q %q", code, stdout, stderr)
 	}
 }

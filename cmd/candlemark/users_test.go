@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/commandline"
 	"candlemark/internal/httpapi"
 	"candlemark/internal/management"
 
@@ -173,12 +174,12 @@ func TestVHostVerbs(t *testing.T) {
 		"add_user|a|b|c":  "Error (argument validation): too many arguments.\n",
 		"set_user_tags":   "Error (argument validation): not enough arguments.\n",
 	} {
-		if _, stderr, code := candlemark(url, strings.Split(line, "|")...); !strings.HasPrefix(stderr, complaint) || code != exitUsage {
+		if _, stderr, code := candlemark(url, strings.Split(line, "|")...); !strings.HasPrefix(stderr, complaint) || code != commandline.ExitUsage {
 			t.Errorf("%s: exit %d, %q", line, code, stderr)
 		}
 	}
 	var out strings.Builder
-	printUsage(&out)
+	program(func(string) string { return "" }, nil, nil).Usage(&out)
 	for _, line := range []string{
 		"candlemark set_user_tags [-p <vhost>] <username> <tag> [...]",
 		"candlemark clear_topic_permissions [-p <vhost>] <username> [<exchange>]",

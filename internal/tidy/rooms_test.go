@@ -75,6 +75,7 @@ var rooms = map[string][]string{
 	"integration":          {"..."},
 	"integration/...":      {"..."},
 
+	"internal/commandline":    {"policies", "internal/auth", "internal/config", "internal/erlang", "internal/httpapi/client", "internal/plainjson"},
 	"internal/httpapi":        {"protocol", "policies", "internal/auth", "internal/config", "internal/management", "internal/plainjson"},
 	"internal/httpapi/client": {"protocol"},
 	"internal/httpapi/forms":  {"protocol", "internal/management", "internal/plainjson"},

@@ -1,4 +1,4 @@
-package main
+package commandline
 
 import (
 	"context"
@@ -8,18 +8,8 @@ import (
 	"slices"
 
 	"candlemark/internal/auth"
-	"candlemark/internal/config"
 	"candlemark/internal/httpapi/client"
-	"candlemark/supervision"
 )
-
-// limitsFor are the limits of a node.
-func limitsFor(l config.Limits) supervision.Limits {
-	return supervision.Limits{
-		Connections: l.Connections, Channels: uint16(l.Channels), Frame: uint32(l.Frame),
-		Heartbeat: uint16(l.Heartbeat), NoHeartbeat: l.Heartbeat == 0,
-	}
-}
 
 // limited names the owner of limits: a virtual host or a user.
 type limited struct {

@@ -1,4 +1,4 @@
-package main
+package commandline
 
 import (
 	"context"
@@ -95,7 +95,7 @@ func listOfUser(path, what string, headers bool, columns ...string) verb {
 		run: func(ctx context.Context, broker *client.Client, c *call) error {
 			list, err := broker.List(ctx, "users", c.arguments[0], path)
 			if isMissing(err) {
-				return &exit{exitNoUser, fmt.Sprintf("{:no_such_user, \"%s\"}", c.arguments[0])}
+				return &exit{ExitNoUser, fmt.Sprintf("{:no_such_user, \"%s\"}", c.arguments[0])}
 			}
 			if err != nil {
 				return err

@@ -1,4 +1,4 @@
-package main
+package commandline
 
 import (
 	"context"
@@ -55,9 +55,9 @@ var setDiskLimitVerb = verb{
 func words(arguments []string, keyword string) (wrong string, code int) {
 	switch {
 	case arguments[0] == keyword && len(arguments) == 1:
-		return "not enough arguments.", exitUsage
+		return "not enough arguments.", ExitUsage
 	case arguments[0] != keyword && len(arguments) > 1:
-		return "too many arguments.", exitUsage
+		return "too many arguments.", ExitUsage
 	}
 	return "", 0
 }
@@ -70,20 +70,20 @@ func checkWatermark(arguments []string) (wrong string, code int) {
 		whole, unit := splitSize(arguments[1])
 		switch {
 		case whole == "":
-			return "Bad argument.", exitData
+			return "Bad argument.", ExitData
 		case strings.HasPrefix(unit, "."):
-			return "Bad argument: The threshold should be an integer.", exitData
+			return "Bad argument: The threshold should be an integer.", ExitData
 		case !knownSize(arguments[1]):
-			return "Bad argument: Invalid units.", exitData
+			return "Bad argument: Invalid units.", ExitData
 		}
 		return "", 0
 	}
 	f, err := strconv.ParseFloat(arguments[0], 64)
 	switch {
 	case err != nil:
-		return "Bad argument.", exitData
+		return "Bad argument.", ExitData
 	case !(f >= 0 && f <= 1):
-		return "Bad argument: The threshold should be a fraction between 0.0 and 1.0", exitData
+		return "Bad argument: The threshold should be a fraction between 0.0 and 1.0", ExitData
 	}
 	return "", 0
 }
@@ -94,10 +94,10 @@ func checkDiskLimit(arguments []string) (wrong string, code int) {
 	}
 	if len(arguments) > 1 {
 		if _, err := config.ParseDiskLimit("mem_relative " + arguments[1]); err != nil {
-			return "Bad argument.", exitData
+			return "Bad argument.", ExitData
 		}
 	} else if !knownSize(arguments[0]) {
-		return "Bad argument.", exitData
+		return "Bad argument.", ExitData
 	}
 	return "", 0
 }
@@ -142,7 +142,7 @@ func alarmsVerb(kinds, reports string, check, plain bool) verb {
 			case failed && (plain || c.json || c.silent):
 				return failedCheck(text)
 			case failed:
-				return &exit{exitUnavailable, text}
+				return &exit{ExitUnavailable, text}
 			case text != "":
 				c.say("%s", text)
 			}

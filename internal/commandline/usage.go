@@ -1,4 +1,4 @@
-package main
+package commandline
 
 import (
 	"fmt"
@@ -34,8 +34,9 @@ func usage(name string, v verb) string {
 	return text
 }
 
-func printUsage(out io.Writer) {
-	fmt.Fprint(out, "Usage\n\ncandlemark serve [--help]\ncandlemark demo [--help]\n"+journalUsage+"\ncandlemark version\n")
+// Usage writes the lines of usage of everything.
+func (p *Program) Usage(out io.Writer) {
+	fmt.Fprint(out, "Usage\n\n"+p.Own)
 	for _, name := range slices.Sorted(maps.Keys(verbs)) {
 		fmt.Fprintln(out, usage(name, verbs[name]))
 	}

@@ -1,4 +1,4 @@
-package main
+package commandline
 
 import (
 	"cmp"
@@ -17,12 +17,12 @@ import (
 
 // Exit codes, as rabbitmqctl uses them (POL-18).
 const (
-	exitUsage       = 64 // the command line is wrong
-	exitData        = 65 // it names something that does not exist
-	exitNoUser      = 67 // it names a user that does not exist
-	exitUnavailable = 69 // the broker refuses, or is not there
-	exitSoftware    = 70 // what was asked for cannot be done
-	exitTempFail    = 75 // the broker did not answer in time
+	ExitUsage       = 64 // the command line is wrong
+	ExitData        = 65 // it names something that does not exist
+	ExitNoUser      = 67 // it names a user that does not exist
+	ExitUnavailable = 69 // the broker refuses, or is not there
+	ExitSoftware    = 70 // what was asked for cannot be done
+	ExitTempFail    = 75 // the broker did not answer in time
 )
 
 // defaultURL is where verbs connect when nothing else is said.
@@ -52,6 +52,7 @@ type call struct {
 	applyTo   string
 	json      bool // formatter
 	headers   bool // of tables
+	in        io.Reader
 	out       io.Writer
 }
 
@@ -124,9 +125,19 @@ func (o *options) foreign(v verb) (names []string) {
 	return names
 }
 
-// control carries out a verb of rabbitmqctl.
-func control(args []string, getenv func(string) string, stdout, stderr io.Writer) int {
-	o := newOptions(getenv)
+// Program is a command line with the verbs of rabbitmqctl.
+type Program struct {
+	// Own are lines of usage about what is no verb.
+	Own            string
+	Getenv         func(string) string
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+}
+
+// Run carries out the verb that args name and returns the exit code (POL-18).
+func (p *Program) Run(args []string) int {
+	stdout, stderr := p.Stdout, p.Stderr
+	o := newOptions(p.Getenv)
 	rest, err := o.parse(args)
 	var name string
 	if len(rest) > 0 {
@@ -135,14 +146,14 @@ func control(args []string, getenv func(string) string, stdout, stderr io.Writer
 	v, known := verbs[name]
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		printUsage(stdout)
+		p.Usage(stdout)
 		return 0
 	case err == nil && !known:
 		fmt.Fprintf(stderr, "\nCommand '%s' not found. \n", name)
-		printUsage(stderr)
-		return exitUsage
+		p.Usage(stderr)
+		return ExitUsage
 	}
-	text, code := objection(o, v, rest, err), exitUsage
+	text, code := objection(o, v, rest, err), ExitUsage
 	if text == "" && v.check != nil {
 		text, code = v.check(rest)
 	}
@@ -156,12 +167,12 @@ func control(args []string, getenv func(string) string, stdout, stderr io.Writer
 	broker, err := client.New(o.url)
 	if err != nil {
 		fmt.Fprintf(stderr, "Error:\n%s\n", err)
-		return exitUsage
+		return ExitUsage
 	}
 	defer broker.Close()
 	c := &call{
 		options: o, broker: broker.Address(), arguments: rest, vhost: o.vhost, priority: o.priority, applyTo: o.applyTo,
-		json: o.formatter == "json", headers: !o.noHeaders && !o.silent, out: stdout,
+		json: o.formatter == "json", headers: !o.noHeaders && !o.silent, in: p.Stdin, out: stdout,
 	}
 	if !o.quiet && !o.silent && !c.json {
 		fmt.Fprintln(stdout, v.banner(c))
@@ -208,21 +219,21 @@ func report(stderr io.Writer, c *call, broker *client.Client, err error) int {
 		if failed != "" {
 			fmt.Fprintln(stderr, failed)
 		}
-		return exitUnavailable
+		return ExitUnavailable
 	case errors.As(err, &refused) && refused.Status == http.StatusNotFound:
 		fmt.Fprintf(stderr, "Virtual host '%s' does not exist\n", c.vhost)
-		return exitData
+		return ExitData
 	case errors.As(err, &refused) && refused.Status == http.StatusUnauthorized:
 		fmt.Fprintf(stderr, "Error:\nAccess refused by %s: %s\n", broker.Address(), refused)
 	case errors.As(err, &refused):
 		fmt.Fprintf(stderr, "Error:\n%s\n", refused)
 	case errors.Is(err, context.DeadlineExceeded):
 		fmt.Fprintf(stderr, "Error: the broker at %s did not answer in time\n", broker.Address())
-		return exitTempFail
+		return ExitTempFail
 	default:
 		fmt.Fprintf(stderr, "Error: unable to perform an operation on the broker at %s: %s\n", broker.Address(), err)
 	}
-	return exitUnavailable
+	return ExitUnavailable
 }
 
 // exit is a failure with what rabbitmqctl says about it, and its exit code.
@@ -235,10 +246,10 @@ type exit struct {
 func (e *exit) Error() string { return e.text }
 
 // complaint is about what the broker has, or has not.
-func complaint(text string) error { return &exit{exitUnavailable, text} }
+func complaint(text string) error { return &exit{ExitUnavailable, text} }
 
 // misuse is a complaint for which rabbitmqctl blames the command line.
-func misuse(text string) error { return &exit{exitUsage, text} }
+func misuse(text string) error { return &exit{ExitUsage, text} }
 
 // failedCheck is the finding of a check that failed, without a title.
 type failedCheck string

@@ -1,4 +1,4 @@
-package main
+package commandline
 
 import (
 	"bufio"
@@ -7,9 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
 	"strings"
 
 	"candlemark/internal/httpapi/client"
@@ -30,16 +28,13 @@ func (o *userOptions) define(flags *flag.FlagSet) {
 	flags.StringVar(&o.defaultQueue, "default-queue-type", "", "")
 }
 
-// stdin is where passwords are read that are not arguments.
-var stdin io.Reader = os.Stdin
-
 // password is the second argument, or else a line of the input.
 func (c *call) password(prompt string, code int) (string, error) {
 	if len(c.arguments) > 1 {
 		return c.arguments[1], nil
 	}
 	c.say("%s", prompt)
-	line, err := bufio.NewReader(stdin).ReadString('\n')
+	line, err := bufio.NewReader(c.in).ReadString('\n')
 	if err != nil && line == "" {
 		return "", &exit{code, "Password is not provided via argument or stdin"}
 	}
@@ -56,7 +51,7 @@ func isMissing(err error) bool {
 func knownUser(ctx context.Context, broker *client.Client, name, complaint string) (client.Object, error) {
 	user, err := broker.Get(ctx, "users", name)
 	if isMissing(err) {
-		return nil, &exit{exitNoUser, fmt.Sprintf(complaint, name)}
+		return nil, &exit{ExitNoUser, fmt.Sprintf(complaint, name)}
 	}
 	return user, err
 }
@@ -70,23 +65,23 @@ var addUserVerb = verb{
 func addUser(ctx context.Context, broker *client.Client, c *call) error {
 	name := c.arguments[0]
 	if name == "" {
-		return &exit{exitData, "Bad argument: user cannot be an empty string"}
+		return &exit{ExitData, "Bad argument: user cannot be an empty string"}
 	}
 	key, prompt := "password", "Password: "
 	if c.preHashed {
 		key, prompt = "password_hash", "Hashed and salted password: "
 	}
-	secret, err := c.password(prompt, exitData)
+	secret, err := c.password(prompt, ExitData)
 	if err != nil {
 		return err
 	}
 	if _, err := base64.StdEncoding.DecodeString(secret); err != nil && c.preHashed {
-		return &exit{exitData, "Could not Base64 decode provided password hash value"}
+		return &exit{ExitData, "Could not Base64 decode provided password hash value"}
 	}
 	_, err = broker.Get(ctx, "users", name)
 	switch {
 	case err == nil:
-		return &exit{exitSoftware, fmt.Sprintf("User \"%s\" already exists", name)}
+		return &exit{ExitSoftware, fmt.Sprintf("User \"%s\" already exists", name)}
 	case !isMissing(err):
 		return err
 	}
@@ -117,7 +112,7 @@ var changePasswordVerb = verb{
 	arguments: []string{"username"}, optional: []string{"password"},
 	banner: func(c *call) string { return fmt.Sprintf("Changing password for user \"%s\" ...", c.arguments[0]) },
 	run: func(ctx context.Context, broker *client.Client, c *call) error {
-		password, err := c.password("Password: ", exitSoftware)
+		password, err := c.password("Password: ", ExitSoftware)
 		if err != nil {
 			return err
 		}
@@ -152,7 +147,7 @@ var authenticateUserVerb = verb{
 	banner: func(c *call) string { return fmt.Sprintf("Authenticating user \"%s\" ...", c.arguments[0]) },
 	run: func(ctx context.Context, broker *client.Client, c *call) error {
 		name := c.arguments[0]
-		password, err := c.password("Password: ", exitSoftware)
+		password, err := c.password("Password: ", ExitSoftware)
 		if err != nil {
 			return err
 		}
@@ -162,7 +157,7 @@ var authenticateUserVerb = verb{
 		var refused *client.Error
 		switch isRefusal := errors.As(err, &refused); {
 		case isRefusal && refused.Code == "not_authorized":
-			return &exit{exitData, fmt.Sprintf("Error: failed to authenticate user \"%s\"\nuser '%s' - invalid credentials", name, name)}
+			return &exit{ExitData, fmt.Sprintf("Error: failed to authenticate user \"%s\"\nuser '%s' - invalid credentials", name, name)}
 		case err != nil && !(isRefusal && refused.Code == "not_authorised"):
 			return err
 		}

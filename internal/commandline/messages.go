@@ -1,4 +1,4 @@
-package main
+package commandline
 
 import (
 	"context"
@@ -85,7 +85,7 @@ func (l messageTable) verb() verb {
 // missing is err, or what the broker says is not there.
 func missing(err error) error {
 	if refused := (*client.Error)(nil); errors.As(err, &refused) && refused.Status == http.StatusNotFound && refused.Code == "not_found" {
-		return &exit{exitData, refused.Reason}
+		return &exit{ExitData, refused.Reason}
 	}
 	return err
 }
