@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/vhost/refusal"
 	"candlemark/internal/topology"
 	"candlemark/policies"
 )
@@ -15,9 +16,9 @@ import (
 // As long as it is wanted it is made anew when somebody deletes it.
 
 // settingsOf are the settings of a queue of clients under its policies.
-func (v *vhost) settingsOf(q *queue, effective policies.Effective) policies.QueueSettings {
+func (qs *queues) settingsOf(q *queue, effective policies.Effective) policies.QueueSettings {
 	s := policies.SettingsFor(q.queue.Arguments, effective)
-	if q.queue.Exclusive || strings.HasPrefix(q.queue.Name, reserved) { // nobody would look for it
+	if q.queue.Exclusive || strings.HasPrefix(q.queue.Name, refusal.Reserved) { // nobody would look for it
 		s.DeadLetterQueue = false
 	}
 	s = s.Routed(q.queue.Name)
@@ -40,46 +41,46 @@ func (q *queue) notBy() []string {
 
 // ensureDLQ makes the dead-letter queue of q, unless it is there or not wanted, and
 // calls done when it can be used. One that clients have made is as good.
-func (v *vhost) ensureDLQ(q *queue, done func()) {
+func (qs *queues) ensureDLQ(q *queue, done func()) {
 	name := policies.DeadLetterQueueOf(q.queue.Name)
-	if !q.wantsDLQ || v.ending != nil || v.isThere(name) {
+	if !q.wantsDLQ || qs.ending != nil || qs.isThere(name) {
 		done()
 		return
 	}
-	r := v.ask(nil, func(_ bool, err error) {
-		if err != nil && !v.isThere(name) {
-			v.cfg.Log.Error().Err(err).Str("queue", q.queue.Name).Msg("a dead-letter queue cannot be made; what dies in the queue is lost")
+	r := qs.requests.ask(nil, func(_ bool, err error) {
+		if err != nil && !qs.isThere(name) {
+			qs.cfg.Log.Error().Err(err).Str("queue", q.queue.Name).Msg("a dead-letter queue cannot be made; what dies in the queue is lost")
 		}
 		done()
 	})
-	v.declareQueue(&mail.DeclareQueue{
-		Request: r, Name: name, VHost: v.cfg.VHost.Name, Durable: q.queue.Durable, NoWait: true,
+	qs.declare(&mail.DeclareQueue{
+		Request: r, Name: name, VHost: qs.vhost, Durable: q.queue.Durable, NoWait: true,
 		Arguments: policies.DeadLetterQueueArguments(q.queue.Name),
 	})
 }
 
-func (v *vhost) isThere(queue string) bool {
-	q := v.queues[queue]
+func (qs *queues) isThere(queue string) bool {
+	q := qs.byName[queue]
 	return q != nil && (q.phase == live || q.phase == down)
 }
 
 // ensureAllDLQs makes the dead-letter queues that are not there although they are wanted,
 // as a crash or a transient one leaves it, and calls done when they can be used.
-func (v *vhost) ensureAllDLQs(done func()) {
+func (qs *queues) ensureAllDLQs(done func()) {
 	g := newBarrier(done)
-	for _, q := range slices.Collect(maps.Values(v.queues)) {
-		if q.wantsDLQ && v.queues[policies.DeadLetterQueueOf(q.queue.Name)] == nil {
+	for _, q := range slices.Collect(maps.Values(qs.byName)) {
+		if q.wantsDLQ && qs.byName[policies.DeadLetterQueueOf(q.queue.Name)] == nil {
 			g.begin()
-			v.ensureDLQ(q, g.end)
+			qs.ensureDLQ(q, g.end)
 		}
 	}
 	g.end()
 }
 
 // ensureDLQAgain makes a dead-letter queue that was deleted anew.
-func (v *vhost) ensureDLQAgain(deleted string) {
+func (qs *queues) ensureDLQAgain(deleted string) {
 	of, isOne := strings.CutSuffix(deleted, policies.DeadLetterQueueSuffix)
-	if q := v.queues[of]; isOne && q != nil && (q.phase == live || q.phase == coming || q.phase == crashed) {
-		v.ensureDLQ(q, func() {})
+	if q := qs.byName[of]; isOne && q != nil && (q.phase == live || q.phase == coming || q.phase == crashed) {
+		qs.ensureDLQ(q, func() {})
 	}
 }

@@ -44,8 +44,10 @@
 // exchange with a binding to it is asked to forget it; an auto-delete exchange
 // that ends by that is waited for (LEASE-8).
 //
-// The vhost never waits in the Go sense: what goes on when exchanges or the store
-// have answered is kept as a function.
+// The core (state) never waits: what goes on when exchanges or the store have answered
+// is kept as a function. It is made of queues, exchanges, bindings, matcher and recovery,
+// which own their state, and leaves mail, spawns and changes to the shell, in one order
+// (outbox.go, ADR 45).
 //
 // Deadlines: none.
 //

@@ -2,59 +2,47 @@ package vhost
 
 import "candlemark/actors/mail"
 
-// addOwner notes the owner of an exclusive queue and watches it, so that a connection
-// that died in whatever way releases its queues.
-func (v *vhost) addOwner(q *queue) {
+// owners are the connections with exclusive queues, by the id of the PID. They are
+// watched, so that one that died in whatever way releases its queues.
+type owners map[string]map[*queue]struct{}
+
+// add notes the owner of a queue, if it has one.
+func (s owners) add(q *queue, out *outbox) {
 	pid := q.queue.Owner
 	if pid == nil {
 		return
 	}
-	o := v.owners[pid.Id]
-	if o == nil {
-		o = &owner{pid: pid, queues: map[*queue]struct{}{}}
-		v.owners[pid.Id] = o
-		v.ctx.Watch(pid)
+	if s[pid.Id] == nil {
+		s[pid.Id] = map[*queue]struct{}{}
+		out.add(watching{pid})
 	}
-	o.queues[q] = struct{}{}
+	s[pid.Id][q] = struct{}{}
 }
 
-// removeOwner is called when a queue is gone.
-func (v *vhost) removeOwner(q *queue) {
-	if q.queue.Owner == nil {
+// remove is called when a queue is gone.
+func (s owners) remove(q *queue, out *outbox) {
+	pid := q.queue.Owner
+	if pid == nil {
 		return
 	}
-	id := q.queue.Owner.Id
-	o := v.owners[id]
-	delete(o.queues, q)
-	if len(o.queues) == 0 {
-		delete(v.owners, id)
-		mail.Unwatch(v.ctx, o.pid)
+	delete(s[pid.Id], q)
+	if len(s[pid.Id]) == 0 {
+		delete(s, pid.Id)
+		out.add(unwatching{pid})
 	}
 }
 
-func (v *vhost) releaseConnection(m *mail.ReleaseConnection) {
-	done := func() { v.reply(m.Request, &mail.ConnectionReleased{Reply: m.Done(nil)}) }
-	if o := v.owners[m.Connection.Id]; o != nil {
-		v.releaseOwner(o, done)
-		return
-	}
-	done()
+func (qs *queues) releaseConnection(m *mail.ReleaseConnection) {
+	qs.release(m.Connection, func() { qs.out.reply(m.Request, &mail.ConnectionReleased{Reply: m.Done(nil)}) })
 }
 
-// releaseOwner ends the exclusive queues of a connection and calls done, unless
-// nil, when they are forgotten.
-func (v *vhost) releaseOwner(o *owner, done func()) {
-	if done == nil {
-		done = func() {}
-	}
+// release ends the exclusive queues of a connection and calls done when they are
+// forgotten.
+func (qs *queues) release(connection mail.Address, done func()) {
 	g := newBarrier(done)
-	for q := range o.queues {
+	for q := range qs.owners[connection.Id] {
 		g.begin()
-		q.gone = append(q.gone, g.end)
-		q.deleting = true
-		if q.phase == live {
-			v.end(q, &mail.DeleteQueue{Name: q.queue.Name, VHost: v.cfg.VHost.Name})
-		}
+		qs.deleteAnyway(q, mail.Request{}, g.end)
 	}
 	g.end()
 }

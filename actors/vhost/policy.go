@@ -15,125 +15,134 @@ const sweepTurn = 4096
 // sweepOn: a policy change goes on in this turn.
 type sweepOn struct{}
 
-// sweep is a policy change under way. Queues declared meanwhile match the new
-// policies from the start.
-type sweep struct {
-	queues []*queue // still to be looked at
-	open   bool     // not all of them have been
-	posted bool     // sweepOn is under way
+// matcher knows the policies and whom they match, and carries a change of them
+// through. Queues declared meanwhile match the new policies from the start.
+type matcher struct {
+	*shared
+	set    *policies.Set // the newest
+	sweep  []*queue      // still to be looked at
+	open   bool          // not all of them have been
+	posted bool          // sweepOn is under way
 	// waiting ends when all queues were looked at and all exchanges have
-	// answered; nil when nothing is under way.
+	// answered; nil when no change is under way.
 	waiting *barrier
 	askers  []mail.Request
 }
 
-// applyPolicies puts a newer set in force. A change that comes while another one
+// apply puts a newer set in force. A change that comes while another one
 // is under way joins it: both are answered when the newer one is done.
-func (v *vhost) applyPolicies(m *mail.ApplyPolicies) {
-	s := &v.sweep
-	if m.Set.Version <= v.policies.Version {
-		if s.waiting == nil {
-			v.reply(m.Request, &mail.ApplyPoliciesReply{Reply: m.Done(nil)})
+func (p *matcher) apply(m *mail.ApplyPolicies) {
+	if m.Set.Version <= p.set.Version {
+		if p.waiting == nil {
+			p.out.reply(m.Request, &mail.ApplyPoliciesReply{Reply: m.Done(nil)})
 			return
 		}
-		s.askers = append(s.askers, m.Request)
+		p.askers = append(p.askers, m.Request)
 		return
 	}
-	v.policies = m.Set
-	s.askers = append(s.askers, m.Request)
+	p.set = m.Set
+	p.askers = append(p.askers, m.Request)
 	switch {
-	case s.waiting == nil:
-		s.waiting = newBarrier(v.policiesApplied)
-	case !s.open:
-		s.waiting.begin()
+	case p.waiting == nil:
+		p.waiting = newBarrier(p.applied)
+	case !p.open:
+		p.waiting.begin()
 	}
-	s.open = true
-	s.queues = slices.AppendSeq(s.queues[:0], maps.Values(v.queues))
-	for _, x := range v.exchanges {
-		v.configureExchange(x)
+	p.open = true
+	p.sweep = slices.AppendSeq(p.sweep[:0], maps.Values(p.queues.byName))
+	for _, x := range p.exchanges.byName {
+		p.configureExchange(x)
 	}
-	if !s.posted {
-		v.sweepOn()
+	if !p.posted {
+		p.sweepOn()
 	}
 }
 
-func (v *vhost) configureExchange(x *exchange) {
+func (p *matcher) configureExchange(x *exchange) {
 	of := x.exchange.Name
-	if x.phase == forgetting || x.phase == coming || !v.rematch(&x.name, policies.KindExchange, of) {
+	if x.phase == forgetting || x.phase == coming || !p.rematch(&x.name, policies.KindExchange, of) {
 		return
 	}
-	v.sweep.waiting.begin()
-	settings := policies.ExchangeSettingsFor(x.exchange.Arguments, v.policies.Effective(policies.KindExchange, of))
-	r := v.ask(x, func(bool, error) { v.sweep.waiting.end() })
-	v.ctx.Send(x.exchange.PID, &mail.ConfigureExchange{Request: r, Settings: settings})
-	v.configureHolder(x.holder)
+	p.waiting.begin()
+	settings := policies.ExchangeSettingsFor(x.exchange.Arguments, p.set.Effective(policies.KindExchange, of))
+	r := p.requests.ask(x, func(bool, error) { p.waiting.end() })
+	p.out.send(x.exchange.PID, &mail.ConfigureExchange{Request: r, Settings: settings})
+	if x.holder != nil && p.configurable(x.holder) {
+		p.configure(x.holder)
+	}
 }
 
 // sweepOn looks at the next queues.
-func (v *vhost) sweepOn() {
-	s := &v.sweep
-	s.posted = false
-	n := min(len(s.queues), sweepTurn)
-	for _, q := range s.queues[:n] {
-		v.configureQueue(q)
+func (p *matcher) sweepOn() {
+	p.posted = false
+	n := min(len(p.sweep), sweepTurn)
+	for _, q := range p.sweep[:n] {
+		p.configureQueue(q)
 	}
-	if s.queues = s.queues[n:]; len(s.queues) > 0 {
-		s.posted = true
-		v.ctx.Send(v.ctx.Self(), sweepOn{})
+	if p.sweep = p.sweep[n:]; len(p.sweep) > 0 {
+		p.posted = true
+		p.out.send(p.self, sweepOn{})
 		return
 	}
-	s.queues, s.open = nil, false
-	s.waiting.end()
+	p.sweep, p.open = nil, false
+	p.waiting.end()
 }
 
-func (v *vhost) configureQueue(q *queue) {
-	of := q.queue.Name
-	if q.holdsFor != nil || q.phase == forgetting || q.phase == down || v.child(q) == nil || !v.rematch(&q.name, q.kind, of, q.notBy()...) {
+// configureQueue tells a queue of other policies that match, once its dead-letter
+// queue is there if it wants one.
+func (p *matcher) configureQueue(q *queue) {
+	if q.holdsFor != nil || !p.configurable(q) || !p.rematch(&q.name, q.kind, q.queue.Name, q.notBy()...) {
 		return
 	}
-	effective := v.policies.Effective(q.kind, of, q.notBy()...)
-	settings := v.settingsOf(q, effective)
+	effective, settings := p.queues.settings(q)
 	if !q.wantsDLQ {
-		v.ctx.Send(q.queue.PID, &mail.Configure{Effective: effective, Settings: settings})
+		p.out.send(q.queue.PID, &mail.Configure{Effective: effective, Settings: settings})
 		return
 	}
-	waiting := v.sweep.waiting
+	waiting := p.waiting
 	if waiting == nil {
 		waiting = newBarrier(func() {})
 	}
 	waiting.begin()
-	v.ensureDLQ(q, func() {
+	p.queues.ensureDLQ(q, func() {
 		defer waiting.end()
-		if v.child(q) != nil && q.phase != forgetting { // the policies may be others by now
-			effective := v.policies.Effective(q.kind, of, q.notBy()...)
-			v.ctx.Send(q.queue.PID, &mail.Configure{Effective: effective, Settings: v.settingsOf(q, effective)})
+		if p.configurable(q) { // the policies may be others by now
+			p.configure(q)
 		}
 	})
 }
 
-func (v *vhost) policiesApplied() {
-	askers := v.sweep.askers
-	v.sweep.waiting, v.sweep.askers = nil, nil
-	for _, r := range askers {
-		v.reply(r, &mail.ApplyPoliciesReply{Reply: r.Done(nil)})
-	}
+func (p *matcher) configurable(q *queue) bool {
+	return q.phase != forgetting && q.phase != down && p.queues.lives(q)
 }
 
-// match notes the policies that match a new object and returns what they say.
-func (v *vhost) match(n *name, kind policies.Kind, of string, but ...string) policies.Effective {
-	e := v.policies.Effective(kind, of, but...)
-	n.user, n.operator = e.Matched()
-	if e.Doubtful != "" {
-		v.cfg.Log.Warn().Str("policy", e.Doubtful).Str("name", of).
-			Msg("the pattern of a policy takes too long for a name: an operator policy applies to it, another one does not")
+// configure tells a queue of its settings.
+func (p *matcher) configure(q *queue) {
+	effective, settings := p.queues.settings(q)
+	p.out.send(q.queue.PID, &mail.Configure{Effective: effective, Settings: settings})
+}
+
+func (p *matcher) applied() {
+	askers := p.askers
+	p.waiting, p.askers = nil, nil
+	for _, r := range askers {
+		p.out.reply(r, &mail.ApplyPoliciesReply{Reply: r.Done(nil)})
 	}
-	return e
 }
 
 // rematch tells whether the matched policies have changed as a whole (POL-9).
-func (v *vhost) rematch(n *name, kind policies.Kind, of string, but ...string) bool {
-	user, operator := v.policies.Match(kind, of, but...)
+func (p *matcher) rematch(n *name, kind policies.Kind, of string, but ...string) bool {
+	user, operator := p.set.Match(kind, of, but...)
 	changed := !user.Equal(n.user) || !operator.Equal(n.operator)
 	n.user, n.operator = user, operator
 	return changed
+}
+
+// matched notes the policies that match a new object.
+func (s *shared) matched(n *name, of string, e policies.Effective) {
+	n.user, n.operator = e.Matched()
+	if e.Doubtful != "" {
+		s.cfg.Log.Warn().Str("policy", e.Doubtful).Str("name", of).
+			Msg("the pattern of a policy takes too long for a name: an operator policy applies to it, another one does not")
+	}
 }

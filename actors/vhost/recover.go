@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/vhost/refusal"
 	"candlemark/internal/definitions"
+	"candlemark/internal/store"
 	"candlemark/internal/topology"
 	"candlemark/policies"
 )
@@ -24,6 +26,7 @@ type Stored struct {
 // queues with their messages, bindings; then time passes for the queues, so that
 // what is overdue finds its way (TTL-26). Commands wait until that is done.
 type recovery struct {
+	*shared
 	Stored
 	begun, failed bool
 	released      bool                // the queues may open
@@ -34,135 +37,126 @@ type recovery struct {
 }
 
 // wait keeps a command for later.
-func (v *vhost) wait(what any) bool {
-	if !command(what) {
-		return false
+func (r *recovery) wait(command any) {
+	r.waits = append(r.waits, command)
+	if r.failed {
+		r.fail()
 	}
-	v.recovery.waits = append(v.recovery.waits, what)
-	if v.recovery.failed {
-		v.broken()
-	}
-	return true
 }
 
-// broken has a recovery in which something panicked fail as a whole: whoever
+// fail has a recovery in which something panicked fail as a whole: whoever
 // waits for the virtual host is told.
-func (v *vhost) broken() {
-	if r := v.recovery; r != nil {
-		r.failed = true
-		mail.AnswerAll(v.ctx, r.waits, mail.Failed)
-		r.waits = nil
-	}
+func (r *recovery) fail() {
+	r.failed = true
+	r.out.answer(mail.Failed, r.waits...)
+	r.waits = nil
 }
 
-// bringBack begins when the policies are there.
-func (v *vhost) bringBack() {
-	r := v.recovery
+// begin begins when the policies are there; there may be nothing to recover.
+func (r *recovery) begin() {
 	if r == nil || r.begun {
 		return
 	}
 	r.begun = true
 	for i := range r.Exchanges {
-		v.recoverExchange(&r.Exchanges[i])
+		r.recoverExchange(&r.Exchanges[i])
 	}
 	r.Exchanges = nil
-	v.recoverHolders()
-	r.Queues = slices.DeleteFunc(r.Queues, v.isOrphan)
-	r.gather = barrier{left: len(r.Queues) + 1, done: v.recoverBindings}
+	r.recoverHolders()
+	r.Queues = slices.DeleteFunc(r.Queues, r.isOrphan)
+	r.gather = barrier{left: len(r.Queues) + 1, done: r.recoverBindings}
 	r.reading = map[*queue]struct{}{}
 	for first := min(len(r.Queues), fetchWindow); r.next < first; {
-		v.recoverQueue()
+		r.recoverQueue()
 	}
 	r.gather.end()
 }
 
-func (v *vhost) recoverExchange(x *definitions.Exchange) {
+func (r *recovery) recoverExchange(x *definitions.Exchange) {
 	d := &mail.DeclareExchange{
 		Name: x.Name, Type: x.Type, Durable: true, AutoDelete: x.AutoDelete, Internal: x.Internal, Arguments: x.Arguments,
 	}
-	if x.Name == "" || checkType(d) != nil || v.exchanges[x.Name] != nil {
-		v.cfg.Log.Error().Str("exchange", x.Name).Str("type", x.Type).Msg("a stored exchange cannot be brought back")
+	if x.Name == "" || refusal.ExchangeType(d) != nil || r.exchanges.byName[x.Name] != nil {
+		r.cfg.Log.Error().Str("exchange", x.Name).Str("type", x.Type).Msg("a stored exchange cannot be brought back")
 		return
 	}
-	v.startExchange(newExchange(d))
+	r.exchanges.start(newExchange(d))
 }
 
 // isOrphan tells whether a stored queue has a name that no client can give to one:
 // it is left as it is stored, and is out of reach.
-func (v *vhost) isOrphan(q definitions.Queue) bool {
-	if q.Name != "" && !v.isSystemExchange(q.Name) && (q.Type == topology.HolderType || topology.HeldFor(q.Name) == q.Name) {
+func (r *recovery) isOrphan(q definitions.Queue) bool {
+	if q.Name != "" && !r.rules.IsSystem(q.Name) && (q.Type == topology.HolderType || topology.HeldFor(q.Name) == q.Name) {
 		return false
 	}
-	v.cfg.Log.Error().Str("queue", q.Name).Uint64("incarnation", q.Incarnation).
+	r.cfg.Log.Error().Str("queue", q.Name).Uint64("incarnation", q.Incarnation).
 		Msg("a stored queue has a name that is the broker's own; it is not brought back, what is in it stays in the journal")
 	return true
 }
 
 // recoverQueue has the next queue read back.
-func (v *vhost) recoverQueue() {
-	r := v.recovery
+func (r *recovery) recoverQueue() {
 	d := &r.Queues[r.next]
 	r.next++
 	q := &queue{kind: policies.KindOf(d.Arguments), queue: &topology.Queue{
 		Name: d.Name, Incarnation: d.Incarnation, Type: d.Type, Arguments: d.Arguments, Durable: true, AutoDelete: d.AutoDelete,
 	}}
 	if d.Type == topology.HolderType {
-		v.holdFor(v.exchanges[topology.HeldFor(d.Name)], q)
+		holdFor(r.exchanges.byName[topology.HeldFor(d.Name)], q)
 	}
 	q.phase = coming
-	v.queues[d.Name] = q
+	r.queues.byName[d.Name] = q
 	r.reading[q] = struct{}{}
-	v.fetch(q, false)
+	r.queues.fetch(q, false)
 }
 
 // started: a queue has an actor, for the first time or once more.
-func (v *vhost) started(q *queue) {
-	r := v.recovery
+func (r *recovery) started(q *queue) {
 	if _, first := r.reading[q]; !first {
 		return
 	}
 	delete(r.reading, q)
 	if r.next < len(r.Queues) {
-		v.recoverQueue()
+		r.recoverQueue()
 	}
 	r.gather.end()
 }
 
 // recoverBindings goes on when all queues are there.
-func (v *vhost) recoverBindings() {
-	list := v.recovery.Bindings
-	v.recovery.Bindings, v.recovery.Queues = nil, nil
-	g := newBarrier(v.wakeQueues)
+func (r *recovery) recoverBindings() {
+	list := r.Bindings
+	r.Bindings, r.Queues = nil, nil
+	g := newBarrier(r.wakeQueues)
 	for i := range list {
 		d := &list[i]
 		b := &mail.Bind{Source: d.Source, Binding: topology.Binding{
 			Destination: d.Destination, ToExchange: d.ToExchange, RoutingKey: d.RoutingKey, Arguments: d.Arguments,
 		}}
-		x, n, target, err := v.ends(b.Source, &b.Binding)
+		x, n, target, err := r.bindings.ends(b.Source, &b.Binding)
 		if err != nil {
-			v.cfg.Log.Error().Err(err).Str("source", d.Source).Str("destination", d.Destination).Msg("a stored binding is not brought back")
-			if v.notBindable(b.Source, &b.Binding) != nil { // nobody could remove it
-				v.store(definitions.Change{Delete: []any{*d}}, nil, v.forgotten)
+			r.cfg.Log.Error().Err(err).Str("source", d.Source).Str("destination", d.Destination).Msg("a stored binding is not brought back")
+			if r.rules.Ends(b.Source, &b.Binding) != nil { // nobody could remove it
+				r.store(definitions.Change{Delete: []any{*d}}, nil, r.forgotten)
 			}
 			continue
 		}
 		g.begin()
-		v.addBinding(x, n, target, v.ask(x, func(bool, error) { g.end() }), b)
+		r.bindings.add(x, n, target, r.requests.ask(x, func(bool, error) { g.end() }), b)
 	}
 	g.end()
 }
 
 // wakeQueues lets time pass for the queues once the dead-letter queues are there that
 // were not stored: what is overdue goes into them.
-func (v *vhost) wakeQueues() {
-	v.ensureAllDLQs(func() {
-		v.recovery.released = true
-		g := newBarrier(v.recovered)
-		for _, q := range v.queues {
+func (r *recovery) wakeQueues() {
+	r.queues.ensureAllDLQs(func() {
+		r.released = true
+		g := newBarrier(r.recovered)
+		for _, q := range r.queues.byName {
 			if q.phase == coming {
 				g.begin()
 				q.ready = append(q.ready, g.end)
-				v.opens(q)()
+				r.queues.opens(q)()
 			}
 		}
 		g.end()
@@ -170,10 +164,37 @@ func (v *vhost) wakeQueues() {
 }
 
 // recovered goes on with what waited.
-func (v *vhost) recovered() {
-	waits := v.recovery.waits
-	v.recovery = nil
+func (r *recovery) recovered() {
+	waits := r.waits
+	r.recovery = nil
 	for _, m := range waits {
-		v.handle(m)
+		r.run(m)
+	}
+}
+
+// recoverHolders finds the exchanges of the stored holders. One without the
+// other is left by an exchange that ended by itself.
+func (r *recovery) recoverHolders() {
+	found := map[*exchange]bool{}
+	r.Queues = slices.DeleteFunc(r.Queues, func(d definitions.Queue) bool {
+		if d.Type != topology.HolderType {
+			return false
+		}
+		if x := r.exchanges.byName[topology.HeldFor(d.Name)]; x != nil && x.exchange.Delayed() {
+			found[x] = true
+			return false
+		}
+		r.cfg.Log.Error().Str("queue", d.Name).Msg("stored messages have lost their delayed exchange; they are dropped")
+		r.store(definitions.Change{Delete: []any{d}}, nil, r.forgotten)
+		r.retireMessages(store.QueueID(d.Incarnation))
+		return true
+	})
+	for _, x := range r.exchanges.byName {
+		if x.exchange.Delayed() && !found[x] {
+			r.queues.newHolder(x)
+			x.holder.phase = coming
+			r.store(definitions.Change{Put: []any{queueStored(r.vhost, x.holder.queue)}}, nil, r.notStored)
+			r.queues.start(x.holder, nil, true)
+		}
 	}
 }

@@ -26,10 +26,10 @@ type restarts struct {
 	newest  uint64    // number of a message, when it panicked
 }
 
-// queueCrashed notes what a queue that panicked knew last. Commands for it wait until
+// crashed notes what a queue that panicked knew last. Commands for it wait until
 // its end is known, and whether it comes back.
-func (v *vhost) queueCrashed(m *mail.QueueCrashed) {
-	if q, ok := v.children[m.Queue.Id].(*queue); ok {
+func (qs *queues) crashed(m *mail.QueueCrashed) {
+	if q, ok := qs.children.of(m.Queue).(*queue); ok {
 		q.life.newest = max(q.life.newest, m.Newest)
 		if q.phase == live {
 			q.phase = crashed
@@ -46,93 +46,89 @@ type fetched struct {
 
 // fetch reads what the journal has of a queue: when it was opened or, again,
 // now.
-func (v *vhost) fetch(q *queue, again bool) {
-	if v.cfg.Messages == nil {
-		v.fetched(&fetched{queue: q})
+func (qs *queues) fetch(q *queue, again bool) {
+	if qs.cfg.Messages == nil {
+		qs.fetched(&fetched{queue: q})
 		return
 	}
-	self, root := v.ctx.Self(), v.ctx.ActorSystem().Root
-	v.cfg.Messages(store.QueueID(q.queue.Incarnation), again, func(list []store.Recovered, err error) {
-		root.Send(self, &fetched{q, list, err})
-	})
+	qs.out.add(fetching{q, again})
 }
 
 // fetched makes the queue's actor, which waits until everything around it is
 // there.
-func (v *vhost) fetched(m *fetched) {
+func (qs *queues) fetched(m *fetched) {
 	q := m.queue
 	if m.err != nil {
-		v.cfg.Log.Error().Err(m.err).Str("queue", q.queue.Name).Msg("the messages of a queue cannot be read back")
-		v.markDown(q)
+		qs.cfg.Log.Error().Err(m.err).Str("queue", q.queue.Name).Msg("the messages of a queue cannot be read back")
+		qs.markDown(q)
 	} else {
-		v.startQueue(q, m.messages, true)
-		v.moveBindings(q, v.opens(q))
+		qs.start(q, m.messages, true)
+		qs.bindings.moveTo(q, qs.opens(q))
 	}
-	if v.recovery != nil {
-		v.started(q)
+	if qs.recovery != nil {
+		qs.recovery.started(q)
 	}
 }
 
 // revive has a durable queue that panicked live on in another actor, from what
 // the journal has (ADR 16).
-func (v *vhost) revive(q *queue) {
+func (qs *queues) revive(q *queue) {
 	l := &q.life
-	delete(v.questions, l.opening)
+	delete(qs.requests.open, l.opening)
 	inReplay := q.phase == coming
 	q.phase, q.forwarded = coming, 0
 	switch {
 	case inReplay:
 		l.falls++
-	case !l.began.IsZero() && time.Since(l.began) < fallWindow:
+	case !l.began.IsZero() && qs.now.Sub(l.began) < fallWindow:
 		l.row++
 	default:
 		l.row = 1
 	}
 	if l.falls >= fallsInReplay || l.row >= fallsInRow {
-		v.markDown(q)
+		qs.markDown(q)
 		return
 	}
-	v.fetch(q, true)
-}
-
-// moveBindings has the bindings to a queue lead to its present actor.
-func (v *vhost) moveBindings(q *queue, done func()) {
-	g := newBarrier(done)
-	for x := range q.sources {
-		g.begin()
-		r := v.ask(x, func(bool, error) { g.end() })
-		v.ctx.Send(x.exchange.PID, &mail.MoveDestination{Request: r, To: q.queue})
-	}
-	g.end()
+	qs.fetch(q, true)
 }
 
 // opens opens the actor that q lives in at present. One that has none yet
 // comes by itself; so does nothing for an actor that has died before, or was asked
 // to open, or while the virtual host is not ready for it.
-func (v *vhost) opens(q *queue) func() {
-	in := v.child(q)
-	pid := q.queue.PID
+func (qs *queues) opens(q *queue) func() {
+	lives, number := qs.lives(q), q.life.number
 	return func() {
-		_, asked := v.questions[q.life.opening]
-		if in == nil || asked || q.queue.PID != pid || v.child(q) == nil || v.recovery != nil && !v.recovery.released {
+		_, asked := qs.requests.open[q.life.opening]
+		if !lives || asked || q.life.number != number || !qs.lives(q) || qs.recovery != nil && !qs.recovery.released {
 			return
 		}
-		r := v.ask(nil, func(_ bool, err error) {
+		r := qs.requests.ask(nil, func(_ bool, err error) {
 			if err == nil {
-				v.queueOpened(q)
+				qs.opened(q)
 			}
 		})
 		q.life.opening = r.ID
-		v.ctx.Send(pid, &mail.Wake{Request: r})
+		qs.out.send(q.queue.PID, &mail.Wake{Request: r})
 	}
 }
 
-func (v *vhost) queueOpened(q *queue) {
-	q.life.falls, q.life.began = 0, time.Now()
+func (qs *queues) opened(q *queue) {
+	q.life.falls, q.life.began = 0, qs.now
 	if q.life.row > 0 {
-		v.cfg.Log.Warn().Str("queue", q.queue.Name).Msg("a queue that panicked is back with what the journal had of it")
+		qs.cfg.Log.Warn().Str("queue", q.queue.Name).Msg("a queue that panicked is back with what the journal had of it")
 	}
-	v.comes(q)
+	qs.comes(q)
+}
+
+// renew begins another life of a queue and returns the name of its actor.
+func (q *queue) renew() string {
+	id := childName("queue", q.queue.Name, q.queue.Incarnation)
+	if q.life.number++; q.life.number > 1 {
+		again := *q.queue
+		q.queue = &again
+		id += "." + strconv.Itoa(q.life.number)
+	}
+	return id
 }
 
 func (q *queue) tellReady() {
@@ -145,39 +141,36 @@ func (q *queue) tellReady() {
 
 // markDown puts something in the place of a queue that refuses everything. Its
 // messages stay in the journal, to be tried again at the next start.
-func (v *vhost) markDown(q *queue) {
-	v.cfg.Log.Error().Str("queue", q.queue.Name).Uint64("incarnation", q.queue.Incarnation).
+func (qs *queues) markDown(q *queue) {
+	qs.cfg.Log.Error().Str("queue", q.queue.Name).Uint64("incarnation", q.queue.Incarnation).
 		Msg("a queue is down: it fails whenever its messages are read back; they are kept until it is deleted")
 	if q.deleting {
-		v.forgetQueue(q)
+		qs.forget(q)
 		q.tellReady()
 		return
 	}
 	q.phase = down
-	q.life.number++
-	standIn := *q.queue
-	q.queue = &standIn
-	name := childName("queue", standIn.Name, standIn.Incarnation) + "." + strconv.Itoa(q.life.number)
-	standIn.PID = v.spawn(v.cfg.NewDown(), name, q)
-	v.show(q)
-	v.moveBindings(q, func() {})
+	id := q.renew()
+	qs.spawn(qs.cfg.NewDown(), id, q, &q.queue.PID)
+	qs.show(q)
+	qs.bindings.moveTo(q, func() {})
 	q.tellReady()
-	v.unpark(&q.name)
+	qs.unpark(&q.name)
 }
 
 // deleteDown deletes a queue that is down, with all that it has.
-func (v *vhost) deleteDown(q *queue, d *mail.DeleteQueue) {
+func (qs *queues) deleteDown(q *queue, d *mail.DeleteQueue) {
 	q.phase = forgetting
-	v.store(definitions.Change{Delete: []any{v.queueStored(q.queue)}}, d, func(err error) {
-		if err != nil && v.ending == nil {
+	qs.store(definitions.Change{Delete: []any{queueStored(qs.vhost, q.queue)}}, d, func(err error) {
+		if err != nil && qs.ending == nil {
 			q.phase = down
-			v.failed(d, err)
-			v.unpark(&q.name)
+			qs.failed(d, err)
+			qs.unpark(&q.name)
 			return
 		}
-		q.gone = append(q.gone, func() { v.reply(d.Request, &mail.DeleteQueueReply{Reply: d.Done(nil)}) })
-		delete(v.children, q.queue.PID.Id)
-		v.ctx.Stop(q.queue.PID)
-		v.unpublishQueue(q)
+		q.gone = append(q.gone, func() { qs.out.reply(d.Request, &mail.DeleteQueueReply{Reply: d.Done(nil)}) })
+		qs.children.letGo(q.queue.PID, 0)
+		qs.out.add(stopping{q.queue.PID})
+		qs.unpublish(q)
 	})
 }

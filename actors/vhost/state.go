@@ -1,10 +1,108 @@
 package vhost
 
 import (
+	"time"
+
 	"candlemark/actors/mail"
+	"candlemark/actors/vhost/refusal"
+	"candlemark/internal/definitions"
+	"candlemark/internal/store"
 	"candlemark/internal/topology"
 	"candlemark/policies"
 )
+
+// shared is embedded by the parts of the core, each of which owns the state that it is
+// named for.
+type shared struct {
+	cfg       Config
+	vhost     string // its name
+	rules     refusal.Rules
+	self      mail.Address
+	now       time.Time           // of the turn
+	directory *topology.Directory // the one that is published behind the turn
+	ending    *mail.EndVHost      // nil while the virtual host lives
+	// incarnation is the last one given out, without Config.Incarnation. One
+	// counter serves all names, so that a name that is gone leaves no trace.
+	incarnation uint64
+	serverName  func() string // makes a name for a queue that was declared without one
+
+	out      outbox
+	requests requests
+	children children
+	run      func(command any) // carries a command out that was parked
+
+	queues    *queues
+	exchanges *exchanges
+	bindings  *bindings
+	matcher   *matcher
+	recovery  *recovery // nil unless it is recovering
+}
+
+// incarnate gives out the number of a queue or exchange.
+func (s *shared) incarnate() uint64 {
+	if s.cfg.Incarnation != nil {
+		return s.cfg.Incarnation()
+	}
+	s.incarnation++
+	return s.incarnation
+}
+
+// spawn starts a child and puts its address there.
+func (s *shared) spawn(props props, name string, child any, pid *mail.Address) {
+	*pid = childOf(s.self, name)
+	s.children.known[(*pid).Id] = child
+	s.out.add(spawning{props, name, pid})
+}
+
+func (s *shared) publish(d *topology.Directory) {
+	s.directory = d
+	s.out.add(func() { s.cfg.VHost.Publish(d) })
+}
+
+// unpark runs the commands that waited for n.
+func (s *shared) unpark(n *name) {
+	parked := n.parked
+	n.parked = nil
+	for _, m := range parked {
+		s.run(m)
+	}
+}
+
+// retireMessages ends what the journal has of a queue, 0 for none.
+func (s *shared) retireMessages(of store.QueueID) {
+	if of > 0 && s.cfg.Retire != nil {
+		s.out.add(func() { s.cfg.Retire(of) })
+	}
+}
+
+// store has a change made durable and goes on with then in a later turn, or at
+// once if nothing is kept. Changes are answered in the order of the calls.
+func (s *shared) store(c definitions.Change, command mail.Answerable, then func(error)) {
+	if s.cfg.Meta == nil {
+		then(nil)
+		return
+	}
+	s.out.add(storing{c, then, command})
+}
+
+// failed answers a command whose change could not be stored.
+func (s *shared) failed(command mail.Answerable, err error) {
+	s.notStored(err)
+	s.out.answer(mail.Unstored, command)
+}
+
+func (s *shared) notStored(err error) {
+	if err != nil {
+		s.cfg.Log.Error().Err(err).Msg("a definition could not be stored")
+	}
+}
+
+// forgotten is the end of a deletion that nobody can be told of.
+func (s *shared) forgotten(err error) {
+	if err != nil {
+		s.cfg.Log.Error().Err(err).Msg("a definition could not be deleted")
+	}
+}
 
 // phase is where a queue or exchange stands.
 type phase uint8
@@ -78,6 +176,27 @@ type exchange struct {
 	holder *queue
 }
 
+// settle ends a change of the durable bindings of x.
+func (x *exchange) settle() {
+	if x.unsettled--; x.unsettled > 0 {
+		return
+	}
+	settled := x.settled
+	x.settled = nil
+	for _, f := range settled {
+		f()
+	}
+}
+
+// whenSettled calls f when no durable binding of x is about to change.
+func (x *exchange) whenSettled(f func()) {
+	if x.unsettled == 0 {
+		f()
+		return
+	}
+	x.settled = append(x.settled, f)
+}
+
 // addSource remembers that x may hold a binding to n.
 func (x *exchange) addSource(n *name) {
 	if n.sources == nil {
@@ -96,10 +215,4 @@ func (x *exchange) forgetSources() {
 		delete(n.sources, x)
 	}
 	x.feeds = nil
-}
-
-// owner is a connection with exclusive queues.
-type owner struct {
-	pid    mail.Address
-	queues map[*queue]struct{}
 }

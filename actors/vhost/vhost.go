@@ -1,7 +1,7 @@
 package vhost
 
 import (
-	"runtime/debug"
+	"time"
 
 	"candlemark/actors/mail"
 	"candlemark/internal/definitions"
@@ -74,190 +74,92 @@ type ExchangeSpec struct {
 	Settings policies.ExchangeSettings
 }
 
-// vhost is the actor.
-type vhost struct {
-	cfg       Config
-	ctx       actor.Context       // of the turn
-	directory *topology.Directory // the published one
-	queues    map[string]*queue
-	exchanges map[string]*exchange
-	children  map[string]any // *queue or *exchange by the id of its PID
-	owners    map[string]*owner
-	leaving   map[string]store.QueueID // deleted durable queues that have not ended, by the id of the PID
-	// incarnation is the last one given out, without Config.Incarnation. One
-	// counter serves all names, so that a name that is gone leaves no trace.
-	incarnation uint64
-	questions   map[uint64]pendingRequest
-	asked       uint64        // number of the last question
-	policies    *policies.Set // the newest
-	sweep       sweep
-	recovery    *recovery      // nil unless it is recovering
-	failure     any            // what a command panicked with in this turn
-	ending      *mail.EndVHost // nil while it lives
-	deleted     bool           // when it ends: no queue is left
-	stopping    bool           // children end because this actor does
-}
+// props is how the core knows what makes a child.
+type props = *actor.Props
+
+// vhost is the shell: the core decides, then what it decided is carried out.
+type vhost struct{ core *state }
 
 // New makes the actor.
-func New(cfg Config) actor.Actor {
-	return &vhost{
-		cfg: cfg, directory: &topology.Directory{},
-		queues: map[string]*queue{}, exchanges: map[string]*exchange{}, children: map[string]any{},
-		owners: map[string]*owner{}, leaving: map[string]store.QueueID{}, questions: map[uint64]pendingRequest{}, policies: policies.NewSet(cfg.VHost.Name),
-	}
-}
+func New(cfg Config) actor.Actor { return &vhost{newState(cfg)} }
 
 // Receive handles one mail, and with it perhaps commands that were parked. A
 // panic costs the one command, which is answered; the supervisor learns of it
 // when the turn is done.
 func (v *vhost) Receive(ctx actor.Context) {
-	v.ctx = ctx
-	v.handle(ctx.Message())
-	if reason := v.failure; reason != nil {
-		v.failure = nil
+	s, what := v.core, ctx.Message()
+	s.now = time.Now()
+	switch m := what.(type) {
+	case *actor.Started:
+		s.handle(begin{ctx.Self()})
+	case *actor.Stopping:
+		s.stopping = true
+	case *actor.Terminated: // it overtakes mail (PRO-1)
+		if !s.stopping {
+			ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})
+		}
+	default:
+		s.handle(what)
+	}
+	v.carryOut(ctx, what)
+	if reason := s.failure; reason != nil {
+		s.failure = nil
 		panic(reason)
 	}
 }
 
-func (v *vhost) handle(what any) {
-	defer v.guard(what)
-	if v.ending != nil && v.refuse(what) || v.recovery != nil && v.wait(what) {
-		return
-	}
-	switch m := what.(type) {
-	case *mail.DeclareQueue:
-		v.declareQueue(m)
-	case *mail.DeleteQueue:
-		v.deleteQueue(m)
-	case *mail.AwaitQueue:
-		v.awaitQueue(m)
-	case *mail.DeclareExchange:
-		v.declareExchange(m)
-	case *mail.DeleteExchange:
-		v.deleteExchange(m)
-	case *mail.Bind:
-		v.bind(m)
-	case *mail.Unbind:
-		v.unbind(m)
-	case *mail.ReleaseConnection:
-		v.releaseConnection(m)
-	case *mail.ApplyPolicies:
-		v.applyPolicies(m)
-		v.bringBack()
-	case *mail.EndVHost:
-		v.deleteAll(m)
-	case sweepOn:
-		v.sweepOn()
-	case *stored:
-		m.then(m.err)
-	case *fetched:
-		v.fetched(m)
-	default:
-		v.event(what)
-	}
-}
-
-// event handles mail of children and of the actor system.
-func (v *vhost) event(what any) {
-	switch m := what.(type) {
-	case *mail.QueueRetiring:
-		v.queueRetiring(m)
-	case *mail.QueueCrashed:
-		v.queueCrashed(m)
-	case *mail.QueueDeleteRefused:
-		v.queueDeleteRefused(m)
-	case *mail.ExchangeUnused:
-		v.exchangeUnused(m)
-	case *mail.BindingsForgotten:
-		v.answered(m.Reply, m.Unused)
-	case *mail.ExchangeDeleteReply:
-		v.answered(m.Reply, false)
-	case *mail.ExchangeConfigured:
-		v.answered(m.Reply, false)
-	case *mail.TopologyReply:
-		v.answered(m.Reply, false)
-	case *mail.QueueAwake:
-		v.answered(m.Reply, false)
-	case *mail.DeclareQueueReply:
-		v.answered(m.Reply, false)
-	case *mail.DeleteQueueReply:
-		v.holderDropped(m)
-	case *actor.Started:
-		v.start()
-	case *actor.Stopping:
-		v.stopping = true
-	case *actor.Terminated: // it overtakes mail (PRO-1)
-		if !v.stopping {
-			v.ctx.Send(v.ctx.Self(), &mail.PeerGone{Who: m.Who})
+// carryOut does what the core has decided over a mail. The state has changed by
+// then: what panics is tried once more, behind the answer that says so, and a child
+// that cannot be started has died.
+func (v *vhost) carryOut(ctx actor.Context, what any) {
+	for _, e := range v.core.out.take() {
+		if v.try(ctx, e, what) {
+			continue
 		}
-	case *mail.PeerGone:
-		v.peerGone(m.Who)
+		v.carryOut(ctx, nil)
+		if s, spawns := e.(spawning); !v.try(ctx, e, nil) && spawns {
+			ctx.Send(ctx.Self(), &mail.PeerGone{Who: *s.pid})
+		}
 	}
 }
 
-// guard answers a command that panicked, and goes on: commands parked behind it
-// have not failed.
-func (v *vhost) guard(what any) {
-	reason := recover()
-	if reason == nil {
-		return
+func (v *vhost) try(ctx actor.Context, effect, what any) (done bool) {
+	defer v.core.guard(what)
+	cfg, self, root := &v.core.cfg, ctx.Self(), ctx.ActorSystem().Root
+	switch e := effect.(type) {
+	case post:
+		ctx.Send(e.to, e.what)
+	case func():
+		e()
+	case spawning:
+		pid, err := ctx.SpawnNamed(e.props, e.name)
+		if err != nil {
+			panic(err)
+		}
+		*e.pid = pid
+		v.core.children.rename(pid)
+	case watching:
+		ctx.Watch(e.who)
+	case unwatching:
+		mail.Unwatch(ctx, e.who)
+	case stopping:
+		ctx.Stop(e.who)
+	case storing:
+		cfg.Meta.Apply(e.change, func(_ uint64, err error) { root.Send(self, &stored{e.then, err, e.command}) })
+	case fetching:
+		cfg.Messages(store.QueueID(e.queue.queue.Incarnation), e.again, func(list []store.Recovered, err error) {
+			root.Send(self, &fetched{e.queue, list, err})
+		})
+	case leaving:
+		if cfg.Close != nil {
+			mail.AnswerAll(ctx, cfg.Close(), mail.Gone)
+		}
+		ctx.Stop(self)
 	}
-	v.cfg.Log.Error().Type("mail", what).Interface("reason", reason).
-		Bytes("stack", debug.Stack()).Msg("the virtual host panicked over a mail")
-	mail.AnswerAll(v.ctx, []any{what}, mail.Failed)
-	v.broken()
-	if v.failure == nil {
-		v.failure = reason
-	}
+	return true
 }
 
-// start makes what nobody declares. What was stored comes when the policies are
-// there.
-func (v *vhost) start() {
-	v.makeExchanges()
-	if v.cfg.Stored != nil {
-		v.recovery = &recovery{Stored: *v.cfg.Stored}
-		v.cfg.Stored = nil
-	}
-	if v.cfg.Registry == nil {
-		v.bringBack()
-		return
-	}
-	v.ctx.Send(v.cfg.Registry, &mail.VHostStarted{Name: v.cfg.VHost.Name, PID: v.ctx.Self()})
-}
-
-// peerGone concludes from the death of a child or of the owner of exclusive
-// queues. Those that ended in order are no longer known.
-func (v *vhost) peerGone(who *actor.PID) {
-	switch c := v.children[who.Id].(type) {
-	case *queue:
-		v.queueDied(c)
-	case *exchange:
-		v.exchangeDied(c)
-	}
-	if id, is := v.leaving[who.Id]; is {
-		delete(v.leaving, who.Id)
-		v.retireMessages(id)
-	}
-	if o := v.owners[who.Id]; o != nil {
-		v.releaseOwner(o, nil)
-	}
-	v.leave()
-}
-
-func (v *vhost) publish(d *topology.Directory) {
-	v.directory = d
-	v.cfg.VHost.Publish(d)
-}
-
-// reply sends an answer to whoever asked; nobody may have.
-func (v *vhost) reply(r mail.Request, answer any) {
-	if r.ReplyTo != nil {
-		v.ctx.Send(r.ReplyTo, answer)
-	}
-}
-
-// done answers with TopologyReply.
-func (v *vhost) done(r mail.Request, err error) {
-	v.reply(r, &mail.TopologyReply{Reply: r.Done(err)})
+// childOf is the address that an actor of that name will have.
+func childOf(parent mail.Address, name string) mail.Address {
+	return actor.NewPID(parent.Address, parent.Id+"/"+name)
 }

@@ -1,0 +1,207 @@
+package refusal
+
+import (
+	"slices"
+	"strings"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/topology"
+	"candlemark/policies"
+	"candlemark/protocol"
+)
+
+// Reserved is the prefix of names that clients may not make (DEC-8).
+const Reserved = "amq."
+
+// Rules are those of one virtual host. What they return is nil for what may be done.
+type Rules struct {
+	VHost string // its name
+	// System are exchanges of the broker's own. Clients can neither bind to nor from
+	// them, nor delete them, nor make a queue of such a name.
+	System []mail.DeclareExchange
+}
+
+// NoQueue is for a queue that is not there.
+func (r *Rules) NoQueue(name string) error {
+	return protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", name, r.VHost)
+}
+
+// NoExchange is for an exchange that is not there.
+func (r *Rules) NoExchange(name string) error {
+	return protocol.ChannelErrorf(protocol.NotFound, "no exchange '%s' in vhost '%s'", name, r.VHost)
+}
+
+// onDefault is DEC-10.
+func onDefault() error {
+	return protocol.ChannelErrorf(protocol.AccessRefused, "operation not permitted on the default exchange")
+}
+
+// IsSystem tells whether a name is that of one of the System exchanges.
+func (r *Rules) IsSystem(name string) bool {
+	return slices.ContainsFunc(r.System, func(d mail.DeclareExchange) bool { return d.Name == name })
+}
+
+// name refuses names that are not for clients to make.
+func (r *Rules) name(kind, name string) error {
+	switch {
+	case strings.HasPrefix(name, Reserved):
+		return protocol.ChannelErrorf(protocol.AccessRefused, "%s name '%s' contains reserved prefix 'amq.*'", kind, name)
+	case r.IsSystem(name): // an exchange that has ended by itself
+		return r.onSystem(kind, name)
+	}
+	return nil
+}
+
+func (r *Rules) onSystem(kind, name string) error {
+	return protocol.ChannelErrorf(protocol.AccessRefused, "operation not permitted on the system %s '%s' in vhost '%s'", kind, name, r.VHost)
+}
+
+// NewQueue tells why there is to be no such queue, which does not exist. The broker
+// has chosen the name of one that is server-named.
+func (r *Rules) NewQueue(d *mail.DeclareQueue, serverNamed bool) error {
+	if d.Passive {
+		return r.NoQueue(d.Name)
+	}
+	if exchanges, deadLetterQueue := policies.QueueLeadsTo(d.Arguments); len(exchanges) > 0 || deadLetterQueue {
+		if err := d.Leave.Err(); err != nil {
+			return err
+		}
+	}
+	if serverNamed {
+		if err := policies.ValidateServerNamed(d.Arguments); err != nil {
+			return err
+		}
+	} else if err := r.name("queue", d.Name); err != nil {
+		return err
+	}
+	if err := policies.ValidateQueueArguments(d.Name, r.VHost, d.Arguments); err != nil {
+		return err
+	}
+	return orNil(policies.ValidateQueueProperties(d.Name, r.VHost, policies.QueueDeclaration{
+		Durable: d.Durable, AutoDelete: d.AutoDelete, Exclusive: d.Exclusive, Arguments: d.Arguments,
+	}))
+}
+
+// TooMany is for a queue where there are limit already.
+func (r *Rules) TooMany(name string, limit int64) error {
+	return protocol.ChannelErrorf(protocol.PreconditionFailed,
+		"cannot declare queue '%s': queue limit in vhost '%s' (%d) is reached", name, r.VHost, limit)
+}
+
+// Locked refuses what is done to another connection's queue (DEC-5), nil for none;
+// nobody is refused who has no connection, the broker itself.
+func (r *Rules) Locked(q *topology.Queue, connection mail.Address) error {
+	if q != nil && q.Exclusive && connection != nil && !connection.Equal(q.Owner) {
+		return policies.ResourceLocked(q.Name, r.VHost)
+	}
+	return nil
+}
+
+// AnyExchange makes the checks of a declaration that come before the name is
+// looked up.
+func AnyExchange(d *mail.DeclareExchange) error {
+	if !d.Passive {
+		if d.Type == "" {
+			return protocol.ChannelErrorf(protocol.PreconditionFailed, "invalid exchange type ''")
+		}
+		if d.Type != topology.DelayedType {
+			if err := known(d.Type); err != nil {
+				return err
+			}
+		}
+	}
+	if d.Name == "" {
+		return onDefault()
+	}
+	return nil
+}
+
+// NewExchange tells why there is to be no such exchange, which does not exist.
+func (r *Rules) NewExchange(d *mail.DeclareExchange) error {
+	if d.Passive {
+		return r.NoExchange(d.Name)
+	}
+	if err := r.name("exchange", d.Name); err != nil {
+		return err
+	}
+	if _, leads := policies.ExchangeLeadsTo(d.Arguments); leads {
+		if err := d.Leave.Err(); err != nil {
+			return err
+		}
+	}
+	if err := policies.ValidateExchangeArguments(d.Name, r.VHost, d.Arguments); err != nil {
+		return err
+	}
+	return ExchangeType(d)
+}
+
+// ExchangeType is DLY-1, and DEC-14 for types that nobody knows.
+func ExchangeType(d *mail.DeclareExchange) error {
+	if d.Type != topology.DelayedType {
+		return known(d.Type)
+	}
+	v, _ := d.Arguments.Get(topology.DelayedArgument)
+	switch name, isText := v.(string); {
+	case !isText:
+		return protocol.ChannelErrorf(protocol.PreconditionFailed, "Invalid argument, 'x-delayed-type' must be an existing exchange type")
+	case name == topology.DelayedType:
+		return protocol.ChannelErrorf(protocol.PreconditionFailed, "Invalid argument, 'x-delayed-message' can't be used for 'x-delayed-type'")
+	default:
+		return known(name)
+	}
+}
+
+func known(exchangeType string) error {
+	if _, is := topology.NewRoutes(exchangeType); !is {
+		return protocol.ChannelErrorf(protocol.PreconditionFailed, "unknown exchange type '%s'", exchangeType)
+	}
+	return nil
+}
+
+// OtherExchange is DEC-4 for exchanges: x is there.
+func (r *Rules) OtherExchange(x *topology.Exchange, d *mail.DeclareExchange) error {
+	return orNil(policies.EquivalentExchange(x.Name, r.VHost,
+		policies.ExchangeDeclaration{Type: x.Type, Durable: x.Durable, AutoDelete: x.AutoDelete, Internal: x.Internal, Arguments: x.Arguments},
+		policies.ExchangeDeclaration{Type: d.Type, Durable: d.Durable, AutoDelete: d.AutoDelete, Internal: d.Internal, Arguments: d.Arguments}))
+}
+
+// DeleteExchange refuses to delete exchanges that clients have not made.
+func (r *Rules) DeleteExchange(name string) error {
+	switch {
+	case name == "":
+		return onDefault()
+	case strings.HasPrefix(name, Reserved) || r.IsSystem(name):
+		return protocol.ChannelErrorf(protocol.AccessRefused, "deletion of system exchange '%s' in vhost '%s' not allowed", name, r.VHost)
+	}
+	return nil
+}
+
+// Ends refuses bindings that are not for clients to make or to remove: those at the
+// default exchange (DEC-10) and at a System exchange.
+func (r *Rules) Ends(source string, b *topology.Binding) error {
+	switch {
+	case source == "" || b.ToExchange && b.Destination == "":
+		return onDefault()
+	case r.IsSystem(source):
+		return r.onSystem("exchange", source)
+	case !r.IsSystem(b.Destination):
+		return nil
+	case b.ToExchange:
+		return r.onSystem("exchange", b.Destination)
+	default:
+		return r.onSystem("queue", b.Destination)
+	}
+}
+
+// Arguments refuses the arguments of a binding from x.
+func Arguments(x *topology.Exchange, b topology.Binding) error {
+	return orNil(topology.ValidateBinding(x.RoutingType(), b.Arguments))
+}
+
+// orNil is err as an error that is nil when err is.
+func orNil(err *protocol.ChannelError) error {
+	if err == nil {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,161 @@
+package vhost
+
+import (
+	"runtime/debug"
+
+	"candlemark/actors/mail"
+	"candlemark/actors/vhost/refusal"
+	"candlemark/internal/store"
+	"candlemark/internal/topology"
+	"candlemark/policies"
+)
+
+// state is the core of the actor. It knows no actor system, no clock and no disk:
+// the shell tells it the time and carries out what it puts into its outbox.
+type state struct {
+	shared
+	failure  any  // what a command panicked with in this turn
+	deleted  bool // when it ends: no queue is left
+	stopping bool // children end because this actor does
+}
+
+// begin tells the core its own address.
+type begin struct{ self mail.Address }
+
+func newState(cfg Config) *state {
+	s := &state{shared: shared{
+		cfg: cfg, vhost: cfg.VHost.Name, rules: refusal.Rules{VHost: cfg.VHost.Name, System: cfg.SystemExchanges}, directory: &topology.Directory{}, serverName: serverName,
+		requests: requests{open: map[uint64]pendingRequest{}}, children: children{known: map[string]any{}, leaving: map[string]store.QueueID{}},
+	}}
+	s.run = s.handle
+	s.queues = &queues{shared: &s.shared, byName: map[string]*queue{}, owners: owners{}}
+	s.exchanges = &exchanges{shared: &s.shared, byName: map[string]*exchange{}}
+	s.bindings = &bindings{&s.shared}
+	s.matcher = &matcher{shared: &s.shared, set: policies.NewSet(s.vhost)}
+	return s
+}
+
+func (s *state) handle(what any) {
+	defer s.guard(what)
+	switch m := what.(type) {
+	case *mail.DeclareQueue, *mail.DeleteQueue, *mail.AwaitQueue, *mail.DeclareExchange, *mail.DeleteExchange, *mail.Bind, *mail.Unbind:
+		s.command(m)
+	case *mail.ReleaseConnection:
+		s.queues.releaseConnection(m)
+	case *mail.ApplyPolicies:
+		s.matcher.apply(m)
+		s.recovery.begin()
+	case *mail.EndVHost:
+		s.deleteAll(m)
+	case sweepOn:
+		s.matcher.sweepOn()
+	case *stored:
+		m.then(m.err)
+	case *fetched:
+		s.queues.fetched(m)
+	default:
+		s.event(what)
+	}
+}
+
+// command carries out a command about a name. Some come, or were parked, when nothing
+// is made or found any more, and some before everything is there.
+func (s *state) command(what any) {
+	switch {
+	case s.ending != nil:
+		s.out.answer(mail.Gone, what)
+		return
+	case s.recovery != nil:
+		s.recovery.wait(what)
+		return
+	}
+	switch m := what.(type) {
+	case *mail.DeclareQueue:
+		s.queues.declare(m)
+	case *mail.DeleteQueue:
+		s.queues.delete(m)
+	case *mail.AwaitQueue:
+		s.queues.await(m)
+	case *mail.DeclareExchange:
+		s.exchanges.declare(m)
+	case *mail.DeleteExchange:
+		s.exchanges.delete(m)
+	case *mail.Bind:
+		s.bindings.bind(m)
+	case *mail.Unbind:
+		s.bindings.unbind(m)
+	}
+}
+
+// event handles mail of children and of the actor system.
+func (s *state) event(what any) {
+	switch m := what.(type) {
+	case *mail.QueueRetiring:
+		s.queues.retiring(m)
+	case *mail.QueueCrashed:
+		s.queues.crashed(m)
+	case *mail.QueueDeleteRefused:
+		s.queues.deleteRefused(m)
+	case *mail.ExchangeUnused:
+		s.exchanges.unused(m)
+	case *mail.BindingsForgotten:
+		s.requests.answered(m.ID, m.Unused, m.Err)
+	case *mail.DeleteQueueReply:
+		s.queues.holderDropped(m)
+	case answer:
+		s.requests.answered(m.Number(), false, m.Failure())
+	case begin:
+		s.begin(m.self)
+	case *mail.PeerGone:
+		s.peerGone(m.Who)
+	}
+}
+
+// guard answers a command that panicked, and goes on: commands parked behind it
+// have not failed.
+func (s *state) guard(what any) {
+	reason := recover()
+	if reason == nil {
+		return
+	}
+	s.cfg.Log.Error().Type("mail", what).Interface("reason", reason).
+		Bytes("stack", debug.Stack()).Msg("the virtual host panicked over a mail")
+	s.out.answer(mail.Failed, what)
+	if s.recovery != nil {
+		s.recovery.fail()
+	}
+	if s.failure == nil {
+		s.failure = reason
+	}
+}
+
+// begin makes what nobody declares. What was stored comes when the policies are
+// there.
+func (s *state) begin(self mail.Address) {
+	s.self, s.requests.self = self, self
+	s.exchanges.makeBuiltIn()
+	if s.cfg.Stored != nil {
+		s.recovery = &recovery{shared: &s.shared, Stored: *s.cfg.Stored}
+		s.cfg.Stored = nil
+	}
+	if s.cfg.Registry == nil {
+		s.recovery.begin()
+		return
+	}
+	s.out.send(s.cfg.Registry, &mail.VHostStarted{Name: s.vhost, PID: self})
+}
+
+// peerGone concludes from the death of a child or of the owner of exclusive
+// queues. Those that ended in order are no longer known.
+func (s *state) peerGone(who mail.Address) {
+	child, messages := s.children.ended(who)
+	switch c := child.(type) {
+	case *queue:
+		s.queues.died(c)
+	case *exchange:
+		s.exchanges.died(c)
+	}
+	s.retireMessages(messages)
+	s.queues.release(who, func() {})
+	s.leave()
+}
