@@ -29,6 +29,7 @@ var rules = []struct {
 	{"links", checkLinks},
 	{"file length", checkFileLength},
 	{"function length", checkFunctionLength},
+	{"package size", checkPackageSize},
 	{"doc comments", checkDocComments},
 	{"leftover notes", checkNotes},
 	{"sleep", checkSleep},

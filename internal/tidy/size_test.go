@@ -3,6 +3,7 @@ package tidy
 import (
 	"fmt"
 	"go/ast"
+	"slices"
 )
 
 const (
@@ -10,7 +11,76 @@ const (
 	fileLimit     = 400
 	testFileLimit = 600
 	functionLimit = 60
+
+	packageLimit = 2500 // lines of a package, without tests
+	filesLimit   = 25   // likewise
+	methodsLimit = 60   // of one type
 )
+
+// outgrown lists what is larger than it should be: nothing joins it, and who is small enough leaves it.
+var outgrown = []string{"actors/queue", "actors/channel", "policies"}
+
+// checkPackageSize counts what the product consists of: integration is tests and their tools.
+func checkPackageSize(h *house) (complaints []string) {
+	for dir, files := range h.packages() {
+		if covers("integration/...", dir) {
+			continue
+		}
+		large := tooLarge(files)
+		switch known := slices.Contains(outgrown, dir); {
+		case !known && large != "":
+			complaints = append(complaints, dir+": "+large)
+		case known && large == "" && len(files) > 1: // more than a test of this rule has
+			complaints = append(complaints, dir+" is small enough: take it off the list")
+		}
+	}
+	return complaints
+}
+
+// tooLarge says by what a package exceeds a limit, "" if it does not.
+func tooLarge(files []*file) string {
+	lines, count, methods := 0, 0, map[string]int{}
+	for _, f := range files {
+		if f.test {
+			continue
+		}
+		lines += f.lines
+		count++
+		for _, declaration := range f.tree.Decls {
+			if function, ok := declaration.(*ast.FuncDecl); ok && function.Recv != nil {
+				methods[receiver(function)]++
+			}
+		}
+	}
+	for name, n := range methods {
+		if n > methodsLimit {
+			return fmt.Sprintf("%s has %d methods, at most %d", name, n, methodsLimit)
+		}
+	}
+	if lines > packageLimit || count > filesLimit {
+		return fmt.Sprintf("%d lines in %d files, at most %d in %d", lines, count, packageLimit, filesLimit)
+	}
+	return ""
+}
+
+// receiver is the name of a method's type.
+func receiver(function *ast.FuncDecl) string {
+	t := function.Recv.List[0].Type
+	for {
+		switch x := t.(type) {
+		case *ast.StarExpr:
+			t = x.X
+		case *ast.IndexExpr:
+			t = x.X
+		case *ast.IndexListExpr:
+			t = x.X
+		case *ast.Ident:
+			return x.Name
+		default:
+			return ""
+		}
+	}
+}
 
 func checkFileLength(h *house) (complaints []string) {
 	for _, f := range h.files {
