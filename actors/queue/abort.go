@@ -28,10 +28,10 @@ func (q *queue) abort(ctx actor.Context) {
 	if w := s.work; w != nil && w.asked != nil { // that had begun
 		attempt(func() { mail.AnswerAll(ctx, []any{w.asked}, mail.Failed) })
 	}
-	for _, g := range s.paging.gets {
+	for _, g := range s.gets {
 		left = append(left, g)
 	}
-	s.parked, s.paging.gets = nil, nil
+	s.parked, s.gets = nil, nil
 	attempt(func() {
 		s.fail(q.broke)
 		for _, p := range s.out.Posts {

@@ -23,14 +23,6 @@ func (s *state) startAckTimeout(h backlog.Handle, to *consumers.Channel, number 
 	s.ackTimeouts.Start(h, to, number, store.After(now.Ceil(), timeout), now.Floor())
 }
 
-// timeout is that of c in ms, -1 for none.
-func (s *state) timeout(c *consumers.Consumer) int64 {
-	if c.NoAck {
-		return -1
-	}
-	return policies.LowerTimeout(s.settings.ConsumerTimeout, c.Timeout)
-}
-
 // expireAckTimeouts takes back what was not settled in time, a turn's worth at a time, and
 // cancels the consumers that had it.
 func (s *state) expireAckTimeouts(now clock.Instant) (more bool) {

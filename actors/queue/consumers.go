@@ -71,7 +71,7 @@ func (s *state) left(n int, now clock.Instant) {
 // its position. Having held an unacknowledged basic.get counts as a use
 // (LEASE-4).
 func (s *state) channelGone(channel mail.Address, now clock.Instant) {
-	s.paging.gets = slices.DeleteFunc(s.paging.gets, func(g *mail.Get) bool { return g.Channel.Equal(channel) })
+	s.gets = slices.DeleteFunc(s.gets, func(g *mail.Get) bool { return g.Channel.Equal(channel) })
 	h := s.consumers.Channel(channel)
 	if h == nil {
 		return

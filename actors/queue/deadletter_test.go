@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/deadletters"
 	"candlemark/internal/message"
 	"candlemark/policies"
 )
@@ -174,7 +175,7 @@ func TestRejecting_DL10(t *testing.T) {
 // TestLetter_DL31: the source keeps its copy until it is told, sends in order,
 // at most so many at a time, and again after a failure.
 func TestLetter_DL31(t *testing.T) {
-	const n = deadLetterLimit + 100
+	const n = deadletters.Limit + 100
 	c := newCore(t, dlx, func(s *policies.QueueSettings) { s.HasDLK, s.DeadLetterRoutingKey = true, "rk" })
 	batch := make([]message.Message, n)
 	for i := range batch {
@@ -196,7 +197,7 @@ func TestLetter_DL31(t *testing.T) {
 			ids = append(ids, mail.Range{First: d.Number, Last: d.Number})
 		}
 	}
-	if len(ids) != deadLetterLimit || c.messages.Len() != n || c.messages.Ready() != 0 {
+	if len(ids) != deadletters.Limit || c.messages.Len() != n || c.messages.Ready() != 0 {
 		t.Fatalf("%d sent, %d kept", len(ids), c.messages.Len())
 	}
 	c.feed(&mail.DeadLetterReply{Incarnation: 6, IDs: ids}) // of an earlier queue of this name
@@ -209,13 +210,13 @@ func TestLetter_DL31(t *testing.T) {
 	}
 	c.feed(&mail.DeadLetterReply{Incarnation: 7, Lost: true})
 	dead, again := c.died()
-	if len(dead) != deadLetterLimit || dead[49] != "expired 49" || dead[50] != "expired 60" {
+	if len(dead) != deadletters.Limit || dead[49] != "expired 49" || dead[50] != "expired 60" {
 		t.Fatalf("%d sent again, %q", len(dead), dead[50])
 	}
 	c.feed(&mail.DeadLetterReply{Incarnation: 7, IDs: ids}, &mail.DeadLetterReply{Incarnation: 7, IDs: again})
 	c.seenOff()
-	if c.messages.Len() != 0 || c.deadLetters.out != 0 {
-		t.Fatalf("%d left, %d out", c.messages.Len(), c.deadLetters.out)
+	if c.messages.Len() != 0 || c.deadLetters.Counts().UnderWay != 0 {
+		t.Fatalf("%d left, %d out", c.messages.Len(), c.deadLetters.Counts().UnderWay)
 	}
 }
 
@@ -223,7 +224,7 @@ func TestLetter_DL31(t *testing.T) {
 // exchange when the policy that named one is gone.
 func TestExchangeRemoved_DL13(t *testing.T) {
 	c := newCore(t, dlx, ttl(10))
-	batch := make([]message.Message, deadLetterLimit+10)
+	batch := make([]message.Message, deadletters.Limit+10)
 	for i := range batch {
 		batch[i] = msg("m", -1)
 	}
@@ -231,7 +232,7 @@ func TestExchangeRemoved_DL13(t *testing.T) {
 	c.at(10)
 	c.feed(&mail.Configure{Settings: settings()})
 	_, ids := c.died()
-	if len(ids) != deadLetterLimit || c.messages.Len() != deadLetterLimit {
+	if len(ids) != deadletters.Limit || c.messages.Len() != deadletters.Limit {
 		t.Fatalf("%d sent, %d kept", len(ids), c.messages.Len())
 	}
 	c.feed(&mail.DeadLetterReply{Incarnation: 7, IDs: ids[:1]}, &mail.DeadLetterReply{Incarnation: 7, Lost: true})

@@ -113,7 +113,7 @@ func (s *state) forgotten(now clock.Instant) {
 	if !s.becomeDraining() {
 		return
 	}
-	s.paging.until = 0
+	s.pager.End()
 	ready := s.messages.Ready() + s.scheduledCount()
 	s.journal.Close()
 	s.consumers.CancelAll()
@@ -135,13 +135,13 @@ func (s *state) forgotten(now clock.Instant) {
 			Queue: s.queue.Name, Incarnation: s.queue.Incarnation, Discarded: discarded, Time: (s.journal.At + s.skew) / 1000,
 		})
 	}
-	for _, g := range s.paging.gets {
+	for _, g := range s.gets {
 		s.handleLate(g, now)
 	}
 	for _, m := range s.parked {
 		s.handleLate(m, now)
 	}
-	s.paging.gets, s.parked = nil, nil
+	s.gets, s.parked = nil, nil
 }
 
 // fail is the end by a panic over a mail: consumers are told, and publishers learn

@@ -1,24 +1,21 @@
 package queue
 
 import (
-	"slices"
-	"strings"
-
 	"candlemark/actors/mail"
-	"candlemark/actors/queue/consumers"
-	"candlemark/protocol"
+	"candlemark/actors/queue/inspect"
 )
 
 // shownReady is how many messages clients see as ready: those that are moved on
 // and have not arrived are in the queue.
-func (s *state) shownReady() int { return s.messages.Ready() + s.deadLetters.forwarding }
+func (s *state) shownReady() int { return s.messages.Ready() + s.deadLetters.Counts().Forwarding }
 
 // describe answers a question. It changes nothing and renews no lease (LEASE-4).
 func (s *state) describe(m *mail.DescribeQueue) {
+	forwarding := s.deadLetters.Counts().ForwardingBytes
 	info := &mail.QueueInfo{
 		Reply: m.Done(nil), Name: s.queue.Name,
 		Ready: s.shownReady(), Unacked: s.consumers.Unacked(), Consumers: s.consumers.Len(),
-		ReadyBytes: s.messages.ReadyBytes() + s.deadLetters.forwardingBytes, UnackedBytes: s.messages.Bytes() - s.messages.ReadyBytes() - s.deadLetters.forwardingBytes,
+		ReadyBytes: s.messages.ReadyBytes() + forwarding, UnackedBytes: s.messages.Bytes() - s.messages.ReadyBytes() - forwarding,
 		Paged: s.messages.Paged(), PagedBytes: s.messages.PagedBytes(),
 		Memory: s.messages.Memory(), LastUse: s.used, Counts: s.counts, Effective: s.effective, Settings: s.settings,
 		Arguments: s.queue.Arguments, Durable: s.queue.Durable, AutoDelete: s.queue.AutoDelete, Exclusive: s.queue.Exclusive,
@@ -30,37 +27,13 @@ func (s *state) describe(m *mail.DescribeQueue) {
 		info.Memory += x.Memory()
 	}
 	info.LeaseDeadline, _ = s.lease.Deadline()
-	info.NextExpiry, _ = s.nextExpiry()
+	info.NextExpiry, _ = s.expiry.Next()
 	if c := s.consumers.Exclusive(); c != nil {
 		info.ExclusiveTag = c.Tag
 	}
 	if m.Consumers {
-		info.HeadTimestamp = s.headTimestamp()
-		info.List = s.list()
+		info.HeadTimestamp = inspect.HeadTimestamp(&s.messages)
+		info.List = inspect.Consumers(&s.consumers, s.settings.ConsumerTimeout)
 	}
 	s.send(m.ReplyTo, info)
-}
-
-// headTimestamp is the timestamp property of the first ready message.
-func (s *state) headTimestamp() uint64 {
-	h, ok := s.messages.First()
-	if !ok || s.messages.IsPaged(h) {
-		return 0
-	}
-	scan, _ := protocol.ScanProperties(s.messages.Get(h).Header)
-	return scan.Timestamp
-}
-
-// list describes the consumers, in the order of their channels and of their
-// coming.
-func (s *state) list() []mail.QueueConsumer {
-	list := make([]mail.QueueConsumer, 0, s.consumers.Len())
-	s.consumers.Consumers(func(c *consumers.Consumer) {
-		list = append(list, mail.QueueConsumer{
-			Channel: c.Channel.Address, Tag: c.Tag, NoAck: c.NoAck, Exclusive: s.consumers.Exclusive() == c, Active: s.consumers.Active(c),
-			Prefetch: c.Prefetch, Arguments: c.Arguments, Timeout: s.timeout(c),
-		})
-	})
-	slices.SortStableFunc(list, func(a, b mail.QueueConsumer) int { return strings.Compare(a.Channel.Id, b.Channel.Id) })
-	return list
 }

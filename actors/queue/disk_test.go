@@ -28,9 +28,8 @@ func (c *core) store(list []store.Record, done *records.Commit) {
 		c.records = append(c.records, list...)
 		d.apply(list)
 	}
-	if len(c.out.want) > 0 {
-		d.reads = append(d.reads, loaded{c.out.wanted, d.read(c.out.want)})
-		c.out.want, c.out.wanted = nil, nil
+	if refs, handles := c.pager.Orders(); len(refs) > 0 {
+		d.reads = append(d.reads, loaded{handles, d.read(refs)})
 	}
 	for _, l := range c.out.lookups {
 		d.reads = append(d.reads, lookedUp{l, d.read(l.want)})

@@ -32,14 +32,14 @@ func (s *state) dispatch(now clock.Instant) (more bool) {
 				more = true
 				break
 			}
-			s.wheel.Remove(h)
+			s.expiry.Remove(h)
 			s.endReady(h, expired)
 			continue
 		}
 		if !s.hasContent(h, now) {
 			break
 		}
-		s.wheel.Remove(h)
+		s.expiry.Remove(h)
 		s.deliver(c, h, now)
 	}
 	s.consumers.Offer(s.messages.Ready())
@@ -53,9 +53,9 @@ func (s *state) deliver(c *consumers.Consumer, h backlog.Handle, now clock.Insta
 	if d.Redelivered {
 		s.counts.Redeliver++
 	}
-	s.paging.runway -= int64(len(r.Body)) + messageOverhead
+	s.pager.Took(len(r.Body))
 	if c.NoAck {
-		s.remove(h, acked)
+		s.Remove(h, acked)
 	} else {
 		d.Number = s.take(h, c.Channel, c)
 		s.startAckTimeout(h, c.Channel, d.Number, c.Timeout, now)
@@ -64,13 +64,13 @@ func (s *state) deliver(c *consumers.Consumer, h backlog.Handle, now clock.Insta
 }
 
 // take makes a ready message one that a channel has to acknowledge, for the consumer if it goes to one, and returns
-// the delivery's number.
+// the delivery's number. It is since a second of the broker's time: 32 bits will do until 2106, and do not make a delivery longer.
 func (s *state) take(h backlog.Handle, by *consumers.Channel, consumer *consumers.Consumer) (number uint64) {
 	s.messages.Take(h)
 	if e := s.messages.Entry(h); !e.Redelivered {
 		s.journal.Note(store.Delivered, e)
 	}
-	return s.consumers.Hold(by, consumers.Delivery{Message: h, Since: s.second(), Consumer: consumer})
+	return s.consumers.Hold(by, consumers.Delivery{Message: h, Since: uint32(s.journal.At / 1000), Consumer: consumer})
 }
 
 // deliverDirect gives a message that just arrived to a consumer without

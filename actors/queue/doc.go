@@ -1,9 +1,9 @@
 // Package queue is the queue actor: it keeps, delivers and expires the messages
 // of one queue, and ends itself when its lease does.
 //
-// Owns: the messages (backlog), their deadlines (wheel), scheduled ones (schedule), the lease, consumers, their credit
-// and what they have not acknowledged (consumers), dead letters. One
-// that holds for a delayed exchange releases what is due, and has nothing else to do.
+// Owns: the messages (backlog), when they expire (expiry), scheduled ones (schedule), dead letters (deadletters), what the
+// journal is told (records) and which contents are there only (paging), the lease, consumers, their credit and what they
+// have not acknowledged (consumers); inspect answers questions. A delayed exchange's holder only releases what is due.
 //
 // Takes: Enqueue Settle Consume CancelConsumer Grant Allow Limit Resize Get Purge
 // ChannelGone from channels; DeclareQueue DeleteQueue Configure Wake QueueForgotten
@@ -31,7 +31,7 @@
 //
 // Of each, the content is in memory, or paged out: in the journal only. What is to
 // survive is there anyway; of the rest copies are written (Spill) while memory is
-// tight. Whatever needs a content waits until it is read back (reading.go).
+// tight. Whatever needs a content waits until it is read back (paging).
 //
 // States of the queue:
 //

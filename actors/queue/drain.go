@@ -16,7 +16,7 @@ func (s *state) deadLettersBacklog() bool {
 func (s *state) handleLate(what any, now clock.Instant) {
 	switch m := what.(type) {
 	case *mail.DeadLetterReply:
-		s.onDeadLetterReply(m, now)
+		s.deadLetters.Answered(m, now)
 	case appendDone:
 		s.committed(m)
 	case loaded:
@@ -42,7 +42,7 @@ func (s *state) answer(m mail.Answerable) {
 func (s *state) deadLetterLate(e *mail.Enqueue, now clock.Instant) {
 	for i := range e.Messages {
 		m := &e.Messages[i]
-		s.endReady(s.keep(m, s.deadlineOf(m, now), now), expired)
+		s.endReady(s.keep(m, s.expiry.Deadline(m.TTL, now), now), expired)
 	}
 	s.answer(e)
 }
@@ -59,15 +59,15 @@ func (s *state) drain(now clock.Instant) (more bool) {
 				}
 				h = s.moveToReady(h)
 			}
-			s.wheel.Remove(h)
+			s.expiry.Remove(h)
 			s.endReady(h, expired)
 		}
 		more = s.messages.Ready() > 0 || s.scheduledPending()
 	}
-	s.deadLetters.retries.retryNow(now) // for the last time
-	s.retry(now)
-	more = s.flushDeadLetters(now) || more
-	if s.deadLetters.all.Len() > 0 || more {
+	s.deadLetters.RetryNow(now) // for the last time
+	s.deadLetters.Retry(now, s.skew)
+	more = s.deadLetters.Flush(now, s.skew, int(s.turnMost)) || more
+	if s.deadLetters.Counts().Len > 0 || more {
 		return more
 	}
 	s.becomeEnded()

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/deadletters"
 	"candlemark/actors/queue/outbox"
 	"candlemark/internal/message"
 	"candlemark/policies"
@@ -151,7 +152,7 @@ func TestParkedIsAnswered_LEASE8(t *testing.T) {
 // TestDyingIsSeenOff_DL31: what died before its queue ended is dead-lettered,
 // however much it is.
 func TestDyingIsSeenOff_DL31(t *testing.T) {
-	const n = deadLetterLimit + 10
+	const n = deadletters.Limit + 10
 	c := newCore(t, dlx, ttl(100), expires(200))
 	batch := make([]message.Message, n)
 	for i := range batch {
@@ -163,16 +164,16 @@ func TestDyingIsSeenOff_DL31(t *testing.T) {
 	one[*mail.QueueRetiring](c)
 	c.feed(&mail.QueueForgotten{})
 	if c.phase != draining {
-		t.Fatalf("phase %d with %d dead letters", c.phase, c.deadLetters.all.Len())
+		t.Fatalf("phase %d with %d dead letters", c.phase, c.deadLetters.Counts().Len)
 	}
 	c.put("late")
 	acks, _ := c.confirmed()
 	c.wantNumbers("late, acks", acks, n+1)
 	// The first dead letters were parked: answered now, they make room for the rest.
-	if got := len(c.seenOff()); got != deadLetterLimit {
+	if got := len(c.seenOff()); got != deadletters.Limit {
 		t.Fatalf("%d dead", got)
 	}
-	if got := len(c.seenOff()); got != n-deadLetterLimit {
+	if got := len(c.seenOff()); got != n-deadletters.Limit {
 		t.Fatalf("%d dead", got)
 	}
 	if c.phase != ended || c.messages.Len() != 0 {

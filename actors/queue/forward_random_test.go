@@ -94,7 +94,7 @@ func (m *mover) step() {
 		m.answer(1+m.rng.IntN(6), 3)
 	case 5:
 		m.pending = nil // the dead-letter actor has lost them
-		m.feed(&mail.DeadLetterReply{Incarnation: 7, Lost: true, Epoch: m.deadLetters.epoch})
+		m.feed(&mail.DeadLetterReply{Incarnation: 7, Lost: true, Epoch: m.deadLetters.Counts().Epoch})
 	case 6:
 		s := settings(dlx)
 		if m.rng.IntN(2) == 0 {
@@ -143,8 +143,8 @@ func TestForwardRandom(t *testing.T) {
 			m.settleOne(mail.Ack)
 			m.at(m.ms() + 1000)
 		}
-		if len(m.fate) != m.n || m.deadLetters.forwarding != 0 || m.deadLetters.forwardingBytes != 0 || m.deadLetters.bytes != 0 {
-			t.Fatalf("seed %d: %d of %d accounted for, %d moving", seed, len(m.fate), m.n, m.deadLetters.forwarding)
+		if len(m.fate) != m.n || m.deadLetters.Counts().Forwarding != 0 || m.deadLetters.Counts().ForwardingBytes != 0 || m.deadLetters.Counts().Bytes != 0 {
+			t.Fatalf("seed %d: %d of %d accounted for, %d moving", seed, len(m.fate), m.n, m.deadLetters.Counts().Forwarding)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/deadletters"
 	"candlemark/actors/queue/outbox"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
@@ -54,8 +55,8 @@ func TestForward(t *testing.T) {
 	}
 	c.at(1000)
 	c.takenCareOf(ids...)
-	if c.messages.Len() != 0 || c.deadLetters.forwarding != 0 || c.deadLetters.forwardingBytes != 0 || c.deadLetters.bytes != 0 {
-		t.Errorf("%d left, %d moving, %d bytes", c.messages.Len(), c.deadLetters.forwarding, c.deadLetters.forwardingBytes)
+	if c.messages.Len() != 0 || c.deadLetters.Counts().Forwarding != 0 || c.deadLetters.Counts().ForwardingBytes != 0 || c.deadLetters.Counts().Bytes != 0 {
+		t.Errorf("%d left, %d moving, %d bytes", c.messages.Len(), c.deadLetters.Counts().Forwarding, c.deadLetters.Counts().ForwardingBytes)
 	}
 	if why := c.records[len(c.records)-1].Why; why != store.Forwarded {
 		t.Errorf("written down as %v", why)
@@ -66,15 +67,15 @@ func TestForward(t *testing.T) {
 // is gone the rest is for the consumers, which have waited.
 func TestForwardBacklog_POL9(t *testing.T) {
 	c := newCore(t, dlx)
-	batch := make([]message.Message, forwardLimit+5)
+	batch := make([]message.Message, deadletters.ForwardLimit+5)
 	for i := range batch {
 		batch[i] = msg("m", -1)
 	}
-	batch[forwardLimit] = msg("expires", 50)
+	batch[deadletters.ForwardLimit] = msg("expires", 50)
 	c.publish(batch...)
 	c.feed(&mail.Configure{Settings: settings(dlx, forwardTo)})
 	bodies, ids := c.moved()
-	if len(bodies) != forwardLimit || c.messages.Ready() != 5 {
+	if len(bodies) != deadletters.ForwardLimit || c.messages.Ready() != 5 {
 		t.Fatalf("%d moved, %d ready", len(bodies), c.messages.Ready())
 	}
 	c.consume(ch1, "a", 3)
@@ -89,8 +90,8 @@ func TestForwardBacklog_POL9(t *testing.T) {
 	c.feed(&mail.Configure{Settings: settings(dlx)})
 	c.want("for the consumer", c.delivered("a"), "m", "m", "m")
 	c.takenCareOf(ids[4:]...)
-	if ready := c.ready(); len(ready) != 2 || ready[1] != "behind" || c.deadLetters.forwarding != 2 {
-		t.Errorf("%q are ready, %d moving", ready, c.deadLetters.forwarding)
+	if ready := c.ready(); len(ready) != 2 || ready[1] != "behind" || c.deadLetters.Counts().Forwarding != 2 {
+		t.Errorf("%q are ready, %d moving", ready, c.deadLetters.Counts().Forwarding)
 	}
 }
 

@@ -24,10 +24,10 @@ func (s *state) get(m *mail.Get, now clock.Instant) {
 	h, ok := s.first(now)
 	if ok {
 		if !s.hasContent(h, now) {
-			s.paging.gets = append(s.paging.gets, m)
+			s.gets = append(s.gets, m)
 			return
 		}
-		s.wheel.Remove(h)
+		s.expiry.Remove(h)
 		s.fetch(h, m, reply, now)
 		s.expireDue(now) // what is the head now (TTL-18)
 		reply.MessageCount = s.messages.Ready()
@@ -51,7 +51,7 @@ func (s *state) fetch(h backlog.Handle, m *mail.Get, reply *mail.GetReply, now c
 	}
 	if m.NoAck {
 		s.counts.GetNoAck++
-		s.remove(h, acked)
+		s.Remove(h, acked)
 	} else {
 		s.counts.Get++
 		to := s.channel(m.Channel)

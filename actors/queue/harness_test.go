@@ -115,7 +115,7 @@ func (c *core) feed(mails ...any) {
 func (c *core) turn(m any) {
 	if c.pressed != nil {
 		c.overLimit = c.pressed()
-		c.paging.asked, c.paging.idle, c.paging.busy = c.overLimit, 0, 0
+		c.pager.Asked, c.pager.Idle, c.pager.Busy = c.overLimit, 0, 0
 	}
 	c.handle(m, c.now)
 	list, commit := c.journal.HandOver()
@@ -157,9 +157,9 @@ func (c *core) check() {
 	if n != c.consumers.Len() || n == 0 && c.consumers.Next() != nil {
 		c.t.Fatalf("%d consumers, %d counted", n, c.consumers.Len())
 	}
-	if c.phase < draining && (c.messages.Len() != c.messages.Ready()+held+c.deadLetters.all.Len()) {
+	if c.phase < draining && (c.messages.Len() != c.messages.Ready()+held+c.deadLetters.Counts().Len) {
 		c.t.Fatalf("%d messages: %d ready, %d unacked, %d dead letters",
-			c.messages.Len(), c.messages.Ready(), held, c.deadLetters.all.Len())
+			c.messages.Len(), c.messages.Ready(), held, c.deadLetters.Counts().Len)
 	}
 }
 

@@ -2,55 +2,11 @@ package queue
 
 import (
 	"candlemark/actors/mail"
-	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
 	"candlemark/policies"
 )
-
-// second is the turn's time in s since 1970: 32 bits will do until 2106, and do not
-// make a delivery longer.
-func (s *state) second() uint32 { return uint32(s.journal.At / 1000) }
-
-// lockedUntil is when a delivery goes back, by the wall clock in ms, 0 for never.
-func (s *state) lockedUntil(h backlog.Handle) int64 { return s.wall(s.ackTimeouts.Until(h)) }
-
-// listUnacked shows deliveries and changes nothing.
-func (s *state) listUnacked(m *mail.ListUnacked, now clock.Instant) {
-	limit, all := limitOf(m.Limit), s.consumers.Scan(int(s.turnMost))
-	found := lowest[consumers.Unsettled, uint64]{limit: limit + 1, key: func(u consumers.Unsettled) uint64 { return s.messages.Entry(u.Message).Seq }}
-	s.startWork(&work{
-		expires: true, asked: m,
-		step: func(clock.Instant) bool {
-			return all.Step(func(u consumers.Unsettled) {
-				if found.key(u) > m.After {
-					found.add(u)
-				}
-			})
-		},
-		end: func(clock.Instant) {
-			list := found.list()
-			page := &mail.UnackedPage{Reply: m.Done(nil), More: len(list) > limit}
-			for _, u := range list[:min(len(list), limit)] {
-				page.Deliveries = append(page.Deliveries, s.showUnsettled(u))
-			}
-			s.send(m.ReplyTo, page)
-		},
-	}, now)
-}
-
-func (s *state) showUnsettled(u consumers.Unsettled) mail.UnackedDelivery {
-	e := s.messages.Entry(u.Message)
-	d := mail.UnackedDelivery{
-		Seq: e.Seq, Channel: u.Channel.Address, Number: u.Number, Delivered: int64(u.Since)*1000 + s.skew, Locked: s.lockedUntil(u.Message),
-		Expires: s.wall(e.Deadline), Size: s.messages.Size(u.Message), DeliveryCount: e.DeliveryCount, Redelivered: e.Redelivered,
-	}
-	if u.Consumer != nil {
-		d.Tag = u.Consumer.Tag
-	}
-	return d
-}
 
 // renew gives locks their time anew.
 func (s *state) renew(m *mail.RenewLock, now clock.Instant) {
@@ -60,8 +16,8 @@ func (s *state) renew(m *mail.RenewLock, now clock.Instant) {
 			return // over, though the timer has yet to say so
 		}
 		reply.Count++
-		if until := s.wall(s.renewOne(u, now)); until != 0 && (reply.Locked == 0 || until < reply.Locked) {
-			reply.Locked = until
+		if until := s.renewOne(u, now); until != 0 && (reply.Locked == 0 || until+s.skew < reply.Locked) {
+			reply.Locked = until + s.skew
 		}
 	}
 	if m.Seq == 0 && m.Number != 0 {

@@ -539,7 +539,7 @@ func (m *model) drain() {
 			m.fail("%s was lost", e.body)
 		}
 	}
-	if m.messages.Len() != 0 || m.wheel.Len() != 0 || len(replayed(m.records)) != 0 {
-		m.fail("%d messages, %d on the wheel", m.messages.Len(), m.wheel.Len())
+	if m.messages.Len() != 0 || m.expiry.Len() != 0 || len(replayed(m.records)) != 0 {
+		m.fail("%d messages, %d on the wheel", m.messages.Len(), m.expiry.Len())
 	}
 }

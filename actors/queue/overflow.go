@@ -11,7 +11,7 @@ import (
 // those that at-least-once dead-lettering retains (DL-30).
 func (s *state) over(messages, bytes int64) bool {
 	n, b := s.settings.MaxLength, s.settings.MaxLengthBytes
-	dead, deadBytes := s.deadLetterCounts()
+	dead, deadBytes := s.deadLetters.Retained()
 	messages, bytes = messages+dead, bytes+deadBytes
 	return n >= 0 && int64(s.messages.Ready())+messages > n || b >= 0 && s.messages.ReadyBytes()+bytes > b
 }
@@ -58,7 +58,7 @@ func (s *state) enforce(now clock.Instant) (more bool) {
 		if !ok {
 			return false
 		}
-		s.wheel.Remove(h)
+		s.expiry.Remove(h)
 		s.endReady(h, maxlen)
 	}
 	return false

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/deadletters"
+	"candlemark/actors/queue/paging"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
 	"candlemark/policies"
@@ -72,8 +74,8 @@ func TestDamagedAmongTheDead_DL9(t *testing.T) {
 	c.spoil("c", store.ErrDamaged)
 	c.at(10)
 	c.want("dead", c.seenOff(), "expired b")
-	if c.messages.Len() != 0 || c.deadLetters.out != 0 || c.deadLetters.bytes != 0 || c.deadLetters.all.Len() != 0 {
-		t.Errorf("%d messages, %d with the dead-letter actor", c.messages.Len(), c.deadLetters.out)
+	if c.messages.Len() != 0 || c.deadLetters.Counts().UnderWay != 0 || c.deadLetters.Counts().Bytes != 0 || c.deadLetters.Counts().Len != 0 {
+		t.Errorf("%d messages, %d with the dead-letter actor", c.messages.Len(), c.deadLetters.Counts().UnderWay)
 	}
 }
 
@@ -82,10 +84,10 @@ func TestUnreadableForNow(t *testing.T) {
 	c.trust(-1, "a", "b")
 	c.spoil("a", errors.New("the disk is slow to wake"))
 	c.consume(ch1, "x", 0)
-	c.at(readPause - 1)
+	c.at(paging.ReadPause - 1)
 	c.want("delivered", c.delivered("x"))
 	clear(c.disk.bad)
-	c.at(readPause + 1)
+	c.at(paging.ReadPause + 1)
 	c.want("delivered", c.delivered("x"), "a", "b")
 }
 
@@ -137,7 +139,7 @@ func TestDeadWaitAndComeBack_DL29(t *testing.T) {
 	if c.messages.Paged() != 2 {
 		t.Fatalf("%d paged out", c.messages.Paged())
 	}
-	c.at(10 + retryFirst + 1)
+	c.at(10 + deadletters.RetryFirst + 1)
 	c.want("dead", c.seenOff(), "expired a", "expired b")
 	if c.messages.Len() != 0 {
 		t.Errorf("%d left", c.messages.Len())
@@ -208,7 +210,7 @@ func TestMemoryIsBounded(t *testing.T) {
 			}
 			c.overLimit = true
 			c.feed(&mail.Trim{})
-			if n := c.messages.Contents(); n > 2*windowIdle {
+			if n := c.messages.Contents(); n > 2*paging.WindowIdle {
 				t.Errorf("%d bytes in memory without consumers", n)
 			}
 			c.consume(ch1, "x", 0)
@@ -229,7 +231,7 @@ func TestMemoryIsBounded(t *testing.T) {
 				m = 0
 				most = max(most, c.messages.Contents())
 			}
-			if seen != 20_000 || most > 2*windowBusy {
+			if seen != 20_000 || most > 2*paging.WindowBusy {
 				t.Errorf("%d delivered, up to %d bytes in memory", seen, most)
 			}
 		})

@@ -48,5 +48,8 @@ func (s *state) become(next phase, from ...phase) bool {
 		return false
 	}
 	s.phase = next
+	if x := s.deadLetters; x != nil {
+		x.Draining, x.Ended = next >= draining, next == ended
+	}
 	return true
 }

@@ -6,7 +6,6 @@ import (
 	"candlemark/actors/queue/content"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
-	"candlemark/internal/store"
 	"candlemark/policies"
 )
 
@@ -77,7 +76,7 @@ func (s *state) accept(m *message.Message, times content.Times, chunk *message.C
 		m.Cap(max(left, 0))
 		over = left <= 0 // not even now
 	}
-	deadline := s.deadlineOf(m, now)
+	deadline := s.expiry.Deadline(m.TTL, now)
 	late := over || deadline <= now.Floor() // TTL 0: now or never (TTL-20)
 	switch c := s.consumers.Next(); {
 	case s.settings.HasForward && !over && s.canForward(m):
@@ -98,8 +97,8 @@ func (s *state) accept(m *message.Message, times content.Times, chunk *message.C
 	if h := s.keep(m, deadline, now); late {
 		s.endReady(h, expired)
 	} else {
-		s.schedule(h)
-		if s.crowded() && !s.journal.Keeps(m.Persistent) {
+		s.expiry.Add(h)
+		if s.overLimit && s.pager.Crowded(s.memory()) && !s.journal.Keeps(m.Persistent) {
 			s.journal.Spill(&s.messages, h, false)
 		}
 	}
@@ -116,10 +115,4 @@ func (s *state) keep(m *message.Message, deadline int64, now clock.Instant) back
 		s.journal.Put(&s.messages, h)
 	}
 	return h
-}
-
-// remove forgets a message for good.
-func (s *state) remove(h backlog.Handle, why store.Reason) {
-	s.journal.Remove(s.messages.Entry(h), why)
-	s.messages.Remove(h)
 }

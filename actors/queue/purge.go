@@ -3,7 +3,6 @@ package queue
 import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
-	"candlemark/actors/queue/wheel"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
 	"candlemark/policies"
@@ -47,9 +46,9 @@ func (s *state) purge(m *mail.Purge, now clock.Instant) {
 func (s *state) dropAll() {
 	s.journal.RemoveAll(s.seq, store.Purged)
 	s.messages.Clear()
-	s.wheel = wheel.New(&s.messages)
+	s.expiry.Clear()
 	s.dropAllScheduled()
-	s.recomputed, s.paging.trimming.At, s.paging.runway = 0, 0, 0
+	s.pager.Clear()
 }
 
 // dropAllScheduled forgets the scheduled messages.
@@ -68,8 +67,8 @@ func (s *state) drop() int {
 		if !ok {
 			return n
 		}
-		s.wheel.Remove(h)
-		s.remove(h, store.Purged)
+		s.expiry.Remove(h)
+		s.Remove(h, store.Purged)
 	}
 	return int(s.turnMost)
 }

@@ -18,7 +18,7 @@ func TestForwardGivenUp(t *testing.T) {
 		t.Fatalf("%v moved", bodies)
 	}
 	c.feed(&mail.Configure{Settings: settings(dlx)})
-	c.feed(&mail.DeadLetterReply{Incarnation: 7, Lost: true, Epoch: c.deadLetters.epoch})
+	c.feed(&mail.DeadLetterReply{Incarnation: 7, Lost: true, Epoch: c.deadLetters.Counts().Epoch})
 	c.want("delivered", c.delivered("a"), "m")
 }
 

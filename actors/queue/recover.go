@@ -54,17 +54,17 @@ func (s *state) restoreOne(m *store.Recovered) {
 	marks := backlog.Stored
 	switch {
 	case m.Due != 0:
-		r.Enqueued, r.Deadline = m.Due, store.After(m.Due, s.ttl(m.TTL))
+		r.Enqueued, r.Deadline = m.Due, store.After(m.Due, s.expiry.TTL(m.TTL))
 		marks |= backlog.Released
 	case s.settings.RetroactiveTTL:
-		r.Deadline = store.After(m.Time, s.ttl(m.TTL))
+		r.Deadline = store.After(m.Time, s.expiry.TTL(m.TTL))
 	}
 	if s.holdsDelayed {
 		r.Deadline = store.Never // its exchange gets it
 	}
 	h := s.messages.PushPaged(&r, m.Body, uint64(m.At))
 	s.messages.Entry(h).Marks = marks
-	s.schedule(h)
+	s.expiry.Add(h)
 }
 
 // restoreScheduled brings back a message that waits for its time.
@@ -93,8 +93,7 @@ func (s *state) handleAsleep(what any, now clock.Instant) {
 		s.effective, s.settings = m.Effective, m.Settings
 		s.lease.SetPeriod(period(s.settings.Expires), now.Ceil())
 		s.forwardToChanged(&before, now)
-		for s.startRecompute(&before); s.recomputed != 0; {
-			s.recomputeDeadlines()
+		for s.expiry.Follow(&before); s.expiry.Recompute(turnLimit); {
 		}
 	case *mail.DescribeQueue:
 		s.describe(m)

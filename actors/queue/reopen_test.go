@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/internal/budget"
 	"candlemark/internal/message"
+	"candlemark/internal/store"
 	"candlemark/internal/store/memory"
 	"candlemark/policies"
 
@@ -39,8 +41,8 @@ func (r *rig) survivors() map[uint64]survivor {
 		s.consumers.Channels(func(h *consumers.Channel) {
 			h.Unacked.Each(func(_ uint64, u consumers.Delivery) bool { out[u.Message] = true; return true })
 		})
-		s.deadLetters.all.Each(func(_ uint64, x deadLetter) bool {
-			out[x.message] = out[x.message] || x.reason == rejected
+		s.deadLetters.Each(func(h backlog.Handle, why store.Reason) bool {
+			out[h] = out[h] || why == rejected
 			return true
 		})
 		s.messages.Sweep(1, 1<<30, func(h uint32) {
@@ -176,7 +178,7 @@ func (r *rig) surroundings(rng *rand.Rand) {
 
 // life is the time between two restarts.
 func (x *traffic) life() {
-	x.look(func(s *state) { s.paging.idle, s.paging.busy = 0, 0 })
+	x.look(func(s *state) { s.pager.Idle, s.pager.Busy = 0, 0 })
 	for range 150 {
 		x.step()
 		if x.rng.IntN(10) == 0 {

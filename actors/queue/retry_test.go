@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/deadletters"
 	"candlemark/internal/message"
 	"candlemark/policies"
 )
@@ -60,7 +61,7 @@ func TestRetry_DL30(t *testing.T) {
 	if care != mail.AtLeastOnce {
 		t.Errorf("care %d", care)
 	}
-	at, wait := int64(10), int64(retryFirst)
+	at, wait := int64(10), int64(deadletters.RetryFirst)
 	for range 10 {
 		c.keep(ids...)
 		c.at(at + wait - 1)
@@ -71,7 +72,7 @@ func TestRetry_DL30(t *testing.T) {
 		c.at(at)
 		dead, ids, _ = c.letters()
 		c.want("again", dead, "a", "b")
-		wait = min(2*wait, retryMost)
+		wait = min(2*wait, deadletters.RetryMost)
 	}
 	c.put("c")
 	c.at(at + 10)
@@ -84,8 +85,8 @@ func TestRetry_DL30(t *testing.T) {
 	dead, ids, _ = c.letters()
 	c.want("at once", dead, "b", "c")
 	c.takenCareOf(ids...)
-	if c.at(at + 100_000); c.messages.Len() != 0 || c.deadLetters.bytes != 0 || c.deadLetters.out != 0 {
-		t.Errorf("%d left, %d bytes, %d out", c.messages.Len(), c.deadLetters.bytes, c.deadLetters.out)
+	if c.at(at + 100_000); c.messages.Len() != 0 || c.deadLetters.Counts().Bytes != 0 || c.deadLetters.Counts().UnderWay != 0 {
+		t.Errorf("%d left, %d bytes, %d out", c.messages.Len(), c.deadLetters.Counts().Bytes, c.deadLetters.Counts().UnderWay)
 	}
 }
 
@@ -134,13 +135,13 @@ func TestRetryClassic_DL29(t *testing.T) {
 	c := durableCore(t, dlx, ttl(10))
 	c.put("a")
 	c.at(10)
-	for i := range retryLimit {
+	for i := range deadletters.RetryLimit {
 		dead, ids, care := c.letters()
 		if len(dead) != 1 || care != mail.RetryRefused {
 			t.Fatalf("attempt %d: %v, care %d", i, dead, care)
 		}
 		c.keep(ids...)
-		c.at(c.ms() + retryMost)
+		c.at(c.ms() + deadletters.RetryMost)
 	}
 	dead, ids, care := c.letters()
 	if len(dead) != 1 || care != mail.Drop {
@@ -160,23 +161,23 @@ func TestRetryClassic_DL29(t *testing.T) {
 // TestRetryRounds_DL30: one limit's worth at a time, in turn.
 func TestRetryRounds_DL30(t *testing.T) {
 	c := newQuorum(t, insisting, ttl(10))
-	c.put(bodies(1, deadLetterLimit)...)
+	c.put(bodies(1, deadletters.Limit)...)
 	c.at(10)
 	_, ids, _ := c.letters()
 	c.keep(ids...)
-	c.put(bodies(deadLetterLimit+1, deadLetterLimit+5)...)
+	c.put(bodies(deadletters.Limit+1, deadletters.Limit+5)...)
 	c.at(20)
 	_, ids, _ = c.letters()
 	c.keep(ids...)
 	c.at(1010)
 	dead, ids, _ := c.letters()
-	if len(dead) != deadLetterLimit || dead[0] != "1" {
+	if len(dead) != deadletters.Limit || dead[0] != "1" {
 		t.Fatalf("%d, the first %s", len(dead), dead[0])
 	}
 	c.keep(ids...)
 	c.at(3010)
 	dead, _, _ = c.letters()
-	if len(dead) != deadLetterLimit || dead[0] != fmt.Sprint(deadLetterLimit+1) || dead[5] != "1" {
+	if len(dead) != deadletters.Limit || dead[0] != fmt.Sprint(deadletters.Limit+1) || dead[5] != "1" {
 		t.Fatalf("%d, the first %s", len(dead), dead[0])
 	}
 }
@@ -204,7 +205,7 @@ func TestRetryEnds_LEASE7(t *testing.T) {
 	t.Run("no exchange any more", func(t *testing.T) {
 		c := waiting(t)
 		c.feed(&mail.Configure{Settings: settings()})
-		if c.messages.Len() != 0 || c.deadLetters.bytes != 0 {
+		if c.messages.Len() != 0 || c.deadLetters.Counts().Bytes != 0 {
 			t.Errorf("%d left", c.messages.Len())
 		}
 	})

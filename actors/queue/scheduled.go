@@ -90,7 +90,7 @@ func (s *state) moveToReady(h backlog.Handle) backlog.Handle {
 		r = x.Messages.Get(h)
 		r.DeliveryCount = 0
 	}
-	r.Enqueued, r.Deadline = due, store.After(due, s.ttl(r.TTL))
+	r.Enqueued, r.Deadline = due, store.After(due, s.expiry.TTL(r.TTL))
 	x.Remove(h)
 	var to backlog.Handle
 	if paged {

@@ -21,7 +21,7 @@ const changeLimit = 10_000
 func (s *state) handleScheduled(what any, now clock.Instant) {
 	switch m := what.(type) {
 	case *mail.ListScheduled:
-		s.listScheduled(m)
+		s.answerWith(m, s.view().ListScheduled(m))
 	case *mail.CancelScheduled:
 		s.changeScheduled(&scheduledCommand{asked: m, request: m.Request}, m.Seq, m.MessageID, now)
 	case *mail.Reschedule:

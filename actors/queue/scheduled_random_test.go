@@ -244,7 +244,7 @@ func (m *mover) stepInTime() {
 		m.answer(1+m.rng.IntN(6), 3)
 	case 24:
 		m.pending = nil
-		m.feed(&mail.DeadLetterReply{Incarnation: 7, Lost: true, Epoch: m.deadLetters.epoch})
+		m.feed(&mail.DeadLetterReply{Incarnation: 7, Lost: true, Epoch: m.deadLetters.Counts().Epoch})
 	case 25, 26, 27, 28:
 		m.settleOne([]mail.Settlement{mail.Ack, mail.Requeue}[m.rng.IntN(2)])
 	}
@@ -285,8 +285,8 @@ func (m *mover) wind() {
 		m.settleOne(mail.Ack)
 		m.at(m.ms() + 1000)
 	}
-	if gone := m.gone(); len(gone) > 0 || m.deadLetters.forwarding != 0 || m.deadLetters.bytes != 0 || m.journal.Spilling() != 0 || len(m.numbers) != 0 {
-		m.t.Fatalf("nobody knows what became of %v, %d moving, %d bytes under way, %d unanswered", gone, m.deadLetters.forwarding, m.journal.Spilling(), len(m.numbers))
+	if gone := m.gone(); len(gone) > 0 || m.deadLetters.Counts().Forwarding != 0 || m.deadLetters.Counts().Bytes != 0 || m.journal.Spilling() != 0 || len(m.numbers) != 0 {
+		m.t.Fatalf("nobody knows what became of %v, %d moving, %d bytes under way, %d unanswered", gone, m.deadLetters.Counts().Forwarding, m.journal.Spilling(), len(m.numbers))
 	}
 	if len(m.disk.puts) != 0 {
 		for _, r := range m.disk.puts {

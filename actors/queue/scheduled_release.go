@@ -66,7 +66,7 @@ func (s *state) needsContentAtRelease(h backlog.Handle) bool {
 		return false
 	}
 	_, own := x.Messages.Times(h)
-	return s.ttl(own) == 0 && s.messages.Ready() == 0 && s.consumers.Next() != nil
+	return s.expiry.TTL(own) == 0 && s.messages.Ready() == 0 && s.consumers.Next() != nil
 }
 
 // readFirst reads the content of the message that is released next. The others wait
@@ -92,7 +92,7 @@ func (s *state) forwardRecovered() (more bool) {
 			return true
 		}
 		h, _ := s.messages.First()
-		s.wheel.Remove(h)
+		s.expiry.Remove(h)
 		s.endReady(h, expired)
 	}
 	return false
@@ -124,8 +124,8 @@ func (s *state) releaseOne(h backlog.Handle, now clock.Instant) {
 	}
 	_, own := s.messages.Times(h)
 	late := s.messages.Deadline(h) <= now.Floor()
-	never := late && (s.ttl(own) != 0 || s.expiredByHeader(h, now)) // TTL 0: now or never (TTL-20)
-	if s.settings.HasForward && late && !never && s.messages.Ready() == 1 && s.deadLetters.forwarding < forwardLimit && !s.messages.IsPaged(h) {
+	never := late && (s.expiry.TTL(own) != 0 || s.expiredByHeader(h, now)) // TTL 0: now or never (TTL-20)
+	if s.settings.HasForward && late && !never && s.messages.Ready() == 1 && s.deadLetters.CanForward() && !s.messages.IsPaged(h) {
 		s.forward(h, true)
 		return
 	}
@@ -138,8 +138,8 @@ func (s *state) releaseOne(h backlog.Handle, now clock.Instant) {
 		s.endReady(h, expired)
 		return
 	}
-	s.schedule(h)
-	if s.crowded() && s.messages.Entry(h).Marks&backlog.Stored == 0 {
+	s.expiry.Add(h)
+	if s.overLimit && s.pager.Crowded(s.memory()) && s.messages.Entry(h).Marks&backlog.Stored == 0 {
 		s.journal.Spill(&s.messages, h, false)
 	}
 }

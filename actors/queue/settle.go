@@ -57,12 +57,12 @@ func (s *state) settleSome(h *consumers.Channel, ranges []mail.SettleRange, now 
 			case mail.Ack:
 				s.counts.Ack++
 				s.releaseDelivery(u)
-				s.remove(u.Message, acked)
+				s.Remove(u.Message, acked)
 			case mail.Requeue:
 				s.requeue(u, now)
 			case mail.Reject:
 				s.releaseDelivery(u)
-				s.end(u.Message, rejected)
+				s.End(u.Message, rejected)
 			}
 		})
 		taken, last := before-h.Unacked.Len(), r.Last
@@ -97,11 +97,10 @@ func (s *state) requeue(u consumers.Delivery, now clock.Instant) {
 	limit := s.settings.DeliveryLimit
 	switch {
 	case e.Deadline <= now.Floor():
-		s.end(h, expired)
+		s.End(h, expired)
 	case limit >= 0 && int64(e.DeliveryCount) > limit: // DL-9, quorum queues
-		s.end(h, deliveryLimit)
+		s.End(h, deliveryLimit)
 	default:
-		s.messages.Return(h)
-		s.schedule(h)
+		s.Return(h)
 	}
 }

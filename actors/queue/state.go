@@ -5,11 +5,13 @@ import (
 	"candlemark/actors/queue/acktimeouts"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/deadletters"
+	"candlemark/actors/queue/expiry"
 	"candlemark/actors/queue/lease"
 	"candlemark/actors/queue/outbox"
+	"candlemark/actors/queue/paging"
 	"candlemark/actors/queue/records"
 	"candlemark/actors/queue/schedule"
-	"candlemark/actors/queue/wheel"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
 	"candlemark/internal/topology"
@@ -37,23 +39,22 @@ type state struct {
 	turnMost     uint16 // messages of one turn of work: workLimit; tests have others
 
 	messages    backlog.Backlog
-	wheel       wheel.Wheel[*backlog.Backlog] // of the ready messages with a deadline
-	due         []backlog.Handle              // what the wheel fires, reused
-	recomputed  backlog.Handle                // where a sweep goes on, 0 for none (recompute.go)
-	skew        int64                         // ms that a date is ahead of its time here (clock.Skew)
-	overLimit   bool                          // memory is: the budget of all queues is used up
-	critical    bool                          // by far
-	used        int64                         // time of the last turn that was no question, wall ms
+	expiry      expiry.Expiry
+	skew        int64 // ms that a date is ahead of its time here (clock.Skew)
+	overLimit   bool  // memory is: the budget of all queues is used up
+	critical    bool  // by far
+	used        int64 // time of the last turn that was no question, wall ms
 	lease       lease.Lease
 	consumers   consumers.Set
 	ackTimeouts *acktimeouts.Timeouts // nil until there was one
 	scheduled   *schedule.Schedule    // nil while none waits for its time
 	work        *work                 // that goes on in further turns, nil for none
-	deadLetters deadLetters
-	seq         uint64 // of the newest message
+	deadLetters *deadletters.Set      // nil until there was one
+	seq         uint64                // of the newest message
 	counts      mail.Counts
 
-	paging   paging
+	pager    paging.Pager
+	gets     []*mail.Get // that wait for a content
 	journal  records.Writer
 	handled  uint64 // commands of the vhost, for the farewell (PRO-3)
 	phase    phase
@@ -73,11 +74,9 @@ type outcome struct {
 	done []*mail.Enqueue
 	// watch are channels whose end the queue is to learn of.
 	watch []mail.Address
-	// lookups are read for an answer, want to be back in memory, for the messages in wanted. They are asked for
-	// behind the turn's records: the journal may be read for what was just written.
+	// lookups are read for an answer, as is what the pager orders. They are asked for behind the turn's records: the
+	// journal may be read for what was just written.
 	lookups []*lookup
-	want    []store.Ref
-	wanted  []backlog.Handle
 	// dropped are counted and rare is logged, nil for nothing of it.
 	dropped dropCounts
 	rare    *rareEvents
@@ -117,7 +116,7 @@ func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
 	s.quorum = policies.KindOf(cfg.Queue.Arguments) == policies.KindQuorumQueue
 	s.holdsDelayed = cfg.Queue.Holds()
 	s.journal = records.New(&s.out.Outbox, cfg.Queue.Durable)
-	s.wheel = wheel.New(&s.messages)
+	s.expiry = expiry.New(&s.messages, &s.settings, s.quorum)
 	s.messages.Budget = cfg.Budget
 	s.settings, s.effective = cfg.Settings, cfg.Effective
 	s.lease.SetPeriod(period(s.settings.Expires), now.Ceil())
@@ -127,7 +126,7 @@ func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
 		s.consumers.Pause(true)
 	}
 	s.turnMost = workLimit
-	s.paging.idle, s.paging.busy = windowIdle, windowBusy
+	s.pager = paging.New()
 	if s.queue.Durable { // others end with their numbers
 		s.seq = cfg.Newest
 	}
@@ -192,7 +191,7 @@ func (s *state) act(what any, now clock.Instant) {
 	case loaded:
 		s.contentsRead(m, now)
 	case *mail.DeadLetterReply:
-		s.onDeadLetterReply(m, now)
+		s.deadLetters.Answered(m, now)
 	default:
 		s.control(what, now)
 	}
@@ -225,13 +224,13 @@ func (s *state) control(what any, now clock.Instant) {
 		s.describe(m)
 	case *mail.Peek:
 		s.renewedBy(policies.RenewedByPeek, now)
-		s.peek(m, now)
+		s.ask(m, s.view().Peek(m), now)
 	case *mail.ListUnacked:
-		s.listUnacked(m, now)
+		s.ask(m, s.view().ListUnacked(m), now)
 	case *mail.RenewLock:
 		s.renew(m, now)
 	case *mail.Trim:
-		s.paging.asked = true
+		s.pager.Asked = true
 	case *mail.QueueForgotten:
 		s.forgotten(now)
 	case *mail.QueueKept:
@@ -259,8 +258,8 @@ func (s *state) configure(m *mail.Configure, now clock.Instant) {
 	s.lease.SetPeriod(period(s.settings.Expires), now.Ceil())
 	s.forwardToChanged(&before, now)
 	if before.HasDLX && !s.settings.HasDLX {
-		s.deadLetters.retries.retryNow(now)
+		s.deadLetters.RetryNow(now)
 	}
-	s.startRecompute(&before)
+	s.expiry.Follow(&before)
 	s.dueNow = true
 }

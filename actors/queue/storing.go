@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"candlemark/actors/queue/deadletters"
 	"candlemark/actors/queue/records"
 	"candlemark/internal/store"
 
@@ -45,13 +46,12 @@ func (q *queue) read(ctx actor.Context) {
 		out.lookups[i] = nil
 	}
 	out.lookups = out.lookups[:0]
-	if len(out.want) == 0 {
+	refs, handles := q.state.pager.Orders()
+	if len(refs) == 0 {
 		return
 	}
-	want, handles := out.want, out.wanted
-	out.want, out.wanted = nil, nil
 	self, root := ctx.Self(), ctx.ActorSystem().Root
-	q.cfg.Journal.Read(q.state.id(), want, func(c []store.Content) { root.Send(self, loaded{handles, c}) })
+	q.cfg.Journal.Read(q.state.id(), refs, func(c []store.Content) { root.Send(self, loaded{handles, c}) })
 }
 
 // id names the queue in the journal.
@@ -91,7 +91,7 @@ func (q *queue) report() {
 	s := &q.state
 	if s.out.dropped != (dropCounts{}) {
 		for why, n := range s.out.dropped {
-			if word := reasons[store.Reason(why)]; n > 0 && word != "" && q.cfg.Died != nil {
+			if word := deadletters.Reasons[store.Reason(why)]; n > 0 && word != "" && q.cfg.Died != nil {
 				q.cfg.Died(word, uint64(n))
 			}
 		}

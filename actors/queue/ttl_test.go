@@ -39,7 +39,7 @@ func TestDeadline_TTL9_TTL10(t *testing.T) {
 		if tt.want < 0 {
 			want = store.Never
 		}
-		if got := c.deadlineOf(&m, c.now); got != want {
+		if got := c.expiry.Deadline(m.TTL, c.now); got != want {
 			t.Errorf("queue %d, message %d: %d after the start, want %d", tt.queue, tt.own, got-start, tt.want)
 		}
 	}
@@ -312,8 +312,8 @@ func TestTTL0_TTL21_TTL22_TTL36(t *testing.T) {
 		c := newCore(t, dlx)
 		c.consume(ch1, "a", 1)
 		c.publish(own("1"), own("2"))
-		if c.wheel.Len() != 0 {
-			t.Fatalf("%d on the wheel", c.wheel.Len())
+		if c.expiry.Len() != 0 {
+			t.Fatalf("%d on the wheel", c.expiry.Len())
 		}
 	})
 }
@@ -518,8 +518,8 @@ func TestRetroactiveUnackedAndMany_TTL25_TTL33(t *testing.T) {
 		c.waiting = false
 		c.feed(again{})
 	}
-	if turns < 3 || c.wheel.Len() != n-1 {
-		t.Fatalf("%d turns, %d on the wheel", turns, c.wheel.Len())
+	if turns < 3 || c.expiry.Len() != n-1 {
+		t.Fatalf("%d turns, %d on the wheel", turns, c.expiry.Len())
 	}
 	c.slow = false
 	c.at(499)

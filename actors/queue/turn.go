@@ -2,6 +2,7 @@ package queue
 
 import (
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
 	"candlemark/internal/clock"
 	"candlemark/policies"
 )
@@ -27,13 +28,13 @@ func (s *state) endTurn(now clock.Instant) (more bool) {
 	case s.phase == asleep:
 	case s.work != nil:
 		more = true
-		s.flushDeadLetters(now)
+		s.deadLetters.Flush(now, s.skew, int(s.turnMost))
 	case s.phase == live:
 		more = s.proceed(now)
 	case s.phase == draining:
 		more = s.drain(now)
 	default:
-		more = s.flushDeadLetters(now)
+		more = s.deadLetters.Flush(now, s.skew, int(s.turnMost))
 	}
 	more = more || s.unfinished
 	s.unfinished = false
@@ -49,16 +50,16 @@ func (s *state) proceed(now clock.Instant) (more bool) {
 	due := s.dueNow
 	s.dueNow = false
 	if due {
-		more = s.recomputeDeadlines()
+		more = s.expiry.Recompute(turnLimit)
 		more = s.expireAckTimeouts(now) || more
 		more = s.releaseDue(now) || more
 		more = s.expireDue(now) || more
 	}
 	more = s.enforce(now) || more
 	if due {
-		s.readAgain(now)
+		s.pager.Resume(now)
 		s.resumeGets(now)
-		s.retry(now)
+		s.deadLetters.Retry(now, s.skew)
 	}
 	more = s.distribute(now) || more
 	more = more || s.unfinished
@@ -76,19 +77,19 @@ func (s *state) proceed(now clock.Instant) (more bool) {
 // distribute sends dead letters on their way and ready messages to consumers. What is
 // not to be forwarded any more is ready again, and of what is ready some turns out to have expired.
 func (s *state) distribute(now clock.Instant) (more bool) {
-	more = s.flushDeadLetters(now)
+	more = s.deadLetters.Flush(now, s.skew, int(s.turnMost))
 	dispatching := s.dispatch(now)
-	return more || s.flushDeadLetters(now) || dispatching
+	return more || s.deadLetters.Flush(now, s.skew, int(s.turnMost)) || dispatching
 }
 
 // page reads the contents that are soon needed, and lets others leave while memory is
 // tight.
 func (s *state) page(now clock.Instant) (more bool) {
 	if s.messages.Paged() > 0 && s.consumers.Len() > 0 && s.phase == live {
-		s.readAhead(now)
+		s.pager.ReadAhead(s.memory(), now)
 	}
 	if s.overLimit && s.phase < draining {
-		more = s.trim()
+		more = s.pager.Trim(s.memory())
 	}
 	return more
 }
@@ -100,12 +101,12 @@ func (s *state) deadline() (int64, bool) {
 		return 0, false
 	}
 	var next earliest
-	next.of(s.nextExpiry())
+	next.of(s.expiry.Next())
 	next.of(s.lease.Deadline())
 	next.of(s.ackTimeouts.Next())
-	next.of(s.deadLetters.retries.Next())
+	next.of(s.deadLetters.Next())
 	next.of(s.scheduled.NextRelease(s.settings.ReleaseRate))
-	next.of(s.paging.Next())
+	next.of(s.pager.Next())
 	return next.at, next.ok
 }
 
@@ -141,4 +142,20 @@ func (s *state) renewedBy(use policies.Renewals, now clock.Instant) {
 	if s.settings.RenewedBy.Has(use) {
 		s.lease.Renew(now.Ceil())
 	}
+}
+
+// expireDue ends the messages past their deadline, a turn's worth at a time (TTL-33). It reports whether there may be
+// more.
+func (s *state) expireDue(now clock.Instant) (more bool) {
+	more = s.expiry.Advance(now, turnLimit, func(h backlog.Handle) { s.endReady(h, expired) })
+	s.unfinished = s.unfinished || more
+	return more
+}
+
+// first is the first ready message that is not past its deadline. A turn's worth of expired ones may hide it: then it is not ok, and
+// another turn follows.
+func (s *state) first(now clock.Instant) (backlog.Handle, bool) {
+	h, ok, more := s.expiry.First(now, turnLimit, func(h backlog.Handle) { s.endReady(h, expired) })
+	s.unfinished = s.unfinished || more
+	return h, ok
 }

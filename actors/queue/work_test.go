@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/deadletters"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
@@ -167,9 +168,9 @@ func TestWork_TTL33(t *testing.T) {
 				c := crowd(t, dlx).held()
 				c.settle(ch1, mail.Reject, 1, many)
 				return c
-			}, &mail.Configure{Settings: settings(priorities(9))}, 3, deadLetterLimit,
+			}, &mail.Configure{Settings: settings(priorities(9))}, 3, deadletters.Limit,
 			func(c *core) {
-				if n := c.deadLetters.all.Len(); n != deadLetterLimit {
+				if n := c.deadLetters.Counts().Len; n != deadletters.Limit {
 					t.Errorf("%d are dead letters", n)
 				}
 			},

@@ -32,16 +32,6 @@ var rooms = map[string][]string{
 	"actors/channel/unacked":   {"actors/mail", "actors/channel/qos", "internal/seqmap"},
 	"actors/exchange":          actorOf(),
 	"actors/queue":             actorOf("internal/store"),
-	"actors/queue/dueindex":    {},
-	"actors/queue/backlog":     {"internal/budget", "internal/message", "actors/queue/wheel"},
-	"actors/queue/acktimeouts": {"actors/queue/backlog", "actors/queue/consumers", "actors/queue/wheel"},
-	"actors/queue/content":     {"protocol", "actors/mail", "actors/queue/backlog", "internal/clock", "internal/message", "internal/store", "internal/topology"},
-	"actors/queue/records":     {"actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/outbox", "internal/clock", "internal/message", "internal/store"},
-	"actors/queue/outbox":      {"actors/mail"},
-	"actors/queue/consumers":   {"protocol", "actors/mail", "actors/queue/outbox", "internal/seqmap"},
-	"actors/queue/lease":       {},
-	"actors/queue/schedule":    {"actors/mail", "internal/budget", "internal/store", "actors/queue/backlog", "actors/queue/dueindex"},
-	"actors/queue/wheel":       {},
 	"actors/deadletter":        actorOf(),
 	"actors/vhost":             actorOf("internal/definitions", "internal/store"),
 	"actors/vhost/refusal":     {"protocol", "policies", "actors/mail", "internal/topology"},
@@ -95,6 +85,27 @@ var rooms = map[string][]string{
 		"protocol", "policies", "actors/deadletter", "actors/mail", "supervision/ask", "internal/auth", "internal/management", "internal/topology",
 	},
 	"supervision/resources": {"internal/budget", "internal/clock", "internal/config", "internal/management"},
+
+	"actors/queue/acktimeouts": {"actors/queue/backlog", "actors/queue/consumers", "actors/queue/wheel"},
+	"actors/queue/backlog":     {"internal/budget", "internal/message", "actors/queue/wheel"},
+	"actors/queue/consumers":   {"protocol", "actors/mail", "actors/queue/outbox", "internal/seqmap"},
+	"actors/queue/content":     {"protocol", "actors/mail", "actors/queue/backlog", "internal/clock", "internal/message", "internal/store", "internal/topology"},
+	"actors/queue/deadletters": {
+		"policies", "actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/outbox", "actors/queue/paging",
+		"internal/clock", "internal/seqmap", "internal/store", "internal/topology",
+	},
+	"actors/queue/dueindex": {},
+	"actors/queue/expiry":   {"policies", "actors/queue/backlog", "actors/queue/wheel", "internal/clock", "internal/store"},
+	"actors/queue/inspect": {
+		"protocol", "policies", "actors/mail", "actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content",
+		"actors/queue/paging", "actors/queue/schedule", "internal/store",
+	},
+	"actors/queue/lease":    {},
+	"actors/queue/outbox":   {"actors/mail"},
+	"actors/queue/paging":   {"actors/queue/backlog", "actors/queue/content", "actors/queue/outbox", "actors/queue/records", "actors/queue/schedule", "internal/clock", "internal/store"},
+	"actors/queue/records":  {"actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/outbox", "internal/clock", "internal/message", "internal/store"},
+	"actors/queue/schedule": {"actors/mail", "internal/budget", "internal/store", "actors/queue/backlog", "actors/queue/dueindex"},
+	"actors/queue/wheel":    {},
 }
 
 // testRooms lists what tests may import besides; "integration" alone sees everything.
@@ -161,8 +172,9 @@ var actorRooms = []string{"actors/...", "supervision/...", "integration/...", "i
 var pureRooms = []string{
 	"actors/channel/assembler", "actors/channel/confirms", "actors/channel/qos", "actors/channel/requests", "actors/channel/rights",
 	"actors/channel/trace", "actors/channel/unacked",
-	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/lease",
-	"actors/queue/outbox", "actors/queue/records", "actors/queue/schedule", "actors/queue/wheel",
+	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/deadletters",
+	"actors/queue/expiry", "actors/queue/inspect", "actors/queue/lease", "actors/queue/outbox", "actors/queue/paging",
+	"actors/queue/records", "actors/queue/schedule", "actors/queue/wheel",
 	"actors/vhost/refusal", "supervision/resources",
 }
 

@@ -1,0 +1,134 @@
+package deadletters
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/content"
+	"candlemark/internal/clock"
+	"candlemark/internal/store"
+)
+
+// Flush sends dead letters to the dead-letter actor, within the limit, in order, and looks at limit of them, or more than
+// that. It reports whether there are more that could be sent. A queue that has ended waits for no answers, and what is
+// dropped since there is no exchange any more needs none. Dates are skew ms ahead of now.
+func (l *Set) Flush(now clock.Instant, skew int64, limit int) (more bool) {
+	if l == nil {
+		return false
+	}
+	b := batch{now: now, skew: skew}
+	for n := 0; (l.out < Limit || !l.Settings.HasDLX || l.Ended) && l.sent < l.all.Last(); n++ {
+		if n == max(limit, Limit) && !l.Ended {
+			return true
+		}
+		if x, ok := l.all.Get(l.sent + 1); ok && !l.add(&b, l.sent+1, x) {
+			first, last := l.sent+1, min(l.all.Last(), l.sent+uint64(Limit-l.out))
+			l.order(func(yield func(uint64) bool) {
+				for id := first; id <= last && yield(id); id++ {
+				}
+			}, now)
+			return false
+		}
+		l.sent++
+	}
+	return false
+}
+
+// batch gathers one mail for each run of dead messages that are to be treated alike.
+type batch struct {
+	now    clock.Instant
+	skew   int64
+	mail   *mail.DeadLetter
+	reason store.Reason
+}
+
+// add adds one to what the dead-letter actor is sent, unless the settings by
+// which it came here have changed. It reports false if the content has to be read
+// first.
+func (l *Set) add(b *batch, id uint64, x deadLetter) bool {
+	switch {
+	case x.reason == store.Forwarded:
+		if l.cancelForward(id, x, b.now) {
+			return true
+		}
+	case !l.Settings.HasDLX:
+		l.all.Take(id)
+		l.uncount(x)
+		l.Owner.Drop(x.message, x.reason)
+		return true
+	}
+	if l.Messages.IsPaged(x.message) {
+		if l.Messages.Entry(x.message).Marks&backlog.Damaged == 0 {
+			return false
+		}
+		l.all.Take(id)
+		l.uncount(x)
+		l.Owner.Remove(x.message, store.Damaged)
+		return true
+	}
+	l.out++
+	guarantee := l.guarantee(x)
+	if b.mail == nil || b.reason != x.reason || b.mail.Guarantee != guarantee || len(b.mail.Messages) == mail.DeadLetterBatch {
+		b.reason, b.mail = x.reason, l.newMail(x.reason, (b.now.Floor()+b.skew)/1000)
+		b.mail.Guarantee = guarantee
+		l.Out.Send(l.VHost.DeadLetter, b.mail)
+	}
+	r := l.Messages.Get(x.message)
+	m := content.Message(&r)
+	m.Number, m.Priority = id, content.Priority(&m)
+	if x.reason == store.Forwarded {
+		m.TTL = l.remainingTTL(x.message, m.TTL, b.now)
+	}
+	b.mail.Add(m, x.taken)
+	return true
+}
+
+// newMail makes one for messages that ended for that reason; date is the time in s since 1970, as x-death tells it.
+func (l *Set) newMail(why store.Reason, date int64) *mail.DeadLetter {
+	m := &mail.DeadLetter{From: l.Self, Queue: l.Queue.Name, Incarnation: l.Queue.Incarnation, Epoch: l.epoch}
+	s := l.Settings
+	switch {
+	case why == store.Forwarded:
+		m.Reason, m.Forward, m.Exchange = "forwarded", true, s.ForwardTo
+	case l.Queue.Holds():
+		m.Reason, m.Release, m.Exchange, m.Time = "delayed", true, s.DeadLetterExchange, date
+	default:
+		m.Reason, m.Exchange, m.Time = Reasons[why], s.DeadLetterExchange, date
+		m.RoutingKey, m.HasKey = s.DeadLetterRoutingKey, s.HasDLK
+		m.Count, m.Continue = s.DeathCount, s.DeathContinue
+	}
+	return m
+}
+
+// Reasons are the words of DL-9.
+var Reasons = map[store.Reason]string{
+	store.Expired: "expired", store.Rejected: "rejected", store.Overflowed: "maxlen", store.Exceeded: "delivery_limit", store.Exhausted: "hops",
+}
+
+// cancelForward takes a message back that is not to be moved on any more: it is ready again,
+// or expires when its deadline has come.
+// It reports whether that is so.
+func (l *Set) cancelForward(id uint64, x deadLetter, now clock.Instant) bool {
+	late := l.Messages.Deadline(x.message) <= now.Floor() && (!x.now || x.tries > 0)
+	if l.Settings.HasForward && !late {
+		return false
+	}
+	l.all.Take(id)
+	l.uncount(x)
+	switch {
+	case late:
+		l.Owner.End(x.message, store.Expired)
+	case l.Draining: // as all that is ready then
+		l.Owner.Remove(x.message, store.Purged)
+	default:
+		l.Owner.Return(x.message)
+	}
+	return true
+}
+
+// remainingTTL is the TTL with which a message moves on: its deadline stays.
+func (l *Set) remainingTTL(h backlog.Handle, own int64, now clock.Instant) int64 {
+	if at := l.Messages.Deadline(h); at != store.Never {
+		return max(at-now.Ceil(), 0)
+	}
+	return own
+}

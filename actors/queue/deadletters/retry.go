@@ -1,0 +1,132 @@
+package deadletters
+
+import (
+	"iter"
+	"slices"
+
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/paging"
+	"candlemark/internal/clock"
+	"candlemark/internal/store"
+)
+
+// How long a dead letter waits that could not be enqueued: the first time, and
+// at most, in ms. Each round that brings nothing doubles it.
+const (
+	RetryFirst = 1000
+	RetryMost  = 30_000
+)
+
+// RetryLimit is how often a classic queue tries again, about two minutes in all;
+// the attempt after those is the last. A quorum queue with at-least-once never
+// gives up (DL-30).
+const RetryLimit = 8
+
+// retries are dead letters that their exchange or a target did not take.
+type retries struct {
+	ids   []uint64 // in the order in which they came back
+	at    int64    // wall ms of the next round, 0 for none
+	delay int64    // from then to the round after it
+	// reading: the round waits for a content
+	reading bool
+}
+
+// guarantee returns the guarantee that the dead-letter actor is to give for a message.
+func (l *Set) guarantee(x deadLetter) mail.Guarantee {
+	switch {
+	case l.Draining:
+		return mail.Drop
+	case l.Settings.DeadLetterAtLeastOnce || l.Settings.DeadLetterQueue || x.reason == store.Forwarded:
+		return mail.AtLeastOnce
+	case l.Queue.Durable && x.tries < RetryLimit:
+		return mail.RetryRefused
+	}
+	return mail.Drop
+}
+
+// kept takes note that a message could not be enqueued.
+func (l *Set) kept(k mail.Kept, now clock.Instant) {
+	x, ok := l.all.Take(k.ID)
+	if !ok {
+		return
+	}
+	l.out--
+	if l.Draining { // nobody would wait for the next round
+		l.discard(x)
+		return
+	}
+	x.tries = min(x.tries+1, RetryLimit)
+	x.taken = k.Taken
+	l.all.Restore(k.ID, x)
+	r := &l.retries
+	r.ids = append(r.ids, k.ID)
+	if r.at == 0 {
+		r.delay = max(r.delay, RetryFirst)
+		r.at = now.Ceil() + r.delay
+	}
+}
+
+// Retry sends again what did not get through, if it is time, those that wait longest first and one limit's worth at a
+// time. Dates are skew ms ahead of now.
+func (l *Set) Retry(now clock.Instant, skew int64) {
+	if l == nil || l.retries.at == 0 || l.retries.at > now.Floor() {
+		return
+	}
+	r := &l.retries
+	n := max(min(len(r.ids), Limit-l.out), 0)
+	b := batch{now: now, skew: skew}
+	r.reading = false
+	for i, id := range r.ids[:n] {
+		if x, ok := l.all.Get(id); ok && !l.add(&b, id, x) {
+			l.order(slices.Values(r.ids[i:n]), now)
+			r.ids, r.reading = r.ids[i:], true
+			return
+		}
+	}
+	if r.ids = r.ids[n:]; len(r.ids) == 0 {
+		*r = retries{delay: r.delay}
+	}
+	r.delay = min(2*max(r.delay, RetryFirst), RetryMost)
+	r.at = 0
+	if len(r.ids) > 0 {
+		r.at = now.Ceil() + r.delay
+	}
+}
+
+// Next is when Retry is to be called, in wall ms.
+func (l *Set) Next() (int64, bool) {
+	if l == nil {
+		return 0, false
+	}
+	r := &l.retries
+	return r.at, r.at != 0 && !r.reading
+}
+
+// RetryNow makes the next round due: something that had not got through did, or
+// there is no time left.
+func (l *Set) RetryNow(now clock.Instant) {
+	if l == nil {
+		return
+	}
+	l.retries.delay = 0
+	if len(l.retries.ids) > 0 {
+		l.retries.at = now.Floor()
+	}
+}
+
+// order has the contents be read of those dead messages that are paged out.
+func (l *Set) order(ids iter.Seq[uint64], now clock.Instant) {
+	if l.Pager.Paused(now) {
+		return
+	}
+	bytes := int64(0)
+	for id := range ids {
+		x, ok := l.all.Get(id)
+		if !ok || !l.Messages.IsPaged(x.message) {
+			continue
+		}
+		if bytes += l.Pager.Order(l.Messages, x.message); bytes == 0 || bytes > paging.WindowBusy/2 {
+			return // on their way already, or enough
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package expiry
+
+import (
+	"cmp"
+	"slices"
+
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/wheel"
+	"candlemark/internal/clock"
+	"candlemark/internal/store"
+	"candlemark/policies"
+)
+
+// Expiry is that of one queue. See New.
+type Expiry struct {
+	messages *backlog.Backlog
+	settings *policies.QueueSettings
+	quorum   bool
+	sweep    backlog.Handle                // where one goes on, 0 for none
+	wheel    wheel.Wheel[*backlog.Backlog] // of the ready messages with a deadline
+	due      []backlog.Handle              // what the wheel fires, reused
+}
+
+// New is the expiry of messages by settings, which may change (Follow).
+func New(messages *backlog.Backlog, settings *policies.QueueSettings, quorum bool) Expiry {
+	return Expiry{messages: messages, settings: settings, quorum: quorum, wheel: wheel.New(messages)}
+}
+
+// Clear forgets all messages.
+func (e *Expiry) Clear() { e.wheel, e.sweep = wheel.New(e.messages), 0 }
+
+// Len is how many messages are on the wheel.
+func (e *Expiry) Len() int { return e.wheel.Len() }
+
+// TTL is the lower of the message's own and the queue's, in ms; negative for none. On quorum queues 0 is 1 (TTL-23).
+func (e *Expiry) TTL(own int64) int64 {
+	if q := e.settings.MessageTTL; q >= 0 && (own < 0 || q < own) {
+		own = q
+	}
+	if own == 0 && e.quorum {
+		return 1
+	}
+	return own
+}
+
+// Deadline is that of a message with a TTL of its own that comes now, in wall ms. It is fixed at the instant of enqueue
+// (TTL-9): rounded up, so that it is never early, except that a TTL of 0 is due at once.
+func (e *Expiry) Deadline(own int64, now clock.Instant) int64 {
+	if own = e.TTL(own); own == 0 {
+		return now.Floor()
+	}
+	return store.After(now.Ceil(), own)
+}
+
+// Add has a ready message expire at its deadline.
+func (e *Expiry) Add(h backlog.Handle) {
+	if !e.settings.StrictExpiry {
+		e.wheel.Add(h)
+	}
+}
+
+// Remove is called before a message is not ready any more.
+func (e *Expiry) Remove(h backlog.Handle) { e.wheel.Remove(h) }
+
+// Next is when Advance is to be called, in wall ms.
+func (e *Expiry) Next() (int64, bool) {
+	if !e.settings.StrictExpiry {
+		return e.wheel.Next()
+	}
+	h, ok := e.messages.First()
+	if !ok || e.messages.Deadline(h) == store.Never {
+		return 0, false
+	}
+	return e.messages.Deadline(h), true
+}
+
+// Advance calls end for the messages past their deadline, wherever they stand (TTL-30), about limit at a time (TTL-33); end
+// makes them ready no more. It reports whether there may be more.
+func (e *Expiry) Advance(now clock.Instant, limit int, end func(backlog.Handle)) (more bool) {
+	if e.settings.StrictExpiry {
+		_, _, more = e.First(now, limit, end)
+		return more
+	}
+	more = e.wheel.Advance(now.Floor(), limit, func(h uint32) { e.due = append(e.due, h) })
+	if len(e.due) == 0 {
+		return more
+	}
+	e.sortDue()
+	for _, h := range e.due {
+		end(h)
+	}
+	if e.due = e.due[:0]; cap(e.due) > 64 {
+		e.due = nil
+	}
+	return more
+}
+
+// sortDue restores queue order among equal deadlines (TTL-31): a message that came back is on the wheel behind those that
+// stayed. Mostly there is nothing to do.
+func (e *Expiry) sortDue() {
+	order := func(a, b backlog.Handle) int {
+		x, y := e.messages.Entry(a), e.messages.Entry(b)
+		if x.Deadline != y.Deadline {
+			return cmp.Compare(x.Deadline, y.Deadline)
+		}
+		return cmp.Compare(x.Seq, y.Seq)
+	}
+	if !slices.IsSortedFunc(e.due, order) {
+		slices.SortFunc(e.due, order)
+	}
+}
+
+// First is the first ready message that is not past its deadline; ok says that there is one. For those before it, at most
+// limit, it calls end, as Advance does; more says that there were too many. In strict mode messages expire only so: when
+// they are the first of the highest priority that has any (TTL-18, TTL-19).
+func (e *Expiry) First(now clock.Instant, limit int, end func(backlog.Handle)) (h backlog.Handle, ok, more bool) {
+	for range limit {
+		h, ok := e.messages.First()
+		if !ok {
+			return 0, false, false
+		}
+		if e.messages.Deadline(h) > now.Floor() {
+			return h, true, false
+		}
+		e.wheel.Remove(h)
+		end(h)
+	}
+	return 0, false, true
+}
+
+// Follow begins a sweep over the messages if the settings before, which were others, count for them no longer: their
+// deadlines change (TTL-25), or those that strict expiry kept off the wheel go on it.
+func (e *Expiry) Follow(before *policies.QueueSettings) {
+	now := e.settings
+	ttl := now.RetroactiveTTL && (!before.RetroactiveTTL || before.MessageTTL != now.MessageTTL)
+	if ttl || before.StrictExpiry && !now.StrictExpiry {
+		e.sweep = 1
+	}
+}
+
+// Recompute goes on with a sweep, with about limit messages at a time. It reports whether there are more.
+func (e *Expiry) Recompute(limit int) (more bool) {
+	if e.sweep == 0 {
+		return false
+	}
+	e.sweep = e.messages.Sweep(e.sweep, limit, func(h backlog.Handle) {
+		ready := e.messages.IsReady(h)
+		if ready {
+			e.wheel.Remove(h)
+		}
+		if e.settings.RetroactiveTTL {
+			enqueued, own := e.messages.Times(h)
+			e.messages.Entry(h).Deadline = store.After(enqueued, e.TTL(own))
+		}
+		if ready {
+			e.Add(h)
+		}
+	})
+	return e.sweep != 0
+}

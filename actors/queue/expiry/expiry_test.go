@@ -1,0 +1,165 @@
+package expiry
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"candlemark/actors/queue/backlog"
+	"candlemark/internal/clock"
+	"candlemark/internal/store"
+	"candlemark/policies"
+)
+
+// start is the broker's time in these tests, in wall ms.
+const start = 1_800_000_000_000
+
+func at(ms int64) clock.Instant { return clock.Instant((start + ms) * int64(time.Millisecond)) }
+
+// fixture is a queue of messages that are named by their numbers.
+type fixture struct {
+	Expiry
+	messages backlog.Backlog
+	settings policies.QueueSettings
+	seq      uint64
+	ended    []uint64
+}
+
+func newFixture(change func(*policies.QueueSettings)) *fixture {
+	f := &fixture{settings: policies.SettingsFor(nil, policies.Effective{})}
+	change(&f.settings)
+	f.Expiry = New(&f.messages, &f.settings, false)
+	return f
+}
+
+func (f *fixture) push(ttl int64) backlog.Handle {
+	f.seq++
+	h := f.messages.Push(&backlog.Record{Deadline: f.Deadline(ttl, at(0)), TTL: ttl, Enqueued: start, Seq: f.seq, Body: []byte("b")})
+	f.Add(h)
+	return h
+}
+
+func (f *fixture) end(h backlog.Handle) {
+	f.ended = append(f.ended, f.messages.Seq(h))
+	f.messages.Remove(h)
+}
+
+func (f *fixture) want(t *testing.T, want ...uint64) {
+	t.Helper()
+	if !slices.Equal(f.ended, want) {
+		t.Errorf("%v expired, want %v", f.ended, want)
+	}
+	f.ended = nil
+}
+
+// TestAnyPosition_TTL30: expiry goes by the deadlines, wherever messages stand, and by the order of the queue among equal
+// ones; a limit's worth at a time (TTL-33).
+func TestAnyPosition_TTL30(t *testing.T) {
+	f := newFixture(func(*policies.QueueSettings) {})
+	f.push(-1)
+	again := f.push(50)
+	f.push(50)
+	f.push(20)
+	f.Remove(again) // and back
+	f.Add(again)
+	if next, ok := f.Next(); !ok || next > start+20 {
+		t.Errorf("next at %d", next-start)
+	}
+	f.Advance(at(19), 100, f.end)
+	f.want(t)
+	f.Advance(at(50), 100, f.end)
+	f.want(t, 4, 2, 3)
+	for range 3 {
+		f.push(60)
+	}
+	if !f.Advance(at(60), 2, f.end) || len(f.ended) != 2 || f.Advance(at(60), 2, f.end) {
+		t.Error("the limit does not hold")
+	}
+	f.want(t, 5, 6, 7)
+	if _, ok := f.Next(); ok || f.Len() != 0 {
+		t.Error("something is left")
+	}
+}
+
+// TestHeadOnly_TTL18: strict mode waits until what has expired is the head.
+func TestHeadOnly_TTL18(t *testing.T) {
+	f := newFixture(func(s *policies.QueueSettings) { s.StrictExpiry = true })
+	f.push(50)
+	f.push(20)
+	f.push(-1)
+	if next, ok := f.Next(); !ok || next != start+50 {
+		t.Errorf("next at %d", next-start)
+	}
+	f.Advance(at(49), 100, f.end)
+	f.want(t)
+	if !f.Advance(at(50), 1, f.end) || f.Advance(at(50), 2, f.end) {
+		t.Error("the limit does not hold")
+	}
+	f.want(t, 1, 2)
+}
+
+// TestFirst: what is past its deadline is not found, and ends; too many of them hide the rest.
+func TestFirst(t *testing.T) {
+	f := newFixture(func(*policies.QueueSettings) {})
+	f.push(10)
+	f.push(10)
+	f.push(30)
+	if _, ok, more := f.First(at(10), 2, f.end); ok || !more {
+		t.Error("not hidden")
+	}
+	f.want(t, 1, 2)
+	if h, ok, more := f.First(at(29), 1, f.end); !ok || more || f.messages.Seq(h) != 3 {
+		t.Error("not found")
+	}
+	if _, ok, more := f.First(at(30), 1, f.end); ok || !more {
+		t.Error("late")
+	}
+	if _, ok, more := f.First(at(30), 1, f.end); ok || more {
+		t.Error("found in an empty queue")
+	}
+}
+
+// TestTTL: the lower of two, and on quorum queues not 0 (TTL-23).
+func TestTTL(t *testing.T) {
+	for _, row := range []struct {
+		queue, own int64
+		quorum     bool
+		want       int64
+	}{{-1, -1, false, -1}, {5, -1, false, 5}, {-1, 7, false, 7}, {5, 7, false, 5}, {7, 5, false, 5}, {-1, 0, false, 0}, {-1, 0, true, 1}, {0, 5, true, 1}} {
+		f := newFixture(func(s *policies.QueueSettings) { s.MessageTTL = row.queue })
+		f.quorum = row.quorum
+		if got := f.TTL(row.own); got != row.want {
+			t.Errorf("%+v: %d", row, got)
+		}
+	}
+	f := newFixture(func(*policies.QueueSettings) {})
+	if now := at(0) + 1; f.Deadline(0, now) != start || f.Deadline(1, now) != start+2 || f.Deadline(-1, now) != store.Never {
+		t.Error("not rounded up, or not at once")
+	}
+}
+
+// TestRecompute_TTL25: deadlines follow retroactive settings, and messages go on the wheel when strict mode ends.
+func TestRecompute_TTL25(t *testing.T) {
+	f := newFixture(func(s *policies.QueueSettings) { s.StrictExpiry = true })
+	f.push(100)
+	taken := f.push(-1)
+	f.messages.Take(taken)
+	before := f.settings
+	f.Follow(&before)
+	if f.Recompute(100) || f.Len() != 0 {
+		t.Error("a sweep though nothing has changed")
+	}
+	f.settings.StrictExpiry, f.settings.RetroactiveTTL, f.settings.MessageTTL = false, true, 30
+	f.Follow(&before)
+	for f.Recompute(1) {
+	}
+	if f.Len() != 1 || f.messages.Deadline(taken) != start+30 {
+		t.Errorf("%d on the wheel", f.Len())
+	}
+	f.Advance(at(30), 100, f.end)
+	f.want(t, 1)
+	f.Clear()
+	if f.Recompute(100) || f.Len() != 0 {
+		t.Error("not cleared")
+	}
+}

@@ -1,0 +1,149 @@
+package inspect
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/acktimeouts"
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/content"
+	"candlemark/actors/queue/schedule"
+	"candlemark/internal/store"
+	"candlemark/policies"
+	"candlemark/protocol"
+)
+
+// View is a queue as questions see it.
+type View struct {
+	Messages    *backlog.Backlog
+	Scheduled   *schedule.Schedule // nil for none
+	Consumers   *consumers.Set
+	AckTimeouts *acktimeouts.Timeouts // nil for none
+	Style       content.Style
+	Limit       int // deliveries in a step
+}
+
+// Question is one about more than a turn can look at.
+type Question struct {
+	// Step looks at a turn's worth, and reports whether that was the last.
+	Step func() (done bool)
+	// Answer is called then.
+	Answer func() Answer
+}
+
+// Answer is given to whoever asked when the contents are read that it wants, if any.
+type Answer struct {
+	To    mail.Address
+	Reply any
+	// Want names contents to be read; Found puts them into Reply, in the same order.
+	Want  []store.Ref
+	Found func(contents []store.Content)
+}
+
+// limitOf returns the number of messages in an answer that was limited to n, and can have most.
+func limitOf(n, most int) int {
+	if n < 1 || n > most {
+		return most
+	}
+	return n
+}
+
+// wall is a deadline of the broker's time by the wall clock (ADR 19), 0 for never.
+func (v *View) wall(deadline int64) int64 {
+	if deadline == store.Never || deadline == 0 {
+		return 0
+	}
+	return deadline + v.Style.Skew
+}
+
+// lowest keeps the limit values with the lowest keys.
+type lowest[T any, K cmp.Ordered] struct {
+	limit int
+	key   func(T) K
+	kept  []T
+}
+
+func (l *lowest[T, K]) add(v T) {
+	if l.kept = append(l.kept, v); len(l.kept) >= 2*l.limit+64 {
+		l.list()
+	}
+}
+
+// list returns them in their order.
+func (l *lowest[T, K]) list() []T {
+	slices.SortFunc(l.kept, func(a, b T) int { return cmp.Compare(l.key(a), l.key(b)) })
+	l.kept = l.kept[:min(len(l.kept), l.limit)]
+	return l.kept
+}
+
+// unread is a content that is not in memory, and which of a list it belongs to.
+type unread struct {
+	ref store.Ref
+	at  int
+}
+
+// missing are those of a list.
+type missing []unread
+
+func (m *missing) add(b *backlog.Backlog, h backlog.Handle, at int) {
+	*m = append(*m, unread{store.Ref{Seq: b.Seq(h), At: store.Position(b.Place(h))}, at})
+}
+
+// refs are to be read, in the order in which they stand in the journal: so they are read best.
+func (m missing) refs() []store.Ref {
+	slices.SortStableFunc(m, func(a, b unread) int { return cmp.Compare(a.ref.At, b.ref.At) })
+	list := make([]store.Ref, len(m))
+	for i := range m {
+		list[i] = m[i].ref
+	}
+	return list
+}
+
+// found calls show for each of the list that was read, and returns the list without those that are gone meanwhile.
+func found[T any](m missing, list []T, contents []store.Content, show func(*T, *store.Content)) []T {
+	gone := map[int]bool{}
+	for i := range contents {
+		at := m[i].at
+		gone[at] = errors.Is(contents[i].Err, store.ErrUnknown)
+		show(&list[at], &contents[i])
+	}
+	kept := list[:0]
+	for at := range list {
+		if !gone[at] {
+			kept = append(kept, list[at])
+		}
+	}
+	return kept
+}
+
+// HeadTimestamp is the timestamp property of the first ready message, 0 if there is none, or it is not in memory.
+func HeadTimestamp(b *backlog.Backlog) uint64 {
+	h, ok := b.First()
+	if !ok || b.IsPaged(h) {
+		return 0
+	}
+	scan, _ := protocol.ScanProperties(b.Get(h).Header)
+	return scan.Timestamp
+}
+
+// Consumers describes the consumers, in the order of their channels and of their coming. timeout is the queue's consumer
+// timeout in ms, -1 for none.
+func Consumers(set *consumers.Set, timeout int64) []mail.QueueConsumer {
+	list := make([]mail.QueueConsumer, 0, set.Len())
+	set.Consumers(func(c *consumers.Consumer) {
+		own := int64(-1)
+		if !c.NoAck {
+			own = policies.LowerTimeout(timeout, c.Timeout)
+		}
+		list = append(list, mail.QueueConsumer{
+			Channel: c.Channel.Address, Tag: c.Tag, NoAck: c.NoAck, Exclusive: set.Exclusive() == c, Active: set.Active(c),
+			Prefetch: c.Prefetch, Arguments: c.Arguments, Timeout: own,
+		})
+	})
+	slices.SortStableFunc(list, func(a, b mail.QueueConsumer) int { return strings.Compare(a.Channel.Id, b.Channel.Id) })
+	return list
+}

@@ -1,0 +1,104 @@
+package inspect
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/consumers"
+	"candlemark/internal/store"
+	"candlemark/protocol"
+)
+
+// ListUnacked shows deliveries that nobody has settled.
+func (v View) ListUnacked(m *mail.ListUnacked) Question {
+	limit, all := limitOf(m.Limit, mail.MostPeeked), v.Consumers.Scan(v.Limit)
+	seq := func(u consumers.Unsettled) uint64 { return v.Messages.Seq(u.Message) }
+	first := lowest[consumers.Unsettled, uint64]{limit: limit + 1, key: seq}
+	return Question{
+		Step: func() bool {
+			return all.Step(func(u consumers.Unsettled) {
+				if seq(u) > m.After {
+					first.add(u)
+				}
+			})
+		},
+		Answer: func() Answer {
+			list := first.list()
+			page := &mail.UnackedPage{Reply: m.Done(nil), More: len(list) > limit}
+			for _, u := range list[:min(len(list), limit)] {
+				page.Deliveries = append(page.Deliveries, v.unsettled(u))
+			}
+			return Answer{To: m.ReplyTo, Reply: page}
+		},
+	}
+}
+
+func (v *View) unsettled(u consumers.Unsettled) mail.UnackedDelivery {
+	e := v.Messages.Entry(u.Message)
+	d := mail.UnackedDelivery{
+		Seq: e.Seq, Channel: u.Channel.Address, Number: u.Number, Delivered: int64(u.Since)*1000 + v.Style.Skew,
+		Locked: v.wall(v.AckTimeouts.Until(u.Message)), Expires: v.wall(e.Deadline), Size: v.Messages.Size(u.Message),
+		DeliveryCount: e.DeliveryCount, Redelivered: e.Redelivered,
+	}
+	if u.Consumer != nil {
+		d.Tag = u.Consumer.Tag
+	}
+	return d
+}
+
+// ListScheduled shows a page of the scheduled messages, in the order of their release.
+func (v View) ListScheduled(m *mail.ListScheduled) Answer {
+	page := &mail.ScheduledPage{Reply: m.Done(nil)}
+	a := Answer{To: m.ReplyTo, Reply: page}
+	x := v.Scheduled
+	if x == nil {
+		return a
+	}
+	var later missing
+	limit := limitOf(m.Limit, mail.MostScheduled)
+	x.Behind(m.After.Due-v.Style.Skew, m.After.Seq, func(h backlog.Handle) bool {
+		if n := len(page.Messages); n == limit {
+			last := &page.Messages[n-1]
+			page.Next = &mail.Cursor{Due: last.Due, Seq: last.Seq}
+			return false
+		}
+		if x.Messages.IsPaged(h) {
+			later.add(&x.Messages.Backlog, h, len(page.Messages))
+		}
+		page.Messages = append(page.Messages, v.scheduledMessage(h))
+		return true
+	})
+	a.Want = later.refs()
+	a.Found = func(contents []store.Content) { page.Messages = found(later, page.Messages, contents, reveal) }
+	return a
+}
+
+// scheduledMessage describes a scheduled message.
+func (v *View) scheduledMessage(h backlog.Handle) mail.ScheduledMessage {
+	b := &v.Scheduled.Messages
+	e := b.Entry(h)
+	enqueued, _ := b.Times(h)
+	m := mail.ScheduledMessage{
+		Seq: e.Seq, Due: e.Deadline + v.Style.Skew, Enqueued: enqueued + v.Style.Skew, Bytes: b.Size(h), Persistent: e.Persistent,
+	}
+	if !b.IsPaged(h) {
+		r := b.Get(h)
+		describe(&m, r.Exchange, r.RoutingKey, r.Header)
+	}
+	return m
+}
+
+// reveal adds what was read of it.
+func reveal(m *mail.ScheduledMessage, c *store.Content) {
+	if m.Unreadable = c.Err != nil; m.Unreadable {
+		return
+	}
+	m.Persistent = c.Record.Kind == store.Put
+	describe(m, c.Record.Exchange, c.Record.RoutingKey, c.Record.Header)
+}
+
+func describe(m *mail.ScheduledMessage, exchange, key, header []byte) {
+	m.Exchange, m.RoutingKey = string(exchange), string(key)
+	if scan, err := protocol.ScanProperties(header); err == nil {
+		m.MessageID, m.Priority = string(scan.MessageID), scan.Priority
+	}
+}

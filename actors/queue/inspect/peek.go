@@ -1,0 +1,176 @@
+package inspect
+
+import (
+	"cmp"
+	"slices"
+
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/content"
+	"candlemark/actors/queue/paging"
+	"candlemark/internal/store"
+)
+
+// peeking is an answer to Peek that is being made.
+type peeking struct {
+	View
+	asked   *mail.Peek
+	reply   *mail.PeekReply
+	states  mail.MessageState
+	missing missing
+	bytes   int64 // of contents so far
+	closed  bool  // enough
+}
+
+// Peek shows messages: those in the queue, then the scheduled ones.
+func (v View) Peek(m *mail.Peek) Question {
+	p := &peeking{View: v, asked: m, reply: &mail.PeekReply{Reply: m.Done(nil)}, states: m.States}
+	if p.states == 0 {
+		p.states = mail.Ready | mail.Unacked | mail.Scheduled
+	}
+	if m.After.Due != 0 {
+		p.states &^= mail.Ready | mail.Unacked
+	}
+	spot := backlog.Spot(m.After.Seq)
+	unacked := lowest[backlog.Handle, backlog.Spot]{limit: limitOf(m.Limit, mail.MostPeeked) + 1, key: v.Messages.Spot}
+	q := Question{Step: func() bool { return true }, Answer: func() Answer { return p.answer(unacked.list()) }}
+	if p.states&mail.Unacked != 0 && v.Consumers.Unacked() > 0 {
+		all := v.Consumers.Scan(v.Limit)
+		q.Step = func() bool {
+			return all.Step(func(u consumers.Unsettled) {
+				if v.Messages.Spot(u.Message) > spot {
+					unacked.add(u.Message)
+				}
+			})
+		}
+	}
+	return q
+}
+
+// answer answers. unacked are the first of those behind the spot.
+func (p *peeking) answer(unacked []backlog.Handle) Answer {
+	m := p.asked
+	if p.states&(mail.Ready|mail.Unacked) != 0 {
+		p.queue(unacked)
+	}
+	if p.states&mail.Scheduled != 0 && p.Scheduled != nil {
+		after := m.After
+		if after.Due == 0 {
+			after.Seq = 0
+		}
+		p.scheduled(after)
+	}
+	if !p.closed {
+		p.reply.Next = nil
+	}
+	return Answer{To: m.ReplyTo, Reply: p.reply, Want: p.missing.refs(), Found: p.read}
+}
+
+// queue shows what is in the queue behind a spot.
+func (p *peeking) queue(unacked []backlog.Handle) {
+	for _, h := range p.behind(unacked) {
+		if !p.room() {
+			return
+		}
+		m := p.entry(p.Messages, h)
+		m.State = mail.Ready
+		if !p.Messages.IsReady(h) {
+			m.State, m.Locked = mail.Unacked, p.wall(p.AckTimeouts.Until(h))
+		}
+		p.show(p.Messages, h, m)
+		p.reply.Next = &mail.Cursor{Seq: uint64(p.Messages.Spot(h))}
+	}
+}
+
+// scheduled shows what waits behind a place in the order of release.
+func (p *peeking) scheduled(after mail.Cursor) {
+	x := p.Scheduled
+	x.Behind(after.Due, after.Seq, func(h backlog.Handle) bool {
+		if !p.room() {
+			return false
+		}
+		m := p.entry(&x.Messages.Backlog, h)
+		m.State, m.Due, m.Expires, m.DeliveryCount = mail.Scheduled, m.Expires, 0, 0
+		p.show(&x.Messages.Backlog, h, m)
+		p.reply.Next = &mail.Cursor{Due: x.Messages.Deadline(h), Seq: m.Seq}
+		return true
+	})
+}
+
+// room tells whether the answer takes one more.
+func (p *peeking) room() bool {
+	p.closed = p.closed || len(p.reply.Messages) >= limitOf(p.asked.Limit, mail.MostPeeked) || p.bytes >= mail.PeekBytes
+	return !p.closed
+}
+
+// behind are the first messages behind a spot, in the order of the queue.
+func (p *peeking) behind(unacked []backlog.Handle) []backlog.Handle {
+	limit := limitOf(p.asked.Limit, mail.MostPeeked) + 1
+	list := unacked
+	if p.states&mail.Ready != 0 {
+		n := 0
+		p.Messages.Behind(backlog.Spot(p.asked.After.Seq), func(h backlog.Handle) bool {
+			list = append(list, h)
+			n++
+			return n < limit
+		})
+	}
+	slices.SortFunc(list, func(a, b backlog.Handle) int { return cmp.Compare(p.Messages.Spot(a), p.Messages.Spot(b)) })
+	return list[:min(len(list), limit)]
+}
+
+// entry returns what an entry tells of a message.
+func (p *peeking) entry(b *backlog.Backlog, h backlog.Handle) mail.PeekedMessage {
+	e := b.Entry(h)
+	enqueued, _ := b.Times(h)
+	return mail.PeekedMessage{
+		Seq: e.Seq, Priority: b.Priority(h), DeliveryCount: e.DeliveryCount, Redelivered: e.Redelivered,
+		Size: b.Size(h), Enqueued: enqueued + p.Style.Skew, Expires: p.wall(e.Deadline),
+	}
+}
+
+// show adds a message to the answer, with its content unless that has to be read.
+func (p *peeking) show(b *backlog.Backlog, h backlog.Handle, m mail.PeekedMessage) {
+	if b.IsPaged(h) {
+		p.bytes += m.Size + paging.Overhead
+		p.missing.add(b, h, len(p.reply.Messages))
+	} else {
+		r := b.Get(h)
+		p.fill(&m, &r)
+	}
+	p.reply.Messages = append(p.reply.Messages, m)
+}
+
+// fill gives a message its content as a consumer would get it.
+func (p *peeking) fill(m *mail.PeekedMessage, r *backlog.Record) {
+	skew := p.Style.Skew
+	r.DeliveryCount, r.Enqueued, r.Deadline = m.DeliveryCount, m.Enqueued-skew, store.Never
+	if m.Expires != 0 {
+		r.Deadline = m.Expires - skew
+	}
+	d := p.Style.Delivery(r)
+	header, err := d.Message.Overlay.Header(r.Header)
+	if err != nil {
+		header = r.Header
+	}
+	m.Exchange, m.RoutingKey, m.Header, m.Body = string(r.Exchange), string(r.RoutingKey), header, r.Body
+	if cut := p.asked.Cut; cut >= 0 && cut < len(m.Body) {
+		m.Body = m.Body[:cut]
+	}
+	p.bytes += int64(len(m.Body)+3*(len(m.Header)+len(m.Exchange)+len(m.RoutingKey))) + paging.Overhead
+}
+
+// read shows what was read.
+func (p *peeking) read(contents []store.Content) {
+	p.reply.Messages = found(p.missing, p.reply.Messages, contents, func(m *mail.PeekedMessage, c *store.Content) {
+		if c.Err == nil {
+			if r, ok := content.Read(&c.Record); ok {
+				r.Released = c.Record.Due != 0 && m.State != mail.Scheduled
+				p.fill(m, &r)
+				return
+			}
+		}
+		m.Unreadable = true
+	})
+}
