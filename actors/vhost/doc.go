@@ -37,7 +37,7 @@
 // (holder.go): stored with it, in no directory, out of reach of clients and policies.
 //
 // A queue with dead-letter-queue gets one of the broker's making before it is there
-// itself, or the policy is in force (deathqueue.go).
+// itself, or the policy is in force (dlq.go).
 //
 // Commands for a name that is not live are parked and run, in order, when it is
 // live again or gone. While forgetting, the name is unpublished and every

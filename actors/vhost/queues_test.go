@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/vhost"
 	"candlemark/protocol"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -315,6 +316,46 @@ func TestPanicCostsOneCommand(t *testing.T) {
 		h.declare("q2")
 		if h.published("q") == nil || h.published("bad") != nil {
 			t.Error("the vhost lost its state")
+		}
+	})
+}
+
+// A queue that cannot be started has died: whoever declared it is told, its name is free, and what comes behind it is carried out.
+func TestQueueThatCannotBeStarted(t *testing.T) {
+	broken := 2 // it is tried twice
+	var h *house
+	change := func(cfg *vhost.Config) {
+		make := cfg.NewQueue
+		cfg.NewQueue = func(spec vhost.QueueSpec) *actor.Props {
+			props := make(spec)
+			if spec.Queue.Name != "bad" {
+				return props
+			}
+			return actor.PropsFromProducer(func() actor.Actor {
+				if broken--; broken >= 0 {
+					panic("it does not start")
+				}
+				return h.queue("bad")
+			})
+		}
+	}
+	inHouseWith(t, change, func(made *house) {
+		h = made
+		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "bad", VHost: "/"})
+		h.wantError(take[*mail.DeclareQueueReply](h, h.asker).Err, 541, "INTERNAL_ERROR - queue 'bad' in vhost '/' failed")
+		if h.published("bad") != nil {
+			t.Error("it is published")
+		}
+		h.declare("good")
+		h.declare("bad")
+		broken = 1 // the second attempt succeeds: whoever declared it is told that it failed, but it is there
+		h.send(&mail.DeleteQueue{Name: "bad", VHost: "/"})
+		h.retire("bad", 9, true)
+		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "bad", VHost: "/"})
+		h.wantError(take[*mail.DeclareQueueReply](h, h.asker).Err, 541, "INTERNAL_ERROR - queue 'bad' in vhost '/' failed")
+		take[*mail.DeclareQueue](h, h.queue("bad"))
+		if q := h.published("bad"); q == nil || !q.PID.Equal(h.specs["bad"].Queue.PID) {
+			t.Errorf("published %+v", q)
 		}
 	})
 }
