@@ -22,3 +22,11 @@ func AnswerPanic(ctx actor.Context) {
 		panic(reason)
 	}
 }
+
+// Unwatch ends a watch of an actor that may be gone. Whoever ends, or forgets somebody
+// it watches, calls it: the watched one would keep its address as long as it lives.
+func Unwatch(ctx actor.Context, who Address) {
+	if p, lives := ctx.ActorSystem().ProcessRegistry.Get(who); lives {
+		p.SendSystemMessage(who, &actor.Unwatch{Watcher: ctx.Self()})
+	}
+}

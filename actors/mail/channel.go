@@ -4,8 +4,6 @@ import (
 	"candlemark/internal/message"
 	"candlemark/policies"
 	"candlemark/protocol"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Inbound carries what one read of the socket brought for one channel: runs of
@@ -21,7 +19,7 @@ type Range struct{ First, Last uint64 }
 // EnqueueReply settles messages by Number: taken (and stored, if they were
 // persistent in a durable queue) or refused. From a queue to whoever enqueued.
 type EnqueueReply struct {
-	Queue   *actor.PID // nil when somebody else answers for it
+	Queue   Address // nil when somebody else answers for it
 	Ranges  []Range
 	Refused bool
 }
@@ -41,7 +39,7 @@ func (r *EnqueueReply) Add(n uint64) {
 // Deliver carries messages of one queue for one consumer, in order. The channel
 // calls Release when they are written.
 type Deliver struct {
-	Queue *actor.PID
+	Queue Address
 	Tag   string
 	NoAck bool
 	Items []Delivery
@@ -72,7 +70,7 @@ type Delivery struct {
 // ConsumeReply answers Consume.
 type ConsumeReply struct {
 	Reply
-	Queue *actor.PID
+	Queue Address
 	Tag   string
 }
 
@@ -86,14 +84,14 @@ type CancelConsumerReply struct {
 // with no Messages, nothing yet and could do with one in advance: for what may
 // not wait for an answer (TTL-20). The channel answers Allow when it has room.
 type Offer struct {
-	Queue    *actor.PID
+	Queue    Address
 	Messages int
 }
 
 // Unused returns what a channel allowed and could not be sent, because the
 // queue ran empty or the consumers are no longer limited.
 type Unused struct {
-	Queue    *actor.PID
+	Queue    Address
 	Messages int
 }
 
@@ -101,7 +99,7 @@ type Unused struct {
 // taken them back (ADR 10). Settling them later changes nothing. From a queue to
 // the channel that had them.
 type DeliveriesReturned struct {
-	Queue   *actor.PID
+	Queue   Address
 	Name    string  // of the queue
 	Numbers []Range // the queue's, as in Delivery
 }
@@ -128,14 +126,14 @@ func (d *DeliveriesReturned) Covers(n uint64) bool {
 // ConsumerCancelled: the queue ended or failed, or did not get a delivery settled
 // in time; its consumer is no more (LEASE-9, ADR 10).
 type ConsumerCancelled struct {
-	Queue *actor.PID
+	Queue Address
 	Tag   string
 }
 
 // GetReply answers Get. Empty says that there was nothing to get.
 type GetReply struct {
 	Reply
-	Queue        *actor.PID
+	Queue        Address
 	Empty        bool
 	Delivery     Delivery
 	MessageCount int

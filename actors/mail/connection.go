@@ -2,8 +2,6 @@ package mail
 
 import (
 	"candlemark/protocol"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // ChannelClosed: a channel has given everything back and stops. It sent its
@@ -11,7 +9,7 @@ import (
 // free before the client can use it again.
 type ChannelClosed struct {
 	ID      uint16
-	Channel *actor.PID
+	Channel Address
 	// SendCloseOk asks the connection to answer the client's channel.close.
 	SendCloseOk bool
 }
@@ -40,7 +38,7 @@ type DescribeConnection struct{ Request }
 
 // Answer implements Answerable: a connection that is gone is described by an
 // error.
-func (d *DescribeConnection) Answer(Fate) (*actor.PID, any) {
+func (d *DescribeConnection) Answer(Fate) (Address, any) {
 	return d.ReplyTo, &ConnectionInfo{Reply: d.Done(
 		protocol.ChannelErrorf(protocol.NotFound, "the connection is gone"))}
 }

@@ -2,14 +2,12 @@ package mail
 
 import (
 	"candlemark/internal/message"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // DeadLetter carries messages that died in one queue for one reason, in order.
 // Also what a delayed exchange releases. From the queue, which keeps its copies until DeadLetterReply (DL-31).
 type DeadLetter struct {
-	From        *actor.PID
+	From        Address
 	Queue       string // name of the queue they died in
 	Incarnation uint64
 	Reason      string // "expired", "rejected", "maxlen", "delivery_limit" (DL-9), "hops"
@@ -35,7 +33,7 @@ type DeadLetter struct {
 	Messages []message.Message
 	// Taken are the targets that have a message from an earlier attempt, by its
 	// number; nil if none has.
-	Taken map[uint64][]*actor.PID
+	Taken map[uint64][]Address
 }
 
 // DeadLetterBatch is how many messages a queue puts into one DeadLetter: those that
@@ -56,14 +54,14 @@ const (
 )
 
 // Add appends a message, with the targets that have it already.
-func (d *DeadLetter) Add(m message.Message, taken []*actor.PID) {
+func (d *DeadLetter) Add(m message.Message, taken []Address) {
 	if d.Messages == nil {
 		d.Messages = newMessages()
 	}
 	d.Messages = append(d.Messages, m)
 	if len(taken) > 0 {
 		if d.Taken == nil {
-			d.Taken = map[uint64][]*actor.PID{}
+			d.Taken = map[uint64][]Address{}
 		}
 		d.Taken[m.Number] = taken
 	}
@@ -72,7 +70,7 @@ func (d *DeadLetter) Add(m message.Message, taken []*actor.PID) {
 // Answer implements Answerable: after a failure the queue sends them again
 // (PRO-12). When the dead-letter actor is gone so is its vhost, and
 // nobody is told: sending again would never end.
-func (d *DeadLetter) Answer(f Fate) (*actor.PID, any) {
+func (d *DeadLetter) Answer(f Fate) (Address, any) {
 	if f == Gone {
 		return nil, nil
 	}
@@ -94,7 +92,7 @@ type DeadLetterReply struct {
 // Kept is a dead message that its queue is to keep and to send again later.
 type Kept struct {
 	ID    uint64
-	Taken []*actor.PID // the targets that have it
+	Taken []Address // the targets that have it
 }
 
 // Add appends id to the IDs, joining neighbours.

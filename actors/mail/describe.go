@@ -2,15 +2,13 @@ package mail
 
 import (
 	"candlemark/protocol"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // DescribeChannel asks a channel for ChannelInfo. From the administrator.
 type DescribeChannel struct{ Request }
 
 // Answer implements Answerable: a channel that is gone is described by an error.
-func (d *DescribeChannel) Answer(Fate) (*actor.PID, any) {
+func (d *DescribeChannel) Answer(Fate) (Address, any) {
 	return d.ReplyTo, &ChannelInfo{Reply: d.Done(protocol.ChannelErrorf(protocol.NotFound, "the channel is gone"))}
 }
 
@@ -50,7 +48,7 @@ type Counts struct {
 
 // QueueConsumer is a consumer in QueueInfo.
 type QueueConsumer struct {
-	Channel   *actor.PID
+	Channel   Address
 	Tag       string
 	NoAck     bool
 	Exclusive bool
@@ -63,7 +61,7 @@ type QueueConsumer struct {
 // ChannelLink is a channel in ConnectionInfo.
 type ChannelLink struct {
 	ID  uint16
-	PID *actor.PID
+	PID Address
 }
 
 // Endpoint is one end of a socket; Port is 0 for what has none.

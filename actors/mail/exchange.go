@@ -4,8 +4,6 @@ import (
 	"candlemark/internal/topology"
 	"candlemark/policies"
 	"candlemark/protocol"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // AddBinding adds a binding whose ends exist. From the vhost; the exchange
@@ -18,7 +16,7 @@ type AddBinding struct {
 }
 
 // Answer implements Answerable.
-func (b *AddBinding) Answer(f Fate) (*actor.PID, any) {
+func (b *AddBinding) Answer(f Fate) (Address, any) {
 	return b.ReplyTo, &TopologyReply{Reply: b.Done(goneExchange(f, b.Exchange, b.VHost))}
 }
 
@@ -31,7 +29,7 @@ type RemoveBinding struct {
 }
 
 // Answer implements Answerable: an exchange that is gone has no bindings.
-func (b *RemoveBinding) Answer(f Fate) (*actor.PID, any) {
+func (b *RemoveBinding) Answer(f Fate) (Address, any) {
 	var err error
 	if f == Failed {
 		err = goneExchange(f, b.Exchange, b.VHost)
@@ -48,7 +46,7 @@ type ForgetDestination struct {
 }
 
 // Answer implements Answerable: an exchange that is gone has no bindings.
-func (d *ForgetDestination) Answer(Fate) (*actor.PID, any) {
+func (d *ForgetDestination) Answer(Fate) (Address, any) {
 	return d.ReplyTo, &BindingsForgotten{Reply: d.Done(nil)}
 }
 
@@ -61,7 +59,7 @@ type MoveDestination struct {
 }
 
 // Answer implements Answerable: an exchange that is gone has no bindings.
-func (d *MoveDestination) Answer(Fate) (*actor.PID, any) {
+func (d *MoveDestination) Answer(Fate) (Address, any) {
 	return d.ReplyTo, &ExchangeConfigured{Reply: d.Done(nil)}
 }
 
@@ -74,7 +72,7 @@ type RetireExchange struct {
 }
 
 // Answer implements Answerable: what is gone is deleted.
-func (d *RetireExchange) Answer(Fate) (*actor.PID, any) {
+func (d *RetireExchange) Answer(Fate) (Address, any) {
 	return d.ReplyTo, &ExchangeDeleteReply{Reply: d.Done(nil)}
 }
 
@@ -86,7 +84,7 @@ type ConfigureExchange struct {
 }
 
 // Answer implements Answerable.
-func (c *ConfigureExchange) Answer(Fate) (*actor.PID, any) {
+func (c *ConfigureExchange) Answer(Fate) (Address, any) {
 	return c.ReplyTo, &ExchangeConfigured{Reply: c.Done(nil)}
 }
 

@@ -2,8 +2,6 @@ package mail
 
 import (
 	"candlemark/policies"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // What those tell a queue who keep it: its vhost, and supervision.
@@ -31,7 +29,7 @@ type ClockJumped struct{}
 type Wake struct{ Request }
 
 // Answer implements Answerable.
-func (w *Wake) Answer(f Fate) (*actor.PID, any) {
+func (w *Wake) Answer(f Fate) (Address, any) {
 	return w.ReplyTo, &QueueAwake{Reply: w.Done(gone(f, "", ""))}
 }
 

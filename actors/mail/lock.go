@@ -1,7 +1,5 @@
 package mail
 
-import "github.com/asynkron/protoactor-go/actor"
-
 // What is asked about deliveries that nobody has settled yet. Each is locked: nobody
 // else gets the message before it is settled, or, with a consumer timeout, before
 // that runs out (ADR 10).
@@ -18,7 +16,7 @@ type ListUnacked struct {
 }
 
 // Answer implements Answerable.
-func (l *ListUnacked) Answer(f Fate) (*actor.PID, any) {
+func (l *ListUnacked) Answer(f Fate) (Address, any) {
 	return l.ReplyTo, &UnackedPage{Reply: l.Done(gone(f, l.Queue, l.VHost))}
 }
 
@@ -32,7 +30,7 @@ type UnackedPage struct {
 // UnackedDelivery is one delivery that nobody has settled.
 type UnackedDelivery struct {
 	Seq     uint64 // number of the message in its queue
-	Channel *actor.PID
+	Channel Address
 	Tag     string // of the consumer, "" for basic.get
 	Number  uint64 // the queue's for that channel, as in Delivery
 	// Delivered is when, in wall ms, to the second: rounded down.
@@ -52,7 +50,7 @@ type UnackedDelivery struct {
 type RenewLock struct {
 	Request
 	Seq     uint64
-	Channel *actor.PID
+	Channel Address
 	Number  uint64
 	Tag     string
 	// Queue and VHost are names, for errors.
@@ -60,7 +58,7 @@ type RenewLock struct {
 }
 
 // Answer implements Answerable.
-func (r *RenewLock) Answer(f Fate) (*actor.PID, any) {
+func (r *RenewLock) Answer(f Fate) (Address, any) {
 	return r.ReplyTo, &LockRenewed{Reply: r.Done(gone(f, r.Queue, r.VHost))}
 }
 
@@ -79,13 +77,13 @@ type LockRenewed struct {
 // DeliveriesFound comes back.
 type FindDeliveries struct {
 	Request
-	Queue   *actor.PID
+	Queue   Address
 	Numbers []uint64
 	Tag     uint64 // instead of Queue and Numbers, unless 0
 }
 
 // Answer implements Answerable: a channel that is gone holds nothing.
-func (d *FindDeliveries) Answer(Fate) (*actor.PID, any) {
+func (d *FindDeliveries) Answer(Fate) (Address, any) {
 	return d.ReplyTo, &DeliveriesFound{Reply: d.Done(nil)}
 }
 
@@ -93,6 +91,6 @@ func (d *FindDeliveries) Answer(Fate) (*actor.PID, any) {
 // to the client and not settled.
 type DeliveriesFound struct {
 	Reply
-	Queue *actor.PID // of the one asked for by tag
+	Queue Address // of the one asked for by tag
 	Tags  map[uint64]uint64
 }

@@ -3,18 +3,17 @@ package mail
 import (
 	"errors"
 
+	"candlemark/internal/topology"
 	"candlemark/protocol"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Address is whom a mail goes to, for pure cores that know no actor library.
-type Address = *actor.PID
+// Address is whom a mail goes to.
+type Address = topology.Address
 
 // Request says who waits for the answer to a command and under which number,
 // chosen by the asker. The zero value wants no answer.
 type Request struct {
-	ReplyTo *actor.PID
+	ReplyTo Address
 	ID      uint64
 }
 
@@ -71,19 +70,11 @@ func (m *Missed) Error() string { return "queue '" + m.Queue + "' ended before i
 type Answerable interface {
 	// Answer releases what the mail holds and tells whom to send which reply;
 	// a nil PID wants none.
-	Answer(Fate) (*actor.PID, any)
+	Answer(Fate) (Address, any)
 }
 
 // PeerGone is mailed by an actor to itself on Terminated, so that replies that
 // the dead had already posted are handled first (PRO-1).
-type PeerGone struct{ Who *actor.PID }
-
-// Unwatch ends a watch of an actor that may be gone. Whoever ends, or forgets somebody
-// it watches, calls it: the watched one would keep its address as long as it lives.
-func Unwatch(ctx actor.Context, who Address) {
-	if p, lives := ctx.ActorSystem().ProcessRegistry.Get(who); lives {
-		p.SendSystemMessage(who, &actor.Unwatch{Watcher: ctx.Self()})
-	}
-}
+type PeerGone struct{ Who Address }
 
 var errRegistry = errors.New("the policy registry failed")

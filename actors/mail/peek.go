@@ -1,7 +1,5 @@
 package mail
 
-import "github.com/asynkron/protoactor-go/actor"
-
 // MessageState is where a message is in its life; sets of them are joined.
 type MessageState uint8
 
@@ -41,7 +39,7 @@ type Peek struct {
 }
 
 // Answer implements Answerable.
-func (p *Peek) Answer(f Fate) (*actor.PID, any) {
+func (p *Peek) Answer(f Fate) (Address, any) {
 	return p.ReplyTo, &PeekReply{Reply: p.Done(gone(f, p.Queue, p.VHost))}
 }
 

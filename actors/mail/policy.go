@@ -2,8 +2,6 @@ package mail
 
 import (
 	"candlemark/policies"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // SetPolicy stores a policy (or, with Operator, an operator policy) and then
@@ -16,7 +14,7 @@ type SetPolicy struct {
 }
 
 // Answer implements Answerable.
-func (s *SetPolicy) Answer(f Fate) (*actor.PID, any) { return s.policyAnswer() }
+func (s *SetPolicy) Answer(f Fate) (Address, any) { return s.policyAnswer() }
 
 // ClearPolicy removes one. PolicyReply comes back; Found tells whether there
 // was one.
@@ -27,7 +25,7 @@ type ClearPolicy struct {
 }
 
 // Answer implements Answerable.
-func (c *ClearPolicy) Answer(f Fate) (*actor.PID, any) { return c.policyAnswer() }
+func (c *ClearPolicy) Answer(f Fate) (Address, any) { return c.policyAnswer() }
 
 // ListPolicies asks for PolicyList. VHost "" asks for all.
 type ListPolicies struct {
@@ -37,7 +35,7 @@ type ListPolicies struct {
 }
 
 // Answer implements Answerable.
-func (l *ListPolicies) Answer(f Fate) (*actor.PID, any) {
+func (l *ListPolicies) Answer(f Fate) (Address, any) {
 	return l.ReplyTo, &PolicyList{Reply: l.Done(errRegistry)}
 }
 
@@ -49,7 +47,7 @@ type ForgetVHost struct {
 }
 
 // Answer implements Answerable.
-func (f *ForgetVHost) Answer(Fate) (*actor.PID, any) { return f.policyAnswer() }
+func (f *ForgetVHost) Answer(Fate) (Address, any) { return f.policyAnswer() }
 
 // PolicyReply answers SetPolicy, ClearPolicy and ForgetVHost. With an error
 // nothing was stored, and nothing has changed.
@@ -71,9 +69,9 @@ type PolicyList struct {
 // it. From the vhost, when it (re)starts.
 type VHostStarted struct {
 	Name string
-	PID  *actor.PID
+	PID  Address
 }
 
-func (r Request) policyAnswer() (*actor.PID, any) {
+func (r Request) policyAnswer() (Address, any) {
 	return r.ReplyTo, &PolicyReply{Reply: r.Done(errRegistry)}
 }

@@ -3,18 +3,16 @@ package mail
 import (
 	"candlemark/internal/message"
 	"candlemark/protocol"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Enqueue carries all messages of one batch for one queue, in order. Sent by a
 // channel or the dead-letter actor; EnqueueReply comes back for those with a
 // Number. The receiver calls Release exactly once.
 type Enqueue struct {
-	From *actor.PID
+	From Address
 	// Queue is the receiver, for the answer that somebody gives in its place; nil
 	// if the sender does not care.
-	Queue    *actor.PID
+	Queue    Address
 	Messages []message.Message
 	// Chunk is retained for the queue, nil if no message aliases one.
 	Chunk *message.Chunk
@@ -28,8 +26,8 @@ type Enqueue struct {
 // Publisher is who published, on the channel that an Enqueue is from.
 type Publisher struct {
 	User       string
-	Tags       []string   // the user's
-	Connection *actor.PID // the channel's
+	Tags       []string // the user's
+	Connection Address  // the channel's
 }
 
 // Release gives the batch's credit back to the connection it came from, and its
@@ -53,7 +51,7 @@ func (e *Enqueue) LendCredit() (*message.Chunk, message.Debt) {
 
 // Answer: a queue that ended has taken and discarded the batch (LEASE-7,
 // PRO-2); one that failed or is down refuses it.
-func (e *Enqueue) Answer(f Fate) (*actor.PID, any) {
+func (e *Enqueue) Answer(f Fate) (Address, any) {
 	reply := &EnqueueReply{Queue: e.Queue, Refused: f != Gone}
 	for i := range e.Messages {
 		reply.Add(e.Messages[i].Number)
@@ -68,7 +66,7 @@ func (e *Enqueue) Answer(f Fate) (*actor.PID, any) {
 // Settle tells a queue what became of deliveries to one channel. From the
 // channel; no reply.
 type Settle struct {
-	Channel *actor.PID
+	Channel Address
 	Ranges  []SettleRange
 }
 
@@ -93,7 +91,7 @@ const (
 // the first Deliver.
 type Consume struct {
 	Request
-	Channel   *actor.PID
+	Channel   Address
 	Tag       string
 	NoAck     bool
 	Exclusive bool
@@ -105,13 +103,13 @@ type Consume struct {
 	// the queue offers and the channel allows (PRO-8).
 	Limited bool
 	// Connection is the channel's, for exclusive queues (DEC-5).
-	Connection *actor.PID
+	Connection Address
 	// Queue and VHost are names, for errors.
 	Queue, VHost string
 }
 
 // Answer implements Answerable.
-func (c *Consume) Answer(f Fate) (*actor.PID, any) {
+func (c *Consume) Answer(f Fate) (Address, any) {
 	return c.ReplyTo, &ConsumeReply{Reply: c.Done(missed(f, c.Queue, c.VHost)), Tag: c.Tag}
 }
 
@@ -119,12 +117,12 @@ func (c *Consume) Answer(f Fate) (*actor.PID, any) {
 // From a channel; CancelConsumerReply comes back after its last Deliver.
 type CancelConsumer struct {
 	Request
-	Channel *actor.PID
+	Channel Address
 	Tag     string
 }
 
 // Answer implements Answerable: a consumer of a queue that is gone is cancelled.
-func (c *CancelConsumer) Answer(Fate) (*actor.PID, any) {
+func (c *CancelConsumer) Answer(Fate) (Address, any) {
 	return c.ReplyTo, &CancelConsumerReply{Reply: c.Done(nil), Tag: c.Tag}
 }
 
@@ -132,7 +130,7 @@ func (c *CancelConsumer) Answer(Fate) (*actor.PID, any) {
 // connection's outbox, in messages and content bytes. From a channel, in
 // batches; no reply (PRO-8).
 type Grant struct {
-	Channel  *actor.PID
+	Channel  Address
 	Tag      string
 	Messages int
 	Bytes    int
@@ -141,13 +139,13 @@ type Grant struct {
 // Allow answers Offer: the channel's consumers may be sent that many messages
 // more. From the channel, perhaps long after the offer.
 type Allow struct {
-	Queue    *actor.PID
-	Channel  *actor.PID
+	Queue    Address
+	Channel  Address
 	Messages int
 }
 
 // Answer implements Answerable: a queue that is gone uses none of it.
-func (a *Allow) Answer(Fate) (*actor.PID, any) {
+func (a *Allow) Answer(Fate) (Address, any) {
 	return a.Channel, &Unused{Queue: a.Queue, Messages: a.Messages}
 }
 
@@ -155,39 +153,39 @@ func (a *Allow) Answer(Fate) (*actor.PID, any) {
 // messages, and there is no other room under the channel's limit. From the
 // channel; Unused comes back.
 type Reclaim struct {
-	Channel *actor.PID
+	Channel Address
 }
 
 // Limit tells a queue that its consumers of a channel are from now on subject
 // to the channel's common limit, or no longer. From the channel; no reply.
 type Limit struct {
-	Channel *actor.PID
+	Channel Address
 	On      bool
 }
 
 // Resize sets the prefetch of all consumers that a channel has at a queue. From
 // the channel, for clients that expect it of basic.qos; no reply.
 type Resize struct {
-	Channel  *actor.PID
+	Channel  Address
 	Prefetch int // 0 for any number
 }
 
 // ChannelGone: the channel ended; all its consumers are gone and what it held
 // returns to its position. From the channel itself when it ends in order, else
 // the queue draws the same conclusion from watching it.
-type ChannelGone struct{ Channel *actor.PID }
+type ChannelGone struct{ Channel Address }
 
 // Get asks for one message. From a channel; GetReply comes back.
 type Get struct {
 	Request
-	Channel      *actor.PID
+	Channel      Address
 	NoAck        bool
-	Connection   *actor.PID
+	Connection   Address
 	Queue, VHost string
 }
 
 // Answer implements Answerable.
-func (g *Get) Answer(f Fate) (*actor.PID, any) {
+func (g *Get) Answer(f Fate) (Address, any) {
 	return g.ReplyTo, &GetReply{Reply: g.Done(missed(f, g.Queue, g.VHost))}
 }
 
@@ -195,12 +193,12 @@ func (g *Get) Answer(f Fate) (*actor.PID, any) {
 // channel; PurgeReply comes back.
 type Purge struct {
 	Request
-	Connection   *actor.PID
+	Connection   Address
 	Queue, VHost string
 }
 
 // Answer implements Answerable.
-func (p *Purge) Answer(f Fate) (*actor.PID, any) {
+func (p *Purge) Answer(f Fate) (Address, any) {
 	return p.ReplyTo, &PurgeReply{Reply: p.Done(missed(f, p.Queue, p.VHost))}
 }
 
@@ -211,7 +209,7 @@ type DescribeQueue struct {
 }
 
 // Answer implements Answerable.
-func (d *DescribeQueue) Answer(f Fate) (*actor.PID, any) {
+func (d *DescribeQueue) Answer(f Fate) (Address, any) {
 	if f == Down {
 		return d.ReplyTo, &QueueInfo{Reply: d.Done(nil), Down: true}
 	}

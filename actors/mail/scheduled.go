@@ -1,7 +1,5 @@
 package mail
 
-import "github.com/asynkron/protoactor-go/actor"
-
 // What is asked of a queue that keeps messages for later: those it got with the
 // setting delayed-messages, or, of a delayed exchange's holder
 // (topology.Exchange.Holder), those that the exchange holds. A scheduled message is
@@ -30,7 +28,7 @@ type ListScheduled struct {
 }
 
 // Answer implements Answerable.
-func (l *ListScheduled) Answer(f Fate) (*actor.PID, any) {
+func (l *ListScheduled) Answer(f Fate) (Address, any) {
 	return l.ReplyTo, &ScheduledPage{Reply: l.Done(gone(f, l.Queue, l.VHost))}
 }
 
@@ -71,7 +69,7 @@ type CancelScheduled struct {
 }
 
 // Answer implements Answerable.
-func (c *CancelScheduled) Answer(f Fate) (*actor.PID, any) {
+func (c *CancelScheduled) Answer(f Fate) (Address, any) {
 	return c.ReplyTo, &ScheduledChanged{Reply: c.Done(gone(f, c.Queue, c.VHost))}
 }
 
@@ -89,7 +87,7 @@ type Reschedule struct {
 }
 
 // Answer implements Answerable.
-func (r *Reschedule) Answer(f Fate) (*actor.PID, any) {
+func (r *Reschedule) Answer(f Fate) (Address, any) {
 	return r.ReplyTo, &ScheduledChanged{Reply: r.Done(gone(f, r.Queue, r.VHost))}
 }
 

@@ -4,8 +4,6 @@ import (
 	"candlemark/internal/topology"
 	"candlemark/policies"
 	"candlemark/protocol"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Leave says what the asker of a declare may make besides the thing itself: a way on to
@@ -40,16 +38,16 @@ type DeclareQueue struct {
 	NoWait                                  bool // renews no lease (LEASE-4)
 	Arguments                               protocol.Table
 	// Connection is the asker's, the owner of an exclusive queue.
-	Connection *actor.PID
+	Connection Address
 	VHost      string
 	Leave      Leave // to make a queue with arguments that need one
 	// Via is the vhost when it has forwarded the command: a queue that ends before it
 	// sees that gives it back.
-	Via *actor.PID
+	Via Address
 }
 
 // Answer implements Answerable.
-func (d *DeclareQueue) Answer(f Fate) (*actor.PID, any) {
+func (d *DeclareQueue) Answer(f Fate) (Address, any) {
 	if d.Via != nil && f.unseen() {
 		again := *d
 		again.Via = nil
@@ -65,13 +63,13 @@ type DeleteQueue struct {
 	Request
 	Name              string
 	IfUnused, IfEmpty bool
-	Connection        *actor.PID // the asker's; nil for the broker itself
+	Connection        Address // the asker's; nil for the broker itself
 	VHost             string
-	Via               *actor.PID // as in DeclareQueue
+	Via               Address // as in DeclareQueue
 }
 
 // Answer implements Answerable.
-func (d *DeleteQueue) Answer(f Fate) (*actor.PID, any) {
+func (d *DeleteQueue) Answer(f Fate) (Address, any) {
 	if d.Via != nil && f.unseen() {
 		again := *d
 		again.Via = nil
@@ -92,7 +90,7 @@ type AwaitQueue struct {
 }
 
 // Answer implements Answerable.
-func (a *AwaitQueue) Answer(f Fate) (*actor.PID, any) {
+func (a *AwaitQueue) Answer(f Fate) (Address, any) {
 	return a.ReplyTo, &TopologyReply{Reply: a.Done(gone(f, a.Name, a.VHost))}
 }
 
@@ -107,7 +105,7 @@ type DeclareExchange struct {
 }
 
 // Answer implements Answerable.
-func (d *DeclareExchange) Answer(f Fate) (*actor.PID, any) { return d.answer(f) }
+func (d *DeclareExchange) Answer(f Fate) (Address, any) { return d.answer(f) }
 
 // DeleteExchange ends an exchange; one that does not exist is fine. From a
 // channel; TopologyReply comes back.
@@ -118,7 +116,7 @@ type DeleteExchange struct {
 }
 
 // Answer implements Answerable.
-func (d *DeleteExchange) Answer(f Fate) (*actor.PID, any) { return d.answer(f) }
+func (d *DeleteExchange) Answer(f Fate) (Address, any) { return d.answer(f) }
 
 // Bind adds a binding from Source. From a channel to the vhost, which resolves
 // both ends and sends AddBinding; TopologyReply comes back.
@@ -126,12 +124,12 @@ type Bind struct {
 	Request
 	Source     string
 	Binding    topology.Binding
-	Connection *actor.PID // for exclusive queues (DEC-5)
-	Topic      Leave      // to read the routing key, if the source is a topic exchange
+	Connection Address // for exclusive queues (DEC-5)
+	Topic      Leave   // to read the routing key, if the source is a topic exchange
 }
 
 // Answer implements Answerable.
-func (b *Bind) Answer(f Fate) (*actor.PID, any) { return b.answer(f) }
+func (b *Bind) Answer(f Fate) (Address, any) { return b.answer(f) }
 
 // Unbind removes a binding; one that does not exist is fine. From a channel;
 // TopologyReply comes back.
@@ -139,19 +137,19 @@ type Unbind struct {
 	Request
 	Source     string
 	Binding    topology.Binding
-	Connection *actor.PID
+	Connection Address
 	Topic      Leave // as in Bind
 }
 
 // Answer implements Answerable.
-func (u *Unbind) Answer(f Fate) (*actor.PID, any) { return u.answer(f) }
+func (u *Unbind) Answer(f Fate) (Address, any) { return u.answer(f) }
 
 // QueueCrashed is sent by a queue that ends by a panic to its vhost, which holds back further
 // commands for it, and tells
 // the queue's next life: Newest is at least as high as the number of any message that
 // it has had. Nothing comes back.
 type QueueCrashed struct {
-	Queue  *actor.PID
+	Queue  Address
 	Newest uint64
 }
 
@@ -163,14 +161,14 @@ type QueueCrashed struct {
 type QueueRetiring struct {
 	Name        string
 	Incarnation uint64
-	Queue       *actor.PID
+	Queue       Address
 	Handled     uint64
 	Deleted     bool
 }
 
 // Answer implements Answerable: without its vhost the queue is nobody's; one that
 // failed over the farewell still has the queue.
-func (r *QueueRetiring) Answer(f Fate) (*actor.PID, any) {
+func (r *QueueRetiring) Answer(f Fate) (Address, any) {
 	if f == Gone {
 		return r.Queue, &QueueForgotten{}
 	}
@@ -190,11 +188,11 @@ type QueueDeleteRefused struct {
 type ExchangeUnused struct {
 	Request
 	Name     string
-	Exchange *actor.PID
+	Exchange Address
 }
 
 // Answer implements Answerable: the binding was removed in any case.
-func (u *ExchangeUnused) Answer(Fate) (*actor.PID, any) {
+func (u *ExchangeUnused) Answer(Fate) (Address, any) {
 	return u.ReplyTo, &TopologyReply{Reply: u.Done(nil)}
 }
 
@@ -214,11 +212,11 @@ type ExchangeDeleteReply struct{ Reply }
 // connection; ConnectionReleased comes back when they are forgotten.
 type ReleaseConnection struct {
 	Request
-	Connection *actor.PID
+	Connection Address
 }
 
 // Answer implements Answerable.
-func (r *ReleaseConnection) Answer(Fate) (*actor.PID, any) {
+func (r *ReleaseConnection) Answer(Fate) (Address, any) {
 	return r.ReplyTo, &ConnectionReleased{Reply: r.Done(nil)}
 }
 
@@ -228,7 +226,7 @@ func (r *ReleaseConnection) Answer(Fate) (*actor.PID, any) {
 type EndVHost struct{ Request }
 
 // Answer implements Answerable.
-func (e *EndVHost) Answer(Fate) (*actor.PID, any) {
+func (e *EndVHost) Answer(Fate) (Address, any) {
 	return e.ReplyTo, &VHostEnded{Reply: e.Done(nil)}
 }
 
@@ -245,14 +243,14 @@ type ApplyPolicies struct {
 }
 
 // Answer implements Answerable.
-func (a *ApplyPolicies) Answer(f Fate) (*actor.PID, any) {
+func (a *ApplyPolicies) Answer(f Fate) (Address, any) {
 	return a.ReplyTo, &ApplyPoliciesReply{Reply: a.Done(nil)}
 }
 
 // ApplyPoliciesReply answers ApplyPolicies.
 type ApplyPoliciesReply struct{ Reply }
 
-func (r Request) answer(f Fate) (*actor.PID, any) {
+func (r Request) answer(f Fate) (Address, any) {
 	var err error = protocol.ConnectionErrorf(protocol.InternalError, "the virtual host failed")
 	switch f {
 	case Gone:

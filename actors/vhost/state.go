@@ -49,7 +49,7 @@ func (s *shared) incarnate() uint64 {
 
 // spawn starts a child and puts its address there.
 func (s *shared) spawn(props props, name string, child any, pid *mail.Address) {
-	*pid = childOf(s.self, name)
+	*pid = topology.ChildOf(s.self, name)
 	s.children.known[(*pid).Id] = child
 	s.out.add(spawning{props, name, pid})
 }

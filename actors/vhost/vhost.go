@@ -158,8 +158,3 @@ func (v *vhost) try(ctx actor.Context, effect, what any) (done bool) {
 	}
 	return true
 }
-
-// childOf is the address that an actor of that name will have.
-func childOf(parent mail.Address, name string) mail.Address {
-	return actor.NewPID(parent.Address, parent.Id+"/"+name)
-}

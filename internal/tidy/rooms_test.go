@@ -178,8 +178,8 @@ var pureRooms = []string{
 	"actors/vhost/refusal", "supervision/resources",
 }
 
-// shells are the only files that know it where the rest of a package is the core of its actor.
-var shells = map[string]string{"actors/vhost": "vhost.go"}
+// shells are the only files of their packages that know it: others are the core of an actor, or know addresses only.
+var shells = map[string]string{"actors/vhost": "vhost.go", "actors/mail": "answer.go", "internal/topology": "address.go"}
 
 // checkActorLibrary keeps protoactor where actors are, and of it only package actor; state.go, the core, never sees it.
 func checkActorLibrary(h *house) (complaints []string) {

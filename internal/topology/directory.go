@@ -3,8 +3,6 @@ package topology
 import (
 	"iter"
 
-	"github.com/asynkron/protoactor-go/actor"
-
 	"candlemark/protocol"
 )
 
@@ -13,7 +11,7 @@ type Queue struct {
 	// Name is unique within the vhost.
 	Name string
 	// PID is the queue actor.
-	PID *actor.PID
+	PID Address
 	// Incarnation tells queues of the same name apart; it grows with each of them.
 	Incarnation uint64
 	// Durable, AutoDelete and Exclusive are the flags of queue.declare.
@@ -21,7 +19,7 @@ type Queue struct {
 	// Requester says that it is no queue but a channel that waits for replies; PID is the channel. No directory has it.
 	Requester bool
 	// Owner is the connection of an exclusive queue, else nil.
-	Owner *actor.PID
+	Owner Address
 	// Arguments as stored by the declare (DEC-12).
 	Arguments protocol.Table
 	// Type is "classic", "quorum" or "stream".

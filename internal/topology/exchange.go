@@ -3,8 +3,6 @@ package topology
 import (
 	"sync/atomic"
 
-	"github.com/asynkron/protoactor-go/actor"
-
 	"candlemark/protocol"
 )
 
@@ -16,7 +14,7 @@ type Exchange struct {
 	// Type as declared: "direct", "fanout", "topic", "headers" or "x-delayed-message".
 	Type string
 	// PID is the exchange actor; nil for the default exchange.
-	PID *actor.PID
+	PID Address
 	// Durable, AutoDelete and Internal are the flags of exchange.declare.
 	Durable, AutoDelete, Internal bool
 	// Arguments as declared.

@@ -3,8 +3,6 @@ package topology
 import (
 	"strings"
 	"sync"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // ReplyName is the pseudo-queue of direct reply-to: who consumes it gets the replies to requests that name it in reply-to.
@@ -22,8 +20,8 @@ type requesters struct {
 
 // AddRequester makes a channel reachable through the default exchange under ReplyName and secret, until RemoveRequester. The PID of the
 // result is a pointer of its own, by which mail for it is told from mail for an earlier requester on the same channel.
-func (v *VHost) AddRequester(secret string, channel *actor.PID) *Queue {
-	q := &Queue{Name: replyPrefix + secret, PID: actor.NewPID(channel.Address, channel.Id), Requester: true}
+func (v *VHost) AddRequester(secret string, channel Address) *Queue {
+	q := &Queue{Name: replyPrefix + secret, PID: again(channel), Requester: true}
 	r := &v.requesters
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -2,8 +2,6 @@ package topology
 
 import (
 	"sync/atomic"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // VHost is the handle of one virtual host, shared by everybody who routes in it. Name, PID and DeadLetter are set before it is shared
@@ -12,9 +10,9 @@ type VHost struct {
 	// Name as clients write it in connection.open, for example "/".
 	Name string
 	// PID is the vhost actor, which owns the names.
-	PID *actor.PID
+	PID Address
 	// DeadLetter is the dead-letter actor of this vhost.
-	DeadLetter *actor.PID
+	DeadLetter Address
 
 	defaultQueueType atomic.Pointer[string]
 	tracing          atomic.Bool
