@@ -175,11 +175,14 @@ var pureRooms = []string{
 	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/deadletters",
 	"actors/queue/expiry", "actors/queue/inspect", "actors/queue/lease", "actors/queue/outbox", "actors/queue/paging",
 	"actors/queue/records", "actors/queue/schedule", "actors/queue/wheel",
-	"actors/vhost/refusal", "supervision/resources",
+	"actors/vhost/refusal", "supervision/queries", "supervision/resources",
 }
 
 // shells are the only files of their packages that know it: others are the core of an actor, or know addresses only.
-var shells = map[string]string{"actors/vhost": "vhost.go", "actors/mail": "answer.go", "internal/topology": "address.go"}
+var shells = map[string]string{
+	"actors/command": "actor.go", "actors/deadletter": "deadletter.go", "actors/mail": "answer.go", "actors/policy": "policy.go",
+	"actors/vhost": "vhost.go", "internal/topology": "address.go",
+}
 
 // checkActorLibrary keeps protoactor where actors are, and of it only package actor; state.go, the core, never sees it.
 func checkActorLibrary(h *house) (complaints []string) {

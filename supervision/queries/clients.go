@@ -9,13 +9,11 @@ import (
 	"candlemark/internal/auth"
 	"candlemark/internal/management"
 	"candlemark/protocol"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // client is a connection that is open.
 type client struct {
-	pid      *actor.PID
+	pid      mail.Address
 	shown    management.Connection
 	channels []mail.ChannelLink
 }
@@ -100,7 +98,7 @@ func (qs *Queries) Channels(ctx context.Context) ([]management.Channel, error) {
 // channels asks all channels of those connections. Those that end meanwhile are
 // left out.
 func (qs *Queries) channels(ctx context.Context, all *clients) ([]management.Channel, error) {
-	var pids []*actor.PID
+	var pids []mail.Address
 	var owners []*client
 	for _, c := range all.list {
 		for _, l := range c.channels {

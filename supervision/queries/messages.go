@@ -12,8 +12,6 @@ import (
 	"candlemark/policies"
 	"candlemark/protocol"
 	"candlemark/supervision/ask"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // reach finds the queue of a place, or that in which a delayed exchange holds
@@ -68,7 +66,7 @@ func inquire[T answered](ctx context.Context, qs *Queries, by management.Asker, 
 	if err != nil {
 		return none, nil, err
 	}
-	answer, err := ask.One[T](ctx, qs.cfg.Asker, q.PID, func(replyTo *actor.PID) any { return question(mail.Request{ReplyTo: replyTo}) })
+	answer, err := ask.One[T](ctx, qs.cfg.Asker, q.PID, func(replyTo mail.Address) any { return question(mail.Request{ReplyTo: replyTo}) })
 	if err == nil {
 		err = answer.Failure()
 	}
@@ -149,7 +147,7 @@ func (qs *Queries) Unacked(ctx context.Context, by management.Asker, at manageme
 
 // tags asks the channels for delivery tags: by channel and number.
 func (qs *Queries) tags(ctx context.Context, q *topology.Queue, deliveries []mail.UnackedDelivery) (map[string]map[uint64]uint64, error) {
-	var channels []*actor.PID
+	var channels []mail.Address
 	numbers := map[string][]uint64{}
 	for _, d := range deliveries {
 		if numbers[d.Channel.Id] == nil {
@@ -190,7 +188,7 @@ func (qs *Queries) renewTag(ctx context.Context, by management.Asker, m *mail.Re
 		return 0, 0, protocol.ChannelErrorf(protocol.PreconditionFailed, "delivery tags are known on their own channel only")
 	}
 	m.Channel = qs.cfg.Asker.System.NewLocalPID(by.Channel)
-	found, err := ask.One[*mail.DeliveriesFound](ctx, qs.cfg.Asker, m.Channel, func(replyTo *actor.PID) any {
+	found, err := ask.One[*mail.DeliveriesFound](ctx, qs.cfg.Asker, m.Channel, func(replyTo mail.Address) any {
 		return &mail.FindDeliveries{Request: mail.Request{ReplyTo: replyTo}, Tag: tag}
 	})
 	if err != nil || found.Queue == nil {
@@ -198,7 +196,7 @@ func (qs *Queries) renewTag(ctx context.Context, by management.Asker, m *mail.Re
 	}
 	for m.Number = range found.Tags { // the one
 	}
-	answer, err := ask.One[*mail.LockRenewed](ctx, qs.cfg.Asker, found.Queue, func(replyTo *actor.PID) any {
+	answer, err := ask.One[*mail.LockRenewed](ctx, qs.cfg.Asker, found.Queue, func(replyTo mail.Address) any {
 		m.ReplyTo = replyTo
 		return m
 	})
@@ -213,7 +211,7 @@ func (qs *Queries) renewTag(ctx context.Context, by management.Asker, m *mail.Re
 
 // owner is the connection of a channel, nil if it has none any more, and the channel's
 // number.
-func (all *clients) owner(channel *actor.PID) (*management.Connection, int) {
+func (all *clients) owner(channel mail.Address) (*management.Connection, int) {
 	// A channel's name begins with its connection's.
 	parent, _, _ := strings.Cut(channel.Id, "/channel/")
 	owner := all.byID[parent]

@@ -6,13 +6,11 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/policies"
 	"candlemark/supervision/ask"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // SetPolicy implements management.Policies.
 func (qs *Queries) SetPolicy(ctx context.Context, p *policies.Policy) (replaced bool, err error) {
-	r, err := ask.One[*mail.PolicyReply](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to *actor.PID) any {
+	r, err := ask.One[*mail.PolicyReply](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to mail.Address) any {
 		return &mail.SetPolicy{Request: mail.Request{ReplyTo: to}, Policy: p, Operator: p.Operator}
 	})
 	if err != nil {
@@ -23,7 +21,7 @@ func (qs *Queries) SetPolicy(ctx context.Context, p *policies.Policy) (replaced 
 
 // ClearPolicy implements management.Policies.
 func (qs *Queries) ClearPolicy(ctx context.Context, vhost, name string, operator bool) (found bool, err error) {
-	r, err := ask.One[*mail.PolicyReply](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to *actor.PID) any {
+	r, err := ask.One[*mail.PolicyReply](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to mail.Address) any {
 		return &mail.ClearPolicy{Request: mail.Request{ReplyTo: to}, VHost: vhost, Name: name, Operator: operator}
 	})
 	if err != nil {
@@ -34,7 +32,7 @@ func (qs *Queries) ClearPolicy(ctx context.Context, vhost, name string, operator
 
 // ListPolicies implements management.Policies.
 func (qs *Queries) ListPolicies(ctx context.Context, vhost string, operator bool) ([]*policies.Policy, error) {
-	r, err := ask.One[*mail.PolicyList](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to *actor.PID) any {
+	r, err := ask.One[*mail.PolicyList](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to mail.Address) any {
 		return &mail.ListPolicies{Request: mail.Request{ReplyTo: to}, VHost: vhost, Operator: operator}
 	})
 	if err != nil {
@@ -55,7 +53,7 @@ func (qs *Queries) VHosts(context.Context) ([]string, error) {
 
 // ForgetPolicies drops the policies of a virtual host that is gone, or was before.
 func (qs *Queries) ForgetPolicies(ctx context.Context, vhost string) error {
-	r, err := ask.One[*mail.PolicyReply](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to *actor.PID) any {
+	r, err := ask.One[*mail.PolicyReply](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to mail.Address) any {
 		return &mail.ForgetVHost{Request: mail.Request{ReplyTo: to}, Name: vhost}
 	})
 	if err != nil {

@@ -5,21 +5,20 @@ import (
 	"sync/atomic"
 
 	"candlemark/actors/deadletter"
+	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/internal/topology"
 	"candlemark/supervision/ask"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Config configures queries.
 type Config struct {
 	Asker       *ask.Asker
 	VHosts      *topology.VHosts
-	Registry    *actor.PID // the policy registry
+	Registry    mail.Address // the policy registry
 	Permissions auth.Permissions
 	// Connections are the PIDs of all connections. The error is that of the context.
-	Connections func(context.Context) ([]*actor.PID, error)
+	Connections func(context.Context) ([]mail.Address, error)
 }
 
 // Queries implements the parts of management.Broker that ask actors: Policies, Queues,
