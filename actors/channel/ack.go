@@ -57,6 +57,6 @@ func (s *state) qos(m *protocol.BasicQos) error {
 			s.unacked.Limit.Resize(s.prefetch)
 		}
 	}
-	s.reply(&protocol.BasicQosOk{})
+	s.output.Reply(&protocol.BasicQosOk{})
 	return nil
 }

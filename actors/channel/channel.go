@@ -174,7 +174,7 @@ func (c *channel) abort() {
 		}
 	}
 	c.forgetLong()
-	c.dropHeld()
+	c.output.Drop()
 	c.dropBegun()
 	c.leaveReplies(left)
 	for _, t := range c.touched {

@@ -62,7 +62,7 @@ func (c *chaos) run() {
 	}
 	c.look()
 	if c.phase != ended {
-		c.t.Fatalf("hangs: await %v, %d parked, %d held", c.await, len(c.parked), len(c.held))
+		c.t.Fatalf("hangs: await %v, %d parked, %d held", c.await, len(c.parked), c.output.Len())
 	}
 	for _, e := range c.open {
 		e.Release()
@@ -90,7 +90,7 @@ func (c *chaos) act() {
 	case 11:
 		if q := c.queueName(); c.rand.IntN(20) == 0 {
 			for tag, x := range c.consumers {
-				if x.peer.Address.Id == q {
+				if x.Queue.Address.Id == q {
 					c.turn(&mail.ConsumerCancelled{Queue: pid(q), Tag: tag})
 				}
 			}
@@ -178,10 +178,10 @@ func (c *chaos) answer() {
 // deliver brings some consumer messages that are still in a publisher's read.
 func (c *chaos) deliver() {
 	for tag, x := range c.consumers {
-		q := x.peer.Address.Id
+		q := x.Queue.Address.Id
 		n := 1 + c.rand.IntN(5)
 		m := c.inbound([]byte(strings.Repeat("d", 30*n)))
-		d := mail.NewDeliver(x.peer.Address, tag, false)
+		d := mail.NewDeliver(x.Queue.Address, tag, false)
 		d.Chunk = m.Chunk
 		for i := range n {
 			c.number[q]++

@@ -25,7 +25,7 @@ func (s *state) command(m protocol.Method) error {
 	case *protocol.BasicRecover:
 		err := s.recover(m.Requeue)
 		if err == nil {
-			s.reply(&protocol.BasicRecoverOk{})
+			s.output.Reply(&protocol.BasicRecoverOk{})
 		}
 		return err
 	case *protocol.BasicRecoverAsync:
@@ -65,7 +65,7 @@ func (s *state) topologyCommand(m protocol.Method) error {
 			s.client.LastQueue = declared.Name
 		}
 		if !r.NoWait {
-			s.reply(r.Ok(reply))
+			s.output.Reply(r.Ok(reply))
 		}
 	})))
 	return nil
@@ -80,10 +80,10 @@ func (s *state) rareCommand(m protocol.Method) error {
 		if !m.Active {
 			return protocol.ConnectionErrorf(protocol.NotImplemented, "active=false")
 		}
-		s.reply(&protocol.ChannelFlowOk{Active: true})
+		s.output.Reply(&protocol.ChannelFlowOk{Active: true})
 		return nil
 	case *protocol.AccessRequest:
-		s.reply(&protocol.AccessRequestOk{Ticket: 1})
+		s.output.Reply(&protocol.AccessRequestOk{Ticket: 1})
 		return nil
 	case *protocol.ChannelOpen:
 		return protocol.ConnectionErrorf(protocol.ChannelErr, "second 'channel.open' seen")

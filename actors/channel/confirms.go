@@ -12,7 +12,7 @@ func (s *state) tell() bool {
 		s.confirms.Forget()
 		return true
 	}
-	if s.wantsRoom || !s.offer(func(b []byte) []byte { return s.confirms.Append(b, s.cfg.ID) }) {
+	if s.output.Full() || !s.output.Offer(func(b []byte) []byte { return s.confirms.Append(b, s.cfg.ID) }) {
 		s.confirms.PutOff()
 		return false
 	}
@@ -24,10 +24,7 @@ func (s *state) tellAll() {
 	if s.phase != open || !s.confirms.Due() {
 		return
 	}
-	out := s.cfg.Outbox
-	b := out.Begin()
-	defer func() { out.End(b) }()
-	b = s.confirms.Append(b, s.cfg.ID)
+	s.output.Force(func(b []byte) []byte { return s.confirms.Append(b, s.cfg.ID) })
 }
 
 // settled takes a queue's answer to a batch.

@@ -1,18 +1,21 @@
 package channel
 
 import (
+	"candlemark/actors/channel/output"
 	"candlemark/actors/channel/requests"
 	"candlemark/actors/mail"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 )
 
-// consumer is one basic.consume of this channel.
-type consumer struct {
-	peer  *peer  // nil for the consumer of replies
-	queue string // its name
-	// handed to the outbox and not yet granted back to the queue
-	written, bytes int
+// deliver writes messages for a consumer. Nothing that belongs behind them overtakes them.
+func (s *state) deliver(m *mail.Deliver) {
+	c := s.consumers[m.Tag]
+	if s.leaving || c == nil {
+		m.Release() // the queue learns, or has learnt, that we are gone
+		return
+	}
+	s.output.Deliver(c, m)
 }
 
 func (s *state) consume(m *protocol.BasicConsume) error {
@@ -34,13 +37,13 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 	if tag == "" {
 		tag = requests.Generated("amq.ctag-")
 	}
-	c := &consumer{peer: s.peer(q.PID), queue: q.Name}
+	c := &output.Consumer{Queue: &s.peer(q.PID).Queue, Name: q.Name}
 	s.Send(q.PID, &mail.Consume{
 		Request: s.request(m, func(any) {
 			s.consumers[tag] = c
-			s.unacked.Limit.Attach(&c.peer.Queue.Queue)
+			s.unacked.Limit.Attach(&c.Queue.Queue)
 			if !m.NoWait {
-				s.reply(&protocol.BasicConsumeOk{ConsumerTag: tag})
+				s.output.Reply(&protocol.BasicConsumeOk{ConsumerTag: tag})
 			}
 		}),
 		Channel: s.self, Tag: tag, NoAck: m.NoAck, Exclusive: m.Exclusive, Prefetch: s.prefetch,
@@ -55,7 +58,7 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 func (s *state) cancel(m *protocol.BasicCancel) error {
 	ok := func() {
 		if !m.NoWait {
-			s.reply(&protocol.BasicCancelOk{ConsumerTag: m.ConsumerTag})
+			s.output.Reply(&protocol.BasicCancelOk{ConsumerTag: m.ConsumerTag})
 		}
 	}
 	if s.isRequester(m.ConsumerTag) {
@@ -66,7 +69,7 @@ func (s *state) cancel(m *protocol.BasicCancel) error {
 		ok()
 		return nil
 	}
-	s.Send(c.peer.Address, &mail.CancelConsumer{
+	s.Send(c.Queue.Address, &mail.CancelConsumer{
 		Request: s.request(m, func(any) {
 			s.forget(m.ConsumerTag, c)
 			ok()
@@ -77,10 +80,10 @@ func (s *state) cancel(m *protocol.BasicCancel) error {
 }
 
 // forget frees the tag; deliveries that are held back are still written.
-func (s *state) forget(tag string, c *consumer) {
+func (s *state) forget(tag string, c *output.Consumer) {
 	if s.consumers[tag] == c {
 		delete(s.consumers, tag)
-		s.unacked.Limit.Detach(&c.peer.Queue.Queue)
+		s.unacked.Limit.Detach(&c.Queue.Queue)
 	}
 }
 
@@ -88,7 +91,7 @@ func (s *state) forget(tag string, c *consumer) {
 // last delivery, if it wants to be (LEASE-9).
 func (s *state) consumerCancelled(m *mail.ConsumerCancelled) {
 	c := s.consumers[m.Tag]
-	if c == nil || !c.peer.Address.Equal(m.Queue) {
+	if c == nil || !c.Queue.Address.Equal(m.Queue) {
 		return
 	}
 	s.forget(m.Tag, c)
@@ -111,7 +114,5 @@ func (s *state) notice(m *protocol.BasicCancel) {
 			return
 		}
 	}
-	if len(s.held) > 0 || !s.say(m) {
-		s.held = append(s.held, pendingWrite{try: func() bool { return s.say(m) }})
-	}
+	s.output.Notice(m)
 }

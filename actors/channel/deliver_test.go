@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"candlemark/actors/channel/output"
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
@@ -262,8 +263,8 @@ func TestHeld_OrderAndTags(t *testing.T) {
 	r.sent("q1: settle 1-5 ack")
 	r.turn(&mail.OutboxReady{}) // a late one does no harm
 	r.told()
-	if len(r.held) != 0 || len(r.later) != 0 {
-		t.Errorf("held %d, posted %d", len(r.held), len(r.later))
+	if r.output.Len() != 0 || len(r.later) != 0 {
+		t.Errorf("held %d, posted %d", r.output.Len(), len(r.later))
 	}
 }
 
@@ -358,7 +359,7 @@ func TestDelivery_Grants(t *testing.T) {
 	r.delivers("q1", "a", 601, bodies...)
 	r.sent("q1: grant a 1200 0")
 	r.frames()
-	big := strings.Repeat("b", grantBytes/2+1)
+	big := strings.Repeat("b", output.GrantBytes/2+1)
 	r.delivers("q1", "a", 1201, big)
 	r.sent()
 	r.delivers("q1", "a", 1202, big, "c")
@@ -394,7 +395,7 @@ func TestDL20_HeadersOfManyDeadLetters(t *testing.T) {
 		raw = (&protocol.Properties{ContentType: step.kind, Flags: protocol.FlagContentType}).Append(raw[:0])
 		d := mail.Delivery{Message: message.Message{Header: raw, Overlay: o[step.overlay]}}
 		want, err := d.Message.Overlay.Header(raw)
-		if got := r.state.headerOf(&d); err != nil || string(got) != string(want) {
+		if got := r.output.HeaderOf(&d); err != nil || string(got) != string(want) {
 			t.Errorf("step %d: %q, want %q", i, got, want)
 		}
 	}

@@ -41,7 +41,7 @@ func (s *state) fail(err error, m protocol.Method) {
 // told: what it does next finds there what the channel gave back.
 func (s *state) part() {
 	if s.parting != nil {
-		s.reply(s.parting)
+		s.output.Reply(s.parting)
 		s.parting = nil
 	}
 }
@@ -51,7 +51,7 @@ func (s *state) part() {
 // nothing waits for the client any more.
 func (s *state) leave() {
 	s.leaving = true
-	s.dropHeld()
+	s.output.Leave()
 	if s.await != nil && s.await.room != 0 { // what has come is all there will be
 		s.await = nil
 	}
@@ -86,7 +86,7 @@ func (s *state) giveBack() {
 	clear(s.consumers)
 	clear(s.peers)
 	s.unacked.Clear()
-	s.dropHeld()
+	s.output.Drop()
 	s.dropBegun()
 }
 

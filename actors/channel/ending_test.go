@@ -174,7 +174,6 @@ func TestPanic_GivesEverythingBack(t *testing.T) {
 			r.feed(publish("", "q2", "a"), publish("", "q3", "b"), frame(&protocol.QueuePurge{Queue: "q1"}), publish("", "q1", "c"))
 		},
 		"while a delivery is written": func(r *rig) {
-			r.cfg.Log = zerolog.New(io.Discard).Hook(zerolog.HookFunc(func(*zerolog.Event, zerolog.Level, string) { panic("disk full") }))
 			m := r.inbound([]byte("read"))
 			r.turn(&mail.Deliver{Queue: pid("q1"), Tag: "a", NoAck: true, Chunk: m.Chunk, Items: []mail.Delivery{
 				{Number: 1, Message: message.Message{Exchange: []byte("x"), RoutingKey: []byte("k"), Header: []byte{0, 0}, Body: []byte("m1")}},
@@ -184,7 +183,9 @@ func TestPanic_GivesEverythingBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &channel{}
-			r := newRig(t)
+			r := newRig(t, func(c *Config) {
+				c.Log = zerolog.New(io.Discard).Hook(zerolog.HookFunc(func(*zerolog.Event, zerolog.Level, string) { panic("disk full") }))
+			})
 			r.consumes("a", "q1")
 			func() {
 				defer func() {

@@ -19,7 +19,7 @@ func (s *state) get(m *protocol.BasicGet) error {
 	}
 	p := s.peer(q.PID)
 	ask := func() bool {
-		if !s.claim() {
+		if !s.output.Claim() {
 			return false
 		}
 		s.Send(q.PID, &mail.Get{
@@ -28,57 +28,36 @@ func (s *state) get(m *protocol.BasicGet) error {
 		})
 		return true
 	}
-	if len(s.held) > 0 || !ask() {
-		s.wait(ask)
-	}
+	s.output.InTurn(ask)
 	return nil
-}
-
-// claim takes a place among the gets of this connection. False: all are taken,
-// and OutboxReady comes with the first that is free.
-func (s *state) claim() bool {
-	s.claims = true
-	self, send := s.self, s.cfg.Post
-	return s.cfg.Outbox.Claim(s, func() { send(self, &mail.OutboxReady{}) })
-}
-
-// forgo gives the place back, or stops waiting for one.
-func (s *state) forgo() {
-	if s.claims {
-		s.claims = false
-		s.cfg.Outbox.Forgo(s)
-	}
 }
 
 // got answers basic.get.
 func (s *state) got(p *peer, queue string, r *mail.GetReply) {
 	if r.Empty {
-		s.forgo()
+		s.output.Forgo()
 		s.counts.GetEmpty++
-		s.reply(&protocol.BasicGetEmpty{})
+		s.output.Reply(&protocol.BasicGetEmpty{})
 		return
 	}
-	hand := func() bool { return s.hand(p, queue, r) }
-	if len(s.held) > 0 || !hand() {
-		s.wait(hand)
-	}
+	s.output.InTurn(func() bool { return s.hand(p, queue, r) })
 }
 
 // hand writes what was got if there is room. Its tag is given out only then, so
 // that tags stay in order.
 func (s *state) hand(p *peer, queue string, r *mail.GetReply) bool {
 	d := &r.Delivery
-	if !s.offer(func(b []byte) []byte {
+	if !s.output.Offer(func(b []byte) []byte {
 		b = protocol.AppendMethodFrame(b, s.cfg.ID, &protocol.BasicGetOk{
 			DeliveryTag: s.unacked.Tag(&p.Queue, d.Number, true), Redelivered: d.Redelivered, Exchange: string(d.Message.Exchange),
 			RoutingKey: string(d.Message.RoutingKey), MessageCount: uint32(r.MessageCount),
 		})
-		b = protocol.AppendHeaderFrame(b, s.cfg.ID, uint64(len(d.Message.Body)), s.headerOf(d))
+		b = protocol.AppendHeaderFrame(b, s.cfg.ID, uint64(len(d.Message.Body)), s.output.HeaderOf(d))
 		return protocol.AppendBodyFrames(b, s.cfg.ID, d.Message.Body, s.cfg.FrameMax)
 	}) {
 		return false
 	}
-	s.forgo()
+	s.output.Forgo()
 	if d.Number == 0 {
 		s.counts.GetNoAck++
 	} else {

@@ -119,7 +119,7 @@ func (s *state) frameWhileClosing(f protocol.Frame) {
 	switch uint32(class)<<16 | uint32(method) {
 	case keyClose:
 		s.part()
-		s.reply(&protocol.ChannelCloseOk{})
+		s.output.Reply(&protocol.ChannelCloseOk{})
 	case keyCloseOk:
 		s.close(false)
 	}

@@ -53,7 +53,7 @@ func (s *state) peerGone(who mail.Address) {
 	p.Gone = true
 	delete(s.peers, peerKey(who))
 	for tag, c := range s.consumers {
-		if c.peer == p {
+		if c.Queue == &p.Queue {
 			s.consumerCancelled(&mail.ConsumerCancelled{Queue: who, Tag: tag})
 		}
 	}

@@ -120,7 +120,7 @@ func (s *state) routed(targets []*target, m *message.Message, headers []byte, ma
 	}
 	s.deliverTo(targets, s.cache.caps, m, mandatory)
 	if s.confirms.Crowded() {
-		s.wait(s.tell)
+		s.output.Wait(s.tell)
 	}
 	return nil
 }
@@ -227,20 +227,20 @@ func (s *state) flush() {
 // returnUnroutable is basic.return for a mandatory message without a queue. It is
 // confirmed behind that. What has to wait is kept on the connection's credit.
 func (s *state) returnUnroutable(m *message.Message) {
-	if len(s.held) == 0 && s.giveUp(m) || s.leaving {
+	if s.output.Len() == 0 && s.giveUp(m) || s.leaving {
 		return
 	}
 	kept := *m
 	kept.Own()
-	s.owed.Owe(s.cfg.Gate, kept.Size())
-	s.wait(func() bool { return s.giveUp(&kept) })
+	s.output.Charge(kept.Size())
+	s.output.Wait(func() bool { return s.giveUp(&kept) })
 }
 
 // giveUp writes basic.return if there is room. Confirms of earlier messages come
 // before it.
 func (s *state) giveUp(m *message.Message) bool {
 	s.tell()
-	if !s.offer(func(b []byte) []byte {
+	if !s.output.Offer(func(b []byte) []byte {
 		b = protocol.AppendMethodFrame(b, s.cfg.ID, &protocol.BasicReturn{
 			ReplyCode: protocol.NoRoute, ReplyText: "NO_ROUTE", Exchange: string(m.Exchange), RoutingKey: string(m.RoutingKey),
 		})

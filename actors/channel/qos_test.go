@@ -15,7 +15,7 @@ func (r *rig) offers(tag string, n int) {
 
 func (r *rig) consumersPID(tag string) mail.Address {
 	if c := r.consumers[tag]; c != nil {
-		return c.peer.Address
+		return c.Queue.Address
 	}
 	return pid("q1")
 }

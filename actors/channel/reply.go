@@ -3,6 +3,7 @@ package channel
 import (
 	"slices"
 
+	"candlemark/actors/channel/output"
 	"candlemark/actors/channel/requests"
 	"candlemark/actors/mail"
 	"candlemark/internal/topology"
@@ -13,17 +14,9 @@ import (
 // as a queue would, and writes them at once. Nothing is kept for it, and nothing
 // outlives it.
 
-// replyLimit is how many bytes of replies wait for a client that does not read, in
-// all channels of a connection; what comes beyond that is refused, so that one
-// requester cannot fill the memory or hold up those who answer.
-const replyLimit = 16 << 20
-
-// replyOverhead is the cost of a waiting reply besides its content, in bytes.
-const replyOverhead = 256
-
 // replyConsumer is the consumer of replies.
 type replyConsumer struct {
-	consumer
+	output.Consumer
 	tag  string
 	name *topology.Queue // under which it is found
 }
@@ -43,10 +36,10 @@ func (s *state) consumeReplies(m *protocol.BasicConsume) error {
 	if r.tag == "" {
 		r.tag = requests.Generated("amq.ctag-")
 	}
-	r.queue = r.name.Name
+	r.Name = r.name.Name
 	s.requester = r
 	if !m.NoWait {
-		s.reply(&protocol.BasicConsumeOk{ConsumerTag: r.tag})
+		s.output.Reply(&protocol.BasicConsumeOk{ConsumerTag: r.tag})
 	}
 	return nil
 }
@@ -67,7 +60,7 @@ func (s *state) declareReply(m *protocol.QueueDeclare, name string) error {
 	}
 	s.client.LastQueue = name
 	if !m.NoWait {
-		s.reply(&protocol.QueueDeclareOk{Queue: name, ConsumerCount: 1})
+		s.output.Reply(&protocol.QueueDeclareOk{Queue: name, ConsumerCount: 1})
 	}
 	return nil
 }
@@ -77,7 +70,7 @@ func (s *state) replyHere(raw []byte) ([]byte, error) {
 	if s.requester == nil {
 		return nil, protocol.ChannelErrorf(protocol.PreconditionFailed, "fast reply consumer does not exist")
 	}
-	return protocol.ReplaceReplyTo(raw, s.requester.queue), nil
+	return protocol.ReplaceReplyTo(raw, s.requester.Name), nil
 }
 
 // addRequesters adds those whom a publish to the default exchange answers to its
@@ -107,21 +100,7 @@ func (s *state) replied(m *mail.Enqueue) {
 	r := s.requester
 	refused := false
 	if r != nil && m.Queue == r.name.PID && !s.leaving {
-		bytes := 0
-		for i := range m.Messages {
-			bytes += m.Messages[i].Size() + replyOverhead
-		}
-		if waiting := s.countReplies(bytes); waiting > bytes && waiting > replyLimit {
-			s.countReplies(-bytes)
-			refused = true
-		} else {
-			d := mail.NewDeliver(nil, r.tag, true)
-			d.Chunk, m.Chunk = m.Chunk, nil
-			for i := range m.Messages {
-				d.Items = append(d.Items, mail.Delivery{Message: m.Messages[i]})
-			}
-			s.hold(pendingWrite{consumer: &r.consumer, deliver: d, replies: bytes})
-		}
+		refused = !s.output.DeliverReplies(&r.Consumer, r.tag, m)
 	}
 	s.arriving = nil
 	answer := mail.Gone // a reply that nobody waits for is taken and dropped
@@ -131,13 +110,6 @@ func (s *state) replied(m *mail.Enqueue) {
 	if to, reply := m.Answer(answer); to != nil {
 		s.Send(to, reply)
 	}
-}
-
-// countReplies counts bytes of replies that wait, and returns how many there are in
-// all channels of the connection.
-func (s *state) countReplies(bytes int) int {
-	s.replyBytes += bytes
-	return int(s.cfg.Replies.Add(int64(bytes)))
 }
 
 // leaveReplies is the end of a channel's part as a requester: what is left in its

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"candlemark/actors/channel/output"
 	"candlemark/actors/mail"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -249,7 +250,7 @@ func TestReplyTo_OneChannel(t *testing.T) {
 	r := newRig(t)
 	r.command(&protocol.ConfirmSelect{NoWait: true})
 	r.command(&protocol.BasicConsume{Queue: topology.ReplyName, ConsumerTag: "t", NoAck: true, NoWait: true})
-	name := r.requester.queue
+	name := r.requester.Name
 	r.handle(r.inbound(publish("", name, "a")))
 	if len(r.watch) > 0 {
 		t.Error("it watches itself")
@@ -269,7 +270,7 @@ func TestReplyTo_SlowRequester(t *testing.T) {
 	name := r.requests("t")
 	other := r.partner()
 	other.command(&protocol.ConfirmSelect{NoWait: true})
-	big := strings.Repeat("x", replyLimit/4)
+	big := strings.Repeat("x", output.ReplyLimit/4)
 	for range 6 {
 		other.feed(content(&protocol.BasicPublish{RoutingKey: name}, big))
 		other.pass(r)
@@ -278,12 +279,12 @@ func TestReplyTo_SlowRequester(t *testing.T) {
 	other.told("basic.ack {DeliveryTag:1}", "basic.ack {DeliveryTag:2}", "basic.ack {DeliveryTag:3}", "basic.ack {DeliveryTag:4}",
 		"basic.nack {DeliveryTag:5}", "basic.nack {DeliveryTag:6}")
 	other.balanced()
-	for len(r.held) > 0 {
+	for r.output.Len() > 0 {
 		r.frames()
 		r.ready()
 	}
-	if r.replyBytes != 0 {
-		t.Errorf("%d bytes wait", r.replyBytes)
+	if n := r.cfg.Replies.Load(); n != 0 {
+		t.Errorf("%d bytes wait", n)
 	}
 }
 
@@ -292,7 +293,7 @@ func TestReplyTo_SlowRequesterOfManyChannels(t *testing.T) {
 	var waiting atomic.Int64
 	share := func(c *Config) { c.Replies = &waiting }
 	first, second := newRig(t, small, share), newRig(t, small, share)
-	big := strings.Repeat("x", replyLimit/4)
+	big := strings.Repeat("x", output.ReplyLimit/4)
 	answer := func(r *rig, name string, times int) (heard []string) {
 		other := r.partner()
 		other.command(&protocol.ConfirmSelect{NoWait: true})
@@ -304,11 +305,11 @@ func TestReplyTo_SlowRequesterOfManyChannels(t *testing.T) {
 	}
 	one, two := first.requests("t"), second.requests("t")
 	answer(first, one, 4)
-	if heard := answer(second, two, 3); !slices.Contains(heard, "basic.nack {DeliveryTag:2}") || waiting.Load() > replyLimit {
+	if heard := answer(second, two, 3); !slices.Contains(heard, "basic.nack {DeliveryTag:2}") || waiting.Load() > output.ReplyLimit {
 		t.Errorf("%d bytes wait: %q", waiting.Load(), heard)
 	}
 	first.command(&protocol.ChannelClose{})
-	for len(second.held) > 0 {
+	for second.output.Len() > 0 {
 		second.frames()
 		second.ready()
 	}

@@ -1,8 +1,6 @@
 package channel
 
 import (
-	"slices"
-
 	"candlemark/actors/mail"
 	"candlemark/protocol"
 )
@@ -22,7 +20,7 @@ func (s *state) returned(m *mail.DeliveriesReturned) {
 	}
 	s.cfg.Log.Warn().Str("queue", m.Name).Any("deliveries", m.Numbers).
 		Msg("deliveries were not acknowledged in time and went back to their queue")
-	s.withdraw(m)
+	s.output.Withdraw(m)
 	s.unacked.Return(&p.Queue, m)
 	if s.tx != nil {
 		for i := range s.tx.settles { // a rollback makes them open again
@@ -35,16 +33,4 @@ func (s *state) returned(m *mail.DeliveriesReturned) {
 		return
 	}
 	s.unacked.Limit.Allow()
-}
-
-// withdraw forgets what waits for room in the outbox and is back in its queue.
-func (s *state) withdraw(m *mail.DeliveriesReturned) {
-	for i := range s.held {
-		d := s.held[i].deliver
-		if d == nil || !d.Queue.Equal(m.Queue) {
-			continue
-		}
-		waiting := slices.DeleteFunc(d.Items[d.Written:], func(x mail.Delivery) bool { return m.Covers(x.Number) })
-		d.Items = d.Items[:d.Written+len(waiting)]
-	}
 }

@@ -79,8 +79,8 @@ func TestReturnedUnwritten_ADR10(t *testing.T) {
 	r.posts = nil
 	r.command(&protocol.BasicAck{DeliveryTag: 4, Multiple: true})
 	r.sent("q1: settle 1-3 ack 5-5 ack")
-	if len(r.held) != 0 || r.unacked.Late() != 0 {
-		t.Errorf("%d held, %d late", len(r.held), r.unacked.Late())
+	if r.output.Len() != 0 || r.unacked.Late() != 0 {
+		t.Errorf("%d held, %d late", r.output.Len(), r.unacked.Late())
 	}
 }
 

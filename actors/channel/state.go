@@ -7,6 +7,7 @@ import (
 
 	"candlemark/actors/channel/assembler"
 	"candlemark/actors/channel/confirms"
+	"candlemark/actors/channel/output"
 	"candlemark/actors/channel/requests"
 	"candlemark/actors/channel/rights"
 	"candlemark/actors/channel/trace"
@@ -57,21 +58,14 @@ type state struct {
 	confirms  confirms.Confirms
 	tx        *tx // nil: the channel is not transactional
 
-	consumers map[string]*consumer
+	consumers map[string]*output.Consumer
 	requester *replyConsumer // nil: nobody waits for replies here
 	arriving  *mail.Enqueue  // the replies in hand, not answered yet
 	peers     map[string]*peer
 	unacked   unacked.Deliveries
 	prefetch  int // for new consumers
 	counts    mail.Counts
-	merged    merged
-	held      []pendingWrite // what the outbox has no room for, and what comes behind it
-	// stops is how many of them stop the client's input, replyBytes how much of
-	// them are replies, owed is for contents among them.
-	stops, replyBytes int
-	owed              message.Debt
-	wantsRoom         bool // OutboxReady will come
-	claims            bool // a place among the connection's gets
+	output    output.Output
 
 	await  *await
 	asked  uint64          // number of the newest command that waited
@@ -106,9 +100,13 @@ func (s *state) init(cfg Config) {
 		Node: cfg.Node, VHost: cfg.VHost.Name, Connection: cfg.ConnectionName, User: cfg.User.Name, Channel: cfg.ID,
 	}
 	s.unacked = unacked.New(&s.outgoing)
-	s.consumers = map[string]*consumer{}
+	s.consumers = map[string]*output.Consumer{}
 	s.peers = map[string]*peer{}
 	s.targets = map[*topology.Queue]*target{}
+	s.output = output.New(output.Config{
+		Outbox: cfg.Outbox, ID: cfg.ID, FrameMax: cfg.FrameMax, Gate: cfg.Gate, Replies: s.cfg.Replies, Log: cfg.Log,
+		Ready: func() { s.cfg.Post(s.self, &mail.OutboxReady{}) }, Delivered: s.traceDeliveries,
+	}, &s.outgoing, &s.unacked, &s.counts)
 	s.headers.init()
 	s.decided = func(number uint64, granted bool) { s.cfg.Post(s.self, decision{number, granted}) }
 }
@@ -138,7 +136,9 @@ func (s *state) handle(what any) {
 	case *mail.DeliveriesReturned:
 		s.returned(m)
 	case *mail.OutboxReady:
-		s.outboxReady()
+		s.output.HasRoom()
+		s.tell()
+		s.output.Resume()
 	case *mail.CloseChannel:
 		s.leave()
 	case *mail.PeerGone:
@@ -161,6 +161,10 @@ func (s *state) handle(what any) {
 	}
 	s.proceed()
 }
+
+// waits tells whether the client's input has to wait: for the answer of somebody
+// else, or for the client to read.
+func (s *state) waits() bool { return s.await != nil || s.output.Stops() }
 
 // proceed runs what the client sent, unless a command is waiting.
 func (s *state) proceed() {

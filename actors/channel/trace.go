@@ -28,12 +28,15 @@ func (s *state) tracePublish(m *message.Message, targets []*target) {
 // traceDeliveries copies what a consumer, or basic.get, got of a queue. What
 // comes from the trace exchange is not traced again.
 func (s *state) traceDeliveries(queue string, items []mail.Delivery) {
+	if !s.cfg.VHost.Tracing() {
+		return
+	}
 	for i := range items {
 		d := &items[i]
 		if string(d.Message.Exchange) == topology.TraceExchange {
 			continue
 		}
-		c := s.tracing.origin.Delivered(queue, &d.Message, s.headerOf(d), d.Redelivered)
+		c := s.tracing.origin.Delivered(queue, &d.Message, s.output.HeaderOf(d), d.Redelivered)
 		s.copyToTrace(&c)
 	}
 	s.flush()

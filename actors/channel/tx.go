@@ -90,7 +90,7 @@ func (s *state) selectTx() error {
 	if s.tx == nil {
 		s.tx = &tx{}
 	}
-	s.reply(&protocol.TxSelectOk{})
+	s.output.Reply(&protocol.TxSelectOk{})
 	return nil
 }
 
@@ -101,7 +101,7 @@ func (s *state) selectConfirms(m *protocol.ConfirmSelect) error {
 	}
 	s.confirms.Start()
 	if !m.NoWait {
-		s.reply(&protocol.ConfirmSelectOk{})
+		s.output.Reply(&protocol.ConfirmSelectOk{})
 	}
 	return nil
 }
@@ -165,7 +165,7 @@ func (s *state) endedTx(commit bool) {
 	s.forgetPublishes()
 	t.settles, t.published, t.done, t.ending, s.await = nil, 0, 0, nil, nil
 	if !commit {
-		s.reply(&protocol.TxRollbackOk{})
+		s.output.Reply(&protocol.TxRollbackOk{})
 		return
 	}
 	s.unacked.Limit.Allow()
@@ -175,7 +175,7 @@ func (s *state) endedTx(commit bool) {
 	case t.refused:
 		s.fail(partialCompletion(), m)
 	default:
-		s.reply(&protocol.TxCommitOk{})
+		s.output.Reply(&protocol.TxCommitOk{})
 	}
 }
 
@@ -209,7 +209,7 @@ func (s *state) committed(r mail.Range, refused bool) {
 		s.fail(partialCompletion(), command)
 		return
 	}
-	s.reply(&protocol.TxCommitOk{})
+	s.output.Reply(&protocol.TxCommitOk{})
 }
 
 // rollback forgets what was published; what was settled is unacknowledged again.

@@ -282,7 +282,7 @@ func TestUnread_ChannelClose(t *testing.T) {
 	r := newRig(t, narrow)
 	r.command(&protocol.ConfirmSelect{})
 	r.feed(bytes.Repeat(content(&protocol.BasicPublish{Exchange: "void"}, "x"), 5000))
-	for !r.wantsRoom {
+	for !r.output.Full() {
 		r.feed(publish("void", "", "x"))
 	}
 	last := r.confirms.Last()

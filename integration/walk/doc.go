@@ -9,7 +9,7 @@
 //
 // The rule, for statements of that kind, in files of an actor's own package. The
 // structures below it (backlog, wheel, …), the mail and the mailboxes serve all; the channel's
-// assembler, which a publish walks through, counts.
+// parts that a publish walks through count.
 //
 //  1. Each file on the list has some.
 //  2. A file that is not on the list has less than one in twenty of all.

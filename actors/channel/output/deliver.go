@@ -1,0 +1,166 @@
+package output
+
+import (
+	"bytes"
+	"slices"
+
+	"candlemark/actors/channel/unacked"
+	"candlemark/actors/mail"
+	"candlemark/internal/message"
+	"candlemark/protocol"
+)
+
+// What a consumer's window is given back in, at least (see the queue's window).
+const (
+	GrantMessages = 1024
+	GrantBytes    = 256 << 10
+)
+
+// Consumer is one consumer that the client is told deliveries of.
+type Consumer struct {
+	Queue *unacked.Queue // nil for the consumer of replies
+	Name  string         // of the queue
+	// handed to the outbox and not yet granted back to the queue
+	written, bytes int
+}
+
+// Deliver writes messages for a consumer, or keeps them while the outbox is
+// full.
+func (o *Output) Deliver(c *Consumer, m *mail.Deliver) { o.hold(pendingWrite{consumer: c, deliver: m}) }
+
+// hold writes a delivery at once unless others wait for room.
+func (o *Output) hold(l pendingWrite) {
+	o.held = append(o.held, l)
+	if len(o.held) == 1 {
+		o.Resume()
+	} else {
+		detachChunk(l.deliver)
+	}
+}
+
+// ReplyLimit is how many bytes of replies wait for a client that does not read, in
+// all channels of a connection; what comes beyond that is refused, so that one
+// requester cannot fill the memory or hold up those who answer.
+const ReplyLimit = 16 << 20
+
+// replyOverhead is the cost of a waiting reply besides its content, in bytes.
+const replyOverhead = 256
+
+// DeliverReplies writes replies for their consumer, which has that tag, or keeps them. False: the
+// client reads too slowly.
+func (o *Output) DeliverReplies(c *Consumer, tag string, m *mail.Enqueue) bool {
+	bytes := 0
+	for i := range m.Messages {
+		bytes += m.Messages[i].Size() + replyOverhead
+	}
+	if waiting := o.countReplies(bytes); waiting > bytes && waiting > ReplyLimit {
+		o.countReplies(-bytes)
+		return false
+	}
+	d := mail.NewDeliver(nil, tag, true)
+	d.Chunk, m.Chunk = m.Chunk, nil
+	for i := range m.Messages {
+		d.Items = append(d.Items, mail.Delivery{Message: m.Messages[i]})
+	}
+	o.hold(pendingWrite{consumer: c, deliver: d, replies: bytes})
+	return true
+}
+
+// countReplies counts bytes of replies that wait, and returns how many there are in
+// all channels of the connection.
+func (o *Output) countReplies(bytes int) int {
+	o.replyBytes += bytes
+	return int(o.cfg.Replies.Add(int64(bytes)))
+}
+
+// Withdraw forgets what waits for room and is back in its queue.
+func (o *Output) Withdraw(m *mail.DeliveriesReturned) {
+	for i := range o.held {
+		d := o.held[i].deliver
+		if d == nil || !d.Queue.Equal(m.Queue) {
+			continue
+		}
+		waiting := slices.DeleteFunc(d.Items[d.Written:], func(x mail.Delivery) bool { return m.Covers(x.Number) })
+		d.Items = d.Items[:d.Written+len(waiting)]
+	}
+}
+
+// write appends whole contents to the outbox. False: there is no more room; m
+// is what is left then, and Ready will be called.
+func (o *Output) write(c *Consumer, m *mail.Deliver) bool {
+	before := m.Written
+	size := o.encode(c, m)
+	c.written += m.Written - before
+	if n := uint64(m.Written - before); m.NoAck {
+		o.counts.DeliverNoAck += n
+	} else {
+		o.counts.Deliver += n
+	}
+	c.bytes += size
+	o.cfg.Delivered(c.Name, m.Items[before:m.Written])
+	if c.written >= GrantMessages || c.bytes >= GrantBytes {
+		o.out.Send(m.Queue, &mail.Grant{Channel: o.out.Self(), Tag: m.Tag, Messages: c.written, Bytes: c.bytes})
+		c.written, c.bytes = 0, 0
+	}
+	if m.Written < len(m.Items) {
+		detachChunk(m)
+		o.wantRoom()
+		return false
+	}
+	m.Release()
+	return true
+}
+
+// encode appends as many items as there is room for and counts their body
+// bytes.
+func (o *Output) encode(c *Consumer, m *mail.Deliver) (size int) {
+	out, id := o.cfg.Outbox, o.cfg.ID
+	b := out.Begin()
+	defer func() { out.End(b) }()
+	start := len(b)
+	for m.Written < len(m.Items) && out.RoomFor(b) {
+		d := &m.Items[m.Written]
+		header := o.HeaderOf(d)
+		if d.Redelivered {
+			o.counts.Redeliver++
+		}
+		tag := o.unacked.Tag(c.Queue, d.Number, false)
+		b = protocol.AppendDeliverFrame(b, id, m.Tag, tag, d.Redelivered, d.Message.Exchange, d.Message.RoutingKey)
+		b = protocol.AppendHeaderFrame(b, id, uint64(len(d.Message.Body)), header)
+		b = protocol.AppendBodyFrames(b, id, d.Message.Body, o.cfg.FrameMax)
+		size += len(d.Message.Body)
+		m.Written++
+		if left := len(m.Items) - m.Written; left > 0 && cap(b)-len(b) < len(b)-start { // mostly they are alike
+			b = out.Grow(b, left*(len(b)-start))
+		}
+		start = len(b)
+	}
+	return size
+}
+
+// merged is the last property list that was made of a publisher's and of what the
+// broker adds: dead letters that end together mostly get the same.
+type merged struct {
+	overlay     *message.Overlay
+	raw, header []byte
+}
+
+// longestMerged is the longest property list that is remembered, in bytes.
+const longestMerged = 1024
+
+// HeaderOf is the raw property list that the client gets.
+func (o *Output) HeaderOf(d *mail.Delivery) []byte {
+	overlay, raw, last := d.Message.Overlay, d.Message.Header, &o.merged
+	if overlay.Dead() && overlay == last.overlay && bytes.Equal(raw, last.raw) {
+		return last.header
+	}
+	header, err := overlay.Header(raw)
+	if err != nil {
+		o.cfg.Log.Error().Err(err).Msg("message with an unreadable header is delivered as it came")
+		return raw
+	}
+	if overlay.Dead() && len(raw) <= longestMerged {
+		*last = merged{overlay, append(last.raw[:0], raw...), header}
+	}
+	return header
+}
