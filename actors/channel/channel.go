@@ -76,9 +76,7 @@ func (c *channel) Receive(ctx actor.Context) {
 		c.self = ctx.Self()
 	case *actor.Stopping, *actor.Restarting:
 		c.abort()
-		for _, p := range c.peers {
-			c.unwatch = append(c.unwatch, p.Address)
-		}
+		c.peers.Unwatch()
 		c.watchOver(ctx)
 	case *actor.Stopped:
 	case *actor.Terminated:
@@ -177,12 +175,7 @@ func (c *channel) abort() {
 	c.output.Drop()
 	c.dropBegun()
 	c.leaveReplies(left)
-	for _, t := range c.touched {
-		if t != nil && t.batch != nil {
-			t.batch.Release()
-		}
-	}
-	c.touched = nil
+	c.batches.Release()
 }
 
 // internalError tells the client that the broker failed.

@@ -29,7 +29,7 @@ func (s *state) tellAll() {
 
 // settled takes a queue's answer to a batch.
 func (s *state) settled(m *mail.EnqueueReply) {
-	p := s.peers[peerKey(m.Queue)]
+	p := s.peers.Find(m.Queue)
 	for _, r := range m.Ranges {
 		if s.confirms.On() {
 			s.confirms.Answered(r, m.Refused)
@@ -37,7 +37,7 @@ func (s *state) settled(m *mail.EnqueueReply) {
 			s.committed(r, m.Refused)
 		}
 		if p != nil {
-			p.unconfirmed -= int(r.Last - r.First + 1)
+			p.Answered(int(r.Last - r.First + 1))
 		}
 	}
 }

@@ -37,7 +37,7 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 	if tag == "" {
 		tag = requests.Generated("amq.ctag-")
 	}
-	c := &output.Consumer{Queue: &s.peer(q.PID).Queue, Name: q.Name}
+	c := &output.Consumer{Queue: &s.peers.Of(q.PID).Queue, Name: q.Name}
 	s.Send(q.PID, &mail.Consume{
 		Request: s.request(m, func(any) {
 			s.consumers[tag] = c

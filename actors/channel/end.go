@@ -76,15 +76,8 @@ func (s *state) giveBack() {
 	s.await = nil
 	s.forgetLong()
 	s.forgetRequester()
-	for _, p := range s.peers {
-		s.unwatch = append(s.unwatch, p.Address)
-		if p.requester {
-			continue
-		}
-		s.Send(p.Address, &mail.ChannelGone{Channel: s.self})
-	}
+	s.peers.Leave()
 	clear(s.consumers)
-	clear(s.peers)
 	s.unacked.Clear()
 	s.output.Drop()
 	s.dropBegun()

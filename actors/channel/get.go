@@ -1,6 +1,7 @@
 package channel
 
 import (
+	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
 	"candlemark/protocol"
 )
@@ -17,7 +18,7 @@ func (s *state) get(m *protocol.BasicGet) error {
 	if err != nil || s.leaving {
 		return err
 	}
-	p := s.peer(q.PID)
+	p := &s.peers.Of(q.PID).Queue
 	ask := func() bool {
 		if !s.output.Claim() {
 			return false
@@ -33,7 +34,7 @@ func (s *state) get(m *protocol.BasicGet) error {
 }
 
 // got answers basic.get.
-func (s *state) got(p *peer, queue string, r *mail.GetReply) {
+func (s *state) got(p *unacked.Queue, queue string, r *mail.GetReply) {
 	if r.Empty {
 		s.output.Forgo()
 		s.counts.GetEmpty++
@@ -45,11 +46,11 @@ func (s *state) got(p *peer, queue string, r *mail.GetReply) {
 
 // hand writes what was got if there is room. Its tag is given out only then, so
 // that tags stay in order.
-func (s *state) hand(p *peer, queue string, r *mail.GetReply) bool {
+func (s *state) hand(p *unacked.Queue, queue string, r *mail.GetReply) bool {
 	d := &r.Delivery
 	if !s.output.Offer(func(b []byte) []byte {
 		b = protocol.AppendMethodFrame(b, s.cfg.ID, &protocol.BasicGetOk{
-			DeliveryTag: s.unacked.Tag(&p.Queue, d.Number, true), Redelivered: d.Redelivered, Exchange: string(d.Message.Exchange),
+			DeliveryTag: s.unacked.Tag(p, d.Number, true), Redelivered: d.Redelivered, Exchange: string(d.Message.Exchange),
 			RoutingKey: string(d.Message.RoutingKey), MessageCount: uint32(r.MessageCount),
 		})
 		b = protocol.AppendHeaderFrame(b, s.cfg.ID, uint64(len(d.Message.Body)), s.output.HeaderOf(d))

@@ -21,7 +21,7 @@ var ackMethod protocol.Method = &protocol.BasicAck{}
 // behind it; else m is released.
 func (s *state) run(m *mail.Inbound) bool {
 	s.chunk = m.Chunk
-	s.cache.lookAgain(s.rights.Permissions.Generation())
+	s.routes.BeginRead()
 	s.tracing.on = s.cfg.VHost.Tracing()
 	for len(m.Runs) > 0 {
 		if len(m.Runs[0]) == 0 {
@@ -32,7 +32,7 @@ func (s *state) run(m *mail.Inbound) bool {
 			s.chunk = nil
 			return false
 		}
-		if s.steps >= topology.TurnSteps && !s.assembler.Busy() {
+		if s.routes.Steps() >= topology.TurnSteps && !s.assembler.Busy() {
 			s.rest()
 			return false
 		}

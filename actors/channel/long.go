@@ -67,7 +67,7 @@ func (s *state) routeLong(x *topology.Exchange, m *message.Message, more [][]byt
 	l.id = s.request(assembler.PublishMethod, func(reply any) {
 		s.forgetLong()
 		found := reply.(longFound).route
-		targets := s.aim(x, kept.RoutingKey, more, found.Queues, found.Caps)
+		targets := s.routes.Aim(x, kept.RoutingKey, more, found.Queues, found.Caps)
 		if err := s.routed(targets, &kept, headers, mandatory); err != nil {
 			s.fail(assembler.Blame(err), nil)
 		}

@@ -124,8 +124,8 @@ func TestStepsOfATurnAreBounded(t *testing.T) {
 	r.turn(r.inbound(slices.Concat(frames...)))
 	next, turns := 0, 0
 	for again := true; again; turns++ {
-		if r.steps > 2*topology.TurnSteps {
-			t.Fatalf("a turn of %d steps", r.steps)
+		if r.routes.Steps() > 2*topology.TurnSteps {
+			t.Fatalf("a turn of %d steps", r.routes.Steps())
 		}
 		again = false
 		for _, p := range r.posts {

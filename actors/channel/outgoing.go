@@ -17,6 +17,12 @@ type post struct {
 // Self implements qos.Sender.
 func (o *outgoing) Self() mail.Address { return o.self }
 
+// Watch implements peers.Watcher.
+func (o *outgoing) Watch(actor mail.Address) { o.watch = append(o.watch, actor) }
+
+// Unwatch implements peers.Watcher.
+func (o *outgoing) Unwatch(actor mail.Address) { o.unwatch = append(o.unwatch, actor) }
+
 // Send implements qos.Sender.
 func (o *outgoing) Send(to mail.Address, what any) {
 	if to != nil {

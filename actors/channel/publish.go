@@ -2,15 +2,11 @@ package channel
 
 import (
 	"candlemark/actors/channel/assembler"
-	"candlemark/actors/mail"
+	"candlemark/actors/channel/routing"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 )
-
-// shareFrom is the content size in bytes from which a message for several
-// queues is copied once and shared, not once into every queue (PRO-11).
-const shareFrom = 512
 
 // publishIfComplete routes a message whose last frame has come. The checks are
 // in the order of TTL-7.
@@ -41,7 +37,7 @@ type checked struct {
 
 // check makes all checks that need no body.
 func (s *state) check(a *assembler.Assembler, c *checked) error {
-	x, err := s.exchangeFor(a.Publish.Exchange)
+	x, topics, err := s.routes.Exchange(a.Publish.Exchange)
 	if err == nil && x.Name == topology.AdminExchange {
 		err = s.rights.Command(a.Publish.RoutingKey)
 	}
@@ -73,7 +69,7 @@ func (s *state) check(a *assembler.Assembler, c *checked) error {
 	if c.keys, err = carbonCopies(m, scan.Headers); err != nil {
 		return err
 	}
-	if s.cache.topics {
+	if topics {
 		err = s.rights.Topics(x, m.RoutingKey, c.keys)
 	}
 	if err == nil && scan.HasUserID {
@@ -89,28 +85,28 @@ func (s *state) publish(a *assembler.Assembler) error {
 	}
 	m := &c.message
 	m.Body, m.Owned = a.Content, a.Owned
-	targets, err := s.route(c.exchange, m, c.keys, c.headers)
+	targets, err := s.routes.Find(c.exchange, m, c.keys, c.headers)
 	if err != nil {
 		return err
 	}
-	if s.router.Over() {
+	if s.routes.Over() {
 		s.routeLong(c.exchange, m, c.keys, a.Publish.Mandatory)
 		return nil
 	}
 	return s.routed(targets, m, c.headers, a.Publish.Mandatory)
 }
 
-// routed goes on once the targets of a message, and in the cache the caps
+// routed goes on once the targets of a message, and the caps
 // of their TTLs, are known.
-func (s *state) routed(targets []*target, m *message.Message, headers []byte, mandatory bool) error {
-	s.steps += len(targets)
+func (s *state) routed(targets []*routing.Target, m *message.Message, headers []byte, mandatory bool) error {
+	s.routes.Count(len(targets))
 	if headers != nil {
 		if err := s.checkMoments(targets, headers); err != nil {
 			return err
 		}
 	}
 	if s.tracing.on {
-		s.tracePublish(m, targets)
+		s.tracing.published(m, targets, s.chunk)
 	}
 	if s.tx != nil {
 		return s.publishLater(m, targets, mandatory)
@@ -118,7 +114,7 @@ func (s *state) routed(targets []*target, m *message.Message, headers []byte, ma
 	if s.confirms.On() {
 		m.Number = s.confirms.Begin(len(targets))
 	}
-	s.deliverTo(targets, s.cache.caps, m, mandatory)
+	s.deliverTo(targets, s.routes.Caps(), m, mandatory)
 	if s.confirms.Crowded() {
 		s.output.Wait(s.tell)
 	}
@@ -128,9 +124,9 @@ func (s *state) routed(targets []*target, m *message.Message, headers []byte, ma
 // checkMoments refuses a message that names a time which cannot be made out, if a
 // queue on its way would keep it scheduled until then, or have it expire (DLY-10,
 // TTL-6).
-func (s *state) checkMoments(targets []*target, headers []byte) error {
+func (s *state) checkMoments(targets []*routing.Target, headers []byte) error {
 	for _, t := range targets {
-		if m := t.queue.Schedules.Moments(); m != nil {
+		if m := t.Queue.Schedules.Moments(); m != nil {
 			if err := m.Check(headers, s.cfg.Clock.Now().Ceil(), s.cfg.Clock.Skew()); err != nil {
 				return err
 			}
@@ -140,87 +136,23 @@ func (s *state) checkMoments(targets []*target, headers []byte) error {
 }
 
 // deliverTo gives a message to its queues, or back if it has none.
-func (s *state) deliverTo(targets []*target, caps []int64, m *message.Message, mandatory bool) {
+func (s *state) deliverTo(targets []*routing.Target, caps []int64, m *message.Message, mandatory bool) {
 	s.counts.Publish++
 	switch {
 	case len(targets) > 0:
-		s.distribute(m, targets, caps)
+		s.batches.Add(m, targets, caps, s.chunk)
 	case mandatory:
 		s.counts.Returned++
 		s.returnUnroutable(m)
 	default:
 		s.counts.Dropped++
-		s.unroutable(m.Number)
+		s.confirms.Complete(m.Number)
 	}
 }
 
-// unroutable confirms a message that goes to no queue.
-func (s *state) unroutable(number uint64) {
-	if s.confirms.On() {
-		s.confirms.Complete(number)
-	}
-}
-
-// distribute adds the message to the batch of each of its queues, with its TTL
-// capped by the exchanges on the way there (TTL-9).
-func (s *state) distribute(m *message.Message, targets []*target, caps []int64) {
-	if len(targets) > 1 && m.Size() >= shareFrom {
-		m.Own()
-		if m.Share == nil && m.Size() > message.ShareFrom {
-			m.Share = message.NewShare(m.Size())
-		}
-	}
-	for i, t := range targets {
-		if t.batch == nil {
-			t.batch = mail.NewEnqueue(s.self, t.queue.PID)
-			if t.queue.Name == topology.AdminExchange {
-				t.batch.By = &mail.Publisher{User: s.cfg.User.Name, Tags: s.cfg.User.Tags, Connection: s.cfg.Connection}
-			}
-			s.touched = append(s.touched, t)
-		}
-		e := t.batch
-		switch {
-		case !m.Owned && e.Chunk == nil:
-			s.chunk.Retain()
-			e.Chunk = s.chunk
-		case m.Owned:
-			e.Debt.Owe(s.cfg.Gate, m.Size())
-		}
-		e.Messages = append(e.Messages, *m)
-		if caps != nil {
-			e.Messages[len(e.Messages)-1].Cap(caps[i])
-		}
-		if m.Number != 0 {
-			p := s.reach(t)
-			p.unconfirmed++
-			p.published++
-		}
-	}
-}
-
-// reach finds the peer of a target, which is watched from then on.
-func (s *state) reach(t *target) *peer {
-	if t.peer == nil || t.peer.Gone {
-		t.peer = s.peer(t.queue.PID)
-		t.peer.requester = t.queue.Requester
-	}
-	return t.peer
-}
-
-// flush sends every queue its batch. A batch never outlives the run of the read
-// chunk that its messages are in.
+// flush sends queues what was published and what was settled.
 func (s *state) flush() {
-	for i, t := range s.touched {
-		s.Send(t.queue.PID, t.batch)
-		t.batch = nil
-		s.touched[i] = nil
-	}
-	s.touched = s.touched[:0]
-	for i, q := range s.passing {
-		delete(s.targets, q)
-		s.passing[i] = nil
-	}
-	s.passing = s.passing[:0]
+	s.batches.Flush()
 	s.unacked.Flush()
 }
 
@@ -249,6 +181,6 @@ func (s *state) giveUp(m *message.Message) bool {
 	}) {
 		return false
 	}
-	s.unroutable(m.Number)
+	s.confirms.Complete(m.Number)
 	return true
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"candlemark/actors/channel/routing"
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/internal/message"
@@ -256,12 +257,12 @@ func TestPublish_AdminExchangeNeedsATag_POL15(t *testing.T) {
 
 // A message for several queues is copied once and charged to each of them.
 func TestPublish_FanOutSharesWhatIsLarge(t *testing.T) {
-	for _, size := range []int{shareFrom - 200, shareFrom} {
+	for _, size := range []int{routing.ShareFrom - 200, routing.ShareFrom} {
 		r := newRig(t)
 		r.feed(publish("x", "both", strings.Repeat("s", size)))
 		a, b := r.posts[0].what.(*mail.Enqueue), r.posts[1].what.(*mail.Enqueue)
 		m, n := a.Messages[0], b.Messages[0]
-		if shared := size >= shareFrom; m.Owned != shared || n.Owned != shared || (a.Chunk == nil) != shared || &m.Body[0] != &n.Body[0] {
+		if shared := size >= routing.ShareFrom; m.Owned != shared || n.Owned != shared || (a.Chunk == nil) != shared || &m.Body[0] != &n.Body[0] {
 			t.Errorf("%d bytes: owned %v %v, chunk %v", size, m.Owned, n.Owned, a.Chunk)
 		}
 		if used := r.cfg.Gate.Used(); used < int64(size) {

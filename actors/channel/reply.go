@@ -1,8 +1,6 @@
 package channel
 
 import (
-	"slices"
-
 	"candlemark/actors/channel/output"
 	"candlemark/actors/channel/requests"
 	"candlemark/actors/mail"
@@ -71,26 +69,6 @@ func (s *state) replyHere(raw []byte) ([]byte, error) {
 		return nil, protocol.ChannelErrorf(protocol.PreconditionFailed, "fast reply consumer does not exist")
 	}
 	return protocol.ReplaceReplyTo(raw, s.requester.Name), nil
-}
-
-// addRequesters adds those whom a publish to the default exchange answers to its
-// targets. Such a route is not remembered: requesters go without notice.
-func (s *state) addRequesters(key []byte, more [][]byte) {
-	c := &s.cache
-	for i := -1; i < len(more); i++ {
-		if i >= 0 {
-			key = more[i]
-		}
-		if !topology.IsReplyName(key) {
-			continue
-		}
-		c.routed = false
-		if q := s.cfg.VHost.Requester(key); q != nil {
-			if t := s.target(q); !slices.Contains(c.targets, t) {
-				c.targets = append(c.targets, t)
-			}
-		}
-	}
 }
 
 // replied takes replies: they are written, dropped because they are for nobody

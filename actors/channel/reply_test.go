@@ -79,8 +79,8 @@ func TestReplyTo_RoundTrip(t *testing.T) {
 	other.pass(r)
 	r.told(concat(reply("t", 1, name, "a"), reply("t", 2, name, "b"), reply("t", 3, "q2", "c"), reply("t", 4, name, "d"))...)
 	other.told("basic.ack {DeliveryTag:2 Multiple:true}", "basic.ack {DeliveryTag:4}")
-	if len(other.targets) != 1 {
-		t.Errorf("%d targets are remembered, want q2 alone", len(other.targets))
+	if other.batches.Len() != 1 {
+		t.Errorf("%d targets are remembered, want q2 alone", other.batches.Len())
 	}
 	r.balanced()
 }
@@ -329,7 +329,7 @@ func TestReplyTo_Transaction(t *testing.T) {
 	other.pass(r)
 	r.told(reply("t", 1, name, "a")...)
 	other.told("tx.select-ok", "tx.commit-ok")
-	if len(other.targets) > 0 {
+	if other.batches.Len() > 0 {
 		t.Error("the requester is remembered")
 	}
 }

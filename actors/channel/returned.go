@@ -14,7 +14,7 @@ const lateLimit = 100_000
 // 10). What was not written yet is not written; the tags of the others stay
 // valid, count for no limit, and settling them is left to the queue to ignore.
 func (s *state) returned(m *mail.DeliveriesReturned) {
-	p := s.peers[peerKey(m.Queue)]
+	p := s.peers.Find(m.Queue)
 	if p == nil {
 		return
 	}

@@ -8,13 +8,14 @@ import (
 	"candlemark/actors/channel/assembler"
 	"candlemark/actors/channel/confirms"
 	"candlemark/actors/channel/output"
+	"candlemark/actors/channel/peers"
 	"candlemark/actors/channel/requests"
 	"candlemark/actors/channel/rights"
+	"candlemark/actors/channel/routing"
 	"candlemark/actors/channel/trace"
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
-	"candlemark/internal/topology"
 	"candlemark/protocol"
 )
 
@@ -45,15 +46,10 @@ type state struct {
 	assembler assembler.Assembler
 	decided   func(number uint64, granted bool) // mails a decision
 	chunk     *message.Chunk                    // of the Inbound being run
-	cache     cache
-	router    topology.Router
+	routes    *routing.Routes
+	batches   routing.Batches
 	long      *long // the route that is waited for, nil for none
-	steps     int   // of routing in this turn
 	resting   bool  // resumeWork is on its way
-	headers   headers
-	targets   map[*topology.Queue]*target
-	touched   []*target
-	passing   []*topology.Queue // targets that are forgotten at the end of the turn
 	tracing   tracing
 	confirms  confirms.Confirms
 	tx        *tx // nil: the channel is not transactional
@@ -61,7 +57,7 @@ type state struct {
 	consumers map[string]*output.Consumer
 	requester *replyConsumer // nil: nobody waits for replies here
 	arriving  *mail.Enqueue  // the replies in hand, not answered yet
-	peers     map[string]*peer
+	peers     peers.Peers
 	unacked   unacked.Deliveries
 	prefetch  int // for new consumers
 	counts    mail.Counts
@@ -96,24 +92,26 @@ func (s *state) init(cfg Config) {
 	}
 	s.rights = rights.Rights{User: cfg.User, VHost: cfg.VHost, Permissions: cfg.Permissions}
 	s.client = requests.Client{Rights: &s.rights, Connection: cfg.Connection}
-	s.tracing.origin = trace.Origin{
-		Node: cfg.Node, VHost: cfg.VHost.Name, Connection: cfg.ConnectionName, User: cfg.User.Name, Channel: cfg.ID,
+	s.peers = peers.New(&s.outgoing)
+	s.batches = routing.NewBatches(&s.outgoing, &s.peers,
+		&mail.Publisher{User: cfg.User.Name, Tags: cfg.User.Tags, Connection: cfg.Connection}, cfg.Gate)
+	s.routes = routing.NewRoutes(&s.rights, &s.batches)
+	s.tracing = tracing{
+		origin: trace.Origin{Node: cfg.Node, VHost: cfg.VHost.Name, Connection: cfg.ConnectionName, User: cfg.User.Name, Channel: cfg.ID},
+		vhost:  cfg.VHost, routes: s.routes, batches: &s.batches, log: cfg.Log,
 	}
 	s.unacked = unacked.New(&s.outgoing)
 	s.consumers = map[string]*output.Consumer{}
-	s.peers = map[string]*peer{}
-	s.targets = map[*topology.Queue]*target{}
 	s.output = output.New(output.Config{
 		Outbox: cfg.Outbox, ID: cfg.ID, FrameMax: cfg.FrameMax, Gate: cfg.Gate, Replies: s.cfg.Replies, Log: cfg.Log,
 		Ready: func() { s.cfg.Post(s.self, &mail.OutboxReady{}) }, Delivered: s.traceDeliveries,
 	}, &s.outgoing, &s.unacked, &s.counts)
-	s.headers.init()
 	s.decided = func(number uint64, granted bool) { s.cfg.Post(s.self, decision{number, granted}) }
 }
 
 // handle is one turn of the core.
 func (s *state) handle(what any) {
-	s.steps = 0
+	s.routes.BeginTurn()
 	switch m := what.(type) {
 	case *mail.Inbound:
 		s.parked = append(s.parked, m)
@@ -124,11 +122,11 @@ func (s *state) handle(what any) {
 	case *mail.Enqueue:
 		s.replied(m)
 	case *mail.Offer:
-		if p := s.peers[peerKey(m.Queue)]; p != nil {
+		if p := s.peers.Find(m.Queue); p != nil {
 			s.unacked.Limit.Offered(&p.Queue.Queue, m.Messages)
 		}
 	case *mail.Unused:
-		if p := s.peers[peerKey(m.Queue)]; p != nil {
+		if p := s.peers.Find(m.Queue); p != nil {
 			s.unacked.Limit.Unused(&p.Queue.Queue, m.Messages)
 		}
 	case *mail.ConsumerCancelled:

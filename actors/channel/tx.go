@@ -3,6 +3,7 @@ package channel
 import (
 	"slices"
 
+	"candlemark/actors/channel/routing"
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
@@ -54,7 +55,7 @@ const (
 const endLimit = 4096
 
 // publishLater keeps a message for the commit, in memory of its own.
-func (s *state) publishLater(m *message.Message, targets []*target, mandatory bool) error {
+func (s *state) publishLater(m *message.Message, targets []*routing.Target, mandatory bool) error {
 	t := s.tx
 	bytes := int64(m.Size() + publishingBytes + targetBytes*len(targets))
 	if ok, most := s.cfg.Arrivals.Keep(bytes); !ok {
@@ -63,9 +64,9 @@ func (s *state) publishLater(m *message.Message, targets []*target, mandatory bo
 	}
 	t.kept += bytes
 	m.Own()
-	p := publishing{message: *m, mandatory: mandatory, caps: slices.Clone(s.cache.caps), queues: make([]*topology.Queue, len(targets))}
+	p := publishing{message: *m, mandatory: mandatory, caps: slices.Clone(s.routes.Caps()), queues: make([]*topology.Queue, len(targets))}
 	for i, to := range targets {
-		p.queues[i] = to.queue
+		p.queues[i] = to.Queue
 	}
 	t.publishes = append(t.publishes, p)
 	t.targets += len(targets)
@@ -144,7 +145,7 @@ func (s *state) endTx() {
 			p.message.Number = t.first + uint64(t.published)
 			t.published++
 			left -= len(p.queues)
-			s.deliverTo(s.targetsOf(p.queues), p.caps, &p.message, p.mandatory)
+			s.deliverTo(s.batches.Targets(p.queues), p.caps, &p.message, p.mandatory)
 			continue
 		}
 		x := t.settles[t.done]
@@ -181,15 +182,6 @@ func (s *state) endedTx(commit bool) {
 
 func partialCompletion() error {
 	return protocol.ChannelErrorf(protocol.PreconditionFailed, "partial tx completion")
-}
-
-// targetsOf are the queues as the present batches know them.
-func (s *state) targetsOf(queues []*topology.Queue) []*target {
-	targets := make([]*target, len(queues))
-	for i, q := range queues {
-		targets[i] = s.target(q)
-	}
-	return targets
 }
 
 // committed counts a queue's answers to a commit; the last ends it.

@@ -26,6 +26,8 @@ var rooms = map[string][]string{
 	"actors/channel/assembler": {"protocol", "internal/budget"},
 	"actors/channel/confirms":  {"protocol", "actors/mail"},
 	"actors/channel/output":    {"protocol", "actors/mail", "actors/channel/qos", "actors/channel/unacked", "internal/message", "internal/outbox"},
+	"actors/channel/peers":     {"actors/mail", "actors/channel/qos", "actors/channel/unacked"},
+	"actors/channel/routing":   {"protocol", "actors/mail", "actors/channel/peers", "actors/channel/rights", "internal/auth", "internal/message", "internal/topology"},
 	"actors/channel/qos":       {"actors/mail"},
 	"actors/channel/requests":  {"protocol", "actors/mail", "actors/channel/rights", "internal/auth", "internal/topology", "policies"},
 	"actors/channel/rights":    {"protocol", "policies", "internal/auth", "internal/topology"},
@@ -171,8 +173,8 @@ var actorRooms = []string{"actors/...", "supervision/...", "integration/...", "i
 
 // pureRooms are below actorRooms, and do not know it: they are the cores of actors, or tell others through functions.
 var pureRooms = []string{
-	"actors/channel/assembler", "actors/channel/confirms", "actors/channel/output", "actors/channel/qos", "actors/channel/requests", "actors/channel/rights",
-	"actors/channel/trace", "actors/channel/unacked",
+	"actors/channel/assembler", "actors/channel/confirms", "actors/channel/output", "actors/channel/peers", "actors/channel/qos", "actors/channel/requests", "actors/channel/rights",
+	"actors/channel/routing", "actors/channel/trace", "actors/channel/unacked",
 	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/deadletters",
 	"actors/queue/expiry", "actors/queue/inspect", "actors/queue/lease", "actors/queue/outbox", "actors/queue/paging",
 	"actors/queue/records", "actors/queue/schedule", "actors/queue/wheel",

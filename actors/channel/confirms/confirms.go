@@ -60,6 +60,9 @@ func (c *Confirms) grow() {
 
 // Complete settles n, which is unroutable: no queue will answer for it.
 func (c *Confirms) Complete(n uint64) {
+	if !c.on {
+		return
+	}
 	c.at(n).queues = 0
 	c.note(mail.Range{First: n, Last: n})
 }

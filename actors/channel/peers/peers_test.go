@@ -1,0 +1,83 @@
+package peers
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"candlemark/actors/mail"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// watcher notes what it is asked for. It is the peer "self", too.
+type watcher struct {
+	self  mail.Address
+	heard []string
+}
+
+func (w *watcher) Self() mail.Address     { return w.self }
+func (w *watcher) Watch(a mail.Address)   { w.heard = append(w.heard, "watch "+a.Id) }
+func (w *watcher) Unwatch(a mail.Address) { w.heard = append(w.heard, "unwatch "+a.Id) }
+func (w *watcher) Send(a mail.Address, x any) {
+	w.heard = append(w.heard, fmt.Sprintf("%s %T", a.Id, x))
+}
+
+func (w *watcher) check(t *testing.T, want ...string) {
+	t.Helper()
+	if !slices.Equal(w.heard, want) {
+		t.Errorf("heard %q, want %q", w.heard, want)
+	}
+	w.heard = nil
+}
+
+func address(id string) mail.Address {
+	a := zeroOf(mail.Address(nil))
+	a.Id = id
+	return a
+}
+
+func zeroOf[T any](*T) *T { return new(T) }
+
+// A peer that ended is gone only when nothing can be under way any more.
+func TestPeers_Gone(t *testing.T) {
+	w := &watcher{self: address("self")}
+	s := New(w)
+	q := s.Of(address("q"))
+	if s.Of(address("q")) != q || s.Find(address("q")) != q || s.Find(nil) != nil {
+		t.Error("not the same")
+	}
+	w.check(t, "watch q")
+	q.Published(false)
+	if s.Gone(address("q")) != nil {
+		t.Error("gone, and an answer may be on its way")
+	}
+	w.check(t, "self *mail.PeerGone")
+	q.Published(false)
+	q.Answered(1)
+	if s.Gone(address("q")) != nil { // one more was sent
+		t.Error("gone too soon")
+	}
+	w.check(t, "self *mail.PeerGone")
+	if p := s.Gone(address("q")); p != q || !q.Gone || p.Unconfirmed() != 1 || s.Find(address("q")) != nil {
+		t.Errorf("%+v", p)
+	}
+	if s.Gone(address("q")) != nil {
+		t.Error("gone twice")
+	}
+	w.check(t)
+}
+
+// Queues are told that the channel is gone; who only takes replies is not.
+func TestPeers_Leave(t *testing.T) {
+	w := &watcher{self: address("self")}
+	s := New(w)
+	s.Of(w.self).Published(true)
+	s.Leave()
+	w.check(t, "unwatch self")
+	s.Of(address("q"))
+	s.Leave()
+	w.check(t, "watch q", "unwatch q", "q *mail.ChannelGone")
+}

@@ -1,0 +1,276 @@
+package routing
+
+import (
+	"bytes"
+	"slices"
+
+	"candlemark/actors/channel/peers"
+	"candlemark/actors/channel/rights"
+	"candlemark/actors/mail"
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+)
+
+// Routes finds the queues of publishes and remembers the last publish's exchange and
+// route: most publishers keep to one. It is good while the vhost's generation and, from
+// one read to the next, that of the permissions are the same. It is made by NewRoutes.
+type Routes struct {
+	rights  *rights.Rights
+	batches *Batches
+	router  topology.Router
+	steps   int // since the turn began
+	headers headers
+
+	valid      bool
+	generation uint64
+	granted    uint64 // generation of the permissions
+	exchange   *topology.Exchange
+	topics     bool // not every routing key is allowed there
+	routed     bool // key and targets are set
+	name, key  []byte
+	targets    []*Target
+	caps       []int64  // of their TTLs, nil for none; the router's
+	keys       [][]byte // of a message with carbon copies
+}
+
+// headers are those of the message being routed, decoded only if an exchange
+// asks for them.
+type headers struct {
+	raw    []byte
+	asked  bool
+	decode func() protocol.Table // bound once
+}
+
+// NewRoutes makes those of a client's channel.
+func NewRoutes(r *rights.Rights, b *Batches) *Routes {
+	x := &Routes{rights: r, batches: b}
+	h := &x.headers
+	h.decode = func() protocol.Table {
+		h.asked = true
+		t, _ := protocol.DecodeTable(h.raw) // was scanned
+		return t
+	}
+	return x
+}
+
+// BeginTurn begins to count steps anew.
+func (r *Routes) BeginTurn() { r.steps = 0 }
+
+// Count counts steps.
+func (r *Routes) Count(steps int) { r.steps += steps }
+
+// Steps is how many were counted in this turn.
+func (r *Routes) Steps() int { return r.steps }
+
+// BeginRead has permissions checked anew if they changed.
+func (r *Routes) BeginRead() {
+	if g := r.rights.Permissions.Generation(); g != r.granted {
+		r.granted, r.valid = g, false
+	}
+}
+
+// Exchange is the exchange to publish to, if the client may (TTL-7), and whether
+// the routing keys have to be checked, too.
+func (r *Routes) Exchange(name []byte) (x *topology.Exchange, topics bool, err error) {
+	if g := r.rights.VHost.Generation(); r.generation != g {
+		r.valid = false
+		r.generation = g
+		r.batches.forget()
+	}
+	if r.valid && bytes.Equal(r.name, name) {
+		return r.exchange, r.topics, nil
+	}
+	if x, err = r.rights.Writable(name); err != nil {
+		return nil, false, err
+	}
+	r.exchange, r.valid, r.routed = x, true, false
+	r.topics = r.rights.HasTopics(x)
+	r.name = append(r.name[:0], name...)
+	return x, r.topics, nil
+}
+
+// Find finds the queues for the message's own key and more. Only a route that
+// depends on nothing but the own key is remembered. The error is for an x-delay that
+// cannot be made out (DLY-2). If the route is Over, it is too long for a turn.
+func (r *Routes) Find(x *topology.Exchange, m *message.Message, more [][]byte, raw []byte) ([]*Target, error) {
+	if r.routed && len(more) == 0 && bytes.Equal(r.key, m.RoutingKey) {
+		return r.targets, nil
+	}
+	h := &r.headers
+	h.raw, h.asked = raw, false
+	dir := r.rights.VHost.Directory()
+	var queues []*topology.Queue
+	if len(more) == 0 {
+		queues = r.router.Route(dir, x, m.RoutingKey, h.decode)
+	} else {
+		r.keys = append(append(r.keys[:0], m.RoutingKey), more...)
+		queues = r.router.RouteAll(dir, x, r.keys, h.decode)
+		clear(r.keys)
+	}
+	h.raw = nil
+	r.steps += r.router.Steps()
+	if err := r.router.Refusal(); err != nil || r.router.Over() {
+		r.routed = false
+		return nil, err
+	}
+	r.routed = !h.asked && len(more) == 0
+	r.key = append(r.key[:0], m.RoutingKey...)
+	return r.Aim(x, m.RoutingKey, more, queues, r.router.Caps()), nil
+}
+
+// Over tells whether the last route was too long.
+func (r *Routes) Over() bool { return r.router.Over() }
+
+// Caps are those of the TTLs on the way to the last targets, nil for none.
+func (r *Routes) Caps() []int64 { return r.caps }
+
+// Aim makes targets of the queues that a route leads to, and notes the caps of
+// their TTLs.
+func (r *Routes) Aim(x *topology.Exchange, key []byte, more [][]byte, queues []*topology.Queue, caps []int64) []*Target {
+	r.targets, r.caps = r.targets[:0], caps
+	for _, q := range queues {
+		r.targets = append(r.targets, r.batches.Target(q))
+	}
+	if x.Name == "" {
+		r.addRequester(key)
+		for _, k := range more {
+			r.addRequester(k)
+		}
+	}
+	return r.targets
+}
+
+// addRequester adds whom a publish to the default exchange answers to its targets.
+// Such a route is not remembered: requesters go without notice.
+func (r *Routes) addRequester(key []byte) {
+	if !topology.IsReplyName(key) {
+		return
+	}
+	r.routed = false
+	if q := r.rights.VHost.Requester(key); q != nil {
+		if t := r.batches.Target(q); !slices.Contains(r.targets, t) {
+			r.targets = append(r.targets, t)
+		}
+	}
+}
+
+// ShareFrom is the content size in bytes from which a message for several
+// queues is copied once and shared, not once into every queue (PRO-11).
+const ShareFrom = 512
+
+// Target is a queue with the batch that gathers for it in this turn.
+type Target struct {
+	Queue *topology.Queue
+	peer  *peers.Peer
+	batch *mail.Enqueue
+}
+
+// Batches gather what queues get at the end of a turn. They are made by NewBatches.
+type Batches struct {
+	out     peers.Watcher
+	peers   *peers.Peers
+	by      *mail.Publisher
+	gate    *message.Gate
+	targets map[*topology.Queue]*Target
+	touched []*Target
+	passing []*topology.Queue // targets that are forgotten at the end of the turn
+}
+
+// NewBatches makes those of a channel that has published nothing. Only admin
+// commands tell by whom they are; memory of messages is charged to gate.
+func NewBatches(out peers.Watcher, p *peers.Peers, by *mail.Publisher, gate *message.Gate) Batches {
+	return Batches{out: out, peers: p, by: by, gate: gate, targets: map[*topology.Queue]*Target{}}
+}
+
+// Len is how many queues are remembered.
+func (b *Batches) Len() int { return len(b.targets) }
+
+// forget forgets what is known of queues. Batches stay.
+func (b *Batches) forget() { clear(b.targets) }
+
+// Target is a queue as the present batches know it.
+func (b *Batches) Target(q *topology.Queue) *Target {
+	t := b.targets[q]
+	if t == nil {
+		t = &Target{Queue: q}
+		b.targets[q] = t
+		if q.Requester {
+			b.passing = append(b.passing, q)
+		}
+	}
+	return t
+}
+
+// Targets are several queues.
+func (b *Batches) Targets(queues []*topology.Queue) []*Target {
+	targets := make([]*Target, len(queues))
+	for i, q := range queues {
+		targets[i] = b.Target(q)
+	}
+	return targets
+}
+
+// Add adds the message to the batch of each of its queues, with its TTL capped by
+// the exchanges on the way there (TTL-9). A message that is not Owned is in chunk.
+func (b *Batches) Add(m *message.Message, targets []*Target, caps []int64, chunk *message.Chunk) {
+	if len(targets) > 1 && m.Size() >= ShareFrom {
+		m.Own()
+		if m.Share == nil && m.Size() > message.ShareFrom {
+			m.Share = message.NewShare(m.Size())
+		}
+	}
+	for i, t := range targets {
+		if t.batch == nil {
+			t.batch = mail.NewEnqueue(b.out.Self(), t.Queue.PID)
+			if t.Queue.Name == topology.AdminExchange {
+				t.batch.By = b.by
+			}
+			b.touched = append(b.touched, t)
+		}
+		e := t.batch
+		switch {
+		case !m.Owned && e.Chunk == nil:
+			chunk.Retain()
+			e.Chunk = chunk
+		case m.Owned:
+			e.Debt.Owe(b.gate, m.Size())
+		}
+		e.Messages = append(e.Messages, *m)
+		if caps != nil {
+			e.Messages[len(e.Messages)-1].Cap(caps[i])
+		}
+		if m.Number != 0 {
+			if t.peer == nil || t.peer.Gone {
+				t.peer = b.peers.Of(t.Queue.PID)
+			}
+			t.peer.Published(t.Queue.Requester)
+		}
+	}
+}
+
+// Flush sends every queue its batch. A batch never outlives the run of the read
+// chunk that its messages are in.
+func (b *Batches) Flush() {
+	for i, t := range b.touched {
+		b.out.Send(t.Queue.PID, t.batch)
+		t.batch = nil
+		b.touched[i] = nil
+	}
+	b.touched = b.touched[:0]
+	for i, q := range b.passing {
+		delete(b.targets, q)
+		b.passing[i] = nil
+	}
+	b.passing = b.passing[:0]
+}
+
+// Release gives back what the batches hold, instead of sending them.
+func (b *Batches) Release() {
+	for _, t := range b.touched {
+		if t != nil && t.batch != nil {
+			t.batch.Release()
+		}
+	}
+	b.touched = nil
+}
