@@ -171,7 +171,8 @@ func (c *channel) abort() {
 			m.Release()
 		}
 	}
-	c.forgetLong()
+	c.long.stop()
+	c.long = nil
 	c.output.Drop()
 	c.dropBegun()
 	c.leaveReplies(left)

@@ -2,29 +2,14 @@ package channel
 
 import "candlemark/actors/mail"
 
-// tell appends the turn's confirms to the outbox if there is room. False: they
-// are put off.
+// tell tells the client of the turn's confirms if there is room. False: they are
+// put off.
 func (s *state) tell() bool {
-	if !s.confirms.Due() {
-		return true
-	}
 	if s.phase != open {
 		s.confirms.Forget()
 		return true
 	}
-	if s.output.Full() || !s.output.Offer(func(b []byte) []byte { return s.confirms.Append(b, s.cfg.ID) }) {
-		s.confirms.PutOff()
-		return false
-	}
-	return true
-}
-
-// tellAll is tell at the end, when there is no later.
-func (s *state) tellAll() {
-	if s.phase != open || !s.confirms.Due() {
-		return
-	}
-	s.output.Force(func(b []byte) []byte { return s.confirms.Append(b, s.cfg.ID) })
+	return s.output.Confirm(&s.confirms)
 }
 
 // settled takes a queue's answer to a batch.

@@ -71,10 +71,13 @@ func (s *state) close(sendCloseOk bool) {
 // giveBack tells every queue that the channel holds nothing more. Those that
 // know nothing of it do not mind; one may owe an answer that nobody will take.
 func (s *state) giveBack() {
-	s.tellAll()
+	if s.phase == open {
+		s.output.ConfirmAll(&s.confirms)
+	}
 	s.flush()
 	s.await = nil
-	s.forgetLong()
+	s.long.stop()
+	s.long = nil
 	s.forgetRequester()
 	s.peers.Leave()
 	clear(s.consumers)

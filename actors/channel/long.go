@@ -65,7 +65,8 @@ func (s *state) routeLong(x *topology.Exchange, m *message.Message, more [][]byt
 	l := &long{Long: s.cfg.VHost.Long(x, append([][]byte{kept.RoutingKey}, more...), decode)}
 	l.debt.Owe(s.cfg.Gate, kept.Size())
 	l.id = s.request(assembler.PublishMethod, func(reply any) {
-		s.forgetLong()
+		s.long.stop()
+		s.long = nil
 		found := reply.(longFound).route
 		targets := s.routes.Aim(x, kept.RoutingKey, more, found.Queues, found.Caps)
 		if err := s.routed(targets, &kept, headers, mandatory); err != nil {
@@ -84,11 +85,10 @@ func (l *long) find(self *actor.PID, post func(*actor.PID, any)) {
 	}
 }
 
-// forgetLong ends the search for a route, if there is one.
-func (s *state) forgetLong() {
-	if s.long != nil {
-		s.long.Stop()
-		s.long.debt.Settle()
-		s.long = nil
+// stop ends the search for a route, if there is one.
+func (l *long) stop() {
+	if l != nil {
+		l.Stop()
+		l.debt.Settle()
 	}
 }

@@ -3,6 +3,7 @@ package channel
 import (
 	"candlemark/actors/channel/assembler"
 	"candlemark/actors/channel/routing"
+	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -101,7 +102,7 @@ func (s *state) publish(a *assembler.Assembler) error {
 func (s *state) routed(targets []*routing.Target, m *message.Message, headers []byte, mandatory bool) error {
 	s.routes.Count(len(targets))
 	if headers != nil {
-		if err := s.checkMoments(targets, headers); err != nil {
+		if err := checkMoments(targets, headers, s.cfg.Clock); err != nil {
 			return err
 		}
 	}
@@ -124,10 +125,10 @@ func (s *state) routed(targets []*routing.Target, m *message.Message, headers []
 // checkMoments refuses a message that names a time which cannot be made out, if a
 // queue on its way would keep it scheduled until then, or have it expire (DLY-10,
 // TTL-6).
-func (s *state) checkMoments(targets []*routing.Target, headers []byte) error {
+func checkMoments(targets []*routing.Target, headers []byte, c *clock.Clock) error {
 	for _, t := range targets {
 		if m := t.Queue.Schedules.Moments(); m != nil {
-			if err := m.Check(headers, s.cfg.Clock.Now().Ceil(), s.cfg.Clock.Skew()); err != nil {
+			if err := m.Check(headers, c.Now().Ceil(), c.Skew()); err != nil {
 				return err
 			}
 		}
@@ -172,13 +173,7 @@ func (s *state) returnUnroutable(m *message.Message) {
 // before it.
 func (s *state) giveUp(m *message.Message) bool {
 	s.tell()
-	if !s.output.Offer(func(b []byte) []byte {
-		b = protocol.AppendMethodFrame(b, s.cfg.ID, &protocol.BasicReturn{
-			ReplyCode: protocol.NoRoute, ReplyText: "NO_ROUTE", Exchange: string(m.Exchange), RoutingKey: string(m.RoutingKey),
-		})
-		b = protocol.AppendHeaderFrame(b, s.cfg.ID, uint64(len(m.Body)), m.Header)
-		return protocol.AppendBodyFrames(b, s.cfg.ID, m.Body, s.cfg.FrameMax)
-	}) {
+	if !s.output.Return(m) {
 		return false
 	}
 	s.confirms.Complete(m.Number)

@@ -104,7 +104,7 @@ func (s *state) init(cfg Config) {
 	s.consumers = map[string]*output.Consumer{}
 	s.output = output.New(output.Config{
 		Outbox: cfg.Outbox, ID: cfg.ID, FrameMax: cfg.FrameMax, Gate: cfg.Gate, Replies: s.cfg.Replies, Log: cfg.Log,
-		Ready: func() { s.cfg.Post(s.self, &mail.OutboxReady{}) }, Delivered: s.traceDeliveries,
+		Ready: func() { s.cfg.Post(s.self, &mail.OutboxReady{}) }, VHost: cfg.VHost, Trace: s.traceDeliveries,
 	}, &s.outgoing, &s.unacked, &s.counts)
 	s.decided = func(number uint64, granted bool) { s.cfg.Post(s.self, decision{number, granted}) }
 }

@@ -56,9 +56,6 @@ func (t *tracing) send(c *message.Message, chunk *message.Chunk) {
 // traceDeliveries copies what a consumer, or basic.get, got of a queue. What
 // comes from the trace exchange is not traced again.
 func (s *state) traceDeliveries(queue string, items []mail.Delivery) {
-	if !s.cfg.VHost.Tracing() {
-		return
-	}
 	for i := range items {
 		d := &items[i]
 		if string(d.Message.Exchange) == topology.TraceExchange {

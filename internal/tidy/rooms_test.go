@@ -25,7 +25,7 @@ var rooms = map[string][]string{
 	"actors/channel":           actorOf(),
 	"actors/channel/assembler": {"protocol", "internal/budget"},
 	"actors/channel/confirms":  {"protocol", "actors/mail"},
-	"actors/channel/output":    {"protocol", "actors/mail", "actors/channel/qos", "actors/channel/unacked", "internal/message", "internal/outbox"},
+	"actors/channel/output":    {"protocol", "actors/mail", "actors/channel/confirms", "actors/channel/qos", "actors/channel/unacked", "internal/message", "internal/outbox", "internal/topology"},
 	"actors/channel/peers":     {"actors/mail", "actors/channel/qos", "actors/channel/unacked"},
 	"actors/channel/routing":   {"protocol", "actors/mail", "actors/channel/peers", "actors/channel/rights", "internal/auth", "internal/message", "internal/topology"},
 	"actors/channel/qos":       {"actors/mail"},

@@ -97,7 +97,9 @@ func (o *Output) write(c *Consumer, m *mail.Deliver) bool {
 		o.counts.Deliver += n
 	}
 	c.bytes += size
-	o.cfg.Delivered(c.Name, m.Items[before:m.Written])
+	if o.cfg.VHost.Tracing() {
+		o.cfg.Trace(c.Name, m.Items[before:m.Written])
+	}
 	if c.written >= GrantMessages || c.bytes >= GrantBytes {
 		o.out.Send(m.Queue, &mail.Grant{Channel: o.out.Self(), Tag: m.Tag, Messages: c.written, Bytes: c.bytes})
 		c.written, c.bytes = 0, 0
@@ -126,8 +128,7 @@ func (o *Output) encode(c *Consumer, m *mail.Deliver) (size int) {
 		}
 		tag := o.unacked.Tag(c.Queue, d.Number, false)
 		b = protocol.AppendDeliverFrame(b, id, m.Tag, tag, d.Redelivered, d.Message.Exchange, d.Message.RoutingKey)
-		b = protocol.AppendHeaderFrame(b, id, uint64(len(d.Message.Body)), header)
-		b = protocol.AppendBodyFrames(b, id, d.Message.Body, o.cfg.FrameMax)
+		b = o.appendContent(b, &d.Message, header)
 		size += len(d.Message.Body)
 		m.Written++
 		if left := len(m.Items) - m.Written; left > 0 && cap(b)-len(b) < len(b)-start { // mostly they are alike

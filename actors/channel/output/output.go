@@ -9,6 +9,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
+	"candlemark/internal/topology"
 	"candlemark/protocol"
 
 	"github.com/rs/zerolog"
@@ -24,8 +25,9 @@ type Config struct {
 	Log      zerolog.Logger
 	// Ready is called from any goroutine when there is room again, or a get's turn.
 	Ready func()
-	// Delivered is told of what was written.
-	Delivered func(queue string, items []mail.Delivery)
+	// VHost says whether Trace is told what was written.
+	VHost *topology.VHost
+	Trace func(queue string, items []mail.Delivery)
 }
 
 // Output is that of a channel. It is made by New.
@@ -170,13 +172,6 @@ func (o *Output) Offer(f func(b []byte) []byte) (done bool) {
 		b, done = f(b), true
 	}
 	return done
-}
-
-// Force appends frames whether there is room or not.
-func (o *Output) Force(f func(b []byte) []byte) {
-	b := o.cfg.Outbox.Begin()
-	defer func() { o.cfg.Outbox.End(b) }()
-	b = f(b)
 }
 
 // wantRoom has Ready called, once.

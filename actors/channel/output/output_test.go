@@ -9,6 +9,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
+	"candlemark/internal/topology"
 	"candlemark/protocol"
 
 	"go.uber.org/goleak"
@@ -38,8 +39,10 @@ func newRig() *rig {
 	r.unacked = unacked.New(&r.sender)
 	r.Output = New(Config{
 		Outbox: r.box, ID: 1, Gate: r.gate, Replies: new(atomic.Int64), Ready: func() { r.ready++ },
-		Delivered: func(_ string, items []mail.Delivery) { r.written += len(items) },
+		VHost: topology.NewVHost("/"),
+		Trace: func(_ string, items []mail.Delivery) { r.written += len(items) },
 	}, &r.sender, &r.unacked, &r.counts)
+	r.cfg.VHost.SetTracing(true)
 	return r
 }
 

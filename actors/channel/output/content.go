@@ -1,0 +1,84 @@
+package output
+
+import (
+	"candlemark/actors/channel/confirms"
+	"candlemark/actors/channel/unacked"
+	"candlemark/actors/mail"
+	"candlemark/internal/message"
+	"candlemark/protocol"
+)
+
+// Get answers basic.get. q is the queue, which has that name.
+func (o *Output) Get(q *unacked.Queue, name string, r *mail.GetReply) {
+	if r.Empty {
+		o.Forgo()
+		o.counts.GetEmpty++
+		o.Reply(&protocol.BasicGetEmpty{})
+		return
+	}
+	o.InTurn(func() bool { return o.get(q, name, r) })
+}
+
+// get writes what was got if there is room. Its tag is given out only then, so
+// that tags stay in order.
+func (o *Output) get(q *unacked.Queue, name string, r *mail.GetReply) bool {
+	d := &r.Delivery
+	if !o.Offer(func(b []byte) []byte {
+		b = protocol.AppendMethodFrame(b, o.cfg.ID, &protocol.BasicGetOk{
+			DeliveryTag: o.unacked.Tag(q, d.Number, true), Redelivered: d.Redelivered, Exchange: string(d.Message.Exchange),
+			RoutingKey: string(d.Message.RoutingKey), MessageCount: uint32(r.MessageCount),
+		})
+		return o.appendContent(b, &d.Message, o.HeaderOf(d))
+	}) {
+		return false
+	}
+	o.Forgo()
+	if d.Number == 0 {
+		o.counts.GetNoAck++
+	} else {
+		o.counts.Get++
+	}
+	if d.Redelivered {
+		o.counts.Redeliver++
+	}
+	if o.cfg.VHost.Tracing() {
+		o.cfg.Trace(name, []mail.Delivery{*d})
+	}
+	return true
+}
+
+// Return is basic.return for a mandatory message without a queue, if there is room.
+func (o *Output) Return(m *message.Message) bool {
+	return o.Offer(func(b []byte) []byte {
+		b = protocol.AppendMethodFrame(b, o.cfg.ID, &protocol.BasicReturn{
+			ReplyCode: protocol.NoRoute, ReplyText: "NO_ROUTE", Exchange: string(m.Exchange), RoutingKey: string(m.RoutingKey),
+		})
+		return o.appendContent(b, m, m.Header)
+	})
+}
+
+func (o *Output) appendContent(b []byte, m *message.Message, header []byte) []byte {
+	b = protocol.AppendHeaderFrame(b, o.cfg.ID, uint64(len(m.Body)), header)
+	return protocol.AppendBodyFrames(b, o.cfg.ID, m.Body, o.cfg.FrameMax)
+}
+
+// Confirm tells the client of publishes if there is room. False: they are put off.
+func (o *Output) Confirm(c *confirms.Confirms) bool {
+	if !c.Due() {
+		return true
+	}
+	if o.wantsRoom || !o.Offer(func(b []byte) []byte { return c.Append(b, o.cfg.ID) }) {
+		c.PutOff()
+		return false
+	}
+	return true
+}
+
+// ConfirmAll is Confirm at the end, when there is no later.
+func (o *Output) ConfirmAll(c *confirms.Confirms) {
+	if c.Due() {
+		b := o.cfg.Outbox.Begin()
+		defer func() { o.cfg.Outbox.End(b) }()
+		b = c.Append(b, o.cfg.ID)
+	}
+}
