@@ -12,43 +12,44 @@ import (
 	"candlemark/internal/httpapi/client"
 )
 
-// setWatermarkVerb changes from how much memory on publishers are blocked, until
-// the broker is started anew.
-var setWatermarkVerb = verb{
-	arguments: []string{"fraction|absolute"}, optional: []string{"size"},
-	check: checkWatermark,
-	banner: func(c *call) string {
-		if len(c.arguments) > 1 {
-			return fmt.Sprintf("Setting memory threshold on %s to %s bytes ...", c.broker, c.arguments[1])
-		}
-		return fmt.Sprintf("Setting memory threshold on %s to %s ...", c.broker, c.arguments[0])
+var alarmVerbs = []verb{
+	{
+		// From how much memory on publishers are blocked, until the broker is started anew.
+		name: "set_vm_memory_high_watermark", arguments: "<fraction|absolute> [<size>]", check: checkWatermark,
+		title: oneOrTwo("Setting memory threshold on {broker} to {fraction|absolute} ...", "Setting memory threshold on {broker} to {size} bytes ..."),
+		run:   puts(oneOf("relative", "absolute"), "memory-high-watermark"),
 	},
-	run: func(ctx context.Context, broker *client.Client, c *call) error {
-		body := map[string]string{"relative": c.arguments[0]}
-		if len(c.arguments) > 1 {
-			body = map[string]string{"absolute": c.arguments[1]}
-		}
-		return broker.Put(ctx, body, "memory-high-watermark")
+	{
+		// Below how much free disk they are.
+		name: "set_disk_free_limit", arguments: "<size|mem_relative> [<fraction>]", check: checkDiskLimit,
+		title: oneOrTwo(
+			"Setting disk free limit on {broker} to {size|mem_relative} bytes ...",
+			"Setting disk free limit on {broker} to {fraction} times the total RAM ...",
+		),
+		run: puts(oneOf("absolute", "mem_relative"), "disk-free-limit"),
+	},
+	{
+		name: "alarms", title: text("Asking node {broker} to report any known resource alarms ..."),
+		run: alarms("alarms, local or clusterwide", false, true),
+	},
+	{
+		name: "check_alarms", title: text("Asking node {broker} to report any local resource alarms ..."),
+		run: alarms("alarms, local or clusterwide", true, true),
+	},
+	{
+		name: "check_local_alarms", title: text("Asking node {broker} to report any local resource alarms ..."),
+		run: alarms("local alarms", true, false),
 	},
 }
 
-// setDiskLimitVerb changes below how much free disk they are.
-var setDiskLimitVerb = verb{
-	arguments: []string{"size|mem_relative"}, optional: []string{"fraction"},
-	check: checkDiskLimit,
-	banner: func(c *call) string {
+// oneOf is the only argument by one name, or the second by another.
+func oneOf(only, second string) func(*call) map[string]string {
+	return func(c *call) map[string]string {
 		if len(c.arguments) > 1 {
-			return fmt.Sprintf("Setting disk free limit on %s to %s times the total RAM ...", c.broker, c.arguments[1])
+			return map[string]string{second: c.arguments[1]}
 		}
-		return fmt.Sprintf("Setting disk free limit on %s to %s bytes ...", c.broker, c.arguments[0])
-	},
-	run: func(ctx context.Context, broker *client.Client, c *call) error {
-		body := map[string]string{"absolute": c.arguments[0]}
-		if len(c.arguments) > 1 {
-			body = map[string]string{"mem_relative": c.arguments[1]}
-		}
-		return broker.Put(ctx, body, "disk-free-limit")
-	},
+		return map[string]string{only: c.arguments[0]}
+	}
 }
 
 // words checks that a word stands alone or, if it is keyword, before a value.
@@ -116,38 +117,33 @@ func knownSize(text string) bool {
 	return err == nil && slices.Contains(strings.Fields("k kiB M MiB G GiB kB MB GB"), unit) || err == nil && unit == ""
 }
 
-// alarmsVerb tells of alarms. A check fails if there are any; local is all that
+// alarms tells of alarms. A check fails if there are any; local is all that
 // there is on one node.
-func alarmsVerb(kinds, reports string, check, plain bool) verb {
-	return verb{
-		banner: func(c *call) string {
-			return fmt.Sprintf("Asking node %s to report any %s resource alarms ...", c.broker, kinds)
-		},
-		run: func(ctx context.Context, broker *client.Client, c *call) error {
-			node, lines, err := alarmsNow(ctx, broker)
-			if err != nil {
-				return err
-			}
-			failed := check && len(lines) > 0
-			text := strings.Join(lines, "\n")
-			switch {
-			case c.json:
-				text = alarmsJSON(node, lines, check)
-			case c.silent && check:
-				text = ""
-			case len(lines) == 0:
-				text = fmt.Sprintf("Node %s reported no %s", node, reports)
-			}
-			switch {
-			case failed && (plain || c.json || c.silent):
-				return failedCheck(text)
-			case failed:
-				return &exit{ExitUnavailable, text}
-			case text != "":
-				c.say("%s", text)
-			}
-			return nil
-		},
+func alarms(reports string, check, plain bool) action {
+	return func(ctx context.Context, broker *client.Client, c *call) error {
+		node, lines, err := alarmsNow(ctx, broker)
+		if err != nil {
+			return err
+		}
+		failed := check && len(lines) > 0
+		text := strings.Join(lines, "\n")
+		switch {
+		case c.json:
+			text = alarmsJSON(node, lines, check)
+		case c.silent && check:
+			text = ""
+		case len(lines) == 0:
+			text = fmt.Sprintf("Node %s reported no %s", node, reports)
+		}
+		switch {
+		case failed && (plain || c.json || c.silent):
+			return failedCheck(text)
+		case failed:
+			return &exit{ExitUnavailable, text}
+		case text != "":
+			c.say("%s", text)
+		}
+		return nil
 	}
 }
 

@@ -3,13 +3,62 @@ package commandline
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 
 	"candlemark/internal/auth"
 	"candlemark/internal/httpapi/client"
 )
+
+var limitVerbs = []verb{
+	{
+		name: "set_vhost_limits", arguments: "<definition>",
+		title: text(`Setting vhost limits to "{definition}" for vhost "{vhost}" ...`), run: setVHostLimits,
+	},
+	{name: "clear_vhost_limits", title: text(`Clearing vhost "{vhost}" limits ...`), run: clearVHostLimits},
+	{
+		name: "list_vhost_limits", options: "global no-table-headers",
+		title: everybodys("Listing limits for all vhosts ...", `Listing limits for vhost "{vhost}" ...`),
+		run: func(ctx context.Context, broker *client.Client, c *call) error {
+			return limitedVHost.show(ctx, broker, c, c.vhost)
+		},
+	},
+	{
+		name: "set_user_limits", arguments: "<username> <definition>",
+		title: text(`Setting user limits to "{definition}" for user "{username}" ...`),
+		run: action(func(ctx context.Context, broker *client.Client, c *call) error {
+			_, err := limitedUser.put(ctx, broker, c.arguments[0], c.arguments[1]) // others stay
+			return err
+		}).ifMissing(unlimitedUser),
+	},
+	{
+		name: "clear_user_limits", arguments: "<username> <limit_type>",
+		title: func(c *call) string {
+			if c.arguments[1] == "all" {
+				return c.expand(`Clearing all limits for user "{username}" ...`)
+			}
+			return c.expand(`Clearing "{limit_type}" limit for user "{username}" ...`)
+		},
+		run: action(clearUserLimits).ifMissing(unlimitedUser),
+	},
+	{
+		name: "list_user_limits", options: "user global no-table-headers",
+		title: everybodys("Listing limits for all users ...", `Listing limits for user "{user}" ...`),
+		run: action(func(ctx context.Context, broker *client.Client, c *call) error {
+			return limitedUser.show(ctx, broker, c, c.user)
+		}).ifMissing(complaint(`{:no_such_user, "{user}"}`)),
+	},
+}
+
+// everybodys is the title of a list with --global, or without.
+func everybodys(all, one string) func(*call) string {
+	return func(c *call) string {
+		if c.global {
+			return all
+		}
+		return c.expand(one)
+	}
+}
 
 // limited names the owner of limits: a virtual host or a user.
 type limited struct {
@@ -82,114 +131,52 @@ func encoded(limits map[string]any) string {
 	return string(text)
 }
 
-// setVHostLimitsVerb replaces all limits of a virtual host.
-var setVHostLimitsVerb = verb{
-	arguments: []string{"definition"},
-	banner: func(c *call) string {
-		return fmt.Sprintf("Setting vhost limits to \"%s\" for vhost \"%s\" ...", c.arguments[0], c.vhost)
-	},
-	run: func(ctx context.Context, broker *client.Client, c *call) error {
-		before, err := limitedVHost.of(ctx, broker, c.vhost)
-		if err != nil {
-			return err
-		}
-		after, err := limitedVHost.put(ctx, broker, c.vhost, c.arguments[0])
-		if err != nil {
-			return err
-		}
-		for name := range before {
-			if _, stays := after[name]; stays {
-				continue
-			}
-			if err := broker.Delete(ctx, limitedVHost.path, c.vhost, name); err != nil {
-				return err
-			}
-		}
-		return nil
-	},
-}
-
-var clearVHostLimitsVerb = verb{
-	banner: func(c *call) string { return fmt.Sprintf("Clearing vhost \"%s\" limits ...", c.vhost) },
-	run: func(ctx context.Context, broker *client.Client, c *call) error {
-		limits, err := limitedVHost.of(ctx, broker, c.vhost)
-		if limits == nil && (err == nil || isMissing(err)) {
-			return complaint("Parameter does not exist")
-		}
-		for name := range limits {
-			if err := broker.Delete(ctx, limitedVHost.path, c.vhost, name); err != nil {
-				return err
-			}
-		}
+// setVHostLimits replaces all limits of a virtual host.
+func setVHostLimits(ctx context.Context, broker *client.Client, c *call) error {
+	before, err := limitedVHost.of(ctx, broker, c.vhost)
+	if err != nil {
 		return err
-	},
+	}
+	after, err := limitedVHost.put(ctx, broker, c.vhost, c.arguments[0])
+	if err != nil {
+		return err
+	}
+	for name := range before {
+		if _, stays := after[name]; stays {
+			continue
+		}
+		if err := broker.Delete(ctx, limitedVHost.path, c.vhost, name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-var listVHostLimitsVerb = verb{
-	options: []string{"global", "no-table-headers"},
-	banner: func(c *call) string {
-		if c.global {
-			return "Listing limits for all vhosts ..."
+func clearVHostLimits(ctx context.Context, broker *client.Client, c *call) error {
+	limits, err := limitedVHost.of(ctx, broker, c.vhost)
+	if limits == nil && (err == nil || isMissing(err)) {
+		return complaint("Parameter does not exist")
+	}
+	for name := range limits {
+		if err := broker.Delete(ctx, limitedVHost.path, c.vhost, name); err != nil {
+			return err
 		}
-		return fmt.Sprintf("Listing limits for vhost \"%s\" ...", c.vhost)
-	},
-	run: func(ctx context.Context, broker *client.Client, c *call) error {
-		return limitedVHost.show(ctx, broker, c, c.vhost)
-	},
-}
-
-// setUserLimitsVerb sets the limits of a user that it names; others stay.
-var setUserLimitsVerb = verb{
-	arguments: []string{"username", "definition"},
-	banner: func(c *call) string {
-		return fmt.Sprintf("Setting user limits to \"%s\" for user \"%s\" ...", c.arguments[1], c.arguments[0])
-	},
-	run: func(ctx context.Context, broker *client.Client, c *call) error {
-		_, err := limitedUser.put(ctx, broker, c.arguments[0], c.arguments[1])
-		return noSuchUser(err, c.arguments[0])
-	},
-}
-
-var clearUserLimitsVerb = verb{
-	arguments: []string{"username", "limit_type"},
-	banner: func(c *call) string {
-		if c.arguments[1] == "all" {
-			return fmt.Sprintf("Clearing all limits for user \"%s\" ...", c.arguments[0])
-		}
-		return fmt.Sprintf("Clearing \"%s\" limit for user \"%s\" ...", c.arguments[1], c.arguments[0])
-	},
-	run: func(ctx context.Context, broker *client.Client, c *call) error {
-		names := []string{c.arguments[1]}
-		if c.arguments[1] == "all" {
-			names = []string{auth.MaxConnections, auth.MaxChannels}
-		}
-		for _, name := range names {
-			if err := broker.Delete(ctx, limitedUser.path, c.arguments[0], name); err != nil {
-				return noSuchUser(err, c.arguments[0])
-			}
-		}
-		return nil
-	},
-}
-
-var listUserLimitsVerb = verb{
-	options: []string{"user", "global", "no-table-headers"},
-	banner: func(c *call) string {
-		if c.global {
-			return "Listing limits for all users ..."
-		}
-		return fmt.Sprintf("Listing limits for user \"%s\" ...", c.user)
-	},
-	run: func(ctx context.Context, broker *client.Client, c *call) error {
-		return noSuchUser(limitedUser.show(ctx, broker, c, c.user), c.user)
-	},
-}
-
-// noSuchUser is err, or what rabbitmqctl says when it is that there is no such
-// user.
-func noSuchUser(err error, name string) error {
-	if isMissing(err) {
-		return complaint(fmt.Sprintf("{:no_such_user, \"%s\"}", name))
 	}
 	return err
 }
+
+func clearUserLimits(ctx context.Context, broker *client.Client, c *call) error {
+	names := []string{c.arguments[1]}
+	if c.arguments[1] == "all" {
+		names = []string{auth.MaxConnections, auth.MaxChannels}
+	}
+	for _, name := range names {
+		if err := broker.Delete(ctx, limitedUser.path, c.arguments[0], name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unlimitedUser is about one who is not there.
+var unlimitedUser = complaint(`{:no_such_user, "{username}"}`)

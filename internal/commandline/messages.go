@@ -3,7 +3,6 @@ package commandline
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -13,19 +12,48 @@ import (
 	"candlemark/internal/httpapi/client"
 )
 
-// messageOptions are those of the verbs about single messages.
-type messageOptions struct {
-	state, messageID string
-	truncate         int
-	exchange, delay  bool
+var messageVerbs = []verb{
+	{
+		name: "peek", arguments: "<queue>", options: "no-table-headers state truncate limit",
+		columns: `id state enqueued_at expires_at due lock_expires_at redelivered delivery_count priority exchange routing_key
+			properties payload_bytes payload payload_encoding`,
+		defaults: "id state expires_at redelivered routing_key payload_bytes payload",
+		title:    titled("Peeking at messages"), run: paged("messages", "messages", peekQuery).table(),
+	},
+	{
+		name: "list_unacked", arguments: "<queue>", options: "no-table-headers limit",
+		columns: `id consumer_tag channel connection delivery_tag delivered_at lock_expires_at expires_at payload_bytes
+			delivery_count redelivered`,
+		defaults: "id consumer_tag channel delivery_tag delivered_at lock_expires_at",
+		title:    titled("Listing unacknowledged deliveries"),
+		run: paged("unacked", "deliveries", nil).with(func(o client.Object) {
+			o["connection"] = inside(o, "connection_details", "name")
+		}).table(),
+	},
+	{
+		name: "list_scheduled", arguments: "<queue>", options: "no-table-headers exchange limit",
+		columns:  "id due enqueued_at message_id exchange routing_key payload_bytes persistent priority",
+		defaults: "id due message_id routing_key payload_bytes",
+		title:    titled("Listing scheduled messages"), run: paged("scheduled", "messages", nil).table(),
+	},
+	{
+		name: "count_scheduled", arguments: "<queue>", options: "exchange no-table-headers",
+		title: titled("Counting scheduled messages"), run: countScheduled,
+	},
+	{name: "renew_lock", arguments: "<queue> <id>", title: titled("Renewing the lock of message {id}"), run: renewLock},
+	{
+		name: "cancel_scheduled", arguments: "<queue> [<id>]", options: "exchange message-id",
+		title: titled("Cancelling scheduled messages"), run: cancelScheduled,
+	},
+	{
+		name: "reschedule", arguments: "<queue> [<id>] [<due>]", options: "exchange message-id delay",
+		title: titled("Rescheduling messages"), run: reschedule,
+	},
 }
 
-func (o *messageOptions) define(set *flag.FlagSet) {
-	set.StringVar(&o.state, "state", "", "")
-	set.StringVar(&o.messageID, "message-id", "", "")
-	set.IntVar(&o.truncate, "truncate", -1, "")
-	set.BoolVar(&o.exchange, "exchange", false, "")
-	set.BoolVar(&o.delay, "delay", false, "")
+// titled is a title about the queue or exchange.
+func titled(what string) func(*call) string {
+	return func(c *call) string { return c.expand(what) + " of " + c.what() + " ..." }
 }
 
 // listedMessages is how many messages are listed unless --limit says otherwise,
@@ -52,20 +80,12 @@ func (c *call) what() string {
 	return fmt.Sprintf("queue '%s' in vhost '%s'", c.arguments[0], c.vhost)
 }
 
-// messageTable is a table about a queue, which the API tells page by page.
-type messageTable struct {
-	table
-	title, path, items string
-	query              func(c *call) map[string]string // nil for none
-}
-
-func (l messageTable) verb() verb {
-	l.arguments, l.options = []string{"queue"}, append(l.options, "limit")
-	l.banner = func(c *call) string { return fmt.Sprintf("%s of %s ...", l.title, c.what()) }
-	l.get = func(ctx context.Context, broker *client.Client, c *call) ([]client.Object, error) {
-		listing := client.Listing{Path: c.of(l.path), Items: l.items}
-		if l.query != nil {
-			listing.Query = l.query(c)
+// paged lists what the API tells page by page about the queue or exchange; query is nil for none.
+func paged(path, items string, query func(c *call) map[string]string) rows {
+	return func(ctx context.Context, broker *client.Client, c *call) ([]client.Object, error) {
+		listing := client.Listing{Path: c.of(path), Items: items}
+		if query != nil {
+			listing.Query = query(c)
 		}
 		limit := c.limit
 		if limit <= 0 {
@@ -79,7 +99,17 @@ func (l messageTable) verb() verb {
 		}
 		return list, missing(err)
 	}
-	return l.table.verb()
+}
+
+func peekQuery(c *call) map[string]string {
+	query := map[string]string{"state": c.state}
+	switch {
+	case c.truncate >= 0:
+		query["truncate"] = strconv.Itoa(c.truncate)
+	case !c.json:
+		query["truncate"] = strconv.Itoa(shownBytes)
+	}
+	return query
 }
 
 // missing is err, or what the broker says is not there.
@@ -90,119 +120,62 @@ func missing(err error) error {
 	return err
 }
 
-var peekVerb = messageTable{
-	title: "Peeking at messages", path: "messages", items: "messages",
-	query: func(c *call) map[string]string {
-		query := map[string]string{"state": c.state}
-		switch {
-		case c.truncate >= 0:
-			query["truncate"] = strconv.Itoa(c.truncate)
-		case !c.json:
-			query["truncate"] = strconv.Itoa(shownBytes)
-		}
-		return query
-	},
-	table: table{
-		columns: strings.Fields(`id state enqueued_at expires_at due lock_expires_at redelivered delivery_count priority exchange routing_key
-			properties payload_bytes payload payload_encoding`),
-		defaults: strings.Fields("id state expires_at redelivered routing_key payload_bytes payload"),
-		options:  []string{"state", "truncate"},
-	},
-}.verb()
-
-var listUnackedVerb = messageTable{
-	title: "Listing unacknowledged deliveries", path: "unacked", items: "deliveries",
-	table: table{
-		columns: strings.Fields(`id consumer_tag channel connection delivery_tag delivered_at lock_expires_at expires_at payload_bytes
-			delivery_count redelivered`),
-		defaults: strings.Fields("id consumer_tag channel delivery_tag delivered_at lock_expires_at"),
-		fill:     func(o client.Object) { o["connection"] = inside(o, "connection_details", "name") },
-	},
-}.verb()
-
-var listScheduledVerb = messageTable{
-	title: "Listing scheduled messages", path: "scheduled", items: "messages",
-	table: table{
-		columns:  strings.Fields("id due enqueued_at message_id exchange routing_key payload_bytes persistent priority"),
-		defaults: strings.Fields("id due message_id routing_key payload_bytes"),
-		options:  []string{"exchange"},
-	},
-}.verb()
-
-var countScheduledVerb = verb{
-	arguments: []string{"queue"}, options: []string{"exchange", "no-table-headers"},
-	banner: func(c *call) string { return fmt.Sprintf("Counting scheduled messages of %s ...", c.what()) },
-	run: func(ctx context.Context, broker *client.Client, c *call) error {
-		o, err := broker.Get(ctx, c.of("scheduled", "counts")...)
-		if err != nil {
-			return missing(err)
-		}
-		due := strings.Fields("within_1s within_1m within_1h within_1d later")
-		for _, name := range due {
-			o[name] = inside(o, "histogram", name)
-		}
-		return c.printTable(append(strings.Fields("count payload_bytes next_due overdue"), due...), []client.Object{o})
-	},
+func countScheduled(ctx context.Context, broker *client.Client, c *call) error {
+	o, err := broker.Get(ctx, c.of("scheduled", "counts")...)
+	if err != nil {
+		return missing(err)
+	}
+	due := strings.Fields("within_1s within_1m within_1h within_1d later")
+	for _, name := range due {
+		o[name] = inside(o, "histogram", name)
+	}
+	return c.printTable(append(strings.Fields("count payload_bytes next_due overdue"), due...), []client.Object{o})
 }
 
-var renewLockVerb = verb{
-	arguments: []string{"queue", "id"},
-	banner: func(c *call) string {
-		return fmt.Sprintf("Renewing the lock of message %s of %s ...", c.arguments[1], c.what())
-	},
-	run: func(ctx context.Context, broker *client.Client, c *call) error {
-		o, err := broker.Change(ctx, http.MethodPost, nil, nil, c.of("unacked", c.arguments[1], "renew")...)
-		if err != nil {
-			return missing(err)
-		}
-		if until := cell(o["lock_expires_at"]); until != "" {
-			c.say("It is locked until %s", until)
-		} else {
-			c.say("It is locked for as long as its consumer has it")
-		}
-		return nil
-	},
+func renewLock(ctx context.Context, broker *client.Client, c *call) error {
+	o, err := broker.Change(ctx, http.MethodPost, nil, nil, c.of("unacked", c.arguments[1], "renew")...)
+	if err != nil {
+		return missing(err)
+	}
+	if until := cell(o["lock_expires_at"]); until != "" {
+		c.say("It is locked until %s", until)
+	} else {
+		c.say("It is locked for as long as its consumer has it")
+	}
+	return nil
 }
 
-var cancelScheduledVerb = verb{
-	arguments: []string{"queue"}, optional: []string{"id"}, options: []string{"exchange", "message-id"},
-	banner: func(c *call) string { return fmt.Sprintf("Cancelling scheduled messages of %s ...", c.what()) },
-	run: func(ctx context.Context, broker *client.Client, c *call) error {
-		path, query, err := c.scheduled(1)
-		if err != nil {
-			return err
-		}
-		o, err := broker.Change(ctx, http.MethodDelete, query, nil, path...)
-		if err != nil {
-			return missing(err)
-		}
-		c.say("Cancelled %s messages", cell(o["cancelled"]))
-		return nil
-	},
+func cancelScheduled(ctx context.Context, broker *client.Client, c *call) error {
+	path, query, err := c.scheduled(1)
+	if err != nil {
+		return err
+	}
+	o, err := broker.Change(ctx, http.MethodDelete, query, nil, path...)
+	if err != nil {
+		return missing(err)
+	}
+	c.say("Cancelled %s messages", cell(o["cancelled"]))
+	return nil
 }
 
-var rescheduleVerb = verb{
-	arguments: []string{"queue"}, optional: []string{"id", "due"}, options: []string{"exchange", "message-id", "delay"},
-	banner: func(c *call) string { return fmt.Sprintf("Rescheduling messages of %s ...", c.what()) },
-	run: func(ctx context.Context, broker *client.Client, c *call) error {
-		path, query, err := c.scheduled(2)
-		if err != nil {
-			return err
+func reschedule(ctx context.Context, broker *client.Client, c *call) error {
+	path, query, err := c.scheduled(2)
+	if err != nil {
+		return err
+	}
+	name, to := "due", c.arguments[len(c.arguments)-1]
+	if c.delay {
+		name = "delay"
+		if d, err := time.ParseDuration(to); err == nil {
+			to = strconv.FormatInt(d.Milliseconds(), 10)
 		}
-		name, to := "due", c.arguments[len(c.arguments)-1]
-		if c.delay {
-			name = "delay"
-			if d, err := time.ParseDuration(to); err == nil {
-				to = strconv.FormatInt(d.Milliseconds(), 10)
-			}
-		}
-		o, err := broker.Change(ctx, http.MethodPut, query, map[string]string{name: to}, path...)
-		if err != nil {
-			return missing(err)
-		}
-		c.say("Rescheduled %s messages, due %s", cell(o["rescheduled"]), cell(o["due"]))
-		return nil
-	},
+	}
+	o, err := broker.Change(ctx, http.MethodPut, query, map[string]string{name: to}, path...)
+	if err != nil {
+		return missing(err)
+	}
+	c.say("Rescheduled %s messages, due %s", cell(o["rescheduled"]), cell(o["due"]))
+	return nil
 }
 
 // scheduled is the path, and the query, that names scheduled messages: by the number

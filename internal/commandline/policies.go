@@ -5,88 +5,73 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 
 	"candlemark/internal/httpapi/client"
 	"candlemark/policies"
 )
 
-func setPolicyVerb(operator bool) verb {
-	what := "policy"
+var policyVerbs = append(policyVerbsOf(false), policyVerbsOf(true)...)
+
+func policyVerbsOf(operator bool) []verb {
+	infix, set, clear, list := "", "policy", "policy", "policies"
 	if operator {
-		what = "operator policy override"
+		infix, set, clear, list = "operator_", "operator policy override", "operator policy", "operator policy overrides"
 	}
-	return verb{
-		arguments: []string{"name", "pattern", "definition"},
-		options:   []string{"priority", "apply-to"},
-		banner: func(c *call) string {
-			return fmt.Sprintf("Setting %s \"%s\" for pattern \"%s\" to \"%s\" with priority \"%d\" for vhost \"%s\" ...",
-				what, c.arguments[0], c.arguments[1], c.arguments[2], c.priority, c.vhost)
+	return []verb{
+		{
+			name: "set_" + infix + "policy", arguments: "<name> <pattern> <definition>", options: "priority apply-to",
+			title: text("Setting " + set + ` "{name}" for pattern "{pattern}" to "{definition}" with priority "{priority}" for vhost "{vhost}" ...`),
+			run:   setPolicy(operator),
 		},
-		run: func(ctx context.Context, broker *client.Client, c *call) error {
-			// Read here as well, because rabbitmqctl names the byte that is wrong.
-			definition, err := policies.ParseDefinition([]byte(c.arguments[2]))
-			var invalid *policies.ValidationError
-			switch {
-			case errors.As(err, &invalid):
-				return complaint(invalid.Reason())
-			case err != nil:
-				return complaint(err.Error())
-			}
-			return broker.SetPolicy(ctx, client.Policy{
-				VHost: c.vhost, Name: c.arguments[0], Pattern: c.arguments[1], ApplyTo: c.applyTo,
-				Definition: []byte(definition.String()), Priority: json.Number(strconv.Itoa(c.priority)),
-			}, operator)
+		{
+			name: "clear_" + infix + "policy", arguments: "<name>", title: text("Clearing " + clear + ` "{name}" on vhost "{vhost}" ...`),
+			run: action(func(ctx context.Context, broker *client.Client, c *call) error {
+				return broker.ClearPolicy(ctx, c.vhost, c.arguments[0], operator)
+			}).ifMissing(complaint("Parameter does not exist")),
+		},
+		{
+			name: "list_" + infix + "policies", options: "no-table-headers", title: text("Listing " + list + ` for vhost "{vhost}" ...`),
+			run: policiesListed(operator).table("vhost", "name", "pattern", "apply-to", "definition", "priority"),
 		},
 	}
 }
 
-func clearPolicyVerb(operator bool) verb {
-	what := "policy"
-	if operator {
-		what = "operator policy"
-	}
-	return verb{
-		arguments: []string{"name"},
-		banner: func(c *call) string {
-			return fmt.Sprintf("Clearing %s \"%s\" on vhost \"%s\" ...", what, c.arguments[0], c.vhost)
-		},
-		run: func(ctx context.Context, broker *client.Client, c *call) error {
-			err := broker.ClearPolicy(ctx, c.vhost, c.arguments[0], operator)
-			if isMissing(err) {
-				return complaint("Parameter does not exist")
-			}
-			return err
-		},
+func setPolicy(operator bool) action {
+	return func(ctx context.Context, broker *client.Client, c *call) error {
+		// Read here as well, because rabbitmqctl names the byte that is wrong.
+		definition, err := policies.ParseDefinition([]byte(c.arguments[2]))
+		var invalid *policies.ValidationError
+		switch {
+		case errors.As(err, &invalid):
+			return complaint(invalid.Reason())
+		case err != nil:
+			return complaint(err.Error())
+		}
+		return broker.SetPolicy(ctx, client.Policy{
+			VHost: c.vhost, Name: c.arguments[0], Pattern: c.arguments[1], ApplyTo: c.applyTo,
+			Definition: []byte(definition.String()), Priority: json.Number(strconv.Itoa(c.priority)),
+		}, operator)
 	}
 }
 
-func listPoliciesVerb(operator bool) verb {
-	what := "policies"
-	if operator {
-		what = "operator policy overrides"
-	}
-	return verb{
-		options: []string{"no-table-headers"},
-		banner:  func(c *call) string { return fmt.Sprintf("Listing %s for vhost \"%s\" ...", what, c.vhost) },
-		run: func(ctx context.Context, broker *client.Client, c *call) error {
-			list, err := broker.ListPolicies(ctx, c.vhost, operator)
-			if err != nil {
-				return err
+func policiesListed(operator bool) rows {
+	return func(ctx context.Context, broker *client.Client, c *call) ([]client.Object, error) {
+		list, err := broker.ListPolicies(ctx, c.vhost, operator)
+		if err != nil {
+			return nil, err
+		}
+		rows := make([]client.Object, len(list))
+		for i, p := range list {
+			var definition bytes.Buffer
+			if err := json.Compact(&definition, p.Definition); err != nil {
+				return nil, err
 			}
-			rows := make([]client.Object, len(list))
-			for i, p := range list {
-				var definition bytes.Buffer
-				if err := json.Compact(&definition, p.Definition); err != nil {
-					return err
-				}
-				rows[i] = client.Object{
-					"vhost": p.VHost, "name": p.Name, "pattern": p.Pattern, "apply-to": p.ApplyTo,
-					"definition": definition.String(), "priority": p.Priority, // the definition is text, in JSON too (POL-17)
-				}
+			rows[i] = client.Object{
+				"vhost": p.VHost, "name": p.Name, "pattern": p.Pattern, "apply-to": p.ApplyTo,
+				"definition": definition.String(), "priority": p.Priority, // the definition is text, in JSON too (POL-17)
 			}
-			return c.printTable([]string{"vhost", "name", "pattern", "apply-to", "definition", "priority"}, rows)
-		},
+		}
+		return rows, nil
 	}
 }

@@ -6,33 +6,55 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"candlemark/internal/httpapi/client"
 )
 
-var statusVerb = verb{
-	banner: func(c *call) string { return fmt.Sprintf("Status of node %s ...", c.broker) },
-	run: func(ctx context.Context, broker *client.Client, c *call) error {
-		overview, err := broker.Get(ctx, "overview")
-		if err != nil {
+var statusVerbs = []verb{
+	{name: "status", title: text("Status of node {broker} ..."), run: status},
+	{
+		name: "ping",
+		title: func(c *call) string {
+			return c.expand("Will ping {broker}. This only checks if the broker answers over HTTP. Timeout: ") + strconv.Itoa(c.timeout*1000) + " ms."
+		},
+		run: inOrder(func(ctx context.Context, broker *client.Client, _ *call) error {
+			_, err := broker.Get(ctx, "health", "checks", "virtual-hosts")
 			return err
-		}
-		node, err := broker.Get(ctx, "nodes", cell(overview["node"]))
-		if err != nil {
-			return err
-		}
-		vhosts, err := broker.List(ctx, "vhosts")
-		if err != nil {
-			return err
-		}
-		watermark, err := broker.Get(ctx, "memory-high-watermark")
-		if err != nil {
-			return err
-		}
-		c.printStatus(overview, node, watermark, len(vhosts))
-		return nil
+		}, says("Ping succeeded")),
 	},
+	{
+		name: "check_running", title: text("Checking if RabbitMQ is running on node {broker} ..."),
+		run: func(ctx context.Context, broker *client.Client, c *call) error {
+			o, err := broker.Get(ctx, "overview")
+			if err == nil {
+				c.say("RabbitMQ on node %s is fully booted and running", cell(o["node"]))
+			}
+			return err
+		},
+	},
+}
+
+func status(ctx context.Context, broker *client.Client, c *call) error {
+	overview, err := broker.Get(ctx, "overview")
+	if err != nil {
+		return err
+	}
+	node, err := broker.Get(ctx, "nodes", cell(overview["node"]))
+	if err != nil {
+		return err
+	}
+	vhosts, err := broker.List(ctx, "vhosts")
+	if err != nil {
+		return err
+	}
+	watermark, err := broker.Get(ctx, "memory-high-watermark")
+	if err != nil {
+		return err
+	}
+	c.printStatus(overview, node, watermark, len(vhosts))
+	return nil
 }
 
 // printStatus writes the parts of rabbitmqctl's status that mean something here.

@@ -5,27 +5,37 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"flag"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"candlemark/internal/httpapi/client"
 )
 
-// userOptions are those of the verbs about users and virtual hosts.
-type userOptions struct {
-	preHashed                       bool
-	description, tags, defaultQueue string
-	user                            string
-}
-
-func (o *userOptions) define(flags *flag.FlagSet) {
-	flags.BoolVar(&o.preHashed, "pre-hashed-password", false, "")
-	flags.StringVar(&o.description, "description", "", "")
-	flags.StringVar(&o.tags, "tags", "", "")
-	flags.StringVar(&o.user, "user", "guest", "")
-	flags.StringVar(&o.defaultQueue, "default-queue-type", "", "")
+var userVerbs = []verb{
+	{
+		name: "add_user", arguments: "<username> [<password>]", options: "pre-hashed-password",
+		title: text(`Adding user "{username}" ...`), run: addUser,
+	},
+	{
+		name: "delete_user", arguments: "<username>", title: text(`Deleting user "{username}" ...`),
+		run: deletes("users", "{username}").ifMissing(nil), // as in RabbitMQ 4
+	},
+	{
+		name: "change_password", arguments: "<username> [<password>]",
+		title: text(`Changing password for user "{username}" ...`), run: changePassword,
+	},
+	{
+		name: "set_user_tags", arguments: "<username> <tag> [...]",
+		title: text(`Setting tags for user "{username}" to [{tag}] ...`), run: setUserTags,
+	},
+	{
+		name: "authenticate_user", arguments: "<username> [<password>]",
+		title: text(`Authenticating user "{username}" ...`), run: inOrder(authenticate, says("Success")),
+	},
+	{
+		name: "list_users", options: "no-table-headers", title: text("Listing users ..."),
+		run: listed("users").with(func(o client.Object) { o["user"] = o["name"] }).table("user", "tags"),
+	},
 }
 
 // password is the second argument, or else a line of the input.
@@ -41,12 +51,6 @@ func (c *call) password(prompt string, code int) (string, error) {
 	return strings.TrimRight(line, "\r\n"), nil
 }
 
-// isMissing tells whether the API knows nothing of what was asked for.
-func isMissing(err error) bool {
-	var refused *client.Error
-	return errors.As(err, &refused) && refused.Status == http.StatusNotFound
-}
-
 // knownUser asks for a user, who must be there; complaint says that it is not.
 func knownUser(ctx context.Context, broker *client.Client, name, complaint string) (client.Object, error) {
 	user, err := broker.Get(ctx, "users", name)
@@ -54,12 +58,6 @@ func knownUser(ctx context.Context, broker *client.Client, name, complaint strin
 		return nil, &exit{ExitNoUser, fmt.Sprintf(complaint, name)}
 	}
 	return user, err
-}
-
-var addUserVerb = verb{
-	arguments: []string{"username"}, optional: []string{"password"}, options: []string{"pre-hashed-password"},
-	banner: func(c *call) string { return fmt.Sprintf("Adding user \"%s\" ...", c.arguments[0]) },
-	run:    addUser,
 }
 
 func addUser(ctx context.Context, broker *client.Client, c *call) error {
@@ -92,91 +90,45 @@ func addUser(ctx context.Context, broker *client.Client, c *call) error {
 	return nil
 }
 
-var deleteUserVerb = verb{
-	arguments: []string{"username"},
-	banner:    func(c *call) string { return fmt.Sprintf("Deleting user \"%s\" ...", c.arguments[0]) },
-	run: func(ctx context.Context, broker *client.Client, c *call) error {
-		return unlessMissing(broker.Delete(ctx, "users", c.arguments[0])) // as in RabbitMQ 4
-	},
-}
-
-// unlessMissing is err, but for what is gone already.
-func unlessMissing(err error) error {
-	if isMissing(err) {
-		return nil
+func changePassword(ctx context.Context, broker *client.Client, c *call) error {
+	password, err := c.password("Password: ", ExitSoftware)
+	if err != nil {
+		return err
 	}
-	return err
+	user, err := knownUser(ctx, broker, c.arguments[0], "User \"%s\" does not exist")
+	if err != nil {
+		return err
+	}
+	return broker.Put(ctx, map[string]any{"tags": user["tags"], "password": password}, "users", c.arguments[0])
 }
 
-var changePasswordVerb = verb{
-	arguments: []string{"username"}, optional: []string{"password"},
-	banner: func(c *call) string { return fmt.Sprintf("Changing password for user \"%s\" ...", c.arguments[0]) },
-	run: func(ctx context.Context, broker *client.Client, c *call) error {
-		password, err := c.password("Password: ", ExitSoftware)
-		if err != nil {
-			return err
-		}
-		user, err := knownUser(ctx, broker, c.arguments[0], "User \"%s\" does not exist")
-		if err != nil {
-			return err
-		}
-		return broker.Put(ctx, map[string]any{"tags": user["tags"], "password": password}, "users", c.arguments[0])
-	},
+func setUserTags(ctx context.Context, broker *client.Client, c *call) error {
+	user, err := knownUser(ctx, broker, c.arguments[0], "User \"%s\" does not exist")
+	if err != nil {
+		return err
+	}
+	return broker.Put(ctx, map[string]any{
+		"tags": c.arguments[1:], "password_hash": user["password_hash"], "hashing_algorithm": user["hashing_algorithm"],
+	}, "users", c.arguments[0])
 }
 
-var setUserTagsVerb = verb{
-	arguments: []string{"username"}, more: "tag",
-	banner: func(c *call) string {
-		return fmt.Sprintf("Setting tags for user \"%s\" to [%s] ...", c.arguments[0], strings.Join(c.arguments[1:], ", "))
-	},
-	run: func(ctx context.Context, broker *client.Client, c *call) error {
-		user, err := knownUser(ctx, broker, c.arguments[0], "User \"%s\" does not exist")
-		if err != nil {
-			return err
-		}
-		return broker.Put(ctx, map[string]any{
-			"tags": c.arguments[1:], "password_hash": user["password_hash"], "hashing_algorithm": user["hashing_algorithm"],
-		}, "users", c.arguments[0])
-	},
-}
-
-// authenticateUserVerb logs in as the user. One who may not use the API, or not
+// authenticate logs in as the user. One who may not use the API, or not
 // from here, has the right password all the same.
-var authenticateUserVerb = verb{
-	arguments: []string{"username"}, optional: []string{"password"},
-	banner: func(c *call) string { return fmt.Sprintf("Authenticating user \"%s\" ...", c.arguments[0]) },
-	run: func(ctx context.Context, broker *client.Client, c *call) error {
-		name := c.arguments[0]
-		password, err := c.password("Password: ", ExitSoftware)
-		if err != nil {
-			return err
-		}
-		other := broker.As(name, password)
-		defer other.Close()
-		_, err = other.Get(ctx, "whoami")
-		var refused *client.Error
-		switch isRefusal := errors.As(err, &refused); {
-		case isRefusal && refused.Code == "not_authorized":
-			return &exit{ExitData, fmt.Sprintf("Error: failed to authenticate user \"%s\"\nuser '%s' - invalid credentials", name, name)}
-		case err != nil && !(isRefusal && refused.Code == "not_authorised"):
-			return err
-		}
-		c.say("Success")
-		return nil
-	},
-}
-
-var listUsersVerb = verb{
-	options: []string{"no-table-headers"},
-	banner:  func(*call) string { return "Listing users ..." },
-	run: func(ctx context.Context, broker *client.Client, c *call) error {
-		list, err := broker.List(ctx, "users")
-		if err != nil {
-			return err
-		}
-		for _, o := range list {
-			o["user"] = o["name"]
-		}
-		return c.printTable([]string{"user", "tags"}, list)
-	},
+func authenticate(ctx context.Context, broker *client.Client, c *call) error {
+	name := c.arguments[0]
+	password, err := c.password("Password: ", ExitSoftware)
+	if err != nil {
+		return err
+	}
+	other := broker.As(name, password)
+	defer other.Close()
+	_, err = other.Get(ctx, "whoami")
+	var refused *client.Error
+	switch isRefusal := errors.As(err, &refused); {
+	case isRefusal && refused.Code == "not_authorized":
+		return &exit{ExitData, fmt.Sprintf("Error: failed to authenticate user \"%s\"\nuser '%s' - invalid credentials", name, name)}
+	case err != nil && !(isRefusal && refused.Code == "not_authorised"):
+		return err
+	}
+	return nil
 }

@@ -1,64 +1,20 @@
 package commandline
 
-// verbs are those of rabbitmqctl.
-var verbs = map[string]verb{
-	"set_policy":             setPolicyVerb(false),
-	"clear_policy":           clearPolicyVerb(false),
-	"list_policies":          listPoliciesVerb(false),
-	"set_operator_policy":    setPolicyVerb(true),
-	"clear_operator_policy":  clearPolicyVerb(true),
-	"list_operator_policies": listPoliciesVerb(true),
+import (
+	"slices"
+	"strings"
+)
 
-	"add_user":                    addUserVerb,
-	"delete_user":                 deleteUserVerb,
-	"change_password":             changePasswordVerb,
-	"authenticate_user":           authenticateUserVerb,
-	"set_user_tags":               setUserTagsVerb,
-	"list_users":                  listUsersVerb,
-	"set_permissions":             setPermissionsVerb,
-	"clear_permissions":           clearPermissionsVerb,
-	"list_permissions":            listPermissionsVerb,
-	"list_user_permissions":       listUserPermissionsVerb,
-	"set_topic_permissions":       setTopicPermissionsVerb,
-	"clear_topic_permissions":     clearTopicPermissionsVerb,
-	"list_topic_permissions":      listTopicPermissionsVerb,
-	"list_user_topic_permissions": listUserTopicPermissionsVerb,
-	"add_vhost":                   addVHostVerb,
-	"delete_vhost":                deleteVHostVerb,
-	"list_vhosts":                 listVHostsVerb,
-	"set_vhost_limits":            setVHostLimitsVerb,
-	"clear_vhost_limits":          clearVHostLimitsVerb,
-	"list_vhost_limits":           listVHostLimitsVerb,
-	"set_user_limits":             setUserLimitsVerb,
-	"clear_user_limits":           clearUserLimitsVerb,
-	"list_user_limits":            listUserLimitsVerb,
+// verbs are all, by their names.
+var verbs = slices.SortedFunc(slices.Values(slices.Concat(
+	policyVerbs, userVerbs, permissionVerbs, vhostVerbs, limitVerbs, listVerbs, objectVerbs, messageVerbs, alarmVerbs, statusVerbs,
+)), func(a, b verb) int { return strings.Compare(a.name, b.name) })
 
-	"list_queues":           listQueuesVerb,
-	"list_exchanges":        listExchangesVerb,
-	"list_bindings":         listBindingsVerb,
-	"list_connections":      listConnectionsVerb,
-	"list_channels":         listChannelsVerb,
-	"list_consumers":        listConsumersVerb,
-	"delete_queue":          deleteQueueVerb,
-	"purge_queue":           purgeQueueVerb,
-	"peek":                  peekVerb,
-	"list_unacked":          listUnackedVerb,
-	"renew_lock":            renewLockVerb,
-	"list_scheduled":        listScheduledVerb,
-	"count_scheduled":       countScheduledVerb,
-	"cancel_scheduled":      cancelScheduledVerb,
-	"reschedule":            rescheduleVerb,
-	"close_connection":      closeConnectionVerb,
-	"close_all_connections": closeAllConnectionsVerb,
-	"trace_on":              traceVerb(true),
-	"trace_off":             traceVerb(false),
-	"status":                statusVerb,
-	"ping":                  pingVerb,
-	"check_running":         checkRunningVerb,
-
-	"set_vm_memory_high_watermark": setWatermarkVerb,
-	"set_disk_free_limit":          setDiskLimitVerb,
-	"alarms":                       alarmsVerb("known", "alarms, local or clusterwide", false, true),
-	"check_alarms":                 alarmsVerb("local", "alarms, local or clusterwide", true, true),
-	"check_local_alarms":           alarmsVerb("local", "local alarms", true, false),
+// verbNamed is nil for a name that no verb has.
+func verbNamed(name string) *verb {
+	i, found := slices.BinarySearchFunc(verbs, name, func(v verb, name string) int { return strings.Compare(v.name, name) })
+	if !found {
+		return nil
+	}
+	return &verbs[i]
 }

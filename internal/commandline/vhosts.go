@@ -3,21 +3,27 @@ package commandline
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
 	"candlemark/internal/httpapi/client"
 )
 
-// addVHostVerb makes a virtual host in which nobody may do anything yet; one that
-// is there stays as it is.
-var addVHostVerb = verb{
-	arguments: []string{"vhost"}, options: []string{"description", "tags", "default-queue-type"},
-	banner: func(c *call) string { return fmt.Sprintf("Adding vhost \"%s\" ...", c.arguments[0]) },
-	run:    addVHost,
+var vhostVerbs = []verb{
+	{
+		name: "add_vhost", arguments: "<vhost>", options: "description tags default-queue-type",
+		title: text(`Adding vhost "{vhost}" ...`), run: addVHost,
+	},
+	{name: "delete_vhost", arguments: "<vhost>", title: text(`Deleting vhost "{vhost}" ...`), run: deletes("vhosts", "{vhost}")},
+	{
+		name: "list_vhosts", options: "no-table-headers",
+		columns: "name description tags default_queue_type tracing cluster_state metadata", defaults: "name",
+		title: text("Listing vhosts ..."), run: listed("vhosts").table(),
+	},
 }
 
+// addVHost makes a virtual host in which nobody may do anything yet; one that
+// is there stays as it is.
 func addVHost(ctx context.Context, broker *client.Client, c *call) error {
 	name := c.arguments[0]
 	if _, err := broker.Get(ctx, "vhosts", name); !isMissing(err) {
@@ -43,19 +49,3 @@ func addVHost(ctx context.Context, broker *client.Client, c *call) error {
 	maker, _ := me["name"].(string)
 	return broker.Delete(ctx, "permissions", name, maker)
 }
-
-var deleteVHostVerb = verb{
-	arguments: []string{"vhost"},
-	banner:    func(c *call) string { return fmt.Sprintf("Deleting vhost \"%s\" ...", c.arguments[0]) },
-	run: func(ctx context.Context, broker *client.Client, c *call) error {
-		c.vhost = c.arguments[0]
-		return broker.Delete(ctx, "vhosts", c.vhost)
-	},
-}
-
-var listVHostsVerb = table{
-	columns:  strings.Fields("name description tags default_queue_type tracing cluster_state metadata"),
-	defaults: []string{"name"},
-	banner:   func(*call) string { return "Listing vhosts ..." },
-	path:     all("vhosts"),
-}.verb()
