@@ -1,0 +1,63 @@
+package vhost
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/definitions"
+	"candlemark/internal/topology"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// noStore is a store that nobody asks: that is the shell's to do.
+type noStore struct{ definitions.Store }
+
+// The core runs without actors. A queue is stored before it starts, starts before it is published, and is published before it is told;
+// nobody sees it before the shell publishes it.
+func TestCoreDecidesInOrder(t *testing.T) {
+	vhost := topology.NewVHost("/")
+	s := newState(Config{
+		VHost: vhost, Meta: noStore{},
+		NewQueue:    func(QueueSpec) *actor.Props { return nil },
+		NewExchange: func(ExchangeSpec) *actor.Props { return nil },
+	})
+	change := &stored{} // the answer to what was to be stored last
+	asker, owner := mail.Request{ReplyTo: actor.NewPID("here", "channel")}, actor.NewPID("here", "connection")
+	s.handle(begin{actor.NewPID("here", "vhost")})
+	s.out.take()
+	for _, step := range []struct {
+		mail any
+		want string
+	}{
+		{&mail.DeclareQueue{Request: asker, Name: "own", VHost: "/", Exclusive: true, Connection: owner}, "spawning watching func() *mail.DeclareQueue>queue/own/7"},
+		{&mail.DeclareExchange{Request: asker, Name: "x", Type: "direct"}, "spawning func() *mail.TopologyReply>channel"},
+		{&mail.PeerGone{Who: owner}, "*mail.DeleteQueue>queue/own/7"},
+		{&mail.DeclareQueue{Request: asker, Name: "kept", VHost: "/", Durable: true}, "storing"},
+		{&mail.DeleteQueue{Request: asker, Name: "kept", VHost: "/"}, ""}, // it waits
+		{change, "spawning func() *mail.DeclareQueue>queue/kept/9 *mail.DeleteQueue>queue/kept/9"},
+	} {
+		s.handle(step.mail)
+		var got []string
+		for _, e := range s.out.take() {
+			kind := strings.TrimPrefix(fmt.Sprintf("%T", e), "vhost.")
+			switch e := e.(type) {
+			case post:
+				kind = fmt.Sprintf("%T>%s", e.what, strings.TrimPrefix(e.to.Id, "vhost/"))
+			case storing:
+				change.then = e.then
+			case func():
+				if before := vhost.Directory(); before == s.directory {
+					t.Error("published before the turn was over")
+				}
+				e()
+			}
+			got = append(got, kind)
+		}
+		if got := strings.Join(got, " "); got != step.want || s.failure != nil {
+			t.Errorf("%T: %s %v, want %s", step.mail, got, s.failure, step.want)
+		}
+	}
+}
