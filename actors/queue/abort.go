@@ -11,7 +11,7 @@ import (
 // waits for the queue is told; what goes wrong here is not to keep the rest.
 func (q *queue) abort(ctx actor.Context) {
 	s := &q.state
-	if !s.becomeAborted() {
+	if !s.phase.becomeAborted() {
 		return
 	}
 	q.stopTimer()
@@ -24,14 +24,14 @@ func (q *queue) abort(ctx actor.Context) {
 	if s.journal.Spilled() && s.queue != nil && !s.queue.Durable {
 		q.cfg.Journal.Append(s.id(), []store.Record{{Kind: store.Retire, Time: s.journal.At}}, nil)
 	}
-	left := append(s.parked, q.cfg.Close()...)
-	if w := s.work; w != nil && w.asked != nil { // that had begun
-		attempt(func() { mail.AnswerAll(ctx, []any{w.asked}, mail.Failed) })
+	left := append(s.pending.All(), q.cfg.Close()...)
+	if w := s.pending.Work(); w != nil && w.Asked != nil { // that had begun
+		attempt(func() { mail.AnswerAll(ctx, []any{w.Asked}, mail.Failed) })
 	}
 	for _, g := range s.gets {
 		left = append(left, g)
 	}
-	s.parked, s.gets = nil, nil
+	s.gets = nil
 	attempt(func() {
 		s.fail(q.broke)
 		for _, p := range s.out.Posts {

@@ -5,6 +5,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/work"
 	"candlemark/internal/clock"
 	"candlemark/policies"
 	"candlemark/protocol"
@@ -81,12 +82,12 @@ func (s *state) channelGone(channel mail.Address, now clock.Instant) {
 		s.lease.Renew(now.Ceil())
 	}
 	next := uint64(1)
-	s.startWork(&work{
-		expires: true,
-		step: func(now clock.Instant) bool {
+	s.pending.Start(&work.Work{
+		Expires: true,
+		Step: func(now clock.Instant) bool {
 			next = h.Unacked.TakeSome(next, h.Unacked.Last(), int(s.turnMost), func(_ uint64, u consumers.Delivery) { s.requeue(u, now) })
 			return next == 0
 		},
-		end: func(clock.Instant) { s.consumers.Close(channel) },
+		End: func(clock.Instant) { s.consumers.Close(channel) },
 	}, now)
 }

@@ -33,7 +33,7 @@ func (s *state) End(h backlog.Handle, why store.Reason) {
 
 // Drop implements deadletters.Owner.
 func (s *state) Drop(h backlog.Handle, why store.Reason) {
-	s.out.dropped[why]++
+	s.out.notices.Dropped(why)
 	s.Remove(h, why)
 }
 
@@ -56,7 +56,9 @@ func (s *state) ensureDeadLetters() *deadletters.Set {
 			Owner: s, Queue: s.queue, VHost: s.vhost, Self: s.self, Settings: &s.settings,
 			Messages: &s.messages, Pager: &s.pager, Out: &s.out.Outbox,
 		})
-		s.deadLetters.Draining, s.deadLetters.Ended = s.phase >= draining, s.phase == ended
+		if s.phase >= draining {
+			s.deadLetters.End(s.phase == ended)
+		}
 	}
 	return s.deadLetters
 }

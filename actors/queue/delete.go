@@ -30,7 +30,7 @@ func (s *state) delete(m *mail.DeleteQueue, now clock.Instant) {
 	s.expireDue(now)
 	switch {
 	case err != nil:
-	case m.IfEmpty && (s.shownReady() > 0 || s.scheduledPending()):
+	case m.IfEmpty && (s.shownReady() > 0 || s.scheduled.Len() > 0):
 		err = s.refuseDelete("not empty")
 	case m.IfUnused && s.consumers.Len() > 0:
 		err = s.refuseDelete("in use")
@@ -50,7 +50,7 @@ func (s *state) refuseDelete(why string) error {
 // retire opens the farewell: from now on mail is parked until the vhost has
 // forgotten the queue, or kept it.
 func (s *state) retire(why endCause, command *mail.DeleteQueue) {
-	if !s.becomeRetiring() {
+	if !s.phase.becomeRetiring() {
 		return
 	}
 	s.deletion = deleteReason{why, command}
@@ -69,32 +69,27 @@ func (s *state) park(what any) bool {
 	case timerFired, again:
 		return true // that follows if the queue is kept
 	}
-	s.parked = append(s.parked, what)
+	s.pending.Park(what)
 	return true
 }
 
 // unpark is the next mail that was parked, if the queue was kept and is at no work.
 // It is to be handled next.
 func (s *state) unpark() (any, bool) {
-	if s.phase != live || s.work != nil || len(s.parked) == 0 {
+	if s.phase != live {
 		return nil, false
 	}
-	s.resumed = true
-	m := s.parked[0]
-	s.parked[0] = nil
-	if s.parked = s.parked[1:]; len(s.parked) == 0 {
-		s.parked = nil
-	}
-	return m, true
+	return s.pending.Next()
 }
 
 // kept: somebody declared the queue while it waited for the vhost; it goes on with what
 // arrived meanwhile, the declare first among the vhost's commands. A delete is
 // kept only by a vhost that failed over it.
 func (s *state) kept(now clock.Instant) {
-	if !s.becomeLive() {
+	if !s.phase.becomeLive() {
 		return
 	}
+	s.dueNow = true // what came due before
 	if s.deletion.cause == leaseRanOut {
 		s.lease.Renew(now.Ceil())
 	}
@@ -110,15 +105,16 @@ func (s *state) kept(now clock.Instant) {
 // that were outstanding are given (LEASE-8), and everything in the queue is
 // discarded (LEASE-7), but dead letters are sent first.
 func (s *state) forgotten(now clock.Instant) {
-	if !s.becomeDraining() {
+	if !s.phase.becomeDraining() {
 		return
 	}
+	s.deadLetters.End(false)
 	s.pager.End()
-	ready := s.messages.Ready() + s.scheduledCount()
+	ready := s.messages.Ready() + s.scheduled.Len()
 	s.journal.Close()
 	s.consumers.CancelAll()
 	if !s.deadLettersBacklog() {
-		s.out.noteScheduledDropped(s.scheduledCount())
+		s.out.notices.Purged(s.scheduled.Len())
 		s.dropAllScheduled()
 	}
 	if s.deletion.command != nil {
@@ -138,10 +134,10 @@ func (s *state) forgotten(now clock.Instant) {
 	for _, g := range s.gets {
 		s.handleLate(g, now)
 	}
-	for _, m := range s.parked {
+	for _, m := range s.pending.All() {
 		s.handleLate(m, now)
 	}
-	s.gets, s.parked = nil, nil
+	s.gets = nil
 }
 
 // fail is the end by a panic over a mail: consumers are told, and publishers learn

@@ -54,15 +54,15 @@ func (s *state) drain(now clock.Instant) (more bool) {
 		for range turnLimit {
 			h, ok := s.messages.First()
 			if !ok {
-				if h, ok = s.nextScheduled(); !ok {
+				if h, _, ok = s.scheduled.First(); !ok {
 					break
 				}
-				h = s.moveToReady(h)
+				h = s.scheduled.Move(h, &s.messages, &s.expiry, &s.journal)
 			}
 			s.expiry.Remove(h)
 			s.endReady(h, expired)
 		}
-		more = s.messages.Ready() > 0 || s.scheduledPending()
+		more = s.messages.Ready() > 0 || s.scheduled.Len() > 0
 	}
 	s.deadLetters.RetryNow(now) // for the last time
 	s.deadLetters.Retry(now, s.skew)
@@ -70,7 +70,8 @@ func (s *state) drain(now clock.Instant) (more bool) {
 	if s.deadLetters.Counts().Len > 0 || more {
 		return more
 	}
-	s.becomeEnded()
+	s.phase.becomeEnded()
+	s.deadLetters.End(true)
 	s.journal.Retire()
 	return false
 }

@@ -3,6 +3,7 @@ package queue
 import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/inspect"
+	"candlemark/actors/queue/work"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
 )
@@ -17,10 +18,10 @@ func (s *state) view() inspect.View {
 
 // ask works on a question.
 func (s *state) ask(asked mail.Answerable, q inspect.Question, now clock.Instant) {
-	s.startWork(&work{
-		expires: true, asked: asked,
-		step: func(clock.Instant) bool { return q.Step() },
-		end:  func(clock.Instant) { s.answerWith(asked, q.Answer()) },
+	s.pending.Start(&work.Work{
+		Expires: true, Asked: asked,
+		Step: func(clock.Instant) bool { return q.Step() },
+		End:  func(clock.Instant) { s.answerWith(asked, q.Answer()) },
 	}, now)
 }
 

@@ -3,6 +3,7 @@ package queue
 import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/work"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
 	"candlemark/policies"
@@ -34,16 +35,16 @@ func (s *state) renew(m *mail.RenewLock, now clock.Instant) {
 		meant = func(u consumers.Unsettled) bool { return s.messages.Entry(u.Message).Seq == m.Seq }
 	}
 	all := s.consumers.Scan(int(s.turnMost))
-	s.startWork(&work{
-		expires: true, asked: m,
-		step: func(now clock.Instant) bool {
+	s.pending.Start(&work.Work{
+		Expires: true, Asked: m,
+		Step: func(now clock.Instant) bool {
 			return all.Step(func(u consumers.Unsettled) {
 				if meant(u) {
 					one(u, now)
 				}
 			}) || m.Seq != 0 && reply.Count > 0
 		},
-		end: func(clock.Instant) { s.send(m.ReplyTo, reply) },
+		End: func(clock.Instant) { s.send(m.ReplyTo, reply) },
 	}, now)
 }
 

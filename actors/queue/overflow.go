@@ -35,7 +35,7 @@ func (s *state) overflowed(m *message.Message, now clock.Instant) bool {
 		return false
 	}
 	if !s.settings.HasDLX {
-		s.out.dropped[maxlen]++
+		s.out.notices.Dropped(maxlen)
 		return false
 	}
 	s.endReady(s.keep(m, store.Never, now), maxlen)

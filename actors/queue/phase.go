@@ -20,36 +20,29 @@ const (
 )
 
 // becomeAsleep: it begins and has to wait.
-func (s *state) becomeAsleep() bool { return s.become(asleep, live) }
+func (p *phase) becomeAsleep() bool { return p.become(asleep, live) }
 
-// becomeLive: it is woken, or kept. What came due before is done in this turn.
-func (s *state) becomeLive() bool {
-	begins := s.become(live, asleep, retiring)
-	s.dueNow = s.dueNow || begins
-	return begins
-}
+// becomeLive: it is woken, or kept.
+func (p *phase) becomeLive() bool { return p.become(live, asleep, retiring) }
 
 // becomeRetiring: its lease is over, or it is to be deleted.
-func (s *state) becomeRetiring() bool { return s.become(retiring, live) }
+func (p *phase) becomeRetiring() bool { return p.become(retiring, live) }
 
 // becomeDraining: the vhost has forgotten it.
-func (s *state) becomeDraining() bool { return s.become(draining, retiring) }
+func (p *phase) becomeDraining() bool { return p.become(draining, retiring) }
 
 // becomeEnded: there is nothing left to be sent.
-func (s *state) becomeEnded() bool { return s.become(ended, draining) }
+func (p *phase) becomeEnded() bool { return p.become(ended, draining) }
 
 // becomeAborted ends it wherever it is.
-func (s *state) becomeAborted() bool { return s.become(ended, live, asleep, retiring, draining) }
+func (p *phase) becomeAborted() bool { return p.become(ended, live, asleep, retiring, draining) }
 
 // become changes the phase if it is one of from, and reports whether it was: what
 // leads to a change may come twice.
-func (s *state) become(next phase, from ...phase) bool {
-	if !slices.Contains(from, s.phase) {
+func (p *phase) become(next phase, from ...phase) bool {
+	if !slices.Contains(from, *p) {
 		return false
 	}
-	s.phase = next
-	if x := s.deadLetters; x != nil {
-		x.Draining, x.Ended = next >= draining, next == ended
-	}
+	*p = next
 	return true
 }

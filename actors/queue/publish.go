@@ -84,7 +84,7 @@ func (s *state) accept(m *message.Message, times content.Times, chunk *message.C
 		return s.journal.Keeps(m.Persistent)
 	case over || s.messages.Ready() > 0 || c == nil:
 		if late && !s.shouldDeadLetter(expired) {
-			s.out.dropped[expired]++
+			s.out.notices.Dropped(expired)
 			return false
 		}
 	case c.NoAck:

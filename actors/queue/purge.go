@@ -3,6 +3,7 @@ package queue
 import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/work"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
 	"candlemark/policies"
@@ -18,10 +19,10 @@ func (s *state) purge(m *mail.Purge, now clock.Instant) {
 		return
 	}
 	s.renewedBy(policies.RenewedByUpdate, now)
-	scheduled, due, at := s.scheduledCount(), now, backlog.Handle(1)
-	s.startWork(&work{
-		asked: m,
-		step: func(clock.Instant) bool {
+	scheduled, due, at := s.scheduled.Len(), now, backlog.Handle(1)
+	s.pending.Start(&work.Work{
+		Asked: m,
+		Step: func(clock.Instant) bool {
 			if reply.MessageCount == 0 && s.expireDue(due) {
 				return false
 			}
@@ -34,9 +35,9 @@ func (s *state) purge(m *mail.Purge, now clock.Instant) {
 			reply.MessageCount += n
 			return n < int(s.turnMost) && s.dropScheduled(&at)
 		},
-		end: func(clock.Instant) {
+		End: func(clock.Instant) {
 			reply.MessageCount += scheduled
-			s.out.noteScheduledDropped(scheduled)
+			s.out.notices.Purged(scheduled)
 			s.send(m.ReplyTo, reply)
 		},
 	}, now)

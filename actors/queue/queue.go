@@ -162,7 +162,7 @@ func (q *queue) start(ctx actor.Context) bool {
 	q.begin.Recovered = records.FromWall(q.begin.Recovered, q.state.skew, now)
 	q.state.init(q.begin, ctx.Self(), now)
 	q.begin = nil
-	return q.state.messages.Len() > 0 || q.state.scheduledPending()
+	return q.state.messages.Len() > 0 || q.state.scheduled.Len() > 0
 }
 
 // carryOut does what the core decided, in order.

@@ -35,9 +35,9 @@ func (s *state) hasContent(h backlog.Handle, now clock.Instant) bool {
 // waited for them.
 func (s *state) contentsRead(m loaded, now clock.Instant) {
 	if err := s.pager.Loaded(&s.messages, m.handles, m.contents, now, s.phase >= draining, s.dropDamaged); err != nil {
-		s.out.rarely().unread = err
+		s.out.notices.Rare().Unread = err
 	}
-	if s.phase == live && s.work == nil {
+	if s.phase == live && s.pending.Work() == nil {
 		s.resumeGets(now)
 		s.deadLetters.Retry(now, s.skew)
 	}
@@ -57,8 +57,8 @@ func (s *state) resumeGets(now clock.Instant) {
 func (s *state) dropDamaged(h backlog.Handle) {
 	e := s.messages.Entry(h)
 	s.counts.Damaged++
-	r := s.out.rarely()
-	r.damaged = append(r.damaged, e.Seq)
+	r := s.out.notices.Rare()
+	r.Damaged = append(r.Damaged, e.Seq)
 	if !s.messages.IsReady(h) {
 		e.Marks |= backlog.Damaged
 		return
@@ -70,7 +70,7 @@ func (s *state) dropDamaged(h backlog.Handle) {
 // committed: what was handed over is durable, or lost.
 func (s *state) committed(m appendDone) {
 	if s.journal.Done(m.commit, m.err) {
-		s.out.rarely().broke = true
+		s.out.notices.Rare().Broken = m.err
 	}
 	if m.err == nil {
 		s.pager.Written(s.memory(), m.commit)

@@ -1,11 +1,10 @@
 package queue
 
 import (
-	"cmp"
-	"slices"
-
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/content"
+	"candlemark/actors/queue/records"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
 )
@@ -15,42 +14,17 @@ import (
 // count on while the broker is down (TTL-26). What was scheduled and not released goes
 // on waiting; what was released stands where its time puts it (DLY-14).
 func (s *state) restore(recovered []store.Recovered) {
-	var released []*store.Recovered // in the order of their times
-	var waiting []backlog.Handle
-	for i := range recovered {
-		m := &recovered[i]
-		s.seq = max(s.seq, m.Seq)
-		if s.holdsDelayed && m.Due == 0 { // written before there were scheduled messages
-			m.Due = m.Deadline
-		}
-		if m.Due != 0 && m.Released {
-			released = append(released, m)
-		}
+	if n := len(recovered); n > 0 {
+		s.seq = max(s.seq, recovered[n-1].Seq)
 	}
-	slices.SortFunc(released, func(a, b *store.Recovered) int { return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(a.Seq, b.Seq)) })
-	for i := range recovered {
-		switch m := &recovered[i]; {
-		case m.Due == 0:
-			for len(released) > 0 && released[0].Due < m.Time {
-				s.restoreOne(released[0])
-				released = released[1:]
-			}
-			s.restoreOne(m)
-		case !m.Released:
-			waiting = append(waiting, s.restoreScheduled(m))
-		}
-	}
-	if len(waiting) > 0 {
-		s.scheduled.AddAll(waiting)
-	}
-	for _, m := range released {
-		s.restoreOne(m)
+	if waiting := records.Order(recovered, s.holdsDelayed, s.restoreOne); len(waiting) > 0 {
+		s.ensureScheduled().Restore(waiting, s.settings.MaxPriority)
 	}
 }
 
 // restoreOne brings back a message that was in the queue.
 func (s *state) restoreOne(m *store.Recovered) {
-	r := s.record(m)
+	r := content.Recovered(m, s.settings.MaxPriority)
 	marks := backlog.Stored
 	switch {
 	case m.Due != 0:
@@ -67,24 +41,6 @@ func (s *state) restoreOne(m *store.Recovered) {
 	s.expiry.Add(h)
 }
 
-// restoreScheduled brings back a message that waits for its time.
-func (s *state) restoreScheduled(m *store.Recovered) backlog.Handle {
-	x := s.ensureScheduled()
-	r := s.record(m)
-	r.Deadline, r.DeliveryCount = m.Due, 0
-	h := x.Messages.PushPaged(&r, m.Body, uint64(m.At))
-	x.Messages.Entry(h).Marks = backlog.Stored
-	x.Chain(h, m.MessageID)
-	return h
-}
-
-func (s *state) record(m *store.Recovered) backlog.Record {
-	return backlog.Record{
-		Deadline: m.Deadline, TTL: m.TTL, Enqueued: m.Time, Seq: m.Seq, DeliveryCount: m.Deliveries,
-		Priority: min(m.Priority, s.settings.MaxPriority), Redelivered: m.Redelivered, Persistent: true,
-	}
-}
-
 // handleAsleep takes mail while the queue is asleep.
 func (s *state) handleAsleep(what any, now clock.Instant) {
 	switch m := what.(type) {
@@ -98,12 +54,12 @@ func (s *state) handleAsleep(what any, now clock.Instant) {
 	case *mail.DescribeQueue:
 		s.describe(m)
 	case *mail.Wake:
-		s.becomeLive()
+		s.dueNow = s.phase.becomeLive() // what came due before
 		s.waking = m
 		s.lease.Renew(now.Ceil()) // its full period after a restart (LEASE-4)
 	case timerFired, again:
 	default:
-		s.parked = append(s.parked, what)
+		s.pending.Park(what)
 	}
 }
 

@@ -280,7 +280,7 @@ func TestScheduledRandom_DLY14(t *testing.T) {
 // wind has everything end.
 func (m *mover) wind() {
 	m.feed(&mail.Configure{Settings: settings(dlx, delaying, forwardTo)})
-	for m.collect(); len(m.pending)+len(m.held) > 0 || m.messages.Len() > 0 || m.scheduledPending(); m.collect() {
+	for m.collect(); len(m.pending)+len(m.held) > 0 || m.messages.Len() > 0 || m.scheduled.Len() > 0; m.collect() {
 		m.answer(len(m.pending), 0)
 		m.settleOne(mail.Ack)
 		m.at(m.ms() + 1000)

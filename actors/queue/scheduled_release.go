@@ -40,14 +40,15 @@ func (s *state) releaseDue(now clock.Instant) (more bool) {
 			s.releaseOne(h, now)
 			continue
 		case s.settings.OverdueMessages == policies.OverdueDrop:
-			s.unschedule(h, expired)
+			x.Drop(&s.journal, h, expired)
 		default:
 			s.endReady(s.released(h), expired)
 		}
 		x.GivenUp++
 	}
 	if _, due, ok := x.First(); x.GivenUp > 0 && (!ok || due > x.Overdue) {
-		s.out.rarely().overdue, x.GivenUp = x.GivenUp, 0
+		r := s.out.notices.Rare()
+		r.Overdue, r.Rule, x.GivenUp = x.GivenUp, s.settings.OverdueMessages, 0
 	}
 	switch {
 	case x.Len() == 0 && s.settings.ReleaseRate < 0:
@@ -104,9 +105,9 @@ func (s *state) releaseBefore(what any, now clock.Instant) {
 	switch what.(type) {
 	case timerFired, again, *mail.DescribeQueue, *mail.Trim, *mail.Peek, *mail.ListScheduled, *mail.ListUnacked:
 	default:
-		before := s.scheduledCount()
+		before := s.scheduled.Len()
 		more := s.releaseDue(now)
-		if s.scheduledCount() < before {
+		if s.scheduled.Len() < before {
 			more = s.enforce(now) || more
 			more = s.distribute(now) || more
 		}
@@ -157,7 +158,7 @@ func (s *state) expiredByHeader(h backlog.Handle, now clock.Instant) bool {
 
 // released moves a message whose time has come, which is written down.
 func (s *state) released(h backlog.Handle) backlog.Handle {
-	h = s.moveToReady(h)
+	h = s.scheduled.Move(h, &s.messages, &s.expiry, &s.journal)
 	e := s.messages.Entry(h)
 	s.journal.Note(store.Released, e)
 	e.Marks |= backlog.Released

@@ -328,7 +328,7 @@ func TestPurge_DLY12(t *testing.T) {
 	if n := one[*mail.PurgeReply](c).MessageCount; n != 9001 {
 		t.Errorf("%d messages", n)
 	}
-	if len(c.disk.puts) != 0 || c.scheduledPending() {
+	if len(c.disk.puts) != 0 || c.scheduled.Len() > 0 {
 		t.Errorf("%d messages are left on disk", len(c.disk.puts))
 	}
 	c.publish(heldBack("new", 100))

@@ -3,6 +3,7 @@ package queue
 import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/work"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
 )
@@ -32,14 +33,13 @@ func (s *state) settle(m *mail.Settle, now clock.Instant) {
 
 // settleOn goes on with what was too much for one turn.
 func (s *state) settleOn(h *consumers.Channel, rest []mail.SettleRange) {
-	s.work = &work{
-		expires: true,
-		step: func(now clock.Instant) bool {
+	s.pending.Later(&work.Work{
+		Expires: true,
+		Step: func(now clock.Instant) bool {
 			rest = s.settleSome(h, rest, now)
 			return len(rest) == 0
 		},
-		end: func(clock.Instant) {},
-	}
+	})
 }
 
 // settleSome settles a turn's worth of deliveries and returns the ranges that are

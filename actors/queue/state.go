@@ -8,12 +8,13 @@ import (
 	"candlemark/actors/queue/deadletters"
 	"candlemark/actors/queue/expiry"
 	"candlemark/actors/queue/lease"
+	"candlemark/actors/queue/notices"
 	"candlemark/actors/queue/outbox"
 	"candlemark/actors/queue/paging"
 	"candlemark/actors/queue/records"
 	"candlemark/actors/queue/schedule"
+	"candlemark/actors/queue/work"
 	"candlemark/internal/clock"
-	"candlemark/internal/store"
 	"candlemark/internal/topology"
 	"candlemark/policies"
 )
@@ -32,7 +33,6 @@ type state struct {
 	settings     policies.QueueSettings
 	quorum       bool   // a quorum queue
 	holdsDelayed bool   // the holder of a delayed exchange
-	resumed      bool   // the mail in hand was parked
 	dueNow       bool   // what is due is done at the end of this turn
 	unfinished   bool   // more was due before the mail in hand than a turn has room for
 	consumerLeft bool   // in this turn, or while the work went on
@@ -48,9 +48,9 @@ type state struct {
 	consumers   consumers.Set
 	ackTimeouts *acktimeouts.Timeouts // nil until there was one
 	scheduled   *schedule.Schedule    // nil while none waits for its time
-	work        *work                 // that goes on in further turns, nil for none
-	deadLetters *deadletters.Set      // nil until there was one
-	seq         uint64                // of the newest message
+	pending     work.Pending
+	deadLetters *deadletters.Set // nil until there was one
+	seq         uint64           // of the newest message
 	counts      mail.Counts
 
 	pager    paging.Pager
@@ -60,7 +60,6 @@ type state struct {
 	phase    phase
 	waking   *mail.Wake // to be answered when nothing overdue is left
 	deletion deleteReason
-	parked   []any // mail that waits for the vhost's answer, or for the end of work
 	out      outcome
 }
 
@@ -77,39 +76,11 @@ type outcome struct {
 	// lookups are read for an answer, as is what the pager orders. They are asked for behind the turn's records: the
 	// journal may be read for what was just written.
 	lookups []*lookup
-	// dropped are counted and rare is logged, nil for nothing of it.
-	dropped dropCounts
-	rare    *rareEvents
+	// notices are counted and logged.
+	notices notices.Notices
 	// again has another turn follow at once. Else the timer is armed.
 	again bool
 }
-
-// rareEvents holds rare events to be logged. It is apart, as a queue is to be small.
-type rareEvents struct {
-	damaged []uint64 // messages that were lost in the journal
-	unread  error    // why messages could not be read for now
-	broke   bool     // the journal did
-	overdue int      // scheduled messages that were given up (DLY-13)
-	purged  int      // or dropped with others (DLY-12)
-}
-
-// rarely is the turn's rare, made when it is needed.
-func (o *outcome) rarely() *rareEvents {
-	if o.rare == nil {
-		o.rare = &rareEvents{}
-	}
-	return o.rare
-}
-
-// noteScheduledDropped notes that n scheduled messages were dropped before their time.
-func (o *outcome) noteScheduledDropped(n int) {
-	if n > 0 {
-		o.rarely().purged += n
-	}
-}
-
-// dropCounts counts by reason.
-type dropCounts [store.Exhausted + 1]uint32
 
 func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
 	s.queue, s.vhost, s.self = cfg.Queue, cfg.VHost, self
@@ -135,7 +106,7 @@ func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
 		x.Overdue = now.Floor()
 	}
 	if cfg.Asleep {
-		s.becomeAsleep()
+		s.phase.becomeAsleep()
 	}
 }
 
@@ -146,7 +117,8 @@ func period(expires int64) int64 { return max(expires, 0) }
 func (s *state) act(what any, now clock.Instant) {
 	switch s.phase {
 	case live:
-		if s.waitsForWork(what) {
+		if s.pending.Waits() && !ownMail(what) {
+			s.pending.Park(what)
 			return
 		}
 	case asleep:
@@ -160,7 +132,7 @@ func (s *state) act(what any, now clock.Instant) {
 		s.handleLate(what, now)
 		return
 	}
-	if s.scheduled != nil && s.phase == live && s.work == nil {
+	if s.scheduled != nil && s.phase == live && s.pending.Work() == nil {
 		s.releaseBefore(what, now)
 	}
 	switch m := what.(type) {
@@ -181,11 +153,7 @@ func (s *state) act(what any, now clock.Instant) {
 	case timerFired:
 		s.dueNow = true
 	case again:
-		if s.work != nil {
-			s.stepWork(now)
-		} else {
-			s.dueNow = true
-		}
+		s.dueNow = s.pending.Work() == nil || s.stepWork(now)
 	case appendDone:
 		s.committed(m)
 	case loaded:

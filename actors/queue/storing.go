@@ -59,67 +59,22 @@ func (s *state) id() store.QueueID { return store.QueueID(s.queue.Incarnation) }
 
 // account tells the budget what the queue holds.
 func (q *queue) account() {
-	bytes := q.state.bytes()
+	s := &q.state
+	bytes := s.messages.Counted() + s.scheduled.Counted()
 	q.cfg.Budget.Add(bytes - q.budgetBytes)
 	q.budgetBytes = bytes
-	count := q.state.count()
+	count := int64(s.messages.Len() + s.scheduled.Len())
 	q.cfg.Budget.Count(count - q.budgetCount)
 	q.budgetCount = count
 }
 
-// count is how many messages there are, wherever their contents are.
-func (s *state) count() int64 {
-	n := s.messages.Len()
-	if x := s.scheduled; x != nil {
-		n += x.Messages.Len()
-	}
-	return int64(n)
-}
-
-// bytes are those of contents in memory, but for large ones, which count for all who
-// share them.
-func (s *state) bytes() int64 {
-	n := s.messages.Counted()
-	if x := s.scheduled; x != nil {
-		n += x.Messages.Counted()
-	}
-	return n
-}
-
-// report logs what the disk has done to the queue, and counts what was dropped.
+// report logs rare events, and counts what was dropped.
 func (q *queue) report() {
-	s := &q.state
-	if s.out.dropped != (dropCounts{}) {
-		for why, n := range s.out.dropped {
-			if word := deadletters.Reasons[store.Reason(why)]; n > 0 && word != "" && q.cfg.Died != nil {
-				q.cfg.Died(word, uint64(n))
-			}
+	n := &q.state.out.notices
+	n.Counts(func(why store.Reason, messages uint64) {
+		if word := deadletters.Reasons[why]; word != "" && q.cfg.Died != nil {
+			q.cfg.Died(word, messages)
 		}
-		s.out.dropped = dropCounts{}
-	}
-	if r := s.out.rare; r != nil {
-		s.out.rare = nil
-		q.reportRare(r)
-	}
-}
-
-func (q *queue) reportRare(r *rareEvents) {
-	s := &q.state
-	if r.overdue > 0 {
-		q.cfg.Log.Warn().Str("queue", s.queue.Name).Int("messages", r.overdue).Str("overdue-messages", s.settings.OverdueMessages).
-			Msg("scheduled messages came due while the broker was down, and were given up")
-	}
-	if r.purged > 0 {
-		q.cfg.Log.Info().Str("queue", s.queue.Name).Int("messages", r.purged).Msg("scheduled messages were dropped before their time")
-	}
-	if n := len(r.damaged); n > 0 {
-		q.cfg.Log.Error().Str("queue", s.queue.Name).Int("messages", n).Uint64("first", r.damaged[0]).
-			Uint64("last", r.damaged[n-1]).Msg("messages are damaged in the journal, and lost")
-	}
-	if r.unread != nil {
-		q.cfg.Log.Error().Str("queue", s.queue.Name).Err(r.unread).Msg("messages cannot be read from the journal; trying again")
-	}
-	if r.broke {
-		q.cfg.Log.Error().Str("queue", s.queue.Name).Err(s.journal.Err()).Msg("the journal failed; persistent messages are refused")
-	}
+	})
+	n.Log(q.cfg.Log, q.state.queue.Name)
 }

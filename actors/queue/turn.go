@@ -16,7 +16,7 @@ func (s *state) handle(what any, now clock.Instant) {
 		s.used = s.journal.At
 	}
 	s.act(what, now)
-	s.resumed = false
+	s.pending.Handled()
 	s.out.again = s.endTurn(now)
 }
 
@@ -26,7 +26,7 @@ func (s *state) handle(what any, now clock.Instant) {
 func (s *state) endTurn(now clock.Instant) (more bool) {
 	switch {
 	case s.phase == asleep:
-	case s.work != nil:
+	case s.pending.Work() != nil:
 		more = true
 		s.deadLetters.Flush(now, s.skew, int(s.turnMost))
 	case s.phase == live:
@@ -38,7 +38,7 @@ func (s *state) endTurn(now clock.Instant) (more bool) {
 	}
 	more = more || s.unfinished
 	s.unfinished = false
-	if s.work == nil {
+	if s.pending.Work() == nil {
 		more = s.page(now) || more
 	}
 	return more
@@ -97,7 +97,7 @@ func (s *state) page(now clock.Instant) (more bool) {
 // deadline is the earliest of what the queue waits for, in wall ms. Nothing is
 // due while the vhost decides about it.
 func (s *state) deadline() (int64, bool) {
-	if s.phase != live || s.work != nil {
+	if s.phase != live || s.pending.Work() != nil {
 		return 0, false
 	}
 	var next earliest
@@ -128,7 +128,7 @@ func (s *state) endLease(now clock.Instant) {
 	if !s.lease.Expired(now.Floor()) {
 		return
 	}
-	pending := s.scheduledPending()
+	pending := s.scheduled.Len() > 0
 	if s.settings.ExpiresIfEmpty && (s.messages.Len() > 0 || pending) || s.settings.RenewedBy.Has(policies.RenewedByScheduled) && pending {
 		s.lease.Renew(now.Ceil())
 		return

@@ -29,6 +29,3 @@ func (s *state) machineSlept(d time.Duration, now clock.Instant) {
 	s.lease.Renew(now.Ceil())
 	s.ackTimeouts.Postpone(int64(d+time.Millisecond-1) / int64(time.Millisecond))
 }
-
-// date is an instant as x-death tells it, in s since 1970.
-func (s *state) date(now clock.Instant) int64 { return (now.Floor() + s.skew) / 1000 }

@@ -8,15 +8,6 @@ import (
 	"candlemark/internal/clock"
 )
 
-// TestDatesAreByTheWall_TTL35: x-death tells the time of the wall clock.
-func TestDatesAreByTheWall_TTL35(t *testing.T) {
-	const hour = 3_600_000
-	s := &state{skew: -hour}
-	if got := s.date(clock.Instant(start * int64(time.Millisecond))); got != (start-hour)/1000 {
-		t.Errorf("date %d", got)
-	}
-}
-
 // TestSleep_TTL35: what has a deadline is overdue after the machine's sleep; leases
 // begin anew, and unacknowledged deliveries have the time that they had left.
 func TestSleep_TTL35(t *testing.T) {

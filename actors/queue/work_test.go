@@ -9,6 +9,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/deadletters"
+	"candlemark/actors/queue/work"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
@@ -231,14 +232,14 @@ func TestPurgeAtOnce(t *testing.T) {
 	c.records = nil
 	c.slow = true
 	c.feed(&mail.Purge{Request: mail.Request{ReplyTo: ch1}})
-	if c.slow = false; c.waiting || c.work != nil {
+	if c.slow = false; c.waiting || c.pending.Work() != nil {
 		t.Error("it goes on")
 	}
 	if n := one[*mail.PurgeReply](c).MessageCount; n != many+1 {
 		t.Errorf("%d purged", n)
 	}
-	if len(c.records) != 1 || len(c.disk.puts) != 0 || c.bytes() != 0 || c.messages.Len() != 0 || c.scheduledPending() {
-		t.Errorf("%d records, %d messages in the journal, %d bytes", len(c.records), len(c.disk.puts), c.bytes())
+	if len(c.records) != 1 || len(c.disk.puts) != 0 || c.messages.Counted()+c.scheduled.Counted() != 0 || c.messages.Len() != 0 || c.scheduled.Len() > 0 {
+		t.Errorf("%d records, %d messages in the journal, %d bytes", len(c.records), len(c.disk.puts), c.messages.Counted()+c.scheduled.Counted())
 	}
 	c.put("next")
 	c.want("ready", c.ready(), "next")
@@ -305,7 +306,7 @@ func TestWorkExpires_TTL17(t *testing.T) {
 	c.turn(&mail.Settle{Channel: ch1, Ranges: []mail.SettleRange{{First: 1, Last: many, How: mail.Requeue}}})
 	c.now += 10e6
 	c.turn(again{})
-	if c.work == nil {
+	if c.pending.Work() == nil {
 		t.Fatal("it is done already")
 	}
 	c.want("expired", c.seenOff(), "expired mortal")
@@ -337,7 +338,7 @@ func TestWorkFails(t *testing.T) {
 	bubble(t, settings(), nil, func(r *rig) {
 		request := mail.Request{ReplyTo: r.channel.pid}
 		r.look(func(s *state) {
-			s.startWork(&work{step: func(clock.Instant) bool { return false }, end: func(clock.Instant) {}, asked: &mail.Purge{Request: request}}, 0)
+			s.pending.Start(&work.Work{Step: func(clock.Instant) bool { return false }, End: func(clock.Instant) {}, Asked: &mail.Purge{Request: request}}, 0)
 		})
 		r.send(&mail.Get{Request: request, Channel: r.channel.pid})
 		_ = r.system.Root.StopFuture(r.queue).Wait()

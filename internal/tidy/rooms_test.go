@@ -89,6 +89,9 @@ var rooms = map[string][]string{
 	},
 	"supervision/resources": {"internal/budget", "internal/clock", "internal/config", "internal/management"},
 
+	"actors/queue/schedule":    {"actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/dueindex", "actors/queue/expiry", "actors/queue/records", "internal/budget", "internal/store"},
+	"actors/queue/notices":     {"internal/store"},
+	"actors/queue/work":        {"actors/mail", "internal/clock"},
 	"actors/queue/acktimeouts": {"actors/queue/backlog", "actors/queue/consumers", "actors/queue/wheel"},
 	"actors/queue/backlog":     {"internal/budget", "internal/message", "actors/queue/wheel"},
 	"actors/queue/consumers":   {"protocol", "actors/mail", "actors/queue/outbox", "internal/seqmap"},
@@ -103,12 +106,11 @@ var rooms = map[string][]string{
 		"protocol", "policies", "actors/mail", "actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content",
 		"actors/queue/paging", "actors/queue/schedule", "internal/store",
 	},
-	"actors/queue/lease":    {},
-	"actors/queue/outbox":   {"actors/mail"},
-	"actors/queue/paging":   {"actors/queue/backlog", "actors/queue/content", "actors/queue/outbox", "actors/queue/records", "actors/queue/schedule", "internal/clock", "internal/store"},
-	"actors/queue/records":  {"actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/outbox", "internal/clock", "internal/message", "internal/store"},
-	"actors/queue/schedule": {"actors/mail", "internal/budget", "internal/store", "actors/queue/backlog", "actors/queue/dueindex"},
-	"actors/queue/wheel":    {},
+	"actors/queue/lease":   {},
+	"actors/queue/outbox":  {"actors/mail"},
+	"actors/queue/paging":  {"actors/queue/backlog", "actors/queue/content", "actors/queue/outbox", "actors/queue/records", "actors/queue/schedule", "internal/clock", "internal/store"},
+	"actors/queue/records": {"actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/outbox", "internal/clock", "internal/message", "internal/store"},
+	"actors/queue/wheel":   {},
 }
 
 // testRooms lists what tests may import besides; "integration" alone sees everything.

@@ -21,6 +21,14 @@ func Kept(m *message.Message, seq uint64, deadline, now int64, highest uint8) ba
 	}
 }
 
+// Recovered is the backlog's record of a message that the journal has, in a queue with priorities up to highest.
+func Recovered(m *store.Recovered, highest uint8) backlog.Record {
+	return backlog.Record{
+		Deadline: m.Deadline, TTL: m.TTL, Enqueued: m.Time, Seq: m.Seq, DeliveryCount: m.Deliveries,
+		Priority: min(m.Priority, highest), Redelivered: m.Redelivered, Persistent: true,
+	}
+}
+
 // Message returns a stored message as other actors see it: its bytes are in the backlog's slab, which is never written again.
 func Message(r *backlog.Record) message.Message {
 	return message.Message{

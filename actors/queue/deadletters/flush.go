@@ -16,8 +16,8 @@ func (l *Set) Flush(now clock.Instant, skew int64, limit int) (more bool) {
 		return false
 	}
 	b := batch{now: now, skew: skew}
-	for n := 0; (l.out < Limit || !l.Settings.HasDLX || l.Ended) && l.sent < l.all.Last(); n++ {
-		if n == max(limit, Limit) && !l.Ended {
+	for n := 0; (l.out < Limit || !l.Settings.HasDLX || l.ended) && l.sent < l.all.Last(); n++ {
+		if n == max(limit, Limit) && !l.ended {
 			return true
 		}
 		if x, ok := l.all.Get(l.sent + 1); ok && !l.add(&b, l.sent+1, x) {
@@ -117,7 +117,7 @@ func (l *Set) cancelForward(id uint64, x deadLetter, now clock.Instant) bool {
 	switch {
 	case late:
 		l.Owner.End(x.message, store.Expired)
-	case l.Draining: // as all that is ready then
+	case l.draining: // as all that is ready then
 		l.Owner.Remove(x.message, store.Purged)
 	default:
 		l.Owner.Return(x.message)

@@ -34,7 +34,7 @@ type retries struct {
 // guarantee returns the guarantee that the dead-letter actor is to give for a message.
 func (l *Set) guarantee(x deadLetter) mail.Guarantee {
 	switch {
-	case l.Draining:
+	case l.draining:
 		return mail.Drop
 	case l.Settings.DeadLetterAtLeastOnce || l.Settings.DeadLetterQueue || x.reason == store.Forwarded:
 		return mail.AtLeastOnce
@@ -51,7 +51,7 @@ func (l *Set) kept(k mail.Kept, now clock.Instant) {
 		return
 	}
 	l.out--
-	if l.Draining { // nobody would wait for the next round
+	if l.draining { // nobody would wait for the next round
 		l.discard(x)
 		return
 	}

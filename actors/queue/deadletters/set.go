@@ -47,15 +47,13 @@ type Parts struct {
 // Set is the dead letters of a queue. nil has none, and is good for all methods but Add and Forward.
 type Set struct {
 	Parts
-	// Draining: nobody knows the queue any more, so every attempt is the last. Ended: no answer is waited for.
-	Draining, Ended bool
-
-	all     seqmap.Map[deadLetter]
-	bytes   int64  // of their bodies
-	sent    uint64 // the highest number handed to the dead-letter actor
-	out     int    // how many of those it has not answered
-	epoch   uint64 // how often what is with the dead-letter actor was lost there
-	retries retries
+	draining, ended bool
+	all             seqmap.Map[deadLetter]
+	bytes           int64  // of their bodies
+	sent            uint64 // the highest number handed to the dead-letter actor
+	out             int    // how many of those it has not answered
+	epoch           uint64 // how often what is with the dead-letter actor was lost there
+	retries         retries
 	// forwarding are those that did not die but are moved on.
 	forwarding      int
 	forwardingBytes int64
@@ -71,6 +69,14 @@ type deadLetter struct {
 
 // New makes the empty Set of a queue.
 func New(p Parts) *Set { return &Set{Parts: p} }
+
+// End is called when nobody knows the queue any more, so that every attempt is the last; with entirely, when it waits for
+// no answers.
+func (l *Set) End(entirely bool) {
+	if l != nil {
+		l.draining, l.ended = true, entirely
+	}
+}
 
 // Add makes a taken message a dead letter.
 func (l *Set) Add(h backlog.Handle, why store.Reason) {

@@ -215,6 +215,16 @@ func TestForward(t *testing.T) {
 	}
 }
 
+// TestDatesAreByTheWall_TTL35: x-death tells the time of the wall clock, which was set while the broker ran.
+func TestDatesAreByTheWall_TTL35(t *testing.T) {
+	f := newFixture()
+	f.Add(f.push(0), store.Expired)
+	f.Flush(at(999), -3_600_000, 1)
+	if m := f.out.Posts[0].What.(*mail.DeadLetter); m.Time != start/1000-3600 {
+		t.Errorf("date %d", m.Time)
+	}
+}
+
 // TestNoneAtAll: a queue without dead letters has no Set.
 func TestNoneAtAll(t *testing.T) {
 	var l *Set

@@ -8,7 +8,7 @@ import (
 	"candlemark/internal/store"
 )
 
-// Schedule is the scheduled messages of a queue.
+// Schedule is the scheduled messages of a queue. nil has none, and is good for Len, First, Counted, NextRelease and Change.
 type Schedule struct {
 	Messages backlog.Findable
 	// Overdue is until when those were due that came due while the broker was down,
@@ -33,27 +33,36 @@ func New(b *budget.Budget) *Schedule {
 }
 
 // Len is how many messages wait.
-func (x *Schedule) Len() int { return x.due.Len() }
+func (x *Schedule) Len() int {
+	if x == nil {
+		return 0
+	}
+	return x.due.Len()
+}
+
+// Counted is the size of the contents in memory, but for large ones, which count for all who share them.
+func (x *Schedule) Counted() int64 {
+	if x == nil {
+		return 0
+	}
+	return x.Messages.Counted()
+}
 
 // First is the message that is released next and when it is due, in wall ms.
-func (x *Schedule) First() (h backlog.Handle, due int64, ok bool) { return x.due.First() }
+func (x *Schedule) First() (h backlog.Handle, due int64, ok bool) {
+	if x == nil {
+		return 0, 0, false
+	}
+	return x.due.First()
+}
 
 // Behind calls f for the messages behind a place in the order of their times and numbers, until f returns false.
 func (x *Schedule) Behind(due int64, seq uint64, f func(h backlog.Handle) bool) {
 	x.due.Behind(due, seq, f)
 }
 
-// Add has a message wait that is in the backlog.
-func (x *Schedule) Add(h backlog.Handle, id uint32) {
-	x.due.Add(h)
-	x.Chain(h, id)
-}
-
-// AddAll has many messages wait, which Chain has.
-func (x *Schedule) AddAll(list []backlog.Handle) { x.due.AddAll(list) }
-
-// Chain remembers a message by the hash of its message-id, 0 for none.
-func (x *Schedule) Chain(h backlog.Handle, id uint32) {
+// chain remembers a message by the hash of its message-id, 0 for none.
+func (x *Schedule) chain(h backlog.Handle, id uint32) {
 	e := x.Messages.Entry(h)
 	if e.DeliveryCount = id; id == 0 {
 		return
@@ -65,8 +74,8 @@ func (x *Schedule) Chain(h backlog.Handle, id uint32) {
 	x.ids[id] = h
 }
 
-// Remove ends the waiting of a message and takes it out of the backlog.
-func (x *Schedule) Remove(h backlog.Handle) {
+// remove ends the waiting of a message and takes it out of the backlog.
+func (x *Schedule) remove(h backlog.Handle) {
 	x.due.Remove(h)
 	e := x.Messages.Entry(h)
 	if id, prev, next := e.DeliveryCount, e.Links.Prev, e.Links.Next; id != 0 {
@@ -84,21 +93,6 @@ func (x *Schedule) Remove(h backlog.Handle) {
 		e.Links.Prev, e.Links.Next = 0, 0
 	}
 	x.Messages.Remove(h)
-}
-
-// Reschedule gives a message another time.
-func (x *Schedule) Reschedule(h backlog.Handle, due int64) {
-	x.due.Remove(h)
-	x.Messages.Entry(h).Deadline = due
-	x.due.Add(h)
-}
-
-// WithHash are the messages whose ids have that hash, the newest first and limit at most.
-func (x *Schedule) WithHash(id uint32, limit int) (list []backlog.Handle) {
-	for h := x.ids[id]; h != 0 && len(list) < limit; h = x.Messages.Entry(h).Links.Next {
-		list = append(list, h)
-	}
-	return list
 }
 
 // Ref is where the journal has a message.

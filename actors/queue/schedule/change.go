@@ -1,0 +1,72 @@
+package schedule
+
+import (
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/content"
+	"candlemark/actors/queue/records"
+	"candlemark/internal/store"
+)
+
+// changeLimit is how many messages with one message-id a command changes: a turn's
+// worth.
+const changeLimit = 10_000
+
+// Change is a command about scheduled messages (DLY-11).
+type Change struct {
+	Due    int64 // their new time in wall ms, 0: they are cancelled
+	Count  int   // how many were changed
+	Stored bool  // one of them is in the journal
+}
+
+// Change changes the message with a number, or, with number 0, those with a message-id. Of those whose contents are not in
+// memory only the hash is known: want is to be read, and found called with it, in the same order. What is written down
+// about them goes to w.
+func (x *Schedule) Change(c *Change, w *records.Writer, seq uint64, id string) (want []store.Ref, found func([]store.Content)) {
+	var paged []backlog.Handle
+	switch {
+	case x == nil:
+	case seq != 0:
+		if h, ok := x.Messages.Find(seq); ok {
+			x.change(c, w, h)
+		}
+	default:
+		for _, h := range x.withHash(store.HashID(id), changeLimit) {
+			if x.Messages.IsPaged(h) {
+				paged = append(paged, h)
+				want = append(want, x.Ref(h))
+			} else if r := x.Messages.Get(h); content.MessageID(r.Header) == id {
+				x.change(c, w, h)
+			}
+		}
+	}
+	return want, func(contents []store.Content) {
+		for i := range contents {
+			if read := &contents[i]; read.Err == nil && x.Messages.Has(paged[i], read.Seq) && content.MessageID(read.Record.Header) == id {
+				x.change(c, w, paged[i])
+			}
+		}
+	}
+}
+
+// change does to a message what the command says.
+func (x *Schedule) change(c *Change, w *records.Writer, h backlog.Handle) {
+	e := x.Messages.Entry(h)
+	c.Count++
+	c.Stored = c.Stored || e.Marks&backlog.Stored != 0
+	if c.Due == 0 {
+		x.Drop(w, h, store.Cancelled)
+		return
+	}
+	x.due.Remove(h)
+	e.Deadline = c.Due
+	x.due.Add(h)
+	w.Reschedule(e, c.Due)
+}
+
+// withHash are the messages whose ids have that hash, the newest first and limit at most.
+func (x *Schedule) withHash(id uint32, limit int) (list []backlog.Handle) {
+	for h := x.ids[id]; h != 0 && len(list) < limit; h = x.Messages.Entry(h).Links.Next {
+		list = append(list, h)
+	}
+	return list
+}
