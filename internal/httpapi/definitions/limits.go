@@ -83,9 +83,9 @@ func putLimit(set setLimits, parse func([]byte) (auth.Limits, error)) rest.Handl
 		if err := set(r, func(before auth.Limits) auth.Limits { return before }); err != nil {
 			return nil, err
 		}
-		b, err := r.JSON("value")
-		if err != nil {
-			return nil, err
+		b := r.JSON("value")
+		if b.Err != nil {
+			return nil, b.Err
 		}
 		limits, err := parse(plainjson.Marshal(map[string]json.RawMessage{r.Name: b.Fields["value"]}))
 		if err != nil {

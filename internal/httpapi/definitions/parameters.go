@@ -68,9 +68,9 @@ func parametersOf(r *rest.Request) ([]parameterItem, error) {
 }
 
 func putParameter(r *rest.Request) (created bool, err error) {
-	b, err := r.JSON("value")
-	if err != nil {
-		return false, err
+	b := r.JSON("value")
+	if b.Err != nil {
+		return false, b.Err
 	}
 	switch component := r.Part("component"); {
 	case component == operatorPolicies:
@@ -118,9 +118,9 @@ var globals = rest.Resource[globalItem]{
 }
 
 func putGlobal(r *rest.Request) (bool, error) {
-	b, err := r.JSON("value")
-	if err != nil {
-		return false, err
+	b := r.JSON("value")
+	if b.Err != nil {
+		return false, b.Err
 	}
 	created, err := r.Broker.PutGlobal(r.Name, b.Fields["value"])
 	return created, rest.Invalid(err)
@@ -130,14 +130,11 @@ func deleteGlobal(r *rest.Request) (bool, error) { return r.Broker.DeleteGlobal(
 
 // putClusterName gives the broker its name, a global parameter.
 func putClusterName(r *rest.Request) (any, error) {
-	b, err := r.JSON("name")
-	if err != nil {
-		return nil, err
-	}
+	b := r.JSON("name")
 	if b.Text("name"); b.Err != nil {
 		return nil, b.Err
 	}
-	_, err = r.Broker.PutGlobal(management.ClusterName, b.Fields["name"])
+	_, err := r.Broker.PutGlobal(management.ClusterName, b.Fields["name"])
 	return nil, rest.Invalid(err)
 }
 

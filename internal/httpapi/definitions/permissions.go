@@ -50,10 +50,7 @@ var grants = rest.Resource[grantItem]{
 }
 
 func putGrant(r *rest.Request) (bool, error) {
-	b, err := granting(r)
-	if err != nil {
-		return false, err
-	}
+	b := granting(r)
 	g := grantOf(b, r.Name, r.VHost)
 	if b.Err != nil {
 		return false, b.Err
@@ -64,11 +61,11 @@ func putGrant(r *rest.Request) (bool, error) {
 
 // granting is the body of a request that gives something to the user of the path
 // in the virtual host of the path.
-func granting(r *rest.Request, keys ...string) (*rest.Body, error) {
+func granting(r *rest.Request, keys ...string) *rest.Body {
 	_, user := r.Users.Account(r.Name)
 	_, vhost := r.Users.VHost(r.VHost)
 	if !user || !vhost {
-		return nil, errNobodyThere
+		return &rest.Body{Err: errNobodyThere}
 	}
 	return r.JSON(keys...)
 }
@@ -113,10 +110,7 @@ var topicGrants = rest.Resource[topicItem]{
 }
 
 func putTopicGrant(r *rest.Request) (bool, error) {
-	b, err := granting(r, "exchange", "write", "read")
-	if err != nil {
-		return false, err
-	}
+	b := granting(r, "exchange", "write", "read")
 	g := auth.TopicGrant{User: r.Name, VHost: r.VHost, Exchange: b.Text("exchange"), Write: b.Text("write"), Read: b.Text("read")}
 	if b.Err != nil {
 		return false, b.Err

@@ -45,10 +45,7 @@ func hasNoGrants(r *rest.Request, name string) bool { return len(r.Users.Grants(
 // putAccount creates a user, or replaces its password and tags: without either
 // kind of password it has none.
 func putAccount(r *rest.Request) (created bool, err error) {
-	b, err := r.JSON()
-	if err != nil {
-		return false, err
-	}
+	b := r.JSON()
 	wanted := accountOf(b, r.Name)
 	limits := accountLimits(b)
 	grants := grantsOf(b, r.Name)
@@ -155,10 +152,7 @@ func deleteAccount(r *rest.Request) (bool, error) {
 
 // deleteAccounts deletes those of a list that exist.
 func deleteAccounts(r *rest.Request) (any, error) {
-	b, err := r.JSON("users")
-	if err != nil {
-		return nil, err
-	}
+	b := r.JSON("users")
 	var names []string
 	b.Decode("users", &names, rest.TupleOf("not_a_list", "users"))
 	for i := 0; b.Err == nil && i < len(names); i++ {

@@ -72,10 +72,7 @@ func describe(r *rest.Request, name string) (vhostItem, error) {
 // putVHost creates one, in which whoever did may do everything, or describes one
 // anew.
 func putVHost(r *rest.Request) (bool, error) {
-	b, err := r.JSON()
-	if err != nil {
-		return false, err
-	}
+	b := r.JSON()
 	before, known := r.Users.VHost(r.VHost)
 	before.Name = r.VHost
 	v := vhostOf(b, before)

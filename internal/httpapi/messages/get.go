@@ -39,10 +39,7 @@ func fetch(r *rest.Request) (any, error) {
 	if err := r.Permitted(auth.Queue, r.Name, auth.Read); err != nil {
 		return nil, declinedMessage(err)
 	}
-	b, err := r.JSON("ackmode", "count", "encoding")
-	if err != nil {
-		return nil, err
-	}
+	b := r.JSON("ackmode", "count", "encoding")
 	how, encoding, cut := fetchOf(b)
 	if b.Err != nil {
 		return nil, b.Err

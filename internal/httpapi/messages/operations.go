@@ -22,9 +22,9 @@ func does(d operation, exchange bool) rest.Handler {
 	return func(r *rest.Request) (any, error) {
 		w := fromQuery(r.URL.Query())
 		if r.Method == http.MethodPut {
-			b, err := r.JSON()
-			if err != nil {
-				return nil, err
+			b := r.JSON()
+			if b.Err != nil {
+				return nil, b.Err
 			}
 			maps.Copy(w, fromObject(b.Fields))
 		}

@@ -22,10 +22,7 @@ func publish(r *rest.Request) (any, error) {
 	if err := r.Permitted(auth.Exchange, x.Name, auth.Write); err != nil {
 		return nil, declinedMessage(err)
 	}
-	b, err := r.JSONWithMessage("routing_key", "properties", "payload", "payload_encoding")
-	if err != nil {
-		return nil, err
-	}
+	b := r.JSONWithMessage("routing_key", "properties", "payload", "payload_encoding")
 	p := publicationOf(b)
 	if p.Exchange = x.Name; b.Err != nil {
 		return nil, b.Err

@@ -73,11 +73,12 @@ func multipleOfMemory(text string) (config.Amount, error) {
 // what has another name and is relative to the memory there is.
 func setLimit(relative string, parse func(string) (config.Amount, error), set func(management.Broker, config.Amount)) rest.Handler {
 	return func(r *rest.Request) (any, error) {
-		b, err := r.JSON()
-		if err != nil {
-			return nil, err
+		b := r.JSON()
+		if b.Err != nil {
+			return nil, b.Err
 		}
 		var to config.Amount
+		var err error
 		share, size := b.Fields[relative], b.Fields["absolute"]
 		switch {
 		case (share == nil) == (size == nil):

@@ -13,41 +13,41 @@ const (
 	largestPublish = 24 << 20
 )
 
-// Body is a JSON object that a request brings. What reads it keeps the first thing that is wrong.
+// Body is a JSON object that a request brings. What reads it keeps the first thing that is wrong, also that there is none:
+// then it is empty.
 type Body struct {
 	Fields map[string]json.RawMessage
 	Err    error
 }
 
 // JSON reads a request's JSON object, which must have the keys; an empty body is an empty object.
-func (r *Request) JSON(keys ...string) (*Body, error) { return r.object(maxBody, decodedJSON, keys) }
+func (r *Request) JSON(keys ...string) *Body { return r.object(maxBody, decodedJSON, keys) }
 
 // JSONWithMessage is JSON for an object that has a message in it.
-func (r *Request) JSONWithMessage(keys ...string) (*Body, error) {
+func (r *Request) JSONWithMessage(keys ...string) *Body {
 	return r.object(largestPublish, decodedText, keys)
 }
 
 // Raw reads the body of a request that is to be JSON.
 func (r *Request) Raw() ([]byte, error) { return r.text(maxBody, decodedJSON) }
 
-func (r *Request) object(limit, decoded int64, keys []string) (*Body, error) {
-	text, err := r.text(limit, decoded)
-	if err != nil {
-		return nil, err
-	}
+func (r *Request) object(limit, decoded int64, keys []string) *Body {
 	b := &Body{Fields: map[string]json.RawMessage{}}
+	text, err := r.text(limit, decoded)
 	switch strings.TrimSpace(string(text)) {
 	case "", "null", "undefined":
+		b.Fail(err)
 	default:
 		if json.Unmarshal(text, &b.Fields) != nil {
+			clear(b.Fields)
 			if json.Unmarshal(text, new(string)) == nil {
-				return nil, Complaint("invalid payload: the request body JSON-decoded to a string. Is the input doubly-JSON-encoded?")
+				b.Fail(Complaint("invalid payload: the request body JSON-decoded to a string. Is the input doubly-JSON-encoded?"))
 			}
-			return nil, Complaint("not_json")
+			b.Fail(Complaint("not_json"))
 		}
 	}
 	b.Need(keys...)
-	return b, b.Err
+	return b
 }
 
 // Fail keeps an error unless there is one already.

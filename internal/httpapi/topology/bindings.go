@@ -140,10 +140,7 @@ func bind(r *rest.Request) (any, error) {
 	if err := cmp.Or(r.Permitted(kind, *f.Destination, auth.Write), r.Permitted(auth.Exchange, *f.Source, auth.Read)); err != nil {
 		return nil, rest.Declined(err)
 	}
-	b, err := r.JSON()
-	if err != nil {
-		return nil, err
-	}
+	b := r.JSON()
 	key, arguments := b.Text("routing_key"), b.Table("arguments")
 	if b.Err != nil {
 		return nil, b.Err

@@ -20,16 +20,13 @@ func putQueue(r *rest.Request) (any, error) {
 	if err := r.Permitted(auth.Queue, r.Name, auth.Configure); err != nil {
 		return nil, rest.Declined(err)
 	}
-	b, err := r.JSON()
-	if err != nil {
-		return nil, err
-	}
+	b := r.JSON()
 	named(b, "queue", r.Name)
 	m := &protocol.QueueDeclare{Queue: r.Name, Durable: b.Flag("durable"), AutoDelete: b.Flag("auto_delete"), Arguments: b.Table("arguments")}
 	if b.Err != nil {
 		return nil, b.Err
 	}
-	_, err = r.Broker.Queue(r.Context(), r.VHost, r.Name)
+	_, err := r.Broker.Queue(r.Context(), r.VHost, r.Name)
 	return rest.Stored(err != nil), perform(r, m)
 }
 

@@ -64,10 +64,7 @@ func putExchange(r *rest.Request) (any, error) {
 	if err := r.Permitted(auth.Exchange, name, auth.Configure); err != nil {
 		return nil, rest.Declined(err)
 	}
-	b, err := r.JSON()
-	if err != nil {
-		return nil, err
-	}
+	b := r.JSON()
 	named(b, "exchange", r.Name)
 	m := &protocol.ExchangeDeclare{
 		Exchange: name, Type: "direct", Durable: b.Flag("durable"), AutoDelete: b.Flag("auto_delete"), Internal: b.Flag("internal"),
@@ -78,7 +75,7 @@ func putExchange(r *rest.Request) (any, error) {
 	if m.Arguments = b.Table("arguments"); b.Err != nil {
 		return nil, b.Err
 	}
-	_, err = rest.FindExchange(r)
+	_, err := rest.FindExchange(r)
 	if err != nil && !errors.Is(err, rest.ErrNotFound) {
 		return nil, err
 	}
