@@ -13,39 +13,45 @@ import (
 // goes forgotten. Durable ones are stored side by side.
 type bindings struct{ *shared }
 
+// ends of a binding: an exchange, and the queue or exchange that it leads to.
+type ends struct {
+	source *exchange
+	to     *name
+	target topology.Target
+}
+
+// park keeps a command for later unless both ends are live, or will not be.
+func (e ends) park(command any) bool { return e.source.park(command) || e.to.park(command) }
+
 // bind finds both ends and has the source exchange add the binding; it answers.
 func (bs *bindings) bind(m *mail.Bind) {
 	b := *m
 	b.Source, b.Binding.Destination = plain(b.Source), plain(b.Binding.Destination)
-	if err := bs.readable(b.Source, b.Topic); err != nil {
-		bs.out.done(b.Request, err)
-		return
-	}
-	x, n, target, err := bs.ends(b.Source, &b.Binding)
-	if err == nil && (x.park(&b) || n.park(&b)) {
-		return
+	err := bs.readable(b.Source, b.Topic)
+	var e ends
+	if err == nil {
+		e, err = bs.ends(b.Source, &b.Binding)
 	}
 	if err == nil {
-		err = bs.rules.Locked(target.Queue, b.Connection)
+		if e.park(&b) {
+			return
+		}
+		err = cmp.Or(bs.rules.Locked(e.target.Queue, b.Connection), refusal.Arguments(e.source.exchange, b.Binding))
 	}
-	if err == nil {
-		err = refusal.Arguments(x.exchange, b.Binding)
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		bs.out.done(b.Request, err)
-		return
+	case bs.durable(e) && !(e.source.unsettled == 0 && e.source.exchange.Routes().Has(b.Binding)):
+		bs.bindDurably(e, &b)
+	default:
+		bs.add(e, b.Request, &b)
 	}
-	if bs.durable(x, target) && !(x.unsettled == 0 && x.exchange.Routes().Has(b.Binding)) {
-		bs.bindDurably(x, n, &b)
-		return
-	}
-	bs.add(x, n, target, b.Request, &b)
 }
 
-func (bs *bindings) add(x *exchange, n *name, target topology.Target, r mail.Request, b *mail.Bind) {
-	x.addSource(n)
-	bs.out.send(x.exchange.PID, &mail.AddBinding{
-		Request: r, Binding: b.Binding, Target: target, Exchange: b.Source, VHost: bs.vhost,
+func (bs *bindings) add(e ends, r mail.Request, b *mail.Bind) {
+	e.source.addSource(e.to)
+	bs.out.send(e.source.exchange.PID, &mail.AddBinding{
+		Request: r, Binding: b.Binding, Target: e.target, Exchange: b.Source, VHost: bs.vhost,
 	})
 }
 
@@ -54,31 +60,24 @@ func (bs *bindings) add(x *exchange, n *name, target topology.Target, r mail.Req
 func (bs *bindings) unbind(m *mail.Unbind) {
 	b := *m
 	b.Source, b.Binding.Destination = plain(b.Source), plain(b.Binding.Destination)
-	if err := cmp.Or(bs.rules.Ends(b.Source, &b.Binding), bs.readable(b.Source, b.Topic)); err != nil {
+	err := cmp.Or(bs.rules.Ends(b.Source, &b.Binding), bs.readable(b.Source, b.Topic))
+	e, missing := bs.ends(b.Source, &b.Binding)
+	if err == nil && missing == nil {
+		if e.park(&b) {
+			return
+		}
+		err = bs.rules.Locked(e.target.Queue, b.Connection)
+	}
+	switch {
+	case err != nil || missing != nil:
 		bs.out.done(b.Request, err)
-		return
-	}
-	x, n, target, err := bs.ends(b.Source, &b.Binding)
-	if err != nil {
+	case !bs.durable(e):
+		bs.remove(e.source, b.Request, &b)
+	case e.source.unsettled == 0 && !e.source.exchange.Routes().Has(b.Binding):
 		bs.out.done(b.Request, nil)
-		return
+	default:
+		bs.unbindDurably(e.source, &b)
 	}
-	if x.park(&b) || n.park(&b) {
-		return
-	}
-	if err := bs.rules.Locked(target.Queue, b.Connection); err != nil {
-		bs.out.done(b.Request, err)
-		return
-	}
-	if !bs.durable(x, target) {
-		bs.remove(x, b.Request, &b)
-		return
-	}
-	if x.unsettled == 0 && !x.exchange.Routes().Has(b.Binding) {
-		bs.out.done(b.Request, nil)
-		return
-	}
-	bs.unbindDurably(x, &b)
 }
 
 func (bs *bindings) remove(x *exchange, r mail.Request, b *mail.Unbind) {
@@ -88,29 +87,27 @@ func (bs *bindings) remove(x *exchange, r mail.Request, b *mail.Unbind) {
 }
 
 // ends finds what a binding connects. The source is missed first.
-func (bs *bindings) ends(source string, b *topology.Binding) (*exchange, *name, topology.Target, error) {
-	var target topology.Target
+func (bs *bindings) ends(source string, b *topology.Binding) (e ends, err error) {
 	if err := bs.rules.Ends(source, b); err != nil {
-		return nil, nil, target, err
+		return e, err
 	}
-	x := bs.exchanges.byName[source]
-	if x == nil {
-		return nil, nil, target, bs.rules.NoExchange(source)
+	if e.source = bs.exchanges.byName[source]; e.source == nil {
+		return e, bs.rules.NoExchange(source)
 	}
 	if b.ToExchange {
 		to := bs.exchanges.byName[b.Destination]
 		if to == nil {
-			return nil, nil, target, bs.rules.NoExchange(b.Destination)
+			return e, bs.rules.NoExchange(b.Destination)
 		}
-		target.Exchange = to.exchange
-		return x, &to.name, target, nil
+		e.to, e.target.Exchange = &to.name, to.exchange
+		return e, nil
 	}
 	to := bs.queues.named(b.Destination)
 	if to == nil {
-		return nil, nil, target, bs.rules.NoQueue(b.Destination)
+		return e, bs.rules.NoQueue(b.Destination)
 	}
-	target.Queue = to.queue
-	return x, &to.name, target, nil
+	e.to, e.target.Queue = &to.name, to.queue
+	return e, nil
 }
 
 // readable checks the routing key of a binding against topic permissions.
@@ -122,14 +119,15 @@ func (bs *bindings) readable(source string, topic mail.Leave) error {
 }
 
 // durable tells whether a binding is kept: if both ends are.
-func (bs *bindings) durable(x *exchange, to topology.Target) bool {
-	kept := to.Queue != nil && to.Queue.Durable || to.Exchange != nil && to.Exchange.Durable
-	return kept && x.exchange.Durable && bs.cfg.Meta != nil
+func (bs *bindings) durable(e ends) bool {
+	kept := e.target.Queue != nil && e.target.Queue.Durable || e.target.Exchange != nil && e.target.Exchange.Durable
+	return kept && e.source.exchange.Durable && bs.cfg.Meta != nil
 }
 
 // bindDurably stores a binding, then has it published. Meanwhile an end may have
 // gone, and with it the binding.
-func (bs *bindings) bindDurably(x *exchange, n *name, b *mail.Bind) {
+func (bs *bindings) bindDurably(e ends, b *mail.Bind) {
+	x := e.source
 	x.unsettled++
 	change := definitions.Change{Put: []any{bindingStored(bs.vhost, b.Source, &b.Binding)}}
 	bs.store(change, b, func(err error) {
@@ -138,14 +136,14 @@ func (bs *bindings) bindDurably(x *exchange, n *name, b *mail.Bind) {
 			bs.failed(b, err)
 			return
 		}
-		source, to, target, err := bs.ends(b.Source, &b.Binding)
+		now, err := bs.ends(b.Source, &b.Binding)
 		switch {
 		case err != nil:
-		case source != x || x.phase == forgetting:
+		case now.source != x || x.phase == forgetting:
 			err = bs.rules.NoExchange(b.Source)
-		case to != n && b.Binding.ToExchange:
+		case now.to != e.to && b.Binding.ToExchange:
 			err = bs.rules.NoExchange(b.Binding.Destination)
-		case to != n:
+		case now.to != e.to:
 			err = bs.rules.NoQueue(b.Binding.Destination)
 		}
 		if err != nil {
@@ -153,7 +151,7 @@ func (bs *bindings) bindDurably(x *exchange, n *name, b *mail.Bind) {
 			bs.out.done(b.Request, err)
 			return
 		}
-		bs.add(x, n, target, bs.requests.ask(x, func(_ bool, err error) {
+		bs.add(now, bs.requests.ask(x, func(_ bool, err error) {
 			if err != nil {
 				bs.store(definitions.Change{Delete: change.Put}, nil, bs.forgotten)
 			}

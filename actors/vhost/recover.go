@@ -132,7 +132,7 @@ func (r *recovery) recoverBindings() {
 		b := &mail.Bind{Source: d.Source, Binding: topology.Binding{
 			Destination: d.Destination, ToExchange: d.ToExchange, RoutingKey: d.RoutingKey, Arguments: d.Arguments,
 		}}
-		x, n, target, err := r.bindings.ends(b.Source, &b.Binding)
+		e, err := r.bindings.ends(b.Source, &b.Binding)
 		if err != nil {
 			r.cfg.Log.Error().Err(err).Str("source", d.Source).Str("destination", d.Destination).Msg("a stored binding is not brought back")
 			if r.rules.Ends(b.Source, &b.Binding) != nil { // nobody could remove it
@@ -141,7 +141,7 @@ func (r *recovery) recoverBindings() {
 			continue
 		}
 		g.begin()
-		r.bindings.add(x, n, target, r.requests.ask(x, func(bool, error) { g.end() }), b)
+		r.bindings.add(e, r.requests.ask(e.source, func(bool, error) { g.end() }), b)
 	}
 	g.end()
 }
