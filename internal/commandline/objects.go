@@ -16,9 +16,7 @@ var objectVerbs = []verb{
 	},
 	{
 		name: "purge_queue", arguments: "<queue>", title: text("Purging queue '{queue}' in vhost '{vhost}' ..."),
-		run: action(func(ctx context.Context, broker *client.Client, c *call) error {
-			return broker.PurgeQueue(ctx, c.vhost, c.arguments[0])
-		}).ifMissing(misuse("Queue not found")),
+		run: deletes("queues", "{vhost}", "{queue}", "contents").ifMissing(misuse("Queue not found")),
 	},
 	{
 		name: "close_connection", arguments: "<connection pid> <explanation>",

@@ -46,11 +46,6 @@ func (c *Client) DeleteQueue(ctx context.Context, vhost, name string, ifEmpty, i
 	return c.ask(ctx, question{method: "DELETE", path: []string{"queues", vhost, name}, query: query}, nil)
 }
 
-// PurgeQueue drops the ready messages of a queue.
-func (c *Client) PurgeQueue(ctx context.Context, vhost, name string) error {
-	return c.do(ctx, "DELETE", nil, nil, "queues", vhost, name, "contents")
-}
-
 // CloseConnection has a client disconnected, which is told the reason.
 func (c *Client) CloseConnection(ctx context.Context, name, reason string) error {
 	return c.ask(ctx, question{method: "DELETE", path: []string{"connections", name}, header: http.Header{"X-Reason": {reason}}}, nil)
