@@ -14,7 +14,7 @@ func (s *state) ack(tag uint64, multiple bool, how mail.Settlement, m protocol.M
 	case !ok:
 		return protocol.ChannelErrorf(protocol.PreconditionFailed, "unknown delivery tag %d", tag).For(m)
 	case s.tx != nil:
-		s.unacked.Take(first, last, func(tag uint64, u unacked.Delivery) { s.tx.addSettle(tag, u, how) })
+		s.unacked.Take(first, last, func(tag uint64, u unacked.Delivery) { s.tx.Settle(tag, u, how) })
 	default:
 		s.settle(first, last, how)
 	}

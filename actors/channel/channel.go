@@ -162,6 +162,10 @@ func (c *channel) abort() {
 		left = append(left, m)
 	}
 	c.parked = nil
+	c.replies.End()
+	if m := c.replies.InHand(); m != nil {
+		left = append(left, m)
+	}
 	for _, m := range left {
 		switch m := m.(type) {
 		case *mail.Inbound:
@@ -169,13 +173,16 @@ func (c *channel) abort() {
 			m.Chunk = nil
 		case *mail.Deliver:
 			m.Release()
+		case *mail.Enqueue: // replies
+			if to, reply := m.Answer(mail.Gone); to != nil {
+				c.cfg.Post(to, reply)
+			}
 		}
 	}
 	c.long.stop()
 	c.long = nil
 	c.output.Drop()
 	c.dropBegun()
-	c.leaveReplies(left)
 	c.batches.Release()
 }
 

@@ -50,7 +50,7 @@ func returning(requeue bool) mail.Settlement {
 func (s *state) topologyCommand(m protocol.Method) error {
 	if d, ok := m.(*protocol.QueueDeclare); ok {
 		if name := requests.Stripped(d.Queue); topology.IsReserved(name) {
-			return s.declareReply(d, name)
+			return s.declareReplies(d, name)
 		}
 	}
 	r, err := s.client.For(m)
@@ -68,6 +68,18 @@ func (s *state) topologyCommand(m protocol.Method) error {
 			s.output.Reply(r.Ok(reply))
 		}
 	})))
+	return nil
+}
+
+// declareReplies is queue.declare of a name to reply to.
+func (s *state) declareReplies(m *protocol.QueueDeclare, name string) error {
+	if err := s.replies.Check(name); err != nil {
+		return err
+	}
+	s.client.LastQueue = name
+	if !m.NoWait {
+		s.output.Reply(&protocol.QueueDeclareOk{Queue: name, ConsumerCount: 1})
+	}
 	return nil
 }
 

@@ -18,8 +18,8 @@ func (s *state) settled(m *mail.EnqueueReply) {
 	for _, r := range m.Ranges {
 		if s.confirms.On() {
 			s.confirms.Answered(r, m.Refused)
-		} else {
-			s.committed(r, m.Refused)
+		} else if s.tx != nil && s.tx.Answered(r, m.Refused) {
+			s.committed(s.await.method)
 		}
 		if p != nil {
 			p.Answered(int(r.Last - r.First + 1))

@@ -24,11 +24,15 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 		return err
 	}
 	tag := m.ConsumerTag
-	if _, used := s.consumers[tag]; used || name != topology.ReplyName && s.isRequester(tag) {
+	if _, used := s.consumers[tag]; used || name != topology.ReplyName && s.replies.Is(tag) {
 		return protocol.ConnectionErrorf(protocol.NotAllowed, "attempt to reuse consumer tag '%s'", tag)
 	}
 	if name == topology.ReplyName {
-		return s.consumeReplies(m)
+		tag, err := s.replies.Begin(m, s.self)
+		if err == nil && !m.NoWait {
+			s.output.Reply(&protocol.BasicConsumeOk{ConsumerTag: tag})
+		}
+		return err
 	}
 	q, err := s.rights.Readable(name)
 	if err != nil {
@@ -61,8 +65,8 @@ func (s *state) cancel(m *protocol.BasicCancel) error {
 			s.output.Reply(&protocol.BasicCancelOk{ConsumerTag: m.ConsumerTag})
 		}
 	}
-	if s.isRequester(m.ConsumerTag) {
-		s.forgetRequester()
+	if s.replies.Is(m.ConsumerTag) {
+		s.replies.End()
 	}
 	c := s.consumers[m.ConsumerTag]
 	if c == nil {

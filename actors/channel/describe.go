@@ -10,7 +10,8 @@ func (s *state) describe(m *mail.DescribeChannel) {
 		Consumers: len(s.consumers), Unacked: max(s.unacked.Len()-s.unacked.Late(), 0), Unconfirmed: s.confirms.Untold(), Counts: s.counted(),
 	}
 	if s.tx != nil {
-		info.Transactional, info.Uncommitted, info.AcksUncommitted = true, len(s.tx.publishes), len(s.tx.settles)
+		info.Transactional = true
+		info.Uncommitted, info.AcksUncommitted = s.tx.Len()
 	}
 	s.Send(m.ReplyTo, info)
 }

@@ -78,7 +78,7 @@ func (s *state) giveBack() {
 	s.await = nil
 	s.long.stop()
 	s.long = nil
-	s.forgetRequester()
+	s.replies.End()
 	s.peers.Leave()
 	clear(s.consumers)
 	s.unacked.Clear()
@@ -90,7 +90,7 @@ func (s *state) giveBack() {
 func (s *state) dropBegun() {
 	s.assembler.Reset()
 	if s.tx != nil {
-		s.forgetPublishes()
+		s.tx.Forget()
 		s.tx = nil
 	}
 }

@@ -1,8 +1,11 @@
 package channel
 
 import (
+	"slices"
+
 	"candlemark/actors/channel/assembler"
 	"candlemark/actors/channel/routing"
+	"candlemark/actors/channel/tx"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
@@ -59,7 +62,7 @@ func (s *state) check(a *assembler.Assembler, c *checked) error {
 		TTL: message.NoTTL, Priority: scan.Priority, Persistent: scan.Persistent(),
 	}
 	if string(scan.ReplyTo) == topology.ReplyName {
-		m.Header, err = s.replyHere(m.Header)
+		m.Header, err = s.replies.Address(m.Header)
 	}
 	if err == nil && scan.HasExpiration {
 		m.TTL, err = message.ParseTTL(scan.Expiration)
@@ -110,7 +113,9 @@ func (s *state) routed(targets []*routing.Target, m *message.Message, headers []
 		s.tracing.published(m, targets, s.chunk)
 	}
 	if s.tx != nil {
-		return s.publishLater(m, targets, mandatory)
+		return s.tx.Publish(tx.Publish{
+			Message: *m, Queues: routing.Queues(targets), Caps: slices.Clone(s.routes.Caps()), Mandatory: mandatory,
+		})
 	}
 	if s.confirms.On() {
 		m.Number = s.confirms.Begin(len(targets))

@@ -1,6 +1,7 @@
 package channel
 
 import (
+	"io"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -8,10 +9,12 @@ import (
 
 	"candlemark/actors/channel/output"
 	"candlemark/actors/mail"
+	"candlemark/internal/message"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 
 	"github.com/asynkron/protoactor-go/actor"
+	"github.com/rs/zerolog"
 )
 
 func replyTo(name string) protocol.Properties {
@@ -206,16 +209,27 @@ func TestReplyTo_GoneRequester(t *testing.T) {
 	}
 }
 
-// What is in the mailbox of a channel that ends is answered.
+// What is in the mailbox of a channel that ends is answered, and what it panicked at.
 func TestReplyTo_MailboxIsAnswered(t *testing.T) {
-	r := newRig(t)
+	r := newRig(t, func(c *Config) {
+		c.Log = zerolog.New(io.Discard).Hook(zerolog.HookFunc(func(*zerolog.Event, zerolog.Level, string) { panic("disk full") }))
+	})
 	key := r.requests("t")
 	other := r.partner()
 	other.command(&protocol.ConfirmSelect{NoWait: true})
 	other.feed(publish("", key, "1"))
 	other.feed(publish("", key, "2"))
+	broken := other.posts[0].what.(*mail.Enqueue)
+	broken.Messages[0].Header, broken.Messages[0].Overlay = nil, &message.Overlay{DropExpiration: true}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("nothing broke")
+			}
+		}()
+		r.handle(broken)
+	}()
 	c := &channel{state: r.state}
-	c.arriving = other.posts[0].what.(*mail.Enqueue)
 	left := other.posts[1].what
 	c.cfg.Close = func() []any { return []any{left} }
 	c.cfg.Post = func(to *actor.PID, what any) {
@@ -250,7 +264,7 @@ func TestReplyTo_OneChannel(t *testing.T) {
 	r := newRig(t)
 	r.command(&protocol.ConfirmSelect{NoWait: true})
 	r.command(&protocol.BasicConsume{Queue: topology.ReplyName, ConsumerTag: "t", NoAck: true, NoWait: true})
-	name := r.requester.Name
+	name := r.replies.Name()
 	r.handle(r.inbound(publish("", name, "a")))
 	if len(r.watch) > 0 {
 		t.Error("it watches itself")

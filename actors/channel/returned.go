@@ -23,9 +23,7 @@ func (s *state) returned(m *mail.DeliveriesReturned) {
 	s.output.Withdraw(m)
 	s.unacked.Return(&p.Queue, m)
 	if s.tx != nil {
-		for i := range s.tx.settles { // a rollback makes them open again
-			s.unacked.ReturnTaken(&s.tx.settles[i].unacked, &p.Queue, m)
-		}
+		s.tx.Return(&s.unacked, &p.Queue, m)
 	}
 	if late := s.unacked.Late(); late > lateLimit {
 		s.fail(protocol.ChannelErrorf(protocol.PreconditionFailed,

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"candlemark/actors/channel/tx"
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/internal/budget"
@@ -234,7 +235,7 @@ func TestRoom_WholeWhenTheConnectionEnds(t *testing.T) {
 // Transactions are bounded, and give back what they hold however they end.
 func TestRoom_Transactions(t *testing.T) {
 	body := strings.Repeat("b", 500_000)
-	const each = 500_000 + 2 + 2 + publishingBytes + targetBytes
+	const each = 500_000 + 2 + 2 + tx.PublishBytes + tx.TargetBytes
 	for name, end := range map[string]func(c *crowd){
 		"commit":   func(c *crowd) { c.command(&protocol.TxCommit{}) },
 		"rollback": func(c *crowd) { c.command(&protocol.TxRollback{}) },

@@ -9,10 +9,12 @@ import (
 	"candlemark/actors/channel/confirms"
 	"candlemark/actors/channel/output"
 	"candlemark/actors/channel/peers"
+	"candlemark/actors/channel/replies"
 	"candlemark/actors/channel/requests"
 	"candlemark/actors/channel/rights"
 	"candlemark/actors/channel/routing"
 	"candlemark/actors/channel/trace"
+	"candlemark/actors/channel/tx"
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
@@ -52,11 +54,10 @@ type state struct {
 	resting   bool  // resumeWork is on its way
 	tracing   tracing
 	confirms  confirms.Confirms
-	tx        *tx // nil: the channel is not transactional
+	tx        *tx.Tx // nil: the channel is not transactional
 
 	consumers map[string]*output.Consumer
-	requester *replyConsumer // nil: nobody waits for replies here
-	arriving  *mail.Enqueue  // the replies in hand, not answered yet
+	replies   replies.Consumer
 	peers     peers.Peers
 	unacked   unacked.Deliveries
 	prefetch  int // for new consumers
@@ -92,6 +93,7 @@ func (s *state) init(cfg Config) {
 	}
 	s.rights = rights.Rights{User: cfg.User, VHost: cfg.VHost, Permissions: cfg.Permissions}
 	s.client = requests.Client{Rights: &s.rights, Connection: cfg.Connection}
+	s.replies = replies.New(cfg.VHost, &s.output)
 	s.peers = peers.New(&s.outgoing)
 	s.batches = routing.NewBatches(&s.outgoing, &s.peers,
 		&mail.Publisher{User: cfg.User.Name, Tags: cfg.User.Tags, Connection: cfg.Connection}, cfg.Gate)
@@ -120,7 +122,7 @@ func (s *state) handle(what any) {
 	case *mail.EnqueueReply:
 		s.settled(m)
 	case *mail.Enqueue:
-		s.replied(m)
+		s.Send(m.Answer(s.replies.Take(m)))
 	case *mail.Offer:
 		if p := s.peers.Find(m.Queue); p != nil {
 			s.unacked.Limit.Offered(&p.Queue.Queue, m.Messages)

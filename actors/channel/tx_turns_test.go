@@ -4,12 +4,13 @@ import (
 	"slices"
 	"testing"
 
+	"candlemark/actors/channel/tx"
 	"candlemark/actors/mail"
 	"candlemark/protocol"
 )
 
 // turns feeds what is to end a transaction and lets it go on, turn after turn. It returns how many there were, and what
-// was sent in all; in none were more than endLimit things dealt with, and one publish.
+// was sent in all; in none were more than tx.EndLimit things dealt with, and one publish.
 func (r *rig) turns(what any) (turns, published, settled int) {
 	r.t.Helper()
 	of := map[string]uint64{}
@@ -40,7 +41,7 @@ func (r *rig) turns(what any) (turns, published, settled int) {
 			}
 		}
 		r.posts = nil
-		if n > endLimit+2 {
+		if n > tx.EndLimit+2 {
 			r.t.Errorf("a turn dealt with %d things", n)
 		}
 	}
@@ -65,7 +66,7 @@ func large(t *testing.T, n int) *rig {
 }
 
 func TestTx_EndsInTurns(t *testing.T) {
-	const n = 2*endLimit + 10
+	const n = 2*tx.EndLimit + 10
 	t.Run("commit", func(t *testing.T) {
 		r := large(t, n)
 		turns, published, settled := r.turns(r.inbound(frame(&protocol.TxCommit{}), frame(&protocol.TxSelect{})))

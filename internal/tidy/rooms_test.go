@@ -29,6 +29,8 @@ var rooms = map[string][]string{
 	"actors/channel/peers":     {"actors/mail", "actors/channel/qos", "actors/channel/unacked"},
 	"actors/channel/routing":   {"protocol", "actors/mail", "actors/channel/peers", "actors/channel/rights", "internal/auth", "internal/message", "internal/topology"},
 	"actors/channel/qos":       {"actors/mail"},
+	"actors/channel/replies":   {"protocol", "actors/mail", "actors/channel/output", "actors/channel/requests", "actors/channel/unacked", "internal/message", "internal/outbox", "internal/topology"},
+	"actors/channel/tx":        {"protocol", "actors/mail", "actors/channel/unacked", "internal/budget", "internal/message", "internal/topology"},
 	"actors/channel/requests":  {"protocol", "actors/mail", "actors/channel/rights", "internal/auth", "internal/topology", "policies"},
 	"actors/channel/rights":    {"protocol", "policies", "internal/auth", "internal/topology"},
 	"actors/channel/trace":     {"protocol", "internal/message", "internal/topology"},
@@ -175,8 +177,9 @@ var actorRooms = []string{"actors/...", "supervision/...", "integration/...", "i
 
 // pureRooms are below actorRooms, and do not know it: they are the cores of actors, or tell others through functions.
 var pureRooms = []string{
-	"actors/channel/assembler", "actors/channel/confirms", "actors/channel/output", "actors/channel/peers", "actors/channel/qos", "actors/channel/requests", "actors/channel/rights",
-	"actors/channel/routing", "actors/channel/trace", "actors/channel/unacked",
+	"actors/channel/assembler", "actors/channel/confirms", "actors/channel/output", "actors/channel/peers", "actors/channel/qos",
+	"actors/channel/replies", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/trace",
+	"actors/channel/tx", "actors/channel/unacked",
 	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/deadletters",
 	"actors/queue/expiry", "actors/queue/inspect", "actors/queue/lease", "actors/queue/outbox", "actors/queue/paging",
 	"actors/queue/records", "actors/queue/schedule", "actors/queue/wheel",

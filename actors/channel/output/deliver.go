@@ -46,9 +46,12 @@ const ReplyLimit = 16 << 20
 // replyOverhead is the cost of a waiting reply besides its content, in bytes.
 const replyOverhead = 256
 
-// DeliverReplies writes replies for their consumer, which has that tag, or keeps them. False: the
-// client reads too slowly.
+// DeliverReplies writes replies for their consumer, which has that tag, or keeps them, or
+// drops them if the connection ends. False: the client reads too slowly.
 func (o *Output) DeliverReplies(c *Consumer, tag string, m *mail.Enqueue) bool {
+	if o.leaving {
+		return true
+	}
 	bytes := 0
 	for i := range m.Messages {
 		bytes += m.Messages[i].Size() + replyOverhead

@@ -211,6 +211,15 @@ func (b *Batches) Targets(queues []*topology.Queue) []*Target {
 	return targets
 }
 
+// Queues are those of targets.
+func Queues(targets []*Target) []*topology.Queue {
+	queues := make([]*topology.Queue, len(targets))
+	for i, t := range targets {
+		queues[i] = t.Queue
+	}
+	return queues
+}
+
 // Add adds the message to the batch of each of its queues, with its TTL capped by
 // the exchanges on the way there (TTL-9). A message that is not Owned is in chunk.
 func (b *Batches) Add(m *message.Message, targets []*Target, caps []int64, chunk *message.Chunk) {

@@ -1,0 +1,71 @@
+package replies
+
+import (
+	"sync/atomic"
+	"testing"
+
+	"candlemark/actors/channel/output"
+	"candlemark/actors/channel/unacked"
+	"candlemark/actors/mail"
+	"candlemark/internal/message"
+	"candlemark/internal/outbox"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+type sender struct{}
+
+func (sender) Self() mail.Address     { return nil }
+func (sender) Send(mail.Address, any) {}
+
+func zeroOf[T any](*T) *T { return new(T) }
+
+func TestConsumer(t *testing.T) {
+	v := topology.NewVHost("/")
+	d, counts := unacked.New(sender{}), mail.Counts{}
+	out := output.New(output.Config{Outbox: outbox.New(1<<20, nil), Replies: new(atomic.Int64), VHost: v}, sender{}, &d, &counts)
+	c := New(v, &out)
+	refused := func(err error, want string) {
+		t.Helper()
+		if err == nil || err.Error() != "channel error "+want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	self := zeroOf(mail.Address(nil))
+	_, err := c.Begin(&protocol.BasicConsume{}, self)
+	refused(err, "406: PRECONDITION_FAILED - reply consumer cannot acknowledge")
+	_, err = c.Address(nil)
+	refused(err, "406: PRECONDITION_FAILED - fast reply consumer does not exist")
+	tag, err := c.Begin(&protocol.BasicConsume{NoAck: true}, self)
+	if err != nil || tag == "" || !c.Is(tag) || c.Is("") {
+		t.Fatal(tag, err)
+	}
+	_, err = c.Begin(&protocol.BasicConsume{NoAck: true}, self)
+	refused(err, "406: PRECONDITION_FAILED - reply consumer already set")
+	name := c.Name()
+	if err := c.Check(name); err != nil {
+		t.Error(err)
+	}
+	reply := func() *mail.Enqueue {
+		return &mail.Enqueue{Queue: c.name.PID, Messages: []message.Message{{Header: []byte{0, 0}, Owned: true}}}
+	}
+	for range 2 {
+		if fate := c.Take(reply()); fate != mail.Gone || c.InHand() != nil || counts.DeliverNoAck != 1 {
+			t.Errorf("fate %d, %d delivered", fate, counts.DeliverNoAck)
+		}
+		out.Leave() // what comes then is dropped
+	}
+	c.End()
+	c.End()
+	if c.Is(tag) || c.Name() != "" {
+		t.Error("it still consumes")
+	}
+	refused(c.Check(name), "404: NOT_FOUND - no queue '"+name+"' in vhost '/'")
+	if err := c.Check(topology.ReplyName); err != nil {
+		t.Error(err)
+	}
+}
