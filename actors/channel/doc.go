@@ -2,10 +2,12 @@
 // routes them, keeps track of confirms and unacknowledged deliveries, and runs
 // the client's commands strictly in order.
 //
-// Owns: delivery tags, publish numbers, consumers by tag, the batches for
-// queues that gather during one turn, what a transaction keeps until its commit,
-// its place among those who wait for replies and, while a command waits for its
-// answer, everything the client sent behind it.
+// Owns: consumers by tag and, while a command waits for its answer, everything the
+// client sent behind it; and its parts, one package each (ADR 44): delivery tags
+// (unacked, qos), publish numbers (confirms), the batches for queues that gather
+// during one turn (routing), what a transaction keeps until its commit (tx), what
+// waits for the client to read (output), its place among those who wait for replies
+// (replies).
 //
 // Takes: Inbound and CloseChannel from its connection; Enqueue, with replies,
 // from other channels; EnqueueReply Deliver Offer Unused ConsumerCancelled
@@ -29,7 +31,7 @@
 //
 // Three things wait, each in its own list: reads behind a command that waits, for
 // an answer or for its own to be read (parked), all that the client is to be told
-// while the outbox is full (held, ADR 24), batches until the end of the read they came in (touched). A read chunk
+// while the outbox is full (output, ADR 24), batches until the end of the read they came in (routing). A read chunk
 // is retained by a parked read and by a batch, never by what is held.
 //
 // A turn ends after some steps of routing (topology.TurnSteps) and goes on in
