@@ -150,6 +150,7 @@ func TestFloodToFourTimesTheWatermark(t *testing.T) {
 	if slices.Contains(buildFlags, "-race") {
 		t.Skip("the race detector multiplies memory")
 	}
+	t.Parallel()
 	b := start(t, "--memory-high-watermark", strconv.Itoa(watermark))
 	c := b.dial()
 	c.must(func() error { _, err := c.QueueDeclare("flood", false, false, false, false, nil); return err }())

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -43,8 +44,13 @@ func TestMain(m *testing.M) { os.Exit(sandbox.Of(tests{m}).Run()) }
 // tests have a folder for the program.
 type tests struct{ *testing.M }
 
+// testsAtOnce is how many run at a time: they mostly wait for brokers and clients, which are other
+// processes.
+const testsAtOnce = "4"
+
 // Run runs them and returns the exit code.
 func (t tests) Run() int {
+	_ = flag.Set("test.parallel", testsAtOnce) // whoever says -parallel is heard later
 	var err error
 	if binaryDir, err = os.MkdirTemp("", "candlemark-integration-"); err != nil {
 		panic(err)
