@@ -77,7 +77,7 @@ func testVHost() *topology.VHost {
 	}
 	exchange := func(name, kind string, internal bool, bindings ...string) {
 		x := &topology.Exchange{Name: name, Type: kind, PID: pid("exchange/" + name), Internal: internal}
-		routes, _ := topology.NewRoutes(kind)
+		routes, _ := topology.NewRoutes(kind, nil)
 		for i := 0; i < len(bindings); i += 2 {
 			b := topology.Binding{Destination: bindings[i], RoutingKey: bindings[i+1]}
 			if kind == "headers" {
@@ -362,7 +362,7 @@ func (r *rig) balanced() {
 
 func newExchange(name string) *topology.Exchange {
 	x := &topology.Exchange{Name: name, Type: "fanout", PID: pid("exchange/" + name)}
-	routes, _ := topology.NewRoutes("fanout")
+	routes, _ := topology.NewRoutes("fanout", nil)
 	x.Publish(routes)
 	return x
 }

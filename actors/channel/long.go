@@ -58,11 +58,7 @@ func (s *state) routeLong(x *topology.Exchange, m *message.Message, more [][]byt
 	if scan, err := protocol.ScanProperties(kept.Header); err == nil {
 		headers = scan.Headers
 	}
-	decode := func() protocol.Table {
-		t, _ := protocol.DecodeTable(headers) // was scanned
-		return t
-	}
-	l := &long{Long: s.cfg.VHost.Long(x, append([][]byte{kept.RoutingKey}, more...), decode)}
+	l := &long{Long: s.routes.Long(x, &kept, more, headers)}
 	l.debt.Owe(s.cfg.Gate, kept.Size())
 	l.id = s.request(assembler.PublishMethod, func(reply any) {
 		s.long.stop()

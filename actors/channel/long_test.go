@@ -15,7 +15,7 @@ import (
 func (r *rig) crowd(n int) {
 	v := r.cfg.VHost
 	x := &topology.Exchange{Name: "crowd", Type: "topic"}
-	routes, _ := topology.NewRoutes("topic")
+	routes, _ := topology.NewRoutes("topic", nil)
 	for i := range n {
 		q := &topology.Queue{Name: fmt.Sprint("c", i), PID: pid(fmt.Sprint("c", i))}
 		routes, _ = routes.With(topology.Binding{Destination: q.Name, RoutingKey: "#"}, topology.Target{Queue: q})

@@ -15,7 +15,7 @@ import (
 func traced(t *testing.T) *rig {
 	r := newRig(t, func(c *Config) { c.ConnectionName, c.Node = "1.2.3.4:5 -> 6.7.8.9:10", "node@here" })
 	x := &topology.Exchange{Name: topology.TraceExchange, Type: "topic", Internal: true, PID: pid("trace")}
-	routes, _ := topology.NewRoutes("topic")
+	routes, _ := topology.NewRoutes("topic", nil)
 	q := &topology.Queue{Name: "traces", PID: pid("traces")}
 	routes, _ = routes.With(topology.Binding{Destination: "traces", RoutingKey: "#"}, topology.Target{Queue: q})
 	x.Publish(routes)

@@ -17,7 +17,7 @@ func BenchmarkDeadLetter(b *testing.B) {
 	v := topology.NewVHost("/")
 	q := &topology.Queue{Name: "dead", PID: actor.NewPID("local", "dead")}
 	x := &topology.Exchange{Name: "dlx", Type: "fanout"}
-	r, _ := topology.NewRoutes("fanout")
+	r, _ := topology.NewRoutes("fanout", nil)
 	r, _ = r.With(topology.Binding{Destination: "dead"}, topology.Target{Queue: q})
 	x.Publish(r)
 	v.Publish(v.Directory().WithQueue(q).WithExchange(x))

@@ -312,7 +312,7 @@ func TestTargetThatEndsSettles(t *testing.T) {
 func TestHeadersExchangeSeesTheDeath(t *testing.T) {
 	inHouse(t, func(h *house) {
 		source, target := h.queue("source"), h.queue("target")
-		r, _ := topology.NewRoutes("headers")
+		r, _ := topology.NewRoutes("headers", nil)
 		r, _ = r.With(topology.Binding{Destination: "target", Arguments: protocol.Table{
 			{Key: "x-match", Value: "all-with-x"},
 			{Key: "x-last-death-queue", Value: "source"},

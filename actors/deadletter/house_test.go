@@ -84,7 +84,7 @@ func (h *house) queue(name string) *probe {
 
 // exchange makes an exchange with bindings of key to each queue.
 func (h *house) exchange(x *topology.Exchange, alternate, key string, queues ...*probe) {
-	r, _ := topology.NewRoutes(x.Type)
+	r, _ := topology.NewRoutes(x.Type, nil)
 	for _, q := range queues {
 		r, _ = r.With(topology.Binding{Destination: q.queue.Name, RoutingKey: key}, topology.Target{Queue: q.queue})
 	}

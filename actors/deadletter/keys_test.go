@@ -22,7 +22,7 @@ func TestDL15_AllOriginalKeys(t *testing.T) {
 	inHouse(t, func(h *house) {
 		source, own, cc, bcc := h.queue("source"), h.queue("own"), h.queue("cc"), h.queue("bcc")
 		x := &topology.Exchange{Name: "dlx", Type: "direct"}
-		r, _ := topology.NewRoutes("direct")
+		r, _ := topology.NewRoutes("direct", nil)
 		for key, to := range map[string]*probe{"k": own, "cc": cc, "bcc": bcc} {
 			r, _ = r.With(topology.Binding{Destination: to.queue.Name, RoutingKey: key}, topology.Target{Queue: to.queue})
 		}

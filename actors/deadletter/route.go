@@ -28,20 +28,18 @@ type router struct {
 	key     []byte            // the last message's, if steady
 }
 
-func (r *router) init() { r.headers = r.decode }
+func (r *router) init() { r.headers, r.Properties = r.decode, r.properties }
 
 // decode returns what a headers exchange matches: the headers with the history of
 // deaths.
-func (r *router) decode() protocol.Table {
-	raw, err := r.overlay.Header(r.header)
-	if err != nil {
-		return nil
+func (r *router) decode() protocol.Table { return r.properties().Headers }
+
+// properties returns those of the message, with such headers.
+func (r *router) properties() (p protocol.Properties) {
+	if raw, err := r.overlay.Header(r.header); err == nil {
+		p, _ = protocol.DecodeProperties(raw)
 	}
-	p, err := protocol.DecodeProperties(raw)
-	if err != nil {
-		return nil
-	}
-	return p.Headers
+	return p
 }
 
 // route sends the messages of b before end to the batches of their targets. The exchange is
@@ -146,7 +144,8 @@ func (s *state) targets(
 	s.steps += s.router.Steps() + len(queues)
 	if s.router.Over() {
 		s.router.steady = false
-		b.waiting = s.vhost.Long(x, s.router.keysOf(m), (&router{overlay: m.Overlay, header: m.Header}).decode)
+		of := &router{overlay: m.Overlay, header: m.Header}
+		b.waiting = s.vhost.Long(x, s.router.keysOf(m), of.decode, of.properties)
 		s.out.search = append(s.out.search, b)
 	}
 	return queues, s.router.Caps()
@@ -160,7 +159,7 @@ func (r *router) targets(dir *topology.Directory, x *topology.Exchange, m *messa
 	}
 	r.steady = false
 	r.found = r.route(dir, x, m)
-	r.steady, r.key = !r.AskedHeaders(), m.RoutingKey
+	r.steady, r.key = r.Steady(), m.RoutingKey
 	return r.found
 }
 

@@ -32,7 +32,7 @@ type exchange struct {
 // are published before New returns, so that a directory with the exchange in it
 // never shows it without its alternate exchange.
 func New(cfg Config) actor.Actor {
-	routes, known := topology.NewRoutes(cfg.Exchange.RoutingType())
+	routes, known := topology.NewRoutes(cfg.Exchange.RoutingType(), cfg.Exchange.Arguments)
 	if !known {
 		panic("exchange: unknown type " + cfg.Exchange.RoutingType())
 	}
@@ -110,7 +110,7 @@ func (x *exchange) end(ctx actor.Context, fate mail.Fate) {
 		return
 	}
 	x.ended = true
-	empty, _ := topology.NewRoutes(x.cfg.Exchange.RoutingType())
+	empty, _ := topology.NewRoutes(x.cfg.Exchange.RoutingType(), x.cfg.Exchange.Arguments)
 	x.publish(empty)
 	mail.AnswerAll(ctx, x.cfg.Close(), fate)
 }

@@ -36,7 +36,7 @@ func (bs *bindings) bind(m *mail.Bind) {
 		if e.park(&b) {
 			return
 		}
-		err = cmp.Or(bs.rules.Locked(e.target.Queue, b.Connection), refusal.Arguments(e.source.exchange, b.Binding))
+		err = cmp.Or(bs.rules.Locked(e.target.Queue, b.Connection), refusal.Binding(e.source.exchange, b.Binding, e.target))
 	}
 	switch {
 	case err != nil:

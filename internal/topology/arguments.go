@@ -1,17 +1,47 @@
 package topology
 
 import (
+	"math/big"
+
 	"candlemark/internal/erlang"
 	"candlemark/protocol"
 )
 
-// ValidateBinding checks the arguments of a new binding from an exchange of type kind, as the exchange type would: nil when they are
-// good, else a 406 channel error with RabbitMQ's text. Only headers exchanges refuse anything, namely an x-match that is not one of
-// the strings all, any, all-with-x and any-with-x; it may be absent.
-func ValidateBinding(kind string, args protocol.Table) *protocol.ChannelError {
-	if kind != "headers" {
-		return nil
+// ValidateBinding checks a new binding from an exchange of type kind to a queue, nil for an exchange, as the exchange type would: nil
+// when it is good, else a 406 channel error with RabbitMQ's text. A headers exchange wants an x-match that is one of the strings all,
+// any, all-with-x and any-with-x, or absent; a consistent-hash exchange a weight for a key; a local-random exchange no key, and a
+// classic queue.
+func ValidateBinding(kind string, b Binding, to *Queue) *protocol.ChannelError {
+	switch kind {
+	case "headers":
+		return validateMatch(b.Arguments)
+	case ConsistentHashType:
+		return validateWeight(b.RoutingKey)
+	case LocalRandomType:
+		switch {
+		case b.RoutingKey != "":
+			return protocol.ChannelErrorf(protocol.PreconditionFailed, "Non empty binding '%s' key not permitted", b.RoutingKey)
+		case to == nil:
+			return protocol.ChannelErrorf(protocol.PreconditionFailed, "Destination not found")
+		case to.Type != "classic":
+			return protocol.ChannelErrorf(protocol.PreconditionFailed, "Queue type rabbit_%s_queue not valid for this exchange type", to.Type)
+		}
 	}
+	return nil
+}
+
+func validateWeight(key string) *protocol.ChannelError {
+	n, is := new(big.Int).SetString(key, 10)
+	switch {
+	case !is:
+		return protocol.ChannelErrorf(protocol.PreconditionFailed, "The binding key must be an integer: %s", erlang.Binary(key))
+	case n.Sign() < 1:
+		return protocol.ChannelErrorf(protocol.PreconditionFailed, "The binding key must be greater than 0")
+	}
+	return nil
+}
+
+func validateMatch(args protocol.Table) *protocol.ChannelError {
 	switch v, found := args.Get("x-match"); {
 	case !found, v == "all", v == "any", v == "all-with-x", v == "any-with-x":
 		return nil

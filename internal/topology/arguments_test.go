@@ -43,7 +43,7 @@ func TestValidateBinding(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			err := ValidateBinding(test.exchange, test.args)
+			err := ValidateBinding(test.exchange, Binding{Arguments: test.args}, &Queue{Type: "classic"})
 			switch {
 			case err == nil:
 				if test.want != "" {

@@ -102,3 +102,15 @@ func benchmarkRoute(b *testing.B, d *Directory, x *Exchange, key string) {
 		}
 	}
 }
+
+// BenchmarkConsistentHash finds one of 100 queues.
+func BenchmarkConsistentHash(b *testing.B) {
+	x := newPicking(ConsistentHashType, nil)
+	for i := range 100 {
+		x.bind(fmt.Sprint("q", i), "10")
+	}
+	key := []byte("customer-4711")
+	for b.Loop() {
+		x.router.Route(x.dir, x.Exchange, key, nil)
+	}
+}

@@ -78,6 +78,7 @@ func (r *Router) capFrom(d *Directory, x *Exchange) {
 	ms := capped(c.lowest[x], x.Routes())
 	s := c.step
 	s.keys, s.headers, s.asked, s.decoded = r.keys, r.headers, r.asked, r.decoded
+	s.Properties, s.random, s.draw = r.Properties, r.random, r.draw
 	s.loaded, s.delayed = false, false
 	s.queues.reset()
 	s.exchanges.reset()

@@ -99,7 +99,7 @@ func TestExchangeWithoutTableRoutesNothing(t *testing.T) {
 }
 
 func TestRoutesKnowTheirBindings(t *testing.T) {
-	if r, ok := NewRoutes("x-delayed-message"); ok || r != nil {
+	if r, ok := NewRoutes("x-delayed-message", nil); ok || r != nil {
 		t.Errorf("a table for an unknown type")
 	}
 	r := newRoutes(t, "direct")

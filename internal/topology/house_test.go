@@ -40,7 +40,7 @@ func (h *house) exchange(name, kind string) *Exchange {
 
 func newRoutes(t testing.TB, kind string) *Routes {
 	t.Helper()
-	r, ok := NewRoutes(kind)
+	r, ok := NewRoutes(kind, nil)
 	if !ok {
 		t.Fatalf("no exchange type %q", kind)
 	}

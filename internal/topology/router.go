@@ -9,6 +9,10 @@ import (
 // Router resolves publishes to queues. It belongs to one goroutine and reuses its memory; the zero value is ready. In steady state
 // it does not allocate, except for decoded headers.
 type Router struct {
+	// Properties returns those of the message in hand, for exchanges that go by one of them; nil for a message without any. It is
+	// set before the first publish.
+	Properties func() protocol.Properties
+
 	keys    [][]byte
 	headers func() protocol.Table
 	asked   bool           // whether decoded is of this publish
@@ -19,7 +23,10 @@ type Router struct {
 	delay   int64 // what this publish asks for, in ms
 	delayed bool  // whether delay is of this publish
 	refusal error
-	capped  bool // whether an exchange on the way caps TTLs
+	draw    uint64 // for exchanges that lead anywhere
+	random  bool   // whether draw is of this publish
+	varies  bool   // whether the route depends on a property
+	capped  bool   // whether an exchange on the way caps TTLs
 	caps    caps
 	work
 
@@ -49,6 +56,7 @@ func (r *Router) Route(d *Directory, x *Exchange, key []byte, headers func() pro
 func (r *Router) RouteAll(d *Directory, x *Exchange, keys [][]byte, headers func() protocol.Table) []*Queue {
 	r.keys, r.headers, r.asked = keys, headers, false
 	r.loaded, r.delayed, r.refusal, r.capped = false, false, nil, false
+	r.random, r.varies = false, false
 	r.begin()
 	r.queues.reset()
 	r.exchanges.reset()
@@ -109,8 +117,9 @@ func (r *Router) holds(x *Exchange) bool {
 	return true
 }
 
-// AskedHeaders reports whether the result of the last publish depends on its headers.
-func (r *Router) AskedHeaders() bool { return r.asked }
+// Steady reports that the result of the last publish is that of the next with the same keys: it depends on nothing else that the
+// message has, and not on chance.
+func (r *Router) Steady() bool { return !r.asked && !r.random && !r.varies }
 
 // Refusal is why the last publish must not be routed: a delayed exchange got an x-delay that it cannot make out (Delay). Who has
 // nobody to tell takes the route, which is the one without a delay.

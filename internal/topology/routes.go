@@ -59,8 +59,9 @@ type matcher interface {
 	match(r *Router)
 }
 
-// NewRoutes makes the empty table of an exchange of type kind: direct, fanout, topic or headers. It is false for any other type.
-func NewRoutes(kind string) (*Routes, bool) {
+// NewRoutes makes the empty table of an exchange of type kind: direct, fanout, topic, headers, or one of those of pick.go, some of
+// which depend on the arguments of the exchange. It is false for any other type.
+func NewRoutes(kind string, args protocol.Table) (*Routes, bool) {
 	switch kind {
 	case "direct":
 		return &Routes{matcher: &direct{}}, true
@@ -70,6 +71,9 @@ func NewRoutes(kind string) (*Routes, bool) {
 		return &Routes{matcher: &topic{}}, true
 	case "headers":
 		return &Routes{matcher: &headers{}}, true
+	}
+	if picks := newPicker(kind, args); picks != nil {
+		return &Routes{matcher: picks}, true
 	}
 	return nil, false
 }

@@ -75,9 +75,9 @@ type LongRoute struct {
 	Err     error
 }
 
-// Long makes a route as Router.RouteAll would. Keys and headers are used until Find has returned.
-func (v *VHost) Long(x *Exchange, keys [][]byte, headers func() protocol.Table) *Long {
-	return &Long{vhost: v, to: x, keys: keys, headers: headers, gone: make(chan struct{})}
+// Long makes a route as Router.RouteAll would. Keys, headers and properties (see Router.Properties) are used until Find has returned.
+func (v *VHost) Long(x *Exchange, keys [][]byte, headers func() protocol.Table, properties func() protocol.Properties) *Long {
+	return &Long{router: Router{Properties: properties}, vhost: v, to: x, keys: keys, headers: headers, gone: make(chan struct{})}
 }
 
 // Find waits its turn and looks for the route; it blocks and belongs on a goroutine of its own. It is false if Stop was called. A

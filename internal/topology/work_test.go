@@ -102,7 +102,7 @@ func TestWorkOfARouteIsBounded(t *testing.T) {
 		if !h.router.Over() {
 			t.Errorf("%s: a route of %d steps was not over", test.x.Name, h.router.Steps())
 		}
-		l := v.Long(test.x, keys, decode)
+		l := v.Long(test.x, keys, decode, nil)
 		found, _ := l.Find()
 		if got := len(found.Queues); found.Err != nil != (test.want < 0) || test.want >= 0 && got != test.want {
 			t.Errorf("%s: %d queues, %v, want %d", test.x.Name, got, found.Err, test.want)
@@ -125,14 +125,14 @@ func TestLongRouteIsStopped(t *testing.T) {
 	slowTopic(h, x, 512)
 	v := NewVHost("/")
 	v.Publish(h.directory)
-	waits := v.Long(x, manyKeys(1), nil)
+	waits := v.Long(x, manyKeys(1), nil, nil)
 	v.lane <- struct{}{} // another one is under way
 	waits.Stop()
 	if _, ok := waits.Find(); ok {
 		t.Error("a route that nobody wants waited and was found")
 	}
 	<-v.lane
-	runs := v.Long(x, manyKeys(10_000), nil)
+	runs := v.Long(x, manyKeys(10_000), nil, nil)
 	runs.Stop()
 	runs.router.begin()
 	if found, ok := runs.Find(); ok || len(found.Queues) > 0 || runs.router.Steps() > TurnSteps {

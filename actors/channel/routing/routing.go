@@ -35,22 +35,29 @@ type Routes struct {
 }
 
 // headers are those of the message being routed, decoded only if an exchange
-// asks for them.
+// asks for them, as its properties are.
 type headers struct {
-	raw    []byte
-	asked  bool
-	decode func() protocol.Table // bound once
+	raw, all []byte
+	decode   func() protocol.Table // bound once
+}
+
+func (h *headers) bind() {
+	h.decode = func() protocol.Table {
+		t, _ := protocol.DecodeTable(h.raw) // was scanned
+		return t
+	}
+}
+
+func (h *headers) properties() protocol.Properties {
+	p, _ := protocol.DecodeProperties(h.all) // was scanned
+	return p
 }
 
 // NewRoutes makes those of a client's channel.
 func NewRoutes(r *rights.Rights, b *Batches) *Routes {
 	x := &Routes{rights: r, batches: b}
-	h := &x.headers
-	h.decode = func() protocol.Table {
-		h.asked = true
-		t, _ := protocol.DecodeTable(h.raw) // was scanned
-		return t
-	}
+	x.headers.bind()
+	x.router.Properties = x.headers.properties
 	return x
 }
 
@@ -98,7 +105,7 @@ func (r *Routes) Find(x *topology.Exchange, m *message.Message, more [][]byte, r
 		return r.targets, nil
 	}
 	h := &r.headers
-	h.raw, h.asked = raw, false
+	h.raw, h.all = raw, m.Header
 	dir := r.rights.VHost.Directory()
 	var queues []*topology.Queue
 	if len(more) == 0 {
@@ -108,15 +115,22 @@ func (r *Routes) Find(x *topology.Exchange, m *message.Message, more [][]byte, r
 		queues = r.router.RouteAll(dir, x, r.keys, h.decode)
 		clear(r.keys)
 	}
-	h.raw = nil
+	h.raw, h.all = nil, nil
 	r.steps += r.router.Steps()
 	if err := r.router.Refusal(); err != nil || r.router.Over() {
 		r.routed = false
 		return nil, err
 	}
-	r.routed = !h.asked && len(more) == 0
+	r.routed = r.router.Steady() && len(more) == 0
 	r.key = append(r.key[:0], m.RoutingKey...)
 	return r.Aim(x, m.RoutingKey, more, queues, r.router.Caps()), nil
+}
+
+// Long looks for a route of a message that is kept until it is found, raw being its headers.
+func (r *Routes) Long(x *topology.Exchange, kept *message.Message, more [][]byte, raw []byte) *topology.Long {
+	h := &headers{raw: raw, all: kept.Header}
+	h.bind()
+	return r.rights.VHost.Long(x, append([][]byte{kept.RoutingKey}, more...), h.decode, h.properties)
 }
 
 // Over tells whether the last route was too long.

@@ -132,7 +132,11 @@ func (r *Rules) NewExchange(d *mail.DeclareExchange) error {
 	if err := policies.ValidateExchangeArguments(d.Name, r.VHost, d.Arguments); err != nil {
 		return err
 	}
-	return ExchangeType(d)
+	if err := ExchangeType(d); err != nil {
+		return err
+	}
+	x := topology.Exchange{Type: d.Type, Arguments: d.Arguments}
+	return orNil(topology.ValidateExchange(x.RoutingType(), d.Arguments))
 }
 
 // ExchangeType is DLY-1, and DEC-14 for types that nobody knows.
@@ -152,7 +156,7 @@ func ExchangeType(d *mail.DeclareExchange) error {
 }
 
 func known(exchangeType string) error {
-	if _, is := topology.NewRoutes(exchangeType); !is {
+	if _, is := topology.NewRoutes(exchangeType, nil); !is {
 		return protocol.ChannelErrorf(protocol.PreconditionFailed, "unknown exchange type '%s'", exchangeType)
 	}
 	return nil
@@ -193,9 +197,9 @@ func (r *Rules) Ends(source string, b *topology.Binding) error {
 	}
 }
 
-// Arguments refuses the arguments of a binding from x.
-func Arguments(x *topology.Exchange, b topology.Binding) error {
-	return orNil(topology.ValidateBinding(x.RoutingType(), b.Arguments))
+// Binding refuses what the type of x does.
+func Binding(x *topology.Exchange, b topology.Binding, to topology.Target) error {
+	return orNil(topology.ValidateBinding(x.RoutingType(), b, to.Queue))
 }
 
 // orNil is err as an error that is nil when err is.

@@ -174,7 +174,14 @@ func exchangeTypes() []exchangeType {
 	for _, name := range [...]string{"direct", "fanout", "headers", "topic"} {
 		types = append(types, exchangeType{name, "AMQP " + name + " exchange, as per the AMQP specification", true})
 	}
-	return append(types, exchangeType{"x-delayed-message", "Delayed Message Exchange.", true})
+	return append(
+		types,
+		exchangeType{"x-consistent-hash", "Consistent Hashing Exchange", true},
+		exchangeType{"x-delayed-message", "Delayed Message Exchange.", true},
+		exchangeType{"x-local-random", "Picks one random local binding (queue) to route via (to).", true},
+		exchangeType{"x-modulus-hash", "Modulus Hashing Exchange", true},
+		exchangeType{"x-random", "AMQP random exchange. Like a direct exchange, but randomly chooses who to route to.", true},
+	)
 }
 
 // whoAmI says who asks.

@@ -1,0 +1,172 @@
+package topology
+
+import (
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"candlemark/protocol"
+)
+
+// The types of exchange that lead each message to one of their destinations; plugins of RabbitMQ have them (DEC-16).
+const (
+	// ConsistentHashType leads equal keys to one destination, and keeps most of that when bindings come and go. Binding keys are
+	// weights.
+	ConsistentHashType = "x-consistent-hash"
+	// ModulusHashType leads equal keys to one destination for as long as the bindings stay.
+	ModulusHashType = "x-modulus-hash"
+	// RandomType and LocalRandomType lead each message anywhere.
+	RandomType      = "x-random"
+	LocalRandomType = "x-local-random"
+)
+
+// The arguments of a consistent-hash exchange that name what takes the place of the routing key.
+const (
+	hashHeader   = "hash-header"
+	hashProperty = "hash-property"
+)
+
+// picker is the matcher of those types: it leads a publish to one binding.
+type picker struct {
+	list []choice // by the identities of their bindings
+	pick func(r *Router, list []choice) int
+}
+
+// choice is a binding that may be picked.
+type choice struct {
+	*bound
+	hash   uint64 // of the identity
+	weight float64
+}
+
+// newPicker makes the matcher of an exchange of that type, nil for another type.
+func newPicker(kind string, args protocol.Table) matcher {
+	switch kind {
+	case ConsistentHashType:
+		header, _ := args.Get(hashHeader)
+		property, _ := args.Get(hashProperty)
+		return &picker{pick: func(r *Router, list []choice) int { return heaviest(list, r.hashBy(header, property)) }}
+	case ModulusHashType:
+		return &picker{pick: func(r *Router, list []choice) int { return int(hashOf(r.keys[0]) % uint64(len(list))) }}
+	case RandomType, LocalRandomType:
+		return &picker{pick: func(r *Router, list []choice) int { return int(mix(r.drawn()^list[0].hash) % uint64(len(list))) }}
+	}
+	return nil
+}
+
+func (m *picker) place(id string) (int, bool) {
+	return slices.BinarySearchFunc(m.list, id, func(c choice, id string) int { return strings.Compare(c.id, id) })
+}
+
+// with costs O(n), so that a publish finds its destination without a walk through a tree.
+func (m *picker) with(b *bound) matcher {
+	i, _ := m.place(b.id)
+	weight, err := strconv.ParseFloat(b.RoutingKey, 64)
+	if err != nil {
+		weight = 1
+	}
+	return &picker{list: slices.Insert(slices.Clone(m.list), i, choice{b, hashOf([]byte(b.id)), weight}), pick: m.pick}
+}
+
+func (m *picker) without(b *bound) matcher {
+	list := slices.Clone(m.list)
+	if i, found := m.place(b.id); found {
+		list = slices.Delete(list, i, i+1)
+	}
+	return &picker{list: list, pick: m.pick}
+}
+
+func (m *picker) match(r *Router) {
+	if len(m.list) > 0 && r.spend(1+len(m.list)) {
+		r.add(m.list[m.pick(r, m.list)].target)
+	}
+}
+
+// heaviest is weighted rendezvous hashing: each binding draws a lot from the message's hash and its own, and the best one has it.
+// A binding that comes takes messages from all others by its weight, and gives them back when it goes; nothing else moves.
+func heaviest(list []choice, key uint64) (best int) {
+	most := math.Inf(-1)
+	for i := range list {
+		lot := (float64(mix(key^list[i].hash)>>11) + 0.5) / (1 << 53) // between 0 and 1
+		if score := math.Log(lot) / list[i].weight; score > most {
+			best, most = i, score
+		}
+	}
+	return best
+}
+
+// hashBy is the hash of what the exchange goes by: the header or property of that name, without either the routing key. All messages
+// without the header or property have the same.
+func (r *Router) hashBy(header, property any) uint64 {
+	if name, by := header.(string); by {
+		v, found := r.table().Get(name)
+		if !found {
+			return 0
+		}
+		return hashOf(appendValue(nil, v))
+	}
+	if name, by := property.(string); by {
+		r.varies = true
+		if r.Properties == nil {
+			return 0
+		}
+		p := r.Properties()
+		return hashOf([]byte(hashProperties[name](&p)))
+	}
+	return hashOf(r.keys[0])
+}
+
+// hashProperties are those that a message may be hashed by.
+var hashProperties = map[string]func(*protocol.Properties) string{
+	"message_id":     func(p *protocol.Properties) string { return p.MessageID },
+	"correlation_id": func(p *protocol.Properties) string { return p.CorrelationID },
+	"timestamp":      func(p *protocol.Properties) string { return strconv.FormatUint(uint64(p.Timestamp), 10) },
+}
+
+// drawn is a random number, the same for all exchanges on the way of one publish.
+func (r *Router) drawn() uint64 {
+	if !r.random {
+		r.random, r.draw = true, rand.Uint64()
+	}
+	return r.draw
+}
+
+// hashOf is the same in every process.
+func hashOf(b []byte) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write(b) // never fails
+	return mix(h.Sum64())
+}
+
+// mix spreads the differences of numbers over all of their bits.
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
+	x = (x ^ x>>27) * 0x94D049BB133111EB
+	return x ^ x>>31
+}
+
+// ValidateExchange checks the arguments of a new exchange that routes by a type: nil when they are good, else a 406 channel error. Of
+// a consistent-hash exchange hash-header and hash-property are strings, only one of them is there, and the latter is message_id,
+// correlation_id or timestamp.
+func ValidateExchange(kind string, args protocol.Table) *protocol.ChannelError {
+	if kind != ConsistentHashType {
+		return nil
+	}
+	header, byHeader := args.Get(hashHeader)
+	property, byProperty := args.Get(hashProperty)
+	for name, v := range map[string]any{hashHeader: header, hashProperty: property} {
+		if _, text := v.(string); v != nil && !text {
+			return protocol.ChannelErrorf(protocol.PreconditionFailed, "invalid type '%s' for arg '%s'", protocol.TypeName(v), name)
+		}
+	}
+	switch {
+	case byHeader && byProperty:
+		return protocol.ChannelErrorf(protocol.PreconditionFailed, "hash-header and hash-property are mutually exclusive")
+	case byProperty && hashProperties[property.(string)] == nil:
+		return protocol.ChannelErrorf(protocol.PreconditionFailed, "Unsupported property: %s", property)
+	}
+	return nil
+}
