@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"candlemark/policies/pattern"
 )
 
 // escaping is a name for which the pattern of doubtful takes too long.
@@ -31,7 +33,7 @@ func TestOperatorPolicyIsNotEscaped(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = s.With(other)
-	for range 3 * maxTimeouts {
+	for range 3 * pattern.MaxTimeouts {
 		e := s.Effective(KindClassicQueue, escaping)
 		if e.OperatorPolicy != "limit0" || e.Policy != "other" || e.Doubtful != "limit0" {
 			t.Fatalf("%q and %q apply, %q is doubtful", e.OperatorPolicy, e.Policy, e.Doubtful)
@@ -45,7 +47,7 @@ func TestOperatorPolicyIsNotEscaped(t *testing.T) {
 	// One of each sort has taken time, not all.
 	for _, list := range s.stores {
 		for i, p := range list {
-			if n := p.pattern.timeouts.Load(); i == 0 != (n == maxTimeouts) || i > 0 && n > 0 {
+			if n := p.pattern.Timeouts(); i == 0 != (n == pattern.MaxTimeouts) || i > 0 && n > 0 {
 				t.Errorf("%s reached its time %d times", p.Name, n)
 			}
 		}

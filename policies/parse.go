@@ -3,7 +3,12 @@ package policies
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"strconv"
 	"strings"
+
+	"candlemark/internal/erlang"
+	"candlemark/policies/pattern"
 )
 
 // ValidationError says that a policy is not valid. Text is what RabbitMQ says
@@ -161,6 +166,21 @@ func (p *Policy) setPattern(v any) (failure string) {
 	p.Pattern = source
 	p.pattern, failure = compilePattern(source)
 	return failure
+}
+
+// maxPattern is the longest pattern in bytes (POL-2).
+const maxPattern = 1024
+
+// compilePattern compiles source, or says why not in RabbitMQ's words (POL-14).
+func compilePattern(source string) (p *pattern.Pattern, failure string) {
+	if len(source) > maxPattern {
+		return nil, "pattern must not exceed 1024 bytes"
+	}
+	p, err := pattern.Compile(source)
+	if bad := (*pattern.Error)(nil); errors.As(err, &bad) {
+		return nil, "pattern should be regular expression but is invalid: {" + erlang.String(bad.Message) + "," + strconv.Itoa(bad.At) + "}"
+	}
+	return p, ""
 }
 
 func (p *Policy) setPriority(object Definition) (failure string) {

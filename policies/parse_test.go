@@ -287,3 +287,16 @@ func TestParseDefinitionText(t *testing.T) {
 		})
 	}
 }
+
+// A pattern that does not compile is refused in RabbitMQ's words (POL-14).
+func TestParsePattern_POL14(t *testing.T) {
+	for source, want := range map[string]string{
+		"[z-a]":                   `pattern should be regular expression but is invalid: {"range out of order in character class",3}`,
+		strings.Repeat("a", 1024): "",
+		strings.Repeat("a", 1025): "pattern must not exceed 1024 bytes",
+	} {
+		if p, failure := compilePattern(source); failure != want || (p == nil) != (want != "") {
+			t.Errorf("%.9s: %q, want %q", source, failure, want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"candlemark/internal/plainjson"
+	"candlemark/policies/pattern"
 )
 
 // Policy is one user or operator policy, valid and compiled. It is never
@@ -17,7 +18,7 @@ type Policy struct {
 	Priority   json.Number // integer or float, as given; the highest applies (POL-1)
 	Definition Definition  // at least one key
 
-	pattern *pattern
+	pattern *pattern.Pattern
 	covers  kinds // where apply-to reaches and every key is supported (POL-3, POL-4)
 }
 

@@ -89,14 +89,14 @@ func (s *Set) Match(kind Kind, name string, but ...string) (user, operator *Poli
 // match is Match; doubtful is a policy that took too long, nil for none.
 func (s *Set) match(kind Kind, name string, but []string) (user, operator, doubtful *Policy) {
 	for _, p := range s.stores[0] {
-		if !p.covers.has(kind) || doubtful != nil && p.pattern.slow != nil {
+		if !p.covers.has(kind) || doubtful != nil && p.pattern.Slow() {
 			continue
 		}
-		found, decided := p.pattern.search(name)
+		found, decided := p.pattern.Search(name)
 		if !decided {
 			doubtful = p
 		}
-		if found && !slices.ContainsFunc(but, p.pattern.match) {
+		if found && !slices.ContainsFunc(but, p.pattern.Match) {
 			user = p
 			break
 		}
@@ -105,7 +105,7 @@ func (s *Set) match(kind Kind, name string, but []string) (user, operator, doubt
 		if !p.covers.has(kind) {
 			continue
 		}
-		found, decided := p.pattern.search(name)
+		found, decided := p.pattern.Search(name)
 		if !decided {
 			doubtful = p
 		}

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"candlemark/policies"
+	"candlemark/policies/pattern"
 )
 
 // Grant says what a user may do in a virtual host: three expressions that are
@@ -18,11 +18,11 @@ type Grant struct {
 // grant is a Grant that can be asked.
 type grant struct {
 	Grant
-	expressions [3]*policies.Expression // by Permission
+	expressions [3]*pattern.Pattern // by Permission
 }
 
 // PutGrant gives a user permissions in a virtual host in the place of those it
-// had there. Errors: ErrNoUser, ErrNoVHost, *policies.ExpressionError.
+// had there. Errors: ErrNoUser, ErrNoVHost, *pattern.Error.
 func (u *Users) PutGrant(g Grant) (created bool, err error) {
 	compiled, err := u.compile(g)
 	if err != nil {

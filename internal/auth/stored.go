@@ -18,7 +18,7 @@ func (u *Users) Stored() Stored {
 }
 
 // Load has Users consist of what was stored, and of nothing else. The observer
-// is not told. Errors: ErrNoUser, ErrNoVHost, *policies.ExpressionError, with
+// is not told. Errors: ErrNoUser, ErrNoVHost, *pattern.Error, with
 // the permission that is for nobody or not valid; then nothing has changed.
 func (u *Users) Load(s Stored) error {
 	u.mu.Lock()

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"candlemark/policies"
+	"candlemark/policies/pattern"
 )
 
 // TopicGrant is which routing keys a user may use at a topic exchange. A user
@@ -20,11 +20,11 @@ type TopicGrant struct {
 // topicGrant is a TopicGrant that can be asked.
 type topicGrant struct {
 	TopicGrant
-	write, read *policies.Expression // expanded
+	write, read *pattern.Pattern // expanded
 }
 
 // PutTopicGrant limits a user at an exchange, which need not exist. Errors:
-// ErrNoUser, ErrNoVHost, *policies.ExpressionError.
+// ErrNoUser, ErrNoVHost, *pattern.Error.
 func (u *Users) PutTopicGrant(g TopicGrant) (created bool, err error) {
 	compiled, err := u.compileTopic(g)
 	if err != nil {
@@ -62,7 +62,7 @@ func (u *Users) compileTopic(g TopicGrant) (compiled *topicGrant, err error) {
 
 // topicExpression compiles an expression both as it is written, so that what is
 // wrong with it is told, and with the user's own names in it.
-func (u *Users) topicExpression(g TopicGrant, source string) (*policies.Expression, error) {
+func (u *Users) topicExpression(g TopicGrant, source string) (*pattern.Pattern, error) {
 	e, err := u.expression(source)
 	if err != nil || !strings.Contains(source, "{") {
 		return e, err

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"candlemark/policies"
+	"candlemark/policies/pattern"
 )
 
 // Errors of changes that name what does not exist.
@@ -35,7 +35,7 @@ type Options struct {
 // are for. Questions are answered from an immutable snapshot, without a lock.
 type Users struct {
 	options    Options
-	everything *policies.Expression // .* is what nearly everybody has
+	everything *pattern.Pattern // .* is what nearly everybody has
 	throttle   *throttle
 
 	now      atomic.Pointer[snapshot]
@@ -73,7 +73,7 @@ type Change struct {
 // NewUsers makes Users without anybody in them.
 func NewUsers(o Options) *Users {
 	u := &Users{options: o, throttle: newThrottle(o.Throttled)}
-	u.everything, _ = policies.CompileExpression(".*")
+	u.everything, _ = pattern.Compile(".*")
 	u.now.Store(&snapshot{})
 	return u
 }
@@ -90,7 +90,7 @@ func NewGuest() *Users {
 // one change.
 func (u *Users) Found() {
 	every := &grant{Grant: Grant{User: "guest", VHost: "/", Configure: ".*", Write: ".*", Read: ".*"}}
-	every.expressions = [...]*policies.Expression{u.everything, u.everything, u.everything}
+	every.expressions = [...]*pattern.Pattern{u.everything, u.everything, u.everything}
 	guest := &user{
 		account: Account{Name: "guest", Tags: []string{"administrator"}, Hash: HashPassword("guest"), Algorithm: SHA256},
 		grants:  map[string]*grant{"/": every},
@@ -145,12 +145,12 @@ func (u *Users) change(f func(next *snapshot, c *Change) error) error {
 }
 
 // expression compiles one of a grant. The empty one stands for ^$.
-func (u *Users) expression(source string) (*policies.Expression, error) {
+func (u *Users) expression(source string) (*pattern.Pattern, error) {
 	switch source {
 	case ".*":
 		return u.everything, nil
 	case "":
 		source = "^$"
 	}
-	return policies.CompileExpression(source)
+	return pattern.Compile(source)
 }

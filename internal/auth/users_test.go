@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"candlemark/policies"
+	"candlemark/policies/pattern"
 )
 
 // populated has the virtual hosts / and dev, and app with permissions in /.
@@ -161,7 +161,7 @@ func TestExpressionsOfGrants(t *testing.T) {
 	}
 	before := u.Revision()
 	_, err := u.PutGrant(Grant{"app", "/", ".*", "(", ".*"})
-	var bad *policies.ExpressionError
+	var bad *pattern.Error
 	if !errors.As(err, &bad) || bad.Message != "missing )" || u.Revision() != before {
 		t.Error(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"candlemark/internal/httpapi/client"
-	"candlemark/policies"
+	"candlemark/policies/pattern"
 )
 
 var permissionVerbs = []verb{
@@ -66,8 +66,8 @@ var permissionVerbs = []verb{
 func sound(quote string, from int) action {
 	return func(_ context.Context, _ *client.Client, c *call) error {
 		for _, source := range c.arguments[from:] {
-			_, err := policies.CompileExpression(source)
-			if invalid := (*policies.ExpressionError)(nil); errors.As(err, &invalid) {
+			_, err := pattern.Compile(source)
+			if invalid := (*pattern.Error)(nil); errors.As(err, &invalid) {
 				return complaint(fmt.Sprintf("{:invalid_regexp, %s%s%s, {'%s', %d}}", quote, source, quote, invalid.Message, invalid.At))
 			}
 		}

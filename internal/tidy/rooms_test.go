@@ -18,6 +18,7 @@ var leaves = []string{
 var rooms = map[string][]string{
 	"protocol":                 {},
 	"policies":                 {"protocol", "internal/erlang", "internal/plainjson"},
+	"policies/pattern":         {},
 	"actors/mail":              {"protocol", "policies", "internal/message", "internal/topology"},
 	"actors/mailbox":           {},
 	"actors/connection":        actorOf(),
@@ -43,7 +44,7 @@ var rooms = map[string][]string{
 	"actors/policy":            actorOf("internal/definitions"),
 	"supervision":              {"protocol", "policies", "actors/...", "internal/..."},
 	"internal/management":      {"protocol", "policies", "internal/auth", "internal/config"},
-	"internal/auth":            {"protocol", "policies", "internal/erlang"},
+	"internal/auth":            {"protocol", "policies/...", "internal/erlang"},
 	"internal/budget":          {},
 	"internal/certificate":     {},
 	"internal/clock":           {},
@@ -71,13 +72,13 @@ var rooms = map[string][]string{
 	"integration":          {"..."},
 	"integration/...":      {"..."},
 
-	"internal/commandline":    {"policies", "internal/auth", "internal/config", "internal/erlang", "internal/httpapi/client", "internal/plainjson"},
+	"internal/commandline":    {"policies/...", "internal/auth", "internal/config", "internal/erlang", "internal/httpapi/client", "internal/plainjson"},
 	"internal/httpapi":        {"protocol", "policies", "internal/auth", "internal/config", "internal/management", "internal/plainjson"},
 	"internal/httpapi/client": {"protocol"},
 	"internal/httpapi/forms":  {"protocol", "internal/management", "internal/plainjson"},
 	"internal/httpapi/rest":   {"protocol", "internal/auth", "internal/httpapi/forms", "internal/management", "internal/plainjson"},
 	"internal/httpapi/...": { // a section; they do not know each other
-		"protocol", "policies", "internal/auth", "internal/config", "internal/httpapi/forms", "internal/httpapi/rest",
+		"protocol", "policies/...", "internal/auth", "internal/config", "internal/httpapi/forms", "internal/httpapi/rest",
 		"internal/management", "internal/plainjson",
 	},
 

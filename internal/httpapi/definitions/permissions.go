@@ -5,7 +5,7 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/httpapi/rest"
-	"candlemark/policies"
+	"candlemark/policies/pattern"
 )
 
 // The JSON forms of permissions.
@@ -74,7 +74,7 @@ var errNobodyThere = rest.Complaint("vhost_or_user_not_found")
 
 // grantFailure says why nothing was given, nil if it was.
 func grantFailure(err error) error {
-	var wrong *policies.ExpressionError
+	var wrong *pattern.Error
 	switch {
 	case errors.Is(err, auth.ErrNoUser), errors.Is(err, auth.ErrNoVHost):
 		return errNobodyThere

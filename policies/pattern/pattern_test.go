@@ -1,11 +1,9 @@
-package policies
+package pattern
 
 import (
-	"strconv"
+	"errors"
 	"strings"
 	"testing"
-
-	"candlemark/internal/erlang"
 )
 
 func TestPatternMatch(t *testing.T) {
@@ -42,43 +40,68 @@ func TestPatternMatch(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			p, failure := compilePattern(test.pattern)
-			if failure != "" {
-				t.Fatal(failure)
+			p, err := Compile(test.pattern)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if got := p.match(test.object); got != test.want {
+			if got := p.Match(test.object); got != test.want {
 				t.Errorf("%s on %q: %v", test.pattern, test.object, got)
 			}
 		})
 	}
 }
 
+func TestExpression(t *testing.T) {
+	for _, test := range []struct {
+		source, name string
+		want         bool
+	}{
+		{"", "anything", true},
+		{"^$", "", true},
+		{"^$", "q", false},
+		{"b", "abc", true},
+		{`^(?!amq\.).*`, "amq.topic", false},
+		{`^(?!amq\.).*`, "orders", true},
+		{`(\w)\1`, "free", true},
+	} {
+		e, err := Compile(test.source)
+		if err != nil || e.Match(test.name) != test.want || e.String() != test.source {
+			t.Errorf("%q in %q: %v, want %v", test.source, test.name, err, test.want)
+		}
+	}
+	_, err := Compile("a(")
+	var bad *Error
+	if !errors.As(err, &bad) || bad.Message != "missing )" || bad.At != 2 || err.Error() != "missing ) at offset 2" {
+		t.Error(err)
+	}
+}
+
 // The look-ahead that everybody copies must not depend on a time limit.
 func TestPatternLinear(t *testing.T) {
 	for _, expr := range []string{`^(?!amq\.).*`, `^(?!amq\.|x).+`, `^(?=a)b`, "^orders", "^(?!é)."} {
-		if p, failure := compilePattern(expr); failure != "" || p.slow != nil {
-			t.Errorf("POL-2 %s needs the backtracking engine %s", expr, failure)
+		if p, err := Compile(expr); err != nil || p.Slow() {
+			t.Errorf("POL-2 %s needs the backtracking engine %v", expr, err)
 		}
 	}
 }
 
 func TestPatternTimeLimit(t *testing.T) {
-	p, failure := compilePattern(`^(?:(?!x)(a+)+)+\1$`)
-	if failure != "" {
-		t.Fatal(failure)
+	p, err := Compile(`^(?:(?!x)(a+)+)+\1$`)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for range maxTimeouts {
-		if p.match(strings.Repeat("a", 200) + "!") {
+	for range MaxTimeouts {
+		if p.Match(strings.Repeat("a", 200) + "!") {
 			t.Error("POL-2 matched")
 		}
 	}
-	if n := p.timeouts.Load(); n != maxTimeouts {
-		t.Errorf("POL-2 %d of %d matches reached the limit", n, maxTimeouts)
+	if n := p.Timeouts(); n != MaxTimeouts {
+		t.Errorf("POL-2 %d of %d matches reached the limit", n, MaxTimeouts)
 	}
-	if !p.match("aa") {
+	if !p.Match("aa") {
 		t.Error("POL-2 what is quickly found is not found after so many")
 	}
-	if found, decided := p.search(strings.Repeat("a", 200) + "!"); found || decided {
+	if found, decided := p.Search(strings.Repeat("a", 200) + "!"); found || decided {
 		t.Error("POL-2 decided in a hurry")
 	}
 }
@@ -119,11 +142,9 @@ func TestPatternErrors(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run("POL-14 "+test.pattern, func(t *testing.T) {
-			_, failure := compilePattern(test.pattern)
-			want := "pattern should be regular expression but is invalid: {" +
-				erlang.String(test.message) + "," + strconv.Itoa(test.at) + "}"
-			if failure != want {
-				t.Errorf("%s\nwant %s", failure, want)
+			_, err := Compile(test.pattern)
+			if bad := (*Error)(nil); !errors.As(err, &bad) || *bad != (Error{test.pattern, test.message, test.at}) {
+				t.Errorf("%v, want %s at offset %d", err, test.message, test.at)
 			}
 		})
 	}
@@ -149,12 +170,12 @@ func FuzzPattern(f *testing.F) {
 		f.Add(seed, "amq.gen-é")
 	}
 	f.Fuzz(func(t *testing.T, expr, name string) {
-		p, failure := compilePattern(expr)
-		if (p == nil) == (failure == "") {
-			t.Fatalf("pattern %v, failure %q", p, failure)
+		p, err := Compile(expr)
+		if (p == nil) == (err == nil) {
+			t.Fatalf("pattern %v, failure %v", p, err)
 		}
 		if p != nil && len(name) < 20 {
-			p.match(name)
+			p.Match(name)
 		}
 	})
 }

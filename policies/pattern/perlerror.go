@@ -1,17 +1,9 @@
-package policies
+package pattern
 
 import (
 	"strconv"
 	"strings"
-
-	"candlemark/internal/erlang"
 )
-
-// invalidPattern returns RabbitMQ's text for an expression that its engine does
-// not compile: the engine's message and the offset in bytes (POL-14).
-func invalidPattern(message string, at int) string {
-	return "pattern should be regular expression but is invalid: {" + erlang.String(message) + "," + strconv.Itoa(at) + "}"
-}
 
 // perlError finds the first error in expr that the Perl-compatible engine would
 // report, with its message and the offset it gives. "" if it finds none, which

@@ -1,7 +1,8 @@
-package policies
+package pattern
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -12,15 +13,13 @@ import (
 )
 
 const (
-	// maxPattern is the longest pattern in bytes (POL-2).
-	maxPattern = 1024
 	// matchTimeout bounds one match of an expression that only the backtracking
 	// engine understands (POL-2 has a limit of steps).
 	matchTimeout = 50 * time.Millisecond
-	// maxTimeouts is how often an expression may reach matchTimeout before it has
+	// MaxTimeouts is how often an expression may reach matchTimeout before it has
 	// hurriedTimeout only: a vhost can have 100,000 queues. What it can decide it
 	// mostly decides in some µs.
-	maxTimeouts    = 5
+	MaxTimeouts    = 5
 	hurriedTimeout = 2 * time.Millisecond
 	// timeoutCheck is how exact these times are.
 	timeoutCheck = 2 * time.Millisecond
@@ -28,13 +27,14 @@ const (
 
 func init() { regexp2.SetTimeoutCheckPeriod(timeoutCheck) }
 
-// A pattern is a compiled expression that is searched in names. RabbitMQ's are
-// Perl-compatible and work on bytes. Most of them are matched here in linear
+// Pattern is a compiled expression that is searched in names. RabbitMQ's are
+// Perl-compatible and work on bytes. It is safe for concurrent use. Most of them are matched here in linear
 // time by Go's engine, look-aheads behind a leading ^ included, as in
 // ^(?!amq\.).*, which every RabbitMQ user copies. What Go's engine cannot do,
 // like back-references, goes to a backtracking engine with a time limit, whose
 // process-wide clock goroutine ends a second or so after the last such match.
-type pattern struct {
+type Pattern struct {
+	source   string
 	want     []*regexp.Regexp // all of them must match
 	refuse   []*regexp.Regexp // none of them may
 	slow     *regexp2.Regexp  // instead of the others
@@ -42,38 +42,39 @@ type pattern struct {
 	timeouts atomic.Int32
 }
 
-// compilePattern compiles source, or says why not in RabbitMQ's words (POL-14).
-func compilePattern(source string) (p *pattern, failure string) {
-	if len(source) > maxPattern {
-		return nil, "pattern must not exceed 1024 bytes"
-	}
-	p, bad := compile(source)
-	if bad != nil {
-		return nil, invalidPattern(bad.Message, bad.At)
-	}
-	return p, ""
+// Error says why an expression could not be compiled, in the words of the engine
+// that RabbitMQ uses. At is an offset in bytes.
+type Error struct {
+	Source  string
+	Message string
+	At      int
 }
 
-func compile(source string) (*pattern, *ExpressionError) {
+// Error implements error.
+func (e *Error) Error() string { return fmt.Sprintf("%s at offset %d", e.Message, e.At) }
+
+// Compile compiles source. The error is an *Error.
+func Compile(source string) (*Pattern, error) {
 	expr := widen(source)
 	if re, err := regexp.Compile(expr); err == nil {
-		return &pattern{want: []*regexp.Regexp{re}}, nil
+		return &Pattern{source: source, want: []*regexp.Regexp{re}}, nil
 	}
 	if p, ok := splitLookAheads(expr); ok {
+		p.source = source
 		return p, nil
 	}
 	// The backtracking engine takes some things that Perl's refuses.
 	if message, at := perlError(source); message != "" {
-		return nil, &ExpressionError{source, message, at}
+		return nil, &Error{source, message, at}
 	}
 	re, err := regexp2.Compile(expr, regexp2.RE2)
 	if err != nil {
-		return nil, &ExpressionError{source, refusal(err), len(source)}
+		return nil, &Error{source, refusal(err), len(source)}
 	}
 	re.MatchTimeout = matchTimeout
 	hurried := regexp2.MustCompile(expr, regexp2.RE2)
 	hurried.MatchTimeout = hurriedTimeout
-	return &pattern{slow: re, hurried: hurried}, nil
+	return &Pattern{source: source, slow: re, hurried: hurried}, nil
 }
 
 // refusal says why the backtracking engine did not compile an expression in
@@ -86,16 +87,25 @@ func refusal(err error) string {
 	return "not supported by this broker"
 }
 
-// match tells whether the expression is found in name. One that takes too long
-// is not found, as in RabbitMQ.
-func (p *pattern) match(name string) bool {
-	found, _ := p.search(name)
+// String is the source.
+func (p *Pattern) String() string { return p.source }
+
+// Slow tells whether the expression needs the backtracking engine.
+func (p *Pattern) Slow() bool { return p.slow != nil }
+
+// Timeouts is how often a search took too long, up to MaxTimeouts.
+func (p *Pattern) Timeouts() int { return int(p.timeouts.Load()) }
+
+// Match tells whether the expression is found anywhere in name. One that takes
+// too long is not found, as in RabbitMQ.
+func (p *Pattern) Match(name string) bool {
+	found, _ := p.Search(name)
 	return found
 }
 
-// search tells whether the expression is found in name, and whether it was decided
+// Search tells whether the expression is found in name, and whether it was decided
 // in time.
-func (p *pattern) search(name string) (found, decided bool) {
+func (p *Pattern) Search(name string) (found, decided bool) {
 	name = widen(name)
 	if p.slow != nil {
 		return p.searchSlow(name)
@@ -113,9 +123,9 @@ func (p *pattern) search(name string) (found, decided bool) {
 	return true, true
 }
 
-func (p *pattern) searchSlow(name string) (found, decided bool) {
+func (p *Pattern) searchSlow(name string) (found, decided bool) {
 	re := p.slow
-	if p.timeouts.Load() >= maxTimeouts {
+	if p.timeouts.Load() >= MaxTimeouts {
 		re = p.hurried
 	}
 	found, err := re.MatchString(name)
@@ -128,12 +138,12 @@ func (p *pattern) searchSlow(name string) (found, decided bool) {
 // splitLookAheads turns ^(?!A)(?=B)C into: ^A must not match, ^B and ^C must.
 // False if expr has another form or its parts have something that Go's engine
 // cannot do.
-func splitLookAheads(expr string) (*pattern, bool) {
+func splitLookAheads(expr string) (*Pattern, bool) {
 	rest, ok := strings.CutPrefix(expr, "^")
 	if !ok {
 		return nil, false
 	}
-	p := &pattern{}
+	p := &Pattern{}
 	for len(rest) > 3 && (rest[:3] == "(?!" || rest[:3] == "(?=") {
 		end := closingParen(rest)
 		if end < 0 {
