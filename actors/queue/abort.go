@@ -17,12 +17,12 @@ func (q *queue) abort(ctx actor.Context) {
 	q.stopTimer()
 	q.reportCrash(ctx)
 	if q.broke != nil {
-		q.cfg.Log.Error().Str("queue", s.queue.Name).Int("messages", s.messages.Len()).Int("consumers", s.consumers.Len()).
+		q.cfg.Log.Error().Str("queue", s.queue.Name).Int("messages", s.Backlog.Len()).Int("consumers", s.consumers.Len()).
 			Msg("a queue ended by a panic with what is not in the journal")
 	}
 	// What a queue that does not survive has in the journal is forgotten there.
-	if s.journal.Spilled() && s.queue != nil && !s.queue.Durable {
-		q.cfg.Journal.Append(s.id(), []store.Record{{Kind: store.Retire, Time: s.journal.At}}, nil)
+	if s.Journal.Spilled() && s.queue != nil && !s.queue.Durable {
+		q.cfg.Journal.Append(idOf(s.queue), []store.Record{{Kind: store.Retire, Time: s.Journal.At}}, nil)
 	}
 	left := append(s.pending.All(), q.cfg.Close()...)
 	if w := s.pending.Work(); w != nil && w.Asked != nil { // that had begun
@@ -48,7 +48,7 @@ func (q *queue) abort(ctx actor.Context) {
 // ask for what is next: those commands wait at the vhost.
 func (q *queue) reportCrash(ctx actor.Context) {
 	if v := q.state.vhost; v != nil {
-		ctx.Send(v.PID, &mail.QueueCrashed{Queue: ctx.Self(), Newest: q.state.seq})
+		ctx.Send(v.PID, &mail.QueueCrashed{Queue: ctx.Self(), Newest: q.state.Seq})
 	}
 }
 
@@ -57,8 +57,8 @@ func (q *queue) returnBudget() {
 	q.cfg.Budget.Add(-q.budgetBytes)
 	q.cfg.Budget.Count(-q.budgetCount)
 	q.budgetBytes, q.budgetCount = 0, 0
-	q.state.messages.Clear()
-	q.state.dropAllScheduled()
+	q.state.Backlog.Clear()
+	q.state.ClearScheduled()
 }
 
 func attempt(f func()) {

@@ -5,6 +5,7 @@ import (
 	"candlemark/actors/queue/acktimeouts"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/messages"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
 	"candlemark/policies"
@@ -13,12 +14,12 @@ import (
 // startAckTimeout fixes when a delivery has to be settled: by the lower of the queue's
 // timeout and own, the consumer's, as they are now.
 func (s *state) startAckTimeout(h backlog.Handle, to *consumers.Channel, number uint64, own int64, now clock.Instant) {
-	timeout := policies.LowerTimeout(s.settings.ConsumerTimeout, own)
+	timeout := policies.LowerTimeout(s.Settings.ConsumerTimeout, own)
 	if timeout < 0 {
 		return
 	}
 	if s.ackTimeouts == nil {
-		s.ackTimeouts = acktimeouts.New(&s.messages)
+		s.ackTimeouts = acktimeouts.New(&s.Backlog)
 	}
 	s.ackTimeouts.Start(h, to, number, store.After(now.Ceil(), timeout), now.Floor())
 }
@@ -28,24 +29,25 @@ func (s *state) startAckTimeout(h backlog.Handle, to *consumers.Channel, number 
 func (s *state) expireAckTimeouts(now clock.Instant) (more bool) {
 	var cancelled []*consumers.Consumer
 	told := map[*consumers.Channel]*mail.DeliveriesReturned{}
-	more = s.ackTimeouts.Advance(now.Floor(), turnLimit, func(channel *consumers.Channel, number uint64) {
+	more = s.ackTimeouts.Advance(now.Floor(), messages.TurnLimit, func(channel *consumers.Channel, number uint64) {
 		u, _ := channel.Unacked.Take(number)
-		s.counts.TimedOut++
+		s.Counts.TimedOut++
 		m := told[channel]
 		if m == nil {
 			m = &mail.DeliveriesReturned{Queue: s.self, Name: s.queue.Name}
 			told[channel] = m
-			s.send(channel.Address, m)
+			s.out.Send(channel.Address, m)
 		}
 		m.Add(number)
-		s.requeue(u, now)
+		s.releaseDelivery(u)
+		s.Requeue(u.Message, now)
 		if c := u.Consumer; c != nil && !c.Gone() {
 			s.detach(c, now)
 			cancelled = append(cancelled, c)
 		}
 	})
 	for _, c := range cancelled {
-		s.send(c.Channel.Address, &mail.ConsumerCancelled{Queue: s.self, Tag: c.Tag})
+		s.out.Send(c.Channel.Address, &mail.ConsumerCancelled{Queue: s.self, Tag: c.Tag})
 	}
 	return more
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/messages"
 	"candlemark/internal/clock"
 	"candlemark/policies"
 )
@@ -58,12 +59,12 @@ func TestConsumerTimeout_ADR10(t *testing.T) {
 	c.consume(ch2, "b", 0)
 	c.want("b", c.delivered("b"), "2*")
 	c.settle(ch1, mail.Ack, 2, 3) // 2 is late, 3 is not
-	if c.counts.Late != 1 || c.counts.TimedOut != 1 || c.counts.Ack != 2 || c.consumers.Unacked() != 1 {
-		t.Errorf("%+v, %d unacknowledged", c.counts, c.consumers.Unacked())
+	if c.Counts.Late != 1 || c.Counts.TimedOut != 1 || c.Counts.Ack != 2 || c.consumers.Unacked() != 1 {
+		t.Errorf("%+v, %d unacknowledged", c.Counts, c.consumers.Unacked())
 	}
 	c.settle(ch2, mail.Ack, 1, 1)
 	c.at(10_000)
-	if len(c.returned()) != 0 || c.messages.Len() != 0 || c.ackTimeouts.Len() != 0 {
+	if len(c.returned()) != 0 || c.Backlog.Len() != 0 || c.ackTimeouts.Len() != 0 {
 		t.Error("something is left")
 	}
 }
@@ -215,8 +216,8 @@ func TestConsumerTimeoutActive_DEC11(t *testing.T) {
 // worth at a time.
 func TestConsumerTimeoutTurns(t *testing.T) {
 	c := newCore(t, timeout(100))
-	c.put(bodies(1, 2*turnLimit+10)...)
-	for range 2*turnLimit + 10 {
+	c.put(bodies(1, 2*messages.TurnLimit+10)...)
+	for range 2*messages.TurnLimit + 10 {
 		c.get(ch1)
 	}
 	c.slow, c.waiting = true, true
@@ -226,12 +227,12 @@ func TestConsumerTimeoutTurns(t *testing.T) {
 		c.waiting = false
 		c.turn(again{})
 		n := len(c.returned())
-		if total += n; n > turnLimit {
+		if total += n; n > messages.TurnLimit {
 			t.Fatalf("%d in one turn", n)
 		}
 	}
-	if total != 2*turnLimit+10 || c.messages.Ready() != total {
-		t.Errorf("%d came back, %d are ready", total, c.messages.Ready())
+	if total != 2*messages.TurnLimit+10 || c.Backlog.Ready() != total {
+		t.Errorf("%d came back, %d are ready", total, c.Backlog.Ready())
 	}
 }
 
@@ -270,7 +271,7 @@ func TestConsumerTimeoutModel_ADR10(t *testing.T) {
 			t.Fatalf("%d timeouts, want %d", c.ackTimeouts.Len(), len(open))
 		}
 	}
-	if c.counts.Late != 0 {
-		t.Errorf("%d were late", c.counts.Late)
+	if c.Counts.Late != 0 {
+		t.Errorf("%d were late", c.Counts.Late)
 	}
 }

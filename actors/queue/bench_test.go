@@ -15,7 +15,7 @@ const benchBatch = 256
 // run is a turn without the test's bookkeeping.
 func (c *core) run(m any) {
 	c.handle(m, c.now)
-	_, commit := c.journal.HandOver()
+	_, commit := c.Journal.HandOver()
 	c.flush()
 	for _, p := range c.out.Posts {
 		if d, ok := p.What.(*mail.Deliver); ok {
@@ -87,7 +87,7 @@ func BenchmarkExpire(b *testing.B) {
 	}
 	c.now += clock.Instant(time.Hour)
 	b.ResetTimer()
-	for c.messages.Len() > 0 {
+	for c.Backlog.Len() > 0 {
 		c.run(timerFired{})
 	}
 }
@@ -105,7 +105,7 @@ func BenchmarkBury(b *testing.B) {
 		}
 		c.now += clock.Instant(2 * time.Second)
 		b.StartTimer()
-		for c.messages.Len() > 0 {
+		for c.Backlog.Len() > 0 {
 			c.handle(timerFired{}, c.now)
 			c.flush()
 			c.out.again = false

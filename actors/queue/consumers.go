@@ -24,14 +24,14 @@ func (s *state) channel(channel mail.Address) *consumers.Channel {
 // consume attaches a consumer. It holds the lease until it leaves (LEASE-4).
 func (s *state) consume(m *mail.Consume) {
 	reply := &mail.ConsumeReply{Reply: m.Done(nil), Queue: s.self, Tag: m.Tag}
-	if err := s.access(m.Connection); err != nil {
+	if err := access(s.queue, s.vhost, m.Connection); err != nil {
 		reply.Err = err
 	} else if err := policies.ValidateConsumerArguments(s.queue.Name, s.vhost.Name, policies.KindOf(s.queue.Arguments), m.Arguments); err != nil {
 		reply.Err = err
 	} else if s.consumers.InUse(m.Exclusive) {
 		reply.Err = protocol.ChannelErrorf(protocol.AccessRefused, "queue '%s' in vhost '%s' in exclusive use", s.queue.Name, s.vhost.Name)
 	}
-	s.send(m.ReplyTo, reply)
+	s.out.Send(m.ReplyTo, reply)
 	if reply.Err != nil {
 		return
 	}
@@ -44,17 +44,11 @@ func (s *state) consume(m *mail.Consume) {
 		c.Prefetch = 0
 	}
 	s.consumers.Attach(c, m.Exclusive)
+	s.Consumed = true
 	s.lease.Hold()
 }
 
-// cancel detaches one; what it holds stays with its channel.
-func (s *state) cancel(m *mail.CancelConsumer, now clock.Instant) {
-	if c := s.consumers.Find(m.Channel, m.Tag); c != nil {
-		s.detach(c, now)
-	}
-	s.send(m.ReplyTo, &mail.CancelConsumerReply{Reply: m.Done(nil), Tag: m.Tag})
-}
-
+// detach detaches one; what it holds stays with its channel.
 func (s *state) detach(c *consumers.Consumer, now clock.Instant) {
 	s.consumers.Cancel(c)
 	s.left(1, now)
@@ -63,6 +57,7 @@ func (s *state) detach(c *consumers.Consumer, now clock.Instant) {
 // left: so many consumers do not hold the lease any more.
 func (s *state) left(n int, now clock.Instant) {
 	s.consumerLeft = s.consumerLeft || n > 0
+	s.Consumed = s.consumers.Len() > 0
 	for range n {
 		s.lease.Release(now.Ceil())
 	}
@@ -85,7 +80,10 @@ func (s *state) channelGone(channel mail.Address, now clock.Instant) {
 	s.pending.Start(&work.Work{
 		Expires: true,
 		Step: func(now clock.Instant) bool {
-			next = h.Unacked.TakeSome(next, h.Unacked.Last(), int(s.turnMost), func(_ uint64, u consumers.Delivery) { s.requeue(u, now) })
+			next = h.Unacked.TakeSome(next, h.Unacked.Last(), int(s.turnMost), func(_ uint64, u consumers.Delivery) {
+				s.releaseDelivery(u)
+				s.Requeue(u.Message, now)
+			})
 			return next == 0
 		},
 		End: func(clock.Instant) { s.consumers.Close(channel) },

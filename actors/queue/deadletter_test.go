@@ -6,6 +6,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/deadletters"
+	"candlemark/actors/queue/messages"
 	"candlemark/internal/message"
 	"candlemark/policies"
 )
@@ -136,15 +137,15 @@ func TestMaxLength_DL12(t *testing.T) {
 // TestMaxLengthInTurns_DL12_TTL33: a policy holds at once, a turn's worth after the other.
 func TestMaxLengthInTurns_DL12_TTL33(t *testing.T) {
 	c := newCore(t)
-	batch := make([]message.Message, 3*turnLimit)
+	batch := make([]message.Message, 3*messages.TurnLimit)
 	for i := range batch {
 		batch[i] = msg(fmt.Sprint(i), -1)
 	}
 	c.publish(batch...)
 	c.slow = true
 	c.feed(&mail.Configure{Settings: settings(maxLength(1, "drop-head"))})
-	for left := len(batch) - turnLimit; ; left = max(left-turnLimit, 1) {
-		if n := c.messages.Ready(); n != left || c.waiting != (n > 1) {
+	for left := len(batch) - messages.TurnLimit; ; left = max(left-messages.TurnLimit, 1) {
+		if n := c.Backlog.Ready(); n != left || c.waiting != (n > 1) {
 			t.Fatalf("%d are left after a turn, want %d; more to do: %v", n, left, c.waiting)
 		}
 		if !c.waiting {
@@ -197,16 +198,16 @@ func TestLetter_DL31(t *testing.T) {
 			ids = append(ids, mail.Range{First: d.Number, Last: d.Number})
 		}
 	}
-	if len(ids) != deadletters.Limit || c.messages.Len() != n || c.messages.Ready() != 0 {
-		t.Fatalf("%d sent, %d kept", len(ids), c.messages.Len())
+	if len(ids) != deadletters.Limit || c.Backlog.Len() != n || c.Backlog.Ready() != 0 {
+		t.Fatalf("%d sent, %d kept", len(ids), c.Backlog.Len())
 	}
 	c.feed(&mail.DeadLetterReply{Incarnation: 6, IDs: ids}) // of an earlier queue of this name
-	if c.messages.Len() != n {
+	if c.Backlog.Len() != n {
 		t.Fatal("another incarnation's answer counted")
 	}
 	c.feed(&mail.DeadLetterReply{Incarnation: 7, IDs: ids[50:60]})
-	if dead, _ := c.died(); len(dead) != 10 || c.messages.Len() != n-10 {
-		t.Fatalf("%d more sent, %d kept", len(dead), c.messages.Len())
+	if dead, _ := c.died(); len(dead) != 10 || c.Backlog.Len() != n-10 {
+		t.Fatalf("%d more sent, %d kept", len(dead), c.Backlog.Len())
 	}
 	c.feed(&mail.DeadLetterReply{Incarnation: 7, Lost: true})
 	dead, again := c.died()
@@ -215,8 +216,8 @@ func TestLetter_DL31(t *testing.T) {
 	}
 	c.feed(&mail.DeadLetterReply{Incarnation: 7, IDs: ids}, &mail.DeadLetterReply{Incarnation: 7, IDs: again})
 	c.seenOff()
-	if c.messages.Len() != 0 || c.deadLetters.Counts().UnderWay != 0 {
-		t.Fatalf("%d left, %d out", c.messages.Len(), c.deadLetters.Counts().UnderWay)
+	if c.Backlog.Len() != 0 || c.DeadLetters.Counts().UnderWay != 0 {
+		t.Fatalf("%d left, %d out", c.Backlog.Len(), c.DeadLetters.Counts().UnderWay)
 	}
 }
 
@@ -232,12 +233,12 @@ func TestExchangeRemoved_DL13(t *testing.T) {
 	c.at(10)
 	c.feed(&mail.Configure{Settings: settings()})
 	_, ids := c.died()
-	if len(ids) != deadletters.Limit || c.messages.Len() != deadletters.Limit {
-		t.Fatalf("%d sent, %d kept", len(ids), c.messages.Len())
+	if len(ids) != deadletters.Limit || c.Backlog.Len() != deadletters.Limit {
+		t.Fatalf("%d sent, %d kept", len(ids), c.Backlog.Len())
 	}
 	c.feed(&mail.DeadLetterReply{Incarnation: 7, IDs: ids[:1]}, &mail.DeadLetterReply{Incarnation: 7, Lost: true})
-	if len(all[*mail.DeadLetter](c)) != 0 || c.messages.Len() != 0 {
-		t.Fatalf("%d kept", c.messages.Len())
+	if len(all[*mail.DeadLetter](c)) != 0 || c.Backlog.Len() != 0 {
+		t.Fatalf("%d kept", c.Backlog.Len())
 	}
 }
 

@@ -3,6 +3,7 @@ package queue
 import (
 	"candlemark/actors/mail"
 	"candlemark/internal/clock"
+	"candlemark/internal/topology"
 	"candlemark/policies"
 )
 
@@ -14,28 +15,27 @@ func (s *state) declare(m *mail.DeclareQueue, now clock.Instant) {
 	if m.Passive && !m.NoWait {
 		s.lease.Renew(now.Ceil()) // also for one that is refused (LEASE-5)
 	}
-	if reply.Err = s.equivalent(m); reply.Err == nil {
+	if reply.Err = equivalent(s.queue, s.vhost, m); reply.Err == nil {
 		if !m.NoWait {
 			s.lease.Renew(now.Ceil())
 		}
-		s.expireDue(now)
-		reply.MessageCount, reply.ConsumerCount = s.shownReady(), s.consumers.Len()
+		s.ExpireDue(now)
+		reply.MessageCount, reply.ConsumerCount = s.Shown(), s.consumers.Len()
 	}
-	s.send(m.ReplyTo, reply)
+	s.out.Send(m.ReplyTo, reply)
 }
 
 // equivalent checks a declare against what the queue is, in the order of DEC-1.
-func (s *state) equivalent(m *mail.DeclareQueue) error {
-	if err := s.access(m.Connection); err != nil || m.Passive {
+func equivalent(q *topology.Queue, v *topology.VHost, m *mail.DeclareQueue) error {
+	if err := access(q, v, m.Connection); err != nil || m.Passive {
 		return err
 	}
-	q := s.queue
 	current := policies.QueueDeclaration{Durable: q.Durable, AutoDelete: q.AutoDelete, Exclusive: q.Exclusive, Arguments: q.Arguments}
 	received := policies.QueueDeclaration{
 		Durable: m.Durable, AutoDelete: m.AutoDelete, Exclusive: m.Exclusive,
 		Arguments: policies.WithQueueType(m.Arguments, m.Durable, m.Exclusive, m.AutoDelete, ""),
 	}
-	if err := policies.Equivalent(q.Name, s.vhost.Name, current, received); err != nil {
+	if err := policies.Equivalent(q.Name, v.Name, current, received); err != nil {
 		return err
 	}
 	return nil
@@ -43,9 +43,9 @@ func (s *state) equivalent(m *mail.DeclareQueue) error {
 
 // access refuses an exclusive queue to everybody but its owner (DEC-5). A nil
 // connection is the broker itself.
-func (s *state) access(connection mail.Address) error {
-	if s.queue.Exclusive && connection != nil && !s.queue.Owner.Equal(connection) {
-		return policies.ResourceLocked(s.queue.Name, s.vhost.Name)
+func access(q *topology.Queue, v *topology.VHost, connection mail.Address) error {
+	if q.Exclusive && connection != nil && !q.Owner.Equal(connection) {
+		return policies.ResourceLocked(q.Name, v.Name)
 	}
 	return nil
 }

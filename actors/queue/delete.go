@@ -6,6 +6,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/outbox"
 	"candlemark/internal/clock"
+	"candlemark/internal/topology"
 	"candlemark/protocol"
 )
 
@@ -26,25 +27,25 @@ type deleteReason struct {
 
 // delete ends the queue for a client unless its conditions fail (DEC-6).
 func (s *state) delete(m *mail.DeleteQueue, now clock.Instant) {
-	err := s.access(m.Connection)
-	s.expireDue(now)
+	err := access(s.queue, s.vhost, m.Connection)
+	s.ExpireDue(now)
 	switch {
 	case err != nil:
-	case m.IfEmpty && (s.shownReady() > 0 || s.scheduled.Len() > 0):
-		err = s.refuseDelete("not empty")
+	case m.IfEmpty && (s.Shown() > 0 || s.Scheduled.Len() > 0):
+		err = refuseDelete(s.queue, s.vhost, "not empty")
 	case m.IfUnused && s.consumers.Len() > 0:
-		err = s.refuseDelete("in use")
+		err = refuseDelete(s.queue, s.vhost, "in use")
 	}
 	if err != nil {
-		s.send(m.ReplyTo, &mail.DeleteQueueReply{Reply: m.Done(err)})
-		s.send(s.vhost.PID, &mail.QueueDeleteRefused{Name: s.queue.Name, Incarnation: s.queue.Incarnation})
+		s.out.Send(m.ReplyTo, &mail.DeleteQueueReply{Reply: m.Done(err)})
+		s.out.Send(s.vhost.PID, &mail.QueueDeleteRefused{Name: s.queue.Name, Incarnation: s.queue.Incarnation})
 		return
 	}
 	s.retire(deletedByCommand, m)
 }
 
-func (s *state) refuseDelete(why string) error {
-	return protocol.ChannelErrorf(protocol.PreconditionFailed, "queue '%s' in vhost '%s' %s", s.queue.Name, s.vhost.Name, why)
+func refuseDelete(q *topology.Queue, v *topology.VHost, why string) error {
+	return protocol.ChannelErrorf(protocol.PreconditionFailed, "queue '%s' in vhost '%s' %s", q.Name, v.Name, why)
 }
 
 // retire opens the farewell: from now on mail is parked until the vhost has
@@ -54,7 +55,7 @@ func (s *state) retire(why endCause, command *mail.DeleteQueue) {
 		return
 	}
 	s.deletion = deleteReason{why, command}
-	s.send(s.vhost.PID, &mail.QueueRetiring{
+	s.out.Send(s.vhost.PID, &mail.QueueRetiring{
 		Name: s.queue.Name, Incarnation: s.queue.Incarnation, Queue: s.self,
 		Handled: s.handled, Deleted: why == deletedByCommand,
 	})
@@ -95,8 +96,8 @@ func (s *state) kept(now clock.Instant) {
 	}
 	if c := s.deletion.command; c != nil {
 		to, reply := c.Answer(mail.Failed)
-		s.send(to, reply)
-		s.send(s.vhost.PID, &mail.QueueDeleteRefused{Name: s.queue.Name, Incarnation: s.queue.Incarnation})
+		s.out.Send(to, reply)
+		s.out.Send(s.vhost.PID, &mail.QueueDeleteRefused{Name: s.queue.Name, Incarnation: s.queue.Incarnation})
 	}
 	s.deletion = deleteReason{}
 }
@@ -108,17 +109,15 @@ func (s *state) forgotten(now clock.Instant) {
 	if !s.phase.becomeDraining() {
 		return
 	}
-	s.deadLetters.End(false)
-	s.pager.End()
-	ready := s.messages.Ready() + s.scheduled.Len()
-	s.journal.Close()
+	ready := s.Backlog.Ready() + s.Scheduled.Len()
+	s.Drain(s.deadLettersBacklog())
 	s.consumers.CancelAll()
 	if !s.deadLettersBacklog() {
-		s.out.notices.Purged(s.scheduled.Len())
-		s.dropAllScheduled()
+		s.Notices.Purged(s.Scheduled.Len())
+		s.ClearScheduled()
 	}
 	if s.deletion.command != nil {
-		s.send(s.deletion.command.ReplyTo, &mail.DeleteQueueReply{
+		s.out.Send(s.deletion.command.ReplyTo, &mail.DeleteQueueReply{
 			Reply: s.deletion.command.Done(nil), Queue: s.queue.Name, MessageCount: ready,
 		})
 	}
@@ -127,8 +126,8 @@ func (s *state) forgotten(now clock.Instant) {
 		if s.deadLettersBacklog() {
 			discarded = s.consumers.Unacked()
 		}
-		s.send(s.vhost.DeadLetter, &mail.QueueExpired{
-			Queue: s.queue.Name, Incarnation: s.queue.Incarnation, Discarded: discarded, Time: (s.journal.At + s.skew) / 1000,
+		s.out.Send(s.vhost.DeadLetter, &mail.QueueExpired{
+			Queue: s.queue.Name, Incarnation: s.queue.Incarnation, Discarded: discarded, Time: (s.Journal.At + s.Skew) / 1000,
 		})
 	}
 	for _, g := range s.gets {
@@ -146,10 +145,10 @@ func (s *state) fail(over any) {
 	s.out.Posts = slices.DeleteFunc(s.out.Posts, func(p outbox.Post) bool { return !outlives(p.What, over) })
 	s.consumers.Discard()
 	s.consumers.CancelAll()
-	s.journal.Fail()
+	s.Journal.Fail()
 	if s.deletion.command != nil {
 		to, reply := s.deletion.command.Answer(mail.Failed)
-		s.send(to, reply)
+		s.out.Send(to, reply)
 	}
 }
 

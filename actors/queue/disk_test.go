@@ -28,7 +28,7 @@ func (c *core) store(list []store.Record, done *records.Commit) {
 		c.records = append(c.records, list...)
 		d.apply(list)
 	}
-	if refs, handles := c.pager.Orders(); len(refs) > 0 {
+	if refs, handles := c.Pager.Orders(); len(refs) > 0 {
 		d.reads = append(d.reads, loaded{handles, d.read(refs)})
 	}
 	for _, l := range c.out.lookups {

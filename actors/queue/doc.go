@@ -1,9 +1,9 @@
 // Package queue is the queue actor: it keeps, delivers and expires the messages
 // of one queue, and ends itself when its lease does.
 //
-// Owns: the messages (backlog), when they expire (expiry), scheduled ones (schedule), dead letters (deadletters), what the
-// journal is told (records) and which contents are there only (paging), the lease, consumers, their credit and what they
-// have not acknowledged (consumers); inspect answers questions. A delayed exchange's holder only releases what is due.
+// Owns: the messages, wherever they are (messages: backlog, expiry, schedule, deadletters, paging, records), the lease,
+// consumers, their credit and what they have not acknowledged (consumers), long commands (work); inspect answers questions.
+// A delayed exchange's holder only releases what is due.
 //
 // Takes: Enqueue Settle Consume CancelConsumer Grant Allow Limit Resize Get Purge
 // ChannelGone from channels; DeclareQueue DeleteQueue Configure Wake QueueForgotten
@@ -48,7 +48,7 @@
 // next attempt for dead letters that nobody took, of reading again, and of the lease,
 // under one timer. Expiry is eager, at any position (wheel); strict mode looks at the
 // head only. What may take long (expiry, overflow, new deadlines, trims) goes on in turns of
-// turnLimit; a command about more than workLimit messages, too (work.go): mail from peers waits.
+// messages.TurnLimit; a command about more than workLimit messages, too (work.go): mail from peers waits.
 // All are in the broker's time; dates that come in or go out are moved by the skew of
 // the wall clock (walltime.go, ADR 19).
 //

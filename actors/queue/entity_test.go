@@ -36,8 +36,8 @@ func TestDropExpired_DL9(t *testing.T) {
 	c.at(200)
 	c.publish(msg("now or never", 0))
 	c.want("expired", c.seenOff())
-	if c.messages.Len() != 0 {
-		t.Errorf("%d messages left", c.messages.Len())
+	if c.Backlog.Len() != 0 {
+		t.Errorf("%d messages left", c.Backlog.Len())
 	}
 }
 
@@ -122,7 +122,7 @@ func TestExpiresAtHeaderOfDeadLetters_DL17(t *testing.T) {
 // TestExpiresAtHeader_ADR19: the header goes by the wall clock, whatever that was set to since the broker started.
 func TestExpiresAtHeader_ADR19(t *testing.T) {
 	c := newCore(t, dlx, expiresAt, stampExpiry)
-	c.skew = 3_600_000 // it was set an hour ahead
+	c.Skew = 3_600_000 // it was set an hour ahead
 	c.publish(headed("m", -1, "expires", int64(start+3_600_000+300)))
 	c.at(200)
 	r := c.get(ch1)

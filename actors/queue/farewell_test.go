@@ -6,6 +6,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/deadletters"
+	"candlemark/actors/queue/messages"
 	"candlemark/actors/queue/outbox"
 	"candlemark/internal/message"
 	"candlemark/policies"
@@ -164,7 +165,7 @@ func TestDyingIsSeenOff_DL31(t *testing.T) {
 	one[*mail.QueueRetiring](c)
 	c.feed(&mail.QueueForgotten{})
 	if c.phase != draining {
-		t.Fatalf("phase %d with %d dead letters", c.phase, c.deadLetters.Counts().Len)
+		t.Fatalf("phase %d with %d dead letters", c.phase, c.DeadLetters.Counts().Len)
 	}
 	c.put("late")
 	acks, _ := c.confirmed()
@@ -176,8 +177,8 @@ func TestDyingIsSeenOff_DL31(t *testing.T) {
 	if got := len(c.seenOff()); got != n-deadletters.Limit {
 		t.Fatalf("%d dead", got)
 	}
-	if c.phase != ended || c.messages.Len() != 0 {
-		t.Fatalf("phase %d, %d left", c.phase, c.messages.Len())
+	if c.phase != ended || c.Backlog.Len() != 0 {
+		t.Fatalf("phase %d, %d left", c.phase, c.Backlog.Len())
 	}
 }
 
@@ -249,7 +250,7 @@ func TestBacklogIsDiscarded_LEASE7_LEASE13(t *testing.T) {
 }
 
 func TestBacklogDiesInTurns_LEASE13_TTL33(t *testing.T) {
-	const n = 3*turnLimit + 1
+	const n = 3*messages.TurnLimit + 1
 	c := newCore(t, dlx, expires(900), withBacklog)
 	batch := make([]message.Message, n)
 	for i := range batch {
@@ -259,7 +260,7 @@ func TestBacklogDiesInTurns_LEASE13_TTL33(t *testing.T) {
 	c.at(900)
 	c.slow = true
 	c.feed(&mail.QueueForgotten{})
-	if got := n - c.messages.Ready(); got != turnLimit {
+	if got := n - c.Backlog.Ready(); got != messages.TurnLimit {
 		t.Fatalf("%d died in one turn", got)
 	}
 	dead := 0
@@ -291,7 +292,7 @@ func TestFailsInTheMiddle_LEASE8(t *testing.T) {
 	chunk := gate.NewChunk(10)
 	c.consume(ch1, "a", 0, noAck)
 	c.posts = nil
-	c.commitDone(0, func(m any) { c.state.committed(m.(appendDone)) }) // the turn of a farewell, as far as it came
+	c.commitDone(0, func(m any) { c.Written(m.(appendDone).commit, m.(appendDone).err) }) // the turn of a farewell, as far as it came
 	c.out.Posts = append(c.out.Posts, outbox.Post{To: ch1, What: &mail.Deliver{Chunk: chunk}}, outbox.Post{To: ch1, What: &mail.PurgeReply{}},
 		outbox.Post{To: deadLetterPID, What: &mail.DeadLetter{}})
 	c.fail(&mail.QueueForgotten{})

@@ -94,7 +94,7 @@ func (m *mover) step() {
 		m.answer(1+m.rng.IntN(6), 3)
 	case 5:
 		m.pending = nil // the dead-letter actor has lost them
-		m.feed(&mail.DeadLetterReply{Incarnation: 7, Lost: true, Epoch: m.deadLetters.Counts().Epoch})
+		m.feed(&mail.DeadLetterReply{Incarnation: 7, Lost: true, Epoch: m.DeadLetters.Counts().Epoch})
 	case 6:
 		s := settings(dlx)
 		if m.rng.IntN(2) == 0 {
@@ -138,13 +138,13 @@ func TestForwardRandom(t *testing.T) {
 			m.step()
 		}
 		m.feed(&mail.Configure{Settings: settings(dlx, forwardTo)})
-		for m.collect(); len(m.pending)+len(m.held) > 0 || m.messages.Len() > 0; m.collect() {
+		for m.collect(); len(m.pending)+len(m.held) > 0 || m.Backlog.Len() > 0; m.collect() {
 			m.answer(len(m.pending), 0)
 			m.settleOne(mail.Ack)
 			m.at(m.ms() + 1000)
 		}
-		if len(m.fate) != m.n || m.deadLetters.Counts().Forwarding != 0 || m.deadLetters.Counts().ForwardingBytes != 0 || m.deadLetters.Counts().Bytes != 0 {
-			t.Fatalf("seed %d: %d of %d accounted for, %d moving", seed, len(m.fate), m.n, m.deadLetters.Counts().Forwarding)
+		if len(m.fate) != m.n || m.DeadLetters.Counts().Forwarding != 0 || m.DeadLetters.Counts().ForwardingBytes != 0 || m.DeadLetters.Counts().Bytes != 0 {
+			t.Fatalf("seed %d: %d of %d accounted for, %d moving", seed, len(m.fate), m.n, m.DeadLetters.Counts().Forwarding)
 		}
 	}
 }

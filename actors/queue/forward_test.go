@@ -55,8 +55,8 @@ func TestForward(t *testing.T) {
 	}
 	c.at(1000)
 	c.takenCareOf(ids...)
-	if c.messages.Len() != 0 || c.deadLetters.Counts().Forwarding != 0 || c.deadLetters.Counts().ForwardingBytes != 0 || c.deadLetters.Counts().Bytes != 0 {
-		t.Errorf("%d left, %d moving, %d bytes", c.messages.Len(), c.deadLetters.Counts().Forwarding, c.deadLetters.Counts().ForwardingBytes)
+	if c.Backlog.Len() != 0 || c.DeadLetters.Counts().Forwarding != 0 || c.DeadLetters.Counts().ForwardingBytes != 0 || c.DeadLetters.Counts().Bytes != 0 {
+		t.Errorf("%d left, %d moving, %d bytes", c.Backlog.Len(), c.DeadLetters.Counts().Forwarding, c.DeadLetters.Counts().ForwardingBytes)
 	}
 	if why := c.records[len(c.records)-1].Why; why != store.Forwarded {
 		t.Errorf("written down as %v", why)
@@ -75,8 +75,8 @@ func TestForwardBacklog_POL9(t *testing.T) {
 	c.publish(batch...)
 	c.feed(&mail.Configure{Settings: settings(dlx, forwardTo)})
 	bodies, ids := c.moved()
-	if len(bodies) != deadletters.ForwardLimit || c.messages.Ready() != 5 {
-		t.Fatalf("%d moved, %d ready", len(bodies), c.messages.Ready())
+	if len(bodies) != deadletters.ForwardLimit || c.Backlog.Ready() != 5 {
+		t.Fatalf("%d moved, %d ready", len(bodies), c.Backlog.Ready())
 	}
 	c.consume(ch1, "a", 3)
 	c.put("behind")
@@ -90,8 +90,8 @@ func TestForwardBacklog_POL9(t *testing.T) {
 	c.feed(&mail.Configure{Settings: settings(dlx)})
 	c.want("for the consumer", c.delivered("a"), "m", "m", "m")
 	c.takenCareOf(ids[4:]...)
-	if ready := c.ready(); len(ready) != 2 || ready[1] != "behind" || c.deadLetters.Counts().Forwarding != 2 {
-		t.Errorf("%q are ready, %d moving", ready, c.deadLetters.Counts().Forwarding)
+	if ready := c.ready(); len(ready) != 2 || ready[1] != "behind" || c.DeadLetters.Counts().Forwarding != 2 {
+		t.Errorf("%q are ready, %d moving", ready, c.DeadLetters.Counts().Forwarding)
 	}
 }
 
@@ -157,8 +157,8 @@ func TestForwardRetries(t *testing.T) {
 	} else {
 		c.takenCareOf(ids...)
 	}
-	if c.messages.Len() != 0 {
-		t.Errorf("%d left", c.messages.Len())
+	if c.Backlog.Len() != 0 {
+		t.Errorf("%d left", c.Backlog.Len())
 	}
 }
 
@@ -175,8 +175,8 @@ func TestForwardHops_DL9(t *testing.T) {
 	m := msg("m", -1)
 	m.Overlay = &message.Overlay{Hops: 4}
 	c.publish(m)
-	if dead := c.seenOff(); len(dead) > 0 || c.messages.Len() != 0 {
-		t.Errorf("%v, %d left", dead, c.messages.Len())
+	if dead := c.seenOff(); len(dead) > 0 || c.Backlog.Len() != 0 {
+		t.Errorf("%v, %d left", dead, c.Backlog.Len())
 	}
 }
 

@@ -4,58 +4,84 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/internal/clock"
+	"candlemark/internal/store"
 )
 
 // get takes the first message for basic.get; asking renews the lease, found or
 // not (LEASE-4).
 func (s *state) get(m *mail.Get, now clock.Instant) {
 	reply := &mail.GetReply{Reply: m.Done(nil), Queue: s.self, Empty: true}
-	if reply.Err = s.access(m.Connection); reply.Err != nil {
-		s.send(m.ReplyTo, reply)
+	if reply.Err = access(s.queue, s.vhost, m.Connection); reply.Err != nil {
+		s.out.Send(m.ReplyTo, reply)
 		return
 	}
 	s.lease.Renew(now.Ceil())
-	if s.settings.HasForward { // all there is goes elsewhere
-		s.counts.GetEmpty++
-		s.send(m.ReplyTo, reply)
+	if s.Settings.HasForward { // all there is goes elsewhere
+		s.Counts.GetEmpty++
+		s.out.Send(m.ReplyTo, reply)
 		return
 	}
-	s.expireDue(now)
-	h, ok := s.first(now)
+	s.ExpireDue(now)
+	h, ok := s.First(now)
 	if ok {
-		if !s.hasContent(h, now) {
+		if !s.HasContent(h, now) {
 			s.gets = append(s.gets, m)
 			return
 		}
-		s.expiry.Remove(h)
+		s.Expiry.Remove(h)
 		s.fetch(h, m, reply, now)
-		s.expireDue(now) // what is the head now (TTL-18)
-		reply.MessageCount = s.messages.Ready()
+		s.ExpireDue(now) // what is the head now (TTL-18)
+		reply.MessageCount = s.Backlog.Ready()
 	}
-	if !ok && s.messages.Ready() > 0 { // behind expired ones, too many for one turn
-		s.send(s.self, m)
+	if !ok && s.Backlog.Ready() > 0 { // behind expired ones, too many for one turn
+		s.out.Send(s.self, m)
 		return
 	}
 	if !ok {
-		s.counts.GetEmpty++
+		s.Counts.GetEmpty++
 	}
-	s.send(m.ReplyTo, reply)
+	s.out.Send(m.ReplyTo, reply)
 }
 
 // fetch gives a ready message to whoever asked for it.
 func (s *state) fetch(h backlog.Handle, m *mail.Get, reply *mail.GetReply, now clock.Instant) {
-	r := s.messages.Get(h)
-	reply.Empty, reply.Delivery = false, s.style().Delivery(&r)
+	r := s.Backlog.Get(h)
+	reply.Empty, reply.Delivery = false, s.Style().Delivery(&r)
 	if r.Redelivered {
-		s.counts.Redeliver++
+		s.Counts.Redeliver++
 	}
 	if m.NoAck {
-		s.counts.GetNoAck++
+		s.Counts.GetNoAck++
 		s.Remove(h, acked)
 	} else {
-		s.counts.Get++
+		s.Counts.Get++
 		to := s.channel(m.Channel)
 		reply.Delivery.Number = s.take(h, to, nil)
 		s.startAckTimeout(h, to, reply.Delivery.Number, -1, now)
+	}
+}
+
+// loaded: contents were read back, of the messages in handles.
+type loaded struct {
+	handles  []backlog.Handle
+	contents []store.Content
+}
+
+// contentsRead gives messages the contents that were read, and goes on with what
+// waited for them.
+func (s *state) contentsRead(m loaded, now clock.Instant) {
+	s.Loaded(m.handles, m.contents, now)
+	if s.phase == live && s.pending.Work() == nil {
+		s.resumeGets(now)
+		s.DeadLetters.Retry(now, s.Skew)
+	}
+}
+
+// resumeGets goes on with the commands that wait for contents.
+func (s *state) resumeGets(now clock.Instant) {
+	gets := s.gets
+	s.gets = nil
+	for _, g := range gets {
+		s.get(g, now)
 	}
 }

@@ -114,11 +114,11 @@ func (c *core) feed(mails ...any) {
 
 func (c *core) turn(m any) {
 	if c.pressed != nil {
-		c.overLimit = c.pressed()
-		c.pager.Asked, c.pager.Idle, c.pager.Busy = c.overLimit, 0, 0
+		c.OverLimit = c.pressed()
+		c.Pager.Asked, c.Pager.Idle, c.Pager.Busy = c.OverLimit, 0, 0
 	}
 	c.handle(m, c.now)
-	list, commit := c.journal.HandOver()
+	list, commit := c.Journal.HandOver()
 	c.flush()
 	c.posts = append(c.posts, c.out.Posts...)
 	c.out.Posts, c.out.watch = nil, nil
@@ -157,9 +157,9 @@ func (c *core) check() {
 	if n != c.consumers.Len() || n == 0 && c.consumers.Next() != nil {
 		c.t.Fatalf("%d consumers, %d counted", n, c.consumers.Len())
 	}
-	if c.phase < draining && (c.messages.Len() != c.messages.Ready()+held+c.deadLetters.Counts().Len) {
+	if c.phase < draining && (c.Backlog.Len() != c.Backlog.Ready()+held+c.DeadLetters.Counts().Len) {
 		c.t.Fatalf("%d messages: %d ready, %d unacked, %d dead letters",
-			c.messages.Len(), c.messages.Ready(), held, c.deadLetters.Counts().Len)
+			c.Backlog.Len(), c.Backlog.Ready(), held, c.DeadLetters.Counts().Len)
 	}
 }
 
@@ -313,12 +313,12 @@ func (c *core) seenOff() []string {
 // ready lists the bodies of the ready messages in order.
 func (c *core) ready() []string {
 	var bodies []string
-	c.messages.Walk(func(h uint32) bool {
-		if c.messages.IsPaged(h) {
-			bodies = append(bodies, string(c.disk.puts[c.messages.Entry(h).Seq].Body))
+	c.Backlog.Walk(func(h uint32) bool {
+		if c.Backlog.IsPaged(h) {
+			bodies = append(bodies, string(c.disk.puts[c.Backlog.Entry(h).Seq].Body))
 			return true
 		}
-		r := c.messages.Get(h)
+		r := c.Backlog.Get(h)
 		bodies = append(bodies, string(r.Body))
 		return true
 	})

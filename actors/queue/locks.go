@@ -5,7 +5,6 @@ import (
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/work"
 	"candlemark/internal/clock"
-	"candlemark/internal/store"
 	"candlemark/policies"
 )
 
@@ -17,8 +16,12 @@ func (s *state) renew(m *mail.RenewLock, now clock.Instant) {
 			return // over, though the timer has yet to say so
 		}
 		reply.Count++
-		if until := s.renewOne(u, now); until != 0 && (reply.Locked == 0 || until+s.skew < reply.Locked) {
-			reply.Locked = until + s.skew
+		own := int64(-1)
+		if u.Consumer != nil {
+			own = u.Consumer.Timeout
+		}
+		if until := s.ackTimeouts.Extend(u.Message, now.Ceil(), policies.LowerTimeout(s.Settings.ConsumerTimeout, own)); until != 0 && (reply.Locked == 0 || until+s.Skew < reply.Locked) {
+			reply.Locked = until + s.Skew
 		}
 	}
 	if m.Seq == 0 && m.Number != 0 {
@@ -27,12 +30,12 @@ func (s *state) renew(m *mail.RenewLock, now clock.Instant) {
 				one(consumers.Unsettled{Delivery: u, Channel: h, Number: m.Number}, now)
 			}
 		}
-		s.send(m.ReplyTo, reply)
+		s.out.Send(m.ReplyTo, reply)
 		return
 	}
 	meant := func(u consumers.Unsettled) bool { return u.Consumer != nil && u.Consumer.Tag == m.Tag }
 	if m.Seq != 0 {
-		meant = func(u consumers.Unsettled) bool { return s.messages.Entry(u.Message).Seq == m.Seq }
+		meant = func(u consumers.Unsettled) bool { return s.Backlog.Entry(u.Message).Seq == m.Seq }
 	}
 	all := s.consumers.Scan(int(s.turnMost))
 	s.pending.Start(&work.Work{
@@ -44,21 +47,6 @@ func (s *state) renew(m *mail.RenewLock, now clock.Instant) {
 				}
 			}) || m.Seq != 0 && reply.Count > 0
 		},
-		End: func(clock.Instant) { s.send(m.ReplyTo, reply) },
+		End: func(clock.Instant) { s.out.Send(m.ReplyTo, reply) },
 	}, now)
-}
-
-// renewOne returns when the lock ends, in the broker's time, 0 for never.
-func (s *state) renewOne(u consumers.Unsettled, now clock.Instant) int64 {
-	until := s.ackTimeouts.Until(u.Message)
-	own := int64(-1)
-	if u.Consumer != nil {
-		own = u.Consumer.Timeout
-	}
-	timeout := policies.LowerTimeout(s.settings.ConsumerTimeout, own)
-	if renewed := store.After(now.Ceil(), timeout); until != 0 && timeout >= 0 && renewed > until {
-		s.ackTimeouts.Renew(u.Message, renewed)
-		return renewed
-	}
-	return until
 }

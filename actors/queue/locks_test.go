@@ -86,8 +86,8 @@ func TestLocksAreRenewed_ADR10(t *testing.T) {
 	}
 	c.settle(ch1, mail.Ack, 1, 1)
 	c.settle(ch2, mail.Ack, 1, 1)
-	if c.counts.Ack != 1 || c.counts.Late != 1 || c.counts.TimedOut != 2 {
-		t.Errorf("%+v", c.counts)
+	if c.Counts.Ack != 1 || c.Counts.Late != 1 || c.Counts.TimedOut != 2 {
+		t.Errorf("%+v", c.Counts)
 	}
 	for _, m := range []mail.RenewLock{{Seq: seq}, {Seq: 1 << 60}, {Channel: ch1, Number: 1}, {Channel: owner, Number: 1}, {Tag: "b"}} {
 		if n, _ := c.renews(m); n != 0 {
@@ -145,7 +145,7 @@ func TestExpiredGoesWhenItsLockEnds_TTL16(t *testing.T) {
 func TestDatesGoByTheWallClock_ADR19(t *testing.T) {
 	c := newCore(t, timeout(1000))
 	c.publish(msg("1", 5000))
-	c.skew = 3_600_000
+	c.Skew = 3_600_000
 	c.get(ch1)
 	const set = start + 3_600_000
 	if m := c.peek(mail.Peek{}).Messages[0]; m.Enqueued != set || m.Expires != set+5000 || m.Locked != set+1000 {

@@ -80,7 +80,7 @@ func (m *model) living() []*entry { return slices.DeleteFunc(slices.Clone(m.wait
 // visible are those that count after an expiry scan: strict mode looks no
 // further than the first that is not due (TTL-18).
 func (m *model) visible() []*entry {
-	if !m.settings.StrictExpiry {
+	if !m.Settings.StrictExpiry {
 		return m.living()
 	}
 	i := slices.IndexFunc(m.waiting, func(e *entry) bool { return !m.due(e) })
@@ -93,7 +93,7 @@ func (m *model) visible() []*entry {
 // active are the takers that may get something: all, or the one who was active
 // last if it is still there, else the first of the highest priority.
 func (m *model) active() []*taker {
-	if !m.settings.SingleActiveConsumer || len(m.takers) == 0 {
+	if !m.Settings.SingleActiveConsumer || len(m.takers) == 0 {
 		return m.takers
 	}
 	if !slices.Contains(m.takers, m.sole) {
@@ -156,12 +156,12 @@ func (m *model) publish() {
 		x.Priority, x.Persistent, x.Owned = uint8(m.r.IntN(6)), m.r.IntN(2) == 0, m.r.IntN(2) == 0
 		batch[i] = x
 		e := &entry{
-			body: string(x.Body), order: m.published, priority: min(x.Priority, m.settings.MaxPriority),
+			body: string(x.Body), order: m.published, priority: min(x.Priority, m.Settings.MaxPriority),
 			deadline: store.Never, persistent: x.Persistent,
 		}
 		m.all[e.body] = e
 		ttl := own
-		if q := m.settings.MessageTTL; q >= 0 && (ttl < 0 || q < ttl) {
+		if q := m.Settings.MessageTTL; q >= 0 && (ttl < 0 || q < ttl) {
 			ttl = q
 		}
 		switch {
@@ -313,7 +313,7 @@ func (m *model) purge() {
 }
 
 func (m *model) configure() {
-	s := m.settings
+	s := m.Settings
 	s.MessageTTL = []int64{-1, -1, 0, 5, 50}[m.r.IntN(5)]
 	m.feed(&mail.Configure{Settings: s})
 }
@@ -327,7 +327,7 @@ func (m *model) pass() {
 	}
 	m.at(m.ms() + by/1000)
 	for _, e := range m.waiting {
-		if !m.settings.StrictExpiry && m.due(e) && slices.Contains(m.ready(), e.body) {
+		if !m.Settings.StrictExpiry && m.due(e) && slices.Contains(m.ready(), e.body) {
 			m.fail("%s was due at %d", e.body, e.deadline-start)
 		}
 	}
@@ -366,8 +366,8 @@ func (m *model) observe() {
 	if got := m.ready(); !slices.Equal(got, want) {
 		m.fail("ready %v, want %v", got, want)
 	}
-	m.paged += m.messages.Paged()
-	if m.overLimit && len(m.waiting) > 0 {
+	m.paged += m.Backlog.Paged()
+	if m.OverLimit && len(m.waiting) > 0 {
 		m.crowded++
 	}
 	m.replay()
@@ -397,7 +397,7 @@ func (m *model) deliveries() {
 		lowest = min(lowest, m.takers[i].priority)
 	}
 	for _, t := range m.takers {
-		if t.priority > lowest && !t.full() && !m.settings.SingleActiveConsumer {
+		if t.priority > lowest && !t.full() && !m.Settings.SingleActiveConsumer {
 			m.fail("%s was passed over", t.tag)
 		}
 	}
@@ -539,7 +539,7 @@ func (m *model) drain() {
 			m.fail("%s was lost", e.body)
 		}
 	}
-	if m.messages.Len() != 0 || m.expiry.Len() != 0 || len(replayed(m.records)) != 0 {
-		m.fail("%d messages, %d on the wheel", m.messages.Len(), m.expiry.Len())
+	if m.Backlog.Len() != 0 || m.Expiry.Len() != 0 || len(replayed(m.records)) != 0 {
+		m.fail("%d messages, %d on the wheel", m.Backlog.Len(), m.Expiry.Len())
 	}
 }

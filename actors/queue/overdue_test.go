@@ -109,7 +109,7 @@ func TestReleaseRate_DLY13(t *testing.T) {
 		if s := c.info().Scheduled; s.Overdue != s.Count || s.Count < total-int(max(n/100, 1)) {
 			t.Errorf("%d/s: %+v at the start", n, s)
 		}
-		for second := int64(1); c.scheduled.Len() > 0; second++ {
+		for second := int64(1); c.Scheduled.Len() > 0; second++ {
 			c.at(60_000 + second*1000)
 			if got, most := int64(len(c.ready())), second*n+max(n/100, 1); got > most || got < min(second*n*9/10, int64(total)) {
 				t.Fatalf("%d/s: %d messages after %d s", n, got, second)
@@ -224,8 +224,8 @@ func TestPressed_DLY14(t *testing.T) {
 	tight = true
 	c.feed(&mail.Trim{})
 	c.publish(heldBack("c", 1000), transient("d"))
-	if info := c.info(); info.Paged != 4 || c.scheduled.Messages.Contents() != 0 {
-		t.Errorf("%d of 4 are paged out, %d bytes are left", info.Paged, c.scheduled.Messages.Contents())
+	if info := c.info(); info.Paged != 4 || c.Scheduled.Messages.Contents() != 0 {
+		t.Errorf("%d of 4 are paged out, %d bytes are left", info.Paged, c.Scheduled.Messages.Contents())
 	}
 	c.want("scheduled", c.pages(3), "a 1000", "b 1000", "c 1000", "d 1000")
 	c.at(1000)
@@ -256,8 +256,8 @@ func TestReleasedOnItsWay_DLY14(t *testing.T) {
 	c.at(1)
 	c.want("ready", c.ready(), "m")
 	c.settleCommit()
-	h, _ := c.messages.First()
-	if c.messages.Place(h) == 0 {
+	h, _ := c.Backlog.First()
+	if c.Backlog.Place(h) == 0 {
 		t.Error("nobody knows where it is")
 	}
 	c.hold = false

@@ -61,8 +61,8 @@ func TestDamagedIsNeverServed(t *testing.T) {
 		c.spoil("c", err)
 		c.consume(ch1, "x", 0)
 		c.want("delivered", c.delivered("x"), "b", "d")
-		if c.counts.Damaged != 2 || c.messages.Len() != 2 || !slices.Equal(c.reasonsOf(), []store.Reason{store.Damaged, store.Damaged}) {
-			t.Errorf("%v: %d damaged of %d, removed: %v", err, c.counts.Damaged, c.messages.Len(), c.reasonsOf())
+		if c.Counts.Damaged != 2 || c.Backlog.Len() != 2 || !slices.Equal(c.reasonsOf(), []store.Reason{store.Damaged, store.Damaged}) {
+			t.Errorf("%v: %d damaged of %d, removed: %v", err, c.Counts.Damaged, c.Backlog.Len(), c.reasonsOf())
 		}
 	}
 }
@@ -74,8 +74,8 @@ func TestDamagedAmongTheDead_DL9(t *testing.T) {
 	c.spoil("c", store.ErrDamaged)
 	c.at(10)
 	c.want("dead", c.seenOff(), "expired b")
-	if c.messages.Len() != 0 || c.deadLetters.Counts().UnderWay != 0 || c.deadLetters.Counts().Bytes != 0 || c.deadLetters.Counts().Len != 0 {
-		t.Errorf("%d messages, %d with the dead-letter actor", c.messages.Len(), c.deadLetters.Counts().UnderWay)
+	if c.Backlog.Len() != 0 || c.DeadLetters.Counts().UnderWay != 0 || c.DeadLetters.Counts().Bytes != 0 || c.DeadLetters.Counts().Len != 0 {
+		t.Errorf("%d messages, %d with the dead-letter actor", c.Backlog.Len(), c.DeadLetters.Counts().UnderWay)
 	}
 }
 
@@ -136,13 +136,13 @@ func TestDeadWaitAndComeBack_DL29(t *testing.T) {
 	dead, ids := c.died()
 	c.want("dead", dead, "expired a", "expired b")
 	c.feed(&mail.DeadLetterReply{Incarnation: 7, Kept: []mail.Kept{{ID: ids[0].First}, {ID: ids[1].First}}})
-	if c.messages.Paged() != 2 {
-		t.Fatalf("%d paged out", c.messages.Paged())
+	if c.Backlog.Paged() != 2 {
+		t.Fatalf("%d paged out", c.Backlog.Paged())
 	}
 	c.at(10 + deadletters.RetryFirst + 1)
 	c.want("dead", c.seenOff(), "expired a", "expired b")
-	if c.messages.Len() != 0 {
-		t.Errorf("%d left", c.messages.Len())
+	if c.Backlog.Len() != 0 {
+		t.Errorf("%d left", c.Backlog.Len())
 	}
 }
 
@@ -152,8 +152,8 @@ func TestSpill(t *testing.T) {
 	c := newCore(t)
 	c.pressed = func() bool { return true }
 	c.put("a", "b", "c")
-	if c.messages.Paged() != 3 || c.messages.Contents() != 0 {
-		t.Fatalf("%d paged out, %d bytes in memory", c.messages.Paged(), c.messages.Contents())
+	if c.Backlog.Paged() != 3 || c.Backlog.Contents() != 0 {
+		t.Fatalf("%d paged out, %d bytes in memory", c.Backlog.Paged(), c.Backlog.Contents())
 	}
 	acks, _ := c.confirmed()
 	c.wantNumbers("acks", acks, 1, 2, 3)
@@ -205,12 +205,12 @@ func TestMemoryIsBounded(t *testing.T) {
 				for range 50 {
 					batch = append(batch, message.Message{Header: []byte{0, 0}, Body: body, TTL: -1, Persistent: persistent})
 				}
-				c.overLimit = c.messages.Contents() > 4<<20
+				c.OverLimit = c.Backlog.Contents() > 4<<20
 				c.publish(batch...)
 			}
-			c.overLimit = true
+			c.OverLimit = true
 			c.feed(&mail.Trim{})
-			if n := c.messages.Contents(); n > 2*paging.WindowIdle {
+			if n := c.Backlog.Contents(); n > 2*paging.WindowIdle {
 				t.Errorf("%d bytes in memory without consumers", n)
 			}
 			c.consume(ch1, "x", 0)
@@ -229,7 +229,7 @@ func TestMemoryIsBounded(t *testing.T) {
 				c.settle(ch1, mail.Ack, 1, uint64(seen))
 				c.feed(&mail.Grant{Channel: ch1, Tag: "x", Messages: m, Bytes: bytes})
 				m = 0
-				most = max(most, c.messages.Contents())
+				most = max(most, c.Backlog.Contents())
 			}
 			if seen != 20_000 || most > 2*paging.WindowBusy {
 				t.Errorf("%d delivered, up to %d bytes in memory", seen, most)
@@ -256,7 +256,7 @@ func TestWrittenAndGone(t *testing.T) {
 	c.settleCommit()
 	acks, _ = c.confirmed()
 	c.wantNumbers("acks", acks, 1, 2, 3, 4, 5)
-	if c.messages.Place(func() uint32 { h, _ := c.messages.First(); return h }()) == 0 {
+	if c.Backlog.Place(func() uint32 { h, _ := c.Backlog.First(); return h }()) == 0 {
 		t.Error("the first has no place")
 	}
 

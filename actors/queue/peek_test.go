@@ -157,18 +157,18 @@ func TestPeekBytes(t *testing.T) {
 func TestPeekPagedOut(t *testing.T) {
 	c := pressedCore(t)
 	c.trust(-1, "1", "2", "3", "4", "5")
-	if c.messages.Paged() != 5 {
-		t.Fatalf("%d are paged out", c.messages.Paged())
+	if c.Backlog.Paged() != 5 {
+		t.Fatalf("%d are paged out", c.Backlog.Paged())
 	}
 	c.want("peeked", peeked(c.peek(mail.Peek{Cut: -1, Limit: 3})), "1", "2", "3")
-	if c.messages.Paged() != 5 || c.counts.Damaged != 0 {
-		t.Errorf("%d are paged out", c.messages.Paged())
+	if c.Backlog.Paged() != 5 || c.Counts.Damaged != 0 {
+		t.Errorf("%d are paged out", c.Backlog.Paged())
 	}
 	c.spoil("2", store.ErrDamaged)
 	c.spoil("3", store.ErrUnknown)
 	r := c.peek(mail.Peek{Cut: 0})
 	c.want("damaged", peeked(r), "", "?", "", "")
-	if c.counts.Damaged != 0 || c.messages.Len() != 5 || r.Messages[1].Expires != 0 || r.Messages[1].Size != 1 {
+	if c.Counts.Damaged != 0 || c.Backlog.Len() != 5 || r.Messages[1].Expires != 0 || r.Messages[1].Size != 1 {
 		t.Errorf("%+v", r.Messages[1])
 	}
 }

@@ -1,6 +1,12 @@
 package queue
 
-import "slices"
+import (
+	"slices"
+
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/messages"
+	"candlemark/internal/clock"
+)
 
 // phase is where a queue is on its way from its start to its end (doc.go).
 type phase uint8
@@ -45,4 +51,26 @@ func (p *phase) become(next phase, from ...phase) bool {
 	}
 	*p = next
 	return true
+}
+
+// handleAsleep takes mail while the queue is asleep.
+func (s *state) handleAsleep(what any, now clock.Instant) {
+	switch m := what.(type) {
+	case *mail.Configure:
+		before := s.Settings
+		s.effective, s.Settings = m.Effective, m.Settings
+		s.lease.SetPeriod(period(s.Settings.Expires), now.Ceil())
+		s.forwardToChanged(&before, now)
+		for s.Expiry.Follow(&before); s.Expiry.Recompute(messages.TurnLimit); {
+		}
+	case *mail.DescribeQueue:
+		s.describe(m)
+	case *mail.Wake:
+		s.dueNow = s.phase.becomeLive() // what came due before
+		s.waking = m
+		s.lease.Renew(now.Ceil()) // its full period after a restart (LEASE-4)
+	case timerFired, again:
+	default:
+		s.pending.Park(what)
+	}
 }

@@ -57,8 +57,8 @@ func TestPriorityExpiry_TTL30(t *testing.T) {
 		c.at(int64(1000 - p))
 		c.want("dead", c.seenOff(), fmt.Sprint("expired ", p))
 	}
-	if c.messages.Ready() != 256 {
-		t.Errorf("%d are left", c.messages.Ready())
+	if c.Backlog.Ready() != 256 {
+		t.Errorf("%d are left", c.Backlog.Ready())
 	}
 }
 

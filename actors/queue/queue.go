@@ -150,7 +150,7 @@ func (q *queue) turn(ctx actor.Context, what any) {
 	if q.cfg.Fault != nil {
 		q.cfg.Fault(what)
 	}
-	q.state.overLimit, q.state.critical = q.cfg.Budget.OverLimit(), q.cfg.Budget.Critical()
+	q.state.OverLimit, q.state.Critical = q.cfg.Budget.OverLimit(), q.cfg.Budget.Critical()
 	q.state.handle(what, q.now())
 	q.carryOut(ctx)
 }
@@ -158,18 +158,18 @@ func (q *queue) turn(ctx actor.Context, what any) {
 // start reports whether the queue has something to do at once.
 func (q *queue) start(ctx actor.Context) bool {
 	now, slept := q.cfg.Clock.Read()
-	q.slept, q.state.skew = slept, q.cfg.Clock.Skew()
-	q.begin.Recovered = records.FromWall(q.begin.Recovered, q.state.skew, now)
+	q.slept, q.state.Skew = slept, q.cfg.Clock.Skew()
+	q.begin.Recovered = records.FromWall(q.begin.Recovered, q.state.Skew, now)
 	q.state.init(q.begin, ctx.Self(), now)
 	q.begin = nil
-	return q.state.messages.Len() > 0 || q.state.scheduled.Len() > 0
+	return q.state.Backlog.Len() > 0 || q.state.Scheduled.Len() > 0
 }
 
 // carryOut does what the core decided, in order.
 func (q *queue) carryOut(ctx actor.Context) {
 	s := &q.state
-	list, c := s.journal.HandOver()
-	records.ToWall(list, s.skew)
+	list, c := s.Journal.HandOver()
+	records.ToWall(list, s.Skew)
 	q.post(ctx)
 	for _, w := range s.out.watch {
 		ctx.Watch(w)

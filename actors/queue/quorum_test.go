@@ -65,7 +65,7 @@ func TestDeliveryCountClassic_DL9(t *testing.T) {
 			t.Fatal(v)
 		}
 	}
-	if c.messages.Len() != 1 {
+	if c.Backlog.Len() != 1 {
 		t.Error("a limit on a classic queue")
 	}
 }
@@ -110,7 +110,7 @@ func TestDeliveryLimit_DL9(t *testing.T) {
 		c.get(ch1)
 		c.settle(ch1, mail.Requeue, n+1, n+1)
 	}
-	s := c.settings
+	s := c.Settings
 	s.DeliveryLimit = 5
 	c.feed(&mail.Configure{Settings: s})
 	c.want("kept, it was not delivered since", c.ready(), "1")

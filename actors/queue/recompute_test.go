@@ -18,7 +18,7 @@ func TestForwardGivenUp(t *testing.T) {
 		t.Fatalf("%v moved", bodies)
 	}
 	c.feed(&mail.Configure{Settings: settings(dlx)})
-	c.feed(&mail.DeadLetterReply{Incarnation: 7, Lost: true, Epoch: c.deadLetters.Counts().Epoch})
+	c.feed(&mail.DeadLetterReply{Incarnation: 7, Lost: true, Epoch: c.DeadLetters.Counts().Epoch})
 	c.want("delivered", c.delivered("a"), "m")
 }
 
@@ -27,8 +27,8 @@ func TestSpilledForNothing(t *testing.T) {
 	c := newCore(t, maxLength(0, "drop-head"))
 	c.pressed = func() bool { return true }
 	c.put("a", "b")
-	if c.messages.Len() != 0 || len(c.commits) != 0 || c.journal.Spilling() != 0 {
-		t.Errorf("%d messages, %d commits, %d bytes under way", c.messages.Len(), len(c.commits), c.journal.Spilling())
+	if c.Backlog.Len() != 0 || len(c.commits) != 0 || c.Journal.Spilling() != 0 {
+		t.Errorf("%d messages, %d commits, %d bytes under way", c.Backlog.Len(), len(c.commits), c.Journal.Spilling())
 	}
 }
 
@@ -50,7 +50,7 @@ func TestReleasedBeforeWritten_DLY9(t *testing.T) {
 	<-written
 	c.settleCommit()
 	c.want("ready", c.ready(), "b")
-	if h, _ := c.messages.First(); c.messages.Place(h) == 0 {
+	if h, _ := c.Backlog.First(); c.Backlog.Place(h) == 0 {
 		t.Error("nobody knows where b is")
 	}
 }
@@ -74,9 +74,9 @@ func TestReleasedWhileWritten_DLY9(t *testing.T) {
 		}
 		r.look(func(s *state) {
 			n := 0
-			s.messages.Walk(func(h uint32) bool {
-				if n++; s.messages.Place(h) == 0 {
-					r.t.Errorf("nobody knows where %d is", s.messages.Seq(h))
+			s.Backlog.Walk(func(h uint32) bool {
+				if n++; s.Backlog.Place(h) == 0 {
+					r.t.Errorf("nobody knows where %d is", s.Backlog.Seq(h))
 				}
 				return true
 			})

@@ -42,8 +42,8 @@ func TestRecovered_TTL26(t *testing.T) {
 	c.want("dead", c.seenOff(), "expired a", "expired c")
 	c.trust(-1, "f")
 	c.want("dropped by max-length", c.seenOff(), "maxlen b")
-	if c.seq <= newest {
-		t.Errorf("number %d could have been given out before", c.seq)
+	if c.Seq <= newest {
+		t.Errorf("number %d could have been given out before", c.Seq)
 	}
 	c.at(100)
 	c.want("dead", c.seenOff(), "expired d")

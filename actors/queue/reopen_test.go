@@ -41,19 +41,19 @@ func (r *rig) survivors() map[uint64]survivor {
 		s.consumers.Channels(func(h *consumers.Channel) {
 			h.Unacked.Each(func(_ uint64, u consumers.Delivery) bool { out[u.Message] = true; return true })
 		})
-		s.deadLetters.Each(func(h backlog.Handle, why store.Reason) bool {
+		s.DeadLetters.Each(func(h backlog.Handle, why store.Reason) bool {
 			out[h] = out[h] || why == rejected
 			return true
 		})
-		s.messages.Sweep(1, 1<<30, func(h uint32) {
-			e := s.messages.Entry(h)
+		s.Backlog.Sweep(1, 1<<30, func(h uint32) {
+			e := s.Backlog.Entry(h)
 			if !e.Persistent {
 				return
 			}
-			enqueued, ttl := s.messages.Times(h)
+			enqueued, ttl := s.Backlog.Times(h)
 			all[e.Seq] = survivor{
-				e.Deadline, ttl, enqueued, s.messages.Size(h), e.DeliveryCount,
-				s.messages.Priority(h), e.Redelivered || out[h],
+				e.Deadline, ttl, enqueued, s.Backlog.Size(h), e.DeliveryCount,
+				s.Backlog.Priority(h), e.Redelivered || out[h],
 			}
 		})
 	})
@@ -178,7 +178,7 @@ func (r *rig) surroundings(rng *rand.Rand) {
 
 // life is the time between two restarts.
 func (x *traffic) life() {
-	x.look(func(s *state) { s.pager.Idle, s.pager.Busy = 0, 0 })
+	x.look(func(s *state) { s.Pager.Idle, s.Pager.Busy = 0, 0 })
 	for range 150 {
 		x.step()
 		if x.rng.IntN(10) == 0 {
@@ -210,7 +210,7 @@ func (x *traffic) life() {
 func (x *traffic) drain() {
 	synctest.Wait()
 	ready := 0
-	x.look(func(s *state) { ready = s.messages.Ready() })
+	x.look(func(s *state) { ready = s.Backlog.Ready() })
 	got[*mail.GetReply](x.channel)
 	for range ready {
 		x.settled(&mail.Get{Request: mail.Request{ReplyTo: x.channel.pid}, Channel: x.channel.pid, NoAck: true})
@@ -231,8 +231,8 @@ func (x *traffic) drain() {
 		}
 	}
 	x.look(func(s *state) {
-		if s.messages.Ready() != 0 || s.counts.Damaged != 0 {
-			x.t.Errorf("%d ready, %d damaged", s.messages.Ready(), s.counts.Damaged)
+		if s.Backlog.Ready() != 0 || s.Counts.Damaged != 0 {
+			x.t.Errorf("%d ready, %d damaged", s.Backlog.Ready(), s.Counts.Damaged)
 		}
 	})
 	if there == 0 && ready > 0 {

@@ -85,8 +85,8 @@ func TestRetry_DL30(t *testing.T) {
 	dead, ids, _ = c.letters()
 	c.want("at once", dead, "b", "c")
 	c.takenCareOf(ids...)
-	if c.at(at + 100_000); c.messages.Len() != 0 || c.deadLetters.Counts().Bytes != 0 || c.deadLetters.Counts().UnderWay != 0 {
-		t.Errorf("%d left, %d bytes, %d out", c.messages.Len(), c.deadLetters.Counts().Bytes, c.deadLetters.Counts().UnderWay)
+	if c.at(at + 100_000); c.Backlog.Len() != 0 || c.DeadLetters.Counts().Bytes != 0 || c.DeadLetters.Counts().UnderWay != 0 {
+		t.Errorf("%d left, %d bytes, %d out", c.Backlog.Len(), c.DeadLetters.Counts().Bytes, c.DeadLetters.Counts().UnderWay)
 	}
 }
 
@@ -147,7 +147,7 @@ func TestRetryClassic_DL29(t *testing.T) {
 	if len(dead) != 1 || care != mail.Drop {
 		t.Fatalf("the last: %v, care %d", dead, care)
 	}
-	if c.takenCareOf(ids...); c.messages.Len() != 0 {
+	if c.takenCareOf(ids...); c.Backlog.Len() != 0 {
 		t.Error("it is still there")
 	}
 	c = newCore(t, dlx, ttl(10))
@@ -205,8 +205,8 @@ func TestRetryEnds_LEASE7(t *testing.T) {
 	t.Run("no exchange any more", func(t *testing.T) {
 		c := waiting(t)
 		c.feed(&mail.Configure{Settings: settings()})
-		if c.messages.Len() != 0 || c.deadLetters.Counts().Bytes != 0 {
-			t.Errorf("%d left", c.messages.Len())
+		if c.Backlog.Len() != 0 || c.DeadLetters.Counts().Bytes != 0 {
+			t.Errorf("%d left", c.Backlog.Len())
 		}
 	})
 	t.Run("no at-least-once any more", func(t *testing.T) {
@@ -270,7 +270,7 @@ func TestDeadLetterQueue_DL30(t *testing.T) {
 	dead, ids, _ = c.letters()
 	c.want("again", dead, "c", "a", "b")
 	c.takenCareOf(ids...)
-	if c.messages.Len() != 0 {
-		t.Errorf("%d left", c.messages.Len())
+	if c.Backlog.Len() != 0 {
+		t.Errorf("%d left", c.Backlog.Len())
 	}
 }

@@ -91,12 +91,12 @@ func BenchmarkScheduled(b *testing.B) {
 		}
 	})
 	b.Run("release", func(b *testing.B) {
-		left := c.scheduled.Len()
+		left := c.Scheduled.Len()
 		for b.Loop() {
 			c.now += clock.Instant(time.Millisecond)
 			c.run(timerFired{})
 		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(left-c.scheduled.Len()), "ns/message")
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(left-c.Scheduled.Len()), "ns/message")
 	})
 }
 

@@ -50,14 +50,14 @@ func (l lookedUp) Answer(f mail.Fate) (*actor.PID, any) {
 
 // reschedule gives messages another time: a date, so it is by the wall clock.
 func (s *state) reschedule(m *mail.Reschedule, now clock.Instant) {
-	due := m.Due - s.skew
+	due := m.Due - s.Skew
 	if m.Due < 1 || due-now.Ceil() > topology.MaxDelay {
-		s.send(m.ReplyTo, &mail.ScheduledChanged{Reply: m.Done(protocol.ChannelErrorf(protocol.PreconditionFailed,
+		s.out.Send(m.ReplyTo, &mail.ScheduledChanged{Reply: m.Done(protocol.ChannelErrorf(protocol.PreconditionFailed,
 			"a message cannot be due at %d: milliseconds since 1970 within the next 10 years are expected", m.Due))})
 		return
 	}
 	due = max(due, now.Floor())
-	if x := s.scheduled; x != nil {
+	if x := s.Scheduled; x != nil {
 		due = max(due, x.Overdue+1)
 	}
 	s.changeScheduled(m, m.Request, due, m.Seq, m.MessageID, now)
@@ -67,7 +67,7 @@ func (s *state) reschedule(m *mail.Reschedule, now clock.Instant) {
 func (s *state) changeScheduled(asked mail.Answerable, request mail.Request, due int64, seq uint64, id string, now clock.Instant) {
 	s.renewedBy(policies.RenewedByUpdate, now)
 	c := &schedule.Change{Due: due}
-	want, found := s.scheduled.Change(c, &s.journal, seq, id)
+	want, found := s.Scheduled.Change(c, &s.Journal, seq, id)
 	if len(want) == 0 {
 		s.answerScheduled(request, c)
 		return
@@ -87,10 +87,10 @@ func (s *state) answerScheduled(request mail.Request, c *schedule.Change) {
 				"the journal failed: it is not known whether %d scheduled messages of queue '%s' in vhost '%s' were changed",
 				c.Count, s.queue.Name, s.vhost.Name)
 		}
-		s.send(request.ReplyTo, reply)
+		s.out.Send(request.ReplyTo, reply)
 	}
 	if c.Stored {
-		s.journal.Await(answer)
+		s.Journal.Await(answer)
 	} else {
 		answer(false)
 	}

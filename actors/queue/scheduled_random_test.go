@@ -76,7 +76,7 @@ func (m *mover) isPending(body string) bool {
 // living are the bodies of all messages in the queue.
 func (m *mover) living() map[string]bool {
 	bodies := map[string]bool{}
-	b := &m.messages
+	b := &m.Backlog
 	note := func(h uint32) {
 		if b.IsPaged(h) {
 			bodies[string(m.disk.puts[b.Seq(h)].Body)] = true
@@ -85,8 +85,8 @@ func (m *mover) living() map[string]bool {
 		}
 	}
 	b.Sweep(1, 1<<30, note)
-	if m.scheduled != nil {
-		b = &m.scheduled.Messages.Backlog
+	if m.Scheduled != nil {
+		b = &m.Scheduled.Messages.Backlog
 		b.Sweep(1, 1<<30, note)
 	}
 	return bodies
@@ -244,7 +244,7 @@ func (m *mover) stepInTime() {
 		m.answer(1+m.rng.IntN(6), 3)
 	case 24:
 		m.pending = nil
-		m.feed(&mail.DeadLetterReply{Incarnation: 7, Lost: true, Epoch: m.deadLetters.Counts().Epoch})
+		m.feed(&mail.DeadLetterReply{Incarnation: 7, Lost: true, Epoch: m.DeadLetters.Counts().Epoch})
 	case 25, 26, 27, 28:
 		m.settleOne([]mail.Settlement{mail.Ack, mail.Requeue}[m.rng.IntN(2)])
 	}
@@ -280,13 +280,13 @@ func TestScheduledRandom_DLY14(t *testing.T) {
 // wind has everything end.
 func (m *mover) wind() {
 	m.feed(&mail.Configure{Settings: settings(dlx, delaying, forwardTo)})
-	for m.collect(); len(m.pending)+len(m.held) > 0 || m.messages.Len() > 0 || m.scheduled.Len() > 0; m.collect() {
+	for m.collect(); len(m.pending)+len(m.held) > 0 || m.Backlog.Len() > 0 || m.Scheduled.Len() > 0; m.collect() {
 		m.answer(len(m.pending), 0)
 		m.settleOne(mail.Ack)
 		m.at(m.ms() + 1000)
 	}
-	if gone := m.gone(); len(gone) > 0 || m.deadLetters.Counts().Forwarding != 0 || m.deadLetters.Counts().Bytes != 0 || m.journal.Spilling() != 0 || len(m.numbers) != 0 {
-		m.t.Fatalf("nobody knows what became of %v, %d moving, %d bytes under way, %d unanswered", gone, m.deadLetters.Counts().Forwarding, m.journal.Spilling(), len(m.numbers))
+	if gone := m.gone(); len(gone) > 0 || m.DeadLetters.Counts().Forwarding != 0 || m.DeadLetters.Counts().Bytes != 0 || m.Journal.Spilling() != 0 || len(m.numbers) != 0 {
+		m.t.Fatalf("nobody knows what became of %v, %d moving, %d bytes under way, %d unanswered", gone, m.DeadLetters.Counts().Forwarding, m.Journal.Spilling(), len(m.numbers))
 	}
 	if len(m.disk.puts) != 0 {
 		for _, r := range m.disk.puts {

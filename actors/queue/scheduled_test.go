@@ -111,7 +111,7 @@ func (c *core) info() *mail.QueueInfo {
 // restarted is the queue after a restart that takes so long, with what its disk has.
 func (c *core) restarted(off int64, change ...func(*policies.QueueSettings)) *core {
 	cfg := testConfig(settings(change...))
-	cfg.Queue.Durable, cfg.Recovered, cfg.Newest = true, c.disk.survivors(), c.seq
+	cfg.Queue.Durable, cfg.Recovered, cfg.Newest = true, c.disk.survivors(), c.Seq
 	next := &core{t: c.t, now: c.now + clock.Instant(off*int64(time.Millisecond)), disk: c.disk, pressed: c.pressed, number: c.number}
 	next.init(&cfg, queuePID, next.now)
 	next.feed(again{})
@@ -328,7 +328,7 @@ func TestPurge_DLY12(t *testing.T) {
 	if n := one[*mail.PurgeReply](c).MessageCount; n != 9001 {
 		t.Errorf("%d messages", n)
 	}
-	if len(c.disk.puts) != 0 || c.scheduled.Len() > 0 {
+	if len(c.disk.puts) != 0 || c.Scheduled.Len() > 0 {
 		t.Errorf("%d messages are left on disk", len(c.disk.puts))
 	}
 	c.publish(heldBack("new", 100))

@@ -553,8 +553,8 @@ func TestBudget(t *testing.T) {
 func (r *rig) live() map[uint64]int64 {
 	live := map[uint64]int64{}
 	r.look(func(s *state) {
-		s.messages.Sweep(1, 1<<30, func(h uint32) {
-			if e := s.messages.Entry(h); e.Persistent {
+		s.Backlog.Sweep(1, 1<<30, func(h uint32) {
+			if e := s.Backlog.Entry(h); e.Persistent {
 				live[e.Seq] = e.Deadline
 			}
 		})

@@ -3,64 +3,37 @@ package queue
 import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/acktimeouts"
-	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
-	"candlemark/actors/queue/deadletters"
-	"candlemark/actors/queue/expiry"
 	"candlemark/actors/queue/lease"
-	"candlemark/actors/queue/notices"
+	"candlemark/actors/queue/messages"
 	"candlemark/actors/queue/outbox"
-	"candlemark/actors/queue/paging"
-	"candlemark/actors/queue/records"
-	"candlemark/actors/queue/schedule"
 	"candlemark/actors/queue/work"
 	"candlemark/internal/clock"
 	"candlemark/internal/topology"
 	"candlemark/policies"
 )
 
-// turnLimit is how many messages expire in one turn before other mail gets its
-// turn (TTL-33): one letter's worth, so that the dead-letter actor is at work on
-// those while the next expire.
-const turnLimit = mail.DeadLetterBatch
-
 // state is the core: it knows no actor library, no clock and no disk.
 type state struct {
+	messages.Set
 	queue        *topology.Queue
 	vhost        *topology.VHost
 	self         mail.Address
 	effective    policies.Effective
-	settings     policies.QueueSettings
-	quorum       bool   // a quorum queue
-	holdsDelayed bool   // the holder of a delayed exchange
+	phase        phase
 	dueNow       bool   // what is due is done at the end of this turn
-	unfinished   bool   // more was due before the mail in hand than a turn has room for
 	consumerLeft bool   // in this turn, or while the work went on
 	turnMost     uint16 // messages of one turn of work: workLimit; tests have others
-
-	messages    backlog.Backlog
-	expiry      expiry.Expiry
-	skew        int64 // ms that a date is ahead of its time here (clock.Skew)
-	overLimit   bool  // memory is: the budget of all queues is used up
-	critical    bool  // by far
-	used        int64 // time of the last turn that was no question, wall ms
-	lease       lease.Lease
-	consumers   consumers.Set
-	ackTimeouts *acktimeouts.Timeouts // nil until there was one
-	scheduled   *schedule.Schedule    // nil while none waits for its time
-	pending     work.Pending
-	deadLetters *deadletters.Set // nil until there was one
-	seq         uint64           // of the newest message
-	counts      mail.Counts
-
-	pager    paging.Pager
-	gets     []*mail.Get // that wait for a content
-	journal  records.Writer
-	handled  uint64 // commands of the vhost, for the farewell (PRO-3)
-	phase    phase
-	waking   *mail.Wake // to be answered when nothing overdue is left
-	deletion deleteReason
-	out      outcome
+	used         int64  // time of the last turn that was no question, wall ms
+	lease        lease.Lease
+	consumers    consumers.Set
+	ackTimeouts  *acktimeouts.Timeouts // nil until there was one
+	pending      work.Pending
+	gets         []*mail.Get // that wait for a content
+	handled      uint64      // commands of the vhost, for the farewell (PRO-3)
+	waking       *mail.Wake  // to be answered when nothing overdue is left
+	deletion     deleteReason
+	out          outcome
 }
 
 // outcome lists what must happen after a turn. The shell does it in the order of the fields (carryOut): who is told
@@ -76,33 +49,26 @@ type outcome struct {
 	// lookups are read for an answer, as is what the pager orders. They are asked for behind the turn's records: the
 	// journal may be read for what was just written.
 	lookups []*lookup
-	// notices are counted and logged.
-	notices notices.Notices
 	// again has another turn follow at once. Else the timer is armed.
 	again bool
 }
 
 func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
 	s.queue, s.vhost, s.self = cfg.Queue, cfg.VHost, self
-	s.quorum = policies.KindOf(cfg.Queue.Arguments) == policies.KindQuorumQueue
-	s.holdsDelayed = cfg.Queue.Holds()
-	s.journal = records.New(&s.out.Outbox, cfg.Queue.Durable)
-	s.expiry = expiry.New(&s.messages, &s.settings, s.quorum)
-	s.messages.Budget = cfg.Budget
-	s.settings, s.effective = cfg.Settings, cfg.Effective
-	s.lease.SetPeriod(period(s.settings.Expires), now.Ceil())
-	s.consumers = consumers.New(&s.out.Outbox, self, s.settings.SingleActiveConsumer, s.quorum)
-	if s.settings.HasForward {
+	s.Set.Init(cfg.Queue, cfg.VHost, self, cfg.Settings, cfg.Budget, &s.out.Outbox)
+	s.effective = cfg.Effective
+	s.lease.SetPeriod(period(s.Settings.Expires), now.Ceil())
+	s.consumers = consumers.New(&s.out.Outbox, self, s.Settings.SingleActiveConsumer, s.Quorum)
+	if s.Settings.HasForward {
 		s.lease.Hold()
 		s.consumers.Pause(true)
 	}
 	s.turnMost = workLimit
-	s.pager = paging.New()
 	if s.queue.Durable { // others end with their numbers
-		s.seq = cfg.Newest
+		s.Seq = cfg.Newest
 	}
-	s.restore(cfg.Recovered)
-	if x := s.scheduled; x != nil && !cfg.Revived {
+	s.Restore(cfg.Recovered)
+	if x := s.Scheduled; x != nil && !cfg.Revived {
 		x.Overdue = now.Floor()
 	}
 	if cfg.Asleep {
@@ -132,7 +98,7 @@ func (s *state) act(what any, now clock.Instant) {
 		s.handleLate(what, now)
 		return
 	}
-	if s.scheduled != nil && s.phase == live && s.pending.Work() == nil {
+	if s.Scheduled != nil && s.phase == live && s.pending.Work() == nil {
 		s.releaseBefore(what, now)
 	}
 	switch m := what.(type) {
@@ -153,13 +119,17 @@ func (s *state) act(what any, now clock.Instant) {
 	case timerFired:
 		s.dueNow = true
 	case again:
-		s.dueNow = s.pending.Work() == nil || s.stepWork(now)
+		w := s.pending.Work()
+		if w != nil && w.Expires {
+			s.ExpireDue(now)
+		}
+		s.dueNow = w == nil || s.pending.Step(now) // what came due meanwhile
 	case appendDone:
-		s.committed(m)
+		s.Written(m.commit, m.err)
 	case loaded:
 		s.contentsRead(m, now)
 	case *mail.DeadLetterReply:
-		s.deadLetters.Answered(m, now)
+		s.DeadLetters.Answered(m, now)
 	default:
 		s.control(what, now)
 	}
@@ -171,7 +141,10 @@ func (s *state) control(what any, now clock.Instant) {
 	case *mail.Consume:
 		s.consume(m)
 	case *mail.CancelConsumer:
-		s.cancel(m, now)
+		if c := s.consumers.Find(m.Channel, m.Tag); c != nil {
+			s.detach(c, now)
+		}
+		s.out.Send(m.ReplyTo, &mail.CancelConsumerReply{Reply: m.Done(nil), Tag: m.Tag})
 	case *mail.Get:
 		s.get(m, now)
 	case *mail.Purge:
@@ -198,7 +171,7 @@ func (s *state) control(what any, now clock.Instant) {
 	case *mail.RenewLock:
 		s.renew(m, now)
 	case *mail.Trim:
-		s.pager.Asked = true
+		s.Pager.Asked = true
 	case *mail.QueueForgotten:
 		s.forgotten(now)
 	case *mail.QueueKept:
@@ -208,26 +181,41 @@ func (s *state) control(what any, now clock.Instant) {
 	}
 }
 
-func (s *state) send(to mail.Address, what any) { s.out.Send(to, what) }
-
 // flush sends each consumer what it was given in this turn.
 func (s *state) flush() {
 	withAcks, without := s.consumers.Flush()
-	s.counts.Deliver += withAcks
-	s.counts.DeliverNoAck += without
+	s.Counts.Deliver += withAcks
+	s.Counts.DeliverNoAck += without
 }
 
 // configure takes new settings. Only a change of the matched policy gets here,
 // so the lease starts anew (LEASE-4) and limits hold at once (POL-9). Messages
 // keep their deadlines (TTL-24), unless the policy wants it otherwise (TTL-25).
 func (s *state) configure(m *mail.Configure, now clock.Instant) {
-	before := s.settings
-	s.effective, s.settings = m.Effective, m.Settings
-	s.lease.SetPeriod(period(s.settings.Expires), now.Ceil())
+	before := s.Settings
+	s.effective, s.Settings = m.Effective, m.Settings
+	s.lease.SetPeriod(period(s.Settings.Expires), now.Ceil())
 	s.forwardToChanged(&before, now)
-	if before.HasDLX && !s.settings.HasDLX {
-		s.deadLetters.RetryNow(now)
+	if before.HasDLX && !s.Settings.HasDLX {
+		s.DeadLetters.RetryNow(now)
 	}
-	s.expiry.Follow(&before)
+	s.Expiry.Follow(&before)
 	s.dueNow = true
+}
+
+// forwardToChanged follows a change of forward-to. A queue that moves its messages on is in
+// use; its consumers get nothing.
+func (s *state) forwardToChanged(before *policies.QueueSettings, now clock.Instant) {
+	was, is := before.HasForward, s.Settings.HasForward
+	if was == is && before.ForwardTo == s.Settings.ForwardTo {
+		return
+	}
+	s.DeadLetters.RetryNow(now)
+	switch {
+	case is && !was:
+		s.lease.Hold()
+	case was && !is:
+		s.lease.Release(now.Ceil())
+	}
+	s.consumers.Pause(is)
 }

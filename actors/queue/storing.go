@@ -4,6 +4,7 @@ import (
 	"candlemark/actors/queue/deadletters"
 	"candlemark/actors/queue/records"
 	"candlemark/internal/store"
+	"candlemark/internal/topology"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -13,7 +14,7 @@ import (
 // journal hands the turn's records over. The answer for a commit comes back as
 // mail; nobody waits for records without one.
 func (q *queue) journal(ctx actor.Context, list []store.Record, c *records.Commit) {
-	id := q.state.id()
+	id := idOf(q.state.queue)
 	if c != nil {
 		q.recordName()
 		self, root := ctx.Self(), ctx.ActorSystem().Root
@@ -33,7 +34,7 @@ func (q *queue) recordName() {
 	q.named = true
 	if s.queue.Durable && s.vhost != nil {
 		name := store.Name{VHost: s.vhost.Name, Queue: s.queue.Name}
-		q.cfg.Journal.Append(s.id(), []store.Record{store.Naming(name)}, nil)
+		q.cfg.Journal.Append(idOf(s.queue), []store.Record{store.Naming(name)}, nil)
 	}
 }
 
@@ -42,35 +43,35 @@ func (q *queue) read(ctx actor.Context) {
 	out := &q.state.out
 	for i, l := range out.lookups {
 		self, root := ctx.Self(), ctx.ActorSystem().Root
-		q.cfg.Journal.Read(q.state.id(), l.want, func(c []store.Content) { root.Send(self, lookedUp{l, c}) })
+		q.cfg.Journal.Read(idOf(q.state.queue), l.want, func(c []store.Content) { root.Send(self, lookedUp{l, c}) })
 		out.lookups[i] = nil
 	}
 	out.lookups = out.lookups[:0]
-	refs, handles := q.state.pager.Orders()
+	refs, handles := q.state.Pager.Orders()
 	if len(refs) == 0 {
 		return
 	}
 	self, root := ctx.Self(), ctx.ActorSystem().Root
-	q.cfg.Journal.Read(q.state.id(), refs, func(c []store.Content) { root.Send(self, loaded{handles, c}) })
+	q.cfg.Journal.Read(idOf(q.state.queue), refs, func(c []store.Content) { root.Send(self, loaded{handles, c}) })
 }
 
-// id names the queue in the journal.
-func (s *state) id() store.QueueID { return store.QueueID(s.queue.Incarnation) }
+// idOf names a queue in the journal.
+func idOf(q *topology.Queue) store.QueueID { return store.QueueID(q.Incarnation) }
 
 // account tells the budget what the queue holds.
 func (q *queue) account() {
 	s := &q.state
-	bytes := s.messages.Counted() + s.scheduled.Counted()
+	bytes := s.Backlog.Counted() + s.Scheduled.Counted()
 	q.cfg.Budget.Add(bytes - q.budgetBytes)
 	q.budgetBytes = bytes
-	count := int64(s.messages.Len() + s.scheduled.Len())
+	count := int64(s.Backlog.Len() + s.Scheduled.Len())
 	q.cfg.Budget.Count(count - q.budgetCount)
 	q.budgetCount = count
 }
 
 // report logs rare events, and counts what was dropped.
 func (q *queue) report() {
-	n := &q.state.out.notices
+	n := &q.state.Notices
 	n.Counts(func(why store.Reason, messages uint64) {
 		if word := deadletters.Reasons[why]; word != "" && q.cfg.Died != nil {
 			q.cfg.Died(word, messages)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/messages"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
@@ -39,7 +40,7 @@ func TestDeadline_TTL9_TTL10(t *testing.T) {
 		if tt.want < 0 {
 			want = store.Never
 		}
-		if got := c.expiry.Deadline(m.TTL, c.now); got != want {
+		if got := c.Expiry.Deadline(m.TTL, c.now); got != want {
 			t.Errorf("queue %d, message %d: %d after the start, want %d", tt.queue, tt.own, got-start, tt.want)
 		}
 	}
@@ -109,8 +110,8 @@ func TestUnackedDoesNotExpire_TTL15_TTL32(t *testing.T) {
 	c.at(10_000)
 	c.settle(ch1, mail.Ack, 1, 1)
 	c.want("dead", c.seenOff())
-	if c.messages.Len() != 0 {
-		t.Fatalf("%d messages left", c.messages.Len())
+	if c.Backlog.Len() != 0 {
+		t.Fatalf("%d messages left", c.Backlog.Len())
 	}
 }
 
@@ -183,7 +184,7 @@ func TestHandOver_TTL17(t *testing.T) {
 func TestGetCountExcludesExpired_TTL18(t *testing.T) {
 	for _, mode := range []string{"eager", "strict"} {
 		c := newCore(t)
-		c.settings.StrictExpiry = mode == "strict"
+		c.Settings.StrictExpiry = mode == "strict"
 		c.publish(msg("a", message.NoTTL), msg("b", 10), msg("c", message.NoTTL))
 		c.at(20)
 		if r := c.get(ch1); text(r.Delivery) != "a" || r.MessageCount != 1 {
@@ -220,7 +221,7 @@ func TestEagerOrder_TTL30(t *testing.T) {
 
 func TestPriorities_TTL30(t *testing.T) {
 	c := newCore(t, dlx)
-	c.settings.MaxPriority = 5
+	c.Settings.MaxPriority = 5
 	high, low, above := msg("high", message.NoTTL), msg("low", 10), msg("above", message.NoTTL)
 	high.Priority, above.Priority = 5, 9
 	c.publish(low, msg("zero", message.NoTTL), high, above)
@@ -253,8 +254,8 @@ func TestTTL0_TTL20(t *testing.T) {
 	t.Run("TTL-20 nobody, no exchange: dropped", func(t *testing.T) {
 		c := newCore(t)
 		c.publish(own("m"))
-		if c.messages.Len() != 0 || len(c.posts) != 1 {
-			t.Fatalf("%d messages, %v", c.messages.Len(), c.posts)
+		if c.Backlog.Len() != 0 || len(c.posts) != 1 {
+			t.Fatalf("%d messages, %v", c.Backlog.Len(), c.posts)
 		}
 	})
 	t.Run("TTL-20 by the queue's TTL", func(t *testing.T) {
@@ -312,8 +313,8 @@ func TestTTL0_TTL21_TTL22_TTL36(t *testing.T) {
 		c := newCore(t, dlx)
 		c.consume(ch1, "a", 1)
 		c.publish(own("1"), own("2"))
-		if c.expiry.Len() != 0 {
-			t.Fatalf("%d on the wheel", c.expiry.Len())
+		if c.Expiry.Len() != 0 {
+			t.Fatalf("%d on the wheel", c.Expiry.Len())
 		}
 	})
 }
@@ -339,7 +340,7 @@ func TestExpiryIsHandled_TTL28(t *testing.T) {
 // TestBoundedTurns_TTL33: a great many expire in slices, and other mail comes
 // between.
 func TestBoundedTurns_TTL33(t *testing.T) {
-	const n = 3*turnLimit + 5
+	const n = 3*messages.TurnLimit + 5
 	fill := func(t *testing.T, c *core) {
 		batch := make([]message.Message, n)
 		for i := range batch {
@@ -353,14 +354,14 @@ func TestBoundedTurns_TTL33(t *testing.T) {
 	for _, mode := range []string{"eager", "strict"} {
 		t.Run(mode, func(t *testing.T) {
 			c := newCore(t)
-			c.settings.StrictExpiry = mode == "strict"
+			c.Settings.StrictExpiry = mode == "strict"
 			fill(t, c)
-			turns, before := 0, c.messages.Ready()
+			turns, before := 0, c.Backlog.Ready()
 			for c.feed(timerFired{}); c.waiting; turns++ {
-				if gone := before - c.messages.Ready(); gone > 2*turnLimit {
+				if gone := before - c.Backlog.Ready(); gone > 2*messages.TurnLimit {
 					t.Fatalf("%d in one turn", gone)
 				}
-				before, c.waiting = c.messages.Ready(), false
+				before, c.waiting = c.Backlog.Ready(), false
 				c.feed(again{})
 			}
 			c.want("ready", c.ready(), "last")
@@ -431,7 +432,7 @@ func TestStrictTriggers_TTL18(t *testing.T) {
 // TestStrictPriorities_TTL19: lower ones are not looked at.
 func TestStrictPriorities_TTL19(t *testing.T) {
 	c := newCore(t, dlx, strict)
-	c.settings.MaxPriority = 2
+	c.Settings.MaxPriority = 2
 	high := msg("high", message.NoTTL)
 	high.Priority = 2
 	c.publish(msg("low", 100), high)
@@ -501,7 +502,7 @@ func TestPolicyTTL_TTL24_TTL25(t *testing.T) {
 }
 
 func TestRetroactiveUnackedAndMany_TTL25_TTL33(t *testing.T) {
-	const n = 3*turnLimit + 7
+	const n = 3*messages.TurnLimit + 7
 	c := newCore(t)
 	batch := make([]message.Message, n)
 	for i := range batch {
@@ -518,17 +519,17 @@ func TestRetroactiveUnackedAndMany_TTL25_TTL33(t *testing.T) {
 		c.waiting = false
 		c.feed(again{})
 	}
-	if turns < 3 || c.expiry.Len() != n-1 {
-		t.Fatalf("%d turns, %d on the wheel", turns, c.expiry.Len())
+	if turns < 3 || c.Expiry.Len() != n-1 {
+		t.Fatalf("%d turns, %d on the wheel", turns, c.Expiry.Len())
 	}
 	c.slow = false
 	c.at(499)
-	if c.messages.Ready() != n-1 {
-		t.Fatalf("%d ready", c.messages.Ready())
+	if c.Backlog.Ready() != n-1 {
+		t.Fatalf("%d ready", c.Backlog.Ready())
 	}
 	c.settle(ch1, mail.Requeue, 1, 1)
 	c.at(500)
-	if c.messages.Len() != 0 {
-		t.Fatalf("%d left", c.messages.Len())
+	if c.Backlog.Len() != 0 {
+		t.Fatalf("%d left", c.Backlog.Len())
 	}
 }

@@ -2,18 +2,18 @@ package queue
 
 import (
 	"candlemark/actors/mail"
-	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/messages"
 	"candlemark/internal/clock"
 	"candlemark/policies"
 )
 
 // handle is one turn of the core: one mail, then what follows from it.
 func (s *state) handle(what any, now clock.Instant) {
-	s.journal.At = now.Floor()
+	s.Journal.At = now.Floor()
 	switch what.(type) {
 	case *mail.DescribeQueue, *mail.Trim, *mail.Peek, *mail.ListUnacked, *mail.ListScheduled, lookedUp:
 	default:
-		s.used = s.journal.At
+		s.used = s.Journal.At
 	}
 	s.act(what, now)
 	s.pending.Handled()
@@ -28,18 +28,18 @@ func (s *state) endTurn(now clock.Instant) (more bool) {
 	case s.phase == asleep:
 	case s.pending.Work() != nil:
 		more = true
-		s.deadLetters.Flush(now, s.skew, int(s.turnMost))
+		s.DeadLetters.Flush(now, s.Skew, int(s.turnMost))
 	case s.phase == live:
 		more = s.proceed(now)
 	case s.phase == draining:
 		more = s.drain(now)
 	default:
-		more = s.deadLetters.Flush(now, s.skew, int(s.turnMost))
+		more = s.DeadLetters.Flush(now, s.Skew, int(s.turnMost))
 	}
-	more = more || s.unfinished
-	s.unfinished = false
+	more = more || s.Unfinished
+	s.Unfinished = false
 	if s.pending.Work() == nil {
-		more = s.page(now) || more
+		more = s.Page(now, s.phase == live) || more
 	}
 	return more
 }
@@ -50,25 +50,28 @@ func (s *state) proceed(now clock.Instant) (more bool) {
 	due := s.dueNow
 	s.dueNow = false
 	if due {
-		more = s.expiry.Recompute(turnLimit)
+		more = s.Expiry.Recompute(messages.TurnLimit)
 		more = s.expireAckTimeouts(now) || more
 		more = s.releaseDue(now) || more
-		more = s.expireDue(now) || more
+		more = s.ExpireDue(now) || more
 	}
-	more = s.enforce(now) || more
+	more = s.Enforce(now) || more
 	if due {
-		s.pager.Resume(now)
+		s.Pager.Resume(now)
 		s.resumeGets(now)
-		s.deadLetters.Retry(now, s.skew)
+		s.DeadLetters.Retry(now, s.Skew)
 	}
 	more = s.distribute(now) || more
-	more = more || s.unfinished
+	more = more || s.Unfinished
 	if s.consumerLeft && s.queue.AutoDelete && s.consumers.Len() == 0 {
 		s.retire(autoDeleted, nil) // LEASE-10
 	}
 	s.consumerLeft = false
 	if due {
-		s.wakeIfDone(more)
+		if s.waking != nil && !more {
+			s.out.Send(s.waking.ReplyTo, &mail.QueueAwake{Reply: s.waking.Done(nil)})
+			s.waking = nil
+		}
 		s.endLease(now)
 	}
 	return more
@@ -77,21 +80,9 @@ func (s *state) proceed(now clock.Instant) (more bool) {
 // distribute sends dead letters on their way and ready messages to consumers. What is
 // not to be forwarded any more is ready again, and of what is ready some turns out to have expired.
 func (s *state) distribute(now clock.Instant) (more bool) {
-	more = s.deadLetters.Flush(now, s.skew, int(s.turnMost))
+	more = s.DeadLetters.Flush(now, s.Skew, int(s.turnMost))
 	dispatching := s.dispatch(now)
-	return more || s.deadLetters.Flush(now, s.skew, int(s.turnMost)) || dispatching
-}
-
-// page reads the contents that are soon needed, and lets others leave while memory is
-// tight.
-func (s *state) page(now clock.Instant) (more bool) {
-	if s.messages.Paged() > 0 && s.consumers.Len() > 0 && s.phase == live {
-		s.pager.ReadAhead(s.memory(), now)
-	}
-	if s.overLimit && s.phase < draining {
-		more = s.pager.Trim(s.memory())
-	}
-	return more
+	return more || s.DeadLetters.Flush(now, s.Skew, int(s.turnMost)) || dispatching
 }
 
 // deadline is the earliest of what the queue waits for, in wall ms. Nothing is
@@ -101,12 +92,12 @@ func (s *state) deadline() (int64, bool) {
 		return 0, false
 	}
 	var next earliest
-	next.of(s.expiry.Next())
+	next.of(s.Expiry.Next())
 	next.of(s.lease.Deadline())
 	next.of(s.ackTimeouts.Next())
-	next.of(s.deadLetters.Next())
-	next.of(s.scheduled.NextRelease(s.settings.ReleaseRate))
-	next.of(s.pager.Next())
+	next.of(s.DeadLetters.Next())
+	next.of(s.Scheduled.NextRelease(s.Settings.ReleaseRate))
+	next.of(s.Pager.Next())
 	return next.at, next.ok
 }
 
@@ -128,8 +119,8 @@ func (s *state) endLease(now clock.Instant) {
 	if !s.lease.Expired(now.Floor()) {
 		return
 	}
-	pending := s.scheduled.Len() > 0
-	if s.settings.ExpiresIfEmpty && (s.messages.Len() > 0 || pending) || s.settings.RenewedBy.Has(policies.RenewedByScheduled) && pending {
+	pending := s.Scheduled.Len() > 0
+	if s.Settings.ExpiresIfEmpty && (s.Backlog.Len() > 0 || pending) || s.Settings.RenewedBy.Has(policies.RenewedByScheduled) && pending {
 		s.lease.Renew(now.Ceil())
 		return
 	}
@@ -139,23 +130,7 @@ func (s *state) endLease(now clock.Instant) {
 // renewedBy renews the lease for what is a use only if expires-renewed-by says so
 // (LEASE-4).
 func (s *state) renewedBy(use policies.Renewals, now clock.Instant) {
-	if s.settings.RenewedBy.Has(use) {
+	if s.Settings.RenewedBy.Has(use) {
 		s.lease.Renew(now.Ceil())
 	}
-}
-
-// expireDue ends the messages past their deadline, a turn's worth at a time (TTL-33). It reports whether there may be
-// more.
-func (s *state) expireDue(now clock.Instant) (more bool) {
-	more = s.expiry.Advance(now, turnLimit, func(h backlog.Handle) { s.endReady(h, expired) })
-	s.unfinished = s.unfinished || more
-	return more
-}
-
-// first is the first ready message that is not past its deadline. A turn's worth of expired ones may hide it: then it is not ok, and
-// another turn follows.
-func (s *state) first(now clock.Instant) (backlog.Handle, bool) {
-	h, ok, more := s.expiry.First(now, turnLimit, func(h backlog.Handle) { s.endReady(h, expired) })
-	s.unfinished = s.unfinished || more
-	return h, ok
 }

@@ -13,7 +13,7 @@ import (
 // to the core first.
 func (q *queue) now() clock.Instant {
 	now, slept := q.cfg.Clock.Read()
-	q.state.skew = q.cfg.Clock.Skew()
+	q.state.Skew = q.cfg.Clock.Skew()
 	if slept != q.slept {
 		q.state.machineSlept(slept-q.slept, now)
 		q.slept = slept

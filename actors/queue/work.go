@@ -1,9 +1,6 @@
 package queue
 
-import (
-	"candlemark/actors/mail"
-	"candlemark/internal/clock"
-)
+import "candlemark/actors/mail"
 
 // workLimit is how many messages a command touches in one turn, and how many are
 // delivered in one. What is above it goes on in further turns (ADR 29).
@@ -20,12 +17,4 @@ func ownMail(what any) bool {
 		return true
 	}
 	return false
-}
-
-// stepWork does a turn's worth of the work, and reports whether it is done: then what came due meanwhile is, too.
-func (s *state) stepWork(now clock.Instant) (done bool) {
-	if s.pending.Work().Expires {
-		s.expireDue(now)
-	}
-	return s.pending.Step(now)
 }

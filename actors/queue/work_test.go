@@ -9,6 +9,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/deadletters"
+	"candlemark/actors/queue/messages"
 	"candlemark/actors/queue/work"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
@@ -37,7 +38,7 @@ func crowd(t *testing.T, change ...func(*policies.QueueSettings)) *core {
 // held is that with all of them delivered to a channel.
 func (c *core) held() *core {
 	c.consume(ch1, "a", 0)
-	for n := 0; c.messages.Ready() > 0; n++ {
+	for n := 0; c.Backlog.Ready() > 0; n++ {
 		if n > 100 {
 			c.t.Fatal("not delivered")
 		}
@@ -60,12 +61,12 @@ func (c *core) inTurns(mails ...any) (turns int) {
 	c.t.Helper()
 	c.slow = true
 	step := func(what any) {
-		records, ready, held, all := len(c.records), c.messages.Ready(), c.consumers.Unacked(), c.messages.Len()
+		records, ready, held, all := len(c.records), c.Backlog.Ready(), c.consumers.Unacked(), c.Backlog.Len()
 		c.turn(what)
 		turns++
 		for what, n := range map[string]int{
-			"records": len(c.records) - records, "made or no more ready": c.messages.Ready() - ready,
-			"held or no more": c.consumers.Unacked() - held, "gone": all - c.messages.Len(),
+			"records": len(c.records) - records, "made or no more ready": c.Backlog.Ready() - ready,
+			"held or no more": c.consumers.Unacked() - held, "gone": all - c.Backlog.Len(),
 		} {
 			if n = max(n, -n); n > 2*workLimit {
 				c.t.Errorf("turn %d: %d %s", turns, n, what)
@@ -114,8 +115,8 @@ func TestWork_TTL33(t *testing.T) {
 			func() *core { return crowd(t).held() },
 			&mail.Settle{Channel: ch1, Ranges: []mail.SettleRange{{First: 1, Last: many, How: mail.Ack}}}, 5, 0,
 			func(c *core) {
-				if c.counts.Ack != many || c.counts.Late != 0 {
-					t.Errorf("%d acks, %d late", c.counts.Ack, c.counts.Late)
+				if c.Counts.Ack != many || c.Counts.Late != 0 {
+					t.Errorf("%d acks, %d late", c.Counts.Ack, c.Counts.Late)
 				}
 			},
 		},
@@ -136,8 +137,8 @@ func TestWork_TTL33(t *testing.T) {
 				return c
 			}, requeue, 5, many,
 			func(c *core) {
-				if c.messages.Ready() != many || c.ready()[0] != "9" {
-					t.Errorf("%d are ready, the first is %s", c.messages.Ready(), c.ready()[0])
+				if c.Backlog.Ready() != many || c.ready()[0] != "9" {
+					t.Errorf("%d are ready, the first is %s", c.Backlog.Ready(), c.ready()[0])
 				}
 			},
 		},
@@ -159,8 +160,8 @@ func TestWork_TTL33(t *testing.T) {
 		"the channel is gone": {
 			func() *core { return crowd(t).held() }, &mail.ChannelGone{Channel: ch1}, 5, many,
 			func(c *core) {
-				if c.messages.Ready() != many || c.openChannels() != 0 || c.consumers.Len() != 0 {
-					t.Errorf("%d are ready", c.messages.Ready())
+				if c.Backlog.Ready() != many || c.openChannels() != 0 || c.consumers.Len() != 0 {
+					t.Errorf("%d are ready", c.Backlog.Ready())
 				}
 			},
 		},
@@ -171,7 +172,7 @@ func TestWork_TTL33(t *testing.T) {
 				return c
 			}, &mail.Configure{Settings: settings(priorities(9))}, 3, deadletters.Limit,
 			func(c *core) {
-				if n := c.deadLetters.Counts().Len; n != deadletters.Limit {
+				if n := c.DeadLetters.Counts().Len; n != deadletters.Limit {
 					t.Errorf("%d are dead letters", n)
 				}
 			},
@@ -212,8 +213,8 @@ func TestWork_TTL33(t *testing.T) {
 			if n := c.inTurns(tt.mail, behind); n < tt.turn+1 {
 				t.Errorf("only %d turns", n)
 			}
-			if c.messages.Len() != tt.left {
-				t.Errorf("%d messages are left, want %d", c.messages.Len(), tt.left)
+			if c.Backlog.Len() != tt.left {
+				t.Errorf("%d messages are left, want %d", c.Backlog.Len(), tt.left)
 			}
 			info := one[*mail.QueueInfo](c)
 			if name != "nobody dead-letters any more" && info.Ready+info.Unacked != tt.left {
@@ -238,8 +239,8 @@ func TestPurgeAtOnce(t *testing.T) {
 	if n := one[*mail.PurgeReply](c).MessageCount; n != many+1 {
 		t.Errorf("%d purged", n)
 	}
-	if len(c.records) != 1 || len(c.disk.puts) != 0 || c.messages.Counted()+c.scheduled.Counted() != 0 || c.messages.Len() != 0 || c.scheduled.Len() > 0 {
-		t.Errorf("%d records, %d messages in the journal, %d bytes", len(c.records), len(c.disk.puts), c.messages.Counted()+c.scheduled.Counted())
+	if len(c.records) != 1 || len(c.disk.puts) != 0 || c.Backlog.Counted()+c.Scheduled.Counted() != 0 || c.Backlog.Len() != 0 || c.Scheduled.Len() > 0 {
+		t.Errorf("%d records, %d messages in the journal, %d bytes", len(c.records), len(c.disk.puts), c.Backlog.Counted()+c.Scheduled.Counted())
 	}
 	c.put("next")
 	c.want("ready", c.ready(), "next")
@@ -272,16 +273,16 @@ func TestPurgeRecords(t *testing.T) {
 func TestPurgeLeavesWhatHasExpired(t *testing.T) {
 	c := newCore(t, dlx)
 	var batch []message.Message
-	for n := range 3 * turnLimit {
+	for n := range 3 * messages.TurnLimit {
 		batch = append(batch, msg("mortal", 10), msg(fmt.Sprint(n), message.NoTTL))
 	}
 	c.publish(batch...)
 	c.now += 20e6
 	c.inTurns(&mail.Purge{Request: mail.Request{ReplyTo: ch1}})
-	if n := one[*mail.PurgeReply](c).MessageCount; n != 3*turnLimit {
+	if n := one[*mail.PurgeReply](c).MessageCount; n != 3*messages.TurnLimit {
 		t.Errorf("%d purged", n)
 	}
-	if dead, _ := c.died(); len(dead) != 3*turnLimit {
+	if dead, _ := c.died(); len(dead) != 3*messages.TurnLimit {
 		t.Errorf("%d expired", len(dead))
 	}
 }
@@ -327,7 +328,7 @@ func TestSleepAndAckTimeouts(t *testing.T) {
 	}
 	for _, tt := range []struct{ at, back int64 }{{3_659_999, 0}, {3_660_000, 1}, {3_669_999, 1}, {3_670_000, 2}} {
 		c.at(tt.at)
-		if n := int64(c.messages.Ready()); n != tt.back {
+		if n := int64(c.Backlog.Ready()); n != tt.back {
 			t.Errorf("%d are back after %d ms", n, tt.at)
 		}
 	}
@@ -363,8 +364,8 @@ func TestWorkRandom(t *testing.T) {
 			how := mail.Settlement(r.IntN(2))
 			c.inTurns(&mail.Settle{Channel: ch1, Ranges: []mail.SettleRange{{First: first, Last: last, How: how}}})
 		}
-		if uint64(c.messages.Len())+c.counts.Ack != many || c.messages.Ready()+c.consumers.Unacked() != c.messages.Len() {
-			t.Errorf("%d messages, %d acks", c.messages.Len(), c.counts.Ack)
+		if uint64(c.Backlog.Len())+c.Counts.Ack != many || c.Backlog.Ready()+c.consumers.Unacked() != c.Backlog.Len() {
+			t.Errorf("%d messages, %d acks", c.Backlog.Len(), c.Counts.Ack)
 		}
 		left := 0
 		for _, r := range c.disk.puts {
@@ -373,8 +374,8 @@ func TestWorkRandom(t *testing.T) {
 			}
 		}
 		persistent := 0
-		c.messages.Sweep(1, 1<<30, func(h uint32) {
-			if c.messages.Entry(h).Persistent {
+		c.Backlog.Sweep(1, 1<<30, func(h uint32) {
+			if c.Backlog.Entry(h).Persistent {
 				persistent++
 			}
 		})

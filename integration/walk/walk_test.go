@@ -25,7 +25,7 @@ const far = "CANDLEMARK_TEST_WALK"
 
 // actors are the packages whose files count.
 const actors = "candlemark/actors/connection,candlemark/actors/channel,candlemark/actors/channel/assembler,candlemark/actors/channel/output,candlemark/actors/channel/routing,candlemark/actors/exchange,candlemark/actors/vhost," +
-	"candlemark/actors/queue,candlemark/actors/deadletter"
+	"candlemark/actors/queue/messages,candlemark/actors/queue,candlemark/actors/deadletter"
 
 // walks are played by the program with coverage; whole includes the end, which
 // is what it is about.

@@ -92,10 +92,14 @@ var rooms = map[string][]string{
 	},
 	"supervision/resources": {"internal/budget", "internal/clock", "internal/config", "internal/management"},
 
-	"actors/queue/schedule":    {"actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/dueindex", "actors/queue/expiry", "actors/queue/records", "internal/budget", "internal/store"},
+	"actors/queue/schedule": {"actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/dueindex", "actors/queue/expiry", "actors/queue/records", "internal/budget", "internal/store"},
+	"actors/queue/messages": {
+		"policies", "actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/deadletters", "actors/queue/expiry", "actors/queue/notices", "actors/queue/outbox", "actors/queue/paging", "actors/queue/records",
+		"actors/queue/schedule", "internal/budget", "internal/clock", "internal/message", "internal/store", "internal/topology",
+	},
 	"actors/queue/notices":     {"internal/store"},
 	"actors/queue/work":        {"actors/mail", "internal/clock"},
-	"actors/queue/acktimeouts": {"actors/queue/backlog", "actors/queue/consumers", "actors/queue/wheel"},
+	"actors/queue/acktimeouts": {"actors/queue/backlog", "actors/queue/consumers", "actors/queue/wheel", "internal/store"},
 	"actors/queue/backlog":     {"internal/budget", "internal/message", "actors/queue/wheel"},
 	"actors/queue/consumers":   {"protocol", "actors/mail", "actors/queue/outbox", "internal/seqmap"},
 	"actors/queue/content":     {"protocol", "actors/mail", "actors/queue/backlog", "internal/clock", "internal/message", "internal/store", "internal/topology"},
@@ -182,8 +186,8 @@ var pureRooms = []string{
 	"actors/channel/replies", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/trace",
 	"actors/channel/tx", "actors/channel/unacked",
 	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/deadletters",
-	"actors/queue/expiry", "actors/queue/inspect", "actors/queue/lease", "actors/queue/outbox", "actors/queue/paging",
-	"actors/queue/records", "actors/queue/schedule", "actors/queue/wheel",
+	"actors/queue/expiry", "actors/queue/inspect", "actors/queue/lease", "actors/queue/messages", "actors/queue/notices",
+	"actors/queue/outbox", "actors/queue/paging", "actors/queue/records", "actors/queue/schedule", "actors/queue/wheel", "actors/queue/work",
 	"actors/vhost/refusal", "supervision/queries", "supervision/resources",
 }
 

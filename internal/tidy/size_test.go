@@ -3,7 +3,6 @@ package tidy
 import (
 	"fmt"
 	"go/ast"
-	"slices"
 )
 
 const (
@@ -17,21 +16,14 @@ const (
 	methodsLimit = 60   // of one type
 )
 
-// outgrown lists what is larger than it should be: nothing joins it, and who is small enough leaves it.
-var outgrown = []string{"actors/queue"}
-
 // checkPackageSize counts what the product consists of: integration is tests and their tools.
 func checkPackageSize(h *house) (complaints []string) {
 	for dir, files := range h.packages() {
 		if covers("integration/...", dir) {
 			continue
 		}
-		large := tooLarge(files)
-		switch known := slices.Contains(outgrown, dir); {
-		case !known && large != "":
+		if large := tooLarge(files); large != "" {
 			complaints = append(complaints, dir+": "+large)
-		case known && large == "" && len(files) > 1: // more than a test of this rule has
-			complaints = append(complaints, dir+" is small enough: take it off the list")
 		}
 	}
 	return complaints

@@ -4,6 +4,7 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/wheel"
+	"candlemark/internal/store"
 )
 
 // Timeouts are the deliveries that have to be settled in time. All times are in wall ms. Of nil only Next, Until, Stop,
@@ -78,6 +79,17 @@ func (l *Timeouts) Renew(h backlog.Handle, until int64) {
 	x.until = until - l.shift
 	l.byMessage[h] = x
 	l.wheel.Add(h)
+}
+
+// Extend gives a delivery ms from now, if that is later than it had, and returns when it has to be settled then, in wall
+// ms, 0 for never. It changes none without a timeout, and nothing if ms is negative.
+func (l *Timeouts) Extend(h backlog.Handle, now, ms int64) int64 {
+	until := l.Until(h)
+	if renewed := store.After(now, ms); until != 0 && ms >= 0 && renewed > until {
+		l.Renew(h, renewed)
+		return renewed
+	}
+	return until
 }
 
 // Stop ends one: the delivery is settled or comes back.

@@ -1,0 +1,67 @@
+package queue
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/inspect"
+	"candlemark/actors/queue/work"
+	"candlemark/internal/clock"
+	"candlemark/internal/store"
+)
+
+// view is the queue as questions see it.
+func (s *state) view() inspect.View {
+	return inspect.View{
+		Messages: &s.Backlog, Scheduled: s.Scheduled, Consumers: &s.consumers, AckTimeouts: s.ackTimeouts,
+		Style: s.Style(), Limit: int(s.turnMost),
+	}
+}
+
+// ask works on a question.
+func (s *state) ask(asked mail.Answerable, q inspect.Question, now clock.Instant) {
+	s.pending.Start(&work.Work{
+		Expires: true, Asked: asked,
+		Step: func(clock.Instant) bool { return q.Step() },
+		End:  func(clock.Instant) { s.answerWith(asked, q.Answer()) },
+	}, now)
+}
+
+// answerWith sends an answer, when what it wants was read.
+func (s *state) answerWith(asked mail.Answerable, a inspect.Answer) {
+	if len(a.Want) == 0 {
+		s.out.Send(a.To, a.Reply)
+		return
+	}
+	s.out.lookups = append(s.out.lookups, &lookup{asked: asked, want: a.Want, found: func(contents []store.Content, _ clock.Instant) {
+		a.Found(contents)
+		s.out.Send(a.To, a.Reply)
+	}})
+}
+
+// describe answers a question. It changes nothing and renews no lease (LEASE-4).
+func (s *state) describe(m *mail.DescribeQueue) {
+	forwarding := s.DeadLetters.Counts().ForwardingBytes
+	info := &mail.QueueInfo{
+		Reply: m.Done(nil), Name: s.queue.Name,
+		Ready: s.Shown(), Unacked: s.consumers.Unacked(), Consumers: s.consumers.Len(),
+		ReadyBytes: s.Backlog.ReadyBytes() + forwarding, UnackedBytes: s.Backlog.Bytes() - s.Backlog.ReadyBytes() - forwarding,
+		Paged: s.Backlog.Paged(), PagedBytes: s.Backlog.PagedBytes(),
+		Memory: s.Backlog.Memory(), LastUse: s.used, Counts: s.Counts, Effective: s.effective, Settings: s.Settings,
+		Arguments: s.queue.Arguments, Durable: s.queue.Durable, AutoDelete: s.queue.AutoDelete, Exclusive: s.queue.Exclusive,
+	}
+	if x := s.Scheduled; x != nil {
+		info.Scheduled = x.Counts(s.Journal.At, s.Skew)
+		info.Paged += x.Messages.Paged()
+		info.PagedBytes += x.Messages.PagedBytes()
+		info.Memory += x.Memory()
+	}
+	info.LeaseDeadline, _ = s.lease.Deadline()
+	info.NextExpiry, _ = s.Expiry.Next()
+	if c := s.consumers.Exclusive(); c != nil {
+		info.ExclusiveTag = c.Tag
+	}
+	if m.Consumers {
+		info.HeadTimestamp = inspect.HeadTimestamp(&s.Backlog)
+		info.List = inspect.Consumers(&s.consumers, s.Settings.ConsumerTimeout)
+	}
+	s.out.Send(m.ReplyTo, info)
+}

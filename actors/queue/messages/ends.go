@@ -1,0 +1,180 @@
+package messages
+
+import (
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/deadletters"
+	"candlemark/internal/clock"
+	"candlemark/internal/store"
+)
+
+// ShouldDeadLetter reports whether messages that end for this reason are dead-lettered. The
+// backlog of a queue whose lease ended is, if that is asked for, whatever becomes of
+// messages that expire.
+func (s *Set) ShouldDeadLetter(why store.Reason) bool {
+	return s.Settings.HasDLX && (why != store.Expired || !s.Settings.DropExpired || s.moreDead)
+}
+
+// EndReady ends a ready message: it is dropped, or becomes a dead letter if there is an
+// exchange to send it to. The caller has taken it off the wheel.
+func (s *Set) EndReady(h backlog.Handle, why store.Reason) {
+	if s.ShouldDeadLetter(why) {
+		s.Backlog.Take(h)
+	}
+	s.End(h, why)
+}
+
+// expire is EndReady of a message that has expired.
+func (s *Set) expire(h backlog.Handle) { s.EndReady(h, store.Expired) }
+
+// End implements deadletters.Owner.
+func (s *Set) End(h backlog.Handle, why store.Reason) {
+	if s.ShouldDeadLetter(why) {
+		s.ensureDeadLetters().Add(h, why)
+	} else {
+		s.Drop(h, why)
+	}
+}
+
+// Drop implements deadletters.Owner.
+func (s *Set) Drop(h backlog.Handle, why store.Reason) {
+	s.Notices.Dropped(why)
+	s.Remove(h, why)
+}
+
+// Return implements deadletters.Owner.
+func (s *Set) Return(h backlog.Handle) {
+	s.Backlog.Return(h)
+	s.Expiry.Add(h)
+}
+
+// Remove implements deadletters.Owner.
+func (s *Set) Remove(h backlog.Handle, why store.Reason) {
+	s.Journal.Remove(s.Backlog.Entry(h), why)
+	s.Backlog.Remove(h)
+}
+
+// Requeue returns an unacknowledged message to its original position with its
+// original deadline; past that it expires at once (TTL-16, TTL-22).
+func (s *Set) Requeue(h backlog.Handle, now clock.Instant) {
+	e := s.Backlog.Entry(h)
+	e.Redelivered = true
+	e.DeliveryCount++
+	s.Journal.Note(store.Returned, e)
+	limit := s.Settings.DeliveryLimit
+	switch {
+	case e.Deadline <= now.Floor():
+		s.End(h, store.Expired)
+	case limit >= 0 && int64(e.DeliveryCount) > limit: // DL-9, quorum queues
+		s.End(h, store.Exceeded)
+	default:
+		s.Return(h)
+	}
+}
+
+// ensureDeadLetters makes room for dead letters: most queues have none, ever.
+func (s *Set) ensureDeadLetters() *deadletters.Set {
+	if s.DeadLetters == nil {
+		s.DeadLetters = deadletters.New(deadletters.Parts{
+			Owner: s, Queue: s.queue, VHost: s.vhost, Self: s.self, Settings: &s.Settings,
+			Messages: &s.Backlog, Pager: &s.Pager, Out: s.out,
+		})
+		if s.draining {
+			s.DeadLetters.End(s.ended)
+		}
+	}
+	return s.DeadLetters
+}
+
+// ExpireDue ends the messages past their deadline, a turn's worth at a time (TTL-33). It reports whether there may be
+// more.
+func (s *Set) ExpireDue(now clock.Instant) (more bool) {
+	more = s.Expiry.Advance(now, TurnLimit, s.expire)
+	s.Unfinished = s.Unfinished || more
+	return more
+}
+
+// First is the first ready message that is not past its deadline. A turn's worth of expired ones may hide it: then it is
+// not ok, and another turn follows.
+func (s *Set) First(now clock.Instant) (backlog.Handle, bool) {
+	h, ok, more := s.Expiry.First(now, TurnLimit, s.expire)
+	s.Unfinished = s.Unfinished || more
+	return h, ok
+}
+
+// Clear empties the queue, in which nothing but ready and scheduled messages is.
+func (s *Set) Clear() {
+	s.Journal.RemoveAll(s.Seq, store.Purged)
+	s.Backlog.Clear()
+	s.Expiry.Clear()
+	s.ClearScheduled()
+	s.Pager.Clear()
+}
+
+// ClearScheduled forgets the scheduled messages.
+func (s *Set) ClearScheduled() {
+	if s.Scheduled != nil {
+		s.Scheduled.Messages.Clear()
+		s.Scheduled = nil
+	}
+}
+
+// PurgeReady removes limit ready messages at most, and counts them. They go in the order
+// of their numbers, so that their records join.
+func (s *Set) PurgeReady(limit int) int {
+	for n := range limit {
+		h, ok := s.Backlog.Oldest()
+		if !ok {
+			return n
+		}
+		s.Expiry.Remove(h)
+		s.Remove(h, store.Purged)
+	}
+	return limit
+}
+
+// PurgeScheduled removes the scheduled messages: from at on the journal is told of about limit of them, and when it knows
+// them all they are gone, which it reports.
+func (s *Set) PurgeScheduled(at *backlog.Handle, limit int) (done bool) {
+	x := s.Scheduled
+	if x == nil {
+		return true
+	}
+	*at = x.Messages.Sweep(*at, limit, func(h backlog.Handle) { s.Journal.Remove(x.Messages.Entry(h), store.Purged) })
+	if *at == 0 {
+		s.ClearScheduled()
+	}
+	return *at == 0
+}
+
+// Drain is called when nobody knows the queue any more: nothing is written down from now on. deadLetter says that its
+// backlog is dead-lettered, by DeadLetterBacklog.
+func (s *Set) Drain(deadLetter bool) {
+	s.draining, s.moreDead = true, deadLetter
+	s.DeadLetters.End(false)
+	s.Pager.End()
+	s.Journal.Close()
+}
+
+// DeadLetterBacklog ends a turn's worth of the messages of a queue that is draining, scheduled ones last, and reports
+// whether there are more.
+func (s *Set) DeadLetterBacklog() (more bool) {
+	for range TurnLimit {
+		h, ok := s.Backlog.First()
+		if !ok {
+			if h, _, ok = s.Scheduled.First(); !ok {
+				break
+			}
+			h = s.Scheduled.Move(h, &s.Backlog, &s.Expiry, &s.Journal)
+		}
+		s.Expiry.Remove(h)
+		s.expire(h)
+	}
+	return s.Backlog.Ready() > 0 || s.Scheduled.Len() > 0
+}
+
+// Retire ends a queue that has drained.
+func (s *Set) Retire() {
+	s.ended = true
+	s.DeadLetters.End(true)
+	s.Journal.Retire()
+}

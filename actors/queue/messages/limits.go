@@ -1,0 +1,65 @@
+package messages
+
+import (
+	"candlemark/internal/clock"
+	"candlemark/internal/message"
+	"candlemark/internal/store"
+)
+
+// over reports whether so many more ready messages and bytes of bodies are above
+// max-length or max-length-bytes, which count ready messages only (DL-12), and
+// those that at-least-once dead-lettering retains (DL-30).
+func (s *Set) over(messages, bytes int64) bool {
+	n, b := s.Settings.MaxLength, s.Settings.MaxLengthBytes
+	dead, deadBytes := s.DeadLetters.Retained()
+	messages, bytes = messages+dead, bytes+deadBytes
+	return n >= 0 && int64(s.Backlog.Ready())+messages > n || b >= 0 && s.Backlog.ReadyBytes()+bytes > b
+}
+
+// rejects reports whether what is over the limits is refused, and nothing that
+// is in the queue is dropped.
+func (s *Set) rejects() bool {
+	return s.Settings.Overflow != "" && s.Settings.Overflow != "drop-head"
+}
+
+// Refuses reports whether a publish is rejected (DL-10), whoever waits for it: a
+// message that alone is over the limit never enters.
+func (s *Set) Refuses(m *message.Message) bool {
+	return s.rejects() && s.over(1, int64(len(m.Body)))
+}
+
+// Overflowed handles a refused publish: under reject-publish-dlx it
+// is dead-lettered, which it reports, else nothing.
+func (s *Set) Overflowed(m *message.Message, now clock.Instant) bool {
+	if s.Settings.Overflow != "reject-publish-dlx" {
+		return false
+	}
+	if !s.Settings.HasDLX {
+		s.Notices.Dropped(store.Overflowed)
+		return false
+	}
+	s.EndReady(s.Keep(m, store.Never, now), store.Overflowed)
+	return true
+}
+
+// Enforce drops from the head what is above the limits (DL-12), after a publish,
+// a requeue or a policy change, a turn's worth at a time. As in RabbitMQ the head
+// is the first message of the highest priority.
+func (s *Set) Enforce(now clock.Instant) (more bool) {
+	if s.rejects() || !s.over(0, 0) {
+		return false
+	}
+	s.ExpireDue(now)
+	for dropped := 0; s.over(0, 0); dropped++ {
+		if dropped == TurnLimit {
+			return true
+		}
+		h, ok := s.First(now)
+		if !ok {
+			return false
+		}
+		s.Expiry.Remove(h)
+		s.EndReady(h, store.Overflowed)
+	}
+	return false
+}

@@ -1,0 +1,185 @@
+package messages
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/content"
+	"candlemark/actors/queue/deadletters"
+	"candlemark/actors/queue/expiry"
+	"candlemark/actors/queue/notices"
+	"candlemark/actors/queue/outbox"
+	"candlemark/actors/queue/paging"
+	"candlemark/actors/queue/records"
+	"candlemark/actors/queue/schedule"
+	"candlemark/internal/budget"
+	"candlemark/internal/clock"
+	"candlemark/internal/message"
+	"candlemark/internal/store"
+	"candlemark/internal/topology"
+	"candlemark/policies"
+)
+
+// TurnLimit is how many messages expire in one turn before other mail gets its
+// turn (TTL-33): one mail's worth, so that the dead-letter actor is at work on
+// those while the next expire.
+const TurnLimit = mail.DeadLetterBatch
+
+// Set is the messages of a queue. See Init.
+type Set struct {
+	// Settings may change; the queue follows a change.
+	Settings    policies.QueueSettings
+	Backlog     backlog.Backlog
+	Expiry      expiry.Expiry
+	Scheduled   *schedule.Schedule // nil while none waits for its time
+	DeadLetters *deadletters.Set   // nil until there was one
+	Pager       paging.Pager
+	Journal     records.Writer
+	Counts      mail.Counts
+	Notices     notices.Notices
+	// Seq is the number of the newest message.
+	Seq uint64
+	// Skew is how many ms a date is ahead of its time here (clock.Skew).
+	Skew int64
+	// OverLimit: the budget of all queues is used up; Critical: by far. Consumed: the queue has consumers.
+	OverLimit, Critical, Consumed bool
+	// Holds: the queue is the holder of a delayed exchange; Quorum: a quorum queue.
+	Holds, Quorum bool
+	// Unfinished: more was due before the mail in hand than a turn has room for.
+	Unfinished bool
+	queue      *topology.Queue
+	vhost      *topology.VHost
+	self       mail.Address
+	out        *outbox.Outbox
+	draining   bool // nobody knows the queue any more
+	ended      bool // and nothing is waited for
+	moreDead   bool // its backlog is dead-lettered, too
+}
+
+// Init makes the empty Set of a queue, which must not be copied from then on.
+func (s *Set) Init(q *topology.Queue, v *topology.VHost, self mail.Address, settings policies.QueueSettings, b *budget.Budget, out *outbox.Outbox) {
+	s.queue, s.vhost, s.self, s.out, s.Settings = q, v, self, out, settings
+	s.Quorum = policies.KindOf(q.Arguments) == policies.KindQuorumQueue
+	s.Holds = q.Holds()
+	s.Journal = records.New(out, q.Durable)
+	s.Expiry = expiry.New(&s.Backlog, &s.Settings, s.Quorum)
+	s.Pager = paging.New()
+	s.Backlog.Budget = b
+}
+
+// Shown is how many messages clients see as ready: those that are moved on
+// and have not arrived are in the queue.
+func (s *Set) Shown() int { return s.Backlog.Ready() + s.DeadLetters.Counts().Forwarding }
+
+// Keep copies a message into the backlog, ready, and writes it down if it is to survive.
+func (s *Set) Keep(m *message.Message, deadline int64, now clock.Instant) backlog.Handle {
+	s.Seq++
+	r := content.Kept(m, s.Seq, deadline, now.Ceil(), s.Settings.MaxPriority)
+	h := s.Backlog.Push(&r)
+	if s.Journal.Keeps(m.Persistent) {
+		s.Journal.Put(&s.Backlog, h)
+	}
+	return h
+}
+
+// Wait has a ready message wait until it is delivered, or expires; its content leaves memory if that is tight.
+func (s *Set) Wait(h backlog.Handle) {
+	s.Expiry.Add(h)
+	if s.OverLimit && s.Backlog.Entry(h).Marks&backlog.Stored == 0 && s.Pager.Crowded(s.Memory()) {
+		s.Journal.Spill(&s.Backlog, h, false)
+	}
+}
+
+// KeepScheduled keeps a message until it is due. It counts against no limit. It reports
+// whether the message was written down.
+func (s *Set) KeepScheduled(m *message.Message, times content.Times, now clock.Instant) (stored bool) {
+	due := times.Due
+	if times.Dated {
+		m.Cap(max(times.Expires-due.At, 0)) // TTL begins when it is due
+	}
+	s.Seq++
+	r := content.Kept(m, s.Seq, due.At, now.Ceil(), s.Settings.MaxPriority)
+	return s.ensureScheduled().Enqueue(&r, times, &s.Journal, s.OverLimit)
+}
+
+// ensureScheduled makes room for scheduled messages.
+func (s *Set) ensureScheduled() *schedule.Schedule {
+	if s.Scheduled == nil {
+		s.Scheduled = schedule.New(s.Backlog.Budget)
+	}
+	return s.Scheduled
+}
+
+// Release moves a scheduled message whose time has come to the tail of the queue, ready, which is written down.
+func (s *Set) Release(h backlog.Handle) backlog.Handle {
+	h = s.Scheduled.Move(h, &s.Backlog, &s.Expiry, &s.Journal)
+	e := s.Backlog.Entry(h)
+	s.Journal.Note(store.Released, e)
+	e.Marks |= backlog.Released
+	return h
+}
+
+// NeedsContent reports whether a consumer that is there is to get a scheduled message, which has a TTL of 0, at
+// its time, that is now, and its content has to be read for that.
+func (s *Set) NeedsContent(h backlog.Handle) bool {
+	x := s.Scheduled
+	if !x.Messages.IsPaged(h) || x.Messages.Deadline(h) <= x.Overdue || s.Holds || x.Messages.Entry(h).Marks&backlog.Damaged != 0 {
+		return false
+	}
+	_, own := x.Messages.Times(h)
+	return s.Expiry.TTL(own) == 0 && s.Backlog.Ready() == 0
+}
+
+// Style says how the queue shows its messages to consumers.
+func (s *Set) Style() content.Style {
+	return content.Style{Counts: s.Quorum, Stamps: s.Settings.StampExpiry, Skew: s.Skew}
+}
+
+// Reader finds the times that messages name for the queue.
+func (s *Set) Reader() content.Reader {
+	return content.Reader{
+		Holds: s.Holds, Schedules: s.Settings.DelayedMessages, DeliverAt: s.Settings.DeliverAtHeader,
+		ExpiresAt: s.Settings.ExpiresAtHeader, Skew: s.Skew,
+	}
+}
+
+// ExpiredByHeader reports whether the moment at which a message expires by its header has
+// passed, of one whose content is in memory.
+func (s *Set) ExpiredByHeader(h backlog.Handle, now clock.Instant) bool {
+	if s.Settings.ExpiresAtHeader == "" || s.Backlog.IsPaged(h) {
+		return false
+	}
+	r, reader := s.Backlog.Get(h), s.Reader()
+	at, ok := reader.Expiry(r.Overlay, r.Header)
+	return ok && at <= now.Floor()
+}
+
+// Restore takes in what the journal had, paged out. Deadlines are as they were
+// fixed, or follow from the settings where those are retroactive (TTL-25): both
+// count on while the broker is down (TTL-26).
+func (s *Set) Restore(recovered []store.Recovered) {
+	if n := len(recovered); n > 0 {
+		s.Seq = max(s.Seq, recovered[n-1].Seq)
+	}
+	if waiting := records.Order(recovered, s.Holds, s.restoreOne); len(waiting) > 0 {
+		s.ensureScheduled().Restore(waiting, s.Settings.MaxPriority)
+	}
+}
+
+// restoreOne brings back a message that was in the queue.
+func (s *Set) restoreOne(m *store.Recovered) {
+	r := content.Recovered(m, s.Settings.MaxPriority)
+	marks := backlog.Stored
+	switch {
+	case m.Due != 0:
+		r.Enqueued, r.Deadline = m.Due, store.After(m.Due, s.Expiry.TTL(m.TTL))
+		marks |= backlog.Released
+	case s.Settings.RetroactiveTTL:
+		r.Deadline = store.After(m.Time, s.Expiry.TTL(m.TTL))
+	}
+	if s.Holds {
+		r.Deadline = store.Never // its exchange gets it
+	}
+	h := s.Backlog.PushPaged(&r, m.Body, uint64(m.At))
+	s.Backlog.Entry(h).Marks = marks
+	s.Expiry.Add(h)
+}

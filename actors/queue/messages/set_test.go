@@ -1,0 +1,153 @@
+package messages
+
+import (
+	"testing"
+	"time"
+
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/outbox"
+	"candlemark/internal/clock"
+	"candlemark/internal/message"
+	"candlemark/internal/store"
+	"candlemark/internal/topology"
+	"candlemark/policies"
+)
+
+// start is the broker's time in these tests, in wall ms.
+const start = 1_800_000_000_000
+
+func at(ms int64) clock.Instant { return clock.Instant((start + ms) * int64(time.Millisecond)) }
+
+// fixture is a durable queue of persistent messages.
+type fixture struct {
+	Set
+	out outbox.Outbox
+}
+
+func newFixture(change ...func(*policies.QueueSettings)) *fixture {
+	f := &fixture{}
+	settings := policies.SettingsFor(nil, policies.Effective{})
+	for _, c := range change {
+		c(&settings)
+	}
+	v := topology.NewVHost("/")
+	v.DeadLetter = zeroOf(mail.Address(nil))
+	f.Init(&topology.Queue{Name: "q", Incarnation: 7, Durable: true}, v, nil, settings, nil, &f.out)
+	return f
+}
+
+func zeroOf[T any](*T) *T { return new(T) }
+
+func dlx(s *policies.QueueSettings) { s.HasDLX, s.DeadLetterExchange = true, "dlx" }
+
+// put keeps n messages with a TTL.
+func (f *fixture) put(n int, ttl int64) {
+	for range n {
+		m := &message.Message{Header: []byte{0, 0}, Body: []byte("body"), TTL: ttl, Persistent: true, Owned: true}
+		f.Wait(f.Keep(m, f.Expiry.Deadline(ttl, at(0)), at(0)))
+	}
+}
+
+// records are those of the turn, by kind.
+func (f *fixture) records() map[store.Kind]int {
+	n := map[store.Kind]int{}
+	list, _ := f.Journal.HandOver()
+	for i := range list {
+		n[list[i].Kind] += int(list[i].Last - list[i].First + 1)
+	}
+	return n
+}
+
+// TestEveryEndIsWritten: an expiry, an overflow and a purge take messages out of the journal; with an exchange they stay
+// until they are taken care of, but for those that are purged.
+func TestEveryEndIsWritten(t *testing.T) {
+	for _, dead := range []bool{false, true} {
+		f := newFixture()
+		if dead {
+			dlx(&f.Settings)
+		}
+		f.put(2, 10)
+		f.put(5, -1)
+		if n := f.records(); n[store.Put] != 7 {
+			t.Fatal(n)
+		}
+		f.ExpireDue(at(10))
+		f.Settings.MaxLength = 4
+		f.Enforce(at(10))
+		removed := 3
+		if dead {
+			removed = 0
+		}
+		if n := f.records(); n[store.Remove] != removed || f.Backlog.Ready() != 4 || f.DeadLetters.Counts().Len != 3-removed {
+			t.Errorf("%v, %d ready, %+v", n, f.Backlog.Ready(), f.DeadLetters.Counts())
+		}
+		if n := f.PurgeReady(3) + f.PurgeReady(3); n != 4 || f.records()[store.Remove] != 4 {
+			t.Errorf("%d purged", n)
+		}
+	}
+}
+
+// TestRequeue_TTL16: back at its place with its deadline, or at its end.
+func TestRequeue_TTL16(t *testing.T) {
+	f := newFixture(func(s *policies.QueueSettings) { s.DeliveryLimit = 1 })
+	f.put(2, 10)
+	h, _ := f.First(at(0))
+	for _, row := range []struct {
+		now   int64
+		ready int
+	}{{0, 2}, {0, 1}} { // the second time it is over the limit
+		f.Expiry.Remove(h)
+		f.Backlog.Take(h)
+		if f.Requeue(h, at(row.now)); f.Backlog.Ready() != row.ready {
+			t.Errorf("%d ready, want %d", f.Backlog.Ready(), row.ready)
+		}
+	}
+	h, _ = f.First(at(0))
+	f.Expiry.Remove(h)
+	f.Backlog.Take(h)
+	if f.Requeue(h, at(10)); f.Backlog.Len() != 0 {
+		t.Error("ready past its deadline")
+	}
+}
+
+// TestLastDeadLetters_LEASE13: a queue that nobody knows dead-letters its backlog, scheduled messages too, if it is told so.
+func TestLastDeadLetters_LEASE13(t *testing.T) {
+	f := newFixture(dlx, func(s *policies.QueueSettings) { s.DelayedMessages, s.DropExpired = true, true })
+	f.put(TurnLimit, -1)
+	m := &message.Message{Header: []byte{0, 0}, Body: []byte("later"), TTL: -1, Persistent: true}
+	r := f.Reader()
+	times := r.Times(m, at(0))
+	times.Due.At = start + 1000
+	f.KeepScheduled(m, times, at(0))
+	f.records()
+	f.Drain(true)
+	if !f.DeadLetterBacklog() || f.DeadLetterBacklog() || f.DeadLetters.Counts().Len != TurnLimit+1 {
+		t.Errorf("%+v", f.DeadLetters.Counts())
+	}
+	if f.DeadLetters.Flush(at(0), 0, 1); f.out.Posts[0].What.(*mail.DeadLetter).Guarantee != mail.Drop {
+		t.Error("somebody would have to wait")
+	}
+	f.Retire()
+	if n := f.records(); len(n) != 1 || n[store.Retire] != 1 {
+		t.Error(n)
+	}
+}
+
+// TestRestored_DLY14: what was released stands where its time puts it, and what was not waits on.
+func TestRestored_DLY14(t *testing.T) {
+	f := newFixture()
+	f.Restore([]store.Recovered{
+		{Seq: 1, Time: start - 50, Due: start - 20, Released: true, Deadline: store.Never, TTL: -1, At: 1},
+		{Seq: 2, Time: start - 30, Deadline: store.Never, TTL: -1, At: 2},
+		{Seq: 3, Time: start - 10, Deadline: store.Never, TTL: -1, At: 3},
+		{Seq: 4, Time: start - 10, Due: start + 20, Deadline: store.Never, TTL: -1, At: 4},
+	})
+	var order []uint64
+	f.Backlog.Walk(func(h uint32) bool {
+		order = append(order, f.Backlog.Seq(h))
+		return true
+	})
+	if len(order) != 3 || order[0] != 2 || order[1] != 1 || order[2] != 3 || f.Scheduled.Len() != 1 || f.Seq != 4 {
+		t.Error(order, f.Scheduled.Len(), f.Seq)
+	}
+}
