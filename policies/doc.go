@@ -9,7 +9,7 @@
 //
 //	JSON ──json.go──▶ values ──parse.go──▶ Policy ──set.go──▶ Set
 //	                    │ keys.go, validate.go: keys and their values
-//	                    │ pattern.go: the expression on the object's name
+//	                    │ pattern/: the expression on the object's name
 //	Set.Effective(kind, name) ──effective.go──▶ Effective
 //	arguments + Effective ──settings.go──▶ QueueSettings, ExchangeSettings
 //
