@@ -92,7 +92,10 @@ var rooms = map[string][]string{
 	},
 	"supervision/resources": {"internal/budget", "internal/clock", "internal/config", "internal/management"},
 
-	"actors/queue/schedule": {"actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/dueindex", "actors/queue/expiry", "actors/queue/records", "internal/budget", "internal/store"},
+	"actors/queue/schedule": {
+		"actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/dueindex", "actors/queue/expiry", "actors/queue/outbox",
+		"actors/queue/records", "internal/budget", "internal/store", "internal/topology", "policies", "protocol",
+	},
 	"actors/queue/messages": {
 		"policies", "actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/deadletters", "actors/queue/expiry", "actors/queue/notices", "actors/queue/outbox", "actors/queue/paging", "actors/queue/records",
 		"actors/queue/schedule", "internal/budget", "internal/clock", "internal/message", "internal/store", "internal/topology",
