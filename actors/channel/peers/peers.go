@@ -16,8 +16,7 @@ type Peer struct {
 }
 
 // Published counts a publish that the peer is to confirm.
-func (p *Peer) Published(requester bool) {
-	p.requester = requester
+func (p *Peer) Published() {
 	p.unconfirmed++
 	p.published++
 }
@@ -57,6 +56,13 @@ func (s *Peers) Of(queue mail.Address) *Peer {
 			s.out.Watch(queue)
 		}
 	}
+	return p
+}
+
+// OfTarget is Of for the target of a publish, which may be a requester.
+func (s *Peers) OfTarget(target mail.Address, requester bool) *Peer {
+	p := s.Of(target)
+	p.requester = requester
 	return p
 }
 

@@ -50,12 +50,12 @@ func TestPeers_Gone(t *testing.T) {
 		t.Error("not the same")
 	}
 	w.check(t, "watch q")
-	q.Published(false)
+	q.Published()
 	if s.Gone(address("q")) != nil {
 		t.Error("gone, and an answer may be on its way")
 	}
 	w.check(t, "self *mail.PeerGone")
-	q.Published(false)
+	q.Published()
 	q.Answered(1)
 	if s.Gone(address("q")) != nil { // one more was sent
 		t.Error("gone too soon")
@@ -74,7 +74,7 @@ func TestPeers_Gone(t *testing.T) {
 func TestPeers_Leave(t *testing.T) {
 	w := &watcher{self: address("self")}
 	s := New(w)
-	s.Of(w.self).Published(true)
+	s.OfTarget(w.self, true).Published()
 	s.Leave()
 	w.check(t, "unwatch self")
 	s.Of(address("q"))

@@ -265,9 +265,9 @@ func (b *Batches) Add(m *message.Message, targets []*Target, caps []int64, chunk
 		}
 		if m.Number != 0 {
 			if t.peer == nil || t.peer.Gone {
-				t.peer = b.peers.Of(t.Queue.PID)
+				t.peer = b.peers.OfTarget(t.Queue.PID, t.Queue.Requester)
 			}
-			t.peer.Published(t.Queue.Requester)
+			t.peer.Published()
 		}
 	}
 }
