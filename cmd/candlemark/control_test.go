@@ -216,13 +216,27 @@ func TestSlowBroker(t *testing.T) {
 }
 
 func TestHelpAndVersion(t *testing.T) {
-	for _, args := range [][]string{{"help"}, {"--help"}, {"set_policy", "-h"}} {
+	for _, args := range [][]string{{"help"}, {"--help"}, {"-h"}} {
 		stdout, _, code := candlemark("", args...)
 		if code != 0 || !strings.HasPrefix(stdout, "Usage\n") || !strings.Contains(stdout, "\ncandlemark list_operator_policies [-p <vhost>]") {
 			t.Errorf("%s: exit %d, %q", args, code, stdout)
 		}
 	}
-	if stdout, _, code := candlemark("", "version"); code != 0 || stdout != version+"\n" {
-		t.Errorf("version: exit %d, %q", code, stdout)
+	for _, args := range [][]string{{"help", "set_policy"}, {"set_policy", "-h"}, {"--help", "set_policy"}, {"set_policy", "a", "--help"}} {
+		stdout, _, code := candlemark("", args...)
+		if code != 0 || !strings.HasPrefix(stdout, "Usage\n\ncandlemark set_policy [-p <vhost>]") ||
+			!strings.Contains(stdout, "\nSets or replaces a policy.\n") || !strings.Contains(stdout, "\n--priority <number>     the policy with") {
+			t.Errorf("%s: exit %d, %q", args, code, stdout)
+		}
+	}
+	for _, args := range [][]string{{"help", "lst_queues"}, {"lst_queues", "name"}} {
+		if _, stderr, code := candlemark("", args...); code != 64 || stderr != "\nCommand 'lst_queues' not found. \nDid you mean 'list_queues'? \n" {
+			t.Errorf("%s: exit %d, %q", args, code, stderr)
+		}
+	}
+	for _, arg := range []string{"version", "--version"} {
+		if stdout, _, code := candlemark("", arg); code != 0 || stdout != version+"\n" {
+			t.Errorf("%s: exit %d, %q", arg, code, stdout)
+		}
 	}
 }

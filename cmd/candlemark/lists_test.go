@@ -86,7 +86,7 @@ func TestObjectVerbs(t *testing.T) {
 				"empty\ttrue\tfalse\t[{\"x-queue-type\",\"classic\"}]\t\tclassic\t1\t0\n" +
 				"q\tfalse\ttrue\t[{\"x-dead-letter-exchange\",\"d\\\"x\"},{\"x-expires\",1800000},{\"x-queue-type\",\"classic\"}]\t\tclassic\t0\t1\n",
 		},
-		{"list_queues|-s|--online|-n|rabbit@here|name", "empty\nq\n"},
+		{"list_queues|-s|--online|-n|candlemark@localhost|name", "empty\nq\n"},
 		{"list_queues|--formatter|json|messages|name", `[{"messages":0,"name":"empty"},{"messages":1,"name":"q"}]` + "\n"},
 		{"list_exchanges|-q|--no-table-headers|name|type|internal|policy", "\tdirect\tfalse\t\namq.direct\tdirect\tfalse\t\namq.fanout\tfanout\tfalse\t\namq.headers\theaders\tfalse\t\n" +
 			"amq.match\theaders\tfalse\t\namq.rabbitmq.trace\ttopic\ttrue\t\namq.topic\ttopic\tfalse\t\ncandlemark.admin\tfanout\tfalse\t\n"},

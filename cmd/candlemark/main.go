@@ -56,8 +56,10 @@ func run(args []string, getenv func(string) string, stdout, stderr io.Writer) in
 	}
 	switch args[0] {
 	case "help", "-h", "--help":
-		p.Usage(stdout)
-		return 0
+		if len(args) > 1 && own[args[1]] != nil {
+			return own[args[1]]([]string{"--help"})
+		}
+		return p.Help(args[1:])
 	case "version", "--version":
 		fmt.Fprintln(stdout, version)
 		return 0

@@ -15,13 +15,13 @@ import (
 var alarmVerbs = []verb{
 	{
 		// From how much memory on publishers are blocked, until the broker is started anew.
-		name: "set_vm_memory_high_watermark", arguments: "<fraction|absolute> [<size>]", check: checkWatermark,
+		name: "set_vm_memory_high_watermark", about: "Changes how much memory may be used before publishers are blocked, until the next start", arguments: "<fraction|absolute> [<size>]", check: checkWatermark,
 		title: oneOrTwo("Setting memory threshold on {broker} to {fraction|absolute} ...", "Setting memory threshold on {broker} to {size} bytes ..."),
 		run:   puts(oneOf("relative", "absolute"), "memory-high-watermark"),
 	},
 	{
 		// Below how much free disk they are.
-		name: "set_disk_free_limit", arguments: "<size|mem_relative> [<fraction>]", check: checkDiskLimit,
+		name: "set_disk_free_limit", about: "Changes how much disk space must be free, until the next start", arguments: "<size|mem_relative> [<fraction>]", check: checkDiskLimit,
 		title: oneOrTwo(
 			"Setting disk free limit on {broker} to {size|mem_relative} bytes ...",
 			"Setting disk free limit on {broker} to {fraction} times the total RAM ...",
@@ -29,15 +29,15 @@ var alarmVerbs = []verb{
 		run: puts(oneOf("absolute", "mem_relative"), "disk-free-limit"),
 	},
 	{
-		name: "alarms", title: text("Asking node {broker} to report any known resource alarms ..."),
+		name: "alarms", about: "Lists the alarms that are set", title: text("Asking node {broker} to report any known resource alarms ..."),
 		run: alarms("alarms, local or clusterwide", false, true),
 	},
 	{
-		name: "check_alarms", title: text("Asking node {broker} to report any local resource alarms ..."),
+		name: "check_alarms", about: "Fails if an alarm is set", title: text("Asking node {broker} to report any local resource alarms ..."),
 		run: alarms("alarms, local or clusterwide", true, true),
 	},
 	{
-		name: "check_local_alarms", title: text("Asking node {broker} to report any local resource alarms ..."),
+		name: "check_local_alarms", about: "Fails if an alarm is set on this node", title: text("Asking node {broker} to report any local resource alarms ..."),
 		run: alarms("local alarms", true, false),
 	},
 }

@@ -12,19 +12,19 @@ import (
 
 var limitVerbs = []verb{
 	{
-		name: "set_vhost_limits", arguments: "<definition>",
+		name: "set_vhost_limits", about: "Sets the limits of a virtual host", arguments: "<definition>",
 		title: text(`Setting vhost limits to "{definition}" for vhost "{vhost}" ...`), run: setVHostLimits,
 	},
-	{name: "clear_vhost_limits", title: text(`Clearing vhost "{vhost}" limits ...`), run: clearVHostLimits},
+	{name: "clear_vhost_limits", about: "Removes the limits of a virtual host", title: text(`Clearing vhost "{vhost}" limits ...`), run: clearVHostLimits},
 	{
-		name: "list_vhost_limits", options: "global no-table-headers",
+		name: "list_vhost_limits", about: "Lists the limits of virtual hosts", options: "global no-table-headers",
 		title: everybodys("Listing limits for all vhosts ...", `Listing limits for vhost "{vhost}" ...`),
 		run: func(ctx context.Context, broker *client.Client, c *call) error {
 			return limitedVHost.show(ctx, broker, c, c.vhost)
 		},
 	},
 	{
-		name: "set_user_limits", arguments: "<username> <definition>",
+		name: "set_user_limits", about: "Sets the limits of a user", arguments: "<username> <definition>",
 		title: text(`Setting user limits to "{definition}" for user "{username}" ...`),
 		run: action(func(ctx context.Context, broker *client.Client, c *call) error {
 			_, err := limitedUser.put(ctx, broker, c.arguments[0], c.arguments[1]) // others stay
@@ -32,7 +32,7 @@ var limitVerbs = []verb{
 		}).ifMissing(unlimitedUser),
 	},
 	{
-		name: "clear_user_limits", arguments: "<username> <limit_type>",
+		name: "clear_user_limits", about: "Removes limits of a user", arguments: "<username> <limit_type>",
 		title: func(c *call) string {
 			if c.arguments[1] == "all" {
 				return c.expand(`Clearing all limits for user "{username}" ...`)
@@ -42,7 +42,7 @@ var limitVerbs = []verb{
 		run: action(clearUserLimits).ifMissing(unlimitedUser),
 	},
 	{
-		name: "list_user_limits", options: "user global no-table-headers",
+		name: "list_user_limits", about: "Lists the limits of users", options: "user global no-table-headers",
 		title: everybodys("Listing limits for all users ...", `Listing limits for user "{user}" ...`),
 		run: action(func(ctx context.Context, broker *client.Client, c *call) error {
 			return limitedUser.show(ctx, broker, c, c.user)

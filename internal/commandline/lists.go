@@ -4,7 +4,7 @@ import "candlemark/internal/httpapi/client"
 
 var listVerbs = []verb{
 	{
-		name: "list_queues", options: "no-table-headers online offline local",
+		name: "list_queues", about: "Lists the queues of a virtual host", options: "no-table-headers online offline local",
 		columns: `name durable auto_delete arguments policy operator_policy effective_policy_definition
 			exclusive messages_ready messages_unacknowledged messages messages_scheduled next_due messages_ready_ram messages_unacknowledged_ram messages_ram
 			message_bytes message_bytes_ready message_bytes_unacknowledged message_bytes_ram consumers
@@ -14,12 +14,12 @@ var listVerbs = []verb{
 		run:      listed("queues", "{vhost}").table(),
 	},
 	{
-		name: "list_exchanges", options: "no-table-headers",
+		name: "list_exchanges", about: "Lists the exchanges of a virtual host", options: "no-table-headers",
 		columns: "name type durable auto_delete internal arguments policy", defaults: "name type",
 		title: text("Listing exchanges for vhost {vhost} ..."), run: listed("exchanges", "{vhost}").table(),
 	},
 	{
-		name: "list_bindings", options: "no-table-headers", columns: bindingColumns, defaults: bindingColumns,
+		name: "list_bindings", about: "Lists the bindings of a virtual host", options: "no-table-headers", columns: bindingColumns, defaults: bindingColumns,
 		title: text("Listing bindings for vhost {vhost}..."),
 		run: listed("bindings", "{vhost}").with(func(o client.Object) {
 			o["source_name"], o["source_kind"] = o["source"], "exchange"
@@ -27,7 +27,7 @@ var listVerbs = []verb{
 		}).table(),
 	},
 	{
-		name: "list_connections", options: "no-table-headers",
+		name: "list_connections", about: "Lists connections", options: "no-table-headers",
 		columns: `pid name port host peer_port peer_host ssl ssl_protocol ssl_key_exchange ssl_cipher ssl_hash
 			peer_cert_subject peer_cert_issuer peer_cert_validity state channels protocol auth_mechanism user vhost timeout frame_max
 			channel_max client_properties recv_oct recv_cnt send_oct send_cnt send_pend connected_at`,
@@ -37,7 +37,7 @@ var listVerbs = []verb{
 		run: listed("connections").with(func(o client.Object) { o["pid"] = o["name"] }).table(),
 	},
 	{
-		name: "list_channels", options: "no-table-headers",
+		name: "list_channels", about: "Lists channels", options: "no-table-headers",
 		columns: `pid connection name number user vhost transactional confirm consumer_count messages_unacknowledged
 			messages_uncommitted acks_uncommitted messages_unconfirmed prefetch_count`,
 		defaults: "pid user consumer_count messages_unacknowledged",
@@ -47,7 +47,7 @@ var listVerbs = []verb{
 		}).table(),
 	},
 	{
-		name: "list_consumers", options: "no-table-headers",
+		name: "list_consumers", about: "Lists the consumers of a virtual host", options: "no-table-headers",
 		columns:  "queue_name channel_pid consumer_tag ack_required prefetch_count active activity_status arguments",
 		defaults: "queue_name channel_pid consumer_tag ack_required prefetch_count active arguments",
 		title:    text("Listing consumers in vhost {vhost} ..."),

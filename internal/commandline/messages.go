@@ -14,14 +14,14 @@ import (
 
 var messageVerbs = []verb{
 	{
-		name: "peek", arguments: "<queue>", options: "no-table-headers state truncate limit",
+		name: "peek", about: "Shows messages of a queue with their deadlines and leaves them there", arguments: "<queue>", options: "no-table-headers state truncate limit",
 		columns: `id state enqueued_at expires_at due lock_expires_at redelivered delivery_count priority exchange routing_key
 			properties payload_bytes payload payload_encoding`,
 		defaults: "id state expires_at redelivered routing_key payload_bytes payload",
 		title:    titled("Peeking at messages"), run: paged("messages", "messages", peekQuery).table(),
 	},
 	{
-		name: "list_unacked", arguments: "<queue>", options: "no-table-headers limit",
+		name: "list_unacked", about: "Lists deliveries of a queue that nobody has settled, and until when they are locked", arguments: "<queue>", options: "no-table-headers limit",
 		columns: `id consumer_tag channel connection delivery_tag delivered_at lock_expires_at expires_at payload_bytes
 			delivery_count redelivered`,
 		defaults: "id consumer_tag channel delivery_tag delivered_at lock_expires_at",
@@ -31,22 +31,22 @@ var messageVerbs = []verb{
 		}).table(),
 	},
 	{
-		name: "list_scheduled", arguments: "<queue>", options: "no-table-headers exchange limit",
+		name: "list_scheduled", about: "Lists messages that wait for their time", arguments: "<queue>", options: "no-table-headers exchange limit",
 		columns:  "id due enqueued_at message_id exchange routing_key payload_bytes persistent priority",
 		defaults: "id due message_id routing_key payload_bytes",
 		title:    titled("Listing scheduled messages"), run: paged("scheduled", "messages", nil).table(),
 	},
 	{
-		name: "count_scheduled", arguments: "<queue>", options: "exchange no-table-headers",
+		name: "count_scheduled", about: "Counts messages that wait for their time", arguments: "<queue>", options: "exchange no-table-headers",
 		title: titled("Counting scheduled messages"), run: countScheduled,
 	},
-	{name: "renew_lock", arguments: "<queue> <id>", title: titled("Renewing the lock of message {id}"), run: renewLock},
+	{name: "renew_lock", about: "Gives a delivery its consumer timeout anew", arguments: "<queue> <id>", title: titled("Renewing the lock of message {id}"), run: renewLock},
 	{
-		name: "cancel_scheduled", arguments: "<queue> [<id>]", options: "exchange message-id",
+		name: "cancel_scheduled", about: "Drops messages that wait for their time", arguments: "<queue> [<id>]", options: "exchange message-id",
 		title: titled("Cancelling scheduled messages"), run: cancelScheduled,
 	},
 	{
-		name: "reschedule", arguments: "<queue> [<id>] [<due>]", options: "exchange message-id delay",
+		name: "reschedule", about: "Gives messages that wait another time", arguments: "<queue> [<id>] [<due>]", options: "exchange message-id delay",
 		title: titled("Rescheduling messages"), run: reschedule,
 	},
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"candlemark/internal/httpapi/client"
@@ -11,26 +12,38 @@ import (
 
 var objectVerbs = []verb{
 	{
-		name: "delete_queue", arguments: "<queue_name>", options: "if-empty e if-unused u",
+		name: "delete_queue", about: "Deletes a queue", arguments: "<queue_name>", options: "if-empty e if-unused u",
 		title: titleOfDeleteQueue, run: deleteQueue,
 	},
 	{
-		name: "purge_queue", arguments: "<queue>", title: text("Purging queue '{queue}' in vhost '{vhost}' ..."),
+		name: "purge_queue", about: "Drops all messages of a queue that are ready", arguments: "<queue>", title: text("Purging queue '{queue}' in vhost '{vhost}' ..."),
 		run: deletes("queues", "{vhost}", "{queue}", "contents").ifMissing(misuse("Queue not found")),
 	},
 	{
-		name: "close_connection", arguments: "<connection pid> <explanation>",
+		name: "close_connection", about: "Closes a connection; its client is told why", arguments: "<connection pid> <explanation>",
 		title: text("Closing connection {connection pid}, reason: {explanation}..."),
 		run: action(func(ctx context.Context, broker *client.Client, c *call) error {
 			return broker.CloseConnection(ctx, c.arguments[0], c.arguments[1])
 		}).ifMissing(complaint("no such connection: {connection pid}")),
 	},
 	{
-		name: "close_all_connections", arguments: "<explanation>", options: "global limit",
+		name: "close_all_connections", about: "Closes the connections of a virtual host, or all", arguments: "<explanation>", options: "global limit",
 		title: titleOfCloseAll, run: closeAll,
 	},
-	{name: "trace_on", title: text(`Starting tracing for vhost "{vhost}" ...`), run: inOrder(traced(true), says("Trace enabled for vhost {vhost}"))},
-	{name: "trace_off", title: text(`Stopping tracing for vhost "{vhost}" ...`), run: inOrder(traced(false), says("Trace disabled for vhost {vhost}"))},
+	{
+		name: "close_all_user_connections", arguments: "<username> <explanation>", about: "Closes all connections of a user",
+		title: text("Closing connections of user {username}, reason: {explanation}..."),
+		run: func(ctx context.Context, broker *client.Client, c *call) error {
+			list, err := broker.List(ctx, "connections")
+			if err != nil {
+				return err
+			}
+			mine := slices.DeleteFunc(list, func(o client.Object) bool { return o["user"] != c.arguments[0] })
+			return closeThose(ctx, broker, c, mine, c.arguments[1])
+		},
+	},
+	{name: "trace_on", about: "Starts to copy what is published and delivered to amq.rabbitmq.trace", title: text(`Starting tracing for vhost "{vhost}" ...`), run: inOrder(traced(true), says("Trace enabled for vhost {vhost}"))},
+	{name: "trace_off", about: "Ends the copying of trace_on", title: text(`Stopping tracing for vhost "{vhost}" ...`), run: inOrder(traced(false), says("Trace disabled for vhost {vhost}"))},
 }
 
 // traced switches the firehose.
@@ -91,12 +104,17 @@ func closeAll(ctx context.Context, broker *client.Client, c *call) error {
 	if err != nil {
 		return err
 	}
+	return closeThose(ctx, broker, c, list, c.arguments[0])
+}
+
+// closeThose closes connections, no more than the limit if there is one.
+func closeThose(ctx context.Context, broker *client.Client, c *call, list []client.Object, reason string) error {
 	closed := 0
 	for _, o := range list {
 		if c.limit > 0 && closed == c.limit {
 			break
 		}
-		err := broker.CloseConnection(ctx, cell(o["name"]), c.arguments[0])
+		err := broker.CloseConnection(ctx, cell(o["name"]), reason)
 		if isMissing(err) {
 			continue // it left by itself
 		}

@@ -14,6 +14,7 @@ type options struct {
 	vhost, applyTo, url, formatter string
 	priority, timeout, limit       int
 	quiet, silent, noHeaders       bool
+	node                           string
 	ifEmpty, ifUnused, global      bool
 	// Of the verbs about users and virtual hosts.
 	preHashed                       bool
@@ -46,33 +47,33 @@ func newOptions(getenv func(string) string) *options {
 	}
 	o.StringVar(&o.formatter, "formatter", "table", "")
 	o.StringVar(&o.url, "url", cmp.Or(getenv("CANDLEMARK_HTTP_URL"), defaultURL), "")
-	o.IntVar(&o.priority, "priority", 0, "")
-	o.StringVar(&o.applyTo, "apply-to", "all", "")
-	o.BoolVar(&o.noHeaders, "no-table-headers", false, "")
+	o.IntVar(&o.priority, "priority", 0, "the policy with the highest `number` applies")
+	o.StringVar(&o.applyTo, "apply-to", "all", "what the policy is for: a `kind` of all, queues, classic_queues, quorum_queues, streams, exchanges")
+	o.BoolVar(&o.noHeaders, "no-table-headers", false, "no names of columns")
 	for _, name := range []string{"e", "if-empty"} {
-		o.BoolVar(&o.ifEmpty, name, false, "")
+		o.BoolVar(&o.ifEmpty, name, false, "only if it holds no messages")
 	}
 	for _, name := range []string{"u", "if-unused"} {
-		o.BoolVar(&o.ifUnused, name, false, "")
+		o.BoolVar(&o.ifUnused, name, false, "only if it has no consumers")
 	}
-	o.BoolVar(&o.global, "global", false, "")
-	o.IntVar(&o.limit, "limit", 0, "")
-	o.BoolVar(&o.preHashed, "pre-hashed-password", false, "")
-	o.StringVar(&o.description, "description", "", "")
-	o.StringVar(&o.tags, "tags", "", "")
-	o.StringVar(&o.user, "user", "guest", "")
-	o.StringVar(&o.defaultQueue, "default-queue-type", "", "")
-	o.StringVar(&o.state, "state", "", "")
-	o.StringVar(&o.messageID, "message-id", "", "")
-	o.IntVar(&o.truncate, "truncate", -1, "")
-	o.BoolVar(&o.exchange, "exchange", false, "")
-	o.BoolVar(&o.delay, "delay", false, "")
+	o.BoolVar(&o.global, "global", false, "of all virtual hosts")
+	o.IntVar(&o.limit, "limit", 0, "at most this `number`")
+	o.BoolVar(&o.preHashed, "pre-hashed-password", false, "the password is a hash, as hash_password makes it")
+	o.StringVar(&o.description, "description", "", "a `text` about the virtual host")
+	o.StringVar(&o.tags, "tags", "", "`tags` of the virtual host with commas between them")
+	o.StringVar(&o.user, "user", "guest", "the limits of this `user`")
+	o.StringVar(&o.defaultQueue, "default-queue-type", "", "the `type` of queues that are declared without one")
+	o.StringVar(&o.state, "state", "", "messages in these `states`: ready, unacked, scheduled, with commas between them")
+	o.StringVar(&o.messageID, "message-id", "", "messages with this `id` of their publisher's")
+	o.IntVar(&o.truncate, "truncate", -1, "at most so many `bytes` of each body")
+	o.BoolVar(&o.exchange, "exchange", false, "the name is that of a delayed exchange")
+	o.BoolVar(&o.delay, "delay", false, "the time is a delay from now")
 	// Of a cluster, which this is not.
 	for _, name := range []string{"online", "offline", "local", "l", "longnames"} {
-		o.Bool(name, false, "")
+		o.Bool(name, false, "has no effect: there is one node")
 	}
 	for _, name := range []string{"n", "node"} {
-		o.String(name, "", "")
+		o.StringVar(&o.node, name, "", "")
 	}
 	return o
 }

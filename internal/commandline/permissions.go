@@ -12,35 +12,35 @@ import (
 
 var permissionVerbs = []verb{
 	{
-		name: "set_permissions", arguments: "<username> <conf> <write> <read>",
+		name: "set_permissions", about: "Sets what a user may configure, write and read in a virtual host", arguments: "<username> <conf> <write> <read>",
 		title: text(`Setting permissions for user "{username}" in vhost "{vhost}" ...`),
 		run: inOrder(sound("'", 1), holder, puts(
 			fields(map[string]string{"configure": "{conf}", "write": "{write}", "read": "{read}"}), "permissions", "{vhost}", "{username}",
 		)),
 	},
 	{
-		name: "clear_permissions", arguments: "<username>",
+		name: "clear_permissions", about: "Takes the permissions in a virtual host from a user", arguments: "<username>",
 		title: text(`Clearing permissions for user "{username}" in vhost "{vhost}" ...`),
 		run:   inOrder(holder, deletes("permissions", "{vhost}", "{username}").ifMissing(nil)),
 	},
 	{
-		name: "list_permissions", options: "no-table-headers", title: text(`Listing permissions for vhost "{vhost}" ...`),
+		name: "list_permissions", about: "Lists the permissions in a virtual host", options: "no-table-headers", title: text(`Listing permissions for vhost "{vhost}" ...`),
 		run: listed("vhosts", "{vhost}", "permissions").table("user", "configure", "write", "read"),
 	},
 	{
-		name: "list_user_permissions", arguments: "<username>", options: "no-table-headers",
+		name: "list_user_permissions", about: "Lists the permissions of a user", arguments: "<username>", options: "no-table-headers",
 		title: text(`Listing permissions for user "{username}" ...`),
 		run:   listed("users", "{username}", "permissions").table("vhost", "configure", "write", "read").ifMissing(noSuchUser),
 	},
 	{
-		name: "set_topic_permissions", arguments: "<username> <exchange> <write> <read>",
+		name: "set_topic_permissions", about: "Sets which routing keys a user may use at a topic exchange", arguments: "<username> <exchange> <write> <read>",
 		title: text(`Setting topic permissions on "{exchange}" for user "{username}" in vhost "{vhost}" ...`),
 		run: inOrder(sound("\"", 2), holder, puts(
 			fields(map[string]string{"exchange": "{exchange}", "write": "{write}", "read": "{read}"}), "topic-permissions", "{vhost}", "{username}",
 		)),
 	},
 	{
-		name: "clear_topic_permissions", arguments: "<username> [<exchange>]",
+		name: "clear_topic_permissions", about: "Takes topic permissions in a virtual host from a user", arguments: "<username> [<exchange>]",
 		title: oneOrTwo(
 			`Clearing topic permissions for user "{username}" in vhost "{vhost}" ...`,
 			`Clearing topic permissions on "{exchange}" for user "{username}" in vhost "{vhost}" ...`,
@@ -48,11 +48,11 @@ var permissionVerbs = []verb{
 		run: inOrder(holder, action(clearTopic).ifMissing(nil)),
 	},
 	{
-		name: "list_topic_permissions", options: "no-table-headers", title: text(`Listing topic permissions for vhost "{vhost}" ...`),
+		name: "list_topic_permissions", about: "Lists the topic permissions in a virtual host", options: "no-table-headers", title: text(`Listing topic permissions for vhost "{vhost}" ...`),
 		run: listed("vhosts", "{vhost}", "topic-permissions").table("user", "exchange", "write", "read"),
 	},
 	{
-		name: "list_user_topic_permissions", arguments: "<username>", options: "no-table-headers",
+		name: "list_user_topic_permissions", about: "Lists the topic permissions of a user", arguments: "<username>", options: "no-table-headers",
 		title: text(`Listing topic permissions for user "{username}" ...`),
 		run: inOrder(
 			withoutHeaders,

@@ -15,23 +15,28 @@ var policyVerbs = append(policyVerbsOf(false), policyVerbsOf(true)...)
 
 func policyVerbsOf(operator bool) []verb {
 	infix, set, clear, list := "", "policy", "policy", "policies"
+	about := struct{ set, clear, list string }{
+		"Sets or replaces a policy", "Removes a policy", "Lists the policies of a virtual host",
+	}
 	if operator {
+		about.set, about.clear = "Sets or replaces an operator policy, which limits what policies may say", "Removes an operator policy"
+		about.list = "Lists the operator policies of a virtual host"
 		infix, set, clear, list = "operator_", "operator policy override", "operator policy", "operator policy overrides"
 	}
 	return []verb{
 		{
-			name: "set_" + infix + "policy", arguments: "<name> <pattern> <definition>", options: "priority apply-to",
+			name: "set_" + infix + "policy", about: about.set, arguments: "<name> <pattern> <definition>", options: "priority apply-to",
 			title: text("Setting " + set + ` "{name}" for pattern "{pattern}" to "{definition}" with priority "{priority}" for vhost "{vhost}" ...`),
 			run:   setPolicy(operator),
 		},
 		{
-			name: "clear_" + infix + "policy", arguments: "<name>", title: text("Clearing " + clear + ` "{name}" on vhost "{vhost}" ...`),
+			name: "clear_" + infix + "policy", about: about.clear, arguments: "<name>", title: text("Clearing " + clear + ` "{name}" on vhost "{vhost}" ...`),
 			run: action(func(ctx context.Context, broker *client.Client, c *call) error {
 				return broker.ClearPolicy(ctx, c.vhost, c.arguments[0], operator)
 			}).ifMissing(complaint("Parameter does not exist")),
 		},
 		{
-			name: "list_" + infix + "policies", options: "no-table-headers", title: text("Listing " + list + ` for vhost "{vhost}" ...`),
+			name: "list_" + infix + "policies", about: about.list, options: "no-table-headers", title: text("Listing " + list + ` for vhost "{vhost}" ...`),
 			run: policiesListed(operator).table("vhost", "name", "pattern", "apply-to", "definition", "priority"),
 		},
 	}

@@ -47,12 +47,9 @@ func (p *Program) Run(args []string) int {
 	v := verbNamed(name)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		p.Usage(stdout)
-		return 0
+		return p.Help(args)
 	case err == nil && v == nil:
-		fmt.Fprintf(stderr, "\nCommand '%s' not found. \n", name)
-		p.Usage(stderr)
-		return ExitUsage
+		return p.unknown(name)
 	}
 	text, code := objection(o, v, rest, err), ExitUsage
 	if text == "" && v.check != nil {
@@ -78,7 +75,27 @@ func (p *Program) Run(args []string) int {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(o.timeout)*time.Second)
 	defer cancel()
-	return report(stderr, c, broker, v.run(ctx, broker, c))
+	err = isNode(ctx, broker, o.node)
+	if err == nil {
+		err = v.run(ctx, broker, c)
+	}
+	return report(stderr, c, broker, err)
+}
+
+// isNode is an error if the broker is not the node of that name, which may be without its host; "" is any.
+func isNode(ctx context.Context, broker *client.Client, name string) error {
+	if name == "" {
+		return nil
+	}
+	overview, err := broker.Get(ctx, "overview")
+	if err != nil {
+		return err
+	}
+	is := cell(overview["node"])
+	if short, _, _ := strings.Cut(is, "@"); name != is && name != short {
+		return complaint("unable to perform an operation on node '" + name + "': the broker at " + broker.Address() + " is " + is)
+	}
+	return nil
 }
 
 // objection says what is wrong with a command line, "" for nothing; v is nil if err is not.
@@ -90,8 +107,8 @@ func objection(o *options, v *verb, arguments []string, err error) string {
 	switch {
 	case len(foreign) > 0:
 		return "Invalid options for this command:\n" + strings.Join(foreign, "\n")
-	case o.formatter != "json" && o.formatter != "table":
-		return "Bad argument. the formatter is json or table"
+	case formats[o.formatter] == nil:
+		return "Bad argument. the formatter is json, table, csv or pretty_table"
 	case o.timeout <= 0:
 		return "Bad argument. the timeout is a number of seconds, 1 or more"
 	}
@@ -104,14 +121,18 @@ func (p *Program) Usage(out io.Writer) {
 	for i := range verbs {
 		fmt.Fprintln(out, verbs[i].usage())
 	}
-	fmt.Fprintf(out, "\nOptions of all verbs that ask a broker\n\n"+
-		"--url <url>             its HTTP API; $CANDLEMARK_HTTP_URL, else %s\n"+
-		"-p, --vhost <vhost>     the virtual host, / if none is named\n"+
-		"--formatter json|table  the form of lists\n"+
-		"-q, --quiet             no title\n"+
-		"-s, --silent            no title and no table header\n"+
-		"-t, --timeout <s>       how long to wait, 60\n", defaultURL)
+	fmt.Fprint(out, "\n"+everyVerb)
 }
+
+// everyVerb tells about the options of all verbs.
+const everyVerb = "Options of all verbs that ask a broker\n\n" +
+	"--url <url>             its HTTP API; $CANDLEMARK_HTTP_URL, else " + defaultURL + "\n" +
+	"-p, --vhost <vhost>     the virtual host, / if none is named\n" +
+	"--formatter <form>      of lists: table, pretty_table, csv, json\n" +
+	"-n, --node <node>       fails if the broker is another one\n" +
+	"-q, --quiet             no title\n" +
+	"-s, --silent            no title and no table header\n" +
+	"-t, --timeout <s>       how long to wait, 60\n"
 
 // report tells why a verb failed and returns the exit code (POL-18).
 func report(stderr io.Writer, c *call, broker *client.Client, err error) int {

@@ -13,9 +13,9 @@ import (
 )
 
 var statusVerbs = []verb{
-	{name: "status", title: text("Status of node {broker} ..."), run: status},
+	{name: "status", about: "Shows what the broker is and uses", title: text("Status of node {broker} ..."), run: status},
 	{
-		name: "ping",
+		name: "ping", about: "Fails if the broker does not answer",
 		title: func(c *call) string {
 			return c.expand("Will ping {broker}. This only checks if the broker answers over HTTP. Timeout: ") + strconv.Itoa(c.timeout*1000) + " ms."
 		},
@@ -25,7 +25,7 @@ var statusVerbs = []verb{
 		}, says("Ping succeeded")),
 	},
 	{
-		name: "check_running", title: text("Checking if RabbitMQ is running on node {broker} ..."),
+		name: "check_running", about: "Fails if the broker does not run", title: text("Checking if RabbitMQ is running on node {broker} ..."),
 		run: func(ctx context.Context, broker *client.Client, c *call) error {
 			o, err := broker.Get(ctx, "overview")
 			if err == nil {
@@ -93,6 +93,11 @@ func (c *call) printStatus(overview, node, watermark client.Object, vhosts int) 
 	c.say("Queue count: %s", cell(inside(overview, "object_totals", "queues")))
 	c.say("Virtual host count: %d", vhosts)
 	c.say("\nListeners\n")
+	c.sayListeners(overview)
+}
+
+// sayListeners writes a line for each listener.
+func (c *call) sayListeners(overview client.Object) {
 	list, _ := overview["listeners"].([]any)
 	slices.SortStableFunc(list, func(a, b any) int { return cmp.Compare(listenerLine(a), listenerLine(b)) })
 	for _, l := range list {

@@ -2,29 +2,82 @@ package commandline
 
 import (
 	"bytes"
+	"encoding/csv"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"candlemark/internal/erlang"
 	"candlemark/internal/httpapi/client"
 	"candlemark/internal/plainjson"
 )
 
+// formats are the forms in which lists are written.
+var formats = map[string]func(c *call, columns []string, list []client.Object) error{
+	"json": (*call).printJSON, "table": (*call).printTabs, "csv": (*call).printCSV, "pretty_table": (*call).printBoxes,
+}
+
 // printTable writes a list as rabbitmqctl does.
 func (c *call) printTable(columns []string, list []client.Object) error {
-	if c.json {
-		return c.printJSON(columns, list)
-	}
+	return formats[c.formatter](c, columns, list)
+}
+
+// cells are the lines of a list, with the header if it is wanted.
+func (c *call) cells(columns []string, list []client.Object) (lines [][]string) {
 	if c.headers && len(list) > 0 {
-		fmt.Fprintln(c.out, strings.Join(columns, "\t"))
+		lines = append(lines, columns)
 	}
 	for _, o := range list {
-		cells := make([]string, len(columns))
+		line := make([]string, len(columns))
 		for i, column := range columns {
-			cells[i] = cell(o[column])
+			line[i] = cell(o[column])
 		}
-		fmt.Fprintln(c.out, strings.Join(cells, "\t"))
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func (c *call) printTabs(columns []string, list []client.Object) error {
+	for _, line := range c.cells(columns, list) {
+		fmt.Fprintln(c.out, strings.Join(line, "\t"))
+	}
+	return nil
+}
+
+func (c *call) printCSV(columns []string, list []client.Object) error {
+	return csv.NewWriter(c.out).WriteAll(c.cells(columns, list))
+}
+
+// printBoxes draws lines around everything.
+func (c *call) printBoxes(columns []string, list []client.Object) error {
+	lines := c.cells(columns, list)
+	widths := make([]int, len(columns))
+	for _, line := range lines {
+		for i, text := range line {
+			widths[i] = max(widths[i], utf8.RuneCountInString(text))
+		}
+	}
+	rule := func(left, middle, right string) {
+		bars := make([]string, len(widths))
+		for i, width := range widths {
+			bars[i] = strings.Repeat("─", width+2)
+		}
+		fmt.Fprintln(c.out, left+strings.Join(bars, middle)+right)
+	}
+	for n, line := range lines {
+		if n == 0 {
+			rule("┌", "┬", "┐")
+		} else {
+			rule("├", "┼", "┤")
+		}
+		for i, text := range line {
+			fmt.Fprint(c.out, "│ "+text+strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text)+1))
+		}
+		fmt.Fprintln(c.out, "│")
+	}
+	if len(lines) > 0 {
+		rule("└", "┴", "┘")
 	}
 	return nil
 }

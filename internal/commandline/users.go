@@ -13,29 +13,52 @@ import (
 
 var userVerbs = []verb{
 	{
-		name: "add_user", arguments: "<username> [<password>]", options: "pre-hashed-password",
+		name: "add_user", about: "Creates a user; the password is read from the input if it is not given", arguments: "<username> [<password>]", options: "pre-hashed-password",
 		title: text(`Adding user "{username}" ...`), run: addUser,
 	},
 	{
-		name: "delete_user", arguments: "<username>", title: text(`Deleting user "{username}" ...`),
+		name: "delete_user", about: "Deletes a user and closes its connections", arguments: "<username>", title: text(`Deleting user "{username}" ...`),
 		run: deletes("users", "{username}").ifMissing(nil), // as in RabbitMQ 4
 	},
 	{
-		name: "change_password", arguments: "<username> [<password>]",
+		name: "change_password", about: "Gives a user another password", arguments: "<username> [<password>]",
 		title: text(`Changing password for user "{username}" ...`), run: changePassword,
 	},
 	{
-		name: "set_user_tags", arguments: "<username> <tag> [...]",
+		name: "set_user_tags", about: "Replaces the tags of a user", arguments: "<username> <tag> [...]",
 		title: text(`Setting tags for user "{username}" to [{tag}] ...`), run: setUserTags,
 	},
 	{
-		name: "authenticate_user", arguments: "<username> [<password>]",
+		name: "clear_password", arguments: "<username>", about: "Takes the password from a user, who cannot log in with one any more",
+		title: text(`Clearing password for user "{username}" ...`), run: clearPassword,
+	},
+	{
+		name: "hash_password", arguments: "<password>", about: "Makes the hash of a password, for --pre-hashed-password and definitions",
+		title: text("Will hash password {password}"),
+		run: func(ctx context.Context, broker *client.Client, c *call) error {
+			o, err := broker.Get(ctx, "auth", "hash_password", c.arguments[0])
+			if err == nil {
+				c.say("%s", cell(o["ok"]))
+			}
+			return err
+		},
+	},
+	{
+		name: "authenticate_user", about: "Tells whether a password is that of a user", arguments: "<username> [<password>]",
 		title: text(`Authenticating user "{username}" ...`), run: inOrder(authenticate, says("Success")),
 	},
 	{
-		name: "list_users", options: "no-table-headers", title: text("Listing users ..."),
+		name: "list_users", about: "Lists users and their tags", options: "no-table-headers", title: text("Listing users ..."),
 		run: listed("users").with(func(o client.Object) { o["user"] = o["name"] }).table("user", "tags"),
 	},
+}
+
+func clearPassword(ctx context.Context, broker *client.Client, c *call) error {
+	user, err := knownUser(ctx, broker, c.arguments[0], "User \"%s\" does not exist")
+	if err != nil {
+		return err
+	}
+	return broker.Put(ctx, client.Object{"password_hash": "", "tags": user["tags"]}, "users", c.arguments[0])
 }
 
 // password is the second argument, or else a line of the input.

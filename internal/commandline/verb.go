@@ -12,6 +12,8 @@ import (
 // verb is a row of the table of verbs (verbs.go).
 type verb struct {
 	name string
+	// about says in a line what the verb does, in the third person and without a period.
+	about string
 	// arguments as usage shows them: those in brackets may be left out, of the last before [...] there may be any number.
 	arguments string
 	// options besides those of every verb (everywhere), with a space between two.

@@ -20,6 +20,9 @@ func TestRows(t *testing.T) {
 				t.Errorf("%s has the option %s, which is not defined", v.name, option)
 			}
 		}
+		if v.about == "" || strings.HasSuffix(v.about, ".") || v.about[0] < 'A' || v.about[0] > 'Z' {
+			t.Errorf("%s: %q is no line about it", v.name, v.about)
+		}
 		columns := strings.Fields(v.columns)
 		if unknown := unknownColumns(columns, strings.Fields(v.defaults)); unknown != "" || (v.columns == "") != (v.defaults == "") {
 			t.Errorf("%s: %s", v.name, unknown)

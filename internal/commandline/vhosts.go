@@ -11,15 +11,36 @@ import (
 
 var vhostVerbs = []verb{
 	{
-		name: "add_vhost", arguments: "<vhost>", options: "description tags default-queue-type",
+		name: "add_vhost", about: "Creates a virtual host", arguments: "<vhost>", options: "description tags default-queue-type",
 		title: text(`Adding vhost "{vhost}" ...`), run: addVHost,
 	},
-	{name: "delete_vhost", arguments: "<vhost>", title: text(`Deleting vhost "{vhost}" ...`), run: deletes("vhosts", "{vhost}")},
+	{name: "delete_vhost", about: "Deletes a virtual host with everything in it", arguments: "<vhost>", title: text(`Deleting vhost "{vhost}" ...`), run: deletes("vhosts", "{vhost}")},
 	{
-		name: "list_vhosts", options: "no-table-headers",
+		name: "update_vhost_metadata", about: "Changes the description, tags or default queue type of a virtual host",
+		arguments: "<vhost>", options: "description tags default-queue-type",
+		title: text(`Updating metadata of vhost "{vhost}" ...`), run: updateVHost,
+	},
+	{
+		name: "list_vhosts", about: "Lists virtual hosts", options: "no-table-headers",
 		columns: "name description tags default_queue_type tracing cluster_state metadata", defaults: "name",
 		title: text("Listing vhosts ..."), run: listed("vhosts").table(),
 	},
+}
+
+// updateVHost keeps what no option names.
+func updateVHost(ctx context.Context, broker *client.Client, c *call) error {
+	name := c.arguments[0]
+	o, err := broker.Get(ctx, "vhosts", name)
+	if err != nil {
+		return err
+	}
+	body := client.Object{"description": o["description"], "tags": o["tags"], "default_queue_type": o["default_queue_type"]}
+	for key, given := range map[string]string{"description": c.description, "tags": c.tags, "default_queue_type": c.defaultQueue} {
+		if given != "" {
+			body[key] = given
+		}
+	}
+	return broker.Put(ctx, body, "vhosts", name)
 }
 
 // addVHost makes a virtual host in which nobody may do anything yet; one that

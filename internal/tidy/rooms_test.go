@@ -53,6 +53,7 @@ var rooms = map[string][]string{
 	"internal/seqmap":          {},
 	"internal/message":         {"protocol"},
 	"internal/definitions":     {"protocol", "policies", "internal/auth"},
+	"internal/nearest":         {},
 	"internal/metrics":         {},
 	"internal/outbox":          {},
 	"internal/plainjson":       {},
@@ -72,7 +73,7 @@ var rooms = map[string][]string{
 	"integration":          {"..."},
 	"integration/...":      {"..."},
 
-	"internal/commandline":    {"policies/...", "internal/auth", "internal/config", "internal/erlang", "internal/httpapi/client", "internal/plainjson"},
+	"internal/commandline":    {"internal/nearest", "policies/...", "internal/auth", "internal/config", "internal/erlang", "internal/httpapi/client", "internal/plainjson"},
 	"internal/httpapi":        {"protocol", "policies", "internal/auth", "internal/config", "internal/management", "internal/plainjson"},
 	"internal/httpapi/client": {"protocol"},
 	"internal/httpapi/forms":  {"protocol", "internal/management", "internal/plainjson"},

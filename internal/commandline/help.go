@@ -1,0 +1,71 @@
+package commandline
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+
+	"candlemark/internal/nearest"
+)
+
+// Help tells about the first verb among args, or of all if there is none, and returns the exit code.
+func (p *Program) Help(args []string) int {
+	i := slices.IndexFunc(args, func(a string) bool { return verbNamed(a) != nil })
+	words := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return strings.HasPrefix(a, "-") })
+	switch {
+	case i >= 0:
+		p.explain(verbNamed(args[i]))
+	case len(words) > 0:
+		return p.unknown(words[0])
+	default:
+		p.Usage(p.Stdout)
+	}
+	return 0
+}
+
+// unknown says that there is no such verb, and which one may be meant.
+func (p *Program) unknown(name string) int {
+	fmt.Fprintf(p.Stderr, "\nCommand '%s' not found. \n", name)
+	names := make([]string, len(verbs))
+	for i := range verbs {
+		names[i] = verbs[i].name
+	}
+	if meant := nearest.To(name, names); meant != "" {
+		fmt.Fprintf(p.Stderr, "Did you mean '%s'? \n", meant)
+		return ExitUsage
+	}
+	p.Usage(p.Stderr)
+	return ExitUsage
+}
+
+// explain writes all about a verb.
+func (p *Program) explain(v *verb) {
+	fmt.Fprintf(p.Stdout, "Usage\n\n%s\n\n%s.\n", v.usage(), v.about)
+	if v.options != "" {
+		fmt.Fprint(p.Stdout, "\nOptions\n\n")
+		known := newOptions(func(string) string { return "" })
+		for _, name := range strings.Fields(v.options) {
+			kind, about := flag.UnquoteUsage(known.Lookup(name))
+			dashes := "--"
+			if len(name) == 1 {
+				dashes = "-"
+			}
+			fmt.Fprintf(p.Stdout, "%-24s%s\n", strings.TrimSpace(dashes+name+" "+bracketed(kind)), about)
+		}
+	}
+	if v.columns != "" {
+		fmt.Fprintf(p.Stdout, "\nColumns, %s if none is named\n\n", strings.Join(strings.Fields(v.defaults), ", "))
+		for group := range slices.Chunk(strings.Fields(v.columns), 6) {
+			fmt.Fprintln(p.Stdout, strings.Join(group, " "))
+		}
+	}
+	fmt.Fprint(p.Stdout, "\n"+everyVerb)
+}
+
+func bracketed(kind string) string {
+	if kind == "" {
+		return ""
+	}
+	return "<" + kind + ">"
+}
