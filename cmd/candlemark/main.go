@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,7 +40,7 @@ var stdin io.Reader = os.Stdin
 // program has the verbs of rabbitmqctl.
 func program(getenv func(string) string, stdout, stderr io.Writer) *commandline.Program {
 	return &commandline.Program{
-		Own:    "candlemark serve [--help]\ncandlemark demo [--help]\n" + journalUsage + "\ncandlemark version\n",
+		Own:    "candlemark serve [--help]\ncandlemark demo [--help]\n" + journalUsage + "\ncandlemark completion bash|zsh|fish\ncandlemark version\n",
 		Getenv: getenv, Stdin: stdin, Stdout: stdout, Stderr: stderr,
 	}
 }
@@ -60,6 +61,12 @@ func run(args []string, getenv func(string) string, stdout, stderr io.Writer) in
 			return own[args[1]]([]string{"--help"})
 		}
 		return p.Help(args[1:])
+	case "completion":
+		if len(args) == 2 && commandline.Completion(stdout, args[1], slices.Concat(slices.Sorted(maps.Keys(own)), []string{"completion", "help", "version"})...) {
+			return 0
+		}
+		fmt.Fprintln(stderr, "Usage\n\ncandlemark completion bash|zsh|fish")
+		return commandline.ExitUsage
 	case "version", "--version":
 		fmt.Fprintln(stdout, version)
 		return 0
