@@ -17,10 +17,18 @@ type Limits struct {
 
 // quota counts against the limits of node, virtual hosts and users.
 func (l Limits) quota(users *auth.Users) *auth.Quota {
-	if l.Connections == 0 {
-		return auth.NewQuota(users, -1)
+	return auth.NewQuota(users, orAny(l.Connections))
+}
+
+// SetConnectionMax changes Limits.Connections. Connections that are open stay.
+func (n *Node) SetConnectionMax(most int) { n.quota.SetConnections(orAny(most)) }
+
+// orAny is a limit for a quota, where 0 stands for any number.
+func orAny(most int) int {
+	if most == 0 {
+		return -1
 	}
-	return auth.NewQuota(users, l.Connections)
+	return most
 }
 
 // maxQueues is how many queues a virtual host may have.

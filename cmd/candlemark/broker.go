@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -14,6 +15,7 @@ import (
 	"candlemark/internal/clock"
 	"candlemark/internal/config"
 	"candlemark/internal/httpapi"
+	"candlemark/internal/management"
 	"candlemark/supervision"
 	"candlemark/supervision/resources"
 
@@ -27,6 +29,7 @@ const version = "0.1.0"
 type broker struct {
 	clock       *clock.Clock
 	node        *supervision.Node
+	users       *auth.Users
 	data        *data
 	http        *http.Server
 	certificate *certificate.Source // nil without TLS
@@ -37,11 +40,10 @@ type broker struct {
 
 // startBroker starts everything, or nothing.
 func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
-	users, err := usersFor(cfg, log)
-	if err != nil {
+	b := &broker{clock: clock.New()}
+	if b.users, err = usersFor(cfg, log); err != nil {
 		return nil, err
 	}
-	b := &broker{clock: clock.New()}
 	if b.data, err = openData(cfg.DataDir, log); err != nil {
 		return nil, err
 	}
@@ -54,7 +56,7 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 		log.Warn().Err(err).Msg("what is due may be a millisecond late on this system")
 	}
 	if b.node, err = supervision.Start(supervision.Config{
-		Users: users, Meta: b.data.definitions, Journal: b.data.journal, Product: cfg.ProductName, ProductVersion: version, Log: log,
+		Users: b.users, Meta: b.data.definitions, Journal: b.data.journal, Product: cfg.ProductName, ProductVersion: version, Log: log,
 		Handshake: cfg.Handshake, SendTimeout: cmp.Or(cfg.SendTimeout, -1), MaxMessage: uint64(cfg.Limits.Message), Limits: limitsFor(cfg.Limits), Clock: b.clock,
 		Alarms: resources.Config{
 			Meter:     resources.System{Directory: cfg.DataDir, Untouched: heapReserve},
@@ -64,8 +66,12 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 		return nil, err
 	}
 	b.data.serves(b.node)
+	b.setLoopback(cfg, log)
+	if err := b.setClusterName(cfg.ClusterName); err != nil {
+		return nil, err
+	}
 	if cfg.HTTP != "" {
-		if err := b.serveHTTP(cfg.HTTP, users, log); err != nil {
+		if err := b.serveHTTP(cfg.HTTP, log); err != nil {
 			return nil, err
 		}
 	}
@@ -87,14 +93,26 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 	return b, nil
 }
 
-func (b *broker) serveHTTP(address string, users *auth.Users, log zerolog.Logger) error {
+// setClusterName gives the cluster a name, if there is one to give.
+func (b *broker) setClusterName(name string) error {
+	if name == "" {
+		return nil
+	}
+	text, err := json.Marshal(name)
+	if err == nil {
+		_, err = b.node.PutGlobal(management.ClusterName, text)
+	}
+	return err
+}
+
+func (b *broker) serveHTTP(address string, log zerolog.Logger) error {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return fmt.Errorf("http: %w", err)
 	}
 	b.HTTP = l.Addr()
 	b.node.Announce("http", b.HTTP)
-	b.http = httpapi.NewServer(b.node, users, resources.HTTPSockets(), log)
+	b.http = httpapi.NewServer(b.node, b.users, resources.HTTPSockets(), log)
 	go func() {
 		if err := b.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			log.Error().Err(err).Msg("HTTP server failed")

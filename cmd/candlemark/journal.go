@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -47,7 +46,7 @@ func inspectJournal(args []string, getenv func(string) string, stdout, stderr io
 		fmt.Fprint(stderr, journalHelp)
 		flags.PrintDefaults()
 	}
-	dir := flags.String("data-dir", cmp.Or(getenv("CANDLEMARK_DATA_DIR"), config.Default(getenv).DataDir), "`folder` of the broker")
+	dir := flags.String("data-dir", config.DataDir(getenv), "`folder` of the broker")
 	switch err := flags.Parse(args[1:]); {
 	case errors.Is(err, flag.ErrHelp):
 		return 0

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -13,17 +14,33 @@ import (
 	"github.com/rs/zerolog"
 )
 
-func logger(out io.Writer, cfg config.Config) (zerolog.Logger, error) {
-	level, err := zerolog.ParseLevel(cfg.LogLevel)
+// logLevel is from which level on lines are logged; it may change while somebody logs.
+type logLevel struct{ atomic.Int32 }
+
+// Sample implements zerolog.Sampler.
+func (l *logLevel) Sample(of zerolog.Level) bool { return int32(of) >= l.Load() }
+
+// set takes the name of a level.
+func (l *logLevel) set(name string) error {
+	level, err := zerolog.ParseLevel(name)
 	if err != nil {
-		return zerolog.Logger{}, fmt.Errorf("log-level: %w", err)
+		return fmt.Errorf("log-level: %w", err)
+	}
+	l.Store(int32(level))
+	return nil
+}
+
+func logger(out io.Writer, cfg config.Config) (zerolog.Logger, *logLevel, error) {
+	level := &logLevel{}
+	if err := level.set(cfg.LogLevel); err != nil {
+		return zerolog.Logger{}, nil, err
 	}
 	zerolog.TimeFieldFormat = "2006-01-02T15:04:05.000Z07:00"
 	out = printable{out}
 	if cfg.LogFormat == "console" {
 		out = zerolog.ConsoleWriter{Out: out, NoColor: true, TimeFormat: zerolog.TimeFieldFormat}
 	}
-	return zerolog.New(out).Level(level).With().Timestamp().Logger(), nil
+	return zerolog.New(out).Level(zerolog.TraceLevel).Sample(level).With().Timestamp().Logger(), level, nil
 }
 
 // printable writes lines of a log, each of which is one call, with everything escaped

@@ -39,7 +39,7 @@ func wellFormed(t *testing.T, format, log string) {
 func TestLogIsOursAlone(t *testing.T) {
 	for _, format := range []string{"console", "json"} {
 		var out bytes.Buffer
-		log, err := logger(&out, config.Config{LogFormat: format, LogLevel: "info"})
+		log, _, err := logger(&out, config.Config{LogFormat: format, LogLevel: "info"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestClientsForgeNoLog(t *testing.T) {
 		var out shared
 		cfg := demoConfig(t.TempDir())
 		cfg.LogFormat, cfg.LogLevel = format, "debug"
-		log, err := logger(&out, cfg)
+		log, _, err := logger(&out, cfg)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,6 +18,7 @@ var own = map[string]func(args []string) int{
 	"serve":   serve,
 	"demo":    demo,
 	"journal": journal,
+	"config":  settings,
 }
 
 // tools are names of RabbitMQ's that the program may be called by; then it has
@@ -40,7 +41,7 @@ var stdin io.Reader = os.Stdin
 // program has the verbs of rabbitmqctl.
 func program(getenv func(string) string, stdout, stderr io.Writer) *commandline.Program {
 	return &commandline.Program{
-		Own:    "candlemark serve [--help]\ncandlemark demo [--help]\n" + journalUsage + "\ncandlemark completion bash|zsh|fish\ncandlemark version\n",
+		Own:    "candlemark serve [--help]\ncandlemark demo [--help]\n" + journalUsage + "\n" + settingsUsage + "\ncandlemark completion bash|zsh|fish\ncandlemark version\n",
 		Getenv: getenv, Stdin: stdin, Stdout: stdout, Stderr: stderr,
 	}
 }

@@ -1,10 +1,9 @@
 package main
 
 import (
+	"crypto/tls"
 	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
+	"slices"
 
 	"candlemark/internal/auth"
 	"candlemark/internal/certificate"
@@ -20,22 +19,44 @@ func usersFor(cfg config.Config, log zerolog.Logger) (*auth.Users, error) {
 		return nil, fmt.Errorf("tls-login-from: %w", err)
 	}
 	users := auth.NewUsers(auth.Options{
-		Loopback: cfg.LoopbackUsers, CertificateLogin: from,
+		Loopback: cfg.LoopbackUsers, CertificateLogin: from, Mechanisms: cfg.Mechanisms, DefaultQueueType: cfg.DefaultQueueType,
 		Throttled: func(source string, refused int) {
 			log.Warn().Str("source", source).Int("refused", refused).Msg("too many failed logins: more are refused, their passwords are not looked at")
 		},
 	})
-	users.Found()
+	if err := users.Found(auth.Founder(cfg.First)); err != nil {
+		return nil, fmt.Errorf("default user: %w", err)
+	}
 	return users, nil
 }
+
+// setLoopback says who may only come from this machine. A user of old that still has the
+// password everybody knows is not let in from elsewhere by a password that was meant for a
+// new data folder.
+func (b *broker) setLoopback(cfg config.Config, log zerolog.Logger) {
+	names, known := cfg.LoopbackUsers, auth.Guest().Password
+	if cfg.OpenFirst && cfg.First.Password != known && b.users.HasPassword(cfg.First.Name, known) {
+		names = append(slices.Clone(names), cfg.First.Name)
+		log.Warn().Str("user", cfg.First.Name).Msg("the data folder is not new: the user keeps the password it has, which everybody knows, and may only come from this machine")
+	}
+	b.users.SetLoopback(names)
+}
+
+// tlsVersions are the numbers of versions of TLS.
+var tlsVersions = map[string]uint16{"1.2": tls.VersionTLS12, "1.3": tls.VersionTLS13}
 
 // serveTLS opens the listeners for AMQP over TLS, if there are to be any.
 func (b *broker) serveTLS(cfg config.Config, log zerolog.Logger) (err error) {
 	if len(cfg.AMQPS) == 0 {
 		return nil
 	}
+	var versions []uint16
+	for _, v := range cfg.TLSVersions {
+		versions = append(versions, tlsVersions[v])
+	}
 	if b.certificate, err = certificate.Open(certificate.Files{
-		Cert: cfg.TLS.Cert, Key: cfg.TLS.Key, CA: cfg.TLS.CA, VerifyPeer: cfg.TLS.VerifyPeer, RequirePeer: cfg.TLS.FailIfNoPeerCert,
+		Versions: versions,
+		Cert:     cfg.TLS.Cert, Key: cfg.TLS.Key, CA: cfg.TLS.CA, VerifyPeer: cfg.TLS.VerifyPeer, RequirePeer: cfg.TLS.FailIfNoPeerCert,
 		Failed: func(err error) { log.Error().Err(err).Msg("the new TLS certificate cannot be used") },
 	}); err != nil {
 		return err
@@ -49,31 +70,4 @@ func (b *broker) serveTLS(cfg config.Config, log zerolog.Logger) (err error) {
 		log.Info().Stringer("address", at).Msg("AMQP listener with TLS started")
 	}
 	return nil
-}
-
-// followHangups reads the certificate again whenever the process gets SIGHUP;
-// call the result to end that.
-func (b *broker) followHangups(log zerolog.Logger) (end func()) {
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
-	go func() {
-		for range hangups {
-			b.reload(log)
-		}
-	}()
-	return func() {
-		signal.Stop(hangups)
-		close(hangups)
-	}
-}
-
-func (b *broker) reload(log zerolog.Logger) {
-	if b.certificate == nil {
-		return
-	}
-	if err := b.certificate.Reload(); err != nil {
-		log.Error().Err(err).Msg("the TLS certificate stays as it was")
-		return
-	}
-	log.Info().Msg("TLS certificate read again")
 }

@@ -31,8 +31,9 @@ func TestHangupReadsTheCertificateAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	log := make(lines, 10)
-	b := &broker{certificate: source}
-	defer b.followHangups(zerolog.New(log))()
+	read := func() (*config.Settings, error) { return &config.Settings{}, nil }
+	r := &reloader{broker: &broker{certificate: source}, read: read, log: zerolog.New(log)}
+	defer followHangups(r.reload)()
 	hangup := func(want string) {
 		t.Helper()
 		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
@@ -52,21 +53,27 @@ func TestHangupReadsTheCertificateAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	hangup("the TLS certificate stays as it was")
-	(&broker{}).reload(zerolog.New(log)) // without TLS there is nothing to read
+	(&reloader{broker: &broker{}, read: read, log: zerolog.New(log)}).reload() // without TLS there is nothing to read
 	if len(log) != 0 {
 		t.Error(<-log)
 	}
 }
 
 func TestUsersOfANewBroker(t *testing.T) {
-	u, err := usersFor(config.Config{TLS: config.TLS{LoginFrom: "common_name"}}, zerolog.Nop())
+	cfg := config.Default(os.Getenv)
+	cfg.TLS.LoginFrom = "common_name"
+	u, err := usersFor(cfg, zerolog.Nop())
 	if err != nil || len(u.Accounts()) != 1 || len(u.VHosts()) != 1 {
 		t.Error(u, err)
+	}
+	cfg.First.Read = "("
+	if _, err := usersFor(cfg, zerolog.Nop()); err == nil {
+		t.Error("permissions that are no expressions")
 	}
 	if _, err := usersFor(config.Config{}, zerolog.Nop()); err == nil {
 		t.Error("logins from nowhere")
 	}
-	cfg := config.Config{AMQPS: []string{"127.0.0.1:0"}, TLS: config.TLS{Cert: "none", Key: "none"}}
+	cfg = config.Config{AMQPS: []string{"127.0.0.1:0"}, TLS: config.TLS{Cert: "none", Key: "none"}}
 	if err := (&broker{}).serveTLS(cfg, zerolog.Nop()); err == nil {
 		t.Error("served without a certificate")
 	}

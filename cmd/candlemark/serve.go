@@ -5,9 +5,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"runtime"
+	"strings"
 	"syscall"
 
 	"candlemark/internal/config"
@@ -18,30 +20,37 @@ import (
 // serve runs a broker until SIGINT or SIGTERM and returns the exit code. It ends
 // by itself when nothing can be stored any more (ADR 14).
 func serve(args []string) int {
-	flags := flag.NewFlagSet("candlemark serve", flag.ContinueOnError)
-	cfg, err := config.Load(flags, args, os.Getenv)
+	settings, err := config.Load(flag.NewFlagSet("candlemark serve", flag.ContinueOnError), args, os.Environ())
 	if errors.Is(err, flag.ErrHelp) {
 		return 0
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "candlemark serve:", err)
+		for line := range strings.Lines(err.Error()) {
+			fmt.Fprintln(os.Stderr, "candlemark serve:", strings.TrimSuffix(line, "\n"))
+		}
 		return 64
 	}
-	log, err := logger(os.Stderr, cfg)
+	log, level, err := logger(os.Stderr, settings.Config)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "candlemark serve:", err)
 		return 64
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	b, err := startBroker(cfg, log)
+	tellOfFiles(settings, log)
+	b, err := startBroker(settings.Config, log)
 	if err != nil {
 		log.Error().Err(err).Msg("start failed")
 		return 1
 	}
 	heap := reserveHeap()
 	defer runtime.KeepAlive(heap)
-	defer b.followHangups(log)()
+	r := &reloader{broker: b, running: settings.Values, level: level, log: log, read: func() (*config.Settings, error) {
+		flags := flag.NewFlagSet("candlemark serve", flag.ContinueOnError)
+		flags.SetOutput(io.Discard)
+		return config.Load(flags, args, os.Environ())
+	}}
+	defer followHangups(r.reload)()
 	log.Info().Msg("Server startup complete")
 	return b.run(ctx, stop, log)
 }

@@ -85,6 +85,12 @@ func (u *Users) Account(name string) (Account, bool) {
 	return Account{}, false
 }
 
+// HasPassword tells whether a user is there and has that password.
+func (u *Users) HasPassword(name, password string) bool {
+	known := u.now.Load().users[name]
+	return known != nil && known.account.fits(password)
+}
+
 // Accounts are all users, by name.
 func (u *Users) Accounts() []Account {
 	users := u.now.Load().users

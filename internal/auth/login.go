@@ -27,11 +27,21 @@ func refuseLogin(format string, args ...any) error {
 // certificate that was verified and is a user's. There are clients that take it
 // wherever it is offered, and have a password.
 func (u *Users) Mechanisms(peer Peer) []string {
-	offered := []string{"PLAIN", "AMQPLAIN"}
+	var offered []string
+	for _, name := range [...]string{"PLAIN", "AMQPLAIN"} {
+		if u.allows(name) {
+			offered = append(offered, name)
+		}
+	}
 	if _, err := u.Authenticate("EXTERNAL", nil, peer); err == nil {
 		offered = append(offered, "EXTERNAL")
 	}
 	return offered
+}
+
+// allows tells whether a mechanism may be on offer.
+func (u *Users) allows(mechanism string) bool {
+	return u.options.Mechanisms == nil || slices.Contains(u.options.Mechanisms, mechanism)
 }
 
 // Authenticate implements Authenticator. Passwords are looked at as often as the
@@ -53,7 +63,7 @@ func (u *Users) Authenticate(mechanism string, response []byte, peer Peer) (User
 
 // comesFrom checks that the user may log in from there.
 func (u *Users) comesFrom(name string, peer Peer) error {
-	if slices.Contains(u.options.Loopback, name) && !peer.local() {
+	if slices.Contains(*u.loopback.Load(), name) && !peer.local() {
 		return &LoginError{Reason: fmt.Sprintf("user '%s' can only connect via localhost", name), Remote: true}
 	}
 	return nil
@@ -62,6 +72,9 @@ func (u *Users) comesFrom(name string, peer Peer) error {
 // identify finds out who logs in and whether that may be believed.
 func (u *Users) identify(mechanism string, response []byte, peer Peer) (string, error) {
 	if mechanism == "EXTERNAL" {
+		if !u.allows(mechanism) { // clients may insist on it (Mechanisms)
+			return "", refuseLogin("the mechanism EXTERNAL is switched off by auth-mechanisms")
+		}
 		return u.options.CertificateLogin.name(peer)
 	}
 	name, password, err := Credentials(mechanism, response)

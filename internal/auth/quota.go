@@ -10,20 +10,27 @@ import (
 // of users, and refuses what would be more, in RabbitMQ's words. Its methods may
 // be called from any goroutine.
 type Quota struct {
-	users       *Users
-	connections int // of the node, negative for any number
+	users *Users
 
-	mu       sync.Mutex
-	open     int            // connections
-	byVHost  map[string]int // likewise
-	byUser   map[string]int // likewise
-	channels map[string]int // by user
+	mu          sync.Mutex
+	connections int            // of the node, negative for any number
+	open        int            // connections
+	byVHost     map[string]int // likewise
+	byUser      map[string]int // likewise
+	channels    map[string]int // by user
 }
 
 // NewQuota makes one with the limits that users have at the time. connections is
 // the node's own, negative for any number.
 func NewQuota(users *Users, connections int) *Quota {
 	return &Quota{users: users, connections: connections, byVHost: map[string]int{}, byUser: map[string]int{}, channels: map[string]int{}}
+}
+
+// SetConnections changes the node's own limit, negative for any number. Who is above it stays.
+func (q *Quota) SetConnections(most int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.connections = most
 }
 
 // Connect counts a connection that opens. Error: a *protocol.ConnectionError 530;

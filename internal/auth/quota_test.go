@@ -27,6 +27,11 @@ func TestQuota(t *testing.T) {
 		expect(q.Connect("guest", "/"), "")
 	}
 	expect(q.Connect("guest", "/"), "connection refused: node connection limit (3) is reached")
+	q.SetConnections(-1)
+	expect(q.Connect("guest", "/"), "")
+	q.SetConnections(3)
+	expect(q.Connect("guest", "/"), "connection refused: node connection limit (3) is reached")
+	q.Disconnect("guest", "/")
 	q.Disconnect("guest", "/")
 	if err := errors.Join(u.SetVHostLimits("/", limit(MaxConnections, 1)), u.SetUserLimits("guest", limit(MaxConnections, 2)), u.SetUserLimits("guest", limit(MaxChannels, 1))); err != nil {
 		t.Fatal(err)

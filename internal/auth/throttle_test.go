@@ -29,7 +29,7 @@ func attempt(u *Users, name, password string, peer Peer) (time.Duration, error) 
 // throttled has the users alice and bob, whose passwords are their names.
 func throttled(tell func(string, int)) *Users {
 	u := NewUsers(Options{Throttled: tell})
-	u.Found()
+	_ = u.Found(Guest())
 	for _, name := range []string{"alice", "bob"} {
 		if _, err := u.PutAccount(Account{Name: name, Hash: HashPassword(name)}); err != nil {
 			panic(err)

@@ -21,10 +21,14 @@ var ErrNotStored = errors.New("the change could not be stored")
 
 // Options say how users log in.
 type Options struct {
-	// Loopback names the users who may only come from this machine.
+	// Loopback names the users who may only come from this machine (SetLoopback).
 	Loopback []string
 	// CertificateLogin says where EXTERNAL finds the name of the user.
 	CertificateLogin CertificateLogin
+	// Mechanisms of SASL that clients of AMQP may log in with; nil for all of them.
+	Mechanisms []string
+	// DefaultQueueType is that of virtual hosts that are made without one.
+	DefaultQueueType string
 	// Throttled is told that logins from a source (an address, or a network of IPv6)
 	// were refused because too many had failed: of the first, then every 10 s how many
 	// there were since. It must not call back. nil for nobody.
@@ -37,6 +41,7 @@ type Users struct {
 	options    Options
 	everything *pattern.Pattern // .* is what nearly everybody has
 	throttle   *throttle
+	loopback   atomic.Pointer[[]string]
 
 	now      atomic.Pointer[snapshot]
 	mu       sync.Mutex // held by whoever makes the next snapshot
@@ -75,35 +80,55 @@ func NewUsers(o Options) *Users {
 	u := &Users{options: o, throttle: newThrottle(o.Throttled)}
 	u.everything, _ = pattern.Compile(".*")
 	u.now.Store(&snapshot{})
+	u.SetLoopback(o.Loopback)
 	return u
+}
+
+// SetLoopback names the users who may only come from this machine, from the next login on.
+func (u *Users) SetLoopback(names []string) { u.loopback.Store(&names) }
+
+// Founder is whom new Users begin with, and where it has permissions.
+type Founder struct {
+	Name, Password, VHost  string
+	Tags                   []string
+	Configure, Write, Read string
+}
+
+// Guest is the Founder of a broker that was told of no other: an administrator.
+func Guest() Founder {
+	return Founder{Name: "guest", Password: "guest", VHost: "/", Tags: []string{"administrator"}, Configure: ".*", Write: ".*", Read: ".*"}
 }
 
 // NewGuest makes what a new broker has: the virtual host / and the administrator
 // guest, from this machine only, with the password guest.
 func NewGuest() *Users {
 	u := NewUsers(Options{Loopback: []string{"guest"}})
-	u.Found()
+	if err := u.Found(Guest()); err != nil {
+		panic(err) // there is nothing wrong with it
+	}
 	return u
 }
 
-// Found puts the virtual host / and its administrator guest into empty Users, in
-// one change.
-func (u *Users) Found() {
-	every := &grant{Grant: Grant{User: "guest", VHost: "/", Configure: ".*", Write: ".*", Read: ".*"}}
-	every.expressions = [...]*pattern.Pattern{u.everything, u.everything, u.everything}
-	guest := &user{
-		account: Account{Name: "guest", Tags: []string{"administrator"}, Hash: HashPassword("guest"), Algorithm: SHA256},
-		grants:  map[string]*grant{"/": every},
+// Found puts a user and its virtual host into empty Users, in one change. The error says
+// what is wrong with them.
+func (u *Users) Found(by Founder) error {
+	v := VHost{Name: by.VHost, Description: "Default virtual host", Tags: []string{}, DefaultQueueType: u.options.DefaultQueueType}
+	if err := v.Validate(); err != nil {
+		return err
 	}
-	v := VHost{Name: "/", Description: "Default virtual host", Tags: []string{}}
-	err := u.change(func(next *snapshot, c *Change) error {
-		next.vhosts, next.users = map[string]VHost{v.Name: v}, map[string]*user{guest.account.Name: guest}
-		c.Put = append(c.Put, v, guest.account, every.Grant)
+	permissions, err := u.compile(Grant{User: by.Name, VHost: v.Name, Configure: by.Configure, Write: by.Write, Read: by.Read})
+	if err != nil {
+		return err
+	}
+	first := &user{
+		account: Account{Name: by.Name, Tags: list(by.Tags), Hash: HashPassword(by.Password), Algorithm: SHA256},
+		grants:  map[string]*grant{v.Name: permissions},
+	}
+	return u.change(func(next *snapshot, c *Change) error {
+		next.vhosts, next.users = map[string]VHost{v.Name: v}, map[string]*user{first.account.Name: first}
+		c.Put = append(c.Put, v, first.account, permissions.Grant)
 		return nil
 	})
-	if err != nil {
-		panic(err) // nobody who could refuse is there yet
-	}
 }
 
 // Observe has observer called with every change before it takes effect, one at a

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net"
 	"reflect"
 	"strings"
 	"sync"
@@ -332,5 +333,65 @@ func BenchmarkCheck(b *testing.B) {
 		if u.Check(guest, "/", r, Write) != nil {
 			b.Fatal("refused")
 		}
+	}
+}
+
+// New Users begin with whom they are told of; virtual hosts that say nothing get the default type of queues.
+func TestFound(t *testing.T) {
+	u := NewUsers(Options{DefaultQueueType: "quorum"})
+	ops := Founder{Name: "ops", Password: "s3cret", VHost: "shop", Tags: []string{"monitoring"}, Configure: "^a", Write: ".*"}
+	for _, wrong := range []Founder{{VHost: ""}, {VHost: "v", Read: "("}} {
+		if u.Found(wrong) == nil || len(u.Accounts()) > 0 {
+			t.Errorf("founded by %+v", wrong)
+		}
+	}
+	if err := u.Found(ops); err != nil {
+		t.Fatal(err)
+	}
+	s := u.Stored()
+	if len(s.Accounts) != 1 || len(s.VHosts) != 1 || s.VHosts[0].DefaultQueueType != "quorum" ||
+		!reflect.DeepEqual(s.Grants, []Grant{{"ops", "shop", "^a", ".*", ""}}) || !reflect.DeepEqual(s.Accounts[0].Tags, ops.Tags) {
+		t.Errorf("%+v", s)
+	}
+	if err := login(u, "ops", "s3cret"); err != nil || !u.HasPassword("ops", "s3cret") || u.HasPassword("ops", "guest") || u.HasPassword("guest", "guest") {
+		t.Error(err)
+	}
+	for _, kind := range []string{"", "classic"} {
+		if _, err := u.PutVHost(VHost{Name: "v" + kind, DefaultQueueType: kind}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := u.PutVHost(VHost{Name: "vclassic"}); err != nil { // replaced, not made
+		t.Fatal(err)
+	}
+	made, _ := u.VHost("v")
+	old, _ := u.VHost("vclassic")
+	if made.DefaultQueueType != "quorum" || old.DefaultQueueType != "" {
+		t.Errorf("%+v %+v", made, old)
+	}
+}
+
+// Who may only come from this machine may change while logins come.
+func TestSetLoopback(t *testing.T) {
+	u := NewGuest()
+	far := func() error {
+		_, err := u.Authenticate("PLAIN", []byte("\x00guest\x00guest"), Peer{Addr: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1)}})
+		return err
+	}
+	before := far()
+	u.SetLoopback(nil)
+	if after := far(); before == nil || after != nil {
+		t.Error(before, after)
+	}
+}
+
+func TestMechanismsOnOffer(t *testing.T) {
+	u := NewUsers(Options{Mechanisms: []string{"PLAIN"}})
+	if got := u.Mechanisms(Peer{}); !reflect.DeepEqual(got, []string{"PLAIN"}) {
+		t.Error(got)
+	}
+	var refused *LoginError
+	if _, err := u.Authenticate("EXTERNAL", nil, Peer{TLS: true}); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "switched off") {
+		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,8 +13,8 @@ type VHost struct {
 	Name        string
 	Description string
 	Tags        []string
-	// DefaultQueueType is the type of queues declared without one: classic,
-	// quorum, or empty for the broker's default.
+	// DefaultQueueType is the type of queues declared without one: classic, or
+	// empty for it, or quorum.
 	DefaultQueueType string
 	// Tracing: the firehose is on.
 	Tracing bool
@@ -32,7 +33,9 @@ func (u *Users) PutVHost(v VHost) (created bool, err error) {
 	}
 	err = u.change(func(next *snapshot, c *Change) error {
 		before, known := next.vhosts[v.Name]
-		created = !known
+		if created = !known; created {
+			v.DefaultQueueType = cmp.Or(v.DefaultQueueType, u.options.DefaultQueueType)
+		}
 		if v.Limits, err = before.Limits.changed(v.Limits, ParseVHostLimits); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,6 +21,8 @@ type Files struct {
 	// VerifyPeer asks clients for a certificate and checks it; RequirePeer
 	// refuses those who have none.
 	VerifyPeer, RequirePeer bool
+	// Versions of TLS that are spoken: tls.VersionTLS12 and newer; none for all of them.
+	Versions []uint16
 	// Failed is told when files have changed and cannot be used.
 	Failed func(error)
 }
@@ -91,6 +94,9 @@ func (s *Source) read(stamps [3]stamp) error {
 		return fmt.Errorf("TLS certificate: %w", err)
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{certificate}}
+	if len(s.files.Versions) > 0 {
+		c.MinVersion, c.MaxVersion = slices.Min(s.files.Versions), slices.Max(s.files.Versions)
+	}
 	switch {
 	case s.files.VerifyPeer && s.files.RequirePeer:
 		c.ClientAuth = tls.RequireAndVerifyClientCert

@@ -128,6 +128,24 @@ func TestPeersAreChecked(t *testing.T) {
 	}
 }
 
+// Only the versions that were chosen are spoken.
+func TestVersions(t *testing.T) {
+	a := testkit.NewAuthority(t)
+	cert, key, _ := a.Write(t.TempDir(), a.Issue(pkix.Name{CommonName: "x"}))
+	for _, only := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+		s, err := Open(Files{Cert: cert, Key: key, Versions: []uint16{only}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spoken := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+			client := &tls.Config{RootCAs: a.Roots(), ServerName: "127.0.0.1", MinVersion: spoken, MaxVersion: spoken}
+			if _, err, _ := shake(t, s.Config(), client); (err == nil) != (spoken == only) {
+				t.Errorf("%x with a client of %x: %v", only, spoken, err)
+			}
+		}
+	}
+}
+
 func mustOpen(t *testing.T, cert, key string) *Source {
 	t.Helper()
 	s, err := Open(Files{Cert: cert, Key: key})

@@ -81,14 +81,18 @@ func ParseDiskLimit(text string) (Amount, error) {
 
 // amount is a flag.
 type amount struct {
-	value *Amount
-	parse func(string) (Amount, error)
+	value    *Amount
+	parse    func(string) (Amount, error)
+	relative string // stands before a share
 }
 
 // String implements flag.Value.
 func (a amount) String() string {
 	if a.value == nil {
 		return ""
+	}
+	if a.value.Relative {
+		return a.relative + a.value.String()
 	}
 	return a.value.String()
 }

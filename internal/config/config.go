@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"net"
 	"path/filepath"
@@ -13,14 +12,27 @@ import (
 
 // Config holds the settings of an operator.
 type Config struct {
+	// File is the one with settings; empty for the system's if it is there, none for no file.
+	File string
 	// AMQP are the addresses to listen at for AMQP, host:port, port 0 for any
 	// free one.
 	AMQP []string
 	// AMQPS are those for AMQP over TLS; empty for none.
 	AMQPS []string
 	TLS   TLS
+	// TLSVersions are spoken: 1.2, 1.3.
+	TLSVersions []string
+	// Mechanisms of SASL that clients of AMQP may log in with: PLAIN, AMQPLAIN, EXTERNAL.
+	Mechanisms []string
 	// LoopbackUsers may only come from this machine.
 	LoopbackUsers []string
+	First         FirstUser
+	// OpenFirst: the first user is none of LoopbackUsers because variables say who it is.
+	OpenFirst bool
+	// DefaultQueueType is for queues in virtual hosts without one of their own; empty for classic.
+	DefaultQueueType string
+	// ClusterName is set at the start; empty for whatever it is.
+	ClusterName string
 	// ProductName is the product that clients are told over AMQP; some behave by it.
 	ProductName string
 	// HTTP is the address of the HTTP API; empty for none.
@@ -43,8 +55,16 @@ type Config struct {
 	LogFormat string
 }
 
-// prefix of the environment variables.
-const prefix = "CANDLEMARK_"
+// FirstUser is whom a new data folder begins with.
+type FirstUser struct {
+	// Name and Password are those of the user.
+	Name, Password string
+	// VHost is the only virtual host there is, in which that user has permissions.
+	VHost string
+	Tags  []string
+	// Configure, Write and Read are the permissions: expressions, .* for everything.
+	Configure, Write, Read string
+}
 
 // Default returns the settings where nothing is set. getenv is os.Getenv.
 func Default(getenv func(string) string) Config {
@@ -58,8 +78,14 @@ func Default(getenv func(string) string) Config {
 		ProductName: "Candlemark",
 
 		TLS:           TLS{LoginFrom: "distinguished_name", SANType: "dns"},
+		TLSVersions:   []string{"1.2", "1.3"},
+		Mechanisms:    []string{"PLAIN", "AMQPLAIN", "EXTERNAL"},
 		LoopbackUsers: []string{"guest"},
-		Limits:        defaultLimits(),
+		First: FirstUser{
+			Name: "guest", Password: "guest", VHost: "/", Tags: []string{"administrator"},
+			Configure: ".*", Write: ".*", Read: ".*",
+		},
+		Limits: defaultLimits(),
 
 		MemoryWatermark: Share(0.4),
 		DiskFreeLimit:   Amount{Bytes: 50_000_000},
@@ -67,45 +93,6 @@ func Default(getenv func(string) string) Config {
 		LogLevel:  "info",
 		LogFormat: "console",
 	}
-}
-
-// Load reads flags and environment. getenv is os.Getenv. The error is
-// flag.ErrHelp when help was asked for and printed to the flag set's output.
-func Load(flags *flag.FlagSet, args []string, getenv func(string) string) (Config, error) {
-	c := Default(getenv)
-	amqp := list{values: &c.AMQP}
-	flags.Var(&amqp, "amqp", "`address` to listen at for AMQP, host:port; may be repeated")
-	amqps := list{values: &c.AMQPS}
-	flags.Var(&amqps, "amqps", "`address` to listen at for AMQP over TLS, host:port; may be repeated")
-	c.TLS.define(flags)
-	loopback := list{values: &c.LoopbackUsers}
-	flags.Var(&loopback, "loopback-users", "`user` who may only come from this machine; may be repeated, none for nobody")
-	flags.StringVar(&c.ProductName, "product-name", c.ProductName, "`name` that clients are told in the server properties; 1 to 255 bytes")
-	flags.StringVar(&c.HTTP, "http", c.HTTP, "`address` of the HTTP API; empty for none")
-	flags.StringVar(&c.DataDir, "data-dir", c.DataDir, "`folder` of the broker's own")
-	flags.DurationVar(&c.Handshake, "handshake-timeout", c.Handshake, "how long a client may take to open its connection")
-	flags.DurationVar(&c.SendTimeout, "send-timeout", c.SendTimeout, "how long a client may read nothing of what it is sent before it is cut off; 0 for ever")
-	flags.Var(amount{&c.MemoryWatermark, ParseWatermark}, "memory-high-watermark",
-		"block publishers above so much memory: a `share` of the machine's or the container's, 0 to 1, or a size such as 2GB")
-	flags.Var(amount{&c.DiskFreeLimit, ParseDiskLimit}, "disk-free-limit",
-		"block publishers below so much free disk: a `size` such as 50MB, or mem_relative and a multiple of the memory")
-	c.Limits.define(flags)
-	flags.StringVar(&c.LogLevel, "log-level", c.LogLevel, "trace, debug, info, warn or error")
-	flags.StringVar(&c.LogFormat, "log-format", c.LogFormat, "console or json")
-	if err := fromEnvironment(flags, getenv); err != nil {
-		return Config{}, err
-	}
-	amqp.replaced, amqps.replaced, loopback.replaced = false, false, false
-	if err := flags.Parse(args); err != nil {
-		return Config{}, err
-	}
-	if flags.NArg() > 0 {
-		return Config{}, fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	}
-	if slices.Equal(c.LoopbackUsers, []string{"none"}) {
-		c.LoopbackUsers = nil
-	}
-	return c, c.Validate()
 }
 
 // dataDir is the user's folder for data, or one here when there is no home.
@@ -119,64 +106,99 @@ func dataDir(getenv func(string) string) string {
 	return "candlemark-data"
 }
 
-// fromEnvironment sets each flag whose variable is there.
-func fromEnvironment(flags *flag.FlagSet, getenv func(string) string) error {
-	var failed error
-	flags.VisitAll(func(f *flag.Flag) {
-		name := prefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
-		if v := getenv(name); v != "" {
-			if err := f.Value.Set(v); err != nil {
-				failed = errors.Join(failed, fmt.Errorf("%s: %w", name, err))
-			}
-		}
-	})
-	return failed
+// problem says how a setting is wrong.
+type problem struct{ setting, text string }
+
+// Error implements error.
+func (p *problem) Error() string { return p.setting + ": " + p.text }
+
+// problems collects what is wrong.
+type problems []*problem
+
+func (p *problems) add(setting, format string, args ...any) {
+	*p = append(*p, &problem{setting, fmt.Sprintf(format, args...)})
+}
+
+// among notes a value that is none of several.
+func (p *problems) among(setting, value string, known ...string) {
+	if !slices.Contains(known, value) {
+		p.add(setting, "%q is none of %s%s", value, strings.Join(known, ", "), didYouMean(value, known))
+	}
 }
 
 // Validate checks everything and tells all that is wrong.
 func (c Config) Validate() error {
 	var failed error
-	check := func(what, address string) {
-		if _, _, err := net.SplitHostPort(address); err != nil {
-			failed = errors.Join(failed, fmt.Errorf("%s: %w", what, err))
-		}
-	}
-	for _, a := range c.AMQP {
-		check("amqp", a)
-	}
-	for _, a := range c.AMQPS {
-		check("amqps", a)
-	}
-	if c.HTTP != "" {
-		check("http", c.HTTP)
-	}
-	failed = errors.Join(failed, c.TLS.validate(len(c.AMQPS) > 0))
-	if len(c.AMQP)+len(c.AMQPS) == 0 {
-		failed = errors.Join(failed, errors.New("amqp: no address"))
-	}
-	if c.DataDir == "" {
-		failed = errors.Join(failed, errors.New("data-dir: no folder"))
-	}
-	if n := len(c.ProductName); n == 0 || n > 255 {
-		failed = errors.Join(failed, fmt.Errorf("product-name: %d bytes are not between 1 and 255", n))
-	}
-	if c.Handshake <= 0 {
-		failed = errors.Join(failed, fmt.Errorf("handshake-timeout: %v is not positive", c.Handshake))
-	}
-	if c.SendTimeout < 0 {
-		failed = errors.Join(failed, fmt.Errorf("send-timeout: %v is negative", c.SendTimeout))
-	}
-	failed = errors.Join(failed, c.Limits.validate())
-	switch c.LogFormat {
-	case "console", "json":
-	default:
-		failed = errors.Join(failed, fmt.Errorf("log-format: %q is neither console nor json", c.LogFormat))
+	for _, p := range c.problems() {
+		failed = errors.Join(failed, p)
 	}
 	return failed
 }
 
-// list is a flag that may be repeated, or hold several values between commas.
-// The first value given replaces the defaults.
+func (c Config) problems() (wrong problems) {
+	listens := func(setting string, addresses ...string) {
+		for _, a := range addresses {
+			if _, _, err := net.SplitHostPort(a); err != nil {
+				wrong.add(setting, "%v", err)
+			}
+		}
+	}
+	listens("amqp", c.AMQP...)
+	listens("amqps", c.AMQPS...)
+	if c.HTTP != "" {
+		listens("http", c.HTTP)
+	}
+	c.TLS.check(len(c.AMQPS) > 0, &wrong)
+	if len(c.TLSVersions) == 0 {
+		wrong.add("tls-versions", "no version")
+	}
+	for _, v := range c.TLSVersions {
+		wrong.among("tls-versions", v, "1.2", "1.3")
+	}
+	if len(c.Mechanisms) == 0 {
+		wrong.add("auth-mechanisms", "no mechanism")
+	}
+	for _, m := range c.Mechanisms {
+		wrong.among("auth-mechanisms", m, "PLAIN", "AMQPLAIN", "EXTERNAL")
+	}
+	if len(c.AMQP)+len(c.AMQPS) == 0 {
+		wrong.add("amqp", "no address")
+	}
+	if c.DataDir == "" {
+		wrong.add("data-dir", "no folder")
+	}
+	if n := len(c.ProductName); n == 0 || n > 255 {
+		wrong.add("product-name", "%d bytes are not between 1 and 255", n)
+	}
+	if c.Handshake <= 0 {
+		wrong.add("handshake-timeout", "%v is not positive", c.Handshake)
+	}
+	if c.SendTimeout < 0 {
+		wrong.add("send-timeout", "%v is negative", c.SendTimeout)
+	}
+	c.First.check(&wrong)
+	wrong.among("default-queue-type", c.DefaultQueueType, "", "classic", "quorum")
+	c.Limits.check(&wrong)
+	wrong.among("log-level", strings.ToLower(c.LogLevel), "trace", "debug", "info", "warn", "error", "disabled")
+	if c.LogFormat != "console" && c.LogFormat != "json" {
+		wrong.add("log-format", "%q is neither console nor json", c.LogFormat)
+	}
+	return wrong
+}
+
+func (f FirstUser) check(wrong *problems) {
+	for setting, value := range map[string]string{"default-user": f.Name, "default-vhost": f.VHost} {
+		if n := len(value); n == 0 || n > 255 {
+			wrong.add(setting, "%d bytes are not between 1 and 255", n)
+		}
+	}
+	if f.Password == "" {
+		wrong.add("default-pass", "no password")
+	}
+}
+
+// list is a flag that may be repeated, or hold several values between commas. The first
+// value given replaces the defaults, none all that there were; an empty one adds nothing.
 type list struct {
 	values   *[]string
 	replaced bool
@@ -192,9 +214,12 @@ func (l *list) String() string {
 
 // Set implements flag.Value.
 func (l *list) Set(text string) error {
-	if !l.replaced {
+	if !l.replaced || text == "none" {
 		*l.values = nil
 		l.replaced = true
+	}
+	if text == "none" || text == "" {
+		return nil
 	}
 	for _, v := range strings.Split(text, ",") {
 		*l.values = append(*l.values, strings.TrimSpace(v))

@@ -71,14 +71,14 @@ func TestLoad(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			flags := flag.NewFlagSet("serve", flag.ContinueOnError)
-			got, err := Load(flags, c.args, func(k string) string { return c.env[k] })
+			got, err := Load(flags, c.args, environ(c.env))
 			if c.fail {
 				if err == nil {
 					t.Fatal("no error")
 				}
 				return
 			}
-			if err != nil || !c.want(got) {
+			if err != nil || !c.want(got.Config) {
 				t.Fatalf("%+v %v", got, err)
 			}
 		})

@@ -11,12 +11,11 @@ func TestLimits(t *testing.T) {
 	load := func(args ...string) (Config, error) {
 		flags := flag.NewFlagSet("serve", flag.ContinueOnError)
 		flags.SetOutput(io.Discard)
-		return Load(flags, args, func(name string) string {
-			if name == "CANDLEMARK_CONNECTION_MAX" {
-				return "7"
-			}
-			return ""
-		})
+		s, err := Load(flags, args, environ(map[string]string{"CANDLEMARK_CONNECTION_MAX": "7"}))
+		if err != nil {
+			return Config{}, err
+		}
+		return s.Config, nil
 	}
 	c, err := load()
 	if want := (Limits{Connections: 7, Channels: 2047, Frame: 131072, Heartbeat: 60, Message: 16 << 20}); err != nil || c.Limits != want {

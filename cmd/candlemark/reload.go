@@ -1,0 +1,86 @@
+package main
+
+import (
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"candlemark/internal/config"
+
+	"github.com/rs/zerolog"
+)
+
+// reloader reads the settings and the certificate of a broker again.
+type reloader struct {
+	broker  *broker
+	running []config.Value // settings that hold
+	read    func() (*config.Settings, error)
+	level   *logLevel
+	log     zerolog.Logger
+}
+
+// reloads are the settings that a running broker can be given.
+var reloads = map[string]func(r *reloader, c config.Config){
+	"log-level":             func(r *reloader, c config.Config) { _ = r.level.set(c.LogLevel) }, // it was checked
+	"loopback-users":        func(r *reloader, c config.Config) { r.broker.setLoopback(c, r.log) },
+	"memory-high-watermark": func(r *reloader, c config.Config) { r.broker.node.SetMemoryWatermark(c.MemoryWatermark) },
+	"disk-free-limit":       func(r *reloader, c config.Config) { r.broker.node.SetDiskFreeLimit(c.DiskFreeLimit) },
+	"connection-max":        func(r *reloader, c config.Config) { r.broker.node.SetConnectionMax(c.Limits.Connections) },
+}
+
+// followHangups calls reload whenever the process gets SIGHUP; call the result to end that.
+func followHangups(reload func()) (end func()) {
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	go func() {
+		for range hangups {
+			reload()
+		}
+	}()
+	return func() {
+		signal.Stop(hangups)
+		close(hangups)
+	}
+}
+
+// reload takes over all that has changed and can be, or nothing if anything is wrong. Only
+// what has changed is set: what was set on the running broker otherwise stays.
+func (r *reloader) reload() {
+	next, err := r.read()
+	if err != nil {
+		for line := range strings.Lines(err.Error()) {
+			r.log.Error().Str("error", strings.TrimSuffix(line, "\n")).Msg("the settings stay as they were")
+		}
+		return
+	}
+	if r.broker.certificate != nil {
+		if err := r.broker.certificate.Reload(); err != nil {
+			r.log.Error().Err(err).Msg("the TLS certificate stays as it was, and so do the settings")
+			return
+		}
+		r.log.Info().Msg("TLS certificate read again")
+	}
+	tellOfFiles(next, r.log)
+	for i, v := range next.Values {
+		switch {
+		case v.Text == r.running[i].Text:
+		case v.Reload:
+			reloads[v.Name](r, next.Config)
+			r.running[i] = v
+			r.log.Info().Str("setting", v.Name).Str("value", v.Text).Str("from", v.From).Msg("setting changed")
+		default:
+			r.log.Warn().Str("setting", v.Name).Str("from", v.From).Msg("setting has changed, which takes a restart")
+		}
+	}
+}
+
+// tellOfFiles logs which files were read and what in them does nothing.
+func tellOfFiles(s *config.Settings, log zerolog.Logger) {
+	if len(s.Files) > 0 {
+		log.Info().Strs("files", s.Files).Msg("settings read")
+	}
+	for _, w := range s.Warnings {
+		log.Warn().Msg(w)
+	}
+}

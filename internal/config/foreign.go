@@ -1,0 +1,142 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+)
+
+// foreign is a key of RabbitMQ's for something that is not here.
+type foreign struct {
+	keys []string // patterns: see fits
+	why  string
+	// same are values that ask for nothing but what is so here anyway.
+	same []string
+	// refused: a broker that did not do it would not be what the operator relies on. Others
+	// are told of in a warning.
+	refused bool
+}
+
+// elsewhere are RabbitMQ's keys that mean nothing here. What would make a broker less safe than
+// its file says, or deaf to its clients, is refused; the rest changes at most how fast something
+// is, where it is logged, or how several nodes find each other.
+var elsewhere = []foreign{
+	{keys: []string{"auth_backends.*", "auth_backends.*.authn", "auth_backends.*.authz"}, same: []string{"internal", "rabbit_auth_backend_internal"}, refused: true, why: "users and permissions are the broker's own"},
+	{keys: []string{"auth_ldap.**", "auth_http.**", "auth_oauth2.**", "auth_cache.**"}, why: "users and permissions are the broker's own"},
+	{keys: []string{"anonymous_login_user", "anonymous_login_pass"}, same: []string{"none"}, why: "nobody logs in anonymously"},
+	{
+		keys: []string{
+			"management.oauth_provider_url", "management.oauth_client_id", "management.oauth_client_secret", "management.oauth_response_type", "management.oauth_metadata_url",
+			"management.oauth_scopes", "management.oauth_initiated_logon_type", "management.oauth_resource_servers.**", "management.oauth_authorization_endpoint_params.*",
+			"management.oauth_token_endpoint_params.*",
+		},
+		why: "the HTTP API takes user and password",
+	},
+	{keys: []string{"proxy_protocol"}, same: []string{"false"}, refused: true, why: "the PROXY protocol is not understood"},
+	{keys: []string{"management.ssl.**", "management.listener.ssl", "management.listener.ssl_opts.**"}, same: []string{"false"}, refused: true, why: "the HTTP API is not served over TLS"},
+	{keys: []string{"management.path_prefix"}, same: []string{"/"}, refused: true, why: "the HTTP API begins at /api"},
+	{keys: []string{"management.disable_basic_auth", "management.oauth_enabled", "management.oauth_disable_basic_auth"}, same: []string{"false"}, refused: true, why: "the HTTP API takes user and password"},
+	{keys: []string{"ssl_options.password", "ssl_options.cert", "ssl_options.key.*", "ssl_options.cacerts.*", "ssl_options.psk_identity"}, refused: true, why: "certificate and key are files in PEM, the key in clear"},
+	{keys: []string{"ssl_options.crl_check", "ssl_options.crl_sources.**"}, same: []string{"false"}, refused: true, why: "lists of revoked certificates are not read"},
+	{
+		keys: []string{
+			"ssl_options.depth", "ssl_options.dh", "ssl_options.dhfile", "ssl_options.honor_cipher_order", "ssl_options.honor_ecc_order", "ssl_options.reuse_session",
+			"ssl_options.reuse_sessions", "ssl_options.secure_renegotiate", "ssl_options.client_renegotiation", "ssl_options.log_alert", "ssl_options.log_level",
+			"ssl_options.ciphers.*", "ssl_options.bypass_pem_cache", "ssl.bypass_pem_cache", "ssl_allow_poodle_attack", "ssl_handshake_timeout",
+		},
+		why: "there is nothing to choose: the ciphers are those of Go's TLS, sessions are resumed, and nobody renegotiates",
+	},
+	{keys: []string{"credential_validator.**"}, same: []string{"none"}, refused: true, why: "passwords are not checked for strength"},
+	{keys: []string{"password_hashing_module"}, same: []string{"rabbit_password_hashing_sha256"}, why: "new passwords are hashed with SHA-256"},
+	{keys: []string{"default_users.**"}, why: "users come from definitions"},
+	{keys: []string{"default_policies.**", "default_limits.**"}, refused: true, why: "operator policies and limits are set on the running broker"},
+	{keys: []string{"channel_max_per_node", "consumer_max_per_channel", "vhost_max", "session_max_per_connection", "link_max_per_session", "cluster_queue_limit", "cluster_exchange_limit", "runtime_parameters.**", "ranch_connection_max"}, same: []string{"infinity"}, refused: true, why: "there is no such limit"},
+	{keys: []string{"consumer_timeout"}, same: []string{"undefined"}, why: "deliveries may stay unacknowledged for ever, unless a policy sets consumer-timeout"},
+
+	{keys: []string{"cluster_formation.**", "cluster_partition_handling", "cluster_partition_handling.**", "cluster_keepalive_interval", "cluster_tags.*", "node_tags.*", "net_ticktime", "distribution.**", "kernel.**", "delegate_count", "mirroring_sync_batch_size", "mirroring_sync_max_throughput", "queue_master_locator", "queue_leader_locator", "prevent_startup_if_node_was_reset"}, why: "there is one node"},
+	{keys: []string{"quorum_queue.**", "raft.**", "ra.**", "aten.**", "metadata_store.**", "mnesia_table_loading_retry_timeout", "mnesia_table_loading_retry_limit", "classic_queue.**", "queue_index_embed_msgs_below", "message_store_shutdown_timeout"}, why: "queues are stored in another way"},
+	{keys: []string{"stream.**", "osiris.**", "mqtt.**", "web_mqtt.**", "stomp.**", "web_stomp.**", "amqp1_0.**", "amqp10_client.**", "amqp_client.**", "trust_store.**", "federation.**", "shovel.**", "event_exchange.**", "aws.**"}, why: "there is no such plugin"},
+	{keys: []string{"erlang.**", "vm_args.**", "hipe_compile", "background_gc_enabled", "background_gc_target_interval", "sysmon_handler.**", "default_worker_pool_size", "num_acceptors.**", "socket_writer.**", "tcp_listen_options.**", "memory_monitor_interval", "vm_memory_calculation_strategy"}, why: "it is about the Erlang machine"},
+	{keys: []string{"vm_memory_high_watermark_paging_ratio"}, why: "queues page out from half of the watermark on"},
+	{keys: []string{"total_memory_available_override_value"}, refused: true, why: "set vm_memory_high_watermark.absolute"},
+	{keys: []string{"log.console"}, same: []string{"true"}, why: "the log goes to the standard error"},
+	{keys: []string{"log.console.stdio"}, same: []string{"stderr"}, why: "the log goes to the standard error"},
+	{keys: []string{"log.file", "log.exchange", "log.syslog", "log.journald"}, same: []string{"false"}, why: "the log goes to the standard error"},
+	{
+		keys: []string{
+			"log.dir", "log.summarize_process_state", "log.error_logger_format_depth", "log.console.use_colors", "log.console.color_esc_seqs.*", "log.console.formatter.**",
+			"log.file.**", "log.exchange.**", "log.syslog.**", "log.journald.**", "log.default.rotation.*", "log.connection.**", "log.channel.**", "log.mirroring.**",
+			"log.queue.**", "log.federation.**", "log.upgrade.**", "log.user.**", "log.ra.**", "syslog.**",
+		},
+		why: "the log is one, on the standard error, with one level",
+	},
+	{
+		keys: []string{
+			"collect_statistics", "collect_statistics_interval", "management_agent.*", "management.rates_mode", "management.sample_retention_policies.**",
+			"management.db_cache_multiplier", "management.disable_stats", "management.enable_queue_totals",
+		},
+		why: "the HTTP API counts in its own way",
+	},
+	{
+		keys: []string{
+			"management.tcp.max_connections", "management.tcp.compress", "management.tcp.idle_timeout", "management.tcp.inactivity_timeout", "management.tcp.request_timeout",
+			"management.tcp.shutdown_timeout", "management.tcp.max_keepalive", "management.listener.server.**", "management.http_log_dir", "management.http.**",
+			"management.delegate_count", "management.login_session_timeout", "management.cors.**", "management.csp.policy", "management.hsts.policy", "management.headers.*",
+			"management.definitions.**", "management.credential_encryption_secret", "management.require_auth_for_api_reference",
+		},
+		why: "the HTTP server has limits and headers of its own, and there are no web pages",
+	},
+	{keys: []string{"management.restrictions.**"}, same: []string{"false"}, refused: true, why: "nothing can be locked that way"},
+	{keys: []string{"prometheus.**"}, why: "there are no metrics"},
+	{keys: []string{"load_definitions", "management.load_definitions", "definitions.**"}, refused: true, why: "definitions are not loaded at the start"},
+	{keys: []string{"initial_frame_max"}, why: "it is 4096 bytes"},
+	{keys: []string{"product.version", "motd_file", "reverse_dns_lookups", "vhost_restart_strategy", "consumer_disconnected_timeout", "deprecated_features.**", "queue_types.**", "exchange_types.**", "channel_interceptor.**", "message_interceptors.**"}, why: "there is no such thing"},
+}
+
+// judge tells what becomes of a line whose key is none of settings.
+func (l line) judge() (warning string, refusal error) {
+	for _, f := range elsewhere {
+		if !slices.ContainsFunc(f.keys, func(pattern string) bool { return fits(pattern, l.key) }) {
+			continue
+		}
+		switch {
+		case slices.Contains(f.same, l.value):
+			return "", nil
+		case f.refused:
+			return "", fmt.Errorf("%s: %s = %s: %s", l.place, l.key, l.value, f.why)
+		}
+		return fmt.Sprintf("%s: %s does nothing here: %s", l.place, l.key, f.why), nil
+	}
+	return "", fmt.Errorf("%s: unknown key %q%s", l.place, l.key, didYouMean(l.key, l.candidates()))
+}
+
+// candidates are all keys that there are, with what stands in the line for their stars.
+func (l line) candidates() (names []string) {
+	got := segments(l.key)
+	add := func(pattern string) {
+		name := ""
+		for i, segment := range segments(pattern) {
+			if segment == "*" && i < len(got) {
+				segment = got[i]
+			}
+			if segment == "**" {
+				return
+			}
+			if i > 0 {
+				name += "."
+			}
+			name += segment
+		}
+		names = append(names, name)
+	}
+	for _, s := range settings {
+		for _, k := range s.keys {
+			add(k.name)
+		}
+	}
+	for _, f := range elsewhere {
+		for _, name := range f.keys {
+			add(name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,224 @@
+package config
+
+import (
+	"flag"
+	"strings"
+	"time"
+)
+
+// setting is one thing that an operator can set. To add one, add its row to settings, its
+// field to Config and its default to Default.
+type setting struct {
+	// name of the flag; the variable is CANDLEMARK_ and it in capitals.
+	name string
+	help string
+	// define makes a flag of the field.
+	define define
+	// keys in the file, in the order in which they are applied: the last one given counts.
+	keys []key
+	// also names further variables, which count if that of the name is not set.
+	also []string
+	// Passwords are no flags: everybody on the machine sees the command line of a process.
+	noFlag bool
+	// secret values are not shown.
+	secret bool
+	// reload: SIGHUP changes it on the running broker.
+	reload bool
+}
+
+// key is a name in the file, of segments between dots; * stands for any one segment.
+type key struct {
+	name string
+	// read turns a value as rabbitmq.conf has it into that of the flag, which was before so
+	// far; last is the last segment of the name as it stands in the file. nil for as it is.
+	read func(value, last, before string) (string, error)
+}
+
+// settings are all of them, in the order in which they are shown.
+var settings = []setting{
+	{name: "config", define: text(func(c *Config) *string { return &c.File }), help: "`file` with settings; none for no file"},
+	{
+		name: "amqp", define: texts(func(c *Config) *[]string { return &c.AMQP }),
+		keys: []key{{"listeners.tcp.*", address}, {"listeners.tcp", none}}, help: "`address` to listen at for AMQP, host:port; may be repeated",
+	},
+	{
+		name: "amqps", define: texts(func(c *Config) *[]string { return &c.AMQPS }),
+		keys: []key{{"listeners.ssl.*", address}, {"listeners.ssl", none}}, help: "`address` to listen at for AMQP over TLS, host:port; may be repeated",
+	},
+	{
+		name: "tls-cert", define: text(func(c *Config) *string { return &c.TLS.Cert }),
+		keys: plain("ssl_options.certfile"), help: "`file` with the certificate for AMQP over TLS, PEM",
+	},
+	{
+		name: "tls-key", define: text(func(c *Config) *string { return &c.TLS.Key }),
+		keys: plain("ssl_options.keyfile"), help: "`file` with its private key, PEM",
+	},
+	{
+		name: "tls-ca", define: text(func(c *Config) *string { return &c.TLS.CA }),
+		keys: plain("ssl_options.cacertfile"), help: "`file` with the roots of clients' certificates, PEM",
+	},
+	{
+		name: "tls-verify-peer", define: truth(func(c *Config) *bool { return &c.TLS.VerifyPeer }),
+		keys: []key{{"ssl_options.verify", choice("verify_peer", "true", "verify_none", "false")}}, help: "ask clients for a certificate and check it",
+	},
+	{
+		name: "tls-fail-if-no-peer-cert", define: truth(func(c *Config) *bool { return &c.TLS.FailIfNoPeerCert }),
+		keys: plain("ssl_options.fail_if_no_peer_cert"), help: "refuse clients without a certificate",
+	},
+	{
+		name: "tls-login-from", define: text(func(c *Config) *string { return &c.TLS.LoginFrom }), keys: plain("ssl_cert_login_from"),
+		help: "where EXTERNAL finds the `name` of the user: distinguished_name, common_name or subject_alternative_name",
+	},
+	{
+		name: "tls-login-san-type", define: text(func(c *Config) *string { return &c.TLS.SANType }),
+		keys: plain("ssl_cert_login_san_type"), help: "`kind` of the alternative name: dns, ip, email, uri or other_name",
+	},
+	{
+		name: "tls-login-san-index", define: natural(func(c *Config) *uint { return &c.TLS.SANIndex }),
+		keys: plain("ssl_cert_login_san_index"), help: "which alternative name of that kind, from 0",
+	},
+	{
+		name: "tls-versions", define: texts(func(c *Config) *[]string { return &c.TLSVersions }),
+		keys: []key{{"ssl_options.versions.*", choice("tlsv1.2", "1.2", "tlsv1.3", "1.3")}}, help: "`version` of TLS that is spoken, 1.2 or 1.3; may be repeated",
+	},
+	{
+		name: "auth-mechanisms", define: texts(func(c *Config) *[]string { return &c.Mechanisms }),
+		keys: []key{{"auth_mechanisms.*", choice("PLAIN", "PLAIN", "AMQPLAIN", "AMQPLAIN", "EXTERNAL", "EXTERNAL")}},
+		help: "`mechanism` that clients of AMQP may log in with: PLAIN, AMQPLAIN or EXTERNAL, which is for those with a verified certificate; may be repeated",
+	},
+	{
+		name: "loopback-users", reload: true, define: texts(func(c *Config) *[]string { return &c.LoopbackUsers }),
+		keys: []key{{"loopback_users.*", member}, {"loopback_users", none}}, help: "`user` who may only come from this machine; may be repeated, none for nobody",
+	},
+	{
+		name: "default-user", noFlag: true, also: []string{"RABBITMQ_DEFAULT_USER"}, define: text(func(c *Config) *string { return &c.First.Name }),
+		keys: plain("default_user"), help: "the administrator whom a new data folder begins with",
+	},
+	{
+		name: "default-pass", noFlag: true, secret: true, also: []string{"RABBITMQ_DEFAULT_PASS"}, define: text(func(c *Config) *string { return &c.First.Password }),
+		keys: []key{{"default_pass", password}}, help: "that user's password",
+	},
+	{
+		name: "default-vhost", noFlag: true, also: []string{"RABBITMQ_DEFAULT_VHOST"}, define: text(func(c *Config) *string { return &c.First.VHost }),
+		keys: plain("default_vhost"), help: "the virtual host that a new data folder begins with",
+	},
+	{
+		name: "default-user-tags", noFlag: true, define: texts(func(c *Config) *[]string { return &c.First.Tags }),
+		keys: []key{{"default_user_tags.*", member}}, help: "that user's tags; none for no tag",
+	},
+	{
+		name: "default-permissions-configure", noFlag: true, define: text(func(c *Config) *string { return &c.First.Configure }),
+		keys: plain("default_permissions.configure"), help: "what that user may declare and delete in that virtual host, an expression",
+	},
+	{
+		name: "default-permissions-write", noFlag: true, define: text(func(c *Config) *string { return &c.First.Write }),
+		keys: plain("default_permissions.write"), help: "what it may write to, an expression",
+	},
+	{
+		name: "default-permissions-read", noFlag: true, define: text(func(c *Config) *string { return &c.First.Read }),
+		keys: plain("default_permissions.read"), help: "what it may read from, an expression",
+	},
+	{
+		name: "default-queue-type", noFlag: true, define: text(func(c *Config) *string { return &c.DefaultQueueType }),
+		keys: []key{{"default_queue_type", queueType}}, help: "the type of queues in virtual hosts that have none of their own: classic or quorum",
+	},
+	{
+		name: "cluster-name", noFlag: true, define: text(func(c *Config) *string { return &c.ClusterName }),
+		keys: plain("cluster_name"), help: "the name of the cluster, set anew at each start; empty to leave it as it is",
+	},
+	{
+		name: "product-name", define: text(func(c *Config) *string { return &c.ProductName }),
+		keys: plain("product.name"), help: "`name` that clients are told in the server properties; 1 to 255 bytes",
+	},
+	{
+		name: "http", define: text(func(c *Config) *string { return &c.HTTP }),
+		keys: []key{{"management.tcp.port", port}, {"management.tcp.ip", host("15672")}}, help: "`address` of the HTTP API; empty for none",
+	},
+	{
+		name: "data-dir", define: text(func(c *Config) *string { return &c.DataDir }),
+		keys: plain("data_dir"), help: "`folder` of the broker's own",
+	},
+	{
+		name: "handshake-timeout", define: duration(func(c *Config) *time.Duration { return &c.Handshake }),
+		keys: []key{{"handshake_timeout", milliseconds}}, help: "how long a client may take to open its connection",
+	},
+	{
+		name: "send-timeout", define: duration(func(c *Config) *time.Duration { return &c.SendTimeout }),
+		keys: []key{{"send_timeout", milliseconds}}, help: "how long a client may read nothing of what it is sent before it is cut off; 0 for ever",
+	},
+	{
+		name: "memory-high-watermark", reload: true, define: size(func(c *Config) *Amount { return &c.MemoryWatermark }, ParseWatermark, ""),
+		keys: []key{{"vm_memory_high_watermark.relative", share}, {"vm_memory_high_watermark.absolute", bytes}},
+		help: "block publishers above so much memory: a `share` of the machine's or the container's, 0 to 1, or a size such as 2GB",
+	},
+	{
+		name: "disk-free-limit", reload: true, define: size(func(c *Config) *Amount { return &c.DiskFreeLimit }, ParseDiskLimit, memRelative),
+		keys: []key{{"disk_free_limit.relative", multiple}, {"disk_free_limit.absolute", bytes}},
+		help: "block publishers below so much free disk: a `size` such as 50MB, or mem_relative and a multiple of the memory",
+	},
+	{
+		name: "connection-max", reload: true, define: number(func(c *Config) *int { return &c.Limits.Connections }),
+		keys: []key{{"connection_max", orInfinity}, {"max_connections", orInfinity}}, help: "how many connections may be open; 0 for any number",
+	},
+	{
+		name: "channel-max", define: natural(func(c *Config) *uint { return &c.Limits.Channels }),
+		keys: []key{{"channel_max", orMost(largestShort)}, {"max_channels_per_connection", orMost(largestShort)}},
+		help: "how many channels a connection may have open, 1 to 65535",
+	},
+	{
+		name: "frame-max", define: natural(func(c *Config) *uint { return &c.Limits.Frame }),
+		keys: []key{{"frame_max", orMost(largestFrame)}}, help: "largest frame in bytes, 4096 to 16777216",
+	},
+	{
+		name: "heartbeat", define: natural(func(c *Config) *uint { return &c.Limits.Heartbeat }),
+		keys: plain("heartbeat"), help: "proposed to clients, in `seconds`; 0 for none",
+	},
+	{
+		name: "max-message-size", define: natural(func(c *Config) *uint { return &c.Limits.Message }),
+		keys: plain("max_message_size"), help: "largest body in bytes, 1 to 536870912",
+	},
+	{
+		name: "log-level", reload: true, define: text(func(c *Config) *string { return &c.LogLevel }),
+		keys: []key{{"log.default.level", level}, {"log.level", level}, {"log.console.level", level}}, help: "trace, debug, info, warn or error",
+	},
+	{
+		name: "log-format", define: text(func(c *Config) *string { return &c.LogFormat }),
+		keys: []key{{"log.console.formatter", choice("plaintext", "console", "json", "json")}}, help: "console or json",
+	},
+}
+
+// variables of the environment that set it, the first of which counts.
+func (s *setting) variables() []string {
+	return append([]string{prefix + strings.ToUpper(strings.ReplaceAll(s.name, "-", "_"))}, s.also...)
+}
+
+// define adds a flag whose default is what the field of the Config holds.
+type define func(f *flag.FlagSet, c *Config, name, help string)
+
+func text(of func(*Config) *string) define {
+	return func(f *flag.FlagSet, c *Config, name, help string) { f.StringVar(of(c), name, *of(c), help) }
+}
+
+func truth(of func(*Config) *bool) define {
+	return func(f *flag.FlagSet, c *Config, name, help string) { f.BoolVar(of(c), name, *of(c), help) }
+}
+
+func number(of func(*Config) *int) define {
+	return func(f *flag.FlagSet, c *Config, name, help string) { f.IntVar(of(c), name, *of(c), help) }
+}
+
+func natural(of func(*Config) *uint) define {
+	return func(f *flag.FlagSet, c *Config, name, help string) { f.UintVar(of(c), name, *of(c), help) }
+}
+
+func duration(of func(*Config) *time.Duration) define {
+	return func(f *flag.FlagSet, c *Config, name, help string) { f.DurationVar(of(c), name, *of(c), help) }
+}
+
+func size(of func(*Config) *Amount, parse func(string) (Amount, error), relative string) define {
+	return func(f *flag.FlagSet, c *Config, name, help string) { f.Var(amount{of(c), parse, relative}, name, help) }
+}
+
+func texts(of func(*Config) *[]string) define {
+	return func(f *flag.FlagSet, c *Config, name, help string) { f.Var(&list{values: of(c)}, name, help) }
+}
