@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"candlemark/internal/nearest"
 )
 
 // plain are keys whose values are those of the flag.
@@ -44,6 +46,14 @@ func segments(name string) []string {
 		all[i] = strings.ReplaceAll(all[i], hidden, ".")
 	}
 	return all
+}
+
+// didYouMean is the end of a refusal, "" if nothing is like the word.
+func didYouMean(word string, names []string) string {
+	if name := nearest.To(word, names); name != "" {
+		return fmt.Sprintf("; did you mean %q?", name)
+	}
+	return ""
 }
 
 // address reads what rabbitmq.conf listens at: a port alone is that port at all addresses.

@@ -286,14 +286,6 @@ func TestFirstUserFromAnywhere(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	for word, want := range map[string]string{"hearbeat": "heartbeat", "heartbaet": "heartbeat", "heart": "", "x": "", "fraem_max": "frame_max"} {
-		if got := Nearest(word, []string{"heartbeat", "frame_max", "a"}); got != want {
-			t.Errorf("%s: %q, not %q", word, got, want)
-		}
-	}
-}
-
 // Every setting can be given in a file, but for the file itself, and names are not used twice.
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}

@@ -48,7 +48,7 @@ var rooms = map[string][]string{
 	"internal/budget":          {},
 	"internal/certificate":     {},
 	"internal/clock":           {},
-	"internal/config":          {},
+	"internal/config":          {"internal/nearest"},
 	"internal/erlang":          {"protocol"},
 	"internal/seqmap":          {},
 	"internal/message":         {"protocol"},
