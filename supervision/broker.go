@@ -3,6 +3,7 @@ package supervision
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"net"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"candlemark/internal/auth"
 	"candlemark/internal/config"
 	"candlemark/internal/management"
+	"candlemark/internal/store/segment"
 )
 
 var _ management.Broker = (*Node)(nil)
@@ -18,8 +20,28 @@ var _ management.Broker = (*Node)(nil)
 // Overview implements management.Broker.
 func (n *Node) Overview(ctx context.Context) (management.Overview, error) {
 	o, err := n.Queries.Overview(ctx)
-	o.Node, o.ClusterName, o.ProductVersion, o.Listeners = n.cfg.Name, n.clusterName(), n.cfg.ProductVersion, n.listening()
+	n.nameOverview(&o)
 	return o, err
+}
+
+func (n *Node) nameOverview(o *management.Overview) {
+	o.Node, o.ClusterName, o.ProductVersion, o.Listeners = n.cfg.Name, n.clusterName(), n.cfg.ProductVersion, n.listening()
+}
+
+// Metrics implements management.Monitoring.
+func (n *Node) Metrics(ctx context.Context) (management.Metrics, error) {
+	m, err := n.Queries.Metrics(ctx)
+	if err == nil {
+		m.Machine, err = n.Machine(ctx)
+	}
+	n.nameOverview(&m.Overview)
+	m.Panics = n.Failures.Counts()
+	_ = json.Unmarshal(n.globals.All()[clusterID], &m.ClusterID) // it is our own
+	if j, ok := n.cfg.Journal.(interface{ Stats() segment.Stats }); ok {
+		s := j.Stats()
+		m.Journal = &management.Journal{Commits: s.Commits, Records: s.Records, Written: s.Written, Bytes: s.Bytes, Live: s.Live}
+	}
+	return m, err
 }
 
 // NodeName implements management.Host.

@@ -15,6 +15,7 @@ import (
 	"candlemark/actors/vhost"
 	"candlemark/internal/httpapi/messages"
 	"candlemark/internal/management"
+	"candlemark/internal/metrics"
 	"candlemark/internal/topology"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -72,6 +73,7 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 					Queue: s.Queue, VHost: s.VHost, Effective: s.Effective, Settings: s.Settings,
 					Recovered: s.Messages, Asleep: s.Asleep, Revived: s.Revived,
 					Newest:  max(s.Newest, n.numbered()),
+					Metrics: n.Sums.Of(metrics.KindOf(s.Queue.Type, s.Queue.Holds()), s.Queue.Incarnation),
 					Journal: n.cfg.Journal, Budget: n.monitor.Budget(), Clock: n.clock, Log: &log,
 					Died: func(reason string, count uint64) { n.Deaths.ByReason(reason).Disabled.Add(count) },
 				}

@@ -137,6 +137,15 @@ func (f *Failures) Count(kind Kind) uint64 {
 	return 0
 }
 
+// Counts are all of them.
+func (f *Failures) Counts() map[string]uint64 {
+	all := make(map[string]uint64, len(order))
+	for i, k := range order {
+		all[string(k)] = f.counts[i].Load()
+	}
+	return all
+}
+
 // KindOf reads the kind out of a path: broker/vhost/%2f is a virtual host and
 // broker/vhost/%2f/queue/orders/3 a queue. Names are escaped, so none contains a
 // slash.

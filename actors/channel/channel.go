@@ -9,6 +9,7 @@ import (
 	"candlemark/internal/budget"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
+	"candlemark/internal/metrics"
 	"candlemark/internal/outbox"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -45,7 +46,7 @@ type Config struct {
 	Clock        *clock.Clock
 	Log          zerolog.Logger
 	// Ended, unless nil, gets what the channel has counted when it ends.
-	Ended func(mail.Counts)
+	Ended func(mail.Counts, *metrics.Published)
 	// Post sends mail from any goroutine.
 	Post func(to *actor.PID, what any)
 	// Close closes the actor's mailbox and returns what is left in it.
@@ -154,7 +155,7 @@ func (c *channel) abort() {
 	}
 	c.phase = ended
 	if c.cfg.Ended != nil {
-		c.cfg.Ended(c.counted())
+		c.cfg.Ended(c.counted(), &c.published)
 		c.cfg.Ended = nil
 	}
 	left := c.cfg.Close()

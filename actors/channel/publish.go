@@ -144,6 +144,7 @@ func checkMoments(targets []*routing.Target, headers []byte, c *clock.Clock) err
 // deliverTo gives a message to its queues, or back if it has none.
 func (s *state) deliverTo(targets []*routing.Target, caps []int64, m *message.Message, mandatory bool) {
 	s.counts.Publish++
+	s.published.Count(len(m.Body), len(targets), s.confirms.On())
 	switch {
 	case len(targets) > 0:
 		s.batches.Add(m, targets, caps, s.chunk)

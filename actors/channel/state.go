@@ -18,6 +18,7 @@ import (
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
+	"candlemark/internal/metrics"
 	"candlemark/protocol"
 )
 
@@ -62,6 +63,7 @@ type state struct {
 	unacked   unacked.Deliveries
 	prefetch  int // for new consumers
 	counts    mail.Counts
+	published metrics.Published
 	output    output.Output
 
 	await  *await

@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"candlemark/internal/metrics"
 	"candlemark/protocol"
 )
 
@@ -27,6 +28,7 @@ type ChannelInfo struct {
 	Transactional                   bool
 	Uncommitted, AcksUncommitted    int // publishes and settled deliveries that wait for tx.commit
 	Counts                          Counts
+	Published                       metrics.Published
 }
 
 // Counts are the messages that a channel or a queue has seen since it began. A

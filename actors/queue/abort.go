@@ -52,11 +52,12 @@ func (q *queue) reportCrash(ctx actor.Context) {
 	}
 }
 
-// returnBudget returns the queue's part of the budget.
+// returnBudget returns the queue's part of the budget, and of the sums of all queues.
 func (q *queue) returnBudget() {
 	q.cfg.Budget.Add(-q.budgetBytes)
 	q.cfg.Budget.Count(-q.budgetCount)
 	q.budgetBytes, q.budgetCount = 0, 0
+	q.forget()
 	q.state.Backlog.Clear()
 	q.state.ClearScheduled()
 }

@@ -33,7 +33,7 @@ func (s *state) dispatch(now clock.Instant) (more bool) {
 				break
 			}
 			s.Expiry.Remove(h)
-			s.EndReady(h, expired)
+			s.Expire(h, now)
 			continue
 		}
 		if !s.HasContent(h, now) {

@@ -8,6 +8,7 @@ import (
 	"candlemark/actors/queue/records"
 	"candlemark/internal/budget"
 	"candlemark/internal/clock"
+	"candlemark/internal/metrics"
 	"candlemark/internal/store"
 	"candlemark/internal/topology"
 	"candlemark/policies"
@@ -39,6 +40,8 @@ type Config struct {
 	// Budget limits what all queues together hold in memory; nil for no limit.
 	Budget *budget.Budget
 	Clock  *clock.Clock
+	// Metrics is told what the queue holds and has done; nil for nobody.
+	Metrics *metrics.Share
 	// Died is told how many messages ended by a reason of DL-9 and are not
 	// dead-lettered (TTL-29); nil for nobody.
 	Died func(reason string, count uint64)
@@ -58,12 +61,13 @@ type queue struct {
 	timer       *clock.Timer
 	armed       int64 // deadline of the timer in wall ms, 0 when it is not armed
 	gen         uint32
-	going       bool          // again is under way
-	named       bool          // the journal was told the queue's name
-	broke       any           // the mail that made it panic
-	budgetBytes int64         // what of the budget is the queue's
-	budgetCount int64         // of the messages that it counts
-	slept       time.Duration // of the machine, as far as the core knows
+	going       bool             // again is under way
+	named       bool             // the journal was told the queue's name
+	broke       any              // the mail that made it panic
+	budgetBytes int64            // what of the budget is the queue's
+	budgetCount int64            // of the messages that it counts
+	slept       time.Duration    // of the machine, as far as the core knows
+	told        *metrics.Numbers // nil as long as there is nothing to tell
 }
 
 // tools hold what the shell needs of its Config all its life. Many queues are idle
@@ -194,6 +198,7 @@ func (q *queue) carryOut(ctx actor.Context) {
 func (q *queue) post(ctx actor.Context) {
 	s := &q.state
 	s.flush()
+	q.tell() // before anybody is told of it
 	for _, p := range s.out.Posts {
 		ctx.Send(p.To, p.What)
 	}

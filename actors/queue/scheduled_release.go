@@ -38,6 +38,9 @@ func (s *state) releaseDue(now clock.Instant) (more bool) {
 		}
 		switch {
 		case !overdue:
+			if s.Settings.ReleaseRate < 0 { // else that says when
+				s.Late.Released(due, int64(now))
+			}
 			s.releaseOne(h, now)
 			continue
 		case s.Settings.OverdueMessages == policies.OverdueDrop:

@@ -56,6 +56,7 @@ type outcome struct {
 func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
 	s.queue, s.vhost, s.self = cfg.Queue, cfg.VHost, self
 	s.Set.Init(cfg.Queue, cfg.VHost, self, cfg.Settings, cfg.Budget, &s.out.Outbox)
+	s.Late.Share = cfg.Metrics
 	s.effective = cfg.Effective
 	s.lease.SetPeriod(period(s.Settings.Expires), now.Ceil())
 	s.consumers = consumers.New(&s.out.Outbox, self, s.Settings.SingleActiveConsumer, s.Quorum)

@@ -31,11 +31,12 @@ type broker struct {
 	node        *supervision.Node
 	users       *auth.Users
 	data        *data
-	http        *http.Server
+	http        []*http.Server
 	certificate *certificate.Source // nil without TLS
-	// AMQP, AMQPS and HTTP are the real addresses.
+	// AMQP, AMQPS, HTTP and Metrics are the real addresses; nil for none.
 	AMQP, AMQPS []net.Addr
 	HTTP        net.Addr
+	Metrics     net.Addr
 }
 
 // startBroker starts everything, or nothing.
@@ -70,10 +71,8 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 	if err := b.setClusterName(cfg.ClusterName); err != nil {
 		return nil, err
 	}
-	if cfg.HTTP != "" {
-		if err := b.serveHTTP(cfg.HTTP, log); err != nil {
-			return nil, err
-		}
+	if err := b.serveHTTP(cfg, log); err != nil {
+		return nil, err
 	}
 	if err := b.serveTLS(cfg, log); err != nil {
 		return nil, err
@@ -105,21 +104,39 @@ func (b *broker) setClusterName(name string) error {
 	return err
 }
 
-func (b *broker) serveHTTP(address string, log zerolog.Logger) error {
+// serveHTTP serves the API, and on a port of its own the metrics.
+func (b *broker) serveHTTP(cfg config.Config, log zerolog.Logger) (err error) {
+	if cfg.HTTP != "" {
+		server := httpapi.NewServer(b.node, b.users, resources.HTTPSockets(), log)
+		if b.HTTP, err = b.listenHTTP("http", cfg.HTTP, server, log); err != nil {
+			return err
+		}
+	}
+	if cfg.Metrics != "" {
+		server := httpapi.NewMetricsServer(b.node, metricsSockets)
+		b.Metrics, err = b.listenHTTP("http/prometheus", cfg.Metrics, server, log)
+	}
+	return err
+}
+
+// metricsSockets is how many connections the port for metrics may have at a time.
+const metricsSockets = 16
+
+// listenHTTP serves at an address.
+func (b *broker) listenHTTP(name, address string, server *http.Server, log zerolog.Logger) (net.Addr, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		return fmt.Errorf("http: %w", err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	b.HTTP = l.Addr()
-	b.node.Announce("http", b.HTTP)
-	b.http = httpapi.NewServer(b.node, b.users, resources.HTTPSockets(), log)
+	b.node.Announce(name, l.Addr())
+	b.http = append(b.http, server)
 	go func() {
-		if err := b.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			log.Error().Err(err).Msg("HTTP server failed")
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			log.Error().Err(err).Str("listener", name).Msg("HTTP server failed")
 		}
 	}()
-	log.Info().Stringer("address", b.HTTP).Msg("HTTP listener started")
-	return nil
+	log.Info().Stringer("address", l.Addr()).Str("listener", name).Msg("HTTP listener started")
+	return l.Addr(), nil
 }
 
 // How long a stop waits for requests over HTTP, and for everything but the
@@ -134,8 +151,8 @@ func (b *broker) stop() error {
 	ctx, cancel := b.clock.WithTimeout(context.Background(), stopAll)
 	defer cancel()
 	var err error
-	if b.http != nil {
-		err = b.leaveHTTP(ctx)
+	for _, server := range b.http {
+		err = errors.Join(err, b.leaveHTTP(ctx, server))
 	}
 	if b.node != nil {
 		err = errors.Join(err, b.node.Stop(ctx))
@@ -145,12 +162,12 @@ func (b *broker) stop() error {
 }
 
 // leaveHTTP lets requests be answered that do not take too long.
-func (b *broker) leaveHTTP(ctx context.Context) error {
+func (b *broker) leaveHTTP(ctx context.Context, server *http.Server) error {
 	ctx, cancel := b.clock.WithTimeout(ctx, stopHTTP)
 	defer cancel()
-	err := b.http.Shutdown(ctx)
+	err := server.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return b.http.Close()
+		return server.Close()
 	}
 	return err
 }

@@ -37,6 +37,8 @@ type Config struct {
 	ProductName string
 	// HTTP is the address of the HTTP API; empty for none.
 	HTTP string
+	// Metrics is the address of a port that answers scrapes without a login; empty for none.
+	Metrics string
 	// DataDir is the folder that the broker owns.
 	DataDir string
 	// Handshake is how long a client may take to open its connection.
@@ -147,6 +149,9 @@ func (c Config) problems() (wrong problems) {
 	listens("amqps", c.AMQPS...)
 	if c.HTTP != "" {
 		listens("http", c.HTTP)
+	}
+	if c.Metrics != "" {
+		listens("metrics", c.Metrics)
 	}
 	c.TLS.check(len(c.AMQPS) > 0, &wrong)
 	if len(c.TLSVersions) == 0 {

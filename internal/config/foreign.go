@@ -86,7 +86,16 @@ var elsewhere = []foreign{
 		why: "the HTTP server has limits and headers of its own, and there are no web pages",
 	},
 	{keys: []string{"management.restrictions.**"}, same: []string{"false"}, refused: true, why: "nothing can be locked that way"},
-	{keys: []string{"prometheus.**"}, why: "there are no metrics"},
+	{keys: []string{"prometheus.path"}, same: []string{"/metrics"}, refused: true, why: "metrics are at /metrics"},
+	{keys: []string{"prometheus.return_per_object_metrics"}, same: []string{"false"}, refused: true, why: "metrics of objects are at /metrics/per-object"},
+	{keys: []string{"prometheus.ssl.**"}, refused: true, why: "metrics are not served over TLS"},
+	{
+		keys: []string{
+			"prometheus.tcp.compress", "prometheus.tcp.idle_timeout", "prometheus.tcp.inactivity_timeout", "prometheus.tcp.request_timeout",
+			"prometheus.tcp.shutdown_timeout", "prometheus.tcp.max_keepalive", "prometheus.filter_aggregated_queue_metrics_pattern",
+		},
+		why: "the port for metrics has limits of its own",
+	},
 	{keys: []string{"load_definitions", "management.load_definitions", "definitions.**"}, refused: true, why: "definitions are not loaded at the start"},
 	{keys: []string{"initial_frame_max"}, why: "it is 4096 bytes"},
 	{keys: []string{"product.version", "motd_file", "reverse_dns_lookups", "vhost_restart_strategy", "consumer_disconnected_timeout", "deprecated_features.**", "queue_types.**", "exchange_types.**", "channel_interceptor.**", "message_interceptors.**"}, why: "there is no such thing"},

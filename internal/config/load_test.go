@@ -80,6 +80,8 @@ func TestKeys(t *testing.T) {
 		{"default_user_tags.monitoring = true\ndefault_user_tags.management = true\ndefault_user_tags.administrator = false", "default-user-tags", "monitoring,management"},
 		{"default_permissions.read = ^a", "default-permissions-read", "^a"},
 		{"management.tcp.port = 8080", "http", ":8080"},
+		{"prometheus.tcp.port = 15692", "metrics", ":15692"},
+		{"prometheus.tcp.ip = 127.0.0.1", "metrics", "127.0.0.1:15692"},
 		{"management.tcp.ip = 10.0.0.1", "http", "10.0.0.1:15672"},
 		{"management.tcp.ip = ::1\nmanagement.tcp.port = 8080", "http", "[::1]:8080"},
 		{"handshake_timeout = 20000", "handshake-timeout", "20s"},

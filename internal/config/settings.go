@@ -135,6 +135,10 @@ var settings = []setting{
 		keys: []key{{"management.tcp.port", port}, {"management.tcp.ip", host("15672")}}, help: "`address` of the HTTP API; empty for none",
 	},
 	{
+		name: "metrics", define: text(func(c *Config) *string { return &c.Metrics }),
+		keys: []key{{"prometheus.tcp.port", port}, {"prometheus.tcp.ip", host("15692")}}, help: "`address` for monitoring systems to scrape without a login; empty for none",
+	},
+	{
 		name: "data-dir", define: text(func(c *Config) *string { return &c.DataDir }),
 		keys: plain("data_dir"), help: "`folder` of the broker's own",
 	},

@@ -9,6 +9,7 @@
 //	clients      connections, channels, consumers
 //	messages     get, publish, and what is our own: looking, scheduled messages
 //	node         the broker as a whole, its machine and its health
+//	exposition   the same for monitoring systems, outside of /api
 //
 // They are written with rest (requests, rules, errors, lists; ADR 39) and forms
 // (JSON forms that several of them show) over internal/management, the broker.

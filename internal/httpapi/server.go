@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/httpapi/exposition"
 	"candlemark/internal/httpapi/rest"
 	"candlemark/internal/management"
 
@@ -21,8 +22,18 @@ const maxHeaders = 16 << 10
 func NewServer(broker management.Broker, users *auth.Users, connections int, log zerolog.Logger) *http.Server {
 	a, open := rest.New(broker, users, log), newSockets(connections)
 	a.Busy = open.works
+	return newServer(handlerOf(a), open)
+}
+
+// NewMetricsServer makes the server of a port of its own for scrapes, which asks for no login.
+// The rest is as with NewServer.
+func NewMetricsServer(broker management.Broker, connections int) *http.Server {
+	return newServer(sameOrigin(exposition.NewHandler(broker)), newSockets(connections))
+}
+
+func newServer(handler http.Handler, open *sockets) *http.Server {
 	s := &http.Server{
-		Handler:           handlerOf(a),
+		Handler:           handler,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       10 * time.Second,
 		WriteTimeout:      rest.Patience + rest.Writing,

@@ -22,6 +22,7 @@ type Broker interface {
 	Messages
 	Host
 	Definitions
+	Monitoring
 	// VHosts returns the names of all virtual hosts, sorted.
 	VHosts(ctx context.Context) ([]string, error)
 	// Overview describes the broker as a whole.

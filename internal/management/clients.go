@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/metrics"
 	"candlemark/protocol"
 )
 
@@ -54,6 +55,7 @@ type Channel struct {
 	Transactional                bool
 	Uncommitted, AcksUncommitted int
 	Counts                       Counts
+	Published                    metrics.Published
 }
 
 // Consumer describes a consumer.

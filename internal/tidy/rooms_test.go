@@ -19,7 +19,7 @@ var rooms = map[string][]string{
 	"protocol":                 {},
 	"policies":                 {"protocol", "internal/erlang", "internal/plainjson"},
 	"policies/pattern":         {},
-	"actors/mail":              {"protocol", "policies", "internal/message", "internal/topology"},
+	"actors/mail":              {"protocol", "policies", "internal/message", "internal/metrics", "internal/topology"},
 	"actors/mailbox":           {},
 	"actors/connection":        actorOf(),
 	"actors/command":           actorOf(),
@@ -43,7 +43,7 @@ var rooms = map[string][]string{
 	"actors/vhost/refusal":     {"protocol", "policies", "actors/mail", "internal/topology"},
 	"actors/policy":            actorOf("internal/definitions"),
 	"supervision":              {"protocol", "policies", "actors/...", "internal/..."},
-	"internal/management":      {"protocol", "policies", "internal/auth", "internal/config"},
+	"internal/management":      {"protocol", "policies", "internal/auth", "internal/config", "internal/metrics"},
 	"internal/auth":            {"protocol", "policies/...", "internal/erlang"},
 	"internal/budget":          {},
 	"internal/certificate":     {},
@@ -58,7 +58,7 @@ var rooms = map[string][]string{
 	"internal/outbox":          {},
 	"internal/plainjson":       {},
 	"internal/store":           {"protocol", "internal/message"},
-	"internal/store/...":       {"protocol", "internal/message", "internal/store/..."},
+	"internal/store/...":       {"protocol", "internal/message", "internal/metrics", "internal/store/..."},
 
 	"internal/store/segment/format":   {"internal/store"},
 	"internal/store/segment/index":    {"internal/store", "internal/store/vfs", "internal/store/segment/format"},
@@ -80,7 +80,7 @@ var rooms = map[string][]string{
 	"internal/httpapi/rest":   {"protocol", "internal/auth", "internal/httpapi/forms", "internal/management", "internal/plainjson"},
 	"internal/httpapi/...": { // a section; they do not know each other
 		"protocol", "policies/...", "internal/auth", "internal/config", "internal/httpapi/forms", "internal/httpapi/rest",
-		"internal/management", "internal/plainjson",
+		"internal/management", "internal/metrics", "internal/plainjson",
 	},
 
 	"supervision/ask": {"actors/mail", "internal/clock"},
@@ -89,7 +89,7 @@ var rooms = map[string][]string{
 		"internal/auth", "internal/management", "internal/message", "internal/outbox", "internal/topology",
 	},
 	"supervision/queries": {
-		"protocol", "policies", "actors/deadletter", "actors/mail", "supervision/ask", "internal/auth", "internal/management", "internal/topology",
+		"protocol", "policies", "actors/deadletter", "actors/mail", "supervision/ask", "internal/auth", "internal/management", "internal/metrics", "internal/topology",
 	},
 	"supervision/resources": {"internal/budget", "internal/clock", "internal/config", "internal/management"},
 
@@ -99,7 +99,7 @@ var rooms = map[string][]string{
 	},
 	"actors/queue/messages": {
 		"policies", "actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/deadletters", "actors/queue/expiry", "actors/queue/notices", "actors/queue/outbox", "actors/queue/paging", "actors/queue/records",
-		"actors/queue/schedule", "internal/budget", "internal/clock", "internal/message", "internal/store", "internal/topology",
+		"actors/queue/schedule", "internal/budget", "internal/clock", "internal/message", "internal/metrics", "internal/store", "internal/topology",
 	},
 	"actors/queue/notices":     {"internal/store"},
 	"actors/queue/work":        {"actors/mail", "internal/clock"},

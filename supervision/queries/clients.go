@@ -124,7 +124,7 @@ func (qs *Queries) channels(ctx context.Context, all *clients) ([]management.Cha
 		shown = append(shown, management.Channel{
 			Connection: &owners[i].shown, Number: int(info.Number), VHost: info.VHost, User: info.User, State: state,
 			Confirm: info.Confirm, Prefetch: info.Prefetch, GlobalPrefetch: info.GlobalPrefetch,
-			Consumers: info.Consumers, Unacked: info.Unacked, Unconfirmed: info.Unconfirmed, Counts: countsShown(info.Counts),
+			Consumers: info.Consumers, Unacked: info.Unacked, Unconfirmed: info.Unconfirmed, Counts: countsShown(info.Counts), Published: info.Published,
 			Transactional: info.Transactional, Uncommitted: info.Uncommitted, AcksUncommitted: info.AcksUncommitted,
 		})
 	}

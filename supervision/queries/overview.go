@@ -7,6 +7,7 @@ import (
 	"candlemark/actors/deadletter"
 	"candlemark/actors/mail"
 	"candlemark/internal/management"
+	"candlemark/internal/metrics"
 	"candlemark/internal/topology"
 	"candlemark/policies"
 )
@@ -14,79 +15,103 @@ import (
 // totals are the messages of all channels that were ever open.
 type totals struct {
 	mu    sync.Mutex
-	ended management.Counts // of channels that are gone
-	shown management.Counts // the most that was ever answered
+	ended published // of channels that are gone
+	shown published // the most that was ever answered
 }
 
-func (t *totals) add(c management.Counts) {
+// published has the counts of channels.
+type published struct {
+	counts management.Counts
+	more   metrics.Published
+}
+
+func (p *published) add(counts management.Counts, more *metrics.Published) {
+	p.counts.Add(counts)
+	p.more.Add(more)
+}
+
+func (t *totals) add(counts management.Counts, more *metrics.Published) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.ended.Add(c)
+	t.ended.add(counts, more)
 }
 
-func (t *totals) before() management.Counts {
+func (t *totals) before() published {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.ended
 }
 
-// grow is c, or what was shown before where that is more: a channel that ended
+// grow is p, or what was shown before where that is more: a channel that ended
 // while it was asked is missed once, and a total must not fall.
-func (t *totals) grow(c management.Counts) management.Counts {
+func (t *totals) grow(p published) published {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.shown = management.Counts{
-		Publish: max(t.shown.Publish, c.Publish), Confirm: max(t.shown.Confirm, c.Confirm),
-		Returned: max(t.shown.Returned, c.Returned), Dropped: max(t.shown.Dropped, c.Dropped),
-		Deliver: max(t.shown.Deliver, c.Deliver), DeliverNoAck: max(t.shown.DeliverNoAck, c.DeliverNoAck),
-		Get: max(t.shown.Get, c.Get), GetNoAck: max(t.shown.GetNoAck, c.GetNoAck), GetEmpty: max(t.shown.GetEmpty, c.GetEmpty),
-		Ack: max(t.shown.Ack, c.Ack), Redeliver: max(t.shown.Redeliver, c.Redeliver),
+	c, shown := p.counts, t.shown.counts
+	t.shown.counts = management.Counts{
+		Publish: max(shown.Publish, c.Publish), Confirm: max(shown.Confirm, c.Confirm),
+		Returned: max(shown.Returned, c.Returned), Dropped: max(shown.Dropped, c.Dropped),
+		Deliver: max(shown.Deliver, c.Deliver), DeliverNoAck: max(shown.DeliverNoAck, c.DeliverNoAck),
+		Get: max(shown.Get, c.Get), GetNoAck: max(shown.GetNoAck, c.GetNoAck), GetEmpty: max(shown.GetEmpty, c.GetEmpty),
+		Ack: max(shown.Ack, c.Ack), Redeliver: max(shown.Redeliver, c.Redeliver),
 	}
+	t.shown.more.AtLeast(&p.more)
 	return t.shown
 }
 
 // Overview counts what there is, and what was. The names of the broker and its
 // listeners are for others to add.
-func (qs *Queries) Overview(ctx context.Context) (o management.Overview, err error) {
-	queues, err := qs.Queues(ctx, "")
-	if err != nil {
-		return o, err
+func (qs *Queries) Overview(ctx context.Context) (management.Overview, error) {
+	m, err := qs.Metrics(ctx)
+	return m.Overview, err
+}
+
+// Metrics are those of queues, channels and connections; no queue is asked. What is of the
+// node is for others to add.
+func (qs *Queries) Metrics(ctx context.Context) (m management.Metrics, err error) {
+	for kind := range m.Queues {
+		m.Queues[kind] = qs.Sums.Total(metrics.Kind(kind))
 	}
-	for i := range queues {
-		q := &queues[i]
-		o.Ready, o.Unacked, o.Consumers = o.Ready+q.Ready, o.Unacked+q.Unacked, o.Consumers+q.Consumers
-	}
-	o.Queues = len(queues)
+	m.Expired, m.Released, m.DeadLetters = qs.Sums.Expired(), qs.Sums.Released(), qs.DeadLetters()
+	o, all := &m.Overview, qs.Sums.All()
+	o.Ready, o.Unacked, o.Consumers = int(all[metrics.Ready]), int(all[metrics.Unacked]), int(all[metrics.Consumers])
 	for _, v := range qs.cfg.VHosts.List("") {
 		o.Exchanges += v.Directory().ExchangeCount()
+		o.Queues += v.Directory().QueueCount()
 	}
-	counts := qs.totals.before()
-	all, err := qs.clients(ctx)
+	total := qs.totals.before()
+	clients, err := qs.clients(ctx)
 	if err != nil {
-		return o, err
+		return m, err
 	}
-	channels, err := qs.channels(ctx, all)
+	channels, err := qs.channels(ctx, clients)
 	if err != nil {
-		return o, err
+		return m, err
 	}
 	for i := range channels {
-		counts.Add(channels[i].Counts)
+		c := &channels[i]
+		total.add(c.Counts, &c.Published)
+		m.Unconfirmed, m.Uncommitted, m.AcksUncommitted = m.Unconfirmed+c.Unconfirmed, m.Uncommitted+c.Uncommitted, m.AcksUncommitted+c.AcksUncommitted
+		if c.Counts.Publish > 0 {
+			m.Publishers++
+		}
 	}
-	o.Counts = qs.totals.grow(counts)
-	o.Connections, o.Channels = len(all.list), len(channels)
+	total = qs.totals.grow(total)
+	o.Counts, m.Published = total.counts, total.more
+	o.Connections, o.Channels = len(clients.list), len(channels)
 	c := &qs.Churn
 	o.Churn = management.Churn{
 		ConnectionsOpened: c.ConnectionsOpened.Load(), ConnectionsClosed: c.ConnectionsClosed.Load(),
 		ChannelsOpened: c.ChannelsOpened.Load(), ChannelsClosed: c.ChannelsClosed.Load(), QueuesMade: c.QueuesMade.Load(),
 	}
 	o.Churn.QueuesGone = o.Churn.QueuesMade - min(o.Churn.QueuesMade, uint64(o.Queues))
-	return o, nil
+	return m, nil
 }
 
 // ChannelEnded keeps what a channel has counted.
-func (qs *Queries) ChannelEnded(c mail.Counts) {
+func (qs *Queries) ChannelEnded(c mail.Counts, p *metrics.Published) {
 	qs.Churn.ChannelsClosed.Add(1)
-	qs.totals.add(countsShown(c))
+	qs.totals.add(countsShown(c), p)
 }
 
 // countsShown are counts as the API shows them.

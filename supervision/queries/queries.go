@@ -7,6 +7,7 @@ import (
 	"candlemark/actors/deadletter"
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
+	"candlemark/internal/metrics"
 	"candlemark/internal/topology"
 	"candlemark/supervision/ask"
 )
@@ -26,7 +27,9 @@ type Config struct {
 type Queries struct {
 	cfg Config
 	// Churn counts what came and went, for Overview.
-	Churn  Churn
+	Churn Churn
+	// Sums has the numbers that queues tell of themselves.
+	Sums   metrics.Queues
 	Deaths deadletter.Stats // for DeadLetters
 	totals totals
 }

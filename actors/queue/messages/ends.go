@@ -23,6 +23,15 @@ func (s *Set) EndReady(h backlog.Handle, why store.Reason) {
 	s.End(h, why)
 }
 
+// Expire ends a ready message that is past its deadline, and notes for how long. With strict expiry it may well be, which
+// says nothing.
+func (s *Set) Expire(h backlog.Handle, now clock.Instant) {
+	if !s.Settings.StrictExpiry {
+		s.Late.Expired(s.Backlog.Deadline(h), int64(now))
+	}
+	s.expire(h)
+}
+
 // expire is EndReady of a message that has expired.
 func (s *Set) expire(h backlog.Handle) { s.EndReady(h, store.Expired) }
 
@@ -88,7 +97,7 @@ func (s *Set) ensureDeadLetters() *deadletters.Set {
 // ExpireDue ends the messages past their deadline, a turn's worth at a time (TTL-33). It reports whether there may be
 // more.
 func (s *Set) ExpireDue(now clock.Instant) (more bool) {
-	more = s.Expiry.Advance(now, TurnLimit, s.expire)
+	more = s.Expiry.Advance(now, TurnLimit, func(h backlog.Handle) { s.Expire(h, now) })
 	s.Unfinished = s.Unfinished || more
 	return more
 }
@@ -96,7 +105,7 @@ func (s *Set) ExpireDue(now clock.Instant) (more bool) {
 // First is the first ready message that is not past its deadline. A turn's worth of expired ones may hide it: then it is
 // not ok, and another turn follows.
 func (s *Set) First(now clock.Instant) (backlog.Handle, bool) {
-	h, ok, more := s.Expiry.First(now, TurnLimit, s.expire)
+	h, ok, more := s.Expiry.First(now, TurnLimit, func(h backlog.Handle) { s.Expire(h, now) })
 	s.Unfinished = s.Unfinished || more
 	return h, ok
 }

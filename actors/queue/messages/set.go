@@ -14,6 +14,7 @@ import (
 	"candlemark/internal/budget"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
+	"candlemark/internal/metrics"
 	"candlemark/internal/store"
 	"candlemark/internal/topology"
 	"candlemark/policies"
@@ -36,6 +37,7 @@ type Set struct {
 	Journal     records.Writer
 	Counts      mail.Counts
 	Notices     notices.Notices
+	Late        metrics.Late
 	// Seq is the number of the newest message.
 	Seq uint64
 	// Skew is how many ms a date is ahead of its time here (clock.Skew).

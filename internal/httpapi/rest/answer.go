@@ -10,8 +10,8 @@ import (
 	"candlemark/internal/plainjson"
 )
 
-// Handler answers a request: with a value, which is sent as JSON with 200, with nil for 204, with Stored or
-// Unavailable, or with an error, of which StatusOf makes a status and a body.
+// Handler answers a request: with a value, which is sent as JSON with 200, with nil for 204, with Stored,
+// Unavailable or Stream, or with an error, of which StatusOf makes a status and a body.
 type Handler func(*Request) (any, error)
 
 // reply is an answer with another status than 200; without a body if that is nil.
@@ -28,6 +28,9 @@ func Stored(created bool) any {
 	return nil
 }
 
+// Stream is an answer that writes itself, with 200, when the handler has returned.
+type Stream func(w http.ResponseWriter, r *http.Request)
+
 // respond sends what a handler has returned.
 func (r *Request) respond(v any, err error) {
 	if err != nil {
@@ -43,6 +46,8 @@ func (r *Request) respond(v any, err error) {
 	switch v := v.(type) {
 	case nil:
 		r.W.WriteHeader(http.StatusNoContent)
+	case Stream:
+		v(r.W, r.Request)
 	case reply:
 		if v.body == nil {
 			r.W.WriteHeader(v.status)

@@ -1,10 +1,15 @@
 package segment
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"candlemark/internal/metrics"
+)
 
 // counters are for Stats.
 type counters struct {
 	batches, records, bytes, checkpoints, recycled, moved atomic.Uint64
+	took                                                  metrics.Lateness
 }
 
 // Stats are figures of a journal since Open, but for the first four.
@@ -19,6 +24,8 @@ type Stats struct {
 	Checkpoints uint64
 	Recycled    uint64 // segments
 	Moved       uint64 // stragglers
+	// Commits are how long it took to write and sync each batch, in s.
+	Commits metrics.Buckets
 }
 
 // Stats may be called at any time.
@@ -26,6 +33,7 @@ func (j *Journal) Stats() Stats {
 	s := Stats{
 		Batches: j.counters.batches.Load(), Records: j.counters.records.Load(), Written: j.counters.bytes.Load(),
 		Checkpoints: j.counters.checkpoints.Load(), Recycled: j.counters.recycled.Load(), Moved: j.counters.moved.Load(),
+		Commits: j.counters.took.Buckets(),
 	}
 	list := j.table.list()
 	s.Segments, s.Bytes = len(list), j.stock.Bytes()

@@ -121,6 +121,7 @@ func (j *Journal) commit(b *batch) {
 	if b.err = j.failure(); b.err != nil {
 		return
 	}
+	began := time.Now()
 	if b.seg.Spare != "" {
 		b.err = j.open(b.seg)
 	}
@@ -132,6 +133,7 @@ func (j *Journal) commit(b *batch) {
 		j.fail(b.err)
 		return
 	}
+	j.counters.took.Observe(time.Since(began))
 	j.counters.batches.Add(1)
 	j.counters.records.Add(uint64(b.records))
 	j.counters.bytes.Add(uint64(format.RoundUp(b.end()) - b.start))

@@ -1,0 +1,63 @@
+package exposition
+
+import (
+	"maps"
+	"slices"
+
+	"candlemark/internal/management"
+	"candlemark/internal/metrics"
+)
+
+// own has the numbers that other brokers do not tell.
+func own(w *writer, m *management.Metrics) {
+	var n metrics.Numbers
+	for i := range m.Queues {
+		n.Add(&m.Queues[i])
+	}
+	w.histogram("candlemark_expiry_lateness_seconds", "How long behind their deadline messages expired", m.Expired)
+	w.histogram("candlemark_release_lateness_seconds", "How long behind their time scheduled messages were released", m.Released)
+	w.gauge("candlemark_scheduled_messages", "Messages that wait for their time, in queues and delayed exchanges", float64(n[metrics.Scheduled]))
+	w.gauge("candlemark_leased_queues", "Queues that end when nobody uses them", float64(n[metrics.Leased]))
+	w.counter("candlemark_queue_leases_expired_total", "Queues that ended because nobody used them", m.DeadLetters.QueuesExpired)
+	w.counter("candlemark_queue_leases_discarded_messages_total", "Messages that went with those queues", m.DeadLetters.Discarded)
+	w.counter("candlemark_delivery_timeouts_total", "Deliveries that came back because nobody settled them in time", uint64(n[metrics.TimedOut]))
+	w.gauge("candlemark_paged_messages", "Messages whose content is on disk alone", float64(n[metrics.Paged]))
+	w.gauge("candlemark_paged_bytes", "Bytes of bodies that are on disk alone", float64(n[metrics.PagedBytes]))
+
+	for _, r := range reasons(&m.DeadLetters) {
+		for _, o := range []struct {
+			strategy string
+			count    uint64
+		}{{"at_least_once", r.of.AtLeastOnce}, {"at_most_once", r.of.AtMostOnce}, {"disabled", r.of.Disabled}} {
+			w.counter("candlemark_dead_letters_total", "Messages that left their queue as dead letters, or would have",
+				o.count, "reason", r.name, "strategy", o.strategy)
+		}
+	}
+	for _, r := range reasons(&m.DeadLetters) {
+		for _, o := range []struct {
+			outcome string
+			count   uint64
+		}{
+			{"routed", r.of.Routed},
+			{"confirmed", r.of.Confirmed},
+			{"unroutable", r.of.Unroutable},
+			{"failed", r.of.Failed},
+			{"cycle", r.of.Cycles},
+			{"refused", r.of.Refused},
+			{"lost_target", r.of.LostTargets},
+			{"kept", r.of.Kept},
+		} {
+			w.counter("candlemark_dead_letter_outcomes_total", "What became of dead letters", o.count, "reason", r.name, "outcome", o.outcome)
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(m.Panics)) {
+		w.counter("candlemark_actor_panics_total", "Actors that panicked and went on, began anew or ended, by kind", m.Panics[kind], "actor", kind)
+	}
+	if j := m.Journal; j != nil {
+		w.histogram("candlemark_journal_commit_seconds", "How long it took to write and sync a batch of records", j.Commits)
+		w.counter("candlemark_journal_records_total", "Records in those batches", j.Records)
+		w.counter("candlemark_journal_written_bytes_total", "Bytes written", j.Written)
+		w.gauge("candlemark_journal_bytes", "Bytes of the journal's files", float64(j.Bytes))
+		w.gauge("candlemark_journal_messages", "Messages in the journal", float64(j.Live))
+	}
+}

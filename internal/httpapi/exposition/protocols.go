@@ -1,0 +1,78 @@
+package exposition
+
+import (
+	"candlemark/internal/management"
+	"candlemark/internal/metrics"
+)
+
+// protocol is the one that there is.
+const protocol = "amqp091"
+
+// queueTypes are RabbitMQ's names.
+var queueTypes = [metrics.Holder]string{
+	metrics.Classic: "rabbit_classic_queue", metrics.Quorum: "rabbit_quorum_queue", metrics.Stream: "rabbit_stream_queue",
+}
+
+// protocols are RabbitMQ's global counters, by protocol and type of queue.
+func protocols(w *writer, m *management.Metrics) {
+	p, c := &m.Published, &m.Counts
+	count := func(name, help string, v uint64) {
+		w.counter("rabbitmq_global_"+name, help, v, "protocol", protocol)
+	}
+	count("messages_received_total", "Messages that clients have published", c.Publish)
+	count("messages_received_confirm_total", "Messages published to be confirmed", p.Confirm)
+	count("messages_routed_total", "Copies of messages that went to queues", p.Routed)
+	count("messages_confirmed_total", "Messages confirmed to publishers", c.Confirm)
+	count("messages_unroutable_dropped_total", "Messages that went nowhere, not mandatory", c.Dropped)
+	count("messages_unroutable_returned_total", "Mandatory messages that went nowhere", c.Returned)
+	w.gauge("rabbitmq_global_publishers", "Open channels that have published", float64(m.Publishers), "protocol", protocol)
+	w.gauge("rabbitmq_global_consumers", "Consumers", float64(m.Consumers), "protocol", protocol)
+	w.histogram("rabbitmq_message_size_bytes", "Bytes of the bodies that clients have published", p.Sizes(), "protocol", protocol)
+
+	byType := func(name, help string, which ...int) {
+		for kind, word := range queueTypes {
+			sum := int64(0)
+			for _, i := range which {
+				sum += m.Queues[kind][i]
+			}
+			w.counter("rabbitmq_global_"+name, help, uint64(sum), "protocol", protocol, "queue_type", word)
+		}
+	}
+	byType("messages_delivered_total", "Deliveries of any kind", metrics.Delivered, metrics.DeliveredNoAck, metrics.Got, metrics.GotNoAck)
+	byType("messages_delivered_consume_manual_ack_total", "Deliveries to consumers that acknowledge", metrics.Delivered)
+	byType("messages_delivered_consume_auto_ack_total", "Deliveries to consumers that do not", metrics.DeliveredNoAck)
+	byType("messages_delivered_get_manual_ack_total", "Messages got with basic.get, to be acknowledged", metrics.Got)
+	byType("messages_delivered_get_auto_ack_total", "Messages got with basic.get without acknowledgement", metrics.GotNoAck)
+	byType("messages_get_empty_total", "basic.get on an empty queue", metrics.GotNothing)
+	byType("messages_redelivered_total", "Messages that came again", metrics.Redelivered)
+	byType("messages_acknowledged_total", "Messages acknowledged", metrics.Acked)
+
+	d := &m.DeadLetters
+	died := func(name, help string, of *management.Deaths) {
+		name = "rabbitmq_global_messages_dead_lettered_" + name + "_total"
+		w.counter(name, help, of.AtLeastOnce, "dead_letter_strategy", "at_least_once")
+		w.counter(name, help, of.AtMostOnce, "dead_letter_strategy", "at_most_once")
+		w.counter(name, help, of.Disabled, "dead_letter_strategy", "disabled")
+	}
+	died("expired", "Messages that reached their deadline", &d.Expired)
+	died("rejected", "Messages rejected by consumers", &d.Rejected)
+	died("maxlen", "Messages that a full queue had no room for", &d.MaxLen)
+	died("delivery_limit", "Messages delivered too often", &d.DeliveryLimit)
+	confirmed := uint64(0)
+	for _, r := range reasons(d) {
+		confirmed += r.of.Confirmed
+	}
+	w.counter("rabbitmq_global_messages_dead_lettered_confirmed_total", "Dead letters that all their queues have taken", confirmed)
+}
+
+// reason is why messages died.
+type reason struct {
+	name string
+	of   *management.Deaths
+}
+
+func reasons(d *management.DeadLetters) []reason {
+	return []reason{
+		{"expired", &d.Expired}, {"rejected", &d.Rejected}, {"maxlen", &d.MaxLen}, {"delivery_limit", &d.DeliveryLimit}, {"hops", &d.Hops},
+	}
+}

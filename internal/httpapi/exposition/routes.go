@@ -1,0 +1,109 @@
+package exposition
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/management"
+)
+
+// Routes are for monitoring systems that log in.
+var Routes = []rest.Route{
+	rest.Get(wholePath, rest.Monitor, scrape(whole)),
+	rest.Get(objectsPath, rest.Monitor, scrape(eachObject)),
+	rest.Get(chosenPath, rest.Monitor, scrape(chosen)),
+}
+
+// The paths, as in RabbitMQ.
+const (
+	wholePath   = "/metrics"
+	objectsPath = "/metrics/per-object"
+	chosenPath  = "/metrics/detailed"
+)
+
+// question asks the broker for what a page shows.
+type question func(ctx context.Context, b management.Broker, r *http.Request) (page, error)
+
+func scrape(ask question) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		p, err := ask(r.Context(), r.Broker, r.Request)
+		return rest.Stream(p.send), err
+	}
+}
+
+// atATime is how many scrapes a port that asks for no login answers at a time.
+const atATime = 4
+
+// NewHandler answers scrapes of anybody.
+func NewHandler(b management.Broker) http.Handler {
+	room := make(chan struct{}, atATime)
+	mux := http.NewServeMux()
+	for path, ask := range map[string]question{wholePath: whole, objectsPath: eachObject, chosenPath: chosen} {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+			select {
+			case room <- struct{}{}:
+				defer func() { <-room }()
+			default:
+				w.Header().Set("Retry-After", "1")
+				http.Error(w, "too many scrapes at a time", http.StatusServiceUnavailable)
+				return
+			}
+			ctx, cancel := b.WithTimeout(r.Context(), rest.Patience)
+			defer cancel()
+			p, err := ask(ctx, b, r)
+			if err != nil {
+				http.Error(w, "the broker did not answer", http.StatusServiceUnavailable)
+				return
+			}
+			p.send(w, r)
+		})
+	}
+	return mux
+}
+
+// whole is about the broker as a whole.
+func whole(ctx context.Context, b management.Broker, _ *http.Request) (page, error) {
+	m, err := b.Metrics(ctx)
+	return func(w *writer) {
+		identity(w, &m, "aggregated")
+		node(w, &m)
+		totals(w, &m)
+		protocols(w, &m)
+		own(w, &m)
+		process(w)
+	}, err
+}
+
+// eachObject has the families of all objects, and what whole says of the node.
+func eachObject(ctx context.Context, b management.Broker, _ *http.Request) (page, error) {
+	m, err := b.Metrics(ctx)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := find(ctx, b, func(string) bool { return true }, nil)
+	return func(w *writer) {
+		identity(w, &m, "per-object")
+		node(w, &m)
+		objects(w, "rabbitmq_")
+		counted(w, &m)
+		protocols(w, &m)
+		own(w, &m)
+		process(w)
+	}, err
+}
+
+// chosen has the families that the query names, of virtual hosts that it names; of none, and of all.
+func chosen(ctx context.Context, b management.Broker, r *http.Request) (page, error) {
+	m, err := b.Metrics(ctx)
+	if err != nil {
+		return nil, err
+	}
+	query := r.URL.Query()
+	objects, err := find(ctx, b, func(name string) bool { return slices.Contains(query["family"], name) }, query["vhost"])
+	return func(w *writer) {
+		objects(w, "rabbitmq_detailed_")
+		identity(w, &m, "detailed")
+	}, err
+}

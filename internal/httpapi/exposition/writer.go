@@ -1,0 +1,113 @@
+package exposition
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/metrics"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+)
+
+// writer writes families, each when the next one begins. The first error ends the writing.
+type writer struct {
+	encoder expfmt.Encoder
+	open    *dto.MetricFamily // not written yet
+	err     error
+}
+
+// page writes the families of an answer.
+type page func(*writer)
+
+// send answers a scrape in the format that it asks for.
+func (p page) send(w http.ResponseWriter, r *http.Request) {
+	// What the broker took to answer is no time of the client's.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(rest.Writing)) // if it has one
+	format := expfmt.NegotiateIncludingOpenMetrics(r.Header)
+	w.Header().Set("Content-Type", string(format))
+	w.Header().Set("Cache-Control", "no-cache")
+	w.Header().Set("Vary", "accept, accept-encoding")
+	var to io.Writer = w
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.Header().Set("Content-Encoding", "gzip")
+		packed, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // a level that there is
+		defer func() { _ = packed.Close() }()               // whoever asked may have gone
+		to = packed
+	}
+	if r.Method == http.MethodHead {
+		return
+	}
+	out := &writer{encoder: expfmt.NewEncoder(to, format)}
+	p(out)
+	out.begin(nil)
+	if c, ok := out.encoder.(expfmt.Closer); ok && out.err == nil {
+		_ = c.Close()
+	}
+}
+
+// begin writes the family that was open.
+func (w *writer) begin(f *dto.MetricFamily) {
+	if w.open != nil && w.err == nil {
+		w.err = w.encoder.Encode(w.open)
+	}
+	w.open = f
+}
+
+// family opens one, unless it is open.
+func (w *writer) family(name, help string, kind dto.MetricType) *dto.MetricFamily {
+	if w.open == nil || w.open.GetName() != name {
+		w.begin(&dto.MetricFamily{Name: &name, Help: &help, Type: &kind})
+	}
+	return w.open
+}
+
+// number writes one number; labels are names and values in turn.
+func (w *writer) number(kind dto.MetricType, name, help string, v float64, labels ...string) {
+	f := w.family(name, help, kind)
+	f.Metric = append(f.Metric, newRow(&v, labels...))
+}
+
+// newRow has a number for any type of family.
+func newRow(v *float64, labels ...string) *dto.Metric {
+	return &dto.Metric{Label: labelled(labels...), Gauge: &dto.Gauge{Value: v}, Counter: &dto.Counter{Value: v}, Untyped: &dto.Untyped{Value: v}}
+}
+
+func labelled(labels ...string) []*dto.LabelPair {
+	pairs := make([]*dto.LabelPair, 0, len(labels)/2)
+	for i := 0; i+1 < len(labels); i += 2 {
+		pairs = append(pairs, &dto.LabelPair{Name: &labels[i], Value: &labels[i+1]})
+	}
+	return pairs
+}
+
+func (w *writer) gauge(name, help string, v float64, labels ...string) {
+	w.number(dto.MetricType_GAUGE, name, help, v, labels...)
+}
+
+func (w *writer) counter(name, help string, v uint64, labels ...string) {
+	w.number(dto.MetricType_COUNTER, name, help, float64(v), labels...)
+}
+
+// info says something by its labels.
+func (w *writer) info(name, help string, labels ...string) {
+	w.number(dto.MetricType_UNTYPED, name, help, 1, labels...)
+}
+
+func (w *writer) histogram(name, help string, b metrics.Buckets, labels ...string) {
+	h := &dto.Histogram{SampleSum: &b.Sum}
+	sum := uint64(0)
+	for i := range b.Bounds {
+		sum += b.Counts[i]
+		upTo := sum
+		h.Bucket = append(h.Bucket, &dto.Bucket{UpperBound: &b.Bounds[i], CumulativeCount: &upTo})
+	}
+	all := b.Count()
+	h.SampleCount = &all
+	f := w.family(name, help, dto.MetricType_HISTOGRAM)
+	f.Metric = append(f.Metric, &dto.Metric{Label: labelled(labels...), Histogram: h})
+}

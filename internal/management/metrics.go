@@ -1,0 +1,45 @@
+package management
+
+import (
+	"context"
+
+	"candlemark/internal/metrics"
+)
+
+// Monitoring is the part of the broker that monitoring systems ask.
+type Monitoring interface {
+	// Metrics reads the numbers of the whole broker. It asks connections and channels, but no queue.
+	Metrics(ctx context.Context) (Metrics, error)
+}
+
+// Metrics are numbers of the whole broker, not quite of one moment. Those that count do so since
+// the broker started.
+type Metrics struct {
+	Overview
+	Machine
+	ClusterID   string
+	DeadLetters DeadLetters
+	// Queues are all queues added up, by metrics.Kind.
+	Queues [metrics.Holder + 1]metrics.Numbers
+	// Published tells more of what was published by clients.
+	Published metrics.Published
+	// Publishers are channels that are open and have published.
+	Publishers int
+	// Messages published and not confirmed, or not committed, and acknowledgements not committed.
+	Unconfirmed, Uncommitted, AcksUncommitted int
+	// Expired and Released say how late messages left that were due, in s.
+	Expired, Released metrics.Buckets
+	// Panics are those of actors, by their kind.
+	Panics map[string]uint64
+	// Journal is nil for one that does not tell.
+	Journal *Journal
+}
+
+// Journal are figures of the journal since it was opened.
+type Journal struct {
+	Commits metrics.Buckets // how long each took, in s
+	Records uint64
+	Written uint64 // bytes
+	Bytes   int64  // of its files
+	Live    int    // messages in it
+}

@@ -1,0 +1,143 @@
+package metrics
+
+import "sync/atomic"
+
+// Numbers are those of one queue, or of several added up. They are found by the constants below.
+type Numbers [numbers]int64
+
+// What Numbers are of.
+const (
+	Ready = iota // messages, as clients see them
+	Unacked
+	ReadyBytes   // of bodies
+	UnackedBytes // of bodies
+	Scheduled    // messages that wait for their time
+	Paged        // messages whose content is in the journal alone
+	PagedBytes
+	Consumers
+	Leased // 1 for a queue that ends when it is not used
+
+	Enqueued // messages that the queue was sent; from here on they only grow
+	Delivered
+	DeliveredNoAck
+	Got
+	GotNoAck
+	GotNothing // basic.get on an empty queue
+	Acked
+	Redelivered
+	TimedOut // deliveries that nobody settled in time
+
+	numbers
+
+	// gauges is where those begin that only grow.
+	gauges = Enqueued
+)
+
+// Add adds n.
+func (t *Numbers) Add(n *Numbers) {
+	for i, v := range n {
+		t[i] += v
+	}
+}
+
+// Kind of queues that are added up together.
+type Kind uint8
+
+// The kinds. A Holder keeps the messages of a delayed exchange and is no queue to clients.
+const (
+	Classic Kind = iota
+	Quorum
+	Stream
+	Holder
+
+	kinds
+)
+
+// KindOf is the kind of a queue that is shown with that type.
+func KindOf(queueType string, holder bool) Kind {
+	switch {
+	case holder:
+		return Holder
+	case queueType == "quorum":
+		return Quorum
+	case queueType == "stream":
+		return Stream
+	}
+	return Classic
+}
+
+// shards is how many queues may tell at a time without touching the same memory.
+const shards = 8
+
+// Queues add up the numbers of all queues of a broker. The zero value is ready.
+type Queues struct {
+	sums [kinds][shards]Share
+}
+
+// Share adds up those of a part of the queues. Anybody may write, anybody may read.
+type Share struct {
+	numbers [numbers]atomic.Int64
+	// Expired and Released say how late messages left that were due: ns behind their deadline, or behind the time that
+	// they were scheduled for.
+	Expired, Released Lateness
+	_                 [64]byte // the next one is in another cache line
+}
+
+// Of is the share that a queue tells, by a number of its own.
+func (q *Queues) Of(kind Kind, number uint64) *Share { return &q.sums[kind][number%shards] }
+
+// Tell adds how the numbers of a queue differ from what it told before, and remembers them.
+func (s *Share) Tell(told, now *Numbers) {
+	for i, v := range now {
+		if v != told[i] {
+			s.numbers[i].Add(v - told[i])
+			told[i] = v
+		}
+	}
+}
+
+// Forget takes back what a queue that ends has told of what it holds. What it has counted stays.
+func (s *Share) Forget(told *Numbers) {
+	now := *told
+	for i := range gauges {
+		now[i] = 0
+	}
+	s.Tell(told, &now)
+}
+
+// Total are the numbers of all queues of a kind. They are not those of one moment.
+func (q *Queues) Total(kind Kind) (t Numbers) {
+	for i := range q.sums[kind] {
+		for j := range t {
+			t[j] += q.sums[kind][i].numbers[j].Load()
+		}
+	}
+	return t
+}
+
+// All are the numbers of all queues that clients see.
+func (q *Queues) All() (t Numbers) {
+	for kind := range Holder {
+		n := q.Total(kind)
+		t.Add(&n)
+	}
+	return t
+}
+
+// Expired and Released are how late messages left, of all queues and holders.
+func (q *Queues) Expired() Buckets { return q.lateness(func(s *Share) *Lateness { return &s.Expired }) }
+
+// Released is likewise about scheduled messages.
+func (q *Queues) Released() Buckets {
+	return q.lateness(func(s *Share) *Lateness { return &s.Released })
+}
+
+func (q *Queues) lateness(of func(*Share) *Lateness) Buckets {
+	all := DurationBuckets()
+	for kind := range q.sums {
+		for i := range q.sums[kind] {
+			of(&q.sums[kind][i]).addTo(&all)
+		}
+	}
+	return all
+}
