@@ -80,7 +80,8 @@ func newRow(v *float64, labels ...string) *dto.Metric {
 func labelled(labels ...string) []*dto.LabelPair {
 	pairs := make([]*dto.LabelPair, 0, len(labels)/2)
 	for i := 0; i+1 < len(labels); i += 2 {
-		pairs = append(pairs, &dto.LabelPair{Name: &labels[i], Value: &labels[i+1]})
+		value := strings.ToValidUTF8(labels[i+1], "\uFFFD") // names of queues may be any bytes
+		pairs = append(pairs, &dto.LabelPair{Name: &labels[i], Value: &value})
 	}
 	return pairs
 }

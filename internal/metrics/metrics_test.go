@@ -1,0 +1,113 @@
+package metrics
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// Several queues tell what has changed; the sum is that of what they last said, whoever ended meanwhile.
+func TestSumsFollowTheQueues(t *testing.T) {
+	var all Queues
+	type teller struct {
+		share *Share
+		told  Numbers
+	}
+	var queues []*teller
+	for i := range 2 * shards {
+		queues = append(queues, &teller{share: all.Of(Quorum, uint64(i))})
+	}
+	want := Numbers{}
+	for i, q := range queues {
+		now := Numbers{Ready: int64(i), UnackedBytes: 100, Enqueued: int64(2 * i)}
+		q.share.Tell(&q.told, &now)
+		now[Ready]++
+		now[UnackedBytes] = 0
+		q.share.Tell(&q.told, &now)
+		want.Add(&now)
+	}
+	if got := all.Total(Quorum); got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+	held := &teller{share: all.Of(Holder, 1)}
+	held.share.Tell(&held.told, &Numbers{Scheduled: 7})
+	if got := all.All(); got != want {
+		t.Errorf("%v, want %v: a holder is no queue", got, want)
+	}
+	for _, q := range queues {
+		q.share.Forget(&q.told)
+	}
+	if got := all.Total(Quorum); got != (Numbers{Enqueued: want[Enqueued]}) {
+		t.Errorf("%v is left; what was counted was %d", got, want[Enqueued])
+	}
+}
+
+func TestKinds(t *testing.T) {
+	for _, test := range []struct {
+		queueType string
+		holder    bool
+		want      Kind
+	}{{"classic", false, Classic}, {"quorum", false, Quorum}, {"stream", false, Stream}, {"classic", true, Holder}} {
+		if got := KindOf(test.queueType, test.holder); got != test.want {
+			t.Errorf("%+v: %v", test, got)
+		}
+	}
+}
+
+// A run of values is the same histogram as the values one by one.
+func TestRunsAreTheValues(t *testing.T) {
+	var all Queues
+	var one Lateness
+	late := Late{Share: all.Of(Classic, 3)}
+	for _, d := range []time.Duration{0, 1, 100 * time.Microsecond, 100*time.Microsecond + 1, 700, 700, 700, time.Minute, time.Minute + 1, time.Hour, -5} {
+		one.Observe(d)
+		late.Expired(1000, 1000*1e6+int64(d))
+		late.Released(2000, 2000*1e6+int64(d))
+	}
+	late.Flush()
+	want := one.Buckets()
+	for what, got := range map[string]Buckets{"expired": all.Expired(), "released": all.Released()} {
+		if !slices.Equal(got.Counts, want.Counts) || got.Sum != want.Sum {
+			t.Errorf("%s: %+v, want %+v", what, got, want)
+		}
+	}
+	if n := len(want.Counts); want.Counts[0] != 7 || want.Counts[1] != 1 || want.Counts[n-2] != 1 || want.Counts[n-1] != 2 || want.Count() != 11 {
+		t.Errorf("%+v", want)
+	}
+	(&Late{}).Expired(1, 2) // nobody listens
+}
+
+// Bounds are included, as Prometheus has it, and nothing is beyond the last bucket.
+func TestSizes(t *testing.T) {
+	var a, b, sum Published
+	for _, bytes := range []int{0, 100, 101, 1000, 50_000_000, 100_000_000, 100_000_001} {
+		a.Count(bytes, 2, bytes > 0)
+	}
+	b.Count(7, 0, false)
+	sum.Add(&a)
+	sum.Add(&b)
+	got := sum.Sizes()
+	if want := []uint64{3, 2, 0, 0, 0, 0, 1, 1, 1}; !slices.Equal(got.Counts, want) || got.Sum != 250_001_209 || sum.Routed != 14 || sum.Confirm != 6 {
+		t.Errorf("%+v, %+v", got, sum)
+	}
+	b.AtLeast(&sum)
+	if b != sum {
+		t.Errorf("%+v, want %+v", b, sum)
+	}
+}
+
+// What a queue tells takes no memory.
+func TestTellingTakesNoMemory(t *testing.T) {
+	var all Queues
+	var told, now Numbers
+	late := Late{Share: all.Of(Classic, 0)}
+	if n := testing.AllocsPerRun(100, func() {
+		now[Ready]++
+		now[Enqueued]++
+		late.Expired(1, 1e6)
+		late.Flush()
+		late.Share.Tell(&told, &now)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
