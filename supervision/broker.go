@@ -9,10 +9,12 @@ import (
 	"strconv"
 	"time"
 
+	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/internal/config"
 	"candlemark/internal/management"
 	"candlemark/internal/store/segment"
+	"candlemark/protocol"
 )
 
 var _ management.Broker = (*Node)(nil)
@@ -44,6 +46,28 @@ func (n *Node) Metrics(ctx context.Context) (management.Metrics, error) {
 	return m, err
 }
 
+// Service implements management.Host.
+func (n *Node) Service() management.Service {
+	s := management.Service{Connections: n.socketsUsed(), Limit: n.sockets.Limit()}
+	if most := n.cfg.Limits.Connections; most > 0 {
+		s.Limit = min(s.Limit, most)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	s.Open = !n.stopping && len(n.listeners) > 0
+	return s
+}
+
+func (n *Node) socketsUsed() int {
+	return int(n.Churn.ConnectionsOpened.Load() - n.Churn.ConnectionsClosed.Load())
+}
+
+// CloseConnectionsOf implements management.Clients.
+func (n *Node) CloseConnectionsOf(_ context.Context, user, reason string) error {
+	n.asker.Post(n.root, &mail.CloseConnection{User: user, Err: protocol.ConnectionErrorf(protocol.ConnectionForced, "%s", reason)})
+	return nil
+}
+
 // NodeName implements management.Host.
 func (n *Node) NodeName() string { return n.cfg.Name }
 
@@ -56,7 +80,7 @@ func (n *Node) WithTimeout(parent context.Context, d time.Duration) (context.Con
 func (n *Node) Machine(context.Context) (management.Machine, error) {
 	m := n.monitor.Machine()
 	m.Uptime = (int64(n.clock.Now()) - int64(n.started)) / 1e6
-	m.SocketsUsed, m.SocketsMax = int(n.Churn.ConnectionsOpened.Load()-n.Churn.ConnectionsClosed.Load()), n.sockets.Limit()
+	m.SocketsUsed, m.SocketsMax = n.socketsUsed(), n.sockets.Limit()
 	m.Mechanisms = n.cfg.Authenticator.Mechanisms(auth.Peer{})
 	return m, nil
 }

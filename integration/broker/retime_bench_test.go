@@ -17,6 +17,12 @@ import (
 
 // benchChannel is a channel of a broker that lives as long as the benchmark.
 func benchChannel(b *testing.B) *amqp.Channel {
+	_, ch := benchBroker(b)
+	return ch
+}
+
+// benchBroker is such a broker, and a channel of it.
+func benchBroker(b *testing.B) (*supervision.Node, *amqp.Channel) {
 	journal := memory.New(memory.Options{})
 	node, err := supervision.Start(supervision.Config{Users: auth.NewGuest(), Journal: journal, Log: zerolog.Nop()})
 	if err != nil {
@@ -37,7 +43,7 @@ func benchChannel(b *testing.B) *amqp.Channel {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return ch
+	return node, ch
 }
 
 // BenchmarkRetroactivePolicy gives a million queued messages another deadline by a policy (TTL-25), while a consumer takes

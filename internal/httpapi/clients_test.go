@@ -29,6 +29,11 @@ func (c *crowd) CloseConnection(_ context.Context, name, reason string) (bool, e
 	return true, c.err
 }
 
+func (c *crowd) CloseConnectionsOf(_ context.Context, user, reason string) error {
+	c.closed = append(c.closed, "all of "+user+": "+reason)
+	return c.err
+}
+
 func (c *crowd) Channels(ctx context.Context) ([]management.Channel, error) {
 	list, err := c.Connections(ctx)
 	return []management.Channel{
@@ -119,6 +124,14 @@ func TestClientsOfOthers(t *testing.T) {
 		{"viewer:v", "DELETE", "/api/connections/b", 204, ""},
 		{guest, "DELETE", "/api/connections/b", 204, ""},
 		{guest, "DELETE", "/api/connections/none", 404, gone},
+		{guest, "GET", "/api/connections/username/viewer?columns=name", 200, `[{"name":"b"}]`},
+		{"viewer:v", "GET", "/api/connections/username/viewer?columns=name", 200, `[{"name":"b"}]`},
+		{guest, "GET", "/api/connections/username/channels", 200, `[]`},
+		{"viewer:v", "GET", "/api/connections/username/guest", 401, refused},
+		{"viewer:v", "DELETE", "/api/connections/username/guest", 401, refused},
+		{guest, "DELETE", "/api/connections/username/viewer", 204, ""},
+		{guest, "DELETE", "/api/connections/a/channels", 404, gone},
+		{guest, "GET", "/api/connections/a/nothing", 404, gone},
 		{guest, "GET", "/api/channels?columns=name", 200, `[{"name":"a (1)"},{"name":"b (2)"}]`},
 		{"viewer:v", "GET", "/api/channels?columns=name", 200, `[{"name":"b (2)"}]`},
 		{guest, "GET", "/api/vhosts/dev/channels?columns=name", 200, `[{"name":"b (2)"}]`},
@@ -138,7 +151,7 @@ func TestClientsOfOthers(t *testing.T) {
 			t.Errorf("%s %s %s\n got %d %s\nwant %d %s", test.as, test.method, test.path, w.Code, w.Body, test.status, test.want)
 		}
 	}
-	if len(c.closed) != 2 || c.closed[0] != "b: Closed via management plugin" {
+	if len(c.closed) != 3 || c.closed[0] != "b: Closed via management plugin" || c.closed[2] != "all of viewer: Closed via management plugin" {
 		t.Errorf("%q", c.closed)
 	}
 }

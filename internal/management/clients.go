@@ -16,6 +16,8 @@ type Clients interface {
 	// CloseConnection tells the client of that name CONNECTION_FORCED with the
 	// reason. Found tells whether there was one. The end is not waited for.
 	CloseConnection(ctx context.Context, name, reason string) (found bool, err error)
+	// CloseConnectionsOf does so with all connections of a user.
+	CloseConnectionsOf(ctx context.Context, user, reason string) error
 	// Channels describes all channels of those connections, in their order.
 	Channels(ctx context.Context) ([]Channel, error)
 	// Consumers describes those of the queues of a vhost, of all for "".

@@ -16,6 +16,8 @@ type Host interface {
 	WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc)
 	// Machine measures what the process uses and may use.
 	Machine(ctx context.Context) (Machine, error)
+	// Service tells whether clients can connect over AMQP.
+	Service() Service
 	// DeadLetters are counts since the broker started.
 	DeadLetters() DeadLetters
 	// SetMemoryWatermark and SetDiskFreeLimit change when publishers are blocked,
@@ -45,4 +47,11 @@ type Machine struct {
 	SocketsMax          int    // for AMQP
 	DataDirectory       string // "" for none
 	Mechanisms          []string
+}
+
+// Service says how the broker serves clients of AMQP.
+type Service struct {
+	Open bool // somebody listens for them, and the broker does not stop
+	// Connections are there, with those that have not logged in; beyond the Limit they are refused.
+	Connections, Limit int
 }

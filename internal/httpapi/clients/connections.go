@@ -2,6 +2,7 @@ package clients
 
 import (
 	"cmp"
+	"net/http"
 
 	"candlemark/internal/httpapi/forms"
 	"candlemark/internal/httpapi/rest"
@@ -72,8 +73,53 @@ func connectionForm(r *rest.Request, c *management.Connection) connectionItem {
 // connections lists those of the path's virtual host, or of all. Who is no
 // monitor sees its own.
 func connections(r *rest.Request) (any, error) {
+	return listConnections(r, func(c *management.Connection) bool { return (r.VHost == "" || c.VHost == r.VHost) && r.Owns(c) })
+}
+
+// connectionPart is /username/{user} or /{name}/channels. For http.ServeMux neither is more special than the other, so
+// it cannot tell them apart: a connection that is called username has no channels here.
+func connectionPart(r *rest.Request) (any, error) {
+	switch {
+	case r.Name == "username":
+		return byUser(userConnections)(r)
+	case r.Part("part") == "channels":
+		return connectionChannels(r)
+	}
+	return nil, rest.ErrNotFound
+}
+
+// byUser is about all connections of a user. It lets those through who ask about themselves, and administrators; monitors
+// may look.
+func byUser(handle func(r *rest.Request, user string) (any, error)) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		user := r.Part("part")
+		switch {
+		case r.Name != "username":
+			return nil, rest.ErrNotFound
+		case user != r.User.Name && !r.User.HasTag("administrator") && (r.Method == http.MethodDelete || !r.Monitors()):
+			return nil, rest.ErrNotAuthorised
+		}
+		return handle(r, user)
+	}
+}
+
+// userConnections lists them.
+func userConnections(r *rest.Request, user string) (any, error) {
+	return listConnections(r, func(c *management.Connection) bool { return c.User == user })
+}
+
+// closeUserConnections is closeConnection for all of them; there may be none.
+func closeUserConnections(r *rest.Request, user string) (any, error) {
+	return nil, r.Broker.CloseConnectionsOf(r.Context(), user, reasonOf(r))
+}
+
+// reasonOf is what a client is told that is disconnected.
+func reasonOf(r *rest.Request) string {
+	return cmp.Or(r.Header.Get("X-Reason"), "Closed via management plugin")
+}
+
+func listConnections(r *rest.Request, visible func(*management.Connection) bool) (any, error) {
 	all, err := r.Broker.Connections(r.Context())
-	visible := func(c *management.Connection) bool { return (r.VHost == "" || c.VHost == r.VHost) && r.Owns(c) }
 	return rest.ListForms(r, all, err, visible, func(c *management.Connection) connectionItem { return connectionForm(r, c) }, func(c *connectionItem) string { return c.Name })
 }
 
@@ -105,8 +151,7 @@ func closeConnection(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	reason := cmp.Or(r.Header.Get("X-Reason"), "Closed via management plugin")
-	found, err := r.Broker.CloseConnection(r.Context(), c.Name, reason)
+	found, err := r.Broker.CloseConnection(r.Context(), c.Name, reasonOf(r))
 	if err == nil && !found {
 		err = rest.ErrNotFound
 	}

@@ -22,6 +22,9 @@ type health struct {
 	Protocols []string    `json:"protocols,omitempty"`
 	Expired   []expiring  `json:"expired,omitempty"`
 	Alarms    []alarmItem `json:"alarms,omitempty"`
+	// Of connections.
+	Limit       *int `json:"limit,omitempty"`
+	Connections *int `json:"connections,omitempty"`
 }
 
 var healthy = health{Status: "ok"}
@@ -30,6 +33,44 @@ var healthy = health{Status: "ok"}
 func unhealthy(h health) any {
 	h.Status = "failed"
 	return rest.Unavailable(h)
+}
+
+// alive says to whoever asks whether the broker serves, and nothing else.
+func alive(r *rest.Request) (any, error) {
+	if !r.Broker.Service().Open {
+		return unhealthy(health{}), nil
+	}
+	return healthy, nil
+}
+
+// inService checks that the broker serves.
+func inService(r *rest.Request) (any, error) {
+	if !r.Broker.Service().Open {
+		return unhealthy(health{Reason: "this rabbit node is not currently available to serve"}), nil
+	}
+	return healthy, nil
+}
+
+const connectionLimit = "node connection limit is reached"
+
+// readyToServe checks that a client that connects now is served.
+func readyToServe(r *rest.Request) (any, error) {
+	switch s := r.Broker.Service(); {
+	case !s.Open:
+		return unhealthy(health{Reason: "the rabbit node is not currently available to serve"}), nil
+	case s.Connections >= s.Limit:
+		return unhealthy(health{Reason: connectionLimit}), nil
+	}
+	return healthy, nil
+}
+
+// belowConnectionLimit checks that there may be more connections, and says how many there are.
+func belowConnectionLimit(r *rest.Request) (any, error) {
+	s := r.Broker.Service()
+	if s.Connections >= s.Limit {
+		return unhealthy(health{Reason: connectionLimit, Limit: &s.Limit, Connections: &s.Connections}), nil
+	}
+	return health{Status: healthy.Status, Limit: &s.Limit, Connections: &s.Connections}, nil
 }
 
 const noListener = "No active listener"

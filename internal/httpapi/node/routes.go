@@ -25,6 +25,12 @@ var Routes = []rest.Route{
 	rest.Put("/api/disk-free-limit", rest.Administrator, setLimit("mem_relative", multipleOfMemory, management.Broker.SetDiskFreeLimit)),
 
 	rest.Get("/api/aliveness-test/{vhost}", rest.In(rest.Visitor), rest.Always(healthy)),
+	rest.Open("/healthz", alive),
+	rest.Open(checksPath+"/is-in-service", inService),
+	rest.Open(checksPath+"/ready-to-serve-clients", readyToServe),
+	rest.Get(checksPath+"/below-node-connection-limit", rest.Anybody, belowConnectionLimit),
+	rest.Get(checksPath+"/metadata-store/initialized", rest.Anybody, rest.Always(healthy)),
+	rest.Get(checksPath+"/metadata-store/initialized/with-data", rest.Anybody, rest.Always(healthy)),
 	rest.Get(checksPath+"/virtual-hosts", rest.Anybody, rest.Always(healthy)),
 	rest.Get(checksPath+"/node-is-quorum-critical", rest.Anybody, rest.Always(health{Status: "ok", Reason: "single node cluster"})),
 	rest.Get(checksPath+"/port-listener/{port}", rest.Anybody, portListens),
