@@ -9,12 +9,11 @@ import (
 	"strconv"
 	"time"
 
-	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/internal/config"
 	"candlemark/internal/management"
 	"candlemark/internal/store/segment"
-	"candlemark/protocol"
+	"candlemark/supervision/queries"
 )
 
 var _ management.Broker = (*Node)(nil)
@@ -38,6 +37,7 @@ func (n *Node) Metrics(ctx context.Context) (management.Metrics, error) {
 	}
 	n.nameOverview(&m.Overview)
 	m.Panics = n.Failures.Counts()
+	m.AMQPLogins, m.HTTPLogins = n.cfg.Users.Logins()
 	_ = json.Unmarshal(n.globals.All()[clusterID], &m.ClusterID) // it is our own
 	if j, ok := n.cfg.Journal.(interface{ Stats() segment.Stats }); ok {
 		s := j.Stats()
@@ -48,7 +48,7 @@ func (n *Node) Metrics(ctx context.Context) (management.Metrics, error) {
 
 // Service implements management.Host.
 func (n *Node) Service() management.Service {
-	s := management.Service{Connections: n.socketsUsed(), Limit: n.sockets.Limit()}
+	s := management.Service{Connections: socketsUsed(&n.Churn), Limit: n.sockets.Limit()}
 	if most := n.cfg.Limits.Connections; most > 0 {
 		s.Limit = min(s.Limit, most)
 	}
@@ -58,14 +58,8 @@ func (n *Node) Service() management.Service {
 	return s
 }
 
-func (n *Node) socketsUsed() int {
-	return int(n.Churn.ConnectionsOpened.Load() - n.Churn.ConnectionsClosed.Load())
-}
-
-// CloseConnectionsOf implements management.Clients.
-func (n *Node) CloseConnectionsOf(_ context.Context, user, reason string) error {
-	n.asker.Post(n.root, &mail.CloseConnection{User: user, Err: protocol.ConnectionErrorf(protocol.ConnectionForced, "%s", reason)})
-	return nil
+func socketsUsed(c *queries.Churn) int {
+	return int(c.ConnectionsOpened.Load() - c.ConnectionsClosed.Load())
 }
 
 // NodeName implements management.Host.
@@ -80,7 +74,7 @@ func (n *Node) WithTimeout(parent context.Context, d time.Duration) (context.Con
 func (n *Node) Machine(context.Context) (management.Machine, error) {
 	m := n.monitor.Machine()
 	m.Uptime = (int64(n.clock.Now()) - int64(n.started)) / 1e6
-	m.SocketsUsed, m.SocketsMax = n.socketsUsed(), n.sockets.Limit()
+	m.SocketsUsed, m.SocketsMax = socketsUsed(&n.Churn), n.sockets.Limit()
 	m.Mechanisms = n.cfg.Authenticator.Mechanisms(auth.Peer{})
 	return m, nil
 }

@@ -7,6 +7,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
+	"candlemark/internal/metrics"
 	"candlemark/protocol"
 )
 
@@ -143,5 +144,21 @@ func BenchmarkPersist(b *testing.B) {
 		c.run(&mail.Grant{Channel: ch1, Tag: "a", Messages: benchBatch, Bytes: 100 * benchBatch})
 		c.run(&mail.Settle{Channel: ch1, Ranges: []mail.SettleRange{{First: n + 1, Last: n + benchBatch}}})
 		n += benchBatch
+	}
+}
+
+// BenchmarkTell is the cost of the sums of all queues for each turn, whatever the number of messages.
+func BenchmarkTell(b *testing.B) {
+	var sums metrics.Queues
+	cfg := testConfig(settings())
+	cfg.Metrics = sums.Of(metrics.Classic, 7)
+	c := newCoreOf(nil, cfg)
+	q := &queue{state: c.state}
+	b.ReportAllocs()
+	for b.Loop() {
+		q.state.Counts.Publish++
+		q.state.Counts.Deliver++
+		q.state.Counts.Ack++
+		q.tell()
 	}
 }

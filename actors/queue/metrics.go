@@ -10,7 +10,7 @@ func (q *queue) tell() {
 		return
 	}
 	s.Late.Flush()
-	now := s.numbers()
+	now := numbersOf(s)
 	if q.told == nil {
 		if now == (metrics.Numbers{}) {
 			return
@@ -27,8 +27,8 @@ func (q *queue) forget() {
 	}
 }
 
-// numbers are the queue's share of the sums.
-func (s *state) numbers() metrics.Numbers {
+// numbersOf a queue are its share of the sums.
+func numbersOf(s *state) metrics.Numbers {
 	forwarding := s.DeadLetters.Counts()
 	ready := s.Backlog.ReadyBytes() + forwarding.ForwardingBytes
 	c := &s.Counts

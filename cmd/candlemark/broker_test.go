@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -19,6 +20,33 @@ func TestDemoBrokerStarts(t *testing.T) {
 	}
 	if len(b.AMQP) != 1 || b.HTTP == nil {
 		t.Errorf("listens at %v and %v", b.AMQP, b.HTTP)
+	}
+	if err := b.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Metrics have a port of their own if it is asked for, where nobody logs in; on the API's they do.
+func TestMetricsPort(t *testing.T) {
+	cfg := demoConfig(t.TempDir())
+	cfg.Metrics = "127.0.0.1:0"
+	b, err := startBroker(cfg, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[string]int{b.Metrics.String() + "/metrics": 200, b.HTTP.String() + "/metrics": 401, b.HTTP.String() + "/healthz": 200, b.Metrics.String() + "/api/overview": 404} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+at, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer.StatusCode != want {
+			t.Errorf("%s: %d", at, answer.StatusCode)
+		}
+		_ = answer.Body.Close()
 	}
 	if err := b.stop(); err != nil {
 		t.Error(err)

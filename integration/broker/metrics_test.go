@@ -44,6 +44,8 @@ func expectSums(b *testkit.Bubble, when string) {
 		want[metrics.ReadyBytes] += q.ReadyBytes
 		want[metrics.UnackedBytes] += q.UnackedBytes
 		want[metrics.Consumers] += int64(q.Consumers)
+		want[metrics.Paged] += int64(q.Paged)
+		want[metrics.PagedBytes] += q.PagedBytes
 		want[metrics.Scheduled] += int64(q.Scheduled.Count)
 		if _, leased := q.Arguments.Get("x-expires"); leased {
 			want[metrics.Leased]++
@@ -223,12 +225,16 @@ func TestMetricsWantALogin(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		before := metricsOf(b).HTTPLogins
 		for _, path := range []string{"/metrics", "/metrics/per-object", "/metrics/detailed?family=queue_coarse_metrics"} {
 			for as, want := range map[string]int{"": 200, "watcher:watcher": 200, "viewer:viewer": 401, "guest:wrong": 401} {
 				if answer := w.ask(as, "GET", path, ""); answer.Code != want {
 					t.Errorf("%s as %q: %d, want %d", path, as, answer.Code, want)
 				}
 			}
+		}
+		if now := metricsOf(b).HTTPLogins; now.Succeeded != before.Succeeded+9 || now.Failed != before.Failed+3 {
+			t.Errorf("%+v, then %+v", before, now)
 		}
 	})
 }

@@ -33,7 +33,7 @@ func (u *Users) Mechanisms(peer Peer) []string {
 			offered = append(offered, name)
 		}
 	}
-	if _, err := u.Authenticate("EXTERNAL", nil, peer); err == nil {
+	if _, err := u.authenticate("EXTERNAL", nil, peer); err == nil {
 		offered = append(offered, "EXTERNAL")
 	}
 	return offered
@@ -47,6 +47,12 @@ func (u *Users) allows(mechanism string) bool {
 // Authenticate implements Authenticator. Passwords are looked at as often as the
 // throttle allows; other logins do not wait.
 func (u *Users) Authenticate(mechanism string, response []byte, peer Peer) (User, error) {
+	user, err := u.authenticate(mechanism, response, peer)
+	u.attempts.count(peer.HTTP, err == nil)
+	return user, err
+}
+
+func (u *Users) authenticate(mechanism string, response []byte, peer Peer) (User, error) {
 	name, err := u.identify(mechanism, response, peer)
 	if err != nil {
 		return User{}, err

@@ -10,6 +10,8 @@ import (
 type Peer struct {
 	// Addr that is not a TCP address is on this machine.
 	Addr net.Addr
+	// HTTP: the login comes with a request to the HTTP API.
+	HTTP bool
 	// TLS: the connection is encrypted.
 	TLS bool
 	// Certificate is the client's, verified; nil without one.

@@ -42,6 +42,7 @@ type Users struct {
 	everything *pattern.Pattern // .* is what nearly everybody has
 	throttle   *throttle
 	loopback   atomic.Pointer[[]string]
+	attempts   attempts
 
 	now      atomic.Pointer[snapshot]
 	mu       sync.Mutex // held by whoever makes the next snapshot

@@ -15,7 +15,7 @@ func TestLoad(t *testing.T) {
 		fail bool
 	}{
 		"defaults": {want: func(c Config) bool {
-			return slices.Equal(c.AMQP, []string{"127.0.0.1:5672", "[::1]:5672"}) && c.HTTP == "127.0.0.1:15672"
+			return slices.Equal(c.AMQP, []string{"127.0.0.1:5672", "[::1]:5672"}) && c.HTTP == "127.0.0.1:15672" && c.Metrics == ""
 		}},
 		"repeated": {args: []string{"--amqp", "127.0.0.1:0", "--amqp", "[::1]:0"}, want: func(c Config) bool {
 			return slices.Equal(c.AMQP, []string{"127.0.0.1:0", "[::1]:0"})
@@ -41,6 +41,8 @@ func TestLoad(t *testing.T) {
 			env:  map[string]string{"CANDLEMARK_AMQPS": "127.0.0.1:1", "CANDLEMARK_TLS_CERT": "c", "CANDLEMARK_TLS_KEY": "k", "CANDLEMARK_TLS_VERIFY_PEER": "true", "CANDLEMARK_TLS_CA": "a"},
 			want: func(c Config) bool { return c.TLS.Cert == "c" && c.TLS.VerifyPeer && len(c.AMQPS) == 1 },
 		},
+		"metrics":                   {env: map[string]string{"CANDLEMARK_METRICS": "127.0.0.1:15692"}, want: func(c Config) bool { return c.Metrics == "127.0.0.1:15692" }},
+		"metrics without a port":    {args: []string{"--metrics", "127.0.0.1"}, fail: true},
 		"tls without a certificate": {args: []string{"--amqps", "127.0.0.1:0"}, fail: true},
 		"tls without roots":         {args: []string{"--tls-verify-peer"}, fail: true},
 		"certificates not verified": {args: []string{"--tls-fail-if-no-peer-cert"}, fail: true},

@@ -3,6 +3,7 @@ package management
 import (
 	"context"
 
+	"candlemark/internal/auth"
 	"candlemark/internal/metrics"
 )
 
@@ -29,6 +30,8 @@ type Metrics struct {
 	Unconfirmed, Uncommitted, AcksUncommitted int
 	// Expired and Released say how late messages left that were due, in s.
 	Expired, Released metrics.Buckets
+	// Logins over AMQP and HTTP.
+	AMQPLogins, HTTPLogins auth.Logins
 	// Panics are those of actors, by their kind.
 	Panics map[string]uint64
 	// Journal is nil for one that does not tell.

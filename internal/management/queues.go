@@ -28,6 +28,9 @@ type Queue struct {
 	Ready, Unacked                   int
 	ReadyBytes, UnackedBytes, Memory int64
 	Consumers                        int
+	// Paged messages, with bodies of PagedBytes, have their contents on disk alone.
+	Paged      int
+	PagedBytes int64
 	// DeliveryLimit is -1 for none.
 	DeliveryLimit int64
 	IdleSince     int64 // wall ms

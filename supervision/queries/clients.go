@@ -73,12 +73,22 @@ func (qs *Queries) Connections(ctx context.Context) ([]management.Connection, er
 
 // CloseConnection implements management.Clients.
 func (qs *Queries) CloseConnection(ctx context.Context, name, reason string) (found bool, err error) {
+	return qs.closeThose(ctx, reason, func(c *management.Connection) bool { return c.Name == name })
+}
+
+// CloseConnectionsOf implements management.Clients.
+func (qs *Queries) CloseConnectionsOf(ctx context.Context, user, reason string) error {
+	_, err := qs.closeThose(ctx, reason, func(c *management.Connection) bool { return c.User == user })
+	return err
+}
+
+func (qs *Queries) closeThose(ctx context.Context, reason string, those func(*management.Connection) bool) (found bool, err error) {
 	all, err := qs.clients(ctx)
 	if err != nil {
 		return false, err
 	}
 	for _, c := range all.list {
-		if c.shown.Name == name {
+		if those(&c.shown) {
 			found = true
 			qs.cfg.Asker.Post(c.pid, &mail.CloseConnection{Err: protocol.ConnectionErrorf(protocol.ConnectionForced, "%s", reason)})
 		}

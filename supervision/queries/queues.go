@@ -117,6 +117,7 @@ func shown(vhost string, q *topology.Queue, info *mail.QueueInfo) management.Que
 	s.State, s.Effective, s.DeliveryLimit = "running", info.Effective, info.Settings.DeliveryLimit
 	s.Ready, s.Unacked, s.Consumers = info.Ready, info.Unacked, info.Consumers
 	s.ReadyBytes, s.UnackedBytes, s.Memory = info.ReadyBytes, info.UnackedBytes, info.Memory
+	s.Paged, s.PagedBytes = info.Paged, info.PagedBytes
 	s.IdleSince, s.Counts = info.LastUse, countsShown(info.Counts)
 	s.TimedOut, s.Late, s.Scheduled = info.Counts.TimedOut, info.Counts.Late, management.ScheduledCounts(info.Scheduled)
 	return s

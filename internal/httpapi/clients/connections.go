@@ -113,7 +113,7 @@ func closeUserConnections(r *rest.Request, user string) (any, error) {
 	return nil, r.Broker.CloseConnectionsOf(r.Context(), user, reasonOf(r))
 }
 
-// reasonOf is what a client is told that is disconnected.
+// reasonOf a disconnection, for the client.
 func reasonOf(r *rest.Request) string {
 	return cmp.Or(r.Header.Get("X-Reason"), "Closed via management plugin")
 }

@@ -31,6 +31,8 @@ var queueColumns = []column[queue]{
 	gauge(queueMore, "queue_messages_bytes", "Bytes of the bodies of messages ready or unacked", func(q *queue) float64 { return float64(q.ReadyBytes + q.UnackedBytes) }),
 	gauge(queueMore, "queue_messages_ready_bytes", "Bytes of the bodies of messages ready", func(q *queue) float64 { return float64(q.ReadyBytes) }),
 	gauge(queueMore, "queue_messages_unacked_bytes", "Bytes of the bodies of messages unacked", func(q *queue) float64 { return float64(q.UnackedBytes) }),
+	gauge(queueMore, "queue_messages_paged_out", "Messages whose content is on disk alone", func(q *queue) float64 { return float64(q.Paged) }),
+	gauge(queueMore, "queue_messages_paged_out_bytes", "Bytes of bodies that are on disk alone", func(q *queue) float64 { return float64(q.PagedBytes) }),
 	gauge(queueMore, "queue_messages_scheduled", "Messages that wait for their time", func(q *queue) float64 { return float64(q.Scheduled.Count) }),
 	counter(queueExchange, "queue_messages_published_total", "Messages that the queue was sent", func(q *queue) uint64 { return q.Counts.Publish }),
 	counter(queueDeliveries, "queue_get_ack_total", "Messages got with basic.get, to be acknowledged", func(q *queue) uint64 { return q.Counts.Get }),

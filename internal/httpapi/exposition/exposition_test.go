@@ -7,11 +7,14 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"candlemark/internal/auth"
 	"candlemark/internal/management"
 	"candlemark/internal/metrics"
 
@@ -45,6 +48,7 @@ func newFake() *fake {
 	m.DeadLetters.Expired.AtMostOnce = 4
 	m.Panics = map[string]uint64{"queue": 2, "channel": 0}
 	m.Journal = &management.Journal{Commits: metrics.DurationBuckets(), Records: 77}
+	m.AMQPLogins, m.HTTPLogins = auth.Logins{Succeeded: 1}, auth.Logins{Succeeded: 2, Failed: 3}
 	m.MemoryUsed, m.Uptime, m.MemoryAlarm = 12345, 2500, true
 	m.Connections, m.Channels, m.Overview.Queues, m.Publishers = 1, 2, 3, 2
 	return f
@@ -207,6 +211,9 @@ func TestValues(t *testing.T) {
 		{77, "candlemark_journal_records_total", nil},
 		{12345, "rabbitmq_process_resident_memory_bytes", nil},
 		{2.5, "rabbitmq_erlang_uptime_seconds", nil},
+		{5, "rabbitmq_auth_attempts_total", []string{"protocol", "http"}},
+		{3, "rabbitmq_auth_attempts_failed_total", []string{"protocol", "http"}},
+		{1, "rabbitmq_auth_attempts_succeeded_total", []string{"protocol", "amqp091"}},
 		{1, "rabbitmq_alarms_memory_used_watermark", nil},
 	} {
 		if got := value(t, families, test.name, test.labels...); got != test.want {
@@ -289,6 +296,27 @@ func TestChosenFamilies(t *testing.T) {
 	}
 }
 
+// The dashboard that comes with the broker reads what there is.
+func TestOwnDashboardFindsItsSeries(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/deploy/grafana.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	families, found := scraped(t, newFake(), wholePath), 0
+	for _, name := range regexp.MustCompile(`candlemark_[a-z_]+`).FindAllString(string(text), -1) {
+		found++
+		for _, suffix := range []string{"_bucket", "_count"} {
+			name = strings.TrimSuffix(name, suffix)
+		}
+		if families[name] == nil {
+			t.Error("no", name)
+		}
+	}
+	if found < 15 {
+		t.Error(found)
+	}
+}
+
 func TestCompressed(t *testing.T) {
 	answer := httptest.NewRecorder()
 	r := httptest.NewRequest(http.MethodGet, wholePath, nil)
@@ -305,26 +333,28 @@ func TestCompressed(t *testing.T) {
 
 // A port without a login answers so many at a time.
 func TestScrapesAreBounded(t *testing.T) {
-	f := newFake()
-	f.wait = make(chan struct{})
-	h := NewHandler(f)
-	codes := make(chan int)
-	for range atATime + 3 {
-		go func() {
-			answer := httptest.NewRecorder()
-			h.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, wholePath, nil))
-			codes <- answer.Code
-		}()
-	}
-	for range 3 {
-		if code := <-codes; code != http.StatusServiceUnavailable {
-			t.Error(code)
+	for path, most := range map[string]int{wholePath: wholeAtATime, objectsPath: objectsAtATime, chosenPath: objectsAtATime} {
+		f := newFake()
+		f.wait = make(chan struct{})
+		h := NewHandler(f)
+		codes := make(chan int)
+		for range most + 3 {
+			go func() {
+				answer := httptest.NewRecorder()
+				h.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
+				codes <- answer.Code
+			}()
 		}
-	}
-	close(f.wait)
-	for range atATime {
-		if code := <-codes; code != http.StatusOK {
-			t.Error(code)
+		for range 3 {
+			if code := <-codes; code != http.StatusServiceUnavailable {
+				t.Error(path, code)
+			}
+		}
+		close(f.wait)
+		for range most {
+			if code := <-codes; code != http.StatusOK {
+				t.Error(path, code)
+			}
 		}
 	}
 }

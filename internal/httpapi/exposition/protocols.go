@@ -1,6 +1,7 @@
 package exposition
 
 import (
+	"candlemark/internal/auth"
 	"candlemark/internal/management"
 	"candlemark/internal/metrics"
 )
@@ -46,6 +47,14 @@ func protocols(w *writer, m *management.Metrics) {
 	byType("messages_get_empty_total", "basic.get on an empty queue", metrics.GotNothing)
 	byType("messages_redelivered_total", "Messages that came again", metrics.Redelivered)
 	byType("messages_acknowledged_total", "Messages acknowledged", metrics.Acked)
+
+	logins := func(name, help string, of func(*auth.Logins) uint64) {
+		w.counter("rabbitmq_auth_attempts_"+name, help, of(&m.AMQPLogins), "protocol", protocol)
+		w.counter("rabbitmq_auth_attempts_"+name, help, of(&m.HTTPLogins), "protocol", "http")
+	}
+	logins("total", "Logins that were tried", func(l *auth.Logins) uint64 { return l.Succeeded + l.Failed })
+	logins("succeeded_total", "Logins that succeeded", func(l *auth.Logins) uint64 { return l.Succeeded })
+	logins("failed_total", "Logins that were refused", func(l *auth.Logins) uint64 { return l.Failed })
 
 	d := &m.DeadLetters
 	died := func(name, help string, of *management.Deaths) {

@@ -33,34 +33,43 @@ func scrape(ask question) rest.Handler {
 	}
 }
 
-// atATime is how many scrapes a port that asks for no login answers at a time.
-const atATime = 4
+// How many scrapes a port that asks for no login answers at a time: of the broker as a whole, and of objects, which may
+// be many.
+const (
+	wholeAtATime   = 4
+	objectsAtATime = 1
+)
 
 // NewHandler answers scrapes of anybody.
 func NewHandler(b management.Broker) http.Handler {
-	room := make(chan struct{}, atATime)
+	objects := make(chan struct{}, objectsAtATime)
 	mux := http.NewServeMux()
-	for path, ask := range map[string]question{wholePath: whole, objectsPath: eachObject, chosenPath: chosen} {
-		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
-			select {
-			case room <- struct{}{}:
-				defer func() { <-room }()
-			default:
-				w.Header().Set("Retry-After", "1")
-				http.Error(w, "too many scrapes at a time", http.StatusServiceUnavailable)
-				return
-			}
-			ctx, cancel := b.WithTimeout(r.Context(), rest.Patience)
-			defer cancel()
-			p, err := ask(ctx, b, r)
-			if err != nil {
-				http.Error(w, "the broker did not answer", http.StatusServiceUnavailable)
-				return
-			}
-			p.send(w, r)
-		})
-	}
+	mux.Handle("GET "+wholePath, anybodys(b, whole, make(chan struct{}, wholeAtATime)))
+	mux.Handle("GET "+objectsPath, anybodys(b, eachObject, objects))
+	mux.Handle("GET "+chosenPath, anybodys(b, chosen, objects))
 	return mux
+}
+
+// anybodys answers scrapes while there is room.
+func anybodys(b management.Broker, ask question, room chan struct{}) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case room <- struct{}{}:
+			defer func() { <-room }()
+		default:
+			w.Header().Set("Retry-After", "1")
+			http.Error(w, "too many scrapes at a time", http.StatusServiceUnavailable)
+			return
+		}
+		ctx, cancel := b.WithTimeout(r.Context(), rest.Patience)
+		defer cancel()
+		p, err := ask(ctx, b, r)
+		if err != nil {
+			http.Error(w, "the broker did not answer", http.StatusServiceUnavailable)
+			return
+		}
+		p.send(w, r)
+	})
 }
 
 // whole is about the broker as a whole.

@@ -44,7 +44,7 @@ func (r *Request) login() (auth.User, error) {
 		return auth.User{}, auth.ErrRefused
 	}
 	// What is not an address counts as far away.
-	peer := auth.Peer{Addr: &net.TCPAddr{}, Gone: r.Context().Done()}
+	peer := auth.Peer{HTTP: true, Addr: &net.TCPAddr{}, Gone: r.Context().Done()}
 	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		peer.Addr = net.TCPAddrFromAddrPort(at)
 	}

@@ -39,7 +39,7 @@ func TestEmptySegmentsAreRecycledWhereverTheyStand(t *testing.T) {
 		}
 		time.Sleep(10 * time.Second)
 		s := j.Stats()
-		if s.Segments > 3 || s.Live != 1 || s.Recycled < 50 || s.Bytes > 6*smallSegment {
+		if s.Segments > 3 || s.Live != 1 || s.Recycled < 50 || s.Bytes > 6*smallSegment || s.Commits.Count() != s.Batches {
 			t.Fatalf("%+v", s)
 		}
 		fs.CrashAfter(0)
