@@ -25,7 +25,7 @@ var users = someUsers()
 
 func someUsers() *auth.Users {
 	u := auth.NewUsers(auth.Options{})
-	u.Found()
+	_ = u.Found(auth.Guest())
 	for _, a := range []auth.Account{
 		{Name: "maker", Hash: auth.HashPassword("m"), Tags: []string{"policymaker"}},
 		{Name: "viewer", Hash: auth.HashPassword("v"), Tags: []string{"management"}},

@@ -22,7 +22,7 @@ func newHouse(t *testing.T) *fake {
 	t.Helper()
 	f := newFake("/")
 	f.users = auth.NewUsers(auth.Options{})
-	f.users.Found()
+	_ = f.users.Found(auth.Guest())
 	return f
 }
 

@@ -11,7 +11,7 @@ import (
 // A PUT of a user is two steps. Who deletes the user between them has 400 told to the one, and nothing is left behind.
 func TestUserDeletedWhileItIsPut(t *testing.T) {
 	users := auth.NewUsers(auth.Options{})
-	users.Found()
+	_ = users.Found(auth.Guest())
 	grants := []auth.Grant{{User: "gone", VHost: "/", Configure: ".*", Write: ".*", Read: ".*"}}
 	for _, test := range []struct {
 		limits auth.Limits

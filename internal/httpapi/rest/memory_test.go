@@ -86,7 +86,7 @@ func TestRoomForBodies(t *testing.T) {
 // TestRoomIsGivenBack by the handler, whatever the answer is.
 func TestRoomIsGivenBack(t *testing.T) {
 	users := auth.NewUsers(auth.Options{})
-	users.Found()
+	_ = users.Found(auth.Guest())
 	a := New(stub{}, users, zerolog.Nop())
 	asked := int64(0)
 	h := a.Serve(Put("/", Anybody, func(r *Request) (any, error) {
