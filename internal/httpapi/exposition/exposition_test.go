@@ -239,6 +239,15 @@ func TestBucketsByName(t *testing.T) {
 	}
 }
 
+// Who asks for nothing in particular, or for what there is not, gets the text format.
+func TestTextByDefault(t *testing.T) {
+	for _, accept := range []string{"", "*/*", "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited", "text/html"} {
+		if got := request(newFake(), wholePath, accept).Header().Get("Content-Type"); !strings.HasPrefix(got, "text/plain; version=0.0.4") {
+			t.Errorf("%q: %s", accept, got)
+		}
+	}
+}
+
 // No family comes twice, on any page: Prometheus would refuse all of it.
 func TestFamiliesComeOnce(t *testing.T) {
 	for _, path := range []string{wholePath, objectsPath, chosenPath + "?family=queue_coarse_metrics&family=channel_metrics"} {

@@ -24,11 +24,14 @@ type writer struct {
 // page writes the families of an answer.
 type page func(*writer)
 
+// formats are those that a scrape may ask for.
+var formats = []expfmt.Format{expfmt.FmtOpenMetrics_1_0_0, expfmt.FmtOpenMetrics_0_0_1, expfmt.FmtText}
+
 // send answers a scrape in the format that it asks for.
 func (p page) send(w http.ResponseWriter, r *http.Request) {
 	// What the broker took to answer is no time of the client's.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(rest.Writing)) // if it has one
-	format := expfmt.NegotiateIncludingOpenMetrics(r.Header)
+	format := expfmt.NegotiateAccept(r.Header, formats...)
 	w.Header().Set("Content-Type", string(format))
 	w.Header().Set("Cache-Control", "no-cache")
 	w.Header().Set("Vary", "accept, accept-encoding")
