@@ -21,11 +21,11 @@ var _ management.Broker = (*Node)(nil)
 // Overview implements management.Broker.
 func (n *Node) Overview(ctx context.Context) (management.Overview, error) {
 	o, err := n.Queries.Overview(ctx)
-	n.nameOverview(&o)
+	nameOverview(n, &o)
 	return o, err
 }
 
-func (n *Node) nameOverview(o *management.Overview) {
+func nameOverview(n *Node, o *management.Overview) {
 	o.Node, o.ClusterName, o.ProductVersion, o.Listeners = n.cfg.Name, n.clusterName(), n.cfg.ProductVersion, n.listening()
 }
 
@@ -35,7 +35,7 @@ func (n *Node) Metrics(ctx context.Context) (management.Metrics, error) {
 	if err == nil {
 		m.Machine, err = n.Machine(ctx)
 	}
-	n.nameOverview(&m.Overview)
+	nameOverview(n, &m.Overview)
 	m.Panics = n.Failures.Counts()
 	m.AMQPLogins, m.HTTPLogins = n.cfg.Users.Logins()
 	_ = json.Unmarshal(n.globals.All()[clusterID], &m.ClusterID) // it is our own
