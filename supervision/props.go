@@ -106,11 +106,14 @@ func (n *Node) connectionProps(conn net.Conn) *actor.Props {
 
 func (n *Node) channelProps(s connection.ChannelSpec) *actor.Props {
 	n.Churn.ChannelsOpened.Add(1)
+	if s.Permissions == nil {
+		s.Permissions = n.cfg.Permissions
+	}
 	return n.props(func(close func() []any) actor.Actor {
 		return channel.New(channel.Config{
 			ID: s.ID, Connection: s.Connection, ConnectionName: s.Name, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals, Replies: s.Replies, FrameMax: s.FrameMax,
 			VHost: s.VHost, User: s.User, ClientProduct: s.ClientProduct, CancelNotify: s.Capabilities.ConsumerCancelNotify,
-			Permissions: n.cfg.Permissions, MaxMessage: n.cfg.MaxMessage, Clock: n.clock,
+			Permissions: s.Permissions, MaxMessage: n.cfg.MaxMessage, Clock: n.clock,
 			Log:  n.cfg.Log.With().Str("vhost", s.VHost.Name).Uint16("channel", s.ID).Logger(),
 			Post: n.asker.Post, Ended: n.ChannelEnded, Close: close,
 		})

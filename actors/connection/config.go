@@ -66,6 +66,7 @@ type ChannelSpec struct {
 	FrameMax      uint32        // negotiated, bytes of a whole frame
 	VHost         *topology.VHost
 	User          auth.User
+	Permissions   auth.Permissions // nil for the broker's
 	Capabilities  Capabilities
 	ClientProduct string // client property "product", "" without one
 }

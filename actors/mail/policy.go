@@ -16,6 +16,17 @@ type SetPolicy struct {
 // Answer implements Answerable.
 func (s *SetPolicy) Answer(f Fate) (Address, any) { return s.policyAnswer() }
 
+// SetPolicies is SetPolicy for many, operator policies among them, in one change: the
+// virtual host looks at its queues once. From an import of definitions.
+type SetPolicies struct {
+	Request
+	VHost    string
+	Policies []*policies.Policy // all of the virtual host, none twice
+}
+
+// Answer implements Answerable.
+func (s *SetPolicies) Answer(f Fate) (Address, any) { return s.policyAnswer() }
+
 // ClearPolicy removes one. PolicyReply comes back; Found tells whether there
 // was one.
 type ClearPolicy struct {
@@ -49,7 +60,7 @@ type ForgetVHost struct {
 // Answer implements Answerable.
 func (f *ForgetVHost) Answer(Fate) (Address, any) { return f.policyAnswer() }
 
-// PolicyReply answers SetPolicy, ClearPolicy and ForgetVHost. With an error
+// PolicyReply answers SetPolicy, SetPolicies, ClearPolicy and ForgetVHost. With an error
 // nothing was stored, and nothing has changed.
 type PolicyReply struct {
 	Reply

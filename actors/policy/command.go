@@ -45,6 +45,12 @@ func (s *state) changeOf(what mail.Answerable) (c definitions.Change) {
 		if set := s.known(m.Policy.VHost); !idle || set.With(m.Policy) != set {
 			c.Put = append(c.Put, m.Policy)
 		}
+	case *mail.SetPolicies:
+		for _, p := range m.Policies {
+			if set := s.known(m.VHost); !idle || set.With(p) != set {
+				c.Put = append(c.Put, p)
+			}
+		}
 	case *mail.ClearPolicy:
 		if !idle || s.known(m.VHost).Lookup(m.Operator, m.Name) != nil {
 			c.Delete = append(c.Delete, &policies.Policy{VHost: m.VHost, Name: m.Name, Operator: m.Operator})
@@ -55,8 +61,15 @@ func (s *state) changeOf(what mail.Answerable) (c definitions.Change) {
 			c.Delete = append(c.Delete, p)
 		}
 		for _, before := range s.commands {
-			if set, ok := before.what.(*mail.SetPolicy); ok && set.Policy.VHost == m.Name {
-				c.Delete = append(c.Delete, set.Policy)
+			switch before := before.what.(type) {
+			case *mail.SetPolicy:
+				if before.Policy.VHost == m.Name {
+					c.Delete = append(c.Delete, before.Policy)
+				}
+			case *mail.SetPolicies:
+				for i := 0; before.VHost == m.Name && i < len(before.Policies); i++ {
+					c.Delete = append(c.Delete, before.Policies[i])
+				}
 			}
 		}
 	}

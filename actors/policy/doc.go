@@ -6,7 +6,7 @@
 // been confirmed by the virtual host. Whether a virtual host exists is not known
 // here: policies may be given before it starts, and outlive its actor.
 //
-// Takes: SetPolicy ClearPolicy ListPolicies ForgetVHost from administrators; VHostStarted
+// Takes: SetPolicy SetPolicies ClearPolicy ListPolicies ForgetVHost from administrators; VHostStarted
 // ApplyPoliciesReply from virtual hosts. Sends: ApplyPolicies to virtual hosts,
 // PolicyReply and PolicyList to the askers.
 //

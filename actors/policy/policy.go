@@ -40,7 +40,7 @@ func (r *registry) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		s.self = ctx.Self()
-	case *mail.SetPolicy, *mail.ClearPolicy, *mail.ForgetVHost, *mail.ListPolicies:
+	case *mail.SetPolicy, *mail.SetPolicies, *mail.ClearPolicy, *mail.ForgetVHost, *mail.ListPolicies:
 		r.accept(ctx, m.(mail.Answerable))
 	case *mail.VHostStarted:
 		ctx.Watch(m.PID)
@@ -92,6 +92,19 @@ func (r *registry) serve(what any, o outcome) {
 		}
 		log.Msg("policy set")
 		s.set(m, o.revision)
+	case *mail.SetPolicies:
+		event := r.cfg.Log.Info()
+		if o.err != nil {
+			event = r.cfg.Log.Error().Err(o.err)
+		}
+		event = event.Str("vhost", m.VHost).Int("count", len(m.Policies))
+		if o.err != nil {
+			event.Msg("policies could not be stored")
+			s.refuse(m.Request, o.err)
+			return
+		}
+		event.Msg("policies set")
+		s.setAll(m, o.revision)
 	case *mail.ClearPolicy:
 		if o.err != nil {
 			r.log(o.err, m.VHost, m.Name, m.Operator).Msg("policy could not be deleted")

@@ -71,6 +71,16 @@ func (s *state) set(m *mail.SetPolicy, revision uint64) {
 	s.replace(v, v.set.With(m.Policy), m.Request, found, revision)
 }
 
+// setAll puts many in their places in one change.
+func (s *state) setAll(m *mail.SetPolicies, revision uint64) {
+	v := s.vhost(m.VHost)
+	set := v.set
+	for _, p := range m.Policies {
+		set = set.With(p)
+	}
+	s.replace(v, set, m.Request, false, revision)
+}
+
 // clear removes one (POL-10).
 func (s *state) clear(m *mail.ClearPolicy, revision uint64) {
 	v := s.vhosts[m.VHost]

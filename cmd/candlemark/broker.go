@@ -67,6 +67,9 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 		return nil, err
 	}
 	b.data.serves(b.node)
+	if err := b.loadDefinitions(cfg, log); err != nil {
+		return nil, err
+	}
 	b.setLoopback(cfg, log)
 	if err := b.setClusterName(cfg.ClusterName); err != nil {
 		return nil, err

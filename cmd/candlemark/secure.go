@@ -24,6 +24,9 @@ func usersFor(cfg config.Config, log zerolog.Logger) (*auth.Users, error) {
 			log.Warn().Str("source", source).Int("refused", refused).Msg("too many failed logins: more are refused, their passwords are not looked at")
 		},
 	})
+	if cfg.LoadDefinitions != "" {
+		return users, nil // it brings them
+	}
 	if err := users.Found(auth.Founder(cfg.First)); err != nil {
 		return nil, fmt.Errorf("default user: %w", err)
 	}

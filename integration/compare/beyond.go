@@ -37,6 +37,14 @@ or by autoscaling, does not reach a worker that runs; with the other name it doe
 | a value of the wrong kind over HTTP | a list, ` + "`[\"not_boolean\",7]`" + ` | the same |
 | ` + "`feature-flags`, `deprecated-features`" + ` over HTTP | any user with one of the four tags | the same |
 
+## Definitions
+
+| | RabbitMQ 4.0.5 | Candlemark |
+| --- | --- | --- |
+| an import with a bad item | stops there, with 400; what came before is done | 400 too, but everything else is done; nothing with ` + "`?strict=true`" + ` ([definitions](definitions.md)) |
+| a queue that would exceed ` + "`max-queues`" + ` | nothing is imported | it is refused, the others come |
+| ` + "`internal_cluster_id`" + ` in an export | there | left out: it is one broker's |
+
 ## During an alarm
 
 RabbitMQ stops reading at the first content header: that message, unless it is empty, waits till the alarm is over. Here what came in

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -24,15 +25,10 @@ type Account struct {
 // PutAccount creates or replaces a user; its permissions stay, and its limits
 // when those given are nil. The error says what is wrong with it.
 func (u *Users) PutAccount(a Account) (created bool, err error) {
-	if a.Name == "" {
-		return false, errors.New("user cannot be an empty string")
+	if err := a.Validate(); err != nil {
+		return false, err
 	}
-	if a.Algorithm == "" {
-		a.Algorithm = SHA256
-	}
-	if hashes[a.Algorithm] == nil {
-		return false, fmt.Errorf("the password hashing algorithm '%s' is not known", a.Algorithm)
-	}
+	a.Algorithm = cmp.Or(a.Algorithm, SHA256)
 	if a.Tags == nil {
 		a.Tags = []string{}
 	}
@@ -53,6 +49,17 @@ func (u *Users) PutAccount(a Account) (created bool, err error) {
 		return nil
 	})
 	return created, err
+}
+
+// Validate says what is wrong with an account, but for its limits.
+func (a Account) Validate() error {
+	if a.Name == "" {
+		return errors.New("user cannot be an empty string")
+	}
+	if hashes[cmp.Or(a.Algorithm, SHA256)] == nil {
+		return fmt.Errorf("the password hashing algorithm '%s' is not known", a.Algorithm)
+	}
+	return nil
 }
 
 // DeleteAccount removes a user and all permissions it has. Error: ErrNoUser.
@@ -88,7 +95,7 @@ func (u *Users) Account(name string) (Account, bool) {
 // HasPassword tells whether a user is there and has that password.
 func (u *Users) HasPassword(name, password string) bool {
 	known := u.now.Load().users[name]
-	return known != nil && known.account.fits(password)
+	return known != nil && known.account.Fits(password)
 }
 
 // Accounts are all users, by name.

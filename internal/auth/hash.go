@@ -32,9 +32,9 @@ func HashPassword(password string) []byte {
 	return append(salt[:], hashes[SHA256](append(salt[:], password...))...)
 }
 
-// fits tells whether password is the account's. An account without a hash has
+// Fits tells whether password is the account's. An account without a hash has
 // none.
-func (a *Account) fits(password string) bool {
+func (a *Account) Fits(password string) bool {
 	hash := hashes[a.Algorithm]
 	if len(a.Hash) <= saltSize || hash == nil {
 		return false

@@ -24,6 +24,8 @@ type options struct {
 	state, messageID string
 	truncate         int
 	exchange, delay  bool
+	// Of the import of definitions.
+	dryRun, strict bool
 }
 
 // everywhere are the options of every verb.
@@ -68,6 +70,8 @@ func newOptions(getenv func(string) string) *options {
 	o.IntVar(&o.truncate, "truncate", -1, "at most so many `bytes` of each body")
 	o.BoolVar(&o.exchange, "exchange", false, "the name is that of a delayed exchange")
 	o.BoolVar(&o.delay, "delay", false, "the time is a delay from now")
+	o.BoolVar(&o.dryRun, "dry-run", false, "only tell what would become of each item")
+	o.BoolVar(&o.strict, "strict", false, "do nothing if an item would be refused")
 	// Of a cluster, which this is not.
 	for _, name := range []string{"online", "offline", "local", "l", "longnames"} {
 		o.Bool(name, false, "has no effect: there is one node")
@@ -94,6 +98,12 @@ func (o *options) parse(args []string) (rest []string, err error) {
 		}
 		rest, args = append(rest, left[0]), left[1:]
 	}
+}
+
+// given tells whether an option stands on the command line.
+func (o *options) given(name string) (is bool) {
+	o.Visit(func(f *flag.Flag) { is = is || f.Name == name })
+	return is
 }
 
 // foreign returns the options given that are none of the verb's.

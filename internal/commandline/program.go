@@ -70,7 +70,7 @@ func (p *Program) Run(args []string) int {
 	defer broker.Close()
 	c := newCall(v, o, broker.Address(), rest)
 	c.in, c.out = p.Stdin, stdout
-	if !o.quiet && !o.silent && !c.json {
+	if bare := v.bare != nil && v.bare(c); !bare && !o.quiet && !o.silent && !c.json {
 		fmt.Fprintln(stdout, v.title(c))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(o.timeout)*time.Second)

@@ -25,7 +25,9 @@ type verb struct {
 	check func(arguments []string) (wrong string, code int)
 	// title says what the verb is about to do: mostly a text.
 	title func(*call) string
-	run   action
+	// bare tells whether the output is for programs, without a title; nil for no.
+	bare func(*call) bool
+	run  action
 }
 
 // argument finds the names in the arguments of a verb.

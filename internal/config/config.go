@@ -41,6 +41,8 @@ type Config struct {
 	Metrics string
 	// DataDir is the folder that the broker owns.
 	DataDir string
+	// LoadDefinitions is a file with definitions to be imported at the start; empty for none.
+	LoadDefinitions string
 	// Handshake is how long a client may take to open its connection.
 	Handshake time.Duration
 	// SendTimeout is how long a client may read nothing of what it is sent; 0 for

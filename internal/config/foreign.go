@@ -96,7 +96,9 @@ var elsewhere = []foreign{
 		},
 		why: "the port for metrics has limits of its own",
 	},
-	{keys: []string{"load_definitions", "management.load_definitions", "definitions.**"}, refused: true, why: "definitions are not loaded at the start"},
+	{keys: []string{"definitions.import_backend"}, same: []string{"local_filesystem"}, refused: true, why: "definitions come from a file"},
+	{keys: []string{"definitions.skip_if_unchanged"}, same: []string{"false"}, why: "definitions are imported at every start"},
+	{keys: []string{"definitions.**"}, refused: true, why: "definitions come from a file"},
 	{keys: []string{"initial_frame_max"}, why: "it is 4096 bytes"},
 	{keys: []string{"product.version", "motd_file", "reverse_dns_lookups", "vhost_restart_strategy", "consumer_disconnected_timeout", "deprecated_features.**", "queue_types.**", "exchange_types.**", "channel_interceptor.**", "message_interceptors.**"}, why: "there is no such thing"},
 }

@@ -143,6 +143,11 @@ var settings = []setting{
 		keys: plain("data_dir"), help: "`folder` of the broker's own",
 	},
 	{
+		name: "load-definitions", define: text(func(c *Config) *string { return &c.LoadDefinitions }),
+		keys: []key{{name: "definitions.local.path"}, {name: "management.load_definitions"}, {name: "load_definitions"}},
+		help: "`file` with definitions to be imported at each start; a new broker has no other users",
+	},
+	{
 		name: "handshake-timeout", define: duration(func(c *Config) *time.Duration { return &c.Handshake }),
 		keys: []key{{"handshake_timeout", milliseconds}}, help: "how long a client may take to open its connection",
 	},

@@ -10,6 +10,7 @@
 //	messages     get, publish, and what is our own: looking, scheduled messages
 //	node         the broker as a whole, its machine and its health
 //	exposition   the same for monitoring systems, outside of /api
+//	transfer     export and import of all definitions
 //
 // They are written with rest (requests, rules, errors, lists; ADR 39) and forms
 // (JSON forms that several of them show) over internal/management, the broker.
@@ -21,7 +22,7 @@
 // States: none; every request stands alone, but for the rates, which are the
 // change since an earlier look (forms.Rates).
 //
-// Deadlines: a request is read within 10 s and answered within 30 s, of the time
+// Deadlines: a request is read within 10 s and answered within 30 s (definitions as a whole: 10 min), of the time
 // that the broker runs (ADR 33); its answer is written within 30 s more; an idle
 // connection is closed after 2 min (see NewServer).
 //

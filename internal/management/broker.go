@@ -35,6 +35,9 @@ type Policies interface {
 	// and returns when it is in force (PRO-15). Replaced tells whether
 	// there was one of that name. The vhost exists.
 	SetPolicy(ctx context.Context, p *policies.Policy) (replaced bool, err error)
+	// SetPolicies stores policies and operator policies of one vhost in one change,
+	// which looks once at all its queues, and returns when they are in force.
+	SetPolicies(ctx context.Context, vhost string, all []*policies.Policy) error
 	// ClearPolicy removes a policy and returns when nothing obeys it any more.
 	// Found tells whether there was one.
 	ClearPolicy(ctx context.Context, vhost, name string, operator bool) (found bool, err error)

@@ -83,6 +83,8 @@ var rooms = map[string][]string{
 		"internal/management", "internal/metrics", "internal/plainjson",
 	},
 
+	"internal/httpapi/transfer/document": {"protocol", "policies/...", "internal/auth", "internal/httpapi/rest", "internal/plainjson", "internal/topology"},
+
 	"supervision/ask": {"actors/mail", "internal/clock"},
 	"supervision/localchannel": {
 		"protocol", "actors/connection", "actors/mail", "supervision/ask",

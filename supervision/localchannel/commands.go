@@ -30,7 +30,7 @@ func New(cfg Config) *Commands { return &Commands{cfg} }
 
 // Run implements management.Commands.
 func (c *Commands) Run(ctx context.Context, by auth.User, vhost string, m protocol.Method) (protocol.Method, error) {
-	w, err := c.open(ctx, by, vhost)
+	w, err := c.open(ctx, by, vhost, c.cfg.Permissions)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (c *Commands) Run(ctx context.Context, by auth.User, vhost string, m protoc
 
 // Get implements management.Commands.
 func (c *Commands) Get(ctx context.Context, by auth.User, vhost, queue string, how management.Fetch) ([]management.Fetched, error) {
-	w, err := c.open(ctx, by, vhost)
+	w, err := c.open(ctx, by, vhost, c.cfg.Permissions)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (c *Commands) Get(ctx context.Context, by auth.User, vhost, queue string, h
 
 // Publish implements management.Commands.
 func (c *Commands) Publish(ctx context.Context, by auth.User, vhost string, p management.Publication) (routed, refused bool, err error) {
-	w, err := c.open(ctx, by, vhost)
+	w, err := c.open(ctx, by, vhost, c.cfg.Permissions)
 	if err != nil {
 		return false, false, err
 	}

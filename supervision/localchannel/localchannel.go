@@ -33,13 +33,13 @@ const (
 	leaveTimeout = 5 * time.Second // for giving back, after the answer
 )
 
-// open opens a channel for a user; leave it.
-func (c *Commands) open(ctx context.Context, by auth.User, vhost string) (*localChannel, error) {
+// open opens a channel for a user with these permissions; leave it.
+func (c *Commands) open(ctx context.Context, by auth.User, vhost string, may auth.Permissions) (*localChannel, error) {
 	v, ok := c.cfg.VHosts.Find(vhost)
 	if !ok {
 		return nil, protocol.ChannelErrorf(protocol.NotFound, "vhost '%s' not found", vhost)
 	}
-	if err := c.cfg.Permissions.VHostAccess(by, vhost); err != nil {
+	if err := may.VHostAccess(by, vhost); err != nil {
 		return nil, err
 	}
 	w := &localChannel{asker: c.cfg.Asker, in: c.cfg.Asker.Inbox(8), wake: make(chan struct{}, 1)}
@@ -51,7 +51,7 @@ func (c *Commands) open(ctx context.Context, by auth.User, vhost string) (*local
 	})
 	var err error
 	w.channel, err = c.cfg.Spawn(ctx, connection.ChannelSpec{
-		ID: number, Connection: w.in.PID, Outbox: w.out, Gate: message.NewGate(1 << 30), VHost: v, User: by,
+		ID: number, Connection: w.in.PID, Outbox: w.out, Gate: message.NewGate(1 << 30), VHost: v, User: by, Permissions: may,
 		Capabilities: connection.Capabilities{BasicNack: true, PublisherConfirms: true},
 	})
 	if err != nil {

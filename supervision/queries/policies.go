@@ -19,6 +19,17 @@ func (qs *Queries) SetPolicy(ctx context.Context, p *policies.Policy) (replaced 
 	return r.Found, r.Err
 }
 
+// SetPolicies implements management.Policies.
+func (qs *Queries) SetPolicies(ctx context.Context, vhost string, all []*policies.Policy) error {
+	r, err := ask.One[*mail.PolicyReply](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to mail.Address) any {
+		return &mail.SetPolicies{Request: mail.Request{ReplyTo: to}, VHost: vhost, Policies: all}
+	})
+	if err != nil {
+		return err
+	}
+	return r.Err
+}
+
 // ClearPolicy implements management.Policies.
 func (qs *Queries) ClearPolicy(ctx context.Context, vhost, name string, operator bool) (found bool, err error) {
 	r, err := ask.One[*mail.PolicyReply](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to mail.Address) any {

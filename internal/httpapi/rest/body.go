@@ -1,7 +1,11 @@
 package rest
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
+	"mime"
+	"mime/multipart"
 	"strconv"
 	"strings"
 )
@@ -11,6 +15,8 @@ const (
 	maxBody = 1 << 20
 	// largestPublish is that of a publish: a message of the largest size in base64, and its properties.
 	largestPublish = 24 << 20
+	// largestDocument is that of definitions.
+	largestDocument = 24 << 20
 )
 
 // Body is a JSON object that a request brings. What reads it keeps the first thing that is wrong, also that there is none:
@@ -30,6 +36,27 @@ func (r *Request) JSONWithMessage(keys ...string) *Body {
 
 // Raw reads the body of a request that is to be JSON.
 func (r *Request) Raw() ([]byte, error) { return r.text(maxBody, decodedJSON) }
+
+// Document reads a large text: the body, or what a form has in its field "file".
+func (r *Request) Document() ([]byte, error) {
+	text, err := r.text(largestDocument, decodedDocument)
+	if err != nil {
+		return nil, err
+	}
+	kind, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "multipart/form-data" {
+		return text, nil
+	}
+	for form := multipart.NewReader(bytes.NewReader(text), parameters["boundary"]); ; {
+		part, err := form.NextPart()
+		if err != nil {
+			return nil, Complaint("the form has no field \"file\"")
+		}
+		if part.FormName() == "file" {
+			return io.ReadAll(part)
+		}
+	}
+}
 
 func (r *Request) object(limit, decoded int64, keys []string) *Body {
 	b := &Body{Fields: map[string]json.RawMessage{}}

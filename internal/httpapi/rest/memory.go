@@ -14,6 +14,7 @@ const (
 	memoryOfOne     = 96 << 20  // of the requests of one user
 	decodedJSON     = 8         // a list of numbers is so many times its text
 	decodedText     = 3         // a message: its text, the body, the frames
+	decodedDocument = 4         // definitions: their text, out of a form, its items, what they mean
 	firstRead       = 4 << 10
 )
 

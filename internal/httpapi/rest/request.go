@@ -16,6 +16,7 @@ import (
 // How long an answer may take.
 const (
 	Patience = 30 * time.Second // with the broker, of the time that it runs
+	slow     = 10 * time.Minute // to be read and carried out, of routes that are Slow
 	Writing  = 30 * time.Second // an answer
 )
 
@@ -41,25 +42,36 @@ type Route struct {
 	Method, Path string
 	allowed      Rule // nil: nobody logs in
 	handle       Handler
+	slow         bool
 }
 
 // Get says what GET does with a path, and for whom; HEAD is answered likewise.
-func Get(path string, allowed Rule, handle Handler) Route { return Route{"GET", path, allowed, handle} }
+func Get(path string, allowed Rule, handle Handler) Route {
+	return Route{Method: "GET", Path: path, allowed: allowed, handle: handle}
+}
 
 // Open is Get for whoever comes, without a login: handlers are told no user, and are to tell next to nothing.
 func Open(path string, handle Handler) Route { return Route{"GET", path, nil, handle} }
 
 // Put is likewise for PUT.
-func Put(path string, allowed Rule, handle Handler) Route { return Route{"PUT", path, allowed, handle} }
+func Put(path string, allowed Rule, handle Handler) Route {
+	return Route{Method: "PUT", Path: path, allowed: allowed, handle: handle}
+}
 
 // Post is likewise for POST.
 func Post(path string, allowed Rule, handle Handler) Route {
-	return Route{"POST", path, allowed, handle}
+	return Route{Method: "POST", Path: path, allowed: allowed, handle: handle}
 }
 
 // Delete is likewise for DELETE.
 func Delete(path string, allowed Rule, handle Handler) Route {
-	return Route{"DELETE", path, allowed, handle}
+	return Route{Method: "DELETE", Path: path, allowed: allowed, handle: handle}
+}
+
+// Slow is the route for what may take 10 min, to be sent and to be carried out.
+func (to Route) Slow() Route {
+	to.slow = true
+	return to
 }
 
 // Request is one request of a user who may make it.
@@ -94,13 +106,20 @@ func (r *Request) call(to Route) (any, error) {
 			return nil, err
 		}
 	}
-	ctx, cancel := r.Broker.WithTimeout(r.Context(), Patience)
+	patience := Patience
+	if to.slow {
+		patience = slow
+	}
+	ctx, cancel := r.Broker.WithTimeout(r.Context(), patience)
 	defer cancel()
 	r.Request = r.WithContext(ctx)
 	if to.allowed != nil {
 		if err := to.allowed(r); err != nil {
 			return nil, err
 		}
+	}
+	if to.slow {
+		_ = http.NewResponseController(r.W).SetReadDeadline(time.Now().Add(slow)) // if it has one
 	}
 	return to.handle(r)
 }

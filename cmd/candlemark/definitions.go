@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/config"
+	"candlemark/internal/httpapi/transfer"
+	"candlemark/internal/httpapi/transfer/document"
+
+	"github.com/rs/zerolog"
+)
+
+// loadDefinitions imports a file at the start, all of it or nothing (DEF-7); "" for none. A broker in which there is nobody, because an
+// earlier import failed when it was new, gets what a new one has.
+func (b *broker) loadDefinitions(cfg config.Config, log zerolog.Logger) error {
+	ctx, file := context.Background(), cfg.LoadDefinitions
+	if file == "" {
+		if len(b.users.Accounts())+len(b.users.VHosts()) > 0 {
+			return nil
+		}
+		return b.found(ctx, auth.Founder(cfg.First), cfg.DefaultQueueType)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("load-definitions: %w", err)
+	}
+	plan, err := transfer.Judge(ctx, b.node, b.users, text, "")
+	if err == nil {
+		err = transfer.Failure(plan)
+	}
+	if err == nil {
+		if err = transfer.Carry(ctx, b.node, b.users, auth.User{}, plan); err == nil {
+			err = transfer.Failure(plan)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("load-definitions: %s: %w", file, err)
+	}
+	for _, warning := range plan.Warnings {
+		log.Warn().Str("file", file).Msg("definitions: " + warning)
+	}
+	for i := range plan.Items {
+		item := &plan.Items[i]
+		for _, note := range item.Notes {
+			if note.Verdict != document.Taken {
+				log.Warn().Str("section", item.Section).Str("vhost", item.VHost).Str("name", item.Name).
+					Str("verdict", string(note.Verdict)).Msg("definitions: " + note.Text)
+			}
+		}
+	}
+	log.Info().Str("file", file).Int("items", len(plan.Items)).Msg("definitions imported")
+	return nil
+}
+
+// found makes what a new broker has.
+func (b *broker) found(ctx context.Context, by auth.Founder, defaultQueueType string) error {
+	first := auth.NewUsers(auth.Options{DefaultQueueType: defaultQueueType})
+	if err := first.Found(by); err != nil {
+		return err
+	}
+	fresh := first.Stored()
+	for _, v := range fresh.VHosts {
+		if _, err := b.node.PutVHost(ctx, v); err != nil {
+			return err
+		}
+	}
+	for _, a := range fresh.Accounts {
+		if _, err := b.users.PutAccount(a); err != nil {
+			return err
+		}
+	}
+	for _, g := range fresh.Grants {
+		if _, err := b.users.PutGrant(g); err != nil {
+			return err
+		}
+	}
+	return nil
+}

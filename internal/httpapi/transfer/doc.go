@@ -1,0 +1,11 @@
+// Package transfer is the section of the HTTP API about definitions as a whole: their export and import, also at the
+// start of the broker.
+//
+// An import is judged first (package document), then carried out section by section. It merges: what is there stays, or
+// is replaced where RabbitMQ replaces it. Policies of a virtual host are one change; queues, exchanges and bindings come
+// many at a time. Whoever may import may do everything: permissions in virtual hosts are not asked for.
+//
+// Deadlines: an import over HTTP has 10 min (rest.Slow).
+//
+// Holds: one document of at most 24 MiB for each request, within the bounds of rest, and document.MaxItems items.
+package transfer

@@ -1,0 +1,198 @@
+package document
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/httpapi/rest"
+	"candlemark/policies"
+	"candlemark/policies/pattern"
+)
+
+func (j *judge) user(b *rest.Body, i *Item) {
+	a := auth.Account{Name: b.Text("name"), Tags: tags(b), Algorithm: j.algorithm(b)}
+	i.Name = a.Name
+	if !b.Has("tags") {
+		if !b.Has("administrator") {
+			b.Fail(rest.Complaint("tags_not_present"))
+		}
+		if b.Flag("administrator") {
+			a.Tags = []string{"administrator"}
+		}
+	}
+	password, hash := b.Text("password"), b.Text("password_hash")
+	if b.Err != nil {
+		return
+	}
+	switch {
+	case b.Has("password"):
+		a.Hash, a.Algorithm = auth.HashPassword(password), auth.SHA256
+	case hash != "":
+		var err error
+		if a.Hash, err = base64.StdEncoding.DecodeString(hash); err != nil {
+			b.Fail(rest.TupleOf("not_base64", hash))
+			return
+		}
+	}
+	if !isEmpty(b, "limits") {
+		var err error
+		a.Limits, err = auth.ParseUserLimits(b.Fields["limits"])
+		b.Fail(err)
+	}
+	b.Fail(a.Validate())
+	if b.Err != nil {
+		return
+	}
+	i.Value = a
+	j.Users[a.Name] = true
+	if len(a.Hash) == 0 {
+		i.Note(Taken, "it has no password: it logs in with a certificate, or not at all")
+	}
+	if a.Fits("guest") && a.Name == "guest" {
+		i.Note(Risky, "guest has its default password: delete it, or give it another one")
+	}
+	if a.Algorithm == auth.MD5 && len(a.Hash) > 0 {
+		i.Note(Risky, "the password is hashed with MD5, which is easily guessed at: set it anew")
+	}
+}
+
+// algorithm is how a password is hashed: as the item says, or else as the version did that wrote the document.
+func (j *judge) algorithm(b *rest.Body) string {
+	if named := b.Text("hashing_algorithm"); named != "" {
+		return named
+	}
+	for _, old := range []string{"1.", "2.", "3.0.", "3.1.", "3.2.", "3.3.", "3.4.", "3.5."} {
+		if strings.HasPrefix(j.version, old) {
+			return auth.MD5
+		}
+	}
+	return auth.SHA256
+}
+
+// tags are a list of texts, or a text with commas between them.
+func tags(b *rest.Body) []string {
+	var words []string
+	if json.Unmarshal(b.Fields["tags"], &words) != nil {
+		words = strings.Split(b.Text("tags"), ",")
+	}
+	trimmed := []string{}
+	for _, word := range words {
+		if word = strings.TrimSpace(word); word != "" {
+			trimmed = append(trimmed, word)
+		}
+	}
+	return trimmed
+}
+
+func (j *judge) described(b *rest.Body) (v auth.VHost, stream bool) {
+	before := j.VHosts[b.Text("name")]
+	metadata := &rest.Body{}
+	if b.Has("metadata") {
+		b.Decode("metadata", &metadata.Fields, rest.TupleOf("not_a_map", "metadata"))
+	}
+	either := func(key string) *rest.Body {
+		if b.Has(key) {
+			return b
+		}
+		return metadata
+	}
+	v = auth.VHost{
+		Name: b.Text("name"), Description: either("description").Text("description"), Tags: tags(either("tags")),
+		DefaultQueueType: before.DefaultQueueType, Tracing: before.Tracing,
+	}
+	switch kind := either("default_queue_type").Text("default_queue_type"); kind {
+	case "", "undefined":
+	case "stream":
+		stream = true
+	default:
+		v.DefaultQueueType = kind
+	}
+	if b.Has("tracing") {
+		v.Tracing = b.Flag("tracing")
+	}
+	if !isEmpty(b, "limits") {
+		var err error
+		v.Limits, err = auth.ParseVHostLimits(b.Fields["limits"])
+		b.Fail(err)
+	}
+	b.Fail(metadata.Err)
+	b.Fail(v.Validate())
+	return v, stream
+}
+
+func (j *judge) vhost(b *rest.Body, i *Item) {
+	v, stream := j.described(b)
+	i.Name = v.Name
+	if b.Err != nil {
+		return
+	}
+	i.Value = v
+	if _, there := j.VHosts[v.Name]; !there {
+		for name, kind := range builtIn {
+			j.Exchanges[Name{v.Name, name}] = policies.ExchangeDeclaration{Type: kind, Durable: true}
+		}
+	}
+	j.VHosts[v.Name] = v
+	if stream {
+		i.Note(Approximated, "there are no streams: queues that are declared without a type are classic")
+	}
+}
+
+// holder is the user and the virtual host that a permission is for.
+func (j *judge) holder(b *rest.Body, i *Item) (user, vhost string) {
+	user, vhost = b.Text("user"), j.in(b)
+	i.Name, i.VHost = user, vhost
+	if !j.Users[user] {
+		b.Fail(fmt.Errorf("there is no user '%s'", user))
+	}
+	return user, vhost
+}
+
+// expression is one of a permission.
+func expression(b *rest.Body, key string) string {
+	b.Need(key)
+	text := b.Text(key)
+	if _, err := pattern.Compile(text); err != nil {
+		b.Fail(fmt.Errorf("%s: %w", key, err))
+	}
+	return text
+}
+
+func (j *judge) permission(b *rest.Body, i *Item) {
+	user, vhost := j.holder(b, i)
+	g := auth.Grant{User: user, VHost: vhost, Configure: expression(b, "configure"), Write: expression(b, "write"), Read: expression(b, "read")}
+	if b.Err == nil {
+		i.Value = g
+	}
+}
+
+func (j *judge) topicPermission(b *rest.Body, i *Item) {
+	user, vhost := j.holder(b, i)
+	b.Need("exchange")
+	i.Name = user + " at " + b.Text("exchange")
+	g := auth.TopicGrant{User: user, VHost: vhost, Exchange: b.Text("exchange"), Write: expression(b, "write"), Read: expression(b, "read")}
+	if b.Err == nil {
+		i.Value = g
+	}
+}
+
+var errNoValue = errors.New("[{key_missing,value}]")
+
+func (j *judge) global(b *rest.Body, i *Item) {
+	i.Name = b.Text("name")
+	switch {
+	case !b.Has("value"):
+		b.Fail(errNoValue)
+	case i.Name == "":
+		b.Need("name")
+	case strings.HasPrefix(i.Name, "internal"):
+		i.Note(Ignored, "it belongs to the broker that the definitions come from")
+	}
+	if b.Err == nil && i.Verdict != Ignored {
+		i.Value = Global{i.Name, b.Fields["value"]}
+	}
+}

@@ -1,0 +1,66 @@
+package document
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"candlemark/internal/httpapi/rest"
+)
+
+// MaxItems is how many items all sections of a document may have together.
+const MaxItems = 250_000
+
+// Document is a document that was read.
+type Document struct {
+	version  string // of the RabbitMQ that wrote it, "" for none
+	sections map[string][]json.RawMessage
+	warnings []string
+}
+
+// told are the keys of a document that are no sections: they say where it comes from. The metadata of a virtual host
+// are not taken over, as in RabbitMQ.
+var told = []string{
+	"rabbit_version", "rabbitmq_version", "product_name", "product_version", "rabbitmq_definition_format",
+	"original_cluster_name", "original_vhost_name", "explanation", "metadata", "description", "default_queue_type", "limits",
+}
+
+// Read reads a document. Nothing at all is an empty one. Error: that it is no JSON object, or has too many items.
+func Read(text []byte) (*Document, error) {
+	d := &Document{sections: map[string][]json.RawMessage{}}
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
+	if len(text) == 0 {
+		return d, nil
+	}
+	var keys map[string]json.RawMessage
+	if json.Unmarshal(text, &keys) != nil || keys == nil {
+		return nil, rest.Complaint("failed_to_parse_json")
+	}
+	for _, key := range []string{"rabbit_version", "rabbitmq_version"} {
+		var version string
+		if json.Unmarshal(keys[key], &version) == nil {
+			d.version = version
+		}
+	}
+	count := 0
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		switch {
+		case slices.Contains(told, key):
+		case sectionNamed(key) == nil:
+			d.warnings = append(d.warnings, fmt.Sprintf("section %q is not known: it is ignored", key))
+		default:
+			var items []json.RawMessage
+			if json.Unmarshal(keys[key], &items) != nil {
+				d.warnings = append(d.warnings, fmt.Sprintf("section %q is no list: it is ignored", key))
+			}
+			d.sections[key] = items
+			count += len(items)
+		}
+	}
+	if count > MaxItems {
+		return nil, rest.Complaintf("the definitions have %d items, more than %d", count, MaxItems)
+	}
+	return d, nil
+}

@@ -1,0 +1,138 @@
+package document
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"candlemark/internal/httpapi/rest"
+)
+
+// section is a list of the document.
+type section struct {
+	name  string
+	keys  string // of its items
+	inOne bool   // it is imported into one virtual host, too
+	judge func(j *judge, b *rest.Body, i *Item)
+}
+
+// sections are all, in the order in which they are imported: what an item names comes before it, and what applies to
+// queues and exchanges is there when they come.
+var sections = []section{
+	{"users", "name password password_hash hashing_algorithm tags administrator limits", false, (*judge).user},
+	{"vhosts", "name description metadata tags default_queue_type tracing limits protected_from_deletion", false, (*judge).vhost},
+	{"permissions", "user vhost configure write read", false, (*judge).permission},
+	{"topic_permissions", "user vhost exchange write read", false, (*judge).topicPermission},
+	{"parameters", "vhost component name value", true, (*judge).parameter},
+	{"global_parameters", "name value component", false, (*judge).global},
+	{"policies", "vhost name pattern apply-to definition priority", true, (*judge).policy},
+	{"exchanges", "name vhost type durable auto_delete internal arguments", true, (*judge).exchange},
+	{"queues", "name vhost type durable auto_delete exclusive arguments", true, (*judge).queue},
+	{"bindings", "source vhost destination destination_type routing_key arguments properties_key", true, (*judge).binding},
+}
+
+func sectionNamed(name string) *section {
+	for i := range sections {
+		if sections[i].name == name {
+			return &sections[i]
+		}
+	}
+	return nil
+}
+
+// judge goes through a document.
+type judge struct {
+	Present
+	version string
+	only    string // the virtual host that everything is for, "" if items say it themselves
+	// Queues and exchanges that are not imported, so that what leads to them is not, either.
+	noQueue, noExchange map[Name]bool
+}
+
+// Judge says what becomes of each item of a document, in a broker that has what is present; with a vhost everything is
+// for that one.
+func Judge(d *Document, present Present, vhost string) *Plan {
+	j := &judge{Present: present, version: d.version, only: vhost, noQueue: map[Name]bool{}, noExchange: map[Name]bool{}}
+	p := &Plan{Items: []Item{}, Warnings: slices.Clone(d.warnings)}
+	for _, s := range sections {
+		items := d.sections[s.name]
+		if vhost != "" && !s.inOne && len(items) > 0 {
+			p.Warnings = append(p.Warnings, fmt.Sprintf("section %q is not imported into one virtual host", s.name))
+			continue
+		}
+		strange := map[string]int{}
+		for n, raw := range items {
+			p.Items = append(p.Items, j.item(&s, n, raw, strange))
+		}
+		for _, key := range slices.Sorted(maps.Keys(strange)) {
+			p.Warnings = append(p.Warnings, fmt.Sprintf("%s: the key %q is not known: it is ignored (items: %d)", s.name, key, strange[key]))
+		}
+	}
+	return p
+}
+
+// item judges the n-th of a section, and counts its unknown keys.
+func (j *judge) item(s *section, n int, raw json.RawMessage, strange map[string]int) Item {
+	i := Item{Section: s.name, Verdict: Taken, Notes: []Note{}}
+	b := &rest.Body{}
+	if json.Unmarshal(raw, &b.Fields) != nil || b.Fields == nil {
+		i.Refuse(errNoObject)
+		return i
+	}
+	known := strings.Fields(s.keys)
+	for key := range b.Fields {
+		if !slices.Contains(known, key) {
+			strange[key]++
+		}
+	}
+	s.judge(j, b, &i)
+	if b.Err != nil {
+		i.Refuse(b.Err)
+	}
+	if i.Name == "" {
+		i.Name = fmt.Sprintf("#%d", n+1)
+	}
+	return i
+}
+
+var errNoObject = errors.New("it is no object")
+
+// longest is how many bytes a name has at most: it is a short string of AMQP.
+const longest = 255
+
+// name is a text that must be there, and that AMQP can carry.
+func name(b *rest.Body, key string) string {
+	b.Need(key)
+	text := b.Text(key)
+	if len(text) > longest {
+		b.Fail(fmt.Errorf("the %s has %d bytes, more than %d", key, len(text), longest))
+	}
+	return text
+}
+
+// in is the virtual host of an item, which must be there.
+func (j *judge) in(b *rest.Body) string {
+	vhost := j.only
+	if vhost == "" {
+		vhost = b.Text("vhost")
+	}
+	switch _, there := j.VHosts[vhost]; {
+	case vhost == "":
+		b.Fail(rest.Complaint("Virtual host does not exist and is not specified in definitions file."))
+	case !there:
+		b.Fail(rest.Complaintf("Please create virtual host \"%s\" prior to importing definitions.", vhost))
+	}
+	return vhost
+}
+
+// isEmpty tells whether a value is absent, or has nothing in it.
+func isEmpty(b *rest.Body, key string) bool {
+	switch strings.Join(strings.Fields(string(b.Fields[key])), "") {
+	case "", "null", "{}", "[]", `""`:
+		return true
+	}
+	return false
+}

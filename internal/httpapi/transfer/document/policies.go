@@ -1,0 +1,165 @@
+package document
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/plainjson"
+	"candlemark/policies"
+)
+
+// Settings of policies that older versions of RabbitMQ had: they are left out.
+var gone = regexp.MustCompile(`^(ha-.*|queue-master-locator)$`)
+
+// idle are settings of policies that are kept and do nothing here, and why.
+var idle = map[string]string{
+	"queue-mode":           "every queue pages its messages to the disk by itself",
+	"queue-version":        "there is one kind of classic queue",
+	"max-in-memory-length": "every queue pages its messages to the disk by itself",
+	"max-in-memory-bytes":  "every queue pages its messages to the disk by itself",
+	"queue-leader-locator": oneNode,
+	"target-group-size":    oneNode,
+	"initial-cluster-size": oneNode,
+
+	"max-age":                       noStreams,
+	"stream-max-segment-size-bytes": noStreams,
+	"stream-filter-size-bytes":      noStreams,
+
+	"federation-upstream":     noFederation,
+	"federation-upstream-set": noFederation,
+}
+
+const (
+	oneNode      = "there is one node"
+	noStreams    = "there are no streams"
+	noFederation = "federation does not run here"
+)
+
+// destructive are settings of policies that can remove messages or queues.
+var destructive = []string{"expires", "message-ttl", "max-length", "max-length-bytes", "delivery-limit"}
+
+func (j *judge) policy(b *rest.Body, i *Item) {
+	i.VHost, i.Name = j.in(b), b.Text("name")
+	if i.Name == "" {
+		b.Need("name")
+		b.Fail(errors.New("policy name is empty"))
+	}
+	if b.Err == nil {
+		judgePolicy(b.Fields, false, i)
+	}
+}
+
+func (j *judge) parameter(b *rest.Body, i *Item) {
+	vhost, component := j.in(b), b.Text("component")
+	i.VHost, i.Name = vhost, b.Text("name")
+	if !b.Has("value") {
+		b.Fail(errNoValue)
+	}
+	if b.Err != nil {
+		return
+	}
+	switch auth.Setting(component) {
+	case auth.OperatorPolicies:
+		var fields map[string]json.RawMessage
+		if b.Decode("value", &fields, rest.TupleOf("not_a_map", "value")); b.Err == nil {
+			judgePolicy(fields, true, i)
+		}
+	case auth.VHostLimits:
+		limits, err := auth.ParseVHostLimits(b.Fields["value"])
+		if isEmpty(b, "value") {
+			limits, err = auth.Limits{}, nil
+		}
+		b.Fail(err)
+		i.Value = VHostLimits{vhost, limits}
+	case auth.Policies:
+		b.Fail(errors.New("policies may not be set using this method"))
+	default:
+		i.Note(Ignored, "the component "+component+" does not run here")
+		i.Name = component + "/" + i.Name
+	}
+}
+
+// judgePolicy judges a policy of these fields: an item of the policies, or the value of a parameter.
+func judgePolicy(fields map[string]json.RawMessage, operator bool, i *Item) {
+	var definition map[string]json.RawMessage
+	if json.Unmarshal(fields["definition"], &definition) == nil {
+		dropped := false
+		for _, key := range slices.Sorted(maps.Keys(definition)) {
+			if gone.MatchString(key) {
+				delete(definition, key)
+				dropped = true
+				i.Note(Approximated, key+" is left out: "+oneNode)
+			}
+		}
+		if dropped && len(definition) == 0 {
+			i.Note(Ignored, "nothing is left of it")
+			return
+		}
+		if dropped {
+			fields = maps.Clone(fields)
+			fields["definition"] = plainjson.Marshal(definition)
+		}
+	}
+	p, err := policies.Parse(i.VHost, i.Name, operator, plainjson.Marshal(fields))
+	if err != nil {
+		i.Refuse(err)
+		return
+	}
+	i.Value = p
+	for _, entry := range p.Definition {
+		if why := idle[entry.Key]; why != "" {
+			i.Note(Approximated, entry.Key+" does nothing: "+why)
+		}
+	}
+	if p.ApplyTo == "streams" {
+		i.Note(Approximated, "it applies to nothing: "+noStreams)
+	}
+	if p.ApplyTo == "exchanges" || anchored(p.Pattern) {
+		return
+	}
+	for _, entry := range p.Definition {
+		if slices.Contains(destructive, entry.Key) {
+			i.Note(Risky, "its pattern does not say how names begin, and "+entry.Key+" can remove what is in all queues that it is found in")
+		}
+	}
+}
+
+// all matches the rest, behind its ^, of a pattern that matches every name but some.
+var all = regexp.MustCompile(`^(\(\?<?[!=][^()]*\))*(\.\*|\(\.\*\)|\.\+)?\$?$`)
+
+// anchored tells whether a pattern says how names begin: each of its alternatives does.
+func anchored(pattern string) bool {
+	depth, start := 0, 0
+	var alternatives []string
+	for at := 0; at < len(pattern); at++ {
+		switch pattern[at] {
+		case '\\':
+			at++
+		case '(', '[':
+			depth++
+		case ')', ']':
+			depth--
+		case '|':
+			if depth == 0 {
+				alternatives = append(alternatives, pattern[start:at])
+				start = at + 1
+			}
+		}
+	}
+	for _, one := range append(alternatives, pattern[start:]) {
+		rest, ok := strings.CutPrefix(one, "^")
+		if !ok {
+			rest, ok = strings.CutPrefix(one, `\A`)
+		}
+		if !ok || all.MatchString(rest) {
+			return false
+		}
+	}
+	return true
+}

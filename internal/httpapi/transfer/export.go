@@ -1,0 +1,182 @@
+package transfer
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/httpapi/forms"
+	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/httpapi/transfer/document"
+	"candlemark/internal/management"
+	"candlemark/policies"
+)
+
+// rabbitVersion is the level of RabbitMQ whose definitions these are (ADR 34).
+const rabbitVersion = "4.0.5"
+
+func headOf(o management.Overview, format string) head {
+	return head{rabbitVersion, rabbitVersion, "Candlemark", o.ProductVersion, format}
+}
+
+func exportAll(r *rest.Request) (any, error) {
+	o, err := r.Broker.Overview(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	c := cluster{
+		head: headOf(o, "cluster"), Name: o.ClusterName, Explanation: "Definitions of cluster '" + o.ClusterName + "'",
+		Users: rest.Forms(r.Users.Accounts(), rest.All, userForm), VHosts: rest.Forms(r.Users.VHosts(), rest.All, vhostForm),
+		Grants: []grant{}, Topics: []topic{}, Globals: globals(r.Broker.Globals()),
+	}
+	for _, g := range r.Users.Grants("", "") {
+		c.Grants = append(c.Grants, grant(g))
+	}
+	for _, g := range r.Users.TopicGrants("", "") {
+		c.Topics = append(c.Topics, topic(g))
+	}
+	c.Parameters, c.objects, err = within(r.Context(), r, "")
+	attach(r)
+	return c, err
+}
+
+func exportOne(r *rest.Request) (any, error) {
+	if err := r.Exists(rest.Complaint("vhost_not_found")); err != nil { // not 404, as in RabbitMQ
+		return nil, err
+	}
+	o, err := r.Broker.Overview(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	v, _ := r.Users.VHost(r.VHost)
+	shown := vhostForm(&v)
+	s := single{
+		head: headOf(o, "single_virtual_host"), Name: v.Name, Explanation: "Definitions of virtual host '" + v.Name + "'",
+		Metadata: shown.Metadata, Description: shown.Description, DefaultQueueType: shown.DefaultQueueType, Limits: []string{},
+	}
+	if len(v.Limits) > 0 {
+		s.Limits = v.Limits
+	}
+	s.Parameters, s.objects, err = within(r.Context(), r, r.VHost)
+	attach(r)
+	return s, err
+}
+
+// fileName matches names that a client may want the file to have.
+var fileName = regexp.MustCompile(`^[A-Za-z0-9!#$%&'*+.^_|~-]+$`)
+
+// attach has a browser store the answer if it wants to: ?download=name.
+func attach(r *rest.Request) {
+	if name := r.URL.Query().Get("download"); fileName.MatchString(name) {
+		r.W.Header().Set("Content-Disposition", "attachment; filename="+name)
+	}
+}
+
+func userForm(a *auth.Account) user {
+	u := user{a.Name, base64.StdEncoding.EncodeToString(a.Hash), a.Algorithm, a.Tags, a.Limits}
+	if u.Limits == nil {
+		u.Limits = auth.Limits{}
+	}
+	return u
+}
+
+func vhostForm(v *auth.VHost) vhost {
+	tags, kind := append([]string{}, v.Tags...), cmp.Or(v.DefaultQueueType, "classic")
+	return vhost{v.Name, v.Description, metadata{v.Description, tags, kind}, tags, kind}
+}
+
+// globals are those that other brokers can have, too.
+func globals(all map[string]json.RawMessage) []global {
+	list := []global{}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if !strings.HasPrefix(name, "internal") {
+			list = append(list, global{name, all[name]})
+		}
+	}
+	return list
+}
+
+// within lists the contents of a virtual host, of all for "".
+func within(ctx context.Context, r *rest.Request, vhost string) (parameters []parameter, o objects, err error) {
+	named := func(of string) string { // in items
+		if vhost != "" {
+			return ""
+		}
+		return of
+	}
+	parameters, o = []parameter{}, objects{[]policy{}, []queue{}, []exchange{}, []binding{}}
+	for _, v := range r.Users.VHosts() {
+		if len(v.Limits) > 0 && (vhost == "" || vhost == v.Name) {
+			parameters = append(parameters, parameter{v.Limits, named(v.Name), string(auth.VHostLimits), "limits"})
+		}
+	}
+	operator, err := r.Broker.ListPolicies(ctx, vhost, true)
+	if err != nil {
+		return nil, o, err
+	}
+	for _, p := range operator {
+		parameters = append(parameters, parameter{policyValue{p.Pattern, p.Definition, p.Priority, p.ApplyTo}, named(p.VHost), string(auth.OperatorPolicies), p.Name})
+	}
+	users, err := r.Broker.ListPolicies(ctx, vhost, false)
+	if err != nil {
+		return nil, o, err
+	}
+	for _, p := range users {
+		o.Policies = append(o.Policies, policy{named(p.VHost), p.Name, p.Pattern, p.ApplyTo, p.Definition, p.Priority})
+	}
+	return parameters, o, o.fill(ctx, r.Broker, vhost, named)
+}
+
+// fill adds queues, exchanges and bindings but those that the broker makes itself (DEF-1).
+func (o *objects) fill(ctx context.Context, broker management.Broker, vhost string, named func(string) string) error {
+	queues, err := broker.Queues(ctx, vhost)
+	if err != nil {
+		return err
+	}
+	own := map[document.Name]bool{} // queues that are left out, and may be bound
+	for i := range queues {
+		q := &queues[i]
+		if q.Exclusive || strings.HasPrefix(q.Name, "amq.") {
+			own[document.Name{VHost: q.VHost, Name: q.Name}] = true
+			continue
+		}
+		if policies.DeadLettersFrom(q.Arguments) == "" {
+			o.Queues = append(o.Queues, queue{q.Name, named(q.VHost), q.Durable, q.AutoDelete, forms.Object(q.Arguments)})
+		}
+	}
+	exchanges, err := broker.Exchanges(ctx, vhost)
+	if err != nil {
+		return err
+	}
+	for i := range exchanges {
+		if x := &exchanges[i]; !document.System(x.Name) {
+			o.Exchanges = append(o.Exchanges, exchange{x.Name, named(x.VHost), x.Type, x.Durable, x.AutoDelete, x.Internal, forms.Object(x.Arguments)})
+		}
+	}
+	filter := management.BindingFilter{}
+	if vhost != "" {
+		filter.VHost = &vhost
+	}
+	bindings, err := broker.Bindings(ctx, filter)
+	if err != nil {
+		return err
+	}
+	for i := range bindings {
+		b := &bindings[i]
+		if b.Source == "" || !b.ToExchange && own[document.Name{VHost: b.VHost, Name: b.Destination}] {
+			continue
+		}
+		kind := "queue"
+		if b.ToExchange {
+			kind = "exchange"
+		}
+		o.Bindings = append(o.Bindings, binding{b.Source, named(b.VHost), b.Destination, kind, b.RoutingKey, forms.Object(b.Arguments)})
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package transfer
+
+import (
+	"encoding/json"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/httpapi/forms"
+	"candlemark/policies"
+)
+
+// The JSON forms of an export, keys in RabbitMQ's order. Items of one virtual host do not name it.
+type (
+	head struct {
+		Rabbit         string `json:"rabbit_version"`
+		RabbitMQ       string `json:"rabbitmq_version"`
+		ProductName    string `json:"product_name"`
+		ProductVersion string `json:"product_version"`
+		Format         string `json:"rabbitmq_definition_format"`
+	}
+	cluster struct {
+		head
+		Name        string      `json:"original_cluster_name"`
+		Explanation string      `json:"explanation"`
+		Users       []user      `json:"users"`
+		VHosts      []vhost     `json:"vhosts"`
+		Grants      []grant     `json:"permissions"`
+		Topics      []topic     `json:"topic_permissions"`
+		Parameters  []parameter `json:"parameters"`
+		Globals     []global    `json:"global_parameters"`
+		objects
+	}
+	single struct {
+		head
+		Name             string      `json:"original_vhost_name"`
+		Explanation      string      `json:"explanation"`
+		Metadata         metadata    `json:"metadata"`
+		Description      string      `json:"description"`
+		DefaultQueueType string      `json:"default_queue_type"`
+		Limits           any         `json:"limits"` // an empty list without any, as in RabbitMQ
+		Parameters       []parameter `json:"parameters"`
+		objects
+	}
+	objects struct {
+		Policies  []policy   `json:"policies"`
+		Queues    []queue    `json:"queues"`
+		Exchanges []exchange `json:"exchanges"`
+		Bindings  []binding  `json:"bindings"`
+	}
+	user struct {
+		Name      string      `json:"name"`
+		Hash      string      `json:"password_hash"`
+		Algorithm string      `json:"hashing_algorithm"`
+		Tags      []string    `json:"tags"`
+		Limits    auth.Limits `json:"limits"`
+	}
+	vhost struct {
+		Name             string   `json:"name"`
+		Description      string   `json:"description"`
+		Metadata         metadata `json:"metadata"`
+		Tags             []string `json:"tags"`
+		DefaultQueueType string   `json:"default_queue_type"`
+	}
+	metadata struct {
+		Description      string   `json:"description"`
+		Tags             []string `json:"tags"`
+		DefaultQueueType string   `json:"default_queue_type"`
+	}
+	grant struct {
+		User      string `json:"user"`
+		VHost     string `json:"vhost"`
+		Configure string `json:"configure"`
+		Write     string `json:"write"`
+		Read      string `json:"read"`
+	}
+	topic struct {
+		User     string `json:"user"`
+		VHost    string `json:"vhost"`
+		Exchange string `json:"exchange"`
+		Write    string `json:"write"`
+		Read     string `json:"read"`
+	}
+	parameter struct {
+		Value     any    `json:"value"`
+		VHost     string `json:"vhost,omitempty"`
+		Component string `json:"component"`
+		Name      string `json:"name"`
+	}
+	policyValue struct {
+		Pattern    string              `json:"pattern"`
+		Definition policies.Definition `json:"definition"`
+		Priority   json.Number         `json:"priority"`
+		ApplyTo    string              `json:"apply-to"`
+	}
+	global struct {
+		Name  string          `json:"name"`
+		Value json.RawMessage `json:"value"`
+	}
+	policy struct {
+		VHost      string              `json:"vhost,omitempty"`
+		Name       string              `json:"name"`
+		Pattern    string              `json:"pattern"`
+		ApplyTo    string              `json:"apply-to"`
+		Definition policies.Definition `json:"definition"`
+		Priority   json.Number         `json:"priority"`
+	}
+	queue struct {
+		Name       string       `json:"name"`
+		VHost      string       `json:"vhost,omitempty"`
+		Durable    bool         `json:"durable"`
+		AutoDelete bool         `json:"auto_delete"`
+		Arguments  forms.Object `json:"arguments"`
+	}
+	exchange struct {
+		Name       string       `json:"name"`
+		VHost      string       `json:"vhost,omitempty"`
+		Type       string       `json:"type"`
+		Durable    bool         `json:"durable"`
+		AutoDelete bool         `json:"auto_delete"`
+		Internal   bool         `json:"internal"`
+		Arguments  forms.Object `json:"arguments"`
+	}
+	binding struct {
+		Source      string       `json:"source"`
+		VHost       string       `json:"vhost,omitempty"`
+		Destination string       `json:"destination"`
+		Type        string       `json:"destination_type"`
+		RoutingKey  string       `json:"routing_key"`
+		Arguments   forms.Object `json:"arguments"`
+	}
+)

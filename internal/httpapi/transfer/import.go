@@ -1,0 +1,164 @@
+package transfer
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/httpapi/transfer/document"
+	"candlemark/internal/management"
+	"candlemark/policies"
+	"candlemark/protocol"
+)
+
+// Judge reads definitions and says what their import would do to a broker, into a virtual host or, for "", as they say.
+// Errors: that the text is no document, or what the broker could not answer.
+func Judge(ctx context.Context, broker management.Broker, users *auth.Users, text []byte, vhost string) (*document.Plan, error) {
+	d, err := document.Read(text)
+	if err != nil {
+		return nil, err
+	}
+	present, err := presentIn(ctx, broker, users)
+	if err != nil {
+		return nil, err
+	}
+	return document.Judge(d, present, vhost), nil
+}
+
+func presentIn(ctx context.Context, broker management.Broker, users *auth.Users) (p document.Present, err error) {
+	p = document.Present{
+		Users: map[string]bool{}, VHosts: map[string]auth.VHost{},
+		Exchanges: map[document.Name]policies.ExchangeDeclaration{}, Queues: map[document.Name]policies.QueueDeclaration{},
+	}
+	for _, a := range users.Accounts() {
+		p.Users[a.Name] = true
+	}
+	for _, v := range users.VHosts() {
+		p.VHosts[v.Name] = v
+	}
+	exchanges, err := broker.Exchanges(ctx, "")
+	if err != nil {
+		return p, err
+	}
+	for i := range exchanges {
+		x := &exchanges[i]
+		p.Exchanges[document.Name{VHost: x.VHost, Name: x.Name}] = policies.ExchangeDeclaration{
+			Type: x.Type, Durable: x.Durable, AutoDelete: x.AutoDelete, Internal: x.Internal, Arguments: x.Arguments,
+		}
+	}
+	queues, err := broker.Queues(ctx, "")
+	for i := range queues {
+		q := &queues[i]
+		p.Queues[document.Name{VHost: q.VHost, Name: q.Name}] = policies.QueueDeclaration{
+			Durable: q.Durable, AutoDelete: q.AutoDelete, Exclusive: q.Exclusive, Arguments: q.Arguments,
+		}
+	}
+	return p, err
+}
+
+// Carry carries a plan out for a user, who needs no permissions. What the broker refuses after all is refused in the plan;
+// the rest goes on. Error: that of ctx; then nobody knows what was done of the rest.
+func Carry(ctx context.Context, broker management.Broker, users *auth.Users, by auth.User, p *document.Plan) error {
+	c := &carrier{broker: broker, users: users, by: by, policies: map[string][]*document.Item{}, methods: map[batch][]*document.Item{}}
+	for i := range p.Items {
+		item := &p.Items[i]
+		if err := c.put(ctx, item); err != nil {
+			refuse(item, err)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	for _, vhost := range slices.Sorted(maps.Keys(c.policies)) {
+		c.putPolicies(ctx, vhost)
+	}
+	for _, section := range []string{"exchanges", "queues", "bindings"} {
+		for _, at := range slices.SortedFunc(maps.Keys(c.methods), func(a, b batch) int { return cmp.Compare(a.vhost, b.vhost) }) {
+			if at.section == section {
+				c.declare(ctx, at)
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// batch are items that come many at a time.
+type batch struct{ section, vhost string }
+
+// carrier carries a plan out.
+type carrier struct {
+	broker management.Broker
+	users  *auth.Users
+	by     auth.User
+	// What comes later.
+	policies map[string][]*document.Item // by virtual host
+	methods  map[batch][]*document.Item
+}
+
+// put puts one into the broker, or keeps it for later.
+func (c *carrier) put(ctx context.Context, item *document.Item) (err error) {
+	switch v := item.Value.(type) {
+	case auth.Account:
+		limits := v.Limits
+		v.Limits = nil // it keeps those that are not named
+		if _, err = c.users.PutAccount(v); err == nil && limits != nil {
+			err = c.users.SetUserLimits(v.Name, func(l auth.Limits) auth.Limits {
+				maps.Copy(l, limits)
+				return l
+			})
+		}
+	case auth.VHost:
+		_, err = c.broker.PutVHost(ctx, v)
+	case auth.Grant:
+		_, err = c.users.PutGrant(v)
+	case auth.TopicGrant:
+		_, err = c.users.PutTopicGrant(v)
+	case document.VHostLimits:
+		err = c.users.SetVHostLimits(v.VHost, func(auth.Limits) auth.Limits { return v.Limits })
+	case document.Global:
+		_, err = c.broker.PutGlobal(v.Name, v.Value)
+	case *policies.Policy:
+		c.policies[v.VHost] = append(c.policies[v.VHost], item)
+	case protocol.Method:
+		at := batch{item.Section, item.VHost}
+		c.methods[at] = append(c.methods[at], item)
+	}
+	return err
+}
+
+// putPolicies puts those of a virtual host in force; of two with one name the later.
+func (c *carrier) putPolicies(ctx context.Context, vhost string) {
+	type name struct {
+		name     string
+		operator bool
+	}
+	last := map[name]*policies.Policy{}
+	for _, item := range c.policies[vhost] {
+		p := item.Value.(*policies.Policy)
+		last[name{p.Name, p.Operator}] = p
+	}
+	all := slices.SortedFunc(maps.Values(last), func(a, b *policies.Policy) int { return cmp.Compare(a.Name, b.Name) })
+	if err := c.broker.SetPolicies(ctx, vhost, all); err != nil {
+		for _, item := range c.policies[vhost] {
+			refuse(item, err)
+		}
+	}
+}
+
+func (c *carrier) declare(ctx context.Context, at batch) {
+	items := c.methods[at]
+	methods := make([]protocol.Method, len(items))
+	for i, item := range items {
+		methods[i] = item.Value.(protocol.Method)
+	}
+	_ = c.broker.RunAll(ctx, c.by, at.vhost, methods, func(i int, err error) {
+		if err != nil {
+			refuse(items[i], err)
+		}
+	})
+}
+
+// refuse says why the broker did not take an item.
+func refuse(item *document.Item, err error) { item.Note(document.Refused, document.Explanation(err)) }

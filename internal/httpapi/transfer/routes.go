@@ -1,0 +1,11 @@
+package transfer
+
+import "candlemark/internal/httpapi/rest"
+
+// Routes are about definitions as a whole.
+var Routes = []rest.Route{
+	rest.Get("/api/definitions", rest.Administrator, exportAll).Slow(),
+	rest.Post("/api/definitions", rest.Administrator, post).Slow(),
+	rest.Get("/api/definitions/{vhost}", rest.Administrator, exportOne).Slow(),
+	rest.Post("/api/definitions/{vhost}", rest.Into(rest.Administrator), post).Slow(),
+}
