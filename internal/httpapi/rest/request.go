@@ -51,7 +51,7 @@ func Get(path string, allowed Rule, handle Handler) Route {
 }
 
 // Open is Get for whoever comes, without a login: handlers are told no user, and are to tell next to nothing.
-func Open(path string, handle Handler) Route { return Route{"GET", path, nil, handle} }
+func Open(path string, handle Handler) Route { return Route{Method: "GET", Path: path, handle: handle} }
 
 // Put is likewise for PUT.
 func Put(path string, allowed Rule, handle Handler) Route {
