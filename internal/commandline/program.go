@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"candlemark/internal/commandline/format"
 	"candlemark/internal/httpapi/client"
 )
 
@@ -107,7 +108,7 @@ func objection(o *options, v *verb, arguments []string, err error) string {
 	switch {
 	case len(foreign) > 0:
 		return "Invalid options for this command:\n" + strings.Join(foreign, "\n")
-	case formats[o.formatter] == nil:
+	case format.Lists[o.formatter] == nil:
 		return "Bad argument. the formatter is json, table, csv or pretty_table"
 	case o.timeout <= 0:
 		return "Bad argument. the timeout is a number of seconds, 1 or more"

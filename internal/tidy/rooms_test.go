@@ -73,11 +73,12 @@ var rooms = map[string][]string{
 	"integration":          {"..."},
 	"integration/...":      {"..."},
 
-	"internal/commandline":    {"internal/nearest", "policies/...", "internal/auth", "internal/config", "internal/erlang", "internal/httpapi/client", "internal/plainjson"},
-	"internal/httpapi":        {"protocol", "policies", "internal/auth", "internal/config", "internal/management", "internal/plainjson"},
-	"internal/httpapi/client": {"protocol"},
-	"internal/httpapi/forms":  {"protocol", "internal/management", "internal/plainjson"},
-	"internal/httpapi/rest":   {"protocol", "internal/auth", "internal/httpapi/forms", "internal/management", "internal/plainjson"},
+	"internal/commandline/format": {"internal/erlang", "internal/plainjson"},
+	"internal/commandline":        {"internal/nearest", "policies/...", "internal/auth", "internal/config", "internal/erlang", "internal/httpapi/client", "internal/plainjson"},
+	"internal/httpapi":            {"protocol", "policies", "internal/auth", "internal/config", "internal/management", "internal/plainjson"},
+	"internal/httpapi/client":     {"protocol"},
+	"internal/httpapi/forms":      {"protocol", "internal/management", "internal/plainjson"},
+	"internal/httpapi/rest":       {"protocol", "internal/auth", "internal/httpapi/forms", "internal/management", "internal/plainjson"},
 	"internal/httpapi/...": { // a section; they do not know each other
 		"protocol", "policies/...", "internal/auth", "internal/config", "internal/httpapi/forms", "internal/httpapi/rest",
 		"internal/management", "internal/metrics", "internal/plainjson",
