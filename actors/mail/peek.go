@@ -13,7 +13,7 @@ const (
 
 // Limits on one PeekReply.
 const (
-	// MostPeeked is how many messages it has at most.
+	// MostPeeked is how many messages it has at most, as has a list of messages.
 	MostPeeked = 1000
 	// PeekBytes are about how many bytes of contents it has, and has had read from the
 	// journal; the last message may exceed them.

@@ -13,15 +13,12 @@ type Cursor struct {
 	Seq uint64
 }
 
-// MostScheduled is how many messages one ScheduledPage has at most.
-const MostScheduled = 1000
-
 // ListScheduled asks for the scheduled messages behind After, in the order of their
 // release. From anybody; ScheduledPage comes back.
 type ListScheduled struct {
 	Request
 	After Cursor
-	// Limit is how many are wanted, 1 to MostScheduled; all else means MostScheduled.
+	// Limit is how many are wanted, 1 to MostPeeked; all else means MostPeeked.
 	Limit int
 	// Queue and VHost are names, for errors.
 	Queue, VHost string

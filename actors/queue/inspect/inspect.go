@@ -44,10 +44,10 @@ type Answer struct {
 	Found func(contents []store.Content)
 }
 
-// limitOf returns the number of messages in an answer that was limited to n, and can have most.
-func limitOf(n, most int) int {
-	if n < 1 || n > most {
-		return most
+// limitOf returns the number of messages in an answer that was limited to n.
+func limitOf(n int) int {
+	if n < 1 || n > mail.MostPeeked {
+		return mail.MostPeeked
 	}
 	return n
 }

@@ -10,7 +10,7 @@ import (
 
 // ListUnacked shows deliveries that nobody has settled.
 func (v View) ListUnacked(m *mail.ListUnacked) Question {
-	limit, all := limitOf(m.Limit, mail.MostPeeked), v.Consumers.Scan(v.Limit)
+	limit, all := limitOf(m.Limit), v.Consumers.Scan(v.Limit)
 	seq := func(u consumers.Unsettled) uint64 { return v.Messages.Seq(u.Message) }
 	first := lowest[consumers.Unsettled, uint64]{limit: limit + 1, key: seq}
 	return Question{
@@ -54,7 +54,7 @@ func (v View) ListScheduled(m *mail.ListScheduled) Answer {
 		return a
 	}
 	var later missing
-	limit := limitOf(m.Limit, mail.MostScheduled)
+	limit := limitOf(m.Limit)
 	x.Behind(m.After.Due-v.Style.Skew, m.After.Seq, func(h backlog.Handle) bool {
 		if n := len(page.Messages); n == limit {
 			last := &page.Messages[n-1]

@@ -33,7 +33,7 @@ func (v View) Peek(m *mail.Peek) Question {
 		p.states &^= mail.Ready | mail.Unacked
 	}
 	spot := backlog.Spot(m.After.Seq)
-	unacked := lowest[backlog.Handle, backlog.Spot]{limit: limitOf(m.Limit, mail.MostPeeked) + 1, key: v.Messages.Spot}
+	unacked := lowest[backlog.Handle, backlog.Spot]{limit: limitOf(m.Limit) + 1, key: v.Messages.Spot}
 	q := Question{Step: func() bool { return true }, Answer: func() Answer { return p.answer(unacked.list()) }}
 	if p.states&mail.Unacked != 0 && v.Consumers.Unacked() > 0 {
 		all := v.Consumers.Scan(v.Limit)
@@ -100,13 +100,13 @@ func (p *peeking) scheduled(after mail.Cursor) {
 
 // room tells whether the answer takes one more.
 func (p *peeking) room() bool {
-	p.closed = p.closed || len(p.reply.Messages) >= limitOf(p.asked.Limit, mail.MostPeeked) || p.bytes >= mail.PeekBytes
+	p.closed = p.closed || len(p.reply.Messages) >= limitOf(p.asked.Limit) || p.bytes >= mail.PeekBytes
 	return !p.closed
 }
 
 // behind are the first messages behind a spot, in the order of the queue.
 func (p *peeking) behind(unacked []backlog.Handle) []backlog.Handle {
-	limit := limitOf(p.asked.Limit, mail.MostPeeked) + 1
+	limit := limitOf(p.asked.Limit) + 1
 	list := unacked
 	if p.states&mail.Ready != 0 {
 		n := 0
