@@ -149,13 +149,8 @@ func alarms(reports string, check, plain bool) action {
 
 // alarmsNow names the node and its alarms, as rabbitmqctl does.
 func alarmsNow(ctx context.Context, broker *client.Client) (node string, lines []string, err error) {
-	overview, err := broker.Get(ctx, "overview")
-	if err != nil {
-		return "", nil, err
-	}
-	node = cell(overview["node"])
-	shown, err := broker.Get(ctx, "nodes", node)
-	return node, alarmLines(shown), err
+	overview, shown, err := overviewAndNode(ctx, broker)
+	return cell(overview["node"]), alarmLines(shown), err
 }
 
 // alarmLines are the alarms of a node.

@@ -107,11 +107,7 @@ func awaitStartup(ctx context.Context, broker *client.Client, _ *call) error {
 }
 
 func clusterStatus(ctx context.Context, broker *client.Client, c *call) error {
-	overview, err := broker.Get(ctx, "overview")
-	if err != nil {
-		return err
-	}
-	node, err := broker.Get(ctx, "nodes", cell(overview["node"]))
+	overview, node, err := overviewAndNode(ctx, broker)
 	if err != nil {
 		return err
 	}

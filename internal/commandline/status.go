@@ -36,12 +36,16 @@ var statusVerbs = []verb{
 	},
 }
 
-func status(ctx context.Context, broker *client.Client, c *call) error {
-	overview, err := broker.Get(ctx, "overview")
-	if err != nil {
-		return err
+// overviewAndNode describe the broker and the node that it names.
+func overviewAndNode(ctx context.Context, broker *client.Client) (overview, node client.Object, err error) {
+	if overview, err = broker.Get(ctx, "overview"); err == nil {
+		node, err = broker.Get(ctx, "nodes", cell(overview["node"]))
 	}
-	node, err := broker.Get(ctx, "nodes", cell(overview["node"]))
+	return overview, node, err
+}
+
+func status(ctx context.Context, broker *client.Client, c *call) error {
+	overview, node, err := overviewAndNode(ctx, broker)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"maps"
-	"strings"
 
 	"candlemark/internal/auth"
 	"candlemark/internal/httpapi/rest"
@@ -108,7 +107,7 @@ func accountLimits(b *rest.Body) auth.Limits {
 // came before tags: whether the user is an administrator.
 func accountTags(b *rest.Body) []string {
 	if b.Has("tags") {
-		return tagsOf(b)
+		return b.Tags()
 	}
 	if !b.Has("administrator") {
 		b.Fail(rest.Complaint("tags_not_present"))
@@ -117,21 +116,6 @@ func accountTags(b *rest.Body) []string {
 		return []string{"administrator"}
 	}
 	return []string{}
-}
-
-// tagsOf are a list of texts, or a text with commas between them.
-func tagsOf(b *rest.Body) []string {
-	var words []string
-	if b.Has("tags") && json.Unmarshal(b.Fields["tags"], &words) != nil {
-		words = strings.Split(b.Text("tags"), ",")
-	}
-	trimmed := []string{}
-	for _, word := range words {
-		if word = strings.TrimSpace(word); word != "" {
-			trimmed = append(trimmed, word)
-		}
-	}
-	return trimmed
 }
 
 // grantsOf reads the permissions that a new user gets at once, by virtual host.

@@ -98,7 +98,7 @@ func vhostOf(b *rest.Body, before auth.VHost) auth.VHost {
 			v.DefaultQueueType = wanted
 		}
 	}
-	v.Description, v.Tags = b.Text("description"), tagsOf(b)
+	v.Description, v.Tags = b.Text("description"), b.Tags()
 	b.Fail(rest.Invalid(v.Validate()))
 	return v
 }

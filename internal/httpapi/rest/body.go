@@ -143,3 +143,18 @@ func BareValue(raw json.RawMessage) string {
 	}
 	return string(raw)
 }
+
+// Tags reads those of a user or virtual host: a list of texts, or a text with commas between them. Without any it is empty, not nil.
+func (b *Body) Tags() []string {
+	var words []string
+	if b.Has("tags") && json.Unmarshal(b.Fields["tags"], &words) != nil {
+		words = strings.Split(b.Text("tags"), ",")
+	}
+	trimmed := []string{}
+	for _, word := range words {
+		if word = strings.TrimSpace(word); word != "" {
+			trimmed = append(trimmed, word)
+		}
+	}
+	return trimmed
+}

@@ -2,7 +2,6 @@ package document
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,7 +13,7 @@ import (
 )
 
 func (j *judge) user(b *rest.Body, i *Item) {
-	a := auth.Account{Name: b.Text("name"), Tags: tags(b), Algorithm: j.algorithm(b)}
+	a := auth.Account{Name: b.Text("name"), Tags: b.Tags(), Algorithm: j.algorithm(b)}
 	i.Name = a.Name
 	if !b.Has("tags") {
 		if !b.Has("administrator") {
@@ -73,21 +72,6 @@ func (j *judge) algorithm(b *rest.Body) string {
 	return auth.SHA256
 }
 
-// tags are a list of texts, or a text with commas between them.
-func tags(b *rest.Body) []string {
-	var words []string
-	if json.Unmarshal(b.Fields["tags"], &words) != nil {
-		words = strings.Split(b.Text("tags"), ",")
-	}
-	trimmed := []string{}
-	for _, word := range words {
-		if word = strings.TrimSpace(word); word != "" {
-			trimmed = append(trimmed, word)
-		}
-	}
-	return trimmed
-}
-
 func (j *judge) described(b *rest.Body) (v auth.VHost, stream bool) {
 	before := j.VHosts[b.Text("name")]
 	metadata := &rest.Body{}
@@ -101,7 +85,7 @@ func (j *judge) described(b *rest.Body) (v auth.VHost, stream bool) {
 		return metadata
 	}
 	v = auth.VHost{
-		Name: b.Text("name"), Description: either("description").Text("description"), Tags: tags(either("tags")),
+		Name: b.Text("name"), Description: either("description").Text("description"), Tags: either("tags").Tags(),
 		DefaultQueueType: before.DefaultQueueType, Tracing: before.Tracing,
 	}
 	switch kind := either("default_queue_type").Text("default_queue_type"); kind {
