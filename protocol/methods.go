@@ -12,6 +12,9 @@ func (k Key) Method() uint16 { return uint16(k) }
 // String is the name as the specification writes it, "basic.publish"; "" for a method that there is not.
 func (k Key) String() string { return kinds[k].name }
 
+// NameOf is the name of the method with these numbers; "" for one that there is not.
+func NameOf(class, method uint16) string { return Key(uint32(class)<<16 | uint32(method)).String() }
+
 // kind has the name of a method and makes an empty one.
 type kind struct {
 	name  string

@@ -45,11 +45,11 @@ func (w *clockWatcher) end() {
 func (w *clockWatcher) look(c *clock.Clock) {
 	slept, set := c.Look()
 	if set != 0 {
-		w.node.cfg.Log.Warn().Stringer("by", set).Int64("skew_ms", c.Skew()).
+		w.node.cfg.Log.Warn().Int64("by_ms", set.Milliseconds()).Int64("skew_ms", c.Skew()).
 			Msg("the machine's clock was set; what waits in memory keeps its time")
 	}
 	if slept != 0 {
-		w.node.cfg.Log.Info().Stringer("for", slept).Msg("the machine has slept; what became due meanwhile is due now")
+		w.node.cfg.Log.Info().Int64("slept_ms", slept.Milliseconds()).Msg("the machine has slept; what became due meanwhile is due now")
 	}
 	if slept != 0 || w.late { // twice, for queues that were not in their directory yet
 		w.node.tellQueues(&mail.ClockJumped{})

@@ -109,12 +109,16 @@ func (n *Node) channelProps(s connection.ChannelSpec) *actor.Props {
 	if s.Permissions == nil {
 		s.Permissions = n.cfg.Permissions
 	}
+	if s.Log == nil {
+		log := n.cfg.Log.With().Str("vhost", s.VHost.Name).Str("user", s.User.Name).Logger()
+		s.Log = &log
+	}
 	return n.props(func(close func() []any) actor.Actor {
 		return channel.New(channel.Config{
 			ID: s.ID, Connection: s.Connection, ConnectionName: s.Name, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals, Replies: s.Replies, FrameMax: s.FrameMax,
 			VHost: s.VHost, User: s.User, ClientProduct: s.ClientProduct, CancelNotify: s.Capabilities.ConsumerCancelNotify,
 			Permissions: s.Permissions, MaxMessage: n.cfg.MaxMessage, Clock: n.clock,
-			Log:  n.cfg.Log.With().Str("vhost", s.VHost.Name).Uint16("channel", s.ID).Logger(),
+			Log:  s.Log.With().Uint16("channel", s.ID).Logger(),
 			Post: n.asker.Post, Ended: n.ChannelEnded, Close: close,
 		})
 	})

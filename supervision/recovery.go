@@ -132,7 +132,7 @@ func (n *Node) recovered(ready <-chan error, vhosts int) error {
 	defer progress.Stop()
 	say := func(what string) {
 		n.cfg.Log.Info().Int64("queues", r.queues.Load()).Int("of", r.all).Int64("messages", r.messages.Load()).
-			Dur("after", time.Since(r.began)).Msg(what)
+			Int64("took_ms", time.Since(r.began).Milliseconds()).Msg(what)
 	}
 	for done := 0; done < vhosts; {
 		select {

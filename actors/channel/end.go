@@ -21,7 +21,7 @@ func (s *state) fail(err error, m protocol.Method) {
 			ce = ce.For(m)
 		}
 		s.phase = closing
-		s.cfg.Log.Warn().Uint16("code", ce.Code).Str("text", ce.Text).Msg("channel closed by the broker")
+		s.cfg.Log.Warn().Uint16("code", ce.Code).Str("text", ce.Text).Str("method", protocol.NameOf(ce.Class, ce.Method)).Msg("channel closed by the broker")
 		s.parting = &protocol.ChannelClose{ReplyCode: ce.Code, ReplyText: ce.Text, Class: ce.Class, Method: ce.Method}
 		return
 	}

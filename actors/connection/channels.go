@@ -90,7 +90,7 @@ func (c *connection) spawnChannel(ctx actor.Context, id uint16) (*link, error) {
 	props := c.cfg.NewChannel(ChannelSpec{
 		ID: id, Connection: c.self, Name: c.name, Outbox: c.outbox, Gate: c.gate, Arrivals: c.arrivals, Replies: &c.replies,
 		FrameMax: c.session.frameMax, VHost: c.session.vhost, User: c.session.user,
-		Capabilities: c.session.capabilities, ClientProduct: c.session.product,
+		Capabilities: c.session.capabilities, ClientProduct: c.session.product, Log: &c.log,
 	})
 	// A number comes back before its last owner's name is free.
 	c.serial++

@@ -69,6 +69,8 @@ type ChannelSpec struct {
 	Permissions   auth.Permissions // nil for the broker's
 	Capabilities  Capabilities
 	ClientProduct string // client property "product", "" without one
+	// Log is that of the connection, which says whose it is; nil for the broker's.
+	Log *zerolog.Logger
 }
 
 // Capabilities are those that the client announced.

@@ -41,8 +41,8 @@ func (c *connection) becomeRunning(ctx actor.Context, s *session) {
 		return
 	}
 	c.state, c.session = running, s
-	c.log = c.log.With().Str("vhost", s.vhost.Name).Str("user", s.user.Name).Logger()
-	c.log.Info().Str("client", s.text("connection_name")).Str("product", s.product).Msg("connection opened")
+	c.log = c.log.With().Str("vhost", s.vhost.Name).Str("user", s.user.Name).Str("client", s.client()).Logger()
+	c.log.Info().Str("product", cut(s.product)).Msg("connection opened")
 	c.startHeartbeat()
 	if err := c.outdated(); err != nil {
 		c.fail(ctx, err, false)
@@ -129,7 +129,7 @@ func (c *connection) fail(ctx actor.Context, err error, outOfStep bool) {
 	if !errors.As(err, &told) {
 		told = &protocol.ConnectionError{Code: protocol.InternalError, Text: "INTERNAL_ERROR"}
 	}
-	c.blame(told).Err(err).Msg("closing connection")
+	c.blame(told).Err(err).Str("method", protocol.NameOf(told.Class, told.Method)).Msg("closing connection")
 	c.becomeClosing(ctx, ending{err: told, outOfStep: outOfStep})
 }
 

@@ -39,6 +39,12 @@ func (s *session) text(key string) string {
 	return t
 }
 
+// client is the name that the client gives to its connection, as it is logged; "" without one.
+func (s *session) client() string { return cut(s.text("connection_name")) }
+
+// cut is a text of the client's as it is logged, of at most 255 bytes.
+func cut(text string) string { return strings.ToValidUTF8(text[:min(len(text), 255)], "") }
+
 // stage is how far the handshake has got, under RabbitMQ's names.
 type stage string
 

@@ -306,6 +306,6 @@ func (s *state) abandon() {
 func (s *state) queueExpired(m *mail.QueueExpired) {
 	s.stats.QueuesExpired.Add(1)
 	s.stats.Discarded.Add(uint64(m.Discarded))
-	s.log.Info().Str("queue", m.Queue).Int("discarded", m.Discarded).
+	s.log.Info().Str("queue", m.Queue).Int("discarded_messages", m.Discarded).
 		Msg("a queue expired because nobody used it")
 }

@@ -25,6 +25,9 @@ import (
 // version of the product; the RabbitMQ level that it follows is another matter.
 const version = "0.1.0"
 
+// nodeName is that of the one node there is.
+const nodeName = "candlemark@localhost"
+
 // broker is a node with its data and its HTTP server.
 type broker struct {
 	clock       *clock.Clock
@@ -57,7 +60,7 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 		log.Warn().Err(err).Msg("what is due may be a millisecond late on this system")
 	}
 	if b.node, err = supervision.Start(supervision.Config{
-		Users: b.users, Meta: b.data.definitions, Journal: b.data.journal, Product: cfg.ProductName, ProductVersion: version, Log: log,
+		Users: b.users, Meta: b.data.definitions, Journal: b.data.journal, Product: cfg.ProductName, ProductVersion: version, Name: nodeName, Log: log,
 		Handshake: cfg.Handshake, SendTimeout: cmp.Or(cfg.SendTimeout, -1), MaxMessage: uint64(cfg.Limits.Message), Limits: limitsFor(cfg.Limits), Clock: b.clock,
 		Alarms: resources.Config{
 			Meter:     resources.System{Directory: cfg.DataDir, Untouched: heapReserve},

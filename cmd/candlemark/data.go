@@ -51,17 +51,17 @@ func openData(dir string, log zerolog.Logger) (*data, error) {
 	}
 	event := log.Info()
 	if report.TornTail > 0 {
-		event = log.Warn().Int64("torn_tail", report.TornTail)
+		event = log.Warn().Int64("torn_tail_bytes", report.TornTail)
 	}
 	event.Bool("clean", report.Clean).Int("segments", report.Segments).Int("replayed", report.Records).
-		Int("messages", report.Messages).Int64("bytes", report.Bytes).Dur("took", report.Duration).Msg("journal opened")
+		Int("messages", report.Messages).Int64("size_bytes", report.Bytes).Int64("took_ms", report.Duration.Milliseconds()).Msg("journal opened")
 	return d, nil
 }
 
 func (d *data) onDamage(damage recovery.Damage) {
-	event := d.log.Error().Str("file", damage.File).Int64("offset", damage.Offset).Str("text", damage.Text)
+	event := d.log.Error().Str("file", damage.File).Int64("offset_bytes", damage.Offset).Str("text", damage.Text)
 	if n := len(damage.Messages); n > 0 {
-		event = event.Int("lost", n).Uint64("queue", uint64(damage.Messages[0].Queue))
+		event = event.Int("lost_messages", n).Uint64("queue", uint64(damage.Messages[0].Queue))
 	}
 	event.Msg("the journal is damaged; a copy of the file is in the folder quarantine")
 }

@@ -83,6 +83,7 @@ func TestClientsForgeNoLog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		tellOfStart(cfg, log)
 		b, err := startBroker(cfg, log)
 		if err != nil {
 			t.Fatal(err)
@@ -94,6 +95,28 @@ func TestClientsForgeNoLog(t *testing.T) {
 		wellFormed(t, format, out.String())
 		if n := strings.Count(out.String(), "invalid credentials"); n < 2 {
 			t.Errorf("%d refused logins in the log:\n%s", n, out.String())
+		}
+		if format == "json" {
+			tellsWho(t, out.String())
+		}
+	}
+}
+
+// tellsWho complains unless the line of a closed channel tells who did what, and the first one what runs.
+func tellsWho(t *testing.T, log string) {
+	t.Helper()
+	for message, fields := range map[string]string{
+		"channel closed by the broker": "conn client user vhost channel method code text",
+		"connection opened":            "conn client user vhost product",
+		"journal opened":               "took_ms size_bytes",
+		"Candlemark starts":            "version node data_dir connection_max channel_max frame_max_bytes max_message_size_bytes",
+	} {
+		before, _, found := strings.Cut(log, message)
+		line := before[strings.LastIndex(before, "\n")+1:]
+		for field := range strings.FieldsSeq(fields) {
+			if !found || !strings.Contains(line, `"`+field+`":`) || strings.Contains(line, `"`+field+`":""`) {
+				t.Errorf("%s has no %s: %s", message, field, line)
+			}
 		}
 	}
 }
@@ -116,6 +139,10 @@ func forge(t *testing.T, b *broker) {
 	for _, f := range []func(ch *amqp.Channel) error{
 		func(ch *amqp.Channel) error {
 			_, err := ch.QueueDeclarePassive(nasty, false, false, false, false, nil)
+			return err
+		},
+		func(ch *amqp.Channel) error {
+			_, err := ch.QueueDeclarePassive("missing", false, false, false, false, nil)
 			return err
 		},
 		func(ch *amqp.Channel) error {

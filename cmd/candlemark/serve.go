@@ -38,6 +38,7 @@ func serve(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	tellOfFiles(settings, log)
+	tellOfStart(settings.Config, log)
 	b, err := startBroker(settings.Config, log)
 	if err != nil {
 		log.Error().Err(err).Msg("start failed")
@@ -53,6 +54,15 @@ func serve(args []string) int {
 	defer followHangups(r.reload)()
 	log.Info().Msg("Server startup complete")
 	return b.run(ctx, stop, log)
+}
+
+// tellOfStart logs what starts, and within which limits.
+func tellOfStart(c config.Config, log zerolog.Logger) {
+	log.Info().Str("version", version).Str("go", runtime.Version()).Str("node", nodeName).Str("data_dir", c.DataDir).
+		Int("connection_max", c.Limits.Connections).Uint("channel_max", c.Limits.Channels).
+		Uint("frame_max_bytes", c.Limits.Frame).Uint("max_message_size_bytes", c.Limits.Message).Uint("heartbeat_s", c.Limits.Heartbeat).
+		Stringer("memory_high_watermark", c.MemoryWatermark).Stringer("disk_free_limit", c.DiskFreeLimit).
+		Int("processors", runtime.GOMAXPROCS(0)).Msg("Candlemark starts")
 }
 
 // run waits for the end of a broker and returns the exit code. stop is called

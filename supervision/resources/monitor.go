@@ -205,8 +205,8 @@ func (a *Monitor) log(what string, before, after bool) {
 	if after {
 		text = what + " resource limit alarm set on node " + a.broker.Name + ": publishers will be blocked until this alarm clears"
 	}
-	a.broker.Log.Warn().Int64("memory", a.now.memory).Int64("memory_limit", a.shortage.limit).Int64("contents", a.budget.Used()).
-		Int64("disk_free", a.now.disk).Int64("disk_free_limit", a.shortage.least).Msg(text)
+	a.broker.Log.Warn().Int64("memory_bytes", a.now.memory).Int64("memory_limit_bytes", a.shortage.limit).Int64("contents_bytes", a.budget.Used()).
+		Int64("disk_free_bytes", a.now.disk).Int64("disk_free_limit_bytes", a.shortage.least).Msg(text)
 }
 
 // trim asks the queues to page out while they hold too much: those without
