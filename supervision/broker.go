@@ -3,6 +3,7 @@ package supervision
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"net"
 	"slices"
@@ -89,17 +90,27 @@ func (n *Node) SetDiskFreeLimit(to config.Amount) { n.monitor.SetDiskFreeLimit(t
 // does: as long the disk alarm lasts, whatever its limit is.
 func (n *Node) JournalFull(full bool) { n.monitor.JournalFull(full) }
 
-// Announce adds a listener that is not the node's own to what it shows.
-func (n *Node) Announce(name string, at net.Addr) {
+// announced is a listener that is not the node's own.
+type announced struct {
+	management.Listener
+	config *tls.Config
+}
+
+// Announce adds a listener that is not the node's own to what it shows; config is nil for one without TLS.
+func (n *Node) Announce(name string, at net.Addr, config *tls.Config) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.announced = append(n.announced, listenerAt(name, at))
+	n.announced = append(n.announced, announced{listenerAt(name, at), config})
 }
 
 func (n *Node) listening() []management.Listener {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	list := slices.Clone(n.announced)
+	var list []management.Listener
+	for _, l := range n.announced {
+		l.Expires = expires(l.config)
+		list = append(list, l.Listener)
+	}
 	for _, l := range n.listeners {
 		secure, ok := l.(*secureListener)
 		if !ok {
@@ -107,7 +118,7 @@ func (n *Node) listening() []management.Listener {
 			continue
 		}
 		at := listenerAt("amqp/ssl", l.Addr())
-		at.Expires = secure.expires()
+		at.Expires = expires(secure.config)
 		list = append(list, at)
 	}
 	slices.SortFunc(list, func(a, b management.Listener) int {

@@ -15,7 +15,6 @@ import (
 	"candlemark/internal/auth"
 	"candlemark/internal/clock"
 	"candlemark/internal/definitions"
-	"candlemark/internal/management"
 	"candlemark/internal/store"
 	"candlemark/internal/topology"
 	"candlemark/supervision/ask"
@@ -103,7 +102,7 @@ type Node struct {
 
 	mu        sync.Mutex
 	listeners []net.Listener
-	announced []management.Listener // of others
+	announced []announced // of others
 	serving   sync.WaitGroup
 	stopping  bool
 }

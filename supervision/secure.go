@@ -37,9 +37,11 @@ func (l *secureListener) Accept() (net.Conn, error) {
 	return &secureConn{Conn: tls.Server(conn, l.config)}, nil
 }
 
-// expires is when the first certificate of the chain that is served now does.
-func (l *secureListener) expires() (first time.Time) {
-	config := l.config
+// expires is when the first certificate of the chain that is served now does; config may be nil.
+func expires(config *tls.Config) (first time.Time) {
+	if config == nil {
+		return first
+	}
 	if config.GetConfigForClient != nil {
 		if now, err := config.GetConfigForClient(nil); err == nil && now != nil {
 			config = now

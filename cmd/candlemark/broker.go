@@ -3,15 +3,16 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"candlemark/internal/auth"
-	"candlemark/internal/certificate"
 	"candlemark/internal/clock"
 	"candlemark/internal/config"
 	"candlemark/internal/httpapi"
@@ -30,15 +31,15 @@ const nodeName = "candlemark@localhost"
 
 // broker is a node with its data and its HTTP server.
 type broker struct {
-	clock       *clock.Clock
-	node        *supervision.Node
-	users       *auth.Users
-	data        *data
-	http        []*http.Server
-	certificate *certificate.Source // nil without TLS
-	// AMQP, AMQPS, HTTP and Metrics are the real addresses; nil for none.
+	clock        *clock.Clock
+	node         *supervision.Node
+	users        *auth.Users
+	data         *data
+	http         []*http.Server
+	certificates []openCertificate
+	// AMQP, AMQPS, HTTP, HTTPS and Metrics are the real addresses; nil for none.
 	AMQP, AMQPS []net.Addr
-	HTTP        net.Addr
+	HTTP, HTTPS net.Addr
 	Metrics     net.Addr
 }
 
@@ -112,15 +113,24 @@ func (b *broker) setClusterName(name string) error {
 
 // serveHTTP serves the API, and on a port of its own the metrics.
 func (b *broker) serveHTTP(cfg config.Config, log zerolog.Logger) (err error) {
+	server := httpapi.NewServer(b.node, b.users, resources.HTTPSockets(), log) // with the same limits for both listeners together
 	if cfg.HTTP != "" {
-		server := httpapi.NewServer(b.node, b.users, resources.HTTPSockets(), log)
-		if b.HTTP, err = b.listenHTTP("http", cfg.HTTP, server, log); err != nil {
+		if b.HTTP, err = b.listenHTTP("http", cfg.HTTP, nil, server, log); err != nil {
+			return err
+		}
+	}
+	if cfg.HTTPS != "" {
+		source, err := b.certificateFor(cfg.WebCertificate(), log)
+		if err != nil {
+			return err
+		}
+		if b.HTTPS, err = b.listenHTTP("https", cfg.HTTPS, source.Config(), server, log); err != nil {
 			return err
 		}
 	}
 	if cfg.Metrics != "" {
 		server := httpapi.NewMetricsServer(b.node, metricsSockets)
-		b.Metrics, err = b.listenHTTP("http/prometheus", cfg.Metrics, server, log)
+		b.Metrics, err = b.listenHTTP("http/prometheus", cfg.Metrics, nil, server, log)
 	}
 	return err
 }
@@ -128,20 +138,26 @@ func (b *broker) serveHTTP(cfg config.Config, log zerolog.Logger) (err error) {
 // metricsSockets is how many connections the port for metrics may have at a time.
 const metricsSockets = 16
 
-// listenHTTP serves at an address.
-func (b *broker) listenHTTP(name, address string, server *http.Server, log zerolog.Logger) (net.Addr, error) {
+// listenHTTP serves at an address, over TLS if there is a configuration for it.
+func (b *broker) listenHTTP(name, address string, secure *tls.Config, server *http.Server, log zerolog.Logger) (net.Addr, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	b.node.Announce(name, l.Addr())
-	b.http = append(b.http, server)
+	b.node.Announce(name, l.Addr(), secure)
+	started := "HTTP listener started"
+	if secure != nil {
+		l, started = tls.NewListener(l, secure), "HTTP listener with TLS started"
+	}
+	if !slices.Contains(b.http, server) {
+		b.http = append(b.http, server)
+	}
 	go func() {
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			log.Error().Err(err).Str("listener", name).Msg("HTTP server failed")
 		}
 	}()
-	log.Info().Stringer("address", l.Addr()).Str("listener", name).Msg("HTTP listener started")
+	log.Info().Stringer("address", l.Addr()).Str("listener", name).Msg(started)
 	return l.Addr(), nil
 }
 

@@ -54,8 +54,8 @@ func (r *reloader) reload() {
 		}
 		return
 	}
-	if r.broker.certificate != nil {
-		if err := r.broker.certificate.Reload(); err != nil {
+	if len(r.broker.certificates) > 0 {
+		if err := r.broker.reloadCertificates(); err != nil {
 			r.log.Error().Err(err).Msg("the TLS certificate stays as it was, and so do the settings")
 			return
 		}

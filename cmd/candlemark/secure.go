@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/tls"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"candlemark/internal/auth"
@@ -48,24 +49,54 @@ func (b *broker) setLoopback(cfg config.Config, log zerolog.Logger) {
 // tlsVersions are the numbers of versions of TLS.
 var tlsVersions = map[string]uint16{"1.2": tls.VersionTLS12, "1.3": tls.VersionTLS13}
 
+// certificateFor opens the files of a certificate; listeners with the same ones share them.
+func (b *broker) certificateFor(files config.Certificate, log zerolog.Logger) (*certificate.Source, error) {
+	for _, open := range b.certificates {
+		if reflect.DeepEqual(open.files, files) {
+			return open.Source, nil
+		}
+	}
+	var versions []uint16
+	for _, v := range files.Versions {
+		versions = append(versions, tlsVersions[v])
+	}
+	source, err := certificate.Open(certificate.Files{
+		Versions: versions,
+		Cert:     files.Cert, Key: files.Key, CA: files.CA, VerifyPeer: files.VerifyPeer, RequirePeer: files.FailIfNoPeerCert,
+		Failed: func(err error) { log.Error().Err(err).Msg("the new TLS certificate cannot be used") },
+	})
+	if err == nil {
+		b.certificates = append(b.certificates, openCertificate{files, source})
+	}
+	return source, err
+}
+
+// openCertificate is one that listeners use.
+type openCertificate struct {
+	files config.Certificate
+	*certificate.Source
+}
+
+// reloadCertificates reads the files of all of them again, and takes them over if none is wrong.
+func (b *broker) reloadCertificates() error {
+	var all []*certificate.Source
+	for _, c := range b.certificates {
+		all = append(all, c.Source)
+	}
+	return certificate.Reload(all...)
+}
+
 // serveTLS opens the listeners for AMQP over TLS, if there are to be any.
 func (b *broker) serveTLS(cfg config.Config, log zerolog.Logger) (err error) {
 	if len(cfg.AMQPS) == 0 {
 		return nil
 	}
-	var versions []uint16
-	for _, v := range cfg.TLSVersions {
-		versions = append(versions, tlsVersions[v])
-	}
-	if b.certificate, err = certificate.Open(certificate.Files{
-		Versions: versions,
-		Cert:     cfg.TLS.Cert, Key: cfg.TLS.Key, CA: cfg.TLS.CA, VerifyPeer: cfg.TLS.VerifyPeer, RequirePeer: cfg.TLS.FailIfNoPeerCert,
-		Failed: func(err error) { log.Error().Err(err).Msg("the new TLS certificate cannot be used") },
-	}); err != nil {
+	source, err := b.certificateFor(cfg.TLS.Certificate, log)
+	if err != nil {
 		return err
 	}
 	for _, address := range cfg.AMQPS {
-		at, err := b.node.ListenTLS(address, b.certificate.Config())
+		at, err := b.node.ListenTLS(address, source.Config())
 		if err != nil {
 			return fmt.Errorf("amqps: %w", err)
 		}

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/certificate"
 	"candlemark/internal/config"
 	"candlemark/internal/testkit"
 
@@ -26,13 +25,15 @@ func (l lines) Write(line []byte) (int, error) {
 func TestHangupReadsTheCertificateAgain(t *testing.T) {
 	a, folder := testkit.NewAuthority(t), t.TempDir()
 	cert, key, _ := a.Write(folder, a.Issue(pkix.Name{CommonName: "x"}))
-	source, err := certificate.Open(certificate.Files{Cert: cert, Key: key})
-	if err != nil {
-		t.Fatal(err)
+	b, files := &broker{}, config.Certificate{Cert: cert, Key: key}
+	for range 2 { // two listeners share it
+		if _, err := b.certificateFor(files, zerolog.Nop()); err != nil || len(b.certificates) != 1 {
+			t.Fatal(len(b.certificates), err)
+		}
 	}
 	log := make(lines, 10)
 	read := func() (*config.Settings, error) { return &config.Settings{}, nil }
-	r := &reloader{broker: &broker{certificate: source}, read: read, log: zerolog.New(log)}
+	r := &reloader{broker: b, read: read, log: zerolog.New(log)}
 	defer followHangups(r.reload)()
 	hangup := func(want string) {
 		t.Helper()
@@ -73,7 +74,7 @@ func TestUsersOfANewBroker(t *testing.T) {
 	if _, err := usersFor(config.Config{}, zerolog.Nop()); err == nil {
 		t.Error("logins from nowhere")
 	}
-	cfg = config.Config{AMQPS: []string{"127.0.0.1:0"}, TLS: config.TLS{Cert: "none", Key: "none"}}
+	cfg = config.Config{AMQPS: []string{"127.0.0.1:0"}, TLS: config.TLS{Certificate: config.Certificate{Cert: "none", Key: "none"}}}
 	if err := (&broker{}).serveTLS(cfg, zerolog.Nop()); err == nil {
 		t.Error("served without a certificate")
 	}

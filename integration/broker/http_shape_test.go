@@ -142,7 +142,7 @@ func kindOfJSON(v any) string {
 // here, with its type. The forms in testdata were taken from real replies.
 func TestHTTPShapes(t *testing.T) {
 	h := newHouse(t)
-	h.node.Announce("http", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 15672})
+	h.node.Announce("http", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 15672}, nil)
 	conn := h.dial("eco-traffic")
 	defer func() { _ = conn.Close() }()
 	furnish(t, conn)

@@ -64,10 +64,23 @@ func (s *Source) Config() *tls.Config {
 }
 
 // Reload reads the files again. On an error everything stays as it was.
-func (s *Source) Reload() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.read(s.stamps())
+func (s *Source) Reload() error { return Reload(s) }
+
+// Reload reads the files of several sources again. On an error everything stays as it was, in all of them.
+func Reload(sources ...*Source) error {
+	read := make([]*loaded, len(sources))
+	for i, s := range sources {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		var err error
+		if read[i], err = s.read(s.stamps()); err != nil {
+			return err
+		}
+	}
+	for i, s := range sources {
+		s.now.Store(read[i])
+	}
+	return nil
 }
 
 // current is the configuration for a handshake.
@@ -76,22 +89,24 @@ func (s *Source) current() *tls.Config {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if before := s.now.Load(); stamps != before.stamps {
-			if err := s.read(stamps); err != nil {
-				s.now.Store(&loaded{before.config, stamps}) // reported once
+			read, err := s.read(stamps)
+			if err != nil {
+				read = &loaded{before.config, stamps} // reported once
 				if s.files.Failed != nil {
 					s.files.Failed(err)
 				}
 			}
+			s.now.Store(read)
 		}
 	}
 	return s.now.Load().config
 }
 
 // read makes the configuration anew.
-func (s *Source) read(stamps [3]stamp) error {
+func (s *Source) read(stamps [3]stamp) (*loaded, error) {
 	certificate, err := tls.LoadX509KeyPair(s.files.Cert, s.files.Key)
 	if err != nil {
-		return fmt.Errorf("TLS certificate: %w", err)
+		return nil, fmt.Errorf("TLS certificate: %w", err)
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{certificate}}
 	if len(s.files.Versions) > 0 {
@@ -106,15 +121,14 @@ func (s *Source) read(stamps [3]stamp) error {
 	if s.files.CA != "" {
 		roots, err := os.ReadFile(s.files.CA)
 		if err != nil {
-			return fmt.Errorf("TLS roots: %w", err)
+			return nil, fmt.Errorf("TLS roots: %w", err)
 		}
 		c.ClientCAs = x509.NewCertPool()
 		if !c.ClientCAs.AppendCertsFromPEM(roots) {
-			return fmt.Errorf("TLS roots: %w", errors.New(s.files.CA+" holds no certificate"))
+			return nil, fmt.Errorf("TLS roots: %w", errors.New(s.files.CA+" holds no certificate"))
 		}
 	}
-	s.now.Store(&loaded{c, stamps})
-	return nil
+	return &loaded{c, stamps}, nil
 }
 
 // stamps are the states of the files; of those that cannot be seen, nothing.

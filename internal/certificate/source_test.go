@@ -94,6 +94,32 @@ func TestCertificateFollowsItsFiles(t *testing.T) {
 	want("third")
 }
 
+// All of several sources are read again, or none.
+func TestReloadIsAllOrNothing(t *testing.T) {
+	a, one, two := testkit.NewAuthority(t), t.TempDir(), t.TempDir()
+	open := func(folder string) *Source {
+		cert, key, _ := a.Write(folder, a.Issue(pkix.Name{CommonName: "old"}))
+		s, err := Open(Files{Cert: cert, Key: key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	first, second := open(one), open(two)
+	name := func(s *Source) string { return s.now.Load().config.Certificates[0].Leaf.Subject.CommonName }
+	a.Write(one, a.Issue(pkix.Name{CommonName: "new"}))
+	if err := os.WriteFile(filepath.Join(two, "key"), []byte("rubbish"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Reload(first, second); err == nil || name(first) != "old" || name(second) != "old" {
+		t.Error(err, name(first), name(second))
+	}
+	a.Write(two, a.Issue(pkix.Name{CommonName: "new"}))
+	if err := Reload(first, second); err != nil || name(first) != "new" || name(second) != "new" {
+		t.Error(err, name(first), name(second))
+	}
+}
+
 func TestPeersAreChecked(t *testing.T) {
 	a, stranger := testkit.NewAuthority(t), testkit.NewAuthority(t)
 	cert, key, ca := a.Write(t.TempDir(), a.Issue(pkix.Name{CommonName: "broker"}))

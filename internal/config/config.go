@@ -20,8 +20,6 @@ type Config struct {
 	// AMQPS are those for AMQP over TLS; empty for none.
 	AMQPS []string
 	TLS   TLS
-	// TLSVersions are spoken: 1.2, 1.3.
-	TLSVersions []string
 	// Mechanisms of SASL that clients of AMQP may log in with: PLAIN, AMQPLAIN, EXTERNAL.
 	Mechanisms []string
 	// LoopbackUsers may only come from this machine.
@@ -37,6 +35,10 @@ type Config struct {
 	ProductName string
 	// HTTP is the address of the HTTP API; empty for none.
 	HTTP string
+	// HTTPS is that of the same over TLS; empty for none.
+	HTTPS string
+	// HTTPSOwn is the certificate of HTTPS alone; without files it has that of TLS: see WebCertificate.
+	HTTPSOwn Certificate
 	// Metrics is the address of a port that answers scrapes without a login; empty for none.
 	Metrics string
 	// DataDir is the folder that the broker owns.
@@ -81,8 +83,8 @@ func Default(getenv func(string) string) Config {
 		SendTimeout: 15 * time.Second,
 		ProductName: "Candlemark",
 
-		TLS:           TLS{LoginFrom: "distinguished_name", SANType: "dns"},
-		TLSVersions:   []string{"1.2", "1.3"},
+		TLS:           TLS{Certificate: Certificate{Versions: []string{"1.2", "1.3"}}, LoginFrom: "distinguished_name", SANType: "dns"},
+		HTTPSOwn:      Certificate{Versions: []string{"1.2", "1.3"}},
 		Mechanisms:    []string{"PLAIN", "AMQPLAIN", "EXTERNAL"},
 		LoopbackUsers: []string{"guest"},
 		First: FirstUser{
@@ -149,19 +151,13 @@ func (c Config) problems() (wrong problems) {
 	}
 	listens("amqp", c.AMQP...)
 	listens("amqps", c.AMQPS...)
-	if c.HTTP != "" {
-		listens("http", c.HTTP)
-	}
-	if c.Metrics != "" {
-		listens("metrics", c.Metrics)
+	for setting, address := range map[string]string{"http": c.HTTP, "https": c.HTTPS, "metrics": c.Metrics} {
+		if address != "" {
+			listens(setting, address)
+		}
 	}
 	c.TLS.check(len(c.AMQPS) > 0, &wrong)
-	if len(c.TLSVersions) == 0 {
-		wrong.add("tls-versions", "no version")
-	}
-	for _, v := range c.TLSVersions {
-		wrong.among("tls-versions", v, "1.2", "1.3")
-	}
+	c.checkWeb(&wrong)
 	if len(c.Mechanisms) == 0 {
 		wrong.add("auth-mechanisms", "no mechanism")
 	}

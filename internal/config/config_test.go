@@ -2,6 +2,7 @@ package config
 
 import (
 	"flag"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -31,25 +32,38 @@ func TestLoad(t *testing.T) {
 		"tls": {
 			args: []string{"--amqps", "127.0.0.1:5671", "--tls-cert", "c", "--tls-key", "k", "--tls-ca", "a", "--tls-verify-peer", "--tls-fail-if-no-peer-cert", "--tls-login-from", "common_name", "--tls-login-san-type", "email", "--tls-login-san-index", "1"},
 			want: func(c Config) bool {
-				return slices.Equal(c.AMQPS, []string{"127.0.0.1:5671"}) && c.TLS == TLS{"c", "k", "a", true, true, "common_name", "email", 1}
+				return slices.Equal(c.AMQPS, []string{"127.0.0.1:5671"}) && reflect.DeepEqual(c.TLS, TLS{Certificate{"c", "k", "a", true, true, []string{"1.2", "1.3"}}, "common_name", "email", 1})
 			},
 		},
 		"no tls": {want: func(c Config) bool {
-			return c.AMQPS == nil && c.TLS == TLS{LoginFrom: "distinguished_name", SANType: "dns"}
+			return c.AMQPS == nil && c.TLS.Cert == "" && c.HTTPS == "" && c.TLS.LoginFrom == "distinguished_name" && c.TLS.SANType == "dns"
 		}},
 		"tls from the environment": {
 			env:  map[string]string{"CANDLEMARK_AMQPS": "127.0.0.1:1", "CANDLEMARK_TLS_CERT": "c", "CANDLEMARK_TLS_KEY": "k", "CANDLEMARK_TLS_VERIFY_PEER": "true", "CANDLEMARK_TLS_CA": "a"},
 			want: func(c Config) bool { return c.TLS.Cert == "c" && c.TLS.VerifyPeer && len(c.AMQPS) == 1 },
 		},
-		"metrics":                   {env: map[string]string{"CANDLEMARK_METRICS": "127.0.0.1:15692"}, want: func(c Config) bool { return c.Metrics == "127.0.0.1:15692" }},
-		"metrics without a port":    {args: []string{"--metrics", "127.0.0.1"}, fail: true},
-		"tls without a certificate": {args: []string{"--amqps", "127.0.0.1:0"}, fail: true},
-		"tls without roots":         {args: []string{"--tls-verify-peer"}, fail: true},
-		"certificates not verified": {args: []string{"--tls-fail-if-no-peer-cert"}, fail: true},
-		"tls without a port":        {args: []string{"--amqps", "127.0.0.1", "--tls-cert", "c", "--tls-key", "k"}, fail: true},
-		"login from somewhere":      {args: []string{"--tls-login-from", "email"}, fail: true},
-		"login from no name":        {args: []string{"--tls-login-san-type", "x400"}, fail: true},
-		"loopback users":            {want: func(c Config) bool { return slices.Equal(c.LoopbackUsers, []string{"guest"}) }},
+		"https with the certificate of AMQP": {args: []string{"--https", "127.0.0.1:0", "--tls-cert", "c", "--tls-key", "k"}, want: func(c Config) bool {
+			return c.WebCertificate().Cert == "c"
+		}},
+		"https with its own": {
+			args: []string{"--https", "127.0.0.1:0", "--tls-cert", "c", "--tls-key", "k", "--https-cert", "d", "--https-key", "l", "--https-versions", "1.3"},
+			want: func(c Config) bool {
+				w := c.WebCertificate()
+				return w.Cert == "d" && w.Key == "l" && len(w.Versions) == 1
+			},
+		},
+		"https without a certificate": {args: []string{"--https", "127.0.0.1:0"}, fail: true},
+		"https without a port":        {args: []string{"--https", "127.0.0.1", "--tls-cert", "c", "--tls-key", "k"}, fail: true},
+		"https in no version":         {args: []string{"--https-cert", "d", "--https-key", "l", "--https-versions", "1.1"}, fail: true},
+		"metrics":                     {env: map[string]string{"CANDLEMARK_METRICS": "127.0.0.1:15692"}, want: func(c Config) bool { return c.Metrics == "127.0.0.1:15692" }},
+		"metrics without a port":      {args: []string{"--metrics", "127.0.0.1"}, fail: true},
+		"tls without a certificate":   {args: []string{"--amqps", "127.0.0.1:0"}, fail: true},
+		"tls without roots":           {args: []string{"--tls-verify-peer"}, fail: true},
+		"certificates not verified":   {args: []string{"--tls-fail-if-no-peer-cert"}, fail: true},
+		"tls without a port":          {args: []string{"--amqps", "127.0.0.1", "--tls-cert", "c", "--tls-key", "k"}, fail: true},
+		"login from somewhere":        {args: []string{"--tls-login-from", "email"}, fail: true},
+		"login from no name":          {args: []string{"--tls-login-san-type", "x400"}, fail: true},
+		"loopback users":              {want: func(c Config) bool { return slices.Equal(c.LoopbackUsers, []string{"guest"}) }},
 		"other loopback users": {args: []string{"--loopback-users", "a,b"}, want: func(c Config) bool {
 			return slices.Equal(c.LoopbackUsers, []string{"a", "b"})
 		}},

@@ -32,7 +32,9 @@ var elsewhere = []foreign{
 		why: "the HTTP API takes user and password",
 	},
 	{keys: []string{"proxy_protocol"}, same: []string{"false"}, refused: true, why: "the PROXY protocol is not understood"},
-	{keys: []string{"management.ssl.**", "management.listener.ssl", "management.listener.ssl_opts.**"}, same: []string{"false"}, refused: true, why: "the HTTP API is not served over TLS"},
+	{keys: []string{"management.listener.ssl", "management.listener.ssl_opts", "management.listener.ssl_opts.**"}, same: []string{"false", "none"}, refused: true, why: "set management.ssl.port and its neighbours"},
+	{keys: []string{"management.listener.port", "management.listener.ip"}, refused: true, why: "set management.tcp.port and management.tcp.ip"},
+	{keys: []string{"management.ssl.password"}, refused: true, why: "certificate and key are files in PEM, the key in clear"},
 	{keys: []string{"management.path_prefix"}, same: []string{"/"}, refused: true, why: "the HTTP API begins at /api"},
 	{keys: []string{"management.disable_basic_auth", "management.oauth_enabled", "management.oauth_disable_basic_auth"}, same: []string{"false"}, refused: true, why: "the HTTP API takes user and password"},
 	{keys: []string{"ssl_options.password", "ssl_options.cert", "ssl_options.key.*", "ssl_options.cacerts.*", "ssl_options.psk_identity"}, refused: true, why: "certificate and key are files in PEM, the key in clear"},
@@ -41,7 +43,8 @@ var elsewhere = []foreign{
 		keys: []string{
 			"ssl_options.depth", "ssl_options.dh", "ssl_options.dhfile", "ssl_options.honor_cipher_order", "ssl_options.honor_ecc_order", "ssl_options.reuse_session",
 			"ssl_options.reuse_sessions", "ssl_options.secure_renegotiate", "ssl_options.client_renegotiation", "ssl_options.log_alert", "ssl_options.log_level",
-			"ssl_options.ciphers.*", "ssl_options.bypass_pem_cache", "ssl.bypass_pem_cache", "ssl_allow_poodle_attack", "ssl_handshake_timeout",
+			"ssl_options.ciphers.*", "management.ssl.depth", "management.ssl.honor_cipher_order", "management.ssl.honor_ecc_order", "management.ssl.reuse_sessions",
+			"management.ssl.secure_renegotiate", "management.ssl.client_renegotiation", "management.ssl.ciphers.*", "ssl_options.bypass_pem_cache", "ssl.bypass_pem_cache", "ssl_allow_poodle_attack", "ssl_handshake_timeout",
 		},
 		why: "there is nothing to choose: the ciphers are those of Go's TLS, sessions are resumed, and nobody renegotiates",
 	},
@@ -78,7 +81,8 @@ var elsewhere = []foreign{
 	},
 	{
 		keys: []string{
-			"management.tcp.max_connections", "management.tcp.compress", "management.tcp.idle_timeout", "management.tcp.inactivity_timeout", "management.tcp.request_timeout",
+			"management.ssl.max_connections", "management.ssl.backlog", "management.ssl.compress", "management.ssl.idle_timeout", "management.ssl.inactivity_timeout",
+			"management.ssl.request_timeout", "management.ssl.shutdown_timeout", "management.ssl.max_keepalive", "management.tcp.max_connections", "management.tcp.compress", "management.tcp.idle_timeout", "management.tcp.inactivity_timeout", "management.tcp.request_timeout",
 			"management.tcp.shutdown_timeout", "management.tcp.max_keepalive", "management.listener.server.**", "management.http_log_dir", "management.http.**",
 			"management.delegate_count", "management.login_session_timeout", "management.cors.**", "management.csp.policy", "management.hsts.policy", "management.headers.*",
 			"management.definitions.**", "management.credential_encryption_secret", "management.require_auth_for_api_reference",

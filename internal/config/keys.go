@@ -170,6 +170,12 @@ func password(value, _, _ string) (string, error) {
 var level = choice("debug", "debug", "info", "info", "notice", "info", "warning", "warn", "warn", "warn", "error", "error",
 	"critical", "error", "alert", "error", "emergency", "error", "none", "disabled", "trace", "trace")
 
+// verification reads whether certificates of clients are checked, tlsVersion a version of TLS.
+var (
+	verification = choice("verify_peer", "true", "verify_none", "false")
+	tlsVersion   = choice("tlsv1.2", "1.2", "tlsv1.3", "1.3")
+)
+
 // queueType reads a type of queues, also by the name of RabbitMQ's module for it.
 var queueType = choice("classic", "classic", "quorum", "quorum", "rabbit_classic_queue", "classic", "rabbit_quorum_queue", "quorum")
 

@@ -59,7 +59,7 @@ var settings = []setting{
 	},
 	{
 		name: "tls-verify-peer", define: truth(func(c *Config) *bool { return &c.TLS.VerifyPeer }),
-		keys: []key{{"ssl_options.verify", choice("verify_peer", "true", "verify_none", "false")}}, help: "ask clients for a certificate and check it",
+		keys: []key{{"ssl_options.verify", verification}}, help: "ask clients for a certificate and check it",
 	},
 	{
 		name: "tls-fail-if-no-peer-cert", define: truth(func(c *Config) *bool { return &c.TLS.FailIfNoPeerCert }),
@@ -78,8 +78,8 @@ var settings = []setting{
 		keys: plain("ssl_cert_login_san_index"), help: "which alternative name of that kind, from 0",
 	},
 	{
-		name: "tls-versions", define: texts(func(c *Config) *[]string { return &c.TLSVersions }),
-		keys: []key{{"ssl_options.versions.*", choice("tlsv1.2", "1.2", "tlsv1.3", "1.3")}}, help: "`version` of TLS that is spoken, 1.2 or 1.3; may be repeated",
+		name: "tls-versions", define: texts(func(c *Config) *[]string { return &c.TLS.Versions }),
+		keys: []key{{"ssl_options.versions.*", tlsVersion}}, help: "`version` of TLS that is spoken, 1.2 or 1.3; may be repeated",
 	},
 	{
 		name: "auth-mechanisms", define: texts(func(c *Config) *[]string { return &c.Mechanisms }),
@@ -133,6 +133,34 @@ var settings = []setting{
 	{
 		name: "http", define: text(func(c *Config) *string { return &c.HTTP }),
 		keys: []key{{"management.tcp.port", port}, {"management.tcp.ip", host("15672")}}, help: "`address` of the HTTP API; empty for none",
+	},
+	{
+		name: "https", define: text(func(c *Config) *string { return &c.HTTPS }),
+		keys: []key{{"management.ssl.port", port}, {"management.ssl.ip", host("15671")}}, help: "`address` of the HTTP API over TLS; empty for none",
+	},
+	{
+		name: "https-cert", define: text(func(c *Config) *string { return &c.HTTPSOwn.Cert }),
+		keys: plain("management.ssl.certfile"), help: "`file` with the certificate for HTTPS, PEM; without, HTTPS has all that is set for AMQP over TLS",
+	},
+	{
+		name: "https-key", define: text(func(c *Config) *string { return &c.HTTPSOwn.Key }),
+		keys: plain("management.ssl.keyfile"), help: "`file` with its private key, PEM",
+	},
+	{
+		name: "https-ca", define: text(func(c *Config) *string { return &c.HTTPSOwn.CA }),
+		keys: plain("management.ssl.cacertfile"), help: "`file` with the roots of the certificates of clients of HTTPS, PEM",
+	},
+	{
+		name: "https-verify-peer", define: truth(func(c *Config) *bool { return &c.HTTPSOwn.VerifyPeer }),
+		keys: []key{{"management.ssl.verify", verification}}, help: "ask clients of HTTPS for a certificate and check it",
+	},
+	{
+		name: "https-fail-if-no-peer-cert", define: truth(func(c *Config) *bool { return &c.HTTPSOwn.FailIfNoPeerCert }),
+		keys: plain("management.ssl.fail_if_no_peer_cert"), help: "refuse clients of HTTPS without a certificate",
+	},
+	{
+		name: "https-versions", define: texts(func(c *Config) *[]string { return &c.HTTPSOwn.Versions }),
+		keys: []key{{"management.ssl.versions.*", tlsVersion}}, help: "`version` of TLS that HTTPS is spoken over, 1.2 or 1.3; may be repeated",
 	},
 	{
 		name: "metrics", define: text(func(c *Config) *string { return &c.Metrics }),

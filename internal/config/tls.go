@@ -1,8 +1,8 @@
 package config
 
-// TLS is how AMQP over TLS is served. The files are in PEM, and may be replaced
-// while the broker runs.
-type TLS struct {
+// Certificate says with which certificate TLS is spoken, and what is asked of clients. The files
+// are in PEM, and may be replaced while the broker runs.
+type Certificate struct {
 	// Cert holds the certificate of the broker, Key its private key, CA the
 	// roots of clients' certificates.
 	Cert, Key, CA string
@@ -10,6 +10,13 @@ type TLS struct {
 	VerifyPeer bool
 	// FailIfNoPeerCert refuses clients without one.
 	FailIfNoPeerCert bool
+	// Versions of TLS are spoken: 1.2, 1.3.
+	Versions []string
+}
+
+// TLS is how AMQP over TLS is served.
+type TLS struct {
+	Certificate
 	// LoginFrom is where the mechanism EXTERNAL finds the name of the user:
 	// distinguished_name, common_name or subject_alternative_name.
 	LoginFrom string
@@ -21,19 +28,56 @@ type TLS struct {
 
 // check notes what is wrong; used: there is an address for TLS.
 func (t TLS) check(used bool, wrong *problems) {
-	if used && (t.Cert == "" || t.Key == "") {
-		wrong.add("amqps", "tls-cert and tls-key are needed")
-	}
-	if t.VerifyPeer && t.CA == "" {
-		wrong.add("tls-verify-peer", "tls-ca is needed")
-	}
-	if t.FailIfNoPeerCert && !t.VerifyPeer {
-		wrong.add("tls-fail-if-no-peer-cert", "tls-verify-peer is needed")
-	}
+	t.Certificate.check("amqps", "tls", used, wrong)
 	switch t.LoginFrom {
 	case "distinguished_name", "common_name", "subject_alternative_name", "subject_alt_name":
 	default:
 		wrong.add("tls-login-from", "%q is neither distinguished_name nor common_name nor subject_alternative_name", t.LoginFrom)
 	}
 	wrong.among("tls-login-san-type", t.SANType, "dns", "ip", "email", "uri", "other_name")
+}
+
+// check notes what is wrong with the settings that have that name, for that listener, which may be used.
+func (c Certificate) check(listener, name string, used bool, wrong *problems) {
+	if used && (c.Cert == "" || c.Key == "") {
+		wrong.add(listener, "%s-cert and %s-key are needed", name, name)
+	}
+	if c.VerifyPeer && c.CA == "" {
+		wrong.add(name+"-verify-peer", "%s-ca is needed", name)
+	}
+	if c.FailIfNoPeerCert && !c.VerifyPeer {
+		wrong.add(name+"-fail-if-no-peer-cert", "%s-verify-peer is needed", name)
+	}
+	if len(c.Versions) == 0 {
+		wrong.add(name+"-versions", "no version")
+	}
+	for _, v := range c.Versions {
+		wrong.among(name+"-versions", v, "1.2", "1.3")
+	}
+}
+
+// WebCertificate is the one for HTTPS: its own, or that for AMQP.
+func (c Config) WebCertificate() Certificate {
+	if c.HTTPSOwn.Cert == "" && c.HTTPSOwn.Key == "" {
+		return c.TLS.Certificate
+	}
+	return c.HTTPSOwn
+}
+
+// checkWeb notes what is wrong with HTTPS. What is set of a certificate of its own while it has none would
+// do nothing, also where it asks for more.
+func (c Config) checkWeb(wrong *problems) {
+	own := c.HTTPSOwn
+	if own.Cert != "" || own.Key != "" {
+		own.check("https", "https", true, wrong)
+		return
+	}
+	for setting, set := range map[string]bool{"https-ca": own.CA != "", "https-verify-peer": own.VerifyPeer, "https-fail-if-no-peer-cert": own.FailIfNoPeerCert} {
+		if set {
+			wrong.add(setting, "https-cert and https-key are needed: without them HTTPS has all that is set for AMQP over TLS")
+		}
+	}
+	if c.HTTPS != "" && (c.TLS.Cert == "" || c.TLS.Key == "") {
+		wrong.add("https", "https-cert and https-key are needed, or tls-cert and tls-key")
+	}
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	stdlog "log"
 	"net/http"
 	"net/url"
 	"strings"
@@ -18,11 +19,27 @@ import (
 const maxHeaders = 16 << 10
 
 // NewServer makes the HTTP server of the API with all its limits set, the number of
-// connections among them. The caller opens the listener and shuts the server down.
+// connections among them, which all its listeners share. The caller opens these, with TLS
+// or without, and shuts the server down.
 func NewServer(broker management.Broker, users *auth.Users, connections int, log zerolog.Logger) *http.Server {
 	a, open := rest.New(broker, users, log), newSockets(connections)
 	a.Busy = open.works
-	return newServer(handlerOf(a), open)
+	s := newServer(handlerOf(a), open)
+	s.ErrorLog = stdlog.New(serverLog{log}, "", 0)
+	return s
+}
+
+// serverLog writes down what an http.Server has to say.
+type serverLog struct{ zerolog.Logger }
+
+// Write implements io.Writer. Who only knocks at the port of TLS, with whatever it likes, fills no log.
+func (l serverLog) Write(line []byte) (int, error) {
+	level, text := zerolog.ErrorLevel, string(line)
+	if strings.Contains(text, "TLS handshake error") {
+		level = zerolog.DebugLevel
+	}
+	l.WithLevel(level).Msg(strings.TrimSuffix(text, "\n"))
+	return len(line), nil
 }
 
 // NewMetricsServer makes the server of a port of its own for scrapes, which asks for no login.

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"net/netip"
@@ -96,7 +97,7 @@ func (s *sockets) enter(conn net.Conn) {
 	}
 	if same >= s.source && !s.evict(func(other *socket) bool { return other.from == k.from }) ||
 		len(s.open) >= s.limit && !s.evict(func(*socket) bool { return true }) {
-		_ = conn.Close()
+		hangUp(conn)
 		return
 	}
 	s.open[conn] = k
@@ -116,6 +117,14 @@ func (s *sockets) evict(among func(*socket) bool) bool {
 		return false
 	}
 	delete(s.open, least)
-	_ = least.Close()
+	hangUp(least)
 	return true
+}
+
+// hangUp ends a connection at once: TLS's last words would wait for room in its socket, and all others with it.
+func hangUp(conn net.Conn) {
+	if secure, is := conn.(*tls.Conn); is {
+		conn = secure.NetConn()
+	}
+	_ = conn.Close()
 }

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -147,6 +148,30 @@ func TestIdleConnectionsKeepNobodyOut(t *testing.T) {
 			t.Fatalf("beside %d connections: %v %v", i+1, answer, err)
 		}
 		_ = answer.Body.Close()
+	}
+}
+
+// TestHangUpWaitsForNobody: the last words of TLS would wait for a client who reads nothing.
+func TestHangUpWaitsForNobody(t *testing.T) {
+	ours, theirs := net.Pipe() // nothing is written until somebody reads it
+	defer theirs.Close()
+	s := newSockets(1)
+	conn := tls.Server(ours, &tls.Config{MinVersion: tls.VersionTLS12})
+	s.changed(conn, http.StateNew)
+	s.changed(&peer{from: "192.0.2.1:1"}, http.StateNew)
+	if _, err := ours.Write([]byte{1}); !errors.Is(err, io.ErrClosedPipe) {
+		t.Error(err)
+	}
+}
+
+// TestServerLog: who knocks at the port of TLS with something else is no error of ours.
+func TestServerLog(t *testing.T) {
+	var text strings.Builder
+	s := NewServer(newFake("/"), users, 10, zerolog.New(&text))
+	s.ErrorLog.Print("http: TLS handshake error from 192.0.2.1:1: EOF")
+	s.ErrorLog.Print("http: panic serving 192.0.2.1:1: oops")
+	if got := text.String(); strings.Count(got, `"level":"debug"`) != 1 || strings.Count(got, `"level":"error"`) != 1 || strings.Contains(got, `\n`) {
+		t.Error(got)
 	}
 }
 
