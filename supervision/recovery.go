@@ -32,7 +32,8 @@ const progressEvery = time.Second
 const incarnationsAtStart = 1 << 32
 
 var errNoDefinitions = errors.New("the journal has messages, but there are no definitions of their queues: " +
-	"bring back the file with the definitions, or move the journal away to begin anew")
+	"bring back the file with the definitions, or declare the queues again with `candlemark journal adopt --data-dir <folder>`, " +
+	"or move the journal away to begin anew")
 
 // load reads what is durable but the messages, and drops messages of queues that
 // were deleted.

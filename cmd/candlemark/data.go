@@ -15,9 +15,6 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// journalFolder is where the journal is in the data folder.
-const journalFolder = "journal"
-
 // data holds the contents of a broker's data folder: definitions and messages.
 type data struct {
 	log         zerolog.Logger
@@ -38,7 +35,7 @@ func openData(dir string, log zerolog.Logger) (*data, error) {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
 	var report recovery.Report
-	d.journal, report, err = segment.Open(vfs.OS, filepath.Join(dir, journalFolder), segment.Options{
+	d.journal, report, err = segment.Open(vfs.OS, filepath.Join(dir, segment.Folder), segment.Options{
 		OnFailure: func(err error) { d.failed <- err },
 		OnFull:    d.onFull,
 		OnDamage:  d.onDamage,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -9,7 +10,12 @@ import (
 	"slices"
 	"strings"
 
+	"candlemark/cmd/candlemark/offline"
+	"candlemark/internal/auth"
 	"candlemark/internal/commandline"
+	"candlemark/internal/config"
+
+	"github.com/rs/zerolog"
 )
 
 // own are the verbs that have no counterpart in rabbitmqctl; they get what
@@ -19,6 +25,23 @@ var own = map[string]func(args []string) int{
 	"demo":    demo,
 	"journal": journal,
 	"config":  settings,
+}
+
+// journal works on the messages of a broker that does not run.
+func journal(args []string) int {
+	tool := offline.Tool{Getenv: os.Getenv, Stdout: os.Stdout, Stderr: os.Stderr, Founders: foundersOf}
+	return tool.Journal(args)
+}
+
+// foundersOf are those that serve would put there.
+func foundersOf(dir string) (*auth.Users, error) {
+	flags := flag.NewFlagSet("candlemark", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	settings, err := config.Load(flags, []string{"--data-dir", dir}, os.Environ())
+	if err != nil {
+		return nil, err
+	}
+	return usersFor(settings.Config, zerolog.Nop())
 }
 
 // tools are names of RabbitMQ's that the program may be called by; then it has
@@ -41,7 +64,7 @@ var stdin io.Reader = os.Stdin
 // program has the verbs of rabbitmqctl.
 func program(getenv func(string) string, stdout, stderr io.Writer) *commandline.Program {
 	return &commandline.Program{
-		Own:    "candlemark serve [--help]\ncandlemark demo [--help]\n" + journalUsage + "\n" + settingsUsage + "\ncandlemark completion bash|zsh|fish\ncandlemark version\n",
+		Own:    "candlemark serve [--help]\ncandlemark demo [--help]\n" + offline.JournalUsage + "\n" + settingsUsage + "\ncandlemark completion bash|zsh|fish\ncandlemark version\n",
 		Getenv: getenv, Stdin: stdin, Stdout: stdout, Stderr: stderr,
 	}
 }

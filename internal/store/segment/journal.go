@@ -13,6 +13,9 @@ import (
 	"candlemark/internal/store/vfs"
 )
 
+// Folder is the name of the journal's folder in the data folder of a broker.
+const Folder = "journal"
+
 // Options of a Journal. Zero values mean the defaults.
 type Options struct {
 	// SegmentSize in bytes, 64 MiB by default; rounded up to pages.

@@ -1,4 +1,4 @@
-package main
+package offline
 
 import (
 	"os"
@@ -22,7 +22,7 @@ func stored(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, _, err := segment.Open(vfs.OS, filepath.Join(dir, journalFolder), segment.Options{SegmentSize: 1 << 20})
+	j, _, err := segment.Open(vfs.OS, filepath.Join(dir, segment.Folder), segment.Options{SegmentSize: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,8 @@ func stored(t *testing.T) string {
 
 func journalVerb(args ...string) (code int, stdout, stderr string) {
 	var out, errs strings.Builder
-	code = inspectJournal(args, func(string) string { return "" }, &out, &errs)
+	tool := Tool{Getenv: func(string) string { return "" }, Stdout: &out, Stderr: &errs, Founders: func(string) (*auth.Users, error) { return auth.NewGuest(), nil }}
+	code = tool.Journal(args)
 	return code, out.String(), errs.String()
 }
 
@@ -60,7 +61,7 @@ func TestJournalVerb(t *testing.T) {
 		t.Fatalf("dump: %d %s", code, out)
 	}
 
-	path := filepath.Join(dir, journalFolder, "0000000001.segment")
+	path := filepath.Join(dir, segment.Folder, "0000000001.segment")
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +150,7 @@ func TestJournalDrop(t *testing.T) {
 // TestJournalDropByName: messages are dropped by the name that the journal has of a queue, also when a queue of this name is defined.
 func TestJournalDropByName(t *testing.T) {
 	dir := stored(t)
-	j, _, err := segment.Open(vfs.OS, filepath.Join(dir, journalFolder), segment.Options{SegmentSize: 1 << 20})
+	j, _, err := segment.Open(vfs.OS, filepath.Join(dir, segment.Folder), segment.Options{SegmentSize: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package main
+package offline
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"candlemark/internal/auth"
 	"candlemark/internal/commandline"
 	"candlemark/internal/config"
 	"candlemark/internal/definitions"
@@ -17,27 +18,38 @@ import (
 	"candlemark/internal/store/vfs"
 )
 
-const journalUsage = "candlemark journal check|dump|repair [--data-dir <folder>]\n" +
+// JournalUsage are the command lines of the verb journal.
+const JournalUsage = "candlemark journal check|dump|repair [--data-dir <folder>]\n" +
+	"candlemark journal adopt [--data-dir <folder>] [--as <name> [--vhost <vhost>]] [--arguments <json>] [<queue>…]\n" +
 	"candlemark journal drop [--data-dir <folder>] <queue>…"
 
-const journalHelp = journalUsage + "\n\n" +
+const journalHelp = JournalUsage + "\n\n" +
 	"  check   reads everything and reports what is not whole\n" +
 	"  dump    prints the names of queues and the records\n" +
 	"  repair  moves what is whole out of damaged files, and reports what is lost\n" +
+	"  adopt   declares queues that the definitions do not know and the journal has messages of: those that are\n" +
+	"          named, or all of them; durable, by the names that the journal has; all or nothing\n" +
 	"  drop    drops the messages of queues that the definitions do not know, all or nothing\n\n" +
 	"No broker may be running on the folder. A <queue> is given as <vhost>/<name>, so //orders is the queue\n" +
 	"'orders' in the vhost '/', or as the number that a refused start and dump show.\n\n"
 
-// journal looks at the messages in the data folder of a broker that is not running,
-// and returns the exit code: 0 if all is well, 1 if something is damaged.
-func journal(args []string) int { return inspectJournal(args, os.Getenv, os.Stdout, os.Stderr) }
+// Tool is a program that works on the data folder of a broker that does not run.
+type Tool struct {
+	Getenv         func(string) string
+	Stdout, Stderr io.Writer
+	// Founders are the users whom a broker with that data folder begins with.
+	Founders func(dir string) (*auth.Users, error)
+}
 
-func inspectJournal(args []string, getenv func(string) string, stdout, stderr io.Writer) int {
+// Journal looks at the messages or changes them, and returns the exit code: 0 if all is
+// well, 1 if something is damaged.
+func (t *Tool) Journal(args []string) int {
+	stdout, stderr := t.Stdout, t.Stderr
 	if len(args) > 0 && (args[0] == "--help" || args[0] == "-h") {
 		args = []string{"check", "--help"}
 	}
 	if len(args) == 0 {
-		fmt.Fprintln(stderr, journalUsage)
+		fmt.Fprintln(stderr, JournalUsage)
 		return commandline.ExitUsage
 	}
 	flags := flag.NewFlagSet("candlemark journal", flag.ContinueOnError)
@@ -46,28 +58,40 @@ func inspectJournal(args []string, getenv func(string) string, stdout, stderr io
 		fmt.Fprint(stderr, journalHelp)
 		flags.PrintDefaults()
 	}
-	dir := flags.String("data-dir", config.DataDir(getenv), "`folder` of the broker")
+	dir := flags.String("data-dir", config.DataDir(t.Getenv), "`folder` of the broker")
+	a := adoption{founders: t.Founders}
+	a.options(flags)
 	switch err := flags.Parse(args[1:]); {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
 	case err != nil:
 		return commandline.ExitUsage
-	case (flags.NArg() > 0) != (args[0] == "drop"):
-		fmt.Fprintln(stderr, journalUsage)
+	case flags.NArg() > 0 && args[0] != "drop" && args[0] != "adopt", flags.NArg() == 0 && args[0] == "drop",
+		a.as+a.vhost+a.arguments != "" && args[0] != "adopt":
+		fmt.Fprintln(stderr, JournalUsage)
 		return commandline.ExitUsage
 	}
-	if args[0] == "drop" {
-		return dropMessages(*dir, flags.Args(), stdout, stderr)
+	switch a.queues = flags.Args(); args[0] {
+	case "drop":
+		return withJournal(*dir, stderr, func(defs definitions.Store, j store.Journal) error { return dropQueues(defs, j, a.queues, stdout) })
+	case "adopt":
+		return withJournal(*dir, stderr, func(defs definitions.Store, j store.Journal) error { return a.adopt(*dir, defs, j, stdout) })
 	}
-	unlock, err := lockData(*dir)
+	return t.inspect(args[0], *dir)
+}
+
+// inspect runs the verbs that leave the definitions alone.
+func (t *Tool) inspect(verb, dir string) int {
+	stdout, stderr := t.Stdout, t.Stderr
+	unlock, err := lockData(dir)
 	if err != nil {
 		fmt.Fprintln(stderr, "candlemark journal:", err)
 		return commandline.ExitUnavailable
 	}
 	defer unlock()
 	var report recovery.Report
-	path := filepath.Join(*dir, journalFolder)
-	switch args[0] {
+	path := filepath.Join(dir, segment.Folder)
+	switch verb {
 	case "check":
 		report, err = recovery.Check(vfs.OS, path)
 	case "repair":
@@ -77,7 +101,7 @@ func inspectJournal(args []string, getenv func(string) string, stdout, stderr io
 			return 0
 		}
 	default:
-		fmt.Fprintln(stderr, journalUsage)
+		fmt.Fprintln(stderr, JournalUsage)
 		return commandline.ExitUsage
 	}
 	if err != nil {
@@ -85,6 +109,29 @@ func inspectJournal(args []string, getenv func(string) string, stdout, stderr io
 		return commandline.ExitSoftware
 	}
 	return printReport(stdout, report)
+}
+
+// withJournal changes the journal of a broker that does not run, and returns the exit code.
+func withJournal(dir string, stderr io.Writer, change func(definitions.Store, store.Journal) error) int {
+	path := filepath.Join(dir, segment.Folder)
+	if _, err := os.Stat(path); err != nil {
+		fmt.Fprintln(stderr, "candlemark journal:", err)
+		return commandline.ExitSoftware
+	}
+	defs, err := definitions.Open(dir)
+	if err != nil {
+		fmt.Fprintln(stderr, "candlemark journal:", err)
+		return commandline.ExitUnavailable
+	}
+	j, _, err := segment.Open(vfs.OS, path, segment.Options{})
+	if err == nil {
+		err = errors.Join(change(defs, j), j.Close())
+	}
+	if err = errors.Join(err, defs.Close()); err != nil {
+		fmt.Fprintln(stderr, "candlemark journal:", err)
+		return commandline.ExitSoftware
+	}
+	return 0
 }
 
 // lockData keeps brokers out of a data folder. One whose definitions are damaged

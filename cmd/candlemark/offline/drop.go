@@ -1,57 +1,32 @@
-package main
+package offline
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
 
-	"candlemark/internal/commandline"
 	"candlemark/internal/definitions"
 	"candlemark/internal/store"
-	"candlemark/internal/store/segment"
-	"candlemark/internal/store/vfs"
 	"candlemark/internal/topology"
 )
 
-// dropMessages drops the messages of queues from the journal of a broker that does not
-// run: those of queues that the definitions do not know, by VHOST/NAME or number, and of
-// queues that no broker brings back because they have one of its own names, with their
-// definitions.
-func dropMessages(dir string, wanted []string, stdout, stderr io.Writer) int {
-	defs, err := definitions.Open(dir)
-	if err != nil {
-		fmt.Fprintln(stderr, "candlemark journal:", err)
-		return commandline.ExitUnavailable
-	}
-	j, _, err := segment.Open(vfs.OS, filepath.Join(dir, journalFolder), segment.Options{})
-	if err == nil {
-		err = errors.Join(dropQueues(defs, j, wanted, stdout), j.Close())
-	}
-	if err = errors.Join(err, defs.Close()); err != nil {
-		fmt.Fprintln(stderr, "candlemark journal:", err)
-		return commandline.ExitSoftware
-	}
-	return 0
-}
-
-// dropQueues drops all of them, or nothing if one is not to be dropped.
+// dropQueues drops the messages of queues that the definitions do not know, by VHOST/NAME or
+// number, and of queues that no broker brings back because they have one of its own names, with
+// their definitions: all of them, or nothing if one is not to be dropped.
 func dropQueues(defs definitions.Store, j store.Journal, wanted []string, stdout io.Writer) error {
 	d, err := defs.Load()
 	if err != nil {
 		return err
 	}
-	all, names, change := j.Queues(), j.Names(), definitions.Change{}
-	defined := make(map[store.QueueID]*definitions.Queue, len(d.Queues))
+	unknown, names, change := j.Queues(), j.Names(), definitions.Change{}
 	for i := range d.Queues {
 		q := &d.Queues[i]
-		defined[store.QueueID(q.Incarnation)] = q
-		names[store.QueueID(q.Incarnation)] = store.Name{VHost: q.VHost, Queue: q.Name}
+		id := store.QueueID(q.Incarnation)
+		names[id] = store.Name{VHost: q.VHost, Queue: q.Name}
+		unknown = slices.DeleteFunc(unknown, func(one store.QueueID) bool { return one == id })
 	}
-	unknown := slices.DeleteFunc(all, func(id store.QueueID) bool { return defined[id] != nil })
 	var list []store.QueueID
 	for _, want := range wanted {
 		found, err := unknownQueues(unknown, names, want)
