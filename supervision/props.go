@@ -13,6 +13,7 @@ import (
 	"candlemark/actors/policy"
 	"candlemark/actors/queue"
 	"candlemark/actors/vhost"
+	"candlemark/internal/httpapi/effects"
 	"candlemark/internal/httpapi/messages"
 	"candlemark/internal/management"
 	"candlemark/internal/metrics"
@@ -41,12 +42,17 @@ func (n *Node) adminProps(v *topology.VHost) *actor.Props {
 	})
 }
 
-// carry carries out commands about messages that came over AMQP. Answers are written one at
+// carry carries out jobs that came over AMQP. Answers are written one at
 // a time: those who ask for large ones take one processor, and memory for one.
 func (n *Node) carry(vhost string) func(context.Context, command.Command) []byte {
 	return func(ctx context.Context, c command.Command) []byte {
 		by := management.Asker{User: c.User, Connection: c.Connection, Channel: c.Channel}
-		write := messages.Command(ctx, n, by, vhost, c.Key, c.Body)
+		var write func() []byte
+		if topology.IsOpenCommand([]byte(c.Key)) {
+			write = messages.Command(ctx, n, by, vhost, c.Key, c.Body)
+		} else {
+			write = effects.Command(ctx, n, c.User, vhost, c.Key, c.Body)
+		}
 		n.answering <- struct{}{}
 		defer func() { <-n.answering }()
 		return write()

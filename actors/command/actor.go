@@ -17,14 +17,14 @@ type Config struct {
 	VHost *topology.VHost
 	// Registry is the policy registry.
 	Registry *actor.PID
-	// Carry carries out a command about messages, which may take as long as ctx, and
+	// Carry carries out a job, which may take as long as ctx, and
 	// returns its answer as JSON. It is called in a goroutine of its own.
 	Carry func(ctx context.Context, c Command) []byte
 	Clock *clock.Clock
 	Log   zerolog.Logger
 }
 
-// Command is one about messages, and who has sent it.
+// Command is that of a job, and who has sent it.
 type Command struct {
 	User                auth.User
 	Connection, Channel string // names of actors
@@ -35,7 +35,7 @@ type Command struct {
 // timerFired: the oldest command may be overdue.
 type timerFired struct{}
 
-// carried: a command about messages has its answer.
+// carried: a job has its answer.
 type carried struct {
 	by     *commandActor // whose job it was: another one is not told
 	job    job

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/topology"
 	"candlemark/policies"
 )
 
@@ -21,6 +23,16 @@ const (
 
 // operations by the last word of the routing key.
 var operations = map[string]operation{"set": setPolicy, "clear": clearPolicy, "list": listPolicies}
+
+// carriedOut are the last words of commands about policies that are jobs, as those about messages are: they take long,
+// or are about more than the registry knows.
+var carriedOut = []string{"explain"}
+
+// isJob tells whether a command is one, by its routing key.
+func isJob(key []byte) bool {
+	subject, verb, _ := strings.Cut(string(key), ".")
+	return topology.IsOpenCommand(key) || (subject == "policy" || subject == "operator_policy") && slices.Contains(carriedOut, verb)
+}
 
 // params is a command as it was read.
 type params struct {

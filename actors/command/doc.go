@@ -10,6 +10,7 @@
 //	policy.clear            {"name":…}                              {"ok":true}
 //	policy.list             {} or nothing                           {"ok":true,"policies":[…]}
 //	operator_policy.set, operator_policy.clear, operator_policy.list: likewise
+//	policy.explain          about what policies do, see internal/httpapi/effects
 //	queue.…, lock.…, scheduled.…: about messages, see internal/httpapi/messages
 //
 // Bodies may carry "vhost", which must be the actor's own. A command that fails
@@ -31,7 +32,7 @@
 // the registry; Enqueue, without numbers, to queues.
 //
 // States of a command: asked ──▶ answered ──▶ sent, in the order in which the
-// commands came; an answer waits for those before it. Commands about messages are
+// commands came; an answer waits for those before it. Jobs, which are commands about messages and about what policies do, are
 // carried out by a goroutine each, those of one channel one after the other.
 //
 // Deadlines: 30 s for the answer, of the time that the broker runs (ADR 33), then the command is answered with an error; it may

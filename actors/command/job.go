@@ -9,7 +9,7 @@ import (
 	"candlemark/internal/message"
 )
 
-// job is a command about messages that somebody else carries out, without the actor
+// job is a command that somebody else carries out, without the actor
 // waiting. Those of one channel are carried out one after the other.
 type job struct {
 	number   uint64 // of the command

@@ -99,15 +99,15 @@ func (s *state) take(m *message.Message, from mail.Address, by *mail.Publisher, 
 	if by != nil {
 		c.user = by.User
 	}
-	open := topology.IsOpenCommand(m.RoutingKey)
-	if f, refused := s.tooMuch(&c, open, m); refused {
+	carried := isJob(m.RoutingKey)
+	if f, refused := s.tooMuch(&c, carried, m); refused {
 		c.answer = plainjson.Marshal(f)
 		s.publish(&c) // ahead of others: it is not to wait among them
 		return
 	}
 	number := s.first + uint64(len(s.queue))
 	s.users[c.user]++
-	if open {
+	if carried {
 		s.queue = append(s.queue, c)
 		s.addJob(number, from, by, m, now, c.deadline)
 		return
@@ -126,14 +126,18 @@ func (s *state) take(m *message.Message, from mail.Address, by *mail.Publisher, 
 }
 
 // tooMuch refuses a command that the actor has no room for.
-func (s *state) tooMuch(c *command, open bool, m *message.Message) (failure, bool) {
+func (s *state) tooMuch(c *command, carried bool, m *message.Message) (failure, bool) {
 	switch {
 	case s.users[c.user] >= mostOfUser:
 		return failure{"too_many_requests", fmt.Sprintf("%d commands of user '%s' wait for their answers", mostOfUser, c.user)}, true
 	case len(s.queue) >= mostWaiting:
 		return failure{"too_many_requests", fmt.Sprintf("%d commands wait for their answers", mostWaiting)}, true
-	case open && len(m.Body) > mostCommand:
-		return failure{"bad_request", fmt.Sprintf("a command about messages has at most %d bytes", mostCommand)}, true
+	case carried && len(m.Body) > mostCommand:
+		about := "messages"
+		if !topology.IsOpenCommand(m.RoutingKey) {
+			about = "what policies do"
+		}
+		return failure{"bad_request", fmt.Sprintf("a command about %s has at most %d bytes", about, mostCommand)}, true
 	}
 	return failure{}, false
 }

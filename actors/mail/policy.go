@@ -50,6 +50,23 @@ func (l *ListPolicies) Answer(f Fate) (Address, any) {
 	return l.ReplyTo, &PolicyList{Reply: l.Done(errRegistry)}
 }
 
+// DescribePolicies asks for PoliciesInfo. From the administrator.
+type DescribePolicies struct {
+	Request
+	VHost string
+}
+
+// Answer implements Answerable.
+func (d *DescribePolicies) Answer(f Fate) (Address, any) {
+	return d.ReplyTo, &PoliciesInfo{Reply: d.Done(errRegistry)}
+}
+
+// PoliciesInfo answers DescribePolicies.
+type PoliciesInfo struct {
+	Reply
+	Set *policies.Set // those of the virtual host, which need not be there
+}
+
 // ForgetVHost drops all policies of a virtual host that is deleted. From the
 // administrator; PolicyReply comes back.
 type ForgetVHost struct {

@@ -6,9 +6,9 @@
 // been confirmed by the virtual host. Whether a virtual host exists is not known
 // here: policies may be given before it starts, and outlive its actor.
 //
-// Takes: SetPolicy SetPolicies ClearPolicy ListPolicies ForgetVHost from administrators; VHostStarted
+// Takes: SetPolicy SetPolicies ClearPolicy ListPolicies DescribePolicies ForgetVHost from administrators; VHostStarted
 // ApplyPoliciesReply from virtual hosts. Sends: ApplyPolicies to virtual hosts,
-// PolicyReply and PolicyList to the askers.
+// PolicyReply, PolicyList and PoliciesInfo to the askers.
 //
 // A change is stored in internal/definitions, then it takes effect, then it is answered,
 // when the virtual host has put it in force (PRO-15). One that cannot be

@@ -40,7 +40,7 @@ func (r *registry) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		s.self = ctx.Self()
-	case *mail.SetPolicy, *mail.SetPolicies, *mail.ClearPolicy, *mail.ForgetVHost, *mail.ListPolicies:
+	case *mail.SetPolicy, *mail.SetPolicies, *mail.ClearPolicy, *mail.ForgetVHost, *mail.ListPolicies, *mail.DescribePolicies:
 		r.accept(ctx, m.(mail.Answerable))
 	case *mail.VHostStarted:
 		ctx.Watch(m.PID)
@@ -117,6 +117,8 @@ func (r *registry) serve(what any, o outcome) {
 		s.forgetVHost(m, o)
 	case *mail.ListPolicies:
 		s.list(m)
+	case *mail.DescribePolicies:
+		s.send(m.ReplyTo, &mail.PoliciesInfo{Reply: m.Done(nil), Set: s.known(m.VHost)})
 	}
 }
 

@@ -30,13 +30,10 @@ func (qs *queues) settingsOf(q *queue, effective policies.Effective) policies.Qu
 	return s
 }
 
-// notBy are the names whose user policies do not apply to q: a dead-letter queue has
-// not those of its queue, but what is meant for it.
+// notBy are the names whose user policies do not apply to q.
 func (q *queue) notBy() []string {
-	if of := policies.DeadLettersFrom(q.queue.Arguments); of != "" && policies.DeadLetterQueueOf(of) == q.queue.Name {
-		return []string{of}
-	}
-	return nil
+	o := policies.Object{Kind: q.kind, Name: q.queue.Name, Arguments: q.queue.Arguments}
+	return o.NotBy()
 }
 
 // ensureDLQ makes the dead-letter queue of q, unless it is there or not wanted, and

@@ -1,6 +1,9 @@
 package commandline
 
-import "candlemark/internal/httpapi/client"
+import (
+	"candlemark/internal/commandline/format"
+	"candlemark/internal/httpapi/client"
+)
 
 var listVerbs = []verb{
 	{
@@ -43,7 +46,7 @@ var listVerbs = []verb{
 		defaults: "pid user consumer_count messages_unacknowledged",
 		title:    text("Listing channels ..."),
 		run: listed("channels").with(func(o client.Object) {
-			o["pid"], o["connection"] = o["name"], inside(o, "connection_details", "name")
+			o["pid"], o["connection"] = o["name"], format.Inside(o, "connection_details", "name")
 		}).table(),
 	},
 	{
@@ -52,19 +55,9 @@ var listVerbs = []verb{
 		defaults: "queue_name channel_pid consumer_tag ack_required prefetch_count active arguments",
 		title:    text("Listing consumers in vhost {vhost} ..."),
 		run: listed("consumers", "{vhost}").with(func(o client.Object) {
-			o["queue_name"], o["channel_pid"] = inside(o, "queue", "name"), inside(o, "channel_details", "name")
+			o["queue_name"], o["channel_pid"] = format.Inside(o, "queue", "name"), format.Inside(o, "channel_details", "name")
 		}).table(),
 	},
 }
 
 const bindingColumns = "source_name source_kind destination_name destination_kind routing_key arguments"
-
-// inside is a field of an object in an object, nil if there is none.
-func inside(o client.Object, keys ...string) any {
-	value := any(map[string]any(o))
-	for _, key := range keys {
-		m, _ := value.(map[string]any)
-		value = m[key]
-	}
-	return value
-}

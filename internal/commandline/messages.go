@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"candlemark/internal/commandline/format"
 	"candlemark/internal/httpapi/client"
 )
 
@@ -27,7 +28,7 @@ var messageVerbs = []verb{
 		defaults: "id consumer_tag channel delivery_tag delivered_at lock_expires_at",
 		title:    titled("Listing unacknowledged deliveries"),
 		run: paged("unacked", "deliveries", nil).with(func(o client.Object) {
-			o["connection"] = inside(o, "connection_details", "name")
+			o["connection"] = format.Inside(o, "connection_details", "name")
 		}).table(),
 	},
 	{
@@ -127,7 +128,7 @@ func countScheduled(ctx context.Context, broker *client.Client, c *call) error {
 	}
 	due := strings.Fields("within_1s within_1m within_1h within_1d later")
 	for _, name := range due {
-		o[name] = inside(o, "histogram", name)
+		o[name] = format.Inside(o, "histogram", name)
 	}
 	return c.printTable(append(strings.Fields("count payload_bytes next_due overdue"), due...), []client.Object{o})
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"candlemark/internal/commandline/format"
 	"candlemark/internal/httpapi/client"
 )
 
@@ -27,7 +28,7 @@ var nodeVerbs = []verb{
 		run: func(ctx context.Context, broker *client.Client, c *call) error {
 			overview, err := broker.Get(ctx, "overview")
 			if err == nil {
-				c.sayListeners(overview)
+				format.Listeners(c.out, overview)
 			}
 			return err
 		},
@@ -125,7 +126,7 @@ func clusterStatus(ctx context.Context, broker *client.Client, c *call) error {
 		alarms = []string{"(none)"}
 	}
 	c.say("\nAlarms\n\n%s\n\nNetwork Partitions\n\n(none)\n\nListeners\n", strings.Join(alarms, "\n"))
-	c.sayListeners(overview)
+	format.Listeners(c.out, overview)
 	return nil
 }
 
@@ -139,13 +140,13 @@ func checkPorts(ctx context.Context, broker *client.Client, c *call) error {
 	var failed []string
 	for _, l := range list {
 		o := client.Object{"l": l}
-		host, port := cell(inside(o, "l", "ip_address")), cell(inside(o, "l", "port"))
+		host, port := cell(format.Inside(o, "l", "ip_address")), cell(format.Inside(o, "l", "port"))
 		if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
 			host = "localhost"
 		}
 		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(host, port))
 		if err != nil {
-			failed = append(failed, listenerLine(l))
+			failed = append(failed, format.Listener(l))
 			continue
 		}
 		_ = conn.Close() // it was only to be opened
@@ -159,7 +160,7 @@ func checkPorts(ctx context.Context, broker *client.Client, c *call) error {
 
 func portsOf(listeners []any) (ports []string) {
 	for _, l := range listeners {
-		ports = append(ports, cell(inside(client.Object{"l": l}, "l", "port")))
+		ports = append(ports, cell(format.Inside(client.Object{"l": l}, "l", "port")))
 	}
 	return ports
 }

@@ -68,7 +68,7 @@ func newOptions(getenv func(string) string) *options {
 	o.StringVar(&o.state, "state", "", "messages in these `states`: ready, unacked, scheduled, with commas between them")
 	o.StringVar(&o.messageID, "message-id", "", "messages with this `id` of their publisher's")
 	o.IntVar(&o.truncate, "truncate", -1, "at most so many `bytes` of each body")
-	o.BoolVar(&o.exchange, "exchange", false, "the name is that of a delayed exchange")
+	o.BoolVar(&o.exchange, "exchange", false, "the name is that of an exchange")
 	o.BoolVar(&o.delay, "delay", false, "the time is a delay from now")
 	o.BoolVar(&o.dryRun, "dry-run", false, "only tell what would become of each item")
 	o.BoolVar(&o.strict, "strict", false, "do nothing if an item would be refused")

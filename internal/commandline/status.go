@@ -1,14 +1,10 @@
 package commandline
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 
+	"candlemark/internal/commandline/format"
 	"candlemark/internal/httpapi/client"
 )
 
@@ -57,78 +53,10 @@ func status(ctx context.Context, broker *client.Client, c *call) error {
 	if err != nil {
 		return err
 	}
-	c.printStatus(overview, node, watermark, len(vhosts))
-	return nil
-}
-
-// printStatus writes the parts of rabbitmqctl's status that mean something here.
-func (c *call) printStatus(overview, node, watermark client.Object, vhosts int) {
-	alarms := alarmLines(node)
+	told := format.Status{Overview: overview, Node: node, Watermark: watermark, Alarms: alarmLines(node), VHosts: len(vhosts)}
 	if c.json {
-		_ = json.NewEncoder(c.out).Encode(client.Object{ // as much as an output can fail
-			"product_name": overview["product_name"], "product_version": overview["product_version"],
-			"rabbitmq_version": overview["rabbitmq_version"], "node": overview["node"], "uptime": seconds(node["uptime"]),
-			"pid": node["os_pid"], "alarms": append([]string{}, alarms...), "listeners": overview["listeners"], "totals": overview["object_totals"],
-			"vm_memory_high_watermark_limit": node["mem_limit"], "disk_free_limit": node["disk_free_limit"],
-			"mem_used": node["mem_used"], "disk_free": node["disk_free"], "virtual_host_count": vhosts,
-		})
-		return
+		return told.JSON(c.out)
 	}
-	c.say("Runtime\n")
-	c.say("OS PID: %s", cell(node["os_pid"]))
-	c.say("Uptime (seconds): %d", seconds(node["uptime"]))
-	c.say("Is under maintenance?: %s", cell(node["being_drained"]))
-	c.say("Product name: %s", cell(overview["product_name"]))
-	c.say("Product version: %s", cell(overview["product_version"]))
-	c.say("RabbitMQ version: %s", cell(overview["rabbitmq_version"]))
-	c.say("Node name: %s", cell(overview["node"]))
-	c.say("\nAlarms\n\n%s", cmp.Or(strings.Join(alarms, "\n"), "(none)"))
-	c.say("\nMemory\n\nTotal memory used: %s\nCalculation strategy: rss", gigabytes(node["mem_used"]))
-	setting := gigabytes(watermark["absolute"])
-	if share := watermark["relative"]; share != nil {
-		setting = cell(share) + " of available memory"
-	}
-	c.say("Memory high watermark setting: %s, computed to: %s", setting, gigabytes(node["mem_limit"]))
-	c.say("\nFile Descriptors\n\nTotal: %s, limit: %s", cell(node["fd_used"]), cell(node["fd_total"]))
-	c.say("\nFree Disk Space\n\nLow free disk space watermark: %s", gigabytes(node["disk_free_limit"]))
-	c.say("Free disk space: %s", gigabytes(node["disk_free"]))
-	c.say("\nTotals\n")
-	c.say("Connection count: %s", cell(inside(overview, "object_totals", "connections")))
-	c.say("Queue count: %s", cell(inside(overview, "object_totals", "queues")))
-	c.say("Virtual host count: %d", vhosts)
-	c.say("\nListeners\n")
-	c.sayListeners(overview)
-}
-
-// sayListeners writes a line for each listener.
-func (c *call) sayListeners(overview client.Object) {
-	list, _ := overview["listeners"].([]any)
-	slices.SortStableFunc(list, func(a, b any) int { return cmp.Compare(listenerLine(a), listenerLine(b)) })
-	for _, l := range list {
-		c.say("%s", listenerLine(l))
-	}
-}
-
-// purposes describe listeners as rabbitmqctl does.
-var purposes = map[string]string{
-	"amqp": "AMQP 0-9-1", "amqp/ssl": "AMQP 0-9-1 over TLS", "http": "HTTP API", "https": "HTTP API over TLS (HTTPS)",
-}
-
-func listenerLine(l any) string {
-	o := client.Object{"l": l}
-	name := cell(inside(o, "l", "protocol"))
-	return fmt.Sprintf("Interface: %s, port: %s, protocol: %s, purpose: %s",
-		cell(inside(o, "l", "ip_address")), cell(inside(o, "l", "port")), name, cmp.Or(purposes[name], name))
-}
-
-func seconds(ms any) int64 {
-	n, _ := ms.(json.Number)
-	whole, _ := n.Int64() // 0 for what is none
-	return whole / 1000
-}
-
-func gigabytes(bytes any) string {
-	n, _ := bytes.(json.Number)
-	f, _ := n.Float64() // 0 for what is none
-	return fmt.Sprintf("%.4f gb", f/1e9)
+	told.Text(c.out)
+	return nil
 }

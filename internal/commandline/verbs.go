@@ -7,7 +7,7 @@ import (
 
 // verbs are all, by their names.
 var verbs = slices.SortedFunc(slices.Values(slices.Concat(
-	policyVerbs, userVerbs, permissionVerbs, vhostVerbs, limitVerbs, listVerbs, objectVerbs, messageVerbs, alarmVerbs, statusVerbs,
+	policyVerbs, effectVerbs, userVerbs, permissionVerbs, vhostVerbs, limitVerbs, listVerbs, objectVerbs, messageVerbs, alarmVerbs, statusVerbs,
 	nodeVerbs, parameterVerbs, definitionVerbs,
 )), func(a, b verb) int { return strings.Compare(a.name, b.name) })
 

@@ -5,6 +5,7 @@
 // the tables of the sections. A section is a package below with a variable Routes:
 //
 //	definitions  users, permissions, virtual hosts, policies, parameters, limits
+//	effects      what policies do
 //	topology     queues, exchanges, bindings
 //	clients      connections, channels, consumers
 //	messages     get, publish, and what is our own: looking, scheduled messages

@@ -5,6 +5,7 @@ import (
 
 	"candlemark/internal/httpapi/clients"
 	"candlemark/internal/httpapi/definitions"
+	"candlemark/internal/httpapi/effects"
 	"candlemark/internal/httpapi/exposition"
 	"candlemark/internal/httpapi/messages"
 	"candlemark/internal/httpapi/node"
@@ -15,5 +16,5 @@ import (
 
 // routes returns all that the API has: the tables of its sections.
 func routes() []rest.Route {
-	return slices.Concat(definitions.Routes, topology.Routes, clients.Routes, messages.Routes, node.Routes, exposition.Routes, transfer.Routes)
+	return slices.Concat(definitions.Routes, effects.Routes, topology.Routes, clients.Routes, messages.Routes, node.Routes, exposition.Routes, transfer.Routes)
 }

@@ -15,6 +15,7 @@ import (
 // Questions change nothing and renew no lease (LEASE-4).
 type Broker interface {
 	Policies
+	PolicyEffects
 	Queues
 	Topology
 	Clients
@@ -44,6 +45,12 @@ type Policies interface {
 	// ListPolicies returns the policies of a vhost, of all for "", sorted as
 	// POL-13 says.
 	ListPolicies(ctx context.Context, vhost string, operator bool) ([]*policies.Policy, error)
+}
+
+// PolicyEffects is the part of the broker that knows what policies do.
+type PolicyEffects interface {
+	// ExplainPolicies says which policies apply to a queue, or to an exchange, and why. Error: one with code NotFound.
+	ExplainPolicies(ctx context.Context, vhost, name string, exchange bool) (policies.Explanation, error)
 }
 
 // Overview describes the broker as a whole.

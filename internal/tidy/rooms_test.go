@@ -19,6 +19,7 @@ var rooms = map[string][]string{
 	"protocol":                 {},
 	"policies":                 {"protocol", "internal/erlang", "internal/plainjson"},
 	"policies/pattern":         {},
+	"policies/changes":         {"protocol", "policies", "internal/plainjson"},
 	"actors/mail":              {"protocol", "policies", "internal/message", "internal/metrics", "internal/topology"},
 	"actors/mailbox":           {},
 	"actors/connection":        actorOf(),

@@ -9,7 +9,6 @@ import (
 
 	"candlemark/internal/httpapi/rest"
 	"candlemark/internal/management"
-	"candlemark/internal/plainjson"
 	"candlemark/protocol"
 )
 
@@ -45,23 +44,13 @@ var operations = map[string]operation{
 }
 
 // Command carries out what somebody has asked for over AMQP, with a routing key. What it
-// returns writes the answer as JSON: that of the HTTP API and "ok", or its error. That
-// may take some 20 MiB and 20 ms, so it is for the caller to say when.
+// returns writes the answer as JSON (rest.ForAMQP).
 func Command(ctx context.Context, b management.Messages, by management.Asker, vhost, key string, body []byte) func() []byte {
 	v, err := command(ctx, b, by, vhost, key, body)
-	if err != nil {
-		if code, text := rest.ProtocolError(err); code == protocol.NotAllowed {
-			err = rest.Unauthorised(text)
-		}
-		_, no := rest.StatusOf(declinedMessage(err))
-		return func() []byte { return plainjson.Marshal(no) }
+	if code, text := rest.ProtocolError(err); code == protocol.NotAllowed {
+		err = rest.Unauthorised(text)
 	}
-	return func() []byte {
-		const ok = `{"ok":true`
-		answer := plainjson.Append([]byte(ok), rest.Form(v))
-		answer[len(ok)] = ',' // in place of the brace that v begins with, without a copy
-		return answer
-	}
+	return rest.ForAMQP(v, declinedMessage(err))
 }
 
 func command(ctx context.Context, b management.Messages, by management.Asker, vhost, key string, body []byte) (any, error) {

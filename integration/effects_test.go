@@ -1,0 +1,148 @@
+package integration
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"strings"
+	"testing"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// effects is one interface to what policies do. Answers and refusals are JSON objects, without what only AMQP says.
+type effects struct {
+	name    string
+	explain func(kind, name string) map[string]any
+}
+
+func (b *broker) effects() []effects {
+	return []effects{
+		{
+			name: "http",
+			explain: func(kind, name string) map[string]any {
+				return b.ask("GET", fmt.Sprintf("/api/x/%ss/%%2F/%s/policy", kind, name), "")
+			},
+		},
+		{
+			name: "command line",
+			explain: func(kind, name string) map[string]any {
+				if kind == "exchange" {
+					return b.askVerb("explain_policy", name, "--exchange")
+				}
+				return b.askVerb("explain_policy", name)
+			},
+		},
+		{
+			name: "amqp",
+			explain: func(kind, name string) map[string]any {
+				return b.askAdmin("policy.explain", fmt.Sprintf(`{%q:%q}`, kind, name))
+			},
+		},
+	}
+}
+
+// ask asks the HTTP API. What is refused is {"reason":…}.
+func (b *broker) ask(method, path, body string) map[string]any {
+	b.Helper()
+	r, err := http.NewRequestWithContext(b.Context(), method, "http://"+b.http+path, strings.NewReader(body))
+	if err != nil {
+		b.Fatal(err)
+	}
+	r.SetBasicAuth("guest", "guest")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return b.object(text)
+}
+
+// object reads an answer; of a refusal it keeps the reason.
+func (b *broker) object(text []byte) map[string]any {
+	b.Helper()
+	o := map[string]any{}
+	if len(text) > 0 {
+		if err := json.Unmarshal(text, &o); err != nil {
+			b.Fatalf("%s: %v", text, err)
+		}
+	}
+	if o["error"] != nil {
+		return map[string]any{"reason": o["reason"]}
+	}
+	delete(o, "ok")
+	return o
+}
+
+// askVerb runs a verb. What it says of an error is the reason.
+func (b *broker) askVerb(args ...string) map[string]any {
+	b.Helper()
+	path, err := binary()
+	if err != nil {
+		b.Fatal(err)
+	}
+	cmd := exec.CommandContext(b.Context(), path, append(args, "--formatter", "json")...)
+	cmd.Env = append(cmd.Environ(), "CANDLEMARK_HTTP_URL=http://"+b.http)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
+		_, reason, _ := strings.Cut(strings.TrimSpace(errs.String()), "\n")
+		return map[string]any{"reason": strings.TrimSpace(reason)}
+	}
+	return b.object(out)
+}
+
+// askAdmin sends a command to the exchange candlemark.admin.
+func (b *broker) askAdmin(key, body string) map[string]any {
+	b.Helper()
+	c := b.dial()
+	replies := c.queue("", nil)
+	deliveries := c.consume(replies, true)
+	c.put("candlemark.admin", key, amqp.Publishing{ReplyTo: replies, Body: []byte(body)})
+	return b.object(c.next(deliveries).Body)
+}
+
+// same asks all interfaces and wants one answer.
+func (b *broker) same(what string, ask func(effects) map[string]any) map[string]any {
+	b.Helper()
+	var first map[string]any
+	for _, e := range b.effects() {
+		got := ask(e)
+		if first == nil {
+			first = got
+		}
+		if x, y := fmt.Sprint(first), fmt.Sprint(got); x != y {
+			b.Errorf("%s by %s\n%s\nelsewhere\n%s", what, e.name, y, x)
+		}
+	}
+	return first
+}
+
+// TestEffectsThroughEveryInterface: the three interfaces say and refuse the same.
+func TestEffectsThroughEveryInterface(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	c := b.dial()
+	c.queue("effects", amqp.Table{"x-message-ttl": 90_000, "x-max-length": 5})
+	b.request("PUT", "/api/policies/%2F/ttl", `{"pattern":"^effects","definition":{"message-ttl":60000}}`, http.StatusCreated)
+	b.request("PUT", "/api/policies/%2F/zz", `{"pattern":"^effects","definition":{"expires":60000}}`, http.StatusCreated)
+	b.request("PUT", "/api/operator-policies/%2F/cap", `{"pattern":".*","definition":{"max-length":9}}`, http.StatusCreated)
+
+	x := b.same("explain", func(e effects) map[string]any { return e.explain("queue", "effects") })
+	if x["policy"] != "ttl" || x["operator_policy"] != "cap" || len(x["candidates"].([]any)) != 3 || len(x["settings"].([]any)) != 2 {
+		b.Errorf("%v", x)
+	}
+	b.same("explain exchange", func(e effects) map[string]any { return e.explain("exchange", "amq.fanout") })
+	if x := b.same("explain nothing", func(e effects) map[string]any { return e.explain("queue", "nowhere") }); x["reason"] != "NOT_FOUND - no queue 'nowhere' in vhost '/'" {
+		b.Errorf("%v", x)
+	}
+}

@@ -1,0 +1,66 @@
+package effects
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/management"
+	"candlemark/protocol"
+)
+
+// operation is something to be asked about policies, over HTTP or AMQP.
+type operation func(ctx context.Context, b management.PolicyEffects, a *asked) (any, error)
+
+// asked is a question and who asks it.
+type asked struct {
+	by       auth.User
+	vhost    string
+	operator bool // it is about operator policies
+	// body is the JSON object that came with it, fields what is in there and in the path.
+	body   []byte
+	fields map[string]json.RawMessage
+}
+
+// text is a field, "" if it is absent.
+func (a *asked) text(name string) string { return rest.BareValue(a.fields[name]) }
+
+// operations by the second word of their AMQP routing keys.
+var operations = map[string]operation{"explain": explain}
+
+// Command carries out what somebody has asked for over AMQP, with a routing key. What it returns writes the answer as
+// JSON (rest.ForAMQP).
+func Command(ctx context.Context, b management.PolicyEffects, by auth.User, vhost, key string, body []byte) func() []byte {
+	v, err := command(ctx, b, &asked{by: by, vhost: vhost, body: body}, key)
+	return rest.ForAMQP(v, declined(err))
+}
+
+func command(ctx context.Context, b management.PolicyEffects, a *asked, key string) (any, error) {
+	subject, verb, _ := strings.Cut(key, ".")
+	a.operator = subject == "operator_policy"
+	do := operations[verb]
+	if do == nil {
+		return nil, rest.Nonexistent("no command '" + key + "'")
+	}
+	if a.body = bytes.TrimSpace(a.body); len(a.body) == 0 {
+		a.body = []byte("{}")
+	}
+	if json.Unmarshal(a.body, &a.fields) != nil {
+		return nil, rest.Complaint("not_json")
+	}
+	if vhost := a.text("vhost"); a.fields["vhost"] != nil && vhost != a.vhost {
+		return nil, rest.Unauthorised("this exchange is for the policies of vhost '" + a.vhost + "' only")
+	}
+	return do(ctx, b, a)
+}
+
+// declined makes a refusal of what does not exist, with its name.
+func declined(err error) error {
+	if code, text := rest.ProtocolError(err); code == protocol.NotFound {
+		return rest.Nonexistent(text)
+	}
+	return err
+}

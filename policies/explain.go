@@ -1,0 +1,112 @@
+package policies
+
+import (
+	"fmt"
+	"slices"
+
+	"candlemark/protocol"
+)
+
+// Object is a queue or an exchange as policies see it.
+type Object struct {
+	Kind      Kind
+	Name      string
+	Arguments protocol.Table // of its declaration; those of a queue with their x-queue-type
+	Delayed   bool           // an exchange that holds messages until they are due
+}
+
+// QueueObject is the queue that was declared so.
+func QueueObject(name string, args protocol.Table) Object {
+	return Object{Kind: KindOf(args), Name: name, Arguments: args}
+}
+
+// NotBy are the names whose user policies do not apply to the object: a dead-letter queue that the broker made has not
+// those of its queue, but what is meant for it.
+func (o *Object) NotBy() []string {
+	if of := DeadLettersFrom(o.Arguments); of != "" && o.Kind != KindExchange && DeadLetterQueueOf(of) == o.Name {
+		return []string{of}
+	}
+	return nil
+}
+
+// EffectiveFor is Effective for an object.
+func (s *Set) EffectiveFor(o *Object) Effective { return s.Effective(o.Kind, o.Name, o.NotBy()...) }
+
+// Explanation says why an object has the policies that it has.
+type Explanation struct {
+	Effective Effective
+	// Candidates are the policies whose pattern matches or might, user policies first, each in the order in which they
+	// are tried; at most MostCandidates. Others is how many more there are of those.
+	Candidates []Candidate
+	Others     int
+	// Unmatched is how many policies have a pattern that does not match.
+	Unmatched int
+	Settings  []Setting
+}
+
+// MostCandidates is how many candidates an explanation names.
+const MostCandidates = 100
+
+// Candidate is a policy that might apply.
+type Candidate struct {
+	Policy  *Policy
+	Applies bool
+	Why     string // or why not
+}
+
+// Explain says which policies apply to an object, and why not others.
+func (s *Set) Explain(o *Object) Explanation {
+	x := Explanation{Effective: s.EffectiveFor(o)}
+	for i, winner := range [2]*Policy{x.Effective.user, x.Effective.operator} {
+		for _, p := range s.stores[i] {
+			c := Candidate{Policy: p, Applies: p == winner}
+			if c.Why = s.verdict(p, winner, o); c.Why == "" {
+				x.Unmatched++
+				continue
+			}
+			if len(x.Candidates) == MostCandidates {
+				x.Others++
+				continue
+			}
+			x.Candidates = append(x.Candidates, c)
+		}
+	}
+	x.Settings = o.Settings(x.Effective)
+	return x
+}
+
+// verdict says why p applies, or why not; "" for a pattern that does not match.
+func (s *Set) verdict(p, winner *Policy, o *Object) string {
+	found, decided := p.pattern.Search(o.Name)
+	switch {
+	case decided && !found:
+		return ""
+	case !appliesTo[p.ApplyTo].has(o.Kind):
+		return fmt.Sprintf("it is for %s", p.ApplyTo)
+	case !p.covers.has(o.Kind):
+		return "it is skipped as a whole: this type of queue does not know " + p.foreignKey(o.Kind)
+	case p == winner && !decided:
+		return "its pattern takes too long for the name, and an operator policy applies then"
+	case p == winner:
+		return "its pattern matches, and no other that does comes before it"
+	case !decided:
+		return "its pattern takes too long for the name"
+	case !p.Operator && slices.ContainsFunc(o.NotBy(), p.pattern.Match):
+		return "it is meant for the queue whose dead letters are in this one"
+	case winner == nil, compareOrder(p, winner) < 0: // see Match
+		return "it was not tried: the pattern of another one takes too long for the name"
+	case compareNumbers(winner.Priority, p.Priority) > 0:
+		return fmt.Sprintf("'%s' has a higher priority, %s", winner.Name, winner.Priority)
+	}
+	return fmt.Sprintf("'%s' has the same priority and comes first by name", winner.Name)
+}
+
+// foreignKey is a key of the policy that objects of this kind do not know.
+func (p *Policy) foreignKey(kind Kind) string {
+	for _, e := range p.Definition {
+		if keys[e.Key].unsupported.has(kind) {
+			return e.Key
+		}
+	}
+	return ""
+}

@@ -1,0 +1,201 @@
+package policies
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+
+	"candlemark/protocol"
+)
+
+// Source says who has decided about a setting.
+type Source string
+
+// The sources.
+const (
+	FromArgument Source = "argument"
+	FromPolicy   Source = "policy"
+	FromOperator Source = "operator policy"
+)
+
+// Setting is one key of an object and what becomes of it. Values are JSON values (see Definition), nil for none.
+type Setting struct {
+	Key                        string
+	Argument, Policy, Operator any // what each says
+	// Value counts, and Source has said it; nil and "" if nobody is obeyed.
+	Value  any
+	Source Source
+	Note   string // what else there is to know
+}
+
+// Settings tells for each key that the object's arguments or its policies have which of them counts. It says what
+// SettingsFor and ExchangeSettingsFor make of them.
+func (o *Object) Settings(e Effective) (list []Setting) {
+	for _, key := range allKeys {
+		s := Setting{Key: key, Argument: o.argument(key)}
+		if e.user != nil {
+			s.Policy, _ = e.user.Definition.Get(key)
+		}
+		if e.operator != nil {
+			s.Operator, _ = e.operator.Definition.Get(key)
+		}
+		if s.Argument == nil && s.Policy == nil && s.Operator == nil {
+			continue
+		}
+		if o.Kind == KindExchange {
+			s.decideExchange(o, e)
+		} else {
+			s.decideQueue(o, e)
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// allKeys are those of policies, and of arguments that no policy can give, in byte order.
+var allKeys = slices.Sorted(maps.Keys(func() map[string]struct{} {
+	all := map[string]struct{}{"max-priority": {}, "single-active-consumer": {}}
+	for key := range keys {
+		all[key] = struct{}{}
+	}
+	return all
+}()))
+
+// choice says which of an argument and a policy counts.
+type choice uint8
+
+const (
+	nobody choice = iota // the key changes nothing here
+	lowestWins
+	argumentWins
+)
+
+// queueChoices are those of queues. A key that is not there changes nothing.
+var queueChoices = map[string]choice{
+	keyMessageTTL: lowestWins, keyExpires: lowestWins, keyMaxLength: lowestWins, keyMaxLengthBytes: lowestWins,
+	keyConsumerTimeout: lowestWins, keyReleaseRate: lowestWins, keyDeliveryLimit: lowestWins,
+	keyDeadLetterExchange: argumentWins, keyDeadLetterKey: argumentWins, keyDeadLetterStrategy: argumentWins,
+	keyOverflow: argumentWins, keyExpiryOrder: argumentWins, keyRetroactiveTTL: argumentWins, keyExpiresIfEmpty: argumentWins,
+	keyExpiresToDLX: argumentWins, keyDeathCount: argumentWins, keyDeathContinue: argumentWins, keyDelayed: argumentWins,
+	keyDeliverAt: argumentWins, keyOverdue: argumentWins, keyStampExpiry: argumentWins, keyExpiresAt: argumentWins,
+	keyDeathOfExpired: argumentWins, keyDeathQueue: argumentWins, keyForwardTo: argumentWins, keyRenewedBy: argumentWins,
+	"max-priority": argumentWins, "single-active-consumer": argumentWins,
+}
+
+const changesNothing = "it changes nothing here"
+
+func (s *Setting) decideQueue(o *Object, e Effective) {
+	merged, _ := e.Definition.Get(s.Key)
+	how, argument := queueChoices[s.Key], s.Argument
+	quorum := o.Kind == KindQuorumQueue
+	switch {
+	case !quorum && (s.Key == keyDeliveryLimit || s.Key == keyDeadLetterStrategy):
+		how = nobody
+	case s.Key == keyConsumerTimeout:
+		argument, merged = unlessZero(argument), unlessZero(merged)
+		if argument == nil && merged == nil {
+			s.Note = "0 says nothing"
+			return
+		}
+	case s.Key == keyOverflow && quorum && merged != nil:
+		argument = nil // the policy decides there (DL-7)
+	}
+	s.decide(how, argument, merged)
+	switch {
+	case s.Key == keyOverflow && quorum && s.Value == overflowRejectDLX:
+		s.Note = "it counts as " + overflowDropHead + " in a quorum queue"
+	case s.Key == keyDeadLetterStrategy && s.Value == strategyLeastOnce && !SettingsFor(o.Arguments, e).DeadLetterAtLeastOnce:
+		s.Note = "it takes a dead-letter exchange and overflow " + overflowReject
+	case s.Key == keyDeathQueue && s.Value == true && !SettingsFor(o.Arguments, e).Routed(o.Name).DeadLetterQueue:
+		s.Note = "there is no such queue: dead letters go elsewhere, or the name would not do"
+	}
+}
+
+func (s *Setting) decideExchange(o *Object, e Effective) {
+	merged, _ := e.Definition.Get(s.Key)
+	switch {
+	case s.Key == keyAlternateExchange, s.Key == keyOverdue && o.Delayed:
+		s.decide(argumentWins, s.Argument, merged)
+	case s.Key == keyReleaseRate && o.Delayed:
+		s.decide(lowestWins, s.Argument, merged)
+	case s.Key == keyMessageTTL:
+		s.decideCap(e)
+	default:
+		s.Note = changesNothing
+	}
+	if s.Key == keyOverdue && s.Value == OverdueDeadLetter {
+		s.Note = "it counts as " + OverdueDeliver + ": an exchange dead-letters nothing"
+	}
+}
+
+// decideCap is about the TTL of what an exchange routes: only policies for nothing but exchanges count.
+func (s *Setting) decideCap(e Effective) {
+	for _, p := range [...]*Policy{e.user, e.operator} {
+		if p == nil || p.covers != onExch {
+			continue
+		}
+		v, has := p.Definition.Get(keyMessageTTL)
+		if has && (s.Value == nil || compareNumbers(v.(json.Number), s.Value.(json.Number)) < 0) {
+			s.Value, s.Source = v, FromPolicy
+			if p.Operator {
+				s.Source = FromOperator
+			}
+		}
+	}
+	if s.Value == nil {
+		s.Note = "it counts for exchanges in a policy that is for nothing else"
+	}
+}
+
+// decide chooses between an argument and what the policies say together.
+func (s *Setting) decide(how choice, argument, merged any) {
+	switch {
+	case how == nobody:
+		s.Note = changesNothing
+	case argument == nil && merged == nil:
+	case merged == nil, argument != nil && how == argumentWins, argument != nil && s.lower(argument, merged):
+		s.Value, s.Source = argument, FromArgument
+	default:
+		s.Value, s.Source = merged, FromOperator
+		if s.Policy != nil && string(appendJSON(nil, s.Policy)) == string(appendJSON(nil, merged)) {
+			s.Source = FromPolicy
+		}
+	}
+}
+
+// lower tells whether an argument counts beside a policy, of numbers.
+func (s *Setting) lower(argument, merged any) bool {
+	a, _ := integer(argument)
+	p, _ := integer(merged)
+	if s.Key == keyDeliveryLimit && (a < 0 || p < 0) { // negative is unlimited
+		return a >= p
+	}
+	return a <= p
+}
+
+func unlessZero(v any) any {
+	if n, ok := integer(v); ok && n == 0 {
+		return nil
+	}
+	return v
+}
+
+// argument is the object's own value for a key, as JSON; nil if it has none that counts as one.
+func (o *Object) argument(key string) any {
+	name := "x-" + key
+	if key == keyAlternateExchange {
+		if name = key; o.Kind != KindExchange {
+			return nil
+		}
+	}
+	v, _ := o.Arguments.Get(name)
+	switch v := v.(type) {
+	case string, bool:
+		return v
+	}
+	if n, ok := protocol.Int64(v); ok {
+		return json.Number(strconv.FormatInt(n, 10))
+	}
+	return nil
+}
