@@ -69,6 +69,7 @@ func TestUnread(t *testing.T) {
 			i.login(0)
 			i.open(1)
 			i.must(i.SetDeadline(time.Now().Add(2 * patience)))
+			i.must(i.SetReadBuffer(64 << 10)) // less for the system to hold, so that the broker has to sooner
 			i.say(attack.prepare)
 			cutOff := func() int { return strings.Count(b.log.String(), "the client has read nothing for 3s") }
 			earlier := cutOff()

@@ -30,8 +30,8 @@ func (r *revoked) VHostAccess(user auth.User, vhost string) error {
 	return auth.RefuseVHost(user, vhost)
 }
 
-// What is deleted between connection.open-ok and the first mail to the
-// connection is found out by the connection itself.
+// What is deleted between connection.open and the first mail to the connection is
+// found out by the connection itself, before it says open-ok.
 func TestDeletedDuringHandshake(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*connection.Config)
@@ -60,7 +60,8 @@ func TestDeletedDuringHandshake(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			running(t, test.change, func(r *rig) {
+			bubble(t, test.change, func(r *rig) {
+				r.sayOpen(protocol.ConnectionTuneOk{ChannelMax: 2047, FrameMax: 131072}, "/")
 				r.expectClose(test.code, test.text, 0, 0)
 				r.sendMethods(0, &protocol.ConnectionCloseOk{})
 				r.isOver()

@@ -36,6 +36,8 @@ type ending struct {
 	released  bool                      // the vhost was told
 }
 
+// becomeRunning answers connection.open: with open-ok, once the client finds itself
+// listed, or with close if what it opens was deleted meanwhile.
 func (c *connection) becomeRunning(ctx actor.Context, s *session) {
 	if c.state != starting {
 		return
@@ -46,7 +48,9 @@ func (c *connection) becomeRunning(ctx actor.Context, s *session) {
 	c.startHeartbeat()
 	if err := c.outdated(); err != nil {
 		c.fail(ctx, err, false)
+		return
 	}
+	c.send(&protocol.ConnectionOpenOk{})
 }
 
 // outdated tells whether the virtual host or the user was deleted during the

@@ -166,9 +166,7 @@ func (h *handshake) open() error {
 		return blame(err, m)
 	}
 	h.session.vhost = v
-	// Before the client can know that it is in, so that it finds itself listed.
-	h.c.post(&opened{h.session})
-	h.c.send(&protocol.ConnectionOpenOk{})
+	h.c.post(&opened{h.session}) // answered by the actor
 	return nil
 }
 

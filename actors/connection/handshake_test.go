@@ -204,9 +204,7 @@ func TestHandshakeVHost(t *testing.T) {
 		"forbidden": "NOT_ALLOWED - access to vhost 'forbidden' refused for user 'lim'",
 	} {
 		bubble(t, nil, func(r *rig) {
-			r.startOk(able, "lim", "secret")
-			expect[*protocol.ConnectionTune](r.client, 0)
-			r.sendMethods(0, &protocol.ConnectionTuneOk{ChannelMax: 2047, FrameMax: 131072}, &protocol.ConnectionOpen{VirtualHost: vhost})
+			r.sayOpen(protocol.ConnectionTuneOk{ChannelMax: 2047, FrameMax: 131072}, vhost)
 			r.expectClose(530, text, 10, 40)
 			r.sendMethods(0, &protocol.ConnectionCloseOk{})
 			r.isOver()

@@ -360,11 +360,16 @@ func (c *client) startOk(properties protocol.Table, user, password string) {
 
 func (c *client) login(tune protocol.ConnectionTuneOk) {
 	c.t.Helper()
+	c.sayOpen(tune, "/")
+	expect[*protocol.ConnectionOpenOk](c, 0)
+}
+
+// sayOpen goes as far as connection.open.
+func (c *client) sayOpen(tune protocol.ConnectionTuneOk, vhost string) {
+	c.t.Helper()
 	c.startOk(able, "lim", "secret")
 	expect[*protocol.ConnectionTune](c, 0)
-	c.sendMethods(0, &tune, &protocol.ConnectionOpen{VirtualHost: "/"})
-	expect[*protocol.ConnectionOpenOk](c, 0)
-	synctest.Wait() // the actor hears of it after the client
+	c.sendMethods(0, &tune, &protocol.ConnectionOpen{VirtualHost: vhost})
 }
 
 func (c *client) openChannel(id uint16) {
