@@ -46,6 +46,7 @@ func (n *Node) DeleteVHost(ctx context.Context, name string) (found bool, err er
 	case err != nil:
 		return false, err
 	}
+	n.Shovels.Forget(name)
 	err = n.await(ctx, func(done chan<- error) any { return stopVHost{name, done} })
 	return true, errors.Join(err, n.ForgetPolicies(ctx, name))
 }

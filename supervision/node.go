@@ -21,6 +21,7 @@ import (
 	"candlemark/supervision/localchannel"
 	"candlemark/supervision/queries"
 	"candlemark/supervision/resources"
+	"candlemark/supervision/shovels"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/rs/zerolog"
@@ -72,6 +73,7 @@ type Node struct {
 	// Most of what the HTTP API asks of a broker.
 	*queries.Queries
 	*localchannel.Commands
+	*shovels.Shovels
 
 	cfg          Config
 	quota        *auth.Quota

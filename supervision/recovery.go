@@ -11,6 +11,7 @@ import (
 	"candlemark/internal/definitions"
 	"candlemark/internal/store"
 	"candlemark/policies"
+	"candlemark/supervision/shovels"
 )
 
 // recovery is how far a start has come.
@@ -61,6 +62,10 @@ func (n *Node) load() error {
 	if err := n.loadGlobals(d.Globals); err != nil {
 		return fmt.Errorf("definitions: %w", err)
 	}
+	n.Shovels = shovels.New(shovels.Config{
+		Parameters: definitions.NewParameters(m, d.Parameters), VHost: func(name string) bool { _, is := n.cfg.Users.VHost(name); return is },
+		Lock: n.lockVHosts, Unlock: n.unlockVHosts,
+	})
 	n.recovery.all = len(d.Queues)
 	if err := n.reserve(d); err != nil {
 		return fmt.Errorf("definitions: %w", err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/parameters"
 	"candlemark/policies"
 	"candlemark/protocol"
 )
@@ -96,12 +97,8 @@ type Binding struct {
 	Arguments                  protocol.Table
 }
 
-// Parameter is a value of a component in a virtual host, known by the three
-// names.
-type Parameter struct {
-	Component, VHost, Name string
-	Value                  json.RawMessage
-}
+// Parameter is a value of a component in a virtual host.
+type Parameter = parameters.Parameter
 
 // Incarnation raises Definitions.Incarnation to what it is, for those of queues
 // that are not stored.

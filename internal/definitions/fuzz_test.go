@@ -17,7 +17,7 @@ func FuzzRecord(f *testing.F) {
 		queues:      {`{"type":"quorum","incarnation":18446744073709551615,"arguments":"AAAABwFhSQAAAAE="}`},
 		bindings:    {`{}`, `{"arguments":null}`},
 		rules:       {`{"pattern":"^q","definition":{"message-ttl":1},"priority":1}`},
-		parameters:  {`{"a":[1,null]}`},
+		values:      {`{"a":[1,null]}`},
 		globals:     {`"x"`},
 	}
 	for i, in := range allTables {
@@ -36,7 +36,7 @@ func FuzzRecord(f *testing.F) {
 		for _, v := range d.change().Put {
 			written, err := content(v)
 			if err != nil {
-				if in == parameters || in == globals {
+				if in == values || in == globals {
 					continue // those are checked when they are set
 				}
 				t.Fatalf("%s: %s was read, and cannot be written: %v", in, text, err)

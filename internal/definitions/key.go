@@ -27,10 +27,10 @@ const (
 	bindings    table = "bindings"     // vhost, source, destination, routing key, arguments
 	// leading has a line without content for each binding: vhost, destination,
 	// source, routing key, arguments.
-	leading    table = "bindings-by-destination"
-	rules      table = "policies"   // vhost, user or operator, name
-	parameters table = "parameters" // vhost, component, name
-	broker     table = "broker"     // counts
+	leading table = "bindings-by-destination"
+	rules   table = "policies"   // vhost, user or operator, name
+	values  table = "parameters" // vhost, component, name
+	broker  table = "broker"     // counts
 )
 
 type tableList []table
@@ -38,7 +38,7 @@ type tableList []table
 func (l tableList) has(t table) bool { return slices.Contains(l, t) }
 
 var (
-	inVHosts  = tableList{grants, topicGrants, exchanges, queues, bindings, leading, rules, parameters}
+	inVHosts  = tableList{grants, topicGrants, exchanges, queues, bindings, leading, rules, values}
 	allTables = append(tableList{broker, vhosts, accounts, globals}, inVHosts...)
 )
 
@@ -64,7 +64,7 @@ func identify(v any) (in table, key []byte, vhost string, err error) {
 	case *policies.Policy:
 		in, vhost, key = rules, v.VHost, join(v.VHost, whose(v.Operator), v.Name)
 	case Parameter:
-		in, vhost, key = parameters, v.VHost, join(v.VHost, v.Component, v.Name)
+		in, vhost, key = values, v.VHost, join(v.VHost, v.Component, v.Name)
 	case Binding:
 		var digest string
 		if digest, err = digestOf(v.Arguments); err != nil {

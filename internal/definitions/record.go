@@ -192,8 +192,8 @@ func (d *Definitions) read(in table, names []string, content []byte) error {
 		return readInto(content, &d.Bindings, func(r bindingRecord) Binding {
 			return Binding{names[0], names[1], names[2][1:], names[2][0] == 'x', names[3], protocol.Table(r.Arguments)}
 		})
-	case parameters:
-		d.Parameters = append(d.Parameters, Parameter{names[1], names[0], names[2], bytes.Clone(content)})
+	case values:
+		d.Parameters = append(d.Parameters, Parameter{Component: names[1], VHost: names[0], Name: names[2], Value: bytes.Clone(content)})
 	case globals:
 		d.Globals = append(d.Globals, Global{names[0], bytes.Clone(content)})
 	case rules:

@@ -10,6 +10,7 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/management"
+	"candlemark/internal/parameters"
 	"candlemark/policies"
 	"candlemark/protocol"
 )
@@ -22,6 +23,8 @@ type fake struct {
 	users   *auth.Users
 	globals map[string]json.RawMessage
 	err     error // of every method, if set
+
+	parameters []parameters.Parameter
 }
 
 func newFake(vhosts ...string) *fake {
@@ -90,6 +93,24 @@ func (f *fake) DeleteGlobal(name string) (bool, error) {
 	found := f.globals[name] != nil
 	delete(f.globals, name)
 	return found, f.err
+}
+
+func (f *fake) Parameters(vhost string) []parameters.Parameter {
+	return slices.DeleteFunc(slices.Clone(f.parameters), func(p parameters.Parameter) bool { return vhost != "" && p.VHost != vhost })
+}
+
+func (f *fake) PutParameter(_ context.Context, p parameters.Parameter) (bool, error) {
+	found, _ := f.DeleteParameter(context.Background(), p)
+	f.parameters = append(f.parameters, p)
+	return !found, f.err
+}
+
+func (f *fake) DeleteParameter(_ context.Context, p parameters.Parameter) (bool, error) {
+	before := len(f.parameters)
+	f.parameters = slices.DeleteFunc(f.parameters, func(q parameters.Parameter) bool {
+		return q.VHost == p.VHost && q.Component == p.Component && q.Name == p.Name
+	})
+	return len(f.parameters) < before, f.err
 }
 
 func (f *fake) PutVHost(_ context.Context, v auth.VHost) (bool, error) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"candlemark/internal/auth"
+	"candlemark/policies"
 
 	"github.com/rs/zerolog"
 )
@@ -41,6 +42,55 @@ func TestParameters(t *testing.T) {
 		{"GET", "/api/parameters?columns=name", ``, 200, `[]`},
 		{"POST", "/api/parameters", ``, 405, ``},
 	})
+}
+
+// Parameters of what are plugins of RabbitMQ are checked, and kept as they came.
+func TestParametersOfComponents(t *testing.T) {
+	f := newHouse(t)
+	if _, err := f.users.PutAccount(auth.Account{Name: "maker", Hash: auth.HashPassword("maker"), Tags: []string{"policymaker"}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.users.PutVHost(auth.VHost{Name: "mine"}); err != nil {
+		t.Fatal(err)
+	}
+	f.sets["mine"] = policies.NewSet("mine")
+	for _, user := range []string{"guest", "maker"} {
+		if _, err := f.users.PutGrant(auth.Grant{User: user, VHost: "mine", Configure: ".*", Write: ".*", Read: ".*"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := NewHandler(f, f.users, zerolog.Nop())
+	const value = `{"src-uri":"amqp:///mine","src-queue":"a","dest-uri":["amqps://u:p@far"],"dest-queue":"b"}`
+	const item = `{"value":` + value + `,"vhost":"mine","component":"shovel","name":"s"}`
+	run(t, h, []step{
+		{"PUT", "/api/parameters/shovel/mine/s", `{"value":` + value + `}`, 201, ``},
+		{"PUT", "/api/parameters/shovel/mine/s", `{"value":` + value + `}`, 204, ``},
+		{"GET", "/api/parameters", ``, 200, `[` + item + `]`},
+		{"GET", "/api/parameters/shovel/mine", ``, 200, `[` + item + `]`},
+		{"GET", "/api/parameters/shovel/%2F", ``, 200, `[]`},
+		{"GET", "/api/parameters/shovel/mine/s", ``, 200, item},
+		{"PUT", "/api/parameters/shovel/mine/t", `{"value":{}}`, 400, badRequest("Validation failed\n\nMust specify 'src-exchange' or 'src-queue'\nKey \"dest-uri\" not found in t\nKey \"src-uri\" not found in t\n")},
+		{"PUT", "/api/parameters/federation-upstream/%2F/u", `{"value":{"uri":"amqp://far","max-hops":2}}`, 201, ``},
+		{"PUT", "/api/parameters/federation-upstream-set/%2F/u", `{"value":[{"upstream":"u"}]}`, 201, ``},
+		{"DELETE", "/api/parameters/federation-upstream-set/%2F/u", ``, 204, ``},
+		{"DELETE", "/api/parameters/federation-upstream-set/%2F/u", ``, 404, absent},
+		{"DELETE", "/api/parameters/shovel/mine/s", ``, 204, ``},
+	})
+	// A shovel enters this broker without a login, so that its maker must be let in himself.
+	for uri, status := range map[string]int{"amqp:///mine": 201, "amqp://": 400, "amqp:///none": 400, "amqp://elsewhere": 204} {
+		body := `{"value":{"src-uri":"amqp:///mine","src-queue":"a","dest-uri":"` + uri + `","dest-queue":"b"}}`
+		if w := do(t, h, "maker:maker", "PUT", "/api/parameters/shovel/mine/x", body); w.Code != status && w.Code/100 != status/100 {
+			t.Errorf("%s: %d %s", uri, w.Code, w.Body)
+		}
+	}
+	body := `{"value":{"src-uri":"amqp://","src-queue":"a","dest-uri":"amqp://far","dest-queue":"b"}}`
+	if w := do(t, h, "maker:maker", "PUT", "/api/parameters/shovel/mine/y", body); w.Body.String() !=
+		badRequest("Validation failed\n\nuser \"maker\" may not connect to vhost \"/\"\n") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w := do(t, h, "maker:maker", "PUT", "/api/parameters/shovel/%2F/y", body); w.Code != 401 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
 }
 
 func TestGlobalParameters(t *testing.T) {

@@ -44,7 +44,7 @@ var rooms = map[string][]string{
 	"actors/vhost/refusal":     {"protocol", "policies", "actors/mail", "internal/topology"},
 	"actors/policy":            actorOf("internal/definitions"),
 	"supervision":              {"protocol", "policies", "actors/...", "internal/..."},
-	"internal/management":      {"protocol", "policies", "internal/auth", "internal/config", "internal/metrics"},
+	"internal/management":      {"protocol", "policies", "internal/auth", "internal/config", "internal/metrics", "internal/parameters"},
 	"internal/auth":            {"protocol", "policies/...", "internal/erlang"},
 	"internal/budget":          {},
 	"internal/certificate":     {},
@@ -53,8 +53,9 @@ var rooms = map[string][]string{
 	"internal/erlang":          {"protocol"},
 	"internal/seqmap":          {},
 	"internal/message":         {"protocol"},
-	"internal/definitions":     {"protocol", "policies", "internal/auth"},
+	"internal/definitions":     {"protocol", "policies", "internal/auth", "internal/parameters"},
 	"internal/nearest":         {},
+	"internal/parameters":      {"internal/erlang"},
 	"internal/metrics":         {},
 	"internal/outbox":          {},
 	"internal/plainjson":       {},
@@ -76,16 +77,16 @@ var rooms = map[string][]string{
 
 	"internal/commandline/format": {"internal/erlang", "internal/plainjson"},
 	"internal/commandline":        {"internal/nearest", "policies/...", "internal/auth", "internal/config", "internal/erlang", "internal/httpapi/client", "internal/plainjson"},
-	"internal/httpapi":            {"protocol", "policies", "internal/auth", "internal/config", "internal/management", "internal/plainjson"},
+	"internal/httpapi":            {"protocol", "policies", "internal/auth", "internal/config", "internal/management", "internal/parameters", "internal/plainjson"},
 	"internal/httpapi/client":     {"protocol"},
 	"internal/httpapi/forms":      {"protocol", "internal/management", "internal/plainjson"},
 	"internal/httpapi/rest":       {"protocol", "internal/auth", "internal/httpapi/forms", "internal/management", "internal/plainjson"},
 	"internal/httpapi/...": { // a section; they do not know each other
 		"protocol", "policies/...", "internal/auth", "internal/config", "internal/httpapi/forms", "internal/httpapi/rest",
-		"internal/management", "internal/metrics", "internal/plainjson",
+		"internal/management", "internal/metrics", "internal/parameters", "internal/plainjson",
 	},
 
-	"internal/httpapi/transfer/document": {"protocol", "policies/...", "internal/auth", "internal/httpapi/rest", "internal/plainjson", "internal/topology"},
+	"internal/httpapi/transfer/document": {"protocol", "policies/...", "internal/auth", "internal/httpapi/rest", "internal/parameters", "internal/plainjson", "internal/topology"},
 
 	"supervision/ask": {"actors/mail", "internal/clock"},
 	"supervision/localchannel": {
@@ -95,6 +96,7 @@ var rooms = map[string][]string{
 	"supervision/queries": {
 		"protocol", "policies", "actors/deadletter", "actors/mail", "supervision/ask", "internal/auth", "internal/management", "internal/metrics", "internal/topology",
 	},
+	"supervision/shovels":   {"internal/definitions", "internal/parameters"},
 	"supervision/resources": {"internal/budget", "internal/clock", "internal/config", "internal/management"},
 
 	"actors/queue/schedule": {

@@ -2,17 +2,19 @@ package definitions
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
 	"candlemark/internal/auth"
 	"candlemark/internal/httpapi/rest"
 	"candlemark/internal/management"
+	"candlemark/internal/parameters"
 	"candlemark/policies"
 )
 
-// The components that have parameters. Those of RabbitMQ's plugins do not exist
-// here.
+// The components that have parameters and are no plugins of RabbitMQ's; those are known to the package parameters.
 const (
 	operatorPolicies = string(auth.OperatorPolicies)
 	vhostLimits      = string(auth.VHostLimits)
@@ -39,10 +41,10 @@ type (
 	}
 )
 
-// parameters are those of the component, virtual host and name of the path, if it
+// listed are those of the component, virtual host and name of the path, if it
 // names any. Operator policies and the limits of virtual hosts are shown as
 // parameters, as they are some in RabbitMQ; policies are not.
-var parameters = rest.Resource[parameterItem]{Items: parametersOf, Name: func(i *parameterItem) string { return i.Name }}
+var listed = rest.Resource[parameterItem]{Items: parametersOf, Name: func(i *parameterItem) string { return i.Name }}
 
 func parametersOf(r *rest.Request) ([]parameterItem, error) {
 	items, component := []parameterItem{}, r.Part("component")
@@ -60,6 +62,11 @@ func parametersOf(r *rest.Request) ([]parameterItem, error) {
 			if len(v.Limits) > 0 && (r.VHost == "" || r.VHost == v.Name) {
 				items = append(items, parameterItem{v.Limits, v.Name, vhostLimits, limitsName})
 			}
+		}
+	}
+	for _, p := range r.Broker.Parameters(r.VHost) {
+		if component == "" || component == p.Component {
+			items = append(items, parameterItem{p.Value, p.VHost, p.Component, p.Name})
 		}
 	}
 	return slices.DeleteFunc(items, func(i parameterItem) bool {
@@ -87,18 +94,40 @@ func putParameter(r *rest.Request) (created bool, err error) {
 		return created, err
 	case component == "policy":
 		return false, rest.Complaint("policies may not be set using this method")
+	case parameters.Known(component):
+		return putComponent(r, parameters.Parameter{Component: component, VHost: r.VHost, Name: r.Name, Value: b.Fields["value"]})
 	default:
-		return false, rest.Complaintf("Validation failed\n\ncomponent %s not found\n", component)
+		return false, rest.Invalid(parameters.NotFound(component))
 	}
 }
 
+// putComponent stores a parameter of a component. Who has a shovel enter a virtual host of this broker may do so himself.
+func putComponent(r *rest.Request, p parameters.Parameter) (created bool, err error) {
+	err = parameters.Validate(p.Component, p.Name, p.Value, func(vhost string) error {
+		if _, there := r.Users.VHost(vhost); !there || r.Users.VHostAccess(r.User, vhost) != nil {
+			return fmt.Errorf("user %q may not connect to vhost %q", r.User.Name, vhost)
+		}
+		return nil
+	})
+	if err == nil {
+		created, err = r.Broker.PutParameter(r.Context(), p)
+	}
+	if errors.As(err, new(parameters.Refusal)) {
+		err = rest.Invalid(err)
+	}
+	return created, err
+}
+
 func deleteParameter(r *rest.Request) (bool, error) {
-	item, err := parameters.Find(r)
+	item, err := listed.Find(r)
 	switch {
 	case err != nil:
 		return false, err
 	case item.Component == operatorPolicies:
 		return r.Broker.ClearPolicy(r.Context(), r.VHost, r.Name, true)
+	}
+	if parameters.Known(item.Component) {
+		return r.Broker.DeleteParameter(r.Context(), parameters.Parameter{Component: item.Component, VHost: item.VHost, Name: item.Name})
 	}
 	return true, setVHostLimits(r, func(auth.Limits) auth.Limits { return auth.Limits{} })
 }

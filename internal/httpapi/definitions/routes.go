@@ -47,10 +47,10 @@ var accountRoutes = []rest.Route{
 }
 
 var parameterRoutes = []rest.Route{
-	rest.Get("/api/parameters", rest.Policymaker, parameters.List),
-	rest.Get("/api/parameters/{component}", rest.Policymaker, parameters.List),
-	rest.Get("/api/parameters/{component}/{vhost}", rest.In(rest.Policymaker), parameters.List),
-	rest.Get("/api/parameters/{component}/{vhost}/{name}", rest.Policymaker, parameters.One),
+	rest.Get("/api/parameters", rest.Policymaker, listed.List),
+	rest.Get("/api/parameters/{component}", rest.Policymaker, listed.List),
+	rest.Get("/api/parameters/{component}/{vhost}", rest.In(rest.Policymaker), listed.List),
+	rest.Get("/api/parameters/{component}/{vhost}/{name}", rest.Policymaker, listed.One),
 	rest.Put("/api/parameters/{component}/{vhost}/{name}", rest.Into(parameterChanger), rest.Created(putParameter)),
 	rest.Delete("/api/parameters/{component}/{vhost}/{name}", parameterChanger, rest.Found(deleteParameter)),
 

@@ -123,6 +123,9 @@ func within(ctx context.Context, r *rest.Request, vhost string) (parameters []pa
 	for _, p := range operator {
 		parameters = append(parameters, parameter{policyValue{p.Pattern, p.Definition, p.Priority, p.ApplyTo}, named(p.VHost), string(auth.OperatorPolicies), p.Name})
 	}
+	for _, p := range r.Broker.Parameters(vhost) {
+		parameters = append(parameters, parameter{p.Value, named(p.VHost), p.Component, p.Name})
+	}
 	users, err := r.Broker.ListPolicies(ctx, vhost, false)
 	if err != nil {
 		return nil, o, err

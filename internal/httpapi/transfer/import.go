@@ -9,6 +9,7 @@ import (
 	"candlemark/internal/auth"
 	"candlemark/internal/httpapi/transfer/document"
 	"candlemark/internal/management"
+	"candlemark/internal/parameters"
 	"candlemark/policies"
 	"candlemark/protocol"
 )
@@ -81,6 +82,11 @@ func Carry(ctx context.Context, broker management.Broker, users *auth.Users, by 
 			}
 		}
 	}
+	for _, item := range c.shovels {
+		if _, err := c.broker.PutParameter(ctx, item.Value.(parameters.Parameter)); err != nil {
+			refuse(item, err)
+		}
+	}
 	return ctx.Err()
 }
 
@@ -95,6 +101,7 @@ type carrier struct {
 	// What comes later.
 	policies map[string][]*document.Item // by virtual host
 	methods  map[batch][]*document.Item
+	shovels  []*document.Item // they begin when queues and exchanges are there
 }
 
 // put puts one into the broker, or keeps it for later.
@@ -117,6 +124,12 @@ func (c *carrier) put(ctx context.Context, item *document.Item) (err error) {
 		_, err = c.users.PutTopicGrant(v)
 	case document.VHostLimits:
 		err = c.users.SetVHostLimits(v.VHost, func(auth.Limits) auth.Limits { return v.Limits })
+	case parameters.Parameter:
+		if v.Component == parameters.Shovel {
+			c.shovels = append(c.shovels, item)
+			return nil
+		}
+		_, err = c.broker.PutParameter(ctx, v)
 	case document.Global:
 		_, err = c.broker.PutGlobal(v.Name, v.Value)
 	case *policies.Policy:

@@ -122,7 +122,7 @@ func TestJudge(t *testing.T) {
 		{"parameters", `{"component":"vhost-limits","name":"limits","vhost":"v","value":[]}`, "taken"},
 		{"parameters", `{"component":"operator_policy","name":"p","vhost":"v","value":{"pattern":"^x","definition":{"expires":1},"priority":0}}`, "taken"},
 		{"parameters", `{"component":"operator_policy","name":"p","vhost":"v","value":{"pattern":"^x","definition":{"overdue-messages":"drop"},"priority":0}}`, "refused [{<<\"overdue-messages\">>,<<\"drop\">>}] are not recognised policy settings"},
-		{"parameters", `{"component":"shovel","name":"s","vhost":"v","value":{}}`, "ignored the component shovel does not run here"},
+		{"parameters", `{"component":"shovel","name":"s","vhost":"v","value":{}}`, "refused Validation failed: Must specify 'src-exchange' or 'src-queue': Key \"dest-uri\" not found in s: Key \"src-uri\" not found in s"},
 		{"parameters", `{"component":"policy","name":"s","vhost":"v","value":{}}`, "refused policies may not be set using this method"},
 		{"parameters", `{"component":"shovel","name":"s","vhost":"v"}`, "refused [{key_missing,value}]"},
 		{"global_parameters", `{"name":"n","value":null}`, "taken"},

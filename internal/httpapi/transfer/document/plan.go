@@ -45,7 +45,7 @@ type Item struct {
 	Name    string  `json:"name"`
 	Verdict Verdict `json:"verdict"` // the gravest of the notes
 	Notes   []Note  `json:"notes"`
-	// Value goes into the broker: an auth.Account, auth.VHost, auth.Grant or auth.TopicGrant, VHostLimits,
+	// Value goes into the broker: an auth.Account, auth.VHost, auth.Grant or auth.TopicGrant, VHostLimits, a parameters.Parameter,
 	// Global, a *policies.Policy, or a method that declares or binds. Nil for an item that is ignored or refused, or there
 	// already.
 	Value any `json:"-"`

@@ -10,6 +10,7 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/parameters"
 	"candlemark/internal/plainjson"
 	"candlemark/policies"
 )
@@ -80,8 +81,28 @@ func (j *judge) parameter(b *rest.Body, i *Item) {
 	case auth.Policies:
 		b.Fail(errors.New("policies may not be set using this method"))
 	default:
-		i.Note(Ignored, "the component "+component+" does not run here")
 		i.Name = component + "/" + i.Name
+		judgeComponent(parameters.Parameter{Component: component, VHost: vhost, Name: b.Text("name"), Value: b.Fields["value"]}, i)
+	}
+}
+
+// judgeComponent judges a parameter of what is a plugin of RabbitMQ's.
+func judgeComponent(p parameters.Parameter, i *Item) {
+	if !parameters.Known(p.Component) {
+		i.Note(Ignored, "the component "+p.Component+" does not run here")
+		return
+	}
+	if err := parameters.Validate(p.Component, p.Name, p.Value, nil); err != nil {
+		i.Refuse(err)
+		return
+	}
+	i.Value = p
+	if p.Component != parameters.Shovel {
+		i.Note(Approximated, "it is kept, and does nothing: "+noFederation)
+	} else if _, err := parameters.ParseShovel(p.VHost, p.Name, p.Value); err != nil {
+		i.Note(Approximated, "it is kept, and does nothing: "+err.Error())
+	} else {
+		i.Note(Approximated, "it is kept, and does nothing: shovels do not run here")
 	}
 }
 

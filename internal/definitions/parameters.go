@@ -1,0 +1,108 @@
+package definitions
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/parameters"
+)
+
+// Parameters are those of components while the broker runs. Questions are answered from an immutable snapshot; changes wait until they
+// are stored.
+type Parameters struct {
+	meta Store // nil: nothing is stored
+	now  atomic.Pointer[map[parameterKey]Parameter]
+	mu   sync.Mutex // held by whoever makes the next snapshot
+}
+
+type parameterKey struct{ vhost, component, name string }
+
+func keyOf(p Parameter) parameterKey { return parameterKey{p.VHost, p.Component, p.Name} }
+
+// NewParameters begins with those that were stored in m; with a nil m nothing is.
+func NewParameters(m Store, stored []Parameter) *Parameters {
+	ps := &Parameters{meta: m}
+	all := map[parameterKey]Parameter{}
+	for _, p := range stored {
+		all[keyOf(p)] = p
+	}
+	ps.now.Store(&all)
+	return ps
+}
+
+// All are those of a virtual host, of all for "", by virtual host, component and name. Nobody alters them.
+func (ps *Parameters) All(vhost string) []Parameter {
+	var list []Parameter
+	for _, p := range *ps.now.Load() {
+		if vhost == "" || p.VHost == vhost {
+			list = append(list, p)
+		}
+	}
+	slices.SortFunc(list, func(a, b Parameter) int {
+		return cmp.Or(cmp.Compare(a.VHost, b.VHost), cmp.Compare(a.Component, b.Component), cmp.Compare(a.Name, b.Name))
+	})
+	return list
+}
+
+// Put creates or replaces one. Errors: parameters.TooMany, or auth.ErrNotStored.
+func (ps *Parameters) Put(p Parameter) (created bool, err error) {
+	err = ps.change(Change{Put: []any{p}}, func(next map[parameterKey]Parameter) error {
+		_, there := next[keyOf(p)]
+		if created = !there; created && ps.count(p.VHost, p.Component) >= parameters.Most {
+			return parameters.TooMany(p.Component)
+		}
+		next[keyOf(p)] = p
+		return nil
+	})
+	return created, err
+}
+
+func (ps *Parameters) count(vhost, component string) (n int) {
+	for key := range *ps.now.Load() {
+		if key.vhost == vhost && key.component == component {
+			n++
+		}
+	}
+	return n
+}
+
+// Delete removes one, known by its names; found tells whether it was there. Error: auth.ErrNotStored.
+func (ps *Parameters) Delete(p Parameter) (found bool, err error) {
+	err = ps.change(Change{Delete: []any{p}}, func(next map[parameterKey]Parameter) error {
+		_, found = next[keyOf(p)]
+		delete(next, keyOf(p))
+		return nil
+	})
+	return found, err
+}
+
+// Forget forgets those of a virtual host that was deleted, and with it what is stored of it.
+func (ps *Parameters) Forget(vhost string) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	next := maps.Clone(*ps.now.Load())
+	maps.DeleteFunc(next, func(key parameterKey, _ Parameter) bool { return key.vhost == vhost })
+	ps.now.Store(&next)
+}
+
+// change makes the next snapshot by f, unless that fails, and stores the change before it shows it.
+func (ps *Parameters) change(c Change, f func(next map[parameterKey]Parameter) error) error {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	next := maps.Clone(*ps.now.Load())
+	if err := f(next); err != nil {
+		return err
+	}
+	if ps.meta != nil {
+		if _, err := Wait(ps.meta, c); err != nil {
+			return fmt.Errorf("%w: %w", auth.ErrNotStored, err)
+		}
+	}
+	ps.now.Store(&next)
+	return nil
+}

@@ -1,0 +1,70 @@
+package definitions
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/parameters"
+)
+
+func TestParameters(t *testing.T) {
+	both(t, func(t *testing.T, m *keeper) {
+		if _, err := Wait(m, Change{Put: []any{auth.VHost{Name: "a"}, auth.VHost{Name: "b"}}}); err != nil {
+			t.Fatal(err)
+		}
+		ps := NewParameters(m, m.all(t).Parameters)
+		for i, s := range []struct {
+			p   Parameter
+			was bool
+		}{
+			{Parameter{Component: "shovel", VHost: "b", Name: "x", Value: []byte(`1`)}, false},
+			{Parameter{Component: "shovel", VHost: "a", Name: "x", Value: []byte(`{ "k": 2.50 }`)}, false},
+			{Parameter{Component: "shovel", VHost: "a", Name: "x", Value: []byte(`{"k":3}`)}, true},
+			{Parameter{Component: "federation-upstream", VHost: "a", Name: "x", Value: []byte(`4`)}, false},
+		} {
+			if created, err := ps.Put(s.p); created == s.was || err != nil {
+				t.Errorf("step %d: %t, %v", i, created, err)
+			}
+		}
+		if _, err := ps.Put(Parameter{Component: "shovel", VHost: "nowhere", Name: "x", Value: []byte(`1`)}); !errors.Is(err, ErrNoVHost) {
+			t.Error(err)
+		}
+		m = m.reopen(t)
+		ps = NewParameters(m, m.all(t).Parameters)
+		if got, want := fmt.Sprintf("%s", ps.All("")), "[{federation-upstream a x 4} {shovel a x {\"k\":3}} {shovel b x 1}]"; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		if found, err := ps.Delete(Parameter{Component: "shovel", VHost: "a", Name: "x"}); !found || err != nil {
+			t.Error(found, err)
+		}
+		if found, err := ps.Delete(Parameter{Component: "shovel", VHost: "a", Name: "x"}); found || err != nil {
+			t.Error(found, err)
+		}
+		ps.Forget("b")
+		if len(ps.All("a")) != 1 || len(ps.All("b")) != 0 {
+			t.Errorf("%v", ps.All(""))
+		}
+	})
+}
+
+// A component has at most so many parameters in a virtual host; each can still be replaced.
+func TestParametersAreCounted(t *testing.T) {
+	ps := NewParameters(nil, nil)
+	put := func(vhost string, i int) error {
+		_, err := ps.Put(Parameter{Component: "shovel", VHost: vhost, Name: fmt.Sprint(i), Value: []byte(`1`)})
+		return err
+	}
+	for i := range parameters.Most {
+		if err := put("a", i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := put("a", parameters.Most); err == nil || !errors.As(err, new(parameters.Refusal)) {
+		t.Error(err)
+	}
+	if err := errors.Join(put("a", 0), put("b", 0)); err != nil {
+		t.Error(err)
+	}
+}

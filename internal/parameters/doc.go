@@ -1,0 +1,10 @@
+// Package parameters knows the parameters of components that RabbitMQ has as plugins: shovels, and the upstreams of
+// federation. It checks them as RabbitMQ does, with its texts, and reads what a shovel is to do. It is pure: no disk, no network, no
+// clock.
+//
+//	validate.go  is a value good?          rules.go  which keys a component has
+//	shovel.go    what a shovel is to do    uri.go    where a broker is
+//
+// Holds: a value has at most MaxValue bytes, a component at most Most parameters in a virtual host; both are checked here and in
+// the package definitions, which keeps parameters.
+package parameters

@@ -1,0 +1,183 @@
+package parameters
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// URI says where a broker is and who logs in there.
+type URI struct {
+	// Host is "" for this broker; Port is 0 then.
+	Host  string
+	Port  int
+	VHost string
+	// User is "" for the address of this broker without one: everything is allowed there. Elsewhere it is guest, if the address does not say.
+	User, Password string
+	HasPassword    bool
+	Heartbeat      time.Duration // 0 for the usual one
+	Timeout        time.Duration // of connecting; 0 for the usual one
+	TLS            *TLS          // nil without
+}
+
+// TLS says how a connection is encrypted.
+type TLS struct {
+	CAFile, CertFile, KeyFile string // "" for none
+	// Verify: the certificate must be valid, and for that host.
+	Verify bool
+	// Name of the host that the other side is asked for, "" for none.
+	Name string
+}
+
+// Local tells whether it is this broker.
+func (u *URI) Local() bool { return u.Host == "" }
+
+// String is the address without user, password and settings.
+func (u *URI) String() string {
+	scheme := "amqp"
+	if u.TLS != nil {
+		scheme = "amqps"
+	}
+	text := scheme + "://"
+	switch {
+	case u.Local():
+	case u.Port == u.usualPort():
+		text += u.host()
+	default:
+		text += net.JoinHostPort(u.Host, strconv.Itoa(u.Port))
+	}
+	if u.VHost != "/" {
+		text += "/" + url.PathEscape(u.VHost)
+	}
+	return text
+}
+
+func (u *URI) host() string {
+	if strings.Contains(u.Host, ":") {
+		return "[" + u.Host + "]"
+	}
+	return u.Host
+}
+
+func (u *URI) usualPort() int {
+	if u.TLS != nil {
+		return 5671
+	}
+	return 5672
+}
+
+// ParseURI reads an address: amqp or amqps, and the settings behind the question mark that RabbitMQ's client has. The errors name no
+// password.
+func ParseURI(address string) (*URI, error) {
+	p, err := url.Parse(address)
+	switch {
+	case err != nil:
+		return nil, errors.New("unable_to_parse_uri")
+	case !slices.Contains([]string{"amqp", "amqps"}, strings.ToLower(p.Scheme)):
+		return nil, fmt.Errorf("{unexpected_uri_scheme,%q}", p.Scheme)
+	case p.Opaque != "" || strings.Contains(strings.TrimPrefix(p.EscapedPath(), "/"), "/"):
+		return nil, fmt.Errorf("{invalid_vhost,%q}", strings.TrimPrefix(p.EscapedPath(), "/"))
+	}
+	u := &URI{Host: p.Hostname(), VHost: "/"}
+	if p.Path != "" {
+		u.VHost = p.Path[1:]
+	}
+	if p.User != nil {
+		u.User = p.User.Username()
+		u.Password, u.HasPassword = p.User.Password()
+	}
+	if strings.EqualFold(p.Scheme, "amqps") {
+		u.TLS = &TLS{Verify: true, Name: u.Host}
+	}
+	if err := u.place(p.Port()); err != nil {
+		return nil, err
+	}
+	return u, u.set(p.Query())
+}
+
+// place reads the port, and who logs in where nobody is named.
+func (u *URI) place(port string) (err error) {
+	if u.Local() {
+		if port != "" || u.TLS != nil {
+			return errors.New("port_requires_host")
+		}
+		return nil
+	}
+	u.Port = u.usualPort()
+	if port != "" {
+		if u.Port, err = strconv.Atoi(port); err != nil || u.Port < 1 || u.Port > 65535 {
+			return fmt.Errorf("{port_out_of_range,%s}", port)
+		}
+	}
+	if u.User == "" && !u.HasPassword {
+		u.User, u.Password, u.HasPassword = "guest", "guest", true
+	}
+	return nil
+}
+
+// set reads the settings; those that nobody knows are passed over, as in RabbitMQ.
+func (u *URI) set(q url.Values) error {
+	for key, unit := range map[string]time.Duration{"heartbeat": time.Second, "connection_timeout": time.Millisecond} {
+		if !q.Has(key) {
+			continue
+		}
+		n, err := strconv.ParseUint(q.Get(key), 10, 16+8)
+		if err != nil {
+			return fmt.Errorf("{invalid_amqp_params_parameter,%s,%q}", key, q.Get(key))
+		}
+		if key == "heartbeat" {
+			u.Heartbeat = time.Duration(n) * unit
+		} else {
+			u.Timeout = time.Duration(n) * unit
+		}
+	}
+	t := u.TLS
+	if t == nil {
+		return nil
+	}
+	t.CAFile, t.CertFile, t.KeyFile = q.Get("cacertfile"), q.Get("certfile"), q.Get("keyfile")
+	if q.Has("password") {
+		return errors.New("{invalid_ssl_parameter,password}: keys with passwords are not read")
+	}
+	if (t.CertFile == "") != (t.KeyFile == "") {
+		return errors.New("{invalid_ssl_parameter,certfile}: certfile and keyfile go together")
+	}
+	switch how := q.Get("verify"); how {
+	case "", "verify_peer":
+	case "verify_none":
+		t.Verify = false
+	default:
+		return fmt.Errorf("{invalid_ssl_parameter,verify,%q}", how)
+	}
+	switch name := q.Get("server_name_indication"); name {
+	case "":
+	case "disable":
+		t.Name = ""
+	default:
+		t.Name = name
+	}
+	return nil
+}
+
+// withoutLogin is an address, or what should be one, without what may be a password.
+func withoutLogin(address string) string {
+	scheme, rest, ok := strings.Cut(address, "://")
+	if !ok {
+		scheme, rest = "", address
+	}
+	if at := strings.LastIndex(rest, "@"); at >= 0 {
+		rest = "***@" + rest[at+1:]
+	}
+	if before, _, has := strings.Cut(rest, "?"); has {
+		rest = before + "?..."
+	}
+	if ok {
+		return scheme + "://" + rest
+	}
+	return rest
+}
