@@ -29,19 +29,27 @@ var reloads = map[string]func(r *reloader, c config.Config){
 	"connection-max":        func(r *reloader, c config.Config) { r.broker.node.SetConnectionMax(c.Limits.Connections) },
 }
 
-// followHangups calls reload whenever the process gets SIGHUP; call the result to end that.
-func followHangups(reload func()) (end func()) {
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
+// hangups are the SIGHUPs of the process, which no longer end it. What comes before follow is called counts once.
+type hangups chan os.Signal
+
+func catchHangups() hangups {
+	h := make(hangups, 1)
+	signal.Notify(h, syscall.SIGHUP)
+	return h
+}
+
+// follow calls reload for each, until end.
+func (h hangups) follow(reload func()) {
 	go func() {
-		for range hangups {
+		for range h {
 			reload()
 		}
 	}()
-	return func() {
-		signal.Stop(hangups)
-		close(hangups)
-	}
+}
+
+func (h hangups) end() {
+	signal.Stop(h)
+	close(h)
 }
 
 // reload takes over all that has changed and can be, or nothing if anything is wrong. Only

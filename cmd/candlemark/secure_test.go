@@ -34,12 +34,16 @@ func TestHangupReadsTheCertificateAgain(t *testing.T) {
 	log := make(lines, 10)
 	read := func() (*config.Settings, error) { return &config.Settings{}, nil }
 	r := &reloader{broker: b, read: read, log: zerolog.New(log)}
-	defer followHangups(r.reload)()
-	hangup := func(want string) {
+	hangups := catchHangups()
+	defer hangups.end()
+	kill := func() {
 		t.Helper()
 		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
+	}
+	told := func(want string) {
+		t.Helper()
 		select {
 		case line := <-log:
 			if !strings.Contains(line, want) {
@@ -49,11 +53,14 @@ func TestHangupReadsTheCertificateAgain(t *testing.T) {
 			t.Fatal("nothing was read")
 		}
 	}
-	hangup("TLS certificate read again")
+	kill() // while the broker starts
+	hangups.follow(r.reload)
+	told("TLS certificate read again")
 	if err := os.Remove(key); err != nil {
 		t.Fatal(err)
 	}
-	hangup("the TLS certificate stays as it was")
+	kill()
+	told("the TLS certificate stays as it was")
 	(&reloader{broker: &broker{}, read: read, log: zerolog.New(log)}).reload() // without TLS there is nothing to read
 	if len(log) != 0 {
 		t.Error(<-log)

@@ -37,6 +37,8 @@ func serve(args []string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	hangups := catchHangups()
+	defer hangups.end()
 	tellOfFiles(settings, log)
 	tellOfStart(settings.Config, log)
 	b, err := startBroker(settings.Config, log)
@@ -51,7 +53,7 @@ func serve(args []string) int {
 		flags.SetOutput(io.Discard)
 		return config.Load(flags, args, os.Environ())
 	}}
-	defer followHangups(r.reload)()
+	hangups.follow(r.reload)
 	log.Info().Msg("Server startup complete")
 	return b.run(ctx, stop, log)
 }
