@@ -121,7 +121,7 @@ func TestDataFolderInUse(t *testing.T) {
 
 // shown are the lists that tell all that is defined, and what counts of each.
 var shown = map[string][]string{
-	"vhosts":             {"name", "description", "tags", "default_queue_type"},
+	"vhosts":             {"name", "description", "tags", "default_queue_type", "protected_from_deletion"},
 	"users":              {"name", "password_hash", "hashing_algorithm", "tags"},
 	"permissions":        {"user", "vhost", "configure", "write", "read"},
 	"topic-permissions":  {"user", "vhost", "exchange", "write", "read"},
@@ -203,6 +203,8 @@ func (b *broker) defines() {
 		{"POST", "bindings/other/e/amq.headers/e/x", `{"routing_key":"","arguments":{"x-match":"all","h":"v"}}`, 201},
 		{"DELETE", "bindings/other/e/x/q/q/gone", ``, 204},
 		{"DELETE", "vhosts/gone", ``, 204},
+		{"POST", "vhosts/other/deletion/protection", ``, 204},
+		{"DELETE", "vhosts/other", ``, 412},
 		{"DELETE", "users/gone", ``, 204},
 		{"DELETE", "policies/%2F/gone", ``, 204},
 	} {

@@ -24,7 +24,9 @@ func (n *Node) PutVHost(ctx context.Context, v auth.VHost) (created bool, err er
 			err = n.await(ctx, func(done chan<- error) any { return startVHost{v.Name, done} })
 		}
 		if err != nil {
-			return false, errors.Join(err, n.cfg.Users.DeleteVHost(v.Name))
+			v.Protected = false
+			_, errOpen := n.cfg.Users.PutVHost(v)
+			return false, errors.Join(err, errOpen, n.cfg.Users.DeleteVHost(v.Name))
 		}
 	}
 	if handle, ok := n.VHost(v.Name); ok && !created {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -40,7 +41,11 @@ func (k *keeper) Queues(context.Context, string) ([]management.Queue, error) { r
 func (k *keeper) PutVHost(_ context.Context, v auth.VHost) (bool, error) { return k.Users.PutVHost(v) }
 
 func (k *keeper) DeleteVHost(_ context.Context, name string) (bool, error) {
-	return k.Users.DeleteVHost(name) == nil, nil
+	err := k.Users.DeleteVHost(name)
+	if errors.Is(err, auth.ErrNoVHost) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 func (k *keeper) DeleteUser(_ context.Context, name string) (bool, error) {
@@ -160,6 +165,12 @@ func TestVHostVerbs(t *testing.T) {
 		},
 		{"-q|list_vhosts|--formatter|json|name|tags", `[{"name":"/","tags":[]},{"name":"v1","tags":[]},{"name":"v2","tags":["x","y"]}]` + "\n", "", 0},
 		{"-q|list_permissions|-p|v1", "", "", 0},
+		{"-q|enable_vhost_deletion_protection|v1", "", "", 0},
+		{"delete_vhost|v1", "Deleting vhost \"v1\" ...\n", "Error:\nCannot delete this virtual host: it is protected from deletion. To lift the protection, inspect and update its metadata\n", 65},
+		{"update_vhost_metadata|v1|--description|d", "Updating metadata of vhost \"v1\" ...\n", "", 0},
+		{"-q|list_vhosts|name|protected_from_deletion", "name\tprotected_from_deletion\n/\tfalse\nv1\ttrue\nv2\tfalse\n", "", 0},
+		{"disable_vhost_deletion_protection|v1", "Removing deletion protection from virtual host \"v1\" by updating its metadata...\n", "", 0},
+		{"enable_vhost_deletion_protection|v9", "Protecting virtual host \"v9\" from removal by updating its metadata...\n", "Virtual host 'v9' does not exist\n", 65},
 		{"delete_vhost|v1", "Deleting vhost \"v1\" ...\n", "", 0},
 		{"delete_vhost|v1", "Deleting vhost \"v1\" ...\n", "Virtual host 'v1' does not exist\n", 65},
 	} {

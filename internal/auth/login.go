@@ -48,21 +48,25 @@ func (u *Users) allows(mechanism string) bool {
 // throttle allows; other logins do not wait.
 func (u *Users) Authenticate(mechanism string, response []byte, peer Peer) (User, error) {
 	user, err := u.authenticate(mechanism, response, peer)
-	u.attempts.count(peer.HTTP, err == nil)
-	return user, err
-}
-
-func (u *Users) authenticate(mechanism string, response []byte, peer Peer) (User, error) {
-	name, err := u.identify(mechanism, response, peer)
+	u.attempts.count(user.Name, peer, err == nil)
 	if err != nil {
 		return User{}, err
 	}
+	return user, nil
+}
+
+// authenticate returns a user with a name on an error too, if one was named.
+func (u *Users) authenticate(mechanism string, response []byte, peer Peer) (User, error) {
+	name, err := u.identify(mechanism, response, peer)
+	if err != nil {
+		return User{Name: name}, err
+	}
 	known := u.now.Load().users[name]
 	if known == nil {
-		return User{}, invalidCredentials(name)
+		return User{Name: name}, invalidCredentials(name)
 	}
 	if err := u.comesFrom(name, peer); err != nil {
-		return User{}, err
+		return User{Name: name}, err
 	}
 	return User{Name: name, Tags: known.account.Tags}, nil
 }
@@ -88,7 +92,7 @@ func (u *Users) identify(mechanism string, response []byte, peer Peer) (string, 
 		return "", err
 	}
 	if password == "" {
-		return "", refuseLogin("user '%s' attempted to log in with a blank password, which is prohibited by the internal authN backend. "+
+		return name, refuseLogin("user '%s' attempted to log in with a blank password, which is prohibited by the internal authN backend. "+
 			"To use TLS/x509 certificate-based authentication, configure the client to use the EXTERNAL authentication mechanism. "+
 			"Alternatively change the password for the user to be non-blank.", name)
 	}

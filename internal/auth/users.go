@@ -15,6 +15,9 @@ var (
 	ErrNoVHost = errors.New("no such vhost")
 )
 
+// ErrProtected: a virtual host is not to be deleted.
+var ErrProtected = errors.New("vhost is protected from deletion")
+
 // ErrNotStored goes with the error of an observer: the change was right, but
 // not stored.
 var ErrNotStored = errors.New("the change could not be stored")

@@ -18,6 +18,8 @@ type VHost struct {
 	DefaultQueueType string
 	// Tracing: the firehose is on.
 	Tracing bool
+	// Protected: it is not deleted before that is taken away.
+	Protected bool
 	// Limits: MaxConnections, MaxQueues. Users hold nil when there are none.
 	Limits Limits
 }
@@ -67,11 +69,15 @@ func (v VHost) Validate() error {
 }
 
 // DeleteVHost removes a virtual host and all permissions for it. Error:
-// ErrNoVHost.
+// ErrNoVHost, ErrProtected.
 func (u *Users) DeleteVHost(name string) error {
 	return u.change(func(next *snapshot, c *Change) error {
-		if _, known := next.vhosts[name]; !known {
+		v, known := next.vhosts[name]
+		if !known {
 			return ErrNoVHost
+		}
+		if v.Protected {
+			return ErrProtected
 		}
 		next.vhosts = maps.Clone(next.vhosts)
 		delete(next.vhosts, name)

@@ -49,6 +49,13 @@ func fields(templates map[string]string) func(*call) map[string]string {
 	}
 }
 
+// posts asks for what a path is for.
+func posts(path ...string) action {
+	return func(ctx context.Context, broker *client.Client, c *call) error {
+		return broker.Post(ctx, c.path(path)...)
+	}
+}
+
 // deletes removes the object of a path.
 func deletes(path ...string) action {
 	return func(ctx context.Context, broker *client.Client, c *call) error {

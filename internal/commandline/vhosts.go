@@ -14,7 +14,15 @@ var vhostVerbs = []verb{
 		name: "add_vhost", about: "Creates a virtual host", arguments: "<vhost>", options: "description tags default-queue-type",
 		title: text(`Adding vhost "{vhost}" ...`), run: addVHost,
 	},
-	{name: "delete_vhost", about: "Deletes a virtual host with everything in it", arguments: "<vhost>", title: text(`Deleting vhost "{vhost}" ...`), run: deletes("vhosts", "{vhost}")},
+	{name: "delete_vhost", about: "Deletes a virtual host with everything in it", arguments: "<vhost>", title: text(`Deleting vhost "{vhost}" ...`), run: deleteVHost},
+	{
+		name: "enable_vhost_deletion_protection", about: "Protects a virtual host from deletion, until the protection is taken away", arguments: "<vhost>",
+		title: text(`Protecting virtual host "{vhost}" from removal by updating its metadata...`), run: posts("vhosts", "{vhost}", "deletion", "protection"),
+	},
+	{
+		name: "disable_vhost_deletion_protection", about: "Takes away the protection of a virtual host from deletion", arguments: "<vhost>",
+		title: text(`Removing deletion protection from virtual host "{vhost}" by updating its metadata...`), run: deletes("vhosts", "{vhost}", "deletion", "protection"),
+	},
 	{
 		name: "update_vhost_metadata", about: "Changes the description, tags or default queue type of a virtual host",
 		arguments: "<vhost>", options: "description tags default-queue-type",
@@ -22,9 +30,19 @@ var vhostVerbs = []verb{
 	},
 	{
 		name: "list_vhosts", about: "Lists virtual hosts", options: "no-table-headers",
-		columns: "name description tags default_queue_type tracing cluster_state metadata", defaults: "name",
+		columns: "name description tags default_queue_type tracing cluster_state metadata protected_from_deletion", defaults: "name",
 		title: text("Listing vhosts ..."), run: listed("vhosts").table(),
 	},
+}
+
+// deleteVHost says of a protected one what rabbitmqctl does.
+func deleteVHost(ctx context.Context, broker *client.Client, c *call) error {
+	err := broker.Delete(ctx, "vhosts", c.arguments[0])
+	var refused *client.Error
+	if errors.As(err, &refused) && refused.Status == http.StatusPreconditionFailed {
+		return &exit{ExitData, "Cannot delete this virtual host: it is protected from deletion. To lift the protection, inspect and update its metadata"}
+	}
+	return err
 }
 
 // updateVHost keeps what no option names.

@@ -106,7 +106,7 @@ func sample(vhost string) *Definitions {
 		Incarnation: 7,
 		VHosts: []auth.VHost{{
 			Name: vhost, Description: "d", Tags: []string{"x", "y"}, DefaultQueueType: "quorum",
-			Tracing: true, Limits: auth.Limits{auth.MaxQueues: 3},
+			Tracing: true, Protected: true, Limits: auth.Limits{auth.MaxQueues: 3},
 		}},
 		Accounts: []auth.Account{{
 			Name: "ann", Tags: []string{"administrator"}, Hash: []byte{0, 1, 255}, Algorithm: auth.SHA512,

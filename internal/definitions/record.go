@@ -39,6 +39,7 @@ type (
 		Tags             []string    `json:"tags,omitempty"`
 		DefaultQueueType string      `json:"default_queue_type,omitempty"`
 		Tracing          bool        `json:"tracing,omitempty"`
+		Protected        bool        `json:"protected_from_deletion,omitempty"`
 		Limits           auth.Limits `json:"limits,omitempty"`
 	}
 	accountRecord struct {

@@ -121,8 +121,12 @@ func (f *fake) PutVHost(_ context.Context, v auth.VHost) (bool, error) {
 }
 
 func (f *fake) DeleteVHost(_ context.Context, name string) (bool, error) {
+	err := cmp.Or(f.users, users).DeleteVHost(name)
+	if errors.Is(err, auth.ErrProtected) {
+		return false, err
+	}
 	delete(f.sets, name)
-	return cmp.Or(f.users, users).DeleteVHost(name) == nil, f.err
+	return err == nil, f.err
 }
 
 func (f *fake) DeleteUser(_ context.Context, name string) (bool, error) {

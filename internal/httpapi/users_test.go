@@ -172,7 +172,7 @@ func TestVHosts(t *testing.T) {
 	h := NewHandler(f, f.users, zerolog.Nop())
 	item := func(name, description, tags, kind, tracing string) string {
 		about := `"description":"` + description + `","tags":[` + tags + `],"default_queue_type":"` + kind + `"`
-		return `{"name":"` + name + `",` + about + `,"metadata":{` + about + `},"messages":0,"messages_ready":0,` +
+		return `{"name":"` + name + `",` + about + `,"metadata":{` + about + `},"protected_from_deletion":false,"messages":0,"messages_ready":0,` +
 			`"messages_unacknowledged":0,"tracing":` + tracing + `,"cluster_state":{"candlemark@here":"running"}}`
 	}
 	run(t, h, []step{

@@ -16,11 +16,11 @@ const ClusterName = "cluster_name"
 // directly.
 type Definitions interface {
 	// PutVHost creates a virtual host and returns when it can be used, or gives
-	// one that exists its new description, tags, default queue type and tracing.
+	// one that exists its new description, tags, default queue type, tracing and protection.
 	PutVHost(ctx context.Context, v auth.VHost) (created bool, err error)
 	// DeleteVHost deletes a virtual host with everything in it, closes its
 	// connections, and returns when its name is free. Found tells whether there
-	// was one.
+	// was one. Error: auth.ErrProtected.
 	DeleteVHost(ctx context.Context, name string) (found bool, err error)
 	// DeleteUser deletes a user with its permissions and closes its
 	// connections. Found tells whether there was one.

@@ -47,6 +47,17 @@ type Machine struct {
 	SocketsMax          int    // for AMQP
 	DataDirectory       string // "" for none
 	Mechanisms          []string
+	Memory              Memory
+}
+
+// Memory is divided among those who use it, in bytes.
+type Memory struct {
+	Resident int64 // as the system counts, without what is mapped from files
+	Objects  int64 // on the heap: these, and all else
+	Messages int64 // in queues
+	Arriving int64 // contents that are not whole yet, and transactions
+	Free     int64 // on the heap, not given back to the system
+	Runtime  int64 // stacks, and what the runtime needs for itself
 }
 
 // Service says how the broker serves clients of AMQP.

@@ -257,5 +257,6 @@ func (a *Monitor) Machine() management.Machine {
 	s, r := &a.shortage, a.read()
 	m.MemoryUsed, m.MemoryMax, m.MemoryLimit, m.MemoryWatermark, m.MemoryAlarm = r.memory, s.total, s.limit, s.watermark, s.memory
 	m.DiskFree, m.DiskLimit, m.DiskFreeLimit, m.DiskAlarm = r.disk, s.least, s.diskFree, s.disk
+	m.Memory = a.uses(r.memory)
 	return m
 }

@@ -17,3 +17,8 @@ func (c *Client) Delete(ctx context.Context, path ...string) error {
 func (c *Client) As(user, password string) *Client {
 	return &Client{base: c.base, user: user, password: password}
 }
+
+// Post asks for what a path is for.
+func (c *Client) Post(ctx context.Context, path ...string) error {
+	return c.do(ctx, "POST", nil, nil, path...)
+}

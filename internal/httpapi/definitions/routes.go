@@ -44,6 +44,9 @@ var accountRoutes = []rest.Route{
 	rest.Get("/api/vhosts/{vhost}", rest.In(rest.Administrator), vhosts.One),
 	rest.Put("/api/vhosts/{vhost}", rest.Administrator, rest.Created(putVHost)),
 	rest.Delete("/api/vhosts/{vhost}", rest.Administrator, rest.Found(deleteVHost)),
+	rest.Post("/api/vhosts/{vhost}/deletion/protection", rest.In(rest.Administrator), protect(true)),
+	rest.Delete("/api/vhosts/{vhost}/deletion/protection", rest.In(rest.Administrator), protect(false)),
+	rest.Post("/api/vhosts/{vhost}/start/{name}", rest.In(rest.Administrator), startVHost),
 }
 
 var parameterRoutes = []rest.Route{

@@ -2,6 +2,8 @@ package definitions
 
 import (
 	"cmp"
+	"errors"
+	"net/http"
 
 	"candlemark/internal/auth"
 	"candlemark/internal/httpapi/rest"
@@ -14,6 +16,7 @@ type vhostItem struct {
 	Tags             []string          `json:"tags"`
 	DefaultQueueType string            `json:"default_queue_type"`
 	Metadata         vhostMetadata     `json:"metadata"`
+	Protected        bool              `json:"protected_from_deletion"`
 	Messages         int               `json:"messages"`
 	Ready            int               `json:"messages_ready"`
 	Unacked          int               `json:"messages_unacknowledged"`
@@ -25,6 +28,7 @@ type vhostMetadata struct {
 	Description      string   `json:"description"`
 	Tags             []string `json:"tags"`
 	DefaultQueueType string   `json:"default_queue_type"`
+	Protected        bool     `json:"protected_from_deletion,omitempty"`
 }
 
 // vhosts are those that the user may see, or the one that the path names.
@@ -57,7 +61,7 @@ func describe(r *rest.Request, name string) (vhostItem, error) {
 	}
 	kind := cmp.Or(v.DefaultQueueType, "classic")
 	item := vhostItem{
-		Name: name, Description: v.Description, Tags: v.Tags, DefaultQueueType: kind, Metadata: vhostMetadata{v.Description, v.Tags, kind},
+		Name: name, Description: v.Description, Tags: v.Tags, DefaultQueueType: kind, Metadata: vhostMetadata{v.Description, v.Tags, kind, v.Protected}, Protected: v.Protected,
 		Tracing: v.Tracing, ClusterState: map[string]string{r.Node: "running"},
 	}
 	queues, err := r.Broker.Queues(r.Context(), name)
@@ -87,9 +91,9 @@ func putVHost(r *rest.Request) (bool, error) {
 }
 
 // vhostOf reads what becomes of a virtual host. Without a default queue type
-// and tracing it keeps those that it has; its description and tags go.
+// and tracing it keeps those that it has, its protection in any case; its description and tags go.
 func vhostOf(b *rest.Body, before auth.VHost) auth.VHost {
-	v := auth.VHost{Name: before.Name, DefaultQueueType: before.DefaultQueueType, Tracing: before.Tracing}
+	v := auth.VHost{Name: before.Name, DefaultQueueType: before.DefaultQueueType, Tracing: before.Tracing, Protected: before.Protected}
 	if b.Has("tracing") {
 		v.Tracing = b.Flag("tracing")
 	}
@@ -104,5 +108,27 @@ func vhostOf(b *rest.Body, before auth.VHost) auth.VHost {
 }
 
 func deleteVHost(r *rest.Request) (bool, error) {
-	return r.Broker.DeleteVHost(r.Context(), r.VHost)
+	found, err := r.Broker.DeleteVHost(r.Context(), r.VHost)
+	if errors.Is(err, auth.ErrProtected) {
+		err = rest.Refuse(http.StatusPreconditionFailed, "precondition_failed", "Refusing to delete virtual host '"+r.VHost+"' because it is protected from deletion")
+	}
+	return found, err
+}
+
+// protect says whether the virtual host may not be deleted.
+func protect(protected bool) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		v, _ := r.Users.VHost(r.VHost)
+		v.Name, v.Protected = r.VHost, protected
+		_, err := r.Broker.PutVHost(r.Context(), v)
+		return nil, err
+	}
+}
+
+// startVHost is asked for in case a virtual host does not run on a node; here they all do.
+func startVHost(r *rest.Request) (any, error) {
+	if r.Name != r.Node {
+		return nil, rest.Complaint("Unknown node: " + r.Name)
+	}
+	return nil, nil
 }

@@ -61,6 +61,13 @@ func (r *Rates) Of(object string, values ...float64) []Rate {
 	return changes
 }
 
+// Forget has all objects be looked at for the first time again.
+func (r *Rates) Forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seen = nil
+}
+
 // sweep forgets what nobody has looked at for long. mu is held.
 func (r *Rates) sweep(now time.Time) {
 	if now.Sub(r.swept) < forgetAfter {

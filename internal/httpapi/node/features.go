@@ -1,6 +1,7 @@
 package node
 
 import (
+	"net/http"
 	"slices"
 
 	"candlemark/internal/httpapi/rest"
@@ -36,6 +37,15 @@ var featureFlags = fixed(
 	enabled("virtual_host_metadata", "Description, tags and default queue type of virtual hosts", "required"),
 )
 
+// enableFeature takes what is enabled, as all of them are.
+func enableFeature(r *rest.Request) (any, error) {
+	flags, err := featureFlags.Items(r)
+	if _, err = rest.Find(flags, err, func(f *featureFlag) bool { return f.Name == r.Name }); err != nil {
+		return nil, rest.Complaint("unsupported")
+	}
+	return nil, nil
+}
+
 // fixed is a list of objects that never change.
 func fixed[T any](name func(*T) string, items ...T) rest.Resource[T] {
 	return rest.Resource[T]{Items: func(*rest.Request) ([]T, error) { return slices.Clone(items), nil }, Name: name}
@@ -62,3 +72,9 @@ var deprecatedFeatures = fixed(
 	deprecated{"transient_nonexcl_queues", "", "permitted_by_default", "", "rabbit"},
 	deprecated{"classic_queue_mirroring", "", "removed", "", "rabbit"},
 )
+
+// noProgram stands where RabbitMQ hands out its rabbitmqadmin: what is saved is to be no program.
+func noProgram(*rest.Request) (any, error) {
+	return nil, rest.Refuse(http.StatusNotFound, "Object Not Found",
+		"rabbitmqadmin is RabbitMQ's and not served here: take it from RabbitMQ 4.0 or Debian's rabbitmq-server, or use the verbs of candlemark")
+}

@@ -2,6 +2,7 @@ package node
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,15 +14,16 @@ import (
 
 // health is the form of what a check has found.
 type health struct {
-	Status    string      `json:"status"`
-	Reason    string      `json:"reason,omitempty"`
-	Port      any         `json:"port,omitempty"`
-	Protocol  string      `json:"protocol,omitempty"`
-	Missing   any         `json:"missing,omitempty"`
-	Ports     []int       `json:"ports,omitempty"`
-	Protocols []string    `json:"protocols,omitempty"`
-	Expired   []expiring  `json:"expired,omitempty"`
-	Alarms    []alarmItem `json:"alarms,omitempty"`
+	Status    string          `json:"status"`
+	Reason    string          `json:"reason,omitempty"`
+	Port      any             `json:"port,omitempty"`
+	Protocol  string          `json:"protocol,omitempty"`
+	Missing   any             `json:"missing,omitempty"`
+	Ports     []int           `json:"ports,omitempty"`
+	Protocols []string        `json:"protocols,omitempty"`
+	Expired   []expiring      `json:"expired,omitempty"`
+	Alarms    []alarmItem     `json:"alarms,omitempty"`
+	Queues    []withoutLeader `json:"queues,omitempty"`
 	// Of connections.
 	Limit       *int `json:"limit,omitempty"`
 	Connections *int `json:"connections,omitempty"`
@@ -71,6 +73,51 @@ func belowConnectionLimit(r *rest.Request) (any, error) {
 		return unhealthy(health{Reason: connectionLimit, Limit: &s.Limit, Connections: &s.Connections}), nil
 	}
 	return health{Status: healthy.Status, Limit: &s.Limit, Connections: &s.Connections}, nil
+}
+
+// nodeHealth is the check from before there were many of them.
+func nodeHealth(r *rest.Request) (any, error) {
+	m, err := r.Broker.Machine(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	var alarms []string
+	if m.DiskAlarm {
+		alarms = append(alarms, "disk")
+	}
+	if m.MemoryAlarm {
+		alarms = append(alarms, "memory")
+	}
+	if alarms == nil {
+		return healthy, nil
+	}
+	return unhealthy(health{Reason: "resource alarm(s) in effect:[" + strings.Join(alarms, ",") + "]"}), nil
+}
+
+// withoutLeader is a queue that does not serve.
+type withoutLeader struct {
+	Readable string `json:"readable_name"`
+	Name     string `json:"name"`
+	VHost    string `json:"virtual_host"`
+	Type     string `json:"type"`
+}
+
+// quorumQueuesServe checks that all quorum queues answer whose names the expression of the path matches, all without one.
+func quorumQueuesServe(r *rest.Request) (any, error) {
+	matches, err := rest.NameFilter("", r.Part("pattern"))
+	if err != nil {
+		return nil, rest.Invalid(err)
+	}
+	queues, err := r.Broker.Queues(r.Context(), r.VHost)
+	down := rest.Forms(queues, func(q *management.Queue) bool {
+		return q.Type == "quorum" && q.State == "down" && r.Sees(q.VHost) && matches.MatchString(q.Name)
+	}, func(q *management.Queue) withoutLeader {
+		return withoutLeader{fmt.Sprintf("queue '%s' in vhost '%s'", q.Name, q.VHost), q.Name, q.VHost, "rabbit_quorum_queue"}
+	})
+	if len(down) == 0 {
+		return healthy, err
+	}
+	return unhealthy(health{Reason: "Detected quorum queues without an elected leader", Queues: down}), err
 }
 
 const noListener = "No active listener"

@@ -13,6 +13,8 @@ import (
 // Limits on the body of a request, in bytes.
 const (
 	maxBody = 1 << 20
+	// largestForm is that of a login, which strangers may send.
+	largestForm = 4 << 10
 	// largestPublish is that of a publish: a message of the largest size in base64, and its properties.
 	largestPublish = 24 << 20
 	// largestDocument is that of definitions.

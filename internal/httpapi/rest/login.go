@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 
 	"candlemark/internal/auth"
@@ -35,6 +36,20 @@ func (r *Request) enter() (err error) {
 	r.Busy(r.Context())
 	r.VHost, r.Name = r.Part("vhost"), r.Part("name")
 	return nil
+}
+
+// LogInWithForm lets those in who send username and password in a form, on a route where nobody logs in otherwise.
+func (r *Request) LogInWithForm() error {
+	text, err := r.text(largestForm, 1)
+	if err != nil {
+		return err
+	}
+	form, _ := url.ParseQuery(string(text)) // what is no form has no name in it
+	r.Header.Del("Authorization")
+	if form.Has("username") {
+		r.SetBasicAuth(form.Get("username"), form.Get("password"))
+	}
+	return r.enter()
 }
 
 // login checks HTTP basic authentication as a login with SASL PLAIN.

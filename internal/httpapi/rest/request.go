@@ -53,6 +53,11 @@ func Get(path string, allowed Rule, handle Handler) Route {
 // Open is Get for whoever comes, without a login: handlers are told no user, and are to tell next to nothing.
 func Open(path string, handle Handler) Route { return Route{Method: "GET", Path: path, handle: handle} }
 
+// OpenPost is Post likewise: whoever comes is heard, and has to log in with what they send (LogInWithForm) or is told next to nothing.
+func OpenPost(path string, handle Handler) Route {
+	return Route{Method: "POST", Path: path, handle: handle}
+}
+
 // Put is likewise for PUT.
 func Put(path string, allowed Rule, handle Handler) Route {
 	return Route{Method: "PUT", Path: path, allowed: allowed, handle: handle}

@@ -3,6 +3,7 @@ package rest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -75,19 +76,29 @@ func badView(format string, args ...any) error {
 }
 
 // compile reads the name as a regular expression. One that is none matches nothing.
-func (v *view) compile() error {
-	if len(v.name) > longestFilter {
-		return badView("name filter regex is too long")
+func (v *view) compile() (err error) {
+	v.filter, err = NameFilter("(?i)", v.name)
+	v.badFilter = v.filter == nil
+	if errors.As(err, new(*syntax.Error)) {
+		return nil
 	}
-	parsed, err := syntax.Parse("(?i)"+v.name, syntax.Perl)
-	if err == nil && weight(parsed) > heaviestFilter {
-		return badView("name filter regex is too costly")
+	return err
+}
+
+// NameFilter reads an expression for names that a client may send, with flags such as (?i) before it. Errors: *syntax.Error, or what the client is told
+// about one that is too long or would take too much time.
+func NameFilter(flags, expression string) (*regexp.Regexp, error) {
+	if len(expression) > longestFilter {
+		return nil, badView("name filter regex is too long")
 	}
-	if err == nil {
-		v.filter, err = regexp.Compile("(?i)" + v.name)
+	parsed, err := syntax.Parse(flags+expression, syntax.Perl)
+	if err != nil {
+		return nil, err
 	}
-	v.badFilter = err != nil
-	return nil
+	if weight(parsed) > heaviestFilter {
+		return nil, badView("name filter regex is too costly")
+	}
+	return regexp.Compile(flags + expression)
 }
 
 func path(s string) []string {

@@ -5,6 +5,7 @@ import (
 	"candlemark/internal/httpapi/rest"
 	"candlemark/internal/management"
 	"candlemark/policies"
+	"candlemark/protocol"
 )
 
 // queueItem is the JSON form of a queue, as in the lists of RabbitMQ.
@@ -162,4 +163,17 @@ func queue(r *rest.Request) (any, error) {
 		}
 	}
 	return rest.One(r, item), nil
+}
+
+// queueAction knows no action, as RabbitMQ 4: those that there were are about mirrors.
+func queueAction(r *rest.Request) (any, error) {
+	if _, err := r.Broker.Queue(r.Context(), r.VHost, r.Name); err != nil {
+		if code, _ := rest.ProtocolError(err); code == protocol.NotFound {
+			err = rest.Nonexistent("queue_not_found")
+		}
+		return nil, err
+	}
+	b := r.JSON("action")
+	b.Fail(rest.TupleOf("unknown", b.Fields["action"]))
+	return nil, b.Err
 }

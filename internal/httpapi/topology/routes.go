@@ -19,6 +19,7 @@ var Routes = []rest.Route{
 	rest.Delete(queuePath, rest.Visitor, deleteQueue),
 	rest.Get(queuePath+"/bindings", rest.Visitor, queueBindings),
 	rest.Delete(queuePath+"/contents", rest.Visitor, purgeQueue),
+	rest.Post(queuePath+"/actions", rest.Administrator, queueAction),
 
 	rest.Get("/api/exchanges", rest.Anybody, exchanges),
 	rest.Get("/api/exchanges/{vhost}", rest.In(rest.Visitor), exchanges),

@@ -88,7 +88,7 @@ func userForm(a *auth.Account) user {
 
 func vhostForm(v *auth.VHost) vhost {
 	tags, kind := append([]string{}, v.Tags...), cmp.Or(v.DefaultQueueType, "classic")
-	return vhost{v.Name, v.Description, metadata{v.Description, tags, kind}, tags, kind}
+	return vhost{v.Name, v.Description, metadata{v.Description, tags, kind, v.Protected}, tags, kind}
 }
 
 // globals are those that other brokers can have, too.

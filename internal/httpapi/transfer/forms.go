@@ -64,6 +64,7 @@ type (
 		Description      string   `json:"description"`
 		Tags             []string `json:"tags"`
 		DefaultQueueType string   `json:"default_queue_type"`
+		Protected        bool     `json:"protected_from_deletion,omitempty"`
 	}
 	grant struct {
 		User      string `json:"user"`

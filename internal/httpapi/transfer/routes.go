@@ -6,6 +6,8 @@ import "candlemark/internal/httpapi/rest"
 var Routes = []rest.Route{
 	rest.Get("/api/definitions", rest.Administrator, exportAll).Slow(),
 	rest.Post("/api/definitions", rest.Administrator, post).Slow(),
+	rest.Get("/api/all-configuration", rest.Administrator, exportAll).Slow(), // RabbitMQ's name of old
+	rest.Post("/api/all-configuration", rest.Administrator, post).Slow(),
 	rest.Get("/api/definitions/{vhost}", rest.Administrator, exportOne).Slow(),
 	rest.Post("/api/definitions/{vhost}", rest.Into(rest.Administrator), post).Slow(),
 }

@@ -86,7 +86,7 @@ func (j *judge) described(b *rest.Body) (v auth.VHost, stream bool) {
 	}
 	v = auth.VHost{
 		Name: b.Text("name"), Description: either("description").Text("description"), Tags: either("tags").Tags(),
-		DefaultQueueType: before.DefaultQueueType, Tracing: before.Tracing,
+		DefaultQueueType: before.DefaultQueueType, Tracing: before.Tracing, Protected: before.Protected,
 	}
 	switch kind := either("default_queue_type").Text("default_queue_type"); kind {
 	case "", "undefined":
@@ -94,6 +94,9 @@ func (j *judge) described(b *rest.Body) (v auth.VHost, stream bool) {
 		stream = true
 	default:
 		v.DefaultQueueType = kind
+	}
+	if protection := either("protected_from_deletion"); protection.Has("protected_from_deletion") {
+		v.Protected = protection.Flag("protected_from_deletion")
 	}
 	if b.Has("tracing") {
 		v.Tracing = b.Flag("tracing")

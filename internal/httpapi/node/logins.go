@@ -1,0 +1,86 @@
+package node
+
+import (
+	"candlemark/internal/auth"
+	"candlemark/internal/httpapi/rest"
+)
+
+// loginsItem is the JSON form of logins over one protocol.
+type loginsItem struct {
+	Protocol  string `json:"protocol"`
+	Attempts  uint64 `json:"auth_attempts"`
+	Failed    uint64 `json:"auth_attempts_failed"`
+	Succeeded uint64 `json:"auth_attempts_succeeded"`
+}
+
+// sourceItem is that of logins of a user from an address.
+type sourceItem struct {
+	Address string `json:"remote_address"`
+	User    string `json:"username"`
+	loginsItem
+}
+
+func loginsForm(http bool, l auth.Logins) loginsItem {
+	protocol := "amqp091"
+	if http {
+		protocol = "http"
+	}
+	return loginsItem{protocol, l.Succeeded + l.Failed, l.Failed, l.Succeeded}
+}
+
+// logins lists how often somebody tried to log in, over the protocols over which somebody did.
+func logins(r *rest.Request) (any, error) {
+	items := []loginsItem{}
+	amqp, http := r.Users.Logins()
+	for i, l := range [...]auth.Logins{amqp, http} {
+		if l != (auth.Logins{}) {
+			items = append(items, loginsForm(i == 1, l))
+		}
+	}
+	return items, nil
+}
+
+// loginsBySource lists who tried and from where.
+func loginsBySource(r *rest.Request) (any, error) {
+	return rest.Forms(r.Users.LoginsBySource(), rest.All, func(l *auth.SourceLogins) sourceItem {
+		item := sourceItem{User: l.User, loginsItem: loginsForm(l.HTTP, l.Logins)}
+		if l.Address.IsValid() {
+			item.Address = l.Address.String()
+		}
+		return item
+	}), nil
+}
+
+// forgetLogins begins to count anew.
+func forgetLogins(r *rest.Request) (any, error) {
+	r.Users.ForgetLogins()
+	return nil, nil
+}
+
+// here lets requests through that name this node.
+func here(allowed rest.Rule) rest.Rule {
+	return func(r *rest.Request) error {
+		if err := allowed(r); err != nil {
+			return err
+		}
+		if r.Name != "" && r.Name != r.Node {
+			return rest.ErrNotFound
+		}
+		return nil
+	}
+}
+
+// logIn answers whoever sends a name and a password in a form that they are right. It hands out nothing that
+// later requests could show instead of them.
+func logIn(r *rest.Request) (any, error) {
+	if err := r.LogInWithForm(); err != nil {
+		return nil, err
+	}
+	return "ok", nil
+}
+
+// forgetRates begins to watch anew how fast things change.
+func forgetRates(r *rest.Request) (any, error) {
+	r.Rates.Forget()
+	return nil, nil
+}

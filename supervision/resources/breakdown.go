@@ -1,0 +1,40 @@
+package resources
+
+import (
+	"runtime/metrics"
+
+	"candlemark/internal/management"
+)
+
+// classes are the runtime's of memory: of objects, of what is free, of what is its own.
+var classes = [...][]string{
+	{"heap/objects"},
+	{"heap/free", "heap/unused"},
+	{
+		"heap/stacks", "metadata/mcache/free", "metadata/mcache/inuse", "metadata/mspan/free", "metadata/mspan/inuse", "metadata/other",
+		"os-stacks", "other", "profiling/buckets",
+	},
+}
+
+// uses tells what memory is used for, resident bytes of it.
+func (a *Monitor) uses(resident int64) management.Memory {
+	var bytes [len(classes)]int64
+	for i, names := range classes {
+		samples := make([]metrics.Sample, len(names))
+		for j, name := range names {
+			samples[j].Name = "/memory/classes/" + name + ":bytes"
+		}
+		metrics.Read(samples)
+		for _, s := range samples {
+			bytes[i] += int64(s.Value.Uint64())
+		}
+	}
+	if s, ok := a.meter.(System); ok {
+		bytes[0] = max(bytes[0]-s.Untouched, 0)
+	}
+	contents, transactions := a.intake.Used()
+	return management.Memory{
+		Resident: resident, Messages: a.budget.Used(), Arriving: contents + transactions,
+		Objects: bytes[0], Free: bytes[1], Runtime: bytes[2],
+	}
+}
