@@ -111,8 +111,8 @@ func (j *journal) losses() (files []string, lost int) {
 	for line := range strings.Lines(j.String()) {
 		var e struct {
 			Message, File string
-			Offset        *int64
-			Lost          int
+			Offset        *int64 `json:"offset_bytes"`
+			Lost          int    `json:"lost_messages"`
 		}
 		if json.Unmarshal([]byte(line), &e) == nil && strings.HasPrefix(e.Message, "the journal is damaged") && e.Offset != nil {
 			files = append(files, e.File)
