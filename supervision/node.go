@@ -15,6 +15,7 @@ import (
 	"candlemark/internal/auth"
 	"candlemark/internal/clock"
 	"candlemark/internal/definitions"
+	"candlemark/internal/management"
 	"candlemark/internal/store"
 	"candlemark/internal/topology"
 	"candlemark/supervision/ask"
@@ -39,6 +40,8 @@ type Config struct {
 	// Meta keeps what is durable; closed like the journal. Nil keeps nothing.
 	// Users, policies and the rest become what it has of them.
 	Meta definitions.Store
+	// Backups makes copies of what they keep; nil for none.
+	Backups management.Backups
 	// Product is the name that clients are told over AMQP; Candlemark.
 	Product        string
 	ProductVersion string
@@ -74,6 +77,7 @@ type Node struct {
 	*queries.Queries
 	*localchannel.Commands
 	*shovels.Shovels
+	management.Backups
 
 	cfg          Config
 	quota        *auth.Quota

@@ -1,10 +1,13 @@
 package supervision
 
 import (
+	"cmp"
 	"context"
 
 	"candlemark/actors/connection"
 	"candlemark/actors/mail"
+	"candlemark/internal/backup"
+	"candlemark/internal/management"
 	"candlemark/supervision/ask"
 	"candlemark/supervision/localchannel"
 	"candlemark/supervision/queries"
@@ -22,6 +25,7 @@ func (n *Node) openRooms() {
 	n.Queries = queries.New(queries.Config{
 		Asker: n.asker, VHosts: &n.vhosts, Registry: n.registry, Permissions: n.cfg.Permissions, Connections: n.connections,
 	})
+	n.Backups = cmp.Or[management.Backups](n.cfg.Backups, backup.NewKeeper(backup.Config{}))
 	n.Commands = localchannel.New(localchannel.Config{
 		Asker: n.asker, VHosts: &n.vhosts, Permissions: n.cfg.Permissions, Spawn: n.spawnLocalChannel,
 	})

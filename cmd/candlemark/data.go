@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
+	"time"
 
+	"candlemark/internal/backup"
 	"candlemark/internal/definitions"
 	"candlemark/internal/store/segment"
 	"candlemark/internal/store/segment/recovery"
@@ -21,7 +24,8 @@ type data struct {
 	definitions *definitions.File
 	journal     *segment.Journal
 	node        atomic.Pointer[supervision.Node] // nil while it starts
-	full        atomic.Bool                      // the journal waits for room
+	backups     *backup.Keeper
+	full        atomic.Bool // the journal waits for room
 	// failed gets why nothing can be stored any more, once.
 	failed chan error
 }
@@ -30,6 +34,9 @@ type data struct {
 // the definitions is its lock, so it comes first.
 func openData(dir string, log zerolog.Logger) (*data, error) {
 	d := &data{log: log, failed: make(chan error, 1)}
+	if err := backup.CheckFolder(vfs.OS, dir); err != nil {
+		return nil, fmt.Errorf("data folder: %w", err)
+	}
 	var err error
 	if d.definitions, err = definitions.Open(dir); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
@@ -43,6 +50,7 @@ func openData(dir string, log zerolog.Logger) (*data, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("data folder: %w", err), d.definitions.Close())
 	}
+	d.backups = backup.NewKeeper(backup.Config{DataDir: dir, Take: d.cut, Log: log})
 	for _, damage := range report.Damages {
 		d.onDamage(damage)
 	}
@@ -80,7 +88,38 @@ func (d *data) serves(n *supervision.Node) {
 	}
 }
 
+// cut takes what there is of one moment: no definition changes while the journal is cut.
+func (d *data) cut() (*backup.Cut, error) {
+	c := &backup.Cut{}
+	var messages *segment.Cut
+	defs, err := d.definitions.Cut(func() (err error) {
+		messages, err = d.journal.Cut()
+		c.Taken = time.Now().UTC()
+		return err
+	})
+	if messages != nil {
+		c.Messages = messages.Messages
+		for _, f := range messages.Files {
+			c.Sources = append(c.Sources, backup.Source{
+				Name: segment.Folder + "/" + f.Name, Size: f.Size, Release: f.Release, From: &backup.Piece{ReaderAt: f, Size: f.Size},
+			})
+		}
+	}
+	if err != nil {
+		c.Release()
+		return nil, err
+	}
+	c.Version, c.Revision = version, defs.Revision
+	if n := d.node.Load(); n != nil {
+		c.Node = n.NodeName()
+	}
+	file := backup.Source{Name: definitions.FileName, Size: defs.Size, Release: defs.Release, From: defs, Hurry: true}
+	c.Sources = slices.Insert(c.Sources, 0, file) // changes may wait for it
+	return c, nil
+}
+
 // close completes what is under way; the node has ended.
 func (d *data) close() error {
+	d.backups.Close()
 	return errors.Join(d.journal.Close(), d.definitions.Close())
 }

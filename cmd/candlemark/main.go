@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -23,14 +24,14 @@ import (
 var own = map[string]func(args []string) int{
 	"serve":   serve,
 	"demo":    demo,
-	"journal": journal,
+	"journal": func(args []string) int { return onFolder().Journal(args) },
+	"restore": func(args []string) int { return onFolder().Restore(context.Background(), args) },
 	"config":  settings,
 }
 
-// journal works on the messages of a broker that does not run.
-func journal(args []string) int {
-	tool := offline.Tool{Getenv: os.Getenv, Stdout: os.Stdout, Stderr: os.Stderr, Founders: foundersOf}
-	return tool.Journal(args)
+// onFolder works on the data folder of a broker that does not run.
+func onFolder() *offline.Tool {
+	return &offline.Tool{Getenv: os.Getenv, Stdout: os.Stdout, Stderr: os.Stderr, Founders: foundersOf}
 }
 
 // foundersOf are those that serve would put there.
@@ -64,7 +65,7 @@ var stdin io.Reader = os.Stdin
 // program has the verbs of rabbitmqctl.
 func program(getenv func(string) string, stdout, stderr io.Writer) *commandline.Program {
 	return &commandline.Program{
-		Own:    "candlemark serve [--help]\ncandlemark demo [--help]\n" + offline.JournalUsage + "\n" + settingsUsage + "\ncandlemark completion bash|zsh|fish\ncandlemark version\n",
+		Own:    "candlemark serve [--help]\ncandlemark demo [--help]\n" + offline.JournalUsage + "\n" + offline.RestoreUsage + "\n" + settingsUsage + "\ncandlemark completion bash|zsh|fish\ncandlemark version\n",
 		Getenv: getenv, Stdin: stdin, Stdout: stdout, Stderr: stderr,
 	}
 }

@@ -8,7 +8,7 @@ import (
 // verbs are all, by their names.
 var verbs = slices.SortedFunc(slices.Values(slices.Concat(
 	policyVerbs, effectVerbs, userVerbs, permissionVerbs, vhostVerbs, limitVerbs, listVerbs, objectVerbs, messageVerbs, alarmVerbs, statusVerbs,
-	nodeVerbs, parameterVerbs, definitionVerbs,
+	nodeVerbs, parameterVerbs, definitionVerbs, backupVerbs,
 )), func(a, b verb) int { return strings.Compare(a.name, b.name) })
 
 // verbNamed is nil for a name that no verb has.

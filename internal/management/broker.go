@@ -24,6 +24,7 @@ type Broker interface {
 	Host
 	Definitions
 	Monitoring
+	Backups
 	// VHosts returns the names of all virtual hosts, sorted.
 	VHosts(ctx context.Context) ([]string, error)
 	// Overview describes the broker as a whole.

@@ -46,6 +46,7 @@ var rooms = map[string][]string{
 	"supervision":              {"protocol", "policies", "actors/...", "internal/..."},
 	"internal/management":      {"protocol", "policies", "internal/auth", "internal/config", "internal/metrics", "internal/parameters"},
 	"internal/auth":            {"protocol", "policies/...", "internal/erlang"},
+	"internal/backup":          {"internal/management", "internal/store/vfs"},
 	"internal/budget":          {},
 	"internal/certificate":     {},
 	"internal/clock":           {},

@@ -1,5 +1,5 @@
 // Package offline has the commands that work on the data folder of a broker that does not
-// run: looking into the journal, mending it, and saying what is to become of messages of
+// run: making one of a backup, looking into the journal, mending it, and saying what is to become of messages of
 // queues that the definitions do not know.
 //
 // Owns: nothing; whatever opens a data folder holds its lock meanwhile.

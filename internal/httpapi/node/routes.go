@@ -34,6 +34,9 @@ var Routes = []rest.Route{
 	rest.Get("/api/deprecated-features", rest.Anybody, deprecatedFeatures.List),
 	rest.Get("/api/deprecated-features/used", rest.Anybody, rest.Always([]deprecated{})),
 	rest.Get("/api/x/dead-letters", rest.Monitor, deadLetters),
+	rest.Get("/api/x/backup", rest.Administrator, shownBackup),
+	rest.Post("/api/x/backup", rest.Administrator, startBackup),
+	rest.Delete("/api/x/backup", rest.Administrator, rest.Found(cancelBackup)),
 
 	rest.Get("/api/memory-high-watermark", rest.Monitor, ofMachine(watermark)),
 	rest.Put("/api/memory-high-watermark", rest.Administrator, setLimit("relative", config.ParseWatermark, management.Broker.SetMemoryWatermark)),

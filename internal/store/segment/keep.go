@@ -178,8 +178,7 @@ func (j *Journal) snapshot(clean bool) (s snapshot) {
 	return s
 }
 
-// checkpoint writes one at the end of what is encoded. It does not queue behind
-// Appends, so that it can free segments when these wait for room.
+// checkpoint writes one at the end of what is encoded.
 func (j *Journal) checkpoint() error {
 	l := &j.log
 	l.Lock()
@@ -188,9 +187,7 @@ func (j *Journal) checkpoint() error {
 		return store.ErrClosed
 	}
 	s := j.snapshot(false)
-	done := make(chan error, 1)
-	l.batch.dones = append(l.batch.dones, completion{done: func(err error) { done <- err }})
-	l.batch.closed, l.batch.urgent = true, true
+	done := l.endBatch()
 	l.Unlock()
 	wake(j.kick)
 	if err := <-done; err != nil {

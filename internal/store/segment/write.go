@@ -56,7 +56,9 @@ func (j *Journal) nextBatch() *batch {
 		case <-lagged:
 			hurry = true
 		}
-		j.setWriter(busy)
+		j.mu.Lock()
+		j.writer = busy
+		j.mu.Unlock()
 	}
 }
 
@@ -98,12 +100,6 @@ func (j *Journal) look(hurry bool) (*batch, doing) {
 		j.writer = idle
 	}
 	return nil, j.writer
-}
-
-func (j *Journal) setWriter(state doing) {
-	j.mu.Lock()
-	j.writer = state
-	j.mu.Unlock()
 }
 
 // more tells whether there is work for the next batch already.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 )
 
@@ -76,6 +77,9 @@ func (d disk) MakeDir(dir string) error {
 }
 
 func (disk) SyncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil // has no such thing
+	}
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

@@ -41,6 +41,18 @@ func (x *Index) Queue(id store.QueueID) *Queue {
 	return q
 }
 
+// Stored is how many messages survive a restart.
+func (x *Index) Stored() (n int) {
+	for _, q := range x.Queues {
+		for _, s := range q.Sets {
+			if !s.spill {
+				n += s.Live
+			}
+		}
+	}
+	return n
+}
+
 // Put notes a message that has so many bytes in a segment.
 func (q *Queue) Put(seg *Segment, seq uint64, spill bool, size int64) *Set {
 	tail := &q.tail[0]

@@ -1,0 +1,87 @@
+package offline
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"path/filepath"
+
+	"candlemark/internal/backup"
+	"candlemark/internal/commandline"
+	"candlemark/internal/config"
+	"candlemark/internal/definitions"
+	"candlemark/internal/store/segment"
+	"candlemark/internal/store/segment/recovery"
+	"candlemark/internal/store/vfs"
+)
+
+// RestoreUsage is the command line of the verb restore.
+const RestoreUsage = "candlemark restore <backup> [--data-dir <folder> | --check]"
+
+const restoreHelp = RestoreUsage + "\n\n" +
+	"Makes a data folder of a backup, which is checked first. The folder must be empty or not there.\n\n"
+
+// Restore makes a data folder of a backup, and returns the exit code: 0 if all is well, 1 if
+// something was damaged when the backup was taken.
+func (t *Tool) Restore(ctx context.Context, args []string) int {
+	flags := flag.NewFlagSet("candlemark restore", flag.ContinueOnError)
+	flags.SetOutput(t.Stderr)
+	flags.Usage = func() {
+		fmt.Fprint(t.Stderr, restoreHelp)
+		flags.PrintDefaults()
+	}
+	dir := flags.String("data-dir", config.DataDir(t.Getenv), "the `folder` that a broker is to have")
+	check := flags.Bool("check", false, "only tell whether the backup is whole, and what is in it")
+	var folders []string
+	for len(args) > 0 {
+		err := flags.Parse(args)
+		if errors.Is(err, flag.ErrHelp) {
+			return 0
+		}
+		if err != nil {
+			return commandline.ExitUsage
+		}
+		if args = flags.Args(); len(args) > 0 { // there may be options behind it
+			folders, args = append(folders, args[0]), args[1:]
+		}
+	}
+	if len(folders) != 1 {
+		fmt.Fprintln(t.Stderr, RestoreUsage)
+		return commandline.ExitUsage
+	}
+	code, err := t.restore(ctx, folders[0], *dir, *check)
+	if err != nil {
+		fmt.Fprintln(t.Stderr, "candlemark restore:", err)
+		return commandline.ExitSoftware
+	}
+	return code
+}
+
+func (t *Tool) restore(ctx context.Context, from, to string, check bool) (code int, err error) {
+	var m *backup.Manifest
+	if check {
+		m, err = backup.Check(ctx, vfs.OS, from)
+	} else {
+		m, err = backup.Restore(ctx, vfs.OS, from, to)
+	}
+	if err != nil {
+		return 0, err
+	}
+	fmt.Fprintf(t.Stdout, "backup of %s, taken %s by version %s: %d messages, definitions of revision %d, %d bytes in %d files\n",
+		m.Node, m.Taken.Format("2006-01-02T15:04:05.000Z"), m.Version, m.Messages, m.Revision, m.Bytes(), len(m.Files))
+	if check {
+		fmt.Fprintln(t.Stdout, "all files are what was written")
+		return 0, nil
+	}
+	defs, err := definitions.Open(to)
+	if err != nil {
+		return 0, err
+	}
+	report, err := recovery.Check(vfs.OS, filepath.Join(to, segment.Folder))
+	if err = errors.Join(err, defs.Close()); err != nil {
+		return 0, err
+	}
+	fmt.Fprintf(t.Stdout, "restored to %s\n", to)
+	return printReport(t.Stdout, report), nil
+}

@@ -1,0 +1,185 @@
+package integration
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// publisher publishes numbered messages to a queue of its own, and knows up to which all are confirmed.
+type publisher struct {
+	queue     string
+	confirmed atomic.Int64
+}
+
+// work publishes until stop is closed or the connection ends.
+func (p *publisher) work(c *client, stop <-chan struct{}) {
+	for n := int64(1); ; {
+		var last *amqp.DeferredConfirmation
+		for range 20 {
+			var err error
+			if last, err = c.PublishWithDeferredConfirm("", p.queue, false, false, amqp.Publishing{DeliveryMode: 2, Body: fmt.Appendf(nil, "%d", n)}); err != nil {
+				return
+			}
+			n++
+		}
+		select {
+		case <-last.Done():
+		case <-stop:
+			return
+		}
+		p.confirmed.Store(n - 1) // of one queue, confirms come in order
+	}
+}
+
+// churn declares durable queues, puts a message into each and deletes it again, so that definitions change with the messages.
+func churn(c *client, stop <-chan struct{}) {
+	for n := 0; ; n++ {
+		name := fmt.Sprint("short", n%5)
+		if _, err := c.QueueDeclare(name, true, false, false, false, nil); err != nil {
+			return
+		}
+		last, err := c.PublishWithDeferredConfirm("", name, false, false, amqp.Publishing{DeliveryMode: 2})
+		if err != nil {
+			return
+		}
+		select {
+		case <-last.Done():
+		case <-stop:
+			return
+		}
+		if n%5 != 0 {
+			continue
+		}
+		if _, err := c.QueueDelete(name, false, false, false); err != nil {
+			return
+		}
+	}
+}
+
+// loaded starts publishers, of the queues a and b, and what else is going on in a broker; call end when the broker has ended.
+func (b *broker) loaded() (publishers []*publisher, end func()) {
+	b.Helper()
+	c := b.dial()
+	for _, name := range []string{"a", "b", "ballast"} {
+		_, err := c.QueueDeclare(name, true, false, false, false, nil)
+		c.must(err)
+	}
+	for range 6 {
+		c.put("", "ballast", amqp.Publishing{DeliveryMode: 2, Body: make([]byte, 4<<20)})
+	}
+	publishers = []*publisher{{queue: "a"}, {queue: "b"}}
+	stop := make(chan struct{})
+	var load sync.WaitGroup
+	for _, p := range publishers {
+		conn := b.dial()
+		load.Go(func() { p.work(conn, stop) })
+	}
+	conn := b.dial()
+	load.Go(func() { churn(conn, stop) })
+	eventually(b.T, "messages are confirmed", func() bool { return publishers[0].confirmed.Load() > 100 && publishers[1].confirmed.Load() > 100 })
+	return publishers, func() {
+		close(stop)
+		load.Wait()
+	}
+}
+
+// accounts fails unless a queue has the messages 1 to some number, each once and in order, and all that were confirmed.
+func (p *publisher) accounts(c *client, confirmed int64) {
+	c.Helper()
+	q, err := c.QueueDeclarePassive(p.queue, true, false, false, false, nil)
+	c.must(err)
+	if int64(q.Messages) < confirmed {
+		c.Fatalf("%s has %d messages, %d were confirmed", p.queue, q.Messages, confirmed)
+	}
+	from := c.consume(p.queue, true)
+	for n := range q.Messages {
+		if d := c.next(from); string(d.Body) != fmt.Sprint(n+1) {
+			c.Fatalf("%s: message %s is number %d", p.queue, d.Body, n+1)
+		}
+	}
+}
+
+// TestBackup: a backup of a broker under load, whose queues come and go, has every message that was confirmed before, once, and a
+// broker starts on what is restored of it. A broker that is killed in the middle of a backup has everything, and what is there of
+// the backup is refused.
+func TestBackup(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	b := startIn(t, filepath.Join(dir, "data"))
+	publishers, end := b.loaded()
+	before := []int64{publishers[0].confirmed.Load(), publishers[1].confirmed.Load()}
+	folder := filepath.Join(dir, "backup")
+	if out := b.verb(0, "backup", folder); !strings.Contains(out, "\nfinished\t"+folder+"\t") {
+		t.Errorf("backup: %s", out)
+	}
+	if publishers[0].confirmed.Load() <= before[0] {
+		t.Error("nothing was confirmed meanwhile")
+	}
+	for _, args := range [][]string{{"backup", folder}, {"backup", "relative"}, {"cancel_backup"}} {
+		b.verb(69, args...)
+	}
+	b.request("PUT", "/api/users/monitor", `{"password":"x","tags":"monitoring"}`, 201)
+	b.verb(69, "backup", filepath.Join(dir, "other"), "--url", "http://monitor:x@"+b.http)
+
+	half := filepath.Join(dir, "half")
+	b.request("POST", "/api/x/backup", `{"path":"`+half+`"}`, 200)
+	killed := []int64{publishers[0].confirmed.Load(), publishers[1].confirmed.Load()}
+	b.kill()
+	end()
+	if code, out := tool(t, filepath.Join(dir, "of half"), "restore", half); code == 0 {
+		t.Log("the backup was finished before the broker was killed")
+	} else if !strings.Contains(out, "is no backup, or one that was not finished") {
+		t.Errorf("restore of half a backup: %d %s", code, out)
+	}
+
+	if code, out := tool(t, folder, "restore", folder, "--check"); code != 0 || !strings.Contains(out, "all files are what was written") {
+		t.Errorf("restore --check: %d %s", code, out)
+	}
+	if code, out := tool(t, filepath.Join(dir, "restored"), "restore", folder); code != 0 || !strings.Contains(out, "nothing is damaged") {
+		t.Fatalf("restore: %d %s", code, out)
+	}
+	t.Run("restored", func(t *testing.T) {
+		b := startIn(t, filepath.Join(dir, "restored"))
+		c := b.dial()
+		for i, p := range publishers {
+			p.accounts(c, before[i])
+		}
+	})
+	t.Run("killed", func(t *testing.T) {
+		b := startIn(t, filepath.Join(dir, "data"))
+		c := b.dial()
+		for i, p := range publishers {
+			p.accounts(c, killed[i])
+		}
+	})
+	t.Run("adopted", func(t *testing.T) { adopts(t, dir, folder, before) })
+}
+
+// adopts restores the messages without the definitions.
+func adopts(t *testing.T, dir, folder string, confirmed []int64) {
+	lost := filepath.Join(dir, "lost")
+	if code, out := tool(t, lost, "restore", folder); code != 0 {
+		t.Fatal(out)
+	}
+	if err := os.Remove(filepath.Join(lost, "definitions.db")); err != nil {
+		t.Fatal(err)
+	}
+	if code, out := tool(t, lost, "serve", "--amqp", "127.0.0.1:0", "--http", ""); code == 0 || !strings.Contains(out, "candlemark journal adopt") {
+		t.Fatalf("serve: %d %s", code, out)
+	}
+	if code, out := tool(t, lost, "journal", "adopt"); code != 0 || !strings.Contains(out, "queue 'ballast' in vhost '/' (number ") || !strings.Contains(out, "declared, with 6 messages") {
+		t.Fatalf("adopt: %d %s", code, out)
+	}
+	b := startIn(t, lost)
+	c := b.dial()
+	for i, name := range []string{"a", "b"} {
+		(&publisher{queue: name}).accounts(c, confirmed[i])
+	}
+}

@@ -1,0 +1,200 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"candlemark/internal/management"
+	"candlemark/internal/store/vfs"
+
+	"github.com/rs/zerolog"
+)
+
+// Config of a Keeper.
+type Config struct {
+	DataDir string // no backup is written into it
+	// Take takes a Cut; nil if there is nothing to be taken.
+	Take func() (*Cut, error)
+	Log  zerolog.Logger
+}
+
+// Keeper runs backups, one at a time. It implements management.Backups.
+type Keeper struct {
+	cfg     Config
+	working sync.WaitGroup
+	bytes   atomic.Int64
+
+	mu     sync.Mutex
+	last   management.Backup
+	cancel context.CancelFunc // of the one that runs, nil for none
+	closed bool
+}
+
+var _ management.Backups = (*Keeper)(nil)
+
+// NewKeeper makes one; close it before what its cuts are of.
+func NewKeeper(cfg Config) *Keeper {
+	return &Keeper{cfg: cfg, last: management.Backup{State: management.NoBackup}}
+}
+
+// errClosed: the broker is being stopped.
+var errClosed = errors.New("the broker is stopping")
+
+// StartBackup implements management.Backups.
+func (k *Keeper) StartBackup(ctx context.Context, folder string) (management.Backup, error) {
+	k.mu.Lock()
+	if k.closed || k.cancel != nil {
+		defer k.mu.Unlock()
+		if k.closed {
+			return management.Backup{}, errClosed
+		}
+		return management.Backup{}, management.ErrBackupRunning
+	}
+	made, err := k.prepare(filepath.Clean(folder))
+	if err != nil {
+		k.mu.Unlock()
+		return management.Backup{}, err
+	}
+	running, cancel := context.WithCancel(context.Background())
+	k.cancel = cancel
+	k.last = management.Backup{State: management.BackupRunning, Folder: filepath.Clean(folder)}
+	k.bytes.Store(0)
+	k.working.Add(1)
+	k.mu.Unlock()
+	taken := make(chan error, 1)
+	go k.run(running, made, taken)
+	select {
+	case err = <-taken:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	return k.Backup(), err
+}
+
+// Backup implements management.Backups.
+func (k *Keeper) Backup() management.Backup {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	b := k.last
+	b.Bytes = k.bytes.Load()
+	return b
+}
+
+// CancelBackup implements management.Backups.
+func (k *Keeper) CancelBackup() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.cancel != nil {
+		k.cancel()
+	}
+	return k.cancel != nil
+}
+
+// Close cancels the backup that runs, and waits until it has ended.
+func (k *Keeper) Close() {
+	k.mu.Lock()
+	k.closed = true
+	k.mu.Unlock()
+	k.CancelBackup()
+	k.working.Wait()
+}
+
+// run takes a cut and copies it.
+func (k *Keeper) run(ctx context.Context, made bool, taken chan<- error) {
+	defer k.working.Done()
+	began, folder := time.Now(), k.Backup().Folder
+	c, err := k.cfg.Take()
+	if err == nil {
+		k.mu.Lock()
+		k.last.Taken, k.last.Messages = c.Taken, c.Messages
+		for _, s := range c.Sources {
+			k.last.All += s.Size
+		}
+		k.mu.Unlock()
+		k.cfg.Log.Info().Str("folder", folder).Int("messages", c.Messages).Uint64("revision", c.Revision).Msg("backup begun")
+	}
+	taken <- err
+	if err == nil {
+		_, err = Copy(ctx, vfs.OS, folder, c, func(n int64) { k.bytes.Add(n) })
+	}
+	if err != nil && made {
+		_ = os.Remove(folder) // it is empty
+	}
+	k.end(err, time.Since(began))
+}
+
+// end notes what has become of a backup.
+func (k *Keeper) end(err error, took time.Duration) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.cancel()
+	k.cancel, k.last.Ended = nil, time.Now()
+	log := k.cfg.Log.Info()
+	switch {
+	case errors.Is(err, context.Canceled):
+		k.last.State = management.BackupCancelled
+	case err != nil:
+		k.last.State, k.last.Failure = management.BackupFailed, err.Error()
+		log = k.cfg.Log.Error().Err(err)
+	default:
+		k.last.State = management.BackupFinished
+	}
+	log.Str("folder", k.last.Folder).Int64("bytes", k.bytes.Load()).Int64("took_ms", took.Milliseconds()).Msg("backup " + k.last.State)
+}
+
+// prepare makes the folder, or finds it to be fit: nobody but the broker's user can get at what is in it.
+func (k *Keeper) prepare(folder string) (made bool, err error) {
+	refuse := func(why string) (bool, error) {
+		return false, fmt.Errorf("%w: %s %s", management.ErrBackupFolder, folder, why)
+	}
+	if k.cfg.Take == nil {
+		return refuse("would be a backup of nothing: this broker keeps nothing on a disk")
+	}
+	if !filepath.IsAbs(folder) {
+		return refuse("is not absolute, and it is a folder of the broker's machine")
+	}
+	above, err := filepath.EvalSymlinks(filepath.Dir(folder))
+	if err != nil {
+		return refuse("cannot be made: the folder above it has to be there")
+	}
+	if data, err := filepath.EvalSymlinks(k.cfg.DataDir); err == nil && within(data, filepath.Join(above, filepath.Base(folder))) {
+		return refuse("is in the broker's data folder")
+	}
+	info, err := os.Lstat(folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := errors.Join(os.Mkdir(folder, 0o700), vfs.OS.SyncDir(above)); err != nil {
+			return refuse("cannot be made: " + err.Error())
+		}
+		return true, nil
+	case err != nil:
+		return refuse("cannot be looked at: " + err.Error())
+	case !info.IsDir():
+		return refuse("is no folder")
+	}
+	if names, err := os.ReadDir(folder); err != nil || len(names) > 0 {
+		return refuse("is not empty")
+	}
+	if err := os.Chmod(folder, 0o700); err != nil {
+		return refuse("cannot be kept from others: " + err.Error())
+	}
+	return false, nil
+}
+
+// within tells whether a path is that of a folder or below it.
+func within(folder, path string) bool {
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return false
+	}
+	rest, err := filepath.Rel(folder, path)
+	return err == nil && rest != ".." && !strings.HasPrefix(rest, ".."+string(filepath.Separator))
+}

@@ -1,0 +1,136 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"candlemark/internal/management"
+
+	"github.com/rs/zerolog"
+)
+
+// stuck is a file that is copied until it is let go, or until the backup is cancelled.
+type stuck struct{ goOn chan struct{} }
+
+func (s *stuck) WriteTo(w io.Writer) (int64, error) {
+	if _, err := w.Write([]byte("a")); err != nil {
+		return 0, err
+	}
+	<-s.goOn
+	n, err := w.Write([]byte("b"))
+	return int64(n), err
+}
+
+// TestKeeperRefusesFolders: a backup goes into a folder of its own, named from the root, that nobody else reads.
+func TestKeeperRefusesFolders(t *testing.T) {
+	dir := t.TempDir()
+	data := filepath.Join(dir, "data")
+	full, file, link, open := filepath.Join(dir, "full"), filepath.Join(dir, "file"), filepath.Join(dir, "link"), filepath.Join(dir, "open")
+	for _, path := range []string{data, full, open, filepath.Join(full, "something")} {
+		if err := os.Mkdir(path, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Symlink(open, link), os.Symlink(data, filepath.Join(dir, "alias"))); err != nil {
+		t.Fatal(err)
+	}
+	released := 0
+	k := NewKeeper(Config{DataDir: data, Take: func() (*Cut, error) { return cut(&released), nil }, Log: zerolog.Nop()})
+	for path, why := range map[string]string{
+		"": "not absolute", "relative": "not absolute", full: "is not empty", file: "is no folder", link: "is no folder",
+		filepath.Join(dir, "no", "where"): "the folder above it", data: "in the broker's data folder", filepath.Join(data, "backup"): "in the broker's data folder",
+		filepath.Join(dir, "alias", "backup"): "in the broker's data folder", filepath.Join(dir, "x", "..", "data", "y"): "in the broker's data folder",
+	} {
+		if _, err := k.StartBackup(t.Context(), path); !errors.Is(err, management.ErrBackupFolder) || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if b := k.Backup(); b.State != management.NoBackup || k.CancelBackup() {
+		t.Errorf("%+v", b)
+	}
+	for _, path := range []string{open, filepath.Join(dir, "data2"), filepath.Join(dir, "..data")} {
+		if b, err := k.StartBackup(t.Context(), path); err != nil || b.Messages != 7 || b.All == 0 {
+			t.Errorf("%s: %+v %v", path, b, err)
+		}
+		k.working.Wait()
+		if b := k.Backup(); b.State != management.BackupFinished || b.Bytes != b.All || b.Ended.IsZero() || b.Folder != path {
+			t.Errorf("%s: %+v", path, b)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("%v %v", info, err)
+		}
+		if info, err := os.Stat(filepath.Join(path, ManifestName)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%v %v", info, err)
+		}
+	}
+	k.Close()
+	if _, err := k.StartBackup(t.Context(), filepath.Join(dir, "late")); err == nil {
+		t.Error("a backup of a broker that has stopped")
+	}
+	if _, err := NewKeeper(Config{}).StartBackup(t.Context(), filepath.Join(dir, "none")); !errors.Is(err, management.ErrBackupFolder) {
+		t.Error(err)
+	}
+}
+
+// TestKeeperRunsOne: one backup runs at a time; it can be cancelled, by Close too, and leaves nothing then; one that cannot be taken
+// has failed.
+func TestKeeperRunsOne(t *testing.T) {
+	dir := t.TempDir()
+	var file *stuck
+	var fails error
+	released := make(chan struct{}, 10)
+	k := NewKeeper(Config{DataDir: filepath.Join(dir, "data"), Log: zerolog.Nop(), Take: func() (*Cut, error) {
+		file = &stuck{make(chan struct{})}
+		source := Source{Name: "definitions.db", Size: 2, From: file, Release: func() { released <- struct{}{} }}
+		return &Cut{Sources: []Source{source}}, fails
+	}})
+	first := filepath.Join(dir, "first")
+	if b, err := k.StartBackup(t.Context(), first); err != nil || b.State != management.BackupRunning {
+		t.Fatalf("%+v %v", b, err)
+	}
+	if _, err := k.StartBackup(t.Context(), filepath.Join(dir, "second")); !errors.Is(err, management.ErrBackupRunning) {
+		t.Error(err)
+	}
+	if !k.CancelBackup() {
+		t.Error("nothing to be cancelled")
+	}
+	close(file.goOn)
+	<-released
+	k.working.Wait()
+	if b := k.Backup(); b.State != management.BackupCancelled {
+		t.Errorf("%+v", b)
+	}
+	if _, err := os.Stat(first); !os.IsNotExist(err) {
+		t.Error("the folder is there", err)
+	}
+	fails = errors.New("the journal has failed")
+	if _, err := k.StartBackup(t.Context(), first); !errors.Is(err, fails) {
+		t.Error(err)
+	}
+	k.working.Wait()
+	if b := k.Backup(); b.State != management.BackupFailed || b.Failure != fails.Error() {
+		t.Errorf("%+v", b)
+	}
+	fails = nil
+	ended, cancel := context.WithCancel(t.Context())
+	if _, err := k.StartBackup(ended, first); err != nil {
+		t.Fatal(err)
+	}
+	cancel() // whoever asked may go
+	close(file.goOn)
+	k.working.Wait()
+	if b := k.Backup(); b.State != management.BackupFinished {
+		t.Errorf("%+v", b)
+	}
+	if _, err := k.StartBackup(t.Context(), filepath.Join(dir, "last")); err != nil {
+		t.Fatal(err)
+	}
+	close(file.goOn)
+	k.Close()
+	k.Close()
+}

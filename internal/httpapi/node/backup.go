@@ -1,0 +1,53 @@
+package node
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/management"
+)
+
+// backupItem is the form of a backup.
+type backupItem struct {
+	State      string `json:"state"`
+	Path       string `json:"path,omitempty"`
+	TakenAt    string `json:"taken_at,omitempty"`
+	EndedAt    string `json:"ended_at,omitempty"`
+	Bytes      int64  `json:"bytes_copied"`
+	BytesTotal int64  `json:"bytes_total"`
+	Messages   int    `json:"messages"`
+	Error      string `json:"error,omitempty"`
+}
+
+func backupForm(b management.Backup) backupItem {
+	at := func(t time.Time) string {
+		if t.IsZero() {
+			return ""
+		}
+		return t.UTC().Format(time.RFC3339Nano)
+	}
+	return backupItem{b.State, b.Folder, at(b.Taken), at(b.Ended), b.Bytes, b.All, b.Messages, b.Failure}
+}
+
+// startBackup takes {"path": "/folder"} and answers when the moment of the backup has come; the copying goes on.
+func startBackup(r *rest.Request) (any, error) {
+	b := r.JSON("path")
+	path := b.Text("path")
+	if b.Err != nil {
+		return nil, b.Err
+	}
+	begun, err := r.Broker.StartBackup(r.Context(), path)
+	switch {
+	case errors.Is(err, management.ErrBackupFolder):
+		return nil, rest.Complaint(err.Error())
+	case errors.Is(err, management.ErrBackupRunning):
+		return nil, rest.Refuse(http.StatusConflict, "conflict", err.Error())
+	}
+	return backupForm(begun), err
+}
+
+func shownBackup(r *rest.Request) (any, error) { return backupForm(r.Broker.Backup()), nil }
+
+func cancelBackup(r *rest.Request) (found bool, err error) { return r.Broker.CancelBackup(), nil }

@@ -1,0 +1,46 @@
+package management
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Backups is the part of the broker that copies what is durable to another folder of its machine. One
+// backup runs at a time.
+type Backups interface {
+	// StartBackup begins one and returns when its moment has come: it has all that was confirmed before the
+	// call. The folder must be absolute, and not be there or be empty. Errors: ErrBackupRunning, and
+	// ErrBackupFolder in the chain of what is wrong with the folder. The backup goes on when ctx ends.
+	StartBackup(ctx context.Context, folder string) (Backup, error)
+	// Backup is the one that runs, or the last one.
+	Backup() Backup
+	// CancelBackup ends the one that runs; false if none does.
+	CancelBackup() bool
+}
+
+// States of a Backup.
+const (
+	NoBackup        = "none"
+	BackupRunning   = "running"
+	BackupFinished  = "finished"
+	BackupFailed    = "failed"
+	BackupCancelled = "cancelled"
+)
+
+// Backup says how far one is.
+type Backup struct {
+	State      string
+	Folder     string
+	Taken      time.Time // the moment that it has, zero if that has not come
+	Ended      time.Time // zero while it runs
+	Bytes, All int64     // copied, and to be copied
+	Messages   int
+	Failure    string // why it failed
+}
+
+// Errors of StartBackup.
+var (
+	ErrBackupRunning = errors.New("a backup is running")
+	ErrBackupFolder  = errors.New("no backup can be written there")
+)

@@ -1,0 +1,96 @@
+package segment
+
+import (
+	"bytes"
+	"cmp"
+	"io"
+	"slices"
+
+	"candlemark/internal/store"
+	"candlemark/internal/store/segment/format"
+	"candlemark/internal/store/segment/index"
+)
+
+// Cut is the journal of a moment: a folder with its files, under their names, is a journal that was
+// closed then. It has all that was durable when it was asked for, and nothing of its files is used
+// again until they are released. Close waits for that.
+type Cut struct {
+	Files    []*CutFile
+	Messages int // those that survive a restart
+}
+
+// CutFile is a file of a Cut. It must be released, once.
+type CutFile struct {
+	Name string
+	Size int64 // bytes
+	io.ReaderAt
+	Release func()
+}
+
+// Cut takes one. It does not wait for room on a full disk.
+func (j *Journal) Cut() (*Cut, error) {
+	l := &j.log
+	l.Lock()
+	if l.ended || l.failed != nil {
+		l.Unlock()
+		return nil, store.ErrClosed
+	}
+	j.reads.Add(1) // the writer has not ended, so Close does not wait for them yet
+	defer j.reads.Done()
+	c, err := cut(j)
+	done := l.endBatch()
+	l.Unlock()
+	wake(j.kick)
+	if failed := cmp.Or(<-done, j.failure()); err == nil {
+		err = failed
+	}
+	if err != nil {
+		for _, f := range c.Files {
+			f.Release()
+		}
+		return nil, err
+	}
+	return c, nil
+}
+
+// cut pins the files of a journal whose log is locked. With an error, those that are there must be released.
+func cut(j *Journal) (*Cut, error) {
+	l, c := &j.log, &Cut{Messages: j.log.index.Stored()}
+	point := index.Checkpoint{
+		Clean: true, Number: l.number, Begin: l.fresh, Offset: format.BatchesFrom, Fresh: l.fresh,
+		Index: l.index, Segments: map[uint64]*index.Segment{},
+	}
+	if l.tail != nil {
+		l.tail.End = l.endOf(l.tail)
+	}
+	if l.batch.records > 0 {
+		point.Number++
+	}
+	for _, s := range j.table.list() {
+		if s.Live == 0 {
+			continue
+		}
+		if _, err := j.table.pin(s.Seq); err != nil {
+			return c, err
+		}
+		j.reads.Add(1)
+		point.Segments[s.Seq] = s
+		c.Files = append(c.Files, &CutFile{index.SegmentName(s.Seq), s.End, s.File, func() {
+			j.table.unpin(s)
+			j.reads.Done()
+		}})
+	}
+	slices.SortFunc(c.Files, func(a, b *CutFile) int { return cmp.Compare(a.Name, b.Name) })
+	b := index.EncodeCheckpoint(point)
+	c.Files = append(c.Files, &CutFile{index.CheckpointName(1), int64(len(b)), bytes.NewReader(b), func() {}})
+	return c, nil
+}
+
+// endBatch ends the batch that gathers, with the log locked; the channel gets what becomes of it.
+// Nobody waits in line for it, so that it is there also when Appends wait for room.
+func (l *log) endBatch() <-chan error {
+	done := make(chan error, 1)
+	l.batch.dones = append(l.batch.dones, completion{done: func(err error) { done <- err }})
+	l.batch.closed, l.batch.urgent = true, true
+	return done
+}
