@@ -6,16 +6,18 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
+	"candlemark/internal/events"
 	"candlemark/protocol"
 )
 
 // PutVHost implements management.Definitions.
 func (n *Node) PutVHost(ctx context.Context, v auth.VHost) (created bool, err error) {
+	users := n.cfg.Users.By(events.OriginOf(ctx))
 	if err := n.lockVHosts(ctx); err != nil {
 		return false, err
 	}
 	defer n.unlockVHosts()
-	if created, err = n.cfg.Users.PutVHost(v); err != nil {
+	if created, err = users.PutVHost(v); err != nil {
 		return false, err
 	}
 	if created {
@@ -25,8 +27,8 @@ func (n *Node) PutVHost(ctx context.Context, v auth.VHost) (created bool, err er
 		}
 		if err != nil {
 			v.Protected = false
-			_, errOpen := n.cfg.Users.PutVHost(v)
-			return false, errors.Join(err, errOpen, n.cfg.Users.DeleteVHost(v.Name))
+			_, errOpen := users.PutVHost(v)
+			return false, errors.Join(err, errOpen, users.DeleteVHost(v.Name))
 		}
 	}
 	if handle, ok := n.VHost(v.Name); ok && !created {
@@ -42,7 +44,7 @@ func (n *Node) DeleteVHost(ctx context.Context, name string) (found bool, err er
 		return false, err
 	}
 	defer n.unlockVHosts()
-	switch err := n.cfg.Users.DeleteVHost(name); {
+	switch err := n.cfg.Users.By(events.OriginOf(ctx)).DeleteVHost(name); {
 	case errors.Is(err, auth.ErrNoVHost):
 		return false, nil
 	case err != nil:
@@ -54,8 +56,8 @@ func (n *Node) DeleteVHost(ctx context.Context, name string) (found bool, err er
 }
 
 // DeleteUser implements management.Definitions.
-func (n *Node) DeleteUser(_ context.Context, name string) (found bool, err error) {
-	switch err := n.cfg.Users.DeleteAccount(name); {
+func (n *Node) DeleteUser(ctx context.Context, name string) (found bool, err error) {
+	switch err := n.cfg.Users.By(events.OriginOf(ctx)).DeleteAccount(name); {
 	case errors.Is(err, auth.ErrNoUser):
 		return false, nil
 	case err != nil:

@@ -1,12 +1,18 @@
 package supervision
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 
 	"candlemark/internal/definitions"
+	"candlemark/internal/events"
 	"candlemark/internal/management"
+	"candlemark/internal/parameters"
+	"candlemark/internal/plainjson"
+	"candlemark/protocol"
+	"candlemark/supervision/shovels"
 )
 
 // clusterID is the global parameter that tells data folders apart: each has one
@@ -28,16 +34,86 @@ func (n *Node) loadGlobals(stored []definitions.Global) error {
 	return err
 }
 
+// parameterKeeper keeps the parameters of a node, and tells of their changes.
+type parameterKeeper struct {
+	*shovels.Shovels
+	globals *definitions.Globals
+	events  *events.Hub
+}
+
+// Events implements management.Host.
+func (k *parameterKeeper) Events() *events.Hub { return k.events }
+
 // Globals implements management.Definitions.
-func (n *Node) Globals() map[string]json.RawMessage { return n.globals.All() }
+func (k *parameterKeeper) Globals() map[string]json.RawMessage { return k.globals.All() }
 
 // PutGlobal implements management.Definitions.
-func (n *Node) PutGlobal(name string, value json.RawMessage) (created bool, err error) {
-	return n.globals.Put(name, value)
+func (k *parameterKeeper) PutGlobal(ctx context.Context, name string, value json.RawMessage) (created bool, err error) {
+	before := k.globals.All()[name]
+	if created, err = k.globals.Put(name, value); err == nil {
+		k.tellParameter(ctx, "parameter.set", parameters.Parameter{Name: name}, before, valueField(value))
+	}
+	return created, err
 }
 
 // DeleteGlobal implements management.Definitions.
-func (n *Node) DeleteGlobal(name string) (found bool, err error) { return n.globals.Delete(name) }
+func (k *parameterKeeper) DeleteGlobal(ctx context.Context, name string) (found bool, err error) {
+	before := k.globals.All()[name]
+	if found, err = k.globals.Delete(name); found && err == nil {
+		k.tellParameter(ctx, "parameter.cleared", parameters.Parameter{Name: name}, before)
+	}
+	return found, err
+}
+
+// PutParameter implements management.Definitions.
+func (k *parameterKeeper) PutParameter(ctx context.Context, p parameters.Parameter) (created bool, err error) {
+	before := k.parameter(p)
+	if created, err = k.Shovels.PutParameter(ctx, p); err == nil {
+		k.tellParameter(ctx, "parameter.set", p, before, valueField(p.Value))
+	}
+	return created, err
+}
+
+// DeleteParameter implements management.Definitions.
+func (k *parameterKeeper) DeleteParameter(ctx context.Context, p parameters.Parameter) (found bool, err error) {
+	before := k.parameter(p)
+	if found, err = k.Shovels.DeleteParameter(ctx, p); found && err == nil {
+		k.tellParameter(ctx, "parameter.cleared", p, before)
+	}
+	return found, err
+}
+
+// parameter is the value that a parameter has; nil if there is none.
+func (k *parameterKeeper) parameter(p parameters.Parameter) json.RawMessage {
+	for _, known := range k.Parameters(p.VHost) {
+		if known.Component == p.Component && known.Name == p.Name {
+			return known.Value
+		}
+	}
+	return nil
+}
+
+// valueField is a value without the users and passwords of URIs.
+func valueField(value json.RawMessage) protocol.Field {
+	var v any
+	_ = json.Unmarshal(value, &v) // it was read before
+	return protocol.Field{Key: "value", Value: string(events.Redacted(plainjson.Marshal(v)))}
+}
+
+// tellParameter tells of a change of a parameter of a component, or without one of a global parameter.
+func (k *parameterKeeper) tellParameter(ctx context.Context, event string, p parameters.Parameter, before json.RawMessage, more ...protocol.Field) {
+	by := events.OriginOf(ctx)
+	k.events.Tell(by.Asked(), func() *events.Event {
+		e := &events.Event{Name: event, VHost: p.VHost, By: by, Fields: append(protocol.Table{{Key: "name", Value: p.Name}}, more...)}
+		if p.Component != "" {
+			e.Fields = append(protocol.Table{{Key: "component", Value: p.Component}, {Key: "vhost", Value: p.VHost}}, e.Fields...)
+		}
+		if before != nil {
+			e.Before = before
+		}
+		return e
+	})
+}
 
 // clusterName is the broker's, that of the node unless it was given one.
 func (n *Node) clusterName() string {

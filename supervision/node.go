@@ -22,7 +22,6 @@ import (
 	"candlemark/supervision/localchannel"
 	"candlemark/supervision/queries"
 	"candlemark/supervision/resources"
-	"candlemark/supervision/shovels"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/rs/zerolog"
@@ -46,10 +45,12 @@ type Config struct {
 	Product        string
 	ProductVersion string
 	Name           string // of the node, as the HTTP API shows it
-	Log            zerolog.Logger
-	MaxMessage     uint64        // largest body in bytes; 16 MiB
-	StopTimeout    time.Duration // for connections to leave; 10 s
-	Workers        int           // of the dispatcher; GOMAXPROCS
+	// EventsIn is the virtual host in which events are published to amq.rabbitmq.event; "" for none.
+	EventsIn    string
+	Log         zerolog.Logger
+	MaxMessage  uint64        // largest body in bytes; 16 MiB
+	StopTimeout time.Duration // for connections to leave; 10 s
+	Workers     int           // of the dispatcher; GOMAXPROCS
 	// Trace, if set, sees every mail as it is sent; from is nil for readers,
 	// timers and other goroutines that are not actors. Calls come from several
 	// goroutines. For tests: it costs a middleware on every send.
@@ -76,7 +77,7 @@ type Node struct {
 	// Most of what the HTTP API asks of a broker.
 	*queries.Queries
 	*localchannel.Commands
-	*shovels.Shovels
+	parameterKeeper
 	management.Backups
 
 	cfg          Config
@@ -92,6 +93,7 @@ type Node struct {
 	Failures     *Failures
 	crashed      crashedQueues
 	clockWatcher clockWatcher
+	endEvents    func() // ends their publishing; nil until it began
 
 	root     *actor.PID
 	registry *actor.PID
@@ -103,7 +105,6 @@ type Node struct {
 	incarnations atomic.Uint64
 	starts       uint64 // that the data folder has seen before this one, or more
 	recovery     recovery
-	globals      *definitions.Globals
 	lost         atomic.Uint64 // mail that nobody took and nobody waits for
 
 	mu        sync.Mutex
@@ -145,6 +146,8 @@ func Start(cfg Config) (*Node, error) {
 		return nil, err
 	}
 	n.quota = cfg.Limits.quota(cfg.Users)
+	n.events = newHub(n)
+	cfg.Users.TellTo(n.events)
 	n.strategy = &strategy{log: cfg.Log, failures: n.Failures, crashed: &n.crashed}
 	logger := slog.New(zerolog.NewSlogHandler(cfg.Log.Level(zerolog.WarnLevel)))
 	n.system = actor.NewActorSystem(
@@ -176,6 +179,7 @@ func Start(cfg Config) (*Node, error) {
 	if err := n.recovered(ready, vhosts); err != nil {
 		return nil, errors.Join(err, n.Stop(context.Background()))
 	}
+	n.endEvents = publishEvents(n)
 	return n, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"candlemark/actors/policy"
 	"candlemark/actors/queue"
 	"candlemark/actors/vhost"
+	"candlemark/internal/events"
 	"candlemark/internal/httpapi/effects"
 	"candlemark/internal/httpapi/messages"
 	"candlemark/internal/management"
@@ -26,13 +27,13 @@ import (
 
 func (n *Node) registryProps() *actor.Props {
 	return n.props(func(func() []any) actor.Actor {
-		return policy.New(policy.Config{Meta: n.cfg.Meta, Stored: n.recovery.policies, Log: n.cfg.Log})
+		return policy.New(policy.Config{Meta: n.cfg.Meta, Stored: n.recovery.policies, Log: n.cfg.Log, Events: n.events})
 	})
 }
 
 func (n *Node) deadLetterProps(v *topology.VHost) *actor.Props {
 	return n.props(func(func() []any) actor.Actor {
-		return deadletter.New(deadletter.Config{VHost: v, Stats: &n.Deaths, Log: n.cfg.Log.With().Str("vhost", v.Name).Logger()})
+		return deadletter.New(deadletter.Config{VHost: v, Stats: &n.Deaths, Events: n.events, Log: n.cfg.Log.With().Str("vhost", v.Name).Logger()})
 	})
 }
 
@@ -46,6 +47,7 @@ func (n *Node) adminProps(v *topology.VHost) *actor.Props {
 // a time: those who ask for large ones take one processor, and memory for one.
 func (n *Node) carry(vhost string) func(context.Context, command.Command) []byte {
 	return func(ctx context.Context, c command.Command) []byte {
+		ctx = events.WithOrigin(ctx, c.Origin)
 		by := management.Asker{User: c.User, Connection: c.Connection, Channel: c.Channel}
 		var write func() []byte
 		if topology.IsOpenCommand([]byte(c.Key)) {
@@ -63,7 +65,7 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 	log := n.cfg.Log.With().Str("vhost", v.Name).Logger()
 	return n.props(func(close func() []any) actor.Actor {
 		return vhost.New(vhost.Config{
-			VHost: v, Registry: n.registry, Close: close, Log: log,
+			VHost: v, Registry: n.registry, Close: close, Log: log, Events: n.events, Further: eventExchanges(n, v.Name),
 			SystemExchanges: []mail.DeclareExchange{{Name: topology.AdminExchange, Type: "fanout", Durable: true}},
 			MaxQueues:       func() (int64, bool) { return n.maxQueues(v.Name) },
 			Incarnation:     func() uint64 { return n.incarnations.Add(1) },
@@ -92,7 +94,7 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 			},
 			NewExchange: func(s vhost.ExchangeSpec) *actor.Props {
 				return n.props(func(close func() []any) actor.Actor {
-					return exchange.New(exchange.Config{Exchange: s.Exchange, VHost: s.VHost, Settings: s.Settings, Close: close})
+					return exchange.New(exchange.Config{Exchange: s.Exchange, VHost: s.VHost, Settings: s.Settings, Events: n.events, Close: close})
 				})
 			},
 		})
@@ -103,7 +105,7 @@ func (n *Node) connectionProps(conn net.Conn) *actor.Props {
 	return n.props(func(func() []any) actor.Actor {
 		return connection.New(connection.Config{
 			Conn: conn, Authenticator: n.cfg.Authenticator, Permissions: n.cfg.Permissions, VHost: n.VHost,
-			NewChannel: n.channelProps, Clock: n.clock, Log: n.cfg.Log, Product: n.cfg.Product, ProductVersion: n.cfg.ProductVersion,
+			NewChannel: n.channelProps, Clock: n.clock, Log: n.cfg.Log, Events: n.events, Product: n.cfg.Product, ProductVersion: n.cfg.ProductVersion,
 			HandshakeTimeout: n.cfg.Handshake, SendTimeout: n.cfg.SendTimeout, Valve: n.monitor.Valve(), Intake: n.monitor.Intake(), InFlightLimit: n.monitor.InFlight(), Quota: n.quota, ChannelMax: n.cfg.Limits.Channels, FrameMax: n.cfg.Limits.Frame,
 			Heartbeat: n.cfg.Limits.Heartbeat, NoHeartbeat: n.cfg.Limits.NoHeartbeat,
 		})
@@ -123,7 +125,7 @@ func (n *Node) channelProps(s connection.ChannelSpec) *actor.Props {
 		return channel.New(channel.Config{
 			ID: s.ID, Connection: s.Connection, ConnectionName: s.Name, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals, Replies: s.Replies, FrameMax: s.FrameMax,
 			VHost: s.VHost, User: s.User, ClientProduct: s.ClientProduct, CancelNotify: s.Capabilities.ConsumerCancelNotify,
-			Permissions: s.Permissions, MaxMessage: n.cfg.MaxMessage, Clock: n.clock,
+			By: s.By, Events: n.events, Permissions: s.Permissions, MaxMessage: n.cfg.MaxMessage, Clock: n.clock,
 			Log:  s.Log.With().Uint16("channel", s.ID).Logger(),
 			Post: n.asker.Post, Ended: n.ChannelEnded, Close: close,
 		})

@@ -23,7 +23,7 @@ func (n *Node) openRooms() {
 	n.asker = &ask.Asker{System: n.system, Clock: n.clock}
 	n.registry = n.system.NewLocalPID(rootName + "/" + string(KindRegistry))
 	n.Queries = queries.New(queries.Config{
-		Asker: n.asker, VHosts: &n.vhosts, Registry: n.registry, Permissions: n.cfg.Permissions, Connections: n.connections,
+		Asker: n.asker, VHosts: &n.vhosts, Registry: n.registry, Permissions: n.cfg.Permissions, Connections: n.connections, Events: n.events,
 	})
 	n.Backups = cmp.Or[management.Backups](n.cfg.Backups, backup.NewKeeper(backup.Config{}))
 	n.Commands = localchannel.New(localchannel.Config{
@@ -31,7 +31,7 @@ func (n *Node) openRooms() {
 	})
 	n.sockets = resources.NewSockets(n.cfg.Limits.Sockets, n.cfg.Log)
 	n.monitor = resources.NewMonitor(n.cfg.Alarms, resources.Broker{
-		Name: n.cfg.Name, MaxMessage: n.cfg.MaxMessage, Clock: n.clock, Log: n.cfg.Log,
+		Name: n.cfg.Name, MaxMessage: n.cfg.MaxMessage, Clock: n.clock, Log: n.cfg.Log, Events: n.events,
 		Block: func(reason string) {
 			if reason == "" {
 				n.asker.Post(n.root, &mail.Unblock{})

@@ -35,6 +35,9 @@ func (n *Node) Stop(ctx context.Context) error {
 	var err error
 	if n.root != nil {
 		err = errors.Join(n.leave(ctx), n.settle(ctx))
+		if n.endEvents != nil {
+			n.endEvents()
+		}
 		n.monitor.End()
 		n.clockWatcher.end()
 		err = errors.Join(err, n.system.Root.StopFuture(n.root).Wait())

@@ -8,6 +8,7 @@ import (
 	"candlemark/internal/auth"
 	"candlemark/internal/budget"
 	"candlemark/internal/clock"
+	"candlemark/internal/events"
 	"candlemark/internal/message"
 	"candlemark/internal/metrics"
 	"candlemark/internal/outbox"
@@ -37,6 +38,10 @@ type Config struct {
 	FrameMax uint32 // bytes, 0 for no limit
 	VHost    *topology.VHost
 	User     auth.User
+	// By says who the client is, for what it changes; nil for the broker itself.
+	By *events.Origin
+	// Events is told of consumers, and of what is purged; nil for nobody.
+	Events *events.Hub
 	// ClientProduct is the client's name for itself, see quirks.
 	ClientProduct string
 	// CancelNotify: the client wants to be told when a consumer ends (LEASE-9).

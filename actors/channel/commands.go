@@ -64,6 +64,9 @@ func (s *state) topologyCommand(m protocol.Method) error {
 		if declared, ok := reply.(*mail.DeclareQueueReply); ok {
 			s.client.LastQueue = declared.Name
 		}
+		if purged, ok := reply.(*mail.PurgeReply); ok {
+			s.told.purged(r.Purges, purged.MessageCount)
+		}
 		if !r.NoWait {
 			s.output.Reply(r.Ok(reply))
 		}

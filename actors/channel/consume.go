@@ -42,18 +42,20 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 		tag = requests.Generated("amq.ctag-")
 	}
 	c := &output.Consumer{Queue: &s.peers.Of(q.PID).Queue, Name: q.Name}
-	s.Send(q.PID, &mail.Consume{
-		Request: s.request(m, func(any) {
-			s.consumers[tag] = c
-			s.unacked.Limit.Attach(&c.Queue.Queue)
-			if !m.NoWait {
-				s.output.Reply(&protocol.BasicConsumeOk{ConsumerTag: tag})
-			}
-		}),
+	ask := &mail.Consume{
 		Channel: s.self, Tag: tag, NoAck: m.NoAck, Exclusive: m.Exclusive, Prefetch: s.prefetch,
 		Arguments: m.Arguments, Limited: s.unacked.Limit.Messages() > 0, Connection: s.cfg.Connection,
 		Queue: q.Name, VHost: s.cfg.VHost.Name,
+	}
+	ask.Request = s.request(m, func(any) {
+		s.consumers[tag] = c
+		s.unacked.Limit.Attach(&c.Queue.Queue)
+		s.told.consumer(ask)
+		if !m.NoWait {
+			s.output.Reply(&protocol.BasicConsumeOk{ConsumerTag: tag})
+		}
 	})
+	s.Send(q.PID, ask)
 	return nil
 }
 
@@ -87,6 +89,7 @@ func (s *state) cancel(m *protocol.BasicCancel) error {
 func (s *state) forget(tag string, c *output.Consumer) {
 	if s.consumers[tag] == c {
 		delete(s.consumers, tag)
+		s.told.consumerGone(tag, c)
 		s.unacked.Limit.Detach(&c.Queue.Queue)
 	}
 }

@@ -80,6 +80,9 @@ func (s *state) giveBack() {
 	s.long = nil
 	s.replies.End()
 	s.peers.Leave()
+	for tag, c := range s.consumers {
+		s.told.consumerGone(tag, c)
+	}
 	clear(s.consumers)
 	s.unacked.Clear()
 	s.output.Drop()

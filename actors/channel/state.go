@@ -39,6 +39,7 @@ const (
 type state struct {
 	outgoing
 	cfg     Config
+	told    teller
 	rights  rights.Rights
 	client  requests.Client
 	phase   phase
@@ -89,7 +90,7 @@ type answer interface {
 }
 
 func (s *state) init(cfg Config) {
-	s.cfg = cfg
+	s.cfg, s.told = cfg, teller{&s.cfg}
 	if cfg.Replies == nil {
 		s.cfg.Replies = new(atomic.Int64)
 	}
@@ -98,7 +99,7 @@ func (s *state) init(cfg Config) {
 	s.replies = replies.New(cfg.VHost, &s.output)
 	s.peers = peers.New(&s.outgoing)
 	s.batches = routing.NewBatches(&s.outgoing, &s.peers,
-		&mail.Publisher{User: cfg.User.Name, Tags: cfg.User.Tags, Connection: cfg.Connection}, cfg.Gate)
+		&mail.Publisher{User: cfg.User.Name, Tags: cfg.User.Tags, Connection: cfg.Connection, Origin: cfg.By}, cfg.Gate)
 	s.routes = routing.NewRoutes(&s.rights, &s.batches)
 	s.tracing = tracing{
 		origin: trace.Origin{Node: cfg.Node, VHost: cfg.VHost.Name, Connection: cfg.ConnectionName, User: cfg.User.Name, Channel: cfg.ID},
@@ -186,7 +187,7 @@ func (s *state) request(m protocol.Method, done func(reply any)) mail.Request {
 	s.flush()
 	s.asked++
 	s.await = &await{id: s.asked, method: m, done: done}
-	return mail.Request{ReplyTo: s.self, ID: s.asked}
+	return mail.Request{ReplyTo: s.self, ID: s.asked, By: s.cfg.By}
 }
 
 // answered ends the waiting of a command.

@@ -6,6 +6,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/internal/clock"
+	"candlemark/internal/events"
 	"candlemark/internal/topology"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -28,6 +29,7 @@ type Config struct {
 type Command struct {
 	User                auth.User
 	Connection, Channel string // names of actors
+	Origin              *events.Origin
 	Key                 string
 	Body                []byte
 }

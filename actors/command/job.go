@@ -24,7 +24,7 @@ func (s *state) addJob(number uint64, from mail.Address, by *mail.Publisher, m *
 		return
 	}
 	e := job{number, deadline, Command{
-		User: auth.User{Name: by.User, Tags: by.Tags}, Channel: from.Id, Key: string(m.RoutingKey), Body: bytes.Clone(m.Body),
+		User: auth.User{Name: by.User, Tags: by.Tags}, Channel: from.Id, Origin: by.Origin, Key: string(m.RoutingKey), Body: bytes.Clone(m.Body),
 	}}
 	if by.Connection != nil {
 		e.command.Connection = by.Connection.Id

@@ -122,7 +122,11 @@ func (s *state) take(m *message.Message, from mail.Address, by *mail.Publisher, 
 		s.answer(number, refusal(err))
 		return
 	}
-	s.send(s.registry, what.mail(mail.Request{ReplyTo: s.self, ID: number}))
+	r := mail.Request{ReplyTo: s.self, ID: number}
+	if by != nil {
+		r.By = by.Origin
+	}
+	s.send(s.registry, what.mail(r))
 }
 
 // tooMuch refuses a command that the actor has no room for.

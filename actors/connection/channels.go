@@ -68,6 +68,7 @@ func (c *connection) openChannel(ctx actor.Context, m *openChannel) {
 		c.channels = make(map[uint16]*link)
 	}
 	c.channels[m.id] = l
+	c.tellChannel("channel.created", l.id, l.pid)
 	c.sendOn(m.id, &protocol.ChannelOpenOk{})
 	m.reply <- l
 }
@@ -90,7 +91,7 @@ func (c *connection) spawnChannel(ctx actor.Context, id uint16) (*link, error) {
 	props := c.cfg.NewChannel(ChannelSpec{
 		ID: id, Connection: c.self, Name: c.name, Outbox: c.outbox, Gate: c.gate, Arrivals: c.arrivals, Replies: &c.replies,
 		FrameMax: c.session.frameMax, VHost: c.session.vhost, User: c.session.user,
-		Capabilities: c.session.capabilities, ClientProduct: c.session.product, Log: &c.log,
+		Capabilities: c.session.capabilities, ClientProduct: c.session.product, Log: &c.log, By: c.session.by,
 	})
 	// A number comes back before its last owner's name is free.
 	c.serial++
@@ -109,6 +110,7 @@ func (c *connection) channelClosed(ctx actor.Context, m *mail.ChannelClosed) {
 	}
 	l.ended.Store(true)
 	delete(c.channels, m.ID)
+	c.tellChannel("channel.closed", m.ID, l.pid)
 	c.discountChannel()
 	if m.SendCloseOk && c.state == running {
 		c.sendOn(m.ID, &protocol.ChannelCloseOk{})

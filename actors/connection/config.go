@@ -8,6 +8,7 @@ import (
 	"candlemark/internal/auth"
 	"candlemark/internal/budget"
 	"candlemark/internal/clock"
+	"candlemark/internal/events"
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
 	"candlemark/internal/topology"
@@ -28,6 +29,7 @@ type Config struct {
 	NewChannel    func(ChannelSpec) *actor.Props
 	Clock         *clock.Clock
 	Log           zerolog.Logger
+	Events        *events.Hub // told of the connection and its channels; nil for nobody
 
 	Product        string   // our name in the server properties; Candlemark
 	ProductVersion string   // our own version, for the server properties
@@ -68,7 +70,8 @@ type ChannelSpec struct {
 	User          auth.User
 	Permissions   auth.Permissions // nil for the broker's
 	Capabilities  Capabilities
-	ClientProduct string // client property "product", "" without one
+	ClientProduct string         // client property "product", "" without one
+	By            *events.Origin // nil for the broker itself
 	// Log is that of the connection, which says whose it is; nil for the broker's.
 	Log *zerolog.Logger
 }

@@ -151,8 +151,12 @@ func (c *connection) stop() {
 	}
 	c.outbox.Close()
 	c.leaveRunning()
-	for range c.channels {
+	for id, l := range c.channels {
 		c.discountChannel()
+		c.tellChannel("channel.closed", id, l.pid)
+	}
+	if c.session != nil {
+		c.tellClosed()
 	}
 	clear(c.channels)
 	c.turnover.Lock()

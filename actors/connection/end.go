@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/events"
 	"candlemark/protocol"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -43,8 +44,10 @@ func (c *connection) becomeRunning(ctx actor.Context, s *session) {
 		return
 	}
 	c.state, c.session = running, s
+	s.by = &events.Origin{User: s.user.Name, Source: c.name, Interface: events.AMQP}
 	c.log = c.log.With().Str("vhost", s.vhost.Name).Str("user", s.user.Name).Str("client", s.client()).Logger()
 	c.log.Info().Str("product", cut(s.product)).Msg("connection opened")
+	c.tellCreated()
 	c.startHeartbeat()
 	if err := c.outdated(); err != nil {
 		c.fail(ctx, err, false)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/events"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 )
@@ -30,6 +31,7 @@ type session struct {
 	frameMax     uint32
 	heartbeat    uint16 // s, 0 for none
 	leave        func() // no longer counts; more than one call is like one
+	by           *events.Origin
 }
 
 // text is a client property, "" when it is absent or no text.
@@ -124,11 +126,13 @@ func (h *handshake) start() error {
 	}
 	if err != nil {
 		if h.unlogged = errors.Is(err, auth.ErrThrottled); !h.unlogged {
+			h.c.tellLogin(m.Mechanism, s.tls, "", err)
 			h.c.log.Error().Err(err).Str("mechanism", m.Mechanism).Msg("login refused")
 		}
 		return protocol.ConnectionErrorf(protocol.AccessRefused,
 			"Login was refused using authentication mechanism %s. For details see the broker logfile.", m.Mechanism)
 	}
+	h.c.tellLogin(m.Mechanism, s.tls, s.user.Name, nil)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/events"
 	"candlemark/internal/topology"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -15,6 +16,8 @@ type Config struct {
 	VHost *topology.VHost
 	// Stats is counted up; it outlives the actor. Nil if nobody reads it.
 	Stats *Stats
+	// Events is told of leases that end; nil for nobody.
+	Events *events.Hub
 	// Log carries the name of the virtual host.
 	Log zerolog.Logger
 }

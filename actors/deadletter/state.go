@@ -5,9 +5,11 @@ import (
 	"sync/atomic"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/events"
 	"candlemark/internal/message"
 	"candlemark/internal/seqmap"
 	"candlemark/internal/topology"
+	"candlemark/protocol"
 
 	"github.com/rs/zerolog"
 )
@@ -17,10 +19,11 @@ const turnLimit = mail.DeadLetterBatch
 
 // state is the core: it knows no actor library and no clock.
 type state struct {
-	vhost *topology.VHost
-	stats *Stats
-	log   zerolog.Logger
-	self  mail.Address
+	vhost  *topology.VHost
+	stats  *Stats
+	events *events.Hub
+	log    zerolog.Logger
+	self   mail.Address
 
 	batches []*batch // not finished, oldest first
 	copies  seqmap.Map[pendingCopy]
@@ -81,7 +84,7 @@ type pendingCopy struct {
 
 func (s *state) init(cfg Config, base uint64) {
 	s.base = base
-	s.vhost, s.stats, s.log = cfg.VHost, cfg.Stats, cfg.Log
+	s.vhost, s.stats, s.log, s.events = cfg.VHost, cfg.Stats, cfg.Log, cfg.Events
 	s.watched, s.cycles = map[string]struct{}{}, map[string]struct{}{}
 	s.targetBatches.index = map[*topology.Queue]int{}
 	s.router.init()
@@ -308,4 +311,9 @@ func (s *state) queueExpired(m *mail.QueueExpired) {
 	s.stats.Discarded.Add(uint64(m.Discarded))
 	s.log.Info().Str("queue", m.Queue).Int("discarded_messages", m.Discarded).
 		Msg("a queue expired because nobody used it")
+	s.events.Tell(events.Unrecorded, func() *events.Event {
+		return &events.Event{Name: "queue.lease.ended", VHost: s.vhost.Name, Fields: protocol.Table{
+			{Key: "name", Value: m.Queue}, {Key: "vhost", Value: s.vhost.Name}, {Key: "messages", Value: int64(m.Discarded)},
+		}}
+	})
 }

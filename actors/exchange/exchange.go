@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"candlemark/actors/mail"
+	"candlemark/internal/events"
 	"candlemark/internal/topology"
 	"candlemark/policies"
 	"candlemark/protocol"
@@ -17,6 +18,8 @@ type Config struct {
 	VHost    *topology.VHost
 	// Settings are the effective ones at the declare.
 	Settings policies.ExchangeSettings
+	// Events is told of bindings; nil for nobody.
+	Events *events.Hub
 	// Close closes the actor's mailbox and returns what is left in it.
 	Close func() []any
 }
@@ -66,13 +69,20 @@ func (x *exchange) Receive(ctx actor.Context) {
 
 func (x *exchange) addBinding(ctx actor.Context, m *mail.AddBinding) {
 	routes, _ := x.routes.With(m.Binding, m.Target)
-	x.publish(routes)
+	if x.publish(routes) {
+		x.tell("binding.created", m.By, m.Binding, m.Target)
+	}
 	reply(ctx, m.Request, &mail.TopologyReply{Reply: m.Done(nil)})
 }
 
 func (x *exchange) removeBinding(ctx actor.Context, m *mail.RemoveBinding) {
+	to := x.routes.Target(m.Binding)
 	routes, _ := x.routes.Without(m.Binding)
-	if x.publish(routes) && x.unused() {
+	lost := x.publish(routes)
+	if lost {
+		x.tell("binding.deleted", m.By, m.Binding, to)
+	}
+	if lost && x.unused() {
 		ctx.Send(ctx.Parent(), &mail.ExchangeUnused{Request: m.Request, Name: x.cfg.Exchange.Name, Exchange: ctx.Self()})
 		return
 	}
@@ -80,6 +90,7 @@ func (x *exchange) removeBinding(ctx actor.Context, m *mail.RemoveBinding) {
 }
 
 func (x *exchange) forgetDestination(ctx actor.Context, m *mail.ForgetDestination) {
+	x.tellGone(x.routes.BindingsTo(m.Name, m.ToExchange))
 	lost := x.publish(x.routes.WithoutDestination(m.Name, m.ToExchange))
 	reply(ctx, m.Request, &mail.BindingsForgotten{Reply: m.Done(nil), Unused: lost && x.unused()})
 }
@@ -110,6 +121,7 @@ func (x *exchange) end(ctx actor.Context, fate mail.Fate) {
 		return
 	}
 	x.ended = true
+	x.tellGone(x.routes.Bindings())
 	empty, _ := topology.NewRoutes(x.cfg.Exchange.RoutingType(), x.cfg.Exchange.Arguments)
 	x.publish(empty)
 	mail.AnswerAll(ctx, x.cfg.Close(), fate)

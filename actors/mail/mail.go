@@ -3,6 +3,7 @@ package mail
 import (
 	"errors"
 
+	"candlemark/internal/events"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 )
@@ -15,6 +16,7 @@ type Address = topology.Address
 type Request struct {
 	ReplyTo Address
 	ID      uint64
+	By      *events.Origin // who wants it; nil for the broker itself
 }
 
 // Reply is the head of every answer. Err is nil, a *protocol.ChannelError or a

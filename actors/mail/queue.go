@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"candlemark/internal/events"
 	"candlemark/internal/message"
 	"candlemark/protocol"
 )
@@ -28,6 +29,7 @@ type Publisher struct {
 	User       string
 	Tags       []string // the user's
 	Connection Address  // the channel's
+	Origin     *events.Origin
 }
 
 // Release gives the batch's credit back to the connection it came from, and its

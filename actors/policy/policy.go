@@ -3,6 +3,7 @@ package policy
 import (
 	"candlemark/actors/mail"
 	"candlemark/internal/definitions"
+	"candlemark/internal/events"
 	"candlemark/policies"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -16,6 +17,8 @@ type Config struct {
 	// Stored are those that it begins with.
 	Stored []*policies.Policy
 	Log    zerolog.Logger
+	// Events is told of changes; nil for nobody.
+	Events *events.Hub
 }
 
 // registry is the actor.
@@ -84,34 +87,30 @@ func (r *registry) serve(what any, o outcome) {
 	s := &r.state
 	switch m := what.(type) {
 	case *mail.SetPolicy:
-		log := r.log(o.err, m.Policy.VHost, m.Policy.Name, m.Policy.Operator).Stringer("definition", m.Policy.Definition)
 		if o.err != nil {
-			log.Msg("policy could not be stored")
+			r.failed(o.err, m.Policy.VHost, m.Policy.Name, m.Policy.Operator).Stringer("definition", m.Policy.Definition).Msg("policy could not be stored")
 			s.refuse(m.Request, o.err)
 			return
 		}
-		log.Msg("policy set")
+		r.tellSet(m.Policy, s.known(m.Policy.VHost).Lookup(m.Policy.Operator, m.Policy.Name), m.By)
 		s.set(m, o.revision)
 	case *mail.SetPolicies:
-		event := r.cfg.Log.Info()
 		if o.err != nil {
-			event = r.cfg.Log.Error().Err(o.err)
-		}
-		event = event.Str("vhost", m.VHost).Int("count", len(m.Policies))
-		if o.err != nil {
-			event.Msg("policies could not be stored")
+			r.cfg.Log.Error().Err(o.err).Str("vhost", m.VHost).Int("count", len(m.Policies)).Msg("policies could not be stored")
 			s.refuse(m.Request, o.err)
 			return
 		}
-		event.Msg("policies set")
+		for _, p := range m.Policies {
+			r.tellSet(p, s.known(m.VHost).Lookup(p.Operator, p.Name), m.By)
+		}
 		s.setAll(m, o.revision)
 	case *mail.ClearPolicy:
 		if o.err != nil {
-			r.log(o.err, m.VHost, m.Name, m.Operator).Msg("policy could not be deleted")
+			r.failed(o.err, m.VHost, m.Name, m.Operator).Msg("policy could not be deleted")
 			s.refuse(m.Request, o.err)
 			return
 		}
-		r.log(nil, m.VHost, m.Name, m.Operator).Msg("policy cleared")
+		r.tellCleared(s.known(m.VHost).Lookup(m.Operator, m.Name), m.By)
 		s.clear(m, o.revision)
 	case *mail.ForgetVHost:
 		s.forgetVHost(m, o)
@@ -153,10 +152,6 @@ func (r *registry) answerPanic(ctx actor.Context) {
 	panic(reason)
 }
 
-func (r *registry) log(err error, vhost, name string, operator bool) *zerolog.Event {
-	event := r.cfg.Log.Info()
-	if err != nil {
-		event = r.cfg.Log.Error().Err(err)
-	}
-	return event.Str("vhost", vhost).Str("policy", name).Bool("operator", operator)
+func (r *registry) failed(err error, vhost, name string, operator bool) *zerolog.Event {
+	return r.cfg.Log.Error().Err(err).Str("vhost", vhost).Str("policy", name).Bool("operator", operator)
 }

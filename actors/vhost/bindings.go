@@ -151,13 +151,15 @@ func (bs *bindings) bindDurably(e ends, b *mail.Bind) {
 			bs.out.done(b.Request, err)
 			return
 		}
-		bs.add(now, bs.requests.ask(x, func(_ bool, err error) {
+		r := bs.requests.ask(x, func(_ bool, err error) {
 			if err != nil {
 				bs.store(definitions.Change{Delete: change.Put}, nil, bs.forgotten)
 			}
 			x.settle()
 			bs.out.done(b.Request, err)
-		}), b)
+		})
+		r.By = b.By
+		bs.add(now, r, b)
 	})
 }
 
@@ -174,10 +176,12 @@ func (bs *bindings) unbindDurably(x *exchange, b *mail.Unbind) {
 			x.settle()
 			bs.out.done(b.Request, nil)
 		default:
-			bs.remove(x, bs.requests.ask(x, func(unused bool, err error) {
+			r := bs.requests.ask(x, func(unused bool, err error) {
 				x.settle()
 				bs.exchanges.retireUnused(x, unused, func() { bs.out.done(b.Request, err) })
-			}), b)
+			})
+			r.By = b.By
+			bs.remove(x, r, b)
 		}
 	})
 }

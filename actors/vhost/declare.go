@@ -101,6 +101,7 @@ func (qs *queues) make(d *mail.DeclareQueue) {
 	qs.ensureDLQ(q, func() {}) // stored, and with that there, before the queue is
 	if !q.queue.Durable {
 		qs.start(q, nil, false)
+		qs.queueTold("queue.created", d.By, q.queue)
 		qs.forward(q, d)
 		return
 	}
@@ -127,6 +128,7 @@ func (qs *queues) made(q *queue, d *mail.DeclareQueue, err error) {
 	}()
 	qs.start(q, nil, false)
 	started = true
+	qs.queueTold("queue.created", d.By, q.queue)
 	qs.forward(q, d)
 	qs.comes(q)
 }

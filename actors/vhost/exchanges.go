@@ -30,7 +30,7 @@ type exchanges struct {
 // actor: it routes by the directory and has no bindings.
 func (xs *exchanges) makeBuiltIn() {
 	xs.publish(xs.directory.WithExchange(&topology.Exchange{Type: "direct", Durable: true}))
-	for _, d := range slices.Concat(builtIn, xs.cfg.SystemExchanges) {
+	for _, d := range slices.Concat(builtIn, xs.cfg.Further, xs.cfg.SystemExchanges) {
 		xs.start(newExchange(&d))
 	}
 }
@@ -65,6 +65,7 @@ func (xs *exchanges) make(d *mail.DeclareExchange) {
 	xs.queues.newHolder(x)
 	if !d.Durable {
 		xs.start(x)
+		xs.exchangeTold("exchange.created", d.By, x.exchange)
 		xs.out.done(d.Request, nil)
 		return
 	}
@@ -90,6 +91,7 @@ func (xs *exchanges) made(x *exchange, d *mail.DeclareExchange, err error) {
 	}()
 	xs.start(x)
 	started = true
+	xs.exchangeTold("exchange.created", d.By, x.exchange)
 	xs.out.done(d.Request, nil)
 }
 
@@ -124,6 +126,7 @@ func (xs *exchanges) delete(m *mail.DeleteExchange) {
 		xs.out.done(d.Request, err)
 	case x.park(&d):
 	default:
+		x.by = d.By
 		xs.retire(x, d.IfUnused, func(err error) { xs.out.done(d.Request, err) })
 	}
 }
@@ -145,6 +148,7 @@ func (xs *exchanges) retireUnused(x *exchange, unused bool, done func()) {
 		done()
 		return
 	}
+	x.by = nil
 	xs.retire(x, true, func(error) { done() })
 }
 
@@ -210,6 +214,7 @@ func (xs *exchanges) forget(x *exchange, done func()) {
 	xs.bindings.removeTo(&x.name, x.exchange.Name, true, func() {
 		xs.queues.dropHolder(x, func() {
 			delete(xs.byName, x.exchange.Name)
+			xs.exchangeTold("exchange.deleted", x.by, x.exchange)
 			done()
 			xs.unpark(&x.name)
 		})

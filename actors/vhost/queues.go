@@ -24,6 +24,7 @@ func (qs *queues) delete(m *mail.DeleteQueue) {
 		qs.out.reply(d.Request, &mail.DeleteQueueReply{Reply: d.Done(nil)})
 	case q.park(&d):
 	case q.phase == down:
+		q.by = d.By
 		qs.deleteDown(q, &d)
 	default:
 		if err := qs.rules.Locked(q.queue, d.Connection); err != nil {
@@ -42,7 +43,7 @@ func (qs *queues) await(m *mail.AwaitQueue) {
 }
 
 func (qs *queues) end(q *queue, d *mail.DeleteQueue) {
-	d.Via, q.phase = qs.self, ending
+	d.Via, q.phase, q.by = qs.self, ending, d.By
 	qs.out.send(q.queue.PID, d)
 	q.forwarded++
 }
@@ -145,6 +146,7 @@ func (qs *queues) remove(q *queue) {
 	} else {
 		qs.retireMessages(messages)
 	}
+	qs.queueTold("queue.deleted", q.by, q.queue)
 	qs.abandon(q)
 	qs.ensureDLQAgain(q.queue.Name)
 }

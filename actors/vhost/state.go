@@ -6,6 +6,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/actors/vhost/refusal"
 	"candlemark/internal/definitions"
+	"candlemark/internal/events"
 	"candlemark/internal/store"
 	"candlemark/internal/topology"
 	"candlemark/policies"
@@ -130,6 +131,7 @@ type name struct {
 	parked []any // commands, in order; empty while live
 	// sources are the exchanges that may hold a binding to it; nil for none.
 	sources map[*exchange]struct{}
+	by      *events.Origin // who has it end; nil for the broker itself
 	// user and operator are the policies that match, nil for none.
 	user, operator *policies.Policy
 }

@@ -5,6 +5,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/internal/definitions"
+	"candlemark/internal/events"
 	"candlemark/internal/store"
 	"candlemark/internal/topology"
 	"candlemark/policies"
@@ -23,6 +24,8 @@ type Config struct {
 	// cannot be deleted. Clients can neither bind to nor from them, nor make a
 	// queue of such a name, and what is stored of that is not brought back.
 	SystemExchanges []mail.DeclareExchange
+	// Further are exchanges that are made at the start besides amq.*, for clients to use.
+	Further []mail.DeclareExchange
 	// MaxQueues is how many queues there may be at the moment; nil for any
 	// number.
 	MaxQueues func() (limit int64, limited bool)
@@ -46,6 +49,8 @@ type Config struct {
 	NewDown func() *actor.Props
 	// Close closes the actor's mailbox and returns what is left in it.
 	Close func() []any
+	// Events is told of queues and exchanges; nil for nobody.
+	Events *events.Hub
 	// Log carries the name of the virtual host.
 	Log zerolog.Logger
 }

@@ -15,6 +15,7 @@ import (
 	"candlemark/internal/auth"
 	"candlemark/internal/clock"
 	"candlemark/internal/config"
+	"candlemark/internal/events"
 	"candlemark/internal/httpapi"
 	"candlemark/internal/management"
 	"candlemark/supervision"
@@ -106,7 +107,8 @@ func (b *broker) setClusterName(name string) error {
 	}
 	text, err := json.Marshal(name)
 	if err == nil {
-		_, err = b.node.PutGlobal(management.ClusterName, text)
+		ctx := events.WithOrigin(context.Background(), &events.Origin{Interface: events.Settings})
+		_, err = b.node.PutGlobal(ctx, management.ClusterName, text)
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/events"
 	"candlemark/internal/httpapi"
 	"candlemark/internal/management"
 	"candlemark/policies"
@@ -24,6 +25,9 @@ type fake struct {
 }
 
 func (f *fake) NodeName() string { return "candlemark@localhost" }
+
+// Events: nobody listens, nothing is recorded.
+func (f *fake) Events() *events.Hub { return nil }
 
 func (f *fake) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(parent, d)

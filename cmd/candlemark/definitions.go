@@ -7,6 +7,7 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/config"
+	"candlemark/internal/events"
 	"candlemark/internal/httpapi/transfer"
 	"candlemark/internal/httpapi/transfer/document"
 
@@ -16,7 +17,8 @@ import (
 // loadDefinitions imports a file at the start, all of it or nothing (DEF-7); "" for none. A broker in which there is nobody, because an
 // earlier import failed when it was new, gets what a new one has.
 func (b *broker) loadDefinitions(cfg config.Config, log zerolog.Logger) error {
-	ctx, file := context.Background(), cfg.LoadDefinitions
+	file := cfg.LoadDefinitions
+	ctx := events.WithOrigin(context.Background(), &events.Origin{Source: file, Interface: events.Settings})
 	if file == "" {
 		if len(b.users.Accounts())+len(b.users.VHosts()) > 0 {
 			return nil
@@ -51,7 +53,6 @@ func (b *broker) loadDefinitions(cfg config.Config, log zerolog.Logger) error {
 			}
 		}
 	}
-	log.Info().Str("file", file).Int("items", len(plan.Items)).Msg("definitions imported")
 	return nil
 }
 
@@ -67,13 +68,14 @@ func (b *broker) found(ctx context.Context, by auth.Founder, defaultQueueType st
 			return err
 		}
 	}
+	users := b.users.By(events.OriginOf(ctx))
 	for _, a := range fresh.Accounts {
-		if _, err := b.users.PutAccount(a); err != nil {
+		if _, err := users.PutAccount(a); err != nil {
 			return err
 		}
 	}
 	for _, g := range fresh.Grants {
-		if _, err := b.users.PutGrant(g); err != nil {
+		if _, err := users.PutGrant(g); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/commandline"
+	"candlemark/internal/events"
 	"candlemark/internal/httpapi"
 	"candlemark/internal/management"
 
@@ -24,6 +25,8 @@ type keeper struct {
 }
 
 func (k *keeper) NodeName() string { return "candlemark@localhost" }
+
+func (k *keeper) Events() *events.Hub { return nil }
 
 func (k *keeper) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(parent, d)

@@ -44,7 +44,7 @@ func TestUsersPoliciesParametersSurvive(t *testing.T) {
 		makeVHost(b, auth.VHost{Name: "dev", Description: "d", Tags: []string{"x"}, DefaultQueueType: "quorum", Tracing: true})
 		_, err1 := b.Users.PutAccount(auth.Account{Name: "ann", Tags: []string{"management"}, Hash: auth.HashPassword("a")})
 		_, err2 := b.Users.PutGrant(auth.Grant{User: "ann", VHost: "dev", Configure: "^a", Write: ".*", Read: ".*"})
-		_, err3 := b.Node.PutGlobal("cluster_name", json.RawMessage(`"house"`))
+		_, err3 := b.Node.PutGlobal(t.Context(), "cluster_name", json.RawMessage(`"house"`))
 		if err := errors.Join(err1, err2, err3); err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func TestDefinitionsNotStored(t *testing.T) {
 		_, errVHost := b.Node.PutVHost(context.Background(), auth.VHost{Name: "dev"})
 		_, errDelete := b.Node.DeleteVHost(context.Background(), "/")
 		_, errUser := b.Node.DeleteUser(context.Background(), "guest")
-		_, errGlobal := b.Node.PutGlobal("g", json.RawMessage("1"))
+		_, errGlobal := b.Node.PutGlobal(t.Context(), "g", json.RawMessage("1"))
 		for i, err := range []error{errPolicy, errClear, errVHost, errDelete, errUser, errGlobal} {
 			if !errors.Is(err, fault) {
 				t.Errorf("%d: %v", i, err)

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"candlemark/internal/events"
 	"candlemark/policies/pattern"
 )
 
@@ -40,7 +41,15 @@ type Options struct {
 
 // Users are all users with their permissions, and the virtual hosts that those
 // are for. Questions are answered from an immutable snapshot, without a lock.
+//
+// They are kept once, and By is another way to the same ones.
 type Users struct {
+	*keeper
+	by *events.Origin
+}
+
+// keeper keeps them.
+type keeper struct {
 	options    Options
 	everything *pattern.Pattern // .* is what nearly everybody has
 	throttle   *throttle
@@ -50,6 +59,7 @@ type Users struct {
 	now      atomic.Pointer[snapshot]
 	mu       sync.Mutex // held by whoever makes the next snapshot
 	observer func(Change) error
+	events   *events.Hub
 }
 
 var (
@@ -81,7 +91,7 @@ type Change struct {
 
 // NewUsers makes Users without anybody in them.
 func NewUsers(o Options) *Users {
-	u := &Users{options: o, throttle: newThrottle(o.Throttled)}
+	u := &Users{keeper: &keeper{options: o, throttle: newThrottle(o.Throttled)}}
 	u.everything, _ = pattern.Compile(".*")
 	u.now.Store(&snapshot{})
 	u.SetLoopback(o.Loopback)
@@ -144,6 +154,16 @@ func (u *Users) Observe(observer func(Change) error) {
 	u.observer = observer
 }
 
+// By are the same users, whose changes are somebody's; nil for the broker's own.
+func (u *Users) By(o *events.Origin) *Users { return &Users{u.keeper, o} }
+
+// TellTo has events told of every change from now on.
+func (u *Users) TellTo(hub *events.Hub) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.events = hub
+}
+
 // Revision is the number of the newest change, 0 before the first.
 func (u *Users) Revision() uint64 { return u.now.Load().revision }
 
@@ -155,7 +175,8 @@ func (u *Users) Generation() uint64 { return u.Revision() }
 func (u *Users) change(f func(next *snapshot, c *Change) error) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	next := *u.now.Load()
+	before := u.now.Load()
+	next := *before
 	next.revision++
 	c := Change{Revision: next.revision}
 	if err := f(&next, &c); err != nil {
@@ -170,6 +191,7 @@ func (u *Users) change(f func(next *snapshot, c *Change) error) error {
 		}
 	}
 	u.now.Store(&next)
+	u.tell(before, c)
 	return nil
 }
 

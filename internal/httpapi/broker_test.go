@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/events"
 	"candlemark/internal/management"
 	"candlemark/internal/parameters"
 	"candlemark/policies"
@@ -36,6 +37,9 @@ func newFake(vhosts ...string) *fake {
 }
 
 func (f *fake) NodeName() string { return "candlemark@here" }
+
+// Events: nobody listens, nothing is recorded.
+func (f *fake) Events() *events.Hub { return nil }
 
 func (f *fake) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(parent, d)
@@ -83,13 +87,13 @@ func (f *fake) VHosts(context.Context) ([]string, error) {
 
 func (f *fake) Globals() map[string]json.RawMessage { return f.globals }
 
-func (f *fake) PutGlobal(name string, value json.RawMessage) (bool, error) {
+func (f *fake) PutGlobal(_ context.Context, name string, value json.RawMessage) (bool, error) {
 	created := f.globals[name] == nil
 	f.globals[name] = value
 	return created, f.err
 }
 
-func (f *fake) DeleteGlobal(name string) (bool, error) {
+func (f *fake) DeleteGlobal(_ context.Context, name string) (bool, error) {
 	found := f.globals[name] != nil
 	delete(f.globals, name)
 	return found, f.err

@@ -29,8 +29,8 @@ type Definitions interface {
 	Globals() map[string]json.RawMessage
 	// PutGlobal creates or replaces one, DeleteGlobal removes one. Error:
 	// auth.ErrNotStored.
-	PutGlobal(name string, value json.RawMessage) (created bool, err error)
-	DeleteGlobal(name string) (found bool, err error)
+	PutGlobal(ctx context.Context, name string, value json.RawMessage) (created bool, err error)
+	DeleteGlobal(ctx context.Context, name string) (found bool, err error)
 	// Parameters are those of components in a virtual host, in all for "", sorted.
 	Parameters(vhost string) []parameters.Parameter
 	// PutParameter creates or replaces one of an existing virtual host, which is valid, and has the shovel of that name begin with it.

@@ -5,10 +5,13 @@ import (
 	"time"
 
 	"candlemark/internal/config"
+	"candlemark/internal/events"
 )
 
 // Host is the part of the broker that knows the machine it runs on.
 type Host interface {
+	// Events tells what happens to the objects of the broker.
+	Events() *events.Hub
 	// NodeName is "candlemark@host".
 	NodeName() string
 	// WithTimeout is like that of package context, but the time that counts is the

@@ -9,7 +9,7 @@ import (
 
 // leaves are the packages of the cellar that any actor may use.
 var leaves = []string{
-	"protocol", "policies", "internal/auth", "internal/budget", "internal/clock", "internal/seqmap", "internal/message",
+	"protocol", "policies", "internal/auth", "internal/budget", "internal/clock", "internal/events", "internal/seqmap", "internal/message",
 	"internal/metrics", "internal/outbox", "internal/plainjson", "internal/topology",
 }
 
@@ -20,7 +20,7 @@ var rooms = map[string][]string{
 	"policies":                 {"protocol", "internal/erlang", "internal/plainjson"},
 	"policies/pattern":         {},
 	"policies/changes":         {"protocol", "policies", "internal/plainjson"},
-	"actors/mail":              {"protocol", "policies", "internal/message", "internal/metrics", "internal/topology"},
+	"actors/mail":              {"protocol", "policies", "internal/events", "internal/message", "internal/metrics", "internal/topology"},
 	"actors/mailbox":           {},
 	"actors/connection":        actorOf(),
 	"actors/command":           actorOf(),
@@ -44,14 +44,15 @@ var rooms = map[string][]string{
 	"actors/vhost/refusal":     {"protocol", "policies", "actors/mail", "internal/topology"},
 	"actors/policy":            actorOf("internal/definitions"),
 	"supervision":              {"protocol", "policies", "actors/...", "internal/..."},
-	"internal/management":      {"protocol", "policies", "internal/auth", "internal/config", "internal/metrics", "internal/parameters"},
-	"internal/auth":            {"protocol", "policies/...", "internal/erlang"},
+	"internal/management":      {"protocol", "policies", "internal/auth", "internal/config", "internal/events", "internal/metrics", "internal/parameters"},
+	"internal/auth":            {"protocol", "policies/...", "internal/erlang", "internal/events"},
 	"internal/backup":          {"internal/management", "internal/store/vfs"},
 	"internal/budget":          {},
 	"internal/certificate":     {},
 	"internal/clock":           {},
 	"internal/config":          {"internal/nearest"},
 	"internal/erlang":          {"protocol"},
+	"internal/events":          {"protocol", "internal/plainjson"},
 	"internal/seqmap":          {},
 	"internal/message":         {"protocol"},
 	"internal/definitions":     {"protocol", "policies", "internal/auth", "internal/parameters"},
@@ -78,12 +79,12 @@ var rooms = map[string][]string{
 
 	"internal/commandline/format": {"internal/erlang", "internal/plainjson"},
 	"internal/commandline":        {"internal/nearest", "policies/...", "internal/auth", "internal/config", "internal/erlang", "internal/httpapi/client", "internal/plainjson"},
-	"internal/httpapi":            {"protocol", "policies", "internal/auth", "internal/config", "internal/management", "internal/parameters", "internal/plainjson"},
-	"internal/httpapi/client":     {"protocol"},
+	"internal/httpapi":            {"protocol", "policies", "internal/auth", "internal/config", "internal/events", "internal/management", "internal/parameters", "internal/plainjson"},
+	"internal/httpapi/client":     {"protocol", "internal/events"},
 	"internal/httpapi/forms":      {"protocol", "internal/management", "internal/plainjson"},
-	"internal/httpapi/rest":       {"protocol", "internal/auth", "internal/httpapi/forms", "internal/management", "internal/plainjson"},
+	"internal/httpapi/rest":       {"protocol", "internal/auth", "internal/events", "internal/httpapi/forms", "internal/management", "internal/plainjson"},
 	"internal/httpapi/...": { // a section; they do not know each other
-		"protocol", "policies/...", "internal/auth", "internal/config", "internal/httpapi/forms", "internal/httpapi/rest",
+		"protocol", "policies/...", "internal/auth", "internal/config", "internal/events", "internal/httpapi/forms", "internal/httpapi/rest",
 		"internal/management", "internal/metrics", "internal/parameters", "internal/plainjson",
 	},
 
@@ -92,13 +93,13 @@ var rooms = map[string][]string{
 	"supervision/ask": {"actors/mail", "internal/clock"},
 	"supervision/localchannel": {
 		"protocol", "actors/connection", "actors/mail", "supervision/ask",
-		"internal/auth", "internal/management", "internal/message", "internal/outbox", "internal/topology",
+		"internal/auth", "internal/events", "internal/management", "internal/message", "internal/outbox", "internal/topology",
 	},
 	"supervision/queries": {
-		"protocol", "policies", "actors/deadletter", "actors/mail", "supervision/ask", "internal/auth", "internal/management", "internal/metrics", "internal/topology",
+		"protocol", "policies", "actors/deadletter", "actors/mail", "supervision/ask", "internal/auth", "internal/events", "internal/management", "internal/metrics", "internal/topology",
 	},
 	"supervision/shovels":   {"internal/definitions", "internal/parameters"},
-	"supervision/resources": {"internal/budget", "internal/clock", "internal/config", "internal/management"},
+	"supervision/resources": {"protocol", "internal/budget", "internal/clock", "internal/config", "internal/events", "internal/management"},
 
 	"actors/queue/schedule": {
 		"actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/dueindex", "actors/queue/expiry", "actors/queue/outbox",

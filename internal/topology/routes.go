@@ -143,6 +143,15 @@ func (r *Routes) Has(b Binding) bool {
 }
 
 // drop takes a binding out of a table that is not published yet.
+// Target is where the binding b leads; neither queue nor exchange when it is not there.
+func (r *Routes) Target(b Binding) Target {
+	id, _ := b.identity()
+	if e, found := r.bindings.get([]byte(id)); found {
+		return e.target
+	}
+	return Target{}
+}
+
 func (r *Routes) drop(e *bound) {
 	r.bindings, _ = r.bindings.without(e.id)
 	r.matcher = r.matcher.without(e)

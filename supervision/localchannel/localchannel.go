@@ -7,6 +7,7 @@ import (
 	"candlemark/actors/connection"
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
+	"candlemark/internal/events"
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
 	"candlemark/protocol"
@@ -52,6 +53,7 @@ func (c *Commands) open(ctx context.Context, by auth.User, vhost string, may aut
 	var err error
 	w.channel, err = c.cfg.Spawn(ctx, connection.ChannelSpec{
 		ID: number, Connection: w.in.PID, Outbox: w.out, Gate: message.NewGate(1 << 30), VHost: v, User: by, Permissions: may,
+		By:           events.OriginOf(ctx),
 		Capabilities: connection.Capabilities{BasicNack: true, PublisherConfirms: true},
 	})
 	if err != nil {

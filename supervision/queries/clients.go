@@ -7,6 +7,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
+	"candlemark/internal/events"
 	"candlemark/internal/management"
 	"candlemark/protocol"
 )
@@ -91,9 +92,35 @@ func (qs *Queries) closeThose(ctx context.Context, reason string, those func(*ma
 		if those(&c.shown) {
 			found = true
 			qs.cfg.Asker.Post(c.pid, &mail.CloseConnection{Err: protocol.ConnectionErrorf(protocol.ConnectionForced, "%s", reason)})
+			qs.tell(ctx, events.OriginOf(ctx).Asked(), "connection.close.requested", c.shown.VHost, protocol.Table{
+				{Key: "name", Value: c.shown.Name}, {Key: "user", Value: c.shown.User}, {Key: "vhost", Value: c.shown.VHost}, {Key: "reason", Value: reason},
+			})
 		}
 	}
 	return found, nil
+}
+
+// tell tells of something that somebody asked for.
+func (qs *Queries) tell(ctx context.Context, record events.Record, name, vhost string, fields protocol.Table) {
+	by := events.OriginOf(ctx)
+	qs.cfg.Events.Tell(record, func() *events.Event {
+		return &events.Event{Name: name, VHost: vhost, By: by, Fields: fields}
+	})
+}
+
+// tellScheduled tells that messages of a place, which may be one that is named, were dropped or moved. Clients do that all
+// the time, as with what they declare for a while.
+func (qs *Queries) tellScheduled(ctx context.Context, name string, at management.Place, which management.ScheduledID, count int, more ...protocol.Field) {
+	if count == 0 {
+		return
+	}
+	qs.tell(ctx, events.OriginOf(ctx).Declared(false), name, at.VHost, append(protocol.Table{
+		{Key: "name", Value: at.Name},
+		{Key: "vhost", Value: at.VHost},
+		{Key: "exchange", Value: at.Exchange},
+		{Key: "message_id", Value: which.MessageID},
+		{Key: "messages", Value: int64(count)},
+	}, more...))
 }
 
 // Channels implements management.Clients.

@@ -7,6 +7,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
+	"candlemark/internal/events"
 	"candlemark/internal/management"
 	"candlemark/internal/topology"
 	"candlemark/policies"
@@ -66,7 +67,9 @@ func inquire[T answered](ctx context.Context, qs *Queries, by management.Asker, 
 	if err != nil {
 		return none, nil, err
 	}
-	answer, err := ask.One[T](ctx, qs.cfg.Asker, q.PID, func(replyTo mail.Address) any { return question(mail.Request{ReplyTo: replyTo}) })
+	answer, err := ask.One[T](ctx, qs.cfg.Asker, q.PID, func(replyTo mail.Address) any {
+		return question(mail.Request{ReplyTo: replyTo, By: events.OriginOf(ctx)})
+	})
 	if err == nil {
 		err = answer.Failure()
 	}

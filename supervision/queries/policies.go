@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/events"
 	"candlemark/policies"
 	"candlemark/supervision/ask"
 )
@@ -11,7 +12,7 @@ import (
 // SetPolicy implements management.Policies.
 func (qs *Queries) SetPolicy(ctx context.Context, p *policies.Policy) (replaced bool, err error) {
 	r, err := ask.One[*mail.PolicyReply](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to mail.Address) any {
-		return &mail.SetPolicy{Request: mail.Request{ReplyTo: to}, Policy: p, Operator: p.Operator}
+		return &mail.SetPolicy{Request: mail.Request{ReplyTo: to, By: events.OriginOf(ctx)}, Policy: p, Operator: p.Operator}
 	})
 	if err != nil {
 		return false, err
@@ -22,7 +23,7 @@ func (qs *Queries) SetPolicy(ctx context.Context, p *policies.Policy) (replaced 
 // SetPolicies implements management.Policies.
 func (qs *Queries) SetPolicies(ctx context.Context, vhost string, all []*policies.Policy) error {
 	r, err := ask.One[*mail.PolicyReply](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to mail.Address) any {
-		return &mail.SetPolicies{Request: mail.Request{ReplyTo: to}, VHost: vhost, Policies: all}
+		return &mail.SetPolicies{Request: mail.Request{ReplyTo: to, By: events.OriginOf(ctx)}, VHost: vhost, Policies: all}
 	})
 	if err != nil {
 		return err
@@ -33,7 +34,7 @@ func (qs *Queries) SetPolicies(ctx context.Context, vhost string, all []*policie
 // ClearPolicy implements management.Policies.
 func (qs *Queries) ClearPolicy(ctx context.Context, vhost, name string, operator bool) (found bool, err error) {
 	r, err := ask.One[*mail.PolicyReply](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to mail.Address) any {
-		return &mail.ClearPolicy{Request: mail.Request{ReplyTo: to}, VHost: vhost, Name: name, Operator: operator}
+		return &mail.ClearPolicy{Request: mail.Request{ReplyTo: to, By: events.OriginOf(ctx)}, VHost: vhost, Name: name, Operator: operator}
 	})
 	if err != nil {
 		return false, err

@@ -7,6 +7,7 @@ import (
 	"candlemark/actors/deadletter"
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
+	"candlemark/internal/events"
 	"candlemark/internal/metrics"
 	"candlemark/internal/topology"
 	"candlemark/supervision/ask"
@@ -20,6 +21,8 @@ type Config struct {
 	Permissions auth.Permissions
 	// Connections are the PIDs of all connections. The error is that of the context.
 	Connections func(context.Context) ([]mail.Address, error)
+	// Events is told of what is closed, cancelled and moved; nil for nobody.
+	Events *events.Hub
 }
 
 // Queries implements the parts of management.Broker that ask actors: Policies, Queues,

@@ -7,6 +7,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/internal/management"
+	"candlemark/protocol"
 )
 
 // Scheduled implements management.Messages.
@@ -67,6 +68,7 @@ func (qs *Queries) CancelScheduled(ctx context.Context, by management.Asker, at 
 	if err != nil {
 		return 0, err
 	}
+	qs.tellScheduled(ctx, "scheduled.cancelled", at, which, answer.Count)
 	return answer.Count, nil
 }
 
@@ -86,5 +88,6 @@ func (qs *Queries) Reschedule(ctx context.Context, by management.Asker, at manag
 	if err != nil {
 		return 0, 0, err
 	}
+	qs.tellScheduled(ctx, "scheduled.moved", at, which, answer.Count, protocol.Field{Key: "due_ms", Value: due})
 	return answer.Count, due, nil
 }

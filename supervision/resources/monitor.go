@@ -7,7 +7,9 @@ import (
 	"candlemark/internal/budget"
 	"candlemark/internal/clock"
 	"candlemark/internal/config"
+	"candlemark/internal/events"
 	"candlemark/internal/management"
+	"candlemark/protocol"
 
 	"github.com/rs/zerolog"
 )
@@ -41,6 +43,7 @@ type Broker struct {
 	MaxMessage uint64 // bytes of the largest body
 	Clock      *clock.Clock
 	Log        zerolog.Logger
+	Events     *events.Hub // told of alarms; nil for nobody
 	// Block tells the clients of an alarm, or with "" that there is none any more. Trim asks all
 	// queues to page out, Queues counts them. None of them waits.
 	Block  func(reason string)
@@ -201,12 +204,16 @@ func (a *Monitor) log(what string, before, after bool) {
 	if before == after {
 		return
 	}
-	text := what + " resource limit alarm cleared on node " + a.broker.Name
+	name, text := "alarm.cleared", what+" resource limit alarm cleared on node "+a.broker.Name
 	if after {
+		name = "alarm.set"
 		text = what + " resource limit alarm set on node " + a.broker.Name + ": publishers will be blocked until this alarm clears"
 	}
 	a.broker.Log.Warn().Int64("memory_bytes", a.now.memory).Int64("memory_limit_bytes", a.shortage.limit).Int64("contents_bytes", a.budget.Used()).
 		Int64("disk_free_bytes", a.now.disk).Int64("disk_free_limit_bytes", a.shortage.least).Msg(text)
+	a.broker.Events.Tell(events.Unrecorded, func() *events.Event {
+		return &events.Event{Name: name, Fields: protocol.Table{{Key: "source", Value: what}, {Key: "node", Value: a.broker.Name}}}
+	})
 }
 
 // trim asks the queues to page out while they hold too much: those without

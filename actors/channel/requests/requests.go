@@ -28,6 +28,8 @@ type Request struct {
 	// Ok answers the client, given a reply that is no failure.
 	Ok     func(reply any) protocol.Method
 	NoWait bool // the client is told nothing
+	// Purges is the queue that loses its messages; nil for none.
+	Purges *topology.Queue
 }
 
 // Named is the queue's name that a method means, "" being the last declared
@@ -148,7 +150,7 @@ func (c *Client) purge(m *protocol.QueuePurge) (*Request, error) {
 		return nil, err
 	}
 	return &Request{
-		To: q.PID, NoWait: m.NoWait,
+		To: q.PID, NoWait: m.NoWait, Purges: q,
 		Mail: func(r mail.Request) any {
 			return &mail.Purge{Request: r, Connection: c.Connection, Queue: q.Name, VHost: c.VHost.Name}
 		},

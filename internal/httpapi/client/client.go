@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+
+	"candlemark/internal/events"
 )
 
 // maxAnswer is how many bytes of an answer are read.
@@ -103,6 +105,7 @@ func (c *Client) ask(ctx context.Context, q question, result any) error {
 	for name, values := range q.header {
 		request.Header[name] = values
 	}
+	request.Header.Set("User-Agent", events.CommandLineAgent)
 	request.SetBasicAuth(c.user, c.password)
 	if q.body != nil {
 		request.Header.Set("Content-Type", "application/json")

@@ -151,11 +151,11 @@ func putGlobal(r *rest.Request) (bool, error) {
 	if b.Err != nil {
 		return false, b.Err
 	}
-	created, err := r.Broker.PutGlobal(r.Name, b.Fields["value"])
+	created, err := r.Broker.PutGlobal(r.Context(), r.Name, b.Fields["value"])
 	return created, rest.Invalid(err)
 }
 
-func deleteGlobal(r *rest.Request) (bool, error) { return r.Broker.DeleteGlobal(r.Name) }
+func deleteGlobal(r *rest.Request) (bool, error) { return r.Broker.DeleteGlobal(r.Context(), r.Name) }
 
 // putClusterName gives the broker its name, a global parameter.
 func putClusterName(r *rest.Request) (any, error) {
@@ -163,7 +163,7 @@ func putClusterName(r *rest.Request) (any, error) {
 	if b.Text("name"); b.Err != nil {
 		return nil, b.Err
 	}
-	_, err := r.Broker.PutGlobal(management.ClusterName, b.Fields["name"])
+	_, err := r.Broker.PutGlobal(r.Context(), management.ClusterName, b.Fields["name"])
 	return nil, rest.Invalid(err)
 }
 

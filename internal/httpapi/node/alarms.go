@@ -4,6 +4,7 @@ import (
 	"candlemark/internal/config"
 	"candlemark/internal/httpapi/rest"
 	"candlemark/internal/management"
+	"candlemark/protocol"
 )
 
 // alarmItem is the form of an alarm.
@@ -69,9 +70,20 @@ func multipleOfMemory(text string) (config.Amount, error) {
 	return config.ParseDiskLimit("mem_relative " + text)
 }
 
+// limit is one of the broker's machine.
+type limit struct {
+	name string
+	of   func(*management.Machine) config.Amount
+}
+
+var (
+	memoryLimit = limit{"memory_high_watermark", func(m *management.Machine) config.Amount { return m.MemoryWatermark }}
+	diskLimit   = limit{"disk_free_limit", func(m *management.Machine) config.Amount { return m.DiskFreeLimit }}
+)
+
 // setLimit changes a limit to {"absolute": "2GB"}, or a number of bytes, or to
 // what has another name and is relative to the memory there is.
-func setLimit(relative string, parse func(string) (config.Amount, error), set func(management.Broker, config.Amount)) rest.Handler {
+func setLimit(of limit, relative string, parse func(string) (config.Amount, error), set func(management.Broker, config.Amount)) rest.Handler {
 	return func(r *rest.Request) (any, error) {
 		b := r.JSON()
 		if b.Err != nil {
@@ -93,7 +105,12 @@ func setLimit(relative string, parse func(string) (config.Amount, error), set fu
 		if err != nil {
 			return nil, rest.Invalid(err)
 		}
+		before, err := r.Broker.Machine(r.Context())
+		if err != nil {
+			return nil, err
+		}
 		set(r.Broker, to)
+		r.Record("limit.set", "", protocol.Table{{Key: "name", Value: of.name}, {Key: "value", Value: to.String()}}, of.of(&before).String())
 		return nil, nil
 	}
 }

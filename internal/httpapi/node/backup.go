@@ -7,6 +7,7 @@ import (
 
 	"candlemark/internal/httpapi/rest"
 	"candlemark/internal/management"
+	"candlemark/protocol"
 )
 
 // backupItem is the form of a backup.
@@ -45,9 +46,17 @@ func startBackup(r *rest.Request) (any, error) {
 	case errors.Is(err, management.ErrBackupRunning):
 		return nil, rest.Refuse(http.StatusConflict, "conflict", err.Error())
 	}
+	if err == nil {
+		r.Record("backup.started", "", protocol.Table{{Key: "path", Value: path}}, nil)
+	}
 	return backupForm(begun), err
 }
 
 func shownBackup(r *rest.Request) (any, error) { return backupForm(r.Broker.Backup()), nil }
 
-func cancelBackup(r *rest.Request) (found bool, err error) { return r.Broker.CancelBackup(), nil }
+func cancelBackup(r *rest.Request) (found bool, err error) {
+	if found = r.Broker.CancelBackup(); found {
+		r.Record("backup.cancelled", "", protocol.Table{}, nil)
+	}
+	return found, nil
+}

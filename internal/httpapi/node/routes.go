@@ -39,9 +39,9 @@ var Routes = []rest.Route{
 	rest.Delete("/api/x/backup", rest.Administrator, rest.Found(cancelBackup)),
 
 	rest.Get("/api/memory-high-watermark", rest.Monitor, ofMachine(watermark)),
-	rest.Put("/api/memory-high-watermark", rest.Administrator, setLimit("relative", config.ParseWatermark, management.Broker.SetMemoryWatermark)),
+	rest.Put("/api/memory-high-watermark", rest.Administrator, setLimit(memoryLimit, "relative", config.ParseWatermark, management.Broker.SetMemoryWatermark)),
 	rest.Get("/api/disk-free-limit", rest.Monitor, ofMachine(diskFreeLimit)),
-	rest.Put("/api/disk-free-limit", rest.Administrator, setLimit("mem_relative", multipleOfMemory, management.Broker.SetDiskFreeLimit)),
+	rest.Put("/api/disk-free-limit", rest.Administrator, setLimit(diskLimit, "mem_relative", multipleOfMemory, management.Broker.SetDiskFreeLimit)),
 
 	rest.Get("/api/aliveness-test/{vhost}", rest.In(rest.Visitor), rest.Always(healthy)),
 	rest.Get("/api/healthchecks/node", rest.Anybody, nodeHealth),

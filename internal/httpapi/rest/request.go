@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/events"
 	"candlemark/internal/httpapi/forms"
 	"candlemark/internal/management"
+	"candlemark/protocol"
 
 	"github.com/rs/zerolog"
 )
@@ -84,9 +86,27 @@ type Request struct {
 	*http.Request
 	*API
 	W           http.ResponseWriter // for headers; what a handler returns is written behind them
+	Users       *auth.Users         // whose changes are the user's
 	User        auth.User
 	VHost, Name string // from the path, "" if it has none
 	held        int64  // bytes of memory
+}
+
+// origin is who asks.
+func (r *Request) origin() *events.Origin {
+	by := &events.Origin{User: r.User.Name, Source: r.RemoteAddr, Interface: events.HTTP}
+	if r.UserAgent() == events.CommandLineAgent {
+		by.Interface = events.CommandLine
+	}
+	return by
+}
+
+// Record has the log tell of something that the user has changed, and before, if it is not nil, how it was.
+func (r *Request) Record(name, vhost string, fields protocol.Table, before any) {
+	by := events.OriginOf(r.Context())
+	r.Broker.Events().Tell(by.Asked(), func() *events.Event {
+		return &events.Event{Name: name, VHost: vhost, By: by, Fields: fields, Before: before}
+	})
 }
 
 // Part is a part of the path, "" if it has none of that name.
@@ -98,7 +118,7 @@ func (r *Request) Part(name string) string {
 // Serve makes the handler of a route, which lets those through who are known and whom its rule allows.
 func (a *API) Serve(to Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, plain *http.Request) {
-		r := &Request{Request: plain, API: a, W: w}
+		r := &Request{Request: plain, API: a, W: w, Users: a.Users}
 		defer func() { r.memory.give(r.User.Name, r.held) }()
 		r.respond(r.call(to))
 	})
@@ -110,6 +130,8 @@ func (r *Request) call(to Route) (any, error) {
 		if err := r.enter(); err != nil {
 			return nil, err
 		}
+		by := r.origin()
+		r.Users, r.Request = r.Users.By(by), r.WithContext(events.WithOrigin(r.Context(), by))
 	}
 	patience := Patience
 	if to.slow {

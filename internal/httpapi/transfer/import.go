@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/events"
 	"candlemark/internal/httpapi/transfer/document"
 	"candlemark/internal/management"
 	"candlemark/internal/parameters"
@@ -60,9 +61,9 @@ func presentIn(ctx context.Context, broker management.Broker, users *auth.Users)
 }
 
 // Carry carries a plan out for a user, who needs no permissions. What the broker refuses after all is refused in the plan;
-// the rest goes on. Error: that of ctx; then nobody knows what was done of the rest.
+// the rest goes on. Whose it is on record is in ctx. Error: that of ctx; then nobody knows what was done of the rest.
 func Carry(ctx context.Context, broker management.Broker, users *auth.Users, by auth.User, p *document.Plan) error {
-	c := &carrier{broker: broker, users: users, by: by, policies: map[string][]*document.Item{}, methods: map[batch][]*document.Item{}}
+	c := &carrier{broker: broker, users: users.By(events.OriginOf(ctx)), by: by, policies: map[string][]*document.Item{}, methods: map[batch][]*document.Item{}}
 	for i := range p.Items {
 		item := &p.Items[i]
 		if err := c.put(ctx, item); err != nil {
@@ -87,7 +88,20 @@ func Carry(ctx context.Context, broker management.Broker, users *auth.Users, by 
 			refuse(item, err)
 		}
 	}
+	tell(ctx, broker, p)
 	return ctx.Err()
+}
+
+// tell tells that definitions were imported, and how many items.
+func tell(ctx context.Context, broker management.Broker, p *document.Plan) {
+	by, fields := events.OriginOf(ctx), protocol.Table{{Key: "items", Value: int64(len(p.Items))}}
+	broker.Events().Tell(by.Asked(), func() *events.Event {
+		counts := p.Counts()
+		for _, verdict := range slices.Sorted(maps.Keys(counts)) {
+			fields = append(fields, protocol.Field{Key: string(verdict), Value: int64(counts[verdict])})
+		}
+		return &events.Event{Name: "definitions.imported", By: by, Fields: fields}
+	})
 }
 
 // batch are items that come many at a time.
@@ -131,7 +145,7 @@ func (c *carrier) put(ctx context.Context, item *document.Item) (err error) {
 		}
 		_, err = c.broker.PutParameter(ctx, v)
 	case document.Global:
-		_, err = c.broker.PutGlobal(v.Name, v.Value)
+		_, err = c.broker.PutGlobal(ctx, v.Name, v.Value)
 	case *policies.Policy:
 		c.policies[v.VHost] = append(c.policies[v.VHost], item)
 	case protocol.Method:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"candlemark/internal/events"
 	"candlemark/internal/httpapi/rest"
 	"candlemark/internal/httpapi/transfer/document"
 )
@@ -32,7 +33,9 @@ func post(r *rest.Request) (any, error) {
 	dry := wanted("dry_run")
 	done := !dry && !(wanted("strict") && len(plan.Refused()) > 0)
 	if done {
-		if err := Carry(r.Context(), r.Broker, r.Users, r.User, plan); err != nil {
+		by := *events.OriginOf(r.Context())
+		by.Interface = events.Import
+		if err := Carry(events.WithOrigin(r.Context(), &by), r.Broker, r.Users, r.User, plan); err != nil {
 			return nil, err
 		}
 	}

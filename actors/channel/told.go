@@ -1,0 +1,49 @@
+package channel
+
+import (
+	"strconv"
+
+	"candlemark/actors/channel/output"
+	"candlemark/actors/mail"
+	"candlemark/internal/events"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+)
+
+// teller tells what a channel does to whoever listens.
+type teller struct{ cfg *Config }
+
+// purged tells that a queue has lost its messages.
+func (t *teller) purged(q *topology.Queue, messages int) {
+	t.cfg.Events.Tell(t.cfg.By.Declared(q.Durable), func() *events.Event {
+		return &events.Event{Name: "queue.purged", VHost: t.cfg.VHost.Name, By: t.cfg.By, Fields: protocol.Table{
+			{Key: "name", Value: q.Name}, {Key: "vhost", Value: t.cfg.VHost.Name}, {Key: "messages", Value: int64(messages)},
+		}}
+	})
+}
+
+// consumer tells that a consumer has come.
+func (t *teller) consumer(m *mail.Consume) {
+	t.cfg.Events.Tell(events.Unrecorded, func() *events.Event {
+		return t.consumerEvent("consumer.created", m.Tag, m.Queue, protocol.Table{
+			{Key: "exclusive", Value: m.Exclusive},
+			{Key: "ack_required", Value: !m.NoAck},
+			{Key: "prefetch_count", Value: int64(m.Prefetch)},
+			{Key: "arguments", Value: m.Arguments},
+		})
+	})
+}
+
+// consumerGone tells that one has gone.
+func (t *teller) consumerGone(tag string, c *output.Consumer) {
+	t.cfg.Events.Tell(events.Unrecorded, func() *events.Event { return t.consumerEvent("consumer.deleted", tag, c.Name, nil) })
+}
+
+func (t *teller) consumerEvent(name, tag, queue string, more protocol.Table) *events.Event {
+	return &events.Event{Name: name, VHost: t.cfg.VHost.Name, By: t.cfg.By, Fields: append(protocol.Table{
+		{Key: "consumer_tag", Value: tag},
+		{Key: "queue", Value: queue},
+		{Key: "vhost", Value: t.cfg.VHost.Name},
+		{Key: "channel", Value: t.cfg.ConnectionName + " (" + strconv.Itoa(int(t.cfg.ID)) + ")"},
+	}, more...)}
+}

@@ -1,0 +1,51 @@
+package vhost
+
+import (
+	"candlemark/internal/events"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+)
+
+// tell has an event of an object told when what was decided before is done.
+func (s *shared) tell(name string, by *events.Origin, durable bool, fields protocol.Table) {
+	s.out.add(func() {
+		s.cfg.Events.Tell(by.Declared(durable), func() *events.Event {
+			return &events.Event{Name: name, VHost: s.vhost, By: by, Fields: fields}
+		})
+	})
+}
+
+// queueTold tells of a queue that clients may know.
+func (s *shared) queueTold(name string, by *events.Origin, q *topology.Queue) {
+	if q.Holds() || s.cfg.Events == nil {
+		return
+	}
+	fields := protocol.Table{
+		{Key: "name", Value: q.Name},
+		{Key: "vhost", Value: s.vhost},
+		{Key: "durable", Value: q.Durable},
+		{Key: "auto_delete", Value: q.AutoDelete},
+		{Key: "exclusive", Value: q.Exclusive},
+		{Key: "type", Value: "rabbit_" + q.Type + "_queue"},
+		{Key: "arguments", Value: q.Arguments},
+	}
+	if q.Owner != nil {
+		fields = append(fields, protocol.Field{Key: "owner_pid", Value: q.Owner.Id})
+	}
+	s.tell(name, by, q.Durable, fields)
+}
+
+func (s *shared) exchangeTold(name string, by *events.Origin, x *topology.Exchange) {
+	if s.cfg.Events == nil {
+		return
+	}
+	s.tell(name, by, x.Durable, protocol.Table{
+		{Key: "name", Value: x.Name},
+		{Key: "vhost", Value: s.vhost},
+		{Key: "type", Value: x.Type},
+		{Key: "durable", Value: x.Durable},
+		{Key: "auto_delete", Value: x.AutoDelete},
+		{Key: "internal", Value: x.Internal},
+		{Key: "arguments", Value: x.Arguments},
+	})
+}

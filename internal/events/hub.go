@@ -1,0 +1,212 @@
+package events
+
+import (
+	"bytes"
+	"cmp"
+	"regexp"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"candlemark/internal/plainjson"
+	"candlemark/protocol"
+
+	"github.com/rs/zerolog"
+)
+
+// Record says whether the log gets a line of an event.
+type Record uint8
+
+const (
+	// Unrecorded: never.
+	Unrecorded Record = iota
+	// Routine: at the level debug.
+	Routine
+	// Change: at the level info.
+	Change
+)
+
+// Event is something that has happened. Nobody alters it once it was told.
+type Event struct {
+	Name  string  // as RabbitMQ names it: "queue.created"
+	VHost string  // "" for what is in none
+	By    *Origin // nil: the broker itself
+	// Fields describe it, under RabbitMQ's names.
+	Fields protocol.Table
+	// Before is for the log: what was there before, of any type with a JSON form; nil for nothing.
+	Before any
+	// At is when it was told, in ms since 1970 (Hub.Tell).
+	At int64
+}
+
+// Headers are the fields as RabbitMQ's event exchange gives them to its messages.
+func (e *Event) Headers() protocol.Table {
+	return append(slices.Clone(e.Fields),
+		protocol.Field{Key: "user_who_performed_action", Value: e.By.user()},
+		protocol.Field{Key: "timestamp_in_ms", Value: e.At})
+}
+
+// Config configures a Hub.
+type Config struct {
+	Log zerolog.Logger
+	// Now is the time in ms since 1970.
+	Now func() int64
+	// JSON is the JSON form of a field table.
+	JSON func(protocol.Table) []byte
+}
+
+// Hub passes on what happens in a broker. Nil is one that nobody listens to and that records nothing.
+type Hub struct {
+	cfg       Config
+	mu        sync.Mutex                  // held to change:
+	listeners atomic.Pointer[[]*Listener] // nil for none; never altered
+}
+
+// NewHub makes one without listeners.
+func NewHub(cfg Config) *Hub { return &Hub{cfg: cfg} }
+
+// Tell has an event recorded and passes it on to who listens. Event is called at once, or not at all if nobody wants to know.
+func (h *Hub) Tell(record Record, event func() *Event) {
+	if h == nil {
+		return
+	}
+	line, wanted := h.line(record), h.Wanted()
+	if !line.Enabled() && !wanted {
+		return
+	}
+	e := event()
+	e.At = h.cfg.Now()
+	if line.Enabled() {
+		h.write(line, e)
+	}
+	if wanted {
+		for _, l := range *h.listeners.Load() {
+			l.tell(e)
+		}
+	}
+}
+
+// Wanted tells whether somebody listens.
+func (h *Hub) Wanted() bool {
+	if h == nil {
+		return false
+	}
+	all := h.listeners.Load()
+	return all != nil && slices.ContainsFunc(*all, func(l *Listener) bool { return l.idle == nil || !l.idle() })
+}
+
+func (h *Hub) line(record Record) *zerolog.Event {
+	switch record {
+	case Change:
+		return h.cfg.Log.Info()
+	case Routine:
+		return h.cfg.Log.Debug()
+	case Unrecorded:
+	}
+	return nil
+}
+
+// mostRecorded is how many bytes of JSON a line has of what there is, and of what there was before.
+const mostRecorded = 4000
+
+func (h *Hub) write(line *zerolog.Event, e *Event) {
+	line = line.Str("event", e.Name)
+	if by := e.By; by != nil {
+		line = line.Str("user", by.User).Str("source", by.Source).Str("interface", by.Interface)
+	} else {
+		line = line.Str("interface", "broker")
+	}
+	line = line.RawJSON("what", recorded(h.cfg.JSON(e.Fields)))
+	if e.Before != nil {
+		line = line.RawJSON("before", recorded(plainjson.Marshal(e.Before)))
+	}
+	line.Msg("on record")
+}
+
+// recorded is JSON as a line has it.
+func recorded(text []byte) []byte {
+	text = Redacted(text)
+	if len(text) > mostRecorded {
+		text = plainjson.Marshal(map[string]any{"size_bytes": len(text), "begins": string(bytes.ToValidUTF8(text[:mostRecorded], nil))})
+	}
+	return text
+}
+
+var credentials = regexp.MustCompile(`://[^"\s]*@`)
+
+// Redacted is JSON without what stands where URIs have users and passwords.
+func Redacted(text []byte) []byte {
+	if !bytes.Contains(text, []byte("://")) {
+		return text
+	}
+	return credentials.ReplaceAllLiteral(text, []byte("://***@"))
+}
+
+// Told is an event that a listener gets.
+type Told struct {
+	*Event        // nil: there is only Lost to tell
+	Lost   uint64 // how many the listener has missed since the one before
+}
+
+// Listener hears of events.
+type Listener struct {
+	C     chan Told
+	hub   *Hub
+	wants func(*Event) bool
+	idle  func() bool
+
+	mu   sync.Mutex
+	lost uint64
+}
+
+// Listen makes a listener with room for so many events that it has not taken yet; close it. It gets those that it wants, nil
+// for all. While it is idle, nil for never, it need not get any. Both are called by who tells, and must neither wait nor tell.
+func (h *Hub) Listen(room int, wants func(*Event) bool, idle func() bool) *Listener {
+	l := &Listener{C: make(chan Told, cmp.Or(room, 1)), hub: h, wants: wants, idle: idle}
+	h.change(func(all []*Listener) []*Listener { return append(all, l) })
+	return l
+}
+
+// Close ends the listening.
+func (l *Listener) Close() {
+	l.hub.change(func(all []*Listener) []*Listener {
+		return slices.DeleteFunc(all, func(other *Listener) bool { return other == l })
+	})
+}
+
+func (h *Hub) change(f func([]*Listener) []*Listener) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var all []*Listener
+	if now := h.listeners.Load(); now != nil {
+		all = slices.Clone(*now)
+	}
+	all = f(all)
+	h.listeners.Store(&all)
+}
+
+func (l *Listener) tell(e *Event) {
+	if l.idle != nil && l.idle() || l.wants != nil && !l.wants(e) {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case l.C <- Told{e, l.lost}:
+		l.lost = 0
+	default:
+		l.lost++
+	}
+}
+
+// Missed is how many events were missed behind the last one that is in C. They are told once.
+func (l *Listener) Missed() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.C) > 0 {
+		return 0
+	}
+	lost := l.lost
+	l.lost = 0
+	return lost
+}

@@ -1,0 +1,64 @@
+package events
+
+import "context"
+
+// The interfaces by which somebody changes something.
+const (
+	AMQP        = "amqp"
+	HTTP        = "http"
+	CommandLine = "command line" // which speaks HTTP
+	Import      = "import"       // of definitions, by HTTP
+	Settings    = "config"       // settings, and what is loaded at the start
+)
+
+// Origin is who does something. Nobody alters it.
+type Origin struct {
+	User      string
+	Source    string // where from: an address and port, or the name of a connection
+	Interface string // one of those above
+}
+
+// internalUser is the user whom RabbitMQ names for what the broker does itself.
+const internalUser = "rmq-internal"
+
+// user is the name of the user.
+func (o *Origin) user() string {
+	if o == nil || o.User == "" {
+		return internalUser
+	}
+	return o.User
+}
+
+// Declared is how a change of a queue, an exchange or a binding is recorded: a change of what is kept (durable), and one
+// that somebody made by hand; not what clients declare for as long as they are there, what comes with definitions, which are
+// recorded as a whole, and what the broker does itself.
+func (o *Origin) Declared(durable bool) Record {
+	if o == nil || o.Interface == Import || o.Interface == Settings || o.Interface == AMQP && !durable {
+		return Routine
+	}
+	return Change
+}
+
+// Asked is how any other change is recorded: if somebody asked for it.
+func (o *Origin) Asked() Record {
+	if o == nil {
+		return Routine
+	}
+	return Change
+}
+
+// CommandLineAgent is how the command line calls itself over HTTP.
+const CommandLineAgent = "candlemark-command-line"
+
+type originKey struct{}
+
+// WithOrigin is a context for what o asks for.
+func WithOrigin(ctx context.Context, o *Origin) context.Context {
+	return context.WithValue(ctx, originKey{}, o)
+}
+
+// OriginOf is who asks; nil for the broker itself.
+func OriginOf(ctx context.Context) *Origin {
+	o, _ := ctx.Value(originKey{}).(*Origin)
+	return o
+}

@@ -1,0 +1,144 @@
+package supervision
+
+import (
+	"context"
+	"sync"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/events"
+	"candlemark/internal/httpapi/forms"
+	"candlemark/internal/message"
+	"candlemark/internal/plainjson"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+	"candlemark/supervision/ask"
+)
+
+const (
+	// eventExchange is where RabbitMQ's plugin of that name publishes events.
+	eventExchange = "amq.rabbitmq.event"
+	// eventRoom is how many events may wait to be published; more are lost, and counted.
+	eventRoom = 4096
+	// eventBatch is how many are under way to queues at a time.
+	eventBatch = 256
+)
+
+// newHub makes the source of a node's events.
+func newHub(n *Node) *events.Hub {
+	return events.NewHub(events.Config{
+		Log: n.cfg.Log, Now: func() int64 { return n.clock.Now().Floor() + n.clock.Skew() },
+		JSON: func(t protocol.Table) []byte { return plainjson.Marshal(forms.Object(t)) },
+	})
+}
+
+// eventExchanges are those that a virtual host has for events.
+func eventExchanges(n *Node, vhost string) []mail.DeclareExchange {
+	if n.cfg.EventsIn == "" || n.cfg.EventsIn != vhost {
+		return nil
+	}
+	return []mail.DeclareExchange{{Name: eventExchange, Type: "topic", Durable: true, Internal: true}}
+}
+
+// eventPublisher publishes events from a goroutine of its own.
+type eventPublisher struct {
+	node     *Node
+	listener *events.Listener
+	router   topology.Router
+	stop     context.CancelFunc
+	gone     sync.WaitGroup
+}
+
+// publishEvents begins to, if there is a virtual host for it; call the result to end that.
+func publishEvents(n *Node) (end func()) {
+	if n.cfg.EventsIn == "" {
+		return func() {}
+	}
+	if _, found := n.VHost(n.cfg.EventsIn); !found {
+		n.cfg.Log.Warn().Str("vhost", n.cfg.EventsIn).Msg("the virtual host for events is not there: none are published until it is made")
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	p := &eventPublisher{node: n, stop: stop}
+	p.listener = n.events.Listen(eventRoom, nil, func() bool {
+		_, x := p.exchange()
+		return x == nil || x.Routes().Len() == 0
+	})
+	p.gone.Go(func() { p.run(ctx) })
+	return func() {
+		p.listener.Close()
+		p.stop()
+		p.gone.Wait()
+	}
+}
+
+// exchange finds the exchange; nil if it is not there.
+func (p *eventPublisher) exchange() (*topology.Directory, *topology.Exchange) {
+	v, found := p.node.VHost(p.node.cfg.EventsIn)
+	if !found {
+		return nil, nil
+	}
+	d := v.Directory()
+	return d, d.Exchange([]byte(eventExchange))
+}
+
+func (p *eventPublisher) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case first := <-p.listener.C:
+			batch := []events.Told{first}
+			for len(batch) < eventBatch && len(p.listener.C) > 0 {
+				batch = append(batch, <-p.listener.C)
+			}
+			p.publish(ctx, batch)
+		}
+	}
+}
+
+// publish gives the queues what they get of a batch, and waits until all have taken it: so much is under way and no more.
+func (p *eventPublisher) publish(ctx context.Context, batch []events.Told) {
+	d, x := p.exchange()
+	if x == nil {
+		return
+	}
+	targets := map[*topology.Queue][]message.Message{}
+	for _, e := range batch {
+		if e.Lost > 0 {
+			p.node.cfg.Log.Warn().Uint64("lost_events", e.Lost).Msg("events were not published: queues did not take them fast enough")
+		}
+		m := eventMessage(e.Event)
+		queues := p.router.Route(d, x, m.RoutingKey, e.Headers)
+		caps := p.router.Caps()
+		for i, q := range queues {
+			capped := m
+			if caps != nil {
+				capped.Cap(caps[i])
+			}
+			targets[q] = append(targets[q], capped)
+		}
+	}
+	in := p.node.asker.Inbox(len(targets))
+	defer in.Close()
+	for q, messages := range targets {
+		messages[len(messages)-1].Number = 1 // is answered
+		p.node.asker.Post(q.PID, &mail.Enqueue{From: in.PID, Queue: q.PID, Messages: messages})
+	}
+	ctx, cancel := p.node.clock.WithTimeout(ctx, ask.Patience)
+	defer cancel()
+	for range targets {
+		if _, err := in.Next(ctx); err != nil {
+			return
+		}
+	}
+}
+
+// eventMessage is an event as RabbitMQ publishes it: all of it is in the headers.
+func eventMessage(e *events.Event) message.Message {
+	p := protocol.Properties{
+		Flags:   protocol.FlagHeaders | protocol.FlagTimestamp | protocol.FlagDeliveryMode,
+		Headers: e.Headers(), Timestamp: protocol.Timestamp(e.At / 1000), DeliveryMode: 2,
+	}
+	return message.Message{
+		Exchange: []byte(eventExchange), RoutingKey: []byte(e.Name), Header: p.Append(nil), TTL: message.NoTTL, Persistent: true, Owned: true,
+	}
+}
