@@ -16,6 +16,7 @@ import (
 	"candlemark/internal/clock"
 	"candlemark/internal/definitions"
 	"candlemark/internal/management"
+	"candlemark/internal/parameters"
 	"candlemark/internal/store"
 	"candlemark/internal/topology"
 	"candlemark/supervision/ask"
@@ -58,6 +59,8 @@ type Config struct {
 	// Fault, if set, is asked before every turn of an actor, also before system
 	// mail, and makes it panic over the mail by true. For tests; nil costs nothing.
 	Fault func(who *actor.PID, what any) bool
+	// Dial, if set, connects shovels to other brokers in place of the network. For tests.
+	Dial func(ctx context.Context, to *parameters.URI) (net.Conn, error)
 	// Handshake is how long a client may take to open its connection; 10 s.
 	Handshake time.Duration
 	// SendTimeout is how long a client may read nothing of what it is sent; 15 s,
@@ -101,6 +104,7 @@ type Node struct {
 	changing chan struct{}   // has room for one who changes the virtual hosts
 	// answering has room for one who writes the answer to a command about messages.
 	answering chan struct{}
+	insiders  atomic.Uint64 // connections of the broker to itself that there have been
 	// incarnations is the last number given to a queue.
 	incarnations atomic.Uint64
 	starts       uint64 // that the data folder has seen before this one, or more
@@ -180,6 +184,7 @@ func Start(cfg Config) (*Node, error) {
 		return nil, errors.Join(err, n.Stop(context.Background()))
 	}
 	n.endEvents = publishEvents(n)
+	n.Begin(context.Background())
 	return n, nil
 }
 
@@ -228,6 +233,8 @@ func (n *Node) undeliverable(what any) {
 	case accepted:
 		n.refuseConnection(m.conn)
 	case openLocalChannel:
+		m.reply <- nil
+	case openShovel:
 		m.reply <- nil
 	default:
 		n.lost.Add(1)

@@ -1,17 +1,23 @@
 package supervision
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"runtime"
 	"sync/atomic"
 	"time"
 
+	"candlemark/actors/shovel"
 	"candlemark/actors/vhost"
 	"candlemark/internal/definitions"
+	"candlemark/internal/parameters"
 	"candlemark/internal/store"
 	"candlemark/policies"
 	"candlemark/supervision/shovels"
+
+	"github.com/asynkron/protoactor-go/actor"
 )
 
 // recovery is how far a start has come.
@@ -64,7 +70,9 @@ func (n *Node) load() error {
 	}
 	n.Shovels = shovels.New(shovels.Config{
 		Parameters: definitions.NewParameters(m, d.Parameters), VHost: func(name string) bool { _, is := n.cfg.Users.VHost(name); return is },
-		Lock: n.lockVHosts, Unlock: n.unlockVHosts,
+		Lock: n.lockVHosts, Unlock: n.unlockVHosts, End: func(pid *actor.PID) { n.system.Root.Stop(pid) },
+		Spawn: func(ctx context.Context, cfg shovel.Config) (*actor.PID, error) { return spawnShovel(ctx, n, cfg) },
+		Dial:  func(ctx context.Context, to *parameters.URI) (net.Conn, error) { return dial(ctx, n, to) }, Cluster: n.clusterName, MaxMessage: n.cfg.MaxMessage, Clock: n.clock, Log: n.cfg.Log,
 	})
 	n.recovery.all = len(d.Queues)
 	if err := n.reserve(d); err != nil {

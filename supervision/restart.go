@@ -22,6 +22,7 @@ const (
 	KindChannel    Kind = "channel"
 	KindExchange   Kind = "exchange"
 	KindQueue      Kind = "queue"
+	KindShovel     Kind = "shovel"
 )
 
 // Restart says what happens to an actor that panicked.
@@ -49,11 +50,12 @@ var Table = map[Kind]Restart{
 	KindAdmin:      {actor.ResumeDirective, 0, 0, "nothing to keep", "the asker: the command failed"},
 	KindConnection: {actor.StopDirective, 0, 0, "nothing", "the client: the socket closes"},
 	KindChannel:    {actor.StopDirective, 0, 0, "nothing: queues own what was unacknowledged", "the client: 541"},
+	KindShovel:     {actor.RestartDirective, 10, time.Minute, "nothing: what was not acknowledged is in the source", "nobody"},
 	KindQueue:      {actor.StopDirective, 0, 0, "of a durable one what the journal has", "consumers: cancelled; publishers: nack; the vhost, which brings a durable one back, or puts down one that panics in replay"},
 }
 
 // Failures counts panics by kind.
-type Failures struct{ counts [8]atomic.Uint64 }
+type Failures struct{ counts [9]atomic.Uint64 }
 
 // strategy is OneForOne by the table. It is stateless but for the counters and
 // crashed queues, so one serves every parent.
@@ -117,7 +119,7 @@ func restart(parent actor.Supervisor, child *actor.PID, pause time.Duration) {
 }
 
 // order fixes the place of each kind's counter.
-var order = []Kind{KindRegistry, KindVHost, KindExchange, KindDeadLetter, KindAdmin, KindConnection, KindChannel, KindQueue}
+var order = []Kind{KindRegistry, KindVHost, KindExchange, KindDeadLetter, KindAdmin, KindConnection, KindChannel, KindQueue, KindShovel}
 
 func (f *Failures) add(kind Kind) {
 	for i, k := range order {

@@ -34,6 +34,7 @@ func (n *Node) Stop(ctx context.Context) error {
 	n.serving.Wait()
 	var err error
 	if n.root != nil {
+		n.End() // before their connections are closed, which they would open anew
 		err = errors.Join(n.leave(ctx), n.settle(ctx))
 		if n.endEvents != nil {
 			n.endEvents()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"candlemark/internal/commandline/format"
 	"candlemark/internal/httpapi/client"
 )
 
@@ -35,6 +36,18 @@ var parameterVerbs = []verb{
 	{
 		name: "list_global_parameters", about: "Lists global parameters", options: "no-table-headers",
 		title: text("Listing global runtime parameters ..."), run: listed("global-parameters").with(valueAsText).table("name", "value"),
+	},
+	{
+		name: "shovel_status", about: "Lists the shovels of all virtual hosts", options: "no-table-headers", title: text("Shovel status on node {broker}"),
+		run: listed("shovels").with(func(o client.Object) { format.Shovel(o) }).table(format.ShovelColumns...),
+	},
+	{
+		name: "restart_shovel", arguments: "<name>", about: "Ends a shovel and starts it again", title: text("Restarting dynamic Shovel {name} in virtual host {vhost} on node {broker}"),
+		run: deletes("shovels", "vhost", "{vhost}", "{name}", "restart").ifMissing(complaint("Shovel with the given name was not found on the target node '{broker}' and / or virtual host '{vhost}'")),
+	},
+	{
+		name: "delete_shovel", arguments: "<name>", about: "Removes a shovel", title: text("Deleting shovel {name} in vhost {vhost}"),
+		run: deletes("shovels", "vhost", "{vhost}", "{name}").ifMissing(complaint("Shovel with the given name was not found on the target node '{broker}' and / or virtual host '{vhost}'")),
 	},
 }
 

@@ -26,6 +26,8 @@ type fake struct {
 	err     error // of every method, if set
 
 	parameters []parameters.Parameter
+	shovels    []management.Shovel
+	restarted  string
 }
 
 func newFake(vhosts ...string) *fake {
@@ -115,6 +117,15 @@ func (f *fake) DeleteParameter(_ context.Context, p parameters.Parameter) (bool,
 		return q.VHost == p.VHost && q.Component == p.Component && q.Name == p.Name
 	})
 	return len(f.parameters) < before, f.err
+}
+
+func (f *fake) ListShovels(vhost string) []management.Shovel {
+	return slices.DeleteFunc(slices.Clone(f.shovels), func(s management.Shovel) bool { return vhost != "" && s.VHost != vhost })
+}
+
+func (f *fake) RestartShovel(_ context.Context, vhost, name string) (bool, error) {
+	f.restarted = vhost + " " + name
+	return slices.ContainsFunc(f.shovels, func(s management.Shovel) bool { return s.VHost == vhost && s.Name == name }), f.err
 }
 
 func (f *fake) PutVHost(_ context.Context, v auth.VHost) (bool, error) {

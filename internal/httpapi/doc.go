@@ -12,6 +12,7 @@
 //	node         the broker as a whole, its machine and its health
 //	exposition   the same for monitoring systems, outside of /api
 //	transfer     export and import of all definitions
+//	shovels      shovels
 //
 // They are written with rest (requests, rules, errors, lists; ADR 39) and forms
 // (JSON forms that several of them show) over internal/management, the broker.

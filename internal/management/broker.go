@@ -23,6 +23,7 @@ type Broker interface {
 	Messages
 	Host
 	Definitions
+	Shovels
 	Monitoring
 	Backups
 	// VHosts returns the names of all virtual hosts, sorted.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 
 	"candlemark/internal/auth"
-	"candlemark/internal/parameters"
 )
 
 // ClusterName is the global parameter that names the broker, a text.
@@ -31,12 +30,4 @@ type Definitions interface {
 	// auth.ErrNotStored.
 	PutGlobal(ctx context.Context, name string, value json.RawMessage) (created bool, err error)
 	DeleteGlobal(ctx context.Context, name string) (found bool, err error)
-	// Parameters are those of components in a virtual host, in all for "", sorted.
-	Parameters(vhost string) []parameters.Parameter
-	// PutParameter creates or replaces one of an existing virtual host, which is valid, and has the shovel of that name begin with it.
-	// Errors: auth.ErrNotStored, or that there are too many.
-	PutParameter(ctx context.Context, p parameters.Parameter) (created bool, err error)
-	// DeleteParameter removes one, known by its names, and ends the shovel that it made. Found tells whether there was one. Error:
-	// auth.ErrNotStored.
-	DeleteParameter(ctx context.Context, p parameters.Parameter) (found bool, err error)
 }

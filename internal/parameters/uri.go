@@ -1,6 +1,7 @@
 package parameters
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -20,10 +21,13 @@ type URI struct {
 	// User is "" for the address of this broker without one: everything is allowed there. Elsewhere it is guest, if the address does not say.
 	User, Password string
 	HasPassword    bool
-	Heartbeat      time.Duration // 0 for the usual one
+	Heartbeat      time.Duration // 0 for what the other side wants
 	Timeout        time.Duration // of connecting; 0 for the usual one
 	TLS            *TLS          // nil without
 }
+
+// usualHeartbeat is how often each side tells the other that it is there, where the address does not say.
+const usualHeartbeat = 10 * time.Second
 
 // TLS says how a connection is encrypted.
 type TLS struct {
@@ -108,7 +112,7 @@ func (u *URI) place(port string) (err error) {
 		}
 		return nil
 	}
-	u.Port = u.usualPort()
+	u.Port, u.Heartbeat = u.usualPort(), usualHeartbeat
 	if port != "" {
 		if u.Port, err = strconv.Atoi(port); err != nil || u.Port < 1 || u.Port > 65535 {
 			return fmt.Errorf("{port_out_of_range,%s}", port)
@@ -164,6 +168,30 @@ func (u *URI) set(q url.Values) error {
 	return nil
 }
 
+// Redacted is a value with addresses that name no users, passwords and settings.
+func Redacted(value json.RawMessage) json.RawMessage {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(value, &fields) != nil || fields == nil {
+		return value
+	}
+	for _, key := range []string{"src-uri", "dest-uri", "uri"} {
+		var list []string
+		switch {
+		case fields[key] == nil:
+			continue
+		case json.Unmarshal(fields[key], &list) == nil:
+			for i := range list {
+				list[i] = withoutLogin(list[i])
+			}
+			fields[key], _ = json.Marshal(list) // texts
+		default:
+			fields[key], _ = json.Marshal(withoutLogin(text(fields[key]))) // a text
+		}
+	}
+	value, _ = json.Marshal(fields) // that were JSON
+	return value
+}
+
 // withoutLogin is an address, or what should be one, without what may be a password.
 func withoutLogin(address string) string {
 	scheme, rest, ok := strings.Cut(address, "://")
@@ -171,11 +199,9 @@ func withoutLogin(address string) string {
 		scheme, rest = "", address
 	}
 	if at := strings.LastIndex(rest, "@"); at >= 0 {
-		rest = "***@" + rest[at+1:]
+		rest = rest[at+1:]
 	}
-	if before, _, has := strings.Cut(rest, "?"); has {
-		rest = before + "?..."
-	}
+	rest, _, _ = strings.Cut(rest, "?")
 	if ok {
 		return scheme + "://" + rest
 	}

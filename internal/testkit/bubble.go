@@ -172,10 +172,21 @@ func (b *Bubble) ConnectFew() *Client {
 	return b.connect("guest", "guest", 16)
 }
 
+// ConnectTo is Connect to another broker of the test's.
+func (b *Bubble) ConnectTo(node *supervision.Node) *Client {
+	b.Helper()
+	return b.open(node, "guest", "guest", 0)
+}
+
 func (b *Bubble) connect(user, password string, channels uint16) *Client {
 	b.Helper()
+	return b.open(b.Node, user, password, channels)
+}
+
+func (b *Bubble) open(node *supervision.Node, user, password string, channels uint16) *Client {
+	b.Helper()
 	ours, theirs := net.Pipe()
-	b.Node.Connect(ours)
+	node.Connect(ours)
 	conn, err := amqp.Open(theirs, amqp.Config{
 		SASL: []amqp.Authentication{&amqp.PlainAuth{Username: user, Password: password}}, Vhost: "/", ChannelMax: channels,
 	})

@@ -38,6 +38,7 @@ var rooms = map[string][]string{
 	"actors/channel/trace":     {"protocol", "internal/message", "internal/topology"},
 	"actors/channel/unacked":   {"actors/mail", "actors/channel/qos", "internal/seqmap"},
 	"actors/exchange":          actorOf(),
+	"actors/shovel":            actorOf("internal/parameters"),
 	"actors/queue":             actorOf("internal/store"),
 	"actors/deadletter":        actorOf(),
 	"actors/vhost":             actorOf("internal/definitions", "internal/store"),
@@ -98,7 +99,7 @@ var rooms = map[string][]string{
 	"supervision/queries": {
 		"protocol", "policies", "actors/deadletter", "actors/mail", "supervision/ask", "internal/auth", "internal/events", "internal/management", "internal/metrics", "internal/topology",
 	},
-	"supervision/shovels":   {"internal/definitions", "internal/parameters"},
+	"supervision/shovels":   {"actors/shovel", "internal/clock", "internal/definitions", "internal/management", "internal/parameters"},
 	"supervision/resources": {"protocol", "internal/budget", "internal/clock", "internal/config", "internal/events", "internal/management"},
 
 	"actors/queue/schedule": {

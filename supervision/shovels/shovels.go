@@ -2,9 +2,17 @@ package shovels
 
 import (
 	"context"
+	"net"
+	"sync"
 
+	"candlemark/actors/shovel"
+	"candlemark/internal/clock"
 	"candlemark/internal/definitions"
+	"candlemark/internal/management"
 	"candlemark/internal/parameters"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/rs/zerolog"
 )
 
 // Config says what the shovels need of a broker.
@@ -15,20 +23,73 @@ type Config struct {
 	// Lock keeps virtual hosts from coming and going until Unlock. Error: that of ctx.
 	Lock   func(ctx context.Context) error
 	Unlock func()
+	// Spawn makes an actor, End has it stop.
+	Spawn func(ctx context.Context, cfg shovel.Config) (*actor.PID, error)
+	End   func(*actor.PID)
+	// Dial connects to the broker of an address, Cluster is the name of this one.
+	Dial       func(ctx context.Context, to *parameters.URI) (net.Conn, error)
+	Cluster    func() string
+	MaxMessage uint64
+	Clock      *clock.Clock
+	Log        zerolog.Logger
 }
 
 // Shovels are those of a broker.
-type Shovels struct{ cfg Config }
+type Shovels struct {
+	cfg      Config
+	finished sync.WaitGroup // goroutines that delete those that are done
 
-// New makes those of a broker.
-func New(cfg Config) *Shovels { return &Shovels{cfg: cfg} }
+	mu      sync.Mutex
+	begun   bool // Begin was called, and End was not
+	running map[name]*one
+}
 
-// Parameters implements management.Definitions.
+type name struct{ vhost, name string }
+
+// one is a shovel.
+type one struct {
+	status shovel.Status // of one without an actor
+	work   *parameters.Work
+	handle *shovel.Handle // nil without an actor
+	pid    *actor.PID
+}
+
+// New makes those of a broker. None runs before Begin.
+func New(cfg Config) *Shovels { return &Shovels{cfg: cfg, running: map[name]*one{}} }
+
+// Begin starts all that are stored. The virtual hosts are there.
+func (s *Shovels) Begin(ctx context.Context) {
+	s.mu.Lock()
+	s.begun = true
+	s.mu.Unlock()
+	for _, p := range s.cfg.Parameters.All("") {
+		s.put(ctx, p)
+	}
+}
+
+// End ends all, and waits until they have left their connections. None begins again.
+func (s *Shovels) End() {
+	s.mu.Lock()
+	s.begun = false
+	var handles []*shovel.Handle
+	for key := range s.running {
+		handles = append(handles, s.remove(key))
+	}
+	s.mu.Unlock()
+	for _, h := range handles {
+		if h != nil {
+			<-h.Left()
+		}
+	}
+	s.finished.Wait()
+}
+
+// Parameters implements management.Shovels.
 func (s *Shovels) Parameters(vhost string) []parameters.Parameter {
 	return s.cfg.Parameters.All(vhost)
 }
 
-// PutParameter implements management.Definitions.
+// PutParameter implements management.Shovels.
 func (s *Shovels) PutParameter(ctx context.Context, p parameters.Parameter) (created bool, err error) {
 	if err := s.cfg.Lock(ctx); err != nil {
 		return false, err
@@ -37,17 +98,147 @@ func (s *Shovels) PutParameter(ctx context.Context, p parameters.Parameter) (cre
 	if !s.cfg.VHost(p.VHost) {
 		return false, parameters.Refusal("vhost_not_found")
 	}
-	return s.cfg.Parameters.Put(p)
+	if created, err = s.cfg.Parameters.Put(p); err == nil {
+		s.put(ctx, p)
+	}
+	return created, err
 }
 
-// DeleteParameter implements management.Definitions.
+// DeleteParameter implements management.Shovels.
 func (s *Shovels) DeleteParameter(ctx context.Context, p parameters.Parameter) (found bool, err error) {
 	if err := s.cfg.Lock(ctx); err != nil {
 		return false, err
 	}
 	defer s.cfg.Unlock()
-	return s.cfg.Parameters.Delete(p)
+	return s.delete(p)
+}
+
+func (s *Shovels) delete(p parameters.Parameter) (found bool, err error) {
+	if found, err = s.cfg.Parameters.Delete(p); err == nil && p.Component == parameters.Shovel {
+		s.mu.Lock()
+		s.remove(name{p.VHost, p.Name})
+		s.mu.Unlock()
+	}
+	return found, err
 }
 
 // Forget ends what belongs to a virtual host that was deleted, and with it what is stored of it. Virtual hosts are locked.
-func (s *Shovels) Forget(vhost string) { s.cfg.Parameters.Forget(vhost) }
+func (s *Shovels) Forget(vhost string) {
+	s.cfg.Parameters.Forget(vhost)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key := range s.running {
+		if key.vhost == vhost {
+			s.remove(key)
+		}
+	}
+}
+
+// RestartShovel implements management.Shovels.
+func (s *Shovels) RestartShovel(ctx context.Context, vhost, of string) (found bool, err error) {
+	if err := s.cfg.Lock(ctx); err != nil {
+		return false, err
+	}
+	defer s.cfg.Unlock()
+	for _, p := range s.cfg.Parameters.All(vhost) {
+		if p.Component == parameters.Shovel && p.Name == of {
+			s.put(ctx, p)
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// ListShovels implements management.Shovels.
+func (s *Shovels) ListShovels(vhost string) []management.Shovel {
+	list := []management.Shovel{}
+	for _, p := range s.cfg.Parameters.All(vhost) {
+		s.mu.Lock()
+		x := s.running[name{p.VHost, p.Name}]
+		s.mu.Unlock()
+		if p.Component == parameters.Shovel && x != nil {
+			list = append(list, x.describe(p))
+		}
+	}
+	return list
+}
+
+func (x *one) describe(p parameters.Parameter) management.Shovel {
+	status, counts := x.status, shovel.Counts{ToTake: -1, ToMove: -1}
+	if x.handle != nil {
+		status, counts = x.handle.Status(), x.handle.Counts()
+	}
+	return management.Shovel{
+		VHost: p.VHost, Name: p.Name, Work: x.work, State: string(status.Phase), Reason: status.Reason, Since: status.Since,
+		From: status.From, To: status.To, Forwarded: counts.Forwarded, Pending: counts.Pending, ToTake: counts.ToTake, ToMove: counts.ToMove,
+	}
+}
+
+// put starts the shovel of a parameter, in place of the one that may be there, if it is one.
+func (s *Shovels) put(ctx context.Context, p parameters.Parameter) {
+	if p.Component != parameters.Shovel {
+		return
+	}
+	key := name{p.VHost, p.Name}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.begun {
+		return
+	}
+	before := s.remove(key)
+	x := &one{}
+	s.running[key] = x
+	var err error
+	if x.work, err = parameters.ParseShovel(p.VHost, p.Name, p.Value); err == nil {
+		err = s.spawn(ctx, x, before, p)
+	}
+	if err != nil {
+		x.work = nil
+		x.status = shovel.Status{Phase: shovel.Terminated, Reason: err.Error(), Since: s.cfg.Clock.Now().Floor()}
+	}
+}
+
+func (s *Shovels) spawn(ctx context.Context, x *one, before *shovel.Handle, p parameters.Parameter) (err error) {
+	handle := shovel.NewHandle()
+	cfg := shovel.Config{
+		Work: x.work, Dial: s.cfg.Dial, Cluster: s.cfg.Cluster, MaxMessage: s.cfg.MaxMessage, Clock: s.cfg.Clock,
+		Log: s.cfg.Log.With().Str("vhost", p.VHost).Str("shovel", p.Name).Logger(), Handle: handle,
+		Finished: func() { s.finished.Go(func() { s.finish(x, p) }) },
+	}
+	if before != nil {
+		cfg.After = before.Left()
+	}
+	if x.pid, err = s.cfg.Spawn(ctx, cfg); err == nil {
+		x.handle = handle
+	}
+	return err
+}
+
+// finish deletes a shovel that is done, unless it has got another task meanwhile.
+func (s *Shovels) finish(x *one, p parameters.Parameter) {
+	if s.cfg.Lock(context.Background()) != nil {
+		return
+	}
+	defer s.cfg.Unlock()
+	s.mu.Lock()
+	current := s.running[name{p.VHost, p.Name}] == x
+	s.mu.Unlock()
+	if !current {
+		return
+	}
+	if _, err := s.delete(p); err != nil {
+		s.cfg.Log.Error().Err(err).Str("vhost", p.VHost).Str("shovel", p.Name).Msg("shovel is done and could not be deleted")
+	}
+}
+
+// remove ends a shovel, nil if there is none with an actor. The mutex is held.
+func (s *Shovels) remove(key name) *shovel.Handle {
+	x := s.running[key]
+	delete(s.running, key)
+	if x == nil || x.handle == nil {
+		return nil
+	}
+	x.handle.End()
+	s.cfg.End(x.pid)
+	return x.handle
+}

@@ -102,7 +102,7 @@ func judgeComponent(p parameters.Parameter, i *Item) {
 	} else if _, err := parameters.ParseShovel(p.VHost, p.Name, p.Value); err != nil {
 		i.Note(Approximated, "it is kept, and does nothing: "+err.Error())
 	} else {
-		i.Note(Approximated, "it is kept, and does nothing: shovels do not run here")
+		i.Note(Taken, "it begins to move messages at once; where the definitions come from it may do so, too")
 	}
 }
 

@@ -1,0 +1,189 @@
+package shovel
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"candlemark/internal/parameters"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// Times of a session's connections.
+const (
+	patience     = 30 * time.Second // for an address, and for queues and consumer
+	farewellTime = 3 * time.Second  // for connection.close to be answered
+)
+
+const (
+	frameMax = 128 << 10
+	// holding is how many bytes of messages a session holds before it stops reading.
+	holding = 16 << 20
+)
+
+// end is one of the two connections of a session.
+type end struct {
+	uri    *parameters.URI
+	conn   *amqp.Connection
+	guard  *guard
+	ch     *amqp.Channel
+	closed <-chan *amqp.Error // of the channel, also when the connection ends
+}
+
+// connect tries the addresses one after the other.
+func (s *session) connect(uris []*parameters.URI, room int64) (*end, error) {
+	var failures []error
+	for _, u := range uris {
+		e, err := s.open(u, room)
+		if err == nil {
+			return e, nil
+		}
+		if s.ctx.Err() != nil {
+			return nil, s.ctx.Err()
+		}
+		failures = append(failures, fmt.Errorf("%s: %w", u, err))
+	}
+	return nil, errors.Join(failures...)
+}
+
+// open connects to an address, logs in, and opens a channel.
+func (s *session) open(u *parameters.URI, room int64) (*end, error) {
+	limit := u.Timeout
+	if limit == 0 {
+		limit = patience
+	}
+	ctx, cancel := s.Clock.WithTimeout(s.ctx, limit)
+	defer cancel()
+	conn, err := s.Dial(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	if conn, err = encrypted(ctx, conn, u); err != nil {
+		return nil, err
+	}
+	e := &end{uri: u, guard: newGuard(conn, s.MaxMessage, room)}
+	cfg := amqp.Config{
+		SASL:  []amqp.Authentication{&amqp.PlainAuth{Username: u.User, Password: u.Password}},
+		Vhost: u.VHost, FrameSize: frameMax, Heartbeat: u.Heartbeat, Locale: "en_US",
+		Properties: amqp.Table{"product": "Candlemark", "connection_name": "Shovel " + s.Work.Name},
+	}
+	if e.conn, err = amqp.Open(e.guard, cfg); err == nil {
+		e.ch, err = e.conn.Channel()
+	}
+	if err != nil {
+		_ = e.guard.Close()
+		if ctx.Err() != nil && s.ctx.Err() == nil {
+			err = fmt.Errorf("no answer within %s", limit)
+		}
+		return nil, err
+	}
+	e.closed = e.ch.NotifyClose(make(chan *amqp.Error, 1))
+	return e, nil
+}
+
+// encrypted shakes hands if the address wants that.
+func encrypted(ctx context.Context, conn net.Conn, u *parameters.URI) (net.Conn, error) {
+	if u.TLS == nil {
+		return conn, nil
+	}
+	cfg, err := tlsConfig(u)
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	secured := tls.Client(conn, cfg)
+	if err := secured.HandshakeContext(ctx); err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return secured, nil
+}
+
+// tlsConfig reads what an address names, each time: certificates are renewed.
+func tlsConfig(u *parameters.URI) (*tls.Config, error) {
+	cfg := &tls.Config{
+		ServerName: u.TLS.Name, MinVersion: tls.VersionTLS12,
+		InsecureSkipVerify: !u.TLS.Verify, // as the address says
+	}
+	if u.TLS.Verify && cfg.ServerName == "" {
+		cfg.ServerName = u.Host // the certificate is checked against it, whether it is sent or not
+	}
+	if file := u.TLS.CAFile; file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("cacertfile: %w", err)
+		}
+		cfg.RootCAs = x509.NewCertPool()
+		if !cfg.RootCAs.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("cacertfile: no certificate in %s", file)
+		}
+	}
+	if u.TLS.CertFile != "" {
+		pair, err := tls.LoadX509KeyPair(u.TLS.CertFile, u.TLS.KeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("certfile: %w", err)
+		}
+		cfg.Certificates = []tls.Certificate{pair}
+	}
+	return cfg, nil
+}
+
+// leave closes the connection, and waits a little for the other side to have taken what came before. Nil is none.
+func (e *end) leave() {
+	if e == nil {
+		return
+	}
+	e.guard.open()
+	_ = e.conn.CloseDeadline(time.Now().Add(farewellTime)) // it is over in any case
+	_ = e.guard.Close()
+}
+
+// ensure declares a queue unless it is there; predeclared it has to be. A refusal ends the channel, so it has one of its own.
+func (e *end) ensure(queue string, args map[string]any, predeclared bool) error {
+	ch, err := e.conn.Channel()
+	if err != nil {
+		return err
+	}
+	_, err = ch.QueueDeclarePassive(queue, false, false, false, false, nil)
+	var refused *amqp.Error
+	if predeclared || !errors.As(err, &refused) || refused.Code != amqp.NotFound {
+		_ = ch.Close() // it may be closed already
+		return err
+	}
+	if ch, err = e.conn.Channel(); err != nil {
+		return err
+	}
+	if _, err = ch.QueueDeclare(queue, true, false, false, false, tableOf(args)); err == nil {
+		err = ch.Close()
+	}
+	return err
+}
+
+// tableOf are arguments as the library wants them.
+func tableOf(args map[string]any) amqp.Table {
+	t := amqp.Table{}
+	for key, value := range args {
+		t[key] = fieldOf(value)
+	}
+	return t
+}
+
+func fieldOf(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		return tableOf(v)
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = fieldOf(v[i])
+		}
+		return list
+	}
+	return value
+}

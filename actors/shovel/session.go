@@ -1,0 +1,322 @@
+package shovel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"candlemark/internal/parameters"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// retry is how long what the destination refused is kept before it goes back to the source: at once it would come again at once.
+const retry = time.Second
+
+// session moves messages until something is wrong. It is a goroutine, as all of it waits for the network.
+type session struct {
+	*Config
+	ctx    context.Context
+	number uint64
+	tell   func(what any)
+
+	source, destination *end
+	progress            *progress
+	route               amqp.Table // of this session, for headers
+
+	deliveries <-chan amqp.Delivery
+	confirms   <-chan amqp.Confirmation
+	returns    <-chan amqp.Return
+	blocking   <-chan amqp.Blocking
+	cancelled  <-chan string
+	again      *time.Timer
+	returning  bool // again runs, as something is to go back
+	blocked    bool // the destination takes nothing
+}
+
+// run connects, moves, and returns why it ends; errFinished if there is nothing left to do.
+func (s *session) run() error {
+	err := s.prepare()
+	defer func() {
+		s.source.leave()
+		s.destination.leave()
+	}()
+	if err != nil {
+		return err
+	}
+	stop := context.AfterFunc(s.ctx, s.cut)
+	defer stop()
+	s.tell(&connected{s.number, s.source.uri.String(), s.destination.uri.String()})
+	s.again = time.NewTimer(retry)
+	s.again.Stop()
+	defer s.again.Stop()
+	for {
+		s.count()
+		if s.progress.done() {
+			return errFinished
+		}
+		if err := s.step(); err != nil {
+			return err
+		}
+	}
+}
+
+// cut ends what waits for the network.
+func (s *session) cut() {
+	for _, e := range []*end{s.source, s.destination} {
+		if e != nil {
+			_ = e.guard.SetDeadline(time.Now().Add(farewellTime)) // it may be closed already
+			e.guard.open()
+		}
+	}
+}
+
+// prepare connects to both sides and begins to consume.
+func (s *session) prepare() (err error) {
+	if s.source, err = s.connect(s.Work.From.URIs, holding); err != nil {
+		return fmt.Errorf("failed to connect to source: %w", err)
+	}
+	if s.destination, err = s.connect(s.Work.To.URIs, -1); err != nil {
+		return fmt.Errorf("failed to connect to destination: %w", err)
+	}
+	s.route = s.routed()
+	ctx, cancel := s.Clock.WithTimeout(s.ctx, patience)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() {
+		_ = s.source.guard.Close()
+		_ = s.destination.guard.Close()
+	})()
+	if err = s.prepareDestination(); err != nil {
+		return fmt.Errorf("failed to set up the destination: %w", err)
+	}
+	if err = s.prepareSource(); err != nil && !errors.Is(err, errFinished) {
+		return fmt.Errorf("failed to set up the source: %w", err)
+	}
+	return err
+}
+
+func (s *session) prepareDestination() error {
+	to, e := &s.Work.To, s.destination
+	if to.Queue != "" {
+		if err := e.ensure(to.Queue, to.QueueArguments, to.Predeclared); err != nil {
+			return err
+		}
+	}
+	s.blocking = e.conn.NotifyBlocked(make(chan amqp.Blocking, 16))
+	window := s.Work.From.Prefetch + 1 // the library must never wait for us
+	s.returns = e.ch.NotifyReturn(make(chan amqp.Return, window))
+	if s.Work.AckMode != parameters.OnConfirm {
+		return nil
+	}
+	s.confirms = e.ch.NotifyPublish(make(chan amqp.Confirmation, window))
+	return e.ch.Confirm(false)
+}
+
+func (s *session) prepareSource() error {
+	from, e := &s.Work.From, s.source
+	queue, err := s.queue()
+	if err != nil {
+		return err
+	}
+	count := from.Until.Count
+	if from.Until.Length {
+		q, err := e.ch.QueueDeclarePassive(queue, false, false, false, false, nil)
+		if err != nil {
+			return err
+		}
+		count = int64(q.Messages)
+	}
+	if s.progress = newProgress(count); s.progress.done() {
+		return errFinished
+	}
+	if err := e.ch.Qos(from.Prefetch, 0, false); err != nil {
+		return err
+	}
+	s.cancelled = e.ch.NotifyCancel(make(chan string, 1))
+	s.deliveries, err = e.ch.Consume(queue, "", false, false, false, false, tableOf(from.Consumer))
+	return err
+}
+
+// queue is the one to consume from. That of an exchange is the shovel's own, and ends with it.
+func (s *session) queue() (string, error) {
+	from, e := &s.Work.From, s.source
+	if from.Queue != "" {
+		return from.Queue, e.ensure(from.Queue, from.QueueArguments, from.Predeclared)
+	}
+	q, err := e.ch.QueueDeclare("", false, false, true, false, nil)
+	if err != nil {
+		return "", err
+	}
+	return q.Name, e.ch.QueueBind(q.Name, from.Key, from.Exchange, false, nil)
+}
+
+// step waits for one thing and does what follows from it.
+func (s *session) step() error {
+	in := s.deliveries
+	if s.blocked || !s.progress.open() {
+		in = nil
+	}
+	select {
+	case <-s.ctx.Done():
+		return s.ctx.Err()
+	case d, more := <-in:
+		if !more {
+			return s.sourceEnded()
+		}
+		return s.move(&d)
+	case c, more := <-s.confirms:
+		if !more {
+			return s.destinationEnded()
+		}
+		return s.confirmed(c)
+	case r, more := <-s.returns:
+		if !more {
+			return s.destinationEnded()
+		}
+		return unroutable(&r)
+	case b, more := <-s.blocking:
+		if !more {
+			return s.destinationEnded()
+		}
+		s.blocked = b.Active
+		s.tell(&blocked{s.number, b.Active})
+		return nil
+	case <-s.again.C:
+		return s.giveBack()
+	case err := <-s.source.closed:
+		return closedBy("source", err)
+	case err := <-s.destination.closed:
+		return closedBy("destination", err)
+	}
+}
+
+// move publishes a delivery.
+func (s *session) move(d *amqp.Delivery) error {
+	s.progress.take()
+	if s.Work.AckMode == parameters.NoAck {
+		if err := s.ack(d.DeliveryTag, false, 1); err != nil {
+			return err
+		}
+	}
+	exchange, key := s.target(d)
+	s.destination.guard.published.Add(1)
+	// A queue that the shovel has declared is missed when it is gone. To an exchange it publishes as anybody does.
+	err := s.destination.ch.PublishWithContext(s.ctx, exchange, key, s.Work.To.Queue != "", false, s.message(d, time.Now()))
+	if err != nil {
+		return s.because(s.destination, "destination", err)
+	}
+	s.Handle.forwarded.Add(1)
+	if s.Work.AckMode == parameters.OnConfirm {
+		s.progress.publish(d.DeliveryTag)
+		return nil
+	}
+	s.progress.moved()
+	if s.Work.AckMode == parameters.OnPublish {
+		return s.ack(d.DeliveryTag, false, 1)
+	}
+	return nil
+}
+
+// confirmed takes an answer, and all others that have come with it.
+func (s *session) confirmed(c amqp.Confirmation) error {
+	before := s.progress.answers
+	for more := true; more; {
+		// What could not be routed comes back before it is confirmed.
+		select {
+		case r, there := <-s.returns:
+			if there {
+				return unroutable(&r)
+			}
+		default:
+		}
+		tag, err := s.progress.answer(c.DeliveryTag, c.Ack)
+		if err == nil && tag != 0 {
+			err = s.ack(tag, false, 0)
+		}
+		if err != nil {
+			return err
+		}
+		select {
+		case c, more = <-s.confirms:
+		default:
+			more = false
+		}
+	}
+	s.source.guard.letGo(int(s.progress.answers - before))
+	if len(s.progress.refused) > 0 && !s.returning {
+		s.returning = true
+		s.again.Reset(retry)
+	}
+	if tag := s.progress.settle(); tag != 0 {
+		return s.ack(tag, true, 0)
+	}
+	return nil
+}
+
+// ack acknowledges a delivery, and lets go of as many messages.
+func (s *session) ack(tag uint64, upTo bool, count int) error {
+	s.source.guard.letGo(count)
+	if err := s.source.ch.Ack(tag, upTo); err != nil {
+		return s.because(s.source, "source", err)
+	}
+	return nil
+}
+
+// giveBack gives what the destination has refused back to the source, which delivers it again.
+func (s *session) giveBack() error {
+	s.returning = false
+	for _, tag := range s.progress.giveBack() {
+		if err := s.source.ch.Nack(tag, false, true); err != nil {
+			return s.because(s.source, "source", err)
+		}
+	}
+	return nil
+}
+
+// count shows how far the session is.
+func (s *session) count() {
+	h := s.Handle
+	h.pending.Store(int64(len(s.progress.waiting)))
+	h.toTake.Store(s.progress.toTake)
+	h.toMove.Store(s.progress.toMove)
+}
+
+func (s *session) sourceEnded() error {
+	select {
+	case <-s.cancelled:
+		return errors.New("the source has cancelled the consumer: its queue is gone, or was moved")
+	default:
+		return s.because(s.source, "source", errors.New("consumer ended"))
+	}
+}
+
+func (s *session) destinationEnded() error {
+	return s.because(s.destination, "destination", errors.New("channel ended"))
+}
+
+// because is why a side does not do what it is asked for: what it said at its end, or else otherwise.
+func (s *session) because(e *end, side string, otherwise error) error {
+	select {
+	case err := <-e.closed:
+		if err != nil {
+			return closedBy(side, err)
+		}
+	default:
+	}
+	if s.ctx.Err() != nil {
+		return s.ctx.Err()
+	}
+	return fmt.Errorf("%s: %w", side, otherwise)
+}
+
+func closedBy(side string, err *amqp.Error) error {
+	if err == nil {
+		return errors.New(side + " closed the connection")
+	}
+	return fmt.Errorf("%s closed the channel or connection: %d %s", side, err.Code, err.Reason)
+}
+
+func unroutable(r *amqp.Return) error {
+	return fmt.Errorf("the destination has no queue '%s' any more", r.RoutingKey)
+}

@@ -1,0 +1,128 @@
+package shovels
+
+import (
+	"time"
+
+	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/management"
+	"candlemark/internal/parameters"
+)
+
+// Routes are those of RabbitMQ's plugins. Who may see shovels may not, as there, end them: that takes who may set them.
+var Routes = []rest.Route{
+	rest.Get("/api/shovels", rest.Monitor, shovels.List),
+	rest.Get("/api/shovels/{vhost}", rest.In(rest.Monitor), shovels.List),
+	rest.Get("/api/shovels/vhost/{vhost}/{name}", rest.In(rest.Monitor), shown),
+	rest.Delete("/api/shovels/vhost/{vhost}/{name}", rest.In(rest.Policymaker), rest.Found(end)),
+	rest.Delete("/api/shovels/vhost/{vhost}/{name}/restart", rest.In(rest.Policymaker), rest.Found(restart)),
+
+	rest.Get("/api/federation-links", rest.Monitor, none),
+	rest.Get("/api/federation-links/{vhost}", rest.In(rest.Monitor), none),
+	rest.Get("/api/federation-links/state/down", rest.Monitor, none),
+	rest.Get("/api/federation-links/{vhost}/state/down", rest.In(rest.Monitor), none),
+	rest.Delete("/api/federation-links/vhost/{vhost}/{id}/{node}/restart", rest.In(rest.Policymaker), func(*rest.Request) (any, error) {
+		return nil, rest.ErrNotFound
+	}),
+}
+
+// none answers with a list of nothing: federation does not run here.
+var none = rest.Always([]struct{}{})
+
+// item is the JSON form of a shovel.
+type item struct {
+	Node      string `json:"node"`
+	Timestamp string `json:"timestamp"`
+	Name      string `json:"name"`
+	VHost     string `json:"vhost"`
+	Type      string `json:"type"`
+	State     string `json:"state"`
+	Reason    string `json:"reason,omitempty"`
+	*running
+}
+
+// running has what only a shovel that runs shows. Numbers are those of RabbitMQ 4.1.
+type running struct {
+	From             string `json:"src_uri"`
+	FromProtocol     string `json:"src_protocol"`
+	ToProtocol       string `json:"dest_protocol"`
+	To               string `json:"dest_uri"`
+	Queue            string `json:"src_queue,omitempty"`
+	Exchange         string `json:"src_exchange,omitempty"`
+	Key              string `json:"src_exchange_key,omitempty"`
+	ToQueue          string `json:"dest_queue,omitempty"`
+	ToExchange       string `json:"dest_exchange,omitempty"`
+	ToKey            string `json:"dest_exchange_key,omitempty"`
+	Blocked          string `json:"blocked_status"`
+	Forwarded        int64  `json:"forwarded"`
+	Pending          int64  `json:"pending"`
+	Remaining        any    `json:"remaining"`
+	RemainingUnacked any    `json:"remaining_unacked"`
+}
+
+var shovels = rest.Resource[item]{
+	Items: func(r *rest.Request) ([]item, error) {
+		return rest.Forms(r.Broker.ListShovels(r.VHost), rest.All, func(s *management.Shovel) item { return form(r.Node, s) }), nil
+	},
+	Name: func(i *item) string { return i.Name },
+}
+
+func form(node string, s *management.Shovel) item {
+	i := item{
+		Node: node, Timestamp: time.UnixMilli(s.Since).Format(time.DateTime), Name: s.Name, VHost: s.VHost, Type: "dynamic", State: s.State,
+		Reason: s.Reason,
+	}
+	if s.From == "" || s.Work == nil {
+		return i
+	}
+	from, to := &s.Work.From, &s.Work.To
+	i.running = &running{
+		From: s.From, FromProtocol: "amqp091", To: s.To, ToProtocol: "amqp091", Queue: from.Queue, Exchange: from.Exchange, Key: from.Key,
+		ToQueue: to.Queue, Blocked: s.State, Forwarded: s.Forwarded, Pending: s.Pending, Remaining: left(s.ToMove), RemainingUnacked: left(s.ToTake),
+	}
+	if to.Exchange != nil {
+		i.ToExchange = *to.Exchange
+	}
+	if to.Key != nil {
+		i.ToKey = *to.Key
+	}
+	return i
+}
+
+// left is a number of messages, negative for any.
+func left(n int64) any {
+	if n < 0 {
+		return "unlimited"
+	}
+	return n
+}
+
+// parameter is the JSON form of what made a shovel.
+type parameter struct {
+	Value     any    `json:"value"`
+	VHost     string `json:"vhost"`
+	Component string `json:"component"`
+	Name      string `json:"name"`
+}
+
+// shown answers with the parameter of a shovel, without users and passwords: who monitors need not know them.
+func shown(r *rest.Request) (any, error) {
+	p, err := find(r)
+	if err != nil {
+		return nil, err
+	}
+	return parameter{parameters.Redacted(p.Value), p.VHost, p.Component, p.Name}, nil
+}
+
+func find(r *rest.Request) (*parameters.Parameter, error) {
+	return rest.Find(r.Broker.Parameters(r.VHost), nil, func(p *parameters.Parameter) bool {
+		return p.Component == parameters.Shovel && p.Name == r.Name
+	})
+}
+
+func end(r *rest.Request) (bool, error) {
+	return r.Broker.DeleteParameter(r.Context(), parameters.Parameter{Component: parameters.Shovel, VHost: r.VHost, Name: r.Name})
+}
+
+func restart(r *rest.Request) (bool, error) {
+	return r.Broker.RestartShovel(r.Context(), r.VHost, r.Name)
+}

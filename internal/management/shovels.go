@@ -1,0 +1,38 @@
+package management
+
+import (
+	"context"
+
+	"candlemark/internal/parameters"
+)
+
+// Shovels is the part of the broker that keeps parameters of components, and runs shovels by them.
+type Shovels interface {
+	// Parameters are those of components in a virtual host, in all for "", sorted.
+	Parameters(vhost string) []parameters.Parameter
+	// PutParameter creates or replaces one of an existing virtual host, which is valid, and has the shovel of that name begin with it.
+	// Errors: auth.ErrNotStored, or a parameters.Refusal.
+	PutParameter(ctx context.Context, p parameters.Parameter) (created bool, err error)
+	// DeleteParameter removes one, known by its names, and ends the shovel that it made. Found tells whether there was one. Error:
+	// auth.ErrNotStored.
+	DeleteParameter(ctx context.Context, p parameters.Parameter) (found bool, err error)
+	// ListShovels describes those of a virtual host, of all for "", sorted.
+	ListShovels(vhost string) []Shovel
+	// RestartShovel ends a shovel and begins anew. Found tells whether there is one.
+	RestartShovel(ctx context.Context, vhost, name string) (found bool, err error)
+}
+
+// Shovel describes a shovel.
+type Shovel struct {
+	VHost, Name string
+	// Work is nil for one that cannot run.
+	Work *parameters.Work
+	// State is starting, running, blocked or terminated, Reason why the latter; it names no password. Since is in ms since 1970.
+	State, Reason string
+	Since         int64
+	// From and To are the addresses of one that runs, without user and password.
+	From, To string
+	// Forwarded counts messages since it was started, Pending those that are not confirmed. ToTake and ToMove are still to be taken and to
+	// be moved, negative for any number.
+	Forwarded, Pending, ToTake, ToMove int64
+}

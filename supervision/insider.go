@@ -1,0 +1,112 @@
+package supervision
+
+import (
+	"context"
+	"fmt"
+	"net"
+
+	"candlemark/actors/connection"
+	"candlemark/actors/shovel"
+	"candlemark/internal/auth"
+	"candlemark/internal/parameters"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// insider is a connection from the broker to itself. It needs no listener, and nobody else can make one.
+type insider struct {
+	net.Conn
+	name string
+	// user is logged in whatever is said; nil: as anybody.
+	user *auth.User
+	// free: the user may do everything.
+	free bool
+}
+
+// nobody is a user without a name of its own, whom RabbitMQ calls so too. He passes on messages in the name of others.
+var nobody = auth.User{Name: "none", Tags: []string{"impersonator"}}
+
+// dial connects a shovel to a broker: to this one if the address names none. Then a user without a password needs none, and without a
+// user everything is allowed in that virtual host, as in RabbitMQ: who made the shovel was asked (parameters.Validate).
+func dial(ctx context.Context, n *Node, to *parameters.URI) (net.Conn, error) {
+	switch {
+	case !to.Local() && n.cfg.Dial != nil:
+		return n.cfg.Dial(ctx, to)
+	case !to.Local():
+		return (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(to.Host, fmt.Sprint(to.Port)))
+	}
+	i := &insider{name: fmt.Sprintf("shovel-%d", n.insiders.Add(1))}
+	switch {
+	case to.User == "":
+		i.user, i.free = &nobody, true
+	case !to.HasPassword:
+		account, known := n.cfg.Users.Account(to.User)
+		if !known {
+			return nil, fmt.Errorf("there is no user '%s'", to.User)
+		}
+		i.user = &auth.User{Name: account.Name, Tags: account.Tags}
+	}
+	var far net.Conn
+	far, i.Conn = net.Pipe()
+	n.Connect(i)
+	return far, nil
+}
+
+// admit says how the connection is let in. The shovel reads when it has room, as long as that takes; neither side can die alone.
+func (i *insider) admit(cfg *connection.Config) {
+	cfg.NoHeartbeat, cfg.SendTimeout = true, -1
+	if i.user != nil {
+		cfg.Authenticator = i
+	}
+	if i.free {
+		cfg.Permissions = auth.Unchecked{}
+		spawn := cfg.NewChannel
+		cfg.NewChannel = func(s connection.ChannelSpec) *actor.Props {
+			s.Permissions = auth.Unchecked{}
+			return spawn(s)
+		}
+	}
+}
+
+// RemoteAddr implements net.Conn: names of connections are told apart.
+func (i *insider) RemoteAddr() net.Addr { return insiderName(i.name) }
+
+type insiderName string
+
+// Network implements net.Addr.
+func (insiderName) Network() string { return "pipe" }
+
+// String implements net.Addr.
+func (n insiderName) String() string { return string(n) }
+
+// Mechanisms implements auth.Authenticator.
+func (i *insider) Mechanisms(auth.Peer) []string { return []string{"PLAIN"} }
+
+// Authenticate implements auth.Authenticator.
+func (i *insider) Authenticate(string, []byte, auth.Peer) (auth.User, error) { return *i.user, nil }
+
+// spawnShovel has the root make a shovel.
+func spawnShovel(ctx context.Context, n *Node, cfg shovel.Config) (*actor.PID, error) {
+	pid, err := askRoot(ctx, n, func(reply chan<- *actor.PID) any { return openShovel{cfg, reply} })
+	if err == nil && pid == nil {
+		err = errStopping
+	}
+	return pid, err
+}
+
+// openShovel asks for a shovel; nil comes back if it cannot be made.
+type openShovel struct {
+	cfg   shovel.Config
+	reply chan<- *actor.PID
+}
+
+func (t *tree) openShovel(ctx actor.Context, m openShovel) *actor.PID {
+	t.serial++
+	props := t.node.props(func(func() []any) actor.Actor { return shovel.New(m.cfg) }) // it begins anew after a panic
+	pid, err := ctx.SpawnNamed(props, fmt.Sprintf("%s/%d", KindShovel, t.serial))
+	if err != nil {
+		t.node.cfg.Log.Error().Err(err).Msg("shovel could not be started")
+		return nil
+	}
+	return pid
+}
