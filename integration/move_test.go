@@ -1,0 +1,329 @@
+package integration
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// rabbit is RabbitMQ, as Debian's package rabbitmq-server has it, on free ports of this machine and in a folder of its own.
+type rabbit struct {
+	*testing.T
+	env  []string
+	amqp string // address
+}
+
+const rabbitPrograms = "/usr/lib/rabbitmq/bin"
+
+// startRabbit runs one until the test ends, or skips the test.
+func startRabbit(t *testing.T) *rabbit {
+	t.Helper()
+	epmd, err := exec.LookPath("epmd")
+	if _, missing := os.Stat(rabbitPrograms + "/rabbitmq-server"); err != nil || missing != nil {
+		t.Skip("the package rabbitmq-server is not installed")
+	}
+	dir := t.TempDir()
+	ports := make([]string, 3)
+	for i := range ports {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		_, ports[i], _ = net.SplitHostPort(l.Addr().String())
+		_ = l.Close()
+	}
+	r := &rabbit{T: t, amqp: "127.0.0.1:" + ports[0]}
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const local = "-kernel inet_dist_use_interface {127,0,0,1}"
+	r.env = append(os.Environ(), "HOME="+dir, "ERL_EPMD_ADDRESS=127.0.0.1", "ERL_EPMD_PORT="+ports[1], "RABBITMQ_DIST_PORT="+ports[2],
+		"RABBITMQ_NODENAME=moved@localhost", "RABBITMQ_MNESIA_BASE="+dir+"/mnesia", "RABBITMQ_LOG_BASE="+dir+"/log",
+		"RABBITMQ_CONF_ENV_FILE=/dev/null", "RABBITMQ_ENABLED_PLUGINS_FILE="+file("plugins", "[]."),
+		"RABBITMQ_CONFIG_FILE="+file("rabbitmq.conf", "listeners.tcp.1 = "+r.amqp+"\nlog.console = true\nlog.file = false\n"),
+		"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS="+local, "RABBITMQ_CTL_ERL_ARGS="+local)
+	r.run(epmd, "-port", ports[1], "-address", "127.0.0.1")
+	r.run(rabbitPrograms + "/rabbitmq-server")
+	wait := time.After(3 * patience)
+	every := time.NewTicker(200 * time.Millisecond)
+	defer every.Stop()
+	for {
+		if conn, err := amqp.Dial("amqp://guest:guest@" + r.amqp); err == nil {
+			_ = conn.Close()
+			return r
+		}
+		select {
+		case <-every.C:
+		case <-wait:
+			t.Fatal("RabbitMQ did not start")
+		}
+	}
+}
+
+// run starts a program, and ends it with all that it starts when the test does.
+func (r *rabbit) run(path string, args ...string) {
+	r.Helper()
+	cmd := exec.Command(path, args...)
+	cmd.Env, cmd.SysProcAttr = r.env, &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		r.Fatal(err)
+	}
+	r.Cleanup(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		_ = cmd.Wait()
+	})
+}
+
+// ctl runs rabbitmqctl.
+func (r *rabbit) ctl(args ...string) string {
+	r.Helper()
+	cmd := exec.CommandContext(r.Context(), rabbitPrograms+"/rabbitmqctl", append([]string{"-q"}, args...)...)
+	cmd.Env = r.env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		r.Fatalf("rabbitmqctl %q: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// mover publishes to the exchange "shop", one message after the other, each until it is confirmed, and moves on when it is told to.
+type mover struct {
+	*testing.T
+	mu      sync.Mutex
+	address string
+	sent    int // confirmed
+}
+
+func (m *mover) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		m.mu.Lock()
+		at := m.address
+		m.mu.Unlock()
+		conn, err := amqp.Dial("amqp://guest:guest@" + at)
+		if err != nil {
+			continue // it has just moved
+		}
+		m.publish(ctx, conn, at)
+		_ = conn.Close()
+	}
+}
+
+func (m *mover) publish(ctx context.Context, conn *amqp.Connection, at string) {
+	ch, err := conn.Channel()
+	if err != nil || ch.Confirm(false) != nil {
+		return
+	}
+	for pace := time.NewTicker(5 * time.Millisecond); ctx.Err() == nil; <-pace.C {
+		m.mu.Lock()
+		n, here := m.sent, m.address == at
+		m.mu.Unlock()
+		if !here {
+			return
+		}
+		d, err := ch.PublishWithDeferredConfirm("shop", "orders", false, false, amqp.Publishing{DeliveryMode: 2, Body: fmt.Append(nil, "live ", n)})
+		if err != nil {
+			return
+		}
+		if ack, err := d.WaitContext(ctx); err != nil || !ack {
+			return
+		}
+		m.mu.Lock()
+		m.sent++
+		m.mu.Unlock()
+	}
+}
+
+func (m *mover) to(address string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.address = address
+}
+
+// fill gives the old broker queues of several kinds, and messages.
+func (r *rabbit) fill() {
+	conn, err := amqp.Dial("amqp://guest:guest@" + r.amqp)
+	if err != nil {
+		r.Fatal(err)
+	}
+	defer conn.Close()
+	c := &client{T: r.T, conn: conn}
+	c.open()
+	c.must(c.ExchangeDeclare("shop", "direct", true, false, false, false, nil))
+	for name, args := range map[string]amqp.Table{
+		"orders": {"x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"},
+		"jobs":   {"x-max-priority": int32(10)},
+		"mail":   {"x-message-ttl": int32(86400000)},
+		"dead":   nil,
+		"kept":   {"x-queue-type": "quorum"},
+	} {
+		_, err := c.QueueDeclare(name, true, false, false, false, args)
+		c.must(err)
+		c.must(c.QueueBind(name, name, "shop", false, nil))
+	}
+	send := func(queue string, n int, m amqp.Publishing) {
+		m.DeliveryMode, m.Body = 2, fmt.Append(nil, queue, " ", n)
+		m.Headers = amqp.Table{"n": int64(n), "of": "old", "list": []any{"a", true}}
+		c.must(c.PublishWithContext(r.Context(), "shop", queue, true, false, m))
+	}
+	for n := range moved["orders"] + moved["dead"] {
+		send("orders", n, amqp.Publishing{})
+	}
+	for n := range moved["jobs"] {
+		send("jobs", n, amqp.Publishing{Priority: uint8(n % 10)})
+	}
+	for n := range moved["mail"] {
+		send("mail", n, amqp.Publishing{Expiration: "43200000", MessageId: fmt.Sprint(n)})
+	}
+	for n := range moved["kept"] {
+		send("kept", n, amqp.Publishing{})
+	}
+	for n := 0; n < moved["dead"]; {
+		d, there, err := c.Get("orders", false)
+		if c.must(err); there {
+			c.must(d.Reject(false))
+			n++
+		}
+	}
+}
+
+// moved is how many messages each queue has, but for what is published meanwhile.
+var moved = map[string]int{"orders": 3000, "jobs": 500, "mail": 300, "dead": 100, "kept": 200}
+
+// A RabbitMQ with definitions and messages of many kinds, and a publisher that does not stop, is moved as docs/moving-from-rabbitmq.md says.
+// Nothing is lost, though the new broker is killed in the middle.
+func TestMoveFromRabbitMQ(t *testing.T) {
+	t.Parallel()
+	old := startRabbit(t)
+	dir := filepath.Join(t.TempDir(), "data")
+	b := startIn(t, dir)
+	old.fill()
+	m := &mover{T: t, address: old.amqp}
+	ctx, stop := context.WithCancel(t.Context())
+	published := make(chan struct{})
+	go func() {
+		defer close(published)
+		m.run(ctx)
+	}()
+	defer func() { stop(); <-published }()
+
+	definitions := filepath.Join(t.TempDir(), "broker.json")
+	old.ctl("export_definitions", definitions)
+	if report := b.verb(0, "import_definitions", definitions, "--dry-run"); !strings.Contains(report, "ignored 0, refused 0") {
+		t.Error(report)
+	}
+	b.verb(0, "import_definitions", definitions)
+
+	old.ctl("add_user", "mover", "secret")
+	old.ctl("set_permissions", "mover", ".*", ".*", ".*")
+	for queue := range moved {
+		b.verb(0, "set_parameter", "shovel", "move-"+queue, fmt.Sprintf(`{"src-uri": "amqp://mover:secret@%s", "src-queue": %q, "src-predeclared": true,
+			"dest-uri": "amqp://", "dest-queue": %q, "dest-predeclared": true, "src-consumer-args": {"x-priority": -10}, "reconnect-delay": 1}`, old.amqp, queue, queue))
+	}
+	eventually(t, "messages come", func() bool { return b.holds("orders") > 500 })
+	b.kill()
+	b = startIn(t, dir)
+	eventually(t, "messages come again", func() bool { return b.holds("orders") > moved["orders"] })
+	m.to(b.amqp)
+	eventually(t, "the old queues are empty", func() bool {
+		for _, line := range strings.Split(strings.TrimSpace(old.ctl("list_queues", "name", "messages", "--no-table-headers")), "\n") {
+			if !strings.HasSuffix(line, "\t0") {
+				return false
+			}
+		}
+		return true
+	})
+	if status := b.verb(0, "shovel_status"); strings.Contains(status, "secret") || strings.Count(status, "running") != len(moved) {
+		t.Error(status)
+	}
+	for queue := range moved {
+		b.verb(0, "delete_shovel", "move-"+queue)
+	}
+	stop()
+	<-published
+	b.hasAll(m.sent)
+}
+
+// holds is how many messages a queue has.
+func (b *broker) holds(queue string) int {
+	b.Helper()
+	var q struct{ Messages int }
+	if err := json.Unmarshal([]byte(b.request("GET", "/api/queues/%2F/"+queue, "", 200)), &q); err != nil {
+		b.Fatal(err)
+	}
+	return q.Messages
+}
+
+// hasAll takes what is in the queues: all that was there before, as it was, and all that was published since.
+func (b *broker) hasAll(live int) {
+	b.Helper()
+	c := b.dial()
+	for queue, count := range moved {
+		seen, twice, last := map[string]bool{}, 0, uint8(9)
+		for {
+			d, there, err := c.Get(queue, true)
+			if c.must(err); !there {
+				break
+			}
+			if seen[string(d.Body)] {
+				twice++
+			}
+			seen[string(d.Body)] = true
+			b.asItWas(queue, &d, &last)
+		}
+		for n := range count {
+			of, number := queue, n
+			switch queue {
+			case "dead":
+				of = "orders"
+			case "orders":
+				number += moved["dead"]
+			}
+			if name := fmt.Sprint(of, " ", number); !seen[name] {
+				b.Errorf("%s: %q is lost", queue, name)
+			}
+		}
+		for n := range live {
+			if name := fmt.Sprint("live ", n); queue == "orders" && !seen[name] {
+				b.Errorf("%q is lost", name)
+			}
+		}
+		b.Logf("%s: %d messages, %d of them twice", queue, len(seen), twice)
+	}
+}
+
+// asItWas checks what a message is to have kept.
+func (b *broker) asItWas(queue string, d *amqp.Delivery, last *uint8) {
+	b.Helper()
+	if strings.HasPrefix(string(d.Body), "live") {
+		return
+	}
+	if d.DeliveryMode != 2 || d.Headers["of"] != "old" || fmt.Sprint(d.Headers["list"]) != "[a true]" {
+		b.Errorf("%s: %+v", queue, d)
+	}
+	deaths, _ := d.Headers["x-death"].([]any)
+	switch {
+	case queue == "jobs" && d.Priority > *last:
+		b.Errorf("priority %d behind %d", d.Priority, *last)
+	case queue == "mail" && d.Expiration != "43200000":
+		b.Errorf("expiration %q", d.Expiration)
+	case queue == "dead" && (len(deaths) != 1 || deaths[0].(amqp.Table)["reason"] != "rejected"):
+		b.Errorf("deaths %v", deaths)
+	}
+	*last = d.Priority
+}
