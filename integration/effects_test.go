@@ -18,6 +18,8 @@ import (
 type effects struct {
 	name    string
 	explain func(kind, name string) map[string]any
+	// preview is told a definition, or "" to clear.
+	preview func(name, pattern, definition string, operator bool) map[string]any
 }
 
 func (b *broker) effects() []effects {
@@ -26,6 +28,13 @@ func (b *broker) effects() []effects {
 			name: "http",
 			explain: func(kind, name string) map[string]any {
 				return b.ask("GET", fmt.Sprintf("/api/x/%ss/%%2F/%s/policy", kind, name), "")
+			},
+			preview: func(name, pattern, definition string, operator bool) map[string]any {
+				path := "/api/x/policies/%2F/" + name + "/preview"
+				if operator {
+					path = "/api/x/operator-policies/%2F/" + name + "/preview"
+				}
+				return b.ask("POST", path, changeOf("", pattern, definition))
 			},
 		},
 		{
@@ -36,14 +45,44 @@ func (b *broker) effects() []effects {
 				}
 				return b.askVerb("explain_policy", name)
 			},
+			preview: func(name, pattern, definition string, operator bool) map[string]any {
+				infix := ""
+				if operator {
+					infix = "operator_"
+				}
+				if definition == "" {
+					return b.askVerb("preview_clear_"+infix+"policy", name)
+				}
+				return b.askVerb("preview_"+infix+"policy", name, pattern, definition)
+			},
 		},
 		{
 			name: "amqp",
 			explain: func(kind, name string) map[string]any {
 				return b.askAdmin("policy.explain", fmt.Sprintf(`{%q:%q}`, kind, name))
 			},
+			preview: func(name, pattern, definition string, operator bool) map[string]any {
+				key := "policy.preview"
+				if operator {
+					key = "operator_policy.preview"
+				}
+				return b.askAdmin(key, changeOf(name, pattern, definition))
+			},
 		},
 	}
+}
+
+// changeOf is a policy, or that there is to be none, as JSON; a name is in it unless it is empty.
+func changeOf(name, pattern, definition string) string {
+	o := map[string]any{"pattern": pattern, "definition": json.RawMessage(definition)}
+	if definition == "" {
+		o = map[string]any{"clear": true}
+	}
+	if name != "" {
+		o["name"] = name
+	}
+	text, _ := json.Marshal(o)
+	return string(text)
 }
 
 // ask asks the HTTP API. What is refused is {"reason":…}.
@@ -76,7 +115,7 @@ func (b *broker) object(text []byte) map[string]any {
 		}
 	}
 	if o["error"] != nil {
-		return map[string]any{"reason": o["reason"]}
+		return map[string]any{"reason": strings.TrimSpace(fmt.Sprint(o["reason"]))}
 	}
 	delete(o, "ok")
 	return o
@@ -95,8 +134,7 @@ func (b *broker) askVerb(args ...string) map[string]any {
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
 	if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
-		_, reason, _ := strings.Cut(strings.TrimSpace(errs.String()), "\n")
-		return map[string]any{"reason": strings.TrimSpace(reason)}
+		return map[string]any{"reason": strings.TrimSpace(strings.TrimPrefix(errs.String(), "Error:"))}
 	}
 	return b.object(out)
 }
@@ -105,7 +143,7 @@ func (b *broker) askVerb(args ...string) map[string]any {
 func (b *broker) askAdmin(key, body string) map[string]any {
 	b.Helper()
 	c := b.dial()
-	replies := c.queue("", nil)
+	const replies = "amq.rabbitmq.reply-to" // no queue that others would count
 	deliveries := c.consume(replies, true)
 	c.put("candlemark.admin", key, amqp.Publishing{ReplyTo: replies, Body: []byte(body)})
 	return b.object(c.next(deliveries).Body)
@@ -145,4 +183,21 @@ func TestEffectsThroughEveryInterface(t *testing.T) {
 	if x := b.same("explain nothing", func(e effects) map[string]any { return e.explain("queue", "nowhere") }); x["reason"] != "NOT_FOUND - no queue 'nowhere' in vhost '/'" {
 		b.Errorf("%v", x)
 	}
+
+	for range 3 {
+		c.send("effects", "m")
+	}
+	p := b.same("preview", func(e effects) map[string]any {
+		return e.preview("high", "^eff", `{"max-length":2,"dead-letter-exchange":"x"}`, false)
+	})
+	if item := p["items"].([]any)[0].(map[string]any); p["hit"] != 1.0 || p["queues_unanswered"] != 0.0 || item["loses_policy"] != "ttl" || item["dropped_at_once"] != 1.0 {
+		b.Errorf("%v", p)
+	}
+	b.same("preview of an operator policy", func(e effects) map[string]any { return e.preview("cap", ".*", `{"max-length":1}`, true) })
+	p = b.same("preview of the end", func(e effects) map[string]any { return e.preview("ttl", "", "", false) })
+	if item := p["items"].([]any)[0].(map[string]any); item["loses_policy"] != "ttl" || item["policy"] != "zz" || p["replaces"] != true {
+		b.Errorf("%v", p)
+	}
+	b.same("preview of nothing", func(e effects) map[string]any { return e.preview("nowhere", "", "", false) })
+	b.same("preview of what is wrong", func(e effects) map[string]any { return e.preview("p", "(", `{"max-length":-1}`, true) })
 }

@@ -50,6 +50,9 @@ func (d Definition) Get(key string) (any, bool) {
 // differ.
 func (d Definition) Equal(other Definition) bool { return d.String() == other.String() }
 
+// EqualValues tells whether two JSON values, as those of a Definition, are the same; 1 and 1.0 differ.
+func EqualValues(a, b any) bool { return string(appendJSON(nil, a)) == string(appendJSON(nil, b)) }
+
 // String returns the definition as compact JSON, the form of rabbitmqctl's
 // lists (POL-17).
 func (d Definition) String() string { return string(appendJSON(nil, d)) }

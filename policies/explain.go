@@ -35,13 +35,12 @@ func (s *Set) EffectiveFor(o *Object) Effective { return s.Effective(o.Kind, o.N
 // Explanation says why an object has the policies that it has.
 type Explanation struct {
 	Effective Effective
-	// Candidates are the policies whose pattern matches or might, user policies first, each in the order in which they
-	// are tried; at most MostCandidates. Others is how many more there are of those.
+	// Candidates are the policies whose pattern matches or might, user policies first, in the order in which they are
+	// tried, at most MostCandidates; there are Others.
 	Candidates []Candidate
 	Others     int
-	// Unmatched is how many policies have a pattern that does not match.
-	Unmatched int
-	Settings  []Setting
+	Unmatched  int // policies whose pattern does not match
+	Settings   []Setting
 }
 
 // MostCandidates is how many candidates an explanation names.

@@ -116,6 +116,19 @@ func SettingsFor(args protocol.Table, e Effective) QueueSettings {
 	return q
 }
 
+// Retimes tells whether these settings in the place of others change deadlines of messages that are queued, or which of
+// them are looked at: a TTL that counts for those (TTL-25), or expiry that is no longer strict.
+func (q *QueueSettings) Retimes(before *QueueSettings) bool {
+	ttl := q.RetroactiveTTL && (!before.RetroactiveTTL || before.MessageTTL != q.MessageTTL)
+	return ttl || before.StrictExpiry && !q.StrictExpiry
+}
+
+// Drops tells whether they can be lower limits for messages that are queued, which drop some of those.
+func (q *QueueSettings) Drops(before *QueueSettings) bool {
+	lower := q.MaxLength >= 0 && (before.MaxLength < 0 || q.MaxLength < before.MaxLength)
+	return q.Overflow == overflowDropHead && (lower || before.Overflow != overflowDropHead && q.MaxLength >= 0)
+}
+
 // quorum corrects what is different on quorum queues.
 func (q *QueueSettings) quorum(args protocol.Table, e Effective) {
 	if overflow, ok := e.Text(keyOverflow); ok {

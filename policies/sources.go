@@ -29,8 +29,7 @@ type Setting struct {
 	Note   string // what else there is to know
 }
 
-// Settings tells for each key that the object's arguments or its policies have which of them counts. It says what
-// SettingsFor and ExchangeSettingsFor make of them.
+// Settings tells for each key of the arguments or the policies which of them counts for SettingsFor, or ExchangeSettingsFor.
 func (o *Object) Settings(e Effective) (list []Setting) {
 	for _, key := range allKeys {
 		s := Setting{Key: key, Argument: o.argument(key)}
@@ -103,7 +102,7 @@ func (s *Setting) decideQueue(o *Object, e Effective) {
 	}
 	s.decide(how, argument, merged)
 	switch {
-	case s.Key == keyOverflow && quorum && s.Value == overflowRejectDLX:
+	case quorum && s.Key == keyOverflow && s.Value == overflowRejectDLX:
 		s.Note = "it counts as " + overflowDropHead + " in a quorum queue"
 	case s.Key == keyDeadLetterStrategy && s.Value == strategyLeastOnce && !SettingsFor(o.Arguments, e).DeadLetterAtLeastOnce:
 		s.Note = "it takes a dead-letter exchange and overflow " + overflowReject
@@ -158,7 +157,7 @@ func (s *Setting) decide(how choice, argument, merged any) {
 		s.Value, s.Source = argument, FromArgument
 	default:
 		s.Value, s.Source = merged, FromOperator
-		if s.Policy != nil && string(appendJSON(nil, s.Policy)) == string(appendJSON(nil, merged)) {
+		if s.Policy != nil && EqualValues(s.Policy, merged) {
 			s.Source = FromPolicy
 		}
 	}

@@ -2,6 +2,7 @@ package mail
 
 import (
 	"candlemark/policies"
+	"candlemark/policies/changes"
 )
 
 // What those tell a queue who keep it: its vhost, and supervision.
@@ -11,6 +12,25 @@ import (
 type Configure struct {
 	Effective policies.Effective
 	Settings  policies.QueueSettings
+}
+
+// PreviewSettings asks a queue what other settings would do to its messages, without giving them to it. From the
+// administrator; SettingsPreview comes back, when the queue has gone over its messages, some of them in each turn. A question
+// that comes before that takes the place of this one, which is then answered with an error.
+type PreviewSettings struct {
+	Request
+	Settings policies.QueueSettings
+}
+
+// Answer implements Answerable.
+func (p *PreviewSettings) Answer(f Fate) (Address, any) {
+	return p.ReplyTo, &SettingsPreview{Reply: p.Done(gone(f, "", ""))}
+}
+
+// SettingsPreview answers PreviewSettings.
+type SettingsPreview struct {
+	Reply
+	changes.Messages
 }
 
 // Trim asks a queue to let contents leave memory for the journal, as far as the

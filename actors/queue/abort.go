@@ -32,6 +32,9 @@ func (q *queue) abort(ctx actor.Context) {
 		left = append(left, g)
 	}
 	s.gets = nil
+	if s.preview != nil {
+		left = append(left, s.preview.Asked)
+	}
 	attempt(func() {
 		s.fail(q.broke)
 		for _, p := range s.out.Posts {

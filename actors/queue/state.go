@@ -4,6 +4,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/acktimeouts"
 	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/inspect"
 	"candlemark/actors/queue/lease"
 	"candlemark/actors/queue/messages"
 	"candlemark/actors/queue/outbox"
@@ -33,6 +34,7 @@ type state struct {
 	handled      uint64      // commands of the vhost, for the farewell (PRO-3)
 	waking       *mail.Wake  // to be answered when nothing overdue is left
 	deletion     deleteReason
+	preview      *inspect.Preview // nil while none is made
 	out          outcome
 }
 
@@ -171,6 +173,8 @@ func (s *state) control(what any, now clock.Instant) {
 		s.ask(m, s.view().ListUnacked(m), now)
 	case *mail.RenewLock:
 		s.renew(m, now)
+	case *mail.PreviewSettings:
+		beginPreview(s, m)
 	case *mail.Trim:
 		s.Pager.Asked = true
 	case *mail.QueueForgotten:

@@ -11,7 +11,7 @@ import (
 func (s *state) handle(what any, now clock.Instant) {
 	s.Journal.At = now.Floor()
 	switch what.(type) {
-	case *mail.DescribeQueue, *mail.Trim, *mail.Peek, *mail.ListUnacked, *mail.ListScheduled, lookedUp:
+	case *mail.DescribeQueue, *mail.Trim, *mail.Peek, *mail.ListUnacked, *mail.ListScheduled, *mail.PreviewSettings, lookedUp:
 	default:
 		s.used = s.Journal.At
 	}
@@ -36,7 +36,7 @@ func (s *state) endTurn(now clock.Instant) (more bool) {
 	default:
 		more = s.DeadLetters.Flush(now, s.Skew, int(s.turnMost))
 	}
-	more = more || s.Unfinished
+	more = goOnPreview(s, now) || more || s.Unfinished
 	s.Unfinished = false
 	if s.pending.Work() == nil {
 		more = s.Page(now, s.phase == live) || more

@@ -1,6 +1,10 @@
 package queue
 
-import "candlemark/actors/mail"
+import (
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/inspect"
+	"candlemark/internal/clock"
+)
 
 // workLimit is how many messages a command touches in one turn, and how many are
 // delivered in one. What is above it goes on in further turns (ADR 29).
@@ -17,4 +21,37 @@ func ownMail(what any) bool {
 		return true
 	}
 	return false
+}
+
+// beginPreview takes the place of a preview that is under way.
+func beginPreview(s *state, m *mail.PreviewSettings) {
+	dropPreview(s, mail.Unseen)
+	s.preview = inspect.NewPreview(m, &s.Settings)
+}
+
+// goOnPreview looks at more messages, and reports whether there are others.
+func goOnPreview(s *state, now clock.Instant) (more bool) {
+	switch {
+	case s.preview == nil:
+		return false
+	case s.phase >= draining:
+		dropPreview(s, mail.Gone)
+		return false
+	}
+	kept, _ := s.DeadLetters.Retained()
+	answer := s.preview.Step(&s.Backlog, &s.Expiry, now, int(s.turnMost), kept, s.Skew)
+	if answer == nil {
+		return true
+	}
+	s.out.Send(s.preview.Asked.ReplyTo, answer)
+	s.preview = nil
+	return false
+}
+
+// dropPreview answers that there will be none.
+func dropPreview(s *state, why mail.Fate) {
+	if s.preview != nil {
+		s.out.Send(s.preview.Asked.Answer(why))
+		s.preview = nil
+	}
 }

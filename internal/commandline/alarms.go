@@ -2,12 +2,12 @@ package commandline
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"candlemark/internal/commandline/format"
 	"candlemark/internal/config"
 	"candlemark/internal/httpapi/client"
 )
@@ -129,7 +129,7 @@ func alarms(reports string, check, plain bool) action {
 		text := strings.Join(lines, "\n")
 		switch {
 		case c.json:
-			text = alarmsJSON(node, lines, check)
+			text = format.AlarmsJSON(node, lines, check)
 		case c.silent && check:
 			text = ""
 		case len(lines) == 0:
@@ -150,31 +150,5 @@ func alarms(reports string, check, plain bool) action {
 // alarmsNow names the node and its alarms, as rabbitmqctl does.
 func alarmsNow(ctx context.Context, broker *client.Client) (node string, lines []string, err error) {
 	overview, shown, err := overviewAndNode(ctx, broker)
-	return cell(overview["node"]), alarmLines(shown), err
-}
-
-// alarmLines are the alarms of a node.
-func alarmLines(node client.Object) (lines []string) {
-	if node["disk_free_alarm"] == true {
-		lines = append(lines, "Free disk space alarm on node "+cell(node["name"]))
-	}
-	if node["mem_alarm"] == true {
-		lines = append(lines, "Memory alarm on node "+cell(node["name"]))
-	}
-	return lines
-}
-
-func alarmsJSON(node string, lines []string, check bool) string {
-	object := client.Object{"result": "ok"}
-	switch {
-	case len(lines) > 0:
-		object = client.Object{"result": "ok", "local": lines, "global": []string{}, "message": fmt.Sprintf("Node %s reported alarms", node)}
-		if check {
-			object["result"] = "error"
-		}
-	case !check:
-		object["alarms"], object["node"] = []string{}, node
-	}
-	text, _ := json.Marshal(object) // texts can be
-	return string(text)
+	return cell(overview["node"]), format.AlarmLines(shown), err
 }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 
+	"candlemark/internal/commandline/format"
 	"candlemark/internal/httpapi/client"
 )
 
@@ -87,14 +88,14 @@ func importDefinitions(ctx context.Context, broker *client.Client, c *call) erro
 	if err != nil {
 		return err
 	}
-	var r importReport
+	var r format.ImportReport
 	if err := json.Unmarshal(answer, &r); err != nil {
 		return fmt.Errorf("the answer is not understood: %w", err)
 	}
 	if c.json {
 		c.say("%s", answer)
 	} else {
-		r.print(c)
+		r.Write(c.out)
 	}
 	switch refused := r.Counts["refused"]; {
 	case refused > 0 && !r.Imported && !c.dryRun:
@@ -115,29 +116,4 @@ func readDefinitions(c *call) (text []byte, err error) {
 		err = fmt.Errorf("%s is not JSON", place(c, "input"))
 	}
 	return text, err
-}
-
-// importReport comes back from an import.
-type importReport struct {
-	Imported bool           `json:"imported"`
-	Counts   map[string]int `json:"counts"`
-	Warnings []string       `json:"warnings"`
-	Items    []struct {
-		Section, VHost, Name string
-		Notes                []struct{ Verdict, Text string }
-	} `json:"items"`
-}
-
-// print shows everything that is to be said about items, and how many there are of each kind.
-func (r *importReport) print(c *call) {
-	for _, i := range r.Items {
-		for _, note := range i.Notes {
-			c.say("%s\t%s\t%s\t%s\t%s", note.Verdict, i.Section, i.VHost, i.Name, note.Text)
-		}
-	}
-	for _, warning := range r.Warnings {
-		c.say("warning\t%s", warning)
-	}
-	c.say("taken %d, approximated %d, risky %d, ignored %d, refused %d",
-		r.Counts["taken"], r.Counts["approximated"], r.Counts["risky"], r.Counts["ignored"], r.Counts["refused"])
 }

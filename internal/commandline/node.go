@@ -112,7 +112,7 @@ func clusterStatus(ctx context.Context, broker *client.Client, c *call) error {
 	if err != nil {
 		return err
 	}
-	name, alarms := cell(overview["node"]), alarmLines(node)
+	name, alarms := cell(overview["node"]), format.AlarmLines(node)
 	if c.json {
 		return json.NewEncoder(c.out).Encode(client.Object{
 			"cluster_name": overview["cluster_name"], "disk_nodes": []string{name}, "ram_nodes": []string{}, "running_nodes": []string{name},
@@ -120,13 +120,7 @@ func clusterStatus(ctx context.Context, broker *client.Client, c *call) error {
 			"versions": client.Object{name: client.Object{"rabbitmq_version": overview["rabbitmq_version"], "rabbitmq_name": overview["product_name"]}},
 		})
 	}
-	c.say("Basics\n\nCluster name: %s\n\nDisk Nodes\n\n%s\n\nRunning Nodes\n\n%s", cell(overview["cluster_name"]), name, name)
-	c.say("\nVersions\n\n%s: RabbitMQ %s by %s", name, cell(overview["rabbitmq_version"]), cell(overview["product_name"]))
-	if len(alarms) == 0 {
-		alarms = []string{"(none)"}
-	}
-	c.say("\nAlarms\n\n%s\n\nNetwork Partitions\n\n(none)\n\nListeners\n", strings.Join(alarms, "\n"))
-	format.Listeners(c.out, overview)
+	format.Cluster(c.out, overview, alarms)
 	return nil
 }
 

@@ -44,20 +44,29 @@ func policyVerbsOf(operator bool) []verb {
 
 func setPolicy(operator bool) action {
 	return func(ctx context.Context, broker *client.Client, c *call) error {
-		// Read here as well, because rabbitmqctl names the byte that is wrong.
-		definition, err := policies.ParseDefinition([]byte(c.arguments[2]))
-		var invalid *policies.ValidationError
-		switch {
-		case errors.As(err, &invalid):
-			return complaint(invalid.Reason())
-		case err != nil:
-			return complaint(err.Error())
+		p, err := policyOf(c)
+		if err != nil {
+			return err
 		}
-		return broker.SetPolicy(ctx, client.Policy{
-			VHost: c.vhost, Name: c.arguments[0], Pattern: c.arguments[1], ApplyTo: c.applyTo,
-			Definition: []byte(definition.String()), Priority: json.Number(strconv.Itoa(c.priority)),
-		}, operator)
+		return broker.SetPolicy(ctx, p, operator)
 	}
+}
+
+// policyOf is the policy of a command line.
+func policyOf(c *call) (client.Policy, error) {
+	// Read here as well, because rabbitmqctl names the byte that is wrong.
+	definition, err := policies.ParseDefinition([]byte(c.arguments[2]))
+	var invalid *policies.ValidationError
+	switch {
+	case errors.As(err, &invalid):
+		return client.Policy{}, complaint(invalid.Reason())
+	case err != nil:
+		return client.Policy{}, complaint(err.Error())
+	}
+	return client.Policy{
+		VHost: c.vhost, Name: c.arguments[0], Pattern: c.arguments[1], ApplyTo: c.applyTo,
+		Definition: []byte(definition.String()), Priority: json.Number(strconv.Itoa(c.priority)),
+	}, nil
 }
 
 func policiesListed(operator bool) rows {

@@ -53,7 +53,7 @@ func status(ctx context.Context, broker *client.Client, c *call) error {
 	if err != nil {
 		return err
 	}
-	told := format.Status{Overview: overview, Node: node, Watermark: watermark, Alarms: alarmLines(node), VHosts: len(vhosts)}
+	told := format.Status{Overview: overview, Node: node, Watermark: watermark, Alarms: format.AlarmLines(node), VHosts: len(vhosts)}
 	if c.json {
 		return told.JSON(c.out)
 	}

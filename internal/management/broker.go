@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"candlemark/policies"
+	"candlemark/policies/changes"
 )
 
 // Broker is the part of the broker that the API needs. supervision.Node satisfies it.
@@ -53,6 +54,9 @@ type Policies interface {
 type PolicyEffects interface {
 	// ExplainPolicies says which policies apply to a queue, or to an exchange, and why. Error: one with code NotFound.
 	ExplainPolicies(ctx context.Context, vhost, name string, exchange bool) (policies.Explanation, error)
+	// PreviewPolicy says what setting p would do now, or clearing one of its name and kind; nothing changes. Found tells
+	// whether there is one of that name. Previews are made one at a time.
+	PreviewPolicy(ctx context.Context, p *policies.Policy, clear bool) (preview *changes.Preview, found bool, err error)
 }
 
 // Overview describes the broker as a whole.

@@ -9,7 +9,7 @@ import (
 
 // leaves are the packages of the cellar that any actor may use.
 var leaves = []string{
-	"protocol", "policies", "internal/auth", "internal/budget", "internal/clock", "internal/events", "internal/seqmap", "internal/message",
+	"protocol", "policies/...", "internal/auth", "internal/budget", "internal/clock", "internal/events", "internal/seqmap", "internal/message",
 	"internal/metrics", "internal/outbox", "internal/plainjson", "internal/topology",
 }
 
@@ -19,8 +19,8 @@ var rooms = map[string][]string{
 	"protocol":                 {},
 	"policies":                 {"protocol", "internal/erlang", "internal/plainjson"},
 	"policies/pattern":         {},
-	"policies/changes":         {"protocol", "policies", "internal/plainjson"},
-	"actors/mail":              {"protocol", "policies", "internal/events", "internal/message", "internal/metrics", "internal/topology"},
+	"policies/changes":         {"protocol", "policies"},
+	"actors/mail":              {"protocol", "policies/...", "internal/events", "internal/message", "internal/metrics", "internal/topology"},
 	"actors/mailbox":           {},
 	"actors/connection":        actorOf(),
 	"actors/command":           actorOf(),
@@ -45,7 +45,7 @@ var rooms = map[string][]string{
 	"actors/vhost/refusal":     {"protocol", "policies", "actors/mail", "internal/topology"},
 	"actors/policy":            actorOf("internal/definitions"),
 	"supervision":              {"protocol", "policies", "actors/...", "internal/..."},
-	"internal/management":      {"protocol", "policies", "internal/auth", "internal/config", "internal/events", "internal/metrics", "internal/parameters"},
+	"internal/management":      {"protocol", "policies/...", "internal/auth", "internal/config", "internal/events", "internal/metrics", "internal/parameters"},
 	"internal/auth":            {"protocol", "policies/...", "internal/erlang", "internal/events"},
 	"internal/backup":          {"internal/management", "internal/store/vfs"},
 	"internal/budget":          {},
@@ -97,7 +97,7 @@ var rooms = map[string][]string{
 		"internal/auth", "internal/events", "internal/management", "internal/message", "internal/outbox", "internal/topology",
 	},
 	"supervision/queries": {
-		"protocol", "policies", "actors/deadletter", "actors/mail", "supervision/ask", "internal/auth", "internal/events", "internal/management", "internal/metrics", "internal/topology",
+		"protocol", "policies/...", "actors/deadletter", "actors/mail", "supervision/ask", "internal/auth", "internal/events", "internal/management", "internal/metrics", "internal/topology",
 	},
 	"supervision/shovels":   {"actors/shovel", "internal/clock", "internal/definitions", "internal/management", "internal/parameters"},
 	"supervision/resources": {"protocol", "internal/budget", "internal/clock", "internal/config", "internal/events", "internal/management"},
@@ -123,8 +123,8 @@ var rooms = map[string][]string{
 	"actors/queue/dueindex": {},
 	"actors/queue/expiry":   {"policies", "actors/queue/backlog", "actors/queue/wheel", "internal/clock", "internal/store"},
 	"actors/queue/inspect": {
-		"protocol", "policies", "actors/mail", "actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content",
-		"actors/queue/paging", "actors/queue/schedule", "internal/store",
+		"protocol", "policies", "actors/mail", "actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/expiry",
+		"actors/queue/paging", "actors/queue/schedule", "internal/clock", "internal/store",
 	},
 	"actors/queue/lease":   {},
 	"actors/queue/outbox":  {"actors/mail"},

@@ -9,6 +9,8 @@
 // Everything else it is told: it keeps no copy of what actors own, and holds no lock while
 // it asks. A query renews no lease (LEASE-4).
 //
+// A preview of policies looks at all queues of a virtual host, so there is one at a time.
+//
 // Deadlines: who is asked along with others has ask.Patience, 5 s, and is left out or
 // shown as down after that; one asked alone, as long as the request lasts.
 package queries

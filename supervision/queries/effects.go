@@ -6,6 +6,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/topology"
 	"candlemark/policies"
+	"candlemark/policies/changes"
 	"candlemark/protocol"
 	"candlemark/supervision/ask"
 )
@@ -21,6 +22,90 @@ func (qs *Queries) ExplainPolicies(ctx context.Context, vhost, name string, exch
 		return policies.Explanation{}, err
 	}
 	return set.Explain(&o), nil
+}
+
+// PreviewPolicy implements management.PolicyEffects.
+func (qs *Queries) PreviewPolicy(ctx context.Context, p *policies.Policy, clear bool) (preview *changes.Preview, found bool, err error) {
+	select {
+	case qs.previewing <- struct{}{}:
+		defer func() { <-qs.previewing }()
+	case <-ctx.Done():
+		return nil, false, ctx.Err()
+	}
+	before, err := qs.policySet(ctx, p.VHost)
+	if err != nil {
+		return nil, false, err
+	}
+	v, ok := qs.cfg.VHosts.Find(p.VHost)
+	if !ok {
+		return nil, false, protocol.ChannelErrorf(protocol.NotFound, "vhost '%s' not found", p.VHost)
+	}
+	found, after := before.Lookup(p.Operator, p.Name) != nil, before.Without(p.Operator, p.Name)
+	if !clear {
+		after = before.With(p)
+	}
+	r := &previewer{preview: &changes.Preview{}, before: before, after: after}
+	for q := range v.Directory().Queues() {
+		if r.look(policies.QueueObject(q.Name, q.Arguments), q); ctx.Err() != nil {
+			return nil, false, ctx.Err()
+		}
+	}
+	for x := range v.Directory().Exchanges() {
+		if x.Name != "" {
+			r.look(exchangeObject(x), nil)
+		}
+	}
+	return r.preview, found, r.count(ctx, qs.cfg.Asker)
+}
+
+// previewer makes a preview.
+type previewer struct {
+	preview       *changes.Preview
+	before, after *policies.Set
+	questions     []question
+}
+
+// question is one to a queue about its messages.
+type question struct {
+	queue    mail.Address
+	settings policies.QueueSettings
+	at       int // in Impacts, -1 for a queue that is not listed
+}
+
+// look looks at one object; the queue is nil for an exchange.
+func (r *previewer) look(o policies.Object, q *topology.Queue) {
+	r.preview.Objects++
+	impact, hit := changes.Of(r.before, r.after, &o)
+	if !hit {
+		return
+	}
+	at := r.preview.Add(impact)
+	if q == nil {
+		return
+	}
+	before, after := policies.SettingsFor(o.Arguments, impact.Before), policies.SettingsFor(o.Arguments, impact.After)
+	if after.Retimes(&before) || after.Drops(&before) {
+		r.questions = append(r.questions, question{q.PID, after, at})
+	}
+}
+
+// count asks those queues about their messages to which the change does something.
+func (r *previewer) count(ctx context.Context, a *ask.Asker) error {
+	p := r.preview
+	p.Asked, p.Unanswered = len(r.questions), len(r.questions)
+	return a.All(ctx, len(r.questions), func(i int, asked mail.Request) {
+		a.Post(r.questions[i].queue, &mail.PreviewSettings{Request: asked, Settings: r.questions[i].settings})
+	}, func(answer any) {
+		m := answer.(*mail.SettingsPreview)
+		if m.Err != nil {
+			return
+		}
+		p.Unanswered--
+		p.Messages.Add(m.Messages)
+		if at := r.questions[m.ID].at; at >= 0 {
+			p.Impacts[at].Messages = m.Messages
+		}
+	})
 }
 
 // policySet asks the registry for the policies of a virtual host.

@@ -35,6 +35,8 @@ type Queries struct {
 	Sums   metrics.Queues
 	Deaths deadletter.Stats // for DeadLetters
 	totals totals
+	// previewing has room for one: the preview under way.
+	previewing chan struct{}
 }
 
 // Churn counts what came and went since the broker started.
@@ -43,4 +45,4 @@ type Churn struct {
 }
 
 // New makes the queries of one broker.
-func New(cfg Config) *Queries { return &Queries{cfg: cfg} }
+func New(cfg Config) *Queries { return &Queries{cfg: cfg, previewing: make(chan struct{}, 1)} }

@@ -33,14 +33,25 @@ func (e *Expiry) Clear() { e.wheel, e.sweep = wheel.New(e.messages), 0 }
 func (e *Expiry) Len() int { return e.wheel.Len() }
 
 // TTL is the lower of the message's own and the queue's, in ms; negative for none. On quorum queues 0 is 1 (TTL-23).
-func (e *Expiry) TTL(own int64) int64 {
-	if q := e.settings.MessageTTL; q >= 0 && (own < 0 || q < own) {
+func (e *Expiry) TTL(own int64) int64 { return e.ttl(e.settings, own) }
+
+func (e *Expiry) ttl(by *policies.QueueSettings, own int64) int64 {
+	if q := by.MessageTTL; q >= 0 && (own < 0 || q < own) {
 		own = q
 	}
 	if own == 0 && e.quorum {
 		return 1
 	}
 	return own
+}
+
+// Retimed is the deadline that a message, ready or not, would have if settings took the place of the present ones.
+func (e *Expiry) Retimed(h backlog.Handle, by *policies.QueueSettings) int64 {
+	if !by.RetroactiveTTL || !by.Retimes(e.settings) {
+		return e.messages.Deadline(h)
+	}
+	enqueued, own := e.messages.Times(h)
+	return store.After(enqueued, e.ttl(by, own))
 }
 
 // Deadline is that of a message with a TTL of its own that comes now, in wall ms. It is fixed at the instant of enqueue
@@ -131,9 +142,7 @@ func (e *Expiry) First(now clock.Instant, limit int, end func(backlog.Handle)) (
 // Follow begins a sweep over the messages if the settings before, which were others, count for them no longer: their
 // deadlines change (TTL-25), or those that strict expiry kept off the wheel go on it.
 func (e *Expiry) Follow(before *policies.QueueSettings) {
-	now := e.settings
-	ttl := now.RetroactiveTTL && (!before.RetroactiveTTL || before.MessageTTL != now.MessageTTL)
-	if ttl || before.StrictExpiry && !now.StrictExpiry {
+	if e.settings.Retimes(before) {
 		e.sweep = 1
 	}
 }

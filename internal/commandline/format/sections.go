@@ -3,6 +3,7 @@ package format
 import (
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 )
 
@@ -25,4 +26,32 @@ func Sections(out io.Writer, form string, o map[string]any, header, above bool, 
 		}
 	}
 	return nil
+}
+
+// Preview adds what tables show of a preview of policies.
+func Preview(o map[string]any) {
+	totals := map[string]any{}
+	maps.Copy(totals, o)
+	if m, ok := o["messages"].(map[string]any); ok {
+		maps.Copy(totals, m)
+	}
+	o["totals"] = []any{totals}
+	items, _ := o["items"].([]any)
+	for _, item := range items {
+		i, _ := item.(map[string]any)
+		list, _ := i["settings"].([]any)
+		var words []string
+		for _, s := range list {
+			change, _ := s.(map[string]any)
+			words = append(words, fmt.Sprintf("%v: %s -> %s", change["key"], orNone(change["before"]), orNone(change["after"])))
+		}
+		i["changes"] = strings.Join(words, ", ")
+	}
+}
+
+func orNone(v any) string {
+	if v == nil {
+		return "none"
+	}
+	return Cell(v)
 }

@@ -33,6 +33,13 @@ func (c *Client) ListPolicies(ctx context.Context, vhost string, operator bool) 
 	return list, err
 }
 
+// Preview asks what setting a Policy would do, or clearing it, for a body {"clear":true}.
+func (c *Client) Preview(ctx context.Context, vhost, name string, body any, operator bool) (Object, error) {
+	var o Object
+	err := c.do(ctx, "POST", body, &o, "x", store(operator), vhost, name, "preview")
+	return o, err
+}
+
 func store(operator bool) string {
 	if operator {
 		return "operator-policies"

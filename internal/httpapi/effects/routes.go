@@ -2,6 +2,7 @@ package effects
 
 import (
 	"encoding/json"
+	"net/http"
 
 	"candlemark/internal/auth"
 	"candlemark/internal/httpapi/rest"
@@ -10,16 +11,34 @@ import (
 
 // Routes are about what policies do. They are our own: other brokers do not have them.
 var Routes = []rest.Route{
-	rest.Get("/api/x/queues/{vhost}/{name}/policy", policymaker, does(explain, "queue")),
-	rest.Get("/api/x/exchanges/{vhost}/{name}/policy", policymaker, does(explain, "exchange")),
+	rest.Get("/api/x/queues/{vhost}/{name}/policy", maker(false), does(explain, false, "queue")),
+	rest.Get("/api/x/exchanges/{vhost}/{name}/policy", maker(false), does(explain, false, "exchange")),
+	rest.Post("/api/x/policies/{vhost}/{name}/preview", maker(false), does(preview, false, "name")),
+	rest.Post("/api/x/operator-policies/{vhost}/{name}/preview", maker(true), does(preview, true, "name")),
 }
 
-var policymaker = rest.Into(rest.Changer(auth.Policies))
+// maker may change policies in the virtual host of the path.
+func maker(operator bool) rest.Rule {
+	if operator {
+		return rest.Into(rest.Changer(auth.OperatorPolicies))
+	}
+	return rest.Into(rest.Changer(auth.Policies))
+}
 
-// does carries out an operation about what the name in the path is.
-func does(do operation, name string) rest.Handler {
+// does carries out an operation, with the body, and the name of the path as a field of it.
+func does(do operation, operator bool, name string) rest.Handler {
 	return func(r *rest.Request) (any, error) {
-		a := &asked{by: r.User, vhost: r.VHost, fields: map[string]json.RawMessage{name: plainjson.Marshal(r.Name)}}
+		a := &asked{by: r.User, vhost: r.VHost, operator: operator, fields: map[string]json.RawMessage{}}
+		if r.Method == http.MethodPost {
+			b := r.JSON()
+			if b.Err != nil {
+				return nil, b.Err
+			}
+			a.fields, a.body = b.Fields, plainjson.Marshal(b.Fields)
+		}
+		if r.Name != "" {
+			a.fields[name] = plainjson.Marshal(r.Name)
+		}
 		v, err := do(r.Context(), r.Broker, a)
 		return v, declined(err)
 	}

@@ -1,0 +1,54 @@
+package inspect
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/expiry"
+	"candlemark/internal/clock"
+	"candlemark/internal/store"
+	"candlemark/policies"
+)
+
+// Preview counts what other settings would do to the messages of a queue. It goes over them a turn's worth at a time while
+// the queue goes on: what comes or goes meanwhile may be counted or not.
+type Preview struct {
+	Asked *mail.PreviewSettings
+	reply mail.SettingsPreview
+	at    backlog.Handle
+}
+
+// NewPreview begins to answer in a queue with settings. It looks at messages only if their deadlines may change.
+func NewPreview(m *mail.PreviewSettings, now *policies.QueueSettings) *Preview {
+	p := &Preview{Asked: m, reply: mail.SettingsPreview{Reply: m.Done(nil)}}
+	if m.Settings.Retimes(now) {
+		p.at = 1
+	}
+	return p
+}
+
+// Step looks at about limit messages; the answer is nil until that was all. kept is how many messages the queue holds for
+// their dead letters, which count for max-length; skew is how far dates are ahead of its time.
+func (p *Preview) Step(b *backlog.Backlog, e *expiry.Expiry, now clock.Instant, limit int, kept, skew int64) *mail.SettingsPreview {
+	by, r := &p.Asked.Settings, &p.reply
+	if p.at != 0 {
+		p.at = b.Sweep(p.at, limit, func(h backlog.Handle) {
+			before, after := b.Deadline(h), e.Retimed(h, by)
+			if after != before {
+				if r.Retimed++; after != store.Never && (r.Earliest == 0 || after+skew < r.Earliest) {
+					r.Earliest = after + skew
+				}
+			}
+			if after <= now.Floor() && b.IsReady(h) {
+				r.Expiring++
+			}
+		})
+		if p.at != 0 {
+			return nil
+		}
+	}
+	r.AtMost = by.StrictExpiry && r.Expiring > 0
+	if ready := int64(b.Ready() - r.Expiring); by.MaxLength >= 0 && by.Overflow == "drop-head" {
+		r.Dropped = int(min(max(ready+kept-by.MaxLength, 0), max(ready, 0)))
+	}
+	return r
+}

@@ -1,0 +1,151 @@
+package changes
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"candlemark/policies"
+)
+
+// Impact is that of a change on one object.
+type Impact struct {
+	Object        policies.Object
+	Before, After policies.Effective
+	Settings      []Setting
+	// Messages are counted if the change does something to those that are queued.
+	Messages Messages
+}
+
+// Setting is a key whose value becomes another one; nil for none.
+type Setting struct {
+	Key           string
+	Before, After policies.Setting
+}
+
+// Messages counts those that are queued.
+type Messages struct {
+	// Retimed get another deadline, Expiring expire at once, Dropped are above max-length. AtMost says that Expiring is
+	// not exact: in a queue with strict expiry they expire as they come to its head.
+	Retimed, Expiring, Dropped int
+	AtMost                     bool
+	Earliest                   int64 // of the new deadlines, wall ms, 0 for none
+}
+
+// Add adds up those of two queues.
+func (m *Messages) Add(of Messages) {
+	m.Retimed, m.Expiring, m.Dropped = m.Retimed+of.Retimed, m.Expiring+of.Expiring, m.Dropped+of.Dropped
+	m.AtMost = m.AtMost || of.AtMost
+	if of.Earliest != 0 && (m.Earliest == 0 || of.Earliest < m.Earliest) {
+		m.Earliest = of.Earliest
+	}
+}
+
+// Of is the impact on an object, if the change hits it: other policies apply, or others than they were (POL-9).
+func Of(before, after *policies.Set, o *policies.Object) (i Impact, hit bool) {
+	i = Impact{Object: *o, Before: before.EffectiveFor(o), After: after.EffectiveFor(o)}
+	if i.Before.Same(i.After) {
+		return i, false
+	}
+	was := map[string]policies.Setting{}
+	for _, s := range o.Settings(i.Before) {
+		was[s.Key] = s
+	}
+	for _, s := range o.Settings(i.After) {
+		if b := was[s.Key]; !policies.EqualValues(b.Value, s.Value) {
+			i.Settings = append(i.Settings, Setting{s.Key, b, s})
+		}
+		delete(was, s.Key)
+	}
+	for key, s := range was {
+		if s.Value != nil {
+			i.Settings = append(i.Settings, Setting{key, s, policies.Setting{Key: key}})
+		}
+	}
+	slices.SortFunc(i.Settings, func(a, b Setting) int { return cmp.Compare(a.Key, b.Key) })
+	return i, true
+}
+
+// Loses names the policies that the object had and does not have any more, "" for none.
+func (i *Impact) Loses() (policy, operator string) {
+	if i.Before.Policy != i.After.Policy {
+		policy = i.Before.Policy
+	}
+	if i.Before.OperatorPolicy != i.After.OperatorPolicy {
+		operator = i.Before.OperatorPolicy
+	}
+	return policy, operator
+}
+
+// MostListed is how many objects, policies and keys a preview names.
+const MostListed = 100
+
+// Count is how often something comes.
+type Count struct {
+	Name     string
+	Operator bool // of policies
+	Objects  int
+}
+
+// Preview adds up impacts. The zero value is that of no objects.
+type Preview struct {
+	Objects           int // that were looked at
+	Queues, Exchanges int // that are hit
+	Impacts           []Impact
+	Messages          Messages
+	Asked, Unanswered int // queues about their messages
+	loses, keys       map[Count]int
+}
+
+// Add takes an impact in. Kept is where it stands in Impacts, -1 when those are enough.
+func (p *Preview) Add(i Impact) (kept int) {
+	if p.loses == nil {
+		p.loses, p.keys = map[Count]int{}, map[Count]int{}
+	}
+	if p.Queues++; i.Object.Kind == policies.KindExchange {
+		p.Queues, p.Exchanges = p.Queues-1, p.Exchanges+1
+	}
+	policy, operator := i.Loses()
+	if policy != "" {
+		p.loses[Count{Name: policy}]++
+	}
+	if operator != "" {
+		p.loses[Count{Name: operator, Operator: true}]++
+	}
+	for _, s := range i.Settings {
+		p.keys[Count{Name: s.Key}]++
+	}
+	if len(p.Impacts) == MostListed {
+		return -1
+	}
+	p.Impacts = append(p.Impacts, i)
+	return len(p.Impacts) - 1
+}
+
+// Loses are the policies that objects lose, those of most objects first.
+func (p *Preview) Loses() []Count { return most(p.loses) }
+
+// Keys are the settings that become others, those of most objects first.
+func (p *Preview) Keys() []Count { return most(p.keys) }
+
+func most(counts map[Count]int) []Count {
+	list := make([]Count, 0, len(counts))
+	for _, c := range slices.Collect(maps.Keys(counts)) {
+		c.Objects = counts[c]
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(a, b Count) int {
+		return cmp.Or(b.Objects-a.Objects, cmp.Compare(a.Name, b.Name), boolCompare(a.Operator, b.Operator))
+	})
+	return list[:min(len(list), MostListed)]
+}
+
+func boolCompare(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
