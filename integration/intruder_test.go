@@ -26,13 +26,7 @@ const frameMax = 131072
 // intrude connects a socket until the test ends.
 func (b *broker) intrude(t *testing.T) *intruder {
 	t.Helper()
-	return b.intrudeOver(t, net.Dialer{})
-}
-
-// intrudeOver is intrude by that dialer.
-func (b *broker) intrudeOver(t *testing.T, by net.Dialer) *intruder {
-	t.Helper()
-	conn, err := by.Dial("tcp", b.amqp)
+	conn, err := net.Dial("tcp", b.amqp)
 	if err != nil {
 		t.Fatal(err)
 	}
