@@ -24,8 +24,9 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// version of the product; the RabbitMQ level that it follows is another matter.
-const version = "0.1.0"
+// version of the product, which a build may set (-ldflags "-X main.version=…"); the RabbitMQ level that it follows is another
+// matter.
+var version = "0.1.0"
 
 // nodeName is that of the one node there is.
 const nodeName = "candlemark@localhost"

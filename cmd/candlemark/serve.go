@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"candlemark/internal/config"
+	"candlemark/internal/systemd"
 
 	"github.com/rs/zerolog"
 )
@@ -53,9 +54,27 @@ func serve(args []string) int {
 		flags.SetOutput(io.Discard)
 		return config.Load(flags, args, os.Environ())
 	}}
-	hangups.follow(r.reload)
+	manager := systemd.New(os.Getenv)
+	tell := func(what string) {
+		if err := manager.Tell(what); err != nil {
+			log.Warn().Err(err).Str("state", what).Msg("the service manager was not told")
+		}
+	}
+	hangups.follow(func() {
+		tell(systemd.Reloading)
+		r.reload()
+		tell(systemd.Ready)
+	})
 	log.Info().Msg("Server startup complete")
-	return b.run(ctx, stop, log)
+	tell(systemd.Ready)
+	defer manager.Watch(func(ctx context.Context) error {
+		_, err := b.node.ListPolicies(ctx, "", false) // an actor answers
+		return err
+	})()
+	return b.run(ctx, func() {
+		stop()
+		tell(systemd.Stopping)
+	}, log)
 }
 
 // tellOfStart logs what starts, and within which limits.

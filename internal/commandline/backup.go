@@ -19,8 +19,7 @@ var backupVerbs = []verb{
 	},
 	{
 		name: "cancel_backup", about: "Ends the backup that runs, and removes its files",
-		title: text("Cancelling the backup of {broker} ..."),
-		run:   deletes("x", "backup").ifMissing(complaint("no backup is running")),
+		title: text("Cancelling the backup of {broker} ..."), run: deletes("x", "backup").ifMissing(complaint("no backup is running")),
 	},
 }
 

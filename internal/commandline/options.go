@@ -1,11 +1,12 @@
 package commandline
 
 import (
-	"cmp"
 	"flag"
 	"io"
 	"slices"
 	"strings"
+
+	"candlemark/internal/httpapi/client"
 )
 
 // options hold what stands on a command line besides arguments.
@@ -48,7 +49,7 @@ func newOptions(getenv func(string) string) *options {
 		o.IntVar(&o.timeout, name, 60, "")
 	}
 	o.StringVar(&o.formatter, "formatter", "table", "")
-	o.StringVar(&o.url, "url", cmp.Or(getenv("CANDLEMARK_HTTP_URL"), defaultURL), "")
+	o.StringVar(&o.url, "url", client.AddressFrom(getenv), "")
 	o.IntVar(&o.priority, "priority", 0, "the policy with the highest `number` applies")
 	o.StringVar(&o.applyTo, "apply-to", "all", "what the policy is for: a `kind` of all, queues, classic_queues, quorum_queues, streams, exchanges")
 	o.BoolVar(&o.noHeaders, "no-table-headers", false, "no names of columns")

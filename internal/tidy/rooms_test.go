@@ -58,6 +58,7 @@ var rooms = map[string][]string{
 	"internal/message":         {"protocol"},
 	"internal/definitions":     {"protocol", "policies", "internal/auth", "internal/parameters"},
 	"internal/nearest":         {},
+	"internal/systemd":         {},
 	"internal/parameters":      {"internal/erlang"},
 	"internal/metrics":         {},
 	"internal/outbox":          {},

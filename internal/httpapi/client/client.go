@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,6 +23,16 @@ type Client struct {
 	user     string
 	password string
 	http     http.Client
+}
+
+// AddressFrom is where a broker is looked for, and as whom, in an environment: what CANDLEMARK_HTTP_URL says, else this
+// machine, in a container as the user whom its broker began with.
+func AddressFrom(getenv func(string) string) string {
+	first := func(what string) string {
+		return cmp.Or(getenv("CANDLEMARK_DEFAULT_"+what), getenv("RABBITMQ_DEFAULT_"+what), "guest")
+	}
+	here := url.URL{Scheme: "http", Host: "127.0.0.1:15672", User: url.UserPassword(first("USER"), first("PASS"))}
+	return cmp.Or(getenv("CANDLEMARK_HTTP_URL"), here.String())
 }
 
 // errAddress does not show the address: in one that is malformed the password can be

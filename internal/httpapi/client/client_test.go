@@ -94,3 +94,17 @@ func TestErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestAddressFrom: in a container a client is the user whom the broker began with.
+func TestAddressFrom(t *testing.T) {
+	for want, env := range map[string]map[string]string{
+		"http://guest:guest@127.0.0.1:15672":  {},
+		"http://ops:s%2F3@127.0.0.1:15672":    {"RABBITMQ_DEFAULT_USER": "ops", "RABBITMQ_DEFAULT_PASS": "s/3"},
+		"http://mine:guest@127.0.0.1:15672":   {"RABBITMQ_DEFAULT_USER": "ops", "CANDLEMARK_DEFAULT_USER": "mine"},
+		"https://a:b@broker.example.com:8000": {"CANDLEMARK_HTTP_URL": "https://a:b@broker.example.com:8000", "CANDLEMARK_DEFAULT_USER": "mine"},
+	} {
+		if got := AddressFrom(func(name string) string { return env[name] }); got != want {
+			t.Errorf("%v: %s", env, got)
+		}
+	}
+}

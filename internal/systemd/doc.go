@@ -1,0 +1,10 @@
+// Package systemd tells the service manager how the broker is, as units with Type=notify want it (sd_notify).
+//
+// Owns: nothing; each message is a datagram of its own.
+//
+// States: a Notifier that was not started by a service manager says nothing.
+//
+// Deadlines: with WatchdogSec in the unit, a sign of life within half of that.
+//
+// A restart loses: nothing.
+package systemd
