@@ -200,4 +200,13 @@ func TestEffectsThroughEveryInterface(t *testing.T) {
 	}
 	b.same("preview of nothing", func(e effects) map[string]any { return e.preview("nowhere", "", "", false) })
 	b.same("preview of what is wrong", func(e effects) map[string]any { return e.preview("p", "(", `{"max-length":-1}`, true) })
+
+	q := b.ask("GET", "/api/queues/%2F/effects", "")
+	if q["next_expiry"] == nil || q["lease_expires_at"] != nil {
+		b.Errorf("%v, %v", q["next_expiry"], q["lease_expires_at"])
+	}
+	b.request("DELETE", "/api/policies/%2F/ttl", "", http.StatusNoContent) // the other one applies, which has a lease
+	if q := b.ask("GET", "/api/queues/%2F/effects", ""); q["lease_expires_at"] == nil {
+		b.Error("a lease and no end of it")
+	}
 }

@@ -54,8 +54,12 @@ func (s *state) describe(m *mail.DescribeQueue) {
 		info.PagedBytes += x.Messages.PagedBytes()
 		info.Memory += x.Memory()
 	}
-	info.LeaseDeadline, _ = s.lease.Deadline()
-	info.NextExpiry, _ = s.Expiry.Next()
+	if at, ends := s.lease.Deadline(); ends {
+		info.LeaseDeadline = at + s.Skew
+	}
+	if at, some := s.Expiry.Next(); some {
+		info.NextExpiry = at + s.Skew
+	}
 	if c := s.consumers.Exclusive(); c != nil {
 		info.ExclusiveTag = c.Tag
 	}

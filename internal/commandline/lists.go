@@ -9,7 +9,7 @@ var listVerbs = []verb{
 	{
 		name: "list_queues", about: "Lists the queues of a virtual host", options: "no-table-headers online offline local",
 		columns: `name durable auto_delete arguments policy operator_policy effective_policy_definition
-			exclusive messages_ready messages_unacknowledged messages messages_scheduled next_due messages_ready_ram messages_unacknowledged_ram messages_ram
+			exclusive messages_ready messages_unacknowledged messages messages_scheduled next_due next_expiry lease_expires_at messages_ready_ram messages_unacknowledged_ram messages_ram
 			message_bytes message_bytes_ready message_bytes_unacknowledged message_bytes_ram consumers
 			consumer_utilisation consumer_capacity memory state type leader members online`,
 		defaults: "name messages",

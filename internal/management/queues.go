@@ -34,7 +34,10 @@ type Queue struct {
 	// DeliveryLimit is -1 for none.
 	DeliveryLimit int64
 	IdleSince     int64 // wall ms
-	Counts        Counts
+	// NextExpiry is a wall ms before which no message expires, near it the closer it is; LeaseExpires is when the queue
+	// does if nobody uses it. 0 for never.
+	NextExpiry, LeaseExpires int64
+	Counts                   Counts
 	// TimedOut are deliveries that came back because nobody settled them in time, Late
 	// those that were settled when they had left.
 	TimedOut, Late uint64

@@ -119,6 +119,7 @@ func shown(vhost string, q *topology.Queue, info *mail.QueueInfo) management.Que
 	s.ReadyBytes, s.UnackedBytes, s.Memory = info.ReadyBytes, info.UnackedBytes, info.Memory
 	s.Paged, s.PagedBytes = info.Paged, info.PagedBytes
 	s.IdleSince, s.Counts = info.LastUse, countsShown(info.Counts)
+	s.NextExpiry, s.LeaseExpires = info.NextExpiry, info.LeaseDeadline
 	s.TimedOut, s.Late, s.Scheduled = info.Counts.TimedOut, info.Counts.Late, management.ScheduledCounts(info.Scheduled)
 	return s
 }

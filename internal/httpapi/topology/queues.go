@@ -43,6 +43,8 @@ type queueItem struct {
 	UnackedRAM     int                 `json:"messages_unacknowledged_ram"`
 	Name           string              `json:"name"`
 	NextDue        *string             `json:"next_due"`
+	NextExpiry     *string             `json:"next_expiry"`
+	LeaseExpires   *string             `json:"lease_expires_at"`
 	Node           string              `json:"node"`
 	Online         []string            `json:"online,omitempty"`
 	OperatorPolicy *string             `json:"operator_policy"`
@@ -97,6 +99,7 @@ func queueForm(r *rest.Request, q *management.Queue) queueItem {
 		OperatorPolicy: forms.OrNull(q.Effective.OperatorPolicy), Policy: forms.OrNull(q.Effective.Policy),
 		State: q.State, Type: q.Type, VHost: q.VHost,
 		TimedOut: q.TimedOut, Late: q.Late, Scheduled: q.Scheduled.Count, NextDue: forms.Optional(q.Scheduled.NextDue),
+		NextExpiry: forms.Optional(q.NextExpiry), LeaseExpires: forms.Optional(q.LeaseExpires),
 	}
 	if q.Consumers > 0 && q.Ready == 0 { // whatever comes can be delivered at once
 		item.Capacity, item.Utilisation = 1, 1
