@@ -26,6 +26,8 @@ type Config struct {
 	// Spawn makes an actor, End has it stop.
 	Spawn func(ctx context.Context, cfg shovel.Config) (*actor.PID, error)
 	End   func(*actor.PID)
+	// Done is told of the parameter of a shovel that has deleted itself.
+	Done func(p parameters.Parameter)
 	// Dial connects to the broker of an address, Cluster is the name of this one.
 	Dial       func(ctx context.Context, to *parameters.URI) (net.Conn, error)
 	Cluster    func() string
@@ -226,7 +228,9 @@ func (s *Shovels) finish(x *one, p parameters.Parameter) {
 	if !current {
 		return
 	}
-	if _, err := s.delete(p); err != nil {
+	if _, err := s.delete(p); err == nil {
+		s.cfg.Done(p)
+	} else {
 		s.cfg.Log.Error().Err(err).Str("vhost", p.VHost).Str("shovel", p.Name).Msg("shovel is done and could not be deleted")
 	}
 }
