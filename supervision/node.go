@@ -42,6 +42,8 @@ type Config struct {
 	Meta definitions.Store
 	// Backups makes copies of what they keep; nil for none.
 	Backups management.Backups
+	// Process is the program; nil for one that has neither levels of a log nor an end, as in tests.
+	Process management.Process
 	// Product is the name that clients are told over AMQP; Candlemark.
 	Product        string
 	ProductVersion string
@@ -82,6 +84,7 @@ type Node struct {
 	*localchannel.Commands
 	parameterKeeper
 	management.Backups
+	management.Process
 
 	cfg          Config
 	quota        *auth.Quota

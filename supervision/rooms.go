@@ -25,6 +25,7 @@ func (n *Node) openRooms() {
 	n.Queries = queries.New(queries.Config{
 		Asker: n.asker, VHosts: &n.vhosts, Registry: n.registry, Permissions: n.cfg.Permissions, Connections: n.connections, Events: n.events,
 	})
+	n.Process = n.cfg.Process
 	n.Backups = cmp.Or[management.Backups](n.cfg.Backups, backup.NewKeeper(backup.Config{}))
 	n.Commands = localchannel.New(localchannel.Config{
 		Asker: n.asker, VHosts: &n.vhosts, Permissions: n.cfg.Permissions, Spawn: n.spawnLocalChannel,

@@ -33,6 +33,7 @@ const nodeName = "candlemark@localhost"
 
 // broker is a node with its data and its HTTP server.
 type broker struct {
+	process      *process
 	clock        *clock.Clock
 	node         *supervision.Node
 	users        *auth.Users
@@ -47,7 +48,7 @@ type broker struct {
 
 // startBroker starts everything, or nothing.
 func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
-	b := &broker{clock: clock.New()}
+	b := &broker{process: &process{level: processLevel, asked: make(chan struct{}, 1)}, clock: clock.New()}
 	if b.users, err = usersFor(cfg, log); err != nil {
 		return nil, err
 	}
@@ -63,7 +64,7 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 		log.Warn().Err(err).Msg("what is due may be a millisecond late on this system")
 	}
 	if b.node, err = supervision.Start(supervision.Config{
-		Users: b.users, Meta: b.data.definitions, Journal: b.data.journal, Backups: b.data.backups, Product: cfg.ProductName, ProductVersion: version, Name: nodeName, Log: log,
+		Users: b.users, Meta: b.data.definitions, Journal: b.data.journal, Backups: b.data.backups, Product: cfg.ProductName, ProductVersion: version, Name: nodeName, EventsIn: cfg.EventsIn, Process: b.process, Log: log,
 		Handshake: cfg.Handshake, SendTimeout: cmp.Or(cfg.SendTimeout, -1), MaxMessage: uint64(cfg.Limits.Message), Limits: limitsFor(cfg.Limits), Clock: b.clock,
 		Alarms: resources.Config{
 			Meter:     resources.System{Directory: cfg.DataDir, Untouched: heapReserve},

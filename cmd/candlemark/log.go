@@ -17,6 +17,9 @@ import (
 // logLevel is from which level on lines are logged; it may change while somebody logs.
 type logLevel struct{ atomic.Int32 }
 
+// processLevel is the one level of the process, which has one log.
+var processLevel = &logLevel{}
+
 // Sample implements zerolog.Sampler.
 func (l *logLevel) Sample(of zerolog.Level) bool { return int32(of) >= l.Load() }
 
@@ -31,7 +34,7 @@ func (l *logLevel) set(name string) error {
 }
 
 func logger(out io.Writer, cfg config.Config) (zerolog.Logger, *logLevel, error) {
-	level := &logLevel{}
+	level := processLevel
 	if err := level.set(cfg.LogLevel); err != nil {
 		return zerolog.Logger{}, nil, err
 	}

@@ -94,6 +94,8 @@ func (b *broker) run(ctx context.Context, stop func(), log zerolog.Logger) int {
 	case <-ctx.Done():
 		stop() // a second signal ends the process at once
 		log.Info().Msg("stopping")
+	case <-b.process.asked:
+		log.Info().Msg("stopping, as an administrator wants it")
 	case err := <-b.data.failed:
 		log.Error().Err(err).Msg("the journal failed: what it has is safe, nothing can be added; stopping")
 		code = 1

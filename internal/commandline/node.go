@@ -47,11 +47,7 @@ var nodeVerbs = []verb{
 		name: "check_port_connectivity", about: "Fails if a port at which the broker listens cannot be connected to from here",
 		title: text("Testing TCP connections to all active listeners on node {broker} ..."), run: checkPorts,
 	},
-	{
-		name: "check_virtual_hosts", about: "Fails if a virtual host does not work",
-		title: text("Checking if all vhosts are running on node {broker} ..."),
-		run:   inOrder(healthy("virtual-hosts"), says("Node {broker} reported all vhosts as running")),
-	},
+	{name: "check_virtual_hosts", about: "Fails if a virtual host does not work", title: text("Checking if all vhosts are running on node {broker} ..."), run: inOrder(healthy("virtual-hosts"), says("Node {broker} reported all vhosts as running"))},
 	{
 		name: "server_version", about: "Shows the version of RabbitMQ that the broker follows",
 		title: text("Asking node {broker} for its RabbitMQ version..."),
@@ -68,10 +64,15 @@ var nodeVerbs = []verb{
 		columns: "name state stability provided_by desc doc_url", defaults: "name state",
 		title: text("Listing feature flags ..."), run: listed("feature-flags").table(),
 	},
-	{
-		name: "set_cluster_name", arguments: "<name>", about: "Names the broker",
-		title: text("Setting cluster name to {name} ..."), run: puts(fields(map[string]string{"name": "{name}"}), "cluster-name"),
-	},
+	{name: "set_log_level", arguments: "<level>", about: "Changes from which level on the broker logs, until the next start", title: text("Setting log level to \"{level}\" ..."), run: puts(fields(map[string]string{"level": "{level}"}), "x", "log-level")},
+	{name: "rotate_logs", about: "Does nothing: the broker logs to its standard error, which whoever started it keeps", title: text("Asking node {broker} to rotate its logs ..."), run: inOrder(healthy("virtual-hosts"), says("The broker logs to its standard error and has no file to rotate"))},
+	{name: "stop", about: "Stops the broker as SIGTERM does, and waits until it is gone", title: text("Stopping and halting node {broker} ..."), run: stopBroker},
+	{name: "shutdown", about: "Stops the broker as stop does", title: text("Shutting down node {broker} ..."), run: stopBroker},
+	{name: "set_cluster_name", arguments: "<name>", about: "Names the broker", title: text("Setting cluster name to {name} ..."), run: puts(fields(map[string]string{"name": "{name}"}), "cluster-name")},
+}
+
+func stopBroker(ctx context.Context, broker *client.Client, _ *call) error {
+	return broker.Shutdown(ctx)
 }
 
 // healthy asks for a health check; its reason is the finding.

@@ -33,6 +33,8 @@ type Config struct {
 	ClusterName string
 	// ProductName is the product that clients are told over AMQP; some behave by it.
 	ProductName string
+	// EventsIn is the virtual host with the exchange amq.rabbitmq.event; empty for none.
+	EventsIn string
 	// HTTP is the address of the HTTP API; empty for none.
 	HTTP string
 	// HTTPS is that of the same over TLS; empty for none.

@@ -215,6 +215,10 @@ var settings = []setting{
 		keys: plain("max_message_size"), help: "largest body in bytes, 1 to 536870912",
 	},
 	{
+		name: "events-vhost", define: text(func(c *Config) *string { return &c.EventsIn }), keys: plain("event_exchange.vhost"),
+		help: "`virtual host` with the exchange amq.rabbitmq.event, to which events are published; empty for none",
+	},
+	{
 		name: "log-level", reload: true, define: text(func(c *Config) *string { return &c.LogLevel }),
 		keys: []key{{"log.default.level", level}, {"log.level", level}, {"log.console.level", level}}, help: "trace, debug, info, warn or error",
 	},

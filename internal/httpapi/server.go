@@ -25,6 +25,7 @@ func NewServer(broker management.Broker, users *auth.Users, connections int, log
 	a, open := rest.New(broker, users, log), newSockets(connections)
 	a.Busy = open.works
 	s := newServer(handlerOf(a), open)
+	s.RegisterOnShutdown(a.Streams.End)
 	s.ErrorLog = stdlog.New(serverLog{log}, "", 0)
 	return s
 }

@@ -27,6 +27,7 @@ type Broker interface {
 	Shovels
 	Monitoring
 	Backups
+	Process
 	// VHosts returns the names of all virtual hosts, sorted.
 	VHosts(ctx context.Context) ([]string, error)
 	// Overview describes the broker as a whole.

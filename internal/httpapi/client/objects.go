@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
+	"time"
 )
 
 // Object is something of the API's: values as package encoding/json
@@ -56,3 +58,23 @@ func (c *Client) StartBackup(ctx context.Context, folder string) (o Object, err 
 	err = c.do(ctx, "POST", map[string]string{"path": folder}, &o, "x", "backup")
 	return o, err
 }
+
+// Shutdown has the broker stop, and waits until nobody answers any more.
+func (c *Client) Shutdown(ctx context.Context) error {
+	err := c.do(ctx, http.MethodPost, nil, nil, "x", "shutdown")
+	for err == nil {
+		var answered *Error
+		if _, gone := c.Get(ctx, "overview"); gone != nil && !errors.As(gone, &answered) {
+			return ctx.Err()
+		}
+		select {
+		case <-ctx.Done():
+			err = ctx.Err()
+		case <-time.After(pollEvery):
+		}
+	}
+	return err
+}
+
+// pollEvery is how long Shutdown waits between two looks.
+const pollEvery = 200 * time.Millisecond

@@ -47,7 +47,7 @@ func (r *Request) respond(v any, err error) {
 	case nil:
 		r.W.WriteHeader(http.StatusNoContent)
 	case Stream:
-		v(r.W, r.Request)
+		v(r.W, r.plain)
 	case reply:
 		if v.body == nil {
 			r.W.WriteHeader(v.status)

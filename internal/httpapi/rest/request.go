@@ -28,6 +28,8 @@ type API struct {
 	Users  *auth.Users
 	Node   string // the broker's name
 	Rates  forms.Rates
+	// Streams are the answers that go on while somebody listens.
+	Streams *Streams
 	// Busy is told of each request of somebody who has logged in.
 	Busy   func(context.Context)
 	log    zerolog.Logger
@@ -36,7 +38,7 @@ type API struct {
 
 // New makes the API of a broker.
 func New(broker management.Broker, users *auth.Users, log zerolog.Logger) *API {
-	return &API{Broker: broker, Users: users, log: log, Node: broker.NodeName(), Busy: func(context.Context) {}}
+	return &API{Broker: broker, Users: users, log: log, Node: broker.NodeName(), Busy: func(context.Context) {}, Streams: newStreams()}
 }
 
 // Route says what a method of a path does, and for whom: Get, Put, Post or Delete.
@@ -88,8 +90,9 @@ type Request struct {
 	W           http.ResponseWriter // for headers; what a handler returns is written behind them
 	Users       *auth.Users         // whose changes are the user's
 	User        auth.User
-	VHost, Name string // from the path, "" if it has none
-	held        int64  // bytes of memory
+	VHost, Name string        // from the path, "" if it has none
+	held        int64         // bytes of memory
+	plain       *http.Request // as it came
 }
 
 // origin is who asks.
@@ -118,7 +121,7 @@ func (r *Request) Part(name string) string {
 // Serve makes the handler of a route, which lets those through who are known and whom its rule allows.
 func (a *API) Serve(to Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, plain *http.Request) {
-		r := &Request{Request: plain, API: a, W: w, Users: a.Users}
+		r := &Request{Request: plain, API: a, W: w, Users: a.Users, plain: plain}
 		defer func() { r.memory.give(r.User.Name, r.held) }()
 		r.respond(r.call(to))
 	})

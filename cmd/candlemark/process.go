@@ -1,0 +1,41 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rs/zerolog"
+)
+
+// process implements management.Process.
+type process struct {
+	level *logLevel
+	asked chan struct{} // has room for one: the broker is to stop
+}
+
+// LogLevel implements management.Process.
+func (p *process) LogLevel() string { return zerolog.Level(p.level.Load()).String() }
+
+// rabbitLevels are RabbitMQ's names of levels that have other ones here.
+var rabbitLevels = map[string]string{"notice": "info", "warning": "warn", "critical": "fatal", "alert": "fatal", "emergency": "fatal", "none": "disabled"}
+
+// SetLogLevel implements management.Process.
+func (p *process) SetLogLevel(name string) error {
+	name = strings.ToLower(name)
+	if ours, known := rabbitLevels[name]; known {
+		name = ours
+	}
+	switch name {
+	case "trace", "debug", "info", "warn", "error", "fatal", "disabled":
+		return p.level.set(name)
+	}
+	return fmt.Errorf("%q is no log level: trace, debug, info, warning, error, critical or none", name)
+}
+
+// Shutdown implements management.Process.
+func (p *process) Shutdown() {
+	select {
+	case p.asked <- struct{}{}:
+	default: // it was asked before
+	}
+}

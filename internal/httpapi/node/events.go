@@ -1,0 +1,117 @@
+package node
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"candlemark/internal/events"
+	"candlemark/internal/httpapi/forms"
+	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/plainjson"
+	"candlemark/protocol"
+)
+
+// What one who listens may ask for, and holds.
+const (
+	listenRoom   = 1000 // events that it has not read yet
+	mostPatterns = 16
+	longPattern  = 255              // bytes
+	keepAlive    = 15 * time.Second // between signs of life
+)
+
+// openEvents are for everybody who may open their virtual host: they do not tell who else is there.
+var openEvents = []string{"queue.", "exchange.", "binding.", "policy."}
+
+// listen answers with events as they come, for as long as the client listens: server-sent events.
+func listen(r *rest.Request) (any, error) {
+	patterns, err := patternsOf(r.URL.Query()["pattern"])
+	if err != nil || r.Method == http.MethodHead {
+		return nil, err
+	}
+	leave, entered := r.Streams.Enter(r.User.Name)
+	if !entered {
+		r.W.Header().Set("Retry-After", "60")
+		return nil, rest.Refuse(http.StatusServiceUnavailable, "service_unavailable", "too many listeners")
+	}
+	monitors := r.Monitors()
+	return rest.Stream(func(w http.ResponseWriter, plain *http.Request) {
+		defer leave()
+		l := r.Broker.Events().Listen(listenRoom, func(e *events.Event) bool {
+			return matchesAny(patterns, e.Name) && (monitors || mayKnow(r, e))
+		}, nil)
+		defer l.Close()
+		(&stream{http.NewResponseController(w), w}).run(r, plain, l)
+	}), nil
+}
+
+func patternsOf(texts []string) (patterns []events.Pattern, err error) {
+	if len(texts) > mostPatterns {
+		return nil, rest.Complaintf("at most %d patterns", mostPatterns)
+	}
+	for _, text := range texts {
+		if len(text) > longPattern {
+			return nil, rest.Complaintf("a pattern has at most %d bytes", longPattern)
+		}
+		patterns = append(patterns, events.ParsePattern(text))
+	}
+	return patterns, nil
+}
+
+func matchesAny(patterns []events.Pattern, name string) bool {
+	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p events.Pattern) bool { return p.Matches(name) })
+}
+
+// mayKnow tells whether a user who is no monitor may know of an event.
+func mayKnow(r *rest.Request, e *events.Event) bool {
+	return slices.ContainsFunc(openEvents, func(kind string) bool { return strings.HasPrefix(e.Name, kind) }) &&
+		e.VHost != "" && r.Users.VHostAccess(r.User, e.VHost) == nil
+}
+
+// stream is an answer that goes on.
+type stream struct {
+	control *http.ResponseController
+	w       http.ResponseWriter
+}
+
+// run writes what a listener gets, until the client or the server goes, or the user has become another one.
+func (s *stream) run(r *rest.Request, plain *http.Request, l *events.Listener) {
+	h := s.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-cache")
+	_ = s.control.SetReadDeadline(time.Time{}) // nothing more comes, for as long as it takes
+	ticks := time.NewTicker(keepAlive)
+	defer ticks.Stop()
+	for sent := s.write(": events\n\n"); sent; {
+		select {
+		case <-plain.Context().Done():
+			return
+		case <-r.Streams.Ended():
+			return
+		case e := <-l.C:
+			sent = s.lost(e.Lost) && s.event(e.Event)
+		case <-ticks.C:
+			now, known := r.Users.Account(r.User.Name)
+			sent = known && slices.Equal(now.Tags, r.User.Tags) && s.lost(l.Missed()) && s.write(": still here\n\n")
+		}
+	}
+}
+
+// event writes an event: all of it as JSON, and its name.
+func (s *stream) event(e *events.Event) bool {
+	fields := append(protocol.Table{{Key: "event", Value: e.Name}}, e.Headers()...)
+	return s.write("event: " + e.Name + "\ndata: " + string(plainjson.Marshal(forms.Object(fields))) + "\n\n")
+}
+
+// lost tells how many events the client has missed.
+func (s *stream) lost(n uint64) bool {
+	return n == 0 || s.write("event: lost\ndata: "+string(plainjson.Marshal(map[string]uint64{"lost": n}))+"\n\n")
+}
+
+// write sends a text, or finds that the client has gone or does not read.
+func (s *stream) write(text string) bool {
+	_ = s.control.SetWriteDeadline(time.Now().Add(rest.Writing)) // if it has one
+	_, err := s.w.Write([]byte(text))
+	return err == nil && s.control.Flush() == nil
+}

@@ -1,0 +1,48 @@
+package node
+
+import (
+	"net/http"
+
+	"candlemark/internal/httpapi/rest"
+	"candlemark/protocol"
+)
+
+// logLevel tells from which level on lines are logged.
+func logLevel(r *rest.Request) (any, error) {
+	return map[string]string{"level": r.Broker.LogLevel()}, nil
+}
+
+// setLogLevel takes {"level": "debug"}.
+func setLogLevel(r *rest.Request) (any, error) {
+	b := r.JSON("level")
+	level := b.Text("level")
+	if b.Err != nil {
+		return nil, b.Err
+	}
+	before := r.Broker.LogLevel()
+	if err := r.Broker.SetLogLevel(level); err != nil {
+		return nil, rest.Invalid(err)
+	}
+	after := r.Broker.LogLevel()
+	told := func() { r.Record("log.level.set", "", protocol.Table{{Key: "level", Value: after}}, before) }
+	if hides(after) && !hides(before) { // this line is to be the last one
+		_ = r.Broker.SetLogLevel(before) // it was one
+		told()
+		return nil, r.Broker.SetLogLevel(after)
+	}
+	told()
+	return nil, nil
+}
+
+// hides tells whether the log has no lines about changes.
+func hides(level string) bool { return level != "trace" && level != "debug" && level != "info" }
+
+// shutdown has the broker stop, behind the answer.
+func shutdown(r *rest.Request) (any, error) {
+	r.Record("broker.shutdown.requested", "", protocol.Table{}, nil)
+	return rest.Stream(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Connection", "close")
+		w.WriteHeader(http.StatusNoContent)
+		r.Broker.Shutdown()
+	}), nil
+}

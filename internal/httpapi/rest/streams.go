@@ -1,0 +1,45 @@
+package rest
+
+import "sync"
+
+// Bounds on answers that last as long as their client listens.
+const (
+	mostStreams   = 64 // of all users together
+	streamsOfUser = 16
+)
+
+// Streams are the answers that last as long as their client listens.
+type Streams struct {
+	mu    sync.Mutex
+	all   int
+	by    map[string]int
+	ended chan struct{}
+	once  sync.Once
+}
+
+func newStreams() *Streams { return &Streams{by: map[string]int{}, ended: make(chan struct{})} }
+
+// Enter counts one more of a user, until leave is called; false if there are too many.
+func (s *Streams) Enter(user string) (leave func(), entered bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all >= mostStreams || s.by[user] >= streamsOfUser {
+		return nil, false
+	}
+	s.all++
+	s.by[user]++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.all--
+		if s.by[user]--; s.by[user] == 0 {
+			delete(s.by, user)
+		}
+	}, true
+}
+
+// End ends all of them, also those to come: the server is shut down.
+func (s *Streams) End() { s.once.Do(func() { close(s.ended) }) }
+
+// Ended is closed when they are to end.
+func (s *Streams) Ended() <-chan struct{} { return s.ended }
