@@ -23,6 +23,10 @@ var _ management.Broker = (*Node)(nil)
 func (n *Node) Overview(ctx context.Context) (management.Overview, error) {
 	o, err := n.Queries.Overview(ctx)
 	nameOverview(n, &o)
+	if j, ok := n.cfg.Journal.(interface{ Stats() segment.Stats }); ok {
+		s := j.Stats()
+		o.DiskReads, o.DiskWrites = s.Reads, s.Records
+	}
 	return o, err
 }
 

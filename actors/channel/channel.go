@@ -50,8 +50,8 @@ type Config struct {
 	MaxMessage   uint64 // largest body in bytes
 	Clock        *clock.Clock
 	Log          zerolog.Logger
-	// Ended, unless nil, gets what the channel has counted when it ends.
-	Ended func(mail.Counts, *metrics.Published)
+	// Ended, unless nil, gets the virtual host and what the channel has counted when it ends.
+	Ended func(vhost string, counts mail.Counts, more *metrics.Published)
 	// Post sends mail from any goroutine.
 	Post func(to *actor.PID, what any)
 	// Close closes the actor's mailbox and returns what is left in it.
@@ -160,7 +160,7 @@ func (c *channel) abort() {
 	}
 	c.phase = ended
 	if c.cfg.Ended != nil {
-		c.cfg.Ended(c.counted(), &c.published)
+		c.cfg.Ended(c.cfg.VHost.Name, c.counted(), &c.published)
 		c.cfg.Ended = nil
 	}
 	left := c.cfg.Close()

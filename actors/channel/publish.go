@@ -97,13 +97,14 @@ func (s *state) publish(a *assembler.Assembler) error {
 		s.routeLong(c.exchange, m, c.keys, a.Publish.Mandatory)
 		return nil
 	}
-	return s.routed(targets, m, c.headers, a.Publish.Mandatory)
+	return s.routed(c.exchange, targets, m, c.headers, a.Publish.Mandatory)
 }
 
 // routed goes on once the targets of a message, and the caps
 // of their TTLs, are known.
-func (s *state) routed(targets []*routing.Target, m *message.Message, headers []byte, mandatory bool) error {
+func (s *state) routed(x *topology.Exchange, targets []*routing.Target, m *message.Message, headers []byte, mandatory bool) error {
 	s.routes.Count(len(targets))
+	s.routes.Routed(x, len(targets))
 	if headers != nil {
 		if err := checkMoments(targets, headers, s.cfg.Clock); err != nil {
 			return err
@@ -159,6 +160,7 @@ func (s *state) deliverTo(targets []*routing.Target, caps []int64, m *message.Me
 
 // flush sends queues what was published and what was settled.
 func (s *state) flush() {
+	s.routes.Tell()
 	s.batches.Flush()
 	s.unacked.Flush()
 }

@@ -17,6 +17,7 @@ import (
 	"candlemark/actors/channel/tx"
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
+	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/metrics"
 	"candlemark/protocol"
@@ -65,6 +66,7 @@ type state struct {
 	prefetch  int // for new consumers
 	counts    mail.Counts
 	published metrics.Published
+	used      clock.Instant // when a frame of the client's or a delivery came last
 	output    output.Output
 
 	await  *await
@@ -90,7 +92,7 @@ type answer interface {
 }
 
 func (s *state) init(cfg Config) {
-	s.cfg, s.told = cfg, teller{&s.cfg}
+	s.cfg, s.used, s.told = cfg, cfg.Clock.Now(), teller{&s.cfg}
 	if cfg.Replies == nil {
 		s.cfg.Replies = new(atomic.Int64)
 	}
@@ -119,8 +121,10 @@ func (s *state) handle(what any) {
 	s.routes.BeginTurn()
 	switch m := what.(type) {
 	case *mail.Inbound:
+		s.used = s.cfg.Clock.Now()
 		s.parked = append(s.parked, m)
 	case *mail.Deliver:
+		s.used = s.cfg.Clock.Now()
 		s.deliver(m)
 	case *mail.EnqueueReply:
 		s.settled(m)

@@ -182,15 +182,19 @@ type QueueInfo struct {
 	Memory                    int64 // bytes that the messages take
 	// Paged messages have their contents, with bodies of PagedBytes, in the journal
 	// only.
-	Paged         int
-	PagedBytes    int64
-	LastUse       int64 // wall ms, of the last mail that was no question
-	ExclusiveTag  string
-	HeadTimestamp uint64          // property of the first ready message, 0 without one
-	List          []QueueConsumer // if asked for
-	Counts        Counts
-	Scheduled     ScheduledCounts
-	Down          bool // it cannot be brought back: all the rest is unknown
+	Paged      int
+	PagedBytes int64
+	LastUse    int64 // wall ms, of the last mail that was no question
+	// Persistent messages, with bodies of PersistentBytes.
+	Persistent      int
+	PersistentBytes int64
+	// ExclusiveTag is that of the exclusive consumer, ActiveTag that of the single active one; "" for none.
+	ExclusiveTag, ActiveTag string
+	HeadTimestamp           uint64          // property of the first ready message, 0 without one
+	List                    []QueueConsumer // if asked for
+	Counts                  Counts
+	Scheduled               ScheduledCounts
+	Down                    bool // it cannot be brought back: all the rest is unknown
 }
 
 // OutboxReady tells a channel that held something back that its connection's

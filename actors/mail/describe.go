@@ -29,6 +29,7 @@ type ChannelInfo struct {
 	Uncommitted, AcksUncommitted    int // publishes and settled deliveries that wait for tx.commit
 	Counts                          Counts
 	Published                       metrics.Published
+	LastUse                         int64 // wall ms, of the last frame or delivery, or the beginning
 }
 
 // Counts are the messages that a channel or a queue has seen since it began. A

@@ -54,6 +54,7 @@ func (s *state) describe(m *mail.DescribeQueue) {
 		info.PagedBytes += x.Messages.PagedBytes()
 		info.Memory += x.Memory()
 	}
+	info.Persistent, info.PersistentBytes = s.Backlog.Persistent()
 	if at, ends := s.lease.Deadline(); ends {
 		info.LeaseDeadline = at + s.Skew
 	}
@@ -63,8 +64,11 @@ func (s *state) describe(m *mail.DescribeQueue) {
 	if c := s.consumers.Exclusive(); c != nil {
 		info.ExclusiveTag = c.Tag
 	}
+	if c := s.consumers.SingleActive(); c != nil {
+		info.ActiveTag = c.Tag
+	}
+	info.HeadTimestamp = inspect.HeadTimestamp(&s.Backlog)
 	if m.Consumers {
-		info.HeadTimestamp = inspect.HeadTimestamp(&s.Backlog)
 		info.List = inspect.Consumers(&s.consumers, s.Settings.ConsumerTimeout)
 	}
 	s.out.Send(m.ReplyTo, info)

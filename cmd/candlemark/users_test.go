@@ -39,6 +39,10 @@ func (k *keeper) VHosts(context.Context) (names []string, err error) {
 	return names, nil
 }
 
+func (k *keeper) Overview(context.Context) (management.Overview, error) {
+	return management.Overview{}, nil
+}
+
 func (k *keeper) Queues(context.Context, string) ([]management.Queue, error) { return nil, nil }
 
 func (k *keeper) PutVHost(_ context.Context, v auth.VHost) (bool, error) { return k.Users.PutVHost(v) }

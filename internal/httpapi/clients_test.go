@@ -63,7 +63,7 @@ func TestFiguresOfOthers(t *testing.T) {
 	consumers, _ := c.Consumers(context.Background(), "")
 	c.queues = []management.Queue{
 		{VHost: "/", Name: "q", Ready: 3, Unacked: 1, Details: &management.QueueDetails{Consumers: consumers[:2], Owner: &connections[0]}},
-		{VHost: "/", Name: "theirs", Details: &management.QueueDetails{Consumers: consumers[:1], ExclusiveTag: "t1", ActiveTag: "t1"}},
+		{VHost: "/", Name: "theirs", ExclusiveTag: "t1", ActiveTag: "t1", Details: &management.QueueDetails{Consumers: consumers[:1]}},
 		{VHost: "dev", Name: "secret", Ready: 1000},
 	}
 	u := someUsers()

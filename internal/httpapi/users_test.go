@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"sync"
@@ -167,13 +168,23 @@ func TestNotStored(t *testing.T) {
 	})
 }
 
+// noTraffic are the figures of a virtual host without clients.
+func noTraffic(ready, unacked int) string {
+	none := ""
+	for _, what := range []string{"ack", "confirm", "deliver", "deliver_get", "deliver_no_ack", "drop_unroutable", "get", "get_empty", "get_no_ack", "publish", "redeliver", "return_unroutable"} {
+		none += fmt.Sprintf(`"%s":0,"%s_details":{"rate":0},`, what, what)
+	}
+	return `"message_stats":{` + strings.TrimSuffix(none, ",") + `},` +
+		fmt.Sprintf(`"messages":%d,"messages_details":{"rate":0},"messages_ready":%d,"messages_ready_details":{"rate":0},"messages_unacknowledged":%d,`, ready+unacked, ready, unacked) +
+		`"messages_unacknowledged_details":{"rate":0},"recv_oct":0,"recv_oct_details":{"rate":0},"send_oct":0,"send_oct_details":{"rate":0},`
+}
+
 func TestVHosts(t *testing.T) {
 	f := newHouse(t)
 	h := NewHandler(f, f.users, zerolog.Nop())
 	item := func(name, description, tags, kind, tracing string) string {
 		about := `"description":"` + description + `","tags":[` + tags + `],"default_queue_type":"` + kind + `"`
-		return `{"name":"` + name + `",` + about + `,"metadata":{` + about + `},"protected_from_deletion":false,"messages":0,"messages_ready":0,` +
-			`"messages_unacknowledged":0,"tracing":` + tracing + `,"cluster_state":{"candlemark@here":"running"}}`
+		return `{"name":"` + name + `",` + about + `,"metadata":{` + about + `},"protected_from_deletion":false,` + noTraffic(0, 0) + `"tracing":` + tracing + `,"cluster_state":{"candlemark@here":"running"}}`
 	}
 	run(t, h, []step{
 		{"PUT", "/api/vhosts/h1", ``, 201, ``},

@@ -73,6 +73,16 @@ type Overview struct {
 	// Counts are those of all channels since the broker started.
 	Counts Counts
 	Churn  Churn
+	// DiskReads and DiskWrites are messages read from and written to the journal since the broker started.
+	DiskReads, DiskWrites uint64
+	// VHosts has what clients do in each virtual host; one without clients may be missing.
+	VHosts map[string]Traffic
+}
+
+// Traffic is what clients do in a virtual host.
+type Traffic struct {
+	Counts            Counts // of all channels since the broker started
+	BytesIn, BytesOut uint64 // of connections that are open
 }
 
 // Churn counts what came and went since the broker started. A declared queue is

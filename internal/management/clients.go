@@ -58,6 +58,7 @@ type Channel struct {
 	Uncommitted, AcksUncommitted int
 	Counts                       Counts
 	Published                    metrics.Published
+	IdleSince                    int64 // wall ms
 }
 
 // Consumer describes a consumer.

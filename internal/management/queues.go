@@ -31,6 +31,12 @@ type Queue struct {
 	// Paged messages, with bodies of PagedBytes, have their contents on disk alone.
 	Paged      int
 	PagedBytes int64
+	// Persistent messages, with bodies of PersistentBytes.
+	Persistent      int
+	PersistentBytes int64
+	// ExclusiveTag is that of the exclusive consumer, ActiveTag that of the single active one; "" for none.
+	ExclusiveTag, ActiveTag string
+	HeadTimestamp           uint64 // of the first message, s since 1970, 0 for none
 	// DeliveryLimit is -1 for none.
 	DeliveryLimit int64
 	IdleSince     int64 // wall ms
@@ -50,10 +56,8 @@ type Queue struct {
 
 // QueueDetails are shown only to a question about one queue.
 type QueueDetails struct {
-	Consumers               []Consumer
-	ExclusiveTag, ActiveTag string // of the exclusive or single active consumer, "" for none
-	HeadTimestamp           uint64 // of the first message, s since 1970, 0 for none
-	Owner                   *Connection
+	Consumers []Consumer
+	Owner     *Connection
 }
 
 // Counts are messages since the object began: published, confirmed, unroutable

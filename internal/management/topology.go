@@ -23,6 +23,7 @@ type Exchange struct {
 	Durable, AutoDelete, Internal bool
 	Arguments                     protocol.Table
 	Policy                        string // user policy that matches, "" for none
+	In, Out                       uint64 // messages that clients have published to it, and copies of them in queues
 	Delayed                       *int   // messages that a delayed exchange holds (DLY-5); nil for any other one
 }
 

@@ -6,8 +6,8 @@ import (
 	"candlemark/protocol"
 )
 
-// Exchange is one declared exchange as the directory and other exchanges' bindings know it. All but its routing table and its
-// holder is immutable. It must not be copied.
+// Exchange is one declared exchange as the directory and other exchanges' bindings know it. All but its routing table, its
+// holder and its counts is immutable. It must not be copied.
 type Exchange struct {
 	// Name is unique within the vhost; the default exchange has the empty name.
 	Name string
@@ -22,7 +22,18 @@ type Exchange struct {
 
 	routes atomic.Pointer[Routes]
 	holder atomic.Pointer[Queue]
+
+	in, out atomic.Uint64
 }
+
+// Count adds messages that clients have published to the exchange, and how many queues they went to. Anybody may.
+func (x *Exchange) Count(in, out uint64) {
+	x.in.Add(in)
+	x.out.Add(out)
+}
+
+// Published is what was counted.
+func (x *Exchange) Published() (in, out uint64) { return x.in.Load(), x.out.Load() }
 
 // noRoutes is the table of an exchange before its first one is published.
 var noRoutes = &Routes{matcher: &fanout{}}

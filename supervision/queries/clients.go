@@ -162,7 +162,7 @@ func (qs *Queries) channels(ctx context.Context, all *clients) ([]management.Cha
 			Connection: &owners[i].shown, Number: int(info.Number), VHost: info.VHost, User: info.User, State: state,
 			Confirm: info.Confirm, Prefetch: info.Prefetch, GlobalPrefetch: info.GlobalPrefetch,
 			Consumers: info.Consumers, Unacked: info.Unacked, Unconfirmed: info.Unconfirmed, Counts: countsShown(info.Counts), Published: info.Published,
-			Transactional: info.Transactional, Uncommitted: info.Uncommitted, AcksUncommitted: info.AcksUncommitted,
+			Transactional: info.Transactional, Uncommitted: info.Uncommitted, AcksUncommitted: info.AcksUncommitted, IdleSince: info.LastUse,
 		})
 	}
 	return shown, err

@@ -17,6 +17,8 @@ type totals struct {
 	mu    sync.Mutex
 	ended published // of channels that are gone
 	shown published // the most that was ever answered
+	// vhosts has those of ended by virtual host; of one that is gone until somebody asks.
+	vhosts map[string]*management.Counts
 }
 
 // published has the counts of channels.
@@ -30,10 +32,31 @@ func (p *published) add(counts management.Counts, more *metrics.Published) {
 	p.more.Add(more)
 }
 
-func (t *totals) add(counts management.Counts, more *metrics.Published) {
+func (t *totals) add(vhost string, counts management.Counts, more *metrics.Published) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ended.add(counts, more)
+	if t.vhosts[vhost] == nil {
+		if t.vhosts == nil {
+			t.vhosts = map[string]*management.Counts{}
+		}
+		t.vhosts[vhost] = &management.Counts{}
+	}
+	t.vhosts[vhost].Add(counts)
+}
+
+// within is what channels that are gone did in each virtual host; others are forgotten.
+func (t *totals) within(vhosts []*topology.VHost) map[string]management.Traffic {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	kept, shown := map[string]*management.Counts{}, map[string]management.Traffic{}
+	for _, v := range vhosts {
+		if c := t.vhosts[v.Name]; c != nil {
+			kept[v.Name], shown[v.Name] = c, management.Traffic{Counts: *c}
+		}
+	}
+	t.vhosts = kept
+	return shown
 }
 
 func (t *totals) before() published {
@@ -80,9 +103,15 @@ func (qs *Queries) Metrics(ctx context.Context) (m management.Metrics, err error
 		o.Queues += v.Directory().QueueCount()
 	}
 	total := qs.totals.before()
+	o.VHosts = qs.totals.within(qs.cfg.VHosts.List(""))
 	clients, err := qs.clients(ctx)
 	if err != nil {
 		return m, err
+	}
+	for _, c := range clients.list {
+		v := o.VHosts[c.shown.VHost]
+		v.BytesIn, v.BytesOut = v.BytesIn+c.shown.BytesIn, v.BytesOut+c.shown.BytesOut
+		o.VHosts[c.shown.VHost] = v
 	}
 	channels, err := qs.channels(ctx, clients)
 	if err != nil {
@@ -91,6 +120,9 @@ func (qs *Queries) Metrics(ctx context.Context) (m management.Metrics, err error
 	for i := range channels {
 		c := &channels[i]
 		total.add(c.Counts, &c.Published)
+		v := o.VHosts[c.VHost]
+		v.Counts.Add(c.Counts)
+		o.VHosts[c.VHost] = v
 		m.Unconfirmed, m.Uncommitted, m.AcksUncommitted = m.Unconfirmed+c.Unconfirmed, m.Uncommitted+c.Uncommitted, m.AcksUncommitted+c.AcksUncommitted
 		if c.Counts.Publish > 0 {
 			m.Publishers++
@@ -109,9 +141,9 @@ func (qs *Queries) Metrics(ctx context.Context) (m management.Metrics, err error
 }
 
 // ChannelEnded keeps what a channel has counted.
-func (qs *Queries) ChannelEnded(c mail.Counts, p *metrics.Published) {
+func (qs *Queries) ChannelEnded(vhost string, c mail.Counts, p *metrics.Published) {
 	qs.Churn.ChannelsClosed.Add(1)
-	qs.totals.add(countsShown(c), p)
+	qs.totals.add(vhost, countsShown(c), p)
 }
 
 // countsShown are counts as the API shows them.
@@ -142,6 +174,7 @@ func (qs *Queries) Exchanges(ctx context.Context, vhost string) ([]management.Ex
 				VHost: v.Name, Name: x.Name, Type: x.Type, Durable: x.Durable, AutoDelete: x.AutoDelete,
 				Internal: x.Internal, Arguments: x.Arguments,
 			}
+			shown.In, shown.Out = x.Published()
 			if user, _ := set.Match(policies.KindExchange, x.Name); user != nil {
 				shown.Policy = user.Name
 			}

@@ -55,7 +55,6 @@ func (qs *Queries) details(ctx context.Context, vhost string, q *topology.Queue,
 	if info == nil {
 		return d, nil
 	}
-	d.ExclusiveTag, d.HeadTimestamp = info.ExclusiveTag, info.HeadTimestamp
 	if len(info.List) == 0 && q.Owner == nil {
 		return d, nil
 	}
@@ -64,13 +63,6 @@ func (qs *Queries) details(ctx context.Context, vhost string, q *topology.Queue,
 		return nil, err
 	}
 	d.Consumers = clients.consumers(vhost, q.Name, info)
-	if info.Settings.SingleActiveConsumer {
-		for _, c := range d.Consumers {
-			if c.Active {
-				d.ActiveTag = c.Tag
-			}
-		}
-	}
 	if q.Owner != nil {
 		if owner := clients.byID[q.Owner.Id]; owner != nil {
 			d.Owner = &owner.shown
@@ -118,6 +110,8 @@ func shown(vhost string, q *topology.Queue, info *mail.QueueInfo) management.Que
 	s.Ready, s.Unacked, s.Consumers = info.Ready, info.Unacked, info.Consumers
 	s.ReadyBytes, s.UnackedBytes, s.Memory = info.ReadyBytes, info.UnackedBytes, info.Memory
 	s.Paged, s.PagedBytes = info.Paged, info.PagedBytes
+	s.Persistent, s.PersistentBytes = info.Persistent, info.PersistentBytes
+	s.ExclusiveTag, s.ActiveTag, s.HeadTimestamp = info.ExclusiveTag, info.ActiveTag, info.HeadTimestamp
 	s.IdleSince, s.Counts = info.LastUse, countsShown(info.Counts)
 	s.NextExpiry, s.LeaseExpires = info.NextExpiry, info.LeaseDeadline
 	s.TimedOut, s.Late, s.Scheduled = info.Counts.TimedOut, info.Counts.Late, management.ScheduledCounts(info.Scheduled)

@@ -32,6 +32,28 @@ type Routes struct {
 	targets    []*Target
 	caps       []int64  // of their TTLs, nil for none; the router's
 	keys       [][]byte // of a message with carbon copies
+
+	// What the exchange counted is not told yet.
+	counted *topology.Exchange
+	in, out uint64
+}
+
+// Routed counts a message of an exchange that goes to so many queues.
+func (r *Routes) Routed(x *topology.Exchange, queues int) {
+	if x != r.counted {
+		r.Tell()
+		r.counted = x
+	}
+	r.in++
+	r.out += uint64(queues)
+}
+
+// Tell has the exchange know what was counted.
+func (r *Routes) Tell() {
+	if r.in > 0 {
+		r.counted.Count(r.in, r.out)
+		r.in, r.out = 0, 0
+	}
 }
 
 // headers are those of the message being routed, decoded only if an exchange

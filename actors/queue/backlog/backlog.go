@@ -27,8 +27,8 @@ type Backlog struct {
 	kept     kept
 	overlays map[Handle]*message.Overlay
 
-	count, ready, paged           int
-	bytes, readyBytes, pagedBytes int64
+	count, ready, paged, persistent                uint32 // as many as there are handles
+	bytes, readyBytes, pagedBytes, persistentBytes int64
 }
 
 // Push stores r as the last message of its priority, ready, and returns its handle. Slices are copied unless r is Shared.
@@ -46,6 +46,7 @@ func (b *Backlog) Push(r *Record) Handle {
 	b.fill(h, e, r)
 	b.count++
 	b.bytes += int64(len(r.Body))
+	b.countPersistent(e, 1)
 	b.markReady(h, e)
 	return h
 }
@@ -118,6 +119,7 @@ func (b *Backlog) Remove(h Handle) {
 	}
 	b.count--
 	b.bytes -= int64(e.body)
+	b.countPersistent(e, -1)
 	seg.used &^= bit(h)
 	if seg.paged&bit(h) != 0 {
 		seg.paged &^= bit(h)
@@ -204,10 +206,31 @@ func (b *Backlog) Size(h Handle) int64 { return int64(b.Entry(h).body) }
 func (b *Backlog) Priority(h Handle) uint8 { return b.segments[h>>segmentBits].priority }
 
 // Len returns the number of messages, ready and taken.
-func (b *Backlog) Len() int { return b.count }
+func (b *Backlog) Len() int { return int(b.count) }
 
 // Ready returns the number of ready messages.
-func (b *Backlog) Ready() int { return b.ready }
+func (b *Backlog) Ready() int { return int(b.ready) }
+
+// countPersistent counts a message that has come, 1, or goes, -1, if it is persistent.
+func (b *Backlog) countPersistent(e *Entry, n int) {
+	if e.Persistent {
+		b.persistent = uint32(int(b.persistent) + n)
+		b.persistentBytes += int64(n) * int64(e.body)
+	}
+}
+
+// SetPersistent says whether a message is persistent.
+func (b *Backlog) SetPersistent(h Handle, persistent bool) {
+	e := b.Entry(h)
+	b.countPersistent(e, -1)
+	e.Persistent = persistent
+	b.countPersistent(e, 1)
+}
+
+// Persistent is how many messages are, and the size of their bodies.
+func (b *Backlog) Persistent() (messages int, bytes int64) {
+	return int(b.persistent), b.persistentBytes
+}
 
 // Bytes returns the length of all bodies, ready and taken.
 func (b *Backlog) Bytes() int64 { return b.bytes }

@@ -50,6 +50,7 @@ func (b *Backlog) PushPaged(r *Record, body uint32, place uint64) Handle {
 	b.SetPlace(h, place)
 	b.count++
 	b.bytes += int64(body)
+	b.countPersistent(e, 1)
 	b.unload(h, e, r.Enqueued, r.TTL)
 	b.markReady(h, e)
 	return h
@@ -113,7 +114,7 @@ func (b *Backlog) Times(h Handle) (enqueued, ttl int64) {
 }
 
 // Paged returns the number of messages that are paged out.
-func (b *Backlog) Paged() int { return b.paged }
+func (b *Backlog) Paged() int { return int(b.paged) }
 
 // PagedBytes returns the length of their bodies.
 func (b *Backlog) PagedBytes() int64 { return b.pagedBytes }

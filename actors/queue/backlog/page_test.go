@@ -125,3 +125,29 @@ func TestPageOutOfSurvivors(t *testing.T) {
 		t.Errorf("%d bytes in memory, %d paged out", b.Contents(), b.Paged())
 	}
 }
+
+// TestPersistentCounts: what is persistent counts, whether its content is in memory or not, and also if it is known late.
+func TestPersistentCounts(t *testing.T) {
+	var b Backlog
+	want := func(messages int, bytes int64) {
+		t.Helper()
+		if n, size := b.Persistent(); n != messages || size != bytes {
+			t.Errorf("%d messages with %d bytes, want %d with %d", n, size, messages, bytes)
+		}
+	}
+	first := b.Push(&Record{Body: []byte("12345"), Persistent: true})
+	second := b.Push(&Record{Body: []byte("123")})
+	third := b.PushPaged(&Record{Persistent: true}, 7, 1)
+	want(2, 12)
+	b.SetPersistent(third, false)
+	b.SetPersistent(second, true)
+	b.SetPersistent(second, true)
+	want(2, 8)
+	b.SetPlace(first, 2)
+	b.PageOut(first)
+	want(2, 8)
+	for _, h := range []Handle{first, second, third} {
+		b.Remove(h)
+	}
+	want(0, 0)
+}

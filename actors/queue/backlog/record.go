@@ -31,7 +31,7 @@ type Record struct {
 	DeliveryCount uint32
 	// Priority is that of its place in this queue, 0 in a queue without priorities.
 	Priority uint8
-	// Redelivered and Persistent are the caller's.
+	// Redelivered and Persistent are the caller's; the latter is changed by SetPersistent.
 	Redelivered, Persistent bool
 	// Released is set by Get for a message that is marked so; Push does not look at it.
 	Released bool

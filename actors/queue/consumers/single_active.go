@@ -17,6 +17,14 @@ func (s *Set) Active(c *Consumer) bool {
 	return !s.paused && s.isActiveConsumer(c)
 }
 
+// SingleActive is the active consumer of a queue that has one at a time, nil for none.
+func (s *Set) SingleActive() *Consumer {
+	if !s.singleActive || s.active == nil || s.yielding() {
+		return nil
+	}
+	return s.active
+}
+
 // isActiveConsumer reports whether c is not to stand back for another consumer.
 func (s *Set) isActiveConsumer(c *Consumer) bool {
 	return !s.singleActive || c == s.active && !s.yielding()

@@ -96,7 +96,7 @@ func reload(b *backlog.Backlog, h backlog.Handle, r *store.Record) bool {
 	if r.Position != 0 {
 		b.SetPlace(h, uint64(r.Position))
 	}
-	b.Entry(h).Persistent = r.Kind == store.Put
+	b.SetPersistent(h, r.Kind == store.Put)
 	return true
 }
 

@@ -13,6 +13,7 @@ type channelItem struct {
 	Connection      forms.ConnectionLink `json:"connection_details"`
 	Consumers       int                  `json:"consumer_count"`
 	GlobalPrefetch  int                  `json:"global_prefetch_count"`
+	IdleSince       string               `json:"idle_since"`
 	Stats           forms.Stats          `json:"message_stats"`
 	Unacked         int                  `json:"messages_unacknowledged"`
 	Uncommitted     int                  `json:"messages_uncommitted"`
@@ -33,7 +34,7 @@ func channelForm(r *rest.Request, c *management.Channel) channelItem {
 	name := forms.ChannelName(c.Connection.Name, c.Number)
 	return channelItem{
 		Confirm: c.Confirm, Connection: forms.LinkTo(c.Connection),
-		Consumers: c.Consumers, GlobalPrefetch: c.GlobalPrefetch, Stats: r.Rates.Stats("channel "+name, c.Counts),
+		Consumers: c.Consumers, GlobalPrefetch: c.GlobalPrefetch, IdleSince: forms.Stamp(c.IdleSince), Stats: r.Rates.Stats("channel "+name, c.Counts),
 		Unacked: c.Unacked, Unconfirmed: c.Unconfirmed, Name: name, Node: r.Node, Number: c.Number, Prefetch: c.Prefetch,
 		AcksUncommitted: c.AcksUncommitted, Uncommitted: c.Uncommitted, Transactional: c.Transactional,
 		State: c.State, User: c.User, Doer: c.User, VHost: c.VHost,

@@ -6,7 +6,9 @@ import (
 	"net/http"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/httpapi/forms"
 	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/management"
 )
 
 // vhostItem is the JSON form of a virtual host.
@@ -17,9 +19,17 @@ type vhostItem struct {
 	DefaultQueueType string            `json:"default_queue_type"`
 	Metadata         vhostMetadata     `json:"metadata"`
 	Protected        bool              `json:"protected_from_deletion"`
+	Stats            forms.Stats       `json:"message_stats"`
 	Messages         int               `json:"messages"`
+	MessagesRate     forms.Rate        `json:"messages_details"`
 	Ready            int               `json:"messages_ready"`
+	ReadyRate        forms.Rate        `json:"messages_ready_details"`
 	Unacked          int               `json:"messages_unacknowledged"`
+	UnackedRate      forms.Rate        `json:"messages_unacknowledged_details"`
+	BytesIn          uint64            `json:"recv_oct"`
+	BytesInRate      forms.Rate        `json:"recv_oct_details"`
+	BytesOut         uint64            `json:"send_oct"`
+	BytesOutRate     forms.Rate        `json:"send_oct_details"`
 	Tracing          bool              `json:"tracing"`
 	ClusterState     map[string]string `json:"cluster_state"` // by node
 }
@@ -38,12 +48,16 @@ var vhosts = rest.Resource[vhostItem]{
 		if err != nil {
 			return nil, err
 		}
+		o, err := r.Broker.Overview(r.Context())
+		if err != nil {
+			return nil, err
+		}
 		items := []vhostItem{}
 		for _, name := range names {
 			if r.VHost != "" && name != r.VHost || !r.Sees(name) {
 				continue
 			}
-			item, err := describe(r, name)
+			item, err := describe(r, name, o.VHosts[name])
 			if err != nil {
 				return nil, err
 			}
@@ -54,7 +68,7 @@ var vhosts = rest.Resource[vhostItem]{
 	Name: func(i *vhostItem) string { return i.Name },
 }
 
-func describe(r *rest.Request, name string) (vhostItem, error) {
+func describe(r *rest.Request, name string, t management.Traffic) (vhostItem, error) {
 	v, _ := r.Users.VHost(name)
 	if v.Tags == nil {
 		v.Tags = []string{}
@@ -70,6 +84,11 @@ func describe(r *rest.Request, name string) (vhostItem, error) {
 		item.Unacked += queues[i].Unacked
 	}
 	item.Messages = item.Ready + item.Unacked
+	f := r.Rates.Of("vhost "+name, float64(item.Messages), float64(item.Ready), float64(item.Unacked))
+	item.MessagesRate, item.ReadyRate, item.UnackedRate = f[0], f[1], f[2]
+	f = r.Rates.Counters("traffic "+name, float64(t.BytesIn), float64(t.BytesOut))
+	item.BytesIn, item.BytesInRate, item.BytesOut, item.BytesOutRate = t.BytesIn, f[0], t.BytesOut, f[1]
+	item.Stats = r.Rates.Stats("vhost "+name, t.Counts)
 	return item, err
 }
 

@@ -60,14 +60,8 @@ type Stats struct {
 // Stats is the form of what an object has counted.
 func (r *Rates) Stats(object string, c management.Counts) Stats {
 	all := c.Deliver + c.DeliverNoAck + c.Get + c.GetNoAck
-	f := r.Of("stats "+object, float64(c.Ack), float64(c.Confirm), float64(c.Deliver), float64(all), float64(c.DeliverNoAck),
+	f := r.Counters("stats "+object, float64(c.Ack), float64(c.Confirm), float64(c.Deliver), float64(all), float64(c.DeliverNoAck),
 		float64(c.Dropped), float64(c.Get), float64(c.GetEmpty), float64(c.GetNoAck), float64(c.Publish), float64(c.Redeliver), float64(c.Returned))
-	for i := range f {
-		if f[i].Rate < 0 { // it began anew
-			f = make([]Rate, len(f))
-			break
-		}
-	}
 	return Stats{
 		Ack: c.Ack, AckRate: f[0], Confirm: c.Confirm, ConfirmRate: f[1], Deliver: c.Deliver, DeliverRate: f[2],
 		DeliverGet: all, DeliverGetRate: f[3], DeliverNoAck: c.DeliverNoAck, NoAckRate: f[4], Drop: c.Dropped, DropRate: f[5],

@@ -2,6 +2,7 @@ package forms
 
 import (
 	"math"
+	"slices"
 	"sync"
 	"time"
 )
@@ -59,6 +60,15 @@ func (r *Rates) Of(object string, values ...float64) []Rate {
 	}
 	*s = sample{now, values, changes}
 	return changes
+}
+
+// Counters is Of for values that only grow, unless the object begins anew.
+func (r *Rates) Counters(object string, values ...float64) []Rate {
+	f := r.Of(object, values...)
+	if slices.ContainsFunc(f, func(x Rate) bool { return x.Rate < 0 }) {
+		return make([]Rate, len(f))
+	}
+	return f
 }
 
 // Forget has all objects be looked at for the first time again.

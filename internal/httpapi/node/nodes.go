@@ -73,6 +73,7 @@ type contextItem struct {
 	Path        string `json:"path"`
 	IP          string `json:"ip"`
 	Port        string `json:"port"`
+	Protocol    string `json:"protocol,omitempty"` // other than HTTP
 }
 
 func nodeForm(r *rest.Request, m *management.Machine, o *management.Overview) nodeItem {
@@ -98,8 +99,12 @@ func nodeForm(r *rest.Request, m *management.Machine, o *management.Overview) no
 func contexts(o *management.Overview) []contextItem {
 	items := []contextItem{}
 	for _, l := range o.Listeners {
-		if l.Protocol == "http" || l.Protocol == "https" {
-			items = append(items, contextItem{"", "Candlemark Management", "/", l.Address, strconv.Itoa(l.Port)})
+		switch item := (contextItem{"", "Candlemark Management", "/", l.Address, strconv.Itoa(l.Port), ""}); l.Protocol {
+		case "http", "https":
+			items = append(items, item)
+		case "http/prometheus":
+			item.Description, item.Protocol = "Candlemark Prometheus", "'http/prometheus'" // with its quotes, as in RabbitMQ
+			items = append(items, item)
 		}
 	}
 	return items

@@ -31,7 +31,7 @@ type overviewItem struct {
 	DefaultQueueType     string           `json:"default_queue_type"`
 	OperatorPoliciesOpen bool             `json:"is_op_policy_updating_enabled"`
 	EnableQueueTotals    bool             `json:"enable_queue_totals"`
-	Stats                forms.Stats      `json:"message_stats"`
+	Stats                allStats         `json:"message_stats"`
 	Churn                churnItem        `json:"churn_rates"`
 	QueueTotals          ratedTotals      `json:"queue_totals"`
 	ObjectTotals         objectTotals     `json:"object_totals"`
@@ -39,6 +39,15 @@ type overviewItem struct {
 	Node                 string           `json:"node"`
 	Listeners            []listenerItem   `json:"listeners"`
 	Contexts             []contextItem    `json:"contexts"`
+}
+
+// allStats are those of the whole broker, with its disk.
+type allStats struct {
+	forms.Stats
+	Reads      uint64     `json:"disk_reads"`
+	ReadsRate  forms.Rate `json:"disk_reads_details"`
+	Writes     uint64     `json:"disk_writes"`
+	WritesRate forms.Rate `json:"disk_writes_details"`
 }
 
 type exchangeType struct {
@@ -109,12 +118,13 @@ func overview(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	f := r.Rates.Of("totals"+key, float64(o.Ready+o.Unacked), float64(o.Ready), float64(o.Unacked))
+	disk := r.Rates.Counters("disk"+key, float64(o.DiskReads), float64(o.DiskWrites))
 	item := overviewItem{
 		ManagementVersion: rabbitVersion, RatesMode: ratesMode, ExchangeTypes: exchangeTypes(),
 		Retention:      map[string][]int{"global": {600}, "basic": {600}, "detailed": {600}},
 		ProductVersion: o.ProductVersion, ProductName: "Candlemark", RabbitVersion: rabbitVersion,
 		ClusterName: o.ClusterName, DefaultQueueType: "classic", OperatorPoliciesOpen: true,
-		Stats: r.Rates.Stats("all"+key, o.Counts), Churn: churnForm(r, key, o.Churn),
+		Stats: allStats{r.Rates.Stats("all"+key, o.Counts), o.DiskReads, disk[0], o.DiskWrites, disk[1]}, Churn: churnForm(r, key, o.Churn),
 		QueueTotals:  ratedTotals{forms.QueueTotalsOf(o.Ready, o.Unacked), f[0], f[1], f[2]},
 		ObjectTotals: objectTotals{o.Channels, o.Consumers, o.Exchanges, o.Queues, o.Connections},
 		Node:         o.Node, Listeners: make([]listenerItem, len(o.Listeners)), Contexts: contexts(&o),

@@ -10,19 +10,27 @@ import (
 	"candlemark/protocol"
 )
 
-// exchangeItem is the JSON form of an exchange. Messages are not counted per
-// exchange.
+// exchangeItem is the JSON form of an exchange.
 type exchangeItem struct {
 	Arguments  forms.Object `json:"arguments"`
 	AutoDelete bool         `json:"auto_delete"`
 	Durable    bool         `json:"durable"`
 	Internal   bool         `json:"internal"`
+	Stats      passed       `json:"message_stats"`
 	Delayed    *int         `json:"messages_delayed,omitempty"`
 	Name       string       `json:"name"`
 	Policy     string       `json:"policy,omitempty"`
 	Type       string       `json:"type"`
 	User       string       `json:"user_who_performed_action"`
 	VHost      string       `json:"vhost"`
+}
+
+// passed are messages that clients have published to an exchange, and copies of them in queues.
+type passed struct {
+	In      uint64     `json:"publish_in"`
+	InRate  forms.Rate `json:"publish_in_details"`
+	Out     uint64     `json:"publish_out"`
+	OutRate forms.Rate `json:"publish_out_details"`
 }
 
 // detailedExchange is the form of one that was asked for by name.
@@ -36,8 +44,10 @@ type detailedExchange struct {
 // know.
 const internalUser = "rmq-internal"
 
-func shownExchange(x *management.Exchange) exchangeItem {
+func shownExchange(r *rest.Request, x *management.Exchange) exchangeItem {
+	f := r.Rates.Counters("exchange "+x.VHost+"\x00"+x.Name, float64(x.In), float64(x.Out))
 	return exchangeItem{
+		Stats:     passed{x.In, f[0], x.Out, f[1]},
 		Arguments: forms.Object(x.Arguments), AutoDelete: x.AutoDelete, Durable: x.Durable, Internal: x.Internal, Delayed: x.Delayed,
 		Name: x.Name, Policy: x.Policy, Type: x.Type, User: internalUser, VHost: x.VHost,
 	}
@@ -47,7 +57,7 @@ func shownExchange(x *management.Exchange) exchangeItem {
 func exchanges(r *rest.Request) (any, error) {
 	all, err := r.Broker.Exchanges(r.Context(), r.VHost)
 	visible := func(x *management.Exchange) bool { return r.Sees(x.VHost) }
-	return rest.ListForms(r, all, err, visible, shownExchange, func(x *exchangeItem) string { return x.Name })
+	return rest.ListForms(r, all, err, visible, func(x *management.Exchange) exchangeItem { return shownExchange(r, x) }, func(x *exchangeItem) string { return x.Name })
 }
 
 func exchange(r *rest.Request) (any, error) {
@@ -55,7 +65,7 @@ func exchange(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rest.One(r, detailedExchange{shownExchange(x), []struct{}{}, []struct{}{}}), nil
+	return rest.One(r, detailedExchange{shownExchange(r, x), []struct{}{}, []struct{}{}}), nil
 }
 
 // putExchange declares one, with the answers of putQueue.

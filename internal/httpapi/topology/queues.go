@@ -20,12 +20,15 @@ type queueItem struct {
 	Durable        bool                `json:"durable"`
 	Effective      policies.Definition `json:"effective_policy_definition"`
 	Exclusive      bool                `json:"exclusive"`
+	ExclusiveTag   *string             `json:"exclusive_consumer_tag"`
+	HeadTimestamp  *uint64             `json:"head_message_timestamp"`
 	IdleSince      string              `json:"idle_since"`
 	Leader         string              `json:"leader,omitempty"`
 	Members        []string            `json:"members,omitempty"`
 	Memory         int64               `json:"memory"`
 	Bytes          int64               `json:"message_bytes"`
 	BytesPagedOut  int64               `json:"message_bytes_paged_out"`
+	BytesStored    int64               `json:"message_bytes_persistent"`
 	BytesRAM       int64               `json:"message_bytes_ram"`
 	BytesReady     int64               `json:"message_bytes_ready"`
 	BytesUnacked   int64               `json:"message_bytes_unacknowledged"`
@@ -33,6 +36,7 @@ type queueItem struct {
 	Messages       int                 `json:"messages"`
 	MessagesRate   forms.Rate          `json:"messages_details"`
 	PagedOut       int                 `json:"messages_paged_out"`
+	Persistent     int                 `json:"messages_persistent"`
 	MessagesRAM    int                 `json:"messages_ram"`
 	Ready          int                 `json:"messages_ready"`
 	ReadyRate      forms.Rate          `json:"messages_ready_details"`
@@ -50,6 +54,7 @@ type queueItem struct {
 	OperatorPolicy *string             `json:"operator_policy"`
 	Policy         *string             `json:"policy"`
 	Late           uint64              `json:"settled_late"`
+	ActiveTag      *string             `json:"single_active_consumer_tag"`
 	State          string              `json:"state"`
 	Type           string              `json:"type"`
 	VHost          string              `json:"vhost"`
@@ -61,11 +66,8 @@ type detailedQueue struct {
 	ConsumerDetails []forms.Consumer      `json:"consumer_details"`
 	Deliveries      []struct{}            `json:"deliveries"` // per channel, which the broker does not count
 	Incoming        []struct{}            `json:"incoming"`   // per exchange, likewise
-	ExclusiveTag    *string               `json:"exclusive_consumer_tag"`
-	HeadTimestamp   *uint64               `json:"head_message_timestamp"`
 	Owner           *forms.ConnectionLink `json:"owner_pid_details,omitempty"`
 	Histogram       forms.Histogram       `json:"scheduled_histogram"`
-	ActiveTag       *string               `json:"single_active_consumer_tag"`
 }
 
 // briefQueue is the form of a queue without statistics: disable_stats=true.
@@ -76,14 +78,17 @@ type briefQueue struct {
 	Durable    bool                `json:"durable"`
 	Effective  policies.Definition `json:"effective_policy_definition"`
 	Exclusive  bool                `json:"exclusive"`
+	Leader     string              `json:"leader,omitempty"`
+	Members    []string            `json:"members,omitempty"`
 	*forms.QueueTotals
-	Name           string  `json:"name"`
-	Node           string  `json:"node"`
-	OperatorPolicy *string `json:"operator_policy"`
-	Policy         *string `json:"policy"`
-	State          string  `json:"state"`
-	Type           string  `json:"type"`
-	VHost          string  `json:"vhost"`
+	Name           string   `json:"name"`
+	Node           string   `json:"node"`
+	Online         []string `json:"online,omitempty"`
+	OperatorPolicy *string  `json:"operator_policy"`
+	Policy         *string  `json:"policy"`
+	State          string   `json:"state"`
+	Type           string   `json:"type"`
+	VHost          string   `json:"vhost"`
 }
 
 func queueForm(r *rest.Request, q *management.Queue) queueItem {
@@ -98,11 +103,18 @@ func queueForm(r *rest.Request, q *management.Queue) queueItem {
 		Unacked: q.Unacked, UnackedRate: f[2], UnackedRAM: q.Unacked, Name: q.Name, Node: r.Node,
 		OperatorPolicy: forms.OrNull(q.Effective.OperatorPolicy), Policy: forms.OrNull(q.Effective.Policy),
 		State: q.State, Type: q.Type, VHost: q.VHost,
+		Persistent: q.Persistent, BytesStored: q.PersistentBytes,
 		TimedOut: q.TimedOut, Late: q.Late, Scheduled: q.Scheduled.Count, NextDue: forms.Optional(q.Scheduled.NextDue),
 		NextExpiry: forms.Optional(q.NextExpiry), LeaseExpires: forms.Optional(q.LeaseExpires),
 	}
 	if q.Consumers > 0 && q.Ready == 0 { // whatever comes can be delivered at once
 		item.Capacity, item.Utilisation = 1, 1
+	}
+	if r.Monitors() { // to others, consumers are shown that are theirs
+		item.ExclusiveTag, item.ActiveTag = forms.OrNull(q.ExclusiveTag), forms.OrNull(q.ActiveTag)
+	}
+	if q.HeadTimestamp != 0 {
+		item.HeadTimestamp = &q.HeadTimestamp
 	}
 	if q.Type == "quorum" {
 		item.Leader, item.Members, item.Online = r.Node, []string{r.Node}, []string{r.Node}
@@ -119,6 +131,9 @@ func briefForm(r *rest.Request, q *management.Queue) briefQueue {
 		Arguments: forms.Object(q.Arguments), AutoDelete: q.AutoDelete, Durable: q.Durable, Effective: q.Effective.Definition,
 		Exclusive: q.Exclusive, Name: q.Name, Node: r.Node, OperatorPolicy: forms.OrNull(q.Effective.OperatorPolicy),
 		Policy: forms.OrNull(q.Effective.Policy), State: q.State, Type: q.Type, VHost: q.VHost,
+	}
+	if q.Type == "quorum" {
+		item.Leader, item.Members, item.Online = r.Node, []string{r.Node}, []string{r.Node}
 	}
 	if r.URL.Query().Get("enable_queue_totals") == "true" {
 		totals := forms.QueueTotalsOf(q.Ready, q.Unacked)
@@ -154,11 +169,8 @@ func queue(r *rest.Request) (any, error) {
 	}
 	if d := q.Details; d != nil {
 		item.ConsumerDetails = rest.Forms(d.Consumers, func(c *management.Consumer) bool { return r.Owns(c.Connection) }, forms.ConsumerOf(r.Node))
-		if r.Monitors() || len(item.ConsumerDetails) > 0 {
-			item.ExclusiveTag, item.ActiveTag = forms.OrNull(d.ExclusiveTag), forms.OrNull(d.ActiveTag)
-		}
-		if d.HeadTimestamp != 0 {
-			item.HeadTimestamp = &d.HeadTimestamp
+		if len(item.ConsumerDetails) > 0 {
+			item.ExclusiveTag, item.ActiveTag = forms.OrNull(q.ExclusiveTag), forms.OrNull(q.ActiveTag)
 		}
 		if d.Owner != nil && r.Owns(d.Owner) {
 			owner := forms.LinkTo(d.Owner)

@@ -53,6 +53,7 @@ func (j *Journal) Read(q store.QueueID, want []store.Ref, done func([]store.Cont
 var windows = sync.Pool{New: func() any { return new(format.Walker) }}
 
 func (j *Journal) read(q store.QueueID, want []store.Ref) []store.Content {
+	j.counters.reads.Add(uint64(len(want)))
 	contents := j.find(q, want)
 	r := reader{journal: j, queue: q, front: windows.Get().(*format.Walker), behind: windows.Get().(*format.Walker)}
 	defer r.close()

@@ -8,8 +8,8 @@ import (
 
 // counters are for Stats.
 type counters struct {
-	batches, records, bytes, checkpoints, recycled, moved atomic.Uint64
-	took                                                  metrics.Lateness
+	batches, records, reads, bytes, checkpoints, recycled, moved atomic.Uint64
+	took                                                         metrics.Lateness
 }
 
 // Stats are figures of a journal since Open, but for the first four.
@@ -20,6 +20,7 @@ type Stats struct {
 	LiveBytes   int64 // that these have in the log
 	Batches     uint64
 	Records     uint64
+	Reads       uint64 // messages
 	Written     uint64 // bytes, padding and all
 	Checkpoints uint64
 	Recycled    uint64 // segments
@@ -31,7 +32,7 @@ type Stats struct {
 // Stats may be called at any time.
 func (j *Journal) Stats() Stats {
 	s := Stats{
-		Batches: j.counters.batches.Load(), Records: j.counters.records.Load(), Written: j.counters.bytes.Load(),
+		Batches: j.counters.batches.Load(), Records: j.counters.records.Load(), Reads: j.counters.reads.Load(), Written: j.counters.bytes.Load(),
 		Checkpoints: j.counters.checkpoints.Load(), Recycled: j.counters.recycled.Load(), Moved: j.counters.moved.Load(),
 		Commits: j.counters.took.Buckets(),
 	}
