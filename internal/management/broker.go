@@ -79,7 +79,7 @@ type Overview struct {
 	VHosts map[string]Traffic
 }
 
-// Traffic is what clients do in a virtual host.
+// Traffic counts for clients of a virtual host.
 type Traffic struct {
 	Counts            Counts // of all channels since the broker started
 	BytesIn, BytesOut uint64 // of connections that are open

@@ -32,7 +32,7 @@ func (x *Exchange) Count(in, out uint64) {
 	x.out.Add(out)
 }
 
-// Published is what was counted.
+// Published returns the sums of all counts.
 func (x *Exchange) Published() (in, out uint64) { return x.in.Load(), x.out.Load() }
 
 // noRoutes is the table of an exchange before its first one is published.

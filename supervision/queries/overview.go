@@ -45,7 +45,7 @@ func (t *totals) add(vhost string, counts management.Counts, more *metrics.Publi
 	t.vhosts[vhost].Add(counts)
 }
 
-// within is what channels that are gone did in each virtual host; others are forgotten.
+// within returns the counts of channels that are gone, for each of those virtual hosts; others are forgotten.
 func (t *totals) within(vhosts []*topology.VHost) map[string]management.Traffic {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -46,7 +46,7 @@ func (b *Backlog) Push(r *Record) Handle {
 	b.fill(h, e, r)
 	b.count++
 	b.bytes += int64(len(r.Body))
-	b.countPersistent(e, 1)
+	countPersistent(b, e, 1)
 	b.markReady(h, e)
 	return h
 }
@@ -119,7 +119,7 @@ func (b *Backlog) Remove(h Handle) {
 	}
 	b.count--
 	b.bytes -= int64(e.body)
-	b.countPersistent(e, -1)
+	countPersistent(b, e, -1)
 	seg.used &^= bit(h)
 	if seg.paged&bit(h) != 0 {
 		seg.paged &^= bit(h)
@@ -212,7 +212,7 @@ func (b *Backlog) Len() int { return int(b.count) }
 func (b *Backlog) Ready() int { return int(b.ready) }
 
 // countPersistent counts a message that has come, 1, or goes, -1, if it is persistent.
-func (b *Backlog) countPersistent(e *Entry, n int) {
+func countPersistent(b *Backlog, e *Entry, n int) {
 	if e.Persistent {
 		b.persistent = uint32(int(b.persistent) + n)
 		b.persistentBytes += int64(n) * int64(e.body)
@@ -222,9 +222,9 @@ func (b *Backlog) countPersistent(e *Entry, n int) {
 // SetPersistent says whether a message is persistent.
 func (b *Backlog) SetPersistent(h Handle, persistent bool) {
 	e := b.Entry(h)
-	b.countPersistent(e, -1)
+	countPersistent(b, e, -1)
 	e.Persistent = persistent
-	b.countPersistent(e, 1)
+	countPersistent(b, e, 1)
 }
 
 // Persistent is how many messages are, and the size of their bodies.

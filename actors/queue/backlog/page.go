@@ -50,7 +50,7 @@ func (b *Backlog) PushPaged(r *Record, body uint32, place uint64) Handle {
 	b.SetPlace(h, place)
 	b.count++
 	b.bytes += int64(body)
-	b.countPersistent(e, 1)
+	countPersistent(b, e, 1)
 	b.unload(h, e, r.Enqueued, r.TTL)
 	b.markReady(h, e)
 	return h
