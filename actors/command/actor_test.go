@@ -172,7 +172,7 @@ func TestRefusals_POL14_POL15(t *testing.T) {
 	operator := `{"error":"not_authorised","reason":"Not administrator user"}`
 	inBubble(t, func(b *bubble) {
 		for _, test := range []struct{ key, body, want string }{
-			{"policy.preview", ttl, `{"error":"not_found","reason":"no command 'policy.preview'"}`},
+			{"policy.forget", ttl, `{"error":"not_found","reason":"no command 'policy.forget'"}`},
 			{"", ttl, `{"error":"not_found","reason":"no command ''"}`},
 			{"exchange.set", ttl, `{"error":"not_found","reason":"no command 'exchange.set'"}`},
 			{"operator_policy.set", ttl, operator},
