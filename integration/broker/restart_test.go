@@ -333,6 +333,17 @@ var restartTable = []struct {
 			s.Logf("answer %s", d.Body)
 		}
 	}},
+	{"shovel when its session begins", supervision.KindShovel, "*shovel.connected", func(s *stage) {
+		s.durable()
+		fill(s.ch, "q", 0, 100)
+	}, func(s *stage) {
+		putShovel(s.Bubble, "s", map[string]any{"src-queue": "q", "dest-queue": "to"})
+		await(s.Bubble, "running")
+		s.Advance(time.Minute)
+		if got := s.ch.Drain("to"); len(got) < 100 {
+			s.Errorf("moved %q", got)
+		}
+	}},
 }
 
 // durable declares q, durable.
