@@ -58,6 +58,8 @@ func TestOperations(t *testing.T) {
 		{"GET", "/api/nodes/other/memory", ``, 404, absent},
 		{"GET", "/cli/rabbitmqadmin", ``, 404, `"reason":"rabbitmqadmin is RabbitMQ's`},
 		{"GET", "/api/healthchecks/node", ``, 200, `{"status":"ok"}`},
+		{"GET", "/api/x/events?" + strings.Repeat("pattern=a&", 17), ``, 400, badRequest("at most 16 patterns")},
+		{"GET", "/api/x/events?pattern=" + strings.Repeat("a", 256), ``, 400, badRequest("a pattern has at most 255 bytes")},
 		{"GET", "/api/healthchecks/node/" + node, ``, 200, `{"status":"ok"}`},
 		{"GET", "/api/healthchecks/node/other", ``, 404, absent},
 		{"GET", "/api/health/checks/node-is-mirror-sync-critical", ``, 200, `"status":"ok"`},

@@ -24,6 +24,7 @@ const maxHeaders = 16 << 10
 func NewServer(broker management.Broker, users *auth.Users, connections int, log zerolog.Logger) *http.Server {
 	a, open := rest.New(broker, users, log), newSockets(connections)
 	a.Busy = open.works
+	a.Streams.Share(connections)
 	s := newServer(handlerOf(a), open)
 	s.RegisterOnShutdown(a.Streams.End)
 	s.ErrorLog = stdlog.New(serverLog{log}, "", 0)

@@ -53,7 +53,7 @@ func Delay(v any) (int64, error) {
 		ms, _ = protocol.Int64(v)
 	}
 	if ms > MaxDelay {
-		return 0, badDelay("%v is more than 10 years (%d ms)", v, MaxDelay)
+		return 0, badDelay("%v is more than 10 years (%d ms)", v, int64(MaxDelay))
 	}
 	return ms, nil
 }
@@ -63,7 +63,7 @@ func floatDelay(f float64) (int64, error) {
 	case f != f:
 		return 0, badDelay("%v is not a number", f)
 	case f >= MaxDelay+1:
-		return 0, badDelay("%v is more than 10 years (%d ms)", f, MaxDelay)
+		return 0, badDelay("%v is more than 10 years (%d ms)", f, int64(MaxDelay))
 	case f < -MaxDelay:
 		return -MaxDelay, nil
 	}

@@ -38,7 +38,7 @@ func machineMemory() int64 {
 func freeDisk(directory string) (free int64, known bool) {
 	var disk syscall.Statfs_t
 	err := syscall.Statfs(directory, &disk)
-	return int64(disk.Bavail) * disk.Bsize, err == nil
+	return int64(disk.Bavail) * int64(disk.Bsize), err == nil // of 32 bits on some machines
 }
 
 // descriptors is how many files and sockets this process may have open.

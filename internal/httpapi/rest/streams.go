@@ -10,20 +10,33 @@ const (
 
 // Streams are the answers that last as long as their client listens.
 type Streams struct {
-	mu    sync.Mutex
-	all   int
-	by    map[string]int
-	ended chan struct{}
-	once  sync.Once
+	mu     sync.Mutex
+	most   int // of all users together
+	ofUser int
+	all    int
+	by     map[string]int
+	ended  chan struct{}
+	once   sync.Once
 }
 
-func newStreams() *Streams { return &Streams{by: map[string]int{}, ended: make(chan struct{})} }
+func newStreams() *Streams {
+	return &Streams{most: mostStreams, ofUser: streamsOfUser, by: map[string]int{}, ended: make(chan struct{})}
+}
+
+// Share leaves three quarters of so many connections to requests that end, and three quarters of the streams to
+// other users than one.
+func (s *Streams) Share(connections int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.most = max(min(mostStreams, connections/4), 1)
+	s.ofUser = max(min(streamsOfUser, s.most/4), 1)
+}
 
 // Enter counts one more of a user, until leave is called; false if there are too many.
 func (s *Streams) Enter(user string) (leave func(), entered bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.all >= mostStreams || s.by[user] >= streamsOfUser {
+	if s.all >= s.most || s.by[user] >= s.ofUser {
 		return nil, false
 	}
 	s.all++

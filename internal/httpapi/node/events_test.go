@@ -1,0 +1,25 @@
+package node
+
+import (
+	"testing"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/events"
+	"candlemark/internal/httpapi/rest"
+)
+
+// Who is no monitor hears of what a virtual host has, not of who else is there, and of its own virtual hosts only.
+func TestMayKnow(t *testing.T) {
+	users := auth.NewGuest()
+	r := &rest.Request{Users: users, User: auth.User{Name: "guest"}}
+	stranger := &rest.Request{Users: users, User: auth.User{Name: "stranger"}}
+	for name, open := range map[string]bool{
+		"queue.created": true, "exchange.deleted": true, "binding.created": true, "policy.set": true,
+		"connection.created": false, "user.created": false, "permission.created": false, "vhost.created": false, "alarm.set": false, "queues": false,
+	} {
+		e := &events.Event{Name: name, VHost: "/"}
+		if mayKnow(r, e) != open || mayKnow(stranger, e) || mayKnow(r, &events.Event{Name: name}) {
+			t.Errorf("%s: %v, %v for a stranger, %v without a virtual host", name, mayKnow(r, e), mayKnow(stranger, e), mayKnow(r, &events.Event{Name: name}))
+		}
+	}
+}
