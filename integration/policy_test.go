@@ -49,6 +49,16 @@ func (b *broker) policyInterfaces() map[string]policyInterface {
 // request asks the HTTP API and returns the body.
 func (b *broker) request(method, path, body string, want int) string {
 	b.Helper()
+	status, text := b.ask(method, path, body)
+	if status != want {
+		b.Fatalf("%s %s: %d %s", method, path, status, text)
+	}
+	return string(text)
+}
+
+// ask asks the HTTP API as guest.
+func (b *broker) ask(method, path, body string) (status int, text []byte) {
+	b.Helper()
 	r, err := http.NewRequestWithContext(b.Context(), method, "http://"+b.http+path, strings.NewReader(body))
 	if err != nil {
 		b.Fatal(err)
@@ -59,11 +69,10 @@ func (b *broker) request(method, path, body string, want int) string {
 		b.Fatal(err)
 	}
 	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != want {
-		b.Fatalf("%s %s: %s %s %v", method, path, answer.Status, text, err)
+	if text, err = io.ReadAll(answer.Body); err != nil {
+		b.Fatalf("%s %s: %s %v", method, path, answer.Status, err)
 	}
-	return string(text)
+	return answer.StatusCode, text
 }
 
 // verb runs candlemark with a verb of rabbitmqctl and returns its output.
