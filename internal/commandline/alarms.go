@@ -8,47 +8,48 @@ import (
 	"strings"
 
 	"candlemark/internal/commandline/format"
+	"candlemark/internal/commandline/verb"
 	"candlemark/internal/config"
 	"candlemark/internal/httpapi/client"
 )
 
-var alarmVerbs = []verb{
+var alarmVerbs = []verb.Row{
 	{
 		// From how much memory on publishers are blocked, until the broker is started anew.
-		name: "set_vm_memory_high_watermark", about: "Changes how much memory may be used before publishers are blocked, until the next start", arguments: "<fraction|absolute> [<size>]", check: checkWatermark,
-		title: oneOrTwo("Setting memory threshold on {broker} to {fraction|absolute} ...", "Setting memory threshold on {broker} to {size} bytes ..."),
-		run:   puts(oneOf("relative", "absolute"), "memory-high-watermark"),
+		Name: "set_vm_memory_high_watermark", About: "Changes how much memory may be used before publishers are blocked, until the next start", Arguments: "<fraction|absolute> [<size>]", Check: checkWatermark,
+		Title: verb.OneOrTwo("Setting memory threshold on {broker} to {fraction|absolute} ...", "Setting memory threshold on {broker} to {size} bytes ..."),
+		Run:   verb.Puts(oneOf("relative", "absolute"), "memory-high-watermark"),
 	},
 	{
 		// Below how much free disk they are.
-		name: "set_disk_free_limit", about: "Changes how much disk space must be free, until the next start", arguments: "<size|mem_relative> [<fraction>]", check: checkDiskLimit,
-		title: oneOrTwo(
+		Name: "set_disk_free_limit", About: "Changes how much disk space must be free, until the next start", Arguments: "<size|mem_relative> [<fraction>]", Check: checkDiskLimit,
+		Title: verb.OneOrTwo(
 			"Setting disk free limit on {broker} to {size|mem_relative} bytes ...",
 			"Setting disk free limit on {broker} to {fraction} times the total RAM ...",
 		),
-		run: puts(oneOf("absolute", "mem_relative"), "disk-free-limit"),
+		Run: verb.Puts(oneOf("absolute", "mem_relative"), "disk-free-limit"),
 	},
 	{
-		name: "alarms", about: "Lists the alarms that are set", title: text("Asking node {broker} to report any known resource alarms ..."),
-		run: alarms("alarms, local or clusterwide", false, true),
+		Name: "alarms", About: "Lists the alarms that are set", Title: verb.Text("Asking node {broker} to report any known resource alarms ..."),
+		Run: alarms("alarms, local or clusterwide", false, true),
 	},
 	{
-		name: "check_alarms", about: "Fails if an alarm is set", title: text("Asking node {broker} to report any local resource alarms ..."),
-		run: alarms("alarms, local or clusterwide", true, true),
+		Name: "check_alarms", About: "Fails if an alarm is set", Title: verb.Text("Asking node {broker} to report any local resource alarms ..."),
+		Run: alarms("alarms, local or clusterwide", true, true),
 	},
 	{
-		name: "check_local_alarms", about: "Fails if an alarm is set on this node", title: text("Asking node {broker} to report any local resource alarms ..."),
-		run: alarms("local alarms", true, false),
+		Name: "check_local_alarms", About: "Fails if an alarm is set on this node", Title: verb.Text("Asking node {broker} to report any local resource alarms ..."),
+		Run: alarms("local alarms", true, false),
 	},
 }
 
 // oneOf is the only argument by one name, or the second by another.
-func oneOf(only, second string) func(*call) map[string]string {
-	return func(c *call) map[string]string {
-		if len(c.arguments) > 1 {
-			return map[string]string{second: c.arguments[1]}
+func oneOf(only, second string) func(*verb.Call) map[string]string {
+	return func(c *verb.Call) map[string]string {
+		if len(c.Arguments) > 1 {
+			return map[string]string{second: c.Arguments[1]}
 		}
-		return map[string]string{only: c.arguments[0]}
+		return map[string]string{only: c.Arguments[0]}
 	}
 }
 
@@ -56,9 +57,9 @@ func oneOf(only, second string) func(*call) map[string]string {
 func words(arguments []string, keyword string) (wrong string, code int) {
 	switch {
 	case arguments[0] == keyword && len(arguments) == 1:
-		return "not enough arguments.", ExitUsage
+		return "not enough arguments.", verb.ExitUsage
 	case arguments[0] != keyword && len(arguments) > 1:
-		return "too many arguments.", ExitUsage
+		return "too many arguments.", verb.ExitUsage
 	}
 	return "", 0
 }
@@ -71,20 +72,20 @@ func checkWatermark(arguments []string) (wrong string, code int) {
 		whole, unit := splitSize(arguments[1])
 		switch {
 		case whole == "":
-			return "Bad argument.", ExitData
+			return "Bad argument.", verb.ExitData
 		case strings.HasPrefix(unit, "."):
-			return "Bad argument: The threshold should be an integer.", ExitData
+			return "Bad argument: The threshold should be an integer.", verb.ExitData
 		case !knownSize(arguments[1]):
-			return "Bad argument: Invalid units.", ExitData
+			return "Bad argument: Invalid units.", verb.ExitData
 		}
 		return "", 0
 	}
 	f, err := strconv.ParseFloat(arguments[0], 64)
 	switch {
 	case err != nil:
-		return "Bad argument.", ExitData
+		return "Bad argument.", verb.ExitData
 	case !(f >= 0 && f <= 1):
-		return "Bad argument: The threshold should be a fraction between 0.0 and 1.0", ExitData
+		return "Bad argument: The threshold should be a fraction between 0.0 and 1.0", verb.ExitData
 	}
 	return "", 0
 }
@@ -95,10 +96,10 @@ func checkDiskLimit(arguments []string) (wrong string, code int) {
 	}
 	if len(arguments) > 1 {
 		if _, err := config.ParseDiskLimit("mem_relative " + arguments[1]); err != nil {
-			return "Bad argument.", ExitData
+			return "Bad argument.", verb.ExitData
 		}
 	} else if !knownSize(arguments[0]) {
-		return "Bad argument.", ExitData
+		return "Bad argument.", verb.ExitData
 	}
 	return "", 0
 }
@@ -119,8 +120,8 @@ func knownSize(text string) bool {
 
 // alarms tells of alarms. A check fails if there are any; local is all that
 // there is on one node.
-func alarms(reports string, check, plain bool) action {
-	return func(ctx context.Context, broker *client.Client, c *call) error {
+func alarms(reports string, check, plain bool) verb.Action {
+	return func(ctx context.Context, broker *client.Client, c *verb.Call) error {
 		node, lines, err := alarmsNow(ctx, broker)
 		if err != nil {
 			return err
@@ -128,20 +129,20 @@ func alarms(reports string, check, plain bool) action {
 		failed := check && len(lines) > 0
 		text := strings.Join(lines, "\n")
 		switch {
-		case c.json:
+		case c.JSON:
 			text = format.AlarmsJSON(node, lines, check)
-		case c.silent && check:
+		case c.Silent && check:
 			text = ""
 		case len(lines) == 0:
 			text = fmt.Sprintf("Node %s reported no %s", node, reports)
 		}
 		switch {
-		case failed && (plain || c.json || c.silent):
-			return failedCheck(text)
+		case failed && (plain || c.JSON || c.Silent):
+			return verb.FailedCheck(text)
 		case failed:
-			return &exit{ExitUnavailable, text}
+			return verb.Fail(verb.ExitUnavailable, text)
 		case text != "":
-			c.say("%s", text)
+			c.Say("%s", text)
 		}
 		return nil
 	}
@@ -150,5 +151,5 @@ func alarms(reports string, check, plain bool) action {
 // alarmsNow names the node and its alarms, as rabbitmqctl does.
 func alarmsNow(ctx context.Context, broker *client.Client) (node string, lines []string, err error) {
 	overview, shown, err := overviewAndNode(ctx, broker)
-	return cell(overview["node"]), format.AlarmLines(shown), err
+	return verb.Cell(overview["node"]), format.AlarmLines(shown), err
 }

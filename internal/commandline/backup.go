@@ -4,35 +4,36 @@ import (
 	"context"
 	"time"
 
+	"candlemark/internal/commandline/verb"
 	"candlemark/internal/httpapi/client"
 )
 
-var backupVerbs = []verb{
+var backupVerbs = []verb.Row{
 	{
-		name: "backup", arguments: "<folder>", options: "no-table-headers",
-		about: "Copies definitions and messages of this moment to a folder of the broker's machine, which must be empty or not there",
-		title: text("Backing up {broker} to {folder} ..."), run: takeBackup,
+		Name: "backup", Arguments: "<folder>", Options: "no-table-headers",
+		About: "Copies definitions and messages of this moment to a folder of the broker's machine, which must be empty or not there",
+		Title: verb.Text("Backing up {broker} to {folder} ..."), Run: takeBackup,
 	},
 	{
-		name: "backup_status", about: "Shows how far the backup is that runs, or what became of the last one", options: "no-table-headers",
-		title: text("Asking {broker} about its backup ..."), run: rows(lastBackup).table(backupColumns...),
+		Name: "backup_status", About: "Shows how far the backup is that runs, or what became of the last one", Options: "no-table-headers",
+		Title: verb.Text("Asking {broker} about its backup ..."), Run: verb.Rows(lastBackup).Table(backupColumns...),
 	},
 	{
-		name: "cancel_backup", about: "Ends the backup that runs, and removes its files",
-		title: text("Cancelling the backup of {broker} ..."), run: deletes("x", "backup").ifMissing(complaint("no backup is running")),
+		Name: "cancel_backup", About: "Ends the backup that runs, and removes its files",
+		Title: verb.Text("Cancelling the backup of {broker} ..."), Run: verb.Deletes("x", "backup").IfMissing(verb.Complaint("no backup is running")),
 	},
 }
 
 var backupColumns = []string{"state", "path", "taken_at", "messages", "bytes_copied", "bytes_total", "error"}
 
-func lastBackup(ctx context.Context, broker *client.Client, _ *call) ([]client.Object, error) {
+func lastBackup(ctx context.Context, broker *client.Client, _ *verb.Call) ([]client.Object, error) {
 	now, err := broker.Get(ctx, "x", "backup")
 	return []client.Object{now}, err
 }
 
 // takeBackup begins one and waits until it has ended, however long that takes.
-func takeBackup(ctx context.Context, broker *client.Client, c *call) error {
-	now, err := broker.StartBackup(ctx, c.arguments[0])
+func takeBackup(ctx context.Context, broker *client.Client, c *verb.Call) error {
+	now, err := broker.StartBackup(ctx, c.Arguments[0])
 	again := time.NewTicker(retryEvery)
 	defer again.Stop()
 	for err == nil && now["state"] == "running" {
@@ -42,8 +43,8 @@ func takeBackup(ctx context.Context, broker *client.Client, c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := c.printTable(backupColumns, []client.Object{now}); err != nil || now["error"] == nil && now["state"] != "cancelled" {
+	if err := c.PrintTable(backupColumns, []client.Object{now}); err != nil || now["error"] == nil && now["state"] != "cancelled" {
 		return err
 	}
-	return complaint("there is no backup: it has " + cell(now["state"]))
+	return verb.Complaint("there is no backup: it has " + verb.Cell(now["state"]))
 }

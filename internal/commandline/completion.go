@@ -18,8 +18,8 @@ func Completion(out io.Writer, shell string, own ...string) bool {
 		bash(out, own)
 	case "fish":
 		for i := range verbs {
-			fmt.Fprintf(out, "complete -c candlemark -f -n __fish_use_subcommand -a %s -d %s\n", verbs[i].name, quoted(verbs[i].about))
-			fmt.Fprintf(out, "complete -c candlemark -f -n '__fish_seen_subcommand_from %s' -a %s\n", verbs[i].name, quoted(strings.Join(verbs[i].words(), " ")))
+			fmt.Fprintf(out, "complete -c candlemark -f -n __fish_use_subcommand -a %s -d %s\n", verbs[i].Name, quoted(verbs[i].About))
+			fmt.Fprintf(out, "complete -c candlemark -f -n '__fish_seen_subcommand_from %s' -a %s\n", verbs[i].Name, quoted(strings.Join(verbs[i].Words(), " ")))
 		}
 		fmt.Fprintf(out, "complete -c candlemark -f -n __fish_use_subcommand -a %s\n", quoted(strings.Join(own, " ")))
 	default:
@@ -34,22 +34,12 @@ func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\
 func bash(out io.Writer, own []string) {
 	names := slices.Clone(own)
 	for i := range verbs {
-		names = append(names, verbs[i].name)
+		names = append(names, verbs[i].Name)
 	}
 	fmt.Fprint(out, "_candlemark() {\n\tlocal words\n\tcase $COMP_CWORD:${COMP_WORDS[1]} in\n")
 	fmt.Fprintf(out, "\t1:*) words=%s ;;\n", quoted(strings.Join(names, " ")))
 	for i := range verbs {
-		fmt.Fprintf(out, "\t*:%s) words=%s ;;\n", verbs[i].name, quoted(strings.Join(verbs[i].words(), " ")))
+		fmt.Fprintf(out, "\t*:%s) words=%s ;;\n", verbs[i].Name, quoted(strings.Join(verbs[i].Words(), " ")))
 	}
 	fmt.Fprint(out, "\tesac\n\tCOMPREPLY=($(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n}\ncomplete -F _candlemark candlemark rabbitmqctl rabbitmq-diagnostics\n")
-}
-
-// words returns the options and columns that may stand behind a verb.
-func (v *verb) words() (words []string) {
-	for _, option := range append(strings.Fields(v.options), "formatter", "help", "quiet", "silent", "timeout", "url", "vhost") {
-		if len(option) > 1 {
-			words = append(words, "--"+option)
-		}
-	}
-	return append(words, strings.Fields(v.columns)...)
 }

@@ -9,24 +9,25 @@ import (
 	"os"
 
 	"candlemark/internal/commandline/format"
+	"candlemark/internal/commandline/verb"
 	"candlemark/internal/httpapi/client"
 )
 
-var definitionVerbs = []verb{
+var definitionVerbs = []verb.Row{
 	{
-		name: "export_definitions", about: "Writes all definitions, or those of a virtual host that is named, to a file, or - for the output", arguments: "[<file>]",
-		bare: func(c *call) bool { return file(c) == standard },
-		title: func(c *call) string {
+		Name: "export_definitions", About: "Writes all definitions, or those of a virtual host that is named, to a file, or - for the output", Arguments: "[<file>]",
+		Bare: func(c *verb.Call) bool { return file(c) == standard },
+		Title: func(c *verb.Call) string {
 			return fmt.Sprintf("Exporting definitions in JSON to %s ...", place(c, "output"))
 		},
-		run: exportDefinitions,
+		Run: exportDefinitions,
 	},
 	{
-		name: "import_definitions", about: "Imports definitions from a file, or - for the input, and tells what became of them", arguments: "[<file>]", options: "dry-run strict",
-		title: func(c *call) string {
+		Name: "import_definitions", About: "Imports definitions from a file, or - for the input, and tells what became of them", Arguments: "[<file>]", Options: "dry-run strict",
+		Title: func(c *verb.Call) string {
 			return fmt.Sprintf("Importing definitions in JSON from %s ...", place(c, "input"))
 		},
-		run: importDefinitions,
+		Run: importDefinitions,
 	},
 }
 
@@ -34,15 +35,15 @@ var definitionVerbs = []verb{
 const standard = "-"
 
 // file is the one that was named, - for none.
-func file(c *call) string {
-	if len(c.arguments) == 0 {
+func file(c *verb.Call) string {
+	if len(c.Arguments) == 0 {
 		return standard
 	}
-	return c.arguments[0]
+	return c.Arguments[0]
 }
 
 // place says where definitions come from or go to.
-func place(c *call, direction string) string {
+func place(c *verb.Call, direction string) string {
 	if file(c) == standard {
 		return "standard " + direction
 	}
@@ -50,36 +51,36 @@ func place(c *call, direction string) string {
 }
 
 // scope is the path of all definitions, or of those of the virtual host that was named.
-func scope(c *call) []string {
-	if c.given("p") || c.given("vhost") {
-		return []string{"definitions", c.vhost}
+func scope(c *verb.Call) []string {
+	if c.Given("p") || c.Given("vhost") {
+		return []string{"definitions", c.VHost}
 	}
 	return []string{"definitions"}
 }
 
-func exportDefinitions(ctx context.Context, broker *client.Client, c *call) error {
+func exportDefinitions(ctx context.Context, broker *client.Client, c *verb.Call) error {
 	text, err := broker.Export(ctx, scope(c)...)
 	if err != nil {
 		return err
 	}
 	text = append(text, '\n')
 	if file(c) == standard {
-		_, err = c.out.Write(text)
+		_, err = c.Out.Write(text)
 		return err
 	}
 	if err := os.WriteFile(file(c), text, 0o600); err != nil { // there are hashes of passwords in it
-		return &exit{ExitSoftware, err.Error()}
+		return verb.Fail(verb.ExitSoftware, err.Error())
 	}
 	return nil
 }
 
-func importDefinitions(ctx context.Context, broker *client.Client, c *call) error {
+func importDefinitions(ctx context.Context, broker *client.Client, c *verb.Call) error {
 	text, err := readDefinitions(c)
 	if err != nil {
-		return &exit{ExitData, err.Error()}
+		return verb.Fail(verb.ExitData, err.Error())
 	}
 	query := url.Values{"report": {"true"}}
-	for name, wanted := range map[string]bool{"dry_run": c.dryRun, "strict": c.strict} {
+	for name, wanted := range map[string]bool{"dry_run": c.DryRun, "strict": c.Strict} {
 		if wanted {
 			query.Set(name, "true")
 		}
@@ -92,23 +93,23 @@ func importDefinitions(ctx context.Context, broker *client.Client, c *call) erro
 	if err := json.Unmarshal(answer, &r); err != nil {
 		return fmt.Errorf("the answer is not understood: %w", err)
 	}
-	if c.json {
-		c.say("%s", answer)
+	if c.JSON {
+		c.Say("%s", answer)
 	} else {
-		r.Write(c.out)
+		r.Write(c.Out)
 	}
 	switch refused := r.Counts["refused"]; {
-	case refused > 0 && !r.Imported && !c.dryRun:
-		return &exit{ExitData, fmt.Sprintf("nothing was imported: %d items are refused", refused)}
+	case refused > 0 && !r.Imported && !c.DryRun:
+		return verb.Fail(verb.ExitData, fmt.Sprintf("nothing was imported: %d items are refused", refused))
 	case refused > 0:
-		return &exit{ExitData, fmt.Sprintf("%d items are refused", refused)}
+		return verb.Fail(verb.ExitData, fmt.Sprintf("%d items are refused", refused))
 	}
 	return nil
 }
 
-func readDefinitions(c *call) (text []byte, err error) {
+func readDefinitions(c *verb.Call) (text []byte, err error) {
 	if file(c) == standard {
-		text, err = io.ReadAll(c.in)
+		text, err = io.ReadAll(c.In)
 	} else {
 		text, err = os.ReadFile(file(c))
 	}

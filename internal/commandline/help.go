@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"candlemark/internal/commandline/verb"
 	"candlemark/internal/nearest"
 )
 
@@ -29,23 +30,23 @@ func (p *Program) unknown(name string) int {
 	fmt.Fprintf(p.Stderr, "\nCommand '%s' not found. \n", name)
 	names := make([]string, len(verbs))
 	for i := range verbs {
-		names[i] = verbs[i].name
+		names[i] = verbs[i].Name
 	}
 	if meant := nearest.To(name, names); meant != "" {
 		fmt.Fprintf(p.Stderr, "Did you mean '%s'? \n", meant)
-		return ExitUsage
+		return verb.ExitUsage
 	}
 	p.Usage(p.Stderr)
-	return ExitUsage
+	return verb.ExitUsage
 }
 
 // explain writes all about a verb.
-func (p *Program) explain(v *verb) {
-	fmt.Fprintf(p.Stdout, "Usage\n\n%s\n\n%s.\n", v.usage(), v.about)
-	if v.options != "" {
+func (p *Program) explain(v *verb.Row) {
+	fmt.Fprintf(p.Stdout, "Usage\n\n%s\n\n%s.\n", v.Usage(), v.About)
+	if v.Options != "" {
 		fmt.Fprint(p.Stdout, "\nOptions\n\n")
-		known := newOptions(func(string) string { return "" })
-		for _, name := range strings.Fields(v.options) {
+		known := verb.NewOptions(func(string) string { return "" })
+		for _, name := range strings.Fields(v.Options) {
 			kind, about := flag.UnquoteUsage(known.Lookup(name))
 			dashes := "--"
 			if len(name) == 1 {
@@ -54,9 +55,9 @@ func (p *Program) explain(v *verb) {
 			fmt.Fprintf(p.Stdout, "%-24s%s\n", strings.TrimSpace(dashes+name+" "+bracketed(kind)), about)
 		}
 	}
-	if v.columns != "" {
-		fmt.Fprintf(p.Stdout, "\nColumns, %s if none is named\n\n", strings.Join(strings.Fields(v.defaults), ", "))
-		for group := range slices.Chunk(strings.Fields(v.columns), 6) {
+	if v.Columns != "" {
+		fmt.Fprintf(p.Stdout, "\nColumns, %s if none is named\n\n", strings.Join(strings.Fields(v.Defaults), ", "))
+		for group := range slices.Chunk(strings.Fields(v.Columns), 6) {
 			fmt.Fprintln(p.Stdout, strings.Join(group, " "))
 		}
 	}

@@ -7,56 +7,57 @@ import (
 	"slices"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/commandline/verb"
 	"candlemark/internal/httpapi/client"
 )
 
-var limitVerbs = []verb{
+var limitVerbs = []verb.Row{
 	{
-		name: "set_vhost_limits", about: "Sets the limits of a virtual host", arguments: "<definition>",
-		title: text(`Setting vhost limits to "{definition}" for vhost "{vhost}" ...`), run: setVHostLimits,
+		Name: "set_vhost_limits", About: "Sets the limits of a virtual host", Arguments: "<definition>",
+		Title: verb.Text(`Setting vhost limits to "{definition}" for vhost "{vhost}" ...`), Run: setVHostLimits,
 	},
-	{name: "clear_vhost_limits", about: "Removes the limits of a virtual host", title: text(`Clearing vhost "{vhost}" limits ...`), run: clearVHostLimits},
+	{Name: "clear_vhost_limits", About: "Removes the limits of a virtual host", Title: verb.Text(`Clearing vhost "{vhost}" limits ...`), Run: clearVHostLimits},
 	{
-		name: "list_vhost_limits", about: "Lists the limits of virtual hosts", options: "global no-table-headers",
-		title: everybodys("Listing limits for all vhosts ...", `Listing limits for vhost "{vhost}" ...`),
-		run: func(ctx context.Context, broker *client.Client, c *call) error {
-			return limitedVHost.show(ctx, broker, c, c.vhost)
+		Name: "list_vhost_limits", About: "Lists the limits of virtual hosts", Options: "global no-table-headers",
+		Title: everybodys("Listing limits for all vhosts ...", `Listing limits for vhost "{vhost}" ...`),
+		Run: func(ctx context.Context, broker *client.Client, c *verb.Call) error {
+			return limitedVHost.show(ctx, broker, c, c.VHost)
 		},
 	},
 	{
-		name: "set_user_limits", about: "Sets the limits of a user", arguments: "<username> <definition>",
-		title: text(`Setting user limits to "{definition}" for user "{username}" ...`),
-		run: action(func(ctx context.Context, broker *client.Client, c *call) error {
-			_, err := limitedUser.put(ctx, broker, c.arguments[0], c.arguments[1]) // others stay
+		Name: "set_user_limits", About: "Sets the limits of a user", Arguments: "<username> <definition>",
+		Title: verb.Text(`Setting user limits to "{definition}" for user "{username}" ...`),
+		Run: verb.Action(func(ctx context.Context, broker *client.Client, c *verb.Call) error {
+			_, err := limitedUser.put(ctx, broker, c.Arguments[0], c.Arguments[1]) // others stay
 			return err
-		}).ifMissing(unlimitedUser),
+		}).IfMissing(unlimitedUser),
 	},
 	{
-		name: "clear_user_limits", about: "Removes limits of a user", arguments: "<username> <limit_type>",
-		title: func(c *call) string {
-			if c.arguments[1] == "all" {
-				return c.expand(`Clearing all limits for user "{username}" ...`)
+		Name: "clear_user_limits", About: "Removes limits of a user", Arguments: "<username> <limit_type>",
+		Title: func(c *verb.Call) string {
+			if c.Arguments[1] == "all" {
+				return c.Expand(`Clearing all limits for user "{username}" ...`)
 			}
-			return c.expand(`Clearing "{limit_type}" limit for user "{username}" ...`)
+			return c.Expand(`Clearing "{limit_type}" limit for user "{username}" ...`)
 		},
-		run: action(clearUserLimits).ifMissing(unlimitedUser),
+		Run: verb.Action(clearUserLimits).IfMissing(unlimitedUser),
 	},
 	{
-		name: "list_user_limits", about: "Lists the limits of users", options: "user global no-table-headers",
-		title: everybodys("Listing limits for all users ...", `Listing limits for user "{user}" ...`),
-		run: action(func(ctx context.Context, broker *client.Client, c *call) error {
-			return limitedUser.show(ctx, broker, c, c.user)
-		}).ifMissing(complaint(`{:no_such_user, "{user}"}`)),
+		Name: "list_user_limits", About: "Lists the limits of users", Options: "user global no-table-headers",
+		Title: everybodys("Listing limits for all users ...", `Listing limits for user "{user}" ...`),
+		Run: verb.Action(func(ctx context.Context, broker *client.Client, c *verb.Call) error {
+			return limitedUser.show(ctx, broker, c, c.User)
+		}).IfMissing(verb.Complaint(`{:no_such_user, "{user}"}`)),
 	},
 }
 
 // everybodys is the title of a list with --global, or without.
-func everybodys(all, one string) func(*call) string {
-	return func(c *call) string {
-		if c.global {
+func everybodys(all, one string) func(*verb.Call) string {
+	return func(c *verb.Call) string {
+		if c.Global {
 			return all
 		}
-		return c.expand(one)
+		return c.Expand(one)
 	}
 }
 
@@ -85,11 +86,11 @@ func (l limited) of(ctx context.Context, broker *client.Client, name string) (ma
 // put sets limits, all of which are sound.
 func (l limited) put(ctx context.Context, broker *client.Client, name string, definition string) (auth.Limits, error) {
 	if !json.Valid([]byte(definition)) {
-		return nil, complaint("JSON decoding error. Reason: badarg")
+		return nil, verb.Complaint("JSON decoding error. Reason: badarg")
 	}
 	limits, err := l.parse([]byte(definition))
 	if err != nil {
-		return nil, complaint(err.Error())
+		return nil, verb.Complaint(err.Error())
 	}
 	for _, limit := range slices.Sorted(maps.Keys(limits)) {
 		if err := broker.Put(ctx, map[string]int64{"value": limits[limit]}, l.path, name, limit); err != nil {
@@ -100,13 +101,13 @@ func (l limited) put(ctx context.Context, broker *client.Client, name string, de
 }
 
 // show writes the limits of one as JSON, or of all as a table.
-func (l limited) show(ctx context.Context, broker *client.Client, c *call, name string) error {
-	if !c.global {
+func (l limited) show(ctx context.Context, broker *client.Client, c *verb.Call, name string) error {
+	if !c.Global {
 		limits, err := l.of(ctx, broker, name)
 		if err != nil || limits == nil && l.key == limitedVHost.key {
 			return err
 		}
-		c.say("%s", encoded(limits))
+		c.Say("%s", encoded(limits))
 		return nil
 	}
 	list, err := broker.List(ctx, l.path)
@@ -117,7 +118,7 @@ func (l limited) show(ctx context.Context, broker *client.Client, c *call, name 
 		limits, _ := o["value"].(map[string]any)
 		o["limits"] = encoded(limits)
 	}
-	return c.printTable([]string{l.key, "limits"}, list)
+	return c.PrintTable([]string{l.key, "limits"}, list)
 }
 
 func encoded(limits map[string]any) string {
@@ -132,12 +133,12 @@ func encoded(limits map[string]any) string {
 }
 
 // setVHostLimits replaces all limits of a virtual host.
-func setVHostLimits(ctx context.Context, broker *client.Client, c *call) error {
-	before, err := limitedVHost.of(ctx, broker, c.vhost)
+func setVHostLimits(ctx context.Context, broker *client.Client, c *verb.Call) error {
+	before, err := limitedVHost.of(ctx, broker, c.VHost)
 	if err != nil {
 		return err
 	}
-	after, err := limitedVHost.put(ctx, broker, c.vhost, c.arguments[0])
+	after, err := limitedVHost.put(ctx, broker, c.VHost, c.Arguments[0])
 	if err != nil {
 		return err
 	}
@@ -145,33 +146,33 @@ func setVHostLimits(ctx context.Context, broker *client.Client, c *call) error {
 		if _, stays := after[name]; stays {
 			continue
 		}
-		if err := broker.Delete(ctx, limitedVHost.path, c.vhost, name); err != nil {
+		if err := broker.Delete(ctx, limitedVHost.path, c.VHost, name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func clearVHostLimits(ctx context.Context, broker *client.Client, c *call) error {
-	limits, err := limitedVHost.of(ctx, broker, c.vhost)
-	if limits == nil && (err == nil || isMissing(err)) {
-		return complaint("Parameter does not exist")
+func clearVHostLimits(ctx context.Context, broker *client.Client, c *verb.Call) error {
+	limits, err := limitedVHost.of(ctx, broker, c.VHost)
+	if limits == nil && (err == nil || verb.IsMissing(err)) {
+		return verb.Complaint("Parameter does not exist")
 	}
 	for name := range limits {
-		if err := broker.Delete(ctx, limitedVHost.path, c.vhost, name); err != nil {
+		if err := broker.Delete(ctx, limitedVHost.path, c.VHost, name); err != nil {
 			return err
 		}
 	}
 	return err
 }
 
-func clearUserLimits(ctx context.Context, broker *client.Client, c *call) error {
-	names := []string{c.arguments[1]}
-	if c.arguments[1] == "all" {
+func clearUserLimits(ctx context.Context, broker *client.Client, c *verb.Call) error {
+	names := []string{c.Arguments[1]}
+	if c.Arguments[1] == "all" {
 		names = []string{auth.MaxConnections, auth.MaxChannels}
 	}
 	for _, name := range names {
-		if err := broker.Delete(ctx, limitedUser.path, c.arguments[0], name); err != nil {
+		if err := broker.Delete(ctx, limitedUser.path, c.Arguments[0], name); err != nil {
 			return err
 		}
 	}
@@ -179,4 +180,4 @@ func clearUserLimits(ctx context.Context, broker *client.Client, c *call) error 
 }
 
 // unlimitedUser is about one who is not there.
-var unlimitedUser = complaint(`{:no_such_user, "{username}"}`)
+var unlimitedUser = verb.Complaint(`{:no_such_user, "{username}"}`)

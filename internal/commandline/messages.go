@@ -2,59 +2,53 @@ package commandline
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	"candlemark/internal/commandline/format"
+	"candlemark/internal/commandline/verb"
 	"candlemark/internal/httpapi/client"
 )
 
-var messageVerbs = []verb{
+var messageVerbs = []verb.Row{
 	{
-		name: "peek", about: "Shows messages of a queue with their deadlines and leaves them there", arguments: "<queue>", options: "no-table-headers state truncate limit",
-		columns: `id state enqueued_at expires_at due lock_expires_at redelivered delivery_count priority exchange routing_key
+		Name: "peek", About: "Shows messages of a queue with their deadlines and leaves them there", Arguments: "<queue>", Options: "no-table-headers state truncate limit",
+		Columns: `id state enqueued_at expires_at due lock_expires_at redelivered delivery_count priority exchange routing_key
 			properties payload_bytes payload payload_encoding`,
-		defaults: "id state expires_at redelivered routing_key payload_bytes payload",
-		title:    titled("Peeking at messages"), run: paged("messages", "messages", peekQuery).table(),
+		Defaults: "id state expires_at redelivered routing_key payload_bytes payload",
+		Title:    verb.Titled("Peeking at messages"), Run: paged("messages", "messages", peekQuery).Table(),
 	},
 	{
-		name: "list_unacked", about: "Lists deliveries of a queue that nobody has settled, and until when they are locked", arguments: "<queue>", options: "no-table-headers limit",
-		columns: `id consumer_tag channel connection delivery_tag delivered_at lock_expires_at expires_at payload_bytes
+		Name: "list_unacked", About: "Lists deliveries of a queue that nobody has settled, and until when they are locked", Arguments: "<queue>", Options: "no-table-headers limit",
+		Columns: `id consumer_tag channel connection delivery_tag delivered_at lock_expires_at expires_at payload_bytes
 			delivery_count redelivered`,
-		defaults: "id consumer_tag channel delivery_tag delivered_at lock_expires_at",
-		title:    titled("Listing unacknowledged deliveries"),
-		run: paged("unacked", "deliveries", nil).with(func(o client.Object) {
+		Defaults: "id consumer_tag channel delivery_tag delivered_at lock_expires_at",
+		Title:    verb.Titled("Listing unacknowledged deliveries"),
+		Run: paged("unacked", "deliveries", nil).With(func(o client.Object) {
 			o["connection"] = format.Inside(o, "connection_details", "name")
-		}).table(),
+		}).Table(),
 	},
 	{
-		name: "list_scheduled", about: "Lists messages that wait for their time", arguments: "<queue>", options: "no-table-headers exchange limit",
-		columns:  "id due enqueued_at message_id exchange routing_key payload_bytes persistent priority",
-		defaults: "id due message_id routing_key payload_bytes",
-		title:    titled("Listing scheduled messages"), run: paged("scheduled", "messages", nil).table(),
+		Name: "list_scheduled", About: "Lists messages that wait for their time", Arguments: "<queue>", Options: "no-table-headers exchange limit",
+		Columns:  "id due enqueued_at message_id exchange routing_key payload_bytes persistent priority",
+		Defaults: "id due message_id routing_key payload_bytes",
+		Title:    verb.Titled("Listing scheduled messages"), Run: paged("scheduled", "messages", nil).Table(),
 	},
 	{
-		name: "count_scheduled", about: "Counts messages that wait for their time", arguments: "<queue>", options: "exchange no-table-headers",
-		title: titled("Counting scheduled messages"), run: countScheduled,
+		Name: "count_scheduled", About: "Counts messages that wait for their time", Arguments: "<queue>", Options: "exchange no-table-headers",
+		Title: verb.Titled("Counting scheduled messages"), Run: countScheduled,
 	},
-	{name: "renew_lock", about: "Gives a delivery its consumer timeout anew", arguments: "<queue> <id>", title: titled("Renewing the lock of message {id}"), run: renewLock},
+	{Name: "renew_lock", About: "Gives a delivery its consumer timeout anew", Arguments: "<queue> <id>", Title: verb.Titled("Renewing the lock of message {id}"), Run: renewLock},
 	{
-		name: "cancel_scheduled", about: "Drops messages that wait for their time", arguments: "<queue> [<id>]", options: "exchange message-id",
-		title: titled("Cancelling scheduled messages"), run: cancelScheduled,
+		Name: "cancel_scheduled", About: "Drops messages that wait for their time", Arguments: "<queue> [<id>]", Options: "exchange message-id",
+		Title: verb.Titled("Cancelling scheduled messages"), Run: cancelScheduled,
 	},
 	{
-		name: "reschedule", about: "Gives messages that wait another time", arguments: "<queue> [<id>] [<due>]", options: "exchange message-id delay",
-		title: titled("Rescheduling messages"), run: reschedule,
+		Name: "reschedule", About: "Gives messages that wait another time", Arguments: "<queue> [<id>] [<due>]", Options: "exchange message-id delay",
+		Title: verb.Titled("Rescheduling messages"), Run: reschedule,
 	},
-}
-
-// titled is a title about the queue or exchange.
-func titled(what string) func(*call) string {
-	return func(c *call) string { return c.expand(what) + " of " + c.what() + " ..." }
 }
 
 // listedMessages is how many messages are listed unless --limit says otherwise,
@@ -64,108 +58,83 @@ const (
 	shownBytes     = 60
 )
 
-// of is the path of the queue that is the first argument, or of the exchange.
-func (c *call) of(more ...string) []string {
-	kind := "queues"
-	if c.exchange {
-		kind = "exchanges"
-	}
-	return append([]string{"x", kind, c.vhost, c.arguments[0]}, more...)
-}
-
-// what is the queue or exchange in words.
-func (c *call) what() string {
-	if c.exchange {
-		return fmt.Sprintf("exchange '%s' in vhost '%s'", c.arguments[0], c.vhost)
-	}
-	return fmt.Sprintf("queue '%s' in vhost '%s'", c.arguments[0], c.vhost)
-}
-
 // paged lists what the API tells page by page about the queue or exchange; query is nil for none.
-func paged(path, items string, query func(c *call) map[string]string) rows {
-	return func(ctx context.Context, broker *client.Client, c *call) ([]client.Object, error) {
-		listing := client.Listing{Path: c.of(path), Items: items}
+func paged(path, items string, query func(c *verb.Call) map[string]string) verb.Rows {
+	return func(ctx context.Context, broker *client.Client, c *verb.Call) ([]client.Object, error) {
+		listing := client.Listing{Path: c.Of(path), Items: items}
 		if query != nil {
 			listing.Query = query(c)
 		}
-		limit := c.limit
+		limit := c.Limit
 		if limit <= 0 {
 			limit = listedMessages
 		}
 		list, err := broker.Pages(ctx, listing, limit)
 		for _, o := range list {
-			if text, ok := o["payload"].(string); ok && !c.json {
+			if text, ok := o["payload"].(string); ok && !c.JSON {
 				o["payload"] = strings.NewReplacer("\n", `\n`, "\t", `\t`, "\r", `\r`).Replace(text)
 			}
 		}
-		return list, missing(err)
+		return list, verb.Missing(err)
 	}
 }
 
-func peekQuery(c *call) map[string]string {
-	query := map[string]string{"state": c.state}
+func peekQuery(c *verb.Call) map[string]string {
+	query := map[string]string{"state": c.State}
 	switch {
-	case c.truncate >= 0:
-		query["truncate"] = strconv.Itoa(c.truncate)
-	case !c.json:
+	case c.Truncate >= 0:
+		query["truncate"] = strconv.Itoa(c.Truncate)
+	case !c.JSON:
 		query["truncate"] = strconv.Itoa(shownBytes)
 	}
 	return query
 }
 
-// missing is err, or what the broker says is not there.
-func missing(err error) error {
-	if refused := (*client.Error)(nil); errors.As(err, &refused) && refused.Status == http.StatusNotFound && refused.Code == "not_found" {
-		return &exit{ExitData, refused.Reason}
-	}
-	return err
-}
-
-func countScheduled(ctx context.Context, broker *client.Client, c *call) error {
-	o, err := broker.Get(ctx, c.of("scheduled", "counts")...)
+func countScheduled(ctx context.Context, broker *client.Client, c *verb.Call) error {
+	o, err := broker.Get(ctx, c.Of("scheduled", "counts")...)
 	if err != nil {
-		return missing(err)
+		return verb.Missing(err)
 	}
 	due := strings.Fields("within_1s within_1m within_1h within_1d later")
 	for _, name := range due {
 		o[name] = format.Inside(o, "histogram", name)
 	}
-	return c.printTable(append(strings.Fields("count payload_bytes next_due overdue"), due...), []client.Object{o})
+	return c.PrintTable(append(strings.Fields("count payload_bytes next_due overdue"), due...), []client.Object{o})
 }
 
-func renewLock(ctx context.Context, broker *client.Client, c *call) error {
-	o, err := broker.Change(ctx, http.MethodPost, nil, nil, c.of("unacked", c.arguments[1], "renew")...)
+func renewLock(ctx context.Context, broker *client.Client, c *verb.Call) error {
+	o, err := broker.Change(ctx, http.MethodPost, nil, nil, c.Of("unacked", c.Arguments[1], "renew")...)
 	if err != nil {
-		return missing(err)
+		return verb.Missing(err)
 	}
-	if until := cell(o["lock_expires_at"]); until != "" {
-		c.say("It is locked until %s", until)
+	if until := verb.Cell(o["lock_expires_at"]); until != "" {
+		c.Say("It is locked until %s", until)
 	} else {
-		c.say("It is locked for as long as its consumer has it")
+		c.Say("It is locked for as long as its consumer has it")
 	}
 	return nil
 }
 
-func cancelScheduled(ctx context.Context, broker *client.Client, c *call) error {
-	path, query, err := c.scheduled(1)
+func cancelScheduled(ctx context.Context, broker *client.Client, c *verb.Call) error {
+	path, query, err := scheduled(c, 1)
 	if err != nil {
 		return err
 	}
 	o, err := broker.Change(ctx, http.MethodDelete, query, nil, path...)
 	if err != nil {
-		return missing(err)
+		return verb.Missing(err)
 	}
-	c.say("Cancelled %s messages", cell(o["cancelled"]))
+	c.Say("Cancelled %s messages", verb.Cell(o["cancelled"]))
 	return nil
 }
 
-func reschedule(ctx context.Context, broker *client.Client, c *call) error {
-	path, query, err := c.scheduled(2)
+func reschedule(ctx context.Context, broker *client.Client, c *verb.Call) error {
+	path, query, err := scheduled(c, 2)
 	if err != nil {
 		return err
 	}
-	name, to := "due", c.arguments[len(c.arguments)-1]
-	if c.delay {
+	name, to := "due", c.Arguments[len(c.Arguments)-1]
+	if c.Delay {
 		name = "delay"
 		if d, err := time.ParseDuration(to); err == nil {
 			to = strconv.FormatInt(d.Milliseconds(), 10)
@@ -173,28 +142,28 @@ func reschedule(ctx context.Context, broker *client.Client, c *call) error {
 	}
 	o, err := broker.Change(ctx, http.MethodPut, query, map[string]string{name: to}, path...)
 	if err != nil {
-		return missing(err)
+		return verb.Missing(err)
 	}
-	c.say("Rescheduled %s messages, due %s", cell(o["rescheduled"]), cell(o["due"]))
+	c.Say("Rescheduled %s messages, due %s", verb.Cell(o["rescheduled"]), verb.Cell(o["due"]))
 	return nil
 }
 
 // scheduled is the path, and the query, that names scheduled messages: by the number
 // behind the queue or by --message-id. So many arguments follow the queue with a number,
 // one less without.
-func (c *call) scheduled(arguments int) (path []string, query map[string]string, err error) {
-	if c.messageID != "" {
+func scheduled(c *verb.Call, arguments int) (path []string, query map[string]string, err error) {
+	if c.MessageID != "" {
 		arguments--
-		query = map[string]string{"message_id": c.messageID}
-		path = c.of("scheduled")
-	} else if len(c.arguments) > 1 {
-		path = c.of("scheduled", c.arguments[1])
+		query = map[string]string{"message_id": c.MessageID}
+		path = c.Of("scheduled")
+	} else if len(c.Arguments) > 1 {
+		path = c.Of("scheduled", c.Arguments[1])
 	}
-	switch n := len(c.arguments) - 1; {
+	switch n := len(c.Arguments) - 1; {
 	case n < arguments:
-		return nil, nil, misuse("not enough arguments.")
+		return nil, nil, verb.Misuse("not enough arguments.")
 	case n > arguments:
-		return nil, nil, misuse("too many arguments.")
+		return nil, nil, verb.Misuse("too many arguments.")
 	}
 	return path, query, nil
 }

@@ -10,78 +10,79 @@ import (
 	"time"
 
 	"candlemark/internal/commandline/format"
+	"candlemark/internal/commandline/verb"
 	"candlemark/internal/httpapi/client"
 )
 
-var nodeVerbs = []verb{
+var nodeVerbs = []verb.Row{
 	{
-		name: "await_startup", about: "Waits until the broker answers",
-		title: text("Waiting for {broker} to start up. Timeout: {timeout} seconds ..."), run: awaitStartup,
+		Name: "await_startup", About: "Waits until the broker answers",
+		Title: verb.Text("Waiting for {broker} to start up. Timeout: {timeout} seconds ..."), Run: awaitStartup,
 	},
 	{
-		name: "cluster_status", about: "Shows the one node that there is, with its listeners and alarms",
-		title: text("Cluster status of node {broker} ..."), run: clusterStatus,
+		Name: "cluster_status", About: "Shows the one node that there is, with its listeners and alarms",
+		Title: verb.Text("Cluster status of node {broker} ..."), Run: clusterStatus,
 	},
 	{
-		name: "listeners", about: "Lists the addresses at which the broker listens",
-		title: text("Asking node {broker} to report its protocol listeners ..."),
-		run: func(ctx context.Context, broker *client.Client, c *call) error {
+		Name: "listeners", About: "Lists the addresses at which the broker listens",
+		Title: verb.Text("Asking node {broker} to report its protocol listeners ..."),
+		Run: func(ctx context.Context, broker *client.Client, c *verb.Call) error {
 			overview, err := broker.Get(ctx, "overview")
 			if err == nil {
-				format.Listeners(c.out, overview)
+				format.Listeners(c.Out, overview)
 			}
 			return err
 		},
 	},
 	{
-		name: "check_port_listener", arguments: "<port>", about: "Fails if the broker does not listen at a port",
-		title: text("Asking node {broker} if there's an active listener on port {port} ..."),
-		run:   inOrder(healthy("port-listener", "{port}"), says("A listener for port {port} is active")),
+		Name: "check_port_listener", Arguments: "<port>", About: "Fails if the broker does not listen at a port",
+		Title: verb.Text("Asking node {broker} if there's an active listener on port {port} ..."),
+		Run:   verb.InOrder(healthy("port-listener", "{port}"), verb.Says("A listener for port {port} is active")),
 	},
 	{
-		name: "check_protocol_listener", arguments: "<protocol>", about: "Fails if the broker does not listen for a protocol, such as amqp",
-		title: text("Asking node {broker} if there's an active listener for protocol {protocol} ..."),
-		run:   inOrder(healthy("protocol-listener", "{protocol}"), says("A listener for protocol {protocol} is active")),
+		Name: "check_protocol_listener", Arguments: "<protocol>", About: "Fails if the broker does not listen for a protocol, such as amqp",
+		Title: verb.Text("Asking node {broker} if there's an active listener for protocol {protocol} ..."),
+		Run:   verb.InOrder(healthy("protocol-listener", "{protocol}"), verb.Says("A listener for protocol {protocol} is active")),
 	},
 	{
-		name: "check_port_connectivity", about: "Fails if a port at which the broker listens cannot be connected to from here",
-		title: text("Testing TCP connections to all active listeners on node {broker} ..."), run: checkPorts,
+		Name: "check_port_connectivity", About: "Fails if a port at which the broker listens cannot be connected to from here",
+		Title: verb.Text("Testing TCP connections to all active listeners on node {broker} ..."), Run: checkPorts,
 	},
-	{name: "check_virtual_hosts", about: "Fails if a virtual host does not work", title: text("Checking if all vhosts are running on node {broker} ..."), run: inOrder(healthy("virtual-hosts"), says("Node {broker} reported all vhosts as running"))},
+	{Name: "check_virtual_hosts", About: "Fails if a virtual host does not work", Title: verb.Text("Checking if all vhosts are running on node {broker} ..."), Run: verb.InOrder(healthy("virtual-hosts"), verb.Says("Node {broker} reported all vhosts as running"))},
 	{
-		name: "server_version", about: "Shows the version of RabbitMQ that the broker follows",
-		title: text("Asking node {broker} for its RabbitMQ version..."),
-		run: func(ctx context.Context, broker *client.Client, c *call) error {
+		Name: "server_version", About: "Shows the version of RabbitMQ that the broker follows",
+		Title: verb.Text("Asking node {broker} for its RabbitMQ version..."),
+		Run: func(ctx context.Context, broker *client.Client, c *verb.Call) error {
 			overview, err := broker.Get(ctx, "overview")
 			if err == nil {
-				c.say("%s", cell(overview["rabbitmq_version"]))
+				c.Say("%s", verb.Cell(overview["rabbitmq_version"]))
 			}
 			return err
 		},
 	},
 	{
-		name: "list_feature_flags", about: "Lists feature flags, all of which are on", options: "no-table-headers",
-		columns: "name state stability provided_by desc doc_url", defaults: "name state",
-		title: text("Listing feature flags ..."), run: listed("feature-flags").table(),
+		Name: "list_feature_flags", About: "Lists feature flags, all of which are on", Options: "no-table-headers",
+		Columns: "name state stability provided_by desc doc_url", Defaults: "name state",
+		Title: verb.Text("Listing feature flags ..."), Run: verb.Listed("feature-flags").Table(),
 	},
-	{name: "set_log_level", arguments: "<level>", about: "Changes from which level on the broker logs, until the next start", title: text("Setting log level to \"{level}\" ..."), run: puts(fields(map[string]string{"level": "{level}"}), "x", "log-level")},
-	{name: "rotate_logs", about: "Does nothing: the broker logs to its standard error, which whoever started it keeps", title: text("Asking node {broker} to rotate its logs ..."), run: inOrder(healthy("virtual-hosts"), says("The broker logs to its standard error and has no file to rotate"))},
-	{name: "stop", about: "Stops the broker as SIGTERM does, and waits until it is gone", title: text("Stopping and halting node {broker} ..."), run: stopBroker},
-	{name: "shutdown", about: "Stops the broker as stop does", title: text("Shutting down node {broker} ..."), run: stopBroker},
-	{name: "set_cluster_name", arguments: "<name>", about: "Names the broker", title: text("Setting cluster name to {name} ..."), run: puts(fields(map[string]string{"name": "{name}"}), "cluster-name")},
+	{Name: "set_log_level", Arguments: "<level>", About: "Changes from which level on the broker logs, until the next start", Title: verb.Text("Setting log level to \"{level}\" ..."), Run: verb.Puts(verb.Fields(map[string]string{"level": "{level}"}), "x", "log-level")},
+	{Name: "rotate_logs", About: "Does nothing: the broker logs to its standard error, which whoever started it keeps", Title: verb.Text("Asking node {broker} to rotate its logs ..."), Run: verb.InOrder(healthy("virtual-hosts"), verb.Says("The broker logs to its standard error and has no file to rotate"))},
+	{Name: "stop", About: "Stops the broker as SIGTERM does, and waits until it is gone", Title: verb.Text("Stopping and halting node {broker} ..."), Run: stopBroker},
+	{Name: "shutdown", About: "Stops the broker as stop does", Title: verb.Text("Shutting down node {broker} ..."), Run: stopBroker},
+	{Name: "set_cluster_name", Arguments: "<name>", About: "Names the broker", Title: verb.Text("Setting cluster name to {name} ..."), Run: verb.Puts(verb.Fields(map[string]string{"name": "{name}"}), "cluster-name")},
 }
 
-func stopBroker(ctx context.Context, broker *client.Client, _ *call) error {
+func stopBroker(ctx context.Context, broker *client.Client, _ *verb.Call) error {
 	return broker.Shutdown(ctx)
 }
 
 // healthy asks for a health check; its reason is the finding.
-func healthy(path ...string) action {
-	return func(ctx context.Context, broker *client.Client, c *call) error {
-		_, err := broker.Get(ctx, append([]string{"health", "checks"}, c.path(path)...)...)
+func healthy(path ...string) verb.Action {
+	return func(ctx context.Context, broker *client.Client, c *verb.Call) error {
+		_, err := broker.Get(ctx, append([]string{"health", "checks"}, c.Path(path)...)...)
 		var refused *client.Error
 		if errors.As(err, &refused) && refused.Status == 503 {
-			return failedCheck(refused.Reason)
+			return verb.FailedCheck(refused.Reason)
 		}
 		return err
 	}
@@ -91,7 +92,7 @@ func healthy(path ...string) action {
 const retryEvery = 100 * time.Millisecond
 
 // awaitStartup asks until there is an answer; a refusal is one, too.
-func awaitStartup(ctx context.Context, broker *client.Client, _ *call) error {
+func awaitStartup(ctx context.Context, broker *client.Client, _ *verb.Call) error {
 	again := time.NewTicker(retryEvery)
 	defer again.Stop()
 	for {
@@ -108,25 +109,25 @@ func awaitStartup(ctx context.Context, broker *client.Client, _ *call) error {
 	}
 }
 
-func clusterStatus(ctx context.Context, broker *client.Client, c *call) error {
+func clusterStatus(ctx context.Context, broker *client.Client, c *verb.Call) error {
 	overview, node, err := overviewAndNode(ctx, broker)
 	if err != nil {
 		return err
 	}
-	name, alarms := cell(overview["node"]), format.AlarmLines(node)
-	if c.json {
-		return json.NewEncoder(c.out).Encode(client.Object{
+	name, alarms := verb.Cell(overview["node"]), format.AlarmLines(node)
+	if c.JSON {
+		return json.NewEncoder(c.Out).Encode(client.Object{
 			"cluster_name": overview["cluster_name"], "disk_nodes": []string{name}, "ram_nodes": []string{}, "running_nodes": []string{name},
 			"alarms": append([]string{}, alarms...), "listeners": client.Object{name: overview["listeners"]}, "partitions": client.Object{},
 			"versions": client.Object{name: client.Object{"rabbitmq_version": overview["rabbitmq_version"], "rabbitmq_name": overview["product_name"]}},
 		})
 	}
-	format.Cluster(c.out, overview, alarms)
+	format.Cluster(c.Out, overview, alarms)
 	return nil
 }
 
 // checkPorts connects to all listeners; those at all addresses are tried at the loopback one.
-func checkPorts(ctx context.Context, broker *client.Client, c *call) error {
+func checkPorts(ctx context.Context, broker *client.Client, c *verb.Call) error {
 	overview, err := broker.Get(ctx, "overview")
 	if err != nil {
 		return err
@@ -135,7 +136,7 @@ func checkPorts(ctx context.Context, broker *client.Client, c *call) error {
 	var failed []string
 	for _, l := range list {
 		o := client.Object{"l": l}
-		host, port := cell(format.Inside(o, "l", "ip_address")), cell(format.Inside(o, "l", "port"))
+		host, port := verb.Cell(format.Inside(o, "l", "ip_address")), verb.Cell(format.Inside(o, "l", "port"))
 		if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
 			host = "localhost"
 		}
@@ -147,15 +148,15 @@ func checkPorts(ctx context.Context, broker *client.Client, c *call) error {
 		_ = conn.Close() // it was only to be opened
 	}
 	if failed != nil {
-		return failedCheck(fmt.Sprintf("Connection to ports of the following listeners on node %s failed:\n%s", c.broker, strings.Join(failed, "\n")))
+		return verb.FailedCheck(fmt.Sprintf("Connection to ports of the following listeners on node %s failed:\n%s", c.Broker, strings.Join(failed, "\n")))
 	}
-	c.say("Successfully connected to ports %s on node %s", strings.Join(portsOf(list), ", "), c.broker)
+	c.Say("Successfully connected to ports %s on node %s", strings.Join(portsOf(list), ", "), c.Broker)
 	return nil
 }
 
 func portsOf(listeners []any) (ports []string) {
 	for _, l := range listeners {
-		ports = append(ports, cell(format.Inside(client.Object{"l": l}, "l", "port")))
+		ports = append(ports, verb.Cell(format.Inside(client.Object{"l": l}, "l", "port")))
 	}
 	return ports
 }

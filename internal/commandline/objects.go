@@ -7,115 +7,116 @@ import (
 	"slices"
 	"strings"
 
+	"candlemark/internal/commandline/verb"
 	"candlemark/internal/httpapi/client"
 )
 
-var objectVerbs = []verb{
+var objectVerbs = []verb.Row{
 	{
-		name: "delete_queue", about: "Deletes a queue", arguments: "<queue_name>", options: "if-empty e if-unused u",
-		title: titleOfDeleteQueue, run: deleteQueue,
+		Name: "delete_queue", About: "Deletes a queue", Arguments: "<queue_name>", Options: "if-empty e if-unused u",
+		Title: titleOfDeleteQueue, Run: deleteQueue,
 	},
 	{
-		name: "purge_queue", about: "Drops all messages of a queue that are ready", arguments: "<queue>", title: text("Purging queue '{queue}' in vhost '{vhost}' ..."),
-		run: deletes("queues", "{vhost}", "{queue}", "contents").ifMissing(misuse("Queue not found")),
+		Name: "purge_queue", About: "Drops all messages of a queue that are ready", Arguments: "<queue>", Title: verb.Text("Purging queue '{queue}' in vhost '{vhost}' ..."),
+		Run: verb.Deletes("queues", "{vhost}", "{queue}", "contents").IfMissing(verb.Misuse("Queue not found")),
 	},
 	{
-		name: "close_connection", about: "Closes a connection; its client is told why", arguments: "<connection pid> <explanation>",
-		title: text("Closing connection {connection pid}, reason: {explanation}..."),
-		run: action(func(ctx context.Context, broker *client.Client, c *call) error {
-			return broker.CloseConnection(ctx, c.arguments[0], c.arguments[1])
-		}).ifMissing(complaint("no such connection: {connection pid}")),
+		Name: "close_connection", About: "Closes a connection; its client is told why", Arguments: "<connection pid> <explanation>",
+		Title: verb.Text("Closing connection {connection pid}, reason: {explanation}..."),
+		Run: verb.Action(func(ctx context.Context, broker *client.Client, c *verb.Call) error {
+			return broker.CloseConnection(ctx, c.Arguments[0], c.Arguments[1])
+		}).IfMissing(verb.Complaint("no such connection: {connection pid}")),
 	},
 	{
-		name: "close_all_connections", about: "Closes the connections of a virtual host, or all", arguments: "<explanation>", options: "global limit",
-		title: titleOfCloseAll, run: closeAll,
+		Name: "close_all_connections", About: "Closes the connections of a virtual host, or all", Arguments: "<explanation>", Options: "global limit",
+		Title: titleOfCloseAll, Run: closeAll,
 	},
 	{
-		name: "close_all_user_connections", arguments: "<username> <explanation>", about: "Closes all connections of a user",
-		title: text("Closing connections of user {username}, reason: {explanation}..."),
-		run: func(ctx context.Context, broker *client.Client, c *call) error {
+		Name: "close_all_user_connections", Arguments: "<username> <explanation>", About: "Closes all connections of a user",
+		Title: verb.Text("Closing connections of user {username}, reason: {explanation}..."),
+		Run: func(ctx context.Context, broker *client.Client, c *verb.Call) error {
 			list, err := broker.List(ctx, "connections")
 			if err != nil {
 				return err
 			}
-			mine := slices.DeleteFunc(list, func(o client.Object) bool { return o["user"] != c.arguments[0] })
-			return closeThose(ctx, broker, c, mine, c.arguments[1])
+			mine := slices.DeleteFunc(list, func(o client.Object) bool { return o["user"] != c.Arguments[0] })
+			return closeThose(ctx, broker, c, mine, c.Arguments[1])
 		},
 	},
-	{name: "trace_on", about: "Starts to copy what is published and delivered to amq.rabbitmq.trace", title: text(`Starting tracing for vhost "{vhost}" ...`), run: inOrder(traced(true), says("Trace enabled for vhost {vhost}"))},
-	{name: "trace_off", about: "Ends the copying of trace_on", title: text(`Stopping tracing for vhost "{vhost}" ...`), run: inOrder(traced(false), says("Trace disabled for vhost {vhost}"))},
+	{Name: "trace_on", About: "Starts to copy what is published and delivered to amq.rabbitmq.trace", Title: verb.Text(`Starting tracing for vhost "{vhost}" ...`), Run: verb.InOrder(traced(true), verb.Says("Trace enabled for vhost {vhost}"))},
+	{Name: "trace_off", About: "Ends the copying of trace_on", Title: verb.Text(`Stopping tracing for vhost "{vhost}" ...`), Run: verb.InOrder(traced(false), verb.Says("Trace disabled for vhost {vhost}"))},
 }
 
 // traced switches the firehose.
-func traced(on bool) action {
-	return func(ctx context.Context, broker *client.Client, c *call) error {
-		return broker.SetTracing(ctx, c.vhost, on)
+func traced(on bool) verb.Action {
+	return func(ctx context.Context, broker *client.Client, c *verb.Call) error {
+		return broker.SetTracing(ctx, c.VHost, on)
 	}
 }
 
-func titleOfDeleteQueue(c *call) string {
+func titleOfDeleteQueue(c *verb.Call) string {
 	var conditions []string
-	if c.ifEmpty {
+	if c.IfEmpty {
 		conditions = append(conditions, "if queue is empty ")
 	}
-	if c.ifUnused {
+	if c.IfUnused {
 		conditions = append(conditions, "if queue is unused ")
 	}
-	return fmt.Sprintf("Deleting queue '%s' on vhost '%s' %s...", c.arguments[0], c.vhost, strings.Join(conditions, "and "))
+	return fmt.Sprintf("Deleting queue '%s' on vhost '%s' %s...", c.Arguments[0], c.VHost, strings.Join(conditions, "and "))
 }
 
-func deleteQueue(ctx context.Context, broker *client.Client, c *call) error {
+func deleteQueue(ctx context.Context, broker *client.Client, c *verb.Call) error {
 	// How many messages go with it is known only before.
-	q, err := broker.Get(ctx, "queues", c.vhost, c.arguments[0])
+	q, err := broker.Get(ctx, "queues", c.VHost, c.Arguments[0])
 	if err == nil {
-		err = broker.DeleteQueue(ctx, c.vhost, c.arguments[0], c.ifEmpty, c.ifUnused)
+		err = broker.DeleteQueue(ctx, c.VHost, c.Arguments[0], c.IfEmpty, c.IfUnused)
 	}
 	var refused *client.Error
 	switch {
-	case isMissing(err):
-		return misuse("Queue not found")
+	case verb.IsMissing(err):
+		return verb.Misuse("Queue not found")
 	case errors.As(err, &refused) && strings.HasSuffix(refused.Reason, "not empty"):
-		return misuse("Queue is not empty")
+		return verb.Misuse("Queue is not empty")
 	case errors.As(err, &refused) && strings.HasSuffix(refused.Reason, "in use"):
-		return misuse("Queue is in use")
+		return verb.Misuse("Queue is in use")
 	case err != nil:
 		return err
 	}
-	c.say("Queue was successfully deleted with %s ready messages", cell(q["messages_ready"]))
+	c.Say("Queue was successfully deleted with %s ready messages", verb.Cell(q["messages_ready"]))
 	return nil
 }
 
-func titleOfCloseAll(c *call) string {
+func titleOfCloseAll(c *verb.Call) string {
 	switch {
-	case c.global:
-		return fmt.Sprintf("Closing all connections to node %s (across all vhosts), reason: %s...", c.broker, c.arguments[0])
-	case c.limit > 0:
-		return fmt.Sprintf("Closing %d connections in vhost %s, reason: %s...", c.limit, c.vhost, c.arguments[0])
+	case c.Global:
+		return fmt.Sprintf("Closing all connections to node %s (across all vhosts), reason: %s...", c.Broker, c.Arguments[0])
+	case c.Limit > 0:
+		return fmt.Sprintf("Closing %d connections in vhost %s, reason: %s...", c.Limit, c.VHost, c.Arguments[0])
 	}
-	return fmt.Sprintf("Closing all connections in vhost %s, reason: %s...", c.vhost, c.arguments[0])
+	return fmt.Sprintf("Closing all connections in vhost %s, reason: %s...", c.VHost, c.Arguments[0])
 }
 
-func closeAll(ctx context.Context, broker *client.Client, c *call) error {
-	path := []string{"vhosts", c.vhost, "connections"}
-	if c.global {
+func closeAll(ctx context.Context, broker *client.Client, c *verb.Call) error {
+	path := []string{"vhosts", c.VHost, "connections"}
+	if c.Global {
 		path = []string{"connections"}
 	}
 	list, err := broker.List(ctx, path...)
 	if err != nil {
 		return err
 	}
-	return closeThose(ctx, broker, c, list, c.arguments[0])
+	return closeThose(ctx, broker, c, list, c.Arguments[0])
 }
 
 // closeThose closes connections, no more than the limit if there is one.
-func closeThose(ctx context.Context, broker *client.Client, c *call, list []client.Object, reason string) error {
+func closeThose(ctx context.Context, broker *client.Client, c *verb.Call, list []client.Object, reason string) error {
 	closed := 0
 	for _, o := range list {
-		if c.limit > 0 && closed == c.limit {
+		if c.Limit > 0 && closed == c.Limit {
 			break
 		}
-		err := broker.CloseConnection(ctx, cell(o["name"]), reason)
-		if isMissing(err) {
+		err := broker.CloseConnection(ctx, verb.Cell(o["name"]), reason)
+		if verb.IsMissing(err) {
 			continue // it left by itself
 		}
 		if err != nil {
@@ -123,6 +124,6 @@ func closeThose(ctx context.Context, broker *client.Client, c *call, list []clie
 		}
 		closed++
 	}
-	c.say("Closed %d connections", closed)
+	c.Say("Closed %d connections", closed)
 	return nil
 }

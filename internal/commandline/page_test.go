@@ -21,11 +21,11 @@ func TestPage(t *testing.T) {
 	list.WriteString("\n| verb and arguments | what it does |\n| --- | --- |\n")
 	for i := range verbs {
 		v := &verbs[i]
-		usage := strings.TrimSpace(v.name + " " + v.arguments)
-		if v.columns != "" {
+		usage := strings.TrimSpace(v.Name + " " + v.Arguments)
+		if v.Columns != "" {
 			usage += " [<column> ...]"
 		}
-		list.WriteString("| `" + strings.ReplaceAll(usage, "|", `\|`) + "` | " + v.about + " |\n")
+		list.WriteString("| `" + strings.ReplaceAll(usage, "|", `\|`) + "` | " + v.About + " |\n")
 	}
 	text, err := os.ReadFile(page)
 	if err != nil {

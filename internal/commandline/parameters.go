@@ -5,68 +5,69 @@ import (
 	"encoding/json"
 
 	"candlemark/internal/commandline/format"
+	"candlemark/internal/commandline/verb"
 	"candlemark/internal/httpapi/client"
 )
 
-var parameterVerbs = []verb{
+var parameterVerbs = []verb.Row{
 	{
-		name: "set_parameter", arguments: "<component_name> <name> <value>", about: "Sets a parameter of a component",
-		title: text(`Setting runtime parameter "{name}" for component "{component_name}" to "{value}" in vhost "{vhost}" ...`),
-		run:   putsValue("parameters", "{component_name}", "{vhost}", "{name}"),
+		Name: "set_parameter", Arguments: "<component_name> <name> <value>", About: "Sets a parameter of a component",
+		Title: verb.Text(`Setting runtime parameter "{name}" for component "{component_name}" to "{value}" in vhost "{vhost}" ...`),
+		Run:   putsValue("parameters", "{component_name}", "{vhost}", "{name}"),
 	},
 	{
-		name: "clear_parameter", arguments: "<component_name> <name>", about: "Removes a parameter of a component",
-		title: text(`Clearing runtime parameter "{name}" for component "{component_name}" on vhost "{vhost}" ...`),
-		run:   deletes("parameters", "{component_name}", "{vhost}", "{name}").ifMissing(complaint("Parameter does not exist")),
+		Name: "clear_parameter", Arguments: "<component_name> <name>", About: "Removes a parameter of a component",
+		Title: verb.Text(`Clearing runtime parameter "{name}" for component "{component_name}" on vhost "{vhost}" ...`),
+		Run:   verb.Deletes("parameters", "{component_name}", "{vhost}", "{name}").IfMissing(verb.Complaint("Parameter does not exist")),
 	},
 	{
-		name: "list_parameters", about: "Lists the parameters of a virtual host", options: "no-table-headers",
-		title: text(`Listing runtime parameters for vhost "{vhost}" ...`),
-		run:   rows(parametersListed).with(valueAsText).table("component", "name", "value"),
+		Name: "list_parameters", About: "Lists the parameters of a virtual host", Options: "no-table-headers",
+		Title: verb.Text(`Listing runtime parameters for vhost "{vhost}" ...`),
+		Run:   verb.Rows(parametersListed).With(valueAsText).Table("component", "name", "value"),
 	},
 	{
-		name: "set_global_parameter", arguments: "<name> <value>", about: "Sets a global parameter",
-		title: text(`Setting global runtime parameter "{name}" to "{value}" ...`), run: putsValue("global-parameters", "{name}"),
+		Name: "set_global_parameter", Arguments: "<name> <value>", About: "Sets a global parameter",
+		Title: verb.Text(`Setting global runtime parameter "{name}" to "{value}" ...`), Run: putsValue("global-parameters", "{name}"),
 	},
 	{
-		name: "clear_global_parameter", arguments: "<name>", about: "Removes a global parameter",
-		title: text(`Clearing global runtime parameter "{name}" ...`),
-		run:   deletes("global-parameters", "{name}").ifMissing(complaint("Parameter does not exist")),
+		Name: "clear_global_parameter", Arguments: "<name>", About: "Removes a global parameter",
+		Title: verb.Text(`Clearing global runtime parameter "{name}" ...`),
+		Run:   verb.Deletes("global-parameters", "{name}").IfMissing(verb.Complaint("Parameter does not exist")),
 	},
 	{
-		name: "list_global_parameters", about: "Lists global parameters", options: "no-table-headers",
-		title: text("Listing global runtime parameters ..."), run: listed("global-parameters").with(valueAsText).table("name", "value"),
+		Name: "list_global_parameters", About: "Lists global parameters", Options: "no-table-headers",
+		Title: verb.Text("Listing global runtime parameters ..."), Run: verb.Listed("global-parameters").With(valueAsText).Table("name", "value"),
 	},
 	{
-		name: "shovel_status", about: "Lists the shovels of all virtual hosts", options: "no-table-headers", title: text("Shovel status on node {broker}"),
-		run: listed("shovels").with(func(o client.Object) { format.Shovel(o) }).table(format.ShovelColumns...),
+		Name: "shovel_status", About: "Lists the shovels of all virtual hosts", Options: "no-table-headers", Title: verb.Text("Shovel status on node {broker}"),
+		Run: verb.Listed("shovels").With(func(o client.Object) { format.Shovel(o) }).Table(format.ShovelColumns...),
 	},
 	{
-		name: "restart_shovel", arguments: "<name>", about: "Ends a shovel and starts it again", title: text("Restarting dynamic Shovel {name} in virtual host {vhost} on node {broker}"),
-		run: deletes("shovels", "vhost", "{vhost}", "{name}", "restart").ifMissing(complaint("Shovel with the given name was not found on the target node '{broker}' and / or virtual host '{vhost}'")),
+		Name: "restart_shovel", Arguments: "<name>", About: "Ends a shovel and starts it again", Title: verb.Text("Restarting dynamic Shovel {name} in virtual host {vhost} on node {broker}"),
+		Run: verb.Deletes("shovels", "vhost", "{vhost}", "{name}", "restart").IfMissing(verb.Complaint("Shovel with the given name was not found on the target node '{broker}' and / or virtual host '{vhost}'")),
 	},
 	{
-		name: "delete_shovel", arguments: "<name>", about: "Removes a shovel", title: text("Deleting shovel {name} in vhost {vhost}"),
-		run: deletes("shovels", "vhost", "{vhost}", "{name}").ifMissing(complaint("Shovel with the given name was not found on the target node '{broker}' and / or virtual host '{vhost}'")),
+		Name: "delete_shovel", Arguments: "<name>", About: "Removes a shovel", Title: verb.Text("Deleting shovel {name} in vhost {vhost}"),
+		Run: verb.Deletes("shovels", "vhost", "{vhost}", "{name}").IfMissing(verb.Complaint("Shovel with the given name was not found on the target node '{broker}' and / or virtual host '{vhost}'")),
 	},
 }
 
 // putsValue sends the argument <value>, which is JSON, to a path.
-func putsValue(path ...string) action {
-	return func(ctx context.Context, broker *client.Client, c *call) error {
-		value := json.RawMessage(c.expand("{value}"))
+func putsValue(path ...string) verb.Action {
+	return func(ctx context.Context, broker *client.Client, c *verb.Call) error {
+		value := json.RawMessage(c.Expand("{value}"))
 		if !json.Valid(value) {
-			return complaint("JSON decoding error")
+			return verb.Complaint("JSON decoding error")
 		}
-		return broker.Put(ctx, map[string]json.RawMessage{"value": value}, c.path(path)...)
+		return broker.Put(ctx, map[string]json.RawMessage{"value": value}, c.Path(path)...)
 	}
 }
 
 // parametersListed are those of the virtual host, of all components.
-func parametersListed(ctx context.Context, broker *client.Client, c *call) (mine []client.Object, err error) {
+func parametersListed(ctx context.Context, broker *client.Client, c *verb.Call) (mine []client.Object, err error) {
 	all, err := broker.List(ctx, "parameters")
 	for _, o := range all {
-		if o["vhost"] == c.vhost {
+		if o["vhost"] == c.VHost {
 			mine = append(mine, o)
 		}
 	}

@@ -6,69 +6,70 @@ import (
 	"errors"
 	"fmt"
 
+	"candlemark/internal/commandline/verb"
 	"candlemark/internal/httpapi/client"
 	"candlemark/policies/pattern"
 )
 
-var permissionVerbs = []verb{
+var permissionVerbs = []verb.Row{
 	{
-		name: "set_permissions", about: "Sets what a user may configure, write and read in a virtual host", arguments: "<username> <conf> <write> <read>",
-		title: text(`Setting permissions for user "{username}" in vhost "{vhost}" ...`),
-		run: inOrder(sound("'", 1), holder, puts(
-			fields(map[string]string{"configure": "{conf}", "write": "{write}", "read": "{read}"}), "permissions", "{vhost}", "{username}",
+		Name: "set_permissions", About: "Sets what a user may configure, write and read in a virtual host", Arguments: "<username> <conf> <write> <read>",
+		Title: verb.Text(`Setting permissions for user "{username}" in vhost "{vhost}" ...`),
+		Run: verb.InOrder(sound("'", 1), holder, verb.Puts(
+			verb.Fields(map[string]string{"configure": "{conf}", "write": "{write}", "read": "{read}"}), "permissions", "{vhost}", "{username}",
 		)),
 	},
 	{
-		name: "clear_permissions", about: "Takes the permissions in a virtual host from a user", arguments: "<username>",
-		title: text(`Clearing permissions for user "{username}" in vhost "{vhost}" ...`),
-		run:   inOrder(holder, deletes("permissions", "{vhost}", "{username}").ifMissing(nil)),
+		Name: "clear_permissions", About: "Takes the permissions in a virtual host from a user", Arguments: "<username>",
+		Title: verb.Text(`Clearing permissions for user "{username}" in vhost "{vhost}" ...`),
+		Run:   verb.InOrder(holder, verb.Deletes("permissions", "{vhost}", "{username}").IfMissing(nil)),
 	},
 	{
-		name: "list_permissions", about: "Lists the permissions in a virtual host", options: "no-table-headers", title: text(`Listing permissions for vhost "{vhost}" ...`),
-		run: listed("vhosts", "{vhost}", "permissions").table("user", "configure", "write", "read"),
+		Name: "list_permissions", About: "Lists the permissions in a virtual host", Options: "no-table-headers", Title: verb.Text(`Listing permissions for vhost "{vhost}" ...`),
+		Run: verb.Listed("vhosts", "{vhost}", "permissions").Table("user", "configure", "write", "read"),
 	},
 	{
-		name: "list_user_permissions", about: "Lists the permissions of a user", arguments: "<username>", options: "no-table-headers",
-		title: text(`Listing permissions for user "{username}" ...`),
-		run:   listed("users", "{username}", "permissions").table("vhost", "configure", "write", "read").ifMissing(noSuchUser),
+		Name: "list_user_permissions", About: "Lists the permissions of a user", Arguments: "<username>", Options: "no-table-headers",
+		Title: verb.Text(`Listing permissions for user "{username}" ...`),
+		Run:   verb.Listed("users", "{username}", "permissions").Table("vhost", "configure", "write", "read").IfMissing(noSuchUser),
 	},
 	{
-		name: "set_topic_permissions", about: "Sets which routing keys a user may use at a topic exchange", arguments: "<username> <exchange> <write> <read>",
-		title: text(`Setting topic permissions on "{exchange}" for user "{username}" in vhost "{vhost}" ...`),
-		run: inOrder(sound("\"", 2), holder, puts(
-			fields(map[string]string{"exchange": "{exchange}", "write": "{write}", "read": "{read}"}), "topic-permissions", "{vhost}", "{username}",
+		Name: "set_topic_permissions", About: "Sets which routing keys a user may use at a topic exchange", Arguments: "<username> <exchange> <write> <read>",
+		Title: verb.Text(`Setting topic permissions on "{exchange}" for user "{username}" in vhost "{vhost}" ...`),
+		Run: verb.InOrder(sound("\"", 2), holder, verb.Puts(
+			verb.Fields(map[string]string{"exchange": "{exchange}", "write": "{write}", "read": "{read}"}), "topic-permissions", "{vhost}", "{username}",
 		)),
 	},
 	{
-		name: "clear_topic_permissions", about: "Takes topic permissions in a virtual host from a user", arguments: "<username> [<exchange>]",
-		title: oneOrTwo(
+		Name: "clear_topic_permissions", About: "Takes topic permissions in a virtual host from a user", Arguments: "<username> [<exchange>]",
+		Title: verb.OneOrTwo(
 			`Clearing topic permissions for user "{username}" in vhost "{vhost}" ...`,
 			`Clearing topic permissions on "{exchange}" for user "{username}" in vhost "{vhost}" ...`,
 		),
-		run: inOrder(holder, action(clearTopic).ifMissing(nil)),
+		Run: verb.InOrder(holder, verb.Action(clearTopic).IfMissing(nil)),
 	},
 	{
-		name: "list_topic_permissions", about: "Lists the topic permissions in a virtual host", options: "no-table-headers", title: text(`Listing topic permissions for vhost "{vhost}" ...`),
-		run: listed("vhosts", "{vhost}", "topic-permissions").table("user", "exchange", "write", "read"),
+		Name: "list_topic_permissions", About: "Lists the topic permissions in a virtual host", Options: "no-table-headers", Title: verb.Text(`Listing topic permissions for vhost "{vhost}" ...`),
+		Run: verb.Listed("vhosts", "{vhost}", "topic-permissions").Table("user", "exchange", "write", "read"),
 	},
 	{
-		name: "list_user_topic_permissions", about: "Lists the topic permissions of a user", arguments: "<username>", options: "no-table-headers",
-		title: text(`Listing topic permissions for user "{username}" ...`),
-		run: inOrder(
+		Name: "list_user_topic_permissions", About: "Lists the topic permissions of a user", Arguments: "<username>", Options: "no-table-headers",
+		Title: verb.Text(`Listing topic permissions for user "{username}" ...`),
+		Run: verb.InOrder(
 			withoutHeaders,
-			listed("users", "{username}", "topic-permissions").table("vhost", "exchange", "write", "read").ifMissing(noSuchUser),
+			verb.Listed("users", "{username}", "topic-permissions").Table("vhost", "exchange", "write", "read").IfMissing(noSuchUser),
 		),
 	},
 }
 
 // sound compiles the expressions among the arguments, from one on, here as well, because rabbitmqctl says what is wrong
 // with one. quote is the mark that it puts around it.
-func sound(quote string, from int) action {
-	return func(_ context.Context, _ *client.Client, c *call) error {
-		for _, source := range c.arguments[from:] {
+func sound(quote string, from int) verb.Action {
+	return func(_ context.Context, _ *client.Client, c *verb.Call) error {
+		for _, source := range c.Arguments[from:] {
 			_, err := pattern.Compile(source)
 			if invalid := (*pattern.Error)(nil); errors.As(err, &invalid) {
-				return complaint(fmt.Sprintf("{:invalid_regexp, %s%s%s, {'%s', %d}}", quote, source, quote, invalid.Message, invalid.At))
+				return verb.Complaint(fmt.Sprintf("{:invalid_regexp, %s%s%s, {'%s', %d}}", quote, source, quote, invalid.Message, invalid.At))
 			}
 		}
 		return nil
@@ -77,28 +78,28 @@ func sound(quote string, from int) action {
 
 // holder checks that the user and the virtual host of a verb about permissions
 // are there.
-func holder(ctx context.Context, broker *client.Client, c *call) error {
-	if _, err := knownUser(ctx, broker, c.arguments[0], "User %s does not exist"); err != nil {
+func holder(ctx context.Context, broker *client.Client, c *verb.Call) error {
+	if _, err := knownUser(ctx, broker, c.Arguments[0], "User %s does not exist"); err != nil {
 		return err
 	}
-	_, err := broker.Get(ctx, "vhosts", c.vhost)
-	if isMissing(err) {
-		return complaint("Virtual host " + c.vhost + " does not exist")
+	_, err := broker.Get(ctx, "vhosts", c.VHost)
+	if verb.IsMissing(err) {
+		return verb.Complaint("Virtual host " + c.VHost + " does not exist")
 	}
 	return err
 }
 
-var noSuchUser = &exit{ExitNoUser, `{:no_such_user, "{username}"}`}
+var noSuchUser = verb.Fail(verb.ExitNoUser, `{:no_such_user, "{username}"}`)
 
-func withoutHeaders(_ context.Context, _ *client.Client, c *call) error {
-	c.headers = false
+func withoutHeaders(_ context.Context, _ *client.Client, c *verb.Call) error {
+	c.Headers = false
 	return nil
 }
 
-func clearTopic(ctx context.Context, broker *client.Client, c *call) error {
-	path := []string{"topic-permissions", c.vhost, c.arguments[0]}
-	if len(c.arguments) > 1 {
-		path = append(path, cmp.Or(c.arguments[1], "amq.default"))
+func clearTopic(ctx context.Context, broker *client.Client, c *verb.Call) error {
+	path := []string{"topic-permissions", c.VHost, c.Arguments[0]}
+	if len(c.Arguments) > 1 {
+		path = append(path, cmp.Or(c.Arguments[1], "amq.default"))
 	}
 	return broker.Delete(ctx, path...)
 }

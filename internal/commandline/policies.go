@@ -7,13 +7,14 @@ import (
 	"errors"
 	"strconv"
 
+	"candlemark/internal/commandline/verb"
 	"candlemark/internal/httpapi/client"
 	"candlemark/policies"
 )
 
 var policyVerbs = append(policyVerbsOf(false), policyVerbsOf(true)...)
 
-func policyVerbsOf(operator bool) []verb {
+func policyVerbsOf(operator bool) []verb.Row {
 	infix, set, clear, list := "", "policy", "policy", "policies"
 	about := struct{ set, clear, list string }{
 		"Sets or replaces a policy", "Removes a policy", "Lists the policies of a virtual host",
@@ -23,27 +24,27 @@ func policyVerbsOf(operator bool) []verb {
 		about.list = "Lists the operator policies of a virtual host"
 		infix, set, clear, list = "operator_", "operator policy override", "operator policy", "operator policy overrides"
 	}
-	return []verb{
+	return []verb.Row{
 		{
-			name: "set_" + infix + "policy", about: about.set, arguments: "<name> <pattern> <definition>", options: "priority apply-to",
-			title: text("Setting " + set + ` "{name}" for pattern "{pattern}" to "{definition}" with priority "{priority}" for vhost "{vhost}" ...`),
-			run:   setPolicy(operator),
+			Name: "set_" + infix + "policy", About: about.set, Arguments: "<name> <pattern> <definition>", Options: "priority apply-to",
+			Title: verb.Text("Setting " + set + ` "{name}" for pattern "{pattern}" to "{definition}" with priority "{priority}" for vhost "{vhost}" ...`),
+			Run:   setPolicy(operator),
 		},
 		{
-			name: "clear_" + infix + "policy", about: about.clear, arguments: "<name>", title: text("Clearing " + clear + ` "{name}" on vhost "{vhost}" ...`),
-			run: action(func(ctx context.Context, broker *client.Client, c *call) error {
-				return broker.ClearPolicy(ctx, c.vhost, c.arguments[0], operator)
-			}).ifMissing(complaint("Parameter does not exist")),
+			Name: "clear_" + infix + "policy", About: about.clear, Arguments: "<name>", Title: verb.Text("Clearing " + clear + ` "{name}" on vhost "{vhost}" ...`),
+			Run: verb.Action(func(ctx context.Context, broker *client.Client, c *verb.Call) error {
+				return broker.ClearPolicy(ctx, c.VHost, c.Arguments[0], operator)
+			}).IfMissing(verb.Complaint("Parameter does not exist")),
 		},
 		{
-			name: "list_" + infix + "policies", about: about.list, options: "no-table-headers", title: text("Listing " + list + ` for vhost "{vhost}" ...`),
-			run: policiesListed(operator).table("vhost", "name", "pattern", "apply-to", "definition", "priority"),
+			Name: "list_" + infix + "policies", About: about.list, Options: "no-table-headers", Title: verb.Text("Listing " + list + ` for vhost "{vhost}" ...`),
+			Run: policiesListed(operator).Table("vhost", "name", "pattern", "apply-to", "definition", "priority"),
 		},
 	}
 }
 
-func setPolicy(operator bool) action {
-	return func(ctx context.Context, broker *client.Client, c *call) error {
+func setPolicy(operator bool) verb.Action {
+	return func(ctx context.Context, broker *client.Client, c *verb.Call) error {
 		p, err := policyOf(c)
 		if err != nil {
 			return err
@@ -53,25 +54,25 @@ func setPolicy(operator bool) action {
 }
 
 // policyOf is the policy of a command line.
-func policyOf(c *call) (client.Policy, error) {
+func policyOf(c *verb.Call) (client.Policy, error) {
 	// Read here as well, because rabbitmqctl names the byte that is wrong.
-	definition, err := policies.ParseDefinition([]byte(c.arguments[2]))
+	definition, err := policies.ParseDefinition([]byte(c.Arguments[2]))
 	var invalid *policies.ValidationError
 	switch {
 	case errors.As(err, &invalid):
-		return client.Policy{}, complaint(invalid.Reason())
+		return client.Policy{}, verb.Complaint(invalid.Reason())
 	case err != nil:
-		return client.Policy{}, complaint(err.Error())
+		return client.Policy{}, verb.Complaint(err.Error())
 	}
 	return client.Policy{
-		VHost: c.vhost, Name: c.arguments[0], Pattern: c.arguments[1], ApplyTo: c.applyTo,
-		Definition: []byte(definition.String()), Priority: json.Number(strconv.Itoa(c.priority)),
+		VHost: c.VHost, Name: c.Arguments[0], Pattern: c.Arguments[1], ApplyTo: c.ApplyTo,
+		Definition: []byte(definition.String()), Priority: json.Number(strconv.Itoa(c.Priority)),
 	}, nil
 }
 
-func policiesListed(operator bool) rows {
-	return func(ctx context.Context, broker *client.Client, c *call) ([]client.Object, error) {
-		list, err := broker.ListPolicies(ctx, c.vhost, operator)
+func policiesListed(operator bool) verb.Rows {
+	return func(ctx context.Context, broker *client.Client, c *verb.Call) ([]client.Object, error) {
+		list, err := broker.ListPolicies(ctx, c.VHost, operator)
 		if err != nil {
 			return nil, err
 		}

@@ -5,27 +5,28 @@ import (
 	"strconv"
 
 	"candlemark/internal/commandline/format"
+	"candlemark/internal/commandline/verb"
 	"candlemark/internal/httpapi/client"
 )
 
-var statusVerbs = []verb{
-	{name: "status", about: "Shows what the broker is and uses", title: text("Status of node {broker} ..."), run: status},
+var statusVerbs = []verb.Row{
+	{Name: "status", About: "Shows what the broker is and uses", Title: verb.Text("Status of node {broker} ..."), Run: status},
 	{
-		name: "ping", about: "Fails if the broker does not answer",
-		title: func(c *call) string {
-			return c.expand("Will ping {broker}. This only checks if the broker answers over HTTP. Timeout: ") + strconv.Itoa(c.timeout*1000) + " ms."
+		Name: "ping", About: "Fails if the broker does not answer",
+		Title: func(c *verb.Call) string {
+			return c.Expand("Will ping {broker}. This only checks if the broker answers over HTTP. Timeout: ") + strconv.Itoa(c.Timeout*1000) + " ms."
 		},
-		run: inOrder(func(ctx context.Context, broker *client.Client, _ *call) error {
+		Run: verb.InOrder(func(ctx context.Context, broker *client.Client, _ *verb.Call) error {
 			_, err := broker.Get(ctx, "health", "checks", "is-in-service") // which takes no login
 			return err
-		}, says("Ping succeeded")),
+		}, verb.Says("Ping succeeded")),
 	},
 	{
-		name: "check_running", about: "Fails if the broker does not run", title: text("Checking if RabbitMQ is running on node {broker} ..."),
-		run: func(ctx context.Context, broker *client.Client, c *call) error {
+		Name: "check_running", About: "Fails if the broker does not run", Title: verb.Text("Checking if RabbitMQ is running on node {broker} ..."),
+		Run: func(ctx context.Context, broker *client.Client, c *verb.Call) error {
 			o, err := broker.Get(ctx, "overview")
 			if err == nil {
-				c.say("RabbitMQ on node %s is fully booted and running", cell(o["node"]))
+				c.Say("RabbitMQ on node %s is fully booted and running", verb.Cell(o["node"]))
 			}
 			return err
 		},
@@ -35,12 +36,12 @@ var statusVerbs = []verb{
 // overviewAndNode describe the broker and the node that it names.
 func overviewAndNode(ctx context.Context, broker *client.Client) (overview, node client.Object, err error) {
 	if overview, err = broker.Get(ctx, "overview"); err == nil {
-		node, err = broker.Get(ctx, "nodes", cell(overview["node"]))
+		node, err = broker.Get(ctx, "nodes", verb.Cell(overview["node"]))
 	}
 	return overview, node, err
 }
 
-func status(ctx context.Context, broker *client.Client, c *call) error {
+func status(ctx context.Context, broker *client.Client, c *verb.Call) error {
 	overview, node, err := overviewAndNode(ctx, broker)
 	if err != nil {
 		return err
@@ -54,9 +55,9 @@ func status(ctx context.Context, broker *client.Client, c *call) error {
 		return err
 	}
 	told := format.Status{Overview: overview, Node: node, Watermark: watermark, Alarms: format.AlarmLines(node), VHosts: len(vhosts)}
-	if c.json {
-		return told.JSON(c.out)
+	if c.JSON {
+		return told.JSON(c.Out)
 	}
-	told.Text(c.out)
+	told.Text(c.Out)
 	return nil
 }

@@ -3,17 +3,19 @@ package commandline
 import (
 	"slices"
 	"strings"
+
+	"candlemark/internal/commandline/verb"
 )
 
 // verbs are all, by their names.
 var verbs = slices.SortedFunc(slices.Values(slices.Concat(
 	policyVerbs, effectVerbs, userVerbs, permissionVerbs, vhostVerbs, limitVerbs, listVerbs, objectVerbs, messageVerbs, alarmVerbs, statusVerbs,
 	nodeVerbs, parameterVerbs, definitionVerbs, backupVerbs,
-)), func(a, b verb) int { return strings.Compare(a.name, b.name) })
+)), func(a, b verb.Row) int { return strings.Compare(a.Name, b.Name) })
 
 // verbNamed is nil for a name that no verb has.
-func verbNamed(name string) *verb {
-	i, found := slices.BinarySearchFunc(verbs, name, func(v verb, name string) int { return strings.Compare(v.name, name) })
+func verbNamed(name string) *verb.Row {
+	i, found := slices.BinarySearchFunc(verbs, name, func(v verb.Row, name string) int { return strings.Compare(v.Name, name) })
 	if !found {
 		return nil
 	}

@@ -4,42 +4,44 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"candlemark/internal/commandline/verb"
 )
 
 // Every row is sound: one name each, options that there are, defaults among the columns, and a title in which nothing
 // is left to be filled in.
 func TestRows(t *testing.T) {
-	known := newOptions(func(string) string { return "" })
+	known := verb.NewOptions(func(string) string { return "" })
 	for i := range verbs {
 		v := &verbs[i]
-		if verbNamed(v.name) != v {
-			t.Errorf("%s is not the only one of that name", v.name)
+		if verbNamed(v.Name) != v {
+			t.Errorf("%s is not the only one of that name", v.Name)
 		}
-		for _, option := range strings.Fields(v.options) {
+		for _, option := range strings.Fields(v.Options) {
 			if known.Lookup(option) == nil {
-				t.Errorf("%s has the option %s, which is not defined", v.name, option)
+				t.Errorf("%s has the option %s, which is not defined", v.Name, option)
 			}
 		}
-		if v.about == "" || strings.HasSuffix(v.about, ".") || v.about[0] < 'A' || v.about[0] > 'Z' {
-			t.Errorf("%s: %q is no line about it", v.name, v.about)
+		if v.About == "" || strings.HasSuffix(v.About, ".") || v.About[0] < 'A' || v.About[0] > 'Z' {
+			t.Errorf("%s: %q is no line about it", v.Name, v.About)
 		}
-		columns := strings.Fields(v.columns)
-		if unknown := unknownColumns(columns, strings.Fields(v.defaults)); unknown != "" || (v.columns == "") != (v.defaults == "") {
-			t.Errorf("%s: %s", v.name, unknown)
+		columns := strings.Fields(v.Columns)
+		if unknown := verb.UnknownColumns(columns, strings.Fields(v.Defaults)); unknown != "" || (v.Columns == "") != (v.Defaults == "") {
+			t.Errorf("%s: %s", v.Name, unknown)
 		}
-		names, least, more := v.parameters()
+		names, least, more := v.Parameters()
 		for n := least; n <= len(names); n++ {
 			arguments := slices.Repeat([]string{"x"}, n)
-			c := newCall(v, newOptions(func(string) string { return "" }), "here", arguments)
-			if title := v.title(c); strings.ContainsAny(title, "{}") || title == "" {
-				t.Errorf("%s: %s", v.name, title)
+			c := verb.NewCall(v, verb.NewOptions(func(string) string { return "" }), "here", arguments)
+			if title := v.Title(c); strings.ContainsAny(title, "{}") || title == "" {
+				t.Errorf("%s: %s", v.Name, title)
 			}
-			if text := v.objection(arguments); text != "" {
-				t.Errorf("%s with %d arguments: %s", v.name, n, text)
+			if text := v.Objection(arguments); text != "" {
+				t.Errorf("%s with %d arguments: %s", v.Name, n, text)
 			}
 		}
-		if text := v.objection(slices.Repeat([]string{"x"}, len(names)+1)); (text == "") != more {
-			t.Errorf("%s with one more: %q", v.name, text)
+		if text := v.Objection(slices.Repeat([]string{"x"}, len(names)+1)); (text == "") != more {
+			t.Errorf("%s with one more: %q", v.Name, text)
 		}
 	}
 	if verbNamed("set_polic") != nil || verbNamed("") != nil {
@@ -49,17 +51,17 @@ func TestRows(t *testing.T) {
 
 // What was given is put in place of names once: what it holds in braces stays.
 func TestExpand(t *testing.T) {
-	o := newOptions(func(string) string { return "" })
-	c := newCall(verbNamed("set_permissions"), o, "here", []string{"{vhost}", "{read}", "w", "r"})
-	if got := c.expand("{username} {conf} {write} {read} {vhost} {broker} {other}"); got != "{vhost} {read} w r / here {other}" {
+	o := verb.NewOptions(func(string) string { return "" })
+	c := verb.NewCall(verbNamed("set_permissions"), o, "here", []string{"{vhost}", "{read}", "w", "r"})
+	if got := c.Expand("{username} {conf} {write} {read} {vhost} {broker} {other}"); got != "{vhost} {read} w r / here {other}" {
 		t.Error(got)
 	}
-	c = newCall(verbNamed("delete_vhost"), o, "here", []string{"v"})
-	if got := c.expand("{vhost}"); got != "v" || c.vhost != "v" {
-		t.Error(got, c.vhost)
+	c = verb.NewCall(verbNamed("delete_vhost"), o, "here", []string{"v"})
+	if got := c.Expand("{vhost}"); got != "v" || c.VHost != "v" {
+		t.Error(got, c.VHost)
 	}
-	c = newCall(verbNamed("set_user_tags"), o, "here", []string{"u", "a", "b"})
-	if got := c.expand("{username} {tag}"); got != "u a, b" {
+	c = verb.NewCall(verbNamed("set_user_tags"), o, "here", []string{"u", "a", "b"})
+	if got := c.Expand("{username} {tag}"); got != "u a, b" {
 		t.Error(got)
 	}
 }

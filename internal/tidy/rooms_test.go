@@ -80,6 +80,7 @@ var rooms = map[string][]string{
 	"integration/...":      {"..."},
 
 	"internal/commandline/format": {"internal/erlang", "internal/plainjson"},
+	"internal/commandline/verb":   {"internal/commandline/format", "internal/httpapi/client"},
 	"internal/commandline":        {"internal/nearest", "policies/...", "internal/auth", "internal/config", "internal/erlang", "internal/httpapi/client", "internal/plainjson"},
 	"internal/httpapi":            {"protocol", "policies", "internal/auth", "internal/config", "internal/events", "internal/management", "internal/parameters", "internal/plainjson"},
 	"internal/httpapi/client":     {"protocol", "internal/events"},

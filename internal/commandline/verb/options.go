@@ -1,0 +1,119 @@
+package verb
+
+import (
+	"flag"
+	"io"
+	"slices"
+	"strings"
+
+	"candlemark/internal/httpapi/client"
+)
+
+// Options hold what stands on a command line besides arguments. NewOptions says what each is.
+type Options struct {
+	*flag.FlagSet
+	VHost, ApplyTo, URL, Formatter string
+	Priority, Timeout, Limit       int
+	Quiet, Silent, noHeaders       bool
+	Node                           string
+	IfEmpty, IfUnused, Global      bool
+	// Of the verbs about users and virtual hosts.
+	PreHashed                       bool
+	Description, Tags, DefaultQueue string
+	User                            string
+	// Of the verbs about single messages.
+	State, MessageID string
+	Truncate         int
+	exchange, Delay  bool
+	// Of the import of definitions.
+	DryRun, Strict bool
+}
+
+// everywhere are the options of every verb.
+var everywhere = []string{"p", "vhost", "q", "quiet", "s", "silent", "t", "timeout", "formatter", "url", "n", "node", "l", "longnames"}
+
+// NewOptions are those of a command line, none of which is given yet; getenv tells where the broker is.
+func NewOptions(getenv func(string) string) *Options {
+	o := &Options{FlagSet: flag.NewFlagSet("candlemark", flag.ContinueOnError)}
+	o.SetOutput(io.Discard)
+	o.Usage = func() {}
+	for _, name := range []string{"p", "vhost"} {
+		o.StringVar(&o.VHost, name, "/", "")
+	}
+	for _, name := range []string{"q", "quiet"} {
+		o.BoolVar(&o.Quiet, name, false, "")
+	}
+	for _, name := range []string{"s", "silent"} {
+		o.BoolVar(&o.Silent, name, false, "")
+	}
+	for _, name := range []string{"t", "timeout"} {
+		o.IntVar(&o.Timeout, name, 60, "")
+	}
+	o.StringVar(&o.Formatter, "formatter", "table", "")
+	o.StringVar(&o.URL, "url", client.AddressFrom(getenv), "")
+	o.IntVar(&o.Priority, "priority", 0, "the policy with the highest `number` applies")
+	o.StringVar(&o.ApplyTo, "apply-to", "all", "what the policy is for: a `kind` of all, queues, classic_queues, quorum_queues, streams, exchanges")
+	o.BoolVar(&o.noHeaders, "no-table-headers", false, "no names of columns")
+	for _, name := range []string{"e", "if-empty"} {
+		o.BoolVar(&o.IfEmpty, name, false, "only if it holds no messages")
+	}
+	for _, name := range []string{"u", "if-unused"} {
+		o.BoolVar(&o.IfUnused, name, false, "only if it has no consumers")
+	}
+	o.BoolVar(&o.Global, "global", false, "of all virtual hosts")
+	o.IntVar(&o.Limit, "limit", 0, "at most this `number`")
+	o.BoolVar(&o.PreHashed, "pre-hashed-password", false, "the password is a hash, as hash_password makes it")
+	o.StringVar(&o.Description, "description", "", "a `text` about the virtual host")
+	o.StringVar(&o.Tags, "tags", "", "`tags` of the virtual host with commas between them")
+	o.StringVar(&o.User, "user", "guest", "the limits of this `user`")
+	o.StringVar(&o.DefaultQueue, "default-queue-type", "", "the `type` of queues that are declared without one")
+	o.StringVar(&o.State, "state", "", "messages in these `states`: ready, unacked, scheduled, with commas between them")
+	o.StringVar(&o.MessageID, "message-id", "", "messages with this `id` of their publisher's")
+	o.IntVar(&o.Truncate, "truncate", -1, "at most so many `bytes` of each body")
+	o.BoolVar(&o.exchange, "exchange", false, "the name is that of an exchange")
+	o.BoolVar(&o.Delay, "delay", false, "the time is a delay from now")
+	o.BoolVar(&o.DryRun, "dry-run", false, "only tell what would become of each item")
+	o.BoolVar(&o.Strict, "strict", false, "do nothing if an item would be refused")
+	// Of a cluster, which this is not.
+	for _, name := range []string{"online", "offline", "local", "l", "longnames"} {
+		o.Bool(name, false, "has no effect: there is one node")
+	}
+	for _, name := range []string{"n", "node"} {
+		o.StringVar(&o.Node, name, "", "")
+	}
+	return o
+}
+
+// Take parses options from wherever they stand and returns the rest. What
+// stands behind -- is no option.
+func (o *Options) Take(args []string) (rest []string, err error) {
+	for {
+		if err := o.Parse(args); err != nil {
+			return nil, err
+		}
+		left := o.Args()
+		if parsed := len(args) - len(left); parsed > 0 && args[parsed-1] == "--" {
+			return append(rest, left...), nil
+		}
+		if len(left) == 0 {
+			return rest, nil
+		}
+		rest, args = append(rest, left[0]), left[1:]
+	}
+}
+
+// Given tells whether an option stands on the command line.
+func (o *Options) Given(name string) (is bool) {
+	o.Visit(func(f *flag.Flag) { is = is || f.Name == name })
+	return is
+}
+
+// Foreign returns the options given that are none of the verb's.
+func (o *Options) Foreign(v *Row) (names []string) {
+	o.Visit(func(f *flag.Flag) {
+		if !slices.Contains(everywhere, f.Name) && !slices.Contains(strings.Fields(v.Options), f.Name) {
+			names = append(names, "--"+f.Name+" : "+f.Value.String())
+		}
+	})
+	return names
+}
