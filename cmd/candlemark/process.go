@@ -2,15 +2,34 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"sync/atomic"
+
+	"candlemark/internal/config"
 
 	"github.com/rs/zerolog"
 )
 
 // process implements management.Process.
 type process struct {
-	level *logLevel
-	asked chan struct{} // has room for one: the broker is to stop
+	level    *logLevel
+	asked    chan struct{} // has room for one: the broker is to stop
+	settings atomic.Pointer[[]config.Value]
+}
+
+// Settings implements management.Process.
+func (p *process) Settings() []config.Value {
+	if values := p.settings.Load(); values != nil {
+		return *values
+	}
+	return nil
+}
+
+// holds says which settings hold from now on.
+func (p *process) holds(values []config.Value) {
+	values = slices.Clone(values)
+	p.settings.Store(&values)
 }
 
 // LogLevel implements management.Process.

@@ -47,6 +47,7 @@ func serve(args []string) int {
 		log.Error().Err(err).Msg("start failed")
 		return 1
 	}
+	b.process.holds(settings.Values)
 	heap := reserveHeap()
 	defer runtime.KeepAlive(heap)
 	r := &reloader{broker: b, running: settings.Values, level: level, log: log, read: func() (*config.Settings, error) {
@@ -63,6 +64,7 @@ func serve(args []string) int {
 	hangups.follow(func() {
 		tell(systemd.Reloading)
 		r.reload()
+		b.process.holds(r.running)
 		tell(systemd.Ready)
 	})
 	log.Info().Msg("Server startup complete")

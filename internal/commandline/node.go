@@ -65,6 +65,10 @@ var nodeVerbs = []verb.Row{
 		Columns: "name state stability provided_by desc doc_url", Defaults: "name state",
 		Title: verb.Text("Listing feature flags ..."), Run: verb.Listed("feature-flags").Table(),
 	},
+	{
+		Name: "environment", About: "Lists the settings that the broker was started with or took over since, and where each is from", Options: "no-table-headers",
+		Title: verb.Text("Application environment of node {broker} ..."), Run: verb.Listed("x", "settings").Table("name", "value", "from"),
+	},
 	{Name: "set_log_level", Arguments: "<level>", About: "Changes from which level on the broker logs, until the next start", Title: verb.Text("Setting log level to \"{level}\" ..."), Run: verb.Puts(verb.Fields(map[string]string{"level": "{level}"}), "x", "log-level")},
 	{Name: "rotate_logs", About: "Does nothing: the broker logs to its standard error, which whoever started it keeps", Title: verb.Text("Asking node {broker} to rotate its logs ..."), Run: verb.InOrder(healthy("virtual-hosts"), verb.Says("The broker logs to its standard error and has no file to rotate"))},
 	{Name: "stop", About: "Stops the broker as SIGTERM does, and waits until it is gone", Title: verb.Text("Stopping and halting node {broker} ..."), Run: stopBroker},

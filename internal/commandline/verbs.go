@@ -10,7 +10,7 @@ import (
 // verbs are all, by their names.
 var verbs = slices.SortedFunc(slices.Values(slices.Concat(
 	policyVerbs, effectVerbs, userVerbs, permissionVerbs, vhostVerbs, limitVerbs, listVerbs, objectVerbs, messageVerbs, alarmVerbs, statusVerbs,
-	nodeVerbs, parameterVerbs, definitionVerbs, backupVerbs,
+	nodeVerbs, reportVerbs, parameterVerbs, definitionVerbs, backupVerbs,
 )), func(a, b verb.Row) int { return strings.Compare(a.Name, b.Name) })
 
 // verbNamed is nil for a name that no verb has.

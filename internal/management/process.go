@@ -1,11 +1,15 @@
 package management
 
+import "candlemark/internal/config"
+
 // Process is the program that the broker runs in.
 type Process interface {
 	// LogLevel names the level from which on lines are logged: trace, debug, info, warn, error, fatal or disabled.
 	LogLevel() string
 	// SetLogLevel changes it, until the program is started anew or is given another one. RabbitMQ's names are known, too.
 	SetLogLevel(name string) error
+	// Settings are those that the program was started with or took over since, in the order of their table.
+	Settings() []config.Value
 	// Shutdown has the program end as by SIGTERM, and does not wait for that.
 	Shutdown()
 }

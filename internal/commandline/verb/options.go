@@ -27,6 +27,9 @@ type Options struct {
 	exchange, Delay  bool
 	// Of the import of definitions.
 	DryRun, Strict bool
+	// Of the check of certificates.
+	Within int
+	Unit   string
 }
 
 // everywhere are the options of every verb.
@@ -74,6 +77,9 @@ func NewOptions(getenv func(string) string) *Options {
 	o.BoolVar(&o.Delay, "delay", false, "the time is a delay from now")
 	o.BoolVar(&o.DryRun, "dry-run", false, "only tell what would become of each item")
 	o.BoolVar(&o.Strict, "strict", false, "do nothing if an item would be refused")
+	o.IntVar(&o.Within, "within", 4, "a `number` of units")
+	o.StringVar(&o.Unit, "unit", "weeks", "the `unit` of --within: days, weeks, months, years")
+	o.Bool("only-down", false, "only links that do not work")
 	// Of a cluster, which this is not.
 	for _, name := range []string{"online", "offline", "local", "l", "longnames"} {
 		o.Bool(name, false, "has no effect: there is one node")

@@ -67,6 +67,7 @@ type Error struct {
 	Status int    // of HTTP
 	Code   string // "error" in the body: bad_request, not_authorised, …
 	Reason string // "reason" in the body: what to tell the user
+	Body   string // all of it
 }
 
 // Error implements error.
@@ -147,7 +148,7 @@ func failure(status int, answer []byte) *Error {
 		Reason json.RawMessage `json:"reason"`
 	}
 	_ = json.Unmarshal(answer, &body) // proxies answer otherwise: the status has to do
-	e := &Error{Status: status, Code: body.Error}
+	e := &Error{Status: status, Code: body.Error, Body: string(answer)}
 	if json.Unmarshal(body.Reason, &e.Reason) != nil {
 		e.Reason = string(body.Reason) // a list, or nothing
 	}

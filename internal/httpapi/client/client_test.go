@@ -77,7 +77,7 @@ func TestErrors(t *testing.T) {
 	}
 	defer c.Close()
 	var refused *Error
-	if err := c.ClearPolicy(context.Background(), "/", "p", false); !errors.As(err, &refused) || *refused != (Error{400, "bad_request", "no"}) {
+	if err := c.ClearPolicy(context.Background(), "/", "p", false); !errors.As(err, &refused) || *refused != (Error{400, "bad_request", "no", body}) {
 		t.Errorf("%v", err)
 	}
 	body = `{"error":"bad_request","reason":["not_boolean",7]}`

@@ -3,6 +3,7 @@ package node
 import (
 	"net/http"
 
+	"candlemark/internal/config"
 	"candlemark/internal/httpapi/rest"
 	"candlemark/protocol"
 )
@@ -32,6 +33,24 @@ func setLogLevel(r *rest.Request) (any, error) {
 	}
 	told()
 	return nil, nil
+}
+
+// settingItem is the JSON form of a setting.
+type settingItem struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	From  string `json:"from"`
+}
+
+// settings lists what the operator has set, and where. Secrets are not shown.
+func settings(r *rest.Request) (any, error) {
+	return rest.Forms(r.Broker.Settings(), func(*config.Value) bool { return true }, func(v *config.Value) settingItem {
+		item := settingItem{v.Name, v.Text, v.From}
+		if v.Secret {
+			item.Value = "(hidden)"
+		}
+		return item
+	}), nil
 }
 
 // hides tells whether the log has no lines about changes.
