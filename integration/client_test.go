@@ -2,6 +2,7 @@ package integration
 
 import (
 	"errors"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -153,6 +154,28 @@ func (c *client) holds(queue string, want ...string) {
 	}
 	if !slices.Equal(got, want) {
 		c.Errorf("%s: got %q, want %q", queue, got, want)
+	}
+}
+
+// taken takes all that a queue holds, in which nothing expires. A consumer does it, for a get waits for its answer.
+func (c *client) taken(queue string) iter.Seq[*amqp.Delivery] {
+	c.Helper()
+	return func(yield func(*amqp.Delivery) bool) {
+		c.Helper()
+		q, err := c.QueueDeclarePassive(queue, false, false, false, false, nil)
+		c.must(err)
+		from, err := c.Consume(queue, "all of "+queue, true, false, false, false, nil)
+		c.must(err)
+		for range q.Messages {
+			d := c.next(from)
+			if !yield(&d) {
+				c.Fatal("all of a queue was asked for")
+			}
+		}
+		c.must(c.Cancel("all of "+queue, false))
+		for d := range from {
+			c.Errorf("%s: more than the %d messages that it had: %.30q", queue, q.Messages, d.Body)
+		}
 	}
 }
 

@@ -189,7 +189,7 @@ func (k *books) consume(c *client, queue string) {
 	var pending []order
 	last := map[uint32]uint32{}
 	for d := range deliveries {
-		pending = append(pending, k.received(d, last, queue))
+		pending = append(pending, k.received(&d, last, queue))
 		if len(pending) < 20 && d.DeliveryTag%7 != 0 {
 			continue
 		}
@@ -211,7 +211,7 @@ func (k *books) acknowledged(orders []order, read time.Time) {
 }
 
 // received checks one delivery: it is whole, in order, and no old acquaintance.
-func (k *books) received(d amqp.Delivery, last map[uint32]uint32, queue string) order {
+func (k *books) received(d *amqp.Delivery, last map[uint32]uint32, queue string) order {
 	o, whole := parseOrder(d.Body)
 	if !whole || string(d.Body) != string(o.body()) {
 		k.Errorf("a damaged message in %s: %x", queue, d.Body)
@@ -244,12 +244,7 @@ func (k *books) drain(b *broker) {
 		return q.Messages == 0
 	})
 	for _, q := range []string{"orders", "invoices", "dead"} {
-		for {
-			d, ok, err := c.Get(q, true)
-			c.must(err)
-			if !ok {
-				break
-			}
+		for d := range c.taken(q) {
 			o := k.received(d, last[q], q)
 			if _, before := k.acked[o]; !before {
 				k.acked[o] = time.Now()

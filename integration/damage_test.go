@@ -87,14 +87,9 @@ func (b *broker) served() (n int) {
 	c := b.dial()
 	for q := range harmed {
 		before := -1
-		for {
-			d, ok, err := c.Get(harmQueue(q), true)
-			c.must(err)
-			if !ok {
-				break
-			}
+		for d := range c.taken(harmQueue(q)) {
 			var of, number int
-			_, err = fmt.Sscanf(string(d.Body[:min(10, len(d.Body))]), "%d %d ", &of, &number)
+			_, err := fmt.Sscanf(string(d.Body[:min(10, len(d.Body))]), "%d %d ", &of, &number)
 			if err != nil || of != q || number <= before || !bytes.Equal(d.Body, harmBodyOf(q, number)) {
 				b.Fatalf("%s: %.30q came behind %d", harmQueue(q), d.Body, before)
 			}

@@ -134,16 +134,13 @@ func (s *sender) finish(t *testing.T) {
 // numbers takes all that a queue holds.
 func (c *client) numbers(queue string) (all []int) {
 	c.Helper()
-	for {
-		d, ok, err := c.Get(queue, true)
-		if c.must(err); !ok {
-			return all
-		}
+	for d := range c.taken(queue) {
 		word, _, _ := strings.Cut(string(d.Body), " ")
 		n, err := strconv.Atoi(word)
 		c.must(err)
 		all = append(all, n)
 	}
+	return all
 }
 
 // keeps checks that all up to n are there, in order.

@@ -94,11 +94,7 @@ func (l *lane) consume(url string) error {
 func (l *lane) left(c *client, stopped time.Time) {
 	c.Helper()
 	have, last := map[int]bool{}, 0
-	for {
-		d, ok, err := c.Get(l.queue, true)
-		if c.must(err); !ok {
-			break
-		}
+	for d := range c.taken(l.queue) {
 		n, err := strconv.Atoi(string(d.Body))
 		c.must(err)
 		if have[n] = true; n <= last {
