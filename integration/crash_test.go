@@ -78,6 +78,7 @@ var crashQueues = []string{"orders", "invoices", "timed"}
 // message: what was confirmed is delivered or still there, whole and in order,
 // and what was acknowledged a while ago does not come again.
 func TestCrash(t *testing.T) {
+	t.Parallel()
 	seed := *crashSeed
 	if seed == 0 {
 		seed = rand.Uint64()

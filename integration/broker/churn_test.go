@@ -19,7 +19,7 @@ import (
 // leave behind: less than the smallest actor, or even its address.
 const (
 	churnFirst  = 200 // until what grows with the number of lives at once has grown
-	churnCycles = 1500
+	churnCycles = 400
 	churnBound  = 100
 )
 
