@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	crashRuns = flag.Int("crash-runs", 200, "how many times the plug is pulled")
+	crashRuns = flag.Int("crash-runs", 100, "how many times the plug is pulled")
 	crashFrom = flag.Uint64("crash-from", 0, "the first seed")
 )
 
