@@ -131,15 +131,20 @@ func (b *broker) kill() {
 	b.checkLog()
 }
 
-// stop ends the broker as an operator does, and looks at how that went.
+// stop ends the broker as an operator does.
 func (b *broker) stop() {
 	if b.gone {
 		return
 	}
-	b.gone = true
 	if err := b.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		b.Errorf("SIGTERM: %v", err)
 	}
+	b.ended()
+}
+
+// ended waits until the broker has come to the end that it was asked for, and looks at how that went.
+func (b *broker) ended() {
+	b.gone = true
 	select {
 	case err := <-b.exited:
 		if err != nil {
