@@ -167,6 +167,8 @@ func TestCalledByOtherNames(t *testing.T) {
 		{"rabbitmq-diagnostics -q ping --url URL", 0, "Ping succeeded\n"},
 		{"rabbitmqctl serve", commandline.ExitUsage, ""},
 		{"./candlemark version", 0, version + "\n"},
+		{"rabbitmqadmin -U URL -f tsv list vhosts name", 0, "name\n/\n"},
+		{"rabbitmqadmin.exe list", 1, ""},
 	} {
 		var out, complaints bytes.Buffer
 		argv := strings.Fields(strings.ReplaceAll(test.argv, "URL", url))

@@ -14,6 +14,7 @@ import (
 	"candlemark/cmd/candlemark/offline"
 	"candlemark/internal/auth"
 	"candlemark/internal/commandline"
+	"candlemark/internal/commandline/rabbitmqadmin"
 	"candlemark/internal/config"
 
 	"github.com/rs/zerolog"
@@ -27,6 +28,7 @@ var own = map[string]func(args []string) int{
 	"journal": func(args []string) int { return onFolder().Journal(args) },
 	"restore": func(args []string) int { return onFolder().Restore(context.Background(), args) },
 	"config":  settings,
+	admin:     func(args []string) int { return administer(os.Getenv, os.Stdout, os.Stderr, args) },
 }
 
 // onFolder works on the data folder of a broker that does not run.
@@ -45,6 +47,14 @@ func foundersOf(dir string) (*auth.Users, error) {
 	return usersFor(settings.Config, zerolog.Nop())
 }
 
+// admin is a name of a tool of RabbitMQ's with a command line of its own.
+const admin = "rabbitmqadmin"
+
+func administer(getenv func(string) string, stdout, stderr io.Writer, args []string) int {
+	p := rabbitmqadmin.Program{Version: version, Getenv: getenv, Stdin: stdin, Stdout: stdout, Stderr: stderr}
+	return p.Run(args)
+}
+
 // tools are names of RabbitMQ's that the program may be called by; then it has
 // only the verbs.
 var tools = []string{"rabbitmqctl", "rabbitmq-diagnostics"}
@@ -53,7 +63,10 @@ func main() { os.Exit(called(os.Args, os.Getenv, os.Stdout, os.Stderr)) }
 
 // called is run for the name that the program was called by.
 func called(argv []string, getenv func(string) string, stdout, stderr io.Writer) int {
-	if name := strings.TrimSuffix(filepath.Base(argv[0]), ".exe"); slices.Contains(tools, name) {
+	switch name := strings.TrimSuffix(filepath.Base(argv[0]), ".exe"); {
+	case name == admin:
+		return administer(getenv, stdout, stderr, argv[1:])
+	case slices.Contains(tools, name):
 		return program(getenv, stdout, stderr).Run(argv[1:])
 	}
 	return run(argv[1:], getenv, stdout, stderr)
@@ -65,7 +78,7 @@ var stdin io.Reader = os.Stdin
 // program has the verbs of rabbitmqctl.
 func program(getenv func(string) string, stdout, stderr io.Writer) *commandline.Program {
 	return &commandline.Program{
-		Own:    "candlemark serve [--help]\ncandlemark demo [--help]\n" + offline.JournalUsage + "\n" + offline.RestoreUsage + "\n" + settingsUsage + "\ncandlemark completion bash|zsh|fish\ncandlemark version\n",
+		Own:    "candlemark serve [--help]\ncandlemark demo [--help]\n" + offline.JournalUsage + "\n" + offline.RestoreUsage + "\n" + settingsUsage + "\ncandlemark rabbitmqadmin [--help]\ncandlemark completion bash|zsh|fish\ncandlemark version\n",
 		Getenv: getenv, Stdin: stdin, Stdout: stdout, Stderr: stderr,
 	}
 }

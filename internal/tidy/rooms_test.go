@@ -91,6 +91,8 @@ var rooms = map[string][]string{
 		"internal/management", "internal/metrics", "internal/parameters", "internal/plainjson",
 	},
 
+	"internal/commandline/rabbitmqadmin": {"internal/httpapi/client"},
+
 	"internal/httpapi/transfer/document": {"protocol", "policies/...", "internal/auth", "internal/httpapi/rest", "internal/parameters", "internal/plainjson", "internal/topology"},
 
 	"supervision/ask": {"actors/mail", "internal/clock"},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,6 +56,17 @@ func New(address string) (*Client, error) {
 	return c, nil
 }
 
+// Reach says how the API is reached: below a prefix of its paths, "" for none, and with which TLS, nil for the usual one.
+// Call it before the first request.
+func (c *Client) Reach(prefix string, secure *tls.Config) {
+	c.base.Path = prefix
+	if secure != nil {
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		transport.TLSClientConfig = secure
+		c.http.Transport = transport
+	}
+}
+
 // Address is where the client connects, without the password.
 func (c *Client) Address() string { return c.base.String() }
 
@@ -95,11 +107,27 @@ func (c *Client) do(ctx context.Context, method string, body, result any, path .
 
 // ask sends a request and reads the answer into result, nil for none.
 func (c *Client) ask(ctx context.Context, q question, result any) error {
+	answer, err := c.answer(ctx, q)
+	if err != nil || result == nil {
+		return err
+	}
+	if err := json.Unmarshal(answer, result); err != nil {
+		return fmt.Errorf("the answer is not understood: %w", err)
+	}
+	return nil
+}
+
+// Send sends any request, with body as JSON, nil for none, and returns the answer as it is.
+func (c *Client) Send(ctx context.Context, method string, body any, query url.Values, path ...string) ([]byte, error) {
+	return c.answer(ctx, question{method: method, path: path, query: query, body: body})
+}
+
+func (c *Client) answer(ctx context.Context, q question) ([]byte, error) {
 	var content io.Reader
 	if q.body != nil {
 		encoded, err := json.Marshal(q.body)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		content = bytes.NewReader(encoded)
 	}
@@ -112,7 +140,7 @@ func (c *Client) ask(ctx context.Context, q question, result any) error {
 	}
 	request, err := http.NewRequestWithContext(ctx, q.method, address, content)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for name, values := range q.header {
 		request.Header[name] = values
@@ -124,22 +152,14 @@ func (c *Client) ask(ctx context.Context, q question, result any) error {
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = response.Body.Close() }()
 	answer, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
-	switch {
-	case err != nil:
-		return err
-	case response.StatusCode >= 300:
-		return failure(response.StatusCode, answer)
-	case result == nil:
-		return nil
+	if err == nil && response.StatusCode >= 300 {
+		return nil, failure(response.StatusCode, answer)
 	}
-	if err := json.Unmarshal(answer, result); err != nil {
-		return fmt.Errorf("the answer is not understood: %w", err)
-	}
-	return nil
+	return answer, err
 }
 
 func failure(status int, answer []byte) *Error {

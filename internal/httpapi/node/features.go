@@ -73,8 +73,19 @@ var deprecatedFeatures = fixed(
 	deprecated{"classic_queue_mirroring", "", "removed", "", "rabbit"},
 )
 
-// noProgram stands where RabbitMQ hands out its rabbitmqadmin: what is saved is to be no program.
-func noProgram(*rest.Request) (any, error) {
-	return nil, rest.Refuse(http.StatusNotFound, "Object Not Found",
-		"rabbitmqadmin is RabbitMQ's and not served here: take it from RabbitMQ 4.0 or Debian's rabbitmq-server, or use the verbs of candlemark")
+// adminScript stands where RabbitMQ hands out its rabbitmqadmin, for those who fetch that from here.
+const adminScript = `#!/bin/sh
+# rabbitmqadmin of Candlemark: the program candlemark does what RabbitMQ's does.
+if ! command -v candlemark >/dev/null; then
+	echo "rabbitmqadmin: the program candlemark is not here. Install it, or take rabbitmqadmin from RabbitMQ 4.0 or Debian's rabbitmq-server." >&2
+	exit 1
+fi
+exec candlemark rabbitmqadmin "$@"
+`
+
+func handOut(*rest.Request) (any, error) {
+	return rest.Stream(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = w.Write([]byte(adminScript)) // to whoever is still there
+	}), nil
 }

@@ -26,7 +26,7 @@ var Routes = []rest.Route{
 	rest.Delete("/api/reset", rest.Administrator, forgetRates),
 	rest.Delete("/api/reset/{name}", here(rest.Administrator), forgetRates),
 	rest.Post("/api/rebalance/queues", rest.Administrator, rest.Always(nil)),
-	rest.Open("/cli/rabbitmqadmin", noProgram),
+	rest.Open("/cli/rabbitmqadmin", handOut),
 	rest.Get("/api/version", rest.Anybody, rest.Always(rabbitVersion)),
 	rest.Get("/api/extensions", rest.Anybody, rest.Always([]struct{}{})),
 	rest.Get("/api/feature-flags", rest.Anybody, featureFlags.List),
