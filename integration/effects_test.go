@@ -6,68 +6,147 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// effects is one interface to what policies do. Answers and refusals are JSON objects, without what only AMQP says.
+// effects is one interface to policies and what they do. Answers and refusals are JSON objects, without what only AMQP says.
 type effects struct {
 	name    string
 	explain func(kind, name string) map[string]any
 	// preview is told a definition, or "" to clear.
 	preview func(name, pattern, definition string, operator bool) map[string]any
+	set     func(name, pattern, definition string, operator bool) map[string]any
+	clear   func(name string, operator bool) map[string]any
+	list    func(operator bool) []any
+	history func() map[string]any
+	undo    func(change string) map[string]any
 }
 
-func (b *broker) effects() []effects {
-	return []effects{
-		{
-			name: "http",
-			explain: func(kind, name string) map[string]any {
-				return b.told("GET", fmt.Sprintf("/api/x/%ss/%%2F/%s/policy", kind, name), "")
-			},
-			preview: func(name, pattern, definition string, operator bool) map[string]any {
-				path := "/api/x/policies/%2F/" + name + "/preview"
-				if operator {
-					path = "/api/x/operator-policies/%2F/" + name + "/preview"
-				}
-				return b.told("POST", path, changeOf("", pattern, definition))
-			},
+// asker is somebody, whose password is the name, who asks about a virtual host.
+type asker struct {
+	*broker
+	user, vhost string
+}
+
+func (b asker) effects() []effects {
+	all := []effects{b.overHTTP(), b.byVerbs(), b.overAMQP()}
+	for i := range all {
+		b.changing(&all[i])
+	}
+	return all
+}
+
+func (b asker) overHTTP() effects {
+	return effects{
+		name: "http",
+		explain: func(kind, name string) map[string]any {
+			return b.told("GET", fmt.Sprintf("/api/x/%ss/%s/%s/policy", kind, url.PathEscape(b.vhost), name), "")
 		},
-		{
-			name: "command line",
-			explain: func(kind, name string) map[string]any {
-				if kind == "exchange" {
-					return b.askVerb("explain_policy", name, "--exchange")
-				}
-				return b.askVerb("explain_policy", name)
-			},
-			preview: func(name, pattern, definition string, operator bool) map[string]any {
-				infix := ""
-				if operator {
-					infix = "operator_"
-				}
-				if definition == "" {
-					return b.askVerb("preview_clear_"+infix+"policy", name)
-				}
-				return b.askVerb("preview_"+infix+"policy", name, pattern, definition)
-			},
+		preview: func(name, pattern, definition string, operator bool) map[string]any {
+			return b.told("POST", "/api/x/"+store(operator)+"/"+url.PathEscape(b.vhost)+"/"+name+"/preview", changeOf("", pattern, definition))
 		},
-		{
-			name: "amqp",
-			explain: func(kind, name string) map[string]any {
-				return b.askAdmin("policy.explain", fmt.Sprintf(`{%q:%q}`, kind, name))
-			},
-			preview: func(name, pattern, definition string, operator bool) map[string]any {
-				key := "policy.preview"
-				if operator {
-					key = "operator_policy.preview"
-				}
-				return b.askAdmin(key, changeOf(name, pattern, definition))
-			},
+	}
+}
+
+// store is the part of a path that says of which sort a policy is.
+func store(operator bool) string {
+	if operator {
+		return "operator-policies"
+	}
+	return "policies"
+}
+
+// kind is "policy" or, in words that are joined so, "operator policy".
+func kind(operator bool) string {
+	if operator {
+		return "operator_policy"
+	}
+	return "policy"
+}
+
+func (b asker) byVerbs() effects {
+	return effects{
+		name: "command line",
+		explain: func(kind, name string) map[string]any {
+			if kind == "exchange" {
+				return b.object(b.verb("explain_policy", name, "--exchange"))
+			}
+			return b.object(b.verb("explain_policy", name))
 		},
+		preview: func(name, pattern, definition string, operator bool) map[string]any {
+			if definition == "" {
+				return b.object(b.verb("preview_clear_"+kind(operator), name))
+			}
+			return b.object(b.verb("preview_"+kind(operator), name, pattern, definition))
+		},
+	}
+}
+
+func (b asker) overAMQP() effects {
+	return effects{
+		name: "amqp",
+		explain: func(kind, name string) map[string]any {
+			return b.command("policy.explain", fmt.Sprintf(`{%q:%q}`, kind, name))
+		},
+		preview: func(name, pattern, definition string, operator bool) map[string]any {
+			return b.command(kind(operator)+".preview", changeOf(name, pattern, definition))
+		},
+	}
+}
+
+// changing adds how an interface changes policies, and what it knows of that.
+func (b asker) changing(e *effects) {
+	vhost := url.PathEscape(b.vhost)
+	switch e.name {
+	case "http":
+		e.set = func(name, pattern, definition string, operator bool) map[string]any {
+			return b.told("PUT", "/api/"+store(operator)+"/"+vhost+"/"+name, changeOf("", pattern, definition))
+		}
+		e.clear = func(name string, operator bool) map[string]any {
+			return b.told("DELETE", "/api/"+store(operator)+"/"+vhost+"/"+name, "")
+		}
+		e.list = func(operator bool) []any {
+			_, text := b.askAs(b.user, "GET", "/api/"+store(operator)+"/"+vhost, "")
+			return b.policies(text)
+		}
+		e.history = func() map[string]any { return b.told("GET", "/api/x/policy-history/"+vhost, "") }
+		e.undo = func(change string) map[string]any {
+			return b.told("POST", "/api/x/policy-history/"+vhost+"/"+change+"/undo", "")
+		}
+	case "command line":
+		e.set = func(name, pattern, definition string, operator bool) map[string]any {
+			return b.object(b.verb("set_"+kind(operator), name, pattern, definition))
+		}
+		e.clear = func(name string, operator bool) map[string]any {
+			return b.object(b.verb("clear_"+kind(operator), name))
+		}
+		e.list = func(operator bool) []any {
+			return b.policies(b.verb("list_" + strings.Replace(kind(operator), "policy", "policies", 1)))
+		}
+		e.history = func() map[string]any { return b.object(b.verb("list_policy_history")) }
+		e.undo = func(change string) map[string]any { return b.object(b.verb("undo_policy_change", change)) }
+	case "amqp":
+		e.set = func(name, pattern, definition string, operator bool) map[string]any {
+			o := b.command(kind(operator)+".set", changeOf(name, pattern, definition))
+			delete(o, "replaced") // HTTP says it by its status, the command line not at all
+			return o
+		}
+		e.clear = func(name string, operator bool) map[string]any {
+			return b.command(kind(operator)+".clear", fmt.Sprintf(`{"name":%q}`, name))
+		}
+		e.list = func(operator bool) []any {
+			text, _ := json.Marshal(b.command(kind(operator)+".list", "")["policies"])
+			return b.policies(text)
+		}
+		e.history = func() map[string]any { return b.command("policy.history", "") }
+		e.undo = func(change string) map[string]any { return b.command("policy.undo", fmt.Sprintf(`{"id":%q}`, change)) }
 	}
 }
 
@@ -84,15 +163,15 @@ func changeOf(name, pattern, definition string) string {
 	return string(text)
 }
 
-// told asks the HTTP API for an object. What is refused is {"reason":…}.
-func (b *broker) told(method, path, body string) map[string]any {
+// told asks the HTTP API for an object.
+func (b asker) told(method, path, body string) map[string]any {
 	b.Helper()
-	_, text := b.ask(method, path, body)
+	_, text := b.askAs(b.user, method, path, body)
 	return b.object(text)
 }
 
 // object reads an answer; of a refusal it keeps the reason.
-func (b *broker) object(text []byte) map[string]any {
+func (b asker) object(text []byte) map[string]any {
 	b.Helper()
 	o := map[string]any{}
 	if len(text) > 0 {
@@ -107,28 +186,55 @@ func (b *broker) object(text []byte) map[string]any {
 	return o
 }
 
-// askVerb runs a verb. What it says of an error is the reason.
-func (b *broker) askVerb(args ...string) map[string]any {
+// policies reads a list of them; the command line has definitions as texts (POL-17).
+func (b asker) policies(text []byte) (list []any) {
+	b.Helper()
+	var all []map[string]any
+	if err := json.Unmarshal(text, &all); err != nil {
+		b.Fatalf("%s: %v", text, err)
+	}
+	for _, p := range all {
+		if text, is := p["definition"].(string); is {
+			var definition any
+			if err := json.Unmarshal([]byte(text), &definition); err != nil {
+				b.Fatal(err)
+			}
+			p["definition"] = definition
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// verbFailed finds what the command line says besides the reason, or in its place (POL-18).
+var verbFailed = strings.NewReplacer("Error:\n", "", "Parameter does not exist", "Not Found")
+
+// verb runs a verb. What it says of an error is the reason.
+func (b asker) verb(args ...string) []byte {
 	b.Helper()
 	path, err := binary()
 	if err != nil {
 		b.Fatal(err)
 	}
-	cmd := exec.CommandContext(b.Context(), path, append(args, "--formatter", "json")...)
-	cmd.Env = append(cmd.Environ(), "CANDLEMARK_HTTP_URL=http://"+b.http)
+	cmd := exec.CommandContext(b.Context(), path, append(args, "--formatter", "json", "-q", "-p", b.vhost)...)
+	cmd.Env = append(cmd.Environ(), "CANDLEMARK_HTTP_URL=http://"+b.user+":"+b.user+"@"+b.http)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
 	if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
-		return map[string]any{"reason": strings.TrimSpace(strings.TrimPrefix(errs.String(), "Error:"))}
+		_, reason, refused := strings.Cut(errs.String(), "Access refused by http://"+b.http+": ")
+		if !refused {
+			reason = verbFailed.Replace(errs.String())
+		}
+		out, _ = json.Marshal(map[string]string{"error": "refused", "reason": reason})
 	}
-	return b.object(out)
+	return out
 }
 
-// askAdmin sends a command to the exchange candlemark.admin.
-func (b *broker) askAdmin(key, body string) map[string]any {
+// command sends a command to the exchange candlemark.admin.
+func (b asker) command(key, body string) map[string]any {
 	b.Helper()
-	c := b.dial()
+	c := b.dialWith(amqp.Config{Vhost: b.vhost, SASL: []amqp.Authentication{&amqp.PlainAuth{Username: b.user, Password: b.user}}})
 	const replies = "amq.rabbitmq.reply-to" // no queue that others would count
 	deliveries := c.consume(replies, true)
 	c.put("candlemark.admin", key, amqp.Publishing{ReplyTo: replies, Body: []byte(body)})
@@ -136,7 +242,7 @@ func (b *broker) askAdmin(key, body string) map[string]any {
 }
 
 // same asks all interfaces and wants one answer.
-func (b *broker) same(what string, ask func(effects) map[string]any) map[string]any {
+func (b asker) same(what string, ask func(effects) map[string]any) map[string]any {
 	b.Helper()
 	var first map[string]any
 	for _, e := range b.effects() {
@@ -154,7 +260,7 @@ func (b *broker) same(what string, ask func(effects) map[string]any) map[string]
 // TestEffectsThroughEveryInterface: the three interfaces say and refuse the same.
 func TestEffectsThroughEveryInterface(t *testing.T) {
 	t.Parallel()
-	b := start(t)
+	b := asker{start(t), "guest", "/"}
 	c := b.dial()
 	c.queue("effects", amqp.Table{"x-message-ttl": 90_000, "x-max-length": 5})
 	b.request("PUT", "/api/policies/%2F/ttl", `{"pattern":"^effects","definition":{"message-ttl":60000}}`, http.StatusCreated)
@@ -195,4 +301,96 @@ func TestEffectsThroughEveryInterface(t *testing.T) {
 	if q := b.told("GET", "/api/queues/%2F/effects", ""); q["lease_expires_at"] == nil {
 		b.Error("a lease and no end of it")
 	}
+}
+
+// TestPoliciesThroughEveryInterface_POL21: the three interfaces set, list, clear and undo, tell the history, and refuse, alike;
+// and what one has changed another takes back, also after the broker has been killed.
+func TestPoliciesThroughEveryInterface_POL21(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	b := startIn(t, dir)
+	b.request("PUT", "/api/users/pat", `{"password":"pat","tags":"policymaker"}`, http.StatusCreated)
+	vhosts := []string{"vhost-a", "vhost-b", "vhost-c"} // so that all count from 1
+	var first string
+	for i, vhost := range vhosts {
+		for _, user := range []string{"guest", "pat"} {
+			b.request("PUT", "/api/vhosts/"+vhost, "", map[string]int{"guest": http.StatusCreated, "pat": http.StatusNoContent}[user])
+			b.request("PUT", "/api/permissions/"+vhost+"/"+user, `{"configure":".*","write":".*","read":".*"}`, map[string]int{"guest": http.StatusNoContent, "pat": http.StatusCreated}[user])
+		}
+		e := asker{b, "guest", vhost}.effects()[i]
+		story := strings.ReplaceAll(strings.Join(changeStory(e, asker{b, "pat", vhost}.effects()[i]), "\n"), vhost, "VHOST")
+		if first == "" {
+			first = story
+		}
+		if story != first {
+			t.Errorf("by %s\n%s\nelsewhere\n%s", e.name, story, first)
+		}
+	}
+	for _, want := range []string{
+		`set again: map[]`, `change 1: map[reason:policy 'ttl' is not any more as change 1 has left it: change 4 came later]`,
+		`change 3 by pat: map[reason:Not administrator user]`, `change 2: map[change:8 undone:2]`, `change 99: map[reason:no change 99 in the history of policies of vhost 'VHOST']`,
+		`clear nothing: map[reason:Not Found]`,
+	} {
+		if !strings.Contains(first, want+"\n") {
+			t.Errorf("no line %q in\n%s", want, first)
+		}
+	}
+	for change, status := range map[string]int{"2": http.StatusConflict, "99": http.StatusNotFound, "x": http.StatusBadRequest} {
+		b.request("POST", "/api/x/policy-history/vhost-a/"+change+"/undo", "", status)
+	}
+	if status, _ := b.askAs("pat", "POST", "/api/x/policy-history/vhost-a/7/undo", ""); status != http.StatusUnauthorized {
+		t.Errorf("status %d", status)
+	}
+	if o := b.verb(65, "undo_policy_change", "99", "-p", "vhost-b", "-q"); !strings.Contains(o, "no change 99") {
+		t.Error(o)
+	}
+	b.kill()
+	b = startIn(t, dir)
+	for i, vhost := range vhosts {
+		e := asker{b, "guest", vhost}.effects()
+		other := e[(i+1)%len(e)]
+		if n := len(other.history()["changes"].([]any)); n != 8 {
+			t.Errorf("%d changes in %s", n, vhost)
+		}
+		if o := other.undo("8"); o["change"] != 9.0 {
+			t.Errorf("%v", o)
+		}
+	}
+}
+
+// changeStory changes policies by one interface, as an administrator and as a policymaker, 8 times, and tells all answers.
+func changeStory(e, pat effects) (story []string) {
+	tell := func(what string, answer any) { story = append(story, fmt.Sprint(what, ": ", answer)) }
+	tell("set", e.set("ttl", "^q", `{"message-ttl":60000}`, false))                 // 1
+	tell("set another value", pat.set("ttl", "^q", `{"message-ttl":90000}`, false)) // 2
+	tell("set again", e.set("ttl", "^q", `{"message-ttl":90000}`, false))
+	tell("set operator policy", e.set("cap", ".*", `{"max-length":9}`, true)) // 3
+	tell("set operator policy by pat", pat.set("cap", ".*", `{"max-length":8}`, true))
+	tell("set what is wrong", e.set("p", "(", `{"max-length":-1}`, false))
+	tell("policies", e.list(false))
+	tell("operator policies", pat.list(true))
+	tell("clear", e.clear("ttl", false)) // 4
+	tell("clear nothing", e.clear("ttl", false))
+	tell("change 1", e.undo("1"))
+	tell("change 4", pat.undo("4")) // 5
+	tell("change 4 again", e.undo("4"))
+	tell("change 3 by pat", pat.undo("3"))
+	tell("change 3", e.undo("3")) // 6
+	tell("change 6", e.undo("6")) // 7
+	tell("change 2", e.undo("2")) // 8
+	tell("change 99", e.undo("99"))
+	tell("change x", e.undo("x"))
+	tell("policies at last", append(e.list(false), e.list(true)...))
+	changes := pat.history()["changes"].([]any)
+	slices.Reverse(changes)
+	for _, c := range changes {
+		change := c.(map[string]any)
+		if change["interface"] != e.name || change["time"] == nil {
+			tell("wrong interface or time", change)
+		}
+		delete(change, "interface")
+		delete(change, "time")
+		tell("history", change)
+	}
+	return story
 }

@@ -59,11 +59,17 @@ func (b *broker) request(method, path, body string, want int) string {
 // ask asks the HTTP API as guest.
 func (b *broker) ask(method, path, body string) (status int, text []byte) {
 	b.Helper()
+	return b.askAs("guest", method, path, body)
+}
+
+// askAs asks as a user whose password is the name.
+func (b *broker) askAs(user, method, path, body string) (status int, text []byte) {
+	b.Helper()
 	r, err := http.NewRequestWithContext(b.Context(), method, "http://"+b.http+path, strings.NewReader(body))
 	if err != nil {
 		b.Fatal(err)
 	}
-	r.SetBasicAuth("guest", "guest")
+	r.SetBasicAuth(user, user)
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		b.Fatal(err)

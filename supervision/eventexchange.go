@@ -26,10 +26,13 @@ const (
 // newHub makes the source of a node's events.
 func newHub(n *Node) *events.Hub {
 	return events.NewHub(events.Config{
-		Log: n.cfg.Log, Now: func() int64 { return n.clock.Now().Floor() + n.clock.Skew() },
+		Log: n.cfg.Log, Now: n.wallTime,
 		JSON: func(t protocol.Table) []byte { return plainjson.Marshal(forms.Object(t)) },
 	})
 }
+
+// wallTime is in ms since 1970.
+func (n *Node) wallTime() int64 { return n.clock.Now().Floor() + n.clock.Skew() }
 
 // eventExchanges are those that a virtual host has for events.
 func eventExchanges(n *Node, vhost string) []mail.DeclareExchange {

@@ -27,7 +27,9 @@ import (
 
 func (n *Node) registryProps() *actor.Props {
 	return n.props(func(func() []any) actor.Actor {
-		return policy.New(policy.Config{Meta: n.cfg.Meta, Stored: n.recovery.policies, Log: n.cfg.Log, Events: n.events})
+		return policy.New(policy.Config{
+			Meta: n.cfg.Meta, Stored: n.recovery.policies, History: n.recovery.history, Now: n.wallTime, Log: n.cfg.Log, Events: n.events,
+		})
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"candlemark/internal/parameters"
 	"candlemark/internal/store"
 	"candlemark/policies"
+	"candlemark/policies/changes"
 	"candlemark/supervision/shovels"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -25,9 +26,10 @@ type recovery struct {
 	began            time.Time
 	stored           map[string]*vhost.Stored // by virtual host; the root takes each once
 	policies         []*policies.Policy
-	all              int           // queues to be read back
-	queues, messages atomic.Int64  // read back
-	reading          chan struct{} // has room for as many as read at a time
+	history          []*changes.Change // of policies
+	all              int               // queues to be read back
+	queues, messages atomic.Int64      // read back
+	reading          chan struct{}     // has room for as many as read at a time
 }
 
 // progressEvery is how often the log says how far a start has come.
@@ -58,7 +60,7 @@ func (n *Node) load() error {
 		if err := definitions.KeepUsers(m, d, n.cfg.Users); err != nil {
 			return fmt.Errorf("definitions: %w", err)
 		}
-		n.recovery.stored, n.recovery.policies = sorted(d), d.Policies
+		n.recovery.stored, n.recovery.policies, n.recovery.history = sorted(d), d.Policies, d.History
 		for _, v := range n.cfg.Users.VHosts() {
 			if n.recovery.stored[v.Name] == nil {
 				n.recovery.stored[v.Name] = &vhost.Stored{}

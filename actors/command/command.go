@@ -26,7 +26,7 @@ var operations = map[string]operation{"set": setPolicy, "clear": clearPolicy, "l
 
 // carriedOut are the last words of commands about policies that are jobs, as those about messages are: they take long,
 // or are about more than the registry knows.
-var carriedOut = []string{"explain", "preview"}
+var carriedOut = []string{"explain", "preview", "history", "undo"}
 
 // isJob tells whether a command is one, by its routing key.
 func isJob(key []byte) bool {

@@ -10,7 +10,7 @@
 //	policy.clear            {"name":…}                              {"ok":true}
 //	policy.list             {} or nothing                           {"ok":true,"policies":[…]}
 //	operator_policy.set, operator_policy.clear, operator_policy.list: likewise
-//	policy.explain          about what policies do, see internal/httpapi/effects
+//	policy.explain, policy.preview, policy.history, policy.undo: see internal/httpapi/effects
 //	queue.…, lock.…, scheduled.…: about messages, see internal/httpapi/messages
 //
 // Bodies may carry "vhost", which must be the actor's own. A command that fails

@@ -2,6 +2,7 @@ package mail
 
 import (
 	"candlemark/policies"
+	"candlemark/policies/changes"
 )
 
 // SetPolicy stores a policy (or, with Operator, an operator policy) and then
@@ -38,6 +39,18 @@ type ClearPolicy struct {
 // Answer implements Answerable.
 func (c *ClearPolicy) Answer(f Fate) (Address, any) { return c.policyAnswer() }
 
+// UndoPolicyChange takes back a change that the history of a virtual host has. From the administrator; PolicyReply comes back
+// when that is in force, with an error of changes.Log.Undo if it cannot be.
+type UndoPolicyChange struct {
+	Request
+	VHost     string
+	Change    uint64 // its number
+	Operators bool   // operator policies may change, too
+}
+
+// Answer implements Answerable.
+func (u *UndoPolicyChange) Answer(Fate) (Address, any) { return u.policyAnswer() }
+
 // ListPolicies asks for PolicyList. VHost "" asks for all.
 type ListPolicies struct {
 	Request
@@ -64,10 +77,11 @@ func (d *DescribePolicies) Answer(f Fate) (Address, any) {
 // PoliciesInfo answers DescribePolicies.
 type PoliciesInfo struct {
 	Reply
-	Set *policies.Set // those of the virtual host, which need not be there
+	Set     *policies.Set // those of the virtual host, which need not be there
+	History changes.Log
 }
 
-// ForgetVHost drops all policies of a virtual host that is deleted. From the
+// ForgetVHost drops all policies of a virtual host that is deleted, and their history. From the
 // administrator; PolicyReply comes back.
 type ForgetVHost struct {
 	Request
@@ -77,7 +91,7 @@ type ForgetVHost struct {
 // Answer implements Answerable.
 func (f *ForgetVHost) Answer(Fate) (Address, any) { return f.policyAnswer() }
 
-// PolicyReply answers SetPolicy, SetPolicies, ClearPolicy and ForgetVHost. With an error
+// PolicyReply answers SetPolicy, SetPolicies, ClearPolicy, UndoPolicyChange and ForgetVHost. With an error
 // nothing was stored, and nothing has changed.
 type PolicyReply struct {
 	Reply
@@ -85,6 +99,7 @@ type PolicyReply struct {
 	// Revision is that of the definitions with the change in them; 0 when there
 	// was nothing to store.
 	Revision uint64
+	Change   uint64 // its number in the history, 0 when nothing has changed
 }
 
 // PolicyList answers ListPolicies, sorted as POL-13 says.

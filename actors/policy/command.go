@@ -1,20 +1,26 @@
 package policy
 
 import (
-	"slices"
 	"sync/atomic"
 
 	"candlemark/actors/mail"
 	"candlemark/internal/definitions"
+	"candlemark/internal/events"
 	"candlemark/policies"
+	"candlemark/policies/changes"
 )
 
-// command is one that waits for those before it, and until what it changes is
+// command is one that waits for those before it, and then until what it changes is
 // stored. So commands take effect, and are answered, in the order in which they
-// came.
+// came, and each knows what it finds.
 type command struct {
-	what   mail.Answerable
-	change definitions.Change
+	what  mail.Answerable
+	begun bool
+	// vhost is whose policies it changes, next what they become, log their history with it; next is nil if nothing changes.
+	vhost string
+	edits []changes.Edit
+	next  *policies.Set
+	log   changes.Log
 	// outcome is set by whoever stores the change.
 	outcome atomic.Pointer[outcome]
 }
@@ -25,55 +31,88 @@ type outcome struct {
 	err      error
 }
 
-// accept takes a command in. Store says that its change is to be stored.
-func (s *state) accept(what mail.Answerable) (c *command, store bool) {
-	c = &command{what: what, change: s.changeOf(what)}
-	store = len(c.change.Put)+len(c.change.Delete) > 0
-	if !store {
-		c.outcome.Store(&outcome{})
+// accept takes a command in.
+func (s *state) accept(what mail.Answerable) { s.commands = append(s.commands, &command{what: what}) }
+
+// first is the command whose turn it is, nil for none.
+func (s *state) first() *command {
+	if len(s.commands) == 0 {
+		return nil
 	}
-	s.commands = append(s.commands, c)
-	return c, store
+	return s.commands[0]
 }
 
-// changeOf returns the change that a command makes to stored definitions. What is already so by
-// then is not stored again (POL-9); while others wait nobody knows.
-func (s *state) changeOf(what mail.Answerable) (c definitions.Change) {
-	idle := len(s.commands) == 0
-	switch m := what.(type) {
+// drop forgets a command, if it is the first.
+func (s *state) drop(c *command) {
+	if s.first() == c {
+		s.commands[0] = nil
+		s.commands = s.commands[1:]
+	}
+}
+
+// begin returns the change that a command makes to stored definitions. What is so already is not stored again (POL-9).
+// at is the time by the wall clock, in ms. Error: why nothing is to change.
+func (s *state) begin(c *command, at int64) (stored definitions.Change, err error) {
+	c.begun = true
+	switch m := c.what.(type) {
 	case *mail.SetPolicy:
-		if set := s.known(m.Policy.VHost); !idle || set.With(m.Policy) != set {
-			c.Put = append(c.Put, m.Policy)
-		}
+		c.vhost = m.Policy.VHost
+		set := s.known(c.vhost)
+		return s.edit(c, set.With(m.Policy), []*policies.Policy{m.Policy}, at, m.By, 0), nil
 	case *mail.SetPolicies:
+		c.vhost = m.VHost
+		set := s.known(c.vhost)
 		for _, p := range m.Policies {
-			if set := s.known(m.VHost); !idle || set.With(p) != set {
-				c.Put = append(c.Put, p)
-			}
+			set = set.With(p)
 		}
+		return s.edit(c, set, m.Policies, at, m.By, 0), nil
 	case *mail.ClearPolicy:
-		if !idle || s.known(m.VHost).Lookup(m.Operator, m.Name) != nil {
-			c.Delete = append(c.Delete, &policies.Policy{VHost: m.VHost, Name: m.Name, Operator: m.Operator})
+		c.vhost = m.VHost
+		set, p := s.known(c.vhost), &policies.Policy{VHost: m.VHost, Name: m.Name, Operator: m.Operator}
+		return s.edit(c, set.Without(m.Operator, m.Name), []*policies.Policy{p}, at, m.By, 0), nil
+	case *mail.UndoPolicyChange:
+		c.vhost = m.VHost
+		next, of, err := s.history(m.VHost).Undo(s.known(m.VHost), m.Change, m.Operators)
+		if err != nil {
+			return stored, err
 		}
+		return s.edit(c, next, of, at, m.By, m.Change), nil
 	case *mail.ForgetVHost:
 		set := s.known(m.Name)
 		for _, p := range append(set.Policies(false), set.Policies(true)...) {
-			c.Delete = append(c.Delete, p)
+			stored.Delete = append(stored.Delete, p)
 		}
-		for _, before := range s.commands {
-			switch before := before.what.(type) {
-			case *mail.SetPolicy:
-				if before.Policy.VHost == m.Name {
-					c.Delete = append(c.Delete, before.Policy)
-				}
-			case *mail.SetPolicies:
-				for i := 0; before.VHost == m.Name && i < len(before.Policies); i++ {
-					c.Delete = append(c.Delete, before.Policies[i])
-				}
-			}
+		for _, e := range s.history(m.Name) {
+			stored.Delete = append(stored.Delete, e)
 		}
 	}
-	return c
+	return stored, nil
+}
+
+// edit notes what becomes of policies of the command's virtual host.
+func (s *state) edit(c *command, next *policies.Set, of []*policies.Policy, at int64, by *events.Origin, undoes uint64) (stored definitions.Change) {
+	if c.edits = changes.Between(s.known(c.vhost), next, of); len(c.edits) == 0 {
+		return stored
+	}
+	entry := changes.New(c.vhost, at, c.edits)
+	if entry.Undoes = undoes; by != nil {
+		entry.By = changes.By{User: by.User, Interface: by.Interface}
+	}
+	var dropped []*changes.Change
+	c.next = next
+	c.log, dropped = s.history(c.vhost).With(entry)
+	for _, old := range dropped {
+		stored.Delete = append(stored.Delete, old)
+	}
+	for _, e := range c.edits {
+		if e.After != nil {
+			stored.Put = append(stored.Put, e.After)
+		} else {
+			stored.Delete = append(stored.Delete, e.Before)
+		}
+	}
+	stored.Put = append(stored.Put, entry)
+	return stored
 }
 
 // known are the policies of a virtual host.
@@ -84,17 +123,15 @@ func (s *state) known(vhost string) *policies.Set {
 	return policies.NewSet(vhost)
 }
 
-// next is the first command if it can take effect, nil if it has to wait.
-func (s *state) next() *command {
-	if len(s.commands) == 0 || s.commands[0].outcome.Load() == nil {
-		return nil
+// history has the last changes of them.
+func (s *state) history(vhost string) changes.Log {
+	if v := s.vhosts[vhost]; v != nil {
+		return v.log
 	}
-	c := s.commands[0]
-	s.commands = slices.Delete(s.commands, 0, 1)
-	return c
+	return nil
 }
 
-// refuse answers a command whose change could not be stored.
+// refuse answers a command whose change could not be made, or not be stored.
 func (s *state) refuse(r mail.Request, err error) {
 	s.send(r.ReplyTo, &mail.PolicyReply{Reply: r.Done(err)})
 }

@@ -2,11 +2,11 @@
 // package policies.
 //
 // Owns: the policies and operator policies of every virtual host, as one
-// immutable policies.Set each, and the knowledge of which changes have not yet
+// immutable policies.Set each, the last changes of them (changes.Log), and the knowledge of which changes have not yet
 // been confirmed by the virtual host. Whether a virtual host exists is not known
 // here: policies may be given before it starts, and outlive its actor.
 //
-// Takes: SetPolicy SetPolicies ClearPolicy ListPolicies DescribePolicies ForgetVHost from administrators; VHostStarted
+// Takes: SetPolicy SetPolicies ClearPolicy UndoPolicyChange ListPolicies DescribePolicies ForgetVHost from administrators; VHostStarted
 // ApplyPoliciesReply from virtual hosts. Sends: ApplyPolicies to virtual hosts,
 // PolicyReply, PolicyList and PoliciesInfo to the askers.
 //
@@ -14,7 +14,8 @@
 // when the virtual host has put it in force (PRO-15). One that cannot be
 // stored is answered with the error, and nothing has changed. Nobody waits for
 // the disk: commands stand in line until the mail comes that says how it went,
-// and take effect in the order in which they came. A command that changes nothing
+// and take effect in the order in which they came. A command is looked at when those before it have taken effect, so that what
+// it finds, and what the history has of it, is what there was. A command that changes nothing
 // stores nothing and tells nobody (POL-9), but its answer waits for what is still
 // under way. Changes in force are not held back for each other: every one goes
 // out with its own version, and the virtual host joins those that meet there.

@@ -5,6 +5,7 @@ import (
 	"candlemark/internal/definitions"
 	"candlemark/internal/events"
 	"candlemark/policies"
+	"candlemark/policies/changes"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/rs/zerolog"
@@ -14,9 +15,12 @@ import (
 type Config struct {
 	// Meta stores policies; nil for a registry that keeps nothing.
 	Meta definitions.Store
-	// Stored are those that it begins with.
-	Stored []*policies.Policy
-	Log    zerolog.Logger
+	// Stored are those that it begins with, History the changes of them that were stored.
+	Stored  []*policies.Policy
+	History []*changes.Change
+	// Now is the time by the wall clock, in ms; nil for 0.
+	Now func() int64
+	Log zerolog.Logger
 	// Events is told of changes; nil for nobody.
 	Events *events.Hub
 }
@@ -33,7 +37,7 @@ type stored struct{ again bool }
 
 // New makes the actor.
 func New(cfg Config) actor.Actor {
-	return &registry{cfg: cfg, state: newState(cfg.Stored)}
+	return &registry{cfg: cfg, state: newState(cfg.Stored, cfg.History)}
 }
 
 // Receive handles one mail: the core decides, then the outcome is carried out.
@@ -43,8 +47,8 @@ func (r *registry) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		s.self = ctx.Self()
-	case *mail.SetPolicy, *mail.SetPolicies, *mail.ClearPolicy, *mail.ForgetVHost, *mail.ListPolicies, *mail.DescribePolicies:
-		r.accept(ctx, m.(mail.Answerable))
+	case *mail.SetPolicy, *mail.SetPolicies, *mail.ClearPolicy, *mail.UndoPolicyChange, *mail.ForgetVHost, *mail.ListPolicies, *mail.DescribePolicies:
+		s.accept(m.(mail.Answerable))
 	case *mail.VHostStarted:
 		ctx.Watch(m.PID)
 		s.started(m.Name, m.PID)
@@ -55,70 +59,76 @@ func (r *registry) Receive(ctx actor.Context) {
 	case *mail.PeerGone:
 		s.gone(m.Who)
 	}
-	r.serveAll()
+	r.serveAll(ctx)
 	r.carryOut(ctx)
 }
 
-// accept takes a command in and has its change stored. Nobody waits for that: a
-// mail comes when it is done.
-func (r *registry) accept(ctx actor.Context, what mail.Answerable) {
-	c, store := r.state.accept(what)
-	switch {
-	case !store:
-	case r.cfg.Meta == nil:
-		c.outcome.Store(&outcome{})
-	default:
-		self, root := ctx.Self(), ctx.ActorSystem().Root
-		r.cfg.Meta.Apply(c.change, func(revision uint64, err error) {
-			c.outcome.Store(&outcome{revision, err})
-			root.Send(self, &stored{})
-		})
+// begin has the change stored that a command makes. Nobody waits for that: a mail comes when it is done.
+func (r *registry) begin(ctx actor.Context, c *command) {
+	at := int64(0)
+	if r.cfg.Now != nil {
+		at = r.cfg.Now()
 	}
+	change, err := r.state.begin(c, at)
+	if err != nil || r.cfg.Meta == nil || len(change.Put)+len(change.Delete) == 0 {
+		c.outcome.Store(&outcome{err: err})
+		return
+	}
+	self, root := ctx.Self(), ctx.ActorSystem().Root
+	r.cfg.Meta.Apply(change, func(revision uint64, err error) {
+		c.outcome.Store(&outcome{revision, err})
+		root.Send(self, &stored{})
+	})
 }
 
 // serveAll has the commands take effect that can.
-func (r *registry) serveAll() {
-	for r.serving = r.state.next(); r.serving != nil; r.serving = r.state.next() {
-		r.serve(r.serving.what, *r.serving.outcome.Load())
+func (r *registry) serveAll(ctx actor.Context) {
+	s := &r.state
+	for r.serving = s.first(); r.serving != nil; r.serving = s.first() {
+		if !r.serving.begun {
+			r.begin(ctx, r.serving)
+		}
+		o := r.serving.outcome.Load()
+		if o == nil {
+			break
+		}
+		s.drop(r.serving)
+		r.serve(r.serving, *o)
 	}
+	r.serving = nil
 }
 
-func (r *registry) serve(what any, o outcome) {
+func (r *registry) serve(c *command, o outcome) {
 	s := &r.state
-	switch m := what.(type) {
+	switch m := c.what.(type) {
 	case *mail.SetPolicy:
-		if o.err != nil {
-			r.failed(o.err, m.Policy.VHost, m.Policy.Name, m.Policy.Operator).Stringer("definition", m.Policy.Definition).Msg("policy could not be stored")
-			s.refuse(m.Request, o.err)
-			return
-		}
-		r.tellSet(m.Policy, s.known(m.Policy.VHost).Lookup(m.Policy.Operator, m.Policy.Name), m.By)
-		s.set(m, o.revision)
+		r.changed(c, o, m.Request, s.known(c.vhost).Lookup(m.Policy.Operator, m.Policy.Name) != nil)
 	case *mail.SetPolicies:
-		if o.err != nil {
-			r.cfg.Log.Error().Err(o.err).Str("vhost", m.VHost).Int("count", len(m.Policies)).Msg("policies could not be stored")
-			s.refuse(m.Request, o.err)
-			return
-		}
-		for _, p := range m.Policies {
-			r.tellSet(p, s.known(m.VHost).Lookup(p.Operator, p.Name), m.By)
-		}
-		s.setAll(m, o.revision)
+		r.changed(c, o, m.Request, false)
 	case *mail.ClearPolicy:
-		if o.err != nil {
-			r.failed(o.err, m.VHost, m.Name, m.Operator).Msg("policy could not be deleted")
-			s.refuse(m.Request, o.err)
-			return
-		}
-		r.tellCleared(s.known(m.VHost).Lookup(m.Operator, m.Name), m.By)
-		s.clear(m, o.revision)
+		r.changed(c, o, m.Request, s.known(c.vhost).Lookup(m.Operator, m.Name) != nil)
+	case *mail.UndoPolicyChange:
+		r.changed(c, o, m.Request, true)
 	case *mail.ForgetVHost:
 		s.forgetVHost(m, o)
 	case *mail.ListPolicies:
 		s.list(m)
 	case *mail.DescribePolicies:
-		s.send(m.ReplyTo, &mail.PoliciesInfo{Reply: m.Done(nil), Set: s.known(m.VHost)})
+		s.send(m.ReplyTo, &mail.PoliciesInfo{Reply: m.Done(nil), Set: s.known(m.VHost), History: s.history(m.VHost)})
 	}
+}
+
+// changed puts a change in force and tells of it, or answers why there is none. found says that there was such a policy.
+func (r *registry) changed(c *command, o outcome, asked mail.Request, found bool) {
+	if o.err != nil {
+		if len(c.edits) > 0 { // else it was refused
+			r.failed(c, o.err)
+		}
+		r.state.refuse(asked, o.err)
+		return
+	}
+	r.tell(c.edits, asked.By)
+	r.state.carryOut(c, asked, found, o.revision)
 }
 
 // carryOut posts what the core decided, in order. What a panic leaves is posted
@@ -132,26 +142,40 @@ func (r *registry) carryOut(ctx actor.Context) {
 }
 
 // answerPanic is mail.AnswerPanic for a mail with which other commands may take
-// effect: the one in hand is answered, unless its answer is about to be posted,
-// and the rest goes on in a later turn.
+// effect: the one in hand is answered in its turn, and the rest goes on in a later one.
 func (r *registry) answerPanic(ctx actor.Context) {
 	reason := recover()
 	if reason == nil {
 		return
 	}
+	m, later := ctx.Message().(*stored)
+	goesOn := !later || !m.again // a turn that was for this alone is tried once
 	switch {
 	case r.serving != nil:
-		mail.AnswerAll(ctx, []any{r.serving.what}, mail.Failed)
+		goesOn = true
+		r.state.send(r.serving.what.Answer(mail.Failed))
+		r.state.drop(r.serving)
 		r.serving = nil
 	case len(r.state.out) == 0:
 		mail.AnswerAll(ctx, []any{ctx.Message()}, mail.Failed)
 	}
-	if m, ok := ctx.Message().(*stored); !ok || !m.again {
+	if goesOn {
 		ctx.Send(ctx.Self(), &stored{again: true})
 	}
 	panic(reason)
 }
 
-func (r *registry) failed(err error, vhost, name string, operator bool) *zerolog.Event {
-	return r.cfg.Log.Error().Err(err).Str("vhost", vhost).Str("policy", name).Bool("operator", operator)
+// failed logs what could not be stored.
+func (r *registry) failed(c *command, err error) {
+	line := r.cfg.Log.Error().Err(err).Str("vhost", c.vhost)
+	if len(c.edits) > 1 {
+		line.Int("count", len(c.edits)).Msg("policies could not be stored")
+		return
+	}
+	p := c.edits[0].Policy()
+	if line = line.Str("policy", p.Name).Bool("operator", p.Operator); c.edits[0].After == nil {
+		line.Msg("policy could not be deleted")
+		return
+	}
+	line.Stringer("definition", p.Definition).Msg("policy could not be stored")
 }

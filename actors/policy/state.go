@@ -6,6 +6,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/policies"
+	"candlemark/policies/changes"
 )
 
 // state is the core of the registry.
@@ -30,6 +31,7 @@ type post struct {
 // vhost is the registry's record of a virtual host.
 type vhost struct {
 	set *policies.Set
+	log changes.Log  // the last changes of it
 	pid mail.Address // nil while it is absent
 	// change is the number of the last ApplyPolicies sent to it, confirmed the
 	// last one that it has answered: it answers in order.
@@ -44,12 +46,19 @@ type waiter struct {
 	answer *mail.PolicyReply
 }
 
-// newState makes the core with the policies that were stored.
-func newState(stored []*policies.Policy) state {
+// newState makes the core with the policies, and the changes of them, that were stored.
+func newState(stored []*policies.Policy, history []*changes.Change) state {
 	s := state{vhosts: map[string]*vhost{}, waits: map[uint64]*vhost{}}
 	for _, p := range stored {
 		v := s.vhost(p.VHost)
 		v.set = v.set.With(p)
+	}
+	for _, c := range history {
+		v := s.vhost(c.VHost)
+		v.log = append(v.log, c)
+	}
+	for _, v := range s.vhosts {
+		v.log = changes.Restored(v.log)
 	}
 	return s
 }
@@ -64,42 +73,20 @@ func (s *state) vhost(name string) *vhost {
 	return v
 }
 
-// set puts a policy in its place (POL-12).
-func (s *state) set(m *mail.SetPolicy, revision uint64) {
-	v := s.vhost(m.Policy.VHost)
-	found := v.set.Lookup(m.Policy.Operator, m.Policy.Name) != nil
-	s.replace(v, v.set.With(m.Policy), m.Request, found, revision)
-}
-
-// setAll puts many in their places in one change.
-func (s *state) setAll(m *mail.SetPolicies, revision uint64) {
-	v := s.vhost(m.VHost)
-	set := v.set
-	for _, p := range m.Policies {
-		set = set.With(p)
-	}
-	s.replace(v, set, m.Request, false, revision)
-}
-
-// clear removes one (POL-10).
-func (s *state) clear(m *mail.ClearPolicy, revision uint64) {
-	v := s.vhosts[m.VHost]
-	if v == nil {
-		s.send(m.ReplyTo, &mail.PolicyReply{Reply: m.Done(nil), Revision: revision})
+// carryOut puts in force what a command has made of the policies of a virtual host. What is the same tells nobody (POL-9), and
+// is answered when that is in force which is under way.
+func (s *state) carryOut(c *command, r mail.Request, found bool, revision uint64) {
+	answer := &mail.PolicyReply{Reply: r.Done(nil), Found: found, Revision: revision}
+	if c.next == nil && s.vhosts[c.vhost] == nil {
+		s.send(r.ReplyTo, answer)
 		return
 	}
-	found := v.set.Lookup(m.Operator, m.Name) != nil
-	s.replace(v, v.set.Without(m.Operator, m.Name), m.Request, found, revision)
-}
-
-// replace puts a set in the place of the one that the vhost has. The same set
-// tells nobody (POL-9).
-func (s *state) replace(v *vhost, set *policies.Set, r mail.Request, found bool, revision uint64) {
-	if set != v.set {
-		v.set = set
+	v := s.vhost(c.vhost)
+	if c.next != nil {
+		answer.Change = c.log[len(c.log)-1].ID
+		v.set, v.log = c.next, c.log
 		s.apply(v)
 	}
-	answer := &mail.PolicyReply{Reply: r.Done(nil), Found: found, Revision: revision}
 	v.waiting = append(v.waiting, waiter{v.change, r.ReplyTo, answer})
 	s.answerWaiting(v)
 }
@@ -135,7 +122,7 @@ func (s *state) answerWaiting(v *vhost) {
 	v.waiting = slices.Delete(v.waiting, 0, n)
 }
 
-// forgetVHost drops the policies of a deleted vhost, also if they could not be
+// forgetVHost drops the policies of a deleted vhost and their history, also if they could not be
 // deleted where they are stored. One of that name that is still there keeps those
 // that it has; nobody waits for it any more.
 func (s *state) forgetVHost(m *mail.ForgetVHost, o outcome) {

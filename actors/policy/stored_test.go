@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
@@ -36,7 +37,11 @@ func (b *bubble) begin(m *definitions.Memory) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.registry = b.spawn(func() actor.Actor { return New(Config{Meta: m, Stored: d.Policies, Log: zerolog.Nop()}) })
+	b.registry = b.spawn(func() actor.Actor {
+		return New(Config{
+			Meta: m, Stored: d.Policies, History: d.History, Now: func() int64 { return time.Now().UnixMilli() }, Log: zerolog.Nop(),
+		})
+	})
 }
 
 // list names the policies of all vhosts.
@@ -181,22 +186,26 @@ func TestForgottenForGood(t *testing.T) {
 	})
 }
 
-// A command that panics is answered, and those behind it take effect.
+// Commands that panic are answered when their turns come, and those behind them take effect.
 func TestPanicInLine(t *testing.T) {
 	inStore(t, func(b *bubble, m *definitions.Memory) {
 		asker := b.probe()
 		release := m.Hold()
 		b.send(&mail.SetPolicy{Request: asker.request(1), Policy: b.policy("/", "p", minute, false)})
 		b.send(&mail.SetPolicy{Request: asker.request(2)}) // no policy in it
-		b.send(&mail.ListPolicies{Request: asker.request(3)})
-		if r := next[*mail.PolicyReply](asker); r.ID != 2 || r.Err == nil {
-			t.Errorf("%+v", r)
-		}
+		b.send(&mail.SetPolicy{Request: asker.request(3)})
+		b.send(&mail.ListPolicies{Request: asker.request(4)})
+		asker.quiet()
 		release()
 		if r := next[*mail.PolicyReply](asker); r.ID != 1 || r.Err != nil {
 			t.Errorf("%+v", r)
 		}
-		if l := next[*mail.PolicyList](asker); l.ID != 3 || len(l.Policies) != 1 {
+		for id := uint64(2); id <= 3; id++ {
+			if r := next[*mail.PolicyReply](asker); r.ID != id || r.Err == nil {
+				t.Errorf("%+v", r)
+			}
+		}
+		if l := next[*mail.PolicyList](asker); l.ID != 4 || len(l.Policies) != 1 {
 			t.Errorf("%+v", l)
 		}
 	})

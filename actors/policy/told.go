@@ -6,33 +6,28 @@ import (
 
 	"candlemark/internal/events"
 	"candlemark/policies"
+	"candlemark/policies/changes"
 	"candlemark/protocol"
 )
 
-// tellSet tells that a policy has taken the place of before, nil for none. The same one again changes nothing (POL-9).
-func (r *registry) tellSet(p, before *policies.Policy, by *events.Origin) {
-	if p.Equal(before) {
-		return
+// tell tells which policies have taken the places of others, and which have gone.
+func (r *registry) tell(edits []changes.Edit, by *events.Origin) {
+	for _, e := range edits {
+		r.cfg.Events.Tell(by.Asked(), func() *events.Event {
+			p := e.Policy()
+			told := &events.Event{Name: "policy.cleared", VHost: p.VHost, By: by, Fields: named(p)}
+			if e.After != nil {
+				told.Name = "policy.set"
+				told.Fields = append(told.Fields,
+					protocol.Field{Key: "pattern", Value: p.Pattern}, protocol.Field{Key: "apply-to", Value: p.ApplyTo},
+					protocol.Field{Key: "priority", Value: field(p.Priority)}, protocol.Field{Key: "definition", Value: field(p.Definition)})
+			}
+			if e.Before != nil {
+				told.Before = e.Before
+			}
+			return told
+		})
 	}
-	r.cfg.Events.Tell(by.Asked(), func() *events.Event {
-		e := &events.Event{Name: "policy.set", VHost: p.VHost, By: by, Fields: append(named(p),
-			protocol.Field{Key: "pattern", Value: p.Pattern}, protocol.Field{Key: "apply-to", Value: p.ApplyTo},
-			protocol.Field{Key: "priority", Value: field(p.Priority)}, protocol.Field{Key: "definition", Value: field(p.Definition)})}
-		if before != nil {
-			e.Before = before
-		}
-		return e
-	})
-}
-
-// tellCleared tells that a policy was removed; nil: there was none.
-func (r *registry) tellCleared(p *policies.Policy, by *events.Origin) {
-	if p == nil {
-		return
-	}
-	r.cfg.Events.Tell(by.Asked(), func() *events.Event {
-		return &events.Event{Name: "policy.cleared", VHost: p.VHost, By: by, Fields: named(p), Before: p}
-	})
 }
 
 func named(p *policies.Policy) protocol.Table {

@@ -18,6 +18,24 @@ var effectVerbs = slices.Concat(previewVerbs(false), previewVerbs(true), []verb.
 			format.Section{List: "candidates", Above: "Policies that might apply:", Columns: "operator name priority apply-to pattern applies why"},
 			format.Section{List: "settings", Above: "Settings:", Columns: "key value source argument policy operator_policy note"}),
 	},
+	{
+		Name: "list_policy_history", About: "Lists the last changes of policies: when, who, by which interface, what there was and is", Options: "no-table-headers",
+		Title: verb.Text(`Listing changes of policies for vhost "{vhost}" ...`),
+		Run: shown(func(ctx context.Context, broker *client.Client, c *verb.Call) (client.Object, error) {
+			o, err := broker.Get(ctx, "x", "policy-history", c.VHost)
+			if err == nil && !c.JSON {
+				format.History(o)
+			}
+			return o, err
+		}, format.Section{List: "changes", Columns: "id time user interface undoes policies changed"}),
+	},
+	{
+		Name: "undo_policy_change", About: "Puts back the policies that a change has altered, if they are still as it has left them", Arguments: "<change>",
+		Title: verb.Text(`Undoing change {change} of policies for vhost "{vhost}" ...`),
+		Run: shown(func(ctx context.Context, broker *client.Client, c *verb.Call) (client.Object, error) {
+			return broker.Change(ctx, "POST", nil, nil, "x", "policy-history", c.VHost, c.Arguments[0], "undo")
+		}),
+	},
 })
 
 // of asks about the queue or exchange.

@@ -12,6 +12,7 @@ import (
 	"candlemark/internal/auth"
 	"candlemark/internal/testkit/sandbox"
 	"candlemark/policies"
+	"candlemark/policies/changes"
 	"candlemark/protocol"
 
 	"go.uber.org/goleak"
@@ -120,7 +121,11 @@ func sample(vhost string) *Definitions {
 			{VHost: vhost, Source: "x\x00", Destination: "q\xff", RoutingKey: "a.\x00\x01#", Arguments: everyType},
 			{VHost: vhost, Source: "x\x00", Destination: "q\xff", ToExchange: true, RoutingKey: ""},
 		},
-		Policies:   []*policies.Policy{policy(vhost, "same", true), policy(vhost, "same", false)},
+		Policies: []*policies.Policy{policy(vhost, "same", true), policy(vhost, "same", false)},
+		History: []*changes.Change{{
+			VHost: vhost, ID: 9, At: 1 << 40, By: changes.By{User: "ann", Interface: "http"}, Undoes: 7, Count: 3,
+			Edits: []changes.Edit{{After: policy(vhost, "a", false)}, {Before: policy(vhost, "b", true)}, {Before: policy(vhost, "c", true), After: policy(vhost, "c", true)}},
+		}, {VHost: vhost, ID: 10, Count: 4000}},
 		Parameters: []Parameter{{Component: "shovel", VHost: vhost, Name: "p", Value: json.RawMessage(`{"a":[1,2.0]}`)}},
 		Globals:    []Global{{Name: "cluster_name", Value: json.RawMessage(`"rabbit <1>"`)}},
 	}
@@ -158,6 +163,7 @@ func TestEverythingSurvives(t *testing.T) {
 	for _, list := range []any{
 		sample("/").VHosts, sample("/").Accounts, sample("/").Grants, sample("/").TopicGrants,
 		sample("/").Exchanges, sample("/").Queues, sample("/").Bindings[:1], sample("/").Parameters, sample("/").Globals,
+		[]changes.Change{*sample("/").History[0]},
 	} {
 		one := reflect.ValueOf(list).Index(0)
 		for i := range one.NumField() {
@@ -168,11 +174,16 @@ func TestEverythingSurvives(t *testing.T) {
 	}
 }
 
-// equal compares policies by their own rule.
+// equal compares policies by their own rule, changes by their content.
 func equal(a, b *Definitions) bool {
 	x, y := *a, *b
-	same := slices.EqualFunc(x.Policies, y.Policies, (*policies.Policy).Equal)
-	x.Policies, y.Policies = nil, nil
+	same := slices.EqualFunc(x.Policies, y.Policies, (*policies.Policy).Equal) &&
+		slices.EqualFunc(x.History, y.History, func(a, b *changes.Change) bool {
+			one, _ := content(a)
+			other, _ := content(b)
+			return a.VHost == b.VHost && a.ID == b.ID && len(a.Edits) == len(b.Edits) && string(one) == string(other)
+		})
+	x.Policies, y.Policies, x.History, y.History = nil, nil, nil, nil
 	return same && reflect.DeepEqual(x, y)
 }
 

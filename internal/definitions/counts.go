@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// formatVersion is that of the tables and their keys. Records have their own.
-const formatVersion = 1
+// formatVersion is that of the tables and their keys. Records have their own. 1 had no history of policies.
+const formatVersion = 2
 
 // counts are numbers about the definitions as a whole.
 type counts struct {

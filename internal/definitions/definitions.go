@@ -7,6 +7,7 @@ import (
 	"candlemark/internal/auth"
 	"candlemark/internal/parameters"
 	"candlemark/policies"
+	"candlemark/policies/changes"
 	"candlemark/protocol"
 )
 
@@ -28,7 +29,7 @@ type Store interface {
 }
 
 // Change is a set of changes that are stored together. Values are auth.VHost, auth.Account,
-// auth.Grant, auth.TopicGrant, Exchange, Queue, Binding, *policies.Policy,
+// auth.Grant, auth.TopicGrant, Exchange, Queue, Binding, *policies.Policy, *changes.Change,
 // Parameter, Global and, in Put, Incarnation, in Delete, Ended. Deletions come first; then Put replaces what has the
 // same identity.
 type Change struct {
@@ -68,6 +69,7 @@ type Definitions struct {
 	Queues      []Queue
 	Bindings    []Binding
 	Policies    []*policies.Policy // operator policies too
+	History     []*changes.Change  // the last changes of policies
 	Parameters  []Parameter
 	Globals     []Global
 }

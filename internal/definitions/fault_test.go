@@ -181,6 +181,33 @@ func TestNewerVersion(t *testing.T) {
 	}
 }
 
+// A file of format 1 has no table for the history of policies: it gets one with the first change, and is of the format of now.
+func TestOldFormat(t *testing.T) {
+	dir := t.TempDir()
+	m := fileKeeper(t, dir)
+	m.must(t, put(auth.VHost{Name: "/"}))
+	f := m.Store.(*File)
+	if err := f.db.Update(func(tx *bolt.Tx) error {
+		counts := []byte(`{"format":1,"revision":1,"incarnation":0,"lines":1}`)
+		return errors.Join(tx.DeleteBucket([]byte(history)), fileTables{tx}.put(broker, countsKey, seal(broker, countsKey, counts)))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	m = m.reopen(t)
+	if d := m.all(t); len(d.VHosts) != 1 || len(d.History) != 0 {
+		t.Errorf("%+v", d)
+	}
+	m.must(t, put(sample("/").History[0]))
+	m = m.reopen(t)
+	if d := m.all(t); len(d.History) != 1 || d.Revision != 2 {
+		t.Errorf("%+v", d)
+	}
+	m.must(t, remove(auth.VHost{Name: "/"}))
+	if d := m.reopen(t).all(t); len(d.History) != 0 {
+		t.Errorf("%+v", d)
+	}
+}
+
 // What is left of a file that was never whole is not taken for one.
 func TestEmptyFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")

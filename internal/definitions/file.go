@@ -107,6 +107,9 @@ func (t fileTables) bucket(in table) (*bolt.Bucket, error) {
 	if b := t.tx.Bucket([]byte(in)); b != nil {
 		return b, nil
 	}
+	if in == history && t.tx.Writable() {
+		return t.tx.CreateBucket([]byte(in))
+	}
 	return nil, fmt.Errorf("%w: %s is missing", ErrDamaged, in)
 }
 
@@ -135,6 +138,9 @@ func (t fileTables) remove(in table, key []byte) error {
 }
 
 func (t fileTables) each(in table, prefix []byte, f func(key, record []byte) error) error {
+	if in == history && t.tx.Bucket([]byte(in)) == nil {
+		return nil
+	}
 	b, err := t.bucket(in)
 	if err != nil {
 		return err

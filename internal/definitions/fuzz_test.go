@@ -2,6 +2,7 @@ package definitions
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 )
 
@@ -26,6 +27,7 @@ func FuzzRecord(f *testing.F) {
 			f.Add(uint8(i), "/", "qa", []byte(seed))
 		}
 	}
+	f.Add(uint8(slices.Index(allTables, history)), "/", "a", []byte(`{"at":1,"user":"u","count":1,"edits":[{"name":"p","before":null,"after":{"pattern":"","definition":{"expires":1}}}]}`))
 	f.Fuzz(func(t *testing.T, n uint8, first, second string, text []byte) {
 		in := allTables[int(n)%len(allTables)]
 		var d, again Definitions

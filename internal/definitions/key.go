@@ -9,6 +9,7 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/policies"
+	"candlemark/policies/changes"
 	"candlemark/protocol"
 )
 
@@ -31,6 +32,8 @@ const (
 	rules   table = "policies"   // vhost, user or operator, name
 	values  table = "parameters" // vhost, component, name
 	broker  table = "broker"     // counts
+	// history has changes of policies: vhost, number in 16 hexadecimal digits. It is not in files of format 1.
+	history table = "policy-changes"
 )
 
 type tableList []table
@@ -38,7 +41,7 @@ type tableList []table
 func (l tableList) has(t table) bool { return slices.Contains(l, t) }
 
 var (
-	inVHosts  = tableList{grants, topicGrants, exchanges, queues, bindings, leading, rules, values}
+	inVHosts  = tableList{grants, topicGrants, exchanges, queues, bindings, leading, rules, values, history}
 	allTables = append(tableList{broker, vhosts, accounts, globals}, inVHosts...)
 )
 
@@ -63,6 +66,8 @@ func identify(v any) (in table, key []byte, vhost string, err error) {
 		in, vhost, key = queues, v.VHost, join(v.VHost, v.Name)
 	case *policies.Policy:
 		in, vhost, key = rules, v.VHost, join(v.VHost, whose(v.Operator), v.Name)
+	case *changes.Change:
+		in, vhost, key = history, v.VHost, join(v.VHost, fmt.Sprintf("%016x", v.ID))
 	case Parameter:
 		in, vhost, key = values, v.VHost, join(v.VHost, v.Component, v.Name)
 	case Binding:

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"hash/crc32"
+	"strconv"
 
 	"candlemark/internal/auth"
 	"candlemark/policies"
+	"candlemark/policies/changes"
 	"candlemark/protocol"
 )
 
@@ -200,6 +202,14 @@ func (d *Definitions) read(in table, names []string, content []byte) error {
 	case rules:
 		p, err := policies.Restore(names[0], names[2], names[1] == operators, content)
 		d.Policies = append(d.Policies, p)
+		return err
+	case history:
+		id, err := strconv.ParseUint(names[1], 16, 64)
+		if err != nil {
+			return err
+		}
+		c, err := changes.Restore(names[0], id, content)
+		d.History = append(d.History, c)
 		return err
 	case leading, broker: // nothing that is not known already
 	}

@@ -58,6 +58,11 @@ type PolicyEffects interface {
 	// PreviewPolicy says what setting p would do now, or clearing one of its name and kind; nothing changes. Found tells
 	// whether there is one of that name. Previews are made one at a time.
 	PreviewPolicy(ctx context.Context, p *policies.Policy, clear bool) (preview *changes.Preview, found bool, err error)
+	// PolicyHistory has the last changes of the policies of a virtual host.
+	PolicyHistory(ctx context.Context, vhost string) (changes.Log, error)
+	// UndoPolicyChange takes one back and returns when that is in force (PRO-15), with the number that this has in the history.
+	// operators says that operator policies may change, too. Errors: those of changes.Log.Undo.
+	UndoPolicyChange(ctx context.Context, vhost string, id uint64, operators bool) (change uint64, err error)
 }
 
 // Overview describes the broker as a whole.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/events"
 	"candlemark/internal/topology"
 	"candlemark/policies"
 	"candlemark/policies/changes"
@@ -17,11 +18,11 @@ func (qs *Queries) ExplainPolicies(ctx context.Context, vhost, name string, exch
 	if err != nil {
 		return policies.Explanation{}, err
 	}
-	set, err := qs.policySet(ctx, vhost)
+	known, err := qs.policies(ctx, vhost)
 	if err != nil {
 		return policies.Explanation{}, err
 	}
-	return set.Explain(&o), nil
+	return known.Set.Explain(&o), nil
 }
 
 // PreviewPolicy implements management.PolicyEffects.
@@ -32,7 +33,7 @@ func (qs *Queries) PreviewPolicy(ctx context.Context, p *policies.Policy, clear 
 	case <-ctx.Done():
 		return nil, false, ctx.Err()
 	}
-	before, err := qs.policySet(ctx, p.VHost)
+	known, err := qs.policies(ctx, p.VHost)
 	if err != nil {
 		return nil, false, err
 	}
@@ -40,6 +41,7 @@ func (qs *Queries) PreviewPolicy(ctx context.Context, p *policies.Policy, clear 
 	if !ok {
 		return nil, false, protocol.ChannelErrorf(protocol.NotFound, "vhost '%s' not found", p.VHost)
 	}
+	before := known.Set
 	found, after := before.Lookup(p.Operator, p.Name) != nil, before.Without(p.Operator, p.Name)
 	if !clear {
 		after = before.With(p)
@@ -108,15 +110,35 @@ func (r *previewer) count(ctx context.Context, a *ask.Asker) error {
 	})
 }
 
-// policySet asks the registry for the policies of a virtual host.
-func (qs *Queries) policySet(ctx context.Context, vhost string) (*policies.Set, error) {
+// PolicyHistory implements management.PolicyEffects.
+func (qs *Queries) PolicyHistory(ctx context.Context, vhost string) (changes.Log, error) {
+	known, err := qs.policies(ctx, vhost)
+	if err != nil {
+		return nil, err
+	}
+	return known.History, nil
+}
+
+// UndoPolicyChange implements management.PolicyEffects.
+func (qs *Queries) UndoPolicyChange(ctx context.Context, vhost string, id uint64, operators bool) (change uint64, err error) {
+	r, err := ask.One[*mail.PolicyReply](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to mail.Address) any {
+		return &mail.UndoPolicyChange{Request: mail.Request{ReplyTo: to, By: events.OriginOf(ctx)}, VHost: vhost, Change: id, Operators: operators}
+	})
+	if err != nil {
+		return 0, err
+	}
+	return r.Change, r.Err
+}
+
+// policies asks the registry for those of a virtual host, and their history.
+func (qs *Queries) policies(ctx context.Context, vhost string) (*mail.PoliciesInfo, error) {
 	r, err := ask.One[*mail.PoliciesInfo](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to mail.Address) any {
 		return &mail.DescribePolicies{Request: mail.Request{ReplyTo: to}, VHost: vhost}
 	})
 	if err != nil {
 		return nil, err
 	}
-	return r.Set, r.Err
+	return r, r.Err
 }
 
 // object finds a queue or an exchange. The default exchange has no policies, so it is none.

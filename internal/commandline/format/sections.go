@@ -5,9 +5,11 @@ import (
 	"io"
 	"maps"
 	"strings"
+
+	"candlemark/internal/plainjson"
 )
 
-// Section is a list in an object, with the line above it and its columns.
+// Section is a list in an object, with the line above it, "" for none, and its columns.
 type Section struct{ List, Above, Columns string }
 
 // Sections write lists of an object one below the other, in the form of a list; above says that the lines above are wanted.
@@ -18,7 +20,7 @@ func Sections(out io.Writer, form string, o map[string]any, header, above bool, 
 		for i := range items {
 			rows[i], _ = items[i].(map[string]any)
 		}
-		if above {
+		if above && s.Above != "" {
 			fmt.Fprintln(out, s.Above)
 		}
 		if err := Lists[form](out, List{Columns: strings.Fields(s.Columns), Header: header, Rows: rows}); err != nil {
@@ -47,6 +49,37 @@ func Preview(o map[string]any) {
 		}
 		i["changes"] = strings.Join(words, ", ")
 	}
+}
+
+// History puts what tables show of a history of policies in place of what was changed.
+func History(o map[string]any) {
+	list, _ := o["changes"].([]any)
+	for _, item := range list {
+		change, _ := item.(map[string]any)
+		edits, _ := change["changed"].([]any)
+		var words []string
+		for _, e := range edits {
+			edit, _ := e.(map[string]any)
+			name := fmt.Sprint(edit["name"])
+			if edit["operator"] == true {
+				name = "operator policy " + name
+			}
+			words = append(words, fmt.Sprintf("%s: %s -> %s", name, side(edit["before"]), side(edit["after"])))
+		}
+		change["changed"] = strings.Join(words, ", ")
+	}
+}
+
+// side is a policy before or after a change, without its name.
+func side(v any) string {
+	p, is := v.(map[string]any)
+	if !is {
+		return "none"
+	}
+	p = maps.Clone(p)
+	delete(p, "vhost")
+	delete(p, "name")
+	return string(plainjson.Marshal(p))
 }
 
 func orNone(v any) string {

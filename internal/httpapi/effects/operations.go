@@ -29,7 +29,7 @@ type asked struct {
 func (a *asked) text(name string) string { return rest.BareValue(a.fields[name]) }
 
 // operations by the second word of their AMQP routing keys.
-var operations = map[string]operation{"explain": explain, "preview": preview}
+var operations = map[string]operation{"explain": explain, "preview": preview, "history": history, "undo": undo}
 
 // Command carries out what somebody has asked for over AMQP, with a routing key. What it returns writes the answer as
 // JSON (rest.ForAMQP).
