@@ -16,7 +16,7 @@
 //
 // They are written with rest (requests, rules, errors, lists; ADR 39) and forms
 // (JSON forms that several of them show) over internal/management, the broker.
-// To add a section: a package, its Routes, its name in routes.go. Package client
+// To add a section: a package, its Routes, its name in routes.go. openapi.yaml describes every path. Package client
 // speaks the same API from the other side.
 //
 // Takes no mail and sends none: whoever implements management.Broker does.

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	_ "embed"
+	"net/http"
 	"slices"
 
 	"candlemark/internal/httpapi/clients"
@@ -15,7 +17,22 @@ import (
 	"candlemark/internal/httpapi/transfer"
 )
 
+// document describes all paths in OpenAPI's form.
+//
+//go:embed openapi.yaml
+var document []byte
+
+// own are paths that are about the API itself.
+var own = []rest.Route{rest.Open("/api/openapi.yaml", describe)}
+
+func describe(*rest.Request) (any, error) {
+	return rest.Stream(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/yaml")
+		_, _ = w.Write(document) // to whoever is still there
+	}), nil
+}
+
 // routes returns all that the API has: the tables of its sections.
 func routes() []rest.Route {
-	return slices.Concat(definitions.Routes, effects.Routes, topology.Routes, clients.Routes, messages.Routes, node.Routes, exposition.Routes, transfer.Routes, shovels.Routes)
+	return slices.Concat(own, definitions.Routes, effects.Routes, topology.Routes, clients.Routes, messages.Routes, node.Routes, exposition.Routes, transfer.Routes, shovels.Routes)
 }

@@ -106,7 +106,7 @@ func welcome(w http.ResponseWriter, _ *http.Request) {
 <title>Candlemark HTTP API</title>
 <h1>Candlemark HTTP API</h1>
 <p>The paths are those of RabbitMQ's management API, with HTTP basic authentication; they are listed in
-docs/http-api.md, which comes with the broker. Begin with <a href="/api/overview">/api/overview</a>.</p>
+docs/http-api.md, which comes with the broker, and described in <a href="/api/openapi.yaml">OpenAPI</a>. Begin with <a href="/api/overview">/api/overview</a>.</p>
 `))
 }
 
