@@ -60,7 +60,7 @@ func startRabbit(t *testing.T) *rabbit {
 		"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS="+local, "RABBITMQ_CTL_ERL_ARGS="+local)
 	r.run(epmd, "-port", ports[1], "-address", "127.0.0.1")
 	r.run(rabbitPrograms + "/rabbitmq-server")
-	wait := time.After(3 * patience)
+	wait := time.After(9 * patience) // two busy processors took a minute
 	every := time.NewTicker(200 * time.Millisecond)
 	defer every.Stop()
 	for {
