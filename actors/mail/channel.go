@@ -177,7 +177,8 @@ type QueueInfo struct {
 	Arguments                 protocol.Table
 	Durable, AutoDelete       bool
 	Exclusive                 bool
-	LeaseDeadline, NextExpiry int64 // wall ms, 0 for none
+	Expiring                  ExpiryCounts
+	Lease                     Lease
 	UnackedBytes              int64 // of the bodies
 	Memory                    int64 // bytes that the messages take
 	// Paged messages have their contents, with bodies of PagedBytes, in the journal

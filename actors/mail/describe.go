@@ -49,6 +49,21 @@ type Counts struct {
 	Damaged uint64
 }
 
+// ExpiryCounts tell when the ready messages of a queue expire.
+type ExpiryCounts struct {
+	Count  int    // of those that have a deadline
+	Within [5]int // of these: within 1 s, 1 min, 1 h, 1 d, and later; what is overdue is in the first
+	Next   int64  // the earliest deadline, wall ms, 0 for none
+}
+
+// Lease is the lease of a queue. The zero value is none.
+type Lease struct {
+	Period  int64  // ms
+	Ends    int64  // wall ms, 0 while it is held
+	Renewed int64  // wall ms
+	By      string // what renewed it: the name of a lease.Use
+}
+
 // QueueConsumer is a consumer in QueueInfo.
 type QueueConsumer struct {
 	Channel   Address

@@ -32,6 +32,8 @@ type Peek struct {
 	// Limit is how many are wanted, 1 to MostPeeked; all else means MostPeeked.
 	Limit  int
 	States MessageState // which; 0 for all
+	// ByDeadline has ready messages with a deadline only, in the order of their deadlines; After then has that of a message.
+	ByDeadline bool
 	// Cut is how many bytes of each body are wanted, -1 for all.
 	Cut int
 	// Queue and VHost are names, for errors.

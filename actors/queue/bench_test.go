@@ -93,6 +93,40 @@ func BenchmarkExpire(b *testing.B) {
 	}
 }
 
+// BenchmarkKeep is a message that is kept among up to 100,000 others: without a TTL, with the same one as all, or with one of its
+// own within an hour. Their end is not counted.
+func BenchmarkKeep(b *testing.B) {
+	for _, set := range []struct {
+		name string
+		ttl  func(i int) int64
+	}{
+		{"no_ttl", func(int) int64 { return -1 }},
+		{"equal_ttl", func(int) int64 { return 60_000 }},
+		{"random_1h", func(i int) int64 { return int64(i) * 7919 % 3_600_000 }},
+	} {
+		b.Run(set.name, func(b *testing.B) {
+			c := benchCore()
+			b.ReportAllocs()
+			for i := 0; i < b.N; i += benchBatch {
+				if c.Backlog.Len() > 100_000 {
+					b.StopTimer()
+					c.run(&mail.Purge{})
+					for c.pending.Work() != nil {
+						c.run(again{})
+					}
+					b.StartTimer()
+				}
+				e := mail.NewEnqueue(publisher, queuePID)
+				for k := range benchBatch {
+					e.Messages = append(e.Messages, message.Message{RoutingKey: benchKey, Header: benchHeader, Body: benchBody, TTL: set.ttl(i + k)})
+				}
+				c.now += clock.Instant(time.Millisecond)
+				c.run(e)
+			}
+		})
+	}
+}
+
 // BenchmarkBury is a message that expires, is sent to the dead-letter actor and
 // answered; its arrival is not counted.
 func BenchmarkBury(b *testing.B) {

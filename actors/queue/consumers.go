@@ -3,6 +3,8 @@ package queue
 import (
 	"slices"
 
+	"candlemark/actors/queue/lease"
+
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/work"
@@ -59,7 +61,7 @@ func (s *state) left(n int, now clock.Instant) {
 	s.consumerLeft = s.consumerLeft || n > 0
 	s.Consumed = s.consumers.Len() > 0
 	for range n {
-		s.lease.Release(now.Ceil())
+		s.lease.Release(now.Ceil(), lease.Left)
 	}
 }
 
@@ -74,7 +76,7 @@ func (s *state) channelGone(channel mail.Address, now clock.Instant) {
 	}
 	s.left(s.consumers.DetachAll(h), now)
 	if h.Unacked.Len() > 0 {
-		s.lease.Renew(now.Ceil())
+		s.lease.Renew(now.Ceil(), lease.Returned)
 	}
 	next := uint64(1)
 	s.pending.Start(&work.Work{

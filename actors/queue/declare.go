@@ -2,6 +2,7 @@ package queue
 
 import (
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/lease"
 	"candlemark/internal/clock"
 	"candlemark/internal/topology"
 	"candlemark/policies"
@@ -13,11 +14,11 @@ import (
 func (s *state) declare(m *mail.DeclareQueue, now clock.Instant) {
 	reply := &mail.DeclareQueueReply{Reply: m.Done(nil), Name: s.queue.Name}
 	if m.Passive && !m.NoWait {
-		s.lease.Renew(now.Ceil()) // also for one that is refused (LEASE-5)
+		s.lease.Renew(now.Ceil(), lease.Declared) // also for one that is refused (LEASE-5)
 	}
 	if reply.Err = equivalent(s.queue, s.vhost, m); reply.Err == nil {
 		if !m.NoWait {
-			s.lease.Renew(now.Ceil())
+			s.lease.Renew(now.Ceil(), lease.Declared)
 		}
 		s.ExpireDue(now)
 		reply.MessageCount, reply.ConsumerCount = s.Shown(), s.consumers.Len()

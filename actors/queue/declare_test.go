@@ -151,10 +151,10 @@ func TestDescribe_LEASE4(t *testing.T) {
 	c.feed(&mail.DescribeQueue{Request: mail.Request{ReplyTo: ch1, ID: 3}})
 	i := one[*mail.QueueInfo](c)
 	if i.ID != 3 || i.Name != "q" || i.Ready != 1 || i.Unacked != 1 || i.ReadyBytes != 1 ||
-		i.NextExpiry != start+50 || i.Settings.MessageTTL != 50 {
+		i.Expiring.Next != start+50 || i.Settings.MessageTTL != 50 {
 		t.Fatalf("%+v", i)
 	}
-	if i.LeaseDeadline != start+900 {
-		t.Fatalf("lease until %d", i.LeaseDeadline-start)
+	if i.Lease.Ends != start+900 {
+		t.Fatalf("lease until %d", i.Lease.Ends-start)
 	}
 }

@@ -3,6 +3,8 @@ package queue
 import (
 	"slices"
 
+	"candlemark/actors/queue/lease"
+
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/outbox"
 	"candlemark/internal/clock"
@@ -92,7 +94,7 @@ func (s *state) kept(now clock.Instant) {
 	}
 	s.dueNow = true // what came due before
 	if s.deletion.cause == leaseRanOut {
-		s.lease.Renew(now.Ceil())
+		s.lease.Renew(now.Ceil(), lease.Declared)
 	}
 	if c := s.deletion.command; c != nil {
 		to, reply := c.Answer(mail.Failed)

@@ -3,6 +3,7 @@ package queue
 import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/lease"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
 )
@@ -15,7 +16,7 @@ func (s *state) get(m *mail.Get, now clock.Instant) {
 		s.out.Send(m.ReplyTo, reply)
 		return
 	}
-	s.lease.Renew(now.Ceil())
+	s.lease.Renew(now.Ceil(), lease.Got)
 	if s.Settings.HasForward { // all there is goes elsewhere
 		s.Counts.GetEmpty++
 		s.out.Send(m.ReplyTo, reply)

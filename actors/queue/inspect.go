@@ -12,14 +12,14 @@ import (
 func (s *state) view() inspect.View {
 	return inspect.View{
 		Messages: &s.Backlog, Scheduled: s.Scheduled, Consumers: &s.consumers, AckTimeouts: s.ackTimeouts,
-		Style: s.Style(), Limit: int(s.turnMost),
+		Expiry: &s.Expiry, Style: s.Style(), Limit: int(s.turnMost),
 	}
 }
 
 // ask works on a question.
 func (s *state) ask(asked mail.Answerable, q inspect.Question, now clock.Instant) {
 	s.pending.Start(&work.Work{
-		Expires: true, Asked: asked,
+		Expires: !q.Still, Asked: asked,
 		Step: func(clock.Instant) bool { return q.Step() },
 		End:  func(clock.Instant) { s.answerWith(asked, q.Answer()) },
 	}, now)
@@ -35,6 +35,28 @@ func (s *state) answerWith(asked mail.Answerable, a inspect.Answer) {
 		a.Found(contents)
 		s.out.Send(a.To, a.Reply)
 	}})
+}
+
+// expiring tells when messages expire.
+func expiring(s *state) mail.ExpiryCounts {
+	c := mail.ExpiryCounts(s.Expiry.Counts(s.Journal.At))
+	if c.Next != 0 {
+		c.Next += s.Skew
+	}
+	return c
+}
+
+// leased tells when the queue ends if nobody uses it.
+func leased(s *state) (l mail.Lease) {
+	if l.Period = s.lease.Period(); l.Period == 0 || s.phase >= draining {
+		return mail.Lease{}
+	}
+	at, by := s.lease.LastUse()
+	l.Renewed, l.By = at+s.Skew, by.String()
+	if at, ends := s.lease.Deadline(); ends {
+		l.Ends = at + s.Skew
+	}
+	return l
 }
 
 // describe answers a question. It changes nothing and renews no lease (LEASE-4).
@@ -55,12 +77,7 @@ func (s *state) describe(m *mail.DescribeQueue) {
 		info.Memory += x.Memory()
 	}
 	info.Persistent, info.PersistentBytes = s.Backlog.Persistent()
-	if at, ends := s.lease.Deadline(); ends {
-		info.LeaseDeadline = at + s.Skew
-	}
-	if at, some := s.Expiry.Next(); some {
-		info.NextExpiry = at + s.Skew
-	}
+	info.Expiring, info.Lease = expiring(s), leased(s)
 	if c := s.consumers.Exclusive(); c != nil {
 		info.ExclusiveTag = c.Tag
 	}

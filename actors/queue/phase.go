@@ -3,6 +3,8 @@ package queue
 import (
 	"slices"
 
+	"candlemark/actors/queue/lease"
+
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/messages"
 	"candlemark/internal/clock"
@@ -59,7 +61,7 @@ func (s *state) handleAsleep(what any, now clock.Instant) {
 	case *mail.Configure:
 		before := s.Settings
 		s.effective, s.Settings = m.Effective, m.Settings
-		s.lease.SetPeriod(period(s.Settings.Expires), now.Ceil())
+		s.lease.SetPeriod(period(s.Settings.Expires), now.Ceil(), lease.Changed)
 		s.forwardToChanged(&before, now)
 		for s.Expiry.Follow(&before); s.Expiry.Recompute(messages.TurnLimit); {
 		}
@@ -68,7 +70,7 @@ func (s *state) handleAsleep(what any, now clock.Instant) {
 	case *mail.Wake:
 		s.dueNow = s.phase.becomeLive() // what came due before
 		s.waking = m
-		s.lease.Renew(now.Ceil()) // its full period after a restart (LEASE-4)
+		s.lease.Renew(now.Ceil(), lease.Started) // its full period after a restart (LEASE-4)
 	case timerFired, again:
 	default:
 		s.pending.Park(what)

@@ -3,6 +3,7 @@ package queue
 import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/content"
+	"candlemark/actors/queue/lease"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/policies"
@@ -12,7 +13,7 @@ import (
 // the journal follow when it has them; all others are answered now.
 func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 	var taken, stored, refused *mail.EnqueueReply
-	s.renewedBy(policies.RenewedByPublish, now)
+	s.renewedBy(policies.RenewedByPublish, lease.Published, now)
 	s.ExpireDue(now)
 	s.Counts.Publish += uint64(len(e.Messages))
 	reader := s.Reader()

@@ -3,6 +3,7 @@ package queue
 import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/lease"
 	"candlemark/actors/queue/work"
 	"candlemark/internal/clock"
 	"candlemark/policies"
@@ -17,7 +18,7 @@ func (s *state) purge(m *mail.Purge, now clock.Instant) {
 		s.out.Send(m.ReplyTo, reply)
 		return
 	}
-	s.renewedBy(policies.RenewedByUpdate, now)
+	s.renewedBy(policies.RenewedByUpdate, lease.Updated, now)
 	scheduled, due, at := s.Scheduled.Len(), now, backlog.Handle(1)
 	s.pending.Start(&work.Work{
 		Asked: m,

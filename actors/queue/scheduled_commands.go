@@ -2,6 +2,7 @@ package queue
 
 import (
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/lease"
 	"candlemark/actors/queue/schedule"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
@@ -65,7 +66,7 @@ func (s *state) reschedule(m *mail.Reschedule, now clock.Instant) {
 
 // changeScheduled gives the messages of a command another time, or cancels them.
 func (s *state) changeScheduled(asked mail.Answerable, request mail.Request, due int64, seq uint64, id string, now clock.Instant) {
-	s.renewedBy(policies.RenewedByUpdate, now)
+	s.renewedBy(policies.RenewedByUpdate, lease.Updated, now)
 	c := &schedule.Change{Due: due}
 	want, found := s.Scheduled.Change(c, &s.Journal, seq, id)
 	if len(want) == 0 {

@@ -60,7 +60,7 @@ func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
 	s.Set.Init(cfg.Queue, cfg.VHost, self, cfg.Settings, cfg.Budget, &s.out.Outbox)
 	s.Late.Share = cfg.Metrics
 	s.effective = cfg.Effective
-	s.lease.SetPeriod(period(s.Settings.Expires), now.Ceil())
+	s.lease.SetPeriod(period(s.Settings.Expires), now.Ceil(), lease.Started)
 	s.consumers = consumers.New(&s.out.Outbox, self, s.Settings.SingleActiveConsumer, s.Quorum)
 	if s.Settings.HasForward {
 		s.lease.Hold()
@@ -167,7 +167,7 @@ func (s *state) control(what any, now clock.Instant) {
 	case *mail.DescribeQueue:
 		s.describe(m)
 	case *mail.Peek:
-		s.renewedBy(policies.RenewedByPeek, now)
+		s.renewedBy(policies.RenewedByPeek, lease.Peeked, now)
 		s.ask(m, s.view().Peek(m), now)
 	case *mail.ListUnacked:
 		s.ask(m, s.view().ListUnacked(m), now)
@@ -199,7 +199,7 @@ func (s *state) flush() {
 func (s *state) configure(m *mail.Configure, now clock.Instant) {
 	before := s.Settings
 	s.effective, s.Settings = m.Effective, m.Settings
-	s.lease.SetPeriod(period(s.Settings.Expires), now.Ceil())
+	s.lease.SetPeriod(period(s.Settings.Expires), now.Ceil(), lease.Changed)
 	s.forwardToChanged(&before, now)
 	if before.HasDLX && !s.Settings.HasDLX {
 		s.DeadLetters.RetryNow(now)
@@ -220,7 +220,7 @@ func (s *state) forwardToChanged(before *policies.QueueSettings, now clock.Insta
 	case is && !was:
 		s.lease.Hold()
 	case was && !is:
-		s.lease.Release(now.Ceil())
+		s.lease.Release(now.Ceil(), lease.Changed)
 	}
 	s.consumers.Pause(is)
 }

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/lease"
 	"candlemark/actors/queue/messages"
 	"candlemark/internal/clock"
 	"candlemark/policies"
@@ -121,7 +122,11 @@ func (s *state) endLease(now clock.Instant) {
 	}
 	pending := s.Scheduled.Len() > 0
 	if s.Settings.ExpiresIfEmpty && (s.Backlog.Len() > 0 || pending) || s.Settings.RenewedBy.Has(policies.RenewedByScheduled) && pending {
-		s.lease.Renew(now.Ceil())
+		by := lease.Scheduled
+		if s.Backlog.Len() > 0 {
+			by = lease.NotEmpty
+		}
+		s.lease.Renew(now.Ceil(), by)
 		return
 	}
 	s.retire(leaseRanOut, nil)
@@ -129,8 +134,8 @@ func (s *state) endLease(now clock.Instant) {
 
 // renewedBy renews the lease for what is a use only if expires-renewed-by says so
 // (LEASE-4).
-func (s *state) renewedBy(use policies.Renewals, now clock.Instant) {
+func (s *state) renewedBy(use policies.Renewals, by lease.Use, now clock.Instant) {
 	if s.Settings.RenewedBy.Has(use) {
-		s.lease.Renew(now.Ceil())
+		s.lease.Renew(now.Ceil(), by)
 	}
 }

@@ -3,6 +3,8 @@ package queue
 import (
 	"time"
 
+	"candlemark/actors/queue/lease"
+
 	"candlemark/internal/clock"
 )
 
@@ -26,6 +28,6 @@ func (q *queue) now() clock.Instant {
 // deliveries have as long to be settled as they had before. What has a deadline is
 // overdue, as after a restart too (TTL-26).
 func (s *state) machineSlept(d time.Duration, now clock.Instant) {
-	s.lease.Renew(now.Ceil())
+	s.lease.Renew(now.Ceil(), lease.Awoken)
 	s.ackTimeouts.Postpone(int64(d+time.Millisecond-1) / int64(time.Millisecond))
 }

@@ -40,10 +40,10 @@ type Queue struct {
 	// DeliveryLimit is -1 for none.
 	DeliveryLimit int64
 	IdleSince     int64 // wall ms
-	// NextExpiry is a wall ms before which no message expires, near it the closer it is; LeaseExpires is when the queue
-	// does if nobody uses it. 0 for never.
-	NextExpiry, LeaseExpires int64
-	Counts                   Counts
+	// Expiring tells when ready messages do, Lease when the queue does if nobody uses it.
+	Expiring ExpiryCounts
+	Lease    Lease
+	Counts   Counts
 	// TimedOut are deliveries that came back because nobody settled them in time, Late
 	// those that were settled when they had left.
 	TimedOut, Late uint64
@@ -52,6 +52,32 @@ type Queue struct {
 	State string
 	// Details are nil in lists.
 	Details *QueueDetails
+}
+
+// ExpiryCounts tell when ready messages expire.
+type ExpiryCounts struct {
+	Count  int    // of those that do
+	Within [5]int // of these: within 1 s, 1 min, 1 h, 1 d, and later; what is overdue is in the first
+	Next   int64  // the earliest deadline, wall ms, 0 for none
+}
+
+// Add adds c.
+func (t *ExpiryCounts) Add(c ExpiryCounts) {
+	t.Count += c.Count
+	for i, n := range c.Within {
+		t.Within[i] += n
+	}
+	if t.Next == 0 || c.Next != 0 && c.Next < t.Next {
+		t.Next = c.Next
+	}
+}
+
+// Lease is the right of an unused queue to live on. The zero value is that of a queue that needs none.
+type Lease struct {
+	Period  int64  // ms
+	Ends    int64  // wall ms, 0 while it is held by consumers
+	Renewed int64  // wall ms
+	By      string // what renewed it, a word
 }
 
 // QueueDetails are shown only to a question about one queue.

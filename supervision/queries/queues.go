@@ -113,7 +113,7 @@ func shown(vhost string, q *topology.Queue, info *mail.QueueInfo) management.Que
 	s.Persistent, s.PersistentBytes = info.Persistent, info.PersistentBytes
 	s.ExclusiveTag, s.ActiveTag, s.HeadTimestamp = info.ExclusiveTag, info.ActiveTag, info.HeadTimestamp
 	s.IdleSince, s.Counts = info.LastUse, countsShown(info.Counts)
-	s.NextExpiry, s.LeaseExpires = info.NextExpiry, info.LeaseDeadline
+	s.Expiring, s.Lease = management.ExpiryCounts(info.Expiring), management.Lease(info.Lease)
 	s.TimedOut, s.Late, s.Scheduled = info.Counts.TimedOut, info.Counts.Late, management.ScheduledCounts(info.Scheduled)
 	return s
 }

@@ -4,7 +4,7 @@
 // messages are in the queue's backlog, which it changes only by their deadlines.
 //
 // Deadlines: Next says when Advance is to be called. Expiry is eager, at any position; strict mode looks at the head
-// only, and the wheel stands still.
+// only: then the wheel stands still, and only tells what is ahead (ahead.go).
 //
 // A restart loses the wheel: messages are added again.
 package expiry

@@ -17,7 +17,8 @@ type Expiry struct {
 	settings *policies.QueueSettings
 	quorum   bool
 	sweep    backlog.Handle                // where one goes on, 0 for none
-	wheel    wheel.Wheel[*backlog.Backlog] // of the ready messages with a deadline
+	wheel    wheel.Wheel[*backlog.Backlog] // of the ready messages with a deadline; in strict mode nobody waits for it
+	left     uint32                        // how often messages have left the wheel, or have moved on it
 	due      []backlog.Handle              // what the wheel fires, reused
 }
 
@@ -27,7 +28,10 @@ func New(messages *backlog.Backlog, settings *policies.QueueSettings, quorum boo
 }
 
 // Clear forgets all messages.
-func (e *Expiry) Clear() { e.wheel, e.sweep = wheel.New(e.messages), 0 }
+func (e *Expiry) Clear() {
+	e.wheel, e.sweep = wheel.New(e.messages), 0
+	e.left++
+}
 
 // Len is how many messages are on the wheel.
 func (e *Expiry) Len() int { return e.wheel.Len() }
@@ -64,14 +68,13 @@ func (e *Expiry) Deadline(own int64, now clock.Instant) int64 {
 }
 
 // Add has a ready message expire at its deadline.
-func (e *Expiry) Add(h backlog.Handle) {
-	if !e.settings.StrictExpiry {
-		e.wheel.Add(h)
-	}
-}
+func (e *Expiry) Add(h backlog.Handle) { e.wheel.Add(h) }
 
 // Remove is called before a message is not ready any more.
-func (e *Expiry) Remove(h backlog.Handle) { e.wheel.Remove(h) }
+func (e *Expiry) Remove(h backlog.Handle) {
+	e.wheel.Remove(h)
+	e.left++
+}
 
 // Next is when Advance is to be called, in wall ms.
 func (e *Expiry) Next() (int64, bool) {
@@ -92,6 +95,7 @@ func (e *Expiry) Advance(now clock.Instant, limit int, end func(backlog.Handle))
 		_, _, more = e.First(now, limit, end)
 		return more
 	}
+	e.left++
 	more = e.wheel.Advance(now.Floor(), limit, func(h uint32) { e.due = append(e.due, h) })
 	if len(e.due) == 0 {
 		return more
@@ -133,14 +137,14 @@ func (e *Expiry) First(now clock.Instant, limit int, end func(backlog.Handle)) (
 		if e.messages.Deadline(h) > now.Floor() {
 			return h, true, false
 		}
-		e.wheel.Remove(h)
+		e.Remove(h)
 		end(h)
 	}
 	return 0, false, true
 }
 
 // Follow begins a sweep over the messages if the settings before, which were others, count for them no longer: their
-// deadlines change (TTL-25), or those that strict expiry kept off the wheel go on it.
+// deadlines change (TTL-25).
 func (e *Expiry) Follow(before *policies.QueueSettings) {
 	if e.settings.Retimes(before) {
 		e.sweep = 1
@@ -155,7 +159,7 @@ func (e *Expiry) Recompute(limit int) (more bool) {
 	e.sweep = e.messages.Sweep(e.sweep, limit, func(h backlog.Handle) {
 		ready := e.messages.IsReady(h)
 		if ready {
-			e.wheel.Remove(h)
+			e.Remove(h)
 		}
 		if e.settings.RetroactiveTTL {
 			enqueued, own := e.messages.Times(h)

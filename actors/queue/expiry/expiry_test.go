@@ -146,7 +146,7 @@ func TestRecompute_TTL25(t *testing.T) {
 	f.messages.Take(taken)
 	before := f.settings
 	f.Follow(&before)
-	if f.Recompute(100) || f.Len() != 0 {
+	if f.Recompute(100) || f.Len() != 1 {
 		t.Error("a sweep though nothing has changed")
 	}
 	f.settings.StrictExpiry, f.settings.RetroactiveTTL, f.settings.MessageTTL = false, true, 30
@@ -161,5 +161,82 @@ func TestRecompute_TTL25(t *testing.T) {
 	f.Clear()
 	if f.Recompute(100) || f.Len() != 0 {
 		t.Error("not cleared")
+	}
+}
+
+// TestCounts: known exactly, wherever the horizons are, in strict mode too; what is taken or ends is not counted.
+func TestCounts(t *testing.T) {
+	for _, strict := range []bool{false, true} {
+		f := newFixture(func(s *policies.QueueSettings) { s.StrictExpiry = strict })
+		if c := f.Counts(start); c != (Counts{}) {
+			t.Errorf("%+v in an empty queue", c)
+		}
+		taken := f.push(7)
+		for _, ttl := range []int64{-1, 999, 1000, 1001, 60_000, 60_001, 3_600_000, 3_600_001, 86_400_000, 86_400_001, 1 << 45} {
+			f.push(ttl)
+		}
+		f.Remove(taken)
+		if c, want := f.Counts(start), (Counts{Count: 10, Within: [5]int{2, 2, 2, 2, 2}, Next: start + 999}); c != want {
+			t.Errorf("%+v, want %+v", c, want)
+		}
+		f.Advance(at(900), 100, f.end) // nothing
+		if c, want := f.Counts(start+59_001), (Counts{Count: 10, Within: [5]int{5, 0, 2, 2, 1}, Next: start + 999}); c != want {
+			t.Errorf("%+v, want %+v", c, want)
+		}
+	}
+}
+
+// TestScan goes over messages by their deadlines, a list at a time, those of the same ms in parts, and begins anew when some have
+// left.
+func TestScan(t *testing.T) {
+	f := newFixture(func(*policies.QueueSettings) {})
+	for i := range 300 {
+		f.push(int64(1 + i*i*37%100_000))
+	}
+	f.push(-1)
+	const many = 5000 // more than a list has that is wider than a ms
+	same := make([]backlog.Handle, 0, many)
+	for range many {
+		same = append(same, f.push(200_000))
+	}
+	seen, last := 0, int64(0)
+	for s := f.Scan(start + 1000); ; {
+		highest := last
+		whole, anew, more := s.Step(10, func(h backlog.Handle) {
+			seen++
+			highest = max(highest, f.messages.Deadline(h))
+			if d := f.messages.Deadline(h); d < last {
+				t.Errorf("%d behind %d", d, last)
+			}
+		})
+		if anew {
+			t.Error("anew")
+		}
+		if whole {
+			last = highest
+		}
+		if !more {
+			break
+		}
+	}
+	if late := int(f.Counts(start).Within[0]); seen < 300+many-late || seen > 300+many {
+		t.Errorf("%d seen", seen)
+	}
+	s := f.Scan(start + 200_000)
+	for range 2 {
+		if whole, anew, more := s.Step(1000, func(backlog.Handle) {}); whole || anew || !more {
+			t.Fatal("not cut")
+		}
+	}
+	f.Remove(same[many-1])
+	if _, anew, more := s.Step(10, func(backlog.Handle) {}); !anew || !more {
+		t.Error("goes on though messages have left")
+	}
+	seen = 0
+	for more := true; more; {
+		_, _, more = s.Step(10, func(backlog.Handle) { seen++ })
+	}
+	if seen != many-1 {
+		t.Errorf("%d of %d", seen, many-1)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/content"
+	"candlemark/actors/queue/expiry"
 	"candlemark/actors/queue/schedule"
 	"candlemark/internal/store"
 	"candlemark/policies"
@@ -23,6 +24,7 @@ type View struct {
 	Scheduled   *schedule.Schedule // nil for none
 	Consumers   *consumers.Set
 	AckTimeouts *acktimeouts.Timeouts // nil for none
+	Expiry      *expiry.Expiry
 	Style       content.Style
 	Limit       int // deliveries in a step
 }
@@ -31,6 +33,8 @@ type View struct {
 type Question struct {
 	// Step looks at a turn's worth, and reports whether that was the last.
 	Step func() (done bool)
+	// Still: nothing is to expire before it is answered.
+	Still bool
 	// Answer is called then.
 	Answer func() Answer
 }
@@ -60,22 +64,27 @@ func (v *View) wall(deadline int64) int64 {
 	return deadline + v.Style.Skew
 }
 
-// lowest keeps the limit values with the lowest keys.
-type lowest[T any, K cmp.Ordered] struct {
-	limit int
-	key   func(T) K
-	kept  []T
+// lowest keeps the limit values that come first.
+type lowest[T any] struct {
+	limit   int
+	compare func(a, b T) int
+	kept    []T
 }
 
-func (l *lowest[T, K]) add(v T) {
+// by compares by a key.
+func by[T any, K cmp.Ordered](key func(T) K) func(a, b T) int {
+	return func(a, b T) int { return cmp.Compare(key(a), key(b)) }
+}
+
+func (l *lowest[T]) add(v T) {
 	if l.kept = append(l.kept, v); len(l.kept) >= 2*l.limit+64 {
 		l.list()
 	}
 }
 
 // list returns them in their order.
-func (l *lowest[T, K]) list() []T {
-	slices.SortFunc(l.kept, func(a, b T) int { return cmp.Compare(l.key(a), l.key(b)) })
+func (l *lowest[T]) list() []T {
+	slices.SortFunc(l.kept, l.compare)
 	l.kept = l.kept[:min(len(l.kept), l.limit)]
 	return l.kept
 }

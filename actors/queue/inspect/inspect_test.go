@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -11,7 +12,7 @@ import (
 
 // TestLowest keeps the lowest of many, in order, without keeping many.
 func TestLowest(t *testing.T) {
-	l := lowest[int, int]{limit: 3, key: func(n int) int { return n }}
+	l := lowest[int]{limit: 3, compare: cmp.Compare[int]}
 	for _, n := range rand.New(rand.NewPCG(1, 0)).Perm(1000) {
 		if l.add(n); len(l.kept) > 2*3+64 {
 			t.Fatalf("%d kept", len(l.kept))

@@ -12,7 +12,7 @@ import (
 func (v View) ListUnacked(m *mail.ListUnacked) Question {
 	limit, all := limitOf(m.Limit), v.Consumers.Scan(v.Limit)
 	seq := func(u consumers.Unsettled) uint64 { return v.Messages.Seq(u.Message) }
-	first := lowest[consumers.Unsettled, uint64]{limit: limit + 1, key: seq}
+	first := lowest[consumers.Unsettled]{limit: limit + 1, compare: by(seq)}
 	return Question{
 		Step: func() bool {
 			return all.Step(func(u consumers.Unsettled) {

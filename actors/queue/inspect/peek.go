@@ -26,6 +26,9 @@ type peeking struct {
 // Peek shows messages: those in the queue, then the scheduled ones.
 func (v View) Peek(m *mail.Peek) Question {
 	p := &peeking{View: v, asked: m, reply: &mail.PeekReply{Reply: m.Done(nil)}, states: m.States}
+	if m.ByDeadline {
+		return p.byDeadline()
+	}
 	if p.states == 0 {
 		p.states = mail.Ready | mail.Unacked | mail.Scheduled
 	}
@@ -33,7 +36,7 @@ func (v View) Peek(m *mail.Peek) Question {
 		p.states &^= mail.Ready | mail.Unacked
 	}
 	spot := backlog.Spot(m.After.Seq)
-	unacked := lowest[backlog.Handle, backlog.Spot]{limit: limitOf(m.Limit) + 1, key: v.Messages.Spot}
+	unacked := lowest[backlog.Handle]{limit: limitOf(m.Limit) + 1, compare: by(v.Messages.Spot)}
 	q := Question{Step: func() bool { return true }, Answer: func() Answer { return p.answer(unacked.list()) }}
 	if p.states&mail.Unacked != 0 && v.Consumers.Unacked() > 0 {
 		all := v.Consumers.Scan(v.Limit)

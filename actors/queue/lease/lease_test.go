@@ -20,22 +20,22 @@ func TestLease(t *testing.T) {
 		{"LEASE-1 largest", 315_360_000_000, none, 315_360_000_000},
 		{"LEASE-1 policy without bound", math.MaxInt64, none, math.MaxInt64 - start},
 		{"no lease", -1, none, -1},
-		{"LEASE-4 a use renews", 900, func(l *Lease) { l.Renew(start + 600) }, 1500},
+		{"LEASE-4 a use renews", 900, func(l *Lease) { l.Renew(start+600, Got) }, 1500},
 		{"LEASE-4 a consumer holds", 900, func(l *Lease) { l.Hold() }, -1},
-		{"LEASE-4 last consumer leaves", 900, func(l *Lease) { l.Hold(); l.Release(start + 650) }, 1550},
-		{"LEASE-3 one of two consumers leaves", 900, func(l *Lease) { l.Hold(); l.Hold(); l.Release(start + 650) }, -1},
-		{"LEASE-3 a use while held", 900, func(l *Lease) { l.Hold(); l.Renew(start + 610); l.Release(start + 650) }, 1550},
-		{"LEASE-4 policy changed, same period", 900, func(l *Lease) { l.SetPeriod(900, start+600) }, 1500},
-		{"LEASE-4 shorter period", 900, func(l *Lease) { l.SetPeriod(10, start+600) }, 610},
-		{"POL-10 period removed", 900, func(l *Lease) { l.SetPeriod(-1, start+600) }, -1},
-		{"POL-9 period set later", -1, func(l *Lease) { l.SetPeriod(900, start+600) }, 1500},
-		{"POL-9 period set while held", -1, func(l *Lease) { l.Hold(); l.SetPeriod(900, start+600) }, -1},
-		{"time does not go back", 900, func(l *Lease) { l.Renew(start - 600) }, 900},
+		{"LEASE-4 last consumer leaves", 900, func(l *Lease) { l.Hold(); l.Release(start+650, Left) }, 1550},
+		{"LEASE-3 one of two consumers leaves", 900, func(l *Lease) { l.Hold(); l.Hold(); l.Release(start+650, Left) }, -1},
+		{"LEASE-3 a use while held", 900, func(l *Lease) { l.Hold(); l.Renew(start+610, Got); l.Release(start+650, Left) }, 1550},
+		{"LEASE-4 policy changed, same period", 900, func(l *Lease) { l.SetPeriod(900, start+600, Started) }, 1500},
+		{"LEASE-4 shorter period", 900, func(l *Lease) { l.SetPeriod(10, start+600, Started) }, 610},
+		{"POL-10 period removed", 900, func(l *Lease) { l.SetPeriod(-1, start+600, Started) }, -1},
+		{"POL-9 period set later", -1, func(l *Lease) { l.SetPeriod(900, start+600, Started) }, 1500},
+		{"POL-9 period set while held", -1, func(l *Lease) { l.Hold(); l.SetPeriod(900, start+600, Started) }, -1},
+		{"time does not go back", 900, func(l *Lease) { l.Renew(start-600, Got) }, 900},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var l Lease
-			l.SetPeriod(tt.period, start)
+			l.SetPeriod(tt.period, start, Started)
 			tt.action(&l)
 			deadline, ok := l.Deadline()
 			if ok != (tt.deadline >= 0) || ok && deadline != start+tt.deadline {
@@ -60,11 +60,11 @@ func TestLease(t *testing.T) {
 // TestLazyTimer_LEASE13 arms as an owner does: only when the timer fires or nothing is armed.
 func TestLazyTimer_LEASE13(t *testing.T) {
 	var l Lease
-	l.SetPeriod(1000, 0)
+	l.SetPeriod(1000, 0, Started)
 	armed, fires := int64(1000), 0
 	for now := int64(0); ; now++ {
 		if now%10 == 0 && now <= 100_000 {
-			l.Renew(now)
+			l.Renew(now, Got)
 		}
 		if now < armed {
 			continue
@@ -85,16 +85,21 @@ func TestLazyTimer_LEASE13(t *testing.T) {
 
 func TestAccessors(t *testing.T) {
 	var l Lease
-	l.SetPeriod(5, 7)
+	l.SetPeriod(5, 7, Started)
 	l.Hold()
-	if l.Period() != 5 || l.LastUse() != 7 || l.Holders() != 1 {
-		t.Errorf("period %d, last use %d, holders %d", l.Period(), l.LastUse(), l.Holders())
+	if at, by := l.LastUse(); l.Period() != 5 || at != 7 || by != Started || l.Holders() != 1 {
+		t.Errorf("period %d, last use %d, %v, holders %d", l.Period(), at, by, l.Holders())
 	}
-	l.Release(9)
+	l.Renew(8, Got)
+	l.Renew(6, Published) // late
+	if at, by := l.LastUse(); at != 8 || by != Got {
+		t.Errorf("last use %d, %v", at, by)
+	}
+	l.Release(9, Left)
 	defer func() {
 		if recover() == nil {
 			t.Error("Release without Hold is accepted")
 		}
 	}()
-	l.Release(10)
+	l.Release(10, Left)
 }

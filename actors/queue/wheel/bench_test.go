@@ -68,6 +68,27 @@ func BenchmarkExpire(b *testing.B) {
 	})
 }
 
+// BenchmarkQuestions asks for a histogram: four counts and the earliest deadline of a million.
+func BenchmarkQuestions(b *testing.B) {
+	for _, set := range deadlineSets {
+		b.Run(set.name, func(b *testing.B) {
+			e := newEntries(benchEntries)
+			for i := 1; i <= benchEntries; i++ {
+				e.deadlines[i] = set.at(i)
+			}
+			w := New(e)
+			w.Advance(epoch, 1, nil)
+			insertAll(&w)
+			for b.Loop() {
+				for _, ms := range []int64{1000, 60_000, 3_600_000, 86_400_000} {
+					w.Until(epoch + ms)
+				}
+				w.Earliest()
+			}
+		})
+	}
+}
+
 // BenchmarkExpireLate finds everything overdue by days.
 func BenchmarkExpireLate(b *testing.B) {
 	perEntry(b, insertAll, func(w *Wheel[*entries]) {

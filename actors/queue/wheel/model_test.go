@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 	"os"
+	"slices"
+	"sort"
 	"strconv"
 	"testing"
 	"time"
@@ -36,6 +38,7 @@ type model struct {
 func newModel(t *testing.T, handles int, now int64, rng *rand.Rand) *model {
 	e := newEntries(handles)
 	m := &model{t: t, entries: e, wheel: New(e), added: map[uint32]int{}, now: now, rng: rng}
+	m.wheel.longest = 20
 	m.advance(0, 1)
 	return m
 }
@@ -121,6 +124,49 @@ func (m *model) check() {
 	}
 }
 
+// ask compares the questions about deadlines, as of now.
+func (m *model) ask() {
+	var all []int64
+	for h := range m.added {
+		all = append(all, m.entries.deadlines[h])
+	}
+	slices.Sort(all)
+	until := func(ms int64) int { return sort.Search(len(all), func(i int) bool { return all[i] > ms }) }
+	for _, ms := range []int64{0, 1, 63, 64, 100, 1000, 4096, 60_000, 3_600_000, 86_400_000, 1 << 40} {
+		if got, want := m.wheel.Until(m.now+ms), until(m.now+ms); got != want {
+			m.t.Fatalf("%d due within %d ms, want %d", got, ms, want)
+		}
+	}
+	if earliest, ok := m.wheel.Earliest(); ok != (len(all) > 0) || ok && earliest != all[0] && earliest > m.now {
+		m.t.Fatalf("earliest %d, %v", earliest, ok)
+	}
+	var listed []int64
+	for at := int64(0); ; {
+		list, ok := m.wheel.From(at)
+		if !ok {
+			break
+		}
+		before := len(listed)
+		for h := m.entries.links[list.Tail].Next; ; h = m.entries.links[h].Next {
+			d := m.entries.deadlines[h]
+			if d > list.Last || d < list.First && d > m.now {
+				m.t.Fatalf("%d is in the list of %d to %d", d, list.First, list.Last)
+			}
+			if listed = append(listed, d); h == list.Tail {
+				break
+			}
+		}
+		if n := len(listed) - before; n > int(m.wheel.longest) && list.First != list.Last {
+			m.t.Fatalf("a list of %d entries", n)
+		}
+		slices.Sort(listed[before:])
+		at = list.Last + 1
+	}
+	if len(listed) != len(all) || !slices.IsSorted(listed[until(m.now):]) {
+		m.t.Fatalf("%d of %d listed, or not in order", len(listed), len(all))
+	}
+}
+
 func seed(t *testing.T) uint64 {
 	s := uint64(time.Now().UnixNano())
 	if v := os.Getenv("WHEEL_SEED"); v != "" {
@@ -150,6 +196,35 @@ func TestModel(t *testing.T) {
 			default:
 				m.advance(rng.Int64N(1<<(1+rng.IntN(14))), rng.IntN(8))
 			}
+			m.ask()
+		}
+	}
+}
+
+// TestModelOfMany has lists that are split, many times over, and goes over them as time passes.
+func TestModelOfMany(t *testing.T) {
+	rng := rand.New(rand.NewPCG(seed(t), 2))
+	for range 10 {
+		m := newModel(t, 1000, 1_800_000_000_000+rng.Int64N(1<<45), rng)
+		width := int64(1) << (4 + rng.IntN(36))
+		for range 40 {
+			near := m.now + rng.Int64N(width)
+			for range 150 {
+				h := uint32(rng.IntN(len(m.entries.links)-1)) + 1
+				switch rng.IntN(4) {
+				case 0:
+					m.remove(h)
+				case 1:
+					m.add(h, near)
+				case 2:
+					m.add(h, near+rng.Int64N(100))
+				default:
+					m.add(h, m.now+rng.Int64N(width))
+				}
+			}
+			m.ask()
+			m.advance(rng.Int64N(width/4), rng.IntN(400))
+			m.ask()
 		}
 	}
 }

@@ -14,9 +14,10 @@ const (
 	slotMask  = slots - 1
 	// levels times groupBits covers the 63 bits of a positive deadline.
 	levels = 11
-	// directLevel is the lowest level whose slots, when all of their time has passed, fire without a detour through the
-	// levels below. Those detours sort: up to here (4 s) a late Advance still fires in the order of deadlines.
-	directLevel = 2
+	// longest is how many entries a list has at most that is wider than a millisecond: what is longer is split. It bounds what a
+	// question looks at. The lower it is, the more lists are there to add entries to that come in no order, of which fewer are
+	// in the processor's cache.
+	longest = 4096
 )
 
 // Links chains an entry into a list of the wheel. The zero value is an entry off the wheel. Only the wheel changes it.
@@ -30,10 +31,15 @@ type Store interface {
 	Deadline(h uint32) int64
 }
 
-// level is 64 lists; a slot holds the tail of a circular list, so that both ends are at hand.
+// level is 64 slots. A slot is empty, or a list, or split: a level of its own.
 type level struct {
-	tails    [slots]uint32
+	// tails are of circular lists, so that both ends are at hand.
+	tails [slots]uint32
+	sizes [slots]uint32 // of the lists
+	// below are the levels of those that are split; nil until one is.
+	below    *[slots]*level
 	occupied uint64
+	count    uint32 // of all entries
 }
 
 // Wheel holds entries until their deadline (TTL-30, TTL-34). It belongs to one goroutine. Make it with New.
@@ -43,20 +49,18 @@ type Wheel[S Store] struct {
 	base int64
 	// level[i] is nil until an entry needs it.
 	level *[levels]*level
+	spare *level // empty
 	count uint32
-	// opened is the tail of the list of the slot that is being emptied, 0 if none. Its time begins at base.
-	opened uint32
+	// opened is the tail of the list that is being emptied, 0 if none, left its length. Its entries are due at base.
+	opened, left uint32
+	longest      uint32 // tests have less
 	// busy has a bit for each level with entries.
 	busy uint16
-	// shift is the width of the opened slot in bits: what equals base above it belongs to it.
-	shift uint8
-	// due says that all entries of the opened slot are due; otherwise they move down.
-	due bool
 }
 
 // New returns an empty wheel over the entries of store. It allocates nothing.
 func New[S Store](store S) Wheel[S] {
-	return Wheel[S]{store: store}
+	return Wheel[S]{store: store, longest: longest}
 }
 
 // Len returns the number of entries on the wheel.
@@ -73,9 +77,10 @@ func (w *Wheel[S]) Add(h uint32) {
 	}
 	w.count++
 	at := max(deadline, w.base)
-	if w.opened != 0 && at>>w.shift == w.base>>w.shift {
+	if w.opened != 0 && at == w.base {
 		w.link(h, links, w.opened)
 		w.opened = h
+		w.left++
 		return
 	}
 	w.place(h, links, at)
@@ -89,13 +94,36 @@ func (w *Wheel[S]) Remove(h uint32) {
 	}
 	w.count--
 	tail := w.unlink(h, links)
-	if w.opened == h {
-		w.opened = tail
+	at := max(w.store.Deadline(h), w.base)
+	if w.opened != 0 && at == w.base {
+		w.left--
+		if w.opened == h {
+			w.opened = tail
+		}
 		return
 	}
-	i, slot := w.position(max(w.store.Deadline(h), w.base))
-	if l := w.level[i]; l != nil && l.tails[slot] == h {
-		w.setTail(i, slot, tail)
+	i := w.levelOf(at)
+	if w.forget(w.level[i], i, at, h, tail); w.level[i].count == 0 {
+		w.busy &^= 1 << i
+	}
+}
+
+// forget takes h, which ended its list if tail ends it now, out of the counts of l and of what is below.
+func (w *Wheel[S]) forget(l *level, i int, at int64, h, tail uint32) {
+	slot := slotOf(at, i)
+	l.count--
+	if inside := l.inside(slot); inside != nil {
+		if w.forget(inside, i-1, at, h, tail); inside.count == 0 {
+			l.empty(slot)
+			w.spare = inside
+		}
+		return
+	}
+	l.sizes[slot]--
+	if l.tails[slot] == h {
+		if l.tails[slot] = tail; tail == 0 {
+			l.empty(slot)
+		}
 	}
 }
 
@@ -109,92 +137,202 @@ func (w *Wheel[S]) Next() (deadline int64, ok bool) {
 		return w.base, true
 	}
 	i, slot, start := w.first()
-	if i > 0 {
-		tail := w.level[i].tails[slot]
-		if w.store.Links(tail).Next == tail {
-			return w.store.Deadline(tail), true
-		}
+	if tail := w.level[i].tails[slot]; i > 0 && tail != 0 && w.store.Links(tail).Next == tail {
+		return w.store.Deadline(tail), true
 	}
 	return start, true
 }
 
-// Advance calls fire for the entries whose deadline is at or before now (wall ms, rounded down: TTL-14), equal deadlines in
-// the order of Add, different ones in theirs unless the call is more than 4 s late. A fired entry is off the wheel; fire may
-// Add and Remove. At most limit entries are handled, that is fired or moved to a lower level; more tells that work is left
-// (TTL-33). A now before that of an earlier call fires nothing.
+// Advance calls fire for the entries whose deadline is at or before now (wall ms, rounded down: TTL-14), in the order of their
+// deadlines and equal ones in that of Add. A fired entry is off the wheel; fire may Add and Remove. At most limit entries are
+// fired, and about as many moved to a lower level; more tells that work is left (TTL-33). A now before that of an earlier call
+// fires nothing.
 func (w *Wheel[S]) Advance(now int64, limit int, fire func(h uint32)) (more bool) {
 	for w.count > 0 {
-		if w.opened == 0 && !w.open(now) {
-			break
+		if w.opened == 0 {
+			if _, _, start := w.first(); start > now {
+				break
+			}
+			if limit <= 0 {
+				return true
+			}
+			limit -= w.open()
 		}
 		for w.opened != 0 {
 			if limit <= 0 {
 				return true
 			}
 			limit--
-			w.handleFirst(fire)
+			w.fireFirst(fire)
 		}
 	}
 	w.base = max(w.base, now)
 	return false
 }
 
-// handleFirst takes the first entry of the opened slot and fires it or moves it down.
-func (w *Wheel[S]) handleFirst(fire func(h uint32)) {
+// fireFirst fires the first entry of the opened list.
+func (w *Wheel[S]) fireFirst(fire func(h uint32)) {
 	h := w.store.Links(w.opened).Next
-	links := w.store.Links(h)
-	tail := w.unlink(h, links)
+	tail := w.unlink(h, w.store.Links(h))
 	if w.opened == h {
 		w.opened = tail
 	}
-	if !w.due {
-		w.place(h, links, max(w.store.Deadline(h), w.base))
-		return
-	}
+	w.left--
 	w.count--
 	fire(h)
 }
 
-// open takes the first slot off its level, if its time has come, and makes its start the base.
-func (w *Wheel[S]) open(now int64) bool {
+// open makes the start of the first slot the base, moves what is in it to where it belongs then, and opens what is due. It
+// returns how many entries it has moved.
+func (w *Wheel[S]) open() (moved int) {
 	i, slot, start := w.first()
-	if start > now {
-		return false
+	for w.base = start; ; i, slot = i-1, 0 {
+		l := w.level[i]
+		tail, size, inside := l.tails[slot], l.sizes[slot], l.inside(slot)
+		l.empty(slot)
+		switch {
+		case i == 0:
+			w.opened, w.left = tail, size
+			w.drop(0, size)
+			return 0
+		case inside == nil:
+			w.drop(i, size)
+			w.moveDown(tail)
+			return int(size)
+		}
+		w.drop(i, inside.count)
+		if under := w.level[i-1]; under != nil { // it is empty, as this was the first slot
+			w.spare = under
+		}
+		w.level[i-1] = inside
+		w.busy |= 1 << (i - 1)
+		if inside.occupied&1 == 0 {
+			return 0
+		}
 	}
-	w.opened = w.level[i].tails[slot]
-	w.setTail(i, slot, 0)
-	w.base = start
-	w.shift = uint8(i * groupBits)
-	last := start | (1<<w.shift - 1)
-	w.due = i == 0 || i >= directLevel && last <= now
-	return true
+}
+
+// drop takes n entries that have left level i out of its count.
+func (w *Wheel[S]) drop(i int, n uint32) {
+	if w.level[i].count -= n; w.level[i].count == 0 {
+		w.busy &^= 1 << i
+	}
+}
+
+// moveDown places the entries of a list anew.
+func (w *Wheel[S]) moveDown(tail uint32) {
+	for h, last := w.store.Links(tail).Next, false; !last; {
+		links := w.store.Links(h)
+		next := links.Next
+		last = h == tail
+		w.place(h, links, max(w.store.Deadline(h), w.base))
+		h = next
+	}
 }
 
 // first returns the earliest occupied slot and the wall ms at which it begins. The wheel has entries, all of them on levels.
 func (w *Wheel[S]) first() (i, slot int, start int64) {
 	i = bits.TrailingZeros16(w.busy)
 	slot = bits.TrailingZeros64(w.level[i].occupied)
-	width := i * groupBits
-	return i, slot, w.base>>(width+groupBits)<<(width+groupBits) | int64(slot)<<width
+	return i, slot, startOf(w.base, i, slot)
 }
 
-// position returns where an entry with deadline at belongs; at is not before base.
-func (w *Wheel[S]) position(at int64) (i, slot int) {
-	i = (bits.Len64(uint64(at^w.base)|1) - 1) / groupBits
-	return i, int(at>>(i*groupBits)) & slotMask
+// levelOf returns the level of an entry with deadline at, which is not before base.
+func (w *Wheel[S]) levelOf(at int64) int {
+	return (bits.Len64(uint64(at^w.base)|1) - 1) / groupBits
+}
+
+// slotOf returns the slot of at on a level.
+func slotOf(at int64, i int) int { return int(at>>(i*groupBits)) & slotMask }
+
+// startOf returns the ms at which a slot of that level begins, where at is within the level.
+func startOf(at int64, i, slot int) int64 {
+	width := i * groupBits
+	return at>>(width+groupBits)<<(width+groupBits) | int64(slot)<<width
 }
 
 // place puts h at the end of the list for deadline at, which is not before base.
 func (w *Wheel[S]) place(h uint32, links *Links, at int64) {
-	i, slot := w.position(at)
+	i := w.levelOf(at)
 	if w.level == nil {
 		w.level = new([levels]*level)
 	}
 	if w.level[i] == nil {
-		w.level[i] = new(level)
+		w.level[i] = w.newLevel()
 	}
-	w.link(h, links, w.level[i].tails[slot])
-	w.setTail(i, slot, h)
+	w.busy |= 1 << i
+	w.put(w.level[i], i, h, links, at)
+}
+
+// put puts h at the end of its list on level i, or of one below.
+func (w *Wheel[S]) put(l *level, i int, h uint32, links *Links, at int64) {
+	for ; ; i-- {
+		slot := slotOf(at, i)
+		l.count++
+		if inside := l.inside(slot); inside != nil {
+			l = inside
+			continue
+		}
+		w.link(h, links, l.tails[slot])
+		l.tails[slot] = h
+		l.occupied |= 1 << slot
+		if l.sizes[slot]++; l.sizes[slot] > w.longest && i > 0 {
+			w.split(l, i, slot)
+		}
+		return
+	}
+}
+
+// split makes a list that has grown too long a level of its own.
+func (w *Wheel[S]) split(l *level, i, slot int) {
+	tail := l.tails[slot]
+	l.empty(slot)
+	if l.below == nil {
+		l.below = new([slots]*level)
+	}
+	inside := w.newLevel()
+	l.below[slot], l.occupied = inside, l.occupied|1<<slot
+	for h, last := w.store.Links(tail).Next, false; !last; {
+		links := w.store.Links(h)
+		next := links.Next
+		last = h == tail
+		w.put(inside, i-1, h, links, w.store.Deadline(h))
+		h = next
+	}
+}
+
+// newLevel returns an empty level.
+func (w *Wheel[S]) newLevel() *level {
+	l := w.spare
+	if w.spare = nil; l == nil {
+		l = new(level)
+	}
+	return l
+}
+
+// inside returns the level of a slot that is split, else nil.
+func (l *level) inside(slot int) *level {
+	if l.below == nil {
+		return nil
+	}
+	return l.below[slot]
+}
+
+// size returns the number of entries of a slot.
+func (l *level) size(slot int) int {
+	if inside := l.inside(slot); inside != nil {
+		return int(inside.count)
+	}
+	return int(l.sizes[slot])
+}
+
+// empty makes a slot an empty one.
+func (l *level) empty(slot int) {
+	l.tails[slot], l.sizes[slot] = 0, 0
+	l.occupied &^= 1 << slot
+	if l.below != nil {
+		l.below[slot] = nil
+	}
 }
 
 // link appends h to the circular list that ends with tail (0: an empty list).
@@ -220,19 +358,4 @@ func (w *Wheel[S]) unlink(h uint32, links *Links) (tail uint32) {
 	w.store.Links(prev).Next = next
 	w.store.Links(next).Prev = prev
 	return prev
-}
-
-// setTail changes the list of a slot and keeps the bitmaps true.
-func (w *Wheel[S]) setTail(i, slot int, tail uint32) {
-	l := w.level[i]
-	l.tails[slot] = tail
-	if tail != 0 {
-		l.occupied |= 1 << slot
-		w.busy |= 1 << i
-		return
-	}
-	l.occupied &^= 1 << slot
-	if l.occupied == 0 {
-		w.busy &^= 1 << i
-	}
 }

@@ -139,7 +139,7 @@ func TestSize(t *testing.T) {
 	if size := unsafe.Sizeof(Wheel[*entries]{}); size > 64 {
 		t.Errorf("an empty wheel has %d bytes", size)
 	}
-	if size := unsafe.Sizeof(level{}); size != 264 {
+	if size := unsafe.Sizeof(level{}); size != 536 {
 		t.Errorf("a level has %d bytes", size)
 	}
 	e := newEntries(1)

@@ -14,7 +14,7 @@ func QueueTotalsOf(ready, unacked int) QueueTotals {
 	return QueueTotals{ready + unacked, ready, unacked}
 }
 
-// Histogram is the form of how many messages are due when: each is in one of them.
+// Histogram is the form of how many messages are due when: each is in one of the classes.
 type Histogram struct {
 	Second int `json:"within_1s"`
 	Minute int `json:"within_1m"`
@@ -23,9 +23,8 @@ type Histogram struct {
 	Later  int `json:"later"`
 }
 
-// HistogramOf is that of what a queue or exchange counts.
-func HistogramOf(c *management.ScheduledCounts) Histogram {
-	w := c.Within
+// HistogramOf is that of the counts within 1 s, 1 min, 1 h, 1 d, and later.
+func HistogramOf(w [5]int) Histogram {
 	return Histogram{w[0], w[1], w[2], w[3], w[4]}
 }
 

@@ -74,7 +74,7 @@ func countScheduled(ctx context.Context, b management.Messages, by management.As
 	if err != nil {
 		return nil, err
 	}
-	return scheduledCounts{c.Count, c.Bytes, forms.Optional(c.NextDue), c.Overdue, forms.HistogramOf(&c)}, nil
+	return scheduledCounts{c.Count, c.Bytes, forms.Optional(c.NextDue), c.Overdue, forms.HistogramOf(c.Within)}, nil
 }
 
 // nothingScheduled is the answer for what is not there.

@@ -48,7 +48,11 @@ type queueItem struct {
 	Name           string              `json:"name"`
 	NextDue        *string             `json:"next_due"`
 	NextExpiry     *string             `json:"next_expiry"`
+	Expiring       int                 `json:"messages_expiring"`
+	Expiries       forms.Histogram     `json:"expiry_histogram"`
 	LeaseExpires   *string             `json:"lease_expires_at"`
+	LeaseRenewed   *string             `json:"lease_renewed_at"`
+	LeaseUse       *string             `json:"lease_renewed_by"`
 	Node           string              `json:"node"`
 	Online         []string            `json:"online,omitempty"`
 	OperatorPolicy *string             `json:"operator_policy"`
@@ -105,7 +109,8 @@ func queueForm(r *rest.Request, q *management.Queue) queueItem {
 		State: q.State, Type: q.Type, VHost: q.VHost,
 		Persistent: q.Persistent, BytesStored: q.PersistentBytes,
 		TimedOut: q.TimedOut, Late: q.Late, Scheduled: q.Scheduled.Count, NextDue: forms.Optional(q.Scheduled.NextDue),
-		NextExpiry: forms.Optional(q.NextExpiry), LeaseExpires: forms.Optional(q.LeaseExpires),
+		NextExpiry: forms.Optional(q.Expiring.Next), Expiring: q.Expiring.Count, Expiries: forms.HistogramOf(q.Expiring.Within),
+		LeaseExpires: forms.Optional(q.Lease.Ends), LeaseRenewed: forms.Optional(q.Lease.Renewed), LeaseUse: forms.OrNull(q.Lease.By),
 	}
 	if q.Consumers > 0 && q.Ready == 0 { // whatever comes can be delivered at once
 		item.Capacity, item.Utilisation = 1, 1
@@ -165,7 +170,7 @@ func queue(r *rest.Request) (any, error) {
 	}
 	item := detailedQueue{
 		queueItem: queueForm(r, &q), ConsumerDetails: []forms.Consumer{}, Deliveries: []struct{}{}, Incoming: []struct{}{},
-		Histogram: forms.HistogramOf(&q.Scheduled),
+		Histogram: forms.HistogramOf(q.Scheduled.Within),
 	}
 	if d := q.Details; d != nil {
 		item.ConsumerDetails = rest.Forms(d.Consumers, func(c *management.Consumer) bool { return r.Owns(c.Connection) }, forms.ConsumerOf(r.Node))

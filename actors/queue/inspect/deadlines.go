@@ -1,0 +1,54 @@
+package inspect
+
+import (
+	"cmp"
+
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
+)
+
+// byDeadline shows ready messages that expire, the earliest deadline first, and equal ones by their numbers. It goes over what is
+// due at about the same time, no more than that and the messages that it shows, but for those that are due at the same ms, all of
+// which it has to look at: in turns, as they may be many.
+func (p *peeking) byDeadline() Question {
+	b, limit, after := p.Messages, limitOf(p.asked.Limit)+1, p.asked.After
+	first := lowest[backlog.Handle]{limit: limit, compare: func(x, y backlog.Handle) int {
+		return cmp.Or(cmp.Compare(b.Deadline(x), b.Deadline(y)), cmp.Compare(b.Seq(x), b.Seq(y)))
+	}}
+	all := p.Expiry.Scan(after.Due)
+	return Question{
+		Still: true,
+		Step: func() (done bool) {
+			for looked := 0; looked < p.Limit; {
+				whole, anew, more := all.Step(p.Limit-looked, func(h backlog.Handle) {
+					looked++
+					if d := b.Deadline(h); d > after.Due || d == after.Due && b.Seq(h) > after.Seq {
+						first.add(h)
+					}
+				})
+				if anew {
+					first.kept = nil
+				}
+				if !more || whole && len(first.kept) >= limit {
+					return true
+				}
+			}
+			return false
+		},
+		Answer: func() Answer {
+			for _, h := range first.list() {
+				if !p.room() {
+					break
+				}
+				m := p.entry(b, h)
+				m.State = mail.Ready
+				p.show(b, h, m)
+				p.reply.Next = &mail.Cursor{Due: b.Deadline(h), Seq: b.Seq(h)}
+			}
+			if !p.closed {
+				p.reply.Next = nil
+			}
+			return Answer{To: p.asked.ReplyTo, Reply: p.reply, Want: p.missing.refs(), Found: p.read}
+		},
+	}
+}
