@@ -60,18 +60,27 @@ func (s *session) open(u *parameters.URI, room int64) (*end, error) {
 	}
 	ctx, cancel := s.Clock.WithTimeout(s.ctx, limit)
 	defer cancel()
-	conn, err := s.Dial(ctx, u)
+	e, err := s.enter(ctx, u, room)
+	if err != nil && ctx.Err() != nil && s.ctx.Err() == nil {
+		err = fmt.Errorf("no answer within %s", limit)
+	}
+	return e, err
+}
+
+// enter is open for as long as ctx lasts.
+func (s *session) enter(ctx context.Context, u *parameters.URI, room int64) (*end, error) {
+	plain, err := s.Dial(ctx, u)
 	if err != nil {
 		return nil, err
 	}
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	if conn, err = encrypted(ctx, conn, u); err != nil {
+	defer context.AfterFunc(ctx, func() { _ = plain.Close() })()
+	conn, err := encrypted(ctx, plain, u)
+	if err != nil {
 		return nil, err
 	}
 	e := &end{uri: u, guard: newGuard(conn, s.MaxMessage, room)}
 	cfg := amqp.Config{
-		SASL:  []amqp.Authentication{&amqp.PlainAuth{Username: u.User, Password: u.Password}},
-		Vhost: u.VHost, FrameSize: frameMax, Heartbeat: u.Heartbeat, Locale: "en_US",
+		SASL: logins(u), Vhost: u.VHost, FrameSize: frameMax, Heartbeat: u.Heartbeat, Locale: "en_US",
 		Properties: amqp.Table{"product": "Candlemark", "connection_name": "Shovel " + s.Work.Name},
 	}
 	if e.conn, err = amqp.Open(e.guard, cfg); err == nil {
@@ -79,13 +88,28 @@ func (s *session) open(u *parameters.URI, room int64) (*end, error) {
 	}
 	if err != nil {
 		_ = e.guard.Close()
-		if ctx.Err() != nil && s.ctx.Err() == nil {
-			err = fmt.Errorf("no answer within %s", limit)
-		}
 		return nil, err
 	}
 	e.closed = e.ch.NotifyClose(make(chan *amqp.Error, 1))
 	return e, nil
+}
+
+// logins are the ways to log in, the best first.
+func logins(u *parameters.URI) (ways []amqp.Authentication) {
+	if u.Local() || len(u.Mechanisms) == 0 {
+		return []amqp.Authentication{&amqp.PlainAuth{Username: u.User, Password: u.Password}}
+	}
+	for _, name := range u.Mechanisms {
+		switch name {
+		case "external": // who it is stands in the certificate
+			ways = append(ways, &amqp.ExternalAuth{})
+		case "amqplain":
+			ways = append(ways, &amqp.AMQPlainAuth{Username: u.User, Password: u.Password})
+		default:
+			ways = append(ways, &amqp.PlainAuth{Username: u.User, Password: u.Password})
+		}
+	}
+	return ways
 }
 
 // encrypted shakes hands if the address wants that.
@@ -111,8 +135,15 @@ func tlsConfig(u *parameters.URI) (*tls.Config, error) {
 		ServerName: u.TLS.Name, MinVersion: tls.VersionTLS12,
 		InsecureSkipVerify: !u.TLS.Verify, // as the address says
 	}
-	if u.TLS.Verify && cfg.ServerName == "" {
-		cfg.ServerName = u.Host // the certificate is checked against it, whether it is sent or not
+	if u.TLS.Verify && cfg.ServerName == "" { // then Go would refuse every certificate: this is all of its check but the name
+		cfg.InsecureSkipVerify, cfg.VerifyConnection = true, func(c tls.ConnectionState) error {
+			between := x509.NewCertPool()
+			for _, one := range c.PeerCertificates[1:] {
+				between.AddCert(one)
+			}
+			_, err := c.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: cfg.RootCAs, Intermediates: between})
+			return err
+		}
 	}
 	if file := u.TLS.CAFile; file != "" {
 		text, err := os.ReadFile(file)

@@ -24,6 +24,8 @@ type URI struct {
 	Heartbeat      time.Duration // 0 for what the other side wants
 	Timeout        time.Duration // of connecting; 0 for the usual one
 	TLS            *TLS          // nil without
+	// Mechanisms are those by which to log in, the best first: plain, amqplain, external. Empty for the usual ones.
+	Mechanisms []string
 }
 
 // usualHeartbeat is how often each side tells the other that it is there, where the address does not say.
@@ -32,9 +34,9 @@ const usualHeartbeat = 10 * time.Second
 // TLS says how a connection is encrypted.
 type TLS struct {
 	CAFile, CertFile, KeyFile string // "" for none
-	// Verify: the certificate must be valid, and for that host.
+	// Verify: the certificate must be valid, and for Name if there is one.
 	Verify bool
-	// Name of the host that the other side is asked for, "" for none.
+	// Name of the host that the other side is asked for; "" to ask for none and to look at none.
 	Name string
 }
 
@@ -124,9 +126,18 @@ func (u *URI) place(port string) (err error) {
 	return nil
 }
 
+// unsettable are the fields of a connection that RabbitMQ's client has and that no setting may change.
+var unsettable = []string{"username", "virtual_host", "host", "port", "ssl_options", "auth_mechanisms", "client_properties", "socket_options"}
+
 // set reads the settings; those that nobody knows are passed over, as in RabbitMQ.
 func (u *URI) set(q url.Values) error {
-	for key, unit := range map[string]time.Duration{"heartbeat": time.Second, "connection_timeout": time.Millisecond} {
+	for _, key := range unsettable {
+		if q.Has(key) && !u.Local() {
+			return fmt.Errorf("{invalid_amqp_params_parameter,%s}: {parameter_unconfigurable_in_query,%s}", key, key)
+		}
+	}
+	numbers := map[string]time.Duration{}
+	for _, key := range []string{"heartbeat", "connection_timeout", "channel_max", "frame_max"} {
 		if !q.Has(key) {
 			continue
 		}
@@ -134,22 +145,38 @@ func (u *URI) set(q url.Values) error {
 		if err != nil {
 			return fmt.Errorf("{invalid_amqp_params_parameter,%s,%q}", key, q.Get(key))
 		}
-		if key == "heartbeat" {
-			u.Heartbeat = time.Duration(n) * unit
-		} else {
-			u.Timeout = time.Duration(n) * unit
-		}
+		numbers[key] = time.Duration(n)
 	}
-	t := u.TLS
-	if t == nil {
+	if s, given := numbers["heartbeat"]; given {
+		u.Heartbeat = s * time.Second
+	}
+	u.Timeout = numbers["connection_timeout"] * time.Millisecond
+	for _, name := range q["auth_mechanism"] {
+		if !slices.Contains([]string{"plain", "amqplain", "external"}, name) {
+			return fmt.Errorf("{unknown_mechanism,%q}", name)
+		}
+		u.Mechanisms = append(u.Mechanisms, name)
+	}
+	if u.TLS == nil {
 		return nil
 	}
+	return u.TLS.set(q)
+}
+
+// set reads the settings of an encrypted connection.
+func (t *TLS) set(q url.Values) error {
 	t.CAFile, t.CertFile, t.KeyFile = q.Get("cacertfile"), q.Get("certfile"), q.Get("keyfile")
-	if q.Has("password") {
+	switch depth, strict, match := q.Get("depth"), q.Get("fail_if_no_peer_cert"), q.Get("customize_hostname_check"); {
+	case q.Has("password"):
 		return errors.New("{invalid_ssl_parameter,password}: keys with passwords are not read")
-	}
-	if (t.CertFile == "") != (t.KeyFile == "") {
+	case (t.CertFile == "") != (t.KeyFile == ""):
 		return errors.New("{invalid_ssl_parameter,certfile}: certfile and keyfile go together")
+	case depth != "" && !whole(depth):
+		return fmt.Errorf("{invalid_ssl_parameter,depth,%q}", depth)
+	case !slices.Contains([]string{"", "true", "false"}, strict):
+		return fmt.Errorf("{invalid_ssl_parameter,fail_if_no_peer_cert,%q}", strict)
+	case match != "" && match != "https": // which is how Go compares names
+		return fmt.Errorf("{invalid_ssl_parameter,customize_hostname_check,%q}", match)
 	}
 	switch how := q.Get("verify"); how {
 	case "", "verify_peer":
@@ -166,6 +193,11 @@ func (u *URI) set(q url.Values) error {
 		t.Name = name
 	}
 	return nil
+}
+
+func whole(text string) bool {
+	_, err := strconv.ParseUint(text, 10, 8)
+	return err == nil
 }
 
 // Redacted is a value with addresses that name no users, passwords and settings.
