@@ -117,7 +117,11 @@ func (b *broker) setClusterName(name string) error {
 
 // serveHTTP serves the API, and on a port of its own the metrics.
 func (b *broker) serveHTTP(cfg config.Config, log zerolog.Logger) (err error) {
-	server := httpapi.NewServer(b.node, b.users, resources.HTTPSockets(), log) // with the same limits for both listeners together
+	samples, err := cfg.SampleSpans()
+	if err != nil {
+		return err
+	}
+	server := httpapi.NewServer(b.node, b.users, resources.HTTPSockets(), samples, log) // with the same limits for both listeners together
 	if cfg.HTTP != "" {
 		if b.HTTP, err = b.listenHTTP("http", cfg.HTTP, nil, server, log); err != nil {
 			return err

@@ -43,6 +43,8 @@ type Config struct {
 	HTTPSOwn Certificate
 	// Metrics is the address of a port that answers scrapes without a login; empty for none.
 	Metrics string
+	// SamplesOverview and SamplesObjects are texts such as 3600/60: see SampleSpans.
+	SamplesOverview, SamplesObjects []string
 	// DataDir is the folder that the broker owns.
 	DataDir string
 	// LoadDefinitions is a file with definitions to be imported at the start; empty for none.
@@ -94,6 +96,9 @@ func Default(getenv func(string) string) Config {
 			Configure: ".*", Write: ".*", Read: ".*",
 		},
 		Limits: defaultLimits(),
+
+		SamplesOverview: []string{"600/5", "3600/60", "28800/600", "86400/1800"},
+		SamplesObjects:  []string{"600/5", "3600/60"},
 
 		MemoryWatermark: Share(0.4),
 		DiskFreeLimit:   Amount{Bytes: 50_000_000},
@@ -184,6 +189,7 @@ func (c Config) problems() (wrong problems) {
 	c.First.check(&wrong)
 	wrong.among("default-queue-type", c.DefaultQueueType, "", "classic", "quorum")
 	c.Limits.check(&wrong)
+	c.checkSamples(&wrong)
 	wrong.among("log-level", strings.ToLower(c.LogLevel), "trace", "debug", "info", "warn", "error", "disabled")
 	if c.LogFormat != "console" && c.LogFormat != "json" {
 		wrong.add("log-format", "%q is neither console nor json", c.LogFormat)

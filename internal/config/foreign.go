@@ -74,7 +74,7 @@ var elsewhere = []foreign{
 	},
 	{
 		keys: []string{
-			"collect_statistics", "collect_statistics_interval", "management_agent.*", "management.rates_mode", "management.sample_retention_policies.**",
+			"collect_statistics", "collect_statistics_interval", "management_agent.*", "management.rates_mode", "management.sample_retention_policies.detailed.*",
 			"management.db_cache_multiplier", "management.disable_stats", "management.enable_queue_totals",
 		},
 		why: "the HTTP API counts in its own way",

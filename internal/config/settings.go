@@ -167,6 +167,16 @@ var settings = []setting{
 		keys: []key{{"prometheus.tcp.port", port}, {"prometheus.tcp.ip", host("15692")}}, help: "`address` for monitoring systems to scrape without a login; empty for none",
 	},
 	{
+		name: "samples-overview", define: texts(func(c *Config) *[]string { return &c.SamplesOverview }),
+		keys: []key{{"management.sample_retention_policies.global.*", retention}},
+		help: "`span` for which the HTTP API has samples of the whole broker once somebody has asked, length/every in seconds; may be repeated, none for no samples",
+	},
+	{
+		name: "samples-objects", define: texts(func(c *Config) *[]string { return &c.SamplesObjects }),
+		keys: []key{{"management.sample_retention_policies.basic.*", retention}},
+		help: "`span` for which it has those of queues, exchanges, connections, channels and virtual hosts, likewise",
+	},
+	{
 		name: "data-dir", define: text(func(c *Config) *string { return &c.DataDir }),
 		keys: plain("data_dir"), help: "`folder` of the broker's own",
 	},

@@ -22,7 +22,7 @@
 // Takes no mail and sends none: whoever implements management.Broker does.
 //
 // States: none; every request stands alone, but for the rates, which are the
-// change since an earlier look (forms.Rates).
+// change since an earlier look, and samples of looks before (forms.Rates, ADR 51).
 //
 // Deadlines: a request is read within 10 s and answered within 30 s (definitions as a whole: 10 min), of the time
 // that the broker runs (ADR 33); its answer is written within 30 s more; an idle

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/config"
 	"candlemark/internal/httpapi/exposition"
 	"candlemark/internal/httpapi/rest"
 	"candlemark/internal/management"
@@ -21,12 +22,12 @@ const maxHeaders = 16 << 10
 // NewServer makes the HTTP server of the API with all its limits set, the number of
 // connections among them, which all its listeners share. The caller opens these, with TLS
 // or without, and shuts the server down.
-func NewServer(broker management.Broker, users *auth.Users, connections int, log zerolog.Logger) *http.Server {
-	a, open := rest.New(broker, users, log), newSockets(connections)
+func NewServer(broker management.Broker, users *auth.Users, connections int, samples config.Samples, log zerolog.Logger) *http.Server {
+	a, open := rest.New(broker, users, samples, log), newSockets(connections)
 	a.Busy = open.works
 	a.Streams.Share(connections)
 	s := newServer(handlerOf(a), open)
-	s.RegisterOnShutdown(a.Streams.End)
+	s.RegisterOnShutdown(a.Close)
 	s.ErrorLog = stdlog.New(serverLog{log}, "", 0)
 	return s
 }
@@ -64,9 +65,9 @@ func newServer(handler http.Handler, open *sockets) *http.Server {
 }
 
 // NewHandler makes the handler of everything below /api/, for a server of somebody
-// else's.
+// else's. It keeps no samples.
 func NewHandler(broker management.Broker, users *auth.Users, log zerolog.Logger) http.Handler {
-	return handlerOf(rest.New(broker, users, log))
+	return handlerOf(rest.New(broker, users, config.Samples{}, log))
 }
 
 func handlerOf(a *rest.API) http.Handler {

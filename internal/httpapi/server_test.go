@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"candlemark/internal/config"
 	"candlemark/internal/httpapi/rest"
 
 	"github.com/rs/zerolog"
@@ -11,7 +12,7 @@ import (
 
 // A server without one of these can be held by idle clients for ever.
 func TestServerHasLimits(t *testing.T) {
-	s := NewServer(newFake("/"), users, 10, zerolog.Nop())
+	s := NewServer(newFake("/"), users, 10, config.Samples{}, zerolog.Nop())
 	if s.ReadHeaderTimeout == 0 || s.ReadTimeout == 0 || s.WriteTimeout <= rest.Patience || s.IdleTimeout == 0 || s.MaxHeaderBytes == 0 || s.ConnState == nil {
 		t.Errorf("%+v", s)
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/config"
 	"candlemark/internal/management"
 
 	"github.com/rs/zerolog"
@@ -103,7 +104,7 @@ func TestSockets(t *testing.T) {
 // TestIdleConnectionsKeepNobodyOut: neither connections that say nothing, nor those that
 // began a request, nor those that were refused and stay open.
 func TestIdleConnectionsKeepNobodyOut(t *testing.T) {
-	server := NewServer(newFake("/"), someUsers(), 8, zerolog.Nop())
+	server := NewServer(newFake("/"), someUsers(), 8, config.Samples{}, zerolog.Nop())
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +168,7 @@ func TestHangUpWaitsForNobody(t *testing.T) {
 // TestServerLog: who knocks at the port of TLS with something else is no error of ours.
 func TestServerLog(t *testing.T) {
 	var text strings.Builder
-	s := NewServer(newFake("/"), users, 10, zerolog.New(&text))
+	s := NewServer(newFake("/"), users, 10, config.Samples{}, zerolog.New(&text))
 	s.ErrorLog.Print("http: TLS handshake error from 192.0.2.1:1: EOF")
 	s.ErrorLog.Print("http: panic serving 192.0.2.1:1: oops")
 	if got := text.String(); strings.Count(got, `"level":"debug"`) != 1 || strings.Count(got, `"level":"error"`) != 1 || strings.Contains(got, `\n`) {

@@ -84,8 +84,8 @@ var rooms = map[string][]string{
 	"internal/commandline":        {"internal/nearest", "policies/...", "internal/auth", "internal/config", "internal/erlang", "internal/httpapi/client", "internal/plainjson"},
 	"internal/httpapi":            {"protocol", "policies", "internal/auth", "internal/config", "internal/events", "internal/management", "internal/parameters", "internal/plainjson"},
 	"internal/httpapi/client":     {"protocol", "internal/events"},
-	"internal/httpapi/forms":      {"protocol", "internal/management", "internal/plainjson"},
-	"internal/httpapi/rest":       {"protocol", "internal/auth", "internal/events", "internal/httpapi/forms", "internal/management", "internal/plainjson"},
+	"internal/httpapi/forms":      {"protocol", "internal/config", "internal/management", "internal/plainjson"},
+	"internal/httpapi/rest":       {"protocol", "internal/auth", "internal/config", "internal/events", "internal/httpapi/forms", "internal/management", "internal/plainjson"},
 	"internal/httpapi/...": { // a section; they do not know each other
 		"protocol", "policies/...", "internal/auth", "internal/config", "internal/events", "internal/httpapi/forms", "internal/httpapi/rest",
 		"internal/management", "internal/metrics", "internal/parameters", "internal/plainjson",

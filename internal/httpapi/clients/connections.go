@@ -50,7 +50,7 @@ type connectionItem struct {
 }
 
 func connectionForm(r *rest.Request, c *management.Connection) connectionItem {
-	f := r.Rates.Of("connection "+c.Name, float64(c.BytesIn), float64(c.BytesOut))
+	f := r.Rates.Data("connection "+c.Name, float64(c.BytesIn), float64(c.BytesOut))
 	item := connectionItem{
 		Mechanism: c.Mechanism, ChannelMax: c.ChannelMax, Channels: c.Channels, Properties: forms.Object(c.ClientProperties),
 		ConnectedAt: c.ConnectedAt, FrameMax: c.FrameMax, Host: c.Host, Name: c.Name, Node: r.Node,

@@ -84,9 +84,9 @@ func describe(r *rest.Request, name string, t management.Traffic) (vhostItem, er
 		item.Unacked += queues[i].Unacked
 	}
 	item.Messages = item.Ready + item.Unacked
-	f := r.Rates.Of("vhost "+name, float64(item.Messages), float64(item.Ready), float64(item.Unacked))
+	f := r.Rates.Lengths("vhost "+name, float64(item.Messages), float64(item.Ready), float64(item.Unacked))
 	item.MessagesRate, item.ReadyRate, item.UnackedRate = f[0], f[1], f[2]
-	f = r.Rates.Counters("traffic "+name, float64(t.BytesIn), float64(t.BytesOut))
+	f = r.Rates.Data("traffic "+name, float64(t.BytesIn), float64(t.BytesOut))
 	item.BytesIn, item.BytesInRate, item.BytesOut, item.BytesOutRate = t.BytesIn, f[0], t.BytesOut, f[1]
 	item.Stats = r.Rates.Stats("vhost "+name, t.Counts)
 	return item, err

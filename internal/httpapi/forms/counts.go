@@ -56,10 +56,13 @@ type Stats struct {
 	ReturnRate     Rate   `json:"return_unroutable_details"`
 }
 
+// statsOf names the counts of an object apart from its lengths.
+func statsOf(object string) string { return "stats " + object }
+
 // Stats is the form of what an object has counted.
-func (r *Rates) Stats(object string, c management.Counts) Stats {
+func (l *Look) Stats(object string, c management.Counts) Stats {
 	all := c.Deliver + c.DeliverNoAck + c.Get + c.GetNoAck
-	f := r.Counters("stats "+object, float64(c.Ack), float64(c.Confirm), float64(c.Deliver), float64(all), float64(c.DeliverNoAck),
+	f := l.Passed(statsOf(object), float64(c.Ack), float64(c.Confirm), float64(c.Deliver), float64(all), float64(c.DeliverNoAck),
 		float64(c.Dropped), float64(c.Get), float64(c.GetEmpty), float64(c.GetNoAck), float64(c.Publish), float64(c.Redeliver), float64(c.Returned))
 	return Stats{
 		Ack: c.Ack, AckRate: f[0], Confirm: c.Confirm, ConfirmRate: f[1], Deliver: c.Deliver, DeliverRate: f[2],

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"candlemark/internal/config"
 )
 
 // Rates are made when somebody looks: between two looks at least sampleEvery
@@ -14,9 +16,10 @@ const (
 	forgetAfter = 10 * time.Minute
 )
 
-// Rate is the form of a change per second.
+// Rate is the form of a change per second, with samples if they were asked for.
 type Rate struct {
 	Rate float64 `json:"rate"`
+	*Range
 }
 
 // sample holds what was seen of an object.
@@ -26,11 +29,20 @@ type sample struct {
 	rates  []Rate
 }
 
-// Rates remembers what was last seen of the objects that somebody looks at.
+// Rates remembers what was last seen of the objects that somebody looks at, and what was seen before of those that somebody
+// wants samples of.
 type Rates struct {
-	mu    sync.Mutex
-	seen  map[string]*sample
-	swept time.Time
+	// Samples say how long those are kept; set before the first look.
+	Samples config.Samples
+
+	mu        sync.Mutex
+	seen      map[string]*sample
+	swept     time.Time
+	forgot    time.Time // when series were looked through
+	series    map[string]*series
+	refreshed map[string]refreshed
+	timer     *time.Timer // nil unless something is refreshed
+	closed    bool
 }
 
 // Of is how fast the values of an object change. The first look at it, or at one
@@ -75,7 +87,7 @@ func (r *Rates) Counters(object string, values ...float64) []Rate {
 func (r *Rates) Forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.seen = nil
+	r.seen, r.series = nil, nil
 }
 
 // sweep forgets what nobody has looked at for long. mu is held.
@@ -84,6 +96,7 @@ func (r *Rates) sweep(now time.Time) {
 		return
 	}
 	r.swept = now
+	r.forget(now)
 	for object, s := range r.seen {
 		if now.Sub(s.at) >= forgetAfter {
 			delete(r.seen, object)

@@ -41,7 +41,7 @@ func TestRates(t *testing.T) {
 // A counter that began anew has no negative rate.
 func TestStatsOfAnotherQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var r Rates
+		r := (&Rates{}).LookOf("")
 		r.Stats("q", management.Counts{Publish: 100, Ack: 1})
 		time.Sleep(sampleEvery)
 		if s := r.Stats("q", management.Counts{Publish: 5, Ack: 11}); s.PublishRate.Rate != 0 || s.AckRate.Rate != 0 || s.Publish != 5 {

@@ -1,6 +1,9 @@
 package node
 
 import (
+	"context"
+
+	"candlemark/internal/config"
 	"candlemark/internal/httpapi/forms"
 	"candlemark/internal/httpapi/rest"
 	"candlemark/internal/management"
@@ -107,6 +110,12 @@ type listenerItem struct {
 	Port     int    `json:"port"`
 }
 
+// figures are the rates of the numbers of messages, and the counts of all.
+func figures(l *forms.Look, key string, o *management.Overview) ([]forms.Rate, forms.Stats) {
+	object := forms.Overview + key
+	return l.Lengths(object, float64(o.Ready+o.Unacked), float64(o.Ready), float64(o.Unacked)), l.Stats(object, o.Counts)
+}
+
 func overview(r *rest.Request) (any, error) {
 	o, err := r.Broker.Overview(r.Context())
 	key := ""
@@ -117,14 +126,23 @@ func overview(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := r.Rates.Of("totals"+key, float64(o.Ready+o.Unacked), float64(o.Ready), float64(o.Unacked))
+	f, stats := figures(r.Rates, key, &o)
+	if broker := r.Broker; key == "" {
+		r.Rates.Refresh(forms.Overview, func(ctx context.Context, l *forms.Look) error {
+			o, err := broker.Overview(ctx)
+			if err == nil {
+				figures(l, "", &o)
+			}
+			return err
+		})
+	}
 	disk := r.Rates.Counters("disk"+key, float64(o.DiskReads), float64(o.DiskWrites))
 	item := overviewItem{
 		ManagementVersion: rabbitVersion, RatesMode: ratesMode, ExchangeTypes: exchangeTypes(),
-		Retention:      map[string][]int{"global": {600}, "basic": {600}, "detailed": {600}},
+		Retention:      retention(r.Rates.Samples),
 		ProductVersion: o.ProductVersion, ProductName: "Candlemark", RabbitVersion: rabbitVersion,
 		ClusterName: o.ClusterName, DefaultQueueType: "classic", OperatorPoliciesOpen: true,
-		Stats: allStats{r.Rates.Stats("all"+key, o.Counts), o.DiskReads, disk[0], o.DiskWrites, disk[1]}, Churn: churnForm(r, key, o.Churn),
+		Stats: allStats{stats, o.DiskReads, disk[0], o.DiskWrites, disk[1]}, Churn: churnForm(r, key, o.Churn),
 		QueueTotals:  ratedTotals{forms.QueueTotalsOf(o.Ready, o.Unacked), f[0], f[1], f[2]},
 		ObjectTotals: objectTotals{o.Channels, o.Consumers, o.Exchanges, o.Queues, o.Connections},
 		Node:         o.Node, Listeners: make([]listenerItem, len(o.Listeners)), Contexts: contexts(&o),
@@ -136,6 +154,18 @@ func overview(r *rest.Request) (any, error) {
 		item.Listeners[i] = listenerItem{o.Node, l.Protocol, l.Address, l.Port}
 	}
 	return rest.One(r, item), nil
+}
+
+// retention has the lengths of the spans in s. Nothing is counted for pairs of objects, as RabbitMQ does for detailed.
+func retention(s config.Samples) map[string][]int {
+	lengths := func(spans []config.Span) []int {
+		list := make([]int, len(spans))
+		for i := range spans {
+			list[i] = int(spans[i].Length.Seconds())
+		}
+		return list
+	}
+	return map[string][]int{"global": lengths(s.Overview), "basic": lengths(s.Objects), "detailed": lengths(s.Objects[:min(1, len(s.Objects))])}
 }
 
 // seen is an overview of what the user may see: its virtual hosts with their queues and

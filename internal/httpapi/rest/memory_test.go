@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/config"
 	"candlemark/internal/management"
 
 	"github.com/rs/zerolog"
@@ -26,7 +27,7 @@ func (stub) WithTimeout(parent context.Context, d time.Duration) (context.Contex
 // TestRoomForBodies: what requests hold is bounded, for all and for each user, and
 // given back.
 func TestRoomForBodies(t *testing.T) {
-	a := New(stub{}, nil, zerolog.Nop())
+	a := New(stub{}, nil, config.Samples{}, zerolog.Nop())
 	begin := func(user string, body io.Reader, length int64) (*Request, *httptest.ResponseRecorder) {
 		plain, w := httptest.NewRequest("POST", "/", body), httptest.NewRecorder()
 		plain.ContentLength = length
@@ -87,7 +88,7 @@ func TestRoomForBodies(t *testing.T) {
 func TestRoomIsGivenBack(t *testing.T) {
 	users := auth.NewUsers(auth.Options{})
 	_ = users.Found(auth.Guest())
-	a := New(stub{}, users, zerolog.Nop())
+	a := New(stub{}, users, config.Samples{}, zerolog.Nop())
 	asked := int64(0)
 	h := a.Serve(Put("/", Anybody, func(r *Request) (any, error) {
 		b := r.JSON("needed")

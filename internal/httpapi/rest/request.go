@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/config"
 	"candlemark/internal/events"
 	"candlemark/internal/httpapi/forms"
 	"candlemark/internal/management"
@@ -27,7 +28,7 @@ type API struct {
 	Broker management.Broker
 	Users  *auth.Users
 	Node   string // the broker's name
-	Rates  forms.Rates
+	rates  forms.Rates
 	// Streams are the answers that go on while somebody listens.
 	Streams *Streams
 	// Busy is told of each request of somebody who has logged in.
@@ -36,9 +37,18 @@ type API struct {
 	memory memory
 }
 
-// New makes the API of a broker.
-func New(broker management.Broker, users *auth.Users, log zerolog.Logger) *API {
-	return &API{Broker: broker, Users: users, log: log, Node: broker.NodeName(), Busy: func(context.Context) {}, Streams: newStreams()}
+// New makes the API of a broker, with the samples that are kept. Close it.
+func New(broker management.Broker, users *auth.Users, samples config.Samples, log zerolog.Logger) *API {
+	return &API{
+		Broker: broker, Users: users, rates: forms.Rates{Samples: samples}, log: log, Node: broker.NodeName(),
+		Busy: func(context.Context) {}, Streams: newStreams(),
+	}
+}
+
+// Close ends answers that go on, and all that is asked of the broker while nobody asks.
+func (a *API) Close() {
+	a.Streams.End()
+	a.rates.Close()
 }
 
 // Route says what a method of a path does, and for whom: Get, Put, Post or Delete.
@@ -90,6 +100,7 @@ type Request struct {
 	W           http.ResponseWriter // for headers; what a handler returns is written behind them
 	Users       *auth.Users         // whose changes are the user's
 	User        auth.User
+	Rates       *forms.Look   // the figures of objects that were seen before
 	VHost, Name string        // from the path, "" if it has none
 	held        int64         // bytes of memory
 	plain       *http.Request // as it came
@@ -121,7 +132,7 @@ func (r *Request) Part(name string) string {
 // Serve makes the handler of a route, which lets those through who are known and whom its rule allows.
 func (a *API) Serve(to Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, plain *http.Request) {
-		r := &Request{Request: plain, API: a, W: w, Users: a.Users, plain: plain}
+		r := &Request{Request: plain, API: a, W: w, Users: a.Users, Rates: a.rates.LookOf(plain.URL.RawQuery), plain: plain}
 		defer func() { r.memory.give(r.User.Name, r.held) }()
 		r.respond(r.call(to))
 	})

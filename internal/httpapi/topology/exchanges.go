@@ -45,7 +45,7 @@ type detailedExchange struct {
 const internalUser = "rmq-internal"
 
 func shownExchange(r *rest.Request, x *management.Exchange) exchangeItem {
-	f := r.Rates.Counters("exchange "+x.VHost+"\x00"+x.Name, float64(x.In), float64(x.Out))
+	f := r.Rates.Passed("exchange "+x.VHost+"\x00"+x.Name, float64(x.In), float64(x.Out))
 	return exchangeItem{
 		Stats:     passed{x.In, f[0], x.Out, f[1]},
 		Arguments: forms.Object(x.Arguments), AutoDelete: x.AutoDelete, Durable: x.Durable, Internal: x.Internal, Delayed: x.Delayed,

@@ -1,6 +1,8 @@
 package topology
 
 import (
+	"context"
+
 	"candlemark/internal/httpapi/forms"
 	"candlemark/internal/httpapi/rest"
 	"candlemark/internal/management"
@@ -95,14 +97,22 @@ type briefQueue struct {
 	VHost          string   `json:"vhost"`
 }
 
+// nameOf tells queues apart in all virtual hosts.
+func nameOf(q *management.Queue) string { return "queue " + q.VHost + "\x00" + q.Name }
+
+// figures are the rates of a queue's lengths, and its counts.
+func figures(l *forms.Look, q *management.Queue) ([]forms.Rate, forms.Stats) {
+	return l.Lengths(nameOf(q), float64(q.Ready+q.Unacked), float64(q.Ready), float64(q.Unacked)), l.Stats(nameOf(q), q.Counts)
+}
+
 func queueForm(r *rest.Request, q *management.Queue) queueItem {
 	messages := q.Ready + q.Unacked
-	f := r.Rates.Of("queue "+q.VHost+"\x00"+q.Name, float64(messages), float64(q.Ready), float64(q.Unacked))
+	f, stats := figures(r.Rates, q)
 	item := queueItem{
 		Arguments: forms.Object(q.Arguments), AutoDelete: q.AutoDelete, Consumers: q.Consumers, Durable: q.Durable,
 		Effective: q.Effective.Definition, Exclusive: q.Exclusive, IdleSince: forms.Stamp(q.IdleSince), Memory: q.Memory,
 		Bytes: q.ReadyBytes + q.UnackedBytes, BytesRAM: q.ReadyBytes + q.UnackedBytes, BytesReady: q.ReadyBytes, BytesUnacked: q.UnackedBytes,
-		Stats:    r.Rates.Stats("queue "+q.VHost+"\x00"+q.Name, q.Counts),
+		Stats:    stats,
 		Messages: messages, MessagesRate: f[0], MessagesRAM: messages, Ready: q.Ready, ReadyRate: f[1], ReadyRAM: q.Ready,
 		Unacked: q.Unacked, UnackedRate: f[2], UnackedRAM: q.Unacked, Name: q.Name, Node: r.Node,
 		OperatorPolicy: forms.OrNull(q.Effective.OperatorPolicy), Policy: forms.OrNull(q.Effective.Policy),
@@ -168,6 +178,14 @@ func queue(r *rest.Request) (any, error) {
 	if withoutStats(r) {
 		return rest.One(r, briefForm(r, &q)), nil
 	}
+	broker, vhost, name := r.Broker, r.VHost, r.Name
+	r.Rates.Refresh(nameOf(&q), func(ctx context.Context, l *forms.Look) error {
+		q, err := broker.Queue(ctx, vhost, name)
+		if err == nil {
+			figures(l, &q)
+		}
+		return err
+	})
 	item := detailedQueue{
 		queueItem: queueForm(r, &q), ConsumerDetails: []forms.Consumer{}, Deliveries: []struct{}{}, Incoming: []struct{}{},
 		Histogram: forms.HistogramOf(q.Scheduled.Within),

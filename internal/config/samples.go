@@ -1,0 +1,78 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Span says how densely something is remembered: a sample each Every, for as long as Length.
+type Span struct{ Length, Every time.Duration }
+
+// Samples say for how long the HTTP API remembers the numbers of objects that somebody wants samples of, each from
+// the shortest span to the longest; none for no samples.
+type Samples struct {
+	Overview []Span // of the broker as a whole
+	Objects  []Span // of all else
+}
+
+const (
+	// shortestSample is the least time between two samples.
+	shortestSample = 5 * time.Second
+	// mostSamples is how many a span has at most, mostSpans how many spans there are.
+	mostSamples = 1000
+	mostSpans   = 6
+)
+
+// SampleSpans reads the spans of the settings.
+func (c Config) SampleSpans() (s Samples, err error) {
+	overview, err := spans(c.SamplesOverview)
+	objects, wrong := spans(c.SamplesObjects)
+	return Samples{overview, objects}, errors.Join(err, wrong)
+}
+
+// spans reads texts such as 3600/60: an hour, a sample a minute.
+func spans(texts []string) (list []Span, err error) {
+	if len(texts) > mostSpans {
+		return nil, fmt.Errorf("more than %d spans", mostSpans)
+	}
+	for _, text := range texts {
+		length, every, _ := strings.Cut(text, "/")
+		l, bad := strconv.ParseUint(length, 10, 31)
+		e, worse := strconv.ParseUint(every, 10, 31)
+		s := Span{time.Duration(l) * time.Second, time.Duration(e) * time.Second}
+		if bad != nil || worse != nil || s.Every < shortestSample || s.Length < s.Every || s.Length/s.Every > mostSamples {
+			return nil, fmt.Errorf("%q is not of the form LENGTH/EVERY in seconds, each sample for at least %d s, with at most %d samples",
+				text, shortestSample/time.Second, mostSamples)
+		}
+		list = append(list, s)
+	}
+	slices.SortFunc(list, func(a, b Span) int { return cmp.Compare(a.Length, b.Length) })
+	return list, nil
+}
+
+// retention reads a length in RabbitMQ's words, the last segment of the key, and the time between samples as its value.
+func retention(value, last, _ string) (string, error) {
+	if named, known := map[string]string{"minute": "60", "hour": "3600", "day": "86400"}[last]; known {
+		last = named
+	}
+	text := last + "/" + value
+	if _, err := spans([]string{text}); err != nil {
+		return "", err
+	}
+	return text, nil
+}
+
+// checkSamples notes spans that are none.
+func (c Config) checkSamples(wrong *problems) {
+	if _, err := spans(c.SamplesOverview); err != nil {
+		wrong.add("samples-overview", "%v", err)
+	}
+	if _, err := spans(c.SamplesObjects); err != nil {
+		wrong.add("samples-objects", "%v", err)
+	}
+}

@@ -1,0 +1,73 @@
+package forms
+
+import (
+	"context"
+	"time"
+)
+
+// refreshed is an object that is looked at while nobody asks, so that its samples have no gaps.
+type refreshed struct {
+	asked time.Time
+	again func(ctx context.Context, l *Look) error
+}
+
+// Refresh has an object of which samples are asked for be looked at every 5 s, until nobody has asked for as long as they
+// go back, or again fails: it is to ask the broker and tell l the figures.
+func (l *Look) Refresh(object string, again func(ctx context.Context, l *Look) error) {
+	if !l.wants() {
+		return
+	}
+	now := time.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, known := l.refreshed[object]; l.closed || !known && len(l.refreshed) >= mostRefreshed || len(l.spansOf(object)) == 0 {
+		return
+	}
+	if l.refreshed == nil {
+		l.refreshed = map[string]refreshed{}
+	}
+	l.refreshed[object] = refreshed{now, again}
+	if l.timer == nil {
+		l.timer = time.AfterFunc(sampleEvery, l.refresh)
+	}
+}
+
+// refresh looks at all of them, one after the other, and does so again when it is time.
+func (r *Rates) refresh() {
+	now := time.Now()
+	r.mu.Lock()
+	due := map[string]refreshed{}
+	for object, o := range r.refreshed {
+		if spans := r.spansOf(object); now.Sub(o.asked) > spans[len(spans)-1].Length {
+			delete(r.refreshed, object)
+			continue
+		}
+		due[object] = o
+	}
+	r.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), longestRefresh)
+	defer cancel()
+	for object, o := range due {
+		if o.again(ctx, &Look{Rates: r}) != nil {
+			r.mu.Lock()
+			delete(r.refreshed, object) // it is gone, or the broker is
+			r.mu.Unlock()
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.timer = nil
+	if len(r.refreshed) > 0 && !r.closed {
+		r.timer = time.AfterFunc(sampleEvery, r.refresh)
+	}
+}
+
+// Close ends all looks that nobody has asked for.
+func (r *Rates) Close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+}

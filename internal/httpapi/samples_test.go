@@ -1,0 +1,112 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"candlemark/internal/config"
+	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/management"
+
+	"github.com/rs/zerolog"
+)
+
+// growing has a queue to which somebody publishes.
+type growing struct {
+	*serving
+	published atomic.Int64
+}
+
+func (g *growing) Queue(context.Context, string, string) (management.Queue, error) {
+	n := g.published.Load()
+	return management.Queue{VHost: "/", Name: "q", Ready: int(n), Counts: management.Counts{Publish: uint64(2 * n)}}, nil
+}
+
+func (g *growing) Queues(ctx context.Context, vhost string) ([]management.Queue, error) {
+	q, err := g.Queue(ctx, vhost, "q")
+	return []management.Queue{q}, err
+}
+
+// figure is the JSON form of a rate, as a client reads it.
+type figure struct {
+	Rate    float64
+	Samples []struct{ Sample, Timestamp int64 }
+	Avg     *float64
+	AvgRate *float64 `json:"avg_rate"`
+}
+
+type figures struct {
+	Messages figure `json:"messages_details"`
+	Stats    struct {
+		Publish figure `json:"publish_details"`
+	} `json:"message_stats"`
+}
+
+// asker asks as guest.
+func asker(t *testing.T, h http.Handler) func(path string, into any) {
+	return func(path string, into any) {
+		t.Helper()
+		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, path, nil)
+		r.SetBasicAuth("guest", "guest")
+		h.ServeHTTP(w, r)
+		if err := json.Unmarshal(w.Body.Bytes(), into); err != nil || w.Code != 200 {
+			t.Fatalf("%s: %d, %v", path, w.Code, err)
+		}
+	}
+}
+
+// RabbitMQ's parameters bring samples of the past, also of the time in which nobody asked; other answers have none.
+func TestSamples(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		samples, err := config.Default(func(string) string { return "" }).SampleSpans()
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := &growing{serving: &serving{fake: newFake("/")}}
+		a := rest.New(g, someUsers(), samples, zerolog.Nop())
+		defer a.Close()
+		get := asker(t, handlerOf(a))
+		const query = "?lengths_age=60&lengths_incr=5&msg_rates_age=60&msg_rates_incr=5"
+		var q figures
+		get("/api/queues/%2F/q"+query, &q)
+		for range 6 {
+			time.Sleep(5 * time.Second)
+			synctest.Wait()
+			g.published.Add(1)
+		}
+		time.Sleep(time.Second)
+		var list []figures
+		get("/api/queues"+query, &list)
+		get("/api/queues/%2F/q"+query, &q)
+		for _, q := range append(list, q) {
+			m, p := q.Messages, q.Stats.Publish
+			if len(m.Samples) != 7 || m.Samples[0].Sample != 5 || m.Samples[6].Sample != 0 || m.Samples[0].Timestamp-m.Samples[6].Timestamp != 30_000 {
+				t.Errorf("%+v", m)
+			}
+			if len(p.Samples) != 7 || *p.AvgRate != 10.0/30 || *p.Avg != 30.0/7 {
+				t.Errorf("%+v", p)
+			}
+		}
+		var overview struct {
+			Totals    figures          `json:"queue_totals"`
+			Retention map[string][]int `json:"sample_retention_policies"`
+		}
+		get("/api/overview"+query, &overview)
+		if m := overview.Totals.Messages; len(m.Samples) != 1 || m.Samples[0].Sample != 17 || len(overview.Retention["global"]) != 4 {
+			t.Errorf("%+v", overview)
+		}
+		var bare struct {
+			Details map[string]any `json:"messages_details"`
+		}
+		get("/api/queues/%2F/q", &bare)
+		if len(bare.Details) != 1 {
+			t.Errorf("%+v", bare)
+		}
+	})
+}
