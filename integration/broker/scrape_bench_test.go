@@ -2,17 +2,21 @@ package broker
 
 import (
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
 
+	"candlemark/internal/auth"
 	"candlemark/internal/httpapi"
 
 	amqp "github.com/rabbitmq/amqp091-go"
+	"github.com/rs/zerolog"
 )
 
-// BenchmarkScrape is a scrape of a broker with 100,000 queues, while 50,000 messages a second go through 1,000 of them.
-func BenchmarkScrape(b *testing.B) {
+// BenchmarkManyQueues is requests to a broker with 100,000 queues, while 50,000 messages a second go through 1,000 of them: a
+// scrape, and pages of the list of queues.
+func BenchmarkManyQueues(b *testing.B) {
 	const queues, busy = 100_000, 1_000
 	node, ch := benchBroker(b)
 	must := func(err error) {
@@ -24,8 +28,7 @@ func BenchmarkScrape(b *testing.B) {
 		_, err := ch.QueueDeclare(fmt.Sprint("q", i), false, false, false, false, amqp.Table{"x-max-length": 10})
 		must(err)
 	}
-	stop, sent := make(chan struct{}), make(chan int)
-	go func() {
+	publish := func(stop chan struct{}, sent chan int) {
 		n, tick := 0, time.NewTicker(10*time.Millisecond)
 		defer tick.Stop()
 		for {
@@ -41,19 +44,35 @@ func BenchmarkScrape(b *testing.B) {
 				return
 			}
 		}
-	}()
-	server := httpapi.NewMetricsServer(node, 4)
-	worst, began := time.Duration(0), time.Now()
-	for b.Loop() {
-		at := time.Now()
-		answer := httptest.NewRecorder()
-		server.Handler.ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
-		if answer.Code != 200 {
-			b.Fatal(answer.Code)
-		}
-		worst = max(worst, time.Since(at))
 	}
-	close(stop)
-	b.ReportMetric(float64(<-sent)/time.Since(began).Seconds(), "msg/s")
-	b.ReportMetric(float64(worst.Microseconds())/1000, "ms-worst")
+	api := httpapi.NewHandler(node, auth.NewGuest(), zerolog.Nop())
+	for name, ask := range map[string]struct {
+		handler http.Handler
+		path    string
+	}{
+		"scrape":              {httpapi.NewMetricsServer(node, 4).Handler, "/metrics"},
+		"page":                {api, "/api/queues?page=1&page_size=100"},
+		"page of the longest": {api, "/api/queues?page=1&page_size=100&sort=messages&sort_reverse=true"},
+		"page by a name":      {api, "/api/queues?page=1&page_size=100&name=99&use_regex=false"},
+	} {
+		b.Run(name, func(b *testing.B) {
+			stop, sent := make(chan struct{}), make(chan int)
+			go publish(stop, sent)
+			worst, began := time.Duration(0), time.Now()
+			for b.Loop() {
+				at := time.Now()
+				r := httptest.NewRequest("GET", ask.path, nil)
+				r.RemoteAddr = "127.0.0.1:1"
+				r.SetBasicAuth("guest", "guest")
+				answer := httptest.NewRecorder()
+				if ask.handler.ServeHTTP(answer, r); answer.Code != 200 {
+					b.Fatal(answer.Code, answer.Body)
+				}
+				worst = max(worst, time.Since(at))
+			}
+			close(stop)
+			b.ReportMetric(float64(<-sent)/time.Since(began).Seconds(), "msg/s")
+			b.ReportMetric(float64(worst.Microseconds())/1000, "ms-worst")
+		})
+	}
 }

@@ -153,6 +153,23 @@ func (f *fake) Queues(_ context.Context, vhost string) ([]management.Queue, erro
 	return slices.DeleteFunc(list, func(q management.Queue) bool { return vhost != "" && q.VHost != vhost }), f.err
 }
 
+func (f *fake) QueueNames(vhost string) (names []management.QueueName) {
+	list, _ := f.Queues(context.Background(), vhost)
+	for _, q := range list {
+		names = append(names, management.QueueName{VHost: q.VHost, Name: q.Name})
+	}
+	return names
+}
+
+func (f *fake) QueuesNamed(_ context.Context, names []management.QueueName) (list []management.Queue, err error) {
+	for _, q := range f.queues {
+		if slices.Contains(names, management.QueueName{VHost: q.VHost, Name: q.Name}) {
+			list = append(list, q)
+		}
+	}
+	return list, f.err
+}
+
 func (f *fake) Queue(_ context.Context, vhost, name string) (management.Queue, error) {
 	for _, q := range f.queues {
 		if q.VHost == vhost && q.Name == name {

@@ -12,9 +12,16 @@ type Queues interface {
 	// Queues describes the queues of a vhost, of all for "", sorted by vhost
 	// and name. Queues that end meanwhile are left out.
 	Queues(ctx context.Context, vhost string) ([]Queue, error)
+	// QueueNames are the names of those queues, in that order; none of them is asked.
+	QueueNames(vhost string) []QueueName
+	// QueuesNamed describes the queues of those names, in their order. Those that are not there are left out.
+	QueuesNamed(ctx context.Context, names []QueueName) ([]Queue, error)
 	// Queue describes one, with its Details.
 	Queue(ctx context.Context, vhost, name string) (Queue, error)
 }
+
+// QueueName names a queue.
+type QueueName struct{ VHost, Name string }
 
 // Queue describes a queue.
 type Queue struct {

@@ -15,13 +15,44 @@ const consumerTimeout = 30 * 60 * 1000
 
 // Queues implements management.Broker.
 func (qs *Queries) Queues(ctx context.Context, vhost string) ([]management.Queue, error) {
-	var all []management.Queue
+	return qs.QueuesNamed(ctx, qs.QueueNames(vhost))
+}
+
+// QueueNames implements management.Broker.
+func (qs *Queries) QueueNames(vhost string) (names []management.QueueName) {
 	for _, v := range qs.cfg.VHosts.List(vhost) {
-		list, _, err := qs.describe(ctx, v, slices.Collect(v.Directory().Queues()), false)
+		d := v.Directory()
+		names = slices.Grow(names, d.QueueCount())
+		for q := range d.Queues() {
+			names = append(names, management.QueueName{VHost: v.Name, Name: q.Name})
+		}
+	}
+	return names
+}
+
+// QueuesNamed implements management.Broker.
+func (qs *Queries) QueuesNamed(ctx context.Context, names []management.QueueName) ([]management.Queue, error) {
+	all := make([]management.Queue, 0, len(names))
+	for len(names) > 0 {
+		n := slices.IndexFunc(names, func(q management.QueueName) bool { return q.VHost != names[0].VHost })
+		if n < 0 {
+			n = len(names)
+		}
+		var queues []*topology.Queue
+		v, there := qs.cfg.VHosts.Find(names[0].VHost)
+		for _, name := range names[:n] {
+			if !there {
+				break
+			}
+			if q := v.Directory().Queue([]byte(name.Name)); q != nil {
+				queues = append(queues, q)
+			}
+		}
+		list, _, err := qs.describe(ctx, v, queues, false)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, list...)
+		all, names = append(all, list...), names[n:]
 	}
 	return all, nil
 }

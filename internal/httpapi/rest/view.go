@@ -129,38 +129,96 @@ type pageItem struct {
 	Total    int `json:"total_count"`
 }
 
-// list is the answer of items, which are in the order of the default sort. name is
-// what a filter looks at.
-func list[T any](r *Request, items []T, name func(*T) string) (any, error) {
+// Listing is a list whose objects are made when it is known which of them are shown.
+type Listing[K, F any] struct {
+	Keys []K                    // in the order of the default sort
+	Name func(*K) string        // what a filter looks at
+	Get  func([]K) ([]F, error) // the forms of those that are still there
+	// By are the columns that the keys know, so that a page sorted by one of them takes no more objects than it shows.
+	By map[string]func(*K) string
+}
+
+// Answer is the list as the client wants to see it.
+func (l Listing[K, F]) Answer(r *Request) (any, error) {
 	v, err := viewOf(r.URL.Query())
 	if err != nil {
 		return nil, err
 	}
-	total := len(items)
-	if v.page > 0 {
-		if items, err = filtered(r.Context(), &v, items, name); err != nil {
+	keys, total := l.Keys, len(l.Keys)
+	if v.page == 0 {
+		items, err := l.Get(keys)
+		if err != nil {
+			return nil, err
+		}
+		return v.cut(taken(items, arranged(&v, items))), nil
+	}
+	if keys, err = filtered(r.Context(), &v, keys, l.Name); err != nil {
+		return nil, err
+	}
+	by, known := l.By[strings.Join(v.sort, ".")]
+	early := known || len(v.sort) == 0 // before any object is made
+	if known {
+		slices.SortStableFunc(keys, func(a, b K) int { return strings.Compare(by(&a), by(&b)) })
+	}
+	if early && v.reverse {
+		slices.Reverse(keys)
+	}
+	count := len(keys)
+	if early {
+		if keys, err = pageOf(&v, keys); err != nil {
 			return nil, err
 		}
 	}
-	if len(v.sort) > 0 {
-		items = sorted(items, v.sort)
+	part, err := l.Get(keys)
+	if err != nil {
+		return nil, err
 	}
+	if !early {
+		count = len(part)
+		places, err := pageOf(&v, arranged(&v, part))
+		if err != nil {
+			return nil, err
+		}
+		part = taken(part, places)
+	}
+	return pageItem{
+		Filtered: count, Count: len(part), Items: v.cut(part), Page: v.page,
+		Pages: (count + v.size - 1) / v.size, Size: v.size, Total: total,
+	}, nil
+}
+
+// list is the answer of items, which are in the order of the default sort. name is
+// what a filter looks at.
+func list[T any](r *Request, items []T, name func(*T) string) (any, error) {
+	return Listing[T, T]{Keys: items, Name: name, Get: func(shown []T) ([]T, error) { return shown, nil }}.Answer(r)
+}
+
+// arranged are the places of items in the order that is wanted.
+func arranged[T any](v *view, items []T) []int {
+	places := order(items, v.sort)
 	if v.reverse {
-		slices.Reverse(items)
+		slices.Reverse(places)
 	}
-	if v.page == 0 {
-		return v.cut(items), nil
+	return places
+}
+
+// taken are the items at those places.
+func taken[T any](items []T, places []int) []T {
+	list := make([]T, len(places))
+	for i, place := range places {
+		list[i] = items[place]
 	}
+	return list
+}
+
+// pageOf is the page of items that is wanted.
+func pageOf[T any](v *view, items []T) ([]T, error) {
 	if v.page-1 > len(items)/v.size { // whatever the page, nothing overflows
 		return nil, Refuse(http.StatusBadRequest, "page_out_of_range",
 			fmt.Sprintf("Page out of range, page: %d page size: %d, len: %d", v.page, v.size, len(items)))
 	}
 	start := (v.page - 1) * v.size
-	part := items[start:min(start+v.size, len(items))]
-	return pageItem{
-		Filtered: len(items), Count: len(part), Items: v.cut(part), Page: v.page,
-		Pages: (len(items) + v.size - 1) / v.size, Size: v.size, Total: total,
-	}, nil
+	return items[start:min(start+v.size, len(items))], nil
 }
 
 // One is the answer of one object, of which the client may want some columns only.

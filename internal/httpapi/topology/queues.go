@@ -2,6 +2,7 @@ package topology
 
 import (
 	"context"
+	"slices"
 
 	"candlemark/internal/httpapi/forms"
 	"candlemark/internal/httpapi/rest"
@@ -159,13 +160,24 @@ func briefForm(r *rest.Request, q *management.Queue) briefQueue {
 
 // queues lists those of one virtual host, or of all that the user may see.
 func queues(r *rest.Request) (any, error) {
-	all, err := r.Broker.Queues(r.Context(), r.VHost)
-	visible := func(q *management.Queue) bool { return r.Sees(q.VHost) }
-	if !withoutStats(r) {
-		return rest.ListForms(r, all, err, visible, func(q *management.Queue) queueItem { return queueForm(r, q) }, func(q *queueItem) string { return q.Name })
+	if withoutStats(r) {
+		return listQueues(r, briefForm)
 	}
-	form := func(q *management.Queue) briefQueue { return briefForm(r, q) }
-	return rest.ListForms(r, all, err, visible, form, func(q *briefQueue) string { return q.Name })
+	return listQueues(r, queueForm)
+}
+
+// listQueues asks no more queues than it has to.
+func listQueues[F any](r *rest.Request, form func(*rest.Request, *management.Queue) F) (any, error) {
+	name := func(q *management.QueueName) string { return q.Name }
+	return rest.Listing[management.QueueName, F]{
+		Keys: slices.DeleteFunc(r.Broker.QueueNames(r.VHost), func(q management.QueueName) bool { return !r.Sees(q.VHost) }),
+		Name: name,
+		By:   map[string]func(*management.QueueName) string{"name": name, "vhost": func(q *management.QueueName) string { return q.VHost }},
+		Get: func(names []management.QueueName) ([]F, error) {
+			all, err := r.Broker.QueuesNamed(r.Context(), names)
+			return rest.Forms(all, rest.All, func(q *management.Queue) F { return form(r, q) }), err
+		},
+	}.Answer(r)
 }
 
 func withoutStats(r *rest.Request) bool { return r.URL.Query().Get("disable_stats") == "true" }

@@ -1,0 +1,117 @@
+package rest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// A page takes no more objects than it shows, if the keys know by what it is sorted.
+func TestPageTakesNoMoreThanItShows(t *testing.T) {
+	type item struct {
+		Name string `json:"name"`
+		Size int    `json:"size"`
+	}
+	for query, want := range map[string]string{
+		"page=2&page_size=3":                                       "3: n3 n4 n5",
+		"page=4&page_size=3":                                       "1: n9",
+		"page=1&page_size=2&sort_reverse=true":                     "2: n9 n8",
+		"page=1&page_size=2&sort=name&sort_reverse=true":           "2: n9 n8",
+		"page=1&page_size=9&name=N7":                               "1: n7",
+		"page=1&page_size=2&name=[135]$&use_regex=true":            "2: n1 n3",
+		"page=1&page_size=2&sort=size":                             "10: n9 n8",
+		"page=1&page_size=2&sort=size&name=[135]$&use_regex=true":  "3: n5 n3",
+		"page=1&page_size=2&sort=size&sort_reverse=true&name=none": "0:",
+		"sort=size": "10: n9 n8 n7 n6 n5 n4 n3 n2 n1 n0",
+		"":          "10: n0 n1 n2 n3 n4 n5 n6 n7 n8 n9",
+	} {
+		keys, taken := []int{}, 0
+		for n := range 10 {
+			keys = append(keys, n)
+		}
+		name := func(n *int) string { return fmt.Sprint("n", *n) }
+		answer, err := Listing[int, item]{
+			Keys: keys, Name: name, By: map[string]func(*int) string{"name": name},
+			Get: func(keys []int) ([]item, error) {
+				taken += len(keys)
+				items := []item{}
+				for _, n := range keys {
+					items = append(items, item{name(&n), -n})
+				}
+				return items, nil
+			},
+		}.Answer(&Request{Request: httptest.NewRequest("GET", "/?"+query, nil)})
+		if err != nil {
+			t.Fatal(query, err)
+		}
+		if page, paged := answer.(pageItem); paged {
+			answer = page.Items
+			if page.Total != 10 {
+				t.Errorf("%s: %d in all", query, page.Total)
+			}
+		}
+		got := []string{fmt.Sprintf("%d:", taken)}
+		for _, i := range answer.([]item) {
+			got = append(got, i.Name)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
+}
+
+type loud struct{ Word string }
+
+func (l loud) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[string]string{"word": l.Word + "!"})
+}
+
+// What items are sorted by is what their JSON has there.
+func TestWhatIsSortedBy(t *testing.T) {
+	type Inside struct {
+		Depth int `json:"depth"`
+	}
+	type Named struct {
+		Colour string `json:"colour"`
+	}
+	type item struct {
+		*Inside
+		Named
+		Plain  int
+		Name   string         `json:"name"`
+		Empty  string         `json:"empty,omitempty"`
+		None   []int          `json:"none,omitempty"`
+		Secret string         `json:"-"`
+		Far    *Inside        `json:"far"`
+		Any    any            `json:"any"`
+		Map    map[string]any `json:"map"`
+		Loud   loud           `json:"loud"`
+		Number json.Number    `json:"number"`
+		Truth  bool           `json:"truth"`
+		Share  float64        `json:"share"`
+		Count  uint8          `json:"count"`
+		hidden int
+	}
+	items := []item{
+		{hidden: 1, Secret: "s", None: []int{}, Number: "0"},
+		{
+			Inside: &Inside{3}, Named: Named{"red"}, Plain: 4, Name: "n", Empty: "e", None: []int{1}, Far: &Inside{5}, Any: Inside{6},
+			Map: map[string]any{"a": Inside{7}}, Loud: loud{"hey"}, Number: "12", Truth: true, Share: 0.5, Count: 200,
+		},
+	}
+	known := fields{}
+	for _, path := range []string{
+		"", "depth", "colour", "Plain", "name", "empty", "none", "Secret", "-", "far", "far.depth", "any", "any.depth",
+		"map.a", "map.a.depth", "map.b.depth", "loud", "loud.word", "loud.Word", "hidden", "number", "truth", "share", "share.of", "count", "name.depth", "none.depth", "Inside", "Inside.depth",
+	} {
+		for _, i := range items {
+			way := strings.FieldsFunc(path, func(r rune) bool { return r == '.' })
+			if got, want := known.at(reflect.ValueOf(i), way), keyOf(Generic(i), way); !reflect.DeepEqual(got, want) {
+				t.Errorf("%q: %v, want %v", path, got, want)
+			}
+		}
+	}
+}
