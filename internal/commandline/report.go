@@ -25,7 +25,13 @@ var reportVerbs = []verb.Row{
 	},
 	{
 		Name: "federation_status", About: "Lists federation links, of which there are none: federation does not run here", Options: "only-down no-table-headers",
-		Title: verb.Text("Listing federation links on node {broker}..."), Run: federationStatus,
+		Title: func(c *verb.Call) string {
+			if c.Given("only-down") {
+				return c.Expand("Listing federation links which are down on node {broker}...")
+			}
+			return c.Expand("Listing federation links on node {broker}...")
+		},
+		Run: federationStatus,
 	},
 }
 

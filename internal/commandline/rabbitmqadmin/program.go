@@ -71,7 +71,10 @@ func (p *Program) run(args []string) error {
 		return p.help(words[1:])
 	}
 	action := actions[words[0]]
-	if action == nil {
+	switch {
+	case action == nil && len(words) > 1 && actions[words[1]] != nil: // as with the rabbitmqadmin of RabbitMQ 4.1
+		return usage("Action " + words[0] + " not understood; did you mean '" + words[1] + " " + words[0] + "'?")
+	case action == nil:
 		return usage("Action " + words[0] + " not understood")
 	}
 	warning, err := s.complete(p.Getenv)

@@ -51,11 +51,13 @@ func TestWhereItConnects(t *testing.T) {
 	env := map[string]string{"RABBITMQ_DEFAULT_USER": "app", "RABBITMQ_DEFAULT_PASS": "pw"}
 	for line, want := range map[string]string{
 		"":                                   "127.0.0.1 15672 app pw  ",
-		"-c FILE":                            "one 15672 app pw  ",
-		"-c FILE -N far":                     "two 81 ops pw True True",
-		"-c FILE -N far -H three":            "three 81 ops pw True True",
+		"-c FILE":                            "one 15672 guest guest  ",
+		"-H localhost -P 80":                 "localhost 80 app pw  ",
+		"-H ::1":                             "::1 15672 app pw  ",
+		"-c FILE -N far":                     "two 81 ops guest True True",
+		"-c FILE -N far -H three":            "three 81 ops guest True True",
 		"-U http://u:p@four:82/ -H three":    "four 82 u p  ",
-		"--base-uri https://four/path -uroo": "four 15672 roo pw True ",
+		"--base-uri https://four/path -uroo": "four 15672 roo guest True ",
 	} {
 		s, _, err := parse(strings.Fields(strings.ReplaceAll(line, "FILE", file)))
 		if err != nil {
@@ -123,6 +125,8 @@ func TestForms(t *testing.T) {
 		"-p wrong -S name -R list policies": "*** Access refused: /under/api/policies?sort=name&sort_reverse=true\n",
 		"import /none":                      "*** open /none: ",
 		"import":                            "\nERROR: Exactly one argument required\n",
+		"list":                              "\nERROR: Type not specified\n",
+		"queues list":                       "\nERROR: Action queues not understood; did you mean 'list queues'?\n",
 	} {
 		if _, stderr, code := run(nil, append([]string{"-U", s.URL, "--path-prefix", "/under"}, strings.Fields(line)...)...); code != 1 || !strings.HasPrefix(stderr, want) {
 			t.Errorf("%s: exit %d, %q", line, code, stderr)

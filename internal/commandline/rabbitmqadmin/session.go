@@ -80,7 +80,7 @@ func escaped(path []string) string {
 // list shows what is listed; asList makes a list of the answer.
 func (s *session) list(ctx context.Context, action string, known []listing, args []string, asList func([]byte) []byte) error {
 	if len(args) == 0 {
-		return usage("Exactly one argument required")
+		return usage("Type not specified")
 	}
 	i := slices.IndexFunc(known, func(l listing) bool { return l.name == args[0] })
 	if i < 0 {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"candlemark/internal/config"
@@ -40,6 +41,7 @@ type Rates struct {
 	swept     time.Time
 	forgot    time.Time // when series were looked through
 	series    map[string]*series
+	kept      atomic.Int32 // how many series there are
 	refreshed map[string]refreshed
 	timer     *time.Timer // nil unless something is refreshed
 	closed    bool
@@ -88,6 +90,7 @@ func (r *Rates) Forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.seen, r.series = nil, nil
+	r.kept.Store(0)
 }
 
 // sweep forgets what nobody has looked at for long. mu is held.

@@ -89,6 +89,9 @@ func (l *Look) Data(object string, values ...float64) []Rate {
 // past adds the samples that the request asks for, and this look to the samples of an object that has some.
 func (l *Look) past(k kind, object string, values []float64, rates []Rate) []Rate {
 	now, w := time.Now(), l.wanted[k]
+	if w.age == 0 && l.kept.Load() == 0 { // nobody has samples
+		return rates
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.series[object]
@@ -139,6 +142,7 @@ func (r *Rates) begin(object string, now time.Time) *series {
 		r.series = map[string]*series{}
 	}
 	r.series[object] = s
+	r.kept.Store(int32(len(r.series)))
 	return s
 }
 
@@ -160,6 +164,7 @@ func (r *Rates) forget(now time.Time) {
 			delete(r.series, object)
 		}
 	}
+	r.kept.Store(int32(len(r.series)))
 }
 
 // series has the samples of an object: the same values in each of its tiers, more and more sparsely.

@@ -71,7 +71,7 @@ func TestSamples(t *testing.T) {
 		}
 		time.Sleep(2 * time.Minute)
 		r.LookOf("lengths_age=5&lengths_incr=5").Lengths("other", 1)
-		if r.series["q"] != nil {
+		if r.series["q"] != nil || r.kept.Load() != 1 {
 			t.Error("nobody asks, but the samples are still there")
 		}
 	})
