@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
@@ -51,6 +52,7 @@ const testsAtOnce = "4"
 // Run runs them and returns the exit code.
 func (t tests) Run() int {
 	_ = flag.Set("test.parallel", testsAtOnce) // whoever says -parallel is heard later
+	debug.SetGCPercent(400)                    // there is memory enough, and no time
 	var err error
 	if binaryDir, err = os.MkdirTemp("", "candlemark-integration-"); err != nil {
 		panic(err)

@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	soakFor = flag.Duration("soak", 5*time.Second, "how long TestSoakUnderAttack attacks")
+	soakFor = flag.Duration("soak", 2*time.Second, "how long TestSoakUnderAttack attacks")
 	eachFor = flag.Duration("each", 0, "how long TestEachAttack repeats each attack, which it does at least once")
 )
 

@@ -39,7 +39,7 @@ func (k *sortKey) compare(other *sortKey) int {
 	return cmp.Or(cmp.Compare(k.rank, other.rank), cmp.Compare(k.number, other.number), cmp.Compare(k.text, other.text))
 }
 
-// keyOf is the key of the value at the end of the path, in a value that was read from JSON.
+// nothing is the key where a path leads to nothing.
 var nothing sortKey
 
 // keyOf is the key of what the path leads to in a value that was read from JSON.
