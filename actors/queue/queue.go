@@ -199,6 +199,7 @@ func (q *queue) post(ctx actor.Context) {
 	s := &q.state
 	s.flush()
 	q.tell() // before anybody is told of it
+	s.queue.Waits.Set(s.Expiry.Len() > 0, s.Settings.Expires > 0)
 	for _, p := range s.out.Posts {
 		ctx.Send(p.To, p.What)
 	}

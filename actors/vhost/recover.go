@@ -100,6 +100,7 @@ func (r *recovery) recoverQueue() {
 	r.next++
 	q := &queue{kind: policies.KindOf(d.Arguments), queue: &topology.Queue{
 		Name: d.Name, Incarnation: d.Incarnation, Type: d.Type, Arguments: d.Arguments, Durable: true, AutoDelete: d.AutoDelete,
+		Waits: new(topology.Waits),
 	}}
 	if d.Type == topology.HolderType {
 		holdFor(r.exchanges.byName[topology.HeldFor(d.Name)], q)

@@ -14,7 +14,7 @@ import (
 
 var messageVerbs = []verb.Row{
 	{
-		Name: "peek", About: "Shows messages of a queue with their deadlines and leaves them there", Arguments: "<queue>", Options: "no-table-headers state truncate limit",
+		Name: "peek", About: "Shows messages of a queue with their deadlines and leaves them there", Arguments: "<queue>", Options: "no-table-headers state order truncate limit",
 		Columns: `id state enqueued_at expires_at due lock_expires_at redelivered delivery_count priority exchange routing_key
 			properties payload_bytes payload payload_encoding`,
 		Defaults: "id state expires_at redelivered routing_key payload_bytes payload",
@@ -80,7 +80,7 @@ func paged(path, items string, query func(c *verb.Call) map[string]string) verb.
 }
 
 func peekQuery(c *verb.Call) map[string]string {
-	query := map[string]string{"state": c.State}
+	query := map[string]string{"state": c.State, "order": c.Order}
 	switch {
 	case c.Truncate >= 0:
 		query["truncate"] = strconv.Itoa(c.Truncate)

@@ -13,6 +13,8 @@ import (
 type Messages interface {
 	// Peek shows messages of a queue.
 	Peek(ctx context.Context, by Asker, at Place, how Peek) (PeekPage, error)
+	// Expirations shows when messages of a queue expire: counts, and a page of those messages, soonest first.
+	Expirations(ctx context.Context, by Asker, at Place, after Cursor, limit int) (ExpiryCounts, PeekPage, error)
 	// Unacked lists deliveries of a queue that nobody has settled, behind that of the
 	// message with number after, by those numbers; more tells that there are others.
 	Unacked(ctx context.Context, by Asker, at Place, after uint64, limit int) (list []Unacked, more bool, err error)
@@ -63,6 +65,8 @@ type Peek struct {
 	Limit  int // 1 to 1000
 	States int // joined
 	Cut    int // bytes of each body
+	// ByDeadline has ready messages only, that expire, soonest first; After is where such a list goes on.
+	ByDeadline bool
 }
 
 // PeekPage is a part of a queue. Next is nil behind the last message.

@@ -11,7 +11,13 @@ import (
 type Monitoring interface {
 	// Metrics reads the numbers of the whole broker. It asks connections and channels, but no queue.
 	Metrics(ctx context.Context) (Metrics, error)
+	// Due tells when ready messages of all queues expire. It asks those that hold such, and is nil if these are more than
+	// MostDue.
+	Due(ctx context.Context) (*ExpiryCounts, error)
 }
+
+// MostDue is how many queues Due asks.
+const MostDue = 10_000
 
 // Metrics are numbers of the whole broker, not quite of one moment. Those that count do so since
 // the broker started.

@@ -16,6 +16,10 @@ type Queues interface {
 	QueueNames(vhost string) []QueueName
 	// QueuesNamed describes the queues of those names, in their order. Those that are not there are left out.
 	QueuesNamed(ctx context.Context, names []QueueName) ([]Queue, error)
+	// Expiring and Leased are those of them that hold ready messages that expire, and those that end when nobody
+	// uses them. No other queue is asked.
+	Expiring(ctx context.Context, vhost string) ([]Queue, error)
+	Leased(ctx context.Context, vhost string) ([]Queue, error)
 	// Queue describes one, with its Details.
 	Queue(ctx context.Context, vhost, name string) (Queue, error)
 }

@@ -26,6 +26,8 @@ type Queue struct {
 	Type string
 	// Schedules tells what its policies say of messages that name a time; nil for one that is no queue of clients'.
 	Schedules *Schedules
+	// Waits tell what the queue waits for at present; nil for one that is no queue of clients'.
+	Waits *Waits
 }
 
 // Directory maps the names of one vhost to its queues and exchanges. It is immutable; the zero value is empty. A change costs

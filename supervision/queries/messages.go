@@ -79,7 +79,7 @@ func inquire[T answered](ctx context.Context, qs *Queries, by management.Asker, 
 // Peek implements management.Messages.
 func (qs *Queries) Peek(ctx context.Context, by management.Asker, at management.Place, how management.Peek) (management.PeekPage, error) {
 	answer, _, err := inquire[*mail.PeekReply](ctx, qs, by, at, func(r mail.Request) any {
-		m := &mail.Peek{Request: r, After: mail.Cursor(how.After), Limit: how.Limit, Cut: how.Cut, Queue: at.Name, VHost: at.VHost}
+		m := &mail.Peek{Request: r, After: mail.Cursor(how.After), Limit: how.Limit, Cut: how.Cut, ByDeadline: how.ByDeadline, Queue: at.Name, VHost: at.VHost}
 		for shown, state := range statesShown {
 			if how.States&shown != 0 {
 				m.States |= state
@@ -95,6 +95,19 @@ func (qs *Queries) Peek(ctx context.Context, by management.Asker, at management.
 		page.Messages[i] = peekedShown(&answer.Messages[i])
 	}
 	return page, nil
+}
+
+// Expirations implements management.Messages.
+func (qs *Queries) Expirations(ctx context.Context, by management.Asker, at management.Place, after management.Cursor, limit int) (c management.ExpiryCounts, page management.PeekPage, err error) {
+	info, _, err := inquire[*mail.QueueInfo](ctx, qs, by, at, func(r mail.Request) any { return &mail.DescribeQueue{Request: r} })
+	switch {
+	case err != nil:
+		return c, page, err
+	case info.Down:
+		return c, page, mail.QueueDown(at.Name, at.VHost)
+	}
+	page, err = qs.Peek(ctx, by, at, management.Peek{After: after, Limit: limit, ByDeadline: true})
+	return management.ExpiryCounts(info.Expiring), page, err
 }
 
 // statesShown are the states of a message, by their names in the API.

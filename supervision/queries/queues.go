@@ -57,6 +57,55 @@ func (qs *Queries) QueuesNamed(ctx context.Context, names []management.QueueName
 	return all, nil
 }
 
+// Expiring implements management.Queues.
+func (qs *Queries) Expiring(ctx context.Context, vhost string) ([]management.Queue, error) {
+	return qs.waiting(ctx, vhost, (*topology.Waits).Expiring)
+}
+
+// Leased implements management.Queues.
+func (qs *Queries) Leased(ctx context.Context, vhost string) ([]management.Queue, error) {
+	return qs.waiting(ctx, vhost, (*topology.Waits).Leased)
+}
+
+// Due implements management.Monitoring.
+func (qs *Queries) Due(ctx context.Context) (*management.ExpiryCounts, error) {
+	n := 0
+	for _, v := range qs.cfg.VHosts.List("") {
+		for q := range v.Directory().Queues() {
+			if q.Waits.Expiring() {
+				n++
+			}
+		}
+	}
+	if n > management.MostDue {
+		return nil, nil
+	}
+	list, err := qs.Expiring(ctx, "")
+	var sum management.ExpiryCounts
+	for i := range list {
+		sum.Add(list[i].Expiring)
+	}
+	return &sum, err
+}
+
+// waiting describes the queues that wait for something. No other is asked.
+func (qs *Queries) waiting(ctx context.Context, vhost string, wants func(*topology.Waits) bool) (all []management.Queue, err error) {
+	for _, v := range qs.cfg.VHosts.List(vhost) {
+		var wait []*topology.Queue
+		for q := range v.Directory().Queues() {
+			if wants(q.Waits) {
+				wait = append(wait, q)
+			}
+		}
+		list, _, err := qs.describe(ctx, v, wait, false)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	return all, nil
+}
+
 // Queue implements management.Broker.
 func (qs *Queries) Queue(ctx context.Context, vhost, name string) (management.Queue, error) {
 	notFound := protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", name, vhost)

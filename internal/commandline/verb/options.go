@@ -22,9 +22,9 @@ type Options struct {
 	Description, Tags, DefaultQueue string
 	User                            string
 	// Of the verbs about single messages.
-	State, MessageID string
-	Truncate         int
-	exchange, Delay  bool
+	State, MessageID, Order string
+	Truncate                int
+	exchange, Delay         bool
 	// Of the import of definitions.
 	DryRun, Strict bool
 	// Of the check of certificates.
@@ -71,6 +71,7 @@ func NewOptions(getenv func(string) string) *Options {
 	o.StringVar(&o.User, "user", "guest", "the limits of this `user`")
 	o.StringVar(&o.DefaultQueue, "default-queue-type", "", "the `type` of queues that are declared without one")
 	o.StringVar(&o.State, "state", "", "messages in these `states`: ready, unacked, scheduled, with commas between them")
+	o.StringVar(&o.Order, "order", "", "in the order of the queue, or by deadline: `queue` or deadline")
 	o.StringVar(&o.MessageID, "message-id", "", "messages with this `id` of their publisher's")
 	o.IntVar(&o.Truncate, "truncate", -1, "at most so many `bytes` of each body")
 	o.BoolVar(&o.exchange, "exchange", false, "the name is that of an exchange")

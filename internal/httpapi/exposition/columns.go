@@ -22,6 +22,16 @@ const (
 	channelQueue     = "channel_queue_metrics"
 )
 
+// queueExpiry is a family of our own, with names of our own.
+const queueExpiry = "queue_expiry_metrics"
+
+// dueWithin counts the ready messages of a queue that expire within a horizon, and not within the one before.
+func dueWithin(i int) column[queue] {
+	return gauge(queueExpiry, "candlemark_queue_messages_due_"+horizons[i], "Ready messages that expire then and not before", func(q *queue) float64 {
+		return float64(q.Expiring.Within[i])
+	})
+}
+
 var queueColumns = []column[queue]{
 	gauge(queueCoarse, "queue_messages_ready", "Messages that wait for a consumer", func(q *queue) float64 { return float64(q.Ready) }),
 	gauge(queueCoarse, "queue_messages_unacked", "Messages that consumers have and did not settle", func(q *queue) float64 { return float64(q.Unacked) }),
@@ -42,6 +52,9 @@ var queueColumns = []column[queue]{
 	counter(queueDeliveries, "queue_messages_redelivered_total", "Messages that came again", func(q *queue) uint64 { return q.Counts.Redeliver }),
 	counter(queueDeliveries, "queue_messages_acked_total", "Messages acknowledged", func(q *queue) uint64 { return q.Counts.Ack }),
 	counter(queueDeliveries, "queue_get_empty_total", "basic.get on the empty queue", func(q *queue) uint64 { return q.Counts.GetEmpty }),
+	dueWithin(0), dueWithin(1), dueWithin(2), dueWithin(3), dueWithin(4),
+	gauge(queueExpiry, "candlemark_queue_next_expiry_timestamp_seconds", "When the next message expires, since 1970, 0 if none does", func(q *queue) float64 { return float64(q.Expiring.Next) / 1000 }),
+	gauge(queueExpiry, "candlemark_queue_lease_expires_timestamp_seconds", "When the queue ends if nobody uses it, since 1970, 0 if it does not", func(q *queue) float64 { return float64(q.Lease.Ends) / 1000 }),
 }
 
 var connectionColumns = []column[connection]{

@@ -27,6 +27,7 @@ import (
 type fake struct {
 	management.Broker
 	metrics management.Metrics
+	due     *management.ExpiryCounts
 	err     error
 	asked   []string // virtual hosts, for queues
 	wait    chan struct{}
@@ -51,6 +52,7 @@ func newFake() *fake {
 	m.AMQPLogins, m.HTTPLogins = auth.Logins{Succeeded: 1}, auth.Logins{Succeeded: 2, Failed: 3}
 	m.MemoryUsed, m.Uptime, m.MemoryAlarm = 12345, 2500, true
 	m.Connections, m.Channels, m.Overview.Queues, m.Publishers = 1, 2, 3, 2
+	f.due = &management.ExpiryCounts{}
 	return f
 }
 
@@ -68,11 +70,15 @@ func (f *fake) Metrics(context.Context) (management.Metrics, error) {
 func (f *fake) Queues(_ context.Context, vhost string) ([]management.Queue, error) {
 	f.asked = append(f.asked, vhost)
 	list := []management.Queue{
-		{VHost: "/", Name: "a", Ready: 1, Unacked: 2, ReadyBytes: 10, Counts: management.Counts{Ack: 3}},
+		{VHost: "/", Name: "a", Ready: 1, Unacked: 2, ReadyBytes: 10, Counts: management.Counts{Ack: 3}, Expiring: management.ExpiryCounts{Within: [5]int{0, 7}, Next: 1500}, Lease: management.Lease{Ends: 2500}},
 		{VHost: "/", Name: "b\n\"\\", Ready: 4},
 		{VHost: "dev", Name: "a", Ready: 5},
 	}
 	return slices.DeleteFunc(list, func(q management.Queue) bool { return vhost != "" && q.VHost != vhost }), f.err
+}
+
+func (f *fake) Due(context.Context) (*management.ExpiryCounts, error) {
+	return f.due, f.err
 }
 
 func (f *fake) Connections(context.Context) ([]management.Connection, error) {
@@ -244,6 +250,36 @@ func TestTextByDefault(t *testing.T) {
 	for _, accept := range []string{"", "*/*", "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited", "text/html"} {
 		if got := request(newFake(), wholePath, accept).Header().Get("Content-Type"); !strings.HasPrefix(got, "text/plain; version=0.0.4") {
 			t.Errorf("%q: %s", accept, got)
+		}
+	}
+}
+
+// Messages that expire, by when they do: of all queues unless too many would be asked, and of each.
+func TestDue(t *testing.T) {
+	f := newFake()
+	f.due = nil
+	if families := scraped(t, f, wholePath); families["candlemark_messages_due"] != nil {
+		t.Error("shown though unknown")
+	}
+	f.due = &management.ExpiryCounts{Count: 9, Within: [5]int{1, 0, 2, 0, 6}, Next: 1_800_000_000_500}
+	families := scraped(t, f, wholePath)
+	for within, want := range map[string]float64{"1s": 1, "1m": 0, "1h": 2, "1d": 0, "later": 6} {
+		if got := value(t, families, "candlemark_messages_due", "within", within); got != want {
+			t.Errorf("%v within %s, want %v", got, within, want)
+		}
+	}
+	if got := value(t, families, "candlemark_next_expiry_timestamp_seconds"); got != 1_800_000_000.5 {
+		t.Error(got)
+	}
+	for _, path := range []string{objectsPath, chosenPath + "?family=queue_expiry_metrics"} {
+		families = scraped(t, f, path)
+		for name, want := range map[string]float64{
+			"candlemark_queue_messages_due_1s": 0, "candlemark_queue_messages_due_1m": 7, "candlemark_queue_next_expiry_timestamp_seconds": 1.5,
+			"candlemark_queue_lease_expires_timestamp_seconds": 2.5,
+		} {
+			if got := value(t, families, name, "vhost", "/", "queue", "a"); got != want {
+				t.Errorf("%s: %s is %v", path, name, got)
+			}
 		}
 	}
 }

@@ -43,7 +43,11 @@ func writeColumns[T any](w *writer, prefix string, columns []column[T], wanted f
 		if !wanted(c.group) {
 			continue
 		}
-		f := w.family(prefix+c.name, c.help, c.kind)
+		name := prefix + c.name
+		if c.group == queueExpiry {
+			name = c.name
+		}
+		f := w.family(name, c.help, c.kind)
 		for i := range objects {
 			values[i] = c.of(&objects[i])
 		}

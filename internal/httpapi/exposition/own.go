@@ -8,6 +8,20 @@ import (
 	"candlemark/internal/metrics"
 )
 
+// horizons are the labels of the classes of management.ExpiryCounts.
+var horizons = [...]string{"1s", "1m", "1h", "1d", "later"}
+
+// due tells when messages expire; nil if too many queues would have to be asked.
+func due(w *writer, c *management.ExpiryCounts) {
+	if c == nil {
+		return
+	}
+	for i, n := range c.Within {
+		w.gauge("candlemark_messages_due", "Ready messages that expire within that time, and not within the one before", float64(n), "within", horizons[i])
+	}
+	w.gauge("candlemark_next_expiry_timestamp_seconds", "When the next message expires, since 1970, 0 if none does", float64(c.Next)/1000)
+}
+
 // own has the numbers that other brokers do not tell.
 func own(w *writer, m *management.Metrics) {
 	var n metrics.Numbers

@@ -75,12 +75,17 @@ func anybodys(b management.Broker, ask question, room chan struct{}) http.Handle
 // whole is about the broker as a whole.
 func whole(ctx context.Context, b management.Broker, _ *http.Request) (page, error) {
 	m, err := b.Metrics(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ahead, err := b.Due(ctx)
 	return func(w *writer) {
 		identity(w, &m, "aggregated")
 		node(w, &m)
 		totals(w, &m)
 		protocols(w, &m)
 		own(w, &m)
+		due(w, ahead)
 		process(w)
 	}, err
 }

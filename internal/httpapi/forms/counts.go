@@ -28,6 +28,18 @@ func HistogramOf(w [5]int) Histogram {
 	return Histogram{w[0], w[1], w[2], w[3], w[4]}
 }
 
+// Expiring is the form of when messages expire.
+type Expiring struct {
+	Count     int       `json:"messages_expiring"`
+	Next      *string   `json:"next_expiry"`
+	Histogram Histogram `json:"expiry_histogram"`
+}
+
+// ExpiringOf is that of the counts of a queue, or of several.
+func ExpiringOf(c *management.ExpiryCounts) Expiring {
+	return Expiring{c.Count, Optional(c.Next), HistogramOf(c.Within)}
+}
+
 // Stats is the form of Counts.
 type Stats struct {
 	Ack            uint64 `json:"ack"`

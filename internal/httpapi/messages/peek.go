@@ -86,6 +86,14 @@ func (w params) peek() (how management.Peek, encoding string, err error) {
 			return how, "", rest.Complaintf("state is ready, unacked or scheduled, or several of them with commas between, not %s", w["state"])
 		}
 	}
+	switch order := w["order"]; {
+	case order == "deadline" && (w["state"] == "" || how.States == management.StateReady):
+		how.ByDeadline = true
+	case order == "deadline":
+		return how, "", rest.Complaint("only ready messages are listed by deadline")
+	case order != "" && order != "queue":
+		return how, "", rest.Complaintf("order is queue or deadline, not %s", order)
+	}
 	switch encoding = w["encoding"]; encoding {
 	case "":
 		encoding = "auto"

@@ -12,6 +12,7 @@ var Routes = slices.Concat(
 		rest.Post("/api/queues/{vhost}/{name}/get", rest.Visitor, fetch),
 		rest.Post("/api/exchanges/{vhost}/{name}/publish", rest.Visitor, publish),
 		rest.Get(queuePath+"/messages", rest.Visitor, does(peek, false)),
+		rest.Get("/api/x/expirations/{vhost}/{name}", rest.Visitor, does(expirations, false)),
 		rest.Get(queuePath+"/unacked", rest.Visitor, does(unacked, false)),
 		rest.Post(queuePath+"/unacked/{id}/renew", rest.Visitor, does(renew, false)),
 	},

@@ -118,6 +118,14 @@ func (v *view) keeps(name string) bool {
 	return strings.Contains(strings.ToLower(name), v.lowerFilter)
 }
 
+// Paged has a list answered by pages, also if the client asked for all of it: for lists of which mostly the beginning is wanted.
+func (r *Request) Paged() {
+	if q := r.URL.Query(); q.Get("page") == "" {
+		q.Set("page", "1")
+		r.URL.RawQuery = q.Encode()
+	}
+}
+
 // pageItem is the form of a page of a list.
 type pageItem struct {
 	Filtered int `json:"filtered_count"`

@@ -21,6 +21,11 @@ var Routes = []rest.Route{
 	rest.Delete(queuePath+"/contents", rest.Visitor, purgeQueue),
 	rest.Post(queuePath+"/actions", rest.Administrator, queueAction),
 
+	rest.Get("/api/x/expirations", rest.Anybody, expirations),
+	rest.Get("/api/x/expirations/{vhost}", rest.In(rest.Visitor), expirations),
+	rest.Get("/api/x/leases", rest.Anybody, leases),
+	rest.Get("/api/x/leases/{vhost}", rest.In(rest.Visitor), leases),
+
 	rest.Get("/api/exchanges", rest.Anybody, exchanges),
 	rest.Get("/api/exchanges/{vhost}", rest.In(rest.Visitor), exchanges),
 	rest.Get(exchangePath, rest.Visitor, exchange),
