@@ -46,15 +46,15 @@ func (d Definition) Get(key string) (any, bool) {
 	return d[i].Value, true
 }
 
-// Equal tells whether both hold the same keys with the same values; 1 and 1.0
-// differ.
-func (d Definition) Equal(other Definition) bool { return d.String() == other.String() }
+// Equal tells whether both hold the same keys with the same values; 1 and 1.0 differ.
+func (d Definition) Equal(other Definition) bool {
+	return slices.EqualFunc(d, other, func(a, b Entry) bool { return a.Key == b.Key && EqualValues(a.Value, b.Value) })
+}
 
 // EqualValues tells whether two JSON values, as those of a Definition, are the same; 1 and 1.0 differ.
 func EqualValues(a, b any) bool { return string(appendJSON(nil, a)) == string(appendJSON(nil, b)) }
 
-// String returns the definition as compact JSON, the form of rabbitmqctl's
-// lists (POL-17).
+// String returns the definition as compact JSON, the form of rabbitmqctl's lists (POL-17).
 func (d Definition) String() string { return string(appendJSON(nil, d)) }
 
 // MarshalJSON implements json.Marshaler: compact, keys in byte order, numbers
