@@ -37,7 +37,7 @@ func (b *broker) lease(name string, period time.Duration) {
 // is tells whether there is a queue, which renews no lease.
 func (b *broker) is(queue string) bool {
 	b.Helper()
-	return strings.Contains(b.request("GET", "/api/queues/%2F", "", http.StatusOK), fmt.Sprintf("%q", queue))
+	return strings.Contains(b.request("GET", "/api/queues/%2F?columns=name", "", http.StatusOK), fmt.Sprintf("%q", queue))
 }
 
 // length is how many messages are ready.
