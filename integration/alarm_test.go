@@ -19,7 +19,7 @@ const (
 	watermark     = 100_000_000
 	floodMargin   = 64_000_000 // that memory may exceed it by (docs/alarms.md)
 	flooders      = 4
-	floodBody     = 200
+	floodBody     = 500
 	floodMessages = 4 * watermark / floodBody / flooders // of each
 	floodBatch    = 250
 )

@@ -3,6 +3,7 @@ package segment
 import (
 	"bytes"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"testing"
 
@@ -13,7 +14,10 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // there is memory enough, and no time
+	goleak.VerifyTestMain(m)
+}
 
 // opened is a journal with the helpers that tests want.
 type opened struct {
