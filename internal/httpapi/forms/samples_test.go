@@ -148,13 +148,18 @@ func TestSamplesAreBounded(t *testing.T) {
 		for n := range 2 * mostRefreshed {
 			l.Refresh(fmt.Sprint(n), func(context.Context, *Look) error { return errors.New("gone") })
 		}
-		if len(r.refreshed) != mostRefreshed {
-			t.Errorf("%d are refreshed", len(r.refreshed))
+		refreshed := func() (int, bool) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return len(r.refreshed), r.timer != nil
+		}
+		if n, _ := refreshed(); n != mostRefreshed {
+			t.Errorf("%d are refreshed", n)
 		}
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
-		if len(r.refreshed) != 0 || r.timer != nil {
-			t.Errorf("%d that are gone are refreshed", len(r.refreshed))
+		if n, armed := refreshed(); n != 0 || armed {
+			t.Errorf("%d that are gone are refreshed", n)
 		}
 	})
 }
