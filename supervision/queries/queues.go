@@ -13,9 +13,42 @@ import (
 // consumerTimeout is shown for a consumer whose queue sets none, in ms.
 const consumerTimeout = 30 * 60 * 1000
 
+// queuesOf are queues of a virtual host.
+type queuesOf struct {
+	*topology.VHost
+	queues []*topology.Queue
+}
+
+// those are the queues of a virtual host, or of all for "", that are wanted, and how many they are. None of them is asked.
+func (qs *Queries) those(vhost string, wanted func(*topology.Queue) bool) (list []queuesOf, n int) {
+	for _, v := range qs.cfg.VHosts.List(vhost) {
+		of := queuesOf{VHost: v}
+		for q := range v.Directory().Queues() {
+			if wanted(q) {
+				of.queues = append(of.queues, q)
+			}
+		}
+		list, n = append(list, of), n+len(of.queues)
+	}
+	return list, n
+}
+
+// shownAll describes queues.
+func (qs *Queries) shownAll(ctx context.Context, list []queuesOf) (all []management.Queue, err error) {
+	for _, of := range list {
+		some, _, err := qs.describe(ctx, of.VHost, of.queues, false)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
 // Queues implements management.Broker.
 func (qs *Queries) Queues(ctx context.Context, vhost string) ([]management.Queue, error) {
-	return qs.QueuesNamed(ctx, qs.QueueNames(vhost))
+	list, _ := qs.those(vhost, func(*topology.Queue) bool { return true })
+	return qs.shownAll(ctx, list)
 }
 
 // QueueNames implements management.Broker.
@@ -32,78 +65,52 @@ func (qs *Queries) QueueNames(vhost string) (names []management.QueueName) {
 
 // QueuesNamed implements management.Broker.
 func (qs *Queries) QueuesNamed(ctx context.Context, names []management.QueueName) ([]management.Queue, error) {
-	all := make([]management.Queue, 0, len(names))
-	for len(names) > 0 {
-		n := slices.IndexFunc(names, func(q management.QueueName) bool { return q.VHost != names[0].VHost })
-		if n < 0 {
-			n = len(names)
-		}
-		var queues []*topology.Queue
-		v, there := qs.cfg.VHosts.Find(names[0].VHost)
-		for _, name := range names[:n] {
-			if !there {
-				break
-			}
-			if q := v.Directory().Queue([]byte(name.Name)); q != nil {
-				queues = append(queues, q)
+	var list []queuesOf
+	var in *topology.Directory
+	for i, name := range names {
+		if i == 0 || name.VHost != names[i-1].VHost {
+			in = nil
+			if v, there := qs.cfg.VHosts.Find(name.VHost); there {
+				in, list = v.Directory(), append(list, queuesOf{VHost: v})
 			}
 		}
-		list, _, err := qs.describe(ctx, v, queues, false)
-		if err != nil {
-			return nil, err
+		if in == nil {
+			continue
 		}
-		all, names = append(all, list...), names[n:]
+		if q := in.Queue([]byte(name.Name)); q != nil {
+			of := &list[len(list)-1]
+			of.queues = append(of.queues, q)
+		}
 	}
-	return all, nil
+	return qs.shownAll(ctx, list)
 }
 
 // Expiring implements management.Queues.
 func (qs *Queries) Expiring(ctx context.Context, vhost string) ([]management.Queue, error) {
-	return qs.waiting(ctx, vhost, (*topology.Waits).Expiring)
+	list, _ := qs.those(vhost, expiring)
+	return qs.shownAll(ctx, list)
 }
+
+func expiring(q *topology.Queue) bool { return q.Waits.Expiring() }
 
 // Leased implements management.Queues.
 func (qs *Queries) Leased(ctx context.Context, vhost string) ([]management.Queue, error) {
-	return qs.waiting(ctx, vhost, (*topology.Waits).Leased)
+	list, _ := qs.those(vhost, func(q *topology.Queue) bool { return q.Waits.Leased() })
+	return qs.shownAll(ctx, list)
 }
 
 // Due implements management.Monitoring.
 func (qs *Queries) Due(ctx context.Context) (*management.ExpiryCounts, error) {
-	n := 0
-	for _, v := range qs.cfg.VHosts.List("") {
-		for q := range v.Directory().Queues() {
-			if q.Waits.Expiring() {
-				n++
-			}
-		}
-	}
+	queues, n := qs.those("", expiring)
 	if n > management.MostDue {
 		return nil, nil
 	}
-	list, err := qs.Expiring(ctx, "")
+	list, err := qs.shownAll(ctx, queues)
 	var sum management.ExpiryCounts
 	for i := range list {
 		sum.Add(list[i].Expiring)
 	}
 	return &sum, err
-}
-
-// waiting describes the queues that wait for something. No other is asked.
-func (qs *Queries) waiting(ctx context.Context, vhost string, wants func(*topology.Waits) bool) (all []management.Queue, err error) {
-	for _, v := range qs.cfg.VHosts.List(vhost) {
-		var wait []*topology.Queue
-		for q := range v.Directory().Queues() {
-			if wants(q.Waits) {
-				wait = append(wait, q)
-			}
-		}
-		list, _, err := qs.describe(ctx, v, wait, false)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, list...)
-	}
-	return all, nil
 }
 
 // Queue implements management.Broker.

@@ -158,7 +158,10 @@ func (l Listing[K, F]) Answer(r *Request) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return v.cut(taken(items, arranged(&v, items))), nil
+		if len(v.sort) > 0 || v.reverse {
+			items = taken(items, arranged(&v, items))
+		}
+		return v.cut(items), nil
 	}
 	if keys, err = filtered(r.Context(), &v, keys, l.Name); err != nil {
 		return nil, err
