@@ -232,11 +232,13 @@ func TestCutWaitsForNoRoom(t *testing.T) {
 		if _, err := io.Copy(io.Discard, io.NewSectionReader(f, 0, f.Size)); err != nil {
 			t.Error(i, err)
 		}
-		select {
-		case <-closed:
-			t.Error("it was closed before the files were released")
-		default:
-		}
+	}
+	select {
+	case <-closed:
+		t.Error("it was closed before the files were released")
+	default:
+	}
+	for _, f := range c.Files {
 		f.Release()
 	}
 	<-closed
