@@ -3,7 +3,6 @@ package shovel
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -117,7 +116,7 @@ func encrypted(ctx context.Context, conn net.Conn, u *parameters.URI) (net.Conn,
 	if u.TLS == nil {
 		return conn, nil
 	}
-	cfg, err := tlsConfig(u)
+	cfg, err := u.TLS.Config(os.ReadFile) // each time: certificates are renewed
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
@@ -127,42 +126,6 @@ func encrypted(ctx context.Context, conn net.Conn, u *parameters.URI) (net.Conn,
 		return nil, err
 	}
 	return secured, nil
-}
-
-// tlsConfig reads what an address names, each time: certificates are renewed.
-func tlsConfig(u *parameters.URI) (*tls.Config, error) {
-	cfg := &tls.Config{
-		ServerName: u.TLS.Name, MinVersion: tls.VersionTLS12,
-		InsecureSkipVerify: !u.TLS.Verify, // as the address says
-	}
-	if u.TLS.Verify && cfg.ServerName == "" { // then Go would refuse every certificate: this is all of its check but the name
-		cfg.InsecureSkipVerify, cfg.VerifyConnection = true, func(c tls.ConnectionState) error {
-			between := x509.NewCertPool()
-			for _, one := range c.PeerCertificates[1:] {
-				between.AddCert(one)
-			}
-			_, err := c.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: cfg.RootCAs, Intermediates: between})
-			return err
-		}
-	}
-	if file := u.TLS.CAFile; file != "" {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return nil, fmt.Errorf("cacertfile: %w", err)
-		}
-		cfg.RootCAs = x509.NewCertPool()
-		if !cfg.RootCAs.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("cacertfile: no certificate in %s", file)
-		}
-	}
-	if u.TLS.CertFile != "" {
-		pair, err := tls.LoadX509KeyPair(u.TLS.CertFile, u.TLS.KeyFile)
-		if err != nil {
-			return nil, fmt.Errorf("certfile: %w", err)
-		}
-		cfg.Certificates = []tls.Certificate{pair}
-	}
-	return cfg, nil
 }
 
 // leave closes the connection, and waits a little for the other side to have taken what came before. Nil is none.

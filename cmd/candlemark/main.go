@@ -25,6 +25,7 @@ import (
 var own = map[string]func(args []string) int{
 	"serve":   serve,
 	"demo":    demo,
+	"bench":   measure,
 	"journal": func(args []string) int { return onFolder().Journal(args) },
 	"restore": func(args []string) int { return onFolder().Restore(context.Background(), args) },
 	"config":  settings,
@@ -78,7 +79,7 @@ var stdin io.Reader = os.Stdin
 // program has the verbs of rabbitmqctl.
 func program(getenv func(string) string, stdout, stderr io.Writer) *commandline.Program {
 	return &commandline.Program{
-		Own:    "candlemark serve [--help]\ncandlemark demo [--help]\n" + offline.JournalUsage + "\n" + offline.RestoreUsage + "\n" + settingsUsage + "\ncandlemark rabbitmqadmin [--help]\ncandlemark completion bash|zsh|fish\ncandlemark version\n",
+		Own:    "candlemark serve [--help]\ncandlemark demo [--help]\ncandlemark bench [<profile>] [--help]\n" + offline.JournalUsage + "\n" + offline.RestoreUsage + "\n" + settingsUsage + "\ncandlemark rabbitmqadmin [--help]\ncandlemark completion bash|zsh|fish\ncandlemark version\n",
 		Getenv: getenv, Stdin: stdin, Stdout: stdout, Stderr: stderr,
 	}
 }

@@ -1,6 +1,8 @@
 package parameters
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -193,6 +195,47 @@ func (t *TLS) set(q url.Values) error {
 		t.Name = name
 	}
 	return nil
+}
+
+// Config is how an address wants a connection to be encrypted; read reads the files that it names.
+func (t *TLS) Config(read func(name string) ([]byte, error)) (*tls.Config, error) {
+	cfg := &tls.Config{
+		ServerName: t.Name, MinVersion: tls.VersionTLS12,
+		InsecureSkipVerify: !t.Verify, // as the address says
+	}
+	if t.Verify && cfg.ServerName == "" { // then Go would refuse every certificate: this is all of its check but the name
+		cfg.InsecureSkipVerify, cfg.VerifyConnection = true, func(c tls.ConnectionState) error {
+			between := x509.NewCertPool()
+			for _, one := range c.PeerCertificates[1:] {
+				between.AddCert(one)
+			}
+			_, err := c.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: cfg.RootCAs, Intermediates: between})
+			return err
+		}
+	}
+	if t.CAFile != "" {
+		text, err := read(t.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("cacertfile: %w", err)
+		}
+		cfg.RootCAs = x509.NewCertPool()
+		if !cfg.RootCAs.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("cacertfile: no certificate in %s", t.CAFile)
+		}
+	}
+	if t.CertFile != "" {
+		cert, err := read(t.CertFile)
+		key, err2 := read(t.KeyFile)
+		if err = errors.Join(err, err2); err != nil {
+			return nil, fmt.Errorf("certfile: %w", err)
+		}
+		pair, err := tls.X509KeyPair(cert, key)
+		if err != nil {
+			return nil, fmt.Errorf("certfile: %w", err)
+		}
+		cfg.Certificates = []tls.Certificate{pair}
+	}
+	return cfg, nil
 }
 
 func whole(text string) bool {

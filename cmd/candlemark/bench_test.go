@@ -1,0 +1,203 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"candlemark/internal/bench"
+	"candlemark/internal/bench/profile"
+	"candlemark/internal/httpapi/client"
+	"candlemark/protocol"
+
+	"github.com/rs/zerolog"
+)
+
+// measured runs candlemark bench against a broker, and returns what it prints.
+func measured(t *testing.T, b *broker, amqp string, args ...string) (code int, out string) {
+	t.Helper()
+	return measuredUntil(t.Context(), t, b, amqp, args...)
+}
+
+func measuredUntil(ctx context.Context, t *testing.T, b *broker, amqp string, args ...string) (code int, out string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	p := &bench.Program{
+		Getenv: func(name string) string {
+			return map[string]string{"CANDLEMARK_HTTP_URL": "http://" + b.HTTP.String()}[name]
+		},
+		Stdout: &stdout, Stderr: &stderr,
+	}
+	code = p.Run(ctx, append(args, "--url", "amqp://"+amqp, "--quiet", "--drain", "2s"))
+	if stderr.Len() > 0 {
+		t.Log(stderr.String())
+	}
+	return code, stdout.String()
+}
+
+// short are the flags that make a profile end within a fraction of a second.
+var short = map[string]string{
+	"":     "-z 0.3 --warmup 0.1 --verify",
+	"sync": "-z 0.3 --warmup 0.1 --verify -f persistent,mandatory --slo p50.latency=1m,max.confirm=1m",
+	"bulk": "-z 0.3 --warmup 0.1 --verify -X 2 -Y 2 -x 2 -y 2 --ttl uniform:1m-2m --label a",
+}
+
+// Every profile against one broker: nothing is lost, doubled, early or out of order, and the result has what it should.
+func TestBench(t *testing.T) {
+	b, err := startBroker(demoConfig(t.TempDir()), zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := b.stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	amqp := b.AMQP[0].String()
+	for _, p := range profile.Profiles {
+		t.Run(p.Name, func(t *testing.T) {
+			flags, special := short[p.Name]
+			if !special {
+				flags = short[""]
+			}
+			code, out := measured(t, b, amqp, append([]string{p.Name, "--json"}, strings.Fields(flags)...)...)
+			var r map[string]any
+			if err := json.Unmarshal([]byte(out), &r); err != nil || code != 0 {
+				t.Fatalf("exit code %d, %v: %s", code, err, out)
+			}
+			for _, key := range []string{"profile", "flags", "url", "broker", "at", "took_s", "sent", "received", "figures", "verify", "client", "machine"} {
+				if r[key] == nil {
+					t.Errorf("no %s in %s", key, out)
+				}
+			}
+			if r["sent"].(float64) == 0 || r["cost"] == nil && r["no_cost"] == nil {
+				t.Error(out)
+			}
+		})
+	}
+	t.Run("compare", func(t *testing.T) { compared(t, b, amqp) })
+	t.Run("faults", func(t *testing.T) { found(t, b, amqp) })
+	code, out := measured(t, b, amqp, "sync", "-z", "0.1", "--slo", "p0.latency=1ns,p99.nothing=1s")
+	if code != 1 || strings.Count(out, "MISSED") != 2 {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // as an interrupt does
+	defer cancel()
+	if code, out := measuredUntil(ctx, t, b, amqp, "sync", "-z", "1h", "--verify"); code != 0 || !strings.Contains(out, "nothing lost") {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+	if code, _ := measured(t, b, amqp+"/nowhere", "sync"); code != 69 {
+		t.Errorf("exit code %d for no virtual host", code)
+	}
+	if code, _ := measured(t, b, amqp, "sync", "--nope"); code != 64 {
+		t.Errorf("exit code %d for no flag", code)
+	}
+	api, err := client.New("http://" + b.HTTP.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer api.Close()
+	if left, err := api.List(t.Context(), "queues"); err != nil || len(left) != 0 {
+		t.Errorf("%d queues are left, %v", len(left), err)
+	}
+}
+
+// compared are two brokers that are one.
+func compared(t *testing.T, b *broker, amqp string) {
+	both := "amqp://" + amqp + ",amqp://" + amqp
+	code, out := measured(t, b, amqp, "sync", "-z", "0.1", "--rounds", "2", "--compare", both)
+	if code != 0 || !strings.Contains(out, "publish_per_s") || !strings.Contains(out, "ratio") {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+}
+
+// found are messages that somebody between the broker and the consumer drops or doubles.
+func found(t *testing.T, b *broker, amqp string) {
+	for fault, times := range map[string]int{`"lost":0,"doubled":1`: 2, `"lost":1,"doubled":0`: 0} {
+		between := newMeddler(t, amqp, times)
+		code, out := measured(t, b, between, "sync", "-a", "-C", "50", "--verify", "--json")
+		if code != 1 || !strings.Contains(out, fault) {
+			t.Errorf("exit code %d, without %s: %s", code, fault, out)
+		}
+		if code, _ := measured(t, b, newMeddler(t, amqp, times), "sync", "-a", "-C", "50", "--json"); code != 0 {
+			t.Errorf("exit code %d without --verify", code)
+		}
+	}
+}
+
+// newMeddler listens at the address that it returns. It passes everything on, but the tenth delivery of a connection so many times.
+func newMeddler(t *testing.T, to string, times int) (address string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var done sync.WaitGroup
+	t.Cleanup(func() {
+		_ = l.Close()
+		done.Wait()
+	})
+	done.Go(func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", to)
+			if err != nil {
+				t.Error(err)
+				_ = client.Close()
+				return
+			}
+			done.Go(func() {
+				_, _ = io.Copy(server, client)
+				_ = server.Close()
+			})
+			done.Go(func() {
+				meddle(client, server, times)
+				_ = client.Close()
+			})
+		}
+	})
+	return l.Addr().String()
+}
+
+// meddle passes frames on, but the tenth message so many times.
+func meddle(to io.Writer, from io.Reader, times int) {
+	var in, message []byte
+	buf, count := make([]byte, 64<<10), 0
+	for {
+		n, err := from.Read(buf)
+		if err != nil {
+			return
+		}
+		in = append(in, buf[:n]...)
+		for {
+			f, n, _, err := protocol.ParseFrame(in, 0)
+			if err != nil || n == 0 {
+				break
+			}
+			class, method, _ := protocol.MethodKey(f.Payload)
+			switch delivery := f.Type == protocol.FrameMethod && class == 60 && method == 60; {
+			case delivery, len(message) > 0:
+				message = append(message, in[:n]...)
+			default:
+				_, _ = to.Write(in[:n])
+			}
+			in = in[n:]
+			if f.Type == protocol.FrameBody {
+				if count++; count != 10 {
+					_, _ = to.Write(message)
+				} else {
+					_, _ = to.Write(bytes.Repeat(message, times))
+				}
+				message = message[:0]
+			}
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"candlemark/internal/bench/profile"
+	"candlemark/internal/bench/report"
+	"candlemark/internal/bench/shape"
+	"candlemark/internal/httpapi/client"
+)
+
+// Exit codes.
+const (
+	exitFailed = 1  // a message was lost, doubled, early, out of order; or a limit was not kept
+	exitUsage  = 64 // the command line is wrong
+	exitBroker = 69 // the broker refuses, or is not there
+)
+
+// Program is the verb.
+type Program struct {
+	Getenv         func(string) string
+	Stdout, Stderr io.Writer
+}
+
+// Run carries out a command line until it is done, or earlier if the context ends, and returns the exit code.
+func (p *Program) Run(ctx context.Context, args []string) int {
+	s, err := profile.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		profile.Usage(p.Stdout)
+		return 0
+	case err != nil:
+		fmt.Fprintf(p.Stderr, "%v\n\ncandlemark bench --help lists profiles and flags\n", err)
+		return exitUsage
+	}
+	b := &runs{Program: p, Settings: s, ctx: ctx}
+	if s.CSV != "" {
+		file, err := os.Create(s.CSV)
+		if err != nil {
+			fmt.Fprintln(p.Stderr, "candlemark bench:", err)
+			return exitUsage
+		}
+		defer func() { _ = file.Close() }()
+		b.csv = file
+	}
+	if len(s.Compare) > 0 {
+		return b.compare()
+	}
+	r, err := b.once(s.URL, 0)
+	if r != nil {
+		b.print(r)
+	}
+	return b.exit(r, err)
+}
+
+// runs are of one command line.
+type runs struct {
+	*Program
+	*profile.Settings
+	ctx context.Context
+	csv io.Writer
+}
+
+// once runs against the i-th of the brokers; the result is nil if there is nothing to tell.
+func (b *runs) once(address string, i int) (*report.Result, error) {
+	s := *b.Settings
+	one := &shape.Bench{Settings: &s, Context: b.ctx, CSV: b.csv, HTTP: nth(b.HTTP, i)}
+	if one.HTTP == "" && len(b.Compare) == 0 {
+		one.HTTP = client.AddressFrom(b.Getenv)
+	}
+	if !b.Quiet {
+		one.Progress = b.Stderr
+	}
+	pids := b.PIDs
+	if len(b.Compare) > 0 && len(pids) > 0 {
+		if len(pids) != len(b.Compare) {
+			return nil, fmt.Errorf("%w: --pid wants as many as --compare", profile.ErrUsage)
+		}
+		pids = pids[i : i+1]
+	}
+	return one.Run(address, pids)
+}
+
+// nth is the i-th of texts with commas between them; "" if there are not so many.
+func nth(list string, i int) string {
+	parts := strings.Split(list, ",")
+	if i >= len(parts) {
+		return ""
+	}
+	return strings.TrimSpace(parts[i])
+}
+
+func (b *runs) print(r *report.Result) {
+	if b.JSON {
+		_ = r.JSON(b.Stdout) // like all that is printed
+		return
+	}
+	r.Text(b.Stdout)
+}
+
+// exit is the exit code for a result or an error.
+func (b *runs) exit(r *report.Result, err error) int {
+	switch {
+	case errors.Is(err, profile.ErrUsage):
+		fmt.Fprintln(b.Stderr, err)
+		return exitUsage
+	case err != nil:
+		fmt.Fprintln(b.Stderr, "candlemark bench:", err)
+		return exitBroker
+	case len(r.Missed) > 0 || b.Verify && !r.Verify.OK():
+		return exitFailed
+	}
+	return 0
+}

@@ -1,0 +1,264 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"candlemark/internal/bench/stats"
+	"candlemark/internal/bench/verify"
+	"candlemark/internal/bench/wire"
+	"candlemark/protocol"
+)
+
+// Consuming says how consumers consume.
+type Consuming struct {
+	AutoAck  bool
+	Prefetch int // messages; 0 for no limit
+	AckEvery int // messages that are acknowledged at once
+	// AckIdle acknowledges besides whenever everything that has arrived is read.
+	AckIdle   bool
+	Rate      float64 // messages a second of each; 0 for as fast as they come
+	Limit     int64   // messages of each connection; 0 for any number
+	Arguments protocol.Table
+}
+
+// Arrival is a message that came.
+type Arrival struct {
+	verify.ID
+	Sent, Due, At int64         // wire.Now when it was sent, when it should have been, and when it came
+	TTL           time.Duration // that it had
+}
+
+// Sink gets what a channel consumes, in its order.
+type Sink interface {
+	Take(arrivals []Arrival)
+	// TakeForeign gets the number of messages that are not of this run.
+	TakeForeign(n int64)
+}
+
+// gathered is how many arrivals are handed over at once.
+const gathered = 256
+
+// Consumer is a connection that consumes on some channels.
+type Consumer struct {
+	run     *Run
+	how     *Consuming
+	conn    *wire.Conn
+	taps    []*tap
+	every   int // messages that are acknowledged at once
+	got     int64
+	stopped atomic.Bool
+}
+
+// tap is a channel that consumes.
+type tap struct {
+	sink     Sink
+	arrivals []Arrival
+	foreign  int64
+	unacked  int
+	tag      uint64
+}
+
+// NewConsumer connects and subscribes to these queues, each on a channel of its own whose messages go to the sink of that number.
+func NewConsumer(run *Run, how *Consuming, queues []string, sinks []Sink) (*Consumer, error) {
+	cfg := run.Wire
+	cfg.ReadBuffer = 256 << 10
+	conn, err := wire.Dial(cfg)
+	if err != nil {
+		return nil, err
+	}
+	c := &Consumer{run: run, how: how, conn: conn, every: max(how.AckEvery, 1)}
+	if how.Prefetch > 0 {
+		c.every = min(c.every, how.Prefetch)
+	}
+	conn.Passed = c.passed // a queue delivers while the next is subscribed to
+	for i, queue := range queues {
+		c.taps = append(c.taps, &tap{sink: sinks[i], arrivals: make([]Arrival, 0, gathered)})
+		if err := Subscribe(conn, uint16(i+1), queue, how); err != nil {
+			_ = conn.Close()
+			return nil, err
+		}
+	}
+	conn.Passed = nil
+	return c, nil
+}
+
+func (c *Consumer) passed(ev *wire.Event) {
+	if ev.Kind == wire.Deliver {
+		c.taps[ev.Channel-1].add(ev, c.run.ID, c.conn.Stamp())
+		c.got++
+	}
+}
+
+// Subscribe opens a channel and starts a consumer on it.
+func Subscribe(conn *wire.Conn, ch uint16, queue string, how *Consuming) error {
+	err := conn.Open(ch)
+	if err == nil && !how.AutoAck && how.Prefetch > 0 {
+		_, err = conn.Call(ch, &protocol.BasicQos{PrefetchCount: uint16(how.Prefetch)})
+	}
+	if err == nil {
+		_, err = conn.Call(ch, &protocol.BasicConsume{Queue: queue, ConsumerTag: "c", NoAck: how.AutoAck, Arguments: how.Arguments})
+	}
+	return err
+}
+
+// Run reads until Stop, or until the limit is reached.
+func (c *Consumer) Run() error {
+	wait := func() {}
+	if c.how.Rate > 0 {
+		pace, start := newPacer(), wire.Now()
+		defer pace.release()
+		wait = func() {
+			c.flush()
+			pace.sleep(time.Duration(start + int64(float64(c.got)*1e9/c.how.Rate) - wire.Now()))
+		}
+	}
+	var ev wire.Event
+	err := c.acknowledge()
+	for err == nil && (c.how.Limit == 0 || c.got < c.how.Limit) {
+		if err = c.conn.Next(&ev); err != nil {
+			if c.stopped.Load() && errors.Is(err, os.ErrDeadlineExceeded) {
+				err = nil
+				break
+			}
+			continue
+		}
+		if ev.Kind != wire.Deliver {
+			err = c.conn.Closed(&ev)
+			continue
+		}
+		err = c.deliver(&ev)
+		wait()
+	}
+	if err != nil {
+		c.flush()
+		return errors.Join(fmt.Errorf("consumer: %w", err), c.conn.Close())
+	}
+	return c.leave()
+}
+
+// deliver takes a message, and does what is to be done after it.
+func (c *Consumer) deliver(ev *wire.Event) error {
+	t := c.taps[ev.Channel-1]
+	t.add(ev, c.run.ID, c.conn.Stamp())
+	c.got++
+	idle := !c.conn.Buffered()
+	if idle || len(t.arrivals) == gathered {
+		c.flush()
+	}
+	switch {
+	case c.how.AckIdle && idle:
+		return c.acknowledge()
+	case t.unacked >= c.every:
+		return c.settle(ev.Channel, t)
+	}
+	return nil
+}
+
+// acknowledge is for everything that came.
+func (c *Consumer) acknowledge() error {
+	for i, t := range c.taps {
+		if err := c.settle(uint16(i+1), t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add notes a delivery.
+func (t *tap) add(ev *wire.Event, run uint32, now int64) {
+	t.tag = ev.Tag
+	t.unacked++
+	var h head
+	if !h.read(ev.Body, run) {
+		t.foreign++
+		return
+	}
+	t.arrivals = append(t.arrivals, Arrival{
+		ID: verify.ID{Producer: h.producer, Redelivered: ev.Flag, Seq: h.seq}, Sent: h.sent, Due: h.due, At: now, TTL: time.Duration(h.ttl),
+	})
+}
+
+// settle acknowledges everything that came on a channel.
+func (c *Consumer) settle(ch uint16, t *tap) error {
+	if c.how.AutoAck || t.unacked == 0 {
+		t.unacked = 0
+		return nil
+	}
+	t.unacked = 0
+	var room [32]byte
+	_, err := c.conn.Write(protocol.AppendAckFrame(room[:0], ch, t.tag, true))
+	return err
+}
+
+// flush hands over what came on all channels: whoever asks how much has come is to be told soon.
+func (c *Consumer) flush() {
+	for _, t := range c.taps {
+		if n := int64(len(t.arrivals)); n > 0 {
+			t.sink.Take(t.arrivals)
+			t.arrivals = t.arrivals[:0]
+			c.run.Got.Add(n)
+		}
+		if t.foreign > 0 {
+			t.sink.TakeForeign(t.foreign)
+			t.foreign = 0
+		}
+	}
+}
+
+// leave acknowledges the rest and disconnects.
+func (c *Consumer) leave() error {
+	c.flush()
+	_ = c.conn.SetDeadline(time.Now().Add(10 * time.Second))
+	if err := c.acknowledge(); err != nil {
+		return errors.Join(err, c.conn.Close())
+	}
+	return c.conn.Leave()
+}
+
+// Stop makes Run acknowledge the rest and return.
+func (c *Consumer) Stop() {
+	c.stopped.Store(true)
+	_ = c.conn.SetReadDeadline(time.Now()) // one that is closed needs none
+}
+
+// Got is how many messages came; read it when Run has returned.
+func (c *Consumer) Got() int64 { return c.got }
+
+// Stream is the Sink of a channel, for messages that are consumed as they come.
+type Stream struct {
+	queue          *verify.Queue
+	reader         verify.Reader
+	latency, write *stats.Shard
+	rated          bool
+	ids            []verify.ID
+	times          []int64
+}
+
+// NewStream is the sink of the i-th channel that consumes, from this queue; rated: its messages are sent by a rate.
+func NewStream(run *Run, i int, queue *verify.Queue, rated bool) *Stream {
+	return &Stream{queue: queue, latency: run.Latency.Shard(i), write: run.FromWrite.Shard(i), rated: rated}
+}
+
+// Take implements Sink.
+func (s *Stream) Take(arrivals []Arrival) {
+	s.ids, s.times = s.ids[:0], s.times[:0]
+	for i := range arrivals {
+		s.ids = append(s.ids, arrivals[i].ID)
+		s.times = append(s.times, arrivals[i].At-arrivals[i].Due)
+	}
+	s.queue.Take(&s.reader, s.ids)
+	s.latency.Record(s.times...)
+	if s.rated {
+		for i := range arrivals {
+			s.times[i] = arrivals[i].At - arrivals[i].Sent
+		}
+		s.write.Record(s.times...)
+	}
+}
+
+// TakeForeign implements Sink.
+func (s *Stream) TakeForeign(n int64) { s.queue.TakeForeign(n) }

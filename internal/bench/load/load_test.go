@@ -1,0 +1,115 @@
+package load
+
+import (
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"candlemark/internal/bench/verify"
+	"candlemark/internal/bench/wire"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestTTL(t *testing.T) {
+	const n = 30_000
+	for text, want := range map[string]struct {
+		least, most, mean time.Duration
+		values            int
+		fixed             bool
+	}{
+		"":                  {0, 0, 0, 1, false},
+		"5s":                {5 * time.Second, 5 * time.Second, 5 * time.Second, 1, true},
+		"fixed:20ms":        {20 * time.Millisecond, 20 * time.Millisecond, 20 * time.Millisecond, 1, true},
+		"uniform:1s-2s":     {time.Second, 2 * time.Second, 1500 * time.Millisecond, 1001, false},
+		"mix:1ms,10ms,19ms": {time.Millisecond, 19 * time.Millisecond, 10 * time.Millisecond, 3, false},
+	} {
+		ttl, err := ParseTTL(text)
+		if err != nil || ttl.Fixed() != want.fixed || ttl.String() != text || ttl.IsZero() != (text == "") {
+			t.Errorf("%q: %+v, %v", text, ttl, err)
+			continue
+		}
+		seen, least, most, sum, falls := map[time.Duration]int{}, time.Hour, time.Duration(0), time.Duration(0), 0
+		for i := range uint64(n) {
+			d := ttl.Of(i)
+			seen[d]++
+			least, most, sum = min(least, d), max(most, d), sum+d
+			if d < ttl.Of(i+1) {
+				falls++
+			}
+		}
+		mean := sum / n
+		if least != want.least || most != want.most || len(seen) != want.values || mean < want.mean*98/100 || mean > want.mean*102/100 {
+			t.Errorf("%q: %v to %v, mean %v, %d values", text, least, most, mean, len(seen))
+		}
+		if want.values > 1 && (falls < n/4 || falls > n*3/4) {
+			t.Errorf("%q is in some order: %d of %d", text, falls, n)
+		}
+	}
+	for _, text := range []string{"x", "uniform:1s", "uniform:2s-1s", "fixed:1s,2s", "mix:", "1.5ms", "-1s", "normal:1s-2s"} {
+		if _, err := ParseTTL(text); !errors.Is(err, errTTL) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestHead(t *testing.T) {
+	h, body := head{run: 1, producer: 2, seq: 3, sent: 4, due: 5, ttl: 6}, make([]byte, MinSize)
+	h.put(body)
+	var got head
+	if !got.read(body, 1) || got != h {
+		t.Errorf("%+v", got)
+	}
+	if got.read(body, 2) || got.read(body[1:], 1) {
+		t.Error("taken for one of the run")
+	}
+}
+
+// Confirms one by one, several at once, twice, and for nothing; who waits goes on when there is room.
+func TestWindowOfConfirms(t *testing.T) {
+	run := NewRun(1, wire.Config{})
+	w := newWindow(4, run.Confirm.Shard(0))
+	if n, _, err := w.reserve(10); n != 4 || err != nil {
+		t.Fatal(n, err)
+	}
+	more := make(chan int)
+	go func() {
+		n, _, _ := w.reserve(10)
+		more <- n
+	}()
+	now := wire.Now()
+	w.confirm(&wire.Event{Kind: wire.Ack, Tag: 2}, now)
+	w.confirm(&wire.Event{Kind: wire.Nack, Tag: 2}, now) // again
+	w.confirm(&wire.Event{Kind: wire.Ack, Tag: 99}, now)
+	w.confirm(&wire.Event{Kind: wire.Nack, Tag: 3, Flag: true}, now) // 1 and 3
+	if n := <-more; n != 3 {
+		t.Error(n)
+	}
+	go w.confirm(&wire.Event{Kind: wire.Ack, Flag: true}, now) // all
+	if err := w.drain(); err != nil || w.nacked != 2 || run.Confirm.Total().Count() != 7 {
+		t.Error(err, w.nacked, run.Confirm.Total().Count())
+	}
+	if _, _, err := w.reserve(1); err != nil {
+		t.Fatal(err)
+	}
+	w.fail(os.ErrClosed)
+	if _, _, err := w.reserve(4); !errors.Is(err, os.ErrClosed) || !errors.Is(w.drain(), os.ErrClosed) {
+		t.Error(err)
+	}
+}
+
+// Latency counts from when a message should have been sent: a producer that was held up for a second has that second in each of
+// the messages that it sends then.
+func TestLatencyFromSchedule(t *testing.T) {
+	run := NewRun(1, wire.Config{})
+	s := NewStream(run, 0, &verify.Queue{}, true)
+	for i := range uint64(10) {
+		s.Take([]Arrival{{ID: verify.ID{Seq: i}, Due: 0, Sent: 1e9, At: 1e9 + 1e6}})
+	}
+	if all, wrote := run.Latency.Total().Quantile(.01), run.FromWrite.Total().Quantile(1); all < 1e9 || wrote > 2e6 {
+		t.Error(all, wrote)
+	}
+}

@@ -1,0 +1,281 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"candlemark/internal/bench/wire"
+	"candlemark/protocol"
+)
+
+// Publishing says how producers publish.
+type Publishing struct {
+	Exchange   string
+	Key        func(producer int) string
+	Mandatory  bool
+	Properties protocol.Properties
+	Size       int     // bytes of a body, at least MinSize
+	Batch      int     // messages in a write; 0 for 64 KiB, at most 64
+	Window     int     // publishes that may wait for confirms; 0 for no confirms
+	Rate       float64 // messages a second of each; 0 for as fast as it goes
+	Limit      int64   // messages of each; 0 for any number
+	TTL        TTL
+	// Hold tells whether to wait; nil for never.
+	Hold func() bool
+}
+
+// Producer is a connection that publishes on some channels.
+type Producer struct {
+	run   *Run
+	how   *Publishing
+	conn  *wire.Conn
+	Lanes []*Lane
+	read  sync.WaitGroup
+	ended error // why; read it after read.Wait
+}
+
+// Lane is a channel that publishes.
+type Lane struct {
+	*Producer
+	ID       uint32       // in the bodies
+	Sent     int64        // messages; read it when Run has returned
+	Refused  int64        // of them, with a nack; read it after Finish
+	Returned atomic.Int64 // of them
+
+	channel uint16
+	head    head
+	batch   *wire.Batch
+	buf     []byte // of messages that are not all alike
+	one     wire.Publish
+	open    *window
+	closed  chan struct{}
+}
+
+// NewProducer connects. Its lanes have the numbers from first on.
+func NewProducer(run *Run, how *Publishing, first, lanes int) (*Producer, error) {
+	conn, err := wire.Dial(run.Wire)
+	if err != nil {
+		return nil, err
+	}
+	p := &Producer{run: run, how: how, conn: conn}
+	for i := range lanes {
+		l := &Lane{Producer: p, ID: uint32(first + i), channel: uint16(i + 1), closed: make(chan struct{})}
+		err := conn.Open(l.channel)
+		if err == nil && how.Window > 0 {
+			_, err = conn.Call(l.channel, &protocol.ConfirmSelect{})
+			l.open = newWindow(how.Window, run.Confirm.Shard(first+i))
+		}
+		if err != nil {
+			_ = conn.Close()
+			return nil, err
+		}
+		l.encode()
+		p.Lanes = append(p.Lanes, l)
+	}
+	p.read.Go(p.listen)
+	return p, nil
+}
+
+// size is how many messages go in a write.
+func (how *Publishing) size() int {
+	n := how.Batch
+	if n == 0 {
+		n = max(1, min(64, (64<<10)/(how.Size+64)))
+	}
+	if how.Window > 0 {
+		n = max(1, min(n, how.Window/2))
+	}
+	return n
+}
+
+// encode makes the batch, unless messages differ in more than their bodies.
+func (l *Lane) encode() {
+	how := l.how
+	l.one = wire.Publish{
+		Channel: l.channel, Exchange: how.Exchange, Key: how.Key(int(l.ID)), Mandatory: how.Mandatory,
+		Properties: how.Properties, Body: make([]byte, max(how.Size, MinSize)),
+	}
+	l.head = head{run: l.run.ID, producer: l.ID}
+	if how.TTL.IsZero() || how.TTL.Fixed() {
+		l.expires(how.TTL.Of(0))
+		l.head.put(l.one.Body)
+		l.batch = wire.NewBatch(how.size(), l.one, l.conn.FrameMax)
+	}
+}
+
+// expires sets the expiration of the next message; 0 leaves it without one if there are no TTLs.
+func (l *Lane) expires(ttl time.Duration) {
+	l.head.ttl = int64(ttl)
+	if !l.how.TTL.IsZero() {
+		l.one.Properties.Flags |= protocol.FlagExpiration
+		l.one.Properties.Expiration = fmt.Sprint(ttl.Milliseconds())
+	}
+}
+
+// frames are the next n messages.
+func (l *Lane) frames(n int, now, start int64, step float64) []byte {
+	lag := l.run.Lag.Shard(int(l.ID))
+	l.buf = l.buf[:0]
+	for i := range n {
+		l.head.seq, l.head.sent, l.head.due = uint64(l.Sent)+uint64(i), now, now
+		if step > 0 {
+			l.head.due = start + int64(float64(l.head.seq)*step)
+			lag.Record(now - l.head.due)
+		}
+		if l.batch != nil {
+			l.head.stamp(l.batch.Body(i, MinSize))
+			continue
+		}
+		l.expires(l.how.TTL.Of(l.head.seq<<16 | uint64(l.ID)))
+		l.head.put(l.one.Body)
+		l.buf, _ = l.one.Append(l.buf, l.conn.FrameMax)
+	}
+	if l.batch != nil {
+		return l.batch.Bytes(n)
+	}
+	return l.buf
+}
+
+// Run publishes until the run is stopped or the limit is reached.
+func (l *Lane) Run() error {
+	how, pace := l.how, pacer{}
+	if how.Rate > 0 { // a goroutine that is tied to its thread costs more to wake
+		pace = newPacer()
+		defer pace.release()
+	}
+	most, start, step := how.size(), wire.Now(), 0.0
+	if how.Rate > 0 {
+		step = 1e9 / how.Rate
+	}
+	for !l.run.Stop.Load() && (how.Limit == 0 || l.Sent < how.Limit) {
+		if how.Hold != nil && how.Hold() {
+			pace.sleep(100 * time.Microsecond)
+			continue
+		}
+		n, now := most, wire.Now()
+		if how.Limit > 0 {
+			n = int(min(int64(n), how.Limit-l.Sent))
+		}
+		if step > 0 {
+			due := int64(float64(now-start)/step) + 1 - l.Sent
+			if due <= 0 {
+				wait := start + int64(float64(l.Sent)*step) - now
+				pace.sleep(min(time.Duration(wait), 50*time.Millisecond))
+				continue
+			}
+			n = int(min(int64(n), due))
+		}
+		if l.open != nil {
+			var err error
+			if n, now, err = l.open.reserve(n); err != nil {
+				return l.failed(err)
+			}
+		}
+		if _, err := l.conn.Write(l.frames(n, now, start, step)); err != nil {
+			return l.failed(err)
+		}
+		l.Sent += int64(n)
+		l.run.Sent.Add(int64(n))
+	}
+	return nil
+}
+
+// failed is err, or why the broker had ended the connection or the channel before.
+func (l *Lane) failed(err error) error {
+	_ = l.conn.SetReadDeadline(time.Now().Add(2 * time.Second))
+	l.read.Wait()
+	var reason *wire.Closed
+	if errors.As(l.ended, &reason) {
+		err = reason
+	}
+	return fmt.Errorf("producer %d: %w", l.ID, err)
+}
+
+// listen reads confirms and returns.
+func (p *Producer) listen() {
+	var ev wire.Event
+	for {
+		err := p.conn.Next(&ev)
+		if err == nil {
+			err = p.conn.Closed(&ev)
+		}
+		if err != nil {
+			p.ended = err
+			for _, l := range p.Lanes {
+				if l.open != nil {
+					l.open.fail(err)
+				}
+			}
+			_ = p.conn.Close() // whoever writes or waits sees that
+			return
+		}
+		p.heard(&ev)
+	}
+}
+
+func (p *Producer) heard(ev *wire.Event) {
+	if at := int(ev.Channel) - 1; at >= 0 && at < len(p.Lanes) {
+		switch l := p.Lanes[at]; ev.Kind {
+		case wire.Ack, wire.Nack:
+			if l.open != nil {
+				l.open.confirm(ev, p.conn.Stamp())
+			}
+		case wire.Return:
+			l.Returned.Add(1)
+		case wire.Method:
+			if m, _ := ev.Decode(); isAnswer(m) {
+				close(l.closed)
+			}
+		}
+	}
+}
+
+// isAnswer tells whether it is the answer to what finish sends.
+func isAnswer(m protocol.Method) bool {
+	_, is := m.(*protocol.ChannelCloseOk)
+	return is
+}
+
+// Finish waits until the broker has taken everything, and disconnects. Run must have returned.
+func (p *Producer) Finish(limit time.Duration) error {
+	end := time.AfterFunc(limit, func() { _ = p.conn.Close() })
+	defer end.Stop()
+	var failed Group
+	ended := make(chan struct{})
+	go func() {
+		p.read.Wait()
+		close(ended)
+	}()
+	for _, l := range p.Lanes {
+		failed.Go(func() error { return l.finish(ended) })
+	}
+	err := failed.Wait()
+	if err == nil {
+		_ = p.conn.Send(0, &protocol.ConnectionClose{ReplyCode: protocol.ReplySuccess}) // the answer is not waited for
+	}
+	_ = p.conn.Close() // the broker has everything
+	<-ended
+	return err
+}
+
+func (l *Lane) finish(ended <-chan struct{}) error {
+	if l.open != nil {
+		err := l.open.drain()
+		l.Refused = l.open.nacked
+		if err != nil {
+			return l.failed(err)
+		}
+	}
+	if err := l.conn.Send(l.channel, &protocol.ChannelClose{ReplyCode: protocol.ReplySuccess}); err != nil {
+		return l.failed(err)
+	}
+	select {
+	case <-l.closed:
+		return nil
+	case <-ended:
+		return l.failed(errors.New("the connection has ended before the broker took everything"))
+	}
+}

@@ -1,0 +1,78 @@
+package load
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"candlemark/internal/bench/stats"
+	"candlemark/internal/bench/wire"
+)
+
+// Run has the things that all producers and consumers of a run share.
+type Run struct {
+	// ID is in all bodies: what another run has left in a queue is not taken for ours.
+	ID   uint32
+	Wire wire.Config
+	// Stop ends the publishing.
+	Stop atomic.Bool
+	// Sent and Got count messages.
+	Sent, Got atomic.Int64
+	// Latency is from when a message should have been sent until it arrives, FromWrite from when it was sent, Lag between the two;
+	// Confirm is until the broker confirms. FromWrite and Lag are recorded for messages that are sent by a rate.
+	Latency, FromWrite, Lag, Confirm *stats.Recorder
+}
+
+// NewRun has recorded nothing yet.
+func NewRun(id uint32, cfg wire.Config) *Run {
+	return &Run{
+		ID: id, Wire: cfg,
+		Latency: stats.NewRecorder(), FromWrite: stats.NewRecorder(), Lag: stats.NewRecorder(), Confirm: stats.NewRecorder(),
+	}
+}
+
+// Recorders are all, by their names.
+func (r *Run) Recorders() map[string]*stats.Recorder {
+	return map[string]*stats.Recorder{"latency": r.Latency, "latency_from_write": r.FromWrite, "send_lag": r.Lag, "confirm": r.Confirm}
+}
+
+// Group runs functions at the same time and collects their errors. The zero value is empty.
+type Group struct {
+	wg     sync.WaitGroup
+	mu     sync.Mutex
+	errs   []error
+	failed atomic.Bool
+}
+
+// Go runs f.
+func (g *Group) Go(f func() error) {
+	g.wg.Go(func() {
+		if err := f(); err != nil {
+			g.mu.Lock()
+			g.errs = append(g.errs, err)
+			g.mu.Unlock()
+			g.failed.Store(true)
+		}
+	})
+}
+
+// Failed tells whether one has failed already.
+func (g *Group) Failed() bool { return g.failed.Load() }
+
+// Wait waits for all and returns their errors.
+func (g *Group) Wait() error {
+	g.wg.Wait()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return errors.Join(g.errs...)
+}
+
+// Done is closed when all have ended.
+func (g *Group) Done() <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		g.wg.Wait()
+		close(done)
+	}()
+	return done
+}

@@ -1,0 +1,87 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// TTL says how long each message lives, or waits. The zero value is for ever.
+type TTL struct {
+	text  string
+	among []time.Duration // one of them, or if even, anything between the two
+	even  bool
+}
+
+var errTTL = errors.New("a TTL is 5s, uniform:1s-10s, or mix:100ms,1s,5s")
+
+// ParseTTL reads one: "5s" or "fixed:5s", "uniform:1s-10s" for any time between the two, "mix:100ms,1s,5s" for one of them, the same
+// number of each in the long run and in no order. Times are whole milliseconds.
+func ParseTTL(text string) (TTL, error) {
+	if text == "" {
+		return TTL{}, nil
+	}
+	kind, list, named := strings.Cut(text, ":")
+	if !named {
+		kind, list = "fixed", text
+	}
+	t, sep := TTL{text: text}, ","
+	switch kind {
+	case "fixed", "mix":
+	case "uniform":
+		t.even, sep = true, "-"
+	default:
+		return TTL{}, errTTL
+	}
+	for part := range strings.SplitSeq(list, sep) {
+		d, err := time.ParseDuration(strings.TrimSpace(part))
+		if err != nil || d < 0 || d%time.Millisecond != 0 {
+			return TTL{}, fmt.Errorf("%w, not %q", errTTL, text)
+		}
+		t.among = append(t.among, d)
+	}
+	if kind == "fixed" && len(t.among) != 1 || t.even && (len(t.among) != 2 || t.among[0] > t.among[1]) {
+		return TTL{}, fmt.Errorf("%w, not %q", errTTL, text)
+	}
+	return t, nil
+}
+
+// String is the text that it was read from.
+func (t TTL) String() string { return t.text }
+
+// IsZero tells whether there is none.
+func (t TTL) IsZero() bool { return len(t.among) == 0 }
+
+// Fixed tells whether all are the same.
+func (t TTL) Fixed() bool { return len(t.among) == 1 || t.even && t.among[0] == t.among[1] }
+
+// Of is the TTL of the i-th message: random, and the same each time.
+func (t TTL) Of(i uint64) time.Duration {
+	switch {
+	case t.IsZero():
+		return 0
+	case t.even:
+		return t.among[0] + time.Duration(mixed(i)%uint64((t.among[1]-t.among[0])/time.Millisecond+1))*time.Millisecond
+	}
+	return t.among[mixed(i)%uint64(len(t.among))]
+}
+
+// Values are those of a mix, or the ends of a range.
+func (t TTL) Values() []time.Duration { return t.among }
+
+// Most is the longest.
+func (t TTL) Most() (most time.Duration) {
+	for _, d := range t.among {
+		most = max(most, d)
+	}
+	return most
+}
+
+// mixed is splitmix64: every bit of its result depends on all of i.
+func mixed(i uint64) uint64 {
+	i += 0x9e3779b97f4a7c15
+	i = (i ^ i>>30) * 0xbf58476d1ce4e5b9
+	i = (i ^ i>>27) * 0x94d049bb133111eb
+	return i ^ i>>31
+}

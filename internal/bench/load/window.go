@@ -1,0 +1,95 @@
+package load
+
+import (
+	"sync"
+
+	"candlemark/internal/bench/stats"
+	"candlemark/internal/bench/wire"
+)
+
+// window holds the publishes of a channel that are not confirmed yet. Tags start at 1; base is the lowest that is open.
+type window struct {
+	mu         sync.Mutex
+	open       *sync.Cond
+	size       uint64
+	base, next uint64
+	done       []bool
+	sent       []int64
+	times      []int64 // until confirms, of one event
+	took       *stats.Shard
+	nacked     int64
+	dead       error
+}
+
+func newWindow(n int, took *stats.Shard) *window {
+	w := &window{size: uint64(n), base: 1, next: 1, done: make([]bool, n), sent: make([]int64, n), took: took}
+	w.open = sync.NewCond(&w.mu)
+	return w
+}
+
+// reserve takes up to n tags, and waits until there is one; the time is when it got them.
+func (w *window) reserve(n int) (got int, now int64, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.next-w.base >= w.size && w.dead == nil {
+		w.open.Wait()
+	}
+	got = min(n, int(w.size-(w.next-w.base)))
+	now = wire.Now()
+	for i := range uint64(got) {
+		w.sent[(w.next+i)%w.size] = now
+	}
+	w.next += uint64(got)
+	return got, now, w.dead
+}
+
+// drain waits until everything is confirmed.
+func (w *window) drain() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.base < w.next && w.dead == nil {
+		w.open.Wait()
+	}
+	if w.base < w.next {
+		return w.dead
+	}
+	return nil
+}
+
+// fail wakes those who wait.
+func (w *window) fail(err error) {
+	w.mu.Lock()
+	w.dead = err
+	w.open.Broadcast()
+	w.mu.Unlock()
+}
+
+// confirm notes an answer of the broker's.
+func (w *window) confirm(ev *wire.Event, now int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	tag := ev.Tag
+	if ev.Flag && tag == 0 {
+		tag = w.next - 1
+	}
+	from := tag
+	if ev.Flag {
+		from = w.base
+	}
+	w.times = w.times[:0]
+	for t := max(from, w.base); t <= tag && t < w.next; t++ {
+		if at := t % w.size; !w.done[at] {
+			w.done[at] = true
+			w.times = append(w.times, now-w.sent[at])
+			if ev.Kind == wire.Nack {
+				w.nacked++
+			}
+		}
+	}
+	for w.base < w.next && w.done[w.base%w.size] {
+		w.done[w.base%w.size] = false
+		w.base++
+	}
+	w.took.Record(w.times...)
+	w.open.Signal()
+}

@@ -1,0 +1,214 @@
+package profile
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"candlemark/internal/bench/load"
+	"candlemark/protocol"
+)
+
+// elsewhere are the flags that say where a run takes place and how it is printed.
+var elsewhere = []string{"url", "uri", "h", "compare", "rounds", "pid", "http", "json", "interval", "i", "output-file", "o", "label", "id", "d", "quiet", "verify", "slo"}
+
+// flags are all, bound to the settings. A flag that PerfTest has has its names, the short one first.
+func (s *Settings) flags() *flag.FlagSet {
+	f := &names{FlagSet: flag.NewFlagSet("candlemark bench", flag.ContinueOnError)}
+	f.SetOutput(io.Discard)
+	s.place(f)
+	s.shape(f)
+	s.publishing(f)
+	s.consuming(f)
+	return f.FlagSet
+}
+
+// names define a flag under several names, with commas between them.
+type names struct{ *flag.FlagSet }
+
+func each(list string, define func(name string)) {
+	for name := range strings.SplitSeq(list, ",") {
+		define(name)
+	}
+}
+
+func (f *names) text(to *string, list, value, help string) {
+	each(list, func(name string) { f.StringVar(to, name, value, help) })
+}
+
+func (f *names) number(to *int, list string, value int, help string) {
+	each(list, func(name string) { f.IntVar(to, name, value, help) })
+}
+
+func (f *names) count(to *int64, list, help string) {
+	each(list, func(name string) { f.Int64Var(to, name, 0, help) })
+}
+
+func (f *names) rate(to *float64, list string, value float64, help string) {
+	each(list, func(name string) { f.Float64Var(to, name, value, help) })
+}
+
+func (f *names) is(to *bool, list, help string) {
+	each(list, func(name string) { f.BoolVar(to, name, false, help) })
+}
+
+func (f *names) duration(to *time.Duration, list string, value time.Duration, help string) {
+	*to = value
+	each(list, func(name string) { f.Var(&read{text: value.String(), set: seconds(to)}, name, help) })
+}
+
+func (f *names) read(set func(string) error, list, help string) {
+	each(list, func(name string) { f.Var(&read{set: set}, name, help) })
+}
+
+// read is a flag that is read by a function.
+type read struct {
+	text string
+	set  func(string) error
+}
+
+// String implements flag.Value.
+func (r *read) String() string { return r.text }
+
+// Set implements flag.Value.
+func (r *read) Set(text string) error {
+	r.text = text
+	return r.set(text)
+}
+
+func (s *Settings) place(f *names) {
+	f.text(&s.URL, "h,uri,url", "amqp://guest:guest@127.0.0.1:5672/", "the broker's `address`; amqps with ?cacertfile=, certfile=, keyfile=, verify=verify_none, as RabbitMQ's client has them")
+	f.read(list(&s.Compare), "compare", "two or more `addresses` with commas between them, which take turns")
+	f.number(&s.Rounds, "rounds", 5, "with --compare: the `number` of runs of each")
+	f.read(numbers(&s.PIDs), "pid", "process `ids` of the broker; without them the process that listens at the port of the address, on this machine")
+	f.text(&s.HTTP, "http", "", "`address` of the HTTP API, for policies; several with --compare")
+	f.duration(&s.Time, "z,time", 10*time.Second, "`how long` to publish")
+	f.duration(&s.Warmup, "warmup", time.Second, "`how long` before latencies and rates count")
+	f.duration(&s.Drain, "drain", 60*time.Second, "gives up when nothing has come for `so long`")
+	f.duration(&s.Interval, "i,interval", time.Second, "`how often` progress is told")
+	f.text(&s.CSV, "o,output-file", "", "`file` for what progress tells, as CSV")
+	f.is(&s.JSON, "json", "prints the result as one line of JSON")
+	f.is(&s.Quiet, "quiet", "tells no progress")
+	f.is(&s.Verify, "verify", "fails if a message was lost, doubled, early, or out of order")
+	f.read(slos(&s.SLOs), "slo", "fails if a quantile is above its `limit`: p99.latency=5ms,p50.confirm=1ms; of latency, latency_from_write, send_lag, confirm, expiry")
+	f.text(&s.Label, "d,id,label", "", "a `text` for the result")
+}
+
+func (s *Settings) shape(f *names) {
+	f.number(&s.Producers, "x,producers", 1, "the `number` of producers, or of callers, each with a connection")
+	f.number(&s.Consumers, "y,consumers", 1, "the `number` of consumers, or of servers, each with a connection")
+	f.number(&s.ProducerChannels, "X,producer-channel-count", 1, "the `number` of channels of each producer; each publishes for itself")
+	f.number(&s.ConsumerChannels, "Y,consumer-channel-count", 1, "the `number` of channels of each consumer")
+	f.number(&s.Queues, "queues", 1, "the `number` of queues; the i-th producer and consumer use the i-th, and so on in turn")
+	f.text(&s.Queue, "u,queue", "", "`name` of the queue; it is not deleted afterwards")
+	f.text(&s.Pattern, "qp,queue-pattern", "", "`pattern` of names such as q-%d; these queues are not deleted afterwards")
+	f.number(&s.PatternFrom, "qpf,queue-pattern-from", 1, "its first `number`")
+	f.number(&s.PatternTo, "qpt,queue-pattern-to", 1, "its last `number`")
+	f.text(&s.Exchange, "e,exchange", "", "`name` of an exchange to publish to; without it the default exchange, or with -t one of this run's own")
+	f.text(&s.Type, "t,type", "", "`type` of the exchange: direct, topic, fanout, headers, …")
+	f.text(&s.Key, "k,routing-key", "", "routing `key` of all producers and bindings; without it the name of the queue")
+	f.is(&s.Predeclared, "p,predeclared", "declares and binds nothing")
+	f.read(table(&s.QueueArgs), "qa,queue-args", "`arguments` of the queues: x-max-length=10,x-queue-mode=lazy")
+	f.text(&s.Reply, "reply", "direct", "how answers come: `direct` or queue")
+	f.duration(&s.Timeout, "timeout", 30*time.Second, "how long an answer may take")
+}
+
+func (s *Settings) publishing(f *names) {
+	f.number(&s.Size, "s,size", 100, fmt.Sprintf("`bytes` of a body, at least %d", load.MinSize))
+	f.number(&s.Batch, "batch", 0, "the `number` of messages in a write; 0 for 64 KiB, at most 64 messages")
+	f.rate(&s.Rate, "r,rate", 0, "messages a second of each producer; 0 for as fast as it goes")
+	f.rate(&s.TotalRate, "total-rate", 0, "messages a second of all producers together")
+	f.number(&s.Confirm, "c,confirm", 0, "the `number` of publishes of a channel that may wait for confirms; 0 or -1 for no confirms")
+	f.count(&s.PublishCount, "C,pmessages", "the `number` of messages of each producer; 0 for as many as the time allows")
+	f.count(&s.Backlog, "max-backlog", "producers wait while more messages than this `number` are not consumed; 0 for no limit")
+	f.read(properties(&s.Properties), "mp,message-properties", "`properties` of messages: priority=5,contentType=text/plain; others are headers")
+	f.read(func(text string) error {
+		for part := range strings.SplitSeq(text, ",") {
+			switch part {
+			case "persistent":
+				s.persist()
+			case "mandatory":
+				s.Mandatory = true
+			default:
+				return errors.New("a flag is persistent or mandatory")
+			}
+		}
+		return nil
+	}, "f,flag", "`flags`: persistent, mandatory")
+	f.BoolFunc("persistent", "durable queues and persistent messages, as -f persistent", func(string) error {
+		s.persist()
+		return nil
+	})
+	f.read(func(text string) (err error) {
+		s.TTL, err = load.ParseTTL(text)
+		return err
+	}, "ttl", "`how long` messages live, or are delayed: 5s, uniform:1s-10s, mix:100ms,1s,5s")
+}
+
+// persist makes messages and queues survive.
+func (s *Settings) persist() {
+	s.Persistent = true
+	s.Properties.Flags |= protocol.FlagDeliveryMode
+	s.Properties.DeliveryMode = 2
+}
+
+func (s *Settings) consuming(f *names) {
+	f.is(&s.AutoAck, "a,autoack", "consumes without acknowledgements")
+	f.number(&s.Prefetch, "q,qos", 0, "the `number` of messages that a consumer may have unacknowledged; 0 for no limit")
+	f.number(&s.AckEvery, "A,multi-ack-every", 1, "acknowledges this `number` of messages at once")
+	f.is(&s.AckIdle, "ack-idle", "acknowledges also whenever everything that has arrived is read")
+	f.rate(&s.ConsumerRate, "R,consumer-rate", 0, "messages a second of each consumer; 0 for as fast as they come")
+	f.count(&s.TakeCount, "D,cmessages", "the `number` of messages of each consumer, after which it leaves; 0 for all")
+	f.is(&s.ConsumeAfter, "consume-after", "consumers start when the producers are done")
+	f.read(table(&s.ConsumerArgs), "ca,consumer-args", "`arguments` of the consumers: x-priority=10")
+	s.Mode, s.Via, s.Kind = "message", "hold", "connections"
+}
+
+// Usage writes the help.
+func Usage(out io.Writer) {
+	fmt.Fprint(out, "candlemark bench [<profile>] [<flags>]\n\nProfiles\n\n")
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, p := range Profiles {
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", p.Name, p.About, p.Flags)
+	}
+	_ = w.Flush() // like all that is printed
+	fmt.Fprint(out, "\nFlags\n\n")
+	byHelp := map[string][]*flag.Flag{}
+	var order []string
+	(&Settings{}).flags().VisitAll(func(f *flag.Flag) {
+		if byHelp[f.Usage] == nil {
+			order = append(order, f.Usage)
+		}
+		byHelp[f.Usage] = append(byHelp[f.Usage], f)
+	})
+	slices.SortFunc(order, func(a, b string) int { return strings.Compare(longest(byHelp[a]), longest(byHelp[b])) })
+	for _, help := range order {
+		var list []string
+		for _, f := range byHelp[help] {
+			list = append(list, strings.Repeat("-", min(2, len(f.Name)))+f.Name)
+		}
+		slices.SortFunc(list, func(a, b string) int { return len(a) - len(b) })
+		kind, text := flag.UnquoteUsage(byHelp[help][0])
+		fmt.Fprintf(w, "  %s\t%s", strings.TrimSpace(strings.Join(list, ", ")+" "+kind), text)
+		if d := byHelp[help][0].DefValue; d != "" && d != "0" && d != "false" && d != "0s" {
+			fmt.Fprintf(w, " (%s)", d)
+		}
+		fmt.Fprintln(w)
+	}
+	_ = w.Flush() // likewise
+}
+
+// longest is the longest of the names of a flag.
+func longest(list []*flag.Flag) (name string) {
+	for _, f := range list {
+		if len(f.Name) > len(name) {
+			name = f.Name
+		}
+	}
+	return name
+}

@@ -1,0 +1,174 @@
+package profile
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"candlemark/internal/bench/load"
+	"candlemark/protocol"
+)
+
+// Settings are of a run.
+type Settings struct {
+	Profile *Profile
+	Given   []string // the command line that stands for them, without what only says where and how to print
+
+	URL, HTTP, Label          string
+	Compare                   []string // URLs
+	Rounds                    int
+	PIDs                      []int
+	JSON, Verify, Quiet       bool
+	Interval                  time.Duration
+	CSV                       string
+	SLOs                      []SLO
+	Time, Warmup, Drain       time.Duration
+	Producers, Consumers      int
+	ProducerChannels          int
+	ConsumerChannels          int
+	Queues                    int
+	Queue, Pattern            string
+	PatternFrom, PatternTo    int
+	Exchange, Type, Key       string
+	Predeclared               bool
+	QueueArgs, ConsumerArgs   protocol.Table
+	Properties                protocol.Properties
+	Persistent, Mandatory     bool
+	Size, MaxSize, Batch      int
+	Rate, TotalRate           float64
+	ConsumerRate              float64
+	Confirm                   int
+	AutoAck, AckIdle          bool
+	Prefetch, AckEvery        int
+	PublishCount, TakeCount   int64
+	Backlog                   int64
+	ConsumeAfter              bool
+	TTL                       load.TTL
+	Reply, Mode, Via, Kind    string
+	Timeout, Lead, Within     time.Duration
+	Bystander                 float64
+	Count, Heartbeat, Workers int
+	Lease                     time.Duration
+	NoRedeclare               bool
+}
+
+// SLO is a limit for a quantile of a latency, or of how late messages are.
+type SLO struct {
+	Text     string // as it was given
+	Metric   string // latency, confirm, expiry, …
+	Quantile float64
+	Limit    time.Duration
+}
+
+// Named are the queues, if they have names of their own.
+func (s *Settings) Named() (names []string) {
+	switch {
+	case s.Pattern != "":
+		for i := s.PatternFrom; i <= s.PatternTo; i++ {
+			names = append(names, strings.ReplaceAll(s.Pattern, "%d", strconv.Itoa(i)))
+		}
+	case s.Queue != "":
+		names = []string{s.Queue}
+	}
+	return names
+}
+
+// ProducerRate is the rate of one lane of one producer, in messages a second; 0 for none.
+func (s *Settings) ProducerRate() float64 {
+	if s.TotalRate > 0 {
+		return s.TotalRate / float64(max(1, s.Producers*s.ProducerChannels))
+	}
+	return s.Rate
+}
+
+// ErrUsage is wrapped by errors about the command line.
+var ErrUsage = errors.New("candlemark bench")
+
+// Parse reads a command line: the name of a profile, if the first argument is none of a flag, and flags. The error is flag.ErrHelp if
+// help is asked for, or else wraps ErrUsage.
+func Parse(args []string) (*Settings, error) {
+	s := &Settings{Profile: Named("stream")}
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		if s.Profile = Named(args[0]); s.Profile == nil {
+			return nil, fmt.Errorf("%w: there is no profile %q", ErrUsage, args[0])
+		}
+		args = args[1:]
+	}
+	if slices.Equal(args, []string{"-h"}) { // which is PerfTest's for the address
+		return nil, flag.ErrHelp
+	}
+	flags := s.flags()
+	if err := flags.Parse(strings.Fields(s.Profile.Flags)); err != nil {
+		panic(fmt.Sprintf("profile %s: %v", s.Profile.Name, err))
+	}
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%w: %w", ErrUsage, err)
+	}
+	if flags.NArg() > 0 {
+		return nil, fmt.Errorf("%w: %q is no flag", ErrUsage, flags.Arg(0))
+	}
+	if wrong := s.wrong(); wrong != "" {
+		return nil, fmt.Errorf("%w: %s", ErrUsage, wrong)
+	}
+	s.Given = given(flags, args)
+	return s, nil
+}
+
+// given are the flags that a user gave, without those about the place and the output: what somebody needs to do the same again.
+func given(flags *flag.FlagSet, args []string) (list []string) {
+	mine := map[string]bool{}
+	for _, a := range args {
+		name, _, _ := strings.Cut(strings.TrimLeft(a, "-"), "=")
+		mine[name] = strings.HasPrefix(a, "-")
+	}
+	flags.Visit(func(f *flag.Flag) {
+		if !mine[f.Name] || slices.Contains(elsewhere, f.Name) {
+			return
+		}
+		list = append(list, "--"+f.Name+"="+f.Value.String())
+	})
+	return list
+}
+
+// wrong says what cannot be, "" for nothing.
+func (s *Settings) wrong() string {
+	s.Queues = max(s.Queues, 1)
+	if named := s.Named(); named != nil {
+		s.Queues = len(named)
+	}
+	switch {
+	case s.Producers < 0 || s.Consumers < 0 || s.ProducerChannels < 1 || s.ConsumerChannels < 1:
+		return "there are too few producers, consumers or channels"
+	case s.Pattern != "" && (!strings.Contains(s.Pattern, "%d") || s.PatternFrom > s.PatternTo):
+		return "-qp wants a pattern such as q-%d, and -qpf and -qpt its first and last number"
+	case s.Size > 1<<27 || s.MaxSize > 1<<27:
+		return "a body has at most 128 MiB"
+	case s.Prefetch < 0 || s.Prefetch > 65535:
+		return "-q is from 0 to 65535"
+	case s.Profile.Shape == Stream && s.Producers == 0 && s.Consumers == 0:
+		return "there is nothing to do"
+	case len(s.Compare) == 1:
+		return "--compare wants two addresses or more"
+	case s.Rounds < 1:
+		return "--rounds is at least 1"
+	}
+	s.Size = max(s.Size, load.MinSize)
+	for _, choice := range []struct{ flag, value, among string }{
+		{"reply", s.Reply, "direct queue"},
+		{"mode", s.Mode, "message queue policy"},
+		{"via", s.Via, "hold message exchange"},
+		{"kind", s.Kind, "connections queues messages"},
+	} {
+		if !slices.Contains(strings.Fields(choice.among), choice.value) {
+			return "--" + choice.flag + " is one of " + choice.among
+		}
+	}
+	return ""
+}

@@ -1,0 +1,167 @@
+package profile
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"candlemark/protocol"
+)
+
+// seconds reads a number of seconds, as PerfTest does, or a duration.
+func seconds(d *time.Duration) func(string) error {
+	return func(text string) error {
+		if n, err := strconv.ParseFloat(text, 64); err == nil {
+			*d = time.Duration(n * float64(time.Second))
+			return nil
+		}
+		given, err := time.ParseDuration(text)
+		if err == nil {
+			*d = given
+		}
+		return err
+	}
+}
+
+// list reads texts with commas between them.
+func list(to *[]string) func(string) error {
+	return func(text string) error {
+		*to = nil
+		for part := range strings.SplitSeq(text, ",") {
+			if part = strings.TrimSpace(part); part != "" {
+				*to = append(*to, part)
+			}
+		}
+		return nil
+	}
+}
+
+// numbers reads numbers with commas between them.
+func numbers(to *[]int) func(string) error {
+	return func(text string) error {
+		var parts []string
+		_ = list(&parts)(text) // cannot fail
+		for _, part := range parts {
+			n, err := strconv.Atoi(part)
+			if err != nil {
+				return err
+			}
+			*to = append(*to, n)
+		}
+		return nil
+	}
+}
+
+// table reads key=value with commas between them: whole numbers, true and false are what they look like, the rest are texts.
+func table(to *protocol.Table) func(string) error {
+	return func(text string) error {
+		*to = nil
+		for pair := range strings.SplitSeq(text, ",") {
+			key, value, ok := strings.Cut(pair, "=")
+			if !ok || key == "" {
+				return fmt.Errorf("%q is not key=value", pair)
+			}
+			*to = to.Set(strings.TrimSpace(key), fieldOf(strings.TrimSpace(value)))
+		}
+		return nil
+	}
+}
+
+func fieldOf(text string) any {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n
+	}
+	switch text {
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	return text
+}
+
+// texts are the properties that are texts, by PerfTest's names without capitals.
+var texts = map[string]struct {
+	flag uint16
+	at   func(*protocol.Properties) *string
+}{
+	"contenttype":     {protocol.FlagContentType, func(p *protocol.Properties) *string { return &p.ContentType }},
+	"contentencoding": {protocol.FlagContentEncoding, func(p *protocol.Properties) *string { return &p.ContentEncoding }},
+	"correlationid":   {protocol.FlagCorrelationID, func(p *protocol.Properties) *string { return &p.CorrelationID }},
+	"replyto":         {protocol.FlagReplyTo, func(p *protocol.Properties) *string { return &p.ReplyTo }},
+	"expiration":      {protocol.FlagExpiration, func(p *protocol.Properties) *string { return &p.Expiration }},
+	"messageid":       {protocol.FlagMessageID, func(p *protocol.Properties) *string { return &p.MessageID }},
+	"type":            {protocol.FlagType, func(p *protocol.Properties) *string { return &p.Type }},
+	"userid":          {protocol.FlagUserID, func(p *protocol.Properties) *string { return &p.UserID }},
+	"appid":           {protocol.FlagAppID, func(p *protocol.Properties) *string { return &p.AppID }},
+}
+
+// properties reads key=value with commas between them: names of properties as PerfTest has them, and anything else is a header.
+func properties(p *protocol.Properties) func(string) error {
+	return func(text string) error {
+		var all protocol.Table
+		if err := table(&all)(text); err != nil {
+			return err
+		}
+		for _, f := range all {
+			name := strings.ToLower(strings.ReplaceAll(f.Key, "_", ""))
+			number, isNumber := f.Value.(int64)
+			switch property, is := texts[name]; {
+			case is:
+				p.Flags |= property.flag
+				*property.at(p) = fmt.Sprint(f.Value)
+			case isNumber && name == "priority" && number >= 0 && number < 256:
+				p.Flags, p.Priority = p.Flags|protocol.FlagPriority, uint8(number)
+			case isNumber && name == "deliverymode" && (number == 1 || number == 2):
+				p.Flags, p.DeliveryMode = p.Flags|protocol.FlagDeliveryMode, uint8(number)
+			case isNumber && name == "timestamp" && number >= 0:
+				p.Flags, p.Timestamp = p.Flags|protocol.FlagTimestamp, protocol.Timestamp(number)
+			default:
+				p.Flags, p.Headers = p.Flags|protocol.FlagHeaders, p.Headers.Set(f.Key, f.Value)
+			}
+		}
+		return nil
+	}
+}
+
+// slos reads limits such as p99.latency=5ms with commas between them.
+func slos(to *[]SLO) func(string) error {
+	return func(text string) error {
+		*to = nil
+		for part := range strings.SplitSeq(text, ",") {
+			what, limit, ok := strings.Cut(part, "=")
+			quantile, metric, dotted := cutLast(what)
+			d, err := time.ParseDuration(limit)
+			q, err2 := percentile(quantile)
+			if !ok || !dotted || err != nil || err2 != nil {
+				return fmt.Errorf("%q is not like p99.latency=5ms", part)
+			}
+			*to = append(*to, SLO{part, metric, q, d})
+		}
+		return nil
+	}
+}
+
+// cutLast splits p99.9.latency in two.
+func cutLast(text string) (before, after string, ok bool) {
+	i := strings.LastIndexByte(text, '.')
+	if i < 0 {
+		return "", "", false
+	}
+	return text[:i], text[i+1:], true
+}
+
+// percentile reads p50, p99.9, or max.
+func percentile(text string) (float64, error) {
+	if text == "max" {
+		return 1, nil
+	}
+	digits, ok := strings.CutPrefix(text, "p")
+	q, err := strconv.ParseFloat(digits, 64)
+	if !ok || err != nil || q < 0 || q > 100 {
+		return 0, fmt.Errorf("%q is not like p99", text)
+	}
+	return math.Round(q*1e6) / 1e8, nil
+}

@@ -1,0 +1,207 @@
+package wire
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"candlemark/internal/parameters"
+	"candlemark/protocol"
+)
+
+// patience is how long an answer of the broker may take.
+const patience = 60 * time.Second
+
+// Config says how to connect.
+type Config struct {
+	URI        *parameters.URI
+	TLS        *tls.Config // nil without
+	Heartbeat  uint16      // seconds, 0 for none
+	FrameMax   uint32      // bytes; 0 for what the broker offers
+	ReadBuffer int         // bytes; 0 for 64 KiB
+}
+
+// Address is host and port of the broker.
+func (c Config) Address() string {
+	if c.URI.Local() {
+		return "127.0.0.1:5672"
+	}
+	return net.JoinHostPort(c.URI.Host, strconv.Itoa(c.URI.Port))
+}
+
+// Conn is a connection.
+type Conn struct {
+	net.Conn
+	FrameMax uint32 // bytes
+	Server   protocol.Table
+	// Passed gets what comes while an answer is awaited and is not the answer; nil for nobody.
+	Passed func(*Event)
+
+	in    reader
+	parts []*content // by channel
+	ev    Event
+}
+
+// Dial connects, logs in and opens the virtual host.
+func Dial(cfg Config) (*Conn, error) {
+	nc, err := net.DialTimeout("tcp", cfg.Address(), patience)
+	if err != nil {
+		return nil, err
+	}
+	_ = nc.SetDeadline(time.Now().Add(patience))
+	if cfg.TLS != nil {
+		nc = tls.Client(nc, cfg.TLS)
+	}
+	size := cfg.ReadBuffer
+	if size == 0 {
+		size = 64 << 10
+	}
+	c := &Conn{Conn: nc, in: reader{src: nc, buf: make([]byte, size)}}
+	if err := c.enter(cfg); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", cfg.Address(), err), nc.Close())
+	}
+	return c, nc.SetDeadline(time.Time{})
+}
+
+// enter shakes hands.
+func (c *Conn) enter(cfg Config) error {
+	if _, err := c.Write(protocol.ProtocolHeader[:]); err != nil {
+		return err
+	}
+	m, err := c.await(0)
+	start, ok := m.(*protocol.ConnectionStart)
+	if !ok {
+		return otherwise(err, m)
+	}
+	c.Server = start.ServerProperties
+	user, password := cfg.URI.User, cfg.URI.Password
+	if user == "" {
+		user, password = "guest", "guest"
+	}
+	m, err = c.Call(0, &protocol.ConnectionStartOk{
+		ClientProperties: properties, Mechanism: "PLAIN", Response: []byte("\x00" + user + "\x00" + password), Locale: "en_US",
+	})
+	tune, ok := m.(*protocol.ConnectionTune)
+	if !ok {
+		return otherwise(err, m)
+	}
+	c.FrameMax = tune.FrameMax
+	if cfg.FrameMax != 0 && (c.FrameMax == 0 || cfg.FrameMax < c.FrameMax) {
+		c.FrameMax = cfg.FrameMax
+	}
+	if err := c.Send(0, &protocol.ConnectionTuneOk{ChannelMax: tune.ChannelMax, FrameMax: c.FrameMax, Heartbeat: cfg.Heartbeat}); err != nil {
+		return err
+	}
+	vhost := cfg.URI.VHost
+	if vhost == "" {
+		vhost = "/"
+	}
+	_, err = c.Call(0, &protocol.ConnectionOpen{VirtualHost: vhost})
+	return err
+}
+
+// otherwise is err, or that the broker said something else than it should.
+func otherwise(err error, m protocol.Method) error {
+	if err == nil {
+		err = fmt.Errorf("unexpected %T", m)
+	}
+	return err
+}
+
+// properties tell the broker who this is.
+var properties = protocol.Table{
+	{Key: "product", Value: "candlemark bench"},
+	{Key: "platform", Value: "Go"},
+	{Key: "capabilities", Value: protocol.Table{
+		{Key: "publisher_confirms", Value: true},
+		{Key: "consumer_cancel_notify", Value: true},
+		{Key: "basic.nack", Value: true},
+		{Key: "connection.blocked", Value: true},
+		{Key: "authentication_failure_close", Value: true},
+	}},
+}
+
+// Product is how the broker names itself: product and version.
+func (c *Conn) Product() string {
+	product, _ := c.Server.Get("product")
+	version, _ := c.Server.Get("version")
+	return strings.TrimSpace(fmt.Sprint(product, " ", version))
+}
+
+// Stamp is Now at the last read from the network.
+func (c *Conn) Stamp() int64 { return c.in.stamp }
+
+// Buffered tells whether a whole frame has arrived and is not read yet.
+func (c *Conn) Buffered() bool { return c.in.buffered() }
+
+// Send writes a method.
+func (c *Conn) Send(ch uint16, m protocol.Method) error {
+	_, err := c.Write(protocol.AppendMethodFrame(nil, ch, m))
+	return err
+}
+
+// Call writes a method and returns the next one that comes on the channel, which is its answer; see Passed for anything
+// else. The error is a *Closed if the broker closed channel or connection.
+func (c *Conn) Call(ch uint16, m protocol.Method) (protocol.Method, error) {
+	_ = c.SetDeadline(time.Now().Add(patience))
+	defer func() { _ = c.SetDeadline(time.Time{}) }()
+	if err := c.Send(ch, m); err != nil {
+		return nil, c.Why(err)
+	}
+	return c.await(ch)
+}
+
+// await returns the next method on a channel.
+func (c *Conn) await(ch uint16) (protocol.Method, error) {
+	for {
+		if err := c.Next(&c.ev); err != nil {
+			return nil, err
+		}
+		if c.ev.Kind == Method {
+			m, err := c.ev.Decode()
+			if err == nil {
+				err = c.closed(c.ev.Channel, m)
+			}
+			if err != nil || c.ev.Channel == ch {
+				return m, err
+			}
+		}
+		if c.Passed != nil {
+			c.Passed(&c.ev)
+		}
+	}
+}
+
+// Why is the reason that the broker gave before a write failed with err, or else err.
+func (c *Conn) Why(err error) error {
+	var reason *Closed
+	_ = c.SetReadDeadline(time.Now().Add(2 * time.Second))
+	if _, why := c.await(0); errors.As(why, &reason) {
+		return reason
+	}
+	return err
+}
+
+// Open opens a channel.
+func (c *Conn) Open(ch uint16) error {
+	_, err := c.Call(ch, &protocol.ChannelOpen{})
+	return err
+}
+
+// Settle closes a channel, which the broker answers when it has taken all that was published on it, and opens it again.
+func (c *Conn) Settle(ch uint16) error {
+	if _, err := c.Call(ch, &protocol.ChannelClose{ReplyCode: protocol.ReplySuccess}); err != nil {
+		return err
+	}
+	return c.Open(ch)
+}
+
+// Leave says so and disconnects.
+func (c *Conn) Leave() error {
+	_, err := c.Call(0, &protocol.ConnectionClose{ReplyCode: protocol.ReplySuccess})
+	return errors.Join(err, c.Close())
+}
