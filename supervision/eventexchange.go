@@ -110,7 +110,7 @@ func (p *eventPublisher) publish(ctx context.Context, batch []events.Told) {
 			p.node.cfg.Log.Warn().Uint64("lost_events", e.Lost).Msg("events were not published: queues did not take them fast enough")
 		}
 		m := eventMessage(e.Event)
-		queues := p.router.Route(d, x, m.RoutingKey, e.Headers)
+		queues := append(p.router.Route(d, x, m.RoutingKey, e.Headers), p.router.Histories()...)
 		caps := p.router.Caps()
 		for i, q := range queues {
 			capped := m
@@ -124,7 +124,7 @@ func (p *eventPublisher) publish(ctx context.Context, batch []events.Told) {
 	defer in.Close()
 	for q, messages := range targets {
 		messages[len(messages)-1].Number = 1 // is answered
-		p.node.asker.Post(q.PID, &mail.Enqueue{From: in.PID, Queue: q.PID, Messages: messages})
+		p.node.asker.Post(q.PID, &mail.Enqueue{From: in.PID, Queue: q.PID, Table: q.Table, Messages: messages})
 	}
 	ctx, cancel := p.node.clock.WithTimeout(ctx, ask.Patience)
 	defer cancel()

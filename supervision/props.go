@@ -96,7 +96,10 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 			},
 			NewExchange: func(s vhost.ExchangeSpec) *actor.Props {
 				return n.props(func(close func() []any) actor.Actor {
-					return exchange.New(exchange.Config{Exchange: s.Exchange, VHost: s.VHost, Settings: s.Settings, Events: n.events, Close: close})
+					return exchange.New(exchange.Config{
+						Exchange: s.Exchange, VHost: s.VHost, Settings: s.Settings, Events: n.events, Close: close,
+						Clock: n.clock, Room: n.monitor.Histories(), Valve: n.monitor.Valve(),
+					})
 				})
 			},
 		})

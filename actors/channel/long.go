@@ -64,7 +64,7 @@ func (s *state) routeLong(x *topology.Exchange, m *message.Message, more [][]byt
 		s.long.stop()
 		s.long = nil
 		found := reply.(longFound).route
-		targets := s.routes.Aim(x, kept.RoutingKey, more, found.Queues, found.Caps)
+		targets := s.routes.Aim(x, kept.RoutingKey, more, found.Queues, found.Histories, found.Caps)
 		if err := s.routed(x, targets, &kept, headers, mandatory); err != nil {
 			s.fail(assembler.Blame(err), nil)
 		}

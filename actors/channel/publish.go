@@ -113,15 +113,17 @@ func (s *state) routed(x *topology.Exchange, targets []*routing.Target, m *messa
 	if s.tracing.on {
 		s.tracing.published(m, targets, s.chunk)
 	}
+	histories := s.routes.Histories()
 	if s.tx != nil {
 		return s.tx.Publish(tx.Publish{
-			Message: *m, Queues: routing.Queues(targets), Caps: slices.Clone(s.routes.Caps()), Mandatory: mandatory,
+			Message: *m, Queues: routing.Queues(targets), Histories: routing.Queues(histories),
+			Caps: slices.Clone(s.routes.Caps()), Mandatory: mandatory,
 		})
 	}
 	if s.confirms.On() {
 		m.Number = s.confirms.Begin(len(targets))
 	}
-	s.deliverTo(targets, s.routes.Caps(), m, mandatory)
+	s.deliverTo(targets, histories, s.routes.Caps(), m, mandatory)
 	if s.confirms.Crowded() {
 		s.output.Wait(s.tell)
 	}
@@ -142,10 +144,17 @@ func checkMoments(targets []*routing.Target, headers []byte, c *clock.Clock) err
 	return nil
 }
 
-// deliverTo gives a message to its queues, or back if it has none.
-func (s *state) deliverTo(targets []*routing.Target, caps []int64, m *message.Message, mandatory bool) {
+// deliverTo gives a message to its queues, or back if it has none, and to its histories.
+func (s *state) deliverTo(targets, histories []*routing.Target, caps []int64, m *message.Message, mandatory bool) {
 	s.counts.Publish++
 	s.published.Count(len(m.Body), len(targets), s.confirms.On())
+	if len(histories) > 0 {
+		var capped []int64
+		if caps != nil {
+			capped = caps[len(targets):]
+		}
+		s.batches.Keep(m, histories, capped, s.chunk)
+	}
 	switch {
 	case len(targets) > 0:
 		s.batches.Add(m, targets, caps, s.chunk)

@@ -48,6 +48,9 @@ func (t *tracing) send(c *message.Message, chunk *message.Chunk) {
 			Msg("a message was not copied to the trace exchange: its bindings take too many steps")
 		return
 	}
+	if kept := t.router.Histories(); len(kept) > 0 {
+		queues = append(queues, kept...)
+	}
 	if len(queues) > 0 {
 		t.batches.Add(c, t.batches.Targets(queues), nil, chunk)
 	}

@@ -62,7 +62,7 @@ func (s *state) endTx() {
 	}
 	m := s.tx.Ending()
 	if s.tx.Advance(&s.unacked, func(p *tx.Publish) {
-		s.deliverTo(s.batches.Targets(p.Queues), p.Caps, &p.Message, p.Mandatory)
+		s.deliverTo(s.batches.Targets(p.Queues), s.batches.Targets(p.Histories), p.Caps, &p.Message, p.Mandatory)
 	}) {
 		s.request(m, nil)
 		s.await.patient = true

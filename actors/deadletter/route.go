@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"candlemark/actors/mail"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -80,6 +81,7 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 		m.Overlay = m.Overlay.Released(topology.DelayOf(m.Header)) // not to be held again (DLY-4)
 	case b.Forward:
 		s.moveOn(m)
+	case b.Replay:
 	default:
 		s.stamp(b, m)
 		m.Exchange = exchange
@@ -87,14 +89,17 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 			m.RoutingKey = key // else all its own, DL-15
 		}
 	}
-	targets, caps := s.targets(dir, x, b, m, found)
+	targets, histories, caps := s.targets(dir, x, b, m, found)
 	if b.waiting != nil {
 		b.next = i
 		return
 	}
-	if len(targets) == 0 {
+	if len(targets) == 0 && (len(histories) == 0 || b.Guarantee == mail.AtLeastOnce) {
 		b.noTarget(l.id, &b.stats.Unroutable)
 		return
+	}
+	if len(histories) > 0 {
+		targets = slices.Concat(targets, histories)
 	}
 	had := b.Taken[l.id]
 	if len(targets) > 1 { // m may give way to one of its own copies
@@ -106,7 +111,7 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 		if slices.ContainsFunc(had, q.PID.Equal) {
 			continue
 		}
-		if !b.Release && !b.Forward && m.Overlay.Cycle(q.Name) {
+		if !b.Release && !b.Forward && !b.Replay && m.Overlay.Cycle(q.Name) {
 			b.stats.Cycles.Add(1)
 			s.warn(m.Overlay, q.Name)
 			continue
@@ -129,18 +134,18 @@ func capOf(caps []int64, i int) int64 {
 	return caps[i]
 }
 
-// targets are the queues that m goes to and the caps of its TTL there: as found, if
+// targets are the queues that m goes to, the exchanges that keep it, and the caps of its TTL there: as found, if
 // it has waited for that. If its route is too long for a turn, b waits for it now.
 func (s *state) targets(
 	dir *topology.Directory, x *topology.Exchange, b *batch, m *message.Message, found *topology.LongRoute,
-) ([]*topology.Queue, []int64) {
+) (queues, histories []*topology.Queue, caps []int64) {
 	if found != nil {
 		if found.Err != nil {
 			s.log.Warn().Str("queue", b.Queue).Str("exchange", x.Name).Err(found.Err).Msg("a dead letter cannot be routed")
 		}
-		return found.Queues, found.Caps
+		return found.Queues, found.Histories, found.Caps
 	}
-	queues := s.router.targets(dir, x, m)
+	queues = s.router.targets(dir, x, m)
 	s.steps += s.router.Steps() + len(queues)
 	if s.router.Over() {
 		s.router.steady = false
@@ -148,7 +153,7 @@ func (s *state) targets(
 		b.waiting = s.vhost.Long(x, s.router.keysOf(m), of.decode, of.properties)
 		s.out.search = append(s.out.search, b)
 	}
-	return queues, s.router.Caps()
+	return queues, s.router.Histories(), s.router.Caps()
 }
 
 // targets are the queues that all keys of m lead to (DL-15). What died alike mostly
@@ -165,7 +170,7 @@ func (r *router) targets(dir *topology.Directory, x *topology.Exchange, m *messa
 
 func (r *router) route(dir *topology.Directory, x *topology.Exchange, m *message.Message) []*topology.Queue {
 	r.overlay, r.header = m.Overlay, m.Header
-	if len(m.Overlay.CC)+len(m.Overlay.BCC) == 0 {
+	if m.Overlay == nil || len(m.Overlay.CC)+len(m.Overlay.BCC) == 0 {
 		return r.Route(dir, x, m.RoutingKey, r.headers)
 	}
 	return r.RouteAll(dir, x, r.keysOf(m), r.headers)
@@ -173,6 +178,9 @@ func (r *router) route(dir *topology.Directory, x *topology.Exchange, m *message
 
 func (r *router) keysOf(m *message.Message) [][]byte {
 	keys := [][]byte{m.RoutingKey}
+	if m.Overlay == nil {
+		return keys
+	}
 	for _, more := range [2][]string{m.Overlay.CC, m.Overlay.BCC} {
 		for _, key := range more {
 			keys = append(keys, []byte(key))

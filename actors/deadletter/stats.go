@@ -13,6 +13,8 @@ type Stats struct {
 	Forwarded ReasonStats
 	// Delayed are no dead letters but what delayed exchanges have released (DLY-4).
 	Delayed ReasonStats
+	// Replayed are no dead letters but what recent-history exchanges have given to others (DEC-17).
+	Replayed ReasonStats
 
 	// QueuesExpired are leases that ran out, Discarded the messages that went
 	// with those queues (LEASE-7).
@@ -43,8 +45,9 @@ type ReasonStats struct {
 	Cycles, Refused, LostTargets atomic.Uint64
 }
 
-// The reasons that stand for a release, and for moving on.
+// The reasons that stand for a release, for moving on, and for a replay.
 const (
+	replayed  = "replayed"
 	delayed   = "delayed"
 	forwarded = "forwarded"
 )
@@ -62,6 +65,8 @@ func (s *Stats) ByReason(reason string) *ReasonStats {
 		return &s.Hops
 	case forwarded:
 		return &s.Forwarded
+	case replayed:
+		return &s.Replayed
 	case delayed:
 		return &s.Delayed
 	default:

@@ -2,6 +2,8 @@ package exchange
 
 import (
 	"candlemark/actors/mail"
+	"candlemark/internal/budget"
+	"candlemark/internal/clock"
 	"candlemark/internal/events"
 	"candlemark/internal/topology"
 	"candlemark/policies"
@@ -20,6 +22,11 @@ type Config struct {
 	Settings policies.ExchangeSettings
 	// Events is told of bindings; nil for nobody.
 	Events *events.Hub
+	// What one that keeps messages needs: the clock; what all of them may keep together, nil for no bound; the
+	// valve that bindings wait for which bring messages, nil for none.
+	Clock *clock.Clock
+	Room  *budget.Room
+	Valve *budget.Valve
 	// Close closes the actor's mailbox and returns what is left in it.
 	Close func() []any
 }
@@ -28,18 +35,24 @@ type Config struct {
 type exchange struct {
 	cfg    Config
 	routes *topology.Routes // the published one
+	keeper *keeper          // of one that keeps messages, else nil
 	ended  bool             // the table is empty, the mailbox closed
 }
 
 // New makes the actor. Its mailbox is the hot one (actors/mailbox). The settings
 // are published before New returns, so that a directory with the exchange in it
-// never shows it without its alternate exchange.
+// never shows it without its alternate exchange. Exchange.PID is known by then if the
+// exchange is one that keeps messages.
 func New(cfg Config) actor.Actor {
 	routes, known := topology.NewRoutes(cfg.Exchange.RoutingType(), cfg.Exchange.Arguments)
 	if !known {
 		panic("exchange: unknown type " + cfg.Exchange.RoutingType())
 	}
 	x := &exchange{cfg: cfg, routes: configured(routes, cfg.Settings)}
+	if cfg.Exchange.RoutingType() == topology.RecentHistoryType {
+		x.keeper = newKeeper(&cfg)
+		x.routes = x.routes.WithHistory(cfg.Exchange)
+	}
 	cfg.Exchange.Publish(x.routes)
 	return x
 }
@@ -49,12 +62,15 @@ func (x *exchange) Receive(ctx actor.Context) {
 	defer mail.AnswerPanic(ctx)
 	switch m := ctx.Message().(type) {
 	case *mail.AddBinding:
-		x.addBinding(ctx, m)
+		if !x.bindLater(ctx, m) {
+			x.bind(ctx, m)
+		}
 	case *mail.RemoveBinding:
 		x.removeBinding(ctx, m)
 	case *mail.ForgetDestination:
 		x.forgetDestination(ctx, m)
 	case *mail.MoveDestination:
+		x.keeper.move(m.To)
 		x.publish(x.routes.WithMoved(m.To))
 		reply(ctx, m.Request, &mail.ExchangeConfigured{Reply: m.Done(nil)})
 	case *mail.ConfigureExchange:
@@ -64,10 +80,12 @@ func (x *exchange) Receive(ctx actor.Context) {
 		x.retire(ctx, m)
 	case *actor.Stopping:
 		x.end(ctx, mail.Failed)
+	default:
+		x.keeps(ctx, m)
 	}
 }
 
-func (x *exchange) addBinding(ctx actor.Context, m *mail.AddBinding) {
+func (x *exchange) bind(ctx actor.Context, m *mail.AddBinding) {
 	routes, _ := x.routes.With(m.Binding, m.Target)
 	if x.publish(routes) {
 		x.tell("binding.created", m.By, m.Binding, m.Target)
@@ -76,6 +94,7 @@ func (x *exchange) addBinding(ctx actor.Context, m *mail.AddBinding) {
 }
 
 func (x *exchange) removeBinding(ctx actor.Context, m *mail.RemoveBinding) {
+	x.keeper.withdraw(ctx, m.Binding.Same, nil)
 	to := x.routes.Target(m.Binding)
 	routes, _ := x.routes.Without(m.Binding)
 	lost := x.publish(routes)
@@ -90,16 +109,22 @@ func (x *exchange) removeBinding(ctx actor.Context, m *mail.RemoveBinding) {
 }
 
 func (x *exchange) forgetDestination(ctx actor.Context, m *mail.ForgetDestination) {
+	x.keeper.withdraw(ctx, func(b topology.Binding) bool {
+		return b.Destination == m.Name && b.ToExchange == m.ToExchange
+	}, mail.NoDestination(m, x.cfg.VHost.Name))
 	x.tellGone(x.routes.BindingsTo(m.Name, m.ToExchange))
 	lost := x.publish(x.routes.WithoutDestination(m.Name, m.ToExchange))
 	reply(ctx, m.Request, &mail.BindingsForgotten{Reply: m.Done(nil), Unused: lost && x.unused()})
 }
 
 // unused tells whether the exchange is to end when it has just lost a binding.
-func (x *exchange) unused() bool { return x.cfg.Exchange.AutoDelete && x.routes.Len() == 0 }
+func (x *exchange) unused() bool { return x.cfg.Exchange.AutoDelete && x.bindings() == 0 }
+
+// bindings is how many there are, or will be.
+func (x *exchange) bindings() int { return x.routes.Len() + x.keeper.waiting() }
 
 func (x *exchange) retire(ctx actor.Context, m *mail.RetireExchange) {
-	if m.IfUnused && x.routes.Len() > 0 {
+	if m.IfUnused && x.bindings() > 0 {
 		err := protocol.ChannelErrorf(protocol.PreconditionFailed, "exchange '%s' in vhost '%s' in use",
 			x.cfg.Exchange.Name, x.cfg.VHost.Name)
 		reply(ctx, m.Request, &mail.ExchangeDeleteReply{Reply: m.Done(err)})
@@ -123,6 +148,8 @@ func (x *exchange) end(ctx actor.Context, fate mail.Fate) {
 	x.ended = true
 	x.tellGone(x.routes.Bindings())
 	empty, _ := topology.NewRoutes(x.cfg.Exchange.RoutingType(), x.cfg.Exchange.Arguments)
+	x.keeper.end(ctx, fate)
+	x.keeper = nil
 	x.publish(empty)
 	mail.AnswerAll(ctx, x.cfg.Close(), fate)
 }
@@ -131,6 +158,9 @@ func (x *exchange) end(ctx actor.Context, fate mail.Fate) {
 func (x *exchange) publish(routes *topology.Routes) bool {
 	if routes == x.routes {
 		return false
+	}
+	if x.keeper != nil {
+		routes = routes.WithHistory(x.cfg.Exchange)
 	}
 	x.routes = routes
 	x.cfg.Exchange.Publish(routes)

@@ -33,6 +33,11 @@ type house struct {
 
 func inHouse(t *testing.T, x *topology.Exchange, settings policies.ExchangeSettings, test func(h *house)) {
 	t.Helper()
+	inHouseWith(t, x, settings, func(*exchange.Config) {}, test)
+}
+
+func inHouseWith(t *testing.T, x *topology.Exchange, settings policies.ExchangeSettings, more func(*exchange.Config), test func(h *house)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		system := actor.NewActorSystemWithConfig(actor.Configure(
 			actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) })))
@@ -45,12 +50,18 @@ func inHouse(t *testing.T, x *topology.Exchange, settings policies.ExchangeSetti
 		})
 		box := mailbox.New(func(m any) { mail.AnswerAll(h.root, []any{m}, mail.Gone) })
 		props := actor.PropsFromProducer(func() actor.Actor {
-			return exchange.New(exchange.Config{Exchange: x, VHost: h.vhost, Settings: settings, Close: box.Close})
+			cfg := exchange.Config{Exchange: x, VHost: h.vhost, Settings: settings, Close: box.Close}
+			more(&cfg)
+			return exchange.New(cfg)
 		}, actor.WithMailbox(func() actor.Mailbox { return box }))
 		h.probe = system.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 			switch m := ctx.Message().(type) {
 			case *actor.Started:
-				x.PID = ctx.Spawn(props)
+				x.PID = topology.ChildOf(ctx.Self(), "x")
+				var err error
+				if x.PID, err = ctx.SpawnNamed(props, "x"); err != nil {
+					t.Error(err)
+				}
 			case *actor.Stopping, *actor.Stopped:
 			default:
 				h.mails <- m

@@ -5,7 +5,7 @@ import (
 )
 
 // DeadLetter carries messages that died in one queue for one reason, in order.
-// Also what a delayed exchange releases. From the queue, which keeps its copies until DeadLetterReply (DL-31).
+// Also what a delayed exchange releases, and a recent-history exchange gives to another one. From the queue, which keeps its copies until DeadLetterReply (DL-31).
 type DeadLetter struct {
 	From        Address
 	Queue       string // name of the queue they died in
@@ -23,6 +23,9 @@ type DeadLetter struct {
 	Release bool
 	// Forward says that they did not die: a queue moves them on, to Exchange.
 	Forward bool
+	// Replay says that they did not die: an exchange has kept them for a binding to
+	// Exchange. They are routed there as they are.
+	Replay bool
 	// Guarantee says what becomes of those that cannot be enqueued.
 	Guarantee Guarantee
 	// Epoch is the queue's; it comes back if they are lost.

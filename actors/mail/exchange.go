@@ -50,6 +50,15 @@ func (d *ForgetDestination) Answer(Fate) (Address, any) {
 	return d.ReplyTo, &BindingsForgotten{Reply: d.Done(nil)}
 }
 
+// NoDestination is for a binding to what is to be forgotten.
+func NoDestination(d *ForgetDestination, vhost string) error {
+	kind := "queue"
+	if d.ToExchange {
+		kind = "exchange"
+	}
+	return protocol.ChannelErrorf(protocol.NotFound, "no %s '%s' in vhost '%s'", kind, d.Name, vhost)
+}
+
 // MoveDestination has all bindings to a queue lead to another actor, the one in
 // which it lives on after a panic. From the vhost, which gets ExchangeConfigured
 // once the new table is published.

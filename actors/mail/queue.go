@@ -15,6 +15,8 @@ type Enqueue struct {
 	// if the sender does not care.
 	Queue    Address
 	Messages []message.Message
+	// Table is that of the topology.Queue whose PID the receiver is.
+	Table uint64
 	// Chunk is retained for the queue, nil if no message aliases one.
 	Chunk *message.Chunk
 	// Debt is the credit of joined bodies.

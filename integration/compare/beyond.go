@@ -50,6 +50,7 @@ or by autoscaling, does not reach a worker that runs; with the other name it doe
 RabbitMQ stops reading at the first content header: that message, unless it is empty, waits till the alarm is over. Here what came in
 the same read goes on, at most 128 KiB: the first publishes after an alarm, if they are small, are routed and confirmed. The connection is told
 and not read any further from there on, as in RabbitMQ. A large message waits behind its header ([alarms](alarms.md#what-is-blocked)).
+A binding to an ` + "`x-recent-history`" + ` exchange that would bring messages is 406 meanwhile; in RabbitMQ it brings them.
 
 ## Consumers without acknowledgements
 

@@ -38,6 +38,7 @@ var rooms = map[string][]string{
 	"actors/channel/trace":     {"protocol", "internal/message", "internal/topology"},
 	"actors/channel/unacked":   {"actors/mail", "actors/channel/qos", "internal/seqmap"},
 	"actors/exchange":          actorOf(),
+	"actors/exchange/history":  {"protocol", "internal/budget", "internal/clock", "internal/message", "internal/topology"},
 	"actors/shovel":            actorOf("internal/parameters"),
 	"actors/queue":             actorOf("internal/store"),
 	"actors/deadletter":        actorOf(),

@@ -8,14 +8,14 @@ const noCap = math.MaxInt64
 // caps is a Router's record of exchanges that cap the TTL of what they route. It is worked out only for a route with such an
 // exchange on it, by going the ways once more.
 type caps struct {
-	list   []int64 // of the queues of the route
+	list   []int64 // of the queues of the route, then of its histories
 	lowest map[*Exchange]int64
 	queues map[*Queue]int64
 	todo   []*Exchange
 	step   *Router // what leads from one exchange on
 }
 
-// Caps are, for each queue of the last route, how long in ms the message may stay there at most: the lowest MaxTTL of the exchanges on
+// Caps are, for each queue of the last route and behind those for each of its histories, how long in ms the message may stay there at most: the lowest MaxTTL of the exchanges on
 // the way, and of several ways the lowest; negative without any. It is nil if no exchange of the route caps. It is valid until the
 // next call of Route.
 func (r *Router) Caps() []int64 {
@@ -32,7 +32,7 @@ func (r *Router) findCaps(d *Directory, x *Exchange) {
 	c.list = c.list[:0]
 	if len(r.exchanges.list) == 1 {
 		ms := capped(noCap, x.Routes())
-		for range r.queues.list {
+		for range len(r.queues.list) + len(r.histories) {
 			c.list = append(c.list, orNone(ms))
 		}
 		return
@@ -50,6 +50,13 @@ func (r *Router) findCaps(d *Directory, x *Exchange) {
 			ms = noCap
 		}
 		c.list = append(c.list, orNone(ms))
+	}
+	for _, x := range r.keepers {
+		ms, known := c.lowest[x]
+		if !known {
+			ms = noCap
+		}
+		c.list = append(c.list, orNone(capped(ms, x.Routes())))
 	}
 	clear(c.lowest)
 	clear(c.queues)
@@ -82,6 +89,7 @@ func (r *Router) capFrom(d *Directory, x *Exchange) {
 	s.loaded, s.delayed = false, false
 	s.queues.reset()
 	s.exchanges.reset()
+	s.histories, s.keepers = s.histories[:0], s.keepers[:0]
 	s.work = r.work
 	s.at(d, x)
 	r.work = s.work

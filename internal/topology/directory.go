@@ -18,6 +18,8 @@ type Queue struct {
 	Durable, AutoDelete, Exclusive bool
 	// Requester says that it is no queue but a channel that waits for replies; PID is the channel. No directory has it.
 	Requester bool
+	// Table is for what is no queue but an exchange that keeps what it routes: by which of its tables (Routes.WithHistory).
+	Table uint64
 	// Owner is the connection of an exclusive queue, else nil.
 	Owner Address
 	// Arguments as stored by the declare (DEC-12).

@@ -11,7 +11,7 @@ import (
 type Exchange struct {
 	// Name is unique within the vhost; the default exchange has the empty name.
 	Name string
-	// Type as declared: "direct", "fanout", "topic", "headers" or "x-delayed-message".
+	// Type as declared: one that NewRoutes knows, or "x-delayed-message".
 	Type string
 	// PID is the exchange actor; nil for the default exchange.
 	PID Address

@@ -150,11 +150,18 @@ func mix(x uint64) uint64 {
 
 // ValidateExchange checks the arguments of a new exchange that routes by a type: nil when they are good, else a 406 channel error. Of
 // a consistent-hash exchange hash-header and hash-property are strings, only one of them is there, and the latter is message_id,
-// correlation_id or timestamp.
+// correlation_id or timestamp. Of a recent-history exchange the length is a positive integer.
 func ValidateExchange(kind string, args protocol.Table) *protocol.ChannelError {
-	if kind != ConsistentHashType {
-		return nil
+	switch kind {
+	case RecentHistoryType:
+		return validateHistory(args)
+	case ConsistentHashType:
+		return validateHashed(args)
 	}
+	return nil
+}
+
+func validateHashed(args protocol.Table) *protocol.ChannelError {
 	header, byHeader := args.Get(hashHeader)
 	property, byProperty := args.Get(hashProperty)
 	for name, v := range map[string]any{hashHeader: header, hashProperty: property} {

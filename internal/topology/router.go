@@ -33,6 +33,8 @@ type Router struct {
 	queues    distinct[*Queue]
 	exchanges distinct[*Exchange] // the visited set and, in order, what is still to be visited
 	matched   bool                // whether the exchange in hand has found a destination
+	histories []*Queue
+	keepers   []*Exchange // whose they are
 
 	topic topicWalk
 	key   [1][]byte
@@ -60,6 +62,7 @@ func (r *Router) RouteAll(d *Directory, x *Exchange, keys [][]byte, headers func
 	r.begin()
 	r.queues.reset()
 	r.exchanges.reset()
+	r.histories, r.keepers = r.histories[:0], r.keepers[:0]
 	r.exchanges.add(x)
 	for i := 0; i < len(r.exchanges.list) && !r.over; i++ {
 		r.at(d, r.exchanges.list[i])
@@ -92,6 +95,9 @@ func (r *Router) at(d *Directory, x *Exchange) {
 	}
 	r.matched = false
 	routes.matcher.match(r)
+	if routes.history != nil {
+		r.keep(x, routes.history)
+	}
 	if !r.matched && routes.Alternate != "" {
 		if a := d.Exchange(routes.alternate); a != nil {
 			r.exchanges.add(a)

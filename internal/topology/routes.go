@@ -40,6 +40,7 @@ type Routes struct {
 	alternate []byte // the same, in the form that Directory.Exchange takes
 	bindings  tree[*bound]
 	matcher   matcher
+	history   *Queue // of an exchange that keeps what it routes, else nil
 }
 
 // bound is one binding as the table keeps it.
@@ -48,6 +49,7 @@ type bound struct {
 	target Target
 	id     string // identity: the destination's key, then routing key and arguments
 	dest   string // the destination's key, the beginning of id
+	since  uint64 // number of the first table with it, if they are numbered
 }
 
 // matcher is the part of a routing table that depends on the type of the exchange. It is immutable.
@@ -59,13 +61,13 @@ type matcher interface {
 	match(r *Router)
 }
 
-// NewRoutes makes the empty table of an exchange of type kind: direct, fanout, topic, headers, or one of those of pick.go, some of
-// which depend on the arguments of the exchange. It is false for any other type.
+// NewRoutes makes the empty table of an exchange of type kind: direct, fanout, topic, headers, x-recent-history, or one of those of
+// pick.go, some of which depend on the arguments of the exchange. It is false for any other type.
 func NewRoutes(kind string, args protocol.Table) (*Routes, bool) {
 	switch kind {
 	case "direct":
 		return &Routes{matcher: &direct{}}, true
-	case "fanout":
+	case "fanout", RecentHistoryType:
 		return &Routes{matcher: &fanout{}}, true
 	case "topic":
 		return &Routes{matcher: &topic{}}, true
@@ -85,7 +87,7 @@ func (r *Routes) With(b Binding, dest Target) (*Routes, bool) {
 	if _, found := r.bindings.get([]byte(id)); found {
 		return r, false
 	}
-	e := &bound{Binding: b, target: dest, id: id, dest: id[:n]}
+	e := &bound{Binding: b, target: dest, id: id, dest: id[:n], since: r.Number() + 1}
 	c := *r
 	c.bindings = r.bindings.with(id, e)
 	c.matcher = r.matcher.with(e)
@@ -124,7 +126,7 @@ func (r *Routes) WithMoved(q *Queue) *Routes {
 	c := *r
 	moved := false
 	for e := range r.bindings.under(destinationKey(q.Name, false)) {
-		to := &bound{Binding: e.Binding, target: Target{Queue: q}, id: e.id, dest: e.dest}
+		to := &bound{Binding: e.Binding, target: Target{Queue: q}, id: e.id, dest: e.dest, since: e.since}
 		c.bindings = c.bindings.with(e.id, to)
 		c.matcher = c.matcher.without(e).with(to)
 		moved = true
@@ -197,6 +199,13 @@ func (r *Routes) bindingsUnder(prefix string) iter.Seq[Binding] {
 
 // Len is the number of bindings.
 func (r *Routes) Len() int { return r.bindings.len() }
+
+// Same tells whether it is the same binding.
+func (b Binding) Same(other Binding) bool {
+	one, _ := b.identity()
+	two, _ := other.identity()
+	return one == two
+}
 
 // identity encodes what tells bindings apart; its first n bytes are the key of the destination.
 func (b Binding) identity() (id string, n int) {

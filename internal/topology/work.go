@@ -66,13 +66,14 @@ type Long struct {
 	gone    chan struct{}
 }
 
-// LongRoute is the result of a Long: what Router.Route, Router.Caps and Router.Refusal return. With Err there is no route: it is a 406
+// LongRoute is the result of a Long: what Router.Route, Histories, Caps and Refusal return. With Err there is no route: it is a 406
 // for one that takes more than MaxSteps.
 type LongRoute struct {
-	Queues  []*Queue
-	Caps    []int64
-	Refusal error
-	Err     error
+	Queues    []*Queue
+	Histories []*Queue
+	Caps      []int64
+	Refusal   error
+	Err       error
 }
 
 // Long makes a route as Router.RouteAll would. Keys, headers and properties (see Router.Properties) are used until Find has returned.
@@ -97,7 +98,7 @@ func (l *Long) Find() (found LongRoute, ok bool) {
 	r := &l.router
 	r.pause = l.pause
 	queues := r.RouteAll(l.vhost.Directory(), l.to, l.keys, l.headers)
-	found = LongRoute{Queues: queues, Caps: r.Caps(), Refusal: r.Refusal()}
+	found = LongRoute{Queues: queues, Histories: r.Histories(), Caps: r.Caps(), Refusal: r.Refusal()}
 	if r.over {
 		found = LongRoute{Err: protocol.ChannelErrorf(protocol.PreconditionFailed,
 			"routing a message from exchange '%s' takes more than %d steps", l.to.Name, MaxSteps)}

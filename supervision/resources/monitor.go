@@ -24,6 +24,7 @@ const (
 	flightShare      = 64       // one in so many bytes may be on its way from one connection
 	amplyFrom        = 256 << 20
 	leastTransaction = 1 << 20 // bytes besides the largest message
+	historyShare     = 16      // one in so many bytes may be kept by recent-history exchanges
 	begunShare       = 8       // one in so many bytes may be of contents that are not whole, and as many of transactions
 )
 
@@ -59,6 +60,7 @@ type Monitor struct {
 	budget budget.Budget
 	valve  *budget.Valve
 	intake *budget.Intake
+	kept   budget.Room
 	began  time.Time
 	stop   chan struct{} // nil: nobody watches
 	gone   chan struct{}
@@ -91,6 +93,9 @@ func (a *Monitor) Valve() *budget.Valve { return a.valve }
 // Intake decides whose content may be kept while it arrives.
 func (a *Monitor) Intake() *budget.Intake { return a.intake }
 
+// Histories bounds what recent-history exchanges keep: it cannot leave memory, so that it must not hold up an alarm.
+func (a *Monitor) Histories() *budget.Room { return &a.kept }
+
 // set gives the limits to everybody who goes by them.
 func (a *Monitor) set(watermark, diskFree config.Amount) {
 	s := &a.shortage
@@ -102,6 +107,7 @@ func (a *Monitor) set(watermark, diskFree config.Amount) {
 	a.valve.SetMost(max(int64(float64(s.limit)*flowShare), 1))
 	begun := max(s.limit/begunShare, 1)
 	a.intake.SetLimits(begun, max(begun, int64(a.broker.MaxMessage)+leastTransaction))
+	a.kept.SetLimit(max(s.limit/historyShare, 1))
 	a.meter.Bound(max(int64(float64(s.limit)*boundShare), leastBound))
 }
 

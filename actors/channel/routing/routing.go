@@ -30,8 +30,9 @@ type Routes struct {
 	routed     bool // key and targets are set
 	name, key  []byte
 	targets    []*Target
-	caps       []int64  // of their TTLs, nil for none; the router's
-	keys       [][]byte // of a message with carbon copies
+	histories  []*Target // exchanges that keep the message
+	caps       []int64   // of the TTLs in both, nil for none; the router's
+	keys       [][]byte  // of a message with carbon copies
 
 	// What the exchange counted is not told yet.
 	counted *topology.Exchange
@@ -145,7 +146,7 @@ func (r *Routes) Find(x *topology.Exchange, m *message.Message, more [][]byte, r
 	}
 	r.routed = r.router.Steady() && len(more) == 0
 	r.key = append(r.key[:0], m.RoutingKey...)
-	return r.Aim(x, m.RoutingKey, more, queues, r.router.Caps()), nil
+	return r.Aim(x, m.RoutingKey, more, queues, r.router.Histories(), r.router.Caps()), nil
 }
 
 // Long looks for a route of a message that is kept until it is found, raw being its headers.
@@ -158,15 +159,22 @@ func (r *Routes) Long(x *topology.Exchange, kept *message.Message, more [][]byte
 // Over tells whether the last route was too long.
 func (r *Routes) Over() bool { return r.router.Over() }
 
-// Caps are those of the TTLs on the way to the last targets, nil for none.
+// Histories are the exchanges on the way to the last targets that keep the message: it goes there as to a
+// queue, but they count for nothing that the publisher is told.
+func (r *Routes) Histories() []*Target { return r.histories }
+
+// Caps are those of the TTLs on the way to the last targets, then to their histories; nil for none.
 func (r *Routes) Caps() []int64 { return r.caps }
 
-// Aim makes targets of the queues that a route leads to, and notes the caps of
-// their TTLs.
-func (r *Routes) Aim(x *topology.Exchange, key []byte, more [][]byte, queues []*topology.Queue, caps []int64) []*Target {
-	r.targets, r.caps = r.targets[:0], caps
+// Aim makes targets of the queues that a route leads to, and of its histories, and notes the
+// caps of their TTLs.
+func (r *Routes) Aim(x *topology.Exchange, key []byte, more [][]byte, queues, histories []*topology.Queue, caps []int64) []*Target {
+	r.targets, r.histories, r.caps = r.targets[:0], r.histories[:0], caps
 	for _, q := range queues {
 		r.targets = append(r.targets, r.batches.Target(q))
+	}
+	for _, q := range histories {
+		r.histories = append(r.histories, r.batches.Target(q))
 	}
 	if x.Name == "" {
 		r.addRequester(key)
@@ -268,6 +276,7 @@ func (b *Batches) Add(m *message.Message, targets []*Target, caps []int64, chunk
 	for i, t := range targets {
 		if t.batch == nil {
 			t.batch = mail.NewEnqueue(b.out.Self(), t.Queue.PID)
+			t.batch.Table = t.Queue.Table
 			if t.Queue.Name == topology.AdminExchange {
 				t.batch.By = b.by
 			}
@@ -292,6 +301,13 @@ func (b *Batches) Add(m *message.Message, targets []*Target, caps []int64, chunk
 			t.peer.Published()
 		}
 	}
+}
+
+// Keep adds a message to what exchanges keep, its histories, whose answer nobody waits for. caps are as in Add.
+func (b *Batches) Keep(m *message.Message, histories []*Target, caps []int64, chunk *message.Chunk) {
+	kept := *m
+	kept.Number = 0
+	b.Add(&kept, histories, caps, chunk)
 }
 
 // Flush sends every queue its batch. A batch never outlives the run of the read

@@ -27,10 +27,11 @@ type Tx struct {
 	refused     bool
 }
 
-// Publish is a message that waits, and where it goes.
+// Publish is a message that waits, and where it goes. Caps are those of its Queues, then of its Histories.
 type Publish struct {
 	Message   message.Message
 	Queues    []*topology.Queue
+	Histories []*topology.Queue // do not answer
 	Caps      []int64
 	Mandatory bool
 }
@@ -58,7 +59,7 @@ func New(arrivals *budget.Arrivals) *Tx { return &Tx{arrivals: arrivals} }
 // Publish keeps a message for the commit, in memory of its own. The error is 406:
 // there is no room.
 func (t *Tx) Publish(p Publish) error {
-	bytes := int64(p.Message.Size() + PublishBytes + TargetBytes*len(p.Queues))
+	bytes := int64(p.Message.Size() + PublishBytes + TargetBytes*(len(p.Queues)+len(p.Histories)))
 	if ok, most := t.arrivals.Keep(bytes); !ok {
 		return protocol.ChannelErrorf(protocol.PreconditionFailed,
 			"no memory for the transaction: uncommitted messages of all channels may have %d bytes together", most)
@@ -121,7 +122,7 @@ func (t *Tx) Advance(d *unacked.Deliveries, publish func(p *Publish)) (more bool
 			p := &t.publishes[t.published]
 			p.Message.Number = t.first + uint64(t.published)
 			t.published++
-			left -= len(p.Queues)
+			left -= len(p.Queues) + len(p.Histories)
 			publish(p)
 			continue
 		}

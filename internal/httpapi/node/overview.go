@@ -221,6 +221,7 @@ func exchangeTypes() []exchangeType {
 		exchangeType{"x-local-random", "Picks one random local binding (queue) to route via (to).", true},
 		exchangeType{"x-modulus-hash", "Modulus Hashing Exchange", true},
 		exchangeType{"x-random", "AMQP random exchange. Like a direct exchange, but randomly chooses who to route to.", true},
+		exchangeType{"x-recent-history", "Recent History Exchange.", true},
 	)
 }
 

@@ -1,0 +1,242 @@
+package exchange
+
+import (
+	"slices"
+
+	"candlemark/actors/exchange/history"
+	"candlemark/actors/mail"
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// keeper has the messages of a recent-history exchange, and the bindings that wait to be made because they bring
+// those along (DEC-17). One replay is under way at a time, and there is another one when that was taken.
+type keeper struct {
+	history *history.History
+	// pending are in order. They are not in the table.
+	pending []*mail.AddBinding
+	// Of the replay under way, or of the wait for memory:
+	busy   bool
+	number uint64
+	to     mail.Address // the queue, nil for another exchange
+	left   int          // messages that another exchange has not routed yet
+	gone   chan struct{}
+}
+
+// room: queues may hold more again, or there is an alarm.
+type room struct{}
+
+// Answer implements mail.Answerable: who is gone waits no longer.
+func (room) Answer(mail.Fate) (mail.Address, any) { return nil, nil }
+
+// batch is how many messages of a replay are in one mail, so that the receiver's turns stay short.
+const batch = mail.DeadLetterBatch
+
+func newKeeper(cfg *Config) *keeper {
+	return &keeper{history: history.New(topology.HistoryLength(cfg.Exchange.Arguments), cfg.Room), gone: make(chan struct{})}
+}
+
+// keeps handles what only an exchange gets that keeps messages.
+func (x *exchange) keeps(ctx actor.Context, what any) {
+	k := x.keeper
+	if k == nil {
+		return
+	}
+	switch m := what.(type) {
+	case *mail.Enqueue:
+		x.enqueue(ctx, m)
+	case *mail.EnqueueReply:
+		if k.to != nil && slices.Contains(m.Ranges, mail.Range{First: k.number, Last: k.number}) {
+			x.taken(ctx)
+		}
+	case *mail.DeadLetterReply:
+		x.routed(ctx, m)
+	case *actor.Terminated: // it overtakes mail (PRO-1)
+		ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})
+	case *mail.PeerGone:
+		if k.to.Equal(m.Who) {
+			x.taken(ctx)
+		}
+	case room:
+		x.idle(ctx)
+	}
+}
+
+// enqueue keeps what was routed. Bindings that have come since it was get it now: of what they got
+// when they came it was not part.
+func (x *exchange) enqueue(ctx actor.Context, e *mail.Enqueue) {
+	k, now := x.keeper, x.cfg.Clock.Now()
+	answer := &mail.EnqueueReply{Queue: ctx.Self()}
+	for i := range e.Messages {
+		m := &e.Messages[i]
+		answer.Add(m.Number)
+		if !k.history.Keep(m, now) || e.Table == x.routes.Number() {
+			continue
+		}
+		for to := range x.routes.Since(e.Table) {
+			late := *m
+			late.Number, late.Owned, late.Share = 0, false, nil
+			late.Own()
+			x.give(ctx, to, []message.Message{late}, 0)
+		}
+	}
+	e.Release()
+	if len(answer.Ranges) > 0 {
+		ctx.Send(e.From, answer)
+	}
+}
+
+// bindLater keeps a binding that has to wait; false if it need not.
+func (x *exchange) bindLater(ctx actor.Context, m *mail.AddBinding) bool {
+	k := x.keeper
+	if k == nil || k.history.Len() == 0 && len(k.pending) == 0 || x.routes.Has(m.Binding) {
+		return false
+	}
+	k.pending = append(k.pending, m)
+	x.bindPending(ctx)
+	return true
+}
+
+// bindPending makes the bindings that wait, as far as it can. What is kept is sent before the new table is published, so that it is
+// in the queue before what is routed by that.
+func (x *exchange) bindPending(ctx actor.Context) {
+	k := x.keeper
+	for !k.busy && len(k.pending) > 0 {
+		m := k.pending[0]
+		list := k.history.Replay(x.cfg.Clock.Now())
+		switch {
+		case len(list) == 0 || x.routes.Has(m.Binding):
+		case x.cfg.Valve.Shut():
+			k.pending = slices.Delete(k.pending, 0, 1)
+			reply(ctx, m.Request, &mail.TopologyReply{Reply: m.Done(protocol.ChannelErrorf(protocol.PreconditionFailed,
+				"cannot bind to exchange '%s' in vhost '%s' during a memory or disk alarm: the binding would bring %d messages",
+				m.Exchange, m.VHost, len(list)))})
+			continue
+		case x.cfg.Valve.Full():
+			k.busy = true
+			self, system := ctx.Self(), ctx.ActorSystem()
+			go func() {
+				if x.cfg.Valve.Wait(k.gone) {
+					system.Root.Send(self, room{})
+				}
+			}()
+			return
+		default:
+			x.replay(ctx, m.Target, list)
+		}
+		k.pending = slices.Delete(k.pending, 0, 1)
+		x.bind(ctx, m)
+	}
+}
+
+// replay gives a destination what is kept, and has the next one wait until that is taken.
+func (x *exchange) replay(ctx actor.Context, to topology.Target, list []message.Message) {
+	k := x.keeper
+	k.busy = true
+	k.number++
+	if to.Queue == nil {
+		k.left = len(list)
+	} else {
+		k.to = to.Queue.PID
+		ctx.Watch(k.to)
+		list[len(list)-1].Number = k.number
+	}
+	for part := range slices.Chunk(list, batch) {
+		x.give(ctx, to, part, k.number)
+	}
+}
+
+// give sends messages to a destination; number is that of the replay, 0 if nobody waits.
+func (x *exchange) give(ctx actor.Context, to topology.Target, list []message.Message, number uint64) {
+	if to.Queue != nil {
+		ctx.Send(to.Queue.PID, &mail.Enqueue{From: ctx.Self(), Queue: to.Queue.PID, Table: to.Queue.Table, Messages: list})
+		return
+	}
+	for i := range list {
+		list[i].Number = uint64(i) + 1
+	}
+	ctx.Send(x.cfg.VHost.DeadLetter, &mail.DeadLetter{
+		From: ctx.Self(), Incarnation: number, Reason: "replayed", Exchange: to.Exchange.Name, Replay: true, Messages: list,
+	})
+}
+
+// taken ends a replay to a queue.
+func (x *exchange) taken(ctx actor.Context) {
+	mail.Unwatch(ctx, x.keeper.to)
+	x.idle(ctx)
+}
+
+// routed ends a replay to an exchange when all of it is routed, or the rest is lost.
+func (x *exchange) routed(ctx actor.Context, r *mail.DeadLetterReply) {
+	k := x.keeper
+	if k.left == 0 || k.number != r.Incarnation {
+		return
+	}
+	for _, ids := range r.IDs {
+		k.left -= int(ids.Last - ids.First + 1)
+	}
+	if r.Lost || k.left <= 0 {
+		k.left = 0
+		x.idle(ctx)
+	}
+}
+
+func (x *exchange) idle(ctx actor.Context) {
+	x.keeper.busy, x.keeper.to = false, nil
+	x.bindPending(ctx)
+}
+
+// waiting is how many bindings do.
+func (k *keeper) waiting() int {
+	if k == nil {
+		return 0
+	}
+	return len(k.pending)
+}
+
+// withdraw takes pending bindings back and answers them.
+func (k *keeper) withdraw(ctx actor.Context, which func(topology.Binding) bool, err error) {
+	if k == nil {
+		return
+	}
+	k.pending = slices.DeleteFunc(k.pending, func(m *mail.AddBinding) bool {
+		if !which(m.Binding) {
+			return false
+		}
+		reply(ctx, m.Request, &mail.TopologyReply{Reply: m.Done(err)})
+		return true
+	})
+}
+
+// move has pending bindings lead to where a queue lives on.
+func (k *keeper) move(to *topology.Queue) {
+	if k == nil {
+		return
+	}
+	for i, m := range k.pending {
+		if m.Target.Queue != nil && m.Target.Queue.Name == to.Name {
+			moved := *m
+			moved.Target.Queue = to
+			k.pending[i] = &moved
+		}
+	}
+}
+
+// end lets go of everything.
+func (k *keeper) end(ctx actor.Context, fate mail.Fate) {
+	if k == nil {
+		return
+	}
+	close(k.gone)
+	if k.to != nil {
+		mail.Unwatch(ctx, k.to)
+	}
+	k.history.Clear()
+	for _, m := range k.pending {
+		mail.AnswerAll(ctx, []any{m}, fate)
+	}
+	k.pending = nil
+}

@@ -1,0 +1,387 @@
+package exchange_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"candlemark/actors/exchange"
+	"candlemark/actors/exchange/history"
+	"candlemark/actors/mail"
+	"candlemark/internal/budget"
+	"candlemark/internal/clock"
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+	"candlemark/policies"
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// store is a recent-history exchange with queues that note what they get, in a bubble.
+type store struct {
+	*house
+	budget budget.Budget
+	valve  *budget.Valve
+	room   budget.Room
+}
+
+func inStore(t *testing.T, length int64, test func(s *store)) {
+	t.Helper()
+	s := &store{}
+	s.valve = budget.NewValve(&s.budget)
+	x := &topology.Exchange{Name: "x", Type: topology.RecentHistoryType, Arguments: protocol.Table{{Key: "x-recent-history-length", Value: length}}}
+	inHouseWith(t, x, policies.ExchangeSettings{}, func(c *exchange.Config) {
+		c.Clock, c.Room, c.Valve = clock.New(), &s.room, s.valve
+	}, func(h *house) {
+		s.house = h
+		test(s)
+	})
+}
+
+// sink is a queue that answers, once it may.
+type sink struct {
+	*topology.Queue
+	got   []string
+	ttl   []int64
+	tags  []bool // whether they wanted an answer
+	mails int
+	holds bool
+	owes  []func()
+}
+
+func (s *store) queue(name string) *sink {
+	k := &sink{}
+	pid := s.root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
+		m, is := ctx.Message().(*mail.Enqueue)
+		if !is {
+			return
+		}
+		k.mails++
+		for _, m := range m.Messages {
+			k.got = append(k.got, string(m.Body))
+			k.ttl = append(k.ttl, m.TTL)
+			k.tags = append(k.tags, m.Number != 0)
+		}
+		to, reply := m.Answer(mail.Gone)
+		answer := func() {
+			if to != nil {
+				s.root.Send(to, reply)
+			}
+		}
+		if k.holds {
+			k.owes = append(k.owes, answer)
+			return
+		}
+		answer()
+	}))
+	k.Queue = &topology.Queue{Name: name, PID: pid}
+	return k
+}
+
+func (s *store) stop(k *sink) {
+	_ = s.root.StopFuture(k.PID).Wait()
+	synctest.Wait()
+}
+
+// published sends what was routed by a table.
+func (s *store) published(by *topology.Routes, bodies ...string) {
+	e := &mail.Enqueue{From: s.probe, Table: by.Number()}
+	for _, b := range bodies {
+		e.Messages = append(e.Messages, message.Message{Body: []byte(b), TTL: message.NoTTL, Owned: true})
+	}
+	s.send(e)
+}
+
+func (s *store) add(key string, q *topology.Queue) {
+	s.send(&mail.AddBinding{
+		Request: s.ask(), Binding: topology.Binding{Destination: q.Name, RoutingKey: key}, Target: topology.Target{Queue: q}, Exchange: "x", VHost: "/",
+	})
+}
+
+func (s *store) answered() error {
+	s.t.Helper()
+	return take[*mail.TopologyReply](s.house).Err
+}
+
+// refusal is the text of an error that closes a channel.
+func refusal(err error) string {
+	if e, is := err.(*protocol.ChannelError); is {
+		return e.Text
+	}
+	return ""
+}
+
+func (k *sink) has(t *testing.T, want ...string) {
+	t.Helper()
+	if !slices.Equal(k.got, want) {
+		t.Errorf("%s got %v, want %v", k.Name, k.got, want)
+	}
+}
+
+// TestDEC17_ReplayToNewBindings: each new binding brings what is kept, before anything that its table routes; one that is there does not.
+func TestDEC17_ReplayToNewBindings(t *testing.T) {
+	inStore(t, 3, func(s *store) {
+		a, b := s.queue("a"), s.queue("b")
+		s.bind("", a.Queue)
+		s.published(s.exchange.Routes(), "1", "2", "3", "4")
+		s.bind("", b.Queue)
+		s.bind("", b.Queue)      // is there
+		s.bind("again", b.Queue) // another one
+		a.has(t)
+		b.has(t, "2", "3", "4", "2", "3", "4")
+		if r := s.exchange.Routes(); r.Len() != 3 {
+			t.Error(r.Len())
+		}
+		s.stop(a)
+		s.stop(b)
+	})
+}
+
+// TestDEC17_OnceToEveryBinding: whatever is routed by any table, each queue has each message once, by the publish or by a replay.
+func TestDEC17_OnceToEveryBinding(t *testing.T) {
+	inStore(t, 100, func(s *store) {
+		var tables []*topology.Routes
+		var queues []*sink
+		want := map[string][]string{}
+		for n := range 5 {
+			tables = append(tables, s.exchange.Routes())
+			q := s.queue(fmt.Sprint("q", n))
+			queues = append(queues, q)
+			s.bind("", q.Queue)
+		}
+		tables = append(tables, s.exchange.Routes())
+		for i, by := range []int{5, 0, 3, 1, 5, 0, 4, 2} { // also what a transaction brings late
+			body := fmt.Sprint("m", i)
+			s.published(tables[by], body)
+			for n := by; n < 5; n++ {
+				want[queues[n].Name] = append(want[queues[n].Name], body)
+			}
+		}
+		for _, q := range queues {
+			q.has(t, want[q.Name]...)
+			s.stop(q)
+		}
+	})
+}
+
+// TestDEC17_OneReplayAtATime: the next binding waits until the queue has what the last one brought; so a loop of binds holds no more
+// than one history.
+func TestDEC17_OneReplayAtATime(t *testing.T) {
+	inStore(t, history.MaxLength, func(s *store) {
+		for range history.MaxLength / 1000 {
+			s.published(s.exchange.Routes(), make([]string, 1000)...)
+		}
+		q := s.queue("q")
+		q.holds = true
+		for n := range 50 {
+			s.add(fmt.Sprint(n), q.Queue)
+		}
+		for n := range 50 {
+			if len(q.got) != (n+1)*history.MaxLength || q.mails != (n+1)*(history.MaxLength+mail.DeadLetterBatch-1)/mail.DeadLetterBatch && n == 0 {
+				t.Fatalf("%d messages in %d mails after %d answers", len(q.got), q.mails, n)
+			}
+			if got := len(s.mails); got != n+1 {
+				t.Fatalf("%d binds answered", got)
+			}
+			for _, answer := range q.owes {
+				answer()
+			}
+			q.owes = nil
+			synctest.Wait()
+		}
+		s.stop(q)
+	})
+}
+
+// TestDEC17_QueueEnds: who waits for a queue that ends goes on, and a binding to it that waits is refused.
+func TestDEC17_QueueEnds(t *testing.T) {
+	inStore(t, 5, func(s *store) {
+		s.published(s.exchange.Routes(), "1")
+		a, b := s.queue("a"), s.queue("b")
+		a.holds = true
+		s.add("", a.Queue)
+		s.add("2", a.Queue)
+		s.add("", b.Queue)
+		s.add("2", b.Queue)
+		if s.answered() != nil || len(s.mails) != 0 {
+			t.Error("no answer, or more than one")
+		}
+		s.send(&mail.RemoveBinding{Request: s.ask(), Binding: topology.Binding{Destination: "b", RoutingKey: "2"}})
+		for range 2 { // what was asked for, and what was to be bound
+			if err := s.answered(); err != nil {
+				t.Error(err)
+			}
+		}
+		s.send(&mail.RetireExchange{Request: s.ask(), IfUnused: true})
+		if take[*mail.ExchangeDeleteReply](s.house).Err == nil {
+			t.Error("it is used")
+		}
+		s.send(&mail.ForgetDestination{Request: s.ask(), Name: "a"})
+		if err := s.answered(); refusal(err) != "NOT_FOUND - no queue 'a' in vhost '/'" {
+			t.Error(err)
+		}
+		take[*mail.BindingsForgotten](s.house)
+		b.has(t)
+		s.stop(a)
+		if err := s.answered(); err != nil {
+			t.Error(err)
+		}
+		b.has(t, "1")
+		s.stop(b)
+	})
+}
+
+// TestDEC17_MovedWhileItWaits: a queue that lives on in another actor gets there what it waits for.
+func TestDEC17_MovedWhileItWaits(t *testing.T) {
+	inStore(t, 5, func(s *store) {
+		s.published(s.exchange.Routes(), "1")
+		a, old, now := s.queue("a"), s.queue("b"), s.queue("b")
+		a.holds = true
+		s.add("", a.Queue)
+		s.add("", old.Queue)
+		s.send(&mail.MoveDestination{Request: s.ask(), To: now.Queue})
+		a.owes[0]()
+		synctest.Wait()
+		old.has(t)
+		now.has(t, "1")
+		for _, q := range []*sink{a, old, now} {
+			s.stop(q)
+		}
+		s.send(&mail.RetireExchange{Request: s.ask()})
+		if s.room.Used() != 0 {
+			t.Error("kept after the end", s.room.Used())
+		}
+	})
+}
+
+// TestDEC17_NoReplayInAnAlarm: a binding that brings messages is refused, any other one is not.
+func TestDEC17_NoReplayInAnAlarm(t *testing.T) {
+	inStore(t, 5, func(s *store) {
+		q := s.queue("q")
+		s.valve.SetShut(true)
+		s.bind("empty", q.Queue)
+		s.published(s.exchange.Routes(), "1", "2")
+		s.bind("empty", q.Queue) // is there
+		s.add("other", q.Queue)
+		const text = "PRECONDITION_FAILED - cannot bind to exchange 'x' in vhost '/' during a memory or disk alarm: the binding would bring 2 messages"
+		if err := s.answered(); refusal(err) != text {
+			t.Error(err)
+		}
+		if s.exchange.Routes().Len() != 1 {
+			t.Error("bound all the same")
+		}
+		s.valve.SetShut(false)
+		s.bind("other", q.Queue)
+		q.has(t, "1", "2")
+		s.stop(q)
+	})
+}
+
+// TestDEC17_ReplayWaitsForMemory as a publish does, and no other command waits with it.
+func TestDEC17_ReplayWaitsForMemory(t *testing.T) {
+	inStore(t, 5, func(s *store) {
+		q := s.queue("q")
+		s.published(s.exchange.Routes(), "1")
+		s.budget.Add(101)
+		s.valve.SetMost(100)
+		s.add("", q.Queue)
+		s.add("2", q.Queue)
+		s.published(s.exchange.Routes(), "2")
+		s.send(&mail.ConfigureExchange{Request: s.ask()})
+		take[*mail.ExchangeConfigured](s.house)
+		q.has(t)
+		s.budget.Add(-50)
+		s.valve.Relieve()
+		synctest.Wait()
+		q.has(t, "1", "2", "1", "2")
+		s.budget.Add(50)
+		s.add("3", q.Queue)
+		s.valve.SetShut(true) // an alarm ends the wait
+		synctest.Wait()
+		for _, refused := range []bool{false, false, true} {
+			if err := s.answered(); (err != nil) != refused {
+				t.Error(err)
+			}
+		}
+		s.valve.SetShut(false)
+		s.add("3", q.Queue)
+		s.send(&mail.RetireExchange{Request: s.ask()}) // nobody waits on
+		for ended := false; !ended; {
+			m := <-s.mails // Terminated may come first
+			r, is := m.(*mail.TopologyReply)
+			if ended = is; is && refusal(r.Err) != "NOT_FOUND - no exchange 'x' in vhost '/'" {
+				t.Error(r.Err)
+			}
+		}
+		s.stop(q)
+	})
+}
+
+// TestDEC17_ReplayToAnExchange is routed by the dead-letter actor, and the next one waits for that.
+func TestDEC17_ReplayToAnExchange(t *testing.T) {
+	inStore(t, 1000, func(s *store) {
+		early := s.exchange.Routes()
+		s.published(early, make([]string, 700)...)
+		var got []*mail.DeadLetter
+		s.vhost.DeadLetter = s.root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
+			if m, is := ctx.Message().(*mail.DeadLetter); is {
+				got = append(got, m)
+			}
+		}))
+		y := &topology.Exchange{Name: "y"}
+		for _, key := range []string{"a", "b"} {
+			s.send(&mail.AddBinding{
+				Request: s.ask(), Binding: topology.Binding{Destination: "y", ToExchange: true, RoutingKey: key}, Target: topology.Target{Exchange: y}, Exchange: "x", VHost: "/",
+			})
+		}
+		if len(got) != 2 || len(got[0].Messages) != mail.DeadLetterBatch || got[0].Exchange != "y" || !got[0].Replay {
+			t.Fatalf("%d mails", len(got))
+		}
+		answer := func(m *mail.DeadLetter, from, to uint64) {
+			s.send(&mail.DeadLetterReply{Incarnation: m.Incarnation, IDs: []mail.Range{{First: from, Last: to}}})
+		}
+		answer(got[0], 1, 512)
+		answer(got[1], 1, 187)
+		if len(got) != 2 || len(s.mails) != 1 {
+			t.Error("not waited")
+		}
+		answer(got[1], 188, 188)
+		if len(got) != 4 || len(s.mails) != 2 {
+			t.Fatal(len(got))
+		}
+		s.send(&mail.DeadLetterReply{Incarnation: got[3].Incarnation, Lost: true})
+		q := s.queue("q")
+		s.add("", q.Queue)
+		if len(q.got) != 700 {
+			t.Error(len(q.got))
+		}
+		s.published(early, "late")
+		if len(got) != 6 || string(got[5].Messages[0].Body) != "late" || len(q.got) != 701 {
+			t.Error(len(got), len(q.got))
+		}
+		s.stop(q)
+		_ = s.root.StopFuture(s.vhost.DeadLetter).Wait()
+	})
+}
+
+// TestDEC17_AnswersAndTime: who wants an answer gets it, and a replay leaves a message what is left of its time.
+func TestDEC17_AnswersAndTime(t *testing.T) {
+	inStore(t, 5, func(s *store) {
+		s.send(&mail.Enqueue{From: s.probe, Table: s.exchange.Routes().Number(), Messages: []message.Message{
+			{TTL: 1000, Number: 1}, {TTL: 50, Number: 2}, {TTL: 0, Number: 3},
+		}})
+		if r := take[*mail.EnqueueReply](s.house); r.Refused || len(r.Ranges) != 1 || r.Ranges[0] != (mail.Range{First: 1, Last: 3}) {
+			t.Errorf("%+v", r)
+		}
+		time.Sleep(100 * time.Millisecond)
+		q := s.queue("q")
+		s.bind("", q.Queue)
+		if len(q.ttl) != 1 || q.ttl[0] != 900 {
+			t.Error(q.ttl)
+		}
+		s.stop(q)
+	})
+}

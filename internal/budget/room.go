@@ -1,0 +1,38 @@
+package budget
+
+import "sync/atomic"
+
+// Room bounds what all of a kind may hold together, in bytes. Safe for concurrent use; the zero value and nil have no
+// limit.
+type Room struct{ used, limit atomic.Int64 }
+
+// SetLimit sets how many bytes there may be; 0 or less is no limit. What is held already may be more.
+func (r *Room) SetLimit(bytes int64) { r.limit.Store(max(bytes, 0)) }
+
+// Take holds so many bytes more, at least 0; false: there is no room, and nothing is held.
+func (r *Room) Take(bytes int64) bool {
+	if r == nil {
+		return true
+	}
+	limit := r.limit.Load()
+	if r.used.Add(bytes) <= limit || limit == 0 {
+		return true
+	}
+	r.used.Add(-bytes)
+	return false
+}
+
+// Return gives up bytes that were taken.
+func (r *Room) Return(bytes int64) {
+	if r != nil {
+		r.used.Add(-bytes)
+	}
+}
+
+// Used is how many bytes are held.
+func (r *Room) Used() int64 {
+	if r == nil {
+		return 0
+	}
+	return r.used.Load()
+}
