@@ -16,6 +16,7 @@ import (
 // those along (DEC-17). One replay is under way at a time, and there is another one when that was taken.
 type keeper struct {
 	history *history.History
+	late    []*late // in order, before
 	// pending are in order. They are not in the table.
 	pending []*mail.AddBinding
 	// Of the replay under way, or of the wait for memory:
@@ -24,6 +25,22 @@ type keeper struct {
 	to     mail.Address // the queue, nil for another exchange
 	left   int          // messages that another exchange has not routed yet
 	gone   chan struct{}
+}
+
+// late are messages that were routed by an older table than that which they met: they go to the bindings that have come in between. Their
+// publisher's credit is held until they have.
+type late struct {
+	list        []message.Message
+	first, last uint64 // numbers of these tables
+	begun       bool
+	targets     []topology.Target // once it has begun, those that are left
+	chunk       *message.Chunk
+	debt        message.Debt
+}
+
+func (l *late) release() {
+	l.chunk.Release()
+	l.debt.Settle()
 }
 
 // room: queues may hold more again, or there is an alarm.
@@ -70,18 +87,18 @@ func (x *exchange) keeps(ctx actor.Context, what any) {
 func (x *exchange) enqueue(ctx actor.Context, e *mail.Enqueue) {
 	k, now := x.keeper, x.cfg.Clock.Now()
 	answer := &mail.EnqueueReply{Queue: ctx.Self()}
+	missed := &late{first: e.Table, last: x.routes.Number()}
 	for i := range e.Messages {
 		m := &e.Messages[i]
 		answer.Add(m.Number)
-		if !k.history.Keep(m, now) || e.Table == x.routes.Number() {
-			continue
+		if kept, ok := k.history.Keep(m, now); ok && missed.first < missed.last {
+			missed.list = append(missed.list, kept)
 		}
-		for to := range x.routes.Since(e.Table) {
-			late := *m
-			late.Number, late.Owned, late.Share = 0, false, nil
-			late.Own()
-			x.give(ctx, to, []message.Message{late}, 0)
-		}
+	}
+	if len(missed.list) > 0 {
+		missed.chunk, missed.debt = e.LendCredit()
+		k.late = append(k.late, missed)
+		x.goOn(ctx)
 	}
 	e.Release()
 	if len(answer.Ranges) > 0 {
@@ -96,43 +113,66 @@ func (x *exchange) bindLater(ctx actor.Context, m *mail.AddBinding) bool {
 		return false
 	}
 	k.pending = append(k.pending, m)
-	x.bindPending(ctx)
+	x.goOn(ctx)
 	return true
 }
 
-// bindPending makes the bindings that wait, as far as it can. What is kept is sent before the new table is published, so that it is
-// in the queue before what is routed by that.
-func (x *exchange) bindPending(ctx actor.Context) {
-	k := x.keeper
-	for !k.busy && len(k.pending) > 0 {
-		m := k.pending[0]
-		list := k.history.Replay(x.cfg.Clock.Now())
+// goOn does what waits, as far as it can.
+func (x *exchange) goOn(ctx actor.Context) {
+	for k := x.keeper; !k.busy; {
 		switch {
-		case len(list) == 0 || x.routes.Has(m.Binding):
-		case x.cfg.Valve.Shut():
-			k.pending = slices.Delete(k.pending, 0, 1)
-			reply(ctx, m.Request, &mail.TopologyReply{Reply: m.Done(protocol.ChannelErrorf(protocol.PreconditionFailed,
-				"cannot bind to exchange '%s' in vhost '%s' during a memory or disk alarm: the binding would bring %d messages",
-				m.Exchange, m.VHost, len(list)))})
-			continue
-		case x.cfg.Valve.Full():
-			k.busy = true
-			self, system := ctx.Self(), ctx.ActorSystem()
-			go func() {
-				if x.cfg.Valve.Wait(k.gone) {
-					system.Root.Send(self, room{})
-				}
-			}()
-			return
+		case len(k.late) > 0:
+			x.giveLate(ctx, k.late[0])
+		case len(k.pending) > 0:
+			x.bindPending(ctx, k.pending[0])
 		default:
-			x.replay(ctx, m.Target, list)
+			return
 		}
-		k.pending = slices.Delete(k.pending, 0, 1)
-		x.bind(ctx, m)
 	}
 }
 
-// replay gives a destination what is kept, and has the next one wait until that is taken.
+// giveLate gives late messages to the next destination.
+func (x *exchange) giveLate(ctx actor.Context, l *late) {
+	if !l.begun {
+		l.begun, l.targets = true, slices.Collect(x.routes.Between(l.first, l.last))
+	}
+	if len(l.targets) == 0 {
+		l.release()
+		x.keeper.late = slices.Delete(x.keeper.late, 0, 1)
+		return
+	}
+	to := l.targets[0]
+	l.targets = l.targets[1:]
+	x.replay(ctx, to, slices.Clone(l.list))
+}
+
+// bindPending makes the binding that has waited longest, if it can. What is kept is sent before the new table is published, so that it is
+// in the queue before what is routed by that.
+func (x *exchange) bindPending(ctx actor.Context, m *mail.AddBinding) {
+	k, now := x.keeper, x.cfg.Clock.Now()
+	if k.history.Live(now) && !x.routes.Has(m.Binding) {
+		switch {
+		case x.cfg.Valve.Shut():
+			k.withdraw(ctx, m.Binding.Same, protocol.ChannelErrorf(protocol.PreconditionFailed,
+				"cannot bind to exchange '%s' in vhost '%s' during a memory or disk alarm: the binding would bring messages", m.Exchange, m.VHost))
+			return
+		case x.cfg.Valve.Full():
+			k.busy = true
+			self, root := ctx.Self(), ctx.ActorSystem().Root
+			go func() {
+				if x.cfg.Valve.Wait(k.gone) {
+					root.Send(self, room{})
+				}
+			}()
+			return
+		}
+		x.replay(ctx, m.Target, k.history.Replay(now))
+	}
+	k.pending = slices.Delete(k.pending, 0, 1)
+	x.bind(ctx, m)
+}
+
+// replay gives a destination messages, and has the next one wait until they are taken.
 func (x *exchange) replay(ctx actor.Context, to topology.Target, list []message.Message) {
 	k := x.keeper
 	k.busy = true
@@ -145,22 +185,17 @@ func (x *exchange) replay(ctx actor.Context, to topology.Target, list []message.
 		list[len(list)-1].Number = k.number
 	}
 	for part := range slices.Chunk(list, batch) {
-		x.give(ctx, to, part, k.number)
+		if to.Queue != nil {
+			ctx.Send(k.to, &mail.Enqueue{From: ctx.Self(), Queue: k.to, Messages: part})
+			continue
+		}
+		for i := range part {
+			part[i].Number = uint64(i) + 1
+		}
+		ctx.Send(x.cfg.VHost.DeadLetter, &mail.DeadLetter{
+			From: ctx.Self(), Incarnation: k.number, Reason: "replayed", Exchange: to.Exchange.Name, Replay: true, Messages: part,
+		})
 	}
-}
-
-// give sends messages to a destination; number is that of the replay, 0 if nobody waits.
-func (x *exchange) give(ctx actor.Context, to topology.Target, list []message.Message, number uint64) {
-	if to.Queue != nil {
-		ctx.Send(to.Queue.PID, &mail.Enqueue{From: ctx.Self(), Queue: to.Queue.PID, Table: to.Queue.Table, Messages: list})
-		return
-	}
-	for i := range list {
-		list[i].Number = uint64(i) + 1
-	}
-	ctx.Send(x.cfg.VHost.DeadLetter, &mail.DeadLetter{
-		From: ctx.Self(), Incarnation: number, Reason: "replayed", Exchange: to.Exchange.Name, Replay: true, Messages: list,
-	})
 }
 
 // taken ends a replay to a queue.
@@ -186,7 +221,7 @@ func (x *exchange) routed(ctx actor.Context, r *mail.DeadLetterReply) {
 
 func (x *exchange) idle(ctx actor.Context) {
 	x.keeper.busy, x.keeper.to = false, nil
-	x.bindPending(ctx)
+	x.goOn(ctx)
 }
 
 // waiting is how many bindings do.
@@ -211,7 +246,7 @@ func (k *keeper) withdraw(ctx actor.Context, which func(topology.Binding) bool, 
 	})
 }
 
-// move has pending bindings lead to where a queue lives on.
+// move has what waits go to where a queue lives on.
 func (k *keeper) move(to *topology.Queue) {
 	if k == nil {
 		return
@@ -221,6 +256,13 @@ func (k *keeper) move(to *topology.Queue) {
 			moved := *m
 			moved.Target.Queue = to
 			k.pending[i] = &moved
+		}
+	}
+	for _, l := range k.late {
+		for i := range l.targets {
+			if q := l.targets[i].Queue; q != nil && q.Name == to.Name {
+				l.targets[i].Queue = to
+			}
 		}
 	}
 }
@@ -238,5 +280,8 @@ func (k *keeper) end(ctx actor.Context, fate mail.Fate) {
 	for _, m := range k.pending {
 		mail.AnswerAll(ctx, []any{m}, fate)
 	}
-	k.pending = nil
+	for _, l := range k.late {
+		l.release()
+	}
+	k.pending, k.late = nil, nil
 }

@@ -63,11 +63,12 @@ func (r *Routes) Number() uint64 {
 	return r.history.Table
 }
 
-// Since yields where those bindings lead that are not in the table of that number, which was one of the same exchange.
-func (r *Routes) Since(table uint64) iter.Seq[Target] {
+// Between yields where those bindings lead that are in the table of the number last, and not in that of the number first: tables of
+// the same exchange, of which r is not older.
+func (r *Routes) Between(first, last uint64) iter.Seq[Target] {
 	return func(yield func(Target) bool) {
 		for e := range r.bindings.under("") {
-			if e.since > table && !yield(e.target) {
+			if e.since > first && e.since <= last && !yield(e.target) {
 				return
 			}
 		}

@@ -71,7 +71,7 @@ func TestDEC17_Tables(t *testing.T) {
 	x.Publish(r.WithHistory(x))
 	for n, want := range [][]string{{"a", "b"}, {"b"}, {}, {}} {
 		var got []string
-		for to := range x.Routes().Since(first + uint64(n)) {
+		for to := range x.Routes().Between(first+uint64(n), x.Routes().Number()) {
 			got = append(got, to.Queue.Name)
 			if to.Queue.Name == "b" && to.Queue != moved {
 				t.Error("not where it lives on")
@@ -79,6 +79,11 @@ func TestDEC17_Tables(t *testing.T) {
 		}
 		if !slices.Equal(got, want) && len(want) > 0 || len(got) != len(want) {
 			t.Errorf("since %d: %v, want %v", n, got, want)
+		}
+		for to := range x.Routes().Between(first+uint64(n), first+1) {
+			if n > 0 || to.Queue.Name != "a" {
+				t.Errorf("between %d and the next: %s", n, to.Queue.Name)
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package history
 
 import (
 	"math"
+	"slices"
 
 	"candlemark/internal/budget"
 	"candlemark/internal/clock"
@@ -27,12 +28,12 @@ const never = math.MaxInt64
 type History struct {
 	length int
 	room   *budget.Room // of all exchanges
-	list   []kept       // oldest first
+	list   []entry      // oldest first
 	bytes  int64
 }
 
-// kept is one message.
-type kept struct {
+// entry is one message.
+type entry struct {
 	message.Message
 	deadline int64 // in ms of the clock
 }
@@ -51,13 +52,13 @@ func (h *History) Len() int { return len(h.list) }
 // Bytes is how many they have, MessageBytes for each included.
 func (h *History) Bytes() int64 { return h.bytes }
 
-// Keep keeps a copy of a message, and lets go of the oldest as far as the bounds demand it. It is false for a message that
+// Keep keeps a copy of a message, and lets go of the oldest as far as the bounds demand it. It returns the copy; false for a message that
 // is not to be kept: by its header, because it is to be delivered now or never, or because there is no room for it even
 // without all others.
-func (h *History) Keep(m *message.Message, now clock.Instant) bool {
+func (h *History) Keep(m *message.Message, now clock.Instant) (copied message.Message, kept bool) {
 	bytes := cost(m)
 	if m.TTL == 0 || bytes > MaxBytes || refuses(m.Header) {
-		return false
+		return copied, false
 	}
 	drop := 0 // how many have to go
 	left := h.bytes
@@ -67,11 +68,11 @@ func (h *History) Keep(m *message.Message, now clock.Instant) bool {
 	h.drop(drop)
 	for !h.room.Take(bytes) {
 		if len(h.list) == 0 {
-			return false
+			return copied, false
 		}
 		h.drop(1)
 	}
-	c := kept{Message: *m, deadline: never}
+	c := entry{Message: *m, deadline: never}
 	if m.TTL > 0 && m.TTL < never-now.Ceil() {
 		c.deadline = now.Ceil() + m.TTL
 	}
@@ -82,7 +83,7 @@ func (h *History) Keep(m *message.Message, now clock.Instant) bool {
 	}
 	h.list = append(h.list, c)
 	h.bytes += bytes
-	return true
+	return c.Message, true
 }
 
 // refuses tells whether a message by its properties is not to be kept.
@@ -110,6 +111,17 @@ func (h *History) drop(n int) {
 
 // Clear lets go of all.
 func (h *History) Clear() { h.drop(len(h.list)) }
+
+// Live tells whether a new binding would get anything. What is due does not live: if all is, it is let go.
+func (h *History) Live(now clock.Instant) bool {
+	for i := range slices.Backward(h.list) {
+		if h.list[i].deadline > now.Floor() {
+			return true
+		}
+	}
+	h.Clear()
+	return false
+}
 
 // Replay returns what a new binding gets: all that is not due, oldest first, each with the time that is left to it.
 func (h *History) Replay(now clock.Instant) []message.Message {

@@ -25,6 +25,11 @@ func with(headers ...protocol.Field) *message.Message {
 	return &message.Message{Header: p.Append(nil), TTL: message.NoTTL}
 }
 
+func (h *History) keeps(m *message.Message) bool {
+	_, kept := h.Keep(m, 0)
+	return kept
+}
+
 func bodies(list []message.Message) (all []string) {
 	for i := range list {
 		all = append(all, string(list[i].Body))
@@ -35,7 +40,7 @@ func bodies(list []message.Message) (all []string) {
 func TestDEC17_TheLastOnesInOrder(t *testing.T) {
 	h := New(3, nil)
 	for n := range 5 {
-		if !h.Keep(text(fmt.Sprint(n)), 0) {
+		if m, kept := h.Keep(text(fmt.Sprint(n)), 0); !kept || string(m.Body) != fmt.Sprint(n) {
 			t.Error(n)
 		}
 	}
@@ -71,11 +76,11 @@ func TestDEC17_NoStore(t *testing.T) {
 		value any
 		kept  bool
 	}{{true, false}, {false, true}, {"true", true}, {int32(1), true}} {
-		if h.Keep(with(protocol.Field{Key: topology.NoHistoryHeader, Value: c.value}), 0) != c.kept {
+		if h.keeps(with(protocol.Field{Key: topology.NoHistoryHeader, Value: c.value})) != c.kept {
 			t.Error(c)
 		}
 	}
-	if !h.Keep(with(protocol.Field{Key: "other", Value: true}), 0) || h.Len() != 4 {
+	if !h.keeps(with(protocol.Field{Key: "other", Value: true})) || h.Len() != 4 {
 		t.Error(h.Len())
 	}
 }
@@ -94,12 +99,15 @@ func TestDEC17_TimeIsNotGivenAnew(t *testing.T) {
 		if list := h.Replay(at(c.now)); len(list) > 0 {
 			left = list[0].TTL
 		}
+		if h.Live(at(c.now)) != (c.left > 0) || (h.Len() > 0) != (c.left > 0) {
+			t.Errorf("at %v: kept and due, or the other way round", c.now)
+		}
 		if left != c.left {
 			t.Errorf("at %v: %d, want %d", c.now, left, c.left)
 		}
 	}
 	m.TTL = 0
-	if h.Keep(m, 0) {
+	if h.keeps(m) {
 		t.Error("now or never is not later")
 	}
 	m.TTL = never
@@ -119,14 +127,14 @@ func TestHistoryIsBounded(t *testing.T) {
 	}
 	large := text(string(make([]byte, MaxBytes/4)))
 	for range 10 {
-		if !h.Keep(large, 0) || h.Bytes() > MaxBytes {
+		if !h.keeps(large) || h.Bytes() > MaxBytes {
 			t.Fatal(h.Bytes())
 		}
 	}
 	if h.Len() != 3 {
 		t.Error(h.Len())
 	}
-	if h.Keep(text(string(make([]byte, MaxBytes))), 0) || h.Len() != 3 {
+	if h.keeps(text(string(make([]byte, MaxBytes)))) || h.Len() != 3 {
 		t.Error("one that no history holds drives the others out")
 	}
 }
@@ -155,7 +163,7 @@ func TestHistoriesAreBoundedTogether(t *testing.T) {
 		t.Error("not the last ones")
 	}
 	all[0].Clear()
-	if !all[4].Keep(text(""), 0) || room.Used() != 7*MessageBytes {
+	if !all[4].keeps(text("")) || room.Used() != 7*MessageBytes {
 		t.Error(room.Used())
 	}
 }
