@@ -30,14 +30,16 @@ type Program struct {
 
 // Run carries out a command line until it is done, or earlier if the context ends, and returns the exit code.
 func (p *Program) Run(ctx context.Context, args []string) int {
+	if len(args) > 0 && args[0] == "table" {
+		return p.table(ctx, args[1:])
+	}
 	s, err := profile.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		profile.Usage(p.Stdout)
 		return 0
 	case err != nil:
-		fmt.Fprintf(p.Stderr, "%v\n\ncandlemark bench --help lists profiles and flags\n", err)
-		return exitUsage
+		return p.misused(err)
 	}
 	b := &runs{Program: p, Settings: s, ctx: ctx}
 	if s.CSV != "" {
@@ -50,13 +52,20 @@ func (p *Program) Run(ctx context.Context, args []string) int {
 		b.csv = file
 	}
 	if len(s.Compare) > 0 {
-		return b.compare()
+		c, code := b.rounds(s.Compare)
+		b.print(c)
+		return code
 	}
-	r, err := b.once(s.URL, 0)
+	r, err := b.once(s.URL, 0, 1)
 	if r != nil {
 		b.print(r)
 	}
 	return b.exit(r, err)
+}
+
+func (p *Program) misused(err error) int {
+	fmt.Fprintf(p.Stderr, "%v\n\ncandlemark bench --help lists profiles and flags\n", err)
+	return exitUsage
 }
 
 // runs are of one command line.
@@ -67,19 +76,19 @@ type runs struct {
 	csv io.Writer
 }
 
-// once runs against the i-th of the brokers; the result is nil if there is nothing to tell.
-func (b *runs) once(address string, i int) (*report.Result, error) {
+// once runs against the i-th of so many brokers; the result is nil if there is nothing to tell.
+func (b *runs) once(address string, i, of int) (*report.Result, error) {
 	s := *b.Settings
 	one := &shape.Bench{Settings: &s, Context: b.ctx, CSV: b.csv, HTTP: nth(b.HTTP, i)}
-	if one.HTTP == "" && len(b.Compare) == 0 {
+	if one.HTTP == "" && of == 1 {
 		one.HTTP = client.AddressFrom(b.Getenv)
 	}
 	if !b.Quiet {
 		one.Progress = b.Stderr
 	}
 	pids := b.PIDs
-	if len(b.Compare) > 0 && len(pids) > 0 {
-		if len(pids) != len(b.Compare) {
+	if of > 1 && len(pids) > 0 {
+		if len(pids) != of {
 			return nil, fmt.Errorf("%w: --pid wants as many as --compare", profile.ErrUsage)
 		}
 		pids = pids[i : i+1]
@@ -96,7 +105,13 @@ func nth(list string, i int) string {
 	return strings.TrimSpace(parts[i])
 }
 
-func (b *runs) print(r *report.Result) {
+// printed is a result, or a comparison.
+type printed interface {
+	JSON(out io.Writer) error
+	Text(out io.Writer)
+}
+
+func (b *runs) print(r printed) {
 	if b.JSON {
 		_ = r.JSON(b.Stdout) // like all that is printed
 		return

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"candlemark/internal/bench/stats"
 	"candlemark/internal/bench/verify"
 	"candlemark/internal/bench/wire"
 	"candlemark/protocol"
@@ -227,38 +226,3 @@ func (c *Consumer) Stop() {
 
 // Got is how many messages came; read it when Run has returned.
 func (c *Consumer) Got() int64 { return c.got }
-
-// Stream is the Sink of a channel, for messages that are consumed as they come.
-type Stream struct {
-	queue          *verify.Queue
-	reader         verify.Reader
-	latency, write *stats.Shard
-	rated          bool
-	ids            []verify.ID
-	times          []int64
-}
-
-// NewStream is the sink of the i-th channel that consumes, from this queue; rated: its messages are sent by a rate.
-func NewStream(run *Run, i int, queue *verify.Queue, rated bool) *Stream {
-	return &Stream{queue: queue, latency: run.Latency.Shard(i), write: run.FromWrite.Shard(i), rated: rated}
-}
-
-// Take implements Sink.
-func (s *Stream) Take(arrivals []Arrival) {
-	s.ids, s.times = s.ids[:0], s.times[:0]
-	for i := range arrivals {
-		s.ids = append(s.ids, arrivals[i].ID)
-		s.times = append(s.times, arrivals[i].At-arrivals[i].Due)
-	}
-	s.queue.Take(&s.reader, s.ids)
-	s.latency.Record(s.times...)
-	if s.rated {
-		for i := range arrivals {
-			s.times[i] = arrivals[i].At - arrivals[i].Sent
-		}
-		s.write.Record(s.times...)
-	}
-}
-
-// TakeForeign implements Sink.
-func (s *Stream) TakeForeign(n int64) { s.queue.TakeForeign(n) }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"candlemark/internal/bench/stats"
 	"candlemark/internal/bench/verify"
 	"candlemark/internal/bench/wire"
 
@@ -111,5 +112,27 @@ func TestLatencyFromSchedule(t *testing.T) {
 	}
 	if all, wrote := run.Latency.Total().Quantile(.01), run.FromWrite.Total().Quantile(1); all < 1e9 || wrote > 2e6 {
 		t.Error(all, wrote)
+	}
+}
+
+// What comes before its time is early, and what comes twice is doubled; nothing is due before there is a policy.
+func TestLate(t *testing.T) {
+	book, all, second := &verify.Queue{AnyOrder: true}, stats.NewSigned(), stats.NewSigned()
+	notBefore := int64(0)
+	s := NewLate(book, func(producer uint32) []*stats.Signed { return []*stats.Signed{all, second}[:producer+1] }, func() int64 { return notBefore })
+	at := func(seq uint64, producer uint32, at int64) Arrival {
+		return Arrival{ID: verify.ID{Producer: producer, Seq: seq}, Sent: 1e9, TTL: time.Second, At: at}
+	}
+	s.Take([]Arrival{at(2, 0, 2e9+5e6), at(0, 0, 2e9-5e6), at(1, 0, 2e9-1), at(1, 0, 2e9)})
+	if l := all.Lateness(); l.Early != 2 || l.EarlyOver1ms != 1 || l.Count != 4 {
+		t.Errorf("%+v", l)
+	}
+	notBefore = 3e9
+	s.Take([]Arrival{at(0, 1, 3e9+1), at(1, 1, 3e9-1)})
+	if all.Early() != 3 || second.Early() != 1 {
+		t.Error(all.Early(), second.Early())
+	}
+	if found, _ := book.Findings(); found != (verify.Findings{Doubled: 1}) || book.Missing(0, 3) != 0 {
+		t.Errorf("%+v", found)
 	}
 }

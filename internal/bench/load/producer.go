@@ -3,6 +3,7 @@ package load
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,6 +24,8 @@ type Publishing struct {
 	Rate       float64 // messages a second of each; 0 for as fast as it goes
 	Limit      int64   // messages of each; 0 for any number
 	TTL        TTL
+	// Dress makes a message one of a TTL, and appends to dst what is to be written before it; nil to set its expiration.
+	Dress func(dst []byte, p *wire.Publish, ttl time.Duration) []byte
 	// Hold tells whether to wait; nil for never.
 	Hold func() bool
 }
@@ -99,20 +102,30 @@ func (l *Lane) encode() {
 		Properties: how.Properties, Body: make([]byte, max(how.Size, MinSize)),
 	}
 	l.head = head{run: l.run.ID, producer: l.ID}
-	if how.TTL.IsZero() || how.TTL.Fixed() {
-		l.expires(how.TTL.Of(0))
+	if how.TTL.IsZero() || how.TTL.Fixed() && how.Dress == nil {
+		l.buf = l.dressed(l.buf, how.TTL.Of(0))
 		l.head.put(l.one.Body)
 		l.batch = wire.NewBatch(how.size(), l.one, l.conn.FrameMax)
 	}
 }
 
-// expires sets the expiration of the next message; 0 leaves it without one if there are no TTLs.
-func (l *Lane) expires(ttl time.Duration) {
+// dressed makes the next message one of a TTL.
+func (l *Lane) dressed(dst []byte, ttl time.Duration) []byte {
 	l.head.ttl = int64(ttl)
-	if !l.how.TTL.IsZero() {
-		l.one.Properties.Flags |= protocol.FlagExpiration
-		l.one.Properties.Expiration = fmt.Sprint(ttl.Milliseconds())
+	switch {
+	case l.how.TTL.IsZero():
+	case l.how.Dress != nil:
+		dst = l.how.Dress(dst, &l.one, ttl)
+	default:
+		Expiring(&l.one, ttl)
 	}
+	return dst
+}
+
+// Expiring sets the expiration of a message.
+func Expiring(p *wire.Publish, ttl time.Duration) {
+	p.Properties.Flags |= protocol.FlagExpiration
+	p.Properties.Expiration = strconv.FormatInt(ttl.Milliseconds(), 10)
 }
 
 // frames are the next n messages.
@@ -129,7 +142,7 @@ func (l *Lane) frames(n int, now, start int64, step float64) []byte {
 			l.head.stamp(l.batch.Body(i, MinSize))
 			continue
 		}
-		l.expires(l.how.TTL.Of(l.head.seq<<16 | uint64(l.ID)))
+		l.buf = l.dressed(l.buf, l.how.TTL.Of(l.head.seq<<16|uint64(l.ID)))
 		l.head.put(l.one.Body)
 		l.buf, _ = l.one.Append(l.buf, l.conn.FrameMax)
 	}

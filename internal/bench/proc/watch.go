@@ -42,12 +42,12 @@ func (w *Watch) Stop() int64 {
 	return w.peak
 }
 
-// Settled waits until the resident memory stands still for two seconds, at most for limit, and returns the last sample.
+// Settled waits until the resident memory stands still for a third of limit, at most for limit, and returns the last sample.
 func (t *Target) Settled(limit time.Duration) Sample {
 	const still = 256 << 10 // bytes
 	last, since := t.Sample(), time.Now()
-	for end := since.Add(limit); time.Now().Before(end) && time.Since(since) < 2*time.Second; {
-		time.Sleep(250 * time.Millisecond)
+	for end := since.Add(limit); time.Now().Before(end) && time.Since(since) < limit/3; {
+		time.Sleep(limit / 30)
 		now := t.Sample()
 		if d := now.RSS - last.RSS; d > still || d < -still {
 			since = time.Now()

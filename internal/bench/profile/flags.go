@@ -25,6 +25,7 @@ func (s *Settings) flags() *flag.FlagSet {
 	s.shape(f)
 	s.publishing(f)
 	s.consuming(f)
+	s.special(f)
 	return f.FlagSet
 }
 
@@ -114,8 +115,6 @@ func (s *Settings) shape(f *names) {
 	f.text(&s.Key, "k,routing-key", "", "routing `key` of all producers and bindings; without it the name of the queue")
 	f.is(&s.Predeclared, "p,predeclared", "declares and binds nothing")
 	f.read(table(&s.QueueArgs), "qa,queue-args", "`arguments` of the queues: x-max-length=10,x-queue-mode=lazy")
-	f.text(&s.Reply, "reply", "direct", "how answers come: `direct` or queue")
-	f.duration(&s.Timeout, "timeout", 30*time.Second, "how long an answer may take")
 }
 
 func (s *Settings) publishing(f *names) {
@@ -166,12 +165,29 @@ func (s *Settings) consuming(f *names) {
 	f.count(&s.TakeCount, "D,cmessages", "the `number` of messages of each consumer, after which it leaves; 0 for all")
 	f.is(&s.ConsumeAfter, "consume-after", "consumers start when the producers are done")
 	f.read(table(&s.ConsumerArgs), "ca,consumer-args", "`arguments` of the consumers: x-priority=10")
-	s.Mode, s.Via, s.Kind = "message", "hold", "connections"
+}
+
+// special are of single shapes.
+func (s *Settings) special(f *names) {
+	f.text(&s.Reply, "reply", "direct", "rpc: how answers come, `direct` or queue")
+	f.duration(&s.Timeout, "timeout", 30*time.Second, "rpc: `how long` an answer may take")
+	f.text(&s.Mode, "mode", "message", "expiry: `where` the TTL is: message, queue, or policy, which is set when the messages are there")
+	f.duration(&s.Lead, "lead", 30*time.Second, "mass-expiry: `how long` from the first publish to the first expiry")
+	f.duration(&s.Within, "within", 2*time.Second, "mass-expiry: `how long` from the first to the last expiry")
+	f.rate(&s.Bystander, "bystander", 1000, "mass-expiry: messages a second through another queue")
+	f.number(&s.MaxSize, "max-size", 0, "mass-expiry: bodies are of any `bytes` from --size to this")
+	f.text(&s.Via, "via", "hold", "delays: `how`: hold is a queue for each delay with x-message-ttl and x-expires, message one queue with a TTL on each message, exchange an x-delayed-message exchange")
+	f.is(&s.Once, "declare-once", "delays: hold queues are declared at the start only, and not again before each publish")
+	f.text(&s.Kind, "kind", "connections", "idle: `what`: connections, queues with a lease, or messages")
+	f.number(&s.Count, "count", 1000, "idle: the `number` of them")
+	f.duration(&s.Lease, "lease", 60*time.Second, "idle: x-expires of queues")
+	f.duration(&s.Standing, "settle", 6*time.Second, "idle: `how long` to wait at most until the memory stands still")
+	f.number(&s.Heartbeat, "b,heartbeat", 0, "`seconds` between heartbeats, 0 for none")
 }
 
 // Usage writes the help.
 func Usage(out io.Writer) {
-	fmt.Fprint(out, "candlemark bench [<profile>] [<flags>]\n\nProfiles\n\n")
+	fmt.Fprint(out, "candlemark bench [<profile>] [<flags>]\ncandlemark bench table [<flags>]\n\nProfiles\n\n")
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, p := range Profiles {
 		fmt.Fprintf(w, "  %s\t%s\t%s\n", p.Name, p.About, p.Flags)

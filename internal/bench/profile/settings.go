@@ -52,8 +52,8 @@ type Settings struct {
 	Timeout, Lead, Within     time.Duration
 	Bystander                 float64
 	Count, Heartbeat, Workers int
-	Lease                     time.Duration
-	NoRedeclare               bool
+	Lease, Standing           time.Duration
+	Once                      bool
 }
 
 // SLO is a limit for a quantile of a latency, or of how late messages are.
@@ -156,6 +156,12 @@ func (s *Settings) wrong() string {
 		return "there is nothing to do"
 	case len(s.Compare) == 1:
 		return "--compare wants two addresses or more"
+	case (s.Profile.Shape == Expiry || s.Profile.Shape == Delays || s.Profile.Shape == MassExpiry) && s.PublishCount < 1:
+		return "-C is at least 1"
+	case (s.Profile.Shape == Expiry || s.Profile.Shape == Delays) && s.TTL.IsZero():
+		return "--ttl is missing"
+	case s.Profile.Shape == Expiry && s.Mode != "message" && !s.TTL.Fixed():
+		return "--mode " + s.Mode + " wants one TTL for all: --ttl 5s"
 	case s.Rounds < 1:
 		return "--rounds is at least 1"
 	}

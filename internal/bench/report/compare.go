@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"candlemark/internal/bench/stats"
@@ -72,6 +73,57 @@ func (c *Comparison) JSON(out io.Writer) error {
 		_, err = out.Write(append(line, '\n'))
 	}
 	return err
+}
+
+// cell is the figures of a broker that matter most, as a table has them; "–" if the row has none.
+func (c *Comparison) cell(i int) string {
+	var parts []string
+	for _, row := range c.Rows {
+		s := row.Spreads[i]
+		for _, f := range inTable {
+			if row.Name == f.name {
+				parts = append(parts, fmt.Sprintf(f.format, grouped(s.Median)))
+			}
+		}
+	}
+	if len(parts) == 0 {
+		return "–"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// inTable are the figures that a cell has.
+var inTable = []struct{ name, format string }{
+	{"consume_per_s", "%s/s"},
+	{"calls_per_s", "%s calls/s"},
+	{"latency_p50_ms", "p50 %s ms"},
+	{"latency_p99_ms", "p99 %s"},
+	{"expiry_p50_ms", "late by p50 %s ms"},
+	{"expiry_p99_ms", "p99 %s"},
+	{"delay_p50_ms", "late by p50 %s ms"},
+	{"delay_p99_ms", "p99 %s"},
+	{"empty_after_last_due_ms", "empty %s ms after the last deadline"},
+	{"bystander_storm_p99_ms", "a bystander's p99 %s ms"},
+	{"rss_bytes_each", "%s bytes resident"},
+	{costName, "%s CPU-s/M"},
+}
+
+// TableHead writes the first two lines of a table for so many brokers.
+func TableHead(out io.Writer, brokers int) {
+	fmt.Fprint(out, "| work | command |")
+	for i := range brokers {
+		fmt.Fprintf(out, " broker %d |", i+1)
+	}
+	fmt.Fprintln(out, "\n|"+strings.Repeat(" --- |", brokers+2))
+}
+
+// TableRow writes a line of a table.
+func (c *Comparison) TableRow(out io.Writer, work, command string) {
+	fmt.Fprintf(out, "| %s | `%s` |", work, command)
+	for i := range c.Brokers {
+		fmt.Fprintf(out, " %s |", c.cell(i))
+	}
+	fmt.Fprintln(out)
 }
 
 // Text writes a table for people: the median, and the least and the most of all rounds.

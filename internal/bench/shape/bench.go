@@ -35,6 +35,7 @@ type Bench struct {
 	noCost  string
 	self    *proc.Target
 	result  *report.Result
+	late    map[string]*stats.Signed // how late messages came, by figure
 	meter   *meter
 	watch   *proc.Watch
 
@@ -53,6 +54,14 @@ func (b *Bench) Run(address string, pids []int) (result *report.Result, err erro
 	switch b.Profile.Shape {
 	case profile.RPC:
 		err = b.rpc()
+	case profile.Expiry:
+		err = b.expiry()
+	case profile.Delays:
+		err = b.delays()
+	case profile.MassExpiry:
+		err = b.massExpiry()
+	case profile.Idle:
+		err = b.idle()
 	default:
 		err = b.stream()
 	}
@@ -140,6 +149,12 @@ func (b *Bench) end() {
 			r.Latency[name] = total.Summary()
 		}
 	}
+	for name, late := range b.late {
+		if r.Lateness == nil {
+			r.Lateness = map[string]stats.Lateness{}
+		}
+		r.Lateness[name] = late.Lateness()
+	}
 	r.Judge()
 	b.limits()
 }
@@ -160,6 +175,8 @@ func (b *Bench) limits() {
 		switch {
 		case known != nil && known.Total().Count() > 0:
 			got = known.Total().Quantile(slo.Quantile)
+		case b.late[slo.Metric] != nil:
+			got = b.late[slo.Metric].Quantile(slo.Quantile)
 		default:
 			b.result.Missed = append(b.result.Missed, slo.Text+": there is no such figure")
 			continue

@@ -88,15 +88,22 @@ func (m *meter) until(done <-chan struct{}, limit time.Duration) bool {
 	}
 }
 
-// drained waits until enough messages have come, or, which is an error of nobody's, until none came for long or done is closed.
-func (m *meter) drained(enough int64, done <-chan struct{}) {
+// pause tells progress for so long.
+func (m *meter) pause(d time.Duration) {
+	if d > 0 {
+		m.until(nil, d)
+	}
+}
+
+// drained waits until enough messages have come, or none came for so long, or done is closed.
+func (m *meter) drained(enough int64, long time.Duration, done <-chan struct{}) {
 	look := time.NewTicker(2 * time.Millisecond)
 	defer look.Stop()
 	got, since := int64(-1), time.Now()
 	for m.b.run.Got.Load() < enough {
 		if now := m.b.run.Got.Load(); now != got {
 			got, since = now, time.Now()
-		} else if time.Since(since) > m.b.Drain {
+		} else if time.Since(since) > long {
 			return
 		}
 		select {

@@ -169,7 +169,7 @@ func (s *stream) work() error {
 		r.Returned += l.Returned.Load()
 	}
 	if s.Consumers > 0 && s.TTL.IsZero() && s.Producers > 0 {
-		s.meter.drained((r.Sent-r.Refused-r.Returned)*s.copies(), consumed)
+		s.meter.drained((r.Sent-r.Refused-r.Returned)*s.copies(), s.Drain, consumed)
 	}
 	t3 := s.read()
 	err := s.leave()

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -32,6 +33,9 @@ func (c Config) Address() string {
 	}
 	return net.JoinHostPort(c.URI.Host, strconv.Itoa(c.URI.Port))
 }
+
+// VHost is the virtual host: that of an address which ends with / is /, too.
+func (c Config) VHost() string { return cmp.Or(c.URI.VHost, "/") }
 
 // Conn is a connection.
 type Conn struct {
@@ -96,11 +100,7 @@ func (c *Conn) enter(cfg Config) error {
 	if err := c.Send(0, &protocol.ConnectionTuneOk{ChannelMax: tune.ChannelMax, FrameMax: c.FrameMax, Heartbeat: cfg.Heartbeat}); err != nil {
 		return err
 	}
-	vhost := cfg.URI.VHost
-	if vhost == "" {
-		vhost = "/"
-	}
-	_, err = c.Call(0, &protocol.ConnectionOpen{VirtualHost: vhost})
+	_, err = c.Call(0, &protocol.ConnectionOpen{VirtualHost: cfg.VHost()})
 	return err
 }
 
