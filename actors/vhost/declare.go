@@ -93,7 +93,7 @@ func (qs *queues) make(d *mail.DeclareQueue) {
 	q := &queue{kind: kind, queue: &topology.Queue{
 		Name: d.Name, Incarnation: qs.incarnate(), Type: typeName(kind), Arguments: d.Arguments,
 		Durable: d.Durable && !d.Exclusive, AutoDelete: d.AutoDelete, Exclusive: d.Exclusive,
-		Waits: new(topology.Waits),
+		Waits: qs.cfg.VHost.NewWaits(d.Name),
 	}}
 	if d.Exclusive {
 		q.queue.Owner = d.Connection

@@ -100,7 +100,7 @@ func (r *recovery) recoverQueue() {
 	r.next++
 	q := &queue{kind: policies.KindOf(d.Arguments), queue: &topology.Queue{
 		Name: d.Name, Incarnation: d.Incarnation, Type: d.Type, Arguments: d.Arguments, Durable: true, AutoDelete: d.AutoDelete,
-		Waits: new(topology.Waits),
+		Waits: r.cfg.VHost.NewWaits(d.Name),
 	}}
 	if d.Type == topology.HolderType {
 		holdFor(r.exchanges.byName[topology.HeldFor(d.Name)], q)

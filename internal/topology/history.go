@@ -78,9 +78,3 @@ func (r *Routes) Between(first, last uint64) iter.Seq[Target] {
 // Histories are, for the last route, the actors of the exchanges on it that keep what they route. A publish goes to them as to queues; a route that
 // has nothing else is unroutable all the same. It is valid until the next call of Route.
 func (r *Router) Histories() []*Queue { return r.histories }
-
-// keep adds one of them.
-func (r *Router) keep(x *Exchange, history *Queue) {
-	r.histories = append(r.histories, history)
-	r.keepers = append(r.keepers, x)
-}

@@ -96,7 +96,7 @@ func (r *Router) at(d *Directory, x *Exchange) {
 	r.matched = false
 	routes.matcher.match(r)
 	if routes.history != nil {
-		r.keep(x, routes.history)
+		r.histories, r.keepers = append(r.histories, routes.history), append(r.keepers, x)
 	}
 	if !r.matched && routes.Alternate != "" {
 		if a := d.Exchange(routes.alternate); a != nil {

@@ -3,6 +3,7 @@ package topology
 import (
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 )
 
@@ -22,7 +23,11 @@ type VHost struct {
 	directory  atomic.Pointer[Directory]
 	generation atomic.Uint64
 	requesters requesters
-	lane       chan struct{} // of long routes, full while one is looked for
+	waiting    struct {
+		sync.Mutex
+		list []*Waits // of queues that have had messages that expire since somebody looked; some may be gone
+	}
+	lane chan struct{} // of long routes, full while one is looked for
 }
 
 // NewVHost makes the handle of a virtual host with an empty directory and generation 0.

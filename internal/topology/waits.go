@@ -4,7 +4,19 @@ import "sync/atomic"
 
 // Waits tell what a queue waits for at present, so that those who look for that need not ask all queues. The zero value is nothing, and so is nil. They
 // are safe for concurrent use and must not be copied. Only the queue sets them, at the end of a turn.
-type Waits struct{ expiring, leased atomic.Bool }
+type Waits struct {
+	expiring, leased atomic.Bool
+
+	name   string
+	in     *VHost // nil for nobody who looks
+	listed atomic.Bool
+}
+
+// manyGone is how many of them there may be besides twice as many as there are queues; beyond that those that are gone are forgotten.
+const manyGone = 1000
+
+// NewWaits makes those of a queue of that name.
+func (v *VHost) NewWaits(name string) *Waits { return &Waits{name: name, in: v} }
 
 // Expiring reports whether the queue holds ready messages that expire.
 func (w *Waits) Expiring() bool { return w != nil && w.expiring.Load() }
@@ -12,7 +24,7 @@ func (w *Waits) Expiring() bool { return w != nil && w.expiring.Load() }
 // Leased reports whether it ends when nobody uses it.
 func (w *Waits) Leased() bool { return w != nil && w.leased.Load() }
 
-// Set is called by the queue. It costs next to nothing where nothing changes.
+// Set is called by the queue. It costs next to nothing where nothing changes; a queue gets onto the list once for each time that somebody looks.
 func (w *Waits) Set(expiring, leased bool) {
 	if w == nil {
 		return
@@ -20,7 +32,46 @@ func (w *Waits) Set(expiring, leased bool) {
 	if w.expiring.Load() != expiring {
 		w.expiring.Store(expiring)
 	}
+	if expiring && !w.listed.Load() && w.in != nil {
+		w.in.await(w)
+	}
 	if w.leased.Load() != leased {
 		w.leased.Store(leased)
 	}
+}
+
+// await puts a queue onto the list.
+func (v *VHost) await(w *Waits) {
+	v.waiting.Lock()
+	defer v.waiting.Unlock()
+	if len(v.waiting.list) >= 2*v.Directory().QueueCount()+manyGone {
+		v.look()
+	}
+	if !w.listed.Swap(true) {
+		v.waiting.list = append(v.waiting.list, w)
+	}
+}
+
+// Expiring returns the queues that hold ready messages that expire, in no order. It looks at no others, but for those that have had such since the
+// last call.
+func (v *VHost) Expiring() []*Queue {
+	v.waiting.Lock()
+	defer v.waiting.Unlock()
+	return v.look()
+}
+
+// look forgets all others. The lock is held.
+func (v *VHost) look() (queues []*Queue) {
+	l, d := &v.waiting, v.Directory()
+	kept := l.list[:0]
+	for _, w := range l.list {
+		w.listed.Store(false) // a queue that has some from here on comes again
+		if q := d.Queue([]byte(w.name)); q != nil && q.Waits == w && w.expiring.Load() {
+			w.listed.Store(true)
+			queues, kept = append(queues, q), append(kept, w)
+		}
+	}
+	clear(l.list[len(kept):])
+	l.list = kept
+	return queues
 }

@@ -3,6 +3,7 @@ package queries
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"candlemark/actors/mail"
 	"candlemark/internal/management"
@@ -19,8 +20,8 @@ type queuesOf struct {
 	queues []*topology.Queue
 }
 
-// those are the queues of a virtual host, or of all for "", that are wanted, and how many they are. None of them is asked.
-func (qs *Queries) those(vhost string, wanted func(*topology.Queue) bool) (list []queuesOf, n int) {
+// those are the queues of a virtual host, or of all for "", that are wanted. None of them is asked.
+func (qs *Queries) those(vhost string, wanted func(*topology.Queue) bool) (list []queuesOf) {
 	for _, v := range qs.cfg.VHosts.List(vhost) {
 		of := queuesOf{VHost: v}
 		for q := range v.Directory().Queues() {
@@ -28,6 +29,16 @@ func (qs *Queries) those(vhost string, wanted func(*topology.Queue) bool) (list 
 				of.queues = append(of.queues, q)
 			}
 		}
+		list = append(list, of)
+	}
+	return list
+}
+
+// expiring are those that hold ready messages that expire, and how many they are; no others are looked at.
+func (qs *Queries) expiring(vhost string) (list []queuesOf, n int) {
+	for _, v := range qs.cfg.VHosts.List(vhost) {
+		of := queuesOf{VHost: v, queues: v.Expiring()}
+		slices.SortFunc(of.queues, func(a, b *topology.Queue) int { return strings.Compare(a.Name, b.Name) })
 		list, n = append(list, of), n+len(of.queues)
 	}
 	return list, n
@@ -47,8 +58,7 @@ func (qs *Queries) shownAll(ctx context.Context, list []queuesOf) (all []managem
 
 // Queues implements management.Broker.
 func (qs *Queries) Queues(ctx context.Context, vhost string) ([]management.Queue, error) {
-	list, _ := qs.those(vhost, func(*topology.Queue) bool { return true })
-	return qs.shownAll(ctx, list)
+	return qs.shownAll(ctx, qs.those(vhost, func(*topology.Queue) bool { return true }))
 }
 
 // QueueNames implements management.Broker.
@@ -87,21 +97,18 @@ func (qs *Queries) QueuesNamed(ctx context.Context, names []management.QueueName
 
 // Expiring implements management.Queues.
 func (qs *Queries) Expiring(ctx context.Context, vhost string) ([]management.Queue, error) {
-	list, _ := qs.those(vhost, expiring)
+	list, _ := qs.expiring(vhost)
 	return qs.shownAll(ctx, list)
 }
 
-func expiring(q *topology.Queue) bool { return q.Waits.Expiring() }
-
 // Leased implements management.Queues.
 func (qs *Queries) Leased(ctx context.Context, vhost string) ([]management.Queue, error) {
-	list, _ := qs.those(vhost, func(q *topology.Queue) bool { return q.Waits.Leased() })
-	return qs.shownAll(ctx, list)
+	return qs.shownAll(ctx, qs.those(vhost, func(q *topology.Queue) bool { return q.Waits.Leased() }))
 }
 
 // Due implements management.Monitoring.
 func (qs *Queries) Due(ctx context.Context) (*management.ExpiryCounts, error) {
-	queues, n := qs.those("", expiring)
+	queues, n := qs.expiring("")
 	if n > management.MostDue {
 		return nil, nil
 	}
