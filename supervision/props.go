@@ -109,7 +109,7 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 func (n *Node) connectionProps(conn net.Conn) *actor.Props {
 	cfg := connection.Config{
 		Conn: conn, Authenticator: n.cfg.Authenticator, Permissions: n.cfg.Permissions, VHost: n.VHost,
-		NewChannel: n.channelProps, Clock: n.clock, Log: n.cfg.Log, Events: n.events, Product: n.cfg.Product, ProductVersion: n.cfg.ProductVersion,
+		NewChannel: n.channelProps, Carry: n.dispatcher.Carry, Clock: n.clock, Log: n.cfg.Log, Events: n.events, Product: n.cfg.Product, ProductVersion: n.cfg.ProductVersion,
 		HandshakeTimeout: n.cfg.Handshake, SendTimeout: n.cfg.SendTimeout, Valve: n.monitor.Valve(), Intake: n.monitor.Intake(), InFlightLimit: n.monitor.InFlight(), Quota: n.quota, ChannelMax: n.cfg.Limits.Channels, FrameMax: n.cfg.Limits.Frame,
 		Heartbeat: n.cfg.Limits.Heartbeat, NoHeartbeat: n.cfg.Limits.NoHeartbeat,
 	}

@@ -1,7 +1,9 @@
 package connection_test
 
 import (
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"candlemark/actors/connection"
@@ -34,6 +36,37 @@ func TestFramesTravelInBatches(t *testing.T) {
 		r.expectEventsInAnyOrder(
 			"1: basic.publish frame(2,14) frame(3,3) basic.publish frame(2,14) basic.publish frame(2,14) frame(3,1)",
 			"2: basic.publish frame(2,14) frame(3,2)")
+	})
+}
+
+// The reader takes part in the work that few bytes make; with many there is more to read (ADR 56).
+func TestReaderCarriesOn(t *testing.T) {
+	var carried atomic.Int32
+	change := func(cfg *connection.Config) {
+		cfg.Carry = func(post func()) {
+			carried.Add(1)
+			post()
+		}
+	}
+	running(t, change, func(r *rig) {
+		r.openChannel(1)
+		for n := range int32(3) {
+			r.send(contentFrames(1, 3))
+			synctest.Wait()
+			if got := carried.Load(); got != n+1 {
+				t.Errorf("%d reads were carried on, want %d", got, n+1)
+			}
+		}
+		for range 20 { // reads double until they bring all that is there
+			r.send(contentFrames(1, 60_000))
+		}
+		synctest.Wait()
+		before := carried.Load()
+		r.send(contentFrames(1, 60_000))
+		synctest.Wait()
+		if got := carried.Load(); got != before {
+			t.Errorf("a read of 60,000 bytes was carried on")
+		}
 	})
 }
 

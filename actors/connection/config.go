@@ -27,9 +27,11 @@ type Config struct {
 	Quota         *auth.Quota                               // nil for no limits but ChannelMax
 	VHost         func(name string) (*topology.VHost, bool) // false: there is none
 	NewChannel    func(ChannelSpec) *actor.Props
-	Clock         *clock.Clock
-	Log           zerolog.Logger
-	Events        *events.Hub // told of the connection and its channels; nil for nobody
+	// Carry calls post, which sends mail, and then works on what mail there is for a bounded while; nil only calls it.
+	Carry  func(post func())
+	Clock  *clock.Clock
+	Log    zerolog.Logger
+	Events *events.Hub // told of the connection and its channels; nil for nobody
 
 	Product        string   // our name in the server properties; Candlemark
 	ProductVersion string   // our own version, for the server properties
@@ -86,6 +88,9 @@ type Capabilities struct {
 }
 
 func (cfg *Config) setDefaults() {
+	if cfg.Carry == nil {
+		cfg.Carry = func(post func()) { post() }
+	}
 	orElse(&cfg.Product, "Candlemark")
 	orElse(&cfg.HandshakeTimeout, 10*time.Second)
 	orElse(&cfg.CloseTimeout, 10*time.Second)

@@ -27,6 +27,7 @@ type input struct {
 
 	chunk      *message.Chunk // nil before the first read
 	start, end int
+	last       int  // bytes that the last read brought
 	size       int  // bytes a fresh read may bring
 	shrunk     bool // size is less than when chunk was made
 }
@@ -52,6 +53,7 @@ func (in *input) fill(want int) error {
 		return err
 	}
 	in.end += n
+	in.last = n
 	in.reads.Add(1)
 	in.octets.Add(uint64(n))
 	switch {

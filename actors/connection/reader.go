@@ -26,6 +26,7 @@ type reader struct {
 	touched   []*link // have runs to be sent
 	published bool    // in the last read
 	until     uint64  // octets up to which it reads on during the alarm, 0 for not at all
+	flushing  func()  // r.flush, bound once
 	opening   chan *link
 	handled   chan struct{}
 }
@@ -33,6 +34,7 @@ type reader struct {
 func (r *reader) init(c *connection) {
 	r.c = c
 	r.in.conn, r.in.gate = c.cfg.Conn, c.gate
+	r.flushing = r.flush
 	r.opening, r.handled = make(chan *link, 1), make(chan struct{}, 1)
 	r.watchPeer()
 }
@@ -122,7 +124,7 @@ func (r *reader) room() bool {
 // dispatch hands out all whole frames that were read, one mail per channel.
 // want is how long the frame is that is not whole yet, as far as known.
 func (r *reader) dispatch() (want int, err error) {
-	defer r.flush()
+	defer r.carry()
 	buf := r.in.unparsed()
 	begin, at := 0, 0 // buf[begin:at] is the run at hand
 	r.current = nil

@@ -191,6 +191,20 @@ func (r *reader) flush() {
 	r.touched = r.touched[:0]
 }
 
+// carryMost is how many bytes a read may bring to be carried on by the reader; more means that there is more to read.
+const carryMost = 4 << 10
+
+// carry is flush, and takes part in the work that it makes before the socket is read again.
+func (r *reader) carry() {
+	switch {
+	case len(r.touched) == 0:
+	case r.in.last < carryMost:
+		r.c.cfg.Carry(r.flushing)
+	default:
+		r.flush()
+	}
+}
+
 // inbound is the mail with what was put aside.
 func (l *link) inbound() *mail.Inbound {
 	if len(l.more) > 0 {

@@ -3,6 +3,7 @@ package mailbox
 import (
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -11,14 +12,24 @@ import (
 // work, so that a turn stays well under a millisecond.
 const turnLength = 32
 
-// Dispatcher runs the turns of one broker's actors on a few worker goroutines, first come, first served.
+const (
+	// spread is how many turns may wait for each caller of Carry before an idle worker is woken to share them.
+	spread = 2
+	// carryLimit and carryTime are for how many turns and how long Carry keeps a caller from what it does otherwise.
+	carryLimit = 64
+	carryTime  = 200 * time.Microsecond
+)
+
+// Dispatcher runs the turns of one broker's actors on a few worker goroutines, and on those that call Carry, first
+// come, first served.
 type Dispatcher struct {
-	mu      sync.Mutex
-	work    sync.Cond // signalled for each turn that finds a worker idle
-	turns   ring
-	idle    int // workers that wait in work and have not been signalled
-	stopped bool
-	workers sync.WaitGroup
+	mu       sync.Mutex
+	work     sync.Cond // signalled for each worker that is woken
+	turns    ring
+	carrying int // callers of Carry, who will look at turns again
+	idle     int // workers that wait in work and have not been woken; the others will look at turns again
+	stopped  bool
+	workers  sync.WaitGroup
 }
 
 var _ actor.Dispatcher = (*Dispatcher)(nil)
@@ -46,7 +57,13 @@ func (d *Dispatcher) Schedule(turn func()) {
 		return
 	}
 	d.turns.push(turn)
-	wake := d.idle > 0
+	d.share()
+}
+
+// share unlocks mu and wakes a worker if there is more to do than the callers of Carry should do alone. Whenever mu is
+// free and a turn waits, somebody will look: a caller of Carry, a worker that runs or is woken, or both.
+func (d *Dispatcher) share() {
+	wake := d.idle > 0 && d.turns.count > spread*d.carrying
 	if wake {
 		d.idle--
 	}
@@ -54,6 +71,46 @@ func (d *Dispatcher) Schedule(turn func()) {
 	if wake {
 		d.work.Signal()
 	}
+}
+
+// Carry calls post, and then runs turns in the caller's goroutine: those that post has scheduled, those that these
+// schedule in turn, and what else waits, until there are none or the caller has done its share. So what a socket brings is
+// carried to where it leaves by the goroutine that read it, and nobody else is woken. With all workers at work it only
+// calls post. The caller may hold no lock and may be no actor.
+func (d *Dispatcher) Carry(post func()) {
+	d.mu.Lock()
+	if d.idle == 0 { // all processors are at work on turns already
+		d.mu.Unlock()
+		post()
+		return
+	}
+	d.carrying++
+	d.mu.Unlock()
+	defer d.carried()
+	post()
+	var began time.Time
+	for n := range carryLimit {
+		d.mu.Lock()
+		turn := d.turns.pop()
+		d.mu.Unlock()
+		if turn == nil {
+			return
+		}
+		turn()
+		switch {
+		case n == 0:
+			began = time.Now()
+		case time.Since(began) > carryTime:
+			return
+		}
+	}
+}
+
+// carried ends a Carry, also one whose post has panicked.
+func (d *Dispatcher) carried() {
+	d.mu.Lock()
+	d.carrying--
+	d.share()
 }
 
 // Throughput returns how many mails an actor may handle in one turn.

@@ -26,7 +26,8 @@
 //
 // The dispatcher has no idle cost but its parked goroutines. A hop from actor to actor costs a fifth of a microsecond,
 // where starting a goroutine per hop, as protoactor does, costs three (BenchmarkPingPong). After 32 mails an actor goes to
-// the end of the run queue, so that none that always has mail starves others.
+// the end of the run queue, so that none that always has mail starves others. Who has read a socket takes part (Carry), so
+// that a message that comes alone wakes nobody (ADR 56).
 //
 // An actor on this dispatcher must never block: no waiting for replies, files, sockets or timers, and no lock that is held
 // across any of these. With two workers two blocked actors are a stopped broker. An actor that has to block keeps

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"candlemark/actors/mail"
@@ -37,6 +38,7 @@ func TestJournalIsToldFirst(t *testing.T) {
 		r.settled(batch(r.channel, m))
 		r.settled(&mail.Consume{Request: mail.Request{ReplyTo: r.channel.pid}, Channel: r.channel.pid, Tag: "x", NoAck: true})
 		time.Sleep(time.Second)
+		synctest.Wait()
 		for n := len(r.channel.mail); n > 0; n-- {
 			a := <-r.channel.mail
 			if d, ok := a.what.(*mail.Deliver); ok {

@@ -1,0 +1,156 @@
+package mailbox_test
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"candlemark/actors/mailbox"
+)
+
+// TestCarryRunsWhatItPosts has the caller of Carry run what its mail leads to, in order, while the workers are idle and stay so.
+func TestCarryRunsWhatItPosts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDispatcher(t, 2)
+		synctest.Wait()
+		var got []any // by one goroutine, or the race detector says so
+		d.Carry(func() {
+			for i := range 2 {
+				d.Schedule(func() {
+					got = append(got, i)
+					d.Schedule(func() { got = append(got, 10+i) })
+				})
+			}
+		})
+		expect(t, "turns", got, 0, 1, 10, 11)
+	})
+}
+
+// TestCarryLeavesItToWorkers has all workers at work: what is posted then is theirs, as without Carry.
+func TestCarryLeavesItToWorkers(t *testing.T) {
+	d := newDispatcher(t, 1)
+	begun, end, over := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	d.Schedule(func() { close(begun); <-end })
+	<-begun
+	var returned atomic.Bool
+	d.Carry(func() {
+		d.Schedule(func() {
+			for !returned.Load() {
+				runtime.Gosched()
+			}
+			close(over)
+		})
+	})
+	returned.Store(true)
+	close(end)
+	<-over
+}
+
+// TestCarryEnds has a turn that goes on for ever: whoever carries it is let go, and the worker takes over.
+func TestCarryEnds(t *testing.T) {
+	d := newDispatcher(t, 1)
+	var stop atomic.Bool
+	over := make(chan struct{})
+	var turn func()
+	turns := 0
+	turn = func() {
+		if turns++; stop.Load() {
+			close(over)
+			return
+		}
+		d.Schedule(turn)
+	}
+	d.Carry(func() { d.Schedule(turn) })
+	stop.Store(true)
+	<-over
+}
+
+// TestCarryAfterPanic has a post that fails: what it had posted is done all the same, and so is all that comes later.
+func TestCarryAfterPanic(t *testing.T) {
+	d := newDispatcher(t, 1)
+	for range 2 {
+		var turns sync.WaitGroup
+		turns.Add(1)
+		func() {
+			defer func() { _ = recover() }()
+			d.Carry(func() {
+				d.Schedule(turns.Done)
+				panic("of the post")
+			})
+		}()
+		turns.Wait()
+	}
+}
+
+// TestNoWakeUpIsLost lets turns be posted by those who carry, by turns and by others, again and again until all is
+// idle, with workers that are few, and turns that take time or none. A turn that nobody comes for ends the bubble.
+func TestNoWakeUpIsLost(t *testing.T) {
+	for seed := range uint64(300) {
+		synctest.Test(t, func(t *testing.T) { storm(t, seed) })
+	}
+}
+
+func storm(t *testing.T, seed uint64) {
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	d := newDispatcher(t, 1+int(seed%3))
+	var left sync.WaitGroup
+	var post func(depth int)
+	var mu sync.Mutex // of rnd
+	number := func(n int) int {
+		mu.Lock()
+		defer mu.Unlock()
+		return rnd.IntN(n)
+	}
+	post = func(depth int) {
+		left.Add(1)
+		d.Schedule(func() {
+			defer left.Done()
+			if number(3) == 0 {
+				time.Sleep(time.Duration(number(300)) * time.Microsecond) // of the bubble: a turn that takes long
+			}
+			for range number(4) {
+				if depth > 0 {
+					post(depth - 1)
+				}
+			}
+		})
+	}
+	for range 20 {
+		var posters sync.WaitGroup
+		for range 1 + number(4) {
+			posters.Go(func() {
+				time.Sleep(time.Duration(number(100)) * time.Microsecond)
+				if number(3) == 0 {
+					post(3)
+				} else {
+					d.Carry(func() { post(3) })
+				}
+			})
+		}
+		posters.Wait()
+		left.Wait()
+	}
+}
+
+// TestCarryBesideStop wants every turn to run, whichever side of Stop it fell on.
+func TestCarryBesideStop(t *testing.T) {
+	for range 200 {
+		d := mailbox.NewDispatcher(2)
+		var turns, posters sync.WaitGroup
+		turns.Add(80)
+		for range 4 {
+			posters.Go(func() {
+				for range 10 {
+					d.Carry(func() { d.Schedule(func() { d.Schedule(turns.Done); turns.Done() }) })
+				}
+			})
+		}
+		d.Stop()
+		posters.Wait()
+		turns.Wait()
+	}
+}
