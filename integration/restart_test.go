@@ -245,6 +245,8 @@ func TestDefinitionsSurvive(t *testing.T) {
 			c := b.dial()
 			due := c.consume("due", true)
 			c.bodies(due, "1", "3")
+			_, err := c.QueueDeclarePassive("due", true, false, false, false, nil) // behind the turn that has sent the last
+			c.must(err)
 			c.put("", "q", amqp.Publishing{DeliveryMode: amqp.Persistent}) // and what was settled before it is durable
 			before := b.defined()
 			b.request("DELETE", "/api/exchanges/other/temporary", "", 204)
@@ -268,7 +270,7 @@ func TestDefinitionsSurvive(t *testing.T) {
 			c = b.dial()
 			c.put("later", "k", amqp.Publishing{Body: []byte("soon"), DeliveryMode: amqp.Persistent, Headers: amqp.Table{"x-delay": 200}})
 			c.bodies(c.consume("due", true), "soon")
-			_, err := c.QueueDeclare("q", true, false, false, false, nil)
+			_, err = c.QueueDeclare("q", true, false, false, false, nil)
 			c.fails(err, amqp.PreconditionFailed, "inequivalent arg 'x-")
 		})
 	}

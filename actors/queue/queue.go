@@ -174,12 +174,12 @@ func (q *queue) carryOut(ctx actor.Context) {
 	s := &q.state
 	list, c := s.Journal.HandOver()
 	records.ToWall(list, s.Skew)
-	q.journal(ctx, list, c) // before anybody can do anything durable that follows from it
 	q.post(ctx)
 	for _, w := range s.out.watch {
 		ctx.Watch(w)
 	}
 	s.out.watch = nil
+	q.journal(ctx, list, c)
 	q.read(ctx)
 	q.account()
 	q.report()

@@ -33,7 +33,6 @@ type rig struct {
 	channel *probe
 	options memory.Options
 	journal *memory.Journal
-	wrap    func(store.Journal) store.Journal // unless nil, gives the queue another journal
 	fired   atomic.Int64
 	config  Config
 	spawn   func() // starts the queue
@@ -154,9 +153,6 @@ func (r *rig) setUp(s policies.QueueSettings, change func(r *rig)) (late func(wh
 	}
 	r.journal = memory.New(r.options)
 	r.config.Journal = r.journal
-	if r.wrap != nil {
-		r.config.Journal = r.wrap(r.journal)
-	}
 	late = func(what any) {
 		if a, ok := what.(mail.Answerable); ok {
 			if to, reply := a.Answer(mail.Gone); to != nil {

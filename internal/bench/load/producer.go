@@ -242,6 +242,7 @@ func (p *Producer) heard(ev *wire.Event) {
 			if m, _ := ev.Decode(); isAnswer(m) {
 				close(l.closed)
 			}
+		default: // consumers get the rest
 		}
 	}
 }
