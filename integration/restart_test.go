@@ -40,8 +40,16 @@ func (b *broker) begins() {
 		b.Fatalf("got %s", d.Body)
 	}
 	c.must(d.Ack(false))
+	c.ask("orders") // of one read, publishes go ahead of acknowledgements
 	// When this is confirmed, the ack before it is durable as well.
 	c.put("", "orders", amqp.Publishing{Body: []byte("later"), DeliveryMode: amqp.Persistent, Expiration: "3600000"})
+}
+
+// ask returns when the queue has told the journal of all that its clients have said and heard.
+func (c *client) ask(queue string) {
+	c.Helper()
+	_, err := c.QueueDeclarePassive(queue, true, false, false, false, nil)
+	c.must(err)
 }
 
 // goesOn checks what another broker over the same data folder has of it.
@@ -245,8 +253,7 @@ func TestDefinitionsSurvive(t *testing.T) {
 			c := b.dial()
 			due := c.consume("due", true)
 			c.bodies(due, "1", "3")
-			_, err := c.QueueDeclarePassive("due", true, false, false, false, nil) // behind the turn that has sent the last
-			c.must(err)
+			c.ask("due")
 			c.put("", "q", amqp.Publishing{DeliveryMode: amqp.Persistent}) // and what was settled before it is durable
 			before := b.defined()
 			b.request("DELETE", "/api/exchanges/other/temporary", "", 204)
@@ -270,7 +277,7 @@ func TestDefinitionsSurvive(t *testing.T) {
 			c = b.dial()
 			c.put("later", "k", amqp.Publishing{Body: []byte("soon"), DeliveryMode: amqp.Persistent, Headers: amqp.Table{"x-delay": 200}})
 			c.bodies(c.consume("due", true), "soon")
-			_, err = c.QueueDeclare("q", true, false, false, false, nil)
+			_, err := c.QueueDeclare("q", true, false, false, false, nil)
 			c.fails(err, amqp.PreconditionFailed, "inequivalent arg 'x-")
 		})
 	}
@@ -300,6 +307,7 @@ func TestAutoDeleteOverRestarts(t *testing.T) {
 			c.must(c.Qos(1, 0, false))
 			c.next(c.consume("consumed", false))
 			c.next(c.consume("plain", false))
+			c.ask("consumed")
 			c.put("", "plain", amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte("3")}) // and what the queue wrote before is durable
 			told := c.conn.NotifyClose(make(chan *amqp.Error, 1))
 			end(b)
