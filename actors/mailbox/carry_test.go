@@ -8,8 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"candlemark/actors/mailbox"
 )
 
 // TestCarryRunsWhatItPosts has the caller of Carry run what its mail leads to, in order, while the workers are idle and stay so.
@@ -133,24 +131,5 @@ func storm(t *testing.T, seed uint64) {
 		}
 		posters.Wait()
 		left.Wait()
-	}
-}
-
-// TestCarryBesideStop wants every turn to run, whichever side of Stop it fell on.
-func TestCarryBesideStop(t *testing.T) {
-	for range 200 {
-		d := mailbox.NewDispatcher(2)
-		var turns, posters sync.WaitGroup
-		turns.Add(80)
-		for range 4 {
-			posters.Go(func() {
-				for range 10 {
-					d.Carry(func() { d.Schedule(func() { d.Schedule(turns.Done); turns.Done() }) })
-				}
-			})
-		}
-		d.Stop()
-		posters.Wait()
-		turns.Wait()
 	}
 }

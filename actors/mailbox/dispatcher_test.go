@@ -67,22 +67,29 @@ func TestScheduleAfterStopStillRuns(t *testing.T) {
 	<-done
 }
 
-// TestStopRacesSchedule wants every turn to run, whichever side of Stop it fell on.
+// TestStopRacesSchedule wants every turn to run, whichever side of Stop it fell on, also those that are carried and those that turns schedule.
 func TestStopRacesSchedule(t *testing.T) {
-	for range 200 {
-		d := mailbox.NewDispatcher(2)
-		var turns, posters sync.WaitGroup
-		turns.Add(40)
-		for range 4 {
-			posters.Go(func() {
-				for range 10 {
-					d.Schedule(turns.Done)
+	for name, post := range map[string]func(d *mailbox.Dispatcher, turn func()){
+		"schedule": func(d *mailbox.Dispatcher, turn func()) { d.Schedule(turn) },
+		"carry":    func(d *mailbox.Dispatcher, turn func()) { d.Carry(func() { d.Schedule(turn) }) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			for range 200 {
+				d := mailbox.NewDispatcher(2)
+				var turns, posters sync.WaitGroup
+				turns.Add(80)
+				for range 4 {
+					posters.Go(func() {
+						for range 10 {
+							post(d, func() { d.Schedule(turns.Done); turns.Done() })
+						}
+					})
 				}
-			})
-		}
-		d.Stop()
-		posters.Wait()
-		turns.Wait()
+				d.Stop()
+				posters.Wait()
+				turns.Wait()
+			}
+		})
 	}
 }
 
