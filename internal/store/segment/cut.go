@@ -41,7 +41,7 @@ func (j *Journal) Cut() (*Cut, error) {
 	done := l.endBatch()
 	l.Unlock()
 	wake(j.kick)
-	if failed := cmp.Or(<-done, j.failure()); err == nil {
+	if failed := <-done; err == nil {
 		err = failed
 	}
 	if err != nil {

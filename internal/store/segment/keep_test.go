@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -265,4 +266,34 @@ func TestFullDiskFreesItself(t *testing.T) {
 		}
 		j.close()
 	})
+}
+
+// TestNothingIsDurableBehindAFailure: a batch that is empty is no success when the one before it has failed. A checkpoint that
+// waits for it says what was in that one, too.
+func TestNothingIsDurableBehindAFailure(t *testing.T) {
+	m := vfs.NewMemory(1)
+	must(t, m.MakeDir("/data"))
+	told, goOn := make(chan error), make(chan struct{})
+	j := open(t, m, "/data/journal", Options{OnFailure: func(err error) { told <- err; <-goOn }})
+	j.must(1, message(1, "a"))
+	broken := errors.New("broken")
+	m.Fail(func(o vfs.Operation) *vfs.Fault {
+		if o.Kind == vfs.Sync {
+			return &vfs.Fault{Err: broken}
+		}
+		return nil
+	})
+	j.Append(1, messages(2, 2, "b"), func(error) {})
+	if err := <-told; !errors.Is(err, broken) {
+		t.Fatal(err)
+	}
+	j.log.Lock() // the second message is in the state that a checkpoint has now
+	done := j.log.endBatch()
+	j.log.Unlock()
+	close(goOn)
+	if err := <-done; !errors.Is(err, broken) {
+		t.Errorf("what comes behind a batch that failed: %v", err)
+	}
+	m.Fail(nil)
+	_ = j.Close()
 }

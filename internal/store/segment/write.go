@@ -111,11 +111,8 @@ func (j *Journal) more() bool {
 
 // commit makes a batch durable, or fails the journal.
 func (j *Journal) commit(b *batch) {
-	if b.records == 0 {
-		return
-	}
-	if b.err = j.failure(); b.err != nil {
-		return
+	if b.err = j.failure(); b.err != nil || b.records == 0 {
+		return // an empty one fails too: a checkpoint that waits for it has what failed before
 	}
 	began := time.Now()
 	if b.seg.Spare != "" {
