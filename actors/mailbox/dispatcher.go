@@ -2,6 +2,7 @@ package mailbox
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,8 +27,9 @@ type Dispatcher struct {
 	mu       sync.Mutex
 	work     sync.Cond // signalled for each worker that is woken
 	turns    ring
-	carrying int // callers of Carry, who will look at turns again
-	idle     int // workers that wait in work and have not been woken; the others will look at turns again
+	running  []*Mailbox // whose turns are under way
+	carrying int        // callers of Carry, who will look at turns again
+	idle     int        // workers that wait in work and have not been woken; the others will look at turns again
 	stopped  bool
 	workers  sync.WaitGroup
 }
@@ -49,15 +51,63 @@ func NewDispatcher(workers int) *Dispatcher {
 
 // Schedule appends turn to the run queue. It never blocks. After Stop the turn gets a goroutine of its own, so that
 // actors that outlive the pool still stop in order.
-func (d *Dispatcher) Schedule(turn func()) {
+func (d *Dispatcher) Schedule(turn func()) { d.schedule(function(turn)) }
+
+func (d *Dispatcher) schedule(t turn) {
 	d.mu.Lock()
 	if d.stopped {
 		d.mu.Unlock()
-		go turn()
+		go t.process()
 		return
 	}
-	d.turns.push(turn)
+	d.turns.push(t)
 	d.share()
+}
+
+// begin takes the turn that waits longest, nil if none does. mu is held.
+func (d *Dispatcher) begin() turn {
+	t := d.turns.pop()
+	if m, ok := t.(*Mailbox); ok {
+		d.running = append(d.running, m)
+	}
+	return t
+}
+
+// end is told what begin has given, also nil. mu is held.
+func (d *Dispatcher) end(t turn) {
+	if m, ok := t.(*Mailbox); ok {
+		i := slices.Index(d.running, m)
+		d.running = slices.Delete(d.running, i, i+1)
+	}
+}
+
+// Load tells how much actors have to do at a moment.
+type Load struct {
+	Actors  int // that have their turn, or wait for it
+	Mails   int // that wait in their mailboxes, without those of the system
+	Longest int // mails in the fullest mailbox
+}
+
+// Load counts. It takes the longer the more actors wait for their turn, which they go on doing meanwhile.
+func (d *Dispatcher) Load() Load {
+	d.mu.Lock()
+	busy := make(map[*Mailbox]bool, len(d.running)+d.turns.count)
+	for _, m := range d.running {
+		busy[m] = true
+	}
+	for t := range d.turns.all() {
+		if m, ok := t.(*Mailbox); ok {
+			busy[m] = true
+		}
+	}
+	d.mu.Unlock()
+	l := Load{Actors: len(busy)}
+	for m := range busy {
+		n := m.UserMessageCount()
+		l.Mails += n
+		l.Longest = max(l.Longest, n)
+	}
+	return l
 }
 
 // share unlocks mu and wakes a worker if there is more to do than the callers of Carry should do alone. Whenever mu is
@@ -86,17 +136,19 @@ func (d *Dispatcher) Carry(post func()) {
 	}
 	d.carrying++
 	d.mu.Unlock()
-	defer d.carried()
+	var t turn
+	defer func() { d.carried(t) }()
 	post()
 	var began time.Time
 	for n := range carryLimit {
 		d.mu.Lock()
-		turn := d.turns.pop()
+		d.end(t)
+		t = d.begin()
 		d.mu.Unlock()
-		if turn == nil {
+		if t == nil {
 			return
 		}
-		turn()
+		t.process()
 		switch {
 		case n == 0:
 			began = time.Now()
@@ -107,8 +159,9 @@ func (d *Dispatcher) Carry(post func()) {
 }
 
 // carried ends a Carry, also one whose post has panicked.
-func (d *Dispatcher) carried() {
+func (d *Dispatcher) carried(last turn) {
 	d.mu.Lock()
+	d.end(last)
 	d.carrying--
 	d.share()
 }
@@ -131,8 +184,8 @@ func (d *Dispatcher) serve() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for {
-		turn := d.turns.pop()
-		if turn == nil {
+		t := d.begin()
+		if t == nil {
 			if d.stopped {
 				return
 			}
@@ -141,8 +194,9 @@ func (d *Dispatcher) serve() {
 			continue
 		}
 		d.mu.Unlock()
-		turn()
+		t.process()
 		runtime.Gosched() // readers and writers of sockets get their turn too, not only when no actor has work
 		d.mu.Lock()
+		d.end(t)
 	}
 }

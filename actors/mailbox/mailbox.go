@@ -28,7 +28,6 @@ type Mailbox struct {
 	undeliverable func(mail any)
 	invoker       actor.MessageInvoker
 	dispatcher    actor.Dispatcher
-	turn          func() // m.process, bound once: a method value would cost an allocation per wake-up
 
 	mu        sync.Mutex
 	inbox     []any // user mail posted since the last swap
@@ -51,9 +50,7 @@ func New(undeliverable func(mail any)) *Mailbox {
 	if undeliverable == nil {
 		panic("mailbox: New needs an undeliverable handler")
 	}
-	m := &Mailbox{undeliverable: undeliverable}
-	m.turn = m.process
-	return m
+	return &Mailbox{undeliverable: undeliverable}
 }
 
 // PostUserMessage appends mail, or hands it to the undeliverable handler when the mailbox is closed. Mail of one producer
@@ -85,8 +82,17 @@ func (m *Mailbox) wake(work bool) {
 	}
 	m.mu.Unlock()
 	if schedule {
-		m.dispatcher.Schedule(m.turn)
+		m.schedule()
 	}
+}
+
+// schedule asks for a turn.
+func (m *Mailbox) schedule() {
+	if d, ok := m.dispatcher.(*Dispatcher); ok {
+		d.schedule(m)
+		return
+	}
+	m.dispatcher.Schedule(m.process)
 }
 
 // RegisterHandlers is called once by the actor system, before Start.

@@ -8,7 +8,7 @@ func TestRingKeepsOrder(t *testing.T) {
 	pushed, popped, got := 0, 0, 0
 	push := func() {
 		number := pushed
-		r.push(func() { got = number })
+		r.push(function(func() { got = number }))
 		pushed++
 	}
 	pop := func() {
@@ -16,7 +16,7 @@ func TestRingKeepsOrder(t *testing.T) {
 		if turn == nil {
 			t.Fatalf("turn %d is missing", popped)
 		}
-		if turn(); got != popped {
+		if turn.process(); got != popped {
 			t.Fatalf("turn %d came, want %d", got, popped)
 		}
 		popped++

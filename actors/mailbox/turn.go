@@ -13,7 +13,7 @@ func (m *Mailbox) process() {
 	}
 	m.mu.Unlock()
 	if again {
-		m.dispatcher.Schedule(m.turn)
+		m.schedule()
 	}
 }
 

@@ -40,8 +40,17 @@ type Metrics struct {
 	AMQPLogins, HTTPLogins auth.Logins
 	// Panics are those of actors, by their kind.
 	Panics map[string]uint64
+	// Actors tells how much they have to do.
+	Actors Actors
 	// Journal is nil for one that does not tell.
 	Journal *Journal
+}
+
+// Actors are those that have their turn or wait for one, at a moment.
+type Actors struct {
+	Busy    int
+	Mails   int // that wait in their mailboxes
+	Longest int // in the fullest mailbox
 }
 
 // Journal are figures of the journal since it was opened.

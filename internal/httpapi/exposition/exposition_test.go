@@ -48,6 +48,7 @@ func newFake() *fake {
 	m.Expired.Counts[3] = 9
 	m.DeadLetters.Expired.AtMostOnce = 4
 	m.Panics = map[string]uint64{"queue": 2, "channel": 0}
+	m.Actors = management.Actors{Busy: 3, Mails: 12, Longest: 7}
 	m.Journal = &management.Journal{Commits: metrics.DurationBuckets(), Records: 77}
 	m.AMQPLogins, m.HTTPLogins = auth.Logins{Succeeded: 1}, auth.Logins{Succeeded: 2, Failed: 3}
 	m.MemoryUsed, m.Uptime, m.MemoryAlarm = 12345, 2500, true
@@ -214,6 +215,9 @@ func TestValues(t *testing.T) {
 		{9, "candlemark_expiry_lateness_seconds", nil},
 		{4, "candlemark_dead_letters_total", []string{"reason", "expired", "strategy", "at_most_once"}},
 		{2, "candlemark_actor_panics_total", []string{"actor", "queue"}},
+		{3, "candlemark_actors_busy", nil},
+		{12, "candlemark_mailbox_mails", nil},
+		{7, "candlemark_mailbox_longest_mails", nil},
 		{77, "candlemark_journal_records_total", nil},
 		{12345, "rabbitmq_process_resident_memory_bytes", nil},
 		{2.5, "rabbitmq_erlang_uptime_seconds", nil},

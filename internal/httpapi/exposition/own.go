@@ -64,6 +64,9 @@ func own(w *writer, m *management.Metrics) {
 			w.counter("candlemark_dead_letter_outcomes_total", "What became of dead letters", o.count, "reason", r.name, "outcome", o.outcome)
 		}
 	}
+	w.gauge("candlemark_actors_busy", "Actors that have their turn or wait for one", float64(m.Actors.Busy))
+	w.gauge("candlemark_mailbox_mails", "Mails that wait in the mailboxes of those actors", float64(m.Actors.Mails))
+	w.gauge("candlemark_mailbox_longest_mails", "Mails in the fullest of those mailboxes", float64(m.Actors.Longest))
 	for _, kind := range slices.Sorted(maps.Keys(m.Panics)) {
 		w.counter("candlemark_actor_panics_total", "Actors that panicked and went on, began anew or ended, by kind", m.Panics[kind], "actor", kind)
 	}
