@@ -58,7 +58,7 @@ func (n *Node) accept(l net.Listener) {
 		conn, err := l.Accept()
 		switch {
 		case err == nil:
-			n.Connect(conn)
+			n.Connect(n.loops.Take(conn))
 		case errors.Is(err, net.ErrClosed):
 			return
 		default:

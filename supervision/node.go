@@ -17,6 +17,7 @@ import (
 	"candlemark/internal/definitions"
 	"candlemark/internal/management"
 	"candlemark/internal/parameters"
+	"candlemark/internal/socket"
 	"candlemark/internal/store"
 	"candlemark/internal/topology"
 	"candlemark/supervision/ask"
@@ -95,6 +96,7 @@ type Node struct {
 	system       *actor.ActorSystem
 	asker        *ask.Asker
 	dispatcher   *mailbox.Dispatcher
+	loops        *socket.Loops
 	strategy     *strategy
 	Failures     *Failures
 	crashed      crashedQueues
@@ -166,6 +168,7 @@ func Start(cfg Config) (*Node, error) {
 		n.system.Root.WithSenderMiddleware(n.traced)
 	}
 	n.dispatcher = mailbox.NewDispatcher(cfg.Workers)
+	n.loops = socket.NewLoops(n.dispatcher.Carry)
 	n.openRooms()
 	n.system.EventStream.SubscribeWithPredicate(
 		func(event any) { n.undeliverable(event.(*actor.DeadLetterEvent).Message) },

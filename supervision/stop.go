@@ -43,6 +43,7 @@ func (n *Node) Stop(ctx context.Context) error {
 		n.clockWatcher.end()
 		err = errors.Join(err, n.system.Root.StopFuture(n.root).Wait())
 	}
+	n.loops.Close()
 	n.dispatcher.Stop()
 	n.system.Shutdown()
 	return err

@@ -14,6 +14,16 @@ import (
 // direct is how an appender writes to the socket without waiting; nil for
 // connections that have no descriptor of their own, like TLS.
 func (w *writer) direct() outbox.TryWrite {
+	if l, ok := w.c.cfg.Conn.(looped); ok {
+		return func(bytes []byte) int {
+			n := l.TryWrite(bytes)
+			if n > 0 {
+				w.writes.Add(1)
+				w.octets.Add(uint64(n))
+			}
+			return n
+		}
+	}
 	owner, ok := w.c.cfg.Conn.(syscall.Conn)
 	if !ok {
 		return nil

@@ -4,7 +4,9 @@
 // Owns: one socket and two goroutines beside the actor. The reader does the
 // handshake as sequential code, then reads as much as the socket has, splits it
 // into frames and sends one mail.Inbound per channel and read straight to the
-// channel. A writer lives only while there is something that the socket did not
+// channel. Where the socket is one of many that a loop waits for (internal/socket), its
+// goroutine ends with the handshake and comes back for what has to be waited for: methods of
+// channel 0, channel.open, credit, an alarm, the farewell. A writer lives only while there is something that the socket did not
 // take at once (internal/outbox). The actor owns everything that is rare, and
 // never blocks.
 //

@@ -46,24 +46,34 @@ func (in *input) consume(n int) { in.start += n }
 // fill reads once, and blocks until there is something. want is how many bytes
 // the frame at start has in all, 0 if that is not known.
 func (in *input) fill(want int) error {
-	in.makeRoom(want)
-	free := in.chunk.Buf[in.end:]
+	free := in.room(want)
 	n, err := in.conn.Read(free)
 	if n == 0 {
 		return err
 	}
+	in.took(n, len(free))
+	return nil
+}
+
+// took counts what a read has brought, of so many bytes that it might have.
+func (in *input) took(n, most int) {
 	in.end += n
 	in.last = n
 	in.reads.Add(1)
 	in.octets.Add(uint64(n))
 	switch {
-	case n == len(free):
+	case n == most:
 		in.size = min(2*in.size, largestRead)
 	case n < in.size/8 && in.size > smallestRead:
 		in.size /= 2
 		in.shrunk = true
 	}
-	return nil
+}
+
+// room is where a read goes; want is as with fill.
+func (in *input) room(want int) []byte {
+	in.makeRoom(want)
+	return in.chunk.Buf[in.end:]
 }
 
 // makeRoom takes another chunk when the present one has no room for the whole

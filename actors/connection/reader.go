@@ -10,17 +10,22 @@ import (
 
 var errPanic = errors.New("the broker failed")
 
-// reader is the goroutine that blocks on the socket. It is the only one that
-// decides to which channel bytes belong.
+// reader reads the socket, in a goroutine of its own that blocks on it, or, where the socket is one of many that a loop waits
+// for, in that of the loop, as long as nothing has to be waited for. It alone decides to which channel bytes belong.
 type reader struct {
 	c       *connection
 	in      input
+	loop    looped      // nil for a goroutine of its own
 	waiting atomic.Bool // that nothing is read is not the peer's fault
 	crowded atomic.Bool // nor is it an alarm's
 	looking *time.Timer // whether the peer is there, while nothing is read
 
 	// Its own:
+	session   *session // nil until the handshake is done
 	frameMax  uint32
+	err       error // of what was read last; errPending: it is not handed out yet
+	want      int   // bytes of the frame that is not whole yet, as far as known
+	inLoop    bool  // nothing may be waited for
 	links     map[uint16]*link
 	current   *link   // whose frames the run at hand is made of
 	touched   []*link // have runs to be sent
@@ -34,25 +39,53 @@ type reader struct {
 func (r *reader) init(c *connection) {
 	r.c = c
 	r.in.conn, r.in.gate = c.cfg.Conn, c.gate
+	r.loop, _ = c.cfg.Conn.(looped)
 	r.flushing = r.flush
 	r.opening, r.handled = make(chan *link, 1), make(chan struct{}, 1)
 	r.watchPeer()
 }
 
-// run is the life of the reader: handshake, traffic, farewell.
+// run is the first goroutine of the reader: handshake and traffic.
 func (r *reader) run() {
+	r.work(func() (left bool) {
+		session, err := r.handshake()
+		if err != nil {
+			r.c.post(&lost{err})
+			return false
+		}
+		r.session, r.frameMax, r.err = session, session.frameMax, errPending
+		return r.traffic()
+	})
+}
+
+// work does something in a goroutine, at the end of which the socket is left to the loop, or the reader is over.
+func (r *reader) work(do func() (left bool)) {
+	left := false
+	defer func() {
+		if !left {
+			r.end()
+		}
+	}()
 	defer r.c.recovered("reader")
-	defer r.in.close()
-	session, err := r.handshake()
-	if err != nil {
-		r.c.post(&lost{err})
-		return
+	left = do()
+}
+
+// end gives back what the reader holds.
+func (r *reader) end() {
+	r.in.close()
+	if r.session != nil {
+		r.session.leave() // the actor may have ended without knowing of it
 	}
-	defer session.leave() // the actor may have ended without knowing of it
-	r.frameMax = session.frameMax
-	err = r.serve()
+}
+
+// traffic is that between handshake and end, and the farewell. It tells whether the loop goes on with it.
+func (r *reader) traffic() (left bool) {
+	err := r.serve()
 	var socket *socketError
-	if !errors.As(err, &socket) {
+	switch {
+	case errors.Is(err, errLeft):
+		return true
+	case !errors.As(err, &socket):
 		var step *outOfStep
 		lostStep := errors.As(err, &step)
 		if err != nil {
@@ -61,24 +94,31 @@ func (r *reader) run() {
 		err = r.drain(lostStep, r.farewell)
 	}
 	r.c.post(&lost{err})
+	return false
 }
 
-// serve reads and hands out frames. Nil says that the connection is closing.
+// serve reads and hands out frames. Nil says that the connection is closing, errLeft that the loop does it from now on.
 func (r *reader) serve() error {
 	for {
-		want, err := r.dispatch()
-		if err != nil {
-			return err
+		if isClosed(r.c.stopping) {
+			return nil
+		}
+		if errors.Is(r.err, errPending) {
+			r.want, r.err = r.dispatch()
+		}
+		if r.err != nil {
+			return r.err
 		}
 		if !r.calm() || !r.credit() {
 			return nil
 		}
-		if err := r.in.fill(want); err != nil {
+		if r.leave() {
+			return errLeft
+		}
+		if err := r.in.fill(r.want); err != nil {
 			return &socketError{err}
 		}
-		if isClosed(r.c.stopping) {
-			return nil
-		}
+		r.err, r.published = errPending, false
 	}
 }
 
@@ -128,7 +168,6 @@ func (r *reader) dispatch() (want int, err error) {
 	buf := r.in.unparsed()
 	begin, at := 0, 0 // buf[begin:at] is the run at hand
 	r.current = nil
-	r.published = false
 	for {
 		f, n, need, err := protocol.ParseFrame(buf[at:], r.frameMax)
 		if f.Type == protocol.FrameHeader || f.Type == protocol.FrameBody {
@@ -150,6 +189,9 @@ func (r *reader) dispatch() (want int, err error) {
 			return need, err
 		}
 		if r.current, err = r.route(f); err != nil {
+			if errors.Is(err, errPending) {
+				at -= n // it comes again
+			}
 			r.in.consume(at)
 			return 0, err
 		}

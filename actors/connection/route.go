@@ -49,6 +49,9 @@ func (r *reader) control(f protocol.Frame) error {
 		if err != nil {
 			return err
 		}
+		if r.inLoop {
+			return errPending
+		}
 		r.flush()
 		switch m.(type) {
 		case *protocol.ConnectionClose, *protocol.ConnectionCloseOk: // the end waits for nobody
@@ -75,6 +78,9 @@ func (r *reader) begin(f protocol.Frame) error {
 	}
 	if _, ok := m.(*protocol.ChannelOpen); !ok {
 		return protocol.ConnectionErrorf(protocol.ChannelErr, "expected 'channel.open'").For(m)
+	}
+	if r.inLoop {
+		return errPending
 	}
 	r.flush()
 	if !r.room() {
@@ -198,6 +204,8 @@ const carryMost = 4 << 10
 func (r *reader) carry() {
 	switch {
 	case len(r.touched) == 0:
+	case r.inLoop: // which does it for all that have something
+		r.flush()
 	case r.in.last < carryMost:
 		r.c.cfg.Carry(r.flushing)
 	default:

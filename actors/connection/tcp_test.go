@@ -13,8 +13,10 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/actors/mailbox"
 	"candlemark/internal/auth"
+	"candlemark/internal/budget"
 	"candlemark/internal/clock"
 	"candlemark/internal/outbox"
+	"candlemark/internal/socket"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 
@@ -22,7 +24,7 @@ import (
 )
 
 // tcp is a connection over a real socket, with the broker's own dispatcher.
-func tcp(t testing.TB, channel func(connection.ChannelSpec) actor.Actor, wrap wrapper) net.Conn {
+func tcp(t testing.TB, channel func(connection.ChannelSpec) actor.Actor, wrap wrapper, changes ...func(*connection.Config)) net.Conn {
 	system := actor.NewActorSystemWithConfig(actor.Configure(
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) })))
 	dispatcher := mailbox.NewDispatcher(0)
@@ -53,15 +55,17 @@ func tcp(t testing.TB, channel func(connection.ChannelSpec) actor.Actor, wrap wr
 		t.Fatal(err)
 	}
 	vhost := topology.NewVHost("/")
-	system.Root.Spawn(hot(func() actor.Actor {
-		return connection.New(connection.Config{
-			Conn: wrap(conn), Clock: clock.New(), Authenticator: auth.NewGuest(), Permissions: auth.NewGuest(),
-			VHost: func(string) (*topology.VHost, bool) { return vhost, true },
-			NewChannel: func(s connection.ChannelSpec) *actor.Props {
-				return hot(func() actor.Actor { return channel(s) })
-			},
-		})
-	}, tellEnd))
+	cfg := connection.Config{
+		Conn: wrap(conn), Clock: clock.New(), Authenticator: auth.NewGuest(), Permissions: auth.NewGuest(),
+		VHost: func(string) (*topology.VHost, bool) { return vhost, true },
+		NewChannel: func(s connection.ChannelSpec) *actor.Props {
+			return hot(func() actor.Actor { return channel(s) })
+		},
+	}
+	for _, change := range changes {
+		change(&cfg)
+	}
+	system.Root.Spawn(hot(func() actor.Actor { return connection.New(cfg) }, tellEnd))
 	t.Cleanup(func() {
 		client.Close()
 		<-ended
@@ -79,6 +83,17 @@ func asItIs(c net.Conn) net.Conn { return c }
 type plain struct{ net.Conn }
 
 func hidden(c net.Conn) net.Conn { return plain{c} }
+
+// overTCP runs a test with each way to read a socket.
+func overTCP(t *testing.T, test func(t *testing.T, wrap wrapper)) {
+	t.Run("goroutine", func(t *testing.T) { test(t, asItIs) })
+	t.Run("without descriptor", func(t *testing.T) { test(t, hidden) })
+	t.Run("loop", func(t *testing.T) {
+		loops := socket.NewLoops(func(post func()) { post() })
+		t.Cleanup(loops.Close)
+		test(t, loops.Take)
+	})
+}
 
 // dial does the handshake and opens channel 1.
 func dial(t testing.TB, conn net.Conn) {
@@ -117,7 +132,7 @@ func readMethod(t testing.TB, conn net.Conn) protocol.Method {
 }
 
 func TestTCPClose(t *testing.T) {
-	for _, wrap := range []wrapper{asItIs, hidden} {
+	overTCP(t, func(t *testing.T, wrap wrapper) {
 		conn := tcp(t, func(s connection.ChannelSpec) actor.Actor { return &sink{spec: s} }, wrap)
 		dial(t, conn)
 		begin := time.Now()
@@ -128,7 +143,7 @@ func TestTCPClose(t *testing.T) {
 			t.Fatalf("got %+v", m)
 		}
 		quiet(t, conn, begin)
-	}
+	})
 }
 
 // quiet expects that nothing comes, not even the end of the stream, for as long
@@ -145,55 +160,119 @@ func quiet(t *testing.T, conn net.Conn, begin time.Time) {
 
 // The client sees our header and then the end at once, though we linger.
 func TestTCPWrongHeader(t *testing.T) {
-	conn := tcp(t, nil, asItIs)
-	if _, err := conn.Write([]byte("GET / HTTP/1.1\r\nHost: broker\r\n\r\n")); err != nil {
-		t.Fatal(err)
-	}
-	_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
-	got, err := io.ReadAll(conn)
-	if err != nil || string(got) != string(protocol.ProtocolHeader[:]) {
-		t.Fatalf("%q %v", got, err)
-	}
+	overTCP(t, func(t *testing.T, wrap wrapper) {
+		conn := tcp(t, nil, wrap)
+		if _, err := conn.Write([]byte("GET / HTTP/1.1\r\nHost: broker\r\n\r\n")); err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
+		got, err := io.ReadAll(conn)
+		if err != nil || string(got) != string(protocol.ProtocolHeader[:]) {
+			t.Fatalf("%q %v", got, err)
+		}
+	})
 }
 
 // An error is read by a client that goes on publishing regardless.
 func TestTCPErrorIsRead(t *testing.T) {
-	conn := tcp(t, func(s connection.ChannelSpec) actor.Actor { return &sink{spec: s} }, asItIs)
-	dial(t, conn)
-	stop := make(chan struct{})
-	defer close(stop)
-	if _, err := conn.Write([]byte{9, 0, 1, 0, 0, 0, 0, protocol.FrameEnd}); err != nil {
-		t.Fatal(err)
-	}
-	frames := contentFrames(1, 1000)
-	for range 100 {
-		if _, err := conn.Write(frames); err != nil {
+	overTCP(t, func(t *testing.T, wrap wrapper) {
+		conn := tcp(t, func(s connection.ChannelSpec) actor.Actor { return &sink{spec: s} }, wrap)
+		dial(t, conn)
+		stop := make(chan struct{})
+		defer close(stop)
+		if _, err := conn.Write([]byte{9, 0, 1, 0, 0, 0, 0, protocol.FrameEnd}); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if m, ok := readMethod(t, conn).(*protocol.ConnectionClose); !ok || m.ReplyCode != 501 {
-		t.Fatalf("got %+v", m)
-	}
+		frames := contentFrames(1, 1000)
+		for range 100 {
+			if _, err := conn.Write(frames); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if m, ok := readMethod(t, conn).(*protocol.ConnectionClose); !ok || m.ReplyCode != 501 {
+			t.Fatalf("got %+v", m)
+		}
+	})
 }
 
 // A client whose connection.close overtook what it still had to send for its
 // channels gets close-ok all the same, and no reset.
 func TestTCPCloseOvertakes(t *testing.T) {
-	conn := tcp(t, func(s connection.ChannelSpec) actor.Actor { return &sink{spec: s} }, asItIs)
-	dial(t, conn)
-	begin := time.Now()
-	if _, err := conn.Write(methodFrames(0, &protocol.ConnectionClose{ReplyCode: 200})); err != nil {
-		t.Fatal(err)
-	}
-	if m := readMethod(t, conn); m.Key().String() != "connection.close-ok" {
-		t.Fatalf("got %+v", m)
-	}
-	for range 100 {
-		if _, err := conn.Write(contentFrames(1, 1000)); err != nil {
+	overTCP(t, func(t *testing.T, wrap wrapper) {
+		conn := tcp(t, func(s connection.ChannelSpec) actor.Actor { return &sink{spec: s} }, wrap)
+		dial(t, conn)
+		begin := time.Now()
+		if _, err := conn.Write(methodFrames(0, &protocol.ConnectionClose{ReplyCode: 200})); err != nil {
 			t.Fatal(err)
 		}
-	}
-	quiet(t, conn, begin)
+		if m := readMethod(t, conn); m.Key().String() != "connection.close-ok" {
+			t.Fatalf("got %+v", m)
+		}
+		for range 100 {
+			if _, err := conn.Write(contentFrames(1, 1000)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		quiet(t, conn, begin)
+	})
+}
+
+// What comes meanwhile for other channels, and behind it, is handed out in its order when a frame in between has to be waited for.
+func TestTCPOpensInBetween(t *testing.T) {
+	overTCP(t, func(t *testing.T, wrap wrapper) {
+		acks := make(chan int, 1000)
+		conn := tcp(t, func(s connection.ChannelSpec) actor.Actor { return &sink{spec: s, acks: acks} }, wrap)
+		dial(t, conn)
+		for round := range uint16(100) {
+			b := contentFrames(1, 10)
+			b = append(b, methodFrames(2+round, &protocol.ChannelOpen{})...)
+			b = append(b, contentFrames(2+round, 10)...)
+			b = append(b, contentFrames(1, 10)...)
+			if _, err := conn.Write(b); err != nil {
+				t.Fatal(err)
+			}
+			if m, ok := readMethod(t, conn).(*protocol.ChannelOpenOk); !ok {
+				t.Fatalf("got %+v", m)
+			}
+			for methods := 0; methods < 3; {
+				methods += <-acks
+			}
+		}
+	})
+}
+
+// Who publishes during an alarm is held up, also if a frame that has to be waited for comes behind it in the same read.
+func TestTCPAlarm(t *testing.T) {
+	overTCP(t, func(t *testing.T, wrap wrapper) {
+		valve := budget.NewValve(&budget.Budget{})
+		pid, broker := make(chan *actor.PID, 1), make(chan *actor.PID, 1)
+		var system *actor.ActorSystem
+		conn := tcp(t, func(s connection.ChannelSpec) actor.Actor {
+			if s.ID != 1 {
+				return &sink{spec: s}
+			}
+			broker <- s.Connection
+			return &starter{sink: sink{spec: s}, channel: pid, system: &system}
+		}, wrap, func(cfg *connection.Config) { cfg.Valve = valve })
+		dial(t, conn)
+		<-pid
+		valve.SetShut(true)
+		for _, channel := range []uint16{2, 3} {
+			if _, err := conn.Write(append(contentFrames(1, 10), methodFrames(channel, &protocol.ChannelOpen{})...)); err != nil {
+				t.Fatal(err)
+			}
+			if channel == 2 {
+				readMethod(t, conn)
+			}
+		}
+		quiet(t, conn, time.Now())
+		_ = conn.SetReadDeadline(time.Time{})
+		valve.SetShut(false)
+		system.Root.Send(<-broker, &mail.Unblock{})
+		if m, ok := readMethod(t, conn).(*protocol.ChannelOpenOk); !ok {
+			t.Errorf("got %+v", m)
+		}
+	})
 }
 
 // sink is a channel that counts methods and answers every basic.get-empty with

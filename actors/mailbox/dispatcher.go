@@ -15,7 +15,7 @@ const turnLength = 32
 
 const (
 	// spread is how many turns may wait for each caller of Carry before an idle worker is woken to share them.
-	spread = 2
+	spread = 24
 	// carryLimit and carryTime are for how many turns and how long Carry keeps a caller from what it does otherwise.
 	carryLimit = 64
 	carryTime  = 200 * time.Microsecond

@@ -1,0 +1,197 @@
+package socket
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// Loops wait for sockets.
+type Loops struct {
+	carry func(post func())
+
+	mu    sync.Mutex
+	all   []*loop
+	taken int
+}
+
+// NewLoops makes loops that begin with the first connections. carry calls post, which has clients hand on what has come, and
+// may take part in the work that this makes.
+func NewLoops(carry func(post func())) *Loops { return &Loops{carry: carry} }
+
+// pick is the loop of the next connection, another one each time.
+func (l *Loops) pick() (*loop, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.taken++
+	if most := loopsFor(runtime.GOMAXPROCS(0)); len(l.all) >= most { // it may have become less
+		return l.all[l.taken%most], nil
+	}
+	one, err := newLoop(l.carry)
+	if err != nil {
+		return nil, err
+	}
+	l.all = append(l.all, one)
+	go one.run()
+	return one, nil
+}
+
+// Take makes a Conn of a TCP connection, which must not be used any more. Any other connection, or one that cannot be taken
+// for want of descriptors, is returned as it is.
+func (l *Loops) Take(conn net.Conn) net.Conn {
+	tcp, ok := conn.(*net.TCPConn)
+	if !ok {
+		return conn
+	}
+	raw, err := tcp.SyscallConn()
+	if err != nil {
+		return conn
+	}
+	loop, err := l.pick()
+	if err != nil {
+		return conn
+	}
+	c := &Conn{loop: loop, local: tcp.LocalAddr(), remote: tcp.RemoteAddr()}
+	c.in.wake, c.out.wake = make(chan struct{}, 1), make(chan struct{}, 1)
+	var failed error
+	err = raw.Control(func(fd uintptr) { c.fd, failed = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0) })
+	if err != nil || failed != nil {
+		return conn
+	}
+	_ = tcp.Close() // the other descriptor, so that Go's own poller is not woken for what this one waits for
+	c.loop.add(c)
+	return c
+}
+
+// Close ends the loops when their last connection is closed. Nothing may be taken any more.
+func (l *Loops) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, one := range l.all {
+		one.mu.Lock()
+		one.closing = true
+		one.mu.Unlock()
+		one.rouse()
+	}
+}
+
+// loop is one goroutine with an epoll, level-triggered: a read that does not take all, or that comes before the end of the
+// stream, needs no second one to find out.
+type loop struct {
+	epoll int
+	event int // an eventfd that has it look at closing
+	carry func(post func())
+
+	mu      sync.Mutex
+	conns   map[int32]*Conn
+	closing bool
+	ended   bool // epoll and event are closed
+}
+
+func newLoop(carry func(post func())) (*loop, error) {
+	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, os.NewSyscallError("epoll_create1", err)
+	}
+	event, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err == nil {
+		err = unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, event, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(event)})
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("eventfd: %w", err), unix.Close(epoll))
+	}
+	return &loop{epoll: epoll, event: event, carry: carry, conns: map[int32]*Conn{}}, nil
+}
+
+func (l *loop) add(c *Conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conns[int32(c.fd)] = c
+}
+
+// remove forgets a connection whose descriptor is about to be closed.
+func (l *loop) remove(c *Conn) {
+	l.mu.Lock()
+	delete(l.conns, int32(c.fd))
+	last := l.closing && len(l.conns) == 0
+	l.mu.Unlock()
+	if last {
+		l.rouse()
+	}
+}
+
+// rouse has the loop look whether it is to end.
+func (l *loop) rouse() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.ended {
+		_, _ = unix.Write(l.event, []byte{1, 0, 0, 0, 0, 0, 0, 0}) // it can fail only if it was roused often and not yet looked
+	}
+}
+
+// control changes what is waited for.
+func (l *loop) control(fd int, before, after uint32) error {
+	op := unix.EPOLL_CTL_MOD
+	switch {
+	case before == after:
+		return nil
+	case before == 0:
+		op = unix.EPOLL_CTL_ADD
+	case after == 0:
+		op = unix.EPOLL_CTL_DEL
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		return net.ErrClosed
+	}
+	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(l.epoll, op, fd, &unix.EpollEvent{Events: after, Fd: int32(fd)}))
+}
+
+func (l *loop) run() {
+	events := make([]unix.EpollEvent, batch)
+	conns := make([]*Conn, batch)
+	var ready []Client
+	for {
+		n, err := unix.EpollWait(l.epoll, events, -1)
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			panic(os.NewSyscallError("epoll_wait", err)) // a mistake of ours
+		}
+		if !l.find(events[:max(n, 0)], conns) {
+			return
+		}
+		ready = ready[:0]
+		for i := range max(n, 0) {
+			if conns[i] == nil {
+				continue
+			}
+			if c := conns[i].happened(events[i].Events); c != nil {
+				ready = append(ready, c)
+			}
+			conns[i] = nil
+		}
+		round(ready, l.carry)
+	}
+}
+
+// find names the connections of events; false says that the loop has ended.
+func (l *loop) find(events []unix.EpollEvent, conns []*Conn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range events {
+		conns[i] = l.conns[events[i].Fd]
+		if int(events[i].Fd) == l.event {
+			var b [8]byte
+			_, _ = unix.Read(l.event, b[:])
+		}
+	}
+	if l.ended = l.closing && len(l.conns) == 0; l.ended {
+		_, _ = unix.Close(l.epoll), unix.Close(l.event)
+	}
+	return !l.ended
+}

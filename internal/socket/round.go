@@ -1,0 +1,54 @@
+package socket
+
+import (
+	"errors"
+	"runtime"
+)
+
+// ErrNotNow is the error of a read that would have to wait.
+var ErrNotNow = errors.New("nothing has come")
+
+// Client is called by the loop while its connection listens, by one goroutine. It must not wait for anybody.
+type Client interface {
+	// Fill reads once with TryRead and returns how many bytes that brought, or 0 after it has called Pause or if there were none.
+	Fill() int
+	// Handle hands on what Fill has brought. It comes before the next Fill, but there may be those of others in between.
+	Handle()
+}
+
+// handOn is how many bytes a connection may bring at once for the loop to take part in the work that they make. More means
+// that there is more to read.
+const handOn = 4 << 10
+
+// batch is how many connections are filled before the first of them is handled.
+const batch = 64
+
+// loopsFor is how many loops there are for so many processors.
+func loopsFor(processors int) int { return max(1, processors/2) }
+
+// round is one turn of a loop: what is little is read everywhere before any of it is handled, what is much is handled at once.
+func round(ready []Client, carry func(post func())) {
+	filled, much := ready[:0], false
+	for _, c := range ready {
+		switch n := c.Fill(); {
+		case n >= handOn:
+			c.Handle()
+			much = true
+		case n > 0:
+			filled = append(filled, c)
+		}
+	}
+	handle := func() {
+		for _, c := range filled {
+			c.Handle()
+		}
+	}
+	switch {
+	case much:
+		handle()
+		runtime.Gosched() // who was woken by it gets this processor before the wait for more, which keeps it for a while
+	case len(filled) > 0:
+		carry(handle)
+	}
+	clear(ready)
+}
