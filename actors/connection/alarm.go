@@ -26,13 +26,10 @@ type heldUp struct{}
 // room for more; false says that the connection is closing. Who is in the middle of
 // something may end it before.
 func (r *reader) calm() bool {
-	valve := r.c.cfg.Valve
-	if !valve.Shut() {
-		r.until = 0
-	}
-	if !r.published || !valve.Full() && !valve.Shut() {
+	if r.isCalm() {
 		return true
 	}
+	valve := r.c.cfg.Valve
 	return r.pause(func() bool {
 		if !valve.Wait(r.c.stopping) {
 			return false
@@ -51,6 +48,15 @@ func (r *reader) calm() bool {
 		}
 		return true
 	})
+}
+
+// isCalm tells whether calm has nothing to wait for.
+func (r *reader) isCalm() bool {
+	valve := r.c.cfg.Valve
+	if !valve.Shut() {
+		r.until = 0
+	}
+	return !r.published || !valve.Full() && !valve.Shut()
 }
 
 // mayEnd reports whether the connection is read during an alarm because it holds

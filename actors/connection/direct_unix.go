@@ -15,14 +15,7 @@ import (
 // connections that have no descriptor of their own, like TLS.
 func (w *writer) direct() outbox.TryWrite {
 	if l, ok := w.c.cfg.Conn.(looped); ok {
-		return func(bytes []byte) int {
-			n := l.TryWrite(bytes)
-			if n > 0 {
-				w.writes.Add(1)
-				w.octets.Add(uint64(n))
-			}
-			return n
-		}
+		return func(bytes []byte) int { return w.wrote(l.TryWrite(bytes)) }
 	}
 	owner, ok := w.c.cfg.Conn.(syscall.Conn)
 	if !ok {
@@ -49,8 +42,6 @@ func (w *writer) direct() outbox.TryWrite {
 		if err != nil || n <= 0 {
 			return 0
 		}
-		w.writes.Add(1)
-		w.octets.Add(uint64(n))
-		return n
+		return w.wrote(n)
 	}
 }

@@ -60,7 +60,7 @@ func (r *reader) Handle() {
 			r.want, r.err = r.dispatch()
 			r.inLoop = false
 		}
-		if r.err != nil || isClosed(r.c.stopping) || !r.flows() {
+		if r.err != nil || isClosed(r.c.stopping) || !r.isCalm() || !r.hasCredit() {
 			r.resume()
 		}
 	})
@@ -78,13 +78,4 @@ func (r *reader) guarded(do func()) {
 	defer r.c.recovered("reader")
 	do()
 	done = true
-}
-
-// flows tells whether calm and credit would not wait.
-func (r *reader) flows() bool {
-	valve := r.c.cfg.Valve
-	if !valve.Shut() {
-		r.until = 0
-	}
-	return (!r.published || !valve.Full() && !valve.Shut()) && r.c.gate.Open() && !r.c.arrivals.Stuck()
 }

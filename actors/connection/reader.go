@@ -125,14 +125,17 @@ func (r *reader) serve() error {
 // credit waits until less of this connection's input is under way, and none of it
 // waits for room to be kept in; false says that the connection is closing.
 func (r *reader) credit() bool {
-	gate, arrivals := r.c.gate, r.c.arrivals
-	if gate.Open() && !arrivals.Stuck() {
+	if r.hasCredit() {
 		return true
 	}
+	gate, arrivals := r.c.gate, r.c.arrivals
 	r.crowded.Store(true)
 	defer r.crowded.Store(false)
 	return r.pause(func() bool { return gate.Wait(r.c.stopping) && arrivals.Wait(r.c.stopping) })
 }
+
+// hasCredit tells whether credit has nothing to wait for.
+func (r *reader) hasCredit() bool { return r.c.gate.Open() && !r.c.arrivals.Stuck() }
 
 // pause waits, and looks meanwhile whether the peer is still there.
 func (r *reader) pause(wait func() bool) bool {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/socket"
 	"candlemark/protocol"
 )
 
@@ -197,16 +198,13 @@ func (r *reader) flush() {
 	r.touched = r.touched[:0]
 }
 
-// carryMost is how many bytes a read may bring to be carried on by the reader; more means that there is more to read.
-const carryMost = 4 << 10
-
 // carry is flush, and takes part in the work that it makes before the socket is read again.
 func (r *reader) carry() {
 	switch {
 	case len(r.touched) == 0:
 	case r.inLoop: // which does it for all that have something
 		r.flush()
-	case r.in.last < carryMost:
+	case r.in.last < socket.Much:
 		r.c.cfg.Carry(r.flushing)
 	default:
 		r.flush()

@@ -38,16 +38,21 @@ func (w *writer) write(b []byte) error {
 	}
 	for len(b) > 0 {
 		n, err := p.write(conn, b[:min(len(b), most)])
-		if n > 0 {
-			b = b[n:]
-			w.writes.Add(1)
-			w.octets.Add(uint64(n))
-		}
+		b = b[w.wrote(n):]
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// wrote counts n bytes of one write, if there are any, and returns n.
+func (w *writer) wrote(n int) int {
+	if n > 0 {
+		w.writes.Add(1)
+		w.octets.Add(uint64(n))
+	}
+	return n
 }
 
 // recovered turns a panic of a goroutine into the end of the connection, not of

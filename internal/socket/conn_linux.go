@@ -150,7 +150,7 @@ func (c *Conn) wait(d *direction) error {
 	d.waiting = true
 	err := c.update()
 	if err != nil {
-		d.waiting, c.interest = false, 0
+		d.waiting = false
 	}
 	by := d.by
 	c.mu.Unlock()
@@ -175,7 +175,7 @@ func (c *Conn) wait(d *direction) error {
 	}
 }
 
-// update tells the loop what is waited for. mu is held.
+// update tells the loop what is waited for; with an error it waits for what it did. mu is held.
 func (c *Conn) update() error {
 	before, gone := c.interest, c.gone.Load()
 	c.interest = 0
@@ -185,7 +185,11 @@ func (c *Conn) update() error {
 	if c.out.waiting && !gone {
 		c.interest |= unix.EPOLLOUT
 	}
-	return c.loop.control(c.fd, before, c.interest)
+	err := c.loop.control(c.fd, before, c.interest)
+	if err != nil {
+		c.interest = before
+	}
+	return err
 }
 
 // happened wakes who waits for what the loop has seen, and returns who is to read, if anybody.
@@ -219,7 +223,7 @@ func (c *Conn) Listen(client Client) error {
 	c.client = client
 	err := c.update()
 	if err != nil {
-		c.client, c.interest = nil, 0
+		c.client = nil
 	}
 	return c.failed("read", err)
 }

@@ -2,7 +2,6 @@ package socket
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"os"
 	"runtime"
@@ -99,11 +98,11 @@ func newLoop(carry func(post func())) (*loop, error) {
 		return nil, os.NewSyscallError("epoll_create1", err)
 	}
 	event, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
-	if err == nil {
-		err = unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, event, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(event)})
-	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("eventfd: %w", err), unix.Close(epoll))
+		return nil, errors.Join(os.NewSyscallError("eventfd", err), unix.Close(epoll))
+	}
+	if err := unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, event, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(event)}); err != nil {
+		return nil, errors.Join(os.NewSyscallError("epoll_ctl", err), unix.Close(event), unix.Close(epoll))
 	}
 	return &loop{epoll: epoll, event: event, carry: carry, conns: map[int32]*Conn{}}, nil
 }

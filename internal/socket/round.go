@@ -16,9 +16,9 @@ type Client interface {
 	Handle()
 }
 
-// handOn is how many bytes a connection may bring at once for the loop to take part in the work that they make. More means
-// that there is more to read.
-const handOn = 4 << 10
+// Much is how many bytes at once say that there is more to read: who has read so many does not take part in the work that they
+// make, but leaves it to others and reads on.
+const Much = 4 << 10
 
 // batch is how many connections are filled before the first of them is handled.
 const batch = 64
@@ -31,7 +31,7 @@ func round(ready []Client, carry func(post func())) {
 	filled, much := ready[:0], false
 	for _, c := range ready {
 		switch n := c.Fill(); {
-		case n >= handOn:
+		case n >= Much:
 			c.Handle()
 			much = true
 		case n > 0:
