@@ -302,8 +302,11 @@ func TestAutoDeleteOverRestarts(t *testing.T) {
 					c.put("", q, amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte(body)})
 				}
 			}
-			c.must(c.ExchangeDeclare("x", "fanout", true, true, false, false, nil))
-			c.must(c.QueueBind("consumed", "", "x", false, nil))
+			for i := range 100 { // in a stop, the broker waits for all that a queue's end brings about
+				x := "x" + strconv.Itoa(i)
+				c.must(c.ExchangeDeclare(x, "fanout", true, true, false, false, nil))
+				c.must(c.QueueBind("consumed", "", x, false, nil))
+			}
 			c.must(c.Qos(1, 0, false))
 			c.next(c.consume("consumed", false))
 			c.next(c.consume("plain", false))
@@ -319,8 +322,9 @@ func TestAutoDeleteOverRestarts(t *testing.T) {
 			if c.takes("consumed") != (name == "kill") {
 				t.Error("the auto-delete queue with a consumer")
 			}
-			if all := b.request("GET", "/api/exchanges/%2F", "", 200); strings.Contains(all, `"name":"x"`) != (name == "kill") {
-				t.Error("the auto-delete exchange")
+			all := b.request("GET", "/api/exchanges/%2F", "", 200)
+			if left := strings.Count(all, `"name":"x`); left != map[string]int{"kill": 100}[name] {
+				t.Errorf("of the auto-delete exchanges %d are left", left)
 			}
 			for _, q := range []string{"plain", "idle"} {
 				d, ok, err := c.Get(q, true)

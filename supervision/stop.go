@@ -9,6 +9,8 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
 )
 
 // settleTimeout is how long queues may take to handle what connections left.
@@ -68,21 +70,35 @@ func (n *Node) leave(ctx context.Context) error {
 	}
 }
 
-// settle waits until every queue has handled the mail that is in front of it.
-// The end of an actor overtakes its mail (PRO-1), and with it
+// settle waits until every queue has handled the mail that is in front of it, and every
+// virtual host has done what follows from that, for example deleted an exchange with
+// its last binding. The end of an actor overtakes its mail (PRO-1), and with it
 // acknowledgements would be lost that clients have long forgotten.
 func (n *Node) settle(ctx context.Context) error {
 	ctx, cancel := n.clock.WithTimeout(ctx, settleTimeout)
 	defer cancel()
-	for _, v := range n.vhosts.List("") {
+	vhosts := n.vhosts.List("")
+	for _, v := range vhosts {
 		queues := slices.Collect(v.Directory().Keepers())
-		silent := len(queues)
-		err := n.asker.All(ctx, silent, func(i int, r mail.Request) {
-			n.asker.Post(queues[i].PID, &mail.DescribeQueue{Request: r})
-		}, func(any) { silent-- })
-		if err != nil || silent > 0 {
-			return fmt.Errorf("%d queues of vhost '%s' did not finish in time", silent, v.Name)
+		busy := n.unanswered(ctx, len(queues), func(i int, r mail.Request) (*actor.PID, any) {
+			return queues[i].PID, &mail.DescribeQueue{Request: r}
+		})
+		if busy > 0 {
+			return fmt.Errorf("%d queues of vhost '%s' did not finish in time", busy, v.Name)
 		}
 	}
+	busy := n.unanswered(ctx, len(vhosts), func(i int, r mail.Request) (*actor.PID, any) {
+		return vhosts[i].PID, &mail.AwaitRest{Request: r}
+	})
+	if busy > 0 {
+		return fmt.Errorf("%d virtual hosts did not finish in time", busy)
+	}
 	return nil
+}
+
+// unanswered asks count questions and tells how many had no answer in time.
+func (n *Node) unanswered(ctx context.Context, count int, ask func(i int, r mail.Request) (*actor.PID, any)) int {
+	silent := count
+	_ = n.asker.All(ctx, count, func(i int, r mail.Request) { n.asker.Post(ask(i, r)) }, func(any) { silent-- })
+	return silent
 }

@@ -30,6 +30,8 @@ type shared struct {
 	out      outbox
 	requests requests
 	children children
+	storing  int               // changes that are on their way to the store
+	resters  []mail.AwaitRest  // who waits until nothing is under way
 	run      func(command any) // carries a command out that was parked
 
 	queues    *queues
@@ -83,7 +85,19 @@ func (s *shared) store(c definitions.Change, command mail.Answerable, then func(
 		then(nil)
 		return
 	}
+	s.storing++
 	s.out.add(storing{c, then, command})
+}
+
+// rest answers those that wait until nothing is under way.
+func (s *shared) rest() {
+	if s.storing+len(s.requests.open)+len(s.children.leaving) > 0 {
+		return
+	}
+	for _, m := range s.resters {
+		s.out.done(m.Request, nil)
+	}
+	s.resters = nil
 }
 
 // failed answers a command whose change could not be stored.

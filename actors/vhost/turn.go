@@ -49,13 +49,17 @@ func (s *state) handle(what any) {
 		s.deleteAll(m)
 	case sweepOn:
 		s.matcher.sweepOn()
+	case *mail.AwaitRest:
+		s.resters = append(s.resters, *m)
 	case *stored:
+		s.storing--
 		m.then(m.err)
 	case *fetched:
 		s.queues.fetched(m)
 	default:
 		s.event(what)
 	}
+	s.rest()
 }
 
 // command carries out a command about a name. Some come, or were parked, when nothing

@@ -1,0 +1,68 @@
+package vhost_test
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"candlemark/actors/mail"
+	"candlemark/actors/vhost"
+	"candlemark/internal/definitions"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// slowStore answers a change when it is told to.
+type slowStore struct {
+	definitions.Store
+	answers []func(uint64, error)
+}
+
+func (s *slowStore) Apply(_ definitions.Change, done func(uint64, error)) {
+	s.answers = append(s.answers, done)
+}
+
+func (s *slowStore) answer() {
+	done := s.answers[0]
+	s.answers = s.answers[1:]
+	done(1, nil)
+	synctest.Wait()
+}
+
+// TestAwaitRest: the answer comes when a queue that ends has gone from the disk and from
+// its exchange, when the exchange that thereby ends has gone, and when both have ended.
+func TestAwaitRest(t *testing.T) {
+	var disk slowStore
+	inHouseWith(t, func(cfg *vhost.Config) { cfg.Meta = &disk }, func(h *house) {
+		x := h.declareExchange("x", true)
+		pid := h.publishedExchange("x").PID
+		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/", Durable: true})
+		disk.answer()
+		q := h.queue("q")
+		take[*mail.DeclareQueue](h, q)
+		h.bind("x", "q", false)
+		h.send(&mail.AwaitRest{Request: h.ask()})
+		h.wantTopology(0, "")
+
+		h.hold(x, func(actor.Context, any) {})
+		h.retire("q", 1, false)
+		await := h.ask()
+		h.send(&mail.AwaitRest{Request: await})
+		h.nothing(h.asker)
+		disk.answer()
+		h.nothing(h.asker)
+		f := take[*mail.ForgetDestination](h, x)
+		h.send(&mail.BindingsForgotten{Reply: f.Done(nil), Unused: true})
+		h.nothing(h.asker)
+		r := take[*mail.RetireExchange](h, x)
+		h.send(&mail.ExchangeDeleteReply{Reply: r.Done(nil)})
+		take[*mail.QueueForgotten](h, q)
+		h.nothing(h.asker)
+		h.goes("q")
+		h.nothing(h.asker)
+		h.system.Root.Stop(pid)
+		synctest.Wait()
+		if a := take[*mail.TopologyReply](h, h.asker); a.ID != await.ID || a.Err != nil {
+			t.Errorf("%+v", a)
+		}
+	})
+}
