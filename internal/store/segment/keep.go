@@ -204,18 +204,12 @@ func (j *Journal) install(s snapshot) error {
 	if len(k.numbers) > 0 {
 		number = k.numbers[0] + 1
 	}
-	if err := k.spare.Write(number, s.bytes); err != nil {
+	if err := errors.Join(k.takeOld(j.dir), k.spare.Write(number, s.bytes)); err != nil {
 		return err
 	}
 	j.counters.checkpoints.Add(1)
 	k.numbers = slices.Insert(k.numbers, 0, number)
-	var errs []error
-	for len(k.numbers) > 2 {
-		last := len(k.numbers) - 1
-		errs = append(errs, k.spare.Take(filepath.Join(j.dir, index.CheckpointName(k.numbers[last]))))
-		k.numbers = k.numbers[:last]
-	}
-	errs = append(errs, k.spare.Prepare(len(s.bytes)))
+	errs := []error{k.takeOld(j.dir), k.spare.Prepare(len(s.bytes))}
 	opened := int(s.segment - min(k.previous, s.segment))
 	var gone []*index.Segment
 	for _, seg := range s.empty {
@@ -229,6 +223,16 @@ func (j *Journal) install(s snapshot) error {
 	wake(j.kick) // who waits for the log to be shorter
 	k.previous, k.written = s.segment, s.written
 	return errors.Join(append(errs, j.stock.Trim(min(opened+1, maxSpares)))...)
+}
+
+// takeOld makes a spare file of checkpoints beyond two. A crash can leave one more.
+func (k *keeper) takeOld(dir string) (err error) {
+	for len(k.numbers) > 2 && err == nil {
+		last := len(k.numbers) - 1
+		err = k.spare.Take(filepath.Join(dir, index.CheckpointName(k.numbers[last])))
+		k.numbers = k.numbers[:last]
+	}
+	return err
 }
 
 // maxSpares is how many spare files are kept for a log that grows fast.
