@@ -117,6 +117,9 @@ func (v *vhost) Receive(ctx actor.Context) {
 // then: what panics is tried once more, behind the answer that says so, and a child
 // that cannot be started has died.
 func (v *vhost) carryOut(ctx actor.Context, what any) {
+	if _, farewell := what.(*mail.QueueRetiring); farewell {
+		what = nil // the queue is forgotten by now, or kept: another answer would contradict
+	}
 	for _, e := range v.core.out.take() {
 		if v.try(ctx, e, what) {
 			continue
