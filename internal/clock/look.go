@@ -27,8 +27,8 @@ type Machine interface {
 func (c *Clock) Look() (slept, set time.Duration) {
 	wall, awake := c.machine.Now()
 	ever, has := c.machine.Ever()
+	passed := time.Since(c.base) // in the midst of the readings, so that it is as good as they are
 	wallThen, awakeThen := c.machine.Now()
-	passed := time.Since(c.base)
 	c.looked(passed, passed)
 	took := awakeThen - awake
 	if took > blur || (time.Duration(wallThen-wall)-took).Abs() > blur {
@@ -40,7 +40,7 @@ func (c *Clock) Look() (slept, set time.Duration) {
 			c.slept.Store(int64(s))
 		}
 	}
-	skew := wallThen - int64(c.Now())
+	skew := wallThen - c.wall - int64(passed) - c.slept.Load()
 	if by := time.Duration(skew - c.skew.Load()); by.Abs() >= leastStep {
 		set = by
 		c.skew.Store(skew)

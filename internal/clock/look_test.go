@@ -12,11 +12,16 @@ type laptop struct {
 	set, slept time.Duration
 	blind      bool          // has no clock that goes on in its sleep
 	between    time.Duration // passes between two readings
+	readings   int
+	behind     time.Duration // passes behind the second one
 }
 
 func (l *laptop) Now() (int64, time.Duration) {
 	time.Sleep(l.between)
 	now := time.Now()
+	if l.readings++; l.readings%2 == 0 {
+		time.Sleep(l.behind)
+	}
 	return now.Add(l.set + l.slept).UnixNano(), now.Sub(l.start)
 }
 
@@ -70,6 +75,20 @@ func TestTTL35_Look(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A process that is held up behind the readings takes no clock for set (TTL-35).
+func TestTTL35_HeldUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &laptop{start: time.Now(), readings: 1}
+		c := Of(l)
+		l.readings, l.behind = 0, 2*time.Second
+		for range 3 {
+			if slept, set := c.Look(); slept != 0 || set != 0 || c.Skew() != 0 {
+				t.Errorf("slept %v, set by %v, %d ms ahead", slept, set, c.Skew())
+			}
+		}
+	})
 }
 
 // Short sleeps add up, and what was set comes back (TTL-35).
