@@ -22,7 +22,7 @@ func (b *broker) begins() {
 	c := b.dial()
 	c.must(c.ExchangeDeclare("dlx", "topic", true, false, false, false, nil))
 	c.must(c.ExchangeDeclare("passing", "fanout", false, false, false, false, nil))
-	for name, args := range map[string]amqp.Table{"orders": nil, "dead": nil, "leased": {"x-expires": 2000}} {
+	for name, args := range map[string]amqp.Table{"orders": nil, "dead": nil, "leased": {"x-expires": 4000}} {
 		_, err := c.QueueDeclare(name, true, false, false, false, args)
 		c.must(err)
 	}

@@ -136,6 +136,32 @@ func TestLEASE4Renewal(t *testing.T) {
 	}
 }
 
+// A queue that is published to ends all the same, unless it, or a policy, says that
+// publishing is a use.
+func TestLEASE4_RenewedByPublishing(t *testing.T) {
+	testkit.Run(t, nil, func(b *testkit.Bubble) {
+		ch := b.Connect().Open()
+		b.SetPolicy("use", `{"pattern":"^policy$","definition":{"expires-renewed-by":"publish"}}`)
+		queues := []string{"argument", "policy", "plain"}
+		ch.Declare("argument", amqp.Table{"x-expires": 900, "x-expires-renewed-by": "publish"})
+		ch.Declare("policy", leaseArgs)
+		ch.Declare("plain", leaseArgs)
+		b.AdvanceTo(600 * ms)
+		for _, q := range queues {
+			ch.Send("", q, testkit.Text("m"))
+		}
+		ends(b, "plain", 900*ms)
+		b.AdvanceTo(1500*ms - 1)
+		if b.Queue("policy") == nil {
+			t.Error("what a policy says does not count")
+		}
+		ends(b, "argument", 1500*ms)
+		if b.Queue("policy") != nil {
+			t.Error("is still there")
+		}
+	})
+}
+
 func consumes(l *leased) error {
 	_, err := l.Consume("q", "c", true, false, false, false, nil)
 	return err
