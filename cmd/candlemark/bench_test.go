@@ -63,6 +63,8 @@ var variants = map[string]string{
 	"messages":         "idle --kind messages --count 100 -z 0.1 --settle 30ms",
 	"reply queues":     "rpc --reply queue -x 3 -y 2 -C 50",
 	"pull of a queue":  "stream -x 2 -C 200 -t topic --queues 2 -y 2 -R 20000 -q 10 --consume-after --persistent",
+	"what changes":     "stream -vr 5000:0.1,0:0.1 -vl 100:0.1 -vl 0:0.1 -q 10 -z 0.3 --warmup 0",
+	"slow consumers":   "stream -y 2 -L 200 -q 5 -z 0.1 --warmup 0 --max-backlog 100",
 	"limits":           "stream -D 50 -q 5 -z 1m --max-backlog 100 -a",
 }
 

@@ -20,6 +20,7 @@ type Consuming struct {
 	// AckIdle acknowledges besides whenever everything that has arrived is read.
 	AckIdle   bool
 	Rate      float64 // messages a second of each; 0 for as fast as they come
+	Latency   Plan    // µs that each works on a message before it acknowledges it
 	Limit     int64   // messages of each connection; 0 for any number
 	Arguments protocol.Table
 }
@@ -49,6 +50,7 @@ type Consumer struct {
 	taps    []*tap
 	every   int // messages that are acknowledged at once
 	got     int64
+	work    func() // what is done about a message; nil for nothing
 	stopped atomic.Bool
 }
 
@@ -107,10 +109,17 @@ func Subscribe(conn *wire.Conn, ch uint16, queue string, how *Consuming) error {
 // Run reads until Stop, or until the limit is reached.
 func (c *Consumer) Run() error {
 	wait := func() {}
-	if c.how.Rate > 0 {
-		pace, start := newPacer(), wire.Now()
+	if pace, start := (pacer{}), wire.Now(); c.how.Rate > 0 || !c.how.Latency.IsZero() {
+		pace = newPacer()
 		defer pace.release()
+		c.work = func() {
+			c.flush()
+			pace.sleep(time.Duration(c.how.Latency.At(time.Duration(wire.Now()-start)) * float64(time.Microsecond)))
+		}
 		wait = func() {
+			if c.how.Rate == 0 {
+				return
+			}
 			c.flush()
 			pace.sleep(time.Duration(start + int64(float64(c.got)*1e9/c.how.Rate) - wire.Now()))
 		}
@@ -144,6 +153,9 @@ func (c *Consumer) deliver(ev *wire.Event) error {
 	t := c.taps[ev.Channel-1]
 	t.add(ev, c.run.ID, c.conn.Stamp())
 	c.got++
+	if c.work != nil {
+		c.work()
+	}
 	idle := !c.conn.Buffered()
 	if idle || len(t.arrivals) == gathered {
 		c.flush()

@@ -18,11 +18,11 @@ type Publishing struct {
 	Key        func(producer int) string
 	Mandatory  bool
 	Properties protocol.Properties
-	Size       int     // bytes of a body, at least MinSize
-	Batch      int     // messages in a write; 0 for 64 KiB, at most 64
-	Window     int     // publishes that may wait for confirms; 0 for no confirms
-	Rate       float64 // messages a second of each; 0 for as fast as it goes
-	Limit      int64   // messages of each; 0 for any number
+	Size       int   // bytes of a body, at least MinSize
+	Batch      int   // messages in a write; 0 for 64 KiB, at most 64
+	Window     int   // publishes that may wait for confirms; 0 for no confirms
+	Rate       Plan  // messages a second of each; none for as fast as it goes
+	Limit      int64 // messages of each; 0 for any number
 	TTL        TTL
 	// Dress makes a message one of a TTL, and appends to dst what is to be written before it; nil to set its expiration.
 	Dress func(dst []byte, p *wire.Publish, ttl time.Duration) []byte
@@ -129,13 +129,13 @@ func Expiring(p *wire.Publish, ttl time.Duration) {
 }
 
 // frames are the next n messages.
-func (l *Lane) frames(n int, now, start int64, step float64) []byte {
+func (l *Lane) frames(n int, now, start int64) []byte {
 	lag := l.run.Lag.Shard(int(l.ID))
 	l.buf = l.buf[:0]
 	for i := range n {
 		l.head.seq, l.head.sent, l.head.due = uint64(l.Sent)+uint64(i), now, now
-		if step > 0 {
-			l.head.due = start + int64(float64(l.head.seq)*step)
+		if !l.how.Rate.IsZero() {
+			l.head.due = start + int64(l.how.Rate.When(float64(l.head.seq)))
 			lag.Record(now - l.head.due)
 		}
 		if l.batch != nil {
@@ -155,14 +155,11 @@ func (l *Lane) frames(n int, now, start int64, step float64) []byte {
 // Run publishes until the run is stopped or the limit is reached.
 func (l *Lane) Run() error {
 	how, pace := l.how, pacer{}
-	if how.Rate > 0 { // a goroutine that is tied to its thread costs more to wake
+	if !how.Rate.IsZero() { // a goroutine that is tied to its thread costs more to wake
 		pace = newPacer()
 		defer pace.release()
 	}
-	most, start, step := how.size(), wire.Now(), 0.0
-	if how.Rate > 0 {
-		step = 1e9 / how.Rate
-	}
+	most, start := how.size(), wire.Now()
 	for !l.run.Stop.Load() && (how.Limit == 0 || l.Sent < how.Limit) {
 		if how.Hold != nil && how.Hold() {
 			pace.sleep(100 * time.Microsecond)
@@ -172,11 +169,11 @@ func (l *Lane) Run() error {
 		if how.Limit > 0 {
 			n = int(min(int64(n), how.Limit-l.Sent))
 		}
-		if step > 0 {
-			due := int64(float64(now-start)/step) + 1 - l.Sent
+		if !how.Rate.IsZero() {
+			due := int64(how.Rate.Until(time.Duration(now-start))) + 1 - l.Sent
 			if due <= 0 {
-				wait := start + int64(float64(l.Sent)*step) - now
-				pace.sleep(min(time.Duration(wait), 50*time.Millisecond))
+				wait := how.Rate.When(float64(l.Sent)) - time.Duration(now-start)
+				pace.sleep(min(wait, 50*time.Millisecond))
 				continue
 			}
 			n = int(min(int64(n), due))
@@ -187,7 +184,7 @@ func (l *Lane) Run() error {
 				return l.failed(err)
 			}
 		}
-		if _, err := l.conn.Write(l.frames(n, now, start, step)); err != nil {
+		if _, err := l.conn.Write(l.frames(n, now, start)); err != nil {
 			return l.failed(err)
 		}
 		l.Sent += int64(n)

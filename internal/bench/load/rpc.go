@@ -87,7 +87,7 @@ func (c *Caller) listen() error {
 // Run calls until the run is stopped or the limit is reached.
 func (c *Caller) Run() error {
 	how, pace := c.how, pacer{}
-	if how.Rate > 0 {
+	if !how.Rate.IsZero() {
 		pace = newPacer()
 		defer pace.release()
 	}
@@ -96,8 +96,8 @@ func (c *Caller) Run() error {
 		h := head{seq: uint64(c.Sent)}
 		h.sent = wire.Now()
 		h.due = h.sent
-		if how.Rate > 0 {
-			h.due = start + int64(float64(c.Sent)*1e9/how.Rate)
+		if !how.Rate.IsZero() {
+			h.due = start + int64(how.Rate.When(float64(c.Sent)))
 			if h.due > h.sent {
 				pace.sleep(min(time.Duration(h.due-h.sent), 50*time.Millisecond))
 				continue
@@ -145,7 +145,7 @@ func (c *Caller) call(h *head) error {
 			continue // the book has it
 		}
 		c.took.Record(c.conn.Stamp() - h.due)
-		if c.how.Rate > 0 {
+		if !c.how.Rate.IsZero() {
 			c.fromSend.Record(c.conn.Stamp() - h.sent)
 		}
 		return nil

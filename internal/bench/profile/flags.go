@@ -67,6 +67,26 @@ func (f *names) read(set func(string) error, list, help string) {
 	each(list, func(name string) { f.Var(&read{set: set}, name, help) })
 }
 
+// plan may be given several times, as with PerfTest: each adds steps.
+func (f *names) plan(to *load.Plan, list, help string) {
+	each(list, func(name string) { f.Var((*plan)(to), name, help) })
+}
+
+// plan is a flag for a value that changes with time.
+type plan load.Plan
+
+// String implements flag.Value.
+func (p *plan) String() string { return load.Plan(*p).String() }
+
+// Set implements flag.Value.
+func (p *plan) Set(text string) error {
+	added, err := load.Plan(*p).Parse(text)
+	if err == nil {
+		*p = plan(added)
+	}
+	return err
+}
+
 // read is a flag that is read by a function.
 type read struct {
 	text string
@@ -121,6 +141,7 @@ func (s *Settings) publishing(f *names) {
 	f.number(&s.Size, "s,size", 100, fmt.Sprintf("`bytes` of a body, at least %d", load.MinSize))
 	f.number(&s.Batch, "batch", 0, "the `number` of messages in a write; 0 for 64 KiB, at most 64 messages")
 	f.rate(&s.Rate, "r,rate", 0, "messages a second of each producer; 0 for as fast as it goes")
+	f.plan(&s.Rates, "vr,variable-rate", "`rates` of each producer, in turn: 1000:60,0:10 is 1000 messages a second for 60 s, then none for 10; several of these flags are one after the other")
 	f.rate(&s.TotalRate, "total-rate", 0, "messages a second of all producers together")
 	f.number(&s.Confirm, "c,confirm", 0, "the `number` of publishes of a channel that may wait for confirms; 0 or -1 for no confirms")
 	f.count(&s.PublishCount, "C,pmessages", "the `number` of messages of each producer; 0 for as many as the time allows")
@@ -162,6 +183,8 @@ func (s *Settings) consuming(f *names) {
 	f.number(&s.AckEvery, "A,multi-ack-every", 1, "acknowledges this `number` of messages at once")
 	f.is(&s.AckIdle, "ack-idle", "acknowledges also whenever everything that has arrived is read")
 	f.rate(&s.ConsumerRate, "R,consumer-rate", 0, "messages a second of each consumer; 0 for as fast as they come")
+	f.number(&s.ConsumerLatency, "L,consumer-latency", 0, "how many `microseconds` a consumer works on a message before it acknowledges it")
+	f.plan(&s.Latencies, "vl,variable-latency", "`latencies` of each consumer, in turn: 1000:60,5000:10 is 1000 µs for 60 s, then 5000 for 10")
 	f.count(&s.TakeCount, "D,cmessages", "the `number` of messages of each consumer, after which it leaves; 0 for all")
 	f.is(&s.ConsumeAfter, "consume-after", "consumers start when the producers are done")
 	f.read(table(&s.ConsumerArgs), "ca,consumer-args", "`arguments` of the consumers: x-priority=10")

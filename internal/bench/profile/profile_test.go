@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"candlemark/internal/bench/load"
 	"candlemark/protocol"
 )
 
@@ -38,7 +40,7 @@ func TestFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.URL != "amqp://h" || s.Time != 3*time.Second || s.Warmup != 200*time.Millisecond || s.Confirm != -1 || s.ProducerRate() != 10 || len(s.PIDs) != 2 {
+	if s.URL != "amqp://h" || s.Time != 3*time.Second || s.Warmup != 200*time.Millisecond || s.Confirm != -1 || !reflect.DeepEqual(s.ProducerRate(), load.Always(10)) || len(s.PIDs) != 2 {
 		t.Errorf("%+v", s)
 	}
 	if !slices.Equal(s.Named(), []string{"q-2", "q-3", "q-4"}) || s.Queues != 3 || !s.Mandatory || !s.Persistent {
@@ -56,10 +58,25 @@ func TestFlags(t *testing.T) {
 	}
 }
 
+// Steps of a value add up, and are what --compare hands on.
+func TestPlans(t *testing.T) {
+	s, err := Parse(strings.Fields("-vr 1000:2 -vr 0:1,500:0.5 -L 70 -vl 20:1 -r 5"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rate, latency := s.ProducerRate(), s.Latency()
+	if rate.String() != "1000:2,0:1,500:0.5" || latency.String() != "20:1" || !slices.Contains(s.Given, "--vr=1000:2,0:1,500:0.5") {
+		t.Errorf("%s, %s, %v", rate.String(), latency.String(), s.Given)
+	}
+	if s, err = Parse(strings.Fields("-L 70")); err != nil || s.Latency().At(0) != 70 {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestUsageErrors(t *testing.T) {
 	for _, line := range []string{
 		"nothing", "sync more", "-x", "-x a", "--nope", "-f sometimes", "-qa x", "--ttl soon", "--slo p99=1s", "--slo p101.latency=1s", "-x 0 -y 0", "-x -1",
-		"-qp q -qpt 3", "-qp q%d -qpf 3 -qpt 1", "-q 70000", "--compare amqp://a", "--rounds 0", "--reply post", "-z soon", "--pid x",
+		"-vr 5", "-vl 5:x", "-L -1", "-qp q -qpt 3", "-qp q%d -qpf 3 -qpt 1", "-q 70000", "--compare amqp://a", "--rounds 0", "--reply post", "-z soon", "--pid x",
 	} {
 		if _, err := Parse(strings.Fields(line)); !errors.Is(err, ErrUsage) {
 			t.Errorf("%s: %v", line, err)

@@ -41,6 +41,8 @@ type Settings struct {
 	Size, MaxSize, Batch      int
 	Rate, TotalRate           float64
 	ConsumerRate              float64
+	Rates, Latencies          load.Plan
+	ConsumerLatency           int // µs
 	Confirm                   int
 	AutoAck, AckIdle          bool
 	Prefetch, AckEvery        int
@@ -77,12 +79,23 @@ func (s *Settings) Named() (names []string) {
 	return names
 }
 
-// ProducerRate is the rate of one lane of one producer, in messages a second; 0 for none.
-func (s *Settings) ProducerRate() float64 {
-	if s.TotalRate > 0 {
-		return s.TotalRate / float64(max(1, s.Producers*s.ProducerChannels))
+// ProducerRate is the rate of one lane of one producer, in messages a second.
+func (s *Settings) ProducerRate() load.Plan {
+	if !s.Rates.IsZero() {
+		return s.Rates
 	}
-	return s.Rate
+	if s.TotalRate > 0 {
+		return load.Always(s.TotalRate / float64(max(1, s.Producers*s.ProducerChannels)))
+	}
+	return load.Always(s.Rate)
+}
+
+// Latency is how long a consumer works on a message, in µs.
+func (s *Settings) Latency() load.Plan {
+	if !s.Latencies.IsZero() {
+		return s.Latencies
+	}
+	return load.Always(float64(s.ConsumerLatency))
 }
 
 // ErrUsage is wrapped by errors about the command line.
@@ -150,6 +163,8 @@ func (s *Settings) wrong() string {
 		return "-qp wants a pattern such as q-%d, and -qpf and -qpt its first and last number"
 	case s.Size > 1<<27 || s.MaxSize > 1<<27:
 		return "a body has at most 128 MiB"
+	case s.ConsumerLatency < 0:
+		return "-L is at least 0"
 	case s.Prefetch < 0 || s.Prefetch > 65535:
 		return "-q is from 0 to 65535"
 	case s.Profile.Shape == Stream && s.Producers == 0 && s.Consumers == 0:

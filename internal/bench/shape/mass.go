@@ -36,7 +36,7 @@ func (b *Bench) startBystander() (*bystander, error) {
 		return nil, err
 	}
 	s.consume.Go(s.consumer.Run)
-	s.producer, err = load.NewProducer(s.run, &load.Publishing{Key: func(int) string { return queue }, Size: 100, Rate: b.Bystander}, 0, 1)
+	s.producer, err = load.NewProducer(s.run, &load.Publishing{Key: func(int) string { return queue }, Size: 100, Rate: load.Always(b.Bystander)}, 0, 1)
 	if err != nil {
 		return nil, errors.Join(err, s.stop())
 	}

@@ -38,7 +38,7 @@ func (b *Bench) stream() error {
 		s.giving.Hold = func() bool { return b.run.Sent.Load()*s.copies()-b.run.Got.Load() > b.Backlog }
 	}
 	s.taking = load.Consuming{
-		AutoAck: b.AutoAck, Prefetch: b.Prefetch, AckEvery: b.AckEvery, AckIdle: b.AckIdle, Rate: b.ConsumerRate, Limit: b.TakeCount, Arguments: b.ConsumerArgs,
+		AutoAck: b.AutoAck, Prefetch: b.Prefetch, AckEvery: b.AckEvery, AckIdle: b.AckIdle, Rate: b.ConsumerRate, Latency: b.Latency(), Limit: b.TakeCount, Arguments: b.ConsumerArgs,
 	}
 	for i := range b.Producers {
 		p, err := load.NewProducer(b.run, &s.giving, i*b.ProducerChannels, b.ProducerChannels)
@@ -108,7 +108,7 @@ func (s *stream) startConsumers() error {
 		for j := range channels {
 			at := (i*channels + j) % len(s.names)
 			names = append(names, s.names[at])
-			sinks = append(sinks, load.NewStream(s.run, i*channels+j, s.books[at], s.giving.Rate > 0))
+			sinks = append(sinks, load.NewStream(s.run, i*channels+j, s.books[at], !s.giving.Rate.IsZero()))
 		}
 		c, err := load.NewConsumer(s.run, &s.taking, names, sinks)
 		if err != nil {
