@@ -201,7 +201,7 @@ func (s *Settings) special(f *names) {
 	f.number(&s.MaxSize, "max-size", 0, "mass-expiry: bodies are of any `bytes` from --size to this")
 	f.text(&s.Via, "via", "hold", "delays: `how`: hold is a queue for each delay with x-message-ttl and x-expires, message one queue with a TTL on each message, exchange an x-delayed-message exchange")
 	f.is(&s.Once, "declare-once", "delays: hold queues are declared at the start only, and not again before each publish")
-	f.text(&s.Kind, "kind", "connections", "idle: `what`: connections, queues with a lease, or messages")
+	f.text(&s.Kind, "kind", "connections", "idle, churn: `what`: connections, queues (with a lease in idle), messages, channels, consumers, bindings")
 	f.number(&s.Count, "count", 1000, "idle: the `number` of them")
 	f.duration(&s.Lease, "lease", 60*time.Second, "idle: x-expires of queues")
 	f.duration(&s.Standing, "settle", 6*time.Second, "idle: `how long` to wait at most until the memory stands still")

@@ -98,6 +98,9 @@ func (s *Settings) Latency() load.Plan {
 	return load.Always(float64(s.ConsumerLatency))
 }
 
+// kinds lists the values of --kind by shape.
+var kinds = map[Shape]string{Idle: "connections queues messages", Churn: "connections channels queues consumers bindings"}
+
 // ErrUsage is wrapped by errors about the command line.
 var ErrUsage = errors.New("candlemark bench")
 
@@ -185,9 +188,9 @@ func (s *Settings) wrong() string {
 		{"reply", s.Reply, "direct queue"},
 		{"mode", s.Mode, "message queue policy"},
 		{"via", s.Via, "hold message exchange"},
-		{"kind", s.Kind, "connections queues messages"},
+		{"kind", s.Kind, kinds[s.Profile.Shape]},
 	} {
-		if !slices.Contains(strings.Fields(choice.among), choice.value) {
+		if choice.among != "" && !slices.Contains(strings.Fields(choice.among), choice.value) {
 			return "--" + choice.flag + " is one of " + choice.among
 		}
 	}

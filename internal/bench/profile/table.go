@@ -11,6 +11,7 @@ const (
 	MassExpiry                  // many messages that expire at once
 	Delays                      // how late delayed messages come
 	Idle                        // what costs though nothing happens
+	Churn                       // what is made and removed again
 )
 
 // Profile is a shape with flags that stand before those of the user.
@@ -35,6 +36,7 @@ var Profiles = []Profile{
 	{"mass-expiry", "many messages expire at once, while another queue goes on", MassExpiry, "-C 1000000 --lead 30s --within 2s -s 40 --max-size 1024 --drain 30s"},
 	{"delays", "how late delayed messages come; --via hold, message or exchange", Delays, "-C 5000 -r 1000 --ttl mix:100ms,500ms,1s,2s,5s --drain 10s"},
 	{"idle", "what costs though nothing happens; --kind connections, queues or messages", Idle, "--count 1000 --lease 60s"},
+	{"churn", "things that are made and removed; --kind connections, channels, queues, consumers or bindings, -x at a time", Churn, "--kind queues"},
 }
 
 // Row is a line of the table that candlemark bench table makes.

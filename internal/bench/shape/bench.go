@@ -60,6 +60,8 @@ func (b *Bench) Run(address string, pids []int) (result *report.Result, err erro
 		err = b.delays()
 	case profile.MassExpiry:
 		err = b.massExpiry()
+	case profile.Churn:
+		err = b.churn()
 	case profile.Idle:
 		err = b.idle()
 	default:
