@@ -88,7 +88,7 @@ func (n *Node) settle(ctx context.Context) error {
 		}
 	}
 	busy := n.unanswered(ctx, len(vhosts), func(i int, r mail.Request) (*actor.PID, any) {
-		return vhosts[i].PID, &mail.AwaitRest{Request: r}
+		return vhosts[i].PID, &mail.AwaitIdle{Request: r}
 	})
 	if busy > 0 {
 		return fmt.Errorf("%d virtual hosts did not finish in time", busy)

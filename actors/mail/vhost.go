@@ -94,13 +94,13 @@ func (a *AwaitQueue) Answer(f Fate) (Address, any) {
 	return a.ReplyTo, &TopologyReply{Reply: a.Done(gone(f, a.Name, a.VHost))}
 }
 
-// AwaitRest asks to be told when all is done that followed from earlier mail: no
+// AwaitIdle asks to be told when all is done that followed from earlier mail: no
 // definition is on its way to the disk, no exchange is asked about bindings and no child
 // is about to end. From a node that stops; TopologyReply comes back.
-type AwaitRest struct{ Request }
+type AwaitIdle struct{ Request }
 
 // Answer implements Answerable: in a virtual host that has ended all is done.
-func (a *AwaitRest) Answer(Fate) (Address, any) { return a.ReplyTo, &TopologyReply{Reply: a.Done(nil)} }
+func (a *AwaitIdle) Answer(Fate) (Address, any) { return a.ReplyTo, &TopologyReply{Reply: a.Done(nil)} }
 
 // DeclareExchange makes an exchange or checks one that exists. From a channel;
 // TopologyReply comes back.

@@ -31,7 +31,7 @@ type shared struct {
 	requests requests
 	children children
 	storing  int               // changes that are on their way to the store
-	resters  []mail.AwaitRest  // who waits until nothing is under way
+	awaiting []mail.AwaitIdle  // who waits until nothing is under way
 	run      func(command any) // carries a command out that was parked
 
 	queues    *queues
@@ -89,15 +89,15 @@ func (s *shared) store(c definitions.Change, command mail.Answerable, then func(
 	s.out.add(storing{c, then, command})
 }
 
-// rest answers those that wait until nothing is under way.
-func (s *shared) rest() {
+// tellIdle answers those that wait until nothing is under way.
+func (s *shared) tellIdle() {
 	if s.storing+len(s.requests.open)+len(s.children.leaving) > 0 {
 		return
 	}
-	for _, m := range s.resters {
+	for _, m := range s.awaiting {
 		s.out.done(m.Request, nil)
 	}
-	s.resters = nil
+	s.awaiting = nil
 }
 
 // failed answers a command whose change could not be stored.

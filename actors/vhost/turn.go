@@ -49,8 +49,8 @@ func (s *state) handle(what any) {
 		s.deleteAll(m)
 	case sweepOn:
 		s.matcher.sweepOn()
-	case *mail.AwaitRest:
-		s.resters = append(s.resters, *m)
+	case *mail.AwaitIdle:
+		s.awaiting = append(s.awaiting, *m)
 	case *stored:
 		s.storing--
 		m.then(m.err)
@@ -59,7 +59,7 @@ func (s *state) handle(what any) {
 	default:
 		s.event(what)
 	}
-	s.rest()
+	s.tellIdle()
 }
 
 // command carries out a command about a name. Some come, or were parked, when nothing

@@ -28,9 +28,9 @@ func (s *slowStore) answer() {
 	synctest.Wait()
 }
 
-// TestAwaitRest: the answer comes when a queue that ends has gone from the disk and from
+// TestAwaitIdle: the answer comes when a queue that ends has gone from the disk and from
 // its exchange, when the exchange that thereby ends has gone, and when both have ended.
-func TestAwaitRest(t *testing.T) {
+func TestAwaitIdle(t *testing.T) {
 	var disk slowStore
 	inHouseWith(t, func(cfg *vhost.Config) { cfg.Meta = &disk }, func(h *house) {
 		x := h.declareExchange("x", true)
@@ -40,13 +40,13 @@ func TestAwaitRest(t *testing.T) {
 		q := h.queue("q")
 		take[*mail.DeclareQueue](h, q)
 		h.bind("x", "q", false)
-		h.send(&mail.AwaitRest{Request: h.ask()})
+		h.send(&mail.AwaitIdle{Request: h.ask()})
 		h.wantTopology(0, "")
 
 		h.hold(x, func(actor.Context, any) {})
 		h.retire("q", 1, false)
 		await := h.ask()
-		h.send(&mail.AwaitRest{Request: await})
+		h.send(&mail.AwaitIdle{Request: await})
 		h.nothing(h.asker)
 		disk.answer()
 		h.nothing(h.asker)
