@@ -111,6 +111,9 @@ func TestBench(t *testing.T) {
 	if code, _ := measured(t, b, amqp+"/nowhere", "sync"); code != 69 {
 		t.Errorf("exit code %d for no virtual host", code)
 	}
+	if code, out := measured(t, b, amqp, "churn", "--qa", "x-max-length=-1", "-z", "1h"); code != 69 {
+		t.Errorf("exit code %d for a queue that cannot be: %s", code, out)
+	}
 	if code, _ := measured(t, b, amqp, "sync", "--nope"); code != 64 {
 		t.Errorf("exit code %d for no flag", code)
 	}

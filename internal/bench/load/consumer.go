@@ -109,19 +109,20 @@ func Subscribe(conn *wire.Conn, ch uint16, queue string, how *Consuming) error {
 // Run reads until Stop, or until the limit is reached.
 func (c *Consumer) Run() error {
 	wait := func() {}
-	if pace, start := (pacer{}), wire.Now(); c.how.Rate > 0 || !c.how.Latency.IsZero() {
-		pace = newPacer()
+	if c.how.Rate > 0 || !c.how.Latency.IsZero() {
+		pace, start := newPacer(), wire.Now()
 		defer pace.release()
-		c.work = func() {
-			c.flush()
-			pace.sleep(time.Duration(c.how.Latency.At(time.Duration(wire.Now()-start)) * float64(time.Microsecond)))
-		}
-		wait = func() {
-			if c.how.Rate == 0 {
-				return
+		if c.how.Rate > 0 {
+			wait = func() {
+				c.flush()
+				pace.sleep(time.Duration(start + int64(float64(c.got)*1e9/c.how.Rate) - wire.Now()))
 			}
-			c.flush()
-			pace.sleep(time.Duration(start + int64(float64(c.got)*1e9/c.how.Rate) - wire.Now()))
+		}
+		if !c.how.Latency.IsZero() {
+			c.work = func() {
+				c.flush()
+				pace.sleep(time.Duration(c.how.Latency.At(time.Duration(wire.Now()-start)) * float64(time.Microsecond)))
+			}
 		}
 	}
 	var ev wire.Event

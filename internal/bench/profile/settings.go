@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -166,6 +167,8 @@ func (s *Settings) wrong() string {
 		return "-qp wants a pattern such as q-%d, and -qpf and -qpt its first and last number"
 	case s.Size > 1<<27 || s.MaxSize > 1<<27:
 		return "a body has at most 128 MiB"
+	case s.Rates.String() != "" && s.Rates.IsZero():
+		return "-vr has no rate above 0"
 	case s.ConsumerLatency < 0:
 		return "-L is at least 0"
 	case s.Prefetch < 0 || s.Prefetch > 65535:
@@ -188,9 +191,9 @@ func (s *Settings) wrong() string {
 		{"reply", s.Reply, "direct queue"},
 		{"mode", s.Mode, "message queue policy"},
 		{"via", s.Via, "hold message exchange"},
-		{"kind", s.Kind, kinds[s.Profile.Shape]},
+		{"kind", s.Kind, cmp.Or(kinds[s.Profile.Shape], kinds[Idle])},
 	} {
-		if choice.among != "" && !slices.Contains(strings.Fields(choice.among), choice.value) {
+		if !slices.Contains(strings.Fields(choice.among), choice.value) {
 			return "--" + choice.flag + " is one of " + choice.among
 		}
 	}

@@ -2,7 +2,6 @@ package shape
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 
 	"candlemark/internal/bench/load"
@@ -94,10 +93,12 @@ func (w *worker) turn(name string) error {
 	}
 }
 
-func (w *worker) calls(methods ...protocol.Method) (err error) {
+// calls carries methods out, one behind the other, until one fails: its channel is closed then.
+func (w *worker) calls(methods ...protocol.Method) error {
 	for _, m := range methods {
-		_, failed := w.conn.Call(1, m)
-		err = errors.Join(err, failed)
+		if _, err := w.conn.Call(1, m); err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }
