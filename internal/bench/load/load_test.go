@@ -2,7 +2,9 @@ package load
 
 import (
 	"errors"
+	"math"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -134,5 +136,23 @@ func TestLate(t *testing.T) {
 	}
 	if found, _ := book.Findings(); found != (verify.Findings{Doubled: 1}) || book.Missing(0, 3) != 0 {
 		t.Errorf("%+v", found)
+	}
+}
+
+// TestProducersTakeTurns: a hundred producers that send one message a second each do not do so at once.
+func TestProducersTakeTurns(t *testing.T) {
+	r := NewRun(1, wire.Config{})
+	r.Stop.Store(true) // none waits
+	var starts []float64
+	for id := range uint32(100) {
+		now := wire.Now()
+		after := time.Duration(r.begin(Always(1), id, pacer{}) - now).Seconds()
+		starts = append(starts, math.Mod(after, 1))
+	}
+	slices.Sort(starts)
+	for i, s := range starts[1:] {
+		if gap := s - starts[i]; gap > 0.03 {
+			t.Errorf("nothing is sent for %.3f s", gap)
+		}
 	}
 }

@@ -2,25 +2,48 @@ package load
 
 import (
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
+// mostTied is how many pacers have a thread: with thousands of them the kernel has so many to choose from that consumers starve.
+const mostTied = 64
+
+var tied atomic.Int32
+
 // pacer waits with a finer grain than time.Sleep, which the runtime rounds to a millisecond when nothing else goes on. It belongs
 // to the goroutine that made it.
-type pacer struct{}
-
-// newPacer ties the goroutine to its thread, whose timers it asks the kernel not to batch.
-func newPacer() pacer {
-	runtime.LockOSThread()
-	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1000, 0, 0, 0) // without it the kernel's default of 50 µs holds
-	return pacer{}
+type pacer struct {
+	tied  bool // to a thread
+	loose bool // waits as time.Sleep does
 }
 
-func (pacer) release() { runtime.UnlockOSThread() }
+// newPacer ties the goroutine to its thread, whose timers it asks the kernel not to batch. Where there are many already it waits as
+// time.Sleep does: among so many a millisecond is seldom without anything going on.
+func newPacer() pacer {
+	if tied.Add(1) > mostTied {
+		tied.Add(-1)
+		return pacer{loose: true}
+	}
+	runtime.LockOSThread()
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1000, 0, 0, 0) // without it the kernel's default of 50 µs holds
+	return pacer{tied: true}
+}
 
-func (pacer) sleep(d time.Duration) {
+func (p pacer) release() {
+	if p.tied {
+		runtime.UnlockOSThread()
+		tied.Add(-1)
+	}
+}
+
+func (p pacer) sleep(d time.Duration) {
+	if p.loose {
+		time.Sleep(d)
+		return
+	}
 	if d <= 0 {
 		return
 	}

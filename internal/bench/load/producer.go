@@ -159,7 +159,7 @@ func (l *Lane) Run() error {
 		pace = newPacer()
 		defer pace.release()
 	}
-	most, start := how.size(), wire.Now()
+	most, start := how.size(), l.run.begin(how.Rate, l.ID, pace)
 	for !l.run.Stop.Load() && (how.Limit == 0 || l.Sent < how.Limit) {
 		if how.Hold != nil && how.Hold() {
 			pace.sleep(100 * time.Microsecond)

@@ -91,7 +91,7 @@ func (c *Caller) Run() error {
 		pace = newPacer()
 		defer pace.release()
 	}
-	start := wire.Now()
+	start := c.run.begin(how.Rate, c.ID, pace)
 	for !c.run.Stop.Load() && (how.Limit == 0 || c.Sent < how.Limit) {
 		h := head{seq: uint64(c.Sent)}
 		h.sent = wire.Now()

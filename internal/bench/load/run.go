@@ -2,8 +2,10 @@ package load
 
 import (
 	"errors"
+	"math"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"candlemark/internal/bench/stats"
 	"candlemark/internal/bench/wire"
@@ -34,6 +36,21 @@ func NewRun(id uint32, cfg wire.Config) *Run {
 // Recorders are all, by their names.
 func (r *Run) Recorders() map[string]*stats.Recorder {
 	return map[string]*stats.Recorder{"latency": r.Latency, "latency_from_write": r.FromWrite, "send_lag": r.Lag, "confirm": r.Confirm}
+}
+
+// begin waits for a part of the time that a producer has between two messages, another part for each, and returns when the first is
+// due: many producers with the same rate do not all send at the same moment.
+func (r *Run) begin(rate Plan, id uint32, pace pacer) (start int64) {
+	_, part := math.Modf(float64(id) * (math.Phi - 1)) // as far as can be from those of all ids before
+	start = wire.Now() + int64(rate.When(part))
+	for !r.Stop.Load() {
+		left := time.Duration(start - wire.Now())
+		if left <= 0 {
+			break
+		}
+		pace.sleep(min(left, 50*time.Millisecond))
+	}
+	return start
 }
 
 // Group runs functions at the same time and collects their errors. The zero value is empty.

@@ -1,0 +1,37 @@
+package load
+
+import (
+	"sync"
+	"testing"
+)
+
+// TestFewThreads: only some of many producers have a thread of the system's.
+func TestFewThreads(t *testing.T) {
+	var pacers []pacer
+	var wg sync.WaitGroup
+	for range 3 * mostTied {
+		pacers = append(pacers, pacer{})
+	}
+	ready, end := make(chan struct{}, len(pacers)), make(chan struct{})
+	for i := range pacers {
+		wg.Go(func() {
+			pacers[i] = newPacer()
+			defer pacers[i].release()
+			ready <- struct{}{}
+			<-end
+		})
+	}
+	for range pacers {
+		<-ready
+	}
+	n := 0
+	for _, p := range pacers {
+		if p.tied {
+			n++
+		}
+	}
+	close(end)
+	if wg.Wait(); n != mostTied || tied.Load() != 0 {
+		t.Errorf("%d threads, %d are not given back", n, tied.Load())
+	}
+}
