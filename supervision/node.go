@@ -198,19 +198,31 @@ func Start(cfg Config) (*Node, error) {
 // Close of. All actors share the dispatcher, so none may block.
 func (n *Node) props(make func(close func() []any) actor.Actor) *actor.Props {
 	box := mailbox.New(n.undeliverable)
+	return propsIn(n, func() actor.Mailbox { return box }, func() actor.Actor { return make(box.Close) })
+}
+
+// propsOfMany makes the Props of actors that one parent makes one by one, and that are never restarted.
+func propsOfMany(n *Node, make func(close func() []any) actor.Actor) *actor.Props {
+	var box *mailbox.Mailbox // of the one that is being made: its mailbox is asked for behind it
+	return propsIn(n, func() actor.Mailbox { return box }, func() actor.Actor {
+		box = mailbox.New(n.undeliverable)
+		return make(box.Close)
+	})
+}
+
+func propsIn(n *Node, box func() actor.Mailbox, make func() actor.Actor) *actor.Props {
 	options := []actor.PropsOption{
-		actor.WithMailbox(func() actor.Mailbox { return box }),
+		actor.WithMailbox(box),
 		actor.WithDispatcher(n.dispatcher),
 		actor.WithSupervisor(n.strategy),
 	}
 	if n.cfg.Trace != nil {
 		options = append(options, actor.WithSenderMiddleware(n.traced))
 	}
-	produce := func() actor.Actor { return make(box.Close) }
 	if fault := n.cfg.Fault; fault != nil {
-		produce = func() actor.Actor { return &faulty{make(box.Close), fault} }
+		return actor.PropsFromProducer(func() actor.Actor { return &faulty{make(), fault} }, options...)
 	}
-	return actor.PropsFromProducer(produce, options...)
+	return actor.PropsFromProducer(make, options...)
 }
 
 func (n *Node) traced(next actor.SenderFunc) actor.SenderFunc {

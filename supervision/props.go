@@ -17,10 +17,10 @@ import (
 	"candlemark/internal/httpapi/effects"
 	"candlemark/internal/httpapi/messages"
 	"candlemark/internal/management"
-	"candlemark/internal/metrics"
 	"candlemark/internal/topology"
 
 	"github.com/asynkron/protoactor-go/actor"
+	"github.com/rs/zerolog"
 )
 
 // This file introduces the actors to each other: how each kind is made.
@@ -65,6 +65,7 @@ func (n *Node) carry(vhost string) func(context.Context, command.Command) []byte
 
 func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 	log := n.cfg.Log.With().Str("vhost", v.Name).Logger()
+	newQueue := queueProps(n, v, &log)
 	return n.props(func(close func() []any) actor.Actor {
 		return vhost.New(vhost.Config{
 			VHost: v, Registry: n.registry, Close: close, Log: log, Events: n.events, Further: eventExchanges(n, v.Name),
@@ -75,25 +76,7 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 			NewDown: func() *actor.Props {
 				return n.props(func(func() []any) actor.Actor { return queue.NewDown() })
 			},
-			NewQueue: func(s vhost.QueueSpec) *actor.Props {
-				if !s.Queue.Holds() {
-					n.Churn.QueuesMade.Add(1)
-				}
-				cfg := &queue.Config{
-					Queue: s.Queue, VHost: s.VHost, Effective: s.Effective, Settings: s.Settings,
-					Recovered: s.Messages, Asleep: s.Asleep, Revived: s.Revived,
-					Newest:  max(s.Newest, n.numbered()),
-					Metrics: n.Sums.Of(metrics.KindOf(s.Queue.Type, s.Queue.Holds()), s.Queue.Incarnation),
-					Journal: n.cfg.Journal, Budget: n.monitor.Budget(), Clock: n.clock, Log: &log,
-					Died: func(reason string, count uint64) { n.Deaths.ByReason(reason).Disabled.Add(count) },
-				}
-				return n.props(func(close func() []any) actor.Actor {
-					begin := *cfg
-					cfg = nil // queues are not restarted, and what one began with is not to live as long as it does
-					begin.Close = close
-					return queue.New(begin)
-				})
-			},
+			NewQueue: newQueue,
 			NewExchange: func(s vhost.ExchangeSpec) *actor.Props {
 				return n.props(func(close func() []any) actor.Actor {
 					return exchange.New(exchange.Config{
@@ -104,6 +87,29 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 			},
 		})
 	})
+}
+
+// queueProps are those of all queues of a virtual host, which makes one at a time: what it makes next is told first.
+func queueProps(n *Node, v *topology.VHost, log *zerolog.Logger) func(vhost.QueueSpec) *actor.Props {
+	var next vhost.QueueSpec
+	shared := &queue.Shared{
+		VHost: v, Metrics: &n.Sums, Journal: n.cfg.Journal, Budget: n.monitor.Budget(), Clock: n.clock, Log: log,
+		Died: func(reason string, count uint64) { n.Deaths.ByReason(reason).Disabled.Add(count) },
+	}
+	props := propsOfMany(n, func(close func() []any) actor.Actor {
+		s := next
+		next = vhost.QueueSpec{}
+		return queue.New(queue.Config{
+			Shared: shared, Queue: s.Queue, Effective: s.Effective, Settings: s.Settings, Recovered: s.Messages,
+			Asleep: s.Asleep, Revived: s.Revived, Newest: max(s.Newest, n.numbered()), Close: close,
+		})
+	})
+	return func(s vhost.QueueSpec) *actor.Props {
+		if next = s; !s.Queue.Holds() {
+			n.Churn.QueuesMade.Add(1)
+		}
+		return props
+	}
 }
 
 func (n *Node) connectionProps(conn net.Conn) *actor.Props {

@@ -24,7 +24,7 @@ func (q *queue) abort(ctx actor.Context) {
 	if s.Journal.Spilled() && s.queue != nil && !s.queue.Durable {
 		q.cfg.Journal.Append(idOf(s.queue), []store.Record{{Kind: store.Retire, Time: s.Journal.At}}, nil)
 	}
-	left := append(s.pending.All(), q.cfg.Close()...)
+	left := append(s.pending.All(), q.close()...)
 	if w := s.pending.Work(); w != nil && w.Asked != nil { // that had begun
 		attempt(func() { mail.AnswerAll(ctx, []any{w.Asked}, mail.Failed) })
 	}
@@ -78,4 +78,17 @@ func (q *queue) onPanic(ctx actor.Context, what any) {
 		attempt(func() { mail.AnswerAll(ctx, []any{what}, mail.Failed) })
 		panic(r)
 	}
+}
+
+// down stands in for a queue that cannot be brought back (PRO-16): its
+// data stay in the journal, and whatever is asked of it is refused.
+type down struct{}
+
+// NewDown makes the actor. It needs no Close: whatever comes when it has ended is
+// answered as for any queue that is gone.
+func NewDown() actor.Actor { return down{} }
+
+// Receive refuses one mail.
+func (down) Receive(ctx actor.Context) {
+	mail.AnswerAll(ctx, []any{ctx.Message()}, mail.Down)
 }

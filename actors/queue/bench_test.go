@@ -185,9 +185,9 @@ func BenchmarkPersist(b *testing.B) {
 func BenchmarkTell(b *testing.B) {
 	var sums metrics.Queues
 	cfg := testConfig(settings())
-	cfg.Metrics = sums.Of(metrics.Classic, 7)
+	cfg.Metrics = &sums
 	c := newCoreOf(nil, cfg)
-	q := &queue{state: c.state}
+	q := &queue{awake: &awake{state: c.state}}
 	b.ReportAllocs()
 	for b.Loop() {
 		q.state.Counts.Publish++

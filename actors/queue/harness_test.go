@@ -51,6 +51,7 @@ type core struct {
 	// slow runs one turn a feed: again waits in waiting.
 	slow, waiting bool
 	number        uint64
+	wakeful       bool // it is never dormant
 	// lowered is how many deliveries a consumer held when its prefetch was
 	// lowered below that.
 	lowered int
@@ -84,7 +85,7 @@ func testConfig(s policies.QueueSettings) Config {
 	v := topology.NewVHost("/")
 	v.PID, v.DeadLetter = vhostPID, deadLetterPID
 	args := policies.WithQueueType(nil, false, false, false, "")
-	return Config{Queue: &topology.Queue{Name: "q", Incarnation: 7, Arguments: args}, VHost: v, Settings: s}
+	return Config{Shared: &Shared{VHost: v}, Queue: &topology.Queue{Name: "q", Incarnation: 7, Arguments: args}, Settings: s}
 }
 
 func newCore(t *testing.T, change ...func(*policies.QueueSettings)) *core {
@@ -131,6 +132,18 @@ func (c *core) turn(m any) {
 	c.waiting = c.waiting || again
 	c.store(list, commit)
 	c.check()
+	if idle(&c.state) && c.consumers.Channelless() && !c.waiting && len(c.disk.reads) == 0 && !c.wakeful {
+		c.doze()
+	}
+}
+
+// doze has a core that holds nothing begin anew from what stays of it, as the shell does sooner or later.
+func (c *core) doze() {
+	d, most := doze(&c.state), c.turnMost
+	over, critical, shared := c.OverLimit, c.Critical, &Shared{VHost: c.vhost, Budget: c.Backlog.Budget}
+	c.state = state{}
+	resume(&c.state, &d, shared, queuePID)
+	c.turnMost, c.OverLimit, c.Critical = most, over, critical
 }
 
 // check asserts what must hold after every turn.

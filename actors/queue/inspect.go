@@ -67,7 +67,7 @@ func (s *state) describe(m *mail.DescribeQueue) {
 		Ready: s.Shown(), Unacked: s.consumers.Unacked(), Consumers: s.consumers.Len(),
 		ReadyBytes: s.Backlog.ReadyBytes() + forwarding, UnackedBytes: s.Backlog.Bytes() - s.Backlog.ReadyBytes() - forwarding,
 		Paged: s.Backlog.Paged(), PagedBytes: s.Backlog.PagedBytes(),
-		Memory: s.Backlog.Memory(), LastUse: s.used, Counts: s.Counts, Effective: s.effective, Settings: s.Settings,
+		Memory: s.Backlog.Memory(), LastUse: s.used, Counts: s.Counts, Effective: s.effective.Value().effective(), Settings: s.Settings,
 		Arguments: s.queue.Arguments, Durable: s.queue.Durable, AutoDelete: s.queue.AutoDelete, Exclusive: s.queue.Exclusive,
 	}
 	if x := s.Scheduled; x != nil {

@@ -11,19 +11,13 @@ func (q *queue) tell() {
 	}
 	s.Late.Flush()
 	now := numbersOf(s)
-	if q.told == nil {
-		if now == (metrics.Numbers{}) {
-			return
-		}
-		q.told = new(metrics.Numbers)
-	}
-	share.Tell(q.told, &now)
+	share.Tell(&q.told, &now)
 }
 
 // forget takes back what the queue has told that it holds; what it has done stays in the sums.
 func (q *queue) forget() {
-	if q.told != nil {
-		q.state.Late.Share.Forget(q.told)
+	if share := q.state.Late.Share; share != nil {
+		share.Forget(&q.told)
 	}
 }
 

@@ -60,7 +60,7 @@ func (s *state) handleAsleep(what any, now clock.Instant) {
 	switch m := what.(type) {
 	case *mail.Configure:
 		before := s.Settings
-		s.effective, s.Settings = m.Effective, m.Settings
+		s.effective, s.Settings = matchedBy(m.Effective), m.Settings
 		s.lease.SetPeriod(period(s.Settings.Expires), now.Ceil(), lease.Changed)
 		s.forwardToChanged(&before, now)
 		for s.Expiry.Follow(&before); s.Expiry.Recompute(messages.TurnLimit); {

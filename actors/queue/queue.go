@@ -19,11 +19,10 @@ import (
 
 // Config configures a queue.
 type Config struct {
+	*Shared
 	Queue     *topology.Queue // its identity; the PID is filled in by the vhost
-	VHost     *topology.VHost
 	Effective policies.Effective
 	Settings  policies.QueueSettings
-	Journal   store.Journal
 	// Recovered holds what the journal had of the queue when it was opened or
 	// recalled (store.Journal's Take and Recall), by ascending sequence number.
 	// What is overdue expires in the queue's first turn, or when it wakes (TTL-26).
@@ -37,17 +36,23 @@ type Config struct {
 	// Revived: it comes back after a panic, so nothing has come due while the broker
 	// was down.
 	Revived bool
+	// Close closes the actor's mailbox and returns what is left in it.
+	Close func() []any
+}
+
+// Shared holds what the queues of a virtual host have in common: there may be many, and each is to be small.
+type Shared struct {
+	VHost   *topology.VHost
+	Journal store.Journal
 	// Budget limits what all queues together hold in memory; nil for no limit.
 	Budget *budget.Budget
 	Clock  *clock.Clock
-	// Metrics is told what the queue holds and has done; nil for nobody.
-	Metrics *metrics.Share
+	// Metrics is told what the queues hold and have done; nil for nobody.
+	Metrics *metrics.Queues
 	// Died is told how many messages ended by a reason of DL-9 and are not
 	// dead-lettered (TTL-29); nil for nobody.
 	Died func(reason string, count uint64)
-	Log  *zerolog.Logger // of all queues of the virtual host
-	// Close closes the actor's mailbox and returns what is left in it.
-	Close func() []any
+	Log  *zerolog.Logger
 	// Fault, unless nil, sees every mail in the queue's turn before it is
 	// handled, so that tests can make the queue panic.
 	Fault func(what any)
@@ -55,31 +60,18 @@ type Config struct {
 
 // queue is the shell.
 type queue struct {
-	begin       *Config // nil once it has begun
-	cfg         tools
-	state       state
-	timer       *clock.Timer
-	armed       int64 // deadline of the timer in wall ms, 0 when it is not armed
-	gen         uint32
-	going       bool             // again is under way
-	named       bool             // the journal was told the queue's name
-	broke       any              // the mail that made it panic
-	budgetBytes int64            // what of the budget is the queue's
-	budgetCount int64            // of the messages that it counts
-	slept       time.Duration    // of the machine, as far as the core knows
-	told        *metrics.Numbers // nil as long as there is nothing to tell
-}
-
-// tools hold what the shell needs of its Config all its life. Many queues are idle
-// for long: none keeps what the core has taken over.
-type tools struct {
-	Journal store.Journal
-	Budget  *budget.Budget
-	Clock   *clock.Clock
-	Died    func(string, uint64)
-	Log     *zerolog.Logger
-	Close   func() []any
-	Fault   func(what any)
+	*awake  // nil while it is dormant, and before it begins
+	dormant dormant
+	begin   *Config // nil once it has begun
+	cfg     *Shared
+	close   func() []any
+	timer   *clock.Timer
+	armed   int64 // deadline of the timer in wall ms, 0 when it is not armed
+	gen     uint32
+	going   bool          // again is under way
+	named   bool          // the journal was told the queue's name
+	held    bool          // there have been messages since it awoke
+	slept   time.Duration // of the machine, as far as the core knows
 }
 
 // timerFired: the timer of generation gen ran out; an older one is stale.
@@ -96,14 +88,22 @@ type appendDone struct {
 
 // New makes the actor. Its mailbox is the hot one (actors/mailbox).
 func New(cfg Config) actor.Actor {
-	return &queue{begin: &cfg, cfg: tools{
-		Journal: cfg.Journal, Budget: cfg.Budget, Clock: cfg.Clock, Died: cfg.Died,
-		Log: cfg.Log, Close: cfg.Close, Fault: cfg.Fault,
-	}}
+	return &queue{begin: &cfg, cfg: cfg.Shared, close: cfg.Close}
 }
 
-// Receive handles one mail, and behind it what was parked if the queue goes on.
+// Receive handles one mail. In between the queue may be dormant.
 func (q *queue) Receive(ctx actor.Context) {
+	if q.awake == nil {
+		q.wake(ctx.Self())
+	}
+	q.receive(ctx)
+	if !q.going && q.resting() {
+		q.rest()
+	}
+}
+
+// receive handles one mail, and behind it what was parked if the queue goes on.
+func (q *queue) receive(ctx actor.Context) {
 	what := ctx.Message()
 	switch m := what.(type) {
 	case *actor.Started:
@@ -125,9 +125,14 @@ func (q *queue) Receive(ctx actor.Context) {
 		if m.gen != q.gen {
 			return
 		}
-		q.armed = 0
+		if q.armed = 0; !q.due() {
+			q.arm(ctx)
+			return
+		}
 	case again:
 		q.going = false
+	case loaded, lookedUp:
+		q.reading--
 	}
 	q.turn(ctx, what)
 	for range unparkLimit {
@@ -214,24 +219,26 @@ func (q *queue) post(ctx actor.Context) {
 // arm sets the one timer for the earliest deadline, unless it is set for one
 // at least as early: a firing that finds nothing due is harmless.
 func (q *queue) arm(ctx actor.Context) {
-	deadline, ok := q.state.deadline()
-	if !ok || q.armed != 0 && q.armed <= deadline {
+	var next earliest
+	next.of(q.state.deadline())
+	next.of(q.restAt())
+	if !next.ok || q.armed != 0 && q.armed <= next.at {
 		return
 	}
-	q.armed = deadline
+	q.armed = next.at
 	q.gen++
 	gen, self, root := q.gen, ctx.Self(), ctx.ActorSystem().Root
 	if q.timer != nil {
 		q.timer.Stop()
 	}
-	q.timer = q.cfg.Clock.At(deadline, func() { root.Send(self, timerFired{gen}) })
+	q.timer = q.cfg.Clock.At(next.at, func() { root.Send(self, timerFired{gen}) })
 }
 
 // end closes the mailbox behind the last mail and stops (PRO-1).
 func (q *queue) end(ctx actor.Context) {
 	q.stopTimer()
 	now := q.cfg.Clock.Now()
-	for _, m := range q.cfg.Close() {
+	for _, m := range q.close() {
 		q.state.handle(m, now)
 	}
 	q.post(ctx)

@@ -36,6 +36,7 @@ type rig struct {
 	fired   atomic.Int64
 	config  Config
 	spawn   func() // starts the queue
+	shell   *queue // to be looked at while it waits
 }
 
 // probe is an actor that writes down what it is sent, and when.
@@ -101,11 +102,10 @@ func bubble(t *testing.T, s policies.QueueSettings, change func(r *rig), test fu
 		r.vhost = newProbe(r.system, actor.WithSupervisor(stop))
 		r.dead, r.channel = newProbe(r.system), newProbe(r.system)
 		late := r.setUp(s, change)
-		var q *queue
 		fault := r.config.Fault
 		r.config.Fault = func(what any) {
 			if l, ok := what.(look); ok {
-				l.at(&q.state)
+				l.at(&r.shell.state)
 				close(l.done)
 			}
 			fault(what)
@@ -114,7 +114,7 @@ func bubble(t *testing.T, s policies.QueueSettings, change func(r *rig), test fu
 			box := mailbox.New(late)
 			r.config.Close = box.Close
 			future := r.system.Root.RequestFuture(r.vhost.pid, spawn{actor.PropsFromProducer(
-				func() actor.Actor { q = New(r.config).(*queue); return q },
+				func() actor.Actor { r.shell = New(r.config).(*queue); return r.shell },
 				actor.WithMailbox(func() actor.Mailbox { return box }), actor.WithDispatcher(dispatcher))}, time.Second)
 			pid, err := future.Result()
 			if err != nil {

@@ -1,6 +1,8 @@
 package queue
 
 import (
+	"unique"
+
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/acktimeouts"
 	"candlemark/actors/queue/consumers"
@@ -20,7 +22,7 @@ type state struct {
 	queue        *topology.Queue
 	vhost        *topology.VHost
 	self         mail.Address
-	effective    policies.Effective
+	effective    unique.Handle[matched]
 	phase        phase
 	dueNow       bool   // what is due is done at the end of this turn
 	consumerLeft bool   // in this turn, or while the work went on
@@ -56,17 +58,11 @@ type outcome struct {
 }
 
 func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
-	s.queue, s.vhost, s.self = cfg.Queue, cfg.VHost, self
-	s.Set.Init(cfg.Queue, cfg.VHost, self, cfg.Settings, cfg.Budget, &s.out.Outbox)
-	s.Late.Share = cfg.Metrics
-	s.effective = cfg.Effective
+	resume(s, &dormant{queue: cfg.Queue, settings: unique.Make(cfg.Settings), effective: matchedBy(cfg.Effective)}, cfg.Shared, self)
 	s.lease.SetPeriod(period(s.Settings.Expires), now.Ceil(), lease.Started)
-	s.consumers = consumers.New(&s.out.Outbox, self, s.Settings.SingleActiveConsumer, s.Quorum)
 	if s.Settings.HasForward {
 		s.lease.Hold()
-		s.consumers.Pause(true)
 	}
-	s.turnMost = workLimit
 	if s.queue.Durable { // others end with their numbers
 		s.Seq = cfg.Newest
 	}
@@ -198,7 +194,7 @@ func (s *state) flush() {
 // keep their deadlines (TTL-24), unless the policy wants it otherwise (TTL-25).
 func (s *state) configure(m *mail.Configure, now clock.Instant) {
 	before := s.Settings
-	s.effective, s.Settings = m.Effective, m.Settings
+	s.effective, s.Settings = matchedBy(m.Effective), m.Settings
 	s.lease.SetPeriod(period(s.Settings.Expires), now.Ceil(), lease.Changed)
 	s.forwardToChanged(&before, now)
 	if before.HasDLX && !s.Settings.HasDLX {

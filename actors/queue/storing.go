@@ -45,12 +45,14 @@ func (q *queue) read(ctx actor.Context) {
 		self, root := ctx.Self(), ctx.ActorSystem().Root
 		q.cfg.Journal.Read(idOf(q.state.queue), l.want, func(c []store.Content) { root.Send(self, lookedUp{l, c}) })
 		out.lookups[i] = nil
+		q.reading++
 	}
 	out.lookups = out.lookups[:0]
 	refs, handles := q.state.Pager.Orders()
 	if len(refs) == 0 {
 		return
 	}
+	q.reading++
 	self, root := ctx.Self(), ctx.ActorSystem().Root
 	q.cfg.Journal.Read(idOf(q.state.queue), refs, func(c []store.Content) { root.Send(self, loaded{handles, c}) })
 }

@@ -158,10 +158,9 @@ func (qs *queues) start(q *queue, messages []store.Recovered, asleep bool) {
 	id := q.renew()
 	effective, settings := qs.settings(q)
 	qs.matched(&q.name, q.queue.Name, effective)
-	qs.spawn(qs.cfg.NewQueue(QueueSpec{
+	qs.spawn(propsOf(qs.cfg.NewQueue, QueueSpec{
 		Queue: q.queue, VHost: qs.cfg.VHost, Effective: effective, Settings: settings,
-		Messages: messages, Asleep: asleep, Revived: q.life.number > 1,
-		Newest: q.life.newest,
+		Messages: messages, Asleep: asleep, Revived: q.life.number > 1, Newest: q.life.newest,
 	}), id, q, &q.queue.PID)
 	qs.byName[q.queue.Name] = q
 	qs.owners.add(q, &qs.out)

@@ -106,7 +106,7 @@ func (xs *exchanges) start(x *exchange) {
 	of := x.exchange.Name
 	effective := xs.matcher.set.Effective(policies.KindExchange, of)
 	xs.matched(&x.name, of, effective)
-	props := xs.cfg.NewExchange(ExchangeSpec{
+	props := propsOf(xs.cfg.NewExchange, ExchangeSpec{
 		Exchange: x.exchange, VHost: xs.cfg.VHost, Settings: policies.ExchangeSettingsFor(x.exchange.Arguments, effective),
 	})
 	xs.spawn(props, childName("exchange", of, xs.incarnate()), x, &x.exchange.PID)

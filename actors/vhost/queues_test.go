@@ -308,9 +308,18 @@ func TestDeadConnectionReleasesItsExclusiveQueues(t *testing.T) {
 }
 
 func TestPanicCostsOneCommand(t *testing.T) {
-	inHouse(t, func(h *house) {
+	broken := false
+	inHouseWith(t, func(cfg *vhost.Config) {
+		cfg.MaxQueues = func() (int64, bool) {
+			if broken {
+				broken = false
+				panic("no such queue today")
+			}
+			return 0, false
+		}
+	}, func(h *house) {
 		h.declare("q")
-		h.broken = "bad"
+		broken = true
 		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "bad", VHost: "/"})
 		h.wantError(take[*mail.DeclareQueueReply](h, h.asker).Err, 541, "INTERNAL_ERROR - queue 'bad' in vhost '/' failed")
 		h.declare("q2")

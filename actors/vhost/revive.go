@@ -151,7 +151,7 @@ func (qs *queues) markDown(q *queue) {
 	}
 	q.phase = down
 	id := q.renew()
-	qs.spawn(qs.cfg.NewDown(), id, q, &q.queue.PID)
+	qs.spawn(qs.cfg.NewDown, id, q, &q.queue.PID)
 	qs.show(q)
 	qs.bindings.moveTo(q, func() {})
 	q.tellReady()

@@ -17,7 +17,7 @@ import (
 // Config configures a virtual host.
 type Config struct {
 	VHost *topology.VHost
-	// NewQueue and NewExchange make the props of a child.
+	// NewQueue and NewExchange return the props of a child that is made next.
 	NewQueue    func(QueueSpec) *actor.Props
 	NewExchange func(ExchangeSpec) *actor.Props
 	// SystemExchanges are made at the start besides amq.*; like those they
@@ -79,8 +79,12 @@ type ExchangeSpec struct {
 	Settings policies.ExchangeSettings
 }
 
-// props is how the core knows what makes a child.
-type props = *actor.Props
+// props is how the core knows what makes a child. It is called right before that.
+type props = func() *actor.Props
+
+func propsOf[Spec any](make func(Spec) *actor.Props, spec Spec) props {
+	return func() *actor.Props { return make(spec) }
+}
 
 // vhost is the shell: the core decides, then what it decided is carried out.
 type vhost struct{ core *state }
@@ -140,7 +144,7 @@ func (v *vhost) try(ctx actor.Context, effect, what any) (done bool) {
 	case func():
 		e()
 	case spawning:
-		pid, err := ctx.SpawnNamed(e.props, e.name)
+		pid, err := ctx.SpawnNamed(e.props(), e.name)
 		if err != nil {
 			panic(err)
 		}

@@ -16,7 +16,7 @@ import (
 // resting is how long what is measured may take to give back what it does not need.
 const resting = 10 * time.Second
 
-// footprint is what the process has: bytes that live on the heap and how many objects these are, and resident bytes.
+// footprint has the bytes that live on the heap of the process, how many objects these are, and the resident bytes.
 type footprint struct{ live, objects, resident float64 }
 
 // measure gives back what is garbage, and counts the rest.

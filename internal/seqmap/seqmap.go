@@ -24,6 +24,9 @@ type Map[T any] struct {
 	count  int
 }
 
+// After is an empty map that goes on behind the number last.
+func After[T any](last uint64) Map[T] { return Map[T]{last: last} }
+
 // Append stores v under the next number, which it returns; the first is 1.
 func (l *Map[T]) Append(v T) uint64 {
 	l.last++

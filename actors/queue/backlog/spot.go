@@ -10,6 +10,12 @@ type Spot uint64
 
 const spotOrderBits = 50
 
+// Places counts the places that there have been, for GoOn.
+func Places(b *Backlog) uint64 { return b.order }
+
+// GoOn has the places of b, which is empty, stand behind so many others.
+func GoOn(b *Backlog, places uint64) { b.order = places }
+
 // Spot returns that of h, which is in use.
 func (b *Backlog) Spot(h Handle) Spot {
 	return b.segments[h>>segmentBits].spot() | Spot(h&segmentMask)

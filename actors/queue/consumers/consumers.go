@@ -100,6 +100,9 @@ func New(out *outbox.Outbox, queue mail.Address, singleActive, takeover bool) Se
 // Len is the number of consumers.
 func (s *Set) Len() int { return s.count }
 
+// Channelless reports whether no channel consumes, or holds messages, or has numbers of deliveries.
+func (s *Set) Channelless() bool { return len(s.channels) == 0 }
+
 // Unacked is the number of unacknowledged deliveries.
 func (s *Set) Unacked() int { return s.unacked }
 

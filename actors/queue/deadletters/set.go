@@ -67,8 +67,27 @@ type deadLetter struct {
 	taken   []mail.Address // targets that have it nevertheless
 }
 
+// Past has the numbers that go on when the queue gets another Set: answers may come late. The zero value is for the first.
+type Past struct {
+	last, epoch uint64
+	delay       int64
+}
+
 // New makes the empty Set of a queue.
 func New(p Parts) *Set { return &Set{Parts: p} }
+
+// GoOn is called right behind New.
+func (l *Set) GoOn(p Past) {
+	l.all, l.sent, l.epoch, l.retries.delay = seqmap.After[deadLetter](p.last), p.last, p.epoch, p.delay
+}
+
+// Past returns those of this Set, which is empty.
+func (l *Set) Past() Past {
+	if l == nil {
+		return Past{}
+	}
+	return Past{l.all.Last(), l.epoch, l.retries.delay}
+}
 
 // End is called when nobody knows the queue any more, so that every attempt is the last; with entirely, when it waits for
 // no answers.

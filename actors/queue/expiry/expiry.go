@@ -29,7 +29,7 @@ func New(messages *backlog.Backlog, settings *policies.QueueSettings, quorum boo
 
 // Clear forgets all messages.
 func (e *Expiry) Clear() {
-	e.wheel, e.sweep = wheel.New(e.messages), 0
+	e.wheel, e.sweep, e.due = wheel.New(e.messages), 0, nil
 	e.left++
 }
 

@@ -62,7 +62,7 @@ func (s *Set) Init(q *topology.Queue, v *topology.VHost, self mail.Address, sett
 	s.queue, s.vhost, s.self, s.out, s.Settings = q, v, self, out, settings
 	s.Quorum = policies.KindOf(q.Arguments) == policies.KindQuorumQueue
 	s.Holds = q.Holds()
-	s.Journal = records.New(out, q.Durable)
+	s.Journal = records.New(out, q.Durable, false)
 	s.Expiry = expiry.New(&s.Backlog, &s.Settings, s.Quorum)
 	s.Pager = paging.New()
 	s.Backlog.Budget = b

@@ -28,7 +28,7 @@ type fixture struct {
 }
 
 func newFixture(idle int64) *fixture {
-	f := &fixture{Pager: New(), journal: records.New(&outbox.Outbox{}, true)}
+	f := &fixture{Pager: New(), journal: records.New(&outbox.Outbox{}, true, false)}
 	f.Idle = idle
 	f.Memory = Memory{Messages: &f.messages, Journal: &f.journal, OverLimit: true}
 	return f

@@ -25,8 +25,15 @@ type Writer struct {
 	closed   bool
 }
 
-// New makes the Writer of a queue that is durable, or not.
-func New(out *outbox.Outbox, durable bool) Writer { return Writer{out: out, durable: durable} }
+// New makes the Writer of a queue that is durable, or not. spilled: the journal had a Spill of it before.
+func New(out *outbox.Outbox, durable, spilled bool) Writer {
+	return Writer{out: out, durable: durable, spilled: spilled}
+}
+
+// Idle reports whether nothing is under way, and nothing has failed.
+func (w *Writer) Idle() bool {
+	return w.commit == nil && len(w.marks)+len(w.underWay) == 0 && w.err == nil && !w.closed
+}
 
 // Err is how the journal failed, nil while it did not: from then on what is to survive is to be refused.
 func (w *Writer) Err() error { return w.err }

@@ -25,7 +25,7 @@ type fixture struct {
 
 func newFixture(durable bool) *fixture {
 	f := &fixture{}
-	f.Writer = New(&f.out, durable)
+	f.Writer = New(&f.out, durable, false)
 	f.At = start
 	return f
 }

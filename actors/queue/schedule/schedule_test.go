@@ -27,7 +27,7 @@ type fixture struct {
 }
 
 func newFixture() *fixture {
-	return &fixture{Schedule: New(nil), w: records.New(&outbox.Outbox{}, true)}
+	return &fixture{Schedule: New(nil), w: records.New(&outbox.Outbox{}, true, false)}
 }
 
 func (f *fixture) enqueue(id string, due int64) {

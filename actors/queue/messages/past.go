@@ -1,0 +1,53 @@
+package messages
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/deadletters"
+	"candlemark/actors/queue/records"
+)
+
+// Past has the numbers that go on when the queue gets another Set in the place of one that is Idle. Nil has none.
+type Past struct {
+	counts  mail.Counts
+	letters deadletters.Past
+	places  uint64
+	spilled bool
+}
+
+// Past returns those of this Set, which is Idle.
+func (s *Set) Past() *Past {
+	p := Past{s.Counts, s.DeadLetters.Past(), backlog.Places(&s.Backlog), s.Journal.Spilled()}
+	if p == (Past{}) {
+		return nil
+	}
+	return &p
+}
+
+// GoOn is called right behind Init.
+func (s *Set) GoOn(p *Past) {
+	if p == nil {
+		return
+	}
+	if s.Counts = p.counts; p.letters != (deadletters.Past{}) {
+		s.ensureDeadLetters().GoOn(p.letters)
+	}
+	backlog.GoOn(&s.Backlog, p.places)
+	s.Journal = records.New(s.out, s.queue.Durable, p.spilled)
+}
+
+// Empty reports whether there are no messages, scheduled or not.
+func (s *Set) Empty() bool { return s.Backlog.Len() == 0 && s.Scheduled.Len() == 0 }
+
+// Idle reports whether there are none, and nothing is under way.
+func (s *Set) Idle() bool { return s.Empty() && s.Journal.Idle() && !s.Unfinished && !s.draining }
+
+// Shrink gives memory back that was of use to messages. It is called when the Set is Idle, and between two turns.
+func (s *Set) Shrink() {
+	p := s.Past()
+	s.Backlog.Clear()
+	s.Expiry.Clear()
+	s.Scheduled, s.DeadLetters = nil, nil
+	s.Journal = records.New(s.out, s.queue.Durable, false)
+	s.GoOn(p)
+}
