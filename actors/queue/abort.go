@@ -41,6 +41,8 @@ func (q *queue) abort(ctx actor.Context) {
 			ctx.Send(p.To, p.What)
 		}
 	})
+	s.flow.Release(true, 0, 0)
+	s.flow.GiveBack()
 	attempt(q.returnBudget)
 	for _, m := range left {
 		attempt(func() { mail.AnswerAll(ctx, []any{m}, mail.Unseen) })

@@ -86,7 +86,7 @@ func (q *queue) due() bool {
 	if at, ok := q.restAt(); ok && at <= s.Journal.At {
 		if q.held = false; idle(s) && q.reading == 0 {
 			s.Shrink()
-			s.ackTimeouts, s.out = nil, outcome{}
+			s.ackTimeouts, s.flow, s.out = nil, nil, outcome{}
 		}
 	}
 	return false

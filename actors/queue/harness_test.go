@@ -127,6 +127,7 @@ func (c *core) turn(m any) {
 		e.Release()
 	}
 	c.out.done = nil
+	c.flow.GiveBack()
 	again := c.out.again
 	c.out.again = false
 	c.waiting = c.waiting || again

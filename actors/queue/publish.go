@@ -3,6 +3,7 @@ package queue
 import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/content"
+	"candlemark/actors/queue/flowcontrol"
 	"candlemark/actors/queue/lease"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
@@ -45,6 +46,7 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 			noteReply(&taken, s.self, m.Number)
 		}
 	}
+	holdCredit(s, e, now)
 	s.out.done = append(s.out.done, e)
 	if taken != nil {
 		s.out.Send(e.From, taken)
@@ -54,6 +56,23 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 		s.out.Send(e.From, refused)
 	}
 	s.Journal.Confirm(e, stored)
+}
+
+// holdCredit keeps the leave to send more from somebody who sends more than the consumers take.
+func holdCredit(s *state, e *mail.Enqueue, now clock.Instant) {
+	if s.Backlog.Ready() == 0 || s.consumers.Len() == 0 {
+		return
+	}
+	if s.flow == nil {
+		s.flow = &flowcontrol.Control{}
+	}
+	s.flow.Hold(e, s.Counts.Deliver+s.Counts.DeliverNoAck, now.Floor())
+}
+
+// releaseCredit gives back what was held and need not be any more.
+func releaseCredit(s *state, now clock.Instant) {
+	all := s.phase != live || s.Backlog.Ready() == 0 || s.consumers.Len() == 0
+	s.flow.Release(all, s.Counts.Deliver+s.Counts.DeliverNoAck, now.Floor())
 }
 
 // noteReply adds a publish number to a reply that is made when it has a first one.

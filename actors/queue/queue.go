@@ -214,6 +214,7 @@ func (q *queue) post(ctx actor.Context) {
 		s.out.done[i] = nil
 	}
 	s.out.done = s.out.done[:0]
+	s.flow.GiveBack()
 }
 
 // arm sets the one timer for the earliest deadline, unless it is set for one

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -437,12 +438,13 @@ func panicOver(r *rig, name string) {
 	stored := numbered(1, -1)
 	stored.Persistent = true
 	r.settled(batch(r.channel, stored, numbered(2, -1)))
+	flood := batch(r.channel, slices.Repeat([]message.Message{numbered(0, -1)}, 40)...) // whose credit is held
 	third, fourth := batch(r.channel, numbered(3, -1)), batch(r.channel, numbered(4, -1))
-	for _, e := range []*mail.Enqueue{third, fourth} {
+	for _, e := range []*mail.Enqueue{flood, third, fourth} {
 		chunk.Retain()
 		e.Chunk = chunk
 	}
-	r.send(third, &mail.DescribeQueue{Request: request})
+	r.send(flood, third, &mail.DescribeQueue{Request: request})
 	if name == "the farewell" {
 		r.send(&mail.DeleteQueue{Request: request})
 	}

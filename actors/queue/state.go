@@ -6,6 +6,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/acktimeouts"
 	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/flowcontrol"
 	"candlemark/actors/queue/inspect"
 	"candlemark/actors/queue/lease"
 	"candlemark/actors/queue/messages"
@@ -32,9 +33,10 @@ type state struct {
 	consumers    consumers.Set
 	ackTimeouts  *acktimeouts.Timeouts // nil until there was one
 	pending      work.Pending
-	gets         []*mail.Get // that wait for a content
-	handled      uint64      // commands of the vhost, for the farewell (PRO-3)
-	waking       *mail.Wake  // to be answered when nothing overdue is left
+	flow         *flowcontrol.Control // nil until somebody published more than was taken
+	gets         []*mail.Get          // that wait for a content
+	handled      uint64               // commands of the vhost, for the farewell (PRO-3)
+	waking       *mail.Wake           // to be answered when nothing overdue is left
 	deletion     deleteReason
 	preview      *inspect.Preview // nil while none is made
 	out          outcome

@@ -19,6 +19,7 @@ func (s *state) handle(what any, now clock.Instant) {
 	s.act(what, now)
 	s.pending.Handled()
 	s.out.again = s.endTurn(now)
+	releaseCredit(s, now)
 }
 
 // endTurn does what follows from a mail, in the same order for each: expire, enforce the
@@ -99,6 +100,7 @@ func (s *state) deadline() (int64, bool) {
 	next.of(s.DeadLetters.Next())
 	next.of(s.Scheduled.NextRelease(s.Settings.ReleaseRate))
 	next.of(s.Pager.Next())
+	next.of(s.flow.Next())
 	return next.at, next.ok
 }
 

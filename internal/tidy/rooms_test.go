@@ -141,11 +141,12 @@ var rooms = map[string][]string{
 		"protocol", "policies", "actors/mail", "actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/expiry",
 		"actors/queue/paging", "actors/queue/schedule", "internal/clock", "internal/store",
 	},
-	"actors/queue/lease":   {},
-	"actors/queue/outbox":  {"actors/mail"},
-	"actors/queue/paging":  {"actors/queue/backlog", "actors/queue/content", "actors/queue/outbox", "actors/queue/records", "actors/queue/schedule", "internal/clock", "internal/store"},
-	"actors/queue/records": {"actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/outbox", "internal/clock", "internal/message", "internal/store"},
-	"actors/queue/wheel":   {},
+	"actors/queue/flowcontrol": {"actors/mail", "internal/message"},
+	"actors/queue/lease":       {},
+	"actors/queue/outbox":      {"actors/mail"},
+	"actors/queue/paging":      {"actors/queue/backlog", "actors/queue/content", "actors/queue/outbox", "actors/queue/records", "actors/queue/schedule", "internal/clock", "internal/store"},
+	"actors/queue/records":     {"actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/outbox", "internal/clock", "internal/message", "internal/store"},
+	"actors/queue/wheel":       {},
 }
 
 // testRooms lists what tests may import besides; "integration" alone sees everything.
@@ -214,7 +215,7 @@ var pureRooms = []string{
 	"actors/channel/replies", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/trace",
 	"actors/channel/tx", "actors/channel/unacked",
 	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/deadletters",
-	"actors/queue/expiry", "actors/queue/inspect", "actors/queue/lease", "actors/queue/messages", "actors/queue/notices",
+	"actors/queue/expiry", "actors/queue/flowcontrol", "actors/queue/inspect", "actors/queue/lease", "actors/queue/messages", "actors/queue/notices",
 	"actors/queue/outbox", "actors/queue/paging", "actors/queue/records", "actors/queue/schedule", "actors/queue/wheel", "actors/queue/work",
 	"actors/vhost/refusal", "supervision/queries", "supervision/resources",
 }

@@ -1,0 +1,85 @@
+package flowcontrol_test
+
+import (
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/flowcontrol"
+	"candlemark/internal/message"
+)
+
+// publisher is a connection that sends batches, and may have only so much under way.
+type publisher struct {
+	*testing.T
+	gate    *message.Gate
+	control flowcontrol.Control
+}
+
+// sends has it send a batch of so many messages, which the queue takes and is done with.
+func (p *publisher) sends(messages int, delivered uint64, now int64) {
+	chunk := p.gate.NewChunk(1 << 10)
+	e := &mail.Enqueue{Chunk: chunk, Messages: make([]message.Message, messages)}
+	p.control.Hold(e, delivered, now)
+	e.Release()
+}
+
+// holds lets go of what may go, and tells how many batches are still charged.
+func (p *publisher) holds(want int, all bool, delivered uint64, now int64) {
+	p.Helper()
+	p.control.Release(all, delivered, now)
+	p.control.GiveBack()
+	if used := p.gate.Used(); used != int64(want)<<10 {
+		p.Errorf("after %d deliveries, at %d ms: %d bytes are charged, not %d batches", delivered, now, used, want)
+	}
+}
+
+func TestControl(t *testing.T) {
+	begin := func(t *testing.T) *publisher { return &publisher{T: t, gate: message.NewGate(1 << 30)} }
+	t.Run("goes back as messages are taken, an eighth more than came", func(t *testing.T) {
+		p := begin(t)
+		p.sends(80, 1000, 0)
+		p.sends(800, 1000, 0)
+		p.holds(2, false, 1089, 1)
+		p.holds(1, false, 1090, 1)
+		p.holds(1, false, 1989, 1)
+		p.holds(0, false, 1990, 1)
+	})
+	t.Run("goes back in time", func(t *testing.T) {
+		p := begin(t)
+		p.sends(100, 5, 0)
+		p.sends(100, 5, 20)
+		if at, ok := p.control.Next(); !ok || at != flowcontrol.Longest {
+			t.Error(at, ok)
+		}
+		p.holds(2, false, 6, flowcontrol.Longest-1)
+		p.holds(1, false, 6, flowcontrol.Longest)
+		p.holds(0, false, 6, flowcontrol.Longest+20)
+		if _, ok := p.control.Next(); ok {
+			t.Error("something is due")
+		}
+	})
+	t.Run("all of it when nobody waits", func(t *testing.T) {
+		p := begin(t)
+		p.sends(100, 5, 0)
+		p.sends(100, 5, 0)
+		p.holds(0, true, 6, 1)
+	})
+	t.Run("nothing is held of small batches", func(t *testing.T) {
+		p := begin(t)
+		p.sends(flowcontrol.Flood-1, 5, 0)
+		p.holds(0, false, 5, 0)
+		p.sends(flowcontrol.Flood, 5, 0)
+		p.holds(1, false, 5, 0)
+	})
+	t.Run("nothing is held while nobody takes anything", func(t *testing.T) {
+		p := begin(t)
+		p.sends(100, 0, 0)
+		p.holds(0, false, 0, 0)
+		p.sends(100, 5, 0)
+		p.holds(0, false, 5, flowcontrol.Longest)
+		p.sends(100, 5, 60)
+		p.holds(0, false, 5, 60)
+		p.sends(100, 6, 60)
+		p.holds(1, false, 6, 60)
+	})
+}

@@ -1,0 +1,99 @@
+package broker
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"candlemark/actors/queue/flowcontrol"
+	"candlemark/internal/testkit"
+	"candlemark/protocol"
+)
+
+// flooded is how many messages of a KiB somebody publishes who waits for nothing; a connection may have 4 MiB under way.
+const (
+	flooded = 30_000
+	atOnce  = 4 << 10
+)
+
+// flood publishes numbered messages to "q" as fast as the broker reads them, and closes the channel that it returns at the end.
+func flood(b *testkit.Bubble) <-chan struct{} {
+	w, done := openWire(b), make(chan struct{})
+	go func() {
+		defer close(done)
+		var out []byte
+		body := bytes.Repeat([]byte{'m'}, 1<<10)
+		for i := range flooded {
+			binary.BigEndian.PutUint32(body, uint32(i))
+			out = append(out, frames(1, whole{BasicPublish: protocol.BasicPublish{RoutingKey: "q"}, body: string(body)})...)
+			if len(out) > 64<<10 {
+				w.write(out)
+				out = out[:0]
+			}
+		}
+		w.write(out)
+	}()
+	return done
+}
+
+// TestFlow_FastConsumer: a publisher that outruns a consumer goes at its speed, so what waits between them has a bound (ADR 60).
+func TestFlow_FastConsumer(t *testing.T) {
+	testkit.Run(t, nil, func(b *testkit.Bubble) {
+		ch := b.Connect().Open()
+		ch.Declare("q", nil)
+		deliveries := ch.Subscribe("q", 100)
+		flood(b)
+		most := 0
+		for i := range flooded {
+			d := testkit.Receive(b, deliveries)
+			if n := binary.BigEndian.Uint32(d.Body); n != uint32(i) {
+				b.Fatalf("%d comes instead of %d", n, i)
+			}
+			_ = d.Ack(false)
+			if i%500 == 0 {
+				most = max(most, b.Describe("q").Ready)
+			}
+		}
+		if most > atOnce+atOnce/2 {
+			b.Errorf("%d messages waited", most)
+		}
+	})
+}
+
+// TestFlow_SlowConsumer: one that takes little does not hold a publisher up.
+func TestFlow_SlowConsumer(t *testing.T) {
+	for name, ack := range map[string]bool{"takes one and no more": false, "takes one every 10 ms": true} {
+		t.Run(name, func(t *testing.T) {
+			testkit.Run(t, nil, func(b *testkit.Bubble) {
+				ch := b.Connect().Open()
+				ch.Declare("q", nil)
+				deliveries := ch.Subscribe("q", 1)
+				began, done, count := time.Now(), flood(b), 0
+				for waiting := true; waiting; {
+					select {
+					case <-done:
+						waiting = false
+					case d := <-deliveries:
+						if count++; ack {
+							time.Sleep(10 * time.Millisecond)
+							_ = d.Ack(false)
+						}
+					}
+				}
+				took := time.Since(began)
+				most := 2 * flowcontrol.Longest * time.Millisecond
+				if ack {
+					most = (flooded/atOnce + 2) * flowcontrol.Longest * time.Millisecond
+				}
+				if synctest.Wait(); took > most {
+					b.Errorf("the publisher was held up for %s", took)
+				}
+				if n := b.Describe("q").Ready; n < flooded-count-1 {
+					b.Errorf("%d messages are there, %d were taken", n, count)
+				}
+			})
+		})
+	}
+}
