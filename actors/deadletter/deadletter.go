@@ -53,6 +53,8 @@ func (d *deadletter) Receive(ctx actor.Context) {
 		s.self = ctx.Self()
 	case *mail.DeadLetter:
 		s.take(m)
+	case reportExpired:
+		s.logExpired()
 	case continueBatch:
 		s.step()
 	case searched:
@@ -68,8 +70,10 @@ func (d *deadletter) Receive(ctx actor.Context) {
 	case *actor.Restarting:
 		s.out = outcome{} // what the turn that failed did not send is sent again as well
 		s.reportLost()
+		s.logExpired()
 	case *actor.Stopping:
 		s.abandon()
+		s.logExpired()
 	}
 	d.carryOut(ctx)
 }

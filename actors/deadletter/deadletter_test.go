@@ -1,6 +1,7 @@
 package deadletter_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -334,6 +335,38 @@ func TestQueueExpiredIsCounted(t *testing.T) {
 	inHouse(t, func(h *house) {
 		h.send(&mail.QueueExpired{Queue: "q", Discarded: 5})
 		if h.stats.QueuesExpired.Load() != 1 || h.stats.Discarded.Load() != 5 || !strings.Contains(h.log.String(), `"queue":"q"`) {
+			t.Error(h.log.String())
+		}
+	})
+}
+
+// TestManyExpire: those that expire while the actor has other things to do share a line.
+func TestManyExpire(t *testing.T) {
+	inHouse(t, func(h *house) {
+		for i := range 40 {
+			h.root.Send(h.pid, &mail.QueueExpired{Queue: fmt.Sprint("q", i), Discarded: 2})
+		}
+		synctest.Wait()
+		queues, discarded := 0, 0
+		for line := range strings.Lines(h.log.String()) {
+			var said struct {
+				Queue     string   `json:"queue"`
+				Queues    int      `json:"queues"`
+				First     []string `json:"first"`
+				Discarded int      `json:"discarded_messages"`
+			}
+			if err := json.Unmarshal([]byte(line), &said); err != nil {
+				t.Fatal(err)
+			}
+			if said.Queue != "" {
+				said.Queues, said.First = 1, []string{said.Queue}
+			}
+			if said.First[0] != fmt.Sprint("q", queues) || len(said.First) != min(said.Queues, 16) {
+				t.Error(line)
+			}
+			queues, discarded = queues+said.Queues, discarded+said.Discarded
+		}
+		if lines := strings.Count(h.log.String(), "\n"); queues != 40 || discarded != 80 || lines == 40 {
 			t.Error(h.log.String())
 		}
 	})

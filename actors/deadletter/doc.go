@@ -2,10 +2,10 @@
 // what died in a queue to that queue's dead-letter exchange.
 //
 // Owns: the copies that targets have not answered yet, under ticket numbers; the
-// batches it has not come to; the cycles it has warned of.
+// batches it has not come to; the cycles it has warned of; the queues that expired and are not logged yet.
 //
 // Takes: DeadLetter and QueueExpired from queues; EnqueueReply from targets;
-// continueBatch and searched from itself. Sends: one Enqueue per target queue and batch, in the order
+// continueBatch, searched and reportExpired from itself. Sends: one Enqueue per target queue and batch, in the order
 // of the source; DeadLetterReply to the source once every target of a message
 // has answered or is gone, or at once for what the rules drop (DL-13, DL-25). A
 // source that cares gets back what could not be enqueued, and sends it again

@@ -9,7 +9,6 @@ import (
 	"candlemark/internal/message"
 	"candlemark/internal/seqmap"
 	"candlemark/internal/topology"
-	"candlemark/protocol"
 
 	"github.com/rs/zerolog"
 )
@@ -37,6 +36,7 @@ type state struct {
 	copy          message.Message // the one in hand, if it goes to several
 	steps         int             // of routing in this turn
 	continuing    bool            // continueBatch is on its way
+	expired       expired
 	out           outcome
 }
 
@@ -304,16 +304,4 @@ func (s *state) abandon() {
 			b.waiting = nil
 		}
 	}
-}
-
-func (s *state) queueExpired(m *mail.QueueExpired) {
-	s.stats.QueuesExpired.Add(1)
-	s.stats.Discarded.Add(uint64(m.Discarded))
-	s.log.Info().Str("queue", m.Queue).Int("discarded_messages", m.Discarded).
-		Msg("a queue expired because nobody used it")
-	s.events.Tell(events.Unrecorded, func() *events.Event {
-		return &events.Event{Name: "queue.lease.ended", VHost: s.vhost.Name, Fields: protocol.Table{
-			{Key: "name", Value: m.Queue}, {Key: "vhost", Value: s.vhost.Name}, {Key: "messages", Value: int64(m.Discarded)},
-		}}
-	})
 }
