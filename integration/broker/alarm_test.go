@@ -47,6 +47,8 @@ func (m *meter) Disk() (free int64, known bool) {
 
 func (m *meter) Collections() uint64 { return 0 }
 
+func (m *meter) Collect() { m.Release() }
+
 func (m *meter) Release() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -166,11 +166,10 @@ func (a *Monitor) look() time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	r := a.read()
-	if a.release.due(r, a.shortage.memory, a.meter.Collections(), a.held()) {
-		a.meter.Release()
-		before := r
-		r = a.read()
-		a.release.done(before, r.memory, a.meter.Collections(), a.held())
+	a.release.settle(r, a.meter.Collections())
+	if alarm := a.shortage.memory || r.memory > a.shortage.limit; a.release.due(r, alarm, a.meter.Collections(), a.held()) {
+		r.memory = a.release.give(a.meter, r, alarm, a.held())
+		a.now.memory = r.memory
 	}
 	a.shortage.look(r)
 	a.bound()

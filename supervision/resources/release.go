@@ -10,6 +10,7 @@ const (
 	pace       = time.Second // between two releases, at least, and the first pause
 	longPause  = 5 * time.Minute
 	alarmPause = 30 * time.Second // the longest in an alarm
+	settling   = 3 * time.Second  // until what was collected has gone back to the system
 )
 
 // release decides when the runtime is told to collect garbage and to give free
@@ -22,6 +23,9 @@ const (
 // after a pause, which is twice as long each time that it did not help. What queues
 // have given up may live on for a moment, in mail or in records on their way to the
 // journal, so the pauses begin anew then, as they do when it helped.
+//
+// Without an alarm the memory goes back in the background, for at once stops everybody: what it has brought is measured when
+// that is over.
 type release struct {
 	last   time.Duration
 	pause  time.Duration
@@ -30,6 +34,14 @@ type release struct {
 
 	seen        time.Duration // when the collector was last seen to have worked
 	collections uint64
+
+	began *begun // a collection whose memory is going back, nil for none
+}
+
+// begun is how things were before a collection.
+type begun struct {
+	reading
+	held int64
 }
 
 // due tells whether memory is to be given back now.
@@ -37,7 +49,7 @@ func (g *release) due(r reading, alarm bool, collections uint64, held int64) boo
 	if collections != g.collections {
 		g.collections, g.seen = collections, r.at
 	}
-	idle := r.at-g.seen >= pace && r.memory >= worthwhile
+	idle := g.began == nil && r.at-g.seen >= pace && r.memory >= worthwhile
 	if r.at-g.last < pace || !idle && !alarm {
 		return false
 	}
@@ -48,6 +60,26 @@ func (g *release) due(r reading, alarm bool, collections uint64, held int64) boo
 	return r.memory-g.memory > max(noticeable, g.memory/8) ||
 		g.shrank(held) ||
 		r.at-g.last >= pause
+}
+
+// give gives memory back, at once in an alarm, and tells how much is in use now.
+func (g *release) give(m Meter, r reading, alarm bool, held int64) (memory int64) {
+	if !alarm {
+		m.Collect()
+		g.began = &begun{r, held}
+		return r.memory
+	}
+	m.Release()
+	memory = m.Memory()
+	g.done(r, memory, m.Collections(), held)
+	return memory
+}
+
+// settle notes what a collection has brought when that has gone back.
+func (g *release) settle(r reading, collections uint64) {
+	if b := g.began; b != nil && r.at-b.at >= settling {
+		g.done(b.reading, r.memory, collections, b.held)
+	}
 }
 
 // shrank tells whether queues have given up much.
@@ -64,4 +96,5 @@ func (g *release) done(r reading, left int64, collections uint64, held int64) {
 	g.pause = min(max(2*g.pause, pace), longPause)
 	g.last, g.memory, g.held = r.at, left, held
 	g.seen, g.collections = r.at, collections
+	g.began = nil
 }

@@ -5,6 +5,11 @@ import (
 	"time"
 )
 
+// nothing is a Meter that does nothing.
+type nothing struct{ Meter }
+
+func (nothing) Collect() {}
+
 // Memory that queues have given up goes back within ten seconds, even if the garbage
 // lives on for a while, if only entries were left of the messages, and however long
 // nothing happened before.
@@ -29,7 +34,7 @@ func TestRelease_AfterDelete(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			full := messages * (c.each + entrySize)
 			var g release
-			memory, releases := unused+full, 0
+			memory, left, releases := unused+full, int64(0), 0 // left: when what was collected has gone back
 			for at := pace; at <= c.before+10*time.Second; at += pace {
 				held, alive := full, full
 				if since := at - c.before; since >= 0 {
@@ -40,9 +45,13 @@ func TestRelease_AfterDelete(t *testing.T) {
 					gone := min(int64(since/pace)+1, c.parts)
 					alive -= full * gone / c.parts
 				}
-				if r := (reading{at: at, memory: memory}); g.due(r, false, 0, held) {
-					memory, releases = unused+alive, releases+1
-					g.done(r, memory, 0, held)
+				if b := g.began; b != nil && at-b.at >= settling {
+					memory = left
+				}
+				r := reading{at: at, memory: memory}
+				if g.settle(r, 0); g.due(r, false, 0, held) {
+					left, releases = unused+alive, releases+1
+					g.give(nothing{}, r, false, held)
 				}
 			}
 			if memory != unused {
