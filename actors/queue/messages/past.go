@@ -17,11 +17,10 @@ type Past struct {
 
 // Past returns those of this Set, which is Idle.
 func (s *Set) Past() *Past {
-	p := Past{s.Counts, s.DeadLetters.Past(), backlog.Places(&s.Backlog), s.Journal.Spilled()}
-	if p == (Past{}) {
-		return nil
+	if p := (Past{s.Counts, s.DeadLetters.Past(), backlog.Places(&s.Backlog), s.Journal.Spilled()}); p != (Past{}) {
+		return new(p)
 	}
-	return &p
+	return nil
 }
 
 // GoOn is called right behind Init.
