@@ -1,6 +1,10 @@
 package clock
 
-import "testing"
+import (
+	"math/rand/v2"
+	"strconv"
+	"testing"
+)
 
 func BenchmarkRead(b *testing.B) {
 	c := New()
@@ -13,5 +17,32 @@ func BenchmarkLook(b *testing.B) {
 	c := New()
 	for b.Loop() {
 		c.Look()
+	}
+}
+
+// BenchmarkAt is a timer more, and one that is called off, beside so many that wait.
+func BenchmarkAt(b *testing.B) {
+	for _, waiting := range []int{0, 100_000} {
+		b.Run(strconv.Itoa(waiting), func(b *testing.B) {
+			c := New()
+			if err := c.EnablePreciseTimers(); err != nil {
+				b.Fatal(err)
+			}
+			defer c.Close()
+			now := c.Now().Floor()
+			timers := make([]*Timer, waiting+1)
+			for i := range timers {
+				timers[i] = c.At(now+60_000+rand.Int64N(3_600_000), func() {})
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				i := rand.IntN(len(timers))
+				timers[i].Stop()
+				timers[i] = c.At(now+60_000+rand.Int64N(3_600_000), func() {})
+			}
+			for _, t := range timers {
+				t.Stop()
+			}
+		})
 	}
 }

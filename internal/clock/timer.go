@@ -7,10 +7,8 @@ type Timer struct {
 	alarm  *timerQueue // nil: the runtime makes the call
 	f      func()
 	at     time.Duration // from the alarm's base
-	coarse *time.Timer   // the runtime's, which brings the call near or makes it; nil if it is near from the start
-	// Of the alarm's mutex:
-	place int // in the heap, if it is there
-	stage stage
+	coarse *time.Timer   // the runtime's, if that makes the call
+	place  int32         // in the alarm's heap, under its lock
 }
 
 // Stop calls it off. False says that it was made already, is being made, or was called off before.

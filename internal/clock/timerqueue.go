@@ -7,9 +7,6 @@ import (
 	"time"
 )
 
-// near is from when on a call is the alarm's: more than the runtime's timers are late.
-const near = 2 * time.Millisecond
-
 // wakeup rings in so and so long.
 type wakeup interface {
 	// set makes it ring once, in d from now, instead of when it was to ring before.
@@ -19,7 +16,8 @@ type wakeup interface {
 	close()
 }
 
-// timerQueue makes calls at their moment. The runtime's timers bring each one near, the wakeup fires for the first of those that are.
+// timerQueue makes calls at their moment: the wakeup fires for the first of them. There may be many, which wait for long: each is one
+// small object, a third of what a timer of the runtime's takes.
 type timerQueue struct {
 	wakeup wakeup
 	base   time.Time     // what calls count from
@@ -27,6 +25,7 @@ type timerQueue struct {
 
 	mu    sync.Mutex
 	calls calls
+	rings time.Duration // when the wakeup will, 0 if it is not set
 	ended bool
 }
 
@@ -36,20 +35,17 @@ func newTimerQueue(b wakeup) *timerQueue {
 	return a
 }
 
-type stage uint8
-
-const (
-	far stage = iota
-	pending
-	over // made or called off
-)
+// over is the place of a call that was made, or called off, or left to the runtime.
+const over = -1
 
 func (a *timerQueue) after(wait time.Duration, f func()) *Timer {
 	c := &Timer{alarm: a, f: f, at: time.Since(a.base) + wait}
-	if wait > near {
-		c.coarse = time.AfterFunc(wait-near, func() { a.add(c) })
-	} else {
-		a.add(c)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.ended {
+		a.leave(c)
+	} else if heap.Push(&a.calls, c); c.place == 0 {
+		a.ringAt(c.at)
 	}
 	return c
 }
@@ -58,33 +54,11 @@ func (a *timerQueue) after(wait time.Duration, f func()) *Timer {
 func (a *timerQueue) stop(c *Timer) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	was := c.stage
-	c.stage = over
-	switch was {
-	case far:
-		c.coarse.Stop()
-	case pending:
-		heap.Remove(&a.calls, c.place)
-	case over:
+	if c.place == over {
+		return c.coarse != nil && c.coarse.Stop()
 	}
-	return was != over
-}
-
-// add takes a call that is near.
-func (a *timerQueue) add(c *Timer) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	switch {
-	case c.stage != far:
-	case a.ended:
-		c.stage = over
-		a.leave(c)
-	default:
-		c.stage = pending
-		if heap.Push(&a.calls, c); c.place == 0 {
-			a.wakeup.set(c.at - time.Since(a.base))
-		}
-	}
+	heap.Remove(&a.calls, int(c.place))
+	return true
 }
 
 // run makes the calls.
@@ -102,29 +76,38 @@ func (a *timerQueue) run() {
 	defer a.mu.Unlock()
 	a.ended = true
 	for _, c := range a.calls {
-		c.stage = over
 		a.leave(c)
 	}
 	a.calls = nil
 }
 
 // leave leaves a call to the runtime.
-func (a *timerQueue) leave(c *Timer) { time.AfterFunc(c.at-time.Since(a.base), c.f) }
+func (a *timerQueue) leave(c *Timer) {
+	c.place = over
+	c.coarse = time.AfterFunc(c.at-time.Since(a.base), c.f)
+}
 
 // due takes out what is to be called now, by time, and sets the wakeup for the rest.
 func (a *timerQueue) due(due []*Timer) []*Timer {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := time.Since(a.base)
+	a.rings = 0
 	for len(a.calls) > 0 && a.calls[0].at <= now {
-		c := heap.Pop(&a.calls).(*Timer)
-		c.stage = over
-		due = append(due, c)
+		due = append(due, heap.Pop(&a.calls).(*Timer))
 	}
 	if len(a.calls) > 0 {
-		a.wakeup.set(a.calls[0].at - now)
+		a.ringAt(a.calls[0].at)
 	}
 	return due
+}
+
+// ringAt sees to it that the wakeup rings at that time, or before: then it is set anew.
+func (a *timerQueue) ringAt(at time.Duration) {
+	if a.rings == 0 || at < a.rings {
+		a.rings = at
+		a.wakeup.set(at - time.Since(a.base))
+	}
 }
 
 func (a *timerQueue) end() {
@@ -140,13 +123,13 @@ func (s calls) Less(i, j int) bool { return s[i].at < s[j].at }
 
 func (s calls) Swap(i, j int) {
 	s[i], s[j] = s[j], s[i]
-	s[i].place, s[j].place = i, j
+	s[i].place, s[j].place = int32(i), int32(j)
 }
 
 // Push and Pop are the heap's.
 func (s *calls) Push(x any) {
 	c := x.(*Timer)
-	c.place = len(*s)
+	c.place = int32(len(*s))
 	*s = append(*s, c)
 }
 
@@ -154,5 +137,6 @@ func (s *calls) Pop() any {
 	last := len(*s) - 1
 	c := (*s)[last]
 	*s = slices.Delete(*s, last, last+1)
+	c.place = over
 	return c
 }

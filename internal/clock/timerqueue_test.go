@@ -96,7 +96,7 @@ func TestAt_Close(t *testing.T) {
 	inTime(t, func(t *testing.T, c *Clock) {
 		made := make(chan string, 2)
 		start := c.Now().Ceil()
-		for _, ms := range []int64{1, 500} { // near, and far
+		for _, ms := range []int64{1, 500} { // soon, and later
 			c.At(start+ms, func() { made <- fmt.Sprint(ms, " ", c.Now().Floor()-start) })
 		}
 		off := c.At(start+400, func() { t.Error("a call was made that was called off") })
