@@ -6,13 +6,15 @@ import (
 	"candlemark/internal/store"
 	"candlemark/internal/topology"
 	"candlemark/policies"
+	"candlemark/protocol"
 )
 
 // queues makes queues, and has them go.
 type queues struct {
 	*shared
-	byName map[string]*queue // holders, too
-	owners owners
+	byName    map[string]*queue // holders, too
+	owners    owners
+	arguments protocol.Table // of the last one that was made
 }
 
 // named finds a queue that clients may name: not the holder of a delayed
@@ -91,7 +93,7 @@ func (qs *queues) refuse(d *mail.DeclareQueue, serverNamed bool) error {
 func (qs *queues) make(d *mail.DeclareQueue) {
 	kind := policies.KindOf(d.Arguments)
 	q := &queue{kind: kind, queue: &topology.Queue{
-		Name: d.Name, Incarnation: qs.incarnate(), Type: typeName(kind), Arguments: d.Arguments,
+		Name: d.Name, Incarnation: qs.incarnate(), Type: typeName(kind), Arguments: qs.alike(d.Arguments),
 		Durable: d.Durable && !d.Exclusive, AutoDelete: d.AutoDelete, Exclusive: d.Exclusive,
 		Waits: qs.cfg.VHost.NewWaits(d.Name),
 	}}

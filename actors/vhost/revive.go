@@ -18,10 +18,10 @@ const (
 
 // restarts is the vhost's record of a queue that has panicked.
 type restarts struct {
-	number  int       // of the actor that it lives in; the first is 1
+	number  int32     // of the actor that it lives in; the first is 1
+	falls   int16     // in replay, since it was last open
+	row     int16     // within fallWindow, in a row
 	began   time.Time // when that actor was opened; zero for the first
-	falls   int       // in replay, since it was last open
-	row     int       // within fallWindow, in a row
 	opening uint64    // number of the question whether it is open
 	newest  uint64    // number of a message, when it panicked
 }
@@ -126,7 +126,7 @@ func (q *queue) renew() string {
 	if q.life.number++; q.life.number > 1 {
 		again := *q.queue
 		q.queue = &again
-		id += "." + strconv.Itoa(q.life.number)
+		id += "." + strconv.Itoa(int(q.life.number))
 	}
 	return id
 }

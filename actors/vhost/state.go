@@ -164,15 +164,15 @@ type queue struct {
 	name
 	queue *topology.Queue
 	kind  policies.Kind
-	// forwarded counts the commands sent on to it (PRO-3).
-	forwarded uint64
 	// deleting: its owner is gone, no condition keeps it.
 	deleting bool
+	// wantsDLQ: it is to have a dead-letter queue of the broker's making.
+	wantsDLQ bool
+	// forwarded counts the commands sent on to it (PRO-3).
+	forwarded uint64
 	// gone are called once it is forgotten, ready once it is open, down or gone.
 	gone, ready []func()
 	life        restarts
-	// wantsDLQ: it is to have a dead-letter queue of the broker's making.
-	wantsDLQ bool
 	// holdsFor is the delayed exchange that it holds messages for, nil for a
 	// queue of clients.
 	holdsFor *exchange

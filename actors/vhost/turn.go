@@ -24,7 +24,7 @@ type begin struct{ self mail.Address }
 
 func newState(cfg Config) *state {
 	s := &state{shared: shared{
-		cfg: cfg, vhost: cfg.VHost.Name, rules: refusal.Rules{VHost: cfg.VHost.Name, System: cfg.SystemExchanges}, directory: &topology.Directory{}, serverName: serverName,
+		cfg: cfg, vhost: cfg.VHost.Name, rules: refusal.Rules{VHost: cfg.VHost.Name, System: cfg.SystemExchanges}, directory: &topology.Directory{}, serverName: refusal.ServerName,
 		requests: requests{open: map[uint64]pendingRequest{}}, children: children{known: map[string]any{}, leaving: map[string]store.QueueID{}},
 	}}
 	s.run = s.handle

@@ -1,6 +1,8 @@
 package refusal
 
 import (
+	"crypto/rand"
+	"encoding/base64"
 	"slices"
 	"strings"
 
@@ -208,4 +210,11 @@ func orNil(err *protocol.ChannelError) error {
 		return nil
 	}
 	return err
+}
+
+// ServerName makes the name of a queue that was declared without one (DEC-9).
+func ServerName() string {
+	var random [16]byte
+	_, _ = rand.Read(random[:]) // never fails
+	return Reserved + "gen-" + base64.RawURLEncoding.EncodeToString(random[:])
 }
