@@ -11,6 +11,7 @@ import (
 	"candlemark/internal/config"
 	"candlemark/internal/httpapi/exposition"
 	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/httpapi/ui"
 	"candlemark/internal/management"
 
 	"github.com/rs/zerolog"
@@ -64,7 +65,7 @@ func newServer(handler http.Handler, open *sockets) *http.Server {
 	return s
 }
 
-// NewHandler makes the handler of everything below /api/, for a server of somebody
+// NewHandler makes the handler of the API and the pages, for a server of somebody
 // else's. It keeps no samples.
 func NewHandler(broker management.Broker, users *auth.Users, log zerolog.Logger) http.Handler {
 	return handlerOf(rest.New(broker, users, config.Samples{}, log))
@@ -85,6 +86,9 @@ func handlerOf(a *rest.API) http.Handler {
 	mux.Handle("/api/", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { rest.Tell(w, rest.ErrNotFound) }))
 	for _, path := range []string{"/api", "/api/index.html"} {
 		mux.Handle(path, methods{"GET": http.HandlerFunc(welcome)})
+	}
+	for path, file := range ui.Handlers() {
+		mux.Handle(path, methods{"GET": file})
 	}
 	return sameOrigin(shim(mux))
 }

@@ -97,6 +97,7 @@ var rooms = map[string][]string{
 	"internal/httpapi/client":     {"protocol", "internal/events"},
 	"internal/httpapi/forms":      {"protocol", "internal/config", "internal/management", "internal/plainjson"},
 	"internal/httpapi/rest":       {"protocol", "internal/auth", "internal/config", "internal/events", "internal/httpapi/forms", "internal/management", "internal/plainjson"},
+	"internal/httpapi/ui":         {},
 	"internal/httpapi/...": { // a section; they do not know each other
 		"protocol", "policies/...", "internal/auth", "internal/config", "internal/events", "internal/httpapi/forms", "internal/httpapi/rest",
 		"internal/management", "internal/metrics", "internal/parameters", "internal/plainjson",

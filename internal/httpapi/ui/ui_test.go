@@ -1,0 +1,107 @@
+package ui
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func get(f http.Handler, header ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	f.ServeHTTP(w, r)
+	return w
+}
+
+// A file comes whole or packed, each with a tag of its own, and not again if it is there already.
+func TestFiles(t *testing.T) {
+	page := Handlers()["/{$}"]
+	plain, packed := get(page), get(page, "Accept-Encoding", "br;q=1, gzip;q=0.5")
+	unpack, err := gzip.NewReader(packed.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(unpack)
+	if want, _ := static.ReadFile("static/index.html"); err != nil || !bytes.Equal(text, want) || plain.Body.String() != string(want) {
+		t.Errorf("%v: %s", err, text)
+	}
+	if get(page, "Accept-Encoding", "gzip; q=0.0, br").Header().Get("Content-Encoding") != "" {
+		t.Error("packed for who does not unpack")
+	}
+	tags := map[string]bool{}
+	for _, w := range []*httptest.ResponseRecorder{plain, packed} {
+		tag := w.Header().Get("ETag")
+		tags[tag] = true
+		again := get(page, "If-None-Match", tag, "Accept-Encoding", map[bool]string{true: "gzip"}[w == packed])
+		if again.Code != http.StatusNotModified || again.Body.Len() > 0 || get(page, "If-None-Match", `"other"`).Code != 200 {
+			t.Errorf("%s: %d", tag, again.Code)
+		}
+		for name, want := range map[string]string{
+			"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff",
+			"Referrer-Policy": "no-referrer", "Vary": "Accept-Encoding", "Content-Security-Policy": policy,
+		} {
+			if got := w.Header().Get(name); got != want {
+				t.Errorf("%s: %q", name, got)
+			}
+		}
+	}
+	if len(tags) != 2 {
+		t.Error(tags)
+	}
+}
+
+// mostBytes is how large all files together may be.
+const mostBytes = 250 << 10
+
+// No file loads anything from elsewhere, and no markup has scripts, styles or handlers in it, which the policy would not
+// let pass. Names and payloads become text: nothing makes markup of a string.
+func TestWhatFilesMayHave(t *testing.T) {
+	forbidden := map[string]*regexp.Regexp{
+		"an address elsewhere":  regexp.MustCompile(`(?:https?:)?//[\w.]+\.\w+/`),
+		"markup made of text":   regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|createContextualFragment|setHTMLUnsafe|srcdoc`),
+		"code made of text":     regexp.MustCompile(`\beval\(|new Function|set(?:Timeout|Interval)\(\s*['"` + "`]"),
+		"a style as text":       regexp.MustCompile(`cssText|setAttribute\(\s*['"]style`),
+		"what reads like a tag": regexp.MustCompile(`(?i)<script[^>]*>\s*\S|<style|\sstyle=|\son\w+=["']|javascript:`),
+	}
+	spaces := strings.NewReplacer("http://www.w3.org/2000/svg", "", "http://www.w3.org/1999/xhtml", "")
+	total := 0
+	err := fs.WalkDir(static, "static", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := static.ReadFile(name)
+		total += len(text)
+		for what, pattern := range forbidden {
+			body := spaces.Replace(string(text))
+			if what == "what reads like a tag" && path.Ext(name) == ".html" {
+				body = strings.ReplaceAll(body, "></script>", ">")
+			}
+			if found := pattern.FindString(body); found != "" {
+				t.Errorf("%s has %s: %q", name, what, found)
+			}
+		}
+		if strings.Contains(spaces.Replace(string(text)), "://") {
+			t.Errorf("%s names an address", name)
+		}
+		if types[path.Ext(name)] == "" {
+			t.Errorf("%s has no type", name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if t.Logf("%d bytes", total); total > mostBytes {
+		t.Errorf("all files together have %d bytes, at most %d", total, mostBytes)
+	}
+}
