@@ -72,6 +72,9 @@ func socketsUsed(c *queries.Churn) int {
 // NodeName implements management.Host.
 func (n *Node) NodeName() string { return n.cfg.Name }
 
+// Now implements management.Host.
+func (n *Node) Now() int64 { return n.clock.Now().Ceil() }
+
 // WithTimeout implements management.Broker.
 func (n *Node) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return n.clock.WithTimeout(parent, d)

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -33,10 +34,13 @@ func (u *Users) PutAccount(a Account) (created bool, err error) {
 		a.Tags = []string{}
 	}
 	err = u.change(func(next *snapshot, c *Change) error {
-		after := &user{}
+		after := &user{login: next.revision}
 		var had Limits
 		if before := next.users[a.Name]; before != nil {
 			after.grants, after.topics, had = before.grants, before.topics, before.account.Limits
+			if bytes.Equal(a.Hash, before.account.Hash) && a.Algorithm == before.account.Algorithm {
+				after.login = before.login
+			}
 		} else {
 			created = true
 		}

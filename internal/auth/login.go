@@ -71,6 +71,28 @@ func (u *Users) authenticate(mechanism string, response []byte, peer Peer) (User
 	return User{Name: name, Tags: known.account.Tags}, nil
 }
 
+// Login identifies the account of that name and its password as they are now: another number is another account, or another
+// password. 0 for nobody.
+func (u *Users) Login(name string) uint64 {
+	if known := u.now.Load().users[name]; known != nil {
+		return known.login
+	}
+	return 0
+}
+
+// Again lets in without a password who has logged in before, and returns the user as it is now; login is what Login
+// returned at that time, before the password was checked. It is no attempt to log in and is not counted. Error: *LoginError.
+func (u *Users) Again(name string, login uint64, peer Peer) (User, error) {
+	known := u.now.Load().users[name]
+	if known == nil || known.login != login {
+		return User{}, refuseLogin("user '%s' is not the one who logged in", name)
+	}
+	if err := u.comesFrom(name, peer); err != nil {
+		return User{}, err
+	}
+	return User{Name: name, Tags: known.account.Tags}, nil
+}
+
 // comesFrom checks that the user may log in from there.
 func (u *Users) comesFrom(name string, peer Peer) error {
 	if slices.Contains(*u.loopback.Load(), name) && !peer.local() {

@@ -30,7 +30,7 @@ func (u *Users) Load(s Stored) error {
 	}
 	for _, a := range s.Accounts {
 		a.Tags = list(a.Tags)
-		next.users[a.Name] = &user{account: a, grants: map[string]*grant{}, topics: map[string]map[string]*topicGrant{}}
+		next.users[a.Name] = &user{account: a, login: next.revision, grants: map[string]*grant{}, topics: map[string]map[string]*topicGrant{}}
 	}
 	for _, g := range s.Grants {
 		compiled, err := u.compile(g)

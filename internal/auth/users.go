@@ -76,6 +76,7 @@ type snapshot struct {
 
 type user struct {
 	account Account
+	login   uint64                            // the revision that made the account or gave it its password
 	grants  map[string]*grant                 // by vhost
 	topics  map[string]map[string]*topicGrant // by vhost and exchange
 }
@@ -139,6 +140,7 @@ func (u *Users) Found(by Founder) error {
 		grants:  map[string]*grant{v.Name: permissions},
 	}
 	return u.change(func(next *snapshot, c *Change) error {
+		first.login = next.revision
 		next.vhosts, next.users = map[string]VHost{v.Name: v}, map[string]*user{first.account.Name: first}
 		c.Put = append(c.Put, v, first.account, permissions.Grant)
 		return nil

@@ -23,11 +23,12 @@
 // Takes no mail and sends none: whoever implements management.Broker does.
 //
 // States: none; every request stands alone, but for the rates, which are the
-// change since an earlier look, and samples of looks before (forms.Rates, ADR 51).
+// change since an earlier look, samples of looks before (forms.Rates, ADR 51), and
+// sessions of users who have logged in with a form (session).
 //
 // Deadlines: a request is read within 10 s and answered within 30 s (definitions as a whole: 10 min), of the time
 // that the broker runs (ADR 33); its answer is written within 30 s more; an idle
 // connection is closed after 2 min (see NewServer).
 //
-// A restart loses: requests under way, and what rates are made of.
+// A restart loses: requests under way, what rates are made of, sessions.
 package httpapi

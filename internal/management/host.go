@@ -14,6 +14,8 @@ type Host interface {
 	Events() *events.Hub
 	// NodeName is "candlemark@host".
 	NodeName() string
+	// Now is the broker's time in wall ms, which never goes back and goes on while the machine sleeps.
+	Now() int64
 	// WithTimeout is like that of package context, but the time that counts is the
 	// one that the broker runs: not the one that its process is paused.
 	WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc)

@@ -96,7 +96,8 @@ var rooms = map[string][]string{
 	"internal/httpapi":            {"protocol", "policies", "internal/auth", "internal/config", "internal/events", "internal/management", "internal/parameters", "internal/plainjson"},
 	"internal/httpapi/client":     {"protocol", "internal/events"},
 	"internal/httpapi/forms":      {"protocol", "internal/config", "internal/management", "internal/plainjson"},
-	"internal/httpapi/rest":       {"protocol", "internal/auth", "internal/config", "internal/events", "internal/httpapi/forms", "internal/management", "internal/plainjson"},
+	"internal/httpapi/rest":       {"protocol", "internal/auth", "internal/config", "internal/events", "internal/httpapi/forms", "internal/httpapi/session", "internal/management", "internal/plainjson"},
+	"internal/httpapi/session":    {},
 	"internal/httpapi/ui":         {},
 	"internal/httpapi/...": { // a section; they do not know each other
 		"protocol", "policies/...", "internal/auth", "internal/config", "internal/events", "internal/httpapi/forms", "internal/httpapi/rest",

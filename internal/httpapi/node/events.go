@@ -92,8 +92,7 @@ func (s *stream) run(r *rest.Request, plain *http.Request, l *events.Listener) {
 		case e := <-l.C:
 			sent = s.lost(e.Lost) && s.event(e.Event)
 		case <-ticks.C:
-			now, known := r.Users.Account(r.User.Name)
-			sent = known && slices.Equal(now.Tags, r.User.Tags) && s.lost(l.Missed()) && s.write(": still here\n\n")
+			sent = r.IsStill() && s.lost(l.Missed()) && s.write(": still here\n\n")
 		}
 	}
 }

@@ -19,6 +19,9 @@ var Routes = []rest.Route{
 	rest.Get("/api/nodes/{name}/memory/ets/{filter}/relative", here(rest.Monitor), noTables),
 	rest.Open("/api/auth", rest.Always(map[string]bool{"oauth_enabled": false})),
 	rest.OpenPost("/api/login", logIn),
+	rest.Open(sessionPath, shownSession),
+	rest.OpenPost(sessionPath, beginSession),
+	rest.OpenDelete(sessionPath, endSession),
 	rest.Get("/api/auth/attempts/{name}", here(rest.Monitor), logins),
 	rest.Delete("/api/auth/attempts/{name}", here(rest.Administrator), forgetLogins),
 	rest.Get("/api/auth/attempts/{name}/source", here(rest.Monitor), loginsBySource),
@@ -72,4 +75,7 @@ var Routes = []rest.Route{
 	rest.Get(checksPath+"/local-alarms", rest.Anybody, noAlarms("There are alarms in effect on the node")),
 }
 
-const checksPath = "/api/health/checks"
+const (
+	checksPath  = "/api/health/checks"
+	sessionPath = "/api/x/session"
+)

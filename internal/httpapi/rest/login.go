@@ -17,6 +17,9 @@ var managers = []string{"administrator", "monitoring", "policymaker", "managemen
 // enter finds out who asks, and for what.
 func (r *Request) enter() (err error) {
 	if r.User, err = r.login(); err != nil {
+		if told := (*refusal)(nil); errors.As(err, &told) {
+			return err
+		}
 		if errors.Is(err, auth.ErrThrottled) { // which is logged where it is counted
 			r.W.Header().Set("Retry-After", "5")
 			return Refuse(http.StatusTooManyRequests, "too_many_requests", err.Error())
@@ -27,7 +30,9 @@ func (r *Request) enter() (err error) {
 		if login := (*auth.LoginError)(nil); errors.As(err, &login) && login.Remote {
 			return Unauthorised("User can only log in via localhost")
 		}
-		r.W.Header().Set("WWW-Authenticate", `Basic realm="RabbitMQ Management"`)
+		if !r.ofPages() { // their browser would ask for name and password in a dialog of its own
+			r.W.Header().Set("WWW-Authenticate", `Basic realm="RabbitMQ Management"`)
+		}
 		return Refuse(http.StatusUnauthorized, "not_authorized", "Not_Authorized")
 	}
 	if !slices.ContainsFunc(managers, r.User.HasTag) {
@@ -40,28 +45,44 @@ func (r *Request) enter() (err error) {
 
 // LogInWithForm lets those in who send username and password in a form, on a route where nobody logs in otherwise.
 func (r *Request) LogInWithForm() error {
-	text, err := r.text(largestForm, 1)
-	if err != nil {
+	if _, err := r.readLogin(); err != nil {
 		return err
-	}
-	form, _ := url.ParseQuery(string(text)) // what is no form has no name in it
-	r.Header.Del("Authorization")
-	if form.Has("username") {
-		r.SetBasicAuth(form.Get("username"), form.Get("password"))
 	}
 	return r.enter()
 }
 
-// login checks HTTP basic authentication as a login with SASL PLAIN.
+// readLogin reads such a form, which counts instead of all else that the request could be known by, and returns the name in it.
+func (r *Request) readLogin() (name string, err error) {
+	text, err := r.text(largestForm, 1)
+	if err != nil {
+		return "", err
+	}
+	form, _ := url.ParseQuery(string(text)) // what is no form has no name in it
+	r.Header.Del("Authorization")
+	r.Header.Del("Cookie") // nobody logs in with the session of somebody
+	if form.Has("username") {
+		r.SetBasicAuth(form.Get("username"), form.Get("password"))
+	}
+	return form.Get("username"), nil
+}
+
+// login checks HTTP basic authentication as a login with SASL PLAIN, or finds the session of the request.
 func (r *Request) login() (auth.User, error) {
 	name, password, ok := r.BasicAuth()
 	if !ok {
-		return auth.User{}, auth.ErrRefused
+		if r.Header.Get("Authorization") != "" {
+			return auth.User{}, auth.ErrRefused
+		}
+		return r.resume()
 	}
-	// What is not an address counts as far away.
+	return r.Users.Authenticate("PLAIN", []byte("\x00"+name+"\x00"+password), r.peer())
+}
+
+// peer is where the request comes from. What is not an address counts as far away.
+func (r *Request) peer() auth.Peer {
 	peer := auth.Peer{HTTP: true, Addr: &net.TCPAddr{}, Gone: r.Context().Done()}
 	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		peer.Addr = net.TCPAddrFromAddrPort(at)
 	}
-	return r.Users.Authenticate("PLAIN", []byte("\x00"+name+"\x00"+password), peer)
+	return peer
 }

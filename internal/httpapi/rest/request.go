@@ -10,6 +10,7 @@ import (
 	"candlemark/internal/config"
 	"candlemark/internal/events"
 	"candlemark/internal/httpapi/forms"
+	"candlemark/internal/httpapi/session"
 	"candlemark/internal/management"
 	"candlemark/protocol"
 
@@ -35,6 +36,8 @@ type API struct {
 	Busy   func(context.Context)
 	log    zerolog.Logger
 	memory memory
+	// sessions are those of users who have logged in with a form.
+	sessions session.Table
 }
 
 // New makes the API of a broker, with the samples that are kept. Close it.
@@ -72,6 +75,11 @@ func OpenPost(path string, handle Handler) Route {
 	return Route{Method: "POST", Path: path, handle: handle}
 }
 
+// OpenDelete is Delete likewise.
+func OpenDelete(path string, handle Handler) Route {
+	return Route{Method: "DELETE", Path: path, handle: handle}
+}
+
 // Put is likewise for PUT.
 func Put(path string, allowed Rule, handle Handler) Route {
 	return Route{Method: "PUT", Path: path, allowed: allowed, handle: handle}
@@ -103,6 +111,7 @@ type Request struct {
 	Rates       *forms.Look   // the figures of objects that were seen before
 	VHost, Name string        // from the path, "" if it has none
 	held        int64         // bytes of memory
+	token       string        // of the session that the user is known by, "" for none
 	plain       *http.Request // as it came
 }
 

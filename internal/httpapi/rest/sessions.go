@@ -1,0 +1,163 @@
+package rest
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"slices"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/events"
+	"candlemark/protocol"
+)
+
+// ofPagesHeader is a header of every request of the web pages. No other site can send it: a browser would ask us first
+// whether that site may, and gets no answer to that.
+const ofPagesHeader = "X-Candlemark-Session"
+
+var errForged = Refuse(http.StatusForbidden, "forbidden",
+	"a request that changes something and comes with the cookie of a session needs the header "+ofPagesHeader)
+
+// ofPages tells whether the request comes from the web pages.
+func (r *Request) ofPages() bool { return r.Header.Get(ofPagesHeader) != "" }
+
+// Session says who is logged in, and until when.
+type Session struct {
+	User auth.User
+	// Ends is when the session does unless it is used, in wall ms; 0 for a request with HTTP basic authentication.
+	Ends int64
+}
+
+// cookieName is that of the token. Cookies are for all ports of a host, and there may be brokers at several.
+func (r *Request) cookieName() string {
+	name := "candlemark_session"
+	if _, port, err := net.SplitHostPort(r.Host); err == nil {
+		for _, c := range port {
+			if c < '0' || c > '9' {
+				return name
+			}
+		}
+		name += "_" + port
+	}
+	return name
+}
+
+// cookie brings a token to the browser, or, without one, takes it away.
+func (r *Request) cookie(token string) {
+	c := &http.Cookie{Name: r.cookieName(), Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil}
+	if token == "" {
+		c.MaxAge = -1
+	}
+	http.SetCookie(r.W, c)
+}
+
+// resume finds the user of the session that the request belongs to.
+func (r *Request) resume() (auth.User, error) {
+	c, err := r.Cookie(r.cookieName())
+	if err != nil {
+		return auth.User{}, auth.ErrRefused
+	}
+	s, found := r.sessions.Use(c.Value, r.Broker.Now())
+	if !found {
+		return auth.User{}, auth.ErrRefused
+	}
+	user, err := r.Users.Again(s.User, s.Login, r.peer())
+	if login := (*auth.LoginError)(nil); errors.As(err, &login) && login.Remote {
+		return auth.User{}, err // the token has got elsewhere
+	}
+	if err != nil || !slices.ContainsFunc(managers, user.HasTag) {
+		r.sessions.End(c.Value)
+		return auth.User{}, auth.ErrRefused
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead && !r.ofPages() {
+		return auth.User{}, errForged
+	}
+	r.token = c.Value
+	return user, nil
+}
+
+// IsStill tells whether the user of a request that goes on is who it was: not logged out, with the same tags.
+func (r *Request) IsStill() bool {
+	if r.token != "" {
+		s, found := r.sessions.Look(r.token, r.Broker.Now())
+		if !found || r.Users.Login(s.User) != s.Login {
+			return false
+		}
+	}
+	now, known := r.Users.Account(r.User.Name)
+	return known && slices.Equal(now.Tags, r.User.Tags)
+}
+
+// BeginSession lets those in who send username and password in a form of the web pages, and has their browser keep a token.
+// On a route where nobody logs in otherwise.
+func (r *Request) BeginSession() (Session, error) {
+	if !r.ofPages() {
+		return Session{}, errForged
+	}
+	before, _ := r.Cookie(r.cookieName())
+	name, err := r.readLogin()
+	if err != nil {
+		return Session{}, err
+	}
+	login := r.Users.Login(name) // before the password is looked at: it may change meanwhile
+	err = r.enter()
+	r.tellLogin(name, err)
+	if err != nil {
+		return Session{}, err
+	}
+	if before != nil {
+		r.sessions.End(before.Value)
+	}
+	token, s := r.sessions.Begin(r.User.Name, login, r.Broker.Now())
+	r.cookie(token)
+	return Session{r.User, s.Ends()}, nil
+}
+
+// ShownSession tells who asks, also those who have not logged in: then the error is nil and the user has no name.
+func (r *Request) ShownSession() (s Session, err error) {
+	if _, err := r.Cookie(r.cookieName()); err != nil && r.Header.Get("Authorization") == "" {
+		return s, nil
+	}
+	if err := r.enter(); err != nil {
+		if status, _ := StatusOf(err); status == http.StatusUnauthorized && r.Header.Get("Authorization") == "" {
+			r.W.Header().Del("WWW-Authenticate")
+			r.cookie("")
+			return s, nil
+		}
+		return s, err
+	}
+	s.User = r.User
+	if kept, found := r.sessions.Look(r.token, r.Broker.Now()); found {
+		s.Ends = kept.Ends()
+	}
+	return s, nil
+}
+
+// EndSession ends the session of the request, if it has one.
+func (r *Request) EndSession() error {
+	if !r.ofPages() {
+		return errForged
+	}
+	if c, err := r.Cookie(r.cookieName()); err == nil {
+		r.sessions.End(c.Value)
+	}
+	r.cookie("")
+	return nil
+}
+
+// tellLogin tells that somebody has logged in with a form, or was refused, as connections over AMQP tell it.
+func (r *Request) tellLogin(name string, refused error) {
+	r.Broker.Events().Tell(events.Unrecorded, func() *events.Event {
+		by := &events.Origin{User: name, Source: r.RemoteAddr, Interface: events.HTTP}
+		fields := protocol.Table{
+			{Key: "connection_name", Value: r.RemoteAddr},
+			{Key: "protocol", Value: "http"},
+			{Key: "auth_mechanism", Value: "PLAIN"},
+			{Key: "ssl", Value: r.TLS != nil},
+		}
+		if refused != nil {
+			return &events.Event{Name: "user.authentication.failure", By: by, Fields: append(fields, protocol.Field{Key: "error", Value: refused.Error()})}
+		}
+		return &events.Event{Name: "user.authentication.success", By: by, Fields: append(fields, protocol.Field{Key: "name", Value: name})}
+	})
+}

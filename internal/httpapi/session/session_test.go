@@ -1,0 +1,76 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+const start = 1_800_000_000_000
+
+// A session ends when nobody has used it for a while, and some time after it began whether it is used or not.
+func TestSessionsEnd(t *testing.T) {
+	var all Table
+	token, s := all.Begin("ann", 7, start)
+	if len(token) != 43 || s.Ends() != start+Idle {
+		t.Errorf("%q %+v", token, s)
+	}
+	if _, found := all.Look(token, start+Idle-1); !found {
+		t.Error("too early")
+	}
+	if s, found := all.Use(token, start+Idle-1); !found || s.User != "ann" || s.Login != 7 || s.Ends() != start+2*Idle-1 {
+		t.Errorf("%v %+v", found, s)
+	}
+	if _, found := all.Look(token, start+2*Idle-1); found || all.Len() != 0 {
+		t.Error("idle, and there")
+	}
+	token, _ = all.Begin("ann", 7, start)
+	for now := int64(start); now < start+Whole; now += Idle - 1 {
+		if _, found := all.Use(token, now); !found {
+			t.Errorf("gone after %d ms", now-start)
+		}
+	}
+	if _, found := all.Use(token, start+Whole); found {
+		t.Error("used for ever")
+	}
+	token, _ = all.Begin("ann", 7, start)
+	if _, found := all.Use(token+"A", start); found {
+		t.Error("another token")
+	}
+	all.End(token + "A")
+	if all.End(token); all.Len() != 0 {
+		t.Error("ended, and there")
+	}
+}
+
+// One user cannot take what others need, and all together are bounded; who was idle for longest goes.
+func TestSessionsAreBounded(t *testing.T) {
+	var all Table
+	first, _ := all.Begin("ann", 1, start)
+	second, _ := all.Begin("ann", 1, start+1)
+	_, _ = all.Use(first, start+2)
+	for i := range OfUser - 1 {
+		all.Begin("ann", 1, start+int64(i)+3)
+	}
+	if _, found := all.Look(first, start+100); !found || all.Len() != OfUser {
+		t.Errorf("%v, %d", found, all.Len())
+	}
+	if _, found := all.Look(second, start+100); found {
+		t.Error("the oldest is there")
+	}
+	for i := range 2 * Most {
+		all.Begin(fmt.Sprint("user", i), 1, start+100+int64(i))
+	}
+	if all.Len() != Most {
+		t.Errorf("%d sessions", all.Len())
+	}
+	all.Begin("late", 1, start+2*Whole)
+	if all.Len() != 1 {
+		t.Errorf("%d sessions that are over are kept", all.Len()-1)
+	}
+	a, _ := all.Begin("x", 1, start)
+	b, _ := all.Begin("x", 1, start)
+	if a == b || strings.ContainsAny(a, "+/= ;,\"") {
+		t.Errorf("%q %q", a, b)
+	}
+}

@@ -1,0 +1,306 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/events"
+	"candlemark/internal/httpapi/session"
+
+	"github.com/rs/zerolog"
+)
+
+// sessionHouse has a clock and listeners.
+type sessionHouse struct {
+	*fake
+	hub *events.Hub
+	h   http.Handler
+}
+
+func newSessionHouse(t *testing.T) *sessionHouse {
+	t.Helper()
+	s := &sessionHouse{fake: newHouse(t), hub: events.NewHub(events.Config{Now: func() int64 { return 1 }})}
+	for name, tags := range map[string][]string{"ann": {"administrator"}, "eve": nil} {
+		if _, err := s.users.PutAccount(auth.Account{Name: name, Hash: auth.HashPassword(name), Tags: tags}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.h = NewHandler(s, s.users, zerolog.Nop())
+	return s
+}
+
+func (s *sessionHouse) Events() *events.Hub { return s.hub }
+
+func (s *sessionHouse) Now() int64 { return time.Now().UnixMilli() }
+
+// ask makes a request of a browser that has a cookie, with headers by turns of name and value.
+func (s *sessionHouse) ask(method, path, body string, cookie *http.Cookie, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, "http://localhost:15672"+path, strings.NewReader(body))
+	r.RemoteAddr = "127.0.0.1:9"
+	if cookie != nil {
+		r.AddCookie(cookie)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	s.h.ServeHTTP(w, r)
+	return w
+}
+
+const (
+	ours     = "X-Candlemark-Session"
+	mySelf   = "/api/x/session"
+	annsForm = "username=ann&password=ann"
+)
+
+func (s *sessionHouse) logIn(t *testing.T, form string) *http.Cookie {
+	t.Helper()
+	w := s.ask("POST", mySelf, form, nil, ours, "1")
+	cookies := w.Result().Cookies()
+	if w.Code != http.StatusOK || len(cookies) != 1 {
+		t.Fatalf("%d %s %v", w.Code, w.Body, cookies)
+	}
+	return cookies[0]
+}
+
+// known tells whether the broker knows who a cookie belongs to.
+func (s *sessionHouse) known(cookie *http.Cookie) bool {
+	w := s.ask("GET", "/api/whoami", "", cookie)
+	return w.Code == http.StatusOK && strings.Contains(w.Body.String(), `"ann"`)
+}
+
+// A token stands for name and password, in a cookie that scripts and other sites do not get.
+func TestSession(t *testing.T) {
+	s := newSessionHouse(t)
+	cookie := s.logIn(t, annsForm)
+	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/" || cookie.Secure || cookie.Name != "candlemark_session_15672" {
+		t.Errorf("%+v", cookie)
+	}
+	if !s.known(cookie) || s.known(nil) || s.known(&http.Cookie{Name: cookie.Name, Value: "x"}) {
+		t.Error("who is known?")
+	}
+	if w := s.ask("GET", mySelf, "", cookie); !strings.HasPrefix(w.Body.String(), `{"name":"ann","tags":["administrator"],"expires_at":"20`) {
+		t.Error(w.Body)
+	}
+	// Who has not logged in is told so, without an error.
+	for _, c := range []*http.Cookie{nil, {Name: cookie.Name, Value: "x"}} {
+		if w := s.ask("GET", mySelf, "", c); w.Code != 200 || w.Body.String() != `{"name":null,"tags":[],"expires_at":null}` || w.Header().Get("WWW-Authenticate") != "" {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	}
+	// HTTP basic authentication counts, whatever cookie comes with it.
+	r := func(password string) *httptest.ResponseRecorder {
+		q := httptest.NewRequest("GET", "/api/whoami", nil)
+		q.AddCookie(cookie)
+		q.SetBasicAuth("guest", password)
+		q.RemoteAddr = "127.0.0.1:9"
+		w := httptest.NewRecorder()
+		s.h.ServeHTTP(w, q)
+		return w
+	}
+	if w := r("guest"); !strings.Contains(w.Body.String(), `"guest"`) {
+		t.Error(w.Body)
+	}
+	if w := r("wrong"); w.Code != 401 || w.Header().Get("WWW-Authenticate") == "" {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w := s.ask("GET", mySelf, "", cookie, "Authorization", "Bearer x"); w.Code != 401 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	again := s.logIn(t, annsForm)
+	if w := s.ask("POST", mySelf, annsForm, again, ours, "1"); w.Code != 200 || s.known(again) {
+		t.Error("the session before is still there")
+	}
+	w := s.ask("DELETE", mySelf, "", cookie, ours, "1")
+	if gone := w.Result().Cookies(); w.Code != 204 || len(gone) != 1 || gone[0].MaxAge >= 0 || s.known(cookie) {
+		t.Errorf("%d %v", w.Code, gone)
+	}
+	if w := s.ask("DELETE", mySelf, "", nil, ours, "1"); w.Code != 204 {
+		t.Errorf("%d", w.Code)
+	}
+}
+
+// Over TLS the cookie goes over nothing else.
+func TestSessionOverTLS(t *testing.T) {
+	s := newSessionHouse(t)
+	server := httptest.NewTLSServer(s.h)
+	defer server.Close()
+	r, _ := http.NewRequest("POST", server.URL+mySelf, strings.NewReader(annsForm))
+	r.Header.Set(ours, "1")
+	w, err := server.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Body.Close()
+	if cookies := w.Cookies(); len(cookies) != 1 || !cookies[0].Secure {
+		t.Errorf("%v", cookies)
+	}
+}
+
+// What another site can have a browser send changes nothing, also where the cookie comes along.
+func TestSessionIsNotForged(t *testing.T) {
+	s := newSessionHouse(t)
+	cookie := s.logIn(t, annsForm)
+	const put, body = "/api/vhosts/forged", `{}`
+	for _, test := range []struct {
+		method, path, body string
+		cookie             *http.Cookie
+		headers            []string
+		status             int
+		says               string
+	}{
+		{"PUT", put, body, cookie, nil, 403, "needs the header X-Candlemark-Session"},
+		{"DELETE", "/api/vhosts/%2F", "", cookie, nil, 403, "needs the header"},
+		{"POST", mySelf, annsForm, nil, nil, 403, "needs the header"},
+		{"DELETE", mySelf, "", cookie, nil, 403, "needs the header"},
+		{"PUT", put, body, cookie, []string{ours, "1", "Sec-Fetch-Site", "cross-site"}, 403, "cross-origin"},
+		{"PUT", put, body, cookie, []string{ours, "1", "Sec-Fetch-Site", "same-site"}, 403, "cross-origin"},
+		{"OPTIONS", put, "", cookie, []string{"Origin", "null", "Access-Control-Request-Headers", ours}, 200, ""},
+		{"PUT", put, body, nil, []string{ours, "1"}, 401, "Not_Authorized"},
+		{"PUT", put, body, &http.Cookie{Name: cookie.Name, Value: "x"}, nil, 401, "Not_Authorized"},
+	} {
+		w := s.ask(test.method, test.path, test.body, test.cookie, test.headers...)
+		if w.Code != test.status || !strings.Contains(w.Body.String(), test.says) || w.Header().Get("Access-Control-Allow-Headers") != "" {
+			t.Errorf("%s %s %v: %d %s", test.method, test.path, test.headers, w.Code, w.Body)
+		}
+		// The browser of the pages asks for no name and password in a dialog.
+		pages := len(test.headers) > 0 && test.headers[0] == ours
+		if asks := w.Header().Get("WWW-Authenticate") != ""; asks != (w.Code == 401 && !pages) {
+			t.Errorf("%s %s %v: asks for a password %v", test.method, test.path, test.headers, asks)
+		}
+	}
+	if !s.known(cookie) {
+		t.Error("the session is gone")
+	}
+	if _, made := s.users.VHost("forged"); made {
+		t.Error("forged")
+	}
+}
+
+// A session is over when time says so, or when its user is not the one any more who has logged in.
+func TestSessionsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSessionHouse(t)
+		account := func(password, tag string) {
+			a := auth.Account{Name: "ann", Hash: auth.HashPassword(password), Tags: []string{tag}}
+			if password == "" {
+				known, _ := s.users.Account("ann")
+				a.Hash = known.Hash
+			}
+			if _, err := s.users.PutAccount(a); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for what, end := range map[string]func(){
+			"idle": func() { time.Sleep(session.Idle * time.Millisecond) },
+			"used": func() {},
+			"password": func() {
+				account("other", "administrator")
+				account("ann", "administrator") // the old one again, but the session was somebody's who knew it then
+			},
+			"deleted": func() {
+				known, _ := s.users.Account("ann")
+				if err := s.users.DeleteAccount("ann"); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := s.users.PutAccount(known); err != nil {
+					t.Fatal(err)
+				}
+			},
+			"tags": func() { account("", "impersonator") },
+		} {
+			account("ann", "administrator")
+			cookie := s.logIn(t, annsForm)
+			if end(); s.known(cookie) != (what == "used") {
+				t.Errorf("%s: is known %v", what, what != "used")
+			}
+			account("", "administrator") // what is over does not begin again
+			if s.known(cookie) != (what == "used") {
+				t.Errorf("%s: is known again", what)
+			}
+		}
+		cookie := s.logIn(t, annsForm)
+		account("", "monitoring")
+		if w := s.ask("PUT", "/api/vhosts/x", "{}", cookie, ours, "1"); w.Code != 401 || !s.known(cookie) {
+			t.Errorf("tags that were taken count: %d %s", w.Code, w.Body)
+		}
+		for began := time.Now(); time.Since(began) < session.Whole*time.Millisecond; time.Sleep(time.Hour) {
+			if !s.known(cookie) {
+				t.Errorf("gone after %v", time.Since(began))
+			}
+		}
+		if s.known(cookie) {
+			t.Error("used for ever")
+		}
+	})
+}
+
+// An answer that goes on ends with the session it was asked for in.
+func TestStreamsEndWithSessions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSessionHouse(t)
+		cookie, ended := s.logIn(t, annsForm), false
+		go func() {
+			_ = s.ask("GET", "/api/x/events", "", cookie)
+			ended = true
+		}()
+		time.Sleep(time.Hour)
+		if synctest.Wait(); ended {
+			t.Error("ended while the session is there")
+		}
+		_ = s.ask("DELETE", mySelf, "", cookie, ours, "1")
+		time.Sleep(time.Minute)
+		if synctest.Wait(); !ended {
+			t.Error("goes on without a session")
+		}
+	})
+}
+
+// Logging in with the form is a login like any other: counted, told, and slow for who guesses.
+func TestSessionLogins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSessionHouse(t)
+		told := s.hub.Listen(100, nil, nil)
+		defer told.Close()
+		_ = s.logIn(t, annsForm)
+		for _, form := range []string{"username=ann&password=x", "username=none&password=x", "username=ann&password=", "x=y", strings.Repeat("x", 5000), "username=eve&password=eve"} {
+			w := s.ask("POST", mySelf, form, nil, ours, "1")
+			if w.Code != 401 && w.Code != 400 || w.Header().Get("Set-Cookie") != "" || w.Header().Get("WWW-Authenticate") != "" {
+				t.Errorf("%.30s: %d %s", form, w.Code, w.Body)
+			}
+			if form == "username=eve&password=eve" && !strings.Contains(w.Body.String(), "Not management user") {
+				t.Error(w.Body)
+			}
+		}
+		var names []string
+		for len(told.C) > 0 {
+			e := (<-told.C).Event
+			names = append(names, strings.TrimPrefix(e.Name, "user.authentication.")+" "+e.By.User)
+		}
+		if got := strings.Join(names, ", "); got != "success ann, failure ann, failure none, failure ann, failure , failure eve" {
+			t.Error(got)
+		}
+		if _, http := s.users.Logins(); http != (auth.Logins{Succeeded: 2, Failed: 3}) {
+			t.Errorf("%+v", http)
+		}
+		cookie := s.logIn(t, annsForm)
+		began, refused := time.Now(), 0
+		for range 100 {
+			if s.ask("POST", mySelf, "username=none&password=x", nil, ours, "1").Code == http.StatusTooManyRequests {
+				refused++
+			}
+		}
+		if refused == 0 && time.Since(began) < time.Minute {
+			t.Error("guessing is fast")
+		}
+		if began := time.Now(); !s.known(cookie) || time.Since(began) > 0 {
+			t.Error("a session waits for who guesses")
+		}
+	})
+}
