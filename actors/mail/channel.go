@@ -195,7 +195,9 @@ type QueueInfo struct {
 	List                    []QueueConsumer // if asked for
 	Counts                  Counts
 	Scheduled               ScheduledCounts
-	Down                    bool // it cannot be brought back: all the rest is unknown
+	OldestUnacked           int64  // wall ms since when a message has been unacked for longest, rounded down to s, 0 for none
+	Ahead                   *Ahead // if asked for
+	Down                    bool   // it cannot be brought back: all the rest is unknown
 }
 
 // OutboxReady tells a channel that held something back that its connection's

@@ -56,6 +56,16 @@ type ExpiryCounts struct {
 	Next   int64  // the earliest deadline, wall ms, 0 for none
 }
 
+// AheadHorizons are how many ms ahead the classes of Ahead reach; one more class is behind them.
+var AheadHorizons = [...]int64{1e3, 10e3, 60e3, 600e3, 3600e3, 6 * 3600e3, 24 * 3600e3, 7 * 24 * 3600e3, 30 * 24 * 3600e3}
+
+// Ahead tells how much of a queue is due within each of the horizons and not before, and last what is due later. What is overdue is in
+// the first.
+type Ahead struct {
+	Expiring, Scheduled, Locks [len(AheadHorizons) + 1]int // messages ready, messages scheduled, deliveries that have to be settled
+	NextLock                   int64                       // the first time of those, wall ms, 0 for none
+}
+
 // Lease is the lease of a queue. The zero value is none.
 type Lease struct {
 	Period  int64  // ms

@@ -210,6 +210,7 @@ func (p *Purge) Answer(f Fate) (Address, any) {
 type DescribeQueue struct {
 	Request
 	Consumers bool // list them too
+	Ahead     bool // tell what is due, too
 }
 
 // Answer implements Answerable.

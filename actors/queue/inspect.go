@@ -46,6 +46,29 @@ func expiring(s *state) mail.ExpiryCounts {
 	return c
 }
 
+// ahead tells what is due when.
+func ahead(s *state) *mail.Ahead {
+	a, now := &mail.Ahead{}, s.Journal.At
+	var expiring, scheduled, locks int
+	for i, ms := range mail.AheadHorizons {
+		before := [...]int{expiring, scheduled, locks}
+		expiring, locks = s.Expiry.Due(now+ms), s.ackTimeouts.Due(now+ms)
+		if s.Scheduled != nil {
+			scheduled = s.Scheduled.Due(now + ms)
+		}
+		a.Expiring[i], a.Scheduled[i], a.Locks[i] = expiring-before[0], scheduled-before[1], locks-before[2]
+	}
+	last := len(mail.AheadHorizons)
+	a.Expiring[last], a.Locks[last] = s.Expiry.Len()-expiring, s.ackTimeouts.Len()-locks
+	if s.Scheduled != nil {
+		a.Scheduled[last] = s.Scheduled.Len() - scheduled
+	}
+	if at, is := s.ackTimeouts.First(); is {
+		a.NextLock = at + s.Skew
+	}
+	return a
+}
+
 // leased tells when the queue ends if nobody uses it.
 func leased(s *state) (l mail.Lease) {
 	if l.Period = s.lease.Period(); l.Period == 0 || s.phase >= draining {
@@ -78,6 +101,12 @@ func (s *state) describe(m *mail.DescribeQueue) {
 	}
 	info.Persistent, info.PersistentBytes = s.Backlog.Persistent()
 	info.Expiring, info.Lease = expiring(s), leased(s)
+	if since, is := s.consumers.Oldest(); is {
+		info.OldestUnacked = int64(since)*1000 + s.Skew
+	}
+	if m.Ahead {
+		info.Ahead = ahead(s)
+	}
 	if c := s.consumers.Exclusive(); c != nil {
 		info.ExclusiveTag = c.Tag
 	}

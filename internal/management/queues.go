@@ -20,6 +20,8 @@ type Queues interface {
 	// uses them. No other queue is asked.
 	Expiring(ctx context.Context, vhost string) ([]Queue, error)
 	Leased(ctx context.Context, vhost string) ([]Queue, error)
+	// Ahead tells what is due in each virtual host. The answer is up to a second old, or older if there are many queues to ask.
+	Ahead(ctx context.Context) ([]Ahead, error)
 	// Queue describes one, with its Details.
 	Queue(ctx context.Context, vhost, name string) (Queue, error)
 }
@@ -59,6 +61,7 @@ type Queue struct {
 	// those that were settled when they had left.
 	TimedOut, Late uint64
 	Scheduled      ScheduledCounts
+	OldestUnacked  int64 // wall ms since when a message has been unacked for longest, to the s, 0 for none
 	// State is "running", or "down" for a queue that does not answer.
 	State string
 	// Details are nil in lists.

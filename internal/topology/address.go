@@ -2,8 +2,7 @@ package topology
 
 import "github.com/asynkron/protoactor-go/actor"
 
-// Address is whom a mail goes to. Whoever only keeps, compares and passes on
-// addresses knows them by this name and not the actor library.
+// Address is whom a mail goes to. Whoever only keeps, compares and passes on addresses knows them by this name and not the actor library.
 type Address = *actor.PID
 
 // ChildOf is the address of the actor that an actor starts under a name.

@@ -110,8 +110,7 @@ func (x *Exchange) RoutingType() string {
 	return name
 }
 
-// Holder is the queue in which a delayed exchange holds messages; nil for any other exchange. It is in no directory: nobody reaches
-// it by its name.
+// Holder is the queue in which a delayed exchange holds messages; nil for any other exchange. It is in no directory: nobody reaches it by its name.
 func (x *Exchange) Holder() *Queue { return x.holder.Load() }
 
 // SetHolder makes q the holder. Only the vhost actor calls it, before it publishes the exchange; and later with VHost.Bump after it.

@@ -32,8 +32,7 @@ type Queue struct {
 	Waits *Waits
 }
 
-// Directory maps the names of one vhost to its queues and exchanges. It is immutable; the zero value is empty. A change costs
-// O(log n).
+// Directory maps the names of one vhost to its queues and exchanges. It is immutable; the zero value is empty. A change costs O(log n).
 type Directory struct {
 	queues    tree[*Queue]
 	exchanges tree[*Exchange]

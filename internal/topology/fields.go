@@ -83,8 +83,7 @@ func appendValue(dst []byte, v any) []byte {
 	return appendExact(dst, v)
 }
 
-// appendExact encodes a value with its type: the type's tag, then the value in a form of known length. Equal bytes mean equal values
-// of equal types.
+// appendExact encodes a value with its type: the type's tag, then the value in a form of known length. Equal bytes mean equal values of equal types.
 func appendExact(dst []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:

@@ -9,8 +9,7 @@ import (
 	"candlemark/protocol"
 )
 
-// Binding is one binding as a client made it. Its identity is all four fields; the order of the arguments does not count, their
-// types and values do.
+// Binding is one binding as a client made it. Its identity is all four fields; the order of the arguments does not count, their types and values do.
 type Binding struct {
 	// Destination is the name of the queue, or of the exchange when ToExchange is set.
 	Destination string
@@ -28,8 +27,7 @@ type Target struct {
 	Exchange *Exchange
 }
 
-// Routes is the routing table of one exchange: its bindings and the matcher of its type. It is immutable; every change makes a new
-// one in O(log n).
+// Routes is the routing table of one exchange: its bindings and the matcher of its type. It is immutable; every change makes a new one in O(log n).
 type Routes struct {
 	// Alternate is the name of the effective alternate exchange, "" for none (DEC-14).
 	Alternate string

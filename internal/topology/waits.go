@@ -5,7 +5,7 @@ import "sync/atomic"
 // Waits tell what a queue waits for at present, so that those who look for that need not ask all queues. The zero value is nothing, and so is nil. They
 // are safe for concurrent use and must not be copied. Only the queue sets them, at the end of a turn.
 type Waits struct {
-	expiring, leased atomic.Bool
+	expiring, leased, timed atomic.Bool
 
 	name   string
 	in     *VHost // nil for nobody who looks
@@ -24,19 +24,25 @@ func (w *Waits) Expiring() bool { return w != nil && w.expiring.Load() }
 // Leased reports whether it ends when nobody uses it.
 func (w *Waits) Leased() bool { return w != nil && w.leased.Load() }
 
+// Timed reports whether it holds scheduled messages, or deliveries that have to be settled in time.
+func (w *Waits) Timed() bool { return w != nil && w.timed.Load() }
+
 // Set is called by the queue. It costs next to nothing where nothing changes; a queue gets onto the list once for each time that somebody looks.
-func (w *Waits) Set(expiring, leased bool) {
+func (w *Waits) Set(expiring, leased, timed bool) {
 	if w == nil {
 		return
 	}
-	if w.expiring.Load() != expiring {
-		w.expiring.Store(expiring)
-	}
+	set(&w.expiring, expiring)
+	set(&w.leased, leased)
+	set(&w.timed, timed)
 	if expiring && !w.listed.Load() && w.in != nil {
 		w.in.await(w)
 	}
-	if w.leased.Load() != leased {
-		w.leased.Store(leased)
+}
+
+func set(flag *atomic.Bool, to bool) {
+	if flag.Load() != to {
+		flag.Store(to)
 	}
 }
 

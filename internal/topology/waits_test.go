@@ -35,27 +35,27 @@ func TestExpiringQueues(t *testing.T) {
 	v := waits{NewVHost("/"), t}
 	a, b := v.queue("a"), v.queue("b")
 	v.expire()
-	a.Waits.Set(true, false)
-	b.Waits.Set(false, true)
+	a.Waits.Set(true, false, false)
+	b.Waits.Set(false, true, false)
 	v.expire("a")
 	v.expire("a")
-	b.Waits.Set(true, true)
-	a.Waits.Set(false, false)
+	b.Waits.Set(true, true, false)
+	a.Waits.Set(false, false, false)
 	v.expire("b")
-	a.Waits.Set(true, false)
+	a.Waits.Set(true, false, false)
 	again := v.queue("a") // another one of that name
-	a.Waits.Set(true, false)
+	a.Waits.Set(true, false, false)
 	v.expire("b")
-	again.Waits.Set(true, false)
+	again.Waits.Set(true, false, false)
 	v.expire("a", "b")
 	v.Publish(v.Directory().WithoutQueue("b"))
 	v.expire("a")
 	v.Publish(v.Directory().WithQueue(b)) // it comes back
-	b.Waits.Set(true, true)
+	b.Waits.Set(true, true, false)
 	v.expire("a", "b")
 	var none *Waits
-	none.Set(true, true)
-	new(Waits).Set(true, true)
+	none.Set(true, true, false)
+	new(Waits).Set(true, true, false)
 }
 
 // TestExpiringQueuesAreBounded: those that are gone are forgotten, also if nobody looks, and whose messages come and go is listed once.
@@ -63,16 +63,16 @@ func TestExpiringQueuesAreBounded(t *testing.T) {
 	v := waits{NewVHost("/"), t}
 	stays := v.queue("stays")
 	for n := range 10 * manyGone {
-		stays.Waits.Set(n%2 == 0, false)
+		stays.Waits.Set(n%2 == 0, false, false)
 		q := v.queue(fmt.Sprint(n))
-		q.Waits.Set(true, false)
+		q.Waits.Set(true, false, false)
 		v.Publish(v.Directory().WithoutQueue(q.Name))
 		if len(v.waiting.list) > manyGone+10 {
 			t.Fatal(len(v.waiting.list))
 		}
 	}
 	v.expire()
-	stays.Waits.Set(true, false)
+	stays.Waits.Set(true, false, false)
 	v.expire("stays")
 }
 
@@ -86,7 +86,7 @@ func TestExpiringQueues_Races(t *testing.T) {
 		want = append(want, q.Name)
 		all.Go(func() {
 			for i := range 5000 {
-				q.Waits.Set(i%2 == 1, false)
+				q.Waits.Set(i%2 == 1, false, false)
 			}
 		})
 	}

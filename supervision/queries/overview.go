@@ -82,6 +82,11 @@ func (t *totals) grow(p published) published {
 	return t.shown
 }
 
+// Lateness implements management.Monitoring.
+func (qs *Queries) Lateness() (expired, released metrics.Buckets) {
+	return qs.Sums.Expired(), qs.Sums.Released()
+}
+
 // Overview counts what there is, and what was. The names of the broker and its
 // listeners are for others to add.
 func (qs *Queries) Overview(ctx context.Context) (management.Overview, error) {

@@ -37,6 +37,9 @@ type Queries struct {
 	totals totals
 	// previewing has room for one: the preview under way.
 	previewing chan struct{}
+	// looking has room for one who looks ahead, which guards what was seen last.
+	looking chan struct{}
+	ahead   lookedAhead
 }
 
 // Churn counts what came and went since the broker started.
@@ -45,4 +48,6 @@ type Churn struct {
 }
 
 // New makes the queries of one broker.
-func New(cfg Config) *Queries { return &Queries{cfg: cfg, previewing: make(chan struct{}, 1)} }
+func New(cfg Config) *Queries {
+	return &Queries{cfg: cfg, previewing: make(chan struct{}, 1), looking: make(chan struct{}, 1)}
+}

@@ -7,7 +7,7 @@ import (
 	"candlemark/internal/store"
 )
 
-// Timeouts are the deliveries that have to be settled in time. All times are in wall ms. Of nil only Next, Until, Stop,
+// Timeouts are the deliveries that have to be settled in time. All times are in wall ms. Of nil only Len, Next, Until, Due, First, Stop,
 // Postpone and Advance may be called: there are none.
 type Timeouts struct {
 	messages  *backlog.Backlog
@@ -34,7 +34,12 @@ func New(b *backlog.Backlog) *Timeouts {
 }
 
 // Len is how many deliveries have to be settled in time.
-func (l *Timeouts) Len() int { return len(l.byMessage) }
+func (l *Timeouts) Len() int {
+	if l == nil {
+		return 0
+	}
+	return len(l.byMessage)
+}
 
 // Links implements wheel.Store.
 func (l *Timeouts) Links(h backlog.Handle) *wheel.Links { return l.messages.Links(h) }
@@ -61,6 +66,23 @@ func (l *Timeouts) Until(h backlog.Handle) int64 {
 		return 0
 	}
 	return x.until + l.shift
+}
+
+// Due is how many deliveries have to be settled at that time or before, which is not before the last Advance.
+func (l *Timeouts) Due(at int64) int {
+	if l == nil {
+		return 0
+	}
+	return l.wheel.Until(at - l.shift)
+}
+
+// First is when the first delivery has to be settled; false for none.
+func (l *Timeouts) First() (at int64, ok bool) {
+	if l == nil {
+		return 0, false
+	}
+	at, ok = l.wheel.Earliest()
+	return at + l.shift, ok
 }
 
 // Start fixes until when the delivery of h, which has that number on its channel, has to be settled.

@@ -80,6 +80,18 @@ func (s *Set) Grant(m *mail.Grant) {
 	}
 }
 
+// Oldest is since when a delivery has not been settled, of that which was made first; false for none. It looks at one of each channel.
+func (s *Set) Oldest() (since uint32, ok bool) {
+	for _, h := range s.channels {
+		h.Unacked.Some(1, 1, func(_ uint64, d Delivery) {
+			if !ok || d.Since < since {
+				since, ok = d.Since, true
+			}
+		})
+	}
+	return since, ok
+}
+
 // Unsettled is a delivery that nobody has settled yet.
 type Unsettled struct {
 	Delivery

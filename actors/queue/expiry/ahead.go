@@ -35,6 +35,9 @@ func (e *Expiry) Counts(now int64) (c Counts) {
 	return c
 }
 
+// Due is how many ready messages have a deadline at wall ms or before, which is not before the last Advance.
+func (e *Expiry) Due(ms int64) int { return e.wheel.Until(ms) }
+
 // Scan goes over the ready messages that have a deadline, in an order near that of the deadlines. See Expiry.Scan.
 type Scan struct {
 	e     *Expiry

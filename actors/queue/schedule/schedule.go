@@ -113,6 +113,9 @@ func (x *Schedule) Memory() int64 {
 	return int64(x.Messages.Len())*each + x.Messages.Held() + x.due.Memory()
 }
 
+// Due is how many are due at wall ms or before.
+func (x *Schedule) Due(ms int64) int { return x.due.Until(ms) }
+
 // Counts are known, not counted (DLY-11), at now; dates are skew ms ahead of that.
 func (x *Schedule) Counts(now, skew int64) (c mail.ScheduledCounts) {
 	c.Count, c.Bytes = x.due.Len(), x.Messages.Bytes()

@@ -57,6 +57,7 @@ type queueItem struct {
 	LeaseRenewed   *string             `json:"lease_renewed_at"`
 	LeaseUse       *string             `json:"lease_renewed_by"`
 	Node           string              `json:"node"`
+	OldestUnacked  *string             `json:"oldest_unacked_at"`
 	Online         []string            `json:"online,omitempty"`
 	OperatorPolicy *string             `json:"operator_policy"`
 	Policy         *string             `json:"policy"`
@@ -120,7 +121,7 @@ func queueForm(r *rest.Request, q *management.Queue) queueItem {
 		State: q.State, Type: q.Type, VHost: q.VHost,
 		Persistent: q.Persistent, BytesStored: q.PersistentBytes,
 		TimedOut: q.TimedOut, Late: q.Late, Scheduled: q.Scheduled.Count, NextDue: forms.Optional(q.Scheduled.NextDue),
-		NextExpiry: forms.Optional(q.Expiring.Next), Expiring: q.Expiring.Count, Expiries: forms.HistogramOf(q.Expiring.Within),
+		OldestUnacked: forms.Optional(q.OldestUnacked), NextExpiry: forms.Optional(q.Expiring.Next), Expiring: q.Expiring.Count, Expiries: forms.HistogramOf(q.Expiring.Within),
 		LeaseExpires: forms.Optional(q.Lease.Ends), LeaseRenewed: forms.Optional(q.Lease.Renewed), LeaseUse: forms.OrNull(q.Lease.By),
 	}
 	if q.Consumers > 0 && q.Ready == 0 { // whatever comes can be delivered at once
@@ -168,6 +169,13 @@ func queues(r *rest.Request) (any, error) {
 
 // listQueues asks no more queues than it has to.
 func listQueues[F any](r *rest.Request, form func(*rest.Request, *management.Queue) F) (any, error) {
+	f, err := filterOf(r.URL.Query())
+	if err != nil {
+		return nil, err
+	}
+	if !f.anything() {
+		return listFiltered(r, &f, form)
+	}
 	name := func(q *management.QueueName) string { return q.Name }
 	return rest.Listing[management.QueueName, F]{
 		Keys: slices.DeleteFunc(r.Broker.QueueNames(r.VHost), func(q management.QueueName) bool { return !r.Sees(q.VHost) }),
@@ -176,6 +184,22 @@ func listQueues[F any](r *rest.Request, form func(*rest.Request, *management.Que
 		Get: func(names []management.QueueName) ([]F, error) {
 			all, err := r.Broker.QueuesNamed(r.Context(), names)
 			return rest.Forms(all, rest.All, func(q *management.Queue) F { return form(r, q) }), err
+		},
+	}.Answer(r)
+}
+
+// listFiltered lists queues that a filter lets through.
+func listFiltered[F any](r *rest.Request, f *queueFilter, form func(*rest.Request, *management.Queue) F) (any, error) {
+	list, err := queuesLet(r, f)
+	if err != nil {
+		return nil, err
+	}
+	name := func(q *management.Queue) string { return q.Name }
+	return rest.Listing[management.Queue, F]{
+		Keys: list, Name: name,
+		By: map[string]func(*management.Queue) string{"name": name, "vhost": func(q *management.Queue) string { return q.VHost }},
+		Get: func(shown []management.Queue) ([]F, error) {
+			return rest.Forms(shown, rest.All, func(q *management.Queue) F { return form(r, q) }), nil
 		},
 	}.Answer(r)
 }

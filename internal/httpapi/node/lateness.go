@@ -1,0 +1,19 @@
+package node
+
+import (
+	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/metrics"
+)
+
+// latenessItem is the form of how late what was due has left since the broker started.
+type latenessItem struct {
+	Bounds   []float64 `json:"bounds_s"`
+	Expired  []uint64  `json:"expired"` // up to each bound and above the one before; last those above all
+	Released []uint64  `json:"released"`
+}
+
+// lateness tells how late messages have expired, and scheduled ones were released.
+func lateness(r *rest.Request) (any, error) {
+	expired, released := r.Broker.Lateness()
+	return latenessItem{metrics.DurationBuckets().Bounds, expired.Counts, released.Counts}, nil
+}

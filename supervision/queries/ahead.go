@@ -1,0 +1,115 @@
+package queries
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/management"
+	"candlemark/internal/topology"
+)
+
+// An answer to Ahead is good for a second, and for 20 times as long as it took to find, so that all who ask take a twentieth of the
+// broker's time at most, however many queues there are.
+const (
+	aheadFresh = 1e9 // ns
+	aheadShare = 20
+)
+
+// lookedAhead is the last answer to Ahead, and when it was found, in ns of the broker's time.
+type lookedAhead struct {
+	list     []management.Ahead
+	at, took int64
+}
+
+// Ahead implements management.Queues.
+func (qs *Queries) Ahead(ctx context.Context) ([]management.Ahead, error) {
+	select {
+	case qs.looking <- struct{}{}:
+		defer func() { <-qs.looking }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	now := int64(qs.cfg.Asker.Clock.Now())
+	if last := &qs.ahead; last.list != nil && now-last.at < max(aheadFresh, aheadShare*last.took) {
+		return last.list, nil
+	}
+	list, err := qs.lookAhead(ctx)
+	if err != nil {
+		return nil, err
+	}
+	done := int64(qs.cfg.Asker.Clock.Now())
+	qs.ahead = lookedAhead{list, done, done - now}
+	return list, nil
+}
+
+// urgency is the order in which queues are asked: those with messages that expire, other ones with something that is due, and those that
+// can only end. 0 for none of these.
+func urgency(q *topology.Queue) int {
+	switch w := q.Waits; {
+	case w.Expiring(), w == nil: // a holder
+		return 3
+	case w.Timed():
+		return 2
+	case w.Leased():
+		return 1
+	}
+	return 0
+}
+
+// lookAhead asks the queues for which something is due, the first of them if they are too many.
+func (qs *Queries) lookAhead(ctx context.Context) ([]management.Ahead, error) {
+	list, left := []management.Ahead{}, management.MostDue
+	for _, v := range qs.cfg.VHosts.List("") {
+		var queues []*topology.Queue
+		for q := range v.Directory().Keepers() {
+			if urgency(q) > 0 {
+				queues = append(queues, q)
+			}
+		}
+		a := management.Ahead{VHost: v.Name, Queues: len(queues)}
+		if len(queues) > left {
+			slices.SortStableFunc(queues, func(x, y *topology.Queue) int { return cmp.Compare(urgency(y), urgency(x)) })
+			queues = queues[:left]
+		}
+		left -= len(queues)
+		err := qs.cfg.Asker.All(ctx, len(queues), func(i int, r mail.Request) {
+			qs.cfg.Asker.Post(queues[i].PID, &mail.DescribeQueue{Request: r, Ahead: true})
+		}, func(answer any) {
+			if info := answer.(*mail.QueueInfo); info.Ahead != nil {
+				a.Asked++
+				qs.addAhead(&a, info)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
+// addAhead adds what is due of a queue.
+func (qs *Queries) addAhead(a *management.Ahead, info *mail.QueueInfo) {
+	expiring := management.Dropped
+	if info.Settings.HasDLX {
+		expiring = management.DeadLettered
+	}
+	name := topology.HeldFor(info.Name)
+	a.Counts[expiring].Add(info.Ahead.Expiring)
+	a.Counts[management.Released].Add(info.Ahead.Scheduled)
+	a.Counts[management.LockReturns].Add(info.Ahead.Locks)
+	a.Next.Earlier(management.Deadline{At: info.Expiring.Next, Fate: expiring, VHost: a.VHost, Name: name, Exchange: name != info.Name})
+	a.Next.Earlier(management.Deadline{At: info.Scheduled.NextDue, Fate: management.Released, VHost: a.VHost, Name: name, Exchange: name != info.Name})
+	a.Next.Earlier(management.Deadline{At: info.Ahead.NextLock, Fate: management.LockReturns, VHost: a.VHost, Name: name, Exchange: name != info.Name})
+	if ends := info.Lease.Ends; ends != 0 {
+		a.Next.Earlier(management.Deadline{At: ends, Fate: management.QueueEnds, VHost: a.VHost, Name: name, Exchange: name != info.Name})
+		now := qs.cfg.Asker.Clock.Now().Ceil() + qs.cfg.Asker.Clock.Skew()
+		class := 0
+		for class < len(mail.AheadHorizons) && ends-now > mail.AheadHorizons[class] {
+			class++
+		}
+		a.Counts[management.QueueEnds][class]++
+	}
+}
