@@ -1,0 +1,96 @@
+// Requests to the API of this broker, and asking again and again while somebody looks.
+
+/** Refusal is an answer that is none, with the API's own text. */
+export class Refusal extends Error {
+  constructor(status, reason) {
+    super(reason);
+    this.status = status;
+  }
+}
+
+/** lost is called when the session has ended. */
+let lost = () => {};
+
+export function onLost(f) {
+  lost = f;
+}
+
+/** path is an address below the page's, with each part escaped. */
+export function path(...parts) {
+  return parts.map((part, i) => (i === 0 ? part : encodeURIComponent(part))).join('/');
+}
+
+/** request sends one and returns what the answer has. Options: query, body (JSON), form, signal, quiet (a 401 is no end of the session). */
+export async function request(method, address, { query, body, form, signal, quiet } = {}) {
+  const search = new URLSearchParams(Object.entries(query ?? {}).filter(([, v]) => v !== undefined && v !== null));
+  const headers = { 'X-Candlemark-Session': '1', Accept: 'application/json' };
+  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  let answer;
+  try {
+    answer = await fetch(address + (search.size ? '?' + search : ''), {
+      method, headers, signal, credentials: 'same-origin', cache: 'no-store', redirect: 'error',
+      body: form ? new URLSearchParams(form) : body === undefined ? undefined : JSON.stringify(body),
+    });
+  } catch (error) {
+    if (error.name === 'AbortError') throw error;
+    throw new Refusal(0, 'the broker does not answer');
+  }
+  const text = await answer.text();
+  let value = null;
+  try {
+    value = text ? JSON.parse(text) : null;
+  } catch {
+    value = { reason: text.slice(0, 500) };
+  }
+  if (answer.ok) return value;
+  const reason = typeof value?.reason === 'string' ? value.reason : JSON.stringify(value?.reason ?? answer.statusText);
+  if (answer.status === 401 && reason === 'Not_Authorized' && !quiet) lost();
+  throw new Refusal(answer.status, reason);
+}
+
+export const get = (address, options) => request('GET', address, options);
+
+/**
+ * poll calls f, with a signal that aborts it, now and again so many ms (at least a second) after it was called, when it is done. It rests
+ * while the page is hidden, and waits longer while the broker refuses. report is told of each error, and of null when all is well.
+ */
+export function poll(f, ms, report) {
+  let timer = 0, running = null, ended = false, failures = 0;
+  const run = async () => {
+    clearTimeout(timer);
+    if (ended || running || document.hidden) return;
+    const began = Date.now(), mine = new AbortController();
+    running = mine;
+    try {
+      await f(mine.signal);
+      failures = 0;
+      report(null);
+    } catch (error) {
+      if (error.name !== 'AbortError' && !ended) {
+        failures++;
+        report(error);
+      }
+    }
+    if (running !== mine) return; // asked anew meanwhile
+    running = null;
+    const pause = Math.max(ms, 1000) * 2 ** Math.min(failures, 4);
+    if (!ended) timer = setTimeout(run, Math.max(pause - (Date.now() - began), 250));
+  };
+  const shown = () => run();
+  document.addEventListener('visibilitychange', shown);
+  run();
+  return {
+    /** now asks at once, and forgets what was asked before. */
+    now() {
+      running?.abort();
+      running = null;
+      run();
+    },
+    stop() {
+      ended = true;
+      clearTimeout(timer);
+      running?.abort();
+      document.removeEventListener('visibilitychange', shown);
+    },
+  };
+}

@@ -1,0 +1,105 @@
+// Begins: finds out who is logged in, and shows the form to log in or the page of the address.
+
+import { get, onLost, request } from './api.js';
+import { el, text } from './dom.js';
+import { clock } from './format.js';
+import { Router } from './router.js';
+import { now } from './pages/now.js';
+import { queues } from './pages/queues.js';
+
+/** pages by the first part of their address, in the order of the menu: {title, show(main, context)}. */
+const pages = { now, queues };
+
+const session = 'api/x/session';
+let router = null;
+
+/** shell shows the menu and the page of the address to who has logged in. */
+function shell(user) {
+  const main = el('main', { id: 'main', tabindex: -1 });
+  const state = el('span', { class: 'state', role: 'status' }), node = el('span', { class: 'node' });
+  const links = Object.entries(pages).map(([name, page]) => [name, el('a', { href: `#/${name}` }, page.title)]);
+  const logOut = async () => {
+    await request('DELETE', session).catch(() => {}); // the page forgets who it was all the same
+    begin('');
+  };
+  document.body.replaceChildren(
+    el('a', { class: 'skip', href: '#main', onclick: (event) => { event.preventDefault(); main.focus(); } }, 'Skip to the page'),
+    el('header', null,
+      el('span', { class: 'brand' }, el('img', { src: 'ui/icon.svg', alt: '', width: 18, height: 18 }), 'Candlemark'), node,
+      el('nav', { 'aria-label': 'Main' }, links.map(([, a]) => a)),
+      el('span', { class: 'user' }, state, el('span', { title: `tags: ${user.tags.join(', ')}` }, user.name),
+        el('button', { type: 'button', onclick: logOut }, 'Log out'))),
+    main);
+  router = new Router(pages, 'now', main, {
+    user,
+    /** may tells whether the user has one of these tags; an administrator may everything. */
+    may: (...tags) => user.tags.includes('administrator') || tags.some((tag) => user.tags.includes(tag)),
+    /** report shows in the head how the asking goes. */
+    report: (error) => {
+      state.classList.toggle('failing', error !== null);
+      text(state, error ? `${error.message} (${clock(Date.now())})` : '');
+    },
+    shown: (name) => {
+      for (const [other, a] of links) {
+        if (other === name) a.setAttribute('aria-current', 'page');
+        else a.removeAttribute('aria-current');
+      }
+      document.title = `${pages[name].title} · Candlemark`;
+    },
+  });
+  router.show();
+  get('api/overview', { query: { columns: 'node,cluster_name' } }).then((o) => text(node, o.cluster_name ?? o.node), () => {});
+}
+
+/** begin shows the form to log in. */
+function begin(why) {
+  router?.stop();
+  router = null;
+  document.title = 'Log in · Candlemark';
+  for (const open of document.querySelectorAll('dialog')) open.close();
+  const message = el('p', { class: 'error', role: 'alert' }, why);
+  const name = el('input', { name: 'username', autocomplete: 'username', required: true, spellcheck: 'false', autocapitalize: 'none' });
+  const password = el('input', { name: 'password', type: 'password', autocomplete: 'current-password', required: true });
+  const button = el('button', { class: 'primary', type: 'submit' }, 'Log in');
+  const form = el('form', {
+    class: 'login', onsubmit: async (event) => {
+      event.preventDefault();
+      button.disabled = true;
+      text(message, '');
+      try {
+        shell(await request('POST', session, { form: { username: name.value, password: password.value }, quiet: true }));
+      } catch (error) {
+        text(message, refusal(error));
+        button.disabled = false;
+        password.select();
+      }
+    },
+  }, el('h1', null, el('img', { src: 'ui/icon.svg', alt: '', width: 24, height: 24 }), 'Candlemark'),
+  el('label', null, 'User', name), el('label', null, 'Password', password), message, button);
+  document.body.replaceChildren(el('main', { class: 'alone' }, form));
+  name.focus();
+}
+
+/** refusal says why somebody was not let in, with the API's own text. */
+function refusal(error) {
+  const hints = {
+    Not_Authorized: 'User or password is not right',
+    'Not management user': 'This user has none of the tags administrator, monitoring, policymaker, management',
+  };
+  return hints[error.message] ? `${hints[error.message]} (${error.message}).` : `${error.message}.`;
+}
+
+/** closeMenus closes those that are open and that somebody has left. */
+function closeMenus(event) {
+  for (const menu of document.querySelectorAll('details.menu[open]')) {
+    const inside = menu.contains(event.target);
+    if (event.type === 'keydown' ? event.key !== 'Escape' : inside) continue;
+    menu.open = false;
+    if (inside) menu.querySelector('summary').focus();
+  }
+}
+
+addEventListener('pointerdown', closeMenus);
+addEventListener('keydown', closeMenus);
+onLost(() => router && begin('The session has ended. Log in again.'));
+get(session).then((user) => (user.name ? shell(user) : begin('')), (error) => begin(error.message));

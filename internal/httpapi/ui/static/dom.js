@@ -1,0 +1,79 @@
+// Elements. Children that are strings become text: nothing that the API tells is ever read as markup.
+
+const svgSpace = 'http://www.w3.org/2000/svg';
+
+/** el makes an element of HTML: attributes, listeners (onclick: f) and children. */
+export function el(tag, attributes, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+/** svg makes one of SVG. */
+export function svg(tag, attributes, ...children) {
+  return fill(document.createElementNS(svgSpace, tag), attributes, children);
+}
+
+function fill(e, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === 'function') e.addEventListener(name.slice(2), value);
+    else if (name === 'value' || name === 'checked' || name === 'disabled' || name === 'selected') e[name] = value;
+    else e.setAttribute(name, value === true ? '' : String(value));
+  }
+  e.append(...children.flat(3).filter((c) => c !== null && c !== undefined && c !== false));
+  return e;
+}
+
+/** text sets the text of an element, if it is another one: what has the focus or is selected stays so. */
+export function text(e, value) {
+  if (e.textContent !== value) e.textContent = value;
+}
+
+/** when shows a moment of the API, or of ms, as one sees it from now, with the exact one on hover. */
+export function when(format, at) {
+  if (at === null || at === undefined) return el('span', { class: 'none' }, '–');
+  const ms = typeof at === 'number' ? at : Date.parse(at);
+  return el('time', { datetime: new Date(ms).toISOString(), title: format.moment(ms) }, format.relative(ms, Date.now()));
+}
+
+/** tick brings moments that are shown up to date. */
+export function tick(format, root) {
+  const now = Date.now();
+  for (const e of root.querySelectorAll('time')) text(e, format.relative(Date.parse(e.dateTime), now));
+}
+
+/** stay, returned by what a dialog runs, leaves it open as it is. */
+export const stay = Symbol('stay');
+
+/** dialog opens one with a form; run is called with the form's data and returns what is shown instead, nothing to close it, or stay. */
+export function dialog(title, body, action, run, danger = false) {
+  const message = el('p', { class: 'error', role: 'alert' });
+  const submit = el('button', { class: danger ? 'danger' : 'primary', type: 'submit' }, action);
+  const content = el('div', { class: 'dialog-body' }, body);
+  const cancel = el('button', { type: 'button', onclick: () => box.close() }, 'Cancel');
+  const form = el('form', {
+    method: 'dialog', onsubmit: async (event) => {
+      event.preventDefault();
+      submit.disabled = true;
+      text(message, '');
+      try {
+        const shown = await run(new FormData(form));
+        if (!shown) return box.close();
+        if (shown === stay) {
+          submit.disabled = false;
+          return;
+        }
+        content.replaceChildren(shown);
+        submit.remove();
+        text(cancel, 'Close');
+        cancel.focus();
+      } catch (error) {
+        text(message, error.message);
+        submit.disabled = false;
+      }
+    },
+  }, el('h2', { id: 'dialog-title' }, title), content, message, el('div', { class: 'actions' }, cancel, submit));
+  const box = el('dialog', { 'aria-labelledby': 'dialog-title', onclose: () => box.remove() }, form);
+  document.body.append(box);
+  box.showModal();
+  return box;
+}

@@ -1,0 +1,237 @@
+// Queues: all of them, paged, sorted and filtered by the broker.
+
+import { get, path, poll, request } from '../api.js';
+import { Sparkline } from '../chart.js';
+import { dialog, el, stay, text, tick, when } from '../dom.js';
+import * as format from '../format.js';
+import { ServerTable } from '../table.js';
+import { exactly, columnsOf, query, read, write } from '../tablestate.js';
+
+const ever = String(10 * 365 * 86400e3);
+
+const figure = (key, label, title, field, more) => ({ key, label, title, sort: field, num: true, desc: true, cell: (q) => format.number(q[field]), fields: [field], ...more });
+const moment = (key, label, title, field, more) => ({ key, label, title, sort: field, num: true, cell: (q) => when(format, q[field]), fields: [field], ...more });
+const speed = (key, label, title, of) => ({
+  key, label, title, sort: `message_stats.${of}_details.rate`, num: true, desc: true, shown: key !== 'ack', fields: [`message_stats.${of}_details.rate`],
+  cell: (q, kept) => {
+    kept[key] ??= new Sparkline();
+    kept[key].add(q.message_stats?.[`${of}_details`]?.rate);
+    return kept[key].element;
+  },
+});
+
+/** spec says what the table may show: fields are those that the API is asked for. */
+const spec = {
+  columns: [
+    { key: 'name', label: 'Name', sort: 'name', always: true, cell: (q) => el('span', { class: 'name' }, q.name), fields: ['name', 'vhost'] },
+    figure('ready', 'Ready', 'Messages that wait for a consumer', 'messages_ready', { shown: true }),
+    figure('unacked', 'Unacked', 'Messages that consumers have and did not settle', 'messages_unacknowledged', { shown: true }),
+    figure('total', 'Total', 'Ready and unacked', 'messages'),
+    figure('scheduled', 'Scheduled', 'Messages that wait for their time', 'messages_scheduled', { shown: true }),
+    figure('expiring', 'Expiring', 'Ready messages that have a deadline', 'messages_expiring'),
+    moment('next', 'Next expiry', 'When the next message expires', 'next_expiry', { shown: true, needs: { expires_within: ever }, only: 'with messages that expire' }),
+    moment('due', 'Next due', 'When the next scheduled message is released', 'next_due', { needs: { scheduled_within: ever }, only: 'with scheduled messages' }),
+    moment('lease', 'Lease ends', 'When the queue ends unless it is used', 'lease_expires_at', { shown: true, needs: { lease_ends_within: ever }, only: 'whose lease runs' }),
+    moment('oldest', 'Unacked since', 'Since when a message has been unacked for longest', 'oldest_unacked_at', { needs: { unacked_longer_than: '0' }, only: 'with unacked messages' }),
+    speed('in', 'In', 'Messages that come, per second, and how that was while the page was open', 'publish'),
+    speed('out', 'Out', 'Messages that go to consumers, per second', 'deliver_get'),
+    speed('ack', 'Acked', 'Messages acknowledged, per second', 'ack'),
+    figure('consumers', 'Consumers', 'Consumers of the queue', 'consumers'),
+    { ...figure('memory', 'Memory', 'What the messages take', 'memory', { shown: true }), cell: (q) => format.bytes(q.memory) },
+    { ...figure('bytes', 'Bytes', 'Bodies of all messages', 'message_bytes'), cell: (q) => format.bytes(q.message_bytes) },
+    { key: 'type', label: 'Type', sort: 'type', cell: (q) => q.type, fields: ['type'], shown: true },
+    { key: 'policy', label: 'Policy', sort: 'policy', cell: (q) => q.policy ?? '', fields: ['policy'], shown: true },
+    { key: 'operator', label: 'Operator policy', sort: 'operator_policy', cell: (q) => q.operator_policy ?? '', fields: ['operator_policy'] },
+    { key: 'vhost', label: 'Virtual host', sort: 'vhost', cell: (q) => q.vhost, fields: [], shown: true },
+    { key: 'features', label: 'Features', cell: features, fields: ['durable', 'auto_delete', 'exclusive', 'arguments'] },
+    { key: 'state', label: 'State', sort: 'state', cell: (q) => q.state, fields: ['state'] },
+  ],
+  filters: ['vhost', 'type', 'policy', 'expires_within', 'scheduled_within', 'lease_ends_within', 'unacked_longer_than'],
+  size: 50,
+  key: (q) => JSON.stringify([q.vhost, q.name]),
+  label: (q) => `queue ${q.name}`,
+};
+
+const times = [['1000', '1 s'], ['10000', '10 s'], ['60000', '1 min'], ['600000', '10 min'], ['3600000', '1 h'], ['21600000', '6 h'], ['86400000', '1 d'],
+  ['604800000', '7 d'], ['2592000000', '30 d'], [ever, 'some time']];
+const words = {
+  vhost: 'in virtual host', type: 'of type', policy: 'with policy', expires_within: 'messages expire within', scheduled_within: 'scheduled messages are due within',
+  lease_ends_within: 'queue ends within', unacked_longer_than: 'messages unacked for at least',
+};
+
+export const queues = { title: 'Queues', show };
+
+function features(q) {
+  const marks = [[q.durable, 'D', 'durable'], [q.auto_delete, 'AD', 'auto-delete'], [q.exclusive, 'Ex', 'exclusive']];
+  const args = Object.entries(q.arguments ?? {}).map(([k, v]) => `${k}: ${JSON.stringify(v)}`);
+  return el('span', null, marks.filter(([is]) => is).map(([, mark, title]) => el('abbr', { title }, mark)), args.length > 0 && el('abbr', { title: args.join('\n') }, 'Args'));
+}
+
+function show(main, context) {
+  let state = read(context.params, spec);
+  const failed = el('p', { class: 'error', role: 'alert' }), chips = el('ul', { class: 'chips', 'aria-label': 'Filters' });
+  const purge = el('button', { type: 'button', onclick: () => purgeAll(table.selected(), asking) }, 'Purge…');
+  const remove = el('button', { type: 'button', class: 'danger', onclick: () => deleteAll(table.selected(), asking) }, 'Delete…');
+  const policy = context.may('policymaker') && el('button', { type: 'button', onclick: () => setPolicy(table.selected(), asking) }, 'Set policy…');
+  const chosen = el('span'), bar = el('div', { class: 'bulk', role: 'group', 'aria-label': 'Selected queues', hidden: true }, chosen, purge, policy, remove);
+  const table = new ServerTable('Queues', spec, (next, step = true) => go(next, step), (items) => {
+    bar.hidden = items.length === 0;
+    text(chosen, `${format.plural(items.length, 'queue')} selected, ${format.plural(items.reduce((n, q) => n + (q.messages ?? 0), 0), 'message')}`);
+    if (policy) policy.disabled = new Set(items.map((q) => q.vhost)).size !== 1;
+  });
+  const add = filterMenu((name, value) => go({ ...state, filters: { ...state.filters, [name]: value }, page: 1 }, true));
+  table.extra.append(add);
+  main.append(el('h1', null, 'Queues'), table.tools, chips, bar, failed, table.element);
+
+  const go = (next, step) => {
+    state = next;
+    context.keep(write(state, spec), step);
+    look();
+    asking.now();
+  };
+  const look = () => {
+    table.set(state);
+    const sort = spec.columns.find((c) => c.key === state.sort);
+    chips.replaceChildren(...Object.entries(state.filters).map(([name, value]) => chip(name, value, () => {
+      const { [name]: gone, ...filters } = state.filters;
+      go({ ...state, filters, page: 1 }, true);
+    })), ...(sort?.only && !Object.keys(sort.needs).some((n) => n in state.filters) ? [el('li', { class: 'hint' }, `sorted: only queues ${sort.only}`)] : []));
+  };
+  context.onChange((params) => {
+    state = read(params, spec);
+    look();
+    asking.now();
+  });
+  look();
+  const asking = poll(async (signal) => {
+    const { vhost, ...q } = query(state, spec);
+    const fields = new Set(['name', 'vhost', 'messages', ...columnsOf(state, spec).flatMap((c) => c.fields)]);
+    try {
+      const page = await get(vhost === undefined ? 'api/queues' : path('api/queues', vhost), { query: { ...q, columns: [...fields].join(',') }, signal });
+      text(failed, '');
+      table.show(page, state.name || Object.keys(state.filters).length ? 'No queue is like that.' : 'There are no queues, or none that you may see.');
+    } catch (error) {
+      if (error.status === 400 && error.message.startsWith('Page out of range') && state.page > 1) return go({ ...state, page: 1 }, false);
+      if (error.name !== 'AbortError') text(failed, error.message);
+      throw error;
+    }
+  }, 5000, context.report);
+  const ticking = setInterval(() => tick(format, table.body), 1000);
+  return () => {
+    clearInterval(ticking);
+    asking.stop();
+  };
+}
+
+function chip(name, value, remove) {
+  const shown = times.find(([ms]) => ms === value && /within|longer/.test(name))?.[1] ?? (name === 'unacked_longer_than' && value === '0' ? 'any time' : value === '' ? 'none' : /within|longer/.test(name) ? format.duration(Number(value)) : value);
+  return el('li', null, el('button', { type: 'button', title: 'Remove this filter', 'aria-label': `Remove the filter: ${words[name]} ${shown}`, onclick: remove }, `${words[name]} ${shown} ×`));
+}
+
+/** filterMenu has what is filtered by besides the name. */
+function filterMenu(add) {
+  const menu = el('details', { class: 'menu' });
+  const close = (name, value) => {
+    menu.open = false;
+    add(name, value);
+  };
+  const pick = (name, label, options) => {
+    const select = el('select', { onchange: () => select.value && (close(name, select.value), select.value = '') },
+      el('option', { value: '' }, '…'), options.map(([value, shown]) => el('option', { value }, shown)));
+    return el('label', null, label, select);
+  };
+  const fill = (name, label) => {
+    const input = el('input', { spellcheck: 'false', autocomplete: 'off' });
+    return el('form', { onsubmit: (event) => { event.preventDefault(); close(name, input.value); input.value = ''; } }, el('label', null, label, input), el('button', { type: 'submit' }, 'Filter'));
+  };
+  menu.append(el('summary', null, 'Filters'), el('div', { class: 'choice' },
+    pick('expires_within', 'Messages expire within', times), pick('scheduled_within', 'Scheduled ones due within', times), pick('lease_ends_within', 'Queue ends within', times),
+    pick('unacked_longer_than', 'Unacked for at least', [['0', 'any time'], ...times.slice(0, -1)]),
+    pick('type', 'Type', ['classic', 'quorum', 'stream'].map((t) => [t, t])), fill('policy', 'Policy'), fill('vhost', 'Virtual host')));
+  return menu;
+}
+
+const messagesIn = (items) => format.plural(items.reduce((n, q) => n + (q.messages ?? 0), 0), 'message');
+
+/** eachOf asks the API for each queue in turn, and returns what is shown then: nothing when all went well. */
+async function eachOf(items, ask, asking) {
+  const failed = [];
+  for (const q of items) {
+    try {
+      await ask(q);
+    } catch (error) {
+      failed.push(el('li', null, `${q.name}: ${error.message}`));
+    }
+  }
+  asking.now();
+  return failed.length === 0 ? null : el('div', { class: 'error' }, el('p', null, `${format.plural(failed.length, 'queue')} of ${format.number(items.length)} refused:`), el('ul', null, failed));
+}
+
+function namesOf(items) {
+  const most = 10;
+  return el('ul', { class: 'names' }, items.slice(0, most).map((q) => el('li', null, `${q.name} (${format.plural(q.messages ?? 0, 'message')})`)),
+    items.length > most && el('li', null, `and ${format.number(items.length - most)} more`));
+}
+
+function purgeAll(items, asking) {
+  dialog(`Purge ${format.plural(items.length, 'queue')}?`, [el('p', null, `Ready messages are dropped, not dead-lettered: up to ${messagesIn(items)}, less those that are unacked.`), namesOf(items)],
+    'Purge', () => eachOf(items, (q) => request('DELETE', path('api/queues', q.vhost, q.name, 'contents')), asking), true);
+}
+
+function deleteAll(items, asking) {
+  const guard = (name, label) => el('label', { class: 'check' }, el('input', { type: 'checkbox', name, checked: true }), label);
+  dialog(`Delete ${format.plural(items.length, 'queue')}?`, [el('p', null, `The queues end with all that they hold: ${messagesIn(items)} now.`), namesOf(items),
+    guard('if-empty', 'only if empty'), guard('if-unused', 'only if without consumers')],
+  'Delete', (form) => eachOf(items, (q) => request('DELETE', path('api/queues', q.vhost, q.name), { query: Object.fromEntries(form.entries().map(([k]) => [k, 'true'])) }), asking), true);
+}
+
+/** setPolicy shows what a policy for the selected queues would do, then sets it. */
+function setPolicy(items, asking) {
+  const vhost = items[0].vhost, field = (name, label, value, more) => el('label', null, label, el('input', { name, value, required: true, spellcheck: 'false', autocomplete: 'off', ...more }));
+  const definition = el('textarea', { name: 'definition', rows: 4, required: true, spellcheck: 'false', placeholder: '{"message-ttl": 60000}' });
+  let seen = null;
+  const told = el('div', { class: 'preview', role: 'status' });
+  const box = dialog(`Policy for ${format.plural(items.length, 'queue')} in ${vhost}`, [
+    el('p', { class: 'hint' }, 'A policy counts for all names that its pattern matches. Of several the one with the highest priority counts.'),
+    field('name', 'Name', ''), field('pattern', 'Pattern', exactly(items.map((q) => q.name))), field('priority', 'Priority', '0', { inputmode: 'numeric', pattern: '-?[0-9]+' }),
+    el('label', null, 'Definition', definition), told,
+  ], 'Preview', async (form) => {
+    const policy = { pattern: form.get('pattern'), priority: Number(form.get('priority')), 'apply-to': 'queues', definition: parsed(form.get('definition')) };
+    const asked = JSON.stringify([form.get('name'), policy]);
+    if (seen !== asked) {
+      const p = await request('POST', path('api/x/policies', vhost, form.get('name'), 'preview'), { body: policy });
+      seen = asked;
+      told.replaceChildren(...preview(p));
+      const submit = box.querySelector('button[type=submit]');
+      text(submit, 'Set policy');
+      return stay;
+    }
+    await request('PUT', path('api/policies', vhost, form.get('name')), { body: policy });
+    asking.now();
+    return null;
+  });
+  box.addEventListener('input', () => {
+    seen = null;
+    text(box.querySelector('button[type=submit]'), 'Preview');
+  });
+}
+
+function parsed(definition) {
+  try {
+    return JSON.parse(definition);
+  } catch (error) {
+    throw new Error(`The definition is no JSON: ${error.message}`);
+  }
+}
+
+/** preview tells what a policy would do. */
+function preview(p) {
+  const m = p.messages, most = m.at_most ? 'up to ' : '', messages = (n) => `${most}${format.plural(n, 'message')}.`;
+  const said = [`${p.replaces ? 'Replaces the policy of that name. ' : ''}Applies to ${format.plural(p.queues, 'queue')}.`];
+  for (const l of p.loses) said.push(`Counts no more: policy ${l.name}, for ${format.plural(l.objects, 'object')}.`);
+  if (m.retimed) said.push(`With another deadline: ${messages(m.retimed)}`);
+  if (m.expire_at_once) said.push(`Expire at once: ${messages(m.expire_at_once)}`);
+  if (m.dropped_at_once) said.push(`Dropped at once, above the length: ${messages(m.dropped_at_once)}`);
+  if (p.queues_unanswered) said.push(`Without an answer: ${format.plural(p.queues_unanswered, 'queue')}.`);
+  return said.map((s) => el('p', null, s));
+}

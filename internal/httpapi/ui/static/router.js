@@ -1,0 +1,42 @@
+// Which page is shown. The address has its state: whoever copies it sees the same.
+
+import { href, parse } from './address.js';
+
+/** Router shows the page of the address, by the first part of it. A page is a function of (main, context) that returns how to end it. */
+export class Router {
+  constructor(pages, first, main, context) {
+    Object.assign(this, { pages, first, main, context, end: null, changed: null, name: '' });
+    this.listen = () => this.show();
+    addEventListener('hashchange', this.listen);
+  }
+
+  show() {
+    const { parts, params } = parse(location.hash);
+    const name = this.pages[parts[0]] ? parts[0] : this.first;
+    if (name === this.name && this.changed) {
+      this.changed(params, parts);
+      return;
+    }
+    this.end?.();
+    this.name = name;
+    this.main.replaceChildren();
+    this.changed = null;
+    this.end = this.pages[name].show(this.main, {
+      ...this.context, params, parts,
+      /** onChange is told of another state of the same page. */
+      onChange: (f) => { this.changed = f; },
+      /** keep writes the page's state into the address, as a step back or in place of the last one. */
+      keep: (to, step = true) => {
+        const address = href([name], to);
+        if (address === location.hash) return;
+        history[step ? 'pushState' : 'replaceState'](null, '', address);
+      },
+    });
+    this.context.shown(name);
+  }
+
+  stop() {
+    this.end?.();
+    removeEventListener('hashchange', this.listen);
+  }
+}

@@ -1,0 +1,51 @@
+// Ticks of axes, and what a histogram tells. Nothing here knows of the page.
+
+/** ticks are about n round numbers from 0 to max or just above it. */
+export function ticks(max, n = 4) {
+  if (!(max > 0)) return [0, 1];
+  const rough = max / n, power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].find((m) => m * power >= rough * 0.999) * power;
+  const all = [];
+  for (let i = 0; i * step < max + step * 0.999; i++) all.push(Number((i * step).toPrecision(12)));
+  return all;
+}
+
+/** timeTicks are moments on round seconds or minutes between two, at most n. */
+export function timeTicks(from, to, n = 6) {
+  const step = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 43200, 86400].map((s) => s * 1e3)
+    .find((s) => (to - from) / s <= n) ?? 86400e3;
+  const all = [];
+  for (let at = Math.ceil(from / step) * step; at <= to; at += step) all.push(at);
+  return all;
+}
+
+/** ratesOf are [time, change per second] between samples of a count, the oldest first. A count that began anew has none there. */
+export function ratesOf(samples) {
+  const all = [];
+  for (let i = samples.length - 2; i >= 0; i--) {
+    const before = samples[i + 1], now = samples[i], passed = (now.timestamp - before.timestamp) / 1e3;
+    if (passed > 0 && now.sample >= before.sample) all.push([now.timestamp, (now.sample - before.sample) / passed]);
+  }
+  return all;
+}
+
+/**
+ * quantile of a histogram: the bound below which the share q of all values lies, exact to the bucket. bounds are included in their
+ * buckets; counts have one more, without a bound. null without values, Infinity for the last bucket.
+ */
+export function quantile(q, bounds, counts) {
+  const total = counts.reduce((sum, n) => sum + n, 0);
+  if (total === 0) return null;
+  let sum = 0;
+  for (let i = 0; i < counts.length; i++) {
+    sum += counts[i];
+    if (sum >= q * total) return i < bounds.length ? bounds[i] : Infinity;
+  }
+  return Infinity;
+}
+
+/** since is what was counted between two looks; all of it if the second began anew. */
+export function since(before, now) {
+  if (!before || now.some((n, i) => n < before[i])) return now;
+  return now.map((n, i) => n - before[i]);
+}

@@ -1,0 +1,86 @@
+// The state of a table as it stands in the address, and as the API is asked for it. Nothing here knows of the page.
+
+export const pageSizes = [25, 50, 100, 250, 500];
+
+/**
+ * read takes the state out of parameters of an address. spec has the columns ({key, sort, shown}), the filters (names of
+ * parameters) and the size of a page. What is wrong there counts as missing.
+ */
+export function read(params, spec) {
+  const sorts = spec.columns.filter((c) => c.sort).map((c) => c.key);
+  const known = spec.columns.map((c) => c.key);
+  const whole = (text, least) => (/^\d{1,9}$/.test(text ?? '') && Number(text) >= least ? Number(text) : null);
+  const sort = params.get('sort');
+  const filters = {};
+  for (const name of spec.filters) {
+    if (params.has(name)) filters[name] = params.get(name);
+  }
+  const cols = (params.get('cols') ?? '').split(',').filter((key) => known.includes(key));
+  const size = whole(params.get('size'), 1);
+  return {
+    page: whole(params.get('page'), 1) ?? 1,
+    size: pageSizes.includes(size) ? size : spec.size ?? 100,
+    sort: sorts.includes(sort) ? sort : null,
+    desc: sorts.includes(sort) && params.get('desc') === '1',
+    name: params.get('name') ?? '',
+    regex: params.get('regex') === '1',
+    filters,
+    cols: cols.length > 0 ? cols : null,
+  };
+}
+
+/** write is the state as parameters of an address: only what differs from the default. */
+export function write(state, spec) {
+  const p = new URLSearchParams();
+  if (state.name) p.set('name', state.name);
+  if (state.regex) p.set('regex', '1');
+  for (const name of spec.filters) {
+    if (state.filters[name] !== undefined) p.set(name, state.filters[name]);
+  }
+  if (state.sort) p.set('sort', state.sort);
+  if (state.sort && state.desc) p.set('desc', '1');
+  if (state.page > 1) p.set('page', String(state.page));
+  if (state.size !== (spec.size ?? 100)) p.set('size', String(state.size));
+  if (state.cols) p.set('cols', state.cols.join(','));
+  return p;
+}
+
+/** columnsOf are those that are shown, in the order of the table. */
+export function columnsOf(state, spec) {
+  return spec.columns.filter((c) => c.always || (state.cols ? state.cols.includes(c.key) : c.shown));
+}
+
+/**
+ * query is the state as the API understands it. A column may say what must be there to sort by it (needs): what has no
+ * deadline is not before the first deadline.
+ */
+export function query(state, spec) {
+  const q = { page: state.page, page_size: state.size };
+  const column = spec.columns.find((c) => c.key === state.sort);
+  if (column) {
+    q.sort = column.sort;
+    if (state.desc) q.sort_reverse = 'true';
+    Object.assign(q, column.needs);
+  }
+  if (state.name) q.name = state.name;
+  if (state.name && state.regex) q.use_regex = 'true';
+  Object.assign(q, state.filters);
+  return q;
+}
+
+/** sorted is the state after a click on the head of a column: its own direction first, then the other one, then none. */
+export function sorted(state, column) {
+  const begins = column.desc ?? false;
+  let sort = column.key, desc = begins;
+  if (state.sort === column.key) {
+    if (state.desc === begins) desc = !begins;
+    else [sort, desc] = [null, false];
+  }
+  return { ...state, sort, desc, page: 1 };
+}
+
+/** exactly is an expression that matches these names and no others. */
+export function exactly(names) {
+  const escaped = names.map((name) => name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+  return escaped.length === 1 ? `^${escaped[0]}$` : `^(?:${escaped.join('|')})$`;
+}

@@ -1,0 +1,139 @@
+// What the pages compute. ui_test.go runs this with node's test runner, and says where the modules are.
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+
+const from = (name) => import(`${process.env.CANDLEMARK_TEST_UI}/${name}`);
+const { number, short, rate, bytes, duration, countdown, relative, moment, plural } = await from('format.js');
+const { ticks, timeTicks, ratesOf, quantile, since } = await from('scale.js');
+const { Axis, height, stack } = await from('timeaxis.js');
+const { read, write, query, sorted, columnsOf, exactly } = await from('tablestate.js');
+const { parse, href } = await from('address.js');
+
+const equal = (f, table) => {
+  for (const [input, want] of table) assert.equal(f(...[input].flat()), want, JSON.stringify(input));
+};
+
+test('numbers', () => {
+  equal(number, [[0, '0'], [999, '999'], [1000, '1,000'], [1234567, '1,234,567'], [-1234.5, '−1,234.5'], [null, '–'], [NaN, '–']]);
+  equal(short, [[0, '0'], [999, '999'], [1000, '1k'], [1234, '1.2k'], [123456, '123k'], [999999, '1M'], [5e9, '5G'], [0.25, '0.3'], [undefined, '–']]);
+  equal(rate, [[0, '0/s'], [0.04, '0/s'], [3.14, '3.1/s'], [1234.5, '1,235/s'], [null, '–']]);
+  equal(bytes, [[0, '0 B'], [1023, '1023 B'], [1024, '1 KiB'], [1536, '1.5 KiB'], [5e9, '4.7 GiB'], [2 ** 60, '1024 PiB'], [null, '–']]);
+  equal(plural, [[[1, 'queue'], '1 queue'], [[0, 'queue'], '0 queues'], [[2000, 'match', 'matches'], '2,000 matches']]);
+});
+
+test('durations and moments', () => {
+  equal(duration, [
+    [0, '0 ms'], [0.25, '0.25 ms'], [2.5, '2.5 ms'], [850, '850 ms'], [999.6, '1 s'], [12345, '12.3 s'], [59949, '59.9 s'], [59951, '1 min'],
+    [60e3, '1 min'], [250e3, '4 min 10 s'], [3599e3, '59 min 59 s'], [3600e3, '1 h'], [3 * 3600e3 + 300e3, '3 h 5 min'], [86400e3, '1 d'],
+    [2 * 86400e3 + 4 * 3600e3, '2 d 4 h'], [365 * 86400e3, '1 y'], [400 * 86400e3, '1 y 35 d'], [-1500, '−1.5 s'], [null, '–'],
+  ]);
+  equal(countdown, [[-1, 'now'], [0, 'now'], [9349, '0:09.3'], [9999, '0:09.9'], [10000, '0:10'], [250e3, '4:10'], [3 * 3600e3 + 5e3, '3:00:05'], [49 * 3600e3, '2 d 1 h']]);
+  equal(relative, [[[1000, 1200], 'now'], [[6000, 1000], 'in 5 s'], [[1000, 181000], '3 min ago'], [[1000, 62400], '1 min 1 s ago']]);
+  assert.match(moment(1800000000123), /^2027-01-1\d \d\d:\d\d:00\.123 UTC[+−]\d\d:\d\d$/);
+});
+
+test('ticks are round and reach beyond the largest value', () => {
+  equal((max) => ticks(max).join(' '), [[0, '0 1'], [1, '0 0.5 1'], [7, '0 2 4 6 8'], [100, '0 50 100'], [0.03, '0 0.01 0.02 0.03'], [1234, '0 500 1000 1500']]);
+  for (let max = 0.001; max < 1e9; max *= 1.37) {
+    const all = ticks(max);
+    assert.ok(all.at(-1) >= max * 0.999 && all.length <= 6 && all.length >= 2, `${max}: ${all}`);
+  }
+  assert.deepEqual(timeTicks(1000, 61000, 6), [10000, 20000, 30000, 40000, 50000, 60000]);
+  assert.ok(timeTicks(0, 864e5, 6).length <= 7);
+});
+
+test('rates are changes between samples', () => {
+  const samples = [[30, 9], [20, 5], [10, 100], [5, 90]].map(([at, sample]) => ({ timestamp: at * 1000, sample }));
+  assert.deepEqual(ratesOf(samples), [[10000, 2], [30000, 0.4]]);
+  assert.deepEqual(ratesOf([]), []);
+});
+
+test('quantiles of a histogram', () => {
+  equal((q) => quantile(q, [1, 2, 5], [50, 40, 9, 1]), [[0.5, 1], [0.51, 2], [0.99, 5], [1, Infinity]]);
+  assert.equal(quantile(0.5, [1], [0, 0]), null);
+  assert.deepEqual(since([1, 2], [3, 2]), [2, 0]);
+  assert.deepEqual(since([5, 2], [3, 2]), [3, 2]);
+  assert.deepEqual(since(null, [3, 2]), [3, 2]);
+});
+
+const horizons = [1e3, 10e3, 60e3, 600e3, 3600e3, 6 * 3600e3, 86400e3, 7 * 86400e3, 30 * 86400e3];
+
+test('the axis goes from now to never', () => {
+  const axis = new Axis(horizons);
+  assert.deepEqual(axis.ticks().map((t) => t.label), ['now', '1 s', '1 min', '1 h', '1 d', '30 d', 'never']);
+  let before = -1;
+  for (let ms = 0; ms < 1e12; ms = ms * 1.7 + 1) {
+    const at = axis.at(ms);
+    assert.ok(at >= before && at <= 1, `${ms} is at ${at}, behind ${before}`);
+    before = at;
+  }
+  assert.ok(axis.at(Infinity) < axis.never().from);
+  const classes = axis.classes();
+  assert.equal(classes.length, horizons.length + 1);
+  assert.equal(classes[0].from, 0);
+  assert.deepEqual(classes.map((c) => c.label), [
+    'within 1 s', '1 s to 10 s', '10 s to 1 min', '1 min to 10 min', '10 min to 1 h', '1 h to 6 h', '6 h to 1 d', '1 d to 7 d', '7 d to 30 d', 'later than 30 d']);
+  classes.forEach((c, i) => {
+    assert.ok(c.to - c.from > 0.02, c.label);
+    if (i > 0) assert.equal(c.from, classes[i - 1].to);
+  });
+});
+
+test('heights show one beside a million, and shares add up', () => {
+  assert.equal(height(0, 10), 0);
+  assert.ok(height(1, 1e6) > 0.1 && height(1, 1e6) < height(10, 1e6) && height(1e6, 1e6) === 1 && height(1, 1) === 1);
+  assert.deepEqual(stack([0, 0], 100, 2), [0, 0]);
+  assert.deepEqual(stack([3, 1, 0], 100, 2), [75, 25, 0]);
+  assert.deepEqual(stack([1, 1e6], 100, 2), [2, 98]);
+});
+
+const spec = {
+  columns: [{ key: 'name', sort: 'name', always: true }, { key: 'ready', sort: 'messages_ready', shown: true, desc: true }, { key: 'type' },
+    { key: 'next', sort: 'next_expiry', needs: { expires_within: '9' } }],
+  filters: ['type', 'expires_within'], size: 100,
+};
+
+test('the state of a table goes into the address and comes back', () => {
+  const state = read(new URLSearchParams(''), spec);
+  assert.deepEqual(state, { page: 1, size: 100, sort: null, desc: false, name: '', regex: false, filters: {}, cols: null });
+  assert.equal(write(state, spec).toString(), '');
+  for (const text of ['name=a%26b%23&regex=1&type=quorum&sort=ready&desc=1&page=3&size=25&cols=name%2Ctype', 'type=', 'sort=name']) {
+    assert.equal(write(read(new URLSearchParams(text), spec), spec).toString(), text);
+  }
+  for (const text of ['page=0', 'page=x', 'page=1e3', 'size=7', 'sort=type', 'sort=nothing&desc=1', 'cols=nothing', 'desc=1', 'other=1']) {
+    assert.equal(write(read(new URLSearchParams(text), spec), spec).toString(), '', text);
+  }
+  assert.deepEqual(columnsOf(state, spec).map((c) => c.key), ['name', 'ready']);
+  assert.deepEqual(columnsOf({ ...state, cols: ['type'] }, spec).map((c) => c.key), ['name', 'type']);
+});
+
+test('the API is asked for the state', () => {
+  const state = read(new URLSearchParams('name=x&regex=1&sort=next&type=quorum&page=2'), spec);
+  assert.deepEqual(query(state, spec), { page: 2, page_size: 100, sort: 'next_expiry', expires_within: '9', name: 'x', use_regex: 'true', type: 'quorum' });
+  assert.deepEqual(query(read(new URLSearchParams('sort=next&desc=1&expires_within=5'), spec), spec),
+    { page: 1, page_size: 100, sort: 'next_expiry', sort_reverse: 'true', expires_within: '5' });
+  const [name, ready] = spec.columns;
+  let s = sorted({ ...state, page: 4 }, ready);
+  assert.deepEqual([s.sort, s.desc, s.page], ['ready', true, 1]);
+  s = sorted(s, ready);
+  assert.deepEqual([s.sort, s.desc], ['ready', false]);
+  s = sorted(s, ready);
+  assert.deepEqual([s.sort, s.desc], [null, false]);
+  assert.deepEqual([sorted(s, name).sort, sorted(s, name).desc], ['name', false]);
+});
+
+test('an expression for names matches these and no others', () => {
+  const names = ['a.b', 'x*(y)', '[z]\\', 'plain', '{1}|^$'];
+  const pattern = new RegExp(exactly(names));
+  for (const name of names) assert.ok(pattern.test(name) && new RegExp(exactly([name])).test(name), name);
+  for (const name of ['aXb', 'plain2', ' plain', 'x', '']) assert.ok(!pattern.test(name), name);
+});
+
+test('addresses name a page and its state', () => {
+  const at = parse('#/queues/%2F/a%2Fb?x=1&y=%26');
+  assert.deepEqual([at.parts, at.params.get('x'), at.params.get('y')], [['queues', '/', 'a/b'], '1', '&']);
+  assert.deepEqual(parse('').parts, []);
+  assert.deepEqual(parse('#/%zz').parts, ['%zz']);
+  assert.equal(href(['queues', '/', 'a/b ?#'], new URLSearchParams({ x: '&' })), '#/queues/%2F/a%2Fb%20%3F%23?x=%26');
+  assert.equal(href(['queues']), '#/queues');
+});
