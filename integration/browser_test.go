@@ -1,0 +1,263 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// chromium is the browser that Debian has.
+var chromium = foreign{
+	name: "chromium", where: "Debian's chromium",
+	probe: []string{"/usr/bin/chromium", "--version"},
+}
+
+// browser is one of a test's, with windows that share nothing.
+type browser struct {
+	*testing.T
+	ctx context.Context
+}
+
+// newBrowser starts one until the test ends.
+func newBrowser(t *testing.T) *browser {
+	t.Helper()
+	chromium.want(t)
+	home := t.TempDir()
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath("/usr/bin/chromium"), chromedp.UserDataDir(filepath.Join(home, "profile")),
+		chromedp.Env("HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_CACHE_HOME="+home, "XDG_DATA_HOME="+home, "XDG_RUNTIME_DIR="+home), chromedp.Flag("disable-dev-shm-usage", true),
+		chromedp.WSURLReadTimeout(time.Minute))
+	if os.Getuid() == 0 { // as in containers, where its own sandbox cannot be had
+		options = append(options, chromedp.NoSandbox)
+	}
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(func() {
+		_ = chromedp.Cancel(ctx) // waits until it is gone, as its folder is deleted
+		cancel()
+	})
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("the browser does not start: %v", err)
+	}
+	return &browser{t, ctx}
+}
+
+// tab is a window with a page of a broker. It fails when the page writes an error to the console or asks anybody but the broker.
+type tab struct {
+	*testing.T
+	ctx    context.Context
+	broker *broker
+	close  func() // what the browser does not show it does not draw, either: one window at a time
+	// refused are parts of messages about answers that a test provokes, which the browser itself writes to the console.
+	refused []string
+
+	mu     sync.Mutex
+	errors []string
+}
+
+// look is how a page is looked at.
+type look struct {
+	width, height int64
+	dark          bool
+}
+
+var desktop = look{width: 1280, height: 900}
+
+// open opens the page at an address below the broker's, such as "#/queues", in a window of its own.
+func (br *browser) open(b *broker, address string, l look) *tab {
+	br.Helper()
+	w := &tab{T: br.T, broker: b}
+	ctx, cancel := chromedp.NewContext(br.ctx, chromedp.WithNewBrowserContext(), chromedp.WithListener(w.listen))
+	w.ctx, w.close = ctx, sync.OnceFunc(func() {
+		w.complain()
+		cancel()
+	})
+	br.Cleanup(w.close)
+	scheme := "light"
+	if l.dark {
+		scheme = "dark"
+	}
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(l.width, l.height)); err != nil {
+		br.Fatal(err)
+	}
+	_, errMedia := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}})
+	_, errNetwork := chromedp.Call(ctx, network.Enable, network.EnableParams{})
+	if err := errors.Join(errMedia, errNetwork); err != nil {
+		br.Fatal(err)
+	}
+	w.do(chromedp.Navigate(w.url(address)))
+	return w
+}
+
+func (w *tab) url(address string) string { return "http://" + w.broker.http + "/" + address }
+
+// listen notes what must not happen.
+func (w *tab) listen(event any) {
+	note := func(format string, args ...any) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.errors = append(w.errors, fmt.Sprintf(format, args...))
+	}
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		if to, err := url.Parse(e.Request.URL); err != nil || to.Host != w.broker.http && to.Scheme != "data" {
+			note("the page asks %s", e.Request.URL)
+		}
+	case *network.EventWebSocketCreated:
+		note("the page opens %s", e.URL)
+	case *runtime.EventExceptionThrown:
+		note("exception: %s %+v", e.ExceptionDetails.Text, e.ExceptionDetails.Exception)
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
+			note("console: %s %+v", e.Type, e.Args)
+		}
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning {
+			note("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL)
+		}
+	case *page.EventJavascriptDialogOpening:
+		note("the page opens a dialog: %s", e.Message)
+	}
+}
+
+// complain tells what has happened that must not.
+func (w *tab) complain() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, text := range w.errors {
+		expected := false
+		for _, part := range w.refused {
+			expected = expected || strings.HasPrefix(text, "network: Failed to load resource") && strings.Contains(text, part)
+		}
+		if !expected {
+			w.Error(text)
+		}
+	}
+	w.errors = nil
+}
+
+func (w *tab) do(actions ...chromedp.Action[chromedp.Void]) {
+	w.Helper()
+	act(w, chromedp.Steps(actions...))
+}
+
+// act returns the value of an action.
+func act[T any](w *tab, action chromedp.Action[T]) T {
+	w.Helper()
+	ctx, cancel := context.WithTimeout(w.ctx, 10*patience)
+	defer cancel()
+	v, err := chromedp.Run(ctx, action)
+	if err != nil {
+		w.Fatalf("%v; the page shows %q", err, w.shown())
+	}
+	return v
+}
+
+// shown is the text of the page.
+func (w *tab) shown() string {
+	ctx, cancel := context.WithTimeout(w.ctx, 5*time.Second)
+	defer cancel()
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.body.innerText`))
+	if err != nil {
+		return err.Error()
+	}
+	return text
+}
+
+// eval is the value of an expression in the page.
+func eval[T any](w *tab, expression string) T {
+	w.Helper()
+	return act(w, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+}
+
+// until waits until an expression is true.
+func (w *tab) until(expression string) {
+	w.Helper()
+	var err error
+	for range 30 { // looks of a second each, so that a process that is paused does not wait in vain
+		ctx, cancel := context.WithTimeout(w.ctx, time.Second)
+		_, err = chromedp.Run(ctx, chromedp.Poll[bool](expression, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(0)))
+		if cancel(); err == nil {
+			return
+		}
+	}
+	w.Fatalf("%s: %v; the page shows %q", expression, err, w.shown())
+}
+
+// sees waits for a text.
+func (w *tab) sees(text string) {
+	w.Helper()
+	w.until(fmt.Sprintf("document.body.innerText.includes(%q)", text))
+}
+
+// fill writes into a field.
+func (w *tab) fill(selector, text string) {
+	w.Helper()
+	_ = eval[bool](w, fmt.Sprintf("(document.querySelector(%q).focus(), document.querySelector(%q).select(), true)", selector, selector))
+	w.do(chromedp.KeyEvent(kb.Delete))
+	if text != "" {
+		w.do(chromedp.KeyEvent(text))
+	}
+}
+
+// click clicks the button, link or the like with that text, in the first element that a selector finds.
+func (w *tab) click(selector, text string) {
+	w.Helper()
+	find := fmt.Sprintf("[...document.querySelectorAll(%q)].find((e) => e.textContent.trim() === %q)", selector, text)
+	w.until(find + " !== undefined")
+	_ = eval[bool](w, "("+find+".click(), true)")
+}
+
+// logIn fills the form in.
+func (w *tab) logIn(user, password string) {
+	w.Helper()
+	w.until("document.querySelector('.login') !== null")
+	w.fill("input[name=username]", user)
+	w.fill("input[name=password]", password)
+	w.do(chromedp.KeyEvent(kb.Enter))
+}
+
+// asGuest logs in as the administrator.
+func (w *tab) asGuest() *tab {
+	w.Helper()
+	w.logIn("guest", "guest")
+	w.until("document.querySelector('header') !== null")
+	return w
+}
+
+// rows are the texts of a column of the table.
+func (w *tab) rows(column string) []string {
+	w.Helper()
+	return eval[[]string](w, fmt.Sprintf("[...document.querySelectorAll('.items tbody [data-column=%s]')].map((e) => e.textContent)", column))
+}
+
+// shoot writes a picture of the whole page to the folder that CANDLEMARK_TEST_PICTURES names, if it names one.
+func (w *tab) shoot(name string) {
+	w.Helper()
+	folder := os.Getenv("CANDLEMARK_TEST_PICTURES")
+	if folder == "" {
+		return
+	}
+	picture := act(w, chromedp.FullScreenshot(100))
+	if err := os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o600); err != nil {
+		w.Error(err)
+	}
+}

@@ -1,0 +1,105 @@
+package integration
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// axe finds what keeps people from using a page.
+var axe = foreign{name: "axe-core", where: npm, probe: []string{"node", "-e", "require('axe-core')"}}
+
+// looks are how pages are looked at.
+var looks = map[string]look{
+	"1280-light": {1280, 900, false}, "1280-dark": {1280, 900, true}, "400-light": {400, 800, false}, "400-dark": {400, 800, true},
+}
+
+// lively has something due of each kind.
+func lively(b *broker) {
+	c := b.dial()
+	c.queue("orders.new", amqp.Table{"x-dead-letter-exchange": "", "x-dead-letter-routing-key": "orders.dead"})
+	c.queue("orders.dead", nil)
+	c.queue("sessions", nil)
+	c.queue("reply.7f3a", amqp.Table{"x-expires": int64(1_800_000)})
+	c.queue("jobs", amqp.Table{"x-consumer-timeout": int64(900_000), "x-delayed-messages": true})
+	b.request("PUT", "/api/policies/%2F/orders", `{"pattern":"^orders","definition":{"max-length":100000}}`, 201)
+	for i, ttl := range []string{"45000", "90000", "400000", "1200000", "7200000", "80000000", "500000000", "2000000000", "3000000000"} {
+		for range i*i*7%60 + 1 {
+			c.put("", "sessions", amqp.Publishing{Expiration: ttl, Body: []byte("x")})
+		}
+		for range 40 / (i + 1) {
+			c.put("", "orders.new", amqp.Publishing{Expiration: ttl, Body: []byte("order")})
+		}
+	}
+	for i := range 30 {
+		c.put("", "jobs", amqp.Publishing{Headers: amqp.Table{"x-delay": int64(1000 * (60 + i*i*20))}, Body: []byte("later")})
+	}
+	c.send("jobs", strings.Fields(strings.Repeat("now ", 12))...)
+	for range 5 {
+		if _, ok, err := c.Get("jobs", false); err != nil || !ok {
+			b.Fatal(ok, err)
+		}
+	}
+}
+
+// Each page is usable for everybody, and without scrolling sideways on a small screen.
+func TestPagesForEverybody(t *testing.T) {
+	t.Parallel()
+	axe.want(t)
+	file, err := exec.CommandContext(t.Context(), "node", "-p", "require.resolve('axe-core/axe.min.js')").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(strings.TrimSpace(string(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	br, b := newBrowser(t), start(t)
+	lively(b)
+	for name, l := range looks {
+		w := br.open(b, "", l)
+		check := func(page string) {
+			t.Helper()
+			w.shoot(page + "-" + name)
+			if wide := eval[int](w, "document.documentElement.scrollWidth"); wide > int(l.width) {
+				t.Errorf("%s %s is %d wide", page, name, wide)
+			}
+			_ = eval[bool](w, string(text)+"; true")
+			var found []struct {
+				ID, Impact, Help string
+				Nodes            []struct{ HTML string }
+			}
+			if err := json.Unmarshal([]byte(eval[string](w, "axe.run().then((r) => JSON.stringify(r.violations))")), &found); err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range found {
+				t.Errorf("%s %s: %s, %s: %s\n%+v", page, name, v.Impact, v.ID, v.Help, v.Nodes)
+			}
+		}
+		w.until("document.querySelector('.login') !== null")
+		check("login")
+		w.asGuest()
+		w.until("document.querySelectorAll('.strip rect').length > 10 && document.querySelector('.chart polyline') !== null && document.querySelector('.late').textContent !== ''")
+		check("now")
+		_ = eval[bool](w, "(document.querySelectorAll('.figures summary').forEach((s) => s.click()), true)")
+		check("now-figures")
+		w.click("nav a", "Queues")
+		w.sees("orders.new")
+		check("queues")
+		_ = eval[bool](w, "(document.querySelector('.tools details').open = true)")
+		check("queues-filters")
+		_ = eval[bool](w, "(document.querySelectorAll('.tools details').forEach((d) => { d.open = !d.open }), true)")
+		check("queues-columns")
+		_ = eval[bool](w, "(document.querySelector('.tools details:last-child').open = false, document.querySelector('thead input').click(), true)")
+		w.click("button", "Set policy…")
+		check("queues-policy")
+		w.click("dialog button", "Cancel")
+		w.click("button", "Delete…")
+		check("queues-delete")
+		w.close()
+	}
+}
