@@ -87,7 +87,7 @@ var elsewhere = []foreign{
 			"management.delegate_count", "management.login_session_timeout", "management.cors.**", "management.csp.policy", "management.hsts.policy", "management.headers.*",
 			"management.definitions.**", "management.credential_encryption_secret", "management.require_auth_for_api_reference",
 		},
-		why: "the HTTP server has limits and headers of its own, and there are no web pages",
+		why: "the HTTP server has limits and headers of its own, and so have its web pages and their sessions",
 	},
 	{keys: []string{"management.restrictions.**"}, same: []string{"false"}, refused: true, why: "nothing can be locked that way"},
 	{keys: []string{"prometheus.path"}, same: []string{"/metrics"}, refused: true, why: "metrics are at /metrics"},

@@ -15,6 +15,12 @@ export function onLost(f) {
   lost = f;
 }
 
+/** skew is by how many ms the broker's clock is ahead of the browser's, if it is by more than its answers tell exactly. */
+let skew = 0;
+
+/** brokerNow is the broker's time, in ms. */
+export const brokerNow = () => Date.now() + skew;
+
 /** path is an address below the page's, with each part escaped. */
 export function path(...parts) {
   return parts.map((part, i) => (i === 0 ? part : encodeURIComponent(part))).join('/');
@@ -35,6 +41,8 @@ export async function request(method, address, { query, body, form, signal, quie
     if (error.name === 'AbortError') throw error;
     throw new Refusal(0, 'the broker does not answer');
   }
+  const ahead = Date.parse(answer.headers.get('Date')) + 500 - Date.now(); // it tells seconds
+  if (!Number.isNaN(ahead)) skew = Math.abs(ahead) > 2000 ? ahead : 0;
   const text = await answer.text();
   let value = null;
   try {
@@ -52,7 +60,8 @@ export const get = (address, options) => request('GET', address, options);
 
 /**
  * poll calls f, with a signal that aborts it, now and again so many ms (at least a second) after it was called, when it is done. It rests
- * while the page is hidden, and waits longer while the broker refuses. report is told of each error, and of null when all is well.
+ * while the page is hidden, and waits longer while the broker refuses, and 20 times as long as an answer took: what is expensive is asked for
+ * seldom. report is told of each error, and of null when all is well.
  */
 export function poll(f, ms, report) {
   let timer = 0, running = null, ended = false, failures = 0;
@@ -73,8 +82,8 @@ export function poll(f, ms, report) {
     }
     if (running !== mine) return; // asked anew meanwhile
     running = null;
-    const pause = Math.max(ms, 1000) * 2 ** Math.min(failures, 4);
-    if (!ended) timer = setTimeout(run, Math.max(pause - (Date.now() - began), 250));
+    const took = Date.now() - began, pause = Math.max(ms, 1000, 20 * took) * 2 ** Math.min(failures, 4);
+    if (!ended) timer = setTimeout(run, pause - took);
   };
   const shown = () => run();
   document.addEventListener('visibilitychange', shown);

@@ -1,5 +1,6 @@
 // A chart of lines over time, with its figures as a table for whoever does not see it.
 
+import { brokerNow } from './api.js';
 import { el, svg, text } from './dom.js';
 import { clock, rate, short } from './format.js';
 import { ticks, timeTicks } from './scale.js';
@@ -25,7 +26,7 @@ export class LineChart {
 
   draw(series) {
     this.series = series;
-    const wide = Math.max(this.element.clientWidth, 200), now = Date.now();
+    const wide = Math.max(this.element.clientWidth, 200), now = brokerNow();
     const first = Math.min(...series.flatMap((s) => s.points.slice(0, 1).map(([at]) => at)));
     const from = Math.max(now - this.span, Math.min(first, now - 60e3)); // what began lately fills the picture all the same
     const values = series.flatMap((s) => s.points.filter(([at]) => at >= from).map(([, v]) => v));
@@ -46,7 +47,7 @@ export class LineChart {
     const latest = (s) => s.points[s.points.length - 1]?.[1];
     this.picture.setAttribute('aria-label', `${this.title}: ${series.map((s) => `${s.name} ${rate(latest(s))}`).join(', ')}`);
     this.picture.replaceChildren(...lines.flat(), ...times, ...paths);
-    if (values.length === 0) this.picture.append(svg('text', { class: 'tick', x: wide / 2, y: high / 2, 'text-anchor': 'middle' }, 'The first figures come within 10 s.'));
+    if (values.length === 0) this.picture.append(svg('text', { class: 'tick', x: wide / 2, y: high * 0.4, 'text-anchor': 'middle' }, 'The first figures come within 10 s.'));
     this.legend.replaceChildren(...series.map((s) => el('li', { class: s.kind }, s.name, ' ', el('b', null, rate(latest(s))))));
     if (this.table.open) this.tell(series, from);
   }

@@ -1,5 +1,7 @@
 // Elements. Children that are strings become text: nothing that the API tells is ever read as markup.
 
+import { brokerNow } from './api.js';
+
 const svgSpace = 'http://www.w3.org/2000/svg';
 
 /** el makes an element of HTML: attributes, listeners (onclick: f) and children. */
@@ -32,12 +34,12 @@ export function text(e, value) {
 export function when(format, at) {
   if (at === null || at === undefined) return el('span', { class: 'none' }, '–');
   const ms = typeof at === 'number' ? at : Date.parse(at);
-  return el('time', { datetime: new Date(ms).toISOString(), title: format.moment(ms) }, format.relative(ms, Date.now()));
+  return el('time', { datetime: new Date(ms).toISOString(), title: format.moment(ms) }, format.relative(ms, brokerNow()));
 }
 
 /** tick brings moments that are shown up to date. */
 export function tick(format, root) {
-  const now = Date.now();
+  const now = brokerNow();
   for (const e of root.querySelectorAll('time')) text(e, format.relative(Date.parse(e.dateTime), now));
 }
 

@@ -1,6 +1,6 @@
 // Now: what the broker does at present, and what is due.
 
-import { get, poll } from '../api.js';
+import { brokerNow, get, poll } from '../api.js';
 import { LineChart } from '../chart.js';
 import { el, text } from '../dom.js';
 import * as format from '../format.js';
@@ -135,7 +135,7 @@ class Due {
     this.at = ahead.next ? Date.parse(ahead.next.at) : null;
     if (ahead.next) {
       const n = ahead.next;
-      text(this.what, `Next: ${fateWords[n.fate]} (${n.exchange ? `exchange ${n.exchange}` : n.queue}${n.vhost === '/' ? '' : ` in ${n.vhost}`}) in `);
+      text(this.what, `Next: ${fateWords[n.fate]} (${n.exchange ? `exchange ${n.exchange}` : n.queue}${n.vhost === '/' ? '' : ` in ${n.vhost}`}) `);
       this.left.title = format.moment(this.at);
     } else {
       text(this.what, 'Nothing is due.');
@@ -145,7 +145,8 @@ class Due {
   }
 
   tick() {
-    text(this.left, this.at === null ? '' : format.countdown(this.at - Date.now()));
+    const left = this.at - brokerNow();
+    text(this.left, this.at === null ? '' : left > 0 ? `in ${format.countdown(left)}` : 'now');
   }
 }
 
