@@ -1,5 +1,5 @@
 // Package ui has the web pages of the broker: static files that are part of the program. They speak to the HTTP API like any
-// other client, and know nothing besides (ADR 59).
+// other client, and know nothing besides (ADR 62).
 //
 // static/index.html is the page /, all else below static is at /ui. There is no build step and nothing is loaded from
 // elsewhere: what stands in static is sent to the browser as it is.
