@@ -89,7 +89,7 @@ func TestDLY3DLY6Router(t *testing.T) {
 			t.Errorf("%s %s %v: %q, %v", row.x.Name, row.key, row.delay, got, h.router.Refusal())
 		}
 	}
-	if got := names(t, slices.Collect(h.directory.Keepers())); !slices.Equal(got, []string{
+	if got := namesOf(t, slices.Collect(h.directory.Keepers())); !slices.Equal(got, []string{
 		"amq.delayed.late", "amq.delayed.later", "q", "q1", "q2", "q3",
 	}) {
 		t.Errorf("%q keep messages", got)

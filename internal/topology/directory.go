@@ -3,6 +3,7 @@ package topology
 import (
 	"iter"
 
+	"candlemark/internal/topology/names"
 	"candlemark/protocol"
 )
 
@@ -34,30 +35,30 @@ type Queue struct {
 
 // Directory maps the names of one vhost to its queues and exchanges. It is immutable; the zero value is empty. A change costs O(log n).
 type Directory struct {
-	queues    tree[*Queue]
-	exchanges tree[*Exchange]
+	queues    names.Map[*Queue]
+	exchanges names.Map[*Exchange]
 }
 
 // Queue finds a queue, nil when there is none of that name. It does not allocate.
 func (d *Directory) Queue(name []byte) *Queue {
-	q, _ := d.queues.get(name)
+	q, _ := d.queues.Get(name)
 	return q
 }
 
 // Exchange finds an exchange, nil when there is none of that name. The default exchange has the empty name. It does not allocate.
 func (d *Directory) Exchange(name []byte) *Exchange {
-	x, _ := d.exchanges.get(name)
+	x, _ := d.exchanges.Get(name)
 	return x
 }
 
 // WithQueue is d with q in it, in the place of any other queue of its name.
 func (d *Directory) WithQueue(q *Queue) *Directory {
-	return &Directory{queues: d.queues.with(q.Name, q), exchanges: d.exchanges}
+	return &Directory{queues: d.queues.With(q.Name, q), exchanges: d.exchanges}
 }
 
 // WithoutQueue is d without the queue of that name; d itself when there is none.
 func (d *Directory) WithoutQueue(name string) *Directory {
-	queues, found := d.queues.without(name)
+	queues, found := d.queues.Without(name)
 	if !found {
 		return d
 	}
@@ -66,12 +67,12 @@ func (d *Directory) WithoutQueue(name string) *Directory {
 
 // WithExchange is d with x in it, in the place of any other exchange of its name.
 func (d *Directory) WithExchange(x *Exchange) *Directory {
-	return &Directory{queues: d.queues, exchanges: d.exchanges.with(x.Name, x)}
+	return &Directory{queues: d.queues, exchanges: d.exchanges.With(x.Name, x)}
 }
 
 // WithoutExchange is d without the exchange of that name; d itself when there is none.
 func (d *Directory) WithoutExchange(name string) *Directory {
-	exchanges, found := d.exchanges.without(name)
+	exchanges, found := d.exchanges.Without(name)
 	if !found {
 		return d
 	}
@@ -79,7 +80,7 @@ func (d *Directory) WithoutExchange(name string) *Directory {
 }
 
 // Queues yields all queues, sorted by the bytes of their names.
-func (d *Directory) Queues() iter.Seq[*Queue] { return d.queues.under("") }
+func (d *Directory) Queues() iter.Seq[*Queue] { return d.queues.Under("") }
 
 // Keepers yields everything that keeps messages: all queues, and the holders of delayed exchanges.
 func (d *Directory) Keepers() iter.Seq[*Queue] {
@@ -98,10 +99,10 @@ func (d *Directory) Keepers() iter.Seq[*Queue] {
 }
 
 // Exchanges yields all exchanges, sorted by the bytes of their names.
-func (d *Directory) Exchanges() iter.Seq[*Exchange] { return d.exchanges.under("") }
+func (d *Directory) Exchanges() iter.Seq[*Exchange] { return d.exchanges.Under("") }
 
 // QueueCount is how many queues there are.
-func (d *Directory) QueueCount() int { return d.queues.len() }
+func (d *Directory) QueueCount() int { return d.queues.Len() }
 
 // ExchangeCount is how many exchanges there are, the default exchange included if it was put in.
-func (d *Directory) ExchangeCount() int { return d.exchanges.len() }
+func (d *Directory) ExchangeCount() int { return d.exchanges.Len() }

@@ -71,11 +71,11 @@ func (h *house) change(x *Exchange, b Binding, to Target) {
 // route returns the names of the queues, sorted.
 func (h *house) route(x *Exchange, key string, headers protocol.Table) []string {
 	h.t.Helper()
-	return names(h.t, h.router.Route(h.directory, x, []byte(key), func() protocol.Table { return headers }))
+	return namesOf(h.t, h.router.Route(h.directory, x, []byte(key), func() protocol.Table { return headers }))
 }
 
-// names sorts and fails when a queue comes twice.
-func names(t testing.TB, queues []*Queue) []string {
+// namesOf sorts and fails when a queue comes twice.
+func namesOf(t testing.TB, queues []*Queue) []string {
 	t.Helper()
 	list := make([]string, len(queues))
 	for i, q := range queues {

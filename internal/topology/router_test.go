@@ -167,7 +167,7 @@ func TestRouteAllKeys(t *testing.T) {
 		for _, k := range test.keys {
 			keys = append(keys, []byte(k))
 		}
-		if got := names(t, h.router.RouteAll(h.directory, test.x, keys, nil)); !slices.Equal(got, test.want) {
+		if got := namesOf(t, h.router.RouteAll(h.directory, test.x, keys, nil)); !slices.Equal(got, test.want) {
 			t.Errorf("exchange %q, keys %q: got %q, want %q", test.x.Name, test.keys, got, test.want)
 		}
 	}

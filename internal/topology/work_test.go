@@ -114,7 +114,7 @@ func TestWorkOfARouteIsBounded(t *testing.T) {
 			t.Errorf("%s: nodes are kept", test.x.Name)
 		}
 	}
-	if got := names(t, h.router.Route(h.directory, chain, []byte("k"), nil)); len(got) != 100 || h.router.Over() {
+	if got := namesOf(t, h.router.Route(h.directory, chain, []byte("k"), nil)); len(got) != 100 || h.router.Over() {
 		t.Errorf("after a route that was over: %d queues", len(got))
 	}
 }
