@@ -333,7 +333,7 @@ func TestPagesShowText(t *testing.T) {
 	w.do(chromedp.Navigate(w.url("#/queues?policy=" + url.QueryEscape(hostile[1]) + "&vhost=" + url.QueryEscape(vhost))))
 	w.sees("with policy " + hostile[1])
 	w.sees("No queue is like that.")
-	w.click("nav a", "Now")
+	w.do(chromedp.Navigate(w.url("#/__proto__/x"))) // no page: the first one is shown
 	w.sees("Next: the queue ends (")
 	if eval[bool](w, "'hacked' in window || document.querySelector('main img, main script, main iframe, main style, header b, header u') !== null") {
 		t.Error("a name was taken for markup")

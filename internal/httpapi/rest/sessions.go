@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"candlemark/internal/auth"
 	"candlemark/internal/events"
@@ -30,14 +31,10 @@ type Session struct {
 
 // cookieName is that of the token. Cookies are for all ports of a host, and there may be brokers at several.
 func (r *Request) cookieName() string {
-	name := "candlemark_session"
-	if _, port, err := net.SplitHostPort(r.Host); err == nil {
-		for _, c := range port {
-			if c < '0' || c > '9' {
-				return name
-			}
-		}
-		name += "_" + port
+	const name = "candlemark_session"
+	_, port, _ := net.SplitHostPort(r.Host) // without a port there is none
+	if number, err := strconv.ParseUint(port, 10, 16); err == nil {
+		return name + "_" + strconv.FormatUint(number, 10)
 	}
 	return name
 }

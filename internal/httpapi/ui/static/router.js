@@ -12,7 +12,7 @@ export class Router {
 
   show() {
     const { parts, params } = parse(location.hash);
-    const name = this.pages[parts[0]] ? parts[0] : this.first;
+    const name = Object.hasOwn(this.pages, parts[0] ?? '') ? parts[0] : this.first;
     if (name === this.name && this.changed) {
       this.changed(params, parts);
       return;

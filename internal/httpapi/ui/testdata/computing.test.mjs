@@ -1,5 +1,5 @@
 // What the pages compute. ui_test.go runs this with node's test runner, and says where the modules are.
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import assert from 'node:assert/strict';
 
 const from = (name) => import(`${process.env.CANDLEMARK_TEST_UI}/${name}`);
@@ -136,4 +136,79 @@ test('addresses name a page and its state', () => {
   assert.deepEqual(parse('#/%zz').parts, ['%zz']);
   assert.equal(href(['queues', '/', 'a/b ?#'], new URLSearchParams({ x: '&' })), '#/queues/%2F/a%2Fb%20%3F%23?x=%26');
   assert.equal(href(['queues']), '#/queues');
+});
+
+const { brokerNow, path, poll, request } = await from('api.js');
+
+/** browser stands in for what api.js finds in one. */
+const browser = { hidden: false, f: null, addEventListener(_, f) { this.f = f; }, removeEventListener() { this.f = null; } };
+
+test('a page asks at most once a second, and not while it is hidden', async () => {
+  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1e12 });
+  globalThis.document = browser;
+  const asked = [], told = [];
+  let takes = 0, fails = null;
+  const p = poll(async (signal) => {
+    asked.push(Date.now() - 1e12);
+    if (takes) mock.timers.setTime(Date.now() + takes);
+    signal.throwIfAborted();
+    if (fails) throw fails;
+  }, 100, (error) => told.push(error?.message ?? null));
+  const pass = async (ms) => {
+    for (let i = 0; i <= ms / 100; i++) {
+      if (i > 0) mock.timers.tick(100);
+      for (let turn = 0; turn < 5; turn++) await null;
+    }
+  };
+  await pass(3500);
+  assert.deepEqual(asked, [0, 1000, 2000, 3000]);
+  browser.hidden = true;
+  await pass(5000);
+  assert.deepEqual(asked.splice(0).length, 4);
+  browser.hidden = false;
+  browser.f();
+  await pass(500);
+  assert.equal(asked.splice(0).length, 1);
+  fails = new Error('refused'); // it is asked more and more seldom
+  await pass(20000);
+  assert.equal(asked.splice(0).length, 4);
+  assert.equal(told.at(-1), 'refused');
+  fails = null;
+  await pass(20000);
+  assert.equal(told.at(-1), null);
+  takes = 500; // as what is expensive
+  asked.length = 0;
+  p.now();
+  await pass(25000);
+  assert.equal(asked.splice(0).length, 3);
+  p.stop();
+  await pass(60000);
+  assert.equal(asked.length, 0);
+  assert.equal(browser.f, null);
+  mock.timers.reset();
+});
+
+test('requests have the header of the pages, and errors the text of the API', async () => {
+  let sent = null;
+  const answers = (status, body) => {
+    globalThis.fetch = async (address, options) => {
+      sent = { address, ...options };
+      return new Response(body, { status, headers: { Date: new Date(Date.now() + 3600e3).toUTCString() } });
+    };
+  };
+  answers(200, '{"a":1}');
+  assert.deepEqual(await request('GET', path('api/queues', '/', 'a/b?'), { query: { page: 1, none: null } }), { a: 1 });
+  assert.equal(sent.address, 'api/queues/%2F/a%2Fb%3F?page=1');
+  assert.equal(sent.headers['X-Candlemark-Session'], '1');
+  assert.ok(Math.abs(brokerNow() - Date.now() - 3600e3) < 2000, 'the clock of the broker counts');
+  answers(204, null);
+  assert.equal(await request('DELETE', 'api/x'), null);
+  answers(400, '{"error":"bad_request","reason":"not like that"}');
+  await assert.rejects(request('PUT', 'api/x', { body: {} }), { status: 400, message: 'not like that' });
+  answers(400, '{"error":"bad_request","reason":["not_boolean",7]}');
+  await assert.rejects(request('PUT', 'api/x'), { message: '["not_boolean",7]' });
+  answers(502, '<h1>proxy</h1>');
+  await assert.rejects(request('GET', 'api/x'), { status: 502, message: '<h1>proxy</h1>' });
+  globalThis.fetch = async () => { throw new TypeError('Failed to fetch'); };
+  await assert.rejects(request('GET', 'api/x'), { status: 0, message: 'the broker does not answer' });
 });
