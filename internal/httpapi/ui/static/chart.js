@@ -76,6 +76,7 @@ export class Sparkline {
   }
 
   add(value) {
+    if (this.values.length === 1 && this.values[0] === 0) this.values = []; // the first look at a queue sees no rate
     this.values = [...this.values, value ?? 0].slice(-24);
     const most = Math.max(...this.values, 1);
     this.line.setAttribute('points', this.values.map((v, i) => `${48 - (this.values.length - 1 - i) * 2},${(13 - (v / most) * 12).toFixed(1)}`).join(' '));

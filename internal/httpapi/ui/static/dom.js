@@ -30,17 +30,22 @@ export function text(e, value) {
   if (e.textContent !== value) e.textContent = value;
 }
 
-/** when shows a moment of the API, or of ms, as one sees it from now, with the exact one on hover. */
-export function when(format, at) {
+/** when shows a moment of the API as one sees it from now, with the exact one on hover. A deadline is never past: what it was for is under way. */
+export function when(format, at, deadline = false) {
   if (at === null || at === undefined) return el('span', { class: 'none' }, '–');
-  const ms = typeof at === 'number' ? at : Date.parse(at);
-  return el('time', { datetime: new Date(ms).toISOString(), title: format.moment(ms) }, format.relative(ms, brokerNow()));
+  const e = el('time', { datetime: at, title: format.moment(Date.parse(at)), class: deadline ? 'deadline' : null });
+  tell(format, e);
+  return e;
+}
+
+function tell(format, e) {
+  const at = Date.parse(e.dateTime), now = brokerNow();
+  text(e, format.relative(e.className === 'deadline' ? Math.max(at, now) : at, now));
 }
 
 /** tick brings moments that are shown up to date. */
 export function tick(format, root) {
-  const now = brokerNow();
-  for (const e of root.querySelectorAll('time')) text(e, format.relative(Date.parse(e.dateTime), now));
+  for (const e of root.querySelectorAll('time')) tell(format, e);
 }
 
 /** stay, returned by what a dialog runs, leaves it open as it is. */

@@ -160,16 +160,16 @@ class Late {
   add(l) {
     this.looks = [...this.looks.filter((x) => x.at > Date.now() - 5 * 60e3), { at: Date.now(), ...l }];
     const first = this.looks[0], anew = first.at === this.looks[this.looks.length - 1].at;
-    const tell = (what, key) => {
+    const tell = (key) => {
       const counts = since(anew ? null : first[key], l[key]), total = counts.reduce((sum, n) => sum + n, 0);
       const below = (q) => {
         const s = quantile(q, l.bounds_s, counts);
         return s === Infinity ? `above ${format.duration(l.bounds_s[l.bounds_s.length - 1] * 1e3)}` : `≤ ${format.duration(s * 1e3)}`;
       };
-      return total === 0 ? `nothing has ${what}` : `${format.plural(total, 'message')} ${what} late by ${below(0.5)} (p50), ${below(0.99)} (p99)`;
+      return total === 0 ? `${key}: nothing` : `${key}: ${format.plural(total, 'message')}, late by ${below(0.5)} (p50), ${below(0.99)} (p99)`;
     };
     const span = anew ? 'Since the broker started' : `In the last ${format.duration(Math.round((Date.now() - first.at) / 1e3) * 1e3)}`;
-    text(this.element, `${span}: ${tell('expired', 'expired')}; ${tell('were released', 'released').replace('nothing has were', 'nothing was')}.`);
+    text(this.element, `${span} ${tell('expired')}; ${tell('released')}.`);
     this.element.title = 'As the broker measures it: how long after its deadline each message left. Exact to the bound of a bucket.';
   }
 }

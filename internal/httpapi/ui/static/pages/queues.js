@@ -10,7 +10,7 @@ import { exactly, columnsOf, query, read, write } from '../tablestate.js';
 const ever = String(10 * 365 * 86400e3);
 
 const figure = (key, label, title, field, more) => ({ key, label, title, sort: field, num: true, desc: true, cell: (q) => format.number(q[field]), fields: [field], ...more });
-const moment = (key, label, title, field, more) => ({ key, label, title, sort: field, num: true, cell: (q) => when(format, q[field]), fields: [field], ...more });
+const moment = (key, label, title, field, more) => ({ key, label, title, sort: field, num: true, cell: (q) => when(format, q[field], key !== 'oldest'), fields: [field], ...more });
 const speed = (key, label, title, of) => ({
   key, label, title, sort: `message_stats.${of}_details.rate`, num: true, desc: true, shown: key !== 'ack', fields: [`message_stats.${of}_details.rate`],
   cell: (q, kept) => {
