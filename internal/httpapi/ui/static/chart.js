@@ -37,7 +37,7 @@ export class LineChart {
       svg('text', { class: 'tick', x: left - 6, y: y(v) + 4, 'text-anchor': 'end' }, short(v)),
     ]);
     const times = timeTicks(from, now, wide < 500 ? 3 : 6).map((at) =>
-      svg('text', { class: 'tick', x: x(at), y: high - 4, 'text-anchor': 'middle' }, now - from > 240e3 ? clock(at).slice(0, 5) : clock(at)));
+      svg('text', { class: 'tick', x: Math.min(Math.max(x(at), left), wide - 26), y: high - 4, 'text-anchor': 'middle' }, now - from > 240e3 ? clock(at).slice(0, 5) : clock(at)));
     const paths = series.map((s) => {
       const points = s.points.filter(([at]) => at >= from).map(([at, v]) => `${x(at).toFixed(1)},${y(v).toFixed(1)}`);
       return svg('polyline', { class: `line ${s.kind}`, points: points.join(' ') });
