@@ -189,6 +189,9 @@ func checkImports(h *house) (complaints []string) {
 			continue
 		}
 		for _, i := range f.tree.Imports {
+			if strings.HasPrefix(imported(i), browserLibrary) && !(f.test && covers("integration/...", f.dir)) {
+				complaints = append(complaints, h.complain(i, "only tests in integration drive a browser"))
+			}
 			target, ours := strings.CutPrefix(imported(i), module+"/")
 			if !ours || strings.HasPrefix(target, f.dir+"/") {
 				continue
@@ -206,6 +209,9 @@ func checkImports(h *house) (complaints []string) {
 	}
 	return complaints
 }
+
+// browserLibrary is for tests.
+const browserLibrary = "github.com/chromedp/"
 
 const actorLibrary = "github.com/asynkron/protoactor-go"
 
