@@ -8,6 +8,8 @@ const { ticks, timeTicks, ratesOf, quantile, since } = await from('scale.js');
 const { Axis, height, stack } = await from('timeaxis.js');
 const { read, write, query, sorted, columnsOf, exactly } = await from('tablestate.js');
 const { parse, href } = await from('address.js');
+const { exact, shown, payloadOf, asText, asJSON, hex, story } = await from('message.js');
+const { settings, says, dueIn, msOf } = await from('settings.js');
 
 const equal = (f, table) => {
   for (const [input, want] of table) assert.equal(f(...[input].flat()), want, JSON.stringify(input));
@@ -211,4 +213,73 @@ test('requests have the header of the pages, and errors the text of the API', as
   await assert.rejects(request('GET', 'api/x'), { status: 502, message: '<h1>proxy</h1>' });
   globalThis.fetch = async () => { throw new TypeError('Failed to fetch'); };
   await assert.rejects(request('GET', 'api/x'), { status: 0, message: 'the broker does not answer' });
+
+test('payloads are text, JSON or bytes', () => {
+  const bytes = (payload, encoding = 'string') => payloadOf({ payload, payload_encoding: encoding });
+  assert.equal(asText(bytes('aé<b>')), 'aé<b>');
+  assert.deepEqual([...bytes('AP8=', 'base64')], [0, 255]);
+  assert.equal(asText(bytes('AP8=', 'base64')), null);
+  assert.equal(asText(new TextEncoder().encode('aé').subarray(0, 2), true), 'a');
+  assert.equal(asText(new TextEncoder().encode('aé').subarray(0, 2)), null);
+  assert.equal(asText(new Uint8Array()), '');
+  assert.equal(asJSON('{"a":[1]}'), '{\n  "a": [\n    1\n  ]\n}');
+  assert.equal(asJSON('{'), null);
+  assert.equal(hex(new Uint8Array()), '');
+  assert.equal(hex(new TextEncoder().encode('0123456789abcdef<\n')),
+    '00000000  30 31 32 33 34 35 36 37  38 39 61 62 63 64 65 66  0123456789abcdef\n00000010  3c 0a                                             <.');
+});
+
+test('values of headers', () => {
+  equal(shown, [['<b>', '<b>'], [[7], '7'], [[null], 'null'], [[{ a: [1, 'x'] }], '{"a":[1,"x"]}'], [[true], 'true'], ['', ''], [[0.5], '0.5']]);
+  if (typeof JSON.rawJSON === 'function') assert.equal(shown(exact('{"n":9007199254740993,"f":0.5,"s":"1"}')), '{"n":9007199254740993,"f":0.5,"s":"1"}');
+  assert.equal(shown(2n ** 60n), '1152921504606846976');
+  assert.equal(exact('[1]')[0], 1);
+});
+
+test('x-death reads as a story, the oldest first', () => {
+  const deaths = [
+    { count: 1, exchange: 'dlx', queue: 'dead', reason: 'rejected', 'routing-keys': ['a', ''], time: 1800000001 },
+    { count: 3, exchange: '', queue: 'orders', reason: 'expired', 'original-expiration': '1500', 'routing-keys': ['orders'], time: 1800000000 },
+  ];
+  assert.deepEqual(story({ exchange: '', routing_key: 'end', properties: { headers: { 'x-death': deaths } } }), [
+    { text: 'Came to queue orders through the default exchange, routing key orders.', at: null },
+    { text: 'There it expired, with a TTL of its own of 1,500 ms, 3 times, first', at: 1800000000000 },
+    { text: 'Came to queue dead through exchange dlx, routing keys a, (empty).', at: null },
+    { text: 'There it was rejected', at: 1800000001000 },
+    { text: 'Came here through the default exchange, routing key end.', at: null },
+  ]);
+  for (const other of [undefined, null, 'x', 7, [], [null], [7], [{}], { queue: 'q' }]) assert.deepEqual(story({ properties: { headers: { 'x-death': other } } }), [], JSON.stringify(other));
+  assert.deepEqual(story({ properties: {} }), []);
+  const odd = story({ exchange: 'e', routing_key: '', properties: { headers: { 'x-death': [{ queue: 'q', reason: '<b>', count: 'x', time: 'soon', 'routing-keys': 7 }] } } });
+  assert.deepEqual(odd.map((s) => s.text), ['Came to queue q through the default exchange.', 'There it died (<b>)', 'Came here through exchange e, routing key (empty).']);
+  assert.equal(odd[1].at, null);
+});
+
+test('settings say whose they are', () => {
+  const queue = { arguments: { 'x-message-ttl': 9, 'x-queue-type': 'classic' }, effective_policy_definition: { 'message-ttl': 5, overflow: 'reject-publish' } };
+  const by = (rows) => Object.fromEntries(rows.map((r) => [r.key, [r.value, r.source]]));
+  const plain = by(settings(queue, null));
+  assert.deepEqual([plain['message-ttl'], plain['queue-type'], plain.overflow, plain.expires], [[null, null], ['classic', 'argument'], ['reject-publish', 'policies'], ['none', 'default']]);
+  const explained = settings(queue, { settings: [{ key: 'message-ttl', value: 5, source: 'policy', argument: 9, policy: 5, operator_policy: 7, note: 'n' }] });
+  assert.deepEqual(explained[0], { key: 'message-ttl', value: 5, source: 'policy', argument: 9, policy: 5, operator: 7, note: 'n' });
+  assert.deepEqual(by(explained).overflow, ['drop-head', 'default']);
+  assert.deepEqual(says(queue, 'message-ttl'), [9, 5]);
+  assert.deepEqual(says({}, 'expires'), []);
+});
+
+test('what is due in a queue', () => {
+  const queue = {
+    expiry_histogram: { within_1s: 1, within_1m: 2, within_1h: 3, within_1d: 4, later: 5 }, scheduled_histogram: { within_1s: 0, within_1m: 0, within_1h: 6, within_1d: 0, later: 0 },
+    lease_expires_at: '2027-01-15T08:00:00.000+00:00',
+  };
+  const now = Date.parse(queue.lease_expires_at) - 1800e3, due = dueIn(queue, [now - 5, now + 1000, now + 1001, now + 1e12], now);
+  assert.deepEqual(due.counts, { dropped: [1, 2, 3, 4, 5], dead_lettered: [0, 0, 0, 0, 0], scheduled: [0, 0, 6, 0, 0], queue_ends: [0, 0, 1, 0, 0], lock_returns: [2, 1, 0, 0, 1] });
+  assert.equal(new Axis(due.horizons_ms).classes().length, 5);
+  assert.deepEqual(dueIn({ ...queue, arguments: { 'x-dead-letter-exchange': '' } }, [], now).counts.dead_lettered, [1, 2, 3, 4, 5]);
+  assert.deepEqual(dueIn({ ...queue, arguments: { 'x-dead-letter-exchange': '', 'x-dead-letter-expired': false } }, [], now).counts.dropped, [1, 2, 3, 4, 5]);
+});
+
+test('durations that are typed', () => {
+  equal(msOf, [[['1.5', 's'], 1500], [[' 10 ', 'min'], 600000], [['0', 'ms'], 0], [['2', 'd'], 172800000]]);
+  for (const none of ['', '-1', 'x', '1e3', '.5']) assert.ok(Number.isNaN(msOf(none, 's')), none);
 });

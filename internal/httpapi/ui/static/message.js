@@ -1,0 +1,92 @@
+// What a message tells: its history from x-death, its payload as text, JSON and hex. Nothing here knows of the page.
+
+import { number, plural } from './format.js';
+
+/** exact reads JSON in which numbers beyond 2^53 stay as they are written, where the browser tells how they are. */
+export function exact(text) {
+  return JSON.parse(text, (_, value, context) =>
+    typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? '') ? BigInt(context.source) : value);
+}
+
+/** pretty is a value as JSON over several lines, or in one. */
+export function pretty(value, indent = 2) {
+  return JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? JSON.rawJSON?.(String(v)) ?? String(v) : v), indent);
+}
+
+/** shown is a value of a header or property in one line: texts as they are, all else as JSON. */
+export function shown(value) {
+  return typeof value === 'string' || typeof value === 'bigint' ? String(value) : pretty(value, 0);
+}
+
+/** payloadOf are the bytes of a payload as the API tells it. */
+export function payloadOf(message) {
+  if (message.payload_encoding !== 'base64') return new TextEncoder().encode(message.payload ?? '');
+  return Uint8Array.from(atob(message.payload ?? ''), (c) => c.charCodeAt(0));
+}
+
+/** asText is the bytes as UTF-8, null if they are none. cut says that the end is missing, and with it perhaps a part of a character. */
+export function asText(bytes, cut = false) {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: cut });
+  } catch {
+    return null;
+  }
+}
+
+/** asJSON is a text as JSON over several lines, null if it is none. */
+export function asJSON(text) {
+  try {
+    return pretty(exact(text));
+  } catch {
+    return null;
+  }
+}
+
+/** hex has 16 bytes a line: where they stand, the bytes, and the printable ones of ASCII. */
+export function hex(bytes) {
+  const lines = [];
+  for (let at = 0; at < bytes.length; at += 16) {
+    const part = [...bytes.subarray(at, at + 16)], codes = part.map((b) => b.toString(16).padStart(2, '0'));
+    const columns = `${codes.slice(0, 8).join(' ').padEnd(23)}  ${codes.slice(8).join(' ').padEnd(23)}`;
+    lines.push(`${at.toString(16).padStart(8, '0')}  ${columns}  ${part.map((b) => (b >= 32 && b < 127 ? String.fromCharCode(b) : '.')).join('')}`);
+  }
+  return lines.join('\n');
+}
+
+const reasons = {
+  expired: 'expired', rejected: 'was rejected', maxlen: 'was dropped by the length limit', delivery_limit: 'was delivered too often', hops: 'had been forwarded too often',
+};
+
+/**
+ * story is what x-death tells of a message, the oldest step first: [{text, at}], at in ms or null. Empty if it has none, or one of another
+ * form: clients may send what they like.
+ */
+export function story(message) {
+  const deaths = message.properties?.headers?.['x-death'];
+  if (!Array.isArray(deaths)) return [];
+  const known = deaths.filter((d) => d !== null && typeof d === 'object' && typeof d.queue === 'string' && typeof d.reason === 'string');
+  if (known.length === 0) return [];
+  const steps = [];
+  for (const d of known.toReversed()) {
+    const keys = Array.isArray(d['routing-keys']) ? d['routing-keys'].filter((k) => typeof k === 'string') : [];
+    steps.push({ text: `Came to queue ${d.queue} through ${exchange(d.exchange)}${keysOf(keys)}.`, at: null });
+    const times = Number(d.count) > 1 ? `, ${plural(Number(d.count), 'time')}, first` : '';
+    const ttl = typeof d['original-expiration'] === 'string' ? `, with a TTL of its own of ${/^\d+$/.test(d['original-expiration']) ? number(d['original-expiration']) : d['original-expiration']} ms` : '';
+    steps.push({ text: `There it ${reasons[d.reason] ?? `died (${d.reason})`}${ttl}${times}`, at: momentOf(d.time) });
+  }
+  steps.push({ text: `Came here through ${exchange(message.exchange)}${keysOf([message.routing_key])}.`, at: null });
+  return steps;
+}
+
+const exchange = (name) => (typeof name === 'string' && name !== '' ? `exchange ${name}` : 'the default exchange');
+
+function keysOf(keys) {
+  if (keys.length === 0) return '';
+  return `, routing key${keys.length > 1 ? 's' : ''} ${keys.map((k) => (k === '' ? '(empty)' : k)).join(', ')}`;
+}
+
+/** momentOf is a time of x-death, in seconds, as ms. */
+function momentOf(time) {
+  const ms = Number(time) * 1e3;
+  return Number.isFinite(ms) && Math.abs(ms) < 8.64e15 && time !== null && time !== '' ? ms : null;
+}

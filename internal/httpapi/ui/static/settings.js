@@ -1,0 +1,66 @@
+// The settings of a queue that count, whose they are, and what is due in it. Nothing here knows of the page.
+
+/** defaults are what counts where nobody says anything (docs: queues, TTL, leases, dead letters). */
+const defaults = {
+  'message-ttl': 'none', expires: 'none', 'max-length': 'none', 'max-length-bytes': 'none', overflow: 'drop-head', 'dead-letter-exchange': 'none', 'consumer-timeout': 'none',
+  'delayed-messages': false, 'expires-renewed-by': 'none',
+};
+
+/**
+ * settings has a row for each key: {key, value, source, argument, policy, operator, note}. explained is the API's answer about the queue's
+ * policies, null for users who do not get one: then who of argument and policies counts is not known where both say something, and value and
+ * source are null; policy has what policies and operator policies say together.
+ */
+export function settings(queue, explained) {
+  const rows = explained ? explained.settings.map((s) => ({
+    key: s.key, value: s.value, source: s.source, argument: s.argument, policy: s.policy, operator: s.operator_policy, note: s.note,
+  })) : unexplained(queue);
+  const said = new Set(rows.map((r) => r.key));
+  for (const [key, value] of Object.entries(defaults)) {
+    if (!said.has(key)) rows.push({ key, value, source: 'default', argument: null, policy: null, operator: null, note: '' });
+  }
+  return rows;
+}
+
+function unexplained(queue) {
+  const args = new Map(Object.entries(queue.arguments ?? {}).map(([k, v]) => [k.replace(/^x-/, ''), v]));
+  const policies = new Map(Object.entries(queue.effective_policy_definition ?? {}));
+  return [...new Set([...args.keys(), ...policies.keys()])].sort().map((key) => {
+    const argument = args.get(key) ?? null, policy = policies.get(key) ?? null, both = argument !== null && policy !== null;
+    return { key, argument, policy, operator: null, value: both ? null : argument ?? policy, source: both ? null : policy === null ? 'argument' : 'policies', note: '' };
+  });
+}
+
+/** says are the values that argument and policies of a queue give a key, of which one counts. */
+export function says(queue, key) {
+  return [queue.arguments?.[`x-${key}`], queue.effective_policy_definition?.[key]].filter((v) => v !== undefined && v !== null);
+}
+
+const classes = ['within_1s', 'within_1m', 'within_1h', 'within_1d', 'later'];
+const horizons = [1e3, 60e3, 3600e3, 86400e3];
+
+/**
+ * dueIn is what is due in a queue, in the form of /api/x/ahead: messages and scheduled ones as the queue counts them, its end, and those locks
+ * that are given, moments in ms. Everything past is due within the first second.
+ */
+export function dueIn(queue, locks, now) {
+  const none = () => classes.map(() => 0), counted = (histogram) => classes.map((c) => histogram?.[c] ?? 0);
+  const at = (moments) => moments.reduce((counts, moment) => {
+    const i = horizons.findIndex((h) => moment - now <= h);
+    counts[i < 0 ? horizons.length : i]++;
+    return counts;
+  }, none());
+  const dies = (says(queue, 'dead-letter-exchange').length > 0 || says(queue, 'dead-letter-queue').some(Boolean)) && says(queue, 'dead-letter-expired')[0] !== false;
+  return {
+    horizons_ms: horizons,
+    counts: {
+      dropped: dies ? none() : counted(queue.expiry_histogram), dead_lettered: dies ? counted(queue.expiry_histogram) : none(),
+      scheduled: counted(queue.scheduled_histogram), queue_ends: at(queue.lease_expires_at ? [Date.parse(queue.lease_expires_at)] : []), lock_returns: at(locks),
+    },
+  };
+}
+
+/** msOf is a number with a unit (ms, s, min, h, d) in ms; NaN for what is none. */
+export function msOf(n, unit) {
+  return /^\d+(\.\d+)?$/.test(n.trim()) ? Math.round(Number(n) * { ms: 1, s: 1e3, min: 60e3, h: 3600e3, d: 86400e3 }[unit]) : NaN;
+}
