@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
@@ -60,6 +61,7 @@ func TestPagesForEverybody(t *testing.T) {
 	}
 	br, b := newBrowser(t), start(t)
 	lively(b)
+	worked(b)
 	for name, l := range looks {
 		w := br.open(b, "", l)
 		check := func(page string) {
@@ -100,6 +102,37 @@ func TestPagesForEverybody(t *testing.T) {
 		w.click("dialog button", "Cancel")
 		w.click("button", "Delete…")
 		check("queues-delete")
+		w.click("dialog button", "Cancel")
+		pictureQueue(w, check)
 		w.close()
 	}
+}
+
+// pictureQueue looks at all parts of a queue's page.
+func pictureQueue(w *tab, check func(string)) {
+	w.Helper()
+	w.do(chromedp.Navigate(w.url("#/queue/%2F/orders")))
+	w.until("document.querySelectorAll('.strip rect').length > 4 && document.querySelector('.facts') !== null")
+	check("queue")
+	w.click(".parts a", "Messages")
+	w.until("document.querySelectorAll('button.open').length === 6")
+	check("queue-messages")
+	_ = eval[bool](w, "(document.querySelectorAll('button.open')[1].click(), document.querySelectorAll('button.open')[2].click(), true)")
+	check("queue-message")
+	for _, part := range []string{"Locks", "Scheduled", "Settings", "Bindings", "Consumers"} {
+		w.click(".parts a", part)
+		w.until("document.querySelector('tbody td, .empty') !== null")
+		check("queue-" + strings.ToLower(part))
+	}
+	w.click("button", "Publish…")
+	check("queue-publish")
+	w.click("dialog button", "Cancel")
+	w.click(".parts a", "Scheduled")
+	w.click("td button", "Reschedule…")
+	check("queue-reschedule")
+	w.click("dialog button", "Cancel")
+	w.do(chromedp.Navigate(w.url("#/queue/%2F/expired?show=messages")))
+	w.until("document.querySelectorAll('button.open').length === 1")
+	_ = eval[bool](w, "(document.querySelector('button.open').click(), true)")
+	check("queue-story")
 }

@@ -26,8 +26,8 @@ export function path(...parts) {
   return parts.map((part, i) => (i === 0 ? part : encodeURIComponent(part))).join('/');
 }
 
-/** request sends one and returns what the answer has. Options: query, body (JSON), form, signal, quiet (a 401 is no end of the session). */
-export async function request(method, address, { query, body, form, signal, quiet } = {}) {
+/** request sends one and returns what the answer has. Options: query, body (JSON), form, signal, read (of JSON, unless it is the browser's), quiet (a 401 is no end of the session). */
+export async function request(method, address, { query, body, form, signal, quiet, read = JSON.parse } = {}) {
   const search = new URLSearchParams(Object.entries(query ?? {}).filter(([, v]) => v !== undefined && v !== null));
   const headers = { 'X-Candlemark-Session': '1', Accept: 'application/json' };
   if (body !== undefined) headers['Content-Type'] = 'application/json';
@@ -46,7 +46,7 @@ export async function request(method, address, { query, body, form, signal, quie
   const text = await answer.text();
   let value = null;
   try {
-    value = text ? JSON.parse(text) : null;
+    value = text ? read(text) : null;
   } catch {
     value = { reason: text.slice(0, 500) };
   }

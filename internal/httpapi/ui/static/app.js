@@ -5,10 +5,11 @@ import { el, text } from './dom.js';
 import { clock } from './format.js';
 import { Router } from './router.js';
 import { now } from './pages/now.js';
+import { queue } from './pages/queue.js';
 import { queues } from './pages/queues.js';
 
-/** pages by the first part of their address, in the order of the menu: {title, show(main, context)}. */
-const pages = { now, queues };
+/** pages by the first part of their address, in the order of the menu: {title, show(main, context)}. One with below belongs to that one of the menu. */
+const pages = { now, queues, queue };
 
 const session = 'api/x/session';
 let router = null;
@@ -17,7 +18,7 @@ let router = null;
 function shell(user) {
   const main = el('main', { id: 'main', tabindex: -1 });
   const state = el('span', { class: 'state', role: 'status' }), node = el('span', { class: 'node' });
-  const links = Object.entries(pages).map(([name, page]) => [name, el('a', { href: `#/${name}` }, page.title)]);
+  const links = Object.entries(pages).filter(([, page]) => !page.below).map(([name, page]) => [name, el('a', { href: `#/${name}` }, page.title)]);
   const logOut = async () => {
     await request('DELETE', session).catch(() => {}); // the page forgets who it was all the same
     begin('');
@@ -39,12 +40,13 @@ function shell(user) {
       state.classList.toggle('failing', error !== null);
       text(state, error ? `${error.message} (${clock(Date.now())})` : '');
     },
-    shown: (name) => {
+    shown: (name, parts) => {
+      const { title, below } = pages[name];
       for (const [other, a] of links) {
-        if (other === name) a.setAttribute('aria-current', 'page');
+        if (other === (below ?? name)) a.setAttribute('aria-current', 'page');
         else a.removeAttribute('aria-current');
       }
-      document.title = `${pages[name].title} · Candlemark`;
+      document.title = `${[title, ...parts.slice(-1)].join(' ')} · Candlemark`;
     },
   });
   router.show();

@@ -2,10 +2,10 @@
 
 import { href, parse } from './address.js';
 
-/** Router shows the page of the address, by the first part of it. A page is a function of (main, context) that returns how to end it. */
+/** Router shows the page of the address, by the first part of it; other parts are another page of the same kind. A page is a function of (main, context) that returns how to end it. */
 export class Router {
   constructor(pages, first, main, context) {
-    Object.assign(this, { pages, first, main, context, end: null, changed: null, name: '' });
+    Object.assign(this, { pages, first, main, context, end: null, changed: null, shown: '' });
     this.listen = () => this.show();
     addEventListener('hashchange', this.listen);
   }
@@ -13,12 +13,13 @@ export class Router {
   show() {
     const { parts, params } = parse(location.hash);
     const name = Object.hasOwn(this.pages, parts[0] ?? '') ? parts[0] : this.first;
-    if (name === this.name && this.changed) {
+    const of = [name, ...(name === parts[0] ? parts.slice(1) : [])], shown = href(of);
+    if (shown === this.shown && this.changed) {
       this.changed(params, parts);
       return;
     }
     this.end?.();
-    this.name = name;
+    this.shown = shown;
     this.main.replaceChildren();
     this.changed = null;
     this.end = this.pages[name].show(this.main, {
@@ -27,12 +28,12 @@ export class Router {
       onChange: (f) => { this.changed = f; },
       /** keep writes the page's state into the address, as a step back or in place of the last one. */
       keep: (to, step = true) => {
-        const address = href([name], to);
+        const address = href(of, to);
         if (address === location.hash) return;
         history[step ? 'pushState' : 'replaceState'](null, '', address);
       },
     });
-    this.context.shown(name);
+    this.context.shown(name, of.slice(1));
   }
 
   stop() {

@@ -16,10 +16,11 @@ export const fates = [
 const high = 170, bottom = 22, top = 16, room = high - bottom - top;
 const ever = 10 * 365 * 86400e3;
 
-/** Strip shows an answer of /api/x/ahead. link makes the address of queues from filters. */
+/** Strip shows an answer of /api/x/ahead. link makes the address of what stands behind a bar from filters; leads says what that is. */
 export class Strip {
-  constructor(link) {
+  constructor(link, leads = 'Show the queues.') {
     this.link = link;
+    this.leads = leads;
     this.picture = svg('svg', { class: 'strip', height: high, role: 'group', 'aria-label': 'What is due, by time' });
     this.legend = el('ul', { class: 'legend' }, fates.map((f) => el('li', { class: f.key }, f.name)), el('li', { class: 'never' }, 'no deadline'));
     this.body = el('tbody');
@@ -71,7 +72,7 @@ export class Strip {
   bar(fate, c, i, n, box) {
     const within = fate.filter === 'unacked_longer_than' ? 0 : c.within === Infinity ? ever : c.within;
     const says = `${plural(n, fate.unit ?? 'message')}, ${c.label}: ${fate.name}`;
-    return svg('a', { href: this.link({ [fate.filter]: String(within) }), 'aria-label': `${says}. Show the queues.`, 'data-part': `${fate.key}-${i}` },
+    return svg('a', { href: this.link({ [fate.filter]: String(within) }), 'aria-label': `${says}. ${this.leads}`, 'data-part': `${fate.key}-${i}` },
       svg('title', null, says), svg('rect', { class: fate.key, ...box }));
   }
 

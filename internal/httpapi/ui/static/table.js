@@ -162,3 +162,10 @@ export class ServerTable {
     this.picked(this.selected());
   }
 }
+
+/** table is one whose rows are all there: texts or elements; none is said where there are none. */
+export function table(title, heads, rows, none) {
+  if (rows.length === 0) return el('p', { class: 'empty card' }, none);
+  return el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title }, el('table', null, el('caption', { class: 'sr' }, title),
+    el('thead', null, el('tr', null, heads.map((h) => el('th', { scope: 'col' }, h)))), el('tbody', null, rows.map((cells) => el('tr', null, cells.map((c) => el('td', null, c)))))));
+}

@@ -213,6 +213,7 @@ test('requests have the header of the pages, and errors the text of the API', as
   await assert.rejects(request('GET', 'api/x'), { status: 502, message: '<h1>proxy</h1>' });
   globalThis.fetch = async () => { throw new TypeError('Failed to fetch'); };
   await assert.rejects(request('GET', 'api/x'), { status: 0, message: 'the broker does not answer' });
+});
 
 test('payloads are text, JSON or bytes', () => {
   const bytes = (payload, encoding = 'string') => payloadOf({ payload, payload_encoding: encoding });

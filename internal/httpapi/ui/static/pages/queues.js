@@ -1,6 +1,8 @@
 // Queues: all of them, paged, sorted and filtered by the broker.
 
+import { deleteAll, purgeAll } from '../actions.js';
 import { get, path, poll, request } from '../api.js';
+import { href } from '../address.js';
 import { Sparkline } from '../chart.js';
 import { dialog, el, stay, text, tick, when } from '../dom.js';
 import * as format from '../format.js';
@@ -23,7 +25,7 @@ const speed = (key, label, title, of) => ({
 /** spec says what the table may show: fields are those that the API is asked for. */
 const spec = {
   columns: [
-    { key: 'name', label: 'Name', sort: 'name', always: true, cell: (q) => el('span', { class: 'name' }, q.name), fields: ['name', 'vhost'] },
+    { key: 'name', label: 'Name', sort: 'name', always: true, cell: (q) => el('a', { class: 'name', href: href(['queue', q.vhost, q.name]) }, q.name), fields: ['name', 'vhost'] },
     figure('ready', 'Ready', 'Messages that wait for a consumer', 'messages_ready', { shown: true }),
     figure('unacked', 'Unacked', 'Messages that consumers have and did not settle', 'messages_unacknowledged', { shown: true }),
     figure('total', 'Total', 'Ready and unacked', 'messages'),
@@ -149,40 +151,6 @@ function filterMenu(add) {
     pick('unacked_longer_than', 'Unacked for at least', [['0', 'any time'], ...times.slice(0, -1)]),
     pick('type', 'Type', ['classic', 'quorum', 'stream'].map((t) => [t, t])), fill('policy', 'Policy'), fill('vhost', 'Virtual host')));
   return menu;
-}
-
-const messagesIn = (items) => format.plural(items.reduce((n, q) => n + (q.messages ?? 0), 0), 'message');
-
-/** eachOf asks the API for each queue in turn, and returns what is shown then: nothing when all went well. */
-async function eachOf(items, ask, asking) {
-  const failed = [];
-  for (const q of items) {
-    try {
-      await ask(q);
-    } catch (error) {
-      failed.push(el('li', null, `${q.name}: ${error.message}`));
-    }
-  }
-  asking.now();
-  return failed.length === 0 ? null : el('div', { class: 'error' }, el('p', null, `${format.plural(failed.length, 'queue')} of ${format.number(items.length)} refused:`), el('ul', null, failed));
-}
-
-function namesOf(items) {
-  const most = 10;
-  return el('ul', { class: 'names' }, items.slice(0, most).map((q) => el('li', null, `${q.name} (${format.plural(q.messages ?? 0, 'message')})`)),
-    items.length > most && el('li', null, `and ${format.number(items.length - most)} more`));
-}
-
-function purgeAll(items, asking) {
-  dialog(`Purge ${format.plural(items.length, 'queue')}?`, [el('p', null, `Ready messages are dropped, not dead-lettered: up to ${messagesIn(items)}, less those that are unacked.`), namesOf(items)],
-    'Purge', () => eachOf(items, (q) => request('DELETE', path('api/queues', q.vhost, q.name, 'contents')), asking), true);
-}
-
-function deleteAll(items, asking) {
-  const guard = (name, label) => el('label', { class: 'check' }, el('input', { type: 'checkbox', name, checked: true }), label);
-  dialog(`Delete ${format.plural(items.length, 'queue')}?`, [el('p', null, `The queues end with all that they hold: ${messagesIn(items)} now.`), namesOf(items),
-    guard('if-empty', 'only if empty'), guard('if-unused', 'only if without consumers')],
-  'Delete', (form) => eachOf(items, (q) => request('DELETE', path('api/queues', q.vhost, q.name), { query: Object.fromEntries(form.entries().map(([k]) => [k, 'true'])) }), asking), true);
 }
 
 /** setPolicy shows what a policy for the selected queues would do, then sets it. */

@@ -1,0 +1,289 @@
+package integration
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// peeked are messages of a queue as the API tells them.
+type peeked struct {
+	ID, State, Payload, Due string
+	Redelivered             bool
+	Properties              map[string]any
+}
+
+func (b *broker) peeked(queue, state string) []peeked {
+	b.Helper()
+	var all struct{ Messages []peeked }
+	if err := json.Unmarshal([]byte(b.request("GET", "/api/x/queues/%2F/"+url.PathEscape(queue)+"/messages?state="+state, "", 200)), &all); err != nil {
+		b.Fatal(err)
+	}
+	return all.Messages
+}
+
+// worked makes a queue with messages of each kind, of which one is held, and one whose messages have died twice.
+func worked(b *broker) {
+	b.Helper()
+	c := b.dialWith(amqp.Config{Heartbeat: time.Minute}) // a process that is paused keeps its locks
+	c.queue("orders", amqp.Table{
+		"x-expires": int64(5_000_000), "x-delayed-messages": true, "x-consumer-timeout": int64(3_000_000), "x-message-ttl": int64(9_000_000), "x-dead-letter-exchange": "",
+		"x-dead-letter-routing-key": "dead",
+	})
+	c.queue("dead", amqp.Table{"x-message-ttl": int64(1), "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "expired"})
+	c.queue("expired", nil)
+	b.request("PUT", "/api/policies/%2F/short", `{"pattern":"^orders$","definition":{"message-ttl":7000000},"apply-to":"queues"}`, 201)
+	b.request("PUT", "/api/operator-policies/%2F/roof", `{"pattern":"^orders$","definition":{"max-length":500},"apply-to":"queues"}`, 201)
+	c.put("", "orders", amqp.Publishing{Body: []byte("held")})
+	c.put("", "orders", amqp.Publishing{ContentType: "application/json", Expiration: "600000", Body: []byte(`{"item":"candle","n":[1,2]}`), Headers: amqp.Table{"x-kind": "small", "big": int64(1<<60 + 1)}})
+	c.put("", "orders", amqp.Publishing{Body: []byte{0, 255, 'A'}})
+	for i := range 3 {
+		c.put("", "orders", amqp.Publishing{Body: []byte("later"), MessageId: fmt.Sprintf("invoice-%d", i), Headers: amqp.Table{"x-delay": int64(600_000 * (i + 1))}})
+	}
+	if _, ok, err := c.Get("orders", false); err != nil || !ok {
+		b.Fatal(ok, err)
+	}
+	c.put("", "dead", amqp.Publishing{Body: []byte("dies")})
+}
+
+// One queue: its figures, settings, messages, locks and schedule are those of the API; looking changes nothing.
+func TestPageQueue(t *testing.T) {
+	t.Parallel()
+	br, b := newBrowser(t), start(t)
+	worked(b)
+	w := br.open(b, "#/queues", desktop).asGuest()
+	w.click("a.name", "orders")
+	for _, text := range []string{"Ready\n2", "Unacked\n1", "Scheduled\n3", "a basic.get", "Policy\nshort", "Operator policy\nroof", "1 h 23 min"} {
+		w.sees(text)
+	}
+	for _, says := range []string{"1 message, 1 min to 1 h: dead-lettered", "1 message, 1 h to 1 d: dead-lettered", "3 messages, 1 min to 1 h: delivered by schedule", "1 queue, 1 h to 1 d: queue ends", "1 message, 1 min to 1 h: lock returns"} {
+		w.until(fmt.Sprintf("[...document.querySelectorAll('.strip a')].some((a) => a.getAttribute('aria-label') === %q)", says+". Show them."))
+	}
+	t.Run("peek", func(t *testing.T) { pagePeeks(w, b) })
+	t.Run("locks", func(t *testing.T) { pageLocks(w, b) })
+	t.Run("scheduled", func(t *testing.T) { pageSchedules(w, b) })
+	t.Run("settings", func(t *testing.T) { pageSettings(w, b) })
+	t.Run("publish", func(t *testing.T) { pagePublishes(w, b) })
+	t.Run("purge and delete", func(t *testing.T) { pagePurges(w, b) })
+}
+
+// pagePeeks looks at messages, of which none is taken or marked for it.
+func pagePeeks(w *tab, b *broker) {
+	w.Helper()
+	const lease = "/api/queues/%2F/orders?columns=lease_expires_at,lease_renewed_at,lease_renewed_by"
+	before := b.request("GET", lease, "", 200)
+	w.click(".parts a", "Messages")
+	w.until("document.querySelectorAll('button.open').length === 6")
+	w.sees("nothing is taken or marked as redelivered. No lease is renewed.")
+	_ = eval[bool](w, "(document.querySelectorAll('button.open')[1].click(), document.querySelectorAll('button.open')[2].click(), true)")
+	w.until("document.querySelectorAll('pre').length === 2")
+	for _, text := range []string{"x-kind\nsmall", "big\n1152921504606846977", "content_type\napplication/json", "  \"item\": \"candle\"", "00000000  00 ff 41 ", "expires in "} {
+		w.sees(text)
+	}
+	w.click("tr.opened button", "Text")
+	w.sees(`{"item":"candle","n":[1,2]}`)
+	w.click("tr.opened button", "Hex")
+	w.sees("00000010  2c 22 6e 22")
+	w.click("button", "Peek again")
+	w.until("document.querySelectorAll('pre').length === 0")
+	if after := b.request("GET", lease, "", 200); after != before {
+		w.Errorf("the lease was %s, is %s", before, after)
+	}
+	for _, m := range b.peeked("orders", "ready") {
+		if m.Redelivered {
+			w.Errorf("%+v", m)
+		}
+	}
+	w.do(chromedp.Navigate(w.url("#/queue/%2F/expired?show=messages")))
+	w.until("document.querySelectorAll('button.open').length === 1")
+	_ = eval[bool](w, "(document.querySelector('button.open').click(), true)")
+	for _, text := range []string{"Came to queue dead through the default exchange, routing key dead.", "There it expired", "Came here through the default exchange, routing key expired."} {
+		w.sees(text)
+	}
+	w.do(chromedp.Navigate(w.url("#/queue/%2F/orders")))
+	w.click(".parts a", "Overview")
+	bar := "[...document.querySelectorAll('.strip a')].find((a) => a.getAttribute('aria-label').startsWith('1 message, 1 min to 1 h: dead'))"
+	w.until(bar + " !== undefined")
+	_ = eval[bool](w, "("+bar+".focus(), true)")
+	w.do(chromedp.KeyEvent(kb.Enter))
+	w.until("document.querySelectorAll('button.open').length === 2 && document.querySelector('td .value') !== null")
+}
+
+// pageLocks renews a lock.
+func pageLocks(w *tab, b *broker) {
+	w.Helper()
+	until := func() string { return b.request("GET", "/api/x/queues/%2F/orders/unacked", "", 200) }
+	before := until()
+	w.click(".parts a", "Locks")
+	w.sees("basic.get")
+	w.click("td button", "Renew")
+	w.sees("now ends at ")
+	if after := until(); after == before {
+		w.Errorf("the lock is as it was: %s", after)
+	}
+}
+
+// pageSchedules gives a scheduled message another time, and cancels one.
+func pageSchedules(w *tab, b *broker) {
+	w.Helper()
+	before := b.peeked("orders", "scheduled")
+	w.click(".parts a", "Scheduled")
+	w.until("document.querySelectorAll('tbody tr').length === 3")
+	w.click("tbody tr:first-child button", "Reschedule…")
+	w.fill("dialog input[name=delay]", "x")
+	_ = eval[bool](w, "(document.querySelector('dialog input[name=delay]').value = '100', true)")
+	w.click("dialog button", "Reschedule")
+	w.until("document.querySelector('dialog') === null")
+	w.sees("is now due at ")
+	w.until("document.querySelector('tbody tr td:nth-child(2)').textContent === 'invoice-1'")
+	w.click("tbody tr:first-child button", "Cancel…")
+	w.sees("1 message is dropped, not dead-lettered: " + before[1].ID + " (message_id invoice-1)")
+	w.click("dialog button", "Drop it")
+	w.until("document.querySelectorAll('tbody tr').length === 2")
+	after := b.peeked("orders", "scheduled")
+	if len(after) != 2 || after[0].ID != before[2].ID || after[1].ID != before[0].ID || after[1].Due <= before[2].Due {
+		w.Errorf("before %+v, after %+v", before, after)
+	}
+	w.sees("Scheduled\n2")
+}
+
+// pageSettings tells whose a setting is.
+func pageSettings(w *tab, b *broker) {
+	w.Helper()
+	w.click(".parts a", "Settings")
+	rows := func() []string {
+		return eval[[]string](w, "[...document.querySelectorAll('tbody tr')].map((r) => [...r.children].map((c) => c.textContent).join('|'))")
+	}
+	w.sees("max-length-bytes")
+	got := strings.Join(rows(), "\n")
+	for _, want := range []string{"message-ttl|7000000|policy|9000000|7000000|–|", "max-length|500|operator policy|–|–|500|", "expires|5000000|argument|5000000|–|–|", "overflow|drop-head|default|–|–|–|"} {
+		if !strings.Contains("\n"+got, "\n"+want) {
+			w.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	w.click(".parts a", "Bindings")
+	w.until("document.querySelector('tbody td')?.textContent === '(default exchange)'")
+	c := b.dial()
+	if _, err := c.Consume("expired", "worker <b>", true, false, false, false, nil); err != nil {
+		w.Fatal(err)
+	}
+	w.do(chromedp.Navigate(w.url("#/queue/%2F/expired?show=consumers")))
+	w.sees("worker <b>")
+	w.do(chromedp.Navigate(w.url("#/queue/%2F/orders")))
+	w.sees("Operator policy\nroof")
+}
+
+// pagePublishes sends a message with all that the form has.
+func pagePublishes(w *tab, b *broker) {
+	w.Helper()
+	w.click("button", "Publish…")
+	w.fill("dialog textarea[name=payload]", "later on")
+	w.fill("dialog textarea[name=headers]", `["x"]`)
+	w.click("dialog button", "Publish")
+	w.sees("The headers are no JSON object.")
+	w.fill("dialog textarea[name=headers]", `{"x-name":"<i>v</i>"}`)
+	w.fill("dialog input[name=ttl]", "5")
+	w.fill("dialog input[name=delay]", "2")
+	w.shoot("publish-dialog")
+	w.click("dialog button", "Publish")
+	w.until("document.querySelector('dialog') === null")
+	w.sees("The message has been published.")
+	m := b.peeked("orders", "scheduled")[0]
+	headers, _ := m.Properties["headers"].(map[string]any)
+	if m.Payload != "later on" || m.Properties["expiration"] != "300000" || headers["x-name"] != "<i>v</i>" || headers["x-delay"] != 120000. {
+		w.Errorf("%+v", m)
+	}
+}
+
+// pagePurges asks before it purges and deletes.
+func pagePurges(w *tab, b *broker) {
+	w.Helper()
+	w.sees("Scheduled\n3")
+	w.click("button", "Purge…")
+	w.sees("up to 3 messages, less those that are unacked. Besides, 3 scheduled messages.")
+	w.do(chromedp.KeyEvent(kb.Escape))
+	w.until("document.querySelector('dialog') === null")
+	w.click("button", "Purge…")
+	w.click("dialog button", "Purge")
+	w.sees("Ready\n0")
+	w.sees("Unacked\n1")
+	w.refused = append(w.refused, "orders")
+	w.click("button", "Delete…")
+	w.sees("with all that they hold: 1 message now.")
+	_ = eval[bool](w, "(document.querySelectorAll('dialog input[type=checkbox]').forEach((c) => { c.checked = false }), true)")
+	w.click("dialog button", "Delete")
+	w.sees("There is no queue of this name, or not any more.")
+	b.request("GET", "/api/queues/%2F/orders", "", 404)
+}
+
+// Headers, payloads and names of a queue's messages are text.
+func TestPageQueueShowsText(t *testing.T) {
+	t.Parallel()
+	br, b := newBrowser(t), start(t)
+	c := b.dial()
+	name := hostile[0]
+	c.queue(name, amqp.Table{"x-expires": int64(90_000_000), "x-delayed-messages": true, "x-consumer-timeout": int64(90_000_000), "x-" + hostile[1]: hostile[2]})
+	b.request("PUT", "/api/policies/%2F/"+url.PathEscape(hostile[1]), `{"pattern":".*","definition":{"max-length":50000}}`, 201)
+	for i, text := range hostile {
+		headers := amqp.Table{"h" + text: text, "list": []any{text, amqp.Table{text: text}}, "x-death": []any{amqp.Table{"queue": text, "reason": text, "exchange": text, "routing-keys": []any{text}, "original-expiration": text}}}
+		c.put("", name, amqp.Publishing{Body: []byte(text), Headers: headers, ContentType: text, MessageId: text, Type: text, AppId: text})
+		if i < 3 {
+			headers["x-delay"] = int64(1_000_000)
+			c.put("", name, amqp.Publishing{Body: []byte(text), Headers: headers, MessageId: text})
+		}
+	}
+	if _, err := c.Consume(name, hostile[4], false, false, false, false, nil); err != nil {
+		t.Fatal(err)
+	}
+	w := br.open(b, "#/queue/%2F/"+url.PathEscape(name)+"?show=messages", desktop).asGuest()
+	w.until(fmt.Sprintf("document.querySelectorAll('button.open').length === %d", len(hostile)+3))
+	_ = eval[bool](w, "(document.querySelectorAll('button.open').forEach((e) => e.click()), true)")
+	for _, text := range hostile {
+		w.until(fmt.Sprintf("[...document.querySelectorAll('pre')].some((e) => e.textContent === %q) && [...document.querySelectorAll('dd')].some((e) => e.textContent === %q)", text, text))
+	}
+	for _, part := range []string{"Locks", "Scheduled", "Settings", "Bindings", "Consumers", "Overview"} {
+		w.click(".parts a", part)
+		w.until("document.querySelector('.parts + * + div').childElementCount > 0 && (document.querySelector('tbody') !== null || document.querySelector('.strip') !== null)")
+	}
+	if eval[bool](w, "'hacked' in window || document.querySelector('main img, main script, main iframe, main style, main b b, main i') !== null") {
+		t.Error("what a client said was taken for markup")
+	}
+}
+
+// Who may not read the queue sees its figures, and why not its messages; a queue that is used by looking says so.
+func TestPageQueueOfOtherUsers(t *testing.T) {
+	t.Parallel()
+	br, b := newBrowser(t), start(t)
+	worked(b)
+	b.dial().queue("watched", amqp.Table{"x-expires": int64(5_000_000), "x-expires-renewed-by": "publish, peek"})
+	b.request("PUT", "/api/users/man", `{"password":"p","tags":"management"}`, 201)
+	b.request("PUT", "/api/permissions/%2F/man", `{"configure":"","write":"","read":"^watched$"}`, 201)
+	w := br.open(b, "#/queue/%2F/orders", desktop)
+	w.refused = []string{"/api/x/queues/%2F/orders/", "/api/exchanges/%2F/amq.default/publish"}
+	w.logIn("man", "p")
+	w.sees("Locks are not counted: ")
+	w.sees("Ready\n2")
+	for _, part := range []string{"Messages", "Locks", "Scheduled"} {
+		w.click(".parts a", part)
+		w.until("document.querySelector('main > div .error')?.textContent.includes('refused')")
+	}
+	w.click(".parts a", "Settings")
+	w.sees("is told to users with the tag policymaker")
+	w.until("[...document.querySelectorAll('tbody tr')].some((r) => r.textContent === 'message-ttl–?90000007000000')")
+	w.click("button", "Publish…")
+	w.click("dialog button", "Publish")
+	w.until("document.querySelector('dialog .error').textContent.includes('refused')")
+	w.click("dialog button", "Cancel")
+	w.do(chromedp.Navigate(w.url("#/queue/%2F/watched?show=messages")))
+	w.sees("Each look renews the lease, as this queue says.")
+	w.sees("There are no such messages.")
+	w.click(".parts a", "Overview")
+	w.sees("By\na peek")
+}

@@ -1,0 +1,127 @@
+// Of a queue: who holds which message until when, and which wait for their time.
+
+import { get, poll, request } from '../api.js';
+import { dialog, el, when } from '../dom.js';
+import * as format from '../format.js';
+import { msOf } from '../settings.js';
+import { table } from '../table.js';
+
+const size = 100;
+
+/** Pager goes on through an answer of which each page names the next one. */
+export class Pager {
+  constructor(change) {
+    this.afters = [null];
+    this.back = el('button', { type: 'button', 'aria-label': 'Previous page', onclick: () => { this.afters.pop(); change(); } }, '‹');
+    this.on = el('button', { type: 'button', 'aria-label': 'Next page', onclick: () => { this.afters.push(this.next); change(); } }, '›');
+    this.range = el('span', { class: 'range', role: 'status' });
+    this.element = el('nav', { class: 'pages', 'aria-label': 'Pages' }, this.range, this.back, this.on);
+    this.told(0, null, '');
+  }
+
+  /** after is where the page begins that is shown. */
+  get after() {
+    return this.afters.at(-1);
+  }
+
+  first() {
+    this.afters = [null];
+  }
+
+  told(n, next, what) {
+    this.next = next;
+    this.back.disabled = this.afters.length === 1;
+    this.on.disabled = next === null;
+    this.range.textContent = what ? `${format.plural(n, what)} on page ${format.number(this.afters.length)}` : '';
+  }
+}
+
+/** listed asks for a list and shows it, page by page, every 5 s. A row that somebody works in stays as it is. */
+function listed(where, about, address, key, what, draw) {
+  const told = el('div');
+  const pager = new Pager(() => asking.now()), failed = el('p', { class: 'error', role: 'alert' });
+  where.append(failed, told, pager.element);
+  const asking = poll(async (signal) => {
+    try {
+      const answer = await get(address, { query: { limit: size, after: pager.after }, signal });
+      failed.textContent = '';
+      const focused = document.activeElement?.getAttribute?.('data-for');
+      told.replaceChildren(draw(answer[key]));
+      if (focused) [...told.querySelectorAll('[data-for]')].find((e) => e.getAttribute('data-for') === focused)?.focus();
+      pager.told(answer[key].length, answer.next, what);
+    } catch (error) {
+      if (error.name !== 'AbortError') failed.textContent = error.message;
+      throw error;
+    }
+  }, 5000, about.context.report);
+  return asking;
+}
+
+const value = (text) => el('span', { class: 'value' }, text);
+
+export function locks(where, about) {
+  where.append(el('p', { class: 'hint' }, 'Messages that somebody has got and not settled. A lock with an end can be given its time anew; it ends sooner when its holder settles the message or its channel closes.'));
+  const renew = async (d) => {
+    try {
+      const { lock_expires_at: until } = await request('POST', about.x('unacked', d.id, 'renew'));
+      about.say(until ? `The lock of message ${d.id} now ends at ${format.moment(Date.parse(until))}.` : 'Renewed.');
+    } catch (error) {
+      about.say(`Message ${d.id}: ${error.message}`);
+    }
+    asking.now();
+  };
+  const asking = listed(where, about, about.x('unacked'), 'deliveries', 'message', (all) => table('Locks',
+    ['Lock ends', 'Held by', 'Channel', 'Since', 'Delivery tag', 'Message', 'Bytes', 'Deliveries before', 'Message expires', 'Action'], all.map((d) => [
+      d.lock_expires_at ? when(format, d.lock_expires_at) : 'with its channel', d.consumer_tag === '' ? 'basic.get' : value(d.consumer_tag), value(d.channel), when(format, d.delivered_at),
+      d.delivery_tag === null ? 'not sent yet' : format.number(d.delivery_tag), d.id, format.number(d.payload_bytes), format.number(d.delivery_count), when(format, d.expires_at),
+      d.lock_expires_at && el('button', { type: 'button', 'data-for': d.id, 'aria-label': `Renew the lock of message ${d.id}`, onclick: () => renew(d) }, 'Renew'),
+    ]), 'Nobody holds a message.'));
+  return () => asking.stop();
+}
+
+export function scheduled(where, about) {
+  where.append(el('p', { class: 'hint' }, 'Messages that wait for their time, the next one first.'));
+  const asking = listed(where, about, about.x('scheduled'), 'messages', 'message', (all) => table('Scheduled messages',
+    ['Due', 'message_id', 'Message', 'Exchange', 'Routing key', 'Bytes', 'Came', 'Actions'], all.map((m) => [
+      when(format, m.due), m.message_id ? value(m.message_id) : el('span', { class: 'none' }, '–'), m.id, value(m.exchange || '(default)'), value(m.routing_key), format.number(m.payload_bytes), when(format, m.enqueued_at),
+      el('span', { class: 'buttons' },
+        el('button', { type: 'button', 'data-for': m.id, 'aria-label': `Reschedule message ${m.id}`, onclick: () => reschedule(about, m, asking) }, 'Reschedule…'),
+        el('button', { type: 'button', class: 'danger', 'data-for': `cancel ${m.id}`, 'aria-label': `Cancel message ${m.id}`, onclick: () => cancel(about, m, asking) }, 'Cancel…')),
+    ]), 'No message waits for its time.'));
+  return () => asking.stop();
+}
+
+const nameOf = (m) => (m.message_id ? `${m.id} (message_id ${m.message_id})` : m.id);
+
+/** told asks for all anew after a change. */
+function told(about, asking, what) {
+  about.say(what);
+  asking.now();
+  about.asking.now();
+}
+
+function reschedule(about, m, asking) {
+  dialog('Another time for a scheduled message', [
+    el('p', null, `Message ${nameOf(m)} is due `, when(format, m.due), `, at ${format.moment(Date.parse(m.due))}.`),
+    el('fieldset', null, el('legend', null, 'Due in'), duration('delay', 'Due in', '10')),
+    el('label', null, 'or at', el('input', { name: 'due', type: 'datetime-local', step: 1 })),
+  ], 'Reschedule', async (form) => {
+    const due = form.get('due'), delay = msOf(form.get('delay'), form.get('delay-unit'));
+    if (!due && Number.isNaN(delay)) throw new Error('Say in how long, or at what time, the message is due.');
+    const answer = await request('PUT', about.x('scheduled', m.id), { body: due ? { due: new Date(due).toISOString() } : { delay } });
+    told(about, asking, `Message ${m.id} is now due at ${format.moment(Date.parse(answer.due))}.`);
+  });
+}
+
+function cancel(about, m, asking) {
+  dialog('Cancel a scheduled message?', el('p', null, `1 message is dropped, not dead-lettered: ${nameOf(m)}, due `, when(format, m.due), `, ${format.plural(m.payload_bytes, 'byte')}.`), 'Drop it', async () => {
+    await request('DELETE', about.x('scheduled', m.id));
+    told(about, asking, `Message ${m.id} has been cancelled.`);
+  }, true);
+}
+
+/** duration is a field for a number with its unit. */
+export function duration(name, label, value = '') {
+  return el('span', { class: 'duration' }, el('input', { name, value, inputmode: 'decimal', pattern: '[0-9]+([.][0-9]+)?', autocomplete: 'off', 'aria-label': label }),
+    el('select', { name: `${name}-unit`, 'aria-label': `${label}, unit` }, [['ms', 'ms'], ['s', 's'], ['min', 'min'], ['h', 'h'], ['d', 'd']].map(([v, t]) => el('option', { value: v, selected: v === 'min' }, t))));
+}

@@ -1,0 +1,255 @@
+// Queue: one queue, what is due in it, its messages, and who holds which.
+
+import { deleteAll, purgeAll } from '../actions.js';
+import { brokerNow, get, path, poll } from '../api.js';
+import { href } from '../address.js';
+import { LineChart } from '../chart.js';
+import { el, text, tick, when } from '../dom.js';
+import * as format from '../format.js';
+import { pretty, shown } from '../message.js';
+import { ratesOf } from '../scale.js';
+import { dueIn, settings } from '../settings.js';
+import { Strip } from '../strip.js';
+import { table } from '../table.js';
+import { locks, scheduled } from './locks.js';
+import { messages, publish } from './messages.js';
+
+const minutes = 10 * 60e3, mostLocks = 1000;
+const lines = [['published', 'publish_details', 'in'], ['delivered', 'deliver_get_details', 'out'], ['acknowledged', 'ack_details', 'ack']];
+
+/** parts of the page, in the order of its menu: each is a function of (where, about) that returns how to end it. */
+const parts = {
+  overview: { title: 'Overview', show: overview }, messages: { title: 'Messages', show: messages }, locks: { title: 'Locks', show: locks },
+  scheduled: { title: 'Scheduled', show: scheduled }, settings: { title: 'Settings', show: settingsOf }, bindings: { title: 'Bindings', show: bindings }, consumers: { title: 'Consumers', show: consumers },
+};
+
+export const queue = { title: 'Queue', below: 'queues', show };
+
+/** About is what the parts know of the queue: they are told when it has been asked for anew. */
+class About {
+  constructor(vhost, name, context) {
+    Object.assign(this, { vhost, name, context, queue: null, listeners: new Set() });
+  }
+
+  /** api is an address of the API's about the queue; x says that it is one of our own. */
+  api(...rest) {
+    return path('api/queues', this.vhost, this.name, ...rest);
+  }
+
+  x(...rest) {
+    return path('api/x/queues', this.vhost, this.name, ...rest);
+  }
+
+  /** link is the address of a part of the page. */
+  link(show, state = {}) {
+    return href(['queue', this.vhost, this.name], new URLSearchParams(show === 'overview' ? state : { show, ...state }));
+  }
+
+  /** told has f called with the queue now, if it is known, and each time that it has been asked for; it returns how to end that. */
+  told(f) {
+    this.listeners.add(f);
+    if (this.queue) f(this.queue);
+    return () => this.listeners.delete(f);
+  }
+}
+
+function show(main, context) {
+  const [, vhost, name] = context.parts;
+  if (name === undefined) {
+    main.append(el('p', { class: 'empty' }, 'The address names no queue.'));
+    return () => {};
+  }
+  const about = new About(vhost, name, context), failed = el('p', { class: 'error', role: 'alert' });
+  const said = el('p', { class: 'hint', role: 'status' });
+  about.say = (what) => text(said, what);
+  const asked = () => [about.queue ?? { vhost, name }];
+  const buttons = el('div', { class: 'buttons' },
+    el('button', { type: 'button', onclick: () => publish(about) }, 'Publish…'),
+    el('button', { type: 'button', onclick: () => purgeAll(asked(), asking) }, 'Purge…'),
+    el('button', { type: 'button', class: 'danger', onclick: () => deleteAll(asked(), asking) }, 'Delete…'));
+  const links = Object.entries(parts).map(([key, part]) => [key, el('a', { href: about.link(key) }, part.title)]);
+  const figures = new Figures(), where = el('div');
+  main.append(el('div', { class: 'row' }, el('h1', { class: 'whole' }, name), buttons), failed, figures.element,
+    el('nav', { class: 'parts', 'aria-label': 'Of the queue' }, links.map(([, a]) => a)), said, where);
+
+  let end = () => {}, current = null;
+  const go = (params) => {
+    const key = parts[params.get('show')] ? params.get('show') : 'overview', at = params.toString();
+    if (at === current) return;
+    current = at;
+    end();
+    where.replaceChildren();
+    text(said, '');
+    for (const [other, a] of links) {
+      if (other === key) {
+        a.setAttribute('aria-current', 'page');
+        a.scrollIntoView({ block: 'nearest', inline: 'center' });
+      } else a.removeAttribute('aria-current');
+    }
+    end = parts[key].show(where, about, params);
+  };
+  const asking = poll(async (signal) => {
+    try {
+      const q = await get(about.api(), { query: { msg_rates_age: 600, msg_rates_incr: 5 }, signal });
+      text(failed, '');
+      about.queue = q;
+      figures.show(q);
+      about.listeners.forEach((f) => f(q));
+    } catch (error) {
+      if (error.name !== 'AbortError') text(failed, error.status === 404 ? 'There is no queue of this name, or not any more.' : error.message);
+      throw error;
+    }
+  }, 5000, context.report);
+  about.asking = asking;
+  go(context.params);
+  context.onChange(go);
+  const ticking = setInterval(() => tick(format, main), 1000);
+  return () => {
+    clearInterval(ticking);
+    asking.stop();
+    end();
+  };
+}
+
+/** Figures are the numbers at the top, and what the queue is. */
+class Figures {
+  constructor() {
+    this.values = {};
+    const tile = (key, label, title) => {
+      const value = el('dd'), more = el('dd', { class: 'more' });
+      this.values[key] = { value, more };
+      return el('div', { class: 'tile', title }, el('dt', null, label), value, more);
+    };
+    this.element = el('dl', { class: 'tiles' },
+      tile('ready', 'Ready', 'Messages that wait for a consumer'), tile('unacked', 'Unacked', 'Messages that consumers have and did not settle'),
+      tile('scheduled', 'Scheduled', 'Messages that wait for their time'), tile('consumers', 'Consumers', 'Consumers of the queue'),
+      tile('in', 'In', 'Messages that come'), tile('out', 'Out', 'Messages that go to consumers'), tile('memory', 'Memory', 'What the messages take'));
+  }
+
+  show(q) {
+    const set = (key, value, more = '') => {
+      text(this.values[key].value, value);
+      text(this.values[key].more, more);
+    };
+    const s = q.message_stats ?? {};
+    set('ready', format.number(q.messages_ready), `${format.bytes(q.message_bytes_ready)}`);
+    set('unacked', format.number(q.messages_unacknowledged), q.deliveries_timed_out ? `${format.number(q.deliveries_timed_out)} timed out` : '');
+    set('scheduled', format.number(q.messages_scheduled));
+    set('consumers', format.number(q.consumers));
+    set('in', format.rate(s.publish_details?.rate ?? 0), `${format.short(s.publish ?? 0)} in all`);
+    set('out', format.rate(s.deliver_get_details?.rate ?? 0), `${format.short(s.deliver_get ?? 0)} in all`);
+    set('memory', format.bytes(q.memory), `bodies ${format.bytes(q.message_bytes)}`);
+  }
+}
+
+/** facts is a list of names and values. */
+function facts(of) {
+  return el('dl', { class: 'facts' }, of.filter(Boolean).map(([name, value]) => el('div', null, el('dt', null, name), el('dd', null, value))));
+}
+
+function overview(where, about) {
+  const chart = new LineChart('Messages per second', minutes), lease = el('div'), is = el('div');
+  const leads = { expires_within: ['messages', { order: 'deadline' }], scheduled_within: ['scheduled'], unacked_longer_than: ['locks'], lease_ends_within: ['overview'] };
+  const strip = new Strip((filters) => about.link(...leads[Object.keys(filters)[0]]), 'Show them.');
+  const hint = el('p', { class: 'hint' });
+  where.append(el('section', { class: 'card', 'aria-labelledby': 'due' }, el('h2', { id: 'due' }, 'What is due'), strip.element, hint),
+    el('section', { class: 'card' }, chart.element),
+    el('div', { class: 'beside' }, el('section', { class: 'card' }, el('h2', null, 'Lease'), lease), el('section', { class: 'card' }, el('h2', null, 'The queue'), is)));
+  let ends = [], untold = '';
+  const draw = (q) => {
+    strip.draw(dueIn(q, ends, brokerNow()), Math.max(q.messages_ready - q.messages_expiring, 0));
+    text(hint, untold);
+    chart.draw(lines.map(([name, key, kind]) => ({ name, kind, points: ratesOf(q.message_stats?.[key]?.samples ?? []) })));
+    lease.replaceChildren(leaseOf(q));
+    is.replaceChildren(factsOf(q));
+  };
+  const untell = about.told(draw);
+  const asking = poll(async (signal) => {
+    try {
+      const { deliveries, next } = await get(about.x('unacked'), { query: { limit: mostLocks }, signal });
+      ends = deliveries.filter((d) => d.lock_expires_at !== null).map((d) => Date.parse(d.lock_expires_at));
+      untold = next === null ? '' : `Locks are counted of the first ${format.number(mostLocks)} unacked messages.`;
+    } catch (error) {
+      if (error.status !== 401 && error.status !== 403) throw error;
+      asking.stop();
+      untold = `Locks are not counted: ${error.message}.`;
+    }
+    if (about.queue) draw(about.queue);
+  }, 5000, about.context.report);
+  return () => {
+    untell();
+    asking.stop();
+    chart.end();
+    strip.end();
+  };
+}
+
+const renewals = {
+  declare: 'a declare', get: 'a basic.get', consumer: 'the last consumer, which left', channel: 'a channel that was closed and held what it had got', policy: 'a change of settings', start: 'the start',
+  wake: 'the machine, which had slept', publish: 'a message that arrived', peek: 'a peek', update: 'a change of its messages', scheduled: 'scheduled messages', messages: 'the messages that it held',
+};
+
+function leaseOf(q) {
+  if (!q.lease_renewed_at) return el('p', { class: 'hint' }, 'The queue has no lease: it does not end by itself when nobody uses it.');
+  const period = q.lease_expires_at ? Date.parse(q.lease_expires_at) - Date.parse(q.lease_renewed_at) : null;
+  return facts([
+    ['Ends', q.lease_expires_at ? when(format, q.lease_expires_at) : 'not while it is in use'], period !== null && ['Period', format.duration(period)],
+    ['Renewed', when(format, q.lease_renewed_at)], ['By', renewals[q.lease_renewed_by] ?? q.lease_renewed_by ?? '–'],
+  ]);
+}
+
+function factsOf(q) {
+  const features = [q.durable && 'durable', q.auto_delete && 'auto-delete', q.exclusive && 'exclusive'].filter(Boolean);
+  return facts([
+    ['Type', q.type], ['Virtual host', q.vhost], ['Features', features.join(', ') || 'none'], ['Policy', q.policy ?? 'none'], ['Operator policy', q.operator_policy ?? 'none'],
+    ['State', q.state], ['Node', q.node], q.next_expiry && ['Next expiry', when(format, q.next_expiry)], q.next_due && ['Next scheduled', when(format, q.next_due)],
+    q.oldest_unacked_at && ['Unacked since', when(format, q.oldest_unacked_at)],
+  ]);
+}
+
+function settingsOf(where, about) {
+  const explains = about.context.may('policymaker'), told = el('div');
+  where.append(el('p', { class: 'hint' }, explains ? 'Of argument, policy and operator policy the one counts that the broker says; values are as they were given, times in ms.'
+    : 'Which of argument and policies counts where both say something is told to users with the tag policymaker; "policies" are policy and operator policy together.'), told);
+  let explained = null;
+  const draw = () => {
+    if (explains ? !explained : !about.queue) return;
+    const value = (v) => (v === null || v === '' ? el('span', { class: 'none' }, v === null ? '–' : 'empty') : el('span', { class: 'value' }, shown(v)));
+    told.replaceChildren(table('Settings', ['Setting', 'Counts', 'From', 'Argument', explains ? 'Policy' : 'Policies', ...(explains ? ['Operator policy'] : []), 'Note'],
+      settings(about.queue ?? {}, explained).map((s) => [el('b', null, s.key), value(s.value), s.source ?? '?', value(s.argument), value(s.policy), ...(explains ? [value(s.operator)] : []), el('span', { class: 'wrap' }, s.note)]), ''));
+  };
+  const untell = explains ? () => {} : about.told(draw);
+  const asking = explains && poll(async (signal) => {
+    explained = await get(about.x('policy'), { signal });
+    draw();
+  }, 10000, about.context.report);
+  return () => {
+    untell();
+    if (asking) asking.stop();
+  };
+}
+
+function bindings(where, about) {
+  const told = el('div');
+  where.append(told);
+  const asking = poll(async (signal) => {
+    const all = await get(about.api('bindings'), { signal });
+    told.replaceChildren(table('Bindings', ['From exchange', 'Routing key', 'Arguments'], all.map((b) => [
+      el('span', { class: 'value' }, b.source === '' ? '(default exchange)' : b.source), el('span', { class: 'value' }, b.routing_key),
+      Object.keys(b.arguments).length > 0 ? el('span', { class: 'value' }, pretty(b.arguments, 0)) : '',
+    ]), 'There are no bindings.'));
+  }, 10000, about.context.report);
+  return () => asking.stop();
+}
+
+function consumers(where, about) {
+  const told = el('div');
+  where.append(told);
+  return about.told((q) => {
+    const seen = q.consumer_details ?? [];
+    told.replaceChildren(table('Consumers', ['Tag', 'Channel', 'User', 'Ack', 'Prefetch', 'State', 'Arguments'], seen.map((c) => [
+      el('span', { class: 'value' }, c.consumer_tag), el('span', { class: 'value' }, c.channel_details?.name ?? '–'), c.channel_details?.user ?? '–', c.ack_required ? 'required' : 'automatic',
+      c.prefetch_count === 0 ? 'unlimited' : format.number(c.prefetch_count), `${c.activity_status ?? ''}${c.exclusive ? ', exclusive' : ''}`, Object.keys(c.arguments ?? {}).length > 0 ? el('span', { class: 'value' }, pretty(c.arguments, 0)) : '',
+    ]), q.consumers > 0 ? 'Its consumers are shown to users with the tag monitoring.' : 'There are no consumers.'));
+  });
+}
