@@ -58,7 +58,7 @@ const reasons = {
 };
 
 /**
- * story is what x-death tells of a message, the oldest step first: [{text, at}], at in ms or null. Empty if it has none, or one of another
+ * story is what x-death tells of a message, the oldest step first: [{text, at}], at in ms, which ends the text, or null. Empty if it has none, or one of another
  * form: clients may send what they like.
  */
 export function story(message) {
@@ -70,9 +70,9 @@ export function story(message) {
   for (const d of known.toReversed()) {
     const keys = Array.isArray(d['routing-keys']) ? d['routing-keys'].filter((k) => typeof k === 'string') : [];
     steps.push({ text: `Came to queue ${d.queue} through ${exchange(d.exchange)}${keysOf(keys)}.`, at: null });
-    const times = Number(d.count) > 1 ? `, ${plural(Number(d.count), 'time')}, first` : '';
+    const at = momentOf(d.time), times = Number(d.count) > 1 ? `, ${plural(Number(d.count), 'time')}${at === null ? '' : ', first'}` : '';
     const ttl = typeof d['original-expiration'] === 'string' ? `, with a TTL of its own of ${/^\d+$/.test(d['original-expiration']) ? number(d['original-expiration']) : d['original-expiration']} ms` : '';
-    steps.push({ text: `There it ${reasons[d.reason] ?? `died (${d.reason})`}${ttl}${times}`, at: momentOf(d.time) });
+    steps.push({ text: `There it ${reasons[d.reason] ?? `died (${d.reason})`}${ttl}${times}${at === null ? '.' : ''}`, at });
   }
   steps.push({ text: `Came here through ${exchange(message.exchange)}${keysOf([message.routing_key])}.`, at: null });
   return steps;

@@ -252,8 +252,9 @@ test('x-death reads as a story, the oldest first', () => {
   for (const other of [undefined, null, 'x', 7, [], [null], [7], [{}], { queue: 'q' }]) assert.deepEqual(story({ properties: { headers: { 'x-death': other } } }), [], JSON.stringify(other));
   assert.deepEqual(story({ properties: {} }), []);
   const odd = story({ exchange: 'e', routing_key: '', properties: { headers: { 'x-death': [{ queue: 'q', reason: '<b>', count: 'x', time: 'soon', 'routing-keys': 7 }] } } });
-  assert.deepEqual(odd.map((s) => s.text), ['Came to queue q through the default exchange.', 'There it died (<b>)', 'Came here through exchange e, routing key (empty).']);
+  assert.deepEqual(odd.map((s) => s.text), ['Came to queue q through the default exchange.', 'There it died (<b>).', 'Came here through exchange e, routing key (empty).']);
   assert.equal(odd[1].at, null);
+  assert.equal(story({ properties: { headers: { 'x-death': [{ queue: 'q', reason: 'hops', count: 2 }] } } })[1].text, 'There it had been forwarded too often, 2 times.');
 });
 
 test('settings say whose they are', () => {

@@ -101,12 +101,13 @@ function told(about, asking, what) {
 }
 
 function reschedule(about, m, asking) {
+  const within = el('fieldset', null, el('legend', null, 'Due in'), duration('delay', 'Due in', '10'));
+  const at = el('input', { name: 'due', type: 'datetime-local', step: 1, oninput: () => { within.disabled = at.value !== ''; } });
   dialog('Another time for a scheduled message', [
     el('p', null, `Message ${nameOf(m)} is due `, when(format, m.due), `, at ${format.moment(Date.parse(m.due))}.`),
-    el('fieldset', null, el('legend', null, 'Due in'), duration('delay', 'Due in', '10')),
-    el('label', null, 'or at', el('input', { name: 'due', type: 'datetime-local', step: 1 })),
+    within, el('label', null, 'or at', at),
   ], 'Reschedule', async (form) => {
-    const due = form.get('due'), delay = msOf(form.get('delay'), form.get('delay-unit'));
+    const due = form.get('due'), delay = due ? NaN : msOf(form.get('delay'), form.get('delay-unit'));
     if (!due && Number.isNaN(delay)) throw new Error('Say in how long, or at what time, the message is due.');
     const answer = await request('PUT', about.x('scheduled', m.id), { body: due ? { due: new Date(due).toISOString() } : { delay } });
     told(about, asking, `Message ${m.id} is now due at ${format.moment(Date.parse(answer.due))}.`);

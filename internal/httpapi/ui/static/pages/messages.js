@@ -28,7 +28,8 @@ export function messages(where, about, params) {
     stopped.abort();
     stopped = new AbortController();
     const byDeadline = order.value === 'deadline';
-    state.disabled = byDeadline; // those are ready ones
+    state.disabled = byDeadline;
+    if (byDeadline) state.value = 'ready'; // only those expire
     try {
       const answer = await get(about.x('messages'), {
         query: { limit: size, truncate: most, after: pager.after, order: order.value, state: byDeadline ? null : state.value || null }, signal: stopped.signal, read: exact,

@@ -62,8 +62,8 @@ function show(main, context) {
   const about = new About(vhost, name, context), failed = el('p', { class: 'error', role: 'alert' });
   const said = el('p', { class: 'hint', role: 'status' });
   about.say = (what) => text(said, what);
-  const asked = () => [about.queue ?? { vhost, name }];
-  const buttons = el('div', { class: 'buttons' },
+  const asked = () => [about.queue];
+  const buttons = el('fieldset', { class: 'buttons', disabled: true, 'aria-label': 'Actions' },
     el('button', { type: 'button', onclick: () => publish(about) }, 'Publish…'),
     el('button', { type: 'button', onclick: () => purgeAll(asked(), asking) }, 'Purge…'),
     el('button', { type: 'button', class: 'danger', onclick: () => deleteAll(asked(), asking) }, 'Delete…'));
@@ -93,9 +93,11 @@ function show(main, context) {
       const q = await get(about.api(), { query: { msg_rates_age: 600, msg_rates_incr: 5 }, signal });
       text(failed, '');
       about.queue = q;
+      buttons.disabled = false; // the questions tell numbers
       figures.show(q);
       about.listeners.forEach((f) => f(q));
     } catch (error) {
+      buttons.disabled = error.status === 404 || !about.queue;
       if (error.name !== 'AbortError') text(failed, error.status === 404 ? 'There is no queue of this name, or not any more.' : error.message);
       throw error;
     }
