@@ -49,7 +49,7 @@ func TestDormant(t *testing.T) {
 		synctest.Wait()
 		r.wantDormant("not long empty", false)
 		before := r.describe()
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		r.wantDormant("long empty", true)
 		before.Memory = 0
