@@ -104,6 +104,7 @@ func TestPagesForEverybody(t *testing.T) {
 		check("queues-delete")
 		w.click("dialog button", "Cancel")
 		pictureQueue(w, check)
+		lists(w, check)
 		w.close()
 	}
 }

@@ -4,12 +4,17 @@ import { get, onLost, request } from './api.js';
 import { el, text } from './dom.js';
 import { clock } from './format.js';
 import { Router } from './router.js';
+import { people, virtualHosts } from './pages/admin.js';
+import { channels, connections, consumers } from './pages/clients.js';
+import { events } from './pages/events.js';
+import { exchanges } from './pages/exchanges.js';
 import { now } from './pages/now.js';
+import { policies } from './pages/policies.js';
 import { queue } from './pages/queue.js';
 import { queues } from './pages/queues.js';
 
-/** pages by the first part of their address, in the order of the menu: {title, show(main, context)}. One with below belongs to that one of the menu. */
-const pages = { now, queues, queue };
+/** pages by the first part of their address, in the order of the menu: {title, show(main, context), tags (that one of which it takes)}. One with below belongs to that one of the menu. */
+const pages = { now, queues, queue, connections, channels, consumers, exchanges, policies, vhosts: virtualHosts, users: people, events };
 
 const session = 'api/x/session';
 let router = null;
@@ -18,7 +23,9 @@ let router = null;
 function shell(user) {
   const main = el('main', { id: 'main', tabindex: -1 });
   const state = el('span', { class: 'state', role: 'status' }), node = el('span', { class: 'node' });
-  const links = Object.entries(pages).filter(([, page]) => !page.below).map(([name, page]) => [name, el('a', { href: `#/${name}` }, page.title)]);
+  const may = (...tags) => user.tags.includes('administrator') || tags.some((tag) => user.tags.includes(tag));
+  const mine = Object.fromEntries(Object.entries(pages).filter(([, page]) => !page.tags || may(...page.tags)));
+  const links = Object.entries(mine).filter(([, page]) => !page.below).map(([name, page]) => [name, el('a', { href: `#/${name}` }, page.title)]);
   const logOut = async () => {
     await request('DELETE', session).catch(() => {}); // the page forgets who it was all the same
     begin('');
@@ -31,10 +38,10 @@ function shell(user) {
       el('span', { class: 'user' }, state, el('span', { title: `tags: ${user.tags.join(', ')}` }, user.name),
         el('button', { type: 'button', onclick: logOut }, 'Log out'))),
     main);
-  router = new Router(pages, 'now', main, {
+  router = new Router(mine, 'now', main, {
     user,
     /** may tells whether the user has one of these tags; an administrator may everything. */
-    may: (...tags) => user.tags.includes('administrator') || tags.some((tag) => user.tags.includes(tag)),
+    may,
     /** report shows in the head how the asking goes. */
     report: (error) => {
       state.classList.toggle('failing', error !== null);
@@ -43,8 +50,12 @@ function shell(user) {
     shown: (name, parts) => {
       const { title, below } = pages[name];
       for (const [other, a] of links) {
-        if (other === (below ?? name)) a.setAttribute('aria-current', 'page');
-        else a.removeAttribute('aria-current');
+        if (other !== (below ?? name)) {
+          a.removeAttribute('aria-current');
+          continue;
+        }
+        a.setAttribute('aria-current', 'page');
+        a.scrollIntoView({ block: 'nearest', inline: 'center' });
       }
       document.title = `${[title, ...parts.slice(-1)].join(' ')} · Candlemark`;
     },

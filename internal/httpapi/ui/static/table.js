@@ -12,7 +12,7 @@ import { columnsOf, pageSizes, sorted } from './tablestate.js';
 export class ServerTable {
   constructor(title, spec, change, picked) {
     Object.assign(this, { spec, change, picked, rows: new Map(), chosen: new Set(), items: [] });
-    this.name = el('input', { type: 'search', placeholder: 'Filter by name', 'aria-label': 'Filter by name', spellcheck: 'false', autocomplete: 'off', oninput: () => this.typed() });
+    this.name = el('input', { type: 'search', placeholder: spec.search ?? 'Filter by name', 'aria-label': spec.search ?? 'Filter by name', spellcheck: 'false', autocomplete: 'off', oninput: () => this.typed() });
     this.regex = el('input', { type: 'checkbox', onchange: () => this.typed() });
     this.count = el('span', { class: 'range', role: 'status' });
     this.back = el('button', { type: 'button', 'aria-label': 'Previous page', onclick: () => this.turn(-1) }, '‹');
@@ -57,7 +57,7 @@ export class ServerTable {
 
   columnHead(c) {
     const label = c.sort ? el('button', { type: 'button', title: c.title, onclick: () => this.change(sorted(this.state, c)) }, c.label) : c.label;
-    return el('th', { scope: 'col', class: c.num ? 'num' : null, title: c.title }, label);
+    return el('th', { scope: 'col', class: c.num ? 'num' : c.always ? 'first' : null, title: c.title }, label);
   }
 
   chooseColumns() {

@@ -68,6 +68,33 @@ export function query(state, spec) {
   return q;
 }
 
+/** at is what a path such as queue.name leads to in an item of the API. */
+export function at(item, field) {
+  return field.split('.').reduce((value, key) => value?.[key], item);
+}
+
+/** pageOf is a page of items that the API has told all at once, as it would have answered for one. */
+export function pageOf(items, state, spec) {
+  const all = items.filter((item) => matches(item.name, state));
+  const column = spec.columns.find((c) => c.key === state.sort);
+  if (column) {
+    const order = (a, b) => (typeof a === 'number' && typeof b === 'number' ? a - b : String(a ?? '') < String(b ?? '') ? -1 : String(a ?? '') > String(b ?? '') ? 1 : 0);
+    all.sort((a, b) => order(at(a, column.sort), at(b, column.sort)) * (state.desc ? -1 : 1));
+  }
+  const pages = Math.ceil(all.length / state.size), page = Math.max(Math.min(state.page, pages), 1);
+  const shown = all.slice((page - 1) * state.size, page * state.size);
+  return { items: shown, page, page_count: pages, page_size: state.size, item_count: shown.length, filtered_count: all.length };
+}
+
+function matches(name, state) {
+  if (!state.regex) return name.toLowerCase().includes(state.name.toLowerCase());
+  try {
+    return new RegExp(state.name, 'i').test(name);
+  } catch {
+    return false; // it is being typed
+  }
+}
+
 /** sorted is the state after a click on the head of a column: its own direction first, then the other one, then none. */
 export function sorted(state, column) {
   const begins = column.desc ?? false;

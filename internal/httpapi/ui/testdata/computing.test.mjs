@@ -6,10 +6,14 @@ const from = (name) => import(`${process.env.CANDLEMARK_TEST_UI}/${name}`);
 const { number, short, rate, bytes, duration, countdown, relative, moment, plural } = await from('format.js');
 const { ticks, timeTicks, ratesOf, quantile, since } = await from('scale.js');
 const { Axis, height, stack } = await from('timeaxis.js');
-const { read, write, query, sorted, columnsOf, exactly } = await from('tablestate.js');
+const { read, write, query, sorted, columnsOf, exactly, at, pageOf } = await from('tablestate.js');
 const { parse, href } = await from('address.js');
 const { exact, shown, payloadOf, asText, asJSON, hex, story } = await from('message.js');
 const { settings, says, dueIn, msOf } = await from('settings.js');
+
+const { parsed, told, change, changed, definitionOf, rowsOf } = await from('policy.js');
+
+const { EventStream, spoken } = await from('eventstream.js');
 
 const equal = (f, table) => {
   for (const [input, want] of table) assert.equal(f(...[input].flat()), want, JSON.stringify(input));
@@ -284,4 +288,54 @@ test('what is due in a queue', () => {
 test('durations that are typed', () => {
   equal(msOf, [[['1.5', 's'], 1500], [[' 10 ', 'min'], 600000], [['0', 'ms'], 0], [['2', 'd'], 172800000]]);
   for (const none of ['', '-1', 'x', '1e3', '.5']) assert.ok(Number.isNaN(msOf(none, 's')), none);
+});
+
+test('a page of what the API tells all at once', () => {
+  const items = ['b', 'A', 'ab', 'c'].map((name, i) => ({ name, type: 'x', messages_ready: [3, 10, 2, 0][i] }));
+  const names = (text) => {
+    const state = { ...read(new URLSearchParams(text), spec), size: 2 }, page = pageOf(items, state, spec);
+    return [page.items.map((i) => i.name).join(' '), page.page, page.page_count, page.item_count, page.filtered_count];
+  };
+  assert.deepEqual(names(''), ['b A', 1, 2, 2, 4]);
+  assert.deepEqual(names('page=2'), ['ab c', 2, 2, 2, 4]);
+  assert.deepEqual(names('page=9'), ['ab c', 2, 2, 2, 4]);
+  assert.deepEqual(names('sort=ready&desc=1'), ['A b', 1, 2, 2, 4]); // as numbers
+  assert.deepEqual(names('sort=ready'), ['c ab', 1, 2, 2, 4]);
+  assert.deepEqual(names('name=a'), ['A ab', 1, 1, 2, 2]);
+  assert.deepEqual(names('name=%5Ea.&regex=1'), ['ab', 1, 1, 1, 1]);
+  assert.deepEqual(names('name=(&regex=1'), ['', 1, 0, 0, 0]);
+  equal(at, [[[{ a: { b: 1 } }, 'a.b'], 1], [[{}, 'a.b'], undefined], [[{ 'apply-to': 'x' }, 'apply-to'], 'x']]);
+});
+
+test('definitions as rows and back', () => {
+  const definition = { 'message-ttl': 60000, 'dead-letter-exchange': '', overflow: 'reject-publish', 'expires-if-empty': true, 'forward-to': ['a'], 'dead-letter-routing-key': '5', x: 'true', y: '"q"' };
+  assert.deepEqual(definitionOf(rowsOf(definition)), definition);
+  assert.deepEqual(definitionOf([[' max-length ', '5'], ['', ' '], ['a', 'null'], ['b', '{']]), { 'max-length': 5, a: 'null', b: '{' });
+  assert.throws(() => definitionOf([['', '5']]), /no key/);
+  assert.throws(() => definitionOf([['a', '5'], ['a', '6']]), /twice/);
+  assert.throws(() => parsed('{'), /^Error: The definition is no JSON/);
+});
+
+test('previews and changes in words', () => {
+  const none = { retimed: 0, expire_at_once: 0, dropped_at_once: 0, at_most: false };
+  assert.deepEqual(told({ queues: 1, exchanges: 0, loses: [], messages: none }), ['Applies to 1 queue.']);
+  assert.deepEqual(told({ queues: 2, exchanges: 1, clear: true, loses: [{ name: 'p', objects: 3 }], messages: none }),
+    ['Applies to 2 queues and 1 exchange now.', 'Counts no more: policy p, for 3 objects.']);
+  assert.deepEqual(told({ queues: 1, replaces: true, queues_unanswered: 1, loses: [], messages: { retimed: 2, expire_at_once: 1, dropped_at_once: 1, at_most: true } }), [
+    'Replaces the policy of that name. Changes something for 1 queue.', 'With another deadline: 2 messages.', 'Expire at once: up to 1 message.',
+    'Dropped at once, above the length: 1 message.', 'Without an answer: 1 queue.']);
+  equal(change, [[{ key: 'a', before: null, after: 5 }, 'a: none → 5'], [{ key: 'a', before: 'x', after: [1] }, 'a: x → [1]']]);
+  const p = { pattern: '^a', 'apply-to': 'all', priority: 1, definition: { a: 1 } };
+  equal(changed, [[{ name: 'n', before: null, after: p }, 'policy n set: “^a”, all, priority 1, {"a":1}'], [{ name: 'n', operator: true, before: p, after: null }, 'operator policy n deleted: “^a”, all, priority 1, {"a":1}']]);
+  assert.match(changed({ name: 'n', before: p, after: p }), /^policy n changed: .* → /);
+});
+
+test('events come in pieces', () => {
+  const text = ': events\n\nevent: queue.created\ndata: {"a":1}\n\n: still here\n\nevent: lost\ndata: 5\n\n';
+  for (let size = 1; size < text.length; size += 7) {
+    const stream = new EventStream(), found = [];
+    for (let i = 0; i < text.length; i += size) found.push(...stream.add(text.slice(i, i + size)));
+    assert.deepEqual(found, [{ event: 'queue.created', data: '{"a":1}' }, { event: 'lost', data: '5' }]);
+  }
+  assert.equal(spoken({ event: 'x', name: 'q', vhost: '/', durable: false, arguments: {}, timestamp_in_ms: 1 }), 'name: q, vhost: /, durable: false');
 });

@@ -6,6 +6,7 @@ import { href } from '../address.js';
 import { Sparkline } from '../chart.js';
 import { dialog, el, stay, text, tick, when } from '../dom.js';
 import * as format from '../format.js';
+import { parsed, told as said } from '../policy.js';
 import { ServerTable } from '../table.js';
 import { exactly, columnsOf, query, read, write } from '../tablestate.js';
 
@@ -169,7 +170,7 @@ function setPolicy(items, asking) {
     if (seen !== asked) {
       const p = await request('POST', path('api/x/policies', vhost, form.get('name'), 'preview'), { body: policy });
       seen = asked;
-      told.replaceChildren(...preview(p));
+      told.replaceChildren(...said(p).map((s) => el('p', null, s)));
       const submit = box.querySelector('button[type=submit]');
       text(submit, 'Set policy');
       return stay;
@@ -182,24 +183,4 @@ function setPolicy(items, asking) {
     seen = null;
     text(box.querySelector('button[type=submit]'), 'Preview');
   });
-}
-
-function parsed(definition) {
-  try {
-    return JSON.parse(definition);
-  } catch (error) {
-    throw new Error(`The definition is no JSON: ${error.message}`);
-  }
-}
-
-/** preview tells what a policy would do. */
-function preview(p) {
-  const m = p.messages, most = m.at_most ? 'up to ' : '', messages = (n) => `${most}${format.plural(n, 'message')}.`;
-  const said = [`${p.replaces ? 'Replaces the policy of that name. ' : ''}Applies to ${format.plural(p.queues, 'queue')}.`];
-  for (const l of p.loses) said.push(`Counts no more: policy ${l.name}, for ${format.plural(l.objects, 'object')}.`);
-  if (m.retimed) said.push(`With another deadline: ${messages(m.retimed)}`);
-  if (m.expire_at_once) said.push(`Expire at once: ${messages(m.expire_at_once)}`);
-  if (m.dropped_at_once) said.push(`Dropped at once, above the length: ${messages(m.dropped_at_once)}`);
-  if (p.queues_unanswered) said.push(`Without an answer: ${format.plural(p.queues_unanswered, 'queue')}.`);
-  return said.map((s) => el('p', null, s));
 }

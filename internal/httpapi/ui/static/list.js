@@ -1,0 +1,190 @@
+// Lists that are described: a page of the API in a table, and the page of one of its items behind each row.
+
+import { href } from './address.js';
+import { get, path, poll } from './api.js';
+import { el, text, tick, when } from './dom.js';
+import * as format from './format.js';
+import { ServerTable } from './table.js';
+import { at, columnsOf, pageOf, query, read, write } from './tablestate.js';
+
+const column = (key, label, field, cell, more) => ({ key, label, sort: field, shown: true, fields: [field], cell: (item) => cell(at(item, field)), ...more });
+
+/** word, figure, size, speed, moment are columns of a field of the API: text, a number, bytes, a rate, a time. */
+export const word = (key, label, field, more) => column(key, label, field, words, more);
+export const figure = (key, label, field, more) => column(key, label, field, format.number, { num: true, desc: true, ...more });
+export const size = (key, label, field, more) => column(key, label, field, format.bytes, { num: true, desc: true, ...more });
+export const speed = (key, label, field, more) => column(key, label, field, format.rate, { num: true, desc: true, ...more });
+export const moment = (key, label, field, more) => column(key, label, field, (t) => when(format, t), { num: true, ...more });
+
+/** words shows any value of the API as text. */
+export function words(value) {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** link leads to the page of an item. */
+export const link = (parts, shown) => el('a', { class: 'name', href: href(parts) }, shown);
+
+/** marks are the letters that RabbitMQ's pages have for what is true of an item. */
+export function marks(item) {
+  const all = [[item.durable, 'D', 'durable'], [item.auto_delete, 'AD', 'auto-delete'], [item.exclusive, 'Ex', 'exclusive'], [item.internal, 'I', 'internal']];
+  const args = Object.entries(item.arguments ?? {}).map(([k, v]) => `${k}: ${JSON.stringify(v)}`);
+  return el('span', null, all.filter(([is]) => is).map(([, mark, title]) => el('abbr', { title }, mark)), args.length > 0 && el('abbr', { title: args.join('\n') }, 'Args'));
+}
+
+/** button is one that does something; danger says that it takes something away. */
+export const button = (label, onclick, danger = false) => el('button', { type: 'button', class: danger ? 'danger' : null, onclick }, label);
+
+/** vhostsOf are the names of the virtual hosts that the user may see. */
+export const vhostsOf = async () => (await get('api/vhosts', { query: { columns: 'name' } })).map((v) => v.name);
+
+/** section is a page that shows a list, and, for an address with more parts, one(main, context, parts), which returns how to end it. */
+export function section(title, list, one) {
+  return {
+    title, show(main, context) {
+      let end = null, changed = null;
+      const open = (params, parts) => {
+        end?.();
+        changed = null;
+        main.replaceChildren();
+        end = (one && parts.length > 1 ? one : list)(main, { ...context, params, onChange: (f) => { changed = f; } }, parts.slice(1));
+      };
+      context.onChange((params, parts) => (changed && parts.length < 2 ? changed(params) : open(params, parts)));
+      open(context.params, context.parts);
+      return () => end?.();
+    },
+  };
+}
+
+/**
+ * listOf shows what a spec says: columns, key and size as ServerTable has them; address(filters) that is asked; fields that are asked for besides;
+ * all(vhost, signal) in place of address where the API has no pages; vhosts: false for no choice of a virtual host; tools(asking), elements above the table; nothing, said of an empty list;
+ * seen(page, table), told of each page; left(), of the end.
+ */
+export function listOf(title, spec) {
+  spec = { size: 50, filters: ['vhost'], fields: [], ...spec };
+  return (main, context) => {
+    let state = read(context.params, spec), asking = null;
+    const failed = el('p', { class: 'error', role: 'alert' });
+    const look = () => {
+      table.set(state);
+      vhost.value = state.filters.vhost ?? '';
+    };
+    const go = (next, step = true) => {
+      state = next;
+      context.keep(write(state, spec), step);
+      look();
+      asking.now();
+    };
+    const table = new ServerTable(title, spec, go, null);
+    const vhost = el('select', { 'aria-label': 'Virtual host', onchange: () => {
+      const { vhost: gone, ...filters } = state.filters;
+      go({ ...state, filters: vhost.value ? { ...filters, vhost: vhost.value } : filters, page: 1 });
+    } }, el('option', { value: '' }, 'all virtual hosts'));
+    if (spec.vhosts !== false) table.extra.append(vhost);
+    if (spec.vhosts !== false) vhostsOf().then((names) => {
+      vhost.append(...names.map((name) => el('option', { value: name }, name)));
+      look();
+    }, () => {});
+    const again = { now: () => asking.now() };
+    const tools = spec.tools?.(again) ?? [];
+    main.append(el('div', { class: 'row' }, el('h1', null, title), el('div', { class: 'actions' }, tools)), failed, table.element);
+    context.onChange((params) => {
+      state = read(params, spec);
+      look();
+      asking.now();
+    });
+    look();
+    asking = poll(async (signal) => {
+      const { vhost: only, ...q } = query(state, spec);
+      const fields = new Set([...spec.fields, ...columnsOf(state, spec).flatMap((c) => c.fields)]);
+      try {
+        const found = spec.all ? pageOf(await spec.all(only, signal), state, spec) : await get(spec.address(only), { query: { ...q, columns: [...fields].join(',') }, signal });
+        text(failed, '');
+        table.show(found, state.name || only !== undefined ? 'Nothing is like that.' : spec.nothing);
+        spec.seen?.(found, table);
+      } catch (error) {
+        if (error.status === 400 && error.message.startsWith('Page out of range') && state.page > 1) return go({ ...state, page: 1 }, false);
+        if (error.name !== 'AbortError') text(failed, error.message);
+        throw error;
+      }
+    }, 5000, context.report);
+    const ticking = setInterval(() => tick(format, table.body), 1000);
+    return () => {
+      clearInterval(ticking);
+      asking.stop();
+      spec.left?.();
+    };
+  };
+}
+
+/** Facts are names and values; set shows them anew and leaves what is the same as it is. */
+export class Facts {
+  constructor() {
+    this.element = el('dl', { class: 'factgrid card' });
+    this.values = new Map();
+  }
+
+  set(pairs) {
+    for (const [label, value] of pairs) {
+      if (!this.values.has(label)) {
+        const dd = el('dd');
+        this.values.set(label, dd);
+        this.element.append(el('div', null, el('dt', null, label), dd));
+      }
+      const dd = this.values.get(label), shown = value instanceof Node ? value : words(value) || '–';
+      if (typeof shown === 'string') text(dd, shown);
+      else if (!dd.firstChild?.isEqualNode(shown)) dd.replaceChildren(shown);
+    }
+  }
+}
+
+/** Rows are a table without pages: columns are [label, cell(item)]. Rows are made anew only when something has changed. */
+export class Rows {
+  constructor(title, columns, nothing) {
+    Object.assign(this, { columns, nothing, before: null, body: el('tbody') });
+    this.empty = el('p', { class: 'hint' }, nothing);
+    this.scroll = el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title, hidden: true },
+      el('table', null, el('caption', { class: 'sr' }, title), el('thead', null, el('tr', null, columns.map(([label]) => el('th', { scope: 'col' }, label)))), this.body));
+    this.element = el('section', { class: 'part' }, el('h2', null, title), this.empty, this.scroll);
+  }
+
+  show(items) {
+    const now = JSON.stringify(items);
+    if (now === this.before) return;
+    this.before = now;
+    const most = 500;
+    this.body.replaceChildren(...items.slice(0, most).map((item) => el('tr', null, this.columns.map(([, cell]) => el('td', null, cell(item))))));
+    this.scroll.hidden = items.length === 0;
+    this.empty.hidden = items.length > 0 && items.length <= most;
+    text(this.empty, items.length > most ? `The first ${format.number(most)} of ${format.number(items.length)}.` : this.nothing);
+  }
+}
+
+/** watch asks for one thing every 5 s, and says so when it is gone or refused. */
+export function watch(main, context, title, back, ask) {
+  const failed = el('p', { class: 'error', role: 'alert' }), tools = el('div', { class: 'actions' }), body = el('div');
+  main.append(el('nav', { 'aria-label': 'Back' }, el('a', { href: href([back[0]]) }, `‹ ${back[1]}`)), el('div', { class: 'row' }, el('h1', { class: 'breaks' }, title), tools), failed, body);
+  const asking = poll(async (signal) => {
+    try {
+      await ask(signal);
+      text(failed, '');
+    } catch (error) {
+      if (error.name !== 'AbortError') text(failed, error.status === 404 ? `It is not there (${error.message}).` : error.message);
+      throw error;
+    }
+  }, 5000, context.report);
+  const ticking = setInterval(() => tick(format, body), 1000);
+  const end = () => {
+    clearInterval(ticking);
+    asking.stop();
+  };
+  return { body, tools, failed, asking, end };
+}
+
+/** inVHost is the address of a list of all, or of one virtual host. */
+export const inVHost = (all) => (vhost) => (vhost === undefined ? all : path(all, vhost));
+
+/** ofVHost is the same for lists below the virtual host's own address. */
+export const ofVHost = (name) => (vhost) => (vhost === undefined ? `api/${name}` : `${path('api/vhosts', vhost)}/${name}`);

@@ -1,0 +1,88 @@
+// Exchanges, and what is bound to them.
+
+import { get, path, request } from '../api.js';
+import { dialog, el } from '../dom.js';
+import * as format from '../format.js';
+import { button, Facts, inVHost, link, listOf, marks, Rows, section, speed, vhostsOf, watch, word, words } from '../list.js';
+import { parsed } from '../policy.js';
+
+const called = (name) => name || 'amq.default';
+const shownAs = (name) => name || '(AMQP default)';
+const exchangeLink = (vhost, name) => link(['exchanges', vhost, called(name)], shownAs(name));
+const field = (name, label, more) => el('label', null, label, el('input', { name, spellcheck: 'false', autocomplete: 'off', autocapitalize: 'none', ...more }));
+const argumentsField = () => el('label', null, 'Arguments, as JSON', el('textarea', { name: 'arguments', rows: 2, spellcheck: 'false', placeholder: '{"alternate-exchange": "other"}' }));
+const argumentsOf = (form) => (form.get('arguments').trim() ? parsed(form.get('arguments'), 'arguments') : {});
+
+export const exchanges = section('Exchanges', listOf('Exchanges', {
+  columns: [
+    { key: 'name', label: 'Name', sort: 'name', always: true, fields: ['name', 'vhost'], cell: (e) => exchangeLink(e.vhost, e.name) },
+    word('vhost', 'Virtual host', 'vhost'), word('type', 'Type', 'type'),
+    { key: 'features', label: 'Features', shown: true, fields: ['durable', 'auto_delete', 'internal', 'arguments'], cell: marks },
+    speed('in', 'Message rate in', 'message_stats.publish_in_details.rate'), speed('out', 'Message rate out', 'message_stats.publish_out_details.rate'),
+  ],
+  key: (e) => JSON.stringify([e.vhost, e.name]), address: inVHost('api/exchanges'), nothing: 'There are no exchanges that you may see.',
+  tools: (asking) => button('Add exchange…', () => add(asking)),
+}), exchange);
+
+async function add(asking) {
+  const names = await vhostsOf().catch(() => ['/']);
+  const check = (name, label, checked = false) => el('label', { class: 'check' }, el('input', { type: 'checkbox', name, checked }), label);
+  dialog('Add an exchange', [
+    el('label', null, 'Virtual host', el('select', { name: 'vhost' }, names.map((n) => el('option', { value: n }, n)))), field('name', 'Name', { required: true }),
+    el('label', null, 'Type', el('select', { name: 'type' }, ['direct', 'fanout', 'headers', 'topic', 'x-consistent-hash', 'x-delayed-message', 'x-local-random', 'x-modulus-hash', 'x-random', 'x-recent-history'].map((t) => el('option', { value: t }, t)))),
+    check('durable', 'durable', true), check('auto_delete', 'auto-delete'), check('internal', 'internal'), argumentsField(),
+  ], 'Add', async (form) => {
+    await request('PUT', path('api/exchanges', form.get('vhost'), form.get('name')), {
+      body: { type: form.get('type'), durable: form.has('durable'), auto_delete: form.has('auto_delete'), internal: form.has('internal'), arguments: argumentsOf(form) },
+    });
+    asking.now();
+  });
+}
+
+function exchange(main, context, [vhost, name]) {
+  const at = path('api/exchanges', vhost, name), facts = new Facts(), real = name === 'amq.default' ? '' : name;
+  const remove = real === '' ? () => 'implicit' : (b) => button('Unbind…', () => unbind(vhost, b, w.asking), true);
+  const common = [['Routing key', (b) => el('span', { class: 'name' }, b.routing_key)], ['Arguments', (b) => (Object.keys(b.arguments).length ? words(b.arguments) : '')]];
+  const to = new Rows('Bindings from this exchange', [
+    ['To', (b) => (b.destination_type === 'exchange' ? exchangeLink(vhost, b.destination) : el('span', { class: 'name' }, b.destination))], ['Type', (b) => b.destination_type], ...common, ['Actions', remove]], 'Nothing is bound to it.');
+  const from = new Rows('Bindings to this exchange', [['From', (b) => exchangeLink(vhost, b.source)], ...common, ['Actions', remove]], 'It is bound to no exchange.');
+  const w = watch(main, context, shownAs(real), ['exchanges', 'Exchanges'], async (signal) => {
+    const e = await get(at, { signal }), s = e.message_stats;
+    const flow = (of) => `${format.rate(s[`${of}_details`]?.rate ?? 0)}, ${format.number(s[of] ?? 0)} in all`;
+    facts.set([['Type', e.type], ['Virtual host', e.vhost], ['Features', marks(e)], ['Arguments', Object.keys(e.arguments).length ? words(e.arguments) : ''],
+      ['Messages in', flow('publish_in')], ['Messages out', flow('publish_out')], ...(context.may('policymaker') && real ? [['Policy', link(['policies', 'explain', vhost, 'exchange', real], 'Explain')]] : [])]);
+    to.show(await get(`${at}/bindings/source`, { signal }));
+    if (real) from.show(await get(`${at}/bindings/destination`, { signal }));
+  });
+  if (real) w.tools.append(button('Add binding…', () => bind(vhost, real, w.asking)));
+  if (real && !real.startsWith('amq.') && real !== 'candlemark.admin') w.tools.append(button('Delete exchange…', () => removeExchange(vhost, real, to), true));
+  w.body.append(facts.element, to.element, real ? from.element : '');
+  return w.end;
+}
+
+function bind(vhost, source, asking) {
+  dialog(`Add a binding from ${source}`, [
+    el('label', null, 'To', el('select', { name: 'kind' }, el('option', { value: 'q' }, 'queue'), el('option', { value: 'e' }, 'exchange'))),
+    field('destination', 'Name', { required: true }), field('key', 'Routing key', {}), argumentsField(),
+  ], 'Bind', async (form) => {
+    await request('POST', `${path('api/bindings', vhost)}/e/${path(encodeURIComponent(source), form.get('kind'), form.get('destination'))}`, { body: { routing_key: form.get('key'), arguments: argumentsOf(form) } });
+    asking.now();
+  });
+}
+
+function unbind(vhost, b, asking) {
+  dialog('Delete this binding?', el('p', null, `From ${b.source} to ${b.destination_type} ${b.destination}, routing key “${b.routing_key}”. Messages that are in queues stay there.`), 'Unbind', async () => {
+    const key = b.properties_key; // escaped as the API has it, and once more for the address
+    await request('DELETE', `${path('api/bindings', vhost)}/e/${path(encodeURIComponent(b.source), b.destination_type === 'queue' ? 'q' : 'e', b.destination, key)}`);
+    asking.now();
+  }, true);
+}
+
+function removeExchange(vhost, name, to) {
+  dialog('Delete this exchange?', [el('p', null, `${name} goes with its bindings: ${format.plural(to.body.childElementCount, 'binding')} from it now.`),
+    el('label', { class: 'check' }, el('input', { type: 'checkbox', name: 'if-unused', checked: true }), 'only if nothing is bound to it')],
+  'Delete', async (form) => {
+    await request('DELETE', path('api/exchanges', vhost, name), { query: { 'if-unused': form.has('if-unused') ? 'true' : null } });
+    location.hash = '#/exchanges';
+  }, true);
+}

@@ -1,0 +1,69 @@
+// What policies say and would do, as text. Nothing here knows of the page.
+
+import { number, plural } from './format.js';
+
+/** parsed reads JSON that somebody has typed. */
+export function parsed(text, what = 'definition') {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`The ${what} is no JSON: ${error.message}`);
+  }
+}
+
+/** told are the sentences about a preview. */
+export function told(p) {
+  const m = p.messages, messages = (n) => `${plural(n, 'message')}.`;
+  const to = p.exchanges ? `${plural(p.queues, 'queue')} and ${plural(p.exchanges, 'exchange')}` : plural(p.queues, 'queue');
+  const said = [p.clear ? `Applies to ${to} now.` : p.replaces ? `Replaces the policy of that name. Changes something for ${to}.` : `Applies to ${to}.`];
+  for (const l of p.loses ?? []) said.push(`Counts no more: policy ${l.name}, for ${plural(l.objects, 'object')}.`);
+  if (m.retimed) said.push(`With another deadline: ${messages(m.retimed)}`);
+  if (m.expire_at_once) said.push(`Expire at once: ${m.at_most ? 'up to ' : ''}${messages(m.expire_at_once)}`);
+  if (m.dropped_at_once) said.push(`Dropped at once, above the length: ${messages(m.dropped_at_once)}`);
+  if (p.queues_unanswered) said.push(`Without an answer: ${plural(p.queues_unanswered, 'queue')}.`);
+  return said;
+}
+
+/** change is what became of a key: "max-length: none → 5". */
+export function change(s) {
+  const one = (v) => (v === null || v === undefined ? 'none' : typeof v === 'string' ? v : JSON.stringify(v));
+  return `${s.key}: ${one(s.before)} → ${one(s.after)}`;
+}
+
+/** definitionOf makes a definition of rows [key, value]: a value that is a number, true, false or a list is one, all else a text. */
+export function definitionOf(rows) {
+  const entries = [];
+  for (const [key, typed] of rows) {
+    const name = key.trim();
+    if (name === '') {
+      if (typed.trim() !== '') throw new Error('A value has no key.');
+      continue;
+    }
+    if (entries.some(([other]) => other === name)) throw new Error(`The key ${name} is there twice.`);
+    entries.push([name, valueOf(typed)]);
+  }
+  return Object.fromEntries(entries);
+}
+
+function valueOf(typed) {
+  try {
+    const value = JSON.parse(typed);
+    return value === null ? typed : value;
+  } catch {
+    return typed;
+  }
+}
+
+/** rowsOf is the other way: what would be read as something else is in quotes. */
+export function rowsOf(definition) {
+  return Object.entries(definition).map(([key, value]) => [key, typeof value === 'string' && valueOf(value) === value ? value : JSON.stringify(value)]);
+}
+
+/** changed tells a change of the history in words. */
+export function changed(c) {
+  const kind = c.operator ? 'operator policy' : 'policy';
+  const what = (p) => `“${p.pattern}”, ${p['apply-to']}, priority ${number(p.priority)}, ${JSON.stringify(p.definition)}`;
+  if (!c.before) return `${kind} ${c.name} set: ${what(c.after)}`;
+  if (!c.after) return `${kind} ${c.name} deleted: ${what(c.before)}`;
+  return `${kind} ${c.name} changed: ${what(c.before)} → ${what(c.after)}`;
+}
