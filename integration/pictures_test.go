@@ -70,6 +70,9 @@ func TestPagesForEverybody(t *testing.T) {
 			if wide := eval[int](w, "document.documentElement.scrollWidth"); wide > int(l.width) {
 				t.Errorf("%s %s is %d wide", page, name, wide)
 			}
+			if wrong := eval[string](w, `document.body.innerText.match(/.*\b(NaN|undefined|Invalid Date|\[object).*/)?.[0] ?? ""`); wrong != "" {
+				t.Errorf("%s %s says %q", page, name, wrong)
+			}
 			_ = eval[bool](w, string(text)+"; true")
 			var found []struct {
 				ID, Impact, Help string

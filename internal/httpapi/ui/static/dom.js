@@ -30,10 +30,12 @@ export function text(e, value) {
   if (e.textContent !== value) e.textContent = value;
 }
 
-/** when shows a moment of the API as one sees it from now, with the exact one on hover. A deadline is never past: what it was for is under way. */
+/** when shows a moment of the API, a text or in ms, as one sees it from now, with the exact one on hover. A deadline is never past: what it was for is under way. */
 export function when(format, at, deadline = false) {
   if (at === null || at === undefined) return el('span', { class: 'none' }, '–');
-  const e = el('time', { datetime: at, title: format.moment(Date.parse(at)), class: deadline ? 'deadline' : null });
+  const ms = new Date(at).getTime();
+  if (Number.isNaN(ms)) return el('span', null, String(at));
+  const e = el('time', { datetime: new Date(ms).toISOString(), title: format.moment(ms), class: deadline ? 'deadline' : null });
   tell(format, e);
   return e;
 }

@@ -72,8 +72,8 @@ export function locks(where, about) {
   };
   const asking = listed(where, about, about.x('unacked'), 'deliveries', 'message', (all) => table('Locks',
     ['Lock ends', 'Held by', 'Channel', 'Since', 'Delivery tag', 'Message', 'Bytes', 'Deliveries before', 'Message expires', 'Action'], all.map((d) => [
-      d.lock_expires_at ? when(format, d.lock_expires_at) : 'with its channel', d.consumer_tag === '' ? 'basic.get' : value(d.consumer_tag), value(d.channel), when(format, d.delivered_at),
-      d.delivery_tag === null ? 'not sent yet' : format.number(d.delivery_tag), d.id, format.number(d.payload_bytes), format.number(d.delivery_count), when(format, d.expires_at),
+      d.lock_expires_at ? when(format, d.lock_expires_at, true) : 'with its channel', d.consumer_tag === '' ? 'basic.get' : value(d.consumer_tag), value(d.channel), when(format, d.delivered_at),
+      d.delivery_tag === null ? 'not sent yet' : format.number(d.delivery_tag), d.id, format.number(d.payload_bytes), format.number(d.delivery_count), when(format, d.expires_at, true),
       d.lock_expires_at && el('button', { type: 'button', 'data-for': d.id, 'aria-label': `Renew the lock of message ${d.id}`, onclick: () => renew(d) }, 'Renew'),
     ]), 'Nobody holds a message.'));
   return () => asking.stop();
@@ -83,7 +83,7 @@ export function scheduled(where, about) {
   where.append(el('p', { class: 'hint' }, 'Messages that wait for their time, the next one first.'));
   const asking = listed(where, about, about.x('scheduled'), 'messages', 'message', (all) => table('Scheduled messages',
     ['Due', 'message_id', 'Message', 'Exchange', 'Routing key', 'Bytes', 'Came', 'Actions'], all.map((m) => [
-      when(format, m.due), m.message_id ? value(m.message_id) : el('span', { class: 'none' }, '–'), m.id, value(m.exchange || '(default)'), value(m.routing_key), format.number(m.payload_bytes), when(format, m.enqueued_at),
+      when(format, m.due, true), m.message_id ? value(m.message_id) : el('span', { class: 'none' }, '–'), m.id, value(m.exchange || '(default)'), value(m.routing_key), format.number(m.payload_bytes), when(format, m.enqueued_at),
       el('span', { class: 'buttons' },
         el('button', { type: 'button', 'data-for': m.id, 'aria-label': `Reschedule message ${m.id}`, onclick: () => reschedule(about, m, asking) }, 'Reschedule…'),
         el('button', { type: 'button', class: 'danger', 'data-for': `cancel ${m.id}`, 'aria-label': `Cancel message ${m.id}`, onclick: () => cancel(about, m, asking) }, 'Cancel…')),
@@ -104,7 +104,7 @@ function reschedule(about, m, asking) {
   const within = el('fieldset', null, el('legend', null, 'Due in'), duration('delay', 'Due in', '10'));
   const at = el('input', { name: 'due', type: 'datetime-local', step: 1, oninput: () => { within.disabled = at.value !== ''; } });
   dialog('Another time for a scheduled message', [
-    el('p', null, `Message ${nameOf(m)} is due `, when(format, m.due), `, at ${format.moment(Date.parse(m.due))}.`),
+    el('p', null, `Message ${nameOf(m)} is due `, when(format, m.due, true), `, at ${format.moment(Date.parse(m.due))}.`),
     within, el('label', null, 'or at', at),
   ], 'Reschedule', async (form) => {
     const due = form.get('due'), delay = due ? NaN : msOf(form.get('delay'), form.get('delay-unit'));
@@ -115,7 +115,7 @@ function reschedule(about, m, asking) {
 }
 
 function cancel(about, m, asking) {
-  dialog('Cancel a scheduled message?', el('p', null, `1 message is dropped, not dead-lettered: ${nameOf(m)}, due `, when(format, m.due), `, ${format.plural(m.payload_bytes, 'byte')}.`), 'Drop it', async () => {
+  dialog('Cancel a scheduled message?', el('p', null, `1 message is dropped, not dead-lettered: ${nameOf(m)}, due `, when(format, m.due, true), `, ${format.plural(m.payload_bytes, 'byte')}.`), 'Drop it', async () => {
     await request('DELETE', about.x('scheduled', m.id));
     told(about, asking, `Message ${m.id} has been cancelled.`);
   }, true);

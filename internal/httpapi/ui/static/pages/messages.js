@@ -74,9 +74,9 @@ const value = (v) => el('span', { class: 'value' }, v);
 
 /** timeLeft is when something becomes of a message. */
 function timeLeft(m) {
-  if (m.due) return el('span', null, 'due ', when(format, m.due));
-  if (m.state === 'unacked') return m.lock_expires_at ? el('span', null, 'lock ends ', when(format, m.lock_expires_at)) : 'held by a consumer';
-  return m.expires_at ? el('span', null, 'expires ', when(format, m.expires_at)) : el('span', { class: 'none' }, 'no deadline');
+  if (m.due) return el('span', null, 'due ', when(format, m.due, true));
+  if (m.state === 'unacked') return m.lock_expires_at ? el('span', null, 'lock ends ', when(format, m.lock_expires_at, true)) : 'held by a consumer';
+  return m.expires_at ? el('span', null, 'expires ', when(format, m.expires_at, true)) : el('span', { class: 'none' }, 'no deadline');
 }
 
 function beginning(m) {

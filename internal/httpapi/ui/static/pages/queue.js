@@ -195,7 +195,7 @@ function leaseOf(q) {
   if (!q.lease_renewed_at) return el('p', { class: 'hint' }, 'The queue has no lease: it does not end by itself when nobody uses it.');
   const period = q.lease_expires_at ? Date.parse(q.lease_expires_at) - Date.parse(q.lease_renewed_at) : null;
   return facts([
-    ['Ends', q.lease_expires_at ? when(format, q.lease_expires_at) : 'not while it is in use'], period !== null && ['Period', format.duration(period)],
+    ['Ends', q.lease_expires_at ? when(format, q.lease_expires_at, true) : 'not while it is in use'], period !== null && ['Period', format.duration(period)],
     ['Renewed', when(format, q.lease_renewed_at)], ['By', renewals[q.lease_renewed_by] ?? q.lease_renewed_by ?? '–'],
   ]);
 }
@@ -204,7 +204,7 @@ function factsOf(q) {
   const features = [q.durable && 'durable', q.auto_delete && 'auto-delete', q.exclusive && 'exclusive'].filter(Boolean);
   return facts([
     ['Type', q.type], ['Virtual host', q.vhost], ['Features', features.join(', ') || 'none'], ['Policy', q.policy ?? 'none'], ['Operator policy', q.operator_policy ?? 'none'],
-    ['State', q.state], ['Node', q.node], q.next_expiry && ['Next expiry', when(format, q.next_expiry)], q.next_due && ['Next scheduled', when(format, q.next_due)],
+    ['State', q.state], ['Node', q.node], q.next_expiry && ['Next expiry', when(format, q.next_expiry, true)], q.next_due && ['Next scheduled', when(format, q.next_due, true)],
     q.oldest_unacked_at && ['Unacked since', when(format, q.oldest_unacked_at)],
   ]);
 }
