@@ -67,23 +67,7 @@ func TestPagesForEverybody(t *testing.T) {
 		check := func(page string) {
 			t.Helper()
 			w.shoot(page + "-" + name)
-			if wide := eval[int](w, "document.documentElement.scrollWidth"); wide > int(l.width) {
-				t.Errorf("%s %s is %d wide", page, name, wide)
-			}
-			if wrong := eval[string](w, `document.body.innerText.match(/.*\b(NaN|undefined|Invalid Date|\[object).*/)?.[0] ?? ""`); wrong != "" {
-				t.Errorf("%s %s says %q", page, name, wrong)
-			}
-			_ = eval[bool](w, string(text)+"; true")
-			var found []struct {
-				ID, Impact, Help string
-				Nodes            []struct{ HTML string }
-			}
-			if err := json.Unmarshal([]byte(eval[string](w, "axe.run().then((r) => JSON.stringify(r.violations))")), &found); err != nil {
-				t.Fatal(err)
-			}
-			for _, v := range found {
-				t.Errorf("%s %s: %s, %s: %s\n%+v", page, name, v.Impact, v.ID, v.Help, v.Nodes)
-			}
+			accessible(w, page+" "+name, int(l.width), string(text))
 		}
 		w.until("document.querySelector('.login') !== null")
 		check("login")
@@ -139,4 +123,26 @@ func pictureQueue(w *tab, check func(string)) {
 	w.until("document.querySelectorAll('button.open').length === 1")
 	_ = eval[bool](w, "(document.querySelector('button.open').click(), true)")
 	check("queue-story")
+}
+
+// accessible asserts that a page is no wider than its window, says nothing that is not meant for people, and that axe finds nothing.
+func accessible(w *tab, page string, width int, axe string) {
+	w.Helper()
+	if wide := eval[int](w, "document.documentElement.scrollWidth"); wide > width {
+		w.Errorf("%s is %d wide", page, wide)
+	}
+	if wrong := eval[string](w, `document.body.innerText.match(/.*\b(NaN|undefined|Invalid Date|\[object).*/)?.[0] ?? ""`); wrong != "" {
+		w.Errorf("%s says %q", page, wrong)
+	}
+	_ = eval[bool](w, axe+"; true")
+	var found []struct {
+		ID, Impact, Help string
+		Nodes            []struct{ HTML string }
+	}
+	if err := json.Unmarshal([]byte(eval[string](w, "axe.run().then((r) => JSON.stringify(r.violations))")), &found); err != nil {
+		w.Fatal(err)
+	}
+	for _, v := range found {
+		w.Errorf("%s: %s, %s: %s\n%+v", page, v.Impact, v.ID, v.Help, v.Nodes)
+	}
 }
