@@ -23,7 +23,7 @@ export const connections = section('Connections', listOf('Connections', {
 }), connection);
 
 const channelLink = (name) => link(['channels', name], name);
-const queueName = (q) => el('span', { class: 'name' }, q.name);
+const queueName = (q) => link(['queue', q.vhost, q.name], q.name);
 
 const channelColumns = [
   ['Channel', (c) => channelLink(c.name)], ['State', (c) => c.state], ['Unacked', (c) => format.number(c.messages_unacknowledged)],

@@ -44,7 +44,7 @@ function exchange(main, context, [vhost, name]) {
   const remove = real === '' ? () => 'implicit' : (b) => button('Unbind…', () => unbind(vhost, b, w.asking), true);
   const common = [['Routing key', (b) => el('span', { class: 'name' }, b.routing_key)], ['Arguments', (b) => (Object.keys(b.arguments).length ? words(b.arguments) : '')]];
   const to = new Rows('Bindings from this exchange', [
-    ['To', (b) => (b.destination_type === 'exchange' ? exchangeLink(vhost, b.destination) : el('span', { class: 'name' }, b.destination))], ['Type', (b) => b.destination_type], ...common, ['Actions', remove]], 'Nothing is bound to it.');
+    ['To', (b) => (b.destination_type === 'exchange' ? exchangeLink(vhost, b.destination) : link(['queue', vhost, b.destination], b.destination))], ['Type', (b) => b.destination_type], ...common, ['Actions', remove]], 'Nothing is bound to it.');
   const from = new Rows('Bindings to this exchange', [['From', (b) => exchangeLink(vhost, b.source)], ...common, ['Actions', remove]], 'It is bound to no exchange.');
   const w = watch(main, context, shownAs(real), ['exchanges', 'Exchanges'], async (signal) => {
     const e = await get(at, { signal }), s = e.message_stats;
