@@ -32,9 +32,10 @@ var types = map[string]string{
 
 // file is one of them, as it is sent.
 type file struct {
-	kind          string
-	plain, packed []byte // packed with gzip
-	tag           string // of the content, in hex
+	kind   string
+	plain  []byte
+	packed func() []byte // with gzip, when the first asks for it: a broker that nobody looks at has no use for it
+	tag    string        // of the content, in hex
 }
 
 // all has the files by path. It is made once for a process.
@@ -62,12 +63,16 @@ var all = sync.OnceValue(func() map[string]*file {
 })
 
 func newFile(kind string, text []byte) *file {
+	sum := sha256.Sum256(text)
+	return &file{kind, text, sync.OnceValue(func() []byte { return pack(text) }), hex.EncodeToString(sum[:12])}
+}
+
+func pack(text []byte) []byte {
 	var packed bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is one
 	_, _ = w.Write(text)                                       // to memory
 	_ = w.Close()
-	sum := sha256.Sum256(text)
-	return &file{kind, text, packed.Bytes(), hex.EncodeToString(sum[:12])}
+	return packed.Bytes()
 }
 
 // Handlers returns who answers GET for each path, as patterns of http.ServeMux.
@@ -93,7 +98,7 @@ func (f *file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	text, tag := f.plain, f.tag
 	if unpacks(r) {
-		text, tag = f.packed, tag+"-gzip"
+		text, tag = f.packed(), tag+"-gzip"
 		h.Set("Content-Encoding", "gzip")
 	}
 	h.Set("ETag", `"`+tag+`"`)
