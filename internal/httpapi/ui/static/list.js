@@ -96,26 +96,39 @@ export function listOf(title, spec) {
       asking.now();
     });
     look();
-    asking = poll(async (signal) => {
+    asking = keepAsking(table, failed, context, async (signal) => {
       const { vhost: only, ...q } = query(state, spec);
       const fields = new Set([...spec.fields, ...columnsOf(state, spec).flatMap((c) => c.fields)]);
-      try {
-        const found = spec.all ? pageOf(await spec.all(only, signal), state, spec) : await get(spec.address(only), { query: { ...q, columns: [...fields].join(',') }, signal });
-        text(failed, '');
-        table.show(found, state.name || only !== undefined ? 'Nothing is like that.' : spec.nothing);
-        spec.seen?.(found, table);
-      } catch (error) {
-        if (error.status === 400 && error.message.startsWith('Page out of range') && state.page > 1) return go({ ...state, page: 1 }, false);
-        if (error.name !== 'AbortError') text(failed, error.message);
-        throw error;
-      }
-    }, 5000, context.report);
-    const ticking = setInterval(() => tick(format, table.body), 1000);
+      const found = spec.all ? pageOf(await spec.all(only, signal), state, spec) : await get(spec.address(only), { query: { ...q, columns: [...fields].join(',') }, signal });
+      table.show(found, state.name || only !== undefined ? 'Nothing is like that.' : spec.nothing);
+      spec.seen?.(found, table);
+    }, () => go({ ...state, page: 1 }, false));
     return () => {
-      clearInterval(ticking);
       asking.stop();
       spec.left?.();
     };
+  };
+}
+
+/** keepAsking calls show, which asks and fills the table, now and every 5 s; failed says why it cannot. first goes to the first page, when there is no such page any more. */
+export function keepAsking(table, failed, context, show, first) {
+  const asking = poll(async (signal) => {
+    try {
+      await show(signal);
+      text(failed, '');
+    } catch (error) {
+      if (error.status === 400 && error.message.startsWith('Page out of range') && table.state.page > 1) return first();
+      if (error.name !== 'AbortError') text(failed, error.message);
+      throw error;
+    }
+  }, 5000, context.report);
+  const ticking = setInterval(() => tick(format, table.body), 1000);
+  return {
+    now: () => asking.now(),
+    stop: () => {
+      clearInterval(ticking);
+      asking.stop();
+    },
   };
 }
 

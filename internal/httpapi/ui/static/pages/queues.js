@@ -1,11 +1,12 @@
 // Queues: all of them, paged, sorted and filtered by the broker.
 
 import { deleteAll, purgeAll } from '../actions.js';
-import { get, path, poll, request } from '../api.js';
+import { get, path, request } from '../api.js';
 import { href } from '../address.js';
 import { Sparkline } from '../chart.js';
-import { dialog, el, stay, text, tick, when } from '../dom.js';
+import { dialog, el, stay, text, when } from '../dom.js';
 import * as format from '../format.js';
+import { keepAsking } from '../list.js';
 import { parsed, told as said } from '../policy.js';
 import { ServerTable } from '../table.js';
 import { exactly, columnsOf, query, read, write } from '../tablestate.js';
@@ -106,24 +107,13 @@ function show(main, context) {
     asking.now();
   });
   look();
-  const asking = poll(async (signal) => {
+  const asking = keepAsking(table, failed, context, async (signal) => {
     const { vhost, ...q } = query(state, spec);
     const fields = new Set(['name', 'vhost', 'messages', ...columnsOf(state, spec).flatMap((c) => c.fields)]);
-    try {
-      const page = await get(vhost === undefined ? 'api/queues' : path('api/queues', vhost), { query: { ...q, columns: [...fields].join(',') }, signal });
-      text(failed, '');
-      table.show(page, state.name || Object.keys(state.filters).length ? 'No queue is like that.' : 'There are no queues, or none that you may see.');
-    } catch (error) {
-      if (error.status === 400 && error.message.startsWith('Page out of range') && state.page > 1) return go({ ...state, page: 1 }, false);
-      if (error.name !== 'AbortError') text(failed, error.message);
-      throw error;
-    }
-  }, 5000, context.report);
-  const ticking = setInterval(() => tick(format, table.body), 1000);
-  return () => {
-    clearInterval(ticking);
-    asking.stop();
-  };
+    const page = await get(vhost === undefined ? 'api/queues' : path('api/queues', vhost), { query: { ...q, columns: [...fields].join(',') }, signal });
+    table.show(page, state.name || Object.keys(state.filters).length ? 'No queue is like that.' : 'There are no queues, or none that you may see.');
+  }, () => go({ ...state, page: 1 }, false));
+  return () => asking.stop();
 }
 
 function chip(name, value, remove) {
