@@ -258,9 +258,7 @@ func TestPageQueueShowsText(t *testing.T) {
 		w.click(".parts a", part)
 		w.until("document.querySelector('.parts + * + div').childElementCount > 0 && (document.querySelector('tbody') !== null || document.querySelector('.strip') !== null)")
 	}
-	if eval[bool](w, "'hacked' in window || document.querySelector('main img, main script, main iframe, main style, main b b, main i') !== null") {
-		t.Error("what a client said was taken for markup")
-	}
+	w.onlyText()
 }
 
 // Who may not read the queue sees its figures, and why not its messages; a queue that is used by looking says so.

@@ -267,9 +267,7 @@ func TestPagesOfAdministrators(t *testing.T) {
 	w.click("button", "Listen")
 	w.refused = []string{"/api/x/events"}
 	w.shoot("events")
-	if eval[bool](w, "'hacked' in window || document.querySelector('main img, main script') !== null") {
-		t.Error("a name was taken for markup")
-	}
+	w.onlyText()
 }
 
 // Names are text in these pages, too.
@@ -304,9 +302,7 @@ func TestListsShowText(t *testing.T) {
 	w.sees("Why queue " + hostile[1])
 	w.at("#/policies/history/%2F")
 	w.sees("policy " + hostile[3] + " set:")
-	if eval[bool](w, "'hacked' in window || document.querySelector('main img, main script, main iframe, main style, main b, main i, main svg, header b') !== null") {
-		t.Error("a name was taken for markup")
-	}
+	w.onlyText("main b", "main svg")
 	w.do(chromedp.KeyEvent(kb.Escape))
 }
 
