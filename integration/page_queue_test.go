@@ -128,6 +128,17 @@ func pageLocks(w *tab, b *broker) {
 	if after := until(); after == before {
 		w.Errorf("the lock is as it was: %s", after)
 	}
+	w.click("td button", "Return…")
+	w.sees("is taken back from basic.get, goes to its place in the queue")
+	w.click("dialog button", "Return it")
+	w.sees("is in the queue again.")
+	w.sees("Nobody holds a message.")
+	if m := b.peeked("orders", "ready")[0]; m.Payload != "held" || !m.Redelivered {
+		w.Errorf("%+v", m)
+	}
+	if _, ok, err := b.dialWith(amqp.Config{Heartbeat: time.Minute}).Get("orders", false); err != nil || !ok { // and is held again
+		w.Fatal(ok, err)
+	}
 }
 
 // pageSchedules gives a scheduled message another time, and cancels one.

@@ -11,15 +11,17 @@ import (
 const lateLimit = 100_000
 
 // returned: a queue took deliveries back because nobody settled them in time (ADR
-// 10). What was not written yet is not written; the tags of the others stay
+// 10), or because somebody asked it to. What was not written yet is not written; the tags of the others stay
 // valid, count for no limit, and settling them is left to the queue to ignore.
 func (s *state) returned(m *mail.DeliveriesReturned) {
 	p := s.peers.Find(m.Queue)
 	if p == nil {
 		return
 	}
-	s.cfg.Log.Warn().Str("queue", m.Name).Any("deliveries", m.Numbers).
-		Msg("deliveries were not acknowledged in time and went back to their queue")
+	if !m.Asked { // who asked is on record
+		s.cfg.Log.Warn().Str("queue", m.Name).Any("deliveries", m.Numbers).
+			Msg("deliveries were not acknowledged in time and went back to their queue")
+	}
 	s.output.Withdraw(m)
 	s.unacked.Return(&p.Queue, m)
 	if s.tx != nil {

@@ -95,11 +95,12 @@ type Unused struct {
 	Messages int
 }
 
-// DeliveriesReturned: nobody settled these deliveries in time and the queue has
-// taken them back (ADR 10). Settling them later changes nothing. From a queue to
-// the channel that had them.
+// DeliveriesReturned: nobody settled these deliveries in time, or somebody Asked for
+// them, and the queue has taken them back (ADR 10). Settling them later changes
+// nothing. From a queue to the channel that had them.
 type DeliveriesReturned struct {
 	Queue   Address
+	Asked   bool
 	Name    string  // of the queue
 	Numbers []Range // the queue's, as in Delivery
 }

@@ -72,6 +72,26 @@ type LockRenewed struct {
 	Locked int64
 }
 
+// ReturnDelivery takes the delivery of message Seq back from who holds it, as if that had not been settled in time, but
+// that its consumer stays. From anybody; DeliveryReturned comes back.
+type ReturnDelivery struct {
+	Request
+	Seq uint64
+	// Queue and VHost are names, for errors.
+	Queue, VHost string
+}
+
+// Answer implements Answerable.
+func (r *ReturnDelivery) Answer(f Fate) (Address, any) {
+	return r.ReplyTo, &DeliveryReturned{Reply: r.Done(gone(f, r.Queue, r.VHost))}
+}
+
+// DeliveryReturned answers ReturnDelivery.
+type DeliveryReturned struct {
+	Reply
+	Found bool // false is no error: it was settled, or came back before
+}
+
 // FindDeliveries asks a channel which deliveries of a queue, by its numbers for that
 // channel, have which delivery tags, or which delivery a tag stands for. From anybody;
 // DeliveriesFound comes back.

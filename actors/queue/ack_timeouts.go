@@ -30,7 +30,6 @@ func (s *state) expireAckTimeouts(now clock.Instant) (more bool) {
 	var cancelled []*consumers.Consumer
 	told := map[*consumers.Channel]*mail.DeliveriesReturned{}
 	more = s.ackTimeouts.Advance(now.Floor(), messages.TurnLimit, func(channel *consumers.Channel, number uint64) {
-		u, _ := channel.Unacked.Take(number)
 		s.Counts.TimedOut++
 		m := told[channel]
 		if m == nil {
@@ -38,10 +37,7 @@ func (s *state) expireAckTimeouts(now clock.Instant) (more bool) {
 			told[channel] = m
 			s.out.Send(channel.Address, m)
 		}
-		m.Add(number)
-		s.releaseDelivery(u)
-		s.Requeue(u.Message, now)
-		if c := u.Consumer; c != nil && !c.Gone() {
+		if c := takeBack(s, channel, number, m, now).Consumer; c != nil && !c.Gone() {
 			s.detach(c, now)
 			cancelled = append(cancelled, c)
 		}
@@ -50,4 +46,13 @@ func (s *state) expireAckTimeouts(now clock.Instant) (more bool) {
 		s.out.Send(c.Channel.Address, &mail.ConsumerCancelled{Queue: s.self, Tag: c.Tag})
 	}
 	return more
+}
+
+// takeBack requeues a delivery that its channel holds, which m is to tell it.
+func takeBack(s *state, channel *consumers.Channel, number uint64, m *mail.DeliveriesReturned, now clock.Instant) consumers.Delivery {
+	u, _ := channel.Unacked.Take(number)
+	m.Add(number)
+	s.releaseDelivery(u)
+	s.Requeue(u.Message, now)
+	return u
 }

@@ -50,3 +50,27 @@ func (s *state) renew(m *mail.RenewLock, now clock.Instant) {
 		End: func(clock.Instant) { s.out.Send(m.ReplyTo, reply) },
 	}, now)
 }
+
+// returnDelivery takes one back from who holds it.
+func returnDelivery(s *state, m *mail.ReturnDelivery, now clock.Instant) {
+	var held consumers.Unsettled
+	all := s.consumers.Scan(int(s.turnMost))
+	s.pending.Start(&work.Work{
+		Expires: true, Asked: m,
+		Step: func(clock.Instant) bool {
+			return all.Step(func(u consumers.Unsettled) {
+				if s.Backlog.Entry(u.Message).Seq == m.Seq {
+					held = u
+				}
+			}) || held.Channel != nil
+		},
+		End: func(now clock.Instant) {
+			if held.Channel != nil {
+				told := &mail.DeliveriesReturned{Queue: s.self, Name: s.queue.Name, Asked: true}
+				takeBack(s, held.Channel, held.Number, told, now)
+				s.out.Send(held.Channel.Address, told)
+			}
+			s.out.Send(m.ReplyTo, &mail.DeliveryReturned{Reply: m.Done(nil), Found: held.Channel != nil})
+		},
+	}, now)
+}

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/store"
+	"candlemark/policies"
 )
 
 // locks lists the deliveries that nobody has settled.
@@ -164,4 +166,84 @@ func TestDatesGoByTheWallClock_ADR19(t *testing.T) {
 	}
 	c.at(1500)
 	c.wantNumbers("back", c.returned(), 1)
+}
+
+// takeBack has the delivery of a message returned for who holds it, and reports whether somebody did.
+func (c *core) takeBack(seq uint64) bool {
+	c.t.Helper()
+	c.feed(&mail.ReturnDelivery{Request: mail.Request{ReplyTo: owner}, Seq: seq})
+	return one[*mail.DeliveryReturned](c).Found
+}
+
+// TestReturn_ADR10: a delivery that somebody asks back is at its place, redelivered; who had it is told and may settle it, which
+// changes nothing. Its consumer stays, and may take as many as before.
+func TestReturn_ADR10(t *testing.T) {
+	c := newCore(t)
+	c.consume(ch1, "a", 2)
+	c.put("1", "2", "3")
+	c.want("first", c.delivered("a"), "1", "2")
+	first := c.locks(0, 0).Deliveries[0].Seq
+	if !c.takeBack(first) {
+		t.Fatal("nobody holds it")
+	}
+	c.feed(&mail.CancelConsumer{Channel: ch1, Tag: "a"})
+	told := one[*mail.DeliveriesReturned](c)
+	if !told.Asked || !told.Covers(1) || told.Covers(2) {
+		t.Errorf("%+v", told)
+	}
+	if got := all[*mail.ConsumerCancelled](c); len(got) > 0 {
+		t.Error("the consumer was cancelled")
+	}
+	d := one[*mail.Deliver](c) // it is the first again, and its consumer has room
+	if len(d.Items) != 1 || string(d.Items[0].Message.Body) != "1" || !d.Items[0].Redelivered || d.Items[0].Number != 3 {
+		t.Errorf("%+v", d)
+	}
+	c.settle(ch1, mail.Ack, 1, 1)
+	c.settle(ch1, mail.Reject, 1, 1)
+	if c.Counts.Ack != 0 || c.Counts.Late != 2 || c.Counts.TimedOut != 0 || c.Backlog.Len() != 3 {
+		t.Errorf("%+v, %d messages", c.Counts, c.Backlog.Len())
+	}
+	c.settle(ch1, mail.Ack, 2, 3)
+	if c.takeBack(first) || c.takeBack(1<<60) {
+		t.Error("what nobody holds was returned")
+	}
+	c.want("ready", c.ready(), "3")
+	c.get(ch2)
+	if p := c.locks(0, 0); !c.takeBack(p.Deliveries[0].Seq) {
+		t.Error("not that of basic.get")
+	}
+	c.want("ready", c.ready(), "3")
+}
+
+// TestReturnLate_TTL22: what comes back past its deadline expires, and what came back too often is dead-lettered (DL-9).
+func TestReturnLate_TTL22(t *testing.T) {
+	c := newQuorum(t, dlx, func(s *policies.QueueSettings) { s.DeliveryLimit = 1 })
+	c.publish(msg("1", -1), msg("2", 100))
+	c.get(ch1)
+	held := func() uint64 { return c.locks(0, 0).Deliveries[0].Seq }
+	c.takeBack(held())
+	c.want("ready", c.ready(), "1", "2")
+	c.get(ch1)
+	c.takeBack(held())
+	c.want("dead", c.seenOff(), "delivery_limit 1")
+	c.get(ch1)
+	c.at(100)
+	c.takeBack(held())
+	c.want("dead", c.seenOff(), "expired 2")
+}
+
+// TestReturnAfterRestart_ADR16: the journal knows of what was returned, which is there after a restart, once.
+func TestReturnAfterRestart_ADR16(t *testing.T) {
+	c := durableCore(t)
+	m := msg("1", -1)
+	m.Persistent = true
+	c.publish(m)
+	c.get(ch1)
+	c.takeBack(c.locks(0, 0).Deliveries[0].Seq)
+	c.settle(ch1, mail.Ack, 1, 1)
+	if last := c.records[len(c.records)-1]; last.Kind != store.Returned || last.First != 1 {
+		t.Errorf("%+v", last)
+	}
+	next := c.restarted(1000)
+	next.want("ready", next.ready(), "1")
 }

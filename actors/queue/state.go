@@ -171,6 +171,8 @@ func (s *state) control(what any, now clock.Instant) {
 		s.ask(m, s.view().ListUnacked(m), now)
 	case *mail.RenewLock:
 		s.renew(m, now)
+	case *mail.ReturnDelivery:
+		returnDelivery(s, m, now)
 	case *mail.PreviewSettings:
 		beginPreview(s, m)
 	case *mail.Trim:

@@ -206,6 +206,14 @@ func TestWork_TTL33(t *testing.T) {
 				}
 			},
 		},
+		"return of one": {
+			func() *core { return crowd(t).held() }, &mail.ReturnDelivery{Request: mail.Request{ReplyTo: ch2}, Seq: many}, 1, many,
+			func(c *core) {
+				if r := one[*mail.DeliveryReturned](c); !r.Found {
+					t.Errorf("%+v", r)
+				}
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := tt.core()

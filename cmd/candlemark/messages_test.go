@@ -77,7 +77,9 @@ func TestPeekVerb_TTL9(t *testing.T) {
 			"id\tconsumer_tag\tchannel\tconnection\tdelivery_tag\tlock_expires_at\n1\t\t127.0.0.1:* -> 127.0.0.1:* (1)\t127.0.0.1:* -> 127.0.0.1:*\t1\t*\n",
 		},
 		{"renew_lock|q|1", "Renewing the lock of message 1 of queue 'q' in vhost '/' ...\nIt is locked until *\n"},
-		{"-s|list_queues|name|messages_ready|messages_scheduled|next_due", "q\t2\t0\t\n"},
+		{"return_lock|q|1", "Returning message 1 of queue 'q' in vhost '/' ...\n"},
+		{"-s|peek|q|id|redelivered|--limit|1", "1\ttrue\n"},
+		{"-s|list_queues|name|messages_ready|messages_scheduled|next_due", "q\t3\t0\t\n"},
 	})
 	refusals(t, url, []refusal{
 		{"peek", commandline.ExitUsage, "not enough arguments."},
@@ -86,6 +88,7 @@ func TestPeekVerb_TTL9(t *testing.T) {
 		{"peek|none", commandline.ExitData, "NOT_FOUND - no queue 'none' in vhost '/'"},
 		{"peek|-p|none|q", commandline.ExitData, "NOT_FOUND - vhost 'none' not found"},
 		{"renew_lock|q|2", commandline.ExitData, "no such delivery is locked: it was settled, or its lock ran out"},
+		{"return_lock|q|1", commandline.ExitData, "no such delivery is locked: it was settled, or its lock ran out"},
 		{"renew_lock|q|x", commandline.ExitUnavailable, "id is a number, 1 or more, not x"},
 		{"list_unacked|q|--exchange", commandline.ExitUsage, "--exchange"},
 	})

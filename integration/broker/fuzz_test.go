@@ -28,7 +28,7 @@ var fuzzedPaths = []string{
 	"PUT /api/user-limits/u/max-channels", "PUT /api/queues/v/q", "PUT /api/exchanges/v/x", "POST /api/bindings/v/e/x/q/q",
 	"POST /api/bindings/v/e/x/e/x", "POST /api/exchanges/v/x/publish", "POST /api/exchanges/v/amq.default/publish", "POST /api/queues/v/q/get",
 	"PUT /api/cluster-name", "PUT /api/disk-free-limit", "PUT /api/memory-high-watermark", "PUT /api/x/queues/v/q/scheduled/1",
-	"PUT /api/x/queues/v/q/scheduled", "POST /api/x/queues/v/q/unacked/1/renew", "DELETE /api/queues/v/q", "DELETE /api/exchanges/v/x",
+	"PUT /api/x/queues/v/q/scheduled", "POST /api/x/queues/v/q/unacked/1/renew", "POST /api/x/queues/v/q/unacked/1/return", "DELETE /api/queues/v/q", "DELETE /api/exchanges/v/x",
 	"GET /api/queues", "GET /api/queues/v", "GET /api/queues/v/q", "GET /api/exchanges/v", "GET /api/bindings", "GET /api/overview",
 	"GET /api/connections", "GET /api/channels", "GET /api/nodes", "GET /api/x/queues/v/q/messages", "GET /api/x/queues/v/q/unacked",
 	"GET /api/x/queues/v/q/scheduled", "GET /api/x/queues/v/q/scheduled/counts", "GET /api/x/dead-letters",

@@ -141,6 +141,9 @@ func TestHTTPMessagesRefusals(t *testing.T) {
 			w.want(404, "-", "GET", "/api/x/queues/nowhere/q"+path, "")
 		}
 		w.want(404, notFound, "POST", none+"/unacked/1/renew", "")
+		w.want(404, notFound, "POST", none+"/unacked/1/return", "")
+		w.want(404, reason("not_found", "no such delivery is locked: it was settled, or its lock ran out"), "POST", q+"/unacked/1/return", "")
+		w.want(405, "", "GET", q+"/unacked/1/return", "")
 		w.want(404, notFound, "DELETE", none+"/scheduled/1", "")
 		w.want(404, notFound, "PUT", none+"/scheduled/1", `{"delay":1}`)
 		w.want(404, reason("not_found", "no such delivery is locked: it was settled, or its lock ran out"), "POST", q+"/unacked/1/renew", "")
@@ -155,6 +158,7 @@ func TestHTTPMessagesRefusals(t *testing.T) {
 			{"GET", "/messages?state=dead", "", "state is ready, unacked or scheduled, or several of them with commas between, not dead"},
 			{"GET", "/messages?encoding=x", "", "Unsupported encoding. Please use auto or base64."},
 			{"POST", "/unacked/0/renew", "", "id is a number, 1 or more, not 0"},
+			{"POST", "/unacked/x/return", "", "id is a number, 1 or more, not x"},
 			{"DELETE", "/scheduled", "", "either id or message_id has to be given"},
 			{"DELETE", "/scheduled/7?message_id=a", "", "either id or message_id has to be given"},
 			{"DELETE", "/scheduled/x", "", "id is a number, 1 or more, not x"},
@@ -264,6 +268,59 @@ func TestHTTPLocks_ADR10(t *testing.T) {
 			t.Errorf("%v", q)
 		}
 		w.want(404, "-", "POST", unacked+"/"+got[1].ID+"/renew", "")
+	})
+}
+
+// A delivery can be taken back from who holds it, whose tag stays good and settles nothing any more; that takes more than
+// the permission to read (ADR 26).
+func TestHTTPReturn_ADR10(t *testing.T) {
+	testkit.Run(t, nil, func(b *testkit.Bubble) {
+		w, ch := bubbleWeb(b), b.Connect().Open()
+		ch.Confirms()
+		ch.Declare("q", nil)
+		ch.Publish("", "q", amqp.Publishing{Body: []byte("1")})
+		ch.Publish("", "q", amqp.Publishing{Body: []byte("2")})
+		deliveries := ch.Subscribe("q", 1)
+		first := testkit.Receive(b, deliveries)
+		if _, err := b.Users.PutAccount(auth.Account{Name: "reader", Hash: auth.HashPassword("reader"), Tags: []string{"management"}}); err != nil {
+			t.Fatal(err)
+		}
+		grant := auth.Grant{User: "reader", VHost: "/", Configure: "", Write: "", Read: "^q$"}
+		if _, err := b.Users.PutGrant(grant); err != nil {
+			t.Fatal(err)
+		}
+		held := func() string { return get[holdings](w, "/api/x/queues/%2F/q/unacked").Deliveries[0].ID }
+		back := func(id string) string { return "/api/x/queues/%2F/q/unacked/" + id + "/return" }
+		id := held()
+		if got := w.ask("reader:reader", "POST", back(id), ""); got.Code != 401 {
+			t.Errorf("who may read only: %d %s", got.Code, got.Body)
+		}
+		grant.Write = "^(q|amq\\.default)$"
+		if _, err := b.Users.PutGrant(grant); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.ask("reader:reader", "POST", back(id), ""); got.Code != 200 || strings.TrimSpace(got.Body.String()) != `{"returned":1}` {
+			t.Errorf("%d %s", got.Code, got.Body)
+		}
+		again := testkit.Receive(b, deliveries) // the only consumer
+		if string(again.Body) != "1" || !again.Redelivered || again.DeliveryTag != first.DeliveryTag+1 || held() != id {
+			t.Errorf("%+v", again)
+		}
+		for _, settle := range []func(uint64) error{
+			func(tag uint64) error { return ch.Ack(tag, false) }, func(tag uint64) error { return ch.Ack(tag, false) },
+		} {
+			if err := settle(first.DeliveryTag); err != nil { // too late, and no error
+				t.Fatal(err)
+			}
+			first = again
+		}
+		if second := testkit.Receive(b, deliveries); string(second.Body) != "2" || second.Redelivered {
+			t.Errorf("%+v", second)
+		}
+		if q := get[map[string]any](w, "/api/queues/%2F/q"); q["settled_late"] != 1.0 || q["deliveries_timed_out"] != 0.0 || q["messages"] != 1.0 {
+			t.Errorf("%v", q)
+		}
+		w.want(404, "-", "POST", back(id), "")
 	})
 }
 

@@ -41,6 +41,7 @@ var messageVerbs = []verb.Row{
 		Title: verb.Titled("Counting scheduled messages"), Run: countScheduled,
 	},
 	{Name: "renew_lock", About: "Gives a delivery its consumer timeout anew", Arguments: "<queue> <id>", Title: verb.Titled("Renewing the lock of message {id}"), Run: renewLock},
+	{Name: "return_lock", About: "Has a message go back to its queue that a consumer holds", Arguments: "<queue> <id>", Title: verb.Titled("Returning message {id}"), Run: returnLock},
 	{
 		Name: "cancel_scheduled", About: "Drops messages that wait for their time", Arguments: "<queue> [<id>]", Options: "exchange message-id",
 		Title: verb.Titled("Cancelling scheduled messages"), Run: cancelScheduled,
@@ -113,6 +114,11 @@ func renewLock(ctx context.Context, broker *client.Client, c *verb.Call) error {
 		c.Say("It is locked for as long as its consumer has it")
 	}
 	return nil
+}
+
+func returnLock(ctx context.Context, broker *client.Client, c *verb.Call) error {
+	_, err := broker.Change(ctx, http.MethodPost, nil, nil, c.Of("unacked", c.Arguments[1], "return")...)
+	return verb.Missing(err)
 }
 
 func cancelScheduled(ctx context.Context, broker *client.Client, c *verb.Call) error {

@@ -21,6 +21,8 @@ type Messages interface {
 	// RenewLock gives deliveries their consumer timeout anew. Count is how many it
 	// found, until when the first of them goes back, in wall ms, 0 for never.
 	RenewLock(ctx context.Context, by Asker, at Place, which Lock) (count int, until int64, err error)
+	// ReturnDelivery has a message go back to its queue that somebody holds; found is false if nobody does.
+	ReturnDelivery(ctx context.Context, by Asker, at Place, id uint64) (found bool, err error)
 	// Scheduled lists messages that wait for their time, by that.
 	Scheduled(ctx context.Context, by Asker, at Place, after Cursor, limit int) (ScheduledPage, error)
 	// ScheduledCounts counts them.

@@ -3,6 +3,7 @@ package queries
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"candlemark/actors/mail"
@@ -223,6 +224,25 @@ func (qs *Queries) renewTag(ctx context.Context, by management.Asker, m *mail.Re
 		return 0, 0, nil
 	}
 	return answer.Count, answer.Locked, nil
+}
+
+// ReturnDelivery implements management.Messages.
+func (qs *Queries) ReturnDelivery(ctx context.Context, by management.Asker, at management.Place, id uint64) (found bool, err error) {
+	if err := qs.mayChange(by, at); err != nil {
+		return false, err
+	}
+	answer, _, err := inquire[*mail.DeliveryReturned](ctx, qs, by, at, func(r mail.Request) any {
+		return &mail.ReturnDelivery{Request: r, Seq: id, Queue: at.Name, VHost: at.VHost}
+	})
+	if err != nil {
+		return false, err
+	}
+	if answer.Found {
+		qs.tell(ctx, events.OriginOf(ctx).Declared(false), "delivery.returned", at.VHost, protocol.Table{
+			{Key: "name", Value: at.Name}, {Key: "vhost", Value: at.VHost}, {Key: "id", Value: strconv.FormatUint(id, 10)},
+		})
+	}
+	return answer.Found, nil
 }
 
 // owner is the connection of a channel, nil if it has none any more, and the channel's

@@ -40,10 +40,10 @@ func (qs *Queries) ScheduledCounts(ctx context.Context, by management.Asker, at 
 	return management.ScheduledCounts(answer.Scheduled), nil
 }
 
-// mayChangeScheduled checks that somebody may change what others have published, which the
+// mayChange checks that somebody may change what others have published or hold, which the
 // permission to read does not allow, nor one that is given out for bindings: it takes
 // those to publish there, or a tag.
-func (qs *Queries) mayChangeScheduled(by management.Asker, at management.Place) error {
+func (qs *Queries) mayChange(by management.Asker, at management.Place) error {
 	if by.HasTag("administrator") || by.HasTag("policymaker") {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (qs *Queries) mayChangeScheduled(by management.Asker, at management.Place) 
 
 // CancelScheduled implements management.Messages.
 func (qs *Queries) CancelScheduled(ctx context.Context, by management.Asker, at management.Place, which management.ScheduledID) (count int, err error) {
-	if err := qs.mayChangeScheduled(by, at); err != nil {
+	if err := qs.mayChange(by, at); err != nil {
 		return 0, err
 	}
 	answer, _, err := inquire[*mail.ScheduledChanged](ctx, qs, by, at, func(r mail.Request) any {
@@ -74,7 +74,7 @@ func (qs *Queries) CancelScheduled(ctx context.Context, by management.Asker, at 
 
 // Reschedule implements management.Messages.
 func (qs *Queries) Reschedule(ctx context.Context, by management.Asker, at management.Place, which management.ScheduledID, when management.When) (count int, due int64, err error) {
-	if err := qs.mayChangeScheduled(by, at); err != nil {
+	if err := qs.mayChange(by, at); err != nil {
 		return 0, 0, err
 	}
 	due = when.MS

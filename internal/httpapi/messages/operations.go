@@ -39,7 +39,7 @@ func does(d operation, exchange bool) rest.Handler {
 
 // operations by their AMQP routing keys.
 var operations = map[string]operation{
-	"queue.peek": peek, "queue.expirations": expirations, "queue.unacked": unacked, "lock.renew": renew,
+	"queue.peek": peek, "queue.expirations": expirations, "queue.unacked": unacked, "lock.renew": renew, "lock.return": giveBack,
 	"scheduled.list": listScheduled, "scheduled.count": countScheduled, "scheduled.cancel": cancelScheduled, "scheduled.reschedule": reschedule,
 }
 

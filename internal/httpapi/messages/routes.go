@@ -15,6 +15,7 @@ var Routes = slices.Concat(
 		rest.Get("/api/x/expirations/{vhost}/{name}", rest.Visitor, does(expirations, false)),
 		rest.Get(queuePath+"/unacked", rest.Visitor, does(unacked, false)),
 		rest.Post(queuePath+"/unacked/{id}/renew", rest.Visitor, does(renew, false)),
+		rest.Post(queuePath+"/unacked/{id}/return", rest.Visitor, does(giveBack, false)),
 	},
 	scheduledRoutes(queuePath, false),
 	scheduledRoutes("/api/x/exchanges/{vhost}/{name}", true),

@@ -37,6 +37,11 @@ type renewed struct {
 	Locked *string `json:"lock_expires_at"`
 }
 
+// returned is the answer for deliveries that went back.
+type returned struct {
+	Count int `json:"returned"`
+}
+
 // unacked lists what consumers hold.
 func unacked(ctx context.Context, b management.Messages, by management.Asker, at management.Place, w params) (any, error) {
 	after, limit, err := w.page()
@@ -97,7 +102,28 @@ func renew(ctx context.Context, b management.Messages, by management.Asker, at m
 	case err != nil:
 		return nil, err
 	case count == 0:
-		return nil, rest.Nonexistent("no such delivery is locked: it was settled, or its lock ran out")
+		return nil, notLocked
 	}
 	return renewed{count, forms.Optional(until)}, nil
+}
+
+// notLocked is the answer for what is not there.
+var notLocked = rest.Nonexistent("no such delivery is locked: it was settled, or its lock ran out")
+
+// giveBack has a message go back to its queue for who holds it.
+func giveBack(ctx context.Context, b management.Messages, by management.Asker, at management.Place, w params) (any, error) {
+	id, err := w.number("id")
+	switch {
+	case err != nil:
+		return nil, err
+	case id == 0:
+		return nil, rest.Complaint("id has to be given")
+	}
+	switch found, err := b.ReturnDelivery(ctx, by, at, id); {
+	case err != nil:
+		return nil, err
+	case !found:
+		return nil, notLocked
+	}
+	return returned{1}, nil
 }

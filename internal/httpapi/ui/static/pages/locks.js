@@ -70,11 +70,17 @@ export function locks(where, about) {
     }
     asking.now();
   };
+  const giveBack = (d) => dialog('Return a message to its queue?', el('p', null, `Message ${d.id} is taken back from `, d.consumer_tag === '' ? 'basic.get' : value(d.consumer_tag), ', goes to its place in the queue, marked as redelivered, and counts as delivered once more. What its holder says about it from now on changes nothing.'), 'Return it', async () => {
+    await request('POST', about.x('unacked', d.id, 'return'));
+    told(about, asking, `Message ${d.id} is in the queue again.`);
+  }, true);
   const asking = listed(where, about, about.x('unacked'), 'deliveries', 'message', (all) => table('Locks',
-    ['Lock ends', 'Held by', 'Channel', 'Since', 'Delivery tag', 'Message', 'Bytes', 'Deliveries before', 'Message expires', 'Action'], all.map((d) => [
+    ['Lock ends', 'Held by', 'Channel', 'Since', 'Delivery tag', 'Message', 'Bytes', 'Deliveries before', 'Message expires', 'Actions'], all.map((d) => [
       d.lock_expires_at ? when(format, d.lock_expires_at, true) : 'with its channel', d.consumer_tag === '' ? 'basic.get' : value(d.consumer_tag), value(d.channel), when(format, d.delivered_at),
       d.delivery_tag === null ? 'not sent yet' : format.number(d.delivery_tag), d.id, format.number(d.payload_bytes), format.number(d.delivery_count), when(format, d.expires_at, true),
-      d.lock_expires_at && el('button', { type: 'button', 'data-for': d.id, 'aria-label': `Renew the lock of message ${d.id}`, onclick: () => renew(d) }, 'Renew'),
+      el('span', { class: 'buttons' },
+        d.lock_expires_at && el('button', { type: 'button', 'data-for': d.id, 'aria-label': `Renew the lock of message ${d.id}`, onclick: () => renew(d) }, 'Renew'),
+        el('button', { type: 'button', class: 'danger', 'data-for': `return ${d.id}`, 'aria-label': `Return message ${d.id}`, onclick: () => giveBack(d) }, 'Return…')),
     ]), 'Nobody holds a message.'));
   return () => asking.stop();
 }
