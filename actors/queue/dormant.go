@@ -61,6 +61,10 @@ func (q *queue) resting() bool {
 
 // rest gives up what a dormant queue does without.
 func (q *queue) rest() {
+	if q.state.Taken() > 0 {
+		q.state.Shrink()
+		q.tell()
+	}
 	q.dormant = doze(&q.state)
 	q.cfg.Budget.Add(-q.budgetBytes)
 	q.held = false
@@ -87,6 +91,7 @@ func (q *queue) due() bool {
 		if q.held = false; idle(s) && q.reading == 0 {
 			s.Shrink()
 			s.ackTimeouts, s.flow, s.out = nil, nil, outcome{}
+			q.tell()
 		}
 	}
 	return false

@@ -90,14 +90,13 @@ func (s *state) describe(m *mail.DescribeQueue) {
 		Ready: s.Shown(), Unacked: s.consumers.Unacked(), Consumers: s.consumers.Len(),
 		ReadyBytes: s.Backlog.ReadyBytes() + forwarding, UnackedBytes: s.Backlog.Bytes() - s.Backlog.ReadyBytes() - forwarding,
 		Paged: s.Backlog.Paged(), PagedBytes: s.Backlog.PagedBytes(),
-		Memory: s.Backlog.Memory(), LastUse: s.used, Counts: s.Counts, Effective: s.effective.Value().effective(), Settings: s.Settings,
+		Memory: s.Taken(), LastUse: s.used, Counts: s.Counts, Effective: s.effective.Value().effective(), Settings: s.Settings,
 		Arguments: s.queue.Arguments, Durable: s.queue.Durable, AutoDelete: s.queue.AutoDelete, Exclusive: s.queue.Exclusive,
 	}
 	if x := s.Scheduled; x != nil {
 		info.Scheduled = x.Counts(s.Journal.At, s.Skew)
 		info.Paged += x.Messages.Paged()
 		info.PagedBytes += x.Messages.PagedBytes()
-		info.Memory += x.Memory()
 	}
 	info.Persistent, info.PersistentBytes = s.Backlog.Persistent()
 	info.Expiring, info.Lease = expiring(s), leased(s)

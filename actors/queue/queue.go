@@ -204,7 +204,6 @@ func (q *queue) post(ctx actor.Context) {
 	s := &q.state
 	s.flush()
 	q.tell() // before anybody is told of it
-	s.queue.Waits.Set(s.Expiry.Len() > 0, s.Settings.Expires > 0, s.ackTimeouts.Len() > 0 || s.Scheduled != nil && s.Scheduled.Len() > 0)
 	for _, p := range s.out.Posts {
 		ctx.Send(p.To, p.What)
 	}

@@ -68,6 +68,7 @@ func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
 	if s.queue.Durable { // others end with their numbers
 		s.Seq = cfg.Newest
 	}
+	match(s)
 	s.Restore(cfg.Recovered)
 	if x := s.Scheduled; x != nil && !cfg.Revived {
 		x.Overdue = now.Floor()
@@ -199,6 +200,7 @@ func (s *state) flush() {
 func (s *state) configure(m *mail.Configure, now clock.Instant) {
 	before := s.Settings
 	s.effective, s.Settings = matchedBy(m.Effective), m.Settings
+	match(s)
 	s.lease.SetPeriod(period(s.Settings.Expires), now.Ceil(), lease.Changed)
 	s.forwardToChanged(&before, now)
 	if before.HasDLX && !s.Settings.HasDLX {

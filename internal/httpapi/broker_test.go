@@ -10,6 +10,7 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/events"
+	"candlemark/internal/figures"
 	"candlemark/internal/management"
 	"candlemark/internal/parameters"
 	"candlemark/policies"
@@ -156,14 +157,31 @@ func (f *fake) Queues(_ context.Context, vhost string) ([]management.Queue, erro
 func (f *fake) QueueNames(vhost string) (names []management.QueueName) {
 	list, _ := f.Queues(context.Background(), vhost)
 	for _, q := range list {
-		names = append(names, management.QueueName{VHost: q.VHost, Name: q.Name})
+		names = append(names, management.QueueName{
+			VHost: q.VHost, Name: q.Name, Type: q.Type, Durable: q.Durable, AutoDelete: q.AutoDelete, Exclusive: q.Exclusive, Figures: figuresOf(&q),
+		})
 	}
 	return names
 }
 
+// figuresOf a queue are what it would have told lists.
+func figuresOf(q *management.Queue) *figures.Figures {
+	f, v := new(figures.Figures), figures.Values{
+		figures.Ready: int64(q.Ready), figures.Unacked: int64(q.Unacked), figures.ReadyBytes: q.ReadyBytes, figures.UnackedBytes: q.UnackedBytes,
+		figures.Persistent: int64(q.Persistent), figures.PersistentBytes: q.PersistentBytes, figures.Memory: q.Memory, figures.Consumers: int64(q.Consumers),
+		figures.Scheduled: int64(q.Scheduled.Count), figures.Expiring: int64(q.Expiring.Count), figures.LeaseEnds: q.Lease.Ends,
+	}
+	if q.State == "running" {
+		v[figures.Running] = 1
+	}
+	f.Tell(&v)
+	f.Match(&policies.Policy{Name: q.Effective.Policy}, &policies.Policy{Name: q.Effective.OperatorPolicy})
+	return f
+}
+
 func (f *fake) QueuesNamed(_ context.Context, names []management.QueueName) (list []management.Queue, err error) {
 	for _, q := range f.queues {
-		if slices.Contains(names, management.QueueName{VHost: q.VHost, Name: q.Name}) {
+		if slices.ContainsFunc(names, func(n management.QueueName) bool { return n.VHost == q.VHost && n.Name == q.Name }) {
 			list = append(list, q)
 		}
 	}

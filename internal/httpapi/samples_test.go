@@ -41,7 +41,7 @@ type figure struct {
 	AvgRate *float64 `json:"avg_rate"`
 }
 
-type figures struct {
+type sampled struct {
 	Messages figure `json:"messages_details"`
 	Stats    struct {
 		Publish figure `json:"publish_details"`
@@ -73,7 +73,7 @@ func TestSamples(t *testing.T) {
 		defer a.Close()
 		get := asker(t, handlerOf(a))
 		const query = "?lengths_age=60&lengths_incr=5&msg_rates_age=60&msg_rates_incr=5"
-		var q figures
+		var q sampled
 		get("/api/queues/%2F/q"+query, &q)
 		for range 6 {
 			time.Sleep(5 * time.Second)
@@ -81,7 +81,7 @@ func TestSamples(t *testing.T) {
 			g.published.Add(1)
 		}
 		time.Sleep(time.Second)
-		var list []figures
+		var list []sampled
 		get("/api/queues"+query, &list)
 		get("/api/queues/%2F/q"+query, &q)
 		for _, q := range append(list, q) {
@@ -94,7 +94,7 @@ func TestSamples(t *testing.T) {
 			}
 		}
 		var overview struct {
-			Totals    figures          `json:"queue_totals"`
+			Totals    sampled          `json:"queue_totals"`
 			Retention map[string][]int `json:"sample_retention_policies"`
 		}
 		get("/api/overview"+query, &overview)

@@ -3,6 +3,7 @@ package management
 import (
 	"context"
 
+	"candlemark/internal/figures"
 	"candlemark/policies"
 	"candlemark/protocol"
 )
@@ -26,8 +27,12 @@ type Queues interface {
 	Queue(ctx context.Context, vhost, name string) (Queue, error)
 }
 
-// QueueName names a queue.
-type QueueName struct{ VHost, Name string }
+// QueueName names a queue, and has what is known of it without asking it.
+type QueueName struct {
+	VHost, Name, Type              string
+	Durable, AutoDelete, Exclusive bool
+	*figures.Figures               // of the end of its last turn; nil for none
+}
 
 // Queue describes a queue.
 type Queue struct {

@@ -9,7 +9,7 @@ import (
 
 // leaves are the packages of the cellar that any actor may use.
 var leaves = []string{
-	"protocol", "policies/...", "internal/auth", "internal/budget", "internal/clock", "internal/events", "internal/seqmap", "internal/message",
+	"protocol", "policies/...", "internal/auth", "internal/budget", "internal/clock", "internal/events", "internal/figures", "internal/seqmap", "internal/message",
 	"internal/metrics", "internal/outbox", "internal/plainjson", "internal/topology",
 }
 
@@ -46,7 +46,7 @@ var rooms = map[string][]string{
 	"actors/vhost/refusal":     {"protocol", "policies", "actors/mail", "internal/topology"},
 	"actors/policy":            actorOf("internal/definitions"),
 	"supervision":              {"protocol", "policies/...", "actors/...", "internal/..."},
-	"internal/management":      {"protocol", "policies/...", "internal/auth", "internal/config", "internal/events", "internal/metrics", "internal/parameters"},
+	"internal/management":      {"protocol", "policies/...", "internal/auth", "internal/config", "internal/events", "internal/figures", "internal/metrics", "internal/parameters"},
 	"internal/auth":            {"protocol", "policies/...", "internal/erlang", "internal/events"},
 	"internal/bench":           {"internal/httpapi/client"},
 	"internal/bench/load":      {"protocol", "internal/bench/stats", "internal/bench/verify", "internal/bench/wire"},
@@ -65,6 +65,7 @@ var rooms = map[string][]string{
 	"internal/config":          {"internal/nearest"},
 	"internal/erlang":          {"protocol"},
 	"internal/events":          {"protocol", "internal/plainjson"},
+	"internal/figures":         {"policies"},
 	"internal/seqmap":          {},
 	"internal/message":         {"protocol"},
 	"internal/definitions":     {"protocol", "policies/...", "internal/auth", "internal/parameters"},
@@ -85,7 +86,7 @@ var rooms = map[string][]string{
 	"internal/testkit":        {"..."},
 	"internal/testkit/...":    {},
 	"internal/tidy":           {},
-	"internal/topology":       {"protocol", "internal/erlang"},
+	"internal/topology":       {"protocol", "internal/erlang", "internal/figures"},
 	"internal/topology/names": {},
 	"cmd/...":                 {"supervision/...", "internal/...", "policies", "protocol"},
 	"integration":             {"..."},
@@ -94,14 +95,14 @@ var rooms = map[string][]string{
 	"internal/commandline/format": {"internal/erlang", "internal/plainjson"},
 	"internal/commandline/verb":   {"internal/commandline/format", "internal/httpapi/client"},
 	"internal/commandline":        {"internal/nearest", "policies/...", "internal/auth", "internal/config", "internal/erlang", "internal/httpapi/client", "internal/plainjson"},
-	"internal/httpapi":            {"protocol", "policies", "internal/auth", "internal/config", "internal/events", "internal/management", "internal/parameters", "internal/plainjson"},
+	"internal/httpapi":            {"protocol", "policies", "internal/auth", "internal/config", "internal/events", "internal/figures", "internal/management", "internal/parameters", "internal/plainjson"},
 	"internal/httpapi/client":     {"protocol", "internal/events"},
 	"internal/httpapi/forms":      {"protocol", "internal/config", "internal/management", "internal/plainjson"},
 	"internal/httpapi/rest":       {"protocol", "internal/auth", "internal/config", "internal/events", "internal/httpapi/forms", "internal/httpapi/session", "internal/management", "internal/plainjson"},
 	"internal/httpapi/session":    {},
 	"internal/httpapi/ui":         {},
 	"internal/httpapi/...": { // a section; they do not know each other
-		"protocol", "policies/...", "internal/auth", "internal/config", "internal/events", "internal/httpapi/forms", "internal/httpapi/rest",
+		"protocol", "policies/...", "internal/auth", "internal/config", "internal/events", "internal/figures", "internal/httpapi/forms", "internal/httpapi/rest",
 		"internal/management", "internal/metrics", "internal/parameters", "internal/plainjson",
 	},
 
@@ -115,7 +116,7 @@ var rooms = map[string][]string{
 		"internal/auth", "internal/events", "internal/management", "internal/message", "internal/outbox", "internal/topology",
 	},
 	"supervision/queries": {
-		"protocol", "policies/...", "actors/deadletter", "actors/mail", "supervision/ask", "internal/auth", "internal/events", "internal/management", "internal/metrics", "internal/topology",
+		"protocol", "policies/...", "actors/deadletter", "actors/mail", "supervision/ask", "internal/auth", "internal/events", "internal/figures", "internal/management", "internal/metrics", "internal/topology",
 	},
 	"supervision/shovels":   {"actors/shovel", "internal/clock", "internal/definitions", "internal/management", "internal/parameters"},
 	"supervision/resources": {"protocol", "internal/budget", "internal/clock", "internal/config", "internal/events", "internal/management"},
@@ -126,7 +127,7 @@ var rooms = map[string][]string{
 	},
 	"actors/queue/messages": {
 		"policies", "actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/deadletters", "actors/queue/expiry", "actors/queue/notices", "actors/queue/outbox", "actors/queue/paging", "actors/queue/records",
-		"actors/queue/schedule", "internal/budget", "internal/clock", "internal/message", "internal/metrics", "internal/store", "internal/topology",
+		"actors/queue/schedule", "internal/budget", "internal/clock", "internal/figures", "internal/message", "internal/metrics", "internal/store", "internal/topology",
 	},
 	"actors/queue/notices":     {"internal/store"},
 	"actors/queue/work":        {"actors/mail", "internal/clock"},

@@ -29,7 +29,7 @@ type Queue struct {
 	Type string
 	// Schedules tells what its policies say of messages that name a time; nil for one that is no queue of clients'.
 	Schedules *Schedules
-	// Waits tell what the queue waits for at present; nil for one that is no queue of clients'.
+	// Waits tell how the queue is at present; nil for one that is no queue of clients'.
 	Waits *Waits
 }
 

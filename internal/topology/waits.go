@@ -1,11 +1,15 @@
 package topology
 
-import "sync/atomic"
+import (
+	"sync/atomic"
 
-// Waits tell what a queue waits for at present, so that those who look for that need not ask all queues. The zero value is nothing, and so is nil. They
-// are safe for concurrent use and must not be copied. Only the queue sets them, at the end of a turn.
+	"candlemark/internal/figures"
+)
+
+// Waits tell how a queue is at present, so that those who want to know need not ask all queues. The zero value is a queue that has not begun, and so
+// is nil. They are safe for concurrent use and must not be copied. Only the queue sets them, at the end of a turn.
 type Waits struct {
-	expiring, leased, timed atomic.Bool
+	figures.Figures
 
 	name   string
 	in     *VHost // nil for nobody who looks
@@ -19,30 +23,22 @@ const manyGone = 1000
 func (v *VHost) NewWaits(name string) *Waits { return &Waits{name: name, in: v} }
 
 // Expiring reports whether the queue holds ready messages that expire.
-func (w *Waits) Expiring() bool { return w != nil && w.expiring.Load() }
+func (w *Waits) Expiring() bool { return w != nil && w.Get(figures.Expiring) > 0 }
 
 // Leased reports whether it ends when nobody uses it.
-func (w *Waits) Leased() bool { return w != nil && w.leased.Load() }
+func (w *Waits) Leased() bool { return w != nil && w.Get(figures.Leased) > 0 }
 
 // Timed reports whether it holds scheduled messages, or deliveries that have to be settled in time.
-func (w *Waits) Timed() bool { return w != nil && w.timed.Load() }
+func (w *Waits) Timed() bool { return w != nil && w.Get(figures.Timed) > 0 }
 
-// Set is called by the queue. It costs next to nothing where nothing changes; a queue gets onto the list once for each time that somebody looks.
-func (w *Waits) Set(expiring, leased, timed bool) {
+// Set is called by the queue. A queue gets onto the list once for each time that somebody looks.
+func (w *Waits) Set(to *figures.Values) {
 	if w == nil {
 		return
 	}
-	set(&w.expiring, expiring)
-	set(&w.leased, leased)
-	set(&w.timed, timed)
-	if expiring && !w.listed.Load() && w.in != nil {
+	w.Tell(to)
+	if to[figures.Expiring] > 0 && !w.listed.Load() && w.in != nil {
 		w.in.await(w)
-	}
-}
-
-func set(flag *atomic.Bool, to bool) {
-	if flag.Load() != to {
-		flag.Store(to)
 	}
 }
 
@@ -72,7 +68,7 @@ func (v *VHost) look() (queues []*Queue) {
 	kept := l.list[:0]
 	for _, w := range l.list {
 		w.listed.Store(false) // a queue that has some from here on comes again
-		if q := d.Queue([]byte(w.name)); q != nil && q.Waits == w && w.expiring.Load() {
+		if q := d.Queue([]byte(w.name)); q != nil && q.Waits == w && w.Expiring() {
 			w.listed.Store(true)
 			queues, kept = append(queues, q), append(kept, w)
 		}

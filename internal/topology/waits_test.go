@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"candlemark/internal/figures"
 )
 
 // waits is a virtual host with queues that say what they wait for.
@@ -31,31 +33,39 @@ func (v waits) expire(want ...string) {
 	}
 }
 
+// expiring is a queue that holds messages that expire, or none.
+func expiring(is bool) *figures.Values {
+	if is {
+		return &figures.Values{figures.Expiring: 3}
+	}
+	return &figures.Values{}
+}
+
 func TestExpiringQueues(t *testing.T) {
 	v := waits{NewVHost("/"), t}
 	a, b := v.queue("a"), v.queue("b")
 	v.expire()
-	a.Waits.Set(true, false, false)
-	b.Waits.Set(false, true, false)
+	a.Waits.Set(expiring(true))
+	b.Waits.Set(expiring(false))
 	v.expire("a")
 	v.expire("a")
-	b.Waits.Set(true, true, false)
-	a.Waits.Set(false, false, false)
+	b.Waits.Set(expiring(true))
+	a.Waits.Set(expiring(false))
 	v.expire("b")
-	a.Waits.Set(true, false, false)
+	a.Waits.Set(expiring(true))
 	again := v.queue("a") // another one of that name
-	a.Waits.Set(true, false, false)
+	a.Waits.Set(expiring(true))
 	v.expire("b")
-	again.Waits.Set(true, false, false)
+	again.Waits.Set(expiring(true))
 	v.expire("a", "b")
 	v.Publish(v.Directory().WithoutQueue("b"))
 	v.expire("a")
 	v.Publish(v.Directory().WithQueue(b)) // it comes back
-	b.Waits.Set(true, true, false)
+	b.Waits.Set(expiring(true))
 	v.expire("a", "b")
 	var none *Waits
-	none.Set(true, true, false)
-	new(Waits).Set(true, true, false)
+	none.Set(expiring(true))
+	new(Waits).Set(expiring(true))
 }
 
 // TestExpiringQueuesAreBounded: those that are gone are forgotten, also if nobody looks, and whose messages come and go is listed once.
@@ -63,16 +73,16 @@ func TestExpiringQueuesAreBounded(t *testing.T) {
 	v := waits{NewVHost("/"), t}
 	stays := v.queue("stays")
 	for n := range 10 * manyGone {
-		stays.Waits.Set(n%2 == 0, false, false)
+		stays.Waits.Set(expiring(n%2 == 0))
 		q := v.queue(fmt.Sprint(n))
-		q.Waits.Set(true, false, false)
+		q.Waits.Set(expiring(true))
 		v.Publish(v.Directory().WithoutQueue(q.Name))
 		if len(v.waiting.list) > manyGone+10 {
 			t.Fatal(len(v.waiting.list))
 		}
 	}
 	v.expire()
-	stays.Waits.Set(true, false, false)
+	stays.Waits.Set(expiring(true))
 	v.expire("stays")
 }
 
@@ -86,7 +96,7 @@ func TestExpiringQueues_Races(t *testing.T) {
 		want = append(want, q.Name)
 		all.Go(func() {
 			for i := range 5000 {
-				q.Waits.Set(i%2 == 1, false, false)
+				q.Waits.Set(expiring(i%2 == 1))
 			}
 		})
 	}

@@ -67,7 +67,11 @@ func (qs *Queries) QueueNames(vhost string) (names []management.QueueName) {
 		d := v.Directory()
 		names = slices.Grow(names, d.QueueCount())
 		for q := range d.Queues() {
-			names = append(names, management.QueueName{VHost: v.Name, Name: q.Name})
+			name := management.QueueName{VHost: v.Name, Name: q.Name, Type: q.Type, Durable: q.Durable, AutoDelete: q.AutoDelete, Exclusive: q.Exclusive}
+			if q.Waits != nil {
+				name.Figures = &q.Waits.Figures
+			}
+			names = append(names, name)
 		}
 	}
 	return names

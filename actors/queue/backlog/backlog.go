@@ -16,6 +16,7 @@ type Backlog struct {
 	// segments are named by their index; 0 is none.
 	segments     []segment
 	freeSegments uint32
+	tables       uint32 // what the arrays of all segments take, in 8 bytes
 	// lists has one list per priority up to the highest seen.
 	lists []list
 	// priorities has a bit for each priority with ready messages.

@@ -14,7 +14,9 @@ func (b *Backlog) SetPlace(h Handle, place uint64) {
 	seg := &b.segments[h>>segmentBits]
 	i := int(h & segmentMask)
 	if i >= len(seg.stored) {
+		b.tables -= seg.size()
 		seg.makePlaces()
+		b.tables += seg.size()
 	}
 	seg.stored[i] = place
 }

@@ -51,7 +51,9 @@ func (b *Backlog) claim(priority uint8) Handle {
 	s := l.open
 	seg := &b.segments[s]
 	if int(seg.filled) == len(seg.entries) {
+		b.tables -= seg.size()
 		seg.grow(l.long)
+		b.tables += seg.size()
 	}
 	h := s<<segmentBits | uint32(seg.filled)
 	if int(seg.filled) < len(seg.stored) {
@@ -77,6 +79,7 @@ func (b *Backlog) newSegment(priority uint8) uint32 {
 		b.segments = append(b.segments, segment{})
 	}
 	b.order++
+	b.tables -= b.segments[s].size()
 	b.segments[s] = segment{order: b.order, priority: priority}
 	return s
 }
@@ -92,8 +95,9 @@ func (seg *segment) grow(long bool) {
 	seg.entries = full[:]
 }
 
-// release gives full-sized arrays back.
-func (seg *segment) release() {
+// release gives the full-sized arrays of a segment back.
+func release(b *Backlog, seg *segment) {
+	b.tables -= seg.size()
 	if len(seg.stored) == segmentSize {
 		places.Put((*[segmentSize]uint64)(seg.stored))
 		seg.stored = nil
@@ -102,6 +106,7 @@ func (seg *segment) release() {
 		arrays.Put((*[segmentSize]Entry)(seg.entries))
 		seg.entries = nil
 	}
+	b.tables += seg.size()
 }
 
 // vacate is called when a place of segment s has lost its message. A segment without messages is given up, except the one
@@ -114,7 +119,7 @@ func (b *Backlog) vacate(s uint32) {
 	case seg.used != 0:
 		return
 	case s != l.open:
-		seg.release()
+		release(b, seg)
 		seg.next, b.freeSegments = b.freeSegments, s
 	default:
 		l.long = l.count > 0 || seg.filled > smallSegment
@@ -123,26 +128,25 @@ func (b *Backlog) vacate(s uint32) {
 		seg.order = b.order
 	}
 	if l.count == 0 {
-		b.segments[l.open].release()
+		release(b, &b.segments[l.open])
 	}
 	if b.count == 0 {
 		b.overlays = nil
 		if len(b.segments) > keepSegments {
-			b.segments, b.freeSegments, b.lists = nil, 0, nil
+			b.segments, b.freeSegments, b.lists, b.tables = nil, 0, nil, 0
 		}
 	}
 }
 
 // Memory returns the bytes that the backlog holds, contents included, without overlays and what is shared.
 func (b *Backlog) Memory() int64 {
-	entries, stored := 0, 0
-	for i := range b.segments {
-		stored += len(b.segments[i].stored)
-		entries += len(b.segments[i].entries)
-	}
-	return int64(entries)*int64(unsafe.Sizeof(Entry{})) +
-		int64(stored)*int64(unsafe.Sizeof(uint64(0))) +
+	return int64(b.tables)*8 +
 		int64(cap(b.segments))*int64(unsafe.Sizeof(segment{})) +
 		int64(cap(b.lists))*int64(unsafe.Sizeof(list{})) +
 		b.slab.memory() + b.kept.memory()
+}
+
+// size is how many times 8 bytes the arrays take.
+func (seg *segment) size() uint32 {
+	return uint32(len(seg.entries)*int(unsafe.Sizeof(Entry{})/8) + len(seg.stored))
 }

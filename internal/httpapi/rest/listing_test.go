@@ -34,7 +34,7 @@ func TestPageTakesNoMoreThanItShows(t *testing.T) {
 		}
 		name := func(n *int) string { return fmt.Sprint("n", *n) }
 		answer, err := Listing[int, item]{
-			Keys: keys, Name: name, By: map[string]func(*int) string{"name": name},
+			Keys: keys, Name: name, By: map[string]func(*int) Key{"name": func(n *int) Key { return OfText(name(n)) }},
 			Get: func(keys []int) ([]item, error) {
 				taken += len(keys)
 				items := []item{}

@@ -19,31 +19,50 @@ func order[T any](items []T, path []string) []int {
 		places[i] = i
 	}
 	if len(path) > 0 {
-		keys, known := make([]sortKey, len(items)), fields{}
+		keys, known := make([]Key, len(items)), fields{}
 		for i := range items {
 			keys[i] = known.at(reflect.ValueOf(&items[i]), path)
 		}
-		slices.SortStableFunc(places, func(a, b int) int { return keys[a].compare(&keys[b]) })
+		byKeys(places, keys)
 	}
 	return places
 }
 
-// sortKey is a value of JSON as it is compared: numbers come before truths before lists and objects before texts.
-type sortKey struct {
+// byKeys sorts places by the keys there, those of one key by themselves.
+func byKeys(places []int, keys []Key) {
+	slices.SortFunc(places, func(a, b int) int { return cmp.Or(keys[a].compare(&keys[b]), cmp.Compare(a, b)) })
+}
+
+// OfNumber is the key of a number.
+func OfNumber(n int64) Key { return Key{number: float64(n)} }
+
+// OfTruth is the key of a truth.
+func OfTruth(is bool) Key {
+	if is {
+		return Key{rank: 1, number: 1}
+	}
+	return Key{rank: 1}
+}
+
+// OfText is the key of a text.
+func OfText(s string) Key { return Key{rank: 3, text: s} }
+
+// Key is a value of JSON as it is compared: numbers come before truths before lists and objects before texts. The zero value is that of nothing.
+type Key struct {
 	rank   int
 	number float64 // of truths 0 and 1
 	text   string  // of lists and objects their JSON
 }
 
-func (k *sortKey) compare(other *sortKey) int {
+func (k *Key) compare(other *Key) int {
 	return cmp.Or(cmp.Compare(k.rank, other.rank), cmp.Compare(k.number, other.number), cmp.Compare(k.text, other.text))
 }
 
 // nothing is the key where a path leads to nothing.
-var nothing sortKey
+var nothing Key
 
 // keyOf is the key of what the path leads to in a value that was read from JSON.
-func keyOf(value any, path []string) sortKey {
+func keyOf(value any, path []string) Key {
 	for _, key := range path {
 		m, _ := value.(map[string]any)
 		value = m[key]
@@ -53,16 +72,13 @@ func keyOf(value any, path []string) sortKey {
 		return nothing
 	case json.Number:
 		n, _ := value.Float64()
-		return sortKey{number: n}
+		return Key{number: n}
 	case bool:
-		if value {
-			return sortKey{rank: 1, number: 1}
-		}
-		return sortKey{rank: 1}
+		return OfTruth(value)
 	case string:
-		return sortKey{rank: 3, text: value}
+		return OfText(value)
 	}
-	return sortKey{rank: 2, text: string(plainjson.Marshal(value))}
+	return Key{rank: 2, text: string(plainjson.Marshal(value))}
 }
 
 // fields are those of types of structs, by their names in JSON.
@@ -98,7 +114,7 @@ func encodesItself(t reflect.Type) bool {
 }
 
 // at is the key of what the path leads to in the JSON form of a value, of which no more is made than that.
-func (f fields) at(v reflect.Value, path []string) sortKey {
+func (f fields) at(v reflect.Value, path []string) Key {
 	for {
 		for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 			v = v.Elem()
@@ -110,11 +126,11 @@ func (f fields) at(v reflect.Value, path []string) sortKey {
 		case encodesItself(v.Type()) || len(path) > 0 && v.Kind() != reflect.Struct:
 			return keyOf(Generic(v.Interface()), path)
 		case len(path) == 0 && v.CanInt():
-			return sortKey{number: float64(v.Int())}
+			return Key{number: float64(v.Int())}
 		case len(path) == 0 && v.CanUint():
-			return sortKey{number: float64(v.Uint())}
+			return Key{number: float64(v.Uint())}
 		case len(path) == 0 && v.Kind() == reflect.String:
-			return sortKey{rank: 3, text: v.String()}
+			return Key{rank: 3, text: v.String()}
 		case len(path) == 0:
 			return keyOf(Generic(v.Interface()), nil)
 		}

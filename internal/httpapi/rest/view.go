@@ -142,8 +142,9 @@ type Listing[K, F any] struct {
 	Keys []K                    // in the order of the default sort
 	Name func(*K) string        // what a filter looks at
 	Get  func([]K) ([]F, error) // the forms of those that are still there
-	// By are the columns that the keys know, so that a page sorted by one of them takes no more objects than it shows.
-	By map[string]func(*K) string
+	// By are the columns that the keys know, so that a page sorted by one of them takes no more objects than it shows. It is sorted by what they
+	// knew when they were made, and then by what the objects show.
+	By map[string]func(*K) Key
 }
 
 // Answer is the list as the client wants to see it.
@@ -169,7 +170,7 @@ func (l Listing[K, F]) Answer(r *Request) (any, error) {
 	by, known := l.By[strings.Join(v.sort, ".")]
 	early := known || len(v.sort) == 0 // before any object is made
 	if known {
-		slices.SortStableFunc(keys, func(a, b K) int { return strings.Compare(by(&a), by(&b)) })
+		keys = sorted(keys, by)
 	}
 	if early && v.reverse {
 		slices.Reverse(keys)
@@ -184,6 +185,9 @@ func (l Listing[K, F]) Answer(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if known {
+		part = settled(&v, part)
+	}
 	if !early {
 		count = len(part)
 		places, err := pageOf(&v, arranged(&v, part))
@@ -196,6 +200,25 @@ func (l Listing[K, F]) Answer(r *Request) (any, error) {
 		Filtered: count, Count: len(part), Items: v.cut(part), Page: v.page,
 		Pages: (count + v.size - 1) / v.size, Size: v.size, Total: total,
 	}, nil
+}
+
+// sorted are keys by what they know, those that are equal in the order that they have.
+func sorted[K any](keys []K, by func(*K) Key) []K {
+	places, known := make([]int, len(keys)), make([]Key, len(keys))
+	for i := range keys {
+		places[i], known[i] = i, by(&keys[i])
+	}
+	byKeys(places, known)
+	return taken(keys, places)
+}
+
+// settled is a page in the order of what it shows: that may have changed since the page was chosen.
+func settled[F any](v *view, part []F) []F {
+	if v.reverse {
+		part = slices.Clone(part)
+		slices.Reverse(part)
+	}
+	return taken(part, arranged(v, part))
 }
 
 // list is the answer of items, which are in the order of the default sort. name is

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"candlemark/internal/figures"
 	"candlemark/internal/httpapi/rest"
 	"candlemark/internal/management"
 )
@@ -42,31 +43,21 @@ func filterOf(q url.Values) (f queueFilter, err error) {
 	return f, err
 }
 
-// anything tells whether all queues are let through.
-func (f *queueFilter) anything() bool {
-	return *f == queueFilter{expires: -1, released: -1, leaseEnds: -1, unackedLonger: -1}
-}
-
-// lets tells whether a queue is let through. now is in wall ms.
+// lets tells whether a queue is let through that may be, now that it was asked. now is in wall ms.
 func (f *queueFilter) lets(q *management.Queue, now int64) bool {
 	within := func(ms, at int64) bool { return ms < 0 || at != 0 && at-now <= ms }
-	return (f.kind == nil || q.Type == *f.kind) &&
-		(f.policy == nil || q.Effective.Policy == *f.policy || *f.policy != "" && q.Effective.OperatorPolicy == *f.policy) &&
-		within(f.expires, q.Expiring.Next) && within(f.released, q.Scheduled.NextDue) && within(f.leaseEnds, q.Lease.Ends) &&
+	return within(f.expires, q.Expiring.Next) && within(f.released, q.Scheduled.NextDue) &&
 		(f.unackedLonger < 0 || q.OldestUnacked != 0 && now-q.OldestUnacked >= f.unackedLonger)
 }
 
-// queuesLet are the queues that the user may see and that are let through. Where the broker knows those that can be, it asks
-// no others.
-func queuesLet(r *rest.Request, f *queueFilter) (list []management.Queue, err error) {
-	ask := r.Broker.Queues
-	switch {
-	case f.expires >= 0:
-		ask = r.Broker.Expiring
-	case f.leaseEnds >= 0:
-		ask = r.Broker.Leased
-	}
-	all, err := ask(r.Context(), r.VHost)
-	now := r.Broker.Now()
-	return rest.Forms(all, func(q *management.Queue) bool { return r.Sees(q.VHost) && f.lets(q, now) }, func(q *management.Queue) management.Queue { return *q }), err
+// may tells whether a queue can be let through, as far as that is known without asking it. now is in wall ms.
+func (f *queueFilter) may(q *management.QueueName, now int64) bool {
+	user, operator := q.Policies()
+	ends := q.Get(figures.LeaseEnds)
+	return (f.kind == nil || q.Type == *f.kind) && (f.policy == nil || user == *f.policy || *f.policy != "" && operator == *f.policy) &&
+		(f.leaseEnds < 0 || ends != 0 && ends-now <= f.leaseEnds) && (f.expires < 0 || q.Get(figures.Expiring) > 0) &&
+		(f.released < 0 || q.Get(figures.Scheduled) > 0) && (f.unackedLonger < 0 || q.Get(figures.Unacked) > 0)
 }
+
+// asks tells whether there is more to know.
+func (f *queueFilter) asks() bool { return f.expires >= 0 || f.released >= 0 || f.unackedLonger >= 0 }

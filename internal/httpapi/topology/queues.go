@@ -102,14 +102,14 @@ type briefQueue struct {
 // nameOf tells queues apart in all virtual hosts.
 func nameOf(q *management.Queue) string { return "queue " + q.VHost + "\x00" + q.Name }
 
-// figures are the rates of a queue's lengths, and its counts.
-func figures(l *forms.Look, q *management.Queue) ([]forms.Rate, forms.Stats) {
+// ratesOf are the rates of a queue's lengths, and its counts.
+func ratesOf(l *forms.Look, q *management.Queue) ([]forms.Rate, forms.Stats) {
 	return l.Lengths(nameOf(q), float64(q.Ready+q.Unacked), float64(q.Ready), float64(q.Unacked)), l.Stats(nameOf(q), q.Counts)
 }
 
 func queueForm(r *rest.Request, q *management.Queue) queueItem {
 	messages := q.Ready + q.Unacked
-	f, stats := figures(r.Rates, q)
+	f, stats := ratesOf(r.Rates, q)
 	item := queueItem{
 		Arguments: forms.Object(q.Arguments), AutoDelete: q.AutoDelete, Consumers: q.Consumers, Durable: q.Durable,
 		Effective: q.Effective.Definition, Exclusive: q.Exclusive, IdleSince: forms.Stamp(q.IdleSince), Memory: q.Memory,
@@ -173,34 +173,33 @@ func listQueues[F any](r *rest.Request, form func(*rest.Request, *management.Que
 	if err != nil {
 		return nil, err
 	}
-	if !f.anything() {
-		return listFiltered(r, &f, form)
+	now := int64(0)
+	if f.leaseEnds >= 0 || f.asks() {
+		now = r.Broker.Now()
 	}
-	name := func(q *management.QueueName) string { return q.Name }
-	return rest.Listing[management.QueueName, F]{
-		Keys: slices.DeleteFunc(r.Broker.QueueNames(r.VHost), func(q management.QueueName) bool { return !r.Sees(q.VHost) }),
-		Name: name,
-		By:   map[string]func(*management.QueueName) string{"name": name, "vhost": func(q *management.QueueName) string { return q.VHost }},
-		Get: func(names []management.QueueName) ([]F, error) {
-			all, err := r.Broker.QueuesNamed(r.Context(), names)
-			return rest.Forms(all, rest.All, func(q *management.Queue) F { return form(r, q) }), err
-		},
-	}.Answer(r)
-}
-
-// listFiltered lists queues that a filter lets through.
-func listFiltered[F any](r *rest.Request, f *queueFilter, form func(*rest.Request, *management.Queue) F) (any, error) {
-	list, err := queuesLet(r, f)
+	keys := slices.DeleteFunc(r.Broker.QueueNames(r.VHost), func(q management.QueueName) bool { return !r.Sees(q.VHost) || !f.may(&q, now) })
+	forms := func(all []management.Queue) []F {
+		return rest.Forms(all, rest.All, func(q *management.Queue) F { return form(r, q) })
+	}
+	if !f.asks() {
+		return rest.Listing[management.QueueName, F]{
+			Keys: keys, Name: func(q *management.QueueName) string { return q.Name }, By: known,
+			Get: func(names []management.QueueName) ([]F, error) {
+				all, err := r.Broker.QueuesNamed(r.Context(), names)
+				return forms(all), err
+			},
+		}.Answer(r)
+	}
+	all, err := r.Broker.QueuesNamed(r.Context(), keys)
 	if err != nil {
 		return nil, err
 	}
-	name := func(q *management.Queue) string { return q.Name }
 	return rest.Listing[management.Queue, F]{
-		Keys: list, Name: name,
-		By: map[string]func(*management.Queue) string{"name": name, "vhost": func(q *management.Queue) string { return q.VHost }},
-		Get: func(shown []management.Queue) ([]F, error) {
-			return rest.Forms(shown, rest.All, func(q *management.Queue) F { return form(r, q) }), nil
+		Keys: slices.DeleteFunc(all, func(q management.Queue) bool { return !f.lets(&q, now) }), Name: func(q *management.Queue) string { return q.Name },
+		By: map[string]func(*management.Queue) rest.Key{
+			"name": func(q *management.Queue) rest.Key { return rest.OfText(q.Name) }, "vhost": func(q *management.Queue) rest.Key { return rest.OfText(q.VHost) },
 		},
+		Get: func(shown []management.Queue) ([]F, error) { return forms(shown), nil },
 	}.Answer(r)
 }
 
@@ -218,7 +217,7 @@ func queue(r *rest.Request) (any, error) {
 	r.Rates.Refresh(nameOf(&q), func(ctx context.Context, l *forms.Look) error {
 		q, err := broker.Queue(ctx, vhost, name)
 		if err == nil {
-			figures(l, &q)
+			ratesOf(l, &q)
 		}
 		return err
 	})

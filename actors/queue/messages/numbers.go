@@ -1,0 +1,47 @@
+package messages
+
+import (
+	"candlemark/internal/figures"
+	"candlemark/internal/metrics"
+)
+
+// Numbers are those of the messages, but for how many are unacknowledged, and of what was done with them.
+func (s *Set) Numbers() metrics.Numbers {
+	forwarding := s.DeadLetters.Counts()
+	ready := s.Backlog.ReadyBytes() + forwarding.ForwardingBytes
+	c := &s.Counts
+	n := metrics.Numbers{
+		metrics.Ready: int64(s.Backlog.Ready() + forwarding.Forwarding), metrics.ReadyBytes: ready,
+		metrics.UnackedBytes: s.Backlog.Bytes() - ready,
+		metrics.Paged:        int64(s.Backlog.Paged()), metrics.PagedBytes: s.Backlog.PagedBytes(),
+		metrics.Enqueued: int64(c.Publish), metrics.Delivered: int64(c.Deliver), metrics.DeliveredNoAck: int64(c.DeliverNoAck),
+		metrics.Got: int64(c.Get), metrics.GotNoAck: int64(c.GetNoAck), metrics.GotNothing: int64(c.GetEmpty),
+		metrics.Acked: int64(c.Ack), metrics.Redelivered: int64(c.Redeliver), metrics.TimedOut: int64(c.TimedOut),
+	}
+	if x := s.Scheduled; x != nil {
+		n[metrics.Scheduled] = int64(x.Len())
+		n[metrics.Paged] += int64(x.Messages.Paged())
+		n[metrics.PagedBytes] += x.Messages.PagedBytes()
+	}
+	return n
+}
+
+// Figures are those of a queue with such numbers, as far as the messages tell.
+func (s *Set) Figures(n *metrics.Numbers) figures.Values {
+	persistent, bytes := s.Backlog.Persistent()
+	return figures.Values{
+		figures.Running: 1, figures.Ready: n[metrics.Ready], figures.Unacked: n[metrics.Unacked], figures.ReadyBytes: n[metrics.ReadyBytes],
+		figures.UnackedBytes: n[metrics.UnackedBytes], figures.Persistent: int64(persistent), figures.PersistentBytes: bytes,
+		figures.Memory: s.Taken(), figures.Scheduled: n[metrics.Scheduled], figures.Timed: n[metrics.Scheduled], figures.Expiring: int64(s.Expiry.Len()),
+		figures.Consumers: n[metrics.Consumers], figures.Leased: n[metrics.Leased],
+	}
+}
+
+// Taken is how many bytes all messages take in memory, scheduled ones too.
+func (s *Set) Taken() int64 {
+	n := s.Backlog.Memory()
+	if s.Scheduled != nil {
+		n += s.Scheduled.Memory()
+	}
+	return n
+}
