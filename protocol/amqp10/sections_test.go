@@ -165,7 +165,7 @@ func TestScanSectionsRefusals(t *testing.T) {
 	for name, message := range map[string][]byte{
 		"a header that is a map":        section(t, SectionHeader, Map{}),
 		"annotations that are a list":   section(t, SectionMessageAnnotations, List{}),
-		"annotations with string keys":  section(t, SectionMessageAnnotations, Map{{"k", 1 == 1}}),
+		"annotations with string keys":  section(t, SectionMessageAnnotations, Map{{"k", true}}),
 		"delivery annotations":          section(t, SectionDeliveryAnnotations, Map{{"k", true}}),
 		"properties that are a map":     section(t, SectionProperties, Map{}),
 		"symbols as application keys":   section(t, SectionApplicationProperties, Map{{Symbol("k"), true}}),
