@@ -3,6 +3,7 @@ package amqp10
 import (
 	"bytes"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -213,7 +214,7 @@ func benchMessage(t testing.TB) []byte {
 
 func TestSectionsDoNotAllocate(t *testing.T) {
 	b := benchMessage(t)
-	out := make([]byte, 0, 1024)
+	out, long := make([]byte, 0, 1024), Properties{Subject: Text(strings.Repeat("é", 100))}
 	s, err := ScanSections(b)
 	if err != nil {
 		t.Fatal(err)
@@ -233,7 +234,7 @@ func TestSectionsDoNotAllocate(t *testing.T) {
 		},
 		"append": func() {
 			out = AppendComposite(out[:0], &Header{Durable: true, TTL: Some[uint32](6000)})
-			out = AppendComposite(out, &fullProperties)
+			out = AppendComposite(AppendComposite(out, &fullProperties), &long)
 			out = AppendSection(out, SectionApplicationProperties, s.ApplicationProperties)
 			out = AppendDataHead(out, 100)
 		},
