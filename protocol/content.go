@@ -15,7 +15,7 @@ const contentHeaderSize = 12
 type ContentHeader struct {
 	ClassID    uint16 // always that of basic, the only class with contents
 	BodySize   uint64 // bytes in the body frames that follow
-	Properties []byte // raw property flags and list; aliases the payload
+	Properties []byte // raw property flags and list; aliases the payload, unless it had flags that mean nothing
 }
 
 // ParseContentHeader reads the payload of a content header frame; the properties are left to [ScanProperties]. A class other than basic
@@ -27,7 +27,7 @@ func ParseContentHeader(payload []byte) (ContentHeader, error) {
 	h := ContentHeader{
 		ClassID:    binary.BigEndian.Uint16(payload),
 		BodySize:   binary.BigEndian.Uint64(payload[4:]),
-		Properties: payload[contentHeaderSize:],
+		Properties: withKnownFlags(payload[contentHeaderSize:]),
 	}
 	if weight := binary.BigEndian.Uint16(payload[2:]); weight != 0 {
 		return ContentHeader{}, ConnectionErrorf(UnexpectedFrame,
@@ -63,9 +63,10 @@ func (s *Scan) Persistent() bool { return s.DeliveryMode == 2 }
 
 // ScanProperties walks once over raw properties and allocates nothing. It checks everything, the headers included, so that what has
 // passed can be forwarded without harm to consumers; what does not fit is *ConnectionError 501 (RabbitMQ answers 541 without a reason).
-// The two lowest flag bits mean nothing, as in RabbitMQ.
+// The two lowest flag bits mean nothing to clients, as in RabbitMQ; an original is skipped.
 func ScanProperties(raw []byte) (s Scan, err error) {
-	c := cursor{b: raw}
+	list, _ := SplitOriginal(raw)
+	c := cursor{b: list}
 	rest := c.u16() & flagsKnown
 	for rest != 0 && !c.bad {
 		flag := uint16(1) << (bits.Len16(rest) - 1) // the properties follow in the order of their flags, highest first

@@ -17,7 +17,7 @@ const (
 	FlagAppID           uint16 = 1 << 3
 	FlagClusterID       uint16 = 1 << 2
 
-	flagsKnown uint16 = 0xFFFC // the two others mean nothing
+	flagsKnown uint16 = 0xFFFC // the two others mean nothing to clients; see original.go
 )
 
 // Properties are the properties of a message [AMQP 1.8.1]. Flags says which of them are present; a field whose flag is not set counts
@@ -44,9 +44,10 @@ type Properties struct {
 func (p *Properties) Has(flags uint16) bool { return p.Flags&flags == flags }
 
 // DecodeProperties copies all properties out of raw, the property flags and list of a content header frame. What does not fit is
-// *ConnectionError 501.
+// *ConnectionError 501. An original is skipped.
 func DecodeProperties(raw []byte) (Properties, error) {
-	c := cursor{b: raw}
+	list, _ := SplitOriginal(raw)
+	c := cursor{b: list}
 	p := Properties{Flags: c.u16() & flagsKnown}
 	p.ContentType = c.text(&p, FlagContentType)
 	p.ContentEncoding = c.text(&p, FlagContentEncoding)

@@ -12,7 +12,7 @@ import (
 // nothing to add, else a merged one with its headers sorted by name (DL-19).
 func (o *Overlay) Header(raw []byte) ([]byte, error) {
 	if o == nil || !o.DropExpiration && len(o.Deaths) == 0 && o.DeliveryCount == 0 && o.Delayed == 0 && o.EnqueuedAt == 0 {
-		return raw, nil
+		return protocol.WithoutOriginal(raw), nil
 	}
 	p, err := protocol.DecodeProperties(raw)
 	if err != nil {

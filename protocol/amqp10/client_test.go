@@ -198,7 +198,7 @@ func clientsMessage(t *testing.T, b []byte) *amqp.Message {
 	if s.ApplicationProperties != nil {
 		m.ApplicationProperties = clients(s.ApplicationProperties.Decode()).(map[string]any)
 	}
-	for v := range s.BodyValues() {
+	for _, v := range s.BodyValues() {
 		switch s.BodyKind {
 		case SectionData:
 			m.Data = append(m.Data, v.Decode().([]byte))

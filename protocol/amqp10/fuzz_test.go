@@ -177,7 +177,7 @@ func rebuilt(t *testing.T, s *Sections) []byte {
 		b = AppendSection(b, SectionApplicationProperties, encode(t, s.ApplicationProperties.Decode()))
 	}
 	b = append(b, s.Body()...)
-	for v := range s.BodyValues() {
+	for _, v := range s.BodyValues() {
 		_ = v.Decode()
 	}
 	if s.Footer != nil {

@@ -200,11 +200,11 @@ func (s *Sections) Properties(p *Properties) error {
 // Body returns all sections of the body, encoded.
 func (s *Sections) Body() []byte { return s.body }
 
-// BodyValues yields what the sections of the body hold: binaries, lists, or one value of any type.
-func (s *Sections) BodyValues() iter.Seq[Value] {
-	return func(yield func(Value) bool) {
+// BodyValues yields what the sections of the body hold: binaries, lists, or one value of any type; end is where in [Sections.Body] each ends.
+func (s *Sections) BodyValues() iter.Seq2[int, Value] {
+	return func(yield func(end int, v Value) bool) {
 		for c := (cursor{b: s.body}); len(c.b) > 0; {
-			if _, v := c.next().Described(); !yield(v) {
+			if _, v := c.next().Described(); !yield(len(s.body)-len(c.b), v) {
 				return
 			}
 		}

@@ -93,7 +93,7 @@ func TestScanSections(t *testing.T) {
 		t.Errorf("body %#x %x", s.BodyKind, s.Body())
 	}
 	n := 0
-	for v := range s.BodyValues() {
+	for _, v := range s.BodyValues() {
 		if part, ok := v.Binary(); !ok || string(part) != "body" {
 			t.Errorf("got %q, %v", part, ok)
 		}
@@ -228,7 +228,7 @@ func TestSectionsDoNotAllocate(t *testing.T) {
 		},
 		"Lookup": func() { _, _ = s.ApplicationProperties.Lookup("count").Int64() },
 		"body": func() {
-			for v := range s.BodyValues() {
+			for _, v := range s.BodyValues() {
 				_, _ = v.Binary()
 			}
 		},

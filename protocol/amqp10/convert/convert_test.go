@@ -26,12 +26,62 @@ func encode(t testing.TB, v any) []byte {
 // scan converts m and scans what became of it.
 func scan(t testing.TB, m *Message, d Delivery) amqp10.Sections {
 	t.Helper()
-	b := append(AppendHead(nil, m, d), m.Body...)
+	head, rest := Append(nil, nil, m, d)
+	b := bytes.Join(append([][]byte{head}, rest...), nil)
 	s, err := amqp10.ScanSections(b)
 	if err != nil {
 		t.Fatalf("%x: %v", b, err)
 	}
 	return s
+}
+
+// TestOriginal: what comes back to a client of AMQP 1.0 is the bare message that another has sent, byte for byte.
+func TestOriginal(t *testing.T) {
+	properties := amqp10.AppendComposite(nil, &amqp10.Properties{MessageID: encode(t, uint64(7)), Subject: amqp10.Text("s")})
+	application := amqp10.AppendSection(nil, amqp10.SectionApplicationProperties, encode(t, amqp10.Map{{Key: "n", Value: uint64(1)}, {Key: "x-mine", Value: int8(2)}}))
+	data := func(s string) []byte { return append(amqp10.AppendDataHead(nil, len(s)), s...) }
+	odd := []byte("\x00\x80\x00\x00\x00\x00\x00\x00\x00\x75\xb0\x00\x00\x00\x03odd") // a data section in larger encodings than it needs
+	footer := amqp10.AppendSection(nil, amqp10.SectionFooter, encode(t, amqp10.Map{{Key: amqp10.Symbol("sum"), Value: "1"}}))
+	value := amqp10.AppendSection(nil, amqp10.SectionValue, encode(t, amqp10.List{"a", uint64(1)}))
+	for name, bare := range map[string][][]byte{
+		"data":           {properties, application, data("body")},
+		"several":        {properties, data("one"), data(""), odd, data("four"), footer},
+		"an empty one":   {properties, data("")},
+		"a value":        {properties, application, value, footer},
+		"nothing at all": {},
+		"no body":        {application, footer},
+	} {
+		message := append(amqp10.AppendComposite(nil, &amqp10.Header{Durable: true}), bytes.Join(bare, nil)...)
+		s, err := amqp10.ScanSections(message)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		p, body, err := To091(&s)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		raw := protocol.WithOriginal(p.Append(nil), AppendOriginal(nil, message, &s))
+		_, original := protocol.SplitOriginal(raw)
+		head, rest := Append(nil, nil, &Message{RoutingKey: "q", Properties: p, Original: original, Body: body}, Delivery{})
+		if got, want := bytes.Join(rest, nil), bytes.Join(bare, nil); !bytes.Equal(got, want) {
+			t.Errorf("%s: got\n%x, want\n%x", name, got, want)
+		}
+		back, err := amqp10.ScanSections(bytes.Join(append([][]byte{head}, rest...), nil))
+		if err != nil || back.MessageAnnotations.Lookup("x-mine") != nil {
+			t.Errorf("%s: %v, or an application property among the annotations", name, err)
+		}
+	}
+}
+
+// TestOriginalThatDoesNotFit: a body of another length, or a broken original, and the message is made of its properties.
+func TestOriginalThatDoesNotFit(t *testing.T) {
+	s := message(t, amqp10.AppendDataHead(nil, 0))
+	good := AppendOriginal(nil, amqp10.AppendDataHead(nil, 0), s)
+	for _, original := range [][]byte{good, good[:len(good)-1], {0xff}, {5}, {0, 0xff}, {0, 9}} {
+		if got := scan(t, &Message{Original: original, Body: []byte("body")}, Delivery{}); got.BodyKind != amqp10.SectionData || !bytes.HasSuffix(got.Body(), []byte("body")) {
+			t.Errorf("%x: %x", original, got.Body())
+		}
+	}
 }
 
 func TestTo10(t *testing.T) {
@@ -65,7 +115,7 @@ func TestTo10(t *testing.T) {
 	if s.ApplicationProperties != nil || s.BodyKind != amqp10.SectionData {
 		t.Errorf("got %+v", s)
 	}
-	for v := range s.BodyValues() {
+	for _, v := range s.BodyValues() {
 		if data, ok := v.Binary(); !ok || string(data) != "body" {
 			t.Errorf("body %q, %v", data, ok)
 		}

@@ -42,7 +42,7 @@ func To091(s *amqp10.Sections) (p protocol.Properties, body []byte, err error) {
 		}
 		return p, s.Body(), nil
 	}
-	for v := range s.BodyValues() {
+	for _, v := range s.BodyValues() {
 		data, _ := v.Binary()
 		if body == nil {
 			body = data

@@ -18,6 +18,7 @@ type Message struct {
 	Exchange   string
 	RoutingKey string
 	Properties protocol.Properties // with what the broker adds to the headers
+	Original   []byte              // of AppendOriginal, if a client of AMQP 1.0 has published it
 	Body       []byte
 }
 
@@ -27,9 +28,9 @@ type Delivery struct {
 	DeliveryCount uint32 // attempts that failed
 }
 
-// AppendHead appends all sections of a message of AMQP 1.0 that is made of m, but for the bytes of its body: m.Body must follow, as the
-// contents of a data section or as sections.
-func AppendHead(dst []byte, m *Message, d Delivery) []byte {
+// Append appends to head the sections of a message of AMQP 1.0 that the broker writes, and to rest the pieces of m that follow them. With an
+// original they are the bare message as its publisher has sent it.
+func Append(head []byte, rest [][]byte, m *Message, d Delivery) ([]byte, [][]byte) {
 	p := &m.Properties
 	header := amqp10.Header{Durable: p.Has(protocol.FlagDeliveryMode) && p.DeliveryMode == 2, FirstAcquirer: d.FirstAcquirer, DeliveryCount: d.DeliveryCount}
 	if p.Has(protocol.FlagPriority) {
@@ -38,14 +39,20 @@ func AppendHead(dst []byte, m *Message, d Delivery) []byte {
 	if ms, err := strconv.ParseUint(p.Expiration, 10, 64); p.Has(protocol.FlagExpiration) && err == nil {
 		header.TTL = amqp10.Some(uint32(min(ms, math.MaxUint32)))
 	}
-	dst = amqp10.AppendComposite(dst, &header)
-	dst = appendAnnotations(dst, m)
-	dst = appendProperties(dst, p)
-	dst = appendApplicationProperties(dst, p)
-	if p.Has(protocol.FlagType) && p.Type == typeEncoded && onlyBody(m.Body) {
-		return dst
+	head = amqp10.AppendComposite(head, &header)
+	head = appendAnnotations(head, m)
+	if pieces, ok := appendPieces(rest, m.Original, m.Body); m.Original != nil && ok {
+		return head, pieces
 	}
-	return amqp10.AppendDataHead(dst, len(m.Body))
+	head = appendProperties(head, p)
+	head = appendApplicationProperties(head, p)
+	if !p.Has(protocol.FlagType) || p.Type != typeEncoded || !onlyBody(m.Body) {
+		head = amqp10.AppendDataHead(head, len(m.Body))
+	}
+	if len(m.Body) > 0 {
+		rest = append(rest, m.Body)
+	}
+	return head, rest
 }
 
 // onlyBody is whether b is the body of a message of AMQP 1.0 and nothing else.
@@ -74,9 +81,10 @@ func appendAnnotations(dst []byte, m *Message) []byte {
 		add("x-basic-type", text(p.Type))
 	}
 	if m.Properties.Has(protocol.FlagHeaders) {
+		application := applicationProperties(m.Original) // which are headers, too
 		for _, f := range m.Properties.Headers {
 			key, v, ok := annotation(f)
-			if ok {
+			if ok && application.Lookup(f.Key) == nil {
 				add(key, v)
 			}
 		}

@@ -1,0 +1,80 @@
+package convert
+
+import (
+	"encoding/binary"
+
+	"candlemark/protocol/amqp10"
+)
+
+// AppendOriginal appends the form in which 0-9-1's property list carries what [To091] does not tell of a message: its bare message without
+// the bytes that To091 returns as the body, and its footer. s are the sections of message.
+//
+// It is a list of texts of AMQP 1.0, behind each of which so many bytes of the body follow: first the properties and application
+// properties, behind which there are none, at last the footer.
+func AppendOriginal(dst, message []byte, s *amqp10.Sections) []byte {
+	body := s.Body()
+	dst = appendPart(dst, message[s.BareStart:s.BareEnd-len(body)], 0)
+	if s.BodyKind != amqp10.SectionData {
+		dst = appendPart(dst, nil, len(body))
+	} else {
+		at := 0
+		for end, v := range s.BodyValues() {
+			data, _ := v.Binary()
+			dst = appendPart(dst, body[at:end-len(data)], len(data))
+			at = end
+		}
+	}
+	return appendPart(dst, message[s.BareEnd:], 0)
+}
+
+func appendPart(dst, text []byte, body int) []byte {
+	dst = append(binary.AppendUvarint(dst, uint64(len(text))), text...)
+	return binary.AppendUvarint(dst, uint64(body))
+}
+
+// part takes the first part of an original; ok is false if it is none.
+func part(original []byte) (text []byte, body uint64, rest []byte, ok bool) {
+	size, n := binary.Uvarint(original)
+	if n <= 0 || size > uint64(len(original)-n) {
+		return nil, 0, nil, false
+	}
+	text, rest = original[n:n+int(size)], original[n+int(size):]
+	body, n = binary.Uvarint(rest)
+	if n <= 0 {
+		return nil, 0, nil, false
+	}
+	return text, body, rest[n:], true
+}
+
+// appendPieces appends the bare message and the footer to v, as pieces of original and body; ok is false, and v as it was, if they do not
+// fit each other.
+func appendPieces(v [][]byte, original, body []byte) (_ [][]byte, ok bool) {
+	before := len(v)
+	for len(original) > 0 {
+		text, size, rest, ok := part(original)
+		if !ok || size > uint64(len(body)) {
+			return v[:before], false
+		}
+		if len(text) > 0 {
+			v = append(v, text)
+		}
+		if size > 0 {
+			v = append(v, body[:size])
+		}
+		original, body = rest, body[size:]
+	}
+	return v, len(body) == 0
+}
+
+// applicationProperties are those of an original.
+func applicationProperties(original []byte) amqp10.Value {
+	text, _, _, ok := part(original)
+	if !ok {
+		return nil
+	}
+	s, err := amqp10.ScanSections(text)
+	if err != nil {
+		return nil
+	}
+	return s.ApplicationProperties
+}

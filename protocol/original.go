@@ -1,0 +1,49 @@
+package protocol
+
+import "encoding/binary"
+
+// A raw property list may carry what another protocol has told of the message, behind its last property: clients of that protocol get it
+// back as it was, all others see the properties only. On the wire of 0-9-1 it never is.
+//
+//	│ flags, the lowest set │ properties │ original │ its size, 4 bytes │
+const flagOriginal = 1
+
+// originalSize is how many bytes tell the size of an original.
+const originalSize = 4
+
+// WithOriginal appends original to raw, a property list without one, and returns it.
+func WithOriginal(raw, original []byte) []byte {
+	raw[1] |= flagOriginal
+	return binary.BigEndian.AppendUint32(append(raw, original...), uint32(len(original)))
+}
+
+// SplitOriginal returns the property list of raw, of which the flag for the original is still set, and the original, nil if there is none.
+func SplitOriginal(raw []byte) (list, original []byte) {
+	end := len(raw) - originalSize
+	if end < 2 || raw[1]&flagOriginal == 0 {
+		return raw, nil
+	}
+	size := uint64(binary.BigEndian.Uint32(raw[end:]))
+	if size > uint64(end-2) {
+		return raw, nil
+	}
+	begin := end - int(size)
+	return raw[:begin:begin], raw[begin:end:end]
+}
+
+// WithoutOriginal returns raw as it is sent to clients of 0-9-1: without an original, and without its flag.
+func WithoutOriginal(raw []byte) []byte {
+	list, _ := SplitOriginal(raw)
+	return withKnownFlags(list)
+}
+
+// withKnownFlags returns raw without flags that mean nothing, in a copy if there are any.
+func withKnownFlags(raw []byte) []byte {
+	const known = byte(flagsKnown & 0xff)
+	if len(raw) < 2 || raw[1]&^known == 0 {
+		return raw
+	}
+	raw = append([]byte(nil), raw...)
+	raw[1] &= known
+	return raw
+}
