@@ -324,10 +324,15 @@ func lists(w *tab, check func(page string)) {
 		{"#/vhosts", "Default virtual host", "vhosts"},
 		{"#/users", "administrator", "users"},
 		{"#/events", "Listening.", "events"},
+		{"#/node", "of the memory", "node"},
+		{"#/limits", "There are none.", "limits"},
+		{"#/parameters", "internal_cluster_id", "parameters"},
+		{"#/shovels", "There are none.", "shovels"},
+		{"#/definitions", "Upload", "definitions"},
 	} {
 		w.at(p.address)
 		w.sees(p.sees)
-		w.until("document.querySelector('.items, .part, .told, main form') !== null && (document.querySelector('.part, main > form') !== null || document.querySelector('.items tbody tr, .empty:not([hidden])') !== null)")
+		w.until("document.querySelector('.items, .part, .told, main form, section') !== null && (document.querySelector('.part, main > form, section') !== null || document.querySelector('.items tbody tr, .empty:not([hidden])') !== null)")
 		check(p.as)
 	}
 	w.at("#/connections")

@@ -9,7 +9,7 @@ const { Axis, height, stack } = await from('timeaxis.js');
 const { read, write, query, sorted, columnsOf, exactly, at, pageOf } = await from('tablestate.js');
 const { parse, href } = await from('address.js');
 const { exact, shown, payloadOf, asText, asJSON, hex, story } = await from('message.js');
-const { settings, says, dueIn, msOf } = await from('settings.js');
+const { settings, says, dueIn, msOf, redacted, shovelOf } = await from('settings.js');
 
 const { parsed, told, change, changed, definitionOf, rowsOf } = await from('policy.js');
 
@@ -338,4 +338,13 @@ test('events come in pieces', () => {
     assert.deepEqual(found, [{ event: 'queue.created', data: '{"a":1}' }, { event: 'lost', data: '5' }]);
   }
   assert.equal(spoken({ event: 'x', name: 'q', vhost: '/', durable: false, arguments: {}, timestamp_in_ms: 1 }), 'name: q, vhost: /, durable: false');
+});
+
+test('parameters', () => {
+  assert.deepEqual(redacted({ 'src-uri': ['amqp://u:p@h:1/v?x=y', 'amqp://', 'u:p@h', 'amqp://u:p@q@h/?x\ny'], uri: 'amqps://h', 'dest-uri': 5, x: 'amqp://a@b' }),
+    { 'src-uri': ['amqp://h:1/v', 'amqp://', 'h', 'amqp://h/'], uri: 'amqps://h', 'dest-uri': 5, x: 'amqp://a@b' });
+  for (const value of [null, 'amqp://u:p@h', 7, ['a']]) assert.deepEqual(redacted(value), value);
+  const form = { 'ack-mode': 'on-publish', 'reconnect-delay': '0', 'src-delete-after': '12', 'src-uri': 'a', 'src-kind': 'exchange', 'src-name': 'x', 'src-key': 'k', 'dest-uri': 'b', 'dest-kind': 'queue', 'dest-name': 'q', 'dest-key': 'not' };
+  assert.deepEqual(shovelOf(form), { 'ack-mode': 'on-publish', 'reconnect-delay': 0, 'src-delete-after': 12, 'src-uri': 'a', 'src-exchange': 'x', 'src-exchange-key': 'k', 'dest-uri': 'b', 'dest-queue': 'q' });
+  assert.equal(shovelOf({ ...form, 'src-delete-after': 'never' })['src-delete-after'], 'never');
 });

@@ -2,15 +2,9 @@
 
 import { get, path, request } from '../api.js';
 import { dialog, el } from '../dom.js';
-import { button, figure, listOf, section, vhostsOf, word } from '../list.js';
+import { button, buttons, choose, field, figure, listOf, section, vhostsOf, word } from '../list.js';
 
-const field = (name, label, more) => el('label', null, label, el('input', { name, spellcheck: 'false', autocomplete: 'off', autocapitalize: 'none', ...more }));
 const named = (item) => el('span', { class: 'name' }, item.name);
-/** buttons are those of a row, which stay while the item behind them changes. */
-const buttons = (make) => ({ key: 'actions', label: 'Actions', shown: true, fields: [], cell: (item, kept) => {
-  kept.item = item;
-  return kept.actions ??= el('span', { class: 'inline' }, make(() => kept.item));
-} });
 /** tagsOf reads tags that are typed with commas. */
 const tagsOf = (text) => text.split(',').map((t) => t.trim()).filter(Boolean).join(',');
 
@@ -21,7 +15,7 @@ function vhosts(main, context, rest) {
     asking.now();
   }, true);
   const add = () => dialog('Add a virtual host', [field('name', 'Name', { required: true }), field('description', 'Description'), field('tags', 'Tags, with commas'),
-    el('label', null, 'Default queue type', el('select', { name: 'type' }, ['classic', 'quorum'].map((t) => el('option', { value: t }, t))))], 'Add', async (form) => {
+    choose('type', 'Default queue type', ['classic', 'quorum'])], 'Add', async (form) => {
     await request('PUT', path('api/vhosts', form.get('name')), { body: { description: form.get('description'), tags: tagsOf(form.get('tags')), default_queue_type: form.get('type') } });
     asking.now();
   });
@@ -85,5 +79,5 @@ function users(main, context, rest) {
   })(main, context, rest);
 }
 
-export const virtualHosts = section('Virtual hosts', vhosts);
-export const people = { ...section('Users', users), tags: ['administrator'] };
+export const virtualHosts = { ...section('Virtual hosts', vhosts), group: 'Admin' };
+export const people = { ...section('Users', users), group: 'Admin', tags: ['administrator'] };
