@@ -324,6 +324,7 @@ func lists(w *tab, check func(page string)) {
 		{"#/vhosts", "Default virtual host", "vhosts"},
 		{"#/users", "administrator", "users"},
 		{"#/events", "Listening.", "events"},
+		{"#/flow", "As a table", "flow"},
 		{"#/node", "of the memory", "node"},
 		{"#/limits", "There are none.", "limits"},
 		{"#/parameters", "internal_cluster_id", "parameters"},

@@ -85,7 +85,7 @@ var rooms = map[string][]string{
 	"internal/testkit":        {"..."},
 	"internal/testkit/...":    {},
 	"internal/tidy":           {},
-	"internal/topology":       {"protocol", "internal/erlang"},
+	"internal/topology":       {"protocol", "internal/erlang", "internal/metrics"},
 	"internal/topology/names": {},
 	"cmd/...":                 {"supervision/...", "internal/...", "policies", "protocol"},
 	"integration":             {"..."},

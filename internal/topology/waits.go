@@ -1,11 +1,17 @@
 package topology
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"candlemark/internal/metrics"
+)
 
 // Waits tell what a queue waits for at present, so that those who look for that need not ask all queues. The zero value is nothing, and so is nil. They
 // are safe for concurrent use and must not be copied. Only the queue sets them, at the end of a turn.
 type Waits struct {
 	expiring, leased, timed atomic.Bool
+	// Sent counts what the queue has sent on.
+	Sent metrics.Sent
 
 	name   string
 	in     *VHost // nil for nobody who looks
@@ -58,8 +64,7 @@ func (v *VHost) await(w *Waits) {
 	}
 }
 
-// Expiring returns the queues that hold ready messages that expire, in no order. It looks at no others, but for those that have had such since the
-// last call.
+// Expiring returns the queues that hold ready messages that expire, in no order. It looks at those, and at those that had such since the last call.
 func (v *VHost) Expiring() []*Queue {
 	v.waiting.Lock()
 	defer v.waiting.Unlock()

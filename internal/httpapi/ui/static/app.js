@@ -9,6 +9,7 @@ import { channels, connections, consumers } from './pages/clients.js';
 import { definitions } from './pages/definitions.js';
 import { events } from './pages/events.js';
 import { exchanges } from './pages/exchanges.js';
+import { flow } from './pages/flow.js';
 import { limits, parameters } from './pages/limits.js';
 import { node } from './pages/node.js';
 import { now } from './pages/now.js';
@@ -19,7 +20,7 @@ import { shovels } from './pages/shovels.js';
 
 /** pages by the first part of their address, in the order of the menu: {title, show(main, context), tags (that one of which it takes)}. One with below belongs to that one of the menu, those of a group stand in a menu of their own. */
 const pages = {
-  now, queues, queue, connections, channels, consumers, exchanges, policies, events, node,
+  now, queues, queue, connections, channels, consumers, exchanges, flow, policies, events, node,
   vhosts: virtualHosts, users: people, limits, parameters, shovels, definitions,
 };
 

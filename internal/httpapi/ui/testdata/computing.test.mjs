@@ -13,6 +13,8 @@ const { settings, says, dueIn, msOf, redacted, shovelOf } = await from('settings
 
 const { parsed, told, change, changed, definitionOf, rowsOf } = await from('policy.js');
 
+const { box, curve, cyclesOf, deadEnd, flows, fold, identity, layout, ranksOf } = await from('flowgraph.js');
+
 const { EventStream, spoken } = await from('eventstream.js');
 
 const equal = (f, table) => {
@@ -347,4 +349,74 @@ test('parameters', () => {
   const form = { 'ack-mode': 'on-publish', 'reconnect-delay': '0', 'src-delete-after': '12', 'src-uri': 'a', 'src-kind': 'exchange', 'src-name': 'x', 'src-key': 'k', 'dest-uri': 'b', 'dest-kind': 'queue', 'dest-name': 'q', 'dest-key': 'not' };
   assert.deepEqual(shovelOf(form), { 'ack-mode': 'on-publish', 'reconnect-delay': 0, 'src-delete-after': 12, 'src-uri': 'a', 'src-exchange': 'x', 'src-exchange-key': 'k', 'dest-uri': 'b', 'dest-queue': 'q' });
   assert.equal(shovelOf({ ...form, 'src-delete-after': 'never' })['src-delete-after'], 'never');
+});
+
+const edge = (from, to, more) => ({ from, to, kind: 'binding', ...more });
+const queues = (...names) => names.map((name) => ({ kind: 'queue', name, missing: false }));
+
+test('cycles', () => {
+  assert.deepEqual(cyclesOf(6, [edge(0, 1), edge(1, 2), edge(2, 1), edge(3, 3), edge(4, 5)]), [-1, 0, 0, 1, -1, -1]);
+  assert.deepEqual(cyclesOf(0, []), []);
+  const long = Array.from({ length: 999 }, (_, i) => edge(i, i + 1));
+  assert.deepEqual(new Set(cyclesOf(1000, long)), new Set([-1]));
+  assert.deepEqual(new Set(cyclesOf(1000, [...long, edge(999, 0)])), new Set([0]));
+});
+
+test('layers', () => {
+  assert.deepEqual(ranksOf(4, [edge(0, 1), edge(1, 2), edge(0, 2), edge(2, 3)]), [0, 1, 2, 3]);
+  assert.deepEqual(ranksOf(3, [edge(2, 1), edge(1, 0), edge(0, 1)]), [2, 1, 0], 'a cycle begins where something leads to it');
+  assert.deepEqual(ranksOf(2, [edge(0, 1), edge(1, 0)]), [0, 1]);
+  assert.deepEqual(ranksOf(1, [edge(0, 0)]), [0]);
+});
+
+test('layout', () => {
+  for (const [count, edges] of [[0, []], [1, []], [1, [edge(0, 0)]], [5, [edge(0, 1), edge(2, 1), edge(1, 3), edge(3, 0)]],
+    [1000, Array.from({ length: 1500 }, (_, i) => edge(i * 7 % 1000, (i * 13 + 5) % 1000))], [1000, Array.from({ length: 500 }, (_, i) => edge(2 * i, 2 * i + 1))], [1000, Array.from({ length: 999 }, (_, i) => edge(i, 999))]]) {
+    const began = performance.now(), { places, width, height } = layout(count, edges);
+    assert.equal(places.length, count);
+    assert.ok(performance.now() - began < 5000);
+    const taken = new Set();
+    for (const { x, y } of places) {
+      assert.ok(x >= 0 && y >= 0 && x + box.width <= width && y + box.height <= height, `${x} ${y} of ${width} ${height}`);
+      assert.ok(!taken.has(`${x} ${y}`));
+      taken.add(`${x} ${y}`);
+    }
+    for (const x of new Set(places.map((p) => p.x))) {
+      const ys = places.filter((p) => p.x === x).map((p) => p.y).sort((a, b) => a - b);
+      assert.ok(ys.every((y, i) => i === 0 || y - ys[i - 1] >= box.height), 'boxes overlap');
+    }
+  }
+  const { places } = layout(4, [edge(0, 1), edge(2, 3), edge(3, 2)]);
+  assert.ok(places[0].y === places[1].y && places[2].y > places[0].y);
+  assert.match(curve(places[0], places[1]), /^M200 19C/);
+  assert.match(curve(places[1], places[0]), /L/);
+});
+
+test('ladders', () => {
+  const nodes = [], edges = [];
+  for (let n = 0; n < 28; n++) nodes.push({ kind: 'queue', name: `celery_delayed_${n}`, missing: false }, { kind: 'exchange', name: `celery_delayed_${n}`, missing: false });
+  nodes.push({ kind: 'exchange', name: 'celery_delayed_delivery', missing: false }, { kind: 'queue', name: 'tasks', missing: false });
+  for (let n = 0; n < 28; n++) {
+    edges.push(edge(2 * n, n === 0 ? 56 : 2 * n - 1, { kind: 'dead_letter', counts: { expired: n } }), edge(2 * n + 1, 2 * n, { bindings: 1, binding_keys: ['1'] }),
+      edge(2 * n + 1, n === 0 ? 56 : 2 * n - 1, { bindings: 1, binding_keys: ['0'] }));
+  }
+  edges.push(edge(56, 57, { bindings: 1, binding_keys: ['#.tasks'] }));
+  const folded = fold({ nodes, edges });
+  assert.deepEqual(folded.nodes.map((n) => [n.kind, n.name, n.members]), [['ladder', 'celery_delayed_0…27', 56], ['exchange', 'celery_delayed_delivery', undefined], ['queue', 'tasks', undefined]]);
+  assert.deepEqual(folded.edges.map((e) => [e.from, e.to, e.kind, e.counts]), [[0, 1, 'dead_letter', { expired: 0 }], [0, 1, 'binding', {}], [1, 2, 'binding', {}]]);
+  const few = fold({ nodes: queues('a1', 'a2', 'a3', 'b'), edges: [edge(2, 1, { kind: 'dead_letter' }), edge(1, 0, { kind: 'dead_letter' }), edge(0, 3, { kind: 'dead_letter' })] });
+  assert.equal(few.nodes.length, 4, 'three are no ladder');
+  const same = fold({ nodes: queues('w1', 'w2', 'w3', 'w4', 'w5', 'dead'), edges: [0, 1, 2, 3, 4].map((i) => edge(i, 5, { kind: 'dead_letter' })) });
+  assert.equal(same.nodes.length, 6, 'what does not lead to another level is none');
+});
+
+test('ends and flows', () => {
+  const nodes = [...queues('q'), { kind: 'exchange', name: 'x', missing: false }, { kind: 'exchange', name: 'gone', missing: true }, { kind: 'exchange', name: '', missing: false }, { kind: 'queue', name: 'no', missing: true }];
+  const end = (edges) => nodes.map((n, i) => deadEnd(n, i, edges));
+  assert.deepEqual(end([edge(0, 1)]), ['', 'no binding', 'no such exchange', '', 'no such queue']);
+  assert.equal(end([edge(0, 1, { routing_key: 'k' })])[1], 'no binding takes the key');
+  assert.equal(end([edge(0, 1), edge(1, 0)])[1], '');
+  assert.deepEqual(flows({ expired: 1, rejected: 5 }, { expired: 11, rejected: 5, maxlen: 4 }, 5000), { expired: 2, maxlen: 0.8 });
+  assert.deepEqual(flows(undefined, { expired: 11 }, 5000), {});
+  assert.notEqual(identity(edge(0, 1), nodes), identity(edge(0, 2), nodes));
 });
