@@ -2,6 +2,7 @@ package integration
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -294,4 +295,22 @@ func TestPageShovels(t *testing.T) {
 	if text := w.shown(); strings.Contains(text, "Delete…") || strings.Contains(text, "Restart") || strings.Contains(text, "Add shovel") {
 		t.Error(text)
 	}
+}
+
+// The API's description is a page that one can search.
+func TestPageAPI(t *testing.T) {
+	t.Parallel()
+	br, b := newBrowser(t), start(t)
+	w := br.open(b, "#/api", desktop).asGuest()
+	w.until(fmt.Sprintf("document.querySelectorAll('details.operation').length === %d", strings.Count(b.request("GET", "/api/openapi.yaml", "", 200), "      summary: ")))
+	w.fill("input[type=search]", "delete POLICIES/{vhost} operator")
+	w.sees("1 operation")
+	w.until("location.hash === '#/api?name=delete+POLICIES%2F%7Bvhost%7D+operator'")
+	w.fill("input[type=search]", "get /api/x/flow")
+	w.sees("1 operation")
+	w.until("document.querySelector('details.operation:not([hidden])') !== null")
+	_ = eval[bool](w, "(document.querySelector('details.operation:not([hidden]) summary').click(), true)")
+	w.sees("in the query, string, a part of the name of a queue")
+	w.sees("truncated: boolean")
+	w.shoot("api-operation")
 }

@@ -330,6 +330,7 @@ func lists(w *tab, check func(page string)) {
 		{"#/parameters", "internal_cluster_id", "parameters"},
 		{"#/shovels", "There are none.", "shovels"},
 		{"#/definitions", "Upload", "definitions"},
+		{"#/api?name=flow", "1 operation", "api"},
 	} {
 		w.at(p.address)
 		w.sees(p.sees)

@@ -26,7 +26,10 @@ export function path(...parts) {
   return parts.map((part, i) => (i === 0 ? part : encodeURIComponent(part))).join('/');
 }
 
-/** request sends one and returns what the answer has. Options: query, body (JSON), raw (a body as it is), form, headers, signal, read (of JSON, unless it is the browser's), quiet (a 401 is no end of the session). */
+/**
+ * request sends one and returns what the answer has. Options: query, body (JSON), raw (a body as it is), form, headers, signal, read (of JSON, unless it is the browser's), quiet (a 401 is no end of the session).
+ * @param {string} method @param {string} address @param {any} [options]
+ */
 export async function request(method, address, { query, body, raw, form, headers: more, signal, quiet, read = JSON.parse } = {}) {
   const search = new URLSearchParams(Object.entries(query ?? {}).filter(([, v]) => v !== undefined && v !== null));
   const headers = { 'X-Candlemark-Session': '1', Accept: 'application/json', ...more };

@@ -5,6 +5,7 @@ import { el, text } from './dom.js';
 import { clock } from './format.js';
 import { Router } from './router.js';
 import { people, virtualHosts } from './pages/admin.js';
+import { api } from './pages/api.js';
 import { channels, connections, consumers } from './pages/clients.js';
 import { definitions } from './pages/definitions.js';
 import { events } from './pages/events.js';
@@ -19,9 +20,10 @@ import { queues } from './pages/queues.js';
 import { shovels } from './pages/shovels.js';
 
 /** pages by the first part of their address, in the order of the menu: {title, show(main, context), tags (that one of which it takes)}. One with below belongs to that one of the menu, those of a group stand in a menu of their own. */
+/** @type {Object<string, any>} */
 const pages = {
   now, queues, queue, connections, channels, consumers, exchanges, flow, policies, events, node,
-  vhosts: virtualHosts, users: people, limits, parameters, shovels, definitions,
+  vhosts: virtualHosts, users: people, limits, parameters, shovels, definitions, api,
 };
 
 const session = 'api/x/session';
@@ -115,7 +117,7 @@ function closeMenus(event) {
   for (const menu of document.querySelectorAll('details.menu[open]')) {
     const inside = menu.contains(event.target);
     if (event.type === 'keydown' ? event.key !== 'Escape' : inside) continue;
-    menu.open = false;
+    menu.removeAttribute('open');
     if (inside) menu.querySelector('summary').focus();
   }
 }

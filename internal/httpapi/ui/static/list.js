@@ -42,10 +42,10 @@ export const field = (name, label, more) => el('label', null, label, el('input',
 /** choose is one of several values in a form. */
 export const choose = (name, label, values, more) => el('label', null, label, el('select', { name, ...more }, values.map((v) => el('option', { value: v }, v))));
 
-/** buttons is a column of buttons, which stay while the item behind them changes; may tells whether an item has any. */
-export const buttons = (make, may = () => true) => ({ key: 'actions', label: 'Actions', shown: true, fields: [], cell: (item, kept) => {
+/** buttons is a column of buttons, which stay while the item behind them changes; may, if there is one, tells whether an item has any. */
+export const buttons = (make, may = null) => ({ key: 'actions', label: 'Actions', shown: true, fields: [], cell: (item, kept) => {
   kept.item = item;
-  return !may(item) ? '' : kept.actions ??= el('span', { class: 'inline' }, make(() => kept.item));
+  return may && !may(item) ? '' : kept.actions ??= el('span', { class: 'inline' }, make(() => kept.item));
 } });
 
 /** vhostsOf are the names of the virtual hosts that the user may see. */
@@ -91,7 +91,7 @@ export function listOf(title, spec) {
     };
     const table = new ServerTable(title, spec, go, null);
     const vhost = el('select', { 'aria-label': 'Virtual host', onchange: () => {
-      const { vhost: gone, ...filters } = state.filters;
+      const { vhost: _, ...filters } = state.filters;
       go({ ...state, filters: vhost.value ? { ...filters, vhost: vhost.value } : filters, page: 1 });
     } }, el('option', { value: '' }, 'all virtual hosts'));
     if (spec.vhosts !== false) table.extra.append(vhost);
@@ -167,6 +167,8 @@ export class Facts {
 
 /** Rows are a table without pages: columns are [label, cell(item)]. Rows are made anew only when something has changed. */
 export class Rows {
+  title; columns; nothing; before; body;
+
   constructor(title, columns, nothing) {
     Object.assign(this, { title, columns, nothing, before: null, body: el('tbody') });
     this.empty = el('p', { class: 'hint' }, nothing);

@@ -1,6 +1,7 @@
 // What the pages compute. ui_test.go runs this with node's test runner, and says where the modules are.
 import { mock, test } from 'node:test';
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 
 const from = (name) => import(`${process.env.CANDLEMARK_TEST_UI}/${name}`);
 const { number, short, rate, bytes, duration, countdown, relative, moment, plural } = await from('format.js');
@@ -14,6 +15,8 @@ const { settings, says, dueIn, msOf, redacted, shovelOf } = await from('settings
 const { parsed, told, change, changed, definitionOf, rowsOf } = await from('policy.js');
 
 const { box, curve, cyclesOf, deadEnd, flows, fold, identity, layout, ranksOf } = await from('flowgraph.js');
+
+const { operationsOf, outline, parseYAML } = await from('openapi.js');
 
 const { EventStream, spoken } = await from('eventstream.js');
 
@@ -419,4 +422,20 @@ test('ends and flows', () => {
   assert.deepEqual(flows({ expired: 1, rejected: 5 }, { expired: 11, rejected: 5, maxlen: 4 }, 5000), { expired: 2, maxlen: 0.8 });
   assert.deepEqual(flows(undefined, { expired: 11 }, 5000), {});
   assert.notEqual(identity(edge(0, 1), nodes), identity(edge(0, 2), nodes));
+});
+
+test('the description of the API is read', async () => {
+  assert.deepEqual(parseYAML("# no\na: 1\nb:\n  - {x: 'it''s: {a}', y: [p, 'q, r', {s: true}]}\n  - k: v\n    l:\n      m: null\nc: >-\n  one\n  two\n'200': plain text, with {braces} and: a colon\ne: \"quoted: yes\"\nf:\n"),
+    { a: 1, b: [{ x: "it's: {a}", y: ['p', 'q, r', { s: true }] }, { k: 'v', l: { m: null } }], c: 'one two', 200: 'plain text, with {braces} and: a colon', e: 'quoted: yes', f: null });
+  const source = await readFile(`${process.env.CANDLEMARK_TEST_UI}/../../openapi.yaml`, 'utf8'), document = parseYAML(source), operations = operationsOf(document);
+  assert.equal(operations.length, source.match(/^ {4}(get|put|post|delete):$/gm).length);
+  const tags = document.tags.map((t) => t.name);
+  for (const o of operations) {
+    assert.ok(tags.includes(o.tag), `${o.path}: ${o.tag}`);
+    assert.ok(o.summary && o.parameters.every((p) => p?.name && p.in), o.path);
+    for (const name of o.path.matchAll(/\{(\w+)\}/g)) assert.ok(o.parameters.some((p) => p.name === name[1] || p.in === 'path'), o.path);
+    for (const { content } of o.answers) for (const c of Object.values(content)) assert.ok(!/undefined|NaN|\[object/.test(outline(c.schema, document)), o.path);
+  }
+  const ahead = operations.find((o) => o.path === '/api/x/flow/{vhost}');
+  assert.match(outline(ahead.answers[0].content['application/json'].schema, document), /^\{\n {2}nodes: list of \{\n {4}kind\?: "queue", "exchange"\n/);
 });

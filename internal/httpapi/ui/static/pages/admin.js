@@ -8,7 +8,7 @@ const named = (item) => el('span', { class: 'name' }, item.name);
 /** tagsOf reads tags that are typed with commas. */
 const tagsOf = (text) => text.split(',').map((t) => t.trim()).filter(Boolean).join(',');
 
-function vhosts(main, context, rest) {
+function vhosts(main, context) {
   let asking = null;
   const remove = (v) => dialog(`Delete virtual host ${v.name}?`, el('p', null, `All its queues, exchanges, policies and permissions go with it, and its connections are closed. It holds ${v.messages ?? 0} messages now.`), 'Delete', async () => {
     await request('DELETE', path('api/vhosts', v.name));
@@ -30,10 +30,10 @@ function vhosts(main, context, rest) {
       asking = again;
       return context.may() && button('Add virtual host…', add);
     },
-  })(main, context, rest);
+  })(main, context);
 }
 
-function users(main, context, rest) {
+function users(main, context) {
   let asking = null;
   const done = () => asking.now();
   const save = (u) => dialog(u ? `User ${u.name}` : 'Add a user', [u ? '' : field('name', 'User name', { required: true }),
@@ -76,7 +76,7 @@ function users(main, context, rest) {
       asking = again;
       return button('Add user…', () => save(null));
     },
-  })(main, context, rest);
+  })(main, context);
 }
 
 export const virtualHosts = { ...section('Virtual hosts', vhosts), group: 'Admin' };

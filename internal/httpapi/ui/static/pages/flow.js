@@ -75,7 +75,7 @@ function show(main, context) {
     labels = new Map();
     const lines = edges.map((e, i) => {
       const from = places[e.from], to = places[e.to], round = cycle[e.from] >= 0 && cycle[e.from] === cycle[e.to], forth = to.x > from.x;
-      const label = svg('text', { class: 'count', x: from.x + box.width + 6, y: forth ? (from.y * 2 + to.y) / 3 + box.height / 2 - 5 : Math.max(from.y, to.y) + box.height + gap.y * 0.6 + 11 });
+      const label = svg('text', { class: 'count', 'text-anchor': forth ? 'start' : 'end', x: from.x + box.width + (forth ? 6 : 0), y: forth ? (from.y * 2 + to.y) / 3 + box.height / 2 - 5 : Math.max(from.y, to.y) + box.height + gap.y * 0.6 + 11 });
       labels.set(ids[i], label);
       return [svg('path', { class: `${e.kind}${round ? ' round' : ''}${e.unroutable ? ' nowhere' : ''}`, d: curve(from, to), 'marker-end': 'url(#tip)' }, svg('title', null, `${called(nodes[e.from])} → ${called(nodes[e.to])}: ${along(e)}`)), label];
     });

@@ -3,7 +3,7 @@
 import { get, path, request } from '../api.js';
 import { dialog, el } from '../dom.js';
 import * as format from '../format.js';
-import { button, buttons, choose, field, inVHost, listOf, Rows, section, vhostsOf, watch, word } from '../list.js';
+import { button, buttons, choose, field, listOf, Rows, section, vhostsOf, watch, word } from '../list.js';
 import { parsed } from '../policy.js';
 import { redacted } from '../settings.js';
 
@@ -46,7 +46,7 @@ const global = 'global parameter', components = ['shovel', 'federation-upstream'
 const pathOf = (p) => (p.component === global ? path('api/global-parameters', p.name) : path('api/parameters', p.component, p.vhost, p.name));
 const valueOf = (p) => redacted(p.value);
 
-function shownParameters(main, context, rest) {
+function shownParameters(main, context) {
   let asking = null;
   const may = (p) => context.may() || !administrators.includes(p.component);
   const done = () => asking.now();
@@ -81,7 +81,7 @@ function shownParameters(main, context, rest) {
       asking = again;
       return button('Add parameter…', () => set(null));
     },
-  })(main, context, rest);
+  })(main, context);
 }
 
 export const parameters = { ...section('Parameters', shownParameters), group: 'Admin', tags: ['policymaker'] };

@@ -32,7 +32,7 @@ function remove(s, then) {
 
 const actionsFor = (context) => context.may('policymaker');
 
-function list(main, context, rest) {
+function list(main, context) {
   let asking = null;
   const again = () => asking.now();
   return listOf('Shovels', {
@@ -53,7 +53,7 @@ function list(main, context, rest) {
       asking = anew;
       return actionsFor(context) && button('Add shovel…', () => add(asking));
     },
-  })(main, context, rest);
+  })(main, context);
 }
 
 function one(main, context, [vhost, name]) {
