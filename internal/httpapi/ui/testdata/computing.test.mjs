@@ -18,7 +18,7 @@ const { box, curve, cyclesOf, deadEnd, flows, fold, identity, layout, ranksOf } 
 
 const { operationsOf, outline, parseYAML } = await from('openapi.js');
 
-const { EventStream, spoken } = await from('eventstream.js');
+const { EventStream, logged, spoken } = await from('eventstream.js');
 
 const equal = (f, table) => {
   for (const [input, want] of table) assert.equal(f(...[input].flat()), want, JSON.stringify(input));
@@ -438,4 +438,9 @@ test('the description of the API is read', async () => {
   }
   const ahead = operations.find((o) => o.path === '/api/x/flow/{vhost}');
   assert.match(outline(ahead.answers[0].content['application/json'].schema, document), /^\{\n {2}nodes: list of \{\n {4}kind\?: "queue", "exchange"\n/);
+});
+
+test('lines of the log', () => {
+  assert.deepEqual(logged({ id: 1, line: '{"level":"info","conn":"a","time":"t","message":"m"}' }), { id: 1, time: 't', level: 'info', message: 'm', rest: { conn: 'a' } });
+  assert.deepEqual(logged({ id: 2, line: '{"level":"inf' }), { id: 2, time: null, level: '', message: '{"level":"inf', rest: {} });
 });

@@ -1,7 +1,8 @@
 // Node: what the process uses, its thresholds and alarms, listeners, feature flags, settings and the level of the log.
 
-import { get, path, request } from '../api.js';
-import { dialog, el } from '../dom.js';
+import { get, path, poll, request } from '../api.js';
+import { dialog, el, when } from '../dom.js';
+import { logged, spoken } from '../eventstream.js';
 import * as format from '../format.js';
 import { button, choose, Facts, field, Rows, watch } from '../list.js';
 import { alarm } from './now.js';
@@ -64,7 +65,20 @@ function show(main, context) {
     settings.show(s.toSorted((a, b) => Number(a.from === 'default') - Number(b.from === 'default')));
   });
   if (may) w.tools.append(button('Log level…', () => setLevel(level)));
+  const log = new Rows('Log, the newest first', [['Time', (l) => when(format, l.time)], ['Level', (l) => l.level], ['Message', (l) => el('span', { class: 'wrap breaks' }, l.message)], ['', (l) => el('span', { class: 'wrap breaks' }, spoken(l.rest))]], 'There are no lines.');
+  let lines = [], reading = null;
+  const read = async (signal) => {
+    lines = [...(await get('api/x/log', { query: { after: lines[0]?.id }, signal })).map(logged).reverse(), ...lines].slice(0, 500);
+    log.show(lines);
+  };
+  const open = el('details', { class: 'part', ontoggle: () => {
+    reading?.stop();
+    reading = open.open ? poll(read, 2000, context.report) : null;
+  } }, el('summary', null, 'Log'), log.element);
   const folded = (rows) => el('details', { class: 'part' }, el('summary', null, rows.title), rows.element);
-  w.body.append(banner, facts.element, limits.element, el('div', { class: 'beside' }, part('Resources', used), part('Memory', memory), part('Since the start', churn)), listeners.element, folded(flags), folded(old), may ? folded(settings) : '');
-  return w.end;
+  w.body.append(banner, facts.element, limits.element, el('div', { class: 'beside' }, part('Resources', used), part('Memory', memory), part('Since the start', churn)), listeners.element, open, folded(flags), folded(old), may ? folded(settings) : '');
+  return () => {
+    reading?.stop();
+    w.end();
+  };
 }
