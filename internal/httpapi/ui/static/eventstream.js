@@ -32,8 +32,8 @@ export function spoken(fields) {
 /** logged is a line of the log, {id, line}, taken apart: {id, time, level, message, rest}. One that is no JSON is its message. */
 export function logged({ id, line }) {
   try {
-    const { time, level, message, ...rest } = JSON.parse(line);
-    return { id, time, level, message: message ?? '', rest };
+    const { time, level, message, event, ...rest } = JSON.parse(line);
+    return { id, time, level, message: [message, event].filter(Boolean).join(': '), rest };
   } catch {
     return { id, time: null, level: '', message: line, rest: {} };
   }

@@ -441,6 +441,6 @@ test('the description of the API is read', async () => {
 });
 
 test('lines of the log', () => {
-  assert.deepEqual(logged({ id: 1, line: '{"level":"info","conn":"a","time":"t","message":"m"}' }), { id: 1, time: 't', level: 'info', message: 'm', rest: { conn: 'a' } });
+  assert.deepEqual(logged({ id: 1, line: '{"level":"info","conn":"a","event":"e","time":"t","message":"m"}' }), { id: 1, time: 't', level: 'info', message: 'm: e', rest: { conn: 'a' } });
   assert.deepEqual(logged({ id: 2, line: '{"level":"inf' }), { id: 2, time: null, level: '', message: '{"level":"inf', rest: {} });
 });

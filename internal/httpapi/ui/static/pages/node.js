@@ -65,7 +65,7 @@ function show(main, context) {
     settings.show(s.toSorted((a, b) => Number(a.from === 'default') - Number(b.from === 'default')));
   });
   if (may) w.tools.append(button('Log level…', () => setLevel(level)));
-  const log = new Rows('Log, the newest first', [['Time', (l) => when(format, l.time)], ['Level', (l) => l.level], ['Message', (l) => el('span', { class: 'wrap breaks' }, l.message)], ['', (l) => el('span', { class: 'wrap breaks' }, spoken(l.rest))]], 'There are no lines.');
+  const log = new Rows('Log, the newest first', [['Time', (l) => when(format, l.time)], ['Level', (l) => l.level], ['Message', (l) => el('span', { class: 'wrap breaks' }, l.message)], ['Fields', (l) => el('span', { class: 'wrap breaks' }, spoken(l.rest))]], 'There are no lines.');
   let lines = [], reading = null;
   const read = async (signal) => {
     lines = [...(await get('api/x/log', { query: { after: lines[0]?.id }, signal })).map(logged).reverse(), ...lines].slice(0, 500);
