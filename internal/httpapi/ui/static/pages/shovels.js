@@ -40,7 +40,7 @@ function list(main, context) {
     columns: [
       { key: 'name', label: 'Name', sort: 'name', always: true, fields: [], cell: (s) => link(['shovels', s.vhost, s.name], s.name) }, word('vhost', 'Virtual host', 'vhost'), word('state', 'State', 'state'),
       { key: 'from', label: 'From', shown: true, fields: [], cell: (s) => el('span', { class: 'name' }, from(s)) }, { key: 'to', label: 'To', shown: true, fields: [], cell: (s) => el('span', { class: 'name' }, to(s)) },
-      figure('forwarded', 'Forwarded', 'forwarded'), figure('pending', 'Pending', 'pending'), { ...figure('remaining', 'Remaining', 'remaining'), cell: (s) => left(s.remaining) }, word('since', 'Since', 'timestamp'),
+      figure('forwarded', 'Forwarded', 'forwarded'), figure('pending', 'Pending', 'pending'), { ...figure('remaining', 'Remaining', 'remaining', { shown: false }), cell: (s) => left(s.remaining) }, word('since', 'Since', 'timestamp', { shown: false }),
       { ...word('reason', 'Reason', 'reason'), cell: (s) => el('span', { class: 'wrap breaks' }, s.reason ?? '') },
       ...(actionsFor(context) ? [buttons((s) => [button('Restart', async (event) => {
         event.target.disabled = true;
