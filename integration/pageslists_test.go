@@ -324,10 +324,17 @@ func lists(w *tab, check func(page string)) {
 		{"#/vhosts", "Default virtual host", "vhosts"},
 		{"#/users", "administrator", "users"},
 		{"#/events", "Listening.", "events"},
+		{"#/flow", "As a table", "flow"},
+		{"#/node", "of the memory", "node"},
+		{"#/limits", "There are none.", "limits"},
+		{"#/parameters", "internal_cluster_id", "parameters"},
+		{"#/shovels", "There are none.", "shovels"},
+		{"#/definitions", "Upload", "definitions"},
+		{"#/api?name=flow", "1 operation", "api"},
 	} {
 		w.at(p.address)
 		w.sees(p.sees)
-		w.until("document.querySelector('.items, .part, .told, main form') !== null && (document.querySelector('.part, main > form') !== null || document.querySelector('.items tbody tr, .empty:not([hidden])') !== null)")
+		w.until("document.querySelector('.items, .part, .told, main form, section') !== null && (document.querySelector('.part, main > form, section') !== null || document.querySelector('.items tbody tr, .empty:not([hidden])') !== null)")
 		check(p.as)
 	}
 	w.at("#/connections")
@@ -341,4 +348,31 @@ func lists(w *tab, check func(page string)) {
 	w.sees("Replaces the policy of that name. Changes something for 0 queues.")
 	check("policy-edit")
 	w.click("dialog button", "Cancel")
+	unfolded(w, check)
+}
+
+// unfolded looks at what pages show when one asks for more.
+func unfolded(w *tab, check func(page string)) {
+	w.Helper()
+	w.at("#/node")
+	w.sees("Feature flags")
+	_ = eval[bool](w, "(document.querySelectorAll('main details').forEach((d) => { d.open = true; }), true)")
+	w.sees("Server startup complete")
+	check("node-all")
+	w.at("#/api?name=flow")
+	w.until("document.querySelector('details.operation:not([hidden])') !== null")
+	_ = eval[bool](w, "(document.querySelector('details.operation:not([hidden])').open = true)")
+	w.sees("in the path, string")
+	check("api-operation")
+	w.at("#/flow")
+	w.sees("As a table")
+	_ = eval[bool](w, "(document.querySelector('main details').open = true)")
+	check("flow-table")
+	for address, button := range map[string]string{"#/shovels": "Add shovel…", "#/parameters": "Add parameter…", "#/limits": "Set limit of a user…", "#/users": "Add user…"} {
+		w.at(address)
+		w.opens(button)
+		check(strings.Trim(address, "#/") + "-add")
+		w.click("dialog button", "Cancel")
+		w.until("document.querySelector('dialog') === null")
+	}
 }

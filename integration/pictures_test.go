@@ -62,6 +62,7 @@ func TestPagesForEverybody(t *testing.T) {
 	br, b := newBrowser(t), start(t)
 	lively(b)
 	worked(b)
+	sendsOn(b, 28)
 	for name, l := range looks {
 		w := br.open(b, "", l)
 		check := func(page string) {

@@ -43,7 +43,7 @@ func logger(out io.Writer, cfg config.Config) (zerolog.Logger, *logLevel, error)
 	if cfg.LogFormat == "console" {
 		out = zerolog.ConsoleWriter{Out: out, NoColor: true, TimeFormat: zerolog.TimeFieldFormat}
 	}
-	return zerolog.New(out).Level(zerolog.TraceLevel).Sample(level).With().Timestamp().Logger(), level, nil
+	return zerolog.New(io.MultiWriter(processLog, out)).Level(zerolog.TraceLevel).Sample(level).With().Timestamp().Logger(), level, nil
 }
 
 // printable writes lines of a log, each of which is one call, with everything escaped

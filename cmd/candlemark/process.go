@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"candlemark/internal/config"
+	"candlemark/internal/management"
 
 	"github.com/rs/zerolog"
 )
@@ -34,6 +35,9 @@ func (p *process) holds(values []config.Value) {
 
 // LogLevel implements management.Process.
 func (p *process) LogLevel() string { return zerolog.Level(p.level.Load()).String() }
+
+// Log implements management.Process.
+func (p *process) Log(after uint64) []management.LogLine { return processLog.after(after) }
 
 // rabbitLevels are RabbitMQ's names of levels that have other ones here.
 var rabbitLevels = map[string]string{"notice": "info", "warning": "warn", "critical": "fatal", "alert": "fatal", "emergency": "fatal", "none": "disabled"}

@@ -8,8 +8,16 @@ type Process interface {
 	LogLevel() string
 	// SetLogLevel changes it, until the program is started anew or is given another one. RabbitMQ's names are known, too.
 	SetLogLevel(name string) error
+	// Log returns the last lines of the log behind the one of that number, the oldest first; 0 for all that are kept.
+	Log(after uint64) []LogLine
 	// Settings are those that the program was started with or took over since, in the order of their table.
 	Settings() []config.Value
 	// Shutdown has the program end as by SIGTERM, and does not wait for that.
 	Shutdown()
+}
+
+// LogLine is a line of the log.
+type LogLine struct {
+	ID   uint64 // grows by 1 with each line of the process
+	Text string // JSON, as it was logged, unless it was too long
 }

@@ -88,7 +88,7 @@ var rooms = map[string][]string{
 	"internal/testkit":        {"..."},
 	"internal/testkit/...":    {},
 	"internal/tidy":           {},
-	"internal/topology":       {"protocol", "internal/erlang", "internal/figures"},
+	"internal/topology":       {"protocol", "internal/erlang", "internal/figures", "internal/metrics"},
 	"internal/topology/names": {},
 	"cmd/...":                 {"supervision/...", "internal/...", "policies", "protocol"},
 	"integration":             {"..."},

@@ -25,8 +25,7 @@ func (r *Router) Caps() []int64 {
 	return r.caps.list
 }
 
-// findCaps fills the list for the route from x. The tables may have changed since the route was found: a queue to which no way leads
-// any more is not capped.
+// findCaps fills the list for the route from x. The tables may have changed since then: a queue to which no way leads any more is not capped.
 func (r *Router) findCaps(d *Directory, x *Exchange) {
 	c := &r.caps
 	c.list = c.list[:0]

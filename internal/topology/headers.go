@@ -11,8 +11,7 @@ import (
 // all-with-x and any-with-x skip only x-match itself; an argument without value asks only that the header is there; without any
 // argument left, all matches everything and any nothing.
 //
-// Bindings are found by the conditions they contain: one with any under each of them, one with all under one of them, which leaves the
-// others to be looked at.
+// Bindings are found by the conditions they contain: one with any under each of them, one with all under one of them.
 type headers struct {
 	always     destinations // all, without a condition
 	conditions tree[headerSlot]

@@ -104,8 +104,7 @@ func (r *Routes) Without(b Binding) (*Routes, bool) {
 	return &c, true
 }
 
-// WithoutDestination is r without any binding to that queue, or exchange; r itself when there is none. It costs O(log n) for each of
-// them.
+// WithoutDestination is r without any binding to that queue, or exchange; r itself when there is none. O(log n) for each of them.
 func (r *Routes) WithoutDestination(name string, toExchange bool) *Routes {
 	removed := slices.Collect(r.bindings.under(destinationKey(name, toExchange)))
 	if len(removed) == 0 {
@@ -118,8 +117,7 @@ func (r *Routes) WithoutDestination(name string, toExchange bool) *Routes {
 	return &c
 }
 
-// WithMoved is r with every binding to a queue of that name leading to q; r itself when there is none. It costs O(log n) for each
-// of them.
+// WithMoved is r with every binding to a queue of that name leading to q; r itself when there is none. O(log n) for each of them.
 func (r *Routes) WithMoved(q *Queue) *Routes {
 	c := *r
 	moved := false
@@ -142,7 +140,6 @@ func (r *Routes) Has(b Binding) bool {
 	return found
 }
 
-// drop takes a binding out of a table that is not published yet.
 // Target is where the binding b leads; neither queue nor exchange when it is not there.
 func (r *Routes) Target(b Binding) Target {
 	id, _ := b.identity()
@@ -152,6 +149,7 @@ func (r *Routes) Target(b Binding) Target {
 	return Target{}
 }
 
+// drop takes a binding out of a table that is not published yet.
 func (r *Routes) drop(e *bound) {
 	r.bindings, _ = r.bindings.without(e.id)
 	r.matcher = r.matcher.without(e)

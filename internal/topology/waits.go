@@ -4,12 +4,15 @@ import (
 	"sync/atomic"
 
 	"candlemark/internal/figures"
+	"candlemark/internal/metrics"
 )
 
 // Waits tell how a queue is at present, so that those who want to know need not ask all queues. The zero value is a queue that has not begun, and so
 // is nil. They are safe for concurrent use and must not be copied. Only the queue sets them, at the end of a turn.
 type Waits struct {
 	figures.Figures
+	// Sent counts what the queue has sent on.
+	Sent metrics.Sent
 
 	name   string
 	in     *VHost // nil for nobody who looks
@@ -54,8 +57,7 @@ func (v *VHost) await(w *Waits) {
 	}
 }
 
-// Expiring returns the queues that hold ready messages that expire, in no order. It looks at no others, but for those that have had such since the
-// last call.
+// Expiring returns the queues that hold ready messages that expire, in no order. It looks at those, and at those that had such since the last call.
 func (v *VHost) Expiring() []*Queue {
 	v.waiting.Lock()
 	defer v.waiting.Unlock()

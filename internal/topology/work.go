@@ -66,8 +66,7 @@ type Long struct {
 	gone    chan struct{}
 }
 
-// LongRoute is the result of a Long: what Router.Route, Histories, Caps and Refusal return. With Err there is no route: it is a 406
-// for one that takes more than MaxSteps.
+// LongRoute is the result of a Long: what Router.Route, Histories, Caps and Refusal return. With Err, a 406 beyond MaxSteps, there is none.
 type LongRoute struct {
 	Queues    []*Queue
 	Histories []*Queue

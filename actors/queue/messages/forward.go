@@ -4,6 +4,7 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
+	"candlemark/internal/metrics"
 	"candlemark/internal/store"
 )
 
@@ -45,6 +46,7 @@ func (s *Set) Forward(h backlog.Handle, now bool) {
 		s.EndReady(h, store.Exhausted)
 		return
 	}
+	s.count(metrics.Forwarded)
 	s.Backlog.Take(h)
 	s.ensureDeadLetters().Forward(h, now)
 }

@@ -2,9 +2,11 @@ package node
 
 import (
 	"net/http"
+	"strconv"
 
 	"candlemark/internal/config"
 	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/management"
 	"candlemark/protocol"
 )
 
@@ -33,6 +35,24 @@ func setLogLevel(r *rest.Request) (any, error) {
 	}
 	told()
 	return nil, nil
+}
+
+// logLine is the JSON form of a line of the log.
+type logLine struct {
+	ID   uint64 `json:"id"`
+	Line string `json:"line"`
+}
+
+// logLines answers with the last lines of the log, or with those behind one of them: ?after=id.
+func logLines(r *rest.Request) (any, error) {
+	after := uint64(0)
+	if text := r.URL.Query().Get("after"); text != "" {
+		var err error
+		if after, err = strconv.ParseUint(text, 10, 64); err != nil {
+			return nil, rest.Complaintf("after: %q is no number of a line", text)
+		}
+	}
+	return rest.Forms(r.Broker.Log(after), func(*management.LogLine) bool { return true }, func(l *management.LogLine) logLine { return logLine{l.ID, l.Text} }), nil
 }
 
 // settingItem is the JSON form of a setting.

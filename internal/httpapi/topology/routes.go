@@ -25,6 +25,7 @@ var Routes = []rest.Route{
 	rest.Get("/api/x/expirations/{vhost}", rest.In(rest.Visitor), expirations),
 	rest.Get("/api/x/ahead", rest.Anybody, ahead),
 	rest.Get("/api/x/ahead/{vhost}", rest.In(rest.Visitor), ahead),
+	rest.Get("/api/x/flow/{vhost}", rest.In(rest.Visitor), flow),
 	rest.Get("/api/x/leases", rest.Anybody, leases),
 	rest.Get("/api/x/leases/{vhost}", rest.In(rest.Visitor), leases),
 

@@ -12,6 +12,8 @@
 //	table.js   tables that are paged, sorted and filtered by the server; tablestate.js computes what stands in the address
 //	chart.js   a chart of lines with the table of its figures; scale.js computes its ticks
 //	timeaxis.js, strip.js  the axis from now to never, and what is due along it
+//	flowgraph.js  the graph of dead-lettering and forwarding: ladders, cycles, layers
+//	openapi.js  the description of the API read
 //	message.js, settings.js  what a message tells, which settings of a queue count; actions.js asks, then purges and deletes
 //	pages/     one module a page
 //

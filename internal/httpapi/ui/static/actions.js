@@ -24,7 +24,7 @@ async function eachOf(items, ask, asking) {
 
 function namesOf(items) {
   const most = 10;
-  return el('ul', { class: 'names' }, items.slice(0, most).map((q) => el('li', null, `${q.name} (${format.plural(q.messages ?? 0, 'message')})`)),
+  return el('ul', { class: 'names', tabindex: 0 }, items.slice(0, most).map((q) => el('li', null, `${q.name} (${format.plural(q.messages ?? 0, 'message')})`)),
     items.length > most && el('li', null, `and ${format.number(items.length - most)} more`));
 }
 

@@ -26,16 +26,19 @@ export function path(...parts) {
   return parts.map((part, i) => (i === 0 ? part : encodeURIComponent(part))).join('/');
 }
 
-/** request sends one and returns what the answer has. Options: query, body (JSON), form, headers, signal, read (of JSON, unless it is the browser's), quiet (a 401 is no end of the session). */
-export async function request(method, address, { query, body, form, headers: more, signal, quiet, read = JSON.parse } = {}) {
+/**
+ * request sends one and returns what the answer has. Options: query, body (JSON), raw (a body as it is), form, headers, signal, read (of JSON, unless it is the browser's), quiet (a 401 is no end of the session).
+ * @param {string} method @param {string} address @param {any} [options]
+ */
+export async function request(method, address, { query, body, raw, form, headers: more, signal, quiet, read = JSON.parse } = {}) {
   const search = new URLSearchParams(Object.entries(query ?? {}).filter(([, v]) => v !== undefined && v !== null));
   const headers = { 'X-Candlemark-Session': '1', Accept: 'application/json', ...more };
-  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  if (body !== undefined || raw) headers['Content-Type'] = 'application/json';
   let answer;
   try {
     answer = await fetch(address + (search.size ? '?' + search : ''), {
       method, headers, signal, credentials: 'same-origin', cache: 'no-store', redirect: 'error',
-      body: form ? new URLSearchParams(form) : body === undefined ? undefined : JSON.stringify(body),
+      body: form ? new URLSearchParams(form) : body === undefined ? raw : JSON.stringify(body),
     });
   } catch (error) {
     if (error.name === 'AbortError') throw error;

@@ -5,16 +5,26 @@ import { el, text } from './dom.js';
 import { clock } from './format.js';
 import { Router } from './router.js';
 import { people, virtualHosts } from './pages/admin.js';
+import { api } from './pages/api.js';
 import { channels, connections, consumers } from './pages/clients.js';
+import { definitions } from './pages/definitions.js';
 import { events } from './pages/events.js';
 import { exchanges } from './pages/exchanges.js';
+import { flow } from './pages/flow.js';
+import { limits, parameters } from './pages/limits.js';
+import { node } from './pages/node.js';
 import { now } from './pages/now.js';
 import { policies } from './pages/policies.js';
 import { queue } from './pages/queue.js';
 import { queues } from './pages/queues.js';
+import { shovels } from './pages/shovels.js';
 
-/** pages by the first part of their address, in the order of the menu: {title, show(main, context), tags (that one of which it takes)}. One with below belongs to that one of the menu. */
-const pages = { now, queues, queue, connections, channels, consumers, exchanges, policies, vhosts: virtualHosts, users: people, events };
+/** pages by the first part of their address, in the order of the menu: {title, show(main, context), tags (that one of which it takes)}. One with below belongs to that one of the menu, those of a group stand in a menu of their own. */
+/** @type {Object<string, any>} */
+const pages = {
+  now, queues, queue, connections, channels, consumers, exchanges, flow, policies, events, node,
+  vhosts: virtualHosts, users: people, limits, parameters, shovels, definitions, api,
+};
 
 const session = 'api/x/session';
 let router = null;
@@ -22,10 +32,12 @@ let router = null;
 /** shell shows the menu and the page of the address to who has logged in. */
 function shell(user) {
   const main = el('main', { id: 'main', tabindex: -1 });
-  const state = el('span', { class: 'state', role: 'status' }), node = el('span', { class: 'node' });
+  const state = el('span', { class: 'state', role: 'status' }), broker = el('span', { class: 'node' });
   const may = (...tags) => user.tags.includes('administrator') || tags.some((tag) => user.tags.includes(tag));
   const mine = Object.fromEntries(Object.entries(pages).filter(([, page]) => !page.tags || may(...page.tags)));
-  const links = Object.entries(mine).filter(([, page]) => !page.below).map(([name, page]) => [name, el('a', { href: `#/${name}` }, page.title)]);
+  const links = Object.entries(mine).filter(([, page]) => !page.below).map(([name, page]) => [name, el('a', { href: `#/${name}` }, page.title), page.group]);
+  const grouped = links.filter(([, , group]) => group), group = 'Admin', first = el('a', { href: grouped[0]?.[1].getAttribute('href') }, group);
+  const more = el('nav', { class: 'parts', 'aria-label': group, hidden: true }, grouped.map(([, a]) => a));
   const logOut = async () => {
     await request('DELETE', session).catch(() => {}); // the page forgets who it was all the same
     begin('');
@@ -33,11 +45,11 @@ function shell(user) {
   document.body.replaceChildren(
     el('a', { class: 'skip', href: '#main', onclick: (event) => { event.preventDefault(); main.focus(); } }, 'Skip to the page'),
     el('header', null,
-      el('span', { class: 'brand' }, el('img', { src: 'ui/icon.svg', alt: '', width: 18, height: 18 }), 'Candlemark'), node,
-      el('nav', { 'aria-label': 'Main' }, links.map(([, a]) => a)),
+      el('span', { class: 'brand' }, el('img', { src: 'ui/icon.svg', alt: '', width: 18, height: 18 }), 'Candlemark'), broker,
+      el('nav', { 'aria-label': 'Main' }, links.filter(([, , within]) => !within).map(([, a]) => a), grouped.length > 0 && first),
       el('span', { class: 'user' }, state, el('span', { title: `tags: ${user.tags.join(', ')}` }, user.name),
         el('button', { type: 'button', onclick: logOut }, 'Log out'))),
-    main);
+    more, main);
   router = new Router(mine, 'now', main, {
     user,
     /** may tells whether the user has one of these tags; an administrator may everything. */
@@ -49,19 +61,17 @@ function shell(user) {
     },
     shown: (name, parts) => {
       const { title, below } = pages[name];
-      for (const [other, a] of links) {
-        if (other !== (below ?? name)) {
-          a.removeAttribute('aria-current');
-          continue;
-        }
-        a.setAttribute('aria-current', 'page');
-        a.scrollIntoView({ block: 'nearest', inline: 'center' });
+      more.hidden = !pages[name].group;
+      for (const [is, a] of [...links.map(([other, a]) => [other === (below ?? name), a]), [!more.hidden, first]]) {
+        if (is) a.setAttribute('aria-current', a === first ? 'true' : 'page');
+        else a.removeAttribute('aria-current');
+        if (is) a.scrollIntoView({ block: 'nearest', inline: 'center' });
       }
       document.title = `${[title, ...parts.slice(-1)].join(' ')} · Candlemark`;
     },
   });
   router.show();
-  get('api/overview', { query: { columns: 'node,cluster_name' } }).then((o) => text(node, o.cluster_name ?? o.node), () => {});
+  get('api/overview', { query: { columns: 'node,cluster_name' } }).then((o) => text(broker, o.cluster_name ?? o.node), () => {});
 }
 
 /** begin shows the form to log in. */
@@ -107,7 +117,7 @@ function closeMenus(event) {
   for (const menu of document.querySelectorAll('details.menu[open]')) {
     const inside = menu.contains(event.target);
     if (event.type === 'keydown' ? event.key !== 'Escape' : inside) continue;
-    menu.open = false;
+    menu.removeAttribute('open');
     if (inside) menu.querySelector('summary').focus();
   }
 }

@@ -28,3 +28,13 @@ export function spoken(fields) {
   return Object.entries(fields).filter(([key, value]) => !known.includes(key) && value !== '' && value !== null && JSON.stringify(value) !== '{}')
     .map(([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`).join(', ');
 }
+
+/** logged is a line of the log, {id, line}, taken apart: {id, time, level, message, rest}. One that is no JSON is its message. */
+export function logged({ id, line }) {
+  try {
+    const { time, level, message, event, ...rest } = JSON.parse(line);
+    return { id, time, level, message: [message, event].filter(Boolean).join(': '), rest };
+  } catch {
+    return { id, time: null, level: '', message: line, rest: {} };
+  }
+}

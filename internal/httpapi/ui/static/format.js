@@ -13,7 +13,7 @@ export function number(n) {
 /** short is a number in at most five characters: "12.3k", "4M". */
 export function short(n) {
   if (n === null || n === undefined || Number.isNaN(n)) return '–';
-  for (const [unit, size] of [['G', 1e9], ['M', 1e6], ['k', 1e3]]) {
+  for (const [unit, size] of Object.entries({ G: 1e9, M: 1e6, k: 1e3 })) {
     const scaled = n / size;
     if (Math.abs(scaled) >= 0.99995) return trimmed(scaled) + unit;
   }

@@ -36,6 +36,18 @@ export function marks(item) {
 /** button is one that does something; danger says that it takes something away. */
 export const button = (label, onclick, danger = false) => el('button', { type: 'button', class: danger ? 'danger' : null, onclick }, label);
 
+/** field is a field of a form, for what is no prose. */
+export const field = (name, label, more) => el('label', null, label, el('input', { name, spellcheck: 'false', autocomplete: 'off', autocapitalize: 'none', ...more }));
+
+/** choose is one of several values in a form. */
+export const choose = (name, label, values, more) => el('label', null, label, el('select', { name, ...more }, values.map((v) => el('option', { value: v }, v))));
+
+/** buttons is a column of buttons, which stay while the item behind them changes; may, if there is one, tells whether an item has any. */
+export const buttons = (make, may = null) => ({ key: 'actions', label: 'Actions', shown: true, fields: [], cell: (item, kept) => {
+  kept.item = item;
+  return may && !may(item) ? '' : kept.actions ??= el('span', { class: 'inline' }, make(() => kept.item));
+} });
+
 /** vhostsOf are the names of the virtual hosts that the user may see. */
 export const vhostsOf = async () => (await get('api/vhosts', { query: { columns: 'name' } })).map((v) => v.name);
 
@@ -79,7 +91,7 @@ export function listOf(title, spec) {
     };
     const table = new ServerTable(title, spec, go, null);
     const vhost = el('select', { 'aria-label': 'Virtual host', onchange: () => {
-      const { vhost: gone, ...filters } = state.filters;
+      const { vhost: _, ...filters } = state.filters;
       go({ ...state, filters: vhost.value ? { ...filters, vhost: vhost.value } : filters, page: 1 });
     } }, el('option', { value: '' }, 'all virtual hosts'));
     if (spec.vhosts !== false) table.extra.append(vhost);
@@ -155,8 +167,10 @@ export class Facts {
 
 /** Rows are a table without pages: columns are [label, cell(item)]. Rows are made anew only when something has changed. */
 export class Rows {
+  title; columns; nothing; before; body;
+
   constructor(title, columns, nothing) {
-    Object.assign(this, { columns, nothing, before: null, body: el('tbody') });
+    Object.assign(this, { title, columns, nothing, before: null, body: el('tbody') });
     this.empty = el('p', { class: 'hint' }, nothing);
     this.scroll = el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title, hidden: true },
       el('table', null, el('caption', { class: 'sr' }, title), el('thead', null, el('tr', null, columns.map(([label]) => el('th', { scope: 'col' }, label)))), this.body));
@@ -175,10 +189,10 @@ export class Rows {
   }
 }
 
-/** watch asks for one thing every 5 s, and says so when it is gone or refused. */
+/** watch asks for one thing every 5 s, and says so when it is gone or refused. back is the list that it is of, null for none. */
 export function watch(main, context, title, back, ask) {
   const failed = el('p', { class: 'error', role: 'alert' }), tools = el('div', { class: 'actions' }), body = el('div');
-  main.append(el('nav', { 'aria-label': 'Back' }, el('a', { href: href([back[0]]) }, `‹ ${back[1]}`)), el('div', { class: 'row' }, el('h1', { class: 'breaks' }, title), tools), failed, body);
+  main.append(back ? el('nav', { 'aria-label': 'Back' }, el('a', { href: href([back[0]]) }, `‹ ${back[1]}`)) : '', el('div', { class: 'row' }, el('h1', { class: 'breaks' }, title), tools), failed, body);
   const asking = poll(async (signal) => {
     try {
       await ask(signal);

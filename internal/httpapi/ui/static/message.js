@@ -4,13 +4,13 @@ import { number, plural } from './format.js';
 
 /** exact reads JSON in which numbers beyond 2^53 stay as they are written, where the browser tells how they are. */
 export function exact(text) {
-  return JSON.parse(text, (_, value, context) =>
-    typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? '') ? BigInt(context.source) : value);
+  return JSON.parse(text, /** @type {any} */ ((_, value, context) =>
+    typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? '') ? BigInt(context.source) : value));
 }
 
 /** pretty is a value as JSON over several lines, or in one. */
 export function pretty(value, indent = 2) {
-  return JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? JSON.rawJSON?.(String(v)) ?? String(v) : v), indent);
+  return JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? /** @type {any} */ (JSON).rawJSON?.(String(v)) ?? String(v) : v), indent);
 }
 
 /** shown is a value of a header or property in one line: texts as they are, all else as JSON. */

@@ -4,6 +4,8 @@ import { href, parse } from './address.js';
 
 /** Router shows the page of the address, by the first part of it; other parts are another page of the same kind. A page is a function of (main, context) that returns how to end it. */
 export class Router {
+  pages; first; main; context; end; changed; shown;
+
   constructor(pages, first, main, context) {
     Object.assign(this, { pages, first, main, context, end: null, changed: null, shown: '' });
     this.listen = () => this.show();

@@ -64,3 +64,21 @@ export function dueIn(queue, locks, now) {
 export function msOf(n, unit) {
   return /^\d+(\.\d+)?$/.test(n.trim()) ? Math.round(Number(n) * { ms: 1, s: 1e3, min: 60e3, h: 3600e3, d: 86400e3 }[unit]) : NaN;
 }
+
+/** redacted is the value of a parameter with addresses that name no users, passwords and settings, as the API tells those of shovels. */
+export function redacted(value) {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
+  const without = (address) => (typeof address === 'string' ? address.replace(/^([^:]*:\/\/)?(?:[^]*@)?([^?]*)[^]*$/, '$1$2') : address);
+  return Object.fromEntries(Object.entries(value).map(([key, v]) => [key, ['src-uri', 'dest-uri', 'uri'].includes(key) ? (Array.isArray(v) ? v.map(without) : without(v)) : v]));
+}
+
+/** shovelOf is the parameter that makes a shovel, of what a form has: what is not given is left out, numbers are such. */
+export function shovelOf(form) {
+  const value = { 'ack-mode': form['ack-mode'], 'reconnect-delay': Number(form['reconnect-delay']), 'src-delete-after': /^\d+$/.test(form['src-delete-after']) ? Number(form['src-delete-after']) : form['src-delete-after'] };
+  for (const p of ['src', 'dest']) {
+    value[`${p}-uri`] = form[`${p}-uri`];
+    value[`${p}-${form[`${p}-kind`]}`] = form[`${p}-name`];
+    if (form[`${p}-kind`] === 'exchange' && form[`${p}-key`] !== '') value[`${p}-exchange-key`] = form[`${p}-key`];
+  }
+  return value;
+}

@@ -10,6 +10,8 @@ import { columnsOf, pageSizes, sorted } from './tablestate.js';
  * there, so that the focus stays where it is.
  */
 export class ServerTable {
+  spec; change; picked; rows; chosen; items;
+
   constructor(title, spec, change, picked) {
     Object.assign(this, { spec, change, picked, rows: new Map(), chosen: new Set(), items: [] });
     this.name = el('input', { type: 'search', placeholder: spec.search ?? 'Filter by name', 'aria-label': spec.search ?? 'Filter by name', spellcheck: 'false', autocomplete: 'off', oninput: () => this.typed() });
@@ -115,7 +117,7 @@ export class ServerTable {
 
   /** arrange moves rows without taking the focus from one of them. */
   arrange(rows) {
-    const focus = document.activeElement;
+    const focus = /** @type {HTMLElement} */ (document.activeElement);
     this.body.replaceChildren(...rows);
     if (focus && focus !== document.activeElement && this.body.contains(focus)) focus.focus();
   }

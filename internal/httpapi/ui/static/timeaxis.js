@@ -49,7 +49,7 @@ export function between(after, within) {
 }
 
 function name(ms) {
-  for (const [unit, size] of [['d', 86400e3], ['h', 3600e3], ['min', 60e3], ['s', 1e3]]) {
+  for (const [unit, size] of Object.entries({ d: 86400e3, h: 3600e3, min: 60e3, s: 1e3 })) {
     if (ms >= size) return `${ms / size} ${unit}`;
   }
   return `${ms} ms`;

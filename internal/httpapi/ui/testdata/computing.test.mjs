@@ -1,6 +1,7 @@
 // What the pages compute. ui_test.go runs this with node's test runner, and says where the modules are.
 import { mock, test } from 'node:test';
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 
 const from = (name) => import(`${process.env.CANDLEMARK_TEST_UI}/${name}`);
 const { number, short, rate, bytes, duration, countdown, relative, moment, plural } = await from('format.js');
@@ -9,11 +10,15 @@ const { Axis, height, stack } = await from('timeaxis.js');
 const { read, write, query, sorted, columnsOf, exactly, at, pageOf } = await from('tablestate.js');
 const { parse, href } = await from('address.js');
 const { exact, shown, payloadOf, asText, asJSON, hex, story } = await from('message.js');
-const { settings, says, dueIn, msOf } = await from('settings.js');
+const { settings, says, dueIn, msOf, redacted, shovelOf } = await from('settings.js');
 
 const { parsed, told, change, changed, definitionOf, rowsOf } = await from('policy.js');
 
-const { EventStream, spoken } = await from('eventstream.js');
+const { box, curve, cyclesOf, deadEnd, flows, fold, identity, layout, ranksOf } = await from('flowgraph.js');
+
+const { operationsOf, outline, parseYAML } = await from('openapi.js');
+
+const { EventStream, logged, spoken } = await from('eventstream.js');
 
 const equal = (f, table) => {
   for (const [input, want] of table) assert.equal(f(...[input].flat()), want, JSON.stringify(input));
@@ -338,4 +343,104 @@ test('events come in pieces', () => {
     assert.deepEqual(found, [{ event: 'queue.created', data: '{"a":1}' }, { event: 'lost', data: '5' }]);
   }
   assert.equal(spoken({ event: 'x', name: 'q', vhost: '/', durable: false, arguments: {}, timestamp_in_ms: 1 }), 'name: q, vhost: /, durable: false');
+});
+
+test('parameters', () => {
+  assert.deepEqual(redacted({ 'src-uri': ['amqp://u:p@h:1/v?x=y', 'amqp://', 'u:p@h', 'amqp://u:p@q@h/?x\ny'], uri: 'amqps://h', 'dest-uri': 5, x: 'amqp://a@b' }),
+    { 'src-uri': ['amqp://h:1/v', 'amqp://', 'h', 'amqp://h/'], uri: 'amqps://h', 'dest-uri': 5, x: 'amqp://a@b' });
+  for (const value of [null, 'amqp://u:p@h', 7, ['a']]) assert.deepEqual(redacted(value), value);
+  const form = { 'ack-mode': 'on-publish', 'reconnect-delay': '0', 'src-delete-after': '12', 'src-uri': 'a', 'src-kind': 'exchange', 'src-name': 'x', 'src-key': 'k', 'dest-uri': 'b', 'dest-kind': 'queue', 'dest-name': 'q', 'dest-key': 'not' };
+  assert.deepEqual(shovelOf(form), { 'ack-mode': 'on-publish', 'reconnect-delay': 0, 'src-delete-after': 12, 'src-uri': 'a', 'src-exchange': 'x', 'src-exchange-key': 'k', 'dest-uri': 'b', 'dest-queue': 'q' });
+  assert.equal(shovelOf({ ...form, 'src-delete-after': 'never' })['src-delete-after'], 'never');
+});
+
+const edge = (from, to, more) => ({ from, to, kind: 'binding', ...more });
+const queues = (...names) => names.map((name) => ({ kind: 'queue', name, missing: false }));
+
+test('cycles', () => {
+  assert.deepEqual(cyclesOf(6, [edge(0, 1), edge(1, 2), edge(2, 1), edge(3, 3), edge(4, 5)]), [-1, 0, 0, 1, -1, -1]);
+  assert.deepEqual(cyclesOf(0, []), []);
+  const long = Array.from({ length: 999 }, (_, i) => edge(i, i + 1));
+  assert.deepEqual(new Set(cyclesOf(1000, long)), new Set([-1]));
+  assert.deepEqual(new Set(cyclesOf(1000, [...long, edge(999, 0)])), new Set([0]));
+});
+
+test('layers', () => {
+  assert.deepEqual(ranksOf(4, [edge(0, 1), edge(1, 2), edge(0, 2), edge(2, 3)]), [0, 1, 2, 3]);
+  assert.deepEqual(ranksOf(3, [edge(2, 1), edge(1, 0), edge(0, 1)]), [2, 1, 0], 'a cycle begins where something leads to it');
+  assert.deepEqual(ranksOf(2, [edge(0, 1), edge(1, 0)]), [0, 1]);
+  assert.deepEqual(ranksOf(1, [edge(0, 0)]), [0]);
+});
+
+test('layout', () => {
+  for (const [count, edges] of [[0, []], [1, []], [1, [edge(0, 0)]], [5, [edge(0, 1), edge(2, 1), edge(1, 3), edge(3, 0)]],
+    [1000, Array.from({ length: 1500 }, (_, i) => edge(i * 7 % 1000, (i * 13 + 5) % 1000))], [1000, Array.from({ length: 500 }, (_, i) => edge(2 * i, 2 * i + 1))], [1000, Array.from({ length: 999 }, (_, i) => edge(i, 999))]]) {
+    const began = performance.now(), { places, width, height } = layout(count, edges);
+    assert.equal(places.length, count);
+    assert.ok(performance.now() - began < 5000);
+    const taken = new Set();
+    for (const { x, y } of places) {
+      assert.ok(x >= 0 && y >= 0 && x + box.width <= width && y + box.height <= height, `${x} ${y} of ${width} ${height}`);
+      assert.ok(!taken.has(`${x} ${y}`));
+      taken.add(`${x} ${y}`);
+    }
+    for (const x of new Set(places.map((p) => p.x))) {
+      const ys = places.filter((p) => p.x === x).map((p) => p.y).sort((a, b) => a - b);
+      assert.ok(ys.every((y, i) => i === 0 || y - ys[i - 1] >= box.height), 'boxes overlap');
+    }
+  }
+  const { places } = layout(4, [edge(0, 1), edge(2, 3), edge(3, 2)]);
+  assert.ok(places[0].y === places[1].y && places[2].y > places[0].y);
+  assert.match(curve(places[0], places[1]), /^M200 19C/);
+  assert.match(curve(places[1], places[0]), /L/);
+});
+
+test('ladders', () => {
+  const nodes = [], edges = [];
+  for (let n = 0; n < 28; n++) nodes.push({ kind: 'queue', name: `celery_delayed_${n}`, missing: false }, { kind: 'exchange', name: `celery_delayed_${n}`, missing: false });
+  nodes.push({ kind: 'exchange', name: 'celery_delayed_delivery', missing: false }, { kind: 'queue', name: 'tasks', missing: false });
+  for (let n = 0; n < 28; n++) {
+    edges.push(edge(2 * n, n === 0 ? 56 : 2 * n - 1, { kind: 'dead_letter', counts: { expired: n } }), edge(2 * n + 1, 2 * n, { bindings: 1, binding_keys: ['1'] }),
+      edge(2 * n + 1, n === 0 ? 56 : 2 * n - 1, { bindings: 1, binding_keys: ['0'] }));
+  }
+  edges.push(edge(56, 57, { bindings: 1, binding_keys: ['#.tasks'] }));
+  const folded = fold({ nodes, edges });
+  assert.deepEqual(folded.nodes.map((n) => [n.kind, n.name, n.members]), [['ladder', 'celery_delayed_0…27', 56], ['exchange', 'celery_delayed_delivery', undefined], ['queue', 'tasks', undefined]]);
+  assert.deepEqual(folded.edges.map((e) => [e.from, e.to, e.kind, e.counts]), [[0, 1, 'dead_letter', { expired: 0 }], [0, 1, 'binding', {}], [1, 2, 'binding', {}]]);
+  const few = fold({ nodes: queues('a1', 'a2', 'a3', 'b'), edges: [edge(2, 1, { kind: 'dead_letter' }), edge(1, 0, { kind: 'dead_letter' }), edge(0, 3, { kind: 'dead_letter' })] });
+  assert.equal(few.nodes.length, 4, 'three are no ladder');
+  const same = fold({ nodes: queues('w1', 'w2', 'w3', 'w4', 'w5', 'dead'), edges: [0, 1, 2, 3, 4].map((i) => edge(i, 5, { kind: 'dead_letter' })) });
+  assert.equal(same.nodes.length, 6, 'what does not lead to another level is none');
+});
+
+test('ends and flows', () => {
+  const nodes = [...queues('q'), { kind: 'exchange', name: 'x', missing: false }, { kind: 'exchange', name: 'gone', missing: true }, { kind: 'exchange', name: '', missing: false }, { kind: 'queue', name: 'no', missing: true }];
+  const end = (edges) => nodes.map((n, i) => deadEnd(n, i, edges));
+  assert.deepEqual(end([edge(0, 1)]), ['', 'no binding', 'no such exchange', '', 'no such queue']);
+  assert.equal(end([edge(0, 1, { routing_key: 'k' })])[1], 'no binding takes the key');
+  assert.equal(end([edge(0, 1), edge(1, 0)])[1], '');
+  assert.deepEqual(flows({ expired: 1, rejected: 5 }, { expired: 11, rejected: 5, maxlen: 4 }, 5000), { expired: 2, maxlen: 0.8 });
+  assert.deepEqual(flows(undefined, { expired: 11 }, 5000), {});
+  assert.notEqual(identity(edge(0, 1), nodes), identity(edge(0, 2), nodes));
+});
+
+test('the description of the API is read', async () => {
+  assert.deepEqual(parseYAML("# no\na: 1\nb:\n  - {x: 'it''s: {a}', y: [p, 'q, r', {s: true}]}\n  - k: v\n    l:\n      m: null\nc: >-\n  one\n  two\n'200': plain text, with {braces} and: a colon\ne: \"quoted: yes\"\nf:\n"),
+    { a: 1, b: [{ x: "it's: {a}", y: ['p', 'q, r', { s: true }] }, { k: 'v', l: { m: null } }], c: 'one two', 200: 'plain text, with {braces} and: a colon', e: 'quoted: yes', f: null });
+  const source = await readFile(`${process.env.CANDLEMARK_TEST_UI}/../../openapi.yaml`, 'utf8'), document = parseYAML(source), operations = operationsOf(document);
+  assert.equal(operations.length, source.match(/^ {4}(get|put|post|delete):$/gm).length);
+  const tags = document.tags.map((t) => t.name);
+  for (const o of operations) {
+    assert.ok(tags.includes(o.tag), `${o.path}: ${o.tag}`);
+    assert.ok(o.summary && o.parameters.every((p) => p?.name && p.in), o.path);
+    for (const name of o.path.matchAll(/\{(\w+)\}/g)) assert.ok(o.parameters.some((p) => p.name === name[1] || p.in === 'path'), o.path);
+    for (const { content } of o.answers) for (const c of Object.values(content)) assert.ok(!/undefined|NaN|\[object/.test(outline(c.schema, document)), o.path);
+  }
+  const ahead = operations.find((o) => o.path === '/api/x/flow/{vhost}');
+  assert.match(outline(ahead.answers[0].content['application/json'].schema, document), /^\{\n {2}nodes: list of \{\n {4}kind\?: "queue", "exchange"\n/);
+});
+
+test('lines of the log', () => {
+  assert.deepEqual(logged({ id: 1, line: '{"level":"info","conn":"a","event":"e","time":"t","message":"m"}' }), { id: 1, time: 't', level: 'info', message: 'm: e', rest: { conn: 'a' } });
+  assert.deepEqual(logged({ id: 2, line: '{"level":"inf' }), { id: 2, time: null, level: '', message: '{"level":"inf', rest: {} });
 });

@@ -2,26 +2,20 @@
 
 import { get, path, request } from '../api.js';
 import { dialog, el } from '../dom.js';
-import { button, figure, listOf, section, vhostsOf, word } from '../list.js';
+import { button, buttons, choose, field, figure, listOf, section, vhostsOf, word } from '../list.js';
 
-const field = (name, label, more) => el('label', null, label, el('input', { name, spellcheck: 'false', autocomplete: 'off', autocapitalize: 'none', ...more }));
 const named = (item) => el('span', { class: 'name' }, item.name);
-/** buttons are those of a row, which stay while the item behind them changes. */
-const buttons = (make) => ({ key: 'actions', label: 'Actions', shown: true, fields: [], cell: (item, kept) => {
-  kept.item = item;
-  return kept.actions ??= el('span', { class: 'inline' }, make(() => kept.item));
-} });
 /** tagsOf reads tags that are typed with commas. */
 const tagsOf = (text) => text.split(',').map((t) => t.trim()).filter(Boolean).join(',');
 
-function vhosts(main, context, rest) {
+function vhosts(main, context) {
   let asking = null;
   const remove = (v) => dialog(`Delete virtual host ${v.name}?`, el('p', null, `All its queues, exchanges, policies and permissions go with it, and its connections are closed. It holds ${v.messages ?? 0} messages now.`), 'Delete', async () => {
     await request('DELETE', path('api/vhosts', v.name));
     asking.now();
   }, true);
   const add = () => dialog('Add a virtual host', [field('name', 'Name', { required: true }), field('description', 'Description'), field('tags', 'Tags, with commas'),
-    el('label', null, 'Default queue type', el('select', { name: 'type' }, ['classic', 'quorum'].map((t) => el('option', { value: t }, t))))], 'Add', async (form) => {
+    choose('type', 'Default queue type', ['classic', 'quorum'])], 'Add', async (form) => {
     await request('PUT', path('api/vhosts', form.get('name')), { body: { description: form.get('description'), tags: tagsOf(form.get('tags')), default_queue_type: form.get('type') } });
     asking.now();
   });
@@ -36,10 +30,10 @@ function vhosts(main, context, rest) {
       asking = again;
       return context.may() && button('Add virtual host…', add);
     },
-  })(main, context, rest);
+  })(main, context);
 }
 
-function users(main, context, rest) {
+function users(main, context) {
   let asking = null;
   const done = () => asking.now();
   const save = (u) => dialog(u ? `User ${u.name}` : 'Add a user', [u ? '' : field('name', 'User name', { required: true }),
@@ -82,8 +76,8 @@ function users(main, context, rest) {
       asking = again;
       return button('Add user…', () => save(null));
     },
-  })(main, context, rest);
+  })(main, context);
 }
 
-export const virtualHosts = section('Virtual hosts', vhosts);
-export const people = { ...section('Users', users), tags: ['administrator'] };
+export const virtualHosts = { ...section('Virtual hosts', vhosts), group: 'Admin' };
+export const people = { ...section('Users', users), group: 'Admin', tags: ['administrator'] };

@@ -8,7 +8,7 @@ const most = 200;
 
 export const events = { title: 'Events', show };
 
-function show(main, context) {
+function show(main) {
   const pattern = el('input', { type: 'search', value: '#', 'aria-label': 'Pattern of names', spellcheck: 'false', autocapitalize: 'none' });
   const body = el('tbody'), said = el('p', { class: 'hint', role: 'status' }), failed = el('p', { class: 'error', role: 'alert' });
   const scroll = el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Events' }, el('table', null, el('caption', { class: 'sr' }, 'Events, the newest first'),

@@ -3,13 +3,12 @@
 import { get, path, request } from '../api.js';
 import { dialog, el } from '../dom.js';
 import * as format from '../format.js';
-import { button, Facts, inVHost, link, listOf, marks, Rows, section, speed, vhostsOf, watch, word, words } from '../list.js';
+import { button, choose, Facts, field, inVHost, link, listOf, marks, Rows, section, speed, vhostsOf, watch, word, words } from '../list.js';
 import { parsed } from '../policy.js';
 
 const called = (name) => name || 'amq.default';
 const shownAs = (name) => name || '(AMQP default)';
 const exchangeLink = (vhost, name) => link(['exchanges', vhost, called(name)], shownAs(name));
-const field = (name, label, more) => el('label', null, label, el('input', { name, spellcheck: 'false', autocomplete: 'off', autocapitalize: 'none', ...more }));
 const argumentsField = () => el('label', null, 'Arguments, as JSON', el('textarea', { name: 'arguments', rows: 2, spellcheck: 'false', placeholder: '{"alternate-exchange": "other"}' }));
 const argumentsOf = (form) => (form.get('arguments').trim() ? parsed(form.get('arguments'), 'arguments') : {});
 
@@ -28,8 +27,8 @@ async function add(asking) {
   const names = await vhostsOf().catch(() => ['/']);
   const check = (name, label, checked = false) => el('label', { class: 'check' }, el('input', { type: 'checkbox', name, checked }), label);
   dialog('Add an exchange', [
-    el('label', null, 'Virtual host', el('select', { name: 'vhost' }, names.map((n) => el('option', { value: n }, n)))), field('name', 'Name', { required: true }),
-    el('label', null, 'Type', el('select', { name: 'type' }, ['direct', 'fanout', 'headers', 'topic', 'x-consistent-hash', 'x-delayed-message', 'x-local-random', 'x-modulus-hash', 'x-random', 'x-recent-history'].map((t) => el('option', { value: t }, t)))),
+    choose('vhost', 'Virtual host', names), field('name', 'Name', { required: true }),
+    choose('type', 'Type', ['direct', 'fanout', 'headers', 'topic', 'x-consistent-hash', 'x-delayed-message', 'x-local-random', 'x-modulus-hash', 'x-random', 'x-recent-history']),
     check('durable', 'durable', true), check('auto_delete', 'auto-delete'), check('internal', 'internal'), argumentsField(),
   ], 'Add', async (form) => {
     await request('PUT', path('api/exchanges', form.get('vhost'), form.get('name')), {

@@ -55,7 +55,8 @@ function show(main, context) {
   };
 }
 
-function alarm(banner, node) {
+/** alarm shows in a banner which alarms last. */
+export function alarm(banner, node) {
   const told = [];
   if (node.mem_alarm) told.push(`Memory alarm: ${format.bytes(node.mem_used)} in use, above the watermark of ${format.bytes(node.mem_limit)}. Publishers are blocked.`);
   if (node.disk_free_alarm) told.push(`Disk alarm: ${format.bytes(node.disk_free)} free, below the limit of ${format.bytes(node.disk_free_limit)}. Publishers are blocked.`);

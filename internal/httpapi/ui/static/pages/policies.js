@@ -14,6 +14,8 @@ const pathOf = (p, ...more) => path(p.operator ? 'api/x/operator-policies' : 'ap
 
 /** Counts asks, one policy after the other, to how many objects each applies: as many as would lose it. */
 class Counts {
+  table; page;
+
   constructor() {
     this.known = new Map();
   }
@@ -41,7 +43,7 @@ class Counts {
   }
 }
 
-function list(main, context, rest) {
+function list(main, context) {
   const counts = new Counts();
   let asking = null;
   const anew = { now: () => { counts.known.clear(); asking.now(); } };
@@ -81,7 +83,7 @@ function list(main, context, rest) {
     return kept.actions ??= el('span', { class: 'inline' }, button('Edit…', () => edit(context, kept.policy, anew)), button('Delete…', () => removePolicy(kept.policy, anew), true));
   };
   if (context.may('policymaker')) counts.begin(context);
-  return show(main, context, rest);
+  return show(main, context);
 }
 
 /** chooser is a form that leads to an address. */

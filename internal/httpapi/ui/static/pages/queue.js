@@ -27,6 +27,8 @@ export const queue = { title: 'Queue', below: 'queues', show };
 
 /** About is what the parts know of the queue: they are told when it has been asked for anew. */
 class About {
+  vhost; name; context; queue; listeners; say; asking;
+
   constructor(vhost, name, context) {
     Object.assign(this, { vhost, name, context, queue: null, listeners: new Set() });
   }

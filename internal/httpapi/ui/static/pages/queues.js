@@ -97,7 +97,7 @@ function show(main, context) {
     table.set(state);
     const sort = spec.columns.find((c) => c.key === state.sort);
     chips.replaceChildren(...Object.entries(state.filters).map(([name, value]) => chip(name, value, () => {
-      const { [name]: gone, ...filters } = state.filters;
+      const { [name]: _gone, ...filters } = state.filters;
       go({ ...state, filters, page: 1 }, true);
     })), ...(sort?.only && !Object.keys(sort.needs).some((n) => n in state.filters) ? [el('li', { class: 'hint' }, `sorted: only queues ${sort.only}`)] : []));
   };

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"candlemark/internal/config"
+)
+
+// The last lines of the log are kept, so many and so many bytes of them.
+func TestRecentLines(t *testing.T) {
+	r := &recentLines{}
+	for i := range 2 * recentMost {
+		fmt.Fprintf(r, "line %d\n", i+1)
+	}
+	all := r.after(0)
+	if len(all) != recentMost || all[0].Text != "line 501" || all[0].ID != 501 || all[recentMost-1].ID != 1000 {
+		t.Errorf("%d lines, the first is %v", len(all), all[0])
+	}
+	if some := r.after(998); len(some) != 2 || some[0].Text != "line 999" {
+		t.Error(some)
+	}
+	if none := r.after(1000); none != nil {
+		t.Error(none)
+	}
+	for range 10 {
+		_, _ = r.Write([]byte(strings.Repeat("x", recentBytes/4)))
+	}
+	if all = r.after(0); len(all) != 4 || all[3].ID != 1010 || r.bytes > recentBytes {
+		t.Errorf("%d lines, %d bytes", len(all), r.bytes)
+	}
+	if n, err := r.Write([]byte(strings.Repeat("y", 3*recentBytes))); n != 3*recentBytes || err != nil {
+		t.Error(n, err)
+	}
+	if all = r.after(0); len(all) != 1 || len(all[0].Text) != recentBytes {
+		t.Errorf("%d lines", len(all))
+	}
+}
+
+// What is logged is among them, whatever form the log has.
+func TestLogIsKept(t *testing.T) {
+	for _, format := range []string{"console", "json"} {
+		before := processLog.after(0)
+		last := uint64(0)
+		if len(before) > 0 {
+			last = before[len(before)-1].ID
+		}
+		log, _, err := logger(&strings.Builder{}, config.Config{LogFormat: format, LogLevel: "info"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		log.Info().Str("name", "a\u202eb").Msg("for " + format)
+		log.Debug().Msg("not this")
+		found := processLog.after(last)
+		if len(found) != 1 || !strings.HasPrefix(found[0].Text, `{"level":"info",`) || !strings.Contains(found[0].Text, `"message":"for `+format+`"}`) {
+			t.Errorf("%s: %v", format, found)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+// Flow: where queues send messages on to, drawn from left to right.
+
+import { href } from '../address.js';
+import { get, path, poll } from '../api.js';
+import { el, svg, text } from '../dom.js';
+import { box, curve, cyclesOf, deadEnd, flows, fold, gap, identity, layout } from '../flowgraph.js';
+import * as format from '../format.js';
+import { link, Rows, vhostsOf } from '../list.js';
+
+const margin = 8;
+const kinds = { dead_letter: 'dead-lettered', forward: 'forwarded', binding: 'bound', alternate: 'alternate exchange' };
+const called = (n) => (n.kind === 'exchange' && n.name === '' ? '(AMQP default)' : n.name);
+const cut = (name) => (name.length > 28 ? `${name.slice(0, 27)}…` : name);
+const amount = (counts, rates) => Object.entries(counts ?? {}).map(([reason, n]) => `${reason} ${rates[reason] ? format.rate(rates[reason]) : format.short(n)}`).join(', ');
+
+export const flow = { title: 'Flow', show };
+
+/** addressOf is the page of a node, null for what has none. */
+function addressOf(node, vhost) {
+  if (node.missing || node.kind === 'ladder') return null;
+  return href(node.kind === 'queue' ? ['queue', vhost, node.name] : ['exchanges', vhost, node.name || 'amq.default']);
+}
+
+/** along says what an edge is, but for its ends. */
+function along(e) {
+  const keys = (e.binding_keys ?? []).map((k) => `“${k}”`).join(', ');
+  return [kinds[e.kind], e.routing_key !== undefined && `with the key “${e.routing_key}”`, e.bindings > 0 && `${format.plural(e.bindings, 'key')}: ${keys}${e.bindings > 3 ? ', …' : ''}`, e.unroutable && 'no binding takes the key'].filter(Boolean).join(', ');
+}
+
+function show(main, context) {
+  const vhost = el('select', { 'aria-label': 'Virtual host', onchange: () => go() }), name = el('input', { type: 'search', placeholder: 'Queue, exchange or key', 'aria-label': 'Queue, exchange or key', spellcheck: 'false', autocomplete: 'off', autocapitalize: 'none' });
+  const folded = el('input', { type: 'checkbox', checked: true, onchange: () => last && draw(last) });
+  const said = el('p', { class: 'hint', role: 'status' }), failed = el('p', { class: 'error', role: 'alert' });
+  const picture = svg('svg', { class: 'flow', role: 'group', 'aria-label': 'Where queues send messages on to' });
+  const scroll = el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Flow', hidden: true }, picture);
+  const legend = el('ul', { class: 'legend', hidden: true }, Object.entries(kinds).map(([kind, words]) => el('li', { class: kind }, words)), el('li', { class: 'cycle' }, '⟳ part of a cycle'), el('li', { class: 'end' }, '✕ messages end here'));
+  const named = (n) => (addressOf(n, at.vhost) ? link(n.kind === 'queue' ? ['queue', at.vhost, n.name] : ['exchanges', at.vhost, n.name || 'amq.default'], called(n)) : `${called(n)}${n.missing ? ', not there' : ''}`);
+  const rows = new Rows('Edges', [['From', (e) => named(e.source)], ['To', (e) => named(e.target)], ['How', (e) => el('span', { class: 'wrap breaks' }, along(e))],
+    ['Messages', (e) => Object.entries(e.counts ?? {}).map(([reason, n]) => `${reason}: ${format.number(n)}`).join(', ')], ['Cycle', (e) => (e.cycle ? 'yes' : '')]], 'None.');
+  const table = el('details', { class: 'figures', hidden: true }, el('summary', null, 'As a table'), rows.element);
+  let at = { vhost: context.params.get('vhost'), name: context.params.get('name') ?? '' }, shape = '', last = null, before = null, labels = new Map(), timer = 0;
+
+  const go = () => {
+    at = { vhost: vhost.value, name: name.value };
+    before = last = null;
+    context.keep(new URLSearchParams(Object.entries(at).filter(([, v]) => v)), false);
+    asking?.now();
+  };
+  name.addEventListener('input', () => {
+    clearTimeout(timer);
+    timer = setTimeout(go, 400);
+  });
+  main.append(el('h1', null, 'Flow'), el('div', { class: 'tools', role: 'search' }, vhost, name, el('label', { class: 'check' }, folded, 'fold ladders of delay queues')), failed, said, scroll, legend, table);
+
+  const draw = (found) => {
+    const graph = folded.checked ? fold(found) : found, { nodes, edges } = graph, now = Date.now();
+    const ids = edges.map((e) => identity(e, nodes)), counts = new Map(ids.map((id, i) => [id, edges[i].counts]));
+    const same = JSON.stringify([at, nodes, edges.map(({ counts: _, ...e }) => e)]);
+    if (same !== shape) {
+      shape = same;
+      render(nodes, edges, ids);
+    }
+    edges.forEach((e, i) => text(labels.get(ids[i]), [e.unroutable ? '✕ no binding' : '', amount(e.counts, flows(before?.counts.get(ids[i]), e.counts, before ? now - before.at : 0))].filter(Boolean).join(' ')));
+    before = { at: now, counts };
+    rows.show(edges.map((e) => ({ ...e, source: nodes[e.from], target: nodes[e.to], cycle: cycle[e.from] >= 0 && cycle[e.from] === cycle[e.to] })));
+    scroll.hidden = legend.hidden = table.hidden = nodes.length === 0;
+    const cycles = new Set(cycle.filter((c) => c >= 0)).size, ends = nodes.filter((n, i) => deadEnd(n, i, edges)).length + edges.filter((e) => e.unroutable).length;
+    text(said, found.sources === 0 ? (at.name ? 'Nothing is like that.' : 'No queue has a dead-letter exchange or forwards its messages.') :
+      `${format.plural(found.sources, 'queue sends', 'queues send')} messages on. ${format.plural(cycles, 'cycle')}, ${format.plural(ends, 'dead end')}.${found.truncated ? ' There is more than can be shown: filter.' : ''}`);
+  };
+  let cycle = [];
+  const render = (nodes, edges, ids) => {
+    const { places, width, height } = layout(nodes.length, edges), focus = document.activeElement?.getAttribute?.('data-node');
+    cycle = cyclesOf(nodes.length, edges);
+    labels = new Map();
+    const lines = edges.map((e, i) => {
+      const from = places[e.from], to = places[e.to], round = cycle[e.from] >= 0 && cycle[e.from] === cycle[e.to], forth = to.x > from.x;
+      const label = svg('text', { class: 'count', 'text-anchor': forth ? 'start' : 'end', x: from.x + box.width + (forth ? 6 : 0), y: forth ? (from.y * 2 + to.y) / 3 + box.height / 2 - 5 : Math.max(from.y, to.y) + box.height + gap.y * 0.6 + 11 });
+      labels.set(ids[i], label);
+      return [svg('path', { class: `${e.kind}${round ? ' round' : ''}${e.unroutable ? ' nowhere' : ''}`, d: curve(from, to), 'marker-end': 'url(#tip)' }, svg('title', null, `${called(nodes[e.from])} → ${called(nodes[e.to])}: ${along(e)}`)), label];
+    });
+    const boxes = nodes.map((n, i) => {
+      const why = deadEnd(n, i, edges), notes = [n.kind === 'ladder' ? format.plural(n.levels.length ? n.members : 0, 'queue or exchange', 'queues and exchanges') : n.kind, why && `✕ ${why}`, cycle[i] >= 0 && '⟳ cycle'].filter(Boolean).join(' · ');
+      const to = addressOf(n, at.vhost), shown = [svg('title', null, `${called(n)}, ${notes}`), svg('rect', { class: `${n.kind}${why ? ' end' : ''}${cycle[i] >= 0 ? ' round' : ''}`, width: box.width, height: box.height, rx: n.kind === 'exchange' ? box.height / 2 : 5 }),
+        svg('text', { x: 12, y: 16 }, cut(called(n))), svg('text', { class: 'tick', x: 12, y: 31 }, notes)];
+      return svg('g', { transform: `translate(${places[i].x} ${places[i].y})` }, to ? svg('a', { href: to, 'data-node': `${n.kind} ${n.name}` }, shown) : shown);
+    });
+    picture.replaceChildren(svg('defs', null, svg('marker', { id: 'tip', viewBox: '0 0 8 8', refX: 8, refY: 4, markerWidth: 9, markerHeight: 9, markerUnits: 'userSpaceOnUse', orient: 'auto' }, svg('path', { d: 'M0 0L8 4L0 8Z' }))), ...lines.flat(), ...boxes);
+    const wide = width + 2 * margin + gap.x, high = height + 4 * margin;
+    for (const [key, value] of Object.entries({ width: wide, height: high, viewBox: `${-margin} ${-margin} ${wide} ${high}` })) picture.setAttribute(key, value);
+    if (focus) [...picture.querySelectorAll('[data-node]')].find((a) => a.getAttribute('data-node') === focus)?.focus();
+  };
+
+  let asking = null;
+  vhostsOf().catch(() => []).then((names) => {
+    if (ended) return;
+    vhost.append(...names.map((n) => el('option', { value: n }, n)));
+    at.vhost = names.includes(at.vhost) ? at.vhost : names.includes('/') ? '/' : names[0] ?? '/';
+    vhost.value = at.vhost;
+    name.value = at.name;
+    asking = poll(async (signal) => {
+      try {
+        last = await get(path('api/x/flow', at.vhost), { query: { name: at.name || null }, signal });
+        text(failed, '');
+        draw(last);
+      } catch (error) {
+        if (error.name !== 'AbortError') text(failed, error.message);
+        throw error;
+      }
+    }, 5000, context.report);
+  });
+  context.onChange((params) => {
+    [vhost.value, name.value] = [params.get('vhost') ?? vhost.value, params.get('name') ?? ''];
+    go();
+  });
+  let ended = false;
+  return () => {
+    ended = true;
+    clearTimeout(timer);
+    asking?.stop();
+  };
+}
