@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"weak"
 )
 
 // VHost is the handle of one virtual host, shared by everybody who routes in it. Name, PID and DeadLetter are set before it is shared
@@ -25,7 +26,7 @@ type VHost struct {
 	requesters requesters
 	waiting    struct {
 		sync.Mutex
-		list []*Waits // of queues that have had messages that expire since somebody looked; some may be gone
+		list []weak.Pointer[Waits] // of queues that have had messages that expire since somebody looked; some may be gone
 	}
 	lane chan struct{} // of long routes, full while one is looked for
 }

@@ -2,6 +2,7 @@ package topology
 
 import (
 	"sync/atomic"
+	"weak"
 
 	"candlemark/internal/figures"
 	"candlemark/internal/metrics"
@@ -53,7 +54,7 @@ func (v *VHost) await(w *Waits) {
 		v.look()
 	}
 	if !w.listed.Swap(true) {
-		v.waiting.list = append(v.waiting.list, w)
+		v.waiting.list = append(v.waiting.list, weak.Make(w))
 	}
 }
 
@@ -68,11 +69,15 @@ func (v *VHost) Expiring() []*Queue {
 func (v *VHost) look() (queues []*Queue) {
 	l, d := &v.waiting, v.Directory()
 	kept := l.list[:0]
-	for _, w := range l.list {
+	for _, listed := range l.list {
+		w := listed.Value()
+		if w == nil {
+			continue
+		}
 		w.listed.Store(false) // a queue that has some from here on comes again
 		if q := d.Queue([]byte(w.name)); q != nil && q.Waits == w && w.Expiring() {
 			w.listed.Store(true)
-			queues, kept = append(queues, q), append(kept, w)
+			queues, kept = append(queues, q), append(kept, listed)
 		}
 	}
 	clear(l.list[len(kept):])
