@@ -1,17 +1,11 @@
 package topology
 
-import (
-	"sync/atomic"
-
-	"candlemark/internal/metrics"
-)
+import "sync/atomic"
 
 // Waits tell what a queue waits for at present, so that those who look for that need not ask all queues. The zero value is nothing, and so is nil. They
 // are safe for concurrent use and must not be copied. Only the queue sets them, at the end of a turn.
 type Waits struct {
 	expiring, leased, timed atomic.Bool
-	// Sent counts what the queue has sent on.
-	Sent metrics.Sent
 
 	name   string
 	in     *VHost // nil for nobody who looks
