@@ -3,6 +3,7 @@ package vhost
 import (
 	"candlemark/actors/mail"
 	"candlemark/internal/definitions"
+	"candlemark/internal/metrics"
 	"candlemark/internal/store"
 	"candlemark/internal/topology"
 	"candlemark/policies"
@@ -95,7 +96,7 @@ func (qs *queues) make(d *mail.DeclareQueue) {
 	q := &queue{kind: kind, queue: &topology.Queue{
 		Name: d.Name, Incarnation: qs.incarnate(), Type: typeName(kind), Arguments: qs.alike(d.Arguments),
 		Durable: d.Durable && !d.Exclusive, AutoDelete: d.AutoDelete, Exclusive: d.Exclusive,
-		Waits: qs.cfg.VHost.NewWaits(d.Name),
+		Waits: qs.cfg.VHost.NewWaits(d.Name), Sent: new(metrics.Sent),
 	}}
 	if d.Exclusive {
 		q.queue.Owner = d.Connection

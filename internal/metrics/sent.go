@@ -23,7 +23,8 @@ func (w Why) String() string {
 }
 
 // Sent counts the messages that one queue has sent on, by reason, since the queue began or the broker was started. The zero
-// value has counted none, and takes next to no memory until one is. It is safe for concurrent use and must not be copied. A nil one counts nothing.
+// value has counted none, and takes next to no memory until one is. It is safe
+// for concurrent use and must not be copied; nil counts nothing.
 type Sent struct {
 	counts atomic.Pointer[[Reasons]atomic.Uint64]
 }

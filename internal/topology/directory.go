@@ -3,6 +3,7 @@ package topology
 import (
 	"iter"
 
+	"candlemark/internal/metrics"
 	"candlemark/internal/topology/names"
 	"candlemark/protocol"
 )
@@ -31,6 +32,8 @@ type Queue struct {
 	Schedules *Schedules
 	// Waits tell how the queue is at present; nil for one that is no queue of clients'.
 	Waits *Waits
+	// Sent counts what the queue has sent on; nil for one that is no queue of clients'.
+	Sent *metrics.Sent
 }
 
 // Directory maps the names of one vhost to its queues and exchanges. It is immutable; the zero value is empty. A change costs O(log n).

@@ -5,15 +5,12 @@ import (
 	"weak"
 
 	"candlemark/internal/figures"
-	"candlemark/internal/metrics"
 )
 
 // Waits tell how a queue is at present, so that those who want to know need not ask all queues. The zero value is a queue that has not begun, and so
 // is nil. They are safe for concurrent use and must not be copied. Only the queue sets them, at the end of a turn.
 type Waits struct {
 	figures.Figures
-	// Sent counts what the queue has sent on.
-	Sent metrics.Sent
 
 	name   string
 	in     *VHost // nil for nobody who looks

@@ -163,10 +163,7 @@ func (f *flow) queue(at int, q *topology.Queue) {
 		return
 	}
 	s := f.settings(q)
-	counts := map[string]uint64{}
-	if q.Waits != nil {
-		counts = q.Waits.Sent.Counts()
-	}
+	counts := q.Sent.Counts()
 	forwarded := map[string]uint64{}
 	if n := counts["forwarded"]; n > 0 {
 		forwarded["forwarded"] = n

@@ -39,7 +39,7 @@ func (s *Set) expire(h backlog.Handle) { s.EndReady(h, store.Expired) }
 // End implements deadletters.Owner.
 func (s *Set) End(h backlog.Handle, why store.Reason) {
 	if s.ShouldDeadLetter(why) {
-		s.count(deaths[why])
+		s.queue.Sent.Count(deaths[why])
 		s.ensureDeadLetters().Add(h, why)
 	} else {
 		s.Drop(h, why)
@@ -49,13 +49,6 @@ func (s *Set) End(h backlog.Handle, why store.Reason) {
 // deaths are the reasons as they are counted.
 var deaths = [...]metrics.Why{
 	store.Expired: metrics.Expired, store.Rejected: metrics.Rejected, store.Overflowed: metrics.MaxLen, store.Exceeded: metrics.DeliveryLimit, store.Exhausted: metrics.Hops,
-}
-
-// count counts a message that is sent on.
-func (s *Set) count(why metrics.Why) {
-	if w := s.queue.Waits; w != nil {
-		w.Sent.Count(why)
-	}
 }
 
 // Drop implements deadletters.Owner.

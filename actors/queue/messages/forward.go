@@ -46,7 +46,7 @@ func (s *Set) Forward(h backlog.Handle, now bool) {
 		s.EndReady(h, store.Exhausted)
 		return
 	}
-	s.count(metrics.Forwarded)
+	s.queue.Sent.Count(metrics.Forwarded)
 	s.Backlog.Take(h)
 	s.ensureDeadLetters().Forward(h, now)
 }
