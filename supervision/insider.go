@@ -6,7 +6,6 @@ import (
 	"net"
 
 	"candlemark/actors/connection"
-	"candlemark/actors/shovel"
 	"candlemark/internal/auth"
 	"candlemark/internal/parameters"
 
@@ -85,27 +84,28 @@ func (i *insider) Mechanisms(auth.Peer) []string { return []string{"PLAIN"} }
 // Authenticate implements auth.Authenticator.
 func (i *insider) Authenticate(string, []byte, auth.Peer) (auth.User, error) { return *i.user, nil }
 
-// spawnShovel has the root make a shovel.
-func spawnShovel(ctx context.Context, n *Node, cfg shovel.Config) (*actor.PID, error) {
-	pid, err := askRoot(ctx, n, func(reply chan<- *actor.PID) any { return openShovel{cfg, reply} })
+// spawn has the root make an actor that is alone.
+func spawn(ctx context.Context, n *Node, kind Kind, make func() actor.Actor) (*actor.PID, error) {
+	pid, err := askRoot(ctx, n, func(reply chan<- *actor.PID) any { return openChild{kind, make, reply} })
 	if err == nil && pid == nil {
 		err = errStopping
 	}
 	return pid, err
 }
 
-// openShovel asks for a shovel; nil comes back if it cannot be made.
-type openShovel struct {
-	cfg   shovel.Config
+// openChild asks for an actor; nil comes back if it cannot be made.
+type openChild struct {
+	kind  Kind
+	make  func() actor.Actor
 	reply chan<- *actor.PID
 }
 
-func (t *tree) openShovel(ctx actor.Context, m openShovel) *actor.PID {
+func (t *tree) openChild(ctx actor.Context, m openChild) *actor.PID {
 	t.serial++
-	props := t.node.props(func(func() []any) actor.Actor { return shovel.New(m.cfg) }) // it begins anew after a panic
-	pid, err := ctx.SpawnNamed(props, fmt.Sprintf("%s/%d", KindShovel, t.serial))
+	props := t.node.props(func(func() []any) actor.Actor { return m.make() })
+	pid, err := ctx.SpawnNamed(props, fmt.Sprintf("%s/%d", m.kind, t.serial))
 	if err != nil {
-		t.node.cfg.Log.Error().Err(err).Msg("shovel could not be started")
+		t.node.cfg.Log.Error().Err(err).Str("kind", string(m.kind)).Msg("an actor could not be started")
 		return nil
 	}
 	return pid

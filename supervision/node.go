@@ -252,7 +252,7 @@ func (n *Node) undeliverable(what any) {
 		n.refuseConnection(m.conn)
 	case openLocalChannel:
 		m.reply <- nil
-	case openShovel:
+	case openChild:
 		m.reply <- nil
 	default:
 		n.lost.Add(1)

@@ -73,9 +73,11 @@ func (n *Node) load() error {
 	n.Shovels = shovels.New(shovels.Config{
 		Parameters: definitions.NewParameters(m, d.Parameters), VHost: func(name string) bool { _, is := n.cfg.Users.VHost(name); return is },
 		Lock: n.lockVHosts, Unlock: n.unlockVHosts, End: func(pid *actor.PID) { n.system.Root.Stop(pid) },
-		Spawn: func(ctx context.Context, cfg shovel.Config) (*actor.PID, error) { return spawnShovel(ctx, n, cfg) },
-		Done:  func(p parameters.Parameter) { n.tellParameter(context.Background(), "parameter.cleared", p, p.Value) },
-		Dial:  func(ctx context.Context, to *parameters.URI) (net.Conn, error) { return dial(ctx, n, to) }, Cluster: n.clusterName, MaxMessage: n.cfg.MaxMessage, Clock: n.clock, Log: n.cfg.Log,
+		Spawn: func(ctx context.Context, cfg shovel.Config) (*actor.PID, error) {
+			return spawn(ctx, n, KindShovel, func() actor.Actor { return shovel.New(cfg) })
+		},
+		Done: func(p parameters.Parameter) { n.tellParameter(context.Background(), "parameter.cleared", p, p.Value) },
+		Dial: func(ctx context.Context, to *parameters.URI) (net.Conn, error) { return dial(ctx, n, to) }, Cluster: n.clusterName, MaxMessage: n.cfg.MaxMessage, Clock: n.clock, Log: n.cfg.Log,
 	})
 	n.recovery.all = len(d.Queues)
 	if err := n.reserve(d); err != nil {

@@ -23,6 +23,7 @@ const (
 	KindExchange   Kind = "exchange"
 	KindQueue      Kind = "queue"
 	KindShovel     Kind = "shovel"
+	KindMove       Kind = "move"
 )
 
 // Restart says what happens to an actor that panicked.
@@ -51,11 +52,12 @@ var Table = map[Kind]Restart{
 	KindConnection: {actor.StopDirective, 0, 0, "nothing", "the client: the socket closes"},
 	KindChannel:    {actor.StopDirective, 0, 0, "nothing: queues own what was unacknowledged", "the client: 541"},
 	KindShovel:     {actor.RestartDirective, 10, time.Minute, "nothing: what was not acknowledged is in the source", "nobody"},
+	KindMove:       {actor.StopDirective, 0, 0, "nothing: what was not moved is in its queue", "whoever looks: it has failed"},
 	KindQueue:      {actor.StopDirective, 0, 0, "of a durable one what the journal has", "consumers: cancelled; publishers: nack; the vhost, which brings a durable one back, or puts down one that panics in replay"},
 }
 
 // Failures counts panics by kind.
-type Failures struct{ counts [9]atomic.Uint64 }
+type Failures struct{ counts [10]atomic.Uint64 }
 
 // strategy is OneForOne by the table. It is stateless but for the counters and
 // crashed queues, so one serves every parent.

@@ -6,6 +6,7 @@ import (
 
 	"candlemark/actors/connection"
 	"candlemark/actors/mail"
+	"candlemark/actors/move"
 	"candlemark/internal/backup"
 	"candlemark/internal/management"
 	"candlemark/supervision/ask"
@@ -24,6 +25,9 @@ func (n *Node) openRooms() {
 	n.registry = n.system.NewLocalPID(rootName + "/" + string(KindRegistry))
 	n.Queries = queries.New(queries.Config{
 		Asker: n.asker, VHosts: &n.vhosts, Registry: n.registry, Permissions: n.cfg.Permissions, Connections: n.connections, Events: n.events,
+		SpawnMove: func(ctx context.Context, cfg move.Config) (*actor.PID, error) {
+			return spawn(ctx, n, KindMove, func() actor.Actor { return move.New(cfg) })
+		},
 	})
 	n.Process = n.cfg.Process
 	n.Backups = cmp.Or[management.Backups](n.cfg.Backups, backup.NewKeeper(backup.Config{}))

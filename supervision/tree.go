@@ -70,8 +70,8 @@ func (t *tree) Receive(ctx actor.Context) {
 		t.checkEmpty()
 	case openLocalChannel:
 		m.reply <- t.receive(ctx, m)
-	case openShovel:
-		m.reply <- t.openShovel(ctx, m)
+	case openChild:
+		m.reply <- t.openChild(ctx, m)
 	case listConnections:
 		list := make([]*actor.PID, 0, len(t.connections))
 		for _, pid := range t.connections {

@@ -84,11 +84,13 @@ type SettleRange struct {
 // Settlement says how a consumer settled a delivery.
 type Settlement uint8
 
-// Ack: done. Requeue: back to its position. Reject: dead-letter or drop.
+// Ack: done. Requeue: back to its position. Reject: dead-letter or drop. PutBack: back to its position as if nobody had had it,
+// for what was claimed.
 const (
 	Ack Settlement = iota
 	Requeue
 	Reject
+	PutBack
 )
 
 // Consume attaches a consumer. From a channel; ConsumeReply comes back before

@@ -2,7 +2,10 @@ package queue
 
 import (
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/claims"
+	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/inspect"
+	"candlemark/actors/queue/lease"
 	"candlemark/actors/queue/work"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
@@ -46,27 +49,13 @@ func expiring(s *state) mail.ExpiryCounts {
 	return c
 }
 
-// ahead tells what is due when.
-func ahead(s *state) *mail.Ahead {
-	a, now := &mail.Ahead{}, s.Journal.At
-	var expiring, scheduled, locks int
-	for i, ms := range mail.AheadHorizons {
-		before := [...]int{expiring, scheduled, locks}
-		expiring, locks = s.Expiry.Due(now+ms), s.ackTimeouts.Due(now+ms)
-		if s.Scheduled != nil {
-			scheduled = s.Scheduled.Due(now + ms)
-		}
-		a.Expiring[i], a.Scheduled[i], a.Locks[i] = expiring-before[0], scheduled-before[1], locks-before[2]
+// claim takes messages for a move, which is a use as a basic.get is one.
+func claim(s *state, m *mail.Claim, now clock.Instant) {
+	if !m.Look {
+		s.lease.Renew(now.Ceil(), lease.Got)
 	}
-	last := len(mail.AheadHorizons)
-	a.Expiring[last], a.Locks[last] = s.Expiry.Len()-expiring, s.ackTimeouts.Len()-locks
-	if s.Scheduled != nil {
-		a.Scheduled[last] = s.Scheduled.Len() - scheduled
-	}
-	if at, is := s.ackTimeouts.First(); is {
-		a.NextLock = at + s.Skew
-	}
-	return a
+	c := claims.Take(m, &s.Set, &s.consumers, func() *consumers.Channel { return s.channel(m.ReplyTo) }, now)
+	s.answerWith(m, inspect.Answer{To: m.ReplyTo, Reply: c.Reply, Want: c.Want, Found: c.Found})
 }
 
 // leased tells when the queue ends if nobody uses it.
@@ -104,7 +93,7 @@ func (s *state) describe(m *mail.DescribeQueue) {
 		info.OldestUnacked = int64(since)*1000 + s.Skew
 	}
 	if m.Ahead {
-		info.Ahead = ahead(s)
+		info.Ahead = s.view().Ahead(s.Journal.At)
 	}
 	if c := s.consumers.Exclusive(); c != nil {
 		info.ExclusiveTag = c.Tag

@@ -54,6 +54,8 @@ func (s *state) settleSome(h *consumers.Channel, ranges []mail.SettleRange, now 
 				s.Requeue(u.Message, now)
 			case mail.Reject:
 				s.End(u.Message, rejected)
+			case mail.PutBack:
+				s.PutBack(u.Message, now)
 			}
 		})
 		taken, last := before-h.Unacked.Len(), r.Last

@@ -174,6 +174,8 @@ func (s *state) control(what any, now clock.Instant) {
 		s.renew(m, now)
 	case *mail.ReturnDelivery:
 		returnDelivery(s, m, now)
+	case *mail.Claim:
+		claim(s, m, now)
 	case *mail.PreviewSettings:
 		beginPreview(s, m)
 	case *mail.Trim:

@@ -22,6 +22,7 @@ type Broker interface {
 	Clients
 	Commands
 	Messages
+	Moves
 	Host
 	Definitions
 	Shovels

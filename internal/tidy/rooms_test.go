@@ -42,6 +42,7 @@ var rooms = map[string][]string{
 	"actors/exchange":          actorOf(),
 	"actors/exchange/history":  {"protocol", "internal/budget", "internal/clock", "internal/message", "internal/topology"},
 	"actors/shovel":            actorOf("internal/parameters"),
+	"actors/move":              actorOf(),
 	"actors/queue":             actorOf("internal/store"),
 	"actors/deadletter":        actorOf(),
 	"actors/vhost":             actorOf("internal/definitions", "internal/store"),
@@ -118,7 +119,7 @@ var rooms = map[string][]string{
 		"internal/auth", "internal/events", "internal/management", "internal/message", "internal/outbox", "internal/topology",
 	},
 	"supervision/queries": {
-		"protocol", "policies/...", "actors/deadletter", "actors/mail", "supervision/ask", "internal/auth", "internal/events", "internal/figures", "internal/management", "internal/metrics", "internal/topology",
+		"protocol", "policies/...", "actors/deadletter", "actors/mail", "actors/move", "supervision/ask", "internal/auth", "internal/events", "internal/figures", "internal/management", "internal/metrics", "internal/topology",
 	},
 	"supervision/shovels":   {"actors/shovel", "internal/clock", "internal/definitions", "internal/management", "internal/parameters"},
 	"supervision/resources": {"protocol", "internal/budget", "internal/clock", "internal/config", "internal/events", "internal/management"},
@@ -130,6 +131,9 @@ var rooms = map[string][]string{
 	"actors/queue/messages": {
 		"policies", "actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/deadletters", "actors/queue/expiry", "actors/queue/notices", "actors/queue/outbox", "actors/queue/paging", "actors/queue/records",
 		"actors/queue/schedule", "internal/budget", "internal/clock", "internal/figures", "internal/message", "internal/metrics", "internal/store", "internal/topology",
+	},
+	"actors/queue/claims": {
+		"actors/mail", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/messages", "internal/clock", "internal/store",
 	},
 	"actors/queue/notices":     {"internal/store"},
 	"actors/queue/work":        {"actors/mail", "internal/clock"},
@@ -226,7 +230,7 @@ var pureRooms = []string{
 	"actors/channel/assembler", "actors/channel/confirms", "actors/channel/output", "actors/channel/peers", "actors/channel/qos",
 	"actors/channel/replies", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/trace",
 	"actors/channel/tx", "actors/channel/unacked",
-	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/deadletters",
+	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/claims", "actors/queue/consumers", "actors/queue/content", "actors/queue/deadletters",
 	"actors/queue/expiry", "actors/queue/flowcontrol", "actors/queue/inspect", "actors/queue/lease", "actors/queue/messages", "actors/queue/notices",
 	"actors/queue/outbox", "actors/queue/paging", "actors/queue/records", "actors/queue/schedule", "actors/queue/wheel", "actors/queue/work",
 	"actors/vhost/refusal", "supervision/queries", "supervision/resources",

@@ -6,6 +6,7 @@ import (
 
 	"candlemark/actors/deadletter"
 	"candlemark/actors/mail"
+	"candlemark/actors/move"
 	"candlemark/internal/auth"
 	"candlemark/internal/events"
 	"candlemark/internal/metrics"
@@ -21,6 +22,8 @@ type Config struct {
 	Permissions auth.Permissions
 	// Connections are the PIDs of all connections. The error is that of the context.
 	Connections func(context.Context) ([]mail.Address, error)
+	// SpawnMove makes the actor of a move.
+	SpawnMove func(context.Context, move.Config) (mail.Address, error)
 	// Events is told of what is closed, cancelled and moved; nil for nobody.
 	Events *events.Hub
 }
@@ -28,6 +31,7 @@ type Config struct {
 // Queries implements the parts of management.Broker that ask actors: Policies, Queues,
 // Topology, Clients, Messages.
 type Queries struct {
+	*Moves
 	cfg Config
 	// Churn counts what came and went, for Overview.
 	Churn Churn
@@ -49,5 +53,7 @@ type Churn struct {
 
 // New makes the queries of one broker.
 func New(cfg Config) *Queries {
-	return &Queries{cfg: cfg, previewing: make(chan struct{}, 1), looking: make(chan struct{}, 1)}
+	qs := &Queries{cfg: cfg, Moves: &Moves{}, previewing: make(chan struct{}, 1), looking: make(chan struct{}, 1)}
+	qs.qs = qs
+	return qs
 }

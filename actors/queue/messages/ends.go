@@ -87,6 +87,15 @@ func (s *Set) Requeue(h backlog.Handle, now clock.Instant) {
 	}
 }
 
+// PutBack returns a message that was claimed to its position, with its original deadline.
+func (s *Set) PutBack(h backlog.Handle, now clock.Instant) {
+	if s.Backlog.Entry(h).Deadline <= now.Floor() {
+		s.End(h, store.Expired)
+		return
+	}
+	s.Return(h)
+}
+
 // ensureDeadLetters makes room for dead letters: most queues have none, ever.
 func (s *Set) ensureDeadLetters() *deadletters.Set {
 	if s.DeadLetters == nil {

@@ -25,6 +25,7 @@ type Options struct {
 	State, MessageID, Order string
 	Truncate                int
 	exchange, Delay         bool
+	Rate                    float64
 	// Of the import of definitions.
 	DryRun, Strict bool
 	// Of the check of certificates.
@@ -76,7 +77,8 @@ func NewOptions(getenv func(string) string) *Options {
 	o.IntVar(&o.Truncate, "truncate", -1, "at most so many `bytes` of each body")
 	o.BoolVar(&o.exchange, "exchange", false, "the name is that of an exchange")
 	o.BoolVar(&o.Delay, "delay", false, "the time is a delay from now")
-	o.BoolVar(&o.DryRun, "dry-run", false, "only tell what would become of each item")
+	o.Float64Var(&o.Rate, "rate", 0, "at most this `number` of messages a second")
+	o.BoolVar(&o.DryRun, "dry-run", false, "only tell what would be done")
 	o.BoolVar(&o.Strict, "strict", false, "do nothing if an item would be refused")
 	o.IntVar(&o.Within, "within", 4, "a `number` of units")
 	o.StringVar(&o.Unit, "unit", "weeks", "the `unit` of --within: days, weeks, months, years")

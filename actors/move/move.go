@@ -1,0 +1,125 @@
+package move
+
+import (
+	"sync/atomic"
+	"time"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/clock"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Config configures a move.
+type Config struct {
+	Job
+	Clock  *clock.Clock
+	Handle *Handle
+}
+
+// Handle shows a move to everybody. NewHandle makes it.
+type Handle struct {
+	status atomic.Pointer[Status]
+	ended  chan struct{}
+}
+
+// NewHandle makes that of a move that is about to be spawned.
+func NewHandle() *Handle {
+	h := &Handle{ended: make(chan struct{})}
+	h.status.Store(&Status{Phase: Running})
+	return h
+}
+
+// Status is the present one.
+func (h *Handle) Status() Status { return *h.status.Load() }
+
+// Ended is closed when the move is over.
+func (h *Handle) Ended() <-chan struct{} { return h.ended }
+
+// Stop asks a move to end behind the batch that is under way.
+type Stop struct{}
+
+type (
+	again struct{}
+	tick  struct{}
+)
+
+// move is the shell.
+type move struct {
+	cfg     Config
+	state   state
+	timer   *clock.Wait
+	watched map[string]mail.Address
+	over    bool
+}
+
+// New makes the actor. It stops by itself when the move is over.
+func New(cfg Config) actor.Actor { return &move{cfg: cfg, watched: map[string]mail.Address{}} }
+
+// Receive handles one mail.
+func (x *move) Receive(ctx actor.Context) {
+	now, s := x.cfg.Clock.Now(), &x.state
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		s.begin(x.cfg.Job, ctx.Self(), now)
+	case *mail.Claimed:
+		s.claimed(m, now)
+	case *mail.EnqueueReply:
+		s.enqueued(m, now)
+	case *actor.Terminated:
+		delete(x.watched, m.Who.Id)
+		s.gone(m.Who, now)
+	case again:
+		s.route(now)
+	case tick:
+		s.tick(now)
+	case Stop:
+		s.stop(now)
+	case *actor.Stopping, *actor.Restarting:
+		if s.status.Phase == Running {
+			s.end(Failed, "it has ended with its broker, or by a fault", now)
+		}
+		x.leave(ctx)
+	case mail.Answerable: // a question to what holds deliveries: it has no tags
+		mail.AnswerAll(ctx, []any{m}, mail.Gone)
+	}
+	x.carryOut(ctx)
+}
+
+func (x *move) carryOut(ctx actor.Context) {
+	s := &x.state
+	status := s.status
+	x.cfg.Handle.status.Store(&status)
+	for _, w := range s.out.watch {
+		if x.watched[w.Id] == nil {
+			x.watched[w.Id] = w
+			ctx.Watch(w)
+		}
+	}
+	for _, p := range s.out.posts {
+		ctx.Send(p.to, p.what)
+	}
+	self, root := ctx.Self(), ctx.ActorSystem().Root
+	if s.out.again {
+		ctx.Send(self, again{})
+	}
+	if ms := s.out.wait; ms > 0 {
+		x.timer = x.cfg.Clock.After(time.Duration(ms)*time.Millisecond, func() { root.Send(self, tick{}) })
+	}
+	if s.out.ended && !x.over {
+		x.over = true
+		close(x.cfg.Handle.ended)
+		ctx.Stop(self)
+	}
+	s.out = outcome{}
+}
+
+// leave gives up what is under way.
+func (x *move) leave(ctx actor.Context) {
+	if x.timer != nil {
+		x.timer.Stop()
+	}
+	for _, w := range x.watched {
+		mail.Unwatch(ctx, w)
+	}
+}

@@ -1,0 +1,116 @@
+package move
+
+import (
+	"slices"
+
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+)
+
+// mostKnown is how many pairs of exchange and key it is remembered of whether who asked may publish there.
+const mostKnown = 1000
+
+// router finds where messages go.
+type router struct {
+	topology.Router
+	job     *Job
+	may     map[[2]string]error
+	headers func() protocol.Table
+	message *message.Message // in hand
+}
+
+func (r *router) init(job *Job) {
+	r.job, r.may = job, map[[2]string]error{}
+	r.headers, r.Properties = func() protocol.Table { return r.properties().Headers }, r.properties
+}
+
+func (r *router) properties() (p protocol.Properties) {
+	if raw, err := r.message.Overlay.Header(r.message.Header); err == nil {
+		p, _ = protocol.DecodeProperties(raw)
+	}
+	return p
+}
+
+// plan makes of a message what is published, and finds its targets, with the caps of its TTL there. Without a target it has a reason.
+func (r *router) plan(i *item) (queues []*topology.Queue, caps []int64) {
+	if i.Unreadable {
+		i.reason = Unreadable
+		return nil, nil
+	}
+	m := &i.Message
+	exchange, key, ok := r.address(m)
+	if !ok {
+		i.reason = NoOrigin
+		return nil, nil
+	}
+	x := r.job.VHost.Directory().Exchange([]byte(exchange))
+	switch {
+	case r.denied(exchange, key):
+		i.reason = Denied
+		return nil, nil
+	case x == nil:
+		i.reason = Unroutable
+		return nil, nil
+	}
+	m.Overlay, r.message = alone(m.Overlay), m
+	queues = r.Route(r.job.VHost.Directory(), x, []byte(key), r.headers)
+	switch {
+	case r.Over():
+		i.reason = TooLong
+		return nil, nil
+	case len(queues) == 0:
+		i.reason = Unroutable
+		return nil, nil
+	}
+	queues = slices.Concat(queues, r.Histories())
+	if r.job.To.Origin {
+		r.restore(m)
+	} else {
+		m.Exchange, m.RoutingKey = []byte(exchange), []byte(key)
+	}
+	if caps = r.Caps(); len(caps) != len(queues) {
+		caps = nil
+	}
+	return queues, caps
+}
+
+// address is where a message is published; not ok if that is not known.
+func (r *router) address(m *message.Message) (exchange, key string, ok bool) {
+	switch to := &r.job.To; {
+	case to.Origin:
+		if !m.Overlay.Dead() { // what a client says of itself in x-death counts for nothing
+			return "", "", false
+		}
+		return "", m.Overlay.Deaths[0].Queue, true
+	case to.Queue != "":
+		return "", to.Queue, true
+	case to.HasKey:
+		return to.Exchange, to.Key, true
+	default:
+		return to.Exchange, string(m.RoutingKey), true
+	}
+}
+
+// restore gives a message the exchange and the key with which it first came to the queue where it died.
+func (r *router) restore(m *message.Message) {
+	d := &m.Overlay.Deaths[0]
+	m.Exchange = []byte(d.Exchange)
+	if len(d.RoutingKeys) > 0 {
+		m.RoutingKey = []byte(d.RoutingKeys[0])
+	}
+}
+
+// denied tells whether who asked may not publish there.
+func (r *router) denied(exchange, key string) bool {
+	at := [2]string{exchange, key}
+	err, known := r.may[at]
+	if !known {
+		if len(r.may) >= mostKnown {
+			clear(r.may)
+		}
+		err = r.job.May(exchange, key)
+		r.may[at] = err
+	}
+	return err != nil
+}

@@ -1,0 +1,340 @@
+package move
+
+import (
+	"math"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/clock"
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+)
+
+// Job says what is to be moved, and where to.
+type Job struct {
+	VHost *topology.VHost
+	From  *topology.Queue
+	To    To
+	// IDs are numbers of messages, nil for all that are ready when the move begins.
+	IDs map[uint64]struct{}
+	// Rate is how many are moved in a second at most, 0 for as fast as it goes.
+	Rate float64
+	// DryRun moves none, and counts what would be.
+	DryRun bool
+	// May tells whether who asked may publish to an exchange with a key.
+	May func(exchange, key string) error
+}
+
+// To is where messages go: to a queue, back to the queue in which each died last (Origin), or to an exchange, with Key, or without
+// one (HasKey) with the key that each has.
+type To struct {
+	Queue, Exchange, Key string
+	HasKey, Origin       bool
+}
+
+// Phase says what a move is about.
+type Phase string
+
+// The phases.
+const (
+	Running  Phase = "running"
+	Finished Phase = "finished"
+	Stopped  Phase = "stopped" // somebody has stopped it
+	Failed   Phase = "failed"
+)
+
+// Reasons why a message stays.
+const (
+	Unroutable = "unroutable"     // nothing leads to a queue
+	NoOrigin   = "no_x_death"     // the broker has not dead-lettered it
+	Denied     = "access_refused" // who asked may not publish there
+	Refused    = "refused"        // a target did not take it: it is full, or down, or has gone meanwhile
+	Unreadable = "unreadable"     // its content is in the journal and could not be read
+	TooLong    = "too_many_bindings"
+)
+
+// mostTargets is how many targets are counted by name; all further ones are counted as others.
+const (
+	mostTargets = 100
+	others      = "(others)"
+)
+
+// Status is how far a move is. It is not altered.
+type Status struct {
+	Phase  Phase
+	Reason string // of a move that failed
+	// Moved are messages that all their targets have confirmed, of a dry run those that would be moved; Targets by queue. A message that goes to several
+	// queues counts in each.
+	Moved   int64
+	Targets map[string]int64
+	// Kept are messages that stay, by the reason.
+	Kept           map[string]int64
+	Started, Ended int64 // ms of the broker's time; Ended is 0 while it runs
+}
+
+// item is a message that was claimed.
+type item struct {
+	mail.ClaimedMessage
+	copies  int // that are not confirmed
+	reason  string
+	targets []string
+}
+
+// copied is one message at one target.
+type copied struct {
+	item   *item
+	target mail.Address
+}
+
+// state is the core.
+type state struct {
+	job    Job
+	self   mail.Address
+	status Status
+	router router
+
+	after    mail.Cursor
+	newest   uint64
+	more     bool
+	batch    []item
+	next     int // of the batch, to be routed
+	began    clock.Instant
+	copies   map[uint64]copied
+	number   uint64 // of the last copy
+	asking   bool   // Claimed is to come
+	waiting  bool   // for the time of the next batch
+	stopping bool
+	out      outcome
+}
+
+// outcome lists what must happen after a turn.
+type outcome struct {
+	posts []post
+	watch []mail.Address
+	again bool  // another turn of routing
+	wait  int64 // ms until tick, 0 for none
+	ended bool
+}
+
+type post struct {
+	to   mail.Address
+	what any
+}
+
+func (s *state) begin(job Job, self mail.Address, now clock.Instant) {
+	s.job, s.self = job, self
+	s.status = Status{Phase: Running, Started: now.Floor()}
+	s.copies = map[uint64]copied{}
+	s.router.init(&s.job)
+	s.out.watch = append(s.out.watch, job.From.PID)
+	s.claim(now)
+}
+
+// size is how many messages are claimed at a time: with a rate a quarter of a second's.
+func (s *state) size() int {
+	if s.job.Rate <= 0 {
+		return mail.MostClaimed
+	}
+	return int(min(max(s.job.Rate/4, 1), mail.MostClaimed))
+}
+
+func (s *state) claim(now clock.Instant) {
+	s.began, s.asking, s.waiting = now, true, false
+	s.send(s.job.From.PID, &mail.Claim{
+		Request: mail.Request{ReplyTo: s.self}, After: s.after, Newest: s.newest, Seqs: s.job.IDs, Limit: s.size(), Look: s.job.DryRun,
+		Queue: s.job.From.Name, VHost: s.job.VHost.Name,
+	})
+}
+
+func (s *state) send(to mail.Address, what any) { s.out.posts = append(s.out.posts, post{to, what}) }
+
+// claimed takes a batch.
+func (s *state) claimed(m *mail.Claimed, now clock.Instant) {
+	switch {
+	case s.status.Phase != Running:
+		return
+	case m.Err != nil:
+		s.end(Failed, m.Err.Error(), now)
+		return
+	}
+	s.asking = false
+	s.after, s.newest, s.more, s.next = m.Next, m.Newest, m.More, 0
+	s.batch = make([]item, len(m.Messages))
+	for i := range m.Messages {
+		s.batch[i].ClaimedMessage = m.Messages[i]
+	}
+	s.route(now)
+}
+
+// route sends a turn's worth of the batch on its way.
+func (s *state) route(now clock.Instant) {
+	batches, order := map[*topology.Queue]*mail.Enqueue{}, []*topology.Queue{}
+	for steps := 0; s.next < len(s.batch) && steps < topology.TurnSteps; s.next++ {
+		i := &s.batch[s.next]
+		queues, caps := s.router.plan(i)
+		steps += 1 + s.router.Steps()
+		for at, q := range queues {
+			i.targets = append(i.targets, q.Name)
+			if s.job.DryRun {
+				continue
+			}
+			e := batches[q]
+			if e == nil {
+				e = &mail.Enqueue{From: s.self, Queue: q.PID, Table: q.Table}
+				batches[q], order = e, append(order, q)
+			}
+			copy := i.Message
+			if caps != nil {
+				copy.Cap(caps[at])
+			}
+			s.number++
+			copy.Number = s.number
+			s.copies[s.number] = copied{i, q.PID}
+			i.copies++
+			e.Messages = append(e.Messages, copy)
+		}
+	}
+	for _, q := range order {
+		s.out.watch = append(s.out.watch, q.PID)
+		s.send(q.PID, batches[q])
+	}
+	s.out.again = s.next < len(s.batch)
+	s.settle(now)
+}
+
+// enqueued takes a target's answer.
+func (s *state) enqueued(m *mail.EnqueueReply, now clock.Instant) {
+	for _, r := range m.Ranges {
+		for n := r.First; n <= r.Last; n++ {
+			s.answered(n, !m.Refused)
+		}
+	}
+	s.settle(now)
+}
+
+func (s *state) answered(n uint64, taken bool) {
+	c, there := s.copies[n]
+	if !there {
+		return
+	}
+	delete(s.copies, n)
+	if c.item.copies--; !taken {
+		c.item.reason = Refused
+	}
+}
+
+// gone: an actor has ended, the queue or a target.
+func (s *state) gone(who mail.Address, now clock.Instant) {
+	if s.status.Phase != Running {
+		return
+	}
+	for n, c := range s.copies {
+		if c.target.Equal(who) {
+			s.answered(n, false)
+		}
+	}
+	if who.Equal(s.job.From.PID) {
+		s.end(Failed, "the queue has ended", now)
+		return
+	}
+	s.settle(now)
+}
+
+// settle ends the batch when everything of it is answered, and has the next one follow.
+func (s *state) settle(now clock.Instant) {
+	if s.status.Phase != Running || s.asking || s.waiting || s.next < len(s.batch) || len(s.copies) > 0 {
+		return
+	}
+	settled := &mail.Settle{Channel: s.self}
+	next := s.status
+	next.Targets, next.Kept = cloned(next.Targets), cloned(next.Kept)
+	for i := range s.batch {
+		x := &s.batch[i]
+		how := mail.Ack
+		if x.reason != "" {
+			how = mail.PutBack
+			next.Kept[x.reason]++
+		} else {
+			next.Moved++
+			for _, name := range x.targets {
+				count(next.Targets, name)
+			}
+		}
+		if k := len(settled.Ranges); k > 0 && settled.Ranges[k-1].How == how && settled.Ranges[k-1].Last+1 == x.Number {
+			settled.Ranges[k-1].Last = x.Number
+		} else {
+			settled.Ranges = append(settled.Ranges, mail.SettleRange{First: x.Number, Last: x.Number, How: how})
+		}
+	}
+	s.status = next
+	if len(s.batch) > 0 && !s.job.DryRun {
+		s.send(s.job.From.PID, settled)
+	}
+	n := len(s.batch)
+	s.batch, s.next = nil, 0
+	switch {
+	case !s.more:
+		s.end(Finished, "", now)
+	case s.stopping:
+		s.end(Stopped, "", now)
+	default:
+		s.pause(n, now)
+	}
+}
+
+// pause has the next batch follow n messages, not before its time.
+func (s *state) pause(n int, now clock.Instant) {
+	s.waiting = true
+	if s.job.Rate > 0 && !s.job.DryRun && n > 0 {
+		left := math.Ceil(float64(n)*1000/s.job.Rate) - float64(now-s.began)/1e6
+		if left > 0 {
+			s.out.wait = int64(math.Ceil(left))
+			return
+		}
+	}
+	s.claim(now)
+}
+
+// tick begins the next batch.
+func (s *state) tick(now clock.Instant) {
+	if s.status.Phase == Running && s.waiting {
+		s.claim(now)
+	}
+}
+
+// stop ends the move behind the batch that is under way.
+func (s *state) stop(now clock.Instant) {
+	s.stopping = true
+	if s.status.Phase == Running && s.waiting {
+		s.end(Stopped, "", now)
+	}
+}
+
+func (s *state) end(phase Phase, reason string, now clock.Instant) {
+	s.status.Phase, s.status.Reason, s.status.Ended = phase, reason, now.Floor()
+	s.out.ended, s.out.again, s.out.wait = true, false, 0
+}
+
+func cloned(of map[string]int64) map[string]int64 {
+	c := make(map[string]int64, len(of)+1)
+	for k, v := range of {
+		c[k] = v
+	}
+	return c
+}
+
+func count(of map[string]int64, name string) {
+	if _, known := of[name]; !known && len(of) >= mostTargets {
+		name = others
+	}
+	of[name]++
+}
+
+// alone is an overlay without further keys: a move goes by one.
+func alone(o *message.Overlay) *message.Overlay {
+	if o == nil || len(o.CC)+len(o.BCC) == 0 {
+		return o
+	}
+	next := *o
+	next.CC, next.BCC = nil, nil
+	return &next
+}

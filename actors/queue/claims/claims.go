@@ -1,0 +1,113 @@
+package claims
+
+import (
+	"cmp"
+	"slices"
+
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/content"
+	"candlemark/actors/queue/messages"
+	"candlemark/internal/clock"
+	"candlemark/internal/store"
+)
+
+// look is how many messages one answer looks at.
+const look = 4096
+
+// Claim is one answer that is being made.
+type Claim struct {
+	Reply *mail.Claimed
+	// Want names contents that are read from the journal before the answer goes; then Found is called.
+	Want    []store.Ref
+	missing []int // places in the answer, as Want
+}
+
+// Take takes what m asks for. open makes the place where the deliveries are held, and is not called for nothing.
+func Take(m *mail.Claim, set *messages.Set, of *consumers.Set, open func() *consumers.Channel, now clock.Instant) *Claim {
+	c := &Claim{Reply: &mail.Claimed{Reply: m.Done(nil), Newest: m.Newest, Next: m.After}}
+	if c.Reply.Newest == 0 {
+		c.Reply.Newest = set.Seq
+	}
+	handles := c.choose(m, &set.Backlog, now)
+	var holder *consumers.Channel
+	if len(handles) > 0 && !m.Look {
+		holder = open()
+	}
+	for i, h := range handles {
+		c.show(&set.Backlog, h, i)
+		if holder != nil {
+			set.Expiry.Remove(h)
+			set.Backlog.Take(h)
+			c.Reply.Messages[i].Number = of.Hold(holder, consumers.Delivery{Message: h, Since: uint32(now.Floor() / 1000)})
+		}
+	}
+	c.sort()
+	return c
+}
+
+// choose finds the messages, and notes how far it has looked.
+func (c *Claim) choose(m *mail.Claim, b *backlog.Backlog, now clock.Instant) (handles []backlog.Handle) {
+	looked, bytes, limit := 0, int64(0), min(max(m.Limit, 1), mail.MostClaimed)
+	b.Behind(backlog.Spot(m.After.Seq), func(h backlog.Handle) bool {
+		if looked == look || len(handles) == limit || bytes >= mail.ClaimBytes {
+			c.Reply.More = true
+			return false
+		}
+		looked++
+		c.Reply.Next = mail.Cursor{Seq: uint64(b.Spot(h))}
+		e := b.Entry(h)
+		_, wanted := m.Seqs[e.Seq]
+		if e.Seq <= c.Reply.Newest && (wanted || m.Seqs == nil) && e.Deadline > now.Floor() {
+			handles = append(handles, h)
+			bytes += b.Size(h)
+		}
+		return true
+	})
+	return handles
+}
+
+// show adds a message to the answer, with its content unless that has to be read.
+func (c *Claim) show(b *backlog.Backlog, h backlog.Handle, at int) {
+	shown := mail.ClaimedMessage{}
+	if b.IsPaged(h) {
+		_, ttl := b.Times(h)
+		shown.Message.TTL, shown.Message.Priority, shown.Message.Persistent = ttl, b.Priority(h), b.Entry(h).Persistent
+		c.Want = append(c.Want, store.Ref{Seq: b.Seq(h), At: store.Position(b.Place(h))})
+		c.missing = append(c.missing, at)
+	} else {
+		r := b.Get(h)
+		shown.Message = content.Message(&r)
+	}
+	c.Reply.Messages = append(c.Reply.Messages, shown)
+}
+
+// sort has contents read in the order in which they stand in the journal.
+func (c *Claim) sort() {
+	places := make([]int, len(c.Want))
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortFunc(places, func(a, b int) int { return cmp.Compare(c.Want[a].At, c.Want[b].At) })
+	want, missing := c.Want, c.missing
+	c.Want, c.missing = nil, nil
+	for _, i := range places {
+		c.Want, c.missing = append(c.Want, want[i]), append(c.missing, missing[i])
+	}
+}
+
+// Found takes what was read, in the order of Want.
+func (c *Claim) Found(contents []store.Content) {
+	for i := range contents {
+		m := &c.Reply.Messages[c.missing[i]]
+		r, ok := content.Read(&contents[i].Record)
+		if contents[i].Err != nil || !ok {
+			m.Unreadable = true
+			continue
+		}
+		r.TTL, r.Priority, r.Persistent = m.Message.TTL, m.Message.Priority, m.Message.Persistent
+		r.Released = contents[i].Record.Due != 0
+		m.Message = content.Message(&r)
+	}
+}

@@ -1,0 +1,267 @@
+package broker
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/testkit"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// moved is the form of a move.
+type moved struct {
+	ID, State, Reason, User string
+	Moved, Left             int64
+	Targets                 map[string]int64
+	Kept                    map[string]int64 `json:"left_by_reason"`
+	Ended                   *time.Time       `json:"ended_at"`
+}
+
+// moves has messages moved, and waits until that is over.
+func (w *web) moves(b *testkit.Bubble, queue, body string) moved {
+	w.Helper()
+	m := decode[moved](w, w.ask("", "POST", "/api/x/queues/%2F/"+queue+"/move", body))
+	if strings.Contains(body, "dry_run") {
+		return m
+	}
+	for range 100 {
+		if m = get[moved](w, "/api/x/moves/"+m.ID); m.State != "running" {
+			break
+		}
+		b.Advance(100 * time.Millisecond)
+	}
+	return m
+}
+
+// deadLettering makes a queue whose messages die into "dead", from where none goes on.
+func deadLettering(b *testkit.Bubble, ch *testkit.Channel, queue string, args amqp.Table) {
+	b.Helper()
+	args["x-dead-letter-exchange"], args["x-dead-letter-routing-key"] = "", "dead"
+	ch.Declare(queue, args)
+}
+
+// Dead letters go back to where they died: in order, with the exchange, key, headers and history that they had, not marked as
+// redelivered, without the expiration that dead-lettering took. What has no history stays.
+func TestMoveToOrigin(t *testing.T) {
+	testkit.Run(t, nil, func(b *testkit.Bubble) {
+		w, ch := bubbleWeb(b), b.Connect().Open()
+		ch.Confirms()
+		ch.Declare("dead", nil)
+		deadLettering(b, ch, "orders", amqp.Table{})
+		deadLettering(b, ch, "bills", amqp.Table{})
+		ch.Exchange("x", "topic")
+		ch.Bind("orders", "a.*", "x")
+		for i := range 300 {
+			m := amqp.Publishing{Body: fmt.Append(nil, i), Expiration: "1000", Headers: amqp.Table{"n": int32(i)}, CorrelationId: "c"}
+			if i%3 == 0 {
+				ch.Publish("", "bills", m)
+			} else {
+				ch.Publish("x", "a.b", m)
+			}
+		}
+		ch.Publish("", "dead", testkit.Text("held"))
+		ch.Publish("", "dead", amqp.Publishing{Body: []byte("own"), Headers: amqp.Table{"x-death": []any{amqp.Table{"queue": "orders", "reason": "expired", "count": int64(1)}}}})
+		b.Advance(2 * time.Second)
+		held, ok, err := ch.Get("dead", false) // is left alone
+		if err != nil || !ok || string(held.Body) != "held" {
+			t.Fatal(held, ok, err)
+		}
+		dry := w.moves(b, "dead", `{"to":"origin","dry_run":true}`)
+		if dry.State != "finished" || dry.Moved != 300 || dry.Targets["orders"]+dry.Targets["bills"] != 300 || dry.Left != 1 || dry.Kept["no_x_death"] != 1 || dry.ID != "" {
+			t.Errorf("%+v", dry)
+		}
+		if q := b.Describe("dead"); q.Ready != 301 || q.Unacked != 1 {
+			t.Errorf("a dry run has moved something: %+v", q)
+		}
+		got := w.moves(b, "dead", `{"to":"origin"}`)
+		if got.State != "finished" || got.Moved != 300 || got.Left != 1 || got.Kept["no_x_death"] != 1 || got.User != "guest" || got.Ended == nil {
+			t.Errorf("%+v", got)
+		}
+		if q := b.Describe("dead"); q.Ready != 1 || q.Unacked != 1 || q.Counts.Redeliver != 0 {
+			t.Errorf("%+v", q)
+		}
+		expectMoved(t, ch, got.Targets["orders"])
+		if err := held.Ack(false); err != nil {
+			t.Fatal(err)
+		}
+		if d := ch.Fetch("dead"); d == nil || string(d.Body) != "own" || d.Redelivered {
+			t.Errorf("%+v", d)
+		}
+	})
+}
+
+// expectMoved takes what was moved back to orders.
+func expectMoved(t *testing.T, ch *testkit.Channel, count int64) {
+	t.Helper()
+	var last string
+	for range count {
+		d := ch.Fetch("orders")
+		if d == nil {
+			t.Fatal("one is missing")
+		}
+		if last != "" && len(last) >= len(d.Body) && last >= string(d.Body) {
+			t.Errorf("%s comes behind %s", d.Body, last)
+		}
+		last = string(d.Body)
+		deaths, _ := d.Headers["x-death"].([]any)
+		if d.Exchange != "x" || d.RoutingKey != "a.b" || d.Redelivered || d.Expiration != "" || d.CorrelationId != "c" || d.Headers["n"] == nil || len(deaths) != 1 {
+			t.Fatalf("%+v", d)
+		}
+	}
+	if ch.Fetch("orders") != nil {
+		t.Error("one came twice")
+	}
+}
+
+// What a target does not take, and what nothing leads to, stays at its place as it was and is counted; all else goes. TTLs begin anew.
+func TestMoveKeepsWhatIsRefused(t *testing.T) {
+	testkit.Run(t, nil, func(b *testkit.Bubble) {
+		w, ch := bubbleWeb(b), b.Connect().Open()
+		ch.Confirms()
+		if _, err := ch.QueueDeclare("q", true, false, false, false, amqp.Table{"x-queue-type": "quorum", "x-delivery-limit": int32(0)}); err != nil {
+			t.Fatal(err)
+		}
+		ch.Declare("few", amqp.Table{"x-max-length": int32(3), "x-overflow": "reject-publish"})
+		for i := range 10 {
+			ch.Publish("", "q", testkit.Expiring(fmt.Sprint(i), "60000"))
+		}
+		b.Advance(50 * time.Second)
+		if m := w.moves(b, "q", `{"to":{"queue":"few"}}`); m.Moved != 3 || m.Left != 7 || m.Kept["refused"] != 7 || m.Targets["few"] != 3 {
+			t.Errorf("%+v", m)
+		}
+		b.Advance(9 * time.Second)
+		if few, q := b.Describe("few"), b.Describe("q"); few.Ready != 3 || q.Ready != 7 || few.Expiring.Next-q.Expiring.Next < 49_000 {
+			t.Errorf("%+v, %+v", few, q)
+		}
+		ch.Exchange("x", "direct")
+		ch.Bind("few", "there", "x")
+		if m := w.moves(b, "q", `{"to":{"exchange":"x","routing_key":"nowhere"}}`); m.Moved != 0 || m.Kept["unroutable"] != 7 {
+			t.Errorf("%+v", m)
+		}
+		ids := get[sights](w, "/api/x/queues/%2F/q/messages").Messages
+		ch.Drain("few")
+		body := fmt.Sprintf(`{"to":{"exchange":"x","routing_key":"there"},"ids":[%q,%s,"999"]}`, ids[5].ID, ids[2].ID)
+		if m := w.moves(b, "q", body); m.Moved != 2 || m.Left != 0 {
+			t.Errorf("%+v", m)
+		}
+		if got := ch.Drain("few"); !slices.Equal(got, []string{"5", "8"}) {
+			t.Error(got)
+		}
+		if got := ch.Drain("q"); !slices.Equal(got, []string{"3", "4", "6", "7", "9"}) { // also not beyond a delivery limit of 0
+			t.Error(got)
+		}
+	})
+}
+
+// A move goes no faster than it may, and ends behind its batch when it is stopped; what comes meanwhile stays.
+func TestMoveRateAndStop(t *testing.T) {
+	testkit.Run(t, nil, func(b *testkit.Bubble) {
+		w, ch := bubbleWeb(b), b.Connect().Open()
+		ch.Confirms()
+		ch.Declare("q", nil)
+		ch.Declare("to", nil)
+		for i := range 100 {
+			ch.Publish("", "q", testkit.Text(fmt.Sprint(i)))
+		}
+		m := decode[moved](w, w.ask("", "POST", "/api/x/queues/%2F/q/move", `{"to":{"queue":"to"},"rate":20}`))
+		ch.Publish("", "q", testkit.Text("late"))
+		for s := range 3 {
+			b.Advance(time.Second)
+			if got := b.Describe("to").Ready; got < 20*s || got > 20*(s+1)+5 {
+				t.Errorf("%d after %d s", got, s+1)
+			}
+		}
+		w.want(204, "", "DELETE", "/api/x/moves/"+m.ID, "")
+		b.Advance(time.Second)
+		m = get[moved](w, "/api/x/moves/"+m.ID)
+		if n := b.Describe("to").Ready; m.State != "stopped" || m.Moved != int64(n) || b.Describe("q").Ready != 101-n || b.Describe("q").Unacked != 0 {
+			t.Errorf("%+v, %d", m, n)
+		}
+		if all := get[[]moved](w, "/api/x/moves"); len(all) != 1 || all[0].ID != m.ID {
+			t.Errorf("%+v", all)
+		}
+		if m = w.moves(b, "q", `{"to":{"queue":"to"}}`); m.State != "finished" || b.Describe("to").Ready != 101 {
+			t.Errorf("%+v", m)
+		}
+		got := ch.Drain("to")
+		for i := range 100 {
+			if got[i] != fmt.Sprint(i) {
+				t.Fatalf("%s at %d", got[i], i)
+			}
+		}
+		w.want(404, "-", "DELETE", "/api/x/moves/77", "")
+		w.want(404, "-", "GET", "/api/x/moves/77", "")
+	})
+}
+
+// Who may read the queue and publish to the target may move, and sees and stops what is his.
+func TestMovePermissions(t *testing.T) {
+	testkit.Run(t, nil, func(b *testkit.Bubble) {
+		w, ch := bubbleWeb(b), b.Connect().Open()
+		ch.Confirms()
+		ch.Declare("q", nil)
+		ch.Declare("to", nil)
+		ch.Exchange("x", "topic")
+		ch.Bind("to", "#", "x")
+		ch.Publish("", "q", testkit.Text("1"))
+		if _, err := b.Users.PutAccount(auth.Account{Name: "ann", Hash: auth.HashPassword("a"), Tags: []string{"management"}}); err != nil {
+			t.Fatal(err)
+		}
+		grant := func(write, read string) {
+			if _, err := b.Users.PutGrant(auth.Grant{User: "ann", VHost: "/", Write: write, Read: read}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		try := func(to string, want int) {
+			t.Helper()
+			if got := w.ask("ann:a", "POST", "/api/x/queues/%2F/q/move", `{"to":`+to+`}`); got.Code != want {
+				t.Errorf("%s: %d %s", to, got.Code, got.Body)
+			}
+			b.Advance(time.Second)
+		}
+		const toExchange = `{"exchange":"x","routing_key":"a.b"}`
+		grant("^x$", "")
+		try(toExchange, 401)
+		grant("", "^q$")
+		try(toExchange, 401)
+		try(`{"queue":"to"}`, 401)
+		try(`"origin"`, 401)
+		grant("^x$", "^q$")
+		try(`{"queue":"to"}`, 401)
+		if _, err := b.Users.PutTopicGrant(auth.TopicGrant{User: "ann", VHost: "/", Exchange: "x", Write: "^c", Read: ".*"}); err != nil {
+			t.Fatal(err)
+		}
+		try(toExchange, 401)
+		try(`{"exchange":"x"}`, 200) // by the key of each
+		var mine []moved
+		for _, m := range get[[]moved](w, "/api/x/moves") {
+			mine = append(mine, m)
+		}
+		if len(mine) != 1 || mine[0].Kept["access_refused"] != 1 || mine[0].User != "ann" {
+			t.Errorf("%+v", mine)
+		}
+		try(`{"exchange":"x","routing_key":"c"}`, 200)
+		if got := ch.Drain("to"); len(got) != 1 {
+			t.Error(got)
+		}
+		for body, text := range map[string]string{
+			`{}`:                                  "[{key_missing,to}]",
+			`{"to":"there"}`:                      `to is origin, or an object with queue, or with exchange and perhaps routing_key`,
+			`{"to":{"queue":"a","exchange":"b"}}`: `to is origin, or an object with queue, or with exchange and perhaps routing_key`,
+			`{"to":{"queue":"q"}}`:                "406 PRECONDITION_FAILED - the messages are in queue 'q' already",
+			`{"to":"origin","ids":[]}`:            "ids is a list of 1 to 1000 numbers of messages",
+			`{"to":"origin","ids":[-1]}`:          "ids is a list of numbers, 1 or more, not -1",
+			`{"to":"origin","rate":0}`:            "rate is a number of messages a second, above 0 and at most 1000000",
+			`{"to":"origin","dry_run":3}`:         "dry_run is true or false",
+		} {
+			w.want(400, reason("bad_request", text), "POST", "/api/x/queues/%2F/q/move", body)
+		}
+		w.want(404, "-", "POST", "/api/x/queues/%2F/q/move", `{"to":{"queue":"none"}}`)
+		w.want(404, "-", "POST", "/api/x/queues/%2F/none/move", `{"to":"origin"}`)
+	})
+}

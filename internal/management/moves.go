@@ -1,0 +1,41 @@
+package management
+
+import "context"
+
+// Limits on moves.
+const (
+	MostMoves      = 16   // that run
+	MostMovesEnded = 100  // that are remembered
+	MostMovedIDs   = 1000 // messages that are named
+)
+
+// Moves is the part of the broker that moves messages of a queue to where somebody wants them (ADR 64).
+type Moves interface {
+	// Move begins one, for who may read the queue and publish to where messages go. A dry run is over when it is answered, or
+	// when it has taken too long.
+	Move(ctx context.Context, by Asker, at Place, how Move) (MoveStatus, error)
+	// ListMoves tells of those of somebody, with the tags monitoring and administrator of all: those that run, and the last ones that are over.
+	ListMoves(by Asker) []MoveStatus
+	// StopMove ends one behind what is under way. It is not found if it is somebody else's, unless by is an administrator.
+	StopMove(ctx context.Context, by Asker, id string) (found bool)
+}
+
+// Move says what is to be moved.
+type Move struct {
+	// Queue, Exchange with Key, or Origin say where to; without HasKey each message keeps its key.
+	Queue, Exchange, Key string
+	HasKey, Origin       bool
+	IDs                  []uint64 // numbers of messages, nil for all that are ready
+	Rate                 float64  // messages a second at most, 0 for as fast as it goes
+	DryRun               bool
+}
+
+// MoveStatus is how far a move is.
+type MoveStatus struct {
+	ID, VHost, Queue, User string
+	How                    Move
+	State, Reason          string // running, finished, stopped, failed and why
+	Moved                  int64
+	Targets, Kept          map[string]int64 // messages by queue; those that stay, by reason
+	Started, Ended         int64            // wall ms, 0 for not yet
+}
