@@ -22,7 +22,7 @@ var moveVerbs = []verb.Row{
 	},
 	{
 		Name: "stop_move", About: "Ends a move of messages; what is moved stays moved", Arguments: "<id>", Title: verb.Text("Stopping move {id} ..."),
-		Run: verb.Deletes("x", "moves", "{id}"),
+		Run: verb.Deletes("x", "moves", "{id}").IfMissing(verb.Complaint("There is no such move, or it is somebody else's")),
 	},
 }
 

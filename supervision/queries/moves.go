@@ -146,8 +146,10 @@ func (ms *Moves) add(m *moving) error {
 		ended--
 		return true
 	})
-	ms.last++
-	m.of.ID = strconv.FormatUint(ms.last, 10)
+	if !m.of.How.DryRun {
+		ms.last++
+		m.of.ID = strconv.FormatUint(ms.last, 10)
+	}
 	ms.list = append(ms.list, m)
 	return nil
 }

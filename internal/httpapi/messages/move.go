@@ -53,9 +53,6 @@ func moveShown(m *management.MoveStatus) moveItem {
 	if i.Kept == nil {
 		i.Kept = map[string]int64{}
 	}
-	if m.How.DryRun {
-		i.ID = ""
-	}
 	if !m.How.Origin {
 		i.To = targetShown(&m.How)
 	}

@@ -6,6 +6,7 @@ import * as format from '../format.js';
 import { asJSON, asText, exact, hex, payloadOf, shown, story } from '../message.js';
 import { msOf, says } from '../settings.js';
 import { duration, Pager } from './locks.js';
+import { move, moves } from './move.js';
 
 const size = 50, most = 20000;
 const states = [['', 'all'], ['ready', 'ready'], ['unacked', 'unacked'], ['scheduled', 'scheduled']];
@@ -17,9 +18,21 @@ export function messages(where, about, params) {
   const failed = el('p', { class: 'error', role: 'alert' }), told = el('div'), warning = el('p', { class: 'hint' });
   const state = el('select', { onchange: () => anew() }, states.map(([v, t]) => el('option', { value: v }, t)));
   const order = el('select', { onchange: () => anew() }, el('option', { value: 'queue' }, 'of the queue'), el('option', { value: 'deadline', selected: params.get('order') === 'deadline' }, 'of deadlines'));
-  const pager = new Pager(() => look());
+  const pager = new Pager(() => look()), picked = new Set();
+  const begin = (ids) => move(about, ids, () => moving.now());
+  const some = el('button', { type: 'button', disabled: true, onclick: () => begin([...picked]) }, 'Move selected…');
+  const pick = (id, is) => {
+    if (is) picked.add(id);
+    else picked.delete(id);
+    some.disabled = picked.size === 0;
+  };
   where.append(el('div', { class: 'tools' }, el('label', { class: 'check' }, 'Messages', state), el('label', { class: 'check' }, 'in the order', order),
-    el('button', { type: 'button', onclick: () => look() }, 'Peek again')), warning, failed, told, pager.element);
+    el('button', { type: 'button', onclick: () => look() }, 'Peek again'), el('button', { type: 'button', onclick: () => begin(null) }, 'Move all…'), some));
+  const moving = moves(where, about, () => {
+    look();
+    about.asking.now();
+  });
+  where.append(warning, failed, told, pager.element);
   const anew = () => {
     pager.first();
     look();
@@ -35,7 +48,9 @@ export function messages(where, about, params) {
         query: { limit: size, truncate: most, after: pager.after, order: order.value, state: byDeadline ? null : state.value || null }, signal: stopped.signal, read: exact,
       });
       text(failed, '');
-      told.replaceChildren(list(answer.messages));
+      picked.clear();
+      some.disabled = true;
+      told.replaceChildren(list(answer.messages, pick));
       pager.told(answer.messages.length, answer.next, 'message');
     } catch (error) {
       if (error.name !== 'AbortError') text(failed, error.message);
@@ -48,14 +63,15 @@ export function messages(where, about, params) {
   look();
   return () => {
     stopped.abort();
+    moving.stop();
     untell();
   };
 }
 
-function list(all) {
+function list(all, pick) {
   if (all.length === 0) return el('p', { class: 'empty card' }, 'There are no such messages.');
   const rows = all.flatMap((m) => {
-    const opened = el('td', { colspan: columns.length }), below = el('tr', { class: 'opened', hidden: true }, opened);
+    const opened = el('td', { colspan: columns.length + 1 }), below = el('tr', { class: 'opened', hidden: true }, opened);
     const button = el('button', {
       type: 'button', class: 'open', 'aria-expanded': 'false', 'aria-label': `Message ${m.id}`, onclick: () => {
         below.hidden = !below.hidden;
@@ -64,10 +80,11 @@ function list(all) {
       },
     }, m.id);
     const cells = [m.state, timeLeft(m), when(format, m.enqueued_at), value(m.exchange || '(default)'), value(m.routing_key), format.number(m.payload_bytes), m.redelivered ? 'yes' : 'no', value(beginning(m))];
-    return [el('tr', null, el('th', { scope: 'row' }, button), cells.map((c) => el('td', null, c))), below];
+    const box = m.state === 'ready' && el('input', { type: 'checkbox', 'aria-label': `Select message ${m.id}`, onchange: () => pick(m.id, box.checked) });
+    return [el('tr', null, el('td', { class: 'pick' }, box), el('th', { scope: 'row' }, button), cells.map((c) => el('td', null, c))), below];
   });
   return el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Messages' }, el('table', { class: 'messages' }, el('caption', { class: 'sr' }, 'Messages'),
-    el('thead', null, el('tr', null, columns.map((c) => el('th', { scope: 'col' }, c)))), el('tbody', null, rows)));
+    el('thead', null, el('tr', null, el('th', { class: 'pick' }, el('span', { class: 'sr' }, 'Select')), columns.map((c) => el('th', { scope: 'col' }, c)))), el('tbody', null, rows)));
 }
 
 const value = (v) => el('span', { class: 'value' }, v);

@@ -1,0 +1,190 @@
+package move
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/clock"
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+var (
+	self = address("move")
+	from = &topology.Queue{Name: "dead", PID: address("dead")}
+)
+
+func address(name string) mail.Address { return actor.NewPID("local", name) }
+
+// core is a move in a virtual host with the default exchange and some queues.
+type core struct {
+	*testing.T
+	state
+	now clock.Instant
+}
+
+func newCore(t *testing.T, job Job, queues ...string) *core {
+	c := &core{T: t, now: 1e15}
+	v := topology.NewVHost("/")
+	d := v.Directory().WithExchange(&topology.Exchange{}).WithQueue(from)
+	for _, name := range queues {
+		d = d.WithQueue(&topology.Queue{Name: name, PID: address(name)})
+	}
+	v.Publish(d)
+	job.VHost, job.From = v, from
+	if job.May == nil {
+		job.May = func(string, string) error { return nil }
+	}
+	c.begin(job, self, c.now)
+	return c
+}
+
+// one is the only mail of that kind, which is taken; others stay.
+func one[T any](c *core) (found T) {
+	c.Helper()
+	n := 0
+	kept := c.out.posts[:0]
+	for _, p := range c.out.posts {
+		if m, is := p.what.(T); is {
+			found = m
+			n++
+			continue
+		}
+		kept = append(kept, p)
+	}
+	if c.out.posts = kept; n != 1 {
+		c.Fatalf("%d of %T, and %v", n, found, kept)
+	}
+	return found
+}
+
+// brings answers the claim with messages that died in those queues, "" for none.
+func (c *core) brings(more bool, queues ...string) {
+	c.Helper()
+	one[*mail.Claim](c)
+	m := &mail.Claimed{Newest: 100, More: more, Next: mail.Cursor{Seq: 7}}
+	for i, q := range queues {
+		x := mail.ClaimedMessage{Number: uint64(i + 1), Message: message.Message{Exchange: []byte("x"), RoutingKey: []byte("k"), Body: fmt.Append(nil, i)}}
+		if q != "" {
+			x.Message.Overlay = (*message.Overlay)(nil).Died(message.Death{Queue: q, Reason: "expired", Exchange: "e", RoutingKeys: []string{"first"}})
+			x.Message.Overlay.CC = []string{"other"}
+		}
+		m.Messages = append(m.Messages, x)
+	}
+	c.claimed(m, c.now)
+}
+
+// answers has a target confirm or refuse a batch.
+func (c *core) answers(e *mail.Enqueue, refused bool) {
+	reply := &mail.EnqueueReply{Queue: e.Queue, Refused: refused}
+	for i := range e.Messages {
+		reply.Add(e.Messages[i].Number)
+	}
+	c.enqueued(reply, c.now)
+}
+
+func (c *core) counts(moved int64, kept map[string]int64) {
+	c.Helper()
+	if c.status.Moved != moved || !maps.Equal(c.status.Kept, kept) {
+		c.Errorf("%+v, want %d moved, %v kept", c.status, moved, kept)
+	}
+}
+
+// Nothing is acknowledged before all is confirmed; what cannot go is put back, in one mail, in order; then the next batch comes.
+func TestBatch(t *testing.T) {
+	c := newCore(t, Job{To: To{Origin: true}}, "orders")
+	c.brings(true, "orders", "", "gone", "orders")
+	e := one[*mail.Enqueue](c)
+	if m := e.Messages[0]; len(e.Messages) != 2 || string(m.Exchange) != "e" || string(m.RoutingKey) != "first" || m.Overlay.CC != nil || len(m.Overlay.Deaths) != 1 {
+		t.Errorf("%+v", e)
+	}
+	if len(c.out.posts) > 0 {
+		t.Errorf("%v is sent before the target has answered", c.out.posts)
+	}
+	c.answers(e, false)
+	want := []mail.SettleRange{{First: 1, Last: 1}, {First: 2, Last: 3, How: mail.PutBack}, {First: 4, Last: 4}}
+	if got := one[*mail.Settle](c).Ranges; fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	c.counts(2, map[string]int64{NoOrigin: 1, Unroutable: 1})
+	c.brings(false)
+	if c.status.Phase != Finished || !c.out.ended {
+		t.Errorf("%+v", c.status)
+	}
+}
+
+// A target that refuses or ends, and one that the user may not publish to, leave messages where they are.
+func TestRefusals(t *testing.T) {
+	c := newCore(t, Job{To: To{Queue: "to"}}, "to")
+	c.brings(true, "", "")
+	c.answers(one[*mail.Enqueue](c), true)
+	c.counts(0, map[string]int64{Refused: 2})
+	one[*mail.Settle](c)
+	c.brings(true, "")
+	one[*mail.Enqueue](c)
+	c.gone(address("to"), c.now)
+	c.counts(0, map[string]int64{Refused: 3})
+	one[*mail.Settle](c)
+	c.gone(address("to"), c.now) // nothing of it is under way: no second claim
+	c.brings(true, "")
+	one[*mail.Enqueue](c)
+	c.gone(from.PID, c.now)
+	if c.status.Phase != Failed || !c.out.ended {
+		t.Errorf("%+v", c.status)
+	}
+	c = newCore(t, Job{To: To{Exchange: "", HasKey: true, Key: "to"}, May: func(string, string) error { return errors.New("no") }}, "to")
+	c.brings(false, "", "")
+	c.counts(0, map[string]int64{Denied: 2})
+}
+
+// A rate bounds what goes in a second; a stop ends at once what only waits, and else behind the batch.
+func TestRateAndStop(t *testing.T) {
+	c := newCore(t, Job{To: To{Queue: "to"}, Rate: 8}, "to")
+	if n := one[*mail.Claim](c).Limit; n != 2 {
+		t.Errorf("%d at a time", n)
+	}
+	c.send(from.PID, &mail.Claim{})
+	c.brings(true, "", "")
+	c.now += 50e6
+	c.answers(one[*mail.Enqueue](c), false)
+	one[*mail.Settle](c)
+	if c.out.wait != 200 {
+		t.Errorf("waits %d ms", c.out.wait)
+	}
+	c.out = outcome{}
+	c.tick(c.now)
+	c.brings(true, "")
+	c.stop(c.now)
+	if c.status.Phase != Running {
+		t.Fatalf("%+v", c.status)
+	}
+	c.answers(one[*mail.Enqueue](c), false)
+	one[*mail.Settle](c)
+	c.counts(3, map[string]int64{})
+	if c.status.Phase != Stopped {
+		t.Errorf("%+v", c.status)
+	}
+}
+
+// A dry run sends nothing to anybody but questions, and counts by target; beyond a hundred names together.
+func TestDryRun(t *testing.T) {
+	var queues, died []string
+	for i := range mostTargets + 20 {
+		queues = append(queues, fmt.Sprint("q", i))
+		died = append(died, fmt.Sprint("q", i))
+	}
+	c := newCore(t, Job{To: To{Origin: true}, DryRun: true}, queues...)
+	c.brings(false, died...)
+	if len(c.out.posts) > 0 || len(c.copies) > 0 {
+		t.Errorf("%v", c.out.posts)
+	}
+	c.counts(mostTargets+20, map[string]int64{})
+	if len(c.status.Targets) != mostTargets+1 || c.status.Targets[others] != 20 || c.status.Targets["q3"] != 1 {
+		t.Errorf("%v", c.status.Targets)
+	}
+}

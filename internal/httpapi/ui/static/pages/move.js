@@ -1,0 +1,93 @@
+// Of a queue: moving messages elsewhere, and how far that is.
+
+import { get, path, poll, request } from '../api.js';
+import { dialog, el, stay, text } from '../dom.js';
+import * as format from '../format.js';
+
+const reasons = {
+  unroutable: 'nothing leads to a queue', refused: 'the target is full, down or gone', no_x_death: 'the broker has not dead-lettered them', access_refused: 'you may not publish there',
+  unreadable: 'their contents cannot be read for now', too_many_bindings: 'the route takes too long',
+};
+
+const entries = (counts, say) => Object.entries(counts).map(([name, n]) => el('li', null, ...say(name, n)));
+
+/** outcome tells what has become of messages, or would. */
+function outcome(m) {
+  const would = m.dry_run ? 'would go' : 'went', stay = m.dry_run ? 'would stay' : 'stayed';
+  return el('ul', null,
+    entries(m.targets, (name, n) => [`${format.plural(n, 'message')} ${would} to `, el('span', { class: 'value' }, name)]),
+    entries(m.left_by_reason, (name, n) => [`${format.plural(n, 'message')} ${stay}: ${reasons[name] ?? name}`]),
+    m.moved + m.left === 0 && el('li', null, 'No message is there to be moved.'));
+}
+
+/** move asks where to, shows what that would do, and begins. ids are messages, or nothing for all that are ready. */
+export function move(about, ids, begun) {
+  const field = (name, label, title) => el('label', null, label, el('input', { name, title, spellcheck: 'false', autocomplete: 'off' }));
+  const told = el('div', { role: 'status' });
+  const to = el('select', { name: 'to' }, [['origin', 'the queue where each died last'], ['queue', 'a queue'], ['exchange', 'an exchange']].map(([v, t]) => el('option', { value: v }, t)));
+  const queue = field('queue', 'Queue'), exchange = field('exchange', 'Exchange'), key = field('key', 'Routing key (without one, each message its own)');
+  const look = () => {
+    queue.hidden = to.value !== 'queue';
+    exchange.hidden = key.hidden = to.value !== 'exchange';
+  };
+  let seen = null;
+  const box = dialog('Move messages', [
+    el('p', null, ids ? `${format.plural(ids.length, 'selected message')} of ` : 'All ready messages of ', el('span', { class: 'value' }, about.name), '. Those that consumers hold stay.'),
+    el('label', null, 'To', to), queue, exchange, key, field('rate', 'Messages per second (without one, as fast as it goes)'), told,
+  ], 'Show what it would do', async (form) => {
+    const body = { to: 'origin', ids: ids ?? undefined };
+    if (form.get('to') === 'queue') body.to = { queue: form.get('queue') };
+    if (form.get('to') === 'exchange') body.to = { exchange: form.get('exchange'), routing_key: form.get('key') || undefined };
+    if (form.get('rate')) {
+      body.rate = Number(form.get('rate'));
+      if (!(body.rate > 0)) throw new Error('The rate is no number above 0.');
+    }
+    if (seen !== JSON.stringify(body)) {
+      const m = await request('POST', about.x('move'), { body: { ...body, dry_run: true } });
+      told.replaceChildren(el('p', null, m.state === 'finished' ? 'What it would do:' : 'What it would do with the first of them:'), outcome(m));
+      if (m.moved > 0) {
+        seen = JSON.stringify(body);
+        text(submit, `Move ${format.plural(m.moved, 'message')}`);
+      }
+      return stay;
+    }
+    const m = await request('POST', about.x('move'), { body });
+    about.say(`Move ${m.id} has begun.`);
+    begun();
+  });
+  const submit = box.querySelector('button[type=submit]');
+  box.addEventListener('input', () => {
+    seen = null;
+    told.replaceChildren();
+    text(submit, 'Show what it would do');
+    look();
+  });
+  look();
+}
+
+/** moves shows those of the queue, while there are some; it returns how to ask at once, and how to end. */
+export function moves(where, about, ended) {
+  const all = el('div');
+  where.append(all);
+  let over = null; // moves, when they were asked for last
+  const stop = async (m) => {
+    try {
+      await request('DELETE', path('api/x/moves', m.id));
+    } catch (error) {
+      about.say(`Move ${m.id}: ${error.message}`);
+    }
+    asking.now();
+  };
+  const asking = poll(async (signal) => {
+    const list = (await get(path('api/x/moves'), { signal })).filter((m) => m.vhost === about.vhost && m.queue === about.name), focused = document.activeElement?.getAttribute?.('data-move');
+    all.replaceChildren(...list.slice(-3).reverse().map((m) => el('section', { class: 'card', 'aria-label': `Move ${m.id}` },
+      el('div', { class: 'row' }, el('p', null, `Move ${m.id}: ${m.state}${m.reason ? `, ${m.reason}` : ''}. ${format.plural(m.moved, 'message')} moved, ${format.number(m.left)} left.`),
+        m.state === 'running' && el('button', { type: 'button', 'data-move': m.id, onclick: () => stop(m) }, `Stop move ${m.id}`)),
+      outcome(m))));
+    if (focused) all.querySelector(`[data-move="${CSS.escape(focused)}"]`)?.focus();
+    const now = list.filter((m) => m.state !== 'running').map((m) => m.id).join();
+    if (over !== null && over !== now) ended();
+    over = now;
+  }, 2000, about.context.report);
+  return asking;
+}
