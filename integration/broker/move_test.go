@@ -238,10 +238,7 @@ func TestMovePermissions(t *testing.T) {
 		}
 		try(toExchange, 401)
 		try(`{"exchange":"x"}`, 200) // by the key of each
-		var mine []moved
-		for _, m := range get[[]moved](w, "/api/x/moves") {
-			mine = append(mine, m)
-		}
+		mine := get[[]moved](w, "/api/x/moves")
 		if len(mine) != 1 || mine[0].Kept["access_refused"] != 1 || mine[0].User != "ann" {
 			t.Errorf("%+v", mine)
 		}
