@@ -242,10 +242,28 @@ func TestMovePermissions(t *testing.T) {
 		if len(mine) != 1 || mine[0].Kept["access_refused"] != 1 || mine[0].User != "ann" {
 			t.Errorf("%+v", mine)
 		}
+		w.moves(b, "q", `{"to":"origin"}`) // another user's
+		var hers []moved
+		if hers = decode[[]moved](w, w.ask("ann:a", "GET", "/api/x/moves", "")); len(hers) != 1 || hers[0].ID != mine[0].ID {
+			t.Errorf("%+v", hers)
+		}
+		for id, want := range map[string]int{mine[0].ID: 204, "2": 404} {
+			if got := w.ask("ann:a", "DELETE", "/api/x/moves/"+id, ""); got.Code != want {
+				t.Errorf("%s: %d", id, got.Code)
+			}
+		}
 		try(`{"exchange":"x","routing_key":"c"}`, 200)
 		if got := ch.Drain("to"); len(got) != 1 {
 			t.Error(got)
 		}
+	})
+}
+
+// What makes no sense is told.
+func TestMoveRequests(t *testing.T) {
+	testkit.Run(t, nil, func(b *testkit.Bubble) {
+		w, ch := bubbleWeb(b), b.Connect().Open()
+		ch.Declare("q", nil)
 		for body, text := range map[string]string{
 			`{}`:                                  "[{key_missing,to}]",
 			`{"to":"there"}`:                      `to is origin, or an object with queue, or with exchange and perhaps routing_key`,
