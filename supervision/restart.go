@@ -121,7 +121,7 @@ func restart(parent actor.Supervisor, child *actor.PID, pause time.Duration) {
 }
 
 // order fixes the place of each kind's counter.
-var order = []Kind{KindRegistry, KindVHost, KindExchange, KindDeadLetter, KindAdmin, KindConnection, KindChannel, KindQueue, KindShovel}
+var order = []Kind{KindRegistry, KindVHost, KindExchange, KindDeadLetter, KindAdmin, KindConnection, KindChannel, KindQueue, KindShovel, KindMove}
 
 func (f *Failures) add(kind Kind) {
 	for i, k := range order {

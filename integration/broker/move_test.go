@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/management"
 	"candlemark/internal/testkit"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -278,5 +279,34 @@ func TestMoveRequests(t *testing.T) {
 		}
 		w.want(404, "-", "POST", "/api/x/queues/%2F/q/move", `{"to":{"queue":"none"}}`)
 		w.want(404, "-", "POST", "/api/x/queues/%2F/none/move", `{"to":"origin"}`)
+	})
+}
+
+// So many moves run at a time, and so many that are over are remembered.
+func TestMovesAreBounded(t *testing.T) {
+	testkit.Run(t, nil, func(b *testkit.Bubble) {
+		w, ch := bubbleWeb(b), b.Connect().Open()
+		ch.Confirms()
+		ch.Declare("q", nil)
+		ch.Declare("to", nil)
+		for range management.MostMoves * 2 {
+			ch.Publish("", "q", testkit.Text("m"))
+		}
+		const slow = `{"to":{"queue":"to"},"rate":0.001}`
+		for range management.MostMoves {
+			w.want(200, "-", "POST", "/api/x/queues/%2F/q/move", slow)
+			b.Advance(time.Second)
+		}
+		w.want(400, "-", "POST", "/api/x/queues/%2F/q/move", slow)
+		for _, m := range get[[]moved](w, "/api/x/moves") {
+			w.want(204, "", "DELETE", "/api/x/moves/"+m.ID, "")
+		}
+		b.Advance(time.Second)
+		for range management.MostMovesEnded + 20 {
+			w.moves(b, "q", `{"to":{"queue":"to"},"ids":[1000000]}`)
+		}
+		if all := get[[]moved](w, "/api/x/moves"); len(all) > management.MostMovesEnded+1 {
+			t.Errorf("%d are remembered", len(all))
+		}
 	})
 }

@@ -342,6 +342,23 @@ var restartTable = []struct {
 			s.Errorf("moved %q", got)
 		}
 	}},
+	{"move when it has claimed messages", supervision.KindMove, "*mail.Claimed", func(s *stage) {
+		s.durable()
+		fill(s.ch, "q", 0, 100)
+		s.ch.Declare("to", nil)
+	}, func(s *stage) {
+		w := bubbleWeb(s.Bubble)
+		if m := w.moves(s.Bubble, "q", `{"to":{"queue":"to"}}`); m.State != "failed" {
+			s.Errorf("%+v", m)
+		}
+		s.Advance(time.Second)
+		if q := s.Describe("q"); q.Ready != 100 || q.Unacked != 0 {
+			s.Errorf("%+v", q)
+		}
+		if m := w.moves(s.Bubble, "q", `{"to":{"queue":"to"}}`); m.State != "finished" || m.Moved != 100 {
+			s.Errorf("%+v", m)
+		}
+	}},
 }
 
 // durable declares q, durable.

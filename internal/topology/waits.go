@@ -18,7 +18,7 @@ type Waits struct {
 }
 
 // manyGone is how many of them there may be besides twice as many as there are queues; beyond that those that are gone are forgotten.
-const manyGone = 1000
+const manyGone = 100
 
 // NewWaits makes those of a queue of that name.
 func (v *VHost) NewWaits(name string) *Waits { return &Waits{name: name, in: v} }
