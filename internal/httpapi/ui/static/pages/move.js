@@ -35,6 +35,7 @@ export function move(about, ids, begun) {
     el('p', null, ids ? `${format.plural(ids.length, 'selected message')} of ` : 'All ready messages of ', el('span', { class: 'value' }, about.name), '. Those that consumers hold stay.'),
     el('label', null, 'To', to), queue, exchange, key, field('rate', 'Messages per second (without one, as fast as it goes)'), told,
   ], 'Show what it would do', async (form) => {
+    /** @type {Record<string, any>} */
     const body = { to: 'origin', ids: ids ?? undefined };
     if (form.get('to') === 'queue') body.to = { queue: form.get('queue') };
     if (form.get('to') === 'exchange') body.to = { exchange: form.get('exchange'), routing_key: form.get('key') || undefined };
