@@ -59,7 +59,7 @@ func returnDelivery(s *state, m *mail.ReturnDelivery, now clock.Instant) {
 		Expires: true, Asked: m,
 		Step: func(clock.Instant) bool {
 			return all.Step(func(u consumers.Unsettled) {
-				if s.Backlog.Entry(u.Message).Seq == m.Seq {
+				if s.Backlog.Entry(u.Message).Seq == m.Seq && !u.Channel.Claims { // a move settles its own at once
 					held = u
 				}
 			}) || held.Channel != nil

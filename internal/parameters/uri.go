@@ -269,6 +269,9 @@ func Redacted(value json.RawMessage) json.RawMessage {
 
 // withoutLogin is an address, or what should be one, without what may be a password.
 func withoutLogin(address string) string {
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		return u.Scheme + "://" + u.Host + u.EscapedPath()
+	}
 	scheme, rest, ok := strings.Cut(address, "://")
 	if !ok {
 		scheme, rest = "", address

@@ -63,3 +63,17 @@ func TestParseURI(t *testing.T) {
 		t.Errorf("%+v %+v %v", u, u.TLS, err)
 	}
 }
+
+// TestRedacted: nothing of a login or of the settings behind "?" is shown, wherever "@" stands.
+func TestRedacted(t *testing.T) {
+	for address, want := range map[string]string{
+		"amqp://u:p@far:1/v?password=s@ecret": "amqp://far:1/v",
+		"amqp://far?password=s@ecret":         "amqp://far",
+		"amqp://u:p@/v":                       "amqp:///v",
+		"u:p@far":                             "far",
+	} {
+		if got := string(Redacted([]byte(`{"src-uri":"` + address + `"}`))); got != `{"src-uri":"`+want+`"}` {
+			t.Errorf("%s: %s", address, got)
+		}
+	}
+}

@@ -34,6 +34,7 @@ func Take(m *mail.Claim, set *messages.Set, of *consumers.Set, open func() *cons
 	var holder *consumers.Channel
 	if len(handles) > 0 && !m.Look {
 		holder = open()
+		holder.Claims = true
 	}
 	for i, h := range handles {
 		c.show(&set.Backlog, h, i)

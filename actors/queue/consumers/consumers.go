@@ -24,6 +24,7 @@ type Channel struct {
 	consumers []*Consumer
 	allowed   int   // what the channel allowed its limited consumers under their common limit
 	offered   offer // what is open
+	Claims    bool  // it is a move's, which takes messages without consuming
 }
 
 // Consuming reports whether it has consumers.

@@ -113,9 +113,10 @@ func queueForm(r *rest.Request, q *management.Queue) queueItem {
 	item := queueItem{
 		Arguments: forms.Object(q.Arguments), AutoDelete: q.AutoDelete, Consumers: q.Consumers, Durable: q.Durable,
 		Effective: q.Effective.Definition, Exclusive: q.Exclusive, IdleSince: forms.Stamp(q.IdleSince), Memory: q.Memory,
-		Bytes: q.ReadyBytes + q.UnackedBytes, BytesRAM: q.ReadyBytes + q.UnackedBytes, BytesReady: q.ReadyBytes, BytesUnacked: q.UnackedBytes,
+		Bytes: q.ReadyBytes + q.UnackedBytes, BytesRAM: max(q.ReadyBytes+q.UnackedBytes-q.PagedBytes, 0), BytesReady: q.ReadyBytes, BytesUnacked: q.UnackedBytes,
+		BytesPagedOut: q.PagedBytes, PagedOut: q.Paged, MessagesRAM: max(messages-q.Paged, 0), // scheduled ones are paged, too
 		Stats:    stats,
-		Messages: messages, MessagesRate: f[0], MessagesRAM: messages, Ready: q.Ready, ReadyRate: f[1], ReadyRAM: q.Ready,
+		Messages: messages, MessagesRate: f[0], Ready: q.Ready, ReadyRate: f[1], ReadyRAM: q.Ready,
 		Unacked: q.Unacked, UnackedRate: f[2], UnackedRAM: q.Unacked, Name: q.Name, Node: r.Node,
 		OperatorPolicy: forms.OrNull(q.Effective.OperatorPolicy), Policy: forms.OrNull(q.Effective.Policy),
 		State: q.State, Type: q.Type, VHost: q.VHost,

@@ -1,0 +1,30 @@
+package queue
+
+import (
+	"testing"
+
+	"candlemark/actors/mail"
+)
+
+// TestClaim: what a move has taken nobody else gets, nor can it be returned as a consumer's delivery can; it goes away, or back to its place
+// as it was.
+func TestClaim(t *testing.T) {
+	c := newCore(t)
+	c.put("1", "2", "3")
+	c.feed(&mail.Claim{Request: mail.Request{ReplyTo: ch1}, Limit: 2})
+	got := one[*mail.Claimed](c)
+	if len(got.Messages) != 2 || string(got.Messages[0].Message.Body) != "1" || got.Messages[0].Number == 0 || !got.More {
+		t.Fatalf("%+v", got)
+	}
+	c.want("left", c.ready(), "3")
+	for _, d := range c.locks(0, 0).Deliveries {
+		if c.takeBack(d.Seq) {
+			t.Errorf("%d was returned in the middle of a move", d.Seq)
+		}
+	}
+	c.settle(ch1, mail.Ack, got.Messages[1].Number, got.Messages[1].Number)
+	c.settle(ch1, mail.PutBack, got.Messages[0].Number, got.Messages[0].Number)
+	c.want("back", c.ready(), "1", "3")
+	c.consume(ch2, "a", 0)
+	c.want("as it was", c.delivered("a"), "1", "3")
+}
