@@ -17,6 +17,7 @@ var leaves = []string{
 // A parent may always import the packages below it. A package that has no line here is not part of the house yet.
 var rooms = map[string][]string{
 	"protocol":                 {},
+	"protocol/amqp10":          {},
 	"policies":                 {"protocol", "internal/erlang", "internal/plainjson"},
 	"policies/pattern":         {},
 	"policies/changes":         {"protocol", "policies"},

@@ -1,0 +1,232 @@
+package amqp10
+
+import "iter"
+
+// Text is a string that aliases what it was read from.
+type Text []byte
+
+// SymbolText is a symbol that aliases what it was read from.
+type SymbolText []byte
+
+// Header is the section of how to deliver a message [AMQP 1.0 messaging 3.2.1].
+type Header struct {
+	Durable       bool
+	Priority      uint8            // default 4
+	TTL           Optional[uint32] // milliseconds
+	FirstAcquirer bool
+	DeliveryCount uint32 // attempts that failed
+}
+
+// DefaultHeader is what a message without a header has.
+var DefaultHeader = Header{Priority: 4}
+
+func (p *Header) fields(f *fields) {
+	defaulted(f, &p.Durable, false)
+	defaulted(f, &p.Priority, 4)
+	optional(f, &p.TTL)
+	defaulted(f, &p.FirstAcquirer, false)
+	defaulted(f, &p.DeliveryCount, 0)
+}
+
+// Properties are the standard properties of a message [AMQP 1.0 messaging 3.2.4]. Bytes alias what they were read from and are nil
+// when absent.
+type Properties struct {
+	MessageID          Value // a ulong, uuid, binary or string
+	UserID             []byte
+	To                 Text
+	Subject            Text
+	ReplyTo            Text
+	CorrelationID      Value // as MessageID
+	ContentType        SymbolText
+	ContentEncoding    SymbolText
+	AbsoluteExpiryTime Optional[Timestamp]
+	CreationTime       Optional[Timestamp]
+	GroupID            Text
+	GroupSequence      Optional[uint32]
+	ReplyToGroupID     Text
+}
+
+func (p *Properties) fields(f *fields) {
+	nullable(f, &p.MessageID)
+	nullable(f, &p.UserID)
+	nullable(f, &p.To)
+	nullable(f, &p.Subject)
+	nullable(f, &p.ReplyTo)
+	nullable(f, &p.CorrelationID)
+	nullable(f, &p.ContentType)
+	nullable(f, &p.ContentEncoding)
+	optional(f, &p.AbsoluteExpiryTime)
+	optional(f, &p.CreationTime)
+	nullable(f, &p.GroupID)
+	optional(f, &p.GroupSequence)
+	nullable(f, &p.ReplyToGroupID)
+	f.messageID(p.MessageID)
+	f.messageID(p.CorrelationID)
+}
+
+// messageID refuses values that are no message id.
+func (f *fields) messageID(id Value) {
+	switch id.Type() {
+	case TypeNone, TypeULong, TypeUUID, TypeBinary, TypeString:
+	default:
+		f.fail(mismatch)
+	}
+}
+
+// Sections are the sections of an encoded message, which they alias. Those that are not there are nil. What was scanned can be forwarded:
+// all of it was checked but what Header and Properties hold, which their methods check.
+//
+//	│ header │ delivery annotations │ message annotations │ properties │ application properties │ body … │ footer │
+//	                                                      └────────────── bare message ────────────────┘
+type Sections struct {
+	header     []byte // the whole sections
+	properties []byte
+
+	DeliveryAnnotations   Value // a map with symbols, or numbers, as keys
+	MessageAnnotations    Value // likewise
+	ApplicationProperties Value // a map with strings as keys
+	Footer                Value // as annotations
+
+	BodyKind uint64 // SectionData, SectionSequence, SectionValue; 0 without a body
+	body     []byte
+
+	BareStart, BareEnd int // where in the message the bare message begins and ends
+}
+
+// ScanSections finds the sections of a message, which is all of b, and allocates nothing. Errors are *Error: amqp:decode-error for bytes
+// that are no value, sections that there are not, a wrong order, a section twice; amqp:invalid-field for a section of the wrong type.
+// A message without a body is accepted: clients send them.
+func ScanSections(b []byte) (s Sections, err error) {
+	c := cursor{b: b}
+	s.BareStart, s.BareEnd = len(b), len(b)
+	last, at := uint64(0), 0
+	for len(c.b) > 0 {
+		at = len(b) - len(c.b)
+		code := c.descriptor()
+		if !follows(code, last) {
+			c.fail(malformed)
+		}
+		v := c.value()
+		if c.fault != sound || !s.add(code, b[at:len(b)-len(c.b)], v) {
+			c.fail(mismatch)
+			return Sections{}, Errorf(c.fault.condition(), "cannot decode the message at byte %d", at)
+		}
+		if code >= SectionProperties && s.BareStart == len(b) {
+			s.BareStart = at
+		}
+		if code == SectionFooter {
+			s.BareEnd = at
+		}
+		last = code
+	}
+	s.body = s.body[:len(s.body):len(s.body)]
+	return s, nil
+}
+
+// follows is whether a section may follow another, 0 at the start.
+func follows(code, last uint64) bool {
+	switch code {
+	case SectionData, SectionSequence:
+		return last == code || last < SectionData
+	case SectionValue:
+		return last < SectionData
+	}
+	return code >= SectionHeader && code <= SectionFooter && code > last
+}
+
+// add keeps a section whose value is v; false if it has not the type that it must have.
+func (s *Sections) add(code uint64, section []byte, v Value) bool {
+	switch code {
+	case SectionHeader:
+		s.header = section
+		return v.Type() == TypeList
+	case SectionDeliveryAnnotations:
+		s.DeliveryAnnotations = v
+		return annotations(v)
+	case SectionMessageAnnotations:
+		s.MessageAnnotations = v
+		return annotations(v)
+	case SectionProperties:
+		s.properties = section
+		return v.Type() == TypeList
+	case SectionApplicationProperties:
+		s.ApplicationProperties = v
+		return keyed(v, TypeString, TypeString)
+	case SectionFooter:
+		s.Footer = v
+		return annotations(v)
+	}
+	s.BodyKind = code
+	if s.body == nil {
+		s.body = section
+	} else {
+		s.body = s.body[:len(s.body)+len(section)] // they lie one behind the other
+	}
+	return code == SectionValue || code == SectionData && v.Type() == TypeBinary || code == SectionSequence && v.Type() == TypeList
+}
+
+// annotations is whether v is a map as annotations are. By the specification keys are symbols or ulongs, but there are clients that send
+// their numbers as long.
+func annotations(v Value) bool {
+	return keyed(v, TypeSymbol, TypeULong) || keyed(v, TypeSymbol, TypeLong)
+}
+
+// keyed is whether v is a map with keys of two types.
+func keyed(v Value, one, other Type) bool {
+	for key := range v.Entries() {
+		if t := key.Type(); t != one && t != other {
+			return false
+		}
+	}
+	return v.Type() == TypeMap
+}
+
+// Header reads the header; DefaultHeader if there is none. The error is *Error amqp:invalid-field.
+func (s *Sections) Header() (h Header, err error) {
+	if s.header == nil {
+		return DefaultHeader, nil
+	}
+	_, err = DecodeInto(s.header, &h)
+	return h, err
+}
+
+// Properties reads the properties into p, which alias the message. The error is *Error amqp:invalid-field.
+func (s *Sections) Properties(p *Properties) error {
+	*p = Properties{}
+	if s.properties == nil {
+		return nil
+	}
+	_, err := DecodeInto(s.properties, p)
+	return err
+}
+
+// Body returns all sections of the body, encoded.
+func (s *Sections) Body() []byte { return s.body }
+
+// BodyValues yields what the sections of the body hold: binaries, lists, or one value of any type.
+func (s *Sections) BodyValues() iter.Seq[Value] {
+	return func(yield func(Value) bool) {
+		for c := (cursor{b: s.body}); len(c.b) > 0; {
+			if _, v := c.next().Described(); !yield(v) {
+				return
+			}
+		}
+	}
+}
+
+// AppendSection appends a section that is not a composite: code is its descriptor, v what it holds.
+func AppendSection(dst []byte, code uint64, v Value) []byte {
+	return append(AppendDescriptor(dst, code), v...)
+}
+
+// AppendComposite appends a composite: a header or properties.
+func AppendComposite(dst []byte, p Composite) []byte {
+	f := fields{out: dst}
+	f.writeComposite(p)
+	return f.out
+}
+
+// AppendDataHead appends the beginning of a data section; size bytes must follow it.
+func AppendDataHead(dst []byte, size int) []byte {
+	return appendLength(AppendDescriptor(dst, SectionData), TypeBinary, size)
+}
