@@ -76,24 +76,27 @@ func TestPublishMandatory(t *testing.T) {
 	c.fails(<-closed, amqp.NotFound, "NOT_FOUND - no exchange 'nowhere' in vhost '/'")
 }
 
+// Bodies of every size arrive as they were, in frames of every size: copied or, when they are large, referred to.
 func TestPublishBodiesOverManyFrames(t *testing.T) {
 	t.Parallel()
 	b := start(t)
-	for _, frameMax := range []int{4096, 131072} {
+	for _, frameMax := range []int{4096, 10_000, 131072} {
 		c := b.dialWith(amqp.Config{FrameSize: frameMax})
 		if got := c.conn.Config.FrameSize; got != frameMax {
 			t.Errorf("frame size %d", got)
 		}
-		q := c.queue("", nil)
-		deliveries := c.consume(q, true)
-		for _, size := range []int{0, 1, frameMax - 9, frameMax - 8, frameMax - 7, 3 * (frameMax - 8), 1 << 20, 9 << 20} {
-			body := make([]byte, size)
-			for i := range body {
-				body[i] = byte(rand.Uint32())
-			}
-			c.put("", q, amqp.Publishing{Body: body})
-			if d := c.next(deliveries); !bytes.Equal(d.Body, body) {
-				t.Errorf("%d bytes in frames of %d came as %d", size, frameMax, len(d.Body))
+		for _, autoAck := range []bool{false, true} {
+			q := c.queue("", nil)
+			deliveries := c.consume(q, autoAck)
+			for _, size := range []int{0, 1, frameMax - 9, frameMax - 8, frameMax - 7, 3 * (frameMax - 8), 1 << 20, 9 << 20} {
+				body := make([]byte, size)
+				for i := range body {
+					body[i] = byte(rand.Uint32())
+				}
+				c.put("", q, amqp.Publishing{Body: body})
+				if d := c.next(deliveries); !bytes.Equal(d.Body, body) {
+					t.Errorf("%d bytes in frames of %d came as %d", size, frameMax, len(d.Body))
+				}
 			}
 		}
 	}

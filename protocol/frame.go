@@ -123,6 +123,18 @@ func AppendHeaderFrame(dst []byte, channel uint16, bodySize uint64, properties [
 
 // AppendBodyFrames appends body as frames of at most frameMax bytes each (0: no limit); none for an empty body [AMQP 4.2.6.2].
 func AppendBodyFrames(dst []byte, channel uint16, body []byte, frameMax uint32) []byte {
+	if frameMax == 0 || len(body)+FrameOverhead <= int(frameMax) { // almost always
+		if len(body) == 0 {
+			return dst
+		}
+		dst = appendFrameHeader(dst, FrameBody, channel, len(body))
+		return append(append(dst, body...), FrameEnd)
+	}
+	return AppendBodyFramesWith(dst, channel, body, frameMax, func(dst, part []byte) []byte { return append(dst, part...) })
+}
+
+// AppendBodyFramesWith is AppendBodyFrames with the payload of each frame appended by add.
+func AppendBodyFramesWith(dst []byte, channel uint16, body []byte, frameMax uint32, add func(dst, part []byte) []byte) []byte {
 	limit := len(body)
 	if frameMax > FrameOverhead {
 		limit = min(limit, int(frameMax-FrameOverhead))
@@ -131,7 +143,7 @@ func AppendBodyFrames(dst []byte, channel uint16, body []byte, frameMax uint32) 
 		part := body[:min(limit, len(body))]
 		body = body[len(part):]
 		dst = appendFrameHeader(dst, FrameBody, channel, len(part))
-		dst = append(append(dst, part...), FrameEnd)
+		dst = append(add(dst, part), FrameEnd)
 	}
 	return dst
 }

@@ -32,6 +32,9 @@ func New(cfg Config) actor.Actor {
 	c.arrivals = cfg.Intake.Of(begun{c})
 	c.writer = writer{c: c}
 	c.outbox = outbox.NewDirect(cfg.OutboxLimit, func() { go c.writer.run() }, c.writer.direct())
+	if _, ok := cfg.Conn.(vectored); ok {
+		c.outbox.Reference()
+	}
 	return c
 }
 

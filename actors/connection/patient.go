@@ -23,15 +23,15 @@ type patience struct {
 	clock   *clock.Clock
 }
 
-// write brings at least a part of b to the socket.
-func (p *patience) write(conn net.Conn, b []byte) (n int, err error) {
+// write has do bring at least a part of something to the socket.
+func (p *patience) write(conn net.Conn, do func() (int, error)) (n int, err error) {
 	if p.timeout <= 0 {
-		return conn.Write(b)
+		return do()
 	}
 	began := p.clock.Ran()
 	for rest := p.timeout; rest > 0; rest = p.timeout - (p.clock.Ran() - began) {
 		_ = conn.SetWriteDeadline(time.Now().Add(min(rest, p.timeout/writeTries))) // a failure shows in Write
-		n, err = conn.Write(b)
+		n, err = do()
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			return n, err
 		}
@@ -66,7 +66,7 @@ func (p *patient) Write(b []byte) (int, error) {
 			n, err := p.Conn.Write(b[written:])
 			return written + n, err
 		}
-		n, err := p.write(p.Conn, b[written:])
+		n, err := p.write(p.Conn, func() (int, error) { return p.Conn.Write(b[written:]) })
 		if written += n; err != nil || written == len(b) {
 			return written, err
 		}

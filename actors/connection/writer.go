@@ -2,6 +2,7 @@ package connection
 
 import (
 	"crypto/tls"
+	"math"
 	"sync/atomic"
 )
 
@@ -19,8 +20,8 @@ type writer struct {
 
 func (w *writer) run() {
 	defer w.c.recovered("writer")
-	for b := w.c.outbox.Take(); b != nil; b = w.c.outbox.Take() {
-		if err := w.write(b); err != nil {
+	for v := w.c.outbox.TakeVector(); len(v) > 0; v = w.c.outbox.TakeVector() {
+		if err := w.write(v); err != nil {
 			w.c.outbox.Close()
 			w.c.post(&lost{err})
 			return // without another Take: the outbox never starts a writer again
@@ -28,22 +29,45 @@ func (w *writer) run() {
 	}
 }
 
-// write brings all of b to the socket, however long that takes, unless nothing of
+// vectored is a connection that takes output in several pieces at once.
+type vectored interface {
+	WriteVector(v [][]byte) (int, error)
+}
+
+// write brings all of v to the socket, however long that takes, unless nothing of
 // it moves for SendTimeout. With TLS it is the socket below that sees to that (Patient).
-func (w *writer) write(b []byte) error {
-	conn, most := w.c.cfg.Conn, len(b)
+// It changes v.
+func (w *writer) write(v [][]byte) error {
+	conn, most := w.c.cfg.Conn, math.MaxInt
 	p := patience{w.c.cfg.SendTimeout, w.c.cfg.Clock}
 	if _, secured := conn.(interface{ ConnectionState() tls.ConnectionState }); secured {
 		most, p.timeout = largestRecord, 0
 	}
-	for len(b) > 0 {
-		n, err := p.write(conn, b[:min(len(b), most)])
-		b = b[w.wrote(n):]
+	for len(v) > 0 {
+		n, err := p.write(conn, func() (int, error) {
+			if len(v) > 1 {
+				return conn.(vectored).WriteVector(v)
+			}
+			return conn.Write(v[0][:min(len(v[0]), most)])
+		})
+		v = behind(v, w.wrote(n))
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// behind returns the rest of v after n bytes.
+func behind(v [][]byte, n int) [][]byte {
+	for len(v) > 0 && n >= len(v[0]) {
+		n -= len(v[0])
+		v = v[1:]
+	}
+	if len(v) > 0 {
+		v[0] = v[0][n:]
+	}
+	return v
 }
 
 // wrote counts n bytes of one write, if there are any, and returns n.

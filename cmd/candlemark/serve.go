@@ -21,6 +21,7 @@ import (
 // serve runs a broker until SIGINT or SIGTERM and returns the exit code. It ends
 // by itself when nothing can be stored any more (ADR 14).
 func serve(args []string) int {
+	defer runtime.KeepAlive(reserveHeap())
 	settings, err := config.Load(flag.NewFlagSet("candlemark serve", flag.ContinueOnError), args, os.Environ())
 	if errors.Is(err, flag.ErrHelp) {
 		return 0
@@ -48,8 +49,6 @@ func serve(args []string) int {
 		return 1
 	}
 	b.process.holds(settings.Values)
-	heap := reserveHeap()
-	defer runtime.KeepAlive(heap)
 	r := &reloader{broker: b, running: settings.Values, level: level, log: log, read: func() (*config.Settings, error) {
 		flags := flag.NewFlagSet("candlemark serve", flag.ContinueOnError)
 		flags.SetOutput(io.Discard)

@@ -3,7 +3,8 @@
 // Owns: the bytes between the channels of one connection and its socket. It is
 // the one sanctioned lock of the broker (ADR 7): channels append whole
 // contents from their own turns, so that the frames of two contents never mix,
-// and everything that has gathered goes out in one write.
+// and everything that has gathered goes out in one write. Large bodies may be
+// references to what is kept elsewhere (ADR 66).
 //
 // Mail: none. It calls back: when a writer is needed, when there is room again,
 // when it has run dry after Finish.

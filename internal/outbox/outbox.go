@@ -13,6 +13,10 @@ import (
 // where it was no clear gain over 8.
 const directMax = 8 << 10
 
+// SmallestReference is the size of the smallest body that is kept as a reference, in bytes: never an appender's own to
+// write, and never a part of a block that others share (ADR 66).
+const SmallestReference = directMax + 1
+
 // TryWrite writes what the socket takes without waiting and returns how many
 // bytes that were, 0 when it would block or fails. It is never called while
 // another write is under way.
@@ -35,6 +39,8 @@ type Outbox struct {
 	waiting []func() // to be called when pending is swapped out
 	drained func()   // from Finish
 	claims  claims
+
+	references bool // Refer does not copy
 }
 
 // New makes an outbox that has no room above limit bytes. start is called,
@@ -52,6 +58,10 @@ func NewDirect(limit int, start func(), try TryWrite) *Outbox {
 	return &Outbox{limit: limit, start: start, try: try, spilled: -1}
 }
 
+// Reference has Refer keep bodies instead of copying them, which only TakeVector can tell. It is to be
+// called before anything else.
+func (o *Outbox) Reference() { o.references = true }
+
 // Begin locks the outbox and returns the buffer to append to. End must follow
 // soon, whatever happens: code that may panic in between defers it.
 func (o *Outbox) Begin() []byte {
@@ -66,13 +76,24 @@ func (o *Outbox) Begin() []byte {
 // RoomFor tells whether more may be appended to b, the buffer that Begin
 // returned and that may have grown since. Only between Begin and End. A closed
 // outbox has no room.
-func (o *Outbox) RoomFor(b []byte) bool { return !o.closed && len(b) < o.limit }
+func (o *Outbox) RoomFor(b []byte) bool { return !o.closed && len(b)+o.pending.referred < o.limit }
+
+// Refer appends body to b, the buffer that Begin returned, perhaps as a reference: nobody may ever
+// write to body again. More must be appended behind it. Only between Begin and End.
+func (o *Outbox) Refer(b, body []byte) []byte {
+	if !o.references || len(body) < SmallestReference {
+		return append(b, body...)
+	}
+	o.pending.refs = append(o.pending.refs, reference{len(b), body})
+	o.pending.referred += len(body)
+	return b
+}
 
 // HasRoom is RoomFor outside of Begin and End.
 func (o *Outbox) HasRoom() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return !o.closed && (o.pending == nil || len(o.pending.b) < o.limit)
+	return !o.closed && (o.pending == nil || o.pending.size() < o.limit)
 }
 
 // overhang is by how much the last message of a full buffer mostly exceeds it.
@@ -91,6 +112,7 @@ func (o *Outbox) End(b []byte) {
 		b = b[:o.mark]
 	}
 	o.pending.b = b
+	o.pending.truncate()
 	if len(b) == 0 {
 		o.pending.release()
 		o.pending = nil
@@ -100,7 +122,7 @@ func (o *Outbox) End(b []byte) {
 		return
 	}
 	o.writing = true
-	if o.try == nil || len(b) > directMax {
+	if o.try == nil || o.pending.size() > directMax {
 		o.mu.Unlock()
 		o.start()
 		return
@@ -115,7 +137,7 @@ func (o *Outbox) End(b []byte) {
 // called between Begin and End. A closed outbox never calls it.
 func (o *Outbox) WhenRoom(f func()) {
 	o.mu.Lock()
-	room := o.pending == nil || len(o.pending.b) < o.limit
+	room := o.pending == nil || o.pending.size() < o.limit
 	if !room && !o.closed {
 		o.waiting = append(o.waiting, f)
 	}
@@ -147,15 +169,25 @@ func (o *Outbox) Finish(drained func()) {
 
 // Take returns what is to be written next, all of it, before the next call. Nil
 // says that there is nothing and that the writing has ended: the next append
-// starts it anew. The bytes belong to the outbox and are reused.
+// starts it anew. The bytes belong to the outbox and are reused. It is not for
+// an outbox that keeps references.
 func (o *Outbox) Take() []byte {
+	v := o.TakeVector()
+	if len(v) == 0 {
+		return nil
+	}
+	return v[0]
+}
+
+// TakeVector is Take for output in several pieces, none of them empty. They, too, belong to the outbox.
+func (o *Outbox) TakeVector() [][]byte {
 	o.mu.Lock()
-	b, calls := o.next()
+	v, calls := o.next()
 	o.mu.Unlock()
 	for _, f := range calls {
 		f()
 	}
-	return b
+	return v
 }
 
 // direct is an appender's own attempt. It has the writing.
@@ -183,17 +215,17 @@ func (o *Outbox) direct(roomy []func()) {
 	}
 }
 
-// next is the body of Take, with whom to call afterwards. mu is held.
-func (o *Outbox) next() (b []byte, calls []func()) {
+// next is the body of TakeVector, with whom to call afterwards. mu is held.
+func (o *Outbox) next() (v [][]byte, calls []func()) {
 	if o.spilled >= 0 {
-		b, o.spilled = o.current.b[o.spilled:], -1
-		return b, nil
+		v, o.spilled = o.current.pieces(o.spilled), -1
+		return v, nil
 	}
 	if o.pending == nil {
 		return nil, o.idle()
 	}
 	calls = o.swap()
-	return o.current.b, calls
+	return o.current.pieces(0), calls
 }
 
 // swap makes what has gathered the current buffer; who waited for that is to be

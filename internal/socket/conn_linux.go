@@ -85,16 +85,29 @@ func (c *Conn) TryRead(b []byte) (int, error) {
 
 // Write implements net.Conn.
 func (c *Conn) Write(b []byte) (written int, err error) {
+	return c.bring(len(b), func(from int) (int, error) { return unix.Write(c.fd, b[from:]) })
+}
+
+// mostPieces is how many pieces one system call takes (UIO_MAXIOV).
+const mostPieces = 1024
+
+// WriteVector is Write for several pieces, of which it may write less than all without an error.
+func (c *Conn) WriteVector(v [][]byte) (written int, err error) {
+	return c.bring(1, func(int) (int, error) { return unix.Writev(c.fd, v[:min(len(v), mostPieces)]) })
+}
+
+// bring writes until at least so many bytes have gone.
+func (c *Conn) bring(least int, write func(from int) (int, error)) (written int, err error) {
 	for {
 		if c.late(&c.out) {
 			return written, c.failed("write", os.ErrDeadlineExceeded)
 		}
-		n, err := c.try(b[written:])
+		n, err := c.try(func() (int, error) { return write(written) })
 		written += n
 		if errors.Is(err, ErrNotNow) {
 			err = c.wait(&c.out)
 		}
-		if err != nil || written == len(b) {
+		if err != nil || written >= least {
 			return written, c.failed("write", err)
 		}
 	}
@@ -102,18 +115,18 @@ func (c *Conn) Write(b []byte) (written int, err error) {
 
 // TryWrite writes what the socket takes at once, 0 bytes if that is nothing or it fails.
 func (c *Conn) TryWrite(b []byte) int {
-	n, _ := c.try(b) // the error comes again with the next Write
+	n, _ := c.try(func() (int, error) { return unix.Write(c.fd, b) }) // the error comes again with the next Write
 	return n
 }
 
-func (c *Conn) try(b []byte) (int, error) {
+func (c *Conn) try(write func() (int, error)) (int, error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	if c.gone.Load() {
 		return 0, net.ErrClosed
 	}
 	for {
-		n, err := unix.Write(c.fd, b)
+		n, err := write()
 		switch {
 		case err == nil:
 			return n, nil

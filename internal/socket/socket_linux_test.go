@@ -295,3 +295,36 @@ func (r *reads) Fill() int {
 }
 
 func (r *reads) Handle() { r.handled <- r.n }
+
+// TestWriteVector has many more pieces written than one system call takes, to a peer that reads slowly.
+func TestWriteVector(t *testing.T) {
+	c, peer := pair(t, newLoops(t, plainly))
+	var v [][]byte
+	var want []byte
+	for i := range 5000 {
+		v = append(v, bytes.Repeat([]byte{byte(i)}, 1+i%2000))
+		want = append(want, v[i]...)
+	}
+	got := make(chan []byte, 1)
+	go func() {
+		b, _ := io.ReadAll(io.LimitReader(peer, int64(len(want))))
+		got <- b
+	}()
+	for len(v) > 0 {
+		n, err := c.WriteVector(v)
+		must(t, err)
+		for ; len(v) > 0 && n >= len(v[0]); v = v[1:] {
+			n -= len(v[0])
+		}
+		if len(v) > 0 {
+			v[0] = v[0][n:]
+		}
+	}
+	if !bytes.Equal(<-got, want) {
+		t.Error("not what was written")
+	}
+	_ = c.Close()
+	if _, err := c.WriteVector([][]byte{want}); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("%v from a closed one", err)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
+	"candlemark/internal/outbox"
 	"candlemark/protocol"
 )
 
@@ -59,7 +60,15 @@ func (o *Output) Return(m *message.Message) bool {
 
 func (o *Output) appendContent(b []byte, m *message.Message, header []byte) []byte {
 	b = protocol.AppendHeaderFrame(b, o.cfg.ID, uint64(len(m.Body)), header)
-	return protocol.AppendBodyFrames(b, o.cfg.ID, m.Body, o.cfg.FrameMax)
+	return o.appendBody(b, m)
+}
+
+// appendBody appends the body, or refers to it if it is large and stays as it is.
+func (o *Output) appendBody(b []byte, m *message.Message) []byte {
+	if !m.Owned || len(m.Body) < outbox.SmallestReference {
+		return protocol.AppendBodyFrames(b, o.cfg.ID, m.Body, o.cfg.FrameMax)
+	}
+	return protocol.AppendBodyFramesWith(b, o.cfg.ID, m.Body, o.cfg.FrameMax, o.cfg.Outbox.Refer)
 }
 
 // Confirm tells the client of publishes if there is room. False: they are put off.

@@ -132,7 +132,7 @@ func (o *Output) encode(c *Consumer, m *mail.Deliver) (size int) {
 		tag := o.unacked.Tag(c.Queue, d.Number, false)
 		b = protocol.AppendDeliverFrame(b, id, m.Tag, tag, d.Redelivered, d.Message.Exchange, d.Message.RoutingKey)
 		b = protocol.AppendHeaderFrame(b, id, uint64(len(d.Message.Body)), header)
-		b = protocol.AppendBodyFrames(b, id, d.Message.Body, o.cfg.FrameMax)
+		b = o.appendBody(b, &d.Message)
 		size += len(d.Message.Body)
 		m.Written++
 		if left := len(m.Items) - m.Written; left > 0 && cap(b)-len(b) < len(b)-start { // mostly they are alike
