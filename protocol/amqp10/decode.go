@@ -36,12 +36,13 @@ func (c *cursor) decodeRest(code uint8, level int) any {
 		return c.mapping(code, level)
 	case TypeArray:
 		return c.array(code, level)
+	default:
+		p := c.scalar(code)
+		if c.fault != sound {
+			return nil
+		}
+		return scalarOf(code, p)
 	}
-	p := c.scalar(code)
-	if c.fault != sound {
-		return nil
-	}
-	return scalarOf(code, p)
 }
 
 // scalarOf is the Go value of a scalar's checked payload, copied; nil for null.
@@ -87,8 +88,9 @@ func scalarOf(code uint8, p []byte) any {
 		return Decimal64(p)
 	case TypeDecimal128:
 		return Decimal128(p)
+	default:
+		return nil
 	}
-	return nil
 }
 
 // list reads a list behind its constructor; an empty one is a nil List.

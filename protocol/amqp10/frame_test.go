@@ -207,3 +207,40 @@ func TestFramesDoNotAllocate(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkDecodeTransfer(b *testing.B) {
+	frame := AppendTransfer(nil, 1, &Transfer{Handle: 1, DeliveryID: Some[uint32](1 << 20), DeliveryTag: []byte("0123"), MessageFormat: Some[uint32](0)}, 1<<20, make([]byte, 100))
+	var t Transfer
+	b.ReportAllocs()
+	for b.Loop() {
+		f, _, _, _ := ParseFrame(frame, 1<<20)
+		_, _ = DecodeInto(f.Body, &t)
+	}
+}
+
+func BenchmarkAppendTransfer(b *testing.B) {
+	t := Transfer{Handle: 1, DeliveryID: Some[uint32](1 << 20), DeliveryTag: []byte("0123"), MessageFormat: Some[uint32](0)}
+	out, body := make([]byte, 0, 4096), make([]byte, 100)
+	b.ReportAllocs()
+	for b.Loop() {
+		out = AppendTransfer(out[:0], 1, &t, 131072, body)
+	}
+}
+
+func BenchmarkDecodeDisposition(b *testing.B) {
+	frame := AppendFrame(nil, 1, &Disposition{Role: RoleReceiver, First: 1000, Last: Some[uint32](2000), Settled: true, State: State{Kind: Accepted}})
+	var d Disposition
+	b.ReportAllocs()
+	for b.Loop() {
+		_, _ = DecodeInto(frame[frameHeaderSize:], &d)
+	}
+}
+
+func BenchmarkAppendDisposition(b *testing.B) {
+	d := Disposition{Role: RoleReceiver, First: 1000, Last: Some[uint32](2000), Settled: true, State: State{Kind: Accepted}}
+	out := make([]byte, 0, 4096)
+	b.ReportAllocs()
+	for b.Loop() {
+		out = AppendFrame(out[:0], 1, &d)
+	}
+}

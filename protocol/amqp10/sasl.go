@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// SASLMechanisms is what the server offers; it must name one at least [AMQP 1.0 security 5.3.3.1].
+// SASLMechanisms are those that the server offers, one at least [AMQP 1.0 security 5.3.3.1].
 type SASLMechanisms struct{ ServerMechanisms []Symbol }
 
 func (p *SASLMechanisms) fields(f *fields) { required(f, &p.ServerMechanisms) }

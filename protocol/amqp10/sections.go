@@ -17,7 +17,7 @@ type Header struct {
 	DeliveryCount uint32 // attempts that failed
 }
 
-// DefaultHeader is what a message without a header has.
+// DefaultHeader stands for the header of a message that has none.
 var DefaultHeader = Header{Priority: 4}
 
 func (p *Header) fields(f *fields) {

@@ -74,9 +74,9 @@ type (
 	Timestamp  int64    // milliseconds since 1970-01-01 UTC
 	UUID       [16]byte // in the order of RFC 4122
 	Decimal32  [4]byte  // decimals are only handed on
-	Decimal64  [8]byte
-	Decimal128 [16]byte
-	List       []any
+	Decimal64  [8]byte  // likewise
+	Decimal128 [16]byte // likewise
+	List       []any    // nil when empty
 )
 
 // Map is a map in the order in which its entries came. A map with the same key twice is not refused; Get finds the first.

@@ -29,7 +29,7 @@ func (v Value) Decode() any {
 	return c.decode(1)
 }
 
-// payload is what follows the constructor.
+// payload returns the bytes behind constructor and length word.
 func (v Value) payload() []byte {
 	c := cursor{b: v[1:]}
 	return c.payload(v[0])
@@ -48,8 +48,9 @@ func (v Value) Uint64() (n uint64, ok bool) {
 	switch v.Type() {
 	case TypeUByte, TypeUShort, TypeUInt, TypeULong:
 		return number(v[0], v.payload()), true
+	default:
+		return 0, false
 	}
-	return 0, false
 }
 
 // Int64 returns a value of one of the signed types; a timestamp is none of them.
@@ -57,8 +58,9 @@ func (v Value) Int64() (n int64, ok bool) {
 	switch v.Type() {
 	case TypeByte, TypeShort, TypeInt, TypeLong:
 		return signed(v.payload()), true
+	default:
+		return 0, false
 	}
-	return 0, false
 }
 
 // Timestamp returns a timestamp.
