@@ -11,6 +11,7 @@ import (
 	"candlemark/internal/events"
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
+	"candlemark/internal/stream"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 
@@ -94,7 +95,7 @@ func (cfg *Config) setDefaults() {
 	orElse(&cfg.Product, "Candlemark")
 	orElse(&cfg.HandshakeTimeout, 10*time.Second)
 	orElse(&cfg.CloseTimeout, 10*time.Second)
-	orElse(&cfg.SendTimeout, sendTimeout)
+	orElse(&cfg.SendTimeout, stream.SendTimeout)
 	orElse(&cfg.ChannelMax, 2047)
 	orElse(&cfg.FrameMax, 131072)
 	cfg.FrameMax = max(cfg.FrameMax, protocol.FrameMinSize)
@@ -103,7 +104,7 @@ func (cfg *Config) setDefaults() {
 		cfg.Heartbeat = 0
 	}
 	orElse(&cfg.InFlightLimit, 4<<20)
-	cfg.InFlightLimit = max(cfg.InFlightLimit, 4*(largestRead+int64(cfg.FrameMax)))
+	cfg.InFlightLimit = max(cfg.InFlightLimit, 4*(stream.LargestRead+int64(cfg.FrameMax)))
 	orElse(&cfg.OutboxLimit, 512<<10)
 }
 

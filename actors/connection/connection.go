@@ -9,6 +9,7 @@ import (
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
+	"candlemark/internal/stream"
 	"candlemark/protocol"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -30,9 +31,11 @@ func New(cfg Config) actor.Actor {
 	c.log = cfg.Log.With().Str("conn", c.name).Logger()
 	c.gate = message.NewGate(cfg.InFlightLimit)
 	c.arrivals = cfg.Intake.Of(begun{c})
-	c.writer = writer{c: c}
-	c.outbox = outbox.NewDirect(cfg.OutboxLimit, func() { go c.writer.run() }, c.writer.direct())
-	if _, ok := cfg.Conn.(vectored); ok {
+	c.writer.Conn, c.writer.Clock, c.writer.Timeout = cfg.Conn, cfg.Clock, cfg.SendTimeout
+	c.writer.Lost, c.writer.Recover = func(err error) { c.post(&lost{err}) }, func() { c.recovered("writer", recover()) }
+	c.outbox = outbox.NewDirect(cfg.OutboxLimit, func() { go c.writer.Run() }, c.writer.Direct())
+	c.writer.Outbox = c.outbox
+	if _, ok := cfg.Conn.(stream.Vectored); ok {
 		c.outbox.Reference()
 	}
 	return c
@@ -50,7 +53,7 @@ type connection struct {
 	replies  atomic.Int64 // bytes of direct replies that wait in its channels
 	outbox   *outbox.Outbox
 	reader   reader
-	writer   writer
+	writer   stream.Writer
 	alarm    alarm
 	self     *actor.PID
 	root     *actor.RootContext
