@@ -29,10 +29,13 @@ type Config struct {
 	VHost         func(name string) (*topology.VHost, bool) // false: there is none
 	NewChannel    func(ChannelSpec) *actor.Props
 	// Carry calls post, which sends mail, and then works on what mail there is for a bounded while; nil only calls it.
-	Carry  func(post func())
-	Clock  *clock.Clock
-	Log    zerolog.Logger
-	Events *events.Hub // told of the connection and its channels; nil for nobody
+	Carry func(post func())
+	// Handover takes over the socket of a client that speaks AMQP 1.0, with what was read of it, and stops self then. It must not
+	// block. Nil: such clients are refused.
+	Handover func(self *actor.PID, conn net.Conn, read []byte)
+	Clock    *clock.Clock
+	Log      zerolog.Logger
+	Events   *events.Hub // told of the connection and its channels; nil for nobody
 
 	Product        string   // our name in the server properties; Candlemark
 	ProductVersion string   // our own version, for the server properties

@@ -62,16 +62,18 @@ type connection struct {
 	done     chan struct{} // closed when the actor ends
 
 	// ---
-	state     state
-	session   *session // nil until the handshake is done
-	channels  map[uint16]*link
-	opens     map[uint16]*openChannel // that wait until the number is free
-	serial    uint64                  // channels opened so far, for their names
-	end       ending
-	leaving   bool // stops when its last channel has
-	heartbeat heartbeat
-	timer     *clock.Wait
-	armed     uint64 // generation of the timer
+	state    state
+	session  *session // nil until the handshake is done
+	channels map[uint16]*link
+	opens    map[uint16]*openChannel // that wait until the number is free
+	serial   uint64                  // channels opened so far, for their names
+	end      ending
+	leaving  bool // stops when its last channel has
+	// handedOver: the socket is another actor's.
+	handedOver bool
+	heartbeat  heartbeat
+	timer      *clock.Wait
+	armed      uint64 // generation of the timer
 }
 
 // Receive implements actor.Actor.
@@ -97,6 +99,8 @@ func (c *connection) Receive(ctx actor.Context) {
 		c.fail(ctx, m.err, m.outOfStep)
 	case *lost:
 		c.lost(ctx, m.err)
+	case *otherProtocol:
+		c.handOver(m)
 	case *drained:
 		c.drained()
 	case *timerFired:
@@ -131,6 +135,8 @@ type (
 	}
 	lost    struct{ err error } // the socket is of no more use
 	drained struct{}            // the last bytes are written
+	// otherProtocol: the client speaks AMQP 1.0, and the reader has left the socket with what it has read.
+	otherProtocol struct{ read []byte }
 	// method0 is a method of channel 0; the reader waits for handled.
 	method0 struct {
 		method  protocol.Method
@@ -168,10 +174,22 @@ func (c *connection) stop() {
 	c.turnover.Lock()
 	close(c.done)
 	c.turnover.Unlock()
-	_ = c.cfg.Conn.Close() // whatever it says, the socket is gone
+	if !c.handedOver {
+		_ = c.cfg.Conn.Close() // whatever it says, the socket is gone
+	}
 	if c.session != nil && c.session.vhost.PID != nil && !c.end.released {
 		c.root.Send(c.session.vhost.PID, &mail.ReleaseConnection{Connection: c.self})
 	}
+}
+
+// handOver leaves the socket to an actor that speaks its protocol, and waits to be stopped.
+func (c *connection) handOver(m *otherProtocol) {
+	if c.state != starting || c.leaving {
+		return
+	}
+	c.handedOver, c.state = true, closed
+	c.arm(c.cfg.CloseTimeout)
+	c.cfg.Handover(c.self, c.cfg.Conn, m.read)
 }
 
 // leave stops the actor, after the channels that are about to stop themselves;

@@ -12,6 +12,7 @@ import (
 	"candlemark/internal/events"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
+	"candlemark/protocol/amqp10"
 )
 
 // handshakeFrameMax is the largest frame in bytes before one is negotiated:
@@ -52,8 +53,9 @@ type stage string
 
 // Errors of the handshake that are not told as a connection.close.
 var (
-	errBadHeader  = errors.New("client did not start with AMQP protocol header")
-	errClientLeft = errors.New("client closed the connection during the handshake")
+	errBadHeader     = errors.New("client did not start with AMQP protocol header")
+	errOtherProtocol = errors.New("client speaks AMQP 1.0") // Handover
+	errClientLeft    = errors.New("client closed the connection during the handshake")
 )
 
 // handshake is the state of the dialogue that opens a connection.
@@ -71,7 +73,9 @@ func (r *reader) handshake() (*session, error) {
 	r.frameMax = handshakeFrameMax
 	h := &handshake{reader: r, session: &session{}, stage: "pre_init"}
 	for _, step := range []func() error{h.header, h.start, h.tune, h.open} {
-		if err := step(); err != nil {
+		if err := step(); errors.Is(err, errOtherProtocol) {
+			return nil, err
+		} else if err != nil {
 			return nil, h.refuse(err)
 		}
 	}
@@ -87,6 +91,9 @@ func (h *handshake) header() error {
 		}
 	}
 	got := h.in.Unparsed()[:len(protocol.ProtocolHeader)]
+	if h.c.cfg.Handover != nil && (bytes.Equal(got, amqp10.SASLProtocolHeader[:]) || bytes.Equal(got, amqp10.ProtocolHeader[:])) {
+		return errOtherProtocol
+	}
 	if !bytes.Equal(got, protocol.ProtocolHeader[:]) && string(got) != "AMQP\x01\x01\x00\x09" {
 		h.c.outbox.End(append(h.c.outbox.Begin(), protocol.ProtocolHeader[:]...))
 		return errBadHeader

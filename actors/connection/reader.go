@@ -1,6 +1,7 @@
 package connection
 
 import (
+	"bytes"
 	"errors"
 	"sync/atomic"
 	"time"
@@ -50,6 +51,10 @@ func (r *reader) init(c *connection) {
 func (r *reader) run() {
 	r.work(func() (left bool) {
 		session, err := r.handshake()
+		if errors.Is(err, errOtherProtocol) {
+			r.c.post(&otherProtocol{bytes.Clone(r.in.Unparsed())})
+			return false
+		}
 		if err != nil {
 			r.c.post(&lost{err})
 			return false
