@@ -3,9 +3,12 @@ package session
 import (
 	"testing"
 
+	"candlemark/actors/channel/unacked"
+	"candlemark/actors/mail"
 	"candlemark/internal/budget"
 	"candlemark/protocol/amqp10"
 
+	"github.com/asynkron/protoactor-go/actor"
 	"go.uber.org/goleak"
 )
 
@@ -49,6 +52,24 @@ func TestUnfinished_Bound(t *testing.T) {
 	s.dropBegun()
 	if left := s.cfg.Arrivals.Held(); left != 0 {
 		t.Errorf("%d bytes are left", left)
+	}
+}
+
+// A client that has its credit drained again and again, and does not read, has one answer waiting for each link.
+func TestDrained_Bound(t *testing.T) {
+	s := &state{links: map[uint32]*link{}}
+	queue := &unacked.Queue{}
+	queue.Address = &actor.PID{Id: "q"}
+	for handle, tag := range []string{"0", "1"} {
+		s.links[uint32(handle)] = &link{consumer: &consumer{queue: queue, tag: tag}}
+	}
+	for n := range uint32(100) {
+		for _, tag := range []string{"0", "1"} {
+			s.drained(&mail.Drained{Queue: queue.Address, Tag: tag, DeliveryCount: n})
+		}
+	}
+	if len(s.held) != 2 || s.held[0].count != 99 {
+		t.Errorf("%d answers wait", len(s.held))
 	}
 }
 

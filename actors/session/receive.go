@@ -1,6 +1,8 @@
 package session
 
 import (
+	"slices"
+
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
 	"candlemark/protocol/amqp10"
@@ -63,11 +65,22 @@ func (s *state) deliver(m *mail.Deliver) {
 	}
 }
 
-// drained answers a client that wanted its credit used up, behind what it got.
+// drained answers a client that wanted its credit used up, behind what it got. Who asks again before it has read the
+// answer gets one.
 func (s *state) drained(m *mail.Drained) {
-	if l := s.ofTag(m.Tag, m.Queue); l != nil && !l.consumer.leaving {
-		s.held = append(s.held, &writing{link: l, drained: true, count: m.DeliveryCount})
+	l := s.ofTag(m.Tag, m.Queue)
+	if l == nil || l.consumer.leaving {
+		return
 	}
+	for _, w := range slices.Backward(s.held) {
+		if w.link == l && w.drained {
+			w.count = m.DeliveryCount
+			return
+		} else if w.link == l {
+			break
+		}
+	}
+	s.held = append(s.held, &writing{link: l, drained: true, count: m.DeliveryCount})
 }
 
 // sendBack returns what was not written to its queue.
