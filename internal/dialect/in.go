@@ -61,9 +61,10 @@ func Read(encoded []byte) (c Content, err error) {
 	p.DeliveryMode, p.Flags = 1, protocol.FlagDeliveryMode
 	if !s.HasHeader() { // as before RabbitMQ 4.2
 		h.Durable = true
-	} else {
-		p.Priority, p.Flags = h.Priority, p.Flags|protocol.FlagPriority
-		c.Priority = h.Priority
+	}
+	if h.Priority.Set {
+		p.Priority, p.Flags = h.Priority.Value, p.Flags|protocol.FlagPriority
+		c.Priority = h.Priority.Value
 	}
 	if c.Persistent = h.Durable; h.Durable {
 		p.DeliveryMode = 2

@@ -16,9 +16,9 @@ func Append(dst []byte, m *message.Message, header []byte, redelivered bool) ([]
 	if err != nil {
 		return dst, err
 	}
-	h := amqp10.Header{Durable: p.DeliveryMode == 2, Priority: 4, FirstAcquirer: !redelivered}
+	h := amqp10.Header{Durable: p.DeliveryMode == 2, FirstAcquirer: !redelivered}
 	if p.Has(protocol.FlagPriority) {
-		h.Priority = p.Priority
+		h.Priority = amqp10.Some(p.Priority)
 	}
 	if p.Has(protocol.FlagExpiration) {
 		if ttl, err := message.ParseTTL([]byte(p.Expiration)); err == nil && ttl <= math.MaxUint32 {

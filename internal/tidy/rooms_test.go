@@ -18,6 +18,7 @@ var leaves = []string{
 var rooms = map[string][]string{
 	"protocol":                 {},
 	"protocol/amqp10":          {},
+	"protocol/amqp10/convert":  {"protocol", "protocol/amqp10"},
 	"policies":                 {"protocol", "internal/erlang", "internal/plainjson"},
 	"policies/pattern":         {},
 	"policies/changes":         {"protocol", "policies"},

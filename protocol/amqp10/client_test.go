@@ -139,7 +139,7 @@ func randomMessage(t *testing.T, r *rand.Rand) []byte {
 		}
 	}
 	if some() {
-		b = AppendComposite(b, &Header{Durable: some(), Priority: uint8(r.IntN(10)), TTL: Some(1 + r.Uint32N(1<<30)), FirstAcquirer: some(), DeliveryCount: r.Uint32N(3)})
+		b = AppendComposite(b, &Header{Durable: some(), Priority: Some(uint8(r.IntN(10))), TTL: Some(1 + r.Uint32N(1<<30)), FirstAcquirer: some(), DeliveryCount: r.Uint32N(3)})
 	}
 	annotations(SectionDeliveryAnnotations)
 	annotations(SectionMessageAnnotations)
@@ -188,7 +188,7 @@ func clientsMessage(t *testing.T, b []byte) *amqp.Message {
 	}
 	if s.header != nil {
 		m.Header = &amqp.MessageHeader{
-			Durable: h.Durable, Priority: h.Priority, TTL: time.Duration(h.TTL.Value) * time.Millisecond,
+			Durable: h.Durable, Priority: h.Priority.Or(4), TTL: time.Duration(h.TTL.Value) * time.Millisecond,
 			FirstAcquirer: h.FirstAcquirer, DeliveryCount: h.DeliveryCount,
 		}
 	}

@@ -103,7 +103,7 @@ func (c *cursor) scalar(code uint8) []byte {
 	return p
 }
 
-func ascii[T ~string | ~[]byte](text T) bool {
+func ascii[T string | []byte](text T) bool {
 	for i := range len(text) {
 		if text[i] >= utf8.RuneSelf {
 			return false

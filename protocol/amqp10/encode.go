@@ -76,12 +76,12 @@ func AppendTimestamp(dst []byte, v Timestamp) []byte {
 func AppendUUID(dst []byte, v UUID) []byte { return append(append(dst, uint8(TypeUUID)), v[:]...) }
 
 // AppendBinary appends a binary.
-func AppendBinary[T ~string | ~[]byte](dst []byte, v T) []byte {
+func AppendBinary[T string | []byte](dst []byte, v T) []byte {
 	return append(appendLength(dst, TypeBinary, len(v)), v...)
 }
 
 // AppendString appends a string.
-func AppendString[T ~string | ~[]byte](dst []byte, v T) []byte {
+func AppendString[T string | []byte](dst []byte, v T) []byte {
 	if !validUTF8(v) {
 		v = T(strings.ToValidUTF8(string(v), "\uFFFD"))
 	}
@@ -89,18 +89,20 @@ func AppendString[T ~string | ~[]byte](dst []byte, v T) []byte {
 }
 
 // AppendSymbol appends a symbol.
-func AppendSymbol[T ~string | ~[]byte](dst []byte, v T) []byte {
+func AppendSymbol[T string | []byte](dst []byte, v T) []byte {
 	v = symbolOf(v)
 	return append(appendLength(dst, TypeSymbol, len(v)), v...)
 }
 
-// validUTF8 does without the conversion that would copy long text.
-func validUTF8[T ~string | ~[]byte](text T) bool {
-	return ascii(text) || utf8.ValidString(string(text))
+func validUTF8[T string | []byte](text T) bool {
+	if b, ok := any(text).([]byte); ok {
+		return utf8.Valid(b)
+	}
+	return utf8.ValidString(string(text))
 }
 
 // symbolOf is text as a symbol may hold it.
-func symbolOf[T ~string | ~[]byte](text T) T {
+func symbolOf[T string | []byte](text T) T {
 	if ascii(text) {
 		return text
 	}
@@ -188,7 +190,7 @@ func appendValue(dst []byte, v any, level int) ([]byte, error) {
 	case string:
 		return AppendString(dst, v), nil
 	case Symbol:
-		return AppendSymbol(dst, v), nil
+		return AppendSymbol(dst, string(v)), nil
 	case []byte:
 		return AppendBinary(dst, v), nil
 	case Value:

@@ -174,13 +174,13 @@ func (f *fields) put(p any) {
 	case *[]byte:
 		f.out = AppendBinary(f.out, *p)
 	case *Text:
-		f.out = AppendString(f.out, *p)
+		f.out = AppendString(f.out, []byte(*p))
 	case *SymbolText:
-		f.out = AppendSymbol(f.out, *p)
+		f.out = AppendSymbol(f.out, []byte(*p))
 	case *string:
 		f.out = AppendString(f.out, *p)
 	case *Symbol:
-		f.out = AppendSymbol(f.out, *p)
+		f.out = AppendSymbol(f.out, string(*p))
 	case *[]Symbol:
 		f.putSymbols(*p)
 	case *Map:

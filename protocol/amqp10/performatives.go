@@ -30,6 +30,9 @@ func (p *Open) fields(f *fields) {
 	nullable(f, &p.OfferedCapabilities)
 	nullable(f, &p.DesiredCapabilities)
 	nullable(f, &p.Properties)
+	if p.MaxFrameSize < MinMaxFrameSize && !f.writing {
+		f.fail(mismatch)
+	}
 }
 
 // Begin starts a session.

@@ -135,6 +135,9 @@ func TestCompositesOtherEncodings(t *testing.T) {
 func TestDecodeIntoUsedStructs(t *testing.T) {
 	for _, tt := range composites {
 		empty := performative(uint64(AppendComposite(nil, tt.value)[2]))
+		if open, ok := empty.(*Open); ok {
+			open.MaxFrameSize = MinMaxFrameSize
+		}
 		encoded := AppendComposite(nil, empty)
 		fresh, used := reflect.New(reflect.TypeOf(tt.value).Elem()).Interface().(Composite), tt.value
 		copied := reflect.New(reflect.TypeOf(used).Elem())
@@ -154,6 +157,7 @@ func TestCompositesBounds(t *testing.T) {
 		encoded string    // or these bytes
 	}{
 		"a tag of 33 bytes":           {&Transfer{DeliveryTag: make([]byte, 33)}, new(Transfer), ""},
+		"a max-frame-size of 511":     {&Open{MaxFrameSize: 511}, new(Open), ""},
 		"rcv-settle-mode 2":           {&Attach{RcvSettleMode: 2}, new(Attach), ""},
 		"snd-settle-mode 3":           {&Attach{SndSettleMode: 3}, new(Attach), ""},
 		"a transfer's rcv mode":       {&Transfer{RcvSettleMode: Some[uint8](2)}, new(Transfer), ""},

@@ -11,18 +11,15 @@ type SymbolText []byte
 // Header is the section of how to deliver a message [AMQP 1.0 messaging 3.2.1].
 type Header struct {
 	Durable       bool
-	Priority      uint8            // default 4
+	Priority      Optional[uint8]  // 4 by the specification when absent
 	TTL           Optional[uint32] // milliseconds
 	FirstAcquirer bool
 	DeliveryCount uint32 // attempts that failed
 }
 
-// DefaultHeader stands for the header of a message that has none.
-var DefaultHeader = Header{Priority: 4}
-
 func (p *Header) fields(f *fields) {
 	defaulted(f, &p.Durable, false)
-	defaulted(f, &p.Priority, 4)
+	optional(f, &p.Priority)
 	optional(f, &p.TTL)
 	defaulted(f, &p.FirstAcquirer, false)
 	defaulted(f, &p.DeliveryCount, 0)
@@ -184,10 +181,10 @@ func keyed(v Value, one, other Type) bool {
 // HasHeader tells whether the message has a header.
 func (s *Sections) HasHeader() bool { return s.header != nil }
 
-// Header reads the header; DefaultHeader if there is none. The error is *Error amqp:invalid-field.
+// Header reads the header; an empty one if there is none. The error is *Error amqp:invalid-field.
 func (s *Sections) Header() (h Header, err error) {
 	if s.header == nil {
-		return DefaultHeader, nil
+		return Header{}, nil
 	}
 	_, err = DecodeInto(s.header, &h)
 	return h, err

@@ -3,6 +3,7 @@ package amqp10
 import (
 	"bytes"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -22,10 +23,10 @@ var fullProperties = Properties{
 
 func TestHeaderAndProperties(t *testing.T) {
 	for golden, h := range map[string]Header{
-		"00537045":                     DefaultHeader,
-		"005370c00201" + "41":          {Durable: true, Priority: 4},
-		"005370c00402" + "40" + "5000": {},
-		"005370c00905" + "41" + "5009" + "52ff" + "41" + "5203": {true, 9, Some[uint32](255), true, 3},
+		"00537045":                     {},
+		"005370c00201" + "41":          {Durable: true},
+		"005370c00402" + "40" + "5000": {Priority: Some[uint8](0)},
+		"005370c00905" + "41" + "5009" + "52ff" + "41" + "5203": {true, Some[uint8](9), Some[uint32](255), true, 3},
 	} {
 		encoded := AppendComposite(nil, &h)
 		if want := unhex(t, golden); !bytes.Equal(encoded, want) {
@@ -44,7 +45,7 @@ func TestHeaderAndProperties(t *testing.T) {
 		}
 	}
 	var s Sections
-	if h, err := s.Header(); err != nil || h != DefaultHeader {
+	if h, err := s.Header(); err != nil || h != (Header{}) {
 		t.Errorf("without a header: %+v, %v", h, err)
 	}
 	p := fullProperties
@@ -115,7 +116,7 @@ func TestScanSectionsBodies(t *testing.T) {
 		start, end int
 	}{
 		"nothing":             {nil, 0, 0, 0},
-		"a header only":       {AppendComposite(nil, &Header{}), 0, 9, 9},
+		"a header only":       {AppendComposite(nil, &Header{}), 0, 4, 4},
 		"data":                {data, SectionData, 0, 5},
 		"data twice":          {join(data, data), SectionData, 0, 10},
 		"sequences":           {join(sequence, sequence, footer), SectionSequence, 0, 14},
@@ -204,7 +205,7 @@ func TestScanSectionsRefusals(t *testing.T) {
 func benchMessage(t testing.TB) []byte {
 	p := Properties{MessageID: Value{0xa1, 2, 'i', 'd'}, To: Text("/queues/q"), ContentType: SymbolText("text/plain")}
 	return join(
-		AppendComposite(nil, &Header{Durable: true, Priority: 4}),
+		AppendComposite(nil, &Header{Durable: true}),
 		section(t, SectionMessageAnnotations, Map{{Symbol("x-opt-a"), "b"}}), AppendComposite(nil, &p),
 		section(t, SectionApplicationProperties, Map{{"a", "b"}, {"count", int32(4)}}),
 		AppendDataHead(nil, 100), make([]byte, 100),
@@ -213,7 +214,7 @@ func benchMessage(t testing.TB) []byte {
 
 func TestSectionsDoNotAllocate(t *testing.T) {
 	b := benchMessage(t)
-	out := make([]byte, 0, 1024)
+	out, long := make([]byte, 0, 1024), Properties{Subject: Text(strings.Repeat("é", 100))}
 	s, err := ScanSections(b)
 	if err != nil {
 		t.Fatal(err)
@@ -233,7 +234,7 @@ func TestSectionsDoNotAllocate(t *testing.T) {
 		},
 		"append": func() {
 			out = AppendComposite(out[:0], &Header{Durable: true, TTL: Some[uint32](6000)})
-			out = AppendComposite(out, &fullProperties)
+			out = AppendComposite(AppendComposite(out, &fullProperties), &long)
 			out = AppendSection(out, SectionApplicationProperties, s.ApplicationProperties)
 			out = AppendDataHead(out, 100)
 		},

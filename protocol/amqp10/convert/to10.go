@@ -1,0 +1,210 @@
+package convert
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"candlemark/protocol"
+	"candlemark/protocol/amqp10"
+)
+
+// typeEncoded is the type of a 0-9-1 message whose body is the encoded body sections of a message of AMQP 1.0.
+const typeEncoded = "amqp-1.0"
+
+// Message is a message of 0-9-1 as it is delivered.
+type Message struct {
+	Exchange   string
+	RoutingKey string
+	Properties protocol.Properties // with what the broker adds to the headers
+	Body       []byte
+}
+
+// Delivery holds what AMQP 1.0 tells of a delivery besides.
+type Delivery struct {
+	FirstAcquirer bool   // nobody has had the message before
+	DeliveryCount uint32 // attempts that failed
+}
+
+// AppendHead appends all sections of a message of AMQP 1.0 that is made of m, but for the bytes of its body: m.Body must follow, as the
+// contents of a data section or as sections.
+func AppendHead(dst []byte, m *Message, d Delivery) []byte {
+	p := &m.Properties
+	header := amqp10.Header{Durable: p.Has(protocol.FlagDeliveryMode) && p.DeliveryMode == 2, FirstAcquirer: d.FirstAcquirer, DeliveryCount: d.DeliveryCount}
+	if p.Has(protocol.FlagPriority) {
+		header.Priority = amqp10.Some(p.Priority)
+	}
+	if ms, err := strconv.ParseUint(p.Expiration, 10, 64); p.Has(protocol.FlagExpiration) && err == nil {
+		header.TTL = amqp10.Some(uint32(min(ms, math.MaxUint32)))
+	}
+	dst = amqp10.AppendComposite(dst, &header)
+	dst = appendAnnotations(dst, m)
+	dst = appendProperties(dst, p)
+	dst = appendApplicationProperties(dst, p)
+	if p.Has(protocol.FlagType) && p.Type == typeEncoded && onlyBody(m.Body) {
+		return dst
+	}
+	return amqp10.AppendDataHead(dst, len(m.Body))
+}
+
+// onlyBody is whether b is the body of a message of AMQP 1.0 and nothing else.
+func onlyBody(b []byte) bool {
+	s, err := amqp10.ScanSections(b)
+	return err == nil && s.BodyKind != 0 && len(s.Body()) == len(b)
+}
+
+func appendAnnotations(dst []byte, m *Message) []byte {
+	dst = amqp10.AppendDescriptor(dst, amqp10.SectionMessageAnnotations)
+	dst, start := amqp10.OpenMap(dst)
+	count := 0
+	add := func(key string, v any) {
+		entry, err := amqp10.Append(nil, amqp10.Map{{Key: amqp10.Symbol(key), Value: v}})
+		if err != nil {
+			return // too many levels for a map
+		}
+		for key, value := range amqp10.Value(entry).Entries() {
+			dst = append(append(dst, key...), value...)
+		}
+		count += 2
+	}
+	add("x-exchange", text(m.Exchange))
+	add("x-routing-key", text(m.RoutingKey))
+	if p := &m.Properties; p.Has(protocol.FlagType) && p.Type != typeEncoded {
+		add("x-basic-type", text(p.Type))
+	}
+	if m.Properties.Has(protocol.FlagHeaders) {
+		for _, f := range m.Properties.Headers {
+			key, v, ok := annotation(f)
+			if ok {
+				add(key, v)
+			}
+		}
+	}
+	return amqp10.CloseCompound(dst, start, count)
+}
+
+// annotation is the annotation that a header becomes; ok is false for headers that become none.
+func annotation(f protocol.Field) (key string, v any, ok bool) {
+	switch {
+	case f.Key == "CC":
+		key = "x-cc"
+	case f.Key == "x-death":
+		deaths, isArray := f.Value.(protocol.Array)
+		return "x-opt-deaths", deathMaps(deaths), isArray
+	case strings.HasPrefix(f.Key, "x-"):
+		key = f.Key
+	default:
+		return "", nil, false
+	}
+	v, ok = to10(f.Value)
+	return key, v, ok
+}
+
+// deathMaps are the entries of x-death, each as a map.
+func deathMaps(deaths protocol.Array) amqp10.Array {
+	maps := amqp10.Array{Of: amqp10.TypeMap}
+	for _, d := range deaths {
+		t, ok := d.(protocol.Table)
+		if !ok {
+			continue
+		}
+		m := amqp10.Map{}
+		for _, f := range t {
+			switch v := f.Value.(type) {
+			case protocol.Timestamp: // the time of the first: later ones are not kept
+				m = append(m, amqp10.Entry{Key: amqp10.Symbol("first-time"), Value: milliseconds(v)}, amqp10.Entry{Key: amqp10.Symbol("last-time"), Value: milliseconds(v)})
+			case protocol.Array:
+				keys := amqp10.Array{Of: amqp10.TypeString}
+				for _, key := range v {
+					if s, ok := key.(string); ok {
+						keys.Values = append(keys.Values, s)
+					}
+				}
+				m = append(m, amqp10.Entry{Key: amqp10.Symbol(f.Key), Value: keys})
+			default:
+				m = append(m, deathEntry(f))
+			}
+		}
+		maps.Values = append(maps.Values, m)
+	}
+	return maps
+}
+
+// deathEntry is a field of an entry of x-death that is a number or text.
+func deathEntry(f protocol.Field) amqp10.Entry {
+	s, isText := f.Value.(string)
+	n, isNumber := protocol.Int64(f.Value)
+	switch {
+	case f.Key == "reason" && isText:
+		return amqp10.Entry{Key: amqp10.Symbol("reason"), Value: amqp10.Symbol(s)}
+	case f.Key == "count" && isNumber:
+		return amqp10.Entry{Key: amqp10.Symbol("count"), Value: uint64(n)}
+	case f.Key == "original-expiration" && isText:
+		ms, _ := strconv.ParseUint(s, 10, 32)
+		return amqp10.Entry{Key: amqp10.Symbol("ttl"), Value: uint32(ms)}
+	}
+	v, _ := to10(f.Value)
+	return amqp10.Entry{Key: amqp10.Symbol(f.Key), Value: v}
+}
+
+func appendProperties(dst []byte, p *protocol.Properties) []byte {
+	var to amqp10.Properties
+	if p.Has(protocol.FlagMessageID) {
+		to.MessageID = to10ID(p.MessageID)
+	}
+	if p.Has(protocol.FlagCorrelationID) {
+		to.CorrelationID = to10ID(p.CorrelationID)
+	}
+	if p.Has(protocol.FlagUserID) {
+		to.UserID = []byte(p.UserID)
+	}
+	if p.Has(protocol.FlagReplyTo) {
+		to.ReplyTo = amqp10.Text(p.ReplyTo)
+	}
+	if p.Has(protocol.FlagContentType) {
+		to.ContentType = amqp10.SymbolText(p.ContentType)
+	}
+	if p.Has(protocol.FlagContentEncoding) {
+		to.ContentEncoding = amqp10.SymbolText(p.ContentEncoding)
+	}
+	if p.Has(protocol.FlagTimestamp) {
+		to.CreationTime = amqp10.Some(milliseconds(p.Timestamp))
+	}
+	if p.Has(protocol.FlagAppID) {
+		to.GroupID = amqp10.Text(p.AppID)
+	}
+	return amqp10.AppendComposite(dst, &to)
+}
+
+// appendApplicationProperties appends the headers that are no annotations, if there are any.
+func appendApplicationProperties(dst []byte, p *protocol.Properties) []byte {
+	if !p.Has(protocol.FlagHeaders) {
+		return dst
+	}
+	before := len(dst)
+	dst = amqp10.AppendDescriptor(dst, amqp10.SectionApplicationProperties)
+	dst, start := amqp10.OpenMap(dst)
+	count := 0
+	for _, f := range p.Headers {
+		v, ok := to10(f.Value)
+		if _, _, is := annotation(f); is || !ok || !scalar(f.Value) || strings.HasPrefix(f.Key, "x-") {
+			continue
+		}
+		if grown, err := amqp10.Append(amqp10.AppendString(dst, f.Key), v); err == nil {
+			dst, count = grown, count+2
+		}
+	}
+	if count == 0 {
+		return dst[:before]
+	}
+	return amqp10.CloseCompound(dst, start, count)
+}
+
+// text is s as a string or, if it is no UTF-8, as bytes.
+func text(s string) any {
+	if !utf8.ValidString(s) {
+		return []byte(s)
+	}
+	return s
+}
