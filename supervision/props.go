@@ -7,11 +7,13 @@ import (
 	"candlemark/actors/channel"
 	"candlemark/actors/command"
 	"candlemark/actors/connection"
+	"candlemark/actors/connection10"
 	"candlemark/actors/deadletter"
 	"candlemark/actors/exchange"
 	"candlemark/actors/mail"
 	"candlemark/actors/policy"
 	"candlemark/actors/queue"
+	"candlemark/actors/session"
 	"candlemark/actors/vhost"
 	"candlemark/internal/events"
 	"candlemark/internal/httpapi/effects"
@@ -117,12 +119,36 @@ func (n *Node) connectionProps(conn net.Conn) *actor.Props {
 		Conn: conn, Authenticator: n.cfg.Authenticator, Permissions: n.cfg.Permissions, VHost: n.VHost,
 		NewChannel: n.channelProps, Carry: n.dispatcher.Carry, Clock: n.clock, Log: n.cfg.Log, Events: n.events, Product: n.cfg.Product, ProductVersion: n.cfg.ProductVersion,
 		HandshakeTimeout: n.cfg.Handshake, SendTimeout: n.cfg.SendTimeout, Valve: n.monitor.Valve(), Intake: n.monitor.Intake(), InFlightLimit: n.monitor.InFlight(), Quota: n.quota, ChannelMax: n.cfg.Limits.Channels, FrameMax: n.cfg.Limits.Frame,
-		Heartbeat: n.cfg.Limits.Heartbeat, NoHeartbeat: n.cfg.Limits.NoHeartbeat,
+		Heartbeat: n.cfg.Limits.Heartbeat, NoHeartbeat: n.cfg.Limits.NoHeartbeat, Handover: func(from *actor.PID, conn net.Conn, read []byte) { n.asker.Post(n.root, handover{from, conn, read}) },
 	}
 	if i, ok := conn.(*insider); ok {
 		i.admit(&cfg)
 	}
 	return n.props(func(func() []any) actor.Actor { return connection.New(cfg) })
+}
+
+// connection10Props are those of a connection that speaks AMQP 1.0, of which the other has read something.
+func connection10Props(n *Node, conn net.Conn, read []byte) *actor.Props {
+	newSession := func(s connection10.SessionSpec) *actor.Props { return sessionProps(n, s) }
+	cfg := connection10.Config{
+		Conn: conn, Read: read, Authenticator: n.cfg.Authenticator, Permissions: n.cfg.Permissions, VHost: n.VHost,
+		NewSession: newSession, Clock: n.clock, Log: n.cfg.Log, Events: n.events, Container: n.cfg.Name, ProductVersion: n.cfg.ProductVersion,
+		HandshakeTimeout: n.cfg.Handshake, SendTimeout: n.cfg.SendTimeout, Valve: n.monitor.Valve(), Intake: n.monitor.Intake(), InFlightLimit: n.monitor.InFlight(),
+		Quota: n.quota, SessionMax: n.cfg.Limits.Channels, FrameMax: n.cfg.Limits.Frame, Silence: n.cfg.Limits.Heartbeat, NoSilence: n.cfg.Limits.NoHeartbeat,
+	}
+	return n.props(func(func() []any) actor.Actor { return connection10.New(cfg) })
+}
+
+func sessionProps(n *Node, s connection10.SessionSpec) *actor.Props {
+	n.Churn.ChannelsOpened.Add(1)
+	return n.props(func(close func() []any) actor.Actor {
+		return session.New(session.Config{
+			Channel: s.Channel, Connection: s.Connection, ConnectionName: s.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals,
+			FrameMax: s.FrameMax, NextOutgoingID: s.Begin.NextOutgoingID, IncomingWindow: s.Begin.IncomingWindow, HandleMax: s.Begin.HandleMax,
+			VHost: s.VHost, User: s.User, By: s.By, Events: n.events, Permissions: n.cfg.Permissions, MaxMessage: n.cfg.MaxMessage, Clock: n.clock,
+			Log: s.Log.With().Uint16("channel", s.Channel).Logger(), Post: n.asker.Post, Ended: n.ChannelEnded, Close: close,
+		})
+	})
 }
 
 func (n *Node) channelProps(s connection.ChannelSpec) *actor.Props {

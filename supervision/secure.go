@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"candlemark/actors/connection"
+	"candlemark/internal/stream"
 )
 
 // ListenTLS is Listen for AMQP over TLS.
@@ -33,7 +33,7 @@ func (l *secureListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn = connection.Patient(conn, l.node.cfg.SendTimeout, l.node.clock)
+	conn = stream.Patient(conn, l.node.cfg.SendTimeout, l.node.clock)
 	return &secureConn{Conn: tls.Server(conn, l.config)}, nil
 }
 

@@ -24,6 +24,13 @@ type tree struct {
 // accepted: a listener has a new connection.
 type accepted struct{ conn net.Conn }
 
+// handover: a connection leaves its socket to one that speaks AMQP 1.0.
+type handover struct {
+	from *actor.PID
+	conn net.Conn
+	read []byte // of it
+}
+
 // closeAll ends all connections; gone is closed when there are none.
 type closeAll struct {
 	reason error
@@ -58,6 +65,8 @@ func (t *tree) Receive(ctx actor.Context) {
 		t.sendAll(ctx, m)
 	case accepted:
 		t.accept(ctx, m.conn)
+	case handover:
+		t.handOver(ctx, m)
 	case *mail.Block:
 		t.alarm = m
 		t.sendAll(ctx, m)
@@ -99,8 +108,11 @@ func (t *tree) survive(ctx actor.Context) {
 	}
 	what := ctx.Message()
 	t.node.cfg.Log.Error().Str("actor", ctx.Self().Id).Type("mail", what).Any("reason", reason).Msg("actor panicked")
-	if m, ok := what.(accepted); ok {
+	switch m := what.(type) {
+	case accepted:
 		t.node.refuseConnection(m.conn)
+	case handover:
+		_ = m.conn.Close()
 	}
 	select {
 	case t.ready <- fmt.Errorf("the broker did not start: %v", reason):
@@ -136,11 +148,32 @@ func (t *tree) accept(ctx actor.Context, conn net.Conn) {
 		t.node.refuseConnection(conn)
 		return
 	}
+	t.admit(ctx, pid)
+	t.node.Churn.ConnectionsOpened.Add(1)
+}
+
+// handOver puts a connection in the place of another, which ends. If it cannot, that is the end of the socket.
+func (t *tree) handOver(ctx actor.Context, m handover) {
+	defer ctx.Stop(m.from)
+	pid, err := (*actor.PID)(nil), errStopping
+	if t.serial++; t.closing == nil {
+		pid, err = ctx.SpawnNamed(connection10Props(t.node, m.conn, m.read), fmt.Sprintf("%s/%d", KindConnection, t.serial))
+	}
+	if err != nil {
+		t.node.cfg.Log.Warn().Err(err).Msg("connection could not be started")
+		_ = m.conn.Close()
+		return
+	}
+	delete(t.connections, m.from.Id)
+	t.admit(ctx, pid)
+}
+
+// admit counts a connection, and tells it of the alarm.
+func (t *tree) admit(ctx actor.Context, pid *actor.PID) {
 	t.connections[pid.Id] = pid
 	if t.alarm != nil {
 		ctx.Send(pid, t.alarm)
 	}
-	t.node.Churn.ConnectionsOpened.Add(1)
 }
 
 // receive makes a local channel; nil if it cannot.

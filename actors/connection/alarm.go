@@ -2,6 +2,7 @@ package connection
 
 import (
 	"candlemark/actors/mail"
+	"candlemark/internal/stream"
 	"candlemark/protocol"
 )
 
@@ -67,9 +68,9 @@ func (r *reader) mayEnd() bool {
 	if held == 0 {
 		return false
 	}
-	octets := r.in.octets.Load()
+	octets := r.in.Octets.Load()
 	if r.until == 0 {
-		r.until = octets + uint64(held+held/8) + largestRead
+		r.until = octets + uint64(held+held/8) + stream.LargestRead
 	}
 	return octets < r.until
 }

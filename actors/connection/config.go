@@ -11,6 +11,7 @@ import (
 	"candlemark/internal/events"
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
+	"candlemark/internal/stream"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 
@@ -28,10 +29,13 @@ type Config struct {
 	VHost         func(name string) (*topology.VHost, bool) // false: there is none
 	NewChannel    func(ChannelSpec) *actor.Props
 	// Carry calls post, which sends mail, and then works on what mail there is for a bounded while; nil only calls it.
-	Carry  func(post func())
-	Clock  *clock.Clock
-	Log    zerolog.Logger
-	Events *events.Hub // told of the connection and its channels; nil for nobody
+	Carry func(post func())
+	// Handover takes over the socket of a client that speaks AMQP 1.0, with what was read of it, and stops self then. It must not
+	// block. Nil: such clients are refused.
+	Handover func(self *actor.PID, conn net.Conn, read []byte)
+	Clock    *clock.Clock
+	Log      zerolog.Logger
+	Events   *events.Hub // told of the connection and its channels; nil for nobody
 
 	Product        string   // our name in the server properties; Candlemark
 	ProductVersion string   // our own version, for the server properties
@@ -94,7 +98,7 @@ func (cfg *Config) setDefaults() {
 	orElse(&cfg.Product, "Candlemark")
 	orElse(&cfg.HandshakeTimeout, 10*time.Second)
 	orElse(&cfg.CloseTimeout, 10*time.Second)
-	orElse(&cfg.SendTimeout, sendTimeout)
+	orElse(&cfg.SendTimeout, stream.SendTimeout)
 	orElse(&cfg.ChannelMax, 2047)
 	orElse(&cfg.FrameMax, 131072)
 	cfg.FrameMax = max(cfg.FrameMax, protocol.FrameMinSize)
@@ -103,7 +107,7 @@ func (cfg *Config) setDefaults() {
 		cfg.Heartbeat = 0
 	}
 	orElse(&cfg.InFlightLimit, 4<<20)
-	cfg.InFlightLimit = max(cfg.InFlightLimit, 4*(largestRead+int64(cfg.FrameMax)))
+	cfg.InFlightLimit = max(cfg.InFlightLimit, 4*(stream.LargestRead+int64(cfg.FrameMax)))
 	orElse(&cfg.OutboxLimit, 512<<10)
 }
 

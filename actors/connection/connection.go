@@ -9,6 +9,7 @@ import (
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
+	"candlemark/internal/stream"
 	"candlemark/protocol"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -30,9 +31,11 @@ func New(cfg Config) actor.Actor {
 	c.log = cfg.Log.With().Str("conn", c.name).Logger()
 	c.gate = message.NewGate(cfg.InFlightLimit)
 	c.arrivals = cfg.Intake.Of(begun{c})
-	c.writer = writer{c: c}
-	c.outbox = outbox.NewDirect(cfg.OutboxLimit, func() { go c.writer.run() }, c.writer.direct())
-	if _, ok := cfg.Conn.(vectored); ok {
+	c.writer.Conn, c.writer.Clock, c.writer.Timeout = cfg.Conn, cfg.Clock, cfg.SendTimeout
+	c.writer.Lost, c.writer.Recover = func(err error) { c.post(&lost{err}) }, func() { c.recovered("writer", recover()) }
+	c.outbox = outbox.NewDirect(cfg.OutboxLimit, func() { go c.writer.Run() }, c.writer.Direct())
+	c.writer.Outbox = c.outbox
+	if _, ok := cfg.Conn.(stream.Vectored); ok {
 		c.outbox.Reference()
 	}
 	return c
@@ -50,7 +53,7 @@ type connection struct {
 	replies  atomic.Int64 // bytes of direct replies that wait in its channels
 	outbox   *outbox.Outbox
 	reader   reader
-	writer   writer
+	writer   stream.Writer
 	alarm    alarm
 	self     *actor.PID
 	root     *actor.RootContext
@@ -59,16 +62,18 @@ type connection struct {
 	done     chan struct{} // closed when the actor ends
 
 	// ---
-	state     state
-	session   *session // nil until the handshake is done
-	channels  map[uint16]*link
-	opens     map[uint16]*openChannel // that wait until the number is free
-	serial    uint64                  // channels opened so far, for their names
-	end       ending
-	leaving   bool // stops when its last channel has
-	heartbeat heartbeat
-	timer     *clock.Wait
-	armed     uint64 // generation of the timer
+	state    state
+	session  *session // nil until the handshake is done
+	channels map[uint16]*link
+	opens    map[uint16]*openChannel // that wait until the number is free
+	serial   uint64                  // channels opened so far, for their names
+	end      ending
+	leaving  bool // stops when its last channel has
+	// handedOver: the socket is another actor's.
+	handedOver bool
+	heartbeat  heartbeat
+	timer      *clock.Wait
+	armed      uint64 // generation of the timer
 }
 
 // Receive implements actor.Actor.
@@ -94,6 +99,8 @@ func (c *connection) Receive(ctx actor.Context) {
 		c.fail(ctx, m.err, m.outOfStep)
 	case *lost:
 		c.lost(ctx, m.err)
+	case *otherProtocol:
+		c.handOver(m)
 	case *drained:
 		c.drained()
 	case *timerFired:
@@ -128,6 +135,8 @@ type (
 	}
 	lost    struct{ err error } // the socket is of no more use
 	drained struct{}            // the last bytes are written
+	// otherProtocol: the client speaks AMQP 1.0, and the reader has left the socket with what it has read.
+	otherProtocol struct{ read []byte }
 	// method0 is a method of channel 0; the reader waits for handled.
 	method0 struct {
 		method  protocol.Method
@@ -165,10 +174,22 @@ func (c *connection) stop() {
 	c.turnover.Lock()
 	close(c.done)
 	c.turnover.Unlock()
-	_ = c.cfg.Conn.Close() // whatever it says, the socket is gone
+	if !c.handedOver {
+		_ = c.cfg.Conn.Close() // whatever it says, the socket is gone
+	}
 	if c.session != nil && c.session.vhost.PID != nil && !c.end.released {
 		c.root.Send(c.session.vhost.PID, &mail.ReleaseConnection{Connection: c.self})
 	}
+}
+
+// handOver leaves the socket to an actor that speaks its protocol, and waits to be stopped.
+func (c *connection) handOver(m *otherProtocol) {
+	if c.state != starting || c.leaving {
+		return
+	}
+	c.handedOver, c.state = true, closed
+	c.arm(c.cfg.CloseTimeout)
+	c.cfg.Handover(c.self, c.cfg.Conn, m.read)
 }
 
 // leave stops the actor, after the channels that are about to stop themselves;

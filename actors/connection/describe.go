@@ -18,8 +18,8 @@ func (c *connection) describe(m *mail.DescribeConnection) {
 		Reply: m.Done(nil), Name: c.name, State: c.shown(), Protocol: "AMQP 0-9-1", ConnectedAt: c.since.Floor(),
 		Peer: endpoint(c.cfg.Conn.RemoteAddr()), Local: endpoint(c.cfg.Conn.LocalAddr()),
 		Traffic: mail.Traffic{
-			BytesIn: c.reader.in.octets.Load(), Reads: uint64(c.reader.in.reads.Load()),
-			BytesOut: c.writer.octets.Load(), Writes: uint64(c.writer.writes.Load()),
+			BytesIn: c.reader.in.Octets.Load(), Reads: uint64(c.reader.in.Reads.Load()),
+			BytesOut: c.writer.Octets.Load(), Writes: uint64(c.writer.Writes.Load()),
 		},
 	}
 	for id, l := range c.channels {

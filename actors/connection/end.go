@@ -244,3 +244,12 @@ func (c *connection) hangUp() {
 	}
 	_ = c.cfg.Conn.Close()
 }
+
+// recovered turns a panic of a goroutine into the end of the connection, not of
+// the broker.
+func (c *connection) recovered(who string, reason any) {
+	if reason != nil {
+		c.log.Error().Interface("panic", reason).Str("goroutine", who).Msg("connection failed")
+		c.post(&lost{errPanic})
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"candlemark/internal/events"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
+	"candlemark/protocol/amqp10"
 )
 
 // handshakeFrameMax is the largest frame in bytes before one is negotiated:
@@ -52,8 +53,9 @@ type stage string
 
 // Errors of the handshake that are not told as a connection.close.
 var (
-	errBadHeader  = errors.New("client did not start with AMQP protocol header")
-	errClientLeft = errors.New("client closed the connection during the handshake")
+	errBadHeader     = errors.New("client did not start with AMQP protocol header")
+	errOtherProtocol = errors.New("client speaks AMQP 1.0") // Handover
+	errClientLeft    = errors.New("client closed the connection during the handshake")
 )
 
 // handshake is the state of the dialogue that opens a connection.
@@ -71,7 +73,9 @@ func (r *reader) handshake() (*session, error) {
 	r.frameMax = handshakeFrameMax
 	h := &handshake{reader: r, session: &session{}, stage: "pre_init"}
 	for _, step := range []func() error{h.header, h.start, h.tune, h.open} {
-		if err := step(); err != nil {
+		if err := step(); errors.Is(err, errOtherProtocol) {
+			return nil, err
+		} else if err != nil {
 			return nil, h.refuse(err)
 		}
 	}
@@ -81,22 +85,25 @@ func (r *reader) handshake() (*session, error) {
 // header takes the protocol header, also that of 0-9, and offers ours to
 // clients with any other [AMQP 4.2.2].
 func (h *handshake) header() error {
-	for len(h.in.unparsed()) < len(protocol.ProtocolHeader) {
-		if err := h.in.fill(len(protocol.ProtocolHeader)); err != nil {
+	for len(h.in.Unparsed()) < len(protocol.ProtocolHeader) {
+		if err := h.in.Fill(len(protocol.ProtocolHeader)); err != nil {
 			return &socketError{err}
 		}
 	}
-	got := h.in.unparsed()[:len(protocol.ProtocolHeader)]
+	got := h.in.Unparsed()[:len(protocol.ProtocolHeader)]
+	if h.c.cfg.Handover != nil && (bytes.Equal(got, amqp10.SASLProtocolHeader[:]) || bytes.Equal(got, amqp10.ProtocolHeader[:])) {
+		return errOtherProtocol
+	}
 	if !bytes.Equal(got, protocol.ProtocolHeader[:]) && string(got) != "AMQP\x01\x01\x00\x09" {
 		h.c.outbox.End(append(h.c.outbox.Begin(), protocol.ProtocolHeader[:]...))
 		return errBadHeader
 	}
-	h.in.consume(len(protocol.ProtocolHeader))
+	h.in.Consume(len(protocol.ProtocolHeader))
 	h.stage = "starting"
 	h.c.send(&protocol.ConnectionStart{
 		VersionMajor: 0, VersionMinor: 9, Locales: "en_US",
 		ServerProperties: h.c.cfg.serverProperties(),
-		Mechanisms:       strings.Join(h.c.cfg.Authenticator.Mechanisms(auth.PeerOf(h.in.conn)), " "),
+		Mechanisms:       strings.Join(h.c.cfg.Authenticator.Mechanisms(auth.PeerOf(h.in.Conn)), " "),
 	})
 	return nil
 }
@@ -110,7 +117,7 @@ func (h *handshake) start() error {
 	s := h.session
 	s.properties, s.mechanism = m.ClientProperties, m.Mechanism
 	s.capabilities, s.product = capabilities(m.ClientProperties), s.text("product")
-	peer := auth.PeerOf(h.in.conn)
+	peer := auth.PeerOf(h.in.Conn)
 	s.tls = peer.Info()
 	insists := m.Mechanism == "EXTERNAL" && peer.TLS // on what was not offered: the log will tell why
 	if !insists && !slices.Contains(h.c.cfg.Authenticator.Mechanisms(peer), m.Mechanism) {
@@ -198,7 +205,7 @@ func (h *handshake) admit(vhost string) error {
 func next[T protocol.Method](h *handshake) (T, error) {
 	var none T
 	for {
-		f, err := h.in.frame(h.frameMax)
+		f, err := h.frame(h.frameMax)
 		if err != nil {
 			return none, err
 		}
@@ -244,7 +251,7 @@ func (h *handshake) refuse(err error) error {
 		h.c.send(&protocol.ConnectionClose{ReplyCode: told.Code, ReplyText: told.Text, Class: told.Class, Method: told.Method})
 		wait = h.c.cfg.CloseTimeout
 	}
-	_ = h.in.conn.SetReadDeadline(time.Now().Add(wait)) // if that fails, the handshake's deadline remains
+	_ = h.in.Conn.SetReadDeadline(time.Now().Add(wait)) // if that fails, the handshake's deadline remains
 	_ = h.drain(errors.Is(err, errBadHeader) || errors.As(err, &step), func(m protocol.Method) bool {
 		_, done := m.(*protocol.ConnectionCloseOk)
 		return done

@@ -38,11 +38,11 @@ func (r *reader) resume() {
 // Fill implements socket.Client.
 func (r *reader) Fill() (n int) {
 	r.guarded(func() {
-		free := r.in.room(r.want)
+		free := r.in.Room(r.want)
 		got, err := r.loop.TryRead(free)
 		switch {
 		case err == nil:
-			r.in.took(got, len(free))
+			r.in.Took(got, len(free))
 			n, r.published = got, false
 		case !errors.Is(err, socket.ErrNotNow):
 			r.err = &socketError{err}
@@ -75,7 +75,7 @@ func (r *reader) guarded(do func()) {
 			r.end()
 		}
 	}()
-	defer r.c.recovered("reader")
+	defer func() { r.c.recovered("reader", recover()) }()
 	do()
 	done = true
 }

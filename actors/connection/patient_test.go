@@ -14,6 +14,7 @@ import (
 
 	"candlemark/actors/connection"
 	"candlemark/internal/clock"
+	"candlemark/internal/stream"
 	"candlemark/internal/testkit"
 	"candlemark/protocol"
 )
@@ -22,7 +23,7 @@ import (
 func overTLS(t *testing.T) func(*connection.Config) {
 	config := &tls.Config{Certificates: []tls.Certificate{testkit.NewAuthority(t).Issue(pkix.Name{CommonName: "broker"})}}
 	return func(c *connection.Config) {
-		c.Conn = tls.Server(connection.Patient(c.Conn, c.SendTimeout, c.Clock), config)
+		c.Conn = tls.Server(stream.Patient(c.Conn, c.SendTimeout, c.Clock), config)
 	}
 }
 
@@ -76,7 +77,7 @@ func TestUnread_Pause(t *testing.T) {
 func TestPatient_Slow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := net.Pipe()
-		p := connection.Patient(ours, 0, clock.New())
+		p := stream.Patient(ours, 0, clock.New())
 		body := bytes.Repeat([]byte("slow"), 10)
 		done := make(chan error, 1)
 		go func() {

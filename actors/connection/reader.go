@@ -1,10 +1,12 @@
 package connection
 
 import (
+	"bytes"
 	"errors"
 	"sync/atomic"
 	"time"
 
+	"candlemark/internal/stream"
 	"candlemark/protocol"
 )
 
@@ -14,7 +16,7 @@ var errPanic = errors.New("the broker failed")
 // for, in that of the loop, as long as nothing has to be waited for. It alone decides to which channel bytes belong.
 type reader struct {
 	c       *connection
-	in      input
+	in      stream.Input
 	loop    looped      // nil for a goroutine of its own
 	waiting atomic.Bool // that nothing is read is not the peer's fault
 	crowded atomic.Bool // nor is it an alarm's
@@ -38,17 +40,21 @@ type reader struct {
 
 func (r *reader) init(c *connection) {
 	r.c = c
-	r.in.conn, r.in.gate = c.cfg.Conn, c.gate
+	r.in.Conn, r.in.Gate = c.cfg.Conn, c.gate
 	r.loop, _ = c.cfg.Conn.(looped)
 	r.flushing = r.flush
 	r.opening, r.handled = make(chan *link, 1), make(chan struct{}, 1)
-	r.watchPeer()
+	r.looking = stream.WatchPeer(c.cfg.Conn, func(err error) { c.post(&lost{err}) })
 }
 
 // run is the first goroutine of the reader: handshake and traffic.
 func (r *reader) run() {
 	r.work(func() (left bool) {
 		session, err := r.handshake()
+		if errors.Is(err, errOtherProtocol) {
+			r.c.post(&otherProtocol{bytes.Clone(r.in.Unparsed())})
+			return false
+		}
 		if err != nil {
 			r.c.post(&lost{err})
 			return false
@@ -66,13 +72,13 @@ func (r *reader) work(do func() (left bool)) {
 			r.end()
 		}
 	}()
-	defer r.c.recovered("reader")
+	defer func() { r.c.recovered("reader", recover()) }()
 	left = do()
 }
 
 // end gives back what the reader holds.
 func (r *reader) end() {
-	r.in.close()
+	r.in.Close()
 	if r.session != nil {
 		r.session.leave() // the actor may have ended without knowing of it
 	}
@@ -115,7 +121,7 @@ func (r *reader) serve() error {
 		if r.leave() {
 			return errLeft
 		}
-		if err := r.in.fill(r.want); err != nil {
+		if err := r.in.Fill(r.want); err != nil {
 			return &socketError{err}
 		}
 		r.err, r.published = errPending, false
@@ -142,7 +148,7 @@ func (r *reader) pause(wait func() bool) bool {
 	r.waiting.Store(true)
 	defer r.waiting.Store(false)
 	if r.looking != nil {
-		r.looking.Reset(peerLook)
+		r.looking.Reset(stream.PeerLook)
 		defer r.looking.Stop()
 	}
 	return wait()
@@ -168,7 +174,7 @@ func (r *reader) room() bool {
 // want is how long the frame is that is not whole yet, as far as known.
 func (r *reader) dispatch() (want int, err error) {
 	defer r.carry()
-	buf := r.in.unparsed()
+	buf := r.in.Unparsed()
 	begin, at := 0, 0 // buf[begin:at] is the run at hand
 	r.current = nil
 	for {
@@ -185,7 +191,7 @@ func (r *reader) dispatch() (want int, err error) {
 		at += n
 		r.current = nil
 		if n == 0 || err != nil {
-			r.in.consume(at)
+			r.in.Consume(at)
 			if n == 0 && err != nil {
 				err = &outOfStep{err}
 			}
@@ -195,7 +201,7 @@ func (r *reader) dispatch() (want int, err error) {
 			if errors.Is(err, errPending) {
 				at -= n // it comes again
 			}
-			r.in.consume(at)
+			r.in.Consume(at)
 			return 0, err
 		}
 		if r.current == nil {
@@ -218,7 +224,7 @@ func ofClassChannel(f protocol.Frame) bool {
 // it returns true, everything else is forgotten. The error is the socket's.
 func (r *reader) drain(lostStep bool, handle func(protocol.Method) (done bool)) error {
 	for !lostStep {
-		f, err := r.in.frame(r.frameMax)
+		f, err := r.frame(r.frameMax)
 		var step *outOfStep
 		var socket *socketError
 		switch {
@@ -233,8 +239,8 @@ func (r *reader) drain(lostStep bool, handle func(protocol.Method) (done bool)) 
 		}
 	}
 	for {
-		r.in.consume(len(r.in.unparsed()))
-		if err := r.in.fill(0); err != nil {
+		r.in.Consume(len(r.in.Unparsed()))
+		if err := r.in.Fill(0); err != nil {
 			return err
 		}
 	}

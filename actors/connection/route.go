@@ -186,7 +186,7 @@ func (r *reader) flush() {
 	for i, l := range r.touched {
 		if !stopping {
 			m := l.inbound()
-			m.Chunk = r.in.chunk
+			m.Chunk = r.in.Chunk
 			m.Chunk.Retain()
 			r.c.root.Send(l.pid, m)
 		}
@@ -204,7 +204,7 @@ func (r *reader) carry() {
 	case len(r.touched) == 0:
 	case r.inLoop: // which does it for all that have something
 		r.flush()
-	case r.in.last < socket.Much:
+	case r.in.Last < socket.Much:
 		r.c.cfg.Carry(r.flushing)
 	default:
 		r.flush()

@@ -88,6 +88,14 @@ type Offer struct {
 	Messages int
 }
 
+// Drained: a queue has nothing more for a consumer that was to give up its credit, which is
+// used up with DeliveryCount. From a queue, behind the last Deliver.
+type Drained struct {
+	Queue         Address
+	Tag           string
+	DeliveryCount uint32
+}
+
 // Unused returns what a channel allowed and could not be sent, because the
 // queue ran empty or the consumers are no longer limited.
 type Unused struct {

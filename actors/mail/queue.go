@@ -108,6 +108,8 @@ type Consume struct {
 	// Limited says that the channel has a limit for all its consumers together:
 	// the queue offers and the channel allows (PRO-8).
 	Limited bool
+	// Credited says that the consumer gets nothing but what Credit allows it.
+	Credited bool
 	// Connection is the channel's, for exclusive queues (DEC-5).
 	Connection Address
 	// Queue and VHost are names, for errors.
@@ -140,6 +142,18 @@ type Grant struct {
 	Tag      string
 	Messages int
 	Bytes    int
+}
+
+// Credit sets how many messages more a consumer that is Credited may be given after
+// DeliveryCount of them, counted from 0 and modulo 2^32 as AMQP 1.0 does: the credit of its link. From a
+// channel; no reply but, with Drain, Drained.
+type Credit struct {
+	Channel       Address
+	Tag           string
+	DeliveryCount uint32
+	Credit        uint32
+	// Drain has the queue give what it has, and use up the rest of the credit.
+	Drain bool
 }
 
 // Allow answers Offer: the channel's consumers may be sent that many messages

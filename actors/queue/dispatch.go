@@ -43,6 +43,7 @@ func (s *state) dispatch(now clock.Instant) (more bool) {
 		s.deliver(c, h, now)
 	}
 	s.consumers.Offer(s.Backlog.Ready())
+	s.consumers.EndDrains(s.Backlog.Ready())
 	return more
 }
 

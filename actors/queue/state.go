@@ -110,6 +110,8 @@ func (s *state) act(what any, now clock.Instant) {
 		s.settle(m, now)
 	case *mail.Grant:
 		s.consumers.Grant(m)
+	case *mail.Credit:
+		s.consumers.Credit(m)
 	case *mail.Reclaim:
 		s.consumers.Reclaim(m)
 	case *mail.Allow:

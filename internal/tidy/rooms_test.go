@@ -9,7 +9,7 @@ import (
 
 // leaves are the packages of the cellar that any actor may use.
 var leaves = []string{
-	"protocol", "policies/...", "internal/auth", "internal/budget", "internal/clock", "internal/events", "internal/figures", "internal/seqmap", "internal/message",
+	"protocol", "protocol/amqp10", "policies/...", "internal/auth", "internal/budget", "internal/clock", "internal/events", "internal/figures", "internal/seqmap", "internal/message",
 	"internal/metrics", "internal/outbox", "internal/plainjson", "internal/topology",
 }
 
@@ -24,7 +24,9 @@ var rooms = map[string][]string{
 	"policies/changes":         {"protocol", "policies"},
 	"actors/mail":              {"protocol", "policies/...", "internal/events", "internal/message", "internal/metrics", "internal/topology"},
 	"actors/mailbox":           {},
-	"actors/connection":        actorOf("internal/socket"),
+	"actors/connection":        actorOf("internal/socket", "internal/stream"),
+	"actors/connection10":      actorOf("internal/dialect", "internal/stream"),
+	"actors/session":           actorOf("internal/dialect", "actors/channel/peers", "actors/channel/rights", "actors/channel/routing", "actors/channel/unacked"),
 	"actors/command":           actorOf(),
 	"actors/channel":           actorOf(),
 	"actors/channel/assembler": {"protocol", "internal/budget"},
@@ -71,8 +73,10 @@ var rooms = map[string][]string{
 	"internal/figures":         {"policies"},
 	"internal/seqmap":          {},
 	"internal/message":         {"protocol"},
+	"internal/dialect":         {"protocol", "protocol/amqp10", "internal/message"},
 	"internal/definitions":     {"protocol", "policies/...", "internal/auth", "internal/parameters"},
 	"internal/nearest":         {},
+	"internal/stream":          {"internal/clock", "internal/message", "internal/outbox"},
 	"internal/systemd":         {},
 	"internal/parameters":      {"internal/erlang"},
 	"internal/metrics":         {},

@@ -44,12 +44,16 @@ type Consumer struct {
 	Tag       string
 	NoAck     bool
 	Limited   bool // by the channel's common limit
+	Credited  bool // by a credit of its own
+	draining  bool // what is left of the credit is given up when nothing is ready
 	Arguments protocol.Table
 	Prefetch  int   // 0: any number
 	Priority  int64 // x-priority
 	Timeout   int64 // x-consumer-timeout in ms, -1 for none
 	unacked   int
-	messages  int // under way
+	credit    int32  // messages that it may still be given, if it is Credited
+	delivered uint32 // to it, with the credit that was given up: the delivery-count of its link
+	messages  int    // under way
 	bytes     int
 	gone      bool
 	deliver   *mail.Deliver // gathered in this turn
@@ -63,7 +67,7 @@ func (c *Consumer) Gone() bool { return c.gone }
 
 func (c *Consumer) canTake() bool {
 	return !c.gone && (c.Prefetch == 0 || c.unacked < c.Prefetch) &&
-		c.messages < WindowMessages && c.bytes < WindowBytes && (!c.Limited || c.Channel.allowed > 0)
+		c.messages < WindowMessages && c.bytes < WindowBytes && (!c.Limited || c.Channel.allowed > 0) && (!c.Credited || c.credit > 0)
 }
 
 // room is how many more messages the prefetch allows.
@@ -90,6 +94,8 @@ type Set struct {
 	active       *Consumer   // the single active one, nil if there is none
 	touched      []*Consumer
 	limited      []*Consumer // those subject to their channel's common limit
+	draining     []*Consumer // those that are to give up their credit
+	drained      []*Consumer // that have, in this turn
 }
 
 // New makes an empty set of a queue. singleActive: one consumer at a time gets the

@@ -32,11 +32,11 @@ func TestSet(t *testing.T) {
 		s := New(&outbox.Outbox{}, address("queue"), seed%2 == 0, seed%4 == 0)
 		for range 300 {
 			channel := channels[r.IntN(len(channels))]
-			switch c := s.any(r); r.IntN(12) {
+			switch c := s.any(r); r.IntN(14) {
 			case 0:
 				h, _ := s.Open(channel)
 				s.Attach(&Consumer{
-					Channel: h, Tag: "t", Limited: r.IntN(2) == 0, Prefetch: r.IntN(4), Priority: r.Int64N(3),
+					Channel: h, Tag: "t", Limited: r.IntN(2) == 0, Credited: r.IntN(3) == 0, Prefetch: r.IntN(4), Priority: r.Int64N(3),
 				}, !s.InUse(true) && r.IntN(4) == 0)
 			case 1:
 				if c != nil {
@@ -68,6 +68,12 @@ func TestSet(t *testing.T) {
 				if c != nil {
 					s.Grant(&mail.Grant{Channel: c.Channel.Address, Tag: c.Tag, Messages: c.messages, Bytes: c.bytes})
 				}
+			case 12:
+				if c != nil {
+					s.Credit(&mail.Credit{Channel: c.Channel.Address, Tag: "t", DeliveryCount: c.delivered, Credit: uint32(r.IntN(4)), Drain: r.IntN(3) == 0})
+				}
+			case 13:
+				s.EndDrains(r.IntN(3))
 			case 11: // not below what it holds
 				if c != nil && !slices.ContainsFunc(c.Channel.consumers, func(x *Consumer) bool { return x.unacked > 3 }) {
 					s.Resize(&mail.Resize{Channel: c.Channel.Address, Prefetch: 3})

@@ -18,6 +18,9 @@ func (s *Set) Deliver(c *Consumer, d mail.Delivery) *mail.Deliver {
 	c.messages++
 	c.bytes += len(d.Message.Body)
 	c.ring.advance(c)
+	if c.Credited {
+		c.useOwnCredit()
+	}
 	s.refresh(c)
 	if c.Limited {
 		s.useCredit(c)
@@ -39,6 +42,7 @@ func (s *Set) Flush() (withAcks, without uint64) {
 		s.touched[i] = nil
 	}
 	s.touched = s.touched[:0]
+	s.tellDrained()
 	return withAcks, without
 }
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-package connection
+package stream
 
 import (
 	"errors"
@@ -11,13 +11,13 @@ import (
 	"candlemark/internal/outbox"
 )
 
-// direct is how an appender writes to the socket without waiting; nil for
+// Direct is how an appender writes to the socket without waiting; nil for
 // connections that have no descriptor of their own, like TLS.
-func (w *writer) direct() outbox.TryWrite {
-	if l, ok := w.c.cfg.Conn.(looped); ok {
+func (w *Writer) Direct() outbox.TryWrite {
+	if l, ok := w.Conn.(interface{ TryWrite(b []byte) int }); ok {
 		return func(bytes []byte) int { return w.wrote(l.TryWrite(bytes)) }
 	}
-	owner, ok := w.c.cfg.Conn.(syscall.Conn)
+	owner, ok := w.Conn.(syscall.Conn)
 	if !ok {
 		return nil
 	}
@@ -35,7 +35,7 @@ func (w *writer) direct() outbox.TryWrite {
 		b, n = bytes, 0
 		err := raw.Write(attempt)
 		if errors.Is(err, os.ErrDeadlineExceeded) { // that of an earlier write
-			_ = w.c.cfg.Conn.SetWriteDeadline(time.Time{})
+			_ = w.Conn.SetWriteDeadline(time.Time{})
 			err = raw.Write(attempt)
 		}
 		b = nil

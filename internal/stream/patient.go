@@ -1,6 +1,7 @@
-package connection
+package stream
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -11,8 +12,8 @@ import (
 	"candlemark/internal/clock"
 )
 
-// sendTimeout is the default for a SendTimeout of 0.
-const sendTimeout = 15 * time.Second
+// SendTimeout is how long a peer may read nothing, if nothing else is said.
+const SendTimeout = 15 * time.Second
 
 // writeTries is how many deadlines a socket gets in SendTimeout: what it has taken shows only when one has passed.
 const writeTries = 3
@@ -54,7 +55,7 @@ type patient struct {
 // long as the peer reads something at least every timeout, which it may exceed by a third; 0 is 15 s, negative for ever.
 // A deadline for writes that is set from outside counts instead from then on.
 func Patient(conn net.Conn, timeout time.Duration, c *clock.Clock) net.Conn {
-	orElse(&timeout, sendTimeout)
+	timeout = cmp.Or(timeout, SendTimeout)
 	return &patient{Conn: conn, patience: patience{timeout, c}}
 }
 

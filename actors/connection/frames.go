@@ -1,0 +1,33 @@
+package connection
+
+import (
+	"candlemark/protocol"
+)
+
+// frame returns the next whole frame, reading as long as it takes. It is valid
+// until the chunk is released: only while the handshake and the farewell last.
+func (r *reader) frame(frameMax uint32) (protocol.Frame, error) {
+	for {
+		f, n, want, err := protocol.ParseFrame(r.in.Unparsed(), frameMax)
+		r.in.Consume(n)
+		if n == 0 && err != nil {
+			err = &outOfStep{err}
+		}
+		if n > 0 || err != nil {
+			return f, err
+		}
+		if err := r.in.Fill(want); err != nil {
+			return protocol.Frame{}, &socketError{err}
+		}
+	}
+}
+
+// outOfStep is an error after which the input cannot be split into frames.
+type outOfStep struct{ error }
+
+func (e *outOfStep) Unwrap() error { return e.error }
+
+// socketError is the error of Read: nothing more will come.
+type socketError struct{ error }
+
+func (e *socketError) Unwrap() error { return e.error }

@@ -1,0 +1,234 @@
+package connection10
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/dialect"
+	"candlemark/internal/events"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+	"candlemark/protocol/amqp10"
+)
+
+// handshakeFrameMax is the largest frame in bytes before open: tokens and properties may be longer than the 512 of the
+// standard.
+const handshakeFrameMax = 8192
+
+// shortestIdle is the shortest idle time-out of a client that is kept.
+const shortestIdle = time.Second
+
+// peer is the result of the handshake. Nobody alters it afterwards.
+type peer struct {
+	user      auth.User
+	vhost     *topology.VHost
+	mechanism string
+	tls       *auth.TLSInfo // nil without
+	open      *amqp10.Open
+	frameMax  uint32         // bytes, of what it takes
+	idle      time.Duration  // it wants to hear something in; 0 for any time
+	session   uint16         // the highest channel number
+	leave     func()         // no longer counts; more than one call is like one
+	table     protocol.Table // its properties
+	by        *events.Origin
+}
+
+// Errors of the handshake that are not told as a close.
+var (
+	errNoSASL     = errors.New("client did not begin with SASL")
+	errBadHeader  = errors.New("client did not send an AMQP 1.0 protocol header")
+	errRefused    = errors.New("login refused")
+	errClientLeft = errors.New("client closed the connection during the handshake")
+)
+
+// handshake leads the client to open [AMQP 1.0 transport 2.4, security 5.3.2].
+func (r *reader) handshake() (*peer, error) {
+	r.frameMax = handshakeFrameMax
+	p := &peer{leave: func() {}}
+	p.tls = auth.PeerOf(r.in.Conn).Info()
+	for _, step := range []func(*peer) error{r.sasl, r.login, r.open, r.enter} {
+		if err := step(p); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// header takes one protocol header.
+func (r *reader) header() (got [8]byte, err error) {
+	for len(r.in.Unparsed()) < len(got) {
+		if err := r.in.Fill(len(got)); err != nil {
+			return got, &socketError{err}
+		}
+	}
+	copy(got[:], r.in.Unparsed())
+	r.in.Consume(len(got))
+	return got, nil
+}
+
+// sasl begins SASL, which is asked for also of those who have not.
+func (r *reader) sasl(*peer) error {
+	got, err := r.header()
+	if err != nil {
+		return err
+	}
+	out := r.c.outbox
+	if got != amqp10.SASLProtocolHeader {
+		out.End(append(out.Begin(), amqp10.SASLProtocolHeader[:]...))
+		return errNoSASL
+	}
+	var offered []amqp10.Symbol
+	for _, name := range r.c.cfg.Authenticator.Mechanisms(auth.PeerOf(r.in.Conn)) {
+		offered = append(offered, amqp10.Symbol(name))
+	}
+	b := append(out.Begin(), amqp10.SASLProtocolHeader[:]...)
+	out.End(amqp10.AppendFrame(b, 0, &amqp10.SASLMechanisms{ServerMechanisms: offered}))
+	return nil
+}
+
+// login lets the client log in.
+func (r *reader) login(p *peer) error {
+	init, err := next[*amqp10.SASLInit](r, amqp10.FrameSASL)
+	if err != nil {
+		return err
+	}
+	p.mechanism = string(init.Mechanism)
+	peer := auth.PeerOf(r.in.Conn)
+	peer.Gone = r.c.done
+	insists := p.mechanism == "EXTERNAL" && peer.TLS // on what was not offered: the log will tell why
+	if err = errRefused; insists || slices.Contains(r.c.cfg.Authenticator.Mechanisms(peer), p.mechanism) {
+		p.user, err = r.c.cfg.Authenticator.Authenticate(p.mechanism, init.InitialResponse, peer)
+	}
+	if err != nil {
+		if !errors.Is(err, auth.ErrThrottled) {
+			r.c.tellLogin(p, "", err)
+			r.c.log.Error().Err(err).Str("mechanism", cut(p.mechanism)).Msg("login refused")
+		}
+		r.c.send(&amqp10.SASLOutcome{Result: amqp10.SASLAuthFailed})
+		return errRefused
+	}
+	r.c.tellLogin(p, p.user.Name, nil)
+	r.c.send(&amqp10.SASLOutcome{Result: amqp10.SASLOK})
+	return nil
+}
+
+// open takes the second protocol header and what the client says of itself.
+func (r *reader) open(p *peer) error {
+	got, err := r.header()
+	if err != nil {
+		return err
+	}
+	out := r.c.outbox
+	out.End(append(out.Begin(), amqp10.ProtocolHeader[:]...))
+	if got != amqp10.ProtocolHeader {
+		return errBadHeader
+	}
+	r.opening = true
+	if p.open, err = next[*amqp10.Open](r, amqp10.FrameAMQP); err != nil {
+		return err
+	}
+	p.table = tableOf(p.open)
+	p.frameMax = p.open.MaxFrameSize
+	if p.frameMax < amqp10.MinMaxFrameSize {
+		return amqp10.Errorf(amqp10.InvalidField, "max-frame-size %d is smaller than %d", p.frameMax, amqp10.MinMaxFrameSize)
+	}
+	p.idle = time.Duration(p.open.IdleTimeout.Or(0)) * time.Millisecond
+	if p.idle != 0 && p.idle < shortestIdle {
+		return amqp10.Errorf(amqp10.InvalidField, "idle-time-out of %v is shorter than %v", p.idle, shortestIdle)
+	}
+	p.session = min(p.open.ChannelMax, r.c.cfg.SessionMax-1)
+	return nil
+}
+
+// enter lets the user into a virtual host: that of a hostname "vhost:NAME", else the default.
+func (r *reader) enter(p *peer) error {
+	name := r.c.cfg.DefaultVHost
+	if chosen, ok := strings.CutPrefix(p.open.Hostname, "vhost:"); ok {
+		name = chosen
+	}
+	v, ok := r.c.cfg.VHost(name)
+	if !ok {
+		return amqp10.Errorf(amqp10.NotAllowed, "vhost %s not found", name)
+	}
+	if err := r.admit(p, name); err != nil {
+		return err
+	}
+	p.vhost = v
+	return nil
+}
+
+// admit counts the connection, and checks the user's permission. A connection
+// that is not let in is not counted.
+func (r *reader) admit(p *peer, vhost string) error {
+	quota, user := r.c.cfg.Quota, p.user
+	if quota != nil {
+		if err := quota.Connect(user.Name, vhost); err != nil {
+			return err
+		}
+		p.leave = sync.OnceFunc(func() { quota.Disconnect(user.Name, vhost) })
+	}
+	if rights := r.c.cfg.Permissions; rights != nil {
+		if err := rights.VHostAccess(user, vhost); err != nil {
+			p.leave()
+			return err
+		}
+	}
+	return nil
+}
+
+// next is the client's next frame, which must be a T.
+func next[T amqp10.Composite](r *reader, kind uint8) (T, error) {
+	var none T
+	for {
+		f, err := r.frame()
+		if err != nil {
+			return none, err
+		}
+		if f.Type == amqp10.FrameAMQP && len(f.Body) == 0 {
+			continue
+		}
+		if f.Type != kind || f.Channel != 0 && kind == amqp10.FrameAMQP {
+			return none, amqp10.Errorf(amqp10.FramingError, "unexpected frame during the handshake")
+		}
+		m, _, err := f.Decode()
+		if err != nil {
+			return none, err
+		}
+		if wanted, ok := m.(T); ok {
+			return wanted, nil
+		}
+		if _, ok := m.(*amqp10.Close); ok {
+			return none, errClientLeft
+		}
+		return none, amqp10.Errorf(amqp10.IllegalState, "unexpected performative during the handshake")
+	}
+}
+
+// refuse ends the handshake: who has not logged in is told nothing, the others what is wrong with their open.
+func (r *reader) refuse(err error) {
+	var socket *socketError
+	if errors.As(err, &socket) {
+		return
+	}
+	if !errors.Is(err, errRefused) { // that is logged
+		r.c.log.Error().Err(err).Msg("handshake failed")
+	}
+	if r.opening {
+		bye := &amqp10.Close{}
+		if !errors.Is(err, errClientLeft) {
+			bye.Error = dialect.ErrorOf(err)
+		}
+		b := amqp10.AppendFrame(r.c.outbox.Begin(), 0, r.c.ourOpen())
+		r.c.outbox.End(amqp10.AppendFrame(b, 0, bye))
+	}
+	r.c.outbox.Finish(r.c.hangUp)
+	_ = r.in.Conn.SetReadDeadline(time.Now().Add(grace)) // if that fails, the handshake's deadline remains
+	_ = r.forget()
+}
+
+// cut is a text of the client's as it is logged, of at most 255 bytes.
+func cut(text string) string { return strings.ToValidUTF8(text[:min(len(text), 255)], "") }

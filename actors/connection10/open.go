@@ -1,0 +1,54 @@
+package connection10
+
+import (
+	"candlemark/protocol"
+	"candlemark/protocol/amqp10"
+)
+
+// ourOpen is the answer to the client's open. Clients branch on product and version, which are those of the broker whose
+// dialect of AMQP 1.0 we follow; product_version tells the truth.
+func (c *connection) ourOpen() *amqp10.Open {
+	o := &amqp10.Open{
+		ContainerID: c.cfg.Container, MaxFrameSize: c.cfg.FrameMax, ChannelMax: c.cfg.SessionMax - 1,
+		OfferedCapabilities: []amqp10.Symbol{"ANONYMOUS-RELAY"},
+		Properties: amqp10.Map{
+			{Key: amqp10.Symbol("product"), Value: "RabbitMQ"},
+			{Key: amqp10.Symbol("version"), Value: "4.0.5"},
+			{Key: amqp10.Symbol("product_version"), Value: "Candlemark " + c.cfg.ProductVersion},
+			{Key: amqp10.Symbol("platform"), Value: "Go"},
+			{Key: amqp10.Symbol("copyright"), Value: "Copyright (c) the Candlemark authors"},
+			{Key: amqp10.Symbol("information"), Value: "A message broker whose strength is time"},
+		},
+	}
+	if c.cfg.Silence > 0 {
+		o.IdleTimeout = amqp10.Some(uint32(c.cfg.Silence) * 1000 / 2)
+	}
+	return o
+}
+
+// tableOf makes client properties as those of 0-9-1 of what a client says of itself; values of other types than text, numbers and booleans are
+// left out.
+func tableOf(open *amqp10.Open) (t protocol.Table) {
+	for _, e := range open.Properties {
+		key, ok := e.Key.(amqp10.Symbol)
+		if !ok || len(key) > 255 {
+			continue
+		}
+		switch v := e.Value.(type) {
+		case string, bool, int64, int32:
+			t = t.Set(string(key), v)
+		case amqp10.Symbol:
+			t = t.Set(string(key), string(v))
+		case uint32:
+			t = t.Set(string(key), int64(v))
+		}
+	}
+	return t.Set("connection_name", open.ContainerID)
+}
+
+// textOf is one of the client's properties, "" when it is absent or no text.
+func textOf(t protocol.Table, key string) string {
+	v, _ := t.Get(key)
+	text, _ := v.(string)
+	return text
+}

@@ -1,0 +1,26 @@
+package connection10
+
+import (
+	"strings"
+	"testing"
+
+	"candlemark/protocol/amqp10"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// Of what a client says of itself, what fits a field table is shown.
+func TestTableOf(t *testing.T) {
+	table := tableOf(&amqp10.Open{ContainerID: "c", Properties: amqp10.Map{
+		{Key: amqp10.Symbol("product"), Value: "p"},
+		{Key: amqp10.Symbol("n"), Value: uint32(7)},
+		{Key: "not a symbol", Value: "x"},
+		{Key: amqp10.Symbol("list"), Value: amqp10.List{1}},
+		{Key: amqp10.Symbol(strings.Repeat("x", 256)), Value: "x"},
+	}})
+	if len(table) != 3 || textOf(table, "product") != "p" || textOf(table, "connection_name") != "c" || textOf(table, "n") != "" {
+		t.Errorf("%v", table)
+	}
+}

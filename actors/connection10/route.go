@@ -1,0 +1,115 @@
+package connection10
+
+import (
+	"time"
+
+	"candlemark/actors/mail"
+	"candlemark/protocol/amqp10"
+)
+
+// beginPatience is how long a begin waits for the end of the session that had
+// the channel before.
+const beginPatience = 30 * time.Second
+
+// route decides about a frame that does not simply prolong a run. It returns
+// the session that gets the frame, nil when nobody does or it was handled.
+func (r *reader) route(f amqp10.Frame) (*link, error) {
+	if f.Type != amqp10.FrameAMQP {
+		return nil, amqp10.Errorf(amqp10.FramingError, "a SASL frame behind SASL")
+	}
+	if len(f.Body) == 0 {
+		return nil, nil
+	}
+	code, ok := f.Code()
+	if !ok {
+		return nil, amqp10.Errorf(amqp10.DecodeError, "a frame without a performative")
+	}
+	l := r.links[f.Channel]
+	switch {
+	case code == amqp10.CodeClose:
+		if _, _, err := f.Decode(); err != nil {
+			return nil, err
+		}
+		r.flush()
+		r.tellClose()
+		return nil, nil
+	case code == amqp10.CodeBegin:
+		if l != nil && !l.closing {
+			return nil, amqp10.Errorf(amqp10.IllegalState, "channel %d has a session already", f.Channel)
+		}
+		return nil, r.begin(f)
+	case code < amqp10.CodeAttach || code > amqp10.CodeEnd:
+		return nil, amqp10.Errorf(amqp10.IllegalState, "unexpected performative 0x%02x", code)
+	case l == nil || l.closing:
+		return nil, amqp10.Errorf(amqp10.FramingError, "channel %d has no session", f.Channel)
+	case code == amqp10.CodeEnd: // the last that the session hears
+		l.closing = true
+	case code == amqp10.CodeTransfer:
+		r.published = true
+	}
+	return l, nil
+}
+
+// begin has a session begun.
+func (r *reader) begin(f amqp10.Frame) error {
+	p, _, err := f.Decode()
+	if err != nil {
+		return err
+	}
+	m := p.(*amqp10.Begin)
+	switch {
+	case m.RemoteChannel.Set:
+		return amqp10.Errorf(amqp10.IllegalState, "begin answers a session that there is not")
+	case f.Channel > r.peer.session:
+		return amqp10.Errorf(amqp10.FramingError, "channel number %d is higher than the negotiated channel-max (%d)", f.Channel, r.peer.session)
+	}
+	r.flush()
+	if isClosed(r.c.stopping) {
+		return nil
+	}
+	r.c.post(&beginSession{channel: f.Channel, begin: Begin{
+		NextOutgoingID: m.NextOutgoingID, IncomingWindow: m.IncomingWindow, OutgoingWindow: m.OutgoingWindow, HandleMax: m.HandleMax,
+	}, reply: r.began})
+	late := make(chan struct{})
+	defer r.c.cfg.Clock.After(beginPatience, func() { close(late) }).Stop()
+	select {
+	case l := <-r.began:
+		if l != nil {
+			r.links[f.Channel] = l
+		}
+	case <-r.c.stopping:
+	case <-late:
+		return amqp10.Errorf(amqp10.InternalError, "the session of channel %d does not end", f.Channel)
+	}
+	return nil
+}
+
+// endRun puts a run of whole frames of the current session aside.
+func (r *reader) endRun(run []byte) {
+	l := r.current
+	if l == nil || len(run) == 0 {
+		return
+	}
+	if len(l.runs) == 0 {
+		r.touched = append(r.touched, l)
+	}
+	l.runs = append(l.runs, run)
+}
+
+// flush sends every session what was put aside for it.
+func (r *reader) flush() {
+	if len(r.touched) == 0 {
+		return
+	}
+	r.c.turnover.Lock()
+	defer r.c.turnover.Unlock()
+	stopping := isClosed(r.c.stopping)
+	for i, l := range r.touched {
+		if !stopping {
+			r.in.Chunk.Retain()
+			r.c.root.Send(l.pid, &mail.Inbound{Runs: l.runs, Chunk: r.in.Chunk})
+		}
+		l.runs, r.touched[i] = nil, nil
+	}
+	r.touched = r.touched[:0]
+}

@@ -1,0 +1,59 @@
+package consumers
+
+import "candlemark/actors/mail"
+
+// A consumer with a credit of its own, a link of AMQP 1.0, is delivered to only while it has credit. The queue counts its
+// deliveries, so that what is under way when the client changes the credit is not given twice [AMQP 1.0 transport 2.6.7].
+
+// Credit sets the credit of a consumer that has its own.
+func (s *Set) Credit(m *mail.Credit) {
+	c := s.Find(m.Channel, m.Tag)
+	if c == nil || !c.Credited {
+		return
+	}
+	c.credit = max(int32(m.DeliveryCount+m.Credit-c.delivered), 0)
+	if m.Drain && !c.draining {
+		s.draining = append(s.draining, c)
+	}
+	c.draining = m.Drain
+	s.refresh(c)
+}
+
+// useOwnCredit counts a delivery.
+func (c *Consumer) useOwnCredit() {
+	c.delivered++
+	c.credit = max(c.credit-1, 0)
+}
+
+// EndDrains ends the draining of consumers that can be given nothing more of so many ready messages: their credit is
+// used up, and Flush answers behind the deliveries.
+func (s *Set) EndDrains(ready int) {
+	if len(s.draining) == 0 {
+		return
+	}
+	kept := s.draining[:0]
+	for _, c := range s.draining {
+		switch {
+		case c.gone || !c.draining:
+			c.draining = false
+		case c.credit > 0 && ready > 0 && s.Active(c): // the next turn, or when its window has room
+			kept = append(kept, c)
+		default:
+			c.delivered += uint32(c.credit)
+			c.credit, c.draining = 0, false
+			s.refresh(c)
+			s.drained = append(s.drained, c)
+		}
+	}
+	clear(s.draining[len(kept):])
+	s.draining = kept
+}
+
+// tellDrained answers those whose draining has ended.
+func (s *Set) tellDrained() {
+	for i, c := range s.drained {
+		s.out.Send(c.Channel.Address, &mail.Drained{Queue: s.queue, Tag: c.Tag, DeliveryCount: c.delivered})
+		s.drained[i] = nil
+	}
+	s.drained = s.drained[:0]
+}

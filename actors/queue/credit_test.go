@@ -1,0 +1,82 @@
+package queue
+
+import (
+	"testing"
+
+	"candlemark/actors/mail"
+)
+
+func credited(m *mail.Consume) { m.Credited = true }
+
+func (c *core) credit(tag string, count, credit uint32, drain bool) {
+	c.feed(&mail.Credit{Channel: ch1, Tag: tag, DeliveryCount: count, Credit: credit, Drain: drain})
+}
+
+// A consumer with a credit of its own gets what that allows, counted from the deliveries that the client knows of.
+func TestCredit(t *testing.T) {
+	c := newCore(t)
+	c.consume(ch1, "link", 0, credited)
+	c.put("1", "2", "3", "4", "5", "6")
+	c.want("without credit", c.delivered("link"))
+	c.credit("link", 0, 2, false)
+	c.want("2", c.delivered("link"), "1", "2")
+	c.credit("link", 0, 3, false) // sent before the client knew of those
+	c.want("1 more", c.delivered("link"), "3")
+	c.credit("link", 0, 1, false) // fewer than it has
+	c.want("none", c.delivered("link"))
+	c.credit("link", 3, 0, false)
+	c.settle(ch1, mail.Requeue, 1, 1)
+	c.want("what came back", c.delivered("link"))
+	c.credit("link", 3, 1, false)
+	c.want("in its position", c.delivered("link"), "1*")
+}
+
+// Who has credit shares with the others in turn, also with those that have none of their own.
+func TestCredit_Fairness(t *testing.T) {
+	c := newCore(t)
+	c.consume(ch1, "link", 0, credited, noAck)
+	c.consume(ch1, "other", 0, noAck)
+	c.credit("link", 0, 2, false)
+	c.put("1", "2", "3", "4", "5")
+	c.want("link", c.delivered("link"), "2", "4")
+	c.want("other", c.delivered("other"), "1", "3", "5")
+}
+
+// Drain uses up the credit that no message is ready for, and the answer comes behind the deliveries; what is under way
+// when the client has changed its mind is not.
+func TestCredit_Drain(t *testing.T) {
+	c := newCore(t)
+	c.consume(ch1, "link", 0, credited)
+	c.put("1", "2")
+	c.credit("link", 0, 10, true)
+	c.want("all", c.delivered("link"), "1", "2")
+	if d := one[*mail.Drained](c); d.Tag != "link" || d.DeliveryCount != 10 || d.Queue == nil {
+		t.Errorf("%+v", d)
+	}
+	c.put("3")
+	c.want("no credit left", c.delivered("link"))
+	c.credit("link", 10, 1, false)
+	c.want("3", c.delivered("link"), "3")
+	c.credit("link", 11, 5, true)
+	if d := one[*mail.Drained](c); d.DeliveryCount != 16 {
+		t.Errorf("%+v", d)
+	}
+	c.credit("link", 0xffff_fff0, 0x30, false) // modulo 2^32: 16 more
+	c.put(bodies(1, 20)...)
+	if n := len(c.delivered("link")); n != 16 {
+		t.Errorf("%d deliveries", n)
+	}
+}
+
+// A message that expires while the consumer has no credit is never delivered.
+func TestCredit_Expired(t *testing.T) {
+	c := newCore(t)
+	c.consume(ch1, "link", 0, credited)
+	c.publish(msg("late", 1000))
+	c.at(1000)
+	c.credit("link", 0, 1, true)
+	c.want("nothing", c.delivered("link"))
+	if d := one[*mail.Drained](c); d.DeliveryCount != 1 {
+		t.Errorf("%+v", d)
+	}
+}

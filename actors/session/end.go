@@ -1,0 +1,104 @@
+package session
+
+import (
+	"errors"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/dialect"
+	"candlemark/protocol"
+	"candlemark/protocol/amqp10"
+)
+
+// fail ends the session with an error; a connection exception ends the connection. What the session held goes back at once,
+// before the client is told.
+func (s *state) fail(err error) {
+	if s.phase != open {
+		return
+	}
+	var whole *protocol.ConnectionError
+	if errors.As(err, &whole) {
+		s.failConnection(err)
+		return
+	}
+	e := dialect.ErrorOf(err)
+	if e.Condition == amqp10.InternalError {
+		s.cfg.Log.Error().Err(err).Msg("session failed")
+	}
+	s.cfg.Log.Warn().Str("condition", string(e.Condition)).Str("text", e.Description).Msg("session ended by the broker")
+	s.giveBack()
+	s.phase = closing
+	s.reply(&amqp10.End{Error: e})
+}
+
+// failConnection closes the connection because of an error.
+func (s *state) failConnection(err error) {
+	if s.phase == open {
+		s.giveBack()
+		s.write()
+	}
+	s.phase = dead
+	s.Send(s.cfg.Connection, &mail.CloseConnection{Err: err})
+}
+
+// leave: the connection ends. As in 0-9-1 everything that was read before is
+// still run, so a publish is not lost because a request ahead of it waits; but
+// nothing waits for the client any more.
+func (s *state) leave() {
+	s.leaving = true
+	s.dropHeld()
+}
+
+// close ends the session, and answers the client's end.
+func (s *state) close() {
+	if s.phase == ended {
+		return
+	}
+	if s.phase == open {
+		s.giveBack()
+		if !s.leaving { // then close says it
+			s.reply(&amqp10.End{})
+		}
+		s.leaving = true // that waits for nothing
+		s.write()
+	}
+	s.phase = ended
+	s.Send(s.cfg.Connection, &mail.ChannelClosed{ID: s.cfg.Channel, Channel: s.self})
+}
+
+// giveBack tells every queue that the session holds nothing more.
+func (s *state) giveBack() {
+	s.flush()
+	s.await = nil
+	s.long.stop()
+	s.long = nil
+	s.peers.Leave()
+	for _, l := range s.links {
+		if l.consumer != nil {
+			tellConsumerGone(s, l.consumer)
+		}
+	}
+	s.dropBegun()
+	clear(s.links)
+	s.unacked.Clear()
+	s.owners.TakeRange(1, s.owners.Last(), func(uint64, *link) {})
+	s.dropHeld()
+}
+
+// dropBegun forgets what the client has begun and not ended.
+func (s *state) dropBegun() {
+	for _, l := range s.links {
+		if l.publisher != nil {
+			l.publisher.forget(s.cfg.Arrivals)
+		}
+	}
+}
+
+// dropHeld forgets deliveries that wait: queues return them to their positions.
+func (s *state) dropHeld() {
+	for _, w := range s.held {
+		if w.deliver != nil {
+			w.deliver.Release()
+		}
+	}
+	s.held, s.sending = nil, sending{}
+}

@@ -1,0 +1,250 @@
+package session
+
+import (
+	"strconv"
+
+	"candlemark/actors/channel/peers"
+	"candlemark/actors/mail"
+	"candlemark/internal/dialect"
+	"candlemark/protocol"
+	"candlemark/protocol/amqp10"
+)
+
+// link is one link. Either publisher or consumer is set while it is not closing.
+type link struct {
+	handle    uint32
+	name      string
+	closing   bool // the broker has sent detach, and waits for the client's
+	publisher *publisher
+	consumer  *consumer
+}
+
+// flow tells the client of the link's credit.
+func (l *link) flow(w *windows) *amqp10.Flow {
+	f := w.flow()
+	f.Handle = amqp10.Some(l.handle)
+	switch {
+	case l.publisher != nil:
+		f.DeliveryCount, f.LinkCredit = amqp10.Some(l.publisher.count), amqp10.Some(l.publisher.credit)
+	case l.consumer != nil:
+		c := l.consumer
+		f.DeliveryCount, f.LinkCredit = amqp10.Some(c.count), amqp10.Some(c.credit())
+		f.Available = amqp10.Some(uint32(0))
+	}
+	return f
+}
+
+// attach attaches a link. What is wrong with one ends the session, as in RabbitMQ.
+func (s *state) attach(m *amqp10.Attach) {
+	var err error
+	switch {
+	case m.Handle > handleMax || m.Handle > s.cfg.HandleMax:
+		s.failConnection(amqp10.Errorf(amqp10.FramingError, "handle %d is higher than the negotiated handle-max", m.Handle))
+		return
+	case s.links[m.Handle] != nil:
+		err = amqp10.Errorf(amqp10.HandleInUse, "handle %d is attached", m.Handle)
+	case m.Coordinator != nil:
+		err = amqp10.Errorf(amqp10.NotImplemented, "transactions are not supported")
+	case m.RcvSettleMode != amqp10.ReceiverFirst:
+		err = amqp10.Errorf(amqp10.NotImplemented, "rcv-settle-mode second is not supported")
+	case m.Role == amqp10.RoleSender:
+		err = attachPublisher(s, m)
+	default:
+		err = attachConsumer(s, m)
+	}
+	if err != nil {
+		s.fail(err)
+	}
+}
+
+// attachPublisher attaches a link that the client sends on.
+func attachPublisher(s *state, m *amqp10.Attach) error {
+	p := &publisher{}
+	if m.Target == nil || m.Target.Dynamic {
+		return amqp10.Errorf(amqp10.NotImplemented, "dynamic targets are not supported")
+	}
+	if address := m.Target.Address.Or(""); address == "" {
+		p.anonymous = true
+	} else {
+		to, err := dialect.ParseTarget(address)
+		if err != nil {
+			return err
+		}
+		if _, err := s.rights.Writable([]byte(to.Exchange)); err != nil {
+			return err
+		}
+		p.exchange, p.key = []byte(to.Exchange), []byte(to.Key)
+	}
+	l := &link{handle: m.Handle, name: m.Name, publisher: p}
+	s.links[m.Handle] = l
+	s.reply(&amqp10.Attach{
+		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleReceiver, SndSettleMode: m.SndSettleMode, Source: m.Source, Target: m.Target,
+		MaxMessageSize: amqp10.Some(s.cfg.MaxMessage),
+	})
+	s.refill(l)
+	return nil
+}
+
+// attachConsumer attaches a link that the client receives on: a consumer of a queue.
+func attachConsumer(s *state, m *amqp10.Attach) error {
+	if m.Source == nil || m.Source.Dynamic {
+		return amqp10.Errorf(amqp10.NotImplemented, "dynamic sources are not supported")
+	}
+	name, err := dialect.ParseSource(m.Source.Address.Or(""))
+	if err != nil {
+		return err
+	}
+	q, err := s.rights.Readable(name)
+	if err != nil {
+		return err
+	}
+	args, err := consumerArguments(m.Properties)
+	if err != nil {
+		return err
+	}
+	peer := s.peers.Of(q.PID)
+	ask := &mail.Consume{
+		Channel: s.self, Tag: strconv.Itoa(int(m.Handle)), NoAck: m.SndSettleMode == amqp10.SenderSettled, Arguments: args, Credited: true,
+		Connection: s.cfg.Connection, Queue: q.Name, VHost: s.cfg.VHost.Name,
+	}
+	ask.Request = s.request(func(_ any, err error) {
+		if err != nil {
+			if !s.ifMissed(err, func() { s.attach(m) }) {
+				s.fail(err)
+			}
+			return
+		}
+		consumes(s, m, ask, peer)
+	})
+	s.Send(q.PID, ask)
+	return nil
+}
+
+// consumes answers attach once the queue has the consumer.
+func consumes(s *state, m *amqp10.Attach, ask *mail.Consume, peer *peers.Peer) {
+	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, consumer: &consumer{queue: &peer.Queue, name: ask.Queue, tag: ask.Tag, noAck: ask.NoAck}}
+	tellConsumer(s, ask)
+	mode := amqp10.SenderUnsettled
+	if ask.NoAck {
+		mode = amqp10.SenderSettled
+	}
+	source := *m.Source
+	source.Filter = nil // none is kept
+	source.DefaultOutcome = amqp10.State{Kind: amqp10.Released}
+	source.Outcomes = []amqp10.Symbol{amqp10.AcceptedName, amqp10.RejectedName, amqp10.ReleasedName, amqp10.ModifiedName}
+	s.reply(&amqp10.Attach{
+		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleSender, SndSettleMode: mode, Source: &source, Target: m.Target,
+		InitialDeliveryCount: amqp10.Some(uint32(0)), MaxMessageSize: amqp10.Some(s.cfg.MaxMessage),
+	})
+}
+
+// consumerArguments are those of basic.consume that stand for the properties of a link.
+func consumerArguments(properties amqp10.Map) (args protocol.Table, err error) {
+	v, ok := properties.Get("rabbitmq:priority")
+	if !ok {
+		return nil, nil
+	}
+	n, ok := v.(int32)
+	if !ok {
+		return nil, amqp10.Errorf(amqp10.InvalidField, "the link property rabbitmq:priority is not an int")
+	}
+	return protocol.Table{{Key: "x-priority", Value: n}}, nil
+}
+
+// detach detaches a link, or answers that we have.
+func (s *state) detach(m *amqp10.Detach) {
+	l := s.links[m.Handle]
+	switch {
+	case l == nil:
+		s.fail(amqp10.Errorf(amqp10.UnattachedHandle, "detach of handle %d, which is not attached", m.Handle))
+	case l.closing:
+		delete(s.links, m.Handle)
+	case l.publisher != nil:
+		l.publisher.forget(s.cfg.Arrivals)
+		delete(s.links, m.Handle)
+		s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
+	default:
+		s.cancel(l, m.Closed)
+	}
+}
+
+// cancel ends a consumer. The queue answers behind its last delivery, and so do we; what the client has not settled goes back.
+func (s *state) cancel(l *link, closed bool) {
+	c := l.consumer
+	c.leaving = true
+	s.withdraw(l)
+	s.Send(c.queue.Address, &mail.CancelConsumer{
+		Request: s.request(func(any, error) {
+			s.forgetConsumer(l)
+			delete(s.links, l.handle)
+			s.reply(&amqp10.Detach{Handle: l.handle, Closed: closed})
+		}),
+		Channel: s.self, Tag: c.tag,
+	})
+}
+
+// forgetConsumer gives back what a consumer's link has not settled.
+func (s *state) forgetConsumer(l *link) {
+	tellConsumerGone(s, l.consumer)
+	s.withdraw(l)
+	var tags []uint64
+	s.owners.Each(func(tag uint64, owner *link) bool {
+		if owner == l {
+			tags = append(tags, tag)
+		}
+		return true
+	})
+	for _, tag := range tags {
+		s.owners.Take(tag)
+		s.unacked.SettleRange(tag, tag, mail.Requeue)
+	}
+	s.unacked.Flush()
+}
+
+// failLink detaches a link with an error.
+func (s *state) failLink(l *link, err error) {
+	if l.closing {
+		return
+	}
+	e := dialect.ErrorOf(err)
+	s.cfg.Log.Warn().Str("link", l.name).Str("condition", string(e.Condition)).Str("text", e.Description).Msg("link detached by the broker")
+	if l.publisher != nil {
+		l.publisher.forget(s.cfg.Arrivals)
+	}
+	l.closing, l.publisher, l.consumer = true, nil, nil
+	s.reply(&amqp10.Detach{Handle: l.handle, Closed: true, Error: e})
+}
+
+// consumerCancelled: the queue ended a consumer, because the queue is no more or a delivery was not settled in time.
+func (s *state) consumerCancelled(m *mail.ConsumerCancelled) {
+	for _, l := range s.links {
+		c := l.consumer
+		if c == nil || c.tag != m.Tag || !c.queue.Address.Equal(m.Queue) || c.leaving {
+			continue
+		}
+		err := amqp10.Errorf(amqp10.ResourceDeleted, "queue '%s' in vhost '%s' was deleted", c.name, s.cfg.VHost.Name)
+		if q := s.cfg.VHost.Directory().Queue([]byte(c.name)); q != nil && q.PID.Equal(m.Queue) {
+			err = amqp10.Errorf(amqp10.DetachForced, "the consumer of queue '%s' was cancelled", c.name)
+		}
+		s.forgetConsumer(l)
+		s.failLink(l, err)
+		return
+	}
+}
+
+// peerGone: a queue ended, and everything it had to say has been heard. If it did
+// not answer every publish, nobody knows what became of them.
+func (s *state) peerGone(who mail.Address) {
+	p := s.peers.Gone(who)
+	if p == nil {
+		return
+	}
+	for _, l := range s.links {
+		if l.consumer != nil && l.consumer.queue == &p.Queue {
+			s.consumerCancelled(&mail.ConsumerCancelled{Queue: who, Tag: l.consumer.tag})
+		}
+	}
+	if n := p.Unconfirmed(); n > 0 {
+		s.fail(amqp10.Errorf(amqp10.InternalError, "a queue ended without confirming %d messages", n))
+	}
+}

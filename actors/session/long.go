@@ -1,0 +1,89 @@
+package session
+
+import (
+	"cmp"
+
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// long is a route that is too long for a turn. It is looked for on a goroutine of
+// its own, while everything behind the publish waits, so that order is kept.
+type long struct {
+	*topology.Long
+	id    uint64
+	begun bool
+	debt  message.Debt // for the message that waits
+}
+
+// longFound ends the waiting for a long route.
+type longFound struct {
+	id    uint64
+	route topology.LongRoute
+}
+
+// Number implements answer.
+func (f longFound) Number() uint64 { return f.id }
+
+// Failure implements answer.
+func (f longFound) Failure() error {
+	return cmp.Or(f.route.Err, f.route.Refusal)
+}
+
+// resumeWork: a turn ended before all of what the client sent was run.
+type resumeWork struct{}
+
+// mustRest ends the turn if it has done enough; what is parked is run in another one.
+func (s *state) mustRest() bool {
+	if s.routes.Steps() < topology.TurnSteps {
+		return false
+	}
+	s.flush()
+	if !s.resting {
+		s.resting = true
+		s.Send(s.self, resumeWork{})
+	}
+	return true
+}
+
+// routeLong has the route of a message looked for, and publishes it then.
+func (s *state) routeLong(d *delivery) {
+	d.message.Own()
+	d.content.Headers = nil
+	if scan, err := protocol.ScanProperties(d.message.Header); err == nil {
+		d.content.Headers = scan.Headers
+	}
+	l := &long{Long: s.routes.Long(d.to, &d.message, d.keys, d.content.Headers)}
+	l.debt.Owe(s.cfg.Gate, d.message.Size())
+	l.id = s.request(func(reply any, err error) {
+		s.long.stop()
+		s.long = nil
+		if err != nil {
+			s.refuse(d, err)
+			return
+		}
+		found := reply.(longFound).route
+		s.routed(d, s.routes.Aim(d.to, d.message.RoutingKey, d.keys, found.Queues, found.Histories, found.Caps))
+		s.flush()
+	}).ID
+	s.await.patient = true
+	s.long = l
+}
+
+// find is the goroutine.
+func (l *long) find(self *actor.PID, post func(*actor.PID, any)) {
+	if route, ok := l.Find(); ok {
+		post(self, longFound{l.id, route})
+	}
+}
+
+// stop ends the search for a route, if there is one.
+func (l *long) stop() {
+	if l != nil {
+		l.Stop()
+		l.debt.Settle()
+	}
+}

@@ -1,0 +1,91 @@
+package session
+
+import (
+	"testing"
+
+	"candlemark/actors/channel/unacked"
+	"candlemark/actors/mail"
+	"candlemark/internal/budget"
+	"candlemark/protocol/amqp10"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+type anybody struct{}
+
+func (anybody) Excused() bool { return true }
+func (anybody) Evict()        {}
+
+// What a client has begun and not ended is bounded over all its links and with that of others; what a link is detached
+// with, or ends in order, is free again.
+func TestUnfinished_Bound(t *testing.T) {
+	intake := budget.NewIntake()
+	intake.SetLimits(0, 1<<20)
+	s := &state{links: map[uint32]*link{}}
+	s.cfg.Arrivals = intake.Of(anybody{})
+	s.cfg.MaxMessage = 1 << 30
+	s.windows.incoming = 1 << 30
+	for handle := range uint32(4) {
+		s.links[handle] = &link{handle: handle, publisher: &publisher{credit: 10}}
+	}
+	part := make([]byte, 64<<10)
+	n := uint32(0)
+	for len(s.replies) == 0 {
+		s.transfer(&amqp10.Transfer{Handle: n % 4, DeliveryID: amqp10.Some(n % 4), More: true}, part)
+		n++
+	}
+	if n != 17 {
+		t.Errorf("%d parts of 64 KiB", n)
+	}
+	detached, ok := s.replies[0].(*amqp10.Detach)
+	if !ok || detached.Error.Condition != amqp10.ResourceLimitExceeded {
+		t.Errorf("%+v", s.replies[0])
+	}
+	held := s.cfg.Arrivals.Held()
+	s.transfer(&amqp10.Transfer{Handle: 1, Aborted: true}, nil)
+	if freed := held - s.cfg.Arrivals.Held(); freed != 4*64<<10 {
+		t.Errorf("%d bytes are free after an abort", freed)
+	}
+	s.dropBegun()
+	if left := s.cfg.Arrivals.Held(); left != 0 {
+		t.Errorf("%d bytes are left", left)
+	}
+}
+
+// A client that has its credit drained again and again, and does not read, has one answer waiting for each link.
+func TestDrained_Bound(t *testing.T) {
+	s := &state{links: map[uint32]*link{}}
+	queue := &unacked.Queue{}
+	queue.Address = &actor.PID{Id: "q"}
+	for handle, tag := range []string{"0", "1"} {
+		s.links[uint32(handle)] = &link{consumer: &consumer{queue: queue, tag: tag}}
+	}
+	for n := range uint32(100) {
+		for _, tag := range []string{"0", "1"} {
+			s.drained(&mail.Drained{Queue: queue.Address, Tag: tag, DeliveryCount: n})
+		}
+	}
+	if len(s.held) != 2 || s.held[0].count != 99 {
+		t.Errorf("%d answers wait", len(s.held))
+	}
+}
+
+// Windows of any size are counted from what the client has seen.
+func TestWindows(t *testing.T) {
+	for _, c := range []struct{ sent, seen, window, want uint32 }{
+		{0, 0, 5, 5}, {3, 0, 5, 2}, {7, 0, 5, 0}, {7, 7, 5, 5}, {2, 0xffff_ffff, 5, 2}, {10, 4, 0xffff_ffff, 0xffff_fff9}, {10, 10, 0x7fff_ffff, 0x7fff_ffff},
+	} {
+		w := windows{nextOutgoing: c.sent}
+		w.heard(&amqp10.Flow{NextIncomingID: amqp10.Some(c.seen), IncomingWindow: c.window})
+		if w.remoteIncoming != c.want {
+			t.Errorf("%+v: %d", c, w.remoteIncoming)
+		}
+	}
+	w := windows{nextIncoming: 0xffff_ffff, incoming: 1}
+	if !w.came() || w.nextIncoming != 0 || w.came() {
+		t.Errorf("%+v", w)
+	}
+}

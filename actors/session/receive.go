@@ -1,0 +1,196 @@
+package session
+
+import (
+	"slices"
+
+	"candlemark/actors/channel/unacked"
+	"candlemark/actors/mail"
+	"candlemark/protocol/amqp10"
+)
+
+// consumer is the state of a link that the client receives on.
+type consumer struct {
+	queue   *unacked.Queue
+	name    string // of the queue
+	tag     string
+	noAck   bool
+	leaving bool   // the client has detached the link
+	count   uint32 // delivery-count: messages sent, and credit used up
+	limit   uint32 // delivery-count at which the credit ends
+	// handed to the outbox and not yet granted back to the queue
+	written, bytes int
+}
+
+// credit is how many messages more the client takes.
+func (c *consumer) credit() uint32 { return uint32(max(int32(c.limit-c.count), 0)) }
+
+// creditGiven passes the client's credit on to the queue, which knows what is under way.
+func (s *state) creditGiven(l *link, f *amqp10.Flow) {
+	c := l.consumer
+	if f.LinkCredit.Set {
+		count := f.DeliveryCount.Or(0)
+		c.limit = count + f.LinkCredit.Value
+		s.Send(c.queue.Address, &mail.Credit{
+			Channel: s.self, Tag: c.tag, DeliveryCount: count, Credit: f.LinkCredit.Value, Drain: f.Drain,
+		})
+	}
+	if f.Echo && !f.Drain {
+		s.reply(l.flow(&s.windows))
+	}
+}
+
+// ofTag is the link whose consumer has that tag, nil if there is none.
+func (s *state) ofTag(tag string, queue mail.Address) *link {
+	for _, l := range s.links {
+		if c := l.consumer; c != nil && c.tag == tag && c.queue.Address.Equal(queue) {
+			return l
+		}
+	}
+	return nil
+}
+
+// deliver takes messages for a consumer. Nothing that belongs behind them overtakes them.
+func (s *state) deliver(m *mail.Deliver) {
+	l := s.ofTag(m.Tag, m.Queue)
+	switch {
+	case l == nil || s.leaving || s.phase != open:
+		m.Release() // the queue learns, or has learnt, that we are gone
+	case l.consumer.leaving:
+		sendBack(s, l.consumer, m)
+	default:
+		if len(s.held) > 0 {
+			detachChunk(m)
+		}
+		s.held = append(s.held, &writing{link: l, deliver: m})
+	}
+}
+
+// drained answers a client that wanted its credit used up, behind what it got. Who asks again before it has read the
+// answer gets one.
+func (s *state) drained(m *mail.Drained) {
+	l := s.ofTag(m.Tag, m.Queue)
+	if l == nil || l.consumer.leaving {
+		return
+	}
+	for _, w := range slices.Backward(s.held) {
+		if w.link == l && w.drained {
+			w.count = m.DeliveryCount
+			return
+		} else if w.link == l {
+			break
+		}
+	}
+	s.held = append(s.held, &writing{link: l, drained: true, count: m.DeliveryCount})
+}
+
+// sendBack returns what was not written to its queue.
+func sendBack(s *state, c *consumer, m *mail.Deliver) {
+	back := &mail.Settle{Channel: s.self}
+	for i := range m.Items[m.Written:] {
+		if n := m.Items[m.Written+i].Number; n != 0 {
+			back.Ranges = append(back.Ranges, mail.SettleRange{First: n, Last: n, How: mail.Requeue})
+		}
+	}
+	m.Release()
+	if len(back.Ranges) > 0 && !c.queue.Gone {
+		s.Send(c.queue.Address, back)
+	}
+}
+
+// withdraw sends back what waits to be written on a link.
+func (s *state) withdraw(l *link) {
+	kept := s.held[:0]
+	for _, w := range s.held {
+		switch {
+		case w.link != l:
+			kept = append(kept, w)
+		case w.deliver != nil:
+			if s.sending.of == w { // the message in hand has its number already
+				w.deliver.Written++
+				s.sending = sending{}
+			}
+			sendBack(s, l.consumer, w.deliver)
+		}
+	}
+	clear(s.held[len(kept):])
+	s.held = kept
+}
+
+// disposition settles deliveries as the client says.
+func (s *state) disposition(m *amqp10.Disposition) {
+	if m.Role != amqp10.RoleReceiver { // of its own messages, which are settled
+		return
+	}
+	how, final, err := settlementOf(&m.State, m.Settled)
+	if err != nil {
+		s.fail(err)
+		return
+	}
+	if !final {
+		return
+	}
+	first, last, ok := s.tags(m.First, m.Last.Or(m.First))
+	if !ok {
+		return
+	}
+	s.owners.TakeRange(first, last, func(uint64, *link) {})
+	s.unacked.SettleRange(first, last, how)
+	if !m.Settled { // it wants to hear that it is
+		s.reply(&amqp10.Disposition{Role: amqp10.RoleSender, First: m.First, Last: m.Last, Settled: true, State: m.State})
+	}
+}
+
+// settlementOf translates a state for a queue; false: it means nothing yet.
+func settlementOf(state *amqp10.State, settled bool) (how mail.Settlement, final bool, err error) {
+	switch state.Kind {
+	case amqp10.Accepted:
+		return mail.Ack, true, nil
+	case amqp10.Rejected:
+		return mail.Reject, true, nil
+	case amqp10.Released:
+		return mail.Requeue, true, nil
+	case amqp10.Modified:
+		if state.UndeliverableHere {
+			return mail.Reject, true, nil
+		}
+		return mail.Requeue, true, nil
+	case amqp10.NoState, amqp10.Received: // settled: the default outcome
+		return mail.Requeue, settled, nil
+	case amqp10.Declared, amqp10.Transactional:
+	}
+	return 0, false, amqp10.Errorf(amqp10.NotImplemented, "transactions are not supported")
+}
+
+// tags are the numbers of the deliveries that a client means by their ids, which are the lower half of those, from 0 on.
+func (s *state) tags(first, last uint32) (from, to uint64, ok bool) {
+	newest := s.unacked.Last()
+	if newest == 0 {
+		return 0, 0, false
+	}
+	at := func(id uint32) int64 { return int64(newest) - int64(int32(uint32(newest-1)-id)) }
+	f, l := max(at(first), 1), min(at(last), int64(newest))
+	return uint64(f), uint64(max(l, 0)), f <= l
+}
+
+// lateLimit is how many deliveries that went back a session may leave unsettled.
+const lateLimit = 100_000
+
+// returned: a queue took deliveries back because nobody settled them in time (ADR
+// 10). What was not written yet is not written; settling the others is left to the queue to ignore.
+func (s *state) returned(m *mail.DeliveriesReturned) {
+	p := s.peers.Find(m.Queue)
+	if p == nil {
+		return
+	}
+	s.cfg.Log.Warn().Str("queue", m.Name).Any("deliveries", m.Numbers).
+		Msg("deliveries were not settled in time and went back to their queue")
+	for _, w := range s.held {
+		if w.deliver != nil && w.deliver.Queue.Equal(m.Queue) {
+			w.drop(m, s.sending.of == w)
+		}
+	}
+	s.unacked.Return(&p.Queue, m)
+	if late := s.unacked.Late(); late > lateLimit {
+		s.fail(amqp10.Errorf(amqp10.ResourceLimitExceeded, "%d deliveries were never settled", late))
+	}
+}

@@ -1,0 +1,274 @@
+package session
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"candlemark/actors/channel/peers"
+	"candlemark/actors/channel/rights"
+	"candlemark/actors/channel/routing"
+	"candlemark/actors/channel/unacked"
+	"candlemark/actors/mail"
+	"candlemark/internal/clock"
+	"candlemark/internal/message"
+	"candlemark/internal/metrics"
+	"candlemark/internal/seqmap"
+	"candlemark/protocol/amqp10"
+)
+
+type phase uint8
+
+const (
+	// open: frames are run.
+	open phase = iota
+	// closing: the broker sent end and waits for the client's.
+	closing
+	// dead: the connection is being closed because of this session.
+	dead
+	// ended: everything is given back; the shell stops.
+	ended
+)
+
+// state is the core.
+type state struct {
+	outgoing
+	cfg     Config
+	rights  rights.Rights
+	phase   phase
+	leaving bool // the connection ends; what was read before is still run
+	windows windows
+	links   map[uint32]*link // by handle, the same in both directions
+
+	chunk     *message.Chunk // of the Inbound being run
+	routes    *routing.Routes
+	batches   routing.Batches
+	long      *long // the route that is waited for, nil for none
+	resting   bool  // resumeWork is on its way
+	peers     peers.Peers
+	publishes seqmap.Map[publish] // that queues have not confirmed, by publish number
+	outcomes  []outcome           // to be told
+
+	unacked unacked.Deliveries
+	owners  seqmap.Map[*link] // of the unacked, by the same numbers
+	held    []*writing        // deliveries that wait for a window or for room, in order
+	sending sending           // the first of them, in part
+	scratch []byte
+
+	replies   []amqp10.Composite // that wait for room; no more input is run until they are written
+	wantsRoom bool               // OutboxReady will come
+	counts    mail.Counts
+	published metrics.Published
+	used      clock.Instant // when a frame of the client's or a delivery came last
+
+	await  *await
+	asked  uint64          // number of the newest request
+	parked []*mail.Inbound // to be run, the first perhaps in part
+}
+
+// await is a request that waits; everything behind it waits too.
+type await struct {
+	id   uint64
+	done func(reply any, err error)
+	// patient: it takes as long as it takes; what is waited for always answers.
+	patient bool
+}
+
+// answer is implemented by every reply.
+type answer interface {
+	Number() uint64
+	Failure() error
+}
+
+func (s *state) init(cfg Config) {
+	s.cfg, s.used = cfg, cfg.Clock.Now()
+	s.links = map[uint32]*link{}
+	s.rights = rights.Rights{User: cfg.User, VHost: cfg.VHost, Permissions: cfg.Permissions}
+	s.peers = peers.New(&s.outgoing)
+	s.batches = routing.NewBatches(&s.outgoing, &s.peers,
+		&mail.Publisher{User: cfg.User.Name, Tags: cfg.User.Tags, Connection: cfg.Connection, Origin: cfg.By}, cfg.Gate)
+	s.routes = routing.NewRoutes(&s.rights, &s.batches)
+	s.unacked = unacked.New(&s.outgoing)
+	s.windows = newWindows(&s.cfg)
+}
+
+// handle is one turn of the core.
+func (s *state) handle(what any) {
+	s.routes.BeginTurn()
+	switch m := what.(type) {
+	case *mail.Inbound:
+		s.used = s.cfg.Clock.Now()
+		s.parked = append(s.parked, m)
+	case *mail.Deliver:
+		s.used = s.cfg.Clock.Now()
+		s.deliver(m)
+	case *mail.EnqueueReply:
+		s.confirmed(m)
+	case *mail.Drained:
+		s.drained(m)
+	case *mail.ConsumerCancelled:
+		s.consumerCancelled(m)
+	case *mail.DeliveriesReturned:
+		s.returned(m)
+	case *mail.OutboxReady:
+		s.wantsRoom = false
+	case *mail.CloseChannel:
+		s.leave()
+	case *mail.PeerGone:
+		s.peerGone(m.Who)
+	case *mail.DescribeChannel:
+		describe(s, m)
+	case *mail.FindDeliveries:
+		s.Send(m.ReplyTo, s.unacked.Find(m))
+	case awaitExpired:
+		if s.await != nil && s.await.id == m.id {
+			s.fail(amqp10.Errorf(amqp10.InternalError, "no answer within %s", answerTimeout))
+		}
+	case resumeWork:
+		s.resting = false
+	case answer:
+		s.answered(m)
+	}
+	s.write()
+	s.proceed()
+	s.write()
+}
+
+// waits tells whether the client's input has to wait: for the answer of somebody
+// else, or for the client to read.
+func (s *state) waits() bool { return s.await != nil || len(s.replies) > 0 && !s.leaving }
+
+// proceed runs what the client sent, unless a request is waiting.
+func (s *state) proceed() {
+	n := 0
+	for n < len(s.parked) && !s.waits() && !s.resting {
+		if s.run(s.parked[n]) {
+			n++
+		}
+		s.write()
+	}
+	s.parked = slices.Delete(s.parked, 0, n)
+	if s.leaving && !s.waits() && len(s.parked) == 0 {
+		s.close()
+	}
+}
+
+// request numbers a request that waits for its answer. What was gathered for
+// queues goes out first, so that it is ahead of the request.
+func (s *state) request(done func(reply any, err error)) mail.Request {
+	s.flush()
+	s.asked++
+	s.await = &await{id: s.asked, done: done}
+	return mail.Request{ReplyTo: s.self, ID: s.asked, By: s.cfg.By}
+}
+
+// answered ends the waiting of a request.
+func (s *state) answered(reply answer) {
+	if a := s.await; a != nil && a.id == reply.Number() {
+		s.await = nil
+		a.done(reply, reply.Failure())
+	}
+}
+
+// ifMissed asks the virtual host what has become of a queue that ended before it saw a request, and does that again then. It
+// reports whether err says so.
+func (s *state) ifMissed(err error, again func()) bool {
+	var missed *mail.Missed
+	if !errors.As(err, &missed) {
+		return false
+	}
+	s.Send(s.cfg.VHost.PID, &mail.AwaitQueue{
+		Request: s.request(func(_ any, err error) {
+			if err != nil {
+				s.fail(err)
+				return
+			}
+			again()
+		}),
+		Name: missed.Queue, VHost: s.cfg.VHost.Name,
+	})
+	return true
+}
+
+// run handles frame after frame. False: one of them waits, and m is what is left
+// behind it; else m is released.
+func (s *state) run(m *mail.Inbound) bool {
+	s.chunk = m.Chunk
+	s.routes.BeginRead()
+	for len(m.Runs) > 0 {
+		if len(m.Runs[0]) == 0 {
+			m.Runs = m.Runs[1:]
+			continue
+		}
+		if s.waits() || s.mustRest() {
+			s.flush()
+			s.chunk = nil
+			return false
+		}
+		f, n, _, err := amqp10.ParseFrame(m.Runs[0], math.MaxUint32)
+		if err != nil || n == 0 {
+			s.failConnection(amqp10.Errorf(amqp10.InternalError, "the reader let a broken frame pass"))
+			m.Runs = nil
+			break
+		}
+		m.Runs[0] = m.Runs[0][n:]
+		s.frame(f)
+	}
+	s.flush()
+	s.topUp()
+	s.chunk = nil
+	m.Chunk.Release()
+	m.Chunk = nil
+	return true
+}
+
+// frame handles one frame.
+func (s *state) frame(f amqp10.Frame) {
+	code, _ := f.Code()
+	var err error
+	switch {
+	case s.phase != open:
+		if code == amqp10.CodeEnd && s.phase == closing {
+			s.close()
+		}
+		return
+	case code == amqp10.CodeTransfer:
+		var t amqp10.Transfer
+		var payload []byte
+		if payload, err = amqp10.DecodeInto(f.Body, &t); err == nil {
+			s.transfer(&t, payload)
+		}
+	default:
+		var p amqp10.Composite
+		if p, _, err = f.Decode(); err == nil {
+			s.performative(p)
+		}
+	}
+	if err != nil {
+		s.failConnection(err)
+	}
+}
+
+func (s *state) performative(p amqp10.Composite) {
+	switch m := p.(type) {
+	case *amqp10.Attach:
+		s.attach(m)
+	case *amqp10.Flow:
+		s.flow(m)
+	case *amqp10.Disposition:
+		s.disposition(m)
+	case *amqp10.Detach:
+		s.detach(m)
+	case *amqp10.End:
+		s.close()
+	default:
+		s.failConnection(amqp10.Errorf(amqp10.NotAllowed, "unexpected performative in a session"))
+	}
+}
+
+// flush sends queues what was published and what was settled.
+func (s *state) flush() {
+	s.routes.Tell()
+	s.batches.Flush()
+	s.unacked.Flush()
+}

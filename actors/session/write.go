@@ -1,0 +1,235 @@
+package session
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/dialect"
+	"candlemark/internal/outbox"
+	"candlemark/protocol/amqp10"
+)
+
+// What a consumer's window is given back in, at least (see the queue's window).
+const (
+	grantMessages = 1024
+	grantBytes    = 256 << 10
+)
+
+// writing waits to be written: deliveries, or the answer to a drain.
+type writing struct {
+	link    *link
+	deliver *mail.Deliver
+	drained bool
+	count   uint32 // delivery-count when it is drained
+}
+
+// drop forgets what is back in its queue, but not the message in hand.
+func (w *writing) drop(m *mail.DeliveriesReturned, inHand bool) {
+	d := w.deliver
+	from := d.Written
+	if inHand {
+		from++
+	}
+	left := slices.DeleteFunc(d.Items[from:], func(x mail.Delivery) bool { return m.Covers(x.Number) })
+	d.Items = d.Items[:from+len(left)]
+}
+
+// detachChunk gives the read chunk of a delivery that has to wait back: a consumer
+// that does not read must not hold up a publisher's connection.
+func detachChunk(m *mail.Deliver) {
+	if m.Chunk == nil {
+		return
+	}
+	for i := m.Written; i < len(m.Items); i++ {
+		m.Items[i].Message.Own()
+	}
+	m.Chunk.Release()
+	m.Chunk = nil
+}
+
+// reply has a frame written in its turn; input waits for it.
+func (s *state) reply(p amqp10.Composite) { s.replies = append(s.replies, p) }
+
+// write brings what there is to say to the outbox, as far as that has room: outcomes, replies, then deliveries.
+func (s *state) write() {
+	if s.phase == dead || s.wantsRoom && !s.leaving {
+		return
+	}
+	for len(s.outcomes) > 0 || len(s.replies) > 0 || len(s.held) > 0 {
+		told, blocked, room := false, false, true
+		s.append(func(b []byte) []byte {
+			if room = s.cfg.Outbox.RoomFor(b) || s.leaving; !room {
+				return b
+			}
+			told = true
+			b = appendOutcomes(s, b)
+			for _, p := range s.replies {
+				b = amqp10.AppendFrame(b, s.cfg.Channel, p)
+			}
+			clear(s.replies)
+			s.replies = s.replies[:0]
+			for len(s.held) > 0 && !blocked && room {
+				b, blocked = s.appendWriting(b, s.held[0])
+				if !blocked {
+					s.held = slices.Delete(s.held, 0, 1)
+				}
+				room = s.cfg.Outbox.RoomFor(b)
+			}
+			return b
+		})
+		if told {
+			outcomesTold(s) // which may have made replies
+		}
+		if !room && !s.leaving {
+			s.wantRoom()
+			break
+		}
+		if blocked && len(s.replies) == 0 {
+			break
+		}
+	}
+	if len(s.held) > 0 && s.held[0].deliver != nil { // the others have none
+		detachChunk(s.held[0].deliver)
+	}
+}
+
+// append appends to the outbox; nothing if f panics.
+func (s *state) append(f func(b []byte) []byte) {
+	b := s.cfg.Outbox.Begin()
+	defer func() { s.cfg.Outbox.End(b) }()
+	b = f(b)
+}
+
+// wantRoom has OutboxReady come, once.
+func (s *state) wantRoom() {
+	s.wantsRoom = true
+	s.cfg.Outbox.WhenRoom(func() { s.cfg.Post(s.self, &mail.OutboxReady{}) })
+}
+
+// sending is a message that is being written, perhaps in several transfers.
+type sending struct {
+	of   *writing // nil for none
+	head []byte   // what is left of its sections up to the body
+	body []byte   // likewise
+	t    amqp10.Transfer
+	tag  [4]byte
+}
+
+// appendWriting appends one of those that wait. It is blocked when the client's window is full.
+func (s *state) appendWriting(b []byte, w *writing) (_ []byte, blocked bool) {
+	c := w.link.consumer
+	if c == nil { // the link is no more
+		if w.deliver != nil {
+			w.deliver.Release()
+		}
+		return b, false
+	}
+	if w.drained {
+		c.count, c.limit = w.count, w.count
+		f := w.link.flow(&s.windows)
+		f.Drain = true
+		return amqp10.AppendFrame(b, s.cfg.Channel, f), false
+	}
+	m := w.deliver
+	for m.Written < len(m.Items) {
+		if s.windows.remoteIncoming == 0 || !s.cfg.Outbox.RoomFor(b) {
+			return b, true
+		}
+		d := &m.Items[m.Written]
+		if s.sending.of == nil {
+			s.start(w, d)
+		}
+		if b = s.appendTransfers(b, d.Message.Owned); s.sending.of != nil {
+			return b, true
+		}
+		m.Written++
+		s.wrote(c, m, d)
+	}
+	m.Release()
+	return b, false
+}
+
+// start begins to write a message.
+func (s *state) start(w *writing, d *mail.Delivery) {
+	header, err := d.Message.Overlay.Header(d.Message.Header)
+	if err == nil {
+		s.scratch, err = dialect.Append(s.scratch[:0], &d.Message, header, d.Redelivered)
+	}
+	if err != nil {
+		s.cfg.Log.Error().Err(err).Msg("message with an unreadable header is delivered without it")
+		s.scratch = amqp10.AppendDataHead(s.scratch[:0], len(d.Message.Body))
+	}
+	c := w.link.consumer
+	tag := s.unacked.Tag(c.queue, d.Number, false)
+	if d.Number == 0 {
+		s.owners.Skip()
+	} else {
+		s.owners.Append(w.link)
+	}
+	x := &s.sending
+	id := uint32(tag - 1)
+	binary.BigEndian.PutUint32(x.tag[:], id)
+	x.of, x.head, x.body = w, s.scratch, d.Message.Body
+	x.t = amqp10.Transfer{
+		Handle: w.link.handle, DeliveryID: amqp10.Some(id), DeliveryTag: x.tag[:], MessageFormat: amqp10.Some(uint32(0)), Settled: d.Number == 0,
+	}
+	c.count++
+}
+
+// transferRoom is how many bytes of a frame are not the message: its head and the transfer.
+const transferRoom = 64
+
+// appendTransfers appends what is left of the message in hand, as far as the client's window allows.
+func (s *state) appendTransfers(b []byte, owned bool) []byte {
+	x := &s.sending
+	most := int(s.cfg.FrameMax) - transferRoom
+	if s.cfg.FrameMax > 1<<30 {
+		most = 1 << 30
+	}
+	for s.windows.remoteIncoming > 0 {
+		start := len(b)
+		x.t.More = len(x.head)+len(x.body) > most
+		b = amqp10.AppendFrame(b, s.cfg.Channel, &x.t)
+		head := x.head[:min(len(x.head), most)]
+		body := x.body[:min(len(x.body), most-len(head))]
+		b = append(b, head...)
+		size := len(b) - start + len(body)
+		binary.BigEndian.PutUint32(b[start:], uint32(size))
+		if n := len(body) - 1; owned && n >= outbox.SmallestReference { // something must follow what is referred to
+			b = append(s.cfg.Outbox.Refer(b, body[:n]), body[n])
+		} else {
+			b = append(b, body...)
+		}
+		x.head, x.body = x.head[len(head):], x.body[len(body):]
+		s.windows.sent()
+		if !x.t.More {
+			*x = sending{}
+			return b
+		}
+		x.t = amqp10.Transfer{Handle: x.t.Handle}
+	}
+	if !owned { // the rest waits
+		x.body = slices.Clone(x.body)
+	}
+	x.head = slices.Clone(x.head)
+	return b
+}
+
+// wrote counts a message that was written, and gives the queue's window back.
+func (s *state) wrote(c *consumer, m *mail.Deliver, d *mail.Delivery) {
+	if d.Number == 0 {
+		s.counts.DeliverNoAck++
+	} else {
+		s.counts.Deliver++
+	}
+	if d.Redelivered {
+		s.counts.Redeliver++
+	}
+	c.written++
+	c.bytes += len(d.Message.Body)
+	if c.written >= grantMessages || c.bytes >= grantBytes {
+		s.Send(m.Queue, &mail.Grant{Channel: s.self, Tag: m.Tag, Messages: c.written, Bytes: c.bytes})
+		c.written, c.bytes = 0, 0
+	}
+}

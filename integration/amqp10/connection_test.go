@@ -1,0 +1,197 @@
+package amqp10
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"candlemark/internal/testkit"
+	"candlemark/protocol/amqp10"
+	"candlemark/supervision"
+
+	"github.com/Azure/go-amqp"
+)
+
+func TestOpen(t *testing.T) {
+	testkit.Run(t, nil, func(b *testkit.Bubble) {
+		c := connect(b, nil)
+		p := c.conn.Properties()
+		if p["product"] != "RabbitMQ" || p["version"] != "4.0.5" || !strings.HasPrefix(fmt.Sprint(p["product_version"]), "Candlemark") {
+			t.Errorf("%v", p)
+		}
+		_ = c.conn.Close() // the library does not know the error of a closed pipe
+	})
+}
+
+// A refused login leaves nothing: the sockets that may be open are free for others.
+func TestLogin_Refused(t *testing.T) {
+	testkit.Run(t, func(cfg *supervision.Config) { cfg.Limits = supervision.Limits{NoHeartbeat: true, Sockets: 1} }, func(b *testkit.Bubble) {
+		b.Log.Allow("login refused")
+		for name, sasl := range map[string]amqp.SASLType{"password": amqp.SASLTypePlain("guest", "wrong"), "anonymous": amqp.SASLTypeAnonymous(), "none": nil} {
+			if name == "none" {
+				b.Log.Allow("handshake failed")
+			}
+			if _, err := dial(b, func(o *amqp.ConnOptions) { o.SASLType = sasl }); err == nil {
+				t.Error(name, "is let in")
+			}
+			b.Advance(time.Minute)
+		}
+		c := connect(b, nil)
+		defer func() { _ = c.conn.Close() }()
+		if _, err := dial(b, nil); err == nil {
+			t.Error("one socket too many")
+		}
+	})
+}
+
+// The hostname names a virtual host, which must be there.
+func TestVHost(t *testing.T) {
+	testkit.Run(t, nil, func(b *testkit.Bubble) {
+		b.Log.Allow("handshake failed")
+		refused, err := dial(b, func(o *amqp.ConnOptions) { o.HostName = "vhost:none" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if <-refused.Done(); condition(refused.Err()) != amqp.ErrCondNotAllowed {
+			t.Error(refused.Err())
+		}
+		connection, err := dial(b, func(o *amqp.ConnOptions) { o.HostName = "vhost:/" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = connection.Close()
+	})
+}
+
+// Who stops the broker, or closes a connection by hand, has clients told why.
+func TestForced(t *testing.T) {
+	testkit.Run(t, nil, func(b *testkit.Bubble) {
+		c := connect(b, nil)
+		b.Connect().Open().Declare("q", nil)
+		r := c.receiver("/queues/q", nil)
+		go func() { _ = b.Node.Stop(context.Background()) }()
+		_, err := r.Receive(context.Background(), nil)
+		if condition(err) != amqp.ErrCondConnectionForced {
+			t.Error(err)
+		}
+		b.Advance(time.Minute)
+		b.Node = nil
+	})
+}
+
+// Both sides of a quiet connection hear that the other is there; a dead client is noticed.
+func TestIdle(t *testing.T) {
+	testkit.Run(t, func(cfg *supervision.Config) { cfg.Limits = supervision.Limits{Heartbeat: 20} }, func(b *testkit.Bubble) {
+		r := openRaw(b, &amqp10.Open{ContainerID: "c", MaxFrameSize: 1 << 16, IdleTimeout: amqp10.Some(uint32(3000))})
+		begin, last := time.Now(), time.Now()
+		for {
+			f, err := r.frame()
+			if err != nil {
+				break
+			}
+			if len(f.Body) == 0 {
+				if gap := time.Since(last); gap > 3*time.Second {
+					t.Errorf("%v without a frame", gap)
+				}
+				last = time.Now()
+			}
+		}
+		if lived := time.Since(begin); lived < 20*time.Second || lived > 30*time.Second {
+			t.Errorf("the dead client was noticed after %v", lived)
+		}
+	})
+}
+
+// raw is a client that says what the test wants.
+type raw struct {
+	*testing.T
+	net.Conn
+	in []byte
+}
+
+// openRaw logs in and opens a connection.
+func openRaw(b *testkit.Bubble, open *amqp10.Open) *raw {
+	b.Helper()
+	ours, theirs := net.Pipe()
+	b.Node.Connect(ours)
+	r := &raw{T: b.T, Conn: theirs}
+	b.Cleanup(func() { _ = theirs.Close() })
+	r.say(amqp10.SASLProtocolHeader[:])
+	r.header()
+	r.want(amqp10.CodeSASLMechanisms)
+	r.send(0, &amqp10.SASLInit{Mechanism: "PLAIN", InitialResponse: []byte("\x00guest\x00guest")})
+	r.want(amqp10.CodeSASLOutcome)
+	r.say(amqp10.ProtocolHeader[:])
+	r.header()
+	r.send(0, open)
+	r.want(amqp10.CodeOpen)
+	return r
+}
+
+func (r *raw) say(bytes []byte) {
+	r.Helper()
+	if _, err := r.Write(bytes); err != nil {
+		r.Fatal("write:", err)
+	}
+}
+
+func (r *raw) send(channel uint16, frames ...amqp10.Composite) {
+	r.Helper()
+	var b []byte
+	for _, p := range frames {
+		b = amqp10.AppendFrame(b, channel, p)
+	}
+	r.say(b)
+}
+
+func (r *raw) header() {
+	r.Helper()
+	for len(r.in) < 8 {
+		if err := r.fill(); err != nil {
+			r.Fatal("header:", err)
+		}
+	}
+	r.in = r.in[8:]
+}
+
+func (r *raw) fill() error {
+	b := make([]byte, 1<<16)
+	_ = r.SetReadDeadline(time.Now().Add(time.Minute))
+	n, err := r.Read(b)
+	r.in = append(r.in, b[:n]...)
+	return err
+}
+
+func (r *raw) frame() (amqp10.Frame, error) {
+	for {
+		f, n, _, err := amqp10.ParseFrame(r.in, 1<<20)
+		if n > 0 || err != nil {
+			r.in = r.in[n:]
+			return f, err
+		}
+		if err := r.fill(); err != nil {
+			return f, err
+		}
+	}
+}
+
+// want reads frames until one with this code comes.
+func (r *raw) want(code uint64) amqp10.Composite {
+	r.Helper()
+	for {
+		f, err := r.frame()
+		if err != nil {
+			r.Fatalf("instead of 0x%02x: %v", code, err)
+		}
+		if got, ok := f.Code(); ok && got == code {
+			p, _, err := f.Decode()
+			if err != nil {
+				r.Fatal(err)
+			}
+			return p
+		}
+	}
+}

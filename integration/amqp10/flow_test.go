@@ -1,0 +1,121 @@
+package amqp10
+
+import (
+	"bytes"
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"candlemark/internal/config"
+	"candlemark/internal/testkit"
+	"candlemark/protocol/amqp10"
+	"candlemark/supervision"
+	"candlemark/supervision/resources"
+
+	"github.com/Azure/go-amqp"
+)
+
+// meter is a machine with so many bytes of free disk.
+type meter struct{ free atomic.Int64 }
+
+func (m *meter) Memory() int64       { return 1 << 20 }
+func (m *meter) Total() int64        { return 1 << 30 }
+func (m *meter) Disk() (int64, bool) { return m.free.Load(), true }
+func (m *meter) Collections() uint64 { return 0 }
+func (m *meter) Collect()            {}
+func (m *meter) Release()            {}
+func (m *meter) Bound(int64)         {}
+
+// An alarm holds up who publishes, until it is over, and nobody who only receives.
+func TestAlarm(t *testing.T) {
+	m := &meter{}
+	m.free.Store(1 << 40)
+	testkit.Run(t, func(cfg *supervision.Config) {
+		cfg.Alarms = resources.Config{Meter: m, Watermark: config.Share(0.5), DiskFree: config.Amount{Bytes: 1 << 30}}
+	}, func(b *testkit.Bubble) {
+		b.Advance(2 * time.Second)
+		ch := b.Connect().Open()
+		ch.Declare("q", nil)
+		publisher, reader := connect(b, nil), connect(b, nil)
+		defer func() { _, _ = publisher.conn.Close(), reader.conn.Close() }()
+		s, r := publisher.sender("/queues/q", nil), reader.receiver("/queues/q", nil)
+		publisher.put(s, "before")
+		m.free.Store(0)
+		b.Advance(time.Minute)
+		reader.want(r, "before")
+		receipt, err := s.SendWithReceipt(context.Background(), amqp.NewMessage([]byte("first")), nil) // is read, and the last that is
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := receipt.Wait(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		sent := make(chan error, 1)
+		go func() { sent <- s.Send(context.Background(), amqp.NewMessage([]byte("during")), nil) }()
+		testkit.Silent(b, sent, time.Minute)
+		m.free.Store(1 << 40)
+		if err := testkit.Receive(b, sent); err != nil {
+			t.Error(err)
+		}
+		reader.want(r, "first", "during")
+	})
+}
+
+// A client gets no more transfers than its window has room for, not even parts of one message, and the rest when it has.
+func TestWindow(t *testing.T) {
+	testkit.Run(t, nil, func(b *testkit.Bubble) {
+		ch := b.Connect().Open()
+		ch.Declare("q", nil)
+		body := string(bytes.Repeat([]byte("0123456789"), 300))
+		ch.Send("", "q", testkit.Text(body))
+		ch.Send("", "q", testkit.Text("small"))
+		x := openRaw(b, &amqp10.Open{ContainerID: "c", MaxFrameSize: 512, ChannelMax: 10})
+		begin := beginning()
+		begin.IncomingWindow = 3
+		x.send(1, begin)
+		x.want(amqp10.CodeBegin)
+		x.send(1, receiving(0, "q"), &amqp10.Flow{IncomingWindow: 3, Handle: amqp10.Some(uint32(0)), DeliveryCount: amqp10.Some(uint32(0)), LinkCredit: amqp10.Some(uint32(10))})
+		var message []byte
+		transfers, messages := 0, 0
+		for messages < 2 {
+			for range 3 {
+				f := x.transfer()
+				var tr amqp10.Transfer
+				payload, err := amqp10.DecodeInto(f.Body, &tr)
+				if err != nil {
+					t.Fatal(err)
+				}
+				message = append(message, payload...)
+				if transfers++; !tr.More {
+					messages++
+				}
+				if messages == 2 {
+					break
+				}
+			}
+			_ = x.SetReadDeadline(time.Now().Add(time.Second))
+			if n, _ := x.Read(make([]byte, 1)); n > 0 || len(x.in) > 0 {
+				t.Fatalf("more than the window after %d transfers", transfers)
+			}
+			x.send(1, &amqp10.Flow{NextIncomingID: amqp10.Some(uint32(transfers)), IncomingWindow: 3})
+		}
+		if !bytes.Contains(message, []byte(body)) || !bytes.HasSuffix(message, []byte("small")) {
+			t.Errorf("%q", message)
+		}
+	})
+}
+
+// transfer is the next one.
+func (r *raw) transfer() amqp10.Frame {
+	r.Helper()
+	for {
+		f, err := r.frame()
+		if err != nil {
+			r.Fatal("transfer:", err)
+		}
+		if code, _ := f.Code(); code == amqp10.CodeTransfer {
+			return f
+		}
+	}
+}

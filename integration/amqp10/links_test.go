@@ -1,0 +1,314 @@
+package amqp10
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/testkit"
+	"candlemark/supervision"
+
+	"github.com/Azure/go-amqp"
+	amqp091 "github.com/rabbitmq/amqp091-go"
+)
+
+func TestOutcomes(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		ch := b.Connect().Open()
+		ch.Declare("dead", nil)
+		ch.Declare("q", amqp091.Table{"x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"})
+		dead := c.receiver("/queues/dead", nil)
+		ctx := context.Background()
+		var s *amqp.Sender
+		var r *amqp.Receiver
+		for want, giveBack := range map[string]func(*amqp.Message) error{
+			"released": func(m *amqp.Message) error { return r.ReleaseMessage(ctx, m) },
+			"modified": func(m *amqp.Message) error {
+				return r.ModifyMessage(ctx, m, &amqp.ModifyMessageOptions{DeliveryFailed: true})
+			},
+		} {
+			s, r = c.sender("/queues/q", nil), c.receiver("/queues/q", nil)
+			c.put(s, want)
+			m := c.next(r)
+			if m == nil || !m.Header.FirstAcquirer {
+				t.Fatalf("%s: %+v", want, m)
+			}
+			if err := giveBack(m); err != nil {
+				t.Fatal(err)
+			}
+			if m = c.next(r); m == nil || string(m.GetData()) != want || m.Header.FirstAcquirer {
+				t.Fatalf("%s: %+v", want, m)
+			}
+			if err := r.AcceptMessage(ctx, m); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Close(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r = c.receiver("/queues/q", nil)
+		c.put(s, "rejected", "undeliverable")
+		m := c.next(r)
+		for i := 0; m != nil && i < 2; i++ {
+			var err error
+			if string(m.GetData()) == "rejected" {
+				err = r.RejectMessage(ctx, m, nil)
+			} else {
+				err = r.ModifyMessage(ctx, m, &amqp.ModifyMessageOptions{UndeliverableHere: true})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			m = c.next(r)
+		}
+		got := map[string]bool{}
+		for range 2 {
+			if m := c.next(dead); m != nil && m.Annotations["x-last-death-reason"] == "rejected" {
+				got[string(m.GetData())] = true
+				_ = dead.AcceptMessage(ctx, m)
+			}
+		}
+		if !got["rejected"] || !got["undeliverable"] {
+			t.Errorf("dead-lettered: %v", got)
+		}
+		if i := b.Describe("q"); i.Ready+i.Unacked != 0 {
+			t.Errorf("%d ready, %d unacked", i.Ready, i.Unacked)
+		}
+	})
+}
+
+// What a detached link, or an ended session, has not settled goes back.
+func TestDetach_GivesBack(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		b.Connect().Open().Declare("q", nil)
+		c.put(c.sender("/queues/q", nil), "1", "2", "3")
+		for name, end := range map[string]func(*amqp.Receiver) error{
+			"detach": func(r *amqp.Receiver) error { return r.Close(context.Background()) },
+			"end": func(*amqp.Receiver) error {
+				defer func() { c.session = c.begin() }()
+				return c.session.Close(context.Background())
+			},
+		} {
+			r := c.receiver("/queues/q", &amqp.ReceiverOptions{Credit: 2})
+			if c.next(r) == nil {
+				t.Fatal(name, "nothing")
+			}
+			if i := b.Describe("q"); i.Unacked != 2 {
+				t.Errorf("%s: %d unacked", name, i.Unacked)
+			}
+			if err := end(r); err != nil {
+				t.Fatal(name, err)
+			}
+			b.Advance(time.Second)
+			if i := b.Describe("q"); i.Ready != 3 || i.Unacked != 0 || i.Consumers != 0 {
+				t.Errorf("%s: %d ready, %d unacked, %d consumers", name, i.Ready, i.Unacked, i.Consumers)
+			}
+		}
+	})
+}
+
+// A link gets what it has credit for, and a drain uses that up.
+func TestCreditAndDrain(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		b.Connect().Open().Declare("q", nil)
+		s, r := c.sender("/queues/q", nil), c.receiver("/queues/q", &amqp.ReceiverOptions{Credit: -1})
+		c.put(s, "1", "2", "3")
+		if m := c.next(r); m != nil {
+			t.Fatal("without credit:", m)
+		}
+		if err := r.IssueCredit(2); err != nil {
+			t.Fatal(err)
+		}
+		c.want(r, "1", "2")
+		if m := c.next(r); m != nil {
+			t.Fatal("beyond the credit:", m)
+		}
+		if err := r.IssueCredit(5); err != nil {
+			t.Fatal(err)
+		}
+		b.Advance(time.Second) // else the library sends the drain alone
+		if err := r.DrainCredit(context.Background(), nil); err != nil {
+			t.Fatal(err)
+		}
+		c.want(r, "3")
+		c.put(s, "4")
+		if m := c.next(r); m != nil {
+			t.Fatal("after the drain:", m)
+		}
+		if err := r.IssueCredit(1); err != nil {
+			t.Fatal(err)
+		}
+		c.want(r, "4")
+	})
+}
+
+// Outcomes of what cannot be routed or taken, and anonymous senders.
+func TestPublisherOutcomes(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		ch := b.Connect().Open()
+		ch.Declare("full", amqp091.Table{"x-max-length": int32(0), "x-overflow": "reject-publish"})
+		ch.Exchange("x", "topic")
+		ch.Declare("äö/ +", nil)
+		ch.Bind("äö/ +", "a.*", "x")
+		for address, want := range map[string]string{
+			"/queues/none": "released", "/queues/full": "rejected", "/exchanges/x/b": "released", "/exchanges/x/a.b": "accepted",
+			"/exchanges/x": "released", "/queues/%C3%A4%C3%B6%2F%20+": "accepted",
+		} {
+			if got := stateOf(c.send(c.sender(address, nil), amqp.NewMessage([]byte("m")))); got != want {
+				t.Errorf("%s: %s", address, got)
+			}
+		}
+		s := c.sender("", nil)
+		for to, want := range map[string]string{
+			"/queues/none": "released", "/exchanges/x/a.b": "accepted", "/exchanges/none/k": "rejected amqp:not-found", "plain": "rejected amqp:invalid-field",
+			"/exchanges/amq.default/q": "rejected amqp:invalid-field", "/queues/%zz": "rejected amqp:invalid-field",
+		} {
+			if got := stateOf(c.send(s, &amqp.Message{Properties: &amqp.MessageProperties{To: &to}, Data: [][]byte{{1}}})); got != want {
+				t.Errorf("to %s: %s", to, got)
+			}
+		}
+		if got := stateOf(c.send(s, &amqp.Message{Properties: &amqp.MessageProperties{UserID: []byte("other")}, Data: [][]byte{{1}}})); got != "rejected amqp:invalid-field" {
+			t.Error("no to:", got)
+		}
+		q := "/queues/none"
+		if got := stateOf(c.send(s, &amqp.Message{Properties: &amqp.MessageProperties{To: &q, UserID: []byte("other")}, Data: [][]byte{{1}}})); got != "rejected amqp:precondition-failed" {
+			t.Error("another's name:", got)
+		}
+	})
+}
+
+func stateOf(state amqp.DeliveryState) string {
+	switch s := state.(type) {
+	case *amqp.StateAccepted:
+		return "accepted"
+	case *amqp.StateReleased:
+		return "released"
+	case *amqp.StateRejected:
+		if s.Error != nil {
+			return "rejected " + string(s.Error.Condition)
+		}
+		return "rejected"
+	}
+	return fmt.Sprintf("%T", state)
+}
+
+// A link that cannot be ends its session, and nobody else's.
+func TestAttach_Refused(t *testing.T) {
+	testkit.Run(t, func(cfg *supervision.Config) {
+		cfg.Permissions = &auth.Fixed{Refused: []auth.Refusal{
+			{User: "guest", Resource: auth.Resource{Kind: auth.Queue, Name: "secret"}, Permission: auth.Read},
+			{User: "guest", Resource: auth.Resource{Kind: auth.Exchange, Name: "amq.fanout"}, Permission: auth.Write},
+		}}
+	}, func(b *testkit.Bubble) {
+		c := connect(b, nil)
+		defer func() { _ = c.conn.Close() }()
+		ch := b.Connect().Open()
+		ch.Declare("q", nil)
+		ch.Declare("secret", nil)
+		bystander := c.receiver("/queues/q", nil)
+		ctx := context.Background()
+		for address, want := range map[string]amqp.ErrCond{
+			"/queues/none": "amqp:not-found", "/queues/secret": "amqp:unauthorized-access", "q": "amqp:invalid-field", "/queues/": "amqp:invalid-field",
+			"/exchanges/amq.topic": "amqp:invalid-field",
+		} {
+			_, err := c.begin().NewReceiver(ctx, address, nil)
+			if condition(err) != want {
+				t.Errorf("from %s: %v", address, err)
+			}
+		}
+		for address, want := range map[string]amqp.ErrCond{
+			"/exchanges/none/k": "amqp:not-found", "/exchanges/amq.fanout": "amqp:unauthorized-access", "q": "amqp:invalid-field",
+			"/exchanges//k": "amqp:invalid-field", "/management": "amqp:invalid-field",
+		} {
+			_, err := c.begin().NewSender(ctx, address, nil)
+			if condition(err) != want {
+				t.Errorf("to %s: %v", address, err)
+			}
+		}
+		if _, err := c.begin().NewReceiver(ctx, "/queues/q", &amqp.ReceiverOptions{SettlementMode: amqp.ReceiverSettleModeSecond.Ptr()}); condition(err) != "amqp:not-implemented" {
+			t.Error("second:", err)
+		}
+		c.put(c.sender("/queues/q", nil), "m")
+		c.want(bystander, "m")
+	})
+}
+
+// Links of a queue that is deleted are detached; messages that were sent there are released.
+func TestQueueDeleted(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		ch := b.Connect().Open()
+		ch.Declare("q", nil)
+		ch.Declare("other", nil)
+		s, r, bystander := c.sender("/queues/q", nil), c.receiver("/queues/q", nil), c.receiver("/queues/other", nil)
+		c.put(s, "m")
+		if c.next(r) == nil {
+			t.Fatal("nothing")
+		}
+		if _, err := ch.QueueDelete("q", false, false, false); err != nil {
+			t.Fatal(err)
+		}
+		_, err := r.Receive(context.Background(), nil)
+		if condition(err) != amqp.ErrCond("amqp:resource-deleted") {
+			t.Error(err)
+		}
+		if got := stateOf(c.send(s, amqp.NewMessage([]byte("m")))); got != "released" {
+			t.Error(got)
+		}
+		ch.Send("", "other", testkit.Text("x"))
+		c.want(bystander, "x")
+	})
+}
+
+// An exclusive queue of another connection is locked.
+func TestExclusiveQueue(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		ch := b.Connect().Open()
+		if _, err := ch.QueueDeclare("mine", false, false, true, false, nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.begin().NewReceiver(context.Background(), "/queues/mine", nil); condition(err) != amqp.ErrCond("amqp:resource-locked") {
+			t.Error(err)
+		}
+	})
+}
+
+// A larger message than the broker takes detaches the link.
+func TestMessageSizeExceeded(t *testing.T) {
+	testkit.Run(t, func(cfg *supervision.Config) { cfg.MaxMessage = 1 << 20 }, func(b *testkit.Bubble) {
+		c := connect(b, nil)
+		defer func() { _ = c.conn.Close() }()
+		b.Connect().Open().Declare("q", nil)
+		s := c.sender("/queues/q", nil)
+		if s.MaxMessageSize() != 1<<20 {
+			t.Error(s.MaxMessageSize())
+		}
+		receipt, err := s.SendWithReceipt(context.Background(), amqp.NewMessage(make([]byte, 1<<20-100)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := receipt.Wait(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Send(context.Background(), amqp.NewMessage(make([]byte, 2<<20)), nil); err == nil {
+			t.Error("the library lets it pass")
+		}
+		c.put(c.sender("/queues/q", nil), "m")
+	})
+}
+
+// Consumers of higher priority come first.
+func TestPriority(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		b.Connect().Open().Declare("q", nil)
+		low := c.receiver("/queues/q", &amqp.ReceiverOptions{Credit: 10})
+		high := c.receiver("/queues/q", &amqp.ReceiverOptions{Credit: 10, Properties: map[string]any{"rabbitmq:priority": int32(5)}})
+		b.Advance(time.Second)
+		c.put(c.sender("/queues/q", nil), "1", "2")
+		c.want(high, "1", "2")
+		if m := c.next(low); m != nil {
+			t.Error(m)
+		}
+	})
+}

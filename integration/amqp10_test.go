@@ -1,0 +1,92 @@
+package integration
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509/pkix"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"candlemark/internal/testkit"
+
+	"github.com/Azure/go-amqp"
+)
+
+// exchangeLarge sends messages of many sizes to a queue and receives them.
+func exchangeLarge(t *testing.T, conn *amqp.Conn) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	session, err := conn.NewSession(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := session.NewSender(ctx, "/queues/q", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := session.NewReceiver(ctx, "/queues/q", &amqp.ReceiverOptions{Credit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size := 1; size < 8<<20; size *= 3 {
+		body := bytes.Repeat([]byte("0123456789abcde"), size/15+1)[:size]
+		if err := s.Send(ctx, amqp.NewMessage(body), nil); err != nil {
+			t.Fatal(err)
+		}
+		m, err := r.Receive(ctx, nil)
+		if err != nil || !bytes.Equal(m.GetData(), body) {
+			t.Fatalf("%d bytes did not come back: %v", size, err)
+		}
+		if err := r.AcceptMessage(ctx, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A client of AMQP 1.0 on a real socket: large messages, and what the HTTP API tells of it.
+func TestAMQP10(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	b.request("PUT", "/api/queues/%2F/q", `{"durable":true}`, http.StatusCreated)
+	conn, err := amqp.Dial(context.Background(), "amqp://guest:guest@"+b.amqp, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exchangeLarge(t, conn)
+	for path, want := range map[string]string{
+		"/api/connections": `"protocol":"AMQP 1-0"`, "/api/channels": `"number":0`, "/api/consumers": `"queue":{"name":"q"`,
+	} {
+		if got := string(b.request("GET", path, "", http.StatusOK)); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+	if err := conn.Close(); err != nil {
+		t.Error(err)
+	}
+	eventually(t, "the connection is gone", func() bool { return string(b.request("GET", "/api/connections", "", http.StatusOK)) == "[]" })
+}
+
+// The same with TLS, and a login with a certificate.
+func TestAMQP10_TLS(t *testing.T) {
+	t.Parallel()
+	a := testkit.NewAuthority(t)
+	own := a.Issue(pkix.Name{CommonName: "app"})
+	b, address := secured(t, a, t.TempDir(), "--tls-verify-peer", "--tls-login-from", "common_name")
+	b.request("PUT", "/api/users/app", `{"tags":""}`, http.StatusCreated)
+	b.request("PUT", "/api/permissions/%2F/app", `{"configure":".*","write":".*","read":".*"}`, http.StatusCreated)
+	b.request("PUT", "/api/queues/%2F/q", `{"durable":true}`, http.StatusCreated)
+	conn, err := amqp.Dial(context.Background(), "amqps://"+address, &amqp.ConnOptions{
+		SASLType: amqp.SASLTypeExternal(""), TLSConfig: &tls.Config{RootCAs: a.Roots(), Certificates: []tls.Certificate{own}, ServerName: "127.0.0.1"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exchangeLarge(t, conn)
+	if err := conn.Close(); err != nil {
+		t.Error(err)
+	}
+}

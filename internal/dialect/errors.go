@@ -1,0 +1,51 @@
+package dialect
+
+import (
+	"errors"
+
+	"candlemark/protocol"
+	"candlemark/protocol/amqp10"
+)
+
+// ErrorOf translates an error for a client of AMQP 1.0: an *amqp10.Error as it is, the exceptions of 0-9-1 under the
+// conditions that stand for their reply codes, anything else as an internal error without its text.
+func ErrorOf(err error) *amqp10.Error {
+	var own *amqp10.Error
+	if errors.As(err, &own) {
+		return own
+	}
+	var channel *protocol.ChannelError
+	if errors.As(err, &channel) {
+		return &amqp10.Error{Condition: conditionOf(channel.Code), Description: channel.Text}
+	}
+	var connection *protocol.ConnectionError
+	if errors.As(err, &connection) {
+		return &amqp10.Error{Condition: conditionOf(connection.Code), Description: connection.Text}
+	}
+	return &amqp10.Error{Condition: amqp10.InternalError, Description: "the broker failed"}
+}
+
+// conditionOf translates a reply code.
+func conditionOf(code uint16) amqp10.Symbol {
+	switch code {
+	case protocol.NotFound:
+		return amqp10.NotFound
+	case protocol.AccessRefused:
+		return amqp10.UnauthorizedAccess
+	case protocol.NotAllowed:
+		return amqp10.NotAllowed
+	case protocol.ResourceLocked:
+		return amqp10.ResourceLocked
+	case protocol.PreconditionFailed:
+		return amqp10.PreconditionFailed
+	case protocol.ResourceError:
+		return amqp10.ResourceLimitExceeded
+	case protocol.NotImplemented:
+		return amqp10.NotImplemented
+	case protocol.ConnectionForced:
+		return amqp10.ConnectionForced
+	case protocol.FrameErr, protocol.UnexpectedFrame:
+		return amqp10.FramingError
+	}
+	return amqp10.InternalError
+}

@@ -1,0 +1,8 @@
+// Package stream is the socket of one connection as bytes, whatever they mean: Input reads it into chunks that are charged
+// to the connection's credit, Writer brings an outbox to it, Patient is a socket that TLS stands on, WatchPeer tells that
+// nobody is there any more.
+//
+// Owns: nothing but what it is given; one goroutine reads, one at a time writes.
+//
+// Deadlines: a peer that reads nothing for Writer's Timeout of the time that the process runs is lost (ADR 24, 33).
+package stream

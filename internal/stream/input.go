@@ -1,0 +1,99 @@
+package stream
+
+import (
+	"net"
+	"sync/atomic"
+
+	"candlemark/internal/message"
+)
+
+// How many bytes a read may bring: few while the connection is idle, which is
+// what it costs then, and more as soon as reads come back full.
+const (
+	smallestRead = 2 << 10
+	LargestRead  = 128 << 10
+)
+
+// Input reads the socket into chunks. What was parsed out of a chunk is never
+// written again; several reads share a chunk as long as it has room.
+//
+//	Chunk.Buf: │ parsed, perhaps still in use │ start: not parsed yet │ end: free │
+type Input struct {
+	Conn   net.Conn
+	Gate   *message.Gate
+	Reads  atomic.Uint32 // that brought bytes
+	Octets atomic.Uint64 // that they brought
+
+	Chunk      *message.Chunk // nil before the first read
+	Last       int            // bytes that the last read brought
+	start, end int
+	size       int  // bytes a fresh read may bring
+	shrunk     bool // size is less than when Chunk was made
+}
+
+// Unparsed returns the bytes that were read and not consumed.
+func (in *Input) Unparsed() []byte {
+	if in.Chunk == nil {
+		return nil
+	}
+	return in.Chunk.Buf[in.start:in.end]
+}
+
+// Consume marks the first n unparsed bytes as parsed.
+func (in *Input) Consume(n int) { in.start += n }
+
+// Fill reads once, and blocks until there is something. want is how many bytes
+// the frame at start has in all, 0 if that is not known.
+func (in *Input) Fill(want int) error {
+	free := in.Room(want)
+	n, err := in.Conn.Read(free)
+	if n == 0 {
+		return err
+	}
+	in.Took(n, len(free))
+	return nil
+}
+
+// Took counts what a read has brought, of so many bytes that it might have.
+func (in *Input) Took(n, most int) {
+	in.end += n
+	in.Last = n
+	in.Reads.Add(1)
+	in.Octets.Add(uint64(n))
+	switch {
+	case n == most:
+		in.size = min(2*in.size, LargestRead)
+	case n < in.size/8 && in.size > smallestRead:
+		in.size /= 2
+		in.shrunk = true
+	}
+}
+
+// Room is where a read goes; want is as with fill.
+func (in *Input) Room(want int) []byte {
+	in.makeRoom(want)
+	return in.Chunk.Buf[in.end:]
+}
+
+// makeRoom takes another chunk when the present one has no room for the whole
+// frame at start, or so little that the read would not pay.
+func (in *Input) makeRoom(want int) {
+	left := len(in.Unparsed())
+	if in.Chunk != nil && !(in.shrunk && left == 0) {
+		free := len(in.Chunk.Buf) - in.end
+		if free >= want-left && free >= in.size/4 {
+			return
+		}
+	}
+	in.size = max(in.size, smallestRead)
+	next := in.Gate.NewChunk(max(left+in.size, want))
+	copy(next.Buf, in.Unparsed())
+	in.Close()
+	in.Chunk, in.start, in.end, in.shrunk = next, 0, left, false
+}
+
+// Close gives the reader's own reference back.
+func (in *Input) Close() {
+	in.Chunk.Release()
+	in.Chunk, in.start, in.end = nil, 0, 0
+}
