@@ -7,25 +7,25 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-func TestFallen(t *testing.T) {
-	var f crashedQueues
+func TestCrashedQueues(t *testing.T) {
+	f := newCrashedQueues()
 	pid := func(n int) *actor.PID { return actor.NewPID("here", fmt.Sprint(n)) }
 	if f.has(nil) || f.has(pid(0)) {
 		t.Error("nobody has crashed")
 	}
-	for n := range 3 * fallenLimit {
+	for n := range 3 * mostCrashed {
 		f.add(pid(n))
 		f.add(pid(n)) // once is enough
 		if !f.has(pid(n)) {
 			t.Fatalf("%d is forgotten", n)
 		}
 	}
-	for n := range 3 * fallenLimit {
-		if got, want := f.has(pid(n)), n >= 2*fallenLimit; got != want {
+	for n := range 3 * mostCrashed {
+		if got, want := f.has(pid(n)), n >= 2*mostCrashed; got != want {
 			t.Fatalf("%d: %v", n, got)
 		}
 	}
-	if len(f.ids) != fallenLimit || len(f.ring) != fallenLimit {
-		t.Errorf("%d and %d are remembered", len(f.ids), len(f.ring))
+	if n := f.ids.Len(); n != mostCrashed {
+		t.Errorf("%d are remembered", n)
 	}
 }

@@ -148,7 +148,7 @@ func (cfg *Config) setDefaults() {
 // that is durable is back, and what is overdue is on its way (TTL-26).
 func Start(cfg Config) (*Node, error) {
 	cfg.setDefaults()
-	n := &Node{cfg: cfg, clock: cmp.Or(cfg.Clock, clock.New()), Failures: &Failures{}, changing: make(chan struct{}, 1), answering: make(chan struct{}, 1)}
+	n := &Node{cfg: cfg, clock: cmp.Or(cfg.Clock, clock.New()), Failures: &Failures{}, changing: make(chan struct{}, 1), answering: make(chan struct{}, 1), crashed: newCrashedQueues()}
 	n.clockWatcher.node = n
 	n.started = n.clock.Now()
 	if err := n.load(); err != nil {
@@ -157,7 +157,7 @@ func Start(cfg Config) (*Node, error) {
 	n.quota = cfg.Limits.quota(cfg.Users)
 	n.events = newHub(n)
 	cfg.Users.TellTo(n.events)
-	n.strategy = &strategy{log: cfg.Log, failures: n.Failures, crashed: &n.crashed}
+	n.strategy = &strategy{log: cfg.Log, failures: n.Failures, crashed: n.crashed}
 	logger := slog.New(zerolog.NewSlogHandler(cfg.Log.Level(zerolog.WarnLevel)))
 	n.system = actor.NewActorSystem(
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return logger }),

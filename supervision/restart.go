@@ -64,7 +64,7 @@ type Failures struct{ counts [10]atomic.Uint64 }
 type strategy struct {
 	log      zerolog.Logger
 	failures *Failures
-	crashed  *crashedQueues
+	crashed  crashedQueues
 }
 
 // HandleFailure implements actor.SupervisorStrategy.
