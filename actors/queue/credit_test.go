@@ -66,6 +66,10 @@ func TestCredit_Drain(t *testing.T) {
 	if n := len(c.delivered("link")); n != 16 {
 		t.Errorf("%d deliveries", n)
 	}
+	c.credit("link", 32, 0xffff_ffff, false) // as much as can be
+	if n := len(c.delivered("link")); n != 4 {
+		t.Errorf("%d deliveries", n)
+	}
 }
 
 // A message that expires while the consumer has no credit is never delivered.

@@ -153,12 +153,14 @@ func (s *state) appendWriting(b []byte, w *writing) (_ []byte, blocked bool) {
 // start begins to write a message.
 func (s *state) start(w *writing, d *mail.Delivery) {
 	header, err := d.Message.Overlay.Header(d.Message.Header)
+	var body []byte
 	if err == nil {
-		s.scratch, err = dialect.Append(s.scratch[:0], &d.Message, header, d.Redelivered)
+		s.scratch, body, err = dialect.Append(s.scratch[:0], &d.Message, header, d.Redelivered)
 	}
 	if err != nil {
 		s.cfg.Log.Error().Err(err).Msg("message with an unreadable header is delivered without it")
-		s.scratch = amqp10.AppendDataHead(s.scratch[:0], len(d.Message.Body))
+		body = d.Message.Body
+		s.scratch = amqp10.AppendDataHead(s.scratch[:0], len(body))
 	}
 	c := w.link.consumer
 	tag := s.unacked.Tag(c.queue, d.Number, false)
@@ -170,7 +172,7 @@ func (s *state) start(w *writing, d *mail.Delivery) {
 	x := &s.sending
 	id := uint32(tag - 1)
 	binary.BigEndian.PutUint32(x.tag[:], id)
-	x.of, x.head, x.body = w, s.scratch, d.Message.Body
+	x.of, x.head, x.body = w, s.scratch, body
 	x.t = amqp10.Transfer{
 		Handle: w.link.handle, DeliveryID: amqp10.Some(id), DeliveryTag: x.tag[:], MessageFormat: amqp10.Some(uint32(0)), Settled: d.Number == 0,
 	}

@@ -73,7 +73,7 @@ var rooms = map[string][]string{
 	"internal/figures":         {"policies"},
 	"internal/seqmap":          {},
 	"internal/message":         {"protocol"},
-	"internal/dialect":         {"protocol", "protocol/amqp10", "internal/message"},
+	"internal/dialect":         {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/message"},
 	"internal/definitions":     {"protocol", "policies/...", "internal/auth", "internal/parameters"},
 	"internal/nearest":         {},
 	"internal/stream":          {"internal/clock", "internal/message", "internal/outbox"},

@@ -1,6 +1,10 @@
 package consumers
 
-import "candlemark/actors/mail"
+import (
+	"math"
+
+	"candlemark/actors/mail"
+)
 
 // A consumer with a credit of its own, a link of AMQP 1.0, is delivered to only while it has credit. The queue counts its
 // deliveries, so that what is under way when the client changes the credit is not given twice [AMQP 1.0 transport 2.6.7].
@@ -11,7 +15,8 @@ func (s *Set) Credit(m *mail.Credit) {
 	if c == nil || !c.Credited {
 		return
 	}
-	c.credit = max(int32(m.DeliveryCount+m.Credit-c.delivered), 0)
+	left := int64(int32(m.DeliveryCount-c.delivered)) + int64(m.Credit)
+	c.credit = int32(min(max(left, 0), math.MaxInt32))
 	if m.Drain && !c.draining {
 		s.draining = append(s.draining, c)
 	}
