@@ -279,6 +279,7 @@ func (m *model) settle() {
 				m.giveBack(e)
 			case mail.Reject:
 				m.die("rejected", e)
+			case mail.PutBack: // of moves
 			}
 		}
 	}
