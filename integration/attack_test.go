@@ -2,10 +2,12 @@ package integration
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 
 	"candlemark/protocol"
+	"candlemark/protocol/amqp10"
 )
 
 // Whatever an opened connection says that is no AMQP ends it with the right
@@ -68,14 +70,17 @@ func TestAttackWithWrongHeader(t *testing.T) {
 	b := start(t)
 	s := b.bystander()
 	for name, say := range map[string]string{
-		"AMQP 0-8": "AMQP\x01\x01\x08\x00", "AMQP 1.0": "AMQP\x00\x01\x00\x00", "AMQP 1.0 SASL": "AMQP\x03\x01\x00\x00",
+		"AMQP 0-8": "AMQP\x01\x01\x08\x00", "AMQP 1.0 without SASL": "AMQP\x00\x01\x00\x00", "AMQP 1.0 TLS": "AMQP\x02\x01\x00\x00",
 		"AMQP 0-10": "AMQP\x01\x01\x00\x0a", "HTTP": "GET / HTTP/1.1\r\nHost: x\r\n\r\n",
 		"TLS": "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "zeros": string(make([]byte, 4096)),
 	} {
 		t.Run(name, func(t *testing.T) {
-			i := b.intrude(t)
+			i, want := b.intrude(t), protocol.ProtocolHeader[:]
+			if strings.HasPrefix(say, "AMQP\x00") {
+				want = amqp10.SASLProtocolHeader[:]
+			}
 			i.say([]byte(say))
-			i.answers(protocol.ProtocolHeader[:])
+			i.answers(want)
 			s.undisturbed(b)
 		})
 	}
@@ -91,6 +96,10 @@ func TestAttackBySilence(t *testing.T) {
 		"half header": func(i *intruder) { i.say([]byte("AMQP")) },
 		"no start-ok": func(i *intruder) { i.say(protocol.ProtocolHeader[:]); expect[*protocol.ConnectionStart](i) },
 		"no tune-ok":  func(i *intruder) { i.greet("guest"); expect[*protocol.ConnectionTune](i) },
+		"no sasl-init": func(i *intruder) {
+			i.say(amqp10.SASLProtocolHeader[:])
+			i.answers(amqp10.AppendFrame(amqp10.SASLProtocolHeader[:], 0, &amqp10.SASLMechanisms{ServerMechanisms: []amqp10.Symbol{"PLAIN", "AMQPLAIN"}}))
+		},
 		"half a frame": func(i *intruder) {
 			i.say(protocol.ProtocolHeader[:])
 			expect[*protocol.ConnectionStart](i)
