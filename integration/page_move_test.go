@@ -31,6 +31,7 @@ func died(b *broker, c *client, count int) {
 // The page moves dead letters back to where they died: chosen ones, then all; it shows before what that would do, and then how far it is.
 func TestPageMove(t *testing.T) {
 	t.Parallel()
+	script := axeScript(t)
 	br, b := newBrowser(t), start(t)
 	died(b, b.dial(), 20)
 	w := br.open(b, "#/queue/%2F/dead?show=messages", desktop).asGuest()
@@ -44,6 +45,7 @@ func TestPageMove(t *testing.T) {
 	w.click("dialog button", "Show what it would do")
 	w.sees("2 messages would go to orders")
 	w.shoot("move-dialog")
+	accessible(w, "move-dialog", int(desktop.width), script)
 	w.click("dialog button", "Move 2 messages")
 	w.until("document.querySelector('dialog') === null")
 	w.sees("Move 1: finished. 2 messages moved, 0 left.")
