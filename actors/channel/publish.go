@@ -6,7 +6,6 @@ import (
 	"candlemark/actors/channel/assembler"
 	"candlemark/actors/channel/routing"
 	"candlemark/actors/channel/tx"
-	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -106,7 +105,7 @@ func (s *state) routed(x *topology.Exchange, targets []*routing.Target, m *messa
 	s.routes.Count(len(targets))
 	s.routes.Routed(x, len(targets))
 	if headers != nil {
-		if err := checkMoments(targets, headers, s.cfg.Clock); err != nil {
+		if err := routing.CheckMoments(targets, headers, s.cfg.Clock); err != nil {
 			return err
 		}
 	}
@@ -126,20 +125,6 @@ func (s *state) routed(x *topology.Exchange, targets []*routing.Target, m *messa
 	s.deliverTo(targets, histories, s.routes.Caps(), m, mandatory)
 	if s.confirms.Crowded() {
 		s.output.Wait(s.tell)
-	}
-	return nil
-}
-
-// checkMoments refuses a message that names a time which cannot be made out, if a
-// queue on its way would keep it scheduled until then, or have it expire (DLY-10,
-// TTL-6).
-func checkMoments(targets []*routing.Target, headers []byte, c *clock.Clock) error {
-	for _, t := range targets {
-		if m := t.Queue.Schedules.Moments(); m != nil {
-			if err := m.Check(headers, c.Now().Ceil(), c.Skew()); err != nil {
-				return err
-			}
-		}
 	}
 	return nil
 }

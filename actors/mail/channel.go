@@ -57,6 +57,20 @@ func (d *Deliver) Release() {
 	d.Items = nil
 }
 
+// DetachChunk gives the read chunk of a batch that has to wait back: a consumer
+// that does not read must not hold up a publisher's connection. What is copied
+// is bounded by the consumer's window.
+func (d *Deliver) DetachChunk() {
+	if d.Chunk == nil {
+		return
+	}
+	for i := d.Written; i < len(d.Items); i++ {
+		d.Items[i].Message.Own()
+	}
+	d.Chunk.Release()
+	d.Chunk = nil
+}
+
 // Delivery is one message for a consumer.
 type Delivery struct {
 	Message message.Message

@@ -251,12 +251,8 @@ func (s *state) routed(d *delivery, targets []*routing.Target) {
 	m := &d.message
 	s.routes.Count(len(targets))
 	s.routes.Routed(d.to, len(targets))
-	for _, t := range targets {
-		moments := t.Queue.Schedules.Moments()
-		if moments == nil || d.content.Headers == nil {
-			continue
-		}
-		if err := moments.Check(d.content.Headers, s.cfg.Clock.Now().Ceil(), s.cfg.Clock.Skew()); err != nil {
+	if d.content.Headers != nil {
+		if err := routing.CheckMoments(targets, d.content.Headers, s.cfg.Clock); err != nil {
 			s.refuse(d, err)
 			return
 		}

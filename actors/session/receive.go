@@ -59,7 +59,7 @@ func (s *state) deliver(m *mail.Deliver) {
 		sendBack(s, l.consumer, m)
 	default:
 		if len(s.held) > 0 {
-			detachChunk(m)
+			m.DetachChunk()
 		}
 		s.held = append(s.held, &writing{link: l, deliver: m})
 	}

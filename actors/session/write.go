@@ -35,19 +35,6 @@ func (w *writing) drop(m *mail.DeliveriesReturned, inHand bool) {
 	d.Items = d.Items[:from+len(left)]
 }
 
-// detachChunk gives the read chunk of a delivery that has to wait back: a consumer
-// that does not read must not hold up a publisher's connection.
-func detachChunk(m *mail.Deliver) {
-	if m.Chunk == nil {
-		return
-	}
-	for i := m.Written; i < len(m.Items); i++ {
-		m.Items[i].Message.Own()
-	}
-	m.Chunk.Release()
-	m.Chunk = nil
-}
-
 // reply has a frame written in its turn; input waits for it.
 func (s *state) reply(p amqp10.Composite) { s.replies = append(s.replies, p) }
 
@@ -90,7 +77,7 @@ func (s *state) write() {
 		}
 	}
 	if len(s.held) > 0 && s.held[0].deliver != nil { // the others have none
-		detachChunk(s.held[0].deliver)
+		s.held[0].deliver.DetachChunk()
 	}
 }
 

@@ -34,7 +34,7 @@ func (o *Output) hold(l pendingWrite) {
 	if len(o.held) == 1 {
 		o.Resume()
 	} else {
-		detachChunk(l.deliver)
+		l.deliver.DetachChunk()
 	}
 }
 
@@ -108,7 +108,7 @@ func (o *Output) write(c *Consumer, m *mail.Deliver) bool {
 		c.written, c.bytes = 0, 0
 	}
 	if m.Written < len(m.Items) {
-		detachChunk(m)
+		m.DetachChunk()
 		o.wantRoom()
 		return false
 	}

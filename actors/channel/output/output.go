@@ -63,20 +63,6 @@ func New(cfg Config, out qos.Sender, deliveries *unacked.Deliveries, counts *mai
 	return Output{cfg: cfg, out: out, unacked: deliveries, counts: counts}
 }
 
-// detachChunk gives the read chunk of a delivery that has to wait back: a consumer
-// that does not read must not hold up a publisher's connection. What is copied
-// is bounded by the consumer's window.
-func detachChunk(m *mail.Deliver) {
-	if m.Chunk == nil {
-		return
-	}
-	for i := m.Written; i < len(m.Items); i++ {
-		m.Items[i].Message.Own()
-	}
-	m.Chunk.Release()
-	m.Chunk = nil
-}
-
 // HasRoom notes that there is room. Confirms come first, then Resume is to be called:
 // deliveries might leave them none time after time.
 func (o *Output) HasRoom() { o.wantsRoom = false }

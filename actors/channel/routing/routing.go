@@ -7,6 +7,7 @@ import (
 	"candlemark/actors/channel/peers"
 	"candlemark/actors/channel/rights"
 	"candlemark/actors/mail"
+	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -253,6 +254,20 @@ func (b *Batches) Targets(queues []*topology.Queue) []*Target {
 		targets[i] = b.Target(q)
 	}
 	return targets
+}
+
+// CheckMoments refuses a message with these headers that names a time which cannot be made out, if a
+// queue on its way would keep it scheduled until then, or have it expire (DLY-10,
+// TTL-6).
+func CheckMoments(targets []*Target, headers []byte, c *clock.Clock) error {
+	for _, t := range targets {
+		if m := t.Queue.Schedules.Moments(); m != nil {
+			if err := m.Check(headers, c.Now().Ceil(), c.Skew()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Queues are those of targets.
