@@ -58,7 +58,7 @@ func (s *state) attach(m *amqp10.Attach) {
 		err = amqp10.Errorf(amqp10.HandleInUse, "handle %d is attached", m.Handle)
 	case m.Coordinator != nil:
 		err = amqp10.Errorf(amqp10.NotImplemented, "transactions are not supported")
-	case m.RcvSettleMode != amqp10.ReceiverFirst:
+	case m.RcvSettleMode != amqp10.ReceiverFirst && m.SndSettleMode != amqp10.SenderSettled: // else nothing is left to settle
 		err = amqp10.Errorf(amqp10.NotImplemented, "rcv-settle-mode second is not supported")
 	case m.Role == amqp10.RoleSender:
 		err = attachPublisher(s, m)
@@ -93,8 +93,8 @@ func attachPublisher(s *state, m *amqp10.Attach) error {
 	l := &link{handle: m.Handle, name: m.Name, publisher: p}
 	s.links[m.Handle] = l
 	answer := &amqp10.Attach{
-		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleReceiver, SndSettleMode: m.SndSettleMode, Source: m.Source, Target: m.Target,
-		MaxMessageSize: amqp10.Some(p.largest),
+		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleReceiver, SndSettleMode: m.SndSettleMode, RcvSettleMode: m.RcvSettleMode,
+		Source: m.Source, Target: m.Target, MaxMessageSize: amqp10.Some(p.largest),
 	}
 	if p.node != nil {
 		answer.Properties = m.Properties
@@ -156,7 +156,7 @@ func consumes(s *state, m *amqp10.Attach, ask *mail.Consume, peer *peers.Peer) {
 	source.DefaultOutcome = amqp10.State{Kind: amqp10.Released}
 	source.Outcomes = []amqp10.Symbol{amqp10.AcceptedName, amqp10.RejectedName, amqp10.ReleasedName, amqp10.ModifiedName}
 	s.reply(&amqp10.Attach{
-		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleSender, SndSettleMode: mode, Source: &source, Target: m.Target,
+		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleSender, SndSettleMode: mode, RcvSettleMode: m.RcvSettleMode, Source: &source, Target: m.Target,
 		InitialDeliveryCount: amqp10.Some(uint32(0)), MaxMessageSize: amqp10.Some(s.cfg.MaxMessage),
 	})
 }

@@ -53,7 +53,8 @@ func attachAnswers(s *state, m *amqp10.Attach, n *node) {
 	}
 	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, answers: a}
 	s.reply(&amqp10.Attach{
-		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleSender, SndSettleMode: m.SndSettleMode, Source: m.Source, Target: m.Target,
+		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleSender, SndSettleMode: m.SndSettleMode, RcvSettleMode: m.RcvSettleMode,
+		Source: m.Source, Target: m.Target,
 		InitialDeliveryCount: amqp10.Some(uint32(0)), MaxMessageSize: amqp10.Some(s.cfg.MaxMessage), Properties: m.Properties,
 	})
 }
