@@ -56,22 +56,11 @@ func (s *state) deliver(c *consumers.Consumer, h backlog.Handle, now clock.Insta
 	}
 	s.Pager.Took(len(r.Body))
 	if c.NoAck {
-		s.Remove(h, acked)
+		s.Remove(h, store.Acked)
 	} else {
-		d.Number = s.take(h, c.Channel, c)
-		s.startAckTimeout(h, c.Channel, d.Number, c.Timeout, now)
+		d.Number = s.deliveries.Take(h, c.Channel, c, now)
 	}
 	s.consumers.Deliver(c, d)
-}
-
-// take makes a ready message one that a channel has to acknowledge, for the consumer if it goes to one, and returns
-// the delivery's number. It is since a second of the broker's time: 32 bits will do until 2106, and do not make a delivery longer.
-func (s *state) take(h backlog.Handle, by *consumers.Channel, consumer *consumers.Consumer) (number uint64) {
-	s.Backlog.Take(h)
-	if e := s.Backlog.Entry(h); !e.Redelivered {
-		s.Journal.Note(store.Delivered, e)
-	}
-	return s.consumers.Hold(by, consumers.Delivery{Message: h, Since: uint32(s.Journal.At / 1000), Consumer: consumer})
 }
 
 // deliverDirect gives a message that just arrived to a consumer without

@@ -53,12 +53,10 @@ func (s *state) fetch(h backlog.Handle, m *mail.Get, reply *mail.GetReply, now c
 	}
 	if m.NoAck {
 		s.Counts.GetNoAck++
-		s.Remove(h, acked)
+		s.Remove(h, store.Acked)
 	} else {
 		s.Counts.Get++
-		to := s.channel(m.Channel)
-		reply.Delivery.Number = s.take(h, to, nil)
-		s.startAckTimeout(h, to, reply.Delivery.Number, -1, now)
+		reply.Delivery.Number = s.deliveries.Take(h, s.channel(m.Channel), nil, now)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"candlemark/actors/queue/lease"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
+	"candlemark/internal/store"
 	"candlemark/policies"
 )
 
@@ -102,8 +103,8 @@ func (s *state) accept(m *message.Message, times content.Times, chunk *message.C
 		s.Forward(s.Keep(m, deadline, now), late)
 		return s.Journal.Keeps(m.Persistent)
 	case over || s.Backlog.Ready() > 0 || c == nil:
-		if late && !s.ShouldDeadLetter(expired) {
-			s.Notices.Dropped(expired)
+		if late && !s.ShouldDeadLetter(store.Expired) {
+			s.Notices.Dropped(store.Expired)
 			return false
 		}
 	case c.NoAck:
@@ -114,7 +115,7 @@ func (s *state) accept(m *message.Message, times content.Times, chunk *message.C
 		return s.Journal.Keeps(m.Persistent)
 	}
 	if h := s.Keep(m, deadline, now); late {
-		s.EndReady(h, expired)
+		s.EndReady(h, store.Expired)
 	} else {
 		s.Wait(h)
 	}

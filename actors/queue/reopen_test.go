@@ -42,7 +42,7 @@ func (r *rig) survivors() map[uint64]survivor {
 			h.Unacked.Each(func(_ uint64, u consumers.Delivery) bool { out[u.Message] = true; return true })
 		})
 		s.DeadLetters.Each(func(h backlog.Handle, why store.Reason) bool {
-			out[h] = out[h] || why == rejected
+			out[h] = out[h] || why == store.Rejected
 			return true
 		})
 		s.Backlog.Sweep(1, 1<<30, func(h uint32) {
