@@ -80,6 +80,10 @@ type Record struct {
 	// First and Last are sequence numbers, both ends included; a Put has one.
 	First, Last uint64
 	Why         Reason // of a Remove
+	// Again, of a Put or Spill: the message is there, and only its content is another one. What became of it until now
+	// counts on. One that is gone stays gone.
+	Again bool
+
 	// The message of a Put or Spill. Overlay is what the broker adds to its
 	// header, encoded; nil for nothing.
 	Exchange, RoutingKey, Header, Body, Overlay []byte

@@ -168,7 +168,7 @@ func (j *Journal) apply(id store.QueueID, records []store.Record) {
 		case store.Put, store.Spill:
 			j.last++
 			r.Position = j.last
-			q.messages[r.First] = &message{record: own(*r)}
+			q.put(own(*r))
 		case store.Named:
 			j.names[id] = r.Name()
 			continue

@@ -20,6 +20,15 @@ type message struct {
 	deliveries  uint32
 }
 
+// put takes a message in. What became of one that is there already stays.
+func (q *queue) put(r store.Record) {
+	if !r.Again {
+		q.messages[r.First] = &message{record: r}
+	} else if m := q.messages[r.First]; m != nil {
+		m.record = r
+	}
+}
+
 // mark goes over the numbers of the record or over the messages, whichever are
 // fewer: numbers have big gaps.
 func (q *queue) mark(r *store.Record) {

@@ -124,6 +124,10 @@ func (s State) survivors() State {
 func (s State) Apply(r *store.Record) {
 	switch r.Kind {
 	case store.Put, store.Spill:
+		was, there := s[r.First]
+		if r.Again && !there {
+			return
+		}
 		s[r.First] = Message{Kind: r.Kind, Recovered: store.Recovered{
 			Seq: r.First, Deadline: r.Deadline, TTL: r.TTL, Time: r.Time, Body: uint32(len(r.Body)), Priority: r.Priority,
 			Due: r.Due,
@@ -131,6 +135,11 @@ func (s State) Apply(r *store.Record) {
 		if r.Due != 0 {
 			m := s[r.First]
 			m.MessageID = store.IDHash(r.Header)
+			s[r.First] = m
+		}
+		if r.Again {
+			m := s[r.First]
+			m.Deliveries, m.Redelivered, m.Released = was.Deliveries, was.Redelivered, was.Released
 			s[r.First] = m
 		}
 	case store.Retire:
