@@ -42,6 +42,8 @@ const (
 	// Named: what people call the queue (Naming), for those who meet its messages where
 	// the definitions do not know it. One that says what is known costs nothing.
 	Named
+	// Deferred: messages are not delivered any more but to who asks for their numbers.
+	Deferred
 )
 
 // Reason of a Remove.
@@ -160,6 +162,8 @@ type Recovered struct {
 	// passed and the message was released.
 	Due      int64
 	Released bool
+	// Deferred: it is not delivered but to who asks for it.
+	Deferred bool
 	// MessageID is IDHash of the property of a scheduled message.
 	MessageID uint32
 }

@@ -149,6 +149,8 @@ func scheduled(d *desk) {
 	add(run(store.Released, 25, 25))
 	add(run(store.Remove, 10, 10))
 	add(run(store.Released, 10, 10)) // what is not there is no matter
+	add(run(store.Deferred, 8, 14))
+	add(run(store.Deferred, 30, 30))
 	add(reschedule(10, epoch))
 	add(Spill(1, 45, 10))
 	add(reschedule(45, epoch+80))
@@ -188,6 +190,7 @@ func putAgain(d *desk) {
 	add(run(store.Delivered, 3, 12))
 	add(run(store.Returned, 4, 5))
 	add(run(store.Released, 5, 5))
+	add(run(store.Deferred, 4, 7))
 	add(reschedule(20, epoch+77))
 	add(run(store.Remove, 10, 10))
 	changed := map[uint64]store.Record{}

@@ -149,6 +149,8 @@ func decideOne(random *rand.Rand, q store.QueueID, last map[store.QueueID]uint64
 		return run(store.Remove, first, to)
 	case n < 78:
 		return run(store.Released, first, to)
+	case n < 79:
+		return run(store.Deferred, first, to)
 	case n < 80: // only those are scheduled
 		return reschedule(first-first%5, epoch+int64(to))
 	case n < 85 && q%2 > 0 || n == 80 && random.IntN(4) == 0:
