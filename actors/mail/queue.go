@@ -67,32 +67,6 @@ func (e *Enqueue) Answer(f Fate) (Address, any) {
 	return e.From, reply
 }
 
-// Settle tells a queue what became of deliveries to one channel. From the
-// channel; no reply.
-type Settle struct {
-	Channel Address
-	Ranges  []SettleRange
-}
-
-// SettleRange names deliveries by the queue's own numbers for that channel,
-// both ends included.
-type SettleRange struct {
-	First, Last uint64
-	How         Settlement
-}
-
-// Settlement says how a consumer settled a delivery.
-type Settlement uint8
-
-// Ack: done. Requeue: back to its position. Reject: dead-letter or drop. PutBack: back to its position as if nobody had had it,
-// for what was claimed.
-const (
-	Ack Settlement = iota
-	Requeue
-	Reject
-	PutBack
-)
-
 // Consume attaches a consumer. From a channel; ConsumeReply comes back before
 // the first Deliver.
 type Consume struct {

@@ -13,6 +13,12 @@ import (
 	"candlemark/policies"
 )
 
+// Reader reads contents in the journal, which do not come back into memory by that, and calls found in a later turn. If the
+// queue ends before, asked is answered in its place; it may be nil.
+type Reader interface {
+	LookUp(asked mail.Answerable, want []store.Ref, found func(contents []store.Content, now clock.Instant))
+}
+
 // Parts names everything of a queue that its deliveries use.
 type Parts struct {
 	Name      string // of the queue
@@ -22,6 +28,7 @@ type Parts struct {
 	Pending   *work.Pending
 	Most      *uint16 // messages of one turn of work
 	Out       *outbox.Outbox
+	Reader    Reader
 }
 
 // Deliveries are those of a queue that nobody has settled. See New.

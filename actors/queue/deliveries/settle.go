@@ -13,50 +13,91 @@ import (
 func (d *Deliveries) Settle(m *mail.Settle, now clock.Instant) {
 	h := d.Consumers.Channel(m.Channel)
 	if h == nil {
+		d.Out.Send(m.Answer(mail.Gone))
 		return
 	}
-	rest := d.settleSome(h, m.Ranges, now)
-	if len(rest) == 0 {
-		return
+	var t *tally
+	if m.Asked != nil {
+		t = &tally{asked: m, open: 1}
 	}
-	d.Pending.Later(&work.Work{ // what was too much for one turn
-		Expires: true,
+	if rest := d.settleSome(h, m.Ranges, t, now); len(rest) > 0 {
+		d.settleLater(h, m, rest, t)
+	} else {
+		t.done(d)
+	}
+}
+
+// settleLater goes on with what was too much for one turn.
+func (d *Deliveries) settleLater(h *consumers.Channel, m *mail.Settle, rest []mail.SettleRange, t *tally) {
+	d.Pending.Later(&work.Work{
+		Expires: true, Asked: m,
 		Step: func(now clock.Instant) bool {
-			rest = d.settleSome(h, rest, now)
+			rest = d.settleSome(h, rest, t, now)
 			return len(rest) == 0
 		},
+		End: func(clock.Instant) { t.done(d) },
 	})
+}
+
+// tally gathers the answer for an asker. nil is for nobody.
+type tally struct {
+	asked *mail.Settle
+	lost  []mail.Range
+	open  int // parts of the settlement that are not done
+}
+
+// miss notes that the numbers from first up to the one before next are not held any more.
+func (t *tally) miss(first, next uint64) {
+	if t != nil && first < next {
+		t.lost = append(t.lost, mail.Range{First: first, Last: next - 1})
+	}
+}
+
+// done ends a part, and answers behind the last one.
+func (t *tally) done(d *Deliveries) {
+	if t == nil {
+		return
+	}
+	if t.open--; t.open == 0 {
+		d.Out.Send(t.asked.Asked.ReplyTo, &mail.Settled{Reply: t.asked.Asked.Done(nil), Lost: t.lost})
+	}
 }
 
 // settleSome settles a turn's worth of deliveries and returns the ranges that are
 // left.
-func (d *Deliveries) settleSome(h *consumers.Channel, ranges []mail.SettleRange, now clock.Instant) []mail.SettleRange {
-	left, set := int(*d.Most), d.Messages
+func (d *Deliveries) settleSome(h *consumers.Channel, ranges []mail.SettleRange, t *tally, now clock.Instant) []mail.SettleRange {
+	left := int(*d.Most)
 	for i := range ranges {
 		if left <= 0 {
 			return ranges[i:]
 		}
 		r := &ranges[i]
-		how, before := r.How, h.Unacked.Len()
-		next := h.Unacked.TakeSome(r.First, r.Last, left, func(_ uint64, u consumers.Delivery) {
-			d.release(u)
-			switch how {
-			case mail.Ack:
-				set.Counts.Ack++
-				set.Remove(u.Message, store.Acked)
-			case mail.Requeue:
-				set.Requeue(u.Message, now)
-			case mail.Reject:
-				set.End(u.Message, store.Rejected)
-			case mail.PutBack:
-				set.PutBack(u.Message, now)
+		amends := d.amends(r)
+		if amends {
+			left = min(left, amendLimit)
+		}
+		var unread []numbered
+		before, first := h.Unacked.Len(), r.First
+		next := h.Unacked.TakeSome(r.First, r.Last, left, func(n uint64, u consumers.Delivery) {
+			t.miss(first, n)
+			first = n + 1
+			if amends && d.Messages.Backlog.IsPaged(u.Message) {
+				unread = append(unread, numbered{n, u})
+				return
 			}
+			d.release(u)
+			if amends {
+				d.Messages.Amend(u.Message, r.Outcome.Annotations, r.Outcome.Properties)
+			}
+			d.settleOne(u, r.How, now)
 		})
 		taken, last := before-h.Unacked.Len(), r.Last
 		if next != 0 {
 			last = next - 1
 		}
-		set.Counts.Late += last - r.First + 1 - uint64(taken) // what is not held any more
+		t.miss(first, last+1)
+		d.Messages.Counts.Late += last - r.First + 1 - uint64(taken) // what is not held any more
+		d.settleRead(h, unread, *r, t)
 		left -= 1 + taken
 		if next != 0 {
 			r.First = next
@@ -64,6 +105,24 @@ func (d *Deliveries) settleSome(h *consumers.Channel, ranges []mail.SettleRange,
 		}
 	}
 	return nil
+}
+
+// settleOne does with a message what its consumer has decided.
+func (d *Deliveries) settleOne(u consumers.Delivery, how mail.Settlement, now clock.Instant) {
+	set := d.Messages
+	switch how {
+	case mail.Ack:
+		set.Counts.Ack++
+		set.Remove(u.Message, store.Acked)
+	case mail.Requeue:
+		set.Requeue(u.Message, now)
+	case mail.Reject:
+		set.End(u.Message, store.Rejected)
+	case mail.PutBack:
+		set.PutBack(u.Message, now)
+	case mail.Release:
+		set.GiveBack(u.Message, now)
+	}
 }
 
 // GiveUp returns all that a channel that is gone held to its position, a turn's worth at a time, and calls end behind it.
