@@ -21,6 +21,8 @@ type Enqueue struct {
 	Chunk *message.Chunk
 	// Debt is the credit of joined bodies.
 	Debt message.Debt
+	// Numbered has the answers carry the queue's numbers of the messages (EnqueueReply.Seqs).
+	Numbered bool
 	// By is who published; only for the actor of admin commands, which is the only one
 	// to ask.
 	By *Publisher
@@ -84,6 +86,10 @@ type Consume struct {
 	Limited bool
 	// Credited says that the consumer gets nothing but what Credit allows it.
 	Credited bool
+	// Facts has its deliveries carry them.
+	Facts bool
+	// Stays: it is not cancelled when it does not settle in time (LOCK-4).
+	Stays bool
 	// Connection is the channel's, for exclusive queues (DEC-5).
 	Connection Address
 	// Queue and VHost are names, for errors.
@@ -174,6 +180,7 @@ type Get struct {
 	Request
 	Channel      Address
 	NoAck        bool
+	Facts        bool // has the delivery carry them
 	Connection   Address
 	Queue, VHost string
 }

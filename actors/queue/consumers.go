@@ -39,6 +39,7 @@ func (s *state) consume(m *mail.Consume) {
 	own := policies.ConsumerSettingsFor(m.Arguments)
 	c := &consumers.Consumer{
 		Channel: s.channel(m.Channel), Tag: m.Tag, NoAck: m.NoAck, Prefetch: m.Prefetch, Limited: m.Limited && !m.NoAck, Credited: m.Credited,
+		Facts: m.Facts, Stays: m.Stays,
 		Arguments: m.Arguments, Priority: own.Priority, Timeout: own.Timeout,
 	}
 	if m.NoAck {

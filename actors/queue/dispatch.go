@@ -55,10 +55,16 @@ func (s *state) deliver(c *consumers.Consumer, h backlog.Handle, now clock.Insta
 		s.Counts.Redeliver++
 	}
 	s.Pager.Took(len(r.Body))
+	if c.Facts {
+		d.Facts = s.Style().Facts(&r)
+	}
 	if c.NoAck {
 		s.Remove(h, store.Acked)
 	} else {
 		d.Number = s.deliveries.Take(h, c.Channel, c, now)
+		if c.Facts {
+			s.deliveries.Lock(d.Facts, c.Channel, d.Number)
+		}
 	}
 	s.consumers.Deliver(c, d)
 }
@@ -69,6 +75,10 @@ func (s *state) deliverDirect(c *consumers.Consumer, m *message.Message, chunk *
 	d := s.consumers.Deliver(c, mail.Delivery{Message: *m})
 	if s.Settings.StampExpiry {
 		d.Items[len(d.Items)-1].Message.Overlay = s.Style().Stamp(m.Overlay, now.Ceil(), deadline)
+	}
+	if c.Facts {
+		s.Seq++
+		d.Items[len(d.Items)-1].Facts = s.Style().Facts(&backlog.Record{Seq: s.Seq, Enqueued: now.Ceil(), Deadline: deadline})
 	}
 	if d.Chunk == nil && !m.Owned {
 		chunk.Retain()

@@ -51,12 +51,19 @@ func (s *state) fetch(h backlog.Handle, m *mail.Get, reply *mail.GetReply, now c
 	if r.Redelivered {
 		s.Counts.Redeliver++
 	}
+	if m.Facts {
+		reply.Delivery.Facts = s.Style().Facts(&r)
+	}
 	if m.NoAck {
 		s.Counts.GetNoAck++
 		s.Remove(h, store.Acked)
 	} else {
 		s.Counts.Get++
-		reply.Delivery.Number = s.deliveries.Take(h, s.channel(m.Channel), nil, now)
+		to := s.channel(m.Channel)
+		reply.Delivery.Number = s.deliveries.Take(h, to, nil, now)
+		if m.Facts {
+			s.deliveries.Lock(reply.Delivery.Facts, to, reply.Delivery.Number)
+		}
 	}
 }
 

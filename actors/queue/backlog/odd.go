@@ -6,6 +6,7 @@ import "candlemark/internal/message"
 type odd struct {
 	overlays map[Handle]*message.Overlay
 	extra    int64 // bytes of what was amended in them
+	disorder bool  // there are messages in another order than that of their numbers
 }
 
 func oddities(b *Backlog) *odd {

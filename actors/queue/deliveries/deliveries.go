@@ -58,6 +58,15 @@ func (d *Deliveries) Take(h backlog.Handle, by *consumers.Channel, consumer *con
 	return number
 }
 
+// Lock adds to the facts of a delivery that was taken how it is locked.
+func (d *Deliveries) Lock(f *mail.Facts, by *consumers.Channel, number uint64) {
+	taken, _ := by.Unacked.Get(number)
+	u := consumers.Unsettled{Delivery: taken, Channel: by, Number: number}
+	if f.Lock = u.Lock(); d.Timeouts.Until(taken.Message) != 0 {
+		f.Locked = d.Timeouts.Until(taken.Message) + d.Messages.Skew
+	}
+}
+
 // startTimeout fixes when a delivery has to be settled: by the lower of the queue's
 // timeout and own, the consumer's, as they are now.
 func (d *Deliveries) startTimeout(h backlog.Handle, to *consumers.Channel, number uint64, own int64, now clock.Instant) {
@@ -71,7 +80,8 @@ func (d *Deliveries) startTimeout(h backlog.Handle, to *consumers.Channel, numbe
 	d.Timeouts.Start(h, to, number, store.After(now.Ceil(), timeout), now.Floor())
 }
 
-// Expire takes back what was not settled in time, a turn's worth at a time, and calls cancel for the consumers that had it.
+// Expire takes back what was not settled in time, a turn's worth at a time, and calls cancel for the consumers that had it, but
+// for those that stay (LOCK-4).
 // It reports whether there may be more.
 func (d *Deliveries) Expire(now clock.Instant, cancel func(*consumers.Consumer)) (more bool) {
 	var cancelled []*consumers.Consumer
@@ -84,7 +94,7 @@ func (d *Deliveries) Expire(now clock.Instant, cancel func(*consumers.Consumer))
 			told[channel] = m
 			d.Out.Send(channel.Address, m)
 		}
-		if c := d.takeBack(channel, number, m, now).Consumer; c != nil && !c.Gone() {
+		if c := d.takeBack(channel, number, m, now).Consumer; c != nil && !c.Gone() && !c.Stays {
 			cancel(c)
 			cancelled = append(cancelled, c)
 		}

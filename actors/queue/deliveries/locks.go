@@ -35,7 +35,9 @@ func (d *Deliveries) Renew(m *mail.RenewLock, now clock.Instant) {
 	}
 	meant := func(u consumers.Unsettled) bool { return u.Consumer != nil && u.Consumer.Tag == m.Tag }
 	if m.Seq != 0 {
-		meant = func(u consumers.Unsettled) bool { return d.Messages.Backlog.Entry(u.Message).Seq == m.Seq }
+		meant = func(u consumers.Unsettled) bool {
+			return d.Messages.Backlog.Entry(u.Message).Seq == m.Seq && (m.Lock == 0 || u.Lock() == m.Lock)
+		}
 	}
 	all := d.Consumers.Scan(int(*d.Most))
 	d.Pending.Start(&work.Work{

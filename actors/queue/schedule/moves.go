@@ -61,6 +61,7 @@ func (x *Schedule) Move(h backlog.Handle, b *backlog.Backlog, e *expiry.Expiry, 
 		r = x.Messages.Get(h)
 		r.DeliveryCount = 0
 	}
+	backlog.Disorder(b)
 	r.Enqueued, r.Deadline = due, store.After(due, e.TTL(r.TTL))
 	x.remove(h)
 	if paged {
