@@ -98,7 +98,7 @@ var rooms = map[string][]string{
 	"internal/topology/instant":      {"protocol"},
 	"internal/topology/names":        {},
 	"internal/servicebus/admin":      {"protocol", "policies", "internal/auth", "internal/management", "internal/parameters", "internal/servicebus/..."},
-	"internal/servicebus/atom":       {"internal/servicebus/..."},
+	"internal/servicebus/atom":       {"protocol", "internal/servicebus/..."},
 	"internal/servicebus/configfile": {"internal/servicebus/..."},
 	"internal/servicebus/entity":     {"protocol", "policies", "internal/servicebus/filter"},
 	"internal/servicebus/view":       {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/servicebus/filter"},
