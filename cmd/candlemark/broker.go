@@ -161,6 +161,9 @@ func (b *broker) listenHTTP(name, address string, secure *tls.Config, server *ht
 	if secure != nil {
 		l, started = tls.NewListener(l, secure), "HTTP listener with TLS started"
 	}
+	if name == serviceBusListener {
+		started = "Service Bus listener started"
+	}
 	if !slices.Contains(b.http, server) {
 		b.http = append(b.http, server)
 	}

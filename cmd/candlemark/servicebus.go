@@ -22,6 +22,9 @@ const rootKey = "RootManageSharedAccessKey"
 // serviceBusSockets is how many connections its administration API may have at a time.
 const serviceBusSockets = 64
 
+// serviceBusListener names its listener.
+const serviceBusListener = "http/servicebus"
+
 // serveServiceBus does what settings say about Azure Service Bus, in the virtual host that a new broker begins with.
 func (b *broker) serveServiceBus(cfg config.Config, log zerolog.Logger) (err error) {
 	vhost := cfg.First.VHost
@@ -48,7 +51,7 @@ func (b *broker) serveServiceBus(cfg config.Config, log zerolog.Logger) (err err
 	}
 	if cfg.ServiceBusHTTP != "" {
 		server := httpapi.NewServiceBusServer(b.node, b.users, vhost, serviceBusSockets, log)
-		b.ServiceBus, err = b.listenHTTP("http/servicebus", cfg.ServiceBusHTTP, nil, server, log)
+		b.ServiceBus, err = b.listenHTTP(serviceBusListener, cfg.ServiceBusHTTP, nil, server, log)
 	}
 	return err
 }

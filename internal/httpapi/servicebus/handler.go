@@ -48,7 +48,7 @@ type request struct {
 	now  int64  // wall ms
 }
 
-// answer is what a request is answered with.
+// answer goes back for a request.
 type answer struct {
 	status int
 	kind   string
