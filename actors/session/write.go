@@ -150,6 +150,7 @@ func (s *state) start(w *writing, d *mail.Delivery) {
 		s.scratch = amqp10.AppendDataHead(s.scratch[:0], len(body))
 	}
 	c := w.link.consumer
+	traceDelivery(s, c.name, d, header)
 	tag := s.unacked.Tag(c.queue, d.Number, false)
 	if d.Number == 0 {
 		s.owners.Skip()
