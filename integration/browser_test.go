@@ -69,6 +69,7 @@ type tab struct {
 
 	mu     sync.Mutex
 	errors []string
+	asking map[network.RequestID]struct{} // requests without an answer yet
 }
 
 // look is how a page is looked at.
@@ -82,7 +83,7 @@ var desktop = look{width: 1280, height: 900}
 // open opens the page at an address below the broker's, such as "#/queues", in a window of its own.
 func (br *browser) open(b *broker, address string, l look) *tab {
 	br.Helper()
-	w := &tab{T: br.T, broker: b}
+	w := &tab{T: br.T, broker: b, asking: map[network.RequestID]struct{}{}}
 	ctx, cancel := chromedp.NewContext(br.ctx, chromedp.WithNewBrowserContext(), chromedp.WithListener(w.listen))
 	w.ctx, w.close = ctx, sync.OnceFunc(func() {
 		w.complain()
@@ -116,6 +117,7 @@ func (w *tab) listen(event any) {
 		defer w.mu.Unlock()
 		w.errors = append(w.errors, fmt.Sprintf(format, args...))
 	}
+	w.count(event)
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
 		if to, err := url.Parse(e.Request.URL); err != nil || to.Host != w.broker.http && to.Scheme != "data" {
@@ -135,6 +137,20 @@ func (w *tab) listen(event any) {
 		}
 	case *page.EventJavascriptDialogOpening:
 		note("the page opens a dialog: %s", e.Message)
+	}
+}
+
+// count keeps the requests that are under way.
+func (w *tab) count(event any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		w.asking[e.RequestID] = struct{}{}
+	case *network.EventLoadingFinished:
+		delete(w.asking, e.RequestID)
+	case *network.EventLoadingFailed:
+		delete(w.asking, e.RequestID)
 	}
 }
 

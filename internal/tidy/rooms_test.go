@@ -123,7 +123,7 @@ var rooms = map[string][]string{
 		"internal/auth", "internal/events", "internal/management", "internal/message", "internal/outbox", "internal/topology",
 	},
 	"supervision/queries": {
-		"protocol", "policies/...", "actors/deadletter", "actors/mail", "actors/move", "supervision/ask", "internal/auth", "internal/events", "internal/figures", "internal/management", "internal/metrics", "internal/topology",
+		"protocol", "policies/...", "actors/deadletter", "actors/mail", "actors/move", "actors/vhost/refusal", "supervision/ask", "internal/auth", "internal/events", "internal/figures", "internal/management", "internal/metrics", "internal/topology",
 	},
 	"supervision/shovels":   {"actors/shovel", "internal/clock", "internal/definitions", "internal/management", "internal/parameters"},
 	"supervision/resources": {"protocol", "internal/budget", "internal/clock", "internal/config", "internal/events", "internal/management"},
