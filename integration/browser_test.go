@@ -2,7 +2,6 @@ package integration
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -73,10 +72,7 @@ type tab struct {
 }
 
 // look is how a page is looked at.
-type look struct {
-	width, height int64
-	dark          bool
-}
+type look struct{ width, height int64 }
 
 var desktop = look{width: 1280, height: 900}
 
@@ -90,22 +86,25 @@ func (br *browser) open(b *broker, address string, l look) *tab {
 		cancel()
 	})
 	br.Cleanup(w.close)
-	scheme := "light"
-	if l.dark {
-		scheme = "dark"
-	}
 	if err := chromedp.Do(ctx, chromedp.EmulateViewport(l.width, l.height)); err != nil {
 		br.Fatal(err)
 	}
-	_, errMedia := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
-	}})
-	_, errNetwork := chromedp.Call(ctx, network.Enable, network.EnableParams{})
-	if err := errors.Join(errMedia, errNetwork); err != nil {
+	w.scheme("light")
+	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
 		br.Fatal(err)
 	}
 	w.do(chromedp.Navigate(w.url(address)))
 	return w
+}
+
+// scheme has the page shown as on a system with that color-scheme: light or dark.
+func (w *tab) scheme(name string) {
+	w.Helper()
+	if _, err := chromedp.Call(w.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: name}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}}); err != nil {
+		w.Fatal(err)
+	}
 }
 
 func (w *tab) url(address string) string { return "http://" + w.broker.http + "/" + address }
