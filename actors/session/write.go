@@ -153,7 +153,9 @@ func (s *state) start(w *writing, d *mail.Delivery) {
 		body = d.Message.Body
 		s.scratch = amqp10.AppendDataHead(s.scratch[:0], len(body))
 	}
-	tag := s.unacked.Tag(w.link.consumer.queue, d.Number, false)
+	c := w.link.consumer
+	traceDelivery(s, c.name, d, header)
+	tag := s.unacked.Tag(c.queue, d.Number, false)
 	if d.Number == 0 {
 		s.owners.Skip()
 	} else {

@@ -6,6 +6,7 @@ import (
 
 	"candlemark/actors/deadletter"
 	"candlemark/actors/mail"
+	"candlemark/actors/vhost/refusal"
 	"candlemark/internal/management"
 	"candlemark/internal/metrics"
 	"candlemark/internal/topology"
@@ -172,12 +173,13 @@ func (qs *Queries) Exchanges(ctx context.Context, vhost string) ([]management.Ex
 		for _, p := range list {
 			set = set.With(p)
 		}
-		first := len(all)
+		rules, first := refusal.Rules{VHost: v.Name, System: qs.cfg.SystemExchanges}, len(all)
 		var holders []*topology.Queue // of the delayed ones
 		for x := range v.Directory().Exchanges() {
 			shown := management.Exchange{
 				VHost: v.Name, Name: x.Name, Type: x.Type, Durable: x.Durable, AutoDelete: x.AutoDelete,
 				Internal: x.Internal, Arguments: x.Arguments,
+				Permanent: rules.DeleteExchange(x.Name) != nil, System: rules.Ends(x.Name, &topology.Binding{}) != nil,
 			}
 			shown.In, shown.Out = x.Published()
 			if user, _ := set.Match(policies.KindExchange, x.Name); user != nil {
