@@ -53,14 +53,19 @@ func (s *state) fetch(h backlog.Handle, m *mail.Get, reply *mail.GetReply, now c
 	if r.Redelivered {
 		s.Counts.Redeliver++
 	}
+	if m.Facts {
+		reply.Delivery.Facts = s.Style().Facts(&r)
+	}
 	if m.NoAck {
 		s.Counts.GetNoAck++
-		s.Remove(h, acked)
+		s.Remove(h, store.Acked)
 	} else {
 		s.Counts.Get++
 		to := s.channel(m.Channel)
-		reply.Delivery.Number = s.take(h, to, nil)
-		s.startAckTimeout(h, to, reply.Delivery.Number, -1, now)
+		reply.Delivery.Number = s.deliveries.Take(h, to, nil, now)
+		if m.Facts {
+			s.deliveries.Lock(reply.Delivery.Facts, to, reply.Delivery.Number)
+		}
 	}
 }
 

@@ -177,6 +177,7 @@ func (s *Set) restoreOne(m *store.Recovered) {
 	marks := backlog.Stored
 	switch {
 	case m.Due != 0:
+		backlog.Disorder(&s.Backlog)
 		r.Enqueued, r.Deadline = m.Due, store.After(m.Due, s.Expiry.TTL(m.TTL))
 		marks |= backlog.Released
 	case s.Settings.RetroactiveTTL:
