@@ -14,7 +14,7 @@ import (
 // LargestRequest is the largest request in bytes: as large as a method of 0-9-1, which fits in a frame.
 const LargestRequest = 128 << 10
 
-// Session lends requests the means of theirs.
+// Session is the surroundings of requests.
 type Session struct {
 	Client *requests.Client
 	Node   string // name of the broker
