@@ -146,7 +146,7 @@ var rooms = map[string][]string{
 		"actors/queue/records", "internal/budget", "internal/store", "internal/topology", "policies", "protocol",
 	},
 	"actors/queue/messages": {
-		"policies", "actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/deadletters", "actors/queue/expiry", "actors/queue/notices", "actors/queue/outbox", "actors/queue/paging", "actors/queue/records",
+		"policies", "actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/deadletters", "actors/queue/deferred", "actors/queue/expiry", "actors/queue/notices", "actors/queue/outbox", "actors/queue/paging", "actors/queue/records",
 		"actors/queue/schedule", "internal/budget", "internal/clock", "internal/figures", "internal/message", "internal/metrics", "internal/store", "internal/topology", "protocol",
 	},
 	"actors/queue/claims": {
@@ -158,6 +158,7 @@ var rooms = map[string][]string{
 		"policies", "actors/mail", "actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/messages", "actors/queue/outbox",
 		"actors/queue/work", "internal/clock", "internal/message", "internal/store", "protocol",
 	},
+	"actors/queue/deferred":    {"actors/queue/backlog", "actors/queue/wheel"},
 	"actors/queue/acktimeouts": {"actors/queue/backlog", "actors/queue/consumers", "actors/queue/wheel", "internal/store"},
 	"actors/queue/backlog":     {"internal/budget", "internal/message", "actors/queue/wheel"},
 	"actors/queue/consumers":   {"protocol", "actors/mail", "actors/queue/outbox", "internal/seqmap"},
@@ -169,7 +170,7 @@ var rooms = map[string][]string{
 	"actors/queue/dueindex": {},
 	"actors/queue/expiry":   {"policies", "actors/queue/backlog", "actors/queue/wheel", "internal/clock", "internal/store"},
 	"actors/queue/inspect": {
-		"protocol", "policies", "actors/mail", "actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/expiry",
+		"protocol", "policies", "actors/mail", "actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/deferred", "actors/queue/expiry",
 		"actors/queue/paging", "actors/queue/schedule", "internal/clock", "internal/store",
 	},
 	"actors/queue/flowcontrol": {"actors/mail", "internal/message"},
@@ -252,7 +253,7 @@ var pureRooms = []string{
 	"actors/channel/replies", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/trace",
 	"actors/channel/tx", "actors/channel/unacked",
 	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/claims", "actors/queue/consumers", "actors/queue/content", "actors/queue/deadletters",
-	"actors/queue/deliveries", "actors/queue/expiry", "actors/queue/flowcontrol", "actors/queue/inspect", "actors/queue/lease", "actors/queue/messages", "actors/queue/notices",
+	"actors/queue/deferred", "actors/queue/deliveries", "actors/queue/expiry", "actors/queue/flowcontrol", "actors/queue/inspect", "actors/queue/lease", "actors/queue/messages", "actors/queue/notices",
 	"actors/queue/outbox", "actors/queue/paging", "actors/queue/records", "actors/queue/schedule", "actors/queue/wheel", "actors/queue/work",
 	"actors/session/management", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
 }
