@@ -40,7 +40,7 @@ func (b *broker) atom(method, path, body string, match bool) (status int, text s
 	return answer.StatusCode, string(all)
 }
 
-// asked is what the HTTP API answers.
+// asked returns the answer of the HTTP API.
 func (b *broker) asked(path string) string {
 	b.Helper()
 	r, err := http.NewRequest(http.MethodGet, "http://"+b.http+path, nil)
@@ -60,7 +60,7 @@ func (b *broker) asked(path string) string {
 	return string(all)
 }
 
-// element is the text of an element of XML.
+// element returns the text of an element of XML.
 func element(text, name string) string {
 	if m := regexp.MustCompile(`<(?:\w+:)?` + name + `(?: [^>]*)?>([^<]*)<`).FindStringSubmatch(text); m != nil {
 		return m[1]

@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/messages"
@@ -49,19 +48,22 @@ func (s *state) dispatch(now clock.Instant) (more bool) {
 
 // deliver gives a ready message to c and passes the turn on.
 func (s *state) deliver(c *consumers.Consumer, h backlog.Handle, now clock.Instant) {
-	r := s.Backlog.Get(h)
-	d := s.Style().Delivery(&r)
-	if d.Redelivered {
+	var r backlog.Record
+	s.Backlog.Get(h, &r)
+	if r.Redelivered {
 		s.Counts.Redeliver++
 	}
 	s.Pager.Took(len(r.Body))
+	number := uint64(0)
 	if c.NoAck {
 		s.Remove(h, acked)
 	} else {
-		d.Number = s.take(h, c.Channel, c)
-		s.startAckTimeout(h, c.Channel, d.Number, c.Timeout, now)
+		number = s.take(h, c.Channel, c)
+		s.startAckTimeout(h, c.Channel, number, c.Timeout, now)
 	}
-	s.consumers.Deliver(c, d)
+	_, d := s.consumers.Deliver(c, len(r.Body))
+	d.Number = number
+	s.Style().Deliver(d, &r)
 }
 
 // take makes a ready message one that a channel has to acknowledge, for the consumer if it goes to one, and returns
@@ -77,12 +79,13 @@ func (s *state) take(h backlog.Handle, by *consumers.Channel, consumer *consumer
 // deliverDirect gives a message that just arrived to a consumer without
 // acknowledgements: it never enters the backlog.
 func (s *state) deliverDirect(c *consumers.Consumer, m *message.Message, chunk *message.Chunk, deadline int64, now clock.Instant) {
-	d := s.consumers.Deliver(c, mail.Delivery{Message: *m})
+	all, d := s.consumers.Deliver(c, len(m.Body))
+	d.Message = *m
 	if s.Settings.StampExpiry {
-		d.Items[len(d.Items)-1].Message.Overlay = s.Style().Stamp(m.Overlay, now.Ceil(), deadline)
+		d.Message.Overlay = s.Style().Stamp(m.Overlay, now.Ceil(), deadline)
 	}
-	if d.Chunk == nil && !m.Owned {
+	if all.Chunk == nil && !m.Owned {
 		chunk.Retain()
-		d.Chunk = chunk
+		all.Chunk = chunk
 	}
 }

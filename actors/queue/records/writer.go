@@ -71,7 +71,8 @@ func (w *Writer) Spill(b *backlog.Backlog, h backlog.Handle, scheduled bool) {
 
 func (w *Writer) write(kind store.Kind, b *backlog.Backlog, h backlog.Handle) *store.Record {
 	b.Entry(h).Marks |= backlog.Stored
-	r := b.Get(h)
+	var r backlog.Record
+	b.Get(h, &r)
 	return w.committing().add(kind, h, &r, content.Overlay(&r))
 }
 
