@@ -113,7 +113,7 @@ var rooms = map[string][]string{
 	"internal/commandline/format": {"internal/erlang", "internal/plainjson"},
 	"internal/commandline/verb":   {"internal/commandline/format", "internal/httpapi/client"},
 	"internal/commandline":        {"internal/nearest", "policies/...", "internal/auth", "internal/config", "internal/erlang", "internal/httpapi/client", "internal/plainjson"},
-	"internal/httpapi":            {"protocol", "policies", "internal/auth", "internal/config", "internal/events", "internal/figures", "internal/management", "internal/parameters", "internal/plainjson"},
+	"internal/httpapi":            {"protocol", "policies", "internal/auth", "internal/config", "internal/events", "internal/figures", "internal/management", "internal/parameters", "internal/plainjson", "internal/servicebus/sas"},
 	"internal/httpapi/client":     {"protocol", "internal/events"},
 	"internal/httpapi/forms":      {"protocol", "internal/config", "internal/management", "internal/plainjson"},
 	"internal/httpapi/rest":       {"protocol", "internal/auth", "internal/config", "internal/events", "internal/httpapi/forms", "internal/httpapi/session", "internal/management", "internal/plainjson"},
