@@ -171,6 +171,9 @@ func (w *writer) value(name string, v filter.Value) {
 	switch v.Kind {
 	case filter.Int:
 		kind, text = "long", strconv.FormatInt(v.Int, 10)
+		if v.Int == int64(int32(v.Int)) { // clients send all of them as int, and some know no other
+			kind = "int"
+		}
 	case filter.Float:
 		kind, text = "double", strconv.FormatFloat(v.Float, 'g', -1, 64)
 	case filter.Bool:
