@@ -3,6 +3,7 @@ package integration
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -173,4 +174,20 @@ func goTopics(t *testing.T, c *admin.Client) {
 	if s, err := c.GetSubscription(ctx, "t", "s", nil); s != nil || err != nil {
 		t.Error(s, err)
 	}
+}
+
+// So does that of npm, as the emulator lets it.
+func TestServiceBusNodeAdministration(t *testing.T) {
+	t.Parallel()
+	f := foreign{
+		name: "@azure/service-bus", where: npm,
+		probe: []string{"node", "-e", "require('@azure/service-bus')"}, run: []string{"node"},
+	}
+	f.want(t)
+	b := start(t, "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator")
+	_, port, err := net.SplitHostPort(b.log.address("Service Bus listener started"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.do(t, "node/servicebus_admin.js", port)
 }

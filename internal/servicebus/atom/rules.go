@@ -184,7 +184,8 @@ func (w *writer) value(name string, v filter.Value) {
 	}
 	w.open("KeyValueOfstringanyType", "")
 	w.text("Key", name)
-	w.open("Value", `i:type="l28:`+kind+`" xmlns:l28="`+schema+`"`)
+	// JavaScript's client takes the prefix for one of four characters.
+	w.open("Value", `i:type="d6p1:`+kind+`" xmlns:d6p1="`+schema+`"`)
 	w.escape(text)
 	w.shut("Value")
 	w.shut("KeyValueOfstringanyType")
