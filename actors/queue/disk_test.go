@@ -74,6 +74,9 @@ func (d *disk) apply(records []store.Record) {
 	for i := range records {
 		switch r := &records[i]; r.Kind {
 		case store.Put, store.Spill:
+			if _, there := d.puts[r.First]; r.Again && !there {
+				continue
+			}
 			d.position++
 			r.Position = d.position
 			mine := *r

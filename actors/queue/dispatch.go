@@ -49,40 +49,44 @@ func (s *state) dispatch(now clock.Instant) (more bool) {
 
 // deliver gives a ready message to c and passes the turn on.
 func (s *state) deliver(c *consumers.Consumer, h backlog.Handle, now clock.Instant) {
-	r := s.Backlog.Get(h)
-	d := s.Style().Delivery(&r)
-	if d.Redelivered {
+	var r backlog.Record
+	s.Backlog.Get(h, &r)
+	if r.Redelivered {
 		s.Counts.Redeliver++
 	}
 	s.Pager.Took(len(r.Body))
+	var number uint64
+	var facts *mail.Facts
+	if c.Facts {
+		facts = s.Style().Facts(&r)
+	}
 	if c.NoAck {
-		s.Remove(h, acked)
+		s.Remove(h, store.Acked)
 	} else {
-		d.Number = s.take(h, c.Channel, c)
-		s.startAckTimeout(h, c.Channel, d.Number, c.Timeout, now)
+		number = s.deliveries.Take(h, c.Channel, c, now)
+		if c.Facts {
+			s.deliveries.Lock(facts, c.Channel, number)
+		}
 	}
-	s.consumers.Deliver(c, d)
-}
-
-// take makes a ready message one that a channel has to acknowledge, for the consumer if it goes to one, and returns
-// the delivery's number. It is since a second of the broker's time: 32 bits will do until 2106, and do not make a delivery longer.
-func (s *state) take(h backlog.Handle, by *consumers.Channel, consumer *consumers.Consumer) (number uint64) {
-	s.Backlog.Take(h)
-	if e := s.Backlog.Entry(h); !e.Redelivered {
-		s.Journal.Note(store.Delivered, e)
-	}
-	return s.consumers.Hold(by, consumers.Delivery{Message: h, Since: uint32(s.Journal.At / 1000), Consumer: consumer})
+	_, d := s.consumers.Deliver(c, len(r.Body))
+	d.Number, d.Facts = number, facts
+	s.Style().Deliver(d, &r)
 }
 
 // deliverDirect gives a message that just arrived to a consumer without
 // acknowledgements: it never enters the backlog.
 func (s *state) deliverDirect(c *consumers.Consumer, m *message.Message, chunk *message.Chunk, deadline int64, now clock.Instant) {
-	d := s.consumers.Deliver(c, mail.Delivery{Message: *m})
+	all, d := s.consumers.Deliver(c, len(m.Body))
+	d.Message = *m
 	if s.Settings.StampExpiry {
-		d.Items[len(d.Items)-1].Message.Overlay = s.Style().Stamp(m.Overlay, now.Ceil(), deadline)
+		d.Message.Overlay = s.Style().Stamp(m.Overlay, now.Ceil(), deadline)
 	}
-	if d.Chunk == nil && !m.Owned {
+	if c.Facts {
+		s.Seq++
+		d.Facts = s.Style().Facts(&backlog.Record{Seq: s.Seq, Enqueued: now.Ceil(), Deadline: deadline})
+	}
+	if all.Chunk == nil && !m.Owned {
 		chunk.Retain()
-		d.Chunk = chunk
+		all.Chunk = chunk
 	}
 }

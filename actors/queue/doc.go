@@ -2,7 +2,7 @@
 // of one queue, and ends itself when its lease does.
 //
 // Owns: the messages, wherever they are (messages: backlog, expiry, schedule, deadletters, paging, records), the lease,
-// consumers, their credit and what they have not acknowledged (consumers), credit of publishers that outrun them (flowcontrol),
+// consumers, their credit (consumers) and what they have not acknowledged (deliveries), credit of publishers that outrun them (flowcontrol),
 // long commands (work); inspect answers questions. A delayed exchange's holder only releases what is due.
 //
 // Takes: Enqueue Settle Consume CancelConsumer Grant Allow Limit Resize Get Purge

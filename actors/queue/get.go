@@ -46,19 +46,26 @@ func (s *state) get(m *mail.Get, now clock.Instant) {
 
 // fetch gives a ready message to whoever asked for it.
 func (s *state) fetch(h backlog.Handle, m *mail.Get, reply *mail.GetReply, now clock.Instant) {
-	r := s.Backlog.Get(h)
-	reply.Empty, reply.Delivery = false, s.Style().Delivery(&r)
+	var r backlog.Record
+	s.Backlog.Get(h, &r)
+	reply.Empty, reply.Delivery = false, mail.Delivery{}
+	s.Style().Deliver(&reply.Delivery, &r)
 	if r.Redelivered {
 		s.Counts.Redeliver++
 	}
+	if m.Facts {
+		reply.Delivery.Facts = s.Style().Facts(&r)
+	}
 	if m.NoAck {
 		s.Counts.GetNoAck++
-		s.Remove(h, acked)
+		s.Remove(h, store.Acked)
 	} else {
 		s.Counts.Get++
 		to := s.channel(m.Channel)
-		reply.Delivery.Number = s.take(h, to, nil)
-		s.startAckTimeout(h, to, reply.Delivery.Number, -1, now)
+		reply.Delivery.Number = s.deliveries.Take(h, to, nil, now)
+		if m.Facts {
+			s.deliveries.Lock(reply.Delivery.Facts, to, reply.Delivery.Number)
+		}
 	}
 }
 

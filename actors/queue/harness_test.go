@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/outbox"
 	"candlemark/actors/queue/records"
@@ -332,7 +333,8 @@ func (c *core) ready() []string {
 			bodies = append(bodies, string(c.disk.puts[c.Backlog.Entry(h).Seq].Body))
 			return true
 		}
-		r := c.Backlog.Get(h)
+		var r backlog.Record
+		c.Backlog.Get(h, &r)
 		bodies = append(bodies, string(r.Body))
 		return true
 	})

@@ -14,7 +14,7 @@ import (
 // view is the queue as questions see it.
 func (s *state) view() inspect.View {
 	return inspect.View{
-		Messages: &s.Backlog, Scheduled: s.Scheduled, Consumers: &s.consumers, AckTimeouts: s.ackTimeouts,
+		Messages: &s.Backlog, Scheduled: s.Scheduled, Consumers: &s.consumers, AckTimeouts: s.deliveries.Timeouts,
 		Expiry: &s.Expiry, Style: s.Style(), Limit: int(s.turnMost),
 	}
 }

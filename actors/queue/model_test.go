@@ -257,12 +257,15 @@ func (m *model) giveBack(e *entry) {
 	m.insert(e)
 }
 
+// settlements are those of consumers.
+var settlements = []mail.Settlement{mail.Ack, mail.Requeue, mail.Reject, mail.Release}
+
 func (m *model) settle() {
 	ch := m.channel()
 	s := &mail.Settle{Channel: ch}
 	for range 1 + m.r.IntN(3) {
 		from := 1 + m.r.Uint64N(uint64(len(m.used[ch.Id]))+1)
-		how := mail.Settlement(m.r.IntN(3))
+		how := settlements[m.r.IntN(len(settlements))]
 		r := mail.SettleRange{First: from, Last: from + m.r.Uint64N(4), How: how}
 		s.Ranges = append(s.Ranges, r)
 		for n := r.First; n <= r.Last; n++ {
@@ -275,7 +278,7 @@ func (m *model) settle() {
 			switch how {
 			case mail.Ack:
 				e.gone = true
-			case mail.Requeue:
+			case mail.Requeue, mail.Release:
 				m.giveBack(e)
 			case mail.Reject:
 				m.die("rejected", e)

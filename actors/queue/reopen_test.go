@@ -42,7 +42,7 @@ func (r *rig) survivors() map[uint64]survivor {
 			h.Unacked.Each(func(_ uint64, u consumers.Delivery) bool { out[u.Message] = true; return true })
 		})
 		s.DeadLetters.Each(func(h backlog.Handle, why store.Reason) bool {
-			out[h] = out[h] || why == rejected
+			out[h] = out[h] || why == store.Rejected
 			return true
 		})
 		s.Backlog.Sweep(1, 1<<30, func(h uint32) {
@@ -99,6 +99,14 @@ func whole(d mail.Delivery) (n uint64, ok bool) {
 	return n, ok
 }
 
+// said makes up the outcome of a consumer, mostly none.
+func said(rng *rand.Rand) *mail.Outcome {
+	if rng.IntN(3) > 0 {
+		return nil
+	}
+	return &mail.Outcome{Annotations: table("x-opt-"+strconv.Itoa(rng.IntN(3)), "a"), Properties: table("said", strconv.Itoa(rng.IntN(99)))}
+}
+
 func (x *traffic) step() {
 	request := mail.Request{ReplyTo: x.channel.pid}
 	switch x.rng.IntN(10) {
@@ -119,7 +127,7 @@ func (x *traffic) step() {
 	case 3, 4, 5:
 		from := 1 + x.rng.Uint64N(20)
 		x.send(&mail.Settle{Channel: x.channel.pid, Ranges: []mail.SettleRange{
-			{First: from, Last: from + x.rng.Uint64N(8), How: mail.Settlement(x.rng.IntN(3))},
+			{First: from, Last: from + x.rng.Uint64N(8), How: settlements[x.rng.IntN(len(settlements))], Outcome: said(x.rng)},
 		}})
 	case 6:
 		x.send(&mail.ChannelGone{Channel: x.channel.pid})

@@ -31,6 +31,8 @@ type Options struct {
 	CertificateLogin CertificateLogin
 	// Mechanisms of SASL that clients of AMQP may log in with; nil for all of them.
 	Mechanisms []string
+	// AnonymousUser is who logs in with ANONYMOUS, if AnonymousPassword is its password; "" for nobody.
+	AnonymousUser, AnonymousPassword string
 	// DefaultQueueType is that of virtual hosts that are made without one.
 	DefaultQueueType string
 	// Throttled is told that logins from a source (an address, or a network of IPv6)

@@ -20,8 +20,10 @@ type Config struct {
 	// AMQPS are those for AMQP over TLS; empty for none.
 	AMQPS []string
 	TLS   TLS
-	// Mechanisms of SASL that clients of AMQP may log in with: PLAIN, AMQPLAIN, EXTERNAL.
+	// Mechanisms of SASL that clients of AMQP may log in with: PLAIN, AMQPLAIN, EXTERNAL, ANONYMOUS.
 	Mechanisms []string
+	// AnonymousUser is who logs in with ANONYMOUS while AnonymousPassword is its password; "none" for nobody.
+	AnonymousUser, AnonymousPassword string
 	// LoopbackUsers may only come from this machine.
 	LoopbackUsers []string
 	First         FirstUser
@@ -89,7 +91,8 @@ func Default(getenv func(string) string) Config {
 
 		TLS:           TLS{Certificate: Certificate{Versions: []string{"1.2", "1.3"}}, LoginFrom: "distinguished_name", SANType: "dns"},
 		HTTPSOwn:      Certificate{Versions: []string{"1.2", "1.3"}},
-		Mechanisms:    []string{"PLAIN", "AMQPLAIN", "EXTERNAL"},
+		Mechanisms:    []string{"PLAIN", "AMQPLAIN", "EXTERNAL", "ANONYMOUS"},
+		AnonymousUser: "guest", AnonymousPassword: "guest",
 		LoopbackUsers: []string{"guest"},
 		First: FirstUser{
 			Name: "guest", Password: "guest", VHost: "/", Tags: []string{"administrator"},
@@ -169,7 +172,7 @@ func (c Config) problems() (wrong problems) {
 		wrong.add("auth-mechanisms", "no mechanism")
 	}
 	for _, m := range c.Mechanisms {
-		wrong.among("auth-mechanisms", m, "PLAIN", "AMQPLAIN", "EXTERNAL")
+		wrong.among("auth-mechanisms", m, "PLAIN", "AMQPLAIN", "EXTERNAL", "ANONYMOUS")
 	}
 	if len(c.AMQP)+len(c.AMQPS) == 0 {
 		wrong.add("amqp", "no address")

@@ -83,8 +83,16 @@ var settings = []setting{
 	},
 	{
 		name: "auth-mechanisms", define: texts(func(c *Config) *[]string { return &c.Mechanisms }),
-		keys: []key{{"auth_mechanisms.*", choice("PLAIN", "PLAIN", "AMQPLAIN", "AMQPLAIN", "EXTERNAL", "EXTERNAL")}},
-		help: "`mechanism` that clients of AMQP may log in with: PLAIN, AMQPLAIN or EXTERNAL, which is for those with a verified certificate; may be repeated",
+		keys: []key{{"auth_mechanisms.*", choice("PLAIN", "PLAIN", "AMQPLAIN", "AMQPLAIN", "EXTERNAL", "EXTERNAL", "ANONYMOUS", "ANONYMOUS")}},
+		help: "`mechanism` that clients of AMQP may log in with: PLAIN, AMQPLAIN, EXTERNAL, which is for those with a verified certificate, or ANONYMOUS, for those of AMQP 1.0; may be repeated",
+	},
+	{
+		name: "anonymous-login-user", define: text(func(c *Config) *string { return &c.AnonymousUser }), keys: plain("anonymous_login_user"),
+		help: "the `user` who logs in with ANONYMOUS, none for nobody",
+	},
+	{
+		name: "anonymous-login-pass", noFlag: true, secret: true, define: text(func(c *Config) *string { return &c.AnonymousPassword }),
+		keys: []key{{"anonymous_login_pass", password}}, help: "that user's password: with another one nobody logs in with ANONYMOUS",
 	},
 	{
 		name: "loopback-users", reload: true, define: texts(func(c *Config) *[]string { return &c.LoopbackUsers }),

@@ -5,7 +5,6 @@ import (
 
 	"candlemark/actors/queue/wheel"
 	"candlemark/internal/budget"
-	"candlemark/internal/message"
 )
 
 // Backlog holds the messages of one queue (TTL-30). It belongs to one goroutine. The zero value is empty and ready to use.
@@ -24,9 +23,9 @@ type Backlog struct {
 	// order numbers the segments as they begin.
 	order uint64
 
-	slab     slab
-	kept     kept
-	overlays map[Handle]*message.Overlay
+	slab slab
+	kept kept
+	odd  *odd // nil for nothing
 
 	count, ready, paged, persistent                uint32 // as many as there are handles
 	bytes, readyBytes, pagedBytes, persistentBytes int64
@@ -69,7 +68,7 @@ func (b *Backlog) fill(h Handle, e *Entry, r *Record) {
 // empty gives up the content of h.
 func (b *Backlog) empty(h Handle, e *Entry) {
 	if e.flags&flagOverlay != 0 {
-		delete(b.overlays, h)
+		dropOverlay(b, h)
 	}
 	if e.flags&flagKept != 0 {
 		if b.kept.remove(e.block, b.Budget) {
@@ -144,46 +143,25 @@ func (b *Backlog) IsReady(h Handle) bool {
 	return s < len(b.segments) && b.segments[s].ready&bit(h) != 0
 }
 
-// Get returns the message, which is not paged out. Its slices are views that stay valid and unchanged for ever; they must not be written to.
-func (b *Backlog) Get(h Handle) Record {
+// Get fills a zero record with the message, which is not paged out. Its slices are views that stay valid and unchanged for ever; they
+// must not be written to.
+func (b *Backlog) Get(h Handle, r *Record) {
 	seg := &b.segments[h>>segmentBits]
 	if seg.paged&bit(h) != 0 {
 		panic("backlog: Get of a message that is paged out")
 	}
 	e := &seg.entries[h&segmentMask]
-	r := Record{
-		Deadline:      e.Deadline,
-		Seq:           e.Seq,
-		DeliveryCount: e.DeliveryCount,
-		Priority:      seg.priority,
-		Redelivered:   e.Redelivered,
-		Persistent:    e.Persistent,
-		Released:      e.Marks&Released != 0,
-	}
+	r.Deadline, r.Seq, r.DeliveryCount = e.Deadline, e.Seq, e.DeliveryCount
+	r.Priority, r.Redelivered, r.Persistent = seg.priority, e.Redelivered, e.Persistent
+	r.Released = e.Marks&Released != 0
 	if e.flags&flagKept != 0 {
-		b.kept.get(e.block, &r)
+		b.kept.get(e.block, r)
 	} else {
-		b.slab.get(e.block, int(e.offset), int(e.size), &r)
+		b.slab.get(e.block, int(e.offset), int(e.size), r)
 	}
 	if e.flags&flagOverlay != 0 {
-		r.Overlay = b.overlays[h]
+		r.Overlay = b.odd.overlays[h]
 	}
-	return r
-}
-
-// SetOverlay replaces the overlay of h; nil removes it.
-func (b *Backlog) SetOverlay(h Handle, o *message.Overlay) {
-	e := b.Entry(h)
-	if o == nil {
-		e.flags &^= flagOverlay
-		delete(b.overlays, h)
-		return
-	}
-	if b.overlays == nil {
-		b.overlays = make(map[Handle]*message.Overlay)
-	}
-	e.flags |= flagOverlay
-	b.overlays[h] = o
 }
 
 // Entry returns the fixed part of h, in place.

@@ -108,7 +108,8 @@ func (b *Backlog) Has(h Handle, seq uint64) bool {
 // Times returns Record.Enqueued and Record.TTL of h, paged out or not.
 func (b *Backlog) Times(h Handle) (enqueued, ttl int64) {
 	if !b.IsPaged(h) {
-		r := b.Get(h)
+		var r Record
+		b.Get(h, &r)
 		return r.Enqueued, r.TTL
 	}
 	e := b.Entry(h)
@@ -122,10 +123,10 @@ func (b *Backlog) Paged() int { return int(b.paged) }
 func (b *Backlog) PagedBytes() int64 { return b.pagedBytes }
 
 // Contents returns the size of the contents in memory, also of those that are shared with other queues.
-func (b *Backlog) Contents() int64 { return b.slab.live + b.kept.bytes + b.kept.shared }
+func (b *Backlog) Contents() int64 { return b.slab.live + b.kept.bytes + b.kept.shared + b.odd.size() }
 
 // Held returns the bytes that Contents takes in memory.
-func (b *Backlog) Held() int64 { return b.slab.held + b.kept.bytes + b.kept.shared }
+func (b *Backlog) Held() int64 { return b.slab.held + b.kept.bytes + b.kept.shared + b.odd.size() }
 
 // Counted returns those of Held that Budget does not know of.
-func (b *Backlog) Counted() int64 { return b.slab.held + b.kept.counted }
+func (b *Backlog) Counted() int64 { return b.slab.held + b.kept.counted + b.odd.size() }

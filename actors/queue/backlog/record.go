@@ -85,5 +85,5 @@ const (
 
 const (
 	flagKept    = 1 << iota // content is in Backlog.kept, not in the slab
-	flagOverlay             // Backlog.overlays has something
+	flagOverlay             // odd.overlays has something
 )

@@ -32,6 +32,9 @@ func (v View) Peek(m *mail.Peek) Question {
 	if p.states == 0 {
 		p.states = mail.Ready | mail.Unacked | mail.Scheduled
 	}
+	if m.ByNumber {
+		return p.byNumber()
+	}
 	if m.After.Due != 0 {
 		p.states &^= mail.Ready | mail.Unacked
 	}
@@ -64,10 +67,14 @@ func (p *peeking) answer(unacked []backlog.Handle) Answer {
 		}
 		p.scheduled(after)
 	}
+	return p.finished()
+}
+
+func (p *peeking) finished() Answer {
 	if !p.closed {
 		p.reply.Next = nil
 	}
-	return Answer{To: m.ReplyTo, Reply: p.reply, Want: p.missing.refs(), Found: p.read}
+	return Answer{To: p.asked.ReplyTo, Reply: p.reply, Want: p.missing.refs(), Found: p.read}
 }
 
 // queue shows what is in the queue behind a spot.
@@ -76,14 +83,19 @@ func (p *peeking) queue(unacked []backlog.Handle) {
 		if !p.room() {
 			return
 		}
-		m := p.entry(p.Messages, h)
-		m.State = mail.Ready
-		if !p.Messages.IsReady(h) {
-			m.State, m.Locked = mail.Unacked, p.wall(p.AckTimeouts.Until(h))
-		}
-		p.show(p.Messages, h, m)
+		p.showQueued(h)
 		p.reply.Next = &mail.Cursor{Seq: uint64(p.Messages.Spot(h))}
 	}
+}
+
+// showQueued shows one that is in the queue.
+func (p *peeking) showQueued(h backlog.Handle) {
+	m := p.entry(p.Messages, h)
+	m.State = mail.Ready
+	if !p.Messages.IsReady(h) {
+		m.State, m.Locked = mail.Unacked, p.wall(p.AckTimeouts.Until(h))
+	}
+	p.show(p.Messages, h, m)
 }
 
 // scheduled shows what waits behind a place in the order of release.
@@ -93,12 +105,18 @@ func (p *peeking) scheduled(after mail.Cursor) {
 		if !p.room() {
 			return false
 		}
-		m := p.entry(&x.Messages.Backlog, h)
-		m.State, m.Due, m.Expires, m.DeliveryCount = mail.Scheduled, m.Expires, 0, 0
-		p.show(&x.Messages.Backlog, h, m)
-		p.reply.Next = &mail.Cursor{Due: x.Messages.Deadline(h), Seq: m.Seq}
+		p.showScheduled(h)
+		p.reply.Next = &mail.Cursor{Due: x.Messages.Deadline(h), Seq: x.Messages.Seq(h)}
 		return true
 	})
+}
+
+// showScheduled shows one that waits.
+func (p *peeking) showScheduled(h backlog.Handle) {
+	b := &p.Scheduled.Messages.Backlog
+	m := p.entry(b, h)
+	m.State, m.Due, m.Expires, m.DeliveryCount = mail.Scheduled, m.Expires, 0, 0
+	p.show(b, h, m)
 }
 
 // room tells whether the answer takes one more.
@@ -139,7 +157,8 @@ func (p *peeking) show(b *backlog.Backlog, h backlog.Handle, m mail.PeekedMessag
 		p.bytes += m.Size + paging.Overhead
 		p.missing.add(b, h, len(p.reply.Messages))
 	} else {
-		r := b.Get(h)
+		var r backlog.Record
+		b.Get(h, &r)
 		p.fill(&m, &r)
 	}
 	p.reply.Messages = append(p.reply.Messages, m)
@@ -152,7 +171,8 @@ func (p *peeking) fill(m *mail.PeekedMessage, r *backlog.Record) {
 	if m.Expires != 0 {
 		r.Deadline = m.Expires - skew
 	}
-	d := p.Style.Delivery(r)
+	var d mail.Delivery
+	p.Style.Deliver(&d, r)
 	header, err := d.Message.Overlay.Header(r.Header)
 	if err != nil {
 		header = r.Header

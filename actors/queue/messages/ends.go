@@ -6,6 +6,7 @@ import (
 	"candlemark/internal/clock"
 	"candlemark/internal/metrics"
 	"candlemark/internal/store"
+	"candlemark/protocol"
 )
 
 // ShouldDeadLetter reports whether messages that end for this reason are dead-lettered. The
@@ -76,14 +77,26 @@ func (s *Set) Requeue(h backlog.Handle, now clock.Instant) {
 	e.Redelivered = true
 	e.DeliveryCount++
 	s.Journal.Note(store.Returned, e)
-	limit := s.Settings.DeliveryLimit
-	switch {
-	case e.Deadline <= now.Floor():
-		s.End(h, store.Expired)
-	case limit >= 0 && int64(e.DeliveryCount) > limit: // DL-9, quorum queues
+	if limit := s.Settings.DeliveryLimit; limit >= 0 && int64(e.DeliveryCount) > limit && e.Deadline > now.Floor() { // DL-9, quorum queues
 		s.End(h, store.Exceeded)
-	default:
-		s.Return(h)
+		return
+	}
+	s.GiveBack(h, now)
+}
+
+// GiveBack is Requeue of a delivery that does not count (LOCK-2).
+func (s *Set) GiveBack(h backlog.Handle, now clock.Instant) {
+	s.Backlog.Entry(h).Redelivered = true
+	s.PutBack(h, now)
+}
+
+// Amend adds to what the broker adds to a message, whose content is in memory (LOCK-2).
+func (s *Set) Amend(h backlog.Handle, annotations, properties protocol.Table) {
+	var r backlog.Record
+	s.Backlog.Get(h, &r)
+	if o := r.Overlay.Amended(annotations, properties); o != r.Overlay {
+		s.Backlog.SetOverlay(h, o)
+		s.Journal.PutAgain(&s.Backlog, h)
 	}
 }
 

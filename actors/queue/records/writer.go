@@ -69,9 +69,30 @@ func (w *Writer) Spill(b *backlog.Backlog, h backlog.Handle, scheduled bool) {
 	w.spilled = true
 }
 
+// PutAgain writes a message of b down again, if it is in the journal: its overlay is another one. Until that is durable its
+// content stays in memory.
+func (w *Writer) PutAgain(b *backlog.Backlog, h backlog.Handle) {
+	e := b.Entry(h)
+	if e.Marks&backlog.Stored == 0 || w.closed || w.err != nil {
+		return
+	}
+	kind := store.Spill
+	if w.Keeps(e.Persistent) {
+		kind = store.Put
+	}
+	if b.Place(h) != 0 {
+		b.SetPlace(h, 0)
+	}
+	r := w.write(kind, b, h)
+	if r.Again = true; e.Marks&backlog.Released != 0 {
+		r.Due = r.Time
+	}
+}
+
 func (w *Writer) write(kind store.Kind, b *backlog.Backlog, h backlog.Handle) *store.Record {
 	b.Entry(h).Marks |= backlog.Stored
-	r := b.Get(h)
+	var r backlog.Record
+	b.Get(h, &r)
 	return w.committing().add(kind, h, &r, content.Overlay(&r))
 }
 
