@@ -21,13 +21,16 @@ func sessionInfo(s *state) *mail.SessionInfo {
 	})
 	for _, l := range s.links {
 		shown := mail.LinkInfo{Handle: l.handle, Name: l.name, Address: l.address}
+		if p := l.publisher; p != nil {
+			shown.DeliveryCount, shown.Credit, shown.Unsettled = p.count, p.credit, p.open
+		} else if a := l.account(); a != nil {
+			shown.Receiver, shown.DeliveryCount, shown.Credit, shown.Unsettled = true, a.count, a.credit(), unsettled[l]
+		}
 		switch {
-		case l.publisher != nil:
-			shown.DeliveryCount, shown.Credit, shown.Unsettled = l.publisher.count, l.publisher.credit, l.publisher.open
 		case l.consumer != nil:
-			c := l.consumer
-			shown.Receiver, shown.Queue, shown.Settled = true, c.name, c.noAck
-			shown.DeliveryCount, shown.Credit, shown.Unsettled = c.count, c.credit(), unsettled[l]
+			shown.Queue, shown.Settled = l.consumer.name, l.consumer.noAck
+		case l.answers != nil:
+			shown.Settled = l.answers.settled
 		}
 		info.Links = append(info.Links, shown)
 	}

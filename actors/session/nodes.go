@@ -62,7 +62,7 @@ func attachAnswers(s *state, m *amqp10.Attach, n *node) {
 	if m.Target != nil {
 		a.target = m.Target.Address.Or("")
 	}
-	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, answers: a}
+	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: n.address, answers: a}
 	s.reply(&amqp10.Attach{
 		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleSender, SndSettleMode: m.SndSettleMode, RcvSettleMode: m.RcvSettleMode,
 		Source: m.Source, Target: m.Target,

@@ -153,9 +153,8 @@ func (s *state) start(w *writing, d *mail.Delivery) {
 		body = d.Message.Body
 		s.scratch = amqp10.AppendDataHead(s.scratch[:0], len(body))
 	}
-	c := w.link.consumer
-	traceDelivery(s, c.name, d, header)
-	tag := s.unacked.Tag(c.queue, d.Number, false)
+	traceDelivery(s, w.link.consumer.name, d, header)
+	tag := s.unacked.Tag(w.link.consumer.queue, d.Number, false)
 	if d.Number == 0 {
 		s.owners.Skip()
 	} else {

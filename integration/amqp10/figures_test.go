@@ -1,6 +1,7 @@
 package amqp10
 
 import (
+	"context"
 	"encoding/json"
 	"net/http/httptest"
 	"net/url"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"candlemark/internal/httpapi"
+	"candlemark/internal/management"
 	"candlemark/internal/testkit"
 
 	"github.com/Azure/go-amqp"
@@ -65,6 +67,39 @@ func TestSessionsAndLinksAreShown(t *testing.T) {
 		}
 		if got := ask(b, "/api/x/links?columns=name"); got != `[{"name":"from"},{"name":"anywhere"},{"name":"to"}]` {
 			t.Error(got)
+		}
+	})
+}
+
+// What clients of each protocol have done is counted apart, also when they are gone.
+func TestFiguresByProtocol(t *testing.T) {
+	testkit.Run(t, nil, func(b *testkit.Bubble) {
+		figures := func() (m [management.Protocols]management.ByProtocol) {
+			b.Advance(0)
+			all, err := b.Node.Metrics(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return all.ByProtocol
+		}
+		ch := b.Connect().Open()
+		ch.Declare("q", nil)
+		ch.Send("", "q", testkit.Text("0"))
+		c := connect(b, nil)
+		s, r := c.sender("/queues/q", nil), c.receiver("/queues/q", nil)
+		c.put(s, "1", "2")
+		c.want(r, "0", "1", "2")
+		m := figures()
+		old, ours := m[management.AMQP091], m[management.AMQP10]
+		if old.Counts.Publish != 1 || old.Publishers != 1 || old.Consumers != 0 || old.Published.Routed != 1 {
+			t.Errorf("0-9-1: %+v", old)
+		}
+		if ours.Counts.Publish != 2 || ours.Counts.Confirm != 2 || ours.Publishers != 1 || ours.Consumers != 1 || ours.Published.Routed != 2 {
+			t.Errorf("1.0: %+v", ours)
+		}
+		_ = c.conn.Close()
+		if m := figures(); m[management.AMQP10].Counts.Publish != 2 || m[management.AMQP10].Consumers != 0 || m[management.AMQP10].Publishers != 0 || m[management.AMQP091].Counts.Publish != 1 {
+			t.Errorf("afterwards: %+v", m)
 		}
 	})
 }
