@@ -5,6 +5,7 @@ import (
 
 	"candlemark/actors/channel/peers"
 	"candlemark/actors/mail"
+	"candlemark/actors/session/entities"
 	"candlemark/internal/dialect"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
@@ -58,7 +59,7 @@ func (s *state) attach(m *amqp10.Attach) {
 		err = amqp10.Errorf(amqp10.HandleInUse, "handle %d is attached", m.Handle)
 	case m.Coordinator != nil:
 		err = amqp10.Errorf(amqp10.NotImplemented, "transactions are not supported")
-	case m.RcvSettleMode != amqp10.ReceiverFirst && m.SndSettleMode != amqp10.SenderSettled: // else nothing is left to settle
+	case m.RcvSettleMode != amqp10.ReceiverFirst && m.SndSettleMode != amqp10.SenderSettled && !entities.Of(m): // else nothing is left to settle
 		err = amqp10.Errorf(amqp10.NotImplemented, "rcv-settle-mode second is not supported")
 	case m.Role == amqp10.RoleSender:
 		err = attachPublisher(s, m)
@@ -66,7 +67,7 @@ func (s *state) attach(m *amqp10.Attach) {
 		err = attachConsumer(s, m)
 	}
 	if err != nil {
-		s.fail(err)
+		attachFailed(s, m, err)
 	}
 }
 
@@ -80,6 +81,10 @@ func attachPublisher(s *state, m *amqp10.Attach) error {
 		p.anonymous = true
 	} else if n := nodeAt(address); n != nil {
 		p.node, p.window, p.largest = n, requestCredit, min(n.largest, p.largest)
+	} else if entities.Of(m) {
+		if err := toEntity(s, p, address); err != nil {
+			return err
+		}
 	} else {
 		to, err := dialect.ParseTarget(address)
 		if err != nil {
@@ -113,7 +118,7 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 		attachAnswers(s, m, n)
 		return nil
 	}
-	name, err := dialect.ParseSource(m.Source.Address.Or(""))
+	name, err := entities.SourceOf(m)
 	if err != nil {
 		return err
 	}
@@ -128,12 +133,13 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 	peer := s.peers.Of(q.PID)
 	ask := &mail.Consume{
 		Channel: s.self, Tag: strconv.Itoa(int(m.Handle)), NoAck: m.SndSettleMode == amqp10.SenderSettled, Arguments: args, Credited: true,
+		Facts: entities.Of(m), Stays: entities.Of(m),
 		Connection: s.cfg.Connection, Queue: q.Name, VHost: s.cfg.VHost.Name,
 	}
 	ask.Request = s.request(func(_ any, err error) {
 		if err != nil {
 			if !s.ifMissed(err, func() { s.attach(m) }) {
-				s.fail(err)
+				attachFailed(s, m, err)
 			}
 			return
 		}
@@ -145,7 +151,9 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 
 // consumes answers attach once the queue has the consumer.
 func consumes(s *state, m *amqp10.Attach, ask *mail.Consume, peer *peers.Peer) {
-	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, consumer: &consumer{queue: &peer.Queue, name: ask.Queue, tag: ask.Tag, noAck: ask.NoAck}}
+	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, consumer: &consumer{
+		queue: &peer.Queue, name: ask.Queue, tag: ask.Tag, noAck: ask.NoAck, entity: ask.Facts,
+	}}
 	tellConsumer(s, ask)
 	mode := amqp10.SenderUnsettled
 	if ask.NoAck {
@@ -271,6 +279,7 @@ func (s *state) peerGone(who mail.Address) {
 			s.consumerCancelled(&mail.ConsumerCancelled{Queue: who, Tag: l.consumer.tag})
 		}
 	}
+	lostWith(s, p)
 	if n := p.Unconfirmed(); n > 0 {
 		s.fail(amqp10.Errorf(amqp10.InternalError, "a queue ended without confirming %d messages", n))
 	}

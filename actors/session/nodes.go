@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"slices"
 
+	"candlemark/actors/session/entities"
 	running "candlemark/actors/session/management"
 	"candlemark/internal/dialect/management"
+	"candlemark/internal/dialect/servicebus"
 	"candlemark/internal/topology"
 	"candlemark/protocol/amqp10"
 )
@@ -27,6 +29,14 @@ type node struct {
 func nodeAt(address string) *node {
 	if address == management.Address {
 		return &node{address, running.LargestRequest, manage}
+	}
+	if address == servicebus.TokenNode {
+		return &node{address, largestToken, takeToken}
+	}
+	if queue, ok := servicebus.ParseNode(address); ok {
+		return &node{address, entities.LargestRequest, func(s *state, request []byte, done func(string, []byte)) error {
+			return (&entities.Node{Queue: queue, Rights: &s.rights, Send: s.Send, Ask: s.request}).Run(request, done)
+		}}
 	}
 	return nil
 }

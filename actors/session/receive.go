@@ -16,6 +16,7 @@ type consumer struct {
 	name    string // of the queue
 	tag     string
 	noAck   bool
+	entity  bool // the link is of Azure Service Bus's dialect
 	leaving bool // the client has detached the link
 	// handed to the outbox and not yet granted back to the queue
 	written, bytes int
@@ -160,7 +161,16 @@ func (s *state) disposition(m *amqp10.Disposition) {
 	if !ok {
 		return
 	}
-	s.owners.TakeRange(first, last, func(uint64, *link) {})
+	var asked []uint64
+	s.owners.TakeRange(first, last, func(tag uint64, l *link) {
+		if l.consumer != nil && l.consumer.entity {
+			asked = append(asked, tag)
+		}
+	})
+	if len(asked) > 0 {
+		settleEntity(s, asked, m)
+		return
+	}
 	s.unacked.SettleWith(first, last, how, outcome)
 	if !m.Settled { // it wants to hear that it is
 		s.reply(&amqp10.Disposition{Role: amqp10.RoleSender, First: m.First, Last: m.Last, Settled: true, State: m.State})

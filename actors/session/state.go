@@ -51,6 +51,9 @@ type state struct {
 	publishes seqmap.Map[publish] // that queues have not confirmed, by publish number
 	outcomes  []outcome           // to be told
 
+	jobs    []func()             // that are to be run beside the actor
+	settles map[uint64]*settling // that queues have not answered, by request
+
 	unacked unacked.Deliveries
 	owners  seqmap.Map[*link] // of the unacked, by the same numbers
 	held    []*writing        // deliveries that wait for a window or for room, in order
@@ -84,7 +87,7 @@ type answer interface {
 
 func (s *state) init(cfg Config) {
 	s.cfg, s.used = cfg, cfg.Clock.Now()
-	s.links = map[uint32]*link{}
+	s.links, s.settles = map[uint32]*link{}, map[uint64]*settling{}
 	s.rights = rights.Rights{User: cfg.User, VHost: cfg.VHost, Permissions: cfg.Permissions}
 	s.client = requests.Client{Rights: &s.rights, Connection: cfg.Connection}
 	s.peers = peers.New(&s.outgoing)
@@ -107,6 +110,8 @@ func (s *state) handle(what any) {
 		s.deliver(m)
 	case *mail.EnqueueReply:
 		s.confirmed(m)
+	case *mail.Settled:
+		entitySettled(s, m)
 	case *mail.Drained:
 		s.drained(m)
 	case *mail.ConsumerCancelled:

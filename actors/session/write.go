@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/session/entities"
 	"candlemark/internal/dialect"
+	"candlemark/internal/dialect/servicebus"
 	"candlemark/internal/outbox"
 	"candlemark/protocol/amqp10"
 )
@@ -101,7 +103,7 @@ type sending struct {
 	head []byte   // what is left of its sections up to the body
 	body []byte   // likewise
 	t    amqp10.Transfer
-	tag  [4]byte
+	tag  [16]byte
 }
 
 // appendWriting appends one of those that wait. It is blocked when the client's window is full.
@@ -146,7 +148,7 @@ func (s *state) start(w *writing, d *mail.Delivery) {
 	header, err := d.Message.Overlay.Header(d.Message.Header)
 	var body []byte
 	if err == nil {
-		s.scratch, body, err = dialect.Append(s.scratch[:0], &d.Message, header, d.Redelivered)
+		s.scratch, body, err = dialect.Append(s.scratch[:0], &d.Message, header, entities.Told(d))
 	}
 	if err != nil {
 		s.cfg.Log.Error().Err(err).Msg("message with an unreadable header is delivered without it")
@@ -160,16 +162,20 @@ func (s *state) start(w *writing, d *mail.Delivery) {
 		s.owners.Append(w.link)
 	}
 	s.begins(w, tag, s.scratch, body, d.Number == 0)
+	if d.Facts != nil {
+		s.sending.tag = servicebus.NewLockToken(d.Facts.Lock, d.Facts.Seq)
+		s.sending.t.DeliveryTag = s.sending.tag[:]
+	}
 }
 
 // begins begins to write a message that has its tag.
 func (s *state) begins(w *writing, tag uint64, head, body []byte, settled bool) {
 	x := &s.sending
 	id := uint32(tag - 1)
-	binary.BigEndian.PutUint32(x.tag[:], id)
+	binary.BigEndian.PutUint32(x.tag[:4], id)
 	x.of, x.head, x.body = w, head, body
 	x.t = amqp10.Transfer{
-		Handle: w.link.handle, DeliveryID: amqp10.Some(id), DeliveryTag: x.tag[:], MessageFormat: amqp10.Some(uint32(0)), Settled: settled,
+		Handle: w.link.handle, DeliveryID: amqp10.Some(id), DeliveryTag: x.tag[:4], MessageFormat: amqp10.Some(uint32(0)), Settled: settled,
 	}
 	w.link.account().count++
 }
