@@ -38,13 +38,7 @@ func attachFailed(s *state, m *amqp10.Attach, err error) {
 		return
 	}
 	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, closing: true}
-	nothing := &amqp10.Attach{Name: m.Name, Handle: m.Handle, Role: !m.Role, SndSettleMode: m.SndSettleMode, RcvSettleMode: m.RcvSettleMode}
-	if m.Role == amqp10.RoleSender {
-		nothing.Source = m.Source
-	} else {
-		nothing.Target, nothing.InitialDeliveryCount = m.Target, amqp10.Some(uint32(0))
-	}
-	s.reply(nothing)
+	s.reply(entities.Nothing(m))
 	s.reply(&amqp10.Detach{Handle: m.Handle, Closed: true, Error: dialect.ErrorOf(err)})
 }
 

@@ -6,6 +6,7 @@ import (
 	"candlemark/actors/channel/peers"
 	"candlemark/actors/mail"
 	"candlemark/actors/session/entities"
+	"candlemark/actors/session/window"
 	"candlemark/internal/dialect"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
@@ -15,33 +16,34 @@ import (
 type link struct {
 	handle    uint32
 	name      string
-	closing   bool // the broker has sent detach, and waits for the client's
+	address   string // of its target or source, as the client gives it
+	closing   bool   // the broker has sent detach, and waits for the client's
 	publisher *publisher
 	consumer  *consumer
 	answers   *answers
 }
 
 // account counts what the client has credit for; nil unless it receives on the link.
-func (l *link) account() *account {
+func (l *link) account() *window.Account {
 	switch {
 	case l.consumer != nil:
-		return &l.consumer.account
+		return &l.consumer.Account
 	case l.answers != nil:
-		return &l.answers.account
+		return &l.answers.Account
 	}
 	return nil
 }
 
 // flow tells the client of the link's credit.
-func (l *link) flow(w *windows) *amqp10.Flow {
-	f := w.flow()
+func (l *link) flow(w *window.Session) *amqp10.Flow {
+	f := w.Flow()
 	f.Handle = amqp10.Some(l.handle)
 	switch {
 	case l.publisher != nil:
 		f.DeliveryCount, f.LinkCredit = amqp10.Some(l.publisher.count), amqp10.Some(l.publisher.credit)
 	default:
 		if a := l.account(); a != nil {
-			f.DeliveryCount, f.LinkCredit = amqp10.Some(a.count), amqp10.Some(a.credit())
+			f.DeliveryCount, f.LinkCredit = amqp10.Some(a.Count), amqp10.Some(a.Credit())
 			f.Available = amqp10.Some(uint32(0))
 		}
 	}
@@ -95,7 +97,7 @@ func attachPublisher(s *state, m *amqp10.Attach) error {
 		}
 		p.exchange, p.key = []byte(to.Exchange), []byte(to.Key)
 	}
-	l := &link{handle: m.Handle, name: m.Name, publisher: p}
+	l := &link{handle: m.Handle, name: m.Name, address: m.Target.Address.Or(""), publisher: p}
 	s.links[m.Handle] = l
 	answer := &amqp10.Attach{
 		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleReceiver, SndSettleMode: m.SndSettleMode, RcvSettleMode: m.RcvSettleMode,
@@ -151,7 +153,7 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 
 // consumes answers attach once the queue has the consumer.
 func consumes(s *state, m *amqp10.Attach, ask *mail.Consume, peer *peers.Peer) {
-	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, consumer: &consumer{
+	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: m.Source.Address.Or(""), consumer: &consumer{
 		queue: &peer.Queue, name: ask.Queue, tag: ask.Tag, noAck: ask.NoAck, entity: ask.Facts,
 	}}
 	tellConsumer(s, ask)

@@ -59,7 +59,7 @@ func (s *state) refill(l *link) {
 
 // transfer takes a message, or a part of one.
 func (s *state) transfer(t *amqp10.Transfer, payload []byte) {
-	if !s.windows.came() {
+	if !s.windows.Came() {
 		s.fail(amqp10.Errorf(amqp10.WindowViolation, "more transfers than the incoming window allows"))
 		return
 	}
@@ -278,6 +278,9 @@ func (s *state) routed(d *delivery, targets []*routing.Target) {
 			s.refuse(d, err)
 			return
 		}
+	}
+	if s.tracer.On {
+		s.tracer.Published(m, targets, s.chunk)
 	}
 	if !d.settled && len(targets) > 0 {
 		m.Number = s.publishes.Append(publish{link: d.link, id: d.id, batch: d.batch, queues: int32(len(targets))})

@@ -40,14 +40,7 @@ func settleEntity(s *state, tags []uint64, m *amqp10.Disposition) {
 			x.tell(s, func(uint64) bool { return true }, m.Settled)
 			continue
 		}
-		told := &mail.Settle{Channel: s.self}
-		for _, n := range x.numbers {
-			if k := len(told.Ranges); k > 0 && told.Ranges[k-1].Last+1 == n {
-				told.Ranges[k-1].Last = n
-				continue
-			}
-			told.Ranges = append(told.Ranges, mail.SettleRange{First: n, Last: n, How: how, Outcome: outcome})
-		}
+		told := &mail.Settle{Channel: s.self, Ranges: entities.Ranges(x.numbers, how, outcome)}
 		if !m.Settled {
 			s.asked++
 			s.settles[s.asked] = x

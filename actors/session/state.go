@@ -9,8 +9,10 @@ import (
 	"candlemark/actors/channel/requests"
 	"candlemark/actors/channel/rights"
 	"candlemark/actors/channel/routing"
+	"candlemark/actors/channel/trace"
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
+	"candlemark/actors/session/window"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/metrics"
@@ -39,12 +41,13 @@ type state struct {
 	client  requests.Client
 	phase   phase
 	leaving bool // the connection ends; what was read before is still run
-	windows windows
+	windows window.Session
 	links   map[uint32]*link // by handle, the same in both directions
 
 	chunk     *message.Chunk // of the Inbound being run
 	routes    *routing.Routes
 	batches   routing.Batches
+	tracer    trace.Tracer
 	long      *long // the route that is waited for, nil for none
 	resting   bool  // resumeWork is on its way
 	peers     peers.Peers
@@ -95,7 +98,8 @@ func (s *state) init(cfg Config) {
 		&mail.Publisher{User: cfg.User.Name, Tags: cfg.User.Tags, Connection: cfg.Connection, Origin: cfg.By}, cfg.Gate)
 	s.routes = routing.NewRoutes(&s.rights, &s.batches)
 	s.unacked = unacked.New(&s.outgoing)
-	s.windows = newWindows(&s.cfg)
+	s.windows = window.New(s.cfg.NextOutgoingID, s.cfg.IncomingWindow)
+	s.tracer = newTracer(s)
 }
 
 // handle is one turn of the core.
@@ -140,6 +144,7 @@ func (s *state) handle(what any) {
 	s.write()
 	s.proceed()
 	s.write()
+	s.batches.Flush() // what the firehose copies of deliveries
 }
 
 // waits tells whether the client's input has to wait: for the answer of somebody
@@ -203,6 +208,7 @@ func (s *state) ifMissed(err error, again func()) bool {
 func (s *state) run(m *mail.Inbound) bool {
 	s.chunk = m.Chunk
 	s.routes.BeginRead()
+	s.tracer.On = s.cfg.VHost.Tracing()
 	for len(m.Runs) > 0 {
 		if len(m.Runs[0]) == 0 {
 			m.Runs = m.Runs[1:]

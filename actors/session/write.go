@@ -117,7 +117,7 @@ func (s *state) appendWriting(b []byte, w *writing) (_ []byte, blocked bool) {
 		s.dropAnswer(w.answer)
 		return b, false
 	case w.drained:
-		a.drained(w.count)
+		a.Drained(w.count)
 		f := w.link.flow(&s.windows)
 		f.Drain = true
 		return amqp10.AppendFrame(b, s.cfg.Channel, f), false
@@ -126,7 +126,7 @@ func (s *state) appendWriting(b []byte, w *writing) (_ []byte, blocked bool) {
 	}
 	c, m := w.link.consumer, w.deliver
 	for m.Written < len(m.Items) {
-		if s.windows.remoteIncoming == 0 || !s.cfg.Outbox.RoomFor(b) {
+		if s.windows.RemoteIncoming == 0 || !s.cfg.Outbox.RoomFor(b) {
 			return b, true
 		}
 		d := &m.Items[m.Written]
@@ -155,6 +155,7 @@ func (s *state) start(w *writing, d *mail.Delivery) {
 		body = d.Message.Body
 		s.scratch = amqp10.AppendDataHead(s.scratch[:0], len(body))
 	}
+	traceDelivery(s, w.link.consumer.name, d, header)
 	tag := s.unacked.Tag(w.link.consumer.queue, d.Number, false)
 	if d.Number == 0 {
 		s.owners.Skip()
@@ -177,7 +178,7 @@ func (s *state) begins(w *writing, tag uint64, head, body []byte, settled bool) 
 	x.t = amqp10.Transfer{
 		Handle: w.link.handle, DeliveryID: amqp10.Some(id), DeliveryTag: x.tag[:4], MessageFormat: amqp10.Some(uint32(0)), Settled: settled,
 	}
-	w.link.account().count++
+	w.link.account().Count++
 }
 
 // transferRoom is how many bytes of a frame are not the message: its head and the transfer.
@@ -190,7 +191,7 @@ func (s *state) appendTransfers(b []byte, owned bool) []byte {
 	if s.cfg.FrameMax > 1<<30 {
 		most = 1 << 30
 	}
-	for s.windows.remoteIncoming > 0 {
+	for s.windows.RemoteIncoming > 0 {
 		start := len(b)
 		x.t.More = len(x.head)+len(x.body) > most
 		b = amqp10.AppendFrame(b, s.cfg.Channel, &x.t)
@@ -205,7 +206,7 @@ func (s *state) appendTransfers(b []byte, owned bool) []byte {
 			b = append(b, body...)
 		}
 		x.head, x.body = x.head[len(head):], x.body[len(body):]
-		s.windows.sent()
+		s.windows.Sent()
 		if !x.t.More {
 			*x = sending{}
 			return b

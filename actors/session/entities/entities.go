@@ -33,6 +33,17 @@ func SourceOf(m *amqp10.Attach) (queue string, err error) {
 	return servicebus.ParseSource(AddressOf(m))
 }
 
+// Nothing answers an attach with a link to nothing, which is detached then.
+func Nothing(m *amqp10.Attach) *amqp10.Attach {
+	n := &amqp10.Attach{Name: m.Name, Handle: m.Handle, Role: !m.Role, SndSettleMode: m.SndSettleMode, RcvSettleMode: m.RcvSettleMode}
+	if m.Role == amqp10.RoleSender {
+		n.Source = m.Source
+	} else {
+		n.Target, n.InitialDeliveryCount = m.Target, amqp10.Some(uint32(0))
+	}
+	return n
+}
+
 // Told says what the receiver of a delivery is told of it.
 func Told(d *mail.Delivery) dialect.Delivery {
 	to := dialect.Delivery{Redelivered: d.Redelivered}
@@ -66,4 +77,16 @@ func Settlement(state *amqp10.State) (how mail.Settlement, outcome *mail.Outcome
 		outcome = &mail.Outcome{Properties: properties}
 	}
 	return how, outcome, nil
+}
+
+// Ranges are numbers of deliveries, in order, that are settled alike.
+func Ranges(numbers []uint64, how mail.Settlement, outcome *mail.Outcome) (all []mail.SettleRange) {
+	for _, n := range numbers {
+		if k := len(all); k > 0 && all[k-1].Last+1 == n {
+			all[k-1].Last = n
+			continue
+		}
+		all = append(all, mail.SettleRange{First: n, Last: n, How: how, Outcome: outcome})
+	}
+	return all
 }
