@@ -65,6 +65,7 @@ type SessionSpec struct {
 	FrameMax   uint32 // bytes of the largest frame that the client takes
 	VHost      *topology.VHost
 	User       auth.User
+	Peer       auth.Peer // who has logged in from where
 	By         *events.Origin
 	Log        *zerolog.Logger
 }

@@ -83,6 +83,7 @@ var rooms = map[string][]string{
 	"internal/seqmap":                {},
 	"internal/message":               {"protocol"},
 	"internal/dialect":               {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/message"},
+	"internal/dialect/servicebus":    {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/dialect", "internal/message", "internal/servicebus/entity"},
 	"internal/dialect/management":    {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/topology"},
 	"internal/definitions":           {"protocol", "policies/...", "internal/auth", "internal/parameters", "internal/servicebus/sas"},
 	"internal/nearest":               {},
@@ -138,6 +139,8 @@ var rooms = map[string][]string{
 	"supervision/shovels":   {"actors/shovel", "internal/clock", "internal/definitions", "internal/management", "internal/parameters"},
 	"supervision/resources": {"protocol", "internal/budget", "internal/clock", "internal/config", "internal/events", "internal/management"},
 
+	"actors/session/entities": {"protocol", "protocol/amqp10", "actors/mail", "actors/channel/rights", "internal/dialect", "internal/dialect/servicebus", "internal/message", "internal/topology"},
+	"actors/session/window":   {"protocol/amqp10"},
 	"actors/session/management": {
 		"protocol", "actors/mail", "actors/channel/requests", "internal/auth", "internal/dialect/management", "internal/topology",
 	},
@@ -255,7 +258,7 @@ var pureRooms = []string{
 	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/claims", "actors/queue/consumers", "actors/queue/content", "actors/queue/deadletters",
 	"actors/queue/deferred", "actors/queue/deliveries", "actors/queue/expiry", "actors/queue/flowcontrol", "actors/queue/inspect", "actors/queue/lease", "actors/queue/messages", "actors/queue/notices",
 	"actors/queue/outbox", "actors/queue/paging", "actors/queue/records", "actors/queue/schedule", "actors/queue/wheel", "actors/queue/work",
-	"actors/session/management", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
+	"actors/session/entities", "actors/session/management", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
 }
 
 // shells are the only files of their packages that know it: others are the core of an actor, or know addresses only.
