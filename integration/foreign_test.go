@@ -40,6 +40,14 @@ var foreigners = []foreign{
 		probe: []string{"node", "-e", "require('amqplib')"},
 		run:   []string{"node"}, scripts: []string{"node/amqplib.js"},
 	}, {
+		name: "rhea", where: npm,
+		probe: []string{"node", "-e", "require('rhea')"},
+		run:   []string{"node"}, scripts: []string{"node/rhea.js"},
+	}, {
+		name: "proton", where: "Debian's python3-qpid-proton",
+		probe: []string{python, "-c", "import proton"},
+		run:   []string{python, "-B"}, scripts: []string{"proton/basics.py"},
+	}, {
 		name: "nest", where: npm,
 		probe: []string{"node", "-e", "require('@nestjs/microservices'); require('amqp-connection-manager')"},
 		run:   []string{"node"}, scripts: []string{"nest/rpc.js"},

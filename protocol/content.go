@@ -13,7 +13,6 @@ const contentHeaderSize = 12
 //	│ class 2 │ weight 2 (0) │ body size 8 │ property flags 2 │ properties, in the order of their flags … │
 //	                                       └─────────────────── Properties ─────────────────────────────┘
 type ContentHeader struct {
-	ClassID    uint16 // always that of basic, the only class with contents
 	BodySize   uint64 // bytes in the body frames that follow
 	Properties []byte // raw property flags and list; aliases the payload, unless it had flags that mean nothing
 }
@@ -24,20 +23,15 @@ func ParseContentHeader(payload []byte) (ContentHeader, error) {
 	if len(payload) < contentHeaderSize {
 		return ContentHeader{}, frameError(Frame{Type: FrameHeader, Payload: payload}, "unknown_frame")
 	}
-	h := ContentHeader{
-		ClassID:    binary.BigEndian.Uint16(payload),
-		BodySize:   binary.BigEndian.Uint64(payload[4:]),
-		Properties: withKnownFlags(payload[contentHeaderSize:]),
-	}
 	if weight := binary.BigEndian.Uint16(payload[2:]); weight != 0 {
 		return ContentHeader{}, ConnectionErrorf(UnexpectedFrame,
 			"expected content header for class %d, got non content header frame instead", classBasic)
 	}
-	if h.ClassID != classBasic {
+	if class := binary.BigEndian.Uint16(payload); class != classBasic {
 		return ContentHeader{}, ConnectionErrorf(UnexpectedFrame,
-			"expected content header for class %d, got one for class %d instead", classBasic, h.ClassID)
+			"expected content header for class %d, got one for class %d instead", classBasic, class)
 	}
-	return h, nil
+	return ContentHeader{BodySize: binary.BigEndian.Uint64(payload[4:]), Properties: withKnownFlags(payload[contentHeaderSize:])}, nil
 }
 
 // Scan holds the properties that the broker itself needs. The byte slices alias the raw properties; those without a Has field
@@ -65,6 +59,14 @@ func (s *Scan) Persistent() bool { return s.DeliveryMode == 2 }
 // passed can be forwarded without harm to consumers; what does not fit is *ConnectionError 501 (RabbitMQ answers 541 without a reason).
 // The two lowest flag bits mean nothing to clients, as in RabbitMQ; an original is skipped.
 func ScanProperties(raw []byte) (s Scan, err error) {
+	if err = s.Read(raw); err != nil {
+		return Scan{}, err
+	}
+	return s, nil
+}
+
+// Read is [ScanProperties] into a zero Scan, which does without a copy of it.
+func (s *Scan) Read(raw []byte) error {
 	list, _ := SplitOriginal(raw)
 	c := cursor{b: list}
 	rest := c.u16() & flagsKnown
@@ -87,9 +89,9 @@ func ScanProperties(raw []byte) (s Scan, err error) {
 		}
 	}
 	if c.bad || len(c.b) > 0 {
-		return Scan{}, badProperties(raw)
+		return badProperties(raw)
 	}
-	return s, nil
+	return nil
 }
 
 // setText keeps the short strings that the broker needs.

@@ -161,7 +161,7 @@ func TestContentHeader(t *testing.T) {
 		t.Fatal(err)
 	}
 	h, err := ParseContentHeader(f.Payload)
-	if err != nil || !reflect.DeepEqual(h, ContentHeader{60, 1 << 40, []byte{0x10, 0, 2}}) {
+	if err != nil || !reflect.DeepEqual(h, ContentHeader{1 << 40, []byte{0x10, 0, 2}}) {
 		t.Errorf("got %+v, %v", h, err)
 	}
 	tests := []struct {

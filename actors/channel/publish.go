@@ -32,13 +32,14 @@ func (s *state) publishIfComplete() error {
 // checked is a publish that nothing is wrong with, as far as its method and its
 // header tell.
 type checked struct {
-	exchange *topology.Exchange
-	message  message.Message
-	keys     [][]byte // carbon copies go there
-	headers  []byte   // nil without
+	exchange   *topology.Exchange
+	message    message.Message
+	keys       [][]byte // carbon copies go there
+	properties protocol.Scan
 }
 
-// check makes all checks that need no body.
+// check makes all checks that need no body; c is zero. Large structures are filled where they are: a copy of what was just written
+// waits until it has left the processor's store buffer, and there is one for each message.
 func (s *state) check(a *assembler.Assembler, c *checked) error {
 	x, topics, err := s.routes.Exchange(a.Publish.Exchange)
 	if err == nil && x.Name == topology.AdminExchange {
@@ -47,19 +48,17 @@ func (s *state) check(a *assembler.Assembler, c *checked) error {
 	if err != nil {
 		return err
 	}
-	scan, err := protocol.ScanProperties(a.Properties)
+	scan, m := &c.properties, &c.message
+	err = scan.Read(a.Properties)
 	if err == nil && x.Name == topology.AdminExchange {
 		err = s.rights.Answer(scan.ReplyTo)
 	}
 	if err != nil {
 		return err
 	}
-	c.exchange, c.headers = x, scan.Headers
-	m := &c.message
-	*m = message.Message{
-		Exchange: a.Publish.Exchange, RoutingKey: a.Publish.RoutingKey, Header: a.Properties,
-		TTL: message.NoTTL, Priority: scan.Priority, Persistent: scan.Persistent(),
-	}
+	c.exchange = x
+	m.Exchange, m.RoutingKey, m.Header = a.Publish.Exchange, a.Publish.RoutingKey, a.Properties
+	m.TTL, m.Priority, m.Persistent = message.NoTTL, scan.Priority, scan.Persistent()
 	if string(scan.ReplyTo) == topology.ReplyName {
 		m.Header, err = s.replies.Address(m.Header)
 	}
@@ -88,7 +87,7 @@ func (s *state) publish(a *assembler.Assembler) error {
 	}
 	m := &c.message
 	m.Body, m.Owned = a.Content, a.Owned
-	targets, err := s.routes.Find(c.exchange, m, c.keys, c.headers)
+	targets, err := s.routes.Find(c.exchange, m, c.keys, c.properties.Headers)
 	if err != nil {
 		return err
 	}
@@ -96,7 +95,7 @@ func (s *state) publish(a *assembler.Assembler) error {
 		s.routeLong(c.exchange, m, c.keys, a.Publish.Mandatory)
 		return nil
 	}
-	return s.routed(c.exchange, targets, m, c.headers, a.Publish.Mandatory)
+	return s.routed(c.exchange, targets, m, c.properties.Headers, a.Publish.Mandatory)
 }
 
 // routed goes on once the targets of a message, and the caps

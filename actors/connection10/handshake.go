@@ -82,12 +82,19 @@ func (r *reader) sasl(*peer) error {
 		return errNoSASL
 	}
 	var offered []amqp10.Symbol
-	for _, name := range r.c.cfg.Authenticator.Mechanisms(auth.PeerOf(r.in.Conn)) {
+	for _, name := range r.c.cfg.Authenticator.Mechanisms(r.whom()) {
 		offered = append(offered, amqp10.Symbol(name))
 	}
 	b := append(out.Begin(), amqp10.SASLProtocolHeader[:]...)
 	out.End(amqp10.AppendFrame(b, 0, &amqp10.SASLMechanisms{ServerMechanisms: offered}))
 	return nil
+}
+
+// whom is who logs in.
+func (r *reader) whom() auth.Peer {
+	peer := auth.PeerOf(r.in.Conn)
+	peer.AMQP10 = true
+	return peer
 }
 
 // login lets the client log in.
@@ -97,7 +104,7 @@ func (r *reader) login(p *peer) error {
 		return err
 	}
 	p.mechanism = string(init.Mechanism)
-	peer := auth.PeerOf(r.in.Conn)
+	peer := r.whom()
 	peer.Gone = r.c.done
 	insists := p.mechanism == "EXTERNAL" && peer.TLS // on what was not offered: the log will tell why
 	if err = errRefused; insists || slices.Contains(r.c.cfg.Authenticator.Mechanisms(peer), p.mechanism) {

@@ -10,7 +10,7 @@ import (
 func (c *connection) ourOpen() *amqp10.Open {
 	o := &amqp10.Open{
 		ContainerID: c.cfg.Container, MaxFrameSize: c.cfg.FrameMax, ChannelMax: c.cfg.SessionMax - 1,
-		OfferedCapabilities: []amqp10.Symbol{"ANONYMOUS-RELAY"},
+		OfferedCapabilities: []amqp10.Symbol{"LINK_PAIR_V1_0", "ANONYMOUS-RELAY"},
 		Properties: amqp10.Map{
 			{Key: amqp10.Symbol("product"), Value: "RabbitMQ"},
 			{Key: amqp10.Symbol("version"), Value: "4.0.5"},

@@ -49,39 +49,44 @@ func (s *state) dispatch(now clock.Instant) (more bool) {
 
 // deliver gives a ready message to c and passes the turn on.
 func (s *state) deliver(c *consumers.Consumer, h backlog.Handle, now clock.Instant) {
-	r := s.Backlog.Get(h)
-	d := s.Style().Delivery(&r)
-	if d.Redelivered {
+	var r backlog.Record
+	s.Backlog.Get(h, &r)
+	if r.Redelivered {
 		s.Counts.Redeliver++
 	}
 	s.Pager.Took(len(r.Body))
+	var number uint64
+	var facts *mail.Facts
 	if c.Facts {
-		d.Facts = s.Style().Facts(&r)
+		facts = s.Style().Facts(&r)
 	}
 	if c.NoAck {
 		s.Remove(h, store.Acked)
 	} else {
-		d.Number = s.deliveries.Take(h, c.Channel, c, now)
+		number = s.deliveries.Take(h, c.Channel, c, now)
 		if c.Facts {
-			s.deliveries.Lock(d.Facts, c.Channel, d.Number)
+			s.deliveries.Lock(facts, c.Channel, number)
 		}
 	}
-	s.consumers.Deliver(c, d)
+	_, d := s.consumers.Deliver(c, len(r.Body))
+	d.Number, d.Facts = number, facts
+	s.Style().Deliver(d, &r)
 }
 
 // deliverDirect gives a message that just arrived to a consumer without
 // acknowledgements: it never enters the backlog.
 func (s *state) deliverDirect(c *consumers.Consumer, m *message.Message, chunk *message.Chunk, deadline int64, now clock.Instant) {
-	d := s.consumers.Deliver(c, mail.Delivery{Message: *m})
+	all, d := s.consumers.Deliver(c, len(m.Body))
+	d.Message = *m
 	if s.Settings.StampExpiry {
-		d.Items[len(d.Items)-1].Message.Overlay = s.Style().Stamp(m.Overlay, now.Ceil(), deadline)
+		d.Message.Overlay = s.Style().Stamp(m.Overlay, now.Ceil(), deadline)
 	}
 	if c.Facts {
 		s.Seq++
-		d.Items[len(d.Items)-1].Facts = s.Style().Facts(&backlog.Record{Seq: s.Seq, Enqueued: now.Ceil(), Deadline: deadline})
+		d.Facts = s.Style().Facts(&backlog.Record{Seq: s.Seq, Enqueued: now.Ceil(), Deadline: deadline})
 	}
-	if d.Chunk == nil && !m.Owned {
+	if all.Chunk == nil && !m.Owned {
 		chunk.Retain()
-		d.Chunk = chunk
+		all.Chunk = chunk
 	}
 }

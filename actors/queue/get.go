@@ -46,8 +46,10 @@ func (s *state) get(m *mail.Get, now clock.Instant) {
 
 // fetch gives a ready message to whoever asked for it.
 func (s *state) fetch(h backlog.Handle, m *mail.Get, reply *mail.GetReply, now clock.Instant) {
-	r := s.Backlog.Get(h)
-	reply.Empty, reply.Delivery = false, s.Style().Delivery(&r)
+	var r backlog.Record
+	s.Backlog.Get(h, &r)
+	reply.Empty, reply.Delivery = false, mail.Delivery{}
+	s.Style().Deliver(&reply.Delivery, &r)
 	if r.Redelivered {
 		s.Counts.Redeliver++
 	}

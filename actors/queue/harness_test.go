@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/outbox"
 	"candlemark/actors/queue/records"
@@ -339,7 +340,9 @@ func (c *core) body(h uint32) string {
 	if c.Backlog.IsPaged(h) {
 		return string(c.disk.puts[c.Backlog.Entry(h).Seq].Body)
 	}
-	return string(c.Backlog.Get(h).Body)
+	var r backlog.Record
+	c.Backlog.Get(h, &r)
+	return string(r.Body)
 }
 
 func (c *core) want(what string, got []string, want ...string) {

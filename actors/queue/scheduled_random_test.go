@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
 	"candlemark/internal/message"
 	"candlemark/policies"
 )
@@ -81,7 +82,9 @@ func (m *mover) living() map[string]bool {
 		if b.IsPaged(h) {
 			bodies[string(m.disk.puts[b.Seq(h)].Body)] = true
 		} else {
-			bodies[string(b.Get(h).Body)] = true
+			var r backlog.Record
+			b.Get(h, &r)
+			bodies[string(r.Body)] = true
 		}
 	}
 	b.Sweep(1, 1<<30, note)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
 	"candlemark/policies"
@@ -279,7 +280,9 @@ func TestAmendedBound_LOCK2(t *testing.T) {
 		n := c.get(ch1).Delivery.Number
 		c.outcome(mail.Release, n, &mail.Outcome{Properties: table(fmt.Sprint("p", i), strings.Repeat("x", row.size))})
 		h, _ := c.Backlog.First()
-		if got := len(c.Backlog.Get(h).Overlay.Properties); got != row.want {
+		var r backlog.Record
+		c.Backlog.Get(h, &r)
+		if got := len(r.Overlay.Properties); got != row.want {
 			t.Errorf("%d: %d properties, want %d", i, got, row.want)
 		}
 	}

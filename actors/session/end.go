@@ -84,21 +84,28 @@ func (s *state) giveBack() {
 	s.dropHeld()
 }
 
-// dropBegun forgets what the client has begun and not ended.
+// dropBegun forgets what the client has begun and not ended, and answers that it gave no credit for.
 func (s *state) dropBegun() {
 	for _, l := range s.links {
-		if l.publisher != nil {
+		switch {
+		case l.publisher != nil:
 			l.publisher.forget(s.cfg.Arrivals)
+		case l.answers != nil:
+			for _, waiting := range l.answers.waiting {
+				s.dropAnswer(waiting)
+			}
+			l.answers.waiting = nil
 		}
 	}
 }
 
-// dropHeld forgets deliveries that wait: queues return them to their positions.
+// dropHeld forgets what waits to be written: queues return deliveries to their positions.
 func (s *state) dropHeld() {
 	for _, w := range s.held {
 		if w.deliver != nil {
 			w.deliver.Release()
 		}
+		s.dropAnswer(w.answer)
 	}
 	s.held, s.sending = nil, sending{}
 }

@@ -10,13 +10,25 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// link is one link. Either publisher or consumer is set while it is not closing.
+// link is one link. One of publisher, consumer and answers is set while it is not closing.
 type link struct {
 	handle    uint32
 	name      string
 	closing   bool // the broker has sent detach, and waits for the client's
 	publisher *publisher
 	consumer  *consumer
+	answers   *answers
+}
+
+// account counts what the client has credit for; nil unless it receives on the link.
+func (l *link) account() *account {
+	switch {
+	case l.consumer != nil:
+		return &l.consumer.account
+	case l.answers != nil:
+		return &l.answers.account
+	}
+	return nil
 }
 
 // flow tells the client of the link's credit.
@@ -26,10 +38,11 @@ func (l *link) flow(w *windows) *amqp10.Flow {
 	switch {
 	case l.publisher != nil:
 		f.DeliveryCount, f.LinkCredit = amqp10.Some(l.publisher.count), amqp10.Some(l.publisher.credit)
-	case l.consumer != nil:
-		c := l.consumer
-		f.DeliveryCount, f.LinkCredit = amqp10.Some(c.count), amqp10.Some(c.credit())
-		f.Available = amqp10.Some(uint32(0))
+	default:
+		if a := l.account(); a != nil {
+			f.DeliveryCount, f.LinkCredit = amqp10.Some(a.count), amqp10.Some(a.credit())
+			f.Available = amqp10.Some(uint32(0))
+		}
 	}
 	return f
 }
@@ -45,7 +58,7 @@ func (s *state) attach(m *amqp10.Attach) {
 		err = amqp10.Errorf(amqp10.HandleInUse, "handle %d is attached", m.Handle)
 	case m.Coordinator != nil:
 		err = amqp10.Errorf(amqp10.NotImplemented, "transactions are not supported")
-	case m.RcvSettleMode != amqp10.ReceiverFirst:
+	case m.RcvSettleMode != amqp10.ReceiverFirst && m.SndSettleMode != amqp10.SenderSettled: // else nothing is left to settle
 		err = amqp10.Errorf(amqp10.NotImplemented, "rcv-settle-mode second is not supported")
 	case m.Role == amqp10.RoleSender:
 		err = attachPublisher(s, m)
@@ -59,12 +72,14 @@ func (s *state) attach(m *amqp10.Attach) {
 
 // attachPublisher attaches a link that the client sends on.
 func attachPublisher(s *state, m *amqp10.Attach) error {
-	p := &publisher{}
+	p := &publisher{window: linkCredit, largest: s.cfg.MaxMessage}
 	if m.Target == nil || m.Target.Dynamic {
 		return amqp10.Errorf(amqp10.NotImplemented, "dynamic targets are not supported")
 	}
 	if address := m.Target.Address.Or(""); address == "" {
 		p.anonymous = true
+	} else if n := nodeAt(address); n != nil {
+		p.node, p.window, p.largest = n, requestCredit, min(n.largest, p.largest)
 	} else {
 		to, err := dialect.ParseTarget(address)
 		if err != nil {
@@ -77,10 +92,14 @@ func attachPublisher(s *state, m *amqp10.Attach) error {
 	}
 	l := &link{handle: m.Handle, name: m.Name, publisher: p}
 	s.links[m.Handle] = l
-	s.reply(&amqp10.Attach{
-		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleReceiver, SndSettleMode: m.SndSettleMode, Source: m.Source, Target: m.Target,
-		MaxMessageSize: amqp10.Some(s.cfg.MaxMessage),
-	})
+	answer := &amqp10.Attach{
+		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleReceiver, SndSettleMode: m.SndSettleMode, RcvSettleMode: m.RcvSettleMode,
+		Source: m.Source, Target: m.Target, MaxMessageSize: amqp10.Some(p.largest),
+	}
+	if p.node != nil {
+		answer.Properties = m.Properties
+	}
+	s.reply(answer)
 	s.refill(l)
 	return nil
 }
@@ -89,6 +108,10 @@ func attachPublisher(s *state, m *amqp10.Attach) error {
 func attachConsumer(s *state, m *amqp10.Attach) error {
 	if m.Source == nil || m.Source.Dynamic {
 		return amqp10.Errorf(amqp10.NotImplemented, "dynamic sources are not supported")
+	}
+	if n := nodeAt(m.Source.Address.Or("")); n != nil {
+		attachAnswers(s, m, n)
+		return nil
 	}
 	name, err := dialect.ParseSource(m.Source.Address.Or(""))
 	if err != nil {
@@ -133,7 +156,7 @@ func consumes(s *state, m *amqp10.Attach, ask *mail.Consume, peer *peers.Peer) {
 	source.DefaultOutcome = amqp10.State{Kind: amqp10.Released}
 	source.Outcomes = []amqp10.Symbol{amqp10.AcceptedName, amqp10.RejectedName, amqp10.ReleasedName, amqp10.ModifiedName}
 	s.reply(&amqp10.Attach{
-		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleSender, SndSettleMode: mode, Source: &source, Target: m.Target,
+		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleSender, SndSettleMode: mode, RcvSettleMode: m.RcvSettleMode, Source: &source, Target: m.Target,
 		InitialDeliveryCount: amqp10.Some(uint32(0)), MaxMessageSize: amqp10.Some(s.cfg.MaxMessage),
 	})
 }
@@ -161,6 +184,10 @@ func (s *state) detach(m *amqp10.Detach) {
 		delete(s.links, m.Handle)
 	case l.publisher != nil:
 		l.publisher.forget(s.cfg.Arrivals)
+		delete(s.links, m.Handle)
+		s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
+	case l.answers != nil:
+		s.withdraw(l)
 		delete(s.links, m.Handle)
 		s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
 	default:
@@ -211,7 +238,7 @@ func (s *state) failLink(l *link, err error) {
 	if l.publisher != nil {
 		l.publisher.forget(s.cfg.Arrivals)
 	}
-	l.closing, l.publisher, l.consumer = true, nil, nil
+	l.closing, l.publisher, l.consumer, l.answers = true, nil, nil, nil
 	s.reply(&amqp10.Detach{Handle: l.handle, Closed: true, Error: e})
 }
 

@@ -26,10 +26,9 @@ func TestUnfinished_Bound(t *testing.T) {
 	intake.SetLimits(0, 1<<20)
 	s := &state{links: map[uint32]*link{}}
 	s.cfg.Arrivals = intake.Of(anybody{})
-	s.cfg.MaxMessage = 1 << 30
 	s.windows.incoming = 1 << 30
 	for handle := range uint32(4) {
-		s.links[handle] = &link{handle: handle, publisher: &publisher{credit: 10}}
+		s.links[handle] = &link{handle: handle, publisher: &publisher{credit: 10, largest: 1 << 30}}
 	}
 	part := make([]byte, 64<<10)
 	n := uint32(0)
@@ -52,6 +51,47 @@ func TestUnfinished_Bound(t *testing.T) {
 	s.dropBegun()
 	if left := s.cfg.Arrivals.Held(); left != 0 {
 		t.Errorf("%d bytes are left", left)
+	}
+}
+
+// Answers that a client has no credit for count among what clients have begun, over all links; what is written, or dropped with its link, is
+// free again, and more requests may come.
+func TestAnswers_Bound(t *testing.T) {
+	intake := budget.NewIntake()
+	intake.SetLimits(0, 1<<20)
+	s := &state{links: map[uint32]*link{}}
+	s.cfg.Arrivals = intake.Of(anybody{})
+	s.windows.incoming = 1 << 30
+	large := &node{address: "n", run: func(_ *state, _ []byte, done func(string, []byte)) error {
+		done("", make([]byte, 64<<10))
+		return nil
+	}}
+	answering := &link{handle: 9, answers: &answers{node: "n"}}
+	s.links[9] = answering
+	for handle := range uint32(4) {
+		s.links[handle] = &link{handle: handle, publisher: &publisher{node: large, credit: 100, window: requestCredit, largest: 10}}
+	}
+	n := uint32(0)
+	for len(s.replies) == 0 {
+		s.transfer(&amqp10.Transfer{Handle: n % 4, DeliveryID: amqp10.Some(n), Settled: true}, nil)
+		n++
+	}
+	if n != 17 {
+		t.Errorf("%d answers of 64 KiB", n)
+	}
+	if detached, ok := s.replies[0].(*amqp10.Detach); !ok || detached.Error.Condition != amqp10.ResourceLimitExceeded {
+		t.Errorf("%+v", s.replies[0])
+	}
+	if open := s.links[1].publisher.open; open != 4 {
+		t.Errorf("%d requests are open", open)
+	}
+	answersWanted(s, answering, &amqp10.Flow{LinkCredit: amqp10.Some(uint32(3))})
+	if len(s.held) != 3 || len(answering.answers.waiting) != 13 {
+		t.Errorf("%d are written, %d wait", len(s.held), len(answering.answers.waiting))
+	}
+	s.detach(&amqp10.Detach{Handle: 9, Closed: true})
+	if left := s.cfg.Arrivals.Held(); left != 0 || len(s.held) != 0 || s.links[1].publisher.open != 0 {
+		t.Errorf("%d bytes, %d answers are left", left, len(s.held))
 	}
 }
 

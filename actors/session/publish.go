@@ -14,15 +14,18 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// linkCredit is how many messages a client may send on a link ahead of what is settled. It gets more at half of that.
+// linkCredit is how many messages a client may publish on a link ahead of what is settled. It gets more at half of that.
 const linkCredit = 170
 
 // publisher is the state of a link that the client sends on.
 type publisher struct {
 	anonymous     bool   // each message says where it goes
 	exchange, key []byte // else all go there
+	node          *node  // unless nil, they are requests to that
+	window        uint32 // how many messages the client may send ahead of what is settled
+	largest       uint64 // message in bytes
 	credit, count uint32
-	open          int // messages whose outcome is not told yet
+	open          int // messages whose outcome is not told yet, and requests whose answer is not written
 
 	// The delivery of which not all has come.
 	begun   bool
@@ -38,13 +41,16 @@ func (p *publisher) forget(a *budget.Arrivals) {
 	p.begun, p.settled, p.part, p.kept = false, false, nil, 0
 }
 
-// refill gives the client credit once half of it is used up, and so much has its outcome.
+// refill gives the client credit on a link, unless that is nil, once half of it is used up, and so much has its outcome.
 func (s *state) refill(l *link) {
-	p := l.publisher
-	if p == nil || p.credit > linkCredit/2 || p.open >= linkCredit || s.phase != open {
+	if l == nil {
 		return
 	}
-	p.credit = linkCredit
+	p := l.publisher
+	if p == nil || p.credit > p.window/2 || p.open >= int(p.window) || s.phase != open {
+		return
+	}
+	p.credit = p.window
 	s.reply(l.flow(&s.windows))
 }
 
@@ -78,8 +84,8 @@ func (s *state) transfer(t *amqp10.Transfer, payload []byte) {
 		s.refill(l)
 		return
 	}
-	if uint64(len(p.part)+len(payload)) > s.cfg.MaxMessage {
-		s.failLink(l, amqp10.Errorf(amqp10.MessageSizeExceeded, "message is larger than the maximum of %d bytes", s.cfg.MaxMessage))
+	if uint64(len(p.part)+len(payload)) > p.largest {
+		s.failLink(l, amqp10.Errorf(amqp10.MessageSizeExceeded, "message is larger than the maximum of %d bytes", p.largest))
 		return
 	}
 	if t.More || p.part != nil {
@@ -140,7 +146,11 @@ func (s *state) delivery(l *link, payload []byte) {
 	if !d.settled {
 		p.open++
 	}
-	s.publish(d, payload)
+	if p.node != nil {
+		ask(s, d, p.node, payload)
+	} else {
+		s.publish(d, payload)
+	}
 	debt.Settle() // its batches owe it
 	s.refill(l)
 }

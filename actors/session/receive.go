@@ -10,28 +10,42 @@ import (
 
 // consumer is the state of a link that the client receives on.
 type consumer struct {
+	account
 	queue   *unacked.Queue
 	name    string // of the queue
 	tag     string
 	noAck   bool
-	leaving bool   // the client has detached the link
-	count   uint32 // delivery-count: messages sent, and credit used up
-	limit   uint32 // delivery-count at which the credit ends
+	leaving bool // the client has detached the link
 	// handed to the outbox and not yet granted back to the queue
 	written, bytes int
 }
 
+// account is the credit of a link that the client receives on.
+type account struct {
+	count uint32 // delivery-count: messages sent, and credit used up
+	limit uint32 // delivery-count at which the credit ends
+}
+
 // credit is how many messages more the client takes.
-func (c *consumer) credit() uint32 { return uint32(max(int32(c.limit-c.count), 0)) }
+func (a *account) credit() uint32 { return uint32(max(int32(a.limit-a.count), 0)) }
+
+// given takes what the client says of its credit.
+func (a *account) given(f *amqp10.Flow) { a.limit = f.DeliveryCount.Or(0) + f.LinkCredit.Value }
+
+// drained uses up the credit to where a drain has come; what was given meanwhile stays.
+func (a *account) drained(count uint32) {
+	if a.count = count; int32(a.limit-count) < 0 {
+		a.limit = count
+	}
+}
 
 // creditGiven passes the client's credit on to the queue, which knows what is under way.
 func (s *state) creditGiven(l *link, f *amqp10.Flow) {
 	c := l.consumer
 	if f.LinkCredit.Set {
-		count := f.DeliveryCount.Or(0)
-		c.limit = count + f.LinkCredit.Value
+		c.given(f)
 		s.Send(c.queue.Address, &mail.Credit{
-			Channel: s.self, Tag: c.tag, DeliveryCount: count, Credit: f.LinkCredit.Value, Drain: f.Drain,
+			Channel: s.self, Tag: c.tag, DeliveryCount: f.DeliveryCount.Or(0), Credit: f.LinkCredit.Value, Drain: f.Drain,
 		})
 	}
 	if f.Echo && !f.Drain {
@@ -68,19 +82,22 @@ func (s *state) deliver(m *mail.Deliver) {
 // drained answers a client that wanted its credit used up, behind what it got. Who asks again before it has read the
 // answer gets one.
 func (s *state) drained(m *mail.Drained) {
-	l := s.ofTag(m.Tag, m.Queue)
-	if l == nil || l.consumer.leaving {
-		return
+	if l := s.ofTag(m.Tag, m.Queue); l != nil && !l.consumer.leaving {
+		s.holdDrained(l, m.DeliveryCount)
 	}
+}
+
+// holdDrained has the answer to a drain written, which has used up the credit to count.
+func (s *state) holdDrained(l *link, count uint32) {
 	for _, w := range slices.Backward(s.held) {
 		if w.link == l && w.drained {
-			w.count = m.DeliveryCount
+			w.count = count
 			return
 		} else if w.link == l {
 			break
 		}
 	}
-	s.held = append(s.held, &writing{link: l, drained: true, count: m.DeliveryCount})
+	s.held = append(s.held, &writing{link: l, drained: true, count: count})
 }
 
 // sendBack returns what was not written to its queue.
@@ -97,23 +114,32 @@ func sendBack(s *state, c *consumer, m *mail.Deliver) {
 	}
 }
 
-// withdraw sends back what waits to be written on a link.
+// withdraw sends messages that wait to be written on a link back, and drops answers.
 func (s *state) withdraw(l *link) {
 	kept := s.held[:0]
 	for _, w := range s.held {
-		switch {
-		case w.link != l:
+		if w.link != l {
 			kept = append(kept, w)
-		case w.deliver != nil:
-			if s.sending.of == w { // the message in hand has its number already
+			continue
+		}
+		begun := s.sending.of == w
+		if begun {
+			s.sending = sending{}
+		}
+		if w.deliver != nil {
+			if begun { // the message in hand has its number already
 				w.deliver.Written++
-				s.sending = sending{}
 			}
 			sendBack(s, l.consumer, w.deliver)
 		}
+		s.refill(s.dropAnswer(w.answer))
 	}
 	clear(s.held[len(kept):])
 	s.held = kept
+	for l.answers != nil && len(l.answers.waiting) > 0 {
+		s.refill(s.dropAnswer(l.answers.waiting[0]))
+		l.answers.waiting = l.answers.waiting[1:]
+	}
 }
 
 // disposition settles deliveries as the client says.

@@ -25,6 +25,7 @@ type Config struct {
 	Channel        uint16 // number, in both directions
 	Connection     *actor.PID
 	ConnectionName string
+	Node           string // name of the broker, as clients are told
 	Outbox         *outbox.Outbox
 	Gate           *message.Gate
 	Arrivals       *budget.Arrivals // of the connection; nil for no bounds

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"candlemark/actors/channel/peers"
+	"candlemark/actors/channel/requests"
 	"candlemark/actors/channel/rights"
 	"candlemark/actors/channel/routing"
 	"candlemark/actors/channel/unacked"
@@ -35,6 +36,7 @@ type state struct {
 	outgoing
 	cfg     Config
 	rights  rights.Rights
+	client  requests.Client
 	phase   phase
 	leaving bool // the connection ends; what was read before is still run
 	windows windows
@@ -84,6 +86,7 @@ func (s *state) init(cfg Config) {
 	s.cfg, s.used = cfg, cfg.Clock.Now()
 	s.links = map[uint32]*link{}
 	s.rights = rights.Rights{User: cfg.User, VHost: cfg.VHost, Permissions: cfg.Permissions}
+	s.client = requests.Client{Rights: &s.rights, Connection: cfg.Connection}
 	s.peers = peers.New(&s.outgoing)
 	s.batches = routing.NewBatches(&s.outgoing, &s.peers,
 		&mail.Publisher{User: cfg.User.Name, Tags: cfg.User.Tags, Connection: cfg.Connection, Origin: cfg.By}, cfg.Gate)

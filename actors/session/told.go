@@ -5,8 +5,18 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/internal/events"
+	"candlemark/internal/topology"
 	"candlemark/protocol"
 )
+
+// tellPurged tells that a queue has lost its messages.
+func tellPurged(s *state, q *topology.Queue, messages int) {
+	s.cfg.Events.Tell(s.cfg.By.Declared(q.Durable), func() *events.Event {
+		return &events.Event{Name: "queue.purged", VHost: s.cfg.VHost.Name, By: s.cfg.By, Fields: protocol.Table{
+			{Key: "name", Value: q.Name}, {Key: "vhost", Value: s.cfg.VHost.Name}, {Key: "messages", Value: int64(messages)},
+		}}
+	})
+}
 
 // tellConsumer tells that a consumer has come.
 func tellConsumer(s *state, m *mail.Consume) {

@@ -78,6 +78,8 @@ func (s *state) flow(f *amqp10.Flow) {
 	case l.closing:
 	case l.consumer != nil:
 		s.creditGiven(l, f)
+	case l.answers != nil:
+		answersWanted(s, l, f)
 	case f.Echo:
 		s.reply(l.flow(&s.windows))
 	}

@@ -16,10 +16,11 @@ const (
 	grantBytes    = 256 << 10
 )
 
-// writing waits to be written: deliveries, or the answer to a drain.
+// writing waits to be written: deliveries, the answer of a node, or that to a drain.
 type writing struct {
 	link    *link
 	deliver *mail.Deliver
+	answer  *nodeAnswer
 	drained bool
 	count   uint32 // delivery-count when it is drained
 }
@@ -105,20 +106,23 @@ type sending struct {
 
 // appendWriting appends one of those that wait. It is blocked when the client's window is full.
 func (s *state) appendWriting(b []byte, w *writing) (_ []byte, blocked bool) {
-	c := w.link.consumer
-	if c == nil { // the link is no more
+	a := w.link.account()
+	switch {
+	case a == nil: // the link is no more
 		if w.deliver != nil {
 			w.deliver.Release()
 		}
+		s.dropAnswer(w.answer)
 		return b, false
-	}
-	if w.drained {
-		c.count, c.limit = w.count, w.count
+	case w.drained:
+		a.drained(w.count)
 		f := w.link.flow(&s.windows)
 		f.Drain = true
 		return amqp10.AppendFrame(b, s.cfg.Channel, f), false
+	case w.answer != nil:
+		return appendAnswer(s, b, w)
 	}
-	m := w.deliver
+	c, m := w.link.consumer, w.deliver
 	for m.Written < len(m.Items) {
 		if s.windows.remoteIncoming == 0 || !s.cfg.Outbox.RoomFor(b) {
 			return b, true
@@ -149,21 +153,25 @@ func (s *state) start(w *writing, d *mail.Delivery) {
 		body = d.Message.Body
 		s.scratch = amqp10.AppendDataHead(s.scratch[:0], len(body))
 	}
-	c := w.link.consumer
-	tag := s.unacked.Tag(c.queue, d.Number, false)
+	tag := s.unacked.Tag(w.link.consumer.queue, d.Number, false)
 	if d.Number == 0 {
 		s.owners.Skip()
 	} else {
 		s.owners.Append(w.link)
 	}
+	s.begins(w, tag, s.scratch, body, d.Number == 0)
+}
+
+// begins begins to write a message that has its tag.
+func (s *state) begins(w *writing, tag uint64, head, body []byte, settled bool) {
 	x := &s.sending
 	id := uint32(tag - 1)
 	binary.BigEndian.PutUint32(x.tag[:], id)
-	x.of, x.head, x.body = w, s.scratch, body
+	x.of, x.head, x.body = w, head, body
 	x.t = amqp10.Transfer{
-		Handle: w.link.handle, DeliveryID: amqp10.Some(id), DeliveryTag: x.tag[:], MessageFormat: amqp10.Some(uint32(0)), Settled: d.Number == 0,
+		Handle: w.link.handle, DeliveryID: amqp10.Some(id), DeliveryTag: x.tag[:], MessageFormat: amqp10.Some(uint32(0)), Settled: settled,
 	}
-	c.count++
+	w.link.account().count++
 }
 
 // transferRoom is how many bytes of a frame are not the message: its head and the transfer.

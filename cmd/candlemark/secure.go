@@ -19,7 +19,12 @@ func usersFor(cfg config.Config, log zerolog.Logger) (*auth.Users, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tls-login-from: %w", err)
 	}
+	anonymous := cfg.AnonymousUser
+	if anonymous == "none" {
+		anonymous = ""
+	}
 	users := auth.NewUsers(auth.Options{
+		AnonymousUser: anonymous, AnonymousPassword: cfg.AnonymousPassword,
 		Loopback: cfg.LoopbackUsers, CertificateLogin: from, Mechanisms: cfg.Mechanisms, DefaultQueueType: cfg.DefaultQueueType,
 		Throttled: func(source string, refused int) {
 			log.Warn().Str("source", source).Int("refused", refused).Msg("too many failed logins: more are refused, their passwords are not looked at")

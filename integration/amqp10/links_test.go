@@ -220,7 +220,7 @@ func TestAttach_Refused(t *testing.T) {
 		}
 		for address, want := range map[string]amqp.ErrCond{
 			"/exchanges/none/k": "amqp:not-found", "/exchanges/amq.fanout": "amqp:unauthorized-access", "q": "amqp:invalid-field",
-			"/exchanges//k": "amqp:invalid-field", "/management": "amqp:invalid-field",
+			"/exchanges//k": "amqp:invalid-field", "/management/": "amqp:invalid-field",
 		} {
 			_, err := c.begin().NewSender(ctx, address, nil)
 			if condition(err) != want {

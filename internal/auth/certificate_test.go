@@ -5,6 +5,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/asn1"
 	"net"
+	"slices"
 	"testing"
 )
 
@@ -89,6 +90,37 @@ func TestMechanisms(t *testing.T) {
 	for from, kind := range map[string]string{"subject": "dns", "subject_alternative_name": "x400"} {
 		if _, err := ParseCertificateLogin(from, kind, 0); err == nil {
 			t.Error("no error")
+		}
+	}
+}
+
+// ANONYMOUS is offered to clients of AMQP 1.0 whom it lets in: a user who is there, has that password and may come from there.
+func TestAnonymous(t *testing.T) {
+	far := Peer{AMQP10: true, Addr: &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)}}
+	for name, test := range map[string]struct {
+		options Options
+		peer    Peer
+		want    bool
+	}{
+		"local":             {Options{AnonymousUser: "guest", AnonymousPassword: "guest", Loopback: []string{"guest"}}, Peer{AMQP10: true}, true},
+		"remote":            {Options{AnonymousUser: "guest", AnonymousPassword: "guest", Loopback: []string{"guest"}}, far, false},
+		"remote allowed":    {Options{AnonymousUser: "guest", AnonymousPassword: "guest"}, far, true},
+		"0-9-1":             {Options{AnonymousUser: "guest", AnonymousPassword: "guest"}, Peer{}, false},
+		"another password":  {Options{AnonymousUser: "guest", AnonymousPassword: "other"}, Peer{AMQP10: true}, false},
+		"no such user":      {Options{AnonymousUser: "nobody", AnonymousPassword: "guest"}, Peer{AMQP10: true}, false},
+		"nobody":            {Options{}, Peer{AMQP10: true}, false},
+		"no such mechanism": {Options{AnonymousUser: "guest", AnonymousPassword: "guest", Mechanisms: []string{"PLAIN"}}, Peer{AMQP10: true}, false},
+	} {
+		u := NewUsers(test.options)
+		if err := u.Found(Founder{Name: "guest", Password: "guest", VHost: "/"}); err != nil {
+			t.Fatal(err)
+		}
+		user, err := u.Authenticate("ANONYMOUS", []byte("anybody"), test.peer)
+		if offered := slices.Contains(u.Mechanisms(test.peer), "ANONYMOUS"); offered != test.want || (err == nil) != test.want {
+			t.Errorf("%s: offered %t, %v", name, offered, err)
+		}
+		if err == nil && user.Name != "guest" {
+			t.Errorf("%s: %+v", name, user)
 		}
 	}
 }

@@ -24,8 +24,8 @@ func refuseLogin(format string, args ...any) error {
 }
 
 // Mechanisms implements Authenticator: EXTERNAL is for those whom it lets in, with a
-// certificate that was verified and is a user's. There are clients that take it
-// wherever it is offered, and have a password.
+// certificate that was verified and is a user's, ANONYMOUS likewise. There are clients
+// that take them wherever they are offered, and have a password.
 func (u *Users) Mechanisms(peer Peer) []string {
 	var offered []string
 	for _, name := range [...]string{"PLAIN", "AMQPLAIN"} {
@@ -33,8 +33,10 @@ func (u *Users) Mechanisms(peer Peer) []string {
 			offered = append(offered, name)
 		}
 	}
-	if _, err := u.authenticate("EXTERNAL", nil, peer); err == nil {
-		offered = append(offered, "EXTERNAL")
+	for _, name := range [...]string{"EXTERNAL", "ANONYMOUS"} {
+		if _, err := u.authenticate(name, nil, peer); err == nil {
+			offered = append(offered, name)
+		}
 	}
 	return offered
 }
@@ -109,6 +111,9 @@ func (u *Users) identify(mechanism string, response []byte, peer Peer) (string, 
 		}
 		return u.options.CertificateLogin.name(peer)
 	}
+	if mechanism == "ANONYMOUS" {
+		return u.anonymous(peer)
+	}
 	name, password, err := Credentials(mechanism, response)
 	if err != nil {
 		return "", err
@@ -124,6 +129,18 @@ func (u *Users) identify(mechanism string, response []byte, peer Peer) (string, 
 		}
 		return u.comesFrom(name, peer)
 	})
+}
+
+// anonymous is the user who logs in without a name: nobody whose name and password others could not give.
+func (u *Users) anonymous(peer Peer) (string, error) {
+	name := u.options.AnonymousUser
+	if name == "" || !peer.AMQP10 || !u.allows("ANONYMOUS") {
+		return "", refuseLogin("the mechanism ANONYMOUS is for clients of AMQP 1.0, and for nobody if anonymous-login-user is none or auth-mechanisms leaves it out")
+	}
+	if known := u.now.Load().users[name]; known == nil || !known.account.Fits(u.options.AnonymousPassword) {
+		return name, invalidCredentials(name)
+	}
+	return name, nil
 }
 
 func invalidCredentials(name string) error {

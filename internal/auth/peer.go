@@ -12,6 +12,8 @@ type Peer struct {
 	Addr net.Addr
 	// HTTP: the login comes with a request to the HTTP API.
 	HTTP bool
+	// AMQP10: it speaks AMQP 1.0, whose clients may do without a name.
+	AMQP10 bool
 	// TLS: the connection is encrypted.
 	TLS bool
 	// Certificate is the client's, verified; nil without one.

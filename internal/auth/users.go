@@ -31,6 +31,8 @@ type Options struct {
 	CertificateLogin CertificateLogin
 	// Mechanisms of SASL that clients of AMQP may log in with; nil for all of them.
 	Mechanisms []string
+	// AnonymousUser is who logs in with ANONYMOUS, if AnonymousPassword is its password; "" for nobody.
+	AnonymousUser, AnonymousPassword string
 	// DefaultQueueType is that of virtual hosts that are made without one.
 	DefaultQueueType string
 	// Throttled is told that logins from a source (an address, or a network of IPv6)
@@ -54,6 +56,7 @@ type keeper struct {
 	everything *pattern.Pattern // .* is what nearly everybody has
 	throttle   *throttle
 	loopback   atomic.Pointer[[]string]
+	anyToken   atomic.Pointer[string] // whom any token is, nil for nobody
 	attempts   attempts
 
 	now      atomic.Pointer[snapshot]

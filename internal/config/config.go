@@ -20,8 +20,10 @@ type Config struct {
 	// AMQPS are those for AMQP over TLS; empty for none.
 	AMQPS []string
 	TLS   TLS
-	// Mechanisms of SASL that clients of AMQP may log in with: PLAIN, AMQPLAIN, EXTERNAL.
+	// Mechanisms of SASL that clients of AMQP may log in with: PLAIN, AMQPLAIN, EXTERNAL, ANONYMOUS.
 	Mechanisms []string
+	// AnonymousUser is who logs in with ANONYMOUS while AnonymousPassword is its password; "none" for nobody.
+	AnonymousUser, AnonymousPassword string
 	// LoopbackUsers may only come from this machine.
 	LoopbackUsers []string
 	First         FirstUser
@@ -49,6 +51,10 @@ type Config struct {
 	DataDir string
 	// LoadDefinitions is a file with definitions to be imported at the start; empty for none.
 	LoadDefinitions string
+	// ServiceBusConfig is a file with entities of Azure Service Bus; empty for none. ServiceBusHTTP is the address of their administration
+	// API; empty for none. ServiceBusEmulator: any token is good from this machine.
+	ServiceBusConfig, ServiceBusHTTP string
+	ServiceBusEmulator               bool
 	// Handshake is how long a client may take to open its connection.
 	Handshake time.Duration
 	// SendTimeout is how long a client may read nothing of what it is sent; 0 for
@@ -89,7 +95,8 @@ func Default(getenv func(string) string) Config {
 
 		TLS:           TLS{Certificate: Certificate{Versions: []string{"1.2", "1.3"}}, LoginFrom: "distinguished_name", SANType: "dns"},
 		HTTPSOwn:      Certificate{Versions: []string{"1.2", "1.3"}},
-		Mechanisms:    []string{"PLAIN", "AMQPLAIN", "EXTERNAL"},
+		Mechanisms:    []string{"PLAIN", "AMQPLAIN", "EXTERNAL", "ANONYMOUS"},
+		AnonymousUser: "guest", AnonymousPassword: "guest",
 		LoopbackUsers: []string{"guest"},
 		First: FirstUser{
 			Name: "guest", Password: "guest", VHost: "/", Tags: []string{"administrator"},
@@ -158,7 +165,7 @@ func (c Config) problems() (wrong problems) {
 	}
 	listens("amqp", c.AMQP...)
 	listens("amqps", c.AMQPS...)
-	for setting, address := range map[string]string{"http": c.HTTP, "https": c.HTTPS, "metrics": c.Metrics} {
+	for setting, address := range map[string]string{"http": c.HTTP, "https": c.HTTPS, "metrics": c.Metrics, "servicebus-http": c.ServiceBusHTTP} {
 		if address != "" {
 			listens(setting, address)
 		}
@@ -169,7 +176,7 @@ func (c Config) problems() (wrong problems) {
 		wrong.add("auth-mechanisms", "no mechanism")
 	}
 	for _, m := range c.Mechanisms {
-		wrong.among("auth-mechanisms", m, "PLAIN", "AMQPLAIN", "EXTERNAL")
+		wrong.among("auth-mechanisms", m, "PLAIN", "AMQPLAIN", "EXTERNAL", "ANONYMOUS")
 	}
 	if len(c.AMQP)+len(c.AMQPS) == 0 {
 		wrong.add("amqp", "no address")

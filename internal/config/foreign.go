@@ -22,7 +22,6 @@ type foreign struct {
 var elsewhere = []foreign{
 	{keys: []string{"auth_backends.*", "auth_backends.*.authn", "auth_backends.*.authz"}, same: []string{"internal", "rabbit_auth_backend_internal"}, refused: true, why: "users and permissions are the broker's own"},
 	{keys: []string{"auth_ldap.**", "auth_http.**", "auth_oauth2.**", "auth_cache.**"}, why: "users and permissions are the broker's own"},
-	{keys: []string{"anonymous_login_user", "anonymous_login_pass"}, same: []string{"none"}, why: "nobody logs in anonymously"},
 	{
 		keys: []string{
 			"management.oauth_provider_url", "management.oauth_client_id", "management.oauth_client_secret", "management.oauth_response_type", "management.oauth_metadata_url",

@@ -165,7 +165,7 @@ func TestRefused(t *testing.T) {
 		{"default_pass =", ":1: default-pass: no password"},
 		{"default_vhost =", ":1: default-vhost: 0 bytes are not between 1 and 255"},
 		{"auth_backends.1 = ldap", ":1: auth_backends.1 = ldap: users and permissions are the broker's own"},
-		{"auth_mechanisms.1 = ANONYMOUS", `"ANONYMOUS" is none of PLAIN, AMQPLAIN, EXTERNAL`},
+		{"auth_mechanisms.1 = RABBIT-CR-DEMO", `"RABBIT-CR-DEMO" is none of PLAIN, AMQPLAIN, EXTERNAL, ANONYMOUS`},
 		{"proxy_protocol = true", ":1: proxy_protocol = true: the PROXY protocol is not understood"},
 	} {
 		_, err := load(t, c.content, nil)

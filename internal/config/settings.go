@@ -83,8 +83,16 @@ var settings = []setting{
 	},
 	{
 		name: "auth-mechanisms", define: texts(func(c *Config) *[]string { return &c.Mechanisms }),
-		keys: []key{{"auth_mechanisms.*", choice("PLAIN", "PLAIN", "AMQPLAIN", "AMQPLAIN", "EXTERNAL", "EXTERNAL")}},
-		help: "`mechanism` that clients of AMQP may log in with: PLAIN, AMQPLAIN or EXTERNAL, which is for those with a verified certificate; may be repeated",
+		keys: []key{{"auth_mechanisms.*", choice("PLAIN", "PLAIN", "AMQPLAIN", "AMQPLAIN", "EXTERNAL", "EXTERNAL", "ANONYMOUS", "ANONYMOUS")}},
+		help: "`mechanism` that clients of AMQP may log in with: PLAIN, AMQPLAIN, EXTERNAL, which is for those with a verified certificate, or ANONYMOUS, for those of AMQP 1.0; may be repeated",
+	},
+	{
+		name: "anonymous-login-user", define: text(func(c *Config) *string { return &c.AnonymousUser }), keys: plain("anonymous_login_user"),
+		help: "the `user` who logs in with ANONYMOUS, none for nobody",
+	},
+	{
+		name: "anonymous-login-pass", noFlag: true, secret: true, define: text(func(c *Config) *string { return &c.AnonymousPassword }),
+		keys: []key{{"anonymous_login_pass", password}}, help: "that user's password: with another one nobody logs in with ANONYMOUS",
 	},
 	{
 		name: "loopback-users", reload: true, define: texts(func(c *Config) *[]string { return &c.LoopbackUsers }),
@@ -184,6 +192,18 @@ var settings = []setting{
 		name: "load-definitions", define: text(func(c *Config) *string { return &c.LoadDefinitions }),
 		keys: []key{{name: "definitions.local.path"}, {name: "management.load_definitions"}, {name: "load_definitions"}},
 		help: "`file` with definitions to be imported at each start; a new broker has no other users",
+	},
+	{
+		name: "servicebus-config", define: text(func(c *Config) *string { return &c.ServiceBusConfig }), keys: plain("servicebus.config"),
+		help: "`file` with queues, topics and subscriptions as the emulator of Azure Service Bus has it, made or changed at each start",
+	},
+	{
+		name: "servicebus-http", define: text(func(c *Config) *string { return &c.ServiceBusHTTP }), keys: plain("servicebus.http"),
+		help: "`address` of the administration API of Azure Service Bus; empty for none",
+	},
+	{
+		name: "servicebus-emulator", define: truth(func(c *Config) *bool { return &c.ServiceBusEmulator }), keys: plain("servicebus.emulator"),
+		help: "whoever comes from this machine with any token of Azure Service Bus may do everything: for development only",
 	},
 	{
 		name: "handshake-timeout", define: duration(func(c *Config) *time.Duration { return &c.Handshake }),

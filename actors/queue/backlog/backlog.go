@@ -143,31 +143,25 @@ func (b *Backlog) IsReady(h Handle) bool {
 	return s < len(b.segments) && b.segments[s].ready&bit(h) != 0
 }
 
-// Get returns the message, which is not paged out. Its slices are views that stay valid and unchanged for ever; they must not be written to.
-func (b *Backlog) Get(h Handle) Record {
+// Get fills a zero record with the message, which is not paged out. Its slices are views that stay valid and unchanged for ever; they
+// must not be written to.
+func (b *Backlog) Get(h Handle, r *Record) {
 	seg := &b.segments[h>>segmentBits]
 	if seg.paged&bit(h) != 0 {
 		panic("backlog: Get of a message that is paged out")
 	}
 	e := &seg.entries[h&segmentMask]
-	r := Record{
-		Deadline:      e.Deadline,
-		Seq:           e.Seq,
-		DeliveryCount: e.DeliveryCount,
-		Priority:      seg.priority,
-		Redelivered:   e.Redelivered,
-		Persistent:    e.Persistent,
-		Released:      e.Marks&Released != 0,
-	}
+	r.Deadline, r.Seq, r.DeliveryCount = e.Deadline, e.Seq, e.DeliveryCount
+	r.Priority, r.Redelivered, r.Persistent = seg.priority, e.Redelivered, e.Persistent
+	r.Released = e.Marks&Released != 0
 	if e.flags&flagKept != 0 {
-		b.kept.get(e.block, &r)
+		b.kept.get(e.block, r)
 	} else {
-		b.slab.get(e.block, int(e.offset), int(e.size), &r)
+		b.slab.get(e.block, int(e.offset), int(e.size), r)
 	}
 	if e.flags&flagOverlay != 0 {
 		r.Overlay = b.odd.overlays[h]
 	}
-	return r
 }
 
 // Entry returns the fixed part of h, in place.

@@ -188,7 +188,7 @@ func TestOldMessageAtHead(t *testing.T) {
 		b.Remove(h)
 	}
 	b.Return(old)
-	if h, _ := b.First(); h != old || string(b.Get(h).Body) != string(small().Body) {
+	if h, _ := b.First(); h != old || string(got(&b, h).Body) != string(small().Body) {
 		t.Error("the old message is not what it was")
 	}
 	if n := b.Memory(); n > 32<<10 {
@@ -221,7 +221,7 @@ func TestFewSurvivors(t *testing.T) {
 		t.Errorf("blocks hold %d bytes for %d live ones", b.slab.held, live)
 	}
 	for h, body := range want {
-		if string(b.Get(h).Body) != body {
+		if string(got(&b, h).Body) != body {
 			t.Fatalf("message %d has changed", h)
 		}
 	}
@@ -245,4 +245,10 @@ func TestAllocations(t *testing.T) {
 	if allocs > 50 {
 		t.Errorf("%v allocations for %d messages", allocs, len(ring))
 	}
+}
+
+// got is Get as a value.
+func got(b *Backlog, h Handle) (r Record) {
+	b.Get(h, &r)
+	return r
 }

@@ -130,7 +130,8 @@ func (m *model) checkAll() {
 			}
 			continue
 		}
-		got := m.backlog.Get(n.handle)
+		var got Record
+		m.backlog.Get(n.handle, &got)
 		m.views = append(m.views, view{got.Body, bytes.Clone(got.Body)})
 		got.Shared = n.record.Shared
 		if !reflect.DeepEqual(normal(got), normal(n.record)) {

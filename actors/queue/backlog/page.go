@@ -108,7 +108,8 @@ func (b *Backlog) Has(h Handle, seq uint64) bool {
 // Times returns Record.Enqueued and Record.TTL of h, paged out or not.
 func (b *Backlog) Times(h Handle) (enqueued, ttl int64) {
 	if !b.IsPaged(h) {
-		r := b.Get(h)
+		var r Record
+		b.Get(h, &r)
 		return r.Enqueued, r.TTL
 	}
 	e := b.Entry(h)

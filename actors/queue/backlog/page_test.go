@@ -75,7 +75,7 @@ func TestTableOfKeptShrinks(t *testing.T) {
 			b.PageOut(h)
 		}
 	}
-	if got := b.Get(handles[4000]); got.Seq != 4000 || len(got.Body) != 1000 {
+	if got := got(&b, handles[4000]); got.Seq != 4000 || len(got.Body) != 1000 {
 		t.Errorf("got %+v", got)
 	}
 	if n := cap(b.kept.items); n > keepTable {

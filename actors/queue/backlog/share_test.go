@@ -28,7 +28,7 @@ func TestShareCountsOnce(t *testing.T) {
 	if grown := heap() - before; grown > size {
 		t.Errorf("%d bytes more", grown)
 	}
-	dead := queues[0].Get(handles[0])
+	dead := got(&queues[0], handles[0])
 	var letters Backlog
 	letters.Budget = &b
 	letters.Push(&dead)
@@ -58,7 +58,7 @@ func TestOwnCountsOnce(t *testing.T) {
 	from, to := Backlog{Budget: &b}, Backlog{Budget: &b}
 	for _, size := range []int{largestRecord + 1, 1 << 20} {
 		h := from.Push(&Record{Body: make([]byte, size), TTL: NoTTL})
-		dead := from.Get(h)
+		dead := got(&from, h)
 		g := to.Push(&dead)
 		if used := b.Used(); used != int64(size) || from.Counted()+to.Counted() != 0 {
 			t.Errorf("%d bytes of %d", used, size)
@@ -130,7 +130,7 @@ func TestSharedIsHeldWhereItIs(t *testing.T) {
 	for size, kept := range map[int]bool{smallestKept / 2: false, 2 * smallestKept: true} {
 		r := Record{Body: make([]byte, size), TTL: NoTTL, Shared: true, Share: message.NewShare(size)}
 		var b Backlog
-		if h := b.Push(&r); (&b.Get(h).Body[0] == &r.Body[0]) != kept {
+		if h := b.Push(&r); (&got(&b, h).Body[0] == &r.Body[0]) != kept {
 			t.Errorf("%d bytes: held where they are %v", size, !kept)
 		}
 		if h := Handle(len(b.segments) << segmentBits); b.IsReady(h) {

@@ -78,7 +78,8 @@ func (c *Claim) show(b *backlog.Backlog, h backlog.Handle, at int) {
 		c.Want = append(c.Want, store.Ref{Seq: b.Seq(h), At: store.Position(b.Place(h))})
 		c.missing = append(c.missing, at)
 	} else {
-		r := b.Get(h)
+		var r backlog.Record
+		b.Get(h, &r)
 		shown.Message = content.Message(&r)
 	}
 	c.Reply.Messages = append(c.Reply.Messages, shown)

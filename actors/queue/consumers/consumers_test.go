@@ -109,7 +109,7 @@ func (s *Set) deliverNext() (err error) {
 		}
 	})
 	s.Hold(next.Channel, Delivery{Message: 1, Consumer: next})
-	s.Deliver(next, mail.Delivery{})
+	s.Deliver(next, 0)
 	if next.Prefetch > 0 && next.unacked > next.Prefetch {
 		err = fmt.Errorf("%d of %d", next.unacked, next.Prefetch)
 	}

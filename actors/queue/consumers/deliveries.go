@@ -7,16 +7,16 @@ import (
 	"candlemark/actors/mail"
 )
 
-// Deliver gives c, whose turn it is, a message and passes the turn on. What a consumer gets in one turn is one mail,
-// which it returns.
-func (s *Set) Deliver(c *Consumer, d mail.Delivery) *mail.Deliver {
+// Deliver gives c, whose turn it is, a message with a body of so many bytes and passes the turn on. What a consumer gets in one turn is
+// one mail, which it returns, and the zero delivery in it that the caller fills.
+func (s *Set) Deliver(c *Consumer, body int) (*mail.Deliver, *mail.Delivery) {
 	if c.deliver == nil {
 		c.deliver = mail.NewDeliver(s.queue, c.Tag, c.NoAck)
 		s.touched = append(s.touched, c)
 	}
-	c.deliver.Items = append(c.deliver.Items, d)
+	c.deliver.Items = append(c.deliver.Items, mail.Delivery{})
 	c.messages++
-	c.bytes += len(d.Message.Body)
+	c.bytes += body
 	c.ring.advance(c)
 	if c.Credited {
 		c.useOwnCredit()
@@ -25,7 +25,7 @@ func (s *Set) Deliver(c *Consumer, d mail.Delivery) *mail.Deliver {
 	if c.Limited {
 		s.useCredit(c)
 	}
-	return c.deliver
+	return c.deliver, &c.deliver.Items[len(c.deliver.Items)-1]
 }
 
 // Flush sends each consumer what it was given in this turn, in one mail, and counts the

@@ -11,14 +11,12 @@ import (
 // largeBody is from how many bytes on a body is kept as it was read, not copied.
 const largeBody = 8 << 10
 
-// Kept is the backlog's record of a message that was enqueued at now and is due at deadline, both wall ms. The queue has
+// Keep fills a zero record of the backlog with a message that was enqueued at now and is due at deadline, both wall ms. The queue has
 // priorities up to highest.
-func Kept(m *message.Message, seq uint64, deadline, now int64, highest uint8) backlog.Record {
-	return backlog.Record{
-		Exchange: m.Exchange, RoutingKey: m.RoutingKey, Header: m.Header, Body: m.Body, Overlay: m.Overlay,
-		Deadline: deadline, TTL: m.TTL, Enqueued: now, Priority: min(m.Priority, highest),
-		Persistent: m.Persistent, Seq: seq, Shared: m.Owned, Share: m.Share,
-	}
+func Keep(r *backlog.Record, m *message.Message, seq uint64, deadline, now int64, highest uint8) {
+	r.Exchange, r.RoutingKey, r.Header, r.Body, r.Overlay = m.Exchange, m.RoutingKey, m.Header, m.Body, m.Overlay
+	r.Deadline, r.TTL, r.Enqueued, r.Priority = deadline, m.TTL, now, min(m.Priority, highest)
+	r.Persistent, r.Seq, r.Shared, r.Share = m.Persistent, seq, m.Owned, m.Share
 }
 
 // Recovered is the backlog's record of a message that the journal has, in a queue with priorities up to highest.
@@ -30,11 +28,15 @@ func Recovered(m *store.Recovered, highest uint8) backlog.Record {
 }
 
 // Message returns a stored message as other actors see it: its bytes are in the backlog's slab, which is never written again.
-func Message(r *backlog.Record) message.Message {
-	return message.Message{
-		Exchange: r.Exchange, RoutingKey: r.RoutingKey, Header: r.Header, Body: r.Body, Overlay: Overlay(r),
-		TTL: r.TTL, Priority: r.Priority, Persistent: r.Persistent, Owned: true, Share: r.Share,
-	}
+func Message(r *backlog.Record) (m message.Message) {
+	show(&m, r)
+	return m
+}
+
+// show is Message into a zero message.
+func show(m *message.Message, r *backlog.Record) {
+	m.Exchange, m.RoutingKey, m.Header, m.Body, m.Overlay = r.Exchange, r.RoutingKey, r.Header, r.Body, Overlay(r)
+	m.TTL, m.Priority, m.Persistent, m.Owned, m.Share = r.TTL, r.Priority, r.Persistent, true, r.Share
 }
 
 // Overlay returns the headers that the broker adds to a stored message, nil for none.
@@ -71,14 +73,14 @@ type Style struct {
 	Skew   int64 // ms that a date is ahead of its time here (clock.Skew)
 }
 
-// Delivery is a stored message as a consumer gets it.
-func (s Style) Delivery(r *backlog.Record) mail.Delivery {
-	d := mail.Delivery{Redelivered: r.Redelivered, Message: Message(r)}
+// Deliver fills a delivery that is zero, but for its number, with a stored message as a consumer gets it.
+func (s Style) Deliver(d *mail.Delivery, r *backlog.Record) {
+	d.Redelivered = r.Redelivered
+	show(&d.Message, r)
 	if s.Counts && r.DeliveryCount > 0 {
 		d.Message.Overlay = d.Message.Overlay.Counted(r.DeliveryCount)
 	}
 	d.Message.Overlay = s.Stamp(d.Message.Overlay, r.Enqueued, r.Deadline)
-	return d
 }
 
 // Facts are those of a stored message that is about to be delivered.

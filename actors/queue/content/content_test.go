@@ -67,7 +67,8 @@ func TestTimes(t *testing.T) {
 // TestThereAndBack: what is paged out and read again is what was published; what cannot be that is refused.
 func TestThereAndBack(t *testing.T) {
 	m := message.Message{Exchange: []byte("x"), RoutingKey: []byte("k"), Header: header(nil), Body: []byte("body"), TTL: 5, Priority: 9, Persistent: true}
-	kept := Kept(&m, 3, store.Never, start, 4)
+	var kept backlog.Record
+	Keep(&kept, &m, 3, store.Never, start, 4)
 	b := &backlog.Backlog{}
 	h := b.PushPaged(&kept, uint32(len(m.Body)), 1)
 	stored := store.Record{Exchange: m.Exchange, RoutingKey: m.RoutingKey, Header: m.Header, Body: m.Body}
@@ -79,7 +80,8 @@ func TestThereAndBack(t *testing.T) {
 	if !PageIn(b, h, &stored) {
 		t.Fatal("refused")
 	}
-	r := b.Get(h)
+	var r backlog.Record
+	b.Get(h, &r)
 	got := Message(&r)
 	if string(got.Exchange)+string(got.RoutingKey)+string(got.Body) != "xkbody" || got.Priority != 4 || Priority(&got) != 7 || MessageID(got.Header) != "id" {
 		t.Errorf("%+v", got)

@@ -72,7 +72,8 @@ func (l *Set) add(b *batch, id uint64, x deadLetter) bool {
 		b.mail.Guarantee = guarantee
 		l.Out.Send(l.VHost.DeadLetter, b.mail)
 	}
-	r := l.Messages.Get(x.message)
+	var r backlog.Record
+	l.Messages.Get(x.message, &r)
 	m := content.Message(&r)
 	m.Number, m.Priority = id, content.Priority(&m)
 	if x.reason == store.Forwarded {

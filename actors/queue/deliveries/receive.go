@@ -50,7 +50,7 @@ func (x *receiving) take(h backlog.Handle, now clock.Instant) {
 		x.want = append(x.want, store.Ref{Seq: b.Seq(h), At: store.Position(b.Place(h))})
 		x.at = append(x.at, len(x.reply.Deliveries))
 	} else {
-		r = b.Get(h)
+		b.Get(h, &r)
 	}
 	delivery := x.delivery(h, &r)
 	switch {
@@ -79,7 +79,8 @@ func (x *receiving) delivery(h backlog.Handle, r *backlog.Record) mail.Delivery 
 	r.Seq, r.Deadline, r.DeliveryCount, r.Redelivered = e.Seq, e.Deadline, e.DeliveryCount, e.Redelivered
 	r.Enqueued, r.TTL = set.Backlog.Times(h)
 	r.Priority, r.Persistent = set.Backlog.Priority(h), e.Persistent
-	delivery := set.Style().Delivery(r)
+	var delivery mail.Delivery
+	set.Style().Deliver(&delivery, r)
 	delivery.Facts = set.Style().Facts(r)
 	return delivery
 }

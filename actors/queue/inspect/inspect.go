@@ -137,7 +137,9 @@ func HeadTimestamp(b *backlog.Backlog) uint64 {
 	if !ok || b.IsPaged(h) {
 		return 0
 	}
-	scan, _ := protocol.ScanProperties(b.Get(h).Header)
+	var r backlog.Record
+	b.Get(h, &r)
+	scan, _ := protocol.ScanProperties(r.Header)
 	return scan.Timestamp
 }
 

@@ -81,7 +81,8 @@ func (v *View) scheduledMessage(h backlog.Handle) mail.ScheduledMessage {
 		Seq: e.Seq, Due: e.Deadline + v.Style.Skew, Enqueued: enqueued + v.Style.Skew, Bytes: b.Size(h), Persistent: e.Persistent,
 	}
 	if !b.IsPaged(h) {
-		r := b.Get(h)
+		var r backlog.Record
+		b.Get(h, &r)
 		describe(&m, r.Exchange, r.RoutingKey, r.Header)
 	}
 	return m

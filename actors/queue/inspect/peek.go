@@ -177,7 +177,8 @@ func (p *peeking) show(b *backlog.Backlog, h backlog.Handle, m mail.PeekedMessag
 		p.bytes += m.Size + paging.Overhead
 		p.missing.add(b, h, len(p.reply.Messages))
 	} else {
-		r := b.Get(h)
+		var r backlog.Record
+		b.Get(h, &r)
 		p.fill(&m, &r)
 	}
 	p.reply.Messages = append(p.reply.Messages, m)
@@ -190,7 +191,8 @@ func (p *peeking) fill(m *mail.PeekedMessage, r *backlog.Record) {
 	if m.Expires != 0 {
 		r.Deadline = m.Expires - skew
 	}
-	d := p.Style.Delivery(r)
+	var d mail.Delivery
+	p.Style.Deliver(&d, r)
 	header, err := d.Message.Overlay.Header(r.Header)
 	if err != nil {
 		header = r.Header

@@ -135,8 +135,9 @@ func PurgeDeferred(s *Set, limit int) (done bool) {
 
 // Amend adds to what the broker adds to a message, whose content is in memory (LOCK-2).
 func (s *Set) Amend(h backlog.Handle, annotations, properties protocol.Table) {
-	before := s.Backlog.Get(h).Overlay
-	if o := before.Amended(annotations, properties); o != before {
+	var r backlog.Record
+	s.Backlog.Get(h, &r)
+	if o := r.Overlay.Amended(annotations, properties); o != r.Overlay {
 		s.Backlog.SetOverlay(h, o)
 		s.Journal.PutAgain(&s.Backlog, h)
 	}

@@ -40,7 +40,8 @@ func (s *Set) ForwardReady(now clock.Instant) (more bool) {
 // Forward hands a ready message on, with its content in memory and off the wheel. One that is only now, as a TTL of 0
 // says, is moved on all the same.
 func (s *Set) Forward(h backlog.Handle, now bool) {
-	r := s.Backlog.Get(h)
+	var r backlog.Record
+	s.Backlog.Get(h, &r)
 	s.Pager.Took(len(r.Body))
 	if r.Overlay != nil && r.Overlay.Hops >= hopsLimit {
 		s.EndReady(h, store.Exhausted)

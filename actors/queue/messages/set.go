@@ -77,7 +77,8 @@ func (s *Set) Shown() int { return s.Backlog.Ready() + s.DeadLetters.Counts().Fo
 // Keep copies a message into the backlog, ready, and writes it down if it is to survive.
 func (s *Set) Keep(m *message.Message, deadline int64, now clock.Instant) backlog.Handle {
 	s.Seq++
-	r := content.Kept(m, s.Seq, deadline, now.Ceil(), s.Settings.MaxPriority)
+	var r backlog.Record
+	content.Keep(&r, m, s.Seq, deadline, now.Ceil(), s.Settings.MaxPriority)
 	h := s.Backlog.Push(&r)
 	if s.Journal.Keeps(m.Persistent) {
 		s.Journal.Put(&s.Backlog, h)
@@ -101,7 +102,8 @@ func (s *Set) KeepScheduled(m *message.Message, times content.Times, now clock.I
 		m.Cap(max(times.Expires-due.At, 0)) // TTL begins when it is due
 	}
 	s.Seq++
-	r := content.Kept(m, s.Seq, due.At, now.Ceil(), s.Settings.MaxPriority)
+	var r backlog.Record
+	content.Keep(&r, m, s.Seq, due.At, now.Ceil(), s.Settings.MaxPriority)
 	return s.ensureScheduled().Enqueue(&r, times, &s.Journal, s.OverLimit)
 }
 
@@ -152,7 +154,9 @@ func (s *Set) ExpiredByHeader(h backlog.Handle, now clock.Instant) bool {
 	if s.Settings.ExpiresAtHeader == "" || s.Backlog.IsPaged(h) {
 		return false
 	}
-	r, reader := s.Backlog.Get(h), s.Reader()
+	var r backlog.Record
+	s.Backlog.Get(h, &r)
+	reader := s.Reader()
 	at, ok := reader.Expiry(r.Overlay, r.Header)
 	return ok && at <= now.Floor()
 }

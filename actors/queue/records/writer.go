@@ -110,7 +110,8 @@ func (w *Writer) putAgain(c *Commit) {
 
 func (w *Writer) write(kind store.Kind, b *backlog.Backlog, h backlog.Handle) *store.Record {
 	b.Entry(h).Marks |= backlog.Stored
-	r := b.Get(h)
+	var r backlog.Record
+	b.Get(h, &r)
 	return w.committing().add(kind, h, &r, content.Overlay(&r))
 }
 

@@ -34,7 +34,10 @@ func (x *Schedule) Change(c *Change, w *records.Writer, seq uint64, id string) (
 			if x.Messages.IsPaged(h) {
 				paged = append(paged, h)
 				want = append(want, x.Ref(h))
-			} else if r := x.Messages.Get(h); content.MessageID(r.Header) == id {
+				continue
+			}
+			var r backlog.Record
+			if x.Messages.Get(h, &r); content.MessageID(r.Header) == id {
 				x.change(c, w, h)
 			}
 		}

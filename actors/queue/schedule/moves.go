@@ -58,7 +58,8 @@ func (x *Schedule) Move(h backlog.Handle, b *backlog.Backlog, e *expiry.Expiry, 
 	if paged {
 		_, r.TTL = x.Messages.Times(h)
 	} else {
-		r = x.Messages.Get(h)
+		r = backlog.Record{}
+		x.Messages.Get(h, &r)
 		r.DeliveryCount = 0
 	}
 	backlog.Disorder(b)

@@ -34,15 +34,26 @@ func to10(v any) (converted any, ok bool) {
 		}
 		return list, true
 	case protocol.Table:
-		m := make(amqp10.Map, 0, len(v))
-		for _, f := range v {
-			if c, ok := to10(f.Value); ok && utf8.ValidString(f.Key) {
-				m = append(m, amqp10.Entry{Key: f.Key, Value: c})
-			}
-		}
-		return m, true
+		return Map(v), true
 	}
 	return nil, false
+}
+
+// Map is a table as a map with strings as keys. Fields that AMQP 1.0 has no type for are left out.
+func Map(t protocol.Table) amqp10.Map {
+	m := make(amqp10.Map, 0, len(t))
+	for _, f := range t {
+		if c, ok := to10(f.Value); ok && utf8.ValidString(f.Key) {
+			m = append(m, amqp10.Entry{Key: f.Key, Value: c})
+		}
+	}
+	return m
+}
+
+// Table is a map as a table; ok is false if it has a key that is no text of at most 255 bytes, or a value that 0-9-1 has no type for.
+func Table(m amqp10.Map) (t protocol.Table, ok bool) {
+	t = table(m, keyText)
+	return t, len(t) == len(m)
 }
 
 // scalar is whether a field value of 0-9-1 holds no others.

@@ -1,0 +1,174 @@
+package session
+
+import (
+	"cmp"
+	"slices"
+
+	"candlemark/internal/dialect/management"
+	"candlemark/protocol/amqp10"
+)
+
+// requestCredit is how many requests a client may send on a link ahead of answers that are written. It gets more at half of that.
+const requestCredit = 8
+
+// node is something of the broker's own that answers requests: the client sends them on one link and receives the answers on
+// another one of the same session.
+type node struct {
+	address string
+	largest uint64 // request in bytes
+	// run runs a request, which is valid until it returns, and calls done once with the answer, a whole message, and where that is wanted;
+	// meanwhile the client's input may wait. The error is of what is no request, and has no answer.
+	run func(s *state, request []byte, done func(replyTo string, answer []byte)) error
+}
+
+// nodeAt finds the node of an address; nil: there is none.
+func nodeAt(address string) *node {
+	if address == management.Address {
+		return &node{address, largestManagement, manage}
+	}
+	return nil
+}
+
+// answers is the state of a link that the client receives the answers of a node on.
+type answers struct {
+	account
+	node    string // address
+	target  string // address that the client has given the link
+	settled bool
+	held    uint32        // answers that wait to be written
+	waiting []*nodeAnswer // that there is no credit for
+}
+
+// nodeAnswer is an answer that is not written.
+type nodeAnswer struct {
+	message []byte
+	of      *link // that the request came on
+}
+
+// attachAnswers attaches a link that the client receives answers on.
+func attachAnswers(s *state, m *amqp10.Attach, n *node) {
+	a := &answers{node: n.address, settled: m.SndSettleMode != amqp10.SenderUnsettled}
+	if m.Target != nil {
+		a.target = m.Target.Address.Or("")
+	}
+	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, answers: a}
+	s.reply(&amqp10.Attach{
+		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleSender, SndSettleMode: m.SndSettleMode, RcvSettleMode: m.RcvSettleMode,
+		Source: m.Source, Target: m.Target,
+		InitialDeliveryCount: amqp10.Some(uint32(0)), MaxMessageSize: amqp10.Some(s.cfg.MaxMessage), Properties: m.Properties,
+	})
+}
+
+// ask runs a request.
+func ask(s *state, d *delivery, n *node, request []byte) {
+	l, p := d.link, d.link.publisher
+	p.open++
+	err := n.run(s, request, func(replyTo string, answer []byte) { giveAnswer(s, l, replyTo, answer) })
+	if err != nil {
+		s.failLink(l, err)
+	}
+	if l.closing {
+		return
+	}
+	s.settle(d, amqp10.State{Kind: amqp10.Accepted})
+}
+
+// giveAnswer has an answer written as soon as the client has credit for it. Those that wait count among what clients have begun.
+func giveAnswer(s *state, l *link, replyTo string, message []byte) {
+	if l.publisher == nil {
+		return
+	}
+	to := answersFor(s, l, replyTo)
+	if to == nil {
+		s.failLink(l, amqp10.Errorf(amqp10.PreconditionFailed, "no link of the session receives answers of '%s'", l.publisher.node.address))
+		return
+	}
+	if ok, most := s.cfg.Arrivals.Keep(int64(len(message))); !ok {
+		s.failLink(l, amqp10.Errorf(amqp10.ResourceLimitExceeded, "no room for answers beyond %d bytes of what clients have begun", most))
+		return
+	}
+	to.answers.waiting = append(to.answers.waiting, &nodeAnswer{message, l})
+	holdAnswers(s, to)
+}
+
+// answersFor finds the link for the answers to what comes on l: its target or its name is where the client wants them, or it is called
+// like l; else it is the one that was attached first; nil if there is none.
+func answersFor(s *state, l *link, replyTo string) *link {
+	rank := func(to *link) int {
+		switch {
+		case replyTo != "" && to.answers.target == replyTo:
+			return 0
+		case replyTo != "" && to.name == replyTo:
+			return 1
+		case to.name == l.name:
+			return 2
+		}
+		return 3
+	}
+	var found []*link
+	for _, to := range s.links {
+		if to.answers != nil && to.answers.node == l.publisher.node.address {
+			found = append(found, to)
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return slices.MinFunc(found, func(a, b *link) int { return cmp.Or(rank(a)-rank(b), cmp.Compare(a.handle, b.handle)) })
+}
+
+// holdAnswers has those written that there is credit for.
+func holdAnswers(s *state, l *link) {
+	a := l.answers
+	for len(a.waiting) > 0 && a.credit() > a.held {
+		s.held = append(s.held, &writing{link: l, answer: a.waiting[0]})
+		a.waiting = slices.Delete(a.waiting, 0, 1)
+		a.held++
+	}
+}
+
+// answersWanted takes what the client says of its credit.
+func answersWanted(s *state, l *link, f *amqp10.Flow) {
+	a := l.answers
+	if f.LinkCredit.Set {
+		a.given(f)
+		holdAnswers(s, l)
+	}
+	if f.Drain {
+		s.holdDrained(l, a.limit)
+		a.limit = a.count + a.held // what follows needs new credit
+	} else if f.Echo {
+		s.reply(l.flow(&s.windows))
+	}
+}
+
+// appendAnswer appends an answer. It is blocked when the client's window is full.
+func appendAnswer(s *state, b []byte, w *writing) (_ []byte, blocked bool) {
+	if s.windows.remoteIncoming == 0 || !s.cfg.Outbox.RoomFor(b) {
+		return b, true
+	}
+	if s.sending.of == nil {
+		tag := s.unacked.Tag(nil, 0, false)
+		s.owners.Skip()
+		s.begins(w, tag, w.answer.message, nil, w.link.answers.settled)
+		w.link.answers.held--
+	}
+	if b = s.appendTransfers(b, false); s.sending.of != nil {
+		return b, true
+	}
+	s.refill(s.dropAnswer(w.answer))
+	return b, false
+}
+
+// dropAnswer forgets an answer, unless it is nil: it is written, or nobody wants it any more. It returns the link of the request, which may
+// send another one.
+func (s *state) dropAnswer(a *nodeAnswer) *link {
+	if a == nil {
+		return nil
+	}
+	s.cfg.Arrivals.Drop(int64(len(a.message)))
+	if p := a.of.publisher; p != nil {
+		p.open--
+	}
+	return a.of
+}

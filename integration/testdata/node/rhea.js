@@ -1,0 +1,189 @@
+// npm's rhea, AMQP 1.0: declare, bind, publish, all outcomes, receive settled and unsettled, drain, purge, unbind, delete, refuse.
+const assert = require('node:assert');
+const rhea = require('rhea');
+
+const port = Number(process.argv[2]);
+const login = { host: '127.0.0.1', port, username: 'guest', password: 'guest', reconnect: false };
+
+// event waits for one event of an emitter; others that end it are failures.
+function event(emitter, name, ...failures) {
+  return new Promise((resolve, reject) => {
+    const fail = (context) => {
+      const { error } = context.receiver || context.sender || context.session || context.connection || {};
+      reject(new Error(`${error ? error.condition : 'disconnected'}, not ${name}`));
+    };
+    for (const failure of failures) emitter.once(failure, fail);
+    emitter.once(name, (context) => {
+      for (const failure of failures) emitter.removeListener(failure, fail);
+      resolve(context);
+    });
+  });
+}
+
+async function connect(options = {}) {
+  const connection = rhea.create_container().connect({ ...login, ...options });
+  await event(connection, 'connection_open', 'connection_error', 'disconnected');
+  return connection;
+}
+
+async function sender(connection, address, options = {}) {
+  const s = connection.create_session();
+  s.open();
+  const link = s.open_sender({ target: { address }, ...options });
+  await event(link, 'sendable', 'sender_error', 'session_error');
+  return link;
+}
+
+async function receiver(connection, address, options = {}) {
+  const s = connection.create_session();
+  s.open();
+  const link = s.open_receiver({ source: { address }, credit_window: 0, autoaccept: false, ...options });
+  await event(link, 'receiver_open', 'receiver_error', 'session_error');
+  return link;
+}
+
+// send sends a message and returns the name of its outcome.
+async function send(link, message) {
+  const outcomes = ['accepted', 'released', 'rejected', 'modified'];
+  const done = Promise.race(outcomes.map((name) => event(link, name).then(() => name)));
+  link.send(message);
+  return done;
+}
+
+async function receive(link) {
+  const got = event(link, 'message', 'receiver_error');
+  link.add_credit(1);
+  return got;
+}
+
+// management opens a pair of links, with two names because rhea finds its links by them, and returns what sends a request and returns code and body of its answer.
+async function management(connection) {
+  const session = connection.create_session();
+  session.open();
+  const pair = { snd_settle_mode: 1, properties: { paired: true } };
+  const requests = session.open_sender({ ...pair, name: 'requests', target: { address: '/management' } });
+  const answers = session.open_receiver({ ...pair, name: 'answers', source: { address: '/management' }, credit_window: 10 });
+  await event(requests, 'sendable', 'sender_error', 'session_error');
+  let id = 0;
+  return async (subject, to, body = null) => {
+    const answer = event(answers, 'message', 'receiver_error', 'session_error');
+    id += 1;
+    requests.send({ message_id: `${id}`, to, subject, reply_to: '$me', body });
+    const { message } = await answer;
+    assert.strictEqual(message.correlation_id, `${id}`);
+    assert.strictEqual(message.application_properties['http:response'], '1.1');
+    return { code: Number(message.subject), body: message.body };
+  };
+}
+
+const jobs = {
+  async topology(connection) {
+    const ask = await management(connection);
+    const made = await ask('PUT', '/queues/rhea%2Fa', { durable: true, exclusive: false, auto_delete: false, arguments: { 'x-max-length': 9 } });
+    assert.strictEqual(made.code, 201);
+    assert.strictEqual(made.body.name, 'rhea/a');
+    assert.strictEqual(made.body.arguments['x-max-length'], 9);
+    assert.deepStrictEqual(made.body.replicas, [made.body.leader]);
+    assert.strictEqual((await ask('PUT', '/queues/rhea%2Fa', { durable: false, arguments: {} })).code, 409);
+    assert.strictEqual((await ask('PUT', '/exchanges/rhea', { type: 'topic', durable: true, arguments: {} })).code, 204);
+    const binding = { source: 'rhea', destination_queue: 'rhea/a', binding_key: 'a.*', arguments: {} };
+    assert.strictEqual((await ask('POST', '/bindings', binding)).code, 204);
+    const to = await sender(connection, '/exchanges/rhea/a.b');
+    assert.strictEqual(await send(to, { body: 'routed' }), 'accepted');
+    assert.strictEqual((await ask('GET', '/queues/rhea%2Fa')).body.message_count, 1);
+    const list = await ask('GET', '/bindings?src=rhea&dstq=rhea%2Fa&key=a.%2A');
+    assert.strictEqual(list.body.length, 1);
+    assert.strictEqual((await ask('DELETE', list.body[0].location)).code, 204);
+    assert.strictEqual(await send(to, { body: 'unroutable' }), 'released');
+    assert.strictEqual((await ask('DELETE', '/queues/rhea%2Fa/messages')).body.message_count, 1);
+    assert.strictEqual((await ask('DELETE', '/queues/rhea%2Fa')).code, 200);
+    assert.strictEqual((await ask('DELETE', '/exchanges/rhea')).code, 204);
+    assert.strictEqual((await ask('GET', '/queues/rhea%2Fa')).code, 404);
+  },
+
+  async outcomes(connection) {
+    const ask = await management(connection);
+    await ask('PUT', '/queues/rhea-dead', { arguments: {} });
+    await ask('PUT', '/queues/rhea-q', { arguments: { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'rhea-dead' } });
+    const to = await sender(connection, '/queues/rhea-q');
+    const from = await receiver(connection, '/queues/rhea-q');
+    const dead = await receiver(connection, '/queues/rhea-dead');
+    for (const [how, again] of [
+      [(d) => d.release({ delivery_failed: false }), true], [(d) => d.modified({ delivery_failed: true }), true],
+      [(d) => d.reject(), false], [(d) => d.modified({ undeliverable_here: true }), false], [(d) => d.accept(), null],
+    ]) {
+      assert.strictEqual(await send(to, { body: `${how}`, application_properties: { n: 1 } }), 'accepted');
+      const first = await receive(from);
+      assert.strictEqual(first.message.body, `${how}`);
+      how(first.delivery);
+      if (again !== null) {
+        const second = await receive(again ? from : dead);
+        assert.strictEqual(second.message.body, `${how}`);
+        assert.strictEqual(second.message.application_properties.n, 1);
+        second.delivery.accept();
+      }
+    }
+    assert.strictEqual((await ask('GET', '/queues/rhea-q')).body.message_count, 0);
+    for (const link of [from, dead]) {
+      link.close();
+      await event(link, 'receiver_close');
+    }
+    await ask('DELETE', '/queues/rhea-q');
+    await ask('DELETE', '/queues/rhea-dead');
+  },
+
+  async settledByTheSender(connection) {
+    const ask = await management(connection);
+    await ask('PUT', '/queues/rhea-s', { arguments: {} });
+    const to = await sender(connection, '/queues/rhea-s');
+    for (const body of ['1', '2', '3']) assert.strictEqual(await send(to, { body }), 'accepted');
+    const from = await receiver(connection, '/queues/rhea-s', { snd_settle_mode: 1 });
+    for (const body of ['1', '2', '3']) assert.strictEqual((await receive(from)).message.body, body);
+    const drained = event(from, 'receiver_drained');
+    from.drain = true;
+    from.add_credit(5);
+    await drained;
+    assert.strictEqual(from.credit, 0);
+    const gone = event(from, 'receiver_error');
+    await ask('DELETE', '/queues/rhea-s');
+    assert.strictEqual((await gone).receiver.error.condition, 'amqp:resource-deleted');
+  },
+
+  async refused(connection) {
+    const session = connection.create_session();
+    session.open();
+    const end = event(session, 'session_error');
+    session.open_receiver({ source: { address: '/queues/rhea-none' } });
+    assert.strictEqual((await end).session.error.condition, 'amqp:not-found');
+  },
+
+  async anonymous() {
+    const connection = await connect({ password: undefined, username: 'somebody' });
+    const ask = await management(connection);
+    assert.strictEqual((await ask('GET', '/queues/rhea-none')).code, 404);
+    connection.close();
+  },
+};
+
+async function main() {
+  const connection = await connect();
+  await Promise.all(Object.entries(jobs).map(async ([name, job]) => {
+    try {
+      await job(connection);
+    } catch (e) {
+      throw new Error(`${name}: ${e.stack}`);
+    }
+  }));
+  connection.close();
+  await event(connection, 'connection_close');
+}
+
+setTimeout(() => {
+  console.error('it takes too long');
+  process.exit(1);
+}, 60000).unref();
+
+main().catch((e) => {
+  console.error(e);
+  process.exit(1);
+});
