@@ -60,7 +60,7 @@ func (b *broker) asked(path string) string {
 	return string(all)
 }
 
-// element is the text of an element of XML.
+// element returns the text of an element of XML.
 func element(text, name string) string {
 	if m := regexp.MustCompile(`<(?:\w+:)?` + name + `(?: [^>]*)?>([^<]*)<`).FindStringSubmatch(text); m != nil {
 		return m[1]

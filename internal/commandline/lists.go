@@ -51,6 +51,13 @@ var listVerbs = []verb.Row{
 		}).Table(),
 	},
 	{
+		Name: "list_links", About: "Lists links of AMQP 1.0", Options: "no-table-headers",
+		Columns:  "name connection session handle role address queue delivery_count credit unsettled user vhost",
+		Defaults: "connection session name role address credit unsettled",
+		Title:    verb.Text("Listing links ..."),
+		Run:      verb.Listed("x/links").Table(),
+	},
+	{
 		Name: "list_consumers", About: "Lists the consumers of a virtual host", Options: "no-table-headers",
 		Columns:  "queue_name channel_pid consumer_tag ack_required prefetch_count active activity_status arguments",
 		Defaults: "queue_name channel_pid consumer_tag ack_required prefetch_count active arguments",

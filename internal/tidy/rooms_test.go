@@ -35,7 +35,7 @@ var rooms = map[string][]string{
 	"actors/mailbox":                 {},
 	"actors/connection":              actorOf("internal/socket", "internal/stream"),
 	"actors/connection10":            actorOf("internal/dialect", "internal/stream"),
-	"actors/session":                 actorOf("internal/dialect/...", "actors/channel/peers", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/unacked"),
+	"actors/session":                 actorOf("internal/dialect/...", "actors/channel/peers", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/unacked", "internal/dialect", "actors/channel/trace"),
 	"actors/command":                 actorOf(),
 	"actors/channel":                 actorOf(),
 	"actors/channel/assembler":       {"protocol", "internal/budget"},
@@ -48,7 +48,7 @@ var rooms = map[string][]string{
 	"actors/channel/tx":              {"protocol", "actors/mail", "actors/channel/unacked", "internal/budget", "internal/message", "internal/topology"},
 	"actors/channel/requests":        {"protocol", "actors/mail", "actors/channel/rights", "internal/auth", "internal/topology", "policies"},
 	"actors/channel/rights":          {"protocol", "policies", "internal/auth", "internal/topology"},
-	"actors/channel/trace":           {"protocol", "internal/message", "internal/topology"},
+	"actors/channel/trace":           {"protocol", "actors/channel/routing", "internal/message", "internal/topology"},
 	"actors/channel/unacked":         {"actors/mail", "actors/channel/qos", "internal/seqmap"},
 	"actors/exchange":                actorOf(),
 	"actors/exchange/history":        {"protocol", "internal/budget", "internal/clock", "internal/message", "internal/topology"},
@@ -103,7 +103,7 @@ var rooms = map[string][]string{
 	"internal/testkit":        {"..."},
 	"internal/testkit/...":    {},
 	"internal/tidy":           {},
-	"internal/topology":       {"protocol", "internal/erlang", "internal/figures", "internal/metrics", "internal/servicebus/view", "internal/servicebus/filter"},
+	"internal/topology":       {"protocol", "internal/erlang", "internal/figures", "internal/metrics", "internal/servicebus/filter", "internal/servicebus/view"},
 	"internal/topology/names": {},
 	"cmd/...":                 {"supervision/...", "internal/...", "policies", "protocol"},
 	"integration":             {"..."},
@@ -112,7 +112,7 @@ var rooms = map[string][]string{
 	"internal/commandline/format": {"internal/erlang", "internal/plainjson"},
 	"internal/commandline/verb":   {"internal/commandline/format", "internal/httpapi/client"},
 	"internal/commandline":        {"internal/nearest", "policies/...", "internal/auth", "internal/config", "internal/erlang", "internal/httpapi/client", "internal/plainjson"},
-	"internal/httpapi":            {"protocol", "policies", "internal/auth", "internal/config", "internal/events", "internal/figures", "internal/management", "internal/parameters", "internal/plainjson"},
+	"internal/httpapi":            {"protocol", "policies", "internal/auth", "internal/config", "internal/events", "internal/figures", "internal/management", "internal/parameters", "internal/plainjson", "internal/servicebus/sas"},
 	"internal/httpapi/client":     {"protocol", "internal/events"},
 	"internal/httpapi/forms":      {"protocol", "internal/config", "internal/management", "internal/plainjson"},
 	"internal/httpapi/rest":       {"protocol", "internal/auth", "internal/config", "internal/events", "internal/httpapi/forms", "internal/httpapi/session", "internal/management", "internal/plainjson"},
@@ -133,11 +133,14 @@ var rooms = map[string][]string{
 		"internal/auth", "internal/events", "internal/management", "internal/message", "internal/outbox", "internal/topology",
 	},
 	"supervision/queries": {
-		"protocol", "policies/...", "actors/deadletter", "actors/mail", "actors/move", "supervision/ask", "internal/auth", "internal/events", "internal/figures", "internal/management", "internal/metrics", "internal/topology",
+		"protocol", "policies/...", "actors/deadletter", "actors/mail", "actors/move", "actors/vhost/refusal", "supervision/ask", "internal/auth", "internal/events", "internal/figures", "internal/management", "internal/metrics", "internal/topology",
 	},
 	"supervision/shovels":   {"actors/shovel", "internal/clock", "internal/definitions", "internal/management", "internal/parameters"},
 	"supervision/resources": {"protocol", "internal/budget", "internal/clock", "internal/config", "internal/events", "internal/management"},
 
+	"actors/session/management": {
+		"protocol", "actors/mail", "actors/channel/requests", "internal/auth", "internal/dialect/management", "internal/topology",
+	},
 	"actors/queue/schedule": {
 		"actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/dueindex", "actors/queue/expiry", "actors/queue/outbox",
 		"actors/queue/records", "internal/budget", "internal/store", "internal/topology", "policies", "protocol",
@@ -253,7 +256,7 @@ var pureRooms = []string{
 	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/claims", "actors/queue/consumers", "actors/queue/content", "actors/queue/deadletters",
 	"actors/queue/deferred", "actors/queue/deliveries", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/flowcontrol", "actors/queue/inspect", "actors/queue/lease", "actors/queue/messages", "actors/queue/notices",
 	"actors/queue/outbox", "actors/queue/paging", "actors/queue/records", "actors/queue/schedule", "actors/queue/wheel", "actors/queue/work",
-	"actors/vhost/refusal", "supervision/queries", "supervision/resources",
+	"actors/session/management", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
 }
 
 // shells are the only files of their packages that know it: others are the core of an actor, or know addresses only.

@@ -171,6 +171,9 @@ func (w *writer) value(name string, v filter.Value) {
 	switch v.Kind {
 	case filter.Int:
 		kind, text = "long", strconv.FormatInt(v.Int, 10)
+		if v.Int == int64(int32(v.Int)) { // clients send all of them as int, and some know no other
+			kind = "int"
+		}
 	case filter.Float:
 		kind, text = "double", strconv.FormatFloat(v.Float, 'g', -1, 64)
 	case filter.Bool:
@@ -181,7 +184,8 @@ func (w *writer) value(name string, v filter.Value) {
 	}
 	w.open("KeyValueOfstringanyType", "")
 	w.text("Key", name)
-	w.open("Value", `i:type="l28:`+kind+`" xmlns:l28="`+schema+`"`)
+	// JavaScript's client takes the prefix for one of four characters.
+	w.open("Value", `i:type="d6p1:`+kind+`" xmlns:d6p1="`+schema+`"`)
 	w.escape(text)
 	w.shut("Value")
 	w.shut("KeyValueOfstringanyType")
