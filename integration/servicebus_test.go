@@ -191,6 +191,28 @@ func TestServiceBusAdministration(t *testing.T) {
 	}
 }
 
+// Definitions bring entities, rules and access keys to another broker.
+func TestServiceBusDefinitions(t *testing.T) {
+	t.Parallel()
+	one := start(t, "--servicebus-config", shop, "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator")
+	one.put("/api/x/access-keys/%2F/app", `{"rights":["send"],"primary_key":"secret of app"}`)
+	all := one.asked("/api/definitions")
+	other := start(t, "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator")
+	other.put("/api/definitions", all)
+	for _, path := range []string{"orders", "events", "events/Subscriptions/red", "events/Subscriptions/red/Rules"} {
+		_, want := one.atom("GET", path, "", false)
+		_, got := other.atom("GET", path, "", false)
+		for _, name := range []string{"LockDuration", "MaxDeliveryCount", "DefaultMessageTimeToLive", "CreatedAt", "SqlExpression", "Label"} {
+			if element(want, name) != element(got, name) {
+				t.Errorf("%s of %s: %q, want %q", name, path, element(got, name), element(want, name))
+			}
+		}
+	}
+	if got := other.asked("/api/x/access-keys/%2F/app"); got != one.asked("/api/x/access-keys/%2F/app") || !strings.Contains(got, "secret of app") {
+		t.Error(got)
+	}
+}
+
 // Without the emulator's setting a token needs a key of the broker's.
 func TestServiceBusWantsAKey(t *testing.T) {
 	t.Parallel()
