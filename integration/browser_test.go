@@ -2,7 +2,6 @@ package integration
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -69,42 +68,43 @@ type tab struct {
 
 	mu     sync.Mutex
 	errors []string
+	asking map[network.RequestID]struct{} // requests without an answer yet
 }
 
 // look is how a page is looked at.
-type look struct {
-	width, height int64
-	dark          bool
-}
+type look struct{ width, height int64 }
 
 var desktop = look{width: 1280, height: 900}
 
 // open opens the page at an address below the broker's, such as "#/queues", in a window of its own.
 func (br *browser) open(b *broker, address string, l look) *tab {
 	br.Helper()
-	w := &tab{T: br.T, broker: b}
+	w := &tab{T: br.T, broker: b, asking: map[network.RequestID]struct{}{}}
 	ctx, cancel := chromedp.NewContext(br.ctx, chromedp.WithNewBrowserContext(), chromedp.WithListener(w.listen))
 	w.ctx, w.close = ctx, sync.OnceFunc(func() {
 		w.complain()
 		cancel()
 	})
 	br.Cleanup(w.close)
-	scheme := "light"
-	if l.dark {
-		scheme = "dark"
-	}
 	if err := chromedp.Do(ctx, chromedp.EmulateViewport(l.width, l.height)); err != nil {
 		br.Fatal(err)
 	}
-	_, errMedia := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
-	}})
-	_, errNetwork := chromedp.Call(ctx, network.Enable, network.EnableParams{})
-	if err := errors.Join(errMedia, errNetwork); err != nil {
+	w.scheme("light")
+	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
 		br.Fatal(err)
 	}
 	w.do(chromedp.Navigate(w.url(address)))
 	return w
+}
+
+// scheme has the page shown as on a system with that color-scheme: light or dark.
+func (w *tab) scheme(name string) {
+	w.Helper()
+	if _, err := chromedp.Call(w.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: name}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}}); err != nil {
+		w.Fatal(err)
+	}
 }
 
 func (w *tab) url(address string) string { return "http://" + w.broker.http + "/" + address }
@@ -116,6 +116,7 @@ func (w *tab) listen(event any) {
 		defer w.mu.Unlock()
 		w.errors = append(w.errors, fmt.Sprintf(format, args...))
 	}
+	w.count(event)
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
 		if to, err := url.Parse(e.Request.URL); err != nil || to.Host != w.broker.http && to.Scheme != "data" {
@@ -135,6 +136,20 @@ func (w *tab) listen(event any) {
 		}
 	case *page.EventJavascriptDialogOpening:
 		note("the page opens a dialog: %s", e.Message)
+	}
+}
+
+// count keeps the requests that are under way.
+func (w *tab) count(event any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		w.asking[e.RequestID] = struct{}{}
+	case *network.EventLoadingFinished:
+		delete(w.asking, e.RequestID)
+	case *network.EventLoadingFailed:
+		delete(w.asking, e.RequestID)
 	}
 }
 

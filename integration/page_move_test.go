@@ -45,7 +45,7 @@ func TestPageMove(t *testing.T) {
 	w.click("dialog button", "Show what it would do")
 	w.sees("2 messages would go to orders")
 	w.shoot("move-dialog")
-	accessible(w, "move-dialog", int(desktop.width), script)
+	accessible(w, "move-dialog", int(desktop.width), script, false)
 	w.click("dialog button", "Move 2 messages")
 	w.until("document.querySelector('dialog') === null")
 	w.sees("Move 1: finished. 2 messages moved, 0 left.")

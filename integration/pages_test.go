@@ -51,7 +51,7 @@ func TestPagesLogIn(t *testing.T) {
 	w.sees("The session has ended. Log in again.")
 }
 
-// What a user may not do or see is not offered.
+// What a user may not see or do for want of a tag is not offered.
 func TestPagesOfOtherUsers(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
@@ -62,7 +62,6 @@ func TestPagesOfOtherUsers(t *testing.T) {
 	b.dial().queue("q", nil)
 	for user, c := range map[string]struct{ memory, policy bool }{"mon": {true, false}, "man": {false, false}, "maker": {false, true}} {
 		w := br.open(b, "", desktop)
-		w.refused = []string{"/api/queues/%2F/q"}
 		w.logIn(user, "p")
 		w.sees("What is due")
 		if is := strings.Contains(w.shown(), "Memory\n"); is != c.memory || is == strings.Contains(w.shown(), "users with the tag monitoring") {
@@ -75,9 +74,9 @@ func TestPagesOfOtherUsers(t *testing.T) {
 		if is := strings.Contains(w.shown(), "Set policy…"); is != c.policy {
 			t.Errorf("%s: %s", user, w.shown())
 		}
-		w.click("button", "Delete…")
-		w.click("dialog button", "Delete")
-		w.sees("q: Access refused.")
+		if strings.Contains(w.shown(), "Delete…") || strings.Contains(w.shown(), "Purge…") {
+			t.Errorf("%s: %s", user, w.shown())
+		}
 		w.close()
 	}
 }
@@ -316,6 +315,9 @@ func TestPagesShowText(t *testing.T) {
 	const vhost = `<b onclick=window.hacked=1>v</b>`
 	b.request("PUT", "/api/vhosts/"+url.PathEscape(vhost), "{}", 201)
 	b.request("PUT", "/api/users/"+url.PathEscape(hostile[0]), `{"password":"p","tags":"administrator,`+`<u>tag</u>"}`, 201)
+	for _, in := range []string{"/", vhost} {
+		b.request("PUT", "/api/permissions/"+url.PathEscape(in)+"/"+url.PathEscape(hostile[0]), `{"configure":".*","write":".*","read":".*"}`, 201)
+	}
 	b.request("PUT", "/api/policies/%2F/"+url.PathEscape(hostile[1]), `{"pattern":".*","definition":{"max-length":5}}`, 201)
 	c := b.dial()
 	for _, name := range hostile {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -28,11 +29,15 @@ func TestServeStopTellsClients(t *testing.T) {
 
 func TestServeListensRepeatedly(t *testing.T) {
 	t.Parallel()
-	b := start(t, "--amqp", "localhost:0")
+	dir := filepath.Join(t.TempDir(), "data")
+	b := startIn(t, dir, "--amqp", "localhost:0")
 	if n := strings.Count(b.log.String(), "AMQP listener started"); n != 2 {
 		t.Errorf("%d listeners", n)
 	}
 	b.dial()
+	if got := b.request("GET", "/api/nodes?columns=db_dir", "", 200); got != `[{"db_dir":"`+dir+`"}]` {
+		t.Error(got)
+	}
 }
 
 func TestServeRefusesToStart(t *testing.T) {

@@ -85,7 +85,7 @@ func (n *Node) Machine(context.Context) (management.Machine, error) {
 	m := n.monitor.Machine()
 	m.Uptime = (int64(n.clock.Now()) - int64(n.started)) / 1e6
 	m.SocketsUsed, m.SocketsMax = socketsUsed(&n.Churn), n.sockets.Limit()
-	m.Mechanisms = n.cfg.Authenticator.Mechanisms(auth.Peer{})
+	m.Mechanisms, m.DataDirectory = n.cfg.Authenticator.Mechanisms(auth.Peer{}), n.cfg.DataDirectory
 	return m, nil
 }
 

@@ -49,6 +49,7 @@ type Config struct {
 	Product        string
 	ProductVersion string
 	Name           string // of the node, as the HTTP API shows it
+	DataDirectory  string // where the broker keeps what is durable, likewise; "" for nowhere
 	// EventsIn is the virtual host in which events are published to amq.rabbitmq.event; "" for none.
 	EventsIn    string
 	Log         zerolog.Logger

@@ -65,13 +65,16 @@ func (n *Node) carry(vhost string) func(context.Context, command.Command) []byte
 	}
 }
 
+// systemExchanges are the broker's own in each virtual host.
+var systemExchanges = []mail.DeclareExchange{{Name: topology.AdminExchange, Type: "fanout", Durable: true}}
+
 func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 	log := n.cfg.Log.With().Str("vhost", v.Name).Logger()
 	newQueue := queueProps(n, v, &log)
 	return n.props(func(close func() []any) actor.Actor {
 		return vhost.New(vhost.Config{
 			VHost: v, Registry: n.registry, Close: close, Log: log, Events: n.events, Further: eventExchanges(n, v.Name),
-			SystemExchanges: []mail.DeclareExchange{{Name: topology.AdminExchange, Type: "fanout", Durable: true}},
+			SystemExchanges: systemExchanges,
 			MaxQueues:       func() (int64, bool) { return n.maxQueues(v.Name) },
 			Incarnation:     func() uint64 { return n.incarnations.Add(1) },
 			Meta:            n.cfg.Meta, Stored: n.takeStored(v.Name), Messages: n.messages, Retire: n.retire,
@@ -146,7 +149,7 @@ func sessionProps(n *Node, s connection10.SessionSpec) *actor.Props {
 			Channel: s.Channel, Connection: s.Connection, ConnectionName: s.Name, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals,
 			FrameMax: s.FrameMax, NextOutgoingID: s.Begin.NextOutgoingID, IncomingWindow: s.Begin.IncomingWindow, HandleMax: s.Begin.HandleMax,
 			VHost: s.VHost, User: s.User, By: s.By, Events: n.events, Permissions: n.cfg.Permissions, MaxMessage: n.cfg.MaxMessage, Clock: n.clock,
-			Log: s.Log.With().Uint16("channel", s.Channel).Logger(), Post: n.asker.Post, Ended: n.ChannelEnded, Close: close,
+			Log: s.Log.With().Uint16("channel", s.Channel).Logger(), Post: n.asker.Post, Ended: n.SessionEnded, Close: close,
 		})
 	})
 }

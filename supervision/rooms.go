@@ -25,6 +25,7 @@ func (n *Node) openRooms() {
 	n.registry = n.system.NewLocalPID(rootName + "/" + string(KindRegistry))
 	n.Queries = queries.New(queries.Config{
 		Asker: n.asker, VHosts: &n.vhosts, Registry: n.registry, Permissions: n.cfg.Permissions, Connections: n.connections, Events: n.events,
+		SystemExchanges: systemExchanges,
 		SpawnMove: func(ctx context.Context, cfg move.Config) (*actor.PID, error) {
 			return spawn(ctx, n, KindMove, func() actor.Actor { return move.New(cfg) })
 		},

@@ -108,8 +108,8 @@ func (s *state) routed(x *topology.Exchange, targets []*routing.Target, m *messa
 			return err
 		}
 	}
-	if s.tracing.on {
-		s.tracing.published(m, targets, s.chunk)
+	if s.tracer.On {
+		s.tracer.Published(m, targets, s.chunk)
 	}
 	histories := s.routes.Histories()
 	if s.tx != nil {

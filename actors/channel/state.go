@@ -55,7 +55,7 @@ type state struct {
 	batches   routing.Batches
 	long      *long // the route that is waited for, nil for none
 	resting   bool  // resumeWork is on its way
-	tracing   tracing
+	tracer    trace.Tracer
 	confirms  confirms.Confirms
 	tx        *tx.Tx // nil: the channel is not transactional
 
@@ -103,9 +103,9 @@ func (s *state) init(cfg Config) {
 	s.batches = routing.NewBatches(&s.outgoing, &s.peers,
 		&mail.Publisher{User: cfg.User.Name, Tags: cfg.User.Tags, Connection: cfg.Connection, Origin: cfg.By}, cfg.Gate)
 	s.routes = routing.NewRoutes(&s.rights, &s.batches)
-	s.tracing = tracing{
-		origin: trace.Origin{Node: cfg.Node, VHost: cfg.VHost.Name, Connection: cfg.ConnectionName, User: cfg.User.Name, Channel: cfg.ID},
-		vhost:  cfg.VHost, routes: s.routes, batches: &s.batches, log: cfg.Log,
+	s.tracer = trace.Tracer{
+		Origin: trace.Origin{Node: cfg.Node, VHost: cfg.VHost.Name, Connection: cfg.ConnectionName, User: cfg.User.Name, Channel: cfg.ID},
+		VHost:  cfg.VHost, Routes: s.routes, Batches: &s.batches, Log: cfg.Log,
 	}
 	s.unacked = unacked.New(&s.outgoing)
 	s.consumers = map[string]*output.Consumer{}

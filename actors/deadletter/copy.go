@@ -29,11 +29,8 @@ func (s *state) stamp(b *batch, m *message.Message) {
 	d := &s.router.last
 	before := m.Overlay
 	if b.Continue && !before.Dead() {
-		if before = message.History(m.Header); before == nil {
-			before = m.Overlay
-		} else if m.Overlay != nil {
-			before.CC, before.BCC, before.Delayed, before.Held = m.Overlay.CC, m.Overlay.BCC, m.Overlay.Delayed, m.Overlay.Held
-			before.Hops = m.Overlay.Hops
+		if history := message.History(m.Header); history != nil {
+			before = m.Overlay.After(history)
 		}
 	}
 	if ttl := published(m); !d.alike(b, m, before, ttl) {

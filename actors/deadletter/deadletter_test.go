@@ -413,3 +413,17 @@ func TestRestartTellsTheSources(t *testing.T) {
 		h.settled(source, mail.Range{First: 1, Last: 3})
 	})
 }
+
+// An expiration of 0 is the publisher's own like any other.
+func TestDL17_ZeroIsAnExpiration(t *testing.T) {
+	inHouse(t, func(h *house) {
+		source, target := h.queue("source"), h.queue("target")
+		d := pendingMessage(source, "expired", "", 1, 1)
+		d.RoutingKey, d.HasKey = "target", true
+		expiring(&d.Messages[0], "0")
+		h.send(d)
+		if m := &take[*mail.Enqueue](h, target).Messages[0]; m.Overlay.Deaths[0].OriginalExpiration != "0" {
+			t.Errorf("%+v", m.Overlay.Deaths)
+		}
+	})
+}

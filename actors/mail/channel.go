@@ -22,6 +22,9 @@ type EnqueueReply struct {
 	Queue   Address // nil when somebody else answers for it
 	Ranges  []Range
 	Refused bool
+	// Seqs are the queue's numbers for the messages, one for each number in Ranges, if the batch was Numbered and the queue
+	// has taken it; 0 of one that it did not keep.
+	Seqs []uint64
 }
 
 // Add appends n to the ranges, joining neighbours; 0 is nobody's number.
@@ -79,6 +82,20 @@ type Delivery struct {
 	// acknowledgement.
 	Number      uint64
 	Redelivered bool
+	Facts       *Facts // nil for who did not ask
+}
+
+// Facts tell somebody who asks more of a message (LOCK-3). Moments are wall ms.
+type Facts struct {
+	Seq      uint64 // its number in the queue, never given out twice
+	Enqueued int64
+	Expires  int64 // 0 for never
+	// Locked is when the delivery goes back if nobody settles it before, 0 for never.
+	Locked int64
+	// Lock tells this delivery of the message from all others (see RenewLock); 0 without acknowledgement.
+	Lock uint64
+	// DeliveryCount is how often the message was delivered before and came back.
+	DeliveryCount uint32
 }
 
 // ConsumeReply answers Consume.
@@ -218,6 +235,7 @@ type QueueInfo struct {
 	List                    []QueueConsumer // if asked for
 	Counts                  Counts
 	Scheduled               ScheduledCounts
+	Deferred                int    // messages that are delivered only to who asks for their numbers
 	OldestUnacked           int64  // wall ms since when a message has been unacked for longest, rounded down to s, 0 for none
 	Ahead                   *Ahead // if asked for
 	Down                    bool   // it cannot be brought back: all the rest is unknown

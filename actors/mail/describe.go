@@ -29,7 +29,8 @@ type ChannelInfo struct {
 	Uncommitted, AcksUncommitted    int // publishes and settled deliveries that wait for tx.commit
 	Counts                          Counts
 	Published                       metrics.Published
-	LastUse                         int64 // wall ms, of the last frame or delivery, or the beginning
+	LastUse                         int64        // wall ms, of the last frame or delivery, or the beginning
+	Session                         *SessionInfo // of AMQP 1.0; nil for a channel of 0-9-1
 }
 
 // Counts are the messages that a channel or a queue has seen since it began. A

@@ -49,7 +49,10 @@ type UnackedDelivery struct {
 // From anybody; LockRenewed comes back.
 type RenewLock struct {
 	Request
-	Seq     uint64
+	Seq uint64
+	// Lock, with Seq, is of a delivery's Facts: it is renewed only if it is still that one that holds the message, whoever
+	// asks. 0 for any.
+	Lock    uint64
 	Channel Address
 	Number  uint64
 	Tag     string

@@ -4,11 +4,12 @@ package mail
 type MessageState uint8
 
 // Ready: it waits for a consumer. Unacked: somebody holds it. Scheduled: it waits for
-// its time.
+// its time. Deferred: who asks for its number gets it.
 const (
 	Ready MessageState = 1 << iota
 	Unacked
 	Scheduled
+	Deferred
 )
 
 // Limits on one PeekReply.
@@ -34,6 +35,8 @@ type Peek struct {
 	States MessageState // which; 0 for all
 	// ByDeadline has ready messages with a deadline only, in the order of their deadlines; After then has that of a message.
 	ByDeadline bool
+	// ByNumber has them in the order of their numbers, whatever their states; After.Seq then is the number behind which to begin.
+	ByNumber bool
 	// Cut is how many bytes of each body are wanted, -1 for all.
 	Cut int
 	// Queue and VHost are names, for errors.

@@ -21,6 +21,8 @@ type Enqueue struct {
 	Chunk *message.Chunk
 	// Debt is the credit of joined bodies.
 	Debt message.Debt
+	// Numbered has the answers carry the queue's numbers of the messages (EnqueueReply.Seqs).
+	Numbered bool
 	// By is who published; only for the actor of admin commands, which is the only one
 	// to ask.
 	By *Publisher
@@ -67,32 +69,6 @@ func (e *Enqueue) Answer(f Fate) (Address, any) {
 	return e.From, reply
 }
 
-// Settle tells a queue what became of deliveries to one channel. From the
-// channel; no reply.
-type Settle struct {
-	Channel Address
-	Ranges  []SettleRange
-}
-
-// SettleRange names deliveries by the queue's own numbers for that channel,
-// both ends included.
-type SettleRange struct {
-	First, Last uint64
-	How         Settlement
-}
-
-// Settlement says how a consumer settled a delivery.
-type Settlement uint8
-
-// Ack: done. Requeue: back to its position. Reject: dead-letter or drop. PutBack: back to its position as if nobody had had it,
-// for what was claimed.
-const (
-	Ack Settlement = iota
-	Requeue
-	Reject
-	PutBack
-)
-
 // Consume attaches a consumer. From a channel; ConsumeReply comes back before
 // the first Deliver.
 type Consume struct {
@@ -110,6 +86,10 @@ type Consume struct {
 	Limited bool
 	// Credited says that the consumer gets nothing but what Credit allows it.
 	Credited bool
+	// Facts has its deliveries carry them.
+	Facts bool
+	// Stays: it is not cancelled when it does not settle in time (LOCK-4).
+	Stays bool
 	// Connection is the channel's, for exclusive queues (DEC-5).
 	Connection Address
 	// Queue and VHost are names, for errors.
@@ -200,6 +180,7 @@ type Get struct {
 	Request
 	Channel      Address
 	NoAck        bool
+	Facts        bool // has the delivery carry them
 	Connection   Address
 	Queue, VHost string
 }

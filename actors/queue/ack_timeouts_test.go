@@ -64,7 +64,7 @@ func TestConsumerTimeout_ADR10(t *testing.T) {
 	}
 	c.settle(ch2, mail.Ack, 1, 1)
 	c.at(10_000)
-	if len(c.returned()) != 0 || c.Backlog.Len() != 0 || c.ackTimeouts.Len() != 0 {
+	if len(c.returned()) != 0 || c.Backlog.Len() != 0 || c.deliveries.Timeouts.Len() != 0 {
 		t.Error("something is left")
 	}
 }
@@ -144,7 +144,7 @@ func TestConsumerTimeoutWithoutAcks_ADR10(t *testing.T) {
 	c := newCore(t, timeout(1))
 	c.consume(ch1, "a", 0, noAck)
 	c.put("1")
-	if c.at(10); c.consumers.Len() != 1 || c.ackTimeouts != nil {
+	if c.at(10); c.consumers.Len() != 1 || c.deliveries.Timeouts != nil {
 		t.Error("cancelled")
 	}
 }
@@ -267,8 +267,8 @@ func TestConsumerTimeoutModel_ADR10(t *testing.T) {
 				delete(open, n)
 			}
 		}
-		if c.ackTimeouts.Len() != len(open) || c.consumers.Unacked() != len(open) {
-			t.Fatalf("%d timeouts, want %d", c.ackTimeouts.Len(), len(open))
+		if c.deliveries.Timeouts.Len() != len(open) || c.consumers.Unacked() != len(open) {
+			t.Fatalf("%d timeouts, want %d", c.deliveries.Timeouts.Len(), len(open))
 		}
 	}
 	if c.Counts.Late != 0 {

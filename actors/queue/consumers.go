@@ -7,11 +7,13 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/consumers"
-	"candlemark/actors/queue/work"
 	"candlemark/internal/clock"
 	"candlemark/policies"
 	"candlemark/protocol"
 )
+
+// Open implements deliveries.Owner.
+func (s *state) Open(channel mail.Address) *consumers.Channel { return s.channel(channel) }
 
 // channel finds or makes the queue's view of a channel, which is watched from
 // then on.
@@ -40,6 +42,7 @@ func (s *state) consume(m *mail.Consume) {
 	own := policies.ConsumerSettingsFor(m.Arguments)
 	c := &consumers.Consumer{
 		Channel: s.channel(m.Channel), Tag: m.Tag, NoAck: m.NoAck, Prefetch: m.Prefetch, Limited: m.Limited && !m.NoAck, Credited: m.Credited,
+		Facts: m.Facts, Stays: m.Stays,
 		Arguments: m.Arguments, Priority: own.Priority, Timeout: own.Timeout,
 	}
 	if m.NoAck {
@@ -78,16 +81,5 @@ func (s *state) channelGone(channel mail.Address, now clock.Instant) {
 	if h.Unacked.Len() > 0 {
 		s.lease.Renew(now.Ceil(), lease.Returned)
 	}
-	next := uint64(1)
-	s.pending.Start(&work.Work{
-		Expires: true,
-		Step: func(now clock.Instant) bool {
-			next = h.Unacked.TakeSome(next, h.Unacked.Last(), int(s.turnMost), func(_ uint64, u consumers.Delivery) {
-				s.releaseDelivery(u)
-				s.Requeue(u.Message, now)
-			})
-			return next == 0
-		},
-		End: func(clock.Instant) { s.consumers.Close(channel) },
-	}, now)
+	s.deliveries.GiveUp(h, now, func() { s.consumers.Close(channel) })
 }

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/messages"
@@ -54,26 +55,22 @@ func (s *state) deliver(c *consumers.Consumer, h backlog.Handle, now clock.Insta
 		s.Counts.Redeliver++
 	}
 	s.Pager.Took(len(r.Body))
-	number := uint64(0)
+	var number uint64
+	var facts *mail.Facts
+	if c.Facts {
+		facts = s.Style().Facts(&r)
+	}
 	if c.NoAck {
-		s.Remove(h, acked)
+		s.Remove(h, store.Acked)
 	} else {
-		number = s.take(h, c.Channel, c)
-		s.startAckTimeout(h, c.Channel, number, c.Timeout, now)
+		number = s.deliveries.Take(h, c.Channel, c, now)
+		if c.Facts {
+			s.deliveries.Lock(facts, c.Channel, number)
+		}
 	}
 	_, d := s.consumers.Deliver(c, len(r.Body))
-	d.Number = number
+	d.Number, d.Facts = number, facts
 	s.Style().Deliver(d, &r)
-}
-
-// take makes a ready message one that a channel has to acknowledge, for the consumer if it goes to one, and returns
-// the delivery's number. It is since a second of the broker's time: 32 bits will do until 2106, and do not make a delivery longer.
-func (s *state) take(h backlog.Handle, by *consumers.Channel, consumer *consumers.Consumer) (number uint64) {
-	s.Backlog.Take(h)
-	if e := s.Backlog.Entry(h); !e.Redelivered {
-		s.Journal.Note(store.Delivered, e)
-	}
-	return s.consumers.Hold(by, consumers.Delivery{Message: h, Since: uint32(s.Journal.At / 1000), Consumer: consumer})
 }
 
 // deliverDirect gives a message that just arrived to a consumer without
@@ -83,6 +80,10 @@ func (s *state) deliverDirect(c *consumers.Consumer, m *message.Message, chunk *
 	d.Message = *m
 	if s.Settings.StampExpiry {
 		d.Message.Overlay = s.Style().Stamp(m.Overlay, now.Ceil(), deadline)
+	}
+	if c.Facts {
+		s.Seq++
+		d.Facts = s.Style().Facts(&backlog.Record{Seq: s.Seq, Enqueued: now.Ceil(), Deadline: deadline})
 	}
 	if all.Chunk == nil && !m.Owned {
 		chunk.Retain()

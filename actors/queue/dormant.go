@@ -6,6 +6,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/deliveries"
 	"candlemark/actors/queue/lease"
 	"candlemark/actors/queue/messages"
 	"candlemark/internal/metrics"
@@ -90,7 +91,7 @@ func (q *queue) due() bool {
 	if at, ok := q.restAt(); ok && at <= s.Journal.At {
 		if q.held = false; idle(s) && q.reading == 0 {
 			s.Shrink()
-			s.ackTimeouts, s.flow, s.out = nil, nil, outcome{}
+			s.deliveries.Timeouts, s.flow, s.out = nil, nil, outcome{}
 			q.tell()
 		}
 	}
@@ -117,6 +118,9 @@ func resume(s *state, d *dormant, cfg *Shared, self mail.Address) {
 	s.consumers = consumers.New(&s.out.Outbox, self, s.Settings.SingleActiveConsumer, s.Quorum)
 	s.consumers.Pause(s.Settings.HasForward)
 	s.turnMost = workLimit
+	s.deliveries = deliveries.New(deliveries.Parts{
+		Name: d.queue.Name, Self: self, Messages: &s.Set, Consumers: &s.consumers, Pending: &s.pending, Most: &s.turnMost, Out: &s.out.Outbox, Owner: s,
+	})
 	if cfg.Metrics != nil {
 		s.Late.Share = cfg.Metrics.Of(metrics.KindOf(s.queue.Type, s.Holds), s.queue.Incarnation)
 	}

@@ -4,6 +4,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/outbox"
 	"candlemark/internal/clock"
+	"candlemark/internal/store"
 )
 
 // deadLettersBacklog reports whether the messages of an expired queue are dead-lettered
@@ -25,7 +26,7 @@ func (s *state) handleLate(what any, now clock.Instant) {
 	case *mail.Enqueue:
 		for i := range m.Messages {
 			if x := &m.Messages[i]; s.deadLettersBacklog() {
-				s.EndReady(s.Keep(x, s.Expiry.Deadline(x.TTL, now), now), expired)
+				s.EndReady(s.Keep(x, s.Expiry.Deadline(x.TTL, now), now), store.Expired)
 			}
 		}
 		answerGone(&s.out.Outbox, m)

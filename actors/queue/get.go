@@ -53,15 +53,30 @@ func (s *state) fetch(h backlog.Handle, m *mail.Get, reply *mail.GetReply, now c
 	if r.Redelivered {
 		s.Counts.Redeliver++
 	}
+	if m.Facts {
+		reply.Delivery.Facts = s.Style().Facts(&r)
+	}
 	if m.NoAck {
 		s.Counts.GetNoAck++
-		s.Remove(h, acked)
+		s.Remove(h, store.Acked)
 	} else {
 		s.Counts.Get++
 		to := s.channel(m.Channel)
-		reply.Delivery.Number = s.take(h, to, nil)
-		s.startAckTimeout(h, to, reply.Delivery.Number, -1, now)
+		reply.Delivery.Number = s.deliveries.Take(h, to, nil, now)
+		if m.Facts {
+			s.deliveries.Lock(reply.Delivery.Facts, to, reply.Delivery.Number)
+		}
 	}
+}
+
+// receiveDeferred takes deferred messages, which is a use as a basic.get is one.
+func receiveDeferred(s *state, m *mail.ReceiveDeferred, now clock.Instant) {
+	if err := access(s.queue, s.vhost, m.Connection); err != nil {
+		s.out.Send(m.ReplyTo, &mail.DeferredReceived{Reply: m.Done(err), Queue: s.self})
+		return
+	}
+	s.lease.Renew(now.Ceil(), lease.Got)
+	s.deliveries.Receive(m, now)
 }
 
 // loaded: contents were read back, of the messages in handles.

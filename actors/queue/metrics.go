@@ -10,7 +10,7 @@ func (q *queue) tell() {
 	s := &q.state
 	now := numbersOf(s)
 	v := s.Figures(&now)
-	v[figures.Timed] += int64(s.ackTimeouts.Len())
+	v[figures.Timed] += int64(s.deliveries.Timeouts.Len())
 	if at, ends := s.lease.Deadline(); ends && s.phase < draining {
 		v[figures.LeaseEnds] = at + s.Skew
 	}

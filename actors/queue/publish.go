@@ -7,6 +7,7 @@ import (
 	"candlemark/actors/queue/lease"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
+	"candlemark/internal/store"
 	"candlemark/policies"
 )
 
@@ -22,28 +23,29 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 	for i := range e.Messages {
 		m := &e.Messages[i]
 		var times content.Times
+		before := s.Seq
 		if looks {
 			times = reader.Times(m, now)
 		}
 		switch {
 		case s.Journal.Err() != nil && s.Journal.Keeps(m.Persistent):
-			noteReply(&refused, s.self, m.Number)
+			noteReply(&refused, s, e, m.Number, before)
 		case times.Due.At > now.Floor():
 			if s.KeepScheduled(m, times, now) {
-				noteReply(&stored, s.self, m.Number)
+				noteReply(&stored, s, e, m.Number, before)
 			} else {
-				noteReply(&taken, s.self, m.Number)
+				noteReply(&taken, s, e, m.Number, before)
 			}
 		case s.Refuses(m):
 			if s.Overflowed(m, now) && e.From.Equal(s.vhost.DeadLetter) {
-				noteReply(&taken, s.self, m.Number) // dead-lettered further, so not to be sent again (DL-29)
+				noteReply(&taken, s, e, m.Number, before) // dead-lettered further, so not to be sent again (DL-29)
 				continue
 			}
-			noteReply(&refused, s.self, m.Number)
+			noteReply(&refused, s, e, m.Number, before)
 		case s.accept(m, times, e.Chunk, now):
-			noteReply(&stored, s.self, m.Number)
+			noteReply(&stored, s, e, m.Number, before)
 		default:
-			noteReply(&taken, s.self, m.Number)
+			noteReply(&taken, s, e, m.Number, before)
 		}
 	}
 	holdCredit(s, e, now)
@@ -52,7 +54,7 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 		s.out.Send(e.From, taken)
 	}
 	if refused != nil {
-		refused.Refused = true
+		refused.Refused, refused.Seqs = true, nil
 		s.out.Send(e.From, refused)
 	}
 	s.Journal.Confirm(e, stored)
@@ -75,15 +77,24 @@ func releaseCredit(s *state, now clock.Instant) {
 	s.flow.Release(all, s.Counts.Deliver+s.Counts.DeliverNoAck, now.Floor())
 }
 
-// noteReply adds a publish number to a reply that is made when it has a first one.
-func noteReply(reply **mail.EnqueueReply, queue mail.Address, number uint64) {
+// noteReply adds a publish number to a reply that is made when it has a first one. before is the newest message that there was
+// ahead of this one.
+func noteReply(reply **mail.EnqueueReply, s *state, e *mail.Enqueue, number, before uint64) {
 	if number == 0 {
 		return
 	}
 	if *reply == nil {
-		*reply = &mail.EnqueueReply{Queue: queue}
+		*reply = &mail.EnqueueReply{Queue: s.self}
 	}
 	(*reply).Add(number)
+	if e.Numbered {
+		if s.Seq == before {
+			before = 0
+		} else {
+			before = s.Seq
+		}
+		(*reply).Seqs = append((*reply).Seqs, before)
+	}
 }
 
 // accept gives a message to a consumer that can take it now, if nothing is
@@ -102,8 +113,8 @@ func (s *state) accept(m *message.Message, times content.Times, chunk *message.C
 		s.Forward(s.Keep(m, deadline, now), late)
 		return s.Journal.Keeps(m.Persistent)
 	case over || s.Backlog.Ready() > 0 || c == nil:
-		if late && !s.ShouldDeadLetter(expired) {
-			s.Notices.Dropped(expired)
+		if late && !s.ShouldDeadLetter(store.Expired) {
+			s.Notices.Dropped(store.Expired)
 			return false
 		}
 	case c.NoAck:
@@ -114,7 +125,7 @@ func (s *state) accept(m *message.Message, times content.Times, chunk *message.C
 		return s.Journal.Keeps(m.Persistent)
 	}
 	if h := s.Keep(m, deadline, now); late {
-		s.EndReady(h, expired)
+		s.EndReady(h, store.Expired)
 	} else {
 		s.Wait(h)
 	}

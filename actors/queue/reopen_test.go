@@ -30,6 +30,7 @@ type survivor struct {
 	deliveries              uint32
 	priority                uint8
 	redelivered             bool
+	deferred                bool
 }
 
 // survivors lists the messages that are to survive. What consumers hold comes back
@@ -42,7 +43,7 @@ func (r *rig) survivors() map[uint64]survivor {
 			h.Unacked.Each(func(_ uint64, u consumers.Delivery) bool { out[u.Message] = true; return true })
 		})
 		s.DeadLetters.Each(func(h backlog.Handle, why store.Reason) bool {
-			out[h] = out[h] || why == rejected
+			out[h] = out[h] || why == store.Rejected
 			return true
 		})
 		s.Backlog.Sweep(1, 1<<30, func(h uint32) {
@@ -53,7 +54,7 @@ func (r *rig) survivors() map[uint64]survivor {
 			enqueued, ttl := s.Backlog.Times(h)
 			all[e.Seq] = survivor{
 				e.Deadline, ttl, enqueued, s.Backlog.Size(h), e.DeliveryCount,
-				s.Backlog.Priority(h), e.Redelivered || out[h],
+				s.Backlog.Priority(h), e.Redelivered || out[h], e.Marks&backlog.Deferred != 0,
 			}
 		})
 	})
@@ -99,6 +100,14 @@ func whole(d mail.Delivery) (n uint64, ok bool) {
 	return n, ok
 }
 
+// said makes up the outcome of a consumer, mostly none.
+func said(rng *rand.Rand) *mail.Outcome {
+	if rng.IntN(3) > 0 {
+		return nil
+	}
+	return &mail.Outcome{Annotations: table("x-opt-"+strconv.Itoa(rng.IntN(3)), "a"), Properties: table("said", strconv.Itoa(rng.IntN(99)))}
+}
+
 func (x *traffic) step() {
 	request := mail.Request{ReplyTo: x.channel.pid}
 	switch x.rng.IntN(10) {
@@ -119,8 +128,14 @@ func (x *traffic) step() {
 	case 3, 4, 5:
 		from := 1 + x.rng.Uint64N(20)
 		x.send(&mail.Settle{Channel: x.channel.pid, Ranges: []mail.SettleRange{
-			{First: from, Last: from + x.rng.Uint64N(8), How: mail.Settlement(x.rng.IntN(3))},
+			{First: from, Last: from + x.rng.Uint64N(8), How: settlements[x.rng.IntN(len(settlements))], Outcome: said(x.rng)},
 		}})
+	case 7:
+		m := &mail.ReceiveDeferred{Request: request, Channel: x.channel.pid, NoAck: x.rng.IntN(3) == 0}
+		for range x.rng.IntN(8) {
+			m.Seqs = append(m.Seqs, 1+x.rng.Uint64N(x.number+1))
+		}
+		x.send(m)
 	case 6:
 		x.send(&mail.ChannelGone{Channel: x.channel.pid})
 	}

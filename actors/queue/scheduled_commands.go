@@ -35,6 +35,11 @@ type lookup struct {
 	found func(contents []store.Content, now clock.Instant)
 }
 
+// LookUp implements deliveries.Owner.
+func (s *state) LookUp(asked mail.Answerable, want []store.Ref, found func([]store.Content, clock.Instant)) {
+	s.out.lookups = append(s.out.lookups, &lookup{asked: asked, want: want, found: found})
+}
+
 // lookedUp: the contents of a lookup were read, in the order of want.
 type lookedUp struct {
 	lookup   *lookup

@@ -44,9 +44,9 @@ func (s *state) releaseDue(now clock.Instant) (more bool) {
 			s.releaseOne(h, now)
 			continue
 		case s.Settings.OverdueMessages == policies.OverdueDrop:
-			x.Drop(&s.Journal, h, expired)
+			x.Drop(&s.Journal, h, store.Expired)
 		default:
-			s.EndReady(s.Release(h), expired)
+			s.EndReady(s.Release(h), store.Expired)
 		}
 		x.GivenUp++
 	}
@@ -99,7 +99,7 @@ func (s *state) releaseBefore(what any, now clock.Instant) {
 func (s *state) releaseOne(h backlog.Handle, now clock.Instant) {
 	h = s.Release(h)
 	if s.Holds {
-		s.EndReady(h, expired)
+		s.EndReady(h, store.Expired)
 		return
 	}
 	_, own := s.Backlog.Times(h)
@@ -115,7 +115,7 @@ func (s *state) releaseOne(h backlog.Handle, now clock.Instant) {
 		return
 	}
 	if late {
-		s.EndReady(h, expired)
+		s.EndReady(h, store.Expired)
 		return
 	}
 	s.Wait(h)

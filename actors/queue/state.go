@@ -4,8 +4,8 @@ import (
 	"unique"
 
 	"candlemark/actors/mail"
-	"candlemark/actors/queue/acktimeouts"
 	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/deliveries"
 	"candlemark/actors/queue/flowcontrol"
 	"candlemark/actors/queue/inspect"
 	"candlemark/actors/queue/lease"
@@ -31,7 +31,7 @@ type state struct {
 	used         int64  // time of the last turn that was no question, wall ms
 	lease        lease.Lease
 	consumers    consumers.Set
-	ackTimeouts  *acktimeouts.Timeouts // nil until there was one
+	deliveries   deliveries.Deliveries
 	pending      work.Pending
 	flow         *flowcontrol.Control // nil until somebody published more than was taken
 	gets         []*mail.Get          // that wait for a content
@@ -107,7 +107,7 @@ func (s *state) act(what any, now clock.Instant) {
 	case *mail.Enqueue:
 		s.enqueue(m, now)
 	case *mail.Settle:
-		s.settle(m, now)
+		s.deliveries.Settle(m, now)
 	case *mail.Grant:
 		s.consumers.Grant(m)
 	case *mail.Credit:
@@ -151,6 +151,8 @@ func (s *state) control(what any, now clock.Instant) {
 		s.out.Send(m.ReplyTo, &mail.CancelConsumerReply{Reply: m.Done(nil), Tag: m.Tag})
 	case *mail.Get:
 		s.get(m, now)
+	case *mail.ReceiveDeferred:
+		receiveDeferred(s, m, now)
 	case *mail.Purge:
 		s.purge(m, now)
 	case *mail.DeclareQueue:
@@ -173,9 +175,9 @@ func (s *state) control(what any, now clock.Instant) {
 	case *mail.ListUnacked:
 		s.ask(m, s.view().ListUnacked(m), now)
 	case *mail.RenewLock:
-		s.renew(m, now)
+		s.deliveries.Renew(m, now)
 	case *mail.ReturnDelivery:
-		returnDelivery(s, m, now)
+		s.deliveries.Return(m, now)
 	case *mail.Claim:
 		claim(s, m, now)
 	case *mail.PreviewSettings:

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/lease"
 	"candlemark/actors/queue/messages"
 	"candlemark/internal/clock"
@@ -53,9 +54,10 @@ func (s *state) proceed(now clock.Instant) (more bool) {
 	s.dueNow = false
 	if due {
 		more = s.Expiry.Recompute(messages.TurnLimit)
-		more = s.expireAckTimeouts(now) || more
+		more = s.deliveries.Expire(now, func(c *consumers.Consumer) { s.detach(c, now) }) || more
 		more = s.releaseDue(now) || more
 		more = s.ExpireDue(now) || more
+		more = s.ExpireDeferred(now) || more
 	}
 	more = s.Enforce(now) || more
 	if due {
@@ -96,7 +98,8 @@ func (s *state) deadline() (int64, bool) {
 	var next earliest
 	next.of(s.Expiry.Next())
 	next.of(s.lease.Deadline())
-	next.of(s.ackTimeouts.Next())
+	next.of(s.deliveries.Timeouts.Next())
+	next.of(s.Deferred.Next())
 	next.of(s.DeadLetters.Next())
 	next.of(s.Scheduled.NextRelease(s.Settings.ReleaseRate))
 	next.of(s.Pager.Next())

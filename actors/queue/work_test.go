@@ -331,7 +331,7 @@ func TestSleepAndAckTimeouts(t *testing.T) {
 	c.machineSlept(3600*time.Second, c.now)
 	c.get(ch1)
 	first, _ := c.consumers.Channel(ch1).Unacked.Get(1)
-	if until := c.ackTimeouts.Until(first.Message) - start; until != 3_660_000 {
+	if until := c.deliveries.Timeouts.Until(first.Message) - start; until != 3_660_000 {
 		t.Errorf("%d ms", until)
 	}
 	for _, tt := range []struct{ at, back int64 }{{3_659_999, 0}, {3_660_000, 1}, {3_669_999, 1}, {3_670_000, 2}} {

@@ -14,7 +14,8 @@ import (
 type link struct {
 	handle    uint32
 	name      string
-	closing   bool // the broker has sent detach, and waits for the client's
+	address   string // of its target or source, as the client gives it
+	closing   bool   // the broker has sent detach, and waits for the client's
 	publisher *publisher
 	consumer  *consumer
 	answers   *answers
@@ -90,7 +91,7 @@ func attachPublisher(s *state, m *amqp10.Attach) error {
 		}
 		p.exchange, p.key = []byte(to.Exchange), []byte(to.Key)
 	}
-	l := &link{handle: m.Handle, name: m.Name, publisher: p}
+	l := &link{handle: m.Handle, name: m.Name, address: m.Target.Address.Or(""), publisher: p}
 	s.links[m.Handle] = l
 	answer := &amqp10.Attach{
 		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleReceiver, SndSettleMode: m.SndSettleMode, RcvSettleMode: m.RcvSettleMode,
@@ -145,7 +146,7 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 
 // consumes answers attach once the queue has the consumer.
 func consumes(s *state, m *amqp10.Attach, ask *mail.Consume, peer *peers.Peer) {
-	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, consumer: &consumer{queue: &peer.Queue, name: ask.Queue, tag: ask.Tag, noAck: ask.NoAck}}
+	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: m.Source.Address.Or(""), consumer: &consumer{queue: &peer.Queue, name: ask.Queue, tag: ask.Tag, noAck: ask.NoAck}}
 	tellConsumer(s, ask)
 	mode := amqp10.SenderUnsettled
 	if ask.NoAck {

@@ -267,6 +267,9 @@ func (s *state) routed(d *delivery, targets []*routing.Target) {
 			return
 		}
 	}
+	if s.tracer.On {
+		s.tracer.Published(m, targets, s.chunk)
+	}
 	if !d.settled && len(targets) > 0 {
 		m.Number = s.publishes.Append(publish{link: d.link, id: d.id, queues: int32(len(targets))})
 	}

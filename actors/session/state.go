@@ -9,6 +9,7 @@ import (
 	"candlemark/actors/channel/requests"
 	"candlemark/actors/channel/rights"
 	"candlemark/actors/channel/routing"
+	"candlemark/actors/channel/trace"
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
 	"candlemark/internal/clock"
@@ -45,6 +46,7 @@ type state struct {
 	chunk     *message.Chunk // of the Inbound being run
 	routes    *routing.Routes
 	batches   routing.Batches
+	tracer    trace.Tracer
 	long      *long // the route that is waited for, nil for none
 	resting   bool  // resumeWork is on its way
 	peers     peers.Peers
@@ -93,6 +95,7 @@ func (s *state) init(cfg Config) {
 	s.routes = routing.NewRoutes(&s.rights, &s.batches)
 	s.unacked = unacked.New(&s.outgoing)
 	s.windows = newWindows(&s.cfg)
+	s.tracer = newTracer(s)
 }
 
 // handle is one turn of the core.
@@ -135,6 +138,7 @@ func (s *state) handle(what any) {
 	s.write()
 	s.proceed()
 	s.write()
+	s.batches.Flush() // what the firehose copies of deliveries
 }
 
 // waits tells whether the client's input has to wait: for the answer of somebody
@@ -198,6 +202,7 @@ func (s *state) ifMissed(err error, again func()) bool {
 func (s *state) run(m *mail.Inbound) bool {
 	s.chunk = m.Chunk
 	s.routes.BeginRead()
+	s.tracer.On = s.cfg.VHost.Tracing()
 	for len(m.Runs) > 0 {
 		if len(m.Runs[0]) == 0 {
 			m.Runs = m.Runs[1:]

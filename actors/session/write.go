@@ -153,6 +153,7 @@ func (s *state) start(w *writing, d *mail.Delivery) {
 		body = d.Message.Body
 		s.scratch = amqp10.AppendDataHead(s.scratch[:0], len(body))
 	}
+	traceDelivery(s, w.link.consumer.name, d, header)
 	tag := s.unacked.Tag(w.link.consumer.queue, d.Number, false)
 	if d.Number == 0 {
 		s.owners.Skip()

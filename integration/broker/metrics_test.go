@@ -131,7 +131,7 @@ func TestTotalsAskNoQueue(t *testing.T) {
 		if err != nil || o.Queues != 20 || o.Ready != 20 {
 			t.Error(o, err)
 		}
-		if m := metricsOf(b); m.Ready != 20 || m.Publishers != 1 {
+		if m := metricsOf(b); m.Ready != 20 || m.ByProtocol[management.AMQP091].Publishers != 1 {
 			t.Error(m)
 		}
 		w := bubbleWeb(b)
@@ -170,7 +170,7 @@ func TestGlobalCounters(t *testing.T) {
 		q := m.Queues[metrics.Classic]
 		for what, x := range map[string]struct{ got, want uint64 }{
 			"published": {m.Counts.Publish, 3}, "dropped": {m.Counts.Dropped, 1}, "confirmed": {m.Counts.Confirm, 1},
-			"to be confirmed": {m.Published.Confirm, 1}, "routed": {m.Published.Routed, 3}, "publishers": {uint64(m.Publishers), 2},
+			"to be confirmed": {m.ByProtocol[management.AMQP091].Published.Confirm, 1}, "routed": {m.ByProtocol[management.AMQP091].Published.Routed, 3}, "publishers": {uint64(m.ByProtocol[management.AMQP091].Publishers), 2},
 			"got": {uint64(q[metrics.Got]), 1}, "acknowledged": {uint64(q[metrics.Acked]), 1}, "delivered again": {uint64(q[metrics.Redelivered]), 1},
 			"enqueued": {uint64(q[metrics.Enqueued]), 3},
 		} {
@@ -178,13 +178,13 @@ func TestGlobalCounters(t *testing.T) {
 				t.Errorf("%s: %d, want %d", what, x.got, x.want)
 			}
 		}
-		if sizes := m.Published.Sizes(); sizes.Counts[0] != 2 || sizes.Counts[1] != 1 || sizes.Sum != 208 {
+		if sizes := m.ByProtocol[management.AMQP091].Published.Sizes(); sizes.Counts[0] != 2 || sizes.Counts[1] != 1 || sizes.Sum != 208 {
 			t.Errorf("%+v", sizes)
 		}
 		confirming.Close()
 		ch.Close()
 		b.Advance(ms)
-		if after := metricsOf(b); after.Counts.Publish != 3 || after.Published != m.Published || after.Publishers != 0 {
+		if after := metricsOf(b); after.Counts.Publish != 3 || after.ByProtocol[management.AMQP091].Published != m.ByProtocol[management.AMQP091].Published || after.ByProtocol[management.AMQP091].Publishers != 0 {
 			t.Errorf("%+v", after)
 		}
 	})

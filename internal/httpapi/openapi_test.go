@@ -65,7 +65,7 @@ func describedPaths() described {
 func TestOpenAPI(t *testing.T) {
 	d := describedPaths()
 	apart := map[string][]string{ // one route, but several are described
-		"GET /api/connections/{}/{}":    {"GET /api/connections/{}/channels", "GET /api/connections/username/{}"},
+		"GET /api/connections/{}/{}":    {"GET /api/connections/{}/channels", "GET /api/connections/{}/sessions", "GET /api/connections/username/{}"},
 		"DELETE /api/connections/{}/{}": {"DELETE /api/connections/username/{}"},
 	}
 	for _, r := range routes() {

@@ -58,7 +58,26 @@ type Channel struct {
 	Uncommitted, AcksUncommitted int
 	Counts                       Counts
 	Published                    metrics.Published
-	IdleSince                    int64 // wall ms
+	IdleSince                    int64    // wall ms
+	Session                      *Session // of AMQP 1.0; nil for a channel of 0-9-1
+}
+
+// Session is the flow control of a session of AMQP 1.0, and its links.
+type Session struct {
+	HandleMax                                                            uint32
+	NextIncomingID, IncomingWindow, NextOutgoingID, RemoteIncomingWindow uint32
+	Links                                                                []Link // by handle
+}
+
+// Link describes a link.
+type Link struct {
+	Handle                uint32
+	Name, Address         string
+	Receiver              bool   // the client receives on it
+	Queue                 string // that it receives from
+	Settled               bool   // what it receives is settled when it is sent
+	DeliveryCount, Credit uint32
+	Unsettled             int // messages that whoever has got them has not settled
 }
 
 // Consumer describes a consumer.

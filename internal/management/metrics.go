@@ -30,10 +30,8 @@ type Metrics struct {
 	DeadLetters DeadLetters
 	// Queues are all queues added up, by metrics.Kind.
 	Queues [metrics.Holder + 1]metrics.Numbers
-	// Published tells more of what was published by clients.
-	Published metrics.Published
-	// Publishers are channels that are open and have published.
-	Publishers int
+	// ByProtocol has what clients of each have done.
+	ByProtocol [Protocols]ByProtocol
 	// Messages published and not confirmed, or not committed, and acknowledgements not committed.
 	Unconfirmed, Uncommitted, AcksUncommitted int
 	// Expired and Released say how late messages left that were due, in s.
@@ -46,6 +44,24 @@ type Metrics struct {
 	Actors Actors
 	// Journal is nil for one that does not tell.
 	Journal *Journal
+}
+
+// Protocol is one that clients speak.
+type Protocol int
+
+// The protocols.
+const (
+	AMQP091 Protocol = iota
+	AMQP10
+	Protocols // how many there are
+)
+
+// ByProtocol are numbers of clients of one protocol.
+type ByProtocol struct {
+	Counts    Counts // since the broker started
+	Published metrics.Published
+	// Publishers are channels, or sessions, that are open and have published; Consumers are theirs.
+	Publishers, Consumers int
 }
 
 // Actors are those that have their turn or wait for one, at a moment.

@@ -24,10 +24,12 @@ type Topology interface {
 type Exchange struct {
 	VHost, Name, Type             string
 	Durable, AutoDelete, Internal bool
-	Arguments                     protocol.Table
-	Policy                        string // user policy that matches, "" for none
-	In, Out                       uint64 // messages that clients have published to it, and copies of them in queues
-	Delayed                       *int   // messages that a delayed exchange holds (DLY-5); nil for any other one
+	// Permanent exchanges are part of the virtual host and cannot be deleted; to and from System ones clients bind nothing, either.
+	Permanent, System bool
+	Arguments         protocol.Table
+	Policy            string // user policy that matches, "" for none
+	In, Out           uint64 // messages that clients have published to it, and copies of them in queues
+	Delayed           *int   // messages that a delayed exchange holds (DLY-5); nil for any other one
 }
 
 // Binding describes a binding.
@@ -36,6 +38,8 @@ type Binding struct {
 	ToExchange                 bool
 	RoutingKey                 string
 	Arguments                  protocol.Table
+	FromTopic                  bool // the source is a topic exchange, where topic permissions count
+	Locked                     bool // it leads to a queue that belongs to a connection, which alone changes it
 }
 
 // BindingFilter chooses bindings; what is nil lets everything through.

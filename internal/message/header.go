@@ -11,7 +11,7 @@ import (
 // Header is the raw property list to send: the publisher's own if there is
 // nothing to add, else a merged one with its headers sorted by name (DL-19).
 func (o *Overlay) Header(raw []byte) ([]byte, error) {
-	if o == nil || !o.DropExpiration && len(o.Deaths) == 0 && o.DeliveryCount == 0 && o.Delayed == 0 && o.EnqueuedAt == 0 {
+	if o == nil || !o.DropExpiration && len(o.Deaths) == 0 && o.DeliveryCount == 0 && o.Delayed == 0 && o.EnqueuedAt == 0 && !o.amended() {
 		return protocol.WithoutOriginal(raw), nil
 	}
 	p, err := protocol.DecodeProperties(raw)
@@ -20,6 +20,10 @@ func (o *Overlay) Header(raw []byte) ([]byte, error) {
 	}
 	if o.DropExpiration {
 		p.Flags &^= protocol.FlagExpiration
+	}
+	if o.amended() {
+		p.Headers = o.addTo(p.Headers)
+		p.Flags |= protocol.FlagHeaders
 	}
 	if o.Delayed != 0 {
 		p.Headers = p.Headers.Set("x-delay", -o.Delayed)

@@ -1,5 +1,7 @@
 package message
 
+import "candlemark/protocol"
+
 // Overlay holds what the broker adds to a publisher's content. It is immutable:
 // With… functions make new ones.
 type Overlay struct {
@@ -32,6 +34,10 @@ type Overlay struct {
 	// deliveries, in wall ms, as x-enqueued-at and x-expires-at, which is absent for
 	// 0. They are of one delivery: no copy is stored with them.
 	EnqueuedAt, ExpiresAt int64
+	// Annotations and Properties are what consumers have said of the message when they gave it back, or rejected it: in AMQP
+	// 1.0 message annotations and application properties, in 0-9-1 headers. See Amended.
+	Annotations, Properties protocol.Table
+	amends                  int // bytes that they take, encoded
 }
 
 // Origin names where and why a message died.
@@ -58,7 +64,8 @@ func (o *Overlay) Died(d Death) *Overlay {
 	next := Overlay{DropExpiration: true}
 	var before []Death
 	if o != nil {
-		next.First, next.CC, next.BCC, next.Delayed, next.Held = o.First, o.CC, o.BCC, o.Delayed, o.Held
+		next = *o.lasting()
+		next.First, next.DropExpiration = o.First, true
 		if d.Reason != "rejected" { // nobody has looked at it
 			next.Hops = o.Hops
 		}
@@ -81,6 +88,23 @@ func (o *Overlay) Died(d Death) *Overlay {
 		next.First = next.Last
 	}
 	return &next
+}
+
+// lasting is the overlay without what ends when its message dies.
+func (o *Overlay) lasting() *Overlay {
+	return &Overlay{
+		CC: o.CC, BCC: o.BCC, Delayed: o.Delayed, Held: o.Held, Annotations: o.Annotations, Properties: o.Properties, amends: o.amends,
+	}
+}
+
+// After is the history of a message, as History makes it out, with what stays of o, its overlay, which may be nil.
+func (o *Overlay) After(history *Overlay) *Overlay {
+	if o == nil {
+		return history
+	}
+	next := o.lasting()
+	next.Deaths, next.First, next.Last, next.Hops = history.Deaths, history.First, history.Last, o.Hops
+	return next
 }
 
 // Counted is the overlay of a delivery that came back n times before. o may be

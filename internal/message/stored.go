@@ -17,6 +17,7 @@ const (
 	markDelayed
 	markHeld
 	markMoved
+	markAmended
 )
 
 // ErrOverlay: what is stored is no overlay, or one of a later version.
@@ -25,8 +26,8 @@ var ErrOverlay = errors.New("message: not an overlay of a known version")
 // Append adds the stored form of o to dst; nothing for nil. DecodeOverlay reads
 // it back:
 //
-//	version, bits for DropExpiration, TellCount, Delayed, Held and Hops; then DeliveryCount, the deaths,
-//	First, Last, CC, BCC and, if there are any, Delayed and Hops, with numbers as uvarints, texts behind their length and
+//	version, bits for DropExpiration, TellCount, Delayed, Held, Hops and what was amended; then DeliveryCount, the deaths,
+//	First, Last, CC, BCC and, if there are any, Delayed, Hops, Annotations and Properties (field tables), with numbers as uvarints, texts behind their length and
 //	lists behind their number
 func (o *Overlay) Append(dst []byte) []byte {
 	if o == nil {
@@ -48,6 +49,9 @@ func (o *Overlay) Append(dst []byte) []byte {
 	if o.Hops != 0 {
 		marks |= markMoved
 	}
+	if o.amended() {
+		marks |= markAmended
+	}
 	dst = append(slices.Grow(dst, o.room()), overlayVersion, marks)
 	dst = binary.AppendUvarint(dst, uint64(o.DeliveryCount))
 	dst = binary.AppendUvarint(dst, uint64(len(o.Deaths)))
@@ -66,6 +70,9 @@ func (o *Overlay) Append(dst []byte) []byte {
 	}
 	if o.Hops != 0 {
 		dst = append(dst, o.Hops&0x7f) // a uvarint
+	}
+	if o.amended() {
+		dst = o.appendAmended(dst)
 	}
 	return dst
 }
@@ -107,7 +114,7 @@ func DecodeOverlay(data []byte) (*Overlay, error) {
 	if len(data) == 0 {
 		return nil, nil
 	}
-	if len(data) < 2 || data[0] != overlayVersion || data[1] > markDrop|markCount|markDelayed|markHeld|markMoved {
+	if len(data) < 2 || data[0] != overlayVersion || data[1] > 2*markAmended-1 {
 		return nil, ErrOverlay
 	}
 	d := decoder{rest: data[2:]}
@@ -130,6 +137,9 @@ func DecodeOverlay(data []byte) (*Overlay, error) {
 	}
 	if data[1]&markMoved != 0 {
 		o.Hops = uint8(d.number(math.MaxInt8))
+	}
+	if data[1]&markAmended != 0 {
+		o.readAmended(&d)
 	}
 	if d.bad || len(d.rest) > 0 {
 		return nil, ErrOverlay

@@ -42,6 +42,8 @@ const (
 	// Named: what people call the queue (Naming), for those who meet its messages where
 	// the definitions do not know it. One that says what is known costs nothing.
 	Named
+	// Deferred: messages are not delivered any more but to who asks for their numbers.
+	Deferred
 )
 
 // Reason of a Remove.
@@ -80,6 +82,10 @@ type Record struct {
 	// First and Last are sequence numbers, both ends included; a Put has one.
 	First, Last uint64
 	Why         Reason // of a Remove
+	// Again, of a Put or Spill: the message is there, and only its content is another one. What became of it until now
+	// counts on. One that is gone stays gone.
+	Again bool
+
 	// The message of a Put or Spill. Overlay is what the broker adds to its
 	// header, encoded; nil for nothing.
 	Exchange, RoutingKey, Header, Body, Overlay []byte
@@ -156,6 +162,8 @@ type Recovered struct {
 	// passed and the message was released.
 	Due      int64
 	Released bool
+	// Deferred: it is not delivered but to who asks for it.
+	Deferred bool
 	// MessageID is IDHash of the property of a scheduled message.
 	MessageID uint32
 }

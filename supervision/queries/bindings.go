@@ -71,10 +71,16 @@ func appendBindings(all []management.Binding, vhost string, d *topology.Director
 		}
 		all = append(all, management.Binding{
 			VHost: vhost, Source: x.Name, Destination: b.Destination, ToExchange: b.ToExchange,
-			RoutingKey: b.RoutingKey, Arguments: b.Arguments,
+			RoutingKey: b.RoutingKey, Arguments: b.Arguments, FromTopic: x.Type == "topic", Locked: !b.ToExchange && locked(d, b.Destination),
 		})
 	}
 	return all
+}
+
+// locked tells whether a queue belongs to a connection.
+func locked(d *topology.Directory, name string) bool {
+	q := d.Queue([]byte(name))
+	return q != nil && q.Exclusive
 }
 
 func appendDefaults(all []management.Binding, vhost string, d *topology.Directory, f management.BindingFilter) []management.Binding {

@@ -162,10 +162,24 @@ func (qs *Queries) channels(ctx context.Context, all *clients) ([]management.Cha
 			Connection: &owners[i].shown, Number: int(info.Number), VHost: info.VHost, User: info.User, State: state,
 			Confirm: info.Confirm, Prefetch: info.Prefetch, GlobalPrefetch: info.GlobalPrefetch,
 			Consumers: info.Consumers, Unacked: info.Unacked, Unconfirmed: info.Unconfirmed, Counts: countsShown(info.Counts), Published: info.Published,
-			Transactional: info.Transactional, Uncommitted: info.Uncommitted, AcksUncommitted: info.AcksUncommitted, IdleSince: info.LastUse,
+			Transactional: info.Transactional, Uncommitted: info.Uncommitted, AcksUncommitted: info.AcksUncommitted, IdleSince: info.LastUse, Session: sessionShown(info.Session),
 		})
 	}
 	return shown, err
+}
+
+func sessionShown(info *mail.SessionInfo) *management.Session {
+	if info == nil {
+		return nil
+	}
+	s := &management.Session{
+		HandleMax: info.HandleMax, NextIncomingID: info.NextIncomingID, IncomingWindow: info.IncomingWindow, NextOutgoingID: info.NextOutgoingID,
+		RemoteIncomingWindow: info.RemoteIncomingWindow, Links: make([]management.Link, len(info.Links)),
+	}
+	for i, l := range info.Links {
+		s.Links[i] = management.Link(l)
+	}
+	return s
 }
 
 // Consumers implements management.Clients.

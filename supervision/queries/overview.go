@@ -6,6 +6,7 @@ import (
 
 	"candlemark/actors/deadletter"
 	"candlemark/actors/mail"
+	"candlemark/actors/vhost/refusal"
 	"candlemark/internal/management"
 	"candlemark/internal/metrics"
 	"candlemark/internal/topology"
@@ -15,11 +16,14 @@ import (
 // totals are the messages of all channels that were ever open.
 type totals struct {
 	mu    sync.Mutex
-	ended published // of channels that are gone
-	shown published // the most that was ever answered
+	ended byProtocol // of channels that are gone
+	shown byProtocol // the most that was ever answered
 	// vhosts has those of ended by virtual host; of one that is gone until somebody asks.
 	vhosts map[string]*management.Counts
 }
+
+// byProtocol has the counts of channels, and of sessions.
+type byProtocol [management.Protocols]published
 
 // published has the counts of channels.
 type published struct {
@@ -32,10 +36,10 @@ func (p *published) add(counts management.Counts, more *metrics.Published) {
 	p.more.Add(more)
 }
 
-func (t *totals) add(vhost string, counts management.Counts, more *metrics.Published) {
+func (t *totals) add(protocol management.Protocol, vhost string, counts management.Counts, more *metrics.Published) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.ended.add(counts, more)
+	t.ended[protocol].add(counts, more)
 	if t.vhosts[vhost] == nil {
 		if t.vhosts == nil {
 			t.vhosts = map[string]*management.Counts{}
@@ -59,27 +63,33 @@ func (t *totals) within(vhosts []*topology.VHost) map[string]management.Traffic 
 	return shown
 }
 
-func (t *totals) before() published {
+func (t *totals) before() byProtocol {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.ended
 }
 
-// grow is p, or what was shown before where that is more: a channel that ended
+// grow is all, or what was shown before where that is more: a channel that ended
 // while it was asked is missed once, and a total must not fall.
-func (t *totals) grow(p published) published {
+func (t *totals) grow(all byProtocol) byProtocol {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c, shown := p.counts, t.shown.counts
-	t.shown.counts = management.Counts{
+	for i := range all {
+		t.shown[i].atLeast(&all[i])
+	}
+	return t.shown
+}
+
+func (p *published) atLeast(o *published) {
+	shown, c := p.counts, o.counts
+	p.counts = management.Counts{
 		Publish: max(shown.Publish, c.Publish), Confirm: max(shown.Confirm, c.Confirm),
 		Returned: max(shown.Returned, c.Returned), Dropped: max(shown.Dropped, c.Dropped),
 		Deliver: max(shown.Deliver, c.Deliver), DeliverNoAck: max(shown.DeliverNoAck, c.DeliverNoAck),
 		Get: max(shown.Get, c.Get), GetNoAck: max(shown.GetNoAck, c.GetNoAck), GetEmpty: max(shown.GetEmpty, c.GetEmpty),
 		Ack: max(shown.Ack, c.Ack), Redeliver: max(shown.Redeliver, c.Redeliver),
 	}
-	t.shown.more.AtLeast(&p.more)
-	return t.shown
+	p.more.AtLeast(&o.more)
 }
 
 // Lateness implements management.Monitoring.
@@ -124,17 +134,26 @@ func (qs *Queries) Metrics(ctx context.Context) (m management.Metrics, err error
 	}
 	for i := range channels {
 		c := &channels[i]
-		total.add(c.Counts, &c.Published)
+		protocol := management.AMQP091
+		if c.Session != nil {
+			protocol = management.AMQP10
+		}
+		total[protocol].add(c.Counts, &c.Published)
+		by := &m.ByProtocol[protocol]
+		by.Consumers += c.Consumers
 		v := o.VHosts[c.VHost]
 		v.Counts.Add(c.Counts)
 		o.VHosts[c.VHost] = v
 		m.Unconfirmed, m.Uncommitted, m.AcksUncommitted = m.Unconfirmed+c.Unconfirmed, m.Uncommitted+c.Uncommitted, m.AcksUncommitted+c.AcksUncommitted
 		if c.Counts.Publish > 0 {
-			m.Publishers++
+			by.Publishers++
 		}
 	}
 	total = qs.totals.grow(total)
-	o.Counts, m.Published = total.counts, total.more
+	for i := range total {
+		o.Counts.Add(total[i].counts)
+		m.ByProtocol[i].Counts, m.ByProtocol[i].Published = total[i].counts, total[i].more
+	}
 	o.Connections, o.Channels = len(clients.list), len(channels)
 	c := &qs.Churn
 	o.Churn = management.Churn{
@@ -148,7 +167,13 @@ func (qs *Queries) Metrics(ctx context.Context) (m management.Metrics, err error
 // ChannelEnded keeps what a channel has counted.
 func (qs *Queries) ChannelEnded(vhost string, c mail.Counts, p *metrics.Published) {
 	qs.Churn.ChannelsClosed.Add(1)
-	qs.totals.add(vhost, countsShown(c), p)
+	qs.totals.add(management.AMQP091, vhost, countsShown(c), p)
+}
+
+// SessionEnded keeps what a session of AMQP 1.0 has counted.
+func (qs *Queries) SessionEnded(vhost string, c mail.Counts, p *metrics.Published) {
+	qs.Churn.ChannelsClosed.Add(1)
+	qs.totals.add(management.AMQP10, vhost, countsShown(c), p)
 }
 
 // countsShown are counts as the API shows them.
@@ -172,12 +197,13 @@ func (qs *Queries) Exchanges(ctx context.Context, vhost string) ([]management.Ex
 		for _, p := range list {
 			set = set.With(p)
 		}
-		first := len(all)
+		rules, first := refusal.Rules{VHost: v.Name, System: qs.cfg.SystemExchanges}, len(all)
 		var holders []*topology.Queue // of the delayed ones
 		for x := range v.Directory().Exchanges() {
 			shown := management.Exchange{
 				VHost: v.Name, Name: x.Name, Type: x.Type, Durable: x.Durable, AutoDelete: x.AutoDelete,
 				Internal: x.Internal, Arguments: x.Arguments,
+				Permanent: rules.DeleteExchange(x.Name) != nil, System: rules.Ends(x.Name, &topology.Binding{}) != nil,
 			}
 			shown.In, shown.Out = x.Published()
 			if user, _ := set.Match(policies.KindExchange, x.Name); user != nil {

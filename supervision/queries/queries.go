@@ -20,6 +20,8 @@ type Config struct {
 	VHosts      *topology.VHosts
 	Registry    mail.Address // the policy registry
 	Permissions auth.Permissions
+	// SystemExchanges are the broker's own in each virtual host.
+	SystemExchanges []mail.DeclareExchange
 	// Connections are the PIDs of all connections. The error is that of the context.
 	Connections func(context.Context) ([]mail.Address, error)
 	// SpawnMove makes the actor of a move.

@@ -40,21 +40,13 @@ func (qs *Queries) ScheduledCounts(ctx context.Context, by management.Asker, at 
 	return management.ScheduledCounts(answer.Scheduled), nil
 }
 
-// mayChange checks that somebody may change what others have published or hold, which the
-// permission to read does not allow, nor one that is given out for bindings: it takes
-// those to publish there, or a tag.
+// mayChange is auth.MayAlter at a place.
 func (qs *Queries) mayChange(by management.Asker, at management.Place) error {
-	if by.HasTag("administrator") || by.HasTag("policymaker") {
-		return nil
+	resource := auth.Resource{Kind: auth.Queue, Name: at.Name}
+	if at.Exchange {
+		resource.Kind = auth.Exchange
 	}
-	resource := auth.Resource{Kind: auth.Exchange, Name: at.Name}
-	if !at.Exchange {
-		resource.Kind = auth.Queue
-		if err := qs.cfg.Permissions.Check(by.User, at.VHost, auth.Resource{Kind: auth.Exchange}, auth.Write); err != nil {
-			return err
-		}
-	}
-	return qs.cfg.Permissions.Check(by.User, at.VHost, resource, auth.Write)
+	return auth.MayAlter(qs.cfg.Permissions, by.User, at.VHost, resource)
 }
 
 // CancelScheduled implements management.Messages.

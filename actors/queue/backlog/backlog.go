@@ -5,7 +5,6 @@ import (
 
 	"candlemark/actors/queue/wheel"
 	"candlemark/internal/budget"
-	"candlemark/internal/message"
 )
 
 // Backlog holds the messages of one queue (TTL-30). It belongs to one goroutine. The zero value is empty and ready to use.
@@ -24,9 +23,9 @@ type Backlog struct {
 	// order numbers the segments as they begin.
 	order uint64
 
-	slab     slab
-	kept     kept
-	overlays map[Handle]*message.Overlay
+	slab slab
+	kept kept
+	odd  *odd // nil for nothing
 
 	count, ready, paged, persistent                uint32 // as many as there are handles
 	bytes, readyBytes, pagedBytes, persistentBytes int64
@@ -69,7 +68,7 @@ func (b *Backlog) fill(h Handle, e *Entry, r *Record) {
 // empty gives up the content of h.
 func (b *Backlog) empty(h Handle, e *Entry) {
 	if e.flags&flagOverlay != 0 {
-		delete(b.overlays, h)
+		dropOverlay(b, h)
 	}
 	if e.flags&flagKept != 0 {
 		if b.kept.remove(e.block, b.Budget) {
@@ -161,23 +160,8 @@ func (b *Backlog) Get(h Handle, r *Record) {
 		b.slab.get(e.block, int(e.offset), int(e.size), r)
 	}
 	if e.flags&flagOverlay != 0 {
-		r.Overlay = b.overlays[h]
+		r.Overlay = b.odd.overlays[h]
 	}
-}
-
-// SetOverlay replaces the overlay of h; nil removes it.
-func (b *Backlog) SetOverlay(h Handle, o *message.Overlay) {
-	e := b.Entry(h)
-	if o == nil {
-		e.flags &^= flagOverlay
-		delete(b.overlays, h)
-		return
-	}
-	if b.overlays == nil {
-		b.overlays = make(map[Handle]*message.Overlay)
-	}
-	e.flags |= flagOverlay
-	b.overlays[h] = o
 }
 
 // Entry returns the fixed part of h, in place.

@@ -123,10 +123,10 @@ func (b *Backlog) Paged() int { return int(b.paged) }
 func (b *Backlog) PagedBytes() int64 { return b.pagedBytes }
 
 // Contents returns the size of the contents in memory, also of those that are shared with other queues.
-func (b *Backlog) Contents() int64 { return b.slab.live + b.kept.bytes + b.kept.shared }
+func (b *Backlog) Contents() int64 { return b.slab.live + b.kept.bytes + b.kept.shared + b.odd.size() }
 
 // Held returns the bytes that Contents takes in memory.
-func (b *Backlog) Held() int64 { return b.slab.held + b.kept.bytes + b.kept.shared }
+func (b *Backlog) Held() int64 { return b.slab.held + b.kept.bytes + b.kept.shared + b.odd.size() }
 
 // Counted returns those of Held that Budget does not know of.
-func (b *Backlog) Counted() int64 { return b.slab.held + b.kept.counted }
+func (b *Backlog) Counted() int64 { return b.slab.held + b.kept.counted + b.odd.size() }

@@ -81,9 +81,11 @@ const (
 	Damaged
 	// Released: it was scheduled before.
 	Released
+	// Deferred: it is delivered only to who asks for it.
+	Deferred
 )
 
 const (
 	flagKept    = 1 << iota // content is in Backlog.kept, not in the slab
-	flagOverlay             // Backlog.overlays has something
+	flagOverlay             // odd.overlays has something
 )

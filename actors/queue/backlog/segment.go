@@ -131,19 +131,20 @@ func (b *Backlog) vacate(s uint32) {
 		release(b, &b.segments[l.open])
 	}
 	if b.count == 0 {
-		b.overlays = nil
+		b.odd = nil
 		if len(b.segments) > keepSegments {
 			b.segments, b.freeSegments, b.lists, b.tables = nil, 0, nil, 0
 		}
 	}
 }
 
-// Memory returns the bytes that the backlog holds, contents included, without overlays and what is shared.
+// Memory returns the bytes that the backlog holds, contents included, without what is shared, and of overlays only what was
+// amended.
 func (b *Backlog) Memory() int64 {
 	return int64(b.tables)*8 +
 		int64(cap(b.segments))*int64(unsafe.Sizeof(segment{})) +
 		int64(cap(b.lists))*int64(unsafe.Sizeof(list{})) +
-		b.slab.memory() + b.kept.memory()
+		b.slab.memory() + b.kept.memory() + b.odd.size()
 }
 
 // size is how many times 8 bytes the arrays take.

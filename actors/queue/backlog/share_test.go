@@ -146,10 +146,10 @@ func TestOverlaysGo(t *testing.T) {
 	r := small()
 	r.Overlay = &message.Overlay{DropExpiration: true}
 	h := b.Push(r)
-	if len(b.overlays) != 1 {
-		t.Fatalf("%d overlays", len(b.overlays))
+	if len(b.odd.overlays) != 1 {
+		t.Fatalf("%d overlays", len(b.odd.overlays))
 	}
-	if b.Remove(h); len(b.overlays) != 0 {
-		t.Errorf("%d overlays are left", len(b.overlays))
+	if b.Remove(h); b.odd != nil && len(b.odd.overlays) != 0 {
+		t.Errorf("%d overlays are left", len(b.odd.overlays))
 	}
 }

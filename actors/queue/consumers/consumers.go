@@ -45,6 +45,8 @@ type Consumer struct {
 	NoAck     bool
 	Limited   bool // by the channel's common limit
 	Credited  bool // by a credit of its own
+	Facts     bool // it is told them
+	Stays     bool // it is not cancelled when it does not settle in time
 	draining  bool // what is left of the credit is given up when nothing is ready
 	Arguments protocol.Table
 	Prefetch  int   // 0: any number

@@ -83,6 +83,15 @@ func (s Style) Deliver(d *mail.Delivery, r *backlog.Record) {
 	d.Message.Overlay = s.Stamp(d.Message.Overlay, r.Enqueued, r.Deadline)
 }
 
+// Facts are those of a stored message that is about to be delivered.
+func (s Style) Facts(r *backlog.Record) *mail.Facts {
+	f := &mail.Facts{Seq: r.Seq, Enqueued: r.Enqueued + s.Skew, DeliveryCount: r.DeliveryCount}
+	if r.Deadline > 0 && r.Deadline != store.Never {
+		f.Expires = r.Deadline + s.Skew
+	}
+	return f
+}
+
 // Stamp tells when a message was enqueued and when it expires, in ms of the broker's time, if that is asked for.
 func (s Style) Stamp(o *message.Overlay, enqueued, deadline int64) *message.Overlay {
 	if !s.Stamps {

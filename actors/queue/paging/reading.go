@@ -74,6 +74,7 @@ func (p *Pager) Loaded(b *backlog.Backlog, handles []backlog.Handle, contents []
 		b.Entry(h).Marks &^= backlog.Loading
 		switch {
 		case !b.IsPaged(h):
+		case c.Record.Position != 0 && uint64(c.Record.Position) < b.Place(h): // it was put again since: another read follows
 		case c.Err == nil:
 			if !reload(b, h, &c.Record) {
 				damaged(h)

@@ -98,6 +98,7 @@ func (c *Commit) unwrite(seq uint64) bool {
 	}
 	i, found := c.find(seq)
 	if found {
+		found = !c.Records[i].Again // else the journal has it from before
 		c.Records[i].Kind = 0
 		c.holes++
 	}

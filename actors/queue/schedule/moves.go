@@ -62,6 +62,7 @@ func (x *Schedule) Move(h backlog.Handle, b *backlog.Backlog, e *expiry.Expiry, 
 		x.Messages.Get(h, &r)
 		r.DeliveryCount = 0
 	}
+	backlog.Disorder(b)
 	r.Enqueued, r.Deadline = due, store.After(due, e.TTL(r.TTL))
 	x.remove(h)
 	if paged {

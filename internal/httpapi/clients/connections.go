@@ -76,7 +76,7 @@ func connections(r *rest.Request) (any, error) {
 	return listConnections(r, func(c *management.Connection) bool { return (r.VHost == "" || c.VHost == r.VHost) && r.Owns(c) })
 }
 
-// connectionPart is /username/{user} or /{name}/channels. For http.ServeMux neither is more special than the other, so
+// connectionPart is /username/{user}, /{name}/channels or /{name}/sessions. For http.ServeMux neither is more special than the other, so
 // it cannot tell them apart: a connection that is called username has no channels here.
 func connectionPart(r *rest.Request) (any, error) {
 	switch {
@@ -84,6 +84,8 @@ func connectionPart(r *rest.Request) (any, error) {
 		return byUser(userConnections)(r)
 	case r.Part("part") == "channels":
 		return connectionChannels(r)
+	case r.Part("part") == "sessions":
+		return sessions(r)
 	}
 	return nil, rest.ErrNotFound
 }

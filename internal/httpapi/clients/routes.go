@@ -10,6 +10,7 @@ var Routes = []rest.Route{
 	rest.Delete("/api/connections/{name}", rest.Anybody, closeConnection),
 	rest.Delete("/api/connections/{name}/{part}", rest.Anybody, byUser(closeUserConnections)),
 	rest.Get("/api/connections/{name}/{part}", rest.Anybody, connectionPart),
+	rest.Get("/api/x/links", rest.Anybody, links),
 	rest.Get("/api/channels", rest.Anybody, channels),
 	rest.Get("/api/vhosts/{vhost}/channels", rest.In(rest.Visitor), channels),
 	rest.Get("/api/channels/{name}", rest.Anybody, channel),

@@ -42,8 +42,10 @@ func newFake() *fake {
 			m.Queues[kind][i] = int64(100*(kind+1) + i)
 		}
 	}
-	m.Published.Count(50, 2, true)
-	m.Published.Count(5_000, 1, false)
+	m.ByProtocol[management.AMQP091].Published.Count(50, 2, true)
+	m.ByProtocol[management.AMQP091].Published.Count(5_000, 1, false)
+	m.ByProtocol[management.AMQP10].Published.Count(70, 4, true)
+	m.ByProtocol[management.AMQP10].Consumers = 6
 	m.Expired, m.Released = metrics.DurationBuckets(), metrics.DurationBuckets()
 	m.Expired.Counts[3] = 9
 	m.DeadLetters.Expired.AtMostOnce = 4
@@ -52,7 +54,7 @@ func newFake() *fake {
 	m.Journal = &management.Journal{Commits: metrics.DurationBuckets(), Records: 77}
 	m.AMQPLogins, m.HTTPLogins = auth.Logins{Succeeded: 1}, auth.Logins{Succeeded: 2, Failed: 3}
 	m.MemoryUsed, m.Uptime, m.MemoryAlarm = 12345, 2500, true
-	m.Connections, m.Channels, m.Overview.Queues, m.Publishers = 1, 2, 3, 2
+	m.Connections, m.Channels, m.Overview.Queues, m.ByProtocol[management.AMQP091].Publishers = 1, 2, 3, 2
 	f.due = &management.ExpiryCounts{}
 	return f
 }
@@ -159,6 +161,7 @@ func TestOverviewDashboardFindsItsSeries(t *testing.T) {
 	}
 	for _, name := range []string{"publishers", "consumers", "messages_received_total", "messages_received_confirm_total", "messages_routed_total", "messages_confirmed_total", "messages_unroutable_dropped_total", "messages_unroutable_returned_total"} {
 		value(t, families, "rabbitmq_global_"+name, "protocol", "amqp091")
+		value(t, families, "rabbitmq_global_"+name, "protocol", "amqp10")
 	}
 	for _, name := range []string{
 		"delivered", "delivered_consume_auto_ack", "delivered_consume_manual_ack", "delivered_get_auto_ack", "delivered_get_manual_ack",
@@ -209,8 +212,10 @@ func TestValues(t *testing.T) {
 		{200 + metrics.Acked, "rabbitmq_global_messages_acknowledged_total", []string{"queue_type", "rabbit_quorum_queue"}},
 		{400 + metrics.Delivered + metrics.DeliveredNoAck + metrics.Got + metrics.GotNoAck, "rabbitmq_global_messages_delivered_total", []string{"queue_type", "rabbit_classic_queue"}},
 		{1000 + 4*metrics.Scheduled, "candlemark_scheduled_messages", nil}, // with holders
-		{3, "rabbitmq_global_messages_routed_total", nil},
-		{1, "rabbitmq_global_messages_received_confirm_total", nil},
+		{3, "rabbitmq_global_messages_routed_total", []string{"protocol", "amqp091"}},
+		{4, "rabbitmq_global_messages_routed_total", []string{"protocol", "amqp10"}},
+		{6, "rabbitmq_global_consumers", []string{"protocol", "amqp10"}},
+		{1, "rabbitmq_global_messages_received_confirm_total", []string{"protocol", "amqp091"}},
 		{2, "rabbitmq_message_size_bytes", []string{"protocol", "amqp091"}},
 		{9, "candlemark_expiry_lateness_seconds", nil},
 		{4, "candlemark_dead_letters_total", []string{"reason", "expired", "strategy", "at_most_once"}},

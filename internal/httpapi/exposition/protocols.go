@@ -6,8 +6,11 @@ import (
 	"candlemark/internal/metrics"
 )
 
-// protocol is the one that there is.
-const protocol = "amqp091"
+// protocolNames are RabbitMQ's.
+var protocolNames = [management.Protocols]string{management.AMQP091: "amqp091", management.AMQP10: "amqp10"}
+
+// ofQueues is the protocol that what queues count stands under: they do not know what their clients speak.
+const ofQueues = "amqp091"
 
 // queueTypes are RabbitMQ's names.
 var queueTypes = [metrics.Holder]string{
@@ -16,27 +19,40 @@ var queueTypes = [metrics.Holder]string{
 
 // protocols are RabbitMQ's global counters, by protocol and type of queue.
 func protocols(w *writer, m *management.Metrics) {
-	p, c := &m.Published, &m.Counts
-	count := func(name, help string, v uint64) {
-		w.counter("rabbitmq_global_"+name, help, v, "protocol", protocol)
+	count := func(name, help string, of func(*management.ByProtocol) uint64) {
+		for i, protocol := range protocolNames {
+			w.counter("rabbitmq_global_"+name, help, of(&m.ByProtocol[i]), "protocol", protocol)
+		}
 	}
-	count("messages_received_total", "Messages that clients have published", c.Publish)
-	count("messages_received_confirm_total", "Messages published to be confirmed", p.Confirm)
-	count("messages_routed_total", "Copies of messages that went to queues", p.Routed)
-	count("messages_confirmed_total", "Messages confirmed to publishers", c.Confirm)
-	count("messages_unroutable_dropped_total", "Messages that went nowhere, not mandatory", c.Dropped)
-	count("messages_unroutable_returned_total", "Mandatory messages that went nowhere", c.Returned)
-	w.gauge("rabbitmq_global_publishers", "Open channels that have published", float64(m.Publishers), "protocol", protocol)
-	w.gauge("rabbitmq_global_consumers", "Consumers", float64(m.Consumers), "protocol", protocol)
-	w.histogram("rabbitmq_message_size_bytes", "Bytes of the bodies that clients have published", p.Sizes(), "protocol", protocol)
+	count("messages_received_total", "Messages that clients have published", func(p *management.ByProtocol) uint64 { return p.Counts.Publish })
+	count("messages_received_confirm_total", "Messages published to be confirmed", func(p *management.ByProtocol) uint64 { return p.Published.Confirm })
+	count("messages_routed_total", "Copies of messages that went to queues", func(p *management.ByProtocol) uint64 { return p.Published.Routed })
+	count("messages_confirmed_total", "Messages confirmed to publishers", func(p *management.ByProtocol) uint64 { return p.Counts.Confirm })
+	count("messages_unroutable_dropped_total", "Messages that went nowhere, not mandatory", func(p *management.ByProtocol) uint64 { return p.Counts.Dropped })
+	count("messages_unroutable_returned_total", "Mandatory messages that went nowhere", func(p *management.ByProtocol) uint64 { return p.Counts.Returned })
+	for i, protocol := range protocolNames {
+		w.gauge("rabbitmq_global_publishers", "Open channels and sessions that have published", float64(m.ByProtocol[i].Publishers), "protocol", protocol)
+	}
+	for i, protocol := range protocolNames {
+		w.gauge("rabbitmq_global_consumers", "Consumers", float64(m.ByProtocol[i].Consumers), "protocol", protocol)
+	}
+	for i, protocol := range protocolNames {
+		w.histogram("rabbitmq_message_size_bytes", "Bytes of the bodies that clients have published", m.ByProtocol[i].Published.Sizes(), "protocol", protocol)
+	}
+	byTypes(w, m)
+	logins(w, m)
+	died(w, m)
+}
 
+// byTypes are counters of queues, by their type.
+func byTypes(w *writer, m *management.Metrics) {
 	byType := func(name, help string, which ...int) {
 		for kind, word := range queueTypes {
 			sum := int64(0)
 			for _, i := range which {
 				sum += m.Queues[kind][i]
 			}
-			w.counter("rabbitmq_global_"+name, help, uint64(sum), "protocol", protocol, "queue_type", word)
+			w.counter("rabbitmq_global_"+name, help, uint64(sum), "protocol", ofQueues, "queue_type", word)
 		}
 	}
 	byType("messages_delivered_total", "Deliveries of any kind", metrics.Delivered, metrics.DeliveredNoAck, metrics.Got, metrics.GotNoAck)
@@ -47,15 +63,21 @@ func protocols(w *writer, m *management.Metrics) {
 	byType("messages_get_empty_total", "basic.get on an empty queue", metrics.GotNothing)
 	byType("messages_redelivered_total", "Messages that came again", metrics.Redelivered)
 	byType("messages_acknowledged_total", "Messages acknowledged", metrics.Acked)
+}
 
+// logins are attempts over AMQP of any version, and over HTTP.
+func logins(w *writer, m *management.Metrics) {
 	logins := func(name, help string, of func(*auth.Logins) uint64) {
-		w.counter("rabbitmq_auth_attempts_"+name, help, of(&m.AMQPLogins), "protocol", protocol)
+		w.counter("rabbitmq_auth_attempts_"+name, help, of(&m.AMQPLogins), "protocol", "amqp091")
 		w.counter("rabbitmq_auth_attempts_"+name, help, of(&m.HTTPLogins), "protocol", "http")
 	}
 	logins("total", "Logins that were tried", func(l *auth.Logins) uint64 { return l.Succeeded + l.Failed })
 	logins("succeeded_total", "Logins that succeeded", func(l *auth.Logins) uint64 { return l.Succeeded })
 	logins("failed_total", "Logins that were refused", func(l *auth.Logins) uint64 { return l.Failed })
+}
 
+// died are dead letters by reason and strategy.
+func died(w *writer, m *management.Metrics) {
 	d := &m.DeadLetters
 	died := func(name, help string, of *management.Deaths) {
 		name = "rabbitmq_global_messages_dead_lettered_" + name + "_total"

@@ -56,16 +56,19 @@ var (
 // Changer may change settings of that kind, in the virtual host if the path names
 // one (POL-15).
 func Changer(s auth.Setting) Rule {
-	return func(r *Request) error {
-		administers := r.User.HasTag("administrator")
-		switch {
-		case !r.User.MayChange(s) && s != auth.Policies:
-			return errNotAdministrator
-		case !r.User.MayChange(s), !administers && r.VHost != "" && r.Users.VHostAccess(r.User, r.VHost) != nil:
-			return ErrNotAuthorised
-		}
-		return nil
+	return func(r *Request) error { return r.changes(s, r.VHost) }
+}
+
+// changes is Changer for a virtual host, "" for what belongs to none.
+func (r *Request) changes(s auth.Setting, vhost string) error {
+	administers := r.User.HasTag("administrator")
+	switch {
+	case !r.User.MayChange(s) && s != auth.Policies:
+		return errNotAdministrator
+	case !r.User.MayChange(s), !administers && vhost != "" && r.Users.VHostAccess(r.User, vhost) != nil:
+		return ErrNotAuthorised
 	}
+	return nil
 }
 
 // Policymaker may set policies.
@@ -110,8 +113,12 @@ func (r *Request) Sees(vhost string) bool {
 // Permitted says whether the user has a permission in the virtual host of the path. It
 // is asked before a body is read; who carries the request out asks again.
 func (r *Request) Permitted(kind auth.Kind, name string, perm auth.Permission) error {
-	if err := r.Users.VHostAccess(r.User, r.VHost); err != nil {
+	return r.permittedIn(r.VHost, kind, name, perm)
+}
+
+func (r *Request) permittedIn(vhost string, kind auth.Kind, name string, perm auth.Permission) error {
+	if err := r.Users.VHostAccess(r.User, vhost); err != nil {
 		return err
 	}
-	return r.Users.Check(r.User, r.VHost, auth.Resource{Kind: kind, Name: name}, perm)
+	return r.Users.Check(r.User, vhost, auth.Resource{Kind: kind, Name: name}, perm)
 }

@@ -26,12 +26,13 @@ type bindingItem struct {
 	RoutingKey      string       `json:"routing_key"`
 	Arguments       forms.Object `json:"arguments"`
 	PropertiesKey   string       `json:"properties_key"`
+	May             rest.May     `json:"may,omitzero"`
 }
 
-func shownBinding(b *management.Binding) bindingItem {
+func shownBinding(r *rest.Request, b *management.Binding) bindingItem {
 	item := bindingItem{
 		Source: b.Source, VHost: b.VHost, Destination: b.Destination, DestinationType: "queue",
-		RoutingKey: b.RoutingKey, Arguments: forms.Object(b.Arguments), PropertiesKey: propertiesKey(b.RoutingKey, b.Arguments),
+		RoutingKey: b.RoutingKey, Arguments: forms.Object(b.Arguments), PropertiesKey: propertiesKey(b.RoutingKey, b.Arguments), May: mayBinding(r, b),
 	}
 	if b.ToExchange {
 		item.DestinationType = "exchange"
@@ -70,7 +71,7 @@ func argumentsHash(arguments protocol.Table) string {
 func listBindings(r *rest.Request, f management.BindingFilter) (any, error) {
 	all, err := r.Broker.Bindings(r.Context(), f)
 	visible := func(b *management.Binding) bool { return r.Sees(b.VHost) }
-	return rest.ListForms(r, all, err, visible, shownBinding, func(b *bindingItem) string { return b.Destination })
+	return rest.ListForms(r, all, err, visible, func(b *management.Binding) bindingItem { return shownBinding(r, b) }, func(b *bindingItem) string { return b.Destination })
 }
 
 // bindings lists those of one virtual host, or of all that the user may see.
@@ -183,7 +184,7 @@ func binding(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rest.One(r, shownBinding(b)), nil
+	return rest.One(r, shownBinding(r, b)), nil
 }
 
 func unbind(r *rest.Request) (any, error) {

@@ -16,6 +16,7 @@ type exchangeItem struct {
 	AutoDelete bool         `json:"auto_delete"`
 	Durable    bool         `json:"durable"`
 	Internal   bool         `json:"internal"`
+	May        rest.May     `json:"may,omitzero"`
 	Stats      passed       `json:"message_stats"`
 	Delayed    *int         `json:"messages_delayed,omitempty"`
 	Name       string       `json:"name"`
@@ -49,7 +50,7 @@ func shownExchange(r *rest.Request, x *management.Exchange) exchangeItem {
 	return exchangeItem{
 		Stats:     passed{x.In, f[0], x.Out, f[1]},
 		Arguments: forms.Object(x.Arguments), AutoDelete: x.AutoDelete, Durable: x.Durable, Internal: x.Internal, Delayed: x.Delayed,
-		Name: x.Name, Policy: x.Policy, Type: x.Type, User: internalUser, VHost: x.VHost,
+		Name: x.Name, Policy: x.Policy, Type: x.Type, User: internalUser, VHost: x.VHost, May: mayExchange(r, x),
 	}
 }
 

@@ -21,6 +21,7 @@ var Routes = []rest.Route{
 	rest.Delete(queuePath+"/contents", rest.Visitor, purgeQueue),
 	rest.Post(queuePath+"/actions", rest.Administrator, queueAction),
 
+	rest.Get("/api/x/vhosts", rest.Anybody, vhosts),
 	rest.Get("/api/x/expirations", rest.Anybody, expirations),
 	rest.Get("/api/x/expirations/{vhost}", rest.In(rest.Visitor), expirations),
 	rest.Get("/api/x/ahead", rest.Anybody, ahead),

@@ -135,3 +135,25 @@ func TestWhatFilesMayHave(t *testing.T) {
 		t.Errorf("all files together have %d bytes, at most %d", total, mostBytes)
 	}
 }
+
+// In the dark only colours are others: whatever else the tests of the pages look at, they look at in light alone.
+func TestColours(t *testing.T) {
+	css, _ := static.ReadFile("static/app.css")
+	_, rest, found := strings.Cut(string(css), "@media (prefers-color-scheme: dark) {\n  :root {\n")
+	dark, rest, ended := strings.Cut(rest, "\n  }\n}\n")
+	if !found || !ended || strings.Contains(rest, "prefers-color-scheme") {
+		t.Fatal("the stylesheet has no block of dark colours, or another one")
+	}
+	for declaration := range strings.SplitSeq(dark, ";") {
+		if d := strings.TrimSpace(declaration); d != "" && d != "color-scheme: dark" && !regexp.MustCompile(`^--\w+(-\w+)*: #[0-9a-f]{3,6}$`).MatchString(d) {
+			t.Errorf("%q", d)
+		}
+	}
+	scripts, _ := fs.Glob(static, "static/*.js")
+	pages, _ := fs.Glob(static, "static/pages/*.js")
+	for _, name := range append(scripts, pages...) {
+		if text, _ := static.ReadFile(name); strings.Contains(string(text), "matchMedia") {
+			t.Errorf("%s asks what the system prefers", name)
+		}
+	}
+}

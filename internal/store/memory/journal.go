@@ -168,7 +168,7 @@ func (j *Journal) apply(id store.QueueID, records []store.Record) {
 		case store.Put, store.Spill:
 			j.last++
 			r.Position = j.last
-			q.messages[r.First] = &message{record: own(*r)}
+			q.put(own(*r))
 		case store.Named:
 			j.names[id] = r.Name()
 			continue
@@ -176,7 +176,7 @@ func (j *Journal) apply(id store.QueueID, records []store.Record) {
 			delete(j.names, id)
 			q = &queue{messages: map[uint64]*message{}, taken: true}
 			j.queues[id] = q
-		case store.Delivered, store.Returned, store.Remove, store.Released, store.Rescheduled:
+		case store.Delivered, store.Returned, store.Remove, store.Released, store.Rescheduled, store.Deferred:
 			q.mark(r)
 		}
 		if j.options.Keep {

@@ -17,7 +17,17 @@ type message struct {
 	record      store.Record
 	redelivered bool
 	released    bool
+	deferred    bool
 	deliveries  uint32
+}
+
+// put takes a message in. What became of one that is there already stays.
+func (q *queue) put(r store.Record) {
+	if !r.Again {
+		q.messages[r.First] = &message{record: r}
+	} else if m := q.messages[r.First]; m != nil {
+		m.record = r
+	}
 }
 
 // mark goes over the numbers of the record or over the messages, whichever are
@@ -51,6 +61,8 @@ func (q *queue) markOne(n uint64, r *store.Record) {
 		m.redelivered = true
 	case store.Released:
 		m.released = true
+	case store.Deferred:
+		m.deferred = true
 	case store.Rescheduled:
 		m.record.Due = r.Due
 	case store.Put, store.Spill, store.Retire, store.Named: // are not about single messages that are there
@@ -72,7 +84,7 @@ func (q *queue) list() []store.Recovered {
 		list = append(list, store.Recovered{
 			Seq: r.First, At: r.Position, Deadline: r.Deadline, TTL: r.TTL, Time: r.Time, Priority: r.Priority,
 			Body: uint32(len(r.Body)), Redelivered: m.redelivered, Deliveries: m.deliveries,
-			Due: r.Due, Released: m.released, MessageID: idOf(r),
+			Due: r.Due, Released: m.released, Deferred: m.deferred, MessageID: idOf(r),
 		})
 	}
 	slices.SortFunc(list, func(a, b store.Recovered) int { return cmp.Compare(a.Seq, b.Seq) })

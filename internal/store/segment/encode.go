@@ -165,27 +165,27 @@ func (j *Journal) encodeRecord(q *index.Queue, r *store.Record, p *pending) bool
 }
 
 // encodePut puts a message into the batch. One that is moved has a segment that it is
-// moved from.
+// moved from. One that is there Again goes the same way.
 func (j *Journal) encodePut(q *index.Queue, r *store.Record, from *index.Segment) bool {
-	l := &j.log
+	l, move := &j.log, from != nil
 	var m format.Marks
-	if from != nil {
+	if move || r.Again {
 		s := q.Holder(r.First)
-		if s == nil || s.Seg != from {
+		if s == nil || move && s.Seg != from {
 			return true // it is gone meanwhile
 		}
-		if due := s.Due(r.First); due != 0 { // one from before there were scheduled messages gets longer by it
+		if due := s.Due(r.First); move && due != 0 { // one from before there were scheduled messages gets longer by it
 			r.Due = due
 		}
 		m = s.Marks(r.First)
 	}
-	if !l.batch.shares(r, l.tail, &l.bodies) && !j.room(format.PutSize(r), from != nil) {
+	if !l.batch.shares(r, l.tail, &l.bodies) && !j.room(format.PutSize(r), move) {
 		return false
 	}
 	before := l.batch.size
 	l.batch.put(q.Id, r, m, &l.bodies)
 	size := l.batch.size - before
-	if from == nil {
+	if m.Flags == 0 { // it is new
 		q.Put(l.tail, r.First, r.Kind == store.Spill, size)
 		return true
 	}

@@ -39,6 +39,8 @@ func Exercise(t *testing.T, open func(t *testing.T) Reopener) {
 		{"recall", recall},
 		{"delivered and returned", marks},
 		{"released and rescheduled", scheduled},
+		{"put again", putAgain},
+		{"spilled again", spillAgain},
 		{"spilled messages are forgotten", spills},
 		{"removing twice", removeTwice},
 		{"retired queues", retire},

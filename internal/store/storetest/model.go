@@ -124,6 +124,10 @@ func (s State) survivors() State {
 func (s State) Apply(r *store.Record) {
 	switch r.Kind {
 	case store.Put, store.Spill:
+		was, there := s[r.First]
+		if r.Again && !there {
+			return
+		}
 		s[r.First] = Message{Kind: r.Kind, Recovered: store.Recovered{
 			Seq: r.First, Deadline: r.Deadline, TTL: r.TTL, Time: r.Time, Body: uint32(len(r.Body)), Priority: r.Priority,
 			Due: r.Due,
@@ -133,10 +137,15 @@ func (s State) Apply(r *store.Record) {
 			m.MessageID = store.IDHash(r.Header)
 			s[r.First] = m
 		}
+		if r.Again {
+			m := s[r.First]
+			m.Deliveries, m.Redelivered, m.Released, m.Deferred = was.Deliveries, was.Redelivered, was.Released, was.Deferred
+			s[r.First] = m
+		}
 	case store.Retire:
 		clear(s)
 	case store.Named:
-	case store.Delivered, store.Returned, store.Remove, store.Released, store.Rescheduled:
+	case store.Delivered, store.Returned, store.Remove, store.Released, store.Rescheduled, store.Deferred:
 		for n, m := range s {
 			if n < r.First || n > r.Last {
 				continue
@@ -150,6 +159,8 @@ func (s State) Apply(r *store.Record) {
 				m.Redelivered = true
 			case store.Released:
 				m.Released = true
+			case store.Deferred:
+				m.Deferred = true
 			case store.Rescheduled:
 				m.Due = r.Due
 			case store.Delivered:

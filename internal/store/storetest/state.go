@@ -149,6 +149,8 @@ func scheduled(d *desk) {
 	add(run(store.Released, 25, 25))
 	add(run(store.Remove, 10, 10))
 	add(run(store.Released, 10, 10)) // what is not there is no matter
+	add(run(store.Deferred, 8, 14))
+	add(run(store.Deferred, 30, 30))
 	add(reschedule(10, epoch))
 	add(Spill(1, 45, 10))
 	add(reschedule(45, epoch+80))
@@ -167,6 +169,77 @@ func scheduled(d *desk) {
 		d.expect("take", list, want...)
 		d.readAll(1, list)
 		add(reschedule(30, epoch+int64(len(want))))
+	}
+}
+
+// putAgain gives messages another content. What became of them stays.
+func putAgain(d *desk) {
+	want := puts(1, 1, 40, 10)
+	d.append(1, puts(1, 1, 40, 10)...)
+	add := func(r store.Record) store.Record {
+		want = append(want, r)
+		one := []store.Record{r}
+		d.append(1, one...)
+		return one[0]
+	}
+	anew := func(seq uint64) store.Record {
+		r := Put(1, seq, 700)
+		r.Overlay, r.Again = Body(9, seq, 50), true
+		return r
+	}
+	add(run(store.Delivered, 3, 12))
+	add(run(store.Returned, 4, 5))
+	add(run(store.Released, 5, 5))
+	add(run(store.Deferred, 4, 7))
+	add(reschedule(20, epoch+77))
+	add(run(store.Remove, 10, 10))
+	changed := map[uint64]store.Record{}
+	for _, seq := range []uint64{4, 5, 20, 33} {
+		changed[seq] = add(anew(seq))
+	}
+	changed[33] = add(anew(33)) // twice
+	add(anew(10))               // it is gone
+	add(anew(99))               // it was never there
+	add(run(store.Returned, 4, 5))
+	d.expect("recall", d.recall(1), want...)
+	check := func(what string, list []store.Recovered) {
+		d.Helper()
+		d.expect(what, list, want...)
+		for _, c := range d.read(1, where(list)...) {
+			is, ok := changed[c.Seq]
+			if !ok {
+				is = Put(1, c.Seq, 10)
+			}
+			if text := Same(c, is); text != "" {
+				d.Fatalf("%s: %s", what, text)
+			}
+		}
+	}
+	check("where it was put", d.recall(1))
+	for i := range 40 { // stragglers
+		records := puts(1, uint64(1000+i*100), uint64(1099+i*100), 500)
+		d.append(1, records...)
+		d.append(1, run(store.Remove, records[0].First, records[99].First))
+	}
+	check("recall", d.recall(1))
+	changed[4] = add(anew(4)) // it was moved before
+	for range 3 {
+		d.reopen()
+		check("take", d.j.Take(1))
+		changed[7] = add(anew(7))
+	}
+}
+
+// spillAgain does so with one that is not to survive.
+func spillAgain(d *desk) {
+	d.append(2, Spill(2, 1, 10))
+	spilled := Spill(2, 1, 600)
+	spilled.Again = true
+	d.append(2, spilled)
+	d.expect("spilled", d.recall(2), Spill(2, 1, 600))
+	d.reopen()
+	if len(d.recall(2)) > 0 {
+		d.Fatal("a spilled message came back")
 	}
 }
 

@@ -125,6 +125,9 @@ func Decide(random *rand.Rand, model *Model, q store.QueueID, last map[store.Que
 	for range 1 + random.IntN(4) {
 		first := last[q] - min(last[q], random.Uint64N(60))
 		one := decideOne(random, q, last, first)
+		if random.IntN(30) == 0 {
+			one = again(model.Now(q), q, first)
+		}
 		if records = append(records, one); one.Kind == store.Retire {
 			records = append(records, store.Naming(NameOf(q)))
 		}
@@ -146,6 +149,8 @@ func decideOne(random *rand.Rand, q store.QueueID, last map[store.QueueID]uint64
 		return run(store.Remove, first, to)
 	case n < 78:
 		return run(store.Released, first, to)
+	case n < 79:
+		return run(store.Deferred, first, to)
 	case n < 80: // only those are scheduled
 		return reschedule(first-first%5, epoch+int64(to))
 	case n < 85 && q%2 > 0 || n == 80 && random.IntN(4) == 0:
@@ -165,6 +170,17 @@ func decideOne(random *rand.Rand, q store.QueueID, last map[store.QueueID]uint64
 		return Spill(q, last[q], size)
 	}
 	return Put(q, last[q], size)
+}
+
+// again puts a message again that is there. Its content is the same, so that whoever reads it meanwhile knows what to expect.
+func again(now State, q store.QueueID, seq uint64) store.Record {
+	m, there := now[seq]
+	if !there {
+		return run(store.Delivered, seq, seq)
+	}
+	r := Was(m.Recovered, m.Kind)
+	r.Again = true
+	return r
 }
 
 // reschedule gives a message another time.

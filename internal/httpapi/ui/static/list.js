@@ -48,8 +48,15 @@ export const buttons = (make, may = null) => ({ key: 'actions', label: 'Actions'
   return may && !may(item) ? '' : kept.actions ??= el('span', { class: 'inline' }, make(() => kept.item));
 } });
 
-/** vhostsOf are the names of the virtual hosts that the user may see. */
-export const vhostsOf = async () => (await get('api/vhosts', { query: { columns: 'name' } })).map((v) => v.name);
+/** vhostsOf are the names of the virtual hosts that the user may see, or of those where the user may do something: configure, write, read, policy. */
+export const vhostsOf = async (may = '') => (await get('api/x/vhosts')).filter((v) => !may || v.may.includes(may)).map((v) => v.name);
+
+/** offered shows an element when there are virtual hosts, or there is the one of that name, where the user may do something. */
+export function offered(element, may, vhost) {
+  element.hidden = true;
+  vhostsOf(may).then((names) => { element.hidden = vhost === undefined ? names.length === 0 : !names.includes(vhost); }, () => {});
+  return element;
+}
 
 /** section is a page that shows a list, and, for an address with more parts, one(main, context, parts), which returns how to end it. */
 export function section(title, list, one) {

@@ -75,7 +75,7 @@ class Definition {
 
 /** edit sets a policy, or one that is there anew, when it has told what that would do. What is typed is previewed a second after the last key. */
 export async function edit(context, policy, asking) {
-  const vhosts = policy ? [policy.vhost] : await vhostsOf().catch(() => ['/']);
+  const vhosts = policy ? [policy.vhost] : await vhostsOf('policy').catch(() => ['/']);
   const p = policy ?? { name: '', pattern: '', 'apply-to': 'all', priority: 0, definition: {}, operator: false };
   const field = (name, label, value, more) => el('label', null, label, el('input', { name, value, required: true, spellcheck: 'false', autocomplete: 'off', autocapitalize: 'none', ...more }));
   const pick = (name, label, options, chosen, disabled = false) => el('label', null, label, el('select', { name, disabled }, options.map((o) => el('option', { value: o, selected: o === chosen }, o))));

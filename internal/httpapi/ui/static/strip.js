@@ -16,7 +16,7 @@ export const fates = [
 const high = 170, bottom = 22, top = 16, room = high - bottom - top;
 const ever = 10 * 365 * 86400e3;
 
-/** Strip shows an answer of /api/x/ahead. link makes the address of what stands behind a bar from filters; leads says what that is. */
+/** Strip shows an answer of /api/x/ahead. link makes the address of what stands behind a bar from filters, null for none; leads says what that is. */
 export class Strip {
   constructor(link, leads = 'Show the queues.') {
     this.link = link;
@@ -72,7 +72,8 @@ export class Strip {
   bar(fate, c, i, n, box) {
     const within = fate.filter === 'unacked_longer_than' ? 0 : c.within === Infinity ? ever : c.within;
     const says = `${plural(n, fate.unit ?? 'message')}, ${c.label}: ${fate.name}`;
-    return svg('a', { href: this.link({ [fate.filter]: String(within) }), 'aria-label': `${says}. ${this.leads}`, 'data-part': `${fate.key}-${i}` },
+    const to = this.link({ [fate.filter]: String(within) });
+    return svg('a', { href: to, role: to ? null : 'img', 'aria-label': to ? `${says}. ${this.leads}` : says, 'data-part': `${fate.key}-${i}` },
       svg('title', null, says), svg('rect', { class: fate.key, ...box }));
   }
 

@@ -20,7 +20,7 @@ import (
 //	 0              4      8         16       20        24
 //	| magic "CmB1" | sum  | number  | length | records | records…, length bytes
 //
-// A run (Delivered, Returned, Remove, Retire, Released, Rescheduled; of the last the
+// A run (Delivered, Returned, Remove, Retire, Released, Deferred, Rescheduled; of the last the
 // time is when the message is due):
 //
 //	 0     4             5   6     7   8       16      24     32
@@ -69,6 +69,7 @@ const (
 	FlagShared                  // its body is elsewhere in the segment
 	FlagRedelivered             // of a moved one: it was delivered
 	FlagReleased                // of a moved one: it came due
+	FlagDeferred                // of a moved one: it was deferred
 )
 
 var (

@@ -23,19 +23,19 @@ import (
 // before. The numbers: place of the end (segment, offset), next batch, next segment,
 // highest queue; count of segments and for each number, seed, size, end; count
 // of sets and for each queue, segment, count of words and for each word its distance
-// to the one before and bits (all live; some delivered; some released; some returned),
-// then the live, the delivered and the released ones, their sizes and how often they
-// were returned (see numbers.append); count of those scheduled anew and for each number
+// to the one before and bits (all live; some delivered; some released; some returned; some
+// deferred), then the live, the delivered and the released ones, their sizes, how often they
+// were returned (see numbers.append) and the deferred ones; count of those scheduled anew and for each number
 // and when it is due; behind the sets the count of names and for each the queue, the
 // virtual host and the name, both with their lengths.
 //
-// Version 3 has no names. Versions 1 and 2 have none either, no length and no rest. For each segment they have a fifth
+// Version 4 knows nothing of deferred ones. Version 3 has no names either. Versions 1 and 2 have none either, no length and no rest. For each segment they have a fifth
 // number, how many messages were ever written to it; their words have no sizes, and
 // behind the words of a set stands the count of returned messages and for each number
 // and count. Version 1 knows nothing of released ones and of those scheduled anew.
 const (
 	checkpointMagic   = "CmCheck1"
-	checkpointVersion = 4
+	checkpointVersion = 5
 	CheckpointHead    = 18 // bytes, in front of the numbers
 )
 
@@ -115,9 +115,9 @@ func (s *Set) append(b []byte, q store.QueueID) []byte {
 			continue
 		}
 		all, some, released := w.live == ^uint64(0), w.delivered != 0, w.released != 0
-		returned := s.counts.sum(i, w.live) > 0
+		returned, away := s.counts.sum(i, w.live) > 0, s.away.plane(0, i)&w.live
 		b = binary.AppendUvarint(b, w.base-last)
-		b = append(b, flag(all)|flag(some)<<1|flag(released)<<2|flag(returned)<<3)
+		b = append(b, flag(all)|flag(some)<<1|flag(released)<<2|flag(returned)<<3|flag(away != 0)<<4)
 		if !all {
 			b = binary.LittleEndian.AppendUint64(b, w.live)
 		}
@@ -130,6 +130,9 @@ func (s *Set) append(b []byte, q store.QueueID) []byte {
 		b = s.sizes.append(b, i, w.live)
 		if returned {
 			b = s.counts.append(b, i, w.live)
+		}
+		if away != 0 {
+			b = binary.LittleEndian.AppendUint64(b, away)
 		}
 		last = w.base
 	}
@@ -288,6 +291,9 @@ func readSet(s *scanner, seg *Segment, version byte, mean int64) *Set {
 		one.bytes += int64(one.sizes.sum(i, w.live)) * sizeUnit
 		if how&8 != 0 {
 			one.counts.read(s, i, w.live)
+		}
+		if how&16 != 0 {
+			one.away.put(0, i, binary.LittleEndian.Uint64(s.take(8))&w.live)
 		}
 	}
 	if version < 3 {

@@ -82,6 +82,9 @@ func (q *Queue) Move(seg *Segment, seq uint64, spill bool, size int64, m format.
 	if m.Flags&format.FlagReleased != 0 {
 		s.markReleased(seq, seq)
 	}
+	if m.Flags&format.FlagDeferred != 0 {
+		s.markDeferred(seq, seq)
+	}
 	if m.Deliveries > 0 {
 		s.count(seq, m.Deliveries)
 	}
@@ -154,6 +157,9 @@ func (s *Set) Marks(seq uint64) (m format.Marks) {
 	if w.released&bit != 0 {
 		m.Flags |= format.FlagReleased
 	}
+	if s.isDeferred(seq) {
+		m.Flags |= format.FlagDeferred
+	}
 	m.Deliveries = s.returns(seq)
 	return m
 }
@@ -179,6 +185,8 @@ func (x *Index) Apply(q *Queue, r *store.Record) bool {
 		return q.mark(r, (*Set).giveBack)
 	case store.Released:
 		return q.mark(r, (*Set).markReleased)
+	case store.Deferred:
+		return q.mark(r, (*Set).markDeferred)
 	case store.Rescheduled:
 		s := q.Holder(r.First)
 		if s != nil {

@@ -26,6 +26,7 @@ type Set struct {
 	words  []word           // by ascending base
 	sizes  numbers          // in the segment, by sizeUnit
 	counts numbers          // deliveries that came back
+	away   numbers          // 1 of those that are deferred
 	dues   map[uint64]int64 // when those are due that were scheduled anew
 }
 
@@ -56,6 +57,7 @@ func (s *Set) add(seq uint64, size int64) {
 			s.words = slices.Insert(s.words, i, word{base: seq / 64})
 			s.sizes.insert(i)
 			s.counts.insert(i)
+			s.away.insert(i)
 		}
 	}
 	bit := uint64(1) << (seq % 64)
@@ -106,6 +108,7 @@ func (s *Set) remove(first, last uint64) (n int) {
 		units += s.sizes.sum(i, gone)
 		s.sizes.clear(i, gone)
 		s.counts.clear(i, gone)
+		s.away.clear(i, gone)
 		w.live &^= gone
 		w.delivered &^= gone
 		w.released &^= gone
@@ -152,6 +155,21 @@ func (s *Set) markReleased(first, last uint64) (n int) {
 		w.released |= w.live & mask
 	})
 	return n
+}
+
+// markDeferred marks a run as deferred and returns how many of it live.
+func (s *Set) markDeferred(first, last uint64) (n int) {
+	s.each(first, last, func(i int, w *word, mask uint64) {
+		n += bits.OnesCount64(w.live & mask)
+		s.away.put(0, i, s.away.plane(0, i)|w.live&mask)
+	})
+	return n
+}
+
+// isDeferred tells whether a live message is.
+func (s *Set) isDeferred(seq uint64) (is bool) {
+	s.each(seq, seq, func(i int, w *word, mask uint64) { is = s.away.plane(0, i)&w.live&mask != 0 })
+	return is
 }
 
 // setDue notes when a live message is due.
@@ -209,7 +227,7 @@ func (s *Set) copy() Set {
 	c := *s
 	c.Seg = &Segment{} // what it counts is not counted twice
 	c.words = slices.Clone(s.words)
-	c.sizes, c.counts = numbers{}, s.counts.clone()
+	c.sizes, c.counts, c.away = numbers{}, s.counts.clone(), s.away.clone()
 	c.dues = maps.Clone(s.dues)
 	return c
 }

@@ -29,6 +29,9 @@ func (s *Sought) Join(other *Set) {
 			if w.released&bit != 0 {
 				s.markReleased(seq, seq)
 			}
+			if other.isDeferred(seq) {
+				s.markDeferred(seq, seq)
+			}
 			s.count(seq, other.returns(seq))
 			if due, ok := other.dues[seq]; ok {
 				s.setDue(seq, due)
@@ -65,6 +68,7 @@ func (s *Sought) Found(e *format.Entry, at store.Position) store.Recovered {
 	m := store.Recovered{
 		Seq: r.First, At: at, Deadline: r.Deadline, TTL: r.TTL, Time: r.Time, Due: r.Due, Body: uint32(e.Body),
 		Deliveries: n, Priority: r.Priority, Redelivered: n > 0 || w.delivered&bit != 0, Released: w.released&bit != 0,
+		Deferred: s.isDeferred(r.First),
 	}
 	if due, ok := s.dues[r.First]; ok {
 		m.Due = due

@@ -130,5 +130,5 @@ func (r *Recovery) line(s *index.Segment, e *format.Entry, out io.Writer) {
 func stamp(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
 
 func kindName(k store.Kind) string {
-	return [...]string{"", "put", "spill", "delivered", "returned", "remove", "retire", "released", "due", "named"}[k]
+	return [...]string{"", "put", "spill", "delivered", "returned", "remove", "retire", "released", "due", "named", "deferred"}[k]
 }

@@ -3,7 +3,7 @@
 import { get, path, request } from '../api.js';
 import { dialog, el } from '../dom.js';
 import * as format from '../format.js';
-import { button, choose, Facts, field, inVHost, link, listOf, marks, Rows, section, speed, vhostsOf, watch, word, words } from '../list.js';
+import { button, choose, Facts, field, inVHost, link, listOf, marks, offered, Rows, section, speed, vhostsOf, watch, word, words } from '../list.js';
 import { parsed } from '../policy.js';
 
 const called = (name) => name || 'amq.default';
@@ -20,11 +20,11 @@ export const exchanges = section('Exchanges', listOf('Exchanges', {
     speed('in', 'Message rate in', 'message_stats.publish_in_details.rate'), speed('out', 'Message rate out', 'message_stats.publish_out_details.rate'),
   ],
   key: (e) => JSON.stringify([e.vhost, e.name]), address: inVHost('api/exchanges'), nothing: 'There are no exchanges that you may see.',
-  tools: (asking) => button('Add exchange…', () => add(asking)),
+  tools: (asking) => offered(button('Add exchange…', () => add(asking)), 'configure'),
 }), exchange);
 
 async function add(asking) {
-  const names = await vhostsOf().catch(() => ['/']);
+  const names = await vhostsOf('configure').catch(() => ['/']);
   const check = (name, label, checked = false) => el('label', { class: 'check' }, el('input', { type: 'checkbox', name, checked }), label);
   dialog('Add an exchange', [
     choose('vhost', 'Virtual host', names), field('name', 'Name', { required: true }),
@@ -40,21 +40,24 @@ async function add(asking) {
 
 function exchange(main, context, [vhost, name]) {
   const at = path('api/exchanges', vhost, name), facts = new Facts(), real = name === 'amq.default' ? '' : name;
-  const remove = real === '' ? () => 'implicit' : (b) => button('Unbind…', () => unbind(vhost, b, w.asking), true);
+  const remove = real === '' ? () => 'implicit' : (b) => (b.may.includes('unbind') ? button('Unbind…', () => unbind(vhost, b, w.asking), true) : '');
   const common = [['Routing key', (b) => el('span', { class: 'name' }, b.routing_key)], ['Arguments', (b) => (Object.keys(b.arguments).length ? words(b.arguments) : '')]];
   const to = new Rows('Bindings from this exchange', [
     ['To', (b) => (b.destination_type === 'exchange' ? exchangeLink(vhost, b.destination) : link(['queue', vhost, b.destination], b.destination))], ['Type', (b) => b.destination_type], ...common, ['Actions', remove]], 'Nothing is bound to it.');
   const from = new Rows('Bindings to this exchange', [['From', (b) => exchangeLink(vhost, b.source)], ...common, ['Actions', remove]], 'It is bound to no exchange.');
   const w = watch(main, context, shownAs(real), ['exchanges', 'Exchanges'], async (signal) => {
-    const e = await get(at, { signal }), s = e.message_stats;
+    const ask = (address) => get(address, { query: { may: true }, signal });
+    const e = await ask(at), s = e.message_stats, may = (word) => e.may.includes(word);
     const flow = (of) => `${format.rate(s[`${of}_details`]?.rate ?? 0)}, ${format.number(s[of] ?? 0)} in all`;
     facts.set([['Type', e.type], ['Virtual host', e.vhost], ['Features', marks(e)], ['Arguments', Object.keys(e.arguments).length ? words(e.arguments) : ''],
-      ['Messages in', flow('publish_in')], ['Messages out', flow('publish_out')], ...(context.may('policymaker') && real ? [['Policy', link(['policies', 'explain', vhost, 'exchange', real], 'Explain')]] : [])]);
-    to.show(await get(`${at}/bindings/source`, { signal }));
-    if (real) from.show(await get(`${at}/bindings/destination`, { signal }));
+      ['Messages in', flow('publish_in')], ['Messages out', flow('publish_out')], ...(may('policy') && real ? [['Policy', link(['policies', 'explain', vhost, 'exchange', real], 'Explain')]] : [])]);
+    for (const [word, b] of Object.entries(buttons)) b.hidden = !may(word);
+    to.show(await ask(`${at}/bindings/source`));
+    if (real) from.show(await ask(`${at}/bindings/destination`));
   });
-  if (real) w.tools.append(button('Add binding…', () => bind(vhost, real, w.asking)));
-  if (real && !real.startsWith('amq.') && real !== 'candlemark.admin') w.tools.append(button('Delete exchange…', () => removeExchange(vhost, real, to), true));
+  const buttons = { bind: button('Add binding…', () => bind(vhost, real, w.asking)), delete: button('Delete exchange…', () => removeExchange(vhost, real, to), true) };
+  for (const b of Object.values(buttons)) b.hidden = true;
+  w.tools.append(...Object.values(buttons));
   w.body.append(facts.element, to.element, real ? from.element : '');
   return w.end;
 }

@@ -3,7 +3,7 @@
 import { get, path, request } from '../api.js';
 import { dialog, el } from '../dom.js';
 import * as format from '../format.js';
-import { button, buttons, choose, field, listOf, Rows, section, vhostsOf, watch, word } from '../list.js';
+import { button, buttons, choose, field, listOf, offered, Rows, section, vhostsOf, watch, word } from '../list.js';
 import { parsed } from '../policy.js';
 import { redacted } from '../settings.js';
 
@@ -48,10 +48,10 @@ const valueOf = (p) => redacted(p.value);
 
 function shownParameters(main, context) {
   let asking = null;
-  const may = (p) => context.may() || !administrators.includes(p.component);
+  const may = (p) => context.may() || !administrators.includes(p.component) && p.may;
   const done = () => asking.now();
   const set = async (p) => {
-    const names = p ? [] : await vhostsOf().catch(() => ['/']);
+    const names = p ? [] : await vhostsOf('policy').catch(() => ['/']);
     const shown = p ? JSON.stringify(valueOf(p), null, 2) : '', hidden = p && shown !== JSON.stringify(p.value, null, 2);
     const component = choose('component', 'Component', context.may() ? [...components, ...administrators] : components);
     const value = el('textarea', { name: 'value', rows: 8, required: true, spellcheck: 'false' });
@@ -69,8 +69,10 @@ function shownParameters(main, context) {
     done();
   }, true);
   return listOf('Parameters', {
-    all: async (vhost, signal) => (await Promise.all([get('api/parameters', { signal }), get('api/global-parameters', { signal }).then((all) => all.map((g) => ({ ...g, component: global, vhost: '' })))]))
-      .flat().filter((p) => vhost === undefined || p.vhost === vhost),
+    all: async (vhost, signal) => {
+      const [vhosts, local, others] = await Promise.all([vhostsOf('policy'), get('api/parameters', { signal }), get('api/global-parameters', { signal })]);
+      return [...local.map((p) => ({ ...p, may: vhosts.includes(p.vhost) })), ...others.map((g) => ({ ...g, component: global, vhost: '' }))].filter((p) => vhost === undefined || p.vhost === vhost);
+    },
     key: (p) => JSON.stringify([p.component, p.vhost, p.name]), nothing: 'There are none.',
     columns: [
       { key: 'name', label: 'Name', sort: 'name', always: true, fields: [], cell: (p) => el('span', { class: 'name' }, p.name) }, word('component', 'Component', 'component'), word('vhost', 'Virtual host', 'vhost'),
@@ -79,7 +81,7 @@ function shownParameters(main, context) {
     ],
     tools: (again) => {
       asking = again;
-      return button('Add parameter…', () => set(null));
+      return offered(button('Add parameter…', () => set(null)), 'policy');
     },
   })(main, context);
 }

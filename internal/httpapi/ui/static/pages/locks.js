@@ -80,7 +80,7 @@ export function locks(where, about) {
       d.delivery_tag === null ? 'not sent yet' : format.number(d.delivery_tag), d.id, format.number(d.payload_bytes), format.number(d.delivery_count), when(format, d.expires_at, true),
       el('span', { class: 'buttons' },
         d.lock_expires_at && el('button', { type: 'button', 'data-for': d.id, 'aria-label': `Renew the lock of message ${d.id}`, onclick: () => renew(d) }, 'Renew'),
-        el('button', { type: 'button', class: 'danger', 'data-for': `return ${d.id}`, 'aria-label': `Return message ${d.id}`, onclick: () => giveBack(d) }, 'Return…')),
+        about.may('alter') && el('button', { type: 'button', class: 'danger', 'data-for': `return ${d.id}`, 'aria-label': `Return message ${d.id}`, onclick: () => giveBack(d) }, 'Return…')),
     ]), 'Nobody holds a message.'));
   return () => asking.stop();
 }
@@ -88,11 +88,10 @@ export function locks(where, about) {
 export function scheduled(where, about) {
   where.append(el('p', { class: 'hint' }, 'Messages that wait for their time, the next one first.'));
   const asking = listed(where, about, about.x('scheduled'), 'messages', 'message', (all) => table('Scheduled messages',
-    ['Due', 'message_id', 'Message', 'Exchange', 'Routing key', 'Bytes', 'Came', 'Actions'], all.map((m) => [
-      when(format, m.due, true), m.message_id ? value(m.message_id) : el('span', { class: 'none' }, '–'), m.id, value(m.exchange || '(default)'), value(m.routing_key), format.number(m.payload_bytes), when(format, m.enqueued_at),
-      el('span', { class: 'buttons' },
+    ['Due', 'message_id', 'Message', 'Exchange', 'Routing key', 'Bytes', 'Came', ...(about.may('alter') ? ['Actions'] : [])], all.map((m) => [
+      when(format, m.due, true), m.message_id ? value(m.message_id) : el('span', { class: 'none' }, '–'), m.id, value(m.exchange || '(default)'), value(m.routing_key), format.number(m.payload_bytes), when(format, m.enqueued_at), ...(about.may('alter') ? [el('span', { class: 'buttons' },
         el('button', { type: 'button', 'data-for': m.id, 'aria-label': `Reschedule message ${m.id}`, onclick: () => reschedule(about, m, asking) }, 'Reschedule…'),
-        el('button', { type: 'button', class: 'danger', 'data-for': `cancel ${m.id}`, 'aria-label': `Cancel message ${m.id}`, onclick: () => cancel(about, m, asking) }, 'Cancel…')),
+        el('button', { type: 'button', class: 'danger', 'data-for': `cancel ${m.id}`, 'aria-label': `Cancel message ${m.id}`, onclick: () => cancel(about, m, asking) }, 'Cancel…'))] : []),
     ]), 'No message waits for its time.'));
   return () => asking.stop();
 }

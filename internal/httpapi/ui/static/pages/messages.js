@@ -6,7 +6,7 @@ import * as format from '../format.js';
 import { asJSON, asText, exact, hex, payloadOf, shown, story } from '../message.js';
 import { msOf, says } from '../settings.js';
 import { duration, Pager } from './locks.js';
-import { move, moves } from './move.js';
+import { move, movesOf } from './move.js';
 
 const size = 50, most = 20000;
 const states = [['', 'all'], ['ready', 'ready'], ['unacked', 'unacked'], ['scheduled', 'scheduled']];
@@ -19,7 +19,7 @@ export function messages(where, about, params) {
   const state = el('select', { onchange: () => anew() }, states.map(([v, t]) => el('option', { value: v }, t)));
   const order = el('select', { onchange: () => anew() }, el('option', { value: 'queue' }, 'of the queue'), el('option', { value: 'deadline', selected: params.get('order') === 'deadline' }, 'of deadlines'));
   const pager = new Pager(() => look()), picked = new Set();
-  const begin = (ids) => move(about, ids, () => moving.now());
+  const moves = about.may('move'), begin = (ids) => move(about, ids, () => moving.now());
   const some = el('button', { type: 'button', disabled: true, onclick: () => begin([...picked]) }, 'Move selected…');
   const pick = (id, is) => {
     if (is) picked.add(id);
@@ -27,8 +27,8 @@ export function messages(where, about, params) {
     some.disabled = picked.size === 0;
   };
   where.append(el('div', { class: 'tools' }, el('label', { class: 'check' }, 'Messages', state), el('label', { class: 'check' }, 'in the order', order),
-    el('button', { type: 'button', onclick: () => look() }, 'Peek again'), el('button', { type: 'button', onclick: () => begin(null) }, 'Move all…'), some));
-  const moving = moves(where, about, () => {
+    el('button', { type: 'button', onclick: () => look() }, 'Peek again'), moves && [el('button', { type: 'button', onclick: () => begin(null) }, 'Move all…'), some]));
+  const moving = movesOf(where, about, () => {
     look();
     about.asking.now();
   });
@@ -50,7 +50,7 @@ export function messages(where, about, params) {
       text(failed, '');
       picked.clear();
       some.disabled = true;
-      told.replaceChildren(list(answer.messages, pick));
+      told.replaceChildren(list(answer.messages, moves && pick));
       pager.told(answer.messages.length, answer.next, 'message');
     } catch (error) {
       if (error.name !== 'AbortError') text(failed, error.message);
@@ -68,6 +68,7 @@ export function messages(where, about, params) {
   };
 }
 
+/** list has a box for each message that can be moved, if pick is told of it. */
 function list(all, pick) {
   if (all.length === 0) return el('p', { class: 'empty card' }, 'There are no such messages.');
   const rows = all.flatMap((m) => {
@@ -80,11 +81,11 @@ function list(all, pick) {
       },
     }, m.id);
     const cells = [m.state, timeLeft(m), when(format, m.enqueued_at), value(m.exchange || '(default)'), value(m.routing_key), format.number(m.payload_bytes), m.redelivered ? 'yes' : 'no', value(beginning(m))];
-    const box = m.state === 'ready' && el('input', { type: 'checkbox', 'aria-label': `Select message ${m.id}`, onchange: () => pick(m.id, box.checked) });
-    return [el('tr', null, el('td', { class: 'pick' }, box), el('th', { scope: 'row' }, button), cells.map((c) => el('td', null, c))), below];
+    const box = pick && m.state === 'ready' && el('input', { type: 'checkbox', 'aria-label': `Select message ${m.id}`, onchange: () => pick(m.id, box.checked) });
+    return [el('tr', null, pick && el('td', { class: 'pick' }, box), el('th', { scope: 'row' }, button), cells.map((c) => el('td', null, c))), below];
   });
   return el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Messages' }, el('table', { class: 'messages' }, el('caption', { class: 'sr' }, 'Messages'),
-    el('thead', null, el('tr', null, el('th', { class: 'pick' }, el('span', { class: 'sr' }, 'Select')), columns.map((c) => el('th', { scope: 'col' }, c)))), el('tbody', null, rows)));
+    el('thead', null, el('tr', null, pick && el('th', { class: 'pick' }, el('span', { class: 'sr' }, 'Select')), columns.map((c) => el('th', { scope: 'col' }, c)))), el('tbody', null, rows)));
 }
 
 const value = (v) => el('span', { class: 'value' }, v);

@@ -24,7 +24,7 @@ function outcome(m) {
 export function move(about, ids, begun) {
   const field = (name, label, title) => el('label', null, label, el('input', { name, title, spellcheck: 'false', autocomplete: 'off' }));
   const told = el('div', { role: 'status' });
-  const to = el('select', { name: 'to' }, [['origin', 'the queue where each died last'], ['queue', 'a queue'], ['exchange', 'an exchange']].map(([v, t]) => el('option', { value: v }, t)));
+  const to = el('select', { name: 'to' }, [...(about.may('publish') ? [['origin', 'the queue where each died last'], ['queue', 'a queue']] : []), ['exchange', 'an exchange']].map(([v, t]) => el('option', { value: v }, t)));
   const queue = field('queue', 'Queue'), exchange = field('exchange', 'Exchange'), key = field('key', 'Routing key (without one, each message its own)');
   const look = () => {
     queue.hidden = to.value !== 'queue';
@@ -66,8 +66,8 @@ export function move(about, ids, begun) {
   look();
 }
 
-/** moves shows those of the queue, while there are some; it returns how to ask at once, and how to end. */
-export function moves(where, about, ended) {
+/** movesOf shows those of the queue, while there are some; it returns how to ask at once, and how to end. */
+export function movesOf(where, about, ended) {
   const all = el('div');
   where.append(all);
   let over = null; // moves, when they were asked for last
@@ -83,7 +83,7 @@ export function moves(where, about, ended) {
     const list = (await get(path('api/x/moves'), { signal })).filter((m) => m.vhost === about.vhost && m.queue === about.name), focused = document.activeElement?.getAttribute?.('data-move');
     all.replaceChildren(...list.slice(-3).reverse().map((m) => el('section', { class: 'card', 'aria-label': `Move ${m.id}` },
       el('div', { class: 'row' }, el('p', null, `Move ${m.id}: ${m.state}${m.reason ? `, ${m.reason}` : ''}. ${format.plural(m.moved, 'message')} moved, ${format.number(m.left)} left.`),
-        m.state === 'running' && el('button', { type: 'button', 'data-move': m.id, onclick: () => stop(m) }, `Stop move ${m.id}`)),
+        m.state === 'running' && (m.user === about.context.user.name || about.context.may()) && el('button', { type: 'button', 'data-move': m.id, onclick: () => stop(m) }, `Stop move ${m.id}`)),
       outcome(m))));
     if (focused) all.querySelector(`[data-move="${CSS.escape(focused)}"]`)?.focus();
     const now = list.filter((m) => m.state !== 'running').map((m) => m.id).join();

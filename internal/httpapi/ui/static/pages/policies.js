@@ -4,12 +4,13 @@ import { get, path, poll, request } from '../api.js';
 import { href } from '../address.js';
 import { el, text, when } from '../dom.js';
 import * as format from '../format.js';
-import { button, Facts, figure, inVHost, listOf, Rows, section, vhostsOf, watch, word, words } from '../list.js';
+import { button, Facts, figure, inVHost, listOf, offered, Rows, section, vhostsOf, watch, word, words } from '../list.js';
 import { changed } from '../policy.js';
 import { edit, removePolicy } from '../policyeditor.js';
 
 const identity = (p) => JSON.stringify([p.operator, p.vhost, p.name]);
-const mayChange = (context, p) => (p.operator ? context.may() : context.may('policymaker'));
+/** mayChange tells whether the user may change a policy, if some may be changed in its virtual host. */
+const mayChange = (context, p) => !p.operator || context.may();
 const pathOf = (p, ...more) => path(p.operator ? 'api/x/operator-policies' : 'api/x/policies', p.vhost, p.name, ...more);
 
 /** Counts asks, one policy after the other, to how many objects each applies: as many as would lose it. */
@@ -25,12 +26,7 @@ class Counts {
     this.asking = poll(async (signal) => {
       const p = this.waiting.find((one) => this.known.get(identity(one))?.of !== JSON.stringify(one));
       if (!p) return;
-      let count = '–';
-      try {
-        count = format.number((await request('POST', pathOf(p, 'preview'), { body: { clear: true }, signal })).hit);
-      } catch (error) {
-        if (error.name === 'AbortError' || error.status !== 403) throw error;
-      }
+      const count = format.number((await request('POST', pathOf(p, 'preview'), { body: { clear: true }, signal })).hit);
       this.known.set(identity(p), { of: JSON.stringify(p), count });
       this.table?.show(this.page, '');
     }, 1000, context.report);
@@ -49,9 +45,9 @@ function list(main, context) {
   const anew = { now: () => { counts.known.clear(); asking.now(); } };
   const show = listOf('Policies', {
     all: async (vhost, signal) => {
-      const lists = await Promise.all([false, true].map((operator) => get(inVHost(operator ? 'api/operator-policies' : 'api/policies')(vhost), { signal })
-        .then((found) => found.map((p) => ({ ...p, operator })))));
-      return lists.flat();
+      const [vhosts, ...lists] = await Promise.all([vhostsOf('policy'), ...[false, true].map((operator) => get(inVHost(operator ? 'api/operator-policies' : 'api/policies')(vhost), { signal })
+        .then((found) => found.map((p) => ({ ...p, operator }))))]);
+      return lists.flat().map((p) => ({ ...p, may: vhosts.includes(p.vhost) && mayChange(context, p) }));
     },
     columns: [
       { key: 'name', label: 'Name', sort: 'name', always: true, fields: [], cell: (p) => el('span', { class: 'name' }, p.name) },
@@ -60,26 +56,26 @@ function list(main, context) {
       { key: 'definition', label: 'Definition', shown: true, fields: [], cell: (p) => el('ul', { class: 'plain' }, Object.entries(p.definition).map(([k, v]) => el('li', null, `${k}: ${words(v)}`))) },
       figure('priority', 'Priority', 'priority'),
       ...(context.may('policymaker') ? [
-        { key: 'count', label: 'Objects', title: 'To how many queues and exchanges it applies', num: true, shown: true, fields: [], cell: (p) => counts.known.get(identity(p))?.count ?? '…' },
+        { key: 'count', label: 'Objects', title: 'To how many queues and exchanges it applies', num: true, shown: true, fields: [], cell: (p) => (p.may ? counts.known.get(identity(p))?.count ?? '…' : '–') },
         { key: 'actions', label: 'Actions', shown: true, fields: [], cell: (p, kept) => actions(p, kept) }] : []),
     ],
     key: identity, nothing: 'There are no policies, or none that you may see.',
     tools: (again) => {
       asking = again;
-      return context.may('policymaker') && [button('Add policy…', () => edit(context, null, anew)), el('a', { class: 'button', href: href(['policies', 'history']) }, 'History'), el('a', { class: 'button', href: href(['policies', 'explain']) }, 'Explain')];
+      return context.may('policymaker') && [button('Add policy…', () => edit(context, null, anew)), el('a', { class: 'button', href: href(['policies', 'history']) }, 'History'), el('a', { class: 'button', href: href(['policies', 'explain']) }, 'Explain')].map((e) => offered(e, 'policy'));
     },
     seen: (page, table) => {
       counts.table = table;
       counts.page = page;
       const before = counts.waiting;
-      counts.waiting = page.items.filter((p) => mayChange(context, p));
+      counts.waiting = page.items.filter((p) => p.may);
       if (before?.length === 0) counts.asking?.now();
     },
     left: () => counts.end(),
   });
   const actions = (p, kept) => {
     kept.policy = p;
-    if (!mayChange(context, p)) return '';
+    if (!p.may) return '';
     return kept.actions ??= el('span', { class: 'inline' }, button('Edit…', () => edit(context, kept.policy, anew)), button('Delete…', () => removePolicy(kept.policy, anew), true));
   };
   if (context.may('policymaker')) counts.begin(context);
@@ -93,11 +89,15 @@ function chooser(fields, go, label) {
 
 function vhostSelect(chosen, onchange) {
   const select = el('select', { name: 'vhost', onchange: () => onchange?.(select.value) });
-  vhostsOf().then((names) => select.append(...names.map((n) => el('option', { value: n, selected: n === chosen }, n))), () => {});
+  vhostsOf('policy').then((names) => select.append(...names.map((n) => el('option', { value: n, selected: n === chosen }, n))), () => {});
   return el('label', { class: 'check' }, 'Virtual host', select);
 }
 
-function history(main, context, [, vhost = '/']) {
+function history(main, context, [, vhost]) {
+  if (vhost === undefined) {
+    vhostsOf('policy').then((names) => { location.replace(href(['policies', 'history', names.includes('/') ? '/' : names[0] ?? '/'])); }, () => {});
+    return () => {};
+  }
   const done = el('p', { role: 'status' }), wrong = el('p', { class: 'error', role: 'alert' });
   const rows = new Rows('Changes, the newest first', [
     ['No.', (c) => String(c.id)], ['Time', (c) => when(format, c.time)], ['User', (c) => c.user], ['By', (c) => words(c.interface)],

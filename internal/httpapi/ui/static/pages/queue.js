@@ -6,6 +6,7 @@ import { href } from '../address.js';
 import { LineChart } from '../chart.js';
 import { el, text, tick, when } from '../dom.js';
 import * as format from '../format.js';
+import { button } from '../list.js';
 import { pretty, shown } from '../message.js';
 import { ratesOf } from '../scale.js';
 import { dueIn, settings } from '../settings.js';
@@ -17,10 +18,10 @@ import { messages, publish } from './messages.js';
 const minutes = 10 * 60e3, mostLocks = 1000;
 const lines = [['published', 'publish_details', 'in'], ['delivered', 'deliver_get_details', 'out'], ['acknowledged', 'ack_details', 'ack']];
 
-/** parts of the page, in the order of its menu: each is a function of (where, about) that returns how to end it. */
+/** parts of the page, in the order of its menu: each is a function of (where, about) that returns how to end it; needs is the right that it takes. */
 const parts = {
-  overview: { title: 'Overview', show: overview }, messages: { title: 'Messages', show: messages }, locks: { title: 'Locks', show: locks },
-  scheduled: { title: 'Scheduled', show: scheduled }, settings: { title: 'Settings', show: settingsOf }, bindings: { title: 'Bindings', show: bindings }, consumers: { title: 'Consumers', show: consumers },
+  overview: { title: 'Overview', show: overview }, messages: { title: 'Messages', show: messages, needs: 'read' }, locks: { title: 'Locks', show: locks, needs: 'read' },
+  scheduled: { title: 'Scheduled', show: scheduled, needs: 'read' }, settings: { title: 'Settings', show: settingsOf }, bindings: { title: 'Bindings', show: bindings }, consumers: { title: 'Consumers', show: consumers },
 };
 
 export const queue = { title: 'Queue', below: 'queues', show };
@@ -40,6 +41,11 @@ class About {
 
   x(...rest) {
     return path('api/x/queues', this.vhost, this.name, ...rest);
+  }
+
+  /** may tells whether the user may do something with the queue; nothing while the queue is not known. */
+  may(what) {
+    return this.queue?.may.includes(what) ?? false;
   }
 
   /** link is the address of a part of the page. */
@@ -65,19 +71,24 @@ function show(main, context) {
   const said = el('p', { class: 'hint', role: 'status' });
   about.say = (what) => text(said, what);
   const asked = () => [about.queue];
-  const buttons = el('fieldset', { class: 'buttons', disabled: true, 'aria-label': 'Actions' },
-    el('button', { type: 'button', onclick: () => publish(about) }, 'Publish…'),
-    el('button', { type: 'button', onclick: () => purgeAll(asked(), asking) }, 'Purge…'),
-    el('button', { type: 'button', class: 'danger', onclick: () => deleteAll(asked(), asking) }, 'Delete…'));
+  const actions = {
+    publish: button('Publish…', () => publish(about)), purge: button('Purge…', () => purgeAll(asked(), asking)), delete: button('Delete…', () => deleteAll(asked(), asking), true),
+  };
+  const buttons = el('fieldset', { class: 'buttons', disabled: true, 'aria-label': 'Actions' }, Object.values(actions));
   const links = Object.entries(parts).map(([key, part]) => [key, el('a', { href: about.link(key) }, part.title)]);
+  const offer = () => {
+    for (const [what, b] of Object.entries(actions)) b.hidden = !about.may(what);
+    for (const [key, a] of links) a.hidden = !mayLook(about, parts[key]);
+  };
+  offer();
   const figures = new Figures(), where = el('div');
   main.append(el('div', { class: 'row' }, el('h1', { class: 'whole' }, name), buttons), failed, figures.element,
     el('nav', { class: 'parts', 'aria-label': 'Of the queue' }, links.map(([, a]) => a)), said, where);
 
-  let end = () => {}, current = null;
+  let end = () => {}, current = null, wanted = context.params;
   const go = (params) => {
     const key = parts[params.get('show')] ? params.get('show') : 'overview', at = params.toString();
-    if (at === current) return;
+    if (at === current || !about.queue) return; // parts ask for what the user may see
     current = at;
     end();
     where.replaceChildren();
@@ -88,15 +99,17 @@ function show(main, context) {
         a.scrollIntoView({ block: 'nearest', inline: 'center' });
       } else a.removeAttribute('aria-current');
     }
-    end = parts[key].show(where, about, params);
+    end = (mayLook(about, parts[key]) ? parts[key].show : refused)(where, about, params);
   };
   const asking = poll(async (signal) => {
     try {
-      const q = await get(about.api(), { query: { msg_rates_age: 600, msg_rates_incr: 5 }, signal });
+      const q = await get(about.api(), { query: { may: true, msg_rates_age: 600, msg_rates_incr: 5 }, signal });
       text(failed, '');
       about.queue = q;
       buttons.disabled = false; // the questions tell numbers
+      offer();
       figures.show(q);
+      go(wanted);
       about.listeners.forEach((f) => f(q));
     } catch (error) {
       buttons.disabled = error.status === 404 || !about.queue;
@@ -105,14 +118,24 @@ function show(main, context) {
     }
   }, 5000, context.report);
   about.asking = asking;
-  go(context.params);
-  context.onChange(go);
+  context.onChange((params) => {
+    wanted = params;
+    go(params);
+  });
   const ticking = setInterval(() => tick(format, main), 1000);
   return () => {
     clearInterval(ticking);
     asking.stop();
     end();
   };
+}
+
+const mayLook = (about, part) => !part.needs || about.may(part.needs);
+
+/** refused stands in for a part of which somebody has the address. */
+function refused(where) {
+  where.append(el('p', { class: 'empty card' }, 'You may not read this queue.'));
+  return () => {};
 }
 
 /** Figures are the numbers at the top, and what the queue is. */
@@ -154,12 +177,12 @@ function facts(of) {
 function overview(where, about) {
   const chart = new LineChart('Messages per second', minutes), lease = el('div'), is = el('div');
   const leads = { expires_within: ['messages', { order: 'deadline' }], scheduled_within: ['scheduled'], unacked_longer_than: ['locks'], lease_ends_within: ['overview'] };
-  const strip = new Strip((filters) => about.link(...leads[Object.keys(filters)[0]]), 'Show them.');
-  const hint = el('p', { class: 'hint' });
+  const strip = new Strip((filters) => leadTo(...leads[Object.keys(filters)[0]]), 'Show them.');
+  const leadTo = (show, state) => (mayLook(about, parts[show]) ? about.link(show, state) : null), hint = el('p', { class: 'hint' });
   where.append(el('section', { class: 'card', 'aria-labelledby': 'due' }, el('h2', { id: 'due' }, 'What is due'), strip.element, hint),
     el('section', { class: 'card' }, chart.element),
     el('div', { class: 'beside' }, el('section', { class: 'card' }, el('h2', null, 'Lease'), lease), el('section', { class: 'card' }, el('h2', null, 'The queue'), is)));
-  let ends = [], untold = '';
+  let ends = [], untold = about.may('read') ? '' : 'Locks are not counted: you may not read this queue.';
   const draw = (q) => {
     strip.draw(dueIn(q, ends, brokerNow()), Math.max(q.messages_ready - q.messages_expiring, 0));
     text(hint, untold);
@@ -168,21 +191,15 @@ function overview(where, about) {
     is.replaceChildren(factsOf(q));
   };
   const untell = about.told(draw);
-  const asking = poll(async (signal) => {
-    try {
-      const { deliveries, next } = await get(about.x('unacked'), { query: { limit: mostLocks }, signal });
-      ends = deliveries.filter((d) => d.lock_expires_at !== null).map((d) => Date.parse(d.lock_expires_at));
-      untold = next === null ? '' : `Locks are counted of the first ${format.number(mostLocks)} unacked messages.`;
-    } catch (error) {
-      if (error.status !== 401 && error.status !== 403) throw error;
-      asking.stop();
-      untold = `Locks are not counted: ${error.message}.`;
-    }
-    if (about.queue) draw(about.queue);
+  const asking = about.may('read') && poll(async (signal) => {
+    const { deliveries, next } = await get(about.x('unacked'), { query: { limit: mostLocks }, signal });
+    ends = deliveries.filter((d) => d.lock_expires_at !== null).map((d) => Date.parse(d.lock_expires_at));
+    untold = next === null ? '' : `Locks are counted of the first ${format.number(mostLocks)} unacked messages.`;
+    draw(about.queue);
   }, 5000, about.context.report);
   return () => {
     untell();
-    asking.stop();
+    if (asking) asking.stop();
     chart.end();
     strip.end();
   };
@@ -212,7 +229,7 @@ function factsOf(q) {
 }
 
 function settingsOf(where, about) {
-  const explains = about.context.may('policymaker'), told = el('div');
+  const explains = about.may('policy'), told = el('div');
   where.append(el('p', { class: 'hint' }, explains ? 'Of argument, policy and operator policy the one counts that the broker says; values are as they were given, times in ms.'
     : 'Which of argument and policies counts where both say something is told to users with the tag policymaker; "policies" are policy and operator policy together.'), told);
   let explained = null;

@@ -6,7 +6,7 @@ import { href } from '../address.js';
 import { Sparkline } from '../chart.js';
 import { dialog, el, stay, text, when } from '../dom.js';
 import * as format from '../format.js';
-import { keepAsking } from '../list.js';
+import { button, keepAsking } from '../list.js';
 import { parsed, told as said } from '../policy.js';
 import { ServerTable } from '../table.js';
 import { exactly, columnsOf, query, read, write } from '../tablestate.js';
@@ -74,14 +74,17 @@ function features(q) {
 function show(main, context) {
   let state = read(context.params, spec);
   const failed = el('p', { class: 'error', role: 'alert' }), chips = el('ul', { class: 'chips', 'aria-label': 'Filters' });
-  const purge = el('button', { type: 'button', onclick: () => purgeAll(table.selected(), asking) }, 'Purge…');
-  const remove = el('button', { type: 'button', class: 'danger', onclick: () => deleteAll(table.selected(), asking) }, 'Delete…');
-  const policy = context.may('policymaker') && el('button', { type: 'button', onclick: () => setPolicy(table.selected(), asking) }, 'Set policy…');
-  const chosen = el('span'), bar = el('div', { class: 'bulk', role: 'group', 'aria-label': 'Selected queues', hidden: true }, chosen, purge, policy, remove);
+  const allowed = (what, items = table.selected()) => items.filter((q) => q.may.includes(what));
+  const actions = {
+    purge: button('Purge…', () => purgeAll(allowed('purge'), asking)), policy: button('Set policy…', () => setPolicy(allowed('policy'), asking)),
+    delete: button('Delete…', () => deleteAll(allowed('delete'), asking), true),
+  };
+  const chosen = el('span'), bar = el('div', { class: 'bulk', role: 'group', 'aria-label': 'Selected queues', hidden: true }, chosen, Object.values(actions));
   const table = new ServerTable('Queues', spec, (next, step = true) => go(next, step), (items) => {
     bar.hidden = items.length === 0;
     text(chosen, `${format.plural(items.length, 'queue')} selected, ${format.plural(items.reduce((n, q) => n + (q.messages ?? 0), 0), 'message')}`);
-    if (policy) policy.disabled = new Set(items.map((q) => q.vhost)).size !== 1;
+    for (const [what, b] of Object.entries(actions)) b.hidden = allowed(what, items).length === 0;
+    actions.policy.disabled = new Set(allowed('policy', items).map((q) => q.vhost)).size !== 1;
   });
   const add = filterMenu((name, value) => go({ ...state, filters: { ...state.filters, [name]: value }, page: 1 }, true));
   table.extra.append(add);
@@ -109,8 +112,8 @@ function show(main, context) {
   look();
   const asking = keepAsking(table, failed, context, async (signal) => {
     const { vhost, ...q } = query(state, spec);
-    const fields = new Set(['name', 'vhost', 'messages', ...columnsOf(state, spec).flatMap((c) => c.fields)]);
-    const page = await get(vhost === undefined ? 'api/queues' : path('api/queues', vhost), { query: { ...q, columns: [...fields].join(',') }, signal });
+    const fields = new Set(['name', 'vhost', 'messages', 'may', ...columnsOf(state, spec).flatMap((c) => c.fields)]);
+    const page = await get(vhost === undefined ? 'api/queues' : path('api/queues', vhost), { query: { ...q, may: true, columns: [...fields].join(',') }, signal });
     table.show(page, state.name || Object.keys(state.filters).length ? 'No queue is like that.' : 'There are no queues, or none that you may see.');
   }, () => go({ ...state, page: 1 }, false));
   return () => asking.stop();

@@ -3,7 +3,7 @@
 import { get, path, request } from '../api.js';
 import { dialog, el } from '../dom.js';
 import * as format from '../format.js';
-import { button, buttons, choose, Facts, field, figure, inVHost, link, listOf, section, vhostsOf, watch, word, words } from '../list.js';
+import { button, buttons, choose, Facts, field, figure, inVHost, link, listOf, offered, section, vhostsOf, watch, word, words } from '../list.js';
 import { shovelOf } from '../settings.js';
 
 const at = (s) => path('api/shovels/vhost', s.vhost, s.name), here = 'amqp:' + '//';
@@ -12,7 +12,7 @@ const to = (s) => [s.dest_uri, s.dest_queue ? `queue ${s.dest_queue}` : s.dest_e
 const left = (n) => (n === 'unlimited' ? 'no end' : format.number(n));
 
 async function add(asking) {
-  const names = await vhostsOf().catch(() => ['/']);
+  const names = await vhostsOf('policy').catch(() => ['/']);
   const part = (p, label) => el('fieldset', { class: 'framed lines' }, el('legend', null, label), field(`${p}-uri`, `Address; ${here} alone is this broker`, { required: true, value: here }),
     choose(`${p}-kind`, 'Kind', ['queue', 'exchange']), field(`${p}-name`, 'Name', {}), field(`${p}-key`, 'Routing key, of an exchange', {}));
   dialog('Add a shovel', [choose('vhost', 'Virtual host', names), field('name', 'Name', { required: true }), part('src', 'From'), part('dest', 'To'),
@@ -30,28 +30,30 @@ function remove(s, then) {
   }, true);
 }
 
-const actionsFor = (context) => context.may('policymaker');
-
 function list(main, context) {
   let asking = null;
   const again = () => asking.now();
   return listOf('Shovels', {
-    all: (vhost, signal) => get(inVHost('api/shovels')(vhost), { signal }), key: (s) => JSON.stringify([s.vhost, s.name]), nothing: 'There are none.',
+    all: async (vhost, signal) => {
+      const [found, vhosts] = await Promise.all([get(inVHost('api/shovels')(vhost), { signal }), vhostsOf('policy')]);
+      return found.map((s) => ({ ...s, may: vhosts.includes(s.vhost) }));
+    },
+    key: (s) => JSON.stringify([s.vhost, s.name]), nothing: 'There are none.',
     columns: [
       { key: 'name', label: 'Name', sort: 'name', always: true, fields: [], cell: (s) => link(['shovels', s.vhost, s.name], s.name) }, word('vhost', 'Virtual host', 'vhost'), word('state', 'State', 'state'),
       { key: 'from', label: 'From', shown: true, fields: [], cell: (s) => el('span', { class: 'name' }, from(s)) }, { key: 'to', label: 'To', shown: true, fields: [], cell: (s) => el('span', { class: 'name' }, to(s)) },
       figure('forwarded', 'Forwarded', 'forwarded'), figure('pending', 'Pending', 'pending'), { ...figure('remaining', 'Remaining', 'remaining', { shown: false }), cell: (s) => left(s.remaining) }, word('since', 'Since', 'timestamp', { shown: false }),
       { ...word('reason', 'Reason', 'reason'), cell: (s) => el('span', { class: 'wrap breaks' }, s.reason ?? '') },
-      ...(actionsFor(context) ? [buttons((s) => [button('Restart', async (event) => {
+      ...(context.may('policymaker') ? [buttons((s) => [button('Restart', async (event) => {
         event.target.disabled = true;
         await request('DELETE', `${at(s())}/restart`).catch((error) => dialog(`Shovel ${s().name} is not restarted`, el('p', { class: 'error' }, error.message), 'OK', () => null));
         event.target.disabled = false;
         again();
-      }), button('Delete…', () => remove(s(), again), true)])] : []),
+      }), button('Delete…', () => remove(s(), again), true)], (s) => s.may)] : []),
     ],
     tools: (anew) => {
       asking = anew;
-      return actionsFor(context) && button('Add shovel…', () => add(asking));
+      return offered(button('Add shovel…', () => add(asking)), 'policy');
     },
   })(main, context);
 }
@@ -66,7 +68,7 @@ function one(main, context, [vhost, name]) {
       ['Remaining', left(s.remaining)], ['Remaining unacked', left(s.remaining_unacked)]]);
     value.set(Object.entries(parameter.value).map(([k, v]) => [k, words(v)]));
   });
-  if (actionsFor(context)) w.tools.append(button('Delete shovel…', () => last && remove(last, () => { location.hash = '#/shovels'; }), true));
+  w.tools.append(offered(button('Delete shovel…', () => last && remove(last, () => { location.hash = '#/shovels'; }), true), 'policy', vhost));
   w.body.append(facts.element, el('h2', null, 'What it was told; addresses are without users and passwords'), value.element);
   return w.end;
 }

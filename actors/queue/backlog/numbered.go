@@ -1,0 +1,62 @@
+package backlog
+
+import (
+	"math/bits"
+	"sort"
+)
+
+// Disorder is called when a message was pushed whose Seq is lower than that of one before it.
+func Disorder(b *Backlog) { oddities(b).disorder = true }
+
+// Ordered reports whether the messages of each priority stand in the order of their Seq.
+func Ordered(b *Backlog) bool { return b.odd == nil || !b.odd.disorder }
+
+// From yields ready messages with a Seq above after: of each priority the first limit of them, in no order of priorities. The
+// backlog is Ordered. Nothing may change meanwhile.
+func From(b *Backlog, after uint64, limit int, yield func(h Handle)) {
+	for priority := range b.lists {
+		fromIn(b, b.lists[priority].head, after, limit, yield)
+	}
+}
+
+// fromIn does so for the list of a priority.
+func fromIn(b *Backlog, s uint32, after uint64, limit int, yield func(h Handle)) {
+	for ; s != 0; s = b.segments[s].next {
+		seg := &b.segments[s]
+		ready := seg.ready
+		if last := bits.Len64(ready) - 1; seg.entries[last].Seq <= after {
+			continue
+		}
+		for ; ready != 0; ready &= ready - 1 {
+			k := bits.TrailingZeros64(ready)
+			if seg.entries[k].Seq <= after {
+				continue
+			}
+			if yield(s<<segmentBits | uint32(k)); limit <= 1 {
+				return
+			}
+			limit--
+		}
+	}
+}
+
+// From yields messages with a Seq above after: of each priority the first limit of them, in no order of priorities. Nothing
+// may change meanwhile.
+func (f *Findable) From(after uint64, limit int, yield func(h Handle)) {
+	for _, list := range f.places {
+		left := limit
+		for i := max(sort.Search(len(list), func(i int) bool { return list[i].first > after })-1, 0); i < len(list) && left > 0; i++ {
+			if !f.current(list[i]) {
+				continue
+			}
+			s := list[i].segment
+			for used := f.segments[s].used; used != 0 && left > 0; used &= used - 1 {
+				k := bits.TrailingZeros64(used)
+				if f.segments[s].entries[k].Seq > after {
+					yield(s<<segmentBits | uint32(k))
+					left--
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package deliveries
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/content"
+	"candlemark/internal/clock"
+	"candlemark/internal/store"
+)
+
+// amendLimit is how many messages get another overlay in one step: each is written down again as a whole.
+const amendLimit = 64
+
+// amends reports whether a settlement says more of its messages, and somebody will get to know it (LOCK-2).
+func (d *Deliveries) amends(r *mail.SettleRange) bool {
+	if o := r.Outcome; o == nil || len(o.Annotations)+len(o.Properties) == 0 {
+		return false
+	}
+	return r.How == mail.Requeue || r.How == mail.Release || r.How == mail.Defer || r.How == mail.Reject && d.Messages.ShouldDeadLetter(store.Rejected)
+}
+
+// numbered is a delivery with its number.
+type numbered struct {
+	number uint64
+	consumers.Delivery
+}
+
+// settleRead settles deliveries, which were taken from their channel, when their contents are read. Until then the channel
+// holds them as before.
+func (d *Deliveries) settleRead(h *consumers.Channel, list []numbered, r mail.SettleRange, t *tally) {
+	if len(list) == 0 {
+		return
+	}
+	b := &d.Messages.Backlog
+	want := make([]store.Ref, len(list))
+	for i, x := range list {
+		h.Unacked.Restore(x.number, x.Delivery)
+		want[i] = store.Ref{Seq: b.Seq(x.Message), At: store.Position(b.Place(x.Message))}
+	}
+	var asked mail.Answerable
+	if t != nil {
+		t.open++
+		asked = t.asked
+	}
+	d.Owner.LookUp(asked, want, func(contents []store.Content, now clock.Instant) {
+		for i, x := range list {
+			one, c := r, &contents[i]
+			one.First, one.Last = x.number, x.number
+			if _, held := h.Unacked.Get(x.number); held && b.IsPaged(x.Message) && (c.Err != nil || !content.PageIn(b, x.Message, &c.Record)) {
+				one.Outcome = nil // there is nothing to add it to
+			}
+			d.settleSome(h, []mail.SettleRange{one}, t, now)
+		}
+		t.done(d)
+	})
+}

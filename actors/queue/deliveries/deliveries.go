@@ -1,0 +1,128 @@
+package deliveries
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/acktimeouts"
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/messages"
+	"candlemark/actors/queue/outbox"
+	"candlemark/actors/queue/work"
+	"candlemark/internal/clock"
+	"candlemark/internal/store"
+	"candlemark/policies"
+)
+
+// Owner is the queue. LookUp reads contents in the journal, which do not come back into memory by that, and calls found in a
+// later turn; if the queue ends before, asked is answered in its place; it may be nil. Open makes the place where a channel
+// holds deliveries.
+type Owner interface {
+	Open(channel mail.Address) *consumers.Channel
+	LookUp(asked mail.Answerable, want []store.Ref, found func(contents []store.Content, now clock.Instant))
+}
+
+// Parts names everything of a queue that its deliveries use.
+type Parts struct {
+	Name      string // of the queue
+	Self      mail.Address
+	Messages  *messages.Set
+	Consumers *consumers.Set
+	Pending   *work.Pending
+	Most      *uint16 // messages of one turn of work
+	Out       *outbox.Outbox
+	Owner     Owner
+}
+
+// Deliveries are those of a queue that nobody has settled. See New.
+type Deliveries struct {
+	Parts
+	// Timeouts is nil until there was one.
+	Timeouts *acktimeouts.Timeouts
+}
+
+// New makes the empty Deliveries of a queue.
+func New(p Parts) Deliveries { return Deliveries{Parts: p} }
+
+// Take makes a ready message one that a channel has to acknowledge, for the consumer if it goes to one, and returns
+// the delivery's number. It is since a second of the broker's time: 32 bits will do until 2106, and do not make a delivery longer.
+func (d *Deliveries) Take(h backlog.Handle, by *consumers.Channel, consumer *consumers.Consumer, now clock.Instant) (number uint64) {
+	d.Messages.Backlog.Take(h)
+	return d.hold(h, by, consumer, now)
+}
+
+// hold is Take of a message that is not ready.
+func (d *Deliveries) hold(h backlog.Handle, by *consumers.Channel, consumer *consumers.Consumer, now clock.Instant) (number uint64) {
+	set := d.Messages
+	if e := set.Backlog.Entry(h); !e.Redelivered {
+		set.Journal.Note(store.Delivered, e)
+	}
+	own := int64(-1)
+	if consumer != nil {
+		own = consumer.Timeout
+	}
+	number = d.Consumers.Hold(by, consumers.Delivery{Message: h, Since: uint32(set.Journal.At / 1000), Consumer: consumer})
+	d.startTimeout(h, by, number, own, now)
+	return number
+}
+
+// Lock adds to the facts of a delivery that was taken how it is locked.
+func (d *Deliveries) Lock(f *mail.Facts, by *consumers.Channel, number uint64) {
+	taken, _ := by.Unacked.Get(number)
+	u := consumers.Unsettled{Delivery: taken, Channel: by, Number: number}
+	if f.Lock = u.Lock(); d.Timeouts.Until(taken.Message) != 0 {
+		f.Locked = d.Timeouts.Until(taken.Message) + d.Messages.Skew
+	}
+}
+
+// startTimeout fixes when a delivery has to be settled: by the lower of the queue's
+// timeout and own, the consumer's, as they are now.
+func (d *Deliveries) startTimeout(h backlog.Handle, to *consumers.Channel, number uint64, own int64, now clock.Instant) {
+	timeout := policies.LowerTimeout(d.Messages.Settings.ConsumerTimeout, own)
+	if timeout < 0 {
+		return
+	}
+	if d.Timeouts == nil {
+		d.Timeouts = acktimeouts.New(&d.Messages.Backlog)
+	}
+	d.Timeouts.Start(h, to, number, store.After(now.Ceil(), timeout), now.Floor())
+}
+
+// Expire takes back what was not settled in time, a turn's worth at a time, and calls cancel for the consumers that had it, but
+// for those that stay (LOCK-4).
+// It reports whether there may be more.
+func (d *Deliveries) Expire(now clock.Instant, cancel func(*consumers.Consumer)) (more bool) {
+	var cancelled []*consumers.Consumer
+	told := map[*consumers.Channel]*mail.DeliveriesReturned{}
+	more = d.Timeouts.Advance(now.Floor(), messages.TurnLimit, func(channel *consumers.Channel, number uint64) {
+		d.Messages.Counts.TimedOut++
+		m := told[channel]
+		if m == nil {
+			m = &mail.DeliveriesReturned{Queue: d.Self, Name: d.Name}
+			told[channel] = m
+			d.Out.Send(channel.Address, m)
+		}
+		if c := d.takeBack(channel, number, m, now).Consumer; c != nil && !c.Gone() && !c.Stays {
+			cancel(c)
+			cancelled = append(cancelled, c)
+		}
+	})
+	for _, c := range cancelled {
+		d.Out.Send(c.Channel.Address, &mail.ConsumerCancelled{Queue: d.Self, Tag: c.Tag})
+	}
+	return more
+}
+
+// takeBack requeues a delivery that its channel holds, which m is to tell it.
+func (d *Deliveries) takeBack(channel *consumers.Channel, number uint64, m *mail.DeliveriesReturned, now clock.Instant) consumers.Delivery {
+	u, _ := channel.Unacked.Take(number)
+	m.Add(number)
+	d.release(u)
+	d.Messages.Requeue(u.Message, now)
+	return u
+}
+
+// release frees the credit of a delivery.
+func (d *Deliveries) release(u consumers.Delivery) {
+	d.Timeouts.Stop(u.Message)
+	d.Consumers.Release(u)
+}

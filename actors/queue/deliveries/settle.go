@@ -1,0 +1,144 @@
+package deliveries
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/work"
+	"candlemark/internal/clock"
+	"candlemark/internal/store"
+)
+
+// Settle takes what a channel did with its deliveries. Credit that comes free
+// is used at once.
+func (d *Deliveries) Settle(m *mail.Settle, now clock.Instant) {
+	h := d.Consumers.Channel(m.Channel)
+	if h == nil {
+		d.Out.Send(m.Answer(mail.Gone))
+		return
+	}
+	var t *tally
+	if m.Asked != nil {
+		t = &tally{asked: m, open: 1}
+	}
+	if rest := d.settleSome(h, m.Ranges, t, now); len(rest) > 0 {
+		d.settleLater(h, m, rest, t)
+	} else {
+		t.done(d)
+	}
+}
+
+// settleLater goes on with what was too much for one turn.
+func (d *Deliveries) settleLater(h *consumers.Channel, m *mail.Settle, rest []mail.SettleRange, t *tally) {
+	d.Pending.Later(&work.Work{
+		Expires: true, Asked: m,
+		Step: func(now clock.Instant) bool {
+			rest = d.settleSome(h, rest, t, now)
+			return len(rest) == 0
+		},
+		End: func(clock.Instant) { t.done(d) },
+	})
+}
+
+// tally gathers the answer for an asker. nil is for nobody.
+type tally struct {
+	asked *mail.Settle
+	lost  []mail.Range
+	open  int // parts of the settlement that are not done
+}
+
+// miss notes that the numbers from first up to the one before next are not held any more.
+func (t *tally) miss(first, next uint64) {
+	if t != nil && first < next {
+		t.lost = append(t.lost, mail.Range{First: first, Last: next - 1})
+	}
+}
+
+// done ends a part, and answers behind the last one.
+func (t *tally) done(d *Deliveries) {
+	if t == nil {
+		return
+	}
+	if t.open--; t.open == 0 {
+		d.Out.Send(t.asked.Asked.ReplyTo, &mail.Settled{Reply: t.asked.Asked.Done(nil), Lost: t.lost})
+	}
+}
+
+// settleSome settles a turn's worth of deliveries and returns the ranges that are
+// left.
+func (d *Deliveries) settleSome(h *consumers.Channel, ranges []mail.SettleRange, t *tally, now clock.Instant) []mail.SettleRange {
+	left := int(*d.Most)
+	for i := range ranges {
+		if left <= 0 {
+			return ranges[i:]
+		}
+		r := &ranges[i]
+		amends := d.amends(r)
+		if amends {
+			left = min(left, amendLimit)
+		}
+		var unread []numbered
+		before, first := h.Unacked.Len(), r.First
+		next := h.Unacked.TakeSome(r.First, r.Last, left, func(n uint64, u consumers.Delivery) {
+			t.miss(first, n)
+			first = n + 1
+			if amends && d.Messages.Backlog.IsPaged(u.Message) {
+				unread = append(unread, numbered{n, u})
+				return
+			}
+			d.release(u)
+			if amends {
+				d.Messages.Amend(u.Message, r.Outcome.Annotations, r.Outcome.Properties)
+			}
+			d.settleOne(u, r.How, now)
+		})
+		taken, last := before-h.Unacked.Len(), r.Last
+		if next != 0 {
+			last = next - 1
+		}
+		t.miss(first, last+1)
+		d.Messages.Counts.Late += last - r.First + 1 - uint64(taken) // what is not held any more
+		d.settleRead(h, unread, *r, t)
+		left -= 1 + taken
+		if next != 0 {
+			r.First = next
+			return ranges[i:]
+		}
+	}
+	return nil
+}
+
+// settleOne does with a message what its consumer has decided.
+func (d *Deliveries) settleOne(u consumers.Delivery, how mail.Settlement, now clock.Instant) {
+	set := d.Messages
+	switch how {
+	case mail.Ack:
+		set.Counts.Ack++
+		set.Remove(u.Message, store.Acked)
+	case mail.Requeue:
+		set.Requeue(u.Message, now)
+	case mail.Reject:
+		set.End(u.Message, store.Rejected)
+	case mail.PutBack:
+		set.PutBack(u.Message, now)
+	case mail.Release:
+		set.GiveBack(u.Message, now)
+	case mail.Defer:
+		set.Defer(u.Message, now)
+	}
+}
+
+// GiveUp returns all that a channel that is gone held to its position, a turn's worth at a time, and calls end behind it.
+func (d *Deliveries) GiveUp(h *consumers.Channel, now clock.Instant, end func()) {
+	next := uint64(1)
+	d.Pending.Start(&work.Work{
+		Expires: true,
+		Step: func(now clock.Instant) bool {
+			next = h.Unacked.TakeSome(next, h.Unacked.Last(), int(*d.Most), func(_ uint64, u consumers.Delivery) {
+				d.release(u)
+				d.Messages.Requeue(u.Message, now)
+			})
+			return next == 0
+		},
+		End: func(clock.Instant) { end() },
+	}, now)
+}
