@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -187,6 +188,25 @@ func TestServiceBusAdministration(t *testing.T) {
 	for what, answer := range map[string]string{"policies": "/api/policies", "parameters": "/api/parameters", "queues": "/api/queues"} {
 		if got := b.asked(answer); got != "[]" {
 			t.Errorf("%s are left: %s", what, got)
+		}
+	}
+}
+
+// A request has at most 256 KiB, a feed 100 entities.
+func TestServiceBusAdministrationIsBounded(t *testing.T) {
+	t.Parallel()
+	b := start(t, "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator")
+	if status, got := b.atom("PUT", "big", strings.Repeat(" ", 256<<10+1), false); status != http.StatusRequestEntityTooLarge {
+		t.Error(status, got)
+	}
+	for i := range 101 {
+		if status, got := b.atom("PUT", "q"+strconv.Itoa(i), described("QueueDescription", ""), false); status != 201 {
+			t.Fatal(status, got)
+		}
+	}
+	for query, want := range map[string]int{"?$top=1000": 100, "": 100, "?$skip=100": 1, "?$top=7": 7} {
+		if _, got := b.atom("GET", "$Resources/Queues"+query, "", false); strings.Count(got, "<entry") != want {
+			t.Errorf("%q: %d entities", query, strings.Count(got, "<entry"))
 		}
 	}
 }
