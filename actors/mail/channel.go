@@ -235,6 +235,7 @@ type QueueInfo struct {
 	List                    []QueueConsumer // if asked for
 	Counts                  Counts
 	Scheduled               ScheduledCounts
+	Deferred                int    // messages that are delivered only to who asks for their numbers
 	OldestUnacked           int64  // wall ms since when a message has been unacked for longest, rounded down to s, 0 for none
 	Ahead                   *Ahead // if asked for
 	Down                    bool   // it cannot be brought back: all the rest is unknown

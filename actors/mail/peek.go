@@ -4,11 +4,12 @@ package mail
 type MessageState uint8
 
 // Ready: it waits for a consumer. Unacked: somebody holds it. Scheduled: it waits for
-// its time.
+// its time. Deferred: who asks for its number gets it.
 const (
 	Ready MessageState = 1 << iota
 	Unacked
 	Scheduled
+	Deferred
 )
 
 // Limits on one PeekReply.

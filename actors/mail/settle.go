@@ -19,7 +19,7 @@ type SettleRange struct {
 	Outcome     *Outcome // what else is said of them, nil for nothing
 }
 
-// Outcome says more of deliveries that are settled with Requeue, Release or Reject (LOCK-2): it is merged into what the
+// Outcome says more of deliveries that are settled with Requeue, Release, Defer or Reject (LOCK-2): it is merged into what the
 // broker adds to the messages, for whoever receives them next, here or as dead letters. What would be more than
 // message.MostAmended for one message is left out as a whole. It is not altered once it is sent.
 type Outcome struct {
@@ -32,12 +32,14 @@ type Settlement uint8
 
 // Ack: done. Requeue: back to its position. Reject: dead-letter or drop. PutBack: back to its position as if nobody had had it,
 // for what was claimed. Release: back to its position, redelivered, but it does not count as a delivery.
+// Defer: kept for who asks for its number (DEFER-1); it does not count either.
 const (
 	Ack Settlement = iota
 	Requeue
 	Reject
 	PutBack
 	Release
+	Defer
 )
 
 // Answer implements Answerable: a queue that is gone, or has failed, holds nothing for anybody.

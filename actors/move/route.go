@@ -22,14 +22,20 @@ type router struct {
 
 func (r *router) init(job *Job) {
 	r.job, r.may = job, map[[2]string]error{}
-	r.headers, r.Properties = func() protocol.Table { return r.properties().Headers }, r.properties
+	r.headers, r.Properties = r.decode, r.properties
 }
 
-func (r *router) properties() (p protocol.Properties) {
+func (r *router) decode() protocol.Table {
+	p, _ := r.properties()
+	return p.Headers
+}
+
+func (r *router) properties() (p protocol.Properties, original []byte) {
 	if raw, err := r.message.Overlay.Header(r.message.Header); err == nil {
 		p, _ = protocol.DecodeProperties(raw)
 	}
-	return p
+	_, original = protocol.SplitOriginal(r.message.Header)
+	return p, original
 }
 
 // plan makes of a message what is published, and finds its targets, with the caps of its TTL there. Without a target it has a reason.

@@ -12,6 +12,9 @@ import (
 	"candlemark/protocol"
 )
 
+// Open implements deliveries.Owner.
+func (s *state) Open(channel mail.Address) *consumers.Channel { return s.channel(channel) }
+
 // channel finds or makes the queue's view of a channel, which is watched from
 // then on.
 func (s *state) channel(channel mail.Address) *consumers.Channel {

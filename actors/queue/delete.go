@@ -33,7 +33,7 @@ func (s *state) delete(m *mail.DeleteQueue, now clock.Instant) {
 	s.ExpireDue(now)
 	switch {
 	case err != nil:
-	case m.IfEmpty && (s.Shown() > 0 || s.Scheduled.Len() > 0):
+	case m.IfEmpty && s.Shown()+s.Scheduled.Len()+s.Deferred.Len() > 0:
 		err = refuseDelete(s.queue, s.vhost, "not empty")
 	case m.IfUnused && s.consumers.Len() > 0:
 		err = refuseDelete(s.queue, s.vhost, "in use")
@@ -111,7 +111,7 @@ func (s *state) forgotten(now clock.Instant) {
 	if !s.phase.becomeDraining() {
 		return
 	}
-	ready := s.Backlog.Ready() + s.Scheduled.Len()
+	ready := s.Backlog.Ready() + s.Scheduled.Len() + s.Deferred.Len()
 	s.Drain(s.deadLettersBacklog())
 	s.consumers.CancelAll()
 	if !s.deadLettersBacklog() {

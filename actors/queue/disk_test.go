@@ -12,6 +12,7 @@ import (
 type disk struct {
 	puts     map[uint64]store.Record // messages it has
 	released map[uint64]bool
+	deferred map[uint64]bool
 	position store.Position
 	err      error // of the commits to come
 	reads    []any // under way: loaded, lookedUp
@@ -71,6 +72,9 @@ func (d *disk) apply(records []store.Record) {
 	if d.released == nil {
 		d.released = map[uint64]bool{}
 	}
+	if d.deferred == nil {
+		d.deferred = map[uint64]bool{}
+	}
 	for i := range records {
 		switch r := &records[i]; r.Kind {
 		case store.Put, store.Spill:
@@ -91,6 +95,10 @@ func (d *disk) apply(records []store.Record) {
 		case store.Released:
 			for n := r.First; n <= r.Last; n++ {
 				d.released[n] = true
+			}
+		case store.Deferred:
+			for n := r.First; n <= r.Last; n++ {
+				d.deferred[n] = true
 			}
 		case store.Rescheduled:
 			mine := d.puts[r.First]
@@ -123,7 +131,7 @@ func (d *disk) survivors() (list []store.Recovered) {
 		}
 		m := store.Recovered{
 			Seq: seq, At: r.Position, Deadline: r.Deadline, TTL: r.TTL, Time: r.Time, Body: uint32(len(r.Body)), Priority: r.Priority,
-			Due: r.Due, Released: d.released[seq],
+			Due: r.Due, Released: d.released[seq], Deferred: d.deferred[seq],
 		}
 		if m.Due != 0 {
 			m.MessageID = store.IDHash(r.Header)

@@ -5,7 +5,7 @@
 // consumers, their credit (consumers) and what they have not acknowledged (deliveries), credit of publishers that outrun them (flowcontrol),
 // long commands (work); inspect answers questions. A delayed exchange's holder only releases what is due.
 //
-// Takes: Enqueue Settle Consume CancelConsumer Grant Allow Limit Resize Get Purge
+// Takes: Enqueue Settle Consume CancelConsumer Grant Allow Limit Resize Get ReceiveDeferred Purge
 // ChannelGone from channels; DeclareQueue DeleteQueue Configure Wake QueueForgotten
 // QueueKept from its vhost; DeadLetterReply from the dead-letter actor; Trim ClockJumped from
 // supervision; DescribeQueue Peek ListUnacked RenewLock ReturnDelivery Claim ListScheduled CancelScheduled
@@ -27,7 +27,7 @@
 //	  └──────────▶ dead ────────────────────────┘
 //	    deadline      (without dead-letter exchange: gone at once)
 //
-// With forward-to what is ready is moved on: it waits with the dead letters, though it is none.
+// What is deferred is taken and held by nobody (deferred). With forward-to what is ready is moved on: it waits with the dead letters.
 //
 // Of each, the content is in memory, or paged out: in the journal only. What is to
 // survive is there anyway; of the rest copies are written (Spill) while memory is

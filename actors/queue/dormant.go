@@ -119,7 +119,7 @@ func resume(s *state, d *dormant, cfg *Shared, self mail.Address) {
 	s.consumers.Pause(s.Settings.HasForward)
 	s.turnMost = workLimit
 	s.deliveries = deliveries.New(deliveries.Parts{
-		Name: d.queue.Name, Self: self, Messages: &s.Set, Consumers: &s.consumers, Pending: &s.pending, Most: &s.turnMost, Out: &s.out.Outbox, Reader: s,
+		Name: d.queue.Name, Self: self, Messages: &s.Set, Consumers: &s.consumers, Pending: &s.pending, Most: &s.turnMost, Out: &s.out.Outbox, Owner: s,
 	})
 	if cfg.Metrics != nil {
 		s.Late.Share = cfg.Metrics.Of(metrics.KindOf(s.queue.Type, s.Holds), s.queue.Incarnation)

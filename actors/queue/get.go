@@ -69,6 +69,16 @@ func (s *state) fetch(h backlog.Handle, m *mail.Get, reply *mail.GetReply, now c
 	}
 }
 
+// receiveDeferred takes deferred messages, which is a use as a basic.get is one.
+func receiveDeferred(s *state, m *mail.ReceiveDeferred, now clock.Instant) {
+	if err := access(s.queue, s.vhost, m.Connection); err != nil {
+		s.out.Send(m.ReplyTo, &mail.DeferredReceived{Reply: m.Done(err), Queue: s.self})
+		return
+	}
+	s.lease.Renew(now.Ceil(), lease.Got)
+	s.deliveries.Receive(m, now)
+}
+
 // loaded: contents were read back, of the messages in handles.
 type loaded struct {
 	handles  []backlog.Handle

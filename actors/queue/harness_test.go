@@ -172,9 +172,9 @@ func (c *core) check() {
 	if n != c.consumers.Len() || n == 0 && c.consumers.Next() != nil {
 		c.t.Fatalf("%d consumers, %d counted", n, c.consumers.Len())
 	}
-	if c.phase < draining && (c.Backlog.Len() != c.Backlog.Ready()+held+c.DeadLetters.Counts().Len) {
-		c.t.Fatalf("%d messages: %d ready, %d unacked, %d dead letters",
-			c.Backlog.Len(), c.Backlog.Ready(), held, c.DeadLetters.Counts().Len)
+	if c.phase < draining && (c.Backlog.Len() != c.Backlog.Ready()+held+c.DeadLetters.Counts().Len+c.Deferred.Len()) {
+		c.t.Fatalf("%d messages: %d ready, %d unacked, %d dead letters, %d deferred",
+			c.Backlog.Len(), c.Backlog.Ready(), held, c.DeadLetters.Counts().Len, c.Deferred.Len())
 	}
 }
 
@@ -329,16 +329,20 @@ func (c *core) seenOff() []string {
 func (c *core) ready() []string {
 	var bodies []string
 	c.Backlog.Walk(func(h uint32) bool {
-		if c.Backlog.IsPaged(h) {
-			bodies = append(bodies, string(c.disk.puts[c.Backlog.Entry(h).Seq].Body))
-			return true
-		}
-		var r backlog.Record
-		c.Backlog.Get(h, &r)
-		bodies = append(bodies, string(r.Body))
+		bodies = append(bodies, c.body(h))
 		return true
 	})
 	return bodies
+}
+
+// body is that of a message, in memory or not.
+func (c *core) body(h uint32) string {
+	if c.Backlog.IsPaged(h) {
+		return string(c.disk.puts[c.Backlog.Entry(h).Seq].Body)
+	}
+	var r backlog.Record
+	c.Backlog.Get(h, &r)
+	return string(r.Body)
 }
 
 func (c *core) want(what string, got []string, want ...string) {

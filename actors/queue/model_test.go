@@ -38,6 +38,7 @@ type entry struct {
 	deadline   int64
 	persistent bool
 	came       bool // back, at least once
+	deferred   bool
 	taker      *taker
 	gone       bool
 }
@@ -63,6 +64,7 @@ type model struct {
 	used        map[string]map[uint64]bool // numbers, by channel
 	takers      []*taker
 	sole        *taker          // the single active one
+	away        []*entry        // deferred, and held by nobody; some may be due and not fired yet
 	given       []*entry        // to be delivered in this turn, in order
 	deadLetters map[string]bool // to be dead-lettered in this turn, by reason and body
 	max         int             // ready messages, -1 for any number
@@ -126,6 +128,7 @@ func (m *model) leave(e *entry) {
 
 func (m *model) die(reason string, e *entry) {
 	m.leave(e)
+	m.away = slices.DeleteFunc(m.away, func(x *entry) bool { return x == e })
 	m.deadLetters[reason+" "+e.body] = true
 }
 
@@ -254,11 +257,15 @@ func (m *model) giveBack(e *entry) {
 		m.die("expired", e)
 		return
 	}
+	if e.deferred {
+		m.away = append(m.away, e)
+		return
+	}
 	m.insert(e)
 }
 
 // settlements are those of consumers.
-var settlements = []mail.Settlement{mail.Ack, mail.Requeue, mail.Reject, mail.Release}
+var settlements = []mail.Settlement{mail.Ack, mail.Requeue, mail.Reject, mail.Release, mail.Defer}
 
 func (m *model) settle() {
 	ch := m.channel()
@@ -278,6 +285,9 @@ func (m *model) settle() {
 			switch how {
 			case mail.Ack:
 				e.gone = true
+			case mail.Defer:
+				e.deferred = true
+				m.giveBack(e)
 			case mail.Requeue, mail.Release:
 				m.giveBack(e)
 			case mail.Reject:
@@ -306,6 +316,14 @@ func (m *model) channelGone() {
 
 func (m *model) purge() {
 	there := m.visible()
+	for _, e := range slices.Clone(m.away) {
+		if m.due(e) {
+			m.die("expired", e)
+		} else {
+			there = append(there, e)
+		}
+	}
+	m.away = nil
 	m.feed(&mail.Purge{Request: mail.Request{ReplyTo: ch1}})
 	if n := one[*mail.PurgeReply](m.core).MessageCount; n != len(there) {
 		m.fail("purged %d, want %d", n, len(there))
@@ -330,6 +348,11 @@ func (m *model) pass() {
 		return
 	}
 	m.at(m.ms() + by/1000)
+	for _, e := range m.away {
+		if m.due(e) && slices.Contains(m.deferredBodies(), e.body) {
+			m.fail("%s, deferred, was due at %d", e.body, e.deadline-start)
+		}
+	}
 	for _, e := range m.waiting {
 		if !m.Settings.StrictExpiry && m.due(e) && slices.Contains(m.ready(), e.body) {
 			m.fail("%s was due at %d", e.body, e.deadline-start)
@@ -353,11 +376,12 @@ func (m *model) observe() {
 		e := m.all[d[1+slices.Index([]byte(d), ' '):]]
 		switch {
 		case m.deadLetters[d]:
-		case d != "expired "+e.body || !slices.Contains(m.waiting, e) || !m.due(e):
+		case d != "expired "+e.body || !slices.Contains(m.waiting, e) && !slices.Contains(m.away, e) || !m.due(e):
 			m.fail("%s was not to die (at %d)", d, e.deadline-start)
 		}
 		delete(m.deadLetters, d)
 		m.leave(e)
+		m.away = slices.DeleteFunc(m.away, func(x *entry) bool { return x == e })
 		e.gone = true
 	}
 	for d := range m.deadLetters {
@@ -498,10 +522,11 @@ func runModel(t *testing.T, seed uint64, pressure int) {
 		{"cancel", 1, m.cancel},
 		{"channel gone", 1, m.channelGone},
 		{"purge", 1, m.purge},
+		{"receive", 3, m.receive},
 		{"configure", 1, m.configure},
 	}
 	for range 400 {
-		n := r.IntN(34)
+		n := r.IntN(37)
 		for _, c := range commands {
 			if n -= c.weight; n < 0 {
 				m.what = c.name
@@ -530,6 +555,10 @@ func (m *model) drain() {
 	m.observe()
 	for len(m.waiting) > 0 {
 		m.get()
+		m.observe()
+	}
+	for len(m.away) > 0 {
+		m.receive()
 		m.observe()
 	}
 	for _, ch := range []mail.Address{ch1, ch2} {

@@ -4,13 +4,14 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/lease"
+	"candlemark/actors/queue/messages"
 	"candlemark/actors/queue/work"
 	"candlemark/internal/clock"
 	"candlemark/policies"
 )
 
 // purge drops every ready message (DL-9: not dead-lettered), and those that are
-// scheduled (DLY-12). What has come due before it expires. If nobody holds a
+// scheduled (DLY-12) or deferred (DEFER-4). What has come due before it expires. If nobody holds a
 // message, all of it is one step and one record, however many there are.
 func (s *state) purge(m *mail.Purge, now clock.Instant) {
 	reply := &mail.PurgeReply{Reply: m.Done(nil)}
@@ -19,7 +20,8 @@ func (s *state) purge(m *mail.Purge, now clock.Instant) {
 		return
 	}
 	s.renewedBy(policies.RenewedByUpdate, lease.Updated, now)
-	scheduled, due, at := s.Scheduled.Len(), now, backlog.Handle(1)
+	s.ExpireDeferred(now)
+	kept, due, at := s.Scheduled.Len()+s.Deferred.Len(), now, backlog.Handle(1)
 	s.pending.Start(&work.Work{
 		Asked: m,
 		Step: func(clock.Instant) bool {
@@ -33,11 +35,11 @@ func (s *state) purge(m *mail.Purge, now clock.Instant) {
 			}
 			n := s.PurgeReady(int(s.turnMost))
 			reply.MessageCount += n
-			return n < int(s.turnMost) && s.PurgeScheduled(&at, int(s.turnMost))
+			return n < int(s.turnMost) && s.PurgeScheduled(&at, int(s.turnMost)) && messages.PurgeDeferred(&s.Set, int(s.turnMost))
 		},
 		End: func(clock.Instant) {
-			reply.MessageCount += scheduled
-			s.Notices.Purged(scheduled)
+			reply.MessageCount += kept
+			s.Notices.Purged(kept)
 			s.out.Send(m.ReplyTo, reply)
 		},
 	}, now)

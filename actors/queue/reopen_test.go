@@ -30,6 +30,7 @@ type survivor struct {
 	deliveries              uint32
 	priority                uint8
 	redelivered             bool
+	deferred                bool
 }
 
 // survivors lists the messages that are to survive. What consumers hold comes back
@@ -53,7 +54,7 @@ func (r *rig) survivors() map[uint64]survivor {
 			enqueued, ttl := s.Backlog.Times(h)
 			all[e.Seq] = survivor{
 				e.Deadline, ttl, enqueued, s.Backlog.Size(h), e.DeliveryCount,
-				s.Backlog.Priority(h), e.Redelivered || out[h],
+				s.Backlog.Priority(h), e.Redelivered || out[h], e.Marks&backlog.Deferred != 0,
 			}
 		})
 	})
@@ -129,6 +130,12 @@ func (x *traffic) step() {
 		x.send(&mail.Settle{Channel: x.channel.pid, Ranges: []mail.SettleRange{
 			{First: from, Last: from + x.rng.Uint64N(8), How: settlements[x.rng.IntN(len(settlements))], Outcome: said(x.rng)},
 		}})
+	case 7:
+		m := &mail.ReceiveDeferred{Request: request, Channel: x.channel.pid, NoAck: x.rng.IntN(3) == 0}
+		for range x.rng.IntN(8) {
+			m.Seqs = append(m.Seqs, 1+x.rng.Uint64N(x.number+1))
+		}
+		x.send(m)
 	case 6:
 		x.send(&mail.ChannelGone{Channel: x.channel.pid})
 	}

@@ -35,7 +35,7 @@ type lookup struct {
 	found func(contents []store.Content, now clock.Instant)
 }
 
-// LookUp implements deliveries.Reader.
+// LookUp implements deliveries.Owner.
 func (s *state) LookUp(asked mail.Answerable, want []store.Ref, found func([]store.Content, clock.Instant)) {
 	s.out.lookups = append(s.out.lookups, &lookup{asked: asked, want: want, found: found})
 }

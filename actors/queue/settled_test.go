@@ -225,6 +225,36 @@ func TestAmendedAsRead_LOCK2(t *testing.T) {
 	}
 }
 
+// TestAmendedUnderWay_LOCK2: what the journal is told of a message first does not have its content leave memory when more was
+// said of it since.
+func TestAmendedUnderWay_LOCK2(t *testing.T) {
+	cfg := testConfig(settings())
+	cfg.Queue.Durable = true
+	c := newCoreOf(t, cfg)
+	c.pressed, c.Pager.Idle, c.hold = func() bool { return true }, 0, true
+	m := msg("1", -1)
+	m.Persistent = true
+	c.publish(m)
+	for i := range 2 {
+		n := c.get(ch1).Delivery.Number
+		c.outcome(mail.Release, n, &mail.Outcome{Properties: table("p", fmt.Sprint(i))})
+	}
+	for left := 3; left > 0; left-- {
+		if len(c.commits) != left || c.Backlog.Paged() != 0 {
+			t.Fatalf("%d commits, %d paged out", len(c.commits), c.Backlog.Paged())
+		}
+		c.settleCommit()
+	}
+	if c.Backlog.Paged() != 1 {
+		t.Error("it stays in memory")
+	}
+	c.hold = false
+	got := c.get(ch1).Delivery
+	if h := fmt.Sprint(headers(t, &got.Message)); h != "[{p 1}]" {
+		t.Error(h)
+	}
+}
+
 // TestAmendedDies_LOCK2: the copy of a message that is rejected, or that is over its limit, carries what was said of it.
 func TestAmendedDies_LOCK2(t *testing.T) {
 	for _, how := range []mail.Settlement{mail.Reject, mail.Requeue} {

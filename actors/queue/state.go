@@ -151,6 +151,8 @@ func (s *state) control(what any, now clock.Instant) {
 		s.out.Send(m.ReplyTo, &mail.CancelConsumerReply{Reply: m.Done(nil), Tag: m.Tag})
 	case *mail.Get:
 		s.get(m, now)
+	case *mail.ReceiveDeferred:
+		receiveDeferred(s, m, now)
 	case *mail.Purge:
 		s.purge(m, now)
 	case *mail.DeclareQueue:

@@ -57,6 +57,7 @@ func (s *state) proceed(now clock.Instant) (more bool) {
 		more = s.deliveries.Expire(now, func(c *consumers.Consumer) { s.detach(c, now) }) || more
 		more = s.releaseDue(now) || more
 		more = s.ExpireDue(now) || more
+		more = s.ExpireDeferred(now) || more
 	}
 	more = s.Enforce(now) || more
 	if due {
@@ -98,6 +99,7 @@ func (s *state) deadline() (int64, bool) {
 	next.of(s.Expiry.Next())
 	next.of(s.lease.Deadline())
 	next.of(s.deliveries.Timeouts.Next())
+	next.of(s.Deferred.Next())
 	next.of(s.DeadLetters.Next())
 	next.of(s.Scheduled.NextRelease(s.Settings.ReleaseRate))
 	next.of(s.Pager.Next())

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	running "candlemark/actors/session/management"
 	"candlemark/internal/dialect/management"
+	"candlemark/internal/topology"
 	"candlemark/protocol/amqp10"
 )
 
@@ -24,9 +26,18 @@ type node struct {
 // nodeAt finds the node of an address; nil: there is none.
 func nodeAt(address string) *node {
 	if address == management.Address {
-		return &node{address, largestManagement, manage}
+		return &node{address, running.LargestRequest, manage}
 	}
 	return nil
+}
+
+// manage runs a request to /management.
+func manage(s *state, request []byte, done func(replyTo string, answer []byte)) error {
+	session := &running.Session{
+		Client: &s.client, Node: s.cfg.Node, Log: s.cfg.Log, Send: s.Send, Ask: s.request, Missed: s.ifMissed,
+		Purged: func(q *topology.Queue, messages int) { tellPurged(s, q, messages) },
+	}
+	return session.Run(request, done)
 }
 
 // answers is the state of a link that the client receives the answers of a node on.

@@ -5,6 +5,7 @@ import (
 
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
+	"candlemark/internal/dialect"
 	"candlemark/protocol/amqp10"
 )
 
@@ -147,7 +148,7 @@ func (s *state) disposition(m *amqp10.Disposition) {
 	if m.Role != amqp10.RoleReceiver { // of its own messages, which are settled
 		return
 	}
-	how, final, err := settlementOf(&m.State, m.Settled)
+	how, outcome, final, err := settlementOf(&m.State, m.Settled)
 	if err != nil {
 		s.fail(err)
 		return
@@ -160,31 +161,37 @@ func (s *state) disposition(m *amqp10.Disposition) {
 		return
 	}
 	s.owners.TakeRange(first, last, func(uint64, *link) {})
-	s.unacked.SettleRange(first, last, how)
+	s.unacked.SettleWith(first, last, how, outcome)
 	if !m.Settled { // it wants to hear that it is
 		s.reply(&amqp10.Disposition{Role: amqp10.RoleSender, First: m.First, Last: m.Last, Settled: true, State: m.State})
 	}
 }
 
-// settlementOf translates a state for a queue; false: it means nothing yet.
-func settlementOf(state *amqp10.State, settled bool) (how mail.Settlement, final bool, err error) {
+// settlementOf translates a state for a queue, with the annotations that a message is given; false: it means nothing yet.
+func settlementOf(state *amqp10.State, settled bool) (how mail.Settlement, outcome *mail.Outcome, final bool, err error) {
 	switch state.Kind {
 	case amqp10.Accepted:
-		return mail.Ack, true, nil
+		return mail.Ack, nil, true, nil
 	case amqp10.Rejected:
-		return mail.Reject, true, nil
+		return mail.Reject, nil, true, nil
 	case amqp10.Released:
-		return mail.Requeue, true, nil
+		return mail.Release, nil, true, nil
 	case amqp10.Modified:
+		how = mail.Release
 		if state.UndeliverableHere {
-			return mail.Reject, true, nil
+			how = mail.Reject
+		} else if state.DeliveryFailed {
+			how = mail.Requeue
 		}
-		return mail.Requeue, true, nil
+		if given := dialect.Given(state.MessageAnnotations); len(given) > 0 {
+			outcome = &mail.Outcome{Annotations: given}
+		}
+		return how, outcome, true, nil
 	case amqp10.NoState, amqp10.Received: // settled: the default outcome
-		return mail.Requeue, settled, nil
+		return mail.Release, nil, settled, nil
 	case amqp10.Declared, amqp10.Transactional:
 	}
-	return 0, false, amqp10.Errorf(amqp10.NotImplemented, "transactions are not supported")
+	return 0, nil, false, amqp10.Errorf(amqp10.NotImplemented, "transactions are not supported")
 }
 
 // tags are the numbers of the deliveries that a client means by their ids, which are the lower half of those, from 0 on.

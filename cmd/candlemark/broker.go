@@ -40,10 +40,11 @@ type broker struct {
 	data         *data
 	http         []*http.Server
 	certificates []openCertificate
-	// AMQP, AMQPS, HTTP, HTTPS and Metrics are the real addresses; nil for none.
+	// These are the real addresses; nil for none.
 	AMQP, AMQPS []net.Addr
 	HTTP, HTTPS net.Addr
 	Metrics     net.Addr
+	ServiceBus  net.Addr // its administration API
 }
 
 // startBroker starts everything, or nothing.
@@ -82,6 +83,9 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 		return nil, err
 	}
 	if err := b.serveHTTP(cfg, log); err != nil {
+		return nil, err
+	}
+	if err := b.serveServiceBus(cfg, log); err != nil {
 		return nil, err
 	}
 	if err := b.serveTLS(cfg, log); err != nil {
@@ -156,6 +160,9 @@ func (b *broker) listenHTTP(name, address string, secure *tls.Config, server *ht
 	started := "HTTP listener started"
 	if secure != nil {
 		l, started = tls.NewListener(l, secure), "HTTP listener with TLS started"
+	}
+	if name == serviceBusListener {
+		started = "Service Bus listener started"
 	}
 	if !slices.Contains(b.http, server) {
 		b.http = append(b.http, server)

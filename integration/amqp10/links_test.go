@@ -79,6 +79,56 @@ func TestOutcomes(t *testing.T) {
 	})
 }
 
+// What is released, or modified without having failed, does not count as delivered; modified annotations come with the next delivery, and into the
+// dead-letter queue.
+func TestOutcomes_Counts(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		ch := b.Connect().Open()
+		ch.Declare("dead", nil)
+		_, err := ch.QueueDeclare("q", true, false, false, false, amqp091.Table{
+			"x-queue-type": "quorum", "x-delivery-limit": int32(1), "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := context.Background()
+		s, r, dead := c.sender("/queues/q", nil), c.receiver("/queues/q", nil), c.receiver("/queues/dead", nil)
+		c.put(s, "m")
+		modify := func(m *amqp.Message, failed, here bool, note string) {
+			t.Helper()
+			err := r.ModifyMessage(ctx, m, &amqp.ModifyMessageOptions{
+				DeliveryFailed: failed, UndeliverableHere: here, Annotations: amqp.Annotations{"x-opt-note": note, "x-exchange": "forged", "plain": 1},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 5 {
+			m := c.next(r)
+			if m == nil || m.Header.DeliveryCount != 0 || m.Header.FirstAcquirer != (i == 0) {
+				t.Fatalf("%d: %+v", i, m)
+			}
+			if i%2 == 0 {
+				modify(m, false, false, "released")
+			} else if err := r.ReleaseMessage(ctx, m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m := c.next(r)
+		if m == nil || m.Annotations["x-opt-note"] != "released" || m.Annotations["x-exchange"] != "" || m.Annotations["plain"] != nil {
+			t.Fatalf("%+v", m)
+		}
+		modify(m, true, false, "failed")
+		if m = c.next(r); m == nil || m.Header.DeliveryCount != 1 || m.Annotations["x-opt-note"] != "failed" {
+			t.Fatalf("%+v", m)
+		}
+		modify(m, true, true, "given up")
+		if m = c.next(dead); m == nil || m.Annotations["x-opt-note"] != "given up" || m.Annotations["x-last-death-reason"] != "rejected" {
+			t.Fatalf("%+v", m)
+		}
+	})
+}
+
 // What a detached link, or an ended session, has not settled goes back.
 func TestDetach_GivesBack(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {

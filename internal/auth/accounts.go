@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"candlemark/internal/servicebus/sas"
 )
 
 // Account is a user as it is kept.
@@ -21,10 +23,12 @@ type Account struct {
 	Algorithm string // of the hash; empty for SHA256
 	// Limits: MaxConnections, MaxChannels. Users hold nil when there are none.
 	Limits Limits
+	// Keys are those that tokens of Azure Service Bus are signed with; empty for a user who has none.
+	Keys sas.Keys
 }
 
 // PutAccount creates or replaces a user; its permissions stay, and its limits
-// when those given are nil. The error says what is wrong with it.
+// and keys when those given are nil or empty. The error says what is wrong with it.
 func (u *Users) PutAccount(a Account) (created bool, err error) {
 	if err := a.Validate(); err != nil {
 		return false, err
@@ -47,6 +51,9 @@ func (u *Users) PutAccount(a Account) (created bool, err error) {
 		if a.Limits, err = had.changed(a.Limits, ParseUserLimits); err != nil {
 			return err
 		}
+		if before := next.users[a.Name]; before != nil && a.Keys == (sas.Keys{}) {
+			a.Keys = before.account.Keys
+		}
 		after.account = a
 		next.put(after)
 		c.Put = append(c.Put, a)
@@ -63,7 +70,7 @@ func (a Account) Validate() error {
 	if hashes[cmp.Or(a.Algorithm, SHA256)] == nil {
 		return fmt.Errorf("the password hashing algorithm '%s' is not known", a.Algorithm)
 	}
-	return nil
+	return a.Keys.Validate()
 }
 
 // DeleteAccount removes a user and all permissions it has. Error: ErrNoUser.

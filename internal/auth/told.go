@@ -64,6 +64,9 @@ func (t *teller) account(a Account) {
 	default:
 		t.tell("user.password.changed", "", protocol.Table{name}, nil)
 	}
+	if was.Keys != a.Keys {
+		t.tell("user.access.keys.changed", "", protocol.Table{name}, nil)
+	}
 	if !slices.Equal(was.Tags, a.Tags) {
 		var before any
 		if known != nil {

@@ -56,6 +56,7 @@ type keeper struct {
 	everything *pattern.Pattern // .* is what nearly everybody has
 	throttle   *throttle
 	loopback   atomic.Pointer[[]string]
+	anyToken   atomic.Pointer[string] // whom any token is, nil for nobody
 	attempts   attempts
 
 	now      atomic.Pointer[snapshot]

@@ -9,7 +9,7 @@ import (
 
 // verbs are all, by their names.
 var verbs = slices.SortedFunc(slices.Values(slices.Concat(
-	policyVerbs, effectVerbs, userVerbs, permissionVerbs, vhostVerbs, limitVerbs, listVerbs, objectVerbs, messageVerbs, moveVerbs, waitingVerbs, alarmVerbs, statusVerbs,
+	policyVerbs, effectVerbs, userVerbs, keyVerbs, permissionVerbs, vhostVerbs, limitVerbs, listVerbs, objectVerbs, messageVerbs, moveVerbs, waitingVerbs, alarmVerbs, statusVerbs,
 	nodeVerbs, reportVerbs, parameterVerbs, definitionVerbs, backupVerbs,
 )), func(a, b verb.Row) int { return strings.Compare(a.Name, b.Name) })
 

@@ -51,6 +51,10 @@ type Config struct {
 	DataDir string
 	// LoadDefinitions is a file with definitions to be imported at the start; empty for none.
 	LoadDefinitions string
+	// ServiceBusConfig is a file with entities of Azure Service Bus; empty for none. ServiceBusHTTP is the address of their administration
+	// API; empty for none. ServiceBusEmulator: any token is good from this machine.
+	ServiceBusConfig, ServiceBusHTTP string
+	ServiceBusEmulator               bool
 	// Handshake is how long a client may take to open its connection.
 	Handshake time.Duration
 	// SendTimeout is how long a client may read nothing of what it is sent; 0 for
@@ -161,7 +165,7 @@ func (c Config) problems() (wrong problems) {
 	}
 	listens("amqp", c.AMQP...)
 	listens("amqps", c.AMQPS...)
-	for setting, address := range map[string]string{"http": c.HTTP, "https": c.HTTPS, "metrics": c.Metrics} {
+	for setting, address := range map[string]string{"http": c.HTTP, "https": c.HTTPS, "metrics": c.Metrics, "servicebus-http": c.ServiceBusHTTP} {
 		if address != "" {
 			listens(setting, address)
 		}

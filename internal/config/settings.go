@@ -194,6 +194,18 @@ var settings = []setting{
 		help: "`file` with definitions to be imported at each start; a new broker has no other users",
 	},
 	{
+		name: "servicebus-config", define: text(func(c *Config) *string { return &c.ServiceBusConfig }), keys: plain("servicebus.config"),
+		help: "`file` with queues, topics and subscriptions as the emulator of Azure Service Bus has it, made or changed at each start",
+	},
+	{
+		name: "servicebus-http", define: text(func(c *Config) *string { return &c.ServiceBusHTTP }), keys: plain("servicebus.http"),
+		help: "`address` of the administration API of Azure Service Bus; empty for none",
+	},
+	{
+		name: "servicebus-emulator", define: truth(func(c *Config) *bool { return &c.ServiceBusEmulator }), keys: plain("servicebus.emulator"),
+		help: "whoever comes from this machine with any token of Azure Service Bus may do everything: for development only",
+	},
+	{
 		name: "handshake-timeout", define: duration(func(c *Config) *time.Duration { return &c.Handshake }),
 		keys: []key{{"handshake_timeout", milliseconds}}, help: "how long a client may take to open its connection",
 	},

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"candlemark/internal/servicebus/sas"
+
 	"candlemark/internal/auth"
 	"candlemark/internal/testkit/sandbox"
 	"candlemark/policies"
@@ -111,7 +113,7 @@ func sample(vhost string) *Definitions {
 		}},
 		Accounts: []auth.Account{{
 			Name: "ann", Tags: []string{"administrator"}, Hash: []byte{0, 1, 255}, Algorithm: auth.SHA512,
-			Limits: auth.Limits{auth.MaxChannels: 1},
+			Limits: auth.Limits{auth.MaxChannels: 1}, Keys: sas.Keys{Primary: "one", Secondary: "two"},
 		}},
 		Grants:      []auth.Grant{{User: "ann", VHost: vhost, Configure: "^c<", Write: ".*", Read: "r"}},
 		TopicGrants: []auth.TopicGrant{{User: "ann", VHost: vhost, Exchange: "amq.topic", Write: "w", Read: "r"}},

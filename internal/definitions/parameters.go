@@ -53,7 +53,7 @@ func (ps *Parameters) All(vhost string) []Parameter {
 func (ps *Parameters) Put(p Parameter) (created bool, err error) {
 	err = ps.change(Change{Put: []any{p}}, func(next map[parameterKey]Parameter) error {
 		_, there := next[keyOf(p)]
-		if created = !there; created && ps.count(p.VHost, p.Component) >= parameters.Most {
+		if created = !there; created && ps.count(p.VHost, p.Component) >= parameters.MostOf(p.Component) {
 			return parameters.TooMany(p.Component)
 		}
 		next[keyOf(p)] = p

@@ -8,6 +8,8 @@ import (
 	"hash/crc32"
 	"strconv"
 
+	"candlemark/internal/servicebus/sas"
+
 	"candlemark/internal/auth"
 	"candlemark/policies"
 	"candlemark/policies/changes"
@@ -50,6 +52,8 @@ type (
 		Hash      []byte      `json:"hash,omitempty"`
 		Algorithm string      `json:"algorithm"`
 		Limits    auth.Limits `json:"limits,omitempty"`
+
+		Keys sas.Keys `json:"access_keys,omitzero"`
 	}
 	grantRecord struct {
 		User      string `json:"-"`

@@ -20,6 +20,7 @@ const (
 	PersistentBytes        // of bodies
 	Memory                 // bytes that messages take
 	Scheduled              // messages that wait for their time
+	Deferred               // messages that are delivered only to who asks for their numbers
 	Expiring               // ready messages that expire
 	Timed                  // scheduled messages, and deliveries that have to be settled in time
 	Consumers

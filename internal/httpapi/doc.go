@@ -13,6 +13,7 @@
 //	exposition   the same for monitoring systems, outside of /api
 //	transfer     export and import of all definitions
 //	shovels      shovels
+//	servicebus   the administration API of Azure Service Bus, on a port of its own
 //	ui           the web pages: files at / and /ui, which use the API like other clients
 //
 // They are written with rest (requests, rules, errors, lists; ADR 39) and forms

@@ -11,6 +11,7 @@ import (
 	"candlemark/internal/config"
 	"candlemark/internal/httpapi/exposition"
 	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/httpapi/servicebus"
 	"candlemark/internal/httpapi/ui"
 	"candlemark/internal/management"
 
@@ -50,6 +51,12 @@ func (l serverLog) Write(line []byte) (int, error) {
 // The rest is as with NewServer.
 func NewMetricsServer(broker management.Broker, connections int) *http.Server {
 	return newServer(sameOrigin(exposition.NewHandler(broker)), newSockets(connections))
+}
+
+// NewServiceBusServer makes the server of a port of its own for the administration API of Azure Service Bus, of the entities in a virtual
+// host. The rest is as with NewServer.
+func NewServiceBusServer(broker management.Broker, users *auth.Users, vhost string, connections int, log zerolog.Logger) *http.Server {
+	return newServer(sameOrigin(servicebus.NewHandler(broker, users, vhost, log)), newSockets(connections))
 }
 
 func newServer(handler http.Handler, open *sockets) *http.Server {

@@ -59,6 +59,7 @@ const (
 	StateReady = 1 << iota
 	StateUnacked
 	StateScheduled
+	StateDeferred
 )
 
 // Peek says which messages are to be shown.

@@ -66,6 +66,7 @@ type Queue struct {
 	// those that were settled when they had left.
 	TimedOut, Late uint64
 	Scheduled      ScheduledCounts
+	Deferred       int   // messages that are delivered only to who asks for their numbers
 	OldestUnacked  int64 // wall ms since when a message has been unacked for longest, to the s, 0 for none
 	// State is "running", or "down" for a queue that does not answer.
 	State string

@@ -12,6 +12,7 @@ const (
 	ReadyBytes   // of bodies
 	UnackedBytes // of bodies
 	Scheduled    // messages that wait for their time
+	Deferred     // messages that are delivered only to who asks for their numbers
 	Paged        // messages whose content is in the journal alone
 	PagedBytes
 	Consumers

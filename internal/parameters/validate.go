@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"candlemark/internal/erlang"
+	"candlemark/internal/servicebus/entity"
 )
 
 // The components. Federation does not run here: its parameters are kept.
@@ -16,12 +17,13 @@ const (
 	Shovel      = "shovel"
 	Upstream    = "federation-upstream"
 	UpstreamSet = "federation-upstream-set"
+	Entity      = entity.Component // of Azure Service Bus
 )
 
 // Limits on parameters.
 const (
 	MaxValue = 64 << 10 // bytes of a value
-	Most     = 256      // parameters of a component in a virtual host
+	Most     = 256      // parameters of a component in a virtual host, but see MostOf
 )
 
 // Parameter is a value of a component in a virtual host, known by the three names.
@@ -32,7 +34,15 @@ type Parameter struct {
 
 // Known tells whether the component has parameters that are kept here.
 func Known(component string) bool {
-	return component == Shovel || component == Upstream || component == UpstreamSet
+	return component == Shovel || component == Upstream || component == UpstreamSet || component == Entity
+}
+
+// MostOf is how many parameters of a component a virtual host has at most.
+func MostOf(component string) int {
+	if component == Entity {
+		return entity.MostExtras
+	}
+	return Most
 }
 
 // Validate says what is wrong with a parameter of a known component. enter says why its maker may not open a virtual host; nil for a maker
@@ -48,6 +58,10 @@ func Validate(component, name string, value json.RawMessage, enter func(vhost st
 		v.object(value, append([]rule{{"uri", v.uris, true}}, shared...))
 	case component == UpstreamSet:
 		v.list(value)
+	case component == Entity:
+		if _, err := entity.ParseExtra(value); err != nil {
+			v.complain("%s: %v", name, err)
+		}
 	}
 	if v.complaints == nil {
 		return nil
@@ -70,7 +84,7 @@ func NotFound(component string) error { return refuse("component " + component +
 
 // TooMany is about a component that has Most parameters in a virtual host.
 func TooMany(component string) error {
-	return refuse(fmt.Sprintf("component %s is limited to %d per virtual host", component, Most))
+	return refuse(fmt.Sprintf("component %s is limited to %d per virtual host", component, MostOf(component)))
 }
 
 // validator collects what is wrong, in the order in which RabbitMQ tells it.

@@ -4,12 +4,13 @@ import (
 	"math/big"
 
 	"candlemark/internal/erlang"
+	"candlemark/internal/servicebus/filter"
 	"candlemark/protocol"
 )
 
 // ValidateBinding checks a new binding from an exchange of type kind to a queue, nil for an exchange, as the exchange type would: nil
 // when it is good, else a 406 channel error with RabbitMQ's text. A headers exchange wants an x-match that is one of the strings all,
-// any, all-with-x and any-with-x, or absent; a consistent-hash exchange a weight for a key; a local-random exchange no key, and a
+// any, all-with-x and any-with-x, or absent; a consistent-hash exchange a weight for a key; one of rules a good rule; a local-random exchange no key, and a
 // classic queue.
 func ValidateBinding(kind string, b Binding, to *Queue) *protocol.ChannelError {
 	switch kind {
@@ -17,6 +18,10 @@ func ValidateBinding(kind string, b Binding, to *Queue) *protocol.ChannelError {
 		return validateMatch(b.Arguments)
 	case ConsistentHashType:
 		return validateWeight(b.RoutingKey)
+	case filter.ExchangeType:
+		if err := filter.Check(b.RoutingKey, b.Arguments); err != nil {
+			return protocol.ChannelErrorf(protocol.PreconditionFailed, "rule '%s': %v", b.RoutingKey, err)
+		}
 	case LocalRandomType:
 		switch {
 		case b.RoutingKey != "":

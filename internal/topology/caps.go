@@ -85,7 +85,7 @@ func (r *Router) capFrom(d *Directory, x *Exchange) {
 	s := c.step
 	s.keys, s.headers, s.asked, s.decoded = r.keys, r.headers, r.asked, r.decoded
 	s.Properties, s.random, s.draw = r.Properties, r.random, r.draw
-	s.loaded, s.delayed = false, false
+	s.loaded, s.ruled.loaded, s.delayed = false, false, false
 	s.queues.reset()
 	s.exchanges.reset()
 	s.histories, s.keepers = s.histories[:0], s.keepers[:0]

@@ -24,6 +24,8 @@
 //	          nodes a key can reach, however many '#' a binding has
 //	headers   tree: encoded (key, value) -> bindings that ask for it; only those are looked at
 //
+//	rules     correlation filters as headers, SQL filters one after the other
+//
 // Destinations of one entry are counted, because several bindings may lead from one entry to the same queue (their arguments
 // differ); a queue is delivered to once.
 //

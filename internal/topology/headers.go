@@ -3,6 +3,7 @@ package topology
 import (
 	"strings"
 
+	"candlemark/internal/topology/exact"
 	"candlemark/protocol"
 )
 
@@ -32,17 +33,10 @@ type headerRule struct {
 func (m *headers) with(b *bound) matcher {
 	match, list := conditionsOf(b.Arguments)
 	c := *m
-	switch {
-	case match == matchAny:
+	if match == matchAny {
 		c.changeAny(list, b, withDestination)
-	case len(list) == 0:
-		c.always = withDestination(c.always, b)
-	default:
-		first, rest := anchor(list)
-		key := string(first.append(nil))
-		slot, _ := c.conditions.get([]byte(key))
-		slot.all = slot.all.with(b.id, &headerRule{rest: rest, target: b.target})
-		c.put(key, slot)
+	} else {
+		c.add(list, b)
 	}
 	return &c
 }
@@ -50,22 +44,41 @@ func (m *headers) with(b *bound) matcher {
 func (m *headers) without(b *bound) matcher {
 	match, list := conditionsOf(b.Arguments)
 	c := *m
-	switch {
-	case match == matchAny:
+	if match == matchAny {
 		c.changeAny(list, b, withoutDestination)
-	case len(list) == 0:
-		c.always = withoutDestination(c.always, b)
-	default:
-		first, _ := anchor(list)
-		key := string(first.append(nil))
-		slot, _ := c.conditions.get([]byte(key))
-		slot.all, _ = slot.all.without(b.id)
-		c.put(key, slot)
+	} else {
+		c.remove(list, b)
 	}
 	return &c
 }
 
-// changeAny applies op to the slots of all conditions of a binding. It and put alter a matcher that is not published yet.
+// add adds a binding of which all conditions must hold. It, remove, changeAny and put alter a matcher that is not published yet.
+func (m *headers) add(list []condition, b *bound) {
+	if len(list) == 0 {
+		m.always = withDestination(m.always, b)
+		return
+	}
+	first, rest := anchor(list)
+	key := string(first.append(nil))
+	slot, _ := m.conditions.get([]byte(key))
+	slot.all = slot.all.with(b.id, &headerRule{rest: rest, target: b.target})
+	m.put(key, slot)
+}
+
+// remove removes one.
+func (m *headers) remove(list []condition, b *bound) {
+	if len(list) == 0 {
+		m.always = withoutDestination(m.always, b)
+		return
+	}
+	first, _ := anchor(list)
+	key := string(first.append(nil))
+	slot, _ := m.conditions.get([]byte(key))
+	slot.all, _ = slot.all.without(b.id)
+	m.put(key, slot)
+}
+
+// changeAny applies op to the slots of all conditions of a binding.
 func (m *headers) changeAny(list []condition, b *bound, op func(destinations, *bound) destinations) {
 	for _, c := range list {
 		key := string(c.append(nil))
@@ -85,23 +98,26 @@ func (m *headers) put(key string, slot headerSlot) {
 
 func (m *headers) match(r *Router) {
 	r.collect(&m.always)
-	if m.conditions.len() == 0 {
-		return
+	if m.conditions.len() > 0 {
+		r.collectBy(m, r.decodedFields())
 	}
-	f := r.decodedFields()
+}
+
+// collectBy adds what is found by the fields of the message.
+func (r *Router) collectBy(m *headers, f *fields) {
 	if !r.spend(len(f.list)) {
 		return
 	}
 	for i := range f.list {
-		r.collectSlot(m, f.present(i))
+		r.collectSlot(m, f, f.present(i))
 		if !f.isVoid(i) {
-			r.collectSlot(m, f.equal(i))
+			r.collectSlot(m, f, f.equal(i))
 		}
 	}
 }
 
 // collectSlot adds what is found by one condition that the message fulfils.
-func (r *Router) collectSlot(m *headers, key []byte) {
+func (r *Router) collectSlot(m *headers, f *fields, key []byte) {
 	slot, found := m.conditions.get(key)
 	if !found {
 		return
@@ -111,7 +127,7 @@ func (r *Router) collectSlot(m *headers, key []byte) {
 		if !r.spend(1 + len(rule.rest)) {
 			return
 		}
-		if r.fields.fulfil(rule.rest) {
+		if f.fulfil(rule.rest) {
 			r.add(rule.target)
 		}
 	}
@@ -150,9 +166,9 @@ type condition struct {
 
 // append appends the form that conditions are found by; fields have it too.
 func (c condition) append(dst []byte) []byte {
-	dst = appendText(dst, c.key)
+	dst = exact.Text(dst, c.key)
 	if c.value == "" {
-		return append(dst, tagVoid)
+		return append(dst, exact.Void)
 	}
 	return append(dst, c.value...)
 }
@@ -170,7 +186,7 @@ func conditionsOf(args protocol.Table) (match int, list []condition) {
 		}
 		c := condition{key: f.Key}
 		if f.Value != nil {
-			c.value = string(appendValue(nil, f.Value))
+			c.value = string(exact.Value(nil, f.Value))
 		}
 		list = append(list, c)
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"candlemark/internal/topology/exact"
 	"candlemark/protocol"
 )
 
@@ -106,14 +107,14 @@ func (r *Router) hashBy(header, property any) uint64 {
 		if !found {
 			return 0
 		}
-		return hashOf(appendValue(nil, v))
+		return hashOf(exact.Value(nil, v))
 	}
 	if name, by := property.(string); by {
 		r.varies = true
 		if r.Properties == nil {
 			return 0
 		}
-		p := r.Properties()
+		p, _ := r.Properties()
 		return hashOf([]byte(hashProperties[name](&p)))
 	}
 	return hashOf(r.keys[0])

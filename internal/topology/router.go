@@ -9,9 +9,9 @@ import (
 // Router resolves publishes to queues. It belongs to one goroutine and reuses its memory; the zero value is ready. In steady state
 // it does not allocate, except for decoded headers.
 type Router struct {
-	// Properties returns those of the message in hand, for exchanges that go by one of them; nil for a message without any. It is
-	// set before the first publish.
-	Properties func() protocol.Properties
+	// Properties returns those of the message in hand and its original (protocol.SplitOriginal), for exchanges that go by one of them; nil
+	// for a message without any. It is set before the first publish.
+	Properties func() (p protocol.Properties, original []byte)
 
 	keys    [][]byte
 	headers func() protocol.Table
@@ -19,6 +19,7 @@ type Router struct {
 	decoded protocol.Table // its headers
 	loaded  bool           // whether fields are of this publish
 	fields  fields
+	ruled   ruled
 
 	delay   int64 // what this publish asks for, in ms
 	delayed bool  // whether delay is of this publish
@@ -57,7 +58,7 @@ func (r *Router) Route(d *Directory, x *Exchange, key []byte, headers func() pro
 // and an alternate exchange is asked only when none of the keys matched.
 func (r *Router) RouteAll(d *Directory, x *Exchange, keys [][]byte, headers func() protocol.Table) []*Queue {
 	r.keys, r.headers, r.asked = keys, headers, false
-	r.loaded, r.delayed, r.refusal, r.capped = false, false, nil, false
+	r.loaded, r.ruled.loaded, r.delayed, r.refusal, r.capped = false, false, false, nil, false
 	r.random, r.varies = false, false
 	r.begin()
 	r.queues.reset()

@@ -1,11 +1,12 @@
 package topology
 
 import (
-	"encoding/binary"
 	"iter"
 	"slices"
 	"strings"
 
+	"candlemark/internal/servicebus/filter"
+	"candlemark/internal/topology/exact"
 	"candlemark/protocol"
 )
 
@@ -59,7 +60,7 @@ type matcher interface {
 	match(r *Router)
 }
 
-// NewRoutes makes the empty table of an exchange of type kind: direct, fanout, topic, headers, x-recent-history, or one of those of
+// NewRoutes makes the empty table of an exchange of type kind: direct, fanout, topic, headers, x-rules, x-recent-history, or one of those of
 // pick.go, some of which depend on the arguments of the exchange. It is false for any other type.
 func NewRoutes(kind string, args protocol.Table) (*Routes, bool) {
 	switch kind {
@@ -71,6 +72,8 @@ func NewRoutes(kind string, args protocol.Table) (*Routes, bool) {
 		return &Routes{matcher: &topic{}}, true
 	case "headers":
 		return &Routes{matcher: &headers{}}, true
+	case filter.ExchangeType:
+		return &Routes{matcher: &rules{}}, true
 	}
 	if picks := newPicker(kind, args); picks != nil {
 		return &Routes{matcher: picks}, true
@@ -207,9 +210,9 @@ func (b Binding) Same(other Binding) bool {
 func (b Binding) identity() (id string, n int) {
 	buf := appendDestinationKey(nil, b.Destination, b.ToExchange)
 	n = len(buf)
-	buf = appendText(buf, b.RoutingKey)
+	buf = exact.Text(buf, b.RoutingKey)
 	for _, f := range sortedFields(b.Arguments) {
-		buf = appendExact(appendText(buf, f.Key), f.Value)
+		buf = exact.Append(exact.Text(buf, f.Key), f.Value)
 	}
 	return string(buf), n
 }
@@ -224,12 +227,7 @@ func appendDestinationKey(dst []byte, name string, exchange bool) []byte {
 	if exchange {
 		kind = 'x'
 	}
-	return appendText(append(dst, kind), name)
-}
-
-// appendText appends s behind its length.
-func appendText(dst []byte, s string) []byte {
-	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
+	return exact.Text(append(dst, kind), name)
 }
 
 // sortedFields are the fields in the order of their keys, equal keys in the order of the table, which is left as it is.

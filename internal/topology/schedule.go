@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"candlemark/internal/topology/instant"
 	"candlemark/protocol"
 )
 
@@ -75,7 +76,7 @@ type Due struct {
 // DueOf is when a message is due that comes at now (ms of the broker's time, rounded up) with these headers, an encoded table: after
 // x-delay, or at the moment that x-deliver-at, or the header called more (unless ""), names; of several the latest. Headers without
 // a value say nothing. skew is how many ms dates are ahead of the broker's time. The error is a 406 for a header that Delay or
-// Instant cannot make out, for a number that seems to be in seconds, and for more than MaxDelay (DLY-10).
+// instant.Parse cannot make out, for a number that seems to be in seconds, and for more than MaxDelay (DLY-10).
 func DueOf(headers []byte, more string, now, skew int64) (due Due, err error) {
 	v, found, err := protocol.LookupField(headers, DelayHeader)
 	if err != nil {
@@ -124,7 +125,7 @@ func momentIn(headers []byte, name string, skew int64) (int64, error) {
 	if err != nil || !found || v == nil {
 		return noMoment, err
 	}
-	ms, ok := Instant(v)
+	ms, ok := instant.Parse(v)
 	if !ok {
 		return 0, badMoment(name, "'%v' is no time: a timestamp, RFC 3339 text or milliseconds since 1970 are expected", v)
 	}

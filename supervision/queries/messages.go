@@ -113,7 +113,7 @@ func (qs *Queries) Expirations(ctx context.Context, by management.Asker, at mana
 
 // statesShown are the states of a message, by their names in the API.
 var statesShown = map[int]mail.MessageState{
-	management.StateReady: mail.Ready, management.StateUnacked: mail.Unacked, management.StateScheduled: mail.Scheduled,
+	management.StateReady: mail.Ready, management.StateUnacked: mail.Unacked, management.StateScheduled: mail.Scheduled, management.StateDeferred: mail.Deferred,
 }
 
 func peekedShown(m *mail.PeekedMessage) management.Peeked {

@@ -72,9 +72,10 @@ func (h *headers) bind() {
 	}
 }
 
-func (h *headers) properties() protocol.Properties {
-	p, _ := protocol.DecodeProperties(h.all) // was scanned
-	return p
+func (h *headers) properties() (p protocol.Properties, original []byte) {
+	p, _ = protocol.DecodeProperties(h.all) // was scanned
+	_, original = protocol.SplitOriginal(h.all)
+	return p, original
 }
 
 // NewRoutes makes those of a client's channel.

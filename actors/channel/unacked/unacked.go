@@ -77,14 +77,21 @@ func (d *Deliveries) Restore(tag uint64, u Delivery) { d.byTag.Restore(tag, u) }
 
 // SettleRange settles the deliveries of a range.
 func (d *Deliveries) SettleRange(first, last uint64, how mail.Settlement) {
-	d.byTag.TakeRange(first, last, func(_ uint64, u Delivery) { d.Settle(u, how) })
+	d.SettleWith(first, last, how, nil)
+}
+
+// SettleWith is SettleRange with more to say of the messages, nil for nothing.
+func (d *Deliveries) SettleWith(first, last uint64, how mail.Settlement, outcome *mail.Outcome) {
+	d.byTag.TakeRange(first, last, func(_ uint64, u Delivery) { d.settle(u, how, outcome) })
 }
 
 // Last is the newest tag, 0 before the first.
 func (d *Deliveries) Last() uint64 { return d.byTag.Last() }
 
 // Settle adds a delivery that was taken to what its queue is told by Flush.
-func (d *Deliveries) Settle(u Delivery, how mail.Settlement) {
+func (d *Deliveries) Settle(u Delivery, how mail.Settlement) { d.settle(u, how, nil) }
+
+func (d *Deliveries) settle(u Delivery, how mail.Settlement, outcome *mail.Outcome) {
 	if !u.got {
 		d.Limit.Settled()
 	}
@@ -103,11 +110,11 @@ func (d *Deliveries) Settle(u Delivery, how mail.Settlement) {
 		d.settling = append(d.settling, q)
 	}
 	ranges := q.settle.Ranges
-	if k := len(ranges); k > 0 && ranges[k-1].How == how && ranges[k-1].Last+1 == u.number {
+	if k := len(ranges); k > 0 && ranges[k-1].How == how && ranges[k-1].Outcome == outcome && ranges[k-1].Last+1 == u.number {
 		ranges[k-1].Last = u.number
 		return
 	}
-	q.settle.Ranges = append(ranges, mail.SettleRange{First: u.number, Last: u.number, How: how})
+	q.settle.Ranges = append(ranges, mail.SettleRange{First: u.number, Last: u.number, How: how, Outcome: outcome})
 }
 
 // Flush tells queues what was settled.

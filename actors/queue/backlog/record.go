@@ -81,6 +81,8 @@ const (
 	Damaged
 	// Released: it was scheduled before.
 	Released
+	// Deferred: it is delivered only to who asks for it.
+	Deferred
 )
 
 const (

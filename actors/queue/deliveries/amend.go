@@ -16,7 +16,7 @@ func (d *Deliveries) amends(r *mail.SettleRange) bool {
 	if o := r.Outcome; o == nil || len(o.Annotations)+len(o.Properties) == 0 {
 		return false
 	}
-	return r.How == mail.Requeue || r.How == mail.Release || r.How == mail.Reject && d.Messages.ShouldDeadLetter(store.Rejected)
+	return r.How == mail.Requeue || r.How == mail.Release || r.How == mail.Defer || r.How == mail.Reject && d.Messages.ShouldDeadLetter(store.Rejected)
 }
 
 // numbered is a delivery with its number.
@@ -42,7 +42,7 @@ func (d *Deliveries) settleRead(h *consumers.Channel, list []numbered, r mail.Se
 		t.open++
 		asked = t.asked
 	}
-	d.Reader.LookUp(asked, want, func(contents []store.Content, now clock.Instant) {
+	d.Owner.LookUp(asked, want, func(contents []store.Content, now clock.Instant) {
 		for i, x := range list {
 			one, c := r, &contents[i]
 			one.First, one.Last = x.number, x.number

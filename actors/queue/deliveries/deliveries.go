@@ -13,9 +13,11 @@ import (
 	"candlemark/policies"
 )
 
-// Reader reads contents in the journal, which do not come back into memory by that, and calls found in a later turn. If the
-// queue ends before, asked is answered in its place; it may be nil.
-type Reader interface {
+// Owner is the queue. LookUp reads contents in the journal, which do not come back into memory by that, and calls found in a
+// later turn; if the queue ends before, asked is answered in its place; it may be nil. Open makes the place where a channel
+// holds deliveries.
+type Owner interface {
+	Open(channel mail.Address) *consumers.Channel
 	LookUp(asked mail.Answerable, want []store.Ref, found func(contents []store.Content, now clock.Instant))
 }
 
@@ -28,7 +30,7 @@ type Parts struct {
 	Pending   *work.Pending
 	Most      *uint16 // messages of one turn of work
 	Out       *outbox.Outbox
-	Reader    Reader
+	Owner     Owner
 }
 
 // Deliveries are those of a queue that nobody has settled. See New.
@@ -44,8 +46,13 @@ func New(p Parts) Deliveries { return Deliveries{Parts: p} }
 // Take makes a ready message one that a channel has to acknowledge, for the consumer if it goes to one, and returns
 // the delivery's number. It is since a second of the broker's time: 32 bits will do until 2106, and do not make a delivery longer.
 func (d *Deliveries) Take(h backlog.Handle, by *consumers.Channel, consumer *consumers.Consumer, now clock.Instant) (number uint64) {
+	d.Messages.Backlog.Take(h)
+	return d.hold(h, by, consumer, now)
+}
+
+// hold is Take of a message that is not ready.
+func (d *Deliveries) hold(h backlog.Handle, by *consumers.Channel, consumer *consumers.Consumer, now clock.Instant) (number uint64) {
 	set := d.Messages
-	set.Backlog.Take(h)
 	if e := set.Backlog.Entry(h); !e.Redelivered {
 		set.Journal.Note(store.Delivered, e)
 	}

@@ -122,6 +122,8 @@ func (d *Deliveries) settleOne(u consumers.Delivery, how mail.Settlement, now cl
 		set.PutBack(u.Message, now)
 	case mail.Release:
 		set.GiveBack(u.Message, now)
+	case mail.Defer:
+		set.Defer(u.Message, now)
 	}
 }
 

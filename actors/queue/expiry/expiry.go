@@ -20,6 +20,15 @@ type Expiry struct {
 	wheel    wheel.Wheel[*backlog.Backlog] // of the ready messages with a deadline; in strict mode nobody waits for it
 	left     uint32                        // how often messages have left the wheel, or have moved on it
 	due      []backlog.Handle              // what the wheel fires, reused
+	// Others are messages that are not ready and expire nevertheless; nil for none.
+	Others Others
+}
+
+// Others has messages on a wheel of its own. Lift takes one of them off, so that its deadline can change, and reports whether
+// it is one; Drop puts it back.
+type Others interface {
+	Lift(h backlog.Handle) bool
+	Drop(h backlog.Handle)
 }
 
 // New is the expiry of messages by settings, which may change (Follow).
@@ -161,12 +170,16 @@ func (e *Expiry) Recompute(limit int) (more bool) {
 		if ready {
 			e.Remove(h)
 		}
+		other := !ready && e.Others != nil && e.Others.Lift(h)
 		if e.settings.RetroactiveTTL {
 			enqueued, own := e.messages.Times(h)
 			e.messages.Entry(h).Deadline = store.After(enqueued, e.TTL(own))
 		}
 		if ready {
 			e.Add(h)
+		}
+		if other {
+			e.Others.Drop(h)
 		}
 	})
 	return e.sweep != 0

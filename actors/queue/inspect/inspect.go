@@ -11,6 +11,7 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/content"
+	"candlemark/actors/queue/deferred"
 	"candlemark/actors/queue/expiry"
 	"candlemark/actors/queue/schedule"
 	"candlemark/internal/store"
@@ -22,6 +23,7 @@ import (
 type View struct {
 	Messages    *backlog.Backlog
 	Scheduled   *schedule.Schedule // nil for none
+	Deferred    *deferred.Set      // nil for none
 	Consumers   *consumers.Set
 	AckTimeouts *acktimeouts.Timeouts // nil for none
 	Expiry      *expiry.Expiry

@@ -31,6 +31,14 @@ func (p *peeking) byNumber() Question {
 	if p.states&mail.Ready != 0 {
 		steps = append(steps, p.readyByNumber(limit, add))
 	}
+	n := 0
+	p.Deferred.From(p.asked.After.Seq, func(h backlog.Handle) bool {
+		if p.states&mail.Deferred != 0 {
+			add(h)
+		}
+		n++
+		return n < limit && p.states&mail.Deferred != 0
+	})
 	return Question{
 		Step: func() bool {
 			if len(steps) > 0 && steps[0]() {

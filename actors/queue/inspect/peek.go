@@ -30,34 +30,52 @@ func (v View) Peek(m *mail.Peek) Question {
 		return p.byDeadline()
 	}
 	if p.states == 0 {
-		p.states = mail.Ready | mail.Unacked | mail.Scheduled
+		p.states = mail.Ready | mail.Unacked | mail.Scheduled | mail.Deferred
 	}
 	if m.ByNumber {
 		return p.byNumber()
 	}
 	if m.After.Due != 0 {
-		p.states &^= mail.Ready | mail.Unacked
+		p.states &^= mail.Ready | mail.Unacked | mail.Deferred
 	}
 	spot := backlog.Spot(m.After.Seq)
 	unacked := lowest[backlog.Handle]{limit: limitOf(m.Limit) + 1, compare: by(v.Messages.Spot)}
-	q := Question{Step: func() bool { return true }, Answer: func() Answer { return p.answer(unacked.list()) }}
+	add := func(h backlog.Handle) {
+		if v.Messages.Spot(h) > spot {
+			unacked.add(h)
+		}
+	}
+	deferred := p.deferred(0, add)
+	q := Question{Step: deferred, Answer: func() Answer { return p.answer(unacked.list()) }}
 	if p.states&mail.Unacked != 0 && v.Consumers.Unacked() > 0 {
 		all := v.Consumers.Scan(v.Limit)
 		q.Step = func() bool {
-			return all.Step(func(u consumers.Unsettled) {
-				if v.Messages.Spot(u.Message) > spot {
-					unacked.add(u.Message)
-				}
-			})
+			return all.Step(func(u consumers.Unsettled) { add(u.Message) }) && deferred()
 		}
 	}
 	return q
 }
 
-// answer answers. unacked are the first of those behind the spot.
+// deferred goes over the deferred messages with numbers above after, some at a time.
+func (p *peeking) deferred(after uint64, add func(backlog.Handle)) (step func() (done bool)) {
+	return func() bool {
+		n := 0
+		if p.states&mail.Deferred != 0 {
+			p.Deferred.From(after, func(h backlog.Handle) bool {
+				add(h)
+				after = p.Messages.Seq(h)
+				n++
+				return n < p.Limit
+			})
+		}
+		return n < p.Limit
+	}
+}
+
+// answer answers. unacked are the first of those behind the spot that are not ready.
 func (p *peeking) answer(unacked []backlog.Handle) Answer {
 	m := p.asked
-	if p.states&(mail.Ready|mail.Unacked) != 0 {
+	if p.states&(mail.Ready|mail.Unacked|mail.Deferred) != 0 {
 		p.queue(unacked)
 	}
 	if p.states&mail.Scheduled != 0 && p.Scheduled != nil {
@@ -92,7 +110,9 @@ func (p *peeking) queue(unacked []backlog.Handle) {
 func (p *peeking) showQueued(h backlog.Handle) {
 	m := p.entry(p.Messages, h)
 	m.State = mail.Ready
-	if !p.Messages.IsReady(h) {
+	if at, deferred := p.Deferred.Find(m.Seq); deferred && at == h {
+		m.State = mail.Deferred
+	} else if !p.Messages.IsReady(h) {
 		m.State, m.Locked = mail.Unacked, p.wall(p.AckTimeouts.Until(h))
 	}
 	p.show(p.Messages, h, m)

@@ -3,6 +3,7 @@ package messages
 import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/deadletters"
+	"candlemark/actors/queue/deferred"
 	"candlemark/internal/clock"
 	"candlemark/internal/metrics"
 	"candlemark/internal/store"
@@ -60,6 +61,10 @@ func (s *Set) Drop(h backlog.Handle, why store.Reason) {
 
 // Return implements deadletters.Owner.
 func (s *Set) Return(h backlog.Handle) {
+	if s.Backlog.Entry(h).Marks&backlog.Deferred != 0 {
+		ensureDeferred(s).Add(h, s.Journal.At)
+		return
+	}
 	s.Backlog.Return(h)
 	s.Expiry.Add(h)
 }
@@ -88,6 +93,44 @@ func (s *Set) Requeue(h backlog.Handle, now clock.Instant) {
 func (s *Set) GiveBack(h backlog.Handle, now clock.Instant) {
 	s.Backlog.Entry(h).Redelivered = true
 	s.PutBack(h, now)
+}
+
+// Defer keeps an unacknowledged message for who asks for its number (DEFER-1); past its deadline it expires.
+func (s *Set) Defer(h backlog.Handle, now clock.Instant) {
+	e := s.Backlog.Entry(h)
+	e.Marks |= backlog.Deferred
+	s.Journal.Note(store.Deferred, e)
+	s.GiveBack(h, now)
+}
+
+// ensureDeferred makes room for deferred messages: most queues have none, ever.
+func ensureDeferred(s *Set) *deferred.Set {
+	if s.Deferred == nil {
+		s.Deferred = deferred.New(&s.Backlog)
+		s.Expiry.Others = s.Deferred
+	}
+	return s.Deferred
+}
+
+// ExpireDeferred ends the deferred messages past their deadline, a turn's worth at a time, and reports whether there may be more.
+func (s *Set) ExpireDeferred(now clock.Instant) (more bool) {
+	return s.Deferred.Advance(now.Floor(), TurnLimit, func(h backlog.Handle) {
+		s.Late.Expired(s.Backlog.Deadline(h), int64(now))
+		s.End(h, store.Expired)
+	})
+}
+
+// PurgeDeferred removes limit deferred messages at most, and reports whether none is left.
+func PurgeDeferred(s *Set, limit int) (done bool) {
+	for range limit {
+		h, ok := s.Deferred.First()
+		if !ok {
+			return true
+		}
+		s.Deferred.Take(h)
+		s.Remove(h, store.Purged)
+	}
+	return false
 }
 
 // Amend adds to what the broker adds to a message, whose content is in memory (LOCK-2).
@@ -199,6 +242,11 @@ func (s *Set) DeadLetterBacklog() (more bool) {
 	for range TurnLimit {
 		h, ok := s.Backlog.First()
 		if !ok {
+			if h, ok = s.Deferred.First(); ok {
+				s.Deferred.Take(h)
+				s.End(h, store.Expired)
+				continue
+			}
 			if h, _, ok = s.Scheduled.First(); !ok {
 				break
 			}
@@ -207,7 +255,7 @@ func (s *Set) DeadLetterBacklog() (more bool) {
 		s.Expiry.Remove(h)
 		s.expire(h)
 	}
-	return s.Backlog.Ready() > 0 || s.Scheduled.Len() > 0
+	return s.Backlog.Ready() > 0 || s.Scheduled.Len() > 0 || s.Deferred.Len() > 0
 }
 
 // Retire ends a queue that has drained.

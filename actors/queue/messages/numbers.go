@@ -12,8 +12,8 @@ func (s *Set) Numbers() metrics.Numbers {
 	c := &s.Counts
 	n := metrics.Numbers{
 		metrics.Ready: int64(s.Backlog.Ready() + forwarding.Forwarding), metrics.ReadyBytes: ready,
-		metrics.UnackedBytes: s.Backlog.Bytes() - ready,
-		metrics.Paged:        int64(s.Backlog.Paged()), metrics.PagedBytes: s.Backlog.PagedBytes(),
+		metrics.UnackedBytes: s.Backlog.Bytes() - ready - s.Deferred.Bytes(), metrics.Deferred: int64(s.Deferred.Len()),
+		metrics.Paged: int64(s.Backlog.Paged()), metrics.PagedBytes: s.Backlog.PagedBytes(),
 		metrics.Enqueued: int64(c.Publish), metrics.Delivered: int64(c.Deliver), metrics.DeliveredNoAck: int64(c.DeliverNoAck),
 		metrics.Got: int64(c.Get), metrics.GotNoAck: int64(c.GetNoAck), metrics.GotNothing: int64(c.GetEmpty),
 		metrics.Acked: int64(c.Ack), metrics.Redelivered: int64(c.Redeliver), metrics.TimedOut: int64(c.TimedOut),
@@ -32,7 +32,7 @@ func (s *Set) Figures(n *metrics.Numbers) figures.Values {
 	return figures.Values{
 		figures.Running: 1, figures.Ready: n[metrics.Ready], figures.Unacked: n[metrics.Unacked], figures.ReadyBytes: n[metrics.ReadyBytes],
 		figures.UnackedBytes: n[metrics.UnackedBytes], figures.Persistent: int64(persistent), figures.PersistentBytes: bytes,
-		figures.Memory: s.Taken(), figures.Scheduled: n[metrics.Scheduled], figures.Timed: n[metrics.Scheduled], figures.Expiring: int64(s.Expiry.Len()),
+		figures.Memory: s.Taken(), figures.Scheduled: n[metrics.Scheduled], figures.Deferred: n[metrics.Deferred], figures.Timed: n[metrics.Scheduled], figures.Expiring: int64(s.Expiry.Len()),
 		figures.Consumers: n[metrics.Consumers], figures.Leased: n[metrics.Leased],
 	}
 }

@@ -46,7 +46,7 @@ func (s *Set) Shrink() {
 	p := s.Past()
 	s.Backlog.Clear()
 	s.Expiry.Clear()
-	s.Scheduled, s.DeadLetters = nil, nil
+	s.Scheduled, s.DeadLetters, s.Deferred, s.Expiry.Others = nil, nil, nil, nil
 	s.Journal = records.New(s.out, s.queue.Durable, false)
 	s.GoOn(p)
 }

@@ -5,6 +5,7 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/content"
 	"candlemark/actors/queue/deadletters"
+	"candlemark/actors/queue/deferred"
 	"candlemark/actors/queue/expiry"
 	"candlemark/actors/queue/notices"
 	"candlemark/actors/queue/outbox"
@@ -33,6 +34,7 @@ type Set struct {
 	Expiry      expiry.Expiry
 	Scheduled   *schedule.Schedule // nil while none waits for its time
 	DeadLetters *deadletters.Set   // nil until there was one
+	Deferred    *deferred.Set      // likewise
 	Pager       paging.Pager
 	Journal     records.Writer
 	Counts      mail.Counts
@@ -188,5 +190,11 @@ func (s *Set) restoreOne(m *store.Recovered) {
 	}
 	h := s.Backlog.PushPaged(&r, m.Body, uint64(m.At))
 	s.Backlog.Entry(h).Marks = marks
+	if m.Deferred {
+		s.Backlog.Entry(h).Marks |= backlog.Deferred
+		s.Backlog.Take(h)
+		ensureDeferred(s).Add(h, 0)
+		return
+	}
 	s.Expiry.Add(h)
 }

@@ -136,7 +136,7 @@ func (p *Pager) Written(m Memory, c *records.Commit) {
 			}
 			return
 		}
-		if !m.Messages.Has(h, r.First) {
+		if !m.Messages.Has(h, r.First) || m.Journal.PuttingAgain(r.First) {
 			return
 		}
 		m.Messages.SetPlace(h, uint64(r.Position))

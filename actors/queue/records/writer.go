@@ -19,6 +19,7 @@ type Writer struct {
 	marks    []store.Record // of the turn: what became of messages
 	underWay []*Commit      // in the journal, oldest first
 	spilling int64          // bytes of Spill under way
+	again    map[uint64]int // how often messages are under way that were put again
 	err      error          // of the journal
 	durable  bool           // the queue is
 	spilled  bool           // there was a Spill, ever
@@ -87,6 +88,24 @@ func (w *Writer) PutAgain(b *backlog.Backlog, h backlog.Handle) {
 	if r.Again = true; e.Marks&backlog.Released != 0 {
 		r.Due = r.Time
 	}
+	if w.again == nil {
+		w.again = map[uint64]int{}
+	}
+	w.again[e.Seq]++
+}
+
+// PuttingAgain reports whether a message is under way to be put again: what was written of it before counts no longer.
+func (w *Writer) PuttingAgain(seq uint64) bool { return w.again[seq] > 0 }
+
+// putAgain takes note that messages were.
+func (w *Writer) putAgain(c *Commit) {
+	for i := range c.Records {
+		if r := &c.Records[i]; r.Again {
+			if w.again[r.First]--; w.again[r.First] <= 0 {
+				delete(w.again, r.First)
+			}
+		}
+	}
 }
 
 func (w *Writer) write(kind store.Kind, b *backlog.Backlog, h backlog.Handle) *store.Record {
@@ -113,6 +132,9 @@ func (w *Writer) Note(kind store.Kind, e *backlog.Entry) {
 
 // Remove writes down that a message is gone, and why. What is written in this turn only is not written.
 func (w *Writer) Remove(e *backlog.Entry, why store.Reason) {
+	if w.again != nil {
+		delete(w.again, e.Seq)
+	}
 	if e.Marks&backlog.Stored != 0 && !w.closed && !w.commit.unwrite(e.Seq) {
 		w.mark(store.Remove, e.Seq, why)
 	}
@@ -218,6 +240,9 @@ func (w *Writer) Done(c *Commit, err error) (broke bool) {
 		w.underWay = w.underWay[1:]
 	case i > 0:
 		w.underWay = slices.Delete(w.underWay, i, i+1)
+	}
+	if len(w.again) > 0 {
+		w.putAgain(c)
 	}
 	w.finish(c, err != nil)
 	if broke = err != nil && w.err == nil; broke {

@@ -9,7 +9,7 @@ import (
 
 // Routes are about what definitions consist of, but for queues, exchanges and bindings.
 var Routes = slices.Concat(
-	accountRoutes, parameterRoutes, limitRoutes,
+	accountRoutes, accessKeyRoutes, parameterRoutes, limitRoutes,
 	policyRoutes("/api/policies", false, rest.Changer(auth.Policies)),
 	policyRoutes("/api/operator-policies", true, rest.Changer(auth.OperatorPolicies)),
 )

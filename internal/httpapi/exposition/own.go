@@ -31,6 +31,7 @@ func own(w *writer, m *management.Metrics) {
 	w.histogram("candlemark_expiry_lateness_seconds", "How long behind their deadline messages expired", m.Expired)
 	w.histogram("candlemark_release_lateness_seconds", "How long behind their time scheduled messages were released", m.Released)
 	w.gauge("candlemark_scheduled_messages", "Messages that wait for their time, in queues and delayed exchanges", float64(n[metrics.Scheduled]))
+	w.gauge("candlemark_deferred_messages", "Messages that are delivered only to who asks for their numbers", float64(n[metrics.Deferred]))
 	w.gauge("candlemark_leased_queues", "Queues that end when nobody uses them", float64(n[metrics.Leased]))
 	w.counter("candlemark_queue_leases_expired_total", "Queues that ended because nobody used them", m.DeadLetters.QueuesExpired)
 	w.counter("candlemark_queue_leases_discarded_messages_total", "Messages that went with those queues", m.DeadLetters.Discarded)

@@ -18,7 +18,7 @@ import (
 var states = []struct {
 	name  string
 	state int
-}{{"ready", management.StateReady}, {"unacked", management.StateUnacked}, {"scheduled", management.StateScheduled}}
+}{{"ready", management.StateReady}, {"unacked", management.StateUnacked}, {"scheduled", management.StateScheduled}, {"deferred", management.StateDeferred}}
 
 // peekedItem is the form of a message that was looked at. Times that do not apply are
 // null.
@@ -83,7 +83,7 @@ func (w params) peek() (how management.Peek, encoding string, err error) {
 			}
 		}
 		if !known {
-			return how, "", rest.Complaintf("state is ready, unacked or scheduled, or several of them with commas between, not %s", w["state"])
+			return how, "", rest.Complaintf("state is ready, unacked, scheduled or deferred, or several of them with commas between, not %s", w["state"])
 		}
 	}
 	switch order := w["order"]; {

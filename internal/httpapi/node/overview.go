@@ -222,6 +222,7 @@ func exchangeTypes() []exchangeType {
 		exchangeType{"x-modulus-hash", "Modulus Hashing Exchange", true},
 		exchangeType{"x-random", "AMQP random exchange. Like a direct exchange, but randomly chooses who to route to.", true},
 		exchangeType{"x-recent-history", "Recent History Exchange.", true},
+		exchangeType{"x-rules", "Routes by rules of Azure Service Bus", true},
 	)
 }
 

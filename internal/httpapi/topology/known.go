@@ -38,6 +38,7 @@ var known = map[string]func(*management.QueueName) rest.Key{
 	"messages_ready":               sum(figures.Ready),
 	"messages_ready_ram":           sum(figures.Ready),
 	"messages_scheduled":           sum(figures.Scheduled),
+	"messages_deferred":            sum(figures.Deferred),
 	"messages_unacknowledged":      sum(figures.Unacked),
 	"messages_unacknowledged_ram":  sum(figures.Unacked),
 }

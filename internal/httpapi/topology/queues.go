@@ -46,6 +46,7 @@ type queueItem struct {
 	ReadyRate      forms.Rate          `json:"messages_ready_details"`
 	ReadyRAM       int                 `json:"messages_ready_ram"`
 	Scheduled      int                 `json:"messages_scheduled"`
+	Deferred       int                 `json:"messages_deferred"`
 	Unacked        int                 `json:"messages_unacknowledged"`
 	UnackedRate    forms.Rate          `json:"messages_unacknowledged_details"`
 	UnackedRAM     int                 `json:"messages_unacknowledged_ram"`
@@ -122,7 +123,7 @@ func queueForm(r *rest.Request, q *management.Queue) queueItem {
 		OperatorPolicy: forms.OrNull(q.Effective.OperatorPolicy), Policy: forms.OrNull(q.Effective.Policy),
 		State: q.State, Type: q.Type, VHost: q.VHost, May: mayQueue(r, q),
 		Persistent: q.Persistent, BytesStored: q.PersistentBytes,
-		TimedOut: q.TimedOut, Late: q.Late, Scheduled: q.Scheduled.Count, NextDue: forms.Optional(q.Scheduled.NextDue),
+		TimedOut: q.TimedOut, Late: q.Late, Scheduled: q.Scheduled.Count, Deferred: q.Deferred, NextDue: forms.Optional(q.Scheduled.NextDue),
 		OldestUnacked: forms.Optional(q.OldestUnacked), NextExpiry: forms.Optional(q.Expiring.Next), Expiring: q.Expiring.Count, Expiries: forms.HistogramOf(q.Expiring.Within),
 		LeaseExpires: forms.Optional(q.Lease.Ends), LeaseRenewed: forms.Optional(q.Lease.Renewed), LeaseUse: forms.OrNull(q.Lease.By),
 	}

@@ -79,7 +79,7 @@ func attach(r *rest.Request) {
 }
 
 func userForm(a *auth.Account) user {
-	u := user{a.Name, base64.StdEncoding.EncodeToString(a.Hash), a.Algorithm, a.Tags, a.Limits}
+	u := user{a.Name, base64.StdEncoding.EncodeToString(a.Hash), a.Algorithm, a.Tags, a.Limits, a.Keys}
 	if u.Limits == nil {
 		u.Limits = auth.Limits{}
 	}

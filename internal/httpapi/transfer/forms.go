@@ -3,6 +3,8 @@ package transfer
 import (
 	"encoding/json"
 
+	"candlemark/internal/servicebus/sas"
+
 	"candlemark/internal/auth"
 	"candlemark/internal/httpapi/forms"
 	"candlemark/policies"
@@ -52,6 +54,8 @@ type (
 		Algorithm string      `json:"hashing_algorithm"`
 		Tags      []string    `json:"tags"`
 		Limits    auth.Limits `json:"limits"`
+
+		Keys sas.Keys `json:"access_keys,omitzero"`
 	}
 	vhost struct {
 		Name             string   `json:"name"`

@@ -78,3 +78,16 @@ func applicationProperties(original []byte) amqp10.Value {
 	}
 	return s.ApplicationProperties
 }
+
+// OriginalProperties are the properties of an original; false if it has none.
+func OriginalProperties(original []byte) (p amqp10.Properties, ok bool) {
+	text, _, _, ok := part(original)
+	if !ok {
+		return p, false
+	}
+	s, err := amqp10.ScanSections(text)
+	if err != nil || s.Properties(&p) != nil {
+		return p, false
+	}
+	return p, true
+}

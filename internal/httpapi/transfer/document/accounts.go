@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"candlemark/internal/servicebus/sas"
+
 	"candlemark/internal/auth"
 	"candlemark/internal/httpapi/rest"
 	"candlemark/policies"
@@ -42,13 +44,14 @@ func (j *judge) user(b *rest.Body, i *Item) {
 		a.Limits, err = auth.ParseUserLimits(b.Fields["limits"])
 		b.Fail(err)
 	}
+	b.Decode("access_keys", &a.Keys, rest.TupleOf("not_a_map", "access_keys"))
 	b.Fail(a.Validate())
 	if b.Err != nil {
 		return
 	}
 	i.Value = a
 	j.Users[a.Name] = true
-	if len(a.Hash) == 0 {
+	if len(a.Hash) == 0 && a.Keys == (sas.Keys{}) {
 		i.Note(Taken, "it has no password: it logs in with a certificate, or not at all")
 	}
 	if a.Fits("guest") && a.Name == "guest" {

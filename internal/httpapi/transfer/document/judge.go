@@ -22,7 +22,7 @@ type section struct {
 // sections are all, in the order in which they are imported: what an item names comes before it, and what applies to
 // queues and exchanges is there when they come.
 var sections = []section{
-	{"users", "name password password_hash hashing_algorithm tags administrator limits", false, (*judge).user},
+	{"users", "name password password_hash hashing_algorithm tags administrator limits access_keys", false, (*judge).user},
 	{"vhosts", "name description metadata tags default_queue_type tracing limits protected_from_deletion", false, (*judge).vhost},
 	{"permissions", "user vhost configure write read", false, (*judge).permission},
 	{"topic_permissions", "user vhost exchange write read", false, (*judge).topicPermission},

@@ -1,4 +1,4 @@
-package topology
+package instant
 
 import (
 	"strconv"
@@ -8,16 +8,16 @@ import (
 	"candlemark/protocol"
 )
 
-// maxInstant bounds what Instant understands, in ms before and after 1970: 285,000 years, as of all settings (TTL-8).
+// maxInstant bounds what Parse understands, in ms before and after 1970: 285,000 years, as of all settings (TTL-8).
 const maxInstant = 1 << 53
 
 // naive is a date and time without an offset, as Python writes it: UTC.
 const naive = "2006-01-02T15:04:05"
 
-// Instant reads a moment that a header names, as wall-clock ms since 1970. It may be an AMQP timestamp (seconds), an integer of any
+// Parse reads a moment that a header names, as wall-clock ms since 1970. It may be an AMQP timestamp (seconds), an integer of any
 // type or a float (ms since 1970, a fraction is cut off), or a text: RFC 3339, the same without an offset (UTC), or the ms in decimal.
 // Everything else is not ok, nil among it: a header without a value says nothing, which is for the caller to tell apart.
-func Instant(v any) (wallMillis int64, ok bool) {
+func Parse(v any) (wallMillis int64, ok bool) {
 	switch n := v.(type) {
 	case protocol.Timestamp:
 		return within(int64(min(n, maxInstant)) * 1000)

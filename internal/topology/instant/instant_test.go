@@ -1,4 +1,4 @@
-package topology
+package instant
 
 import (
 	"math"
@@ -40,7 +40,7 @@ func TestInstant_TTL5_DLY2(t *testing.T) {
 		{"table", protocol.Table{}, 0, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got, ok := Instant(tt.v); got != tt.want || ok != tt.ok {
+			if got, ok := Parse(tt.v); got != tt.want || ok != tt.ok {
 				t.Errorf("%d, %v, want %d, %v", got, ok, tt.want, tt.ok)
 			}
 		})

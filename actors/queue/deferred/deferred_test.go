@@ -1,0 +1,69 @@
+package deferred
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"candlemark/actors/queue/backlog"
+)
+
+// TestSet_DEFER2: random additions and removals against a map; numbers come in order, deadlines are exact, and what is gone
+// leaves nothing behind.
+func TestSet_DEFER2(t *testing.T) {
+	rng := rand.New(rand.NewPCG(rand.Uint64(), 1))
+	var b backlog.Backlog
+	s := New(&b)
+	var none *Set
+	none.From(0, func(backlog.Handle) bool { t.Error("something of nothing"); return false })
+	if _, ok := none.Next(); ok || none.Len() != 0 || none.Bytes() != 0 || none.Advance(1, 1, nil) {
+		t.Error("something of nothing")
+	}
+	const start = 1_000_000
+	there, now := map[uint64]backlog.Handle{}, int64(start)
+	var out []backlog.Handle
+	for seq := uint64(1); seq < 4000; seq++ {
+		h := b.Push(&backlog.Record{Seq: seq, Body: make([]byte, 3), Deadline: now + 1 + rng.Int64N(3000)})
+		b.Take(h)
+		out = append(out, h)
+		if rng.IntN(2) == 0 { // in any order
+			i := rng.IntN(len(out))
+			h = out[i]
+			out = slices.Delete(out, i, i+1)
+			if b.Deadline(h) > now {
+				s.Add(h, now)
+				there[b.Seq(h)] = h
+			}
+		}
+		for n, h := range there {
+			if rng.IntN(3) == 0 {
+				s.Take(h)
+				delete(there, n)
+			}
+			break
+		}
+		now += rng.Int64N(3)
+		s.Advance(now, 1<<20, func(h backlog.Handle) {
+			if b.Deadline(h) > now || there[b.Seq(h)] != h {
+				t.Fatalf("%d is due at %d, at %d", b.Seq(h), b.Deadline(h), now)
+			}
+			delete(there, b.Seq(h))
+		})
+		if next, ok := s.Next(); ok && next <= now {
+			t.Fatalf("still due at %d", now)
+		}
+		after, last := rng.Uint64N(seq), uint64(0)
+		n := 0
+		s.From(after, func(h backlog.Handle) bool {
+			if q := b.Seq(h); q <= max(last, after) || there[q] != h {
+				t.Fatalf("%d behind %d", q, last)
+			}
+			last = b.Seq(h)
+			n++
+			return n < 20
+		})
+		if s.Len() != len(there) || s.Bytes() != 3*int64(len(there)) || len(s.order) > 2*len(there)+65 {
+			t.Fatalf("%d, %d bytes, %d numbers, want %d", s.Len(), s.Bytes(), len(s.order), len(there))
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package deliveries
+
+import (
+	"slices"
+
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/content"
+	"candlemark/internal/clock"
+	"candlemark/internal/store"
+)
+
+// receiving is an answer to ReceiveDeferred that is being made.
+type receiving struct {
+	*Deliveries
+	asked *mail.ReceiveDeferred
+	reply *mail.DeferredReceived
+	by    *consumers.Channel // nil while nothing was taken
+	want  []store.Ref        // contents to be read
+	at    []int              // places of those in the answer
+}
+
+// Receive gives deferred messages to who asks for their numbers (DEFER-2).
+func (d *Deliveries) Receive(m *mail.ReceiveDeferred, now clock.Instant) {
+	x := &receiving{Deliveries: d, asked: m, reply: &mail.DeferredReceived{Reply: m.Done(nil), Queue: d.Self}}
+	bytes := int64(0)
+	for i, seq := range m.Seqs {
+		if len(x.reply.Deliveries) == mail.MostClaimed || bytes >= mail.ClaimBytes {
+			x.reply.Left = slices.Clone(m.Seqs[i:])
+			break
+		}
+		if h, ok := d.Messages.Deferred.Find(seq); ok && d.Messages.Backlog.Deadline(h) > now.Floor() {
+			bytes += d.Messages.Backlog.Size(h)
+			x.take(h, now)
+		}
+	}
+	if len(x.want) == 0 {
+		x.answer()
+		return
+	}
+	d.Owner.LookUp(m, x.want, x.found)
+}
+
+// take has the channel hold a message. Without acknowledgements it goes at once, or when it was read.
+func (x *receiving) take(h backlog.Handle, now clock.Instant) {
+	b, paged := &x.Messages.Backlog, x.Messages.Backlog.IsPaged(h)
+	r := backlog.Record{}
+	if paged {
+		x.want = append(x.want, store.Ref{Seq: b.Seq(h), At: store.Position(b.Place(h))})
+		x.at = append(x.at, len(x.reply.Deliveries))
+	} else {
+		b.Get(h, &r)
+	}
+	delivery := x.delivery(h, &r)
+	switch {
+	case !x.asked.NoAck:
+		if x.by == nil {
+			x.by = x.Owner.Open(x.asked.Channel)
+		}
+		x.Messages.Deferred.Take(h)
+		delivery.Number = x.hold(h, x.by, nil, now)
+		x.Lock(delivery.Facts, x.by, delivery.Number)
+	case !paged:
+		x.remove(h)
+	}
+	x.reply.Deliveries = append(x.reply.Deliveries, delivery)
+}
+
+func (x *receiving) remove(h backlog.Handle) {
+	x.Messages.Deferred.Take(h)
+	x.Messages.Remove(h, store.Acked)
+}
+
+// delivery is a message with a content.
+func (x *receiving) delivery(h backlog.Handle, r *backlog.Record) mail.Delivery {
+	set := x.Messages
+	e := set.Backlog.Entry(h)
+	r.Seq, r.Deadline, r.DeliveryCount, r.Redelivered = e.Seq, e.Deadline, e.DeliveryCount, e.Redelivered
+	r.Enqueued, r.TTL = set.Backlog.Times(h)
+	r.Priority, r.Persistent = set.Backlog.Priority(h), e.Persistent
+	var delivery mail.Delivery
+	set.Style().Deliver(&delivery, r)
+	delivery.Facts = set.Style().Facts(r)
+	return delivery
+}
+
+// found adds contents that were read. What cannot be had stays deferred.
+func (x *receiving) found(contents []store.Content, now clock.Instant) {
+	for i := range contents {
+		delivery, c := &x.reply.Deliveries[x.at[i]], &contents[i]
+		r, ok := content.Read(&c.Record)
+		h, there := x.still(delivery, now)
+		if !there || !ok || c.Err != nil {
+			x.putBack(delivery, now)
+			continue
+		}
+		r.Released = c.Record.Due != 0
+		delivery.Message = x.delivery(h, &r).Message
+		if x.asked.NoAck {
+			x.remove(h)
+		}
+	}
+	x.reply.Deliveries = slices.DeleteFunc(x.reply.Deliveries, func(y mail.Delivery) bool { return y.Facts == nil })
+	x.answer()
+}
+
+// still finds the message of a delivery that is to be had as before.
+func (x *receiving) still(d *mail.Delivery, now clock.Instant) (backlog.Handle, bool) {
+	if x.asked.NoAck {
+		h, ok := x.Messages.Deferred.Find(d.Facts.Seq)
+		return h, ok && x.Messages.Backlog.Deadline(h) > now.Floor()
+	}
+	u, ok := x.by.Unacked.Get(d.Number)
+	return u.Message, ok
+}
+
+// putBack leaves a delivery out.
+func (x *receiving) putBack(d *mail.Delivery, now clock.Instant) {
+	if d.Facts = nil; x.by == nil {
+		return
+	}
+	x.by.Unacked.TakeRange(d.Number, d.Number, func(_ uint64, u consumers.Delivery) {
+		x.release(u)
+		x.Messages.PutBack(u.Message, now)
+	})
+}
+
+// answer sends the answer.
+func (x *receiving) answer() {
+	counts := &x.Messages.Counts
+	for i := range x.reply.Deliveries {
+		if x.asked.NoAck {
+			counts.GetNoAck++
+		} else {
+			counts.Get++
+		}
+		if x.reply.Deliveries[i].Redelivered {
+			counts.Redeliver++
+		}
+	}
+	x.Out.Send(x.asked.ReplyTo, x.reply)
+}

@@ -1,0 +1,187 @@
+package management
+
+import (
+	"candlemark/actors/channel/requests"
+	"candlemark/actors/mail"
+	"candlemark/internal/auth"
+	"candlemark/internal/dialect/management"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+
+	"github.com/rs/zerolog"
+)
+
+// LargestRequest is the largest request in bytes: as large as a method of 0-9-1, which fits in a frame.
+const LargestRequest = 128 << 10
+
+// Session is the surroundings of requests.
+type Session struct {
+	Client *requests.Client
+	Node   string // name of the broker
+	Log    zerolog.Logger
+	// Send sends mail. Ask numbers it, and has done called with the reply or what it failed with.
+	Send func(to mail.Address, what any)
+	Ask  func(done func(reply any, err error)) mail.Request
+	// Missed reports whether an error says that a queue ended before it saw its mail; then it calls again once it is back, or gone.
+	Missed func(err error, again func()) bool
+	// Purged is told of a queue that has lost its messages.
+	Purged func(q *topology.Queue, messages int)
+}
+
+// run is a request that is run.
+type run struct {
+	*management.Operation
+	s       *Session
+	request *management.Request
+	existed bool // what it declares was there before
+	done    func(replyTo string, answer []byte)
+}
+
+// Run runs a request, a whole message, and calls done with the answer, a whole message too, and where that is wanted. The error is an
+// *amqp10.Error of what is no request.
+func (s *Session) Run(request []byte, done func(replyTo string, answer []byte)) error {
+	r, err := management.Read(request)
+	if err != nil {
+		return err
+	}
+	m := &run{s: s, request: r, done: done}
+	if m.Operation, err = r.Operation(s.Client.VHost.Name); err != nil {
+		m.refuse(err)
+		return nil
+	}
+	m.begin()
+	return nil
+}
+
+// begin does what is wanted, as a client of 0-9-1 would, but for questions.
+func (m *run) begin() {
+	directory := m.s.Client.VHost.Directory()
+	switch m.Kind {
+	case management.DescribeQueue:
+		m.describe()
+		return
+	case management.ListBindings:
+		m.list()
+		return
+	case management.Unbind:
+		m.unbind(directory.Exchange([]byte(m.Bindings.Source)))
+		return
+	case management.DeclareQueue:
+		m.existed = directory.Queue([]byte(m.Name)) != nil
+	case management.DeleteQueue, management.PurgeQueue, management.DeclareExchange, management.DeleteExchange, management.Bind:
+	}
+	m.command(m.Method)
+}
+
+// unbind removes a binding of an exchange, which may be nil. One that is not there is fine, for those who may remove it.
+func (m *run) unbind(x *topology.Exchange) {
+	if method := m.Bindings.Unbind(x); method != nil {
+		m.command(method)
+	} else if _, err := m.s.Client.For(m.Method); err != nil {
+		m.refuse(err)
+	} else {
+		m.answer(management.Done())
+	}
+}
+
+// command has a method of 0-9-1 run.
+func (m *run) command(method protocol.Method) {
+	s := m.s
+	r, err := s.Client.For(method)
+	if err != nil {
+		m.refuse(err)
+		return
+	}
+	s.Send(r.To, r.Mail(s.Ask(func(reply any, err error) {
+		if err != nil {
+			if !s.Missed(err, m.begin) {
+				m.refuse(err)
+			}
+			return
+		}
+		switch reply := reply.(type) {
+		case *mail.DeclareQueueReply:
+			m.declared(reply)
+		case *mail.DeleteQueueReply:
+			m.answer(management.Emptied(reply.MessageCount))
+		case *mail.PurgeReply:
+			s.Purged(r.Purges, reply.MessageCount)
+			m.answer(management.Emptied(reply.MessageCount))
+		default:
+			m.answer(management.Done())
+		}
+	})))
+}
+
+// declared answers with the queue.
+func (m *run) declared(reply *mail.DeclareQueueReply) {
+	code := 201
+	if m.existed {
+		code = 200
+	}
+	m.queue(code, reply.MessageCount, reply.ConsumerCount)
+}
+
+// queue answers with what there is to say of a queue.
+func (m *run) queue(code, messages, consumers int) {
+	vhost := m.s.Client.VHost
+	q := vhost.Directory().Queue([]byte(m.Name))
+	if q == nil { // it has ended meanwhile
+		m.noQueue()
+		return
+	}
+	told := management.Queue{Queue: q, VHost: vhost.Name, Node: m.s.Node, Messages: messages, Consumers: consumers}
+	m.answer(told.Answer(code))
+}
+
+func (m *run) noQueue() {
+	m.refuse(protocol.ChannelErrorf(protocol.NotFound, "queue '%s' in vhost '%s' not found", m.Name, m.s.Client.VHost.Name))
+}
+
+// describe answers with a queue, of which any right is needed as for a passive declaration. It renews no lease.
+func (m *run) describe() {
+	s := m.s
+	if err := s.Client.Any(auth.Queue, m.Name); err != nil {
+		m.refuse(err)
+		return
+	}
+	q := s.Client.VHost.Directory().Queue([]byte(m.Name))
+	if q == nil {
+		m.noQueue()
+		return
+	}
+	s.Send(q.PID, &mail.DescribeQueue{Request: s.Ask(func(reply any, err error) {
+		if err != nil {
+			m.refuse(err)
+			return
+		}
+		info := reply.(*mail.QueueInfo)
+		m.queue(200, info.Ready, info.Consumers)
+	})})
+}
+
+// list answers with bindings, for which any right to the destination is needed.
+func (m *run) list() {
+	s, b := m.s, &m.Bindings
+	kind := auth.Queue
+	if b.ToExchange {
+		kind = auth.Exchange
+	}
+	if err := s.Client.Any(kind, b.Destination); err != nil {
+		m.refuse(err)
+		return
+	}
+	m.answer(b.List(s.Client.VHost.Directory().Exchange([]byte(b.Source))))
+}
+
+func (m *run) refuse(err error) {
+	a := m.Refused(err)
+	if a.Code == 500 {
+		m.s.Log.Error().Err(err).Str("verb", m.request.Verb).Msg("management request failed")
+	}
+	m.answer(a)
+}
+
+func (m *run) answer(a management.Answer) {
+	m.done(m.request.ReplyTo, m.request.Append(nil, a))
+}

@@ -1,0 +1,193 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
+	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus/admin"
+)
+
+// plainly sends what is meant for HTTPS to an address with plain HTTP.
+type plainly string
+
+// Do implements policy.Transporter.
+func (p plainly) Do(r *http.Request) (*http.Response, error) {
+	plain := r.Clone(r.Context())
+	plain.URL.Scheme, plain.URL.Host, plain.Host = "http", string(p), ""
+	return http.DefaultClient.Do(plain)
+}
+
+// administrator is the administration client of the Go SDK, with the key of that name.
+func administrator(b *broker, name, key string) *admin.Client {
+	b.Helper()
+	c, err := admin.NewClientFromConnectionString("Endpoint=sb://localhost/;SharedAccessKeyName="+name+";SharedAccessKey="+key, &admin.ClientOptions{
+		ClientOptions: azcore.ClientOptions{
+			Transport: plainly(b.log.address("Service Bus listener started")), Retry: policy.RetryOptions{MaxRetries: -1},
+		},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return c
+}
+
+func (b *broker) put(path, body string) {
+	b.Helper()
+	r, err := http.NewRequest(http.MethodPut, "http://"+b.http+path, strings.NewReader(body))
+	if err != nil {
+		b.Fatal(err)
+	}
+	r.SetBasicAuth("guest", "guest")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if answer.Body.Close(); answer.StatusCode/100 != 2 {
+		b.Fatal(path, answer.Status)
+	}
+}
+
+func status(err error) int {
+	if failed := (*azcore.ResponseError)(nil); errors.As(err, &failed) {
+		return failed.StatusCode
+	}
+	return 0
+}
+
+// The Go SDK creates entities with a key, changes, lists and deletes them.
+func TestServiceBusGoAdministration(t *testing.T) {
+	t.Parallel()
+	b := start(t, "--servicebus-http", "127.0.0.1:0")
+	for name, right := range map[string]string{"root": "manage", "app": "send"} {
+		b.put("/api/x/access-keys/"+url.PathEscape("/")+"/"+name, `{"rights":["`+right+`"],"primary_key":"secret of `+name+`"}`)
+	}
+	ctx, c := context.Background(), administrator(b, "root", "secret of root")
+	for _, other := range [][2]string{{"root", "another"}, {"nobody", "secret"}, {"app", "secret of app"}} {
+		if _, err := administrator(b, other[0], other[1]).GetQueue(ctx, "q", nil); status(err) != 401 && status(err) != 403 {
+			t.Errorf("%v: %v", other, err)
+		}
+	}
+	created, err := c.CreateQueue(ctx, "q", &admin.CreateQueueOptions{Properties: &admin.QueueProperties{
+		LockDuration: to.Ptr("PT30S"), MaxDeliveryCount: to.Ptr(int32(3)), UserMetadata: to.Ptr("<mine>"), DeadLetteringOnMessageExpiration: to.Ptr(true),
+	}})
+	if err != nil || *created.LockDuration != "PT30S" || *created.MaxDeliveryCount != 3 || *created.UserMetadata != "<mine>" {
+		t.Fatal(err, created)
+	}
+	if _, err := c.CreateQueue(ctx, "q", nil); status(err) != 409 {
+		t.Error(err)
+	}
+	created.LockDuration, created.MaxDeliveryCount = to.Ptr("PT2M"), to.Ptr(int32(20))
+	if _, err := c.UpdateQueue(ctx, "q", created.QueueProperties, nil); err != nil {
+		t.Error(err)
+	}
+	got, err := c.GetQueue(ctx, "Q", nil)
+	if err != nil || got == nil || *got.LockDuration != "PT2M" || *got.MaxDeliveryCount != 20 || *got.UserMetadata != "<mine>" || *got.Status != admin.EntityStatusActive {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if none, err := c.GetQueue(ctx, "none", nil); none != nil || err != nil {
+		t.Error(none, err)
+	}
+	if seen, err := c.GetQueueRuntimeProperties(ctx, "q", nil); err != nil || seen.ActiveMessageCount != 0 || seen.CreatedAt.Year() < 2020 {
+		t.Errorf("%+v, %v", seen, err)
+	}
+	goTopics(t, c)
+	for pager := c.NewListQueuesPager(nil); pager.More(); {
+		page, err := pager.NextPage(ctx)
+		if err != nil || len(page.Queues) > 1 {
+			t.Fatal(page, err)
+		}
+	}
+	if _, err := c.DeleteQueue(ctx, "q", nil); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.DeleteQueue(ctx, "q", nil); status(err) != 404 {
+		t.Error(err)
+	}
+	if _, err := c.GetNamespaceProperties(ctx, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// goTopics has a topic with a subscription that forwards to the queue q.
+func goTopics(t *testing.T, c *admin.Client) {
+	t.Helper()
+	ctx := context.Background()
+	if _, err := c.CreateTopic(ctx, "t", &admin.CreateTopicOptions{Properties: &admin.TopicProperties{DefaultMessageTimeToLive: to.Ptr("PT1H")}}); err != nil {
+		t.Fatal(err)
+	}
+	made, err := c.CreateSubscription(ctx, "t", "s", &admin.CreateSubscriptionOptions{Properties: &admin.SubscriptionProperties{
+		ForwardTo:   to.Ptr("q"),
+		DefaultRule: &admin.RuleProperties{Name: "first", Filter: &admin.SQLFilter{Expression: "a = @x", Parameters: map[string]any{"@x": int64(5)}}},
+	}})
+	if err != nil || !strings.HasSuffix(*made.ForwardTo, "/q") {
+		t.Fatal(made, err)
+	}
+	_, err = c.CreateRule(ctx, "t", "s", &admin.CreateRuleOptions{Name: to.Ptr("second"), Filter: &admin.CorrelationFilter{
+		Subject: to.Ptr("label"), ApplicationProperties: map[string]any{"color": "red", "n": int64(5), "ok": true},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.GetRule(ctx, "t", "s", "second", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	filter, ok := got.Filter.(*admin.CorrelationFilter)
+	if !ok || *filter.Subject != "label" || filter.ApplicationProperties["color"] != "red" || filter.ApplicationProperties["n"] != int64(5) || filter.ApplicationProperties["ok"] != true {
+		t.Errorf("%+v", got.Filter)
+	}
+	first, err := c.GetRule(ctx, "t", "s", "first", nil)
+	if sql, ok := first.Filter.(*admin.SQLFilter); err != nil || !ok || sql.Expression != "a = @x" || sql.Parameters["@x"] != int64(5) {
+		t.Errorf("%+v, %v", first, err)
+	}
+	if _, err := c.UpdateRule(ctx, "t", "s", admin.RuleProperties{Name: "first", Filter: &admin.TrueFilter{}}); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.CreateRule(ctx, "t", "s", &admin.CreateRuleOptions{Name: to.Ptr("bad"), Filter: &admin.SQLFilter{Expression: "a ="}}); status(err) != 400 {
+		t.Error(err)
+	}
+	rules := 0
+	for pager := c.NewListRulesPager("t", "s", nil); pager.More(); {
+		page, err := pager.NextPage(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules += len(page.Rules)
+	}
+	if rules != 2 {
+		t.Errorf("%d rules", rules)
+	}
+	if seen, err := c.GetTopicRuntimeProperties(ctx, "t", nil); err != nil || seen.SubscriptionCount != 1 {
+		t.Errorf("%+v, %v", seen, err)
+	}
+	if _, err := c.DeleteTopic(ctx, "t", nil); err != nil {
+		t.Error(err)
+	}
+	if s, err := c.GetSubscription(ctx, "t", "s", nil); s != nil || err != nil {
+		t.Error(s, err)
+	}
+}
+
+// So does that of npm, as the emulator lets it.
+func TestServiceBusNodeAdministration(t *testing.T) {
+	t.Parallel()
+	f := foreign{
+		name: "@azure/service-bus", where: npm,
+		probe: []string{"node", "-e", "require('@azure/service-bus')"}, run: []string{"node"},
+	}
+	f.want(t)
+	b := start(t, "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator")
+	_, port, err := net.SplitHostPort(b.log.address("Service Bus listener started"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.do(t, "node/servicebus_admin.js", port)
+}

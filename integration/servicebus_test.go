@@ -1,0 +1,201 @@
+package integration
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"candlemark/internal/servicebus/sas"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+const shop = "../internal/servicebus/configfile/testdata/Config.json"
+
+// atom makes a request to the administration API with a token that is signed with nothing that the broker knows.
+func (b *broker) atom(method, path, body string, match bool) (status int, text string) {
+	b.Helper()
+	r, err := http.NewRequest(method, "http://"+b.log.address("Service Bus listener started")+"/"+path, strings.NewReader(body))
+	if err != nil {
+		b.Fatal(err)
+	}
+	r.Header.Set("Authorization", sas.New("http://localhost/", "RootManageSharedAccessKey", "SAS_KEY_VALUE", time.Now().Add(time.Hour)))
+	if match {
+		r.Header.Set("If-Match", "*")
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer answer.Body.Close()
+	all, err := io.ReadAll(answer.Body)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return answer.StatusCode, string(all)
+}
+
+// asked returns the answer of the HTTP API.
+func (b *broker) asked(path string) string {
+	b.Helper()
+	r, err := http.NewRequest(http.MethodGet, "http://"+b.http+path, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r.SetBasicAuth("guest", "guest")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer answer.Body.Close()
+	all, err := io.ReadAll(answer.Body)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return string(all)
+}
+
+// element returns the text of an element of XML.
+func element(text, name string) string {
+	if m := regexp.MustCompile(`<(?:\w+:)?` + name + `(?: [^>]*)?>([^<]*)<`).FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// The entities of the emulator's file are there after each start, as they are described, and RabbitMQ's clients use them.
+func TestServiceBusConfig(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	text, err := os.ReadFile(shop)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(folder, "Config.json")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	flags := []string{"--servicebus-config", file, "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator"}
+	write(string(text))
+	data := filepath.Join(folder, "data")
+	var created string
+	t.Run("first", func(t *testing.T) {
+		b := startIn(t, data, flags...)
+		_, got := b.atom("GET", "orders", "", false)
+		created = element(got, "CreatedAt")
+		for name, want := range map[string]string{
+			"LockDuration": "PT1M", "MaxDeliveryCount": "3", "DefaultMessageTimeToLive": "PT1H", "DeadLetteringOnMessageExpiration": "true", "Status": "Active",
+			"ForwardDeadLetteredMessagesTo": "http://" + b.log.address("Service Bus listener started") + "/failures",
+		} {
+			if element(got, name) != want {
+				t.Errorf("%s is %q, want %q\n%s", name, element(got, name), want, got)
+			}
+		}
+		ch := b.dial()
+		for _, color := range []string{"red", "blue"} {
+			err := ch.Publish("events", "any", false, false, amqp.Publishing{Headers: amqp.Table{"color": color}, DeliveryMode: 2, Body: []byte(color)})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for path, want := range map[string]string{"events/Subscriptions/all": "2", "events/subscriptions/ALL": "2", "orders": "1"} {
+			eventually(t, path, func() bool {
+				_, got := b.atom("GET", path, "", false)
+				return element(got, "ActiveMessageCount") == want
+			})
+		}
+	})
+	write(strings.Replace(string(text), `"MaxDeliveryCount": 3`, `"MaxDeliveryCount": 7`, 1))
+	b := startIn(t, data, flags...)
+	_, got := b.atom("GET", "orders", "", false)
+	if element(got, "MaxDeliveryCount") != "7" || element(got, "ActiveMessageCount") != "1" || element(got, "CreatedAt") != created {
+		t.Error(got)
+	}
+	_, got = b.atom("GET", "events/Subscriptions/red/Rules", "", false)
+	if n := strings.Count(got, "<entry"); n != 2 || !strings.Contains(got, `i:type="CorrelationFilter"`) || !strings.Contains(got, "<SqlExpression>color = &#39;red&#39;<") {
+		t.Errorf("%d rules in %s", n, got)
+	}
+}
+
+func described(kind, inside string) string {
+	return `<entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml"><` + kind +
+		` xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect" xmlns:i="http://www.w3.org/2001/XMLSchema-instance">` +
+		inside + `</` + kind + `></content></entry>`
+}
+
+// The administration API creates, changes, lists and deletes.
+func TestServiceBusAdministration(t *testing.T) {
+	t.Parallel()
+	b := start(t, "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator")
+	const nothing = "Publicly Listed Services"
+	sql := func(text string) string {
+		return described("RuleDescription", `<Filter i:type="SqlFilter"><SqlExpression>`+text+`</SqlExpression></Filter>`)
+	}
+	for _, step := range []struct {
+		method, path, body string
+		match              bool
+		status             int
+		want               string
+	}{
+		{"GET", "health", "", false, 200, `"status":"healthy"`},
+		{"GET", "q", "", false, 200, nothing},
+		{"PUT", "q", described("QueueDescription", "<LockDuration>PT30S</LockDuration>"), false, 201, "<LockDuration>PT30S</LockDuration>"},
+		{"PUT", "Q", described("QueueDescription", ""), false, 409, "SubCode=40900"},
+		{"PUT", "q", described("QueueDescription", "<LockDuration>PT2M</LockDuration><UserMetadata>mine</UserMetadata>"), true, 200, "<UserMetadata>mine</UserMetadata>"},
+		{"PUT", "q", described("QueueDescription", "<RequiresDuplicateDetection>true</RequiresDuplicateDetection>"), true, 400, "cannot be changed"},
+		{"PUT", "none", described("QueueDescription", ""), true, 404, "SubCode=40400"},
+		{"PUT", "bad", described("QueueDescription", "<MaxDeliveryCount>0</MaxDeliveryCount>"), false, 400, "MaxDeliveryCount is 0"},
+		{"PUT", "bad", described("QueueDescription", "<ForwardTo>nowhere</ForwardTo>"), false, 400, "nowhere"},
+		{"PUT", "a b", described("QueueDescription", ""), false, 400, "character"},
+		{"PUT", "t", described("TopicDescription", ""), false, 201, "<SubscriptionCount>0</SubscriptionCount>"},
+		{"PUT", "t", described("QueueDescription", ""), false, 409, "SubCode=40900"},
+		{"PUT", "t/Subscriptions/s", described("SubscriptionDescription", ""), false, 201, "<MaxDeliveryCount>10</MaxDeliveryCount>"},
+		{"PUT", "none/Subscriptions/s", described("SubscriptionDescription", ""), false, 404, "SubCode=40400"},
+		{"GET", "t/Subscriptions/s/Rules", "", false, 200, "<Name>$Default</Name>"},
+		{"PUT", "t/Subscriptions/s/Rules/r", sql("a = 1"), false, 201, "a = 1"},
+		{"PUT", "t/Subscriptions/s/Rules/r", sql("a = 1"), false, 409, ""},
+		{"PUT", "t/Subscriptions/s/Rules/r", sql("a = 2"), true, 200, "a = 2"},
+		{"PUT", "t/Subscriptions/s/Rules/bad", sql("a = "), false, 400, "at character 5"},
+		{"DELETE", "t/Subscriptions/s/Rules/$Default", "", false, 200, ""},
+		{"GET", "t/Subscriptions/s/Rules/$Default", "", false, 200, nothing},
+		{"GET", "t/Subscriptions/s/Rules/R", "", false, 200, "a = 2"},
+		{"GET", "t/Subscriptions", "", false, 200, `<title type="text">s</title>`},
+		{"GET", "$Resources/Topics", "", false, 200, "<SubscriptionCount>1</SubscriptionCount>"},
+		{"GET", "$Resources/Queues?$skip=0&$top=10", "", false, 200, "<LockDuration>PT2M</LockDuration>"},
+		{"GET", "$namespaceinfo", "", false, 200, "<NamespaceType>Messaging</NamespaceType>"},
+		{"DELETE", "t", "", false, 200, ""},
+		{"GET", "t/Subscriptions/s", "", false, 200, nothing},
+		{"DELETE", "q", "", false, 200, ""},
+		{"DELETE", "q", "", false, 404, ""},
+		{"POST", "q", "", false, 404, ""},
+	} {
+		status, got := b.atom(step.method, strings.ReplaceAll(step.path, " ", "%20"), step.body, step.match)
+		if step.method == "POST" {
+			step.status = 400
+		}
+		if status != step.status || !strings.Contains(got, step.want) {
+			t.Errorf("%s %s: %d %s\nwant %d %s", step.method, step.path, status, got, step.status, step.want)
+		}
+	}
+	for what, answer := range map[string]string{"policies": "/api/policies", "parameters": "/api/parameters", "queues": "/api/queues"} {
+		if got := b.asked(answer); got != "[]" {
+			t.Errorf("%s are left: %s", what, got)
+		}
+	}
+}
+
+// Without the emulator's setting a token needs a key of the broker's.
+func TestServiceBusWantsAKey(t *testing.T) {
+	t.Parallel()
+	b := start(t, "--servicebus-http", "127.0.0.1:0")
+	if status, got := b.atom("GET", "q", "", false); status != 401 || strings.Contains(got, "SAS") {
+		t.Error(status, got)
+	}
+}

@@ -1,0 +1,53 @@
+// npm's @azure/service-bus: its administration client creates, changes, lists and deletes queues, topics, subscriptions and rules.
+const assert = require('node:assert');
+const http = require('node:http');
+const https = require('node:https');
+const { ServiceBusAdministrationClient } = require('@azure/service-bus');
+
+const port = Number(process.argv[2]);
+
+// What is meant for HTTPS goes to the port with plain HTTP: the client has no setting for that.
+https.request = (options, done) => http.request({
+  host: '127.0.0.1', port, method: options.method, path: options.path, headers: options.headers,
+}, done);
+
+async function main() {
+  const text = 'Endpoint=sb://localhost/;SharedAccessKeyName=RootManageSharedAccessKey;SharedAccessKey=SAS_KEY_VALUE';
+  const c = new ServiceBusAdministrationClient(text, { retryOptions: { maxRetries: 0 } });
+  const code = (promise) => promise.then(() => 'none', (e) => e.code);
+
+  const q = await c.createQueue('js', { lockDuration: 'PT30S', maxDeliveryCount: 3, userMetadata: '<mine>' });
+  assert.strictEqual(q.lockDuration, 'PT30S');
+  assert.strictEqual(await code(c.createQueue('js')), 'MessageEntityAlreadyExistsError');
+  q.maxDeliveryCount = 20;
+  assert.strictEqual((await c.updateQueue(q)).maxDeliveryCount, 20);
+  const got = await c.getQueue('js');
+  assert.deepStrictEqual([got.maxDeliveryCount, got.userMetadata, got.status], [20, '<mine>', 'Active']);
+  assert.strictEqual((await c.getQueueRuntimeProperties('js')).activeMessageCount, 0);
+  assert.strictEqual(await c.queueExists('none'), false);
+
+  await c.createTopic('js-topic', { defaultMessageTimeToLive: 'PT1H' });
+  await c.createSubscription('js-topic', 's', { forwardTo: 'js' });
+  assert.match((await c.getSubscription('js-topic', 's')).forwardTo, /js$/);
+  await c.createRule('js-topic', 's', 'sql', { sqlExpression: 'a = @x', sqlParameters: { '@x': 5 } });
+  await c.createRule('js-topic', 's', 'fields', { subject: 'label', applicationProperties: { color: 'red', n: 5, ok: true } });
+  const rule = await c.getRule('js-topic', 's', 'fields');
+  assert.deepStrictEqual([rule.filter.subject, rule.filter.applicationProperties.color, rule.filter.applicationProperties.n], ['label', 'red', 5]);
+  const names = [];
+  for await (const r of c.listRules('js-topic', 's')) names.push(r.name);
+  assert.deepStrictEqual(names.sort(), ['$Default', 'fields', 'sql']);
+  await c.deleteRule('js-topic', 's', '$Default');
+  assert.strictEqual((await c.getTopicRuntimeProperties('js-topic')).subscriptionCount, 1);
+  const queues = [];
+  for await (const one of c.listQueues()) queues.push(one.name);
+  assert.deepStrictEqual(queues, ['js']);
+  await c.deleteTopic('js-topic');
+  assert.strictEqual(await c.subscriptionExists('js-topic', 's'), false);
+  await c.deleteQueue('js');
+  assert.strictEqual((await c.getNamespaceProperties()).messagingSku, 'Standard');
+}
+
+main().catch((e) => {
+  console.error(e);
+  process.exit(1);
+});

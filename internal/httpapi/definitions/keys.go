@@ -1,0 +1,111 @@
+package definitions
+
+import (
+	"candlemark/internal/auth"
+	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/servicebus/sas"
+)
+
+// keyItem is the JSON form of an access key in a virtual host (ADR 76).
+type keyItem struct {
+	Name      string      `json:"name"`
+	VHost     string      `json:"vhost"`
+	Rights    []sas.Right `json:"rights"`
+	Primary   string      `json:"primary_key"`
+	Secondary string      `json:"secondary_key"`
+}
+
+// accessKeys are those of the virtual host and name of the path, if it names any: users with keys, and what they may do there.
+var accessKeys = rest.Resource[keyItem]{
+	Items: func(r *rest.Request) ([]keyItem, error) {
+		list := []keyItem{}
+		for _, g := range r.Users.Grants(r.Name, r.VHost) {
+			if a, _ := r.Users.Account(g.User); a.Keys != (sas.Keys{}) {
+				list = append(list, keyItem{a.Name, g.VHost, sas.RightsOf(g.Configure, g.Write, g.Read), a.Keys.Primary, a.Keys.Secondary})
+			}
+		}
+		return list, nil
+	},
+	Name: func(i *keyItem) string { return i.Name },
+}
+
+// putAccessKey creates a key, or gives one other rights in a virtual host. Keys that are not given stay, or are made at random.
+func putAccessKey(r *rest.Request) (created bool, err error) {
+	b := r.JSON("rights")
+	var rights []sas.Right
+	b.Decode("rights", &rights, rest.TupleOf("not_a_list", "rights"))
+	primary, secondary := b.Text("primary_key"), b.Text("secondary_key")
+	if b.Err != nil {
+		return false, b.Err
+	}
+	g := auth.Grant{User: r.Name, VHost: r.VHost}
+	if g.Configure, g.Write, g.Read, err = sas.Permissions(rights); err != nil {
+		return false, rest.Invalid(err)
+	}
+	a, there := r.Users.Account(r.Name)
+	keys := a.Keys
+	if keys == (sas.Keys{}) {
+		keys, created = sas.NewKeys(), true
+	}
+	if primary != "" {
+		keys.Primary = primary
+	}
+	if secondary != "" {
+		keys.Secondary = secondary
+	}
+	if there {
+		err = r.Users.SetAccessKeys(r.Name, keys)
+	} else {
+		_, err = r.Users.PutAccount(auth.Account{Name: r.Name, Keys: keys})
+	}
+	if err == nil {
+		_, err = r.Users.PutGrant(g)
+	}
+	return created, grantFailure(err)
+}
+
+// deleteAccessKey takes the keys from a user, and deletes one that has no password besides.
+func deleteAccessKey(r *rest.Request) (bool, error) {
+	a, _ := r.Users.Account(r.Name)
+	if _, ok := r.Users.Grant(r.Name, r.VHost); !ok || a.Keys == (sas.Keys{}) {
+		return false, nil
+	}
+	if len(a.Hash) == 0 {
+		return r.Broker.DeleteUser(r.Context(), r.Name)
+	}
+	return true, r.Users.SetAccessKeys(r.Name, sas.Keys{})
+}
+
+// rotateAccessKey replaces the primary or the secondary key by another one, and answers with both.
+func rotateAccessKey(r *rest.Request) (any, error) {
+	b := r.JSON("key")
+	which := b.Text("key")
+	if b.Err != nil {
+		return nil, b.Err
+	}
+	a, _ := r.Users.Account(r.Name)
+	if _, ok := r.Users.Grant(r.Name, r.VHost); !ok || a.Keys == (sas.Keys{}) {
+		return nil, rest.ErrNotFound
+	}
+	switch which {
+	case "primary":
+		a.Keys.Primary = sas.NewKey()
+	case "secondary":
+		a.Keys.Secondary = sas.NewKey()
+	default:
+		return nil, rest.Complaintf("key is %q, neither primary nor secondary", which)
+	}
+	if err := r.Users.SetAccessKeys(r.Name, a.Keys); err != nil {
+		return nil, rest.Invalid(err)
+	}
+	return accessKeys.One(r)
+}
+
+var accessKeyRoutes = []rest.Route{
+	rest.Get("/api/x/access-keys", rest.Administrator, accessKeys.List),
+	rest.Get("/api/x/access-keys/{vhost}", rest.In(rest.Administrator), accessKeys.List),
+	rest.Get("/api/x/access-keys/{vhost}/{name}", rest.In(rest.Administrator), accessKeys.One),
+	rest.Put("/api/x/access-keys/{vhost}/{name}", rest.Into(rest.Administrator), rest.Created(putAccessKey)),
+	rest.Delete("/api/x/access-keys/{vhost}/{name}", rest.Into(rest.Administrator), rest.Found(deleteAccessKey)),
+	rest.Post("/api/x/access-keys/{vhost}/{name}/rotate", rest.Into(rest.Administrator), rotateAccessKey),
+}

@@ -1,0 +1,169 @@
+package servicebus
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/events"
+	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/management"
+	"candlemark/internal/servicebus/admin"
+	"candlemark/internal/servicebus/atom"
+	"candlemark/internal/servicebus/entity"
+	"candlemark/protocol"
+
+	"github.com/rs/zerolog"
+)
+
+// mostEntries is how many entities a feed has at most.
+const mostEntries = 100
+
+// handler serves the API of one virtual host.
+type handler struct {
+	broker management.Broker
+	users  *auth.Users
+	vhost  string
+	log    zerolog.Logger
+}
+
+// NewHandler makes the API for the entities of a virtual host.
+func NewHandler(broker management.Broker, users *auth.Users, vhost string, log zerolog.Logger) http.Handler {
+	return &handler{broker, users, vhost, log}
+}
+
+// request is one of somebody who may manage entities.
+type request struct {
+	*http.Request
+	*admin.Manager
+	base string // the address of the API
+	now  int64  // wall ms
+}
+
+// answer goes back for a request.
+type answer struct {
+	status int
+	kind   string
+	body   []byte
+}
+
+// ServeHTTP implements http.Handler.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path := strings.Trim(r.URL.Path, "/")
+	if strings.EqualFold(path, "health") && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		reply(w, answer{http.StatusOK, "application/json", []byte(`{"status":"healthy","message":"Service is healthy."}`)})
+		return
+	}
+	ctx, cancel := h.broker.WithTimeout(r.Context(), rest.Patience)
+	defer cancel()
+	user, err := h.enter(r, path)
+	if err != nil {
+		reply(w, h.failed(r, err))
+		return
+	}
+	by := &events.Origin{User: user.Name, Source: r.RemoteAddr, Interface: events.HTTP}
+	asked := &request{
+		Request: r.WithContext(events.WithOrigin(ctx, by)),
+		Manager: &admin.Manager{Broker: h.broker, VHost: h.vhost, User: &user, Users: h.users},
+		base:    "http://" + r.Host + "/", now: h.broker.Now(),
+	}
+	told, err := asked.route(path)
+	if err != nil {
+		told = h.failed(r, err)
+	}
+	reply(w, told)
+}
+
+func reply(w http.ResponseWriter, a answer) {
+	w.Header().Set("Content-Type", a.kind)
+	w.Header().Set("Content-Length", strconv.Itoa(len(a.body)))
+	w.WriteHeader(a.status)
+	_, _ = w.Write(a.body) // to whoever is still there
+}
+
+// errNoToken: there is none to be checked.
+var errNoToken = &auth.LoginError{Reason: "there is no token"}
+
+// enter finds out who asks. The token has to cover the path, and the user may configure there.
+func (h *handler) enter(r *http.Request, path string) (auth.User, error) {
+	text := r.Header.Get("Authorization")
+	if text == "" {
+		return auth.User{}, errNoToken
+	}
+	peer := auth.Peer{HTTP: true, TLS: r.TLS != nil, Gone: r.Context().Done()}
+	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
+		peer.Addr = net.TCPAddrFromAddrPort(at)
+	} else {
+		peer.Addr = &net.TCPAddr{} // from anywhere
+	}
+	user, token, err := h.users.AuthenticateToken(text, time.UnixMilli(h.broker.Now()), peer)
+	switch {
+	case err != nil:
+		return user, err
+	case !token.Covers(path):
+		return user, &auth.LoginError{Reason: "the token is for another entity"}
+	}
+	if err := h.users.VHostAccess(user, h.vhost); err != nil {
+		return user, err
+	}
+	return user, h.users.Check(user, h.vhost, auth.Resource{Kind: auth.Queue, Name: entity.ParseAddress(path).QueueName()}, auth.Configure)
+}
+
+// failed is the answer to a request that could not be carried out.
+func (h *handler) failed(r *http.Request, err error) answer {
+	status, text := http.StatusInternalServerError, err.Error()
+	code, _ := rest.ProtocolError(err)
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.Is(err, auth.ErrRefused):
+		status, text = http.StatusUnauthorized, "InvalidSignature: the token is not accepted"
+		h.log.Warn().Err(err).Str("peer", r.RemoteAddr).Msg("HTTP access denied")
+	case errors.Is(err, admin.ErrNotFound):
+		status, text = http.StatusNotFound, "SubCode=40400. Not Found. The entity does not exist."
+	case errors.Is(err, admin.ErrExists):
+		status, text = http.StatusConflict, "SubCode=40900. Conflict. The entity exists already."
+	case errors.Is(err, admin.ErrInvalid), errors.Is(err, errBadRequest):
+		status, text = http.StatusBadRequest, "SubCode=40000. Bad Request. "+text
+	case errors.As(err, &tooLarge):
+		status = http.StatusRequestEntityTooLarge
+	case errors.Is(err, context.DeadlineExceeded):
+		status, text = http.StatusServiceUnavailable, "the broker did not answer in time"
+	case code == protocol.AccessRefused || code == protocol.NotAllowed:
+		status = http.StatusForbidden
+	case code == protocol.PreconditionFailed:
+		status = http.StatusBadRequest
+	}
+	return answer{status, "application/xml; charset=utf-8", atom.Failure(status, text, time.UnixMilli(h.broker.Now()))}
+}
+
+var errBadRequest = errors.New("the request is not understood")
+
+// body reads what was sent.
+func (r *request) body() ([]byte, error) {
+	return io.ReadAll(http.MaxBytesReader(nil, r.Body, atom.MaxBody))
+}
+
+// page is which part of a list is wanted.
+func (r *request) page() (skip, top int, err error) {
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return 0, 0, errBadRequest
+	}
+	top = mostEntries
+	for name, to := range map[string]*int{"$skip": &skip, "$top": &top} {
+		if text := query.Get(name); text != "" {
+			if *to, err = strconv.Atoi(text); err != nil || *to < 0 {
+				return 0, 0, errBadRequest
+			}
+		}
+	}
+	return skip, min(top, mostEntries), nil
+}

@@ -1,0 +1,67 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/management"
+	"candlemark/internal/servicebus/entity"
+	"candlemark/protocol"
+)
+
+// Errors of the Manager. Others are of the broker.
+var (
+	ErrExists   = errors.New("it exists already")
+	ErrNotFound = errors.New("it does not exist")
+	ErrInvalid  = errors.New("it is not valid") // in the chain of what is wrong
+)
+
+// Manager manages the entities of a virtual host for a user.
+type Manager struct {
+	Broker management.Broker
+	VHost  string
+	// User makes the changes, as far as Users permit; nil stands for the broker itself, who may do everything.
+	User  *auth.User
+	Users auth.Permissions
+}
+
+// permit checks the permission to configure, as a declaration does, before policies are set.
+func (m *Manager) permit(d *entity.Description) error {
+	if m.User == nil {
+		return nil
+	}
+	kind := auth.Queue
+	if d.Kind == entity.Topic {
+		kind = auth.Exchange
+	}
+	return m.Users.Check(*m.User, m.VHost, auth.Resource{Kind: kind, Name: d.Path()}, auth.Configure)
+}
+
+func invalid(err error) error { return fmt.Errorf("%w: %w", ErrInvalid, err) }
+
+func invalidf(format string, args ...any) error { return invalid(fmt.Errorf(format, args...)) }
+
+// run carries out a method of AMQP.
+func (m *Manager) run(ctx context.Context, what protocol.Method) error {
+	if m.User != nil {
+		_, err := m.Broker.Run(ctx, *m.User, m.VHost, what)
+		return err
+	}
+	failed := errors.New("the broker did not answer")
+	err := m.Broker.RunAll(ctx, auth.User{Name: "none"}, m.VHost, []protocol.Method{what}, func(_ int, err error) { failed = err })
+	return errors.Join(err, failed)
+}
+
+// Counts are messages of an entity.
+type Counts struct{ Active, DeadLetters, Scheduled int }
+
+// Entity is one that there is.
+type Entity struct {
+	entity.Description
+	Counts        Counts
+	Bytes         int64 // of the bodies
+	Subscriptions int   // of a topic
+	Accessed      int64 // ms since 1970, 0 if nobody knows
+}

@@ -1,0 +1,160 @@
+package admin
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"candlemark/internal/management"
+	"candlemark/internal/servicebus/entity"
+	"candlemark/internal/servicebus/filter"
+	"candlemark/policies"
+)
+
+// extras are those of all entities, by path.
+func (m *Manager) extras() map[string]entity.Extra {
+	all := map[string]entity.Extra{}
+	for _, p := range m.Broker.Parameters(m.VHost) {
+		if p.Component == entity.Component {
+			all[p.Name], _ = entity.ParseExtra(p.Value) // was parsed
+		}
+	}
+	return all
+}
+
+// queueNames are those of queues of a kind, sorted; of subscriptions those of a topic. Dead-letter queues of others, and queues that are
+// exclusive, are no entities.
+func (m *Manager) queueNames(kind entity.Kind, topic string) (names []management.QueueName) {
+	for _, q := range m.Broker.QueueNames(m.VHost) {
+		of, in, _ := entity.OfQueue(q.Name)
+		if of == kind && !q.Exclusive && !entity.IsDeadLetters(q.Name) && (kind == entity.Queue || entity.Same(in, topic)) {
+			names = append(names, q)
+		}
+	}
+	return names
+}
+
+// topics are the exchanges that route by rules, sorted by name.
+func (m *Manager) topics(ctx context.Context) ([]management.Exchange, error) {
+	all, err := m.Broker.Exchanges(ctx, m.VHost)
+	return slices.DeleteFunc(all, func(x management.Exchange) bool { return x.Type != filter.ExchangeType }), err
+}
+
+// found picks the name that is the same, as it is written if there is one.
+func found[T any](all []T, name string, of func(T) string) (one T, ok bool) {
+	for _, v := range all {
+		if of(v) == name {
+			return v, true
+		}
+		if !ok && entity.Same(of(v), name) {
+			one, ok = v, true
+		}
+	}
+	return one, ok
+}
+
+// Get describes an entity; topic is for subscriptions. Error: ErrNotFound.
+func (m *Manager) Get(ctx context.Context, kind entity.Kind, topic, name string) (*Entity, error) {
+	all, err := m.list(ctx, kind, topic, func(of string) bool { return entity.Same(of, name) })
+	if err != nil {
+		return nil, err
+	}
+	if one, ok := found(all, name, func(e Entity) string { return e.Name }); ok {
+		return &one, nil
+	}
+	return nil, ErrNotFound
+}
+
+// List describes entities by name, of subscriptions those of a topic: top of them behind the first skip. Error: ErrNotFound for the topic.
+func (m *Manager) List(ctx context.Context, kind entity.Kind, topic string, skip, top int) ([]Entity, error) {
+	if kind == entity.Subscription {
+		of, err := m.Get(ctx, entity.Topic, "", topic)
+		if err != nil {
+			return nil, err
+		}
+		topic = of.Name
+	}
+	at := 0
+	return m.list(ctx, kind, topic, func(string) bool {
+		at++
+		return at > skip && at <= skip+top
+	})
+}
+
+// list describes entities whose name is wanted, each of which is asked for once, in order.
+func (m *Manager) list(ctx context.Context, kind entity.Kind, topic string, wanted func(name string) bool) ([]Entity, error) {
+	if kind == entity.Topic {
+		return m.listTopics(ctx, wanted)
+	}
+	var names []management.QueueName
+	for _, q := range m.queueNames(kind, topic) {
+		if _, _, own := entity.OfQueue(q.Name); wanted(own) {
+			dead := q
+			dead.Name = entity.DeadLetterQueue(q.Name)
+			names = append(names, q, dead)
+		}
+	}
+	queues, err := m.Broker.QueuesNamed(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	all, extras, dead := []Entity{}, m.extras(), map[string]int{}
+	for i := range queues {
+		if q := &queues[i]; entity.IsDeadLetters(q.Name) {
+			dead[q.Name] = q.Ready + q.Unacked
+		}
+	}
+	for i := range queues {
+		q := &queues[i]
+		if entity.IsDeadLetters(q.Name) {
+			continue
+		}
+		settings := policies.SettingsFor(q.Arguments, q.Effective)
+		e := Entity{
+			Description: entity.OfSettings(q.Name, q.Arguments, settings, extras[q.Name]),
+			Counts:      Counts{q.Ready + q.Unacked, dead[entity.DeadLetterQueue(q.Name)], q.Scheduled.Count},
+			Bytes:       q.ReadyBytes + q.UnackedBytes + q.Scheduled.Bytes, Accessed: q.IdleSince,
+		}
+		if kind == entity.Subscription { // what its topic looks for
+			e.RequiresDuplicateDetection, e.DuplicateDetectionHistoryTimeWindow = false, entity.DefaultDuplicateHistory
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+func (m *Manager) listTopics(ctx context.Context, wanted func(name string) bool) ([]Entity, error) {
+	exchanges, err := m.topics(ctx)
+	if err != nil {
+		return nil, err
+	}
+	made, err := m.Broker.ListPolicies(ctx, m.VHost, false)
+	if err != nil {
+		return nil, err
+	}
+	caps := map[string]int64{}
+	for _, p := range made {
+		v, _ := policies.Effective{Definition: p.Definition}.Int("message-ttl")
+		caps[p.Name] = v
+	}
+	subscriptions := map[string]int{}
+	for _, q := range m.Broker.QueueNames(m.VHost) {
+		if kind, topic, _ := entity.OfQueue(q.Name); kind == entity.Subscription && !entity.IsDeadLetters(q.Name) {
+			subscriptions[strings.ToLower(topic)]++
+		}
+	}
+	all, extras := []Entity{}, m.extras()
+	for _, x := range exchanges {
+		if !wanted(x.Name) {
+			continue
+		}
+		ttl, capped := caps[x.Policy]
+		if !capped || x.Policy != entity.PolicyName(x.Name) {
+			ttl = -1
+		}
+		all = append(all, Entity{
+			Description: entity.OfExchange(x.Name, x.Arguments, ttl, extras[x.Name]), Subscriptions: subscriptions[strings.ToLower(x.Name)],
+		})
+	}
+	return all, nil
+}

@@ -1,0 +1,223 @@
+package admin
+
+import (
+	"context"
+	"errors"
+
+	"candlemark/internal/parameters"
+	"candlemark/internal/servicebus/entity"
+	"candlemark/internal/servicebus/filter"
+	"candlemark/policies"
+	"candlemark/protocol"
+)
+
+// Create makes an entity, and of a subscription its rules: without any $Default, which selects everything. Errors: ErrExists, ErrNotFound for the
+// topic, ErrInvalid; refusals of AMQP.
+func (m *Manager) Create(ctx context.Context, d entity.Description, rules ...filter.Rule) error {
+	d.Created = m.Broker.Now()
+	d.Updated = d.Created
+	topic, err := m.checked(ctx, &d, rules)
+	if err != nil {
+		return err
+	}
+	if err := m.free(ctx, &d); err != nil {
+		return err
+	}
+	if err := m.permit(&d); err != nil {
+		return err
+	}
+	undo, err := m.settle(ctx, &d)
+	if err == nil {
+		err = m.run(ctx, d.Declaration(topic))
+	}
+	if err != nil {
+		return errors.Join(err, undo())
+	}
+	if d.Kind != entity.Subscription {
+		return nil
+	}
+	if len(rules) == 0 {
+		rules = []filter.Rule{{Name: filter.DefaultRule}}
+	}
+	for i := range rules {
+		if err := m.bind(ctx, d.Topic, d.Name, &rules[i]); err != nil {
+			return errors.Join(err, m.run(ctx, &protocol.QueueDelete{Queue: d.Path()}), undo())
+		}
+	}
+	return nil
+}
+
+// checked says what is wrong with an entity that is to be there, and returns its topic if it is a subscription, which it is given the name of.
+func (m *Manager) checked(ctx context.Context, d *entity.Description, rules []filter.Rule) (*entity.Description, error) {
+	if err := d.Validate(); err != nil {
+		return nil, invalid(err)
+	}
+	for i := range rules {
+		if err := checkRule(&rules[i]); err != nil {
+			return nil, err
+		}
+	}
+	for _, to := range [...]*string{&d.ForwardTo, &d.ForwardDeadLetteredMessagesTo} {
+		if err := m.target(ctx, to); err != nil {
+			return nil, err
+		}
+	}
+	if d.Kind != entity.Subscription {
+		return nil, nil
+	}
+	topic, err := m.Get(ctx, entity.Topic, "", d.Topic)
+	if err != nil {
+		return nil, err
+	}
+	d.Topic = topic.Name
+	return &topic.Description, nil
+}
+
+// target finds the queue or topic that messages are forwarded to, and gives it the name that it has.
+func (m *Manager) target(ctx context.Context, to *string) error {
+	if *to == "" {
+		return nil
+	}
+	for _, kind := range [...]entity.Kind{entity.Queue, entity.Topic} {
+		switch there, err := m.Get(ctx, kind, "", *to); {
+		case err == nil:
+			*to = there.Name
+			return nil
+		case !errors.Is(err, ErrNotFound):
+			return err
+		}
+	}
+	return invalidf("there is neither a queue nor a topic %q to forward to", *to)
+}
+
+// free says that nothing has the name of an entity that is to be made. Queues and topics share theirs.
+func (m *Manager) free(ctx context.Context, d *entity.Description) error {
+	kinds := []entity.Kind{entity.Queue, entity.Topic}
+	if d.Kind == entity.Subscription {
+		kinds = []entity.Kind{entity.Subscription}
+	}
+	for _, kind := range kinds {
+		switch _, err := m.Get(ctx, kind, d.Topic, d.Name); {
+		case err == nil:
+			return ErrExists
+		case !errors.Is(err, ErrNotFound):
+			return err
+		}
+	}
+	return nil
+}
+
+// settle gives an entity its policy, what is kept of it besides, and the exchange through which messages get from it to a queue. undo takes
+// the first two back.
+func (m *Manager) settle(ctx context.Context, d *entity.Description) (undo func() error, err error) {
+	undo = func() error {
+		_, one := m.Broker.ClearPolicy(ctx, m.VHost, entity.PolicyName(d.Path()), false)
+		_, two := m.Broker.DeleteParameter(ctx, m.parameter(d.Path(), nil))
+		return errors.Join(one, two)
+	}
+	topics, err := m.topics(ctx)
+	if err != nil {
+		return undo, err
+	}
+	isTopic := func(name string) bool {
+		for _, x := range topics {
+			if x.Name == name {
+				return true
+			}
+		}
+		return false
+	}
+	if to := d.ForwardTo; to != "" && !isTopic(to) {
+		if err := m.forwarding(ctx, to); err != nil {
+			return undo, err
+		}
+	}
+	p, err := d.Policy(m.VHost, isTopic)
+	switch {
+	case err != nil:
+		return undo, invalid(err)
+	case p == nil:
+		_, err = m.Broker.ClearPolicy(ctx, m.VHost, entity.PolicyName(d.Path()), false)
+	default:
+		err = m.Broker.SetPolicies(ctx, m.VHost, []*policies.Policy{p})
+	}
+	if err != nil {
+		return undo, err
+	}
+	_, err = m.Broker.PutParameter(ctx, m.parameter(d.Path(), d.Marshal()))
+	return undo, err
+}
+
+func (m *Manager) parameter(path string, value []byte) parameters.Parameter {
+	return parameters.Parameter{Component: entity.Component, VHost: m.VHost, Name: path, Value: value}
+}
+
+// forwarding makes the exchange that leads to a queue alone.
+func (m *Manager) forwarding(ctx context.Context, queue string) error {
+	x := entity.ForwardExchange(queue)
+	err := m.run(ctx, &protocol.ExchangeDeclare{Exchange: x, Type: "fanout", Durable: true})
+	if err == nil {
+		err = m.run(ctx, &protocol.QueueBind{Queue: queue, Exchange: x})
+	}
+	return err
+}
+
+// Update changes an entity. Errors: ErrNotFound, ErrInvalid for what cannot be changed, too.
+func (m *Manager) Update(ctx context.Context, d entity.Description) error {
+	before, err := m.Get(ctx, d.Kind, d.Topic, d.Name)
+	if err != nil {
+		return err
+	}
+	d.Name, d.Topic = before.Name, before.Topic
+	if err := before.Fixed(&d); err != nil {
+		return invalid(err)
+	}
+	d.Created, d.Updated = before.Created, m.Broker.Now()
+	if _, err := m.checked(ctx, &d, nil); err != nil {
+		return err
+	}
+	if err := m.permit(&d); err != nil {
+		return err
+	}
+	_, err = m.settle(ctx, &d)
+	return err
+}
+
+// Delete deletes an entity, a topic with its subscriptions. Error: ErrNotFound.
+func (m *Manager) Delete(ctx context.Context, kind entity.Kind, topic, name string) error {
+	e, err := m.Get(ctx, kind, topic, name)
+	if err != nil {
+		return err
+	}
+	if kind != entity.Topic {
+		return m.deleteQueue(ctx, e.Path())
+	}
+	for _, q := range m.queueNames(entity.Subscription, e.Name) {
+		if err := m.deleteQueue(ctx, q.Name); err != nil {
+			return err
+		}
+	}
+	if err := m.run(ctx, &protocol.ExchangeDelete{Exchange: e.Name}); err != nil {
+		return err
+	}
+	return m.forget(ctx, e.Name)
+}
+
+// deleteQueue deletes a queue with its dead letters, and what leads to it.
+func (m *Manager) deleteQueue(ctx context.Context, name string) error {
+	for _, what := range [...]protocol.Method{
+		&protocol.QueueDelete{Queue: name}, &protocol.QueueDelete{Queue: entity.DeadLetterQueue(name)},
+		&protocol.ExchangeDelete{Exchange: entity.ForwardExchange(name)},
+	} {
+		if err := m.run(ctx, what); err != nil {
+			return err
+		}
+	}
+	return m.forget(ctx, name)
+}
+
+func (m *Manager) forget(ctx context.Context, path string) error {
+	_, one := m.Broker.ClearPolicy(ctx, m.VHost, entity.PolicyName(path), false)
+	_, two := m.Broker.DeleteParameter(ctx, m.parameter(path, nil))
+	return errors.Join(one, two)
+}

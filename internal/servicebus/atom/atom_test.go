@@ -1,0 +1,108 @@
+package atom
+
+import (
+	"encoding/xml"
+	"strings"
+	"testing"
+
+	"candlemark/internal/servicebus/admin"
+	"candlemark/internal/servicebus/entity"
+	"candlemark/internal/servicebus/filter"
+)
+
+const base = "http://localhost:5300/"
+
+// What is written is read as the same.
+func TestThereAndBack(t *testing.T) {
+	no := false
+	full := entity.New(entity.Queue, "", "q")
+	full.LockDuration, full.DefaultMessageTimeToLive, full.AutoDeleteOnIdle = 30*entity.Second, entity.Hour, entity.Day
+	full.MaxDeliveryCount, full.MaxSizeInMegabytes, full.RequiresDuplicateDetection = 3, 2048, true
+	full.ForwardDeadLetteredMessagesTo, full.UserMetadata, full.Status = "dead", "<&>", entity.SendDisabled
+	full.EnableBatchedOperations, full.RequiresSession, full.DeadLetteringOnMessageExpiration = &no, true, true
+	forwards := entity.New(entity.Subscription, "t", "s")
+	forwards.ForwardTo = "q"
+	for _, d := range []entity.Description{full, forwards, entity.New(entity.Queue, "", "q"), entity.New(entity.Topic, "", "t")} {
+		text := Entry(base, &admin.Entity{Description: d, Counts: admin.Counts{Active: 1, DeadLetters: 2, Scheduled: 3}})
+		if err := xml.Unmarshal(text, new(element)); err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := ReadEntity(text, entity.New(d.Kind, d.Topic, d.Name), &d)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		for _, p := range []**bool{&got.EnableBatchedOperations, &got.SupportOrdering, &got.DeadLetteringOnFilterEvaluationExceptions} {
+			if *p != nil && **p {
+				*p = nil // the default, written out
+			}
+		}
+		if got.EnableBatchedOperations != nil {
+			got.EnableBatchedOperations = &no
+		}
+		if got != d {
+			t.Errorf("got %+v\nwant %+v\n%s", got, d, text)
+		}
+		if !strings.Contains(string(text), "<d2p1:ScheduledMessageCount>3<") && d.Kind != entity.Topic {
+			t.Errorf("%s", text)
+		}
+	}
+}
+
+func TestRulesThereAndBack(t *testing.T) {
+	asks := filter.Rule{Name: "c", Filter: filter.Correlation, Properties: []filter.Property{
+		{Name: "color", Value: filter.TextOf("<red>")}, {Name: "n", Value: filter.Of(int64(5))}, {Name: "f", Value: filter.Of(1.5)}, {Name: "b", Value: filter.Of(true)},
+	}}
+	asks.System[filter.Label], asks.System[filter.To] = filter.TextOf("l"), filter.TextOf("t")
+	for _, r := range []filter.Rule{
+		{Name: filter.DefaultRule},
+		{Name: "no", Filter: filter.False},
+		asks,
+		{Name: "sql", Filter: filter.SQL, SQL: "a < @x", Parameters: []filter.Parameter{{Name: "@x", Value: filter.Of(int64(5))}}},
+	} {
+		text := RuleEntry(base, "t/Subscriptions/s", &r)
+		if got, err := ReadRule(text, r.Name); err != nil || !got.Same(&r) {
+			t.Errorf("got %+v, %v\nwant %+v\n%s", got, err, r, text)
+		}
+	}
+	_, rules, err := ReadEntity([]byte(`<entry><content><SubscriptionDescription xmlns:i="`+instance+`"><DefaultRuleDescription><Filter i:type="SqlFilter">`+
+		`<SqlExpression>a = 1</SqlExpression></Filter><Name>first</Name></DefaultRuleDescription></SubscriptionDescription></content></entry>`),
+		entity.New(entity.Subscription, "t", "s"), nil)
+	if want := (filter.Rule{Name: "first", Filter: filter.SQL, SQL: "a = 1"}); err != nil || len(rules) != 1 || !rules[0].Same(&want) {
+		t.Error(rules, err)
+	}
+}
+
+func TestReadErrors(t *testing.T) {
+	of := func(inside string) string {
+		return "<entry><content><QueueDescription>" + inside + "</QueueDescription></content></entry>"
+	}
+	for want, text := range map[string]string{
+		"no XML": "x", "no entry": "<entry/>", "LockDuration: ": of("<LockDuration>1h</LockDuration>"), "MaxDeliveryCount: ": of("<MaxDeliveryCount>x</MaxDeliveryCount>"),
+		"RequiresSession: ": of("<RequiresSession>maybe</RequiresSession>"), "more than 262144": strings.Repeat(" ", MaxBody+1),
+	} {
+		if _, _, err := ReadEntity([]byte(text), entity.New(entity.Queue, "", "q"), nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	rule := func(inside string) string {
+		return `<entry><content><RuleDescription xmlns:i="` + instance + `">` + inside + "</RuleDescription></content></entry>"
+	}
+	for want, text := range map[string]string{
+		`type "OddFilter"`: rule(`<Filter i:type="OddFilter"/>`), `type "OddAction"`: rule(`<Action i:type="OddAction"/>`),
+		"has no key":   rule(`<Filter i:type="CorrelationFilter"><Properties><x/></Properties></Filter>`),
+		`property "a"`: rule(`<Filter i:type="CorrelationFilter"><Properties><x><Key>a</Key><Value i:type="int">x</Value></x></Properties></Filter>`),
+	} {
+		if _, err := ReadRule([]byte(text), "r"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	e := admin.Entity{Description: entity.New(entity.Queue, "", "q")}
+	f.Add(Entry(base, &e))
+	f.Fuzz(func(_ *testing.T, text []byte) {
+		_, _, _ = ReadEntity(text, entity.New(entity.Queue, "", "q"), nil)
+		_, _ = ReadRule(text, "r")
+	})
+}

@@ -1,0 +1,162 @@
+package atom
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"candlemark/internal/servicebus/entity"
+	"candlemark/internal/servicebus/filter"
+)
+
+// MaxBody is how many bytes a request has at most.
+const MaxBody = 256 << 10
+
+// element is any element of XML.
+type element struct {
+	XMLName  xml.Name
+	Attrs    []xml.Attr `xml:",any,attr"`
+	Text     string     `xml:",chardata"`
+	Children []element  `xml:",any"`
+}
+
+func (e *element) child(name string) *element {
+	for i := range e.Children {
+		if e.Children[i].XMLName.Local == name {
+			return &e.Children[i]
+		}
+	}
+	return nil
+}
+
+// kind is the xsi:type without its prefix.
+func (e *element) kind() string {
+	for _, a := range e.Attrs {
+		if a.Name.Local == "type" && strings.HasSuffix(a.Name.Space, "XMLSchema-instance") {
+			_, local, found := strings.Cut(a.Value, ":")
+			if !found {
+				return a.Value
+			}
+			return local
+		}
+	}
+	return ""
+}
+
+// isNil tells whether it stands for nothing.
+func (e *element) isNil() bool {
+	for _, a := range e.Attrs {
+		if a.Name.Local == "nil" && a.Value == "true" {
+			return true
+		}
+	}
+	return false
+}
+
+// described is the description in an entry.
+func described(body []byte, name string) (*element, error) {
+	if len(body) > MaxBody {
+		return nil, fmt.Errorf("the request has more than %d bytes", MaxBody)
+	}
+	var entry element
+	if err := xml.Unmarshal(body, &entry); err != nil {
+		return nil, fmt.Errorf("the request is no XML: %w", err)
+	}
+	if content := entry.child("content"); content != nil {
+		if d := content.child(name); d != nil {
+			return d, nil
+		}
+	}
+	return nil, fmt.Errorf("the request is no entry with a %s", name)
+}
+
+var descriptions = [...]string{entity.Queue: "QueueDescription", entity.Topic: "TopicDescription", entity.Subscription: "SubscriptionDescription"}
+
+// ReadEntity reads the entry that creates an entity, or changes before, with the rules of a new subscription. Properties that are missing are
+// those of a new entity. What clients are told and send back, such as counts, is passed over; unknown elements too, as clients of later
+// versions send some. Errors: what is wrong; it is not validated.
+func ReadEntity(body []byte, d entity.Description, before *entity.Description) (entity.Description, []filter.Rule, error) {
+	from, err := described(body, descriptions[d.Kind])
+	if err != nil {
+		return d, nil, err
+	}
+	r := reader{from: from}
+	for name, to := range map[string]*entity.Duration{
+		"LockDuration": &d.LockDuration, "DefaultMessageTimeToLive": &d.DefaultMessageTimeToLive, "AutoDeleteOnIdle": &d.AutoDeleteOnIdle,
+		"DuplicateDetectionHistoryTimeWindow": &d.DuplicateDetectionHistoryTimeWindow,
+	} {
+		read(&r, name, to, entity.ParseDuration)
+	}
+	for name, to := range map[string]*bool{
+		"RequiresDuplicateDetection": &d.RequiresDuplicateDetection, "RequiresSession": &d.RequiresSession,
+		"DeadLetteringOnMessageExpiration": &d.DeadLetteringOnMessageExpiration, "EnablePartitioning": &d.EnablePartitioning, "EnableExpress": &d.EnableExpress,
+	} {
+		read(&r, name, to, strconv.ParseBool)
+	}
+	for name, to := range map[string]**bool{
+		"EnableBatchedOperations": &d.EnableBatchedOperations, "SupportOrdering": &d.SupportOrdering,
+		"DeadLetteringOnFilterEvaluationExceptions": &d.DeadLetteringOnFilterEvaluationExceptions,
+	} {
+		read(&r, name, to, pointer)
+	}
+	for name, to := range map[string]*int64{
+		"MaxDeliveryCount": &d.MaxDeliveryCount, "MaxSizeInMegabytes": &d.MaxSizeInMegabytes, "MaxMessageSizeInKilobytes": &d.MaxMessageSizeInKilobytes,
+	} {
+		read(&r, name, to, number)
+	}
+	for name, to := range map[string]*string{"ForwardTo": &d.ForwardTo, "ForwardDeadLetteredMessagesTo": &d.ForwardDeadLetteredMessagesTo} {
+		read(&r, name, to, path)
+	}
+	read(&r, "UserMetadata", &d.UserMetadata, asIs)
+	read(&r, "Status", &d.Status, func(s string) (entity.Status, error) { return entity.Status(s), nil })
+	if before != nil && before.MaxSizeInMegabytes == 0 && d.MaxSizeInMegabytes == entity.DefaultMegabytes {
+		d.MaxSizeInMegabytes = 0 // as it was told
+	}
+	var rules []filter.Rule
+	if of := from.child("DefaultRuleDescription"); of != nil && !of.isNil() {
+		rule, err := readRule(of, filter.DefaultRule)
+		r.wrong = append(r.wrong, err)
+		rules = append(rules, rule)
+	}
+	return d, rules, errors.Join(r.wrong...)
+}
+
+// reader collects what is wrong with the children of an element.
+type reader struct {
+	from  *element
+	wrong []error
+}
+
+// read reads a child, if it is there and not empty.
+func read[T any](r *reader, name string, to *T, parse func(string) (T, error)) {
+	e := r.from.child(name)
+	if e == nil || e.isNil() || strings.TrimSpace(e.Text) == "" {
+		return
+	}
+	v, err := parse(strings.TrimSpace(e.Text))
+	if err != nil {
+		r.wrong = append(r.wrong, fmt.Errorf("%s: %w", name, err))
+		return
+	}
+	*to = v
+}
+
+func asIs(s string) (string, error)   { return s, nil }
+func number(s string) (int64, error)  { return strconv.ParseInt(s, 10, 64) }
+func pointer(s string) (*bool, error) { v, err := strconv.ParseBool(s); return &v, err }
+
+// path is the name of an entity, of which clients send the whole address.
+func path(s string) (string, error) {
+	if _, rest, found := strings.Cut(s, "://"); found {
+		_, s, _ = strings.Cut(rest, "/")
+	}
+	return strings.Trim(s, "/"), nil
+}
+
+// IsTopic tells whether an entry describes a topic.
+func IsTopic(body []byte) bool {
+	_, err := described(body, descriptions[entity.Topic])
+	return err == nil
+}

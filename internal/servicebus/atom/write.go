@@ -1,0 +1,276 @@
+package atom
+
+import (
+	"bytes"
+	"encoding/xml"
+	"strconv"
+	"time"
+
+	"candlemark/internal/servicebus/admin"
+	"candlemark/internal/servicebus/entity"
+	"candlemark/internal/servicebus/filter"
+)
+
+// Namespaces of XML.
+const (
+	space    = "http://www.w3.org/2005/Atom"
+	connect  = "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"
+	counts   = "http://schemas.microsoft.com/netservices/2011/06/servicebus"
+	instance = "http://www.w3.org/2001/XMLSchema-instance"
+	schema   = "http://www.w3.org/2001/XMLSchema"
+)
+
+// ContentType is that of entries; feeds have FeedType.
+const (
+	ContentType = "application/atom+xml;type=entry;charset=utf-8"
+	FeedType    = "application/atom+xml;type=feed;charset=utf-8"
+)
+
+// writer writes XML.
+type writer struct{ bytes.Buffer }
+
+func (w *writer) raw(s string)    { w.WriteString(s) }
+func (w *writer) escape(s string) { _ = xml.EscapeText(&w.Buffer, []byte(s)) } // never fails
+
+func (w *writer) open(name, attributes string) {
+	if attributes != "" {
+		name += " " + attributes
+	}
+	w.raw("<" + name + ">")
+}
+func (w *writer) shut(name string) { w.raw("</" + name + ">") }
+
+func (w *writer) text(name, value string) {
+	w.open(name, "")
+	w.escape(value)
+	w.shut(name)
+}
+
+func (w *writer) number(name string, n int64) { w.text(name, strconv.FormatInt(n, 10)) }
+func (w *writer) flag(name string, v bool)    { w.text(name, strconv.FormatBool(v)) }
+
+// optional writes what is not empty.
+func (w *writer) optional(name, value string) {
+	if value != "" {
+		w.text(name, value)
+	}
+}
+
+func orDefault(v *bool, otherwise bool) bool {
+	if v == nil {
+		return otherwise
+	}
+	return *v
+}
+
+// entry writes what surrounds a description. Base is the address of the API, with a slash at its end.
+func (w *writer) entry(base, path, name string, updated int64, content func()) {
+	w.open("entry", `xmlns="`+space+`"`)
+	w.text("id", base+path)
+	w.open("title", `type="text"`)
+	w.escape(name)
+	w.shut("title")
+	w.text("published", entity.Moment(updated))
+	w.text("updated", entity.Moment(updated))
+	w.raw(`<link rel="self" href="`)
+	w.escape(base + path)
+	w.raw(`"/>`)
+	w.open("content", `type="application/xml"`)
+	content()
+	w.shut("content")
+	w.shut("entry")
+}
+
+func (w *writer) entity(base string, e *admin.Entity) {
+	w.entry(base, e.Path(), e.Name, e.Updated, func() {
+		name := descriptions[e.Kind]
+		w.open(name, `xmlns="`+connect+`" xmlns:i="`+instance+`"`)
+		switch e.Kind {
+		case entity.Queue:
+			w.queue(base, e)
+		case entity.Topic:
+			w.topic(e)
+		case entity.Subscription:
+			w.subscription(base, e)
+		}
+		w.shut(name)
+	})
+}
+
+func megabytes(e *admin.Entity) int64 {
+	if e.MaxSizeInMegabytes == 0 {
+		return entity.DefaultMegabytes
+	}
+	return e.MaxSizeInMegabytes
+}
+
+// address is that of an entity that is forwarded to, "" for none.
+func address(base, name string) string {
+	if name == "" {
+		return ""
+	}
+	return base + name
+}
+
+func (w *writer) queue(base string, e *admin.Entity) {
+	w.text("LockDuration", e.LockDuration.String())
+	w.number("MaxSizeInMegabytes", megabytes(e))
+	w.flag("RequiresDuplicateDetection", e.RequiresDuplicateDetection)
+	w.flag("RequiresSession", e.RequiresSession)
+	w.text("DefaultMessageTimeToLive", e.DefaultMessageTimeToLive.String())
+	w.flag("DeadLetteringOnMessageExpiration", e.DeadLetteringOnMessageExpiration)
+	w.text("DuplicateDetectionHistoryTimeWindow", e.DuplicateDetectionHistoryTimeWindow.String())
+	w.number("MaxDeliveryCount", e.MaxDeliveryCount)
+	w.flag("EnableBatchedOperations", orDefault(e.EnableBatchedOperations, true))
+	w.number("SizeInBytes", e.Bytes)
+	w.number("MessageCount", int64(e.Counts.Active+e.Counts.DeadLetters+e.Counts.Scheduled))
+	w.flag("IsAnonymousAccessible", false)
+	w.raw("<AuthorizationRules/>")
+	w.text("Status", string(e.Status))
+	w.optional("ForwardTo", address(base, e.ForwardTo))
+	w.optional("UserMetadata", e.UserMetadata)
+	w.moments(e)
+	w.flag("SupportOrdering", orDefault(e.SupportOrdering, true))
+	w.counts(e)
+	w.text("AutoDeleteOnIdle", e.AutoDeleteOnIdle.String())
+	w.flag("EnablePartitioning", e.EnablePartitioning)
+	w.text("EntityAvailabilityStatus", "Available")
+	w.flag("EnableExpress", e.EnableExpress)
+	w.optional("ForwardDeadLetteredMessagesTo", address(base, e.ForwardDeadLetteredMessagesTo))
+	w.kilobytes(e)
+}
+
+func (w *writer) topic(e *admin.Entity) {
+	w.text("DefaultMessageTimeToLive", e.DefaultMessageTimeToLive.String())
+	w.number("MaxSizeInMegabytes", megabytes(e))
+	w.flag("RequiresDuplicateDetection", e.RequiresDuplicateDetection)
+	w.text("DuplicateDetectionHistoryTimeWindow", e.DuplicateDetectionHistoryTimeWindow.String())
+	w.flag("EnableBatchedOperations", orDefault(e.EnableBatchedOperations, true))
+	w.number("SizeInBytes", e.Bytes)
+	w.flag("FilteringMessagesBeforePublishing", false)
+	w.flag("IsAnonymousAccessible", false)
+	w.raw("<AuthorizationRules/>")
+	w.text("Status", string(e.Status))
+	w.optional("UserMetadata", e.UserMetadata)
+	w.moments(e)
+	w.flag("SupportOrdering", orDefault(e.SupportOrdering, true))
+	w.counts(e)
+	w.number("SubscriptionCount", int64(e.Subscriptions))
+	w.text("AutoDeleteOnIdle", e.AutoDeleteOnIdle.String())
+	w.flag("EnablePartitioning", e.EnablePartitioning)
+	w.text("EntityAvailabilityStatus", "Available")
+	w.flag("EnableSubscriptionPartitioning", false)
+	w.flag("EnableExpress", e.EnableExpress)
+	w.kilobytes(e)
+}
+
+func (w *writer) subscription(base string, e *admin.Entity) {
+	w.text("LockDuration", e.LockDuration.String())
+	w.flag("RequiresSession", e.RequiresSession)
+	w.text("DefaultMessageTimeToLive", e.DefaultMessageTimeToLive.String())
+	w.flag("DeadLetteringOnMessageExpiration", e.DeadLetteringOnMessageExpiration)
+	w.flag("DeadLetteringOnFilterEvaluationExceptions", orDefault(e.DeadLetteringOnFilterEvaluationExceptions, true))
+	w.number("MessageCount", int64(e.Counts.Active+e.Counts.DeadLetters+e.Counts.Scheduled))
+	w.number("MaxDeliveryCount", e.MaxDeliveryCount)
+	w.flag("EnableBatchedOperations", orDefault(e.EnableBatchedOperations, true))
+	w.text("Status", string(e.Status))
+	w.optional("ForwardTo", address(base, e.ForwardTo))
+	w.moments(e)
+	w.optional("UserMetadata", e.UserMetadata)
+	w.counts(e)
+	w.text("AutoDeleteOnIdle", e.AutoDeleteOnIdle.String())
+	w.text("EntityAvailabilityStatus", "Available")
+	w.optional("ForwardDeadLetteredMessagesTo", address(base, e.ForwardDeadLetteredMessagesTo))
+}
+
+func (w *writer) moments(e *admin.Entity) {
+	w.text("CreatedAt", entity.Moment(e.Created))
+	w.text("UpdatedAt", entity.Moment(e.Updated))
+	w.text("AccessedAt", entity.Moment(e.Accessed))
+}
+
+func (w *writer) kilobytes(e *admin.Entity) {
+	if e.MaxMessageSizeInKilobytes > 0 {
+		w.number("MaxMessageSizeInKilobytes", e.MaxMessageSizeInKilobytes)
+	}
+}
+
+// counts are in a namespace of their own. What cannot be forwarded stays in its queue here, and is not counted apart.
+func (w *writer) counts(e *admin.Entity) {
+	w.open("CountDetails", `xmlns:d2p1="`+counts+`"`)
+	for _, one := range [...]struct {
+		name  string
+		count int
+	}{
+		{"ActiveMessageCount", e.Counts.Active},
+		{"DeadLetterMessageCount", e.Counts.DeadLetters},
+		{"ScheduledMessageCount", e.Counts.Scheduled},
+		{"TransferMessageCount", 0},
+		{"TransferDeadLetterMessageCount", 0},
+	} {
+		w.number("d2p1:"+one.name, int64(one.count))
+	}
+	w.shut("CountDetails")
+}
+
+// Entry writes an entity. Base is the address of the API, with a slash at its end.
+func Entry(base string, e *admin.Entity) []byte {
+	var w writer
+	w.entity(base, e)
+	return w.Bytes()
+}
+
+// RuleEntry writes a rule of a subscription with that path.
+func RuleEntry(base, subscription string, r *filter.Rule) []byte {
+	var w writer
+	w.ruleEntry(base, subscription, r)
+	return w.Bytes()
+}
+
+func (w *writer) ruleEntry(base, subscription string, r *filter.Rule) {
+	w.entry(base, subscription+"/"+entity.Rules+"/"+r.Name, r.Name, 0, func() { w.rule("RuleDescription", r) })
+}
+
+// Feed writes a list of entities, or of rules of a subscription with that path.
+func Feed(base, title string, at int64, all []admin.Entity, subscription string, rules []filter.Rule) []byte {
+	var w writer
+	w.open("feed", `xmlns="`+space+`"`)
+	w.open("title", `type="text"`)
+	w.escape(title)
+	w.shut("title")
+	w.text("id", base)
+	w.text("updated", entity.Moment(at))
+	for i := range all {
+		w.entity(base, &all[i])
+	}
+	for i := range rules {
+		w.ruleEntry(base, subscription, &rules[i])
+	}
+	w.shut("feed")
+	return w.Bytes()
+}
+
+// Namespace writes what is told of the namespace.
+func Namespace(base, name string, at int64) []byte {
+	var w writer
+	w.entry(base, "$namespaceinfo", name, at, func() {
+		w.open("NamespaceInfo", `xmlns="`+connect+`" xmlns:i="`+instance+`"`)
+		w.text("CreatedTime", entity.Moment(at))
+		w.text("MessagingSKU", "Standard")
+		w.text("ModifiedTime", entity.Moment(at))
+		w.text("Name", name)
+		w.text("NamespaceType", "Messaging")
+		w.shut("NamespaceInfo")
+	})
+	return w.Bytes()
+}
+
+// Failure writes an error.
+func Failure(status int, text string, at time.Time) []byte {
+	var w writer
+	w.open("Error", "")
+	w.number("Code", int64(status))
+	w.text("Detail", text+" Timestamp:"+at.UTC().Format(time.RFC3339))
+	w.shut("Error")
+	return w.Bytes()
+}

@@ -1,0 +1,29 @@
+package configfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"candlemark/internal/servicebus/admin"
+)
+
+// Apply has all entities be there. Those that forward are first made without, as they may forward to each other.
+func Apply(ctx context.Context, m *admin.Manager, all []Entity) error {
+	for i := range all {
+		e := all[i]
+		e.ForwardTo, e.ForwardDeadLetteredMessagesTo = "", ""
+		if _, err := m.Get(ctx, e.Kind, e.Topic, e.Name); !errors.Is(err, admin.ErrNotFound) {
+			continue // an error comes again below
+		}
+		if err := m.Create(ctx, e.Description, e.Rules...); err != nil {
+			return fmt.Errorf("%s %q: %w", e.Kind, e.Path(), err)
+		}
+	}
+	for i := range all {
+		if err := m.Ensure(ctx, all[i].Description, all[i].Rules); err != nil {
+			return fmt.Errorf("%s %q: %w", all[i].Kind, all[i].Path(), err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,207 @@
+package entity
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Status says what may be done with an entity.
+type Status string
+
+// The statuses.
+const (
+	Active          Status = "Active"
+	Disabled        Status = "Disabled"
+	SendDisabled    Status = "SendDisabled"
+	ReceiveDisabled Status = "ReceiveDisabled"
+)
+
+// Sends tells whether messages may be sent to the entity.
+func (s Status) Sends() bool { return s != Disabled && s != SendDisabled }
+
+// Receives tells whether messages may be received from the entity.
+func (s Status) Receives() bool { return s != Disabled && s != ReceiveDisabled }
+
+// Description has the properties of an entity. Not every kind has all properties (Validate).
+type Description struct {
+	Kind Kind
+	// Name is that of the entity; of a subscription its own, and Topic that of its topic.
+	Name, Topic string
+
+	LockDuration                        Duration
+	DefaultMessageTimeToLive            Duration
+	AutoDeleteOnIdle                    Duration
+	DuplicateDetectionHistoryTimeWindow Duration
+
+	RequiresDuplicateDetection       bool
+	RequiresSession                  bool
+	DeadLetteringOnMessageExpiration bool
+	// MaxDeliveryCount is after how many deliveries a message is dead-lettered.
+	MaxDeliveryCount int64
+	// MaxSizeInMegabytes is when a queue takes no more; 0: there is no limit but those of the broker.
+	MaxSizeInMegabytes int64
+	// ForwardTo and ForwardDeadLetteredMessagesTo name queues or topics, "" for none.
+	ForwardTo, ForwardDeadLetteredMessagesTo string
+
+	Extra
+}
+
+// Extra has those that its queue, or exchange, and their policies do not tell.
+type Extra struct {
+	Status       Status `json:"status,omitempty"`
+	UserMetadata string `json:"user_metadata,omitempty"`
+	// Created and Updated are moments in ms since 1970, 0 if nobody knows.
+	Created int64 `json:"created,omitempty"`
+	Updated int64 `json:"updated,omitempty"`
+	// These are told as they were said, and change nothing here.
+	EnableBatchedOperations                   *bool `json:"enable_batched_operations,omitempty"`
+	EnablePartitioning                        bool  `json:"enable_partitioning,omitempty"`
+	EnableExpress                             bool  `json:"enable_express,omitempty"`
+	SupportOrdering                           *bool `json:"support_ordering,omitempty"`
+	DeadLetteringOnFilterEvaluationExceptions *bool `json:"dead_lettering_on_filter_evaluation_exceptions,omitempty"`
+	MaxMessageSizeInKilobytes                 int64 `json:"max_message_size_in_kilobytes,omitempty"`
+}
+
+// Defaults are those of Service Bus.
+const (
+	DefaultLockDuration     = Minute
+	DefaultDeliveryCount    = 10
+	DefaultDuplicateHistory = 10 * Minute
+	// DefaultMegabytes is told of an entity without a limit.
+	DefaultMegabytes = 1024
+	// MaxMetadata is how many bytes UserMetadata has at most.
+	MaxMetadata = 1024
+)
+
+// New is an entity of that name with the defaults.
+func New(kind Kind, topic, name string) Description {
+	d := Description{
+		Kind: kind, Topic: topic, Name: name, DefaultMessageTimeToLive: Forever, AutoDeleteOnIdle: Forever,
+		DuplicateDetectionHistoryTimeWindow: DefaultDuplicateHistory, Extra: Extra{Status: Active},
+	}
+	if kind != Topic {
+		d.LockDuration, d.MaxDeliveryCount = DefaultLockDuration, DefaultDeliveryCount
+	}
+	return d
+}
+
+// Path is the name of its queue or exchange.
+func (d *Description) Path() string {
+	if d.Kind == Subscription {
+		return SubscriptionQueue(d.Topic, d.Name)
+	}
+	return d.Name
+}
+
+// The longest and shortest times.
+const (
+	longest         = 3650 * Day // of arguments of queues
+	longestWindow   = 7 * Day
+	shortestWindow  = 20 * Second
+	mostDeliveries  = 1<<31 - 1
+	mostMegabytes   = 1 << 30
+	longestPath     = 255
+	forwardToItself = "an entity cannot forward to itself"
+)
+
+// Validate says what is wrong with a description: all of it, one error a line.
+func (d *Description) Validate() error {
+	var wrong []error
+	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
+	if err := CheckName(d.Kind, d.Name); err != nil {
+		wrong = append(wrong, err)
+	}
+	if d.Kind == Subscription {
+		if err := CheckName(Topic, d.Topic); err != nil {
+			wrong = append(wrong, err)
+		}
+	}
+	if n := len(d.Path()) + len(".dlq"); n > longestPath {
+		complain("the names of topic and subscription have %d bytes together, %d too many", n, n-longestPath)
+	}
+	times := []struct {
+		name        string
+		of          Duration
+		least, most Duration
+		used        bool
+	}{
+		{"LockDuration", d.LockDuration, 1, longest, d.Kind != Topic},
+		{"DefaultMessageTimeToLive", d.DefaultMessageTimeToLive, 1, longest, true},
+		{"AutoDeleteOnIdle", d.AutoDeleteOnIdle, 1, longest, d.Kind != Topic},
+		{"DuplicateDetectionHistoryTimeWindow", d.DuplicateDetectionHistoryTimeWindow, shortestWindow, longestWindow, d.RequiresDuplicateDetection},
+	}
+	for i, t := range times {
+		if endless := t.of >= Forever && i != 0 && i != 3; t.used && !endless && (t.of < t.least || t.of > t.most) {
+			complain("%s is %s, not between %s and %s", t.name, t.of, t.least, t.most)
+		}
+	}
+	if d.Kind != Topic && (d.MaxDeliveryCount < 1 || d.MaxDeliveryCount > mostDeliveries) {
+		complain("MaxDeliveryCount is %d, not between 1 and %d", d.MaxDeliveryCount, int64(mostDeliveries))
+	}
+	if d.MaxSizeInMegabytes < 0 || d.MaxSizeInMegabytes > mostMegabytes {
+		complain("MaxSizeInMegabytes is %d, not between 0 and %d", d.MaxSizeInMegabytes, mostMegabytes)
+	}
+	if len(d.UserMetadata) > MaxMetadata {
+		complain("UserMetadata has more than %d bytes", MaxMetadata)
+	}
+	switch d.Status {
+	case Active, Disabled, SendDisabled, ReceiveDisabled:
+	default:
+		complain("Status is %q, not Active, Disabled, SendDisabled or ReceiveDisabled", d.Status)
+	}
+	return errors.Join(append(wrong, d.validateKind()...)...)
+}
+
+// validateKind checks what not every kind of entity has.
+func (d *Description) validateKind() (wrong []error) {
+	if d.Kind == Topic {
+		if d.AutoDeleteOnIdle < Forever {
+			wrong = append(wrong, errors.New("AutoDeleteOnIdle of topics is not supported: an exchange does not end by itself"))
+		}
+		if d.ForwardTo != "" || d.ForwardDeadLetteredMessagesTo != "" || d.RequiresSession {
+			wrong = append(wrong, errors.New("a topic has neither ForwardTo, ForwardDeadLetteredMessagesTo nor RequiresSession: its subscriptions have"))
+		}
+	}
+	if d.Kind == Subscription && d.RequiresDuplicateDetection {
+		wrong = append(wrong, errors.New("a subscription has no RequiresDuplicateDetection: its topic has"))
+	}
+	if d.RequiresSession && d.ForwardTo != "" {
+		wrong = append(wrong, errors.New("an entity with RequiresSession cannot have ForwardTo"))
+	}
+	for _, to := range [...]string{d.ForwardTo, d.ForwardDeadLetteredMessagesTo} {
+		if to != "" {
+			if err := CheckName(Queue, to); err != nil {
+				wrong = append(wrong, err)
+			}
+			if strings.EqualFold(to, d.Path()) {
+				wrong = append(wrong, errors.New(forwardToItself))
+			}
+		}
+	}
+	return wrong
+}
+
+// Fixed says which properties differ that cannot be changed once the entity is there; nil for none.
+func (d *Description) Fixed(after *Description) error {
+	switch {
+	case d.RequiresSession != after.RequiresSession:
+		return errors.New("RequiresSession cannot be changed")
+	case d.RequiresDuplicateDetection != after.RequiresDuplicateDetection:
+		return errors.New("RequiresDuplicateDetection cannot be changed")
+	case d.RequiresDuplicateDetection && d.DuplicateDetectionHistoryTimeWindow != after.DuplicateDetectionHistoryTimeWindow:
+		return errors.New("DuplicateDetectionHistoryTimeWindow cannot be changed here: it is an argument of the queue")
+	case d.EnablePartitioning != after.EnablePartitioning:
+		return errors.New("EnablePartitioning cannot be changed")
+	}
+	return nil
+}
+
+// Moment is a time in ms since 1970 as XML has it; the beginning of .NET's calendar for 0.
+func Moment(ms int64) string {
+	if ms == 0 {
+		return "0001-01-01T00:00:00Z"
+	}
+	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z")
+}

@@ -1,0 +1,39 @@
+package entity
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Component is that of the parameters that keep the Extra of entities, by their paths.
+const Component = "servicebus-entity"
+
+// MostExtras is of how many entities of a virtual host it is kept.
+const MostExtras = 10_000
+
+// ParseExtra reads what a parameter keeps. Unknown keys are an error.
+func ParseExtra(value []byte) (e Extra, err error) {
+	if len(value) > 8<<10 {
+		return e, errors.New("the value has more than 8 KiB")
+	}
+	d := json.NewDecoder(bytes.NewReader(value))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&e); err != nil {
+		return e, fmt.Errorf("the value is no description of an entity: %w", err)
+	}
+	if len(e.UserMetadata) > MaxMetadata {
+		return e, fmt.Errorf("user_metadata has more than %d bytes", MaxMetadata)
+	}
+	return e, nil
+}
+
+// Marshal is the value of a parameter.
+func (e Extra) Marshal() []byte {
+	text, err := json.Marshal(e)
+	if err != nil {
+		panic(err) // there is nothing in it that could fail
+	}
+	return text
+}

@@ -1,0 +1,153 @@
+package entity
+
+import (
+	"fmt"
+	"strings"
+
+	"candlemark/policies"
+)
+
+// Kind tells queues, topics and subscriptions apart.
+type Kind uint8
+
+// The kinds of entities.
+const (
+	Queue Kind = iota
+	Topic
+	Subscription
+)
+
+// String is the word for it.
+func (k Kind) String() string { return [...]string{"queue", "topic", "subscription"}[k] }
+
+// Parts of paths. Service Bus compares them, as all names, without regard to case.
+const (
+	Subscriptions   = "Subscriptions"
+	Rules           = "Rules"
+	DeadLetters     = "$DeadLetterQueue"
+	transfer        = "$Transfer"
+	Management      = "$management"
+	forwardExchange = "/$Forward"
+)
+
+// The longest names, in characters.
+const (
+	maxName = 250 // of a queue or topic, with room for .dlq; Service Bus has 260
+	maxPart = 50  // of a subscription or a rule
+)
+
+// Address is a path of Service Bus, taken apart.
+type Address struct {
+	// Entity is the name of a queue or topic, Subscription one of the topic's, "" for none.
+	Entity, Subscription string
+	// Sub says which sub-queue is meant: DeadLetters, TransferDeadLetters or "".
+	Sub string
+	// Management: the path ends in $management.
+	Management bool
+}
+
+// TransferDeadLetters is the sub-queue of what could not be forwarded. Here there is none: it is always empty.
+const TransferDeadLetters = transfer + "/" + DeadLetters
+
+// ParseAddress takes a path apart: q, t/Subscriptions/s, either with /$DeadLetterQueue or /$Transfer/$DeadLetterQueue, and all of them with
+// /$management. It never fails: names are not checked.
+func ParseAddress(path string) (a Address) {
+	path = strings.Trim(path, "/")
+	path, a.Management = cutSuffixFold(path, "/"+Management)
+	var sub bool
+	if path, sub = cutSuffixFold(path, "/"+TransferDeadLetters); sub {
+		a.Sub = TransferDeadLetters
+	} else if path, sub = cutSuffixFold(path, "/"+DeadLetters); sub {
+		a.Sub = DeadLetters
+	}
+	const between = "/" + Subscriptions + "/"
+	at := strings.LastIndex(strings.ToLower(path), strings.ToLower(between))
+	if at < 1 {
+		a.Entity = path
+		return a
+	}
+	a.Entity, a.Subscription = path[:at], path[at+len(between):]
+	return a
+}
+
+// QueueName is the name of the ordinary queue behind an address; that of a topic is "" unless there is a queue of its name.
+func (a Address) QueueName() string {
+	name := a.Entity
+	if a.Subscription != "" {
+		name = SubscriptionQueue(a.Entity, a.Subscription)
+	}
+	if a.Sub == DeadLetters {
+		name += policies.DeadLetterQueueSuffix
+	}
+	return name
+}
+
+// SubscriptionQueue is the name of the queue of a subscription.
+func SubscriptionQueue(topic, subscription string) string {
+	return topic + "/" + Subscriptions + "/" + subscription
+}
+
+// OfQueue tells which entity the queue of that name is.
+func OfQueue(name string) (kind Kind, topic, own string) {
+	if a := ParseAddress(name); a.Subscription != "" {
+		return Subscription, a.Entity, a.Subscription
+	}
+	return Queue, "", name
+}
+
+// DeadLetterQueue is the name of the dead-letter queue of a queue.
+func DeadLetterQueue(queue string) string { return queue + policies.DeadLetterQueueSuffix }
+
+// IsDeadLetters tells whether a queue is the dead-letter queue of another one.
+func IsDeadLetters(name string) bool { return strings.HasSuffix(name, policies.DeadLetterQueueSuffix) }
+
+// Same tells whether two names are the same one.
+func Same(a, b string) bool { return strings.EqualFold(a, b) }
+
+func cutSuffixFold(s, suffix string) (string, bool) {
+	if len(s) > len(suffix) && strings.EqualFold(s[len(s)-len(suffix):], suffix) {
+		return s[:len(s)-len(suffix)], true
+	}
+	return s, false
+}
+
+// CheckName says what is wrong with the name of a queue or topic; parts of it may be divided by slashes.
+func CheckName(kind Kind, name string) error {
+	most := maxName
+	if kind == Subscription {
+		most = maxPart
+	}
+	switch {
+	case name == "":
+		return fmt.Errorf("the name of a %s is empty", kind)
+	case len(name) > most:
+		return fmt.Errorf("the name of a %s has more than %d bytes", kind, most)
+	case strings.HasPrefix(name, "/") || strings.HasSuffix(name, "/") || strings.Contains(name, "//"):
+		return fmt.Errorf("the name %q of a %s has an empty part", name, kind)
+	case kind == Subscription && strings.Contains(name, "/"):
+		return fmt.Errorf("the name %q of a subscription has a slash", name)
+	case IsDeadLetters(name):
+		return fmt.Errorf("the name %q of a %s ends in %s, which those of dead-letter queues do", name, kind, policies.DeadLetterQueueSuffix)
+	case ParseAddress(name) != Address{Entity: name}:
+		return fmt.Errorf("the name %q of a %s has a part that stands for something else", name, kind)
+	}
+	for _, r := range name {
+		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-~/", r)) {
+			return fmt.Errorf("the name %q of a %s has a character other than letters, digits, period, hyphen, underscore, tilde and slash", name, kind)
+		}
+	}
+	return nil
+}
+
+// CheckRuleName says what is wrong with the name of a rule.
+func CheckRuleName(name string) error {
+	switch {
+	case name == "":
+		return fmt.Errorf("the name of a rule is empty")
+	case len(name) > maxPart:
+		return fmt.Errorf("the name of a rule has more than %d bytes", maxPart)
+	case strings.ContainsAny(name, "/?#@\\"):
+		return fmt.Errorf("the name %q of a rule has one of the characters /?#@\\", name)
+	}
+	return nil
+}

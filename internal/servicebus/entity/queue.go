@@ -1,0 +1,179 @@
+package entity
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"candlemark/internal/servicebus/filter"
+	"candlemark/policies"
+	"candlemark/protocol"
+)
+
+// Arguments of queues and exchanges.
+const (
+	argQueueType  = "x-queue-type"
+	argDuplicates = "x-duplicate-detection-window" // ms
+	argSessions   = "x-sessions"
+)
+
+// policyPrefix begins the names of policies of entities.
+const policyPrefix = "servicebus:"
+
+// policyPriority puts them before those that people make, unless these say otherwise.
+const policyPriority = 100
+
+// PolicyName is the name of the policy of an entity's queue or exchange.
+func PolicyName(path string) string { return policyPrefix + path }
+
+// ForwardExchange is the name of the exchange that leads to a queue alone: what is forwarded to the queue goes there.
+func ForwardExchange(queue string) string { return queue + forwardExchange }
+
+// Arguments are those of the entity's queue or exchange: what cannot be changed once it is there. Of a subscription, topic is that of its
+// topic, of others nil.
+func (d *Description) Arguments(topic *Description) (t protocol.Table) {
+	if d.Kind != Topic {
+		t = append(t, protocol.Field{Key: argQueueType, Value: "quorum"})
+	}
+	from := d
+	if topic != nil {
+		from = topic
+	}
+	if from.RequiresDuplicateDetection {
+		t = append(t, protocol.Field{Key: argDuplicates, Value: int64(from.DuplicateDetectionHistoryTimeWindow)})
+	}
+	if d.RequiresSession {
+		t = append(t, protocol.Field{Key: argSessions, Value: true})
+	}
+	return t
+}
+
+// Policy is that of the entity, nil if it needs none: what can be changed. isTopic tells whether a name is that of a topic. Error: that of
+// policies, for a name that none can have.
+func (d *Description) Policy(vhost string, isTopic func(name string) bool) (*policies.Policy, error) {
+	settings, applies := map[string]any{}, "queues"
+	if d.DefaultMessageTimeToLive < Forever {
+		settings["message-ttl"] = int64(d.DefaultMessageTimeToLive)
+	}
+	if d.Kind == Topic {
+		applies = "exchanges"
+		if len(settings) == 0 {
+			return nil, nil
+		}
+	} else {
+		d.queueSettings(settings, isTopic)
+	}
+	body, err := json.Marshal(map[string]any{
+		"pattern": "^" + regexp.QuoteMeta(d.Path()) + "$", "definition": settings, "priority": policyPriority, "apply-to": applies,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return policies.Parse(vhost, PolicyName(d.Path()), false, body)
+}
+
+func (d *Description) queueSettings(settings map[string]any, isTopic func(name string) bool) {
+	settings["consumer-timeout"] = int64(d.LockDuration)
+	settings["delivery-limit"] = d.MaxDeliveryCount - 1
+	settings["delayed-messages"] = true
+	settings["dead-letter-expired"] = d.DeadLetteringOnMessageExpiration
+	if d.AutoDeleteOnIdle < Forever {
+		settings["expires"] = int64(d.AutoDeleteOnIdle)
+		settings["expires-renewed-by"] = "publish, peek, update, scheduled"
+	}
+	if d.MaxSizeInMegabytes > 0 {
+		settings["max-length-bytes"] = d.MaxSizeInMegabytes << 20
+		settings["overflow"] = "reject-publish"
+	}
+	switch to := d.ForwardDeadLetteredMessagesTo; {
+	case to == "":
+		settings["dead-letter-queue"] = true
+	case isTopic(to):
+		settings["dead-letter-exchange"] = to
+	default:
+		settings["dead-letter-exchange"], settings["dead-letter-routing-key"] = "", to
+	}
+	switch to := d.ForwardTo; {
+	case to == "":
+	case isTopic(to):
+		settings["forward-to"] = to
+	default:
+		settings["forward-to"] = ForwardExchange(to)
+	}
+}
+
+// OfSettings describes the entity of a queue: what its arguments and policies say, and what is kept of it besides. It is right for queues
+// that RabbitMQ's clients have declared, too.
+func OfSettings(name string, args protocol.Table, s policies.QueueSettings, extra Extra) Description {
+	kind, topic, own := OfQueue(name)
+	d := New(kind, topic, own)
+	if extra.Status == "" {
+		extra.Status = Active
+	}
+	d.Extra = extra
+	orForever := func(ms int64) Duration {
+		if ms < 0 || Duration(ms) >= Forever {
+			return Forever
+		}
+		return Duration(ms)
+	}
+	d.DefaultMessageTimeToLive, d.AutoDeleteOnIdle = orForever(s.MessageTTL), orForever(s.Expires)
+	if s.ConsumerTimeout > 0 {
+		d.LockDuration = Duration(s.ConsumerTimeout)
+	}
+	d.MaxDeliveryCount = mostDeliveries
+	if s.DeliveryLimit >= 0 {
+		d.MaxDeliveryCount = min(s.DeliveryLimit+1, mostDeliveries)
+	}
+	if s.MaxLengthBytes > 0 {
+		d.MaxSizeInMegabytes = (s.MaxLengthBytes + 1<<20 - 1) >> 20
+	}
+	d.DeadLetteringOnMessageExpiration = !s.DropExpired && (s.HasDLX || s.DeadLetterQueue)
+	if s.HasDLX && !s.DeadLetterQueue {
+		if d.ForwardDeadLetteredMessagesTo = s.DeadLetterExchange; s.DeadLetterExchange == "" {
+			d.ForwardDeadLetteredMessagesTo = s.DeadLetterRoutingKey
+		}
+	}
+	if s.HasForward {
+		d.ForwardTo = strings.TrimSuffix(s.ForwardTo, forwardExchange)
+	}
+	d.RequiresSession = flag(args, argSessions)
+	if kind == Queue {
+		d.duplicates(args)
+	}
+	return d
+}
+
+// OfExchange describes the topic that an exchange of type x-rules is. ttl is the cap of a policy in ms, negative for none.
+func OfExchange(name string, args protocol.Table, ttl int64, extra Extra) Description {
+	d := New(Topic, "", name)
+	if extra.Status == "" {
+		extra.Status = Active
+	}
+	d.Extra = extra
+	if ttl >= 0 {
+		d.DefaultMessageTimeToLive = Duration(ttl)
+	}
+	d.duplicates(args)
+	return d
+}
+
+func (d *Description) duplicates(args protocol.Table) {
+	v, _ := args.Get(argDuplicates)
+	if window, ok := protocol.Int64(v); ok && window > 0 {
+		d.RequiresDuplicateDetection, d.DuplicateDetectionHistoryTimeWindow = true, Duration(window)
+	}
+}
+
+func flag(args protocol.Table, key string) bool {
+	v, _ := args.Get(key)
+	return v == true
+}
+
+// Declaration makes the entity's queue, or exchange, for Commands.
+func (d *Description) Declaration(topic *Description) protocol.Method {
+	if d.Kind == Topic {
+		return &protocol.ExchangeDeclare{Exchange: d.Path(), Type: filter.ExchangeType, Durable: true, Arguments: d.Arguments(nil)}
+	}
+	return &protocol.QueueDeclare{Queue: d.Path(), Durable: true, Arguments: d.Arguments(topic)}
+}

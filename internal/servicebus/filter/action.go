@@ -1,0 +1,122 @@
+package filter
+
+import "strings"
+
+// Action is a parsed SQL action: SET and REMOVE, one after the other. It is immutable.
+type Action struct {
+	nodes      []node
+	statements []statement
+}
+
+type statement struct {
+	to    int32 // a property
+	value int32 // what it becomes, -1 to remove it
+}
+
+// Change is a property that an action has changed.
+type Change struct {
+	System bool // Field names it, else Name
+	Field  Field
+	Name   string
+	Value  Value // Absent if it is not to be there
+}
+
+// ParseAction reads the text of an action. Errors: *Error, or that the text is too long.
+func ParseAction(source string, parameters []Parameter) (*Action, error) {
+	p, err := newParser(source, parameters)
+	if err != nil {
+		return nil, err
+	}
+	a := &Action{}
+	for {
+		s, err := p.statement()
+		if err != nil {
+			return nil, err
+		}
+		a.statements = append(a.statements, s)
+		for p.now.is(";") || p.now.is(",") {
+			if err := p.advance(); err != nil {
+				return nil, err
+			}
+		}
+		if p.now.kind == end {
+			a.nodes = p.nodes
+			return a, nil
+		}
+	}
+}
+
+func (p *parser) statement() (s statement, err error) {
+	set := p.now.is("SET")
+	if !set && !p.now.is("REMOVE") {
+		return s, p.unexpected("SET or REMOVE")
+	}
+	if err = p.advance(); err != nil {
+		return s, err
+	}
+	s.value = -1
+	if s.to, err = p.property(); err != nil || !set {
+		return s, err
+	}
+	if err = p.expect("="); err == nil {
+		s.value, err = p.operand()
+	}
+	return s, err
+}
+
+// Run tells what the action changes of a message, each property once. What a statement cannot compute, or has no value, is removed.
+func (a *Action) Run(m Message) []Change {
+	r := running{Message: m}
+	v := evaluation{a.nodes, &r, 0}
+	for _, s := range a.statements {
+		var c Change
+		if to := &a.nodes[s.to]; to.op == opSystem {
+			c.System, c.Field = true, to.field
+		} else {
+			c.Name = to.value.Text
+		}
+		if s.value >= 0 {
+			if c.Value = v.of(s.value); c.Value.Kind == Null || c.Value.Kind == Other {
+				c.Value = Value{}
+			}
+		}
+		if at := r.find(c.System, c.Field, c.Name); at >= 0 {
+			r.changes[at].Value = c.Value
+		} else {
+			r.changes = append(r.changes, c)
+		}
+	}
+	return r.changes
+}
+
+// running is a message with what has been changed so far.
+type running struct {
+	Message
+	changes []Change
+}
+
+func (r *running) find(system bool, f Field, name string) int {
+	for i := range r.changes {
+		c := &r.changes[i]
+		if c.System == system && (system && c.Field == f || !system && strings.EqualFold(c.Name, name)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// System implements Message.
+func (r *running) System(f Field) Value {
+	if at := r.find(true, f, ""); at >= 0 {
+		return r.changes[at].Value
+	}
+	return r.Message.System(f)
+}
+
+// User implements Message.
+func (r *running) User(lower string) Value {
+	if at := r.find(false, 0, lower); at >= 0 {
+		return r.changes[at].Value
+	}
+	return r.Message.User(lower)
+}

@@ -1,0 +1,206 @@
+package filter
+
+import (
+	"math"
+	"strings"
+)
+
+// The bounds of one evaluation.
+const (
+	// MaxSteps is how many nodes and characters it looks at.
+	MaxSteps = 20_000
+	// MaxText is how long, in bytes, a text may be that it makes.
+	MaxText = 4096
+)
+
+// Match tells whether a message is selected, and how many steps it took to find out.
+func (e *Expression) Match(m Message) (yes bool, steps int) {
+	v := evaluation{e.nodes, m, 0}
+	yes = v.of(e.root).isTrue() && v.steps <= MaxSteps
+	return yes, v.steps
+}
+
+// evaluation is of one expression and one message.
+type evaluation struct {
+	nodes   []node
+	message Message
+	steps   int
+}
+
+// spend counts steps; false: there were too many.
+func (v *evaluation) spend(n int) bool {
+	v.steps += n
+	return v.steps <= MaxSteps
+}
+
+func (v *evaluation) of(at int32) Value {
+	n := &v.nodes[at]
+	if !v.spend(1) {
+		return Value{}
+	}
+	switch n.op {
+	case opValue:
+		return n.value
+	case opSystem, opUser, opProperty:
+		return v.property(n)
+	case opOr, opAnd, opNot:
+		return v.logic(n)
+	case opEqual, opUnequal, opLess, opLessEqual, opGreater, opGreaterEqual:
+		return v.compared(n.op, v.of(n.left), v.of(n.right))
+	case opIn:
+		return v.in(n)
+	case opLike:
+		return v.like(n)
+	case opIsNull:
+		of := v.of(n.left)
+		return truth((of.Kind == Absent || of.Kind == Null) != n.not)
+	case opExists:
+		return truth(v.of(n.left).Kind != Absent)
+	case opNegate:
+		switch of := v.of(n.left); of.Kind {
+		case Int:
+			return Value{Kind: Int, Int: -of.Int}
+		case Float:
+			return Value{Kind: Float, Float: -of.Float}
+		case Absent, Null, Bool, Text, Time, Other:
+		}
+		return Value{}
+	case opAdd, opSubtract, opMultiply, opDivide, opModulo:
+		return v.arithmetic(n.op, v.of(n.left), v.of(n.right))
+	}
+	return Value{}
+}
+
+func (v *evaluation) property(n *node) Value {
+	switch n.op {
+	case opSystem:
+		return v.message.System(n.field)
+	case opUser:
+		return v.message.User(n.lower)
+	default:
+		if by := v.of(n.left); by.Kind == Text && v.spend(len(by.Text)) {
+			return v.message.User(strings.ToLower(by.Text))
+		}
+		return Value{}
+	}
+}
+
+// logic has three values: true, false, and all that is no Bool.
+func (v *evaluation) logic(n *node) Value {
+	left := v.of(n.left)
+	switch {
+	case n.op == opNot:
+		if left.Kind != Bool {
+			return Value{}
+		}
+		return truth(left.isFalse())
+	case n.op == opOr && left.isTrue(), n.op == opAnd && left.isFalse():
+		return left
+	}
+	right := v.of(n.right)
+	switch {
+	case n.op == opOr && right.isTrue(), n.op == opAnd && right.isFalse():
+		return right
+	case left.Kind == Bool && right.Kind == Bool:
+		return right // or: false, and: true, as left is
+	}
+	return Value{}
+}
+
+func (v *evaluation) compared(what op, a, b Value) Value {
+	order, ok := compare(a, b)
+	if !ok || !v.spend(min(len(a.Text), len(b.Text))/8) {
+		return Value{}
+	}
+	switch what {
+	case opEqual:
+		return truth(order == 0)
+	case opUnequal:
+		return truth(order != 0)
+	}
+	if a.Kind == Bool {
+		return Value{}
+	}
+	switch what {
+	case opLess:
+		return truth(order < 0)
+	case opLessEqual:
+		return truth(order <= 0)
+	case opGreater:
+		return truth(order > 0)
+	default:
+		return truth(order >= 0)
+	}
+}
+
+// in is unknown if the value is, or if it is in the list only if something unknown is equal to it.
+func (v *evaluation) in(n *node) Value {
+	left := v.of(n.left)
+	if left.Kind == Absent || left.Kind == Null {
+		return Value{}
+	}
+	unknown := false
+	for _, one := range n.list {
+		equal := v.compared(opEqual, left, v.of(one))
+		if equal.isTrue() {
+			return truth(!n.not)
+		}
+		unknown = unknown || equal.Kind != Bool
+	}
+	if unknown {
+		return Value{}
+	}
+	return truth(n.not)
+}
+
+func (v *evaluation) arithmetic(what op, a, b Value) Value {
+	switch {
+	case what == opAdd && a.Kind == Text && b.Kind == Text:
+		if len(a.Text)+len(b.Text) > MaxText || !v.spend(len(a.Text)+len(b.Text)) {
+			return Value{}
+		}
+		return TextOf(a.Text + b.Text)
+	case a.Kind == Int && b.Kind == Int:
+		return integers(what, a.Int, b.Int)
+	case a.number() && b.number():
+		return Value{Kind: Float, Float: floats(what, a.float(), b.float())}
+	}
+	return Value{}
+}
+
+// integers computes in 64 bits, which wrap; what is divided by 0 is unknown.
+func integers(what op, a, b int64) Value {
+	switch what {
+	case opAdd:
+		a += b
+	case opSubtract:
+		a -= b
+	case opMultiply:
+		a *= b
+	default:
+		if b == 0 {
+			return Value{}
+		}
+		if what == opDivide {
+			a /= b
+		} else {
+			a %= b
+		}
+	}
+	return Value{Kind: Int, Int: a}
+}
+
+func floats(what op, a, b float64) float64 {
+	switch what {
+	case opAdd:
+		return a + b
+	case opSubtract:
+		return a - b
+	case opMultiply:
+		return a * b
+	case opDivide:
+		return a / b
+	default:
+		return math.Mod(a, b)
+	}
+}

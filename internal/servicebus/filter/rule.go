@@ -1,0 +1,227 @@
+package filter
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"candlemark/protocol"
+)
+
+// ExchangeType is the type of exchange that routes by rules: a binding to a queue is a rule of a subscription, its key the name of the rule.
+const ExchangeType = "x-rules"
+
+// DefaultRule is the name of the rule that a subscription begins with.
+const DefaultRule = "$Default"
+
+// The arguments of a binding. Those that do not begin with "x-" are application properties that a correlation filter asks for.
+const (
+	argFilter     = "x-rule-filter"
+	argSQL        = "x-rule-sql"
+	argParameters = "x-rule-parameters"
+	argAction     = "x-rule-action"
+)
+
+// systemArguments name the fields that a correlation filter asks for.
+var systemArguments = [Fields]string{
+	"x-rule-content-type", "x-rule-correlation-id", "x-rule-label", "x-rule-message-id",
+	"x-rule-reply-to", "x-rule-reply-to-session-id", "x-rule-session-id", "x-rule-to",
+}
+
+// FilterKind is how a rule selects.
+type FilterKind uint8
+
+// The kinds of filters.
+const (
+	True FilterKind = iota
+	False
+	SQL
+	Correlation
+)
+
+var filterKinds = [...]string{"true", "false", "sql", "correlation"}
+
+// String is the word for it in arguments.
+func (k FilterKind) String() string { return filterKinds[k] }
+
+// MaxProperties is how many conditions a correlation filter has at most, and how many parameters an expression.
+const MaxProperties = 64
+
+// ErrAction refuses a rule that would change messages.
+var ErrAction = errors.New("actions of rules are not supported")
+
+// Rule is a rule of a subscription.
+type Rule struct {
+	Name   string
+	Filter FilterKind
+	SQL    string // of SQL
+	// Parameters are those of SQL and Action, by name.
+	Parameters []Parameter
+	// System and Properties are of Correlation: what each field and application property has to be. Absent asks for nothing.
+	System     [Fields]Value
+	Properties []Property
+	Action     string // "" for none
+}
+
+// Property is an application property and its value.
+type Property struct {
+	Name  string
+	Value Value
+}
+
+// Arguments are those of the rule's binding, in a fixed order.
+func (r *Rule) Arguments() protocol.Table {
+	t := protocol.Table{{Key: argFilter, Value: r.Filter.String()}}
+	if r.Filter == SQL {
+		t = append(t, protocol.Field{Key: argSQL, Value: r.SQL})
+	}
+	if len(r.Parameters) > 0 {
+		given := protocol.Table{}
+		for _, p := range r.Parameters {
+			given = append(given, protocol.Field{Key: p.Name, Value: p.Value.Any()})
+		}
+		t = append(t, protocol.Field{Key: argParameters, Value: given})
+	}
+	for f, v := range r.System {
+		if v.Kind != Absent {
+			t = append(t, protocol.Field{Key: systemArguments[f], Value: v.Any()})
+		}
+	}
+	for _, p := range r.Properties {
+		t = append(t, protocol.Field{Key: p.Name, Value: p.Value.Any()})
+	}
+	if r.Action != "" {
+		t = append(t, protocol.Field{Key: argAction, Value: r.Action})
+	}
+	return t
+}
+
+// RuleOf reads the arguments of a binding with that key. Without x-rule-filter the rule is a correlation, if it asks for anything, or
+// true. Errors: what is wrong with an argument, *Error among them.
+func RuleOf(key string, args protocol.Table) (Rule, error) {
+	r := Rule{Name: key}
+	kind := ""
+	for _, f := range args {
+		if err := r.argument(f, &kind); err != nil {
+			return r, err
+		}
+	}
+	asks := r.asks()
+	switch at := slices.Index(filterKinds[:], kind); {
+	case kind == "" && asks:
+		r.Filter = Correlation
+	case kind == "" && r.SQL != "":
+		r.Filter = SQL
+	case kind == "":
+	case at < 0:
+		return r, fmt.Errorf("%s is %q, not one of %s", argFilter, kind, strings.Join(filterKinds[:], ", "))
+	default:
+		r.Filter = FilterKind(at)
+	}
+	return r, r.Validate()
+}
+
+// Check says what is wrong with a binding from an exchange of rules.
+func Check(key string, args protocol.Table) error {
+	r, err := RuleOf(key, args)
+	if err == nil && r.Action != "" {
+		return ErrAction
+	}
+	return err
+}
+
+func (r *Rule) asks() bool {
+	return len(r.Properties) > 0 || slices.ContainsFunc(r.System[:], func(v Value) bool { return v.Kind != Absent })
+}
+
+// argument takes one argument; what begins with x- and is not of rules is left to others.
+func (r *Rule) argument(f protocol.Field, kind *string) error {
+	text, isText := f.Value.(string)
+	if at := slices.Index(systemArguments[:], f.Key); at >= 0 {
+		if !isText {
+			return fmt.Errorf("%s is not a text", f.Key)
+		}
+		r.System[at] = TextOf(text)
+		return nil
+	}
+	switch f.Key {
+	case argFilter, argSQL, argAction:
+		if !isText {
+			return fmt.Errorf("%s is not a text", f.Key)
+		}
+		*map[string]*string{argFilter: kind, argSQL: &r.SQL, argAction: &r.Action}[f.Key] = text
+	case argParameters:
+		given, ok := f.Value.(protocol.Table)
+		if !ok {
+			return fmt.Errorf("%s is not a table", f.Key)
+		}
+		for _, p := range given {
+			r.Parameters = append(r.Parameters, Parameter{p.Key, Of(p.Value)})
+		}
+	default:
+		if !strings.HasPrefix(f.Key, "x-") {
+			r.Properties = append(r.Properties, Property{f.Key, Of(f.Value)})
+		}
+	}
+	return nil
+}
+
+// Validate checks a rule. Errors: what is wrong, *Error in the chain.
+func (r *Rule) Validate() error {
+	switch {
+	case len(r.Properties) > MaxProperties || len(r.Parameters) > MaxProperties:
+		return fmt.Errorf("a rule has more than %d properties or parameters", MaxProperties)
+	case r.Filter == Correlation && !r.asks():
+		return fmt.Errorf("a correlation filter asks for nothing")
+	case r.Filter != Correlation && r.asks():
+		return fmt.Errorf("only a correlation filter asks for properties, not %q", r.Filter)
+	case r.Filter != SQL && r.SQL != "":
+		return fmt.Errorf("only an sql filter has an expression, not %q", r.Filter)
+	}
+	for _, p := range r.Properties {
+		switch {
+		case p.Value.Kind == Absent || p.Value.Kind == Null || p.Value.Kind == Other:
+			return fmt.Errorf("property %q of a correlation filter has no value that could be compared", p.Name)
+		case p.Name == "" || strings.HasPrefix(p.Name, "x-"):
+			return fmt.Errorf("a correlation filter cannot ask for property %q", p.Name)
+		}
+	}
+	if r.Filter == SQL {
+		if _, err := Parse(r.SQL, r.Parameters); err != nil {
+			return fmt.Errorf("SQL filter: %w", err)
+		}
+	}
+	if r.Action != "" {
+		if _, err := ParseAction(r.Action, r.Parameters); err != nil {
+			return fmt.Errorf("SQL action: %w", err)
+		}
+	}
+	return nil
+}
+
+// Same tells whether two rules are the same, name and all.
+func (r *Rule) Same(other *Rule) bool {
+	return r.Name == other.Name && r.Filter == other.Filter && r.SQL == other.SQL && r.Action == other.Action && r.System == other.System &&
+		slices.Equal(r.Parameters, other.Parameters) && slices.Equal(r.Properties, other.Properties)
+}
+
+// Condition is an argument of a correlation filter: a field of the message, or an application property, has to have the value of an argument.
+type Condition struct {
+	System bool
+	Field  Field
+	Name   string
+	Value  any // of a field table
+}
+
+// Conditions are those of a binding with these arguments.
+func Conditions(args protocol.Table) (all []Condition) {
+	for _, f := range args {
+		if at := slices.Index(systemArguments[:], f.Key); at >= 0 {
+			all = append(all, Condition{System: true, Field: Field(at), Value: f.Value})
+		} else if !strings.HasPrefix(f.Key, "x-") {
+			all = append(all, Condition{Name: f.Key, Value: f.Value})
+		}
+	}
+	return all
+}

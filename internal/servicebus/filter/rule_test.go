@@ -1,0 +1,59 @@
+package filter
+
+import (
+	"strings"
+	"testing"
+
+	"candlemark/protocol"
+)
+
+func TestRuleArguments(t *testing.T) {
+	label := Rule{Name: "c", Filter: Correlation, Properties: []Property{{"color", TextOf("red")}, {"n", Value{Kind: Int, Int: 5}}}}
+	label.System[Label], label.System[MessageID] = TextOf("order"), TextOf("m")
+	for _, r := range []Rule{
+		{Name: DefaultRule},
+		{Name: "none", Filter: False},
+		{Name: "sql", Filter: SQL, SQL: "a = @x", Parameters: []Parameter{{"@x", Value{Kind: Float, Float: 1.5}}}, Action: "SET a = 2"},
+		label,
+	} {
+		back, err := RuleOf(r.Name, r.Arguments())
+		if err != nil || !back.Same(&r) {
+			t.Errorf("%+v: %+v, %v", r, back, err)
+		}
+	}
+	if got := len(Conditions(label.Arguments())); got != 4 {
+		t.Errorf("%d conditions", got)
+	}
+}
+
+// What RabbitMQ's clients bind need not name the kind.
+func TestRuleOf(t *testing.T) {
+	for want, args := range map[FilterKind]protocol.Table{
+		True: nil, Correlation: {{Key: "color", Value: "red"}}, SQL: {{Key: argSQL, Value: "a = 1"}}, False: {{Key: argFilter, Value: "false"}},
+	} {
+		if r, err := RuleOf("r", args); err != nil || r.Filter != want {
+			t.Errorf("%v: %+v, %v", args, r, err)
+		}
+	}
+	many := protocol.Table{}
+	for i := range MaxProperties + 1 {
+		many = append(many, protocol.Field{Key: strings.Repeat("k", i+1), Value: "v"})
+	}
+	for name, args := range map[string]protocol.Table{
+		"not one of":         {{Key: argFilter, Value: "maybe"}},
+		"not a text":         {{Key: argSQL, Value: int32(1)}},
+		"not a table":        {{Key: argParameters, Value: "x"}},
+		"asks for nothing":   {{Key: argFilter, Value: "correlation"}},
+		"only a correlation": {{Key: argFilter, Value: "true"}, {Key: "a", Value: "b"}},
+		"only an sql":        {{Key: argFilter, Value: "true"}, {Key: argSQL, Value: "1=1"}},
+		"at character 4":     {{Key: argSQL, Value: "a == 1"}},
+		"SQL action":         {{Key: argAction, Value: "a = 1"}},
+		"has no value":       {{Key: "a", Value: nil}},
+		"more than 64":       many,
+		"x-rule-label":       {{Key: "x-rule-label", Value: int32(1)}},
+	} {
+		if _, err := RuleOf("r", args); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package sas
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Keys are the two keys of a user whose clients come with tokens of Azure Service Bus. Either is as good as the other, so that one
+// can be replaced while clients use the other.
+type Keys struct {
+	Primary   string `json:"primary"`
+	Secondary string `json:"secondary"`
+}
+
+// maxAccessKey is how many bytes a key has at most.
+const maxAccessKey = 256
+
+// NewKeys makes two at random.
+func NewKeys() Keys { return Keys{NewKey(), NewKey()} }
+
+// NewKey makes one at random: 32 bytes in base64.
+func NewKey() string {
+	var key [32]byte
+	_, _ = rand.Read(key[:]) // never fails
+	return base64.StdEncoding.EncodeToString(key[:])
+}
+
+// Validate says what is wrong with a pair: one of them is missing, or too long.
+func (k Keys) Validate() error {
+	switch {
+	case len(k.Primary) > maxAccessKey || len(k.Secondary) > maxAccessKey:
+		return fmt.Errorf("an access key has more than %d bytes", maxAccessKey)
+	case (k.Primary == "") != (k.Secondary == ""):
+		return errors.New("access keys come in pairs, primary and secondary")
+	}
+	return nil
+}
+
+// Right is something that an access key allows.
+type Right string
+
+// The rights.
+const (
+	Listen Right = "listen"
+	Send   Right = "send"
+	Manage Right = "manage" // and the others
+)
+
+// everything is the expression that matches all names.
+const everything = ".*"
+
+// Permissions are expressions of the permissions that rights imply, "" for none. Error: one is not known, or there is none.
+func Permissions(rights []Right) (configure, write, read string, err error) {
+	for _, right := range rights {
+		if !slices.Contains([]Right{Listen, Send, Manage}, right) {
+			return "", "", "", fmt.Errorf("%q is no right: it is listen, send or manage", right)
+		}
+		if right == Manage {
+			configure = everything
+		}
+		if right != Send {
+			read = everything
+		}
+		if right != Listen {
+			write = everything
+		}
+	}
+	if len(rights) == 0 {
+		return "", "", "", errors.New("an access key needs a right: listen, send or manage")
+	}
+	return configure, write, read, nil
+}
+
+// RightsOf are the rights that permissions with these expressions come from.
+func RightsOf(configure, write, read string) []Right {
+	rights := []Right{}
+	for _, one := range [...]struct {
+		right Right
+		by    string
+	}{{Manage, configure}, {Send, write}, {Listen, read}} {
+		if one.by == everything {
+			rights = append(rights, one.right)
+		}
+	}
+	return rights
+}

@@ -1,0 +1,124 @@
+package sas
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Scheme is the word that a token begins with.
+const Scheme = "SharedAccessSignature"
+
+// MaxToken is how many bytes a token has at most.
+const MaxToken = 8 << 10
+
+// Errors of Parse and Verify.
+var (
+	ErrMalformed = errors.New("the token is no shared access signature")
+	ErrExpired   = errors.New("the token has expired")
+	ErrSignature = errors.New("the signature of the token is of another key")
+)
+
+// Token is a shared access signature that was not verified yet.
+type Token struct {
+	KeyName string
+	Expires time.Time
+	path    string // of the resource, in lower case, without slashes at its ends
+
+	signed    string
+	signature []byte
+}
+
+// Parse reads a token. Error: ErrMalformed in the chain. What is wrong is told without the token.
+func Parse(text string) (t Token, err error) {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(text), Scheme)
+	if !ok || len(text) > MaxToken || rest == "" || rest[0] != ' ' {
+		return t, ErrMalformed
+	}
+	fields := map[string]string{}
+	for pair := range strings.SplitSeq(strings.TrimSpace(rest), "&") {
+		key, value, _ := strings.Cut(pair, "=")
+		key = strings.ToLower(key)
+		if _, twice := fields[key]; twice {
+			return t, fmt.Errorf("%w: %.20q comes twice", ErrMalformed, key)
+		}
+		fields[key] = value
+	}
+	for _, key := range [...]string{"sr", "sig", "se", "skn"} {
+		if fields[key] == "" {
+			return t, fmt.Errorf("%w: %s is missing", ErrMalformed, key)
+		}
+	}
+	seconds, err := strconv.ParseInt(fields["se"], 10, 64)
+	if err != nil || seconds < 0 || seconds > 1<<40 {
+		return t, fmt.Errorf("%w: se is no time", ErrMalformed)
+	}
+	signature, errSignature := unescape(fields["sig"])
+	name, errName := unescape(fields["skn"])
+	resource, errResource := unescape(fields["sr"])
+	if err := errors.Join(errSignature, errName, errResource); err != nil {
+		return t, ErrMalformed
+	}
+	t = Token{KeyName: name, Expires: time.Unix(seconds, 0), signed: fields["sr"] + "\n" + fields["se"], path: Path(resource)}
+	if t.signature, err = base64.StdEncoding.DecodeString(signature); err != nil {
+		return t, fmt.Errorf("%w: sig is not base64", ErrMalformed)
+	}
+	return t, nil
+}
+
+// unescape leaves + as it is: clients escape it.
+func unescape(s string) (string, error) { return url.PathUnescape(s) }
+
+// Verify checks a token: it has not expired, and is signed with one of the keys, of which empty ones do not count. Errors: ErrExpired,
+// ErrSignature. It takes as long whichever key it is.
+func (t *Token) Verify(now time.Time, keys ...string) error {
+	fits := 0
+	for _, key := range keys {
+		if key != "" {
+			fits |= subtle.ConstantTimeCompare(sign(t.signed, key), t.signature)
+		}
+	}
+	switch {
+	case fits == 0:
+		return ErrSignature
+	case !now.Before(t.Expires):
+		return ErrExpired
+	}
+	return nil
+}
+
+func sign(text, key string) []byte {
+	h := hmac.New(sha256.New, []byte(key))
+	_, _ = h.Write([]byte(text)) // never fails
+	return h.Sum(nil)
+}
+
+// Covers tells whether a token is for an entity, or for all of them: its resource is that of the entity or of what this is in. The entity is
+// a path or an address such as sb://host/queue/$management; hosts do not count.
+func (t *Token) Covers(entity string) bool {
+	of := Path(entity)
+	return t.path == "" || of == t.path || strings.HasPrefix(of, t.path+"/")
+}
+
+// Path is the path of an address, in lower case and without slashes at its ends; of a path it is that itself.
+func Path(address string) string {
+	if _, rest, found := strings.Cut(address, "://"); found {
+		_, address, _ = strings.Cut(rest, "/")
+	}
+	address, _, _ = strings.Cut(address, "?")
+	return strings.ToLower(strings.Trim(address, "/"))
+}
+
+// New makes a token that is good until expires.
+func New(resource, keyName, key string, expires time.Time) string {
+	escaped, until := url.QueryEscape(resource), strconv.FormatInt(expires.Unix(), 10)
+	signature := base64.StdEncoding.EncodeToString(sign(escaped+"\n"+until, key))
+	return Scheme + " sr=" + escaped + "&sig=" + url.QueryEscape(signature) + "&se=" + until + "&skn=" + url.QueryEscape(keyName)
+}

@@ -1,0 +1,109 @@
+package topology
+
+import (
+	"candlemark/internal/servicebus/filter"
+	"candlemark/internal/servicebus/view"
+	"candlemark/internal/topology/exact"
+	"candlemark/protocol"
+)
+
+// rules matches messages with the rules of subscriptions (SBR-1): correlation filters are found as the conditions of headers exchanges are,
+// fields of the message having names that no header has; SQL filters are evaluated one by one.
+type rules struct {
+	correlated headers
+	sql        tree[*sqlRule] // by the binding's id
+}
+
+type sqlRule struct {
+	*filter.Expression
+	target Target
+}
+
+// with ignores a rule that ValidateBinding would refuse.
+func (m *rules) with(b *bound) matcher {
+	c := *m
+	rule, err := filter.RuleOf(b.RoutingKey, b.Arguments)
+	switch {
+	case err != nil || rule.Filter == filter.False:
+	case rule.Filter == filter.SQL:
+		e, _ := filter.Parse(rule.SQL, rule.Parameters) // was parsed
+		c.sql = m.sql.with(b.id, &sqlRule{e, b.target})
+	default:
+		c.correlated.add(ruleConditions(b.Arguments), b)
+	}
+	return &c
+}
+
+func (m *rules) without(b *bound) matcher {
+	c := *m
+	if rule, err := filter.RuleOf(b.RoutingKey, b.Arguments); err == nil && rule.Filter == filter.SQL {
+		c.sql, _ = m.sql.without(b.id)
+	} else if err == nil && rule.Filter != filter.False {
+		c.correlated.remove(ruleConditions(b.Arguments), b)
+	}
+	return &c
+}
+
+func (m *rules) match(r *Router) {
+	r.collect(&m.correlated.always)
+	if m.correlated.conditions.len() == 0 && m.sql.len() == 0 {
+		return
+	}
+	of := &r.ruled
+	if !of.loaded {
+		of.load(r)
+	}
+	if m.correlated.conditions.len() > 0 {
+		r.collectBy(&m.correlated, &of.headers)
+	}
+	for rule := range m.sql.under("") {
+		yes, steps := rule.Match(&of.message)
+		if !r.spend(1 + steps) {
+			return
+		}
+		if yes {
+			r.add(rule.target)
+		}
+	}
+}
+
+// ruled is the message in hand as rules look at it.
+type ruled struct {
+	loaded  bool
+	headers fields
+	message view.Message
+	table   protocol.Table
+}
+
+func (of *ruled) load(r *Router) {
+	of.loaded, r.varies = true, true
+	var system [filter.Fields]filter.Value
+	if r.Properties != nil {
+		p, original := r.Properties()
+		system = view.Of(&p, original)
+	}
+	headers := r.table()
+	r.spend(len(headers))
+	of.message.Load(system, headers)
+	of.table = append(of.table[:0], headers...)
+	for f, v := range system {
+		if v.Kind != filter.Absent {
+			of.table = append(of.table, protocol.Field{Key: systemName(filter.Field(f)), Value: v.Text})
+		}
+	}
+	of.headers.load(of.table)
+	clear(of.table)
+}
+
+// systemName is under which a field of the message is found: no header has such a name.
+func systemName(f filter.Field) string { return "\x00" + f.String() }
+
+func ruleConditions(args protocol.Table) (list []condition) {
+	for _, c := range filter.Conditions(args) {
+		if c.System {
+			c.Name = systemName(c.Field)
+		}
+		list = append(list, condition{c.Name, string(exact.Value(nil, c.Value))})
+	}
+	return list
+}
