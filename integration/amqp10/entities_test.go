@@ -58,6 +58,9 @@ func TestEntity(t *testing.T) {
 		if n, _ := m.Annotations["x-opt-sequence-number"].(int64); n == 0 || at.Before(sent.Truncate(time.Millisecond)) || until.Sub(at).Round(time.Second) != time.Minute {
 			t.Errorf("%v", m.Annotations)
 		}
+		if id, _ := m.Properties.MessageID.(string); len(id) != 32 {
+			t.Errorf("it was sent without an id and has %q", id)
+		}
 		if m.Annotations["x-opt-partition-key"] != "p" || m.Annotations["x-exchange"] != nil || m.ApplicationProperties["n"] != uint32(7) {
 			t.Errorf("%v, %v", m.Annotations, m.ApplicationProperties)
 		}
