@@ -40,8 +40,7 @@ func TestEntity(t *testing.T) {
 		entity(b)
 		ctx := context.Background()
 		s, r := c.sender("q", nil), c.receiver("q", second(1))
-		ttl := time.Hour
-		sent := time.Now()
+		ttl, sent := time.Hour, time.Now()
 		state := c.send(s, &amqp.Message{
 			Header: &amqp.MessageHeader{TTL: ttl}, Data: [][]byte{[]byte("m")}, ApplicationProperties: map[string]any{"n": uint32(7)},
 			Annotations: amqp.Annotations{"x-opt-partition-key": "p", "x-opt-sequence-number": nil},
