@@ -90,3 +90,40 @@ func TestAMQP10_TLS(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The page of a connection of AMQP 1.0 has the links of its sessions.
+func TestPageOfLinks(t *testing.T) {
+	t.Parallel()
+	br, b := newBrowser(t), start(t)
+	b.request("PUT", "/api/queues/%2F/q", `{"durable":true}`, http.StatusCreated)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*patience)
+	defer cancel()
+	conn, err := amqp.Dial(ctx, "amqp://guest:guest@"+b.amqp, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	session, err := conn.NewSession(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := session.NewSender(ctx, "/queues/q", &amqp.SenderOptions{Name: "<b>from</b>"})
+	if err != nil || s.Send(ctx, amqp.NewMessage([]byte("x")), nil) != nil {
+		t.Fatal(err)
+	}
+	r, err := session.NewReceiver(ctx, "/queues/q", &amqp.ReceiverOptions{Name: "to", Credit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Receive(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	w := br.open(b, "#/connections?cols=name,protocol", desktop).asGuest()
+	w.sees("AMQP 1-0")
+	_ = eval[bool](w, "(document.querySelector('.items a.name').click(), true)")
+	for _, row := range []string{"0|0|<b>from</b>|sends|/queues/q|169|1|0", "0|1|to|receives|/queues/q|9|1|1"} {
+		w.until("[...document.querySelectorAll('tbody tr')].some((r) => [...r.children].map((c) => c.textContent).join('|') === " + quoted(row) + ")")
+	}
+	w.shoot("links")
+	w.onlyText()
+}

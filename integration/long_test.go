@@ -26,6 +26,7 @@ const (
 // broker is killed and started again, and all come, in order, none redelivered.
 // How long each part took is logged.
 func TestLongQueue(t *testing.T) {
+	besideOthers(t, "long")
 	dir := filepath.Join(t.TempDir(), "data")
 	flags := []string{"--memory-high-watermark", longLimit}
 	b := startIn(t, dir, flags...)

@@ -47,7 +47,17 @@ type tests struct{ *testing.M }
 
 // testsAtOnce is how many run at a time: they mostly wait for brokers and clients, which are other
 // processes.
-const testsAtOnce = "4"
+const testsAtOnce = "6"
+
+// besideOthers has a test run beside others, unless somebody measures with it by giving a flag: then it has the machine for itself.
+func besideOthers(t *testing.T, name string) {
+	t.Helper()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })
+	if !given {
+		t.Parallel()
+	}
+}
 
 // Run runs them and returns the exit code.
 func (t tests) Run() int {

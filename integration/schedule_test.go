@@ -21,6 +21,7 @@ var manyScheduled = flag.Int("scheduled", 20_000, "how many messages TestDLY14_M
 // all of them, with their times, when it is back; they can be counted, listed, moved and
 // cancelled. How long that took is logged.
 func TestDLY14_ManyScheduled(t *testing.T) {
+	besideOthers(t, "scheduled")
 	dir := filepath.Join(t.TempDir(), "data")
 	b := startIn(t, dir)
 	began := time.Now()

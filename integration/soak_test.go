@@ -185,21 +185,17 @@ func (b *broker) besiege(end time.Time, names ...string) {
 
 // All attacks at once, again and again.
 func TestSoakUnderAttack(t *testing.T) {
+	besideOthers(t, "soak")
 	besieged(t).besiege(time.Now().Add(*soakFor), slices.Sorted(maps.Keys(attacks))...)
 }
 
 // Each attack on a broker of its own. Where each is made but once, others go on beside it; -each shows how late it
 // makes the bystander's messages, and wants the machine for itself.
 func TestEachAttack(t *testing.T) {
-	beside := func(t *testing.T) {
-		if *eachFor == 0 {
-			t.Parallel()
-		}
-	}
-	beside(t)
+	besideOthers(t, "each")
 	for _, name := range slices.Sorted(maps.Keys(attacks)) {
 		t.Run(name, func(t *testing.T) {
-			beside(t)
+			besideOthers(t, "each")
 			besieged(t).besiege(time.Now().Add(*eachFor), name)
 		})
 	}

@@ -137,7 +137,7 @@ func connection10Props(n *Node, conn net.Conn, read []byte) *actor.Props {
 	newSession := func(s connection10.SessionSpec) *actor.Props { return sessionProps(n, s) }
 	cfg := connection10.Config{
 		Conn: conn, Read: read, Authenticator: n.cfg.Authenticator, Permissions: n.cfg.Permissions, VHost: n.VHost,
-		NewSession: newSession, Clock: n.clock, Log: n.cfg.Log, Events: n.events, Container: n.cfg.Name, ProductVersion: n.cfg.ProductVersion,
+		NewSession: newSession, Carry: n.dispatcher.Carry, Clock: n.clock, Log: n.cfg.Log, Events: n.events, Container: n.cfg.Name, ProductVersion: n.cfg.ProductVersion,
 		HandshakeTimeout: n.cfg.Handshake, SendTimeout: n.cfg.SendTimeout, Valve: n.monitor.Valve(), Intake: n.monitor.Intake(), InFlightLimit: n.monitor.InFlight(),
 		Quota: n.quota, SessionMax: n.cfg.Limits.Channels, FrameMax: n.cfg.Limits.Frame, Silence: n.cfg.Limits.Heartbeat, NoSilence: n.cfg.Limits.NoHeartbeat,
 	}

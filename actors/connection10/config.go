@@ -30,6 +30,7 @@ type Config struct {
 	VHost         func(name string) (*topology.VHost, bool) // false: there is none
 	DefaultVHost  string                                    // of clients that name none; "/"
 	NewSession    func(SessionSpec) *actor.Props
+	Carry         func(post func()) // as connections of 0-9-1 have it; nil only calls post
 	Clock         *clock.Clock
 	Log           zerolog.Logger
 	Events        *events.Hub // told of the connection and its sessions; nil for nobody
@@ -77,6 +78,9 @@ type Begin struct {
 }
 
 func (cfg *Config) setDefaults() {
+	if cfg.Carry == nil {
+		cfg.Carry = func(post func()) { post() }
+	}
 	cfg.DefaultVHost = cmp.Or(cfg.DefaultVHost, "/")
 	cfg.Container = cmp.Or(cfg.Container, "candlemark")
 	cfg.HandshakeTimeout = cmp.Or(cfg.HandshakeTimeout, 10*time.Second)

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -241,7 +242,7 @@ func TestAlarms_Release(t *testing.T) {
 	})
 }
 
-// During an alarm queues hold half as much of contents in memory as without one.
+// During an alarm queues hold half as much of contents in memory as without one, and the HTTP API tells how much they have paged out.
 func TestAlarms_QueuesPageOut(t *testing.T) {
 	metered(t, func(b *testkit.Bubble, m *meter) {
 		m.set(1, 1000)
@@ -260,5 +261,11 @@ func TestAlarms_QueuesPageOut(t *testing.T) {
 		if n := b.Describe("q").PagedBytes; n < 1_000_000 {
 			t.Errorf("%d bytes are paged out during the alarm", n)
 		}
+		paged := b.Describe("q").Paged
+		if paged < 10 || paged > 30 {
+			t.Errorf("%d messages are paged out", paged)
+		}
+		bubbleWeb(b).want(200, fmt.Sprintf(`{"message_bytes_paged_out":%d,"message_bytes_ram":%d,"messages_paged_out":%d,"messages_ram":%d}`, paged*100_000, (30-paged)*100_000, paged, 30-paged),
+			"GET", "/api/queues/%2F/q?columns=messages_paged_out,message_bytes_paged_out,messages_ram,message_bytes_ram", "")
 	})
 }

@@ -95,6 +95,10 @@ func TestAccessors(t *testing.T) {
 	if at, by := l.LastUse(); at != 8 || by != Got {
 		t.Errorf("last use %d, %v", at, by)
 	}
+	l.Renew(8, Declared) // of two in one ms the later one is told
+	if at, by := l.LastUse(); at != 8 || by != Declared {
+		t.Errorf("last use %d, %v", at, by)
+	}
 	l.Release(9, Left)
 	defer func() {
 		if recover() == nil {

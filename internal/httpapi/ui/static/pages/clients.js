@@ -34,8 +34,21 @@ const consumerColumns = [
   ['Exclusive', (c) => words(c.exclusive)], ['Prefetch', (c) => format.number(c.prefetch_count)], ['Active', (c) => words(c.active)],
 ];
 
+/** linkColumns are those of links of AMQP 1.0, in either direction. */
+const linkColumns = [
+  ['Session', (l) => format.number(l.session)], ['Handle', (l) => format.number(l.handle)], ['Link', (l) => el('span', { class: 'name' }, l.link_name)], ['Client', (l) => l.role],
+  ['Address', (l) => el('span', { class: 'name' }, l.address || 'in each message')], ['Credit', (l) => format.number(l.credit)], ['Delivery count', (l) => format.number(l.delivery_count)],
+  ['Unsettled', (l) => format.number(l.unsettled)],
+];
+const linksOf = (sessions) => sessions.flatMap((s) => [
+  ...s.incoming_links.map((l) => ({ ...l, session: s.channel_number, role: 'sends', address: l.target_address, unsettled: l.unconfirmed_messages })),
+  ...s.outgoing_links.map((l) => ({ ...l, session: s.channel_number, role: 'receives', address: l.source_address, unsettled: l.unsettled_messages })),
+]);
+
 function connection(main, context, [name]) {
   const facts = new Facts(), properties = new Facts(), channels = new Rows('Channels', channelColumns, 'No channel is open.');
+  const links = new Rows('Links', linkColumns, 'No link is attached.');
+  links.element.hidden = true;
   const at = path('api/connections', name);
   let close = null;
   const w = watch(main, context, name, ['connections', 'Connections'], async (signal) => {
@@ -48,8 +61,10 @@ function connection(main, context, [name]) {
       [['capabilities', Object.entries(c.client_properties.capabilities ?? {}).filter(([, is]) => is === true).map(([key]) => key).join(', ')]]));
     if (!close && (context.may() || c.user === context.user.name)) w.tools.append(close = button('Close connection…', () => ask(c), true));
     channels.show(await get(`${at}/channels`, { signal }));
+    links.element.hidden = c.protocol !== 'AMQP 1-0';
+    if (!links.element.hidden) links.show(linksOf(await get(`${at}/sessions`, { signal })));
   });
-  w.body.append(facts.element, channels.element, el('h2', null, 'Client properties'), properties.element);
+  w.body.append(facts.element, channels.element, links.element, el('h2', null, 'Client properties'), properties.element);
   const ask = (c) => dialog('Close this connection?', [
     el('p', null, `${name} of ${c.user}, with ${format.plural(c.channels, 'channel')}. What is unacked goes back to its queues.`),
     el('label', null, 'Reason, which the client is told', el('input', { name: 'reason', autocomplete: 'off', pattern: '[ -~]*', title: 'ASCII only', maxlength: 200 })),
