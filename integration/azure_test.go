@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"testing"
 	"time"
 
@@ -168,4 +169,17 @@ func TestAzureClient_Links(t *testing.T) {
 	if _, err := a.receiver("none", nil).ReceiveMessages(a.ctx, 1, nil); !errors.As(err, &refused) || refused.Code != azservicebus.CodeNotFound {
 		t.Errorf("%v", err)
 	}
+}
+
+// Azure's client for JavaScript, likewise.
+func TestAzureClient_JavaScript(t *testing.T) {
+	t.Parallel()
+	f := foreign{name: "@azure/service-bus", where: npm, probe: []string{"node", "-e", "require('@azure/service-bus')"}, run: []string{"node"}}
+	f.want(t)
+	b := start(t, "--servicebus-config", shop, "--servicebus-emulator")
+	_, port, err := net.SplitHostPort(b.amqp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.do(t, "node/servicebus.js", port)
 }

@@ -40,8 +40,7 @@ func TestEntity(t *testing.T) {
 		entity(b)
 		ctx := context.Background()
 		s, r := c.sender("q", nil), c.receiver("q", second(1))
-		ttl := time.Hour
-		sent := time.Now()
+		ttl, sent := time.Hour, time.Now()
 		state := c.send(s, &amqp.Message{
 			Header: &amqp.MessageHeader{TTL: ttl}, Data: [][]byte{[]byte("m")}, ApplicationProperties: map[string]any{"n": uint32(7)},
 			Annotations: amqp.Annotations{"x-opt-partition-key": "p", "x-opt-sequence-number": nil},
@@ -57,6 +56,9 @@ func TestEntity(t *testing.T) {
 		until, _ := m.Annotations["x-opt-locked-until"].(time.Time)
 		if n, _ := m.Annotations["x-opt-sequence-number"].(int64); n == 0 || at.Before(sent.Truncate(time.Millisecond)) || until.Sub(at).Round(time.Second) != time.Minute {
 			t.Errorf("%v", m.Annotations)
+		}
+		if id, _ := m.Properties.MessageID.(string); len(id) != 32 {
+			t.Errorf("it was sent without an id and has %q", id)
 		}
 		if m.Annotations["x-opt-partition-key"] != "p" || m.Annotations["x-exchange"] != nil || m.ApplicationProperties["n"] != uint32(7) {
 			t.Errorf("%v, %v", m.Annotations, m.ApplicationProperties)

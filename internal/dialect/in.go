@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"strconv"
 
 	"candlemark/protocol"
@@ -28,7 +30,7 @@ type Content struct {
 // scheduled is the annotation by which clients of Azure Service Bus schedule a message, and deliverAt the header that does it here.
 const scheduled, deliverAt = "x-opt-scheduled-enqueue-time", "x-deliver-at"
 
-// ReadEntity is Read for a message to an entity of Azure Service Bus: it is durable, and may name the moment at which it is to be delivered.
+// ReadEntity is Read for a message to an entity of Azure Service Bus: it is durable, gets a message-id if it has none, and may name the moment at which it is to be delivered.
 func ReadEntity(encoded []byte) (c Content, err error) { return read(encoded, true) }
 
 // Read translates a message, all of its sections. Errors: *amqp10.Error for what is no message, or one whose properties are
@@ -39,6 +41,11 @@ func read(encoded []byte, entity bool) (c Content, err error) {
 	s, err := amqp10.ScanSections(encoded)
 	if err != nil {
 		return c, err
+	}
+	if entity {
+		if encoded, err = identified(encoded, &s); err != nil {
+			return c, err
+		}
 	}
 	p, body, err := convert.To091(&s)
 	if err != nil {
@@ -79,4 +86,23 @@ func read(encoded []byte, entity bool) (c Content, err error) {
 	}
 	c.Headers = scan.Headers
 	return c, nil
+}
+
+// identified is a message that has a message-id, without which clients cannot settle it: its own, or one at random. s become its sections.
+func identified(encoded []byte, s *amqp10.Sections) ([]byte, error) {
+	var p amqp10.Properties
+	if err := s.Properties(&p); err != nil || p.MessageID != nil {
+		return encoded, err
+	}
+	var id [16]byte
+	_, _ = rand.Read(id[:]) // never fails
+	p.MessageID = amqp10.AppendString(nil, hex.EncodeToString(id[:]))
+	with := amqp10.AppendComposite(encoded[:s.BareStart:s.BareStart], &p)
+	if s.ApplicationProperties != nil {
+		with = amqp10.AppendSection(with, amqp10.SectionApplicationProperties, s.ApplicationProperties)
+	}
+	with = append(append(with, s.Body()...), encoded[s.BareEnd:]...)
+	var err error
+	*s, err = amqp10.ScanSections(with)
+	return with, err
 }

@@ -1,0 +1,43 @@
+// npm's @azure/service-bus: send a batch, peek, receive with locks, renew, abandon, complete, dead-letter, receive and delete.
+const assert = require('node:assert');
+const { ServiceBusClient } = require('@azure/service-bus');
+
+const queue = 'failures';
+const patience = { maxWaitTimeInMs: 20000 };
+
+async function main() {
+  const client = new ServiceBusClient(
+    `Endpoint=sb://127.0.0.1:${process.argv[2]};SharedAccessKeyName=any;SharedAccessKey=SAS_KEY_VALUE;UseDevelopmentEmulator=true;`,
+  );
+  await client.createSender(queue).sendMessages([{ body: 'one', applicationProperties: { n: 1 } }, { body: 'two' }]);
+  const receiver = client.createReceiver(queue);
+  assert.deepStrictEqual((await receiver.peekMessages(10)).map((m) => m.body), ['one', 'two']);
+  const [one] = await receiver.receiveMessages(1, patience);
+  assert.strictEqual(one.body, 'one');
+  assert.ok(one.lockedUntilUtc > new Date() && one.enqueuedTimeUtc && one.sequenceNumber && one.messageId);
+  assert.ok(await receiver.renewMessageLock(one) >= one.enqueuedTimeUtc);
+  await receiver.abandonMessage(one, { again: true });
+  const [again] = await receiver.receiveMessages(1, patience);
+  assert.strictEqual(again.body, 'one');
+  assert.strictEqual(again.deliveryCount, 1);
+  assert.deepStrictEqual(again.applicationProperties, { n: 1, again: true });
+  await receiver.completeMessage(again);
+  const [two] = await receiver.receiveMessages(1, patience);
+  assert.strictEqual(two.body, 'two');
+  await receiver.deadLetterMessage(two, { deadLetterReason: 'bad', deadLetterErrorDescription: 'why' });
+  const dead = client.createReceiver(queue, { subQueueType: 'deadLetter', receiveMode: 'receiveAndDelete' });
+  const [last] = await dead.receiveMessages(1, patience);
+  assert.deepStrictEqual([last.body, last.deadLetterReason, last.deadLetterErrorDescription, last.deadLetterSource], ['two', 'bad', 'why', queue]);
+  await assert.rejects(client.createReceiver('none').receiveMessages(1, patience), { code: 'ServiceCommunicationProblem' });
+  await client.close();
+}
+
+setTimeout(() => {
+  console.error('it takes too long');
+  process.exit(1);
+}, 60000).unref();
+
+main().catch((e) => {
+  console.error(e);
+  process.exit(1);
+});
