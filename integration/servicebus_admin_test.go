@@ -41,7 +41,11 @@ func administrator(b *broker, name, key string) *admin.Client {
 
 func (b *broker) put(path, body string) {
 	b.Helper()
-	r, err := http.NewRequest(http.MethodPut, "http://"+b.http+path, strings.NewReader(body))
+	method := http.MethodPut
+	if path == "/api/definitions" {
+		method = http.MethodPost
+	}
+	r, err := http.NewRequest(method, "http://"+b.http+path, strings.NewReader(body))
 	if err != nil {
 		b.Fatal(err)
 	}

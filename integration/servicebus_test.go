@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -105,7 +106,7 @@ func TestServiceBusConfig(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for path, want := range map[string]string{"events/Subscriptions/all": "2", "events/subscriptions/ALL": "2", "orders": "1"} {
+		for path, want := range map[string]string{"events/Subscriptions/all": "2", "events/subscriptions/ALL": "2", "orders": "1", "events/Subscriptions/red": "0"} {
 			eventually(t, path, func() bool {
 				_, got := b.atom("GET", path, "", false)
 				return element(got, "ActiveMessageCount") == want
@@ -115,8 +116,8 @@ func TestServiceBusConfig(t *testing.T) {
 	write(strings.Replace(string(text), `"MaxDeliveryCount": 3`, `"MaxDeliveryCount": 7`, 1))
 	b := startIn(t, data, flags...)
 	_, got := b.atom("GET", "orders", "", false)
-	if element(got, "MaxDeliveryCount") != "7" || element(got, "ActiveMessageCount") != "1" || element(got, "CreatedAt") != created {
-		t.Error(got)
+	if seen := [3]string{element(got, "MaxDeliveryCount"), element(got, "ActiveMessageCount"), element(got, "CreatedAt")}; seen != [3]string{"7", "1", created} {
+		t.Errorf("%q, created %s", seen, created)
 	}
 	_, got = b.atom("GET", "events/Subscriptions/red/Rules", "", false)
 	if n := strings.Count(got, "<entry"); n != 2 || !strings.Contains(got, `i:type="CorrelationFilter"`) || !strings.Contains(got, "<SqlExpression>color = &#39;red&#39;<") {
@@ -188,6 +189,47 @@ func TestServiceBusAdministration(t *testing.T) {
 		if got := b.asked(answer); got != "[]" {
 			t.Errorf("%s are left: %s", what, got)
 		}
+	}
+}
+
+// A request has at most 256 KiB, a feed 100 entities.
+func TestServiceBusAdministrationIsBounded(t *testing.T) {
+	t.Parallel()
+	b := start(t, "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator")
+	if status, got := b.atom("PUT", "big", strings.Repeat(" ", 256<<10+1), false); status != http.StatusRequestEntityTooLarge {
+		t.Error(status, got)
+	}
+	for i := range 101 {
+		if status, got := b.atom("PUT", "q"+strconv.Itoa(i), described("QueueDescription", ""), false); status != 201 {
+			t.Fatal(status, got)
+		}
+	}
+	for query, want := range map[string]int{"?$top=1000": 100, "": 100, "?$skip=100": 1, "?$top=7": 7} {
+		if _, got := b.atom("GET", "$Resources/Queues"+query, "", false); strings.Count(got, "<entry") != want {
+			t.Errorf("%q: %d entities", query, strings.Count(got, "<entry"))
+		}
+	}
+}
+
+// Definitions bring entities, rules and access keys to another broker.
+func TestServiceBusDefinitions(t *testing.T) {
+	t.Parallel()
+	one := start(t, "--servicebus-config", shop, "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator")
+	one.put("/api/x/access-keys/%2F/app", `{"rights":["send"],"primary_key":"secret of app"}`)
+	all := one.asked("/api/definitions")
+	other := start(t, "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator")
+	other.put("/api/definitions", all)
+	for _, path := range []string{"orders", "events", "events/Subscriptions/red", "events/Subscriptions/red/Rules"} {
+		_, want := one.atom("GET", path, "", false)
+		_, got := other.atom("GET", path, "", false)
+		for _, name := range []string{"LockDuration", "MaxDeliveryCount", "DefaultMessageTimeToLive", "CreatedAt", "SqlExpression", "Label"} {
+			if element(want, name) != element(got, name) {
+				t.Errorf("%s of %s: %q, want %q", name, path, element(got, name), element(want, name))
+			}
+		}
+	}
+	if got := other.asked("/api/x/access-keys/%2F/app"); got != one.asked("/api/x/access-keys/%2F/app") || !strings.Contains(got, "secret of app") {
+		t.Error(got)
 	}
 }
 

@@ -80,6 +80,7 @@ var queueArguments = []argument{
 	{"x-" + keyDeathQueue, onClassic | onQuorum, checkBool},
 	{"x-" + keyForwardTo, onClassic | onQuorum, checkString},
 	{"x-" + keyRenewedBy, onClassic | onQuorum, checkRenewals},
+	{"x-" + keyDuplicates, onClassic | onQuorum, checkMessageTTL},
 }
 
 // exchangeArguments are those of delayed exchanges besides their type.

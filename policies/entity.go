@@ -6,39 +6,36 @@ import (
 	"candlemark/protocol"
 )
 
-// argDeathQueueOf marks the queue that dead-letter-queue makes, with the name of
-// the queue that it is for.
+// argDeathQueueOf marks the queue that dead-letter-queue makes, with the name of the queue that it is for.
 const argDeathQueueOf = "x-dead-letter-queue-of"
 
-// DeadLetterQueueSuffix makes the name of a dead-letter queue from that of its
-// queue.
+// DeadLetterQueueSuffix makes the name of a dead-letter queue from that of its queue.
 const DeadLetterQueueSuffix = ".dlq"
 
-// EntitySettings are the settings of a queue that Service Bus has and RabbitMQ has
-// not. The zero value is how RabbitMQ's queues are.
+// EntitySettings are the settings of a queue that Service Bus has and RabbitMQ has not. The zero value is how RabbitMQ's queues are.
 type EntitySettings struct {
-	// StampExpiry: deliveries tell when the message was enqueued and when it
-	// expires.
+	// StampExpiry: deliveries tell when the message was enqueued and when it expires.
 	StampExpiry bool
 	// ExpiresAtHeader names a header that sets a message's deadline, "" for none.
 	ExpiresAtHeader string
 	// DropExpired: dead-letter-expired is false.
 	DropExpired bool
-	// DeadLetterQueue: the broker makes a queue for the dead letters, and the route,
-	// and keeps them until they are there.
+	// DeadLetterQueue: the broker makes a queue for the dead letters, and the route, and keeps them until they are there.
 	DeadLetterQueue bool
-	// ForwardTo is the exchange that messages are moved on to, if HasForward; "" is
-	// the default exchange.
+	// ForwardTo is the exchange that messages are moved on to, if HasForward; "" is the default exchange.
 	ForwardTo  string
 	HasForward bool
 	// RenewedBy says what counts as use besides what always does (LEASE-4).
 	RenewedBy Renewals
+	// DuplicateWindow is for how long, in ms, a message-id is not accepted again; 0 for no time (DUP-1).
+	DuplicateWindow int64
 }
 
 func entitySettings(args protocol.Table, e Effective) EntitySettings {
 	s := EntitySettings{
 		StampExpiry:     flagOf(args, e, keyStampExpiry),
 		DeadLetterQueue: flagOf(args, e, keyDeathQueue),
+		DuplicateWindow: max(lowestOf(args, e, keyDuplicates), 0),
 	}
 	s.ExpiresAtHeader, _ = textOf(args, e, keyExpiresAt)
 	s.ForwardTo, s.HasForward = textOf(args, e, keyForwardTo)

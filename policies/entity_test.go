@@ -3,6 +3,8 @@ package policies
 import (
 	"strings"
 	"testing"
+
+	"candlemark/protocol"
 )
 
 // TestRouted_DL1: the route to the dead-letter queue, and who has none.
@@ -32,5 +34,19 @@ func TestRouted_DL1(t *testing.T) {
 	}
 	if DeadLettersFrom(DeadLetterQueueArguments("orders")) != "orders" || DeadLettersFrom(table("x-max-length", int32(1))) != "" {
 		t.Error("the mark of a dead-letter queue")
+	}
+}
+
+// TestDuplicateWindow_DUP1: of argument and policy the lower counts; neither is none.
+func TestDuplicateWindow_DUP1(t *testing.T) {
+	if s := SettingsFor(nil, Effective{}); s.DuplicateWindow != 0 {
+		t.Errorf("%d without a window", s.DuplicateWindow)
+	}
+	args := protocol.Table{{Key: "x-duplicate-detection-window", Value: int32(5000)}}
+	if s := SettingsFor(args, Effective{}); s.DuplicateWindow != 5000 {
+		t.Errorf("%d, want 5000", s.DuplicateWindow)
+	}
+	if err := ValidateQueueArguments("q", "/", WithQueueType(args.Set("x-duplicate-detection-window", int32(-1)), true, false, false, "")); err == nil {
+		t.Error("a negative window is accepted")
 	}
 }

@@ -40,6 +40,7 @@ const (
 	keyDeathQueue     = "dead-letter-queue"
 	keyForwardTo      = "forward-to"
 	keyRenewedBy      = "expires-renewed-by"
+	keyDuplicates     = "duplicate-detection-window"
 )
 
 // The string values that have a meaning here.
@@ -138,6 +139,7 @@ var keys = map[string]key{
 	keyDeathOfExpired: {isBool, "is not a valid dead-letter-expired value", onStream, nil},
 	keyDeathQueue:     {isBool, "is not a valid dead-letter-queue value", onStream, nil},
 	keyForwardTo:      {isString, "is not a valid exchange name to forward to", onStream, nil},
+	keyDuplicates:     {atLeast(0), "is not a valid duplicate detection window", onStream, nil},
 	keyRenewedBy:      {isRenewals, "is not a valid expires-renewed-by value", onStream, nil},
 }
 

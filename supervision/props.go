@@ -3,6 +3,7 @@ package supervision
 import (
 	"context"
 	"net"
+	"time"
 
 	"candlemark/actors/channel"
 	"candlemark/actors/command"
@@ -15,6 +16,7 @@ import (
 	"candlemark/actors/queue"
 	"candlemark/actors/session"
 	"candlemark/actors/vhost"
+	"candlemark/internal/auth"
 	"candlemark/internal/events"
 	"candlemark/internal/httpapi/effects"
 	"candlemark/internal/httpapi/messages"
@@ -135,7 +137,7 @@ func connection10Props(n *Node, conn net.Conn, read []byte) *actor.Props {
 	newSession := func(s connection10.SessionSpec) *actor.Props { return sessionProps(n, s) }
 	cfg := connection10.Config{
 		Conn: conn, Read: read, Authenticator: n.cfg.Authenticator, Permissions: n.cfg.Permissions, VHost: n.VHost,
-		NewSession: newSession, Clock: n.clock, Log: n.cfg.Log, Events: n.events, Container: n.cfg.Name, ProductVersion: n.cfg.ProductVersion,
+		NewSession: newSession, Carry: n.dispatcher.Carry, Clock: n.clock, Log: n.cfg.Log, Events: n.events, Container: n.cfg.Name, ProductVersion: n.cfg.ProductVersion,
 		HandshakeTimeout: n.cfg.Handshake, SendTimeout: n.cfg.SendTimeout, Valve: n.monitor.Valve(), Intake: n.monitor.Intake(), InFlightLimit: n.monitor.InFlight(),
 		Quota: n.quota, SessionMax: n.cfg.Limits.Channels, FrameMax: n.cfg.Limits.Frame, Silence: n.cfg.Limits.Heartbeat, NoSilence: n.cfg.Limits.NoHeartbeat,
 	}
@@ -144,11 +146,18 @@ func connection10Props(n *Node, conn net.Conn, read []byte) *actor.Props {
 
 func sessionProps(n *Node, s connection10.SessionSpec) *actor.Props {
 	n.Churn.ChannelsOpened.Add(1)
+	var token func(text string) error
+	if users, ok := n.cfg.Authenticator.(*auth.Users); ok {
+		token = func(text string) error {
+			_, _, err := users.AuthenticateToken(text, time.UnixMilli(n.clock.Now().Floor()+n.clock.Skew()), s.Peer)
+			return err
+		}
+	}
 	return n.props(func(close func() []any) actor.Actor {
 		return session.New(session.Config{
 			Channel: s.Channel, Connection: s.Connection, ConnectionName: s.Name, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals,
 			FrameMax: s.FrameMax, NextOutgoingID: s.Begin.NextOutgoingID, IncomingWindow: s.Begin.IncomingWindow, HandleMax: s.Begin.HandleMax,
-			VHost: s.VHost, User: s.User, By: s.By, Events: n.events, Permissions: n.cfg.Permissions, MaxMessage: n.cfg.MaxMessage, Clock: n.clock,
+			VHost: s.VHost, User: s.User, By: s.By, Events: n.events, Permissions: n.cfg.Permissions, Token: token, MaxMessage: n.cfg.MaxMessage, Clock: n.clock,
 			Log: s.Log.With().Uint16("channel", s.Channel).Logger(), Post: n.asker.Post, Ended: n.SessionEnded, Close: close,
 		})
 	})

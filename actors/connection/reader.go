@@ -10,14 +10,20 @@ import (
 	"candlemark/protocol"
 )
 
-var errPanic = errors.New("the broker failed")
+var (
+	errPanic = errors.New("the broker failed")
+	// errLeft: the loop reads from now on.
+	errLeft = errors.New("left to the loop")
+	// errPending: what was read is not handed out, or not all, and may have to be waited for.
+	errPending = errors.New("not handed out yet")
+)
 
 // reader reads the socket, in a goroutine of its own that blocks on it, or, where the socket is one of many that a loop waits
 // for, in that of the loop, as long as nothing has to be waited for. It alone decides to which channel bytes belong.
 type reader struct {
 	c       *connection
 	in      stream.Input
-	loop    looped      // nil for a goroutine of its own
+	loop    stream.Loop
 	waiting atomic.Bool // that nothing is read is not the peer's fault
 	crowded atomic.Bool // nor is it an alarm's
 	looking *time.Timer // whether the peer is there, while nothing is read
@@ -26,7 +32,6 @@ type reader struct {
 	session   *session // nil until the handshake is done
 	frameMax  uint32
 	err       error // of what was read last; errPending: it is not handed out yet
-	want      int   // bytes of the frame that is not whole yet, as far as known
 	inLoop    bool  // nothing may be waited for
 	links     map[uint16]*link
 	current   *link   // whose frames the run at hand is made of
@@ -41,7 +46,8 @@ type reader struct {
 func (r *reader) init(c *connection) {
 	r.c = c
 	r.in.Conn, r.in.Gate = c.cfg.Conn, c.gate
-	r.loop, _ = c.cfg.Conn.(looped)
+	r.loop.Input, r.loop.Reader = &r.in, r
+	r.loop.Over(c.cfg.Conn)
 	r.flushing = r.flush
 	r.opening, r.handled = make(chan *link, 1), make(chan struct{}, 1)
 	r.looking = stream.WatchPeer(c.cfg.Conn, func(err error) { c.post(&lost{err}) })
@@ -110,7 +116,7 @@ func (r *reader) serve() error {
 			return nil
 		}
 		if errors.Is(r.err, errPending) {
-			r.want, r.err = r.dispatch()
+			r.loop.Want, r.err = r.dispatch()
 		}
 		if r.err != nil {
 			return r.err
@@ -118,14 +124,39 @@ func (r *reader) serve() error {
 		if !r.calm() || !r.credit() {
 			return nil
 		}
-		if r.leave() {
+		if r.loop.Leave() {
 			return errLeft
 		}
-		if err := r.in.Fill(r.want); err != nil {
+		if err := r.in.Fill(r.loop.Want); err != nil {
 			return &socketError{err}
 		}
 		r.err, r.published = errPending, false
 	}
+}
+
+// HandOut implements stream.Reader.
+func (r *reader) HandOut() bool {
+	if isClosed(r.c.stopping) {
+		return false
+	}
+	r.published, r.inLoop = false, true
+	r.loop.Want, r.err = r.dispatch()
+	r.inLoop = false
+	return r.err == nil && !isClosed(r.c.stopping) && r.isCalm() && r.hasCredit()
+}
+
+// GoOn implements stream.Reader.
+func (r *reader) GoOn(err error) {
+	if err != nil {
+		r.err = &socketError{err}
+	}
+	go r.work(r.traffic)
+}
+
+// Broken implements stream.Reader.
+func (r *reader) Broken(reason any) {
+	r.c.recovered("reader", reason)
+	r.end()
 }
 
 // credit waits until less of this connection's input is under way, and none of it

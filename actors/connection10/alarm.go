@@ -9,13 +9,10 @@ import (
 // room for more; false says that the connection is closing. As in 0-9-1 it concerns connections that publish. Who is in
 // the middle of something may end it before.
 func (r *reader) calm() bool {
-	valve := r.c.cfg.Valve
-	if !valve.Shut() {
-		r.until = 0
-	}
-	if !r.published || !valve.Full() && !valve.Shut() {
+	if r.isCalm() {
 		return true
 	}
+	valve := r.c.cfg.Valve
 	return r.pause(func() bool {
 		if !valve.Wait(r.c.stopping) {
 			return false
@@ -34,6 +31,15 @@ func (r *reader) calm() bool {
 		}
 		return true
 	})
+}
+
+// isCalm tells whether calm has nothing to wait for.
+func (r *reader) isCalm() bool {
+	valve := r.c.cfg.Valve
+	if !valve.Shut() {
+		r.until = 0
+	}
+	return !r.published || !valve.Full() && !valve.Shut()
 }
 
 // mayEnd reports whether the connection is read during an alarm because it holds

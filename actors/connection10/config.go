@@ -30,6 +30,7 @@ type Config struct {
 	VHost         func(name string) (*topology.VHost, bool) // false: there is none
 	DefaultVHost  string                                    // of clients that name none; "/"
 	NewSession    func(SessionSpec) *actor.Props
+	Carry         func(post func()) // as connections of 0-9-1 have it; nil only calls post
 	Clock         *clock.Clock
 	Log           zerolog.Logger
 	Events        *events.Hub // told of the connection and its sessions; nil for nobody
@@ -64,6 +65,7 @@ type SessionSpec struct {
 	FrameMax   uint32 // bytes of the largest frame that the client takes
 	VHost      *topology.VHost
 	User       auth.User
+	Peer       auth.Peer // who has logged in from where
 	By         *events.Origin
 	Log        *zerolog.Logger
 }
@@ -76,6 +78,9 @@ type Begin struct {
 }
 
 func (cfg *Config) setDefaults() {
+	if cfg.Carry == nil {
+		cfg.Carry = func(post func()) { post() }
+	}
 	cfg.DefaultVHost = cmp.Or(cfg.DefaultVHost, "/")
 	cfg.Container = cmp.Or(cfg.Container, "candlemark")
 	cfg.HandshakeTimeout = cmp.Or(cfg.HandshakeTimeout, 10*time.Second)

@@ -93,7 +93,7 @@ func (r *reader) sasl(*peer) error {
 // whom is who logs in.
 func (r *reader) whom() auth.Peer {
 	peer := auth.PeerOf(r.in.Conn)
-	peer.AMQP10 = true
+	peer.AMQP10, peer.Gone = true, r.c.done
 	return peer
 }
 
@@ -105,7 +105,6 @@ func (r *reader) login(p *peer) error {
 	}
 	p.mechanism = string(init.Mechanism)
 	peer := r.whom()
-	peer.Gone = r.c.done
 	insists := p.mechanism == "EXTERNAL" && peer.TLS // on what was not offered: the log will tell why
 	if err = errRefused; insists || slices.Contains(r.c.cfg.Authenticator.Mechanisms(peer), p.mechanism) {
 		p.user, err = r.c.cfg.Authenticator.Authenticate(p.mechanism, init.InitialResponse, peer)

@@ -9,17 +9,25 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-var errPanic = errors.New("the broker failed")
+var (
+	errPanic = errors.New("the broker failed")
+	// errLeft: the loop reads from now on.
+	errLeft = errors.New("left to the loop")
+	// errPending: what was read is not handed out, or not all, and may have to be waited for.
+	errPending = errors.New("not handed out yet")
+)
 
 // socketError is the error of Read: nothing more will come.
 type socketError struct{ error }
 
 func (e *socketError) Unwrap() error { return e.error }
 
-// reader reads the socket, in a goroutine of its own that blocks on it. It alone decides to which session bytes belong.
+// reader reads the socket, in a goroutine of its own that blocks on it, or, where the socket is one of many that a loop waits
+// for, in that of the loop, as long as nothing has to be waited for. It alone decides to which session bytes belong.
 type reader struct {
 	c       *connection
 	in      stream.Input
+	loop    stream.Loop
 	waiting atomic.Bool // that nothing is read is not the peer's fault
 	crowded atomic.Bool // nor is it an alarm's
 	looking *time.Timer // whether the peer is there, while nothing is read
@@ -27,6 +35,8 @@ type reader struct {
 	// Its own:
 	peer      *peer // nil until the handshake is done
 	opening   bool  // the protocol headers have been exchanged
+	err       error // of what was read last; errPending: it is not handed out yet
+	inLoop    bool  // nothing may be waited for
 	frameMax  uint32
 	links     map[uint16]*link
 	current   *link   // whose frames the run at hand is made of
@@ -35,6 +45,7 @@ type reader struct {
 	until     uint64  // octets up to which it reads on during the alarm, 0 for not at all
 	began     chan *link
 	handled   chan struct{}
+	flushing  func() // r.flush, bound once
 }
 
 func (r *reader) init(c *connection) {
@@ -42,26 +53,41 @@ func (r *reader) init(c *connection) {
 	r.in.Conn, r.in.Gate = c.cfg.Conn, c.gate
 	r.began, r.handled = make(chan *link, 1), make(chan struct{}, 1)
 	r.links = map[uint16]*link{}
+	r.loop.Input, r.loop.Reader = &r.in, r
+	r.loop.Over(c.cfg.Conn)
+	r.flushing = r.flush
 	r.looking = stream.WatchPeer(c.cfg.Conn, func(err error) { c.post(&lost{err}) })
 }
 
-// run is the goroutine: handshake, traffic and farewell.
+// run is the first goroutine of the reader: handshake and traffic.
 func (r *reader) run() {
-	defer r.end()
+	r.work(func() (left bool) {
+		if read := r.c.cfg.Read; len(read) > 0 {
+			free := r.in.Room(len(read))
+			r.in.Took(copy(free, read), len(free))
+		}
+		peer, err := r.handshake()
+		if err != nil {
+			r.refuse(err)
+			r.c.post(&lost{err})
+			return false
+		}
+		r.peer, r.frameMax, r.err = peer, r.c.cfg.FrameMax, errPending
+		r.c.post(&opened{peer}) // answered by the actor
+		return r.traffic()
+	})
+}
+
+// work does something in a goroutine, at the end of which the socket is left to the loop, or the reader is over.
+func (r *reader) work(do func() (left bool)) {
+	left := false
+	defer func() {
+		if !left {
+			r.end()
+		}
+	}()
 	defer func() { r.c.recovered("reader", recover()) }()
-	if read := r.c.cfg.Read; len(read) > 0 {
-		free := r.in.Room(len(read))
-		r.in.Took(copy(free, read), len(free))
-	}
-	peer, err := r.handshake()
-	if err != nil {
-		r.refuse(err)
-		r.c.post(&lost{err})
-		return
-	}
-	r.peer, r.frameMax = peer, r.c.cfg.FrameMax
-	r.c.post(&opened{peer}) // answered by the actor
-	r.traffic()
+	left = do()
 }
 
 // end gives back what the reader holds.
@@ -72,50 +98,87 @@ func (r *reader) end() {
 	}
 }
 
-// traffic is that between handshake and end, and the farewell.
-func (r *reader) traffic() {
+// traffic is that between handshake and end, and the farewell. It tells whether the loop goes on with it.
+func (r *reader) traffic() (left bool) {
 	err := r.serve()
 	var socket *socketError
-	if !errors.As(err, &socket) {
+	switch {
+	case errors.Is(err, errLeft):
+		return true
+	case !errors.As(err, &socket):
 		if err != nil {
 			r.c.post(&failed{err})
 		}
 		err = r.drain(err == nil)
 	}
 	r.c.post(&lost{err})
+	return false
 }
 
-// serve reads and hands out frames. Nil says that the connection is closing.
+// serve reads and hands out frames. Nil says that the connection is closing, errLeft that the loop does it from now on.
 func (r *reader) serve() error {
 	for {
 		if isClosed(r.c.stopping) {
 			return nil
 		}
-		r.published = false
-		want, err := r.dispatch()
-		if err != nil {
-			return err
+		if errors.Is(r.err, errPending) {
+			r.loop.Want, r.err = r.dispatch()
+		}
+		if r.err != nil {
+			return r.err
 		}
 		if !r.calm() || !r.credit() {
 			return nil
 		}
-		if err := r.in.Fill(want); err != nil {
+		if r.loop.Leave() {
+			return errLeft
+		}
+		if err := r.in.Fill(r.loop.Want); err != nil {
 			return &socketError{err}
 		}
+		r.err, r.published = errPending, false
 	}
+}
+
+// HandOut implements stream.Reader.
+func (r *reader) HandOut() bool {
+	if isClosed(r.c.stopping) {
+		return false
+	}
+	r.published, r.inLoop = false, true
+	r.loop.Want, r.err = r.dispatch()
+	r.inLoop = false
+	return r.err == nil && !isClosed(r.c.stopping) && r.isCalm() && r.hasCredit()
+}
+
+// GoOn implements stream.Reader.
+func (r *reader) GoOn(err error) {
+	if err != nil {
+		r.err = &socketError{err}
+	}
+	go r.work(r.traffic)
+}
+
+// Broken implements stream.Reader.
+func (r *reader) Broken(reason any) {
+	r.c.recovered("reader", reason)
+	r.end()
 }
 
 // credit waits until less of this connection's input is under way, and none of it
 // waits for room to be kept in; false says that the connection is closing.
 func (r *reader) credit() bool {
-	gate, arrivals := r.c.gate, r.c.arrivals
-	if gate.Open() && !arrivals.Stuck() {
+	if r.hasCredit() {
 		return true
 	}
+	gate, arrivals := r.c.gate, r.c.arrivals
 	r.crowded.Store(true)
 	defer r.crowded.Store(false)
 	return r.pause(func() bool { return gate.Wait(r.c.stopping) && arrivals.Wait(r.c.stopping) })
 }
+
+// hasCredit tells whether credit has nothing to wait for.
+func (r *reader) hasCredit() bool { return r.c.gate.Open() && !r.c.arrivals.Stuck() }
 
 // pause waits, and looks meanwhile whether the peer is still there.
 func (r *reader) pause(wait func() bool) bool {
@@ -131,7 +194,7 @@ func (r *reader) pause(wait func() bool) bool {
 // dispatch hands out all whole frames that were read, one mail per session.
 // want is how long the frame is that is not whole yet, as far as known.
 func (r *reader) dispatch() (want int, err error) {
-	defer r.flush()
+	defer r.carry()
 	buf := r.in.Unparsed()
 	begin, at := 0, 0 // buf[begin:at] is the run at hand
 	r.current = nil
@@ -146,7 +209,10 @@ func (r *reader) dispatch() (want int, err error) {
 			r.endRun(buf[begin:at:at])
 			begin, r.current = at, nil
 			if r.current, err = r.route(f); err != nil {
-				r.in.Consume(at + n)
+				if !errors.Is(err, errPending) { // else it comes again
+					at += n
+				}
+				r.in.Consume(at)
 				return 0, err
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/socket"
 	"candlemark/protocol/amqp10"
 )
 
@@ -29,6 +30,9 @@ func (r *reader) route(f amqp10.Frame) (*link, error) {
 	case code == amqp10.CodeClose:
 		if _, _, err := f.Decode(); err != nil {
 			return nil, err
+		}
+		if r.inLoop {
+			return nil, errPending
 		}
 		r.flush()
 		r.tellClose()
@@ -62,6 +66,9 @@ func (r *reader) begin(f amqp10.Frame) error {
 		return amqp10.Errorf(amqp10.IllegalState, "begin answers a session that there is not")
 	case f.Channel > r.peer.session:
 		return amqp10.Errorf(amqp10.FramingError, "channel number %d is higher than the negotiated channel-max (%d)", f.Channel, r.peer.session)
+	}
+	if r.inLoop {
+		return errPending
 	}
 	r.flush()
 	if isClosed(r.c.stopping) {
@@ -112,4 +119,13 @@ func (r *reader) flush() {
 		l.runs, r.touched[i] = nil, nil
 	}
 	r.touched = r.touched[:0]
+}
+
+// carry is flush, and takes part in the work that it makes before the socket is read again.
+func (r *reader) carry() {
+	if r.inLoop || len(r.touched) == 0 || r.in.Last >= socket.Much { // the loop does it for all that have something
+		r.flush()
+		return
+	}
+	r.c.cfg.Carry(r.flushing)
 }

@@ -46,6 +46,8 @@ type Counts struct {
 	// TimedOut counts deliveries that came back because nobody settled them in
 	// time, Late those that were settled when they had left.
 	TimedOut, Late uint64
+	// Duplicates counts publishes that a queue dropped since it had accepted their ids before (DUP-1).
+	Duplicates uint64
 	// Damaged counts messages of a queue that its journal could not give back.
 	Damaged uint64
 }

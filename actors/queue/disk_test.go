@@ -131,7 +131,7 @@ func (d *disk) survivors() (list []store.Recovered) {
 		}
 		m := store.Recovered{
 			Seq: seq, At: r.Position, Deadline: r.Deadline, TTL: r.TTL, Time: r.Time, Body: uint32(len(r.Body)), Priority: r.Priority,
-			Due: r.Due, Released: d.released[seq], Deferred: d.deferred[seq],
+			Due: r.Due, Released: d.released[seq], Deferred: d.deferred[seq], Note: r.Note,
 		}
 		if m.Due != 0 {
 			m.MessageID = store.IDHash(r.Header)

@@ -5,6 +5,7 @@ import (
 	"candlemark/actors/queue/content"
 	"candlemark/actors/queue/flowcontrol"
 	"candlemark/actors/queue/lease"
+	"candlemark/actors/queue/messages"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
@@ -23,13 +24,21 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 	for i := range e.Messages {
 		m := &e.Messages[i]
 		var times content.Times
-		before := s.Seq
+		before, id := s.Seq, uint64(0)
+		if s.Settings.DuplicateWindow > 0 {
+			var is, written bool
+			if id, is, written = messages.Duplicate(&s.Set, m, now); is {
+				noteDuplicate(s, &taken, &stored, e, m.Number, written)
+				continue
+			}
+		}
 		if looks {
 			times = reader.Times(m, now)
 		}
 		switch {
 		case s.Journal.Err() != nil && s.Journal.Keeps(m.Persistent):
 			noteReply(&refused, s, e, m.Number, before)
+			continue
 		case times.Due.At > now.Floor():
 			if s.KeepScheduled(m, times, now) {
 				noteReply(&stored, s, e, m.Number, before)
@@ -42,10 +51,14 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 				continue
 			}
 			noteReply(&refused, s, e, m.Number, before)
+			continue
 		case s.accept(m, times, e.Chunk, now):
 			noteReply(&stored, s, e, m.Number, before)
 		default:
 			noteReply(&taken, s, e, m.Number, before)
+		}
+		if id != 0 {
+			messages.Remember(&s.Set, id, m.Persistent, now)
 		}
 	}
 	holdCredit(s, e, now)
@@ -58,6 +71,17 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 		s.out.Send(e.From, refused)
 	}
 	s.Journal.Confirm(e, stored)
+}
+
+// noteDuplicate has a message count as taken that was accepted before, when the journal has that if it is written.
+func noteDuplicate(s *state, taken, stored **mail.EnqueueReply, e *mail.Enqueue, number uint64, written bool) {
+	s.Counts.Duplicates++
+	if !written {
+		noteReply(taken, s, e, number, s.Seq)
+		return
+	}
+	noteReply(stored, s, e, number, s.Seq)
+	s.Journal.Await(func(bool) {}) // commits end in their order
 }
 
 // holdCredit keeps the leave to send more from somebody who sends more than the consumers take.

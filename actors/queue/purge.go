@@ -28,7 +28,7 @@ func (s *state) purge(m *mail.Purge, now clock.Instant) {
 			if reply.MessageCount == 0 && s.ExpireDue(due) {
 				return false
 			}
-			if s.Backlog.Len() == s.Backlog.Ready() {
+			if s.Backlog.Len() == s.Backlog.Ready() && s.Duplicates.Len() == 0 { // which are in the journal, too
 				reply.MessageCount += s.Backlog.Ready()
 				s.Clear()
 				return true

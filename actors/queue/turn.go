@@ -58,6 +58,7 @@ func (s *state) proceed(now clock.Instant) (more bool) {
 		more = s.releaseDue(now) || more
 		more = s.ExpireDue(now) || more
 		more = s.ExpireDeferred(now) || more
+		more = messages.ForgetDuplicates(&s.Set, now) || more
 	}
 	more = s.Enforce(now) || more
 	if due {
@@ -100,6 +101,7 @@ func (s *state) deadline() (int64, bool) {
 	next.of(s.lease.Deadline())
 	next.of(s.deliveries.Timeouts.Next())
 	next.of(s.Deferred.Next())
+	next.of(s.Duplicates.Next())
 	next.of(s.DeadLetters.Next())
 	next.of(s.Scheduled.NextRelease(s.Settings.ReleaseRate))
 	next.of(s.Pager.Next())

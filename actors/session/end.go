@@ -79,6 +79,7 @@ func (s *state) giveBack() {
 	}
 	s.dropBegun()
 	clear(s.links)
+	clear(s.settles)
 	s.unacked.Clear()
 	s.owners.TakeRange(1, s.owners.Last(), func(uint64, *link) {})
 	s.dropHeld()

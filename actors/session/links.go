@@ -5,6 +5,8 @@ import (
 
 	"candlemark/actors/channel/peers"
 	"candlemark/actors/mail"
+	"candlemark/actors/session/entities"
+	"candlemark/actors/session/window"
 	"candlemark/internal/dialect"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
@@ -22,26 +24,26 @@ type link struct {
 }
 
 // account counts what the client has credit for; nil unless it receives on the link.
-func (l *link) account() *account {
+func (l *link) account() *window.Account {
 	switch {
 	case l.consumer != nil:
-		return &l.consumer.account
+		return &l.consumer.Account
 	case l.answers != nil:
-		return &l.answers.account
+		return &l.answers.Account
 	}
 	return nil
 }
 
 // flow tells the client of the link's credit.
-func (l *link) flow(w *windows) *amqp10.Flow {
-	f := w.flow()
+func (l *link) flow(w *window.Session) *amqp10.Flow {
+	f := w.Flow()
 	f.Handle = amqp10.Some(l.handle)
 	switch {
 	case l.publisher != nil:
 		f.DeliveryCount, f.LinkCredit = amqp10.Some(l.publisher.count), amqp10.Some(l.publisher.credit)
 	default:
 		if a := l.account(); a != nil {
-			f.DeliveryCount, f.LinkCredit = amqp10.Some(a.count), amqp10.Some(a.credit())
+			f.DeliveryCount, f.LinkCredit = amqp10.Some(a.Count), amqp10.Some(a.Credit())
 			f.Available = amqp10.Some(uint32(0))
 		}
 	}
@@ -59,7 +61,7 @@ func (s *state) attach(m *amqp10.Attach) {
 		err = amqp10.Errorf(amqp10.HandleInUse, "handle %d is attached", m.Handle)
 	case m.Coordinator != nil:
 		err = amqp10.Errorf(amqp10.NotImplemented, "transactions are not supported")
-	case m.RcvSettleMode != amqp10.ReceiverFirst && m.SndSettleMode != amqp10.SenderSettled: // else nothing is left to settle
+	case m.RcvSettleMode != amqp10.ReceiverFirst && m.SndSettleMode != amqp10.SenderSettled && !entities.Of(m): // else nothing is left to settle
 		err = amqp10.Errorf(amqp10.NotImplemented, "rcv-settle-mode second is not supported")
 	case m.Role == amqp10.RoleSender:
 		err = attachPublisher(s, m)
@@ -67,7 +69,7 @@ func (s *state) attach(m *amqp10.Attach) {
 		err = attachConsumer(s, m)
 	}
 	if err != nil {
-		s.fail(err)
+		attachFailed(s, m, err)
 	}
 }
 
@@ -81,6 +83,10 @@ func attachPublisher(s *state, m *amqp10.Attach) error {
 		p.anonymous = true
 	} else if n := nodeAt(address); n != nil {
 		p.node, p.window, p.largest = n, requestCredit, min(n.largest, p.largest)
+	} else if entities.Of(m) {
+		if err := toEntity(s, p, address); err != nil {
+			return err
+		}
 	} else {
 		to, err := dialect.ParseTarget(address)
 		if err != nil {
@@ -114,7 +120,7 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 		attachAnswers(s, m, n)
 		return nil
 	}
-	name, err := dialect.ParseSource(m.Source.Address.Or(""))
+	name, err := entities.SourceOf(m)
 	if err != nil {
 		return err
 	}
@@ -129,12 +135,13 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 	peer := s.peers.Of(q.PID)
 	ask := &mail.Consume{
 		Channel: s.self, Tag: strconv.Itoa(int(m.Handle)), NoAck: m.SndSettleMode == amqp10.SenderSettled, Arguments: args, Credited: true,
+		Facts: entities.Of(m), Stays: entities.Of(m),
 		Connection: s.cfg.Connection, Queue: q.Name, VHost: s.cfg.VHost.Name,
 	}
 	ask.Request = s.request(func(_ any, err error) {
 		if err != nil {
 			if !s.ifMissed(err, func() { s.attach(m) }) {
-				s.fail(err)
+				attachFailed(s, m, err)
 			}
 			return
 		}
@@ -146,7 +153,9 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 
 // consumes answers attach once the queue has the consumer.
 func consumes(s *state, m *amqp10.Attach, ask *mail.Consume, peer *peers.Peer) {
-	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: m.Source.Address.Or(""), consumer: &consumer{queue: &peer.Queue, name: ask.Queue, tag: ask.Tag, noAck: ask.NoAck}}
+	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: m.Source.Address.Or(""), consumer: &consumer{
+		queue: &peer.Queue, name: ask.Queue, tag: ask.Tag, noAck: ask.NoAck, entity: ask.Facts,
+	}}
 	tellConsumer(s, ask)
 	mode := amqp10.SenderUnsettled
 	if ask.NoAck {
@@ -272,6 +281,7 @@ func (s *state) peerGone(who mail.Address) {
 			s.consumerCancelled(&mail.ConsumerCancelled{Queue: who, Tag: l.consumer.tag})
 		}
 	}
+	lostWith(s, p)
 	if n := p.Unconfirmed(); n > 0 {
 		s.fail(amqp10.Errorf(amqp10.InternalError, "a queue ended without confirming %d messages", n))
 	}

@@ -11,8 +11,8 @@ import (
 func sessionInfo(s *state) *mail.SessionInfo {
 	w := &s.windows
 	info := &mail.SessionInfo{
-		HandleMax: min(s.cfg.HandleMax, handleMax), NextIncomingID: w.nextIncoming, IncomingWindow: w.incoming,
-		NextOutgoingID: w.nextOutgoing, RemoteIncomingWindow: w.remoteIncoming,
+		HandleMax: min(s.cfg.HandleMax, handleMax), NextIncomingID: w.NextIncoming, IncomingWindow: w.Incoming,
+		NextOutgoingID: w.NextOutgoing, RemoteIncomingWindow: w.RemoteIncoming,
 	}
 	unsettled := map[*link]int{}
 	s.owners.Each(func(_ uint64, l *link) bool {
@@ -24,7 +24,7 @@ func sessionInfo(s *state) *mail.SessionInfo {
 		if p := l.publisher; p != nil {
 			shown.DeliveryCount, shown.Credit, shown.Unsettled = p.count, p.credit, p.open
 		} else if a := l.account(); a != nil {
-			shown.Receiver, shown.DeliveryCount, shown.Credit, shown.Unsettled = true, a.count, a.credit(), unsettled[l]
+			shown.Receiver, shown.DeliveryCount, shown.Credit, shown.Unsettled = true, a.Count, a.Credit(), unsettled[l]
 		}
 		switch {
 		case l.consumer != nil:

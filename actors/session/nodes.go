@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"slices"
 
+	"candlemark/actors/session/entities"
 	running "candlemark/actors/session/management"
+	"candlemark/actors/session/window"
 	"candlemark/internal/dialect/management"
+	"candlemark/internal/dialect/servicebus"
 	"candlemark/internal/topology"
 	"candlemark/protocol/amqp10"
 )
@@ -28,6 +31,14 @@ func nodeAt(address string) *node {
 	if address == management.Address {
 		return &node{address, running.LargestRequest, manage}
 	}
+	if address == servicebus.TokenNode {
+		return &node{address, largestToken, takeToken}
+	}
+	if queue, ok := servicebus.ParseNode(address); ok {
+		return &node{address, entities.LargestRequest, func(s *state, request []byte, done func(string, []byte)) error {
+			return (&entities.Node{Queue: queue, Rights: &s.rights, Send: s.Send, Ask: s.request}).Run(request, done)
+		}}
+	}
 	return nil
 }
 
@@ -42,7 +53,7 @@ func manage(s *state, request []byte, done func(replyTo string, answer []byte)) 
 
 // answers is the state of a link that the client receives the answers of a node on.
 type answers struct {
-	account
+	window.Account
 	node    string // address
 	target  string // address that the client has given the link
 	settled bool
@@ -131,7 +142,7 @@ func answersFor(s *state, l *link, replyTo string) *link {
 // holdAnswers has those written that there is credit for.
 func holdAnswers(s *state, l *link) {
 	a := l.answers
-	for len(a.waiting) > 0 && a.credit() > a.held {
+	for len(a.waiting) > 0 && a.Credit() > a.held {
 		s.held = append(s.held, &writing{link: l, answer: a.waiting[0]})
 		a.waiting = slices.Delete(a.waiting, 0, 1)
 		a.held++
@@ -142,12 +153,12 @@ func holdAnswers(s *state, l *link) {
 func answersWanted(s *state, l *link, f *amqp10.Flow) {
 	a := l.answers
 	if f.LinkCredit.Set {
-		a.given(f)
+		a.Given(f)
 		holdAnswers(s, l)
 	}
 	if f.Drain {
-		s.holdDrained(l, a.limit)
-		a.limit = a.count + a.held // what follows needs new credit
+		s.holdDrained(l, a.Limit)
+		a.Limit = a.Count + a.held // what follows needs new credit
 	} else if f.Echo {
 		s.reply(l.flow(&s.windows))
 	}
@@ -155,7 +166,7 @@ func answersWanted(s *state, l *link, f *amqp10.Flow) {
 
 // appendAnswer appends an answer. It is blocked when the client's window is full.
 func appendAnswer(s *state, b []byte, w *writing) (_ []byte, blocked bool) {
-	if s.windows.remoteIncoming == 0 || !s.cfg.Outbox.RoomFor(b) {
+	if s.windows.RemoteIncoming == 0 || !s.cfg.Outbox.RoomFor(b) {
 		return b, true
 	}
 	if s.sending.of == nil {

@@ -12,7 +12,14 @@ type outcome struct {
 // settle has the client told of a message's outcome, if it wants to know.
 func (s *state) settle(d *delivery, state amqp10.State) {
 	if !d.settled {
-		s.outcomes = append(s.outcomes, outcome{d.link, d.id, state})
+		conclude(s, d.batch, outcome{d.link, d.id, state})
+	}
+}
+
+// conclude has the client told of an outcome, once it is that of the whole batch.
+func conclude(s *state, b *batch, o outcome) {
+	if b == nil || b.ends(&o) {
+		s.outcomes = append(s.outcomes, o)
 	}
 }
 

@@ -26,7 +26,7 @@ func TestUnfinished_Bound(t *testing.T) {
 	intake.SetLimits(0, 1<<20)
 	s := &state{links: map[uint32]*link{}}
 	s.cfg.Arrivals = intake.Of(anybody{})
-	s.windows.incoming = 1 << 30
+	s.windows.Incoming = 1 << 30
 	for handle := range uint32(4) {
 		s.links[handle] = &link{handle: handle, publisher: &publisher{credit: 10, largest: 1 << 30}}
 	}
@@ -61,7 +61,7 @@ func TestAnswers_Bound(t *testing.T) {
 	intake.SetLimits(0, 1<<20)
 	s := &state{links: map[uint32]*link{}}
 	s.cfg.Arrivals = intake.Of(anybody{})
-	s.windows.incoming = 1 << 30
+	s.windows.Incoming = 1 << 30
 	large := &node{address: "n", run: func(_ *state, _ []byte, done func(string, []byte)) error {
 		done("", make([]byte, 64<<10))
 		return nil
@@ -110,22 +110,5 @@ func TestDrained_Bound(t *testing.T) {
 	}
 	if len(s.held) != 2 || s.held[0].count != 99 {
 		t.Errorf("%d answers wait", len(s.held))
-	}
-}
-
-// Windows of any size are counted from what the client has seen.
-func TestWindows(t *testing.T) {
-	for _, c := range []struct{ sent, seen, window, want uint32 }{
-		{0, 0, 5, 5}, {3, 0, 5, 2}, {7, 0, 5, 0}, {7, 7, 5, 5}, {2, 0xffff_ffff, 5, 2}, {10, 4, 0xffff_ffff, 0xffff_fff9}, {10, 10, 0x7fff_ffff, 0x7fff_ffff},
-	} {
-		w := windows{nextOutgoing: c.sent}
-		w.heard(&amqp10.Flow{NextIncomingID: amqp10.Some(c.seen), IncomingWindow: c.window})
-		if w.remoteIncoming != c.want {
-			t.Errorf("%+v: %d", c, w.remoteIncoming)
-		}
-	}
-	w := windows{nextIncoming: 0xffff_ffff, incoming: 1}
-	if !w.came() || w.nextIncoming != 0 || w.came() {
-		t.Errorf("%+v", w)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/budget"
 	"candlemark/internal/dialect"
+	"candlemark/internal/dialect/servicebus"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -22,6 +23,7 @@ type publisher struct {
 	anonymous     bool   // each message says where it goes
 	exchange, key []byte // else all go there
 	node          *node  // unless nil, they are requests to that
+	entity        bool   // the link is of Azure Service Bus's dialect
 	window        uint32 // how many messages the client may send ahead of what is settled
 	largest       uint64 // message in bytes
 	credit, count uint32
@@ -31,6 +33,7 @@ type publisher struct {
 	begun   bool
 	id      uint32
 	settled bool
+	batched bool // it holds several messages
 	part    []byte
 	kept    int64 // bytes of part that count among what the connection has begun
 }
@@ -38,7 +41,7 @@ type publisher struct {
 // forget drops what has come of a delivery.
 func (p *publisher) forget(a *budget.Arrivals) {
 	a.Drop(p.kept)
-	p.begun, p.settled, p.part, p.kept = false, false, nil, 0
+	p.begun, p.settled, p.batched, p.part, p.kept = false, false, false, nil, 0
 }
 
 // refill gives the client credit on a link, unless that is nil, once half of it is used up, and so much has its outcome.
@@ -56,7 +59,7 @@ func (s *state) refill(l *link) {
 
 // transfer takes a message, or a part of one.
 func (s *state) transfer(t *amqp10.Transfer, payload []byte) {
-	if !s.windows.came() {
+	if !s.windows.Came() {
 		s.fail(amqp10.Errorf(amqp10.WindowViolation, "more transfers than the incoming window allows"))
 		return
 	}
@@ -106,13 +109,13 @@ func beginDelivery(s *state, l *link, t *amqp10.Transfer) bool {
 	case !t.DeliveryID.Set:
 		s.fail(amqp10.Errorf(amqp10.InvalidField, "a transfer without delivery-id"))
 		return false
-	case t.MessageFormat.Or(0) != 0:
+	case t.MessageFormat.Or(0) != 0 && !(p.entity && t.MessageFormat.Value == servicebus.BatchFormat):
 		s.failLink(l, amqp10.Errorf(amqp10.NotImplemented, "message-format %d is not supported", t.MessageFormat.Value))
 		return false
 	}
 	p.credit--
 	p.count++
-	p.begun, p.id = true, t.DeliveryID.Value
+	p.begun, p.id, p.batched = true, t.DeliveryID.Value, t.MessageFormat.Or(0) != 0
 	return true
 }
 
@@ -142,13 +145,17 @@ func (s *state) delivery(l *link, payload []byte) {
 		d.message.Owned = true
 		debt.Owe(s.cfg.Gate, len(payload))
 	}
+	batched := p.batched
 	p.forget(s.cfg.Arrivals)
 	if !d.settled {
 		p.open++
 	}
-	if p.node != nil {
+	switch {
+	case p.node != nil:
 		ask(s, d, p.node, payload)
-	} else {
+	case batched:
+		publishBatch(s, d, payload)
+	default:
 		s.publish(d, payload)
 	}
 	debt.Settle() // its batches owe it
@@ -160,6 +167,7 @@ type delivery struct {
 	link    *link
 	id      uint32
 	settled bool // nobody waits for its outcome
+	batch   *batch
 	content dialect.Content
 	message message.Message
 	to      *topology.Exchange
@@ -185,10 +193,14 @@ func (s *state) publish(d *delivery, payload []byte) {
 
 // check makes all checks of a message.
 func (s *state) check(d *delivery, payload []byte) (err error) {
-	if d.content, err = dialect.Read(payload); err != nil {
+	p, c, m := d.link.publisher, &d.content, &d.message
+	read := dialect.Read
+	if p.entity {
+		read = dialect.ReadEntity
+	}
+	if d.content, err = read(payload); err != nil {
 		return err
 	}
-	p, c, m := d.link.publisher, &d.content, &d.message
 	m.Exchange, m.RoutingKey = p.exchange, p.key
 	if p.anonymous {
 		to, err := dialect.ParseTarget(c.To)
@@ -271,7 +283,7 @@ func (s *state) routed(d *delivery, targets []*routing.Target) {
 		s.tracer.Published(m, targets, s.chunk)
 	}
 	if !d.settled && len(targets) > 0 {
-		m.Number = s.publishes.Append(publish{link: d.link, id: d.id, queues: int32(len(targets))})
+		m.Number = s.publishes.Append(publish{link: d.link, id: d.id, batch: d.batch, queues: int32(len(targets))})
 	}
 	s.counts.Publish++
 	s.published.Count(len(m.Body), len(targets), !d.settled)
@@ -299,7 +311,8 @@ func (s *state) routed(d *delivery, targets []*routing.Target) {
 type publish struct {
 	link    *link
 	id      uint32
-	queues  int32 // that have not answered
+	batch   *batch // that it is of, nil for none
+	queues  int32  // that have not answered
 	refused bool
 }
 
@@ -323,7 +336,7 @@ func (s *state) confirmed(m *mail.EnqueueReply) {
 			} else {
 				s.counts.Confirm++
 			}
-			s.outcomes = append(s.outcomes, outcome{p.link, p.id, state})
+			conclude(s, p.batch, outcome{p.link, p.id, state})
 		})
 		if p := s.peers.Find(m.Queue); p != nil {
 			p.Answered(int(r.Last - r.First + 1))

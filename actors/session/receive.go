@@ -5,46 +5,29 @@ import (
 
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
+	"candlemark/actors/session/window"
 	"candlemark/internal/dialect"
 	"candlemark/protocol/amqp10"
 )
 
 // consumer is the state of a link that the client receives on.
 type consumer struct {
-	account
+	window.Account
 	queue   *unacked.Queue
 	name    string // of the queue
 	tag     string
 	noAck   bool
+	entity  bool // the link is of Azure Service Bus's dialect
 	leaving bool // the client has detached the link
 	// handed to the outbox and not yet granted back to the queue
 	written, bytes int
-}
-
-// account is the credit of a link that the client receives on.
-type account struct {
-	count uint32 // delivery-count: messages sent, and credit used up
-	limit uint32 // delivery-count at which the credit ends
-}
-
-// credit is how many messages more the client takes.
-func (a *account) credit() uint32 { return uint32(max(int32(a.limit-a.count), 0)) }
-
-// given takes what the client says of its credit.
-func (a *account) given(f *amqp10.Flow) { a.limit = f.DeliveryCount.Or(0) + f.LinkCredit.Value }
-
-// drained uses up the credit to where a drain has come; what was given meanwhile stays.
-func (a *account) drained(count uint32) {
-	if a.count = count; int32(a.limit-count) < 0 {
-		a.limit = count
-	}
 }
 
 // creditGiven passes the client's credit on to the queue, which knows what is under way.
 func (s *state) creditGiven(l *link, f *amqp10.Flow) {
 	c := l.consumer
 	if f.LinkCredit.Set {
-		c.given(f)
+		c.Given(f)
 		s.Send(c.queue.Address, &mail.Credit{
 			Channel: s.self, Tag: c.tag, DeliveryCount: f.DeliveryCount.Or(0), Credit: f.LinkCredit.Value, Drain: f.Drain,
 		})
@@ -160,7 +143,16 @@ func (s *state) disposition(m *amqp10.Disposition) {
 	if !ok {
 		return
 	}
-	s.owners.TakeRange(first, last, func(uint64, *link) {})
+	var asked []uint64
+	s.owners.TakeRange(first, last, func(tag uint64, l *link) {
+		if l.consumer != nil && l.consumer.entity {
+			asked = append(asked, tag)
+		}
+	})
+	if len(asked) > 0 {
+		settleEntity(s, asked, m)
+		return
+	}
 	s.unacked.SettleWith(first, last, how, outcome)
 	if !m.Settled { // it wants to hear that it is
 		s.reply(&amqp10.Disposition{Role: amqp10.RoleSender, First: m.First, Last: m.Last, Settled: true, State: m.State})

@@ -38,9 +38,11 @@ type Config struct {
 	By          *events.Origin
 	Events      *events.Hub // told of consumers; nil for nobody
 	Permissions auth.Permissions
-	MaxMessage  uint64 // largest message in bytes, with its properties
-	Clock       *clock.Clock
-	Log         zerolog.Logger
+	// Token checks a token of Azure Service Bus, and may take its time; nil if there are none.
+	Token      func(text string) error
+	MaxMessage uint64 // largest message in bytes, with its properties
+	Clock      *clock.Clock
+	Log        zerolog.Logger
 	// Ended, unless nil, gets the virtual host and what the session has counted when it ends.
 	Ended func(vhost string, counts mail.Counts, more *metrics.Published)
 	// Post sends mail from any goroutine.
@@ -94,6 +96,10 @@ func (s *session) carryOut(ctx actor.Context) {
 	}
 	s.out = s.out[:0]
 	s.watchOver(ctx)
+	for _, job := range s.jobs {
+		go job()
+	}
+	s.jobs = nil
 	if s.long != nil && !s.long.begun {
 		s.long.begun = true
 		go s.long.find(ctx.Self(), s.cfg.Post)

@@ -12,6 +12,7 @@ import (
 	"candlemark/actors/channel/trace"
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
+	"candlemark/actors/session/window"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/metrics"
@@ -40,7 +41,7 @@ type state struct {
 	client  requests.Client
 	phase   phase
 	leaving bool // the connection ends; what was read before is still run
-	windows windows
+	windows window.Session
 	links   map[uint32]*link // by handle, the same in both directions
 
 	chunk     *message.Chunk // of the Inbound being run
@@ -52,6 +53,9 @@ type state struct {
 	peers     peers.Peers
 	publishes seqmap.Map[publish] // that queues have not confirmed, by publish number
 	outcomes  []outcome           // to be told
+
+	jobs    []func()             // that are to be run beside the actor
+	settles map[uint64]*settling // that queues have not answered, by request
 
 	unacked unacked.Deliveries
 	owners  seqmap.Map[*link] // of the unacked, by the same numbers
@@ -86,7 +90,7 @@ type answer interface {
 
 func (s *state) init(cfg Config) {
 	s.cfg, s.used = cfg, cfg.Clock.Now()
-	s.links = map[uint32]*link{}
+	s.links, s.settles = map[uint32]*link{}, map[uint64]*settling{}
 	s.rights = rights.Rights{User: cfg.User, VHost: cfg.VHost, Permissions: cfg.Permissions}
 	s.client = requests.Client{Rights: &s.rights, Connection: cfg.Connection}
 	s.peers = peers.New(&s.outgoing)
@@ -94,7 +98,7 @@ func (s *state) init(cfg Config) {
 		&mail.Publisher{User: cfg.User.Name, Tags: cfg.User.Tags, Connection: cfg.Connection, Origin: cfg.By}, cfg.Gate)
 	s.routes = routing.NewRoutes(&s.rights, &s.batches)
 	s.unacked = unacked.New(&s.outgoing)
-	s.windows = newWindows(&s.cfg)
+	s.windows = window.New(s.cfg.NextOutgoingID, s.cfg.IncomingWindow)
 	s.tracer = newTracer(s)
 }
 
@@ -110,6 +114,8 @@ func (s *state) handle(what any) {
 		s.deliver(m)
 	case *mail.EnqueueReply:
 		s.confirmed(m)
+	case *mail.Settled:
+		entitySettled(s, m)
 	case *mail.Drained:
 		s.drained(m)
 	case *mail.ConsumerCancelled:

@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/session/entities"
 	"candlemark/internal/dialect"
+	"candlemark/internal/dialect/servicebus"
 	"candlemark/internal/outbox"
 	"candlemark/protocol/amqp10"
 )
@@ -101,7 +103,7 @@ type sending struct {
 	head []byte   // what is left of its sections up to the body
 	body []byte   // likewise
 	t    amqp10.Transfer
-	tag  [4]byte
+	tag  [16]byte
 }
 
 // appendWriting appends one of those that wait. It is blocked when the client's window is full.
@@ -115,7 +117,7 @@ func (s *state) appendWriting(b []byte, w *writing) (_ []byte, blocked bool) {
 		s.dropAnswer(w.answer)
 		return b, false
 	case w.drained:
-		a.drained(w.count)
+		a.Drained(w.count)
 		f := w.link.flow(&s.windows)
 		f.Drain = true
 		return amqp10.AppendFrame(b, s.cfg.Channel, f), false
@@ -124,7 +126,7 @@ func (s *state) appendWriting(b []byte, w *writing) (_ []byte, blocked bool) {
 	}
 	c, m := w.link.consumer, w.deliver
 	for m.Written < len(m.Items) {
-		if s.windows.remoteIncoming == 0 || !s.cfg.Outbox.RoomFor(b) {
+		if s.windows.RemoteIncoming == 0 || !s.cfg.Outbox.RoomFor(b) {
 			return b, true
 		}
 		d := &m.Items[m.Written]
@@ -146,7 +148,7 @@ func (s *state) start(w *writing, d *mail.Delivery) {
 	header, err := d.Message.Overlay.Header(d.Message.Header)
 	var body []byte
 	if err == nil {
-		s.scratch, body, err = dialect.Append(s.scratch[:0], &d.Message, header, d.Redelivered)
+		s.scratch, body, err = dialect.Append(s.scratch[:0], &d.Message, header, entities.Told(d))
 	}
 	if err != nil {
 		s.cfg.Log.Error().Err(err).Msg("message with an unreadable header is delivered without it")
@@ -161,18 +163,22 @@ func (s *state) start(w *writing, d *mail.Delivery) {
 		s.owners.Append(w.link)
 	}
 	s.begins(w, tag, s.scratch, body, d.Number == 0)
+	if d.Facts != nil {
+		s.sending.tag = servicebus.NewLockToken(d.Facts.Lock, d.Facts.Seq)
+		s.sending.t.DeliveryTag = s.sending.tag[:]
+	}
 }
 
 // begins begins to write a message that has its tag.
 func (s *state) begins(w *writing, tag uint64, head, body []byte, settled bool) {
 	x := &s.sending
 	id := uint32(tag - 1)
-	binary.BigEndian.PutUint32(x.tag[:], id)
+	binary.BigEndian.PutUint32(x.tag[:4], id)
 	x.of, x.head, x.body = w, head, body
 	x.t = amqp10.Transfer{
-		Handle: w.link.handle, DeliveryID: amqp10.Some(id), DeliveryTag: x.tag[:], MessageFormat: amqp10.Some(uint32(0)), Settled: settled,
+		Handle: w.link.handle, DeliveryID: amqp10.Some(id), DeliveryTag: x.tag[:4], MessageFormat: amqp10.Some(uint32(0)), Settled: settled,
 	}
-	w.link.account().count++
+	w.link.account().Count++
 }
 
 // transferRoom is how many bytes of a frame are not the message: its head and the transfer.
@@ -185,7 +191,7 @@ func (s *state) appendTransfers(b []byte, owned bool) []byte {
 	if s.cfg.FrameMax > 1<<30 {
 		most = 1 << 30
 	}
-	for s.windows.remoteIncoming > 0 {
+	for s.windows.RemoteIncoming > 0 {
 		start := len(b)
 		x.t.More = len(x.head)+len(x.body) > most
 		b = amqp10.AppendFrame(b, s.cfg.Channel, &x.t)
@@ -200,7 +206,7 @@ func (s *state) appendTransfers(b []byte, owned bool) []byte {
 			b = append(b, body...)
 		}
 		x.head, x.body = x.head[len(head):], x.body[len(body):]
-		s.windows.sent()
+		s.windows.Sent()
 		if !x.t.More {
 			*x = sending{}
 			return b

@@ -84,7 +84,7 @@ func TestPeekVerb_TTL9(t *testing.T) {
 	refusals(t, url, []refusal{
 		{"peek", commandline.ExitUsage, "not enough arguments."},
 		{"peek|q|colour", commandline.ExitUsage, "Info key(s) colour are not supported"},
-		{"peek|q|--state|dead", commandline.ExitUnavailable, "state is ready, unacked or scheduled"},
+		{"peek|q|--state|dead", commandline.ExitUnavailable, "state is ready, unacked, scheduled or deferred"},
 		{"peek|none", commandline.ExitData, "NOT_FOUND - no queue 'none' in vhost '/'"},
 		{"peek|-p|none|q", commandline.ExitData, "NOT_FOUND - vhost 'none' not found"},
 		{"renew_lock|q|2", commandline.ExitData, "no such delivery is locked: it was settled, or its lock ran out"},

@@ -147,6 +147,7 @@ func (c *client) want(r *amqp.Receiver, bodies ...string) {
 // condition is that of an error that the broker told.
 func condition(err error) amqp.ErrCond {
 	var link *amqp.LinkError
+	var attach *amqp.Error
 	var session *amqp.SessionError
 	var conn *amqp.ConnError
 	switch {
@@ -156,6 +157,8 @@ func condition(err error) amqp.ErrCond {
 		return session.RemoteErr.Condition
 	case errors.As(err, &conn) && conn.RemoteErr != nil:
 		return conn.RemoteErr.Condition
+	case errors.As(err, &attach):
+		return attach.Condition
 	}
 	return ""
 }

@@ -260,7 +260,7 @@ func TestAttach_Refused(t *testing.T) {
 		bystander := c.receiver("/queues/q", nil)
 		ctx := context.Background()
 		for address, want := range map[string]amqp.ErrCond{
-			"/queues/none": "amqp:not-found", "/queues/secret": "amqp:unauthorized-access", "q": "amqp:invalid-field", "/queues/": "amqp:invalid-field",
+			"/queues/none": "amqp:not-found", "/queues/secret": "amqp:unauthorized-access", "/q": "amqp:invalid-field", "/queues/": "amqp:invalid-field",
 			"/exchanges/amq.topic": "amqp:invalid-field",
 		} {
 			_, err := c.begin().NewReceiver(ctx, address, nil)
@@ -269,7 +269,7 @@ func TestAttach_Refused(t *testing.T) {
 			}
 		}
 		for address, want := range map[string]amqp.ErrCond{
-			"/exchanges/none/k": "amqp:not-found", "/exchanges/amq.fanout": "amqp:unauthorized-access", "q": "amqp:invalid-field",
+			"/exchanges/none/k": "amqp:not-found", "/exchanges/amq.fanout": "amqp:unauthorized-access", "/q": "amqp:invalid-field",
 			"/exchanges//k": "amqp:invalid-field", "/management/": "amqp:invalid-field",
 		} {
 			_, err := c.begin().NewSender(ctx, address, nil)

@@ -37,6 +37,11 @@ func TestAccessKeys(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	for password, good := range map[string]bool{"one": true, "two": true, "three": false} { // as clients of AMQP without tokens have it
+		if _, err := u.Authenticate("PLAIN", []byte("\x00key\x00"+password), from); (err == nil) != good {
+			t.Errorf("PLAIN with %q: %v", password, err)
+		}
+	}
 	// Other changes of the account leave the keys as they are, and new keys end the old ones.
 	if _, err := u.PutAccount(Account{Name: "key", Tags: []string{"management"}}); err != nil || in("one", "key") != nil {
 		t.Error(err, in("one", "key"))

@@ -124,7 +124,7 @@ func (u *Users) identify(mechanism string, response []byte, peer Peer) (string, 
 			"Alternatively change the password for the user to be non-blank.", name)
 	}
 	return name, u.throttle.check(Source(peer.Addr), name, peer.Gone, func() error {
-		if known := u.now.Load().users[name]; known == nil || !known.account.Fits(password) {
+		if known := u.now.Load().users[name]; known == nil || !known.account.Fits(password) && !known.account.Keys.Has(password) {
 			return invalidCredentials(name)
 		}
 		return u.comesFrom(name, peer)

@@ -25,9 +25,17 @@ type Content struct {
 	Persistent bool
 }
 
+// scheduled is the annotation by which clients of Azure Service Bus schedule a message, and deliverAt the header that does it here.
+const scheduled, deliverAt = "x-opt-scheduled-enqueue-time", "x-deliver-at"
+
+// ReadEntity is Read for a message to an entity of Azure Service Bus: it is durable, and may name the moment at which it is to be delivered.
+func ReadEntity(encoded []byte) (c Content, err error) { return read(encoded, true) }
+
 // Read translates a message, all of its sections. Errors: *amqp10.Error for what is no message, or one whose properties are
 // too large.
-func Read(encoded []byte) (c Content, err error) {
+func Read(encoded []byte) (c Content, err error) { return read(encoded, false) }
+
+func read(encoded []byte, entity bool) (c Content, err error) {
 	s, err := amqp10.ScanSections(encoded)
 	if err != nil {
 		return c, err
@@ -36,8 +44,12 @@ func Read(encoded []byte) (c Content, err error) {
 	if err != nil {
 		return c, err
 	}
-	if !s.HasHeader() { // durable, as before RabbitMQ 4.2
+	if !s.HasHeader() || entity { // durable, as before RabbitMQ 4.2
 		p.DeliveryMode = 2
+		p.Flags |= protocol.FlagDeliveryMode
+	}
+	if at, ok := s.MessageAnnotations.Lookup(scheduled).Timestamp(); ok && entity {
+		p.Headers, p.Flags = p.Headers.Set(deliverAt, int64(at)), p.Flags|protocol.FlagHeaders
 	}
 	var from amqp10.Properties
 	if err := s.Properties(&from); err != nil {

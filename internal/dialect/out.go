@@ -2,28 +2,59 @@ package dialect
 
 import (
 	"math"
+	"slices"
+	"strconv"
 
 	"candlemark/internal/message"
 	"candlemark/protocol"
+	"candlemark/protocol/amqp10"
 	"candlemark/protocol/amqp10/convert"
 )
 
+// Delivery tells what a receiver is to know of a message besides.
+type Delivery struct {
+	Redelivered bool
+	Entity      *Entity // for receivers of Azure Service Bus's dialect, else nil
+}
+
+// Entity tells of a message what such receivers are told.
+type Entity struct {
+	Annotations   amqp10.Map // their keys are symbols
+	Properties    protocol.Table
+	TTL           int64 // ms, of the moment at which the queue took the message; 0 for none
+	DeliveryCount uint32
+}
+
 // Append appends the sections of a message to dst, but for body, which is to follow them: it is m.Body, or empty. header is the message's property
-// list with what the broker adds (message.Overlay.Header), redelivered what its receiver is told. The error is of a property list that cannot be read.
-func Append(dst []byte, m *message.Message, header []byte, redelivered bool) (head, body []byte, err error) {
+// list with what the broker adds (message.Overlay.Header), d what its receiver is told. The error is of a property list that cannot be read.
+func Append(dst []byte, m *message.Message, header []byte, d Delivery) (head, body []byte, err error) {
 	p, err := protocol.DecodeProperties(header)
 	if err != nil {
 		return dst, nil, err
 	}
-	told := convert.Delivery{FirstAcquirer: !redelivered}
+	told := convert.Delivery{FirstAcquirer: !d.Redelivered}
 	if n, ok := p.Headers.Get("x-delivery-count"); ok {
 		count, _ := protocol.Int64(n)
 		told.DeliveryCount = uint32(min(max(count, 0), math.MaxUint32))
 		p.Headers = p.Headers.Delete("x-delivery-count")
 	}
+	var amended protocol.Table
+	if m.Overlay != nil {
+		amended = m.Overlay.Properties
+	}
+	if e := d.Entity; e != nil {
+		told.Annotations, told.DeliveryCount = e.Annotations, e.DeliveryCount
+		if p.Flags &^= protocol.FlagExpiration; e.TTL > 0 {
+			p.Expiration, p.Flags = strconv.FormatInt(e.TTL, 10), p.Flags|protocol.FlagExpiration
+		}
+		amended = append(slices.Clone(e.Properties), amended...)
+		for _, f := range e.Properties { // as of a message of 0-9-1
+			p.Headers, p.Flags = p.Headers.Set(f.Key, f.Value), p.Flags|protocol.FlagHeaders
+		}
+	}
 	_, original := protocol.SplitOriginal(m.Header)
 	dst, rest := convert.Append(dst, nil, &convert.Message{
-		Exchange: string(m.Exchange), RoutingKey: string(m.RoutingKey), Properties: p, Original: original, Body: m.Body,
+		Exchange: string(m.Exchange), RoutingKey: string(m.RoutingKey), Properties: p, Original: original, Body: m.Body, Amended: amended,
 	}, told)
 	if last := len(rest) - 1; last >= 0 && len(m.Body) > 0 && len(rest[last]) == len(m.Body) && &rest[last][0] == &m.Body[0] {
 		rest, body = rest[:last], m.Body

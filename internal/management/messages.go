@@ -70,6 +70,8 @@ type Peek struct {
 	Cut    int // bytes of each body
 	// ByDeadline has ready messages only, that expire, soonest first; After is where such a list goes on.
 	ByDeadline bool
+	// ByNumber has them in the order of their numbers; the Seq of After is the number behind which to begin.
+	ByNumber bool
 }
 
 // PeekPage is a part of a queue. Next is nil behind the last message.

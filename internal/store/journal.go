@@ -85,6 +85,8 @@ type Record struct {
 	// Again, of a Put or Spill: the message is there, and only its content is another one. What became of it until now
 	// counts on. One that is gone stays gone.
 	Again bool
+	// Note, of a Put: it is no message but a note of the queue's. Deadline and TTL are what the queue wants to know again.
+	Note bool
 
 	// The message of a Put or Spill. Overlay is what the broker adds to its
 	// header, encoded; nil for nothing.
@@ -164,6 +166,8 @@ type Recovered struct {
 	Released bool
 	// Deferred: it is not delivered but to who asks for it.
 	Deferred bool
+	// Note: it is none of the messages (Record.Note).
+	Note bool
 	// MessageID is IDHash of the property of a scheduled message.
 	MessageID uint32
 }

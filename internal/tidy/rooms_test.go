@@ -34,7 +34,7 @@ var rooms = map[string][]string{
 	"actors/mail":                    {"protocol", "policies/...", "internal/events", "internal/message", "internal/metrics", "internal/topology"},
 	"actors/mailbox":                 {},
 	"actors/connection":              actorOf("internal/socket", "internal/stream"),
-	"actors/connection10":            actorOf("internal/dialect", "internal/stream"),
+	"actors/connection10":            actorOf("internal/dialect", "internal/socket", "internal/stream"),
 	"actors/session":                 actorOf("internal/dialect/...", "actors/channel/peers", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/unacked", "internal/dialect", "actors/channel/trace"),
 	"actors/command":                 actorOf(),
 	"actors/channel":                 actorOf(),
@@ -83,10 +83,11 @@ var rooms = map[string][]string{
 	"internal/seqmap":                {},
 	"internal/message":               {"protocol"},
 	"internal/dialect":               {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/message"},
+	"internal/dialect/servicebus":    {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/dialect", "internal/message", "internal/servicebus/entity"},
 	"internal/dialect/management":    {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/topology"},
 	"internal/definitions":           {"protocol", "policies/...", "internal/auth", "internal/parameters", "internal/servicebus/sas"},
 	"internal/nearest":               {},
-	"internal/stream":                {"internal/clock", "internal/message", "internal/outbox"},
+	"internal/stream":                {"internal/clock", "internal/message", "internal/outbox", "internal/socket"},
 	"internal/systemd":               {},
 	"internal/parameters":            {"internal/erlang", "internal/servicebus/entity"},
 	"internal/metrics":               {},
@@ -138,6 +139,8 @@ var rooms = map[string][]string{
 	"supervision/shovels":   {"actors/shovel", "internal/clock", "internal/definitions", "internal/management", "internal/parameters"},
 	"supervision/resources": {"protocol", "internal/budget", "internal/clock", "internal/config", "internal/events", "internal/management"},
 
+	"actors/session/entities": {"protocol", "protocol/amqp10", "actors/mail", "actors/channel/rights", "internal/dialect", "internal/dialect/servicebus", "internal/message", "internal/topology"},
+	"actors/session/window":   {"protocol/amqp10"},
 	"actors/session/management": {
 		"protocol", "actors/mail", "actors/channel/requests", "internal/auth", "internal/dialect/management", "internal/topology",
 	},
@@ -146,7 +149,7 @@ var rooms = map[string][]string{
 		"actors/queue/records", "internal/budget", "internal/store", "internal/topology", "policies", "protocol",
 	},
 	"actors/queue/messages": {
-		"policies", "actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/deadletters", "actors/queue/deferred", "actors/queue/expiry", "actors/queue/notices", "actors/queue/outbox", "actors/queue/paging", "actors/queue/records",
+		"policies", "actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/deadletters", "actors/queue/deferred", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/notices", "actors/queue/outbox", "actors/queue/paging", "actors/queue/records",
 		"actors/queue/schedule", "internal/budget", "internal/clock", "internal/figures", "internal/message", "internal/metrics", "internal/store", "internal/topology", "protocol",
 	},
 	"actors/queue/claims": {
@@ -158,6 +161,7 @@ var rooms = map[string][]string{
 		"policies", "actors/mail", "actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/messages", "actors/queue/outbox",
 		"actors/queue/work", "internal/clock", "internal/message", "internal/store", "protocol",
 	},
+	"actors/queue/duplicates":  {"protocol"},
 	"actors/queue/deferred":    {"actors/queue/backlog", "actors/queue/wheel"},
 	"actors/queue/acktimeouts": {"actors/queue/backlog", "actors/queue/consumers", "actors/queue/wheel", "internal/store"},
 	"actors/queue/backlog":     {"internal/budget", "internal/message", "actors/queue/wheel"},
@@ -253,9 +257,9 @@ var pureRooms = []string{
 	"actors/channel/replies", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/trace",
 	"actors/channel/tx", "actors/channel/unacked",
 	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/claims", "actors/queue/consumers", "actors/queue/content", "actors/queue/deadletters",
-	"actors/queue/deferred", "actors/queue/deliveries", "actors/queue/expiry", "actors/queue/flowcontrol", "actors/queue/inspect", "actors/queue/lease", "actors/queue/messages", "actors/queue/notices",
+	"actors/queue/deferred", "actors/queue/deliveries", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/flowcontrol", "actors/queue/inspect", "actors/queue/lease", "actors/queue/messages", "actors/queue/notices",
 	"actors/queue/outbox", "actors/queue/paging", "actors/queue/records", "actors/queue/schedule", "actors/queue/wheel", "actors/queue/work",
-	"actors/session/management", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
+	"actors/session/entities", "actors/session/management", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
 }
 
 // shells are the only files of their packages that know it: others are the core of an actor, or know addresses only.

@@ -80,7 +80,7 @@ func inquire[T answered](ctx context.Context, qs *Queries, by management.Asker, 
 // Peek implements management.Messages.
 func (qs *Queries) Peek(ctx context.Context, by management.Asker, at management.Place, how management.Peek) (management.PeekPage, error) {
 	answer, _, err := inquire[*mail.PeekReply](ctx, qs, by, at, func(r mail.Request) any {
-		m := &mail.Peek{Request: r, After: mail.Cursor(how.After), Limit: how.Limit, Cut: how.Cut, ByDeadline: how.ByDeadline, Queue: at.Name, VHost: at.VHost}
+		m := &mail.Peek{Request: r, After: mail.Cursor(how.After), Limit: how.Limit, Cut: how.Cut, ByDeadline: how.ByDeadline, ByNumber: how.ByNumber, Queue: at.Name, VHost: at.VHost}
 		for shown, state := range statesShown {
 			if how.States&shown != 0 {
 				m.States |= state

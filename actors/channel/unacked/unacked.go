@@ -91,7 +91,8 @@ func (d *Deliveries) Last() uint64 { return d.byTag.Last() }
 // Settle adds a delivery that was taken to what its queue is told by Flush.
 func (d *Deliveries) Settle(u Delivery, how mail.Settlement) { d.settle(u, how, nil) }
 
-func (d *Deliveries) settle(u Delivery, how mail.Settlement, outcome *mail.Outcome) {
+// Account counts a delivery that was taken as settled, and returns its queue, which is not told, and the queue's number of it.
+func (d *Deliveries) Account(u Delivery, how mail.Settlement) (q *Queue, number uint64) {
 	if !u.got {
 		d.Limit.Settled()
 	}
@@ -101,7 +102,11 @@ func (d *Deliveries) settle(u Delivery, how mail.Settlement, outcome *mail.Outco
 	if how == mail.Ack {
 		d.acked++
 	}
-	q := u.queue
+	return u.queue, u.number
+}
+
+func (d *Deliveries) settle(u Delivery, how mail.Settlement, outcome *mail.Outcome) {
+	q, number := d.Account(u, how)
 	if q.Gone {
 		return // the message went with its queue; settling it is fine (LEASE-6)
 	}
@@ -110,11 +115,11 @@ func (d *Deliveries) settle(u Delivery, how mail.Settlement, outcome *mail.Outco
 		d.settling = append(d.settling, q)
 	}
 	ranges := q.settle.Ranges
-	if k := len(ranges); k > 0 && ranges[k-1].How == how && ranges[k-1].Outcome == outcome && ranges[k-1].Last+1 == u.number {
-		ranges[k-1].Last = u.number
+	if k := len(ranges); k > 0 && ranges[k-1].How == how && ranges[k-1].Outcome == outcome && ranges[k-1].Last+1 == number {
+		ranges[k-1].Last = number
 		return
 	}
-	q.settle.Ranges = append(ranges, mail.SettleRange{First: u.number, Last: u.number, How: how, Outcome: outcome})
+	q.settle.Ranges = append(ranges, mail.SettleRange{First: number, Last: number, How: how, Outcome: outcome})
 }
 
 // Flush tells queues what was settled.

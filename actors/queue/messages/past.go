@@ -39,7 +39,9 @@ func (s *Set) GoOn(p *Past) {
 func (s *Set) Empty() bool { return s.Backlog.Len() == 0 && s.Scheduled.Len() == 0 }
 
 // Idle reports whether there are none, and nothing is under way.
-func (s *Set) Idle() bool { return s.Empty() && s.Journal.Idle() && !s.Unfinished && !s.draining }
+func (s *Set) Idle() bool {
+	return s.Empty() && s.Duplicates.Len() == 0 && s.Journal.Idle() && !s.Unfinished && !s.draining
+}
 
 // Shrink gives memory back that was of use to messages. It is called when the Set is Idle, and between two turns.
 func (s *Set) Shrink() {

@@ -6,6 +6,7 @@ import (
 	"candlemark/actors/queue/content"
 	"candlemark/actors/queue/deadletters"
 	"candlemark/actors/queue/deferred"
+	"candlemark/actors/queue/duplicates"
 	"candlemark/actors/queue/expiry"
 	"candlemark/actors/queue/notices"
 	"candlemark/actors/queue/outbox"
@@ -35,6 +36,7 @@ type Set struct {
 	Scheduled   *schedule.Schedule // nil while none waits for its time
 	DeadLetters *deadletters.Set   // nil until there was one
 	Deferred    *deferred.Set      // likewise
+	Duplicates  *duplicates.Window // nil while no ids are known
 	Pager       paging.Pager
 	Journal     records.Writer
 	Counts      mail.Counts
@@ -168,7 +170,7 @@ func (s *Set) Restore(recovered []store.Recovered) {
 	if n := len(recovered); n > 0 {
 		s.Seq = max(s.Seq, recovered[n-1].Seq)
 	}
-	if waiting := records.Order(recovered, s.Holds, s.restoreOne); len(waiting) > 0 {
+	if waiting := records.Order(restoreNotes(s, recovered), s.Holds, s.restoreOne); len(waiting) > 0 {
 		s.ensureScheduled().Restore(waiting, s.Settings.MaxPriority)
 	}
 }

@@ -36,6 +36,23 @@ func (w *Writer) Idle() bool {
 	return w.commit == nil && len(w.marks)+len(w.underWay) == 0 && w.err == nil && !w.closed
 }
 
+// Remember writes down a note under a number of its own: an id that counts until a moment.
+func (w *Writer) Remember(seq, id uint64, now, until int64) {
+	c := w.committing()
+	if n := len(c.Records); n == c.sorted && (n == 0 || c.Records[n-1].First < seq) {
+		c.sorted++
+	}
+	c.handles = append(c.handles, 0)
+	c.Records = append(c.Records, store.Record{Kind: store.Put, Note: true, Time: now, First: seq, Last: seq, Deadline: until, TTL: int64(id)})
+}
+
+// Forget writes down that a note is gone.
+func (w *Writer) Forget(seq uint64) {
+	if !w.closed {
+		w.mark(store.Remove, seq, store.Expired)
+	}
+}
+
 // Err is how the journal failed, nil while it did not: from then on what is to survive is to be refused.
 func (w *Writer) Err() error { return w.err }
 

@@ -72,7 +72,7 @@ func NewOptions(getenv func(string) string) *Options {
 	o.StringVar(&o.User, "user", "guest", "the limits of this `user`")
 	o.StringVar(&o.DefaultQueue, "default-queue-type", "", "the `type` of queues that are declared without one")
 	o.StringVar(&o.State, "state", "", "messages in these `states`: ready, unacked, scheduled, deferred, with commas between them")
-	o.StringVar(&o.Order, "order", "", "in the order of the queue, or by deadline: `queue` or deadline")
+	o.StringVar(&o.Order, "order", "", "in the order of the queue, of their numbers, or by deadline: `queue`, number or deadline")
 	o.StringVar(&o.MessageID, "message-id", "", "messages with this `id` of their publisher's")
 	o.IntVar(&o.Truncate, "truncate", -1, "at most so many `bytes` of each body")
 	o.BoolVar(&o.exchange, "exchange", false, "the name is that of an exchange")

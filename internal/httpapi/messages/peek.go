@@ -91,8 +91,10 @@ func (w params) peek() (how management.Peek, encoding string, err error) {
 		how.ByDeadline = true
 	case order == "deadline":
 		return how, "", rest.Complaint("only ready messages are listed by deadline")
+	case order == "number":
+		how.ByNumber = true
 	case order != "" && order != "queue":
-		return how, "", rest.Complaintf("order is queue or deadline, not %s", order)
+		return how, "", rest.Complaintf("order is queue, number or deadline, not %s", order)
 	}
 	switch encoding = w["encoding"]; encoding {
 	case "":

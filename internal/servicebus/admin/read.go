@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -11,15 +12,26 @@ import (
 	"candlemark/policies"
 )
 
-// extras are those of all entities, by path.
-func (m *Manager) extras() map[string]entity.Extra {
-	all := map[string]entity.Extra{}
+// kept has what is kept of entities besides, by path.
+type kept map[string]json.RawMessage
+
+// extras are those of all entities. They are read when somebody asks.
+func (m *Manager) extras() kept {
+	all := kept{}
 	for _, p := range m.Broker.Parameters(m.VHost) {
 		if p.Component == entity.Component {
-			all[p.Name], _ = entity.ParseExtra(p.Value) // was parsed
+			all[p.Name] = p.Value
 		}
 	}
 	return all
+}
+
+// of is that of one entity, the zero value for one without.
+func (k kept) of(path string) (e entity.Extra) {
+	if value, there := k[path]; there {
+		e, _ = entity.ParseExtra(value) // was parsed
+	}
+	return e
 }
 
 // queueNames are those of queues of a kind, sorted; of subscriptions those of a topic. Dead-letter queues of others, and queues that are
@@ -94,6 +106,9 @@ func (m *Manager) list(ctx context.Context, kind entity.Kind, topic string, want
 			names = append(names, q, dead)
 		}
 	}
+	if len(names) == 0 {
+		return []Entity{}, nil
+	}
 	queues, err := m.Broker.QueuesNamed(ctx, names)
 	if err != nil {
 		return nil, err
@@ -111,7 +126,7 @@ func (m *Manager) list(ctx context.Context, kind entity.Kind, topic string, want
 		}
 		settings := policies.SettingsFor(q.Arguments, q.Effective)
 		e := Entity{
-			Description: entity.OfSettings(q.Name, q.Arguments, settings, extras[q.Name]),
+			Description: entity.OfSettings(q.Name, q.Arguments, settings, extras.of(q.Name)),
 			Counts:      Counts{q.Ready + q.Unacked, dead[entity.DeadLetterQueue(q.Name)], q.Scheduled.Count},
 			Bytes:       q.ReadyBytes + q.UnackedBytes + q.Scheduled.Bytes, Accessed: q.IdleSince,
 		}
@@ -153,7 +168,7 @@ func (m *Manager) listTopics(ctx context.Context, wanted func(name string) bool)
 			ttl = -1
 		}
 		all = append(all, Entity{
-			Description: entity.OfExchange(x.Name, x.Arguments, ttl, extras[x.Name]), Subscriptions: subscriptions[strings.ToLower(x.Name)],
+			Description: entity.OfExchange(x.Name, x.Arguments, ttl, extras.of(x.Name)), Subscriptions: subscriptions[strings.ToLower(x.Name)],
 		})
 	}
 	return all, nil

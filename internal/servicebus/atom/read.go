@@ -83,32 +83,23 @@ func ReadEntity(body []byte, d entity.Description, before *entity.Description) (
 		return d, nil, err
 	}
 	r := reader{from: from}
-	for name, to := range map[string]*entity.Duration{
-		"LockDuration": &d.LockDuration, "DefaultMessageTimeToLive": &d.DefaultMessageTimeToLive, "AutoDeleteOnIdle": &d.AutoDeleteOnIdle,
-		"DuplicateDetectionHistoryTimeWindow": &d.DuplicateDetectionHistoryTimeWindow,
-	} {
-		read(&r, name, to, entity.ParseDuration)
-	}
-	for name, to := range map[string]*bool{
-		"RequiresDuplicateDetection": &d.RequiresDuplicateDetection, "RequiresSession": &d.RequiresSession,
-		"DeadLetteringOnMessageExpiration": &d.DeadLetteringOnMessageExpiration, "EnablePartitioning": &d.EnablePartitioning, "EnableExpress": &d.EnableExpress,
-	} {
-		read(&r, name, to, strconv.ParseBool)
-	}
-	for name, to := range map[string]**bool{
-		"EnableBatchedOperations": &d.EnableBatchedOperations, "SupportOrdering": &d.SupportOrdering,
-		"DeadLetteringOnFilterEvaluationExceptions": &d.DeadLetteringOnFilterEvaluationExceptions,
-	} {
-		read(&r, name, to, pointer)
-	}
-	for name, to := range map[string]*int64{
-		"MaxDeliveryCount": &d.MaxDeliveryCount, "MaxSizeInMegabytes": &d.MaxSizeInMegabytes, "MaxMessageSizeInKilobytes": &d.MaxMessageSizeInKilobytes,
-	} {
-		read(&r, name, to, number)
-	}
-	for name, to := range map[string]*string{"ForwardTo": &d.ForwardTo, "ForwardDeadLetteredMessagesTo": &d.ForwardDeadLetteredMessagesTo} {
-		read(&r, name, to, path)
-	}
+	read(&r, "LockDuration", &d.LockDuration, entity.ParseDuration)
+	read(&r, "DefaultMessageTimeToLive", &d.DefaultMessageTimeToLive, entity.ParseDuration)
+	read(&r, "AutoDeleteOnIdle", &d.AutoDeleteOnIdle, entity.ParseDuration)
+	read(&r, "DuplicateDetectionHistoryTimeWindow", &d.DuplicateDetectionHistoryTimeWindow, entity.ParseDuration)
+	read(&r, "RequiresDuplicateDetection", &d.RequiresDuplicateDetection, strconv.ParseBool)
+	read(&r, "RequiresSession", &d.RequiresSession, strconv.ParseBool)
+	read(&r, "DeadLetteringOnMessageExpiration", &d.DeadLetteringOnMessageExpiration, strconv.ParseBool)
+	read(&r, "EnablePartitioning", &d.EnablePartitioning, strconv.ParseBool)
+	read(&r, "EnableExpress", &d.EnableExpress, strconv.ParseBool)
+	read(&r, "EnableBatchedOperations", &d.EnableBatchedOperations, pointer)
+	read(&r, "SupportOrdering", &d.SupportOrdering, pointer)
+	read(&r, "DeadLetteringOnFilterEvaluationExceptions", &d.DeadLetteringOnFilterEvaluationExceptions, pointer)
+	read(&r, "MaxDeliveryCount", &d.MaxDeliveryCount, number)
+	read(&r, "MaxSizeInMegabytes", &d.MaxSizeInMegabytes, number)
+	read(&r, "MaxMessageSizeInKilobytes", &d.MaxMessageSizeInKilobytes, number)
+	read(&r, "ForwardTo", &d.ForwardTo, path)
+	read(&r, "ForwardDeadLetteredMessagesTo", &d.ForwardDeadLetteredMessagesTo, path)
 	read(&r, "UserMetadata", &d.UserMetadata, asIs)
 	read(&r, "Status", &d.Status, func(s string) (entity.Status, error) { return entity.Status(s), nil })
 	if before != nil && before.MaxSizeInMegabytes == 0 && d.MaxSizeInMegabytes == entity.DefaultMegabytes {

@@ -56,12 +56,8 @@ func (w *writer) optional(name, value string) {
 	}
 }
 
-func orDefault(v *bool, otherwise bool) bool {
-	if v == nil {
-		return otherwise
-	}
-	return *v
-}
+// orTrue is true for what nobody has said.
+func orTrue(v *bool) bool { return v == nil || *v }
 
 // entry writes what surrounds a description. Base is the address of the API, with a slash at its end.
 func (w *writer) entry(base, path, name string, updated int64, content func()) {
@@ -121,7 +117,7 @@ func (w *writer) queue(base string, e *admin.Entity) {
 	w.flag("DeadLetteringOnMessageExpiration", e.DeadLetteringOnMessageExpiration)
 	w.text("DuplicateDetectionHistoryTimeWindow", e.DuplicateDetectionHistoryTimeWindow.String())
 	w.number("MaxDeliveryCount", e.MaxDeliveryCount)
-	w.flag("EnableBatchedOperations", orDefault(e.EnableBatchedOperations, true))
+	w.flag("EnableBatchedOperations", orTrue(e.EnableBatchedOperations))
 	w.number("SizeInBytes", e.Bytes)
 	w.number("MessageCount", int64(e.Counts.Active+e.Counts.DeadLetters+e.Counts.Scheduled))
 	w.flag("IsAnonymousAccessible", false)
@@ -130,7 +126,7 @@ func (w *writer) queue(base string, e *admin.Entity) {
 	w.optional("ForwardTo", address(base, e.ForwardTo))
 	w.optional("UserMetadata", e.UserMetadata)
 	w.moments(e)
-	w.flag("SupportOrdering", orDefault(e.SupportOrdering, true))
+	w.flag("SupportOrdering", orTrue(e.SupportOrdering))
 	w.counts(e)
 	w.text("AutoDeleteOnIdle", e.AutoDeleteOnIdle.String())
 	w.flag("EnablePartitioning", e.EnablePartitioning)
@@ -145,7 +141,7 @@ func (w *writer) topic(e *admin.Entity) {
 	w.number("MaxSizeInMegabytes", megabytes(e))
 	w.flag("RequiresDuplicateDetection", e.RequiresDuplicateDetection)
 	w.text("DuplicateDetectionHistoryTimeWindow", e.DuplicateDetectionHistoryTimeWindow.String())
-	w.flag("EnableBatchedOperations", orDefault(e.EnableBatchedOperations, true))
+	w.flag("EnableBatchedOperations", orTrue(e.EnableBatchedOperations))
 	w.number("SizeInBytes", e.Bytes)
 	w.flag("FilteringMessagesBeforePublishing", false)
 	w.flag("IsAnonymousAccessible", false)
@@ -153,7 +149,7 @@ func (w *writer) topic(e *admin.Entity) {
 	w.text("Status", string(e.Status))
 	w.optional("UserMetadata", e.UserMetadata)
 	w.moments(e)
-	w.flag("SupportOrdering", orDefault(e.SupportOrdering, true))
+	w.flag("SupportOrdering", orTrue(e.SupportOrdering))
 	w.counts(e)
 	w.number("SubscriptionCount", int64(e.Subscriptions))
 	w.text("AutoDeleteOnIdle", e.AutoDeleteOnIdle.String())
@@ -169,10 +165,10 @@ func (w *writer) subscription(base string, e *admin.Entity) {
 	w.flag("RequiresSession", e.RequiresSession)
 	w.text("DefaultMessageTimeToLive", e.DefaultMessageTimeToLive.String())
 	w.flag("DeadLetteringOnMessageExpiration", e.DeadLetteringOnMessageExpiration)
-	w.flag("DeadLetteringOnFilterEvaluationExceptions", orDefault(e.DeadLetteringOnFilterEvaluationExceptions, true))
+	w.flag("DeadLetteringOnFilterEvaluationExceptions", orTrue(e.DeadLetteringOnFilterEvaluationExceptions))
 	w.number("MessageCount", int64(e.Counts.Active+e.Counts.DeadLetters+e.Counts.Scheduled))
 	w.number("MaxDeliveryCount", e.MaxDeliveryCount)
-	w.flag("EnableBatchedOperations", orDefault(e.EnableBatchedOperations, true))
+	w.flag("EnableBatchedOperations", orTrue(e.EnableBatchedOperations))
 	w.text("Status", string(e.Status))
 	w.optional("ForwardTo", address(base, e.ForwardTo))
 	w.moments(e)

@@ -232,7 +232,7 @@ func (c *correlation) apply(r *filter.Rule) {
 	if c.Label == "" {
 		c.Label = c.Subject
 	}
-	for f, text := range map[filter.Field]string{
+	for f, text := range [filter.Fields]string{
 		filter.ContentType: c.ContentType, filter.CorrelationID: c.CorrelationID, filter.Label: c.Label, filter.MessageID: c.MessageID,
 		filter.ReplyTo: c.ReplyTo, filter.ReplyToSessionID: c.ReplyToSessionID, filter.SessionID: c.SessionID, filter.To: c.To,
 	} {

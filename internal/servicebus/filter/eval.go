@@ -117,6 +117,7 @@ func (v *evaluation) compared(what op, a, b Value) Value {
 		return truth(order == 0)
 	case opUnequal:
 		return truth(order != 0)
+	default:
 	}
 	if a.Kind == Bool {
 		return Value{}

@@ -2,6 +2,7 @@ package sas
 
 import (
 	"crypto/rand"
+	"crypto/subtle"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -26,6 +27,11 @@ func NewKey() string {
 	var key [32]byte
 	_, _ = rand.Read(key[:]) // never fails
 	return base64.StdEncoding.EncodeToString(key[:])
+}
+
+// Has tells whether a text is one of the keys, in the same time whichever it is.
+func (k Keys) Has(key string) bool {
+	return subtle.ConstantTimeCompare([]byte(key), []byte(k.Primary))|subtle.ConstantTimeCompare([]byte(key), []byte(k.Secondary)) != 0 && key != ""
 }
 
 // Validate says what is wrong with a pair: one of them is missing, or too long.

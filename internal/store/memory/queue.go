@@ -84,7 +84,7 @@ func (q *queue) list() []store.Recovered {
 		list = append(list, store.Recovered{
 			Seq: r.First, At: r.Position, Deadline: r.Deadline, TTL: r.TTL, Time: r.Time, Priority: r.Priority,
 			Body: uint32(len(r.Body)), Redelivered: m.redelivered, Deliveries: m.deliveries,
-			Due: r.Due, Released: m.released, Deferred: m.deferred, MessageID: idOf(r),
+			Due: r.Due, Released: m.released, Deferred: m.deferred, Note: r.Note, MessageID: idOf(r),
 		})
 	}
 	slices.SortFunc(list, func(a, b store.Recovered) int { return cmp.Compare(a.Seq, b.Seq) })

@@ -29,6 +29,7 @@ func Put(q store.QueueID, seq uint64, body int) store.Record {
 	if seq%3 == 0 {
 		r.Overlay = Body(q+1, seq, 1+int(seq%300))
 	}
+	r.Note = seq%11 == 0
 	if seq%7 == 0 {
 		r.Exchange = nil
 	}
@@ -97,6 +98,7 @@ func Same(got store.Content, want store.Record) string {
 		{"time", r.Time, want.Time},
 		{"deadline", r.Deadline, want.Deadline},
 		{"ttl", r.TTL, want.TTL},
+		{"note", r.Note, want.Note},
 		{"priority", r.Priority, want.Priority},
 	} {
 		if part.got != part.want {

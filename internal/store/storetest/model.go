@@ -130,7 +130,7 @@ func (s State) Apply(r *store.Record) {
 		}
 		s[r.First] = Message{Kind: r.Kind, Recovered: store.Recovered{
 			Seq: r.First, Deadline: r.Deadline, TTL: r.TTL, Time: r.Time, Body: uint32(len(r.Body)), Priority: r.Priority,
-			Due: r.Due,
+			Due: r.Due, Note: r.Note,
 		}}
 		if r.Due != 0 {
 			m := s[r.First]

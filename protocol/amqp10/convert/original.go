@@ -2,7 +2,9 @@ package convert
 
 import (
 	"encoding/binary"
+	"slices"
 
+	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
 )
 
@@ -64,6 +66,32 @@ func appendPieces(v [][]byte, original, body []byte) (_ [][]byte, ok bool) {
 		original, body = rest, body[size:]
 	}
 	return v, len(body) == 0
+}
+
+// amended is an original with more application properties; as it is if there are none, or it is none.
+func amended(original []byte, more protocol.Table) []byte {
+	if len(more) == 0 {
+		return original
+	}
+	text, body, rest, ok := part(original)
+	if !ok {
+		return original
+	}
+	var p amqp10.Properties
+	s, err := amqp10.ScanSections(text)
+	if err != nil || s.Properties(&p) != nil {
+		return original
+	}
+	all, _ := s.ApplicationProperties.Decode().(amqp10.Map)
+	for _, e := range Map(more) {
+		all = append(slices.DeleteFunc(all, func(x amqp10.Entry) bool { return x.Key == e.Key }), e)
+	}
+	section, err := amqp10.Append(nil, all)
+	if err != nil {
+		return original
+	}
+	bare := amqp10.AppendSection(amqp10.AppendComposite(nil, &p), amqp10.SectionApplicationProperties, section)
+	return append(appendPart(nil, bare, int(body)), rest...)
 }
 
 // applicationProperties are those of an original.

@@ -20,12 +20,16 @@ type Message struct {
 	Properties protocol.Properties // with what the broker adds to the headers
 	Original   []byte              // of AppendOriginal, if a client of AMQP 1.0 has published it
 	Body       []byte
+	// Amended are application properties that were said of the message later; among Properties they are headers.
+	Amended protocol.Table
 }
 
 // Delivery holds what AMQP 1.0 tells of a delivery besides.
 type Delivery struct {
 	FirstAcquirer bool   // nobody has had the message before
 	DeliveryCount uint32 // attempts that failed
+	// Annotations, unless nil, are told in the place of the exchange and the routing key, and of headers of the same names. Their keys are symbols.
+	Annotations amqp10.Map
 }
 
 // Append appends to head the sections of a message of AMQP 1.0 that the broker writes, and to rest the pieces of m that follow them. With an
@@ -40,8 +44,8 @@ func Append(head []byte, rest [][]byte, m *Message, d Delivery) ([]byte, [][]byt
 		header.TTL = amqp10.Some(uint32(min(ms, math.MaxUint32)))
 	}
 	head = amqp10.AppendComposite(head, &header)
-	head = appendAnnotations(head, m)
-	if pieces, ok := appendPieces(rest, m.Original, m.Body); m.Original != nil && ok {
+	head = appendAnnotations(head, m, d.Annotations)
+	if pieces, ok := appendPieces(rest, amended(m.Original, m.Amended), m.Body); m.Original != nil && ok {
 		return head, pieces
 	}
 	head = appendProperties(head, p)
@@ -61,7 +65,7 @@ func onlyBody(b []byte) bool {
 	return err == nil && s.BodyKind != 0 && len(s.Body()) == len(b)
 }
 
-func appendAnnotations(dst []byte, m *Message) []byte {
+func appendAnnotations(dst []byte, m *Message, own amqp10.Map) []byte {
 	dst = amqp10.AppendDescriptor(dst, amqp10.SectionMessageAnnotations)
 	dst, start := amqp10.OpenMap(dst)
 	count := 0
@@ -75,8 +79,13 @@ func appendAnnotations(dst []byte, m *Message) []byte {
 		}
 		count += 2
 	}
-	add("x-exchange", text(m.Exchange))
-	add("x-routing-key", text(m.RoutingKey))
+	if own == nil {
+		add("x-exchange", text(m.Exchange))
+		add("x-routing-key", text(m.RoutingKey))
+	}
+	for _, e := range own {
+		add(string(e.Key.(amqp10.Symbol)), e.Value)
+	}
 	if p := &m.Properties; p.Has(protocol.FlagType) && p.Type != typeEncoded {
 		add("x-basic-type", text(p.Type))
 	}
@@ -84,7 +93,7 @@ func appendAnnotations(dst []byte, m *Message) []byte {
 		application := applicationProperties(m.Original) // which are headers, too
 		for _, f := range m.Properties.Headers {
 			key, v, ok := annotation(f)
-			if ok && application.Lookup(f.Key) == nil {
+			if _, told := own.Get(key); ok && !told && application.Lookup(f.Key) == nil {
 				add(key, v)
 			}
 		}

@@ -79,7 +79,7 @@ func decodePut(b []byte, at int64, kind store.Kind, sum func(to int64) uint32) (
 	seq := little.Uint64(b[16:])
 	e.Record = store.Record{
 		Kind: kind, First: seq, Last: seq, Time: int64(little.Uint64(b[24:])),
-		Deadline: int64(little.Uint64(b[32:])), TTL: int64(little.Uint64(b[40:])), Priority: b[6],
+		Deadline: int64(little.Uint64(b[32:])), TTL: int64(little.Uint64(b[40:])), Priority: b[6], Note: b[5]&FlagNote != 0,
 	}
 	rest := b[HeadSize(b):front]
 	if isDue(b) {

@@ -70,6 +70,7 @@ const (
 	FlagRedelivered             // of a moved one: it was delivered
 	FlagReleased                // of a moved one: it came due
 	FlagDeferred                // of a moved one: it was deferred
+	FlagNote                    // it is a note of the queue's and no message
 )
 
 var (
@@ -151,6 +152,9 @@ func AppendFront(b []byte, seed uint32, at int64, q store.QueueID, r *store.Reco
 	start := len(b)
 	var head [PutHead]byte
 	head[4], head[5], head[6] = Version<<4|byte(r.Kind), m.Flags, r.Priority
+	if r.Note {
+		head[5] |= FlagNote
+	}
 	if r.Due != 0 {
 		head[4] = versionDue<<4 | byte(r.Kind)
 	}

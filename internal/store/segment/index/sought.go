@@ -68,7 +68,7 @@ func (s *Sought) Found(e *format.Entry, at store.Position) store.Recovered {
 	m := store.Recovered{
 		Seq: r.First, At: at, Deadline: r.Deadline, TTL: r.TTL, Time: r.Time, Due: r.Due, Body: uint32(e.Body),
 		Deliveries: n, Priority: r.Priority, Redelivered: n > 0 || w.delivered&bit != 0, Released: w.released&bit != 0,
-		Deferred: s.isDeferred(r.First),
+		Deferred: s.isDeferred(r.First), Note: r.Note,
 	}
 	if due, ok := s.dues[r.First]; ok {
 		m.Due = due

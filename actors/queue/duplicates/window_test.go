@@ -1,0 +1,37 @@
+package duplicates
+
+import "testing"
+
+// TestBound_DUP3: so many ids and no more; the oldest goes first, and its note with it.
+func TestBound_DUP3(t *testing.T) {
+	w := New()
+	var forgotten []uint64
+	for i := range uint64(Most + 10) {
+		w.Add(1+i, 1000, 1+i, func(seq uint64) { forgotten = append(forgotten, seq) })
+	}
+	if w.Len() != Most || len(forgotten) != 10 || forgotten[9] != 10 || w.Bytes() != Most*each {
+		t.Errorf("%d ids, %v forgotten", w.Len(), forgotten)
+	}
+	if seen, _ := w.Seen(10, 0); seen {
+		t.Error("the oldest is known")
+	}
+	if seen, stored := w.Seen(11, 999); !seen || !stored {
+		t.Error("another one is not")
+	}
+	if seen, _ := w.Seen(11, 1000); seen {
+		t.Error("it is over")
+	}
+	n := len(forgotten)
+	if at, ok := w.Next(); !ok || at != 1000+Slack || w.Advance(at-1, 1<<30, nil) {
+		t.Error("early")
+	}
+	for w.Advance(1000+Slack, 1000, func(uint64) { n++ }) {
+	}
+	if n != Most+10 || w.Len() != 0 {
+		t.Errorf("%d forgotten, %d left", n, w.Len())
+	}
+	var none *Window
+	if _, ok := none.Next(); ok || none.Len() != 0 || none.Bytes() != 0 || none.Advance(1, 1, nil) {
+		t.Error("something of nothing")
+	}
+}

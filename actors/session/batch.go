@@ -1,0 +1,68 @@
+package session
+
+import (
+	"slices"
+
+	"candlemark/actors/channel/routing"
+	"candlemark/internal/dialect/servicebus"
+	"candlemark/protocol/amqp10"
+)
+
+// batch is a delivery of several messages, which has one outcome.
+type batch struct {
+	left     int  // messages without an outcome
+	rejected bool // one was
+}
+
+// ends counts an outcome; true: it was the last, and o is that of the batch.
+func (b *batch) ends(o *outcome) bool {
+	b.rejected = b.rejected || o.state.Kind == amqp10.Rejected
+	if b.left--; b.left > 0 {
+		return false
+	}
+	if b.rejected {
+		o.state = amqp10.State{Kind: amqp10.Rejected, Error: o.state.Error}
+	}
+	return true
+}
+
+// publishBatch publishes the messages of a batch, or none of them: all are checked before the first is published.
+func publishBatch(s *state, whole *delivery, payload []byte) {
+	if !whole.message.Owned { // it may wait longer than what was read
+		payload = slices.Clone(payload)
+	}
+	messages, err := servicebus.Batch(payload)
+	all := make([]delivery, len(messages))
+	shared := &batch{left: len(messages)}
+	for i := 0; i < len(messages) && err == nil; i++ {
+		all[i] = delivery{link: whole.link, id: whole.id, settled: whole.settled, batch: shared}
+		all[i].message.Owned = true
+		err = tryRoute(s, &all[i], messages[i])
+	}
+	if err != nil {
+		s.refuse(whole, err)
+		return
+	}
+	for i := range all {
+		d := &all[i]
+		targets, _ := s.routes.Find(d.to, &d.message, d.keys, d.content.Headers) // which has been tried
+		s.routed(d, targets)
+	}
+}
+
+// tryRoute makes all checks of a message of a batch.
+func tryRoute(s *state, d *delivery, message []byte) error {
+	if err := s.check(d, message); err != nil {
+		return err
+	}
+	targets, err := s.routes.Find(d.to, &d.message, d.keys, d.content.Headers)
+	switch {
+	case err != nil:
+		return err
+	case s.routes.Over():
+		return amqp10.Errorf(amqp10.ResourceLimitExceeded, "a batch to more queues than fit in a turn")
+	case d.content.Headers != nil:
+		return routing.CheckMoments(targets, d.content.Headers, s.cfg.Clock)
+	}
+	return nil
+}

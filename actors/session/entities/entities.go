@@ -1,0 +1,92 @@
+package entities
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/internal/dialect"
+	"candlemark/internal/dialect/servicebus"
+	"candlemark/protocol"
+	"candlemark/protocol/amqp10"
+)
+
+// AddressOf is the address of the broker's end of a link.
+func AddressOf(m *amqp10.Attach) string {
+	switch {
+	case m.Role == amqp10.RoleSender && m.Target != nil:
+		return m.Target.Address.Or("")
+	case m.Role == amqp10.RoleReceiver && m.Source != nil:
+		return m.Source.Address.Or("")
+	}
+	return ""
+}
+
+// Of tells whether a link is of Azure Service Bus's dialect.
+func Of(m *amqp10.Attach) bool { return servicebus.Is(AddressOf(m)) }
+
+// SourceOf is the name of the queue that a link receives from.
+func SourceOf(m *amqp10.Attach) (queue string, err error) {
+	switch {
+	case !Of(m):
+		return dialect.ParseSource(AddressOf(m))
+	case len(m.Source.Filter) > 0:
+		return "", amqp10.Errorf(amqp10.NotImplemented, "sessions and other filters are not supported")
+	}
+	return servicebus.ParseSource(AddressOf(m))
+}
+
+// Nothing answers an attach with a link to nothing, which is detached then.
+func Nothing(m *amqp10.Attach) *amqp10.Attach {
+	n := &amqp10.Attach{Name: m.Name, Handle: m.Handle, Role: !m.Role, SndSettleMode: m.SndSettleMode, RcvSettleMode: m.RcvSettleMode}
+	if m.Role == amqp10.RoleSender {
+		n.Source = m.Source
+	} else {
+		n.Target, n.InitialDeliveryCount = m.Target, amqp10.Some(uint32(0))
+	}
+	return n
+}
+
+// Told says what the receiver of a delivery is told of it.
+func Told(d *mail.Delivery) dialect.Delivery {
+	to := dialect.Delivery{Redelivered: d.Redelivered}
+	if f := d.Facts; f != nil {
+		facts := servicebus.Facts{Seq: f.Seq, Enqueued: f.Enqueued, Expires: f.Expires, Locked: f.Locked, DeliveryCount: f.DeliveryCount}
+		if o := d.Message.Overlay; o != nil {
+			facts.DiedIn, facts.DiedOf = o.Last.Queue, o.Last.Reason
+		}
+		to.Entity = servicebus.Tell(facts)
+	}
+	return to
+}
+
+// Settlement translates a state for a queue: who abandons a message gives it back, and counts as one who had it. What cannot be done
+// gives it back, too, and refused says why.
+func Settlement(state *amqp10.State) (how mail.Settlement, outcome *mail.Outcome, refused *amqp10.Error) {
+	var properties protocol.Table
+	switch {
+	case state.Kind == amqp10.Accepted:
+		return mail.Ack, nil, nil
+	case state.Kind == amqp10.Rejected:
+		how, properties = mail.Reject, servicebus.DeadLettering(state.Error)
+	case state.Kind == amqp10.Modified && state.UndeliverableHere:
+		return mail.Release, nil, amqp10.Errorf(amqp10.NotImplemented, "messages cannot be deferred")
+	case state.Kind == amqp10.Modified:
+		how, properties = mail.Requeue, servicebus.Modified(state)
+	default:
+		return mail.Release, nil, nil
+	}
+	if len(properties) > 0 {
+		outcome = &mail.Outcome{Properties: properties}
+	}
+	return how, outcome, nil
+}
+
+// Ranges are numbers of deliveries, in order, that are settled alike.
+func Ranges(numbers []uint64, how mail.Settlement, outcome *mail.Outcome) (all []mail.SettleRange) {
+	for _, n := range numbers {
+		if k := len(all); k > 0 && all[k-1].Last+1 == n {
+			all[k-1].Last = n
+			continue
+		}
+		all = append(all, mail.SettleRange{First: n, Last: n, How: how, Outcome: outcome})
+	}
+	return all
+}

@@ -1,0 +1,155 @@
+package entities
+
+import (
+	"errors"
+
+	"candlemark/actors/channel/rights"
+	"candlemark/actors/mail"
+	"candlemark/internal/dialect"
+	"candlemark/internal/dialect/servicebus"
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+	"candlemark/protocol/amqp10"
+)
+
+// LargestRequest is the largest request to an entity's node in bytes.
+const LargestRequest = 64 << 10
+
+// Node answers the requests to ENTITY/$management.
+type Node struct {
+	Queue  string // of the entity
+	Rights *rights.Rights
+	// Send and Ask are the session's (management.Session).
+	Send func(to mail.Address, what any)
+	Ask  func(done func(reply any, err error)) mail.Request
+}
+
+// asked is a request that is run.
+type asked struct {
+	*Node
+	*servicebus.Request
+	done func(replyTo string, answer []byte)
+}
+
+// Run runs a request, a whole message, and calls done with the answer, a whole message too, and where that is wanted. The error is an
+// *amqp10.Error of what is no request.
+func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) error {
+	r, err := servicebus.Read(request)
+	if err != nil {
+		return err
+	}
+	a := &asked{n, r, done}
+	q, err := n.Rights.Readable(n.Queue)
+	switch {
+	case err != nil:
+		a.failed(err)
+	case r.Operation == servicebus.PeekMessage:
+		a.peek(q)
+	case r.Operation == servicebus.RenewLock:
+		a.renew(q)
+	default:
+		a.answer(501, "the operation '"+r.Operation+"' is not supported", amqp10.NotImplemented, nil)
+	}
+	return nil
+}
+
+func (a *asked) answer(code int32, text string, condition amqp10.Symbol, body amqp10.Map) {
+	a.done(a.ReplyTo, a.Answer(nil, code, text, condition, body))
+}
+
+// failed answers with an error.
+func (a *asked) failed(err error) {
+	e, code := dialect.ErrorOf(err), int32(500)
+	var refused *protocol.ChannelError
+	if errors.As(err, &refused) {
+		switch refused.Code {
+		case protocol.NotFound:
+			code = 404
+		case protocol.AccessRefused:
+			code = 401
+		default:
+			code = 400
+		}
+	}
+	a.answer(code, e.Description, e.Condition, nil)
+}
+
+// peek answers with messages in the order of their numbers.
+func (a *asked) peek(q *topology.Queue) {
+	from, _ := a.Field("from-sequence-number").(int64)
+	count, _ := a.Field("message-count").(int32)
+	a.Send(q.PID, &mail.Peek{
+		Request: a.Ask(func(reply any, err error) {
+			if err != nil {
+				a.failed(err)
+				return
+			}
+			list := amqp10.List{}
+			for _, m := range reply.(*mail.PeekReply).Messages {
+				if encoded, ok := peeked(&m); ok {
+					list = append(list, amqp10.Map{{Key: "message", Value: encoded}})
+				}
+			}
+			if len(list) == 0 {
+				a.answer(204, "No Content", "", nil)
+				return
+			}
+			a.answer(200, "OK", "", amqp10.Map{{Key: "messages", Value: list}})
+		}),
+		After: mail.Cursor{Seq: uint64(max(from-1, 0))}, Limit: int(max(count, 1)), ByNumber: true, Cut: -1, Queue: q.Name, VHost: a.Rights.VHost.Name,
+	})
+}
+
+// peeked is a message as a receiver would get it; false: it cannot be read for now.
+func peeked(m *mail.PeekedMessage) (encoded []byte, ok bool) {
+	if m.Unreadable {
+		return nil, false
+	}
+	facts := servicebus.Facts{Seq: m.Seq, Enqueued: m.Enqueued, Expires: m.Expires, Due: m.Due, DeliveryCount: m.DeliveryCount}
+	if p, err := protocol.DecodeProperties(m.Header); err == nil {
+		in, _ := p.Headers.Get("x-last-death-queue")
+		of, _ := p.Headers.Get("x-last-death-reason")
+		facts.DiedIn, _ = in.(string)
+		facts.DiedOf, _ = of.(string)
+	}
+	content := message.Message{Exchange: []byte(m.Exchange), RoutingKey: []byte(m.RoutingKey), Header: m.Header, Body: m.Body}
+	head, body, err := dialect.Append(nil, &content, m.Header, dialect.Delivery{Redelivered: m.Redelivered, Entity: servicebus.Tell(facts)})
+	return append(head, body...), err == nil
+}
+
+// renew renews locks one after the other, and answers when they end.
+func (a *asked) renew(q *topology.Queue) {
+	tokens, ok := a.LockTokens()
+	if !ok {
+		a.answer(400, "lock-tokens are wanted", amqp10.InvalidField, nil)
+		return
+	}
+	ends := amqp10.Array{Of: amqp10.TypeTimestamp}
+	var next func()
+	next = func() {
+		if len(tokens) == 0 {
+			a.answer(200, "OK", "", amqp10.Map{{Key: "expirations", Value: ends}})
+			return
+		}
+		lock, seq := tokens[0].Delivery()
+		tokens = tokens[1:]
+		a.Send(q.PID, &mail.RenewLock{
+			Request: a.Ask(func(reply any, err error) {
+				renewed, _ := reply.(*mail.LockRenewed)
+				switch {
+				case err != nil:
+					a.failed(err)
+				case renewed.Count == 0:
+					lost := servicebus.ErrLockLost()
+					a.answer(410, lost.Description, lost.Condition, nil)
+				default:
+					ends.Values = append(ends.Values, amqp10.Timestamp(renewed.Locked))
+					next()
+				}
+			}),
+			Seq: seq, Lock: lock, Queue: q.Name, VHost: a.Rights.VHost.Name,
+		})
+	}
+	next()
+}

@@ -1,0 +1,4 @@
+// Package window counts what the two sides of a session may send each other: transfers of the session, and messages of a link.
+//
+// Owns: the numbers. It sends nothing.
+package window

@@ -1,0 +1,71 @@
+package window
+
+import "candlemark/protocol/amqp10"
+
+// Incoming is how many transfers a client may send before it hears of a new window. What really bounds them is the
+// credit of the connection's input: the reader reads no more.
+const Incoming = 2048
+
+// Session is the flow control of a session [AMQP 1.0 transport 2.5.6].
+type Session struct {
+	NextIncoming   uint32 // id of the transfer that comes next
+	Incoming       uint32 // transfers that may come
+	NextOutgoing   uint32
+	RemoteIncoming uint32 // transfers that the client takes
+}
+
+// New makes those of a session whose client begins with these numbers.
+func New(nextOutgoingID, incomingWindow uint32) Session {
+	return Session{NextIncoming: nextOutgoingID, Incoming: Incoming, RemoteIncoming: incomingWindow}
+}
+
+// Came counts a transfer; false: there was no room for it.
+func (w *Session) Came() bool {
+	if w.Incoming == 0 {
+		return false
+	}
+	w.NextIncoming++
+	w.Incoming--
+	return true
+}
+
+// Sent counts a transfer of ours.
+func (w *Session) Sent() {
+	w.NextOutgoing++
+	w.RemoteIncoming--
+}
+
+// Heard takes what the client says of its window, perhaps before it has seen all that was sent.
+func (w *Session) Heard(f *amqp10.Flow) {
+	w.RemoteIncoming = uint32(max(int32(f.NextIncomingID.Or(0)+f.IncomingWindow-w.NextOutgoing), 0))
+	if f.IncomingWindow > 1<<30 { // beyond what a signed difference can tell
+		w.RemoteIncoming = f.IncomingWindow - min(w.NextOutgoing-f.NextIncomingID.Or(0), f.IncomingWindow)
+	}
+}
+
+// Flow tells the client of ours.
+func (w *Session) Flow() *amqp10.Flow {
+	return &amqp10.Flow{
+		NextIncomingID: amqp10.Some(w.NextIncoming), IncomingWindow: w.Incoming,
+		NextOutgoingID: w.NextOutgoing, OutgoingWindow: 1<<31 - 1,
+	}
+}
+
+// Account is the credit of a link that the client receives on.
+type Account struct {
+	Count uint32 // delivery-count: messages sent, and credit used up
+	Limit uint32 // delivery-count at which the credit ends
+}
+
+// Credit is how many messages more the client takes.
+func (a *Account) Credit() uint32 { return uint32(max(int32(a.Limit-a.Count), 0)) }
+
+// Given takes what the client says of its credit.
+func (a *Account) Given(f *amqp10.Flow) { a.Limit = f.DeliveryCount.Or(0) + f.LinkCredit.Value }
+
+// Drained uses up the credit to where a drain has come; what was given meanwhile stays.
+func (a *Account) Drained(count uint32) {
+	if a.Count = count; int32(a.Limit-count) < 0 {
+		a.Limit = count
+	}
+}

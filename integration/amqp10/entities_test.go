@@ -1,0 +1,260 @@
+package amqp10
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"candlemark/internal/dialect/servicebus"
+	"candlemark/internal/testkit"
+
+	"github.com/Azure/go-amqp"
+	amqp091 "github.com/rabbitmq/amqp091-go"
+)
+
+// second are the options of a receiver that locks messages, as clients of Azure Service Bus do.
+func second(credit int32) *amqp.ReceiverOptions {
+	return &amqp.ReceiverOptions{SettlementMode: amqp.ReceiverSettleModeSecond.Ptr(), Credit: credit}
+}
+
+// entity declares a queue as entities have it: locks of a minute, two deliveries, and a dead-letter queue.
+func entity(b *testkit.Bubble) {
+	b.Helper()
+	_, err := b.Connect().Open().QueueDeclare("q", true, false, false, false, amqp091.Table{
+		"x-queue-type": "quorum", "x-delivery-limit": int32(1), "x-consumer-timeout": int32(60000), "x-dead-letter-queue": true, "x-delayed-messages": true,
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+func lockLost(err error) bool {
+	var e *amqp.Error
+	return errors.As(err, &e) && e.Condition == amqp.ErrCond(servicebus.LockLost)
+}
+
+// Messages of a plain name: what a receiver is told, and all that it can do with them.
+func TestEntity(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		entity(b)
+		ctx := context.Background()
+		s, r := c.sender("q", nil), c.receiver("q", second(1))
+		ttl := time.Hour
+		sent := time.Now()
+		state := c.send(s, &amqp.Message{
+			Header: &amqp.MessageHeader{TTL: ttl}, Data: [][]byte{[]byte("m")}, ApplicationProperties: map[string]any{"n": uint32(7)},
+			Annotations: amqp.Annotations{"x-opt-partition-key": "p", "x-opt-sequence-number": nil},
+		})
+		if got := stateOf(state); got != "accepted" {
+			t.Fatal(got)
+		}
+		m := c.next(r)
+		if m == nil || len(m.DeliveryTag) != 16 || m.Header.TTL != ttl || !m.Header.Durable || m.Header.DeliveryCount != 0 {
+			t.Fatalf("%+v", m)
+		}
+		at, _ := m.Annotations["x-opt-enqueued-time"].(time.Time)
+		until, _ := m.Annotations["x-opt-locked-until"].(time.Time)
+		if n, _ := m.Annotations["x-opt-sequence-number"].(int64); n == 0 || at.Before(sent.Truncate(time.Millisecond)) || until.Sub(at).Round(time.Second) != time.Minute {
+			t.Errorf("%v", m.Annotations)
+		}
+		if m.Annotations["x-opt-partition-key"] != "p" || m.Annotations["x-exchange"] != nil || m.ApplicationProperties["n"] != uint32(7) {
+			t.Errorf("%v, %v", m.Annotations, m.ApplicationProperties)
+		}
+		if err := r.ModifyMessage(ctx, m, &amqp.ModifyMessageOptions{Annotations: amqp.Annotations{"note": "again"}}); err != nil { // abandon
+			t.Fatal(err)
+		}
+		if m = c.next(r); m == nil || m.Header.DeliveryCount != 1 || m.ApplicationProperties["note"] != "again" || m.ApplicationProperties["n"] != uint32(7) {
+			t.Fatalf("%+v", m)
+		}
+		if err := r.ReleaseMessage(ctx, m); err != nil {
+			t.Fatal(err)
+		}
+		if m = c.next(r); m == nil || m.Header.DeliveryCount != 1 {
+			t.Fatalf("%+v", m)
+		}
+		if err := r.ModifyMessage(ctx, m, &amqp.ModifyMessageOptions{UndeliverableHere: true}); err == nil {
+			t.Error("deferred")
+		}
+		if m = c.next(r); m == nil {
+			t.Fatal("it did not come back")
+		}
+		dead := c.receiver("q/$DeadLetterQueue", second(1))
+		if err := r.RejectMessage(ctx, m, &amqp.Error{Condition: "com.microsoft:dead-letter", Info: map[string]any{"DeadLetterReason": "bad", "DeadLetterErrorDescription": "why"}}); err != nil {
+			t.Fatal(err)
+		}
+		m = c.next(dead)
+		if m == nil || m.ApplicationProperties["DeadLetterReason"] != "bad" || m.ApplicationProperties["DeadLetterErrorDescription"] != "why" ||
+			m.Annotations["x-opt-deadletter-source"] != "q" || m.ApplicationProperties["n"] != uint32(7) {
+			t.Fatalf("%+v %v", m, m.ApplicationProperties)
+		}
+		if err := dead.AcceptMessage(ctx, m); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// Who settles after its lock has run out is told, and its link stays; too many deliveries and expired messages have the reasons' names.
+func TestEntity_LockLost(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		entity(b)
+		b.Log.Allow("not settled in time")
+		ctx := context.Background()
+		s, r := c.sender("q", nil), c.receiver("q", second(-1))
+		c.put(s, "m")
+		var first *amqp.Message
+		for range 2 {
+			if err := r.IssueCredit(1); err != nil {
+				t.Fatal(err)
+			}
+			m := c.next(r)
+			if m == nil {
+				t.Fatal("nothing")
+			}
+			b.Advance(2 * time.Minute)
+			if first == nil {
+				first = m
+			}
+			if err := r.AcceptMessage(ctx, m); !lockLost(err) {
+				t.Errorf("%v", err)
+			}
+		}
+		if state := stateOf(c.send(s, &amqp.Message{Header: &amqp.MessageHeader{TTL: time.Second}, Data: [][]byte{[]byte("late")}})); state != "accepted" {
+			t.Fatal(state)
+		}
+		b.Advance(time.Minute)
+		dead := c.receiver("q/$DeadLetterQueue", &amqp.ReceiverOptions{RequestedSenderSettleMode: amqp.SenderSettleModeSettled.Ptr()})
+		for body, want := range map[string]string{"m": "MaxDeliveryCountExceeded", "late": "TTLExpiredException"} {
+			_ = body
+			m := c.next(dead)
+			if m == nil {
+				t.Fatal(want)
+			}
+			if got := map[string]string{"m": "MaxDeliveryCountExceeded", "late": "TTLExpiredException"}[string(m.GetData())]; m.ApplicationProperties["DeadLetterReason"] != got {
+				t.Errorf("%s: %v", m.GetData(), m.ApplicationProperties)
+			}
+		}
+	})
+}
+
+// A link to what is not there is attached to nothing and detached; its session, and others on it, go on. Scheduled messages come at their time.
+func TestEntity_Links(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		entity(b)
+		ctx := context.Background()
+		for address, want := range map[string]amqp.ErrCond{
+			"none": "amqp:not-found", "t/Subscriptions/none": "amqp:not-found", "q/$Transfer/$DeadLetterQueue": "amqp:not-implemented",
+		} {
+			if _, err := c.session.NewReceiver(ctx, address, second(1)); condition(err) != want {
+				t.Errorf("from %s: %v", address, err)
+			}
+		}
+		for address, want := range map[string]amqp.ErrCond{"none": "amqp:not-found", "q/$DeadLetterQueue": "amqp:not-allowed"} {
+			if _, err := c.session.NewSender(ctx, address, nil); condition(err) != want {
+				t.Errorf("to %s: %v", address, err)
+			}
+		}
+		s, r := c.sender("q", nil), c.receiver("q", second(5))
+		at := time.Now().Add(time.Hour)
+		if got := stateOf(c.send(s, &amqp.Message{Data: [][]byte{{1}}, Annotations: amqp.Annotations{"x-opt-scheduled-enqueue-time": at}})); got != "accepted" {
+			t.Fatal(got)
+		}
+		if m := c.next(r); m != nil {
+			t.Fatal("early", m)
+		}
+		b.Advance(time.Until(at))
+		if m := c.next(r); m == nil {
+			t.Fatal("not at its time")
+		} else if err := r.AcceptMessage(ctx, m); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// The node $cbs takes tokens: any from this machine if the broker is told so, else those of access keys. Answers come to the link whose target is
+// the reply-to.
+func TestEntity_Tokens(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		ctx := context.Background()
+		entity(b)
+		audience := "amqp://host/q"
+		s := c.sender("$cbs", nil)
+		other, r := c.receiver("$cbs", nil), c.receiver("$cbs", &amqp.ReceiverOptions{TargetAddress: "mine"})
+		put := func(operation string, token any) any {
+			t.Helper()
+			to := "mine"
+			err := s.Send(ctx, &amqp.Message{
+				Properties: &amqp.MessageProperties{MessageID: "id", ReplyTo: &to}, Value: token,
+				ApplicationProperties: map[string]any{"operation": operation, "type": "servicebus.windows.net:sastoken", "name": audience},
+			}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := c.next(r)
+			if m == nil || m.Properties.CorrelationID != "id" {
+				t.Fatalf("%+v", m)
+			}
+			if err := r.AcceptMessage(ctx, m); err != nil {
+				t.Fatal(err)
+			}
+			return m.ApplicationProperties["status-code"]
+		}
+		if got := put("put-token", "any"); got != int32(401) {
+			t.Error(got)
+		}
+		b.Users.AnyToken("guest")
+		if got := put("put-token", "any"); got != int32(202) {
+			t.Error(got)
+		}
+		if got := put("put-token", int32(1)); got != int32(400) {
+			t.Error(got)
+		}
+		if got := put("other", "any"); got != int32(400) {
+			t.Error(got)
+		}
+		audience = "amqp://host/none/$management"
+		if got := put("put-token", "any"); got != int32(404) {
+			t.Error(got)
+		}
+		if m := c.next(other); m != nil {
+			t.Error(m)
+		}
+	})
+}
+
+// A batch is published as a whole, or not at all.
+func TestEntity_Batch(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		entity(b)
+		s := c.sender("q", nil)
+		batch := func(parts ...*amqp.Message) string {
+			t.Helper()
+			whole := &amqp.Message{Format: servicebus.BatchFormat}
+			for _, p := range parts {
+				encoded, err := p.MarshalBinary()
+				if err != nil {
+					t.Fatal(err)
+				}
+				whole.Data = append(whole.Data, encoded)
+			}
+			return stateOf(c.send(s, whole))
+		}
+		one, two := amqp.NewMessage([]byte("1")), amqp.NewMessage([]byte("2"))
+		if got := batch(one, two); got != "accepted" {
+			t.Error(got)
+		}
+		bad := amqp.NewMessage([]byte("3"))
+		bad.Properties = &amqp.MessageProperties{UserID: []byte("other")}
+		if got := batch(one, bad); got != "rejected amqp:precondition-failed" {
+			t.Error(got)
+		}
+		if got := stateOf(c.send(s, &amqp.Message{Format: servicebus.BatchFormat, Value: "x"})); got != "rejected amqp:invalid-field" {
+			t.Error(got)
+		}
+		r := c.receiver("q", second(5))
+		c.want(r, "1", "2")
+		if m := c.next(r); m != nil {
+			t.Error(m)
+		}
+	})
+}

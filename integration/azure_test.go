@@ -1,0 +1,171 @@
+package integration
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
+)
+
+// azure is a connection of Azure's own client to a broker with the entities of the emulator's file.
+type azure struct {
+	*testing.T
+	ctx    context.Context
+	client *azservicebus.Client
+}
+
+func connectAzure(t *testing.T) *azure {
+	t.Helper()
+	b := start(t, "--servicebus-config", shop, "--servicebus-emulator")
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	client, err := azservicebus.NewClientFromConnectionString("Endpoint=sb://"+b.amqp+";SharedAccessKeyName=RootManageSharedAccessKey;SharedAccessKey=SAS_KEY_VALUE;UseDevelopmentEmulator=true;", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := client.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return &azure{t, ctx, client}
+}
+
+func (a *azure) ok(err error) {
+	a.Helper()
+	if err != nil {
+		a.Fatal(err)
+	}
+}
+
+func (a *azure) sender(to string) *azservicebus.Sender {
+	a.Helper()
+	s, err := a.client.NewSender(to, nil)
+	a.ok(err)
+	return s
+}
+
+func (a *azure) send(to string, bodies ...string) {
+	a.Helper()
+	s := a.sender(to)
+	for _, body := range bodies {
+		a.ok(s.SendMessage(a.ctx, &azservicebus.Message{Body: []byte(body), ApplicationProperties: map[string]any{"n": int64(1)}}, nil))
+	}
+	a.ok(s.Close(a.ctx))
+}
+
+func (a *azure) receiver(queue string, opts *azservicebus.ReceiverOptions) *azservicebus.Receiver {
+	a.Helper()
+	r, err := a.client.NewReceiverForQueue(queue, opts)
+	a.ok(err)
+	return r
+}
+
+// receive receives one message.
+func (a *azure) receive(r *azservicebus.Receiver, want string) *azservicebus.ReceivedMessage {
+	a.Helper()
+	got, err := r.ReceiveMessages(a.ctx, 1, nil)
+	a.ok(err)
+	if string(got[0].Body) != want {
+		a.Fatalf("got %q, want %q", got[0].Body, want)
+	}
+	return got[0]
+}
+
+// Azure's client for Go sends, receives, abandons, completes, renews locks, schedules and peeks.
+func TestAzureClient(t *testing.T) {
+	t.Parallel()
+	a := connectAzure(t)
+	const queue = "failures"
+	a.send(queue, "abandoned")
+	r := a.receiver(queue, nil)
+	m := a.receive(r, "abandoned")
+	if m.DeliveryCount != 1 || m.SequenceNumber == nil || m.EnqueuedTime == nil || m.LockedUntil == nil || m.LockedUntil.Before(time.Now()) || m.ApplicationProperties["n"] != int64(1) {
+		t.Errorf("%+v", m)
+	}
+	until := *m.LockedUntil
+	a.ok(r.RenewMessageLock(a.ctx, m, nil))
+	if m.LockedUntil.Before(until) {
+		t.Errorf("%v is before %v", m.LockedUntil, until)
+	}
+	a.ok(r.AbandonMessage(a.ctx, m, &azservicebus.AbandonMessageOptions{PropertiesToModify: map[string]any{"again": "yes"}}))
+	m = a.receive(r, "abandoned")
+	if m.DeliveryCount != 2 || m.ApplicationProperties["again"] != "yes" {
+		t.Errorf("%+v", m)
+	}
+	a.ok(r.CompleteMessage(a.ctx, m, nil))
+	var lost *azservicebus.Error
+	if err := r.RenewMessageLock(a.ctx, m, nil); !errors.As(err, &lost) || lost.Code != azservicebus.CodeLockLost {
+		t.Errorf("renewed when it was completed: %v", err)
+	}
+	at := time.Now().Add(time.Hour)
+	a.send(queue, "1", "2")
+	a.ok(a.sender(queue).SendMessage(a.ctx, &azservicebus.Message{Body: []byte("3"), ScheduledEnqueueTime: &at}, nil))
+	peeked, err := r.PeekMessages(a.ctx, 10, nil)
+	a.ok(err)
+	if len(peeked) != 3 || string(peeked[1].Body) != "2" || peeked[1].ApplicationProperties["n"] != int64(1) || peeked[2].State != azservicebus.MessageStateScheduled || *peeked[0].SequenceNumber >= *peeked[1].SequenceNumber {
+		t.Errorf("%+v", peeked)
+	}
+	for _, body := range []string{"1", "2"} {
+		a.ok(r.CompleteMessage(a.ctx, a.receive(r, body), nil))
+	}
+}
+
+// Dead-lettering with a reason, and batches.
+func TestAzureClient_DeadLettersAndBatches(t *testing.T) {
+	t.Parallel()
+	a := connectAzure(t)
+	const queue = "failures"
+	r := a.receiver(queue, nil)
+	a.send(queue, "dead")
+	reason, why := "bad", "it is"
+	began := time.Now()
+	a.ok(r.DeadLetterMessage(a.ctx, a.receive(r, "dead"), &azservicebus.DeadLetterOptions{Reason: &reason, ErrorDescription: &why}))
+	if took := time.Since(began); took > 4*time.Second {
+		t.Errorf("the connection was made anew: %v", took)
+	}
+	dead := a.receiver(queue, &azservicebus.ReceiverOptions{SubQueue: azservicebus.SubQueueDeadLetter})
+	m := a.receive(dead, "dead")
+	if m.DeadLetterReason == nil || *m.DeadLetterReason != reason || m.DeadLetterErrorDescription == nil || *m.DeadLetterErrorDescription != why || m.DeadLetterSource == nil || *m.DeadLetterSource != queue {
+		t.Errorf("%+v", m)
+	}
+	a.ok(dead.CompleteMessage(a.ctx, m, nil))
+
+	s := a.sender(queue)
+	batch, err := s.NewMessageBatch(a.ctx, nil)
+	a.ok(err)
+	for i := range 100 {
+		a.ok(batch.AddMessage(&azservicebus.Message{Body: bytes.Repeat([]byte(fmt.Sprint(i%10)), 500)}, nil))
+	}
+	a.ok(s.SendMessageBatch(a.ctx, batch, nil))
+	a.ok(r.Close(a.ctx))
+	r = a.receiver(queue, &azservicebus.ReceiverOptions{ReceiveMode: azservicebus.ReceiveModeReceiveAndDelete})
+	for n := 0; n < 100; {
+		got, err := r.ReceiveMessages(a.ctx, 100-n, nil)
+		a.ok(err)
+		for _, m := range got {
+			if m.Body[0] != byte('0'+n%10) {
+				t.Fatalf("%d: %s", n, m.Body[:1])
+			}
+			n++
+		}
+	}
+}
+
+// A topic's subscriptions get what their rules select; an entity that is not there is not found.
+func TestAzureClient_Links(t *testing.T) {
+	t.Parallel()
+	a := connectAzure(t)
+	a.send("events", "m")
+	r, err := a.client.NewReceiverForSubscription("events", "all", nil)
+	a.ok(err)
+	a.ok(r.CompleteMessage(a.ctx, a.receive(r, "m"), nil))
+	var refused *azservicebus.Error
+	if _, err := a.receiver("none", nil).ReceiveMessages(a.ctx, 1, nil); !errors.As(err, &refused) || refused.Code != azservicebus.CodeNotFound {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,48 @@
+package servicebus
+
+import (
+	"strings"
+
+	"candlemark/internal/servicebus/entity"
+	"candlemark/protocol/amqp10"
+)
+
+// Is tells whether an address, of a link's target or source, is of this dialect: a plain name, where RabbitMQ's begin with a slash.
+func Is(address string) bool { return address != "" && !strings.HasPrefix(address, "/") }
+
+// ParseTarget reads the address of an entity to send to. The error is amqp:not-allowed, for what cannot be sent to.
+func ParseTarget(address string) (name string, err error) {
+	a := entity.ParseAddress(address)
+	if a.Subscription != "" || a.Sub != "" || a.Management {
+		return "", amqp10.Errorf(amqp10.NotAllowed, "messages cannot be sent to '%s'", address)
+	}
+	return a.Entity, nil
+}
+
+// ParseNode reads the address of an entity's node, ENTITY/$management; false: it is none. The name is that of the entity's queue, or of the topic.
+func ParseNode(address string) (name string, ok bool) {
+	a := entity.ParseAddress(address)
+	return a.QueueName(), a.Management && Is(address)
+}
+
+// ParseSource reads the address of an entity to receive from, and returns the name of its queue. The error is amqp:not-implemented.
+func ParseSource(address string) (queue string, err error) {
+	a := entity.ParseAddress(address)
+	if a.Management || a.Sub == entity.TransferDeadLetters {
+		return "", amqp10.Errorf(amqp10.NotImplemented, "'%s' is not supported", address)
+	}
+	return a.QueueName(), nil
+}
+
+// ParseAudience reads what a token is for, such as amqp://host/ENTITY/$management, and returns the names of the entity's queue and of the topic that
+// it may be; "" if it is for no entity.
+func ParseAudience(audience string) (queue, topic string) {
+	_, path, absolute := strings.Cut(audience, "://")
+	if absolute {
+		_, path, _ = strings.Cut(path, "/")
+	} else {
+		path = audience
+	}
+	a := entity.ParseAddress(path)
+	return a.QueueName(), a.Entity
+}

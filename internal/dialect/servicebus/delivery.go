@@ -1,0 +1,48 @@
+package servicebus
+
+import (
+	"candlemark/internal/dialect"
+	"candlemark/protocol"
+	"candlemark/protocol/amqp10"
+)
+
+// Facts are those of a delivery (mail.Facts).
+type Facts struct {
+	Seq                       uint64
+	Enqueued, Expires, Locked int64 // wall ms, 0 for none
+	Due                       int64 // of a message that is scheduled
+	DeliveryCount             uint32
+	DiedIn, DiedOf            string // queue and reason of the last death, "" for none
+}
+
+// reasons are those of the broker's own dead letters.
+var reasons = map[string]string{
+	"expired": "TTLExpiredException", "delivery_limit": "MaxDeliveryCountExceeded", "hops": "MaxTransferHopCountExceeded",
+}
+
+// Tell returns what the receiver of a message is told of it.
+func Tell(f Facts) *dialect.Entity {
+	e := &dialect.Entity{DeliveryCount: f.DeliveryCount}
+	tell := func(key amqp10.Symbol, value any) {
+		e.Annotations = append(e.Annotations, amqp10.Entry{Key: key, Value: value})
+	}
+	tell("x-opt-sequence-number", int64(f.Seq))
+	tell("x-opt-enqueued-time", amqp10.Timestamp(f.Enqueued))
+	if f.Locked != 0 {
+		tell("x-opt-locked-until", amqp10.Timestamp(f.Locked))
+	}
+	if f.Due != 0 {
+		tell("x-opt-message-state", int32(2))
+		tell("x-opt-scheduled-enqueue-time", amqp10.Timestamp(f.Due))
+	}
+	if f.Expires != 0 {
+		e.TTL = max(f.Expires-f.Enqueued, 1)
+	}
+	if f.DiedIn != "" {
+		tell("x-opt-deadletter-source", f.DiedIn)
+	}
+	if reason, ok := reasons[f.DiedOf]; ok {
+		e.Properties = protocol.Table{{Key: "DeadLetterReason", Value: reason}}
+	}
+	return e
+}

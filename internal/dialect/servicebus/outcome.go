@@ -1,0 +1,39 @@
+package servicebus
+
+import (
+	"candlemark/protocol"
+	"candlemark/protocol/amqp10"
+	"candlemark/protocol/amqp10/convert"
+)
+
+// Conditions of errors that clients act on.
+const (
+	LockLost        amqp10.Symbol = "com.microsoft:message-lock-lost"
+	MessageNotFound amqp10.Symbol = "com.microsoft:message-not-found"
+)
+
+// ErrLockLost tells a client that it does not hold a message any more.
+func ErrLockLost() *amqp10.Error {
+	return amqp10.Errorf(LockLost,
+		"The lock supplied is invalid. Either the lock expired, or the message has already been removed from the queue.")
+}
+
+// DeadLettering are the properties that a rejected message is dead-lettered with: the reason and the description that its client gave.
+func DeadLettering(e *amqp10.Error) (t protocol.Table) {
+	if e == nil {
+		return nil
+	}
+	for _, key := range [...]string{"DeadLetterReason", "DeadLetterErrorDescription"} {
+		v, _ := e.Info.Get(key)
+		if text, ok := v.(string); ok {
+			t = append(t, protocol.Field{Key: key, Value: text})
+		}
+	}
+	return t
+}
+
+// Modified are the properties that a client has given a message that it abandons. Values that 0-9-1 has no type for are left out.
+func Modified(s *amqp10.State) protocol.Table {
+	t, _ := convert.Table(s.MessageAnnotations)
+	return t
+}

@@ -1,0 +1,104 @@
+package servicebus
+
+import (
+	"bytes"
+
+	"candlemark/protocol/amqp10"
+)
+
+// TokenNode is the address of the node that takes tokens.
+const TokenNode = "$cbs"
+
+// Operations of entities' nodes.
+const (
+	PeekMessage = "com.microsoft:peek-message"
+	RenewLock   = "com.microsoft:renew-lock"
+)
+
+// Request is one request to a node. It aliases nothing.
+type Request struct {
+	Operation string
+	ReplyTo   string
+	id        amqp10.Value
+	// Properties are the application properties, Body the value of the body.
+	Properties amqp10.Map
+	Body       any
+}
+
+// Read reads a request, which is a whole message. The error is an *amqp10.Error of what is none.
+func Read(encoded []byte) (*Request, error) {
+	s, err := amqp10.ScanSections(encoded)
+	if err != nil {
+		return nil, err
+	}
+	var p amqp10.Properties
+	if err := s.Properties(&p); err != nil {
+		return nil, err
+	}
+	r := &Request{ReplyTo: string(p.ReplyTo), id: bytes.Clone(p.MessageID)}
+	r.Properties, _ = s.ApplicationProperties.Decode().(amqp10.Map)
+	r.Operation = r.Text("operation")
+	if s.BodyKind == amqp10.SectionValue {
+		for _, v := range s.BodyValues() {
+			r.Body = v.Decode()
+		}
+	}
+	return r, nil
+}
+
+// Text is an application property, "" if it is no text.
+func (r *Request) Text(key string) string {
+	v, _ := r.Properties.Get(key)
+	text, _ := v.(string)
+	return text
+}
+
+// TokenAnswer appends the answer to a token, a whole message: a code of HTTP and its text.
+func (r *Request) TokenAnswer(dst []byte, code int32, text string) []byte {
+	return r.append(dst, amqp10.Map{{Key: "status-code", Value: code}, {Key: "status-description", Value: text}}, nil)
+}
+
+// Answer appends the answer of an entity's node, a whole message: a code of HTTP, its text, the condition of an error, "" for none, and the body.
+func (r *Request) Answer(dst []byte, code int32, text string, condition amqp10.Symbol, body amqp10.Map) []byte {
+	properties := amqp10.Map{{Key: "statusCode", Value: code}, {Key: "statusDescription", Value: text}}
+	if condition != "" {
+		properties = append(properties, amqp10.Entry{Key: "errorCondition", Value: condition})
+	}
+	return r.append(dst, properties, body)
+}
+
+// Field is a field of the body, nil if there is none.
+func (r *Request) Field(key string) any {
+	m, _ := r.Body.(amqp10.Map)
+	v, _ := m.Get(key)
+	return v
+}
+
+// LockTokens are the tokens of the body; false: there are none, or too many.
+func (r *Request) LockTokens() (tokens []LockToken, ok bool) {
+	a, _ := r.Field("lock-tokens").(amqp10.Array)
+	for _, v := range a.Values {
+		if u, isUUID := v.(amqp10.UUID); isUUID {
+			tokens = append(tokens, TokenOf(u))
+		}
+	}
+	return tokens, len(tokens) > 0 && len(tokens) == len(a.Values) && len(tokens) <= mostTokens
+}
+
+// mostTokens is how many lock tokens a request has at most.
+const mostTokens = 1000
+
+func (r *Request) append(dst []byte, properties amqp10.Map, body any) []byte {
+	dst = amqp10.AppendComposite(dst, &amqp10.Properties{CorrelationID: r.id})
+	for _, section := range []struct {
+		code  uint64
+		value any
+	}{{amqp10.SectionApplicationProperties, properties}, {amqp10.SectionValue, body}} {
+		v, err := amqp10.Append(nil, section.value)
+		if err != nil {
+			panic(err) // all of it is ours
+		}
+		dst = amqp10.AppendSection(dst, section.code, v)
+	}
+	return dst
+}

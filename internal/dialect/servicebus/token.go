@@ -1,0 +1,38 @@
+package servicebus
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"candlemark/protocol/amqp10"
+)
+
+// LockToken tells a delivery from all others of all queues' messages, and is its delivery tag: the lock, then the number of the message in its
+// queue (mail.Facts), in the order of bytes that .NET gives the parts of a uuid.
+type LockToken [16]byte
+
+// NewLockToken makes the token of a delivery.
+func NewLockToken(lock, seq uint64) (t LockToken) {
+	binary.BigEndian.PutUint64(t[:8], lock)
+	binary.BigEndian.PutUint64(t[8:], seq)
+	return t
+}
+
+// Delivery is the lock and the number that the token was made of.
+func (t LockToken) Delivery() (lock, seq uint64) {
+	return binary.BigEndian.Uint64(t[:8]), binary.BigEndian.Uint64(t[8:])
+}
+
+// UUID is the token as requests carry it.
+func (t LockToken) UUID() amqp10.UUID { return amqp10.UUID(swapped(t)) }
+
+// TokenOf is the token that a uuid of a request stands for.
+func TokenOf(u amqp10.UUID) LockToken { return LockToken(swapped(u)) }
+
+// swapped turns the parts that .NET has in the other order of bytes.
+func swapped(b [16]byte) [16]byte {
+	slices.Reverse(b[0:4])
+	slices.Reverse(b[4:6])
+	slices.Reverse(b[6:8])
+	return b
+}
