@@ -126,7 +126,7 @@ func Decide(random *rand.Rand, model *Model, q store.QueueID, last map[store.Que
 		first := last[q] - min(last[q], random.Uint64N(60))
 		one := decideOne(random, q, last, first)
 		if random.IntN(30) == 0 {
-			one = again(model.Now(q), q, first)
+			one = again(model.Now(q), first)
 		}
 		if records = append(records, one); one.Kind == store.Retire {
 			records = append(records, store.Naming(NameOf(q)))
@@ -173,7 +173,7 @@ func decideOne(random *rand.Rand, q store.QueueID, last map[store.QueueID]uint64
 }
 
 // again puts a message again that is there. Its content is the same, so that whoever reads it meanwhile knows what to expect.
-func again(now State, q store.QueueID, seq uint64) store.Record {
+func again(now State, seq uint64) store.Record {
 	m, there := now[seq]
 	if !there {
 		return run(store.Delivered, seq, seq)
