@@ -116,6 +116,55 @@ func TestAzureClient(t *testing.T) {
 	}
 }
 
+// Deferred messages are received by their numbers, and settled.
+func TestAzureClient_Deferred(t *testing.T) {
+	t.Parallel()
+	a := connectAzure(t)
+	const queue = "failures"
+	a.send(queue, "1", "2", "3")
+	r := a.receiver(queue, nil)
+	var numbers []int64
+	for _, body := range []string{"1", "2", "3"} {
+		m := a.receive(r, body)
+		a.ok(r.DeferMessage(a.ctx, m, &azservicebus.DeferMessageOptions{PropertiesToModify: map[string]any{"why": "later"}}))
+		numbers = append(numbers, *m.SequenceNumber)
+	}
+	peeked, err := r.PeekMessages(a.ctx, 10, nil)
+	a.ok(err)
+	if len(peeked) != 3 || peeked[0].State != azservicebus.MessageStateDeferred {
+		t.Errorf("%+v", peeked)
+	}
+	got, err := r.ReceiveDeferredMessages(a.ctx, numbers, nil)
+	a.ok(err)
+	if len(got) != 3 || string(got[2].Body) != "3" || got[2].ApplicationProperties["why"] != "later" || *got[2].SequenceNumber != numbers[2] {
+		t.Fatalf("%+v", got)
+	}
+	a.ok(r.RenewMessageLock(a.ctx, got[0], nil))
+	a.ok(r.CompleteMessage(a.ctx, got[0], nil))
+	a.ok(r.AbandonMessage(a.ctx, got[1], nil))
+	reason := "bad"
+	a.ok(r.DeadLetterMessage(a.ctx, got[2], &azservicebus.DeadLetterOptions{Reason: &reason}))
+	var lost *azservicebus.Error
+	if err := r.CompleteMessage(a.ctx, got[0], nil); !errors.As(err, &lost) || lost.Code != azservicebus.CodeLockLost {
+		t.Errorf("completed twice: %v", err)
+	}
+	got, err = r.ReceiveDeferredMessages(a.ctx, numbers, nil)
+	a.ok(err)
+	if len(got) != 1 || string(got[0].Body) != "2" || got[0].DeliveryCount != 2 {
+		t.Fatalf("%+v", got)
+	}
+	a.ok(r.DeferMessage(a.ctx, got[0], nil))
+	r = a.receiver(queue, &azservicebus.ReceiverOptions{ReceiveMode: azservicebus.ReceiveModeReceiveAndDelete})
+	got, err = r.ReceiveDeferredMessages(a.ctx, numbers[1:2], nil)
+	a.ok(err)
+	if len(got) != 1 || string(got[0].Body) != "2" {
+		t.Fatalf("%+v", got)
+	}
+	if got, err := r.ReceiveDeferredMessages(a.ctx, numbers, nil); !errors.As(err, &lost) || lost.Code != azservicebus.CodeNotFound {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
 // Dead-lettering with a reason, and batches.
 func TestAzureClient_DeadLettersAndBatches(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/session/entities"
 	"candlemark/internal/dialect"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
@@ -81,6 +82,7 @@ func (s *state) giveBack() {
 	clear(s.links)
 	clear(s.settles)
 	s.unacked.Clear()
+	s.locked = entities.Held{}
 	s.owners.TakeRange(1, s.owners.Last(), func(uint64, *link) {})
 	s.dropHeld()
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 
+	"candlemark/actors/mail"
 	"candlemark/actors/session/entities"
 	"candlemark/internal/dialect"
 	"candlemark/internal/dialect/servicebus"
@@ -40,6 +41,26 @@ func attachFailed(s *state, m *amqp10.Attach, err error) {
 	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, closing: true}
 	s.reply(entities.Nothing(m))
 	s.reply(&amqp10.Detach{Handle: m.Handle, Closed: true, Error: dialect.ErrorOf(err)})
+}
+
+// entityNode is the node of an entity.
+func entityNode(s *state, queue string) *entities.Node {
+	return &entities.Node{
+		Queue: queue, Rights: &s.rights, Send: s.Send, Ask: s.request, Self: s.self, Connection: s.cfg.Connection, Held: &s.locked,
+		Know: func(queue mail.Address) { s.peers.Of(queue) },
+		Got: func(queue string, d *mail.Delivery, header []byte) {
+			traceDelivery(s, queue, d, header)
+			if d.Number == 0 {
+				s.counts.GetNoAck++
+			} else {
+				s.counts.Get++
+			}
+			if d.Redelivered {
+				s.counts.Redeliver++
+			}
+		},
+		Acked: func(n int) { s.counts.Ack += uint64(n) },
+	}
 }
 
 // tokenChecked ends the waiting for the check of a token.

@@ -8,7 +8,6 @@ import (
 	"candlemark/actors/session/entities"
 	"candlemark/actors/session/window"
 	"candlemark/internal/dialect"
-	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
 )
 
@@ -128,7 +127,7 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 	if err != nil {
 		return err
 	}
-	args, err := consumerArguments(m.Properties)
+	args, err := dialect.ConsumerArguments(m.Properties)
 	if err != nil {
 		return err
 	}
@@ -169,19 +168,6 @@ func consumes(s *state, m *amqp10.Attach, ask *mail.Consume, peer *peers.Peer) {
 		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleSender, SndSettleMode: mode, RcvSettleMode: m.RcvSettleMode, Source: &source, Target: m.Target,
 		InitialDeliveryCount: amqp10.Some(uint32(0)), MaxMessageSize: amqp10.Some(s.cfg.MaxMessage),
 	})
-}
-
-// consumerArguments are those of basic.consume that stand for the properties of a link.
-func consumerArguments(properties amqp10.Map) (args protocol.Table, err error) {
-	v, ok := properties.Get("rabbitmq:priority")
-	if !ok {
-		return nil, nil
-	}
-	n, ok := v.(int32)
-	if !ok {
-		return nil, amqp10.Errorf(amqp10.InvalidField, "the link property rabbitmq:priority is not an int")
-	}
-	return protocol.Table{{Key: "x-priority", Value: n}}, nil
 }
 
 // detach detaches a link, or answers that we have.
@@ -282,6 +268,7 @@ func (s *state) peerGone(who mail.Address) {
 		}
 	}
 	lostWith(s, p)
+	s.locked.Gone(who)
 	if n := p.Unconfirmed(); n > 0 {
 		s.fail(amqp10.Errorf(amqp10.InternalError, "a queue ended without confirming %d messages", n))
 	}

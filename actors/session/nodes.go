@@ -36,7 +36,7 @@ func nodeAt(address string) *node {
 	}
 	if queue, ok := servicebus.ParseNode(address); ok {
 		return &node{address, entities.LargestRequest, func(s *state, request []byte, done func(string, []byte)) error {
-			return (&entities.Node{Queue: queue, Rights: &s.rights, Send: s.Send, Ask: s.request}).Run(request, done)
+			return entityNode(s, queue).Run(request, done)
 		}}
 	}
 	return nil

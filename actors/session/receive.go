@@ -5,8 +5,8 @@ import (
 
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
+	"candlemark/actors/session/settlement"
 	"candlemark/actors/session/window"
-	"candlemark/internal/dialect"
 	"candlemark/protocol/amqp10"
 )
 
@@ -131,7 +131,7 @@ func (s *state) disposition(m *amqp10.Disposition) {
 	if m.Role != amqp10.RoleReceiver { // of its own messages, which are settled
 		return
 	}
-	how, outcome, final, err := settlementOf(&m.State, m.Settled)
+	how, outcome, final, err := settlement.Of(&m.State, m.Settled)
 	if err != nil {
 		s.fail(err)
 		return
@@ -157,33 +157,6 @@ func (s *state) disposition(m *amqp10.Disposition) {
 	if !m.Settled { // it wants to hear that it is
 		s.reply(&amqp10.Disposition{Role: amqp10.RoleSender, First: m.First, Last: m.Last, Settled: true, State: m.State})
 	}
-}
-
-// settlementOf translates a state for a queue, with the annotations that a message is given; false: it means nothing yet.
-func settlementOf(state *amqp10.State, settled bool) (how mail.Settlement, outcome *mail.Outcome, final bool, err error) {
-	switch state.Kind {
-	case amqp10.Accepted:
-		return mail.Ack, nil, true, nil
-	case amqp10.Rejected:
-		return mail.Reject, nil, true, nil
-	case amqp10.Released:
-		return mail.Release, nil, true, nil
-	case amqp10.Modified:
-		how = mail.Release
-		if state.UndeliverableHere {
-			how = mail.Reject
-		} else if state.DeliveryFailed {
-			how = mail.Requeue
-		}
-		if given := dialect.Given(state.MessageAnnotations); len(given) > 0 {
-			outcome = &mail.Outcome{Annotations: given}
-		}
-		return how, outcome, true, nil
-	case amqp10.NoState, amqp10.Received: // settled: the default outcome
-		return mail.Release, nil, settled, nil
-	case amqp10.Declared, amqp10.Transactional:
-	}
-	return 0, nil, false, amqp10.Errorf(amqp10.NotImplemented, "transactions are not supported")
 }
 
 // tags are the numbers of the deliveries that a client means by their ids, which are the lower half of those, from 0 on.
@@ -215,6 +188,7 @@ func (s *state) returned(m *mail.DeliveriesReturned) {
 		}
 	}
 	s.unacked.Return(&p.Queue, m)
+	s.locked.Returned(m)
 	if late := s.unacked.Late(); late > lateLimit {
 		s.fail(amqp10.Errorf(amqp10.ResourceLimitExceeded, "%d deliveries were never settled", late))
 	}

@@ -15,21 +15,20 @@ import (
 type settling struct {
 	queue   *unacked.Queue
 	state   amqp10.State
-	refused *amqp10.Error // why they are not settled as the client wants, nil if they are
-	numbers []uint64      // the queue's
-	ids     []uint32      // the deliveries'
+	numbers []uint64 // the queue's
+	ids     []uint32 // the deliveries'
 }
 
 // settleEntity settles deliveries of links of Azure Service Bus's dialect, and has the queue tell which of them were held.
 func settleEntity(s *state, tags []uint64, m *amqp10.Disposition) {
-	how, outcome, refused := entities.Settlement(&m.State)
+	how, outcome := entities.Settlement(&m.State)
 	var all []*settling
 	for _, tag := range tags {
 		s.unacked.Take(tag, tag, func(_ uint64, u unacked.Delivery) {
 			q, number := s.unacked.Account(u, how)
 			i := slices.IndexFunc(all, func(x *settling) bool { return x.queue == q })
 			if i < 0 {
-				i, all = len(all), append(all, &settling{queue: q, state: m.State, refused: refused})
+				i, all = len(all), append(all, &settling{queue: q, state: m.State})
 			}
 			all[i].numbers, all[i].ids = append(all[i].numbers, number), append(all[i].ids, uint32(tag-1))
 		})
@@ -56,6 +55,8 @@ func entitySettled(s *state, m *mail.Settled) {
 		delete(s.settles, m.Number())
 		lost := mail.DeliveriesReturned{Numbers: m.Lost}
 		x.tell(s, func(n uint64) bool { return m.Failure() != nil || lost.Covers(n) }, false)
+	} else {
+		s.answered(m) // deferred ones
 	}
 }
 
@@ -77,9 +78,6 @@ func (x *settling) tell(s *state, lost func(number uint64) bool, settled bool) {
 	}
 	for i, id := range x.ids {
 		state := amqp10.State{Kind: x.state.Kind}
-		if x.refused != nil {
-			state = amqp10.State{Kind: amqp10.Rejected, Error: x.refused}
-		}
 		if lost(x.numbers[i]) {
 			state = amqp10.State{Kind: amqp10.Rejected, Error: servicebus.ErrLockLost()}
 		}

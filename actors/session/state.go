@@ -12,6 +12,7 @@ import (
 	"candlemark/actors/channel/trace"
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
+	"candlemark/actors/session/entities"
 	"candlemark/actors/session/window"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
@@ -56,6 +57,7 @@ type state struct {
 
 	jobs    []func()             // that are to be run beside the actor
 	settles map[uint64]*settling // that queues have not answered, by request
+	locked  entities.Held        // deferred messages that the client has received by their numbers
 
 	unacked unacked.Deliveries
 	owners  seqmap.Map[*link] // of the unacked, by the same numbers

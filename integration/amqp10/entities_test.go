@@ -75,12 +75,6 @@ func TestEntity(t *testing.T) {
 		if m = c.next(r); m == nil || m.Header.DeliveryCount != 1 {
 			t.Fatalf("%+v", m)
 		}
-		if err := r.ModifyMessage(ctx, m, &amqp.ModifyMessageOptions{UndeliverableHere: true}); err == nil {
-			t.Error("deferred")
-		}
-		if m = c.next(r); m == nil {
-			t.Fatal("it did not come back")
-		}
 		dead := c.receiver("q/$DeadLetterQueue", second(1))
 		if err := r.RejectMessage(ctx, m, &amqp.Error{Condition: "com.microsoft:dead-letter", Info: map[string]any{"DeadLetterReason": "bad", "DeadLetterErrorDescription": "why"}}); err != nil {
 			t.Fatal(err)

@@ -18,3 +18,16 @@ func Given(annotations amqp10.Map) protocol.Table {
 	t, _ := convert.Table(annotations)
 	return slices.DeleteFunc(t, func(f protocol.Field) bool { return !strings.HasPrefix(f.Key, "x-") || slices.Contains(own, f.Key) })
 }
+
+// ConsumerArguments are those of basic.consume that stand for the properties of a link. The error is amqp:invalid-field.
+func ConsumerArguments(properties amqp10.Map) (args protocol.Table, err error) {
+	v, ok := properties.Get("rabbitmq:priority")
+	if !ok {
+		return nil, nil
+	}
+	n, ok := v.(int32)
+	if !ok {
+		return nil, amqp10.Errorf(amqp10.InvalidField, "the link property rabbitmq:priority is not an int")
+	}
+	return protocol.Table{{Key: "x-priority", Value: n}}, nil
+}

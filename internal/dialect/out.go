@@ -20,6 +20,7 @@ type Delivery struct {
 // Entity tells of a message what such receivers are told.
 type Entity struct {
 	Annotations   amqp10.Map // their keys are symbols
+	Instructions  amqp10.Map // delivery annotations, likewise; nil for none
 	Properties    protocol.Table
 	TTL           int64 // ms, of the moment at which the queue took the message; 0 for none
 	DeliveryCount uint32
@@ -43,7 +44,7 @@ func Append(dst []byte, m *message.Message, header []byte, d Delivery) (head, bo
 		amended = m.Overlay.Properties
 	}
 	if e := d.Entity; e != nil {
-		told.Annotations, told.DeliveryCount = e.Annotations, e.DeliveryCount
+		told.Annotations, told.Instructions, told.DeliveryCount = e.Annotations, e.Instructions, e.DeliveryCount
 		if p.Flags &^= protocol.FlagExpiration; e.TTL > 0 {
 			p.Expiration, p.Flags = strconv.FormatInt(e.TTL, 10), p.Flags|protocol.FlagExpiration
 		}

@@ -47,36 +47,45 @@ func Nothing(m *amqp10.Attach) *amqp10.Attach {
 // Told says what the receiver of a delivery is told of it.
 func Told(d *mail.Delivery) dialect.Delivery {
 	to := dialect.Delivery{Redelivered: d.Redelivered}
-	if f := d.Facts; f != nil {
-		facts := servicebus.Facts{Seq: f.Seq, Enqueued: f.Enqueued, Expires: f.Expires, Locked: f.Locked, DeliveryCount: f.DeliveryCount}
-		if o := d.Message.Overlay; o != nil {
-			facts.DiedIn, facts.DiedOf = o.Last.Queue, o.Last.Reason
-		}
-		to.Entity = servicebus.Tell(facts)
+	if d.Facts != nil {
+		to.Entity = servicebus.Tell(factsOf(d))
 	}
 	return to
 }
 
-// Settlement translates a state for a queue: who abandons a message gives it back, and counts as one who had it. What cannot be done
-// gives it back, too, and refused says why.
-func Settlement(state *amqp10.State) (how mail.Settlement, outcome *mail.Outcome, refused *amqp10.Error) {
+func factsOf(d *mail.Delivery) servicebus.Facts {
+	f := d.Facts
+	facts := servicebus.Facts{Seq: f.Seq, Enqueued: f.Enqueued, Expires: f.Expires, Locked: f.Locked, DeliveryCount: f.DeliveryCount}
+	if o := d.Message.Overlay; o != nil {
+		facts.DiedIn, facts.DiedOf = o.Last.Queue, o.Last.Reason
+	}
+	return facts
+}
+
+// Settlement translates a state for a queue: who abandons a message gives it back, and counts as one who had it.
+func Settlement(state *amqp10.State) (how mail.Settlement, outcome *mail.Outcome) {
 	var properties protocol.Table
 	switch {
 	case state.Kind == amqp10.Accepted:
-		return mail.Ack, nil, nil
+		return mail.Ack, nil
 	case state.Kind == amqp10.Rejected:
 		how, properties = mail.Reject, servicebus.DeadLettering(state.Error)
 	case state.Kind == amqp10.Modified && state.UndeliverableHere:
-		return mail.Release, nil, amqp10.Errorf(amqp10.NotImplemented, "messages cannot be deferred")
+		how, properties = mail.Defer, servicebus.Modified(state)
 	case state.Kind == amqp10.Modified:
 		how, properties = mail.Requeue, servicebus.Modified(state)
 	default:
-		return mail.Release, nil, nil
+		return mail.Release, nil
 	}
-	if len(properties) > 0 {
-		outcome = &mail.Outcome{Properties: properties}
+	return how, outcomeOf(properties)
+}
+
+// outcomeOf is more to say of a message, nil for nothing.
+func outcomeOf(properties protocol.Table) *mail.Outcome {
+	if len(properties) == 0 {
+		return nil
 	}
-	return how, outcome, nil
+	return &mail.Outcome{Properties: properties}
 }
 
 // Ranges are numbers of deliveries, in order, that are settled alike.

@@ -23,6 +23,14 @@ type Node struct {
 	// Send and Ask are the session's (management.Session).
 	Send func(to mail.Address, what any)
 	Ask  func(done func(reply any, err error)) mail.Request
+	// Self is the session, Connection its connection, Held what it has received here.
+	Self, Connection mail.Address
+	Held             *Held
+	// Know has the queue told when the session ends. Got is told of deferred messages that were received, with their property lists, Acked how many
+	// are acknowledged.
+	Know  func(queue mail.Address)
+	Got   func(queue string, d *mail.Delivery, header []byte)
+	Acked func(n int)
 }
 
 // asked is a request that is run.
@@ -48,6 +56,10 @@ func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) err
 		a.peek(q)
 	case r.Operation == servicebus.RenewLock:
 		a.renew(q)
+	case r.Operation == servicebus.ReceiveByNumber:
+		a.receive(q)
+	case r.Operation == servicebus.Dispose:
+		a.settle(q)
 	default:
 		a.answer(501, "the operation '"+r.Operation+"' is not supported", amqp10.NotImplemented, nil)
 	}
@@ -106,7 +118,7 @@ func peeked(m *mail.PeekedMessage) (encoded []byte, ok bool) {
 	if m.Unreadable {
 		return nil, false
 	}
-	facts := servicebus.Facts{Seq: m.Seq, Enqueued: m.Enqueued, Expires: m.Expires, Due: m.Due, DeliveryCount: m.DeliveryCount}
+	facts := servicebus.Facts{Seq: m.Seq, Enqueued: m.Enqueued, Expires: m.Expires, Due: m.Due, DeliveryCount: m.DeliveryCount, Deferred: m.State == mail.Deferred}
 	if p, err := protocol.DecodeProperties(m.Header); err == nil {
 		in, _ := p.Headers.Get("x-last-death-queue")
 		of, _ := p.Headers.Get("x-last-death-reason")
@@ -141,8 +153,7 @@ func (a *asked) renew(q *topology.Queue) {
 				case err != nil:
 					a.failed(err)
 				case renewed.Count == 0:
-					lost := servicebus.ErrLockLost()
-					a.answer(410, lost.Description, lost.Condition, nil)
+					a.lockLost()
 				default:
 					ends.Values = append(ends.Values, amqp10.Timestamp(renewed.Locked))
 					next()

@@ -1,4 +1,4 @@
-// npm's @azure/service-bus: send a batch, peek, receive with locks, renew, abandon, complete, dead-letter, receive and delete.
+// npm's @azure/service-bus: send a batch, peek, receive with locks, renew, abandon, defer, complete, dead-letter, receive and delete.
 const assert = require('node:assert');
 const { ServiceBusClient } = require('@azure/service-bus');
 
@@ -21,7 +21,14 @@ async function main() {
   assert.strictEqual(again.body, 'one');
   assert.strictEqual(again.deliveryCount, 1);
   assert.deepStrictEqual(again.applicationProperties, { n: 1, again: true });
-  await receiver.completeMessage(again);
+  await receiver.deferMessage(again);
+  const [late] = await receiver.receiveDeferredMessages([again.sequenceNumber]);
+  assert.deepStrictEqual([late.body, late.state], ['one', 'deferred']);
+  await receiver.abandonMessage(late);
+  const [later] = await receiver.receiveDeferredMessages([again.sequenceNumber]);
+  assert.strictEqual(later.deliveryCount, 2);
+  await receiver.completeMessage(later);
+  await assert.rejects(receiver.receiveDeferredMessages([again.sequenceNumber]), { code: 'MessageNotFound' });
   const [two] = await receiver.receiveMessages(1, patience);
   assert.strictEqual(two.body, 'two');
   await receiver.deadLetterMessage(two, { deadLetterReason: 'bad', deadLetterErrorDescription: 'why' });

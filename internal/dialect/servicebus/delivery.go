@@ -13,6 +13,8 @@ type Facts struct {
 	Due                       int64 // of a message that is scheduled
 	DeliveryCount             uint32
 	DiedIn, DiedOf            string // queue and reason of the last death, "" for none
+	Deferred                  bool
+	Token                     LockToken // of one that was received by its number, zero for none
 }
 
 // reasons are those of the broker's own dead letters.
@@ -30,6 +32,12 @@ func Tell(f Facts) *dialect.Entity {
 	tell("x-opt-enqueued-time", amqp10.Timestamp(f.Enqueued))
 	if f.Locked != 0 {
 		tell("x-opt-locked-until", amqp10.Timestamp(f.Locked))
+	}
+	if f.Deferred {
+		tell("x-opt-message-state", int32(1))
+	}
+	if f.Token != (LockToken{}) {
+		e.Instructions = amqp10.Map{{Key: amqp10.Symbol("x-opt-lock-token"), Value: f.Token.UUID()}}
 	}
 	if f.Due != 0 {
 		tell("x-opt-message-state", int32(2))

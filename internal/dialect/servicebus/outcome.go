@@ -18,6 +18,11 @@ func ErrLockLost() *amqp10.Error {
 		"The lock supplied is invalid. Either the lock expired, or the message has already been removed from the queue.")
 }
 
+// ErrNotFound tells a client that messages are not there that it names by their numbers.
+func ErrNotFound() *amqp10.Error {
+	return amqp10.Errorf(MessageNotFound, "none of the messages is there")
+}
+
 // DeadLettering are the properties that a rejected message is dead-lettered with: the reason and the description that its client gave.
 func DeadLettering(e *amqp10.Error) (t protocol.Table) {
 	if e == nil {
@@ -32,7 +37,7 @@ func DeadLettering(e *amqp10.Error) (t protocol.Table) {
 	return t
 }
 
-// Modified are the properties that a client has given a message that it abandons. Values that 0-9-1 has no type for are left out.
+// Modified are the properties that a client has given a message that it abandons or defers. Values that 0-9-1 has no type for are left out.
 func Modified(s *amqp10.State) protocol.Table {
 	t, _ := convert.Table(s.MessageAnnotations)
 	return t

@@ -13,6 +13,9 @@ const TokenNode = "$cbs"
 const (
 	PeekMessage = "com.microsoft:peek-message"
 	RenewLock   = "com.microsoft:renew-lock"
+	// ReceiveByNumber receives deferred messages, Dispose settles them.
+	ReceiveByNumber = "com.microsoft:receive-by-sequence-number"
+	Dispose         = "com.microsoft:update-disposition"
 )
 
 // Request is one request to a node. It aliases nothing.
@@ -76,17 +79,42 @@ func (r *Request) Field(key string) any {
 
 // LockTokens are the tokens of the body; false: there are none, or too many.
 func (r *Request) LockTokens() (tokens []LockToken, ok bool) {
-	a, _ := r.Field("lock-tokens").(amqp10.Array)
-	for _, v := range a.Values {
+	values := r.values("lock-tokens")
+	for _, v := range values {
 		if u, isUUID := v.(amqp10.UUID); isUUID {
 			tokens = append(tokens, TokenOf(u))
 		}
 	}
-	return tokens, len(tokens) > 0 && len(tokens) == len(a.Values) && len(tokens) <= mostTokens
+	return tokens, len(tokens) > 0 && len(tokens) == len(values)
 }
 
-// mostTokens is how many lock tokens a request has at most.
-const mostTokens = 1000
+// Numbers are the sequence numbers of the body; false: there are none, or too many.
+func (r *Request) Numbers() (numbers []uint64, ok bool) {
+	values := r.values("sequence-numbers")
+	for _, v := range values {
+		if n, isLong := v.(int64); isLong && n > 0 {
+			numbers = append(numbers, uint64(n))
+		}
+	}
+	return numbers, len(numbers) > 0 && len(numbers) == len(values)
+}
+
+// mostNamed is how many lock tokens or numbers a request has at most.
+const mostNamed = 1000
+
+// values are those of a field that is an array or a list, nil if there are too many.
+func (r *Request) values(key string) (all []any) {
+	switch v := r.Field(key).(type) {
+	case amqp10.Array:
+		all = v.Values
+	case amqp10.List:
+		all = v
+	}
+	if len(all) > mostNamed {
+		return nil
+	}
+	return all
+}
 
 func (r *Request) append(dst []byte, properties amqp10.Map, body any) []byte {
 	dst = amqp10.AppendComposite(dst, &amqp10.Properties{CorrelationID: r.id})

@@ -30,6 +30,8 @@ type Delivery struct {
 	DeliveryCount uint32 // attempts that failed
 	// Annotations, unless nil, are told in the place of the exchange and the routing key, and of headers of the same names. Their keys are symbols.
 	Annotations amqp10.Map
+	// Instructions, unless nil, are the delivery annotations, with symbols as keys.
+	Instructions amqp10.Map
 }
 
 // Append appends to head the sections of a message of AMQP 1.0 that the broker writes, and to rest the pieces of m that follow them. With an
@@ -44,6 +46,11 @@ func Append(head []byte, rest [][]byte, m *Message, d Delivery) ([]byte, [][]byt
 		header.TTL = amqp10.Some(uint32(min(ms, math.MaxUint32)))
 	}
 	head = amqp10.AppendComposite(head, &header)
+	if d.Instructions != nil {
+		if v, err := amqp10.Append(nil, d.Instructions); err == nil { // there are not too many levels
+			head = amqp10.AppendSection(head, amqp10.SectionDeliveryAnnotations, v)
+		}
+	}
 	head = appendAnnotations(head, m, d.Annotations)
 	if pieces, ok := appendPieces(rest, amended(m.Original, m.Amended), m.Body); m.Original != nil && ok {
 		return head, pieces

@@ -1,0 +1,35 @@
+package settlement
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/internal/dialect"
+	"candlemark/protocol/amqp10"
+)
+
+// Of translates a state for a queue, with the annotations that a message is given; not final: it means nothing yet. The error is
+// amqp:not-implemented, of what belongs to transactions.
+func Of(state *amqp10.State, settled bool) (how mail.Settlement, outcome *mail.Outcome, final bool, err error) {
+	switch state.Kind {
+	case amqp10.Accepted:
+		return mail.Ack, nil, true, nil
+	case amqp10.Rejected:
+		return mail.Reject, nil, true, nil
+	case amqp10.Released:
+		return mail.Release, nil, true, nil
+	case amqp10.Modified:
+		how = mail.Release
+		if state.UndeliverableHere {
+			how = mail.Reject
+		} else if state.DeliveryFailed {
+			how = mail.Requeue
+		}
+		if given := dialect.Given(state.MessageAnnotations); len(given) > 0 {
+			outcome = &mail.Outcome{Annotations: given}
+		}
+		return how, outcome, true, nil
+	case amqp10.NoState, amqp10.Received: // settled: the default outcome
+		return mail.Release, nil, settled, nil
+	case amqp10.Declared, amqp10.Transactional:
+	}
+	return 0, nil, false, amqp10.Errorf(amqp10.NotImplemented, "transactions are not supported")
+}
