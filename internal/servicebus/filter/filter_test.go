@@ -40,6 +40,7 @@ func TestMatch(t *testing.T) {
 		"price * 4 = quantity": true, "price + 7.5 = 10": true, "quantity / 4 = 2": true, "quantity % 4 = 2": true, "quantity / 0 = 1": false,
 		"NOT (quantity / 0 = 1)": false, "-quantity = -10": true, "- -quantity = 10": true, "+quantity = 10": true, "2 + 3 * 4 = 14": true,
 		"(2 + 3) * 4 = 20": true, "10 - 3 - 2 = 5": true, "big * 4 = 0": true, "-9223372036854775808 < 0": true,
+		"'\uFFFD' LIKE '\xff'": false, "'\uFFFD' LIKE '\uFFFD'": true, "'\xff' LIKE '\xff'": true, "'\uFFFD' LIKE '!\xff' ESCAPE '!'": false,
 		"'a' + 'b' = 'ab'": true, "'a' + 1 = 'a1'": false, "'it''s' = 'it''s'": true,
 		"sys.Label = 'order'": true, "sys.label='order'": true, "sys.Subject = 'order'": true, "sys.To IS NULL": true, "sys.MessageId LIKE 'm_'": true,
 		"color IN ('blue', 'red')": true, "color IN ('blue')": false, "color NOT IN ('blue')": true, "missing IN ('x')": false,

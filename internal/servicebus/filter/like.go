@@ -43,7 +43,7 @@ func (v *evaluation) matches(of, pattern string, escape rune) (found, ok bool) {
 		case n > 0 && c == '%' && !literal:
 			rest = rest[n:]
 			again, resume = rest, at
-		case n > 0 && (c == '_' && !literal || c == r && rest[n-size:n] == of[at:at+size]):
+		case n > 0 && (c == '_' && !literal || c == r && n >= size && rest[n-size:n] == of[at:at+size]):
 			rest, at = rest[n:], at+size
 		case resume >= 0:
 			_, size := utf8.DecodeRuneInString(of[resume:])
