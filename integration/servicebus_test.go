@@ -21,11 +21,17 @@ const shop = "../internal/servicebus/configfile/testdata/Config.json"
 // atom makes a request to the administration API with a token that is signed with nothing that the broker knows.
 func (b *broker) atom(method, path, body string, match bool) (status int, text string) {
 	b.Helper()
+	return b.atomAs("RootManageSharedAccessKey", "SAS_KEY_VALUE", method, path, body, match)
+}
+
+// atomAs makes a request with a token that is signed with a key.
+func (b *broker) atomAs(name, key, method, path, body string, match bool) (status int, text string) {
+	b.Helper()
 	r, err := http.NewRequest(method, "http://"+b.log.address("Service Bus listener started")+"/"+path, strings.NewReader(body))
 	if err != nil {
 		b.Fatal(err)
 	}
-	r.Header.Set("Authorization", sas.New("http://localhost/", "RootManageSharedAccessKey", "SAS_KEY_VALUE", time.Now().Add(time.Hour)))
+	r.Header.Set("Authorization", sas.New("http://localhost/", name, key, time.Now().Add(time.Hour)))
 	if match {
 		r.Header.Set("If-Match", "*")
 	}
@@ -176,6 +182,8 @@ func TestServiceBusAdministration(t *testing.T) {
 		{"DELETE", "q", "", false, 200, ""},
 		{"DELETE", "q", "", false, 404, ""},
 		{"POST", "q", "", false, 404, ""},
+		{"GET", "q%3Fx", "", false, 400, ""},
+		{"GET", "x:%2F%2Fhost/q", "", false, 400, ""},
 	} {
 		status, got := b.atom(step.method, strings.ReplaceAll(step.path, " ", "%20"), step.body, step.match)
 		if step.method == "POST" {
@@ -239,5 +247,33 @@ func TestServiceBusWantsAKey(t *testing.T) {
 	b := start(t, "--servicebus-http", "127.0.0.1:0")
 	if status, got := b.atom("GET", "q", "", false); status != 401 || strings.Contains(got, "SAS") {
 		t.Error(status, got)
+	}
+}
+
+// Whoever may configure his own queues has nothing forwarded to those of others, as by a declaration over 0-9-1 (DL-3).
+func TestServiceBusForwardingIsPublishing(t *testing.T) {
+	t.Parallel()
+	b := start(t, "--servicebus-http", "127.0.0.1:0")
+	b.put("/api/x/access-keys/%2F/root", `{"rights":["manage"],"primary_key":"key of root"}`)
+	b.put("/api/x/access-keys/%2F/one", `{"rights":["manage"],"primary_key":"key of one"}`)
+	b.put("/api/permissions/%2F/one", `{"configure":"^mine","write":"^mine","read":"^mine"}`)
+	for _, name := range []string{"payroll", "mine"} {
+		if status, got := b.atomAs("root", "key of root", "PUT", name, described("QueueDescription", ""), false); status != 201 {
+			t.Fatal(status, got)
+		}
+	}
+	if status, got := b.atomAs("root", "key of root", "PUT", "news", described("TopicDescription", ""), false); status != 201 {
+		t.Fatal(status, got)
+	}
+	for inside, want := range map[string]int{
+		"<MaxDeliveryCount>3</MaxDeliveryCount>":                                 200,
+		"<ForwardTo>payroll</ForwardTo>":                                         403,
+		"<ForwardTo>news</ForwardTo>":                                            403,
+		"<ForwardDeadLetteredMessagesTo>payroll</ForwardDeadLetteredMessagesTo>": 403,
+		"<ForwardDeadLetteredMessagesTo>news</ForwardDeadLetteredMessagesTo>":    403,
+	} {
+		if status, got := b.atomAs("one", "key of one", "PUT", "mine", described("QueueDescription", inside), true); status != want {
+			t.Errorf("%s: %d %s", inside, status, got)
+		}
 	}
 }

@@ -225,8 +225,12 @@ func TestManagement_Permissions(t *testing.T) {
 		other := connect(b, nil)
 		defer func() { _ = other.conn.Close() }()
 		o := other.pair(10)
+		o.want("GET", "/queues/q", nil, "400 cannot obtain exclusive access to locked queue 'q' in vhost '/'")
 		o.want("DELETE", "/queues/q", nil, "400 cannot obtain exclusive access to locked queue 'q' in vhost '/'")
 		o.want("PUT", "/queues/q", map[string]any{"exclusive": true}, "400 cannot obtain exclusive access to locked queue 'q' in vhost '/'")
+		if code, _ := other.node("q").ask("peek-message", map[string]any{"from-sequence-number": int64(0), "message-count": int32(1)}); code != 400 {
+			t.Errorf("a peek into another connection's queue: %d", code)
+		}
 		_ = c.conn.Close()
 		b.Advance(time.Second)
 		o.want("GET", "/queues/q", nil, "404 ")

@@ -42,7 +42,8 @@ func (u *Users) PutAccount(a Account) (created bool, err error) {
 		var had Limits
 		if before := next.users[a.Name]; before != nil {
 			after.grants, after.topics, had = before.grants, before.topics, before.account.Limits
-			if bytes.Equal(a.Hash, before.account.Hash) && a.Algorithm == before.account.Algorithm {
+			sameKeys := a.Keys == (sas.Keys{}) || a.Keys == before.account.Keys
+			if bytes.Equal(a.Hash, before.account.Hash) && a.Algorithm == before.account.Algorithm && sameKeys {
 				after.login = before.login
 			}
 		} else {

@@ -42,9 +42,13 @@ func TestAccessKeys(t *testing.T) {
 			t.Errorf("PLAIN with %q: %v", password, err)
 		}
 	}
-	// Other changes of the account leave the keys as they are, and new keys end the old ones.
-	if _, err := u.PutAccount(Account{Name: "key", Tags: []string{"management"}}); err != nil || in("one", "key") != nil {
+	// Other changes of the account leave the keys as they are, and new keys end the old ones, with the sessions that began with them.
+	login := u.Login("key")
+	if _, err := u.PutAccount(Account{Name: "key", Tags: []string{"management"}}); err != nil || in("one", "key") != nil || u.Login("key") != login {
 		t.Error(err, in("one", "key"))
+	}
+	if _, err := u.PutAccount(Account{Name: "key", Tags: []string{"management"}, Keys: sas.Keys{Primary: "three", Secondary: "two"}}); err != nil || u.Login("key") == login {
+		t.Error(err, "old sessions go on with other keys")
 	}
 	if err := u.SetAccessKeys("key", sas.Keys{Primary: "new", Secondary: "two"}); err != nil || in("one", "key") == nil || in("new", "key") != nil {
 		t.Error(err, in("one", "key"), in("new", "key"))

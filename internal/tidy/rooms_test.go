@@ -139,11 +139,11 @@ var rooms = map[string][]string{
 	"supervision/shovels":   {"actors/shovel", "internal/clock", "internal/definitions", "internal/management", "internal/parameters"},
 	"supervision/resources": {"protocol", "internal/budget", "internal/clock", "internal/config", "internal/events", "internal/management"},
 
-	"actors/session/entities":   {"protocol", "protocol/amqp10", "actors/mail", "actors/channel/rights", "internal/dialect", "internal/dialect/servicebus", "internal/message", "internal/topology"},
+	"actors/session/entities":   {"protocol", "policies", "protocol/amqp10", "actors/mail", "actors/channel/rights", "internal/dialect", "internal/dialect/servicebus", "internal/message", "internal/topology"},
 	"actors/session/settlement": {"protocol/amqp10", "actors/mail", "internal/dialect"},
 	"actors/session/window":     {"protocol/amqp10"},
 	"actors/session/management": {
-		"protocol", "actors/mail", "actors/channel/requests", "internal/auth", "internal/dialect/management", "internal/topology",
+		"protocol", "policies", "actors/mail", "actors/channel/requests", "internal/auth", "internal/dialect/management", "internal/topology",
 	},
 	"actors/queue/schedule": {
 		"actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/dueindex", "actors/queue/expiry", "actors/queue/outbox",

@@ -9,6 +9,7 @@ import (
 	"candlemark/internal/dialect/servicebus"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
+	"candlemark/policies"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
 )
@@ -49,6 +50,9 @@ func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) err
 	}
 	a := &asked{n, r, done}
 	q, err := n.Rights.Readable(n.Queue)
+	if err == nil && q.Exclusive && !n.Connection.Equal(q.Owner) {
+		err = policies.ResourceLocked(q.Name, n.Rights.VHost.Name)
+	}
 	switch {
 	case err != nil:
 		a.failed(err)

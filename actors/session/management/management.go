@@ -6,6 +6,7 @@ import (
 	"candlemark/internal/auth"
 	"candlemark/internal/dialect/management"
 	"candlemark/internal/topology"
+	"candlemark/policies"
 	"candlemark/protocol"
 
 	"github.com/rs/zerolog"
@@ -148,6 +149,10 @@ func (m *run) describe() {
 	q := s.Client.VHost.Directory().Queue([]byte(m.Name))
 	if q == nil {
 		m.noQueue()
+		return
+	}
+	if q.Exclusive && !s.Client.Connection.Equal(q.Owner) {
+		m.refuse(policies.ResourceLocked(q.Name, s.Client.VHost.Name))
 		return
 	}
 	s.Send(q.PID, &mail.DescribeQueue{Request: s.Ask(func(reply any, err error) {

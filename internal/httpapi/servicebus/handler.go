@@ -64,7 +64,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := h.broker.WithTimeout(r.Context(), rest.Patience)
 	defer cancel()
-	user, err := h.enter(r, path)
+	var user auth.User
+	err := errBadRequest // no entity has such a name, and tokens are for addresses
+	if !strings.Contains(path, "?") && !strings.Contains(path, "://") {
+		user, err = h.enter(r, path)
+	}
 	if err != nil {
 		reply(w, h.failed(r, err))
 		return

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"candlemark/internal/auth"
 	"candlemark/internal/management"
 	"candlemark/internal/servicebus/entity"
+	"candlemark/policies"
 	"candlemark/protocol"
 )
 
@@ -36,7 +38,24 @@ func (m *Manager) permit(d *entity.Description) error {
 	if d.Kind == entity.Topic {
 		kind = auth.Exchange
 	}
-	return m.Users.Check(*m.User, m.VHost, auth.Resource{Kind: kind, Name: d.Path()}, auth.Configure)
+	if err := m.Users.Check(*m.User, m.VHost, auth.Resource{Kind: kind, Name: d.Path()}, auth.Configure); err != nil {
+		return err
+	}
+	if d.Kind == entity.Topic || d.ForwardDeadLetteredMessagesTo != "" {
+		return nil
+	}
+	return m.Users.Check(*m.User, m.VHost, auth.Resource{Kind: auth.Queue, Name: cmp.Or(policies.DeadLetterQueueOf(d.Path()), d.Path())}, auth.Configure)
+}
+
+// lead checks the permissions to have what comes to a queue sent on to an exchange.
+func (m *Manager) lead(queue, exchange string) error {
+	if m.User == nil {
+		return nil
+	}
+	if err := m.Users.Check(*m.User, m.VHost, auth.Resource{Kind: auth.Queue, Name: queue}, auth.Read); err != nil {
+		return err
+	}
+	return m.Users.Check(*m.User, m.VHost, auth.Resource{Kind: auth.Exchange, Name: exchange}, auth.Write)
 }
 
 func invalid(err error) error { return fmt.Errorf("%w: %w", ErrInvalid, err) }

@@ -58,7 +58,7 @@ func (m *Manager) checked(ctx context.Context, d *entity.Description, rules []fi
 		}
 	}
 	for _, to := range [...]*string{&d.ForwardTo, &d.ForwardDeadLetteredMessagesTo} {
-		if err := m.target(ctx, to); err != nil {
+		if err := m.target(ctx, d.Path(), to); err != nil {
 			return nil, err
 		}
 	}
@@ -73,8 +73,9 @@ func (m *Manager) checked(ctx context.Context, d *entity.Description, rules []fi
 	return &topic.Description, nil
 }
 
-// target finds the queue or topic that messages are forwarded to, and gives it the name that it has.
-func (m *Manager) target(ctx context.Context, to *string) error {
+// target finds the queue or topic that messages are forwarded to from a queue, and gives it the name that it has. The user has to be permitted
+// to take them and to publish them there, as whoever declares a queue with a dead-letter exchange (DL-3).
+func (m *Manager) target(ctx context.Context, from string, to *string) error {
 	if *to == "" {
 		return nil
 	}
@@ -82,7 +83,11 @@ func (m *Manager) target(ctx context.Context, to *string) error {
 		switch there, err := m.Get(ctx, kind, "", *to); {
 		case err == nil:
 			*to = there.Name
-			return nil
+			exchange := "" // the default one
+			if kind == entity.Topic {
+				exchange = there.Name
+			}
+			return m.lead(from, exchange)
 		case !errors.Is(err, ErrNotFound):
 			return err
 		}
