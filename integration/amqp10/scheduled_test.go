@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"candlemark/internal/auth"
 	"candlemark/internal/testkit"
 
 	"github.com/Azure/go-amqp"
@@ -119,6 +120,38 @@ func TestEntity_ScheduledRefusals(t *testing.T) {
 			if err := n.requests.Close(context.Background()); err != nil {
 				t.Fatal(err)
 			}
+		}
+	})
+}
+
+// Who may only receive cannot schedule or cancel; who may only send cannot receive deferred messages.
+func TestEntity_NodeRights(t *testing.T) {
+	run(t, func(b *testkit.Bubble, _ *client) {
+		entity(b)
+		grants := map[string]auth.Grant{"listen": {Read: ".*"}, "send": {Write: ".*"}}
+		for name, g := range grants {
+			g.User, g.VHost = name, "/"
+			_, err1 := b.Users.PutAccount(auth.Account{Name: name, Hash: auth.HashPassword("x")})
+			if _, err2 := b.Users.PutGrant(g); err1 != nil || err2 != nil {
+				t.Fatal(err1, err2)
+			}
+			c := connect(b, func(o *amqp.ConnOptions) { o.SASLType = amqp.SASLTypePlain(name, "x") })
+			n := c.node("q")
+			sends, receives := int32(401), int32(404)
+			if name == "send" {
+				sends, receives = 200, 401
+			}
+			code, numbers := n.schedule(n.scheduled("1", time.Now().Add(time.Hour)))
+			if code != sends {
+				t.Errorf("%s schedules: %d", name, code)
+			}
+			if code := n.cancel(append(numbers, 1)[0]); code != sends {
+				t.Errorf("%s cancels: %d", name, code)
+			}
+			if code, _, _ := n.numbered(1); code != receives {
+				t.Errorf("%s receives: %d", name, code)
+			}
+			_ = c.conn.Close() // of a pipe
 		}
 	})
 }
