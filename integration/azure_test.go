@@ -165,6 +165,33 @@ func TestAzureClient_Deferred(t *testing.T) {
 	}
 }
 
+// Messages are scheduled, and cancelled by their numbers.
+func TestAzureClient_Scheduled(t *testing.T) {
+	t.Parallel()
+	a := connectAzure(t)
+	const queue = "failures"
+	s, r := a.sender(queue), a.receiver(queue, nil)
+	at := time.Now().Add(time.Hour)
+	numbers, err := s.ScheduleMessages(a.ctx, []*azservicebus.Message{{Body: []byte("1")}, {Body: []byte("2")}}, at, nil)
+	a.ok(err)
+	if len(numbers) != 2 {
+		t.Fatal(numbers)
+	}
+	peeked, err := r.PeekMessages(a.ctx, 10, nil)
+	a.ok(err)
+	if len(peeked) != 2 || *peeked[1].SequenceNumber != numbers[1] || peeked[1].State != azservicebus.MessageStateScheduled {
+		t.Errorf("%+v", peeked)
+	}
+	a.ok(s.CancelScheduledMessages(a.ctx, numbers, nil))
+	var none *azservicebus.Error
+	if err := s.CancelScheduledMessages(a.ctx, numbers, nil); !errors.As(err, &none) || none.Code != azservicebus.CodeNotFound {
+		t.Errorf("cancelled twice: %v", err)
+	}
+	_, err = s.ScheduleMessages(a.ctx, []*azservicebus.Message{{Body: []byte("now")}}, time.Now().Add(100*time.Millisecond), nil)
+	a.ok(err)
+	a.ok(r.CompleteMessage(a.ctx, a.receive(r, "now"), nil))
+}
+
 // Dead-lettering with a reason, and batches.
 func TestAzureClient_DeadLettersAndBatches(t *testing.T) {
 	t.Parallel()

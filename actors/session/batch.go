@@ -4,27 +4,11 @@ import (
 	"slices"
 
 	"candlemark/actors/channel/routing"
+	"candlemark/actors/session/batches"
 	"candlemark/internal/dialect/servicebus"
+	"candlemark/internal/topology"
 	"candlemark/protocol/amqp10"
 )
-
-// batch is a delivery of several messages, which has one outcome.
-type batch struct {
-	left     int  // messages without an outcome
-	rejected bool // one was
-}
-
-// ends counts an outcome; true: it was the last, and o is that of the batch.
-func (b *batch) ends(o *outcome) bool {
-	b.rejected = b.rejected || o.state.Kind == amqp10.Rejected
-	if b.left--; b.left > 0 {
-		return false
-	}
-	if b.rejected {
-		o.state = amqp10.State{Kind: amqp10.Rejected, Error: o.state.Error}
-	}
-	return true
-}
 
 // publishBatch publishes the messages of a batch, or none of them: all are checked before the first is published.
 func publishBatch(s *state, whole *delivery, payload []byte) {
@@ -32,20 +16,51 @@ func publishBatch(s *state, whole *delivery, payload []byte) {
 		payload = slices.Clone(payload)
 	}
 	messages, err := servicebus.Batch(payload)
-	all := make([]delivery, len(messages))
-	shared := &batch{left: len(messages)}
-	for i := 0; i < len(messages) && err == nil; i++ {
-		all[i] = delivery{link: whole.link, id: whole.id, settled: whole.settled, batch: shared}
-		all[i].message.Owned = true
-		err = tryRoute(s, &all[i], messages[i])
+	var all []delivery
+	if err == nil {
+		whole.batch = &batches.Batch{}
+		all, err = tryAll(s, whole, messages)
 	}
 	if err != nil {
+		whole.batch = nil
 		s.refuse(whole, err)
 		return
 	}
+	publishAll(s, all)
+}
+
+// publishNumbered publishes messages to a queue, all or none, and calls done with the numbers that it has given them.
+func publishNumbered(s *state, q *topology.Queue, messages [][]byte, done func(numbers []uint64, err error)) {
+	b := &batches.Batch{Queue: q.PID, Numbers: make([]uint64, len(messages))}
+	to := &link{publisher: &publisher{entity: true, key: []byte(q.Name)}}
+	all, err := tryAll(s, &delivery{link: to, batch: b}, messages)
+	if err != nil {
+		done(nil, err)
+		return
+	}
+	b.Asked = s.request(func(_ any, err error) { done(b.Numbers, err) }).ID
+	s.await.patient = true
+	publishAll(s, all)
+	s.flush()
+}
+
+// tryAll makes all checks of the messages of a batch, of which whole is what they share.
+func tryAll(s *state, whole *delivery, messages [][]byte) (all []delivery, err error) {
+	all = make([]delivery, len(messages))
+	whole.batch.Left = len(messages)
+	for i := 0; i < len(messages) && err == nil; i++ {
+		all[i] = delivery{link: whole.link, id: whole.id, settled: whole.settled, batch: whole.batch, at: int32(i)}
+		all[i].message.Owned = true
+		err = tryRoute(s, &all[i], messages[i])
+	}
+	return all, err
+}
+
+// publishAll publishes messages that have been tried.
+func publishAll(s *state, all []delivery) {
 	for i := range all {
 		d := &all[i]
-		targets, _ := s.routes.Find(d.to, &d.message, d.keys, d.content.Headers) // which has been tried
+		targets, _ := s.routes.Find(d.to, &d.message, d.keys, d.content.Headers)
 		s.routed(d, targets)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"candlemark/actors/session/entities"
 	"candlemark/internal/dialect"
 	"candlemark/internal/dialect/servicebus"
+	"candlemark/internal/topology"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
 )
@@ -47,33 +48,12 @@ func attachFailed(s *state, m *amqp10.Attach, err error) {
 func entityNode(s *state, queue string) *entities.Node {
 	return &entities.Node{
 		Queue: queue, Rights: &s.rights, Send: s.Send, Ask: s.request, Self: s.self, Connection: s.cfg.Connection, Held: &s.locked,
-		Know: func(queue mail.Address) { s.peers.Of(queue) },
-		Got: func(queue string, d *mail.Delivery, header []byte) {
-			traceDelivery(s, queue, d, header)
-			if d.Number == 0 {
-				s.counts.GetNoAck++
-			} else {
-				s.counts.Get++
-			}
-			if d.Redelivered {
-				s.counts.Redeliver++
-			}
-		},
-		Acked: func(n int) { s.counts.Ack += uint64(n) },
+		Know:   func(queue mail.Address) { s.peers.Of(queue) },
+		Counts: &s.counts, Trace: func(queue string, d *mail.Delivery, header []byte) { traceDelivery(s, queue, d, header) },
+		Cancelled: func(q *topology.Queue, n int) { tellCancelled(s, q, n) },
+		Publish:   func(q *topology.Queue, all [][]byte, done func([]uint64, error)) { publishNumbered(s, q, all, done) },
 	}
 }
-
-// tokenChecked ends the waiting for the check of a token.
-type tokenChecked struct {
-	id  uint64
-	err error
-}
-
-// Number implements answer.
-func (t tokenChecked) Number() uint64 { return t.id }
-
-// Failure implements answer.
-func (t tokenChecked) Failure() error { return t.err }
 
 // takeToken runs a request to $cbs. A token is checked, which may take its time; what the client may do, it may as who has logged in.
 func takeToken(s *state, request []byte, done func(replyTo string, answer []byte)) error {
@@ -101,6 +81,6 @@ func takeToken(s *state, request []byte, done func(replyTo string, answer []byte
 	}).ID
 	s.await.patient = true
 	self, check, post := s.self, s.cfg.Token, s.cfg.Post
-	s.jobs = append(s.jobs, func() { post(self, tokenChecked{id, check(text)}) })
+	s.jobs = append(s.jobs, func() { post(self, &result{id: id, err: check(text)}) })
 	return nil
 }

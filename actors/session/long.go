@@ -19,20 +19,6 @@ type long struct {
 	debt  message.Debt // for the message that waits
 }
 
-// longFound ends the waiting for a long route.
-type longFound struct {
-	id    uint64
-	route topology.LongRoute
-}
-
-// Number implements answer.
-func (f longFound) Number() uint64 { return f.id }
-
-// Failure implements answer.
-func (f longFound) Failure() error {
-	return cmp.Or(f.route.Err, f.route.Refusal)
-}
-
 // resumeWork: a turn ended before all of what the client sent was run.
 type resumeWork struct{}
 
@@ -65,7 +51,7 @@ func (s *state) routeLong(d *delivery) {
 			s.refuse(d, err)
 			return
 		}
-		found := reply.(longFound).route
+		found := reply.(topology.LongRoute)
 		s.routed(d, s.routes.Aim(d.to, d.message.RoutingKey, d.keys, found.Queues, found.Histories, found.Caps))
 		s.flush()
 	}).ID
@@ -76,7 +62,7 @@ func (s *state) routeLong(d *delivery) {
 // find is the goroutine.
 func (l *long) find(self *actor.PID, post func(*actor.PID, any)) {
 	if route, ok := l.Find(); ok {
-		post(self, longFound{l.id, route})
+		post(self, &result{l.id, route, cmp.Or(route.Err, route.Refusal)})
 	}
 }
 

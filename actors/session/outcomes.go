@@ -1,6 +1,9 @@
 package session
 
-import "candlemark/protocol/amqp10"
+import (
+	"candlemark/actors/session/batches"
+	"candlemark/protocol/amqp10"
+)
 
 // outcome tells what became of a message that the client has sent.
 type outcome struct {
@@ -17,8 +20,12 @@ func (s *state) settle(d *delivery, state amqp10.State) {
 }
 
 // conclude has the client told of an outcome, once it is that of the whole batch.
-func conclude(s *state, b *batch, o outcome) {
-	if b == nil || b.ends(&o) {
+func conclude(s *state, b *batches.Batch, o outcome) {
+	switch {
+	case b != nil && !b.Ends(&o.state):
+	case b != nil && b.Asked != 0:
+		s.answered(&result{id: b.Asked, err: batches.Refused(&o.state)})
+	default:
 		s.outcomes = append(s.outcomes, o)
 	}
 }

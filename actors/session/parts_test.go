@@ -1,10 +1,12 @@
 package session
 
 import (
+	"slices"
 	"testing"
 
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
+	"candlemark/actors/session/batches"
 	"candlemark/internal/budget"
 	"candlemark/protocol/amqp10"
 
@@ -110,5 +112,17 @@ func TestDrained_Bound(t *testing.T) {
 	}
 	if len(s.held) != 2 || s.held[0].count != 99 {
 		t.Errorf("%d answers wait", len(s.held))
+	}
+}
+
+// The numbers of a batch's messages are those of the one queue that is asked for.
+func TestNumbered(t *testing.T) {
+	var none *batches.Batch
+	none.Numbered(actor.NewPID("", "q"), 0, 1)
+	b := &batches.Batch{Queue: actor.NewPID("", "q"), Numbers: make([]uint64, 2)}
+	b.Numbered(actor.NewPID("", "other"), 0, 5)
+	b.Numbered(actor.NewPID("", "q"), 1, 7)
+	if !slices.Equal(b.Numbers, []uint64{0, 7}) || none.Counts() || !b.Counts() || (&batches.Batch{}).Counts() {
+		t.Error(b.Numbers)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"candlemark/actors/channel/routing"
 	"candlemark/actors/mail"
+	"candlemark/actors/session/batches"
 	"candlemark/internal/budget"
 	"candlemark/internal/dialect"
 	"candlemark/internal/dialect/servicebus"
@@ -167,7 +168,8 @@ type delivery struct {
 	link    *link
 	id      uint32
 	settled bool // nobody waits for its outcome
-	batch   *batch
+	batch   *batches.Batch
+	at      int32 // in the batch
 	content dialect.Content
 	message message.Message
 	to      *topology.Exchange
@@ -283,7 +285,7 @@ func (s *state) routed(d *delivery, targets []*routing.Target) {
 		s.tracer.Published(m, targets, s.chunk)
 	}
 	if !d.settled && len(targets) > 0 {
-		m.Number = s.publishes.Append(publish{link: d.link, id: d.id, batch: d.batch, queues: int32(len(targets))})
+		m.Number = s.publishes.Append(publish{link: d.link, id: d.id, batch: d.batch, at: d.at, queues: int32(len(targets))})
 	}
 	s.counts.Publish++
 	s.published.Count(len(m.Body), len(targets), !d.settled)
@@ -297,6 +299,9 @@ func (s *state) routed(d *delivery, targets []*routing.Target) {
 	}
 	if len(targets) > 0 {
 		s.batches.Add(m, targets, caps, s.chunk)
+		if d.batch.Counts() {
+			s.batches.Number(targets)
+		}
 		return
 	}
 	if d.settled {
@@ -310,9 +315,10 @@ func (s *state) routed(d *delivery, targets []*routing.Target) {
 // publish is one that queues have not confirmed.
 type publish struct {
 	link    *link
+	batch   *batches.Batch // that it is of, nil for none
 	id      uint32
-	batch   *batch // that it is of, nil for none
-	queues  int32  // that have not answered
+	at      int32 // in the batch
+	queues  int32 // that have not answered
 	refused bool
 }
 
@@ -323,9 +329,13 @@ func (s *state) confirmed(m *mail.EnqueueReply) {
 		publish
 	}
 	var others []waiting
+	seqs := m.Seqs
 	for _, r := range m.Ranges {
 		s.publishes.TakeRange(r.First, r.Last, func(n uint64, p publish) {
 			p.refused = p.refused || m.Refused
+			if i := n - r.First; i < uint64(len(seqs)) {
+				p.batch.Numbered(m.Queue, p.at, seqs[i])
+			}
 			if p.queues--; p.queues > 0 {
 				others = append(others, waiting{n, p})
 				return
@@ -338,8 +348,10 @@ func (s *state) confirmed(m *mail.EnqueueReply) {
 			}
 			conclude(s, p.batch, outcome{p.link, p.id, state})
 		})
+		count := int(r.Last - r.First + 1)
+		seqs = seqs[min(count, len(seqs)):]
 		if p := s.peers.Find(m.Queue); p != nil {
-			p.Answered(int(r.Last - r.First + 1))
+			p.Answered(count)
 		}
 	}
 	for _, w := range others {

@@ -139,7 +139,7 @@ func (s *state) disposition(m *amqp10.Disposition) {
 	if !final {
 		return
 	}
-	first, last, ok := s.tags(m.First, m.Last.Or(m.First))
+	first, last, ok := window.Tags(m.First, m.Last.Or(m.First), s.unacked.Last())
 	if !ok {
 		return
 	}
@@ -157,17 +157,6 @@ func (s *state) disposition(m *amqp10.Disposition) {
 	if !m.Settled { // it wants to hear that it is
 		s.reply(&amqp10.Disposition{Role: amqp10.RoleSender, First: m.First, Last: m.Last, Settled: true, State: m.State})
 	}
-}
-
-// tags are the numbers of the deliveries that a client means by their ids, which are the lower half of those, from 0 on.
-func (s *state) tags(first, last uint32) (from, to uint64, ok bool) {
-	newest := s.unacked.Last()
-	if newest == 0 {
-		return 0, 0, false
-	}
-	at := func(id uint32) int64 { return int64(newest) - int64(int32(uint32(newest-1)-id)) }
-	f, l := max(at(first), 1), min(at(last), int64(newest))
-	return uint64(f), uint64(max(l, 0)), f <= l
 }
 
 // lateLimit is how many deliveries that went back a session may leave unsettled.

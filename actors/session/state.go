@@ -90,6 +90,19 @@ type answer interface {
 	Failure() error
 }
 
+// result is an answer of the session's own to what it waits for.
+type result struct {
+	id    uint64
+	reply any
+	err   error
+}
+
+// Number implements answer.
+func (r *result) Number() uint64 { return r.id }
+
+// Failure implements answer.
+func (r *result) Failure() error { return r.err }
+
 func (s *state) init(cfg Config) {
 	s.cfg, s.used = cfg, cfg.Clock.Now()
 	s.links, s.settles = map[uint32]*link{}, map[uint64]*settling{}
@@ -181,6 +194,10 @@ func (s *state) request(done func(reply any, err error)) mail.Request {
 func (s *state) answered(reply answer) {
 	if a := s.await; a != nil && a.id == reply.Number() {
 		s.await = nil
+		if own, ok := reply.(*result); ok {
+			a.done(own.reply, own.err)
+			return
+		}
 		a.done(reply, reply.Failure())
 	}
 }

@@ -9,12 +9,24 @@ import (
 	"candlemark/protocol"
 )
 
+// tellCancelled tells that scheduled messages of a queue are cancelled, if some are.
+func tellCancelled(s *state, q *topology.Queue, messages int) {
+	if messages == 0 {
+		return
+	}
+	tellMessages(s, "scheduled.cancelled", false, q, messages, protocol.Field{Key: "exchange", Value: false}, protocol.Field{Key: "message_id", Value: ""})
+}
+
 // tellPurged tells that a queue has lost its messages.
 func tellPurged(s *state, q *topology.Queue, messages int) {
-	s.cfg.Events.Tell(s.cfg.By.Declared(q.Durable), func() *events.Event {
-		return &events.Event{Name: "queue.purged", VHost: s.cfg.VHost.Name, By: s.cfg.By, Fields: protocol.Table{
+	tellMessages(s, "queue.purged", q.Durable, q, messages)
+}
+
+func tellMessages(s *state, name string, durable bool, q *topology.Queue, messages int, more ...protocol.Field) {
+	s.cfg.Events.Tell(s.cfg.By.Declared(durable), func() *events.Event {
+		return &events.Event{Name: name, VHost: s.cfg.VHost.Name, By: s.cfg.By, Fields: append(protocol.Table{
 			{Key: "name", Value: q.Name}, {Key: "vhost", Value: s.cfg.VHost.Name}, {Key: "messages", Value: int64(messages)},
-		}}
+		}, more...)}
 	})
 }
 

@@ -319,6 +319,13 @@ func (b *Batches) Add(m *message.Message, targets []*Target, caps []int64, chunk
 	}
 }
 
+// Number has the answers to the batches of these targets tell the queues' numbers of the messages.
+func (b *Batches) Number(targets []*Target) {
+	for _, t := range targets {
+		t.batch.Numbered = true
+	}
+}
+
 // Keep adds a message to what exchanges keep, its histories, whose answer nobody waits for. caps are as in Add.
 func (b *Batches) Keep(m *message.Message, histories []*Target, caps []int64, chunk *message.Chunk) {
 	kept := *m

@@ -100,16 +100,27 @@ func (a *asked) received(q *topology.Queue, all []mail.Delivery) {
 		if err != nil { // as on links
 			head, body = amqp10.AppendDataHead(nil, len(d.Message.Body)), d.Message.Body
 		}
-		a.Got(q.Name, d, header)
+		a.count(d)
+		a.Trace(q.Name, d, header)
 		entry[0].Value = append(head, body...)
 		list = append(list, entry)
 	}
 	if len(list) == 0 {
-		none := servicebus.ErrNotFound()
-		a.answer(404, none.Description, none.Condition, nil)
+		a.notFound()
 		return
 	}
 	a.answer(200, "OK", "", amqp10.Map{{Key: "messages", Value: list}})
+}
+
+func (a *asked) count(d *mail.Delivery) {
+	if d.Number == 0 {
+		a.Counts.GetNoAck++
+	} else {
+		a.Counts.Get++
+	}
+	if d.Redelivered {
+		a.Counts.Redeliver++
+	}
 }
 
 // settle settles deferred messages that were received on this session: all of them, or none.
@@ -126,7 +137,7 @@ func (a *asked) settle(q *topology.Queue) {
 		return
 	}
 	if how == mail.Ack {
-		a.Acked(len(numbers))
+		a.Counts.Ack += uint64(len(numbers))
 	}
 	asks := a.Ask(func(reply any, err error) {
 		settled, _ := reply.(*mail.Settled)

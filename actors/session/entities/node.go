@@ -14,8 +14,8 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// LargestRequest is the largest request to an entity's node in bytes.
-const LargestRequest = 64 << 10
+// LargestRequest is the largest request to an entity's node in bytes; messages to be scheduled are in it.
+const LargestRequest = 1 << 20
 
 // Node answers the requests to ENTITY/$management.
 type Node struct {
@@ -27,11 +27,14 @@ type Node struct {
 	// Self is the session, Connection its connection, Held what it has received here.
 	Self, Connection mail.Address
 	Held             *Held
-	// Know has the queue told when the session ends. Got is told of deferred messages that were received, with their property lists, Acked how many
-	// are acknowledged.
+	Counts           *mail.Counts // the session's
+	// Know has the queue told when the session ends. Trace is told of deferred messages that were received, with their property lists.
 	Know  func(queue mail.Address)
-	Got   func(queue string, d *mail.Delivery, header []byte)
-	Acked func(n int)
+	Trace func(queue string, d *mail.Delivery, header []byte)
+	// Publish publishes messages to a queue, all or none, and has done called with the queue's numbers of them, 0 of one that it did not keep. Cancelled
+	// is told how many scheduled ones are cancelled.
+	Publish   func(q *topology.Queue, messages [][]byte, done func(numbers []uint64, err error))
+	Cancelled func(q *topology.Queue, n int)
 }
 
 // asked is a request that is run.
@@ -49,13 +52,22 @@ func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) err
 		return err
 	}
 	a := &asked{n, r, done}
-	q, err := n.Rights.Readable(n.Queue)
+	writes := r.Operation == servicebus.ScheduleMessage || r.Operation == servicebus.CancelScheduled
+	find := func() (*topology.Queue, error) { return n.Rights.Readable(n.Queue) }
+	if writes {
+		find = a.writable
+	}
+	q, err := find()
 	if err == nil && q.Exclusive && !n.Connection.Equal(q.Owner) {
 		err = policies.ResourceLocked(q.Name, n.Rights.VHost.Name)
 	}
 	switch {
 	case err != nil:
 		a.failed(err)
+	case r.Operation == servicebus.ScheduleMessage:
+		a.schedule(q)
+	case writes:
+		a.cancel(q)
 	case r.Operation == servicebus.PeekMessage:
 		a.peek(q)
 	case r.Operation == servicebus.RenewLock:
@@ -78,6 +90,16 @@ func (a *asked) answer(code int32, text string, condition amqp10.Symbol, body am
 func (a *asked) failed(err error) {
 	e, code := dialect.ErrorOf(err), int32(500)
 	var refused *protocol.ChannelError
+	var own *amqp10.Error
+	switch {
+	case !errors.As(err, &own):
+	case own.Condition == amqp10.NotImplemented:
+		code = 501
+	case own.Condition == amqp10.ResourceLimitExceeded:
+		code = 403
+	default:
+		code = 400
+	}
 	if errors.As(err, &refused) {
 		switch refused.Code {
 		case protocol.NotFound:

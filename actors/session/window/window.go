@@ -69,3 +69,14 @@ func (a *Account) Drained(count uint32) {
 		a.Limit = count
 	}
 }
+
+// Tags are the numbers of the deliveries that a client means by their ids, which are the lower half of those, from 0 on. newest is the
+// newest number, 0 before the first.
+func Tags(first, last uint32, newest uint64) (from, to uint64, ok bool) {
+	if newest == 0 {
+		return 0, 0, false
+	}
+	at := func(id uint32) int64 { return int64(newest) - int64(int32(uint32(newest-1)-id)) }
+	f, l := max(at(first), 1), min(at(last), int64(newest))
+	return uint64(f), uint64(max(l, 0)), f <= l
+}

@@ -1,4 +1,4 @@
-// npm's @azure/service-bus: send a batch, peek, receive with locks, renew, abandon, defer, complete, dead-letter, receive and delete.
+// npm's @azure/service-bus: send a batch, peek, receive with locks, renew, abandon, defer, schedule, cancel, complete, dead-letter, receive and delete.
 const assert = require('node:assert');
 const { ServiceBusClient } = require('@azure/service-bus');
 
@@ -29,6 +29,13 @@ async function main() {
   assert.strictEqual(later.deliveryCount, 2);
   await receiver.completeMessage(later);
   await assert.rejects(receiver.receiveDeferredMessages([again.sequenceNumber]), { code: 'MessageNotFound' });
+  const sender = client.createSender(queue);
+  const at = new Date(Date.now() + 3600000);
+  const [number, other] = await sender.scheduleMessages([{ body: 'later' }, { body: 'latest' }], at);
+  const waiting = (await receiver.peekMessages(10, { fromSequenceNumber: number })).filter((m) => m.state === 'scheduled');
+  assert.deepStrictEqual(waiting.map((m) => [m.body, m.sequenceNumber.toString()]), [['later', number.toString()], ['latest', other.toString()]]);
+  await sender.cancelScheduledMessages([number, other]);
+  await assert.rejects(sender.cancelScheduledMessages(number), { code: 'MessageNotFound' });
   const [two] = await receiver.receiveMessages(1, patience);
   assert.strictEqual(two.body, 'two');
   await receiver.deadLetterMessage(two, { deadLetterReason: 'bad', deadLetterErrorDescription: 'why' });

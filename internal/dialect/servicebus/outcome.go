@@ -20,7 +20,7 @@ func ErrLockLost() *amqp10.Error {
 
 // ErrNotFound tells a client that messages are not there that it names by their numbers.
 func ErrNotFound() *amqp10.Error {
-	return amqp10.Errorf(MessageNotFound, "none of the messages is there")
+	return amqp10.Errorf(MessageNotFound, "no message has that number, or it is not to be had any more")
 }
 
 // DeadLettering are the properties that a rejected message is dead-lettered with: the reason and the description that its client gave.

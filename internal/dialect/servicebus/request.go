@@ -16,6 +16,8 @@ const (
 	// ReceiveByNumber receives deferred messages, Dispose settles them.
 	ReceiveByNumber = "com.microsoft:receive-by-sequence-number"
 	Dispose         = "com.microsoft:update-disposition"
+	ScheduleMessage = "com.microsoft:schedule-message"
+	CancelScheduled = "com.microsoft:cancel-scheduled-message"
 )
 
 // Request is one request to a node. It aliases nothing.
@@ -97,6 +99,22 @@ func (r *Request) Numbers() (numbers []uint64, ok bool) {
 		}
 	}
 	return numbers, len(numbers) > 0 && len(numbers) == len(values)
+}
+
+// Messages are the encoded messages of the body; false: there are none, or more than MostBatched.
+func (r *Request) Messages() (all [][]byte, ok bool) {
+	list, _ := r.Field("messages").(amqp10.List)
+	if len(list) > MostBatched {
+		return nil, false
+	}
+	for _, v := range list {
+		entry, _ := v.(amqp10.Map)
+		encoded, _ := entry.Get("message")
+		if m, isBinary := encoded.([]byte); isBinary {
+			all = append(all, m)
+		}
+	}
+	return all, len(all) > 0 && len(all) == len(list)
 }
 
 // mostNamed is how many lock tokens or numbers a request has at most.

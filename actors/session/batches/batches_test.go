@@ -1,0 +1,28 @@
+package batches
+
+import (
+	"testing"
+
+	"candlemark/protocol/amqp10"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// The last outcome is that of all: rejected, if one was.
+func TestEnds(t *testing.T) {
+	for _, rejected := range []int{-1, 0, 1, 2} {
+		b := &Batch{Left: 3}
+		for i := range 3 {
+			state := amqp10.State{Kind: amqp10.Accepted}
+			if i == rejected {
+				state.Kind = amqp10.Rejected
+			}
+			ends := b.Ends(&state)
+			if ends != (i == 2) || ends && (state.Kind == amqp10.Rejected) != (rejected >= 0) || ends && (Refused(&state) != nil) != (rejected >= 0) {
+				t.Errorf("%d is rejected, after %d: %v, %v", rejected, i, ends, state)
+			}
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package entities
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/internal/auth"
+	"candlemark/internal/dialect/servicebus"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+	"candlemark/protocol/amqp10"
+)
+
+// writable resolves the entity to what may schedule and cancel: a queue that keeps messages scheduled. A topic has several, so no numbers.
+func (a *asked) writable() (*topology.Queue, error) {
+	vhost := a.Rights.VHost
+	if err := auth.MayAlter(a.Rights.Permissions, a.Rights.User, vhost.Name, auth.Resource{Kind: auth.Queue, Name: a.Queue}); err != nil {
+		return nil, err
+	}
+	q := vhost.Directory().Queue([]byte(a.Queue))
+	switch {
+	case q != nil:
+		if m := q.Schedules.Moments(); m == nil || !m.Schedules {
+			return nil, amqp10.Errorf(amqp10.NotAllowed, "queue '%s' has no delayed-messages", a.Queue)
+		}
+		return q, nil
+	case vhost.Directory().Exchange([]byte(a.Queue)) != nil:
+		return nil, amqp10.Errorf(amqp10.NotImplemented, "messages to topics cannot be scheduled by number")
+	}
+	return nil, protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", a.Queue, vhost.Name)
+}
+
+// schedule publishes messages that name their time, all or none, and answers with their numbers.
+func (a *asked) schedule(q *topology.Queue) {
+	messages, ok := a.Messages()
+	if !ok {
+		a.answer(400, "messages are wanted", amqp10.InvalidField, nil)
+		return
+	}
+	a.Publish(q, messages, func(numbers []uint64, err error) {
+		if err != nil {
+			a.failed(err)
+			return
+		}
+		told := amqp10.Array{Of: amqp10.TypeLong}
+		for _, n := range numbers {
+			told.Values = append(told.Values, int64(n))
+		}
+		a.answer(200, "OK", "", amqp10.Map{{Key: "sequence-numbers", Value: told}})
+	})
+}
+
+// cancel cancels scheduled messages one after the other, and answers with an error if one of them was not there.
+func (a *asked) cancel(q *topology.Queue) {
+	numbers, ok := a.Numbers()
+	if !ok {
+		a.answer(400, "sequence-numbers are wanted", amqp10.InvalidField, nil)
+		return
+	}
+	cancelled, wanted := 0, len(numbers)
+	var next func()
+	next = func() {
+		if len(numbers) == 0 {
+			a.Cancelled(q, cancelled)
+			if cancelled == wanted {
+				a.answer(200, "OK", "", nil)
+			} else {
+				a.notFound()
+			}
+			return
+		}
+		seq := numbers[0]
+		numbers = numbers[1:]
+		a.Send(q.PID, &mail.CancelScheduled{
+			Request: a.Ask(func(reply any, err error) {
+				if err != nil {
+					a.Cancelled(q, cancelled)
+					a.failed(err)
+					return
+				}
+				cancelled += reply.(*mail.ScheduledChanged).Count
+				next()
+			}),
+			Seq: seq, Queue: q.Name, VHost: a.Rights.VHost.Name,
+		})
+	}
+	next()
+}
+
+func (a *asked) notFound() {
+	none := servicebus.ErrNotFound()
+	a.answer(404, none.Description, none.Condition, nil)
+}
