@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/store"
 )
 
 // TestClaim: what a move has taken nobody else gets, nor can it be returned as a consumer's delivery can; it goes away, or back to its place
@@ -27,4 +28,18 @@ func TestClaim(t *testing.T) {
 	c.want("back", c.ready(), "1", "3")
 	c.consume(ch2, "a", 0)
 	c.want("as it was", c.delivered("a"), "1", "3")
+}
+
+// TestClaimTransient: what a move reads goes on as it was published.
+func TestClaimTransient(t *testing.T) {
+	for _, kind := range []store.Kind{store.Put, store.Spill} {
+		c := recovered(t, settings(), false, store.Recovered{Deadline: store.Never, TTL: -1})
+		r := c.disk.puts[1]
+		r.Kind = kind
+		c.disk.puts[1] = r
+		c.feed(&mail.Claim{Request: mail.Request{ReplyTo: ch1}, Limit: 1})
+		if got := one[*mail.Claimed](c).Messages; len(got) != 1 || got[0].Message.Persistent != (kind == store.Put) {
+			t.Errorf("%d: %+v", kind, got)
+		}
+	}
 }

@@ -99,6 +99,31 @@ func TestDuplicatesSurvive_DUP2(t *testing.T) {
 	}
 }
 
+// TestDuplicatesConfirm_DUP2: what is delivered or dropped at once is confirmed when the journal has its id.
+func TestDuplicatesConfirm_DUP2(t *testing.T) {
+	for _, direct := range []bool{true, false} {
+		cfg := testConfig(settings(window(1000)))
+		cfg.Queue.Durable = true
+		c := newCoreOf(t, cfg)
+		if c.hold = true; direct {
+			c.consume(ch1, "a", 0, noAck)
+		}
+		for _, persistent := range []bool{true, false} {
+			m := named("1", fmt.Sprint(persistent), persistent)
+			m.TTL = 0
+			c.publish(m)
+		}
+		acks, _ := c.confirmed()
+		c.wantNumbers("before the journal has it", acks, 2)
+		c.settleCommit()
+		acks, _ = c.confirmed()
+		c.wantNumbers("when it has it", acks, 1)
+		if got := len(c.delivered("a")); direct != (got == 2) || c.Backlog.Len() > 0 {
+			t.Errorf("%d delivered", got)
+		}
+	}
+}
+
 // TestDuplicatesRandom_DUP1: against a map.
 func TestDuplicatesRandom_DUP1(t *testing.T) {
 	seeded(t, 10, func(t *testing.T, seed uint64) {

@@ -52,7 +52,7 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 			}
 			noteReply(&refused, s, e, m.Number, before)
 			continue
-		case s.accept(m, times, e.Chunk, now):
+		case s.accept(m, times, e.Chunk, now) || id != 0 && s.Journal.Keeps(m.Persistent): // the id is written down
 			noteReply(&stored, s, e, m.Number, before)
 		default:
 			noteReply(&taken, s, e, m.Number, before)

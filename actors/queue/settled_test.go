@@ -225,6 +225,23 @@ func TestAmendedAsRead_LOCK2(t *testing.T) {
 	}
 }
 
+// TestAmendedTransient_LOCK2: what is not to survive does not when more is said of it, also if only its read tells that.
+func TestAmendedTransient_LOCK2(t *testing.T) {
+	for _, kind := range []store.Kind{store.Put, store.Spill} {
+		c := recovered(t, settings(), false, store.Recovered{Deadline: store.Never, TTL: -1, Deferred: true})
+		r := c.disk.puts[1]
+		r.Kind = kind
+		c.disk.puts[1] = r
+		if d := c.receive(false, 1).Deliveries; len(d) != 1 || d[0].Message.Persistent != (kind == store.Put) {
+			t.Errorf("%d: %+v", kind, d)
+		}
+		c.outcome(mail.Requeue, 1, &mail.Outcome{Properties: table("p", "1")})
+		if r = c.disk.puts[1]; !r.Again || r.Kind != kind {
+			t.Errorf("%d was written as %+v", kind, r)
+		}
+	}
+}
+
 // TestAmendedUnderWay_LOCK2: what the journal is told of a message first does not have its content leave memory when more was
 // said of it since.
 func TestAmendedUnderWay_LOCK2(t *testing.T) {

@@ -108,7 +108,7 @@ func (c *Claim) Found(contents []store.Content) {
 			m.Unreadable = true
 			continue
 		}
-		r.TTL, r.Priority, r.Persistent = m.Message.TTL, m.Message.Priority, m.Message.Persistent
+		r.TTL, r.Priority, r.Persistent = m.Message.TTL, m.Message.Priority, contents[i].Record.Kind == store.Put
 		r.Released = contents[i].Record.Due != 0
 		m.Message = content.Message(&r)
 	}

@@ -63,6 +63,7 @@ func PageIn(b *backlog.Backlog, h backlog.Handle, r *store.Record) bool {
 		return false
 	}
 	b.PageIn(h, &content)
+	b.SetPersistent(h, r.Kind == store.Put)
 	return true
 }
 

@@ -71,7 +71,7 @@ func TestThereAndBack(t *testing.T) {
 	Keep(&kept, &m, 3, store.Never, start, 4)
 	b := &backlog.Backlog{}
 	h := b.PushPaged(&kept, uint32(len(m.Body)), 1)
-	stored := store.Record{Exchange: m.Exchange, RoutingKey: m.RoutingKey, Header: m.Header, Body: m.Body}
+	stored := store.Record{Kind: store.Put, Exchange: m.Exchange, RoutingKey: m.RoutingKey, Header: m.Header, Body: m.Body}
 	for _, wrong := range []store.Record{{Body: []byte("longer"), Header: m.Header}, {Body: m.Body, Overlay: []byte{255, 255}}} {
 		if PageIn(b, h, &wrong) || !b.IsPaged(h) {
 			t.Errorf("%+v was taken", wrong)

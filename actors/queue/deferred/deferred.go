@@ -94,11 +94,15 @@ func (s *Set) From(after uint64, yield func(h backlog.Handle) bool) {
 
 // First is the one with the lowest number.
 func (s *Set) First() (h backlog.Handle, ok bool) {
-	s.From(0, func(first backlog.Handle) bool {
-		h, ok = first, true
-		return false
-	})
-	return h, ok
+	if s == nil {
+		return 0, false
+	}
+	for ; len(s.order) > 0; s.order = s.order[1:] { // what is gone is looked at once
+		if h, ok = s.there[s.order[0]]; ok {
+			return h, true
+		}
+	}
+	return 0, false
 }
 
 // Lift takes a message off the wheel, so that its deadline can change, and reports whether it is one of these. Drop puts it

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"candlemark/actors/queue/backlog"
+	"candlemark/internal/store"
 )
 
 // TestSet_DEFER2: random additions and removals against a map; numbers come in order, deadlines are exact, and what is gone
@@ -65,5 +66,29 @@ func TestSet_DEFER2(t *testing.T) {
 		if s.Len() != len(there) || s.Bytes() != 3*int64(len(there)) || len(s.order) > 2*len(there)+65 {
 			t.Fatalf("%d, %d bytes, %d numbers, want %d", s.Len(), s.Bytes(), len(s.order), len(there))
 		}
+	}
+}
+
+// TestFirst_DEFER4: who takes the first ones looks at none that is gone again, so that a purge takes one step for each.
+func TestFirst_DEFER4(t *testing.T) {
+	var b backlog.Backlog
+	s := New(&b)
+	for seq := uint64(1); seq <= 1000; seq++ {
+		h := b.Push(&backlog.Record{Seq: seq, Deadline: store.Never})
+		b.Take(h)
+		s.Add(h, 0)
+	}
+	for seq := uint64(1); seq <= 1000; seq++ {
+		h, ok := s.First()
+		if !ok || b.Seq(h) != seq {
+			t.Fatalf("%d, %v, want %d", h, ok, seq)
+		}
+		if s.order[0] != seq {
+			t.Fatalf("%d that are gone are before %d", seq-s.order[0], seq)
+		}
+		s.Take(h)
+	}
+	if _, ok := s.First(); ok || len(s.order) > 0 {
+		t.Errorf("%d left", len(s.order))
 	}
 }

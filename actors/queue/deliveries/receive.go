@@ -95,6 +95,7 @@ func (x *receiving) found(contents []store.Content, now clock.Instant) {
 			x.putBack(delivery, now)
 			continue
 		}
+		x.Messages.Backlog.SetPersistent(h, c.Record.Kind == store.Put)
 		r.Released = c.Record.Due != 0
 		delivery.Message = x.delivery(h, &r).Message
 		if x.asked.NoAck {

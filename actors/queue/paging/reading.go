@@ -97,7 +97,6 @@ func reload(b *backlog.Backlog, h backlog.Handle, r *store.Record) bool {
 	if r.Position != 0 {
 		b.SetPlace(h, uint64(r.Position))
 	}
-	b.SetPersistent(h, r.Kind == store.Put)
 	return true
 }
 

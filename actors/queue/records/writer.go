@@ -91,15 +91,18 @@ func (w *Writer) Spill(b *backlog.Backlog, h backlog.Handle, scheduled bool) {
 // content stays in memory.
 func (w *Writer) PutAgain(b *backlog.Backlog, h backlog.Handle) {
 	e := b.Entry(h)
-	if e.Marks&backlog.Stored == 0 || w.closed || w.err != nil {
+	if e.Marks&backlog.Stored == 0 {
+		return
+	}
+	if b.Place(h) != 0 {
+		b.SetPlace(h, 0)
+	}
+	if w.closed || w.err != nil {
 		return
 	}
 	kind := store.Spill
 	if w.Keeps(e.Persistent) {
 		kind = store.Put
-	}
-	if b.Place(h) != 0 {
-		b.SetPlace(h, 0)
 	}
 	r := w.write(kind, b, h)
 	if r.Again = true; e.Marks&backlog.Released != 0 {

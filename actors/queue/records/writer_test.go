@@ -190,3 +190,19 @@ func TestPanic(t *testing.T) {
 		t.Errorf("%v", f.replies())
 	}
 }
+
+// TestPutAgainAfterAnError: what the journal cannot be told any more stays in memory.
+func TestPutAgainAfterAnError(t *testing.T) {
+	f := newFixture(true)
+	h := f.put()
+	_, c := f.HandOver()
+	f.Done(c, nil)
+	f.SetPlace(h, 5)
+	f.put()
+	_, c = f.HandOver()
+	f.Done(c, errors.New("full"))
+	if f.PutAgain(&f.Backlog, h); f.Place(h) != 0 {
+		t.Error("the older content may replace it")
+	}
+	f.want(t)
+}

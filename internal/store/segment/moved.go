@@ -63,7 +63,7 @@ func (m *moved) into(id store.QueueID, segment uint64) *locations {
 	return of[len(of)-1]
 }
 
-// add merges movements in.
+// add merges movements in. Of those of one message the last counts.
 func (p *locations) add(list []movement) {
 	old := p.list
 	if len(old) > 0 && old[len(old)-1].seq > list[0].seq {
@@ -72,10 +72,14 @@ func (p *locations) add(list []movement) {
 		p.list, old = slices.Grow(old, len(list)), nil
 	}
 	for _, v := range list {
-		for len(old) > 0 && old[0].seq < v.seq {
+		for len(old) > 0 && old[0].seq <= v.seq {
 			p.list, old = append(p.list, old[0]), old[1:]
 		}
-		p.list = append(p.list, location{v.seq, v.at})
+		if n := len(p.list); n > 0 && p.list[n-1].seq == v.seq {
+			p.list[n-1].at = v.at
+		} else {
+			p.list = append(p.list, location{v.seq, v.at})
+		}
 	}
 	p.list = append(p.list, old...)
 }

@@ -174,7 +174,7 @@ func scheduled(d *desk) {
 
 // putAgain gives messages another content. What became of them stays.
 func putAgain(d *desk) {
-	want := puts(1, 1, 40, 10)
+	want, overlays := puts(1, 1, 40, 10), 0
 	d.append(1, puts(1, 1, 40, 10)...)
 	add := func(r store.Record) store.Record {
 		want = append(want, r)
@@ -184,7 +184,8 @@ func putAgain(d *desk) {
 	}
 	anew := func(seq uint64) store.Record {
 		r := Put(1, seq, 700)
-		r.Overlay, r.Again = Body(9, seq, 50), true
+		overlays++
+		r.Overlay, r.Again = Body(9, seq, 50+overlays), true
 		return r
 	}
 	add(run(store.Delivered, 3, 12))
@@ -197,9 +198,12 @@ func putAgain(d *desk) {
 	for _, seq := range []uint64{4, 5, 20, 33} {
 		changed[seq] = add(anew(seq))
 	}
-	changed[33] = add(anew(33)) // twice
-	add(anew(10))               // it is gone
-	add(anew(99))               // it was never there
+	batch := []store.Record{anew(33), anew(34), anew(34)} // twice
+	want = append(want, batch...)
+	d.append(1, batch...)
+	changed[33], changed[34] = batch[0], batch[2]
+	add(anew(10)) // it is gone
+	add(anew(99)) // it was never there
 	add(run(store.Returned, 4, 5))
 	d.expect("recall", d.recall(1), want...)
 	check := func(what string, list []store.Recovered) {
