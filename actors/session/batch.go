@@ -1,8 +1,6 @@
 package session
 
 import (
-	"slices"
-
 	"candlemark/actors/channel/routing"
 	"candlemark/internal/dialect/servicebus"
 	"candlemark/protocol/amqp10"
@@ -28,15 +26,11 @@ func (b *batch) ends(o *outcome) bool {
 
 // publishBatch publishes the messages of a batch, or none of them: all are checked before the first is published.
 func publishBatch(s *state, whole *delivery, payload []byte) {
-	if !whole.message.Owned { // it may wait longer than what was read
-		payload = slices.Clone(payload)
-	}
 	messages, err := servicebus.Batch(payload)
 	all := make([]delivery, len(messages))
 	shared := &batch{left: len(messages)}
 	for i := 0; i < len(messages) && err == nil; i++ {
 		all[i] = delivery{link: whole.link, id: whole.id, settled: whole.settled, batch: shared}
-		all[i].message.Owned = true
 		err = tryRoute(s, &all[i], messages[i])
 	}
 	if err != nil {
@@ -45,6 +39,7 @@ func publishBatch(s *state, whole *delivery, payload []byte) {
 	}
 	for i := range all {
 		d := &all[i]
+		d.message.Own()                                                          // else each keeps the whole batch
 		targets, _ := s.routes.Find(d.to, &d.message, d.keys, d.content.Headers) // which has been tried
 		s.routed(d, targets)
 	}
