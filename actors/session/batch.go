@@ -3,8 +3,12 @@ package session
 import (
 	"candlemark/actors/channel/routing"
 	"candlemark/internal/dialect/servicebus"
+	"candlemark/internal/topology"
 	"candlemark/protocol/amqp10"
 )
+
+// batchSteps is how many steps and queues the routes of a batch take at most, since it is published in one turn.
+const batchSteps = 10 * topology.TurnSteps
 
 // batch is a delivery of several messages, which has one outcome.
 type batch struct {
@@ -29,9 +33,10 @@ func publishBatch(s *state, whole *delivery, payload []byte) {
 	messages, err := servicebus.Batch(payload)
 	all := make([]delivery, len(messages))
 	shared := &batch{left: len(messages)}
+	most := s.routes.Steps() + batchSteps
 	for i := 0; i < len(messages) && err == nil; i++ {
 		all[i] = delivery{link: whole.link, id: whole.id, settled: whole.settled, batch: shared}
-		err = tryRoute(s, &all[i], messages[i])
+		err = tryRoute(s, &all[i], messages[i], most)
 	}
 	if err != nil {
 		s.refuse(whole, err)
@@ -45,16 +50,18 @@ func publishBatch(s *state, whole *delivery, payload []byte) {
 	}
 }
 
-// tryRoute makes all checks of a message of a batch.
-func tryRoute(s *state, d *delivery, message []byte) error {
+// tryRoute makes all checks of a message of a batch, whose routes may take as many steps of the turn as most.
+func tryRoute(s *state, d *delivery, message []byte, most int) error {
 	if err := s.check(d, message); err != nil {
 		return err
 	}
 	targets, err := s.routes.Find(d.to, &d.message, d.keys, d.content.Headers)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case s.routes.Over():
+	}
+	s.routes.Count(len(targets) + len(s.routes.Histories()))
+	switch {
+	case s.routes.Over() || s.routes.Steps() > most:
 		return amqp10.Errorf(amqp10.ResourceLimitExceeded, "a batch to more queues than fit in a turn")
 	case d.content.Headers != nil:
 		return routing.CheckMoments(targets, d.content.Headers, s.cfg.Clock)

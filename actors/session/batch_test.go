@@ -81,3 +81,31 @@ func TestBatch_Owned(t *testing.T) {
 		}
 	}
 }
+
+// A batch whose messages go to more queues together than batchSteps is refused as a whole, and no turn counts more than that for it; one below
+// goes to all of them.
+func TestBatch_Bound(t *testing.T) {
+	const queues = 500
+	body := make([]string, batchSteps/queues+1)
+	for _, c := range []struct {
+		messages int
+		accepted bool
+	}{{len(body), false}, {batchSteps / queues / 4, true}} {
+		s, l := crowded(queues)
+		publishBatch(s, &delivery{link: l, settled: !c.accepted}, batchOf(body[:c.messages]...))
+		got := 0
+		s.enqueued(func(*message.Message) { got++ })
+		want := 0
+		if c.accepted {
+			want = c.messages * queues
+		}
+		if got != want || s.routes.Steps() > 2*batchSteps+topology.TurnSteps {
+			t.Errorf("%d messages to %d queues: %d are published, in %d steps", c.messages, queues, got, s.routes.Steps())
+		}
+	}
+	s, l := crowded(queues)
+	publishBatch(s, &delivery{link: l}, batchOf(body...))
+	if n := len(s.outcomes); n != 1 || s.outcomes[0].state.Kind != amqp10.Rejected || s.outcomes[0].state.Error.Condition != amqp10.ResourceLimitExceeded {
+		t.Errorf("%+v", s.outcomes)
+	}
+}
