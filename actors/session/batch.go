@@ -1,8 +1,6 @@
 package session
 
 import (
-	"slices"
-
 	"candlemark/actors/channel/routing"
 	"candlemark/actors/session/batches"
 	"candlemark/internal/dialect/servicebus"
@@ -10,11 +8,11 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
+// batchSteps is how many steps and queues the routes of a batch take at most, since it is published in one turn.
+const batchSteps = 10 * topology.TurnSteps
+
 // publishBatch publishes the messages of a batch, or none of them: all are checked before the first is published.
 func publishBatch(s *state, whole *delivery, payload []byte) {
-	if !whole.message.Owned { // it may wait longer than what was read
-		payload = slices.Clone(payload)
-	}
 	messages, err := servicebus.Batch(payload)
 	var all []delivery
 	if err == nil {
@@ -48,10 +46,10 @@ func publishNumbered(s *state, q *topology.Queue, messages [][]byte, done func(n
 func tryAll(s *state, whole *delivery, messages [][]byte) (all []delivery, err error) {
 	all = make([]delivery, len(messages))
 	whole.batch.Left = len(messages)
+	most := s.routes.Steps() + batchSteps
 	for i := 0; i < len(messages) && err == nil; i++ {
 		all[i] = delivery{link: whole.link, id: whole.id, settled: whole.settled, batch: whole.batch, at: int32(i)}
-		all[i].message.Owned = true
-		err = tryRoute(s, &all[i], messages[i])
+		err = tryRoute(s, &all[i], messages[i], most)
 	}
 	return all, err
 }
@@ -60,21 +58,24 @@ func tryAll(s *state, whole *delivery, messages [][]byte) (all []delivery, err e
 func publishAll(s *state, all []delivery) {
 	for i := range all {
 		d := &all[i]
-		targets, _ := s.routes.Find(d.to, &d.message, d.keys, d.content.Headers)
+		d.message.Own()                                                          // else each keeps the whole batch
+		targets, _ := s.routes.Find(d.to, &d.message, d.keys, d.content.Headers) // which has been tried
 		s.routed(d, targets)
 	}
 }
 
-// tryRoute makes all checks of a message of a batch.
-func tryRoute(s *state, d *delivery, message []byte) error {
+// tryRoute makes all checks of a message of a batch, whose routes may take as many steps of the turn as most.
+func tryRoute(s *state, d *delivery, message []byte, most int) error {
 	if err := s.check(d, message); err != nil {
 		return err
 	}
 	targets, err := s.routes.Find(d.to, &d.message, d.keys, d.content.Headers)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case s.routes.Over():
+	}
+	s.routes.Count(len(targets) + len(s.routes.Histories()))
+	switch {
+	case s.routes.Over() || s.routes.Steps() > most:
 		return amqp10.Errorf(amqp10.ResourceLimitExceeded, "a batch to more queues than fit in a turn")
 	case d.content.Headers != nil:
 		return routing.CheckMoments(targets, d.content.Headers, s.cfg.Clock)

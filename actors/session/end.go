@@ -75,7 +75,7 @@ func (s *state) giveBack() {
 	s.peers.Leave()
 	for _, l := range s.links {
 		if l.consumer != nil {
-			tellConsumerGone(s, l.consumer)
+			s.teller.ConsumerGone(l.consumer.tag, l.consumer.name)
 		}
 	}
 	s.dropBegun()

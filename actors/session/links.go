@@ -155,7 +155,7 @@ func consumes(s *state, m *amqp10.Attach, ask *mail.Consume, peer *peers.Peer) {
 	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: m.Source.Address.Or(""), consumer: &consumer{
 		queue: &peer.Queue, name: ask.Queue, tag: ask.Tag, noAck: ask.NoAck, entity: ask.Facts,
 	}}
-	tellConsumer(s, ask)
+	s.teller.Consumer(ask)
 	mode := amqp10.SenderUnsettled
 	if ask.NoAck {
 		mode = amqp10.SenderSettled
@@ -208,7 +208,7 @@ func (s *state) cancel(l *link, closed bool) {
 
 // forgetConsumer gives back what a consumer's link has not settled.
 func (s *state) forgetConsumer(l *link) {
-	tellConsumerGone(s, l.consumer)
+	s.teller.ConsumerGone(l.consumer.tag, l.consumer.name)
 	s.withdraw(l)
 	var tags []uint64
 	s.owners.Each(func(tag uint64, owner *link) bool {

@@ -9,7 +9,6 @@ import (
 	"candlemark/actors/session/window"
 	"candlemark/internal/dialect/management"
 	"candlemark/internal/dialect/servicebus"
-	"candlemark/internal/topology"
 	"candlemark/protocol/amqp10"
 )
 
@@ -46,7 +45,7 @@ func nodeAt(address string) *node {
 func manage(s *state, request []byte, done func(replyTo string, answer []byte)) error {
 	session := &running.Session{
 		Client: &s.client, Node: s.cfg.Node, Log: s.cfg.Log, Send: s.Send, Ask: s.request, Missed: s.ifMissed,
-		Purged: func(q *topology.Queue, messages int) { tellPurged(s, q, messages) },
+		Purged: s.teller.Purged,
 	}
 	return session.Run(request, done)
 }

@@ -144,18 +144,31 @@ func (s *state) disposition(m *amqp10.Disposition) {
 		return
 	}
 	var asked []uint64
+	var others []mail.Range // that the client wants to hear of
 	s.owners.TakeRange(first, last, func(tag uint64, l *link) {
-		if l.consumer != nil && l.consumer.entity {
+		k := len(others)
+		switch {
+		case l.consumer != nil && l.consumer.entity:
 			asked = append(asked, tag)
+		case m.Settled:
+		case k > 0 && others[k-1].Last+1 == tag:
+			others[k-1].Last = tag
+		default:
+			others = append(others, mail.Range{First: tag, Last: tag})
 		}
 	})
-	if len(asked) > 0 {
-		settleEntity(s, asked, m)
-		return
-	}
-	s.unacked.SettleWith(first, last, how, outcome)
-	if !m.Settled { // it wants to hear that it is
+	settleEntity(s, asked, m)
+	s.unacked.SettleWith(first, last, how, outcome) // the others
+	switch {
+	case m.Settled:
+	case len(asked) == 0:
 		s.reply(&amqp10.Disposition{Role: amqp10.RoleSender, First: m.First, Last: m.Last, Settled: true, State: m.State})
+	default:
+		for _, r := range others {
+			s.reply(&amqp10.Disposition{
+				Role: amqp10.RoleSender, First: uint32(r.First - 1), Last: amqp10.Some(uint32(r.Last - 1)), Settled: true, State: m.State,
+			})
+		}
 	}
 }
 

@@ -21,6 +21,9 @@ type settling struct {
 
 // settleEntity settles deliveries of links of Azure Service Bus's dialect, and has the queue tell which of them were held.
 func settleEntity(s *state, tags []uint64, m *amqp10.Disposition) {
+	if len(tags) == 0 {
+		return
+	}
 	how, outcome := entities.Settlement(&m.State)
 	var all []*settling
 	for _, tag := range tags {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strconv"
 
 	"candlemark/actors/channel/peers"
 	"candlemark/actors/channel/requests"
@@ -13,6 +14,7 @@ import (
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
 	"candlemark/actors/session/entities"
+	"candlemark/actors/session/told"
 	"candlemark/actors/session/window"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
@@ -49,6 +51,7 @@ type state struct {
 	routes    *routing.Routes
 	batches   routing.Batches
 	tracer    trace.Tracer
+	teller    told.Teller
 	long      *long // the route that is waited for, nil for none
 	resting   bool  // resumeWork is on its way
 	peers     peers.Peers
@@ -115,6 +118,9 @@ func (s *state) init(cfg Config) {
 	s.unacked = unacked.New(&s.outgoing)
 	s.windows = window.New(s.cfg.NextOutgoingID, s.cfg.IncomingWindow)
 	s.tracer = newTracer(s)
+	s.teller = told.Teller{
+		Events: s.cfg.Events, By: s.cfg.By, VHost: s.cfg.VHost.Name, Channel: s.cfg.ConnectionName + " (" + strconv.Itoa(int(s.cfg.Channel)) + ")",
+	}
 }
 
 // handle is one turn of the core.

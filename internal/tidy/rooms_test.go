@@ -143,6 +143,7 @@ var rooms = map[string][]string{
 	"actors/session/batches":    {"protocol/amqp10", "actors/mail"},
 	"actors/session/settlement": {"protocol/amqp10", "actors/mail", "internal/dialect"},
 	"actors/session/window":     {"protocol/amqp10"},
+	"actors/session/told":       {"protocol", "actors/mail", "internal/events", "internal/topology"},
 	"actors/session/management": {
 		"protocol", "policies", "actors/mail", "actors/channel/requests", "internal/auth", "internal/dialect/management", "internal/topology",
 	},
@@ -164,7 +165,7 @@ var rooms = map[string][]string{
 		"actors/queue/work", "internal/clock", "internal/message", "internal/store", "protocol",
 	},
 	"actors/queue/duplicates":  {"protocol"},
-	"actors/queue/deferred":    {"actors/queue/backlog", "actors/queue/wheel"},
+	"actors/queue/deferred":    {"actors/queue/backlog", "actors/queue/wheel", "internal/store"},
 	"actors/queue/acktimeouts": {"actors/queue/backlog", "actors/queue/consumers", "actors/queue/wheel", "internal/store"},
 	"actors/queue/backlog":     {"internal/budget", "internal/message", "actors/queue/wheel"},
 	"actors/queue/consumers":   {"protocol", "actors/mail", "actors/queue/outbox", "internal/seqmap"},
@@ -261,7 +262,7 @@ var pureRooms = []string{
 	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/claims", "actors/queue/consumers", "actors/queue/content", "actors/queue/deadletters",
 	"actors/queue/deferred", "actors/queue/deliveries", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/flowcontrol", "actors/queue/inspect", "actors/queue/lease", "actors/queue/messages", "actors/queue/notices",
 	"actors/queue/outbox", "actors/queue/paging", "actors/queue/records", "actors/queue/schedule", "actors/queue/wheel", "actors/queue/work",
-	"actors/session/batches", "actors/session/entities", "actors/session/management", "actors/session/settlement", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
+	"actors/session/batches", "actors/session/entities", "actors/session/management", "actors/session/settlement", "actors/session/told", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
 }
 
 // shells are the only files of their packages that know it: others are the core of an actor, or know addresses only.

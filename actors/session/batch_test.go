@@ -1,0 +1,111 @@
+package session
+
+import (
+	"fmt"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/auth"
+	"candlemark/internal/clock"
+	"candlemark/internal/message"
+	"candlemark/internal/outbox"
+	"candlemark/internal/topology"
+	"candlemark/protocol/amqp10"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/rs/zerolog"
+)
+
+// crowded has a session with a link to a topic of so many queues.
+func crowded(queues int) (*state, *link) {
+	v := topology.NewVHost("/")
+	x := &topology.Exchange{Name: "crowd", Type: "fanout"}
+	routes, _ := topology.NewRoutes("fanout", nil)
+	for i := range queues {
+		q := &topology.Queue{Name: fmt.Sprint(i), PID: &actor.PID{Id: fmt.Sprint(i)}}
+		routes, _ = routes.With(topology.Binding{Destination: q.Name}, topology.Target{Queue: q})
+	}
+	x.Publish(routes)
+	v.Publish(v.Directory().WithExchange(x))
+	s := &state{}
+	s.self = &actor.PID{Id: "self"}
+	s.init(Config{
+		Outbox: outbox.New(1<<20, nil), Gate: message.NewGate(1 << 30), VHost: v, User: auth.User{Name: "guest"}, Permissions: &auth.Fixed{},
+		Clock: clock.New(), Log: zerolog.Nop(),
+	})
+	s.routes.BeginTurn()
+	return s, &link{publisher: &publisher{entity: true, exchange: []byte("crowd")}}
+}
+
+// batchOf encodes a batch of messages with these bodies, which have ids, so that they are published as they are.
+func batchOf(bodies ...string) (whole []byte) {
+	for _, body := range bodies {
+		m := append([]byte{0, 0x53, 0x73, 0xc0, 4, 1, 0xa1, 1, 'i'}, append(amqp10.AppendDataHead(nil, len(body)), body...)...)
+		whole = append(amqp10.AppendDataHead(whole, len(m)), m...)
+	}
+	return whole
+}
+
+// enqueued calls f for each message that a queue gets, and releases it.
+func (s *state) enqueued(f func(m *message.Message)) {
+	s.flush()
+	for _, p := range s.out {
+		if e, ok := p.what.(*mail.Enqueue); ok {
+			for i := range e.Messages {
+				f(&e.Messages[i])
+			}
+			e.Release()
+		}
+	}
+	s.out = nil
+}
+
+// A message of a batch keeps no more memory than its own.
+func TestBatch_Owned(t *testing.T) {
+	for _, owned := range []bool{false, true} {
+		s, l := crowded(2)
+		whole := &delivery{link: l}
+		whole.message.Owned = owned
+		payload := batchOf("one", "two")
+		publishBatch(s, whole, payload)
+		clear(payload)
+		var got []string
+		s.enqueued(func(m *message.Message) {
+			if !m.Owned || cap(m.Body) != len(m.Body) || cap(m.Header) != len(m.Header) {
+				t.Errorf("owned %v, %d bytes for %q, %d for %d of its header", m.Owned, cap(m.Body), m.Body, cap(m.Header), len(m.Header))
+			}
+			got = append(got, string(m.Body))
+		})
+		if fmt.Sprint(got) != "[one two one two]" {
+			t.Errorf("owned %v: %q", owned, got)
+		}
+	}
+}
+
+// A batch whose messages go to more queues together than batchSteps is refused as a whole, and no turn counts more than that for it; one below
+// goes to all of them.
+func TestBatch_Bound(t *testing.T) {
+	const queues = 500
+	body := make([]string, batchSteps/queues+1)
+	for _, c := range []struct {
+		messages int
+		accepted bool
+	}{{len(body), false}, {batchSteps / queues / 4, true}} {
+		s, l := crowded(queues)
+		publishBatch(s, &delivery{link: l, settled: !c.accepted}, batchOf(body[:c.messages]...))
+		got := 0
+		s.enqueued(func(*message.Message) { got++ })
+		want := 0
+		if c.accepted {
+			want = c.messages * queues
+		}
+		if got != want || s.routes.Steps() > 2*batchSteps+topology.TurnSteps {
+			t.Errorf("%d messages to %d queues: %d are published, in %d steps", c.messages, queues, got, s.routes.Steps())
+		}
+	}
+	s, l := crowded(queues)
+	publishBatch(s, &delivery{link: l}, batchOf(body...))
+	if n := len(s.outcomes); n != 1 || s.outcomes[0].state.Kind != amqp10.Rejected || s.outcomes[0].state.Error.Condition != amqp10.ResourceLimitExceeded {
+		t.Errorf("%+v", s.outcomes)
+	}
+}
