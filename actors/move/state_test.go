@@ -100,7 +100,7 @@ func TestBatch(t *testing.T) {
 	c := newCore(t, Job{To: To{Origin: true}}, "orders")
 	c.brings(true, "orders", "", "gone", "orders")
 	e := one[*mail.Enqueue](c)
-	if m := e.Messages[0]; len(e.Messages) != 2 || string(m.Exchange) != "e" || string(m.RoutingKey) != "first" || m.Overlay.CC != nil || len(m.Overlay.Deaths) != 1 {
+	if m := e.Messages[0]; !e.Moved || len(e.Messages) != 2 || string(m.Exchange) != "e" || string(m.RoutingKey) != "first" || m.Overlay.CC != nil || len(m.Overlay.Deaths) != 1 {
 		t.Errorf("%+v", e)
 	}
 	if len(c.out.posts) > 0 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/messages"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
 	"candlemark/policies"
@@ -237,6 +238,38 @@ func TestDeferredEnds_DEFER4(t *testing.T) {
 	c.at(200)
 	c.feed(&mail.QueueForgotten{})
 	c.want("dead", c.seenOff(), "expired 2", "expired 1")
+}
+
+// TestDeferredOverdue_DEFER3: what is past its deadline expires before a purge, or a delete with if-empty, however many there are and
+// however late the timer is.
+func TestDeferredOverdue_DEFER3(t *testing.T) {
+	const n = 2*messages.TurnLimit + 10
+	request := mail.Request{ReplyTo: ch1}
+	for _, deferred := range []int{n, 0} {
+		for _, end := range []any{
+			&mail.Purge{Request: request, Connection: owner},
+			&mail.DeleteQueue{Request: request, Connection: owner, IfEmpty: true},
+		} {
+			c := newCore(t, dlx)
+			for range n {
+				c.publish(msg("1", 50))
+			}
+			c.deferring(deferred)
+			c.now += 51_000_000
+			c.feed(end)
+			for dead := 0; dead < n; {
+				now := len(c.seenOff())
+				if dead += now; now == 0 {
+					t.Fatalf("%T, %d deferred: %d of %d expired", end, deferred, dead, n)
+				}
+			}
+			if _, is := end.(*mail.Purge); !is {
+				one[*mail.QueueRetiring](c)
+			} else if r := one[*mail.PurgeReply](c); r.MessageCount != 0 {
+				t.Errorf("%d deferred: %d were purged", deferred, r.MessageCount)
+			}
+		}
+	}
 }
 
 // TestDeferredSurvives_DEFER5: what is durable is deferred after a restart, with its deadline and count, also what somebody held

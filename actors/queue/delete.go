@@ -7,6 +7,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/outbox"
+	"candlemark/actors/queue/work"
 	"candlemark/internal/clock"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -27,10 +28,17 @@ type deleteReason struct {
 	command *mail.DeleteQueue // of deletedByCommand
 }
 
-// delete ends the queue for a client unless its conditions fail (DEC-6).
+// delete ends the queue for a client unless its conditions fail (DEC-6). What has come due before it expires.
 func (s *state) delete(m *mail.DeleteQueue, now clock.Instant) {
+	s.pending.Start(&work.Work{
+		Asked: m,
+		Step:  func(clock.Instant) bool { return !s.ExpireDue(now) && !s.ExpireDeferred(now) },
+		End:   func(clock.Instant) { s.deleteNow(m) },
+	}, now)
+}
+
+func (s *state) deleteNow(m *mail.DeleteQueue) {
 	err := access(s.queue, s.vhost, m.Connection)
-	s.ExpireDue(now)
 	switch {
 	case err != nil:
 	case m.IfEmpty && s.Shown()+s.Scheduled.Len()+s.Deferred.Len() > 0:

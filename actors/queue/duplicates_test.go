@@ -58,6 +58,17 @@ func TestDuplicates_DUP1(t *testing.T) {
 	c.want("dead letters", c.ready(), "10", "11", "dead")
 }
 
+// TestDuplicatesMoved_DUP1: what a move brings is taken, also back into the queue that it is from; it is acknowledged there then.
+func TestDuplicatesMoved_DUP1(t *testing.T) {
+	c := newCore(t, window(1000))
+	c.publish(named("1", "a", false))
+	c.get(ch1)
+	c.feed(&mail.Enqueue{From: publisher, Moved: true, Messages: []message.Message{named("moved", "a", false), named("moved", "b", false)}})
+	c.settle(ch1, mail.Ack, 1, 1)
+	c.publish(named("2", "a", false), named("3", "b", false))
+	c.want("ready", c.ready(), "moved", "moved", "3")
+}
+
 // TestDuplicatesSurvive_DUP2: a restart knows the ids of persistent messages, gone or not, with their moments; a duplicate is
 // confirmed when the journal has what was accepted; what is over leaves nothing in the journal.
 func TestDuplicatesSurvive_DUP2(t *testing.T) {

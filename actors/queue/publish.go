@@ -25,7 +25,7 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 		m := &e.Messages[i]
 		var times content.Times
 		before, id := s.Seq, uint64(0)
-		if s.Settings.DuplicateWindow > 0 {
+		if s.Settings.DuplicateWindow > 0 && !e.Moved {
 			var is, written bool
 			if id, is, written = messages.Duplicate(&s.Set, m, now); is {
 				noteDuplicate(s, &taken, &stored, e, m.Number, written)

@@ -20,13 +20,15 @@ func (s *state) purge(m *mail.Purge, now clock.Instant) {
 		return
 	}
 	s.renewedBy(policies.RenewedByUpdate, lease.Updated, now)
-	s.ExpireDeferred(now)
-	kept, due, at := s.Scheduled.Len()+s.Deferred.Len(), now, backlog.Handle(1)
+	expired, kept, due, at := false, 0, now, backlog.Handle(1)
 	s.pending.Start(&work.Work{
 		Asked: m,
 		Step: func(clock.Instant) bool {
-			if reply.MessageCount == 0 && s.ExpireDue(due) {
-				return false
+			if !expired {
+				if s.ExpireDue(due) || s.ExpireDeferred(due) {
+					return false
+				}
+				expired, kept = true, s.Scheduled.Len()+s.Deferred.Len()
 			}
 			if s.Backlog.Len() == s.Backlog.Ready() && s.Duplicates.Len() == 0 { // which are in the journal, too
 				reply.MessageCount += s.Backlog.Ready()

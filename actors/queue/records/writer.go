@@ -81,6 +81,9 @@ func (w *Writer) Spill(b *backlog.Backlog, h backlog.Handle, scheduled bool) {
 	if scheduled {
 		r.Due = r.Deadline
 	}
+	if b.Entry(h).Marks&backlog.Deferred != 0 {
+		w.mark(store.Deferred, r.First, 0)
+	}
 	n := int64(len(r.Header) + len(r.Body))
 	w.commit.spilled += n
 	w.spilling += n
@@ -107,6 +110,7 @@ func (w *Writer) PutAgain(b *backlog.Backlog, h backlog.Handle) {
 	r := w.write(kind, b, h)
 	if r.Again = true; e.Marks&backlog.Released != 0 {
 		r.Due = r.Time
+		w.mark(store.Released, e.Seq, 0)
 	}
 	if w.again == nil {
 		w.again = map[uint64]int{}

@@ -206,3 +206,19 @@ func TestPutAgainAfterAnError(t *testing.T) {
 	}
 	f.want(t)
 }
+
+// TestMarksOfSpills: what became of a message before it was written is written behind it.
+func TestMarksOfSpills(t *testing.T) {
+	f := newFixture(true)
+	a, b := f.push(), f.push()
+	f.Entry(a).Marks |= backlog.Deferred
+	f.Entry(b).Marks |= backlog.Released
+	f.Spill(&f.Backlog, a, false)
+	f.Spill(&f.Backlog, b, false)
+	f.want(t, [3]uint64{spill, 1, 1}, [3]uint64{spill, 2, 2}, [3]uint64{uint64(store.Deferred), 1, 1})
+	f.PutAgain(&f.Backlog, b)
+	c := f.want(t, [3]uint64{spill, 2, 2}, [3]uint64{uint64(store.Released), 2, 2})
+	if r := &c.Records[0]; !r.Again {
+		t.Errorf("%+v", r)
+	}
+}
