@@ -58,6 +58,6 @@ func (s *Settle) Answer(Fate) (Address, any) {
 type Settled struct {
 	Reply
 	// Lost are the numbers that the channel did not hold any more: nobody settled them in time, or the queue is gone. All
-	// others of the ranges are settled.
+	// others of the ranges are settled. They are in the order of the ranges.
 	Lost []Range
 }

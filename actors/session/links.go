@@ -180,6 +180,7 @@ func (s *state) detach(m *amqp10.Detach) {
 		delete(s.links, m.Handle)
 	case l.publisher != nil:
 		l.publisher.forget(s.cfg.Arrivals)
+		l.publisher = nil // else outcomes and answers on their way give it credit
 		delete(s.links, m.Handle)
 		s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
 	case l.answers != nil:

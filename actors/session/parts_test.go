@@ -126,3 +126,27 @@ func TestNumbered(t *testing.T) {
 		t.Error(b.Numbers)
 	}
 }
+
+// A link for requests that is detached while its answer waits gets no credit when that is written or dropped.
+func TestAnswers_DetachedRequests(t *testing.T) {
+	s := &state{links: map[uint32]*link{}}
+	s.windows.Incoming = 10
+	n := &node{address: "n", run: func(_ *state, _ []byte, done func(string, []byte)) error {
+		done("", []byte("answer"))
+		return nil
+	}}
+	s.links[1] = &link{handle: 1, publisher: &publisher{node: n, credit: 1, window: 1, largest: 10}}
+	s.links[2] = &link{handle: 2, answers: &answers{node: "n"}}
+	s.transfer(&amqp10.Transfer{DeliveryID: amqp10.Some(uint32(0)), Handle: 1}, nil)
+	s.detach(&amqp10.Detach{Handle: 1})
+	outcomesTold(s)
+	s.detach(&amqp10.Detach{Handle: 2})
+	for _, r := range s.replies {
+		if _, ok := r.(*amqp10.Detach); !ok {
+			t.Errorf("%T for a link that is detached", r)
+		}
+	}
+	if len(s.replies) != 2 || len(s.links) != 0 {
+		t.Errorf("%d replies, %d links", len(s.replies), len(s.links))
+	}
+}

@@ -5,6 +5,7 @@ import (
 
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
+	"candlemark/actors/session/entities"
 	"candlemark/actors/session/settlement"
 	"candlemark/actors/session/window"
 	"candlemark/protocol/amqp10"
@@ -143,18 +144,12 @@ func (s *state) disposition(m *amqp10.Disposition) {
 	if !ok {
 		return
 	}
-	var asked []uint64
-	var others []mail.Range // that the client wants to hear of
+	var asked, others []uint64
 	s.owners.TakeRange(first, last, func(tag uint64, l *link) {
-		k := len(others)
-		switch {
-		case l.consumer != nil && l.consumer.entity:
+		if l.consumer != nil && l.consumer.entity {
 			asked = append(asked, tag)
-		case m.Settled:
-		case k > 0 && others[k-1].Last+1 == tag:
-			others[k-1].Last = tag
-		default:
-			others = append(others, mail.Range{First: tag, Last: tag})
+		} else if !m.Settled { // it wants to hear that it is
+			others = append(others, tag)
 		}
 	})
 	settleEntity(s, asked, m)
@@ -164,7 +159,7 @@ func (s *state) disposition(m *amqp10.Disposition) {
 	case len(asked) == 0:
 		s.reply(&amqp10.Disposition{Role: amqp10.RoleSender, First: m.First, Last: m.Last, Settled: true, State: m.State})
 	default:
-		for _, r := range others {
+		for _, r := range entities.Ranges(others, how, outcome) {
 			s.reply(&amqp10.Disposition{
 				Role: amqp10.RoleSender, First: uint32(r.First - 1), Last: amqp10.Some(uint32(r.Last - 1)), Settled: true, State: m.State,
 			})

@@ -56,8 +56,8 @@ func settleEntity(s *state, tags []uint64, m *amqp10.Disposition) {
 func entitySettled(s *state, m *mail.Settled) {
 	if x := s.settles[m.Number()]; x != nil {
 		delete(s.settles, m.Number())
-		lost := mail.DeliveriesReturned{Numbers: m.Lost}
-		x.tell(s, func(n uint64) bool { return m.Failure() != nil || lost.Covers(n) }, false)
+		lost := entities.Lost(m.Lost)
+		x.tell(s, func(n uint64) bool { return m.Failure() != nil || lost(n) }, false)
 	} else {
 		s.answered(m) // deferred ones
 	}
@@ -73,8 +73,8 @@ func lostWith(s *state, p *peers.Peer) {
 	}
 }
 
-// tell answers the client, unless it has settled by itself: deliveries that it did not hold any more are rejected. A dead-lettering that has
-// succeeded has no error, which clients would take for their own.
+// tell answers the client, unless it has settled by itself: deliveries that it did not hold any more, for which lost is asked in order, are
+// rejected. A dead-lettering that has succeeded has no error, which clients would take for their own.
 func (x *settling) tell(s *state, lost func(number uint64) bool, settled bool) {
 	if settled || s.phase != open {
 		return

@@ -70,3 +70,40 @@ func TestDisposition_BothDialects(t *testing.T) {
 		}
 	}
 }
+
+// The client is told of each delivery whether its queue still held it, also when links of one queue take turns.
+func TestSettled_Lost(t *testing.T) {
+	for _, c := range []struct {
+		numbers []uint64 // of the queue's, by delivery
+		lost    []mail.Range
+		want    string // a delivery each: L is lost
+	}{
+		{[]uint64{1, 2, 3}, nil, "..."},
+		{[]uint64{1, 2, 3}, []mail.Range{{First: 1, Last: 3}}, "LLL"},
+		{[]uint64{1, 2, 3, 4, 7, 9}, []mail.Range{{First: 2, Last: 3}, {First: 9, Last: 9}}, ".LL..L"},
+		{[]uint64{1, 2, 3, 4}, []mail.Range{{First: 1, Last: 1}, {First: 2, Last: 2}, {First: 4, Last: 4}}, "LL.L"},
+		{[]uint64{5, 6, 1, 2, 9}, []mail.Range{{First: 6, Last: 6}, {First: 1, Last: 2}}, ".LLL."},
+	} {
+		x := &settling{state: amqp10.State{Kind: amqp10.Accepted}, numbers: c.numbers}
+		for id := range c.numbers {
+			x.ids = append(x.ids, uint32(id))
+		}
+		s := &state{settles: map[uint64]*settling{3: x}}
+		entitySettled(s, &mail.Settled{Reply: mail.Reply{ID: 3}, Lost: c.lost})
+		got := ""
+		for id, r := range s.replies {
+			d := r.(*amqp10.Disposition)
+			if d.First != uint32(id) {
+				t.Errorf("%v: delivery %d is told at %d", c.numbers, d.First, id)
+			}
+			if d.State.Kind == amqp10.Rejected {
+				got += "L"
+			} else {
+				got += "."
+			}
+		}
+		if got != c.want {
+			t.Errorf("%v of %v: %s, want %s", c.lost, c.numbers, got, c.want)
+		}
+	}
+}

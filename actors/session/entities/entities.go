@@ -99,3 +99,17 @@ func Ranges(numbers []uint64, how mail.Settlement, outcome *mail.Outcome) (all [
 	}
 	return all
 }
+
+// Lost makes a function that tells whether numbers of deliveries are in ranges that a queue says it did not hold. It is asked for every number that
+// the queue was asked to settle, in the same order, which is that of the ranges, too.
+func Lost(ranges []mail.Range) func(number uint64) bool {
+	return func(n uint64) bool {
+		if len(ranges) == 0 || n < ranges[0].First || n > ranges[0].Last {
+			return false
+		}
+		if n == ranges[0].Last {
+			ranges = ranges[1:]
+		}
+		return true
+	}
+}
