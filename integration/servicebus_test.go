@@ -47,24 +47,11 @@ func (b *broker) atomAs(name, key, method, path, body string, match bool) (statu
 	return answer.StatusCode, string(all)
 }
 
-// asked returns the answer of the HTTP API.
+// asked returns the answer of the HTTP API, whichever it is.
 func (b *broker) asked(path string) string {
 	b.Helper()
-	r, err := http.NewRequest(http.MethodGet, "http://"+b.http+path, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	r.SetBasicAuth("guest", "guest")
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer answer.Body.Close()
-	all, err := io.ReadAll(answer.Body)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return string(all)
+	_, text := b.ask(http.MethodGet, path, "")
+	return string(text)
 }
 
 // element returns the text of an element of XML.
