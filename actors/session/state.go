@@ -63,11 +63,13 @@ type state struct {
 	settles map[uint64]*settlement.Asked // that queues have not answered, by request
 	locked  entities.Held                // deferred messages that the client has received by their numbers
 
-	unacked unacked.Deliveries
-	owners  seqmap.Map[*link] // of the unacked, by the same numbers
-	held    []*writing        // deliveries that wait for a window or for room, in order
-	sending sending           // the first of them, in part
-	scratch []byte
+	unacked    unacked.Deliveries
+	owners     seqmap.Map[*link] // of the unacked, by the same numbers
+	arriving   *mail.Enqueue     // the replies in hand, not answered yet
+	replyBytes int               // of direct replies that wait
+	held       []*writing        // deliveries that wait for a window or for room, in order
+	sending    sending           // the first of them, in part
+	scratch    []byte
 
 	replies   []amqp10.Composite // that wait for room; no more input is run until they are written
 	wantsRoom bool               // OutboxReady will come
@@ -136,6 +138,8 @@ func (s *state) handle(what any) {
 		s.deliver(m)
 	case *mail.EnqueueReply:
 		s.confirmed(m)
+	case *mail.Enqueue:
+		takeReplies(s, m)
 	case *mail.Settled:
 		entitySettled(s, m)
 	case *mail.Drained:
