@@ -5,6 +5,7 @@ import (
 
 	"candlemark/actors/channel/peers"
 	"candlemark/actors/mail"
+	"candlemark/actors/session/access"
 	"candlemark/actors/session/answers"
 	"candlemark/actors/session/entities"
 	"candlemark/actors/session/incoming"
@@ -132,7 +133,13 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 	if err != nil {
 		return err
 	}
-	q, err := s.rights.Readable(name)
+	may := &access.Rights{Rights: s.rights}
+	if entities.Of(m) {
+		if may, err = s.access.At(entities.AddressOf(m)); err != nil {
+			return err
+		}
+	}
+	q, err := may.Readable(name)
 	if err != nil {
 		return err
 	}
@@ -198,20 +205,22 @@ func (s *state) detach(m *amqp10.Detach) {
 		delete(s.links, m.Handle)
 		s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
 	default:
-		s.cancel(l, m.Closed)
+		s.cancel(l, func() {
+			delete(s.links, l.handle)
+			s.reply(&amqp10.Detach{Handle: l.handle, Closed: m.Closed})
+		})
 	}
 }
 
-// cancel ends a consumer. The queue answers behind its last delivery, and so do we; what the client has not settled goes back.
-func (s *state) cancel(l *link, closed bool) {
+// cancel ends a consumer, and calls done then. The queue answers behind its last delivery, and so do we; what the client has not settled goes back.
+func (s *state) cancel(l *link, done func()) {
 	c := l.consumer
 	c.leaving = true
 	s.withdraw(l)
 	s.Send(c.queue.Address, &mail.CancelConsumer{
 		Request: s.request(func(any, error) {
 			s.forgetConsumer(l)
-			delete(s.links, l.handle)
-			s.reply(&amqp10.Detach{Handle: l.handle, Closed: closed})
+			done()
 		}),
 		Channel: s.self, Tag: c.tag,
 	})

@@ -35,7 +35,7 @@ func nodeAt(address string) *node {
 	}
 	if queue, ok := servicebus.ParseNode(address); ok {
 		return &node{address, entities.LargestRequest, func(s *state, request []byte, done func(string, []byte)) error {
-			return entityNode(s, queue).Run(request, done)
+			return entityNode(s, address, queue).Run(request, done)
 		}}
 	}
 	return nil

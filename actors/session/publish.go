@@ -112,7 +112,7 @@ func (s *state) publish(d *delivery, payload []byte) {
 
 // check makes all checks of a message.
 func (s *state) check(d *delivery, payload []byte) error {
-	return d.Check(&d.link.publisher.Target, payload, s.routes, &s.rights)
+	return d.Check(&d.link.publisher.Target, payload, s.routes, &s.access)
 }
 
 // refuse tells the client why a message is not published: with its outcome, or by detaching the link of a target that it
@@ -121,7 +121,11 @@ func (s *state) refuse(d *delivery, err error) {
 	e := dialect.ErrorOf(err)
 	var whole *incoming.LinkError
 	if p := d.link.publisher; errors.As(err, &whole) && p != nil && !p.Anonymous {
-		s.settle(d, amqp10.State{Kind: amqp10.Released})
+		state := amqp10.State{Kind: amqp10.Released}
+		if p.Entity { // whose clients take released for success
+			state = amqp10.State{Kind: amqp10.Rejected, Error: e}
+		}
+		s.settle(d, state)
 		s.write()
 		s.failLink(d.link, err)
 		return

@@ -13,6 +13,7 @@ import (
 	"candlemark/actors/channel/trace"
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
+	"candlemark/actors/session/access"
 	"candlemark/actors/session/entities"
 	"candlemark/actors/session/settlement"
 	"candlemark/actors/session/told"
@@ -41,7 +42,8 @@ const (
 type state struct {
 	outgoing
 	cfg     Config
-	rights  rights.Rights
+	rights  rights.Rights // of the login
+	access  access.Access
 	client  requests.Client
 	phase   phase
 	leaving bool // the connection ends; what was read before is still run
@@ -55,6 +57,7 @@ type state struct {
 	teller    told.Teller
 	long      *long // the route that is waited for, nil for none
 	resting   bool  // resumeWork is on its way
+	recheck   bool  // links have to be checked, as tokens have changed
 	peers     peers.Peers
 	publishes seqmap.Map[publish] // that queues have not confirmed, by publish number
 	outcomes  []outcome           // to be told
@@ -113,6 +116,7 @@ func (s *state) init(cfg Config) {
 	s.cfg, s.used = cfg, cfg.Clock.Now()
 	s.links, s.settles = map[uint32]*link{}, map[uint64]*settlement.Asked{}
 	s.rights = rights.Rights{User: cfg.User, VHost: cfg.VHost, Permissions: cfg.Permissions}
+	s.access = access.Access{Login: &s.rights, Tokens: cfg.Tokens, Clock: cfg.Clock}
 	s.client = requests.Client{Rights: &s.rights, Connection: cfg.Connection}
 	s.peers = peers.New(&s.outgoing)
 	s.batches = routing.NewBatches(&s.outgoing, &s.peers,
@@ -150,6 +154,8 @@ func (s *state) handle(what any) {
 		s.returned(m)
 	case *mail.OutboxReady:
 		s.wantsRoom = false
+	case *mail.TokensChanged:
+		s.recheck = true
 	case *mail.CloseChannel:
 		s.leave()
 	case *mail.PeerGone:
@@ -180,6 +186,9 @@ func (s *state) waits() bool { return s.await != nil || len(s.replies) > 0 && !s
 // proceed runs what the client sent, unless a request is waiting.
 func (s *state) proceed() {
 	n := 0
+	if s.recheck && s.await == nil {
+		recheckLinks(s)
+	}
 	for n < len(s.parked) && !s.waits() && !s.resting {
 		if s.run(s.parked[n]) {
 			n++
