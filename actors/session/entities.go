@@ -28,7 +28,7 @@ func toEntity(s *state, p *publisher, address string) error {
 	if _, err := s.rights.Writable([]byte(exchange)); err != nil {
 		return err
 	}
-	p.entity, p.exchange, p.key = true, []byte(exchange), []byte(key)
+	p.Entity, p.Exchange, p.Key = true, []byte(exchange), []byte(key)
 	return nil
 }
 

@@ -5,7 +5,9 @@ import (
 
 	"candlemark/actors/channel/peers"
 	"candlemark/actors/mail"
+	"candlemark/actors/session/answers"
 	"candlemark/actors/session/entities"
+	"candlemark/actors/session/incoming"
 	"candlemark/actors/session/window"
 	"candlemark/internal/dialect"
 	"candlemark/protocol/amqp10"
@@ -19,7 +21,7 @@ type link struct {
 	closing   bool   // the broker has sent detach, and waits for the client's
 	publisher *publisher
 	consumer  *consumer
-	answers   *answers
+	answers   *answers.Link[*link]
 }
 
 // account counts what the client has credit for; nil unless it receives on the link.
@@ -39,7 +41,7 @@ func (l *link) flow(w *window.Session) *amqp10.Flow {
 	f.Handle = amqp10.Some(l.handle)
 	switch {
 	case l.publisher != nil:
-		f.DeliveryCount, f.LinkCredit = amqp10.Some(l.publisher.count), amqp10.Some(l.publisher.credit)
+		f.DeliveryCount, f.LinkCredit = amqp10.Some(l.publisher.Count), amqp10.Some(l.publisher.Credit)
 	default:
 		if a := l.account(); a != nil {
 			f.DeliveryCount, f.LinkCredit = amqp10.Some(a.Count), amqp10.Some(a.Credit())
@@ -74,14 +76,14 @@ func (s *state) attach(m *amqp10.Attach) {
 
 // attachPublisher attaches a link that the client sends on.
 func attachPublisher(s *state, m *amqp10.Attach) error {
-	p := &publisher{window: linkCredit, largest: s.cfg.MaxMessage}
+	p := &publisher{Link: incoming.Link{Window: incoming.Credit, Largest: s.cfg.MaxMessage}}
 	if m.Target == nil || m.Target.Dynamic {
 		return amqp10.Errorf(amqp10.NotImplemented, "dynamic targets are not supported")
 	}
 	if address := m.Target.Address.Or(""); address == "" {
-		p.anonymous = true
+		p.Anonymous = true
 	} else if n := nodeAt(address); n != nil {
-		p.node, p.window, p.largest = n, requestCredit, min(n.largest, p.largest)
+		p.node, p.Window, p.Largest = n, requestCredit, min(n.largest, p.Largest)
 	} else if entities.Of(m) {
 		if err := toEntity(s, p, address); err != nil {
 			return err
@@ -94,13 +96,13 @@ func attachPublisher(s *state, m *amqp10.Attach) error {
 		if _, err := s.rights.Writable([]byte(to.Exchange)); err != nil {
 			return err
 		}
-		p.exchange, p.key = []byte(to.Exchange), []byte(to.Key)
+		p.Exchange, p.Key = []byte(to.Exchange), []byte(to.Key)
 	}
 	l := &link{handle: m.Handle, name: m.Name, address: m.Target.Address.Or(""), publisher: p}
 	s.links[m.Handle] = l
 	answer := &amqp10.Attach{
 		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleReceiver, SndSettleMode: m.SndSettleMode, RcvSettleMode: m.RcvSettleMode,
-		Source: m.Source, Target: m.Target, MaxMessageSize: amqp10.Some(p.largest),
+		Source: m.Source, Target: m.Target, MaxMessageSize: amqp10.Some(p.Largest),
 	}
 	if p.node != nil {
 		answer.Properties = m.Properties
@@ -179,7 +181,7 @@ func (s *state) detach(m *amqp10.Detach) {
 	case l.closing:
 		delete(s.links, m.Handle)
 	case l.publisher != nil:
-		l.publisher.forget(s.cfg.Arrivals)
+		l.publisher.Forget(s.cfg.Arrivals)
 		l.publisher = nil // else outcomes and answers on their way give it credit
 		delete(s.links, m.Handle)
 		s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
@@ -233,7 +235,7 @@ func (s *state) failLink(l *link, err error) {
 	e := dialect.ErrorOf(err)
 	s.cfg.Log.Warn().Str("link", l.name).Str("condition", string(e.Condition)).Str("text", e.Description).Msg("link detached by the broker")
 	if l.publisher != nil {
-		l.publisher.forget(s.cfg.Arrivals)
+		l.publisher.Forget(s.cfg.Arrivals)
 	}
 	l.closing, l.publisher, l.consumer, l.answers = true, nil, nil, nil
 	s.reply(&amqp10.Detach{Handle: l.handle, Closed: true, Error: e})

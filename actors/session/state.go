@@ -14,6 +14,7 @@ import (
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
 	"candlemark/actors/session/entities"
+	"candlemark/actors/session/settlement"
 	"candlemark/actors/session/told"
 	"candlemark/actors/session/window"
 	"candlemark/internal/clock"
@@ -58,9 +59,9 @@ type state struct {
 	publishes seqmap.Map[publish] // that queues have not confirmed, by publish number
 	outcomes  []outcome           // to be told
 
-	jobs    []func()             // that are to be run beside the actor
-	settles map[uint64]*settling // that queues have not answered, by request
-	locked  entities.Held        // deferred messages that the client has received by their numbers
+	jobs    []func()                     // that are to be run beside the actor
+	settles map[uint64]*settlement.Asked // that queues have not answered, by request
+	locked  entities.Held                // deferred messages that the client has received by their numbers
 
 	unacked unacked.Deliveries
 	owners  seqmap.Map[*link] // of the unacked, by the same numbers
@@ -108,7 +109,7 @@ func (r *result) Failure() error { return r.err }
 
 func (s *state) init(cfg Config) {
 	s.cfg, s.used = cfg, cfg.Clock.Now()
-	s.links, s.settles = map[uint32]*link{}, map[uint64]*settling{}
+	s.links, s.settles = map[uint32]*link{}, map[uint64]*settlement.Asked{}
 	s.rights = rights.Rights{User: cfg.User, VHost: cfg.VHost, Permissions: cfg.Permissions}
 	s.client = requests.Client{Rights: &s.rights, Connection: cfg.Connection}
 	s.peers = peers.New(&s.outgoing)

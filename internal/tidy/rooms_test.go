@@ -141,9 +141,15 @@ var rooms = map[string][]string{
 
 	"actors/session/entities":   {"protocol", "policies", "protocol/amqp10", "actors/mail", "actors/channel/rights", "internal/auth", "internal/dialect", "internal/dialect/servicebus", "internal/message", "internal/topology"},
 	"actors/session/batches":    {"protocol/amqp10", "actors/mail"},
-	"actors/session/settlement": {"protocol/amqp10", "actors/mail", "internal/dialect"},
-	"actors/session/window":     {"protocol/amqp10"},
-	"actors/session/told":       {"protocol", "actors/mail", "internal/events", "internal/topology"},
+	"actors/session/settlement": {"protocol/amqp10", "actors/channel/unacked", "actors/mail", "internal/dialect", "internal/dialect/servicebus"},
+	"actors/session/answers":    {"actors/session/window"},
+	"actors/session/transfers":  {"protocol/amqp10", "actors/session/window", "internal/outbox"},
+	"actors/session/incoming": {
+		"protocol", "protocol/amqp10", "actors/channel/rights", "actors/channel/routing", "internal/budget", "internal/dialect", "internal/dialect/servicebus",
+		"internal/message", "internal/topology",
+	},
+	"actors/session/window": {"protocol/amqp10"},
+	"actors/session/told":   {"protocol", "actors/mail", "internal/events", "internal/topology"},
 	"actors/session/management": {
 		"protocol", "policies", "actors/mail", "actors/channel/requests", "internal/auth", "internal/dialect/management", "internal/topology",
 	},
@@ -262,7 +268,7 @@ var pureRooms = []string{
 	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/claims", "actors/queue/consumers", "actors/queue/content", "actors/queue/deadletters",
 	"actors/queue/deferred", "actors/queue/deliveries", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/flowcontrol", "actors/queue/inspect", "actors/queue/lease", "actors/queue/messages", "actors/queue/notices",
 	"actors/queue/outbox", "actors/queue/paging", "actors/queue/records", "actors/queue/schedule", "actors/queue/wheel", "actors/queue/work",
-	"actors/session/batches", "actors/session/entities", "actors/session/management", "actors/session/settlement", "actors/session/told", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
+	"actors/session/answers", "actors/session/batches", "actors/session/entities", "actors/session/incoming", "actors/session/management", "actors/session/settlement", "actors/session/told", "actors/session/transfers", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
 }
 
 // shells are the only files of their packages that know it: others are the core of an actor, or know addresses only.

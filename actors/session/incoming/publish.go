@@ -1,0 +1,82 @@
+package incoming
+
+import (
+	"candlemark/actors/channel/rights"
+	"candlemark/actors/channel/routing"
+	"candlemark/internal/dialect"
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+)
+
+// Publish is a message on its way to its queues.
+type Publish struct {
+	Content dialect.Content
+	Message message.Message
+	To      *topology.Exchange
+	Keys    [][]byte // further routing keys
+}
+
+// LinkError is an error that concerns all that a link with a fixed target sends.
+type LinkError struct{ error }
+
+// Unwrap makes the condition known.
+func (e *LinkError) Unwrap() error { return e.error }
+
+// Check makes all checks of a message, and finds its exchange. Errors: *amqp10.Error and *protocol.ChannelError, perhaps in a *LinkError.
+func (d *Publish) Check(to *Target, payload []byte, routes *routing.Routes, may *rights.Rights) (err error) {
+	c, m := &d.Content, &d.Message
+	read := dialect.Read
+	if to.Entity {
+		read = dialect.ReadEntity
+	}
+	if d.Content, err = read(payload); err != nil {
+		return err
+	}
+	m.Exchange, m.RoutingKey = to.Exchange, to.Key
+	if to.Anonymous {
+		t, err := dialect.ParseTarget(c.To)
+		if err != nil {
+			return err
+		}
+		m.Exchange, m.RoutingKey = []byte(t.Exchange), []byte(t.Key)
+	}
+	m.Header, m.Body, m.TTL, m.Priority, m.Persistent = c.Header, c.Body, c.TTL, c.Priority, c.Persistent
+	x, topics, err := routes.Exchange(m.Exchange)
+	if err != nil {
+		return &LinkError{err}
+	}
+	d.To = x
+	if len(c.CC) > 0 {
+		m.Overlay = &message.Overlay{CC: c.CC}
+		for _, key := range c.CC {
+			d.Keys = append(d.Keys, []byte(key))
+		}
+	}
+	if x.Name == topology.AdminExchange {
+		if err := command(m, may); err != nil {
+			return err
+		}
+	}
+	if topics {
+		if err := may.Topics(x, m.RoutingKey, d.Keys); err != nil {
+			return &LinkError{err}
+		}
+	}
+	if c.HasUserID {
+		return may.UserID(c.UserID)
+	}
+	return nil
+}
+
+// command checks that the client may publish an admin command.
+func command(m *message.Message, may *rights.Rights) error {
+	if err := may.Command(m.RoutingKey); err != nil {
+		return err
+	}
+	scan, err := protocol.ScanProperties(m.Header)
+	if err != nil {
+		return err
+	}
+	return may.Answer(scan.ReplyTo)
+}
