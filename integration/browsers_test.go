@@ -35,7 +35,7 @@ type keptBrowser struct {
 	end func()
 }
 
-// newBrowser lends one until the test ends.
+// newBrowser returns one that is the test's own until it ends.
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	chromium.want(t)
