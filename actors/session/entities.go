@@ -49,7 +49,7 @@ func entityNode(s *state, queue string) *entities.Node {
 	return &entities.Node{
 		Queue: queue, Rights: &s.rights, Send: s.Send, Ask: s.request, Self: s.self, Connection: s.cfg.Connection, Held: &s.locked,
 		Know:   func(queue mail.Address) { s.peers.Of(queue) },
-		Counts: &s.counts, Trace: func(queue string, d *mail.Delivery, header []byte) { traceDelivery(s, queue, d, header) },
+		Counts: &s.counts, Trace: func(queue string, d *mail.Delivery) { traceDelivery(s, queue, d) },
 		Cancelled: s.teller.Cancelled,
 		Publish:   func(q *topology.Queue, all [][]byte, done func([]uint64, error)) { publishNumbered(s, q, all, done) },
 	}

@@ -145,17 +145,14 @@ func (s *state) appendWriting(b []byte, w *writing) (_ []byte, blocked bool) {
 
 // start begins to write a message.
 func (s *state) start(w *writing, d *mail.Delivery) {
-	header, err := d.Message.Overlay.Header(d.Message.Header)
 	var body []byte
-	if err == nil {
-		s.scratch, body, err = dialect.Append(s.scratch[:0], &d.Message, header, entities.Told(d))
-	}
-	if err != nil {
+	var err error
+	if s.scratch, body, err = dialect.Append(s.scratch[:0], &d.Message, entities.Told(d)); err != nil {
 		s.cfg.Log.Error().Err(err).Msg("message with an unreadable header is delivered without it")
 		body = d.Message.Body
 		s.scratch = amqp10.AppendDataHead(s.scratch[:0], len(body))
 	}
-	traceDelivery(s, w.link.consumer.name, d, header)
+	traceDelivery(s, w.link.consumer.name, d)
 	tag := s.unacked.Tag(w.link.consumer.queue, d.Number, false)
 	if d.Number == 0 {
 		s.owners.Skip()
