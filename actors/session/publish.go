@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"slices"
+	"sync"
 
 	"candlemark/actors/channel/routing"
 	"candlemark/actors/mail"
@@ -139,7 +140,8 @@ func keepPart(s *state, l *link, payload []byte) bool {
 // delivery publishes a message that is whole.
 func (s *state) delivery(l *link, payload []byte) {
 	p := l.publisher
-	d := &delivery{link: l, id: p.id, settled: p.settled}
+	d := deliveries.Get().(*delivery)
+	*d = delivery{link: l, id: p.id, settled: p.settled}
 	var debt message.Debt
 	if p.part != nil {
 		payload = p.part
@@ -152,12 +154,14 @@ func (s *state) delivery(l *link, payload []byte) {
 		p.open++
 	}
 	switch {
-	case p.node != nil:
+	case p.node != nil: // which may keep it
 		ask(s, d, p.node, payload)
 	case batched:
 		publishBatch(s, d, payload)
 	default:
 		s.publish(d, payload)
+		*d = delivery{}
+		deliveries.Put(d)
 	}
 	debt.Settle() // its batches owe it
 	s.refill(l)
@@ -175,6 +179,9 @@ type delivery struct {
 	to      *topology.Exchange
 	keys    [][]byte // further routing keys
 }
+
+// deliveries are reused by messages that are published at once.
+var deliveries = sync.Pool{New: func() any { return new(delivery) }}
 
 // publish checks a message and routes it.
 func (s *state) publish(d *delivery, payload []byte) {

@@ -43,8 +43,10 @@ func Append(head []byte, rest [][]byte, m *Message, d Delivery) ([]byte, [][]byt
 	if p.Has(protocol.FlagPriority) {
 		header.Priority = amqp10.Some(p.Priority)
 	}
-	if ms, err := strconv.ParseUint(p.Expiration, 10, 64); p.Has(protocol.FlagExpiration) && err == nil {
-		header.TTL = amqp10.Some(uint32(min(ms, math.MaxUint32)))
+	if p.Has(protocol.FlagExpiration) {
+		if ms, err := strconv.ParseUint(p.Expiration, 10, 64); err == nil {
+			header.TTL = amqp10.Some(uint32(min(ms, math.MaxUint32)))
+		}
 	}
 	head = amqp10.AppendComposite(head, &header)
 	if d.Instructions != nil {
