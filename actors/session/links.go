@@ -11,6 +11,7 @@ import (
 	"candlemark/actors/session/incoming"
 	"candlemark/actors/session/window"
 	"candlemark/internal/dialect"
+	"candlemark/internal/topology"
 	"candlemark/protocol/amqp10"
 )
 
@@ -97,6 +98,9 @@ func attachPublisher(s *state, m *amqp10.Attach) error {
 		if _, err := s.rights.Writable([]byte(to.Exchange)); err != nil {
 			return err
 		}
+		if to.Exchange == "" && topology.IsReplyName([]byte(to.Key)) && s.cfg.VHost.Requester([]byte(to.Key)) == nil {
+			return amqp10.Errorf(amqp10.NotFound, "nobody waits for replies at '%s'", address)
+		}
 		p.Exchange, p.Key = []byte(to.Exchange), []byte(to.Key)
 	}
 	l := &link{handle: m.Handle, name: m.Name, address: m.Target.Address.Or(""), publisher: p}
@@ -115,8 +119,11 @@ func attachPublisher(s *state, m *amqp10.Attach) error {
 
 // attachConsumer attaches a link that the client receives on: a consumer of a queue.
 func attachConsumer(s *state, m *amqp10.Attach) error {
-	if m.Source == nil || m.Source.Dynamic {
-		return amqp10.Errorf(amqp10.NotImplemented, "dynamic sources are not supported")
+	if m.Source == nil {
+		return amqp10.Errorf(amqp10.InvalidField, "a source is missing")
+	}
+	if m.Source.Dynamic {
+		return attachReplies(s, m)
 	}
 	if n := nodeAt(m.Source.Address.Or("")); n != nil {
 		attachAnswers(s, m, n)
@@ -193,6 +200,7 @@ func (s *state) detach(m *amqp10.Detach) {
 		delete(s.links, m.Handle)
 		s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
 	case l.answers != nil:
+		endReplies(s, l)
 		s.withdraw(l)
 		delete(s.links, m.Handle)
 		s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
@@ -246,6 +254,7 @@ func (s *state) failLink(l *link, err error) {
 	if l.publisher != nil {
 		l.publisher.Forget(s.cfg.Arrivals)
 	}
+	endReplies(s, l)
 	l.closing, l.publisher, l.consumer, l.answers = true, nil, nil, nil
 	s.reply(&amqp10.Detach{Handle: l.handle, Closed: true, Error: e})
 }

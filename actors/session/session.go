@@ -162,6 +162,9 @@ func (s *session) abort() {
 		left = append(left, m)
 	}
 	s.parked = nil
+	if s.arriving != nil {
+		left = append(left, s.arriving)
+	}
 	for _, m := range left {
 		switch m := m.(type) {
 		case *mail.Inbound:
@@ -169,6 +172,10 @@ func (s *session) abort() {
 			m.Chunk = nil
 		case *mail.Deliver:
 			m.Release()
+		case *mail.Enqueue: // replies
+			if to, reply := m.Answer(mail.Gone); to != nil {
+				s.cfg.Post(to, reply)
+			}
 		}
 	}
 	s.long.stop()

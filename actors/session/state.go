@@ -64,11 +64,13 @@ type state struct {
 	jobs    []func()                     // that are to be run beside the actor
 	settles map[uint64]*settlement.Asked // that queues have not answered, by request
 
-	unacked unacked.Deliveries
-	owners  seqmap.Map[*link] // of the unacked, by the same numbers
-	held    []*writing        // deliveries that wait for a window or for room, in order
-	sending sending           // the first of them, in part
-	scratch []byte
+	unacked    unacked.Deliveries
+	owners     seqmap.Map[*link] // of the unacked, by the same numbers
+	arriving   *mail.Enqueue     // the replies in hand, not answered yet
+	replyBytes int               // of direct replies that wait
+	held       []*writing        // deliveries that wait for a window or for room, in order
+	sending    sending           // the first of them, in part
+	scratch    []byte
 
 	replies   []amqp10.Composite // that wait for room; no more input is run until they are written
 	wantsRoom bool               // OutboxReady will come
@@ -138,6 +140,8 @@ func (s *state) handle(what any) {
 		s.deliver(m)
 	case *mail.EnqueueReply:
 		s.confirmed(m)
+	case *mail.Enqueue:
+		takeReplies(s, m)
 	case *mail.Settled:
 		entitySettled(s, m)
 	case *mail.Drained:
@@ -285,6 +289,16 @@ func (s *state) frame(f amqp10.Frame) {
 		if payload, err = amqp10.DecodeInto(f.Body, &t); err == nil {
 			s.transfer(&t, payload)
 		}
+	case code == amqp10.CodeDisposition:
+		var d amqp10.Disposition
+		if err = decodeAll(f, &d); err == nil {
+			s.disposition(&d)
+		}
+	case code == amqp10.CodeFlow:
+		var fl amqp10.Flow
+		if err = decodeAll(f, &fl); err == nil {
+			s.flow(&fl)
+		}
 	default:
 		var p amqp10.Composite
 		if p, _, err = f.Decode(); err == nil {
@@ -296,14 +310,19 @@ func (s *state) frame(f amqp10.Frame) {
 	}
 }
 
+// decodeAll decodes a frame that is nothing but a performative.
+func decodeAll(f amqp10.Frame, p amqp10.Composite) error {
+	rest, err := amqp10.DecodeInto(f.Body, p)
+	if err == nil && len(rest) > 0 {
+		err = amqp10.Errorf(amqp10.DecodeError, "%d bytes behind the performative", len(rest))
+	}
+	return err
+}
+
 func (s *state) performative(p amqp10.Composite) {
 	switch m := p.(type) {
 	case *amqp10.Attach:
 		s.attach(m)
-	case *amqp10.Flow:
-		s.flow(m)
-	case *amqp10.Disposition:
-		s.disposition(m)
 	case *amqp10.Detach:
 		s.detach(m)
 	case *amqp10.End:

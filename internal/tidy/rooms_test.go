@@ -143,7 +143,7 @@ var rooms = map[string][]string{
 	"actors/session/entities":   {"protocol", "policies", "protocol/amqp10", "actors/mail", "actors/session/access", "internal/dialect", "internal/dialect/servicebus", "internal/message", "internal/topology"},
 	"actors/session/batches":    {"protocol/amqp10", "actors/mail"},
 	"actors/session/settlement": {"protocol/amqp10", "actors/channel/unacked", "actors/mail", "internal/dialect", "internal/dialect/servicebus"},
-	"actors/session/answers":    {"actors/session/window"},
+	"actors/session/answers":    {"actors/session/window", "internal/topology"},
 	"actors/session/transfers":  {"protocol/amqp10", "actors/session/window", "internal/outbox"},
 	"actors/session/access": {
 		"protocol", "protocol/amqp10", "actors/channel/rights", "internal/auth", "internal/clock", "internal/servicebus/grants", "internal/topology",

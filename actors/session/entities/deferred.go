@@ -40,16 +40,12 @@ func (a *asked) received(q *topology.Queue, all []mail.Delivery) {
 			facts.Token = servicebus.NewLockToken(d.Facts.Lock, d.Facts.Seq)
 			entry = append(entry, amqp10.Entry{Key: "lock-token", Value: facts.Token.UUID()})
 		}
-		header, err := d.Message.Overlay.Header(d.Message.Header)
-		var head, body []byte
-		if err == nil {
-			head, body, err = dialect.Append(nil, &d.Message, header, dialect.Delivery{Redelivered: d.Redelivered, Entity: servicebus.Tell(facts)})
-		}
+		head, body, err := dialect.Append(nil, &d.Message, dialect.Delivery{Redelivered: d.Redelivered, Entity: servicebus.Tell(facts)})
 		if err != nil { // as on links
 			head, body = amqp10.AppendDataHead(nil, len(d.Message.Body)), d.Message.Body
 		}
 		a.count(d)
-		a.Trace(q.Name, d, header)
+		a.Trace(q.Name, d)
 		entry[0].Value = append(head, body...)
 		list = append(list, entry)
 	}
