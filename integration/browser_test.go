@@ -20,43 +20,6 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// chromium is the browser that Debian has.
-var chromium = foreign{
-	name: "chromium", where: "Debian's chromium",
-	probe: []string{"/usr/bin/chromium", "--version"},
-}
-
-// browser is one of a test's, with windows that share nothing.
-type browser struct {
-	*testing.T
-	ctx context.Context
-}
-
-// newBrowser starts one until the test ends.
-func newBrowser(t *testing.T) *browser {
-	t.Helper()
-	chromium.want(t)
-	home := t.TempDir()
-	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath("/usr/bin/chromium"), chromedp.UserDataDir(filepath.Join(home, "profile")),
-		chromedp.Env("HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_CACHE_HOME="+home, "XDG_DATA_HOME="+home, "XDG_RUNTIME_DIR="+home), chromedp.Flag("disable-dev-shm-usage", true),
-		chromedp.WSURLReadTimeout(time.Minute))
-	if os.Getuid() == 0 { // as in containers, where its own sandbox cannot be had
-		options = append(options, chromedp.NoSandbox)
-	}
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(func() {
-		_ = chromedp.Cancel(ctx) // waits until it is gone, as its folder is deleted
-		cancel()
-	})
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("the browser does not start: %v", err)
-	}
-	return &browser{t, ctx}
-}
-
 // tab is a window with a page of a broker. It fails when the page writes an error to the console or asks anybody but the broker.
 type tab struct {
 	*testing.T

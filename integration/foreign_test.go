@@ -22,6 +22,7 @@ type foreign struct {
 	probe   []string // fails if it is not installed
 	run     []string
 	scripts []string
+	env     []string // besides that of the test
 }
 
 const npm = "integration/testdata/node/package.json lists it: npm install it anywhere and have NODE_PATH name node_modules"
@@ -96,10 +97,11 @@ func (f *foreign) want(t *testing.T) {
 }
 
 // do runs a script. What it leaves running must not keep the test waiting.
-func (f *foreign) do(t *testing.T, script, port string) {
+func (f *foreign) do(t *testing.T, script string, given ...string) {
 	t.Helper()
-	args := append(slices.Clone(f.run[1:]), "testdata/"+script, port)
+	args := append(append(slices.Clone(f.run[1:]), "testdata/"+script), given...)
 	cmd := exec.CommandContext(t.Context(), f.run[0], args...)
+	cmd.Env = append(os.Environ(), f.env...)
 	cmd.WaitDelay = 5 * time.Second
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, out)

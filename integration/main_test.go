@@ -68,6 +68,7 @@ func (t tests) Run() int {
 		panic(err)
 	}
 	defer os.RemoveAll(binaryDir)
+	defer endBrowsers()
 	return t.M.Run()
 }
 

@@ -51,11 +51,16 @@ func TestMoveCrash(t *testing.T) {
 	}
 	var m struct{ ID, State string }
 	text := b.request("POST", "/api/x/queues/%2F/dead/move", `{"to":{"queue":"to"}}`, 200)
-	for m.State = "running"; m.State == "running"; text = b.request("GET", "/api/x/moves/"+m.ID, "", 200) {
+	must := func(text string) {
 		if err := json.Unmarshal([]byte(text), &m); err != nil {
 			t.Fatal(err)
 		}
 	}
+	must(text)
+	eventually(t, "the move has ended", func() bool {
+		must(b.request("GET", "/api/x/moves/"+m.ID, "", 200))
+		return m.State != "running"
+	})
 	seen, last, again := map[int]int{}, -1, 0
 	for d := range b.dial().taken("to") {
 		n, err := strconv.Atoi(string(d.Body))

@@ -19,6 +19,7 @@ import (
 	"candlemark/internal/parameters"
 	"candlemark/internal/socket"
 	"candlemark/internal/store"
+	"candlemark/internal/stream"
 	"candlemark/internal/topology"
 	"candlemark/supervision/ask"
 	"candlemark/supervision/localchannel"
@@ -85,6 +86,7 @@ type Node struct {
 	*queries.Queries
 	*localchannel.Commands
 	parameterKeeper
+	stream.Patience
 	management.Backups
 	management.Process
 
@@ -151,6 +153,7 @@ func Start(cfg Config) (*Node, error) {
 	cfg.setDefaults()
 	n := &Node{cfg: cfg, clock: cmp.Or(cfg.Clock, clock.New()), Failures: &Failures{}, changing: make(chan struct{}, 1), answering: make(chan struct{}, 1), crashed: newCrashedQueues()}
 	n.clockWatcher.node = n
+	n.Patience = stream.NewPatience(cfg.SendTimeout, n.clock)
 	n.started = n.clock.Now()
 	if err := n.load(); err != nil {
 		return nil, err

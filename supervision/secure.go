@@ -6,8 +6,6 @@ import (
 	"net"
 	"sync"
 	"time"
-
-	"candlemark/internal/stream"
 )
 
 // ListenTLS is Listen for AMQP over TLS.
@@ -33,8 +31,7 @@ func (l *secureListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn = stream.Patient(conn, l.node.cfg.SendTimeout, l.node.clock)
-	return &secureConn{Conn: tls.Server(conn, l.config)}, nil
+	return &secureConn{Conn: tls.Server(l.node.Patient(conn), l.config)}, nil
 }
 
 // expires is when the first certificate of the chain that is served now does; config may be nil.

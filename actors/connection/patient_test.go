@@ -23,7 +23,7 @@ import (
 func overTLS(t *testing.T) func(*connection.Config) {
 	config := &tls.Config{Certificates: []tls.Certificate{testkit.NewAuthority(t).Issue(pkix.Name{CommonName: "broker"})}}
 	return func(c *connection.Config) {
-		c.Conn = tls.Server(stream.Patient(c.Conn, c.SendTimeout, c.Clock), config)
+		c.Conn = tls.Server(stream.NewPatience(c.SendTimeout, c.Clock).Patient(c.Conn), config)
 	}
 }
 
@@ -77,7 +77,7 @@ func TestUnread_Pause(t *testing.T) {
 func TestPatient_Slow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := net.Pipe()
-		p := stream.Patient(ours, 0, clock.New())
+		p := stream.NewPatience(0, clock.New()).Patient(ours)
 		body := bytes.Repeat([]byte("slow"), 10)
 		done := make(chan error, 1)
 		go func() {

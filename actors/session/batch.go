@@ -3,6 +3,7 @@ package session
 import (
 	"candlemark/actors/channel/routing"
 	"candlemark/actors/session/batches"
+	"candlemark/actors/session/incoming"
 	"candlemark/internal/dialect/servicebus"
 	"candlemark/internal/topology"
 	"candlemark/protocol/amqp10"
@@ -27,10 +28,10 @@ func publishBatch(s *state, whole *delivery, payload []byte) {
 	publishAll(s, all)
 }
 
-// publishNumbered publishes messages to a queue, all or none, and calls done with the numbers that it has given them.
-func publishNumbered(s *state, q *topology.Queue, messages [][]byte, done func(numbers []uint64, err error)) {
+// publishNumbered publishes messages that came to an address to a queue, all or none, and calls done with the numbers that it has given them.
+func publishNumbered(s *state, address string, q *topology.Queue, messages [][]byte, done func(numbers []uint64, err error)) {
 	b := &batches.Batch{Queue: q.PID, Numbers: make([]uint64, len(messages))}
-	to := &link{publisher: &publisher{entity: true, key: []byte(q.Name)}}
+	to := &link{publisher: &publisher{Link: incoming.Link{Target: incoming.Target{Entity: true, Address: address, Key: []byte(q.Name)}}}}
 	all, err := tryAll(s, &delivery{link: to, batch: b}, messages)
 	if err != nil {
 		done(nil, err)
@@ -58,8 +59,8 @@ func tryAll(s *state, whole *delivery, messages [][]byte) (all []delivery, err e
 func publishAll(s *state, all []delivery) {
 	for i := range all {
 		d := &all[i]
-		d.message.Own()                                                          // else each keeps the whole batch
-		targets, _ := s.routes.Find(d.to, &d.message, d.keys, d.content.Headers) // which has been tried
+		d.Message.Own()                                                          // else each keeps the whole batch
+		targets, _ := s.routes.Find(d.To, &d.Message, d.Keys, d.Content.Headers) // which has been tried
 		s.routed(d, targets)
 	}
 }
@@ -69,7 +70,7 @@ func tryRoute(s *state, d *delivery, message []byte, most int) error {
 	if err := s.check(d, message); err != nil {
 		return err
 	}
-	targets, err := s.routes.Find(d.to, &d.message, d.keys, d.content.Headers)
+	targets, err := s.routes.Find(d.To, &d.Message, d.Keys, d.Content.Headers)
 	if err != nil {
 		return err
 	}
@@ -77,8 +78,8 @@ func tryRoute(s *state, d *delivery, message []byte, most int) error {
 	switch {
 	case s.routes.Over() || s.routes.Steps() > most:
 		return amqp10.Errorf(amqp10.ResourceLimitExceeded, "a batch to more queues than fit in a turn")
-	case d.content.Headers != nil:
-		return routing.CheckMoments(targets, d.content.Headers, s.cfg.Clock)
+	case d.Content.Headers != nil:
+		return routing.CheckMoments(targets, d.Content.Headers, s.cfg.Clock)
 	}
 	return nil
 }

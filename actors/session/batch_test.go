@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/session/incoming"
 	"candlemark/internal/auth"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
@@ -34,7 +35,7 @@ func crowded(queues int) (*state, *link) {
 		Clock: clock.New(), Log: zerolog.Nop(),
 	})
 	s.routes.BeginTurn()
-	return s, &link{publisher: &publisher{entity: true, exchange: []byte("crowd")}}
+	return s, &link{publisher: &publisher{Link: incoming.Link{Target: incoming.Target{Entity: true, Exchange: []byte("crowd")}}}}
 }
 
 // batchOf encodes a batch of messages with these bodies, which have ids, so that they are published as they are.
@@ -65,7 +66,7 @@ func TestBatch_Owned(t *testing.T) {
 	for _, owned := range []bool{false, true} {
 		s, l := crowded(2)
 		whole := &delivery{link: l}
-		whole.message.Owned = owned
+		whole.Message.Owned = owned
 		payload := batchOf("one", "two")
 		publishBatch(s, whole, payload)
 		clear(payload)

@@ -92,12 +92,13 @@ func (s *state) dropBegun() {
 	for _, l := range s.links {
 		switch {
 		case l.publisher != nil:
-			l.publisher.forget(s.cfg.Arrivals)
+			l.publisher.Forget(s.cfg.Arrivals)
 		case l.answers != nil:
-			for _, waiting := range l.answers.waiting {
+			endReplies(s, l)
+			for _, waiting := range l.answers.Waiting {
 				s.dropAnswer(waiting)
 			}
-			l.answers.waiting = nil
+			l.answers.Waiting = nil
 		}
 	}
 }

@@ -5,9 +5,13 @@ import (
 
 	"candlemark/actors/channel/peers"
 	"candlemark/actors/mail"
+	"candlemark/actors/session/access"
+	"candlemark/actors/session/answers"
 	"candlemark/actors/session/entities"
+	"candlemark/actors/session/incoming"
 	"candlemark/actors/session/window"
 	"candlemark/internal/dialect"
+	"candlemark/internal/topology"
 	"candlemark/protocol/amqp10"
 )
 
@@ -19,7 +23,7 @@ type link struct {
 	closing   bool   // the broker has sent detach, and waits for the client's
 	publisher *publisher
 	consumer  *consumer
-	answers   *answers
+	answers   *answers.Link[*link]
 }
 
 // account counts what the client has credit for; nil unless it receives on the link.
@@ -39,7 +43,7 @@ func (l *link) flow(w *window.Session) *amqp10.Flow {
 	f.Handle = amqp10.Some(l.handle)
 	switch {
 	case l.publisher != nil:
-		f.DeliveryCount, f.LinkCredit = amqp10.Some(l.publisher.count), amqp10.Some(l.publisher.credit)
+		f.DeliveryCount, f.LinkCredit = amqp10.Some(l.publisher.Count), amqp10.Some(l.publisher.Credit)
 	default:
 		if a := l.account(); a != nil {
 			f.DeliveryCount, f.LinkCredit = amqp10.Some(a.Count), amqp10.Some(a.Credit())
@@ -74,14 +78,14 @@ func (s *state) attach(m *amqp10.Attach) {
 
 // attachPublisher attaches a link that the client sends on.
 func attachPublisher(s *state, m *amqp10.Attach) error {
-	p := &publisher{window: linkCredit, largest: s.cfg.MaxMessage}
+	p := &publisher{Link: incoming.Link{Window: incoming.Credit, Largest: s.cfg.MaxMessage}}
 	if m.Target == nil || m.Target.Dynamic {
 		return amqp10.Errorf(amqp10.NotImplemented, "dynamic targets are not supported")
 	}
 	if address := m.Target.Address.Or(""); address == "" {
-		p.anonymous = true
+		p.Anonymous = true
 	} else if n := nodeAt(address); n != nil {
-		p.node, p.window, p.largest = n, requestCredit, min(n.largest, p.largest)
+		p.node, p.Window, p.Largest = n, requestCredit, min(n.largest, p.Largest)
 	} else if entities.Of(m) {
 		if err := toEntity(s, p, address); err != nil {
 			return err
@@ -94,13 +98,16 @@ func attachPublisher(s *state, m *amqp10.Attach) error {
 		if _, err := s.rights.Writable([]byte(to.Exchange)); err != nil {
 			return err
 		}
-		p.exchange, p.key = []byte(to.Exchange), []byte(to.Key)
+		if to.Exchange == "" && topology.IsReplyName([]byte(to.Key)) && s.cfg.VHost.Requester([]byte(to.Key)) == nil {
+			return amqp10.Errorf(amqp10.NotFound, "nobody waits for replies at '%s'", address)
+		}
+		p.Exchange, p.Key = []byte(to.Exchange), []byte(to.Key)
 	}
 	l := &link{handle: m.Handle, name: m.Name, address: m.Target.Address.Or(""), publisher: p}
 	s.links[m.Handle] = l
 	answer := &amqp10.Attach{
 		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleReceiver, SndSettleMode: m.SndSettleMode, RcvSettleMode: m.RcvSettleMode,
-		Source: m.Source, Target: m.Target, MaxMessageSize: amqp10.Some(p.largest),
+		Source: m.Source, Target: m.Target, MaxMessageSize: amqp10.Some(p.Largest),
 	}
 	if p.node != nil {
 		answer.Properties = m.Properties
@@ -112,8 +119,11 @@ func attachPublisher(s *state, m *amqp10.Attach) error {
 
 // attachConsumer attaches a link that the client receives on: a consumer of a queue.
 func attachConsumer(s *state, m *amqp10.Attach) error {
-	if m.Source == nil || m.Source.Dynamic {
-		return amqp10.Errorf(amqp10.NotImplemented, "dynamic sources are not supported")
+	if m.Source == nil {
+		return amqp10.Errorf(amqp10.InvalidField, "a source is missing")
+	}
+	if m.Source.Dynamic {
+		return attachReplies(s, m)
 	}
 	if n := nodeAt(m.Source.Address.Or("")); n != nil {
 		attachAnswers(s, m, n)
@@ -123,7 +133,13 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 	if err != nil {
 		return err
 	}
-	q, err := s.rights.Readable(name)
+	may := &access.Rights{Rights: s.rights}
+	if entities.Of(m) {
+		if may, err = s.access.At(entities.AddressOf(m)); err != nil {
+			return err
+		}
+	}
+	q, err := may.Readable(name)
 	if err != nil {
 		return err
 	}
@@ -179,29 +195,32 @@ func (s *state) detach(m *amqp10.Detach) {
 	case l.closing:
 		delete(s.links, m.Handle)
 	case l.publisher != nil:
-		l.publisher.forget(s.cfg.Arrivals)
+		l.publisher.Forget(s.cfg.Arrivals)
 		l.publisher = nil // else outcomes and answers on their way give it credit
 		delete(s.links, m.Handle)
 		s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
 	case l.answers != nil:
+		endReplies(s, l)
 		s.withdraw(l)
 		delete(s.links, m.Handle)
 		s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
 	default:
-		s.cancel(l, m.Closed)
+		s.cancel(l, func() {
+			delete(s.links, l.handle)
+			s.reply(&amqp10.Detach{Handle: l.handle, Closed: m.Closed})
+		})
 	}
 }
 
-// cancel ends a consumer. The queue answers behind its last delivery, and so do we; what the client has not settled goes back.
-func (s *state) cancel(l *link, closed bool) {
+// cancel ends a consumer, and calls done then. The queue answers behind its last delivery, and so do we; what the client has not settled goes back.
+func (s *state) cancel(l *link, done func()) {
 	c := l.consumer
 	c.leaving = true
 	s.withdraw(l)
 	s.Send(c.queue.Address, &mail.CancelConsumer{
 		Request: s.request(func(any, error) {
 			s.forgetConsumer(l)
-			delete(s.links, l.handle)
-			s.reply(&amqp10.Detach{Handle: l.handle, Closed: closed})
+			done()
 		}),
 		Channel: s.self, Tag: c.tag,
 	})
@@ -233,8 +252,9 @@ func (s *state) failLink(l *link, err error) {
 	e := dialect.ErrorOf(err)
 	s.cfg.Log.Warn().Str("link", l.name).Str("condition", string(e.Condition)).Str("text", e.Description).Msg("link detached by the broker")
 	if l.publisher != nil {
-		l.publisher.forget(s.cfg.Arrivals)
+		l.publisher.Forget(s.cfg.Arrivals)
 	}
+	endReplies(s, l)
 	l.closing, l.publisher, l.consumer, l.answers = true, nil, nil, nil
 	s.reply(&amqp10.Detach{Handle: l.handle, Closed: true, Error: e})
 }

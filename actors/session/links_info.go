@@ -22,7 +22,7 @@ func sessionInfo(s *state) *mail.SessionInfo {
 	for _, l := range s.links {
 		shown := mail.LinkInfo{Handle: l.handle, Name: l.name, Address: l.address}
 		if p := l.publisher; p != nil {
-			shown.DeliveryCount, shown.Credit, shown.Unsettled = p.count, p.credit, p.open
+			shown.DeliveryCount, shown.Credit, shown.Unsettled = p.Count, p.Credit, p.Open
 		} else if a := l.account(); a != nil {
 			shown.Receiver, shown.DeliveryCount, shown.Credit, shown.Unsettled = true, a.Count, a.Credit(), unsettled[l]
 		}
@@ -30,7 +30,7 @@ func sessionInfo(s *state) *mail.SessionInfo {
 		case l.consumer != nil:
 			shown.Queue, shown.Settled = l.consumer.name, l.consumer.noAck
 		case l.answers != nil:
-			shown.Settled = l.answers.settled
+			shown.Settled = l.answers.Settled
 		}
 		info.Links = append(info.Links, shown)
 	}

@@ -39,13 +39,13 @@ func (s *state) mustRest() bool {
 func (s *state) routeLong(routed *delivery) {
 	kept := *routed
 	d := &kept
-	d.message.Own()
-	d.content.Headers = nil
-	if scan, err := protocol.ScanProperties(d.message.Header); err == nil {
-		d.content.Headers = scan.Headers
+	d.Message.Own()
+	d.Content.Headers = nil
+	if scan, err := protocol.ScanProperties(d.Message.Header); err == nil {
+		d.Content.Headers = scan.Headers
 	}
-	l := &long{Long: s.routes.Long(d.to, &d.message, d.keys, d.content.Headers)}
-	l.debt.Owe(s.cfg.Gate, d.message.Size())
+	l := &long{Long: s.routes.Long(d.To, &d.Message, d.Keys, d.Content.Headers)}
+	l.debt.Owe(s.cfg.Gate, d.Message.Size())
 	l.id = s.request(func(reply any, err error) {
 		s.long.stop()
 		s.long = nil
@@ -54,7 +54,7 @@ func (s *state) routeLong(routed *delivery) {
 			return
 		}
 		found := reply.(topology.LongRoute)
-		s.routed(d, s.routes.Aim(d.to, d.message.RoutingKey, d.keys, found.Queues, found.Histories, found.Caps))
+		s.routed(d, s.routes.Aim(d.To, d.Message.RoutingKey, d.Keys, found.Queues, found.Histories, found.Caps))
 		s.flush()
 	}).ID
 	s.await.patient = true

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"candlemark/actors/session/answers"
 	"candlemark/actors/session/entities"
 	running "candlemark/actors/session/management"
-	"candlemark/actors/session/window"
 	"candlemark/internal/dialect/management"
 	"candlemark/internal/dialect/servicebus"
 	"candlemark/protocol/amqp10"
@@ -35,7 +35,7 @@ func nodeAt(address string) *node {
 	}
 	if queue, ok := servicebus.ParseNode(address); ok {
 		return &node{address, entities.LargestRequest, func(s *state, request []byte, done func(string, []byte)) error {
-			return entityNode(s, queue).Run(request, done)
+			return entityNode(s, address, queue).Run(request, done)
 		}}
 	}
 	return nil
@@ -50,27 +50,14 @@ func manage(s *state, request []byte, done func(replyTo string, answer []byte)) 
 	return session.Run(request, done)
 }
 
-// answers is the state of a link that the client receives the answers of a node on.
-type answers struct {
-	window.Account
-	node    string // address
-	target  string // address that the client has given the link
-	settled bool
-	held    uint32        // answers that wait to be written
-	waiting []*nodeAnswer // that there is no credit for
-}
-
-// nodeAnswer is an answer that is not written.
-type nodeAnswer struct {
-	message []byte
-	of      *link // that the request came on
-}
+// nodeAnswer is an answer that is not written, of a request that came on a link.
+type nodeAnswer = answers.Answer[*link]
 
 // attachAnswers attaches a link that the client receives answers on.
 func attachAnswers(s *state, m *amqp10.Attach, n *node) {
-	a := &answers{node: n.address, settled: m.SndSettleMode != amqp10.SenderUnsettled}
+	a := &answers.Link[*link]{Node: n.address, Settled: m.SndSettleMode != amqp10.SenderUnsettled}
 	if m.Target != nil {
-		a.target = m.Target.Address.Or("")
+		a.Target = m.Target.Address.Or("")
 	}
 	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: n.address, answers: a}
 	s.reply(&amqp10.Attach{
@@ -83,7 +70,7 @@ func attachAnswers(s *state, m *amqp10.Attach, n *node) {
 // ask runs a request.
 func ask(s *state, d *delivery, n *node, request []byte) {
 	l, p := d.link, d.link.publisher
-	p.open++
+	p.Open++
 	err := n.run(s, request, func(replyTo string, answer []byte) { giveAnswer(s, l, replyTo, answer) })
 	if err != nil {
 		s.failLink(l, err)
@@ -108,27 +95,17 @@ func giveAnswer(s *state, l *link, replyTo string, message []byte) {
 		s.failLink(l, amqp10.Errorf(amqp10.ResourceLimitExceeded, "no room for answers beyond %d bytes of what clients have begun", most))
 		return
 	}
-	to.answers.waiting = append(to.answers.waiting, &nodeAnswer{message, l})
+	to.answers.Waiting = append(to.answers.Waiting, &nodeAnswer{Message: message, Of: l})
 	holdAnswers(s, to)
 }
 
 // answersFor finds the link for the answers to what comes on l: its target or its name is where the client wants them, or it is called
 // like l; else it is the one that was attached first; nil if there is none.
 func answersFor(s *state, l *link, replyTo string) *link {
-	rank := func(to *link) int {
-		switch {
-		case replyTo != "" && to.answers.target == replyTo:
-			return 0
-		case replyTo != "" && to.name == replyTo:
-			return 1
-		case to.name == l.name:
-			return 2
-		}
-		return 3
-	}
+	rank := func(to *link) int { return to.answers.Wanted(to.name, replyTo, l.name) }
 	var found []*link
 	for _, to := range s.links {
-		if to.answers != nil && to.answers.node == l.publisher.node.address {
+		if to.answers != nil && to.answers.Node == l.publisher.node.address {
 			found = append(found, to)
 		}
 	}
@@ -140,11 +117,8 @@ func answersFor(s *state, l *link, replyTo string) *link {
 
 // holdAnswers has those written that there is credit for.
 func holdAnswers(s *state, l *link) {
-	a := l.answers
-	for len(a.waiting) > 0 && a.Credit() > a.held {
-		s.held = append(s.held, &writing{link: l, answer: a.waiting[0]})
-		a.waiting = slices.Delete(a.waiting, 0, 1)
-		a.held++
+	for _, a := range l.answers.Next() {
+		s.held = append(s.held, &writing{link: l, answer: a})
 	}
 }
 
@@ -157,7 +131,7 @@ func answersWanted(s *state, l *link, f *amqp10.Flow) {
 	}
 	if f.Drain {
 		s.holdDrained(l, a.Limit)
-		a.Limit = a.Count + a.held // what follows needs new credit
+		a.Limit = a.Count + a.Held // what follows needs new credit
 	} else if f.Echo {
 		s.reply(l.flow(&s.windows))
 	}
@@ -171,8 +145,8 @@ func appendAnswer(s *state, b []byte, w *writing) (_ []byte, blocked bool) {
 	if s.sending.of == nil {
 		tag := s.unacked.Tag(nil, 0, false)
 		s.owners.Skip()
-		s.begins(w, tag, w.answer.message, nil, w.link.answers.settled)
-		w.link.answers.held--
+		s.begins(w, tag, w.answer.Message, nil, w.link.answers.Settled)
+		w.link.answers.Held--
 	}
 	if b = s.appendTransfers(b, false); s.sending.of != nil {
 		return b, true
@@ -181,15 +155,18 @@ func appendAnswer(s *state, b []byte, w *writing) (_ []byte, blocked bool) {
 	return b, false
 }
 
-// dropAnswer forgets an answer, unless it is nil: it is written, or nobody wants it any more. It returns the link of the request, which may
+// dropAnswer forgets an answer or a direct reply, unless it is nil: it is written, or nobody wants it any more. It returns the link of the request, which may
 // send another one.
 func (s *state) dropAnswer(a *nodeAnswer) *link {
 	if a == nil {
 		return nil
 	}
-	s.cfg.Arrivals.Drop(int64(len(a.message)))
-	if p := a.of.publisher; p != nil {
-		p.open--
+	s.cfg.Arrivals.Drop(int64(len(a.Message)))
+	switch {
+	case a.Of == nil:
+		s.replyBytes -= len(a.Message)
+	case a.Of.publisher != nil:
+		a.Of.publisher.Open--
 	}
-	return a.of
+	return a.Of
 }

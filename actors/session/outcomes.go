@@ -52,7 +52,7 @@ func appendOutcomes(s *state, b []byte) []byte {
 func outcomesTold(s *state) {
 	for i := range s.outcomes {
 		if l := s.outcomes[i].link; l.publisher != nil {
-			l.publisher.open--
+			l.publisher.Open--
 			s.refill(l)
 		}
 		s.outcomes[i] = outcome{}

@@ -6,7 +6,9 @@ import (
 
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
+	"candlemark/actors/session/answers"
 	"candlemark/actors/session/batches"
+	"candlemark/actors/session/incoming"
 	"candlemark/internal/budget"
 	"candlemark/protocol/amqp10"
 
@@ -30,7 +32,7 @@ func TestUnfinished_Bound(t *testing.T) {
 	s.cfg.Arrivals = intake.Of(anybody{})
 	s.windows.Incoming = 1 << 30
 	for handle := range uint32(4) {
-		s.links[handle] = &link{handle: handle, publisher: &publisher{credit: 10, largest: 1 << 30}}
+		s.links[handle] = &link{handle: handle, publisher: &publisher{Link: incoming.Link{Credit: 10, Largest: 1 << 30}}}
 	}
 	part := make([]byte, 64<<10)
 	n := uint32(0)
@@ -68,10 +70,10 @@ func TestAnswers_Bound(t *testing.T) {
 		done("", make([]byte, 64<<10))
 		return nil
 	}}
-	answering := &link{handle: 9, answers: &answers{node: "n"}}
+	answering := &link{handle: 9, answers: &answers.Link[*link]{Node: "n"}}
 	s.links[9] = answering
 	for handle := range uint32(4) {
-		s.links[handle] = &link{handle: handle, publisher: &publisher{node: large, credit: 100, window: requestCredit, largest: 10}}
+		s.links[handle] = &link{handle: handle, publisher: &publisher{node: large, Link: incoming.Link{Credit: 100, Window: requestCredit, Largest: 10}}}
 	}
 	n := uint32(0)
 	for len(s.replies) == 0 {
@@ -84,15 +86,15 @@ func TestAnswers_Bound(t *testing.T) {
 	if detached, ok := s.replies[0].(*amqp10.Detach); !ok || detached.Error.Condition != amqp10.ResourceLimitExceeded {
 		t.Errorf("%+v", s.replies[0])
 	}
-	if open := s.links[1].publisher.open; open != 4 {
+	if open := s.links[1].publisher.Open; open != 4 {
 		t.Errorf("%d requests are open", open)
 	}
 	answersWanted(s, answering, &amqp10.Flow{LinkCredit: amqp10.Some(uint32(3))})
-	if len(s.held) != 3 || len(answering.answers.waiting) != 13 {
-		t.Errorf("%d are written, %d wait", len(s.held), len(answering.answers.waiting))
+	if len(s.held) != 3 || len(answering.answers.Waiting) != 13 {
+		t.Errorf("%d are written, %d wait", len(s.held), len(answering.answers.Waiting))
 	}
 	s.detach(&amqp10.Detach{Handle: 9, Closed: true})
-	if left := s.cfg.Arrivals.Held(); left != 0 || len(s.held) != 0 || s.links[1].publisher.open != 0 {
+	if left := s.cfg.Arrivals.Held(); left != 0 || len(s.held) != 0 || s.links[1].publisher.Open != 0 {
 		t.Errorf("%d bytes, %d answers are left", left, len(s.held))
 	}
 }
@@ -135,8 +137,8 @@ func TestAnswers_DetachedRequests(t *testing.T) {
 		done("", []byte("answer"))
 		return nil
 	}}
-	s.links[1] = &link{handle: 1, publisher: &publisher{node: n, credit: 1, window: 1, largest: 10}}
-	s.links[2] = &link{handle: 2, answers: &answers{node: "n"}}
+	s.links[1] = &link{handle: 1, publisher: &publisher{node: n, Link: incoming.Link{Credit: 1, Window: 1, Largest: 10}}}
+	s.links[2] = &link{handle: 2, answers: &answers.Link[*link]{Node: "n"}}
 	s.transfer(&amqp10.Transfer{DeliveryID: amqp10.Some(uint32(0)), Handle: 1}, nil)
 	s.detach(&amqp10.Detach{Handle: 1})
 	outcomesTold(s)

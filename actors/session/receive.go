@@ -121,9 +121,9 @@ func (s *state) withdraw(l *link) {
 	}
 	clear(s.held[len(kept):])
 	s.held = kept
-	for l.answers != nil && len(l.answers.waiting) > 0 {
-		s.refill(s.dropAnswer(l.answers.waiting[0]))
-		l.answers.waiting = l.answers.waiting[1:]
+	for l.answers != nil && len(l.answers.Waiting) > 0 {
+		s.refill(s.dropAnswer(l.answers.Waiting[0]))
+		l.answers.Waiting = l.answers.Waiting[1:]
 	}
 }
 

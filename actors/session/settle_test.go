@@ -7,6 +7,7 @@ import (
 
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
+	"candlemark/actors/session/settlement"
 	"candlemark/protocol/amqp10"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -15,7 +16,7 @@ import (
 // holding has a session with unsettled deliveries, one for each byte: 'e' on a link of Azure Service Bus's dialect, 'q' on one of RabbitMQ's, both of a
 // queue of that name.
 func holding(dialects string) *state {
-	s := &state{settles: map[uint64]*settling{}}
+	s := &state{settles: map[uint64]*settlement.Asked{}}
 	s.unacked = unacked.New(&s.outgoing)
 	links := map[byte]*link{}
 	for _, d := range []byte(dialects) {
@@ -84,11 +85,11 @@ func TestSettled_Lost(t *testing.T) {
 		{[]uint64{1, 2, 3, 4}, []mail.Range{{First: 1, Last: 1}, {First: 2, Last: 2}, {First: 4, Last: 4}}, "LL.L"},
 		{[]uint64{5, 6, 1, 2, 9}, []mail.Range{{First: 6, Last: 6}, {First: 1, Last: 2}}, ".LLL."},
 	} {
-		x := &settling{state: amqp10.State{Kind: amqp10.Accepted}, numbers: c.numbers}
+		x := &settlement.Asked{State: amqp10.State{Kind: amqp10.Accepted}, Numbers: c.numbers}
 		for id := range c.numbers {
-			x.ids = append(x.ids, uint32(id))
+			x.IDs = append(x.IDs, uint32(id))
 		}
-		s := &state{settles: map[uint64]*settling{3: x}}
+		s := &state{settles: map[uint64]*settlement.Asked{3: x}}
 		entitySettled(s, &mail.Settled{Reply: mail.Reply{ID: 3}, Lost: c.lost})
 		got := ""
 		for id, r := range s.replies {

@@ -13,7 +13,9 @@ import (
 	"candlemark/actors/channel/trace"
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
+	"candlemark/actors/session/access"
 	"candlemark/actors/session/entities"
+	"candlemark/actors/session/settlement"
 	"candlemark/actors/session/told"
 	"candlemark/actors/session/window"
 	"candlemark/internal/clock"
@@ -40,7 +42,8 @@ const (
 type state struct {
 	outgoing
 	cfg     Config
-	rights  rights.Rights
+	rights  rights.Rights // of the login
+	access  access.Access
 	client  requests.Client
 	phase   phase
 	leaving bool // the connection ends; what was read before is still run
@@ -54,19 +57,22 @@ type state struct {
 	teller    told.Teller
 	long      *long // the route that is waited for, nil for none
 	resting   bool  // resumeWork is on its way
+	recheck   bool  // links have to be checked, as tokens have changed
 	peers     peers.Peers
 	publishes seqmap.Map[publish] // that queues have not confirmed, by publish number
 	outcomes  []outcome           // to be told
 
-	jobs    []func()             // that are to be run beside the actor
-	settles map[uint64]*settling // that queues have not answered, by request
-	locked  entities.Held        // deferred messages that the client has received by their numbers
+	jobs    []func()                     // that are to be run beside the actor
+	settles map[uint64]*settlement.Asked // that queues have not answered, by request
+	locked  entities.Held                // deferred messages that the client has received by their numbers
 
-	unacked unacked.Deliveries
-	owners  seqmap.Map[*link] // of the unacked, by the same numbers
-	held    []*writing        // deliveries that wait for a window or for room, in order
-	sending sending           // the first of them, in part
-	scratch []byte
+	unacked    unacked.Deliveries
+	owners     seqmap.Map[*link] // of the unacked, by the same numbers
+	arriving   *mail.Enqueue     // the replies in hand, not answered yet
+	replyBytes int               // of direct replies that wait
+	held       []*writing        // deliveries that wait for a window or for room, in order
+	sending    sending           // the first of them, in part
+	scratch    []byte
 
 	replies   []amqp10.Composite // that wait for room; no more input is run until they are written
 	wantsRoom bool               // OutboxReady will come
@@ -108,8 +114,9 @@ func (r *result) Failure() error { return r.err }
 
 func (s *state) init(cfg Config) {
 	s.cfg, s.used = cfg, cfg.Clock.Now()
-	s.links, s.settles = map[uint32]*link{}, map[uint64]*settling{}
+	s.links, s.settles = map[uint32]*link{}, map[uint64]*settlement.Asked{}
 	s.rights = rights.Rights{User: cfg.User, VHost: cfg.VHost, Permissions: cfg.Permissions}
+	s.access = access.Access{Login: &s.rights, Tokens: cfg.Tokens, Clock: cfg.Clock}
 	s.client = requests.Client{Rights: &s.rights, Connection: cfg.Connection}
 	s.peers = peers.New(&s.outgoing)
 	s.batches = routing.NewBatches(&s.outgoing, &s.peers,
@@ -135,6 +142,8 @@ func (s *state) handle(what any) {
 		s.deliver(m)
 	case *mail.EnqueueReply:
 		s.confirmed(m)
+	case *mail.Enqueue:
+		takeReplies(s, m)
 	case *mail.Settled:
 		entitySettled(s, m)
 	case *mail.Drained:
@@ -145,6 +154,8 @@ func (s *state) handle(what any) {
 		s.returned(m)
 	case *mail.OutboxReady:
 		s.wantsRoom = false
+	case *mail.TokensChanged:
+		s.recheck = true
 	case *mail.CloseChannel:
 		s.leave()
 	case *mail.PeerGone:
@@ -175,6 +186,9 @@ func (s *state) waits() bool { return s.await != nil || len(s.replies) > 0 && !s
 // proceed runs what the client sent, unless a request is waiting.
 func (s *state) proceed() {
 	n := 0
+	if s.recheck && s.await == nil {
+		recheckLinks(s)
+	}
 	for n < len(s.parked) && !s.waits() && !s.resting {
 		if s.run(s.parked[n]) {
 			n++

@@ -1,14 +1,13 @@
 package session
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"candlemark/actors/mail"
 	"candlemark/actors/session/entities"
+	"candlemark/actors/session/transfers"
 	"candlemark/internal/dialect"
 	"candlemark/internal/dialect/servicebus"
-	"candlemark/internal/outbox"
 	"candlemark/protocol/amqp10"
 )
 
@@ -99,11 +98,8 @@ func (s *state) wantRoom() {
 
 // sending is a message that is being written, perhaps in several transfers.
 type sending struct {
-	of   *writing // nil for none
-	head []byte   // what is left of its sections up to the body
-	body []byte   // likewise
-	t    amqp10.Transfer
-	tag  [16]byte
+	transfers.Message
+	of *writing // nil for none
 }
 
 // appendWriting appends one of those that wait. It is blocked when the client's window is full.
@@ -143,16 +139,22 @@ func (s *state) appendWriting(b []byte, w *writing) (_ []byte, blocked bool) {
 	return b, false
 }
 
+// encode appends the head of a delivery of a queue to dst, returns its body, and has it traced.
+func (s *state) encode(dst []byte, d *mail.Delivery, queue string) (head, body []byte) {
+	head, body, err := dialect.Append(dst, &d.Message, entities.Told(d))
+	if err != nil {
+		s.cfg.Log.Error().Err(err).Msg("message with an unreadable header is delivered without it")
+		body = d.Message.Body
+		head = amqp10.AppendDataHead(dst, len(body))
+	}
+	traceDelivery(s, queue, d)
+	return head, body
+}
+
 // start begins to write a message.
 func (s *state) start(w *writing, d *mail.Delivery) {
 	var body []byte
-	var err error
-	if s.scratch, body, err = dialect.Append(s.scratch[:0], &d.Message, entities.Told(d)); err != nil {
-		s.cfg.Log.Error().Err(err).Msg("message with an unreadable header is delivered without it")
-		body = d.Message.Body
-		s.scratch = amqp10.AppendDataHead(s.scratch[:0], len(body))
-	}
-	traceDelivery(s, w.link.consumer.name, d)
+	s.scratch, body = s.encode(s.scratch[:0], d, w.link.consumer.name)
 	tag := s.unacked.Tag(w.link.consumer.queue, d.Number, false)
 	if d.Number == 0 {
 		s.owners.Skip()
@@ -161,59 +163,24 @@ func (s *state) start(w *writing, d *mail.Delivery) {
 	}
 	s.begins(w, tag, s.scratch, body, d.Number == 0)
 	if d.Facts != nil {
-		s.sending.tag = servicebus.NewLockToken(d.Facts.Lock, d.Facts.Seq)
-		s.sending.t.DeliveryTag = s.sending.tag[:]
+		s.sending.Tag(servicebus.NewLockToken(d.Facts.Lock, d.Facts.Seq))
 	}
 }
 
 // begins begins to write a message that has its tag.
 func (s *state) begins(w *writing, tag uint64, head, body []byte, settled bool) {
-	x := &s.sending
-	id := uint32(tag - 1)
-	binary.BigEndian.PutUint32(x.tag[:4], id)
-	x.of, x.head, x.body = w, head, body
-	x.t = amqp10.Transfer{
-		Handle: w.link.handle, DeliveryID: amqp10.Some(id), DeliveryTag: x.tag[:4], MessageFormat: amqp10.Some(uint32(0)), Settled: settled,
-	}
+	s.sending.of = w
+	s.sending.Begin(w.link.handle, uint32(tag-1), head, body, settled)
 	w.link.account().Count++
 }
 
-// transferRoom is how many bytes of a frame are not the message: its head and the transfer.
-const transferRoom = 64
-
 // appendTransfers appends what is left of the message in hand, as far as the client's window allows.
 func (s *state) appendTransfers(b []byte, owned bool) []byte {
-	x := &s.sending
-	most := int(s.cfg.FrameMax) - transferRoom
-	if s.cfg.FrameMax > 1<<30 {
-		most = 1 << 30
+	to := transfers.Writer{Outbox: s.cfg.Outbox, Channel: s.cfg.Channel, FrameMax: s.cfg.FrameMax, Windows: &s.windows}
+	b, whole := s.sending.Append(b, &to, owned)
+	if whole {
+		s.sending = sending{}
 	}
-	for s.windows.RemoteIncoming > 0 {
-		start := len(b)
-		x.t.More = len(x.head)+len(x.body) > most
-		b = amqp10.AppendFrame(b, s.cfg.Channel, &x.t)
-		head := x.head[:min(len(x.head), most)]
-		body := x.body[:min(len(x.body), most-len(head))]
-		b = append(b, head...)
-		size := len(b) - start + len(body)
-		binary.BigEndian.PutUint32(b[start:], uint32(size))
-		if n := len(body) - 1; owned && n >= outbox.SmallestReference { // something must follow what is referred to
-			b = append(s.cfg.Outbox.Refer(b, body[:n]), body[n])
-		} else {
-			b = append(b, body...)
-		}
-		x.head, x.body = x.head[len(head):], x.body[len(body):]
-		s.windows.Sent()
-		if !x.t.More {
-			*x = sending{}
-			return b
-		}
-		x.t = amqp10.Transfer{Handle: x.t.Handle}
-	}
-	if !owned { // the rest waits
-		x.body = slices.Clone(x.body)
-	}
-	x.head = slices.Clone(x.head)
 	return b
 }
 

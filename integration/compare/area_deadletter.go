@@ -28,6 +28,8 @@ var deadLetterScripts = []script{
 	s("dead/rejected", through(), publish("", "~q", "m"), get("~q"), reject(1), settle(), get("~d", noAck)),
 	s("dead/nacked", through(), publish("", "~q", "m"), get("~q"), nack(1), settle(), get("~d", noAck)),
 	s("dead/nacked-multiple-in-order", through(), publish("", "~q", "1"), publish("", "~q", "2"), get("~q"), get("~q"), nack(2, multiple), settle(), drain("~d", 2)),
+	s("dead/nacked-multiple-by-priority", through(arg("x-max-priority", 3)), consume("~q", "t"), publish("", "~q", "low"), settle(), publish("", "~q", "high", priority(2)), settle(),
+		nack(2, multiple), settle(), drain("~d", 2)),
 	s("dead/expired-by-queue", through(arg("x-message-ttl", hundred)), publish("", "~q", "m"), pause(300), get("~d", noAck)),
 	s("dead/expired-by-message", through(), publish("", "~q", "m", expiration("100")), pause(300), get("~d", noAck)),
 	s("dead/expired-both", through(arg("x-message-ttl", hundred)), publish("", "~q", "m", expiration("5000")), pause(300), get("~d", noAck)),

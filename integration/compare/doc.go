@@ -18,5 +18,6 @@
 // that a slow machine is not taken for a different broker.
 //
 // Scripts write ~ for a token that is new for every play: "~q" is a queue that nobody else uses. What a script declared is deleted
-// when it ends. The brokers must let guest log in and start without objects of these scripts.
+// when it ends. The brokers must let guest log in and start without objects of these scripts. "task compatibility" starts RabbitMQ and
+// ours so and compares them.
 package main

@@ -29,6 +29,10 @@ var explanations = []explanation{
 		"connection/header/amqp-0-8", texts("connection.start"), texts(`protocol header "AMQP\x00\x00\t\x01"`),
 		"3.10 against 4.x: AMQP 0-8 is not spoken any more",
 	},
+	{
+		"connection/header/amqp-1-0", texts(`protocol header "AMQP\x00\x00\t\x01"`), texts(`protocol header "AMQP\x03\x01\x00\x00"`),
+		"3.10 against 4.x: AMQP 1.0 is spoken without a plugin, but not without a login, so the answer is the header of SASL",
+	},
 	{"connection/tune/all-zero", nil, texts("530 … negotiated frame_max = 0 is higher than the maximum allowed value (131072)"), tune530},
 	{"connection/tune/frame-too-small", nil, texts("530 … negotiated frame_max = 4095 is lower than the minimum allowed value (4096)"), tune530},
 	{"connection/tune/frame-1", nil, texts("530 … negotiated frame_max = 1 is lower than the minimum allowed value (4096)"), tune530},
@@ -129,6 +133,10 @@ var explanations = []explanation{
 	{
 		"dead/cc-with-routing-key", texts(`Headers={x-death`), texts(`Headers={CC:["~r"] x-death`),
 		"3.10 against 4.x: since 3.13 CC stays in the headers when a dead-letter routing key is set",
+	},
+	{
+		"dead/nacked-multiple-by-priority", texts(`| "high"`, `| "low"`), texts(`| "low"`, `| "high"`),
+		"ours: what one method rejects is dead-lettered in the order of its deliveries; RabbitMQ's queue with priorities has one list for each of them",
 	},
 	{"dead/client-x-death/array", texts("count:long(1) … count:long(7)"), texts("x-first-death-queue"), clientDeath},
 	{"dead/client-x-death/string", texts("x-death:[{count:long(1)"), texts("x-first-death-queue"), clientDeath},

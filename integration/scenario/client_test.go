@@ -20,13 +20,14 @@ const (
 	closed
 )
 
-// client is one connection with one channel, which is in confirm mode.
+// client is one connection with one channel, which is in confirm mode, and in dialects of AMQP 1.0 one of these with a session.
 type client struct {
 	*stage
 	name string
 	conn *testkit.Client
 	ch   *testkit.Channel
-	// unacked are deliveries by their body.
+	modern
+	// unacked settle deliveries by their body: func(fate) error.
 	unacked *sync.Map
 	tags    map[string]string // of consumers, by queue
 	// published are the bodies of the messages of the channel, the first of which has number 1.
@@ -49,6 +50,9 @@ func (s *stage) named(name string) *client {
 
 func (c *client) open() {
 	c.ch, c.unacked, c.tags = c.conn.Open(), &sync.Map{}, map[string]string{}
+	if c.dialect != amqp091 {
+		c.openSession()
+	}
 	c.ch.Confirms()
 	c.published = nil
 	go c.confirms(c.ch.NotifyPublish(make(chan amqp.Confirmation, 1<<16)))
@@ -102,16 +106,26 @@ func (c *client) try(err error) bool {
 // got tells of a delivery, and keeps it if it wants to be settled.
 func (c *client) got(order int, queue string, d amqp.Delivery, unacked bool, tail string) {
 	if unacked {
-		c.unacked.Store(string(d.Body), d)
+		c.unacked.Store(string(d.Body), func(to fate) error {
+			if to == accept {
+				return d.Ack(false)
+			}
+			return d.Reject(to == requeue)
+		})
 	}
-	if d.Redelivered {
+	c.told(order, queue, string(d.Body), tail, d.Redelivered, history(d.Headers))
+}
+
+// told tells of a delivery in any dialect.
+func (c *client) told(order int, queue, body, tail string, redelivered bool, history string) {
+	if redelivered {
 		tail += ", redelivered"
 	}
 	from := ""
 	if order == delivered {
 		from = queue
 	}
-	c.seeFrom(from, order, "got", string(d.Body), " from "+queue+tail+history(d.Headers))
+	c.seeFrom(from, order, "got", body, " from "+queue+tail+history)
 }
 
 // history is x-death in brief, the most recent death first.

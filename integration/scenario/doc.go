@@ -31,6 +31,10 @@
 // the name of its message: settling "a" settles the delivery with that body.
 // The CC and BCC of a publish are lists: CC=(x,y).
 //
+// TestDialects plays the files again with clients that publish, receive and settle in AMQP 1.0, to queues as RabbitMQ 4 addresses them
+// and to entities of Azure Service Bus, and wants the same answers. A file that has others says why: "# Not AMQP 1.0: …", "# Not
+// Service Bus: …".
+//
 // Without a rule in its comments a file fails. With -rewrite, or
 // CANDLEMARK_REWRITE in the environment, the answers are written anew.
 package scenario

@@ -38,7 +38,7 @@ func TestScenarios(t *testing.T) {
 			t.Errorf("%s: no comment cites a rule of docs/spec", path)
 		}
 		// The library's own goroutines and timers stay outside the bubble.
-		seen := play(t, read(t, string(text)))
+		seen := play(t, read(t, string(text)), amqp091)
 		datadriven.RunTest(t, path, func(*testing.T, *datadriven.TestData) string {
 			next := seen[0]
 			seen = seen[1:]
@@ -57,9 +57,14 @@ func read(t *testing.T, text string) (directives []datadriven.TestData) {
 }
 
 // play carries out directives in a bubble and returns what was seen during each.
-func play(t *testing.T, directives []datadriven.TestData) (seen []string) {
+func play(t *testing.T, directives []datadriven.TestData, in dialect) (seen []string) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
-		s := &stage{Bubble: b, clients: map[string]*client{}, begin: b.Elapsed()}
+		s := &stage{Bubble: b, clients: map[string]*client{}, dialect: in, begin: b.Elapsed()}
+		defer func() {
+			for _, c := range s.clients {
+				c.hangUp()
+			}
+		}()
 		for _, d := range directives {
 			s.do(command{pos: d.Pos, who: d.Cmd, args: d.CmdArgs})
 			for i, line := range strings.Split(d.Input, "\n") {
@@ -82,6 +87,7 @@ func play(t *testing.T, directives []datadriven.TestData) (seen []string) {
 type stage struct {
 	*testkit.Bubble
 	clients map[string]*client
+	dialect dialect
 	begin   time.Duration
 	seen    chan sight
 }

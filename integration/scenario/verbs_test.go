@@ -51,7 +51,7 @@ var verbs = map[string]func(c *command){
 // operations are the commands to the broker.
 var operations = map[string]func(c *command){
 	"wait":            func(c *command) { c.Advance(c.duration()) },
-	"restart":         func(c *command) { clear(c.clients); c.Restart(c.duration()) },
+	"restart":         (*command).restart,
 	"crash":           (*command).crash,
 	"show":            (*command).show,
 	"policy":          func(c *command) { c.policy(false) },
@@ -182,6 +182,11 @@ func (c *command) publish() {
 		m.DeliveryMode = amqp.Persistent
 	}
 	mandatory := c.flag("mandatory")
+	if c.dialect != amqp091 {
+		c.client.send(exchange, key, m, c.words)
+		c.words = nil
+		return
+	}
 	c.client.published = append(c.client.published, c.words...)
 	for len(c.words) > 0 {
 		m.Body = []byte(c.word("a body"))
@@ -191,6 +196,10 @@ func (c *command) publish() {
 
 func (c *command) get() {
 	unacked, queue := c.flag("unacked"), c.word("a queue")
+	if c.dialect != amqp091 {
+		c.client.take(queue, unacked)
+		return
+	}
 	d, ok, err := c.client.ch.Get(queue, !unacked)
 	switch {
 	case !c.client.try(err):
@@ -204,6 +213,10 @@ func (c *command) get() {
 func (c *command) consume() {
 	client, noAck, prefetch := c.client, c.flag("no-ack"), c.number("prefetch")
 	queue := c.word("a queue")
+	if c.dialect != amqp091 {
+		client.attach(queue, noAck, prefetch, c.table())
+		return
+	}
 	client.try(client.ch.Qos(prefetch, 0, false))
 	client.tags[queue] = fmt.Sprintf("%s of %s", queue, client.name)
 	deliveries, err := client.ch.Consume(queue, client.tags[queue], noAck, false, false, false, c.table())
@@ -218,24 +231,29 @@ func (c *command) consume() {
 }
 
 func (c *command) cancel() {
-	c.client.try(c.client.ch.Cancel(c.client.tags[c.word("a queue")], false))
+	queue := c.word("a queue")
+	if c.dialect != amqp091 {
+		c.client.detach(queue)
+		return
+	}
+	c.client.try(c.client.ch.Cancel(c.client.tags[queue], false))
 }
 
 // settle ends the deliveries of the messages that are named.
-func (c *command) settle(how func(d amqp.Delivery) error) {
+func (c *command) settle(to fate) {
 	for len(c.words) > 0 {
 		body := c.word("a body")
-		d, ok := c.client.unacked.LoadAndDelete(body)
+		settle, ok := c.client.unacked.LoadAndDelete(body)
 		if !ok {
 			c.Fatalf("%s: %s has no unacked %q", c.pos, c.who, body)
 		}
-		c.client.try(how(d.(amqp.Delivery)))
+		c.client.try(settle.(func(fate) error)(to))
 	}
 }
 
-func (c *command) ack()     { c.settle(func(d amqp.Delivery) error { return d.Ack(false) }) }
-func (c *command) reject()  { c.settle(func(d amqp.Delivery) error { return d.Reject(false) }) }
-func (c *command) requeue() { c.settle(func(d amqp.Delivery) error { return d.Reject(true) }) }
+func (c *command) ack()     { c.settle(accept) }
+func (c *command) reject()  { c.settle(reject) }
+func (c *command) requeue() { c.settle(requeue) }
 
 func (c *command) purge() {
 	n, err := c.client.ch.QueuePurge(c.word("a queue"), false)
@@ -251,21 +269,36 @@ func (c *command) delete() {
 	}
 }
 
-func (c *command) close() { c.client.try(c.client.ch.Close()) }
+func (c *command) close() {
+	c.client.endSession()
+	c.client.try(c.client.ch.Close())
+}
 
 func (c *command) leave() {
+	c.client.hangUp()
 	c.client.conn.Leave()
 	delete(c.clients, c.who)
 }
 
 func (c *command) vanish() {
+	c.client.hangUp()
 	c.client.conn.Cut()
 	delete(c.clients, c.who)
+}
+
+func (c *command) restart() {
+	left := c.clients
+	c.clients = map[string]*client{}
+	c.Restart(c.duration())
+	for _, client := range left {
+		client.hangUp()
+	}
 }
 
 func (c *command) crash() {
 	for _, client := range c.clients {
 		client.conn.Cut() // nobody is told
+		client.hangUp()
 	}
 	clear(c.clients)
 	c.Crash(c.duration())

@@ -71,7 +71,7 @@ func TestSamples(t *testing.T) {
 		g := &growing{serving: &serving{fake: newFake("/")}}
 		a := rest.New(g, someUsers(), samples, zerolog.Nop())
 		defer a.Close()
-		get := asker(t, handlerOf(a))
+		get := asker(t, handlerOf(nil, a))
 		const query = "?lengths_age=60&lengths_incr=5&msg_rates_age=60&msg_rates_incr=5"
 		var q sampled
 		get("/api/queues/%2F/q"+query, &q)

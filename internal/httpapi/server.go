@@ -13,6 +13,7 @@ import (
 	"candlemark/internal/httpapi/rest"
 	"candlemark/internal/httpapi/servicebus"
 	"candlemark/internal/httpapi/ui"
+	"candlemark/internal/httpapi/websocket"
 	"candlemark/internal/management"
 
 	"github.com/rs/zerolog"
@@ -28,7 +29,7 @@ func NewServer(broker management.Broker, users *auth.Users, connections int, sam
 	a, open := rest.New(broker, users, samples, log), newSockets(connections)
 	a.Busy = open.works
 	a.Streams.Share(connections)
-	s := newServer(handlerOf(a), open)
+	s := newServer(handlerOf(broker, a), open)
 	s.RegisterOnShutdown(a.Close)
 	s.ErrorLog = stdlog.New(serverLog{log}, "", 0)
 	return s
@@ -56,7 +57,14 @@ func NewMetricsServer(broker management.Broker, connections int) *http.Server {
 // NewServiceBusServer makes the server of a port of its own for the administration API of Azure Service Bus, of the entities in a virtual
 // host. The rest is as with NewServer.
 func NewServiceBusServer(broker management.Broker, users *auth.Users, vhost string, connections int, log zerolog.Logger) *http.Server {
-	return newServer(sameOrigin(servicebus.NewHandler(broker, users, vhost, log)), newSockets(connections))
+	entities, socket := servicebus.NewHandler(broker, users, vhost, log), websocket.NewHandler(broker)
+	return newServer(sameOrigin(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == websocket.Path {
+			socket.ServeHTTP(w, r)
+		} else {
+			entities.ServeHTTP(w, r)
+		}
+	})), newSockets(connections))
 }
 
 func newServer(handler http.Handler, open *sockets) *http.Server {
@@ -75,10 +83,10 @@ func newServer(handler http.Handler, open *sockets) *http.Server {
 // NewHandler makes the handler of the API and the pages, for a server of somebody
 // else's. It keeps no samples.
 func NewHandler(broker management.Broker, users *auth.Users, log zerolog.Logger) http.Handler {
-	return handlerOf(rest.New(broker, users, config.Samples{}, log))
+	return handlerOf(broker, rest.New(broker, users, config.Samples{}, log))
 }
 
-func handlerOf(a *rest.API) http.Handler {
+func handlerOf(broker management.Sockets, a *rest.API) http.Handler {
 	paths := map[string]methods{}
 	for _, r := range routes() {
 		if paths[r.Path] == nil {
@@ -94,6 +102,7 @@ func handlerOf(a *rest.API) http.Handler {
 	for _, path := range []string{"/api", "/api/index.html"} {
 		mux.Handle(path, methods{"GET": http.HandlerFunc(welcome)})
 	}
+	mux.Handle(websocket.Path, methods{"GET": websocket.NewHandler(broker)})
 	for path, file := range ui.Handlers() {
 		mux.Handle(path, methods{"GET": file})
 	}

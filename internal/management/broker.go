@@ -2,6 +2,7 @@ package management
 
 import (
 	"context"
+	"net"
 	"time"
 
 	"candlemark/policies"
@@ -29,10 +30,19 @@ type Broker interface {
 	Monitoring
 	Backups
 	Process
+	Sockets
 	// VHosts returns the names of all virtual hosts, sorted.
 	VHosts(ctx context.Context) ([]string, error)
 	// Overview describes the broker as a whole.
 	Overview(ctx context.Context) (Overview, error)
+}
+
+// Sockets is the part of the broker that takes connections of AMQP from elsewhere than its listeners.
+type Sockets interface {
+	// Patient makes of a socket one whose writes take as long as the peer reads something.
+	Patient(socket net.Conn) net.Conn
+	// Connect makes a connection one of AMQP, as if it had been accepted, or closes it when there are too many.
+	Connect(conn net.Conn)
 }
 
 // Policies is the part of the broker that keeps policies.

@@ -18,14 +18,19 @@ const SendTimeout = 15 * time.Second
 // writeTries is how many deadlines a socket gets in SendTimeout: what it has taken shows only when one has passed.
 const writeTries = 3
 
-// patience is how long a peer may read nothing, of the time that the process runs (ADR 33).
-type patience struct {
+// Patience is how long a peer may read nothing, of the time that the process runs (ADR 33).
+type Patience struct {
 	timeout time.Duration // not above 0: for ever
 	clock   *clock.Clock
 }
 
+// NewPatience is that of a Config with the same SendTimeout and clock: 0 is 15 s, negative for ever.
+func NewPatience(timeout time.Duration, c *clock.Clock) Patience {
+	return Patience{cmp.Or(timeout, SendTimeout), c}
+}
+
 // write has do bring at least a part of something to the socket.
-func (p *patience) write(conn net.Conn, do func() (int, error)) (n int, err error) {
+func (p *Patience) write(conn net.Conn, do func() (int, error)) (n int, err error) {
 	if p.timeout <= 0 {
 		return do()
 	}
@@ -47,17 +52,13 @@ func (p *patience) write(conn net.Conn, do func() (int, error)) (n int, err erro
 // anything of it moves, nor by a pause of the process: deadlines are set below it.
 type patient struct {
 	net.Conn
-	patience
+	Patience
 	dated atomic.Bool // whoever is above has set a deadline, which counts instead
 }
 
-// Patient makes the socket that TLS is to be put on, for a Config with the same SendTimeout and clock: its Write takes as
-// long as the peer reads something at least every timeout, which it may exceed by a third; 0 is 15 s, negative for ever.
-// A deadline for writes that is set from outside counts instead from then on.
-func Patient(conn net.Conn, timeout time.Duration, c *clock.Clock) net.Conn {
-	timeout = cmp.Or(timeout, SendTimeout)
-	return &patient{Conn: conn, patience: patience{timeout, c}}
-}
+// Patient makes the socket that TLS or WebSocket is to be put on: its Write takes as long as the peer reads something at least every timeout, which it
+// may exceed by a third. A deadline for writes that is set from outside counts instead, until it is taken back.
+func (p Patience) Patient(conn net.Conn) net.Conn { return &patient{Conn: conn, Patience: p} }
 
 // Write implements net.Conn.
 func (p *patient) Write(b []byte) (int, error) {
@@ -76,13 +77,13 @@ func (p *patient) Write(b []byte) (int, error) {
 
 // SetWriteDeadline implements net.Conn.
 func (p *patient) SetWriteDeadline(t time.Time) error {
-	p.dated.Store(true)
+	p.dated.Store(!t.IsZero())
 	return p.Conn.SetWriteDeadline(t)
 }
 
 // SetDeadline implements net.Conn.
 func (p *patient) SetDeadline(t time.Time) error {
-	p.dated.Store(true)
+	p.dated.Store(!t.IsZero())
 	return p.Conn.SetDeadline(t)
 }
 

@@ -53,7 +53,7 @@ type Vectored interface {
 // It changes v.
 func (w *Writer) write(v [][]byte) error {
 	conn, most := w.Conn, math.MaxInt
-	p := patience{w.Timeout, w.Clock}
+	p := Patience{w.Timeout, w.Clock}
 	if _, secured := conn.(interface{ ConnectionState() tls.ConnectionState }); secured {
 		most, p.timeout = largestRecord, 0
 	}

@@ -17,6 +17,7 @@ var leaves = []string{
 // A parent may always import the packages below it. A package that has no line here is not part of the house yet.
 var rooms = map[string][]string{
 	"internal/servicebus/sas":        {},
+	"internal/servicebus/grants":     {"internal/auth", "internal/servicebus/sas"},
 	"internal/servicebus/filter":     {"protocol"},
 	"internal/servicebus/view":       {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/servicebus/filter"},
 	"internal/servicebus/entity":     {"protocol", "policies", "internal/servicebus/filter"},
@@ -34,8 +35,8 @@ var rooms = map[string][]string{
 	"actors/mail":                    {"protocol", "policies/...", "internal/events", "internal/message", "internal/metrics", "internal/topology"},
 	"actors/mailbox":                 {},
 	"actors/connection":              actorOf("internal/socket", "internal/stream"),
-	"actors/connection10":            actorOf("internal/dialect", "internal/socket", "internal/stream"),
-	"actors/session":                 actorOf("internal/dialect/...", "actors/channel/peers", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/unacked", "internal/dialect", "actors/channel/trace"),
+	"actors/connection10":            actorOf("internal/dialect", "internal/servicebus/grants", "internal/socket", "internal/stream"),
+	"actors/session":                 actorOf("internal/dialect/...", "internal/servicebus/grants", "internal/servicebus/sas", "actors/channel/peers", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/unacked", "internal/dialect", "actors/channel/trace"),
 	"actors/command":                 actorOf(),
 	"actors/channel":                 actorOf(),
 	"actors/channel/assembler":       {"protocol", "internal/budget"},
@@ -139,11 +140,20 @@ var rooms = map[string][]string{
 	"supervision/shovels":   {"actors/shovel", "internal/clock", "internal/definitions", "internal/management", "internal/parameters"},
 	"supervision/resources": {"protocol", "internal/budget", "internal/clock", "internal/config", "internal/events", "internal/management"},
 
-	"actors/session/entities":   {"protocol", "policies", "protocol/amqp10", "actors/mail", "actors/channel/rights", "internal/auth", "internal/dialect", "internal/dialect/servicebus", "internal/message", "internal/topology"},
+	"actors/session/entities":   {"protocol", "policies", "protocol/amqp10", "actors/mail", "actors/session/access", "internal/dialect", "internal/dialect/servicebus", "internal/message", "internal/topology"},
 	"actors/session/batches":    {"protocol/amqp10", "actors/mail"},
-	"actors/session/settlement": {"protocol/amqp10", "actors/mail", "internal/dialect"},
-	"actors/session/window":     {"protocol/amqp10"},
-	"actors/session/told":       {"protocol", "actors/mail", "internal/events", "internal/topology"},
+	"actors/session/settlement": {"protocol/amqp10", "actors/channel/unacked", "actors/mail", "internal/dialect", "internal/dialect/servicebus"},
+	"actors/session/answers":    {"actors/session/window", "internal/topology"},
+	"actors/session/transfers":  {"protocol/amqp10", "actors/session/window", "internal/outbox"},
+	"actors/session/access": {
+		"protocol", "protocol/amqp10", "actors/channel/rights", "internal/auth", "internal/clock", "internal/servicebus/grants", "internal/topology",
+	},
+	"actors/session/incoming": {
+		"protocol", "protocol/amqp10", "actors/channel/rights", "actors/channel/routing", "actors/session/access", "internal/budget", "internal/dialect", "internal/dialect/servicebus",
+		"internal/message", "internal/topology",
+	},
+	"actors/session/window": {"protocol/amqp10"},
+	"actors/session/told":   {"protocol", "actors/mail", "internal/events", "internal/topology"},
 	"actors/session/management": {
 		"protocol", "policies", "actors/mail", "actors/channel/requests", "internal/auth", "internal/dialect/management", "internal/topology",
 	},
@@ -262,7 +272,7 @@ var pureRooms = []string{
 	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/claims", "actors/queue/consumers", "actors/queue/content", "actors/queue/deadletters",
 	"actors/queue/deferred", "actors/queue/deliveries", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/flowcontrol", "actors/queue/inspect", "actors/queue/lease", "actors/queue/messages", "actors/queue/notices",
 	"actors/queue/outbox", "actors/queue/paging", "actors/queue/records", "actors/queue/schedule", "actors/queue/wheel", "actors/queue/work",
-	"actors/session/batches", "actors/session/entities", "actors/session/management", "actors/session/settlement", "actors/session/told", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
+	"actors/session/access", "actors/session/answers", "actors/session/batches", "actors/session/entities", "actors/session/incoming", "actors/session/management", "actors/session/settlement", "actors/session/told", "actors/session/transfers", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
 }
 
 // shells are the only files of their packages that know it: others are the core of an actor, or know addresses only.

@@ -2,7 +2,7 @@ package entities
 
 import (
 	"candlemark/actors/mail"
-	"candlemark/internal/auth"
+	"candlemark/actors/session/access"
 	"candlemark/internal/dialect/servicebus"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -10,9 +10,9 @@ import (
 )
 
 // writable resolves the entity to what may schedule and cancel: a queue that keeps messages scheduled. A topic has several, so no numbers.
-func (a *asked) writable() (*topology.Queue, error) {
-	vhost := a.Rights.VHost
-	if err := auth.MayAlter(a.Rights.Permissions, a.Rights.User, vhost.Name, auth.Resource{Kind: auth.Queue, Name: a.Queue}); err != nil {
+func (a *asked) writable(may *access.Rights) (*topology.Queue, error) {
+	vhost := may.VHost
+	if err := may.MayAlter(a.Queue); err != nil {
 		return nil, err
 	}
 	q := vhost.Directory().Queue([]byte(a.Queue))
@@ -79,7 +79,7 @@ func (a *asked) cancel(q *topology.Queue) {
 				cancelled += reply.(*mail.ScheduledChanged).Count
 				next()
 			}),
-			Seq: seq, Queue: q.Name, VHost: a.Rights.VHost.Name,
+			Seq: seq, Queue: q.Name, VHost: a.vhost(),
 		})
 	}
 	next()

@@ -1,4 +1,4 @@
-// npm's @azure/service-bus: send a batch, peek, receive with locks, renew, abandon, defer, schedule, cancel, complete, dead-letter, receive and delete.
+// npm's @azure/service-bus, over WebSocket with a second argument: send a batch, peek, receive with locks, renew, abandon, defer, schedule, cancel, complete, dead-letter, receive and delete.
 const assert = require('node:assert');
 const { ServiceBusClient } = require('@azure/service-bus');
 
@@ -8,6 +8,7 @@ const patience = { maxWaitTimeInMs: 20000 };
 async function main() {
   const client = new ServiceBusClient(
     `Endpoint=sb://127.0.0.1:${process.argv[2]};SharedAccessKeyName=any;SharedAccessKey=SAS_KEY_VALUE;UseDevelopmentEmulator=true;`,
+    process.argv[3] ? { webSocketOptions: { webSocket: require('ws') } } : {},
   );
   await client.createSender(queue).sendMessages([{ body: 'one', applicationProperties: { n: 1 } }, { body: 'two' }]);
   const receiver = client.createReceiver(queue);

@@ -193,6 +193,7 @@ func (j *Journal) carry(group []pending) error {
 			}
 			l.Unlock()
 			if givesUp {
+				wake(j.kick) // others waited behind the moves
 				return vfs.ErrFull
 			}
 		}

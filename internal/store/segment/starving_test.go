@@ -1,9 +1,11 @@
 package segment
 
 import (
+	"errors"
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"candlemark/internal/store"
@@ -41,4 +43,29 @@ func TestMoveTakesTheLongerFile(t *testing.T) {
 		t.Fatal("the message waits for a file that nobody makes")
 	}
 	j.close()
+}
+
+// TestWriterRestsWhileMovesLackRoom: on a full disk moves lack a segment before anything else does. What comes then waits
+// until the keeper gives up, and the writer does not run in circles meanwhile, for which virtual time would stand still.
+func TestWriterRestsWhileMovesLackRoom(t *testing.T) {
+	bubble(t, func(t *testing.T, fs *vfs.Memory) {
+		j := openWithoutKeeper(t, fs, "/data/journal", Options{SegmentSize: smallSegment})
+		moved := message(1, strings.Repeat("m", smallSegment/2))
+		j.must(1, moved, message(2, strings.Repeat("b", smallSegment/4)))
+		fs.SetCapacity(1)
+		for f, ok := j.stock.Take(1); ok; f, ok = j.stock.Take(1) {
+			must(t, fs.Remove(f.Name))
+		}
+		synctest.Wait()
+		gaveUp := make(chan error, 1)
+		go func() { gaveUp <- j.carry([]pending{{queue: 1, records: []store.Record{moved}, from: j.log.tail}}) }()
+		synctest.Wait()
+		durable := make(chan error, 1)
+		j.Append(1, []store.Record{message(3, "")}, func(err error) { durable <- err })
+		if err := <-gaveUp; !errors.Is(err, vfs.ErrFull) {
+			t.Errorf("the move ended with %v", err)
+		}
+		must(t, <-durable) // the last segment has room for it
+		j.close()
+	})
 }

@@ -85,7 +85,7 @@ func (j *Journal) look(hurry bool) (*batch, doing) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	starving := l.starving > 0 && l.failed == nil
+	starving := (l.starving > 0 || l.cramped && len(l.moves) > 0) && l.failed == nil
 	switch {
 	case len(j.pending) > 0 && !starving || j.closed && !closed:
 		wake(j.kick)

@@ -385,3 +385,20 @@ func FuzzConvert(f *testing.F) {
 		}
 	})
 }
+
+// Names of direct replies become addresses and names again; any other reply-to stays.
+func TestReplyTo(t *testing.T) {
+	for name, address := range map[string]string{
+		"amq.rabbitmq.reply-to.abc": "/queues/amq.rabbitmq.reply-to.abc", "mine": "mine", "/queues/mine": "/queues/mine", "amq.rabbitmq.reply-to": "amq.rabbitmq.reply-to", "": "",
+	} {
+		if got := replyTo10(name); got != address {
+			t.Errorf("%q becomes %q, want %q", name, got, address)
+		}
+		if got := string(replyTo091([]byte(address))); got != name {
+			t.Errorf("%q becomes %q, want %q", address, got, name)
+		}
+	}
+	if replyTo091(nil) != nil {
+		t.Error("what is missing is there")
+	}
+}

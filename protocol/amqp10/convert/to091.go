@@ -90,7 +90,7 @@ func properties(p *protocol.Properties, from *amqp10.Properties) {
 		text  []byte
 	}{
 		{&p.UserID, protocol.FlagUserID, from.UserID},
-		{&p.ReplyTo, protocol.FlagReplyTo, from.ReplyTo},
+		{&p.ReplyTo, protocol.FlagReplyTo, replyTo091(from.ReplyTo)},
 		{&p.ContentType, protocol.FlagContentType, from.ContentType},
 		{&p.ContentEncoding, protocol.FlagContentEncoding, from.ContentEncoding},
 		{&p.AppID, protocol.FlagAppID, from.GroupID},

@@ -189,7 +189,7 @@ func appendProperties(dst []byte, p *protocol.Properties) []byte {
 		to.UserID = []byte(p.UserID)
 	}
 	if p.Has(protocol.FlagReplyTo) {
-		to.ReplyTo = amqp10.Text(p.ReplyTo)
+		to.ReplyTo = amqp10.Text(replyTo10(p.ReplyTo))
 	}
 	if p.Has(protocol.FlagContentType) {
 		to.ContentType = amqp10.SymbolText(p.ContentType)

@@ -1,0 +1,128 @@
+package incoming
+
+import (
+	"slices"
+
+	"candlemark/actors/session/access"
+	"candlemark/internal/budget"
+	"candlemark/internal/dialect/servicebus"
+	"candlemark/protocol/amqp10"
+)
+
+// Credit is how many messages a client may publish on a link ahead of what is settled. It gets more at half of that.
+const Credit = 170
+
+// Target is where the messages of a link go.
+type Target struct {
+	Anonymous     bool   // each message says where it goes
+	Exchange, Key []byte // else all go there
+	Entity        bool   // the link is of Azure Service Bus's dialect
+	Address       string // then
+	may           access.Sender
+}
+
+// Link is the credit of a link that the client sends on, and the delivery of which not all has come.
+type Link struct {
+	Target
+	Window        uint32 // how many messages the client may send ahead of what is settled
+	Largest       uint64 // message in bytes
+	Credit, Count uint32
+	Open          int // messages whose outcome is not told yet, and requests whose answer is not written
+
+	begun   bool
+	id      uint32
+	settled bool
+	batched bool
+	part    []byte
+	kept    int64 // bytes of part that count among what the connection has begun
+}
+
+// Delivery is one that is whole.
+type Delivery struct {
+	ID      uint32
+	Settled bool   // nobody waits for its outcome
+	Batched bool   // it holds several messages
+	Payload []byte // a whole message
+	Owned   bool   // the payload is not a part of what was read
+}
+
+// SessionError is an error that ends the session; others detach the link.
+type SessionError struct{ error }
+
+// Unwrap makes the condition known.
+func (e *SessionError) Unwrap() error { return e.error }
+
+// Forget drops what has come of a delivery.
+func (l *Link) Forget(a *budget.Arrivals) {
+	a.Drop(l.kept)
+	l.begun, l.settled, l.batched, l.part, l.kept = false, false, false, nil, 0
+}
+
+// Refill gives the client all credit anew, once half of it is used up, and so much has its outcome. False: there is nothing to tell.
+func (l *Link) Refill() bool {
+	if l.Credit > l.Window/2 || l.Open >= int(l.Window) {
+		return false
+	}
+	l.Credit = l.Window
+	return true
+}
+
+// Take takes a transfer, and returns the delivery that has ended with it, if whole. Errors: *amqp10.Error, perhaps in a *SessionError.
+func (l *Link) Take(t *amqp10.Transfer, payload []byte, a *budget.Arrivals) (d Delivery, whole bool, err error) {
+	if !l.begun {
+		if err := l.begin(t); err != nil {
+			return d, false, err
+		}
+	}
+	if t.DeliveryID.Set && t.DeliveryID.Value != l.id {
+		return d, false, &SessionError{amqp10.Errorf(amqp10.InvalidField, "delivery %d begins before delivery %d has ended", t.DeliveryID.Value, l.id)}
+	}
+	if l.settled = l.settled || t.Settled; t.Aborted {
+		l.Forget(a)
+		return d, false, nil
+	}
+	if uint64(len(l.part)+len(payload)) > l.Largest {
+		return d, false, amqp10.Errorf(amqp10.MessageSizeExceeded, "message is larger than the maximum of %d bytes", l.Largest)
+	}
+	if t.More || l.part != nil {
+		if err := l.keep(payload, a); err != nil || t.More {
+			return d, false, err
+		}
+	}
+	d = Delivery{ID: l.id, Settled: l.settled, Batched: l.batched, Payload: payload}
+	if l.part != nil {
+		d.Payload, d.Owned = l.part, true
+	}
+	l.Forget(a)
+	return d, true, nil
+}
+
+// begin takes what the first transfer of a delivery says.
+func (l *Link) begin(t *amqp10.Transfer) error {
+	switch {
+	case l.Credit == 0:
+		return amqp10.Errorf(amqp10.TransferLimitExceeded, "more messages than the credit of the link allows")
+	case !t.DeliveryID.Set:
+		return &SessionError{amqp10.Errorf(amqp10.InvalidField, "a transfer without delivery-id")}
+	case t.MessageFormat.Or(0) != 0 && !(l.Entity && t.MessageFormat.Value == servicebus.BatchFormat):
+		return amqp10.Errorf(amqp10.NotImplemented, "message-format %d is not supported", t.MessageFormat.Value)
+	}
+	l.Credit--
+	l.Count++
+	l.begun, l.id, l.batched = true, t.DeliveryID.Value, t.MessageFormat.Or(0) != 0
+	return nil
+}
+
+// keep keeps a part until the rest comes. It counts among what the client has begun.
+func (l *Link) keep(payload []byte, a *budget.Arrivals) error {
+	n := int64(len(payload))
+	if ok, most := a.Keep(n); !ok {
+		return amqp10.Errorf(amqp10.ResourceLimitExceeded, "no room for what clients have begun beyond %d bytes", most)
+	}
+	l.kept += n
+	if free := cap(l.part) - len(l.part); free < len(payload) {
+		l.part = slices.Grow(l.part, len(l.part)+2*len(payload))
+	}
+	l.part = append(l.part, payload...)
+	return nil
+}

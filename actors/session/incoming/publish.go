@@ -1,0 +1,100 @@
+package incoming
+
+import (
+	"candlemark/actors/channel/rights"
+	"candlemark/actors/channel/routing"
+	"candlemark/actors/session/access"
+	"candlemark/internal/dialect"
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+)
+
+// Publish is a message on its way to its queues.
+type Publish struct {
+	Content dialect.Content
+	Message message.Message
+	To      *topology.Exchange
+	Keys    [][]byte // further routing keys
+}
+
+// LinkError is an error that concerns all that a link with a fixed target sends.
+type LinkError struct{ error }
+
+// Unwrap makes the condition known.
+func (e *LinkError) Unwrap() error { return e.error }
+
+// Check makes all checks of a message, and finds its exchange. Errors: *amqp10.Error and *protocol.ChannelError, perhaps in a *LinkError.
+func (d *Publish) Check(to *Target, payload []byte, routes *routing.Routes, a *access.Access) (err error) {
+	c, m := &d.Content, &d.Message
+	read := dialect.Read
+	if to.Entity {
+		read = dialect.ReadEntity
+	}
+	if d.Content, err = read(payload); err != nil {
+		return err
+	}
+	m.Exchange, m.RoutingKey = to.Exchange, to.Key
+	m.Header, m.Body, m.TTL, m.Priority, m.Persistent = c.Header, c.Body, c.TTL, c.Priority, c.Persistent
+	if to.Entity {
+		return d.checkEntity(to, routes, a)
+	}
+	if to.Anonymous {
+		t, err := dialect.ParseTarget(c.To)
+		if err != nil {
+			return err
+		}
+		m.Exchange, m.RoutingKey = []byte(t.Exchange), []byte(t.Key)
+	}
+	x, topics, err := routes.Exchange(m.Exchange)
+	if err != nil {
+		return &LinkError{err}
+	}
+	d.To = x
+	if len(c.CC) > 0 {
+		m.Overlay = &message.Overlay{CC: c.CC}
+		for _, key := range c.CC {
+			d.Keys = append(d.Keys, []byte(key))
+		}
+	}
+	if topics {
+		if err := a.Login.Topics(x, m.RoutingKey, d.Keys); err != nil {
+			return &LinkError{err}
+		}
+	}
+	return d.checkRest(a.Login.UserID, a)
+}
+
+// checkEntity makes the checks of a message to an entity, which goes there and, whatever it says of carbon copies, nowhere else.
+func (d *Publish) checkEntity(to *Target, routes *routing.Routes, a *access.Access) (err error) {
+	if d.To, err = to.may.Check(a, to.Address, to.Exchange, to.Key); err != nil {
+		return &LinkError{err}
+	}
+	routes.Use(d.To)
+	return d.checkRest(to.may.UserID, a)
+}
+
+// checkRest checks what concerns this message only.
+func (d *Publish) checkRest(userID func([]byte) error, a *access.Access) error {
+	if d.To.Name == topology.AdminExchange {
+		if err := command(&d.Message, a.Login); err != nil {
+			return err
+		}
+	}
+	if d.Content.HasUserID {
+		return userID(d.Content.UserID)
+	}
+	return nil
+}
+
+// command checks that the client may publish an admin command.
+func command(m *message.Message, may *rights.Rights) error {
+	if err := may.Command(m.RoutingKey); err != nil {
+		return err
+	}
+	scan, err := protocol.ScanProperties(m.Header)
+	if err != nil {
+		return err
+	}
+	return may.Answer(scan.ReplyTo)
+}

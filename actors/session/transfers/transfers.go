@@ -1,0 +1,75 @@
+package transfers
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"candlemark/actors/session/window"
+	"candlemark/internal/outbox"
+	"candlemark/protocol/amqp10"
+)
+
+// room is how many bytes of a frame are not the message: its head and the transfer.
+const room = 64
+
+// Writer is where transfers are written to.
+type Writer struct {
+	Outbox   *outbox.Outbox
+	Channel  uint16
+	FrameMax uint32 // bytes of the largest frame that the client takes
+	Windows  *window.Session
+}
+
+// Message is a message of which some is left to write.
+type Message struct {
+	head []byte // of its sections up to the body
+	body []byte
+	t    amqp10.Transfer
+	tag  [16]byte
+}
+
+// Begin begins to write a message, whose delivery tag is its id. It aliases head and body.
+func (m *Message) Begin(handle, id uint32, head, body []byte, settled bool) {
+	binary.BigEndian.PutUint32(m.tag[:4], id)
+	m.head, m.body = head, body
+	m.t = amqp10.Transfer{
+		Handle: handle, DeliveryID: amqp10.Some(id), DeliveryTag: m.tag[:4], MessageFormat: amqp10.Some(uint32(0)), Settled: settled,
+	}
+}
+
+// Tag gives a message that was begun another delivery tag.
+func (m *Message) Tag(tag [16]byte) {
+	m.tag = tag
+	m.t.DeliveryTag = m.tag[:]
+}
+
+// Append appends what is left of a message, as far as the client's window allows; not whole: some is left. Bodies that are owned are referred to.
+func (m *Message) Append(b []byte, to *Writer, owned bool) (_ []byte, whole bool) {
+	most := int(min(to.FrameMax, 1<<30)) - room
+	for to.Windows.RemoteIncoming > 0 {
+		start := len(b)
+		m.t.More = len(m.head)+len(m.body) > most
+		b = amqp10.AppendFrame(b, to.Channel, &m.t)
+		head := m.head[:min(len(m.head), most)]
+		body := m.body[:min(len(m.body), most-len(head))]
+		b = append(b, head...)
+		size := len(b) - start + len(body)
+		binary.BigEndian.PutUint32(b[start:], uint32(size))
+		if n := len(body) - 1; owned && n >= outbox.SmallestReference { // something must follow what is referred to
+			b = append(to.Outbox.Refer(b, body[:n]), body[n])
+		} else {
+			b = append(b, body...)
+		}
+		m.head, m.body = m.head[len(head):], m.body[len(body):]
+		to.Windows.Sent()
+		if !m.t.More {
+			return b, true
+		}
+		m.t = amqp10.Transfer{Handle: m.t.Handle}
+	}
+	if !owned { // the rest waits
+		m.body = slices.Clone(m.body)
+	}
+	m.head = slices.Clone(m.head)
+	return b, false
+}

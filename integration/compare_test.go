@@ -1,0 +1,31 @@
+package integration
+
+import (
+	"flag"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"candlemark/internal/testkit/sandbox"
+)
+
+var compareAll = flag.Bool("compare", false, "have TestAnswersOfRabbitMQ play all scripts of integration/compare, which takes two minutes")
+
+// TestAnswersOfRabbitMQ plays scripts of integration/compare to RabbitMQ and to ours: every difference must have its reason.
+func TestAnswersOfRabbitMQ(t *testing.T) {
+	if !*compareAll {
+		t.Skip("-compare is not given")
+	}
+	tool := filepath.Join(t.TempDir(), "compare")
+	build := exec.Command("go", append(append([]string{"build", "-o", tool}, buildFlags...), "candlemark/integration/compare")...)
+	build.Env = sandbox.Outside()
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	theirs, ours := startRabbit(t), start(t)
+	out, err := exec.CommandContext(t.Context(), tool, "--a", "amqp://"+theirs.amqp, "--b", "amqp://"+ours.amqp).CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil {
+		t.Errorf("not all differences have a reason: %v", err)
+	}
+}

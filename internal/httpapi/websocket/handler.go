@@ -1,0 +1,133 @@
+package websocket
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"candlemark/internal/management"
+
+	library "github.com/coder/websocket"
+)
+
+// Path is where the SDKs of Azure Service Bus look for it.
+const Path = "/$servicebus/websocket"
+
+// protocols are the names that AMQP has among those of WebSocket: the registered one, and the one of earlier drafts, which Azure's SDKs use.
+var protocols = []string{"amqp", "AMQPWSB10"}
+
+// NewHandler makes the handler of Path. Errors: 426 for a request that is none of WebSocket, 403 for a browser's from the page of another
+// site, 400 for one that asks for other protocols only.
+func NewHandler(broker management.Sockets) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !knownSite(r) {
+			http.Error(w, "cross-origin request refused", http.StatusForbidden)
+			return
+		}
+		if wanted := r.Header.Values("Sec-WebSocket-Protocol"); len(wanted) > 0 && !slices.ContainsFunc(wanted, known) {
+			http.Error(w, "AMQP is spoken here: Sec-WebSocket-Protocol amqp or AMQPWSB10", http.StatusBadRequest)
+			return
+		}
+		below := &hijacker{ResponseWriter: w, broker: broker}
+		socket, err := library.Accept(below, r, &library.AcceptOptions{Subprotocols: protocols})
+		if err != nil {
+			return // it has answered
+		}
+		c := &conn{Conn: library.NetConn(context.Background(), socket, library.MessageBinary), frames: socket, socket: below.socket}
+		if r.TLS != nil {
+			broker.Connect(&secure{c, *r.TLS})
+		} else {
+			broker.Connect(c)
+		}
+	})
+}
+
+// known tells whether a header with names of protocols has one of ours.
+func known(header string) bool {
+	for name := range strings.SplitSeq(header, ",") {
+		if slices.ContainsFunc(protocols, func(p string) bool { return strings.EqualFold(p, strings.TrimSpace(name)) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// knownSite tells whether a request comes from no browser, or from a page of ours that has been asked for under a name that nobody else can
+// have given this machine: any token may be good for who comes from here. The library refuses pages of other sites.
+func knownSite(r *http.Request) bool {
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	origin := r.Header.Get("Origin")
+	if origin == "" || err == nil && !from.Addr().Unmap().IsLoopback() {
+		return true
+	}
+	u, err := url.Parse(origin)
+	if err != nil {
+		return false
+	}
+	_, err = netip.ParseAddr(u.Hostname())
+	return err == nil || strings.EqualFold(u.Hostname(), "localhost")
+}
+
+// hijacker has the library write to a socket that is patient.
+type hijacker struct {
+	http.ResponseWriter
+	broker management.Sockets
+	socket net.Conn
+}
+
+// Hijack implements http.Hijacker.
+func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	socket, both, err := http.NewResponseController(h.ResponseWriter).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := socket.SetDeadline(time.Time{}); err != nil { // those of the server of HTTP
+		return nil, nil, err
+	}
+	h.socket = socket
+	patient := h.broker.Patient(socket)
+	both.Writer.Reset(patient)
+	return patient, both, nil
+}
+
+// conn is a connection over WebSocket.
+type conn struct {
+	net.Conn
+	frames  *library.Conn
+	socket  net.Conn
+	closing sync.Once
+}
+
+// NetConn is the socket, by which the broker sees that the peer is gone.
+func (c *conn) NetConn() net.Conn { return c.socket }
+
+// SetWriteDeadline implements net.Conn. The socket below sees to what does not move; a deadline here would end the connection.
+func (c *conn) SetWriteDeadline(time.Time) error { return nil }
+
+// Close implements net.Conn. It waits for nobody: the farewell of WebSocket takes up to 5 s in a goroutine of its own.
+func (c *conn) Close() error {
+	c.closing.Do(func() {
+		go func() {
+			_ = c.frames.Close(library.StatusNormalClosure, "")
+			_ = c.Conn.Close() // its timers
+		}()
+	})
+	return nil
+}
+
+// secure is one over TLS.
+type secure struct {
+	*conn
+	state tls.ConnectionState
+}
+
+// ConnectionState is that of TLS.
+func (s *secure) ConnectionState() tls.ConnectionState { return s.state }

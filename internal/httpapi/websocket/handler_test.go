@@ -1,0 +1,73 @@
+package websocket
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	library "github.com/coder/websocket"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// discarding takes connections, and reads them to their end.
+type discarding struct{}
+
+func (discarding) Patient(socket net.Conn) net.Conn { return socket }
+
+func (discarding) Connect(conn net.Conn) {
+	go func() {
+		_, _ = io.Copy(io.Discard, conn)
+		_ = conn.Close()
+	}()
+}
+
+// What is no WebSocket, speaks something else, or comes from a page elsewhere is refused; text is no AMQP.
+func TestWebSocketRefuses(t *testing.T) {
+	s := httptest.NewServer(NewHandler(discarding{}))
+	defer s.Close()
+	address := strings.TrimPrefix(s.URL, "http://")
+	for name, test := range map[string]struct {
+		protocol, origin, host string
+		want                   int
+	}{
+		"another protocol":           {protocol: "mqtt", want: http.StatusBadRequest},
+		"another site":               {protocol: "amqp", origin: "http://elsewhere.example", want: http.StatusForbidden},
+		"another name of this host":  {protocol: "amqp", origin: "http://elsewhere.example", host: "elsewhere.example", want: http.StatusForbidden},
+		"a page of ours":             {protocol: "AMQPWSB10", origin: "http://" + address, want: http.StatusSwitchingProtocols},
+		"no browser and no protocol": {want: http.StatusSwitchingProtocols},
+	} {
+		opts := &library.DialOptions{HTTPHeader: http.Header{}, Host: test.host}
+		if test.protocol != "" {
+			opts.Subprotocols = []string{test.protocol}
+		}
+		if test.origin != "" {
+			opts.HTTPHeader.Set("Origin", test.origin)
+		}
+		socket, answer, err := library.Dial(t.Context(), "ws://"+address+Path, opts)
+		if answer == nil || answer.StatusCode != test.want {
+			t.Errorf("%s: %v %v, want %d", name, answer, err, test.want)
+		}
+		if err != nil {
+			continue
+		}
+		if err := socket.Write(t.Context(), library.MessageText, []byte("AMQP\x00\x00\x09\x01")); err != nil {
+			t.Error(err)
+		}
+		if _, _, err := socket.Read(t.Context()); library.CloseStatus(err) != library.StatusUnsupportedData {
+			t.Errorf("%s: text ended with %v", name, err)
+		}
+	}
+	answer, err := http.Get(s.URL + Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusUpgradeRequired {
+		t.Error(answer.Status)
+	}
+}
