@@ -110,7 +110,7 @@ func (r *reader) Dispatch() (want int, err error) {
 // prolongs reports whether a frame of the current channel is simply for its session.
 func (r *reader) prolongs(f amqp10.Frame) bool {
 	code, ok := f.Code()
-	if !ok || f.Type != amqp10.FrameAMQP {
+	if !ok || f.Type != amqp10.FrameAMQP || r.current.closing {
 		return false
 	}
 	r.Published = r.Published || code == amqp10.CodeTransfer

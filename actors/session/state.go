@@ -14,7 +14,6 @@ import (
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
 	"candlemark/actors/session/access"
-	"candlemark/actors/session/entities"
 	"candlemark/actors/session/settlement"
 	"candlemark/actors/session/told"
 	"candlemark/actors/session/window"
@@ -64,7 +63,6 @@ type state struct {
 
 	jobs    []func()                     // that are to be run beside the actor
 	settles map[uint64]*settlement.Asked // that queues have not answered, by request
-	locked  entities.Held                // deferred messages that the client has received by their numbers
 
 	unacked    unacked.Deliveries
 	owners     seqmap.Map[*link] // of the unacked, by the same numbers

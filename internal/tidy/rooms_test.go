@@ -163,7 +163,7 @@ var rooms = map[string][]string{
 	},
 	"actors/queue/messages": {
 		"policies", "actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/deadletters", "actors/queue/deferred", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/notices", "actors/queue/outbox", "actors/queue/paging", "actors/queue/records",
-		"actors/queue/schedule", "internal/budget", "internal/clock", "internal/figures", "internal/message", "internal/metrics", "internal/store", "internal/topology", "protocol",
+		"actors/queue/schedule", "actors/queue/sessions", "internal/budget", "internal/clock", "internal/figures", "internal/message", "internal/metrics", "internal/store", "internal/topology", "protocol",
 	},
 	"actors/queue/claims": {
 		"actors/mail", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/messages", "internal/clock", "internal/store",
@@ -173,6 +173,11 @@ var rooms = map[string][]string{
 	"actors/queue/deliveries": {
 		"policies", "actors/mail", "actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/messages", "actors/queue/outbox",
 		"actors/queue/work", "internal/clock", "internal/message", "internal/store", "protocol",
+	},
+	"actors/queue/sessions":    {"protocol", "actors/queue/backlog", "actors/queue/consumers", "internal/store"},
+	"actors/queue/receivers": {
+		"actors/mail", "actors/queue/consumers", "actors/queue/deliveries", "actors/queue/messages", "actors/queue/outbox", "actors/queue/paging", "actors/queue/sessions",
+		"actors/queue/work", "internal/clock", "internal/store",
 	},
 	"actors/queue/duplicates":  {"protocol"},
 	"actors/queue/deferred":    {"actors/queue/backlog", "actors/queue/wheel", "internal/store"},
@@ -188,7 +193,7 @@ var rooms = map[string][]string{
 	"actors/queue/expiry":   {"policies", "actors/queue/backlog", "actors/queue/wheel", "internal/clock", "internal/store"},
 	"actors/queue/inspect": {
 		"protocol", "policies", "actors/mail", "actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/deferred", "actors/queue/expiry",
-		"actors/queue/paging", "actors/queue/schedule", "internal/clock", "internal/store",
+		"actors/queue/paging", "actors/queue/schedule", "actors/queue/sessions", "internal/clock", "internal/store",
 	},
 	"actors/queue/flowcontrol": {"actors/mail", "internal/message"},
 	"actors/queue/lease":       {},
@@ -271,7 +276,7 @@ var pureRooms = []string{
 	"actors/channel/tx", "actors/channel/unacked",
 	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/claims", "actors/queue/consumers", "actors/queue/content", "actors/queue/deadletters",
 	"actors/queue/deferred", "actors/queue/deliveries", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/flowcontrol", "actors/queue/inspect", "actors/queue/lease", "actors/queue/messages", "actors/queue/notices",
-	"actors/queue/outbox", "actors/queue/paging", "actors/queue/records", "actors/queue/schedule", "actors/queue/wheel", "actors/queue/work",
+	"actors/queue/outbox", "actors/queue/paging", "actors/queue/receivers", "actors/queue/records", "actors/queue/schedule", "actors/queue/sessions", "actors/queue/wheel", "actors/queue/work",
 	"actors/session/access", "actors/session/answers", "actors/session/batches", "actors/session/entities", "actors/session/incoming", "actors/session/management", "actors/session/settlement", "actors/session/told", "actors/session/transfers", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
 }
 

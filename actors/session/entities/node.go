@@ -25,9 +25,8 @@ type Node struct {
 	// Send and Ask are the session's (management.Session).
 	Send func(to mail.Address, what any)
 	Ask  func(done func(reply any, err error)) mail.Request
-	// Self is the session, Connection its connection, Held what it has received here.
+	// Self is the session, Connection its connection.
 	Self, Connection mail.Address
-	Held             *Held
 	Counts           *mail.Counts // the session's
 	// Know has the queue told when the session ends. Trace is told of deferred messages that were received.
 	Know  func(queue mail.Address)
