@@ -68,7 +68,7 @@ func (m *sessionModel) step(i int) {
 		if m.rng.IntN(2) == 0 {
 			id = m.ids[m.rng.IntN(len(m.ids))]
 		}
-		m.asks(ch1, fmt.Sprint("t", m.tags), id, m.rng.Int64N(300))
+		m.asksFor(ch1, fmt.Sprint("t", m.tags), id, m.rng.Int64N(300))
 	case n < 80:
 		m.settleOne()
 	case n < 85:
