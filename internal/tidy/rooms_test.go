@@ -174,7 +174,7 @@ var rooms = map[string][]string{
 		"policies", "actors/mail", "actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/messages", "actors/queue/outbox",
 		"actors/queue/work", "internal/clock", "internal/message", "internal/store", "protocol",
 	},
-	"actors/queue/sessions": {"protocol", "actors/queue/backlog", "actors/queue/consumers", "internal/store"},
+	"actors/queue/sessions": {"protocol", "actors/mail", "actors/queue/backlog", "actors/queue/consumers", "internal/store"},
 	"actors/queue/receivers": {
 		"actors/mail", "actors/queue/consumers", "actors/queue/deliveries", "actors/queue/messages", "actors/queue/outbox", "actors/queue/paging", "actors/queue/sessions",
 		"actors/queue/work", "internal/clock", "internal/store",
