@@ -68,7 +68,7 @@ func (m *sessionModel) step(i int) {
 		if m.rng.IntN(2) == 0 {
 			id = m.ids[m.rng.IntN(len(m.ids))]
 		}
-		m.replied(m.wants(ch1, fmt.Sprint("t", m.tags), id, m.rng.Int64N(300)))
+		m.applies(ch1, fmt.Sprint("t", m.tags), id, m.rng.Int64N(300))
 	case n < 80:
 		m.settleOne()
 	case n < 85:
@@ -178,8 +178,10 @@ func (m *sessionModel) given(d *mail.Deliver) {
 // finish has all locks end, and receives what is left: all that has not expired, in order.
 func (m *sessionModel) finish() {
 	m.now = max(m.now, clock.Instant(0))
-	m.at(m.ms() + 2000)
-	m.follow()
+	for range 20 { // in steps that given can tell apart
+		m.at(m.ms() + 100)
+		m.follow()
+	}
 	for _, id := range m.ids {
 		var want []string
 		for _, i := range m.ready[id] {

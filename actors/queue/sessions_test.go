@@ -46,6 +46,15 @@ func (c *core) sends(all ...string) {
 // wants has a consumer of ch ask for a session, or with "*" for the next one within wait ms; nil for no answer yet.
 func (c *core) wants(ch mail.Address, tag, session string, wait int64) *mail.ConsumeReply {
 	c.t.Helper()
+	c.applies(ch, tag, session, wait)
+	if all := all[*mail.ConsumeReply](c); len(all) > 0 {
+		return all[0]
+	}
+	return nil
+}
+
+// applies wants a session, and leaves the answer among the posts.
+func (c *core) applies(ch mail.Address, tag, session string, wait int64) {
 	want := &mail.SessionWanted{ID: session, Wait: wait}
 	if session == "*" {
 		want = &mail.SessionWanted{Next: true, Wait: wait}
@@ -53,10 +62,6 @@ func (c *core) wants(ch mail.Address, tag, session string, wait int64) *mail.Con
 	c.feed(&mail.Consume{
 		Request: mail.Request{ReplyTo: ch}, Channel: ch, Tag: tag, Connection: owner, Facts: true, Stays: true, Session: want,
 	})
-	if all := all[*mail.ConsumeReply](c); len(all) > 0 {
-		return all[0]
-	}
-	return nil
 }
 
 // granted is wants that is granted.

@@ -180,6 +180,8 @@ func (s *state) control(what any, now clock.Instant) {
 		s.ask(m, s.view().ListUnacked(m), now)
 	case *mail.RenewLock:
 		s.deliveries.Renew(m, now)
+	case *mail.SettleLocked:
+		s.deliveries.SettleLocked(m, now)
 	case *mail.ReturnDelivery:
 		s.deliveries.Return(m, now)
 	case *mail.Claim:

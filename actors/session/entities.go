@@ -41,9 +41,9 @@ func attachFailed(s *state, m *amqp10.Attach, err error) {
 // entityNode is the node of an entity.
 func entityNode(s *state, address, queue string) *entities.Node {
 	return &entities.Node{
-		Queue: queue, Access: &s.access, Address: address, Send: s.Send, Ask: s.request, Self: s.self, Connection: s.cfg.Connection, Held: &s.locked,
+		Queue: queue, Access: &s.access, Address: address, Send: s.Send, Ask: s.request, Self: s.self, Connection: s.cfg.Connection,
 		Know:   func(queue mail.Address) { s.peers.Of(queue) },
-		Counts: &s.counts, Trace: func(queue string, d *mail.Delivery, header []byte) { traceDelivery(s, queue, d, header) },
+		Counts: &s.counts, Trace: func(queue string, d *mail.Delivery) { traceDelivery(s, queue, d) },
 		Cancelled: s.teller.Cancelled,
 		Publish: func(q *topology.Queue, all [][]byte, done func([]uint64, error)) {
 			publishNumbered(s, address, q, all, done)

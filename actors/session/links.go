@@ -289,7 +289,6 @@ func (s *state) peerGone(who mail.Address) {
 		}
 	}
 	lostWith(s, p)
-	s.locked.Gone(who)
 	if n := p.Unconfirmed(); n > 0 {
 		s.fail(amqp10.Errorf(amqp10.InternalError, "a queue ended without confirming %d messages", n))
 	}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"sync"
 
 	"candlemark/actors/channel/routing"
 	"candlemark/actors/mail"
@@ -63,7 +64,8 @@ func (s *state) transfer(t *amqp10.Transfer, payload []byte) {
 // delivery publishes a message that is whole.
 func (s *state) delivery(l *link, whole *incoming.Delivery) {
 	p := l.publisher
-	d := &delivery{link: l, id: whole.ID, settled: whole.Settled}
+	d := deliveries.Get().(*delivery)
+	*d = delivery{link: l, id: whole.ID, settled: whole.Settled}
 	var debt message.Debt
 	if whole.Owned {
 		d.Message.Owned = true
@@ -73,12 +75,14 @@ func (s *state) delivery(l *link, whole *incoming.Delivery) {
 		p.Open++
 	}
 	switch {
-	case p.node != nil:
+	case p.node != nil: // which may keep it
 		ask(s, d, p.node, whole.Payload)
 	case whole.Batched:
 		publishBatch(s, d, whole.Payload)
 	default:
 		s.publish(d, whole.Payload)
+		*d = delivery{}
+		deliveries.Put(d)
 	}
 	debt.Settle() // its batches owe it
 	s.refill(l)
@@ -93,6 +97,9 @@ type delivery struct {
 	batch   *batches.Batch
 	at      int32 // in the batch
 }
+
+// deliveries are reused by messages that are published at once.
+var deliveries = sync.Pool{New: func() any { return new(delivery) }}
 
 // publish checks a message and routes it.
 func (s *state) publish(d *delivery, payload []byte) {

@@ -14,7 +14,6 @@ import (
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
 	"candlemark/actors/session/access"
-	"candlemark/actors/session/entities"
 	"candlemark/actors/session/settlement"
 	"candlemark/actors/session/told"
 	"candlemark/actors/session/window"
@@ -64,7 +63,6 @@ type state struct {
 
 	jobs    []func()                     // that are to be run beside the actor
 	settles map[uint64]*settlement.Asked // that queues have not answered, by request
-	locked  entities.Held                // deferred messages that the client has received by their numbers
 
 	unacked    unacked.Deliveries
 	owners     seqmap.Map[*link] // of the unacked, by the same numbers
@@ -293,6 +291,16 @@ func (s *state) frame(f amqp10.Frame) {
 		if payload, err = amqp10.DecodeInto(f.Body, &t); err == nil {
 			s.transfer(&t, payload)
 		}
+	case code == amqp10.CodeDisposition:
+		var d amqp10.Disposition
+		if err = decodeAll(f, &d); err == nil {
+			s.disposition(&d)
+		}
+	case code == amqp10.CodeFlow:
+		var fl amqp10.Flow
+		if err = decodeAll(f, &fl); err == nil {
+			s.flow(&fl)
+		}
 	default:
 		var p amqp10.Composite
 		if p, _, err = f.Decode(); err == nil {
@@ -304,14 +312,19 @@ func (s *state) frame(f amqp10.Frame) {
 	}
 }
 
+// decodeAll decodes a frame that is nothing but a performative.
+func decodeAll(f amqp10.Frame, p amqp10.Composite) error {
+	rest, err := amqp10.DecodeInto(f.Body, p)
+	if err == nil && len(rest) > 0 {
+		err = amqp10.Errorf(amqp10.DecodeError, "%d bytes behind the performative", len(rest))
+	}
+	return err
+}
+
 func (s *state) performative(p amqp10.Composite) {
 	switch m := p.(type) {
 	case *amqp10.Attach:
 		s.attach(m)
-	case *amqp10.Flow:
-		s.flow(m)
-	case *amqp10.Disposition:
-		s.disposition(m)
 	case *amqp10.Detach:
 		s.detach(m)
 	case *amqp10.End:

@@ -141,16 +141,13 @@ func (s *state) appendWriting(b []byte, w *writing) (_ []byte, blocked bool) {
 
 // encode appends the head of a delivery of a queue to dst, returns its body, and has it traced.
 func (s *state) encode(dst []byte, d *mail.Delivery, queue string) (head, body []byte) {
-	header, err := d.Message.Overlay.Header(d.Message.Header)
-	if err == nil {
-		head, body, err = dialect.Append(dst, &d.Message, header, entities.Told(d))
-	}
+	head, body, err := dialect.Append(dst, &d.Message, entities.Told(d))
 	if err != nil {
 		s.cfg.Log.Error().Err(err).Msg("message with an unreadable header is delivered without it")
 		body = d.Message.Body
 		head = amqp10.AppendDataHead(dst, len(body))
 	}
-	traceDelivery(s, queue, d, header)
+	traceDelivery(s, queue, d)
 	return head, body
 }
 

@@ -88,7 +88,7 @@ var rooms = map[string][]string{
 	"internal/dialect/management":    {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/topology"},
 	"internal/definitions":           {"protocol", "policies/...", "internal/auth", "internal/parameters", "internal/servicebus/sas"},
 	"internal/nearest":               {},
-	"internal/stream":                {"internal/clock", "internal/message", "internal/outbox", "internal/socket"},
+	"internal/stream":                {"internal/budget", "internal/clock", "internal/message", "internal/outbox", "internal/socket"},
 	"internal/systemd":               {},
 	"internal/parameters":            {"internal/erlang", "internal/servicebus/entity"},
 	"internal/metrics":               {},

@@ -25,13 +25,12 @@ type Node struct {
 	// Send and Ask are the session's (management.Session).
 	Send func(to mail.Address, what any)
 	Ask  func(done func(reply any, err error)) mail.Request
-	// Self is the session, Connection its connection, Held what it has received here.
+	// Self is the session, Connection its connection.
 	Self, Connection mail.Address
-	Held             *Held
 	Counts           *mail.Counts // the session's
-	// Know has the queue told when the session ends. Trace is told of deferred messages that were received, with their property lists.
+	// Know has the queue told when the session ends. Trace is told of deferred messages that were received.
 	Know  func(queue mail.Address)
-	Trace func(queue string, d *mail.Delivery, header []byte)
+	Trace func(queue string, d *mail.Delivery)
 	// Publish publishes messages to a queue, all or none, and has done called with the queue's numbers of them, 0 of one that it did not keep. Cancelled
 	// is told how many scheduled ones are cancelled.
 	Publish   func(q *topology.Queue, messages [][]byte, done func(numbers []uint64, err error))
@@ -172,7 +171,7 @@ func peeked(m *mail.PeekedMessage) (encoded []byte, ok bool) {
 		facts.DiedOf, _ = of.(string)
 	}
 	content := message.Message{Exchange: []byte(m.Exchange), RoutingKey: []byte(m.RoutingKey), Header: m.Header, Body: m.Body}
-	head, body, err := dialect.Append(nil, &content, m.Header, dialect.Delivery{Redelivered: m.Redelivered, Entity: servicebus.Tell(facts)})
+	head, body, err := dialect.Append(nil, &content, dialect.Delivery{Redelivered: m.Redelivered, Entity: servicebus.Tell(facts)})
 	return append(head, body...), err == nil
 }
 

@@ -48,41 +48,29 @@ func (a *asked) schedule(q *topology.Queue) {
 	})
 }
 
-// cancel cancels scheduled messages one after the other, and answers with an error if one of them was not there.
+// cancel cancels scheduled messages, all or none.
 func (a *asked) cancel(q *topology.Queue) {
 	numbers, ok := a.Numbers()
 	if !ok {
 		a.answer(400, "sequence-numbers are wanted", amqp10.InvalidField, nil)
 		return
 	}
-	cancelled, wanted := 0, len(numbers)
-	var next func()
-	next = func() {
-		if len(numbers) == 0 {
-			a.Cancelled(q, cancelled)
-			if cancelled == wanted {
-				a.answer(200, "OK", "", nil)
-			} else {
-				a.notFound()
+	a.Send(q.PID, &mail.CancelScheduled{
+		Request: a.Ask(func(reply any, err error) {
+			if err != nil {
+				a.failed(err)
+				return
 			}
-			return
-		}
-		seq := numbers[0]
-		numbers = numbers[1:]
-		a.Send(q.PID, &mail.CancelScheduled{
-			Request: a.Ask(func(reply any, err error) {
-				if err != nil {
-					a.Cancelled(q, cancelled)
-					a.failed(err)
-					return
-				}
-				cancelled += reply.(*mail.ScheduledChanged).Count
-				next()
-			}),
-			Seq: seq, Queue: q.Name, VHost: a.vhost(),
-		})
-	}
-	next()
+			n := reply.(*mail.ScheduledChanged).Count
+			a.Cancelled(q, n)
+			if n == 0 {
+				a.notFound()
+				return
+			}
+			a.answer(200, "OK", "", nil)
+		}),
+		Seqs: numbers, Queue: q.Name, VHost: a.vhost(),
+	})
 }
 
 func (a *asked) notFound() {

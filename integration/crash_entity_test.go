@@ -1,0 +1,319 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+const crashEntity = "entity"
+
+// entityBooks record what clients of Azure Service Bus were told of a queue whose broker is killed again and again.
+type entityBooks struct {
+	*testing.T
+	mu        sync.Mutex
+	next      int
+	confirmed []string             // bodies, which are the message-ids too, that were accepted
+	due       map[string]time.Time // of scheduled messages, by body
+	completed map[string]bool      // whose completion was asked for
+	deferred  map[int64]deferral   // by number
+	forgotten time.Duration        // age of the oldest deferral that a crash undid
+}
+
+type deferral struct {
+	body  string
+	count uint32
+	at    time.Time // of the answer
+	kept  bool      // it was seen to be deferred after a restart, and is from then on
+}
+
+// TestCrashEntity_DEFER5_DUP2_DLY14 kills the broker under load: deferred messages are deferred, with their numbers and counts, what was accepted is
+// a duplicate, scheduled messages are there and not early, all in order.
+func TestCrashEntity_DEFER5_DUP2_DLY14(t *testing.T) {
+	t.Parallel()
+	seed := *crashSeed
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("-crash-seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 2))
+	k := &entityBooks{T: t, due: map[string]time.Time{}, completed: map[string]bool{}, deferred: map[int64]deferral{}}
+	dir := filepath.Join(t.TempDir(), "data")
+	for range *crashRounds {
+		b := startIn(t, dir, "--servicebus-emulator")
+		_, err := b.dial().QueueDeclare(crashEntity, true, false, false, false, amqp.Table{"x-duplicate-detection-window": 3_600_000, "x-delayed-messages": true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.check(b, time.Time{})
+		k.round(b, time.Duration(500+r.IntN(1500))*time.Millisecond)
+		killed := time.Now()
+		b = startIn(t, dir, "--servicebus-emulator")
+		k.check(b, killed)
+		b.kill() // whatever the start has written
+	}
+	b := startIn(t, dir, "--servicebus-emulator")
+	k.drain(b)
+	b.stop()
+	t.Logf("%d confirmed, %d scheduled, %d deferred; the oldest deferral undone was of %v before the crash", len(k.confirmed), len(k.due), len(k.deferred), k.forgotten)
+	if k.forgotten > ackBound {
+		t.Errorf("a deferral of %v before the crash was forgotten", k.forgotten)
+	}
+}
+
+// connect is a client that gives up when the broker is gone.
+func (k *entityBooks) connect(b *broker) (*azure, context.CancelFunc) {
+	k.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 6*patience)
+	k.Cleanup(cancel)
+	client, err := azservicebus.NewClientFromConnectionString(
+		"Endpoint=sb://"+b.amqp+";SharedAccessKeyName=RootManageSharedAccessKey;SharedAccessKey=SAS_KEY_VALUE;UseDevelopmentEmulator=true;",
+		&azservicebus.ClientOptions{RetryOptions: azservicebus.RetryOptions{MaxRetries: -1}})
+	if err != nil {
+		k.Fatal(err)
+	}
+	k.Cleanup(func() { _ = client.Close(ctx) })
+	return &azure{k.T, ctx, client}, cancel
+}
+
+// round works until the broker is killed.
+func (k *entityBooks) round(b *broker, length time.Duration) {
+	var working sync.WaitGroup
+	var cancels []context.CancelFunc
+	for _, work := range []func(*azure){k.send, k.schedule, k.receive, k.receive} {
+		a, cancel := k.connect(b)
+		cancels = append(cancels, cancel)
+		working.Go(func() { work(a) })
+	}
+	<-time.After(length) // the moment is of the test's choosing
+	b.kill()
+	for _, cancel := range cancels {
+		cancel()
+	}
+	working.Wait()
+}
+
+// message is the next one; its body sorts in the order of making.
+func (k *entityBooks) message(kind string) *azservicebus.Message {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.next++
+	body := fmt.Sprintf("%s%08d", kind, k.next)
+	return &azservicebus.Message{Body: []byte(body), MessageID: &body}
+}
+
+func (k *entityBooks) send(a *azure) {
+	s := a.sender(crashEntity)
+	for {
+		m := k.message("sent")
+		if s.SendMessage(a.ctx, m, nil) != nil {
+			return
+		}
+		k.mu.Lock()
+		k.confirmed = append(k.confirmed, *m.MessageID)
+		k.mu.Unlock()
+	}
+}
+
+// schedule schedules messages, some for a moment at which the broker is down.
+func (k *entityBooks) schedule(a *azure) {
+	s := a.sender(crashEntity)
+	for n := 1; ; n++ {
+		m, at := k.message("due"), time.Now().Add(time.Duration(n%40)*100*time.Millisecond).Truncate(time.Millisecond)
+		k.mu.Lock()
+		k.due[*m.MessageID] = at // it may be accepted although nobody is told
+		k.mu.Unlock()
+		if _, err := s.ScheduleMessages(a.ctx, []*azservicebus.Message{m}, at, nil); err != nil {
+			return
+		}
+		k.mu.Lock()
+		k.confirmed = append(k.confirmed, *m.MessageID)
+		k.mu.Unlock()
+	}
+}
+
+// receive defers every second message, and completes or abandons the others.
+func (k *entityBooks) receive(a *azure) {
+	r, err := a.client.NewReceiverForQueue(crashEntity, nil)
+	if err != nil {
+		return
+	}
+	for {
+		got, err := r.ReceiveMessages(a.ctx, 10, nil)
+		if err != nil {
+			return
+		}
+		for i, m := range got {
+			k.arrived(m)
+			switch {
+			case i%2 == 0:
+				if r.DeferMessage(a.ctx, m, nil) != nil {
+					return
+				}
+				k.mu.Lock()
+				k.deferred[*m.SequenceNumber] = deferral{body: string(m.Body), count: m.DeliveryCount, at: time.Now()}
+				k.mu.Unlock()
+			case i%4 == 1:
+				k.mu.Lock()
+				k.completed[string(m.Body)] = true
+				k.mu.Unlock()
+				if r.CompleteMessage(a.ctx, m, nil) != nil {
+					return
+				}
+			default:
+				if r.AbandonMessage(a.ctx, m, nil) != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// arrived checks that a message is not early.
+func (k *entityBooks) arrived(m *azservicebus.ReceivedMessage) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if at, ok := k.due[string(m.Body)]; ok && time.Now().Before(at) {
+		k.Errorf("%s came %v early", m.Body, time.Until(at))
+	}
+}
+
+// check looks at all that the queue has: numbers ascend, nothing is there twice, nothing is lost, what was deferred is.
+func (k *entityBooks) check(b *broker, killed time.Time) {
+	a, cancel := k.connect(b)
+	defer cancel()
+	r := a.receiver(crashEntity, nil)
+	last, here, kept := int64(0), map[string]bool{}, 0
+	for {
+		from := last + 1
+		page, err := r.PeekMessages(a.ctx, 250, &azservicebus.PeekMessagesOptions{FromSequenceNumber: &from})
+		a.ok(err)
+		if len(page) == 0 {
+			break
+		}
+		for _, m := range page {
+			number, body := *m.SequenceNumber, string(m.Body)
+			if number <= last || here[body] {
+				k.Errorf("%s is there twice, or out of order: %d after %d", body, number, last)
+			}
+			last, here[body] = number, true
+			kept += k.peeked(m, killed)
+		}
+	}
+	for _, body := range k.confirmed {
+		if !here[body] && !k.completed[body] {
+			k.Errorf("%s is lost", body)
+		}
+	}
+	if kept != len(k.deferred) {
+		k.Errorf("%d of %d are deferred", kept, len(k.deferred))
+	}
+	_ = a.client.Close(a.ctx)
+}
+
+// peeked checks a message against what is known of it, and returns 1 if it has been deferred.
+func (k *entityBooks) peeked(m *azservicebus.ReceivedMessage, killed time.Time) int {
+	number, body := *m.SequenceNumber, string(m.Body)
+	d, known := k.deferred[number]
+	switch is := m.State == azservicebus.MessageStateDeferred; {
+	case is && !known: // the answer did not come
+		k.deferred[number] = deferral{body, m.DeliveryCount, killed, true}
+		return 1
+	case is && (d.body != body || d.count != m.DeliveryCount):
+		k.Errorf("%d is %s and was delivered %d times, not %s and %d", number, body, m.DeliveryCount, d.body, d.count)
+	case is:
+		d.kept = true
+		k.deferred[number] = d
+	case known && d.kept:
+		k.Errorf("%s is deferred no more", body)
+	case known:
+		k.forgotten = max(k.forgotten, killed.Sub(d.at))
+		delete(k.deferred, number)
+		return 0
+	}
+	if m.State == azservicebus.MessageStateDeferred {
+		return 1
+	}
+	return 0
+}
+
+// drain sends everything again, which is dropped, and takes what is left.
+func (k *entityBooks) drain(b *broker) {
+	a, cancel := k.connect(b)
+	defer cancel()
+	s := a.sender(crashEntity)
+	for from := 0; from < len(k.confirmed); from += 200 {
+		batch, err := s.NewMessageBatch(a.ctx, nil)
+		a.ok(err)
+		for _, id := range k.confirmed[from:min(from+200, len(k.confirmed))] {
+			a.ok(batch.AddMessage(&azservicebus.Message{Body: []byte("again"), MessageID: &id}, nil))
+		}
+		a.ok(s.SendMessageBatch(a.ctx, batch, nil))
+	}
+	last := fmt.Sprint("last", time.Now())
+	at := time.Now()
+	for _, due := range k.due {
+		if due.After(at) {
+			at = due
+		}
+	}
+	at = at.Add(100 * time.Millisecond) // all others are due before it
+	a.ok(s.SendMessage(a.ctx, &azservicebus.Message{Body: []byte(last), MessageID: &last, ScheduledEnqueueTime: &at}, nil))
+	k.takeReady(a, last)
+	k.takeDeferred(a)
+}
+
+// takeReady takes all that is ready, up to that message: in order, nothing twice, nothing lost.
+func (k *entityBooks) takeReady(a *azure, last string) {
+	r := a.receiver(crashEntity, &azservicebus.ReceiverOptions{ReceiveMode: azservicebus.ReceiveModeReceiveAndDelete})
+	taken, before := map[string]bool{}, ""
+	for !taken[last] {
+		got, err := r.ReceiveMessages(a.ctx, 500, nil)
+		a.ok(err)
+		for _, m := range got {
+			k.arrived(m)
+			body := string(m.Body)
+			if taken[body] || body == "again" {
+				k.Errorf("%s came twice", body)
+			}
+			if strings.HasPrefix(body, "sent") {
+				if body < before {
+					k.Errorf("%s came behind %s", body, before)
+				}
+				before = body
+			}
+			taken[body] = true
+		}
+	}
+	for _, d := range k.deferred {
+		if taken[d.body] {
+			k.Errorf("%s is deferred and came", d.body)
+		}
+		taken[d.body] = true
+	}
+	for _, body := range k.confirmed {
+		if !taken[body] && !k.completed[body] {
+			k.Errorf("%s is lost", body)
+		}
+	}
+}
+
+// takeDeferred receives all that is deferred by its number.
+func (k *entityBooks) takeDeferred(a *azure) {
+	r := a.receiver(crashEntity, nil)
+	for number, d := range k.deferred {
+		got, err := r.ReceiveDeferredMessages(a.ctx, []int64{number}, nil)
+		a.ok(err)
+		if len(got) != 1 || string(got[0].Body) != d.body || *got[0].SequenceNumber != number || got[0].DeliveryCount != d.count {
+			k.Errorf("%d is %+v, not %+v", number, *got[0], d)
+		}
+	}
+}
