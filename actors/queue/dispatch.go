@@ -40,7 +40,7 @@ func (s *state) dispatch(now clock.Instant) (more bool) {
 			continue
 		}
 		if s.Sessions != nil && s.Backlog.IsPaged(h) {
-			readSession(s, c, now)
+			s.receivers.Read(c, now)
 			continue
 		}
 		if !s.HasContent(h, now) {

@@ -53,22 +53,3 @@ func next(s *state, c *consumers.Consumer, now clock.Instant) (backlog.Handle, b
 	}
 	return s.Backlog.First()
 }
-
-// What is read of a session at a time.
-const (
-	sessionRun      = 64
-	sessionRunBytes = 1 << 20
-)
-
-// readSession orders what c is to be given next, which is paged out.
-func readSession(s *state, c *consumers.Consumer, now clock.Instant) {
-	if !s.Pager.Paused(now) {
-		bytes := int64(0)
-		s.Sessions.Behind(c, sessionRun, func(h backlog.Handle) {
-			if s.Backlog.IsPaged(h) && bytes < sessionRunBytes {
-				bytes += s.Pager.Order(&s.Backlog, h)
-			}
-		})
-	}
-	s.Sessions.Reading(c)
-}

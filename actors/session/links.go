@@ -24,7 +24,7 @@ type link struct {
 	publisher *publisher
 	consumer  *consumer
 	answers   *answers.Link[*link]
-	opening   *opening
+	opening   *entities.Opening
 }
 
 // account counts what the client has credit for; nil unless it receives on the link.
@@ -153,7 +153,10 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 		Connection: s.cfg.Connection, Queue: q.Name, VHost: s.cfg.VHost.Name,
 	}
 	if session != nil {
-		accept(s, &opening{m, ask, peer})
+		s.asked++
+		ask.Request = mail.Request{ReplyTo: s.self, ID: s.asked, By: s.cfg.By}
+		s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: m.Source.Address.Or(""), opening: &entities.Opening{Attach: m, Ask: ask, Queue: q.PID}}
+		s.Send(q.PID, ask)
 		return nil
 	}
 	ask.Request = s.request(func(_ any, err error) {
@@ -263,13 +266,8 @@ func (s *state) consumerCancelled(m *mail.ConsumerCancelled) {
 		if c == nil || c.tag != m.Tag || !c.queue.Address.Equal(m.Queue) || c.leaving {
 			continue
 		}
-		var err error = amqp10.Errorf(amqp10.ResourceDeleted, "queue '%s' in vhost '%s' was deleted", c.name, s.cfg.VHost.Name)
-		if q := s.cfg.VHost.Directory().Queue([]byte(c.name)); q != nil && q.PID.Equal(m.Queue) {
-			err = amqp10.Errorf(amqp10.DetachForced, "the consumer of queue '%s' was cancelled", c.name)
-		}
-		if m.Lost {
-			err = mail.ErrSessionLost
-		}
+		q := s.cfg.VHost.Directory().Queue([]byte(c.name))
+		err := entities.Cancelled(m, c.name, s.cfg.VHost.Name, q != nil && q.PID.Equal(m.Queue))
 		s.forgetConsumer(l)
 		s.failLink(l, err)
 		return

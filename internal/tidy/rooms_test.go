@@ -176,7 +176,7 @@ var rooms = map[string][]string{
 	},
 	"actors/queue/sessions": {"protocol", "actors/mail", "actors/queue/backlog", "actors/queue/consumers", "internal/store"},
 	"actors/queue/receivers": {
-		"actors/mail", "actors/queue/consumers", "actors/queue/deliveries", "actors/queue/messages", "actors/queue/outbox", "actors/queue/paging", "actors/queue/sessions",
+		"actors/mail", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/deliveries", "actors/queue/messages", "actors/queue/outbox", "actors/queue/paging", "actors/queue/sessions",
 		"actors/queue/work", "internal/clock", "internal/store",
 	},
 	"actors/queue/duplicates":  {"protocol"},

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/deliveries"
 	"candlemark/actors/queue/messages"
@@ -204,4 +205,24 @@ func (r *Receivers) takeBack(u consumers.Unsettled, told map[*consumers.Channel]
 	}
 	r.Messages.Counts.TimedOut++
 	r.Takes.TakeBack(u.Channel, u.Number, m, now)
+}
+
+// What is read of a session at a time.
+const (
+	sessionRun      = 64
+	sessionRunBytes = 1 << 20
+)
+
+// Read orders what c is to be given next, which is paged out.
+func (r *Receivers) Read(c *consumers.Consumer, now clock.Instant) {
+	set := r.Messages
+	if !set.Pager.Paused(now) {
+		bytes := int64(0)
+		set.Sessions.Behind(c, sessionRun, func(h backlog.Handle) {
+			if set.Backlog.IsPaged(h) && bytes < sessionRunBytes {
+				bytes += set.Pager.Order(&set.Backlog, h)
+			}
+		})
+	}
+	set.Sessions.Reading(c)
 }

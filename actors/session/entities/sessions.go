@@ -10,6 +10,18 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
+// Opening is a link that waits for a session of a queue; the client's other input goes on meanwhile.
+type Opening struct {
+	Attach *amqp10.Attach
+	Ask    *mail.Consume
+	Queue  mail.Address
+}
+
+// Cancel has the queue not give it one.
+func (o *Opening) Cancel(r mail.Request) *mail.CancelConsumer {
+	return &mail.CancelConsumer{Request: r, Channel: o.Ask.Channel, Tag: o.Ask.Tag}
+}
+
 // Session is the session that a link wants to lock, nil if it wants none.
 func Session(m *amqp10.Attach) (*mail.SessionWanted, error) {
 	if !Of(m) {
@@ -50,6 +62,17 @@ func ErrorOf(err error) *amqp10.Error {
 		}
 	}
 	return dialect.ErrorOf(err)
+}
+
+// Cancelled says why a queue, which is there or not, has ended a consumer.
+func Cancelled(m *mail.ConsumerCancelled, queue, vhost string, there bool) error {
+	switch {
+	case m.Lost:
+		return mail.ErrSessionLost
+	case there:
+		return amqp10.Errorf(amqp10.DetachForced, "the consumer of queue '%s' was cancelled", queue)
+	}
+	return amqp10.Errorf(amqp10.ResourceDeleted, "queue '%s' in vhost '%s' was deleted", queue, vhost)
 }
 
 // session is the id in a request, nil if there is none.
