@@ -84,17 +84,27 @@ func (b *broker) askAs(user, method, path, body string) (status int, text []byte
 // verb runs candlemark with a verb of rabbitmqctl and returns its output.
 func (b *broker) verb(want int, args ...string) string {
 	b.Helper()
+	code, out := b.exit(args...)
+	if code != want {
+		b.Fatalf("%q: %d\n%s", args, code, out)
+	}
+	return out
+}
+
+// exit runs the command line and returns its exit code.
+func (b *broker) exit(args ...string) (code int, out string) {
+	b.Helper()
 	path, err := binary()
 	if err != nil {
 		b.Fatal(err)
 	}
 	cmd := exec.CommandContext(b.Context(), path, args...)
 	cmd.Env = append(cmd.Environ(), "CANDLEMARK_HTTP_URL=http://"+b.http)
-	out, err := cmd.CombinedOutput()
-	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != want {
-		b.Fatalf("%q: %v\n%s", args, err, out)
+	text, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		b.Fatalf("%q: %v\n%s", args, err, text)
 	}
-	return string(out)
+	return cmd.ProcessState.ExitCode(), string(text)
 }
 
 // admin sends a command to the exchange candlemark.admin and takes the answer.

@@ -167,3 +167,34 @@ func TestRabbitMQClient_Outcomes(t *testing.T) {
 		}
 	}
 }
+
+// A requester without a queue of its own gets the answers to its requests.
+func TestRabbitMQClient_DirectReplyTo(t *testing.T) {
+	t.Parallel()
+	r := connectRabbitMQ(t, start(t))
+	_, err := r.m.DeclareQueue(r.ctx, &rmq.ClassicQueueSpecification{Name: "requests"})
+	r.ok(err)
+	asked := make(chan struct{}) // the client forgets an answer that is faster than the outcome of its request
+	responder, err := r.conn.NewResponder(r.ctx, rmq.ResponderOptions{RequestQueue: "requests", Handler: func(_ context.Context, m *amqp.Message) (*amqp.Message, error) {
+		<-asked
+		return amqp.NewMessage(append([]byte("re: "), m.GetData()...)), nil
+	}})
+	r.ok(err)
+	requester, err := r.conn.NewRequester(r.ctx, &rmq.RequesterOptions{RequestQueueName: "requests", SettleStrategy: rmq.DirectReplyTo})
+	r.ok(err)
+	for _, body := range []string{"1", "2"} {
+		answers, err := requester.Publish(r.ctx, requester.Message([]byte(body)))
+		r.ok(err)
+		asked <- struct{}{}
+		select {
+		case m := <-answers:
+			if got := string(m.GetData()); got != "re: "+body {
+				t.Errorf("got %q", got)
+			}
+		case <-r.ctx.Done():
+			t.Fatal("no answer")
+		}
+	}
+	r.ok(requester.Close(r.ctx))
+	r.ok(responder.Close(r.ctx))
+}

@@ -264,3 +264,51 @@ func TestServiceBusForwardingIsPublishing(t *testing.T) {
 		}
 	}
 }
+
+// A key that may not manage reads and changes nothing, nor does one that may elsewhere only, whichever way it writes the name of an entity.
+func TestServiceBusAdministration_Rights(t *testing.T) {
+	t.Parallel()
+	b := start(t, "--servicebus-http", "127.0.0.1:0")
+	for name, rights := range map[string]string{"sender": `"send"`, "listener": `"listen"`, "both": `"send","listen"`, "manager": `"manage"`, "elsewhere": `"manage"`, "folded": `"manage"`} {
+		b.put("/api/x/access-keys/%2F/"+name, `{"rights":[`+rights+`],"primary_key":"key of `+name+`"}`)
+	}
+	b.put("/api/permissions/%2F/elsewhere", `{"configure":"^other","write":".*","read":".*"}`)
+	b.put("/api/permissions/%2F/folded", `{"configure":"^(q|t|[$].*|Q2.*)","write":".*","read":".*"}`)
+	for _, made := range [][2]string{{"Q", "QueueDescription"}, {"T", "TopicDescription"}, {"T/Subscriptions/S", "SubscriptionDescription"}} {
+		if status, got := b.atomAs("manager", "key of manager", "PUT", made[0], described(made[1], ""), false); status != 201 {
+			t.Fatal(status, got)
+		}
+	}
+	rule := described("RuleDescription", `<Filter i:type="TrueFilter"></Filter>`)
+	for _, c := range []struct {
+		method, path, body string
+		match              bool
+		manager            int
+	}{
+		{"GET", "q", "", false, 200},
+		{"GET", "t", "", false, 200},
+		{"GET", "t/Subscriptions/s", "", false, 200},
+		{"GET", "t/Subscriptions", "", false, 200},
+		{"GET", "t/subscriptions/s/rules", "", false, 200},
+		{"GET", "t/subscriptions/s/rules/$Default", "", false, 200},
+		{"PUT", "q", described("QueueDescription", "<LockDuration>PT30S</LockDuration>"), true, 200},
+		{"PUT", "t/subscriptions/s/rules/r", rule, false, 201},
+		{"DELETE", "t/subscriptions/s/rules/r", "", false, 200},
+		{"DELETE", "t/subscriptions/s", "", false, 200},
+		{"DELETE", "t", "", false, 200},
+		{"DELETE", "q", "", false, 200},
+	} {
+		for _, key := range []string{"sender", "listener", "both", "elsewhere", "folded", "manager"} {
+			want := 403
+			if key == "manager" {
+				want = c.manager
+			}
+			if status, got := b.atomAs(key, "key of "+key, c.method, c.path, c.body, c.match); status != want {
+				t.Errorf("%s of %s by %s: %d %s", c.method, c.path, key, status, got)
+			}
+		}
+	}
+	if status, got := b.atomAs("sender", "key of sender", "PUT", "new", described("QueueDescription", ""), false); status != 403 {
+		t.Error(status, got)
+	}
+}

@@ -54,7 +54,7 @@ var queueArguments = []argument{
 	{argSingleActive, onClassic | onQuorum, checkBool},
 	{"x-" + keyConsumerTimeout, onClassic | onQuorum, checkNotNegative},
 	{argQueueType, onQueues, checkQueueType},
-	{"x-quorum-initial-group-size", onQuorum, checkGroupSize},
+	{"x-quorum-initial-group-size", onQuorum, checkPositive},
 	{"x-" + keyDeliveryLimit, onQuorum, checkNothing},
 	{"x-max-age", onStream, checkNothing},
 	{"x-stream-max-segment-size-bytes", onStream, checkNothing},
@@ -73,7 +73,7 @@ var queueArguments = []argument{
 	{"x-" + keyDelayed, onClassic | onQuorum, checkBool},
 	{"x-" + keyDeliverAt, onClassic | onQuorum, checkHeaderName},
 	{"x-" + keyOverdue, onClassic | onQuorum, checkOverdue},
-	{"x-" + keyReleaseRate, onClassic | onQuorum, checkReleaseRate},
+	{"x-" + keyReleaseRate, onClassic | onQuorum, checkPositive},
 	{"x-" + keyStampExpiry, onClassic | onQuorum, checkBool},
 	{"x-" + keyExpiresAt, onClassic | onQuorum, checkHeaderName},
 	{"x-" + keyDeathOfExpired, onClassic | onQuorum, checkBool},
@@ -81,12 +81,13 @@ var queueArguments = []argument{
 	{"x-" + keyForwardTo, onClassic | onQuorum, checkString},
 	{"x-" + keyRenewedBy, onClassic | onQuorum, checkRenewals},
 	{"x-" + keyDuplicates, onClassic | onQuorum, checkMessageTTL},
+	{"x-sessions", onQuorum, checkBool},
 }
 
 // exchangeArguments are those of delayed exchanges besides their type.
 var exchangeArguments = []argument{
 	{"x-" + keyOverdue, onExch, checkEnum("invalid_overdue_messages", OverdueDeliver, OverdueDrop)},
-	{"x-" + keyReleaseRate, onExch, checkReleaseRate},
+	{"x-" + keyReleaseRate, onExch, checkPositive},
 }
 
 // ValidateQueueArguments checks the arguments of a new queue, after
@@ -193,8 +194,7 @@ func checkMessageTTL(v any, _ protocol.Table) string {
 }
 
 func checkNotNegative(v any, _ protocol.Table) string { return checkRange(v, 0, 1<<63-1, "") }
-func checkReleaseRate(v any, _ protocol.Table) string { return checkRange(v, 1, 1<<63-1, "") }
-func checkGroupSize(v any, _ protocol.Table) string   { return checkRange(v, 1, 1<<63-1, "") }
+func checkPositive(v any, _ protocol.Table) string    { return checkRange(v, 1, 1<<63-1, "") }
 
 func checkMaxPriority(v any, _ protocol.Table) string {
 	return checkRange(v, 0, maxPriority, "max_value_exceeded")

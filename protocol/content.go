@@ -48,6 +48,8 @@ type Scan struct {
 	ReplyTo       []byte
 	CorrelationID []byte
 	MessageID     []byte
+	AppID         []byte
+	HasAppID      bool
 	Timestamp     uint64 // seconds
 	HasTimestamp  bool
 }
@@ -107,6 +109,8 @@ func (s *Scan) setText(flag uint16, text []byte) {
 		s.MessageID = text
 	case FlagUserID:
 		s.UserID, s.HasUserID = text, true
+	case FlagAppID:
+		s.AppID, s.HasAppID = text, true
 	}
 }
 

@@ -72,7 +72,7 @@ func TestScanProperties(t *testing.T) {
 	want := Scan{
 		DeliveryMode: 2, Priority: 7, HasPriority: true, Expiration: []byte("60000"), HasExpiration: true, Headers: encode(t, everyType),
 		UserID: []byte("guest"), HasUserID: true, ReplyTo: []byte("reply"), CorrelationID: []byte("corr"), MessageID: []byte("id-1"),
-		Timestamp: 1700000000, HasTimestamp: true,
+		AppID: []byte("app"), HasAppID: true, Timestamp: 1700000000, HasTimestamp: true,
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, err)

@@ -138,7 +138,7 @@ func FuzzScanProperties(f *testing.F) {
 		}
 		got := Properties{
 			DeliveryMode: s.DeliveryMode, Priority: s.Priority, Expiration: string(s.Expiration), UserID: string(s.UserID),
-			ReplyTo: string(s.ReplyTo), CorrelationID: string(s.CorrelationID), MessageID: string(s.MessageID), Timestamp: Timestamp(s.Timestamp),
+			ReplyTo: string(s.ReplyTo), CorrelationID: string(s.CorrelationID), MessageID: string(s.MessageID), Timestamp: Timestamp(s.Timestamp), AppID: string(s.AppID),
 		}
 		if s.Headers != nil {
 			if got.Headers, err = DecodeTable(s.Headers); err != nil {
@@ -146,12 +146,12 @@ func FuzzScanProperties(f *testing.F) {
 			}
 		}
 		want := p
-		want.ContentType, want.ContentEncoding, want.Type, want.AppID, want.ClusterID, want.Flags = "", "", "", "", "", 0
+		want.ContentType, want.ContentEncoding, want.Type, want.ClusterID, want.Flags = "", "", "", "", 0
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("scanned %+v, decoded %+v", got, want)
 		}
-		has := [4]bool{s.HasPriority, s.HasExpiration, s.HasUserID, s.HasTimestamp}
-		if has != [4]bool{p.Has(FlagPriority), p.Has(FlagExpiration), p.Has(FlagUserID), p.Has(FlagTimestamp)} {
+		has := [5]bool{s.HasPriority, s.HasExpiration, s.HasUserID, s.HasTimestamp, s.HasAppID}
+		if has != [5]bool{p.Has(FlagPriority), p.Has(FlagExpiration), p.Has(FlagUserID), p.Has(FlagTimestamp), p.Has(FlagAppID)} {
 			t.Fatalf("scanned %+v, decoded %+v", s, p)
 		}
 	})

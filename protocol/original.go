@@ -11,10 +11,10 @@ const flagOriginal = 1
 // originalSize is how many bytes tell the size of an original.
 const originalSize = 4
 
-// WithOriginal appends original to raw, a property list without one, and returns it.
-func WithOriginal(raw, original []byte) []byte {
+// WithOriginal makes what raw has from begin on the original of the property list before it, which has none, and returns it.
+func WithOriginal(raw []byte, begin int) []byte {
 	raw[1] |= flagOriginal
-	return binary.BigEndian.AppendUint32(append(raw, original...), uint32(len(original)))
+	return binary.BigEndian.AppendUint32(raw, uint32(len(raw)-begin))
 }
 
 // SplitOriginal returns the property list of raw, of which the flag for the original is still set, and the original, nil if there is none.

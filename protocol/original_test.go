@@ -9,7 +9,7 @@ import (
 func TestOriginal(t *testing.T) {
 	for _, original := range [][]byte{{}, []byte("as another protocol had it"), make([]byte, 1<<17)} {
 		list := everyProperty.Append(nil)
-		raw := WithOriginal(bytes.Clone(list), original)
+		raw := WithOriginal(append(bytes.Clone(list), original...), len(list))
 		got, found := SplitOriginal(raw)
 		if found == nil || !bytes.Equal(found, original) || !bytes.Equal(got[2:], list[2:]) {
 			t.Fatalf("split into %d and %d bytes", len(got), len(found))
@@ -35,7 +35,8 @@ func TestOriginal(t *testing.T) {
 
 // TestOriginalFromOutside: clients of 0-9-1 cannot send an original, whatever flags they set.
 func TestOriginalFromOutside(t *testing.T) {
-	raw := WithOriginal(Properties{Priority: 1, Flags: FlagPriority}.Append(nil), []byte("forged"))
+	list := Properties{Priority: 1, Flags: FlagPriority}.Append(nil)
+	raw := WithOriginal(append(list, "forged"...), len(list))
 	sent := append([]byte(nil), raw...)
 	h, err := ParseContentHeader(append([]byte{0, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, raw...))
 	if err != nil {

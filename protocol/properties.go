@@ -46,13 +46,25 @@ func (p *Properties) Has(flags uint16) bool { return p.Flags&flags == flags }
 // DecodeProperties copies all properties out of raw, the property flags and list of a content header frame. What does not fit is
 // *ConnectionError 501. An original is skipped.
 func DecodeProperties(raw []byte) (Properties, error) {
+	return SelectProperties(raw, flagsKnown, nil)
+}
+
+// SelectProperties is DecodeProperties that leaves out what is not among flags, and of the headers, unless header is nil, those that it
+// is false for: their values are skipped.
+func SelectProperties(raw []byte, flags uint16, header func(key []byte) bool) (Properties, error) {
 	list, _ := SplitOriginal(raw)
 	c := cursor{b: list}
 	p := Properties{Flags: c.u16() & flagsKnown}
-	p.ContentType = c.text(&p, FlagContentType)
-	p.ContentEncoding = c.text(&p, FlagContentEncoding)
-	if p.Has(FlagHeaders) {
+	p.ContentType = c.text(&p, FlagContentType, flags)
+	p.ContentEncoding = c.text(&p, FlagContentEncoding, flags)
+	switch {
+	case !p.Has(FlagHeaders):
+	case flags&FlagHeaders == 0:
+		c.long()
+	case header == nil:
 		p.Headers = c.table()
+	default:
+		p.Headers = c.selected(header)
 	}
 	if p.Has(FlagDeliveryMode) {
 		p.DeliveryMode = c.u8()
@@ -60,29 +72,49 @@ func DecodeProperties(raw []byte) (Properties, error) {
 	if p.Has(FlagPriority) {
 		p.Priority = c.u8()
 	}
-	p.CorrelationID = c.text(&p, FlagCorrelationID)
-	p.ReplyTo = c.text(&p, FlagReplyTo)
-	p.Expiration = c.text(&p, FlagExpiration)
-	p.MessageID = c.text(&p, FlagMessageID)
+	p.CorrelationID = c.text(&p, FlagCorrelationID, flags)
+	p.ReplyTo = c.text(&p, FlagReplyTo, flags)
+	p.Expiration = c.text(&p, FlagExpiration, flags)
+	p.MessageID = c.text(&p, FlagMessageID, flags)
 	if p.Has(FlagTimestamp) {
 		p.Timestamp = Timestamp(c.u64())
 	}
-	p.Type = c.text(&p, FlagType)
-	p.UserID = c.text(&p, FlagUserID)
-	p.AppID = c.text(&p, FlagAppID)
-	p.ClusterID = c.text(&p, FlagClusterID)
+	p.Type = c.text(&p, FlagType, flags)
+	p.UserID = c.text(&p, FlagUserID, flags)
+	p.AppID = c.text(&p, FlagAppID, flags)
+	p.ClusterID = c.text(&p, FlagClusterID, flags)
 	if c.bad || len(c.b) > 0 {
 		return Properties{}, badProperties(raw)
 	}
+	p.Flags &= flags
 	return p, nil
 }
 
-// text returns a copy of the short string that is there if its flag is set; properties need not be UTF-8.
-func (c *cursor) text(p *Properties, flag uint16) string {
+// text returns a copy of the short string that is there if its flag is set, unless it is none of wanted; properties need not be UTF-8.
+func (c *cursor) text(p *Properties, flag, wanted uint16) string {
 	if !p.Has(flag) {
 		return ""
 	}
-	return string(c.short())
+	s := c.short()
+	if wanted&flag == 0 {
+		return ""
+	}
+	return string(s)
+}
+
+// selected reads the fields of a table for whose keys header is true.
+func (c *cursor) selected(header func(key []byte) bool) (t Table) {
+	in := cursor{b: c.long()}
+	for len(in.b) > 0 {
+		key := in.short()
+		if header(key) {
+			t = append(t, Field{Key: string(key), Value: in.value(1)})
+		} else {
+			in.take(valueSize(in.b))
+		}
+	}
+	c.bad = c.bad || in.bad
+	return t
 }
 
 // Append appends the raw form: flags and the properties that are present. Short strings are cut to 255 bytes; headers that AppendTable

@@ -21,6 +21,7 @@ import (
 	"candlemark/internal/httpapi/effects"
 	"candlemark/internal/httpapi/messages"
 	"candlemark/internal/management"
+	"candlemark/internal/servicebus/sas"
 	"candlemark/internal/topology"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -146,18 +147,17 @@ func connection10Props(n *Node, conn net.Conn, read []byte) *actor.Props {
 
 func sessionProps(n *Node, s connection10.SessionSpec) *actor.Props {
 	n.Churn.ChannelsOpened.Add(1)
-	var token func(text string) error
+	var token func(text string) (auth.User, sas.Token, error)
 	if users, ok := n.cfg.Authenticator.(*auth.Users); ok {
-		token = func(text string) error {
-			_, _, err := users.AuthenticateToken(text, time.UnixMilli(n.clock.Now().Floor()+n.clock.Skew()), s.Peer)
-			return err
+		token = func(text string) (auth.User, sas.Token, error) {
+			return users.AuthenticateToken(text, time.UnixMilli(n.clock.Now().Floor()+n.clock.Skew()), s.Peer)
 		}
 	}
 	return n.props(func(close func() []any) actor.Actor {
 		return session.New(session.Config{
 			Channel: s.Channel, Connection: s.Connection, ConnectionName: s.Name, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals,
 			FrameMax: s.FrameMax, NextOutgoingID: s.Begin.NextOutgoingID, IncomingWindow: s.Begin.IncomingWindow, HandleMax: s.Begin.HandleMax,
-			VHost: s.VHost, User: s.User, By: s.By, Events: n.events, Permissions: n.cfg.Permissions, Token: token, MaxMessage: n.cfg.MaxMessage, Clock: n.clock,
+			VHost: s.VHost, User: s.User, By: s.By, Events: n.events, Permissions: n.cfg.Permissions, Token: token, Tokens: s.Tokens, MaxMessage: n.cfg.MaxMessage, Clock: n.clock,
 			Log: s.Log.With().Uint16("channel", s.Channel).Logger(), Post: n.asker.Post, Ended: n.SessionEnded, Close: close,
 		})
 	})

@@ -2,7 +2,6 @@ package connection
 
 import (
 	"candlemark/actors/mail"
-	"candlemark/internal/stream"
 	"candlemark/protocol"
 )
 
@@ -22,58 +21,6 @@ type alarm struct {
 // heldUp is private mail: the reader has met a publish during an alarm and reads
 // no more.
 type heldUp struct{}
-
-// calm waits, if what was read last had contents in it, until the broker has
-// room for more; false says that the connection is closing. Who is in the middle of
-// something may end it before.
-func (r *reader) calm() bool {
-	if r.isCalm() {
-		return true
-	}
-	valve := r.c.cfg.Valve
-	return r.pause(func() bool {
-		if !valve.Wait(r.c.stopping) {
-			return false
-		}
-		for valve.Shut() {
-			r.c.post(&heldUp{})
-			if r.mayEnd() {
-				return true
-			}
-			select {
-			case <-r.c.alarm.over:
-			case <-r.c.arrivals.Changed():
-			case <-r.c.stopping:
-				return false
-			}
-		}
-		return true
-	})
-}
-
-// isCalm tells whether calm has nothing to wait for.
-func (r *reader) isCalm() bool {
-	valve := r.c.cfg.Valve
-	if !valve.Shut() {
-		r.until = 0
-	}
-	return !r.published || !valve.Full() && !valve.Shut()
-}
-
-// mayEnd reports whether the connection is read during an alarm because it holds
-// memory with what it has begun: no further than it takes to end that. What it
-// begins meanwhile takes of that, so that nobody gets round the alarm.
-func (r *reader) mayEnd() bool {
-	held := r.c.arrivals.Held()
-	if held == 0 {
-		return false
-	}
-	octets := r.in.Octets.Load()
-	if r.until == 0 {
-		r.until = octets + uint64(held+held/8) + stream.LargestRead
-	}
-	return octets < r.until
-}
 
 // block begins an alarm, or says that it has other reasons now: that concerns
 // those who do not know of it yet.

@@ -8,16 +8,16 @@ import (
 // until the chunk is released: only while the handshake and the farewell last.
 func (r *reader) frame(frameMax uint32) (protocol.Frame, error) {
 	for {
-		f, n, want, err := protocol.ParseFrame(r.in.Unparsed(), frameMax)
-		r.in.Consume(n)
+		f, n, want, err := protocol.ParseFrame(r.Input.Unparsed(), frameMax)
+		r.Input.Consume(n)
 		if n == 0 && err != nil {
 			err = &outOfStep{err}
 		}
 		if n > 0 || err != nil {
 			return f, err
 		}
-		if err := r.in.Fill(want); err != nil {
-			return protocol.Frame{}, &socketError{err}
+		if err := r.Fill(want); err != nil {
+			return protocol.Frame{}, err
 		}
 	}
 }
@@ -26,8 +26,3 @@ func (r *reader) frame(frameMax uint32) (protocol.Frame, error) {
 type outOfStep struct{ error }
 
 func (e *outOfStep) Unwrap() error { return e.error }
-
-// socketError is the error of Read: nothing more will come.
-type socketError struct{ error }
-
-func (e *socketError) Unwrap() error { return e.error }

@@ -10,6 +10,7 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/events"
+	"candlemark/internal/stream"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
@@ -85,12 +86,12 @@ func (r *reader) handshake() (*session, error) {
 // header takes the protocol header, also that of 0-9, and offers ours to
 // clients with any other [AMQP 4.2.2].
 func (h *handshake) header() error {
-	for len(h.in.Unparsed()) < len(protocol.ProtocolHeader) {
-		if err := h.in.Fill(len(protocol.ProtocolHeader)); err != nil {
-			return &socketError{err}
+	for len(h.Input.Unparsed()) < len(protocol.ProtocolHeader) {
+		if err := h.Fill(len(protocol.ProtocolHeader)); err != nil {
+			return err
 		}
 	}
-	got := h.in.Unparsed()[:len(protocol.ProtocolHeader)]
+	got := h.Input.Unparsed()[:len(protocol.ProtocolHeader)]
 	if h.c.cfg.Handover != nil && (bytes.Equal(got, amqp10.SASLProtocolHeader[:]) || bytes.Equal(got, amqp10.ProtocolHeader[:])) {
 		return errOtherProtocol
 	}
@@ -98,12 +99,12 @@ func (h *handshake) header() error {
 		h.c.outbox.End(append(h.c.outbox.Begin(), protocol.ProtocolHeader[:]...))
 		return errBadHeader
 	}
-	h.in.Consume(len(protocol.ProtocolHeader))
+	h.Input.Consume(len(protocol.ProtocolHeader))
 	h.stage = "starting"
 	h.c.send(&protocol.ConnectionStart{
 		VersionMajor: 0, VersionMinor: 9, Locales: "en_US",
 		ServerProperties: h.c.cfg.serverProperties(),
-		Mechanisms:       strings.Join(h.c.cfg.Authenticator.Mechanisms(auth.PeerOf(h.in.Conn)), " "),
+		Mechanisms:       strings.Join(h.c.cfg.Authenticator.Mechanisms(auth.PeerOf(h.Input.Conn)), " "),
 	})
 	return nil
 }
@@ -117,7 +118,7 @@ func (h *handshake) start() error {
 	s := h.session
 	s.properties, s.mechanism = m.ClientProperties, m.Mechanism
 	s.capabilities, s.product = capabilities(m.ClientProperties), s.text("product")
-	peer := auth.PeerOf(h.in.Conn)
+	peer := auth.PeerOf(h.Input.Conn)
 	s.tls = peer.Info()
 	insists := m.Mechanism == "EXTERNAL" && peer.TLS // on what was not offered: the log will tell why
 	if !insists && !slices.Contains(h.c.cfg.Authenticator.Mechanisms(peer), m.Mechanism) {
@@ -234,7 +235,7 @@ func next[T protocol.Method](h *handshake) (T, error) {
 // refuse ends the handshake. Who has not logged in is told little and made to
 // wait, so that guessing is slow.
 func (h *handshake) refuse(err error) error {
-	var socket *socketError
+	var socket *stream.SocketError
 	if errors.As(err, &socket) {
 		return err
 	}
@@ -251,7 +252,7 @@ func (h *handshake) refuse(err error) error {
 		h.c.send(&protocol.ConnectionClose{ReplyCode: told.Code, ReplyText: told.Text, Class: told.Class, Method: told.Method})
 		wait = h.c.cfg.CloseTimeout
 	}
-	_ = h.in.Conn.SetReadDeadline(time.Now().Add(wait)) // if that fails, the handshake's deadline remains
+	_ = h.Input.Conn.SetReadDeadline(time.Now().Add(wait)) // if that fails, the handshake's deadline remains
 	_ = h.drain(errors.Is(err, errBadHeader) || errors.As(err, &step), func(m protocol.Method) bool {
 		_, done := m.(*protocol.ConnectionCloseOk)
 		return done

@@ -64,7 +64,7 @@ func (c *connection) startHeartbeat() {
 		c.timer.Stop()
 		return
 	}
-	c.heartbeat = heartbeat{read: c.reader.in.Reads.Load(), written: c.writer.Writes.Load(), paused: c.cfg.Clock.Paused()}
+	c.heartbeat = heartbeat{read: c.reader.Input.Reads.Load(), written: c.writer.Writes.Load(), paused: c.cfg.Clock.Paused()}
 	c.arm(c.interval() / 2)
 }
 
@@ -78,7 +78,7 @@ func (c *connection) beat(ctx actor.Context) {
 	if paused := c.cfg.Clock.Paused(); paused != p.paused { // who may have sent what is not read yet
 		p.paused, p.silent = paused, 0
 	}
-	if now := c.reader.in.Reads.Load(); now != p.read || c.reader.waiting.Load() {
+	if now := c.reader.Input.Reads.Load(); now != p.read || c.reader.Waiting.Load() {
 		p.read, p.silent = now, 0
 	} else if p.silent++; p.silent >= silentMost {
 		c.lost(ctx, errSilentPeer)

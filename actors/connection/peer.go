@@ -10,7 +10,7 @@ type begun struct{ c *connection }
 // Excused implements budget.Peer: waiting for the broker's queues or for others is no
 // fault of the client, unless it waits because it does not read.
 func (b begun) Excused() bool {
-	return b.c.reader.crowded.Load() && b.c.outbox.HasRoom()
+	return b.c.reader.Crowded.Load() && b.c.outbox.HasRoom()
 }
 
 // Evict implements budget.Peer.

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"candlemark/actors/mail"
-	"candlemark/internal/socket"
+	"candlemark/internal/stream"
 	"candlemark/protocol"
 )
 
@@ -50,8 +50,8 @@ func (r *reader) control(f protocol.Frame) error {
 		if err != nil {
 			return err
 		}
-		if r.inLoop {
-			return errPending
+		if r.InLoop {
+			return stream.ErrPending
 		}
 		r.flush()
 		switch m.(type) {
@@ -80,8 +80,8 @@ func (r *reader) begin(f protocol.Frame) error {
 	if _, ok := m.(*protocol.ChannelOpen); !ok {
 		return protocol.ConnectionErrorf(protocol.ChannelErr, "expected 'channel.open'").For(m)
 	}
-	if r.inLoop {
-		return errPending
+	if r.InLoop {
+		return stream.ErrPending
 	}
 	r.flush()
 	if !r.room() {
@@ -186,7 +186,7 @@ func (r *reader) flush() {
 	for i, l := range r.touched {
 		if !stopping {
 			m := l.inbound()
-			m.Chunk = r.in.Chunk
+			m.Chunk = r.Input.Chunk
 			m.Chunk.Retain()
 			r.c.root.Send(l.pid, m)
 		}
@@ -196,19 +196,6 @@ func (r *reader) flush() {
 		r.touched[i] = nil
 	}
 	r.touched = r.touched[:0]
-}
-
-// carry is flush, and takes part in the work that it makes before the socket is read again.
-func (r *reader) carry() {
-	switch {
-	case len(r.touched) == 0:
-	case r.inLoop: // which does it for all that have something
-		r.flush()
-	case r.in.Last < socket.Much:
-		r.c.cfg.Carry(r.flushing)
-	default:
-		r.flush()
-	}
 }
 
 // inbound is the mail with what was put aside.

@@ -11,6 +11,7 @@ import (
 	"candlemark/internal/events"
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
+	"candlemark/internal/servicebus/grants"
 	"candlemark/internal/stream"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -66,6 +67,7 @@ type SessionSpec struct {
 	VHost      *topology.VHost
 	User       auth.User
 	Peer       auth.Peer // who has logged in from where
+	Tokens     *grants.Table
 	By         *events.Origin
 	Log        *zerolog.Logger
 }

@@ -73,6 +73,7 @@ type connection struct {
 	reason  string // of the alarm, "" for none
 	held    bool   // by it: the client has published
 	pulse   pulse
+	tokens  tokens
 	timer   *clock.Wait
 	armed   uint64 // generation of the timer
 }
@@ -125,6 +126,10 @@ func (c *connection) Receive(ctx actor.Context) {
 		if c.state == closing {
 			c.becomeClosed(ctx)
 		}
+	case *mail.PutToken:
+		c.putToken(m)
+	case *tokenDue:
+		c.tokenDue()
 	case *mail.DescribeConnection:
 		c.describe(m)
 	case *mail.Block:
@@ -157,6 +162,7 @@ func (c *connection) stop() {
 	if c.timer != nil {
 		c.timer.Stop()
 	}
+	c.tokens.stop()
 	c.outbox.Close()
 	c.leaveRunning()
 	for id, l := range c.links {

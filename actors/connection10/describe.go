@@ -18,7 +18,7 @@ func (c *connection) describe(m *mail.DescribeConnection) {
 		Reply: m.Done(nil), Name: c.name, State: c.shown(), Protocol: "AMQP 1-0", ConnectedAt: c.since.Floor(),
 		Peer: endpoint(c.cfg.Conn.RemoteAddr()), Local: endpoint(c.cfg.Conn.LocalAddr()),
 		Traffic: mail.Traffic{
-			BytesIn: c.reader.in.Octets.Load(), Reads: uint64(c.reader.in.Reads.Load()),
+			BytesIn: c.reader.Input.Octets.Load(), Reads: uint64(c.reader.Input.Reads.Load()),
 			BytesOut: c.writer.Octets.Load(), Writes: uint64(c.writer.Writes.Load()),
 		},
 	}

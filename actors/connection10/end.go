@@ -7,6 +7,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/dialect"
 	"candlemark/internal/events"
+	"candlemark/internal/stream"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
 
@@ -118,7 +119,7 @@ func (c *connection) lost(ctx actor.Context, err error) {
 	c.outbox.Close()
 	switch c.state {
 	case running:
-		var socket *socketError
+		var socket *stream.SocketError
 		if !asked || !errors.As(err, &socket) {
 			c.log.Warn().Err(err).Msg("client unexpectedly closed TCP connection")
 		}

@@ -10,6 +10,7 @@ import (
 	"candlemark/internal/auth"
 	"candlemark/internal/dialect"
 	"candlemark/internal/events"
+	"candlemark/internal/stream"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
@@ -49,7 +50,7 @@ var (
 func (r *reader) handshake() (*peer, error) {
 	r.frameMax = handshakeFrameMax
 	p := &peer{leave: func() {}}
-	p.tls = auth.PeerOf(r.in.Conn).Info()
+	p.tls = auth.PeerOf(r.Input.Conn).Info()
 	for _, step := range []func(*peer) error{r.sasl, r.login, r.open, r.enter} {
 		if err := step(p); err != nil {
 			return nil, err
@@ -60,13 +61,13 @@ func (r *reader) handshake() (*peer, error) {
 
 // header takes one protocol header.
 func (r *reader) header() (got [8]byte, err error) {
-	for len(r.in.Unparsed()) < len(got) {
-		if err := r.in.Fill(len(got)); err != nil {
-			return got, &socketError{err}
+	for len(r.Input.Unparsed()) < len(got) {
+		if err := r.Fill(len(got)); err != nil {
+			return got, err
 		}
 	}
-	copy(got[:], r.in.Unparsed())
-	r.in.Consume(len(got))
+	copy(got[:], r.Input.Unparsed())
+	r.Input.Consume(len(got))
 	return got, nil
 }
 
@@ -92,7 +93,7 @@ func (r *reader) sasl(*peer) error {
 
 // whom is who logs in.
 func (r *reader) whom() auth.Peer {
-	peer := auth.PeerOf(r.in.Conn)
+	peer := auth.PeerOf(r.Input.Conn)
 	peer.AMQP10, peer.Gone = true, r.c.done
 	return peer
 }
@@ -216,7 +217,7 @@ func next[T amqp10.Composite](r *reader, kind uint8) (T, error) {
 
 // refuse ends the handshake: who has not logged in is told nothing, the others what is wrong with their open.
 func (r *reader) refuse(err error) {
-	var socket *socketError
+	var socket *stream.SocketError
 	if errors.As(err, &socket) {
 		return
 	}
@@ -232,8 +233,8 @@ func (r *reader) refuse(err error) {
 		r.c.outbox.End(amqp10.AppendFrame(b, 0, bye))
 	}
 	r.c.outbox.Finish(r.c.hangUp)
-	_ = r.in.Conn.SetReadDeadline(time.Now().Add(grace)) // if that fails, the handshake's deadline remains
-	_ = r.forget()
+	_ = r.Input.Conn.SetReadDeadline(time.Now().Add(grace)) // if that fails, the handshake's deadline remains
+	_ = r.Forget()
 }
 
 // cut is a text of the client's as it is logged, of at most 255 bytes.

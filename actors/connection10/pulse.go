@@ -62,7 +62,7 @@ func (c *connection) startPulse() {
 	c.timer.Stop()
 	c.armed++
 	p := &c.pulse
-	*p = pulse{every: c.peer.idle / 3, read: c.reader.in.Reads.Load(), written: c.writer.Writes.Load(), paused: c.cfg.Clock.Paused()}
+	*p = pulse{every: c.peer.idle / 3, read: c.reader.Input.Reads.Load(), written: c.writer.Writes.Load(), paused: c.cfg.Clock.Paused()}
 	if ours := c.silence() / 4; ours > 0 && (p.every == 0 || ours < p.every) {
 		p.every = ours
 	}
@@ -77,7 +77,7 @@ func (c *connection) beat(ctx actor.Context) {
 	if paused := c.cfg.Clock.Paused(); paused != p.paused { // who may have sent what is not read yet
 		p.paused, p.silent = paused, 0
 	}
-	if now := c.reader.in.Reads.Load(); now != p.read || c.reader.waiting.Load() {
+	if now := c.reader.Input.Reads.Load(); now != p.read || c.reader.Waiting.Load() {
 		p.read, p.silent = now, 0
 	} else if p.silent += p.every; c.silence() > 0 && p.silent >= c.silence() {
 		c.lost(ctx, errSilentPeer)

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"candlemark/actors/mail"
-	"candlemark/internal/socket"
+	"candlemark/internal/stream"
 	"candlemark/protocol/amqp10"
 )
 
@@ -31,8 +31,8 @@ func (r *reader) route(f amqp10.Frame) (*link, error) {
 		if _, _, err := f.Decode(); err != nil {
 			return nil, err
 		}
-		if r.inLoop {
-			return nil, errPending
+		if r.InLoop {
+			return nil, stream.ErrPending
 		}
 		r.flush()
 		r.tellClose()
@@ -49,7 +49,7 @@ func (r *reader) route(f amqp10.Frame) (*link, error) {
 	case code == amqp10.CodeEnd: // the last that the session hears
 		l.closing = true
 	case code == amqp10.CodeTransfer:
-		r.published = true
+		r.Published = true
 	}
 	return l, nil
 }
@@ -67,8 +67,8 @@ func (r *reader) begin(f amqp10.Frame) error {
 	case f.Channel > r.peer.session:
 		return amqp10.Errorf(amqp10.FramingError, "channel number %d is higher than the negotiated channel-max (%d)", f.Channel, r.peer.session)
 	}
-	if r.inLoop {
-		return errPending
+	if r.InLoop {
+		return stream.ErrPending
 	}
 	r.flush()
 	if isClosed(r.c.stopping) {
@@ -113,19 +113,10 @@ func (r *reader) flush() {
 	stopping := isClosed(r.c.stopping)
 	for i, l := range r.touched {
 		if !stopping {
-			r.in.Chunk.Retain()
-			r.c.root.Send(l.pid, &mail.Inbound{Runs: l.runs, Chunk: r.in.Chunk})
+			r.Input.Chunk.Retain()
+			r.c.root.Send(l.pid, &mail.Inbound{Runs: l.runs, Chunk: r.Input.Chunk})
 		}
 		l.runs, r.touched[i] = nil, nil
 	}
 	r.touched = r.touched[:0]
-}
-
-// carry is flush, and takes part in the work that it makes before the socket is read again.
-func (r *reader) carry() {
-	if r.inLoop || len(r.touched) == 0 || r.in.Last >= socket.Much { // the loop does it for all that have something
-		r.flush()
-		return
-	}
-	r.c.cfg.Carry(r.flushing)
 }

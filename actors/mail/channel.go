@@ -22,6 +22,8 @@ type EnqueueReply struct {
 	Queue   Address // nil when somebody else answers for it
 	Ranges  []Range
 	Refused bool
+	// Why, of what is refused, is an error if the messages are not what the queue takes; nil if it cannot take any.
+	Why error
 	// Seqs are the queue's numbers for the messages, one for each number in Ranges, if the batch was Numbered and the queue
 	// has taken it; 0 of one that it did not keep.
 	Seqs []uint64
@@ -101,8 +103,9 @@ type Facts struct {
 // ConsumeReply answers Consume.
 type ConsumeReply struct {
 	Reply
-	Queue Address
-	Tag   string
+	Queue   Address
+	Tag     string
+	Session *SessionLocked // the one that it asked for
 }
 
 // CancelConsumerReply answers CancelConsumer.
@@ -168,6 +171,8 @@ func (d *DeliveriesReturned) Covers(n uint64) bool {
 type ConsumerCancelled struct {
 	Queue Address
 	Tag   string
+	// Lost: its lock of a session has run out (SESSION-4).
+	Lost bool
 }
 
 // GetReply answers Get. Empty says that there was nothing to get.
@@ -235,6 +240,7 @@ type QueueInfo struct {
 	List                    []QueueConsumer // if asked for
 	Counts                  Counts
 	Scheduled               ScheduledCounts
+	Sessions                int    // with messages or a state, or locked
 	Deferred                int    // messages that are delivered only to who asks for their numbers
 	OldestUnacked           int64  // wall ms since when a message has been unacked for longest, rounded down to s, 0 for none
 	Ahead                   *Ahead // if asked for

@@ -8,6 +8,7 @@ type ReceiveDeferred struct {
 	// Seqs are the numbers of messages. It is not altered.
 	Seqs         []uint64
 	NoAck        bool
+	Session      *string // in a queue with sessions: the one that they are of, which a consumer of the connection has locked (SESSION-6)
 	Connection   Address
 	Queue, VHost string
 }

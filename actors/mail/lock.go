@@ -75,6 +75,32 @@ type LockRenewed struct {
 	Locked int64
 }
 
+// SettleLocked settles deliveries by their locks, whoever holds them: all of them, or none (LOCK-7). Who holds them is told as by ReturnDelivery. From
+// anybody; LockedSettled comes back.
+type SettleLocked struct {
+	Request
+	Locks   []Lock
+	How     Settlement
+	Outcome *Outcome // what else is said of them, nil for nothing
+	// Queue and VHost are names, for errors.
+	Queue, VHost string
+}
+
+// Lock names a delivery by its Facts: the number of the message, and the lock.
+type Lock struct{ Seq, Lock uint64 }
+
+// Answer implements Answerable.
+func (s *SettleLocked) Answer(f Fate) (Address, any) {
+	return s.ReplyTo, &LockedSettled{Reply: s.Done(gone(f, s.Queue, s.VHost))}
+}
+
+// LockedSettled answers SettleLocked.
+type LockedSettled struct {
+	Reply
+	// Held: all are settled. Else one was settled before, or its lock has run out, and nothing has changed.
+	Held bool
+}
+
 // ReturnDelivery takes the delivery of message Seq back from who holds it, as if that had not been settled in time, but
 // that its consumer stays. From anybody; DeliveryReturned comes back.
 type ReturnDelivery struct {

@@ -37,6 +37,8 @@ type Peek struct {
 	ByDeadline bool
 	// ByNumber has them in the order of their numbers, whatever their states; After.Seq then is the number behind which to begin.
 	ByNumber bool
+	// Session, with ByNumber, wants the messages of a session only.
+	Session *string
 	// Cut is how many bytes of each body are wanted, -1 for all.
 	Cut int
 	// Queue and VHost are names, for errors.

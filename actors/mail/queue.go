@@ -92,6 +92,8 @@ type Consume struct {
 	Facts bool
 	// Stays: it is not cancelled when it does not settle in time (LOCK-4).
 	Stays bool
+	// Session names the one to lock, in a queue with sessions (SESSION-3). ConsumeReply may then be long in coming.
+	Session *SessionWanted
 	// Connection is the channel's, for exclusive queues (DEC-5).
 	Connection Address
 	// Queue and VHost are names, for errors.

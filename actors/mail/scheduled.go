@@ -55,12 +55,13 @@ type ScheduledMessage struct {
 }
 
 // CancelScheduled drops the scheduled message with number Seq, or, with Seq 0, all
-// that have the property message-id. It is not dead-lettered. From anybody;
+// that have the property message-id; with Seqs all of these, or none if one of them is not there. It is not dead-lettered. From anybody;
 // ScheduledChanged comes back.
 type CancelScheduled struct {
 	Request
 	Seq       uint64
 	MessageID string
+	Seqs      []uint64
 	// Queue and VHost are names, for errors.
 	Queue, VHost string
 }

@@ -32,6 +32,9 @@ func (q *queue) abort(ctx actor.Context) {
 		left = append(left, g)
 	}
 	s.gets = nil
+	for _, w := range s.receivers.Abandon() {
+		left = append(left, w)
+	}
 	if s.preview != nil {
 		left = append(left, s.preview.Asked)
 	}

@@ -26,7 +26,7 @@ func (s *state) channel(channel mail.Address) *consumers.Channel {
 }
 
 // consume attaches a consumer. It holds the lease until it leaves (LEASE-4).
-func (s *state) consume(m *mail.Consume) {
+func (s *state) consume(m *mail.Consume, now clock.Instant) {
 	reply := &mail.ConsumeReply{Reply: m.Done(nil), Queue: s.self, Tag: m.Tag}
 	if err := access(s.queue, s.vhost, m.Connection); err != nil {
 		reply.Err = err
@@ -34,8 +34,14 @@ func (s *state) consume(m *mail.Consume) {
 		reply.Err = err
 	} else if s.consumers.InUse(m.Exclusive) {
 		reply.Err = protocol.ChannelErrorf(protocol.AccessRefused, "queue '%s' in vhost '%s' in exclusive use", s.queue.Name, s.vhost.Name)
+	} else if s.Sessions == nil && m.Session != nil {
+		reply.Err = mail.ErrNoSessions
+	} else if s.Sessions != nil && m.Session == nil {
+		reply.Err = needsSession(s)
 	}
-	s.out.Send(m.ReplyTo, reply)
+	if reply.Err != nil || m.Session == nil {
+		s.out.Send(m.ReplyTo, reply)
+	}
 	if reply.Err != nil {
 		return
 	}
@@ -47,6 +53,10 @@ func (s *state) consume(m *mail.Consume) {
 	}
 	if m.NoAck {
 		c.Prefetch = 0
+	}
+	if m.Session != nil {
+		s.receivers.Consume(m, c, now)
+		return
 	}
 	s.consumers.Attach(c, m.Exclusive)
 	s.Consumed = true
@@ -77,6 +87,7 @@ func (s *state) channelGone(channel mail.Address, now clock.Instant) {
 	if h == nil {
 		return
 	}
+	s.receivers.Cancel(channel, "", now)
 	s.left(s.consumers.DetachAll(h), now)
 	if h.Unacked.Len() > 0 {
 		s.lease.Renew(now.Ceil(), lease.Returned)

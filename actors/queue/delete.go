@@ -143,6 +143,9 @@ func (s *state) forgotten(now clock.Instant) {
 	for _, g := range s.gets {
 		s.handleLate(g, now)
 	}
+	for _, m := range s.receivers.Abandon() {
+		s.handleLate(m, now)
+	}
 	for _, m := range s.pending.All() {
 		s.handleLate(m, now)
 	}

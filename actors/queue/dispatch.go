@@ -26,7 +26,10 @@ func (s *state) dispatch(now clock.Instant) (more bool) {
 			more = true
 			break
 		}
-		h, _ := s.Backlog.First()
+		h, ok := next(s, c, now)
+		if !ok {
+			continue
+		}
 		if s.Backlog.Deadline(h) <= now.Floor() {
 			if died++; died > messages.TurnLimit {
 				more = true
@@ -34,6 +37,10 @@ func (s *state) dispatch(now clock.Instant) (more bool) {
 			}
 			s.Expiry.Remove(h)
 			s.Expire(h, now)
+			continue
+		}
+		if s.Sessions != nil && s.Backlog.IsPaged(h) {
+			readSession(s, c, now)
 			continue
 		}
 		if !s.HasContent(h, now) {

@@ -2,13 +2,13 @@
 // of one queue, and ends itself when its lease does.
 //
 // Owns: the messages, wherever they are (messages: backlog, expiry, schedule, deadletters, paging, records), the lease,
-// consumers, their credit (consumers) and what they have not acknowledged (deliveries), credit of publishers that outrun them (flowcontrol),
+// consumers, their credit (consumers), sessions that they lock (sessions, receivers) and what they have not acknowledged (deliveries), credit of publishers that outrun them (flowcontrol),
 // long commands (work); inspect answers questions. A delayed exchange's holder only releases what is due.
 //
 // Takes: Enqueue Settle Consume CancelConsumer Grant Allow Limit Resize Get ReceiveDeferred Purge
 // ChannelGone from channels; DeclareQueue DeleteQueue Configure Wake QueueForgotten
 // QueueKept from its vhost; DeadLetterReply from the dead-letter actor; Trim ClockJumped from
-// supervision; DescribeQueue Peek ListUnacked RenewLock ReturnDelivery Claim ListScheduled CancelScheduled
+// supervision; DescribeQueue Peek ListUnacked RenewLock SettleLocked ReturnDelivery Claim UseSession ListSessions ListScheduled CancelScheduled
 // Reschedule from anybody; timerFired appendDone loaded lookedUp again from itself.
 // Sends: EnqueueReply Deliver Offer Unused ConsumerCancelled DeliveriesReturned and
 // the replies to the commands above; DeadLetter and QueueExpired; QueueRetiring and

@@ -12,7 +12,10 @@ import (
 // not (LEASE-4).
 func (s *state) get(m *mail.Get, now clock.Instant) {
 	reply := &mail.GetReply{Reply: m.Done(nil), Queue: s.self, Empty: true}
-	if reply.Err = access(s.queue, s.vhost, m.Connection); reply.Err != nil {
+	if reply.Err = access(s.queue, s.vhost, m.Connection); reply.Err == nil && s.Sessions != nil {
+		reply.Err = needsSession(s)
+	}
+	if reply.Err != nil {
 		s.out.Send(m.ReplyTo, reply)
 		return
 	}
@@ -89,6 +92,7 @@ type loaded struct {
 // waited for them.
 func (s *state) contentsRead(m loaded, now clock.Instant) {
 	s.Loaded(m.handles, m.contents, now)
+	s.Sessions.Resume()
 	if s.phase == live && s.pending.Work() == nil {
 		s.resumeGets(now)
 		s.DeadLetters.Retry(now, s.Skew)

@@ -15,7 +15,7 @@ import (
 // enqueue takes a batch in, in order. Confirms of messages that are written to
 // the journal follow when it has them; all others are answered now.
 func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
-	var taken, stored, refused *mail.EnqueueReply
+	var taken, stored, refused, unfit *mail.EnqueueReply
 	s.renewedBy(policies.RenewedByPublish, lease.Published, now)
 	s.ExpireDue(now)
 	s.Counts.Publish += uint64(len(e.Messages))
@@ -31,6 +31,10 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 				noteDuplicate(s, &taken, &stored, e, m.Number, written)
 				continue
 			}
+		}
+		if s.Sessions != nil && !fits(m) {
+			noteReply(&unfit, s, e, m.Number, before)
+			continue
 		}
 		if looks {
 			times = reader.Times(m, now)
@@ -63,14 +67,21 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 	}
 	holdCredit(s, e, now)
 	s.out.done = append(s.out.done, e)
-	if taken != nil {
-		s.out.Send(e.From, taken)
-	}
-	if refused != nil {
-		refused.Refused, refused.Seqs = true, nil
-		s.out.Send(e.From, refused)
-	}
+	tellSender(s, e, taken, false, nil)
+	tellSender(s, e, refused, true, nil)
+	tellSender(s, e, unfit, true, mail.ErrSessionNeeded)
 	s.Journal.Confirm(e, stored)
+}
+
+// tellSender tells the sender of some messages that they are taken, or why not, if reply is not nil.
+func tellSender(s *state, e *mail.Enqueue, reply *mail.EnqueueReply, refused bool, why error) {
+	if reply == nil {
+		return
+	}
+	if reply.Refused, reply.Why = refused, why; refused {
+		reply.Seqs = nil
+	}
+	s.out.Send(e.From, reply)
 }
 
 // noteDuplicate has a message count as taken that was accepted before, when the journal has that if it is written.
@@ -132,7 +143,11 @@ func (s *state) accept(m *message.Message, times content.Times, chunk *message.C
 	}
 	deadline := s.Expiry.Deadline(m.TTL, now)
 	late := over || deadline <= now.Floor() // TTL 0: now or never (TTL-20)
-	switch c := s.consumers.Next(); {
+	c := s.consumers.Next()
+	if s.Sessions != nil { // its own consumer gets it at the end of the turn
+		c = nil
+	}
+	switch {
 	case s.Settings.HasForward && !over && s.CanForward(m):
 		s.Forward(s.Keep(m, deadline, now), late)
 		return s.Journal.Keeps(m.Persistent)

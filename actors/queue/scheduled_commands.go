@@ -19,6 +19,10 @@ func (s *state) handleScheduled(what any, now clock.Instant) {
 	case *mail.ListScheduled:
 		s.answerWith(m, s.view().ListScheduled(m))
 	case *mail.CancelScheduled:
+		if len(m.Seqs) > 0 {
+			s.cancelAll(m, now)
+			return
+		}
 		s.changeScheduled(m, m.Request, 0, m.Seq, m.MessageID, now)
 	case *mail.Reschedule:
 		s.reschedule(m, now)
@@ -82,6 +86,14 @@ func (s *state) changeScheduled(asked mail.Answerable, request mail.Request, due
 		found(contents)
 		s.answerScheduled(request, c)
 	}})
+}
+
+// cancelAll cancels several messages, or none.
+func (s *state) cancelAll(m *mail.CancelScheduled, now clock.Instant) {
+	s.renewedBy(policies.RenewedByUpdate, lease.Updated, now)
+	c := &schedule.Change{}
+	s.Scheduled.CancelAll(c, &s.Journal, m.Seqs)
+	s.answerScheduled(m.Request, c)
 }
 
 // answerScheduled answers a command: when it is durable, if it was about what is.

@@ -110,7 +110,7 @@ func (s *state) releaseOne(h backlog.Handle, now clock.Instant) {
 		return
 	}
 	c := s.consumers.Next()
-	if c != nil && s.Backlog.Ready() == 1 && !never && !s.Backlog.IsPaged(h) {
+	if c != nil && s.Sessions == nil && s.Backlog.Ready() == 1 && !never && !s.Backlog.IsPaged(h) {
 		s.deliver(c, h, now)
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"candlemark/actors/queue/lease"
 	"candlemark/actors/queue/messages"
 	"candlemark/actors/queue/outbox"
+	"candlemark/actors/queue/receivers"
 	"candlemark/actors/queue/work"
 	"candlemark/internal/clock"
 	"candlemark/internal/topology"
@@ -32,6 +33,7 @@ type state struct {
 	lease        lease.Lease
 	consumers    consumers.Set
 	deliveries   deliveries.Deliveries
+	receivers    receivers.Receivers
 	pending      work.Pending
 	flow         *flowcontrol.Control // nil until somebody published more than was taken
 	gets         []*mail.Get          // that wait for a content
@@ -143,10 +145,12 @@ func (s *state) act(what any, now clock.Instant) {
 func (s *state) control(what any, now clock.Instant) {
 	switch m := what.(type) {
 	case *mail.Consume:
-		s.consume(m)
+		s.consume(m, now)
 	case *mail.CancelConsumer:
 		if c := s.consumers.Find(m.Channel, m.Tag); c != nil {
 			s.detach(c, now)
+		} else {
+			s.receivers.Cancel(m.Channel, m.Tag, now)
 		}
 		s.out.Send(m.ReplyTo, &mail.CancelConsumerReply{Reply: m.Done(nil), Tag: m.Tag})
 	case *mail.Get:
@@ -176,10 +180,16 @@ func (s *state) control(what any, now clock.Instant) {
 		s.ask(m, s.view().ListUnacked(m), now)
 	case *mail.RenewLock:
 		s.deliveries.Renew(m, now)
+	case *mail.SettleLocked:
+		s.deliveries.SettleLocked(m, now)
 	case *mail.ReturnDelivery:
 		s.deliveries.Return(m, now)
 	case *mail.Claim:
 		claim(s, m, now)
+	case *mail.UseSession:
+		s.receivers.Use(m, now)
+	case *mail.ListSessions:
+		s.receivers.List(m)
 	case *mail.PreviewSettings:
 		beginPreview(s, m)
 	case *mail.Trim:

@@ -63,7 +63,7 @@ func idOf(q *topology.Queue) store.QueueID { return store.QueueID(q.Incarnation)
 // account tells the budget what the queue holds.
 func (q *queue) account() {
 	s := &q.state
-	bytes := s.Backlog.Counted() + s.Scheduled.Counted() + s.Duplicates.Bytes()
+	bytes := s.Backlog.Counted() + s.Scheduled.Counted() + s.Duplicates.Bytes() + s.Sessions.Bytes()
 	q.cfg.Budget.Add(bytes - q.budgetBytes)
 	q.budgetBytes = bytes
 	count := int64(s.Backlog.Len() + s.Scheduled.Len())

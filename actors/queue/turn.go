@@ -13,7 +13,7 @@ import (
 func (s *state) handle(what any, now clock.Instant) {
 	s.Journal.At = now.Floor()
 	switch what.(type) {
-	case *mail.DescribeQueue, *mail.Trim, *mail.Peek, *mail.ListUnacked, *mail.ListScheduled, *mail.PreviewSettings, lookedUp:
+	case *mail.DescribeQueue, *mail.Trim, *mail.Peek, *mail.ListUnacked, *mail.ListScheduled, *mail.ListSessions, *mail.PreviewSettings, lookedUp:
 	default:
 		s.used = s.Journal.At
 	}
@@ -55,6 +55,7 @@ func (s *state) proceed(now clock.Instant) (more bool) {
 	if due {
 		more = s.Expiry.Recompute(messages.TurnLimit)
 		more = s.deliveries.Expire(now, func(c *consumers.Consumer) { s.detach(c, now) }) || more
+		more = s.receivers.Expire(now) || more
 		more = s.releaseDue(now) || more
 		more = s.ExpireDue(now) || more
 		more = s.ExpireDeferred(now) || more
@@ -63,9 +64,11 @@ func (s *state) proceed(now clock.Instant) (more bool) {
 	more = s.Enforce(now) || more
 	if due {
 		s.Pager.Resume(now)
+		s.Sessions.Resume()
 		s.resumeGets(now)
 		s.DeadLetters.Retry(now, s.Skew)
 	}
+	s.receivers.Turn(now)
 	more = s.distribute(now) || more
 	more = more || s.Unfinished
 	if s.consumerLeft && s.queue.AutoDelete && s.consumers.Len() == 0 {
@@ -102,6 +105,8 @@ func (s *state) deadline() (int64, bool) {
 	next.of(s.deliveries.Timeouts.Next())
 	next.of(s.Deferred.Next())
 	next.of(s.Duplicates.Next())
+	next.of(s.Sessions.Next())
+	next.of(s.receivers.Next())
 	next.of(s.DeadLetters.Next())
 	next.of(s.Scheduled.NextRelease(s.Settings.ReleaseRate))
 	next.of(s.Pager.Next())

@@ -29,5 +29,7 @@ func (q *queue) now() clock.Instant {
 // overdue, as after a restart too (TTL-26).
 func (s *state) machineSlept(d time.Duration, now clock.Instant) {
 	s.lease.Renew(now.Ceil(), lease.Awoken)
-	s.deliveries.Timeouts.Postpone(int64(d+time.Millisecond-1) / int64(time.Millisecond))
+	ms := int64(d+time.Millisecond-1) / int64(time.Millisecond)
+	s.deliveries.Timeouts.Postpone(ms)
+	s.Sessions.Postpone(ms)
 }

@@ -28,10 +28,10 @@ func publishBatch(s *state, whole *delivery, payload []byte) {
 	publishAll(s, all)
 }
 
-// publishNumbered publishes messages to a queue, all or none, and calls done with the numbers that it has given them.
-func publishNumbered(s *state, q *topology.Queue, messages [][]byte, done func(numbers []uint64, err error)) {
+// publishNumbered publishes messages that came to an address to a queue, all or none, and calls done with the numbers that it has given them.
+func publishNumbered(s *state, address string, q *topology.Queue, messages [][]byte, done func(numbers []uint64, err error)) {
 	b := &batches.Batch{Queue: q.PID, Numbers: make([]uint64, len(messages))}
-	to := &link{publisher: &publisher{Link: incoming.Link{Target: incoming.Target{Entity: true, Key: []byte(q.Name)}}}}
+	to := &link{publisher: &publisher{Link: incoming.Link{Target: incoming.Target{Entity: true, Address: address, Key: []byte(q.Name)}}}}
 	all, err := tryAll(s, &delivery{link: to, batch: b}, messages)
 	if err != nil {
 		done(nil, err)

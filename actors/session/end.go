@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"candlemark/actors/mail"
-	"candlemark/actors/session/entities"
 	"candlemark/internal/dialect"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
@@ -82,7 +81,6 @@ func (s *state) giveBack() {
 	clear(s.links)
 	clear(s.settles)
 	s.unacked.Clear()
-	s.locked = entities.Held{}
 	s.owners.TakeRange(1, s.owners.Last(), func(uint64, *link) {})
 	s.dropHeld()
 }
@@ -94,6 +92,7 @@ func (s *state) dropBegun() {
 		case l.publisher != nil:
 			l.publisher.Forget(s.cfg.Arrivals)
 		case l.answers != nil:
+			endReplies(s, l)
 			for _, waiting := range l.answers.Waiting {
 				s.dropAnswer(waiting)
 			}

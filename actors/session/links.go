@@ -5,11 +5,13 @@ import (
 
 	"candlemark/actors/channel/peers"
 	"candlemark/actors/mail"
+	"candlemark/actors/session/access"
 	"candlemark/actors/session/answers"
 	"candlemark/actors/session/entities"
 	"candlemark/actors/session/incoming"
 	"candlemark/actors/session/window"
 	"candlemark/internal/dialect"
+	"candlemark/internal/topology"
 	"candlemark/protocol/amqp10"
 )
 
@@ -96,6 +98,9 @@ func attachPublisher(s *state, m *amqp10.Attach) error {
 		if _, err := s.rights.Writable([]byte(to.Exchange)); err != nil {
 			return err
 		}
+		if to.Exchange == "" && topology.IsReplyName([]byte(to.Key)) && s.cfg.VHost.Requester([]byte(to.Key)) == nil {
+			return amqp10.Errorf(amqp10.NotFound, "nobody waits for replies at '%s'", address)
+		}
 		p.Exchange, p.Key = []byte(to.Exchange), []byte(to.Key)
 	}
 	l := &link{handle: m.Handle, name: m.Name, address: m.Target.Address.Or(""), publisher: p}
@@ -114,8 +119,11 @@ func attachPublisher(s *state, m *amqp10.Attach) error {
 
 // attachConsumer attaches a link that the client receives on: a consumer of a queue.
 func attachConsumer(s *state, m *amqp10.Attach) error {
-	if m.Source == nil || m.Source.Dynamic {
-		return amqp10.Errorf(amqp10.NotImplemented, "dynamic sources are not supported")
+	if m.Source == nil {
+		return amqp10.Errorf(amqp10.InvalidField, "a source is missing")
+	}
+	if m.Source.Dynamic {
+		return attachReplies(s, m)
 	}
 	if n := nodeAt(m.Source.Address.Or("")); n != nil {
 		attachAnswers(s, m, n)
@@ -125,7 +133,13 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 	if err != nil {
 		return err
 	}
-	q, err := s.rights.Readable(name)
+	may := &access.Rights{Rights: s.rights}
+	if entities.Of(m) {
+		if may, err = s.access.At(entities.AddressOf(m)); err != nil {
+			return err
+		}
+	}
+	q, err := may.Readable(name)
 	if err != nil {
 		return err
 	}
@@ -186,24 +200,27 @@ func (s *state) detach(m *amqp10.Detach) {
 		delete(s.links, m.Handle)
 		s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
 	case l.answers != nil:
+		endReplies(s, l)
 		s.withdraw(l)
 		delete(s.links, m.Handle)
 		s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
 	default:
-		s.cancel(l, m.Closed)
+		s.cancel(l, func() {
+			delete(s.links, l.handle)
+			s.reply(&amqp10.Detach{Handle: l.handle, Closed: m.Closed})
+		})
 	}
 }
 
-// cancel ends a consumer. The queue answers behind its last delivery, and so do we; what the client has not settled goes back.
-func (s *state) cancel(l *link, closed bool) {
+// cancel ends a consumer, and calls done then. The queue answers behind its last delivery, and so do we; what the client has not settled goes back.
+func (s *state) cancel(l *link, done func()) {
 	c := l.consumer
 	c.leaving = true
 	s.withdraw(l)
 	s.Send(c.queue.Address, &mail.CancelConsumer{
 		Request: s.request(func(any, error) {
 			s.forgetConsumer(l)
-			delete(s.links, l.handle)
-			s.reply(&amqp10.Detach{Handle: l.handle, Closed: closed})
+			done()
 		}),
 		Channel: s.self, Tag: c.tag,
 	})
@@ -237,6 +254,7 @@ func (s *state) failLink(l *link, err error) {
 	if l.publisher != nil {
 		l.publisher.Forget(s.cfg.Arrivals)
 	}
+	endReplies(s, l)
 	l.closing, l.publisher, l.consumer, l.answers = true, nil, nil, nil
 	s.reply(&amqp10.Detach{Handle: l.handle, Closed: true, Error: e})
 }
@@ -271,7 +289,6 @@ func (s *state) peerGone(who mail.Address) {
 		}
 	}
 	lostWith(s, p)
-	s.locked.Gone(who)
 	if n := p.Unconfirmed(); n > 0 {
 		s.fail(amqp10.Errorf(amqp10.InternalError, "a queue ended without confirming %d messages", n))
 	}

@@ -36,7 +36,9 @@ func (s *state) mustRest() bool {
 }
 
 // routeLong has the route of a message looked for, and publishes it then.
-func (s *state) routeLong(d *delivery) {
+func (s *state) routeLong(routed *delivery) {
+	kept := *routed
+	d := &kept
 	d.Message.Own()
 	d.Content.Headers = nil
 	if scan, err := protocol.ScanProperties(d.Message.Header); err == nil {

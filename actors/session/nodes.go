@@ -35,7 +35,7 @@ func nodeAt(address string) *node {
 	}
 	if queue, ok := servicebus.ParseNode(address); ok {
 		return &node{address, entities.LargestRequest, func(s *state, request []byte, done func(string, []byte)) error {
-			return entityNode(s, queue).Run(request, done)
+			return entityNode(s, address, queue).Run(request, done)
 		}}
 	}
 	return nil
@@ -155,15 +155,18 @@ func appendAnswer(s *state, b []byte, w *writing) (_ []byte, blocked bool) {
 	return b, false
 }
 
-// dropAnswer forgets an answer, unless it is nil: it is written, or nobody wants it any more. It returns the link of the request, which may
+// dropAnswer forgets an answer or a direct reply, unless it is nil: it is written, or nobody wants it any more. It returns the link of the request, which may
 // send another one.
 func (s *state) dropAnswer(a *nodeAnswer) *link {
 	if a == nil {
 		return nil
 	}
 	s.cfg.Arrivals.Drop(int64(len(a.Message)))
-	if p := a.Of.publisher; p != nil {
-		p.Open--
+	switch {
+	case a.Of == nil:
+		s.replyBytes -= len(a.Message)
+	case a.Of.publisher != nil:
+		a.Of.publisher.Open--
 	}
 	return a.Of
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"sync"
 
 	"candlemark/actors/channel/routing"
 	"candlemark/actors/mail"
@@ -62,7 +63,8 @@ func (s *state) transfer(t *amqp10.Transfer, payload []byte) {
 // delivery publishes a message that is whole.
 func (s *state) delivery(l *link, whole *incoming.Delivery) {
 	p := l.publisher
-	d := &delivery{link: l, id: whole.ID, settled: whole.Settled}
+	d := deliveries.Get().(*delivery)
+	*d = delivery{link: l, id: whole.ID, settled: whole.Settled}
 	var debt message.Debt
 	if whole.Owned {
 		d.Message.Owned = true
@@ -72,12 +74,14 @@ func (s *state) delivery(l *link, whole *incoming.Delivery) {
 		p.Open++
 	}
 	switch {
-	case p.node != nil:
+	case p.node != nil: // which may keep it
 		ask(s, d, p.node, whole.Payload)
 	case whole.Batched:
 		publishBatch(s, d, whole.Payload)
 	default:
 		s.publish(d, whole.Payload)
+		*d = delivery{}
+		deliveries.Put(d)
 	}
 	debt.Settle() // its batches owe it
 	s.refill(l)
@@ -92,6 +96,9 @@ type delivery struct {
 	batch   *batches.Batch
 	at      int32 // in the batch
 }
+
+// deliveries are reused by messages that are published at once.
+var deliveries = sync.Pool{New: func() any { return new(delivery) }}
 
 // publish checks a message and routes it.
 func (s *state) publish(d *delivery, payload []byte) {
@@ -112,7 +119,7 @@ func (s *state) publish(d *delivery, payload []byte) {
 
 // check makes all checks of a message.
 func (s *state) check(d *delivery, payload []byte) error {
-	return d.Check(&d.link.publisher.Target, payload, s.routes, &s.rights)
+	return d.Check(&d.link.publisher.Target, payload, s.routes, &s.access)
 }
 
 // refuse tells the client why a message is not published: with its outcome, or by detaching the link of a target that it
@@ -121,7 +128,11 @@ func (s *state) refuse(d *delivery, err error) {
 	e := dialect.ErrorOf(err)
 	var whole *incoming.LinkError
 	if p := d.link.publisher; errors.As(err, &whole) && p != nil && !p.Anonymous {
-		s.settle(d, amqp10.State{Kind: amqp10.Released})
+		state := amqp10.State{Kind: amqp10.Released}
+		if p.Entity { // whose clients take released for success
+			state = amqp10.State{Kind: amqp10.Rejected, Error: e}
+		}
+		s.settle(d, state)
 		s.write()
 		s.failLink(d.link, err)
 		return

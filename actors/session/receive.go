@@ -177,15 +177,16 @@ func (s *state) returned(m *mail.DeliveriesReturned) {
 	if p == nil {
 		return
 	}
-	s.cfg.Log.Warn().Str("queue", m.Name).Any("deliveries", m.Numbers).
-		Msg("deliveries were not settled in time and went back to their queue")
+	if !m.Asked { // who asked is on record
+		s.cfg.Log.Warn().Str("queue", m.Name).Any("deliveries", m.Numbers).
+			Msg("deliveries were not settled in time and went back to their queue")
+	}
 	for _, w := range s.held {
 		if w.deliver != nil && w.deliver.Queue.Equal(m.Queue) {
 			w.drop(m, s.sending.of == w)
 		}
 	}
 	s.unacked.Return(&p.Queue, m)
-	s.locked.Returned(m)
 	if late := s.unacked.Late(); late > lateLimit {
 		s.fail(amqp10.Errorf(amqp10.ResourceLimitExceeded, "%d deliveries were never settled", late))
 	}

@@ -11,6 +11,8 @@ import (
 	"candlemark/internal/message"
 	"candlemark/internal/metrics"
 	"candlemark/internal/outbox"
+	"candlemark/internal/servicebus/grants"
+	"candlemark/internal/servicebus/sas"
 	"candlemark/internal/topology"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -38,9 +40,10 @@ type Config struct {
 	By          *events.Origin
 	Events      *events.Hub // told of consumers; nil for nobody
 	Permissions auth.Permissions
-	// Token checks a token of Azure Service Bus, and may take its time; nil if there are none.
-	Token      func(text string) error
-	MaxMessage uint64 // largest message in bytes, with its properties
+	// Token checks a token of Azure Service Bus and returns whose it is, and may take its time; nil if there are none.
+	Token      func(text string) (auth.User, sas.Token, error)
+	Tokens     *grants.Table // of the connection; nil for none
+	MaxMessage uint64        // largest message in bytes, with its properties
 	Clock      *clock.Clock
 	Log        zerolog.Logger
 	// Ended, unless nil, gets the virtual host and what the session has counted when it ends.
@@ -159,6 +162,9 @@ func (s *session) abort() {
 		left = append(left, m)
 	}
 	s.parked = nil
+	if s.arriving != nil {
+		left = append(left, s.arriving)
+	}
 	for _, m := range left {
 		switch m := m.(type) {
 		case *mail.Inbound:
@@ -166,6 +172,10 @@ func (s *session) abort() {
 			m.Chunk = nil
 		case *mail.Deliver:
 			m.Release()
+		case *mail.Enqueue: // replies
+			if to, reply := m.Answer(mail.Gone); to != nil {
+				s.cfg.Post(to, reply)
+			}
 		}
 	}
 	s.long.stop()

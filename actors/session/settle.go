@@ -36,8 +36,7 @@ func settleEntity(s *state, tags []uint64, m *amqp10.Disposition) {
 // entitySettled tells a client what a queue has answered.
 func entitySettled(s *state, m *mail.Settled) {
 	x := s.settles[m.Number()]
-	if x == nil {
-		s.answered(m) // deferred ones
+	if x == nil { // its session has ended
 		return
 	}
 	delete(s.settles, m.Number())

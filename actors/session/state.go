@@ -13,7 +13,7 @@ import (
 	"candlemark/actors/channel/trace"
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
-	"candlemark/actors/session/entities"
+	"candlemark/actors/session/access"
 	"candlemark/actors/session/settlement"
 	"candlemark/actors/session/told"
 	"candlemark/actors/session/window"
@@ -41,7 +41,8 @@ const (
 type state struct {
 	outgoing
 	cfg     Config
-	rights  rights.Rights
+	rights  rights.Rights // of the login
+	access  access.Access
 	client  requests.Client
 	phase   phase
 	leaving bool // the connection ends; what was read before is still run
@@ -55,19 +56,21 @@ type state struct {
 	teller    told.Teller
 	long      *long // the route that is waited for, nil for none
 	resting   bool  // resumeWork is on its way
+	recheck   bool  // links have to be checked, as tokens have changed
 	peers     peers.Peers
 	publishes seqmap.Map[publish] // that queues have not confirmed, by publish number
 	outcomes  []outcome           // to be told
 
 	jobs    []func()                     // that are to be run beside the actor
 	settles map[uint64]*settlement.Asked // that queues have not answered, by request
-	locked  entities.Held                // deferred messages that the client has received by their numbers
 
-	unacked unacked.Deliveries
-	owners  seqmap.Map[*link] // of the unacked, by the same numbers
-	held    []*writing        // deliveries that wait for a window or for room, in order
-	sending sending           // the first of them, in part
-	scratch []byte
+	unacked    unacked.Deliveries
+	owners     seqmap.Map[*link] // of the unacked, by the same numbers
+	arriving   *mail.Enqueue     // the replies in hand, not answered yet
+	replyBytes int               // of direct replies that wait
+	held       []*writing        // deliveries that wait for a window or for room, in order
+	sending    sending           // the first of them, in part
+	scratch    []byte
 
 	replies   []amqp10.Composite // that wait for room; no more input is run until they are written
 	wantsRoom bool               // OutboxReady will come
@@ -111,6 +114,7 @@ func (s *state) init(cfg Config) {
 	s.cfg, s.used = cfg, cfg.Clock.Now()
 	s.links, s.settles = map[uint32]*link{}, map[uint64]*settlement.Asked{}
 	s.rights = rights.Rights{User: cfg.User, VHost: cfg.VHost, Permissions: cfg.Permissions}
+	s.access = access.Access{Login: &s.rights, Tokens: cfg.Tokens, Clock: cfg.Clock}
 	s.client = requests.Client{Rights: &s.rights, Connection: cfg.Connection}
 	s.peers = peers.New(&s.outgoing)
 	s.batches = routing.NewBatches(&s.outgoing, &s.peers,
@@ -136,6 +140,8 @@ func (s *state) handle(what any) {
 		s.deliver(m)
 	case *mail.EnqueueReply:
 		s.confirmed(m)
+	case *mail.Enqueue:
+		takeReplies(s, m)
 	case *mail.Settled:
 		entitySettled(s, m)
 	case *mail.Drained:
@@ -146,6 +152,8 @@ func (s *state) handle(what any) {
 		s.returned(m)
 	case *mail.OutboxReady:
 		s.wantsRoom = false
+	case *mail.TokensChanged:
+		s.recheck = true
 	case *mail.CloseChannel:
 		s.leave()
 	case *mail.PeerGone:
@@ -176,6 +184,9 @@ func (s *state) waits() bool { return s.await != nil || len(s.replies) > 0 && !s
 // proceed runs what the client sent, unless a request is waiting.
 func (s *state) proceed() {
 	n := 0
+	if s.recheck && s.await == nil {
+		recheckLinks(s)
+	}
 	for n < len(s.parked) && !s.waits() && !s.resting {
 		if s.run(s.parked[n]) {
 			n++
@@ -278,6 +289,16 @@ func (s *state) frame(f amqp10.Frame) {
 		if payload, err = amqp10.DecodeInto(f.Body, &t); err == nil {
 			s.transfer(&t, payload)
 		}
+	case code == amqp10.CodeDisposition:
+		var d amqp10.Disposition
+		if err = decodeAll(f, &d); err == nil {
+			s.disposition(&d)
+		}
+	case code == amqp10.CodeFlow:
+		var fl amqp10.Flow
+		if err = decodeAll(f, &fl); err == nil {
+			s.flow(&fl)
+		}
 	default:
 		var p amqp10.Composite
 		if p, _, err = f.Decode(); err == nil {
@@ -289,14 +310,19 @@ func (s *state) frame(f amqp10.Frame) {
 	}
 }
 
+// decodeAll decodes a frame that is nothing but a performative.
+func decodeAll(f amqp10.Frame, p amqp10.Composite) error {
+	rest, err := amqp10.DecodeInto(f.Body, p)
+	if err == nil && len(rest) > 0 {
+		err = amqp10.Errorf(amqp10.DecodeError, "%d bytes behind the performative", len(rest))
+	}
+	return err
+}
+
 func (s *state) performative(p amqp10.Composite) {
 	switch m := p.(type) {
 	case *amqp10.Attach:
 		s.attach(m)
-	case *amqp10.Flow:
-		s.flow(m)
-	case *amqp10.Disposition:
-		s.disposition(m)
 	case *amqp10.Detach:
 		s.detach(m)
 	case *amqp10.End:

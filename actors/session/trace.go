@@ -14,9 +14,10 @@ func newTracer(s *state) trace.Tracer {
 	}
 }
 
-// traceDelivery copies what a link got of a queue. header has the message's properties as of AMQP 0-9-1.
-func traceDelivery(s *state, queue string, d *mail.Delivery, header []byte) {
+// traceDelivery copies what a link got of a queue.
+func traceDelivery(s *state, queue string, d *mail.Delivery) {
 	if s.cfg.VHost.Tracing() {
+		header, _ := d.Message.Overlay.Header(d.Message.Header) // none if it cannot be read
 		s.tracer.Delivered(queue, &d.Message, header, d.Redelivered)
 	}
 }

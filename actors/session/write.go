@@ -139,19 +139,22 @@ func (s *state) appendWriting(b []byte, w *writing) (_ []byte, blocked bool) {
 	return b, false
 }
 
-// start begins to write a message.
-func (s *state) start(w *writing, d *mail.Delivery) {
-	header, err := d.Message.Overlay.Header(d.Message.Header)
-	var body []byte
-	if err == nil {
-		s.scratch, body, err = dialect.Append(s.scratch[:0], &d.Message, header, entities.Told(d))
-	}
+// encode appends the head of a delivery of a queue to dst, returns its body, and has it traced.
+func (s *state) encode(dst []byte, d *mail.Delivery, queue string) (head, body []byte) {
+	head, body, err := dialect.Append(dst, &d.Message, entities.Told(d))
 	if err != nil {
 		s.cfg.Log.Error().Err(err).Msg("message with an unreadable header is delivered without it")
 		body = d.Message.Body
-		s.scratch = amqp10.AppendDataHead(s.scratch[:0], len(body))
+		head = amqp10.AppendDataHead(dst, len(body))
 	}
-	traceDelivery(s, w.link.consumer.name, d, header)
+	traceDelivery(s, queue, d)
+	return head, body
+}
+
+// start begins to write a message.
+func (s *state) start(w *writing, d *mail.Delivery) {
+	var body []byte
+	s.scratch, body = s.encode(s.scratch[:0], d, w.link.consumer.name)
 	tag := s.unacked.Tag(w.link.consumer.queue, d.Number, false)
 	if d.Number == 0 {
 		s.owners.Skip()

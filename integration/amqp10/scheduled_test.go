@@ -60,8 +60,11 @@ func TestEntity_Scheduled(t *testing.T) {
 		if code := n.cancel(numbers[1]); code != 200 {
 			t.Error(code)
 		}
-		if code := n.cancel(numbers[1], numbers[2]); code != 404 {
+		if code := n.cancel(numbers[2], numbers[1]); code != 404 {
 			t.Error("one of them is cancelled:", code)
+		}
+		if code := n.cancel(numbers[2], numbers[2]); code != 200 {
+			t.Error("one of them was cancelled with what was not there:", code)
 		}
 		if m := c.next(r); m != nil {
 			t.Fatal("early", m)

@@ -2,6 +2,12 @@ package amqp10
 
 import (
 	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"runtime"
+	"strings"
 	"testing"
 
 	"candlemark/internal/testkit"
@@ -121,4 +127,179 @@ func TestViolations(t *testing.T) {
 			bystander.want(r, name)
 		}
 	})
+}
+
+// violation is a line of testdata/violations.txt, or a case that it stands for.
+type violation struct {
+	stage, want string
+	bytes       []byte
+	name        string
+}
+
+// violations reads the file.
+func violations(t *testing.T) (all []violation) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/violations.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		part := strings.Split(line, " | ")
+		if len(part) == 3 {
+			all = append(all, violation{part[0], part[1], assemble(part[2]), line})
+			continue
+		}
+		all = append(all, varied(part[0] == "cut", part[1], part[2], part[3])...)
+	}
+	return all
+}
+
+// varied are the cases that a performative with all its fields stands for.
+func varied(cut bool, stage, want, text string) (all []violation) {
+	channel, rest, _ := strings.Cut(text, " ")
+	kind, rest, _ := strings.Cut(rest, " ")
+	a := &assembler{strings.Fields(strings.NewReplacer("(", " ( ", ")", " ) ").Replace(rest))}
+	var fields [][]byte
+	for len(a.words) > 0 {
+		fields = append(fields, a.next())
+	}
+	for i := range fields {
+		other := append([][]byte{}, fields...)
+		other[i] = unhex("00537f45") // a list with a descriptor that is not known
+		b := compound(kind, other)
+		if cut {
+			whole := compound(kind, fields)
+			behind := len(compound(kind, fields[:i+1]))
+			if b = whole[:behind]; behind == len(whole) {
+				continue
+			}
+		}
+		all = append(all, violation{stage, want, compound(channel, [][]byte{b}), fmt.Sprintf("%s: field %d, cut %v", kind, i, cut)})
+	}
+	return all
+}
+
+// reach does what a client does before it breaks the protocol.
+func reach(b *testkit.Bubble, stage string) *raw {
+	b.Helper()
+	link := map[string]*amqp10.Attach{"sender": sending(0, "q"), "receiver": receiving(0, "q"), "entity": sending(0, "q")}[stage]
+	switch stage {
+	case "tcp", "sasl", "header", "open":
+		ours, theirs := net.Pipe()
+		b.Node.Connect(ours)
+		r := &raw{T: b.T, Conn: theirs}
+		if stage != "tcp" {
+			r.say(amqp10.SASLProtocolHeader[:])
+			r.header()
+			r.want(amqp10.CodeSASLMechanisms)
+		}
+		if stage == "header" || stage == "open" {
+			r.send(0, &amqp10.SASLInit{Mechanism: "PLAIN", InitialResponse: []byte("\x00guest\x00guest")})
+			r.want(amqp10.CodeSASLOutcome)
+		}
+		if stage == "open" {
+			r.say(amqp10.ProtocolHeader[:])
+			r.header()
+		}
+		return r
+	}
+	r := openRaw(b, opening())
+	if stage != "connection" {
+		r.send(1, beginning())
+		r.want(amqp10.CodeBegin)
+	}
+	if link != nil {
+		if stage == "entity" {
+			link.Target.Address = amqp10.Some("q")
+		}
+		r.send(1, link)
+		r.want(amqp10.CodeAttach)
+	}
+	return r
+}
+
+// answer is the first answer to what a client did that ends something, or refuses a message.
+func (r *raw) answer(stage string) string {
+	if stage == "tcp" || stage == "header" {
+		r.in = nil
+		_, _ = io.Copy(io.Discard, r.Conn)
+		return "gone"
+	}
+	told := func(what string, e *amqp10.Error) string {
+		if e == nil {
+			return what
+		}
+		return what + " " + string(e.Condition)
+	}
+	for {
+		f, err := r.frame()
+		if err != nil {
+			return "gone"
+		}
+		p, _, err := f.Decode()
+		if err != nil {
+			continue // an empty one
+		}
+		switch p := p.(type) {
+		case *amqp10.SASLOutcome:
+			return map[bool]string{true: "refused", false: "let in"}[p.Result == amqp10.SASLAuthFailed]
+		case *amqp10.Close:
+			return told("close", p.Error)
+		case *amqp10.End:
+			if p.Error != nil {
+				return told("end", p.Error)
+			}
+		case *amqp10.Detach:
+			if p.Error != nil {
+				return told("detach", p.Error)
+			}
+		case *amqp10.Disposition:
+			return told(map[bool]string{true: "rejected", false: "settled"}[p.State.Kind == amqp10.Rejected], p.State.Error)
+		}
+	}
+}
+
+// TestViolations_Table breaks the protocol in more than 200 ways. Each is answered as it should be, takes no memory that stays, and does nobody else any harm.
+func TestViolations_Table(t *testing.T) {
+	testkit.Run(t, nil, func(b *testkit.Bubble) {
+		b.Log.Allow("closing connection", "handshake failed", "login refused", "session ended by the broker", "link detached")
+		ch := b.Connect().Open()
+		ch.Declare("q", nil)
+		ch.Declare("beside", nil)
+		if err := ch.ExchangeDeclare("inner", "fanout", false, false, true, false, nil); err != nil {
+			t.Fatal(err)
+		}
+		bystander := connect(b, nil)
+		defer func() { _ = bystander.conn.Close() }()
+		s, r := bystander.sender("/queues/beside", nil), bystander.receiver("/queues/beside", nil)
+		all := violations(t)
+		if len(all) < 200 {
+			t.Errorf("%d cases", len(all))
+		}
+		before := heap()
+		for _, v := range all {
+			x := reach(b, v.stage)
+			go func() { _, _ = x.Write(v.bytes) }() // which may end before all of it is read
+			if got := x.answer(v.stage); got != v.want {
+				t.Errorf("%s\n\tis answered %q, want %q", v.name, got, v.want)
+			}
+			_ = x.Close()
+			bystander.put(s, "m")
+			bystander.want(r, "m")
+		}
+		if grown := heap() - before; grown > 32<<20 {
+			t.Errorf("%d bytes are left", grown)
+		}
+	})
+}
+
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -41,6 +42,32 @@ func ParseSource(address string) (queue string, err error) {
 		return "", badAddress(address)
 	}
 	return segment(address, name)
+}
+
+// QueueAddress is the address of a queue whose name needs no encoding.
+func QueueAddress(name string) string { return "/queues/" + name }
+
+// volatileQueue is the capability of a source that is a name for direct replies.
+const volatileQueue = amqp10.Symbol("rabbitmq:volatile-queue")
+
+// linkDetach is the expiry policy of what ends with its link [AMQP 1.0 messaging 3.5.6].
+const linkDetach = amqp10.Symbol("link-detach")
+
+// CheckVolatile checks an attach with a dynamic source: there is one kind, for direct replies, which come settled and end with the link.
+// The error is amqp:not-implemented, or amqp:invalid-field.
+func CheckVolatile(m *amqp10.Attach) error {
+	s := m.Source
+	switch {
+	case !slices.Contains(s.Capabilities, volatileQueue):
+		return amqp10.Errorf(amqp10.NotImplemented, "dynamic sources are for direct replies only, with the capability %s", volatileQueue)
+	case s.Address.Set:
+		return amqp10.Errorf(amqp10.InvalidField, "a dynamic source has no address")
+	case m.SndSettleMode != amqp10.SenderSettled:
+		return amqp10.Errorf(amqp10.NotImplemented, "direct replies come settled: snd-settle-mode settled is missing")
+	case s.Durable != 0 || s.Timeout != 0 || s.ExpiryPolicy != linkDetach:
+		return amqp10.Errorf(amqp10.NotImplemented, "direct replies are not durable, and end with the link: expiry-policy link-detach, timeout 0")
+	}
+	return nil
 }
 
 // segment is a decoded segment that must not be empty.

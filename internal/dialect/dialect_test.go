@@ -50,7 +50,7 @@ func TestBareMessage(t *testing.T) {
 			t.Fatalf("%s: %+v, %v", name, c, err)
 		}
 		m := &message.Message{RoutingKey: []byte("q"), Header: c.Header, Body: c.Body}
-		head, body, err := dialect.Append(nil, m, protocol.WithoutOriginal(m.Header), dialect.Delivery{Redelivered: true})
+		head, body, err := dialect.Append(nil, m, dialect.Delivery{Redelivered: true})
 		if got := append(head, body...); err != nil || !bytes.HasSuffix(got, bare) {
 			t.Errorf("%s: got %x, %v, want at its end %x", name, got, err, bare)
 		}
@@ -74,7 +74,7 @@ func FuzzRead(f *testing.F) {
 			t.Fatal("properties:", err)
 		}
 		m := &message.Message{Header: c.Header, Body: c.Body}
-		once, body, err := dialect.Append(nil, m, protocol.WithoutOriginal(m.Header), dialect.Delivery{})
+		once, body, err := dialect.Append(nil, m, dialect.Delivery{})
 		if err != nil {
 			t.Fatal(err)
 		}

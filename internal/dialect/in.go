@@ -47,7 +47,8 @@ func read(encoded []byte, entity bool) (c Content, err error) {
 			return c, err
 		}
 	}
-	p, body, err := convert.To091(&s)
+	var from amqp10.Properties
+	p, body, err := convert.To091(&s, &from)
 	if err != nil {
 		return c, err
 	}
@@ -57,10 +58,6 @@ func read(encoded []byte, entity bool) (c Content, err error) {
 	}
 	if at, ok := s.MessageAnnotations.Lookup(scheduled).Timestamp(); ok && entity {
 		p.Headers, p.Flags = p.Headers.Set(deliverAt, int64(at)), p.Flags|protocol.FlagHeaders
-	}
-	var from amqp10.Properties
-	if err := s.Properties(&from); err != nil {
-		return c, err
 	}
 	c.Body, c.Priority, c.Persistent, c.TTL = body, p.Priority, p.DeliveryMode == 2, -1
 	c.To, c.UserID, c.HasUserID = string(from.To), from.UserID, from.UserID != nil
@@ -75,16 +72,19 @@ func read(encoded []byte, entity bool) (c Content, err error) {
 			}
 		}
 	}
-	c.Header = p.Append(nil)
+	c.Header = p.Append(make([]byte, 0, 2*(len(encoded)-len(body))+32)) // the original has mostly what the list has
 	if len(c.Header) > LargestHeader {
 		return c, amqp10.Errorf(amqp10.ResourceLimitExceeded, "properties and annotations take %d bytes, more than %d", len(c.Header), LargestHeader)
 	}
-	c.Header = protocol.WithOriginal(c.Header, convert.AppendOriginal(nil, encoded, &s))
-	scan, err := protocol.ScanProperties(c.Header)
-	if err != nil {
-		return c, amqp10.Errorf(amqp10.InvalidField, "properties that cannot be kept: %v", err)
+	list := len(c.Header)
+	c.Header = protocol.WithOriginal(convert.AppendOriginal(c.Header, encoded, &s), list)
+	if p.Has(protocol.FlagHeaders) {
+		scan, err := protocol.ScanProperties(c.Header)
+		if err != nil {
+			return c, amqp10.Errorf(amqp10.InvalidField, "properties that cannot be kept: %v", err)
+		}
+		c.Headers = scan.Headers
 	}
-	c.Headers = scan.Headers
 	return c, nil
 }
 

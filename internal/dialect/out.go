@@ -26,10 +26,21 @@ type Entity struct {
 	DeliveryCount uint32
 }
 
-// Append appends the sections of a message to dst, but for body, which is to follow them: it is m.Body, or empty. header is the message's property
-// list with what the broker adds (message.Overlay.Header), d what its receiver is told. The error is of a property list that cannot be read.
-func Append(dst []byte, m *message.Message, header []byte, d Delivery) (head, body []byte, err error) {
-	p, err := protocol.DecodeProperties(header)
+// Append appends the sections of a message to dst, but for body, which is to follow them: it is m.Body, or empty. d is what its receiver is told.
+// The error is of a property list that cannot be read.
+func Append(dst []byte, m *message.Message, d Delivery) (head, body []byte, err error) {
+	list := m.Header
+	if m.Overlay != nil {
+		if list, err = m.Overlay.Header(list); err != nil {
+			return dst, nil, err
+		}
+	}
+	_, original := protocol.SplitOriginal(m.Header)
+	properties := convert.Beside
+	if !convert.Fits(original, m.Body) {
+		original, properties = nil, protocol.DecodeProperties
+	}
+	p, err := properties(list)
 	if err != nil {
 		return dst, nil, err
 	}
@@ -53,9 +64,9 @@ func Append(dst []byte, m *message.Message, header []byte, d Delivery) (head, bo
 			p.Headers, p.Flags = p.Headers.Set(f.Key, f.Value), p.Flags|protocol.FlagHeaders
 		}
 	}
-	_, original := protocol.SplitOriginal(m.Header)
-	dst, rest := convert.Append(dst, nil, &convert.Message{
-		Exchange: string(m.Exchange), RoutingKey: string(m.RoutingKey), Properties: p, Original: original, Body: m.Body, Amended: amended,
+	var room [4][]byte
+	dst, rest := convert.Append(dst, room[:0], &convert.Message{
+		Exchange: m.Exchange, RoutingKey: m.RoutingKey, Properties: p, Original: original, Body: m.Body, Amended: amended,
 	}, told)
 	if last := len(rest) - 1; last >= 0 && len(m.Body) > 0 && len(rest[last]) == len(m.Body) && &rest[last][0] == &m.Body[0] {
 		rest, body = rest[:last], m.Body

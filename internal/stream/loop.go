@@ -2,7 +2,6 @@ package stream
 
 import (
 	"errors"
-	"net"
 
 	"candlemark/internal/socket"
 )
@@ -14,66 +13,53 @@ type looped interface {
 	Pause()
 }
 
-// Reader is who has its socket read by a Loop at times. The methods are called by the goroutine of the loop.
-type Reader interface {
-	// HandOut hands out what was read, as far as that waits for nobody. False says that the goroutine of the reader has to go on.
-	HandOut() bool
-	// GoOn begins that goroutine. The error is that of the socket, if there is one.
-	GoOn(err error)
-	// Broken ends the reader, which has panicked.
-	Broken(reason any)
+// loop has a socket read by a loop for many, where there is one, as long as its reader has nothing to wait for (ADR 57). Who has left it to
+// the loop touches nothing of its own until goOn or handOut.
+type loop struct {
+	reader *Reader
+	want   int    // bytes that the frame at the start of the input has in all, 0 if that is not known
+	conn   looped // nil for a goroutine that blocks on it
 }
 
-// Loop has a socket read by a loop for many, where there is one, as long as its reader has nothing to wait for (ADR 57). Who has left it to
-// the loop touches nothing of its own until GoOn or HandOut.
-type Loop struct {
-	Input  *Input
-	Reader Reader
-	Want   int // bytes that the frame at the start of the input has in all, 0 if that is not known
-
-	conn looped // nil for a goroutine that blocks on it
-}
-
-// Over finds out whether a loop can read a connection.
-func (l *Loop) Over(conn net.Conn) { l.conn, _ = conn.(looped) }
-
-// Leave leaves the socket to its loop. False if it has none, or is closed, which the next read tells.
-func (l *Loop) Leave() bool { return l.conn != nil && l.conn.Listen(l) == nil }
+// leave leaves the socket to its loop. False if it has none, or is closed, which the next read tells.
+func (l *loop) leave() bool { return l.conn != nil && l.conn.Listen(l) == nil }
 
 // Fill implements socket.Client.
-func (l *Loop) Fill() (n int) {
+func (l *loop) Fill() (n int) {
 	l.guarded(func() {
-		free := l.Input.Room(l.Want)
+		in := &l.reader.Input
+		free := in.Room(l.want)
 		got, err := l.conn.TryRead(free)
 		switch {
 		case err == nil:
-			l.Input.Took(got, len(free))
+			in.Took(got, len(free))
 			n = got
 		case !errors.Is(err, socket.ErrNotNow):
 			l.conn.Pause()
-			l.Reader.GoOn(err)
+			l.reader.goOn(err)
 		}
 	})
 	return n
 }
 
 // Handle implements socket.Client.
-func (l *Loop) Handle() {
+func (l *loop) Handle() {
 	l.guarded(func() {
-		if !l.Reader.HandOut() {
+		if !l.reader.handOut() {
 			l.conn.Pause()
-			l.Reader.GoOn(nil)
+			l.reader.goOn(nil)
 		}
 	})
 }
 
 // guarded ends the reader if do panics, not the loop.
-func (l *Loop) guarded(do func()) {
+func (l *loop) guarded(do func()) {
 	done := false
 	defer func() {
 		if !done {
 			l.conn.Pause()
-			l.Reader.Broken(recover())
+			l.reader.Protocol.Recovered(recover())
+			l.reader.end()
 		}
 	}()
 	do()

@@ -17,6 +17,7 @@ var leaves = []string{
 // A parent may always import the packages below it. A package that has no line here is not part of the house yet.
 var rooms = map[string][]string{
 	"internal/servicebus/sas":        {},
+	"internal/servicebus/grants":     {"internal/auth", "internal/servicebus/sas"},
 	"internal/servicebus/filter":     {"protocol"},
 	"internal/servicebus/view":       {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/servicebus/filter"},
 	"internal/servicebus/entity":     {"protocol", "policies", "internal/servicebus/filter"},
@@ -34,8 +35,8 @@ var rooms = map[string][]string{
 	"actors/mail":                    {"protocol", "policies/...", "internal/events", "internal/message", "internal/metrics", "internal/topology"},
 	"actors/mailbox":                 {},
 	"actors/connection":              actorOf("internal/socket", "internal/stream"),
-	"actors/connection10":            actorOf("internal/dialect", "internal/socket", "internal/stream"),
-	"actors/session":                 actorOf("internal/dialect/...", "actors/channel/peers", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/unacked", "internal/dialect", "actors/channel/trace"),
+	"actors/connection10":            actorOf("internal/dialect", "internal/servicebus/grants", "internal/socket", "internal/stream"),
+	"actors/session":                 actorOf("internal/dialect/...", "internal/servicebus/grants", "internal/servicebus/sas", "actors/channel/peers", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/unacked", "internal/dialect", "actors/channel/trace"),
 	"actors/command":                 actorOf(),
 	"actors/channel":                 actorOf(),
 	"actors/channel/assembler":       {"protocol", "internal/budget"},
@@ -87,7 +88,7 @@ var rooms = map[string][]string{
 	"internal/dialect/management":    {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/topology"},
 	"internal/definitions":           {"protocol", "policies/...", "internal/auth", "internal/parameters", "internal/servicebus/sas"},
 	"internal/nearest":               {},
-	"internal/stream":                {"internal/clock", "internal/message", "internal/outbox", "internal/socket"},
+	"internal/stream":                {"internal/budget", "internal/clock", "internal/message", "internal/outbox", "internal/socket"},
 	"internal/systemd":               {},
 	"internal/parameters":            {"internal/erlang", "internal/servicebus/entity"},
 	"internal/metrics":               {},
@@ -139,13 +140,16 @@ var rooms = map[string][]string{
 	"supervision/shovels":   {"actors/shovel", "internal/clock", "internal/definitions", "internal/management", "internal/parameters"},
 	"supervision/resources": {"protocol", "internal/budget", "internal/clock", "internal/config", "internal/events", "internal/management"},
 
-	"actors/session/entities":   {"protocol", "policies", "protocol/amqp10", "actors/mail", "actors/channel/rights", "internal/auth", "internal/dialect", "internal/dialect/servicebus", "internal/message", "internal/topology"},
+	"actors/session/entities":   {"protocol", "policies", "protocol/amqp10", "actors/mail", "actors/session/access", "internal/dialect", "internal/dialect/servicebus", "internal/message", "internal/topology"},
 	"actors/session/batches":    {"protocol/amqp10", "actors/mail"},
 	"actors/session/settlement": {"protocol/amqp10", "actors/channel/unacked", "actors/mail", "internal/dialect", "internal/dialect/servicebus"},
-	"actors/session/answers":    {"actors/session/window"},
+	"actors/session/answers":    {"actors/session/window", "internal/topology"},
 	"actors/session/transfers":  {"protocol/amqp10", "actors/session/window", "internal/outbox"},
+	"actors/session/access": {
+		"protocol", "protocol/amqp10", "actors/channel/rights", "internal/auth", "internal/clock", "internal/servicebus/grants", "internal/topology",
+	},
 	"actors/session/incoming": {
-		"protocol", "protocol/amqp10", "actors/channel/rights", "actors/channel/routing", "internal/budget", "internal/dialect", "internal/dialect/servicebus",
+		"protocol", "protocol/amqp10", "actors/channel/rights", "actors/channel/routing", "actors/session/access", "internal/budget", "internal/dialect", "internal/dialect/servicebus",
 		"internal/message", "internal/topology",
 	},
 	"actors/session/window": {"protocol/amqp10"},
@@ -159,7 +163,7 @@ var rooms = map[string][]string{
 	},
 	"actors/queue/messages": {
 		"policies", "actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/deadletters", "actors/queue/deferred", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/notices", "actors/queue/outbox", "actors/queue/paging", "actors/queue/records",
-		"actors/queue/schedule", "internal/budget", "internal/clock", "internal/figures", "internal/message", "internal/metrics", "internal/store", "internal/topology", "protocol",
+		"actors/queue/schedule", "actors/queue/sessions", "internal/budget", "internal/clock", "internal/figures", "internal/message", "internal/metrics", "internal/store", "internal/topology", "protocol",
 	},
 	"actors/queue/claims": {
 		"actors/mail", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/messages", "internal/clock", "internal/store",
@@ -169,6 +173,11 @@ var rooms = map[string][]string{
 	"actors/queue/deliveries": {
 		"policies", "actors/mail", "actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/messages", "actors/queue/outbox",
 		"actors/queue/work", "internal/clock", "internal/message", "internal/store", "protocol",
+	},
+	"actors/queue/sessions":    {"protocol", "actors/queue/backlog", "actors/queue/consumers", "internal/store"},
+	"actors/queue/receivers": {
+		"actors/mail", "actors/queue/consumers", "actors/queue/deliveries", "actors/queue/messages", "actors/queue/outbox", "actors/queue/paging", "actors/queue/sessions",
+		"actors/queue/work", "internal/clock", "internal/store",
 	},
 	"actors/queue/duplicates":  {"protocol"},
 	"actors/queue/deferred":    {"actors/queue/backlog", "actors/queue/wheel", "internal/store"},
@@ -184,7 +193,7 @@ var rooms = map[string][]string{
 	"actors/queue/expiry":   {"policies", "actors/queue/backlog", "actors/queue/wheel", "internal/clock", "internal/store"},
 	"actors/queue/inspect": {
 		"protocol", "policies", "actors/mail", "actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/deferred", "actors/queue/expiry",
-		"actors/queue/paging", "actors/queue/schedule", "internal/clock", "internal/store",
+		"actors/queue/paging", "actors/queue/schedule", "actors/queue/sessions", "internal/clock", "internal/store",
 	},
 	"actors/queue/flowcontrol": {"actors/mail", "internal/message"},
 	"actors/queue/lease":       {},
@@ -267,8 +276,8 @@ var pureRooms = []string{
 	"actors/channel/tx", "actors/channel/unacked",
 	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/claims", "actors/queue/consumers", "actors/queue/content", "actors/queue/deadletters",
 	"actors/queue/deferred", "actors/queue/deliveries", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/flowcontrol", "actors/queue/inspect", "actors/queue/lease", "actors/queue/messages", "actors/queue/notices",
-	"actors/queue/outbox", "actors/queue/paging", "actors/queue/records", "actors/queue/schedule", "actors/queue/wheel", "actors/queue/work",
-	"actors/session/answers", "actors/session/batches", "actors/session/entities", "actors/session/incoming", "actors/session/management", "actors/session/settlement", "actors/session/told", "actors/session/transfers", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
+	"actors/queue/outbox", "actors/queue/paging", "actors/queue/receivers", "actors/queue/records", "actors/queue/schedule", "actors/queue/sessions", "actors/queue/wheel", "actors/queue/work",
+	"actors/session/access", "actors/session/answers", "actors/session/batches", "actors/session/entities", "actors/session/incoming", "actors/session/management", "actors/session/settlement", "actors/session/told", "actors/session/transfers", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
 }
 
 // shells are the only files of their packages that know it: others are the core of an actor, or know addresses only.

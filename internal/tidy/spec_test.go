@@ -8,7 +8,7 @@ import (
 )
 
 // families are the first parts of the ids of rules. Each has its page in docs/spec.
-const families = `ERR|TTL|LEASE|LOCK|DEFER|DUP|DLY|DL|POL|DEC|DEF|PRO|SBR`
+const families = `ERR|TTL|LEASE|LOCK|DEFER|DUP|SESSION|DLY|DL|POL|DEC|DEF|PRO|SBR|SBT`
 
 // ruleHeading begins a rule on a page of docs/spec. What follows up to the next one is the rule.
 var ruleHeading = regexp.MustCompile(`(?m)^#+ ((?:` + families + `)-[0-9]+)$`)

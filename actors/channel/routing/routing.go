@@ -122,6 +122,16 @@ func (r *Routes) Exchange(name []byte) (x *topology.Exchange, topics bool, err e
 	return x, r.topics, nil
 }
 
+// Use is Exchange for a publish to x that was checked otherwise.
+func (r *Routes) Use(x *topology.Exchange) {
+	if g := r.rights.VHost.Generation(); r.generation != g {
+		r.generation, r.routed = g, false
+		r.batches.forget()
+	}
+	r.routed = r.routed && r.exchange == x
+	r.exchange, r.valid = x, false
+}
+
 // Find finds the queues for the message's own key and more. Only a route that
 // depends on nothing but the own key is remembered. The error is for an x-delay that
 // cannot be made out (DLY-2). If the route is Over, it is too long for a turn.

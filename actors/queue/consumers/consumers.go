@@ -47,19 +47,23 @@ type Consumer struct {
 	Credited  bool // by a credit of its own
 	Facts     bool // it is told them
 	Stays     bool // it is not cancelled when it does not settle in time
+	Session   bool // it locks a session, and is given messages only while Run says so
+	runs      bool
 	draining  bool // what is left of the credit is given up when nothing is ready
 	Arguments protocol.Table
-	Prefetch  int   // 0: any number
-	Priority  int64 // x-priority
-	Timeout   int64 // x-consumer-timeout in ms, -1 for none
-	unacked   int
-	credit    int32  // messages that it may still be given, if it is Credited
-	delivered uint32 // to it, with the credit that was given up: the delivery-count of its link
-	messages  int    // under way
-	bytes     int
-	gone      bool
-	deliver   *mail.Deliver // gathered in this turn
-	ring      *ring         // of its priority
+	// Connection is that of the channel.
+	Connection mail.Address
+	Prefetch   int   // 0: any number
+	Priority   int64 // x-priority
+	Timeout    int64 // x-consumer-timeout in ms, -1 for none
+	unacked    int
+	credit     int32  // messages that it may still be given, if it is Credited
+	delivered  uint32 // to it, with the credit that was given up: the delivery-count of its link
+	messages   int    // under way
+	bytes      int
+	gone       bool
+	deliver    *mail.Deliver // gathered in this turn
+	ring       *ring         // of its priority
 	// neighbours in the ring; nil when it is not in it
 	next, prev *Consumer
 }
@@ -67,8 +71,11 @@ type Consumer struct {
 // Gone reports whether it was detached.
 func (c *Consumer) Gone() bool { return c.gone }
 
+// Holds is how many deliveries it has not settled.
+func (c *Consumer) Holds() int { return c.unacked }
+
 func (c *Consumer) canTake() bool {
-	return !c.gone && (c.Prefetch == 0 || c.unacked < c.Prefetch) &&
+	return !c.gone && (!c.Session || c.runs) && (c.Prefetch == 0 || c.unacked < c.Prefetch) &&
 		c.messages < WindowMessages && c.bytes < WindowBytes && (!c.Limited || c.Channel.allowed > 0) && (!c.Credited || c.credit > 0)
 }
 
@@ -98,6 +105,7 @@ type Set struct {
 	limited      []*Consumer // those subject to their channel's common limit
 	draining     []*Consumer // those that are to give up their credit
 	drained      []*Consumer // that have, in this turn
+	left         []*Consumer // those of sessions that were detached and may hold something
 }
 
 // New makes an empty set of a queue. singleActive: one consumer at a time gets the
@@ -212,6 +220,9 @@ func (s *Set) DetachAll(h *Channel) (n int) {
 // detach takes a consumer away; what it holds stays with its channel.
 func (s *Set) detach(c *Consumer) {
 	c.gone = true
+	if c.Session {
+		s.left = append(s.left, c)
+	}
 	s.refresh(c)
 	c.Channel.consumers = without(c.Channel.consumers, c)
 	s.limited = without(s.limited, c)
@@ -224,6 +235,27 @@ func (s *Set) detach(c *Consumer) {
 	s.removeWaiting(c)
 	s.roundRobin.leave(c.ring)
 	s.count--
+}
+
+// Run has the consumer of a session take part or not.
+func (s *Set) Run(c *Consumer, can bool) {
+	if c.runs != can {
+		c.runs = can
+		s.refresh(c)
+	}
+}
+
+// Left takes the consumers of sessions that were detached and hold nothing any more.
+func (s *Set) Left(f func(*Consumer)) {
+	if len(s.left) == 0 {
+		return
+	}
+	s.left = slices.DeleteFunc(s.left, func(c *Consumer) bool {
+		if c.unacked == 0 {
+			f(c)
+		}
+		return c.unacked == 0
+	})
 }
 
 func without(list []*Consumer, c *Consumer) []*Consumer {

@@ -51,6 +51,6 @@ func (d *Deliveries) settleRead(h *consumers.Channel, list []numbered, r mail.Se
 			}
 			d.settleSome(h, []mail.SettleRange{one}, t, now)
 		}
-		t.done(d)
+		t.done()
 	})
 }

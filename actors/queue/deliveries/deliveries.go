@@ -56,12 +56,14 @@ func (d *Deliveries) hold(h backlog.Handle, by *consumers.Channel, consumer *con
 	if e := set.Backlog.Entry(h); !e.Redelivered {
 		set.Journal.Note(store.Delivered, e)
 	}
-	own := int64(-1)
+	own, sessions := int64(-1), false
 	if consumer != nil {
-		own = consumer.Timeout
+		own, sessions = consumer.Timeout, consumer.Session
 	}
 	number = d.Consumers.Hold(by, consumers.Delivery{Message: h, Since: uint32(set.Journal.At / 1000), Consumer: consumer})
-	d.startTimeout(h, by, number, own, now)
+	if !sessions { // else it is locked as long as the session
+		d.startTimeout(h, by, number, own, now)
+	}
 	return number
 }
 
@@ -69,8 +71,9 @@ func (d *Deliveries) hold(h backlog.Handle, by *consumers.Channel, consumer *con
 func (d *Deliveries) Lock(f *mail.Facts, by *consumers.Channel, number uint64) {
 	taken, _ := by.Unacked.Get(number)
 	u := consumers.Unsettled{Delivery: taken, Channel: by, Number: number}
-	if f.Lock = u.Lock(); d.Timeouts.Until(taken.Message) != 0 {
-		f.Locked = d.Timeouts.Until(taken.Message) + d.Messages.Skew
+	f.Lock = u.Lock()
+	if until := max(d.Timeouts.Until(taken.Message), d.Messages.Sessions.Until(taken.Consumer)); until != 0 {
+		f.Locked = until + d.Messages.Skew
 	}
 }
 
@@ -101,7 +104,7 @@ func (d *Deliveries) Expire(now clock.Instant, cancel func(*consumers.Consumer))
 			told[channel] = m
 			d.Out.Send(channel.Address, m)
 		}
-		if c := d.takeBack(channel, number, m, now).Consumer; c != nil && !c.Gone() && !c.Stays {
+		if c := d.TakeBack(channel, number, m, now).Consumer; c != nil && !c.Gone() && !c.Stays {
 			cancel(c)
 			cancelled = append(cancelled, c)
 		}
@@ -112,8 +115,8 @@ func (d *Deliveries) Expire(now clock.Instant, cancel func(*consumers.Consumer))
 	return more
 }
 
-// takeBack requeues a delivery that its channel holds, which m is to tell it.
-func (d *Deliveries) takeBack(channel *consumers.Channel, number uint64, m *mail.DeliveriesReturned, now clock.Instant) consumers.Delivery {
+// TakeBack requeues a delivery that its channel holds, which m is to tell it.
+func (d *Deliveries) TakeBack(channel *consumers.Channel, number uint64, m *mail.DeliveriesReturned, now clock.Instant) consumers.Delivery {
 	u, _ := channel.Unacked.Take(number)
 	m.Add(number)
 	d.release(u)

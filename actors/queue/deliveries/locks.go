@@ -15,6 +15,9 @@ func (d *Deliveries) Renew(m *mail.RenewLock, now clock.Instant) {
 		if until := d.Timeouts.Until(u.Message); until != 0 && until <= now.Floor() {
 			return // over, though the timer has yet to say so
 		}
+		if u.Consumer != nil && u.Consumer.Session { // it has the lock of its session
+			return
+		}
 		reply.Count++
 		own := int64(-1)
 		if u.Consumer != nil {
@@ -69,7 +72,7 @@ func (d *Deliveries) Return(m *mail.ReturnDelivery, now clock.Instant) {
 		End: func(now clock.Instant) {
 			if held.Channel != nil {
 				told := &mail.DeliveriesReturned{Queue: d.Self, Name: d.Name, Asked: true}
-				d.takeBack(held.Channel, held.Number, told, now)
+				d.TakeBack(held.Channel, held.Number, told, now)
 				d.Out.Send(held.Channel.Address, told)
 			}
 			d.Out.Send(m.ReplyTo, &mail.DeliveryReturned{Reply: m.Done(nil), Found: held.Channel != nil})

@@ -16,19 +16,33 @@ type receiving struct {
 	*Deliveries
 	asked *mail.ReceiveDeferred
 	reply *mail.DeferredReceived
-	by    *consumers.Channel // nil while nothing was taken
-	want  []store.Ref        // contents to be read
-	at    []int              // places of those in the answer
+	by    *consumers.Channel  // nil while nothing was taken
+	who   *consumers.Consumer // that has locked the session, nil without one
+	want  []store.Ref         // contents to be read
+	at    []int               // places of those in the answer
 }
 
 // Receive gives deferred messages to who asks for their numbers (DEFER-2).
 func (d *Deliveries) Receive(m *mail.ReceiveDeferred, now clock.Instant) {
 	x := &receiving{Deliveries: d, asked: m, reply: &mail.DeferredReceived{Reply: m.Done(nil), Queue: d.Self}}
+	if set := d.Messages.Sessions; set != nil {
+		if m.Session != nil {
+			x.who, _ = set.Holder(*m.Session, now.Floor())
+		}
+		if x.who == nil || !m.Connection.Equal(x.who.Connection) {
+			x.reply.Err = mail.ErrSessionLost
+			d.Out.Send(m.ReplyTo, x.reply)
+			return
+		}
+	}
 	bytes := int64(0)
 	for i, seq := range m.Seqs {
 		if len(x.reply.Deliveries) == mail.MostClaimed || bytes >= mail.ClaimBytes {
 			x.reply.Left = slices.Clone(m.Seqs[i:])
 			break
+		}
+		if id, is := d.Messages.Sessions.Of(seq); x.who != nil && (!is || id != *m.Session) {
+			continue
 		}
 		if h, ok := d.Messages.Deferred.Find(seq); ok && d.Messages.Backlog.Deadline(h) > now.Floor() {
 			bytes += d.Messages.Backlog.Size(h)
@@ -59,7 +73,7 @@ func (x *receiving) take(h backlog.Handle, now clock.Instant) {
 			x.by = x.Owner.Open(x.asked.Channel)
 		}
 		x.Messages.Deferred.Take(h)
-		delivery.Number = x.hold(h, x.by, nil, now)
+		delivery.Number = x.hold(h, x.by, x.who, now)
 		x.Lock(delivery.Facts, x.by, delivery.Number)
 	case !paged:
 		x.remove(h)

@@ -18,30 +18,33 @@ func (d *Deliveries) Settle(m *mail.Settle, now clock.Instant) {
 	}
 	var t *tally
 	if m.Asked != nil {
-		t = &tally{asked: m, open: 1}
+		t = &tally{asked: m, open: 1, end: func(lost []mail.Range) {
+			d.Out.Send(m.Asked.ReplyTo, &mail.Settled{Reply: m.Asked.Done(nil), Lost: lost})
+		}}
 	}
 	if rest := d.settleSome(h, m.Ranges, t, now); len(rest) > 0 {
 		d.settleLater(h, m, rest, t)
 	} else {
-		t.done(d)
+		t.done()
 	}
 }
 
 // settleLater goes on with what was too much for one turn.
-func (d *Deliveries) settleLater(h *consumers.Channel, m *mail.Settle, rest []mail.SettleRange, t *tally) {
+func (d *Deliveries) settleLater(h *consumers.Channel, m mail.Answerable, rest []mail.SettleRange, t *tally) {
 	d.Pending.Later(&work.Work{
 		Expires: true, Asked: m,
 		Step: func(now clock.Instant) bool {
 			rest = d.settleSome(h, rest, t, now)
 			return len(rest) == 0
 		},
-		End: func(clock.Instant) { t.done(d) },
+		End: func(clock.Instant) { t.done() },
 	})
 }
 
 // tally gathers the answer for an asker. nil is for nobody.
 type tally struct {
-	asked *mail.Settle
+	asked mail.Answerable
+	end   func(lost []mail.Range) // tells the asker
 	lost  []mail.Range
 	open  int // parts of the settlement that are not done
 }
@@ -54,12 +57,12 @@ func (t *tally) miss(first, next uint64) {
 }
 
 // done ends a part, and answers behind the last one.
-func (t *tally) done(d *Deliveries) {
+func (t *tally) done() {
 	if t == nil {
 		return
 	}
 	if t.open--; t.open == 0 {
-		d.Out.Send(t.asked.Asked.ReplyTo, &mail.Settled{Reply: t.asked.Asked.Done(nil), Lost: t.lost})
+		t.end(t.lost)
 	}
 }
 

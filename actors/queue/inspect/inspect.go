@@ -14,6 +14,7 @@ import (
 	"candlemark/actors/queue/deferred"
 	"candlemark/actors/queue/expiry"
 	"candlemark/actors/queue/schedule"
+	"candlemark/actors/queue/sessions"
 	"candlemark/internal/store"
 	"candlemark/policies"
 	"candlemark/protocol"
@@ -24,6 +25,7 @@ type View struct {
 	Messages    *backlog.Backlog
 	Scheduled   *schedule.Schedule // nil for none
 	Deferred    *deferred.Set      // nil for none
+	Sessions    *sessions.Set      // nil for none
 	Consumers   *consumers.Set
 	AckTimeouts *acktimeouts.Timeouts // nil for none
 	Expiry      *expiry.Expiry

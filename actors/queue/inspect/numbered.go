@@ -19,7 +19,7 @@ func (p *peeking) byNumber() Question {
 	limit := limitOf(p.asked.Limit) + 1
 	first := lowest[numbered]{limit: limit, compare: by(func(x numbered) uint64 { return x.seq })}
 	add := func(h backlog.Handle) {
-		if seq := p.Messages.Seq(h); seq > p.asked.After.Seq {
+		if seq := p.Messages.Seq(h); seq > p.asked.After.Seq && p.meant(seq) {
 			first.add(numbered{seq: seq, h: h})
 		}
 	}
@@ -31,14 +31,25 @@ func (p *peeking) byNumber() Question {
 	if p.states&mail.Ready != 0 {
 		steps = append(steps, p.readyByNumber(limit, add))
 	}
-	n := 0
-	p.Deferred.From(p.asked.After.Seq, func(h backlog.Handle) bool {
-		if p.states&mail.Deferred != 0 {
-			add(h)
-		}
-		n++
-		return n < limit && p.states&mail.Deferred != 0
-	})
+	if p.states&mail.Deferred != 0 {
+		steps = append(steps, p.ascending(limit, func(after uint64, yield func(seq uint64) bool) {
+			p.Deferred.From(after, func(h backlog.Handle) bool {
+				add(h)
+				return yield(p.Messages.Seq(h))
+			})
+		}))
+	}
+	if x := p.Scheduled; x != nil && p.states&mail.Scheduled != 0 {
+		steps = append(steps, p.ascending(limit, func(after uint64, yield func(seq uint64) bool) {
+			x.Messages.From(after, limit, func(h backlog.Handle) {
+				seq := x.Messages.Seq(h)
+				if p.meant(seq) {
+					first.add(numbered{seq: seq, h: h, scheduled: true})
+				}
+				yield(seq)
+			})
+		}))
+	}
 	return Question{
 		Step: func() bool {
 			if len(steps) > 0 && steps[0]() {
@@ -46,14 +57,32 @@ func (p *peeking) byNumber() Question {
 			}
 			return len(steps) == 0
 		},
-		Answer: func() Answer {
-			if x := p.Scheduled; x != nil && p.states&mail.Scheduled != 0 {
-				x.Messages.From(p.asked.After.Seq, limit, func(h backlog.Handle) {
-					first.add(numbered{seq: x.Messages.Seq(h), h: h, scheduled: true})
-				})
+		Answer: func() Answer { return p.answerNumbered(first.list()) },
+	}
+}
+
+// meant tells whether a message is of the session that is asked for, if one is.
+func (p *peeking) meant(seq uint64) bool {
+	if p.asked.Session == nil {
+		return true
+	}
+	id, ok := p.Sessions.Of(seq)
+	return ok && id == *p.asked.Session
+}
+
+// ascending goes over messages in the order of their numbers, limit at a time, until so many of them are meant.
+func (p *peeking) ascending(limit int, from func(after uint64, yield func(seq uint64) bool)) (step func() (done bool)) {
+	after, found := p.asked.After.Seq, 0
+	return func() bool {
+		n := 0
+		from(after, func(seq uint64) bool {
+			if after = max(after, seq); p.meant(seq) {
+				found++
 			}
-			return p.answerNumbered(first.list())
-		},
+			n++
+			return n < limit
+		})
+		return n < limit || found >= limit
 	}
 }
 
@@ -61,7 +90,7 @@ func (p *peeking) byNumber() Question {
 func (p *peeking) readyByNumber(limit int, add func(backlog.Handle)) (step func() (done bool)) {
 	spot := backlog.Spot(0)
 	return func() bool {
-		if backlog.Ordered(p.Messages) {
+		if backlog.Ordered(p.Messages) && p.asked.Session == nil {
 			backlog.From(p.Messages, p.asked.After.Seq, limit, add)
 			return true
 		}

@@ -57,6 +57,16 @@ func (s *Set) dropDamaged(h backlog.Handle) {
 	s.Remove(h, store.Damaged)
 }
 
+// Damaged is the end of a message that cannot be read back, and of what is noted down under such a number.
+func Damaged(s *Set, seq uint64) {
+	if h, ok := s.Sessions.Place(seq); ok {
+		s.dropDamaged(h)
+		return
+	}
+	r := s.Notices.Rare()
+	r.Damaged = append(r.Damaged, seq)
+}
+
 // Written: what was handed over is durable, or lost.
 func (s *Set) Written(c *records.Commit, err error) {
 	if s.Journal.Done(c, err) {

@@ -53,11 +53,17 @@ func restoreNotes(s *Set, recovered []store.Recovered) []store.Recovered {
 		m := &recovered[i]
 		switch {
 		case m.Note:
-			if s.Duplicates == nil {
-				s.Duplicates = duplicates.New()
-			}
 			if len(kept) == len(recovered) { // they may be needed again as they are
 				kept = append(recovered[:0:0], recovered[:i]...)
+			}
+			if m.TTL < 0 {
+				if s.Sessions != nil { // states are the notes that have contents
+					s.Sessions.Unknown(store.Ref{Seq: m.Seq, At: m.At}, m.Body)
+				}
+				continue
+			}
+			if s.Duplicates == nil {
+				s.Duplicates = duplicates.New()
 			}
 			s.Duplicates.Add(uint64(m.TTL), m.Deadline, m.Seq, s.Journal.Forget)
 		case len(kept) < len(recovered):

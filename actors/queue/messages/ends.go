@@ -66,6 +66,7 @@ func (s *Set) Return(h backlog.Handle) {
 		return
 	}
 	s.Backlog.Return(h)
+	s.Sessions.Ready(s.Backlog.Seq(h))
 	s.Expiry.Add(h)
 }
 
@@ -186,6 +187,7 @@ func (s *Set) First(now clock.Instant) (backlog.Handle, bool) {
 func (s *Set) Clear() {
 	s.Journal.RemoveAll(s.Seq, store.Purged)
 	s.Backlog.Clear()
+	s.Sessions.Clear()
 	s.Expiry.Clear()
 	s.ClearScheduled()
 	s.Pager.Clear()

@@ -4,7 +4,6 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/deadletters"
-	"candlemark/actors/queue/records"
 )
 
 // Past has the numbers that go on when the queue gets another Set in the place of one that is Idle. Nil has none.
@@ -32,7 +31,7 @@ func (s *Set) GoOn(p *Past) {
 		s.ensureDeadLetters().GoOn(p.letters)
 	}
 	backlog.GoOn(&s.Backlog, p.places)
-	s.Journal = records.New(s.out, s.queue.Durable, p.spilled)
+	newJournal(s, p.spilled)
 }
 
 // Empty reports whether there are no messages, scheduled or not.
@@ -40,7 +39,7 @@ func (s *Set) Empty() bool { return s.Backlog.Len() == 0 && s.Scheduled.Len() ==
 
 // Idle reports whether there are none, and nothing is under way.
 func (s *Set) Idle() bool {
-	return s.Empty() && s.Duplicates.Len() == 0 && s.Journal.Idle() && !s.Unfinished && !s.draining
+	return s.Empty() && s.Duplicates.Len() == 0 && s.Sessions.Idle() && s.Journal.Idle() && !s.Unfinished && !s.draining
 }
 
 // Shrink gives memory back that was of use to messages. It is called when the Set is Idle, and between two turns.
@@ -49,6 +48,6 @@ func (s *Set) Shrink() {
 	s.Backlog.Clear()
 	s.Expiry.Clear()
 	s.Scheduled, s.DeadLetters, s.Deferred, s.Expiry.Others = nil, nil, nil, nil
-	s.Journal = records.New(s.out, s.queue.Durable, false)
+	newJournal(s, false)
 	s.GoOn(p)
 }

@@ -13,6 +13,7 @@ import (
 	"candlemark/actors/queue/paging"
 	"candlemark/actors/queue/records"
 	"candlemark/actors/queue/schedule"
+	"candlemark/actors/queue/sessions"
 	"candlemark/internal/budget"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
@@ -37,6 +38,7 @@ type Set struct {
 	DeadLetters *deadletters.Set   // nil until there was one
 	Deferred    *deferred.Set      // likewise
 	Duplicates  *duplicates.Window // nil while no ids are known
+	Sessions    *sessions.Set      // nil for none
 	Pager       paging.Pager
 	Journal     records.Writer
 	Counts      mail.Counts
@@ -66,11 +68,22 @@ func (s *Set) Init(q *topology.Queue, v *topology.VHost, self mail.Address, sett
 	s.queue, s.vhost, s.self, s.out, s.Settings = q, v, self, out, settings
 	s.Quorum = policies.KindOf(q.Arguments) == policies.KindQuorumQueue
 	s.Holds = q.Holds()
-	s.Journal = records.New(out, q.Durable, false)
+	newJournal(s, false)
 	s.Expiry = expiry.New(&s.Backlog, &s.Settings, s.Quorum)
 	s.Pager = paging.New()
 	s.Backlog.Budget = b
 }
+
+// newJournal begins to gather records.
+func newJournal(s *Set, spilled bool) {
+	s.Journal = records.New(s.out, s.queue.Durable, spilled)
+	if s.Sessions != nil {
+		s.Journal.Removed = s.Sessions.Gone
+	}
+}
+
+// HaveSessions has the messages be those of sessions. It is called before there are any.
+func HaveSessions(s *Set, all *sessions.Set) { s.Sessions, s.Journal.Removed = all, all.Gone }
 
 // Shown is how many messages clients see as ready: those that are moved on
 // and have not arrived are in the queue.
@@ -82,6 +95,10 @@ func (s *Set) Keep(m *message.Message, deadline int64, now clock.Instant) backlo
 	var r backlog.Record
 	content.Keep(&r, m, s.Seq, deadline, now.Ceil(), s.Settings.MaxPriority)
 	h := s.Backlog.Push(&r)
+	if s.Sessions != nil {
+		joinSession(s, m)
+		s.Sessions.Enter(s.Seq, h)
+	}
 	if s.Journal.Keeps(m.Persistent) {
 		s.Journal.Put(&s.Backlog, h)
 	}
@@ -104,6 +121,9 @@ func (s *Set) KeepScheduled(m *message.Message, times content.Times, now clock.I
 		m.Cap(max(times.Expires-due.At, 0)) // TTL begins when it is due
 	}
 	s.Seq++
+	if s.Sessions != nil {
+		joinSession(s, m)
+	}
 	var r backlog.Record
 	content.Keep(&r, m, s.Seq, due.At, now.Ceil(), s.Settings.MaxPriority)
 	return s.ensureScheduled().Enqueue(&r, times, &s.Journal, s.OverLimit)
@@ -123,7 +143,14 @@ func (s *Set) Release(h backlog.Handle) backlog.Handle {
 	e := s.Backlog.Entry(h)
 	s.Journal.Note(store.Released, e)
 	e.Marks |= backlog.Released
+	s.Sessions.Enter(e.Seq, h)
 	return h
+}
+
+// joinSession has a message that is kept be one of its session.
+func joinSession(s *Set, m *message.Message) {
+	id, _ := sessions.IDOf(m.Header)
+	s.Sessions.Add(s.Seq, id)
 }
 
 // NeedsContent reports whether a consumer that is there is to get a scheduled message, which has a TTL of 0, at
@@ -170,7 +197,14 @@ func (s *Set) Restore(recovered []store.Recovered) {
 	if n := len(recovered); n > 0 {
 		s.Seq = max(s.Seq, recovered[n-1].Seq)
 	}
-	if waiting := records.Order(restoreNotes(s, recovered), s.Holds, s.restoreOne); len(waiting) > 0 {
+	recovered = restoreNotes(s, recovered)
+	for i := range recovered {
+		if m := &recovered[i]; s.Sessions != nil {
+			s.Sessions.Expect(m.Seq)
+			s.Sessions.Unknown(store.Ref{Seq: m.Seq, At: m.At}, m.Body)
+		}
+	}
+	if waiting := records.Order(recovered, s.Holds, s.restoreOne); len(waiting) > 0 {
 		s.ensureScheduled().Restore(waiting, s.Settings.MaxPriority)
 	}
 }
@@ -192,6 +226,7 @@ func (s *Set) restoreOne(m *store.Recovered) {
 	}
 	h := s.Backlog.PushPaged(&r, m.Body, uint64(m.At))
 	s.Backlog.Entry(h).Marks = marks
+	s.Sessions.Enter(m.Seq, h)
 	if m.Deferred {
 		s.Backlog.Entry(h).Marks |= backlog.Deferred
 		s.Backlog.Take(h)

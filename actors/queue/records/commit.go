@@ -71,6 +71,16 @@ func (c *Commit) add(kind store.Kind, h backlog.Handle, r *backlog.Record, overl
 	return &c.Records[len(c.Records)-1]
 }
 
+// note adds a record of a note.
+func (c *Commit) note(r store.Record) {
+	if n := len(c.Records); n == c.sorted && (n == 0 || c.Records[n-1].First < r.First) {
+		c.sorted++
+	}
+	r.Kind, r.Note = store.Put, true
+	c.handles = append(c.handles, 0)
+	c.Records = append(c.Records, r)
+}
+
 func (c *Commit) follow(seq uint64, from, to backlog.Handle) bool {
 	i, found := c.find(seq)
 	if !found { // what was spilled stands in no order

@@ -13,7 +13,9 @@ import (
 // Writer gathers the records of one queue. The zero value is not usable; see New.
 type Writer struct {
 	// At is the turn's time, in wall ms.
-	At       int64
+	At int64
+	// Removed, unless nil, is told of every message that is gone, in the journal or not.
+	Removed  func(seq uint64)
 	out      *outbox.Outbox
 	commit   *Commit        // of the turn, nil for none
 	marks    []store.Record // of the turn: what became of messages
@@ -38,12 +40,12 @@ func (w *Writer) Idle() bool {
 
 // Remember writes down a note under a number of its own: an id that counts until a moment.
 func (w *Writer) Remember(seq, id uint64, now, until int64) {
-	c := w.committing()
-	if n := len(c.Records); n == c.sorted && (n == 0 || c.Records[n-1].First < seq) {
-		c.sorted++
-	}
-	c.handles = append(c.handles, 0)
-	c.Records = append(c.Records, store.Record{Kind: store.Put, Note: true, Time: now, First: seq, Last: seq, Deadline: until, TTL: int64(id)})
+	w.committing().note(store.Record{Time: now, First: seq, Last: seq, Deadline: until, TTL: int64(id)})
+}
+
+// NoteDown writes down a note with a content, which must not change: a key of 255 bytes at most, and a body.
+func (w *Writer) NoteDown(seq uint64, key string, body []byte) {
+	w.committing().note(store.Record{Time: w.At, First: seq, Last: seq, Deadline: store.Never, TTL: -1, RoutingKey: []byte(key), Header: []byte{0, 0}, Body: body})
 }
 
 // Forget writes down that a note is gone.
@@ -156,6 +158,9 @@ func (w *Writer) Note(kind store.Kind, e *backlog.Entry) {
 
 // Remove writes down that a message is gone, and why. What is written in this turn only is not written.
 func (w *Writer) Remove(e *backlog.Entry, why store.Reason) {
+	if w.Removed != nil {
+		w.Removed(e.Seq)
+	}
 	if w.again != nil {
 		delete(w.again, e.Seq)
 	}

@@ -1,6 +1,8 @@
 package schedule
 
 import (
+	"slices"
+
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/content"
 	"candlemark/actors/queue/records"
@@ -47,6 +49,18 @@ func (x *Schedule) Change(c *Change, w *records.Writer, seq uint64, id string) (
 			if read := &contents[i]; read.Err == nil && x.Messages.Has(paged[i], read.Seq) && content.MessageID(read.Record.Header) == id {
 				x.change(c, w, paged[i])
 			}
+		}
+	}
+}
+
+// CancelAll cancels the messages with these numbers, which may come twice, or none if one of them is not there.
+func (x *Schedule) CancelAll(c *Change, w *records.Writer, seqs []uint64) {
+	if x == nil || slices.ContainsFunc(seqs, func(seq uint64) bool { _, ok := x.Messages.Find(seq); return !ok }) {
+		return
+	}
+	for _, seq := range seqs {
+		if h, ok := x.Messages.Find(seq); ok {
+			x.change(c, w, h)
 		}
 	}
 }

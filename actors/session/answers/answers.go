@@ -4,16 +4,19 @@ import (
 	"slices"
 
 	"candlemark/actors/session/window"
+	"candlemark/internal/topology"
 )
 
 // Link is the state of a link that the client receives the answers of a node on. O is where a request came from.
 type Link[O any] struct {
 	window.Account
-	Node    string // address
-	Target  string // address that the client has given the link
-	Settled bool
-	Held    uint32 // answers that wait to be written
-	Waiting []*Answer[O]
+	Node   string // address
+	Target string // address that the client has given the link
+	// Requester is the name under which the client waits for direct replies here; nil for the answers of a node.
+	Requester *topology.Queue
+	Settled   bool
+	Held      uint32 // answers that wait to be written
+	Waiting   []*Answer[O]
 }
 
 // Answer is an answer that is not written.

@@ -1,63 +1,12 @@
 package entities
 
 import (
-	"maps"
-	"slices"
-
 	"candlemark/actors/mail"
 	"candlemark/internal/dialect"
 	"candlemark/internal/dialect/servicebus"
 	"candlemark/internal/topology"
 	"candlemark/protocol/amqp10"
 )
-
-// Held are the deferred messages that a session has received by their numbers and has not settled: queues lock them for it. The zero value has
-// none. It has no more than there are messages.
-type Held struct {
-	numbers map[lock]uint64 // the queue's of the delivery
-}
-
-// lock is the lock of a message: tokens of two queues may be equal.
-type lock struct {
-	queue string // id of the actor
-	token servicebus.LockToken
-}
-
-// Len is how many there are.
-func (h *Held) Len() int { return len(h.numbers) }
-
-// Returned forgets what a queue took back.
-func (h *Held) Returned(m *mail.DeliveriesReturned) {
-	maps.DeleteFunc(h.numbers, func(l lock, n uint64) bool { return l.queue == m.Queue.GetId() && m.Covers(n) })
-}
-
-// Gone forgets what a queue has locked that ended.
-func (h *Held) Gone(queue mail.Address) {
-	maps.DeleteFunc(h.numbers, func(l lock, _ uint64) bool { return l.queue == queue.GetId() })
-}
-
-func (h *Held) add(queue mail.Address, token servicebus.LockToken, number uint64) {
-	if h.numbers == nil {
-		h.numbers = map[lock]uint64{}
-	}
-	h.numbers[lock{queue.GetId(), token}] = number
-}
-
-// take forgets locks and returns the numbers of their deliveries in order; false, and nothing is forgotten: one of them is not held.
-func (h *Held) take(queue mail.Address, tokens []servicebus.LockToken) (numbers []uint64, ok bool) {
-	for _, t := range tokens {
-		n, held := h.numbers[lock{queue.GetId(), t}]
-		if !held {
-			return nil, false
-		}
-		numbers = append(numbers, n)
-	}
-	for _, t := range tokens {
-		delete(h.numbers, lock{queue.GetId(), t})
-	}
-	slices.Sort(numbers)
-	return slices.Compact(numbers), true
-}
 
 // receive answers with deferred messages. What is not there is left out, and so is what there is no room for.
 func (a *asked) receive(q *topology.Queue) {
@@ -76,7 +25,7 @@ func (a *asked) receive(q *topology.Queue) {
 			}
 			a.received(q, reply.(*mail.DeferredReceived).Deliveries)
 		}),
-		Channel: a.Self, Seqs: numbers, NoAck: mode == 0, Connection: a.Connection, Queue: q.Name, VHost: a.Rights.VHost.Name,
+		Channel: a.Self, Seqs: numbers, NoAck: mode == 0, Connection: a.Connection, Queue: q.Name, VHost: a.vhost(),
 	})
 }
 
@@ -89,19 +38,14 @@ func (a *asked) received(q *topology.Queue, all []mail.Delivery) {
 		facts.Deferred = true
 		if d.Number != 0 {
 			facts.Token = servicebus.NewLockToken(d.Facts.Lock, d.Facts.Seq)
-			a.Held.add(q.PID, facts.Token, d.Number)
 			entry = append(entry, amqp10.Entry{Key: "lock-token", Value: facts.Token.UUID()})
 		}
-		header, err := d.Message.Overlay.Header(d.Message.Header)
-		var head, body []byte
-		if err == nil {
-			head, body, err = dialect.Append(nil, &d.Message, header, dialect.Delivery{Redelivered: d.Redelivered, Entity: servicebus.Tell(facts)})
-		}
+		head, body, err := dialect.Append(nil, &d.Message, dialect.Delivery{Redelivered: d.Redelivered, Entity: servicebus.Tell(facts)})
 		if err != nil { // as on links
 			head, body = amqp10.AppendDataHead(nil, len(d.Message.Body)), d.Message.Body
 		}
 		a.count(d)
-		a.Trace(q.Name, d, header)
+		a.Trace(q.Name, d)
 		entry[0].Value = append(head, body...)
 		list = append(list, entry)
 	}
@@ -123,7 +67,7 @@ func (a *asked) count(d *mail.Delivery) {
 	}
 }
 
-// settle settles deferred messages that were received on this session: all of them, or none.
+// settle settles messages by their locks, whoever has received them: all of them, or none.
 func (a *asked) settle(q *topology.Queue) {
 	tokens, ok := a.LockTokens()
 	how, outcome, known := a.disposition()
@@ -131,26 +75,25 @@ func (a *asked) settle(q *topology.Queue) {
 		a.answer(400, "a disposition-status and lock-tokens are wanted", amqp10.InvalidField, nil)
 		return
 	}
-	numbers, ok := a.Held.take(q.PID, tokens)
-	if !ok {
-		a.lockLost()
-		return
+	m := &mail.SettleLocked{How: how, Outcome: outcome, Queue: q.Name, VHost: a.vhost()}
+	for _, t := range tokens {
+		lock, seq := t.Delivery()
+		m.Locks = append(m.Locks, mail.Lock{Seq: seq, Lock: lock})
 	}
-	if how == mail.Ack {
-		a.Counts.Ack += uint64(len(numbers))
-	}
-	asks := a.Ask(func(reply any, err error) {
-		settled, _ := reply.(*mail.Settled)
-		switch {
+	m.Request = a.Ask(func(reply any, err error) {
+		switch settled, _ := reply.(*mail.LockedSettled); {
 		case err != nil:
 			a.failed(err)
-		case len(settled.Lost) > 0:
+		case !settled.Held:
 			a.lockLost()
 		default:
+			if how == mail.Ack {
+				a.Counts.Ack += uint64(len(tokens))
+			}
 			a.answer(200, "OK", "", nil)
 		}
 	})
-	a.Send(q.PID, &mail.Settle{Channel: a.Self, Ranges: Ranges(numbers, how, outcome), Asked: &asks})
+	a.Send(q.PID, m)
 }
 
 func (a *asked) lockLost() {

@@ -3,8 +3,8 @@ package entities
 import (
 	"errors"
 
-	"candlemark/actors/channel/rights"
 	"candlemark/actors/mail"
+	"candlemark/actors/session/access"
 	"candlemark/internal/dialect"
 	"candlemark/internal/dialect/servicebus"
 	"candlemark/internal/message"
@@ -19,23 +19,26 @@ const LargestRequest = 1 << 20
 
 // Node answers the requests to ENTITY/$management.
 type Node struct {
-	Queue  string // of the entity
-	Rights *rights.Rights
+	Queue   string // of the entity
+	Address string // of the node
+	Access  *access.Access
 	// Send and Ask are the session's (management.Session).
 	Send func(to mail.Address, what any)
 	Ask  func(done func(reply any, err error)) mail.Request
-	// Self is the session, Connection its connection, Held what it has received here.
+	// Self is the session, Connection its connection.
 	Self, Connection mail.Address
-	Held             *Held
 	Counts           *mail.Counts // the session's
-	// Know has the queue told when the session ends. Trace is told of deferred messages that were received, with their property lists.
+	// Know has the queue told when the session ends. Trace is told of deferred messages that were received.
 	Know  func(queue mail.Address)
-	Trace func(queue string, d *mail.Delivery, header []byte)
+	Trace func(queue string, d *mail.Delivery)
 	// Publish publishes messages to a queue, all or none, and has done called with the queue's numbers of them, 0 of one that it did not keep. Cancelled
 	// is told how many scheduled ones are cancelled.
 	Publish   func(q *topology.Queue, messages [][]byte, done func(numbers []uint64, err error))
 	Cancelled func(q *topology.Queue, n int)
 }
+
+// vhost is the name of the virtual host.
+func (n *Node) vhost() string { return n.Access.Login.VHost.Name }
 
 // asked is a request that is run.
 type asked struct {
@@ -53,13 +56,17 @@ func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) err
 	}
 	a := &asked{n, r, done}
 	writes := r.Operation == servicebus.ScheduleMessage || r.Operation == servicebus.CancelScheduled
-	find := func() (*topology.Queue, error) { return n.Rights.Readable(n.Queue) }
-	if writes {
-		find = a.writable
+	may, err := n.Access.At(n.Address)
+	var q *topology.Queue
+	switch {
+	case err != nil:
+	case writes:
+		q, err = a.writable(may)
+	default:
+		q, err = may.Readable(n.Queue)
 	}
-	q, err := find()
 	if err == nil && q.Exclusive && !n.Connection.Equal(q.Owner) {
-		err = policies.ResourceLocked(q.Name, n.Rights.VHost.Name)
+		err = policies.ResourceLocked(q.Name, a.vhost())
 	}
 	switch {
 	case err != nil:
@@ -97,6 +104,8 @@ func (a *asked) failed(err error) {
 		code = 501
 	case own.Condition == amqp10.ResourceLimitExceeded:
 		code = 403
+	case own.Condition == amqp10.UnauthorizedAccess:
+		code = 401
 	default:
 		code = 400
 	}
@@ -135,7 +144,7 @@ func (a *asked) peek(q *topology.Queue) {
 			}
 			a.answer(200, "OK", "", amqp10.Map{{Key: "messages", Value: list}})
 		}),
-		After: mail.Cursor{Seq: uint64(max(from-1, 0))}, Limit: int(max(count, 1)), ByNumber: true, Cut: -1, Queue: q.Name, VHost: a.Rights.VHost.Name,
+		After: mail.Cursor{Seq: uint64(max(from-1, 0))}, Limit: int(max(count, 1)), ByNumber: true, Cut: -1, Queue: q.Name, VHost: a.vhost(),
 	})
 }
 
@@ -152,7 +161,7 @@ func peeked(m *mail.PeekedMessage) (encoded []byte, ok bool) {
 		facts.DiedOf, _ = of.(string)
 	}
 	content := message.Message{Exchange: []byte(m.Exchange), RoutingKey: []byte(m.RoutingKey), Header: m.Header, Body: m.Body}
-	head, body, err := dialect.Append(nil, &content, m.Header, dialect.Delivery{Redelivered: m.Redelivered, Entity: servicebus.Tell(facts)})
+	head, body, err := dialect.Append(nil, &content, dialect.Delivery{Redelivered: m.Redelivered, Entity: servicebus.Tell(facts)})
 	return append(head, body...), err == nil
 }
 
@@ -185,7 +194,7 @@ func (a *asked) renew(q *topology.Queue) {
 					next()
 				}
 			}),
-			Seq: seq, Lock: lock, Queue: q.Name, VHost: a.Rights.VHost.Name,
+			Seq: seq, Lock: lock, Queue: q.Name, VHost: a.vhost(),
 		})
 	}
 	next()

@@ -2,7 +2,7 @@ package entities
 
 import (
 	"candlemark/actors/mail"
-	"candlemark/internal/auth"
+	"candlemark/actors/session/access"
 	"candlemark/internal/dialect/servicebus"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -10,9 +10,9 @@ import (
 )
 
 // writable resolves the entity to what may schedule and cancel: a queue that keeps messages scheduled. A topic has several, so no numbers.
-func (a *asked) writable() (*topology.Queue, error) {
-	vhost := a.Rights.VHost
-	if err := auth.MayAlter(a.Rights.Permissions, a.Rights.User, vhost.Name, auth.Resource{Kind: auth.Queue, Name: a.Queue}); err != nil {
+func (a *asked) writable(may *access.Rights) (*topology.Queue, error) {
+	vhost := may.VHost
+	if err := may.MayAlter(a.Queue); err != nil {
 		return nil, err
 	}
 	q := vhost.Directory().Queue([]byte(a.Queue))
@@ -48,41 +48,29 @@ func (a *asked) schedule(q *topology.Queue) {
 	})
 }
 
-// cancel cancels scheduled messages one after the other, and answers with an error if one of them was not there.
+// cancel cancels scheduled messages, all or none.
 func (a *asked) cancel(q *topology.Queue) {
 	numbers, ok := a.Numbers()
 	if !ok {
 		a.answer(400, "sequence-numbers are wanted", amqp10.InvalidField, nil)
 		return
 	}
-	cancelled, wanted := 0, len(numbers)
-	var next func()
-	next = func() {
-		if len(numbers) == 0 {
-			a.Cancelled(q, cancelled)
-			if cancelled == wanted {
-				a.answer(200, "OK", "", nil)
-			} else {
-				a.notFound()
+	a.Send(q.PID, &mail.CancelScheduled{
+		Request: a.Ask(func(reply any, err error) {
+			if err != nil {
+				a.failed(err)
+				return
 			}
-			return
-		}
-		seq := numbers[0]
-		numbers = numbers[1:]
-		a.Send(q.PID, &mail.CancelScheduled{
-			Request: a.Ask(func(reply any, err error) {
-				if err != nil {
-					a.Cancelled(q, cancelled)
-					a.failed(err)
-					return
-				}
-				cancelled += reply.(*mail.ScheduledChanged).Count
-				next()
-			}),
-			Seq: seq, Queue: q.Name, VHost: a.Rights.VHost.Name,
-		})
-	}
-	next()
+			n := reply.(*mail.ScheduledChanged).Count
+			a.Cancelled(q, n)
+			if n == 0 {
+				a.notFound()
+				return
+			}
+			a.answer(200, "OK", "", nil)
+		}),
+		Seqs: numbers, Queue: q.Name, VHost: a.vhost(),
+	})
 }
 
 func (a *asked) notFound() {

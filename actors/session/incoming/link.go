@@ -3,6 +3,7 @@ package incoming
 import (
 	"slices"
 
+	"candlemark/actors/session/access"
 	"candlemark/internal/budget"
 	"candlemark/internal/dialect/servicebus"
 	"candlemark/protocol/amqp10"
@@ -16,6 +17,8 @@ type Target struct {
 	Anonymous     bool   // each message says where it goes
 	Exchange, Key []byte // else all go there
 	Entity        bool   // the link is of Azure Service Bus's dialect
+	Address       string // then
+	may           access.Sender
 }
 
 // Link is the credit of a link that the client sends on, and the delivery of which not all has come.

@@ -3,6 +3,7 @@ package incoming
 import (
 	"candlemark/actors/channel/rights"
 	"candlemark/actors/channel/routing"
+	"candlemark/actors/session/access"
 	"candlemark/internal/dialect"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
@@ -24,7 +25,7 @@ type LinkError struct{ error }
 func (e *LinkError) Unwrap() error { return e.error }
 
 // Check makes all checks of a message, and finds its exchange. Errors: *amqp10.Error and *protocol.ChannelError, perhaps in a *LinkError.
-func (d *Publish) Check(to *Target, payload []byte, routes *routing.Routes, may *rights.Rights) (err error) {
+func (d *Publish) Check(to *Target, payload []byte, routes *routing.Routes, a *access.Access) (err error) {
 	c, m := &d.Content, &d.Message
 	read := dialect.Read
 	if to.Entity {
@@ -34,6 +35,10 @@ func (d *Publish) Check(to *Target, payload []byte, routes *routing.Routes, may 
 		return err
 	}
 	m.Exchange, m.RoutingKey = to.Exchange, to.Key
+	m.Header, m.Body, m.TTL, m.Priority, m.Persistent = c.Header, c.Body, c.TTL, c.Priority, c.Persistent
+	if to.Entity {
+		return d.checkEntity(to, routes, a)
+	}
 	if to.Anonymous {
 		t, err := dialect.ParseTarget(c.To)
 		if err != nil {
@@ -41,7 +46,6 @@ func (d *Publish) Check(to *Target, payload []byte, routes *routing.Routes, may 
 		}
 		m.Exchange, m.RoutingKey = []byte(t.Exchange), []byte(t.Key)
 	}
-	m.Header, m.Body, m.TTL, m.Priority, m.Persistent = c.Header, c.Body, c.TTL, c.Priority, c.Persistent
 	x, topics, err := routes.Exchange(m.Exchange)
 	if err != nil {
 		return &LinkError{err}
@@ -53,18 +57,32 @@ func (d *Publish) Check(to *Target, payload []byte, routes *routing.Routes, may 
 			d.Keys = append(d.Keys, []byte(key))
 		}
 	}
-	if x.Name == topology.AdminExchange {
-		if err := command(m, may); err != nil {
-			return err
-		}
-	}
 	if topics {
-		if err := may.Topics(x, m.RoutingKey, d.Keys); err != nil {
+		if err := a.Login.Topics(x, m.RoutingKey, d.Keys); err != nil {
 			return &LinkError{err}
 		}
 	}
-	if c.HasUserID {
-		return may.UserID(c.UserID)
+	return d.checkRest(a.Login.UserID, a)
+}
+
+// checkEntity makes the checks of a message to an entity, which goes there and, whatever it says of carbon copies, nowhere else.
+func (d *Publish) checkEntity(to *Target, routes *routing.Routes, a *access.Access) (err error) {
+	if d.To, err = to.may.Check(a, to.Address, to.Exchange, to.Key); err != nil {
+		return &LinkError{err}
+	}
+	routes.Use(d.To)
+	return d.checkRest(to.may.UserID, a)
+}
+
+// checkRest checks what concerns this message only.
+func (d *Publish) checkRest(userID func([]byte) error, a *access.Access) error {
+	if d.To.Name == topology.AdminExchange {
+		if err := command(&d.Message, a.Login); err != nil {
+			return err
+		}
+	}
+	if d.Content.HasUserID {
+		return userID(d.Content.UserID)
 	}
 	return nil
 }

@@ -125,13 +125,15 @@ func (m *run) declared(reply *mail.DeclareQueueReply) {
 
 // queue answers with what there is to say of a queue.
 func (m *run) queue(code, messages, consumers int) {
-	vhost := m.s.Client.VHost
-	q := vhost.Directory().Queue([]byte(m.Name))
-	if q == nil { // it has ended meanwhile
+	m.queueOf(m.s.Client.VHost.Directory().Queue([]byte(m.Name)), code, messages, consumers)
+}
+
+func (m *run) queueOf(q *topology.Queue, code, messages, consumers int) {
+	if q == nil { // or it has ended meanwhile
 		m.noQueue()
 		return
 	}
-	told := management.Queue{Queue: q, VHost: vhost.Name, Node: m.s.Node, Messages: messages, Consumers: consumers}
+	told := management.Queue{Queue: q, VHost: m.s.Client.VHost.Name, Node: m.s.Node, Messages: messages, Consumers: consumers}
 	m.answer(told.Answer(code))
 }
 
@@ -142,6 +144,10 @@ func (m *run) noQueue() {
 // describe answers with a queue, of which any right is needed as for a passive declaration. It renews no lease.
 func (m *run) describe() {
 	s := m.s
+	if topology.IsReplyName([]byte(m.Name)) { // somebody asks whether the requester still waits
+		m.queueOf(s.Client.VHost.Requester([]byte(m.Name)), 200, 0, 1)
+		return
+	}
 	if err := s.Client.Any(auth.Queue, m.Name); err != nil {
 		m.refuse(err)
 		return

@@ -81,6 +81,11 @@ func (r *request) entity(kind entity.Kind, topic, name string) (answer, error) {
 	if err != nil && !errors.Is(err, admin.ErrNotFound) {
 		return answer{}, err
 	}
+	if there != nil { // perhaps by another name than was asked for
+		if err := r.MayConfigure(&there.Description); err != nil {
+			return answer{}, err
+		}
+	}
 	switch r.Method {
 	case http.MethodGet:
 		if there == nil {

@@ -29,8 +29,8 @@ type Manager struct {
 	Users auth.Permissions
 }
 
-// permit checks the permission to configure, as a declaration does, before policies are set.
-func (m *Manager) permit(d *entity.Description) error {
+// MayConfigure checks the permission to configure an entity, by the name that it has.
+func (m *Manager) MayConfigure(d *entity.Description) error {
 	if m.User == nil {
 		return nil
 	}
@@ -38,11 +38,13 @@ func (m *Manager) permit(d *entity.Description) error {
 	if d.Kind == entity.Topic {
 		kind = auth.Exchange
 	}
-	if err := m.Users.Check(*m.User, m.VHost, auth.Resource{Kind: kind, Name: d.Path()}, auth.Configure); err != nil {
+	return m.Users.Check(*m.User, m.VHost, auth.Resource{Kind: kind, Name: d.Path()}, auth.Configure)
+}
+
+// permit checks the permission to configure, as a declaration does, before policies are set.
+func (m *Manager) permit(d *entity.Description) error {
+	if err := m.MayConfigure(d); err != nil || m.User == nil || d.Kind == entity.Topic || d.ForwardDeadLetteredMessagesTo != "" {
 		return err
-	}
-	if d.Kind == entity.Topic || d.ForwardDeadLetteredMessagesTo != "" {
-		return nil
 	}
 	return m.Users.Check(*m.User, m.VHost, auth.Resource{Kind: auth.Queue, Name: cmp.Or(policies.DeadLetterQueueOf(d.Path()), d.Path())}, auth.Configure)
 }

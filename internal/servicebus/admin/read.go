@@ -81,6 +81,9 @@ func (m *Manager) Get(ctx context.Context, kind entity.Kind, topic, name string)
 func (m *Manager) List(ctx context.Context, kind entity.Kind, topic string, skip, top int) ([]Entity, error) {
 	if kind == entity.Subscription {
 		of, err := m.Get(ctx, entity.Topic, "", topic)
+		if err == nil {
+			err = m.MayConfigure(&of.Description)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -34,10 +34,13 @@ type bound struct {
 	binding management.Binding
 }
 
-// bindings are the rules of a subscription, by name. Error: ErrNotFound.
+// bindings are the rules of a subscription, by name. Errors: ErrNotFound, and that of MayConfigure.
 func (m *Manager) bindings(ctx context.Context, topic, subscription string) (rules []bound, topicName, own string, err error) {
 	s, err := m.Get(ctx, entity.Subscription, topic, subscription)
 	if err != nil {
+		return nil, "", "", err
+	}
+	if err := m.MayConfigure(&s.Description); err != nil {
 		return nil, "", "", err
 	}
 	queue := s.Path()

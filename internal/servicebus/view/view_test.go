@@ -27,11 +27,11 @@ func TestOfMessagesOf10(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, _, err := convert.To091(&s)
+	p, _, err := convert.To091(&s, new(amqp10.Properties))
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw := protocol.WithOriginal(p.Append(nil), convert.AppendOriginal(nil, encoded, &s))
+	raw := protocol.WithOriginal(convert.AppendOriginal(p.Append(nil), encoded, &s), len(p.Append(nil)))
 	if p, err = protocol.DecodeProperties(raw); err != nil {
 		t.Fatal(err)
 	}

@@ -56,13 +56,13 @@ func TestOriginal(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		p, body, err := To091(&s)
+		p, body, err := To091(&s, new(amqp10.Properties))
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		raw := protocol.WithOriginal(p.Append(nil), AppendOriginal(nil, message, &s))
+		raw := protocol.WithOriginal(AppendOriginal(p.Append(nil), message, &s), len(p.Append(nil)))
 		_, original := protocol.SplitOriginal(raw)
-		head, rest := Append(nil, nil, &Message{RoutingKey: "q", Properties: p, Original: original, Body: body}, Delivery{})
+		head, rest := Append(nil, nil, &Message{RoutingKey: []byte("q"), Properties: p, Original: original, Body: body}, Delivery{})
 		if got, want := bytes.Join(rest, nil), bytes.Join(bare, nil); !bytes.Equal(got, want) {
 			t.Errorf("%s: got\n%x, want\n%x", name, got, want)
 		}
@@ -86,7 +86,7 @@ func TestOriginalThatDoesNotFit(t *testing.T) {
 
 func TestTo10(t *testing.T) {
 	s := scan(t, &Message{
-		Exchange: "logs", RoutingKey: "a.b", Body: []byte("body"),
+		Exchange: []byte("logs"), RoutingKey: []byte("a.b"), Body: []byte("body"),
 		Properties: protocol.Properties{
 			ContentType: "text/plain", ContentEncoding: "gzip", DeliveryMode: 2, Priority: 7, CorrelationID: "c", ReplyTo: "r", Expiration: "60000",
 			MessageID: idText, Timestamp: 1000, Type: "t", UserID: "guest", AppID: "app", Flags: 0xfffc &^ protocol.FlagHeaders,
@@ -123,7 +123,7 @@ func TestTo10(t *testing.T) {
 }
 
 func TestTo10WithoutProperties(t *testing.T) {
-	s := scan(t, &Message{RoutingKey: "q"}, Delivery{})
+	s := scan(t, &Message{RoutingKey: []byte("q")}, Delivery{})
 	h, err := s.Header()
 	var p amqp10.Properties
 	if propertiesErr := s.Properties(&p); err != nil || propertiesErr != nil || h != (amqp10.Header{}) || !reflect.DeepEqual(p, amqp10.Properties{}) {
@@ -282,7 +282,7 @@ func TestTo091(t *testing.T) {
 			{Key: "described", Value: "in"},
 		},
 	}
-	p, body, err := To091(s)
+	p, body, err := To091(s, new(amqp10.Properties))
 	if err != nil || !reflect.DeepEqual(p, want) || string(body) != "body" {
 		t.Errorf("got\n%+v, %q, %v, want\n%+v", p, body, err, want)
 	}
@@ -304,7 +304,7 @@ func TestTo091IDs(t *testing.T) {
 		"uuid":      {id, idText, nil},
 		"binary":    {[]byte{1}, "", protocol.Table{{Key: "x-message-id", Value: []byte{1}}}},
 	} {
-		p, _, err := To091(message(t, amqp10.AppendComposite(nil, &amqp10.Properties{MessageID: encode(t, tt.id)})))
+		p, _, err := To091(message(t, amqp10.AppendComposite(nil, &amqp10.Properties{MessageID: encode(t, tt.id)})), new(amqp10.Properties))
 		if err != nil || p.MessageID != tt.want || p.Has(protocol.FlagMessageID) != (tt.want != "") || !reflect.DeepEqual(p.Headers, tt.headers) || p.Has(protocol.FlagHeaders) != (tt.headers != nil) {
 			t.Errorf("%s: got %+v, %v", name, p, err)
 		}
@@ -326,7 +326,7 @@ func TestTo091Bodies(t *testing.T) {
 		"a value":        {[][]byte{value, section(t, amqp10.SectionFooter, amqp10.Map{})}, value, "amqp-1.0"},
 		"sequences":      {[][]byte{sequence, sequence}, twice, "amqp-1.0"},
 	} {
-		p, body, err := To091(message(t, tt.sections...))
+		p, body, err := To091(message(t, tt.sections...), new(amqp10.Properties))
 		if err != nil || !bytes.Equal(body, tt.body) || p.Type != tt.kind || p.Has(protocol.FlagType) != (tt.kind != "") || p.DeliveryMode != 1 {
 			t.Errorf("%s: got %+v, %q, %v", name, p, body, err)
 		}
@@ -343,7 +343,7 @@ func TestTo091Bodies(t *testing.T) {
 
 func TestTo091Refusals(t *testing.T) {
 	for _, b := range [][]byte{section(t, amqp10.SectionHeader, amqp10.List{"durable"}), section(t, amqp10.SectionProperties, amqp10.List{true})} {
-		if _, _, err := To091(message(t, b)); err == nil {
+		if _, _, err := To091(message(t, b), new(amqp10.Properties)); err == nil {
 			t.Errorf("%x is accepted", b)
 		}
 	}
@@ -372,7 +372,7 @@ func FuzzConvert(f *testing.F) {
 		if err != nil {
 			return
 		}
-		p, body, err := To091(&s)
+		p, body, err := To091(&s, new(amqp10.Properties))
 		if err != nil {
 			return
 		}
@@ -380,8 +380,25 @@ func FuzzConvert(f *testing.F) {
 			t.Fatalf("got %+v, %v, want %+v", again, err, p)
 		}
 		back := scan(t, &Message{Properties: p, Body: body}, Delivery{})
-		if _, body, err = To091(&back); err != nil {
+		if _, body, err = To091(&back, new(amqp10.Properties)); err != nil {
 			t.Fatalf("%x: %v", body, err)
 		}
 	})
+}
+
+// Names of direct replies become addresses and names again; any other reply-to stays.
+func TestReplyTo(t *testing.T) {
+	for name, address := range map[string]string{
+		"amq.rabbitmq.reply-to.abc": "/queues/amq.rabbitmq.reply-to.abc", "mine": "mine", "/queues/mine": "/queues/mine", "amq.rabbitmq.reply-to": "amq.rabbitmq.reply-to", "": "",
+	} {
+		if got := replyTo10(name); got != address {
+			t.Errorf("%q becomes %q, want %q", name, got, address)
+		}
+		if got := string(replyTo091([]byte(address))); got != name {
+			t.Errorf("%q becomes %q, want %q", address, got, name)
+		}
+	}
+	if replyTo091(nil) != nil {
+		t.Error("what is missing is there")
+	}
 }

@@ -48,15 +48,23 @@ func part(original []byte) (text []byte, body uint64, rest []byte, ok bool) {
 	return text, body, rest[n:], true
 }
 
-// appendPieces appends the bare message and the footer to v, as pieces of original and body; ok is false, and v as it was, if they do not
-// fit each other.
-func appendPieces(v [][]byte, original, body []byte) (_ [][]byte, ok bool) {
-	before := len(v)
+// Fits tells whether original is one, and of a message with that body.
+func Fits(original, body []byte) bool {
+	left := uint64(len(body))
 	for len(original) > 0 {
-		text, size, rest, ok := part(original)
-		if !ok || size > uint64(len(body)) {
-			return v[:before], false
+		_, size, rest, ok := part(original)
+		if !ok || size > left {
+			return false
 		}
+		original, left = rest, left-size
+	}
+	return original != nil && left == 0
+}
+
+// appendPieces appends the bare message and the footer to v, as pieces of original and body, which fit each other.
+func appendPieces(v [][]byte, original, body []byte) [][]byte {
+	for len(original) > 0 {
+		text, size, rest, _ := part(original)
 		if len(text) > 0 {
 			v = append(v, text)
 		}
@@ -65,7 +73,7 @@ func appendPieces(v [][]byte, original, body []byte) (_ [][]byte, ok bool) {
 		}
 		original, body = rest, body[size:]
 	}
-	return v, len(body) == 0
+	return v
 }
 
 // amended is an original with more application properties; as it is if there are none, or it is none.

@@ -1,8 +1,8 @@
 package convert
 
 import (
+	"bytes"
 	"strconv"
-	"strings"
 
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
@@ -12,11 +12,10 @@ import (
 const maxShort = 255
 
 // To091 returns properties and body of a message of AMQP 1.0, whose sections are s, for 0-9-1; exchange and routing key are up to where it
-// was published. The body aliases the message if it is one data section, or sections other than data; else it is a copy. The error is
+// was published. from is set to the properties that it has. The body aliases the message if it is one data section, or sections other than data; else it is a copy. The error is
 // *amqp10.Error amqp:invalid-field, for a header or properties that are none.
-func To091(s *amqp10.Sections) (p protocol.Properties, body []byte, err error) {
-	var from amqp10.Properties
-	if err := s.Properties(&from); err != nil {
+func To091(s *amqp10.Sections, from *amqp10.Properties) (p protocol.Properties, body []byte, err error) {
+	if err := s.Properties(from); err != nil {
 		return protocol.Properties{}, nil, err
 	}
 	h, err := s.Header()
@@ -34,7 +33,7 @@ func To091(s *amqp10.Sections) (p protocol.Properties, body []byte, err error) {
 	if h.TTL.Set {
 		set(&p, &p.Expiration, protocol.FlagExpiration, strconv.FormatUint(uint64(h.TTL.Value), 10))
 	}
-	properties(&p, &from)
+	properties(&p, from)
 	headers(&p, s)
 	if s.BodyKind != amqp10.SectionData {
 		if s.BodyKind != 0 {
@@ -91,7 +90,7 @@ func properties(p *protocol.Properties, from *amqp10.Properties) {
 		text  []byte
 	}{
 		{&p.UserID, protocol.FlagUserID, from.UserID},
-		{&p.ReplyTo, protocol.FlagReplyTo, from.ReplyTo},
+		{&p.ReplyTo, protocol.FlagReplyTo, replyTo091(from.ReplyTo)},
 		{&p.ContentType, protocol.FlagContentType, from.ContentType},
 		{&p.ContentEncoding, protocol.FlagContentEncoding, from.ContentEncoding},
 		{&p.AppID, protocol.FlagAppID, from.GroupID},
@@ -108,35 +107,47 @@ func properties(p *protocol.Properties, from *amqp10.Properties) {
 
 // headers adds the headers that annotations and application properties become. What the broker itself tells in annotations is left out.
 func headers(p *protocol.Properties, s *amqp10.Sections) {
-	if annotations, ok := s.MessageAnnotations.Decode().(amqp10.Map); ok {
-		if kind, ok := annotations.Get("x-basic-type"); ok {
-			if kind, ok := kind.(string); ok {
+	nested := false
+	for key, v := range s.MessageAnnotations.Entries() {
+		name, ok := key.Text()
+		switch {
+		case !ok:
+		case string(name) == "x-basic-type":
+			if kind, _ := v.Text(); v.Type() == amqp10.TypeString {
 				set(p, &p.Type, protocol.FlagType, kind)
 			}
+		case string(name) == "x-cc":
+			nested = header(p, ccKey, v) || nested
+		case !bytes.HasPrefix(name, ownPrefix) || string(name) == "x-exchange" || string(name) == "x-routing-key" || string(name) == "x-opt-deaths":
+		default:
+			nested = header(p, name, v) || nested
 		}
-		p.Headers = append(p.Headers, table(annotations, annotationHeader)...)
 	}
-	if application, ok := s.ApplicationProperties.Decode().(amqp10.Map); ok {
-		p.Headers = append(p.Headers, table(application, keyText)...)
+	for key, v := range s.ApplicationProperties.Entries() {
+		if name, ok := key.Text(); ok {
+			nested = header(p, name, v) || nested
+		}
 	}
 	if len(p.Headers) == 0 {
 		return
 	}
-	if _, err := protocol.AppendTable(nil, p.Headers); err != nil { // nested too deeply for a table
-		p.Headers = nil
-		return
+	if nested {
+		if _, err := protocol.AppendTable(nil, p.Headers); err != nil { // too deeply for a table
+			p.Headers = nil
+			return
+		}
 	}
 	p.Flags |= protocol.FlagHeaders
 }
 
-// annotationHeader is the header that an annotation becomes.
-func annotationHeader(key any) (string, bool) {
-	name, ok := keyText(key)
-	switch name {
-	case "x-exchange", "x-routing-key", "x-basic-type", "x-opt-deaths":
-		return "", false
-	case "x-cc":
-		return "CC", true
+// ownPrefix is that of annotations which become headers, ccKey the header that one with another name becomes.
+var ownPrefix, ccKey = []byte("x-"), []byte("CC")
+
+// header adds a header, unless 0-9-1 has no type for its value or it has too long a name. It reports whether it holds others.
+func header(p *protocol.Properties, key []byte, from amqp10.Value) (nested bool) {
+	v, ok := to091(from.Decode())
+	if ok && len(key) <= maxShort {
+		p.Headers = append(p.Headers, protocol.Field{Key: string(key), Value: v})
 	}
-	return name, ok && strings.HasPrefix(name, "x-")
+	return !scalar(v)
 }

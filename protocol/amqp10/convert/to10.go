@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 	"strings"
@@ -15,9 +16,9 @@ const typeEncoded = "amqp-1.0"
 
 // Message is a message of 0-9-1 as it is delivered.
 type Message struct {
-	Exchange   string
-	RoutingKey string
-	Properties protocol.Properties // with what the broker adds to the headers
+	Exchange   []byte
+	RoutingKey []byte
+	Properties protocol.Properties // with what the broker adds to the headers; with an original that [Fits] those of [Beside] do
 	Original   []byte              // of AppendOriginal, if a client of AMQP 1.0 has published it
 	Body       []byte
 	// Amended are application properties that were said of the message later; among Properties they are headers.
@@ -42,8 +43,10 @@ func Append(head []byte, rest [][]byte, m *Message, d Delivery) ([]byte, [][]byt
 	if p.Has(protocol.FlagPriority) {
 		header.Priority = amqp10.Some(p.Priority)
 	}
-	if ms, err := strconv.ParseUint(p.Expiration, 10, 64); p.Has(protocol.FlagExpiration) && err == nil {
-		header.TTL = amqp10.Some(uint32(min(ms, math.MaxUint32)))
+	if p.Has(protocol.FlagExpiration) {
+		if ms, err := strconv.ParseUint(p.Expiration, 10, 64); err == nil {
+			header.TTL = amqp10.Some(uint32(min(ms, math.MaxUint32)))
+		}
 	}
 	head = amqp10.AppendComposite(head, &header)
 	if d.Instructions != nil {
@@ -52,8 +55,8 @@ func Append(head []byte, rest [][]byte, m *Message, d Delivery) ([]byte, [][]byt
 		}
 	}
 	head = appendAnnotations(head, m, d.Annotations)
-	if pieces, ok := appendPieces(rest, amended(m.Original, m.Amended), m.Body); m.Original != nil && ok {
-		return head, pieces
+	if Fits(m.Original, m.Body) {
+		return head, appendPieces(rest, amended(m.Original, m.Amended), m.Body)
 	}
 	head = appendProperties(head, p)
 	head = appendApplicationProperties(head, p)
@@ -77,26 +80,28 @@ func appendAnnotations(dst []byte, m *Message, own amqp10.Map) []byte {
 	dst, start := amqp10.OpenMap(dst)
 	count := 0
 	add := func(key string, v any) {
-		entry, err := amqp10.Append(nil, amqp10.Map{{Key: amqp10.Symbol(key), Value: v}})
-		if err != nil {
-			return // too many levels for a map
+		switch v.(type) {
+		case amqp10.List, amqp10.Map, amqp10.Array:
+			if _, err := amqp10.Append(nil, amqp10.List{v}); err != nil {
+				return // too many levels for a map
+			}
 		}
-		for key, value := range amqp10.Value(entry).Entries() {
-			dst = append(append(dst, key...), value...)
+		if grown, err := amqp10.Append(amqp10.AppendSymbol(dst, key), v); err == nil {
+			dst, count = grown, count+2
 		}
-		count += 2
 	}
 	if own == nil {
-		add("x-exchange", text(m.Exchange))
-		add("x-routing-key", text(m.RoutingKey))
+		dst = appendText(amqp10.AppendSymbol(dst, "x-exchange"), m.Exchange)
+		dst = appendText(amqp10.AppendSymbol(dst, "x-routing-key"), m.RoutingKey)
+		count = 4
 	}
 	for _, e := range own {
 		add(string(e.Key.(amqp10.Symbol)), e.Value)
 	}
 	if p := &m.Properties; p.Has(protocol.FlagType) && p.Type != typeEncoded {
-		add("x-basic-type", text(p.Type))
+		dst, count = appendText(amqp10.AppendSymbol(dst, "x-basic-type"), []byte(p.Type)), count+2
 	}
-	if m.Properties.Has(protocol.FlagHeaders) {
+	if m.Properties.Has(protocol.FlagHeaders) && len(m.Properties.Headers) > 0 {
 		application := applicationProperties(m.Original) // which are headers, too
 		for _, f := range m.Properties.Headers {
 			key, v, ok := annotation(f)
@@ -184,7 +189,7 @@ func appendProperties(dst []byte, p *protocol.Properties) []byte {
 		to.UserID = []byte(p.UserID)
 	}
 	if p.Has(protocol.FlagReplyTo) {
-		to.ReplyTo = amqp10.Text(p.ReplyTo)
+		to.ReplyTo = amqp10.Text(replyTo10(p.ReplyTo))
 	}
 	if p.Has(protocol.FlagContentType) {
 		to.ContentType = amqp10.SymbolText(p.ContentType)
@@ -225,10 +230,18 @@ func appendApplicationProperties(dst []byte, p *protocol.Properties) []byte {
 	return amqp10.CloseCompound(dst, start, count)
 }
 
-// text is s as a string or, if it is no UTF-8, as bytes.
-func text(s string) any {
-	if !utf8.ValidString(s) {
-		return []byte(s)
+// appendText appends text as a string or, if it is no UTF-8, as bytes.
+func appendText(dst, text []byte) []byte {
+	if !utf8.Valid(text) {
+		return amqp10.AppendBinary(dst, text)
 	}
-	return s
+	return amqp10.AppendString(dst, text)
 }
+
+// Beside decodes of a property list what Append tells beside an original: whatever else it holds stands there, too.
+func Beside(list []byte) (protocol.Properties, error) {
+	return protocol.SelectProperties(list, protocol.FlagDeliveryMode|protocol.FlagPriority|protocol.FlagExpiration|protocol.FlagType|protocol.FlagHeaders, told)
+}
+
+// told is whether a header may become an annotation.
+func told(key []byte) bool { return bytes.HasPrefix(key, ownPrefix) || string(key) == "CC" }

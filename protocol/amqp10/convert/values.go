@@ -52,7 +52,7 @@ func Map(t protocol.Table) amqp10.Map {
 
 // Table is a map as a table; ok is false if it has a key that is no text of at most 255 bytes, or a value that 0-9-1 has no type for.
 func Table(m amqp10.Map) (t protocol.Table, ok bool) {
-	t = table(m, keyText)
+	t = table(m)
 	return t, len(t) == len(m)
 }
 
@@ -100,7 +100,7 @@ func to091(v any) (converted any, ok bool) {
 	case amqp10.Array:
 		return array(v.Values), true
 	case amqp10.Map:
-		return table(v, keyText), true
+		return table(v), true
 	case amqp10.Described:
 		return to091(v.Value)
 	}
@@ -117,11 +117,11 @@ func array(values []any) protocol.Array {
 	return a
 }
 
-// table is a map as a table; name gives the keys, and false for entries that are left out.
-func table(m amqp10.Map, name func(key any) (string, bool)) protocol.Table {
+// table is a map as a table, without the entries that it cannot hold.
+func table(m amqp10.Map) protocol.Table {
 	var t protocol.Table
 	for _, e := range m {
-		key, named := name(e.Key)
+		key, named := keyText(e.Key)
 		if v, ok := to091(e.Value); ok && named && len(key) <= maxShort {
 			t = append(t, protocol.Field{Key: key, Value: v})
 		}

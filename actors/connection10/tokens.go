@@ -1,0 +1,61 @@
+package connection10
+
+import (
+	"cmp"
+	"time"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/auth"
+	"candlemark/internal/clock"
+	"candlemark/internal/servicebus/grants"
+)
+
+// tokens are those that the client has put, and the timer for their ends.
+type tokens struct {
+	table grants.Table
+	timer *clock.Timer // of the next end
+	told  int64        // until when sessions were told of ends, ms
+}
+
+// tokenDue: a token has ended, or may have.
+type tokenDue struct{}
+
+// tokenPatience is how late the end of a token is noticed at most if the machine has slept meanwhile, in ms; who sends or attaches notices at once.
+const tokenPatience = int64(time.Minute / time.Millisecond)
+
+// putToken keeps a token that a session has checked.
+func (c *connection) putToken(m *mail.PutToken) {
+	g := &grants.Grant{User: auth.User{Name: m.User, Tags: m.Tags}, Ends: cmp.Or(m.Ends, grants.Never)}
+	err := c.tokens.table.Put(m.Scope, g)
+	if err == nil {
+		c.tellTokens() // before the client hears of it
+		c.tokenDue()
+	}
+	c.root.Send(m.ReplyTo, &mail.TokenPut{Reply: m.Done(err)})
+}
+
+// tokenDue tells sessions of tokens that have ended, and waits for the next one.
+func (c *connection) tokenDue() {
+	t := &c.tokens
+	now := c.cfg.Clock.Now().Floor()
+	if t.table.Next(t.told) <= now {
+		c.tellTokens()
+	}
+	t.told = now
+	t.stop()
+	if next := t.table.Next(now); next != grants.Never {
+		t.timer = c.cfg.Clock.At(min(next, now+tokenPatience), func() { c.post(&tokenDue{}) })
+	}
+}
+
+func (c *connection) tellTokens() {
+	for _, l := range c.links {
+		c.root.Send(l.pid, &mail.TokensChanged{})
+	}
+}
+
+func (t *tokens) stop() {
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+}

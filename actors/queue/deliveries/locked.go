@@ -1,0 +1,75 @@
+package deliveries
+
+import (
+	"slices"
+
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/work"
+	"candlemark/internal/clock"
+)
+
+// SettleLocked settles deliveries by their locks, if all of them are held, and tells those who hold them.
+func (d *Deliveries) SettleLocked(m *mail.SettleLocked, now clock.Instant) {
+	want := make(map[mail.Lock]bool, len(m.Locks)) // true: not found
+	for _, l := range m.Locks {
+		want[l] = true
+	}
+	var found []consumers.Unsettled
+	all := d.Consumers.Scan(int(*d.Most))
+	d.Pending.Start(&work.Work{
+		Expires: true, Asked: m,
+		Step: func(clock.Instant) bool {
+			return all.Step(func(u consumers.Unsettled) {
+				if u.Channel.Claims { // a move settles its own at once
+					return
+				}
+				l := mail.Lock{Seq: d.Messages.Backlog.Entry(u.Message).Seq, Lock: u.Lock()}
+				if want[l] {
+					want[l], found = false, append(found, u)
+				}
+			}) || len(found) == len(want)
+		},
+		End: func(now clock.Instant) {
+			held := len(found) == len(want) && !slices.ContainsFunc(found, func(u consumers.Unsettled) bool { return !d.holds(&u, now) })
+			if !held {
+				d.Out.Send(m.ReplyTo, &mail.LockedSettled{Reply: m.Done(nil)})
+				return
+			}
+			d.settleFound(m, found, now)
+		},
+	}, now)
+}
+
+// holds tells whether a delivery that was found is still there, and its lock has not run out, though the timer may have yet to say so.
+func (d *Deliveries) holds(u *consumers.Unsettled, now clock.Instant) bool {
+	if there, ok := u.Channel.Unacked.Get(u.Number); !ok || there != u.Delivery {
+		return false
+	}
+	until := d.Timeouts.Until(u.Message)
+	return until == 0 || until > now.Floor()
+}
+
+// settleFound settles deliveries that are held, and answers.
+func (d *Deliveries) settleFound(m *mail.SettleLocked, found []consumers.Unsettled, now clock.Instant) {
+	ranges := map[*consumers.Channel][]mail.SettleRange{}
+	told := map[*consumers.Channel]*mail.DeliveriesReturned{}
+	var order []*consumers.Channel
+	for _, u := range found {
+		if told[u.Channel] == nil {
+			told[u.Channel] = &mail.DeliveriesReturned{Queue: d.Self, Name: d.Name, Asked: true}
+			order = append(order, u.Channel)
+		}
+		told[u.Channel].Add(u.Number)
+		ranges[u.Channel] = append(ranges[u.Channel], mail.SettleRange{First: u.Number, Last: u.Number, How: m.How, Outcome: m.Outcome})
+	}
+	t := &tally{asked: m, open: len(order), end: func([]mail.Range) { d.Out.Send(m.ReplyTo, &mail.LockedSettled{Reply: m.Done(nil), Held: true}) }}
+	for _, h := range order {
+		d.Out.Send(h.Address, told[h])
+		if rest := d.settleSome(h, ranges[h], t, now); len(rest) > 0 {
+			d.settleLater(h, m, rest, t)
+		} else {
+			t.done()
+		}
+	}
+}

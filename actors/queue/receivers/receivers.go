@@ -1,0 +1,207 @@
+package receivers
+
+import (
+	"slices"
+
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/deliveries"
+	"candlemark/actors/queue/messages"
+	"candlemark/actors/queue/outbox"
+	"candlemark/actors/queue/sessions"
+	"candlemark/actors/queue/work"
+	"candlemark/internal/clock"
+	"candlemark/internal/store"
+)
+
+// defaultLock is how long a session is locked in a queue without consumer timeout, in ms.
+const defaultLock = 1_800_000
+
+// Owner is the queue. Attach has a consumer begin, Detach end. Waits says that somebody more waits for a session, or somebody less.
+type Owner interface {
+	deliveries.Owner
+	Attach(c *consumers.Consumer)
+	Detach(c *consumers.Consumer, now clock.Instant)
+	Waits(more bool, now clock.Instant)
+}
+
+// Parts names everything of a queue that its receivers use.
+type Parts struct {
+	Name      string // of the queue
+	Self      mail.Address
+	Messages  *messages.Set
+	Consumers *consumers.Set
+	Takes     *deliveries.Deliveries
+	Pending   *work.Pending
+	Most      *uint16 // messages of one turn of work
+	Out       *outbox.Outbox
+	Owner     Owner
+}
+
+// Receivers are the consumers of a queue with sessions.
+type Receivers struct {
+	Parts
+	reading bool  // of what the journal has is under way
+	pause   int64 // when it goes on after it has failed, wall ms, 0 if it has not
+}
+
+// New makes those of a queue that has none.
+func New(p Parts) Receivers { return Receivers{Parts: p} }
+
+// Consume has a consumer lock the session that m wants, now or later. The consumer is attached then.
+func (r *Receivers) Consume(m *mail.Consume, c *consumers.Consumer, now clock.Instant) {
+	c.Session, c.Connection = true, m.Connection
+	w := &sessions.Waiter{Consumer: c, ID: m.Session.ID, Any: m.Session.Next, Asked: m}
+	r.Owner.Waits(true, now)
+	if len(w.ID) > sessions.MostID {
+		r.refuse(w, mail.ErrSessionID, now)
+		return
+	}
+	wait := min(max(m.Session.Wait, 0), sessions.MostWait)
+	answer, id := r.Messages.Sessions.Ask(w, now.Floor(), now.Ceil()+wait)
+	r.answer(w, answer, id, now)
+}
+
+func (r *Receivers) answer(w *sessions.Waiter, answer sessions.Answer, id string, now clock.Instant) {
+	switch answer {
+	case sessions.Waits:
+		return
+	case sessions.Taken:
+		r.refuse(w, mail.ErrSessionTaken, now)
+		return
+	case sessions.Full:
+		r.refuse(w, mail.ErrSessionsFull, now)
+		return
+	case sessions.Granted:
+	}
+	m := w.Asked.(*mail.Consume)
+	until := store.After(now.Ceil(), r.period())
+	r.Owner.Attach(w.Consumer)
+	r.Messages.Sessions.Lock(id, w.Consumer, until)
+	r.Owner.Waits(false, now)
+	r.Out.Send(m.ReplyTo, &mail.ConsumeReply{
+		Reply: m.Done(nil), Queue: r.Self, Tag: m.Tag, Session: &mail.SessionLocked{ID: id, Until: until + r.Messages.Skew},
+	})
+}
+
+// refuse tells who wanted a session that it gets none.
+func (r *Receivers) refuse(w *sessions.Waiter, err error, now clock.Instant) {
+	m := w.Asked.(*mail.Consume)
+	r.Owner.Waits(false, now)
+	r.Out.Send(m.ReplyTo, &mail.ConsumeReply{Reply: m.Done(err), Queue: r.Self, Tag: m.Tag})
+}
+
+// period is for how long a session is locked, in ms.
+func (r *Receivers) period() int64 {
+	if ms := r.Messages.Settings.ConsumerTimeout; ms > 0 {
+		return ms
+	}
+	return defaultLock
+}
+
+// Cancel has a channel's consumer wait no more, all of them with the tag "". Those are answered.
+func (r *Receivers) Cancel(channel mail.Address, tag string, now clock.Instant) {
+	r.Messages.Sessions.Waiting(func(w *sessions.Waiter) {
+		if m := w.Asked.(*mail.Consume); m.Channel.Equal(channel) && (tag == "" || tag == m.Tag) {
+			r.Messages.Sessions.GiveUp(w)
+			r.refuse(w, mail.ErrNoSession, now)
+		}
+	})
+}
+
+// Abandon takes the commands of all who wait.
+func (r *Receivers) Abandon() (all []mail.Answerable) {
+	r.Messages.Sessions.Waiting(func(w *sessions.Waiter) {
+		r.Messages.Sessions.GiveUp(w)
+		all = append(all, w.Asked.(*mail.Consume))
+	})
+	return all
+}
+
+// Turn does what follows from a mail: sessions whose consumers are gone and hold nothing any more are free, and who waits gets them.
+func (r *Receivers) Turn(now clock.Instant) {
+	set := r.Messages.Sessions
+	if set == nil {
+		return
+	}
+	if set.Opaque() && !r.reading && r.pause <= now.Floor() {
+		r.pause = 0
+		r.read()
+	}
+	r.Consumers.Left(set.Free)
+	for {
+		w, answer, id := set.Answered()
+		if w == nil {
+			return
+		}
+		r.answer(w, answer, id, now)
+	}
+}
+
+// Expire ends the locks and waits that are over, and takes back what the consumers of those locks have. It reports whether that goes on.
+func (r *Receivers) Expire(now clock.Instant) (more bool) {
+	lost, late := r.Messages.Sessions.Advance(now.Floor())
+	for _, w := range late {
+		r.refuse(w, mail.ErrNoSession, now)
+	}
+	var holding []*consumers.Consumer
+	for _, c := range lost {
+		if !c.Gone() {
+			r.Owner.Detach(c, now)
+		}
+		if c.Holds() > 0 {
+			holding = append(holding, c)
+		} else { // somebody else may get the session in this turn
+			r.cancelled(c)
+		}
+	}
+	if len(holding) == 0 {
+		return false
+	}
+	r.takeAll(holding, now)
+	return r.Pending.Work() != nil
+}
+
+// takeAll takes back what consumers have whose locks have run out.
+func (r *Receivers) takeAll(lost []*consumers.Consumer, now clock.Instant) {
+	told := map[*consumers.Channel]*mail.DeliveriesReturned{}
+	all := r.Consumers.Scan(int(*r.Most))
+	r.Pending.Start(&work.Work{
+		Expires: true,
+		Step: func(now clock.Instant) (done bool) {
+			var back []consumers.Unsettled
+			done = all.Step(func(u consumers.Unsettled) {
+				if u.Consumer != nil && u.Consumer.Session && slices.Contains(lost, u.Consumer) {
+					back = append(back, u)
+				}
+			})
+			for _, u := range back {
+				r.takeBack(u, told, now)
+			}
+			return done
+		},
+		End: func(clock.Instant) {
+			for h, m := range told {
+				r.Out.Send(h.Address, m)
+			}
+			for _, c := range lost {
+				r.cancelled(c)
+			}
+		},
+	}, now)
+}
+
+// cancelled tells who has lost a session, behind what was taken back. Of a consumer that has left by itself nobody listens.
+func (r *Receivers) cancelled(c *consumers.Consumer) {
+	r.Out.Send(c.Channel.Address, &mail.ConsumerCancelled{Queue: r.Self, Tag: c.Tag, Lost: true})
+}
+
+func (r *Receivers) takeBack(u consumers.Unsettled, told map[*consumers.Channel]*mail.DeliveriesReturned, now clock.Instant) {
+	m := told[u.Channel]
+	if m == nil {
+		m = &mail.DeliveriesReturned{Queue: r.Self, Name: r.Name}
+		told[u.Channel] = m
+	}
+	r.Messages.Counts.TimedOut++
+	r.Takes.TakeBack(u.Channel, u.Number, m, now)
+}

@@ -1,0 +1,130 @@
+package receivers
+
+import (
+	"errors"
+
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/messages"
+	"candlemark/actors/queue/paging"
+	"candlemark/actors/queue/sessions"
+	"candlemark/internal/clock"
+	"candlemark/internal/store"
+)
+
+// Use runs a command about a session.
+func (r *Receivers) Use(m *mail.UseSession, now clock.Instant) {
+	set := r.Messages.Sessions
+	reply := &mail.SessionUsed{Reply: m.Done(nil)}
+	holder, until := set.Holder(m.ID, now.Floor())
+	switch {
+	case holder == nil || !m.Connection.Equal(holder.Connection):
+		reply.Err = mail.ErrSessionLost
+	case m.Renew:
+		until = set.Renew(m.ID, store.After(now.Ceil(), r.period()))
+	case m.Set:
+		r.setState(m, reply)
+		return
+	default:
+		reply.State = set.State(m.ID)
+	}
+	reply.Until = until + r.Messages.Skew
+	r.Out.Send(m.ReplyTo, reply)
+}
+
+// setState stores a state. The answer comes when the journal has it.
+func (r *Receivers) setState(m *mail.UseSession, reply *mail.SessionUsed) {
+	set, journal := r.Messages.Sessions, &r.Messages.Journal
+	switch {
+	case len(m.State) > sessions.MostState:
+		reply.Err = mail.ErrSessionState
+	case !set.Fits(m.ID, m.State):
+		reply.Err = mail.ErrSessionsFull
+	case journal.Err() != nil:
+		reply.Err = mail.NotStored()
+	}
+	if reply.Err != nil {
+		r.Out.Send(m.ReplyTo, reply)
+		return
+	}
+	seq := uint64(0)
+	if m.State != nil && journal.Keeps(true) {
+		r.Messages.Seq++
+		seq = r.Messages.Seq
+		journal.NoteDown(seq, m.ID, m.State)
+	}
+	if before := set.SetState(m.ID, m.State, seq, journal.At); before != 0 {
+		journal.Forget(before)
+	}
+	journal.Await(func(failed bool) {
+		if failed {
+			reply.Err = mail.NotStored()
+		}
+		r.Out.Send(m.ReplyTo, reply)
+	})
+}
+
+// List answers with the ids of sessions.
+func (r *Receivers) List(m *mail.ListSessions) {
+	reply, limit := &mail.SessionList{Reply: m.Done(nil)}, m.Limit
+	if limit < 1 || limit > mail.MostSessions {
+		limit = mail.MostSessions
+	}
+	if set := r.Messages.Sessions; set == nil {
+		reply.Err = mail.ErrNoSessions
+	} else {
+		since := m.Since
+		if since != 0 {
+			since = max(since-r.Messages.Skew, 1)
+		}
+		reply.IDs = set.List(since, max(m.Skip, 0), limit)
+	}
+	r.Out.Send(m.ReplyTo, reply)
+}
+
+// readLimit and readBytes bound what is read of the journal at a time, to learn which sessions there are.
+const (
+	readLimit = 256
+	readBytes = 1 << 20
+)
+
+// read goes on to read what the journal has. Each session is known when all is.
+func (r *Receivers) read() {
+	want := r.Messages.Sessions.ToRead(readLimit, readBytes)
+	if len(want) == 0 {
+		r.Messages.Sessions.Known()
+		return
+	}
+	r.reading = true
+	r.Owner.LookUp(nil, want, func(contents []store.Content, now clock.Instant) {
+		r.reading = false
+		for i := range contents {
+			if !r.found(&contents[i]) {
+				r.Messages.Sessions.Unknown(want[i], 0)
+				r.pause = now.Ceil() + paging.ReadPause
+			}
+		}
+	})
+}
+
+// found takes in what was read, and reports whether it could be.
+func (r *Receivers) found(c *store.Content) bool {
+	set := r.Messages.Sessions
+	switch {
+	case errors.Is(c.Err, store.ErrUnknown):
+	case errors.Is(c.Err, store.ErrDamaged):
+		messages.Damaged(r.Messages, c.Seq)
+	case c.Err != nil:
+		return false
+	case c.Record.Note:
+		if before := set.SetState(string(c.Record.RoutingKey), c.Record.Body, c.Seq, c.Record.Time-r.Messages.Skew); before != 0 {
+			r.Messages.Journal.Forget(before) // a crash came between the two
+		}
+	default:
+		id, _ := sessions.IDOf(c.Record.Header)
+		set.Know(c.Seq, id)
+	}
+	return true
+}
+
+// Next is when what could not be read is read again, in wall ms.
+func (r *Receivers) Next() (int64, bool) { return r.pause, r.pause != 0 }

@@ -1,0 +1,74 @@
+package queue
+
+import (
+	"fmt"
+
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/lease"
+	"candlemark/actors/queue/sessions"
+	"candlemark/internal/clock"
+	"candlemark/internal/message"
+	"candlemark/protocol"
+)
+
+// What the queue does for its receivers, if it has sessions.
+
+// needsSession is the error for a consumer, or a basic.get, that wants no session (SESSION-2).
+func needsSession(s *state) error {
+	return fmt.Errorf("%w: %w", mail.ErrSessionNeeded, protocol.ChannelErrorf(protocol.PreconditionFailed,
+		"queue '%s' in vhost '%s' has sessions, which clients of Azure Service Bus receive", s.queue.Name, s.vhost.Name))
+}
+
+// fits reports whether a message names its session.
+func fits(m *message.Message) bool {
+	_, ok := sessions.IDOf(m.Header)
+	return ok
+}
+
+// Attach implements receivers.Owner.
+func (s *state) Attach(c *consumers.Consumer) {
+	s.consumers.Attach(c, false)
+	s.Consumed = true
+	s.lease.Hold()
+}
+
+// Detach implements receivers.Owner.
+func (s *state) Detach(c *consumers.Consumer, now clock.Instant) { s.detach(c, now) }
+
+// Waits implements receivers.Owner: to wait for a session holds the lease, as a consumer does.
+func (s *state) Waits(more bool, now clock.Instant) {
+	if more {
+		s.lease.Hold()
+	} else {
+		s.lease.Release(now.Ceil(), lease.Left)
+	}
+}
+
+// next is the message that c is to be given; false: there is none in its session.
+func next(s *state, c *consumers.Consumer, now clock.Instant) (backlog.Handle, bool) {
+	if s.Sessions != nil {
+		return s.Sessions.First(c, now.Floor())
+	}
+	return s.Backlog.First()
+}
+
+// What is read of a session at a time.
+const (
+	sessionRun      = 64
+	sessionRunBytes = 1 << 20
+)
+
+// readSession orders what c is to be given next, which is paged out.
+func readSession(s *state, c *consumers.Consumer, now clock.Instant) {
+	if !s.Pager.Paused(now) {
+		bytes := int64(0)
+		s.Sessions.Behind(c, sessionRun, func(h backlog.Handle) {
+			if s.Backlog.IsPaged(h) && bytes < sessionRunBytes {
+				bytes += s.Pager.Order(&s.Backlog, h)
+			}
+		})
+	}
+	s.Sessions.Reading(c)
+}

@@ -1,0 +1,109 @@
+package sessions
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/consumers"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestStateBounds_SESSION5: sessions of a queue have so many states, and so many bytes of them; what is replaced or removed makes room.
+func TestStateBounds_SESSION5(t *testing.T) {
+	var b backlog.Backlog
+	s := New(&b, func(*consumers.Consumer, bool) {})
+	for i := range MostStates {
+		id := fmt.Sprint(i)
+		if !s.Fits(id, []byte{1}) {
+			t.Fatal(i)
+		}
+		s.SetState(id, []byte{1}, uint64(i), 1)
+	}
+	if s.Fits("one more", []byte{}) || !s.Fits("0", []byte{1, 2}) || s.States() != MostStates {
+		t.Error("too many states")
+	}
+	for i := range MostStates {
+		s.SetState(fmt.Sprint(i), nil, 0, 1)
+	}
+	large := make([]byte, MostState)
+	for i := range MostStateBytes / MostState {
+		s.SetState(fmt.Sprint(i), large, 0, 1)
+	}
+	if s.Fits("one more", []byte{1}) || !s.Fits("0", large) || !s.Fits("one more", nil) {
+		t.Error("too many bytes")
+	}
+	for i := range MostStateBytes / MostState {
+		s.SetState(fmt.Sprint(i), nil, 0, 1)
+	}
+	if s.Len() != 0 || s.Bytes() != 0 || !s.Idle() {
+		t.Errorf("%d sessions, %d bytes", s.Len(), s.Bytes())
+	}
+}
+
+// TestOrder_SESSION2: random deliveries, returns and removals against a list for each session; what is gone leaves nothing behind.
+func TestOrder_SESSION2(t *testing.T) {
+	rng := rand.New(rand.NewPCG(rand.Uint64(), 1))
+	var b backlog.Backlog
+	runs := map[*consumers.Consumer]bool{}
+	s := New(&b, func(c *consumers.Consumer, can bool) { runs[c] = can })
+	ids := []string{"", "a", "b"}
+	ready, taken := map[string][]uint64{}, map[string][]uint64{}
+	holders := map[string]*consumers.Consumer{"": {Tag: "e"}, "a": {Tag: "a"}, "b": {Tag: "b"}}
+	for id, c := range holders {
+		s.Lock(id, c, 1<<40)
+	}
+	at := map[uint64]backlog.Handle{}
+	gone := func(list []uint64, i int) []uint64 {
+		s.Gone(list[i])
+		b.Remove(at[list[i]])
+		return slices.Delete(list, i, i+1)
+	}
+	for seq := uint64(1); seq < 20_000; seq++ {
+		id := ids[rng.IntN(len(ids))]
+		switch n := rng.IntN(10); {
+		case n < 4:
+			at[seq] = b.Push(&backlog.Record{Seq: seq})
+			s.Add(seq, id)
+			s.Enter(seq, at[seq])
+			ready[id] = append(ready[id], seq)
+		case n < 7:
+			h, ok := s.First(holders[id], 1)
+			if ok != (len(ready[id]) > 0) || ok && b.Seq(h) != ready[id][0] {
+				t.Fatalf("session %s: %d, %v, want %v", id, b.Seq(h), ok, ready[id])
+			}
+			if ok {
+				b.Take(h)
+				taken[id], ready[id] = append(taken[id], ready[id][0]), ready[id][1:]
+			}
+		case n < 8 && len(taken[id]) > 0:
+			i := rng.IntN(len(taken[id]))
+			back := taken[id][i]
+			b.Return(at[back])
+			s.Ready(back)
+			ready[id] = slices.Sorted(slices.Values(append(ready[id], back)))
+			taken[id] = slices.Delete(taken[id], i, i+1)
+		case n < 9 && len(taken[id]) > 0:
+			taken[id] = gone(taken[id], rng.IntN(len(taken[id])))
+		case len(ready[id]) > 0: // it expires, anywhere
+			ready[id] = gone(ready[id], rng.IntN(len(ready[id])))
+		}
+		if x := s.byID[id]; len(x.ready) > 2*x.count+65 || !runs[holders[id]] && len(ready[id]) > 0 {
+			t.Fatalf("%d places of %d messages, %d ready, which the holder is told: %v", len(x.ready), x.count, len(ready[id]), runs[holders[id]])
+		}
+	}
+	for _, id := range ids {
+		for _, seq := range append(ready[id], taken[id]...) {
+			s.Gone(seq)
+		}
+		s.Free(holders[id])
+	}
+	if !s.Idle() || s.free.Len() != 0 || s.all.Len() != 0 || len(s.timers) != 0 {
+		t.Errorf("%+v", s)
+	}
+}

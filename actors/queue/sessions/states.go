@@ -1,0 +1,80 @@
+package sessions
+
+// Bounds on states.
+const (
+	// MostState is how many bytes the state of a session has at most.
+	MostState = 256 << 10
+	// MostStates is how many sessions of a queue have one at most, MostStateBytes how many bytes all of them.
+	MostStates     = 10_000
+	MostStateBytes = 64 << 20
+)
+
+// state has what receivers have noted down of a session.
+type state struct {
+	body    []byte // nil for nothing
+	seq     uint64 // the journal's number of it
+	updated int64  // wall ms
+}
+
+// kept reports whether there is one.
+func (s *state) kept() bool { return s.body != nil }
+
+// State is that of a session, nil for none.
+func (s *Set) State(id string) []byte {
+	if x := s.byID[id]; x != nil {
+		return x.state.body
+	}
+	return nil
+}
+
+// Fits reports whether there is room for the state of a session, and not too many others.
+func (s *Set) Fits(id string, body []byte) bool {
+	was := s.State(id)
+	n, bytes := s.states, s.bytes+int64(len(body)-len(was))
+	if was == nil {
+		n++
+	}
+	return body == nil || n <= MostStates && bytes <= MostStateBytes
+}
+
+// SetState gives a session another state, which is the receiver's, with the journal's number; nil for none. It returns the number of the one
+// before, 0 for none. now is in wall ms.
+func (s *Set) SetState(id string, body []byte, seq uint64, now int64) (before uint64) {
+	x := s.session(id)
+	before = x.state.seq
+	s.bytes += int64(len(body) - len(x.state.body))
+	switch was := x.state.kept(); {
+	case body != nil && !was:
+		s.states++
+	case body == nil && was:
+		s.states--
+	}
+	if x.state = (state{body, seq, now}); body == nil {
+		x.state = state{}
+		s.forget(x)
+	}
+	return before
+}
+
+// States is how many sessions have one.
+func (s *Set) States() int {
+	if s == nil {
+		return 0
+	}
+	return s.states
+}
+
+// List returns the ids of sessions in the order in which they came, skip of them left out, limit at most: those with messages or a state, or with
+// since, those only whose state was set then or later, in wall ms.
+func (s *Set) List(since int64, skip, limit int) (ids []string) {
+	for e := s.all.Front(); e != nil && len(ids) < limit; e = e.Next() {
+		x := e.Value.(*Session)
+		if since == 0 && x.count == 0 && !x.state.kept() || since > 0 && (!x.state.kept() || x.state.updated < since) {
+			continue
+		}
+		if skip--; skip < 0 {
+			ids = append(ids, x.ID)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,124 @@
+package access
+
+import (
+	"candlemark/actors/channel/rights"
+	"candlemark/internal/auth"
+	"candlemark/internal/clock"
+	"candlemark/internal/servicebus/grants"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
+	"candlemark/protocol/amqp10"
+)
+
+// Access finds rights by address.
+type Access struct {
+	Login  *rights.Rights
+	Tokens *grants.Table // of the connection; nil for none
+	Clock  *clock.Clock
+}
+
+// Rights are those that count at an address.
+type Rights struct {
+	rights.Rights
+	ByKey bool // they are those of an access key
+}
+
+// At finds the rights that count at an address. The error is amqp:unauthorized-access: of a token that has expired.
+func (a *Access) At(address string) (*Rights, error) {
+	r := &Rights{Rights: *a.Login}
+	if a.Tokens == nil {
+		return r, nil
+	}
+	if g := a.Tokens.At(address); g != nil {
+		if r.User, r.ByKey = g.User, true; a.Clock.Now().Floor() >= g.Ends {
+			return r, amqp10.Errorf(amqp10.UnauthorizedAccess, "the token for '%s' has expired", address)
+		}
+	}
+	return r, nil
+}
+
+// MaySend checks that messages may be sent to an entity, which is a queue of that name or, if there is none, an exchange: who has logged in needs the
+// permissions of AMQP 0-9-1, a key those to write to the entity. Errors: those of rights.Writable.
+func (r *Rights) MaySend(name string) (exchange, key string, err error) {
+	exchange, key = name, ""
+	queue := r.VHost.Directory().Queue([]byte(name)) != nil
+	if queue {
+		exchange, key = "", name
+	}
+	switch {
+	case r.ByKey && queue:
+		return exchange, key, r.Check(auth.Queue, name, auth.Write)
+	case r.ByKey && name == topology.AdminExchange: // commands are done in the name of the login
+		return exchange, key, auth.Refuse(r.User, r.VHost.Name, auth.Resource{Kind: auth.Exchange, Name: name}, auth.Write)
+	}
+	_, err = r.Writable([]byte(exchange))
+	return exchange, key, err
+}
+
+// MayAlter checks that messages may be scheduled in a queue, and cancelled there.
+func (r *Rights) MayAlter(queue string) error {
+	if r.ByKey {
+		return r.Check(auth.Queue, queue, auth.Write)
+	}
+	return auth.MayAlter(r.Permissions, r.User, r.VHost.Name, auth.Resource{Kind: auth.Queue, Name: queue})
+}
+
+// Sender remembers that messages may be sent to an entity, as long as that is so for sure. The zero value knows nothing.
+type Sender struct {
+	may              *Rights
+	granted, changed uint64 // generations of permissions and of tokens
+	directory        uint64 // of names
+	ends             int64
+	topics           bool // not every routing key is allowed
+}
+
+// Check checks a message to an entity, whose link has that address, and returns the exchange. Errors: those of At and of
+// MaySend.
+func (s *Sender) Check(a *Access, address string, exchange, key []byte) (*topology.Exchange, error) {
+	v := a.Login.VHost
+	if s.may == nil || s.granted != s.may.Permissions.Generation() || s.directory != v.Generation() || a.Tokens != nil && s.changed != a.Tokens.Generation() ||
+		s.ends != grants.Never && a.Clock.Now().Floor() >= s.ends {
+		if err := s.look(a, address, exchange, key); err != nil {
+			s.may = nil
+			return nil, err
+		}
+	}
+	x := v.Directory().Exchange(exchange)
+	switch {
+	case x == nil:
+		return nil, protocol.ChannelErrorf(protocol.NotFound, "no exchange '%s' in vhost '%s'", exchange, v.Name)
+	case s.topics:
+		return x, s.may.Topics(x, key, nil)
+	}
+	return x, nil
+}
+
+// UserID checks the user-id of a message that was checked.
+func (s *Sender) UserID(name []byte) error { return s.may.UserID(name) }
+
+func (s *Sender) look(a *Access, address string, exchange, key []byte) error {
+	s.ends = grants.Never
+	if a.Tokens != nil {
+		s.changed = a.Tokens.Generation()
+		if g := a.Tokens.At(address); g != nil {
+			s.ends = g.Ends
+		}
+	}
+	s.directory, s.granted = a.Login.VHost.Generation(), a.Login.Permissions.Generation()
+	may, err := a.At(address)
+	if err != nil {
+		return err
+	}
+	name := string(exchange)
+	if name == "" {
+		name = string(key)
+	}
+	if _, _, err := may.MaySend(name); err != nil {
+		return err
+	}
+	s.may, s.topics = may, false
+	if x := may.VHost.Directory().Exchange(exchange); x != nil {
+		s.topics = may.HasTopics(x)
+	}
+	return nil
+}

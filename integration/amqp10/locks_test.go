@@ -1,0 +1,78 @@
+package amqp10
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"candlemark/internal/dialect/servicebus"
+	"candlemark/internal/testkit"
+
+	"github.com/Azure/go-amqp"
+)
+
+// tokenOf is the lock token of a message as requests carry it.
+func tokenOf(m *amqp.Message) amqp.UUID {
+	return amqp.UUID(servicebus.LockToken(m.DeliveryTag).UUID())
+}
+
+// What came on a link is settled by its lock from other links, sessions and connections: all that a request names or none, once, while the lock lasts. (LOCK-7)
+func TestEntity_SettledElsewhere(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		entity(b)
+		b.Log.Allow("not settled in time")
+		ctx := context.Background()
+		c.put(c.sender("q", nil), "1", "2", "3", "4", "5")
+		r := c.receiver("q", second(-1))
+		if err := r.IssueCredit(5); err != nil {
+			t.Fatal(err)
+		}
+		var all []*amqp.Message
+		for range 5 {
+			all = append(all, c.next(r))
+		}
+		other := connect(b, nil)
+		defer func() { _ = other.conn.Close() }()
+		n, own := other.node("q"), c.node("q")
+		for _, s := range []struct {
+			on     *node
+			status string
+			tokens []amqp.UUID
+			want   int32
+		}{
+			{n, "completed", []amqp.UUID{tokenOf(all[0]), {1}}, 410},
+			{n, "completed", []amqp.UUID{tokenOf(all[0]), tokenOf(all[0])}, 200},
+			{n, "completed", []amqp.UUID{tokenOf(all[0])}, 410},
+			{own, "defered", []amqp.UUID{tokenOf(all[1])}, 200},
+			{own, "suspended", []amqp.UUID{tokenOf(all[2])}, 200},
+			{n, "abandoned", []amqp.UUID{tokenOf(all[3])}, 200},
+		} {
+			if code := s.on.dispose(s.status, s.tokens, nil); code != s.want {
+				t.Errorf("%s: %d, want %d", s.status, code, s.want)
+			}
+		}
+		for _, m := range all[:4] {
+			if err := r.AcceptMessage(ctx, m); !lockLost(err) {
+				t.Errorf("%s: %v", m.GetData(), err)
+			}
+		}
+		again := other.receiver("q", second(2))
+		if m := other.next(again); m == nil || string(m.GetData()) != "4" || m.Header.DeliveryCount != 1 {
+			t.Fatalf("%+v", m)
+		} else if code := own.dispose("completed", []amqp.UUID{tokenOf(m)}, nil); code != 200 {
+			t.Error(code)
+		}
+		number, _ := all[1].Annotations["x-opt-sequence-number"].(int64)
+		if _, got, tokens := own.numbered(number); len(got) != 1 || n.dispose("completed", tokens, nil) != 200 {
+			t.Error("deferred:", got)
+		}
+		other.want(other.receiver("q/$DeadLetterQueue", second(1)), "3")
+		b.Advance(2 * time.Minute)
+		if code := n.dispose("completed", []amqp.UUID{tokenOf(all[4])}, nil); code != 410 {
+			t.Error("its lock has run out:", code)
+		}
+		if m := other.next(again); m == nil || string(m.GetData()) != "5" {
+			t.Fatalf("%+v", m)
+		}
+	})
+}

@@ -1,0 +1,322 @@
+package amqp10
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/servicebus/sas"
+	"candlemark/internal/testkit"
+
+	"github.com/Azure/go-amqp"
+)
+
+// user adds a user with the password x, and with a primary access key, which is its name twice.
+func user(b *testkit.Bubble, name, configure, write, read string) {
+	b.Helper()
+	_, err := b.Users.PutAccount(auth.Account{Name: name, Hash: auth.HashPassword("x")})
+	_, err2 := b.Users.PutGrant(auth.Grant{User: name, VHost: "/", Configure: configure, Write: write, Read: read})
+	err3 := b.Users.SetAccessKeys(name, sas.Keys{Primary: name + name, Secondary: "other " + name})
+	if err := errors.Join(err, err2, err3); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func login(b *testkit.Bubble, name string) *client {
+	b.Helper()
+	return connect(b, func(o *amqp.ConnOptions) { o.SASLType = amqp.SASLTypePlain(name, "x") })
+}
+
+// cbs is a pair of links to $cbs.
+type cbs struct {
+	*client
+	requests *amqp.Sender
+	answers  *amqp.Receiver
+}
+
+func (c *client) cbs() *cbs {
+	c.Helper()
+	s := *c
+	s.session = c.begin() // as clients do
+	return &cbs{&s, s.sender("$cbs", nil), s.receiver("$cbs", &amqp.ReceiverOptions{TargetAddress: "cbs"})}
+}
+
+// token is one of a user's for a resource, good for so long.
+func token(name, resource string, lasts time.Duration) string {
+	return sas.New("sb://host/"+resource, name, name+name, time.Now().Add(lasts))
+}
+
+// put puts a token and returns the code of the answer.
+func (c *cbs) put(audience, token string) int32 {
+	c.Helper()
+	to, ctx := "cbs", context.Background()
+	err := c.requests.Send(ctx, &amqp.Message{
+		Properties: &amqp.MessageProperties{MessageID: "id", ReplyTo: &to}, Value: token,
+		ApplicationProperties: map[string]any{"operation": "put-token", "type": "servicebus.windows.net:sastoken", "name": audience},
+	}, nil)
+	if err != nil {
+		c.Fatal(err)
+	}
+	m := c.next(c.answers)
+	if m == nil {
+		c.Fatal("no answer of $cbs")
+	}
+	if err := c.answers.AcceptMessage(ctx, m); err != nil {
+		c.Fatal(err)
+	}
+	code, _ := m.ApplicationProperties["status-code"].(int32)
+	return code
+}
+
+// operations of clients of Azure Service Bus, in order, return a condition or a code: another one than 401 if it was allowed.
+var operations = []struct {
+	name string
+	do   func(c *client) any
+}{
+	{"send", func(c *client) any {
+		s, err := c.begin().NewSender(context.Background(), "q", nil)
+		if err != nil {
+			return condition(err)
+		}
+		return condition(s.Send(context.Background(), amqp.NewMessage([]byte("m")), nil))
+	}},
+	{"receive", func(c *client) any {
+		_, err := c.begin().NewReceiver(context.Background(), "q", second(-1))
+		return condition(err)
+	}},
+	{"dead letters", func(c *client) any {
+		_, err := c.begin().NewReceiver(context.Background(), "q/$DeadLetterQueue", second(-1))
+		return condition(err)
+	}},
+	{"peek", request("peek-message", map[string]any{"from-sequence-number": int64(0), "message-count": int32(1)})},
+	{"settle", request("update-disposition", map[string]any{"disposition-status": "completed", "lock-tokens": []amqp.UUID{{1}}})},
+	{"renew", request("renew-lock", map[string]any{"lock-tokens": []amqp.UUID{{1}}})},
+	{"by number", request("receive-by-sequence-number", map[string]any{"sequence-numbers": []int64{7}, "receiver-settle-mode": uint32(1)})},
+	{"schedule", func(c *client) any {
+		own := *c
+		own.session = c.begin()
+		n := own.node("q")
+		code, _ := n.schedule(n.scheduled("1", time.Now().Add(time.Hour)))
+		return code
+	}},
+	{"cancel", request("cancel-scheduled-message", map[string]any{"sequence-numbers": []int64{7}})},
+	{"rules", request("enumerate-rules", map[string]any{"top": int32(1), "skip": int32(0)})},
+	{"state", request("get-session-state", map[string]any{"session-id": "s"})},
+}
+
+func request(operation string, body map[string]any) func(c *client) any {
+	return func(c *client) any {
+		s := *c
+		s.session = c.begin()
+		code, _ := s.node("q").ask(operation, body)
+		return code
+	}
+}
+
+// allowed are the operations that a client may carry out on the queue q.
+func (c *client) allowed() string {
+	c.Helper()
+	var all []string
+	for _, o := range operations {
+		if got := o.do(c); got != amqp.ErrCondUnauthorizedAccess && got != int32(401) {
+			all = append(all, o.name)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+const (
+	sends    = "send, schedule, cancel"
+	listens  = "receive, dead letters, peek, settle, renew, by number, rules, state"
+	manages  = "send, receive, dead letters, peek, settle, renew, by number, schedule, cancel, rules, state"
+	address  = "amqp://host/q"
+	unlisted = "^$"
+)
+
+// What the key allows that has signed the token for an entity counts there, and nothing of it elsewhere; without a token what the login may do.
+func TestToken_Rights(t *testing.T) {
+	run(t, func(b *testkit.Bubble, _ *client) {
+		entity(b)
+		if err := b.Connect().Open().ExchangeDeclare("other", "fanout", true, false, false, false, nil); err != nil {
+			t.Fatal(err)
+		}
+		user(b, "nobody", unlisted, unlisted, unlisted)
+		user(b, "everybody", ".*", ".*", ".*")
+		user(b, "sender", "", ".*", "")
+		user(b, "listener", "", "", ".*")
+		user(b, "manager", ".*", ".*", ".*")
+		user(b, "none", "", "", "")
+		user(b, "narrow", "", "^q$", `^q(\.dlq)?$`)
+		user(b, "elsewhere", "", "^other$", "^other$")
+		for _, c := range []struct {
+			login, key, resource, audience string
+			code                           int32
+			want                           string
+		}{
+			{"nobody", "", "", "", 0, ""},
+			{"nobody", "sender", "q", address, 202, sends},
+			{"nobody", "listener", "q", address, 202, listens},
+			{"nobody", "manager", "q", address, 202, manages},
+			{"nobody", "manager", "", address, 202, manages},
+			{"nobody", "manager", "", "amqp://host/", 202, manages},
+			{"nobody", "none", "q", address, 202, ""},
+			{"nobody", "narrow", "q", address, 202, manages},
+			{"nobody", "elsewhere", "q", address, 202, ""},
+			{"nobody", "manager", "other", "amqp://host/other", 202, ""},
+			{"nobody", "manager", "other", address, 401, ""},
+			{"nobody", "manager", "q", "amqp://host/", 401, ""},
+			{"nobody", "manager", "q", "amqp://host/none", 401, ""},
+			{"nobody", "manager", "", "amqp://host/none", 404, ""},
+			{"nobody", "manager", "q", "amqp://host/q/$management", 202, "peek, settle, renew, by number, schedule, cancel, rules, state"},
+			{"everybody", "", "", "", 0, manages},
+			{"everybody", "sender", "q", address, 202, sends},
+			{"everybody", "listener", "q", address, 202, listens},
+			{"everybody", "none", "q", address, 202, ""},
+			{"everybody", "none", "other", "amqp://host/other", 202, manages},
+		} {
+			x := login(b, c.login)
+			if c.key != "" {
+				if code := x.cbs().put(c.audience, token(c.key, c.resource, time.Hour)); code != c.code {
+					t.Errorf("%+v: %d", c, code)
+				}
+			}
+			if got := x.allowed(); got != c.want {
+				t.Errorf("%s with a key of %s for %q: %q, want %q", c.login, c.key, c.audience, got, c.want)
+			}
+			_ = x.conn.Close()
+		}
+	})
+}
+
+// The longest scope counts, whichever token came first; another one for an address takes the place of the one before, also for links that are there.
+func TestToken_Scopes(t *testing.T) {
+	run(t, func(b *testkit.Bubble, _ *client) {
+		entity(b)
+		b.Log.Allow("link detached")
+		user(b, "nobody", "", "", "")
+		user(b, "sender", "", ".*", "")
+		user(b, "listener", "", "", ".*")
+		x := login(b, "nobody")
+		tokens := x.cbs()
+		if a, b := tokens.put(address, token("listener", "q", time.Hour)), tokens.put("amqp://host/", token("sender", "", time.Hour)); a != 202 || b != 202 {
+			t.Fatal(a, b)
+		}
+		if got := x.allowed(); got != listens {
+			t.Error(got)
+		}
+		r := x.receiver("q", second(1))
+		n := x.node("q")
+		tokens.put(address, token("sender", "q", time.Hour))
+		if _, err := r.Receive(context.Background(), nil); condition(err) != amqp.ErrCondUnauthorizedAccess {
+			t.Error(err)
+		}
+		if code, _ := n.ask("peek-message", map[string]any{"message-count": int32(1)}); code != 401 {
+			t.Error(code)
+		}
+		s := x.sender("q", nil)
+		x.put(s, "m")
+		tokens.put(address, token("listener", "q", time.Hour))
+		if err := s.Send(context.Background(), amqp.NewMessage(nil), nil); condition(err) != amqp.ErrCondUnauthorizedAccess {
+			t.Error(err)
+		}
+		x.want(x.receiver("q", second(1)), "m")
+	})
+}
+
+// A token that runs out detaches the links that it counts for, at its moment; one that was renewed in time keeps them. What was not settled is the queue's
+// again.
+func TestToken_Expires(t *testing.T) {
+	run(t, func(b *testkit.Bubble, _ *client) {
+		entity(b)
+		b.Log.Allow("link detached", "not settled in time")
+		user(b, "nobody", "", "", "")
+		user(b, "manager", ".*", ".*", ".*")
+		x := login(b, "nobody")
+		tokens := x.cbs()
+		ends := time.Now().Add(10 * time.Minute).Truncate(time.Second)
+		good := sas.New(address, "manager", "managermanager", ends)
+		if code := tokens.put(address, good); code != 202 {
+			t.Fatal(code)
+		}
+		s, r, n := x.sender("q", nil), x.receiver("q", second(-1)), x.node("q")
+		if err := r.IssueCredit(2); err != nil {
+			t.Fatal(err)
+		}
+		x.put(s, "1", "2")
+		first, _ := x.next(r), x.next(r)
+		detached := make(chan time.Time, 1)
+		go func() {
+			if _, err := r.Receive(context.Background(), nil); condition(err) != amqp.ErrCondUnauthorizedAccess {
+				t.Error(err)
+			}
+			detached <- time.Now()
+		}()
+		b.Advance(time.Until(ends) - time.Minute)
+		if err := r.AcceptMessage(context.Background(), first); err == nil || !lockLost(err) { // locks are of a minute
+			t.Error(err)
+		}
+		if code := tokens.put(address, token("manager", "q", 5*time.Minute)); code != 202 { // until 4 minutes later
+			t.Fatal(code)
+		}
+		renewed := time.Now().Add(5 * time.Minute).Truncate(time.Second)
+		b.Advance(2 * time.Minute)
+		x.put(s, "3")
+		if code, _ := n.ask("peek-message", map[string]any{"message-count": int32(1)}); code != 200 {
+			t.Error(code)
+		}
+		b.Advance(time.Until(renewed) - time.Millisecond)
+		testkit.Silent(b, detached, 0)
+		b.Advance(2 * time.Millisecond)
+		if at := testkit.Receive(b, detached); at.Before(renewed) {
+			t.Errorf("detached %v early", renewed.Sub(at))
+		}
+		if err := s.Send(context.Background(), amqp.NewMessage(nil), nil); condition(err) != amqp.ErrCondUnauthorizedAccess {
+			t.Error(err)
+		}
+		if err := n.requests.Send(context.Background(), amqp.NewMessage(nil), nil); condition(err) != amqp.ErrCondUnauthorizedAccess {
+			t.Error(err)
+		}
+		ended(tokens, x, good)
+	})
+}
+
+// ended checks what a client with an old token may do, and that three messages are there for a new one.
+func ended(tokens *cbs, x *client, old string) {
+	x.Helper()
+	if got := x.allowed(); got != "" {
+		x.Error("afterwards", got)
+	}
+	if code := tokens.put(address, old); code != 401 {
+		x.Error("an old token:", code)
+	}
+	if code := tokens.put(address, token("manager", "q", time.Hour)); code != 202 {
+		x.Error(code)
+	}
+	again := x.receiver("q", second(5))
+	for range 3 {
+		if x.next(again) == nil {
+			x.Fatal("messages are missing")
+		}
+	}
+}
+
+// The development emulator's setting takes any token of who comes from this machine, for ever.
+func TestToken_Emulator(t *testing.T) {
+	run(t, func(b *testkit.Bubble, _ *client) {
+		entity(b)
+		user(b, "nobody", "", "", "")
+		user(b, "root", ".*", ".*", ".*")
+		b.Users.AnyToken("root")
+		x := login(b, "nobody")
+		if code := x.cbs().put(address, "anything"); code != 202 {
+			t.Fatal(code)
+		}
+		r := x.receiver("q", second(1))
+		b.Advance(100 * time.Hour)
+		x.put(x.sender("q", nil), "m")
+		x.want(r, "m")
+	})
+}

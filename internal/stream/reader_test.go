@@ -1,0 +1,130 @@
+package stream
+
+import (
+	"errors"
+	"net"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"candlemark/internal/budget"
+	"candlemark/internal/message"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// lines is a protocol whose frames are of three bytes. It tells what it is told.
+type lines struct {
+	*Reader
+	publishes bool // every frame is a message
+	told      []string
+	err       error // of the next frame
+	again     chan struct{}
+}
+
+func (l *lines) Dispatch() (want int, err error) {
+	for len(l.Input.Unparsed()) >= 3 {
+		l.told = append(l.told, string(l.Input.Unparsed()[:3]))
+		l.Input.Consume(3)
+		if l.Published = l.publishes; l.err != nil {
+			return 0, l.err
+		}
+	}
+	return 3, nil
+}
+
+func (l *lines) HeldUp()              { l.told = append(l.told, "held up") }
+func (l *lines) Lost(error)           { l.told = append(l.told, "lost") }
+func (l *lines) Left()                { l.told = append(l.told, "left") }
+func (l *lines) Farewell(error) error { l.told = append(l.told, "farewell"); return l.Forget() }
+func (l *lines) Recovered(reason any) {
+	if reason != nil {
+		l.told = append(l.told, "recovered")
+	}
+}
+
+// reads runs a reader, with the test's end of its socket.
+func reads(t *testing.T, l *lines, do func(peer net.Conn, valve *budget.Valve, stop func())) []string {
+	t.Helper()
+	synctest.Test(t, func(*testing.T) {
+		ours, theirs := net.Pipe()
+		stopping, again, valve := make(chan struct{}), make(chan struct{}, 1), &budget.Valve{}
+		l.again = again
+		l.Reader = &Reader{Protocol: l, Valve: valve, Stopping: stopping, Again: again}
+		l.Input.Gate = message.NewGate(1 << 20)
+		l.Init(ours)
+		over := make(chan struct{})
+		go func() {
+			defer close(over)
+			l.Run(func() bool { return true })
+		}()
+		do(theirs, valve, func() { close(stopping) })
+		_ = theirs.Close()
+		<-over
+		_ = ours.Close()
+	})
+	return l.told
+}
+
+func write(peer net.Conn, text string) {
+	_, _ = peer.Write([]byte(text))
+	synctest.Wait()
+}
+
+// What comes is handed out in whole frames, in order, until the socket ends.
+func TestReader(t *testing.T) {
+	told := reads(t, &lines{}, func(peer net.Conn, _ *budget.Valve, _ func()) {
+		write(peer, "onetw")
+		write(peer, "othree")
+	})
+	if want := []string{"one", "two", "thr", "lost", "left"}; !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
+	}
+}
+
+// An error of the protocol, or the end of the connection, has it say farewell; what comes behind it is forgotten.
+func TestReaderFarewell(t *testing.T) {
+	for name, l := range map[string]*lines{"error": {err: errors.New("no frame")}, "end": {}} {
+		told := reads(t, l, func(peer net.Conn, _ *budget.Valve, stop func()) {
+			if name == "end" {
+				stop()
+			}
+			write(peer, "one")
+			write(peer, "two")
+		})
+		want := []string{"one", "farewell", "lost", "left"}
+		if name == "end" {
+			want = want[1:]
+		}
+		if !slices.Equal(told, want) {
+			t.Errorf("%s: told %q, want %q", name, told, want)
+		}
+	}
+}
+
+// Who publishes during an alarm is read no further until it is over; who does not goes on.
+func TestReaderAlarm(t *testing.T) {
+	for _, publishes := range []bool{true, false} {
+		l := &lines{publishes: publishes}
+		told := reads(t, l, func(peer net.Conn, valve *budget.Valve, _ func()) {
+			valve.SetShut(true)
+			write(peer, "one")
+			synctest.Wait()
+			if l.Waiting.Load() != publishes {
+				t.Errorf("publishes %v, waits %v", publishes, l.Waiting.Load())
+			}
+			valve.SetShut(false)
+			l.again <- struct{}{}
+			write(peer, "two")
+		})
+		want := []string{"one", "two", "lost", "left"}
+		if publishes {
+			want = slices.Insert(want, 1, "held up")
+		}
+		if !slices.Equal(told, want) {
+			t.Errorf("publishes %v: told %q, want %q", publishes, told, want)
+		}
+	}
+}

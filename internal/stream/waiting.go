@@ -1,0 +1,74 @@
+package stream
+
+// credit waits until less of this connection's input is under way, and none of it waits for room to be kept in; false says that the
+// connection is closing.
+func (r *Reader) credit() bool {
+	if r.hasCredit() {
+		return true
+	}
+	r.Crowded.Store(true)
+	defer r.Crowded.Store(false)
+	return r.pause(func() bool { return r.Input.Gate.Wait(r.Stopping) && r.Arrivals.Wait(r.Stopping) })
+}
+
+// hasCredit tells whether credit has nothing to wait for.
+func (r *Reader) hasCredit() bool { return r.Input.Gate.Open() && !r.Arrivals.Stuck() }
+
+// pause waits, and looks meanwhile whether the peer is still there.
+func (r *Reader) pause(wait func() bool) bool {
+	r.Waiting.Store(true)
+	defer r.Waiting.Store(false)
+	if r.looking != nil {
+		r.looking.Reset(PeerLook)
+		defer r.looking.Stop()
+	}
+	return wait()
+}
+
+// calm waits, if messages were in what was read last, until the broker has room for more; false says that the connection is closing. As in
+// RabbitMQ it concerns connections that publish. Who is in the middle of something may end it before.
+func (r *Reader) calm() bool {
+	if r.isCalm() {
+		return true
+	}
+	return r.pause(func() bool {
+		if !r.Valve.Wait(r.Stopping) {
+			return false
+		}
+		for r.Valve.Shut() {
+			r.Protocol.HeldUp()
+			if r.mayEnd() {
+				return true
+			}
+			select {
+			case <-r.Again:
+			case <-r.Arrivals.Changed():
+			case <-r.Stopping:
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// isCalm tells whether calm has nothing to wait for.
+func (r *Reader) isCalm() bool {
+	if !r.Valve.Shut() {
+		r.until = 0
+	}
+	return !r.Published || !r.Valve.Full() && !r.Valve.Shut()
+}
+
+// mayEnd reports whether the connection is read during an alarm because it holds memory with what it has begun: no further than it takes to
+// end that. What it begins meanwhile takes of that, so that nobody gets round the alarm.
+func (r *Reader) mayEnd() bool {
+	held := r.Arrivals.Held()
+	if held == 0 {
+		return false
+	}
+	octets := r.Input.Octets.Load()
+	if r.until == 0 {
+		r.until = octets + uint64(held+held/8) + LargestRead
+	}
+	return octets < r.until
+}
