@@ -21,7 +21,13 @@ type azure struct {
 
 func connectAzure(t *testing.T) *azure {
 	t.Helper()
-	b := start(t, "--servicebus-config", shop, "--servicebus-emulator")
+	return azureOf(t, shop)
+}
+
+// azureOf is connectAzure with the entities of another file.
+func azureOf(t *testing.T, file string) *azure {
+	t.Helper()
+	b := start(t, "--servicebus-config", file, "--servicebus-emulator")
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
 	client, err := azservicebus.NewClientFromConnectionString("Endpoint=sb://"+b.amqp+";SharedAccessKeyName=RootManageSharedAccessKey;SharedAccessKey=SAS_KEY_VALUE;UseDevelopmentEmulator=true;", nil)
@@ -249,13 +255,19 @@ func TestAzureClient_Links(t *testing.T) {
 
 // Azure's client for JavaScript, likewise.
 func TestAzureClient_JavaScript(t *testing.T) {
+	doAzureJavaScript(t, shop, "node/servicebus.js")
+}
+
+// doAzureJavaScript runs a program of it against a broker with the entities of a file.
+func doAzureJavaScript(t *testing.T, file, program string) {
+	t.Helper()
 	t.Parallel()
 	f := foreign{name: "@azure/service-bus", where: npm, probe: []string{"node", "-e", "require('@azure/service-bus')"}, run: []string{"node"}}
 	f.want(t)
-	b := start(t, "--servicebus-config", shop, "--servicebus-emulator")
+	b := start(t, "--servicebus-config", file, "--servicebus-emulator")
 	_, port, err := net.SplitHostPort(b.amqp)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.do(t, "node/servicebus.js", port)
+	f.do(t, program, port)
 }

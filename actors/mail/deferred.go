@@ -9,6 +9,7 @@ type ReceiveDeferred struct {
 	Seqs         []uint64
 	NoAck        bool
 	Session      *string // in a queue with sessions: the one that they are of, which a consumer of the connection has locked (SESSION-6)
+	Link         string  // without Session: the name of that consumer's link
 	Connection   Address
 	Queue, VHost string
 }

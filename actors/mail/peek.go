@@ -39,6 +39,9 @@ type Peek struct {
 	ByNumber bool
 	// Session, with ByNumber, wants the messages of a session only.
 	Session *string
+	// Link, in a queue with sessions and without Session, is the name of the link of Connection that has locked it; "" for all sessions.
+	Link       string
+	Connection Address
 	// Cut is how many bytes of each body are wanted, -1 for all.
 	Cut int
 	// Queue and VHost are names, for errors.

@@ -12,6 +12,8 @@ type SessionWanted struct {
 	Next bool
 	// Wait is how many ms to wait for one at most. The queue has a bound of its own.
 	Wait int64
+	// Link is the name of the consumer's link.
+	Link string
 }
 
 // SessionLocked is a session that a consumer has locked.

@@ -68,7 +68,7 @@ func (m *sessionModel) step(i int) {
 		if m.rng.IntN(2) == 0 {
 			id = m.ids[m.rng.IntN(len(m.ids))]
 		}
-		m.asks(ch1, fmt.Sprint("t", m.tags), id, m.rng.Int64N(300))
+		m.asksFor(ch1, fmt.Sprint("t", m.tags), id, m.rng.Int64N(300))
 	case n < 80:
 		m.settleOne()
 	case n < 85:
@@ -139,15 +139,18 @@ func (m *sessionModel) replied(r *mail.ConsumeReply) {
 	m.holder[id], m.session[r.Tag], m.held[r.Tag] = r.Tag, id, map[uint64]int{}
 }
 
-// follow takes in what the queue has said, in its order.
+// follow takes in what the queue has said, in its order; but who has lost a session is told at the end of the turn that gives it to the next.
 func (m *sessionModel) follow() {
 	for _, p := range m.posts {
-		switch x := p.What.(type) {
-		case *mail.ConsumerCancelled:
+		if x, ok := p.What.(*mail.ConsumerCancelled); ok {
 			if !x.Lost {
 				m.t.Fatalf("%+v", x)
 			}
 			m.leave(x.Tag)
+		}
+	}
+	for _, p := range m.posts {
+		switch x := p.What.(type) {
 		case *mail.ConsumeReply:
 			m.replied(x)
 		case *mail.Deliver:

@@ -46,15 +46,15 @@ func (c *core) sends(all ...string) {
 // wants has a consumer of ch ask for a session, or with "*" for the next one within wait ms; nil for no answer yet.
 func (c *core) wants(ch mail.Address, tag, session string, wait int64) *mail.ConsumeReply {
 	c.t.Helper()
-	c.asks(ch, tag, session, wait)
+	c.asksFor(ch, tag, session, wait)
 	if all := all[*mail.ConsumeReply](c); len(all) > 0 {
 		return all[0]
 	}
 	return nil
 }
 
-// asks wants a session, and leaves the answer among the posts.
-func (c *core) asks(ch mail.Address, tag, session string, wait int64) {
+// asksFor wants a session, and leaves the answer among the posts.
+func (c *core) asksFor(ch mail.Address, tag, session string, wait int64) {
 	want := &mail.SessionWanted{ID: session, Wait: wait}
 	if session == "*" {
 		want = &mail.SessionWanted{Next: true, Wait: wait}

@@ -175,7 +175,7 @@ func (s *state) control(what any, now clock.Instant) {
 		s.describe(m)
 	case *mail.Peek:
 		s.renewedBy(policies.RenewedByPeek, lease.Peeked, now)
-		s.ask(m, s.view().Peek(m), now)
+		s.ask(m, s.view().Peek(s.receivers.OfLink(m)), now)
 	case *mail.ListUnacked:
 		s.ask(m, s.view().ListUnacked(m), now)
 	case *mail.RenewLock:

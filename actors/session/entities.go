@@ -5,7 +5,6 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/session/entities"
-	"candlemark/internal/dialect"
 	"candlemark/internal/dialect/servicebus"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -36,7 +35,7 @@ func attachFailed(s *state, m *amqp10.Attach, err error) {
 	}
 	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, closing: true}
 	s.reply(entities.Nothing(m))
-	s.reply(&amqp10.Detach{Handle: m.Handle, Closed: true, Error: dialect.ErrorOf(err)})
+	s.reply(&amqp10.Detach{Handle: m.Handle, Closed: true, Error: entities.ErrorOf(err)})
 }
 
 // entityNode is the node of an entity.

@@ -24,6 +24,7 @@ type link struct {
 	publisher *publisher
 	consumer  *consumer
 	answers   *answers.Link[*link]
+	opening   *opening
 }
 
 // account counts what the client has credit for; nil unless it receives on the link.
@@ -39,16 +40,13 @@ func (l *link) account() *window.Account {
 
 // flow tells the client of the link's credit.
 func (l *link) flow(w *window.Session) *amqp10.Flow {
-	f := w.Flow()
-	f.Handle = amqp10.Some(l.handle)
-	switch {
-	case l.publisher != nil:
-		f.DeliveryCount, f.LinkCredit = amqp10.Some(l.publisher.Count), amqp10.Some(l.publisher.Credit)
-	default:
-		if a := l.account(); a != nil {
-			f.DeliveryCount, f.LinkCredit = amqp10.Some(a.Count), amqp10.Some(a.Credit())
-			f.Available = amqp10.Some(uint32(0))
-		}
+	if l.publisher != nil {
+		return w.OfLink(l.handle, l.publisher.Count, l.publisher.Credit)
+	}
+	f := w.OfLink(l.handle, 0, 0)
+	if a := l.account(); a != nil {
+		f = w.OfLink(l.handle, a.Count, a.Credit())
+		f.Available = amqp10.Some(uint32(0))
 	}
 	return f
 }
@@ -105,10 +103,7 @@ func attachPublisher(s *state, m *amqp10.Attach) error {
 	}
 	l := &link{handle: m.Handle, name: m.Name, address: m.Target.Address.Or(""), publisher: p}
 	s.links[m.Handle] = l
-	answer := &amqp10.Attach{
-		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleReceiver, SndSettleMode: m.SndSettleMode, RcvSettleMode: m.RcvSettleMode,
-		Source: m.Source, Target: m.Target, MaxMessageSize: amqp10.Some(p.Largest),
-	}
+	answer := dialect.AttachedTarget(m, p.Largest)
 	if p.node != nil {
 		answer.Properties = m.Properties
 	}
@@ -147,11 +142,19 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 	if err != nil {
 		return err
 	}
+	session, err := entities.Session(m)
+	if err != nil {
+		return err
+	}
 	peer := s.peers.Of(q.PID)
 	ask := &mail.Consume{
 		Channel: s.self, Tag: strconv.Itoa(int(m.Handle)), NoAck: m.SndSettleMode == amqp10.SenderSettled, Arguments: args, Credited: true,
-		Facts: entities.Of(m), Stays: entities.Of(m),
+		Facts: entities.Of(m), Stays: entities.Of(m), Session: session,
 		Connection: s.cfg.Connection, Queue: q.Name, VHost: s.cfg.VHost.Name,
+	}
+	if session != nil {
+		accept(s, &opening{m, ask, peer})
+		return nil
 	}
 	ask.Request = s.request(func(_ any, err error) {
 		if err != nil {
@@ -160,30 +163,22 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 			}
 			return
 		}
-		consumes(s, m, ask, peer)
+		consumes(s, m, ask, peer, nil)
 	})
 	s.Send(q.PID, ask)
 	return nil
 }
 
 // consumes answers attach once the queue has the consumer.
-func consumes(s *state, m *amqp10.Attach, ask *mail.Consume, peer *peers.Peer) {
+func consumes(s *state, m *amqp10.Attach, ask *mail.Consume, peer *peers.Peer, got *mail.SessionLocked) {
 	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: m.Source.Address.Or(""), consumer: &consumer{
 		queue: &peer.Queue, name: ask.Queue, tag: ask.Tag, noAck: ask.NoAck, entity: ask.Facts,
 	}}
 	s.teller.Consumer(ask)
-	mode := amqp10.SenderUnsettled
-	if ask.NoAck {
-		mode = amqp10.SenderSettled
-	}
-	source := *m.Source
-	source.Filter = nil // none is kept
-	source.DefaultOutcome = amqp10.State{Kind: amqp10.Released}
-	source.Outcomes = []amqp10.Symbol{amqp10.AcceptedName, amqp10.RejectedName, amqp10.ReleasedName, amqp10.ModifiedName}
-	s.reply(&amqp10.Attach{
-		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleSender, SndSettleMode: mode, RcvSettleMode: m.RcvSettleMode, Source: &source, Target: m.Target,
-		InitialDeliveryCount: amqp10.Some(uint32(0)), MaxMessageSize: amqp10.Some(s.cfg.MaxMessage),
-	})
+	answer := dialect.Attached(m, ask.NoAck, s.cfg.MaxMessage)
+	dialect.Outcomes(answer.Source)
+	entities.Grant(answer, m, got)
+	s.reply(answer)
 }
 
 // detach detaches a link, or answers that we have.
@@ -194,6 +189,8 @@ func (s *state) detach(m *amqp10.Detach) {
 		s.fail(amqp10.Errorf(amqp10.UnattachedHandle, "detach of handle %d, which is not attached", m.Handle))
 	case l.closing:
 		delete(s.links, m.Handle)
+	case l.opening != nil:
+		stopOpening(s, l, m.Closed)
 	case l.publisher != nil:
 		l.publisher.Forget(s.cfg.Arrivals)
 		l.publisher = nil // else outcomes and answers on their way give it credit
@@ -249,7 +246,7 @@ func (s *state) failLink(l *link, err error) {
 	if l.closing {
 		return
 	}
-	e := dialect.ErrorOf(err)
+	e := entities.ErrorOf(err)
 	s.cfg.Log.Warn().Str("link", l.name).Str("condition", string(e.Condition)).Str("text", e.Description).Msg("link detached by the broker")
 	if l.publisher != nil {
 		l.publisher.Forget(s.cfg.Arrivals)
@@ -266,9 +263,12 @@ func (s *state) consumerCancelled(m *mail.ConsumerCancelled) {
 		if c == nil || c.tag != m.Tag || !c.queue.Address.Equal(m.Queue) || c.leaving {
 			continue
 		}
-		err := amqp10.Errorf(amqp10.ResourceDeleted, "queue '%s' in vhost '%s' was deleted", c.name, s.cfg.VHost.Name)
+		var err error = amqp10.Errorf(amqp10.ResourceDeleted, "queue '%s' in vhost '%s' was deleted", c.name, s.cfg.VHost.Name)
 		if q := s.cfg.VHost.Directory().Queue([]byte(c.name)); q != nil && q.PID.Equal(m.Queue) {
 			err = amqp10.Errorf(amqp10.DetachForced, "the consumer of queue '%s' was cancelled", c.name)
+		}
+		if m.Lost {
+			err = mail.ErrSessionLost
 		}
 		s.forgetConsumer(l)
 		s.failLink(l, err)

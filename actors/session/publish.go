@@ -7,6 +7,7 @@ import (
 	"candlemark/actors/channel/routing"
 	"candlemark/actors/mail"
 	"candlemark/actors/session/batches"
+	"candlemark/actors/session/entities"
 	"candlemark/actors/session/incoming"
 	"candlemark/internal/dialect"
 	"candlemark/internal/message"
@@ -174,12 +175,16 @@ func (s *state) routed(d *delivery, targets []*routing.Target) {
 		}
 		return
 	}
-	if d.settled {
+	outcome := amqp10.State{Kind: amqp10.Released}
+	if p := d.link.publisher; p != nil && p.Entity && d.To.Name != "" { // a topic whose rules select it for nobody (SBR-5)
+		outcome.Kind = amqp10.Accepted
+	}
+	if d.settled || outcome.Kind == amqp10.Accepted {
 		s.counts.Dropped++
 	} else {
 		s.counts.Returned++
 	}
-	s.settle(d, amqp10.State{Kind: amqp10.Released})
+	s.settle(d, outcome)
 }
 
 // publish is one that queues have not confirmed.
@@ -199,6 +204,10 @@ func (s *state) confirmed(m *mail.EnqueueReply) {
 		publish
 	}
 	var others []waiting
+	var why *amqp10.Error
+	if m.Why != nil {
+		why = entities.ErrorOf(m.Why)
+	}
 	seqs := m.Seqs
 	for _, r := range m.Ranges {
 		s.publishes.TakeRange(r.First, r.Last, func(n uint64, p publish) {
@@ -212,7 +221,7 @@ func (s *state) confirmed(m *mail.EnqueueReply) {
 			}
 			state := amqp10.State{Kind: amqp10.Accepted}
 			if p.refused {
-				state.Kind = amqp10.Rejected
+				state.Kind, state.Error = amqp10.Rejected, why
 			} else {
 				s.counts.Confirm++
 			}

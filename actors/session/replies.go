@@ -18,12 +18,9 @@ func attachReplies(s *state, m *amqp10.Attach) error {
 	q := s.cfg.VHost.AddRequester(requests.Generated(""), s.self)
 	l := &link{handle: m.Handle, name: m.Name, address: dialect.QueueAddress(q.Name), answers: &answers.Link[*link]{Settled: true, Requester: q}}
 	s.links[m.Handle] = l
-	source := *m.Source
-	source.Address, source.Filter = amqp10.Some(l.address), nil
-	s.reply(&amqp10.Attach{
-		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleSender, SndSettleMode: amqp10.SenderSettled, RcvSettleMode: m.RcvSettleMode,
-		Source: &source, Target: m.Target, InitialDeliveryCount: amqp10.Some(uint32(0)), MaxMessageSize: amqp10.Some(s.cfg.MaxMessage),
-	})
+	answer := dialect.Attached(m, true, s.cfg.MaxMessage)
+	answer.Source.Address = amqp10.Some(l.address)
+	s.reply(answer)
 	return nil
 }
 

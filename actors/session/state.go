@@ -217,6 +217,8 @@ func (s *state) answered(reply answer) {
 			return
 		}
 		a.done(reply, reply.Failure())
+	} else if consume, is := reply.(*mail.ConsumeReply); is {
+		accepted(s, consume)
 	}
 }
 

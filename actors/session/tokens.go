@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/session/access"
 	"candlemark/internal/auth"
 	"candlemark/internal/dialect"
 	"candlemark/internal/dialect/servicebus"
@@ -41,7 +42,7 @@ func takeToken(s *state, request []byte, done func(replyTo string, answer []byte
 			answer(401, "the token is not good")
 		case !good.token.Covers(scope):
 			answer(401, "the token is not for '"+scope+"'")
-		case !isThere(s, scope): // clients take no other answer for it
+		case !access.IsThere(s.cfg.VHost, scope): // clients take no other answer for it
 			answer(404, "the entity of '"+scope+"' is not there")
 		default:
 			putToken(s, scope, good, answer)
@@ -54,13 +55,6 @@ func takeToken(s *state, request []byte, done func(replyTo string, answer []byte
 		post(self, &result{id: id, reply: &checkedToken{user, token}, err: err})
 	})
 	return nil
-}
-
-// isThere tells whether the entity of a scope is there, if it is that of one.
-func isThere(s *state, scope string) bool {
-	queue, topic := servicebus.ParseAudience(scope)
-	d := s.cfg.VHost.Directory()
-	return topic == "" || d.Queue([]byte(queue)) != nil || d.Exchange([]byte(topic)) != nil
 }
 
 // putToken has the connection keep a token.
@@ -89,7 +83,10 @@ func recheckLinks(s *state) {
 		switch {
 		case err == nil:
 		case l.consumer == nil:
-			failNow(s, l, err)
+			if l.answers != nil {
+				s.withdraw(l)
+			}
+			s.failLink(l, dialect.ErrorOf(err))
 		case !l.consumer.leaving:
 			s.cancel(l, func() { s.failLink(l, err) })
 			s.recheck = true
@@ -100,7 +97,7 @@ func recheckLinks(s *state) {
 
 // refusedNow is why a link would be refused if it were attached now, as far as tokens are concerned.
 func refusedNow(s *state, l *link) error {
-	if l.closing || !servicebus.Is(l.address) || l.address == servicebus.TokenNode {
+	if l.closing || l.opening != nil || !servicebus.Is(l.address) || l.address == servicebus.TokenNode {
 		return nil
 	}
 	may, err := s.access.At(l.address)
@@ -110,23 +107,7 @@ func refusedNow(s *state, l *link) error {
 	case l.consumer != nil:
 		_, err = may.Readable(l.consumer.name)
 	case l.publisher != nil && l.publisher.node == nil:
-		_, _, err = may.MaySend(nameOf(l.publisher))
+		_, _, err = may.MaySend(l.publisher.Name())
 	}
 	return err
-}
-
-// nameOf is the name of the entity that a link sends to.
-func nameOf(p *publisher) string {
-	if len(p.Exchange) > 0 {
-		return string(p.Exchange)
-	}
-	return string(p.Key)
-}
-
-// failNow detaches a link that is no consumer's.
-func failNow(s *state, l *link, err error) {
-	if l.answers != nil {
-		s.withdraw(l)
-	}
-	s.failLink(l, dialect.ErrorOf(err))
 }

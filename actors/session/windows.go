@@ -30,7 +30,7 @@ func (s *state) flow(f *amqp10.Flow) {
 	switch {
 	case l == nil:
 		s.fail(amqp10.Errorf(amqp10.UnattachedHandle, "flow for handle %d, which is not attached", f.Handle.Value))
-	case l.closing:
+	case l.closing || l.opening != nil:
 	case l.consumer != nil:
 		s.creditGiven(l, f)
 	case l.answers != nil:

@@ -67,6 +67,7 @@ type Queue struct {
 	TimedOut, Late uint64
 	Scheduled      ScheduledCounts
 	Deferred       int   // messages that are delivered only to who asks for their numbers
+	Sessions       int   // with messages or a state, or locked
 	OldestUnacked  int64 // wall ms since when a message has been unacked for longest, to the s, 0 for none
 	// State is "running", or "down" for a queue that does not answer.
 	State string

@@ -84,7 +84,7 @@ var rooms = map[string][]string{
 	"internal/seqmap":                {},
 	"internal/message":               {"protocol"},
 	"internal/dialect":               {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/message"},
-	"internal/dialect/servicebus":    {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/dialect", "internal/message", "internal/servicebus/entity"},
+	"internal/dialect/servicebus":    {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/dialect", "internal/message", "internal/servicebus/entity", "internal/servicebus/filter"},
 	"internal/dialect/management":    {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/topology"},
 	"internal/definitions":           {"protocol", "policies/...", "internal/auth", "internal/parameters", "internal/servicebus/sas"},
 	"internal/nearest":               {},
@@ -140,7 +140,7 @@ var rooms = map[string][]string{
 	"supervision/shovels":   {"actors/shovel", "internal/clock", "internal/definitions", "internal/management", "internal/parameters"},
 	"supervision/resources": {"protocol", "internal/budget", "internal/clock", "internal/config", "internal/events", "internal/management"},
 
-	"actors/session/entities":   {"protocol", "policies", "protocol/amqp10", "actors/mail", "actors/session/access", "internal/dialect", "internal/dialect/servicebus", "internal/message", "internal/topology"},
+	"actors/session/entities":   {"protocol", "policies", "protocol/amqp10", "actors/mail", "actors/session/access", "internal/auth", "internal/dialect", "internal/dialect/servicebus", "internal/message", "internal/servicebus/entity", "internal/servicebus/filter", "internal/topology"},
 	"actors/session/batches":    {"protocol/amqp10", "actors/mail"},
 	"actors/session/settlement": {"protocol/amqp10", "actors/channel/unacked", "actors/mail", "internal/dialect", "internal/dialect/servicebus"},
 	"actors/session/answers":    {"actors/session/window", "internal/topology"},
@@ -174,7 +174,7 @@ var rooms = map[string][]string{
 		"policies", "actors/mail", "actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/messages", "actors/queue/outbox",
 		"actors/queue/work", "internal/clock", "internal/message", "internal/store", "protocol",
 	},
-	"actors/queue/sessions":    {"protocol", "actors/queue/backlog", "actors/queue/consumers", "internal/store"},
+	"actors/queue/sessions": {"protocol", "actors/mail", "actors/queue/backlog", "actors/queue/consumers", "internal/store"},
 	"actors/queue/receivers": {
 		"actors/mail", "actors/queue/consumers", "actors/queue/deliveries", "actors/queue/messages", "actors/queue/outbox", "actors/queue/paging", "actors/queue/sessions",
 		"actors/queue/work", "internal/clock", "internal/store",

@@ -212,7 +212,7 @@ func shown(vhost string, q *topology.Queue, info *mail.QueueInfo) management.Que
 	s.ExclusiveTag, s.ActiveTag, s.HeadTimestamp = info.ExclusiveTag, info.ActiveTag, info.HeadTimestamp
 	s.IdleSince, s.Counts = info.LastUse, countsShown(info.Counts)
 	s.Expiring, s.Lease = management.ExpiryCounts(info.Expiring), management.Lease(info.Lease)
-	s.OldestUnacked, s.Deferred = info.OldestUnacked, info.Deferred
+	s.OldestUnacked, s.Deferred, s.Sessions = info.OldestUnacked, info.Deferred, info.Sessions
 	s.TimedOut, s.Late, s.Scheduled = info.Counts.TimedOut, info.Counts.Late, management.ScheduledCounts(info.Scheduled)
 	return s
 }

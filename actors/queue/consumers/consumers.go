@@ -51,8 +51,9 @@ type Consumer struct {
 	runs      bool
 	draining  bool // what is left of the credit is given up when nothing is ready
 	Arguments protocol.Table
-	// Connection is that of the channel.
+	// Connection is that of the channel, Link the name of the consumer's link; of sessions.
 	Connection mail.Address
+	Link       string
 	Prefetch   int   // 0: any number
 	Priority   int64 // x-priority
 	Timeout    int64 // x-consumer-timeout in ms, -1 for none

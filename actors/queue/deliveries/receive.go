@@ -14,20 +14,24 @@ import (
 // receiving is an answer to ReceiveDeferred that is being made.
 type receiving struct {
 	*Deliveries
-	asked *mail.ReceiveDeferred
-	reply *mail.DeferredReceived
-	by    *consumers.Channel  // nil while nothing was taken
-	who   *consumers.Consumer // that has locked the session, nil without one
-	want  []store.Ref         // contents to be read
-	at    []int               // places of those in the answer
+	asked   *mail.ReceiveDeferred
+	reply   *mail.DeferredReceived
+	by      *consumers.Channel  // nil while nothing was taken
+	who     *consumers.Consumer // that has locked the session, nil without one
+	session *string             // nil without one
+	want    []store.Ref         // contents to be read
+	at      []int               // places of those in the answer
 }
 
 // Receive gives deferred messages to who asks for their numbers (DEFER-2).
 func (d *Deliveries) Receive(m *mail.ReceiveDeferred, now clock.Instant) {
 	x := &receiving{Deliveries: d, asked: m, reply: &mail.DeferredReceived{Reply: m.Done(nil), Queue: d.Self}}
 	if set := d.Messages.Sessions; set != nil {
-		if m.Session != nil {
-			x.who, _ = set.Holder(*m.Session, now.Floor())
+		if x.session = m.Session; x.session == nil {
+			x.session = set.ByLink(m.Link, m.Connection)
+		}
+		if x.session != nil {
+			x.who, _ = set.Holder(*x.session, now.Floor())
 		}
 		if x.who == nil || !m.Connection.Equal(x.who.Connection) {
 			x.reply.Err = mail.ErrSessionLost
@@ -41,7 +45,7 @@ func (d *Deliveries) Receive(m *mail.ReceiveDeferred, now clock.Instant) {
 			x.reply.Left = slices.Clone(m.Seqs[i:])
 			break
 		}
-		if id, is := d.Messages.Sessions.Of(seq); x.who != nil && (!is || id != *m.Session) {
+		if id, is := d.Messages.Sessions.Of(seq); x.who != nil && (!is || id != *x.session) {
 			continue
 		}
 		if h, ok := d.Messages.Deferred.Find(seq); ok && d.Messages.Backlog.Deadline(h) > now.Floor() {

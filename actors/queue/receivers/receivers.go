@@ -50,7 +50,7 @@ func New(p Parts) Receivers { return Receivers{Parts: p} }
 
 // Consume has a consumer lock the session that m wants, now or later. The consumer is attached then.
 func (r *Receivers) Consume(m *mail.Consume, c *consumers.Consumer, now clock.Instant) {
-	c.Session, c.Connection = true, m.Connection
+	c.Session, c.Connection, c.Link = true, m.Connection, m.Session.Link
 	w := &sessions.Waiter{Consumer: c, ID: m.Session.ID, Any: m.Session.Next, Asked: m}
 	r.Owner.Waits(true, now)
 	if len(w.ID) > sessions.MostID {

@@ -63,6 +63,17 @@ func (r *Receivers) setState(m *mail.UseSession, reply *mail.SessionUsed) {
 	})
 }
 
+// OfLink is a question about messages with the session of the link that it names, if it does.
+func (r *Receivers) OfLink(m *mail.Peek) *mail.Peek {
+	id := r.Messages.Sessions.ByLink(m.Link, m.Connection)
+	if m.Session != nil || id == nil {
+		return m
+	}
+	of := *m
+	of.Session = id
+	return &of
+}
+
 // List answers with the ids of sessions.
 func (r *Receivers) List(m *mail.ListSessions) {
 	reply, limit := &mail.SessionList{Reply: m.Done(nil)}, m.Limit

@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"container/list"
 
+	"candlemark/actors/mail"
 	"candlemark/actors/queue/consumers"
 )
 
@@ -143,6 +144,19 @@ func (s *Set) Holder(id string, now int64) (c *consumers.Consumer, until int64) 
 		return nil, 0
 	}
 	return x.holder, x.timer.at
+}
+
+// ByLink is the session that the consumer with that link and connection has locked, nil for none.
+func (s *Set) ByLink(link string, connection mail.Address) *string {
+	if s == nil || link == "" {
+		return nil
+	}
+	for c, x := range s.held {
+		if c.Link == link && c.Connection.Equal(connection) && !c.Gone() {
+			return &x.ID
+		}
+	}
+	return nil
 }
 
 // Until is when the lock of a consumer ends, in wall ms, 0 if it has none.

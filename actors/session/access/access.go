@@ -4,6 +4,7 @@ import (
 	"candlemark/actors/channel/rights"
 	"candlemark/internal/auth"
 	"candlemark/internal/clock"
+	"candlemark/internal/dialect/servicebus"
 	"candlemark/internal/servicebus/grants"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -15,6 +16,13 @@ type Access struct {
 	Login  *rights.Rights
 	Tokens *grants.Table // of the connection; nil for none
 	Clock  *clock.Clock
+}
+
+// IsThere tells whether the entity of a token's scope is there, if it is that of one.
+func IsThere(v *topology.VHost, scope string) bool {
+	queue, topic := servicebus.ParseAudience(scope)
+	d := v.Directory()
+	return topic == "" || d.Queue([]byte(queue)) != nil || d.Exchange([]byte(topic)) != nil
 }
 
 // Rights are those that count at an address.

@@ -44,5 +44,8 @@ func Refused(state *amqp10.State) error {
 	if state.Kind == amqp10.Accepted {
 		return nil
 	}
+	if state.Error != nil {
+		return state.Error
+	}
 	return amqp10.Errorf(amqp10.ResourceLimitExceeded, "the queue refuses messages")
 }

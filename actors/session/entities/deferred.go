@@ -25,7 +25,7 @@ func (a *asked) receive(q *topology.Queue) {
 			}
 			a.received(q, reply.(*mail.DeferredReceived).Deliveries)
 		}),
-		Channel: a.Self, Seqs: numbers, NoAck: mode == 0, Connection: a.Connection, Queue: q.Name, VHost: a.vhost(),
+		Channel: a.Self, Seqs: numbers, NoAck: mode == 0, Session: a.session(), Link: a.Text("associated-link-name"), Connection: a.Connection, Queue: q.Name, VHost: a.vhost(),
 	})
 }
 

@@ -24,11 +24,8 @@ func Of(m *amqp10.Attach) bool { return servicebus.Is(AddressOf(m)) }
 
 // SourceOf is the name of the queue that a link receives from.
 func SourceOf(m *amqp10.Attach) (queue string, err error) {
-	switch {
-	case !Of(m):
+	if !Of(m) {
 		return dialect.ParseSource(AddressOf(m))
-	case len(m.Source.Filter) > 0:
-		return "", amqp10.Errorf(amqp10.NotImplemented, "sessions and other filters are not supported")
 	}
 	return servicebus.ParseSource(AddressOf(m))
 }

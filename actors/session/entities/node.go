@@ -57,6 +57,15 @@ func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) err
 	a := &asked{n, r, done}
 	writes := r.Operation == servicebus.ScheduleMessage || r.Operation == servicebus.CancelScheduled
 	may, err := n.Access.At(n.Address)
+	switch r.Operation {
+	case servicebus.AddRule, servicebus.RemoveRule, servicebus.EnumerateRules:
+		if err != nil {
+			a.failed(err)
+		} else {
+			a.rules(may)
+		}
+		return nil
+	}
 	var q *topology.Queue
 	switch {
 	case err != nil:
@@ -83,6 +92,10 @@ func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) err
 		a.receive(q)
 	case r.Operation == servicebus.Dispose:
 		a.settle(q)
+	case r.Operation == servicebus.RenewSession, r.Operation == servicebus.SessionState, r.Operation == servicebus.SetSessionState:
+		a.useSession(q)
+	case r.Operation == servicebus.ListSessions:
+		a.listSessions(q)
 	default:
 		a.answer(501, "the operation '"+r.Operation+"' is not supported", amqp10.NotImplemented, nil)
 	}
@@ -95,7 +108,7 @@ func (a *asked) answer(code int32, text string, condition amqp10.Symbol, body am
 
 // failed answers with an error.
 func (a *asked) failed(err error) {
-	e, code := dialect.ErrorOf(err), int32(500)
+	e, code := ErrorOf(err), int32(500)
 	var refused *protocol.ChannelError
 	var own *amqp10.Error
 	switch {
@@ -118,6 +131,12 @@ func (a *asked) failed(err error) {
 		default:
 			code = 400
 		}
+	}
+	switch {
+	case e.Condition == servicebus.SessionLost:
+		code = 410
+	case e.Condition == amqp10.NotAllowed, e.Condition == amqp10.InvalidField:
+		code = 400
 	}
 	a.answer(code, e.Description, e.Condition, nil)
 }
@@ -144,7 +163,7 @@ func (a *asked) peek(q *topology.Queue) {
 			}
 			a.answer(200, "OK", "", amqp10.Map{{Key: "messages", Value: list}})
 		}),
-		After: mail.Cursor{Seq: uint64(max(from-1, 0))}, Limit: int(max(count, 1)), ByNumber: true, Cut: -1, Queue: q.Name, VHost: a.vhost(),
+		After: mail.Cursor{Seq: uint64(max(from-1, 0))}, Limit: int(max(count, 1)), ByNumber: true, Session: a.session(), Link: a.Text("associated-link-name"), Connection: a.Connection, Cut: -1, Queue: q.Name, VHost: a.vhost(),
 	})
 }
 

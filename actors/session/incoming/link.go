@@ -21,6 +21,14 @@ type Target struct {
 	may           access.Sender
 }
 
+// Name is that of the entity that messages are sent to: an exchange, or a queue if that is the default one.
+func (t *Target) Name() string {
+	if len(t.Exchange) > 0 {
+		return string(t.Exchange)
+	}
+	return string(t.Key)
+}
+
 // Link is the credit of a link that the client sends on, and the delivery of which not all has come.
 type Link struct {
 	Target

@@ -43,6 +43,13 @@ func (w *Session) Heard(f *amqp10.Flow) {
 	}
 }
 
+// OfLink tells of a link with that handle, too: its delivery-count and credit.
+func (s *Session) OfLink(handle, count, credit uint32) *amqp10.Flow {
+	f := s.Flow()
+	f.Handle, f.DeliveryCount, f.LinkCredit = amqp10.Some(handle), amqp10.Some(count), amqp10.Some(credit)
+	return f
+}
+
 // Flow tells the client of ours.
 func (w *Session) Flow() *amqp10.Flow {
 	return &amqp10.Flow{

@@ -63,6 +63,7 @@ type queueItem struct {
 	Online         []string            `json:"online,omitempty"`
 	OperatorPolicy *string             `json:"operator_policy"`
 	Policy         *string             `json:"policy"`
+	Sessions       int                 `json:"sessions"`
 	Late           uint64              `json:"settled_late"`
 	ActiveTag      *string             `json:"single_active_consumer_tag"`
 	State          string              `json:"state"`
@@ -123,7 +124,7 @@ func queueForm(r *rest.Request, q *management.Queue) queueItem {
 		OperatorPolicy: forms.OrNull(q.Effective.OperatorPolicy), Policy: forms.OrNull(q.Effective.Policy),
 		State: q.State, Type: q.Type, VHost: q.VHost, May: mayQueue(r, q),
 		Persistent: q.Persistent, BytesStored: q.PersistentBytes,
-		TimedOut: q.TimedOut, Late: q.Late, Scheduled: q.Scheduled.Count, Deferred: q.Deferred, NextDue: forms.Optional(q.Scheduled.NextDue),
+		TimedOut: q.TimedOut, Late: q.Late, Scheduled: q.Scheduled.Count, Deferred: q.Deferred, Sessions: q.Sessions, NextDue: forms.Optional(q.Scheduled.NextDue),
 		OldestUnacked: forms.Optional(q.OldestUnacked), NextExpiry: forms.Optional(q.Expiring.Next), Expiring: q.Expiring.Count, Expiries: forms.HistogramOf(q.Expiring.Within),
 		LeaseExpires: forms.Optional(q.Lease.Ends), LeaseRenewed: forms.Optional(q.Lease.Renewed), LeaseUse: forms.OrNull(q.Lease.By),
 	}

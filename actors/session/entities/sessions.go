@@ -1,0 +1,127 @@
+package entities
+
+import (
+	"errors"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/dialect"
+	"candlemark/internal/dialect/servicebus"
+	"candlemark/internal/topology"
+	"candlemark/protocol/amqp10"
+)
+
+// Session is the session that a link wants to lock, nil if it wants none.
+func Session(m *amqp10.Attach) (*mail.SessionWanted, error) {
+	if !Of(m) {
+		return nil, nil
+	}
+	id, next, wanted, err := servicebus.SessionOf(m.Source.Filter)
+	if err != nil || !wanted {
+		return nil, err
+	}
+	return &mail.SessionWanted{ID: id, Next: next, Wait: servicebus.WaitOf(m.Properties), Link: m.Name}, nil
+}
+
+// Grant tells the client in the answer to an attach which session it has locked, and until when; nil for none.
+func Grant(answer, m *amqp10.Attach, got *mail.SessionLocked) {
+	if got != nil {
+		answer.Source.Filter = servicebus.SessionFilter(m.Source.Filter, got.ID)
+		answer.Properties = servicebus.LockedUntil(got.Until)
+	}
+}
+
+// ErrorOf is dialect.ErrorOf, and of errors about sessions what clients of Azure Service Bus know.
+func ErrorOf(err error) *amqp10.Error {
+	for _, known := range [...]struct {
+		err       error
+		condition amqp10.Symbol
+	}{
+		{mail.ErrSessionTaken, servicebus.SessionTaken},
+		{mail.ErrSessionLost, servicebus.SessionLost},
+		{mail.ErrNoSession, servicebus.Timeout},
+		{mail.ErrSessionsFull, amqp10.ResourceLimitExceeded},
+		{mail.ErrSessionState, amqp10.InvalidField},
+		{mail.ErrSessionID, amqp10.InvalidField},
+		{mail.ErrNoSessions, amqp10.NotAllowed},
+		{mail.ErrSessionNeeded, amqp10.NotAllowed},
+	} {
+		if errors.Is(err, known.err) {
+			return &amqp10.Error{Condition: known.condition, Description: known.err.Error()}
+		}
+	}
+	return dialect.ErrorOf(err)
+}
+
+// session is the id in a request, nil if there is none.
+func (a *asked) session() *string {
+	if id, is := a.Field("session-id").(string); is {
+		return &id
+	}
+	return nil
+}
+
+// useSession renews the lock of a session, or reads or stores its state.
+func (a *asked) useSession(q *topology.Queue) {
+	id := a.session()
+	state, is := a.Field("session-state").([]byte)
+	set := a.Operation == servicebus.SetSessionState
+	if id == nil || set && !is && a.Field("session-state") != nil {
+		a.answer(400, "a session-id is wanted, and a state that is binary", amqp10.InvalidField, nil)
+		return
+	}
+	if set && is && state == nil {
+		state = []byte{}
+	}
+	a.Send(q.PID, &mail.UseSession{
+		Request: a.Ask(func(reply any, err error) {
+			if err != nil {
+				a.failed(err)
+				return
+			}
+			used := reply.(*mail.SessionUsed)
+			switch a.Operation {
+			case servicebus.RenewSession:
+				a.answer(200, "OK", "", amqp10.Map{{Key: "expiration", Value: amqp10.Timestamp(used.Until)}})
+			case servicebus.SessionState:
+				body := amqp10.Map{{Key: "session-state", Value: nil}}
+				if used.State != nil {
+					body[0].Value = used.State
+				}
+				a.answer(200, "OK", "", body)
+			default:
+				a.answer(200, "OK", "", nil)
+			}
+		}),
+		ID: *id, Connection: a.Connection, Renew: a.Operation == servicebus.RenewSession, Set: set, State: state, Queue: q.Name, VHost: a.vhost(),
+	})
+}
+
+// listSessions answers with ids of sessions.
+func (a *asked) listSessions(q *topology.Queue) {
+	since, _ := a.Field("last-updated-time").(amqp10.Timestamp)
+	skip, _ := a.Field("skip").(int32)
+	top, _ := a.Field("top").(int32)
+	if since >= servicebus.AllSessions {
+		since = 0
+	} else {
+		since = max(since, 1)
+	}
+	a.Send(q.PID, &mail.ListSessions{
+		Request: a.Ask(func(reply any, err error) {
+			if err != nil {
+				a.failed(err)
+				return
+			}
+			ids := amqp10.Array{Of: amqp10.TypeString}
+			for _, id := range reply.(*mail.SessionList).IDs {
+				ids.Values = append(ids.Values, id)
+			}
+			if len(ids.Values) == 0 {
+				a.answer(204, "No Content", "", nil)
+				return
+			}
+			a.answer(200, "OK", "", amqp10.Map{{Key: "skip", Value: skip + int32(len(ids.Values))}, {Key: "sessions-ids", Value: ids}})
+		}),
+		Since: int64(since), Skip: int(skip), Limit: int(top), Queue: q.Name, VHost: a.vhost(),
+	})
+}

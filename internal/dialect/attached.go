@@ -1,0 +1,31 @@
+package dialect
+
+import "candlemark/protocol/amqp10"
+
+// Attached answers the attach of a link that the client receives on, of messages of largest bytes at most; settled: it settles nothing.
+func Attached(m *amqp10.Attach, settled bool, largest uint64) *amqp10.Attach {
+	mode := amqp10.SenderUnsettled
+	if settled {
+		mode = amqp10.SenderSettled
+	}
+	source := *m.Source
+	source.Filter = nil // none is kept
+	return &amqp10.Attach{
+		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleSender, SndSettleMode: mode, RcvSettleMode: m.RcvSettleMode, Source: &source, Target: m.Target,
+		InitialDeliveryCount: amqp10.Some(uint32(0)), MaxMessageSize: amqp10.Some(largest),
+	}
+}
+
+// AttachedTarget answers the attach of a link that the client sends on, messages of largest bytes at most.
+func AttachedTarget(m *amqp10.Attach, largest uint64) *amqp10.Attach {
+	return &amqp10.Attach{
+		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleReceiver, SndSettleMode: m.SndSettleMode, RcvSettleMode: m.RcvSettleMode,
+		Source: m.Source, Target: m.Target, MaxMessageSize: amqp10.Some(largest),
+	}
+}
+
+// Outcomes has the source of a link tell how its messages may be settled.
+func Outcomes(source *amqp10.Source) {
+	source.DefaultOutcome = amqp10.State{Kind: amqp10.Released}
+	source.Outcomes = []amqp10.Symbol{amqp10.AcceptedName, amqp10.RejectedName, amqp10.ReleasedName, amqp10.ModifiedName}
+}

@@ -1,0 +1,47 @@
+package servicebus
+
+import (
+	"reflect"
+	"testing"
+
+	"candlemark/protocol/amqp10"
+)
+
+// TestSessionOf: a filter is described or plain, and told in the form in which it came.
+func TestSessionOf(t *testing.T) {
+	described := func(v any) any { return amqp10.Described{Descriptor: uint64(0x137000000C), Value: v} }
+	for _, c := range []struct {
+		given      any
+		id         string
+		next, fine bool
+		told       any
+	}{
+		{described("a"), "a", false, true, described("x")},
+		{"a", "a", false, true, "x"},
+		{"", "", false, true, "x"},
+		{described(nil), "", true, true, described("x")},
+		{nil, "", true, true, "x"},
+		{int32(1), "", false, false, nil},
+	} {
+		filter := amqp10.Map{{Key: amqp10.Symbol(sessionFilter), Value: c.given}}
+		id, next, wanted, err := SessionOf(filter)
+		if (err == nil) != c.fine || id != c.id || next != c.next || wanted != c.fine {
+			t.Errorf("%v: %q, %v, %v, %v", c.given, id, next, wanted, err)
+		}
+		if told, _ := SessionFilter(filter, "x").Get(sessionFilter); c.fine && !reflect.DeepEqual(told, c.told) {
+			t.Errorf("%v: %v is told", c.given, told)
+		}
+	}
+	if _, _, wanted, err := SessionOf(nil); wanted || err != nil {
+		t.Error("wanted without a filter")
+	}
+	if _, _, _, err := SessionOf(amqp10.Map{{Key: amqp10.Symbol("other"), Value: "x"}}); err == nil {
+		t.Error("another filter is taken")
+	}
+	if WaitOf(amqp10.Map{{Key: amqp10.Symbol(timeout), Value: uint32(5)}}) != 5 || WaitOf(nil) != defaultWait {
+		t.Error("waits are misread")
+	}
+	if at, _ := LockedUntil(0).Get(lockedUntil); at != int64(621_355_968_000_000_000) {
+		t.Error(at)
+	}
+}
