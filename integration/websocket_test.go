@@ -170,3 +170,17 @@ func TestAzureClient_JavaScriptWebSocket(t *testing.T) {
 	f.env = []string{"NODE_EXTRA_CA_CERTS=" + filepath.Join(folder, "ca")}
 	f.do(t, "node/servicebus.js", port, "wss")
 }
+
+// The one for Python, Debian's, knows another port than 5671 over WebSocket only, and TLS only. It logs in with MSSBCBS and has URLs for addresses.
+func TestAzureClient_Python(t *testing.T) {
+	t.Parallel()
+	f := foreign{name: "azure-servicebus", where: "Debian's python3-azure", probe: []string{python, "-c", "import azure.servicebus"}, run: []string{python, "-B"}}
+	f.want(t)
+	folder := t.TempDir()
+	b, _ := secured(t, testkit.NewAuthority(t), folder, "--https", "127.0.0.1:0", "--servicebus-config", shop, "--servicebus-emulator")
+	_, port, err := net.SplitHostPort(b.log.address("HTTP listener with TLS started"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.do(t, "azure/servicebus.py", port, filepath.Join(folder, "ca"))
+}

@@ -44,7 +44,7 @@ func (n *Node) Metrics(ctx context.Context) (management.Metrics, error) {
 	m.Panics = n.Failures.Counts()
 	load := n.dispatcher.Load()
 	m.Actors = management.Actors{Busy: load.Actors, Mails: load.Mails, Longest: load.Longest}
-	m.AMQPLogins, m.HTTPLogins = n.cfg.Users.Logins()
+	m.Logins = n.cfg.Users.Logins()
 	_ = json.Unmarshal(n.globals.All()[clusterID], &m.ClusterID) // it is our own
 	if j, ok := n.cfg.Journal.(interface{ Stats() segment.Stats }); ok {
 		s := j.Stats()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/topology"
 	"candlemark/protocol"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -70,35 +71,37 @@ func (n *Node) leave(ctx context.Context) error {
 	}
 }
 
-// settle waits until every queue has handled the mail that is in front of it, and every
+// settle waits until every queue has handled the mail that is in front of it, every
 // virtual host has done what follows from that, for example deleted an exchange with
-// its last binding. The end of an actor overtakes its mail (PRO-1), and with it
+// its last binding, and no message is on its way from one queue to another, which would
+// be in both after a restart. The end of an actor overtakes its mail (PRO-1), and with it
 // acknowledgements would be lost that clients have long forgotten.
 func (n *Node) settle(ctx context.Context) error {
 	ctx, cancel := n.clock.WithTimeout(ctx, settleTimeout)
 	defer cancel()
 	vhosts := n.vhosts.List("")
+	var queues []*topology.Queue
 	for _, v := range vhosts {
-		queues := slices.Collect(v.Directory().Keepers())
-		busy := n.unanswered(ctx, len(queues), func(i int, r mail.Request) (*actor.PID, any) {
+		queues = slices.AppendSeq(queues, v.Directory().Keepers())
+	}
+	handled := func() error {
+		return n.answered(ctx, "queues", len(queues), func(i int, r mail.Request) (*actor.PID, any) {
 			return queues[i].PID, &mail.DescribeQueue{Request: r}
 		})
-		if busy > 0 {
-			return fmt.Errorf("%d queues of vhost '%s' did not finish in time", busy, v.Name)
-		}
 	}
-	busy := n.unanswered(ctx, len(vhosts), func(i int, r mail.Request) (*actor.PID, any) {
+	return errors.Join(handled(), n.answered(ctx, "virtual hosts", len(vhosts), func(i int, r mail.Request) (*actor.PID, any) {
 		return vhosts[i].PID, &mail.AwaitIdle{Request: r}
-	})
-	if busy > 0 {
-		return fmt.Errorf("%d virtual hosts did not finish in time", busy)
-	}
-	return nil
+	}), n.answered(ctx, "dead-letter actors", len(vhosts), func(i int, r mail.Request) (*actor.PID, any) {
+		return vhosts[i].DeadLetter, &mail.FinishDeadLetters{Request: r}
+	}), handled())
 }
 
-// unanswered asks count questions and tells how many had no answer in time.
-func (n *Node) unanswered(ctx context.Context, count int, ask func(i int, r mail.Request) (*actor.PID, any)) int {
+// answered asks count questions, and fails if not all are answered in time.
+func (n *Node) answered(ctx context.Context, whom string, count int, ask func(i int, r mail.Request) (*actor.PID, any)) error {
 	silent := count
 	_ = n.asker.All(ctx, count, func(i int, r mail.Request) { n.asker.Post(ask(i, r)) }, func(any) { silent-- })
-	return silent
+	if silent > 0 {
+		return fmt.Errorf("%d %s did not finish in time", silent, whom)
+	}
+	return nil
 }

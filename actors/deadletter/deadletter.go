@@ -63,6 +63,8 @@ func (d *deadletter) Receive(ctx actor.Context) {
 		s.enqueued(m)
 	case *mail.QueueExpired:
 		s.queueExpired(m)
+	case *mail.FinishDeadLetters:
+		s.finish(m)
 	case *actor.Terminated: // it overtakes mail (PRO-1)
 		ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})
 	case *mail.PeerGone:

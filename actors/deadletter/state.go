@@ -37,6 +37,7 @@ type state struct {
 	steps         int             // of routing in this turn
 	continuing    bool            // continueBatch is on its way
 	expired       expired
+	finishing     *mail.FinishDeadLetters // nothing is begun any more
 	out           outcome
 }
 
@@ -96,6 +97,9 @@ func (s *state) send(to mail.Address, what any) {
 
 // take queues a batch behind those that are not finished.
 func (s *state) take(d *mail.DeadLetter) {
+	if s.finishing != nil {
+		return
+	}
 	s.batches = append(s.batches, &batch{
 		DeadLetter: d, pending: make([]pendingMessage, len(d.Messages)), stats: s.stats.ByReason(d.Reason),
 	})
@@ -178,6 +182,7 @@ func (s *state) enqueued(m *mail.EnqueueReply) {
 		})
 	}
 	s.answer(last)
+	s.finished()
 }
 
 // targetGone settles the copies that a target ended with and never answered.
@@ -195,6 +200,21 @@ func (s *state) targetGone(who mail.Address) {
 		c.message.batch.stats.LostTargets.Add(1)
 		c.message.copyDone(c.target, false)
 		s.answer(c.message.batch)
+	}
+	s.finished()
+}
+
+// finish forgets what has not been routed.
+func (s *state) finish(m *mail.FinishDeadLetters) {
+	s.abandon()
+	s.batches, s.finishing = nil, m
+	s.finished()
+}
+
+// finished answers who waits for the targets, when all of them have answered.
+func (s *state) finished() {
+	if s.finishing != nil && s.copies.Len() == 0 {
+		s.send(s.finishing.Answer(mail.Gone))
 	}
 }
 

@@ -39,6 +39,15 @@ type DeadLetter struct {
 	Taken map[uint64][]Address
 }
 
+// FinishDeadLetters asks the dead-letter actor to begin nothing more, for what its queues keep is theirs again after a restart, and to
+// tell when all targets have answered and the sources know it. From a node that stops; TopologyReply comes back.
+type FinishDeadLetters struct{ Request }
+
+// Answer implements Answerable: one that has ended has nothing under way.
+func (f *FinishDeadLetters) Answer(Fate) (Address, any) {
+	return f.ReplyTo, &TopologyReply{Reply: f.Done(nil)}
+}
+
 // DeadLetterBatch is how many messages a queue puts into one DeadLetter: those that
 // mostly go to the same target, in one Enqueue.
 const DeadLetterBatch = 512

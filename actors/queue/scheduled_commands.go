@@ -19,11 +19,7 @@ func (s *state) handleScheduled(what any, now clock.Instant) {
 	case *mail.ListScheduled:
 		s.answerWith(m, s.view().ListScheduled(m))
 	case *mail.CancelScheduled:
-		if len(m.Seqs) > 0 {
-			s.cancelAll(m, now)
-			return
-		}
-		s.changeScheduled(m, m.Request, 0, m.Seq, m.MessageID, now)
+		s.changeScheduled(m, m.Request, &schedule.Change{All: m.Seqs}, m.Seq, m.MessageID, now)
 	case *mail.Reschedule:
 		s.reschedule(m, now)
 	case lookedUp:
@@ -70,13 +66,12 @@ func (s *state) reschedule(m *mail.Reschedule, now clock.Instant) {
 	if x := s.Scheduled; x != nil {
 		due = max(due, x.Overdue+1)
 	}
-	s.changeScheduled(m, m.Request, due, m.Seq, m.MessageID, now)
+	s.changeScheduled(m, m.Request, &schedule.Change{Due: due}, m.Seq, m.MessageID, now)
 }
 
 // changeScheduled gives the messages of a command another time, or cancels them.
-func (s *state) changeScheduled(asked mail.Answerable, request mail.Request, due int64, seq uint64, id string, now clock.Instant) {
+func (s *state) changeScheduled(asked mail.Answerable, request mail.Request, c *schedule.Change, seq uint64, id string, now clock.Instant) {
 	s.renewedBy(policies.RenewedByUpdate, lease.Updated, now)
-	c := &schedule.Change{Due: due}
 	want, found := s.Scheduled.Change(c, &s.Journal, seq, id)
 	if len(want) == 0 {
 		s.answerScheduled(request, c)
@@ -86,14 +81,6 @@ func (s *state) changeScheduled(asked mail.Answerable, request mail.Request, due
 		found(contents)
 		s.answerScheduled(request, c)
 	}})
-}
-
-// cancelAll cancels several messages, or none.
-func (s *state) cancelAll(m *mail.CancelScheduled, now clock.Instant) {
-	s.renewedBy(policies.RenewedByUpdate, lease.Updated, now)
-	c := &schedule.Change{}
-	s.Scheduled.CancelAll(c, &s.Journal, m.Seqs)
-	s.answerScheduled(m.Request, c)
 }
 
 // answerScheduled answers a command: when it is durable, if it was about what is.

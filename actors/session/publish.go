@@ -175,12 +175,16 @@ func (s *state) routed(d *delivery, targets []*routing.Target) {
 		}
 		return
 	}
-	if d.settled {
+	outcome := amqp10.State{Kind: amqp10.Released}
+	if p := d.link.publisher; p != nil && p.Entity && d.To.Name != "" { // a topic whose rules select it for nobody (SBR-5)
+		outcome.Kind = amqp10.Accepted
+	}
+	if d.settled || outcome.Kind == amqp10.Accepted {
 		s.counts.Dropped++
 	} else {
 		s.counts.Returned++
 	}
-	s.settle(d, amqp10.State{Kind: amqp10.Released})
+	s.settle(d, outcome)
 }
 
 // publish is one that queues have not confirmed.

@@ -320,3 +320,23 @@ func TestToken_Emulator(t *testing.T) {
 		x.want(r, "m")
 	})
 }
+
+// A message to an entity goes nowhere else, whatever it says of carbon copies: the key may not send there.
+func TestToken_CarbonCopies(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		entity(b)
+		b.Connect().Open().Declare("victim", nil)
+		user(b, "narrow", "", "^q$", "")
+		if code := c.cbs().put(address, token("narrow", "q", time.Hour)); code != 202 {
+			t.Fatal(code)
+		}
+		m := amqp.NewMessage([]byte("m"))
+		m.Annotations = amqp.Annotations{"x-cc": []any{"victim"}, "CC": []any{"victim"}}
+		if got := stateOf(c.send(c.sender("q", nil), m)); got != "accepted" {
+			t.Error(got)
+		}
+		if m := c.next(c.receiver("/queues/victim", nil)); m != nil {
+			t.Error("it has a copy", m)
+		}
+	})
+}

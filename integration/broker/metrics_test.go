@@ -225,7 +225,7 @@ func TestMetricsWantALogin(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		before := metricsOf(b).HTTPLogins
+		before := metricsOf(b).Logins.HTTP
 		for _, path := range []string{"/metrics", "/metrics/per-object", "/metrics/detailed?family=queue_coarse_metrics"} {
 			for as, want := range map[string]int{"": 200, "watcher:watcher": 200, "viewer:viewer": 401, "guest:wrong": 401} {
 				if answer := w.ask(as, "GET", path, ""); answer.Code != want {
@@ -233,7 +233,7 @@ func TestMetricsWantALogin(t *testing.T) {
 				}
 			}
 		}
-		if now := metricsOf(b).HTTPLogins; now.Succeeded != before.Succeeded+9 || now.Failed != before.Failed+3 {
+		if now := metricsOf(b).Logins.HTTP; now.Succeeded != before.Succeeded+9 || now.Failed != before.Failed+3 {
 			t.Errorf("%+v, then %+v", before, now)
 		}
 	})

@@ -69,15 +69,63 @@ func TestStopSettles(t *testing.T) {
 	})
 }
 
-// slowStage is a broker whose queues take 100 ms over what is settled, with a
-// client.
+// TestStopSettles_Forwarded: a message that is being moved on when the broker stops is in one queue, not in both.
+func TestStopSettles_Forwarded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		journal := memory.New(memory.Options{Delay: time.Millisecond})
+		node, conn := slowStage(t, journal)
+		ch, err := conn.Channel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		const messages = 1000 // more than are under way at a time
+		var ids [2]journals.QueueID
+		v, _ := node.VHost("/")
+		for i, args := range []amqp.Table{{"x-forward-to": "amq.fanout"}, nil} {
+			name := [2]string{"from", "to"}[i]
+			if _, err := ch.QueueDeclare(name, true, false, false, false, args); err != nil {
+				t.Fatal(err)
+			}
+			ids[i] = journals.QueueID(v.Directory().Queue([]byte(name)).Incarnation)
+		}
+		if err := ch.QueueBind("to", "", "amq.fanout", false, nil); err != nil {
+			t.Fatal(err)
+		}
+		for range messages {
+			if err := ch.PublishWithContext(t.Context(), "", "from", false, false, amqp.Publishing{DeliveryMode: 2}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := ch.Flow(true); err != nil {
+			t.Fatal(err)
+		}
+		if err := node.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if err := journal.Close(); err != nil {
+			t.Fatal(err)
+		}
+		again := journal.Reopen(memory.Options{})
+		defer func() { _ = again.Close() }()
+		if from, to := len(again.Take(ids[0])), len(again.Take(ids[1])); from+to != messages {
+			t.Errorf("%d messages are in the one queue, %d in the other, of %d", from, to, messages)
+		}
+		time.Sleep(time.Second) // for the library's own goroutines
+	})
+}
+
+// slowStage is a broker whose queues take 100 ms over what is settled, and who sent
+// something to a queue 1 ms over the answer, with a client.
 func slowStage(t *testing.T, journal journals.Journal) (*supervision.Node, *amqp.Connection) {
 	t.Helper()
 	node, err := supervision.Start(supervision.Config{
 		Journal: journal, Log: zerolog.Nop(), Workers: 2,
 		Fault: func(_ *actor.PID, what any) bool {
-			if _, ok := what.(*mail.Settle); ok {
+			switch what.(type) {
+			case *mail.Settle:
 				time.Sleep(100 * time.Millisecond)
+			case *mail.EnqueueReply:
+				time.Sleep(time.Millisecond)
 			}
 			return false
 		},

@@ -17,11 +17,15 @@ const (
 // Logins counts logins since the start, or since they were forgotten.
 type Logins struct{ Succeeded, Failed uint64 }
 
+// LoginCounts are logins by protocol.
+type LoginCounts struct{ AMQP091, AMQP10, HTTP Logins }
+
 // SourceLogins are those of a user from an address.
 type SourceLogins struct {
 	Address netip.Addr // not valid for a socket of this machine
 	User    string     // "" if none was named; cut to 255 bytes
-	HTTP    bool
+	// Protocol is AMQP091, AMQP10 or HTTP.
+	Protocol string
 	Logins
 	last uint64 // when, in order
 }
@@ -29,7 +33,7 @@ type SourceLogins struct {
 // attempts counts those over AMQP and over HTTP.
 type attempts struct {
 	mu      sync.Mutex
-	all     [2]Logins // over AMQP, over HTTP
+	all     LoginCounts
 	sources map[source]*SourceLogins
 	number  uint64
 }
@@ -38,11 +42,29 @@ type attempts struct {
 type source struct {
 	address netip.Addr
 	user    string
-	http    bool
+	over    string // the protocol
+}
+
+// Protocols that somebody logs in over.
+const (
+	AMQP091 = "amqp091"
+	AMQP10  = "amqp10"
+	HTTP    = "http"
+)
+
+// protocol names the protocol over which the peer logs in.
+func (p Peer) protocol() string {
+	switch {
+	case p.HTTP:
+		return HTTP
+	case p.AMQP10:
+		return AMQP10
+	}
+	return AMQP091
 }
 
 func (a *attempts) count(user string, peer Peer, succeeded bool) {
-	from := source{http: peer.HTTP, user: strings.Clone(user[:min(len(user), longestName)])}
+	from := source{over: peer.protocol(), user: strings.Clone(user[:min(len(user), longestName)])}
 	if peer.Addr != nil {
 		if at, err := netip.ParseAddrPort(peer.Addr.String()); err == nil {
 			from.address = at.Addr().Unmap()
@@ -56,10 +78,7 @@ func (a *attempts) count(user string, peer Peer, succeeded bool) {
 	}
 	a.number++
 	known.last = a.number
-	total := &a.all[0]
-	if peer.HTTP {
-		total = &a.all[1]
-	}
+	total := map[string]*Logins{AMQP091: &a.all.AMQP091, AMQP10: &a.all.AMQP10, HTTP: &a.all.HTTP}[from.over]
 	for _, l := range [...]*Logins{total, &known.Logins} {
 		if succeeded {
 			l.Succeeded++
@@ -83,17 +102,17 @@ func (a *attempts) add(from source) *SourceLogins {
 	if a.sources == nil {
 		a.sources = map[source]*SourceLogins{}
 	}
-	known := &SourceLogins{Address: from.address, User: from.user, HTTP: from.http}
+	known := &SourceLogins{Address: from.address, User: from.user, Protocol: from.over}
 	a.sources[from] = known
 	return known
 }
 
-// Logins tells how often somebody has tried to log in over AMQP, and with a request over HTTP.
-func (u *Users) Logins() (amqp, http Logins) {
+// Logins tells how often somebody has tried to log in, over HTTP with a request.
+func (u *Users) Logins() LoginCounts {
 	a := &u.attempts
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.all[0], a.all[1]
+	return a.all
 }
 
 // LoginsBySource lists them by who tried and from where, the 1000 that did last, by addresses and names.
@@ -106,16 +125,9 @@ func (u *Users) LoginsBySource() []SourceLogins {
 	}
 	a.mu.Unlock()
 	slices.SortFunc(list, func(a, b SourceLogins) int {
-		return cmp.Or(a.Address.Compare(b.Address), cmp.Compare(a.User, b.User), cmp.Compare(web(a.HTTP), web(b.HTTP)))
+		return cmp.Or(a.Address.Compare(b.Address), cmp.Compare(a.User, b.User), cmp.Compare(a.Protocol, b.Protocol))
 	})
 	return list
-}
-
-func web(http bool) int {
-	if http {
-		return 1
-	}
-	return 0
 }
 
 // ForgetLogins begins to count logins anew.
@@ -123,5 +135,5 @@ func (u *Users) ForgetLogins() {
 	a := &u.attempts
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.all, a.sources = [2]Logins{}, nil
+	a.all, a.sources = LoginCounts{}, nil
 }

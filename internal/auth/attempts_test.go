@@ -24,22 +24,22 @@ func TestLoginsBySource(t *testing.T) {
 	try("guest", "wrong", "127.0.0.1:2", false)
 	try("guest", "guest", "[::ffff:127.0.0.1]:3", true)
 	try("guest", "", "[2001:db8::1]:4", true)
-	_, _ = u.Authenticate("NONE", nil, Peer{})
+	_, _ = u.Authenticate("NONE", nil, Peer{AMQP10: true})
 	text := func() (s string) {
 		for _, l := range u.LoginsBySource() {
-			s += fmt.Sprintf("%v %s %v %v\n", l.Address, l.User, l.HTTP, l.Logins)
+			s += fmt.Sprintf("%v %s %v %v\n", l.Address, l.User, l.Protocol, l.Logins)
 		}
 		return s
 	}
-	if got, want := text(), "invalid IP  false {0 1}\n127.0.0.1 guest false {1 1}\n127.0.0.1 guest true {1 0}\n2001:db8::1 guest true {0 1}\n"; got != want {
+	if got, want := text(), "invalid IP  amqp10 {0 1}\n127.0.0.1 guest amqp091 {1 1}\n127.0.0.1 guest http {1 0}\n2001:db8::1 guest http {0 1}\n"; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	if amqp, http := u.Logins(); amqp != (Logins{1, 2}) || http != (Logins{1, 1}) {
-		t.Error(amqp, http)
+	if all := u.Logins(); all != (LoginCounts{Logins{1, 1}, Logins{0, 1}, Logins{1, 1}}) {
+		t.Error(all)
 	}
 	u.ForgetLogins()
-	if amqp, http := u.Logins(); amqp != (Logins{}) || http != (Logins{}) || text() != "" {
-		t.Error(amqp, http, text())
+	if all := u.Logins(); all != (LoginCounts{}) || text() != "" {
+		t.Error(all, text())
 	}
 	for i := range mostSources + 10 {
 		u.attempts.count("guest", Peer{}, true)

@@ -24,8 +24,9 @@ func refuseLogin(format string, args ...any) error {
 }
 
 // Mechanisms implements Authenticator: EXTERNAL is for those whom it lets in, with a
-// certificate that was verified and is a user's, ANONYMOUS likewise. There are clients
-// that take them wherever they are offered, and have a password.
+// certificate that was verified and is a user's, ANONYMOUS likewise, which is MSSBCBS to
+// Azure's client for Python. There are clients that take them wherever they are offered,
+// and have a password.
 func (u *Users) Mechanisms(peer Peer) []string {
 	var offered []string
 	for _, name := range [...]string{"PLAIN", "AMQPLAIN"} {
@@ -33,7 +34,7 @@ func (u *Users) Mechanisms(peer Peer) []string {
 			offered = append(offered, name)
 		}
 	}
-	for _, name := range [...]string{"EXTERNAL", "ANONYMOUS"} {
+	for _, name := range [...]string{"EXTERNAL", "ANONYMOUS", "MSSBCBS"} {
 		if _, err := u.authenticate(name, nil, peer); err == nil {
 			offered = append(offered, name)
 		}
@@ -111,7 +112,7 @@ func (u *Users) identify(mechanism string, response []byte, peer Peer) (string, 
 		}
 		return u.options.CertificateLogin.name(peer)
 	}
-	if mechanism == "ANONYMOUS" {
+	if mechanism == "ANONYMOUS" || mechanism == "MSSBCBS" {
 		return u.anonymous(peer)
 	}
 	name, password, err := Credentials(mechanism, response)

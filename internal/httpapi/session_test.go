@@ -286,7 +286,7 @@ func TestSessionLogins(t *testing.T) {
 		if got := strings.Join(names, ", "); got != "success ann, failure ann, failure none, failure ann, failure , failure eve" {
 			t.Error(got)
 		}
-		if _, http := s.users.Logins(); http != (auth.Logins{Succeeded: 2, Failed: 3}) {
+		if http := s.users.Logins().HTTP; http != (auth.Logins{Succeeded: 2, Failed: 3}) {
 			t.Errorf("%+v", http)
 		}
 		cookie := s.logIn(t, annsForm)

@@ -36,8 +36,8 @@ type Metrics struct {
 	Unconfirmed, Uncommitted, AcksUncommitted int
 	// Expired and Released say how late messages left that were due, in s.
 	Expired, Released metrics.Buckets
-	// Logins over AMQP and HTTP.
-	AMQPLogins, HTTPLogins auth.Logins
+	// Logins are those that were tried.
+	Logins auth.LoginCounts
 	// Panics are those of actors, by their kind.
 	Panics map[string]uint64
 	// Actors tells how much they have to do.

@@ -84,7 +84,7 @@ var rooms = map[string][]string{
 	"internal/seqmap":                {},
 	"internal/message":               {"protocol"},
 	"internal/dialect":               {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/message"},
-	"internal/dialect/servicebus":    {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/dialect", "internal/message", "internal/servicebus/entity"},
+	"internal/dialect/servicebus":    {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/dialect", "internal/message", "internal/servicebus/entity", "internal/servicebus/filter"},
 	"internal/dialect/management":    {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/topology"},
 	"internal/definitions":           {"protocol", "policies/...", "internal/auth", "internal/parameters", "internal/servicebus/sas"},
 	"internal/nearest":               {},
@@ -140,13 +140,13 @@ var rooms = map[string][]string{
 	"supervision/shovels":   {"actors/shovel", "internal/clock", "internal/definitions", "internal/management", "internal/parameters"},
 	"supervision/resources": {"protocol", "internal/budget", "internal/clock", "internal/config", "internal/events", "internal/management"},
 
-	"actors/session/entities":   {"protocol", "policies", "protocol/amqp10", "actors/mail", "actors/session/access", "internal/dialect", "internal/dialect/servicebus", "internal/message", "internal/topology"},
+	"actors/session/entities":   {"protocol", "policies", "protocol/amqp10", "actors/mail", "actors/session/access", "internal/auth", "internal/dialect", "internal/dialect/servicebus", "internal/message", "internal/servicebus/entity", "internal/servicebus/filter", "internal/topology"},
 	"actors/session/batches":    {"protocol/amqp10", "actors/mail"},
 	"actors/session/settlement": {"protocol/amqp10", "actors/channel/unacked", "actors/mail", "internal/dialect", "internal/dialect/servicebus"},
 	"actors/session/answers":    {"actors/session/window", "internal/topology"},
 	"actors/session/transfers":  {"protocol/amqp10", "actors/session/window", "internal/outbox"},
 	"actors/session/access": {
-		"protocol", "protocol/amqp10", "actors/channel/rights", "internal/auth", "internal/dialect/servicebus", "internal/clock", "internal/servicebus/grants", "internal/topology",
+		"protocol", "protocol/amqp10", "actors/channel/rights", "internal/auth", "internal/clock", "internal/servicebus/grants", "internal/topology",
 	},
 	"actors/session/incoming": {
 		"protocol", "protocol/amqp10", "actors/channel/rights", "actors/channel/routing", "actors/session/access", "internal/budget", "internal/dialect", "internal/dialect/servicebus",

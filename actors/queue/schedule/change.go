@@ -15,9 +15,10 @@ const changeLimit = 10_000
 
 // Change is a command about scheduled messages (DLY-11).
 type Change struct {
-	Due    int64 // their new time in wall ms, 0: they are cancelled
-	Count  int   // how many were changed
-	Stored bool  // one of them is in the journal
+	Due    int64    // their new time in wall ms, 0: they are cancelled
+	All    []uint64 // numbers, which may come twice: all are changed, or none if one is not there
+	Count  int      // how many were changed
+	Stored bool     // one of them is in the journal
 }
 
 // Change changes the message with a number, or, with number 0, those with a message-id. Of those whose contents are not in
@@ -27,6 +28,8 @@ func (x *Schedule) Change(c *Change, w *records.Writer, seq uint64, id string) (
 	var paged []backlog.Handle
 	switch {
 	case x == nil:
+	case len(c.All) > 0:
+		x.changeAll(c, w)
 	case seq != 0:
 		if h, ok := x.Messages.Find(seq); ok {
 			x.change(c, w, h)
@@ -53,12 +56,12 @@ func (x *Schedule) Change(c *Change, w *records.Writer, seq uint64, id string) (
 	}
 }
 
-// CancelAll cancels the messages with these numbers, which may come twice, or none if one of them is not there.
-func (x *Schedule) CancelAll(c *Change, w *records.Writer, seqs []uint64) {
-	if x == nil || slices.ContainsFunc(seqs, func(seq uint64) bool { _, ok := x.Messages.Find(seq); return !ok }) {
+// changeAll changes several messages, or none.
+func (x *Schedule) changeAll(c *Change, w *records.Writer) {
+	if slices.ContainsFunc(c.All, func(seq uint64) bool { _, ok := x.Messages.Find(seq); return !ok }) {
 		return
 	}
-	for _, seq := range seqs {
+	for _, seq := range c.All {
 		if h, ok := x.Messages.Find(seq); ok {
 			x.change(c, w, h)
 		}

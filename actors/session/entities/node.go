@@ -57,6 +57,15 @@ func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) err
 	a := &asked{n, r, done}
 	writes := r.Operation == servicebus.ScheduleMessage || r.Operation == servicebus.CancelScheduled
 	may, err := n.Access.At(n.Address)
+	switch r.Operation {
+	case servicebus.AddRule, servicebus.RemoveRule, servicebus.EnumerateRules:
+		if err != nil {
+			a.failed(err)
+		} else {
+			a.rules(may)
+		}
+		return nil
+	}
 	var q *topology.Queue
 	switch {
 	case err != nil:

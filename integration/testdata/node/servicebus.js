@@ -1,4 +1,4 @@
-// npm's @azure/service-bus, over WebSocket with a second argument: send a batch, peek, receive with locks, renew, abandon, defer, schedule, cancel, complete, dead-letter, receive and delete.
+// npm's @azure/service-bus, over WebSocket with a second argument: send a batch, peek, receive with locks, renew, abandon, defer, schedule, cancel, complete, dead-letter, receive and delete, rules.
 const assert = require('node:assert');
 const { ServiceBusClient } = require('@azure/service-bus');
 
@@ -43,8 +43,39 @@ async function main() {
   const dead = client.createReceiver(queue, { subQueueType: 'deadLetter', receiveMode: 'receiveAndDelete' });
   const [last] = await dead.receiveMessages(1, patience);
   assert.deepStrictEqual([last.body, last.deadLetterReason, last.deadLetterErrorDescription, last.deadLetterSource], ['two', 'bad', 'why', queue]);
+  await rules(client);
   await assert.rejects(client.createReceiver('none').receiveMessages(1, patience), { code: 'ServiceCommunicationProblem' });
   await client.close();
+}
+
+// A subscription's rules are added, listed and removed, and select.
+async function rules(client) {
+  const manager = client.createRuleManager('events', 'all');
+  const list = async () => (await manager.getRules()).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const names = async () => (await list()).map((r) => r.name);
+  assert.deepStrictEqual(await names(), ['$Default']);
+  await manager.createRule('bySQL', { sqlExpression: "color = 'red'" });
+  await manager.createRule('byFields', { subject: 'order', applicationProperties: { n: 1, gift: true } });
+  await manager.deleteRule('$Default');
+  const [fields, sql] = await list();
+  assert.deepStrictEqual([fields.name, fields.filter.subject, fields.filter.applicationProperties], ['byFields', 'order', { n: 1, gift: true }]);
+  assert.deepStrictEqual([sql.name, sql.filter.sqlExpression], ['bySQL', "color = 'red'"]);
+  await assert.rejects(manager.createRule('BYSQL', { sqlExpression: '1=1' }), { code: 'MessagingEntityAlreadyExists' });
+  await assert.rejects(manager.createRule('broken', { sqlExpression: 'color =' }));
+  await assert.rejects(manager.createRule('acts', { sqlExpression: '1=1' }, { sqlExpression: 'SET a = 1' }));
+  await assert.rejects(manager.deleteRule('$Default'), { code: 'MessagingEntityNotFound' });
+  await client.createSender('events').sendMessages([
+    { body: 'neither', applicationProperties: { color: 'blue' } },
+    { body: 'red', applicationProperties: { color: 'red' } },
+    { body: 'order', subject: 'order', applicationProperties: { n: 1, gift: true } },
+  ]);
+  const receiver = client.createReceiver('events', 'all', { receiveMode: 'receiveAndDelete' });
+  for (const want of ['red', 'order']) {
+    assert.strictEqual((await receiver.receiveMessages(1, patience))[0].body, want);
+  }
+  await manager.deleteRule('bySQL');
+  assert.deepStrictEqual(await names(), ['byFields']);
+  await assert.rejects(client.createRuleManager('events', 'none').getRules());
 }
 
 setTimeout(() => {

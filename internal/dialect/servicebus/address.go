@@ -37,12 +37,6 @@ func ParseSource(address string) (queue string, err error) {
 // ParseAudience reads what a token is for, such as amqp://host/ENTITY/$management, and returns the names of the entity's queue and of the topic that
 // it may be; "" if it is for no entity.
 func ParseAudience(audience string) (queue, topic string) {
-	_, path, absolute := strings.Cut(audience, "://")
-	if absolute {
-		_, path, _ = strings.Cut(path, "/")
-	} else {
-		path = audience
-	}
-	a := entity.ParseAddress(path)
+	a := entity.ParseAddress(audience)
 	return a.QueueName(), a.Entity
 }

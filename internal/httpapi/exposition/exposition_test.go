@@ -52,7 +52,7 @@ func newFake() *fake {
 	m.Panics = map[string]uint64{"queue": 2, "channel": 0}
 	m.Actors = management.Actors{Busy: 3, Mails: 12, Longest: 7}
 	m.Journal = &management.Journal{Commits: metrics.DurationBuckets(), Records: 77}
-	m.AMQPLogins, m.HTTPLogins = auth.Logins{Succeeded: 1}, auth.Logins{Succeeded: 2, Failed: 3}
+	m.Logins = auth.LoginCounts{AMQP091: auth.Logins{Succeeded: 1}, AMQP10: auth.Logins{Failed: 4}, HTTP: auth.Logins{Succeeded: 2, Failed: 3}}
 	m.MemoryUsed, m.Uptime, m.MemoryAlarm = 12345, 2500, true
 	m.Connections, m.Channels, m.Overview.Queues, m.ByProtocol[management.AMQP091].Publishers = 1, 2, 3, 2
 	f.due = &management.ExpiryCounts{}
@@ -229,6 +229,7 @@ func TestValues(t *testing.T) {
 		{5, "rabbitmq_auth_attempts_total", []string{"protocol", "http"}},
 		{3, "rabbitmq_auth_attempts_failed_total", []string{"protocol", "http"}},
 		{1, "rabbitmq_auth_attempts_succeeded_total", []string{"protocol", "amqp091"}},
+		{4, "rabbitmq_auth_attempts_failed_total", []string{"protocol", "amqp10"}},
 		{1, "rabbitmq_alarms_memory_used_watermark", nil},
 	} {
 		if got := value(t, families, test.name, test.labels...); got != test.want {

@@ -65,11 +65,12 @@ func byTypes(w *writer, m *management.Metrics) {
 	byType("messages_acknowledged_total", "Messages acknowledged", metrics.Acked)
 }
 
-// logins are attempts over AMQP of any version, and over HTTP.
+// logins are attempts by protocol.
 func logins(w *writer, m *management.Metrics) {
 	logins := func(name, help string, of func(*auth.Logins) uint64) {
-		w.counter("rabbitmq_auth_attempts_"+name, help, of(&m.AMQPLogins), "protocol", "amqp091")
-		w.counter("rabbitmq_auth_attempts_"+name, help, of(&m.HTTPLogins), "protocol", "http")
+		w.counter("rabbitmq_auth_attempts_"+name, help, of(&m.Logins.AMQP091), "protocol", protocolNames[management.AMQP091])
+		w.counter("rabbitmq_auth_attempts_"+name, help, of(&m.Logins.AMQP10), "protocol", protocolNames[management.AMQP10])
+		w.counter("rabbitmq_auth_attempts_"+name, help, of(&m.Logins.HTTP), "protocol", "http")
 	}
 	logins("total", "Logins that were tried", func(l *auth.Logins) uint64 { return l.Succeeded + l.Failed })
 	logins("succeeded_total", "Logins that succeeded", func(l *auth.Logins) uint64 { return l.Succeeded })

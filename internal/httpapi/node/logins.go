@@ -1,6 +1,9 @@
 package node
 
 import (
+	"cmp"
+	"slices"
+
 	"candlemark/internal/auth"
 	"candlemark/internal/httpapi/rest"
 )
@@ -20,30 +23,27 @@ type sourceItem struct {
 	loginsItem
 }
 
-func loginsForm(http bool, l auth.Logins) loginsItem {
-	protocol := "amqp091"
-	if http {
-		protocol = "http"
-	}
+func loginsForm(protocol string, l auth.Logins) loginsItem {
 	return loginsItem{protocol, l.Succeeded + l.Failed, l.Failed, l.Succeeded}
 }
 
 // logins lists how often somebody tried to log in, over the protocols over which somebody did.
 func logins(r *rest.Request) (any, error) {
 	items := []loginsItem{}
-	amqp, http := r.Users.Logins()
-	for i, l := range [...]auth.Logins{amqp, http} {
+	all := r.Users.Logins()
+	for protocol, l := range map[string]auth.Logins{auth.AMQP091: all.AMQP091, auth.AMQP10: all.AMQP10, auth.HTTP: all.HTTP} {
 		if l != (auth.Logins{}) {
-			items = append(items, loginsForm(i == 1, l))
+			items = append(items, loginsForm(protocol, l))
 		}
 	}
+	slices.SortFunc(items, func(a, b loginsItem) int { return cmp.Compare(a.Protocol, b.Protocol) })
 	return items, nil
 }
 
 // loginsBySource lists who tried and from where.
 func loginsBySource(r *rest.Request) (any, error) {
 	return rest.Forms(r.Users.LoginsBySource(), rest.All, func(l *auth.SourceLogins) sourceItem {
-		item := sourceItem{User: l.User, loginsItem: loginsForm(l.HTTP, l.Logins)}
+		item := sourceItem{User: l.User, loginsItem: loginsForm(l.Protocol, l.Logins)}
 		if l.Address.IsValid() {
 			item.Address = l.Address.String()
 		}

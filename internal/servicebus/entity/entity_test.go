@@ -38,6 +38,7 @@ func TestParseAddress(t *testing.T) {
 		"t/Subscriptions/s": {Entity: "t", Subscription: "s"}, "a/b/subscriptions/S": {Entity: "a/b", Subscription: "S"},
 		"t/Subscriptions/s/$DeadLetterQueue": {Entity: "t", Subscription: "s", Sub: DeadLetters}, "q/$management": {Entity: "q", Management: true},
 		"q/$Transfer/$DeadLetterQueue": {Entity: "q", Sub: TransferDeadLetters}, "$cbs": {Entity: "$cbs"}, "": {},
+		"amqps://host:5671/q/$management": {Entity: "q", Management: true}, "sb://host/": {}, "sb://host": {},
 	} {
 		if got := ParseAddress(path); got != want {
 			t.Errorf("%s: %+v, want %+v", path, got, want)

@@ -50,8 +50,11 @@ type Address struct {
 const TransferDeadLetters = transfer + "/" + DeadLetters
 
 // ParseAddress takes a path apart: q, t/Subscriptions/s, either with /$DeadLetterQueue or /$Transfer/$DeadLetterQueue, and all of them with
-// /$management. It never fails: names are not checked.
+// /$management; also as a URL, amqps://host/q. It never fails: names are not checked.
 func ParseAddress(path string) (a Address) {
+	if _, rest, absolute := strings.Cut(path, "://"); absolute {
+		_, path, _ = strings.Cut(rest, "/")
+	}
 	path = strings.Trim(path, "/")
 	path, a.Management = cutSuffixFold(path, "/"+Management)
 	var sub bool

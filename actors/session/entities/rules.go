@@ -1,0 +1,129 @@
+package entities
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/actors/session/access"
+	"candlemark/internal/auth"
+	"candlemark/internal/dialect/servicebus"
+	"candlemark/internal/servicebus/entity"
+	"candlemark/internal/servicebus/filter"
+	"candlemark/internal/topology"
+	"candlemark/protocol/amqp10"
+)
+
+// mostRules is how many rules an answer has at most.
+const mostRules = 1000
+
+// rules adds, removes and lists the rules of a subscription, which are bindings of its queue (ADR 77), as the administration API does: who may
+// configure the queue may do all of it.
+func (a *asked) rules(may *access.Rights) {
+	_, topic, own := entity.OfQueue(a.Queue)
+	x := may.VHost.Directory().Exchange([]byte(topic))
+	q := may.VHost.Directory().Queue([]byte(a.Queue))
+	switch err := may.Check(auth.Queue, a.Queue, auth.Configure); {
+	case err != nil:
+		a.failed(err)
+		return
+	case own == "" || q == nil || x == nil || x.Type != filter.ExchangeType:
+		a.missing(a.Queue)
+		return
+	}
+	all := rulesOf(x, q.Name)
+	switch a.Operation {
+	case servicebus.AddRule:
+		a.addRule(x, q, all)
+	case servicebus.RemoveRule:
+		name, _ := a.Field("rule-name").(string)
+		for i := range all {
+			if entity.Same(all[i].Name, name) {
+				a.change(&mail.Unbind{Request: a.changed(), Source: x.Name, Binding: all[i].binding, Connection: a.Connection, Topic: mail.LeaveUnless(nil)})
+				return
+			}
+		}
+		a.missing(a.Queue + "/" + entity.Rules + "/" + name)
+	default:
+		a.listRules(all)
+	}
+}
+
+// missing answers that something is not there, in words by which clients know that to try again is in vain.
+func (a *asked) missing(path string) {
+	a.answer(404, "The messaging entity '"+path+"' could not be found.", servicebus.EntityNotFound, nil)
+}
+
+// bound is a rule with the binding that it is.
+type bound struct {
+	filter.Rule
+	binding topology.Binding
+}
+
+func rulesOf(x *topology.Exchange, queue string) (all []bound) {
+	for b := range x.Routes().BindingsTo(queue, false) {
+		if r, err := filter.RuleOf(b.RoutingKey, b.Arguments); err == nil {
+			all = append(all, bound{r, b})
+		}
+	}
+	return all
+}
+
+func (a *asked) addRule(x *topology.Exchange, q *topology.Queue, all []bound) {
+	r, err := a.Rule()
+	if err == nil {
+		err = entity.CheckRuleName(r.Name)
+	}
+	if err == nil {
+		err = r.Validate()
+	}
+	if err != nil {
+		a.answer(400, err.Error(), amqp10.InvalidField, nil)
+		return
+	}
+	arguments := r.Arguments()
+	if err := filter.Check(r.Name, arguments); err != nil {
+		a.answer(501, err.Error(), amqp10.NotImplemented, nil)
+		return
+	}
+	for i := range all {
+		if entity.Same(all[i].Name, r.Name) {
+			a.answer(409, "there is a rule '"+r.Name+"'", servicebus.EntityExists, nil)
+			return
+		}
+	}
+	a.change(&mail.Bind{
+		Request: a.changed(), Source: x.Name, Connection: a.Connection, Topic: mail.LeaveUnless(nil),
+		Binding: topology.Binding{Destination: q.Name, RoutingKey: r.Name, Arguments: arguments},
+	})
+}
+
+// listRules answers with a page of the rules.
+func (a *asked) listRules(all []bound) {
+	skip, _ := a.Field("skip").(int32)
+	top, ok := a.Field("top").(int32)
+	if !ok || top > mostRules {
+		top = mostRules
+	}
+	from := min(max(int(skip), 0), len(all))
+	page := make([]filter.Rule, 0, len(all)-from)
+	for _, b := range all[from:min(from+max(int(top), 0), len(all))] {
+		page = append(page, b.Rule)
+	}
+	if len(page) == 0 {
+		a.answer(204, "no more rules", "", nil)
+		return
+	}
+	a.answer(200, "OK", "", servicebus.DescribeRules(page))
+}
+
+// changed is a request whose reply is the answer.
+func (a *asked) changed() mail.Request {
+	return a.Ask(func(_ any, err error) {
+		if err != nil {
+			a.failed(err)
+			return
+		}
+		a.answer(200, "OK", "", nil)
+	})
+}
+
+// change has the virtual host change a binding.
+func (a *asked) change(what any) { a.Send(a.Access.Login.VHost.PID, what) }
