@@ -122,7 +122,7 @@ func (r *Receivers) Abandon() (all []mail.Answerable) {
 // Turn does what follows from a mail: sessions whose consumers are gone and hold nothing any more are free, and who waits gets them.
 func (r *Receivers) Turn(now clock.Instant) {
 	set := r.Messages.Sessions
-	if set == nil {
+	if set == nil || r.Pending.Work() != nil { // who has lost a session is told before another one gets it
 		return
 	}
 	if set.Opaque() && !r.reading && r.pause <= now.Floor() {
