@@ -146,7 +146,7 @@ var rooms = map[string][]string{
 	"actors/session/answers":    {"actors/session/window", "internal/topology"},
 	"actors/session/transfers":  {"protocol/amqp10", "actors/session/window", "internal/outbox"},
 	"actors/session/access": {
-		"protocol", "protocol/amqp10", "actors/channel/rights", "internal/auth", "internal/clock", "internal/servicebus/grants", "internal/topology",
+		"protocol", "protocol/amqp10", "actors/channel/rights", "internal/auth", "internal/dialect/servicebus", "internal/clock", "internal/servicebus/grants", "internal/topology",
 	},
 	"actors/session/incoming": {
 		"protocol", "protocol/amqp10", "actors/channel/rights", "actors/channel/routing", "actors/session/access", "internal/budget", "internal/dialect", "internal/dialect/servicebus",
