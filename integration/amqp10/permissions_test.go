@@ -66,10 +66,10 @@ func TestPermissions_BothDialects(t *testing.T) {
 		b.Log.Allow("session ended by the broker", "link detached")
 		for _, c := range []struct{ name, configure, write, read, commands, operations string }{
 			{"nothing", "^$", "^$", "^$", "", ""},
-			{"configure", ".*", "", "", "describe, declare, delete, declare exchange, delete exchange", ""},
+			{"configure", ".*", "", "", "describe, declare, delete, declare exchange, delete exchange", "rules"},
 			{"write", "", ".*", "", "publish, publish to exchange, publish anywhere, describe", sends},
 			{"read", "", "", ".*", "consume, purge, describe", listens},
-			{"both", "", ".*", ".*", "publish, publish to exchange, publish anywhere, consume, purge, describe, bind, unbind", manages},
+			{"both", "", ".*", ".*", "publish, publish to exchange, publish anywhere, consume, purge, describe, bind, unbind", both},
 			{"queue", "", "^q$", "", "describe", ""},
 			{"default", "", `^amq\.default$`, "", "publish, publish anywhere", "send"},
 			{"exchange", "", "^x$", "", "publish to exchange", ""},

@@ -130,7 +130,8 @@ func (c *client) allowed() string {
 
 const (
 	sends    = "send, schedule, cancel"
-	listens  = "receive, dead letters, peek, settle, renew, by number, rules, state"
+	listens  = "receive, dead letters, peek, settle, renew, by number, state"
+	both     = "send, receive, dead letters, peek, settle, renew, by number, schedule, cancel, state" // but not manage
 	manages  = "send, receive, dead letters, peek, settle, renew, by number, schedule, cancel, rules, state"
 	address  = "amqp://host/q"
 	unlisted = "^$"
@@ -163,7 +164,7 @@ func TestToken_Rights(t *testing.T) {
 			{"nobody", "manager", "", address, 202, manages},
 			{"nobody", "manager", "", "amqp://host/", 202, manages},
 			{"nobody", "none", "q", address, 202, ""},
-			{"nobody", "narrow", "q", address, 202, manages},
+			{"nobody", "narrow", "q", address, 202, both},
 			{"nobody", "elsewhere", "q", address, 202, ""},
 			{"nobody", "manager", "other", "amqp://host/other", 202, ""},
 			{"nobody", "manager", "other", address, 401, ""},
