@@ -59,7 +59,7 @@ func NewMetricsServer(broker management.Broker, connections int) *http.Server {
 func NewServiceBusServer(broker management.Broker, users *auth.Users, vhost string, connections int, log zerolog.Logger) *http.Server {
 	entities, socket := servicebus.NewHandler(broker, users, vhost, log), websocket.NewHandler(broker)
 	return newServer(sameOrigin(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == websocket.Path {
+		if strings.TrimSuffix(r.URL.Path, "/") == websocket.Path { // which some clients end with a slash
 			socket.ServeHTTP(w, r)
 		} else {
 			entities.ServeHTTP(w, r)
