@@ -1,6 +1,9 @@
 package mail
 
 import (
+	"cmp"
+	"slices"
+
 	"candlemark/internal/message"
 	"candlemark/policies"
 	"candlemark/protocol"
@@ -144,26 +147,31 @@ type DeliveriesReturned struct {
 	Queue   Address
 	Asked   bool
 	Name    string  // of the queue
-	Numbers []Range // the queue's, as in Delivery
+	Numbers []Range // the queue's, as in Delivery; ascending
 }
 
-// Add appends n to the numbers, joining neighbours.
+// Add adds n to the numbers, most often behind them, joining it to the one before.
 func (d *DeliveriesReturned) Add(n uint64) {
-	if k := len(d.Numbers); k > 0 && d.Numbers[k-1].Last+1 == n {
-		d.Numbers[k-1].Last = n
-		return
+	i := d.at(n)
+	switch {
+	case i < len(d.Numbers) && d.Numbers[i].First <= n:
+	case i > 0 && d.Numbers[i-1].Last+1 == n:
+		d.Numbers[i-1].Last = n
+	default:
+		d.Numbers = slices.Insert(d.Numbers, i, Range{n, n})
 	}
-	d.Numbers = append(d.Numbers, Range{n, n})
 }
 
 // Covers reports whether n is one of them.
 func (d *DeliveriesReturned) Covers(n uint64) bool {
-	for _, r := range d.Numbers {
-		if r.First <= n && n <= r.Last {
-			return true
-		}
-	}
-	return false
+	i := d.at(n)
+	return i < len(d.Numbers) && d.Numbers[i].First <= n
+}
+
+// at is where the first range stands that does not end before n.
+func (d *DeliveriesReturned) at(n uint64) int {
+	i, _ := slices.BinarySearchFunc(d.Numbers, n, func(r Range, n uint64) int { return cmp.Compare(r.Last, n) })
+	return i
 }
 
 // ConsumerCancelled: the queue ended or failed, or did not get a delivery settled
