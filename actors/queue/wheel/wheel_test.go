@@ -147,3 +147,15 @@ func TestSize(t *testing.T) {
 		t.Errorf("%v allocations for an empty wheel", n)
 	}
 }
+
+// The list that is being emptied is found from its own ms on, and not from the next.
+func TestFrom_Opened(t *testing.T) {
+	w, _ := filled(10, 10, 10, 500)
+	w.Advance(epoch+10, 1, func(uint32) {})
+	if list, ok := w.From(epoch + 10); !ok || list.First != epoch+10 || list.Last != epoch+10 {
+		t.Errorf("%+v %v", list, ok)
+	}
+	if list, ok := w.From(epoch + 11); !ok || list.Last < epoch+500 {
+		t.Errorf("%+v %v", list, ok)
+	}
+}
