@@ -98,7 +98,7 @@ func TestAttackBySilence(t *testing.T) {
 		"no tune-ok":  func(i *intruder) { i.greet("guest"); expect[*protocol.ConnectionTune](i) },
 		"no sasl-init": func(i *intruder) {
 			i.say(amqp10.SASLProtocolHeader[:])
-			i.answers(amqp10.AppendFrame(amqp10.SASLProtocolHeader[:], 0, &amqp10.SASLMechanisms{ServerMechanisms: []amqp10.Symbol{"PLAIN", "AMQPLAIN", "ANONYMOUS"}}))
+			i.answers(amqp10.AppendFrame(amqp10.SASLProtocolHeader[:], 0, &amqp10.SASLMechanisms{ServerMechanisms: []amqp10.Symbol{"PLAIN", "AMQPLAIN", "ANONYMOUS", "MSSBCBS"}}))
 		},
 		"half a frame": func(i *intruder) {
 			i.say(protocol.ProtocolHeader[:])
