@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"candlemark/internal/management"
@@ -27,6 +28,7 @@ var protocols = []string{"amqp", "AMQPWSB10"}
 // NewHandler makes the handler of Path. Errors: 426 for a request that is none of WebSocket, 403 for a browser's from the page of another
 // site, 400 for one that asks for other protocols only.
 func NewHandler(broker management.Sockets) http.Handler {
+	leaving := new(atomic.Int64)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !knownSite(r) {
 			http.Error(w, "cross-origin request refused", http.StatusForbidden)
@@ -41,7 +43,7 @@ func NewHandler(broker management.Sockets) http.Handler {
 		if err != nil {
 			return // it has answered
 		}
-		c := &conn{Conn: library.NetConn(context.Background(), socket, library.MessageBinary), frames: socket, socket: below.socket}
+		c := &conn{Conn: library.NetConn(context.Background(), socket, library.MessageBinary), frames: socket, socket: below.socket, leaving: leaving}
 		if r.TLS != nil {
 			broker.Connect(&secure{c, *r.TLS})
 		} else {
@@ -61,11 +63,11 @@ func known(header string) bool {
 }
 
 // knownSite tells whether a request comes from no browser, or from a page of ours that has been asked for under a name that nobody else can
-// have given this machine: any token may be good for who comes from here. The library refuses pages of other sites.
+// have given this machine: with TLS the certificate says so. Whoever may log in as anonymous from where the browser is could be misused else. The
+// library refuses pages of other sites.
 func knownSite(r *http.Request) bool {
-	from, err := netip.ParseAddrPort(r.RemoteAddr)
 	origin := r.Header.Get("Origin")
-	if origin == "" || err == nil && !from.Addr().Unmap().IsLoopback() {
+	if origin == "" || r.TLS != nil {
 		return true
 	}
 	u, err := url.Parse(origin)
@@ -103,6 +105,7 @@ type conn struct {
 	net.Conn
 	frames  *library.Conn
 	socket  net.Conn
+	leaving *atomic.Int64 // connections that say farewell
 	closing sync.Once
 }
 
@@ -112,15 +115,39 @@ func (c *conn) NetConn() net.Conn { return c.socket }
 // SetWriteDeadline implements net.Conn. The socket below sees to what does not move; a deadline here would end the connection.
 func (c *conn) SetWriteDeadline(time.Time) error { return nil }
 
-// Close implements net.Conn. It waits for nobody: the farewell of WebSocket takes up to 5 s in a goroutine of its own.
+// farewell is how long a peer has to answer the close of WebSocket, and mostFarewells how many peers may be waited for: those do not count among
+// the broker's connections any more.
+const (
+	farewell      = time.Second
+	mostFarewells = 64
+)
+
+// Close implements net.Conn. It waits for nobody: the farewell takes a goroutine of its own. Whatever the library waits for, the socket is closed
+// behind it.
 func (c *conn) Close() error {
 	c.closing.Do(func() {
+		if c.leaving.Add(1) > mostFarewells {
+			c.hangUp()
+		}
+		late := time.AfterFunc(farewell, c.hangUp)
 		go func() {
+			defer c.leaving.Add(-1)
 			_ = c.frames.Close(library.StatusNormalClosure, "")
 			_ = c.Conn.Close() // its timers
+			late.Stop()
+			c.hangUp()
 		}()
 	})
 	return nil
+}
+
+// hangUp closes the socket, without the last words of TLS.
+func (c *conn) hangUp() {
+	socket := c.socket
+	if s, is := socket.(*tls.Conn); is {
+		socket = s.NetConn()
+	}
+	_ = socket.Close()
 }
 
 // secure is one over TLS.

@@ -1,12 +1,15 @@
 package websocket
 
 import (
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	library "github.com/coder/websocket"
 	"go.uber.org/goleak"
@@ -71,3 +74,39 @@ func TestWebSocketRefuses(t *testing.T) {
 		t.Error(answer.Status)
 	}
 }
+
+// A peer that announces a message without end, of a kind that AMQP does not have, or behind which it is refused, keeps no socket.
+func TestWebSocketFarewell(t *testing.T) {
+	for name, opcode := range map[string]byte{"text": 0x81, "binary": 0x82} {
+		t.Run(name, func(t *testing.T) {
+			taken := make(chan net.Conn, 1)
+			s := httptest.NewServer(NewHandler(taking(taken)))
+			defer s.Close()
+			conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			const upgrade = "GET " + Path + " HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+			if _, err := conn.Write(append([]byte(upgrade), opcode, 0xff, 0, 0, 1, 0, 0, 0, 0, 0, 1, 2, 3, 4)); err != nil {
+				t.Fatal(err)
+			}
+			c := <-taken
+			go func() { _, _ = io.Copy(io.Discard, c) }()
+			_ = c.Close()
+			if err := conn.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Error("the socket is open")
+			}
+		})
+	}
+}
+
+// taking hands on what it is given.
+type taking chan net.Conn
+
+func (taking) Patient(socket net.Conn) net.Conn { return socket }
+
+func (t taking) Connect(conn net.Conn) { t <- conn }
