@@ -8,21 +8,25 @@ import (
 	"candlemark/internal/servicebus/entity"
 	"candlemark/internal/servicebus/filter"
 	"candlemark/internal/topology"
+	"candlemark/policies"
 	"candlemark/protocol/amqp10"
 )
 
 // mostRules is how many rules an answer has at most.
 const mostRules = 1000
 
-// rules adds, removes and lists the rules of a subscription, which are bindings of its queue (ADR 77), as the administration API does: who may
-// configure the queue may do all of it.
+// rules adds, removes and lists the rules of a subscription, which are bindings of its queue (ADR 77), as the administration API does: for who may
+// configure the queue and, unless they are only listed, bind it.
 func (a *asked) rules(may *access.Rights) {
 	_, topic, own := entity.OfQueue(a.Queue)
 	x := may.VHost.Directory().Exchange([]byte(topic))
 	q := may.VHost.Directory().Queue([]byte(a.Queue))
-	switch err := may.Check(auth.Queue, a.Queue, auth.Configure); {
+	switch err := a.mayRule(may, topic); {
 	case err != nil:
 		a.failed(err)
+		return
+	case q != nil && q.Exclusive && !a.Connection.Equal(q.Owner):
+		a.failed(policies.ResourceLocked(q.Name, a.vhost()))
 		return
 	case own == "" || q == nil || x == nil || x.Type != filter.ExchangeType:
 		a.missing(a.Queue)
@@ -44,6 +48,21 @@ func (a *asked) rules(may *access.Rights) {
 	default:
 		a.listRules(all)
 	}
+}
+
+// mayRule checks the rights to rules: those to configure the queue, and those of queue.bind.
+func (a *asked) mayRule(may *access.Rights, topic string) error {
+	err := may.Check(auth.Queue, a.Queue, auth.Configure)
+	if a.Operation == servicebus.EnumerateRules {
+		return err
+	}
+	if err == nil {
+		err = may.Check(auth.Queue, a.Queue, auth.Write)
+	}
+	if err == nil {
+		err = may.Check(auth.Exchange, topic, auth.Read)
+	}
+	return err
 }
 
 // missing answers that something is not there, in words by which clients know that to try again is in vain.
