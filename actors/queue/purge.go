@@ -30,7 +30,7 @@ func (s *state) purge(m *mail.Purge, now clock.Instant) {
 				}
 				expired, kept = true, s.Scheduled.Len()+s.Deferred.Len()
 			}
-			if s.Backlog.Len() == s.Backlog.Ready() && s.Duplicates.Len() == 0 && s.Sessions.States() == 0 { // which are in the journal, too
+			if s.Backlog.Len() == s.Backlog.Ready() && s.Duplicates.Len() == 0 && !s.Sessions.Noted() { // which are in the journal, too
 				reply.MessageCount += s.Backlog.Ready()
 				s.Clear()
 				return true

@@ -15,6 +15,9 @@ func accepted(s *state, m *mail.ConsumeReply) {
 				return
 			}
 			consumes(s, o.Attach, o.Ask, s.peers.Of(o.Queue), m.Session)
+			if o.Flow != nil {
+				s.creditGiven(s.links[l.handle], o.Flow)
+			}
 			s.recheck = true // its token may have ended meanwhile
 			return
 		}

@@ -92,7 +92,7 @@ func (s *state) dropBegun() {
 		case l.publisher != nil:
 			l.publisher.Forget(s.cfg.Arrivals)
 		case l.answers != nil:
-			endReplies(s, l)
+			l.answers.End(s.cfg.VHost)
 			for _, waiting := range l.answers.Waiting {
 				s.dropAnswer(waiting)
 			}

@@ -200,7 +200,7 @@ func (s *state) detach(m *amqp10.Detach) {
 		delete(s.links, m.Handle)
 		s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
 	case l.answers != nil:
-		endReplies(s, l)
+		l.answers.End(s.cfg.VHost)
 		s.withdraw(l)
 		delete(s.links, m.Handle)
 		s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
@@ -254,7 +254,7 @@ func (s *state) failLink(l *link, err error) {
 	if l.publisher != nil {
 		l.publisher.Forget(s.cfg.Arrivals)
 	}
-	endReplies(s, l)
+	l.answers.End(s.cfg.VHost)
 	l.closing, l.publisher, l.consumer, l.answers = true, nil, nil, nil
 	s.reply(&amqp10.Detach{Handle: l.handle, Closed: true, Error: e})
 }

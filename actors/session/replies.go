@@ -68,10 +68,3 @@ func holdReplies(s *state, l *link, m *mail.Enqueue) bool {
 	holdAnswers(s, l)
 	return true
 }
-
-// endReplies makes replies to a link unroutable; those on their way are dropped.
-func endReplies(s *state, l *link) {
-	if l.answers != nil && l.answers.Requester != nil {
-		s.cfg.VHost.RemoveRequester(l.answers.Requester)
-	}
-}

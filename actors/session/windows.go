@@ -30,7 +30,10 @@ func (s *state) flow(f *amqp10.Flow) {
 	switch {
 	case l == nil:
 		s.fail(amqp10.Errorf(amqp10.UnattachedHandle, "flow for handle %d, which is not attached", f.Handle.Value))
-	case l.closing || l.opening != nil:
+	case l.opening != nil:
+		kept := *f
+		l.opening.Flow = &kept
+	case l.closing:
 	case l.consumer != nil:
 		s.creditGiven(l, f)
 	case l.answers != nil:

@@ -48,6 +48,7 @@ type Consumer struct {
 	Facts     bool // it is told them
 	Stays     bool // it is not cancelled when it does not settle in time
 	Session   bool // it locks a session, and is given messages only while Run says so
+	Reading   bool // contents are read for it, so its session is not empty
 	runs      bool
 	draining  bool // what is left of the credit is given up when nothing is ready
 	Arguments protocol.Table

@@ -41,7 +41,7 @@ func (s *Set) EndDrains(ready int) {
 		switch {
 		case c.gone || !c.draining:
 			c.draining = false
-		case c.credit > 0 && ready > 0 && s.Active(c) && (!c.Session || c.runs): // the next turn, or when its window has room
+		case c.credit > 0 && ready > 0 && s.Active(c) && (!c.Session || c.runs || c.Reading): // the next turn, or when its window has room
 			kept = append(kept, c)
 		default:
 			c.delivered += uint32(c.credit)

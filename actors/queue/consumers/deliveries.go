@@ -1,6 +1,7 @@
 package consumers
 
 import (
+	"hash/maphash"
 	"maps"
 	"slices"
 
@@ -103,20 +104,16 @@ type Unsettled struct {
 	Number  uint64
 }
 
-// Lock tells a delivery from all others of its message: also from those of other channels and before a restart.
+// seed makes locks that nobody can compute.
+var seed = maphash.MakeSeed()
+
+// Lock tells a delivery from all others of its message: also from those of other channels and before a restart. Who knows one has been told.
 func (u *Unsettled) Lock() uint64 {
-	h := uint64(14695981039346656037)
-	mix := func(b byte) { h = (h ^ uint64(b)) * 1099511628211 }
-	for i := range len(u.Channel.Address.Id) {
-		mix(u.Channel.Address.Id[i])
-	}
-	for shift := 0; shift < 64; shift += 8 {
-		mix(byte(u.Number >> shift))
-	}
-	for shift := 0; shift < 32; shift += 8 {
-		mix(byte(u.Since >> shift))
-	}
-	return max(h, 1)
+	return max(maphash.Comparable(seed, struct {
+		channel string
+		number  uint64
+		since   uint32
+	}{u.Channel.Address.Id, u.Number, u.Since}), 1)
 }
 
 // Scan goes over all that nobody has settled, in no order and some at a time.

@@ -46,6 +46,9 @@ func (d *Deliveries) holds(u *consumers.Unsettled, now clock.Instant) bool {
 	if there, ok := u.Channel.Unacked.Get(u.Number); !ok || there != u.Delivery {
 		return false
 	}
+	if u.Consumer != nil && u.Consumer.Session { // it has no timeout of its own
+		return d.Messages.Sessions.Until(u.Consumer) > now.Floor()
+	}
 	until := d.Timeouts.Until(u.Message)
 	return until == 0 || until > now.Floor()
 }
@@ -63,13 +66,21 @@ func (d *Deliveries) settleFound(m *mail.SettleLocked, found []consumers.Unsettl
 		told[u.Channel].Add(u.Number)
 		ranges[u.Channel] = append(ranges[u.Channel], mail.SettleRange{First: u.Number, Last: u.Number, How: m.How, Outcome: m.Outcome})
 	}
-	t := &tally{asked: m, open: len(order), end: func([]mail.Range) { d.Out.Send(m.ReplyTo, &mail.LockedSettled{Reply: m.Done(nil), Held: true}) }}
+	t := &tally{asked: m, open: 1, end: func(lost []mail.Range) {
+		d.Out.Send(m.ReplyTo, &mail.LockedSettled{Reply: m.Done(nil), Held: len(lost) == 0})
+	}}
 	for _, h := range order {
 		d.Out.Send(h.Address, told[h])
-		if rest := d.settleSome(h, ranges[h], t, now); len(rest) > 0 {
-			d.settleLater(h, m, rest, t)
-		} else {
-			t.done()
-		}
 	}
+	d.Pending.Start(&work.Work{
+		Expires: true, Asked: m,
+		Step: func(now clock.Instant) bool { // a channel, or a part of one
+			h := order[0]
+			if ranges[h] = d.settleSome(h, ranges[h], t, now); len(ranges[h]) == 0 {
+				order = order[1:]
+			}
+			return len(order) == 0
+		},
+		End: func(clock.Instant) { t.done() },
+	}, now)
 }

@@ -1,8 +1,6 @@
 package receivers
 
 import (
-	"slices"
-
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
@@ -145,26 +143,28 @@ func (r *Receivers) Expire(now clock.Instant) (more bool) {
 	for _, w := range late {
 		r.refuse(w, mail.ErrNoSession, now)
 	}
-	var holding []*consumers.Consumer
+	holding := map[*consumers.Consumer]bool{} // true: it was there to the end
+	var order []*consumers.Consumer
 	for _, c := range lost {
-		if !c.Gone() {
+		there := !c.Gone()
+		if there {
 			r.Owner.Detach(c, now)
 		}
 		if c.Holds() > 0 {
-			holding = append(holding, c)
-		} else { // somebody else may get the session in this turn
+			holding[c], order = there, append(order, c)
+		} else if there { // somebody else may get the session in this turn
 			r.cancelled(c)
 		}
 	}
 	if len(holding) == 0 {
 		return false
 	}
-	r.takeAll(holding, now)
+	r.takeAll(holding, order, now)
 	return r.Pending.Work() != nil
 }
 
-// takeAll takes back what consumers have whose locks have run out.
-func (r *Receivers) takeAll(lost []*consumers.Consumer, now clock.Instant) {
+// takeAll takes back what consumers have whose locks have run out, and tells those that were there to the end.
+func (r *Receivers) takeAll(lost map[*consumers.Consumer]bool, order []*consumers.Consumer, now clock.Instant) {
 	told := map[*consumers.Channel]*mail.DeliveriesReturned{}
 	all := r.Consumers.Scan(int(*r.Most))
 	r.Pending.Start(&work.Work{
@@ -172,7 +172,7 @@ func (r *Receivers) takeAll(lost []*consumers.Consumer, now clock.Instant) {
 		Step: func(now clock.Instant) (done bool) {
 			var back []consumers.Unsettled
 			done = all.Step(func(u consumers.Unsettled) {
-				if u.Consumer != nil && u.Consumer.Session && slices.Contains(lost, u.Consumer) {
+				if _, is := lost[u.Consumer]; is {
 					back = append(back, u)
 				}
 			})
@@ -185,14 +185,16 @@ func (r *Receivers) takeAll(lost []*consumers.Consumer, now clock.Instant) {
 			for h, m := range told {
 				r.Out.Send(h.Address, m)
 			}
-			for _, c := range lost {
-				r.cancelled(c)
+			for _, c := range order {
+				if lost[c] {
+					r.cancelled(c)
+				}
 			}
 		},
 	}, now)
 }
 
-// cancelled tells who has lost a session, behind what was taken back. Of a consumer that has left by itself nobody listens.
+// cancelled tells who has lost a session, behind what was taken back. Of a consumer that has left by itself nobody listens, and another one may have its tag.
 func (r *Receivers) cancelled(c *consumers.Consumer) {
 	r.Out.Send(c.Channel.Address, &mail.ConsumerCancelled{Queue: r.Self, Tag: c.Tag, Lost: true})
 }

@@ -121,11 +121,13 @@ func (r *Receivers) read() {
 func (r *Receivers) found(c *store.Content) bool {
 	set := r.Messages.Sessions
 	switch {
-	case errors.Is(c.Err, store.ErrUnknown):
-	case errors.Is(c.Err, store.ErrDamaged):
+	case errors.Is(c.Err, store.ErrUnknown) && !set.Has(c.Seq): // it is gone meanwhile
+	case errors.Is(c.Err, store.ErrUnknown), errors.Is(c.Err, store.ErrDamaged):
 		messages.Damaged(r.Messages, c.Seq)
 	case c.Err != nil:
 		return false
+	case c.Record.Note && set.NewerThan(string(c.Record.RoutingKey), c.Seq): // read again, behind others
+		r.Messages.Journal.Forget(c.Seq)
 	case c.Record.Note:
 		if before := set.SetState(string(c.Record.RoutingKey), c.Record.Body, c.Seq, c.Record.Time-r.Messages.Skew); before != 0 {
 			r.Messages.Journal.Forget(before) // a crash came between the two

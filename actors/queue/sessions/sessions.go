@@ -229,7 +229,7 @@ func (s *Set) Behind(c *consumers.Consumer, limit int, f func(backlog.Handle)) {
 // Reading has a consumer be given nothing until Resume: contents are read for it.
 func (s *Set) Reading(c *consumers.Consumer) {
 	x := s.held[c]
-	x.reading = true
+	x.reading, c.Reading = true, true
 	s.readers = append(s.readers, x)
 	s.runs(c, false)
 }
@@ -241,6 +241,7 @@ func (s *Set) Resume() {
 	}
 	for i, x := range s.readers {
 		if x.reading = false; x.holder != nil {
+			x.holder.Reading = false
 			s.wake(x)
 		}
 		s.readers[i] = nil
@@ -300,6 +301,12 @@ func (s *Set) Of(seq uint64) (id string, ok bool) {
 func (s *Set) Place(seq uint64) (h backlog.Handle, ok bool) {
 	m := s.members[seq]
 	return m.handle, m.order != 0
+}
+
+// Has reports whether a message is one of the queue's, in the backlog or expected there.
+func (s *Set) Has(seq uint64) bool {
+	_, is := s.members[seq]
+	return is
 }
 
 // unknown is a message or a state that the journal has.

@@ -57,11 +57,15 @@ func (s *Set) SetState(id string, body []byte, seq uint64, now int64) (before ui
 }
 
 // States is how many sessions have one.
-func (s *Set) States() int {
-	if s == nil {
-		return 0
-	}
-	return s.states
+func (s *Set) States() int { return s.states }
+
+// Noted reports whether the journal has states, or may have some that are not read yet.
+func (s *Set) Noted() bool { return s != nil && (s.states > 0 || s.opaque) }
+
+// NewerThan reports whether the state of a session has a higher number of the journal's than that.
+func (s *Set) NewerThan(id string, seq uint64) bool {
+	x := s.byID[id]
+	return x != nil && x.state.seq > seq
 }
 
 // List returns the ids of sessions in the order in which they came, skip of them left out, limit at most: those with messages or a state, or with

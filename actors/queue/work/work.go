@@ -28,14 +28,19 @@ type Pending struct {
 // Start does a first step, and all of the work if that is enough.
 func (p *Pending) Start(w *Work, now clock.Instant) {
 	if !w.Step(now) {
-		p.work = w
+		p.Later(w)
 	} else if w.End != nil {
 		w.End(now)
 	}
 }
 
-// Later has the work begin in the next turn.
-func (p *Pending) Later(w *Work) { p.work = w }
+// Later has the work begin in the next turn. There is none yet.
+func (p *Pending) Later(w *Work) {
+	if p.work != nil {
+		panic("work in the place of work")
+	}
+	p.work = w
+}
 
 // Work is the work that goes on, nil for none.
 func (p *Pending) Work() *Work { return p.work }

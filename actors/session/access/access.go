@@ -18,8 +18,14 @@ type Access struct {
 	Clock  *clock.Clock
 }
 
-// IsThere tells whether the entity of a token's scope is there, if it is that of one.
+// longestScope is that of an address that a token is put for, in bytes: names of entities have 310 at most.
+const longestScope = 1024
+
+// IsThere tells whether the entity of a token's scope is there, if it is that of one. None has a longer name than can be kept.
 func IsThere(v *topology.VHost, scope string) bool {
+	if len(scope) > longestScope {
+		return false
+	}
 	queue, topic := servicebus.ParseAudience(scope)
 	d := v.Directory()
 	return topic == "" || d.Queue([]byte(queue)) != nil || d.Exchange([]byte(topic)) != nil

@@ -34,6 +34,13 @@ func (l *Link[O]) Next() []*Answer[O] {
 	return next
 }
 
+// End makes direct replies unroutable, if the link is for those; the ones on their way are dropped. A nil link is fine.
+func (l *Link[O]) End(v *topology.VHost) {
+	if l != nil && l.Requester != nil {
+		v.RemoveRequester(l.Requester)
+	}
+}
+
 // Wanted ranks a link for the answers to a request, the lower the better: its target or its name is where the client wants them, or it is called like the
 // link of the request; else any is as good.
 func (l *Link[O]) Wanted(name, replyTo, request string) int {

@@ -15,6 +15,7 @@ type Opening struct {
 	Attach *amqp10.Attach
 	Ask    *mail.Consume
 	Queue  mail.Address
+	Flow   *amqp10.Flow // the newest of the client's, for when it has one; nil for none
 }
 
 // Cancel has the queue not give it one.

@@ -1,0 +1,117 @@
+package queue
+
+import (
+	"fmt"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/protocol"
+)
+
+// A purge before the queue has read what it has leaves the states of sessions.
+func TestPurgeBeforeItIsRead_SESSION5(t *testing.T) {
+	cfg := sessionConfig()
+	c := newCoreOf(t, cfg)
+	c.granted(ch1, "a", "a")
+	c.uses(mail.UseSession{ID: "a", Set: true, State: []byte("two")})
+	c.sends("b 1")
+	cfg.Recovered, cfg.Newest = c.disk.survivors(), c.Seq
+	next := newCoreOf(t, cfg)
+	next.disk, next.now, next.disk.late = c.disk, c.now, true
+	next.feed(again{})
+	next.feed(&mail.Purge{Request: mail.Request{ReplyTo: ch1}})
+	if n := one[*mail.PurgeReply](next).MessageCount; n != 1 {
+		t.Errorf("%d purged", n)
+	}
+	next.disk.late = false
+	next.arrive()
+	next = next.reborn(cfg)
+	if got := next.listed(mail.ListSessions{}); fmt.Sprint(got) != "[a]" {
+		t.Errorf("left are %v", got)
+	}
+}
+
+// More than one turn settles what several channels hold is answered once, and nothing is held any more.
+func TestSettleLocked_LOCK7_SeveralChannels(t *testing.T) {
+	c := newCore(t)
+	for i := range 200 {
+		c.publish(msg(fmt.Sprint(i), -1))
+	}
+	var locks []mail.Lock
+	for _, ch := range []mail.Address{ch1, ch2} {
+		c.feed(&mail.Consume{Request: mail.Request{ReplyTo: ch}, Channel: ch, Tag: "t", Connection: owner, Facts: true, Stays: true, Prefetch: 40})
+		for _, d := range all[*mail.Deliver](c) {
+			for _, it := range d.Items {
+				locks = append(locks, mail.Lock{Seq: it.Facts.Seq, Lock: it.Facts.Lock})
+			}
+		}
+	}
+	c.feed(&mail.SettleLocked{Request: mail.Request{ReplyTo: ch1}, Locks: locks, How: mail.Release, Outcome: &mail.Outcome{Properties: protocol.Table{{Key: "x", Value: "y"}}}})
+	if len(locks) != 80 || !one[*mail.LockedSettled](c).Held {
+		t.Fatalf("%d locks, or they are not settled", len(locks))
+	}
+	for _, l := range locks {
+		c.feed(&mail.SettleLocked{Request: mail.Request{ReplyTo: ch1}, Locks: []mail.Lock{l}, How: mail.Ack})
+		if one[*mail.LockedSettled](c).Held {
+			t.Fatal("a delivery is held that was settled")
+		}
+	}
+}
+
+// A receiver that has left while a deferred message of its session was held is told of nothing, for another one may have its tag.
+func TestSessionLock_SESSION4_TagsComeAgain(t *testing.T) {
+	c := newSessions(t)
+	c.sends("a 1", "b 2")
+	c.granted(ch1, "1", "a")
+	all[*mail.Deliver](c)
+	c.settle(ch1, mail.Defer, 1, 1)
+	a := "a"
+	c.feed(&mail.ReceiveDeferred{Request: mail.Request{ReplyTo: ch1}, Channel: ch1, Connection: owner, Seqs: []uint64{1}, Session: &a})
+	if got := received(one[*mail.DeferredReceived](c)); len(got) != 1 {
+		t.Fatal("nothing received")
+	}
+	c.cancel(ch1, "1")
+	c.at(500)
+	c.granted(ch1, "1", "b")
+	c.at(1000)
+	if told := all[*mail.ConsumerCancelled](c); len(told) != 0 {
+		t.Errorf("%+v", *told[0])
+	}
+}
+
+// A session's lock that is over settles nothing, though its timer is late.
+func TestSettleLocked_LOCK7_LateTimer(t *testing.T) {
+	c := newSessions(t)
+	c.sends("a 1")
+	c.granted(ch1, "1", "a")
+	f := all[*mail.Deliver](c)[0].Items[0].Facts
+	c.now += 2_000_000_000
+	c.feed(&mail.SettleLocked{Request: mail.Request{ReplyTo: ch1}, Locks: []mail.Lock{{Seq: f.Seq, Lock: f.Lock}}, How: mail.Ack})
+	if one[*mail.LockedSettled](c).Held {
+		t.Errorf("locked until %d, settled at %d", f.Locked, c.now.Floor())
+	}
+}
+
+// A drain waits for what is read for it.
+func TestDrain_SESSION2_PagedOut(t *testing.T) {
+	cfg := sessionConfig()
+	c := newCoreOf(t, cfg)
+	c.sends("a 1", "a 2")
+	c = c.reborn(cfg)
+	c.disk.late = true
+	c.feed(&mail.Consume{Request: mail.Request{ReplyTo: ch1}, Channel: ch1, Tag: "1", Connection: owner, Facts: true, Stays: true, Credited: true, Session: &mail.SessionWanted{ID: "a"}})
+	one[*mail.ConsumeReply](c)
+	c.feed(&mail.Credit{Channel: ch1, Tag: "1", Credit: 10, Drain: true})
+	if n := len(all[*mail.Drained](c)); n != 0 {
+		t.Errorf("%d drained with %d messages ready", n, c.Backlog.Ready())
+	}
+	c.disk.late = false
+	c.arrive()
+	got := 0
+	for _, d := range all[*mail.Deliver](c) {
+		got += len(d.Items)
+	}
+	if drained := all[*mail.Drained](c); got != 2 || len(drained) != 1 {
+		t.Errorf("%d delivered, %d drained", got, len(drained))
+	}
+}
