@@ -2,13 +2,13 @@ package httpapi
 
 import (
 	"context"
-	"crypto/tls"
 	"net"
 	"net/http"
 	"net/netip"
 	"sync"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/httpapi/websocket"
 )
 
 // sockets bounds the connections of a server, so that clients do not use up the
@@ -97,7 +97,7 @@ func (s *sockets) enter(conn net.Conn) {
 	}
 	if same >= s.source && !s.evict(func(other *socket) bool { return other.from == k.from }) ||
 		len(s.open) >= s.limit && !s.evict(func(*socket) bool { return true }) {
-		hangUp(conn)
+		websocket.HangUp(conn)
 		return
 	}
 	s.open[conn] = k
@@ -117,14 +117,6 @@ func (s *sockets) evict(among func(*socket) bool) bool {
 		return false
 	}
 	delete(s.open, least)
-	hangUp(least)
+	websocket.HangUp(least)
 	return true
-}
-
-// hangUp ends a connection at once: TLS's last words would wait for room in its socket, and all others with it.
-func hangUp(conn net.Conn) {
-	if secure, is := conn.(*tls.Conn); is {
-		conn = secure.NetConn()
-	}
-	_ = conn.Close()
 }

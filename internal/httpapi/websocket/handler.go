@@ -141,13 +141,14 @@ func (c *conn) Close() error {
 	return nil
 }
 
-// hangUp closes the socket, without the last words of TLS.
-func (c *conn) hangUp() {
-	socket := c.socket
-	if s, is := socket.(*tls.Conn); is {
-		socket = s.NetConn()
+func (c *conn) hangUp() { HangUp(c.socket) }
+
+// HangUp closes a connection of a server of HTTP at once: TLS's last words would wait for room in its socket, and the caller with it.
+func HangUp(conn net.Conn) {
+	if secure, is := conn.(*tls.Conn); is {
+		conn = secure.NetConn()
 	}
-	_ = socket.Close()
+	_ = conn.Close()
 }
 
 // secure is one over TLS.
