@@ -58,7 +58,7 @@ type state struct {
 	teller    told.Teller
 	long      *long // the route that is waited for, nil for none
 	resting   bool  // resumeWork is on its way
-	recheck   bool  // links have to be checked, as tokens have changed
+	recheck   access.Changes
 	peers     peers.Peers
 	publishes seqmap.Map[publish] // that queues have not confirmed, by publish number
 	outcomes  []outcome           // to be told
@@ -154,8 +154,8 @@ func (s *state) handle(what any) {
 		s.returned(m)
 	case *mail.OutboxReady:
 		s.wantsRoom = false
-	case *mail.TokensChanged:
-		s.recheck = true
+	case *mail.AccessChanged:
+		s.recheck.Add(m.Scopes...)
 	case *mail.CloseChannel:
 		s.leave()
 	case *mail.PeerGone:
@@ -186,7 +186,7 @@ func (s *state) waits() bool { return s.await != nil || len(s.replies) > 0 && !s
 // proceed runs what the client sent, unless a request is waiting.
 func (s *state) proceed() {
 	n := 0
-	if s.recheck && s.await == nil {
+	if s.await == nil && s.recheck.Any() {
 		recheckLinks(s)
 	}
 	for n < len(s.parked) && !s.waits() && !s.resting {

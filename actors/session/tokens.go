@@ -18,9 +18,11 @@ func takeToken(s *state, request []byte, done func(replyTo string, answer []byte
 // recheckLinks detaches links to entities whose token has ended, or has not the rights that they need. A consumer that has to be cancelled makes the
 // others wait.
 func recheckLinks(s *state) {
-	s.recheck = false
 	for _, handle := range slices.Sorted(maps.Keys(s.links)) {
 		l := s.links[handle]
+		if !s.recheck.Concern(l.address) {
+			continue
+		}
 		err := refusedNow(s, l)
 		switch {
 		case err == nil:
@@ -31,10 +33,10 @@ func recheckLinks(s *state) {
 			s.failLink(l, dialect.ErrorOf(err))
 		case !l.consumer.leaving:
 			s.cancel(l, func() { s.failLink(l, err) })
-			s.recheck = true
 			return
 		}
 	}
+	s.recheck.Clear()
 }
 
 // refusedNow is why a link would be refused if it were attached now, as far as tokens are concerned.
