@@ -71,8 +71,10 @@ func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) err
 	case err != nil:
 	case writes:
 		q, err = a.writable(may)
-	default:
+	case r.Operation == servicebus.PeekMessage, r.Operation == servicebus.ListSessions: // which look only, and may do so whatever the status
 		q, err = may.Readable(n.Queue)
+	default:
+		q, err = may.MayReceive(n.Queue)
 	}
 	if err == nil && q.Exclusive && !n.Connection.Equal(q.Owner) {
 		err = policies.ResourceLocked(q.Name, a.vhost())
