@@ -66,6 +66,8 @@ type state struct {
 	jobs    []func()                     // that are to be run beside the actor
 	settles map[uint64]*settlement.Asked // that queues have not answered, by request
 
+	elsewhere settlement.Elsewhere
+
 	unacked    unacked.Deliveries
 	owners     seqmap.Map[*link] // of the unacked, by the same numbers
 	arriving   *mail.Enqueue     // the replies in hand, not answered yet
