@@ -74,6 +74,7 @@ type connection struct {
 	held    bool   // by it: the client has published
 	pulse   pulse
 	tokens  tokens
+	unwatch func() // of statuses, nil before the handshake is done
 	timer   *clock.Wait
 	armed   uint64 // generation of the timer
 }
@@ -84,7 +85,9 @@ type (
 	failed  struct{ err error } // the peer broke the protocol
 	lost    struct{ err error } // the socket is of no more use
 	drained struct{}            // the last bytes are written
-	heldUp  struct{}            // a publish during an alarm was met, nothing more is read
+	// statusChanged: an entity of the virtual host has another status.
+	statusChanged struct{ path string }
+	heldUp        struct{} // a publish during an alarm was met, nothing more is read
 	// clientClosed: the client closes; the reader waits for handled.
 	clientClosed struct{ handled chan<- struct{} }
 )
@@ -130,6 +133,8 @@ func (c *connection) Receive(ctx actor.Context) {
 		c.putToken(m)
 	case *tokenDue:
 		c.tokenDue()
+	case *statusChanged:
+		c.tellAccess(m.path)
 	case *mail.DescribeConnection:
 		c.describe(m)
 	case *mail.Block:
@@ -163,6 +168,9 @@ func (c *connection) stop() {
 		c.timer.Stop()
 	}
 	c.tokens.stop()
+	if c.unwatch != nil {
+		c.unwatch()
+	}
 	c.outbox.Close()
 	c.leaveRunning()
 	for id, l := range c.links {

@@ -19,6 +19,7 @@ var rooms = map[string][]string{
 	"internal/servicebus/sas":        {},
 	"internal/servicebus/grants":     {"internal/auth", "internal/servicebus/sas"},
 	"internal/servicebus/filter":     {"protocol"},
+	"internal/servicebus/status":     {"internal/servicebus/entity"},
 	"internal/servicebus/view":       {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/servicebus/filter"},
 	"internal/servicebus/entity":     {"protocol", "policies", "internal/servicebus/filter"},
 	"internal/servicebus/configfile": {"internal/servicebus/..."},
@@ -35,8 +36,8 @@ var rooms = map[string][]string{
 	"actors/mail":                    {"protocol", "policies/...", "internal/events", "internal/message", "internal/metrics", "internal/topology"},
 	"actors/mailbox":                 {},
 	"actors/connection":              actorOf("internal/socket", "internal/stream"),
-	"actors/connection10":            actorOf("internal/dialect", "internal/servicebus/grants", "internal/socket", "internal/stream"),
-	"actors/session":                 actorOf("internal/dialect/...", "internal/servicebus/grants", "internal/servicebus/sas", "actors/channel/peers", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/unacked", "internal/dialect", "actors/channel/trace"),
+	"actors/connection10":            actorOf("internal/dialect", "internal/servicebus/grants", "internal/servicebus/status", "internal/socket", "internal/stream"),
+	"actors/session":                 actorOf("internal/dialect/...", "internal/servicebus/grants", "internal/servicebus/sas", "internal/servicebus/status", "actors/channel/peers", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/unacked", "internal/dialect", "actors/channel/trace"),
 	"actors/command":                 actorOf(),
 	"actors/channel":                 actorOf(),
 	"actors/channel/assembler":       {"protocol", "internal/budget"},
@@ -87,7 +88,7 @@ var rooms = map[string][]string{
 	"internal/dialect":               {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/message"},
 	"internal/dialect/servicebus":    {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/dialect", "internal/message", "internal/servicebus/entity", "internal/servicebus/filter"},
 	"internal/dialect/management":    {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/topology"},
-	"internal/definitions":           {"protocol", "policies/...", "internal/auth", "internal/parameters", "internal/servicebus/sas"},
+	"internal/definitions":           {"protocol", "policies/...", "internal/auth", "internal/parameters", "internal/servicebus/entity", "internal/servicebus/sas", "internal/servicebus/status"},
 	"internal/nearest":               {},
 	"internal/stream":                {"internal/budget", "internal/clock", "internal/message", "internal/outbox", "internal/socket"},
 	"internal/systemd":               {},
@@ -138,7 +139,7 @@ var rooms = map[string][]string{
 	"supervision/queries": {
 		"protocol", "policies/...", "actors/deadletter", "actors/mail", "actors/move", "actors/vhost/refusal", "supervision/ask", "internal/auth", "internal/events", "internal/figures", "internal/management", "internal/metrics", "internal/topology",
 	},
-	"supervision/shovels":   {"actors/shovel", "internal/clock", "internal/definitions", "internal/management", "internal/parameters"},
+	"supervision/shovels":   {"actors/shovel", "internal/clock", "internal/definitions", "internal/management", "internal/parameters", "internal/servicebus/status"},
 	"supervision/resources": {"protocol", "internal/budget", "internal/clock", "internal/config", "internal/events", "internal/management"},
 
 	"actors/session/entities":   {"protocol", "policies", "protocol/amqp10", "actors/mail", "actors/session/access", "internal/auth", "internal/dialect", "internal/dialect/servicebus", "internal/message", "internal/servicebus/entity", "internal/servicebus/filter", "internal/topology"},
@@ -149,7 +150,7 @@ var rooms = map[string][]string{
 	"actors/session/answers":    {"actors/session/window", "internal/topology"},
 	"actors/session/transfers":  {"protocol/amqp10", "actors/session/window", "internal/outbox"},
 	"actors/session/access": {
-		"protocol", "protocol/amqp10", "actors/channel/rights", "internal/auth", "internal/clock", "internal/dialect/servicebus", "internal/servicebus/grants", "internal/topology",
+		"protocol", "protocol/amqp10", "actors/channel/rights", "internal/auth", "internal/clock", "internal/dialect/servicebus", "internal/servicebus/grants", "internal/servicebus/status", "internal/topology",
 	},
 	"actors/session/incoming": {
 		"protocol", "protocol/amqp10", "actors/channel/rights", "actors/channel/routing", "actors/session/access", "internal/budget", "internal/dialect", "internal/dialect/servicebus",
