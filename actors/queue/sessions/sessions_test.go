@@ -108,8 +108,8 @@ func TestOrder_SESSION2(t *testing.T) {
 	}
 }
 
-// TestEnds_SESSION3: locks and waits end in the order of their times, whoever came first.
-func TestEnds_SESSION3(t *testing.T) {
+// TestEnds_SESSION4: locks and waits end in the order of their times, whoever came first.
+func TestEnds_SESSION4(t *testing.T) {
 	s := New(new(backlog.Backlog), func(*consumers.Consumer, bool) {})
 	a, b := &consumers.Consumer{Tag: "a"}, &consumers.Consumer{Tag: "b"}
 	s.Lock("a", a, 50)
@@ -128,8 +128,8 @@ func TestEnds_SESSION3(t *testing.T) {
 	}
 }
 
-// TestLockEnds_SESSION3: who holds a session is given nothing from the ms on in which its lock ends.
-func TestLockEnds_SESSION3(t *testing.T) {
+// TestLockEnds_SESSION4: who holds a session is given nothing from the ms on in which its lock ends.
+func TestLockEnds_SESSION4(t *testing.T) {
 	var b backlog.Backlog
 	s := New(&b, func(*consumers.Consumer, bool) {})
 	c := &consumers.Consumer{}
@@ -144,8 +144,8 @@ func TestLockEnds_SESSION3(t *testing.T) {
 	}
 }
 
-// TestFree_SESSION3: a session that is free is offered only if it has a ready message.
-func TestFree_SESSION3(t *testing.T) {
+// TestFree_SESSION4: a session that is free is offered only if it has a ready message.
+func TestFree_SESSION4(t *testing.T) {
 	for _, ready := range []bool{false, true} {
 		var b backlog.Backlog
 		s := New(&b, func(*consumers.Consumer, bool) {})
