@@ -10,7 +10,7 @@ import (
 // leaves are the packages of the cellar that any actor may use.
 var leaves = []string{
 	"protocol", "protocol/amqp10", "policies/...", "internal/auth", "internal/budget", "internal/clock", "internal/events", "internal/figures", "internal/seqmap", "internal/message",
-	"internal/metrics", "internal/outbox", "internal/plainjson", "internal/topology",
+	"internal/metrics", "internal/outbox", "internal/plainjson", "internal/topology", "internal/topology/moments",
 }
 
 // rooms says for each package what it may import of ours. "..." at the end stands for everything below.
@@ -25,6 +25,7 @@ var rooms = map[string][]string{
 	"internal/servicebus/atom":       {"protocol", "internal/servicebus/..."},
 	"internal/servicebus/admin":      {"protocol", "policies", "internal/auth", "internal/management", "internal/parameters", "internal/servicebus/..."},
 	"internal/topology/instant":      {"protocol"},
+	"internal/topology/moments":      {"protocol", "internal/topology/instant"},
 	"internal/topology/exact":        {"protocol"},
 	"protocol":                       {},
 	"protocol/amqp10":                {},
@@ -159,7 +160,7 @@ var rooms = map[string][]string{
 	},
 	"actors/queue/schedule": {
 		"actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/dueindex", "actors/queue/expiry", "actors/queue/outbox",
-		"actors/queue/records", "internal/budget", "internal/store", "internal/topology", "policies", "protocol",
+		"actors/queue/records", "internal/budget", "internal/store", "internal/topology", "internal/topology/moments", "policies", "protocol",
 	},
 	"actors/queue/messages": {
 		"policies", "actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/deadletters", "actors/queue/deferred", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/notices", "actors/queue/outbox", "actors/queue/paging", "actors/queue/records",
@@ -184,7 +185,7 @@ var rooms = map[string][]string{
 	"actors/queue/acktimeouts": {"actors/queue/backlog", "actors/queue/consumers", "actors/queue/wheel", "internal/store"},
 	"actors/queue/backlog":     {"internal/budget", "internal/message", "actors/queue/wheel"},
 	"actors/queue/consumers":   {"protocol", "actors/mail", "actors/queue/outbox", "internal/seqmap"},
-	"actors/queue/content":     {"protocol", "actors/mail", "actors/queue/backlog", "internal/clock", "internal/message", "internal/store", "internal/topology"},
+	"actors/queue/content":     {"protocol", "actors/mail", "actors/queue/backlog", "internal/clock", "internal/message", "internal/store", "internal/topology/moments"},
 	"actors/queue/deadletters": {
 		"policies", "actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/outbox", "actors/queue/paging",
 		"internal/clock", "internal/seqmap", "internal/store", "internal/topology",

@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"candlemark/internal/metrics"
+	"candlemark/internal/topology/moments"
 	"candlemark/internal/topology/names"
 	"candlemark/protocol"
 )
@@ -29,7 +30,7 @@ type Queue struct {
 	// Type is "classic", "quorum" or "stream".
 	Type string
 	// Schedules tells what its policies say of messages that name a time; nil for one that is no queue of clients'.
-	Schedules *Schedules
+	Schedules *moments.Schedules
 	// Waits tell how the queue is at present; nil for one that is no queue of clients'.
 	Waits *Waits
 	// Sent counts what the queue has sent on; nil for one that is no queue of clients'.
