@@ -124,7 +124,7 @@ func (p *eventPublisher) publish(ctx context.Context, batch []events.Told) {
 	defer in.Close()
 	for q, messages := range targets {
 		messages[len(messages)-1].Number = 1 // is answered
-		p.node.asker.Post(q.PID, &mail.Enqueue{From: in.PID, Queue: q.PID, Table: q.Table, Messages: messages})
+		p.node.asker.Post(q.PID, &mail.Enqueue{From: in.PID, Queue: q.PID, Table: q.Table, Action: q.Action, Messages: messages})
 	}
 	ctx, cancel := p.node.clock.WithTimeout(ctx, ask.Patience)
 	defer cancel()

@@ -6,6 +6,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/internal/topology"
+	"candlemark/protocol"
 )
 
 // outcome is the next answer to a source: the ids that are taken care of, and
@@ -114,6 +115,46 @@ func TestDL25CycleIsNotKept(t *testing.T) {
 		h.send(caring(mail.AtLeastOnce, pendingMessage(source, "expired", "dlx", 1, 1)))
 		if got := h.outcome(source); got != "[{1 1}]" {
 			t.Errorf("%s", got)
+		}
+	})
+}
+
+// TestRefusedCopy_SBR6: a target that refuses one of the copies that the rules of a topic make for it gets all of them with the next attempt.
+func TestRefusedCopy_SBR6(t *testing.T) {
+	inHouse(t, func(h *house) {
+		source, q := h.queue("source"), h.queue("q")
+		x := &topology.Exchange{Name: "topic", Type: "x-rules"}
+		h.exchange(x, "", "all", q)
+		r, _ := x.Routes().With(topology.Binding{
+			Destination: "q", RoutingKey: "acts", Arguments: protocol.Table{{Key: "x-rule-action", Value: "SET a = 1"}},
+		}, topology.Target{Queue: q.queue})
+		x.Publish(r)
+		h.vhost.Bump()
+		send := func(taken []mail.Address) (plain, acts *mail.Enqueue) {
+			d := caring(mail.AtLeastOnce, pendingMessage(source, "expired", "topic", 1, 1))
+			d.Taken = map[uint64][]mail.Address{1: taken}
+			h.send(d)
+			plain, acts = take[*mail.Enqueue](h, q), take[*mail.Enqueue](h, q)
+			if plain.Action != nil {
+				plain, acts = acts, plain
+			}
+			if plain.Action != nil || acts.Action == nil || acts.Action.Rule != "acts" {
+				t.Errorf("%+v, %+v", plain.Action, acts.Action)
+			}
+			return plain, acts
+		}
+		plain, acts := send(nil)
+		h.answer(plain, false)
+		h.answer(acts, true)
+		kept := take[*mail.DeadLetterReply](h, source).Kept
+		if len(kept) != 1 || len(kept[0].Taken) != 0 {
+			t.Fatalf("%+v", kept)
+		}
+		plain, acts = send(kept[0].Taken)
+		h.answer(acts, false)
+		h.answer(plain, false)
+		if got := h.outcome(source); got != "[{1 1}]" {
+			t.Error(got)
 		}
 	})
 }

@@ -75,6 +75,7 @@ type pendingMessage struct {
 	refused bool // by one of them
 	several bool // targets: those that take it are noted, if the queue cares
 	taken   []mail.Address
+	missing []mail.Address // who has refused it: by the rules of a topic a target may get it several times
 }
 
 // pendingCopy is a message at one target.
@@ -225,7 +226,7 @@ func (l *pendingMessage) copyDone(target mail.Address, taken bool) {
 	b := l.batch
 	switch {
 	case !taken:
-		l.refused = true
+		l.refused, l.missing = true, append(l.missing, target)
 		if b.Guarantee == mail.Drop {
 			b.stats.Refused.Add(1)
 		}
@@ -239,7 +240,7 @@ func (l *pendingMessage) copyDone(target mail.Address, taken bool) {
 	case !l.refused:
 		b.stats.Confirmed.Add(1)
 	case b.Guarantee != mail.Drop:
-		b.keep(l.id, l.taken)
+		b.keep(l.id, slices.DeleteFunc(l.taken, func(who mail.Address) bool { return slices.ContainsFunc(l.missing, who.Equal) }))
 		return
 	}
 	b.done(l.id)

@@ -3,6 +3,7 @@ package mail
 import (
 	"candlemark/internal/events"
 	"candlemark/internal/message"
+	"candlemark/internal/servicebus/filter"
 	"candlemark/protocol"
 )
 
@@ -17,6 +18,8 @@ type Enqueue struct {
 	Messages []message.Message
 	// Table is that of the topology.Queue whose PID the receiver is.
 	Table uint64
+	// Action is that of the topology.Queue: the receiver makes copies of the messages by it (SBR-6).
+	Action *filter.Action
 	// Chunk is retained for the queue, nil if no message aliases one.
 	Chunk *message.Chunk
 	// Debt is the credit of joined bodies.

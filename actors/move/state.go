@@ -179,7 +179,7 @@ func (s *state) route(now clock.Instant) {
 			}
 			e := batches[q]
 			if e == nil {
-				e = &mail.Enqueue{From: s.self, Queue: q.PID, Table: q.Table, Moved: true}
+				e = &mail.Enqueue{From: s.self, Queue: q.PID, Table: q.Table, Action: q.Action, Moved: true}
 				batches[q], order = e, append(order, q)
 			}
 			copy := i.Message

@@ -8,6 +8,7 @@ import (
 	"candlemark/actors/queue/messages"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
+	"candlemark/internal/servicebus/change"
 	"candlemark/internal/store"
 	"candlemark/policies"
 )
@@ -27,12 +28,13 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 		before, id := s.Seq, uint64(0)
 		if s.Settings.DuplicateWindow > 0 && !e.Moved {
 			var is, written bool
-			if id, is, written = messages.Duplicate(&s.Set, m, now); is {
+			if id, is, written = messages.Duplicate(&s.Set, m, e.Action, now); is {
 				noteDuplicate(s, &taken, &stored, e, m.Number, written)
 				continue
 			}
 		}
-		if s.Sessions != nil && !messages.HasSession(m) {
+		made := e.Action == nil || change.Apply(e.Action, m)
+		if made && s.Sessions != nil && !messages.HasSession(m) {
 			noteReply(&unfit, s, e, m.Number, before)
 			continue
 		}
@@ -40,7 +42,7 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 			times = reader.Times(m, now)
 		}
 		switch {
-		case s.Journal.Err() != nil && s.Journal.Keeps(m.Persistent):
+		case !made, s.Journal.Err() != nil && s.Journal.Keeps(m.Persistent):
 			noteReply(&refused, s, e, m.Number, before)
 			continue
 		case times.Due.At > now.Floor():
@@ -81,7 +83,7 @@ func refuses(s *state, e *mail.Enqueue, now clock.Instant) bool {
 	if !e.Whole {
 		return false
 	}
-	refused, why := messages.RefusesAll(&s.Set, e.Messages, now)
+	refused, why := messages.RefusesAll(&s.Set, e.Messages, e.Action, now)
 	if refused {
 		refuseAll(s, e, why)
 	}

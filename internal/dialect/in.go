@@ -5,13 +5,11 @@ import (
 	"encoding/hex"
 	"strconv"
 
+	"candlemark/internal/message"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
 	"candlemark/protocol/amqp10/convert"
 )
-
-// LargestHeader is the largest property list in bytes that a message may have: readers of 0-9-1 get it in one frame.
-const LargestHeader = 120 << 10
 
 // Content is a message of AMQP 1.0 as the broker keeps it.
 type Content struct {
@@ -73,8 +71,8 @@ func read(encoded []byte, entity bool) (c Content, err error) {
 		}
 	}
 	c.Header = p.Append(make([]byte, 0, 2*(len(encoded)-len(body))+32)) // the original has mostly what the list has
-	if len(c.Header) > LargestHeader {
-		return c, amqp10.Errorf(amqp10.ResourceLimitExceeded, "properties and annotations take %d bytes, more than %d", len(c.Header), LargestHeader)
+	if len(c.Header) > message.LargestHeader {
+		return c, amqp10.Errorf(amqp10.ResourceLimitExceeded, "properties and annotations take %d bytes, more than %d", len(c.Header), message.LargestHeader)
 	}
 	list := len(c.Header)
 	c.Header = protocol.WithOriginal(convert.AppendOriginal(c.Header, encoded, &s), list)

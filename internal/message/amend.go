@@ -2,6 +2,7 @@ package message
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 
 	"candlemark/protocol"
@@ -32,6 +33,18 @@ func (o *Overlay) Amended(annotations, properties protocol.Table) *Overlay {
 		}
 	}
 	return &next
+}
+
+// Without is the overlay without the annotations and properties whose names those are, and the old one if it has none. o may be nil.
+func (o *Overlay) Without(named func(name string) bool) *Overlay {
+	is := func(f protocol.Field) bool { return named(f.Key) }
+	if o == nil || !slices.ContainsFunc(o.Annotations, is) && !slices.ContainsFunc(o.Properties, is) {
+		return o
+	}
+	bare := *o
+	bare.Annotations, bare.Properties, bare.amends = nil, nil, 0
+	less := func(t protocol.Table) protocol.Table { return slices.DeleteFunc(slices.Clone(t), is) }
+	return bare.Amended(less(o.Annotations), less(o.Properties))
 }
 
 // merged is a table with the fields of another one in it.

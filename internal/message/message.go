@@ -25,6 +25,9 @@ type Message struct {
 	Share *Share
 }
 
+// LargestHeader is the largest property list in bytes, without an original, that is made here of one: readers of 0-9-1 get it in one frame.
+const LargestHeader = 120 << 10
+
 // NoTTL is the TTL of a message without expiration property.
 const NoTTL = -1
 

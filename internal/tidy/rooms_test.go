@@ -10,7 +10,7 @@ import (
 // leaves are the packages of the cellar that any actor may use.
 var leaves = []string{
 	"protocol", "protocol/amqp10", "policies/...", "internal/auth", "internal/budget", "internal/clock", "internal/events", "internal/figures", "internal/seqmap", "internal/message",
-	"internal/metrics", "internal/outbox", "internal/plainjson", "internal/topology",
+	"internal/metrics", "internal/outbox", "internal/plainjson", "internal/topology", "internal/topology/moments",
 }
 
 // rooms says for each package what it may import of ours. "..." at the end stands for everything below.
@@ -21,11 +21,13 @@ var rooms = map[string][]string{
 	"internal/servicebus/filter":     {"protocol"},
 	"internal/servicebus/status":     {"internal/servicebus/entity"},
 	"internal/servicebus/view":       {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/servicebus/filter"},
+	"internal/servicebus/change":     {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/message", "internal/servicebus/filter", "internal/servicebus/view"},
 	"internal/servicebus/entity":     {"protocol", "policies", "internal/servicebus/filter"},
 	"internal/servicebus/configfile": {"internal/servicebus/..."},
 	"internal/servicebus/atom":       {"protocol", "internal/servicebus/..."},
 	"internal/servicebus/admin":      {"protocol", "policies", "internal/auth", "internal/management", "internal/parameters", "internal/servicebus/..."},
 	"internal/topology/instant":      {"protocol"},
+	"internal/topology/moments":      {"protocol", "internal/topology/instant"},
 	"internal/topology/exact":        {"protocol"},
 	"protocol":                       {},
 	"protocol/amqp10":                {},
@@ -33,7 +35,7 @@ var rooms = map[string][]string{
 	"policies":                       {"protocol", "internal/erlang", "internal/plainjson"},
 	"policies/pattern":               {},
 	"policies/changes":               {"protocol", "policies"},
-	"actors/mail":                    {"protocol", "policies/...", "internal/events", "internal/message", "internal/metrics", "internal/topology"},
+	"actors/mail":                    {"protocol", "policies/...", "internal/events", "internal/message", "internal/metrics", "internal/servicebus/filter", "internal/topology"},
 	"actors/mailbox":                 {},
 	"actors/connection":              actorOf("internal/socket", "internal/stream"),
 	"actors/connection10":            actorOf("internal/dialect", "internal/servicebus/grants", "internal/servicebus/status", "internal/socket", "internal/stream"),
@@ -56,7 +58,7 @@ var rooms = map[string][]string{
 	"actors/exchange/history":        {"protocol", "internal/budget", "internal/clock", "internal/message", "internal/topology"},
 	"actors/shovel":                  actorOf("internal/parameters"),
 	"actors/move":                    actorOf(),
-	"actors/queue":                   actorOf("internal/store"),
+	"actors/queue":                   actorOf("internal/servicebus/change", "internal/servicebus/filter", "internal/store"),
 	"actors/deadletter":              actorOf(),
 	"actors/vhost":                   actorOf("internal/definitions", "internal/store"),
 	"actors/vhost/refusal":           {"protocol", "policies", "actors/mail", "internal/topology"},
@@ -163,11 +165,11 @@ var rooms = map[string][]string{
 	},
 	"actors/queue/schedule": {
 		"actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/dueindex", "actors/queue/expiry", "actors/queue/outbox",
-		"actors/queue/records", "internal/budget", "internal/store", "internal/topology", "policies", "protocol",
+		"actors/queue/records", "internal/budget", "internal/store", "internal/topology", "internal/topology/moments", "policies", "protocol",
 	},
 	"actors/queue/messages": {
 		"policies", "actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/deadletters", "actors/queue/deferred", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/notices", "actors/queue/outbox", "actors/queue/paging", "actors/queue/records",
-		"actors/queue/schedule", "actors/queue/sessions", "internal/budget", "internal/clock", "internal/figures", "internal/message", "internal/metrics", "internal/store", "internal/topology", "protocol",
+		"actors/queue/schedule", "actors/queue/sessions", "internal/budget", "internal/clock", "internal/figures", "internal/message", "internal/metrics", "internal/servicebus/filter", "internal/store", "internal/topology", "protocol",
 	},
 	"actors/queue/claims": {
 		"actors/mail", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/messages", "internal/clock", "internal/store",
@@ -188,7 +190,7 @@ var rooms = map[string][]string{
 	"actors/queue/acktimeouts": {"actors/queue/backlog", "actors/queue/consumers", "actors/queue/wheel", "internal/store"},
 	"actors/queue/backlog":     {"internal/budget", "internal/message", "actors/queue/wheel"},
 	"actors/queue/consumers":   {"protocol", "actors/mail", "actors/queue/outbox", "internal/seqmap"},
-	"actors/queue/content":     {"protocol", "actors/mail", "actors/queue/backlog", "internal/clock", "internal/message", "internal/store", "internal/topology"},
+	"actors/queue/content":     {"protocol", "actors/mail", "actors/queue/backlog", "internal/clock", "internal/message", "internal/store", "internal/topology/moments"},
 	"actors/queue/deadletters": {
 		"policies", "actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/outbox", "actors/queue/paging",
 		"internal/clock", "internal/seqmap", "internal/store", "internal/topology",

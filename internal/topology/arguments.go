@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"errors"
 	"math/big"
 
 	"candlemark/internal/erlang"
@@ -10,7 +11,7 @@ import (
 
 // ValidateBinding checks a new binding from an exchange of type kind to a queue, nil for an exchange, as the exchange type would: nil
 // when it is good, else a 406 channel error with RabbitMQ's text. A headers exchange wants an x-match that is one of the strings all,
-// any, all-with-x and any-with-x, or absent; a consistent-hash exchange a weight for a key; one of rules a good rule; a local-random exchange no key, and a
+// any, all-with-x and any-with-x, or absent; a consistent-hash exchange a weight for a key; one of rules a good rule, with an action to a queue only; a local-random exchange no key, and a
 // classic queue.
 func ValidateBinding(kind string, b Binding, to *Queue) *protocol.ChannelError {
 	switch kind {
@@ -19,7 +20,11 @@ func ValidateBinding(kind string, b Binding, to *Queue) *protocol.ChannelError {
 	case ConsistentHashType:
 		return validateWeight(b.RoutingKey)
 	case filter.ExchangeType:
-		if err := filter.Check(b.RoutingKey, b.Arguments); err != nil {
+		rule, err := filter.RuleOf(b.RoutingKey, b.Arguments)
+		if err == nil && rule.Action != "" && to == nil {
+			err = errors.New("an action is for queues only")
+		}
+		if err != nil {
 			return protocol.ChannelErrorf(protocol.PreconditionFailed, "rule '%s': %v", b.RoutingKey, err)
 		}
 	case LocalRandomType:

@@ -4,6 +4,8 @@ import (
 	"iter"
 
 	"candlemark/internal/metrics"
+	"candlemark/internal/servicebus/filter"
+	"candlemark/internal/topology/moments"
 	"candlemark/internal/topology/names"
 	"candlemark/protocol"
 )
@@ -29,9 +31,12 @@ type Queue struct {
 	// Type is "classic", "quorum" or "stream".
 	Type string
 	// Schedules tells what its policies say of messages that name a time; nil for one that is no queue of clients'.
-	Schedules *Schedules
+	Schedules *moments.Schedules
 	// Waits tell how the queue is at present; nil for one that is no queue of clients'.
 	Waits *Waits
+	// Action makes copies of messages on their way to the queue, nil for none. No directory has such a queue, but routes lead to it besides the queue
+	// without it, as if they were two (SBR-6).
+	Action *filter.Action
 	// Sent counts what the queue has sent on; nil for one that is no queue of clients'.
 	Sent *metrics.Sent
 }

@@ -8,7 +8,6 @@
 //   - Directory: names to queues and exchanges. The vhost actor is its only writer.
 //   - Routes: the bindings of one exchange and the matcher of its type. The exchange actor is its only writer; it hands the new
 //     table over with Exchange.Publish.
-//   - Delay: how long a delayed exchange is to hold a message (DLY-2). The Router leads it to the exchange's holder meanwhile.
 //   - Router: resolves one publish to distinct queues. Each channel and each dead-letter actor has its own. What it may cost is
 //     counted in steps; a Long looks for a route that takes more of them than an actor's turn may.
 //

@@ -12,6 +12,7 @@ import (
 type rules struct {
 	correlated headers
 	sql        tree[*sqlRule] // by the binding's id
+	actions    int            // how many rules have one
 }
 
 type sqlRule struct {
@@ -23,6 +24,10 @@ type sqlRule struct {
 func (m *rules) with(b *bound) matcher {
 	c := *m
 	rule, err := filter.RuleOf(b.RoutingKey, b.Arguments)
+	if err == nil && rule.Action != "" {
+		b = acting(b, &rule)
+		c.actions++
+	}
 	switch {
 	case err != nil || rule.Filter == filter.False:
 	case rule.Filter == filter.SQL:
@@ -36,7 +41,12 @@ func (m *rules) with(b *bound) matcher {
 
 func (m *rules) without(b *bound) matcher {
 	c := *m
-	if rule, err := filter.RuleOf(b.RoutingKey, b.Arguments); err == nil && rule.Filter == filter.SQL {
+	rule, err := filter.RuleOf(b.RoutingKey, b.Arguments)
+	if err == nil && rule.Action != "" {
+		b = acting(b, &rule)
+		c.actions--
+	}
+	if err == nil && rule.Filter == filter.SQL {
 		c.sql, _ = m.sql.without(b.id)
 	} else if err == nil && rule.Filter != filter.False {
 		c.correlated.remove(ruleConditions(b.Arguments), b)
@@ -44,7 +54,34 @@ func (m *rules) without(b *bound) matcher {
 	return &c
 }
 
+// acting is the binding of a rule with an action: a destination of its own, which leads to the same queue.
+func acting(b *bound, rule *filter.Rule) *bound {
+	own := *b
+	own.dest = b.id
+	if b.target.Queue != nil {
+		q := *b.target.Queue
+		q.Action = rule.Change()
+		own.target.Queue = &q
+	}
+	return &own
+}
+
 func (m *rules) match(r *Router) {
+	if m.actions == 0 {
+		m.find(r)
+		return
+	}
+	r.varies = true // so that each message pays for its copies
+	from := len(r.queues.list)
+	m.find(r)
+	for _, q := range r.queues.list[from:] {
+		if q.Action != nil && !r.spend(q.Action.Cost()) {
+			return
+		}
+	}
+}
+
+func (m *rules) find(r *Router) {
 	r.collect(&m.correlated.always)
 	if m.correlated.conditions.len() == 0 && m.sql.len() == 0 {
 		return

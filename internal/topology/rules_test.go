@@ -2,6 +2,8 @@ package topology
 
 import (
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,6 +68,62 @@ func TestRulesOfOneQueue_SBR1(t *testing.T) {
 	}
 }
 
+// Rules of a queue without action bring one copy together, each with an action one of its own.
+func TestRulesWithActions_SBR6(t *testing.T) {
+	h := newHouse(t)
+	x := h.exchange("x", filter.ExchangeType)
+	plain := x.Routes()
+	for i, args := range []protocol.Table{
+		nil, table("color", "red"), table("x-rule-sql", "1=1"), table("x-rule-action", "SET a = 1"), table("color", "red", "x-rule-action", "SET a = 2"),
+		table("x-rule-sql", "color = 'red'", "x-rule-action", "SET a = 1"), table("color", "blue", "x-rule-action", "SET a = 3"), table("x-rule-filter", "false", "x-rule-action", "SET a = 3"),
+	} {
+		h.bind(x, "q", fmt.Sprint("rule", i), args)
+	}
+	copies := func() (list []string) {
+		for _, q := range h.router.Route(h.directory, x, nil, func() protocol.Table { return table("color", "red") }) {
+			name := "none"
+			if q.Action != nil {
+				name = q.Action.Rule
+			}
+			if list = append(list, name); q.Name != "q" {
+				t.Errorf("%+v", q)
+			}
+		}
+		slices.Sort(list)
+		return list
+	}
+	want := []string{"none", "rule3", "rule4", "rule5"}
+	if got := copies(); !slices.Equal(got, want) || h.router.Steady() || h.router.Steps() < 3*100 {
+		t.Errorf("%q, steady %v, %d steps", got, h.router.Steady(), h.router.Steps())
+	}
+	moved := &Queue{Name: "q", Incarnation: 7}
+	x.Publish(x.Routes().WithMoved(moved))
+	for _, q := range h.router.Route(h.directory, x, nil, func() protocol.Table { return table("color", "red") }) {
+		if q.Incarnation != 7 {
+			t.Errorf("%+v is not where the queue went", q)
+		}
+	}
+	if got := copies(); !slices.Equal(got, want) {
+		t.Errorf("moved: %q", got)
+	}
+	x.Publish(x.Routes().WithoutDestination("q", false))
+	if got, m := copies(), x.Routes().matcher.(*rules); len(got) != 0 || !reflect.DeepEqual(*m, *plain.matcher.(*rules)) && (m.actions != 0 || m.sql.len() != 0 || m.correlated.always.len() != 0) {
+		t.Errorf("unbound: %q, %+v", got, m)
+	}
+}
+
+// Copies count among the steps, each message anew.
+func TestActionsAreBounded_SBR6(t *testing.T) {
+	h := newHouse(t)
+	x := h.exchange("x", filter.ExchangeType)
+	for i := range TurnSteps/100 + 1 {
+		h.bind(x, "q", fmt.Sprint("rule", i), table("x-rule-action", "SET a = 1"))
+	}
+	if h.router.Route(h.directory, x, nil, nil); !h.router.Over() {
+		t.Errorf("%d copies in %d steps", len(h.router.queues.list), h.router.Steps())
+	}
+}
+
 // What rules cost is counted among the steps of the route.
 func TestRulesAreBounded_SBR2(t *testing.T) {
 	h := newHouse(t)
@@ -86,6 +144,17 @@ func TestValidateRules(t *testing.T) {
 		return nil
 	}
 	if err := check(table("x-rule-sql", "a = 1")); err != nil {
+		t.Error(err)
+	}
+	if err := check(table("x-rule-action", "SET a = 1")); err == nil || !strings.Contains(err.Error(), "an action is for queues only") {
+		t.Error(err)
+	}
+	b := Binding{RoutingKey: "r", Arguments: table("x-rule-action", "SET a = 1")}
+	if err := ValidateBinding(filter.ExchangeType, b, &Queue{}); err != nil {
+		t.Error(err)
+	}
+	b.Arguments = table("x-rule-action", "SET a 1")
+	if err := ValidateBinding(filter.ExchangeType, b, &Queue{}); err == nil || !strings.Contains(err.Error(), `rule 'r': SQL action: at character 7: "1" instead of "="`) {
 		t.Error(err)
 	}
 	err := check(table("x-rule-sql", "a = "))

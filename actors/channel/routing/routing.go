@@ -302,7 +302,7 @@ func (b *Batches) Add(m *message.Message, targets []*Target, caps []int64, chunk
 	for i, t := range targets {
 		if t.batch == nil {
 			t.batch = mail.NewEnqueue(b.out.Self(), t.Queue.PID)
-			t.batch.Table = t.Queue.Table
+			t.batch.Table, t.batch.Action = t.Queue.Table, t.Queue.Action
 			if t.Queue.Name == topology.AdminExchange {
 				t.batch.By = b.by
 			}

@@ -5,7 +5,7 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
-	"candlemark/internal/topology"
+	"candlemark/internal/topology/moments"
 )
 
 // largeBody is from how many bytes on a body is kept as it was read, not copied.
@@ -42,7 +42,7 @@ func show(m *message.Message, r *backlog.Record) {
 // Overlay returns the headers that the broker adds to a stored message, nil for none.
 func Overlay(r *backlog.Record) *message.Overlay {
 	if r.Released {
-		return r.Overlay.Released(topology.DelayOf(r.Header))
+		return r.Overlay.Released(moments.DelayOf(r.Header))
 	}
 	return r.Overlay
 }

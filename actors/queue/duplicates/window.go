@@ -16,13 +16,17 @@ const Slack = 1000
 // each is about how many bytes an id takes.
 const each = 24 + 40
 
-// ID is a number for the property message-id in raw properties, 0 without one. Two ids with the same number are not to be met.
-func ID(properties []byte) uint64 {
+// ID is a number for the property message-id in raw properties with a suffix, 0 without one. Two ids with the same number are not to be met.
+func ID(properties []byte, suffix string) uint64 {
 	scan, err := protocol.ScanProperties(properties)
 	if err != nil || len(scan.MessageID) == 0 {
 		return 0
 	}
-	sum := sha256.Sum256(scan.MessageID)
+	id := scan.MessageID
+	if suffix != "" {
+		id = append(id[:len(id):len(id)], suffix...)
+	}
+	sum := sha256.Sum256(id)
 	return max(binary.LittleEndian.Uint64(sum[:])>>1, 1) // it stands in the journal as a positive number
 }
 

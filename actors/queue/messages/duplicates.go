@@ -4,17 +4,22 @@ import (
 	"candlemark/actors/queue/duplicates"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
+	"candlemark/internal/servicebus/filter"
 	"candlemark/internal/store"
 )
 
 // Duplicate finds the id of a message that is published now, 0 for none, and reports whether that was accepted within the
 // queue's window: then the message is to be dropped, and counts as taken when, if stored says so, the journal has what was
 // written before (DUP-1). What has died does not come from a publisher.
-func Duplicate(s *Set, m *message.Message, now clock.Instant) (id uint64, is, stored bool) {
+func Duplicate(s *Set, m *message.Message, by *filter.Action, now clock.Instant) (id uint64, is, stored bool) {
 	if m.Overlay.Dead() {
 		return 0, false, false
 	}
-	id = duplicates.ID(m.Header)
+	suffix := "" // a copy by a rule is no duplicate of another one
+	if by != nil {
+		suffix = "\x00" + by.Rule
+	}
+	id = duplicates.ID(m.Header, suffix)
 	is, stored = s.Duplicates.Seen(id, now.Floor())
 	return id, is, stored
 }

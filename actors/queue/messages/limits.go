@@ -5,6 +5,7 @@ import (
 	"candlemark/actors/queue/sessions"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
+	"candlemark/internal/servicebus/filter"
 	"candlemark/internal/store"
 )
 
@@ -37,21 +38,21 @@ func HasSession(m *message.Message) bool {
 }
 
 // RefusesAll reports whether messages are refused that are to be taken all or none (DL-10), and perhaps why; if they do not fit, Overflowed
-// handles each.
-func RefusesAll(s *Set, list []message.Message, now clock.Instant) (refused bool, why error) {
+// handles each. What a rule's action makes of them is looked at later, one by one.
+func RefusesAll(s *Set, list []message.Message, by *filter.Action, now clock.Instant) (refused bool, why error) {
 	var count, bytes int64
 	reader, ids := s.Reader(), map[uint64]bool{}
 	for i := range list {
 		m := &list[i]
 		if s.Settings.DuplicateWindow > 0 {
-			id, is, _ := Duplicate(s, m, now)
+			id, is, _ := Duplicate(s, m, by, now)
 			if is || ids[id] {
 				continue
 			}
 			ids[id] = id != 0
 		}
 		switch {
-		case s.Sessions != nil && !HasSession(m):
+		case by == nil && s.Sessions != nil && !HasSession(m):
 			return true, mail.ErrSessionNeeded
 		case s.Journal.Err() != nil && s.Journal.Keeps(m.Persistent):
 			return true, nil

@@ -100,11 +100,6 @@ func (a *asked) addRule(x *topology.Exchange, q *topology.Queue, all []bound) {
 		a.answer(400, err.Error(), amqp10.InvalidField, nil)
 		return
 	}
-	arguments := r.Arguments()
-	if err := filter.Check(r.Name, arguments); err != nil {
-		a.answer(501, err.Error(), amqp10.NotImplemented, nil)
-		return
-	}
 	for i := range all {
 		if entity.Same(all[i].Name, r.Name) {
 			a.answer(409, "there is a rule '"+r.Name+"'", servicebus.EntityExists, nil)
@@ -113,7 +108,7 @@ func (a *asked) addRule(x *topology.Exchange, q *topology.Queue, all []bound) {
 	}
 	a.change(&mail.Bind{
 		Request: a.changed(), Source: x.Name, Connection: a.Connection, Topic: mail.LeaveUnless(nil),
-		Binding: topology.Binding{Destination: q.Name, RoutingKey: r.Name, Arguments: arguments},
+		Binding: topology.Binding{Destination: q.Name, RoutingKey: r.Name, Arguments: r.Arguments()},
 	})
 }
 

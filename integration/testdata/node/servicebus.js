@@ -62,7 +62,7 @@ async function rules(client) {
   assert.deepStrictEqual([sql.name, sql.filter.sqlExpression], ['bySQL', "color = 'red'"]);
   await assert.rejects(manager.createRule('BYSQL', { sqlExpression: '1=1' }), { code: 'MessagingEntityAlreadyExists' });
   await assert.rejects(manager.createRule('broken', { sqlExpression: 'color =' }));
-  await assert.rejects(manager.createRule('acts', { sqlExpression: '1=1' }, { sqlExpression: 'SET a = 1' }));
+  await assert.rejects(manager.createRule('broken', { sqlExpression: '1=1' }, { sqlExpression: 'SET a' }), /character 6/);
   await assert.rejects(manager.deleteRule('$Default'), { code: 'MessagingEntityNotFound' });
   await client.createSender('events').sendMessages([
     { body: 'neither', applicationProperties: { color: 'blue' } },
@@ -75,7 +75,23 @@ async function rules(client) {
   }
   await manager.deleteRule('bySQL');
   assert.deepStrictEqual(await names(), ['byFields']);
+  await acts(client, manager, list, receiver);
   await assert.rejects(client.createRuleManager('events', 'none').getRules());
+}
+
+// A rule with an action brings a copy of its own.
+async function acts(client, manager, list, receiver) {
+  const text = "SET n = n * 2; SET sys.To = 'there'; SET sys.CorrelationId = newid(); REMOVE gift";
+  await manager.createRule('acts', { sqlExpression: 'n > 0' }, { sqlExpression: text });
+  assert.deepStrictEqual((await list()).map((r) => r.action && r.action.sqlExpression), [text, undefined]);
+  await client.createSender('events').sendMessages({ body: { two: 2 }, subject: 'order', applicationProperties: { n: 1, gift: true } });
+  const copies = [];
+  while (copies.length < 2) copies.push(...await receiver.receiveMessages(2, patience));
+  copies.sort((a, b) => a.applicationProperties.n - b.applicationProperties.n);
+  const [plain, changed] = copies;
+  assert.deepStrictEqual([plain.body, plain.applicationProperties, plain.to], [{ two: 2 }, { n: 1, gift: true }, undefined]);
+  assert.deepStrictEqual([changed.body, changed.applicationProperties, changed.to], [{ two: 2 }, { n: 2, RuleName: 'acts' }, 'there']);
+  assert.deepStrictEqual([changed.subject, changed.messageId, changed.correlationId.length], ['order', plain.messageId, 36]);
 }
 
 require('./run')(main);

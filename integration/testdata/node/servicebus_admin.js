@@ -33,9 +33,12 @@ async function main() {
   await c.createRule('js-topic', 's', 'fields', { subject: 'label', applicationProperties: { color: 'red', n: 5, ok: true } });
   const rule = await c.getRule('js-topic', 's', 'fields');
   assert.deepStrictEqual([rule.filter.subject, rule.filter.applicationProperties.color, rule.filter.applicationProperties.n], ['label', 'red', 5]);
+  await c.createRule('js-topic', 's', 'acts', { correlationId: '5' }, { sqlExpression: 'SET a = @x; REMOVE b', sqlParameters: { '@x': 5 } });
+  const acts = await c.getRule('js-topic', 's', 'acts');
+  assert.deepStrictEqual([acts.action.sqlExpression, acts.action.sqlParameters], ['SET a = @x; REMOVE b', { '@x': 5 }]);
   const names = [];
   for await (const r of c.listRules('js-topic', 's')) names.push(r.name);
-  assert.deepStrictEqual(names.sort(), ['$Default', 'fields', 'sql']);
+  assert.deepStrictEqual(names.sort(), ['$Default', 'acts', 'fields', 'sql']);
   await c.deleteRule('js-topic', 's', '$Default');
   assert.strictEqual((await c.getTopicRuntimeProperties('js-topic')).subscriptionCount, 1);
   const queues = [];

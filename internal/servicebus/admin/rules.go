@@ -16,9 +16,6 @@ func checkRule(r *filter.Rule) error {
 	if err := r.Validate(); err != nil {
 		return invalid(err)
 	}
-	if r.Action != "" {
-		return invalid(filter.ErrAction)
-	}
 	return nil
 }
 

@@ -57,6 +57,8 @@ func TestRulesThereAndBack(t *testing.T) {
 		{Name: filter.DefaultRule},
 		{Name: "no", Filter: filter.False},
 		asks,
+		{Name: "acts", Action: "SET a = @x; REMOVE b", Parameters: []filter.Parameter{{Name: "@x", Value: filter.Of("<y>")}}},
+		{Name: "both", Filter: filter.SQL, SQL: "a < @x", Action: "SET a = @x", Parameters: []filter.Parameter{{Name: "@x", Value: filter.Of(int64(5))}}},
 		{Name: "sql", Filter: filter.SQL, SQL: "a < @x", Parameters: []filter.Parameter{{Name: "@x", Value: filter.Of(int64(5))}}},
 	} {
 		text := RuleEntry(base, "t/Subscriptions/s", &r)

@@ -3,6 +3,7 @@ package atom
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -50,7 +51,9 @@ func readRule(from *element, name string) (filter.Rule, error) {
 
 func addParameter(r *filter.Rule) func(string, filter.Value) {
 	return func(name string, v filter.Value) {
-		r.Parameters = append(r.Parameters, filter.Parameter{Name: name, Value: v})
+		if p := (filter.Parameter{Name: name, Value: v}); !slices.Contains(r.Parameters, p) { // the filter's are the action's, too
+			r.Parameters = append(r.Parameters, p)
+		}
 	}
 }
 
@@ -152,17 +155,30 @@ func (w *writer) rule(name string, r *filter.Rule) {
 		w.open("Filter", `i:type="`+kind+`"`)
 		w.text("SqlExpression", expression)
 		w.text("CompatibilityLevel", "20")
-		w.open("Parameters", "")
-		for _, p := range r.Parameters {
-			w.value(p.Name, p.Value)
-		}
-		w.shut("Parameters")
+		w.parameters(r)
 	}
 	w.shut("Filter")
-	w.raw(`<Action i:type="EmptyRuleAction"/>`)
+	if r.Action == "" {
+		w.raw(`<Action i:type="EmptyRuleAction"/>`)
+	} else {
+		w.open("Action", `i:type="SqlRuleAction"`)
+		w.text("SqlExpression", r.Action)
+		w.text("CompatibilityLevel", "20")
+		w.parameters(r)
+		w.shut("Action")
+	}
 	w.text("CreatedAt", entity.Moment(0))
 	w.text("Name", r.Name)
 	w.shut(name)
+}
+
+// parameters writes those of the rule, which its filter and its action share.
+func (w *writer) parameters(r *filter.Rule) {
+	w.open("Parameters", "")
+	for _, p := range r.Parameters {
+		w.value(p.Name, p.Value)
+	}
+	w.shut("Parameters")
 }
 
 // value writes a pair.

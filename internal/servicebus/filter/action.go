@@ -2,8 +2,15 @@ package filter
 
 import "strings"
 
+// MaxStatements is how many statements an action has at most.
+const MaxStatements = 32
+
+// RuleName is the property of a copy that an action has made which tells the name of the rule.
+const RuleName = "RuleName"
+
 // Action is a parsed SQL action: SET and REMOVE, one after the other. It is immutable.
 type Action struct {
+	Rule       string // name of the rule that it is of
 	nodes      []node
 	statements []statement
 }
@@ -29,6 +36,9 @@ func ParseAction(source string, parameters []Parameter) (*Action, error) {
 	}
 	a := &Action{}
 	for {
+		if len(a.statements) == MaxStatements {
+			return nil, fail(p.source, p.now.at, "more than %d statements", MaxStatements)
+		}
 		s, err := p.statement()
 		if err != nil {
 			return nil, err
@@ -64,7 +74,22 @@ func (p *parser) statement() (s statement, err error) {
 	return s, err
 }
 
-// Run tells what the action changes of a message, each property once. What a statement cannot compute, or has no value, is removed.
+// The cost of an action in steps: of the copy that it makes, and of a node that makes a text.
+const costCopy, costText = 100, 16
+
+// Cost is the most steps that Run takes and the copy that follows it, about as long as those of a Match.
+func (a *Action) Cost() int {
+	cost := costCopy + len(a.nodes)
+	for i := range a.nodes {
+		if op := a.nodes[i].op; op == opAdd || op == opProperty || op == opNewID {
+			cost += costText
+		}
+	}
+	return cost
+}
+
+// Run tells what the action changes of a message, each property once, and that the copy tells the name of the rule unless it changes that. What a
+// statement cannot compute, or has no value, is removed.
 func (a *Action) Run(m Message) []Change {
 	r := running{Message: m}
 	v := evaluation{a.nodes, &r, 0}
@@ -85,6 +110,9 @@ func (a *Action) Run(m Message) []Change {
 		} else {
 			r.changes = append(r.changes, c)
 		}
+	}
+	if r.find(false, 0, RuleName) < 0 {
+		r.changes = append(r.changes, Change{Name: RuleName, Value: TextOf(a.Rule)})
 	}
 	return r.changes
 }

@@ -1,6 +1,8 @@
 package filter
 
 import (
+	"crypto/rand"
+	"fmt"
 	"math"
 	"strings"
 )
@@ -67,8 +69,18 @@ func (v *evaluation) of(at int32) Value {
 		return Value{}
 	case opAdd, opSubtract, opMultiply, opDivide, opModulo:
 		return v.arithmetic(n.op, v.of(n.left), v.of(n.right))
+	case opNewID:
+		return TextOf(newID())
 	}
 	return Value{}
+}
+
+// newID is a random UUID.
+func newID() string {
+	var id [16]byte
+	_, _ = rand.Read(id[:]) // never fails
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
 func (v *evaluation) property(n *node) Value {

@@ -73,7 +73,7 @@ func TestParseErrors(t *testing.T) {
 	for source, at := range map[string]int{
 		"": 1, "color": 0, "color =": 8, "color = 'red": 9, "5": 1, "'a'": 1, "a + 1": 1, "NOT 5": 5, "a AND 5": 7, "5 OR a": 1,
 		"(a = 1": 7, "a = 1)": 6, "a = (b = 1)": 5, "a = 1 = 2": 7, "a IN ()": 7, "a IN 5": 6, "a LIKE": 7, "a LIKE 'x' ESCAPE 'xy'": 19,
-		"a IS 5": 6, "5 IS NULL": 6, "EXISTS(5)": 8, "EXISTS a": 8, "sys.Nothing = 1": 5, "other.a = 1": 1, "newid() = 1": 1, "a # 1": 3,
+		"a IS 5": 6, "5 IS NULL": 6, "EXISTS(5)": 8, "EXISTS a": 8, "sys.Nothing = 1": 5, "other.a = 1": 1, "newguid() = 1": 1, "a # 1": 3,
 		"99999999999999999999 = 1": 1, "a = @none": 5, "@ = 1": 1, "[] = 1": 1, "[a = 1": 1, "a NOT = 1": 7, "äö = #": 6, "SET a = 1": 1,
 		strings.Repeat("(", 65) + "a": 65, strings.Repeat("NOT ", 65) + "a": 261,
 	} {
@@ -130,6 +130,8 @@ func TestAction(t *testing.T) {
 		{System: true, Field: Label, Value: TextOf("half")},
 		{Name: "gone"},
 	}
+	a.Rule = "halves"
+	want = append(want, Change{Name: RuleName, Value: TextOf("halves")})
 	got := a.Run(order)
 	if len(got) != len(want) {
 		t.Fatal(got)
@@ -139,15 +141,37 @@ func TestAction(t *testing.T) {
 			t.Errorf("%+v, want %+v", got[i], want[i])
 		}
 	}
-	for _, source := range []string{"", "quantity = 1", "SET quantity", "SET 5 = 1", "SET a = b = 1", "SET sys.Nothing = 1", "REMOVE", "SET a = 1 2"} {
-		if _, err := ParseAction(source, nil); err == nil {
-			t.Errorf("%q is taken", source)
+	if a, err = ParseAction("SET a = newid() + '!'; SET RULENAME = 'mine'", nil); err != nil {
+		t.Fatal(err)
+	}
+	one, two := a.Run(order), a.Run(order)
+	if len(one) != 2 || len(one[0].Value.Text) != 37 || one[0].Value == two[0].Value || one[1].Value.Text != "mine" {
+		t.Errorf("%+v", one)
+	}
+	for _, source := range []string{strings.Repeat("REMOVE a;", MaxStatements+1), "SET a = newid", "SET a = newid(1)", "", "quantity = 1", "SET quantity", "SET 5 = 1", "SET a = b = 1", "SET sys.Nothing = 1", "REMOVE", "SET a = 1 2"} {
+		if _, err := ParseAction(source, nil); (err == nil) != (source == "SET a = newid") { // a property
+			t.Errorf("%q: %v", source, err)
 		}
 	}
 }
 
+// A text that grows with each statement ends at MaxText, beyond which it is removed.
+func TestActionIsBounded_SBR6(t *testing.T) {
+	a, err := ParseAction("SET a = 'xxxxxxxx'"+strings.Repeat("; SET a = a + a", MaxStatements-1), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := a.Run(order); got[0].Value.Kind != Absent || a.Cost() > 2000 {
+		t.Errorf("%+v, cost %d", got, a.Cost())
+	}
+	at := func(source string) string { _, err := ParseAction(source, nil); return err.Error() }
+	if got := at("SET a = 1; SET b ="); got != "at character 19: the end instead of a value" {
+		t.Error(got)
+	}
+}
+
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"a = 1 AND NOT (b LIKE 'x%' ESCAPE '!')", "SET a = 1; REMOVE b", "EXISTS(sys.Label) OR [x y] IN (1, 2.5E3, @p)", "p('a')"} {
+	for _, seed := range []string{"a = 1 AND NOT (b LIKE 'x%' ESCAPE '!')", "SET a = 1; REMOVE b", "EXISTS(sys.Label) OR [x y] IN (1, 2.5E3, @p)", "p('a')", "SET sys.Label = newid() + p('color')", "SET a = color; SET a = a + a"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, source string) {
@@ -161,7 +185,15 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		if a, err := ParseAction(source, given); err == nil {
-			a.Run(order)
+			before := len(a.Run(order))
+			if before > MaxStatements+1 || a.Cost() < len(a.nodes) {
+				t.Errorf("%d changes at a cost of %d", before, a.Cost())
+			}
+			for _, c := range a.Run(order) {
+				if len(c.Value.Text) > max(MaxText, len(source)) {
+					t.Errorf("a text of %d bytes", len(c.Value.Text))
+				}
+			}
 		}
 	})
 }

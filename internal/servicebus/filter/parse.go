@@ -45,6 +45,7 @@ const (
 	opDivide
 	opModulo
 	opNegate
+	opNewID
 )
 
 // node is a part of an expression. Its operands are places in the expression.
@@ -67,7 +68,7 @@ func (n *node) predicate() bool {
 		return true
 	case opOr, opAnd, opNot, opEqual, opUnequal, opLess, opLessEqual, opGreater, opGreaterEqual, opIn, opLike, opIsNull, opExists:
 		return true
-	case opAdd, opSubtract, opMultiply, opDivide, opModulo, opNegate:
+	case opAdd, opSubtract, opMultiply, opDivide, opModulo, opNegate, opNewID:
 	}
 	return false
 }
@@ -77,7 +78,7 @@ func (n *node) operand() bool {
 	switch n.op {
 	case opOr, opAnd, opNot, opEqual, opUnequal, opLess, opLessEqual, opGreater, opGreaterEqual, opIn, opLike, opIsNull, opExists:
 		return false
-	case opValue, opSystem, opUser, opProperty, opAdd, opSubtract, opMultiply, opDivide, opModulo, opNegate:
+	case opValue, opSystem, opUser, opProperty, opAdd, opSubtract, opMultiply, opDivide, opModulo, opNegate, opNewID:
 	}
 	return true
 }

@@ -195,6 +195,9 @@ func (p *parser) named() (int32, error) {
 }
 
 func (p *parser) function(called token) (int32, error) {
+	if strings.EqualFold(called.text, "newid") {
+		return p.newID()
+	}
 	if !strings.EqualFold(called.text, "p") && !strings.EqualFold(called.text, "property") {
 		return 0, fail(p.source, called.at, "there is no function %s", called.text)
 	}
@@ -213,6 +216,16 @@ func (p *parser) function(called token) (int32, error) {
 		return 0, err
 	}
 	return p.add(node{op: opProperty, left: of}), p.expect(")")
+}
+
+func (p *parser) newID() (int32, error) {
+	if err := p.advance(); err != nil {
+		return 0, err
+	}
+	if err := p.advance(); err != nil { // the parenthesis
+		return 0, err
+	}
+	return p.add(node{op: opNewID}), p.expect(")")
 }
 
 // property parses the name of a property with its scope.

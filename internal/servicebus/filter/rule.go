@@ -1,7 +1,6 @@
 package filter
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,9 +46,6 @@ func (k FilterKind) String() string { return filterKinds[k] }
 
 // MaxProperties is how many conditions a correlation filter has at most, and how many parameters an expression.
 const MaxProperties = 64
-
-// ErrAction refuses a rule that would change messages.
-var ErrAction = errors.New("actions of rules are not supported")
 
 // Rule is a rule of a subscription.
 type Rule struct {
@@ -122,13 +118,16 @@ func RuleOf(key string, args protocol.Table) (Rule, error) {
 	return r, r.Validate()
 }
 
-// Check says what is wrong with a binding from an exchange of rules.
-func Check(key string, args protocol.Table) error {
-	r, err := RuleOf(key, args)
-	if err == nil && r.Action != "" {
-		return ErrAction
+// Change is the rule's action, nil for none. The rule is valid.
+func (r *Rule) Change() *Action {
+	if r.Action == "" {
+		return nil
 	}
-	return err
+	a, err := ParseAction(r.Action, r.Parameters)
+	if err == nil {
+		a.Rule = r.Name
+	}
+	return a
 }
 
 func (r *Rule) asks() bool {
@@ -178,6 +177,11 @@ func (r *Rule) Validate() error {
 		return fmt.Errorf("only a correlation filter asks for properties, not %q", r.Filter)
 	case r.Filter != SQL && r.SQL != "":
 		return fmt.Errorf("only an sql filter has an expression, not %q", r.Filter)
+	}
+	for i, p := range r.Parameters {
+		if at := slices.IndexFunc(r.Parameters, func(other Parameter) bool { return strings.EqualFold(other.Name, p.Name) }); r.Parameters[at].Value != p.Value {
+			return fmt.Errorf("parameter %s has two values, the second one as number %d", p.Name, i+1)
+		}
 	}
 	for _, p := range r.Properties {
 		switch {

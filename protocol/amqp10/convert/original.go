@@ -81,25 +81,37 @@ func amended(original []byte, more protocol.Table) []byte {
 	if len(more) == 0 {
 		return original
 	}
-	text, body, rest, ok := part(original)
+	with, ok := Changed(original, nil, func(name string) bool { _, is := more.Get(name); return is }, more)
 	if !ok {
 		return original
+	}
+	return with
+}
+
+// Changed is an original of whose properties change is called, unless it is nil, and which has other application properties: without those
+// that drop is true for, and with more. It is false if it is none, or that cannot be encoded. The original stays as it is.
+func Changed(original []byte, change func(*amqp10.Properties), drop func(name string) bool, more protocol.Table) (changed []byte, ok bool) {
+	text, body, rest, ok := part(original)
+	if !ok {
+		return nil, false
 	}
 	var p amqp10.Properties
 	s, err := amqp10.ScanSections(text)
 	if err != nil || s.Properties(&p) != nil {
-		return original
+		return nil, false
+	}
+	if change != nil {
+		change(&p)
 	}
 	all, _ := s.ApplicationProperties.Decode().(amqp10.Map)
-	for _, e := range Map(more) {
-		all = append(slices.DeleteFunc(all, func(x amqp10.Entry) bool { return x.Key == e.Key }), e)
-	}
+	all = slices.DeleteFunc(all, func(x amqp10.Entry) bool { name, is := x.Key.(string); return is && drop(name) })
+	all = append(all, Map(more)...)
 	section, err := amqp10.Append(nil, all)
 	if err != nil {
-		return original
+		return nil, false
 	}
 	bare := amqp10.AppendSection(amqp10.AppendComposite(nil, &p), amqp10.SectionApplicationProperties, section)
-	return append(appendPart(nil, bare, int(body)), rest...)
+	return append(appendPart(nil, bare, int(body)), rest...), true
 }
 
 // applicationProperties are those of an original.

@@ -1,0 +1,66 @@
+package queue
+
+import (
+	"strings"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/sessions"
+	"candlemark/internal/message"
+	"candlemark/internal/servicebus/filter"
+	"candlemark/protocol"
+)
+
+// by publishes messages as copies of a rule.
+func (c *core) by(rule, text string, messages ...message.Message) {
+	c.t.Helper()
+	a, err := filter.ParseAction(text, nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	a.Rule = rule
+	for i := range messages {
+		c.number++
+		messages[i].Number = c.number
+	}
+	c.feed(&mail.Enqueue{From: publisher, Messages: messages, Action: a})
+}
+
+// TestActions_SBR6: a copy is kept as the action makes it, in the session that it has then; one that cannot be made is refused.
+func TestActions_SBR6(t *testing.T) {
+	c := newSessions(t)
+	c.by("r", "SET sys.SessionId = 'new'", ofSession("old", "1"), ofSession("other", "2"))
+	c.by("r", "REMOVE sys.SessionId", ofSession("old", "3"))
+	c.by("r", "SET sys.SessionId = '"+strings.Repeat("x", 256)+"'", ofSession("old", "4"))
+	acks, nacks := c.confirmed()
+	c.wantNumbers("acks", acks, 1, 2)
+	c.wantNumbers("nacks", nacks, 3, 4)
+	c.want("ready", c.ready(), "1", "2")
+	c.Backlog.Walk(func(h uint32) bool {
+		var r backlog.Record
+		c.Backlog.Get(h, &r)
+		p, err := protocol.DecodeProperties(r.Header)
+		id, _ := sessions.IDOf(r.Header)
+		if rule, _ := p.Headers.Get(filter.RuleName); err != nil || rule != "r" || id != "new" {
+			t.Errorf("%+v, %v", p, err)
+		}
+		return true
+	})
+}
+
+// TestActionsAreNoDuplicates_SBR6: copies of one message by several rules are not duplicates of each other, but of those of its publisher's next attempt,
+// whatever message-id the action gives them.
+func TestActionsAreNoDuplicates_SBR6(t *testing.T) {
+	c := newCore(t, window(1000))
+	for range 2 {
+		c.publish(named("plain", "id", false))
+		c.by("one", "SET a = 1", named("one", "id", false))
+		c.by("two", "SET sys.MessageId = newid()", named("two", "id", false))
+		c.by("", "SET a = 1", named("three", "id", false))
+	}
+	c.want("ready", c.ready(), "plain", "one", "two", "three")
+	if acks, _ := c.confirmed(); len(acks) != 8 || c.Counts.Duplicates != 4 {
+		t.Errorf("%v confirmed, %d duplicates", acks, c.Counts.Duplicates)
+	}
+}

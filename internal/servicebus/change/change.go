@@ -1,0 +1,170 @@
+package change
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"candlemark/internal/message"
+	"candlemark/internal/servicebus/filter"
+	"candlemark/internal/servicebus/view"
+	"candlemark/protocol"
+	"candlemark/protocol/amqp10"
+	"candlemark/protocol/amqp10/convert"
+)
+
+// MostText is how many bytes a field of Service Bus has at most: what a short string of 0-9-1 holds.
+const MostText = 255
+
+// Apply makes m the copy that an action asks for. The slices of m are not written to. False: the copy would have too large properties, or some that cannot
+// be read or written; m is as it was.
+func Apply(a *filter.Action, m *message.Message) bool {
+	p, err := protocol.DecodeProperties(m.Header)
+	if err != nil {
+		return false
+	}
+	_, original := protocol.SplitOriginal(m.Header)
+	seen := p
+	if m.Overlay != nil { // what the broker has added is looked at, too
+		raw, err := m.Overlay.Header(m.Header)
+		if err != nil {
+			return false
+		}
+		if seen, err = protocol.DecodeProperties(raw); err != nil {
+			return false
+		}
+	}
+	var as view.Message
+	as.Load(view.Of(&seen, original), seen.Headers)
+	c := copied{properties: &p}
+	for _, change := range a.Run(&as) {
+		if !c.take(change) {
+			return false
+		}
+	}
+	header, ok := c.header(original)
+	if !ok {
+		return false
+	}
+	m.Header, m.Overlay, m.Share = header, m.Overlay.Without(c.changes), nil
+	return true
+}
+
+// copied collects the changes.
+type copied struct {
+	properties *protocol.Properties
+	names      []string // of application properties that are not what they were
+	set        protocol.Table
+	fields     [filter.Fields]bool // that are not what they were
+	texts      [filter.Fields][]byte
+}
+
+// take notes a change; false: it cannot be had.
+func (c *copied) take(change filter.Change) bool {
+	if change.System {
+		text := textOf(change.Value)
+		c.fields[change.Field], c.texts[change.Field] = true, text
+		return len(text) <= MostText && utf8.Valid(text)
+	}
+	c.names = append(c.names, change.Name)
+	if change.Value.Kind != filter.Absent {
+		c.set = append(c.set, protocol.Field{Key: change.Name, Value: change.Value.Any()})
+	}
+	return len(change.Name) <= MostText
+}
+
+// textOf is the text that a field is set to, nil to remove it.
+func textOf(v filter.Value) []byte {
+	switch v.Kind {
+	case filter.Text:
+		return append([]byte{}, v.Text...)
+	case filter.Int:
+		return strconv.AppendInt(nil, v.Int, 10)
+	case filter.Float:
+		return strconv.AppendFloat(nil, v.Float, 'g', -1, 64)
+	case filter.Bool:
+		return strconv.AppendBool(nil, v.Int != 0)
+	case filter.Time:
+		return strconv.AppendInt(nil, v.Int, 10)
+	case filter.Absent, filter.Null, filter.Other:
+	}
+	return nil
+}
+
+// changes tells whether the application property of that name is not what it was.
+func (c *copied) changes(name string) bool {
+	return slices.ContainsFunc(c.names, func(one string) bool { return strings.EqualFold(one, name) })
+}
+
+// header is the property list with what has changed, and with the original if there is one.
+func (c *copied) header(original []byte) ([]byte, bool) {
+	p := c.properties
+	p.Headers = append(slices.DeleteFunc(p.Headers, func(f protocol.Field) bool { return c.changes(f.Key) }), c.set...)
+	if p.Flags &^= protocol.FlagHeaders; len(p.Headers) > 0 {
+		p.Flags |= protocol.FlagHeaders
+	}
+	for _, one := range [...]struct {
+		field filter.Field
+		flag  uint16
+		text  *string
+	}{
+		{filter.ContentType, protocol.FlagContentType, &p.ContentType},
+		{filter.CorrelationID, protocol.FlagCorrelationID, &p.CorrelationID},
+		{filter.MessageID, protocol.FlagMessageID, &p.MessageID},
+		{filter.ReplyTo, protocol.FlagReplyTo, &p.ReplyTo},
+		{filter.SessionID, protocol.FlagAppID, &p.AppID},
+		{filter.Label, protocol.FlagType, &p.Type},
+	} {
+		if !c.fields[one.field] || one.field == filter.Label && original != nil { // whose label is not the type
+			continue
+		}
+		*one.text = string(c.texts[one.field])
+		if p.Flags &^= one.flag; c.texts[one.field] != nil {
+			p.Flags |= one.flag
+		}
+	}
+	if _, err := protocol.AppendTable(nil, p.Headers); err != nil {
+		return nil, false
+	}
+	list := p.Append(nil)
+	if len(list) > message.LargestHeader {
+		return nil, false
+	}
+	if original == nil {
+		return list, true
+	}
+	original, ok := convert.Changed(original, c.change, c.changes, c.set)
+	if !ok {
+		return nil, false
+	}
+	begin := len(list)
+	return protocol.WithOriginal(append(list, original...), begin), true
+}
+
+// change changes what AMQP 1.0 tells of the message.
+func (c *copied) change(p *amqp10.Properties) {
+	set := func(f filter.Field, to *amqp10.Text) {
+		if c.fields[f] {
+			*to = c.texts[f]
+		}
+	}
+	id := func(f filter.Field, to *amqp10.Value) {
+		if !c.fields[f] {
+			return
+		}
+		if *to = nil; c.texts[f] != nil {
+			*to = amqp10.AppendString(nil, string(c.texts[f]))
+		}
+	}
+	id(filter.CorrelationID, &p.CorrelationID)
+	id(filter.MessageID, &p.MessageID)
+	set(filter.Label, &p.Subject)
+	set(filter.ReplyTo, &p.ReplyTo)
+	set(filter.ReplyToSessionID, &p.ReplyToGroupID)
+	set(filter.SessionID, &p.GroupID)
+	set(filter.To, &p.To)
+	if c.fields[filter.ContentType] {
+		p.ContentType = c.texts[filter.ContentType]
+	}
+}
