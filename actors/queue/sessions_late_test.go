@@ -1,11 +1,15 @@
 package queue
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/sessions"
 	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
 )
 
 // A purge before the queue has read what it has leaves the states of sessions.
@@ -76,6 +80,38 @@ func TestSessionLock_SESSION4_TagsComeAgain(t *testing.T) {
 	c.at(1000)
 	if told := all[*mail.ConsumerCancelled](c); len(told) != 0 {
 		t.Errorf("%+v", *told[0])
+	}
+}
+
+// A connection has some of the places of those who wait, so that others come in; all of them together have a bound. (SESSION-3)
+func TestWaiting_SESSION3_Fair(t *testing.T) {
+	c := newSessions(t)
+	waits := func(connection int, tag string) bool {
+		c.feed(&mail.Consume{
+			Request: mail.Request{ReplyTo: ch2}, Channel: ch2, Tag: tag, Connection: actor.NewPID("here", fmt.Sprint("connection/", connection)), Facts: true, Stays: true,
+			Session: &mail.SessionWanted{Next: true, Wait: 1 << 40},
+		})
+		replies := all[*mail.ConsumeReply](c)
+		if len(replies) > 0 && !errors.Is(replies[0].Err, mail.ErrSessionsFull) {
+			t.Fatalf("%+v", replies[0])
+		}
+		return len(replies) == 0
+	}
+	n := 0
+	for connection := range 20 {
+		for i := range 2 * sessions.MostOfOne {
+			if waits(connection, fmt.Sprint(connection, "/", i)) {
+				n++
+			}
+		}
+		if want := min((connection+1)*sessions.MostOfOne, sessions.MostWaiting); n != want {
+			t.Fatalf("%d wait of %d connections, want %d", n, connection+1, want)
+		}
+	}
+	c.cancel(ch2, "0/7")
+	all[*mail.ConsumeReply](c)
+	if waits(1, "one more") || !waits(12, "the first") || waits(0, "again") {
+		t.Error("a place that is free again is not for who has fewer than others")
 	}
 }
 

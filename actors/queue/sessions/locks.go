@@ -12,6 +12,8 @@ import (
 const (
 	// MostWaiting is how many wait at a queue at most.
 	MostWaiting = 1000
+	// MostOfOne is how many of a connection.
+	MostOfOne = 100
 	// MostWait is for how many ms one waits at most.
 	MostWait = 600_000
 )
@@ -43,9 +45,11 @@ func (s *Set) Ask(w *Waiter, now, until int64) (answer Answer, id string) {
 	if answer, id = s.choose(w); answer != Waits {
 		return answer, id
 	}
-	if s.waiting.Len() >= MostWaiting {
+	of := w.Consumer.Connection.GetId()
+	if s.waiting.Len() >= MostWaiting || s.waits[of] >= MostOfOne {
 		return Full, ""
 	}
+	s.waits[of]++
 	if w.spot = s.waiting.PushBack(w); !w.Any {
 		s.named++
 	}
@@ -113,6 +117,10 @@ func (s *Set) Waiting(f func(*Waiter)) {
 func (s *Set) GiveUp(w *Waiter) {
 	if s.waiting.Remove(w.spot); !w.Any {
 		s.named--
+	}
+	of := w.Consumer.Connection.GetId()
+	if s.waits[of]--; s.waits[of] == 0 {
+		delete(s.waits, of)
 	}
 	s.timers.remove(w.timer)
 }

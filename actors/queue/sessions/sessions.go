@@ -40,16 +40,17 @@ type Set struct {
 	all      list.List // *Session, in the order in which they came
 	free     list.List // *Session: those that nobody has locked and that may have ready messages, in the order in which they became so
 	held     map[*consumers.Consumer]*Session
-	order    uint64     // of the message that came last into the queue
-	opaque   bool       // some of it is not known yet
-	unknown  []unknown  // what is to be read for that, in order
-	barrier  barrier    // of those in the queue
-	readers  []*Session // for which contents are read
-	waiting  list.List  // *Waiter, in the order in which they came
-	named    int        // of those, who want a session by its name
-	timers   timers     // of locks and waits
-	states   int        // how many there are
-	bytes    int64      // of states
+	order    uint64         // of the message that came last into the queue
+	opaque   bool           // some of it is not known yet
+	unknown  []unknown      // what is to be read for that, in order
+	barrier  barrier        // of those in the queue
+	readers  []*Session     // for which contents are read
+	waiting  list.List      // *Waiter, in the order in which they came
+	waits    map[string]int // how many of them are of a connection
+	named    int            // of those, who want a session by its name
+	timers   timers         // of locks and waits
+	states   int            // how many there are
+	bytes    int64          // of states
 	runs     func(*consumers.Consumer, bool)
 }
 
@@ -77,7 +78,7 @@ type Session struct {
 // New makes the empty Set of messages in b. runs is told that a consumer that has locked a session can be given messages now, or not.
 func New(b *backlog.Backlog, runs func(c *consumers.Consumer, can bool)) *Set {
 	return &Set{
-		messages: b, members: map[uint64]member{}, byID: map[string]*Session{}, held: map[*consumers.Consumer]*Session{}, runs: runs,
+		messages: b, members: map[uint64]member{}, byID: map[string]*Session{}, held: map[*consumers.Consumer]*Session{}, waits: map[string]int{}, runs: runs,
 	}
 }
 
