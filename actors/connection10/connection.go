@@ -3,6 +3,7 @@ package connection10
 import (
 	"sync"
 
+	"candlemark/actors/connection10/transactions"
 	"candlemark/actors/mail"
 	"candlemark/internal/budget"
 	"candlemark/internal/clock"
@@ -74,6 +75,8 @@ type connection struct {
 	held    bool   // by it: the client has published
 	pulse   pulse
 	tokens  tokens
+	work    transactions.Table
+	patient *clock.Timer // of the first transaction whose time ends
 	timer   *clock.Wait
 	armed   uint64 // generation of the timer
 }
@@ -130,6 +133,8 @@ func (c *connection) Receive(ctx actor.Context) {
 		c.putToken(m)
 	case *tokenDue:
 		c.tokenDue()
+	case *mail.DeclareTransaction, *mail.DischargeTransaction, *mail.TransactionStepped, *mail.AbandonTransactions, *transactionDue:
+		transact(c, m)
 	case *mail.DescribeConnection:
 		c.describe(m)
 	case *mail.Block:
@@ -163,6 +168,7 @@ func (c *connection) stop() {
 		c.timer.Stop()
 	}
 	c.tokens.stop()
+	stopTransactions(c)
 	c.outbox.Close()
 	c.leaveRunning()
 	for id, l := range c.links {
