@@ -28,7 +28,7 @@ func (c *connection) putToken(m *mail.PutToken) {
 	g := &grants.Grant{User: auth.User{Name: m.User, Tags: m.Tags}, Ends: cmp.Or(m.Ends, grants.Never)}
 	err := c.tokens.table.Put(m.Scope, g)
 	if err == nil {
-		c.tellTokens() // before the client hears of it
+		c.tellAccess(m.Scope) // before the client hears of it
 		c.tokenDue()
 	}
 	c.root.Send(m.ReplyTo, &mail.TokenPut{Reply: m.Done(err)})
@@ -38,8 +38,8 @@ func (c *connection) putToken(m *mail.PutToken) {
 func (c *connection) tokenDue() {
 	t := &c.tokens
 	now := c.cfg.Clock.Now().Floor()
-	if t.table.Next(t.told) <= now {
-		c.tellTokens()
+	if ended := t.table.Ended(t.told, now); len(ended) > 0 {
+		c.tellAccess(ended...)
 	}
 	t.told = now
 	t.stop()
@@ -48,9 +48,10 @@ func (c *connection) tokenDue() {
 	}
 }
 
-func (c *connection) tellTokens() {
+// tellAccess tells sessions that links to addresses which a scope covers have to be checked anew.
+func (c *connection) tellAccess(scopes ...string) {
 	for _, l := range c.links {
-		c.root.Send(l.pid, &mail.TokensChanged{})
+		c.root.Send(l.pid, &mail.AccessChanged{Scopes: scopes})
 	}
 }
 

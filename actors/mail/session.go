@@ -1,7 +1,7 @@
 package mail
 
 // PutToken has a token of Azure Service Bus count on a connection: it was checked, and says whose rights count at the addresses of a scope. From a
-// session to its connection; TokenPut comes back, and TokensChanged goes to all its sessions.
+// session to its connection; TokenPut comes back, and AccessChanged goes to all its sessions.
 type PutToken struct {
 	Request
 	Scope string // an address
@@ -13,8 +13,8 @@ type PutToken struct {
 // TokenPut answers PutToken. The error is grants.ErrTooMany.
 type TokenPut struct{ Reply }
 
-// TokensChanged says that a token came, or has ended: links that it concerns have to be checked anew. From a connection to its sessions.
-type TokensChanged struct{}
+// AccessChanged says where a token came, or has ended: links to addresses that a scope covers have to be checked anew. From a connection to its sessions.
+type AccessChanged struct{ Scopes []string }
 
 // SessionInfo is the flow control of a session of AMQP 1.0, and its links.
 type SessionInfo struct {

@@ -18,7 +18,7 @@ func accepted(s *state, m *mail.ConsumeReply) {
 			if o.Flow != nil {
 				s.creditGiven(s.links[l.handle], o.Flow)
 			}
-			s.recheck = true // its token may have ended meanwhile
+			s.recheck.Add(l.address) // its token may have ended meanwhile
 			return
 		}
 	}

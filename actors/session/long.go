@@ -6,17 +6,13 @@ import (
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // long is a route that is too long for a turn. It is looked for on a goroutine of
 // its own, while everything behind the publish waits, so that order is kept.
 type long struct {
 	*topology.Long
-	id    uint64
-	begun bool
-	debt  message.Debt // for the message that waits
+	debt message.Debt // for the message that waits
 }
 
 // resumeWork: a turn ended before all of what the client sent was run.
@@ -46,7 +42,8 @@ func (s *state) routeLong(routed *delivery) {
 	}
 	l := &long{Long: s.routes.Long(d.To, &d.Message, d.Keys, d.Content.Headers)}
 	l.debt.Owe(s.cfg.Gate, d.Message.Size())
-	l.id = s.request(func(reply any, err error) {
+	s.long = l
+	s.beside(l.find, func(reply any, err error) {
 		s.long.stop()
 		s.long = nil
 		if err != nil {
@@ -56,16 +53,13 @@ func (s *state) routeLong(routed *delivery) {
 		found := reply.(topology.LongRoute)
 		s.routed(d, s.routes.Aim(d.To, d.Message.RoutingKey, d.Keys, found.Queues, found.Histories, found.Caps))
 		s.flush()
-	}).ID
-	s.await.patient = true
-	s.long = l
+	})
 }
 
-// find is the goroutine.
-func (l *long) find(self *actor.PID, post func(*actor.PID, any)) {
-	if route, ok := l.Find(); ok {
-		post(self, &result{l.id, route, cmp.Or(route.Err, route.Refusal)})
-	}
+// find is the goroutine. Nobody waits for a route that was stopped.
+func (l *long) find() (any, error) {
+	route, _ := l.Find()
+	return route, cmp.Or(route.Err, route.Refusal)
 }
 
 // stop ends the search for a route, if there is one.

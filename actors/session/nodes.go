@@ -7,6 +7,7 @@ import (
 	"candlemark/actors/session/answers"
 	"candlemark/actors/session/entities"
 	running "candlemark/actors/session/management"
+	"candlemark/actors/session/tokens"
 	"candlemark/internal/dialect/management"
 	"candlemark/internal/dialect/servicebus"
 	"candlemark/protocol/amqp10"
@@ -31,7 +32,7 @@ func nodeAt(address string) *node {
 		return &node{address, running.LargestRequest, manage}
 	}
 	if address == servicebus.TokenNode {
-		return &node{address, largestToken, takeToken}
+		return &node{address, tokens.Largest, takeToken}
 	}
 	if queue, ok := servicebus.ParseNode(address); ok {
 		return &node{address, entities.LargestRequest, func(s *state, request []byte, done func(string, []byte)) error {

@@ -103,10 +103,6 @@ func (s *session) carryOut(ctx actor.Context) {
 		go job()
 	}
 	s.jobs = nil
-	if s.long != nil && !s.long.begun {
-		s.long.begun = true
-		go s.long.find(ctx.Self(), s.cfg.Post)
-	}
 	if s.phase == ended {
 		s.abort()
 		ctx.Stop(ctx.Self())

@@ -14,6 +14,7 @@ import (
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
 	"candlemark/actors/session/access"
+	"candlemark/actors/session/frames"
 	"candlemark/actors/session/settlement"
 	"candlemark/actors/session/told"
 	"candlemark/actors/session/window"
@@ -44,6 +45,7 @@ type state struct {
 	rights  rights.Rights // of the login
 	access  access.Access
 	client  requests.Client
+	decoder frames.Decoder
 	phase   phase
 	leaving bool // the connection ends; what was read before is still run
 	windows window.Session
@@ -56,7 +58,7 @@ type state struct {
 	teller    told.Teller
 	long      *long // the route that is waited for, nil for none
 	resting   bool  // resumeWork is on its way
-	recheck   bool  // links have to be checked, as tokens have changed
+	recheck   access.Changes
 	peers     peers.Peers
 	publishes seqmap.Map[publish] // that queues have not confirmed, by publish number
 	outcomes  []outcome           // to be told
@@ -152,8 +154,8 @@ func (s *state) handle(what any) {
 		s.returned(m)
 	case *mail.OutboxReady:
 		s.wantsRoom = false
-	case *mail.TokensChanged:
-		s.recheck = true
+	case *mail.AccessChanged:
+		s.recheck.Add(m.Scopes...)
 	case *mail.CloseChannel:
 		s.leave()
 	case *mail.PeerGone:
@@ -184,7 +186,7 @@ func (s *state) waits() bool { return s.await != nil || len(s.replies) > 0 && !s
 // proceed runs what the client sent, unless a request is waiting.
 func (s *state) proceed() {
 	n := 0
-	if s.recheck && s.await == nil {
+	if s.await == nil && s.recheck.Any() {
 		recheckLinks(s)
 	}
 	for n < len(s.parked) && !s.waits() && !s.resting {
@@ -206,6 +208,17 @@ func (s *state) request(done func(reply any, err error)) mail.Request {
 	s.asked++
 	s.await = &await{id: s.asked, done: done}
 	return mail.Request{ReplyTo: s.self, ID: s.asked, By: s.cfg.By}
+}
+
+// beside runs work on a goroutine of its own, and calls done with what it has returned; everything behind it waits as long as it takes.
+func (s *state) beside(work func() (any, error), done func(reply any, err error)) {
+	id := s.request(done).ID
+	s.await.patient = true
+	self, post := s.self, s.cfg.Post
+	s.jobs = append(s.jobs, func() {
+		reply, err := work()
+		post(self, &result{id, reply, err})
+	})
 }
 
 // answered ends the waiting of a request.
@@ -277,52 +290,24 @@ func (s *state) run(m *mail.Inbound) bool {
 
 // frame handles one frame.
 func (s *state) frame(f amqp10.Frame) {
-	code, _ := f.Code()
-	var err error
-	switch {
-	case s.phase != open:
-		if code == amqp10.CodeEnd && s.phase == closing {
+	if s.phase != open {
+		if code, _ := f.Code(); code == amqp10.CodeEnd && s.phase == closing {
 			s.close()
 		}
 		return
-	case code == amqp10.CodeTransfer:
-		var t amqp10.Transfer
-		var payload []byte
-		if payload, err = amqp10.DecodeInto(f.Body, &t); err == nil {
-			s.transfer(&t, payload)
-		}
-	case code == amqp10.CodeDisposition:
-		var d amqp10.Disposition
-		if err = decodeAll(f, &d); err == nil {
-			s.disposition(&d)
-		}
-	case code == amqp10.CodeFlow:
-		var fl amqp10.Flow
-		if err = decodeAll(f, &fl); err == nil {
-			s.flow(&fl)
-		}
-	default:
-		var p amqp10.Composite
-		if p, _, err = f.Decode(); err == nil {
-			s.performative(p)
-		}
 	}
+	p, payload, err := s.decoder.Decode(f)
 	if err != nil {
 		s.failConnection(err)
+		return
 	}
-}
-
-// decodeAll decodes a frame that is nothing but a performative.
-func decodeAll(f amqp10.Frame, p amqp10.Composite) error {
-	rest, err := amqp10.DecodeInto(f.Body, p)
-	if err == nil && len(rest) > 0 {
-		err = amqp10.Errorf(amqp10.DecodeError, "%d bytes behind the performative", len(rest))
-	}
-	return err
-}
-
-func (s *state) performative(p amqp10.Composite) {
 	switch m := p.(type) {
+	case *amqp10.Transfer:
+		s.transfer(m, payload)
+	case *amqp10.Disposition:
+		s.disposition(m)
+	case *amqp10.Flow:
+		s.flow(m)
 	case *amqp10.Attach:
 		s.attach(m)
 	case *amqp10.Detach:

@@ -141,15 +141,18 @@ var rooms = map[string][]string{
 	"supervision/shovels":   {"actors/shovel", "internal/clock", "internal/definitions", "internal/management", "internal/parameters"},
 	"supervision/resources": {"protocol", "internal/budget", "internal/clock", "internal/config", "internal/events", "internal/management"},
 
-	"actors/session/entities":          {"protocol", "policies", "protocol/amqp10", "actors/mail", "actors/session/access", "internal/auth", "internal/dialect", "internal/dialect/servicebus", "internal/message", "internal/servicebus/entity", "internal/servicebus/filter", "internal/topology"},
-	"actors/session/batches":           {"protocol/amqp10", "actors/mail"},
-	"actors/session/settlement":        {"protocol/amqp10", "actors/channel/unacked", "actors/mail", "internal/dialect", "internal/dialect/servicebus"},
 	"actors/connection10/transactions": {"protocol/amqp10", "actors/mail", "internal/dialect/transactions"},
 	"actors/session/transactions": {
 		"protocol/amqp10", "actors/channel/unacked", "actors/mail", "internal/budget", "internal/dialect/transactions", "internal/message", "internal/topology",
 	},
-	"actors/session/answers":   {"actors/session/window", "internal/topology"},
-	"actors/session/transfers": {"protocol/amqp10", "actors/session/window", "internal/outbox"},
+
+	"actors/session/entities":   {"protocol", "policies", "protocol/amqp10", "actors/mail", "actors/session/access", "internal/auth", "internal/dialect", "internal/dialect/servicebus", "internal/message", "internal/servicebus/entity", "internal/servicebus/filter", "internal/topology"},
+	"actors/session/batches":    {"protocol/amqp10", "actors/mail"},
+	"actors/session/settlement": {"protocol/amqp10", "actors/channel/unacked", "actors/mail", "internal/dialect", "internal/dialect/servicebus"},
+	"actors/session/frames":     {"protocol/amqp10"},
+	"actors/session/tokens":     {"actors/mail", "actors/session/access", "internal/auth", "internal/dialect/servicebus", "internal/servicebus/sas"},
+	"actors/session/answers":    {"actors/session/window", "internal/topology"},
+	"actors/session/transfers":  {"protocol/amqp10", "actors/session/window", "internal/outbox"},
 	"actors/session/access": {
 		"protocol", "protocol/amqp10", "actors/channel/rights", "internal/auth", "internal/clock", "internal/dialect/servicebus", "internal/servicebus/grants", "internal/topology",
 	},
@@ -283,7 +286,8 @@ var pureRooms = []string{
 	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/claims", "actors/queue/consumers", "actors/queue/content", "actors/queue/deadletters",
 	"actors/queue/deferred", "actors/queue/deliveries", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/flowcontrol", "actors/queue/inspect", "actors/queue/lease", "actors/queue/messages", "actors/queue/notices",
 	"actors/queue/outbox", "actors/queue/paging", "actors/queue/receivers", "actors/queue/records", "actors/queue/schedule", "actors/queue/sessions", "actors/queue/wheel", "actors/queue/work",
-	"actors/session/access", "actors/session/answers", "actors/session/batches", "actors/session/entities", "actors/session/incoming", "actors/session/management", "actors/session/settlement", "actors/session/told", "actors/session/transactions", "actors/session/transfers", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
+	"actors/session/transactions",
+	"actors/session/access", "actors/session/answers", "actors/session/batches", "actors/session/entities", "actors/session/frames", "actors/session/incoming", "actors/session/management", "actors/session/settlement", "actors/session/told", "actors/session/tokens", "actors/session/transfers", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
 }
 
 // shells are the only files of their packages that know it: others are the core of an actor, or know addresses only.

@@ -75,6 +75,22 @@ func (t *Table) At(address string) *Grant {
 	}
 }
 
+// Ended are the scopes of the grants that have ended behind from, until now.
+func (t *Table) Ended(from, now int64) (scopes []string) {
+	for path, g := range t.snapshot().grants {
+		if g.Ends > from && g.Ends <= now {
+			scopes = append(scopes, path)
+		}
+	}
+	return scopes
+}
+
+// Covers tells whether a scope covers an address.
+func Covers(scope, address string) bool {
+	in, path := sas.Path(scope), sas.Path(address)
+	return in == "" || strings.HasPrefix(path, in) && (len(path) == len(in) || path[len(in)] == '/')
+}
+
 // Next is the first end behind now, Never if there is none.
 func (t *Table) Next(now int64) int64 {
 	next := int64(Never)

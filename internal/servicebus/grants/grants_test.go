@@ -43,6 +43,37 @@ func TestAt(t *testing.T) {
 	}
 }
 
+// Who asks for what has ended since it asked before is told each end once.
+func TestEnded(t *testing.T) {
+	var table Table
+	for scope, ends := range map[string]int64{"a": 10, "b": 20, "c": Never} {
+		if err := table.Put(scope, &Grant{Ends: ends}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		from, now int64
+		want      string
+	}{{0, 9, "[]"}, {9, 10, "[a]"}, {10, 19, "[]"}, {10, 20, "[b]"}, {20, 1 << 40, "[]"}} {
+		if got := fmt.Sprint(table.Ended(c.from, c.now)); got != c.want {
+			t.Errorf("behind %d, until %d: %s, want %s", c.from, c.now, got, c.want)
+		}
+	}
+}
+
+func TestCovers(t *testing.T) {
+	for _, c := range []struct {
+		scope, address string
+		want           bool
+	}{
+		{"", "q", true}, {"sb://host/Q", "q", true}, {"q", "sb://host/q/$management", true}, {"q", "qq", false}, {"q/$management", "q", false}, {"t", "t/Subscriptions/s", true},
+	} {
+		if got := Covers(c.scope, c.address); got != c.want {
+			t.Errorf("%s covers %s: %v", c.scope, c.address, got)
+		}
+	}
+}
+
 func TestPut_Bound(t *testing.T) {
 	var table Table
 	for i := range Most {

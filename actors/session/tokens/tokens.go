@@ -1,0 +1,80 @@
+package tokens
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/actors/session/access"
+	"candlemark/internal/auth"
+	"candlemark/internal/dialect/servicebus"
+	"candlemark/internal/servicebus/sas"
+)
+
+// Largest is the largest request to $cbs in bytes.
+const Largest = 16 << 10
+
+// Node answers the requests to $cbs.
+type Node struct {
+	Access *access.Access
+	// Check checks a token and returns whose it is, and may take its time; nil if there are no tokens.
+	Check      func(text string) (auth.User, sas.Token, error)
+	Connection mail.Address
+	// Send and Ask are the session's. Beside runs work on a goroutine of its own and calls done with what it has returned.
+	Send   func(to mail.Address, what any)
+	Ask    func(done func(reply any, err error)) mail.Request
+	Beside func(work func() (any, error), done func(reply any, err error))
+}
+
+// checked is a token that is good, and whose.
+type checked struct {
+	user  auth.User
+	token sas.Token
+}
+
+// Run runs a request, a whole message, and calls done with the answer, a whole message too, and where that is wanted. The token is checked; then the
+// connection keeps whose rights count at the address that it was put for. The error is an *amqp10.Error of what is no request.
+func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) error {
+	r, err := servicebus.Read(request)
+	if err != nil {
+		return err
+	}
+	answer := func(code int32, text string) { done(r.ReplyTo, r.TokenAnswer(nil, code, text)) }
+	text, isText := r.Body.(string)
+	if r.Operation != "put-token" || !isText || n.Check == nil {
+		answer(400, "a put-token with a token is wanted")
+		return nil
+	}
+	check := n.Check
+	n.Beside(func() (any, error) {
+		user, token, err := check(text)
+		return &checked{user, token}, err
+	}, func(reply any, err error) {
+		scope := r.Text("name")
+		good, _ := reply.(*checked)
+		switch {
+		case err != nil:
+			answer(401, "the token is not good")
+		case !good.token.Covers(scope):
+			answer(401, "the token is not for '"+scope+"'")
+		case !access.IsThere(n.Access.Login.VHost, scope): // clients take no other answer for it
+			answer(404, "the entity of '"+scope+"' is not there")
+		default:
+			n.put(scope, good, answer)
+		}
+	})
+	return nil
+}
+
+// put has the connection keep a token.
+func (n *Node) put(scope string, good *checked, answer func(code int32, text string)) {
+	put := &mail.PutToken{Scope: scope, User: good.user.Name, Tags: good.user.Tags}
+	if !good.token.Expires.IsZero() {
+		put.Ends = good.token.Expires.UnixMilli() - n.Access.Clock.Skew()
+	}
+	put.Request = n.Ask(func(_ any, err error) {
+		if err != nil {
+			answer(403, err.Error())
+			return
+		}
+		answer(202, "Accepted")
+	})
+	n.Send(n.Connection, put)
+}

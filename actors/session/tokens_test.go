@@ -1,0 +1,56 @@
+package session
+
+import (
+	"strconv"
+	"testing"
+
+	"candlemark/actors/channel/rights"
+	"candlemark/actors/session/access"
+	"candlemark/actors/session/incoming"
+	"candlemark/internal/auth"
+	"candlemark/internal/clock"
+	"candlemark/internal/servicebus/grants"
+	"candlemark/internal/topology"
+)
+
+// counting counts the permissions that are looked up.
+type counting struct {
+	auth.Fixed
+	n int
+}
+
+// Check implements auth.Permissions.
+func (c *counting) Check(u auth.User, vhost string, r auth.Resource, p auth.Permission) error {
+	c.n++
+	return c.Fixed.Check(u, vhost, r, p)
+}
+
+// A token that comes has the links checked that are below its address, however many others there are.
+func TestRecheck_Bound(t *testing.T) {
+	v := topology.NewVHost("/")
+	asked := &counting{}
+	s := &state{links: map[uint32]*link{}, rights: rights.Rights{User: auth.User{Name: "login"}, VHost: v, Permissions: asked}}
+	s.access = access.Access{Login: &s.rights, Tokens: &grants.Table{}, Clock: clock.New()}
+	for i := range uint32(200) {
+		name := "x" + strconv.Itoa(int(i))
+		v.Publish(v.Directory().WithExchange(&topology.Exchange{Name: name, Type: "fanout"}))
+		s.links[i] = &link{handle: i, address: name, publisher: &publisher{Link: incoming.Link{Target: incoming.Target{Entity: true, Address: name, Exchange: []byte(name)}}}}
+		if err := s.access.Tokens.Put(name, &grants.Grant{User: auth.User{Name: "key"}, Ends: grants.Never}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 100 {
+		asked.n = 0
+		s.recheck.Add("sb://host/X7")
+		recheckLinks(s)
+		if asked.n != 1 || s.recheck.Any() {
+			t.Fatalf("%d links are checked", asked.n)
+		}
+	}
+	asked.Refused = []auth.Refusal{{User: "key", Resource: auth.Resource{Kind: auth.Exchange, Name: "x7"}, Permission: auth.Write}}
+	s.recheck.Add("x7")
+	recheckLinks(s)
+	if !s.links[7].closing || s.links[8].closing {
+		t.Error("links are detached by whether their token allows them")
+	}
+}
