@@ -247,6 +247,10 @@ func TestDL27OneWarningPerCycle(t *testing.T) {
 		if !strings.Contains(h.log.String(), `"queues":["a","b","a"]`) {
 			t.Error(h.log.String())
 		}
+		h.send(pendingMessage(a, "expired", "dlx", 102, 1)) // the first cycle is still known
+		if n := strings.Count(h.log.String(), `"level":"warn"`); n != 2 {
+			t.Errorf("%d warnings: %s", n, h.log.String())
+		}
 	})
 }
 
@@ -261,7 +265,10 @@ func TestOrderAcrossTurns(t *testing.T) {
 		target.mu.Lock()
 		mails := target.mails
 		target.mu.Unlock()
-		for _, m := range mails {
+		for i, m := range mails {
+			if e := m.(*mail.Enqueue); i == 0 && cap(e.Messages) != len(e.Messages) {
+				t.Errorf("the target may write behind its messages, where %d of the next turn are", cap(e.Messages)-len(e.Messages))
+			}
 			for _, m := range m.(*mail.Enqueue).Messages {
 				from := m.Overlay.Deaths[0].Queue
 				if m.Body[0] != byte(next[from]) || number != 0 && m.Number != number+1 {

@@ -75,3 +75,20 @@ func TestDL15_RoutingKeyReplacesAll(t *testing.T) {
 		}
 	})
 }
+
+// Messages with the same routing key are routed alike only if their further keys are the same.
+func TestDL15_OtherKeys(t *testing.T) {
+	inHouse(t, func(h *house) {
+		source, target := h.queue("source"), h.queue("target")
+		h.exchange(&topology.Exchange{Name: "dlx", Type: "direct"}, "", "cc", target)
+		d := pendingMessage(source, "expired", "dlx", 1, 3)
+		d.Forward = true // which leaves messages their keys, in one overlay each
+		d.Messages[0].Overlay = &message.Overlay{CC: []string{"cc"}}
+		d.Messages[2].Overlay = &message.Overlay{CC: []string{"cc"}}
+		h.send(d)
+		e := take[*mail.Enqueue](h, target)
+		if len(e.Messages) != 2 || e.Messages[0].Body[0] != 1 || e.Messages[1].Body[0] != 3 {
+			t.Errorf("%+v", e.Messages)
+		}
+	})
+}

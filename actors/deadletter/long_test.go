@@ -80,8 +80,14 @@ func TestTurnsOfDeadLettersAreCut(t *testing.T) {
 		h.exchange(&topology.Exchange{Name: "x", Type: "topic"}, "", "#", target)
 		h.send(withKeys(pendingMessage(source, "expired", "x", 1, 30), 2000)) // of 6,000 steps each
 		turns, next := 0, byte(1)
+		var room []message.Message // behind the messages of the last turn
 		for ; next <= 30; turns++ {
-			for _, m := range take[*mail.Enqueue](h, target).Messages {
+			e := take[*mail.Enqueue](h, target)
+			if len(room) > 0 && &room[0] == &e.Messages[0] {
+				t.Fatal("the target may write behind its messages, where those of the next turn are")
+			}
+			room = e.Messages[len(e.Messages):cap(e.Messages)]
+			for _, m := range e.Messages {
 				if m.Body[0] != next {
 					t.Fatalf("%d instead of %d", m.Body[0], next)
 				}
@@ -90,6 +96,18 @@ func TestTurnsOfDeadLettersAreCut(t *testing.T) {
 		}
 		if turns < 2 {
 			t.Errorf("all in %d turns", turns)
+		}
+	})
+}
+
+// Each queue that a message goes to counts as a step of the turn.
+func TestTurnsOfManyTargetsAreCut(t *testing.T) {
+	inHouse(t, func(h *house) {
+		const targets = 200
+		crowd := h.crowd(targets)
+		h.send(pendingMessage(h.queue("source"), "expired", "crowd", 1, 250))
+		if n := len(take[*mail.Enqueue](h, crowd[0]).Messages); n > topology.TurnSteps/targets+1 {
+			t.Errorf("%d messages to %d queues in one turn", n, targets)
 		}
 	})
 }

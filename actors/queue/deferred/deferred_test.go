@@ -91,3 +91,55 @@ func TestFirst_DEFER4(t *testing.T) {
 		t.Errorf("%d left", len(s.order))
 	}
 }
+
+// TestForget_DEFER2: numbers that are gone are cleared away together, once they are more than half of all and 64, so that taking
+// a message out costs the same however many there are.
+func TestForget_DEFER2(t *testing.T) {
+	var b backlog.Backlog
+	s := New(&b)
+	var all []backlog.Handle
+	for seq := uint64(1); seq <= 1000; seq++ {
+		h := b.Push(&backlog.Record{Seq: seq, Deadline: 1 << 40})
+		b.Take(h)
+		s.Add(h, 0)
+		all = append(all, h)
+	}
+	const half = (1000 - 64) / 2
+	for left := 999; left >= half-1; left-- {
+		s.Take(all[left])
+		if n := len(s.order); left >= half && n != 1000 || left < half && n != left {
+			t.Fatalf("%d numbers of %d messages", n, left)
+		}
+	}
+}
+
+// TestAdvance_DEFER2: the room for what expires together is used again unless it is much.
+func TestAdvance_DEFER2(t *testing.T) {
+	for _, n := range []int{64, 65} {
+		var b backlog.Backlog
+		s := New(&b)
+		for seq := range uint64(n) {
+			h := b.Push(&backlog.Record{Seq: seq + 1, Deadline: 10})
+			b.Take(h)
+			s.Add(h, 0)
+		}
+		if s.Advance(10, 1000, func(backlog.Handle) {}); (cap(s.due) > 0) != (n == 64) {
+			t.Errorf("room for %d after %d", cap(s.due), n)
+		}
+	}
+}
+
+// TestNext_DEFER2: what is deferred while nothing else is does not wake the queue ahead of its time.
+func TestNext_DEFER2(t *testing.T) {
+	const now = 1_000_000
+	var b backlog.Backlog
+	s := New(&b)
+	for seq := uint64(1); seq <= 2; seq++ {
+		h := b.Push(&backlog.Record{Seq: seq, Deadline: now + int64(seq)})
+		b.Take(h)
+		s.Add(h, now)
+	}
+	if next, ok := s.Next(); !ok || next != now+1 {
+		t.Errorf("%d, %v", next, ok)
+	}
+}

@@ -77,6 +77,7 @@ func TestMove_DLY9(t *testing.T) {
 	f := newFixture()
 	f.enqueue("a", 100)
 	var b backlog.Backlog
+	b.Push(&backlog.Record{Seq: 9})
 	settings := policies.SettingsFor(nil, policies.Effective{})
 	e := expiry.New(&b, &settings, false)
 	first, due, ok := f.First()
@@ -87,12 +88,33 @@ func TestMove_DLY9(t *testing.T) {
 	if entry := b.Entry(h); entry.Seq != 1 || entry.Deadline != 107 || f.Len() != 0 {
 		t.Errorf("%+v, %d left", entry, f.Len())
 	}
+	if b.Place(h) != 0 {
+		t.Errorf("the journal has it at %d, before it was written", b.Place(h))
+	}
 	_, commit := f.w.HandOver()
 	commit.Messages(func(now backlog.Handle, r *store.Record) {
 		if now != h || r.Due != 100 {
 			t.Errorf("%d is written for %d, due at %d", now, h, r.Due)
 		}
 	})
+	f.enqueue("b", 100)
+	second, _, _ := f.First()
+	f.Messages.SetPlace(second, 77)
+	if h = f.Move(second, &b, &e, &f.w); b.Place(h) != 77 {
+		t.Errorf("the journal has it at %d", b.Place(h))
+	}
+}
+
+// TestWithHash: a change of a message-id looks at no more messages than a turn has time for.
+func TestWithHash(t *testing.T) {
+	f := newFixture()
+	for range changeLimit + 1 {
+		f.enqueue("a", 100)
+	}
+	c := &Change{}
+	if f.Change(c, &f.w, 0, "a"); c.Count != changeLimit || f.Len() != 1 {
+		t.Errorf("%d changed, %d left", c.Count, f.Len())
+	}
 }
 
 // TestNone: a queue without scheduled messages has no Schedule.

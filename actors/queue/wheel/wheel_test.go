@@ -111,6 +111,21 @@ func TestBoundedAdvance_TTL33(t *testing.T) {
 	}
 }
 
+// A call that may fire nothing opens nothing, so what is added before the next one still comes in the order of deadlines.
+func TestAdvanceOfNothing_TTL31(t *testing.T) {
+	w, e := filled(2, 1)
+	w.Remove(2)
+	if !w.Advance(epoch+200, 0, nil) {
+		t.Error("nothing is left")
+	}
+	w.Add(2)
+	var fired []int64
+	w.Advance(epoch+200, 10, func(h uint32) { fired = append(fired, e.deadlines[h]-epoch) })
+	if !slices.Equal(fired, []int64{1, 2}) {
+		t.Error(fired)
+	}
+}
+
 func TestNext(t *testing.T) {
 	w, _ := filled()
 	if _, ok := w.Next(); ok {
