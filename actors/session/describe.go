@@ -9,6 +9,7 @@ func describe(s *state, m *mail.DescribeChannel) {
 		Running: s.phase == open, Confirm: true, Unacked: max(s.unacked.Len()-s.unacked.Late(), 0), Unconfirmed: s.publishes.Len(),
 		Counts: s.counted(), Published: s.published, LastUse: s.used.Floor() + s.cfg.Clock.Skew(), Session: sessionInfo(s),
 	}
+	info.Uncommitted, info.AcksUncommitted = s.work.Len()
 	for _, l := range s.links {
 		if l.consumer != nil {
 			info.Consumers++

@@ -2,6 +2,7 @@ package session
 
 import (
 	"candlemark/actors/session/batches"
+	work "candlemark/actors/session/transactions"
 	"candlemark/protocol/amqp10"
 )
 
@@ -35,7 +36,7 @@ func appendOutcomes(s *state, b []byte) []byte {
 	for i := 0; i < len(s.outcomes); {
 		first := &s.outcomes[i]
 		n := 1
-		for i+n < len(s.outcomes) && s.outcomes[i+n].id == first.id+uint32(n) && s.outcomes[i+n].state.Kind == first.state.Kind && s.outcomes[i+n].state.Error == first.state.Error {
+		for i+n < len(s.outcomes) && s.outcomes[i+n].id == first.id+uint32(n) && work.Same(&s.outcomes[i+n].state, &first.state) {
 			n++
 		}
 		d := &amqp10.Disposition{Role: amqp10.RoleReceiver, First: first.id, Settled: true, State: first.state}

@@ -87,15 +87,10 @@ func (s *state) holdDrained(l *link, count uint32) {
 
 // sendBack returns what was not written to its queue.
 func sendBack(s *state, c *consumer, m *mail.Deliver) {
-	back := &mail.Settle{Channel: s.self}
-	for i := range m.Items[m.Written:] {
-		if n := m.Items[m.Written+i].Number; n != 0 {
-			back.Ranges = append(back.Ranges, mail.SettleRange{First: n, Last: n, How: mail.Requeue})
-		}
-	}
+	back := entities.Unwritten(m)
 	m.Release()
-	if len(back.Ranges) > 0 && !c.queue.Gone {
-		s.Send(c.queue.Address, back)
+	if len(back) > 0 && !c.queue.Gone {
+		s.Send(c.queue.Address, &mail.Settle{Channel: s.self, Ranges: back})
 	}
 }
 
@@ -130,6 +125,12 @@ func (s *state) withdraw(l *link) {
 // disposition settles deliveries as the client says.
 func (s *state) disposition(m *amqp10.Disposition) {
 	if m.Role != amqp10.RoleReceiver { // of its own messages, which are settled
+		return
+	}
+	if m.State.Kind == amqp10.Transactional {
+		if err := s.work.Disposition(m); err != nil {
+			s.fail(err)
+		}
 		return
 	}
 	how, outcome, final, err := settlement.Of(&m.State, m.Settled)
@@ -187,6 +188,7 @@ func (s *state) returned(m *mail.DeliveriesReturned) {
 		}
 	}
 	s.unacked.Return(&p.Queue, m)
+	s.work.Return(&s.unacked, &p.Queue, m)
 	if late := s.unacked.Late(); late > lateLimit {
 		s.fail(amqp10.Errorf(amqp10.ResourceLimitExceeded, "%d deliveries were never settled", late))
 	}

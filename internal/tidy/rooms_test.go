@@ -142,8 +142,13 @@ var rooms = map[string][]string{
 	"supervision/resources": {"protocol", "internal/budget", "internal/clock", "internal/config", "internal/events", "internal/management"},
 
 	"actors/connection10/transactions": {"protocol/amqp10", "actors/mail", "internal/dialect/transactions"},
+	"actors/session/config": {
+		"actors/mail", "internal/auth", "internal/budget", "internal/clock", "internal/dialect/transactions", "internal/events", "internal/message", "internal/metrics", "internal/outbox",
+		"internal/servicebus/grants", "internal/servicebus/sas", "internal/topology",
+	},
 	"actors/session/transactions": {
-		"protocol/amqp10", "actors/channel/unacked", "actors/mail", "internal/budget", "internal/dialect/transactions", "internal/message", "internal/topology",
+		"protocol/amqp10", "actors/channel/unacked", "actors/mail", "actors/session/batches", "actors/session/entities", "actors/session/settlement", "actors/session/window",
+		"internal/budget", "internal/dialect/transactions", "internal/message", "internal/seqmap", "internal/topology",
 	},
 
 	"actors/session/entities":   {"protocol", "policies", "protocol/amqp10", "actors/mail", "actors/session/access", "internal/auth", "internal/dialect", "internal/dialect/servicebus", "internal/message", "internal/servicebus/entity", "internal/servicebus/filter", "internal/topology"},
@@ -286,7 +291,7 @@ var pureRooms = []string{
 	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/claims", "actors/queue/consumers", "actors/queue/content", "actors/queue/deadletters",
 	"actors/queue/deferred", "actors/queue/deliveries", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/flowcontrol", "actors/queue/inspect", "actors/queue/lease", "actors/queue/messages", "actors/queue/notices",
 	"actors/queue/outbox", "actors/queue/paging", "actors/queue/receivers", "actors/queue/records", "actors/queue/schedule", "actors/queue/sessions", "actors/queue/wheel", "actors/queue/work",
-	"actors/session/transactions",
+	"actors/session/config", "actors/session/transactions",
 	"actors/session/access", "actors/session/answers", "actors/session/batches", "actors/session/entities", "actors/session/frames", "actors/session/incoming", "actors/session/management", "actors/session/settlement", "actors/session/told", "actors/session/tokens", "actors/session/transfers", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
 }
 

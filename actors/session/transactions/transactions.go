@@ -126,6 +126,16 @@ func (x *Transaction[Link]) bound(targets int) error {
 	return nil
 }
 
+// Confirms is how many of the messages queues confirm.
+func (x *Transaction[Link]) Confirms() (n int) {
+	for i := range x.Publishes {
+		if len(x.Publishes[i].Queues) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // Prepare makes what queues have to be asked, for ask to send to each. Those that are not queues, or gone, are left out.
 func (x *Transaction[Link]) Prepare(self mail.Address, ask func(queue mail.Address, m *mail.PrepareWork)) {
 	byID := map[string]*mail.PrepareWork{}
@@ -185,17 +195,28 @@ type Table[Link any] struct {
 // Find returns a transaction, nil if the session has nothing of it.
 func (t *Table[Link]) Find(id []byte) *Transaction[Link] { return t.byID[string(id)] }
 
-// Open is Find, and begins one that is not there: its messages count among arrivals.
-func (t *Table[Link]) Open(id []byte, arrivals *budget.Arrivals) *Transaction[Link] {
+// Join is Find for work that comes: it begins one of those that are known. Its messages count among arrivals. The error is an *amqp10.Error,
+// amqp:transaction:unknown-id.
+func (t *Table[Link]) Join(id []byte, known *transactions.Known, arrivals *budget.Arrivals) (*Transaction[Link], error) {
 	x := t.byID[string(id)]
-	if x == nil {
+	switch {
+	case x == nil && !known.Has(id), x != nil && x.Closed:
+		return nil, transactions.ErrUnknown()
+	case x == nil:
 		if t.byID == nil {
 			t.byID = map[string]*Transaction[Link]{}
 		}
 		x = &Transaction[Link]{ID: slices.Clone(id), of: arrivals}
 		t.byID[string(id)] = x
 	}
-	return x
+	return x, nil
+}
+
+// Close has no more work join a transaction that is known, until it is deleted.
+func (t *Table[Link]) Close(id []byte, known *transactions.Known) {
+	if x, err := t.Join(id, known, nil); err == nil {
+		x.Closed = true
+	}
 }
 
 // Delete takes a transaction away, and returns it; nil if there was none.

@@ -124,7 +124,9 @@ func ErrRollback(because string) *amqp10.Error {
 }
 
 // Known are the ids of the open transactions of a connection. The zero value has none.
-type Known struct{ now atomic.Pointer[map[string]bool] }
+type Known struct {
+	now atomic.Pointer[map[string]bool]
+}
 
 // Has tells whether a transaction is open.
 func (k *Known) Has(id []byte) bool {
