@@ -140,7 +140,7 @@ func connection10Props(n *Node, conn net.Conn, read []byte) *actor.Props {
 		Conn: conn, Read: read, Authenticator: n.cfg.Authenticator, Permissions: n.cfg.Permissions, VHost: n.VHost,
 		NewSession: newSession, Carry: n.dispatcher.Carry, Clock: n.clock, Log: n.cfg.Log, Events: n.events, Container: n.cfg.Name, ProductVersion: n.cfg.ProductVersion,
 		HandshakeTimeout: n.cfg.Handshake, SendTimeout: n.cfg.SendTimeout, Valve: n.monitor.Valve(), Intake: n.monitor.Intake(), InFlightLimit: n.monitor.InFlight(),
-		Quota: n.quota, SessionMax: n.cfg.Limits.Channels, FrameMax: n.cfg.Limits.Frame, Silence: n.cfg.Limits.Heartbeat, NoSilence: n.cfg.Limits.NoHeartbeat,
+		Quota: n.quota, SessionMax: n.cfg.Limits.Channels, FrameMax: n.cfg.Limits.Frame, Statuses: n.Shovels.Statuses(), Silence: n.cfg.Limits.Heartbeat, NoSilence: n.cfg.Limits.NoHeartbeat,
 	}
 	return n.props(func(func() []any) actor.Actor { return connection10.New(cfg) })
 }
@@ -157,7 +157,7 @@ func sessionProps(n *Node, s connection10.SessionSpec) *actor.Props {
 		return session.New(session.Config{
 			Channel: s.Channel, Connection: s.Connection, ConnectionName: s.Name, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals,
 			FrameMax: s.FrameMax, NextOutgoingID: s.Begin.NextOutgoingID, IncomingWindow: s.Begin.IncomingWindow, HandleMax: s.Begin.HandleMax,
-			VHost: s.VHost, User: s.User, By: s.By, Events: n.events, Permissions: n.cfg.Permissions, Token: token, Tokens: s.Tokens, Transactions: s.Transactions, MaxMessage: n.cfg.MaxMessage, Clock: n.clock,
+			VHost: s.VHost, User: s.User, By: s.By, Events: n.events, Permissions: n.cfg.Permissions, Token: token, Tokens: s.Tokens, Statuses: n.Shovels.Statuses(), Transactions: s.Transactions, MaxMessage: n.cfg.MaxMessage, Clock: n.clock,
 			Log: s.Log.With().Uint16("channel", s.Channel).Logger(), Post: n.asker.Post, Ended: n.SessionEnded, Close: close,
 		})
 	})

@@ -13,6 +13,7 @@ import (
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
 	"candlemark/internal/servicebus/grants"
+	"candlemark/internal/servicebus/status"
 	"candlemark/internal/stream"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -35,7 +36,8 @@ type Config struct {
 	Carry         func(post func()) // as connections of 0-9-1 have it; nil only calls post
 	Clock         *clock.Clock
 	Log           zerolog.Logger
-	Events        *events.Hub // told of the connection and its sessions; nil for nobody
+	Events        *events.Hub   // told of the connection and its sessions; nil for nobody
+	Statuses      *status.Table // of entities of Azure Service Bus; nil if all are active
 
 	Container      string // our container id
 	ProductVersion string // our own version, for the properties

@@ -77,6 +77,7 @@ type connection struct {
 	tokens  tokens
 	work    transactions.Table
 	patient *clock.Timer // of the first transaction whose time ends
+	unwatch func()       // of statuses, nil before the handshake is done
 	timer   *clock.Wait
 	armed   uint64 // generation of the timer
 }
@@ -87,7 +88,9 @@ type (
 	failed  struct{ err error } // the peer broke the protocol
 	lost    struct{ err error } // the socket is of no more use
 	drained struct{}            // the last bytes are written
-	heldUp  struct{}            // a publish during an alarm was met, nothing more is read
+	// statusChanged: an entity of the virtual host has another status.
+	statusChanged struct{ path string }
+	heldUp        struct{} // a publish during an alarm was met, nothing more is read
 	// clientClosed: the client closes; the reader waits for handled.
 	clientClosed struct{ handled chan<- struct{} }
 )
@@ -135,6 +138,8 @@ func (c *connection) Receive(ctx actor.Context) {
 		c.tokenDue()
 	case *mail.DeclareTransaction, *mail.DischargeTransaction, *mail.TransactionStepped, *mail.AbandonTransactions, *transactionDue:
 		transact(c, m)
+	case *statusChanged:
+		c.tellAccess(m.path)
 	case *mail.DescribeConnection:
 		c.describe(m)
 	case *mail.Block:
@@ -169,6 +174,9 @@ func (c *connection) stop() {
 	}
 	c.tokens.stop()
 	stopTransactions(c)
+	if c.unwatch != nil {
+		c.unwatch()
+	}
 	c.outbox.Close()
 	c.leaveRunning()
 	for id, l := range c.links {

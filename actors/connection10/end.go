@@ -50,6 +50,11 @@ func (c *connection) becomeRunning(ctx actor.Context, p *peer) {
 	c.log = c.log.With().Str("vhost", p.vhost.Name).Str("user", p.user.Name).Str("client", cut(p.open.ContainerID)).Logger()
 	c.log.Info().Str("protocol", "AMQP 1.0").Str("product", cut(textOf(p.table, "product"))).Msg("connection opened")
 	c.tellCreated()
+	c.unwatch = c.cfg.Statuses.Watch(func(vhost, path string) {
+		if vhost == p.vhost.Name {
+			c.post(&statusChanged{path})
+		}
+	})
 	c.startPulse()
 	c.send(c.ourOpen())
 	if err := c.outdated(); err != nil {

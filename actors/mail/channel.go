@@ -141,11 +141,12 @@ type Unused struct {
 }
 
 // DeliveriesReturned: nobody settled these deliveries in time, or somebody Asked for
-// them, and the queue has taken them back (ADR 10). Settling them later changes
+// them, and the queue has taken them back (ADR 10); or somebody else has Settled them, as well as Asked. Settling them later changes
 // nothing. From a queue to the channel that had them.
 type DeliveriesReturned struct {
 	Queue   Address
 	Asked   bool
+	Settled bool
 	Name    string  // of the queue
 	Numbers []Range // the queue's, as in Delivery; ascending
 }

@@ -45,14 +45,12 @@ type UnackedDelivery struct {
 
 // RenewLock gives deliveries their consumer timeout anew, counted from now: what it
 // is at present; a lock is never shortened, and what has none gets none. Which: with
-// Seq the one of that message; with Number that of Channel; else all that Tag holds.
+// Seq the one of that message; with Locks those, whoever holds them; with Number that of Channel; else all that Tag holds.
 // From anybody; LockRenewed comes back.
 type RenewLock struct {
 	Request
-	Seq uint64
-	// Lock, with Seq, is of a delivery's Facts: it is renewed only if it is still that one that holds the message, whoever
-	// asks. 0 for any.
-	Lock    uint64
+	Seq     uint64
+	Locks   []Lock
 	Channel Address
 	Number  uint64
 	Tag     string
@@ -73,15 +71,19 @@ type LockRenewed struct {
 	Count int
 	// Locked is the first time at which one of them goes back, wall ms, 0 for never.
 	Locked int64
+	// Until is that of each of Locks that was found.
+	Until map[Lock]int64
 }
 
-// SettleLocked settles deliveries by their locks, whoever holds them: all of them, or none (LOCK-7). Who holds them is told as by ReturnDelivery. From
+// SettleLocked settles deliveries by their locks, whoever holds them but for sessions: all of them, or none (LOCK-7). Who holds them is told as by ReturnDelivery. From
 // anybody; LockedSettled comes back.
 type SettleLocked struct {
 	Request
 	Locks   []Lock
 	How     Settlement
 	Outcome *Outcome // what else is said of them, nil for nothing
+	// Connection is that of whoever asks: what the lock of a session protects only that may settle which has it.
+	Connection Address
 	// Queue and VHost are names, for errors.
 	Queue, VHost string
 }

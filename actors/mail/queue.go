@@ -23,6 +23,8 @@ type Enqueue struct {
 	Debt message.Debt
 	// Numbered has the answers carry the queue's numbers of the messages (EnqueueReply.Seqs).
 	Numbered bool
+	// Whole has the receiver, if it is a queue, take all messages or none (DL-10).
+	Whole bool
 	// Moved: the messages come from a queue, perhaps from the receiver, and none is a duplicate (DUP-1).
 	Moved bool
 	// Agreed: the queue has agreed to the messages (PrepareWork), so none is over its limits.

@@ -110,6 +110,28 @@ func TestStays_LOCK4(t *testing.T) {
 	}
 }
 
+// TestRenewedByLock_LOCK5_Several: locks of one request are renewed in one walk, those that are named twice once.
+func TestRenewedByLock_LOCK5_Several(t *testing.T) {
+	c := newCore(t, timeout(1000))
+	c.consume(ch1, "a", 3, stays, facts)
+	c.put("1", "2", "3")
+	var locks []mail.Lock
+	for _, d := range all[*mail.Deliver](c) {
+		for _, it := range d.Items {
+			locks = append(locks, mail.Lock{Seq: it.Facts.Seq, Lock: it.Facts.Lock})
+		}
+	}
+	c.at(600)
+	asked := []mail.Lock{locks[0], locks[2], locks[0], locks[2], {Seq: locks[1].Seq, Lock: locks[1].Lock + 1}}
+	c.feed(&mail.RenewLock{Request: mail.Request{ReplyTo: ch1}, Locks: asked})
+	r := one[*mail.LockRenewed](c)
+	if r.Count != 2 || len(r.Until) != 2 || r.Until[locks[0]] != start+1600 || r.Until[locks[2]] != start+1600 {
+		t.Errorf("%+v", r)
+	}
+	c.at(1000)
+	c.wantNumbers("the other one", c.returned(), 2)
+}
+
 // TestRenewedByLock_LOCK5: anybody renews a lock who has it, until it runs out, and nobody with one that is over.
 func TestRenewedByLock_LOCK5(t *testing.T) {
 	c := newCore(t, timeout(1000))
@@ -118,7 +140,7 @@ func TestRenewedByLock_LOCK5(t *testing.T) {
 	f := c.deliveries1().Facts
 	renew := func(lock uint64, count int, until int64) {
 		t.Helper()
-		if n, at := c.renews(mail.RenewLock{Seq: f.Seq, Lock: lock}); n != count || at != until {
+		if n, at := c.renews(mail.RenewLock{Locks: []mail.Lock{{Seq: f.Seq, Lock: lock}}}); n != count || at != until {
 			t.Errorf("%d until %d, want %d until %d", n, at, count, until)
 		}
 	}

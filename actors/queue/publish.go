@@ -16,9 +16,9 @@ import (
 // the journal follow when it has them; all others are answered now.
 func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 	var taken, stored, refused, unfit *mail.EnqueueReply
-	s.renewedBy(policies.RenewedByPublish, lease.Published, now)
-	s.ExpireDue(now)
-	s.Counts.Publish += uint64(len(e.Messages))
+	if refuses(s, e, now) {
+		return
+	}
 	reader := s.Reader()
 	looks := reader.Looks()
 	for i := range e.Messages {
@@ -32,7 +32,7 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 				continue
 			}
 		}
-		if s.Sessions != nil && !fits(m) {
+		if s.Sessions != nil && !messages.HasSession(m) {
 			noteReply(&unfit, s, e, m.Number, before)
 			continue
 		}
@@ -71,6 +71,31 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 	tellSender(s, e, refused, true, nil)
 	tellSender(s, e, unfit, true, mail.ErrSessionNeeded)
 	s.Journal.Confirm(e, stored)
+}
+
+// refuses makes ready for a batch, and refuses it if it is to be taken all or none and one message cannot be taken.
+func refuses(s *state, e *mail.Enqueue, now clock.Instant) bool {
+	s.renewedBy(policies.RenewedByPublish, lease.Published, now)
+	s.ExpireDue(now)
+	s.Counts.Publish += uint64(len(e.Messages))
+	if !e.Whole {
+		return false
+	}
+	refused, why := messages.RefusesAll(&s.Set, e.Messages, now)
+	if refused {
+		refuseAll(s, e, why)
+	}
+	return refused
+}
+
+// refuseAll refuses a batch.
+func refuseAll(s *state, e *mail.Enqueue, why error) {
+	var refused *mail.EnqueueReply
+	for i := range e.Messages {
+		noteReply(&refused, s, e, e.Messages[i].Number, s.Seq)
+	}
+	s.out.done = append(s.out.done, e)
+	tellSender(s, e, refused, true, why)
 }
 
 // tellSender tells the sender of some messages that they are taken, or why not, if reply is not nil.

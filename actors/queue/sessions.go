@@ -7,9 +7,7 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/lease"
-	"candlemark/actors/queue/sessions"
 	"candlemark/internal/clock"
-	"candlemark/internal/message"
 	"candlemark/protocol"
 )
 
@@ -19,12 +17,6 @@ import (
 func needsSession(s *state) error {
 	return fmt.Errorf("%w: %w", mail.ErrSessionNeeded, protocol.ChannelErrorf(protocol.PreconditionFailed,
 		"queue '%s' in vhost '%s' has sessions, which clients of Azure Service Bus receive", s.queue.Name, s.vhost.Name))
-}
-
-// fits reports whether a message names its session.
-func fits(m *message.Message) bool {
-	_, ok := sessions.IDOf(m.Header)
-	return ok
 }
 
 // Attach implements receivers.Owner.

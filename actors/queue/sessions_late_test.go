@@ -79,6 +79,23 @@ func TestSessionLock_SESSION4_TagsComeAgain(t *testing.T) {
 	}
 }
 
+// What the lock of a session protects is settled by its connection only, whoever knows the lock; who holds it is told that it is settled.
+func TestSettleLocked_LOCK7_OthersSession(t *testing.T) {
+	c := newSessions(t)
+	c.sends("a 1")
+	c.granted(ch1, "1", "a")
+	f := all[*mail.Deliver](c)[0].Items[0].Facts
+	for _, by := range []mail.Address{nil, ch2, owner} {
+		c.feed(&mail.SettleLocked{Request: mail.Request{ReplyTo: ch2}, Connection: by, Locks: []mail.Lock{{Seq: f.Seq, Lock: f.Lock}}, How: mail.Ack})
+		if held := one[*mail.LockedSettled](c).Held; held != (by == owner) {
+			t.Errorf("by %v: %v", by, held)
+		}
+	}
+	if told := all[*mail.DeliveriesReturned](c); len(told) != 1 || !told[0].Settled {
+		t.Errorf("%+v", told)
+	}
+}
+
 // A session's lock that is over settles nothing, though its timer is late.
 func TestSettleLocked_LOCK7_LateTimer(t *testing.T) {
 	c := newSessions(t)
@@ -86,7 +103,7 @@ func TestSettleLocked_LOCK7_LateTimer(t *testing.T) {
 	c.granted(ch1, "1", "a")
 	f := all[*mail.Deliver](c)[0].Items[0].Facts
 	c.now += 2_000_000_000
-	c.feed(&mail.SettleLocked{Request: mail.Request{ReplyTo: ch1}, Locks: []mail.Lock{{Seq: f.Seq, Lock: f.Lock}}, How: mail.Ack})
+	c.feed(&mail.SettleLocked{Request: mail.Request{ReplyTo: ch1}, Connection: owner, Locks: []mail.Lock{{Seq: f.Seq, Lock: f.Lock}}, How: mail.Ack})
 	if one[*mail.LockedSettled](c).Held {
 		t.Errorf("locked until %d, settled at %d", f.Locked, c.now.Floor())
 	}

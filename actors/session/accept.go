@@ -2,7 +2,6 @@ package session
 
 import (
 	"candlemark/actors/mail"
-	"candlemark/actors/session/entities"
 	"candlemark/protocol/amqp10"
 )
 
@@ -24,13 +23,12 @@ func accepted(s *state, m *mail.ConsumeReply) {
 	}
 }
 
-// stopOpening ends a link that the client detaches before it has a session.
-func stopOpening(s *state, l *link, closed bool) {
+// stopOpening ends a link before it has a session, and calls done when its queue knows.
+func stopOpening(s *state, l *link, done func(m *amqp10.Attach)) {
 	o := l.opening
 	l.opening, l.closing = nil, true
 	s.Send(o.Queue, o.Cancel(s.request(func(any, error) {
 		delete(s.links, l.handle)
-		s.reply(entities.Nothing(o.Attach))
-		s.reply(&amqp10.Detach{Handle: l.handle, Closed: closed})
+		done(o.Attach)
 	})))
 }

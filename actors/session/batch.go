@@ -25,7 +25,7 @@ func publishBatch(s *state, whole *delivery, payload []byte) {
 		s.refuse(whole, err)
 		return
 	}
-	publishAll(s, all)
+	publishAll(s, whole.batch, all)
 }
 
 // publishNumbered publishes messages that came to an address to a queue, all or none, and calls done with the numbers that it has given them.
@@ -39,7 +39,7 @@ func publishNumbered(s *state, address string, q *topology.Queue, messages [][]b
 	}
 	b.Asked = s.request(func(_ any, err error) { done(b.Numbers, err) }).ID
 	s.await.patient = true
-	publishAll(s, all)
+	publishAll(s, b, all)
 	s.flush()
 }
 
@@ -55,14 +55,16 @@ func tryAll(s *state, whole *delivery, messages [][]byte) (all []delivery, err e
 	return all, err
 }
 
-// publishAll publishes messages that have been tried.
-func publishAll(s *state, all []delivery) {
+// publishAll publishes the messages of a batch, which have been tried, so that each queue takes all that it gets of them, or none.
+func publishAll(s *state, b *batches.Batch, all []delivery) {
+	s.batches.Flush() // what came before is not of the batch
 	for i := range all {
 		d := &all[i]
 		d.Message.Own()                                                          // else each keeps the whole batch
 		targets, _ := s.routes.Find(d.To, &d.Message, d.Keys, d.Content.Headers) // which has been tried
 		s.routed(d, targets)
 	}
+	s.batches.FlushWhole(b.Counts())
 }
 
 // tryRoute makes all checks of a message of a batch, whose routes may take as many steps of the turn as most.

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/session/settlement"
 	"candlemark/internal/dialect"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
@@ -81,6 +82,7 @@ func (s *state) giveBack() {
 	s.dropBegun()
 	clear(s.links)
 	clear(s.settles)
+	s.elsewhere = settlement.Elsewhere{}
 	s.unacked.Clear()
 	s.owners.TakeRange(1, s.owners.Last(), func(uint64, *link) {})
 	s.dropHeld()

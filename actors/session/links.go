@@ -135,7 +135,7 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 			return err
 		}
 	}
-	q, err := may.Readable(name)
+	q, err := may.MayReceive(name)
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,10 @@ func (s *state) detach(m *amqp10.Detach) {
 	case l.closing:
 		delete(s.links, m.Handle)
 	case l.opening != nil:
-		stopOpening(s, l, m.Closed)
+		stopOpening(s, l, func(attach *amqp10.Attach) {
+			s.reply(entities.Nothing(attach))
+			s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
+		})
 	case l.publisher != nil:
 		s.forgetPublisher(l)
 		l.publisher = nil // else outcomes and answers on their way give it credit

@@ -198,9 +198,6 @@ func (s *state) routed(d *delivery, targets []*routing.Target) {
 	}
 	if len(targets) > 0 {
 		s.batches.Add(m, targets, caps, s.chunk)
-		if d.batch.Counts() {
-			s.batches.Number(targets)
-		}
 		return
 	}
 	if d.settled || outcome.Kind == amqp10.Accepted {

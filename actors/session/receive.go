@@ -153,11 +153,12 @@ func (s *state) disposition(m *amqp10.Disposition) {
 			others = append(others, tag)
 		}
 	})
+	lost := s.elsewhere.Take(first, last, m.Settled, s.reply)
 	settleEntity(s, asked, m)
 	s.unacked.SettleWith(first, last, how, outcome) // the others
 	switch {
 	case m.Settled:
-	case len(asked) == 0:
+	case len(asked) == 0 && !lost:
 		s.reply(&amqp10.Disposition{Role: amqp10.RoleSender, First: m.First, Last: m.Last, Settled: true, State: m.State})
 	default:
 		for _, r := range entities.Ranges(others, how, outcome) {
@@ -186,6 +187,13 @@ func (s *state) returned(m *mail.DeliveriesReturned) {
 		if w.deliver != nil && w.deliver.Queue.Equal(m.Queue) {
 			w.drop(m, s.sending.of == w)
 		}
+	}
+	if m.Settled { // as a client has asked for, perhaps this one
+		for _, tag := range s.unacked.Forget(&p.Queue, m) {
+			s.owners.Take(tag)
+			s.elsewhere.Add(tag)
+		}
+		return
 	}
 	s.unacked.Return(&p.Queue, m)
 	s.work.Return(&s.unacked, &p.Queue, m)

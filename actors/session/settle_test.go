@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"candlemark/actors/channel/peers"
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
 	"candlemark/actors/session/settlement"
@@ -106,5 +107,31 @@ func TestSettled_Lost(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%v of %v: %s, want %s", c.lost, c.numbers, got, c.want)
 		}
+	}
+}
+
+// What was settled by its lock is late no more, however much it is, and who settles it on its link as well is told that it is lost.
+func TestSettledElsewhere_Bound(t *testing.T) {
+	s := holding("eqe")
+	s.peers = peers.New(&s.outgoing)
+	queue := s.peers.Of(&actor.PID{Id: "e"})
+	l, _ := s.owners.Get(1)
+	l.consumer.queue = &queue.Queue
+	for range lateLimit + 10 {
+		s.owners.Append(l)
+		number := s.unacked.Tag(&queue.Queue, s.unacked.Last()+1, false)
+		m := &mail.DeliveriesReturned{Queue: queue.Queue.Address, Asked: true, Settled: true}
+		m.Add(number)
+		s.returned(m)
+	}
+	if s.phase != open || s.unacked.Late() != 0 || s.unacked.Len() != 3 || s.owners.Len() != 3 {
+		t.Fatalf("%d are late, %d are left, %d owners", s.unacked.Late(), s.unacked.Len(), s.owners.Len())
+	}
+	for _, want := range []amqp10.StateKind{amqp10.Rejected, amqp10.Accepted} {
+		s.disposition(&amqp10.Disposition{Role: amqp10.RoleReceiver, First: 7, State: amqp10.State{Kind: amqp10.Accepted}})
+		if d := s.replies[0].(*amqp10.Disposition); len(s.replies) != 1 || d.First != 7 || d.State.Kind != want {
+			t.Errorf("%+v", d)
+		}
+		s.replies = nil
 	}
 }

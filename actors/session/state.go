@@ -67,6 +67,8 @@ type state struct {
 	jobs    []func()                     // that are to be run beside the actor
 	settles map[uint64]*settlement.Asked // that queues have not answered, by request
 
+	elsewhere settlement.Elsewhere
+
 	unacked    unacked.Deliveries
 	owners     seqmap.Map[*link] // of the unacked, by the same numbers
 	arriving   *mail.Enqueue     // the replies in hand, not answered yet
@@ -118,7 +120,7 @@ func (s *state) init(cfg Config) {
 	s.cfg, s.used = cfg, cfg.Clock.Now()
 	s.links, s.settles = map[uint32]*link{}, map[uint64]*settlement.Asked{}
 	s.rights = rights.Rights{User: cfg.User, VHost: cfg.VHost, Permissions: cfg.Permissions}
-	s.access = access.Access{Login: &s.rights, Tokens: cfg.Tokens, Clock: cfg.Clock}
+	s.access = access.Access{Login: &s.rights, Tokens: cfg.Tokens, Statuses: cfg.Statuses, Clock: cfg.Clock}
 	s.client = requests.Client{Rights: &s.rights, Connection: cfg.Connection}
 	s.peers = peers.New(&s.outgoing)
 	s.batches = routing.NewBatches(&s.outgoing, &s.peers,

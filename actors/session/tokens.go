@@ -7,6 +7,7 @@ import (
 	"candlemark/actors/session/tokens"
 	"candlemark/internal/dialect"
 	"candlemark/internal/dialect/servicebus"
+	"candlemark/protocol/amqp10"
 )
 
 // takeToken runs a request to $cbs.
@@ -15,8 +16,8 @@ func takeToken(s *state, request []byte, done func(replyTo string, answer []byte
 	return n.Run(request, done)
 }
 
-// recheckLinks detaches links to entities whose token has ended, or has not the rights that they need. A consumer that has to be cancelled makes the
-// others wait.
+// recheckLinks detaches links to entities whose token has ended, or has not the rights that they need, or whose status forbids them. A consumer that has
+// to be cancelled makes the others wait.
 func recheckLinks(s *state) {
 	for _, handle := range slices.Sorted(maps.Keys(s.links)) {
 		l := s.links[handle]
@@ -26,6 +27,9 @@ func recheckLinks(s *state) {
 		err := refusedNow(s, l)
 		switch {
 		case err == nil:
+		case l.opening != nil:
+			stopOpening(s, l, func(m *amqp10.Attach) { attachFailed(s, m, err) })
+			return
 		case l.consumer == nil:
 			if l.answers != nil {
 				s.withdraw(l)
@@ -39,19 +43,21 @@ func recheckLinks(s *state) {
 	s.recheck.Clear()
 }
 
-// refusedNow is why a link would be refused if it were attached now, as far as tokens are concerned.
+// refusedNow is why a link would be refused if it were attached now, as far as tokens and statuses are concerned.
 func refusedNow(s *state, l *link) error {
-	if l.closing || l.opening != nil || !servicebus.Is(l.address) || l.address == servicebus.TokenNode {
+	if l.closing || !servicebus.Is(l.address) || l.address == servicebus.TokenNode {
 		return nil
 	}
 	may, err := s.access.At(l.address)
 	switch {
-	case err != nil || !may.ByKey:
+	case err != nil:
 		return err
+	case l.opening != nil:
+		return may.Keeps(true, l.opening.Ask.Queue)
 	case l.consumer != nil:
-		_, err = may.Readable(l.consumer.name)
+		return may.Keeps(true, l.consumer.name)
 	case l.publisher != nil && l.publisher.node == nil:
-		_, _, err = may.MaySend(l.publisher.Name())
+		return may.Keeps(false, l.publisher.Name())
 	}
-	return err
+	return nil
 }

@@ -69,6 +69,11 @@ var variants = map[string]string{
 	"pull of a queue":  "stream -x 2 -C 200 -t topic --queues 2 -y 2 -R 20000 -q 10 --consume-after --persistent",
 	"what changes":     "stream -vr 5000:0.1,0:0.1 -vl 100:0.1 -vl 0:0.1 -q 10 -z 0.3 --warmup 0",
 	"slow consumers":   "stream -y 2 -L 200 -q 5 -z 0.1 --warmup 0 --max-backlog 100",
+	"AMQP 1.0":         "stream --protocol 1.0 -x 2 -y 2 -X 2 -Y 2 --queues 2 -c 100 -q 50 -A 10 -C 2000 --mp priority=3,contentType=a/b,k=v --persistent",
+	"1.0, one by one":  "sync --protocol 1.0 -C 300",
+	"1.0, settled":     "stream --protocol 1.0 -a -c 0 -C 3000",
+	"1.0, large":       "stream --protocol 1.0 -s 300000 -C 30 -c 5 -q 3",
+	"1.0, with TTLs":   "stream --protocol 1.0 -s 300000 -C 30 -c 5 -q 3 --ttl uniform:1m-2m -t topic",
 	"limits":           "stream -D 50 -q 5 -z 1m --max-backlog 100 -a",
 }
 
@@ -113,6 +118,9 @@ func TestBench(t *testing.T) {
 	}
 	if code, out := measured(t, b, amqp, "churn", "--qa", "x-max-length=-1", "-z", "1h"); code != 69 {
 		t.Errorf("exit code %d for a queue that cannot be: %s", code, out)
+	}
+	if code, out := measured(t, b, amqp, "sync", "--protocol", "1.0", "-u", "nowhere", "-p", "-z", "1h"); code != 69 {
+		t.Errorf("exit code %d for no queue over AMQP 1.0: %s", code, out)
 	}
 	if code, _ := measured(t, b, amqp, "sync", "--nope"); code != 64 {
 		t.Errorf("exit code %d for no flag", code)

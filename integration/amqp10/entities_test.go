@@ -218,23 +218,26 @@ func TestEntity_Tokens(t *testing.T) {
 	})
 }
 
+// batch sends messages as one.
+func (c *client) batch(s *amqp.Sender, parts ...*amqp.Message) string {
+	c.Helper()
+	whole := &amqp.Message{Format: servicebus.BatchFormat}
+	for _, p := range parts {
+		encoded, err := p.MarshalBinary()
+		if err != nil {
+			c.Fatal(err)
+		}
+		whole.Data = append(whole.Data, encoded)
+	}
+	return stateOf(c.send(s, whole))
+}
+
 // A batch is published as a whole, or not at all.
 func TestEntity_Batch(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)
 		s := c.sender("q", nil)
-		batch := func(parts ...*amqp.Message) string {
-			t.Helper()
-			whole := &amqp.Message{Format: servicebus.BatchFormat}
-			for _, p := range parts {
-				encoded, err := p.MarshalBinary()
-				if err != nil {
-					t.Fatal(err)
-				}
-				whole.Data = append(whole.Data, encoded)
-			}
-			return stateOf(c.send(s, whole))
-		}
+		batch := func(parts ...*amqp.Message) string { return c.batch(s, parts...) }
 		one, two := amqp.NewMessage([]byte("1")), amqp.NewMessage([]byte("2"))
 		if got := batch(one, two); got != "accepted" {
 			t.Error(got)
@@ -251,6 +254,45 @@ func TestEntity_Batch(t *testing.T) {
 		c.want(r, "1", "2")
 		if m := c.next(r); m != nil {
 			t.Error(m)
+		}
+	})
+}
+
+// A queue that has no room for all of a batch takes nothing of it, whatever came by itself before; to several queues each decides for itself.
+func TestEntity_BatchThatDoesNotFit_DL10(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		ch := b.Connect().Open()
+		full := amqp091.Table{"x-max-length": int32(3), "x-overflow": "reject-publish"}
+		for name, args := range map[string]amqp091.Table{"q": full, "topic/s1": full, "topic/s2": nil} {
+			if _, err := ch.QueueDeclare(name, true, false, false, false, args); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := ch.ExchangeDeclare("topic", "fanout", true, false, false, false, nil); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"topic/s1", "topic/s2"} {
+			if err := ch.QueueBind(name, "", "topic", false, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, topic, one := c.sender("q", nil), c.sender("topic", nil), func(body string) *amqp.Message { return amqp.NewMessage([]byte(body)) }
+		if got := stateOf(c.send(s, one("1"))); got != "accepted" {
+			t.Error(got)
+		}
+		if got := c.batch(s, one("a"), one("b"), one("c")); got != "rejected" {
+			t.Error(got)
+		}
+		if got := c.batch(s, one("2"), one("3")); got != "accepted" {
+			t.Error(got)
+		}
+		if got := c.batch(topic, one("1"), one("2"), one("3"), one("4")); got != "rejected" {
+			t.Error(got)
+		}
+		for name, want := range map[string]int{"q": 3, "topic/s1": 0, "topic/s2": 4} {
+			if q, err := ch.QueueDeclarePassive(name, true, false, false, false, nil); err != nil || q.Messages != want {
+				t.Errorf("%s has %d messages, want %d, %v", name, q.Messages, want, err)
+			}
 		}
 	})
 }

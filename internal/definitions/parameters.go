@@ -10,6 +10,8 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/parameters"
+	"candlemark/internal/servicebus/entity"
+	"candlemark/internal/servicebus/status"
 )
 
 // Parameters are those of components while the broker runs. Questions are answered from an immutable snapshot; changes wait until they
@@ -18,6 +20,8 @@ type Parameters struct {
 	meta Store // nil: nothing is stored
 	now  atomic.Pointer[map[parameterKey]Parameter]
 	mu   sync.Mutex // held by whoever makes the next snapshot
+
+	statuses status.Table // that the parameters of entities tell
 }
 
 type parameterKey struct{ vhost, component, name string }
@@ -30,9 +34,21 @@ func NewParameters(m Store, stored []Parameter) *Parameters {
 	all := map[parameterKey]Parameter{}
 	for _, p := range stored {
 		all[keyOf(p)] = p
+		ps.tell(p)
 	}
 	ps.now.Store(&all)
 	return ps
+}
+
+// Statuses are those of entities of Azure Service Bus.
+func (ps *Parameters) Statuses() *status.Table { return &ps.statuses }
+
+// tell has the statuses of entities follow a parameter, which has no value if it is deleted.
+func (ps *Parameters) tell(what any) {
+	if p, is := what.(Parameter); is && p.Component == parameters.Entity {
+		extra, _ := entity.ParseExtra(p.Value) // none if it cannot be read
+		ps.statuses.Set(p.VHost, p.Name, extra.Status)
+	}
 }
 
 // All are those of a virtual host, of all for "", by virtual host, component and name. Nobody alters them.
@@ -88,6 +104,7 @@ func (ps *Parameters) Forget(vhost string) {
 	next := maps.Clone(*ps.now.Load())
 	maps.DeleteFunc(next, func(key parameterKey, _ Parameter) bool { return key.vhost == vhost })
 	ps.now.Store(&next)
+	ps.statuses.Forget(vhost)
 }
 
 // change makes the next snapshot by f, unless that fails, and stores the change before it shows it.
@@ -104,5 +121,13 @@ func (ps *Parameters) change(c Change, f func(next map[parameterKey]Parameter) e
 		}
 	}
 	ps.now.Store(&next)
+	for _, p := range c.Put {
+		ps.tell(p)
+	}
+	for _, p := range c.Delete {
+		p := p.(Parameter)
+		p.Value = nil
+		ps.tell(p)
+	}
 	return nil
 }

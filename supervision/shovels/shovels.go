@@ -10,6 +10,7 @@ import (
 	"candlemark/internal/definitions"
 	"candlemark/internal/management"
 	"candlemark/internal/parameters"
+	"candlemark/internal/servicebus/status"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/rs/zerolog"
@@ -90,6 +91,9 @@ func (s *Shovels) End() {
 func (s *Shovels) Parameters(vhost string) []parameters.Parameter {
 	return s.cfg.Parameters.All(vhost)
 }
+
+// Statuses are those of entities of Azure Service Bus, which parameters tell.
+func (s *Shovels) Statuses() *status.Table { return s.cfg.Parameters.Statuses() }
 
 // PutParameter implements management.Shovels.
 func (s *Shovels) PutParameter(ctx context.Context, p parameters.Parameter) (created bool, err error) {

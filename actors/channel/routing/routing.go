@@ -329,13 +329,6 @@ func (b *Batches) Add(m *message.Message, targets []*Target, caps []int64, chunk
 	}
 }
 
-// Number has the answers to the batches of these targets tell the queues' numbers of the messages.
-func (b *Batches) Number(targets []*Target) {
-	for _, t := range targets {
-		t.batch.Numbered = true
-	}
-}
-
 // Agree has the batches that gather be of messages that their queues have agreed to take (TXN-6).
 func (b *Batches) Agree() {
 	for _, t := range b.touched {
@@ -364,6 +357,14 @@ func (b *Batches) Flush() {
 		b.passing[i] = nil
 	}
 	b.passing = b.passing[:0]
+}
+
+// FlushWhole is Flush for batches of which each queue takes all messages or none; numbered has the answers tell the queues' numbers of them.
+func (b *Batches) FlushWhole(numbered bool) {
+	for _, t := range b.touched {
+		t.batch.Whole, t.batch.Numbered = true, numbered
+	}
+	b.Flush()
 }
 
 // Release gives back what the batches hold, instead of sending them.

@@ -140,16 +140,30 @@ func (d *Deliveries) Flush() {
 	d.settling = d.settling[:0]
 }
 
-// Return makes those late that a queue took back.
-func (d *Deliveries) Return(q *Queue, m *mail.DeliveriesReturned) {
-	var tags []uint64
+// covered are the tags of deliveries that a queue tells of.
+func (d *Deliveries) covered(q *Queue, m *mail.DeliveriesReturned) (tags []uint64) {
 	d.byTag.Each(func(tag uint64, u Delivery) bool {
 		if u.queue == q && m.Covers(u.number) {
 			tags = append(tags, tag)
 		}
 		return true
 	})
+	return tags
+}
+
+// Forget takes away deliveries that somebody else has settled, and returns their tags.
+func (d *Deliveries) Forget(q *Queue, m *mail.DeliveriesReturned) (tags []uint64) {
+	tags = d.covered(q, m)
 	for _, tag := range tags {
+		u, _ := d.byTag.Take(tag)
+		d.Account(u, mail.Requeue) // whoever has settled it counts
+	}
+	return tags
+}
+
+// Return makes those late that a queue took back.
+func (d *Deliveries) Return(q *Queue, m *mail.DeliveriesReturned) {
+	for _, tag := range d.covered(q, m) {
 		u, _ := d.byTag.Take(tag)
 		d.ReturnTaken(&u, q, m)
 		d.byTag.Restore(tag, u)

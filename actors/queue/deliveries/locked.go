@@ -11,11 +11,11 @@ import (
 
 // SettleLocked settles deliveries by their locks, if all of them are held, and tells those who hold them.
 func (d *Deliveries) SettleLocked(m *mail.SettleLocked, now clock.Instant) {
-	want := make(map[mail.Lock]bool, len(m.Locks)) // true: not found
-	for _, l := range m.Locks {
-		want[l] = true
-	}
+	want := setOf(m.Locks) // true: not found
 	var found []consumers.Unsettled
+	theirs := func(u *consumers.Unsettled) bool {
+		return u.Consumer != nil && u.Consumer.Session && (m.Connection == nil || !m.Connection.Equal(u.Consumer.Connection))
+	}
 	all := d.Consumers.Scan(int(*d.Most))
 	d.Pending.Start(&work.Work{
 		Expires: true, Asked: m,
@@ -24,14 +24,13 @@ func (d *Deliveries) SettleLocked(m *mail.SettleLocked, now clock.Instant) {
 				if u.Channel.Claims || d.IsPrepared(u.Message) { // a move settles its own at once
 					return
 				}
-				l := mail.Lock{Seq: d.Messages.Backlog.Entry(u.Message).Seq, Lock: u.Lock()}
-				if want[l] {
+				if l := d.lockOf(&u); want[l] {
 					want[l], found = false, append(found, u)
 				}
 			}) || len(found) == len(want)
 		},
 		End: func(now clock.Instant) {
-			held := len(found) == len(want) && !slices.ContainsFunc(found, func(u consumers.Unsettled) bool { return !d.holds(&u, now) })
+			held := len(found) == len(want) && !slices.ContainsFunc(found, func(u consumers.Unsettled) bool { return theirs(&u) || !d.holds(&u, now) })
 			if !held {
 				d.Out.Send(m.ReplyTo, &mail.LockedSettled{Reply: m.Done(nil)})
 				return
@@ -39,6 +38,14 @@ func (d *Deliveries) SettleLocked(m *mail.SettleLocked, now clock.Instant) {
 			d.settleFound(m, found, now)
 		},
 	}, now)
+}
+
+func setOf(locks []mail.Lock) map[mail.Lock]bool {
+	all := make(map[mail.Lock]bool, len(locks))
+	for _, l := range locks {
+		all[l] = true
+	}
+	return all
 }
 
 // holds tells whether a delivery that was found is still there, and its lock has not run out, though the timer may have yet to say so.
@@ -60,7 +67,7 @@ func (d *Deliveries) settleFound(m *mail.SettleLocked, found []consumers.Unsettl
 	var order []*consumers.Channel
 	for _, u := range found {
 		if told[u.Channel] == nil {
-			told[u.Channel] = &mail.DeliveriesReturned{Queue: d.Self, Name: d.Name, Asked: true}
+			told[u.Channel] = &mail.DeliveriesReturned{Queue: d.Self, Name: d.Name, Asked: true, Settled: true}
 			order = append(order, u.Channel)
 		}
 		told[u.Channel].Add(u.Number)

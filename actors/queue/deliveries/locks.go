@@ -11,6 +11,10 @@ import (
 // Renew gives locks their time anew.
 func (d *Deliveries) Renew(m *mail.RenewLock, now clock.Instant) {
 	reply := &mail.LockRenewed{Reply: m.Done(nil)}
+	want := setOf(m.Locks)
+	if len(want) > 0 {
+		reply.Until = make(map[mail.Lock]int64, len(want))
+	}
 	one := func(u consumers.Unsettled, now clock.Instant) {
 		if until := d.Timeouts.Until(u.Message); until != 0 && until <= now.Floor() {
 			return // over, though the timer has yet to say so
@@ -23,11 +27,18 @@ func (d *Deliveries) Renew(m *mail.RenewLock, now clock.Instant) {
 		if u.Consumer != nil {
 			own = u.Consumer.Timeout
 		}
-		if until := d.Timeouts.Extend(u.Message, now.Ceil(), policies.LowerTimeout(d.Messages.Settings.ConsumerTimeout, own)); until != 0 && (reply.Locked == 0 || until+d.Messages.Skew < reply.Locked) {
-			reply.Locked = until + d.Messages.Skew
+		until := d.Timeouts.Extend(u.Message, now.Ceil(), policies.LowerTimeout(d.Messages.Settings.ConsumerTimeout, own))
+		if until != 0 {
+			until += d.Messages.Skew
+		}
+		if until != 0 && (reply.Locked == 0 || until < reply.Locked) {
+			reply.Locked = until
+		}
+		if reply.Until != nil {
+			reply.Until[d.lockOf(&u)] = until
 		}
 	}
-	if m.Seq == 0 && m.Number != 0 {
+	if m.Seq == 0 && len(want) == 0 && m.Number != 0 {
 		if h := d.Consumers.Channel(m.Channel); h != nil {
 			if u, ok := h.Unacked.Get(m.Number); ok {
 				one(consumers.Unsettled{Delivery: u, Channel: h, Number: m.Number}, now)
@@ -37,10 +48,12 @@ func (d *Deliveries) Renew(m *mail.RenewLock, now clock.Instant) {
 		return
 	}
 	meant := func(u consumers.Unsettled) bool { return u.Consumer != nil && u.Consumer.Tag == m.Tag }
-	if m.Seq != 0 {
-		meant = func(u consumers.Unsettled) bool {
-			return d.Messages.Backlog.Entry(u.Message).Seq == m.Seq && (m.Lock == 0 || u.Lock() == m.Lock)
-		}
+	most := 0
+	switch {
+	case len(want) > 0:
+		most, meant = len(want), func(u consumers.Unsettled) bool { return want[d.lockOf(&u)] }
+	case m.Seq != 0:
+		most, meant = 1, func(u consumers.Unsettled) bool { return d.Messages.Backlog.Entry(u.Message).Seq == m.Seq }
 	}
 	all := d.Consumers.Scan(int(*d.Most))
 	d.Pending.Start(&work.Work{
@@ -50,10 +63,15 @@ func (d *Deliveries) Renew(m *mail.RenewLock, now clock.Instant) {
 				if meant(u) {
 					one(u, now)
 				}
-			}) || m.Seq != 0 && reply.Count > 0
+			}) || most > 0 && reply.Count >= most
 		},
 		End: func(clock.Instant) { d.Out.Send(m.ReplyTo, reply) },
 	}, now)
+}
+
+// lockOf is the lock of a delivery.
+func (d *Deliveries) lockOf(u *consumers.Unsettled) mail.Lock {
+	return mail.Lock{Seq: d.Messages.Backlog.Entry(u.Message).Seq, Lock: u.Lock()}
 }
 
 // Return takes one back from who holds it.

@@ -1,6 +1,8 @@
 package messages
 
 import (
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/sessions"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
@@ -26,6 +28,46 @@ func (s *Set) rejects() bool {
 // them: a message that alone is over the limit never enters.
 func (s *Set) Refuses(messages int, bytes int64) bool {
 	return messages > 0 && s.rejects() && s.over(int64(messages), bytes)
+}
+
+// HasSession reports whether a message names its session.
+func HasSession(m *message.Message) bool {
+	_, ok := sessions.IDOf(m.Header)
+	return ok
+}
+
+// RefusesAll reports whether messages are refused that are to be taken all or none (DL-10), and perhaps why; if they do not fit, Overflowed
+// handles each.
+func RefusesAll(s *Set, list []message.Message, now clock.Instant) (refused bool, why error) {
+	var count, bytes int64
+	reader, ids := s.Reader(), map[uint64]bool{}
+	for i := range list {
+		m := &list[i]
+		if s.Settings.DuplicateWindow > 0 {
+			id, is, _ := Duplicate(s, m, now)
+			if is || ids[id] {
+				continue
+			}
+			ids[id] = id != 0
+		}
+		switch {
+		case s.Sessions != nil && !HasSession(m):
+			return true, mail.ErrSessionNeeded
+		case s.Journal.Err() != nil && s.Journal.Keeps(m.Persistent):
+			return true, nil
+		case reader.Looks() && reader.Times(m, now).Due.At > now.Floor(): // scheduled messages count against no limit
+		default:
+			count++
+			bytes += int64(len(m.Body))
+		}
+	}
+	if count == 0 || !s.rejects() || !s.over(count, bytes) {
+		return false, nil
+	}
+	for i := range list {
+		s.Overflowed(&list[i], now)
+	}
+	return true, nil
 }
 
 // Overflowed handles a refused publish: under reject-publish-dlx it

@@ -192,7 +192,7 @@ func (s *Set) Free(c *consumers.Consumer) {
 		x.timer = nil
 	}
 	x.holder, x.lost, x.reading = nil, false, false
-	if _, ok := s.first(x); ok || len(x.ready) > 0 {
+	if s.first(x); len(x.ready) > 0 { // without what is not ready any more
 		s.wake(x)
 	}
 	s.forget(x)

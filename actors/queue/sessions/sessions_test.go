@@ -107,3 +107,84 @@ func TestOrder_SESSION2(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// TestEnds_SESSION4: locks and waits end in the order of their times, whoever came first.
+func TestEnds_SESSION4(t *testing.T) {
+	s := New(new(backlog.Backlog), func(*consumers.Consumer, bool) {})
+	a, b := &consumers.Consumer{Tag: "a"}, &consumers.Consumer{Tag: "b"}
+	s.Lock("a", a, 50)
+	s.Lock("b", b, 20)
+	w := &Waiter{Any: true}
+	if answer, _ := s.Ask(w, 0, 30); answer != Waits {
+		t.Fatal(answer)
+	}
+	for _, at := range []int64{20, 30, 50} {
+		if next, ok := s.Next(); !ok || next != at {
+			t.Errorf("next at %d, want %d", next, at)
+		}
+		if lost, late := s.Advance(at); len(lost)+len(late) != 1 || (at == 30) != (len(late) == 1) {
+			t.Errorf("at %d: %v, %v", at, lost, late)
+		}
+	}
+}
+
+// TestLockEnds_SESSION4: who holds a session is given nothing from the ms on in which its lock ends.
+func TestLockEnds_SESSION4(t *testing.T) {
+	var b backlog.Backlog
+	s := New(&b, func(*consumers.Consumer, bool) {})
+	c := &consumers.Consumer{}
+	s.Lock("a", c, 50)
+	s.Add(1, "a")
+	s.Enter(1, b.Push(&backlog.Record{Seq: 1}))
+	for _, at := range []int64{49, 50} {
+		_, ok := s.First(c, at)
+		if holder, _ := s.Holder("a", at); ok != (at < 50) || (holder == c) != ok {
+			t.Errorf("at %d: %v, held by %v", at, ok, holder)
+		}
+	}
+}
+
+// TestFree_SESSION4: a session that is free is offered only if it has a ready message.
+func TestFree_SESSION4(t *testing.T) {
+	for _, ready := range []bool{false, true} {
+		var b backlog.Backlog
+		s := New(&b, func(*consumers.Consumer, bool) {})
+		c := &consumers.Consumer{}
+		s.Lock("a", c, 50)
+		h := b.Push(&backlog.Record{Seq: 1})
+		s.Add(1, "a")
+		if s.Enter(1, h); !ready {
+			b.Take(h)
+		}
+		if s.Free(c); (s.free.Len() == 1) != ready {
+			t.Errorf("%d are offered; ready: %v", s.free.Len(), ready)
+		}
+	}
+}
+
+// TestPlaces_SESSION2: the places of a message that was ready more than once are cleared away together, so that giving a message back costs the
+// same however many there are.
+func TestPlaces_SESSION2(t *testing.T) {
+	var b backlog.Backlog
+	s := New(&b, func(*consumers.Consumer, bool) {})
+	h := b.Push(&backlog.Record{Seq: 1})
+	s.Add(1, "a")
+	s.Enter(1, h)
+	for n := 1; n < 200; n++ {
+		if places := len(s.byID["a"].ready); places != (n-1)%66+1 {
+			t.Fatalf("%d places after %d times", places, n)
+		}
+		s.Ready(1)
+	}
+}
+
+// TestBytes: every message and every session counts.
+func TestBytes(t *testing.T) {
+	s := New(new(backlog.Backlog), func(*consumers.Consumer, bool) {})
+	for i := range 6 {
+		if want := int64(i*each + (i+1)/2*perSession); s.Bytes() != want {
+			t.Errorf("%d bytes of %d messages, want %d", s.Bytes(), i, want)
+		}
+		s.Add(uint64(i), fmt.Sprint(i/2))
+	}
+}

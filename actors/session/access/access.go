@@ -6,6 +6,7 @@ import (
 	"candlemark/internal/clock"
 	"candlemark/internal/dialect/servicebus"
 	"candlemark/internal/servicebus/grants"
+	"candlemark/internal/servicebus/status"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
@@ -15,7 +16,9 @@ import (
 type Access struct {
 	Login  *rights.Rights
 	Tokens *grants.Table // of the connection; nil for none
-	Clock  *clock.Clock
+	// Statuses are those of entities; nil if all are active.
+	Statuses *status.Table
+	Clock    *clock.Clock
 }
 
 // longestScope is that of an address that a token is put for, in bytes: names of entities have 310 at most.
@@ -34,12 +37,13 @@ func IsThere(v *topology.VHost, scope string) bool {
 // Rights are those that count at an address.
 type Rights struct {
 	rights.Rights
-	ByKey bool // they are those of an access key
+	ByKey    bool // they are those of an access key
+	statuses *status.Table
 }
 
 // At finds the rights that count at an address. The error is amqp:unauthorized-access: of a token that has expired.
 func (a *Access) At(address string) (*Rights, error) {
-	r := &Rights{Rights: *a.Login}
+	r := &Rights{Rights: *a.Login, statuses: a.Statuses}
 	if a.Tokens == nil {
 		return r, nil
 	}
@@ -52,8 +56,56 @@ func (a *Access) At(address string) (*Rights, error) {
 }
 
 // MaySend checks that messages may be sent to an entity, which is a queue of that name or, if there is none, an exchange: who has logged in needs the
-// permissions of AMQP 0-9-1, a key those to write to the entity. Errors: those of rights.Writable.
+// permissions of AMQP 0-9-1, a key those to write to the entity. Errors: those of rights.Writable; com.microsoft:entity-disabled.
 func (r *Rights) MaySend(name string) (exchange, key string, err error) {
+	if exchange, key, err = r.maySend(name); err == nil {
+		err = r.Sends(name)
+	}
+	return exchange, key, err
+}
+
+// Sends checks that the status of an entity lets messages be sent there. The error is com.microsoft:entity-disabled.
+func (r *Rights) Sends(name string) error {
+	if !r.statuses.Sends(r.VHost.Name, name) {
+		return servicebus.ErrDisabled("sending to", name)
+	}
+	return nil
+}
+
+// Receives checks that the status of an entity lets messages be received from its queue. The error is com.microsoft:entity-disabled.
+func (r *Rights) Receives(queue string) error {
+	if !r.statuses.Receives(r.VHost.Name, queue) {
+		return servicebus.ErrDisabled("receiving from", queue)
+	}
+	return nil
+}
+
+// MayReceive checks that messages may be received from a queue. Errors: those of rights.Readable; com.microsoft:entity-disabled.
+func (r *Rights) MayReceive(queue string) (*topology.Queue, error) {
+	q, err := r.Readable(queue)
+	if err == nil {
+		err = r.Receives(queue)
+	}
+	return q, err
+}
+
+// Keeps checks that who receives from a queue, or else sends to an entity, may go on to: a login whatever becomes of its permissions, as in AMQP 0-9-1.
+// Errors: those of MayReceive and MaySend.
+func (r *Rights) Keeps(receives bool, name string) (err error) {
+	switch {
+	case receives && r.ByKey:
+		_, err = r.MayReceive(name)
+	case receives:
+		err = r.Receives(name)
+	case r.ByKey:
+		_, _, err = r.MaySend(name)
+	default:
+		err = r.Sends(name)
+	}
+	return err
+}
+
+func (r *Rights) maySend(name string) (exchange, key string, err error) {
 	exchange, key = name, ""
 	queue := r.VHost.Directory().Queue([]byte(name)) != nil
 	if queue {
@@ -81,6 +133,7 @@ func (r *Rights) MayAlter(queue string) error {
 type Sender struct {
 	may              *Rights
 	granted, changed uint64 // generations of permissions and of tokens
+	status           uint64 // of statuses
 	directory        uint64 // of names
 	ends             int64
 	topics           bool // not every routing key is allowed
@@ -90,7 +143,7 @@ type Sender struct {
 // MaySend.
 func (s *Sender) Check(a *Access, address string, exchange, key []byte) (*topology.Exchange, error) {
 	v := a.Login.VHost
-	if s.may == nil || s.granted != s.may.Permissions.Generation() || s.directory != v.Generation() || a.Tokens != nil && s.changed != a.Tokens.Generation() ||
+	if s.may == nil || s.granted != s.may.Permissions.Generation() || s.directory != v.Generation() || s.status != a.Statuses.Generation() || a.Tokens != nil && s.changed != a.Tokens.Generation() ||
 		s.ends != grants.Never && a.Clock.Now().Floor() >= s.ends {
 		if err := s.look(a, address, exchange, key); err != nil {
 			s.may = nil
@@ -118,6 +171,7 @@ func (s *Sender) look(a *Access, address string, exchange, key []byte) error {
 			s.ends = g.Ends
 		}
 	}
+	s.status = a.Statuses.Generation()
 	s.directory, s.granted = a.Login.VHost.Generation(), a.Login.Permissions.Generation()
 	may, err := a.At(address)
 	if err != nil {

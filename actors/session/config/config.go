@@ -12,6 +12,7 @@ import (
 	"candlemark/internal/outbox"
 	"candlemark/internal/servicebus/grants"
 	"candlemark/internal/servicebus/sas"
+	"candlemark/internal/servicebus/status"
 	"candlemark/internal/topology"
 
 	"github.com/rs/zerolog"
@@ -38,6 +39,7 @@ type Config struct {
 	// Token checks a token of Azure Service Bus and returns whose it is, and may take its time; nil if there are none.
 	Token        func(text string) (auth.User, sas.Token, error)
 	Tokens       *grants.Table       // of the connection; nil for none
+	Statuses     *status.Table       // of entities; nil if all are active
 	Transactions *transactions.Known // of the connection
 	MaxMessage   uint64              // largest message in bytes, with its properties
 	Clock        *clock.Clock

@@ -75,11 +75,7 @@ func (a *asked) settle(q *topology.Queue) {
 		a.answer(400, "a disposition-status and lock-tokens are wanted", amqp10.InvalidField, nil)
 		return
 	}
-	m := &mail.SettleLocked{How: how, Outcome: outcome, Queue: q.Name, VHost: a.vhost()}
-	for _, t := range tokens {
-		lock, seq := t.Delivery()
-		m.Locks = append(m.Locks, mail.Lock{Seq: seq, Lock: lock})
-	}
+	m := &mail.SettleLocked{Locks: locksOf(tokens), How: how, Outcome: outcome, Connection: a.Connection, Queue: q.Name, VHost: a.vhost()}
 	m.Request = a.Ask(func(reply any, err error) {
 		switch settled, _ := reply.(*mail.LockedSettled); {
 		case err != nil:

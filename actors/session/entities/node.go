@@ -71,8 +71,10 @@ func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) err
 	case err != nil:
 	case writes:
 		q, err = a.writable(may)
-	default:
+	case r.Operation == servicebus.PeekMessage, r.Operation == servicebus.ListSessions: // which look only, and may do so whatever the status
 		q, err = may.Readable(n.Queue)
+	default:
+		q, err = may.MayReceive(n.Queue)
 	}
 	if err == nil && q.Exclusive && !n.Connection.Equal(q.Owner) {
 		err = policies.ResourceLocked(q.Name, a.vhost())
@@ -184,37 +186,38 @@ func peeked(m *mail.PeekedMessage) (encoded []byte, ok bool) {
 	return append(head, body...), err == nil
 }
 
-// renew renews locks one after the other, and answers when they end.
+// renew renews locks, and answers when they end. If one is lost the others are renewed all the same.
 func (a *asked) renew(q *topology.Queue) {
 	tokens, ok := a.LockTokens()
 	if !ok {
 		a.answer(400, "lock-tokens are wanted", amqp10.InvalidField, nil)
 		return
 	}
-	ends := amqp10.Array{Of: amqp10.TypeTimestamp}
-	var next func()
-	next = func() {
-		if len(tokens) == 0 {
-			a.answer(200, "OK", "", amqp10.Map{{Key: "expirations", Value: ends}})
+	m := &mail.RenewLock{Locks: locksOf(tokens), Queue: q.Name, VHost: a.vhost()}
+	m.Request = a.Ask(func(reply any, err error) {
+		if err != nil {
+			a.failed(err)
 			return
 		}
-		lock, seq := tokens[0].Delivery()
-		tokens = tokens[1:]
-		a.Send(q.PID, &mail.RenewLock{
-			Request: a.Ask(func(reply any, err error) {
-				renewed, _ := reply.(*mail.LockRenewed)
-				switch {
-				case err != nil:
-					a.failed(err)
-				case renewed.Count == 0:
-					a.lockLost()
-				default:
-					ends.Values = append(ends.Values, amqp10.Timestamp(renewed.Locked))
-					next()
-				}
-			}),
-			Seq: seq, Lock: lock, Queue: q.Name, VHost: a.vhost(),
-		})
+		ends := amqp10.Array{Of: amqp10.TypeTimestamp}
+		for _, l := range m.Locks {
+			until, held := reply.(*mail.LockRenewed).Until[l]
+			if !held {
+				a.lockLost()
+				return
+			}
+			ends.Values = append(ends.Values, amqp10.Timestamp(until))
+		}
+		a.answer(200, "OK", "", amqp10.Map{{Key: "expirations", Value: ends}})
+	})
+	a.Send(q.PID, m)
+}
+
+// locksOf are the locks that tokens name.
+func locksOf(tokens []servicebus.LockToken) (all []mail.Lock) {
+	for _, t := range tokens {
+		lock, seq := t.Delivery()
+		all = append(all, mail.Lock{Seq: seq, Lock: lock})
 	}
-	next()
+	return all
 }

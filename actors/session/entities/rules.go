@@ -50,7 +50,7 @@ func (a *asked) rules(may *access.Rights) {
 	}
 }
 
-// mayRule checks the rights to rules: those to configure the queue, and those of queue.bind.
+// mayRule checks the rights to rules: those to configure the queue, and those of queue.bind. Rules of what is disabled stay as they are.
 func (a *asked) mayRule(may *access.Rights, topic string) error {
 	err := may.Check(auth.Queue, a.Queue, auth.Configure)
 	if a.Operation == servicebus.EnumerateRules {
@@ -61,6 +61,9 @@ func (a *asked) mayRule(may *access.Rights, topic string) error {
 	}
 	if err == nil {
 		err = may.Check(auth.Exchange, topic, auth.Read)
+	}
+	if err == nil {
+		err = may.Receives(a.Queue)
 	}
 	return err
 }

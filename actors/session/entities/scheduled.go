@@ -15,6 +15,9 @@ func (a *asked) writable(may *access.Rights) (*topology.Queue, error) {
 	if err := may.MayAlter(a.Queue); err != nil {
 		return nil, err
 	}
+	if err := may.Sends(a.Queue); err != nil {
+		return nil, err
+	}
 	q := vhost.Directory().Queue([]byte(a.Queue))
 	switch {
 	case q != nil:

@@ -92,7 +92,4 @@ async function main() {
   await service.close();
 }
 
-main().catch((e) => {
-  console.error(e);
-  process.exit(1);
-});
+require('../node/run')(main);

@@ -47,7 +47,4 @@ async function main() {
   assert.strictEqual((await c.getNamespaceProperties()).messagingSku, 'Standard');
 }
 
-main().catch((e) => {
-  console.error(e);
-  process.exit(1);
-});
+require('./run')(main);

@@ -54,12 +54,4 @@ async function main() {
   await client.close();
 }
 
-setTimeout(() => {
-  console.error('it takes too long');
-  process.exit(1);
-}, 60000).unref();
-
-main().catch((e) => {
-  console.error(e);
-  process.exit(1);
-});
+require('./run')(main);

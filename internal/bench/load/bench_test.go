@@ -1,6 +1,7 @@
 package load
 
 import (
+	"math"
 	"testing"
 
 	"candlemark/internal/bench/verify"
@@ -25,7 +26,7 @@ func BenchmarkStreamTake(b *testing.B) {
 
 // A confirm of 500 messages.
 func BenchmarkWindow(b *testing.B) {
-	w := newWindow(1000, NewRun(1, wire.Config{}).Confirm.Shard(0))
+	w := newWindow(1000, math.MaxUint64, NewRun(1, wire.Config{}).Confirm.Shard(0))
 	n := 0
 	for b.Loop() {
 		got, now, _ := w.reserve(500)

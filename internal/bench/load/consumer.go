@@ -46,7 +46,7 @@ const gathered = 256
 type Consumer struct {
 	run     *Run
 	how     *Consuming
-	conn    *wire.Conn
+	conn    client
 	taps    []*tap
 	every   int // messages that are acknowledged at once
 	got     int64
@@ -67,7 +67,7 @@ type tap struct {
 func NewConsumer(run *Run, how *Consuming, queues []string, sinks []Sink) (*Consumer, error) {
 	cfg := run.Wire
 	cfg.ReadBuffer = 256 << 10
-	conn, err := wire.Dial(cfg)
+	conn, err := run.dial(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -75,15 +75,14 @@ func NewConsumer(run *Run, how *Consuming, queues []string, sinks []Sink) (*Cons
 	if how.Prefetch > 0 {
 		c.every = min(c.every, how.Prefetch)
 	}
-	conn.Passed = c.passed // a queue delivers while the next is subscribed to
 	for i, queue := range queues {
 		c.taps = append(c.taps, &tap{sink: sinks[i], arrivals: make([]Arrival, 0, gathered)})
-		if err := Subscribe(conn, uint16(i+1), queue, how); err != nil {
+		// A queue delivers while the next is subscribed to.
+		if err := conn.Subscribe(uint16(i+1), queue, how.subscription(), c.passed); err != nil {
 			_ = conn.Close()
 			return nil, err
 		}
 	}
-	conn.Passed = nil
 	return c, nil
 }
 
@@ -94,16 +93,8 @@ func (c *Consumer) passed(ev *wire.Event) {
 	}
 }
 
-// Subscribe opens a channel and starts a consumer on it.
-func Subscribe(conn *wire.Conn, ch uint16, queue string, how *Consuming) error {
-	err := conn.Open(ch)
-	if err == nil && !how.AutoAck && how.Prefetch > 0 {
-		_, err = conn.Call(ch, &protocol.BasicQos{PrefetchCount: uint16(how.Prefetch)})
-	}
-	if err == nil {
-		_, err = conn.Call(ch, &protocol.BasicConsume{Queue: queue, ConsumerTag: "c", NoAck: how.AutoAck, Arguments: how.Arguments})
-	}
-	return err
+func (how *Consuming) subscription() wire.Subscription {
+	return wire.Subscription{AutoAck: how.AutoAck, Prefetch: how.Prefetch, Arguments: how.Arguments}
 }
 
 // Run reads until Stop, or until the limit is reached.
@@ -201,9 +192,7 @@ func (c *Consumer) settle(ch uint16, t *tap) error {
 		return nil
 	}
 	t.unacked = 0
-	var room [32]byte
-	_, err := c.conn.Write(protocol.AppendAckFrame(room[:0], ch, t.tag, true))
-	return err
+	return c.conn.Acknowledge(ch, t.tag)
 }
 
 // flush hands over what came on all channels: whoever asks how much has come is to be told soon.

@@ -74,7 +74,7 @@ func TestHead(t *testing.T) {
 // Confirms one by one, several at once, twice, and for nothing; who waits goes on when there is room.
 func TestWindowOfConfirms(t *testing.T) {
 	run := NewRun(1, wire.Config{})
-	w := newWindow(4, run.Confirm.Shard(0))
+	w := newWindow(4, math.MaxUint64, run.Confirm.Shard(0))
 	if n, _, err := w.reserve(10); n != 4 || err != nil {
 		t.Fatal(n, err)
 	}
@@ -101,6 +101,29 @@ func TestWindowOfConfirms(t *testing.T) {
 	w.fail(os.ErrClosed)
 	if _, _, err := w.reserve(4); !errors.Is(err, os.ErrClosed) || !errors.Is(w.drain(), os.ErrClosed) {
 		t.Error(err)
+	}
+}
+
+// In AMQP 1.0 publishes wait for credit, too, and confirms are for ranges.
+func TestWindowOfCredit(t *testing.T) {
+	run := NewRun(1, wire.Config{})
+	for _, size := range []int{0, 8} {
+		w, more := newWindow(size, 0, run.Confirm.Shard(0)), make(chan int)
+		for _, want := range []int{3, 2} {
+			go func() {
+				n, _, _ := w.reserve(10)
+				more <- n
+			}()
+			w.confirm(&wire.Event{Kind: wire.Credit, Tag: uint64(3 + 2*(3-want))}, wire.Now())
+			if n := <-more; n != want {
+				t.Errorf("%d with a window of %d, want %d", n, size, want)
+			}
+		}
+		go w.confirm(&wire.Event{Kind: wire.Nack, First: 4, Tag: 5}, wire.Now())
+		go w.confirm(&wire.Event{Kind: wire.Ack, First: 1, Tag: 3}, wire.Now())
+		if err := w.drain(); err != nil || size > 0 && w.nacked != 2 {
+			t.Error(err, w.nacked)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package load
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -34,7 +35,7 @@ type Publishing struct {
 type Producer struct {
 	run   *Run
 	how   *Publishing
-	conn  *wire.Conn
+	conn  client
 	Lanes []*Lane
 	read  sync.WaitGroup
 	ended error // why; read it after read.Wait
@@ -59,24 +60,25 @@ type Lane struct {
 
 // NewProducer connects. Its lanes have the numbers from first on.
 func NewProducer(run *Run, how *Publishing, first, lanes int) (*Producer, error) {
-	conn, err := wire.Dial(run.Wire)
+	conn, err := run.dial(run.Wire)
 	if err != nil {
 		return nil, err
 	}
 	p := &Producer{run: run, how: how, conn: conn}
 	for i := range lanes {
 		l := &Lane{Producer: p, ID: uint32(first + i), channel: uint16(i + 1), closed: make(chan struct{})}
-		err := conn.Open(l.channel)
-		if err == nil && how.Window > 0 {
-			_, err = conn.Call(l.channel, &protocol.ConfirmSelect{})
-			l.open = newWindow(how.Window, run.Confirm.Shard(first+i))
-		}
-		if err != nil {
+		l.example()
+		if err := conn.Publisher(l.channel, &l.one, how.Window > 0); err != nil {
 			_ = conn.Close()
 			return nil, err
 		}
 		l.encode()
 		p.Lanes = append(p.Lanes, l)
+	}
+	for _, l := range p.Lanes { // that of the first may have come while the last was opened
+		if credit := conn.Credit(l.channel); how.Window > 0 || credit < math.MaxUint64 {
+			l.open = newWindow(how.Window, credit, run.Confirm.Shard(int(l.ID)))
+		}
 	}
 	p.read.Go(p.listen)
 	return p, nil
@@ -94,18 +96,23 @@ func (how *Publishing) size() int {
 	return n
 }
 
-// encode makes the batch, unless messages differ in more than their bodies.
-func (l *Lane) encode() {
+// example makes a message as all are.
+func (l *Lane) example() {
 	how := l.how
 	l.one = wire.Publish{
 		Channel: l.channel, Exchange: how.Exchange, Key: how.Key(int(l.ID)), Mandatory: how.Mandatory,
 		Properties: how.Properties, Body: make([]byte, max(how.Size, MinSize)),
 	}
 	l.head = head{run: l.run.ID, producer: l.ID}
+}
+
+// encode makes the batch, unless messages differ in more than their bodies.
+func (l *Lane) encode() {
+	how := l.how
 	if how.TTL.IsZero() || how.TTL.Fixed() && how.Dress == nil {
 		l.buf = l.dressed(l.buf, how.TTL.Of(0))
 		l.head.put(l.one.Body)
-		l.batch = wire.NewBatch(how.size(), l.one, l.conn.FrameMax)
+		l.batch = l.conn.Batch(how.size(), &l.one)
 	}
 }
 
@@ -144,7 +151,7 @@ func (l *Lane) frames(n int, now, start int64) []byte {
 		}
 		l.buf = l.dressed(l.buf, l.how.TTL.Of(l.head.seq<<16|uint64(l.ID)))
 		l.head.put(l.one.Body)
-		l.buf, _ = l.one.Append(l.buf, l.conn.FrameMax)
+		l.buf = l.conn.Append(l.buf, &l.one)
 	}
 	if l.batch != nil {
 		return l.batch.Bytes(n)
@@ -229,25 +236,19 @@ func (p *Producer) listen() {
 func (p *Producer) heard(ev *wire.Event) {
 	if at := int(ev.Channel) - 1; at >= 0 && at < len(p.Lanes) {
 		switch l := p.Lanes[at]; ev.Kind {
-		case wire.Ack, wire.Nack:
+		case wire.Ack, wire.Nack, wire.Credit:
 			if l.open != nil {
 				l.open.confirm(ev, p.conn.Stamp())
 			}
 		case wire.Return:
 			l.Returned.Add(1)
 		case wire.Method:
-			if m, _ := ev.Decode(); isAnswer(m) {
+			if p.conn.Finished(ev) {
 				close(l.closed)
 			}
 		default: // consumers get the rest
 		}
 	}
-}
-
-// isAnswer tells whether it is the answer to what finish sends.
-func isAnswer(m protocol.Method) bool {
-	_, is := m.(*protocol.ChannelCloseOk)
-	return is
 }
 
 // Finish waits until the broker has taken everything, and disconnects. Run must have returned.
@@ -265,7 +266,7 @@ func (p *Producer) Finish(limit time.Duration) error {
 	}
 	err := failed.Wait()
 	if err == nil {
-		_ = p.conn.Send(0, &protocol.ConnectionClose{ReplyCode: protocol.ReplySuccess}) // the answer is not waited for
+		_ = p.conn.End()
 	}
 	_ = p.conn.Close() // the broker has everything
 	<-ended
@@ -280,7 +281,7 @@ func (l *Lane) finish(ended <-chan struct{}) error {
 			return l.failed(err)
 		}
 	}
-	if err := l.conn.Send(l.channel, &protocol.ChannelClose{ReplyCode: protocol.ReplySuccess}); err != nil {
+	if err := l.conn.Finish(l.channel); err != nil {
 		return l.failed(err)
 	}
 	select {

@@ -72,7 +72,7 @@ func (c *Caller) listen() error {
 		}
 		queue = made.Queue
 	}
-	if err := Subscribe(c.conn, 1, queue, &Consuming{AutoAck: true}); err != nil {
+	if err := c.conn.Subscribe(1, queue, wire.Subscription{AutoAck: true}, nil); err != nil {
 		return err
 	}
 	p := c.how.Properties
@@ -80,7 +80,7 @@ func (c *Caller) listen() error {
 	p.ReplyTo, p.CorrelationID = queue, fmt.Sprint(c.ID)
 	body := make([]byte, max(c.how.Size, MinSize))
 	(&head{run: c.run.ID, producer: c.ID}).put(body)
-	c.batch = wire.NewBatch(1, wire.Publish{Channel: 1, Key: c.how.Queue, Properties: p, Body: body}, c.conn.FrameMax)
+	c.batch = c.conn.Batch(1, &wire.Publish{Channel: 1, Key: c.how.Queue, Properties: p, Body: body})
 	return nil
 }
 
@@ -165,7 +165,7 @@ func NewServer(run *Run, how *Consuming, queue string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := Subscribe(conn, 1, queue, how); err != nil {
+	if err := conn.Subscribe(1, queue, how.subscription(), nil); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return &Server{conn: conn, how: how}, nil

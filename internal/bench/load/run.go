@@ -16,6 +16,8 @@ type Run struct {
 	// ID is in all bodies: what another run has left in a queue is not taken for ours.
 	ID   uint32
 	Wire wire.Config
+	// AMQP10 has producers and consumers speak AMQP 1.0.
+	AMQP10 bool
 	// Stop ends the publishing.
 	Stop atomic.Bool
 	// Sent and Got count messages.

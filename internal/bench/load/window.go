@@ -11,7 +11,8 @@ import (
 type window struct {
 	mu         sync.Mutex
 	open       *sync.Cond
-	size       uint64
+	size       uint64 // 0 if nothing is confirmed
+	limit      uint64 // the last tag that there is credit for
 	base, next uint64
 	done       []bool
 	sent       []int64
@@ -21,8 +22,9 @@ type window struct {
 	dead       error
 }
 
-func newWindow(n int, took *stats.Shard) *window {
-	w := &window{size: uint64(n), base: 1, next: 1, done: make([]bool, n), sent: make([]int64, n), took: took}
+// newWindow holds n publishes, and has credit for all up to limit.
+func newWindow(n int, limit uint64, took *stats.Shard) *window {
+	w := &window{size: uint64(n), limit: limit, base: 1, next: 1, done: make([]bool, n), sent: make([]int64, n), took: took}
 	w.open = sync.NewCond(&w.mu)
 	return w
 }
@@ -31,16 +33,30 @@ func newWindow(n int, took *stats.Shard) *window {
 func (w *window) reserve(n int) (got int, now int64, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for w.next-w.base >= w.size && w.dead == nil {
+	for w.room() == 0 && w.dead == nil {
 		w.open.Wait()
 	}
-	got = min(n, int(w.size-(w.next-w.base)))
+	got = int(min(uint64(n), w.room()))
 	now = wire.Now()
+	if w.size == 0 {
+		w.base += uint64(got)
+		w.next = w.base
+		return got, now, w.dead
+	}
 	for i := range uint64(got) {
 		w.sent[(w.next+i)%w.size] = now
 	}
 	w.next += uint64(got)
 	return got, now, w.dead
+}
+
+// room is how many tags may be taken.
+func (w *window) room() uint64 {
+	room := w.limit - min(w.limit, w.next-1)
+	if w.size == 0 {
+		return room
+	}
+	return min(room, w.size-(w.next-w.base))
 }
 
 // drain waits until everything is confirmed.
@@ -68,12 +84,20 @@ func (w *window) fail(err error) {
 func (w *window) confirm(ev *wire.Event, now int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if ev.Kind == wire.Credit {
+		w.limit = ev.Tag
+		w.open.Signal()
+		return
+	}
 	tag := ev.Tag
 	if ev.Flag && tag == 0 {
 		tag = w.next - 1
 	}
 	from := tag
-	if ev.Flag {
+	switch {
+	case ev.First > 0:
+		from = ev.First
+	case ev.Flag:
 		from = w.base
 	}
 	w.times = w.times[:0]

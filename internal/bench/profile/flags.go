@@ -104,6 +104,7 @@ func (r *read) Set(text string) error {
 
 func (s *Settings) place(f *names) {
 	f.text(&s.URL, "h,uri,url", "amqp://guest:guest@127.0.0.1:5672/", "the broker's `address`; amqps with ?cacertfile=, certfile=, keyfile=, verify=verify_none, as RabbitMQ's client has them")
+	f.text(&s.Protocol, "protocol", "0-9-1", "`version` of AMQP that producers and consumers speak: 0-9-1, or 1.0; a channel is then a session with a link, and prefetch its credit")
 	f.read(list(&s.Compare), "compare", "two or more `addresses` with commas between them, which take turns")
 	f.number(&s.Rounds, "rounds", 5, "with --compare: the `number` of runs of each")
 	f.read(numbers(&s.PIDs), "pid", "process `ids` of the broker; without them the process that listens at the port of the address, on this machine")

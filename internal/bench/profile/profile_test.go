@@ -76,7 +76,7 @@ func TestPlans(t *testing.T) {
 func TestUsageErrors(t *testing.T) {
 	for _, line := range []string{
 		"nothing", "sync more", "-x", "-x a", "--nope", "-f sometimes", "-qa x", "--ttl soon", "--slo p99=1s", "--slo p101.latency=1s", "-x 0 -y 0", "-x -1",
-		"idle --kind channels", "churn --kind messages", "sync --kind nonsense", "-vr 0:1", "-vr 5", "-vl 5:x", "-L -1", "-qp q -qpt 3", "-qp q%d -qpf 3 -qpt 1", "-q 70000", "--compare amqp://a", "--rounds 0", "--reply post", "-z soon", "--pid x",
+		"idle --kind channels", "churn --kind messages", "sync --kind nonsense", "-vr 0:1", "-vr 5", "-vl 5:x", "-L -1", "-qp q -qpt 3", "-qp q%d -qpf 3 -qpt 1", "-q 70000", "--compare amqp://a", "--rounds 0", "--reply post", "--protocol 2", "rpc --protocol 1.0", "sync --protocol 1.0 -f mandatory", "sync --protocol 1.0 -ca x-priority=1", "-z soon", "--pid x",
 	} {
 		if _, err := Parse(strings.Fields(line)); !errors.Is(err, ErrUsage) {
 			t.Errorf("%s: %v", line, err)

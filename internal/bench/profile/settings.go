@@ -27,6 +27,7 @@ type Settings struct {
 	Interval                  time.Duration
 	CSV                       string
 	SLOs                      []SLO
+	Protocol                  string
 	Time, Warmup, Drain       time.Duration
 	Producers, Consumers      int
 	ProducerChannels          int
@@ -175,6 +176,8 @@ func (s *Settings) wrong() string {
 		return "-q is from 0 to 65535"
 	case s.Profile.Shape == Stream && s.Producers == 0 && s.Consumers == 0:
 		return "there is nothing to do"
+	case s.Protocol == "1.0" && (s.Profile.Shape != Stream || s.Mandatory || len(s.ConsumerArgs) > 0):
+		return "--protocol 1.0 is for profiles that stream messages, without mandatory and -ca"
 	case len(s.Compare) == 1:
 		return "--compare wants two addresses or more"
 	case (s.Profile.Shape == Expiry || s.Profile.Shape == Delays || s.Profile.Shape == MassExpiry) && s.PublishCount < 1:
@@ -188,6 +191,7 @@ func (s *Settings) wrong() string {
 	}
 	s.Size = max(s.Size, load.MinSize)
 	for _, choice := range []struct{ flag, value, among string }{
+		{"protocol", s.Protocol, "0-9-1 1.0"},
 		{"reply", s.Reply, "direct queue"},
 		{"mode", s.Mode, "message queue policy"},
 		{"via", s.Via, "hold message exchange"},

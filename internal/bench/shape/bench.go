@@ -77,6 +77,7 @@ func (b *Bench) connect(address string, pids []int) error {
 		return err
 	}
 	b.run = load.NewRun(rand.Uint32(), wire.Config{URI: uri, Heartbeat: uint16(b.Heartbeat)})
+	b.run.AMQP10 = b.Protocol == "1.0"
 	b.name = fmt.Sprintf("bench.%08x.", b.run.ID)
 	if uri.TLS != nil {
 		if b.run.Wire.TLS, err = uri.TLS.Config(os.ReadFile); err != nil {

@@ -24,16 +24,29 @@ func (p *Publish) Append(dst []byte, frameMax uint32) (grown []byte, body int) {
 type Batch struct {
 	buf        []byte
 	step, body int // length of a message, and where in it its body begins
+	number     func(message []byte)
 }
 
-// NewBatch encodes n copies.
-func NewBatch(n int, p Publish, frameMax uint32) *Batch {
-	one, body := p.Append(nil, frameMax)
-	b := &Batch{step: len(one), body: body, buf: make([]byte, 0, n*len(one))}
+// NewBatch makes n copies of an encoded publish whose body begins at body. number gives each the numbers that only it has, when it is
+// about to be sent; nil if there are none.
+func NewBatch(n int, one []byte, body int, number func(message []byte)) *Batch {
+	b := &Batch{step: len(one), body: body, number: number, buf: make([]byte, 0, n*len(one))}
 	for range n {
 		b.buf = append(b.buf, one...)
 	}
 	return b
+}
+
+// Batch encodes n copies of a publish.
+func (c *Conn) Batch(n int, p *Publish) *Batch {
+	one, body := p.Append(nil, c.FrameMax)
+	return NewBatch(n, one, body, nil)
+}
+
+// Append appends a publish, encoded.
+func (c *Conn) Append(dst []byte, p *Publish) []byte {
+	dst, _ = p.Append(dst, c.FrameMax)
+	return dst
 }
 
 // Body is the start of the body of message i, to be changed.
@@ -43,4 +56,11 @@ func (b *Batch) Body(i, size int) []byte {
 }
 
 // Bytes are the first n messages.
-func (b *Batch) Bytes(n int) []byte { return b.buf[:n*b.step] }
+func (b *Batch) Bytes(n int) []byte {
+	if b.number != nil {
+		for i := range n {
+			b.number(b.buf[i*b.step : (i+1)*b.step])
+		}
+	}
+	return b.buf[:n*b.step]
+}

@@ -35,7 +35,7 @@ func (e *endless) Read(p []byte) (int, error) {
 
 // A delivery, from bytes.
 func BenchmarkNext(b *testing.B) {
-	c := &Conn{in: reader{src: &endless{all: deliveries(1000)}, buf: make([]byte, 256<<10)}}
+	c := &Conn{in: NewInput(&endless{all: deliveries(1000)}, 256<<10)}
 	var ev Event
 	b.ReportAllocs()
 	for b.Loop() {
@@ -47,7 +47,7 @@ func BenchmarkNext(b *testing.B) {
 
 // A message of a batch.
 func BenchmarkBatch(b *testing.B) {
-	batch := NewBatch(64, Publish{Channel: 1, Key: "bench.q", Body: make([]byte, 100)}, 0)
+	batch := (&Conn{}).Batch(64, &Publish{Channel: 1, Key: "bench.q", Body: make([]byte, 100)})
 	b.ReportAllocs()
 	for b.Loop() {
 		for i := range 64 {

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"strconv"
 	"strings"
@@ -45,26 +46,38 @@ type Conn struct {
 	// Passed gets what comes while an answer is awaited and is not the answer; nil for nobody.
 	Passed func(*Event)
 
-	in    reader
+	in    Input
 	parts []*content // by channel
 	ev    Event
 }
 
-// Dial connects, logs in and opens the virtual host.
-func Dial(cfg Config) (*Conn, error) {
-	nc, err := net.DialTimeout("tcp", cfg.Address(), patience)
+// Connect opens a connection without a word of AMQP; it has a minute for what comes next.
+func (c Config) Connect() (net.Conn, error) {
+	nc, err := net.DialTimeout("tcp", c.Address(), patience)
 	if err != nil {
 		return nil, err
 	}
-	_ = nc.SetDeadline(time.Now().Add(patience))
-	if cfg.TLS != nil {
-		nc = tls.Client(nc, cfg.TLS)
+	if c.TLS != nil {
+		nc = tls.Client(nc, c.TLS)
 	}
-	size := cfg.ReadBuffer
-	if size == 0 {
-		size = 64 << 10
+	return nc, nc.SetDeadline(time.Now().Add(patience))
+}
+
+// Login is the user and the password.
+func (c Config) Login() (user, password string) {
+	if c.URI.User == "" {
+		return "guest", "guest"
 	}
-	c := &Conn{Conn: nc, in: reader{src: nc, buf: make([]byte, size)}}
+	return c.URI.User, c.URI.Password
+}
+
+// Dial connects, logs in and opens the virtual host.
+func Dial(cfg Config) (*Conn, error) {
+	nc, err := cfg.Connect()
+	if err != nil {
+		return nil, err
+	}
+	c := &Conn{Conn: nc, in: NewInput(nc, cfg.ReadBuffer)}
 	if err := c.enter(cfg); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", cfg.Address(), err), nc.Close())
 	}
@@ -82,10 +95,7 @@ func (c *Conn) enter(cfg Config) error {
 		return otherwise(err, m)
 	}
 	c.Server = start.ServerProperties
-	user, password := cfg.URI.User, cfg.URI.Password
-	if user == "" {
-		user, password = "guest", "guest"
-	}
+	user, password := cfg.Login()
 	m, err = c.Call(0, &protocol.ConnectionStartOk{
 		ClientProperties: properties, Mechanism: "PLAIN", Response: []byte("\x00" + user + "\x00" + password), Locale: "en_US",
 	})
@@ -133,10 +143,7 @@ func (c *Conn) Product() string {
 }
 
 // Stamp is Now at the last read from the network.
-func (c *Conn) Stamp() int64 { return c.in.stamp }
-
-// Buffered tells whether a whole frame has arrived and is not read yet.
-func (c *Conn) Buffered() bool { return c.in.buffered() }
+func (c *Conn) Stamp() int64 { return c.in.Stamp }
 
 // Send writes a method.
 func (c *Conn) Send(ch uint16, m protocol.Method) error {
@@ -198,6 +205,66 @@ func (c *Conn) Settle(ch uint16) error {
 		return err
 	}
 	return c.Open(ch)
+}
+
+// Publisher opens a channel to publish on, with confirms if they are wanted.
+func (c *Conn) Publisher(ch uint16, _ *Publish, confirms bool) error {
+	err := c.Open(ch)
+	if err == nil && confirms {
+		_, err = c.Call(ch, &protocol.ConfirmSelect{})
+	}
+	return err
+}
+
+// Finish begins to close the channel of a publisher, which the broker answers when it has taken everything; see Finished.
+func (c *Conn) Finish(ch uint16) error {
+	return c.Send(ch, &protocol.ChannelClose{ReplyCode: protocol.ReplySuccess})
+}
+
+// Finished tells whether the event is the answer to Finish.
+func (c *Conn) Finished(ev *Event) bool {
+	if ev.Kind != Method {
+		return false
+	}
+	m, _ := ev.Decode()
+	_, is := m.(*protocol.ChannelCloseOk)
+	return is
+}
+
+// Credit is without end: in AMQP 0-9-1 publishes need none.
+func (c *Conn) Credit(uint16) uint64 { return math.MaxUint64 }
+
+// Subscription says how to consume.
+type Subscription struct {
+	AutoAck   bool
+	Prefetch  int // messages; 0 for no limit
+	Arguments protocol.Table
+}
+
+// Subscribe opens a channel and starts a consumer on it. passed gets what comes meanwhile; nil for nobody.
+func (c *Conn) Subscribe(ch uint16, queue string, how Subscription, passed func(*Event)) error {
+	c.Passed = passed
+	defer func() { c.Passed = nil }()
+	err := c.Open(ch)
+	if err == nil && !how.AutoAck && how.Prefetch > 0 {
+		_, err = c.Call(ch, &protocol.BasicQos{PrefetchCount: uint16(how.Prefetch)})
+	}
+	if err == nil {
+		_, err = c.Call(ch, &protocol.BasicConsume{Queue: queue, ConsumerTag: "c", NoAck: how.AutoAck, Arguments: how.Arguments})
+	}
+	return err
+}
+
+// Acknowledge settles all deliveries of a channel up to a tag.
+func (c *Conn) Acknowledge(ch uint16, tag uint64) error {
+	var room [32]byte
+	_, err := c.Write(protocol.AppendAckFrame(room[:0], ch, tag, true))
+	return err
+}
+
+// End tells the broker that the connection ends; the answer is not waited for.
+func (c *Conn) End() error {
+	return c.Send(0, &protocol.ConnectionClose{ReplyCode: protocol.ReplySuccess})
 }
 
 // Leave says so and disconnects.

@@ -21,6 +21,7 @@ const (
 	Nack                      // a refused publish
 	Method                    // any other method, see Event.Decode
 	Heartbeat                 // a heartbeat
+	Credit                    // a publisher may send all up to Tag; not in AMQP 0-9-1
 )
 
 // Event is one thing that the broker sent. Its slices are good until the next call of Next.
@@ -28,6 +29,7 @@ type Event struct {
 	Kind       Kind
 	Channel    uint16
 	Tag        uint64 // of a delivery or confirm
+	First      uint64 // a confirm is for all from here to Tag; 0 for Flag to tell
 	Flag       bool   // a delivery came before; a confirm is for all up to Tag
 	Properties []byte // raw property flags and list of a content
 	Body       []byte
@@ -60,7 +62,7 @@ var errShort = errors.New("a method is too short")
 // Next reads the next event.
 func (c *Conn) Next(ev *Event) error {
 	for {
-		f, err := c.in.next()
+		f, err := c.next()
 		if err != nil {
 			return err
 		}

@@ -16,48 +16,43 @@ func Now() int64 { return int64(time.Since(epoch)) }
 // maxFrame bounds in bytes what a peer can make a reader allocate.
 const maxFrame = 256 << 20
 
-// reader cuts a stream of bytes into frames without copying them.
-type reader struct {
-	src   io.Reader
-	buf   []byte
-	r, w  int   // what lies in buf[r:w] has arrived and is not read yet
-	stamp int64 // Now at the last read from the network
+// Input holds bytes that have arrived from the network and are not read yet.
+type Input struct {
+	Stamp int64 // Now at the last read from the network
+
+	src  io.Reader
+	buf  []byte
+	r, w int // it lies in buf[r:w]
 }
 
-// next returns a frame, good until the next call. After a timeout nothing is lost: it may be called again.
-func (r *reader) next() (protocol.Frame, error) {
-	for {
-		f, n, need, err := protocol.ParseFrame(r.buf[r.r:r.w], maxFrame)
-		if err != nil || n > 0 {
-			r.r += n
-			return f, err
-		}
-		if err := r.fill(need); err != nil {
-			return protocol.Frame{}, err
-		}
+// NewInput reads with a buffer of so many bytes, which grows for longer frames; 0 for 64 KiB.
+func NewInput(src io.Reader, size int) Input {
+	if size == 0 {
+		size = 64 << 10
 	}
+	return Input{src: src, buf: make([]byte, size)}
 }
 
-// buffered tells whether a whole frame has arrived already.
-func (r *reader) buffered() bool {
-	n := r.w - r.r
-	return n >= 7 && n >= int(binary.BigEndian.Uint32(r.buf[r.r+3:]))+protocol.FrameOverhead
-}
+// Bytes have arrived and are not read yet; they are good until the next Fill.
+func (in *Input) Bytes() []byte { return in.buf[in.r:in.w] }
 
-// fill reads once; need is the length of the frame that has begun.
-func (r *reader) fill(need int) error {
-	switch left := r.buf[r.r:r.w]; {
+// Skip takes n bytes off the front.
+func (in *Input) Skip(n int) { in.r += n }
+
+// Fill reads once; need is the length of the frame that has begun. After a timeout nothing is lost: it may be called again.
+func (in *Input) Fill(need int) error {
+	switch left := in.Bytes(); {
 	case len(left) == 0:
-		r.r, r.w = 0, 0
-	case need > len(r.buf):
-		r.buf = make([]byte, need+4096)
-		r.r, r.w = 0, copy(r.buf, left)
-	case len(r.buf)-r.r < need || len(r.buf)-r.w < len(r.buf)/4:
-		r.r, r.w = 0, copy(r.buf, left)
+		in.r, in.w = 0, 0
+	case need > len(in.buf):
+		in.buf = make([]byte, need+4096)
+		in.r, in.w = 0, copy(in.buf, left)
+	case len(in.buf)-in.r < need || len(in.buf)-in.w < len(in.buf)/4:
+		in.r, in.w = 0, copy(in.buf, left)
 	}
-	n, err := r.src.Read(r.buf[r.w:])
-	r.stamp = Now()
-	r.w += n
+	n, err := in.src.Read(in.buf[in.w:])
+	in.Stamp = Now()
+	in.w += n
 	if n > 0 {
 		return nil
 	}
@@ -65,4 +60,24 @@ func (r *reader) fill(need int) error {
 		err = io.ErrNoProgress
 	}
 	return err
+}
+
+// next returns a frame, good until the next call.
+func (c *Conn) next() (protocol.Frame, error) {
+	for {
+		f, n, need, err := protocol.ParseFrame(c.in.Bytes(), maxFrame)
+		if err != nil || n > 0 {
+			c.in.Skip(n)
+			return f, err
+		}
+		if err := c.in.Fill(need); err != nil {
+			return protocol.Frame{}, err
+		}
+	}
+}
+
+// Buffered tells whether a whole frame has arrived and is not read yet.
+func (c *Conn) Buffered() bool {
+	b := c.in.Bytes()
+	return len(b) >= 7 && len(b) >= int(binary.BigEndian.Uint32(b[3:]))+protocol.FrameOverhead
 }

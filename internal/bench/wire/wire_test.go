@@ -25,7 +25,7 @@ func TestNext(t *testing.T) {
 	in = protocol.AppendHeartbeat(in)
 	in = protocol.AppendMethodFrame(in, 0, &protocol.ConnectionClose{ReplyCode: 320, ReplyText: "bye"})
 	for name, src := range map[string]io.Reader{"at once": bytes.NewReader(in), "by bytes": iotest.OneByteReader(bytes.NewReader(in))} {
-		c := &Conn{in: reader{src: src, buf: make([]byte, 64)}}
+		c := &Conn{in: NewInput(src, 64)}
 		var ev Event
 		for i, want := range []Event{
 			{Kind: Deliver, Channel: 1, Tag: 5, Flag: true, Body: long},
@@ -56,7 +56,7 @@ func FuzzNext(f *testing.F) {
 	f.Add(deliveries(2))
 	f.Add(protocol.AppendBodyFrames(nil, 1, []byte("body"), 0))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		c := &Conn{in: reader{src: bytes.NewReader(in), buf: make([]byte, 64)}}
+		c := &Conn{in: NewInput(bytes.NewReader(in), 64)}
 		var ev Event
 		for c.Next(&ev) == nil {
 		}
@@ -66,11 +66,11 @@ func FuzzNext(f *testing.F) {
 // A change of one body is in that message only.
 func TestBatch(t *testing.T) {
 	p := Publish{Channel: 3, Exchange: "x", Key: "k", Mandatory: true, Body: make([]byte, 5000)}
-	b := NewBatch(3, p, protocol.FrameMinSize)
+	b := (&Conn{FrameMax: protocol.FrameMinSize}).Batch(3, &p)
 	for i := range 3 {
 		b.Body(i, 40)[0] = byte(i + 1)
 	}
-	in := reader{src: bytes.NewReader(b.Bytes(3)), buf: make([]byte, 64)}
+	in := &Conn{in: NewInput(bytes.NewReader(b.Bytes(3)), 64)}
 	for i := range 3 {
 		for _, kind := range []uint8{protocol.FrameMethod, protocol.FrameHeader, protocol.FrameBody, protocol.FrameBody} {
 			f, err := in.next()

@@ -10,6 +10,7 @@ import (
 const (
 	LockLost        amqp10.Symbol = "com.microsoft:message-lock-lost"
 	MessageNotFound amqp10.Symbol = "com.microsoft:message-not-found"
+	EntityDisabled  amqp10.Symbol = "com.microsoft:entity-disabled"
 )
 
 // ErrLockLost tells a client that it does not hold a message any more.
@@ -21,6 +22,11 @@ func ErrLockLost() *amqp10.Error {
 // ErrNotFound tells a client that messages are not there that it names by their numbers.
 func ErrNotFound() *amqp10.Error {
 	return amqp10.Errorf(MessageNotFound, "no message has that number, or it is not to be had any more")
+}
+
+// ErrDisabled tells a client that the status of an entity forbids what it does there, such as "sending to".
+func ErrDisabled(what, entity string) *amqp10.Error {
+	return amqp10.Errorf(EntityDisabled, "%s '%s' is disabled", what, entity)
 }
 
 // DeadLettering are the properties that a rejected message is dead-lettered with: the reason and the description that its client gave.

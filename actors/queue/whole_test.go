@@ -1,0 +1,97 @@
+package queue
+
+import (
+	"errors"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/message"
+	"candlemark/policies"
+)
+
+// whole publishes messages as one, and returns how many are acknowledged and refused.
+func (c *core) whole(messages ...message.Message) (acks, nacks int) {
+	for i := range messages {
+		c.number++
+		messages[i].Number = c.number
+	}
+	c.feed(&mail.Enqueue{From: publisher, Whole: true, Messages: messages})
+	a, n := c.confirmed()
+	return len(a), len(n)
+}
+
+func texts(bodies ...string) (list []message.Message) {
+	for _, b := range bodies {
+		list = append(list, msg(b, message.NoTTL))
+	}
+	return list
+}
+
+// Messages that are published as one are taken all or none, and dead-lettered likewise.
+func TestWhole_DL10(t *testing.T) {
+	bytes := func(s *policies.QueueSettings) { s.MaxLengthBytes, s.Overflow = 3, "reject-publish" }
+	for _, tt := range []struct {
+		name   string
+		change func(*policies.QueueSettings)
+		dead   int
+	}{
+		{"messages", maxLength(3, "reject-publish"), 0},
+		{"bytes", bytes, 0},
+		{"dead letters", maxLength(3, "reject-publish-dlx"), 3},
+	} {
+		c := newCore(t, dlx, tt.change)
+		c.put("a")
+		c.confirmed()
+		if acks, nacks := c.whole(texts("1", "2", "3")...); acks != 0 || nacks != 3 || len(c.seenOff()) != tt.dead {
+			t.Errorf("%s: %d, %d", tt.name, acks, nacks)
+		}
+		c.want(tt.name, c.ready(), "a")
+		if acks, nacks := c.whole(texts("4", "5")...); acks != 2 || nacks != 0 {
+			t.Errorf("%s: %d, %d", tt.name, acks, nacks)
+		}
+		c.want(tt.name, c.ready(), "a", "4", "5")
+	}
+	c := newCore(t, maxLength(2, "drop-head"))
+	c.whole(texts("1", "2", "3")...)
+	c.want("drop-head", c.ready(), "2", "3")
+}
+
+// Duplicates, of what was accepted and within the batch, and scheduled messages take no room.
+func TestWholeCountsWhatComes_DL10(t *testing.T) {
+	c := newCore(t, window(1000), delaying, maxLength(3, "reject-publish"))
+	c.publish(named("1", "a", false))
+	c.confirmed()
+	batch := func() []message.Message {
+		return []message.Message{named("no", "a", false), named("2", "b", false), named("no", "b", false), heldBack("later", 500), named("3", "", false)}
+	}
+	if acks, nacks := c.whole(append(batch(), named("4", "", false))...); acks != 0 || nacks != 6 || c.Scheduled.Len() != 0 {
+		t.Errorf("too many: %d, %d", acks, nacks)
+	}
+	if acks, nacks := c.whole(batch()...); acks != 5 || nacks != 0 || c.Scheduled.Len() != 1 {
+		t.Errorf("%d, %d", acks, nacks)
+	}
+	c.want("ready", c.ready(), "1", "2", "3")
+}
+
+// One message that cannot be taken has all refused: without a session, or persistent when the disk is full.
+func TestWholeIsRefusedForOne_DL10(t *testing.T) {
+	c := newSessions(t)
+	if acks, nacks := c.whole(ofSession("a", "1"), msg("2", -1), ofSession("a", "3")); acks != 0 || nacks != 3 || c.Backlog.Len() != 0 {
+		t.Errorf("%d, %d, %d messages", acks, nacks, c.Backlog.Len())
+	}
+	if acks, _ := c.whole(ofSession("a", "1"), ofSession("b", "2")); acks != 2 {
+		t.Errorf("%d", acks)
+	}
+	c = durableCore(t)
+	c.disk.err = errors.New("disk full")
+	persistent := func(body string) message.Message { return named(body, "", true) }
+	c.publish(persistent("lost"))
+	c.confirmed()
+	before := c.Backlog.Len()
+	if acks, nacks := c.whole(msg("1", -1), persistent("2")); acks != 0 || nacks != 2 || c.Backlog.Len() != before {
+		t.Errorf("%d, %d, %d messages", acks, nacks, c.Backlog.Len())
+	}
+	if acks, nacks := c.whole(msg("1", -1), msg("2", -1)); acks != 2 || nacks != 0 {
+		t.Errorf("%d, %d", acks, nacks)
+	}
+}

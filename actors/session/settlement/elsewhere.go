@@ -1,0 +1,72 @@
+package settlement
+
+import (
+	"slices"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/dialect/servicebus"
+	"candlemark/protocol/amqp10"
+)
+
+// mostRanges is how many ranges of tags are kept; beyond that the oldest are forgotten.
+const mostRanges = 10_000
+
+// Elsewhere has the tags of deliveries that were settled by their locks, so that whoever settles them on their link as well is told that they are lost. The
+// zero value has none.
+type Elsewhere struct{ ranges []mail.Range } // ascending
+
+// Add adds tags.
+func (e *Elsewhere) Add(tags ...uint64) {
+	for _, tag := range tags {
+		i := e.at(tag)
+		switch before, behind := i > 0 && e.ranges[i-1].Last+1 == tag, i < len(e.ranges) && e.ranges[i].First == tag+1; {
+		case before && behind:
+			e.ranges[i-1].Last = e.ranges[i].Last
+			e.ranges = slices.Delete(e.ranges, i, i+1)
+		case before:
+			e.ranges[i-1].Last = tag
+		case behind:
+			e.ranges[i].First = tag
+		default:
+			e.ranges = slices.Insert(e.ranges, i, mail.Range{First: tag, Last: tag})
+		}
+	}
+	if n := len(e.ranges) - mostRanges; n > 0 {
+		e.ranges = slices.Delete(e.ranges, 0, n)
+	}
+}
+
+// at is where the first range stands that does not end before tag.
+func (e *Elsewhere) at(tag uint64) int {
+	i, _ := slices.BinarySearchFunc(e.ranges, tag, func(r mail.Range, tag uint64) int {
+		if r.Last < tag {
+			return -1
+		}
+		return 1
+	})
+	return i
+}
+
+// Take takes the tags from first to last away. They are told, unless the client has settled them for itself, to be lost. It reports whether there were some.
+func (e *Elsewhere) Take(first, last uint64, settled bool, tell func(amqp10.Composite)) (any bool) {
+	from := e.at(first)
+	to := from
+	var left []mail.Range
+	for ; to < len(e.ranges) && e.ranges[to].First <= last; to++ {
+		r := e.ranges[to]
+		if r.First < first {
+			left = append(left, mail.Range{First: r.First, Last: first - 1})
+		}
+		if r.Last > last {
+			left = append(left, mail.Range{First: last + 1, Last: r.Last})
+		}
+		if !settled {
+			tell(&amqp10.Disposition{
+				Role: amqp10.RoleSender, First: uint32(max(r.First, first) - 1), Last: amqp10.Some(uint32(min(r.Last, last) - 1)), Settled: true,
+				State: amqp10.State{Kind: amqp10.Rejected, Error: servicebus.ErrLockLost()},
+			})
+		}
+	}
+	e.ranges = slices.Replace(e.ranges, from, to, left...)
+	return to > from
+}

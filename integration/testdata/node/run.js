@@ -1,0 +1,11 @@
+// Runs a script's main function: the program fails if that does, or takes too long.
+module.exports = (main) => {
+  setTimeout(() => {
+    console.error('it takes too long');
+    process.exit(1);
+  }, 60000).unref();
+  main().catch((e) => {
+    console.error(e);
+    process.exit(1);
+  });
+};

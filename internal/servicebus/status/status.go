@@ -1,0 +1,108 @@
+package status
+
+import (
+	"cmp"
+	"maps"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"candlemark/internal/servicebus/entity"
+)
+
+// Table has the statuses of entities. The zero value has none, and so has nil: all are active. It is safe for concurrent use.
+type Table struct {
+	now atomic.Pointer[snapshot]
+
+	mu       sync.Mutex // held by whoever makes the next snapshot, or watches
+	watchers map[*func(vhost, path string)]struct{}
+}
+
+type snapshot struct {
+	generation uint64
+	statuses   map[key]entity.Status
+}
+
+type key struct{ vhost, path string }
+
+func (t *Table) snapshot() *snapshot {
+	if t != nil {
+		if s := t.now.Load(); s != nil {
+			return s
+		}
+	}
+	return &snapshot{}
+}
+
+// Generation grows with each change.
+func (t *Table) Generation() uint64 { return t.snapshot().generation }
+
+// Sends tells whether messages may be sent to the queue or topic of that name.
+func (t *Table) Sends(vhost, name string) bool { return t.snapshot().of(vhost, name).Sends() }
+
+// Receives tells whether messages may be received from a queue, or from a dead-letter queue, to which the status of its entity counts; from that of a
+// subscription only if its topic allows it, too.
+func (t *Table) Receives(vhost, queue string) bool {
+	s := t.snapshot()
+	if len(s.statuses) == 0 {
+		return true
+	}
+	path := strings.TrimSuffix(queue, entity.DeadLetterQueue(""))
+	kind, topic, _ := entity.OfQueue(path)
+	return s.of(vhost, path).Receives() && (kind != entity.Subscription || s.of(vhost, topic).Receives())
+}
+
+func (s *snapshot) of(vhost, path string) entity.Status {
+	return cmp.Or(s.statuses[key{vhost, path}], entity.Active)
+}
+
+// Set gives the entity of a path a status, "" for none, and tells who watches if it is another one.
+func (t *Table) Set(vhost, path string, status entity.Status) {
+	t.mu.Lock()
+	s := t.snapshot()
+	if s.of(vhost, path) == cmp.Or(status, entity.Active) {
+		t.mu.Unlock()
+		return
+	}
+	next := &snapshot{s.generation + 1, maps.Clone(s.statuses)}
+	if next.statuses == nil {
+		next.statuses = map[key]entity.Status{}
+	}
+	if next.statuses[key{vhost, path}] = status; cmp.Or(status, entity.Active) == entity.Active {
+		delete(next.statuses, key{vhost, path})
+	}
+	t.now.Store(next)
+	told := maps.Clone(t.watchers)
+	t.mu.Unlock()
+	for f := range told {
+		(*f)(vhost, path)
+	}
+}
+
+// Forget forgets those of a virtual host that was deleted. Nobody is told.
+func (t *Table) Forget(vhost string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.snapshot()
+	next := &snapshot{s.generation + 1, maps.Clone(s.statuses)}
+	maps.DeleteFunc(next.statuses, func(k key, _ entity.Status) bool { return k.vhost == vhost })
+	t.now.Store(next)
+}
+
+// Watch has f called, on any goroutine, behind each change, until stop, and perhaps once more. f must not block. A nil table never changes.
+func (t *Table) Watch(f func(vhost, path string)) (stop func()) {
+	if t == nil {
+		return func() {}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.watchers == nil {
+		t.watchers = map[*func(vhost, path string)]struct{}{}
+	}
+	t.watchers[&f] = struct{}{}
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.watchers, &f)
+	}
+}

@@ -1,0 +1,69 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"candlemark/internal/servicebus/entity"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// What may be done follows from the status of the entity, and for subscriptions from that of their topic too.
+func TestStatus_SBE1(t *testing.T) {
+	var none *Table
+	if !none.Sends("/", "q") || !none.Receives("/", "q") || none.Generation() != 0 {
+		t.Error("without a table something is disabled")
+	}
+	none.Watch(nil)()
+	for _, c := range []struct {
+		path, asked     string
+		status          entity.Status
+		sends, receives bool
+	}{
+		{"q", "q", entity.Active, true, true},
+		{"q", "q", entity.Disabled, false, false},
+		{"q", "q", entity.SendDisabled, false, true},
+		{"q", "q", entity.ReceiveDisabled, true, false},
+		{"q", "q.dlq", entity.Disabled, true, false},
+		{"q", "other", entity.Disabled, true, true},
+		{"t", "t/Subscriptions/s", entity.Disabled, true, false},
+		{"t", "t/Subscriptions/s.dlq", entity.ReceiveDisabled, true, false},
+		{"t", "t/Subscriptions/s", entity.SendDisabled, true, true},
+		{"t/Subscriptions/s", "t/Subscriptions/s", entity.ReceiveDisabled, true, false},
+		{"t/Subscriptions/s", "t", entity.Disabled, true, true},
+	} {
+		table := &Table{}
+		table.Set("/", c.path, c.status)
+		if s, r := table.Sends("/", c.asked), table.Receives("/", c.asked); s != c.sends || r != c.receives {
+			t.Errorf("%s is %s: %s sends %v, receives %v", c.path, c.status, c.asked, s, r)
+		}
+		if !table.Sends("other", c.asked) || !table.Receives("other", c.asked) {
+			t.Errorf("%s counts in another virtual host", c.path)
+		}
+	}
+}
+
+// Who watches is told of what changes, and of nothing else.
+func TestWatch(t *testing.T) {
+	table := &Table{}
+	var told []string
+	stop := table.Watch(func(vhost, path string) { told = append(told, fmt.Sprint(vhost, path, table.Sends(vhost, path))) })
+	for _, s := range []entity.Status{"", entity.Active, entity.Disabled, entity.Disabled, entity.SendDisabled, ""} {
+		table.Set("/", "q", s)
+	}
+	if want := []string{"/qfalse", "/qfalse", "/qtrue"}; !slices.Equal(told, want) || table.Generation() != 3 {
+		t.Errorf("%q, generation %d", told, table.Generation())
+	}
+	stop()
+	table.Set("/", "q", entity.Disabled)
+	if len(told) != 3 || len(table.watchers) != 0 {
+		t.Error("who has stopped to watch is told")
+	}
+	if table.Forget("/"); !table.Sends("/", "q") || len(table.snapshot().statuses) != 0 {
+		t.Error("a virtual host is not forgotten")
+	}
+}
