@@ -47,7 +47,7 @@ var foreigners = []foreign{
 	}, {
 		name: "proton", where: "Debian's python3-qpid-proton",
 		probe: []string{python, "-c", "import proton"},
-		run:   []string{python, "-B"}, scripts: []string{"proton/basics.py"},
+		run:   []string{python, "-B"}, scripts: []string{"proton/basics.py", "proton/transactions.py"},
 	}, {
 		name: "nest", where: npm,
 		probe: []string{"node", "-e", "require('@nestjs/microservices'); require('amqp-connection-manager')"},

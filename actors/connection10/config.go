@@ -8,6 +8,7 @@ import (
 	"candlemark/internal/auth"
 	"candlemark/internal/budget"
 	"candlemark/internal/clock"
+	"candlemark/internal/dialect/transactions"
 	"candlemark/internal/events"
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
@@ -70,8 +71,10 @@ type SessionSpec struct {
 	User       auth.User
 	Peer       auth.Peer // who has logged in from where
 	Tokens     *grants.Table
-	By         *events.Origin
-	Log        *zerolog.Logger
+	// Transactions are those that are open.
+	Transactions *transactions.Known
+	By           *events.Origin
+	Log          *zerolog.Logger
 }
 
 // Begin has those fields of the client's begin that concern the session.

@@ -3,6 +3,7 @@ package connection10
 import (
 	"sync"
 
+	"candlemark/actors/connection10/transactions"
 	"candlemark/actors/mail"
 	"candlemark/internal/budget"
 	"candlemark/internal/clock"
@@ -74,7 +75,9 @@ type connection struct {
 	held    bool   // by it: the client has published
 	pulse   pulse
 	tokens  tokens
-	unwatch func() // of statuses, nil before the handshake is done
+	work    transactions.Table
+	patient *clock.Timer // of the first transaction whose time ends
+	unwatch func()       // of statuses, nil before the handshake is done
 	timer   *clock.Wait
 	armed   uint64 // generation of the timer
 }
@@ -133,6 +136,8 @@ func (c *connection) Receive(ctx actor.Context) {
 		c.putToken(m)
 	case *tokenDue:
 		c.tokenDue()
+	case *mail.DeclareTransaction, *mail.DischargeTransaction, *mail.TransactionStepped, *mail.AbandonTransactions, *transactionDue:
+		transact(c, m)
 	case *statusChanged:
 		c.tellAccess(m.path)
 	case *mail.DescribeConnection:
@@ -168,6 +173,7 @@ func (c *connection) stop() {
 		c.timer.Stop()
 	}
 	c.tokens.stop()
+	stopTransactions(c)
 	if c.unwatch != nil {
 		c.unwatch()
 	}

@@ -6,8 +6,9 @@
 // it into frames and sends one mail.Inbound per session and read straight to the session. A writer lives only while there
 // is something that the socket did not take at once (internal/stream, internal/outbox). The actor never blocks.
 //
-// Mail: it takes ChannelClosed, CloseConnection, ConnectionReleased, Block, Unblock, DescribeConnection and PeerGone. It sends
-// Inbound and CloseChannel to its sessions, ReleaseConnection to its vhost, ConnectionInfo to who asked. For begin and close
+// Mail: it takes ChannelClosed, CloseConnection, ConnectionReleased, Block, Unblock, DescribeConnection and PeerGone, and about transactions
+// (below it) DeclareTransaction, DischargeTransaction, TransactionStepped and AbandonTransactions. It sends Inbound, StepTransaction and
+// CloseChannel to its sessions, ReleaseConnection to its vhost, ConnectionInfo to who asked. For begin and close
 // the reader mails the actor and waits for it, so that they take effect in the order of the wire.
 //
 // A session has the same channel number in both directions. Its own frames, begin and end with them, are the session's to

@@ -59,7 +59,7 @@ func (c *connection) spawnSession(ctx actor.Context, m *beginSession) (*link, er
 	}
 	props := c.cfg.NewSession(SessionSpec{
 		Channel: m.channel, Begin: m.begin, Connection: c.self, Name: c.name, Outbox: c.outbox, Gate: c.gate, Arrivals: c.arrivals,
-		FrameMax: c.peer.frameMax, VHost: c.peer.vhost, User: c.peer.user, Peer: c.reader.whom(), By: c.peer.by, Tokens: &c.tokens.table, Log: &c.log,
+		FrameMax: c.peer.frameMax, VHost: c.peer.vhost, User: c.peer.user, Peer: c.reader.whom(), By: c.peer.by, Tokens: &c.tokens.table, Transactions: &c.work.Known, Log: &c.log,
 	})
 	// A number comes back before its last owner's name is free.
 	c.serial++
@@ -84,6 +84,7 @@ func (c *connection) sessionEnded(ctx actor.Context, m *mail.ChannelClosed) {
 		return
 	}
 	delete(c.links, m.ID)
+	transact(c, m)
 	c.tellSession("channel.closed", m.ID, l.pid)
 	c.discountSession()
 	if begin := c.begins[m.ID]; begin != nil {

@@ -30,6 +30,8 @@ type Enqueue struct {
 	Whole bool
 	// Moved: the messages come from a queue, perhaps from the receiver, and none is a duplicate (DUP-1).
 	Moved bool
+	// Agreed: the queue has agreed to the messages (PrepareWork), so none is over its limits.
+	Agreed bool
 	// By is who published; only for the actor of admin commands, which is the only one
 	// to ask.
 	By *Publisher

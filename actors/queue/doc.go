@@ -8,7 +8,7 @@
 // Takes: Enqueue Settle Consume CancelConsumer Grant Allow Limit Resize Get ReceiveDeferred Purge
 // ChannelGone from channels; DeclareQueue DeleteQueue Configure Wake QueueForgotten
 // QueueKept from its vhost; DeadLetterReply from the dead-letter actor; Trim ClockJumped from
-// supervision; DescribeQueue Peek ListUnacked RenewLock SettleLocked ReturnDelivery Claim UseSession ListSessions ListScheduled CancelScheduled
+// supervision; DescribeQueue Peek ListUnacked RenewLock SettleLocked ReturnDelivery PrepareWork ReleaseWork Claim UseSession ListSessions ListScheduled CancelScheduled
 // Reschedule from anybody; timerFired appendDone loaded lookedUp again from itself.
 // Sends: EnqueueReply Deliver Offer Unused ConsumerCancelled DeliveriesReturned and
 // the replies to the commands above; DeadLetter and QueueExpired; QueueRetiring and

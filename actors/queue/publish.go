@@ -51,7 +51,7 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 			} else {
 				noteReply(&taken, s, e, m.Number, before)
 			}
-		case s.Refuses(m):
+		case !e.Agreed && s.Refuses(1, int64(len(m.Body))):
 			if s.Overflowed(m, now) && e.From.Equal(s.vhost.DeadLetter) {
 				noteReply(&taken, s, e, m.Number, before) // dead-lettered further, so not to be sent again (DL-29)
 				continue

@@ -13,7 +13,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// handleScheduled is the mail about scheduled messages (DLY-11).
+// handleScheduled is the mail about scheduled messages (DLY-11), and what is rarer still.
 func (s *state) handleScheduled(what any, now clock.Instant) {
 	switch m := what.(type) {
 	case *mail.ListScheduled:
@@ -22,6 +22,10 @@ func (s *state) handleScheduled(what any, now clock.Instant) {
 		s.changeScheduled(m, m.Request, &schedule.Change{All: m.Seqs}, m.Seq, m.MessageID, now)
 	case *mail.Reschedule:
 		s.reschedule(m, now)
+	case *mail.PrepareWork:
+		s.deliveries.Prepare(m, now)
+	case *mail.ReleaseWork:
+		s.deliveries.Unprepare(m, now)
 	case lookedUp:
 		m.lookup.found(m.contents, now)
 	}

@@ -49,7 +49,7 @@ func tryAll(s *state, whole *delivery, messages [][]byte) (all []delivery, err e
 	whole.batch.Left = len(messages)
 	most := s.routes.Steps() + batchSteps
 	for i := 0; i < len(messages) && err == nil; i++ {
-		all[i] = delivery{link: whole.link, id: whole.id, settled: whole.settled, batch: whole.batch, at: int32(i)}
+		all[i] = delivery{link: whole.link, id: whole.id, settled: whole.settled, tx: whole.tx, batch: whole.batch, at: int32(i)}
 		err = tryRoute(s, &all[i], messages[i], most)
 	}
 	return all, err

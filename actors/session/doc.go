@@ -13,7 +13,7 @@
 //
 // A turn: what came changes the state; then outcomes, replies and deliveries go to the outbox, as far as there is room, in this
 // order. Replies stop the client's input until they are written. An attach or detach of a receiving link waits for the queue, a request for its
-// reply, and everything behind it, too; but behind a link that waits for a session of a queue all goes on (accept.go).
+// reply, and everything behind it, too; but behind a link that waits for a session of a queue all goes on (receive.go).
 //
 // States:
 //

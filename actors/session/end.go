@@ -72,6 +72,7 @@ func (s *state) giveBack() {
 	s.await = nil
 	s.long.stop()
 	s.long = nil
+	s.work.Drop()
 	s.peers.Leave()
 	for _, l := range s.links {
 		if l.consumer != nil {

@@ -60,8 +60,9 @@ func (s *state) attach(m *amqp10.Attach) {
 		return
 	case s.links[m.Handle] != nil:
 		err = amqp10.Errorf(amqp10.HandleInUse, "handle %d is attached", m.Handle)
-	case m.Coordinator != nil:
-		err = amqp10.Errorf(amqp10.NotImplemented, "transactions are not supported")
+	case m.Coordinator != nil && m.Role == amqp10.RoleSender:
+		attachCoordinator(s, m)
+		return
 	case m.RcvSettleMode != amqp10.ReceiverFirst && m.SndSettleMode != amqp10.SenderSettled && !entities.Of(m): // else nothing is left to settle
 		err = amqp10.Errorf(amqp10.NotImplemented, "rcv-settle-mode second is not supported")
 	case m.Role == amqp10.RoleSender:
@@ -198,7 +199,7 @@ func (s *state) detach(m *amqp10.Detach) {
 			s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
 		})
 	case l.publisher != nil:
-		l.publisher.Forget(s.cfg.Arrivals)
+		s.forgetPublisher(l)
 		l.publisher = nil // else outcomes and answers on their way give it credit
 		delete(s.links, m.Handle)
 		s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
@@ -255,7 +256,7 @@ func (s *state) failLink(l *link, err error) {
 	e := entities.ErrorOf(err)
 	s.cfg.Log.Warn().Str("link", l.name).Str("condition", string(e.Condition)).Str("text", e.Description).Msg("link detached by the broker")
 	if l.publisher != nil {
-		l.publisher.Forget(s.cfg.Arrivals)
+		s.forgetPublisher(l)
 	}
 	l.answers.End(s.cfg.VHost)
 	l.closing, l.publisher, l.consumer, l.answers = true, nil, nil, nil

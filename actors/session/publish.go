@@ -9,6 +9,7 @@ import (
 	"candlemark/actors/session/batches"
 	"candlemark/actors/session/entities"
 	"candlemark/actors/session/incoming"
+	work "candlemark/actors/session/transactions"
 	"candlemark/internal/dialect"
 	"candlemark/internal/message"
 	"candlemark/protocol/amqp10"
@@ -17,7 +18,16 @@ import (
 // publisher is the state of a link that the client sends on.
 type publisher struct {
 	incoming.Link
-	node *node // unless nil, messages are requests to that
+	node        *node // unless nil, messages are requests to that
+	coordinator bool  // messages declare transactions, and discharge them
+}
+
+// forgetPublisher forgets what a link has begun.
+func (s *state) forgetPublisher(l *link) {
+	l.publisher.Forget(s.cfg.Arrivals)
+	if l.publisher.coordinator {
+		s.Send(s.cfg.Connection, &mail.AbandonTransactions{Session: s.self, Link: l.handle})
+	}
 }
 
 // refill gives the client credit on a link, unless that is nil, once half of it is used up, and so much has its outcome.
@@ -74,7 +84,13 @@ func (s *state) delivery(l *link, whole *incoming.Delivery) {
 	if !d.settled {
 		p.Open++
 	}
+	var err error
+	d.tx, err = s.work.Of(whole.Txn, p.node == nil && !p.coordinator)
 	switch {
+	case err != nil:
+		s.settle(d, work.Rejected(err))
+	case p.coordinator:
+		s.work.Coordinate(l.handle, whole.Payload, func(state amqp10.State) { s.settle(d, state) })
 	case p.node != nil: // which may keep it
 		ask(s, d, p.node, whole.Payload)
 	case whole.Batched:
@@ -94,6 +110,7 @@ type delivery struct {
 	link    *link
 	id      uint32
 	settled bool // nobody waits for its outcome
+	tx      *work.Transaction[*link]
 	batch   *batches.Batch
 	at      int32 // in the batch
 }
@@ -127,6 +144,9 @@ func (s *state) check(d *delivery, payload []byte) error {
 // cannot publish to.
 func (s *state) refuse(d *delivery, err error) {
 	e := dialect.ErrorOf(err)
+	if d.tx != nil {
+		d.tx.Break(e)
+	}
 	var whole *incoming.LinkError
 	if p := d.link.publisher; errors.As(err, &whole) && p != nil && !p.Anonymous {
 		state := amqp10.State{Kind: amqp10.Released}
@@ -152,6 +172,14 @@ func (s *state) routed(d *delivery, targets []*routing.Target) {
 			return
 		}
 	}
+	outcome := amqp10.State{Kind: amqp10.Released}
+	if p := d.link.publisher; len(targets) > 0 && d.tx != nil || p != nil && p.Entity && d.To.Name != "" { // a topic whose rules select it for nobody (SBR-5)
+		outcome.Kind = amqp10.Accepted
+	}
+	if d.tx != nil {
+		keepWork(s, d, targets, outcome.Kind)
+		return
+	}
 	if s.tracer.On {
 		s.tracer.Published(m, targets, s.chunk)
 	}
@@ -171,10 +199,6 @@ func (s *state) routed(d *delivery, targets []*routing.Target) {
 	if len(targets) > 0 {
 		s.batches.Add(m, targets, caps, s.chunk)
 		return
-	}
-	outcome := amqp10.State{Kind: amqp10.Released}
-	if p := d.link.publisher; p != nil && p.Entity && d.To.Name != "" { // a topic whose rules select it for nobody (SBR-5)
-		outcome.Kind = amqp10.Accepted
 	}
 	if d.settled || outcome.Kind == amqp10.Accepted {
 		s.counts.Dropped++

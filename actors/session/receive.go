@@ -87,15 +87,10 @@ func (s *state) holdDrained(l *link, count uint32) {
 
 // sendBack returns what was not written to its queue.
 func sendBack(s *state, c *consumer, m *mail.Deliver) {
-	back := &mail.Settle{Channel: s.self}
-	for i := range m.Items[m.Written:] {
-		if n := m.Items[m.Written+i].Number; n != 0 {
-			back.Ranges = append(back.Ranges, mail.SettleRange{First: n, Last: n, How: mail.Requeue})
-		}
-	}
+	back := entities.Unwritten(m)
 	m.Release()
-	if len(back.Ranges) > 0 && !c.queue.Gone {
-		s.Send(c.queue.Address, back)
+	if len(back) > 0 && !c.queue.Gone {
+		s.Send(c.queue.Address, &mail.Settle{Channel: s.self, Ranges: back})
 	}
 }
 
@@ -130,6 +125,12 @@ func (s *state) withdraw(l *link) {
 // disposition settles deliveries as the client says.
 func (s *state) disposition(m *amqp10.Disposition) {
 	if m.Role != amqp10.RoleReceiver { // of its own messages, which are settled
+		return
+	}
+	if m.State.Kind == amqp10.Transactional {
+		if err := s.work.Disposition(m); err != nil {
+			s.fail(err)
+		}
 		return
 	}
 	how, outcome, final, err := settlement.Of(&m.State, m.Settled)
@@ -195,7 +196,36 @@ func (s *state) returned(m *mail.DeliveriesReturned) {
 		return
 	}
 	s.unacked.Return(&p.Queue, m)
+	s.work.Return(&s.unacked, &p.Queue, m)
 	if late := s.unacked.Late(); late > lateLimit {
 		s.fail(amqp10.Errorf(amqp10.ResourceLimitExceeded, "%d deliveries were never settled", late))
 	}
+}
+
+// accepted attaches a link that has waited for a session, or refuses it.
+func accepted(s *state, m *mail.ConsumeReply) {
+	for _, l := range s.links {
+		if o := l.opening; o != nil && o.Ask.ID == m.ID {
+			if delete(s.links, l.handle); m.Err != nil {
+				attachFailed(s, o.Attach, m.Err)
+				return
+			}
+			consumes(s, o.Attach, o.Ask, s.peers.Of(o.Queue), m.Session)
+			if o.Flow != nil {
+				s.creditGiven(s.links[l.handle], o.Flow)
+			}
+			s.recheck.Add(l.address) // its token may have ended meanwhile
+			return
+		}
+	}
+}
+
+// stopOpening ends a link before it has a session, and calls done when its queue knows.
+func stopOpening(s *state, l *link, done func(m *amqp10.Attach)) {
+	o := l.opening
+	l.opening, l.closing = nil, true
+	s.Send(o.Queue, o.Cancel(s.request(func(any, error) {
+		delete(s.links, l.handle)
+		done(o.Attach)
+	})))
 }

@@ -4,57 +4,17 @@ import (
 	"time"
 
 	"candlemark/actors/mail"
-	"candlemark/internal/auth"
-	"candlemark/internal/budget"
+	"candlemark/actors/session/config"
 	"candlemark/internal/clock"
-	"candlemark/internal/events"
-	"candlemark/internal/message"
-	"candlemark/internal/metrics"
-	"candlemark/internal/outbox"
-	"candlemark/internal/servicebus/grants"
-	"candlemark/internal/servicebus/sas"
-	"candlemark/internal/servicebus/status"
-	"candlemark/internal/topology"
 
 	"github.com/asynkron/protoactor-go/actor"
-	"github.com/rs/zerolog"
 )
 
 // answerTimeout is how long a request to a queue waits for its answer, of the time that the broker runs.
 const answerTimeout = 30 * time.Second
 
 // Config configures a session.
-type Config struct {
-	Channel        uint16 // number, in both directions
-	Connection     *actor.PID
-	ConnectionName string
-	Node           string // name of the broker, as clients are told
-	Outbox         *outbox.Outbox
-	Gate           *message.Gate
-	Arrivals       *budget.Arrivals // of the connection; nil for no bounds
-	FrameMax       uint32           // bytes of the largest frame that the client takes
-	// NextOutgoingID, IncomingWindow and HandleMax are of the client's begin.
-	NextOutgoingID, IncomingWindow, HandleMax uint32
-
-	VHost       *topology.VHost
-	User        auth.User
-	By          *events.Origin
-	Events      *events.Hub // told of consumers; nil for nobody
-	Permissions auth.Permissions
-	// Token checks a token of Azure Service Bus and returns whose it is, and may take its time; nil if there are none.
-	Token      func(text string) (auth.User, sas.Token, error)
-	Tokens     *grants.Table // of the connection; nil for none
-	Statuses   *status.Table // of entities; nil if all are active
-	MaxMessage uint64        // largest message in bytes, with its properties
-	Clock      *clock.Clock
-	Log        zerolog.Logger
-	// Ended, unless nil, gets the virtual host and what the session has counted when it ends.
-	Ended func(vhost string, counts mail.Counts, more *metrics.Published)
-	// Post sends mail from any goroutine.
-	Post func(to *actor.PID, what any)
-	// Close closes the actor's mailbox and returns what is left in it.
-	Close func() []any
-}
+type Config = config.Config
 
 // session is the shell.
 type session struct {
@@ -78,6 +38,7 @@ func (s *session) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		s.self = ctx.Self()
+		startWork(&s.state)
 		s.begin()
 		s.carryOut(ctx)
 	case *actor.Stopping, *actor.Restarting:
@@ -156,9 +117,7 @@ func (s *session) abort() {
 		s.cfg.Ended = nil
 	}
 	left := s.cfg.Close()
-	for _, m := range s.parked {
-		left = append(left, m)
-	}
+	left = append(left, s.parked...)
 	s.parked = nil
 	if s.arriving != nil {
 		left = append(left, s.arriving)

@@ -17,6 +17,7 @@ import (
 	"candlemark/actors/session/frames"
 	"candlemark/actors/session/settlement"
 	"candlemark/actors/session/told"
+	work "candlemark/actors/session/transactions"
 	"candlemark/actors/session/window"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
@@ -83,8 +84,9 @@ type state struct {
 	used      clock.Instant // when a frame of the client's or a delivery came last
 
 	await  *await
-	asked  uint64          // number of the newest request
-	parked []*mail.Inbound // to be run, the first perhaps in part
+	asked  uint64 // number of the newest request
+	parked []any  // to be run, the first perhaps in part: *mail.Inbound, and *mail.StepTransaction behind it
+	work   work.Session[*link]
 }
 
 // await is a request that waits; everything behind it waits too.
@@ -150,6 +152,16 @@ func (s *state) handle(what any) {
 		entitySettled(s, m)
 	case *mail.Drained:
 		s.drained(m)
+	case *mail.StepTransaction:
+		if m.Step == mail.PrepareTransaction {
+			s.parked = append(s.parked, m)
+		} else {
+			s.work.Step(m)
+		}
+	case *mail.WorkPrepared:
+		s.work.Answered(m)
+	case *mail.TransactionDischarged:
+		s.work.Discharged(m)
 	case *mail.ConsumerCancelled:
 		s.consumerCancelled(m)
 	case *mail.DeliveriesReturned:
@@ -192,8 +204,14 @@ func (s *state) proceed() {
 		recheckLinks(s)
 	}
 	for n < len(s.parked) && !s.waits() && !s.resting {
-		if s.run(s.parked[n]) {
+		switch m := s.parked[n].(type) {
+		case *mail.StepTransaction:
+			s.work.Prepare(m)
 			n++
+		case *mail.Inbound:
+			if s.run(m) {
+				n++
+			}
 		}
 		s.write()
 	}

@@ -80,11 +80,6 @@ func TestViolations(t *testing.T) {
 				r.want(amqp10.CodeAttach)
 				r.say(transferFrame(0, 0, false, nil))
 			}},
-			"transactions": {amqp10.CodeEnd, amqp10.NotImplemented, func(r *raw) {
-				a := sending(0, "q")
-				a.Target, a.Coordinator = nil, &amqp10.Coordinator{}
-				r.send(1, a)
-			}},
 			"dynamic": {amqp10.CodeEnd, amqp10.NotImplemented, func(r *raw) {
 				a := receiving(0, "q")
 				a.Source.Dynamic = true

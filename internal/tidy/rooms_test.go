@@ -38,7 +38,7 @@ var rooms = map[string][]string{
 	"actors/mail":                    {"protocol", "policies/...", "internal/events", "internal/message", "internal/metrics", "internal/servicebus/filter", "internal/topology"},
 	"actors/mailbox":                 {},
 	"actors/connection":              actorOf("internal/socket", "internal/stream"),
-	"actors/connection10":            actorOf("internal/dialect", "internal/servicebus/grants", "internal/servicebus/status", "internal/socket", "internal/stream"),
+	"actors/connection10":            actorOf("internal/dialect", "internal/dialect/transactions", "internal/servicebus/grants", "internal/servicebus/status", "internal/socket", "internal/stream"),
 	"actors/session":                 actorOf("internal/dialect/...", "internal/servicebus/grants", "internal/servicebus/sas", "internal/servicebus/status", "actors/channel/peers", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/unacked", "internal/dialect", "actors/channel/trace"),
 	"actors/command":                 actorOf(),
 	"actors/channel":                 actorOf(),
@@ -89,6 +89,7 @@ var rooms = map[string][]string{
 	"internal/message":               {"protocol"},
 	"internal/dialect":               {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/message"},
 	"internal/dialect/servicebus":    {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/dialect", "internal/message", "internal/servicebus/entity", "internal/servicebus/filter"},
+	"internal/dialect/transactions":  {"protocol/amqp10"},
 	"internal/dialect/management":    {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/topology"},
 	"internal/definitions":           {"protocol", "policies/...", "internal/auth", "internal/parameters", "internal/servicebus/entity", "internal/servicebus/sas", "internal/servicebus/status"},
 	"internal/nearest":               {},
@@ -144,6 +145,16 @@ var rooms = map[string][]string{
 	"supervision/shovels":   {"actors/shovel", "internal/clock", "internal/definitions", "internal/management", "internal/parameters", "internal/servicebus/status"},
 	"supervision/resources": {"protocol", "internal/budget", "internal/clock", "internal/config", "internal/events", "internal/management"},
 
+	"actors/connection10/transactions": {"protocol/amqp10", "actors/mail", "internal/dialect/transactions"},
+	"actors/session/config": {
+		"actors/mail", "internal/auth", "internal/budget", "internal/clock", "internal/dialect/transactions", "internal/events", "internal/message", "internal/metrics", "internal/outbox",
+		"internal/servicebus/grants", "internal/servicebus/sas", "internal/servicebus/status", "internal/topology",
+	},
+	"actors/session/transactions": {
+		"protocol/amqp10", "actors/channel/unacked", "actors/mail", "actors/session/batches", "actors/session/entities", "actors/session/settlement", "actors/session/window",
+		"internal/budget", "internal/dialect/transactions", "internal/message", "internal/seqmap", "internal/topology",
+	},
+
 	"actors/session/entities":   {"protocol", "policies", "protocol/amqp10", "actors/mail", "actors/session/access", "internal/auth", "internal/dialect", "internal/dialect/servicebus", "internal/message", "internal/servicebus/entity", "internal/servicebus/filter", "internal/topology"},
 	"actors/session/batches":    {"protocol/amqp10", "actors/mail"},
 	"actors/session/settlement": {"protocol/amqp10", "actors/channel/unacked", "actors/mail", "internal/dialect", "internal/dialect/servicebus"},
@@ -178,7 +189,7 @@ var rooms = map[string][]string{
 	"actors/queue/work":    {"actors/mail", "internal/clock"},
 	"actors/queue/deliveries": {
 		"policies", "actors/mail", "actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/messages", "actors/queue/outbox",
-		"actors/queue/work", "internal/clock", "internal/message", "internal/store", "protocol",
+		"actors/queue/sessions", "actors/queue/work", "internal/clock", "internal/message", "internal/store", "protocol",
 	},
 	"actors/queue/sessions": {"protocol", "actors/mail", "actors/queue/backlog", "actors/queue/consumers", "internal/store"},
 	"actors/queue/receivers": {
@@ -280,9 +291,11 @@ var pureRooms = []string{
 	"actors/channel/assembler", "actors/channel/confirms", "actors/channel/output", "actors/channel/peers", "actors/channel/qos",
 	"actors/channel/replies", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/trace",
 	"actors/channel/tx", "actors/channel/unacked",
+	"actors/connection10/transactions",
 	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/claims", "actors/queue/consumers", "actors/queue/content", "actors/queue/deadletters",
 	"actors/queue/deferred", "actors/queue/deliveries", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/flowcontrol", "actors/queue/inspect", "actors/queue/lease", "actors/queue/messages", "actors/queue/notices",
 	"actors/queue/outbox", "actors/queue/paging", "actors/queue/receivers", "actors/queue/records", "actors/queue/schedule", "actors/queue/sessions", "actors/queue/wheel", "actors/queue/work",
+	"actors/session/config", "actors/session/transactions",
 	"actors/session/access", "actors/session/answers", "actors/session/batches", "actors/session/entities", "actors/session/frames", "actors/session/incoming", "actors/session/management", "actors/session/settlement", "actors/session/told", "actors/session/tokens", "actors/session/transfers", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
 }
 

@@ -329,6 +329,13 @@ func (b *Batches) Add(m *message.Message, targets []*Target, caps []int64, chunk
 	}
 }
 
+// Agree has the batches that gather be of messages that their queues have agreed to take (TXN-6).
+func (b *Batches) Agree() {
+	for _, t := range b.touched {
+		t.batch.Agreed = true
+	}
+}
+
 // Keep adds a message to what exchanges keep, its histories, whose answer nobody waits for. caps are as in Add.
 func (b *Batches) Keep(m *message.Message, histories []*Target, caps []int64, chunk *message.Chunk) {
 	kept := *m

@@ -129,7 +129,7 @@ func (t *Tx) Advance(d *unacked.Deliveries, publish func(p *Publish)) (more bool
 		x := t.settles[t.done]
 		t.done++
 		if keep {
-			d.Settle(x.delivery, x.how)
+			d.Settle(x.delivery, x.how, nil)
 		} else {
 			d.Restore(x.tag, x.delivery)
 		}

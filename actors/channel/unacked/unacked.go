@@ -21,6 +21,12 @@ type Delivery struct {
 	late   bool   // its queue took it back; no limit counts it either
 }
 
+// Of is the queue that made the delivery, and its number of it.
+func (u Delivery) Of() (q *Queue, number uint64) { return u.queue, u.number }
+
+// Late tells whether its queue took it back.
+func (u Delivery) Late() bool { return u.late }
+
 // Deliveries are those of a channel. They are made by New.
 type Deliveries struct {
 	Limit    qos.Limit // that consumers share
@@ -88,8 +94,10 @@ func (d *Deliveries) SettleWith(first, last uint64, how mail.Settlement, outcome
 // Last is the newest tag, 0 before the first.
 func (d *Deliveries) Last() uint64 { return d.byTag.Last() }
 
-// Settle adds a delivery that was taken to what its queue is told by Flush.
-func (d *Deliveries) Settle(u Delivery, how mail.Settlement) { d.settle(u, how, nil) }
+// Settle adds a delivery that was taken to what its queue is told by Flush, with more to say of the message, nil for nothing.
+func (d *Deliveries) Settle(u Delivery, how mail.Settlement, outcome *mail.Outcome) {
+	d.settle(u, how, outcome)
+}
 
 // Account counts a delivery that was taken as settled, and returns its queue, which is not told, and the queue's number of it.
 func (d *Deliveries) Account(u Delivery, how mail.Settlement) (q *Queue, number uint64) {

@@ -38,6 +38,7 @@ type Deliveries struct {
 	Parts
 	// Timeouts is nil until there was one.
 	Timeouts *acktimeouts.Timeouts
+	prepared map[backlog.Handle]int64 // what transactions are about to settle, and until when it is locked, ms, 0 for ever
 }
 
 // New makes the empty Deliveries of a queue.
@@ -126,6 +127,7 @@ func (d *Deliveries) TakeBack(channel *consumers.Channel, number uint64, m *mail
 
 // release frees the credit of a delivery.
 func (d *Deliveries) release(u consumers.Delivery) {
+	delete(d.prepared, u.Message)
 	d.Timeouts.Stop(u.Message)
 	d.Consumers.Release(u)
 }

@@ -21,7 +21,7 @@ func (d *Deliveries) SettleLocked(m *mail.SettleLocked, now clock.Instant) {
 		Expires: true, Asked: m,
 		Step: func(clock.Instant) bool {
 			return all.Step(func(u consumers.Unsettled) {
-				if u.Channel.Claims { // a move settles its own at once
+				if u.Channel.Claims || d.IsPrepared(u.Message) { // a move settles its own at once
 					return
 				}
 				if l := d.lockOf(&u); want[l] {

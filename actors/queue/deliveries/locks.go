@@ -82,7 +82,7 @@ func (d *Deliveries) Return(m *mail.ReturnDelivery, now clock.Instant) {
 		Expires: true, Asked: m,
 		Step: func(clock.Instant) bool {
 			return all.Step(func(u consumers.Unsettled) {
-				if d.Messages.Backlog.Entry(u.Message).Seq == m.Seq && !u.Channel.Claims { // a move settles its own at once
+				if d.Messages.Backlog.Entry(u.Message).Seq == m.Seq && !u.Channel.Claims && !d.IsPrepared(u.Message) { // a move settles its own at once
 					held = u
 				}
 			}) || held.Channel != nil

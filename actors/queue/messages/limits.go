@@ -25,10 +25,10 @@ func (s *Set) rejects() bool {
 	return s.Settings.Overflow != "" && s.Settings.Overflow != "drop-head"
 }
 
-// Refuses reports whether a publish is rejected (DL-10), whoever waits for it: a
-// message that alone is over the limit never enters.
-func (s *Set) Refuses(m *message.Message) bool {
-	return s.rejects() && s.over(1, int64(len(m.Body)))
+// Refuses reports whether publishes of so many messages, with so many bytes of bodies, are rejected (DL-10), whoever waits for
+// them: a message that alone is over the limit never enters.
+func (s *Set) Refuses(messages int, bytes int64) bool {
+	return messages > 0 && s.rejects() && s.over(int64(messages), bytes)
 }
 
 // HasSession reports whether a message names its session.

@@ -172,7 +172,7 @@ func (r *Receivers) takeAll(lost map[*consumers.Consumer]bool, order []*consumer
 		Step: func(now clock.Instant) (done bool) {
 			var back []consumers.Unsettled
 			done = all.Step(func(u consumers.Unsettled) {
-				if _, is := lost[u.Consumer]; is {
+				if _, is := lost[u.Consumer]; is && !r.Takes.IsPrepared(u.Message) {
 					back = append(back, u)
 				}
 			})

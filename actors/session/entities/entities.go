@@ -97,6 +97,16 @@ func Ranges(numbers []uint64, how mail.Settlement, outcome *mail.Outcome) (all [
 	return all
 }
 
+// Unwritten gives back what was not written of deliveries.
+func Unwritten(m *mail.Deliver) (all []mail.SettleRange) {
+	for i := range m.Items[m.Written:] {
+		if n := m.Items[m.Written+i].Number; n != 0 {
+			all = append(all, mail.SettleRange{First: n, Last: n, How: mail.Requeue})
+		}
+	}
+	return all
+}
+
 // Lost makes a function that tells whether numbers of deliveries are in ranges that a queue says it did not hold. It is asked for every number that
 // the queue was asked to settle, in the same order, which is that of the ranges, too.
 func Lost(ranges []mail.Range) func(number uint64) bool {

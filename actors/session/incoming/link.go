@@ -1,6 +1,7 @@
 package incoming
 
 import (
+	"bytes"
 	"slices"
 
 	"candlemark/actors/session/access"
@@ -41,6 +42,7 @@ type Link struct {
 	id      uint32
 	settled bool
 	batched bool
+	txn     []byte
 	part    []byte
 	kept    int64 // bytes of part that count among what the connection has begun
 }
@@ -50,6 +52,7 @@ type Delivery struct {
 	ID      uint32
 	Settled bool   // nobody waits for its outcome
 	Batched bool   // it holds several messages
+	Txn     []byte // id of the transaction that it is for, nil for none
 	Payload []byte // a whole message
 	Owned   bool   // the payload is not a part of what was read
 }
@@ -63,7 +66,7 @@ func (e *SessionError) Unwrap() error { return e.error }
 // Forget drops what has come of a delivery.
 func (l *Link) Forget(a *budget.Arrivals) {
 	a.Drop(l.kept)
-	l.begun, l.settled, l.batched, l.part, l.kept = false, false, false, nil, 0
+	l.begun, l.settled, l.batched, l.txn, l.part, l.kept = false, false, false, nil, nil, 0
 }
 
 // Refill gives the client all credit anew, once half of it is used up, and so much has its outcome. False: there is nothing to tell.
@@ -97,7 +100,7 @@ func (l *Link) Take(t *amqp10.Transfer, payload []byte, a *budget.Arrivals) (d D
 			return d, false, err
 		}
 	}
-	d = Delivery{ID: l.id, Settled: l.settled, Batched: l.batched, Payload: payload}
+	d = Delivery{ID: l.id, Settled: l.settled, Batched: l.batched, Txn: l.txn, Payload: payload}
 	if l.part != nil {
 		d.Payload, d.Owned = l.part, true
 	}
@@ -118,6 +121,9 @@ func (l *Link) begin(t *amqp10.Transfer) error {
 	l.Credit--
 	l.Count++
 	l.begun, l.id, l.batched = true, t.DeliveryID.Value, t.MessageFormat.Or(0) != 0
+	if t.State.Kind == amqp10.Transactional {
+		l.txn = bytes.Clone(t.State.TxnID)
+	}
 	return nil
 }
 

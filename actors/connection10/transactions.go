@@ -1,0 +1,48 @@
+package connection10
+
+import (
+	"candlemark/actors/mail"
+)
+
+// transactionDue: the time of a transaction is over, or may be.
+type transactionDue struct{}
+
+// transact does what mail about transactions asks for, and waits for the next one whose time ends.
+func transact(c *connection, m any) {
+	t := &c.work
+	now := c.cfg.Clock.Now().Floor()
+	sessions := make([]mail.Address, 0, len(c.links))
+	for _, l := range c.links {
+		sessions = append(sessions, l.pid)
+	}
+	switch m := m.(type) {
+	case *mail.DeclareTransaction:
+		t.Declare(m, now)
+	case *mail.DischargeTransaction:
+		t.Discharge(m, sessions)
+	case *mail.TransactionStepped:
+		t.Stepped(m, sessions)
+	case *mail.AbandonTransactions:
+		t.Abandon(m, sessions)
+	case *mail.ChannelClosed:
+		t.Gone(m.Channel, sessions)
+	case *transactionDue:
+		t.Expire(now, sessions)
+	}
+	for _, p := range t.Out {
+		c.root.Send(p.To, p.What)
+	}
+	t.Out = nil
+	stopTransactions(c)
+	if at, ok := t.Next(); ok {
+		c.patient = c.cfg.Clock.At(at, func() { c.post(&transactionDue{}) })
+	}
+}
+
+// stopTransactions ends the wait.
+func stopTransactions(c *connection) {
+	if c.patient != nil {
+		c.patient.Stop()
+		c.patient = nil
+	}
+}

@@ -1,0 +1,86 @@
+package deliveries
+
+import (
+	"slices"
+
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/sessions"
+	"candlemark/internal/clock"
+)
+
+// Prepare sees to it that the work of a transaction will succeed (TXN-6): nobody takes the deliveries back, and there is room for the messages.
+func (d *Deliveries) Prepare(m *mail.PrepareWork, now clock.Instant) {
+	d.Out.Send(m.ReplyTo, &mail.WorkPrepared{Reply: m.Done(d.prepare(m, now))})
+}
+
+func (d *Deliveries) prepare(m *mail.PrepareWork, now clock.Instant) error {
+	set := d.Messages
+	if set.Refuses(len(m.Headers), m.Bytes) || len(m.Headers) > 0 && set.Journal.Err() != nil {
+		return mail.ErrWorkRefused
+	}
+	if set.Sessions != nil && slices.ContainsFunc(m.Headers, func(header []byte) bool { _, ok := sessions.IDOf(header); return !ok }) {
+		return mail.ErrSessionNeeded
+	}
+	if len(m.Numbers) == 0 {
+		return nil
+	}
+	h := d.Consumers.Channel(m.Channel)
+	if h == nil {
+		return mail.ErrDeliveryLost
+	}
+	all := make([]consumers.Unsettled, len(m.Numbers))
+	for i, n := range m.Numbers {
+		u, ok := h.Unacked.Get(n)
+		all[i] = consumers.Unsettled{Delivery: u, Channel: h, Number: n}
+		if !ok || !d.holds(&all[i], now) {
+			return mail.ErrDeliveryLost
+		}
+	}
+	if d.prepared == nil {
+		d.prepared = map[backlog.Handle]int64{}
+	}
+	for _, u := range all {
+		d.prepared[u.Message] = d.Timeouts.Until(u.Message)
+		d.Timeouts.Stop(u.Message)
+	}
+	return nil
+}
+
+// IsPrepared tells whether a transaction is about to settle a message's delivery: nobody else may take it.
+func (d *Deliveries) IsPrepared(h backlog.Handle) bool {
+	_, is := d.prepared[h]
+	return is
+}
+
+// Unprepare has deliveries that were prepared locked as before. What would have been taken back meanwhile is now.
+func (d *Deliveries) Unprepare(m *mail.ReleaseWork, now clock.Instant) {
+	h := d.Consumers.Channel(m.Channel)
+	if h == nil {
+		return
+	}
+	told := &mail.DeliveriesReturned{Queue: d.Self, Name: d.Name}
+	for _, n := range m.Numbers {
+		u, ok := h.Unacked.Get(n)
+		if !ok || !d.IsPrepared(u.Message) {
+			continue
+		}
+		until := d.prepared[u.Message]
+		delete(d.prepared, u.Message)
+		over := until != 0 && until <= now.Floor()
+		if u.Consumer != nil && u.Consumer.Session {
+			over = d.Messages.Sessions.Until(u.Consumer) <= now.Floor()
+		}
+		switch {
+		case over:
+			d.Messages.Counts.TimedOut++
+			d.TakeBack(h, n, told, now)
+		case until != 0:
+			d.Timeouts.Start(u.Message, h, n, until, now.Floor())
+		}
+	}
+	if len(told.Numbers) > 0 {
+		d.Out.Send(h.Address, told)
+	}
+}

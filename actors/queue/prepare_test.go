@@ -1,0 +1,162 @@
+package queue
+
+import (
+	"errors"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/policies"
+)
+
+// prepares asks for the preparation of deliveries to ch1 and of messages, and returns the error.
+func (c *core) prepares(numbers []uint64, headers [][]byte, bytes int64) error {
+	c.t.Helper()
+	c.feed(&mail.PrepareWork{Request: mail.Request{ReplyTo: ch1, ID: 5}, Channel: ch1, Numbers: numbers, Headers: headers, Bytes: bytes})
+	reply := one[*mail.WorkPrepared](c)
+	if reply.ID != 5 {
+		c.t.Errorf("%+v", reply)
+	}
+	return reply.Err
+}
+
+// TestPrepare_TXN6: what was prepared is held, whatever the time and whoever wants it back, until it is settled.
+func TestPrepare_TXN6(t *testing.T) {
+	c := newCore(t, timeout(1000))
+	c.put("1", "2", "3")
+	c.consume(ch1, "a", 0)
+	all[*mail.Deliver](c)
+	c.at(999)
+	if err := c.prepares([]uint64{1, 2}, nil, 0); err != nil {
+		t.Fatal(err)
+	}
+	c.at(1000)
+	c.wantNumbers("back", c.returned(), 3)
+	c.at(100_000)
+	c.wantNumbers("back", c.returned())
+	if first := c.locks(0, 0).Deliveries[0].Seq; c.takeBack(first) {
+		t.Error("taken back")
+	}
+	c.wantLost(c.asks(mail.Ack, mail.Range{First: 1, Last: 2}))
+	c.want("ready", c.ready(), "3")
+}
+
+// TestPrepareLost_TXN6: all is prepared, or nothing.
+func TestPrepareLost_TXN6(t *testing.T) {
+	c := newCore(t, timeout(1000))
+	if err := c.prepares([]uint64{1}, nil, 0); !errors.Is(err, mail.ErrDeliveryLost) {
+		t.Error(err)
+	}
+	c.put("1", "2")
+	c.get(ch1)
+	c.at(500)
+	c.get(ch1)
+	for _, numbers := range [][]uint64{{2, 1}, {2, 3}} {
+		c.at(1000)
+		if err := c.prepares(numbers, nil, 0); !errors.Is(err, mail.ErrDeliveryLost) {
+			t.Error(numbers, err)
+		}
+	}
+	all[*mail.DeliveriesReturned](c)
+	c.at(1500)
+	c.wantNumbers("back", c.returned(), 2)
+}
+
+// TestUnprepare_TXN6: what is not settled after all is locked as before, and back at once if that is over.
+func TestUnprepare_TXN6(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		c := newCore(t, timeout(1000))
+		c.put("1", "2")
+		c.get(ch1)
+		c.get(ch1)
+		if err := c.prepares([]uint64{1}, nil, 0); err != nil {
+			t.Fatal(err)
+		}
+		if late {
+			c.at(5000)
+			c.wantNumbers("back", c.returned(), 2)
+		} else {
+			c.at(400)
+		}
+		c.feed(&mail.ReleaseWork{Channel: ch1, Numbers: []uint64{1, 2, 3}}, &mail.ReleaseWork{Channel: ch2, Numbers: []uint64{1}})
+		if late {
+			c.wantNumbers("back", c.returned(), 1)
+			continue
+		}
+		c.at(999)
+		c.wantNumbers("early", c.returned())
+		c.at(1000)
+		c.wantNumbers("back", c.returned(), 1, 2)
+	}
+}
+
+// TestPrepareGone_TXN6: what a channel had prepared comes back with the channel.
+func TestPrepareGone_TXN6(t *testing.T) {
+	c := newCore(t, timeout(1000))
+	c.put("1")
+	c.get(ch1)
+	if err := c.prepares([]uint64{1}, nil, 0); err != nil {
+		t.Fatal(err)
+	}
+	c.feed(&mail.ChannelGone{Channel: ch1})
+	c.want("ready", c.ready(), "1")
+	c.get(ch2)
+	c.at(1000)
+	c.want("ready", c.ready(), "1")
+}
+
+// TestPrepareMessages_TXN6: a queue that refuses what is over its limits says so beforehand, and takes what it has agreed to.
+func TestPrepareMessages_TXN6(t *testing.T) {
+	c := newCore(t, maxLength(2, "reject-publish"))
+	c.put("1")
+	if err := c.prepares(nil, [][]byte{nil, nil}, 2); !errors.Is(err, mail.ErrWorkRefused) {
+		t.Error(err)
+	}
+	if err := c.prepares(nil, [][]byte{nil}, 1); err != nil {
+		t.Error(err)
+	}
+	c.put("somebody else's")
+	e := mail.NewEnqueue(ch1, nil)
+	e.Agreed = true
+	e.Messages = append(e.Messages, msg("agreed", -1))
+	c.feed(e)
+	c.put("refused")
+	c.want("ready", c.ready(), "1", "somebody else's", "agreed")
+	if err := newCore(t, func(s *policies.QueueSettings) { s.MaxLength = 0 }).prepares(nil, [][]byte{nil}, 1); err != nil {
+		t.Error("drop-head:", err)
+	}
+}
+
+// TestPrepareSession_TXN6: messages have to name their session; a delivery that was prepared outlives the lock of its session.
+func TestPrepareSession_TXN6(t *testing.T) {
+	c := newSessions(t)
+	if err := c.prepares(nil, [][]byte{ofSession("s", "").Header, nil}, 2); !errors.Is(err, mail.ErrSessionNeeded) {
+		t.Error(err)
+	}
+	for _, settled := range []bool{true, false} {
+		c := newSessions(t)
+		c.sends("s 1", "s 2")
+		if r := c.wants(ch1, "a", "s", 0); r == nil || r.Err != nil {
+			t.Fatal(r)
+		}
+		c.feed(&mail.Credit{Channel: ch1, Tag: "a", Credit: 10})
+		all[*mail.Deliver](c)
+		if err := c.prepares([]uint64{1}, [][]byte{ofSession("s", "").Header}, 1); err != nil {
+			t.Fatal(err)
+		}
+		c.at(1000)
+		c.wantNumbers("back", c.returned(), 2)
+		if r := c.wants(ch2, "b", "s", 0); r == nil || r.Err == nil {
+			t.Error("somebody else has the session")
+		}
+		if settled {
+			c.wantLost(c.asks(mail.Ack, mail.Range{First: 1, Last: 1}))
+			c.want("ready", c.ready(), "2")
+		} else {
+			c.feed(&mail.ReleaseWork{Channel: ch1, Numbers: []uint64{1}})
+			c.wantNumbers("back", c.returned(), 1)
+		}
+		if r := c.wants(ch2, "b", "s", 0); r == nil || r.Err != nil {
+			t.Error("nobody gets the session")
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package config
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/internal/auth"
+	"candlemark/internal/budget"
+	"candlemark/internal/clock"
+	"candlemark/internal/dialect/transactions"
+	"candlemark/internal/events"
+	"candlemark/internal/message"
+	"candlemark/internal/metrics"
+	"candlemark/internal/outbox"
+	"candlemark/internal/servicebus/grants"
+	"candlemark/internal/servicebus/sas"
+	"candlemark/internal/servicebus/status"
+	"candlemark/internal/topology"
+
+	"github.com/rs/zerolog"
+)
+
+// Config configures a session.
+type Config struct {
+	Channel        uint16 // number, in both directions
+	Connection     mail.Address
+	ConnectionName string
+	Node           string // name of the broker, as clients are told
+	Outbox         *outbox.Outbox
+	Gate           *message.Gate
+	Arrivals       *budget.Arrivals // of the connection; nil for no bounds
+	FrameMax       uint32           // bytes of the largest frame that the client takes
+	// NextOutgoingID, IncomingWindow and HandleMax are of the client's begin.
+	NextOutgoingID, IncomingWindow, HandleMax uint32
+
+	VHost       *topology.VHost
+	User        auth.User
+	By          *events.Origin
+	Events      *events.Hub // told of consumers; nil for nobody
+	Permissions auth.Permissions
+	// Token checks a token of Azure Service Bus and returns whose it is, and may take its time; nil if there are none.
+	Token        func(text string) (auth.User, sas.Token, error)
+	Tokens       *grants.Table       // of the connection; nil for none
+	Statuses     *status.Table       // of entities; nil if all are active
+	Transactions *transactions.Known // of the connection
+	MaxMessage   uint64              // largest message in bytes, with its properties
+	Clock        *clock.Clock
+	Log          zerolog.Logger
+	// Ended, unless nil, gets the virtual host and what the session has counted when it ends.
+	Ended func(vhost string, counts mail.Counts, more *metrics.Published)
+	// Post sends mail from any goroutine.
+	Post func(to mail.Address, what any)
+	// Close closes the actor's mailbox and returns what is left in it.
+	Close func() []any
+}

@@ -1,0 +1,71 @@
+package session
+
+import (
+	"slices"
+
+	"candlemark/actors/channel/routing"
+	"candlemark/actors/mail"
+	"candlemark/actors/session/batches"
+	"candlemark/actors/session/incoming"
+	work "candlemark/actors/session/transactions"
+	"candlemark/internal/dialect"
+	"candlemark/protocol/amqp10"
+)
+
+// startWork has transactions know their session, which has its address.
+func startWork(s *state) {
+	s.work = work.Session[*link]{
+		Self: s.self, Connection: s.cfg.Connection, Known: s.cfg.Transactions, Arrivals: s.cfg.Arrivals, Unacked: &s.unacked, Owners: &s.owners,
+		Send: s.Send, Reply: s.reply, GoOn: func() { s.await = nil },
+		Wait: func(done func(any, error)) mail.Request {
+			r := s.request(done)
+			s.await.patient = true
+			return r
+		},
+		Number: func() mail.Request {
+			s.asked++
+			return mail.Request{ReplyTo: s.self, ID: s.asked, By: s.cfg.By}
+		},
+		Attached: func(l *link) (there, entity bool) {
+			return s.links[l.handle] == l && l.consumer != nil, l.consumer != nil && l.consumer.entity
+		},
+		Publish: func(all []work.Publish, b *batches.Batch) { publishWork(s, all, b) },
+	}
+}
+
+// attachCoordinator attaches a link that declares transactions.
+func attachCoordinator(s *state, m *amqp10.Attach) {
+	const largest = 4096 // bytes
+	l := &link{handle: m.Handle, name: m.Name, publisher: &publisher{Link: incoming.Link{Window: incoming.Credit, Largest: largest}, coordinator: true}}
+	s.links[m.Handle] = l
+	s.reply(work.Attached(dialect.AttachedTarget(m, largest)))
+	s.refill(l)
+}
+
+// keepWork keeps a message that is routed for the commit.
+func keepWork(s *state, d *delivery, targets []*routing.Target, outcome amqp10.StateKind) {
+	s.settle(d, d.tx.Keep(work.Publish{
+		Message: d.Message, To: d.To, Queues: routing.Queues(targets), Histories: routing.Queues(s.routes.Histories()), Caps: slices.Clone(s.routes.Caps()),
+	}, outcome))
+}
+
+// publishWork publishes the messages of a transaction, which queues have agreed to.
+func publishWork(s *state, all []work.Publish, b *batches.Batch) {
+	for i := range all {
+		p := &all[i]
+		m, targets, histories := &p.Message, s.batches.Targets(p.Queues), s.batches.Targets(p.Histories)
+		if len(targets) > 0 {
+			m.Number = s.publishes.Append(publish{batch: b, queues: int32(len(targets))})
+		}
+		s.counts.Publish++
+		s.published.Count(len(m.Body), len(targets), true)
+		s.routes.Routed(p.To, len(targets))
+		if s.tracer.On {
+			s.tracer.Published(m, targets, nil)
+		}
+		s.batches.Keep(m, histories, p.Caps[min(len(targets), len(p.Caps)):], nil)
+		s.batches.Add(m, targets, p.Caps, nil)
+	}
+	s.batches.Agree()
+	s.flush()
+}

@@ -1,0 +1,281 @@
+package transactions
+
+import (
+	"bytes"
+
+	"candlemark/actors/channel/unacked"
+	"candlemark/actors/mail"
+	"candlemark/actors/session/batches"
+	"candlemark/actors/session/entities"
+	"candlemark/actors/session/settlement"
+	"candlemark/actors/session/window"
+	"candlemark/internal/budget"
+	"candlemark/internal/dialect/transactions"
+	"candlemark/internal/seqmap"
+	"candlemark/protocol/amqp10"
+)
+
+// Session does what a session has to do for transactions. The exported fields are for what they need of it. Link is that of its links, comparable to nil.
+type Session[Link comparable] struct {
+	Table[Link]
+	Self, Connection mail.Address
+	Known            *transactions.Known
+	Arrivals         *budget.Arrivals
+	Unacked          *unacked.Deliveries
+	Owners           *seqmap.Map[Link] // of the unacked
+	Send             func(to mail.Address, what any)
+	Reply            func(amqp10.Composite)
+	// Wait has input wait for a request as long as it takes, and calls done; GoOn ends that without. Number numbers a request that nothing waits for.
+	Wait   func(done func(reply any, err error)) mail.Request
+	GoOn   func()
+	Number func() mail.Request
+	// Attached tells whether a link that the client receives on is still there, and of which dialect it is.
+	Attached func(l Link) (there, entity bool)
+	// Publish publishes messages, of which queues confirm those of b.
+	Publish func(all []Publish, b *batches.Batch)
+
+	asks       map[uint64]*Transaction[Link]       // that queues have not answered, by request
+	discharges map[uint64]func(state amqp10.State) // that the connection has not answered, likewise
+	ending     *Transaction[Link]                  // the one that input waits for, nil for none
+}
+
+// Rejected is the outcome of what is refused.
+func Rejected(err error) amqp10.State {
+	return amqp10.State{Kind: amqp10.Rejected, Error: entities.ErrorOf(err)}
+}
+
+// Same tells whether two outcomes can be told as one.
+func Same(a, b *amqp10.State) bool {
+	return a.Kind == b.Kind && a.Error == b.Error && bytes.Equal(a.TxnID, b.TxnID) && bytes.Equal(a.Outcome, b.Outcome)
+}
+
+// Attached answers the attach of a coordinator.
+func Attached(answer *amqp10.Attach) *amqp10.Attach {
+	answer.Coordinator = &amqp10.Coordinator{Capabilities: transactions.Capabilities}
+	return answer
+}
+
+// Coordinate declares a transaction, or discharges one, for a message on a coordinator's link, and tells the outcome (TXN-1).
+func (s *Session[Link]) Coordinate(link uint32, message []byte, tell func(amqp10.State)) {
+	r, err := transactions.Read(message)
+	switch {
+	case err != nil:
+		tell(Rejected(err))
+	case r.ID == nil:
+		s.Send(s.Connection, &mail.DeclareTransaction{Request: s.Wait(func(reply any, err error) {
+			if declared, ok := reply.(*mail.TransactionDeclared); ok && err == nil {
+				tell(amqp10.State{Kind: amqp10.Declared, TxnID: declared.ID})
+				return
+			}
+			tell(Rejected(err))
+		}), Session: s.Self, Link: link})
+	default:
+		s.Close(r.ID, s.Known)
+		request := s.Number()
+		if s.discharges == nil {
+			s.discharges = map[uint64]func(amqp10.State){}
+		}
+		s.discharges[request.ID] = tell
+		s.Send(s.Connection, &mail.DischargeTransaction{Request: request, ID: r.ID, Fail: r.Fail})
+	}
+}
+
+// Discharged tells the client how a transaction has ended.
+func (s *Session[Link]) Discharged(m *mail.TransactionDischarged) {
+	tell := s.discharges[m.Number()]
+	delete(s.discharges, m.Number())
+	switch {
+	case tell == nil:
+	case m.Err != nil:
+		tell(Rejected(m.Err))
+	default:
+		tell(amqp10.State{Kind: amqp10.Accepted})
+	}
+}
+
+// Of finds the transaction of a message, nil for none. Not all links take them (TXN-5).
+func (s *Session[Link]) Of(id []byte, takes bool) (*Transaction[Link], error) {
+	if id == nil {
+		return nil, nil
+	}
+	x, err := s.Join(id, s.Known, s.Arrivals)
+	if err == nil && !takes {
+		e := amqp10.Errorf(amqp10.NotImplemented, "requests are not supported in transactions")
+		x.Break(e)
+		err = e
+	}
+	return x, err
+}
+
+// Keep keeps a message with its outcome for the commit, and returns the provisional one (TXN-2, TXN-8).
+func (x *Transaction[Link]) Keep(p Publish, outcome amqp10.StateKind) amqp10.State {
+	if err := x.Publish(p); err != nil {
+		return Rejected(err)
+	}
+	if outcome != amqp10.Accepted {
+		x.Break(amqp10.Errorf(amqp10.PreconditionFailed, "a message went to no queue"))
+	}
+	return transactions.Provisional(x.ID, outcome)
+}
+
+// Disposition keeps what a client has settled for the commit (TXN-3). The error ends the session.
+func (s *Session[Link]) Disposition(m *amqp10.Disposition) error {
+	outcome, err := transactions.Outcome(&m.State)
+	if err != nil {
+		return err
+	}
+	first, last, ok := window.Tags(m.First, m.Last.Or(m.First), s.Unacked.Last())
+	if !ok {
+		return nil
+	}
+	var all []Settlement[Link]
+	s.Owners.TakeRange(first, last, func(tag uint64, l Link) {
+		all = append(all, Settlement[Link]{Tag: tag, Link: l, State: outcome, Settled: m.Settled})
+	})
+	x, err := s.Join(m.State.TxnID, s.Known, s.Arrivals)
+	for i := range all {
+		one, e := &all[i], err
+		if _, entity := s.Attached(one.Link); entity {
+			one.How, one.Outcome = entities.Settlement(&outcome)
+		} else {
+			one.How, one.Outcome, _, _ = settlement.Of(&outcome, true)
+		}
+		s.Unacked.Take(one.Tag, one.Tag, func(_ uint64, u unacked.Delivery) { one.Delivery = u })
+		if e == nil {
+			e = x.Settle(*one)
+		}
+		told := amqp10.State{}
+		if e != nil {
+			s.restore(one)
+			told = Rejected(e)
+		} else {
+			told = transactions.Provisional(x.ID, outcome.Kind)
+		}
+		if !m.Settled {
+			s.Reply(&amqp10.Disposition{Role: amqp10.RoleSender, First: uint32(one.Tag - 1), State: told})
+		}
+	}
+	s.Unacked.Flush()
+	return nil
+}
+
+// restore has a delivery as it was before it was settled, if its client still knows it.
+func (s *Session[Link]) restore(x *Settlement[Link]) {
+	there, _ := s.Attached(x.Link)
+	switch {
+	case x.Settled:
+		s.Unacked.Settle(x.Delivery, mail.Release, nil)
+	case !there:
+		s.Unacked.Settle(x.Delivery, mail.Requeue, nil)
+	default:
+		s.Unacked.Restore(x.Tag, x.Delivery)
+		s.Owners.Restore(x.Tag, x.Link)
+	}
+}
+
+// Step does a part of the end of a transaction, but for the preparation, which has its turn behind the input that is there.
+func (s *Session[Link]) Step(m *mail.StepTransaction) {
+	x := s.Find([]byte(m.ID))
+	switch {
+	case x == nil: // the session has ended it
+	case m.Step == mail.ForgetTransaction:
+		s.forget(s.Delete(m.ID))
+	case m.Step == mail.PublishTransaction:
+		s.publish(x)
+	default:
+		for i := range x.Settles {
+			one := &x.Settles[i]
+			if s.Unacked.Settle(one.Delivery, one.How, one.Outcome); !one.Settled {
+				s.Reply(&amqp10.Disposition{Role: amqp10.RoleSender, First: uint32(one.Tag - 1), Settled: true, State: one.State})
+			}
+		}
+		x.Settles, x.Prepared = nil, nil
+		s.Unacked.Flush()
+		s.stepped(m.ID, m.Step, true, nil)
+	}
+}
+
+func (s *Session[Link]) stepped(id string, step mail.TransactionStep, has bool, err error) {
+	s.Send(s.Connection, &mail.TransactionStepped{ID: id, Step: step, Session: s.Self, Work: has, Err: err})
+}
+
+// Prepare asks queues whether all will succeed (TXN-6). Input waits from then on.
+func (s *Session[Link]) Prepare(m *mail.StepTransaction) {
+	s.Close([]byte(m.ID), s.Known)
+	x := s.Find([]byte(m.ID))
+	if x == nil || !x.HasWork() {
+		s.stepped(m.ID, m.Step, false, nil)
+		return
+	}
+	s.Wait(nil)
+	s.ending = x
+	err := x.Err()
+	if err == nil {
+		if s.asks == nil {
+			s.asks = map[uint64]*Transaction[Link]{}
+		}
+		x.Prepare(s.Self, func(queue mail.Address, p *mail.PrepareWork) {
+			p.Request = s.Number()
+			s.asks[p.ID] = x
+			s.Send(queue, p)
+		})
+	}
+	if err != nil || x.Waits == 0 {
+		s.stepped(m.ID, m.Step, true, err)
+	}
+}
+
+// Answered takes the answer of a queue.
+func (s *Session[Link]) Answered(m *mail.WorkPrepared) {
+	x := s.asks[m.Number()]
+	if x == nil {
+		return
+	}
+	delete(s.asks, m.Number())
+	if m.Err != nil {
+		x.Break(amqp10.Errorf(transactions.Rollback, "%v", m.Err))
+	}
+	if x.Waits--; x.Waits == 0 {
+		s.stepped(string(x.ID), mail.PrepareTransaction, true, x.Err())
+	}
+}
+
+// publish publishes the messages, which queues have agreed to, and waits for their confirms.
+func (s *Session[Link]) publish(x *Transaction[Link]) {
+	b := &batches.Batch{Left: x.Confirms()}
+	if b.Left > 0 {
+		b.Asked = s.Wait(func(_ any, err error) {
+			if s.Wait(nil); err != nil {
+				err = amqp10.Errorf(amqp10.InternalError, "a queue failed while the transaction was committed")
+			}
+			s.stepped(string(x.ID), mail.PublishTransaction, true, err)
+		}).ID
+	}
+	s.Publish(x.Publishes, b)
+	x.Forget()
+	if b.Left == 0 {
+		s.stepped(string(x.ID), mail.PublishTransaction, true, nil)
+	}
+}
+
+// forget rolls back what was not done, and lets input go on (TXN-4).
+func (s *Session[Link]) forget(x *Transaction[Link]) {
+	x.Release(s.Self, s.Send)
+	for i := range x.Settles {
+		s.restore(&x.Settles[i])
+	}
+	x.Forget()
+	s.Unacked.Flush()
+	if s.ending == x {
+		s.ending = nil
+		s.GoOn()
+	}
+}
+
+// Drop gives up what a session that ends has of transactions.
+func (s *Session[Link]) Drop() {
+	if ids := s.Clear(); len(ids) > 0 {
+		s.Send(s.Connection, &mail.AbandonTransactions{Session: s.Self, Ends: true, IDs: ids})
+	}
+	s.ending, s.asks, s.discharges = nil, nil, nil
+}

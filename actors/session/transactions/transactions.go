@@ -1,0 +1,257 @@
+package transactions
+
+import (
+	"cmp"
+	"slices"
+
+	"candlemark/actors/channel/unacked"
+	"candlemark/actors/mail"
+	"candlemark/internal/budget"
+	"candlemark/internal/dialect/transactions"
+	"candlemark/internal/message"
+	"candlemark/internal/topology"
+	"candlemark/protocol/amqp10"
+)
+
+// Bounds of what a session holds of one transaction (TXN-7).
+const (
+	// MostWork is how many messages and settlements it has at most.
+	MostWork = 5000
+	// MostTargets is to how many queues the messages go at most, together.
+	MostTargets = 10 * topology.TurnSteps
+)
+
+// PublishBytes is the cost of a message besides its content, in bytes, and TargetBytes that of each of its queues.
+const (
+	PublishBytes = 256
+	TargetBytes  = 16
+)
+
+// Publish is a message that waits, and where it goes. Caps are those of its Queues, then of its Histories.
+type Publish struct {
+	Message   message.Message
+	To        *topology.Exchange
+	Queues    []*topology.Queue
+	Histories []*topology.Queue // do not answer
+	Caps      []int64
+}
+
+// Settlement is a delivery that waits, and what becomes of it.
+type Settlement[Link any] struct {
+	Tag      uint64 // of the session
+	Delivery unacked.Delivery
+	Link     Link // that it came on
+	How      mail.Settlement
+	Outcome  *mail.Outcome
+	State    amqp10.State // the outcome, for the client
+	Settled  bool         // the client has forgotten the delivery
+}
+
+// Transaction is the work that a session has of one.
+type Transaction[Link any] struct {
+	ID        []byte
+	Publishes []Publish
+	Settles   []Settlement[Link]
+	// Closed: there will be no more work.
+	Closed bool
+	// Prepared are the queues that were asked, which hold deliveries.
+	Prepared []*mail.PrepareWork
+	asked    []mail.Address // to whom they went
+	// Waits is how many queues have yet to answer.
+	Waits   int
+	err     *amqp10.Error // why it cannot be committed
+	targets int
+	kept    int64 // bytes of the messages
+	of      *budget.Arrivals
+}
+
+// Break has the transaction rolled back when it is discharged, because of err; the first reason counts.
+func (x *Transaction[Link]) Break(err *amqp10.Error) {
+	if x.err == nil {
+		x.err = err
+	}
+}
+
+// Err says why the transaction cannot be committed, nil if nothing is known against it: amqp:transaction:rollback.
+func (x *Transaction[Link]) Err() error {
+	if x.err != nil {
+		return transactions.ErrRollback(cmp.Or(x.err.Description, string(x.err.Condition)))
+	}
+	for i := range x.Settles {
+		if x.Settles[i].Delivery.Late() {
+			return transactions.ErrRollback(mail.ErrDeliveryLost.Error())
+		}
+	}
+	return nil
+}
+
+// HasWork tells whether the session has something to do for the transaction, or against it.
+func (x *Transaction[Link]) HasWork() bool {
+	return len(x.Publishes) > 0 || len(x.Settles) > 0 || x.err != nil
+}
+
+// Publish keeps a message, in memory of its own. The error, amqp:resource-limit-exceeded, has the transaction rolled back.
+func (x *Transaction[Link]) Publish(p Publish) error {
+	targets := len(p.Queues) + len(p.Histories)
+	if err := x.bound(targets); err != nil {
+		return err
+	}
+	bytes := int64(p.Message.Size() + PublishBytes + TargetBytes*targets)
+	if ok, most := x.of.Keep(bytes); !ok {
+		x.Break(amqp10.Errorf(amqp10.ResourceLimitExceeded, "no room for what clients have begun beyond %d bytes", most))
+		return x.err
+	}
+	x.kept += bytes
+	x.targets += targets
+	p.Message.Own()
+	x.Publishes = append(x.Publishes, p)
+	return nil
+}
+
+// Settle keeps a settlement. The error, amqp:resource-limit-exceeded, has the transaction rolled back.
+func (x *Transaction[Link]) Settle(s Settlement[Link]) error {
+	if err := x.bound(0); err != nil {
+		return err
+	}
+	x.Settles = append(x.Settles, s)
+	return nil
+}
+
+func (x *Transaction[Link]) bound(targets int) error {
+	if len(x.Publishes)+len(x.Settles) >= MostWork || x.targets+targets > MostTargets {
+		e := amqp10.Errorf(amqp10.ResourceLimitExceeded, "a transaction has at most %d messages and settlements, and %d queues they go to", MostWork, MostTargets)
+		x.Break(e)
+		return e
+	}
+	return nil
+}
+
+// Confirms is how many of the messages queues confirm.
+func (x *Transaction[Link]) Confirms() (n int) {
+	for i := range x.Publishes {
+		if len(x.Publishes[i].Queues) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Prepare makes what queues have to be asked, for ask to send to each. Those that are not queues, or gone, are left out.
+func (x *Transaction[Link]) Prepare(self mail.Address, ask func(queue mail.Address, m *mail.PrepareWork)) {
+	byID := map[string]*mail.PrepareWork{}
+	of := func(queue mail.Address) *mail.PrepareWork {
+		m := byID[queue.GetId()]
+		if m == nil {
+			m = &mail.PrepareWork{Channel: self}
+			byID[queue.GetId()] = m
+			x.Prepared, x.asked = append(x.Prepared, m), append(x.asked, queue)
+		}
+		return m
+	}
+	for i := range x.Publishes {
+		p := &x.Publishes[i]
+		for _, q := range p.Queues {
+			if q.Requester || q.Name == topology.AdminExchange {
+				continue
+			}
+			m := of(q.PID)
+			m.Headers = append(m.Headers, p.Message.Header)
+			m.Bytes += int64(len(p.Message.Body))
+		}
+	}
+	for i := range x.Settles {
+		if q, number := x.Settles[i].Delivery.Of(); !q.Gone {
+			m := of(q.Address)
+			m.Numbers = append(m.Numbers, number)
+		}
+	}
+	x.Waits = len(x.Prepared)
+	for i, m := range x.Prepared {
+		ask(x.asked[i], m)
+	}
+}
+
+// Release calls send for the queues that hold deliveries for the transaction, which are to be locked as before.
+func (x *Transaction[Link]) Release(self mail.Address, send func(queue mail.Address, what any)) {
+	for i, m := range x.Prepared {
+		if len(m.Numbers) > 0 {
+			send(x.asked[i], &mail.ReleaseWork{Channel: self, Numbers: m.Numbers})
+		}
+	}
+	x.Prepared, x.asked = nil, nil
+}
+
+// Forget drops the messages: they have gone to their queues, or will not.
+func (x *Transaction[Link]) Forget() {
+	x.of.Drop(x.kept)
+	x.Publishes, x.targets, x.kept = nil, 0, 0
+}
+
+// Table has the transactions that a session has work of. The zero value has none.
+type Table[Link any] struct {
+	byID map[string]*Transaction[Link]
+}
+
+// Find returns a transaction, nil if the session has nothing of it.
+func (t *Table[Link]) Find(id []byte) *Transaction[Link] { return t.byID[string(id)] }
+
+// Join is Find for work that comes: it begins one of those that are known. Its messages count among arrivals. The error is an *amqp10.Error,
+// amqp:transaction:unknown-id.
+func (t *Table[Link]) Join(id []byte, known *transactions.Known, arrivals *budget.Arrivals) (*Transaction[Link], error) {
+	x := t.byID[string(id)]
+	switch {
+	case x == nil && !known.Has(id), x != nil && x.Closed:
+		return nil, transactions.ErrUnknown()
+	case x == nil:
+		if t.byID == nil {
+			t.byID = map[string]*Transaction[Link]{}
+		}
+		x = &Transaction[Link]{ID: slices.Clone(id), of: arrivals}
+		t.byID[string(id)] = x
+	}
+	return x, nil
+}
+
+// Close has no more work join a transaction that is known, until it is deleted.
+func (t *Table[Link]) Close(id []byte, known *transactions.Known) {
+	if x, err := t.Join(id, known, nil); err == nil {
+		x.Closed = true
+	}
+}
+
+// Delete takes a transaction away, and returns it; nil if there was none.
+func (t *Table[Link]) Delete(id string) *Transaction[Link] {
+	x := t.byID[id]
+	delete(t.byID, id)
+	return x
+}
+
+// Clear forgets all, and returns the ids of those that had work.
+func (t *Table[Link]) Clear() (ids []string) {
+	for id, x := range t.byID {
+		if x.HasWork() {
+			ids = append(ids, id)
+		}
+		x.Forget()
+	}
+	t.byID = nil
+	return ids
+}
+
+// Len is how many messages and settlements wait.
+func (t *Table[Link]) Len() (publishes, settles int) {
+	for _, x := range t.byID {
+		publishes += len(x.Publishes)
+		settles += len(x.Settles)
+	}
+	return publishes, settles
+}
+
+// Return makes those deliveries late that a queue took back.
+func (t *Table[Link]) Return(d *unacked.Deliveries, q *unacked.Queue, m *mail.DeliveriesReturned) {
+	for _, x := range t.byID {
+		for i := range x.Settles {
+			d.ReturnTaken(&x.Settles[i].Delivery, q, m)
+		}
+	}
+}
