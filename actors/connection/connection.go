@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"candlemark/actors/connection/told"
 	"candlemark/actors/mail"
 	"candlemark/internal/budget"
 	"candlemark/internal/clock"
@@ -165,10 +166,10 @@ func (c *connection) stop() {
 	c.leaveRunning()
 	for id, l := range c.channels {
 		c.discountChannel()
-		c.tellChannel("channel.closed", id, l.pid)
+		told.Channel(c.cfg.Events, "channel.closed", c.session.by, id, l.pid.Id, c.info)
 	}
 	if c.session != nil {
-		c.tellClosed()
+		told.Closed(c.cfg.Events, c.session.by, c.self.Id, c.info)
 	}
 	clear(c.channels)
 	c.turnover.Lock()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"candlemark/actors/connection/told"
 	"candlemark/actors/mail"
 	"candlemark/internal/events"
 	"candlemark/protocol"
@@ -47,7 +48,7 @@ func (c *connection) becomeRunning(ctx actor.Context, s *session) {
 	s.by = &events.Origin{User: s.user.Name, Source: c.name, Interface: events.AMQP}
 	c.log = c.log.With().Str("vhost", s.vhost.Name).Str("user", s.user.Name).Str("client", s.client()).Logger()
 	c.log.Info().Str("product", cut(s.product)).Msg("connection opened")
-	c.tellCreated()
+	told.Created(c.cfg.Events, c.session.by, c.self.Id, c.info)
 	c.startHeartbeat()
 	if err := c.outdated(); err != nil {
 		c.fail(ctx, err, false)

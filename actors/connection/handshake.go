@@ -8,6 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"candlemark/actors/connection/told"
+	"candlemark/actors/mail"
+
 	"candlemark/internal/auth"
 	"candlemark/internal/events"
 	"candlemark/internal/stream"
@@ -127,6 +130,7 @@ func (h *handshake) start() error {
 	}
 	h.stage = "securing"
 	peer.Gone = h.c.done
+	where := func() *mail.ConnectionInfo { return h.c.where(m.Mechanism, s.tls) }
 	s.user, err = h.c.cfg.Authenticator.Authenticate(m.Mechanism, m.Response, peer)
 	var malformed *protocol.ConnectionError
 	if errors.As(err, &malformed) {
@@ -134,13 +138,13 @@ func (h *handshake) start() error {
 	}
 	if err != nil {
 		if h.unlogged = errors.Is(err, auth.ErrThrottled); !h.unlogged {
-			h.c.tellLogin(m.Mechanism, s.tls, "", err)
+			told.Login(h.c.cfg.Events, "", err, where)
 			h.c.log.Error().Err(err).Str("mechanism", m.Mechanism).Msg("login refused")
 		}
 		return protocol.ConnectionErrorf(protocol.AccessRefused,
 			"Login was refused using authentication mechanism %s. For details see the broker logfile.", m.Mechanism)
 	}
-	h.c.tellLogin(m.Mechanism, s.tls, s.user.Name, nil)
+	told.Login(h.c.cfg.Events, s.user.Name, nil, where)
 	return nil
 }
 

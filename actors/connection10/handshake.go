@@ -7,6 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"candlemark/actors/connection/told"
+	"candlemark/actors/mail"
+
 	"candlemark/internal/auth"
 	"candlemark/internal/dialect"
 	"candlemark/internal/events"
@@ -106,19 +109,20 @@ func (r *reader) login(p *peer) error {
 	}
 	p.mechanism = string(init.Mechanism)
 	peer := r.whom()
+	where := func() *mail.ConnectionInfo { return r.c.where(p.mechanism, p.tls) }
 	insists := p.mechanism == "EXTERNAL" && peer.TLS // on what was not offered: the log will tell why
 	if err = errRefused; insists || slices.Contains(r.c.cfg.Authenticator.Mechanisms(peer), p.mechanism) {
 		p.user, err = r.c.cfg.Authenticator.Authenticate(p.mechanism, init.InitialResponse, peer)
 	}
 	if err != nil {
 		if !errors.Is(err, auth.ErrThrottled) {
-			r.c.tellLogin(p, "", err)
+			told.Login(r.c.cfg.Events, "", err, where)
 			r.c.log.Error().Err(err).Str("mechanism", cut(p.mechanism)).Msg("login refused")
 		}
 		r.c.send(&amqp10.SASLOutcome{Result: amqp10.SASLAuthFailed})
 		return errRefused
 	}
-	r.c.tellLogin(p, p.user.Name, nil)
+	told.Login(r.c.cfg.Events, p.user.Name, nil, where)
 	r.c.send(&amqp10.SASLOutcome{Result: amqp10.SASLOK})
 	return nil
 }

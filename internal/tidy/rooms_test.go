@@ -16,6 +16,7 @@ var leaves = []string{
 // rooms says for each package what it may import of ours. "..." at the end stands for everything below.
 // A parent may always import the packages below it. A package that has no line here is not part of the house yet.
 var rooms = map[string][]string{
+	"actors/connection/told":         {"protocol", "actors/mail", "internal/events"},
 	"internal/servicebus/sas":        {},
 	"internal/servicebus/grants":     {"internal/auth", "internal/servicebus/sas"},
 	"internal/servicebus/filter":     {"protocol"},
@@ -38,7 +39,7 @@ var rooms = map[string][]string{
 	"actors/mail":                    {"protocol", "policies/...", "internal/events", "internal/message", "internal/metrics", "internal/servicebus/filter", "internal/topology"},
 	"actors/mailbox":                 {},
 	"actors/connection":              actorOf("internal/socket", "internal/stream"),
-	"actors/connection10":            actorOf("internal/dialect", "internal/dialect/transactions", "internal/servicebus/grants", "internal/servicebus/status", "internal/socket", "internal/stream"),
+	"actors/connection10":            actorOf("internal/dialect", "internal/dialect/transactions", "internal/servicebus/grants", "internal/servicebus/status", "internal/socket", "internal/stream", "actors/connection/told"),
 	"actors/session":                 actorOf("internal/dialect/...", "internal/servicebus/grants", "internal/servicebus/sas", "internal/servicebus/status", "actors/channel/peers", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/unacked", "internal/dialect", "actors/channel/trace"),
 	"actors/command":                 actorOf(),
 	"actors/channel":                 actorOf(),

@@ -1,0 +1,4 @@
+// Package told tells events of connections, of either protocol, and describes their ends.
+//
+// Owns: nothing.
+package told

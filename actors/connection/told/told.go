@@ -1,0 +1,105 @@
+package told
+
+import (
+	"net"
+	"strconv"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/events"
+	"candlemark/protocol"
+)
+
+// Created tells that a client has opened its connection, the actor with that pid. info describes it; it is called if somebody wants to know.
+func Created(h *events.Hub, by *events.Origin, pid string, info func() *mail.ConnectionInfo) {
+	tell(h, "connection.created", by, info, func(c *mail.ConnectionInfo) protocol.Table {
+		return append(where(c),
+			protocol.Field{Key: "pid", Value: pid}, protocol.Field{Key: "user", Value: c.User},
+			protocol.Field{Key: "vhost", Value: c.VHost}, protocol.Field{Key: "timeout", Value: int64(c.Heartbeat)},
+			protocol.Field{Key: "frame_max", Value: int64(c.FrameMax)}, protocol.Field{Key: "channel_max", Value: int64(c.ChannelMax)},
+			protocol.Field{Key: "client_properties", Value: c.ClientProperties}, protocol.Field{Key: "connected_at", Value: c.ConnectedAt})
+	})
+}
+
+// Closed tells that a connection has ended, as Created does.
+func Closed(h *events.Hub, by *events.Origin, pid string, info func() *mail.ConnectionInfo) {
+	tell(h, "connection.closed", by, info, func(c *mail.ConnectionInfo) protocol.Table {
+		return protocol.Table{
+			{Key: "pid", Value: pid},
+			{Key: "name", Value: c.Name},
+			{Key: "user", Value: c.User},
+			{Key: "vhost", Value: c.VHost},
+			{Key: "client_properties", Value: c.ClientProperties},
+		}
+	})
+}
+
+// Channel tells that a channel or session of a connection, the actor with that pid, was opened or has closed: name says which.
+func Channel(h *events.Hub, name string, by *events.Origin, id uint16, pid string, info func() *mail.ConnectionInfo) {
+	tell(h, name, by, info, func(c *mail.ConnectionInfo) protocol.Table {
+		return protocol.Table{
+			{Key: "pid", Value: pid},
+			{Key: "name", Value: c.Name + " (" + strconv.Itoa(int(id)) + ")"},
+			{Key: "connection", Value: c.Name},
+			{Key: "number", Value: int64(id)},
+			{Key: "user", Value: c.User},
+			{Key: "vhost", Value: c.VHost},
+		}
+	})
+}
+
+// Login tells that a user has logged in on a connection, or was refused. Of info it needs what there is before that.
+func Login(h *events.Hub, user string, refused error, info func() *mail.ConnectionInfo) {
+	h.Tell(events.Unrecorded, func() *events.Event {
+		c := info()
+		by := &events.Origin{User: user, Source: c.Name, Interface: events.AMQP}
+		fields := where(c)
+		fields[0].Key = "connection_name" // the name is the user's
+		if refused != nil {
+			return &events.Event{Name: "user.authentication.failure", By: by, Fields: append(fields, protocol.Field{Key: "error", Value: refused.Error()})}
+		}
+		return &events.Event{Name: "user.authentication.success", By: by, Fields: append(fields, protocol.Field{Key: "name", Value: user})}
+	})
+}
+
+func tell(h *events.Hub, name string, by *events.Origin, info func() *mail.ConnectionInfo, fields func(*mail.ConnectionInfo) protocol.Table) {
+	h.Tell(events.Unrecorded, func() *events.Event {
+		c := info()
+		return &events.Event{Name: name, VHost: c.VHost, By: by, Fields: fields(c)}
+	})
+}
+
+// where says from where to where the connection goes, and how; first its name.
+func where(c *mail.ConnectionInfo) protocol.Table {
+	version := "{0,9,1}"
+	if c.Protocol == "AMQP 1-0" {
+		version = "{1,0}"
+	}
+	fields := protocol.Table{
+		{Key: "name", Value: c.Name},
+		{Key: "host", Value: c.Local.Host},
+		{Key: "port", Value: int64(c.Local.Port)},
+		{Key: "peer_host", Value: c.Peer.Host},
+		{Key: "peer_port", Value: int64(c.Peer.Port)},
+		{Key: "protocol", Value: version},
+		{Key: "auth_mechanism", Value: c.Mechanism},
+		{Key: "ssl", Value: c.TLS != nil},
+	}
+	if tls := c.TLS; tls != nil {
+		fields = append(fields,
+			protocol.Field{Key: "ssl_protocol", Value: tls.Protocol}, protocol.Field{Key: "ssl_key_exchange", Value: tls.KeyExchange},
+			protocol.Field{Key: "ssl_cipher", Value: tls.Cipher}, protocol.Field{Key: "ssl_hash", Value: tls.Hash},
+			protocol.Field{Key: "peer_cert_subject", Value: tls.Subject}, protocol.Field{Key: "peer_cert_issuer", Value: tls.Issuer},
+			protocol.Field{Key: "peer_cert_validity", Value: tls.Validity})
+	}
+	return fields
+}
+
+// Endpoint is an end of a socket.
+func Endpoint(at net.Addr) mail.Endpoint {
+	host, port, err := net.SplitHostPort(at.String())
+	if err != nil {
+		return mail.Endpoint{Host: at.String()}
+	}
+	number, _ := strconv.Atoi(port) // 0 for what is none
+	return mail.Endpoint{Host: host, Port: number}
+}
