@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"candlemark/actors/queue/lease"
-
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/messages"
 	"candlemark/internal/clock"

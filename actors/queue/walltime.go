@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"candlemark/actors/queue/lease"
-
 	"candlemark/internal/clock"
 )
 

@@ -292,7 +292,7 @@ var pureRooms = []string{
 	"actors/channel/assembler", "actors/channel/confirms", "actors/channel/output", "actors/channel/peers", "actors/channel/qos",
 	"actors/channel/replies", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/trace",
 	"actors/channel/tx", "actors/channel/unacked",
-	"actors/connection10/transactions",
+	"actors/connection/told", "actors/connection10/transactions",
 	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/claims", "actors/queue/consumers", "actors/queue/content", "actors/queue/deadletters",
 	"actors/queue/deferred", "actors/queue/deliveries", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/flowcontrol", "actors/queue/inspect", "actors/queue/lease", "actors/queue/messages", "actors/queue/notices",
 	"actors/queue/outbox", "actors/queue/paging", "actors/queue/receivers", "actors/queue/records", "actors/queue/schedule", "actors/queue/sessions", "actors/queue/wheel", "actors/queue/work",
