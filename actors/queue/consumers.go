@@ -3,9 +3,9 @@ package queue
 import (
 	"slices"
 
-	"candlemark/actors/queue/lease"
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/consumers"
+	"candlemark/actors/queue/lease"
 	"candlemark/internal/clock"
 	"candlemark/policies"
 	"candlemark/protocol"

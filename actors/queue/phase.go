@@ -3,8 +3,8 @@ package queue
 import (
 	"slices"
 
-	"candlemark/actors/queue/lease"
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/lease"
 	"candlemark/actors/queue/messages"
 	"candlemark/internal/clock"
 )

@@ -114,7 +114,7 @@ func TestEnds_SESSION4(t *testing.T) {
 	a, b := &consumers.Consumer{Tag: "a"}, &consumers.Consumer{Tag: "b"}
 	s.Lock("a", a, 50)
 	s.Lock("b", b, 20)
-	w := &Waiter{Any: true}
+	w := &Waiter{Any: true, Consumer: &consumers.Consumer{Tag: "w"}}
 	if answer, _ := s.Ask(w, 0, 30); answer != Waits {
 		t.Fatal(answer)
 	}
