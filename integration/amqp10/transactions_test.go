@@ -15,9 +15,8 @@ import (
 // the queue held.
 type transactor struct {
 	*raw
-	t     *testing.T
-	ids   [3]uint32 // delivery-ids by session
-	dispo []*amqp10.Disposition
+	t   *testing.T
+	ids [3]uint32 // delivery-ids by session
 }
 
 func transacts(t *testing.T, b *testkit.Bubble, sendTo, receiveFrom string) *transactor {
