@@ -100,6 +100,7 @@ func (c *connection) sessionEnded(ctx actor.Context, m *mail.ChannelClosed) {
 func (c *connection) peerGone(ctx actor.Context, who *actor.PID) {
 	for channel, l := range c.links {
 		if l.pid.Equal(who) {
+			transact(c, &sessionFailed{who})
 			c.sessionEnded(ctx, &mail.ChannelClosed{ID: channel, Channel: who})
 			c.fail(ctx, amqp10.Errorf(amqp10.InternalError, "the session of channel %d failed", channel))
 			return

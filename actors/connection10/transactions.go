@@ -2,10 +2,15 @@ package connection10
 
 import (
 	"candlemark/actors/mail"
+
+	"github.com/asynkron/protoactor-go/actor"
 )
 
 // transactionDue: the time of a transaction is over, or may be.
 type transactionDue struct{}
+
+// sessionFailed: a session has ended without a word.
+type sessionFailed struct{ pid *actor.PID }
 
 // transact does what mail about transactions asks for, and waits for the next one whose time ends.
 func transact(c *connection, m any) {
@@ -19,11 +24,15 @@ func transact(c *connection, m any) {
 	case *mail.DeclareTransaction:
 		t.Declare(m, now)
 	case *mail.DischargeTransaction:
+		c.turnover.Lock() // until the reader has mailed all that came with the discharge, to other sessions too
+		c.turnover.Unlock()
 		t.Discharge(m, sessions)
 	case *mail.TransactionStepped:
 		t.Stepped(m, sessions)
 	case *mail.AbandonTransactions:
 		t.Abandon(m, sessions)
+	case *sessionFailed:
+		t.Failed(m.pid, sessions)
 	case *mail.ChannelClosed:
 		t.Gone(m.Channel, sessions)
 	case *transactionDue:

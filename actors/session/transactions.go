@@ -54,7 +54,7 @@ func publishWork(s *state, all []work.Publish, b *batches.Batch) {
 	for i := range all {
 		p := &all[i]
 		m, targets, histories := &p.Message, s.batches.Targets(p.Queues), s.batches.Targets(p.Histories)
-		if len(targets) > 0 {
+		if p.Confirmed() {
 			m.Number = s.publishes.Append(publish{batch: b, queues: int32(len(targets))})
 		}
 		s.counts.Publish++

@@ -153,7 +153,7 @@ var rooms = map[string][]string{
 	},
 	"actors/session/transactions": {
 		"protocol/amqp10", "actors/channel/unacked", "actors/mail", "actors/session/batches", "actors/session/entities", "actors/session/settlement", "actors/session/window",
-		"internal/budget", "internal/dialect/transactions", "internal/message", "internal/seqmap", "internal/topology",
+		"internal/budget", "internal/dialect/transactions", "internal/message", "internal/seqmap", "internal/servicebus/change", "internal/topology",
 	},
 
 	"actors/session/entities":   {"protocol", "policies", "protocol/amqp10", "actors/mail", "actors/session/access", "internal/auth", "internal/dialect", "internal/dialect/servicebus", "internal/message", "internal/servicebus/entity", "internal/servicebus/filter", "internal/topology"},

@@ -160,14 +160,16 @@ func (t *Table) Abandon(m *mail.AbandonTransactions, sessions []mail.Address) {
 	}
 }
 
-// lost notes that a session with work of a transaction will not answer.
+// lost notes that a session with work of a transaction will not go on with it. One that is not discharged yet is broken.
 func (t *Table) lost(x *transaction, session mail.Address, sessions []mail.Address) {
+	x.answered(session)
 	switch {
-	case !x.answered(session):
+	case x.asked == nil:
 		return
+	case x.err != nil:
 	case x.step == mail.PrepareTransaction:
 		x.err = transactions.ErrRollback("a session ended")
-	case x.err == nil:
+	default:
 		x.err = amqp10.Errorf(amqp10.InternalError, "a session ended while the transaction was committed")
 	}
 	t.goOn(x, sessions)
@@ -177,9 +179,20 @@ func (t *Table) lost(x *transaction, session mail.Address, sessions []mail.Addre
 func (t *Table) Gone(session mail.Address, sessions []mail.Address) {
 	t.Abandon(&mail.AbandonTransactions{Session: session, Ends: true}, sessions)
 	for _, x := range slices.Clone(t.open) {
-		if x.answered(session) {
+		switch {
+		case x.step != mail.PrepareTransaction && slices.ContainsFunc(x.waits, session.Equal):
+			t.lost(x, session, sessions)
+		case x.answered(session):
 			t.goOn(x, sessions)
 		}
+	}
+}
+
+// Failed notes that a session has ended without a word: nobody knows what work it had.
+func (t *Table) Failed(session mail.Address, sessions []mail.Address) {
+	for _, x := range slices.Clone(t.open) {
+		x.broken = true
+		t.lost(x, session, sessions)
 	}
 }
 

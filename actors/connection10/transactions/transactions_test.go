@@ -246,3 +246,35 @@ func TestMost_TXN7(t *testing.T) {
 		t.Errorf("%d are kept", len(c.open))
 	}
 }
+
+// A session that ends while it publishes has the rest of the commit not done: what it was to send may be lost.
+func TestGoneWhilePublishing_TXN4(t *testing.T) {
+	c := open(t)
+	id := c.declare(0, 0)
+	c.discharge(id, false)
+	c.step(0, id, mail.PrepareTransaction, true, nil)
+	c.step(1, id, mail.PrepareTransaction, true, nil)
+	c.step(2, id, mail.PrepareTransaction, false, nil)
+	c.sent()
+	c.step(1, id, mail.PublishTransaction, true, nil)
+	c.Gone(c.sessions[0], c.sessions[1:])
+	c.want("nobody knows", "b forget", "c forget", "discharged amqp:internal-error")
+}
+
+// A session that ends, or fails, when it is prepared has the transaction rolled back.
+func TestLostBehindPrepare_TXN4(t *testing.T) {
+	for _, ends := range []func(c *connection, id []byte){
+		func(c *connection, id []byte) {
+			c.Abandon(&mail.AbandonTransactions{Session: c.sessions[0], Ends: true, IDs: []string{string(id)}}, c.sessions)
+		},
+		func(c *connection, _ []byte) { c.Failed(c.sessions[0], c.sessions) },
+	} {
+		c := open(t)
+		id := c.declare(0, 0)
+		c.discharge(id, false)
+		c.sent()
+		c.step(0, id, mail.PrepareTransaction, true, nil)
+		ends(c, id)
+		c.want("one is lost", append(forgotten, "discharged amqp:transaction:rollback")...)
+	}
+}

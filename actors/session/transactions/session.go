@@ -2,6 +2,7 @@ package transactions
 
 import (
 	"bytes"
+	"cmp"
 
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
@@ -130,7 +131,7 @@ func (s *Session[Link]) Disposition(m *amqp10.Disposition) error {
 	}
 	var all []Settlement[Link]
 	s.Owners.TakeRange(first, last, func(tag uint64, l Link) {
-		all = append(all, Settlement[Link]{Tag: tag, Link: l, State: outcome, Settled: m.Settled})
+		all = append(all, Settlement[Link]{Tag: tag, Link: l, State: amqp10.State{Kind: outcome.Kind}, Settled: m.Settled})
 	})
 	x, err := s.Join(m.State.TxnID, s.Known, s.Arrivals)
 	for i := range all {
@@ -142,7 +143,7 @@ func (s *Session[Link]) Disposition(m *amqp10.Disposition) error {
 		}
 		s.Unacked.Take(one.Tag, one.Tag, func(_ uint64, u unacked.Delivery) { one.Delivery = u })
 		if e == nil {
-			e = x.Settle(*one)
+			e = x.Settle(*one, len(m.State.Outcome))
 		}
 		told := amqp10.State{}
 		if e != nil {
@@ -189,7 +190,7 @@ func (s *Session[Link]) Step(m *mail.StepTransaction) {
 				s.Reply(&amqp10.Disposition{Role: amqp10.RoleSender, First: uint32(one.Tag - 1), Settled: true, State: one.State})
 			}
 		}
-		x.Settles, x.Prepared = nil, nil
+		x.Settles, x.Prepared, x.ending = nil, nil, false
 		s.Unacked.Flush()
 		s.stepped(m.ID, m.Step, true, nil)
 	}
@@ -208,7 +209,7 @@ func (s *Session[Link]) Prepare(m *mail.StepTransaction) {
 		return
 	}
 	s.Wait(nil)
-	s.ending = x
+	s.ending, x.ending = x, true
 	err := x.Err()
 	if err == nil {
 		if s.asks == nil {
@@ -221,7 +222,7 @@ func (s *Session[Link]) Prepare(m *mail.StepTransaction) {
 		})
 	}
 	if err != nil || x.Waits == 0 {
-		s.stepped(m.ID, m.Step, true, err)
+		s.stepped(m.ID, m.Step, true, cmp.Or(err, x.Err()))
 	}
 }
 

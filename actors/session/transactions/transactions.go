@@ -9,6 +9,7 @@ import (
 	"candlemark/internal/budget"
 	"candlemark/internal/dialect/transactions"
 	"candlemark/internal/message"
+	"candlemark/internal/servicebus/change"
 	"candlemark/internal/topology"
 	"candlemark/protocol/amqp10"
 )
@@ -21,9 +22,10 @@ const (
 	MostTargets = 10 * topology.TurnSteps
 )
 
-// PublishBytes is the cost of a message besides its content, in bytes, and TargetBytes that of each of its queues.
+// PublishBytes is the cost of a message besides its content, in bytes, TargetBytes that of each of its queues, SettleBytes that of a settlement.
 const (
 	PublishBytes = 256
+	SettleBytes  = 128
 	TargetBytes  = 16
 )
 
@@ -61,7 +63,9 @@ type Transaction[Link any] struct {
 	Waits   int
 	err     *amqp10.Error // why it cannot be committed
 	targets int
-	kept    int64 // bytes of the messages
+	kept    int64 // bytes of the messages, and of what settlements say
+	ending  bool  // its commit has begun and is not done
+	dead    bool  // nobody knows it any more
 	of      *budget.Arrivals
 }
 
@@ -96,28 +100,42 @@ func (x *Transaction[Link]) Publish(p Publish) error {
 	if err := x.bound(targets); err != nil {
 		return err
 	}
-	bytes := int64(p.Message.Size() + PublishBytes + TargetBytes*targets)
-	if ok, most := x.of.Keep(bytes); !ok {
-		x.Break(amqp10.Errorf(amqp10.ResourceLimitExceeded, "no room for what clients have begun beyond %d bytes", most))
-		return x.err
+	if err := x.keep(int64(p.Message.Size() + PublishBytes + TargetBytes*targets)); err != nil {
+		return err
 	}
-	x.kept += bytes
 	x.targets += targets
 	p.Message.Own()
 	x.Publishes = append(x.Publishes, p)
 	return nil
 }
 
-// Settle keeps a settlement. The error, amqp:resource-limit-exceeded, has the transaction rolled back.
-func (x *Transaction[Link]) Settle(s Settlement[Link]) error {
+// Settle keeps a settlement that says so many bytes. The error, amqp:resource-limit-exceeded, has the transaction rolled back.
+func (x *Transaction[Link]) Settle(s Settlement[Link], bytes int) error {
 	if err := x.bound(0); err != nil {
+		return err
+	}
+	if err := x.keep(int64(bytes) + SettleBytes); err != nil {
 		return err
 	}
 	x.Settles = append(x.Settles, s)
 	return nil
 }
 
+// keep counts bytes among what clients have begun.
+func (x *Transaction[Link]) keep(bytes int64) error {
+	ok, most := x.of.Keep(bytes)
+	if !ok {
+		x.Break(amqp10.Errorf(amqp10.ResourceLimitExceeded, "no room for what clients have begun beyond %d bytes", most))
+		return x.err
+	}
+	x.kept += bytes
+	return nil
+}
+
 func (x *Transaction[Link]) bound(targets int) error {
+	if x.dead { // while a route was looked for
+		return transactions.ErrUnknown()
+	}
 	if len(x.Publishes)+len(x.Settles) >= MostWork || x.targets+targets > MostTargets {
 		e := amqp10.Errorf(amqp10.ResourceLimitExceeded, "a transaction has at most %d messages and settlements, and %d queues they go to", MostWork, MostTargets)
 		x.Break(e)
@@ -129,12 +147,17 @@ func (x *Transaction[Link]) bound(targets int) error {
 // Confirms is how many of the messages queues confirm.
 func (x *Transaction[Link]) Confirms() (n int) {
 	for i := range x.Publishes {
-		if len(x.Publishes[i].Queues) > 0 {
+		if x.Publishes[i].Confirmed() {
 			n++
 		}
 	}
 	return n
 }
+
+// Confirmed tells whether a queue confirms the message: those that wait for direct replies may refuse them, and commands answer for themselves.
+func (p *Publish) Confirmed() bool { return slices.ContainsFunc(p.Queues, isAsked) }
+
+func isAsked(q *topology.Queue) bool { return !q.Requester && q.Name != topology.AdminExchange }
 
 // Prepare makes what queues have to be asked, for ask to send to each. Those that are not queues, or gone, are left out.
 func (x *Transaction[Link]) Prepare(self mail.Address, ask func(queue mail.Address, m *mail.PrepareWork)) {
@@ -151,11 +174,16 @@ func (x *Transaction[Link]) Prepare(self mail.Address, ask func(queue mail.Addre
 	for i := range x.Publishes {
 		p := &x.Publishes[i]
 		for _, q := range p.Queues {
-			if q.Requester || q.Name == topology.AdminExchange {
+			if !isAsked(q) {
+				continue
+			}
+			made := p.Message
+			if q.Action != nil && !change.Apply(q.Action, &made) {
+				x.Break(amqp10.Errorf(amqp10.PreconditionFailed, "the action of a rule cannot be applied to a message"))
 				continue
 			}
 			m := of(q.PID)
-			m.Headers = append(m.Headers, p.Message.Header)
+			m.Headers = append(m.Headers, made.Header)
 			m.Bytes += int64(len(p.Message.Body))
 		}
 	}
@@ -222,6 +250,9 @@ func (t *Table[Link]) Close(id []byte, known *transactions.Known) {
 // Delete takes a transaction away, and returns it; nil if there was none.
 func (t *Table[Link]) Delete(id string) *Transaction[Link] {
 	x := t.byID[id]
+	if x != nil {
+		x.dead = true
+	}
 	delete(t.byID, id)
 	return x
 }
@@ -229,10 +260,11 @@ func (t *Table[Link]) Delete(id string) *Transaction[Link] {
 // Clear forgets all, and returns the ids of those that had work.
 func (t *Table[Link]) Clear() (ids []string) {
 	for id, x := range t.byID {
-		if x.HasWork() {
+		if x.HasWork() || x.ending {
 			ids = append(ids, id)
 		}
 		x.Forget()
+		x.dead = true
 	}
 	t.byID = nil
 	return ids

@@ -36,7 +36,7 @@ func TestBounds_TXN7(t *testing.T) {
 	var known transactions.Known
 	known.Set([]byte{1}, true)
 	for name, add := range map[string]func(x *Transaction[int]) error{
-		"settlements": func(x *Transaction[int]) error { return x.Settle(Settlement[int]{}) },
+		"settlements": func(x *Transaction[int]) error { return x.Settle(Settlement[int]{}, 0) },
 		"bytes": func(x *Transaction[int]) error {
 			return x.Publish(Publish{Message: message.Message{Body: make([]byte, 1000)}})
 		},
@@ -73,5 +73,28 @@ func TestClose_TXN5(t *testing.T) {
 	}
 	if table.Delete("\x01") == nil || table.Delete("\x02") != nil {
 		t.Error("closed, and not kept")
+	}
+}
+
+// Work that comes when the transaction is over, for a route was looked for, is refused and holds nothing.
+func TestTooLate_TXN7(t *testing.T) {
+	var known transactions.Known
+	known.Set([]byte{1}, true)
+	for name, end := range map[string]func(tb *Table[int]){
+		"over": func(tb *Table[int]) { tb.Delete(string([]byte{1})).Forget() },
+		"ends": func(tb *Table[int]) { tb.Clear() },
+	} {
+		var tb Table[int]
+		intake := budget.NewIntake()
+		intake.SetLimits(0, 1<<20)
+		arrivals := intake.Of(anybody{})
+		x, err := tb.Join([]byte{1}, &known, arrivals)
+		if err != nil {
+			t.Fatal(err)
+		}
+		end(&tb)
+		if err := x.Publish(Publish{Message: message.Message{Body: make([]byte, 1000)}}); err == nil || arrivals.Held() != 0 {
+			t.Errorf("%s: %v, %d bytes are held", name, err, arrivals.Held())
+		}
 	}
 }

@@ -39,6 +39,8 @@ func TestParseAddress(t *testing.T) {
 		"t/Subscriptions/s/$DeadLetterQueue": {Entity: "t", Subscription: "s", Sub: DeadLetters}, "q/$management": {Entity: "q", Management: true},
 		"q/$Transfer/$DeadLetterQueue": {Entity: "q", Sub: TransferDeadLetters}, "$cbs": {Entity: "$cbs"}, "": {},
 		"amqps://host:5671/q/$management": {Entity: "q", Management: true}, "sb://host/": {}, "sb://host": {},
+		"ȺȺȺȺȺȺȺȺȺȺȺȺȺ/subscriptions/x": {Entity: "ȺȺȺȺȺȺȺȺȺȺȺȺȺ", Subscription: "x"}, "İ/subscriptions/x": {Entity: "İ", Subscription: "x"}, // other lengths in lower case
+		"t/ſubscriptions/x": {Entity: "t/ſubscriptions/x"}, "\xff/subscriptions/x": {Entity: "\xff", Subscription: "x"},
 	} {
 		if got := ParseAddress(path); got != want {
 			t.Errorf("%s: %+v, want %+v", path, got, want)

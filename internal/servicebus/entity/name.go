@@ -64,7 +64,10 @@ func ParseAddress(path string) (a Address) {
 		a.Sub = DeadLetters
 	}
 	const between = "/" + Subscriptions + "/"
-	at := strings.LastIndex(strings.ToLower(path), strings.ToLower(between))
+	at := len(path) - len(between)
+	for at > 0 && !strings.EqualFold(path[at:at+len(between)], between) {
+		at--
+	}
 	if at < 1 {
 		a.Entity = path
 		return a
