@@ -12,14 +12,20 @@ import (
 	"candlemark/protocol"
 )
 
-// by publishes messages as copies of a rule.
+// by publishes messages as copies of a rule of the topic "t".
 func (c *core) by(rule, text string, messages ...message.Message) {
+	c.t.Helper()
+	c.of("t", rule, text, messages...)
+}
+
+// of publishes messages as copies of a rule of a topic.
+func (c *core) of(topic, rule, text string, messages ...message.Message) {
 	c.t.Helper()
 	a, err := filter.ParseAction(text, nil)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	a.Rule = rule
+	a.Rule, a.ID = rule, topic+"/"+rule
 	for i := range messages {
 		c.number++
 		messages[i].Number = c.number
@@ -63,4 +69,14 @@ func TestActionsAreNoDuplicates_SBR6(t *testing.T) {
 	if acks, _ := c.confirmed(); len(acks) != 8 || c.Counts.Duplicates != 4 {
 		t.Errorf("%v confirmed, %d duplicates", acks, c.Counts.Duplicates)
 	}
+}
+
+// TestActionsOfTopicsAreNoDuplicates_SBR6: copies by rules of the same name, of two topics, are not duplicates of each other.
+func TestActionsOfTopicsAreNoDuplicates_SBR6(t *testing.T) {
+	c := newCore(t, window(1000))
+	for range 2 {
+		c.of("one", "r", "SET a = 1", named("one", "id", false))
+		c.of("two", "r", "SET a = 1", named("two", "id", false))
+	}
+	c.want("ready", c.ready(), "one", "two")
 }

@@ -1,6 +1,8 @@
 package topology
 
 import (
+	"crypto/sha256"
+
 	"candlemark/internal/servicebus/filter"
 	"candlemark/internal/servicebus/view"
 	"candlemark/internal/topology/exact"
@@ -10,6 +12,7 @@ import (
 // rules matches messages with the rules of subscriptions (SBR-1): correlation filters are found as the conditions of headers exchanges are,
 // fields of the message having names that no header has; SQL filters are evaluated one by one.
 type rules struct {
+	exchange   string
 	correlated headers
 	sql        tree[*sqlRule] // by the binding's id
 	actions    int            // how many rules have one
@@ -25,7 +28,7 @@ func (m *rules) with(b *bound) matcher {
 	c := *m
 	rule, err := filter.RuleOf(b.RoutingKey, b.Arguments)
 	if err == nil && rule.Action != "" {
-		b = acting(b, &rule)
+		b = m.acting(b, &rule)
 		c.actions++
 	}
 	switch {
@@ -43,7 +46,7 @@ func (m *rules) without(b *bound) matcher {
 	c := *m
 	rule, err := filter.RuleOf(b.RoutingKey, b.Arguments)
 	if err == nil && rule.Action != "" {
-		b = acting(b, &rule)
+		b = m.acting(b, &rule)
 		c.actions--
 	}
 	if err == nil && rule.Filter == filter.SQL {
@@ -55,12 +58,14 @@ func (m *rules) without(b *bound) matcher {
 }
 
 // acting is the binding of a rule with an action: a destination of its own, which leads to the same queue.
-func acting(b *bound, rule *filter.Rule) *bound {
+func (m *rules) acting(b *bound, rule *filter.Rule) *bound {
 	own := *b
 	own.dest = b.id
 	if b.target.Queue != nil {
 		q := *b.target.Queue
 		q.Action = rule.Change()
+		sum := sha256.Sum256(append(exact.Text(nil, m.exchange), b.id...))
+		q.Action.ID = string(sum[:16])
 		own.target.Queue = &q
 	}
 	return &own

@@ -112,6 +112,33 @@ func TestRulesWithActions_SBR6(t *testing.T) {
 	}
 }
 
+// Each binding's action has an id of its own, the same whenever its exchange is made.
+func TestActionsHaveIDs_SBR6(t *testing.T) {
+	ids := map[string]string{}
+	for _, exchange := range []string{"x", "y", "x"} {
+		routes, _ := NewRoutes(filter.ExchangeType, nil)
+		routes = routes.Of(exchange)
+		for key, args := range map[string]protocol.Table{
+			"1": table("x-rule-action", "SET a = 1"), "2": table("x-rule-action", "SET a = 1"), "": table("x-rule-action", "SET a = 1", "color", "red"),
+		} {
+			routes, _ = routes.With(Binding{Destination: "q", RoutingKey: key, Arguments: args}, Target{Queue: &Queue{Name: "q"}})
+		}
+		h := newHouse(t)
+		x := h.exchange(exchange, filter.ExchangeType)
+		x.Publish(routes)
+		for _, q := range h.router.Route(h.directory, x, nil, func() protocol.Table { return table("color", "red") }) {
+			of := exchange + "/" + q.Action.Rule
+			if was, known := ids[q.Action.ID]; known && was != of {
+				t.Errorf("%s has the id of %s", of, was)
+			}
+			ids[q.Action.ID] = of
+		}
+	}
+	if len(ids) != 6 {
+		t.Errorf("%d ids: %q", len(ids), ids)
+	}
+}
+
 // Copies count among the steps, each message anew.
 func TestActionsAreBounded_SBR6(t *testing.T) {
 	h := newHouse(t)

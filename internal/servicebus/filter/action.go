@@ -11,6 +11,7 @@ const RuleName = "RuleName"
 // Action is a parsed SQL action: SET and REMOVE, one after the other. It is immutable.
 type Action struct {
 	Rule       string // name of the rule that it is of
+	ID         string // of the rule's binding, among all of the virtual host; a restart does not change it
 	nodes      []node
 	statements []statement
 }
