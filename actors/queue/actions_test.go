@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -79,4 +80,17 @@ func TestActionsOfTopicsAreNoDuplicates_SBR6(t *testing.T) {
 		c.of("two", "r", "SET a = 1", named("two", "id", false))
 	}
 	c.want("ready", c.ready(), "one", "two")
+}
+
+// TestImpossibleCopies_SBR6: who is told that a copy is refused learns that it always will be: it cannot be made, or names no session.
+func TestImpossibleCopies_SBR6(t *testing.T) {
+	c := newSessions(t)
+	for text, want := range map[string]error{
+		"REMOVE sys.SessionId": mail.ErrCopy, "SET a = a + sys.MessageId; SET sys.Label = '" + strings.Repeat("x", 256) + "'": mail.ErrCopy, "SET a = 1": nil,
+	} {
+		c.by("r", text, ofSession("s", "1"))
+		if got := one[*mail.EnqueueReply](c); got.Refused != (want != nil) || !errors.Is(got.Why, want) {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
 }

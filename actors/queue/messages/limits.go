@@ -37,6 +37,14 @@ func HasSession(m *message.Message) bool {
 	return ok
 }
 
+// Unfit is why a message is not what the queue takes, or a copy by an action.
+func Unfit(by *filter.Action) error {
+	if by != nil {
+		return mail.ErrCopy
+	}
+	return mail.ErrSessionNeeded
+}
+
 // RefusesAll reports whether messages are refused that are to be taken all or none (DL-10), and perhaps why; if they do not fit, Overflowed
 // handles each. What a rule's action makes of them is looked at later, one by one.
 func RefusesAll(s *Set, list []message.Message, by *filter.Action, now clock.Instant) (refused bool, why error) {
