@@ -35,17 +35,18 @@ func (r *router) init() { r.headers, r.Properties = r.decode, r.properties }
 // decode returns what a headers exchange matches: the headers with the history of
 // deaths.
 func (r *router) decode() protocol.Table {
-	p, _ := r.properties()
+	p, _, _ := r.properties()
 	return p.Headers
 }
 
-// properties returns those of the message, with such headers, and its original.
-func (r *router) properties() (p protocol.Properties, original []byte) {
+// properties returns those of the message, with such headers, its original, and the bytes of both.
+func (r *router) properties() (p protocol.Properties, original []byte, size int) {
 	if raw, err := r.overlay.Header(r.header); err == nil {
 		p, _ = protocol.DecodeProperties(raw)
+		size = len(raw)
 	}
 	_, original = protocol.SplitOriginal(r.header)
-	return p, original
+	return p, original, size + len(original)
 }
 
 // route sends the messages of b before end to the batches of their targets. The exchange is

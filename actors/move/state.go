@@ -75,7 +75,7 @@ type Status struct {
 // item is a message that was claimed.
 type item struct {
 	mail.ClaimedMessage
-	copies  int // that are not confirmed
+	copies  int  // that are not confirmed
 	taken   bool // one of them
 	unfit   bool // for a target, by a rule: the message is moved if another one takes it
 	reason  string

@@ -80,7 +80,13 @@ func (m *rules) match(r *Router) {
 	from := len(r.queues.list)
 	m.find(r)
 	for _, q := range r.queues.list[from:] {
-		if q.Action != nil && !r.spend(q.Action.Cost()) {
+		if q.Action == nil {
+			continue
+		}
+		if !r.ruled.loaded {
+			r.ruled.load(r)
+		}
+		if !r.spend(q.Action.Cost(r.ruled.size)) {
 			return
 		}
 	}
@@ -112,17 +118,18 @@ func (m *rules) find(r *Router) {
 // ruled is the message in hand as rules look at it.
 type ruled struct {
 	loaded  bool
+	size    int // bytes of its properties
 	headers fields
 	message view.Message
 	table   protocol.Table
 }
 
 func (of *ruled) load(r *Router) {
-	of.loaded, r.varies = true, true
+	of.loaded, of.size, r.varies = true, 0, true
 	var system [filter.Fields]filter.Value
 	if r.Properties != nil {
-		p, original := r.Properties()
-		system = view.Of(&p, original)
+		p, original, size := r.Properties()
+		system, of.size = view.Of(&p, original), size
 	}
 	headers := r.table()
 	r.spend(len(headers))

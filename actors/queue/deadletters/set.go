@@ -62,8 +62,8 @@ type Set struct {
 type deadLetter struct {
 	message backlog.Handle
 	reason  store.Reason
-	tries   uint8          // how often it came back
-	now     bool           // moved on with a TTL of 0
+	tries   uint8         // how often it came back
+	now     bool          // moved on with a TTL of 0
 	taken   []mail.Target // who has it nevertheless
 }
 

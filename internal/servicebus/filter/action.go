@@ -75,12 +75,12 @@ func (p *parser) statement() (s statement, err error) {
 	return s, err
 }
 
-// The cost of an action in steps: of the copy that it makes, and of a node that makes a text.
-const costCopy, costText = 100, 16
+// The cost of an action in steps: of the copy that it makes, and of a node that makes a text. A step of the copy reads and writes so many bytes.
+const costCopy, costText, bytesPerStep = 100, 16, 8
 
-// Cost is the most steps that Run takes and the copy that follows it, about as long as those of a Match.
-func (a *Action) Cost() int {
-	cost := costCopy + len(a.nodes)
+// Cost is the most steps that Run takes and the copy that follows it of a message with so many bytes of properties, about as long as those of a Match.
+func (a *Action) Cost(properties int) int {
+	cost := costCopy + len(a.nodes) + properties/bytesPerStep
 	for i := range a.nodes {
 		if op := a.nodes[i].op; op == opAdd || op == opProperty || op == opNewID {
 			cost += costText
