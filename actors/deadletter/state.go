@@ -230,7 +230,7 @@ func (s *state) finished() {
 	}
 }
 
-// fate is what has become of a copy.
+// fate of a copy.
 type fate int
 
 const (
