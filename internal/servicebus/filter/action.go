@@ -1,6 +1,10 @@
 package filter
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
 
 // MaxStatements is how many statements an action has at most.
 const MaxStatements = 32
@@ -55,6 +59,24 @@ func ParseAction(source string, parameters []Parameter) (*Action, error) {
 			return a, nil
 		}
 	}
+}
+
+// MaxField is how many bytes a field of Service Bus has at most, and the name of a property: what a short string of 0-9-1 holds.
+const MaxField = 255
+
+// sets checks whether what the statements name, and give as it is, can be set.
+func (a *Action) sets() error {
+	wrong := func(text string) bool { return len(text) > MaxField || !utf8.ValidString(text) }
+	for i, s := range a.statements {
+		to := &a.nodes[s.to]
+		switch {
+		case to.op == opUser && wrong(to.value.Text):
+			return fmt.Errorf("statement %d names a property with more than %d bytes, or no UTF-8", i+1, MaxField)
+		case to.op == opSystem && s.value >= 0 && wrong(a.nodes[s.value].value.Text):
+			return fmt.Errorf("statement %d sets sys.%s to more than %d bytes, or to no UTF-8", i+1, to.field, MaxField)
+		}
+	}
+	return nil
 }
 
 func (p *parser) statement() (s statement, err error) {
