@@ -37,14 +37,7 @@ func transacts(t *testing.T, b *testkit.Bubble, sendTo, receiveFrom string) *tra
 	s.Target.Address = amqp10.Some(sendTo)
 	x.send(2, s)
 	x.want(amqp10.CodeAttach)
-	r := receiving(1, "")
-	r.Source.Address, r.RcvSettleMode = amqp10.Some(receiveFrom), amqp10.ReceiverFirst
-	x.send(2, r)
-	x.want(amqp10.CodeAttach)
-	x.send(2, &amqp10.Flow{
-		NextIncomingID: amqp10.Some(uint32(0)), IncomingWindow: 100, OutgoingWindow: 100, Handle: amqp10.Some(uint32(1)), DeliveryCount: amqp10.Some(uint32(0)),
-		LinkCredit: amqp10.Some(uint32(100)),
-	})
+	x.receives(1, receiveFrom)
 	return x
 }
 
