@@ -1,6 +1,7 @@
 package amqp10
 
 import (
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"candlemark/protocol/amqp10"
 	"candlemark/supervision"
 
+	"github.com/Azure/go-amqp"
 	"github.com/asynkron/protoactor-go/actor"
 )
 
@@ -111,5 +113,58 @@ func (x *transactor) receives(handle uint32, from string) {
 	x.send(2, &amqp10.Flow{
 		NextIncomingID: amqp10.Some(uint32(0)), IncomingWindow: 1000, OutgoingWindow: 100, Handle: amqp10.Some(handle),
 		DeliveryCount: amqp10.Some(uint32(0)), LinkCredit: amqp10.Some(uint32(100)),
+	})
+}
+
+// TestRange_TXN3: a range of deliveries is answered by ranges, also where one was settled from elsewhere, which is lost and has the transaction rolled back.
+func TestRange_TXN3(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		entity(b)
+		if _, err := b.Connect().Open().QueueDeclare("other", true, false, false, false, nil); err != nil {
+			t.Fatal(err)
+		}
+		var bodies []string
+		for i := range 50 {
+			bodies = append(bodies, fmt.Sprint(i))
+		}
+		c.put(c.sender("q", nil), bodies...)
+		x := transacts(t, b, "/queues/other", "q")
+		var token amqp.UUID
+		for i := range 50 {
+			tr := x.want(amqp10.CodeTransfer).(*amqp10.Transfer)
+			if i == 20 {
+				token = tokenOf(&amqp.Message{DeliveryTag: tr.DeliveryTag})
+			}
+		}
+		settle := func(txn []byte) (told string) {
+			x.send(2, &amqp10.Disposition{
+				Role: amqp10.RoleReceiver, First: 0, Last: amqp10.Some(uint32(49)),
+				State: amqp10.State{Kind: amqp10.Transactional, TxnID: txn, Outcome: amqp10.AppendComposite(nil, &amqp10.State{Kind: amqp10.Accepted})},
+			})
+			for n := 0; n < 50; {
+				d := x.want(amqp10.CodeDisposition).(*amqp10.Disposition)
+				n += int(d.Last.Or(d.First)-d.First) + 1
+				told += fmt.Sprintf("%d-%d %x %v, ", d.First, d.Last.Or(d.First), d.State.Kind, d.Settled)
+			}
+			return told
+		}
+		if got, want := settle([]byte{9}), "0-49 25 false, "; got != want {
+			t.Errorf("unknown: %s, want %s", got, want)
+		}
+		txn := x.declare()
+		if got, want := settle(txn), "0-49 34 false, "; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		x.discharge(txn, true)
+		if code := c.node("q").dispose("completed", []amqp.UUID{token}, nil); code != 200 {
+			t.Error(code)
+		}
+		txn = x.declare()
+		if got, want := settle(txn), "20-20 25 true, 0-19 34 false, 21-49 34 false, "; got != want {
+			t.Errorf("with one that is lost: %s, want %s", got, want)
+		}
+		if s := x.discharge(txn, false); s != "amqp:transaction:rollback" {
+			t.Error(s)
+		}
 	})
 }
