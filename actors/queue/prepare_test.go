@@ -170,9 +170,8 @@ func TestPrepareRenewed_TXN6(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.at(600)
-	c.feed(&mail.RenewLock{Request: mail.Request{ReplyTo: ch1, ID: 7}, Channel: ch1, Number: 1})
-	if r := one[*mail.LockRenewed](c); r.Count != 1 || r.Locked != 1600 {
-		t.Fatalf("%+v", r)
+	if n, until := c.renews(mail.RenewLock{Channel: ch1, Number: 1}); n != 1 || until != 1600 {
+		t.Fatalf("%d until %d", n, until)
 	}
 	c.feed(&mail.ReleaseWork{Channel: ch1, Numbers: []uint64{1}})
 	c.at(1599)
