@@ -69,7 +69,7 @@ func (c *Conn) TryRead(b []byte) (int, error) {
 		return 0, c.failed("read", net.ErrClosed)
 	}
 	for {
-		n, err := unix.Read(c.fd, b)
+		n, err := read(c.fd, b)
 		switch {
 		case n > 0 || n == 0 && len(b) == 0:
 			return n, nil
@@ -85,7 +85,7 @@ func (c *Conn) TryRead(b []byte) (int, error) {
 
 // Write implements net.Conn.
 func (c *Conn) Write(b []byte) (written int, err error) {
-	return c.bring(len(b), func(from int) (int, error) { return unix.Write(c.fd, b[from:]) })
+	return c.bring(len(b), func(from int) (int, error) { return write(c.fd, b[from:]) })
 }
 
 // mostPieces is how many pieces one system call takes (UIO_MAXIOV).
@@ -97,12 +97,12 @@ func (c *Conn) WriteVector(v [][]byte) (written int, err error) {
 }
 
 // bring writes until at least so many bytes have gone.
-func (c *Conn) bring(least int, write func(from int) (int, error)) (written int, err error) {
+func (c *Conn) bring(least int, one func(from int) (int, error)) (written int, err error) {
 	for {
 		if c.late(&c.out) {
 			return written, c.failed("write", os.ErrDeadlineExceeded)
 		}
-		n, err := c.try(func() (int, error) { return write(written) })
+		n, err := c.try(func() (int, error) { return one(written) })
 		written += n
 		if errors.Is(err, ErrNotNow) {
 			err = c.wait(&c.out)
@@ -115,18 +115,18 @@ func (c *Conn) bring(least int, write func(from int) (int, error)) (written int,
 
 // TryWrite writes what the socket takes at once, 0 bytes if that is nothing or it fails.
 func (c *Conn) TryWrite(b []byte) int {
-	n, _ := c.try(func() (int, error) { return unix.Write(c.fd, b) }) // the error comes again with the next Write
+	n, _ := c.try(func() (int, error) { return write(c.fd, b) }) // the error comes again with the next Write
 	return n
 }
 
-func (c *Conn) try(write func() (int, error)) (int, error) {
+func (c *Conn) try(one func() (int, error)) (int, error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	if c.gone.Load() {
 		return 0, net.ErrClosed
 	}
 	for {
-		n, err := write()
+		n, err := one()
 		switch {
 		case err == nil:
 			return n, nil

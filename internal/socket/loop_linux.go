@@ -6,6 +6,8 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -83,7 +85,9 @@ func (l *Loops) Close() {
 // stream, needs no second one to find out.
 type loop struct {
 	epoll int
-	event int // an eventfd that has it look at closing
+	file  *os.File        // the epoll, which is in Go's poller
+	poll  syscall.RawConn // of file
+	event int             // an eventfd that has it look at closing
 	carry func(post func())
 
 	mu      sync.Mutex
@@ -104,7 +108,13 @@ func newLoop(carry func(post func())) (*loop, error) {
 	if err := unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, event, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(event)}); err != nil {
 		return nil, errors.Join(os.NewSyscallError("epoll_ctl", err), unix.Close(event), unix.Close(epoll))
 	}
-	return &loop{epoll: epoll, event: event, carry: carry, conns: map[int32]*Conn{}}, nil
+	err = unix.SetNonblock(epoll, true) // Go's poller takes no other
+	file := os.NewFile(uintptr(epoll), "epoll")
+	poll, noPoll := file.SyscallConn()
+	if err = errors.Join(err, noPoll, file.SetReadDeadline(time.Time{})); err != nil { // a deadline is refused where Go's poller cannot wait
+		return nil, errors.Join(err, unix.Close(event), file.Close())
+	}
+	return &loop{epoll: epoll, file: file, poll: poll, event: event, carry: carry, conns: map[int32]*Conn{}}, nil
 }
 
 func (l *loop) add(c *Conn) {
@@ -153,29 +163,42 @@ func (l *loop) control(fd int, before, after uint32) error {
 }
 
 func (l *loop) run() {
-	events := make([]unix.EpollEvent, batch)
+	happened := make([]unix.EpollEvent, batch)
 	conns := make([]*Conn, batch)
 	var ready []Client
 	for {
-		n, err := unix.EpollWait(l.epoll, events, -1)
-		if err != nil && !errors.Is(err, unix.EINTR) {
-			panic(os.NewSyscallError("epoll_wait", err)) // a mistake of ours
-		}
-		if !l.find(events[:max(n, 0)], conns) {
+		n := l.wait(happened)
+		if !l.find(happened[:n], conns) {
 			return
 		}
 		ready = ready[:0]
-		for i := range max(n, 0) {
+		for i := range n {
 			if conns[i] == nil {
 				continue
 			}
-			if c := conns[i].happened(events[i].Events); c != nil {
+			if c := conns[i].happened(happened[i].Events); c != nil {
 				ready = append(ready, c)
 			}
 			conns[i] = nil
 		}
 		round(ready, l.carry)
 	}
+}
+
+// wait waits until something has happened. It waits in Go's poller, so that no thread is blocked in a system call (ADR 90).
+func (l *loop) wait(found []unix.EpollEvent) (n int) {
+	err := l.poll.Read(func(fd uintptr) bool {
+		var err error
+		n, err = events(int(fd), found)
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			panic(os.NewSyscallError("epoll_wait", err)) // a mistake of ours
+		}
+		return n > 0
+	})
+	if err != nil {
+		panic(err) // only this goroutine closes the file
+	}
+	return n
 }
 
 // find names the connections of events; false says that the loop has ended.
@@ -190,7 +213,7 @@ func (l *loop) find(events []unix.EpollEvent, conns []*Conn) bool {
 		}
 	}
 	if l.ended = l.closing && len(l.conns) == 0; l.ended {
-		_, _ = unix.Close(l.epoll), unix.Close(l.event)
+		_, _ = l.file.Close(), unix.Close(l.event)
 	}
 	return !l.ended
 }

@@ -1,0 +1,29 @@
+package socket
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// System calls that do not wait are made without telling Go's scheduler, which for the first one after a pause wakes its monitor (ADR 90).
+
+func read(fd int, b []byte) (int, error) {
+	return number(unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b))))
+}
+
+func write(fd int, b []byte) (int, error) {
+	return number(unix.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b))))
+}
+
+// events are those that have happened.
+func events(epoll int, found []unix.EpollEvent) (int, error) {
+	return number(unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(epoll), uintptr(unsafe.Pointer(unsafe.SliceData(found))), uintptr(len(found)), 0, 0, 0))
+}
+
+func number(n, _ uintptr, errno unix.Errno) (int, error) {
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(n), nil
+}
