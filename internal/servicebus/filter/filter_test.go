@@ -161,8 +161,8 @@ func TestActionIsBounded_SBR6(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := a.Run(order); got[0].Value.Kind != Absent || a.Cost() > 2000 {
-		t.Errorf("%+v, cost %d", got, a.Cost())
+	if got := a.Run(order); got[0].Value.Kind != Absent || a.Cost(0) > 2000 {
+		t.Errorf("%+v, cost %d", got, a.Cost(0))
 	}
 	at := func(source string) string { _, err := ParseAction(source, nil); return err.Error() }
 	if got := at("SET a = 1; SET b ="); got != "at character 19: the end instead of a value" {
@@ -186,8 +186,8 @@ func FuzzParse(f *testing.F) {
 		}
 		if a, err := ParseAction(source, given); err == nil {
 			before := len(a.Run(order))
-			if before > MaxStatements+1 || a.Cost() < len(a.nodes) {
-				t.Errorf("%d changes at a cost of %d", before, a.Cost())
+			if before > MaxStatements+1 || a.Cost(0) < len(a.nodes) {
+				t.Errorf("%d changes at a cost of %d", before, a.Cost(0))
 			}
 			for _, c := range a.Run(order) {
 				if len(c.Value.Text) > max(MaxText, len(source)) {
