@@ -131,17 +131,24 @@ func readMethod(t testing.TB, conn net.Conn) protocol.Method {
 	return m
 }
 
+// closes logs in, and says close; close-ok comes.
+func closes(t *testing.T, conn net.Conn) (begin time.Time) {
+	t.Helper()
+	dial(t, conn)
+	begin = time.Now()
+	if _, err := conn.Write(methodFrames(0, &protocol.ConnectionClose{ReplyCode: 200})); err != nil {
+		t.Fatal(err)
+	}
+	if m := readMethod(t, conn); m.Key().String() != "connection.close-ok" {
+		t.Fatalf("got %+v", m)
+	}
+	return begin
+}
+
 func TestTCPClose(t *testing.T) {
 	overTCP(t, func(t *testing.T, wrap wrapper) {
 		conn := tcp(t, func(s connection.ChannelSpec) actor.Actor { return &sink{spec: s} }, wrap)
-		dial(t, conn)
-		begin := time.Now()
-		if _, err := conn.Write(methodFrames(0, &protocol.ConnectionClose{ReplyCode: 200})); err != nil {
-			t.Fatal(err)
-		}
-		if m := readMethod(t, conn); m.Key().String() != "connection.close-ok" {
-			t.Fatalf("got %+v", m)
-		}
+		begin := closes(t, conn)
 		quiet(t, conn, begin)
 	})
 }
@@ -200,14 +207,7 @@ func TestTCPErrorIsRead(t *testing.T) {
 func TestTCPCloseOvertakes(t *testing.T) {
 	overTCP(t, func(t *testing.T, wrap wrapper) {
 		conn := tcp(t, func(s connection.ChannelSpec) actor.Actor { return &sink{spec: s} }, wrap)
-		dial(t, conn)
-		begin := time.Now()
-		if _, err := conn.Write(methodFrames(0, &protocol.ConnectionClose{ReplyCode: 200})); err != nil {
-			t.Fatal(err)
-		}
-		if m := readMethod(t, conn); m.Key().String() != "connection.close-ok" {
-			t.Fatalf("got %+v", m)
-		}
+		begin := closes(t, conn)
 		for range 100 {
 			if _, err := conn.Write(contentFrames(1, 1000)); err != nil {
 				t.Fatal(err)

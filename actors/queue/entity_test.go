@@ -149,16 +149,9 @@ func TestExpiresAtHeaderKept_TTL25(t *testing.T) {
 // stamps are the headers x-enqueued-at and x-expires-at of a delivery.
 func stamps(t *testing.T, d mail.Delivery) (found [2]any) {
 	t.Helper()
-	raw, err := d.Message.Overlay.Header(d.Message.Header)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := protocol.DecodeProperties(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	found[0], _ = p.Headers.Get("x-enqueued-at")
-	found[1], _ = p.Headers.Get("x-expires-at")
+	all := headers(t, &d.Message)
+	found[0], _ = all.Get("x-enqueued-at")
+	found[1], _ = all.Get("x-expires-at")
 	return found
 }
 

@@ -7,21 +7,12 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
 	"candlemark/policies"
-	"candlemark/protocol"
 )
 
 // deliveryCount is the x-delivery-count header of a delivery, nil without one.
 func deliveryCount(t *testing.T, d mail.Delivery) any {
 	t.Helper()
-	raw, err := d.Message.Overlay.Header(d.Message.Header)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := protocol.DecodeProperties(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, _ := p.Headers.Get("x-delivery-count")
+	v, _ := headers(t, &d.Message).Get("x-delivery-count")
 	return v
 }
 

@@ -69,16 +69,26 @@ func serveKeeper(t *testing.T) string {
 
 const done = "Done. Don't forget to grant the user permissions to some virtual hosts! See set_permissions in 'candlemark help'.\n"
 
+// answer is the output for a line, whose words have | between them, and the exit code.
+type answer struct {
+	line, stdout, complaint string
+	code                    int
+}
+
+func (a answer) isGiven(t *testing.T, url string) {
+	t.Helper()
+	stdout, stderr, code := candlemark(url, strings.Split(a.line, "|")...)
+	if stdout != a.stdout || stderr != a.complaint || code != a.code {
+		t.Errorf("%s: exit %d, want %d\n got %q %q\nwant %q %q", a.line, code, a.code, stdout, stderr, a.stdout, a.complaint)
+	}
+}
+
 // One session: every line is carried out on what those before it have left. The
 // titles, tables, complaints and exit codes are those of rabbitmqctl 3.10 and 4.
 func TestUserVerbs(t *testing.T) {
 	url := serveKeeper(t)
 	hash := "WE97NPrtXbUOiRP5mvwlzaflG3Se4qqIHi6BO7TbLvi8ehVr"
-	for _, step := range []struct {
-		line, stdout string
-		complaint    string
-		code         int
-	}{
+	for _, step := range []answer{
 		{"list_users", "Listing users ...\nuser\ttags\nguest\t[administrator]\n", "", 0},
 		{"add_user|a|b", "Adding user \"a\" ...\n" + done, "", 0},
 		{"add_user|a|b", "Adding user \"a\" ...\n", "Error:\nUser \"a\" already exists\n", 70},
@@ -124,10 +134,7 @@ func TestUserVerbs(t *testing.T) {
 		{"delete_user|h", "Deleting user \"h\" ...\n", "", 0},
 		{"delete_user|h", "Deleting user \"h\" ...\n", "", 0},
 	} {
-		stdout, stderr, code := candlemark(url, strings.Split(step.line, "|")...)
-		if stdout != step.stdout || stderr != step.complaint || code != step.code {
-			t.Errorf("%s: exit %d, want %d\n got %q %q\nwant %q %q", step.line, code, step.code, stdout, stderr, step.stdout, step.complaint)
-		}
+		step.isGiven(t, url)
 	}
 }
 
@@ -148,19 +155,13 @@ func TestPasswordsFromInput(t *testing.T) {
 		{"!\n", "-q|add_user|x|--pre-hashed-password", "Hashed and salted password: \n", "Error:\nCould not Base64 decode provided password hash value\n", 65},
 	} {
 		stdin = strings.NewReader(step.input)
-		stdout, stderr, code := candlemark(url, strings.Split(step.line, "|")...)
-		if stdout != step.stdout || stderr != step.complaint || code != step.code {
-			t.Errorf("%s: exit %d\n got %q %q\nwant %q %q", step.line, code, stdout, stderr, step.stdout, step.complaint)
-		}
+		answer{step.line, step.stdout, step.complaint, step.code}.isGiven(t, url)
 	}
 }
 
 func TestVHostVerbs(t *testing.T) {
 	url := serveKeeper(t)
-	for _, step := range []struct {
-		line, stdout, complaint string
-		code                    int
-	}{
+	for _, step := range []answer{
 		{"add_vhost|v1", "Adding vhost \"v1\" ...\n", "", 0},
 		{"add_vhost|v1|--description|x", "Adding vhost \"v1\" ...\n", "", 0},
 		{"-q|add_vhost|v2|--description|d d|--tags|x,y|--default-queue-type|quorum", "", "", 0},
@@ -181,10 +182,7 @@ func TestVHostVerbs(t *testing.T) {
 		{"delete_vhost|v1", "Deleting vhost \"v1\" ...\n", "", 0},
 		{"delete_vhost|v1", "Deleting vhost \"v1\" ...\n", "Virtual host 'v1' does not exist\n", 65},
 	} {
-		stdout, stderr, code := candlemark(url, strings.Split(step.line, "|")...)
-		if stdout != step.stdout || stderr != step.complaint || code != step.code {
-			t.Errorf("%s: exit %d\n got %q %q\nwant %q %q", step.line, code, stdout, stderr, step.stdout, step.complaint)
-		}
+		step.isGiven(t, url)
 	}
 	for line, complaint := range map[string]string{
 		"list_vhosts|foo": "Error (argument validation): Info key(s) foo are not supported\n",

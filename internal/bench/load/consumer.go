@@ -225,6 +225,3 @@ func (c *Consumer) Stop() {
 	c.stopped.Store(true)
 	_ = c.conn.SetReadDeadline(time.Now()) // one that is closed needs none
 }
-
-// Got is how many messages came; read it when Run has returned.
-func (c *Consumer) Got() int64 { return c.got }

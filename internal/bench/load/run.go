@@ -57,10 +57,9 @@ func (r *Run) begin(rate Plan, id uint32, pace pacer) (start int64) {
 
 // Group runs functions at the same time and collects their errors. The zero value is empty.
 type Group struct {
-	wg     sync.WaitGroup
-	mu     sync.Mutex
-	errs   []error
-	failed atomic.Bool
+	wg   sync.WaitGroup
+	mu   sync.Mutex
+	errs []error
 }
 
 // Go runs f.
@@ -70,13 +69,9 @@ func (g *Group) Go(f func() error) {
 			g.mu.Lock()
 			g.errs = append(g.errs, err)
 			g.mu.Unlock()
-			g.failed.Store(true)
 		}
 	})
 }
-
-// Failed tells whether one has failed already.
-func (g *Group) Failed() bool { return g.failed.Load() }
 
 // Wait waits for all and returns their errors.
 func (g *Group) Wait() error {

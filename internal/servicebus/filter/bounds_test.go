@@ -66,7 +66,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// An action costs what its copy, its nodes and the texts that it makes cost.
+// An action costs what its copy, its nodes, the texts that it makes and the properties of the message cost.
 func TestCost_SBR6(t *testing.T) {
 	cost := func(text string) int {
 		a, err := ParseAction(text, nil)
@@ -75,6 +75,9 @@ func TestCost_SBR6(t *testing.T) {
 		}
 		if len(a.nodes) == 0 {
 			t.Fatal(text)
+		}
+		if properties := a.Cost(1000*bytesPerStep) - a.Cost(0); properties != 1000 {
+			t.Errorf("%s: properties cost %d", text, properties)
 		}
 		return a.Cost(0) - costCopy - len(a.nodes)
 	}

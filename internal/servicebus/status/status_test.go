@@ -63,7 +63,8 @@ func TestWatch(t *testing.T) {
 	if len(told) != 3 || len(table.watchers) != 0 {
 		t.Error("who has stopped to watch is told")
 	}
-	if table.Forget("/"); !table.Sends("/", "q") || len(table.snapshot().statuses) != 0 {
-		t.Error("a virtual host is not forgotten")
+	before := table.Generation()
+	if table.Forget("/"); !table.Sends("/", "q") || len(table.snapshot().statuses) != 0 || table.Generation() != before+1 {
+		t.Error("a virtual host is not forgotten, or nobody can see that")
 	}
 }
