@@ -10,6 +10,7 @@ import (
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
+	"candlemark/internal/servicebus/status"
 	"candlemark/internal/stream"
 	"candlemark/protocol/amqp10"
 
@@ -140,7 +141,7 @@ func (c *connection) Receive(ctx actor.Context) {
 	case *mail.DeclareTransaction, *mail.DischargeTransaction, *mail.TransactionStepped, *mail.AbandonTransactions, *transactionDue:
 		transact(c, m)
 	case *statusChanged:
-		c.tellAccess(m.path)
+		c.tellAccess(status.Scopes(m.path)...)
 	case *mail.DescribeConnection:
 		c.describe(m)
 	case *mail.Block:

@@ -14,7 +14,6 @@ import (
 type tokens struct {
 	table grants.Table
 	timer *clock.Timer // of the next end
-	told  int64        // until when sessions were told of ends, ms
 }
 
 // tokenDue: a token has ended, or may have.
@@ -38,12 +37,11 @@ func (c *connection) putToken(m *mail.PutToken) {
 func (c *connection) tokenDue() {
 	t := &c.tokens
 	now := c.cfg.Clock.Now().Floor()
-	if ended := t.table.Ended(t.told, now); len(ended) > 0 {
+	if ended := t.table.Ended(now); len(ended) > 0 {
 		c.tellAccess(ended...)
 	}
-	t.told = now
 	t.stop()
-	if next := t.table.Next(now); next != grants.Never {
+	if next := t.table.Next(); next != grants.Never {
 		t.timer = c.cfg.Clock.At(min(next, now+tokenPatience), func() { c.post(&tokenDue{}) })
 	}
 }

@@ -70,16 +70,12 @@ type PrepareWork struct {
 	Bytes   int64    // of their bodies
 }
 
-// Answer implements Answerable: what is settled or published goes with a queue that is gone.
-func (p *PrepareWork) Answer(f Fate) (Address, any) {
-	var err error
-	if f != Gone {
-		err = ErrWorkRefused
-	}
-	return p.ReplyTo, &WorkPrepared{Reply: p.Done(err)}
+// Answer implements Answerable. A queue that has crashed comes back with another address: whatever was taken from the one before cannot be settled there.
+func (p *PrepareWork) Answer(Fate) (Address, any) {
+	return p.ReplyTo, &WorkPrepared{Reply: p.Done(ErrQueueEnded)}
 }
 
-// WorkPrepared answers PrepareWork. The error is ErrDeliveryLost, ErrSessionNeeded or ErrWorkRefused.
+// WorkPrepared answers PrepareWork. The error is ErrDeliveryLost, ErrSessionNeeded, ErrWorkRefused or ErrQueueEnded.
 type WorkPrepared struct{ Reply }
 
 // ReleaseWork has deliveries that were held by PrepareWork locked as before. From a session.
@@ -94,4 +90,6 @@ var (
 	ErrDeliveryLost = errors.New("a lock has run out")
 	// ErrWorkRefused: the queue takes no more messages.
 	ErrWorkRefused = errors.New("a queue refuses messages")
+	// ErrQueueEnded: the queue was deleted, or has failed, since the work for it came.
+	ErrQueueEnded = errors.New("a queue has ended")
 )

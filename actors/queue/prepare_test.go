@@ -160,3 +160,22 @@ func TestPrepareSession_TXN6(t *testing.T) {
 		}
 	}
 }
+
+// TestPrepareRenewed_TXN6: the lock of a delivery that is prepared is renewed for the time behind a rollback, and ends then.
+func TestPrepareRenewed_TXN6(t *testing.T) {
+	c := newCore(t, timeout(1000))
+	c.put("1")
+	c.get(ch1)
+	if err := c.prepares([]uint64{1}, nil, 0); err != nil {
+		t.Fatal(err)
+	}
+	c.at(600)
+	if n, until := c.renews(mail.RenewLock{Channel: ch1, Number: 1}); n != 1 || until != 1600 {
+		t.Fatalf("%d until %d", n, until)
+	}
+	c.feed(&mail.ReleaseWork{Channel: ch1, Numbers: []uint64{1}})
+	c.at(1599)
+	c.want("ready", c.ready())
+	c.at(1600)
+	c.want("ready", c.ready(), "1")
+}

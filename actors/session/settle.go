@@ -6,7 +6,6 @@ import (
 	"candlemark/actors/session/batches"
 	"candlemark/actors/session/entities"
 	"candlemark/actors/session/settlement"
-	work "candlemark/actors/session/transactions"
 	"candlemark/protocol/amqp10"
 )
 
@@ -95,7 +94,7 @@ func appendOutcomes(s *state, b []byte) []byte {
 	for i := 0; i < len(s.outcomes); {
 		first := &s.outcomes[i]
 		n := 1
-		for i+n < len(s.outcomes) && s.outcomes[i+n].id == first.id+uint32(n) && work.Same(&s.outcomes[i+n].state, &first.state) {
+		for i+n < len(s.outcomes) && s.outcomes[i+n].id == first.id+uint32(n) && settlement.Same(&s.outcomes[i+n].state, &first.state) {
 			n++
 		}
 		d := &amqp10.Disposition{Role: amqp10.RoleReceiver, First: first.id, Settled: true, State: first.state}

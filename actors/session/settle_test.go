@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"candlemark/actors/channel/peers"
@@ -93,16 +94,16 @@ func TestSettled_Lost(t *testing.T) {
 		s := &state{settles: map[uint64]*settlement.Asked{3: x}}
 		entitySettled(s, &mail.Settled{Reply: mail.Reply{ID: 3}, Lost: c.lost})
 		got := ""
-		for id, r := range s.replies {
+		for _, r := range s.replies {
 			d := r.(*amqp10.Disposition)
-			if d.First != uint32(id) {
-				t.Errorf("%v: delivery %d is told at %d", c.numbers, d.First, id)
+			if d.First != uint32(len(got)) {
+				t.Errorf("%v: delivery %d is told at %d", c.numbers, d.First, len(got))
 			}
+			state := "."
 			if d.State.Kind == amqp10.Rejected {
-				got += "L"
-			} else {
-				got += "."
+				state = "L"
 			}
+			got += strings.Repeat(state, int(d.Last.Or(d.First)-d.First)+1)
 		}
 		if got != c.want {
 			t.Errorf("%v of %v: %s, want %s", c.lost, c.numbers, got, c.want)

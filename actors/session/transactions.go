@@ -15,7 +15,7 @@ import (
 // startWork has transactions know their session, which has its address.
 func startWork(s *state) {
 	s.work = work.Session[*link]{
-		Self: s.self, Connection: s.cfg.Connection, Known: s.cfg.Transactions, Arrivals: s.cfg.Arrivals, Unacked: &s.unacked, Owners: &s.owners,
+		Self: s.self, Connection: s.cfg.Connection, Known: s.cfg.Transactions, Arrivals: s.cfg.Arrivals, Unacked: &s.unacked, Owners: &s.owners, Elsewhere: &s.elsewhere,
 		Send: s.Send, Reply: s.reply, GoOn: func() { s.await = nil },
 		Wait: func(done func(any, error)) mail.Request {
 			r := s.request(done)

@@ -152,6 +152,12 @@ func TestStatus_Detach_SBE2(t *testing.T) {
 		c.put(c.sender("q", nil), "5")
 		own.put(own.sender("other", nil), "o")
 		own.want(other, "o")
+		dead := c.receiver("q.dlq", second(1))
+		become(b, "q", status.ReceiveDisabled)
+		time.Sleep(time.Second)
+		if _, err := dead.Receive(ctx, nil); condition(err) != disabled {
+			t.Error("dead letters, by the name of their queue:", err)
+		}
 	})
 }
 

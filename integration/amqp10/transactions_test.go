@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"candlemark/internal/auth"
 	"candlemark/internal/testkit"
 	"candlemark/protocol/amqp10"
 )
@@ -15,8 +16,9 @@ import (
 // the queue held.
 type transactor struct {
 	*raw
-	t   *testing.T
-	ids [3]uint32 // delivery-ids by session
+	t       *testing.T
+	ids     [3]uint32 // delivery-ids by session
+	settled bool      // what it sends
 }
 
 func transacts(t *testing.T, b *testkit.Bubble, sendTo, receiveFrom string) *transactor {
@@ -37,14 +39,7 @@ func transacts(t *testing.T, b *testkit.Bubble, sendTo, receiveFrom string) *tra
 	s.Target.Address = amqp10.Some(sendTo)
 	x.send(2, s)
 	x.want(amqp10.CodeAttach)
-	r := receiving(1, "")
-	r.Source.Address, r.RcvSettleMode = amqp10.Some(receiveFrom), amqp10.ReceiverFirst
-	x.send(2, r)
-	x.want(amqp10.CodeAttach)
-	x.send(2, &amqp10.Flow{
-		NextIncomingID: amqp10.Some(uint32(0)), IncomingWindow: 100, OutgoingWindow: 100, Handle: amqp10.Some(uint32(1)), DeliveryCount: amqp10.Some(uint32(0)),
-		LinkCredit: amqp10.Some(uint32(100)),
-	})
+	x.receives(1, receiveFrom)
 	return x
 }
 
@@ -59,7 +54,7 @@ func (x *transactor) transfer(channel uint16, txn []byte, message []byte) amqp10
 func (x *transactor) post(channel uint16, txn []byte, message []byte) {
 	id := x.ids[channel]
 	x.ids[channel]++
-	tr := &amqp10.Transfer{DeliveryID: amqp10.Some(id), DeliveryTag: binary.BigEndian.AppendUint32(nil, id)}
+	tr := &amqp10.Transfer{DeliveryID: amqp10.Some(id), DeliveryTag: binary.BigEndian.AppendUint32(nil, id), Settled: x.settled}
 	if txn != nil {
 		tr.State = amqp10.State{Kind: amqp10.Transactional, TxnID: txn}
 	}
@@ -171,6 +166,70 @@ func TestCommit_TXN1(t *testing.T) {
 		}
 		_ = x.Close()
 		c.want(c.receiver("/queues/held", nil), "2") // and 1 is settled
+	})
+}
+
+// TestPresettled_TXN8: a send that the client has settled is answered by nothing, and happens with its transaction or not at all.
+func TestPresettled_TXN8(t *testing.T) {
+	transacting(t, func(_ *testkit.Bubble, c *client, x *transactor) {
+		r := c.receiver("/queues/q", nil)
+		for _, fail := range []bool{true, false} {
+			txn := x.declare()
+			x.settled = true
+			x.post(2, txn, append(amqp10.AppendDataHead(nil, 1), 'a'))
+			x.settled = false
+			if s := x.discharge(txn, fail); s != "" {
+				t.Error(s)
+			}
+			if !fail {
+				c.want(r, "a")
+			} else if m := c.next(r); m != nil {
+				t.Errorf("%s was rolled back", m.GetData())
+			}
+		}
+		txn := x.declare()
+		x.put(txn, "b")
+		x.settled = true
+		x.post(2, txn, []byte{1}) // not a message
+		x.settled = false
+		if s := x.discharge(txn, false); s != "amqp:transaction:rollback" {
+			t.Error(s)
+		}
+		if m := c.next(r); m != nil {
+			t.Errorf("%s was rolled back", m.GetData())
+		}
+	})
+}
+
+// TestPermission_TXN2: the permission counts that there is when work comes; what is refused has the whole rolled back.
+func TestPermission_TXN2(t *testing.T) {
+	transacting(t, func(b *testkit.Bubble, c *client, x *transactor) {
+		b.Log.Allow("link detached")
+		may := func(write string) {
+			if _, err := b.Users.PutGrant(auth.Grant{User: "guest", VHost: "/", Configure: ".*", Write: write, Read: ".*"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := c.receiver("/queues/q", nil)
+		taken, refused := x.declare(), x.declare()
+		x.put(taken, "taken")
+		x.put(refused, "refused")
+		may("^$")
+		s := x.transfer(2, refused, append(amqp10.AppendDataHead(nil, 1), 'b'))
+		if s.Kind == amqp10.Transactional || s.Kind == amqp10.Accepted {
+			t.Errorf("%+v", s)
+		}
+		may(".*")
+		if s := x.discharge(refused, false); s != "amqp:transaction:rollback" {
+			t.Error(s)
+		}
+		if s := x.discharge(taken, false); s != "" {
+			t.Error(s)
+		}
+		c.want(r, "taken")
+		if m := c.next(r); m != nil {
+			t.Errorf("%s was rolled back", m.GetData())
+		}
 	})
 }
 

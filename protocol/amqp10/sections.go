@@ -181,6 +181,9 @@ func keyed(v Value, one, other Type) bool {
 // HasHeader tells whether the message has a header.
 func (s *Sections) HasHeader() bool { return s.header != nil }
 
+// HasProperties tells whether the message has properties.
+func (s *Sections) HasProperties() bool { return s.properties != nil }
+
 // Header reads the header; an empty one if there is none. The error is *Error amqp:invalid-field.
 func (s *Sections) Header() (h Header, err error) {
 	if s.header == nil {

@@ -16,8 +16,8 @@ func (d *Deliveries) Renew(m *mail.RenewLock, now clock.Instant) {
 		reply.Until = make(map[mail.Lock]int64, len(want))
 	}
 	one := func(u consumers.Unsettled, now clock.Instant) {
-		if until := d.Timeouts.Until(u.Message); until != 0 && until <= now.Floor() {
-			return // over, though the timer has yet to say so
+		if until := d.until(u.Message); until != 0 && until <= now.Floor() {
+			return // over, though the timer has yet to say so, or a transaction holds it
 		}
 		if u.Consumer != nil && u.Consumer.Session { // it has the lock of its session
 			return
@@ -27,7 +27,7 @@ func (d *Deliveries) Renew(m *mail.RenewLock, now clock.Instant) {
 		if u.Consumer != nil {
 			own = u.Consumer.Timeout
 		}
-		until := d.Timeouts.Extend(u.Message, now.Ceil(), policies.LowerTimeout(d.Messages.Settings.ConsumerTimeout, own))
+		until := d.extend(u.Message, now.Ceil(), policies.LowerTimeout(d.Messages.Settings.ConsumerTimeout, own))
 		if until != 0 {
 			until += d.Messages.Skew
 		}

@@ -8,6 +8,7 @@ import (
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/sessions"
 	"candlemark/internal/clock"
+	"candlemark/internal/store"
 )
 
 // Prepare sees to it that the work of a transaction will succeed (TXN-6): nobody takes the deliveries back, and there is room for the messages.
@@ -52,6 +53,27 @@ func (d *Deliveries) prepare(m *mail.PrepareWork, now clock.Instant) error {
 func (d *Deliveries) IsPrepared(h backlog.Handle) bool {
 	_, is := d.prepared[h]
 	return is
+}
+
+// until is when a delivery has to be settled, or would have to be after a rollback, 0 for never.
+func (d *Deliveries) until(h backlog.Handle) int64 {
+	if until, is := d.prepared[h]; is {
+		return until
+	}
+	return d.Timeouts.Until(h)
+}
+
+// extend gives a delivery ms from now, as Timeouts.Extend does.
+func (d *Deliveries) extend(h backlog.Handle, now, ms int64) int64 {
+	until, is := d.prepared[h]
+	if !is {
+		return d.Timeouts.Extend(h, now, ms)
+	}
+	if until != 0 && ms >= 0 {
+		until = max(until, store.After(now, ms))
+		d.prepared[h] = until
+	}
+	return until
 }
 
 // Unprepare has deliveries that were prepared locked as before. What would have been taken back meanwhile is now.

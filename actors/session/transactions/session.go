@@ -1,7 +1,6 @@
 package transactions
 
 import (
-	"bytes"
 	"cmp"
 
 	"candlemark/actors/channel/unacked"
@@ -24,6 +23,7 @@ type Session[Link comparable] struct {
 	Arrivals         *budget.Arrivals
 	Unacked          *unacked.Deliveries
 	Owners           *seqmap.Map[Link] // of the unacked
+	Elsewhere        *settlement.Elsewhere
 	Send             func(to mail.Address, what any)
 	Reply            func(amqp10.Composite)
 	// Wait has input wait for a request as long as it takes, and calls done; GoOn ends that without. Number numbers a request that nothing waits for.
@@ -43,11 +43,6 @@ type Session[Link comparable] struct {
 // Rejected is the outcome of what is refused.
 func Rejected(err error) amqp10.State {
 	return amqp10.State{Kind: amqp10.Rejected, Error: entities.ErrorOf(err)}
-}
-
-// Same tells whether two outcomes can be told as one.
-func Same(a, b *amqp10.State) bool {
-	return a.Kind == b.Kind && a.Error == b.Error && bytes.Equal(a.TxnID, b.TxnID) && bytes.Equal(a.Outcome, b.Outcome)
 }
 
 // Attached answers the attach of a coordinator.
@@ -129,35 +124,60 @@ func (s *Session[Link]) Disposition(m *amqp10.Disposition) error {
 	if !ok {
 		return nil
 	}
-	var all []Settlement[Link]
-	s.Owners.TakeRange(first, last, func(tag uint64, l Link) {
-		all = append(all, Settlement[Link]{Tag: tag, Link: l, State: amqp10.State{Kind: outcome.Kind}, Settled: m.Settled})
-	})
 	x, err := s.Join(m.State.TxnID, s.Known, s.Arrivals)
-	for i := range all {
-		one, e := &all[i], err
-		if _, entity := s.Attached(one.Link); entity {
-			one.How, one.Outcome = entities.Settlement(&outcome)
-		} else {
-			one.How, one.Outcome, _, _ = settlement.Of(&outcome, true)
-		}
-		s.Unacked.Take(one.Tag, one.Tag, func(_ uint64, u unacked.Delivery) { one.Delivery = u })
-		if e == nil {
-			e = x.Settle(*one, len(m.State.Outcome))
-		}
-		told := amqp10.State{}
-		if e != nil {
-			s.restore(one)
-			told = Rejected(e)
-		} else {
-			told = transactions.Provisional(x.ID, outcome.Kind)
+	if s.Elsewhere.Take(first, last, m.Settled, s.Reply) && err == nil {
+		x.Break(amqp10.Errorf(transactions.Rollback, "%v", mail.ErrDeliveryLost))
+	}
+	told := settlement.Told{Tell: s.Reply}
+	state := transactions.Provisional(m.State.TxnID, outcome.Kind)
+	if err != nil {
+		state = Rejected(err)
+	}
+	for _, tag := range s.tags(first, last) {
+		if err == nil {
+			if err = s.keep(x, tag, m, &outcome); err != nil {
+				state = Rejected(err)
+			}
+		} else if m.Settled {
+			s.Owners.Take(tag)
+			s.Unacked.SettleWith(tag, tag, mail.Release, nil)
 		}
 		if !m.Settled {
-			s.Reply(&amqp10.Disposition{Role: amqp10.RoleSender, First: uint32(one.Tag - 1), State: told})
+			told.Add(uint32(tag-1), false, state)
 		}
 	}
+	told.Flush()
 	s.Unacked.Flush()
 	return nil
+}
+
+// tags are those of the unsettled deliveries of a range.
+func (s *Session[Link]) tags(first, last uint64) (all []uint64) {
+	for next := first; next != 0 && next <= last; {
+		next = s.Owners.Some(next, 1, func(tag uint64, _ Link) {
+			if tag <= last {
+				all = append(all, tag)
+			}
+		})
+	}
+	return all
+}
+
+// keep keeps what a client has settled. The error is amqp:resource-limit-exceeded: the delivery is as before.
+func (s *Session[Link]) keep(x *Transaction[Link], tag uint64, m *amqp10.Disposition, outcome *amqp10.State) error {
+	l, _ := s.Owners.Take(tag)
+	one := Settlement[Link]{Tag: tag, Link: l, State: amqp10.State{Kind: outcome.Kind}, Settled: m.Settled}
+	if _, entity := s.Attached(l); entity {
+		one.How, one.Outcome = entities.Settlement(outcome)
+	} else {
+		one.How, one.Outcome, _, _ = settlement.Of(outcome, true)
+	}
+	s.Unacked.Take(tag, tag, func(_ uint64, u unacked.Delivery) { one.Delivery = u })
+	err := x.Settle(one, len(m.State.Outcome))
+	if err != nil {
+		s.restore(&one)
+	}
+	return err
 }
 
 // restore has a delivery as it was before it was settled, if its client still knows it.
@@ -184,12 +204,14 @@ func (s *Session[Link]) Step(m *mail.StepTransaction) {
 	case m.Step == mail.PublishTransaction:
 		s.publish(x)
 	default:
+		told := settlement.Told{Tell: s.Reply}
 		for i := range x.Settles {
 			one := &x.Settles[i]
 			if s.Unacked.Settle(one.Delivery, one.How, one.Outcome); !one.Settled {
-				s.Reply(&amqp10.Disposition{Role: amqp10.RoleSender, First: uint32(one.Tag - 1), Settled: true, State: one.State})
+				told.Add(uint32(one.Tag-1), true, one.State)
 			}
 		}
+		told.Flush()
 		x.Settles, x.Prepared, x.ending = nil, nil, false
 		s.Unacked.Flush()
 		s.stepped(m.ID, m.Step, true, nil)

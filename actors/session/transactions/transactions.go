@@ -82,8 +82,12 @@ func (x *Transaction[Link]) Err() error {
 		return transactions.ErrRollback(cmp.Or(x.err.Description, string(x.err.Condition)))
 	}
 	for i := range x.Settles {
-		if x.Settles[i].Delivery.Late() {
+		q, _ := x.Settles[i].Delivery.Of()
+		switch {
+		case x.Settles[i].Delivery.Late():
 			return transactions.ErrRollback(mail.ErrDeliveryLost.Error())
+		case q != nil && q.Gone:
+			return transactions.ErrRollback(mail.ErrQueueEnded.Error())
 		}
 	}
 	return nil
@@ -159,7 +163,7 @@ func (p *Publish) Confirmed() bool { return slices.ContainsFunc(p.Queues, isAske
 
 func isAsked(q *topology.Queue) bool { return !q.Requester && q.Name != topology.AdminExchange }
 
-// Prepare makes what queues have to be asked, for ask to send to each. Those that are not queues, or gone, are left out.
+// Prepare makes what queues have to be asked, for ask to send to each. Those that are not queues are left out.
 func (x *Transaction[Link]) Prepare(self mail.Address, ask func(queue mail.Address, m *mail.PrepareWork)) {
 	byID := map[string]*mail.PrepareWork{}
 	of := func(queue mail.Address) *mail.PrepareWork {
@@ -188,10 +192,9 @@ func (x *Transaction[Link]) Prepare(self mail.Address, ask func(queue mail.Addre
 		}
 	}
 	for i := range x.Settles {
-		if q, number := x.Settles[i].Delivery.Of(); !q.Gone {
-			m := of(q.Address)
-			m.Numbers = append(m.Numbers, number)
-		}
+		q, number := x.Settles[i].Delivery.Of()
+		m := of(q.Address)
+		m.Numbers = append(m.Numbers, number)
 	}
 	x.Waits = len(x.Prepared)
 	for i, m := range x.Prepared {

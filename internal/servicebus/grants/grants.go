@@ -1,10 +1,11 @@
 package grants
 
 import (
+	"container/heap"
 	"errors"
-	"maps"
 	"math"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"candlemark/internal/auth"
@@ -28,76 +29,75 @@ type Grant struct {
 
 // Table has the grants of a connection, by scope. The zero value has none. One that has ended stays: the rights of the login do not come back because a
 // token has run out.
-type Table struct{ now atomic.Pointer[snapshot] }
-
-type snapshot struct {
-	generation uint64
-	grants     map[string]*Grant
+type Table struct {
+	grants     sync.Map // *Grant by path
+	generation atomic.Uint64
+	// Only their owner's:
+	byPath map[string]*end
+	ends   ends // of what has not been told to have ended
 }
 
 // Put puts a grant in the place of the one with that scope, an address such as sb://host/queue. Only its owner calls it. Error: ErrTooMany.
 func (t *Table) Put(scope string, g *Grant) error {
-	s := t.snapshot()
 	path := sas.Path(scope)
-	if s.grants[path] == nil && len(s.grants) >= Most {
+	e := t.byPath[path]
+	switch {
+	case e == nil && len(t.byPath) >= Most:
 		return ErrTooMany
+	case e == nil:
+		if t.byPath == nil {
+			t.byPath = map[string]*end{}
+		}
+		e = &end{path: strings.Clone(path), index: -1}
+		t.byPath[e.path] = e
+	case e.index >= 0:
+		heap.Remove(&t.ends, e.index)
 	}
-	next := &snapshot{s.generation + 1, maps.Clone(s.grants)}
-	if next.grants == nil {
-		next.grants = map[string]*Grant{}
+	if e.at = g.Ends; e.at != Never {
+		heap.Push(&t.ends, e)
 	}
-	next.grants[strings.Clone(path)] = g
-	t.now.Store(next)
+	t.grants.Store(e.path, g)
+	t.generation.Add(1) // behind the grant: who has read the one before looks again
 	return nil
 }
 
-func (t *Table) snapshot() *snapshot {
-	if s := t.now.Load(); s != nil {
-		return s
-	}
-	return &snapshot{}
-}
-
 // Generation grows with each Put.
-func (t *Table) Generation() uint64 { return t.snapshot().generation }
+func (t *Table) Generation() uint64 { return t.generation.Load() }
 
 // At is the grant that counts at an address: that of the longest scope which covers it, nil if none does.
 func (t *Table) At(address string) *Grant {
-	s := t.snapshot()
-	if len(s.grants) == 0 {
+	if t.Generation() == 0 {
 		return nil
 	}
 	for path := sas.Path(address); ; {
-		if g := s.grants[path]; g != nil || path == "" {
-			return g
+		if g, ok := t.grants.Load(path); ok {
+			return g.(*Grant)
+		}
+		if path == "" {
+			return nil
 		}
 		path = path[:max(strings.LastIndexByte(path, '/'), 0)]
 	}
 }
 
-// Ended are the scopes of the grants that have ended behind from, until now.
-func (t *Table) Ended(from, now int64) (scopes []string) {
-	for path, g := range t.snapshot().grants {
-		if g.Ends > from && g.Ends <= now {
-			scopes = append(scopes, path)
-		}
+// Ended are the scopes of the grants that have ended until now, each once. Only the owner calls it.
+func (t *Table) Ended(now int64) (scopes []string) {
+	for len(t.ends) > 0 && t.ends[0].at <= now {
+		scopes = append(scopes, heap.Pop(&t.ends).(*end).path)
 	}
 	return scopes
+}
+
+// Next is the first end of those that Ended has not told, Never if there is none. Only the owner calls it.
+func (t *Table) Next() int64 {
+	if len(t.ends) == 0 {
+		return Never
+	}
+	return t.ends[0].at
 }
 
 // Covers tells whether a scope covers an address.
 func Covers(scope, address string) bool {
 	in, path := sas.Path(scope), sas.Path(address)
 	return in == "" || strings.HasPrefix(path, in) && (len(path) == len(in) || path[len(in)] == '/')
-}
-
-// Next is the first end behind now, Never if there is none.
-func (t *Table) Next(now int64) int64 {
-	next := int64(Never)
-	for _, g := range t.snapshot().grants {
-		if g.Ends > now {
-			next = min(next, g.Ends)
-		}
-	}
-	return next
 }

@@ -3,6 +3,9 @@ package grants
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
 	"testing"
 
 	"candlemark/internal/auth"
@@ -15,7 +18,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // The longest scope that covers an address counts, by whole parts and without regard to case; one of the same scope takes the place of another.
 func TestAt(t *testing.T) {
 	var table Table
-	if table.At("q") != nil || table.Next(0) != Never {
+	if table.At("q") != nil || table.Next() != Never {
 		t.Error("an empty table has grants")
 	}
 	for i, scope := range []string{"sb://host/old", "sb://host/a", "amqp://host:5/A/B/", "t/subscriptions/s", "q/$management", "sb://host/old"} {
@@ -35,8 +38,8 @@ func TestAt(t *testing.T) {
 			t.Errorf("%s: %q, want %q", address, got, want)
 		}
 	}
-	if n := table.Next(20); n != 30 {
-		t.Errorf("the next end is %d", n)
+	if ended := table.Ended(20); len(ended) != 2 || table.Next() != 30 {
+		t.Errorf("%q have ended, the next end is %d", ended, table.Next())
 	}
 	if err := table.Put("sb://host/", &Grant{Ends: Never}); err != nil || table.At("anything") == nil || table.At("a").User.Name != "1" || table.Generation() != 7 {
 		t.Error(err, table.Generation())
@@ -52,11 +55,12 @@ func TestEnded(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		from, now int64
-		want      string
-	}{{0, 9, "[]"}, {9, 10, "[a]"}, {10, 19, "[]"}, {10, 20, "[b]"}, {20, 1 << 40, "[]"}} {
-		if got := fmt.Sprint(table.Ended(c.from, c.now)); got != c.want {
-			t.Errorf("behind %d, until %d: %s, want %s", c.from, c.now, got, c.want)
+		now  int64
+		want string
+		next int64
+	}{{9, "[]", 10}, {10, "[a]", 20}, {19, "[]", 20}, {20, "[b]", Never}, {1 << 40, "[]", Never}} {
+		if got := fmt.Sprint(table.Ended(c.now)); got != c.want || table.Next() != c.next {
+			t.Errorf("until %d: %s, want %s; the next is %d", c.now, got, c.want, table.Next())
 		}
 	}
 }
@@ -86,5 +90,69 @@ func TestPut_Bound(t *testing.T) {
 	}
 	if err := table.Put("7", &Grant{Ends: 5}); err != nil || table.At("7").Ends != 5 {
 		t.Error("a token cannot be renewed:", err)
+	}
+}
+
+// A token costs the same however many there are, also one that takes the place of another; nothing is left of that.
+func TestPut_Cost(t *testing.T) {
+	bytes := func(n int) uint64 {
+		var table Table
+		put := func(i int) {
+			if err := table.Put(fmt.Sprint("sb://host/", i%n), &Grant{Ends: int64(1000 + i)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range n {
+			put(i)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for i := range 10 * Most {
+			put(n + i)
+		}
+		runtime.ReadMemStats(&after)
+		if len(table.ends) != n {
+			t.Errorf("%d ends of %d grants", len(table.ends), n)
+		}
+		return (after.TotalAlloc - before.TotalAlloc) / (10 * Most)
+	}
+	if one, many := bytes(1), bytes(Most); many > 2*one+64 {
+		t.Errorf("%d bytes for a token among %d, %d bytes for one alone", many, Most, one)
+	}
+}
+
+// Any order of puts and ends: what has ended is told once, the newest grant of a scope counts.
+func TestEndsRandom(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 100 {
+		var table Table
+		model := map[string]int64{}
+		for now := int64(1); now < 100; now++ {
+			scope, ends := string(rune('a'+r.IntN(10))), now+1+r.Int64N(30)
+			if r.IntN(8) == 0 {
+				ends = Never
+			}
+			if err := table.Put(scope, &Grant{Ends: ends}); err != nil {
+				t.Fatal(err)
+			}
+			model[scope] = ends
+			ended, next := table.Ended(now), table.Next()
+			slices.Sort(ended)
+			var want []string
+			first := int64(Never)
+			for s, at := range model {
+				switch {
+				case at <= now:
+					want = append(want, s)
+					delete(model, s)
+				default:
+					first = min(first, at)
+				}
+			}
+			slices.Sort(want)
+			if !slices.Equal(ended, want) || next != first || table.At(scope).Ends != ends {
+				t.Fatalf("at %d: %q, want %q; next %d, want %d", now, ended, want, next, first)
+			}
+		}
 	}
 }

@@ -56,6 +56,9 @@ func (s *snapshot) of(vhost, path string) entity.Status {
 	return cmp.Or(s.statuses[key{vhost, path}], entity.Active)
 }
 
+// Scopes are the addresses that cover those which the status of an entity counts for: its own, and that of its dead-letter queue by name.
+func Scopes(path string) []string { return []string{path, entity.DeadLetterQueue(path)} }
+
 // Set gives the entity of a path a status, "" for none, and tells who watches if it is another one.
 func (t *Table) Set(vhost, path string, status entity.Status) {
 	t.mu.Lock()

@@ -1,0 +1,44 @@
+package settlement
+
+import (
+	"bytes"
+
+	"candlemark/protocol/amqp10"
+)
+
+// Told gathers answers about deliveries: neighbours with the same one are told as one. Its function gets them when another comes, or by Flush.
+type Told struct {
+	Tell    func(amqp10.Composite)
+	d       amqp10.Disposition
+	last    uint32
+	pending bool
+}
+
+// Add adds the answer about a delivery.
+func (t *Told) Add(id uint32, settled bool, state amqp10.State) {
+	if t.pending && id == t.last+1 && settled == t.d.Settled && Same(&state, &t.d.State) {
+		t.last = id
+		return
+	}
+	t.Flush()
+	t.d = amqp10.Disposition{Role: amqp10.RoleSender, First: id, Settled: settled, State: state}
+	t.last, t.pending = id, true
+}
+
+// Flush tells what is left.
+func (t *Told) Flush() {
+	if !t.pending {
+		return
+	}
+	d := t.d
+	if t.last != d.First {
+		d.Last = amqp10.Some(t.last)
+	}
+	t.pending = false
+	t.Tell(&d)
+}
+
+// Same tells whether two outcomes can be told as one.
+func Same(a, b *amqp10.State) bool {
+	return a.Kind == b.Kind && a.Error == b.Error && bytes.Equal(a.TxnID, b.TxnID) && bytes.Equal(a.Outcome, b.Outcome)
+}
