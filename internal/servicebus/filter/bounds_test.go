@@ -76,7 +76,7 @@ func TestCost_SBR6(t *testing.T) {
 		if len(a.nodes) == 0 {
 			t.Fatal(text)
 		}
-		return a.Cost() - costCopy - len(a.nodes)
+		return a.Cost(0) - costCopy - len(a.nodes)
 	}
 	for text, want := range map[string]int{
 		"SET a = 1": 0, "SET a = b - 1": 0, "SET a = b + 1": costText, "SET a = p('b')": costText, "SET a = newid()": costText, "SET a = b + b; SET c = newid()": 2 * costText,
