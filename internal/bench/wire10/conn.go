@@ -16,6 +16,9 @@ import (
 // frameMax is in bytes what the broker may send in a frame, unless the configuration says something else.
 const frameMax = 128 << 10
 
+// leastFrame is how many bytes a frame has to be allowed: that which begins a message has its properties and the beginning of its body.
+const leastFrame = 2 << 10
+
 // Conn is a connection.
 type Conn struct {
 	net.Conn
@@ -103,9 +106,20 @@ func (c *Conn) enter(cfg wire.Config) error {
 		return otherwise(err, p)
 	}
 	c.frameMax = min(theirs.MaxFrameSize, 1<<20)
+	if err := enough(c.frameMax, open.MaxFrameSize); err != nil {
+		return err
+	}
 	if idle := theirs.IdleTimeout.Or(0); idle > 0 {
 		c.beat = time.Duration(idle) * time.Millisecond / 3
 		go c.heartbeats()
+	}
+	return nil
+}
+
+// enough refuses frames that are too small.
+func enough(toBroker, fromBroker uint32) error {
+	if min(toBroker, fromBroker) < leastFrame {
+		return fmt.Errorf("frames of %d bytes to the broker and %d from it: a benchmark needs %d", toBroker, fromBroker, leastFrame)
 	}
 	return nil
 }

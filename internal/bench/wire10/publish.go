@@ -59,7 +59,9 @@ func (c *Conn) Publisher(ch uint16, p *wire.Publish, confirms bool) error {
 	if p.Properties.Flags&^sent != 0 || p.Mandatory {
 		return errors.New("a publish in AMQP 1.0 is not mandatory and has no properties of 0-9-1 alone")
 	}
-	l := &link{sender: true, settled: !confirms, frames: uint64(1 + (len(p.Body)+1024)/int(c.frameMax-1024))}
+	l := &link{sender: true, settled: !confirms}
+	example, _ := c.encode(nil, l, p, mark)
+	l.frames = frames(example)
 	if err := c.begin(ch-1, l); err != nil {
 		return err
 	}
@@ -87,9 +89,7 @@ func (c *Conn) Credit(ch uint16) uint64 {
 func (c *Conn) Batch(n int, p *wire.Publish) *wire.Batch {
 	l := c.links[p.Channel-1]
 	one, body := c.encode(nil, l, p, mark)
-	number := binary.BigEndian.AppendUint32(nil, mark)
-	id := bytes.Index(one, number)
-	tag := id + 4 + bytes.Index(one[id+4:], number)
+	id, tag := numbers(one)
 	return wire.NewBatch(n, one, body, func(message []byte) {
 		binary.BigEndian.PutUint32(message[id:], l.next)
 		binary.BigEndian.PutUint32(message[tag:], l.next)
@@ -100,9 +100,28 @@ func (c *Conn) Batch(n int, p *wire.Publish) *wire.Batch {
 // Append appends a publish, encoded.
 func (c *Conn) Append(dst []byte, p *wire.Publish) []byte {
 	l := c.links[p.Channel-1]
-	dst, _ = c.encode(dst, l, p, l.next)
+	start := len(dst)
+	dst, _ = c.encode(dst, l, p, mark)
+	id, tag := numbers(dst[start:]) // which are as long as those of the example that the frames were counted of
+	binary.BigEndian.PutUint32(dst[start+id:], l.next)
+	binary.BigEndian.PutUint32(dst[start+tag:], l.next)
 	l.next++
 	return dst
+}
+
+// numbers tells where the id and the tag of a publish are that is yet to be numbered.
+func numbers(message []byte) (id, tag int) {
+	number := binary.BigEndian.AppendUint32(nil, mark)
+	id = bytes.Index(message, number)
+	return id, id + 4 + bytes.Index(message[id+4:], number)
+}
+
+// frames is how many a message has, encoded.
+func frames(message []byte) (n uint64) {
+	for ; len(message) > 0; n++ {
+		message = message[binary.BigEndian.Uint32(message):]
+	}
+	return n
 }
 
 // encode appends the frames of a publish, and tells where the first byte of its body is.

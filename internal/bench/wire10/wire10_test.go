@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -85,6 +86,54 @@ func TestBatch(t *testing.T) {
 		if tag := client.transfer.DeliveryTag; client.transfer.More || i == 0 && !bytes.Equal(tag, nil) {
 			t.Error(tag)
 		}
+	}
+}
+
+// The window of a session is counted in frames: as many as messages really have, whatever their number is.
+func TestFrames(t *testing.T) {
+	for _, body := range []int{0, 100, 1900, 2000, 2048, 4000, 130_000} {
+		for _, most := range []uint32{leastFrame, frameMax} {
+			p := &wire.Publish{Channel: 1, Key: "k", Body: make([]byte, body)}
+			near, far := net.Pipe()
+			c := &Conn{Conn: near, in: wire.NewInput(near, 64), frameMax: most}
+			go func() {
+				defer func() { _ = far.Close() }()
+				room := make([]byte, 4096)
+				_, _ = far.Read(room)
+				_, _ = far.Write(amqp10.AppendFrame(nil, 0, &amqp10.Begin{RemoteChannel: amqp10.Some(uint16(0)), IncomingWindow: 1000}))
+				_, _ = far.Read(room)
+				_, _ = far.Write(amqp10.AppendFrame(nil, 0, &amqp10.Attach{Name: "x", Role: amqp10.RoleReceiver}))
+			}()
+			if err := c.Publisher(1, p, true); err != nil {
+				t.Fatal(err)
+			}
+			for _, next := range []uint32{0, 1, 300, 1<<32 - 1} {
+				c.links[0].next = next
+				count := uint64(0)
+				for rest := c.Append(nil, p); len(rest) > 0; count++ {
+					_, n, _, err := amqp10.ParseFrame(rest, most)
+					if err != nil {
+						t.Fatal(err)
+					}
+					rest = rest[n:]
+				}
+				if l := c.links[0]; l.frames != count || l.window != 1000/count {
+					t.Errorf("%d bytes, frames of %d: %d frames, counted %d", body, most, count, l.frames)
+				}
+			}
+			_ = near.Close()
+		}
+	}
+}
+
+func TestSmallFramesAreRefused(t *testing.T) {
+	for _, most := range [][2]uint32{{leastFrame - 1, frameMax}, {frameMax, leastFrame - 1}, {512, 512}} {
+		if enough(most[0], most[1]) == nil {
+			t.Errorf("%d are enough", most)
+		}
+	}
+	if err := enough(leastFrame, leastFrame); err != nil {
+		t.Error(err)
 	}
 }
 
