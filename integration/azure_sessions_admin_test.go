@@ -52,11 +52,8 @@ func TestAzureClient_SessionsAdministration(t *testing.T) {
 	}); status(err) != 400 {
 		t.Error("with ForwardTo:", err)
 	}
-	for _, entity := range []string{"orders", "t"} {
-		s := a.sender(entity)
-		if err := s.SendMessage(a.ctx, &azservicebus.Message{Body: []byte("without")}, nil); err == nil && entity == "orders" {
-			t.Error("a message without session is taken")
-		}
+	if err := a.sender("orders").SendMessage(a.ctx, &azservicebus.Message{Body: []byte("without")}, nil); err == nil {
+		t.Error("a message without session is taken")
 	}
 	for entity, accept := range map[string]func() (*azservicebus.SessionReceiver, error){
 		"orders": func() (*azservicebus.SessionReceiver, error) {
