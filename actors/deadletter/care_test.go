@@ -2,6 +2,7 @@ package deadletter_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"candlemark/actors/mail"
@@ -74,12 +75,12 @@ func TestDL30Taken(t *testing.T) {
 		h.answer(take[*mail.Enqueue](h, a), false)
 		h.answer(take[*mail.Enqueue](h, b), true)
 		r := take[*mail.DeadLetterReply](h, source)
-		if len(r.IDs) != 0 || len(r.Kept) != 1 || len(r.Kept[0].Taken) != 1 || !r.Kept[0].Taken[0].Equal(a.queue.PID) {
+		if len(r.IDs) != 0 || len(r.Kept) != 1 || len(r.Kept[0].Taken) != 1 || r.Kept[0].Taken[0] != mail.TargetOf(a.queue) {
 			t.Fatalf("%+v", r)
 		}
 		again := func() *mail.DeadLetter {
 			d := caring(mail.AtLeastOnce, pendingMessage(source, "expired", "dlx", 1, 1))
-			d.Taken = map[uint64][]mail.Address{d.Messages[0].Number: r.Kept[0].Taken}
+			d.Taken = map[uint64][]mail.Target{d.Messages[0].Number: r.Kept[0].Taken}
 			return d
 		}
 		h.send(again())
@@ -119,42 +120,103 @@ func TestDL25CycleIsNotKept(t *testing.T) {
 	})
 }
 
-// TestRefusedCopy_SBR6: a target that refuses one of the copies that the rules of a topic make for it gets all of them with the next attempt.
-func TestRefusedCopy_SBR6(t *testing.T) {
-	inHouse(t, func(h *house) {
-		source, q := h.queue("source"), h.queue("q")
-		x := &topology.Exchange{Name: "topic", Type: "x-rules"}
-		h.exchange(x, "", "all", q)
-		r, _ := x.Routes().With(topology.Binding{
-			Destination: "q", RoutingKey: "acts", Arguments: protocol.Table{{Key: "x-rule-action", Value: "SET a = 1"}},
+// ruled makes a topic with a rule without an action to q, and one for each action.
+func (h *house) ruled(q *probe, actions ...string) {
+	x := &topology.Exchange{Name: "topic", Type: "x-rules"}
+	h.exchange(x, "", "plain", q)
+	r := x.Routes()
+	for _, rule := range actions {
+		r, _ = r.With(topology.Binding{
+			Destination: "q", RoutingKey: rule, Arguments: protocol.Table{{Key: "x-rule-action", Value: "SET a = 1"}},
 		}, topology.Target{Queue: q.queue})
-		x.Publish(r)
-		h.vhost.Bump()
-		send := func(taken []mail.Address) (plain, acts *mail.Enqueue) {
-			d := caring(mail.AtLeastOnce, pendingMessage(source, "expired", "topic", 1, 1))
-			d.Taken = map[uint64][]mail.Address{1: taken}
-			h.send(d)
-			plain, acts = take[*mail.Enqueue](h, q), take[*mail.Enqueue](h, q)
-			if plain.Action != nil {
-				plain, acts = acts, plain
+	}
+	x.Publish(r)
+	h.vhost.Bump()
+}
+
+// copies takes what q gets: by the rules of actions, "plain" for none.
+func (h *house) copies(q *probe, n int) map[string]*mail.Enqueue {
+	h.t.Helper()
+	got := map[string]*mail.Enqueue{}
+	for range n {
+		e, rule := take[*mail.Enqueue](h, q), "plain"
+		if e.Action != nil {
+			rule = e.Action.Rule
+		}
+		got[rule] = e
+	}
+	h.nothing(q)
+	return got
+}
+
+// TestRefusedCopy_SBR6: a target gets again what it has refused of the copies that the rules of a topic make for it, and nothing else.
+func TestRefusedCopy_SBR6(t *testing.T) {
+	for _, refused := range []string{"plain", "one", "two"} {
+		inHouse(t, func(h *house) {
+			source, q := h.queue("source"), h.queue("q")
+			h.ruled(q, "one", "two")
+			d := func(taken []mail.Target) *mail.DeadLetter {
+				d := caring(mail.AtLeastOnce, pendingMessage(source, "expired", "topic", 1, 1))
+				d.Taken = map[uint64][]mail.Target{1: taken}
+				return d
 			}
-			if plain.Action != nil || acts.Action == nil || acts.Action.Rule != "acts" {
-				t.Errorf("%+v, %+v", plain.Action, acts.Action)
+			h.send(d(nil))
+			for rule, e := range h.copies(q, 3) {
+				h.answer(e, rule == refused)
 			}
-			return plain, acts
-		}
-		plain, acts := send(nil)
-		h.answer(plain, false)
-		h.answer(acts, true)
-		kept := take[*mail.DeadLetterReply](h, source).Kept
-		if len(kept) != 1 || len(kept[0].Taken) != 0 {
-			t.Fatalf("%+v", kept)
-		}
-		plain, acts = send(kept[0].Taken)
-		h.answer(acts, false)
-		h.answer(plain, false)
-		if got := h.outcome(source); got != "[{1 1}]" {
-			t.Error(got)
-		}
-	})
+			kept := take[*mail.DeadLetterReply](h, source).Kept
+			if len(kept) != 1 || len(kept[0].Taken) != 2 {
+				t.Fatalf("%+v", kept)
+			}
+			h.send(d(kept[0].Taken))
+			h.answer(h.copies(q, 1)[refused], false)
+			if got := h.outcome(source); got != "[{1 1}]" {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// TestImpossibleCopy_SBR6: a copy that can never be made is done with, as if there were no such rule, whatever becomes of the others. It is logged once, and
+// the message ends in its queue also when it is the only one.
+func TestImpossibleCopy_SBR6(t *testing.T) {
+	for _, c := range []mail.Guarantee{mail.Drop, mail.RetryRefused, mail.AtLeastOnce} {
+		inHouse(t, func(h *house) {
+			source, q := h.queue("source"), h.queue("q")
+			h.ruled(q, "never")
+			send := func(taken []mail.Target) map[string]*mail.Enqueue {
+				d := caring(c, pendingMessage(source, "expired", "topic", 1, 1))
+				d.Taken = map[uint64][]mail.Target{1: taken}
+				h.send(d)
+				return h.copies(q, 2-len(taken))
+			}
+			never := func(e *mail.Enqueue) {
+				h.send(&mail.EnqueueReply{Refused: true, Why: mail.ErrCopy, Ranges: []mail.Range{{First: e.Messages[0].Number, Last: e.Messages[0].Number}}})
+			}
+			got := send(nil)
+			never(got["never"])
+			h.answer(got["plain"], false)
+			if got := h.outcome(source); got != "[{1 1}]" {
+				t.Errorf("%v: %s", c, got)
+			}
+			got = send(nil)
+			h.answer(got["plain"], true)
+			never(got["never"])
+			want := "[] 1:0"
+			if c == mail.Drop {
+				want = "[{1 1}]"
+			}
+			if got := h.outcome(source); got != want {
+				t.Errorf("%v: %s, want %s", c, got, want)
+			}
+			got = send([]mail.Target{mail.TargetOf(q.queue)})
+			never(got["never"])
+			if got := h.outcome(source); got != "[{1 1}]" {
+				t.Errorf("%v, alone: %s", c, got)
+			}
+			if n := strings.Count(h.log.String(), "its action cannot be applied"); n != 1 {
+				t.Errorf("logged %d times: %s", n, h.log.String())
+			}
+		})
+	}
 }

@@ -63,7 +63,7 @@ func TestDEC17_KeptOnce(t *testing.T) {
 		if len(r.Kept) != 1 || len(r.Kept[0].Taken) != 1 {
 			t.Fatalf("%+v", r)
 		}
-		again.Taken = map[uint64][]mail.Address{1: r.Kept[0].Taken}
+		again.Taken = map[uint64][]mail.Target{1: r.Kept[0].Taken}
 		h.send(&again)
 		h.nothing(keeper)
 		h.answer(take[*mail.Enqueue](h, q), false)

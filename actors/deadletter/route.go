@@ -13,9 +13,9 @@ import (
 	"candlemark/protocol"
 )
 
-// cycleLimit is how many cycles are remembered as warned of; beyond that they
-// are forgotten and may be warned of again.
-const cycleLimit = 1000
+// warnings is how many, of cycles and of rules, are remembered; beyond that they
+// are forgotten and may be logged again.
+const warnings = 1000
 
 // router resolves one message after the other.
 type router struct {
@@ -35,17 +35,18 @@ func (r *router) init() { r.headers, r.Properties = r.decode, r.properties }
 // decode returns what a headers exchange matches: the headers with the history of
 // deaths.
 func (r *router) decode() protocol.Table {
-	p, _ := r.properties()
+	p, _, _ := r.properties()
 	return p.Headers
 }
 
-// properties returns those of the message, with such headers, and its original.
-func (r *router) properties() (p protocol.Properties, original []byte) {
+// properties returns those of the message, with such headers, its original, and the bytes of both.
+func (r *router) properties() (p protocol.Properties, original []byte, size int) {
 	if raw, err := r.overlay.Header(r.header); err == nil {
 		p, _ = protocol.DecodeProperties(raw)
+		size = len(raw)
 	}
 	_, original = protocol.SplitOriginal(r.header)
-	return p, original
+	return p, original, size + len(original)
 }
 
 // route sends the messages of b before end to the batches of their targets. The exchange is
@@ -107,13 +108,14 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 		targets = slices.Concat(targets, histories)
 	}
 	had := b.Taken[l.id]
+	has := lookup(had)
 	if len(targets) > 1 { // m may give way to one of its own copies
 		s.copy = *m
 		m, l.several = &s.copy, true
 	}
 	l.taken = slices.Clone(had)
 	for i, q := range targets {
-		if slices.ContainsFunc(had, q.PID.Equal) {
+		if has != nil && has(mail.TargetOf(q)) {
 			continue
 		}
 		if !b.Release && !b.Forward && !b.Replay && m.Overlay.Cycle(q.Name) {
@@ -208,6 +210,14 @@ func (s *state) drop(b *batch, l *pendingMessage) {
 	}
 }
 
+// warnOfCopy logs once that an action cannot make copies of some messages.
+func (s *state) warnOfCopy(c pendingCopy) {
+	if q := c.target; q.Action != nil && s.first("copy\x00"+q.Name+"\x00"+q.Action.ID) {
+		s.log.Warn().Str("queue", q.Name).Str("rule", q.Action.Rule).Str("from", c.message.batch.Queue).
+			Msg("dead letter, or message that is moved on, dropped for a rule: its action cannot be applied, or makes what the queue does not take; this rule is not logged again")
+	}
+}
+
 // warn logs a cycle once (DL-27).
 func (s *state) warn(o *message.Overlay, target string) {
 	queues := []string{target}
@@ -218,13 +228,21 @@ func (s *state) warn(o *message.Overlay, target string) {
 		}
 	}
 	cycle := strings.Join(queues, "\x00")
-	if _, known := s.cycles[cycle]; known {
+	if !s.first(cycle) {
 		return
 	}
-	if len(s.cycles) == cycleLimit {
-		clear(s.cycles)
-	}
-	s.cycles[cycle] = struct{}{}
 	s.log.Warn().Strs("queues", queues).
 		Msg("dead letter dropped: it would come back to a queue it died in without having been rejected; this cycle is not logged again")
+}
+
+// first tells whether a warning is one that was not logged yet, or has been forgotten.
+func (s *state) first(warning string) bool {
+	if _, known := s.warned[warning]; known {
+		return false
+	}
+	if len(s.warned) == warnings {
+		clear(s.warned)
+	}
+	s.warned[warning] = struct{}{}
+	return true
 }

@@ -1,6 +1,7 @@
 package deadletter
 
 import (
+	"errors"
 	"slices"
 	"sync/atomic"
 
@@ -27,7 +28,7 @@ type state struct {
 	batches []*batch // not finished, oldest first
 	copies  seqmap.Map[pendingCopy]
 	watched map[string]struct{} // targets, by the id of their PID
-	cycles  map[string]struct{} // those that were warned of
+	warned  map[string]struct{} // of what
 	// base is added to the numbers of copies. It is random, so that an answer to
 	// an earlier incarnation settles nothing in this one.
 	base          uint64
@@ -73,21 +74,21 @@ type pendingMessage struct {
 	id      uint64
 	copies  int  // at targets that have not answered
 	refused bool // by one of them
+	lost    bool // for one of them
 	several bool // targets: those that take it are noted, if the queue cares
-	taken   []mail.Address
-	missing []mail.Address // who has refused it: by the rules of a topic a target may get it several times
+	taken   []mail.Target
 }
 
 // pendingCopy is a message at one target.
 type pendingCopy struct {
 	message *pendingMessage
-	target  mail.Address
+	target  *topology.Queue
 }
 
 func (s *state) init(cfg Config, base uint64) {
 	s.base = base
 	s.vhost, s.stats, s.log, s.events = cfg.VHost, cfg.Stats, cfg.Log, cfg.Events
-	s.watched, s.cycles = map[string]struct{}{}, map[string]struct{}{}
+	s.watched, s.warned = map[string]struct{}{}, map[string]struct{}{}
 	s.targetBatches.index = map[*topology.Queue]int{}
 	s.router.init()
 }
@@ -170,6 +171,13 @@ func (s *state) step() {
 // enqueued settles copies that a target has taken or refused.
 func (s *state) enqueued(m *mail.EnqueueReply) {
 	var last *batch
+	fate := taken
+	switch {
+	case errors.Is(m.Why, mail.ErrCopy):
+		fate = unfit
+	case m.Refused:
+		fate = refused
+	}
 	for _, r := range m.Ranges {
 		if r.First <= s.base {
 			continue
@@ -179,7 +187,10 @@ func (s *state) enqueued(m *mail.EnqueueReply) {
 				s.answer(last)
 				last = c.message.batch
 			}
-			c.message.copyDone(c.target, !m.Refused)
+			c.message.copyDone(c.target, fate)
+			if fate == unfit {
+				s.warnOfCopy(c)
+			}
 		})
 	}
 	s.answer(last)
@@ -191,7 +202,7 @@ func (s *state) targetGone(who mail.Address) {
 	delete(s.watched, who.Id)
 	var numbers []uint64
 	s.copies.Each(func(n uint64, c pendingCopy) bool {
-		if c.target.Equal(who) {
+		if c.target.PID.Equal(who) {
 			numbers = append(numbers, n)
 		}
 		return true
@@ -199,7 +210,7 @@ func (s *state) targetGone(who mail.Address) {
 	for _, n := range numbers {
 		c, _ := s.copies.Take(n)
 		c.message.batch.stats.LostTargets.Add(1)
-		c.message.copyDone(c.target, false)
+		c.message.copyDone(c.target, refused)
 		s.answer(c.message.batch)
 	}
 	s.finished()
@@ -219,35 +230,44 @@ func (s *state) finished() {
 	}
 }
 
+// fate of a copy.
+type fate int
+
+const (
+	taken fate = iota
+	refused
+	unfit // for its target, whenever it comes
+)
+
 // copyDone is called for each copy that is done with. What a target has refused
 // counts as taken care of unless its queue cares for more: delivery is at most
-// once then (DL-29).
-func (l *pendingMessage) copyDone(target mail.Address, taken bool) {
+// once then (DL-29). What is unfit always does (SBR-6).
+func (l *pendingMessage) copyDone(target *topology.Queue, what fate) {
 	b := l.batch
 	switch {
-	case !taken:
-		l.refused, l.missing = true, append(l.missing, target)
-		if b.Guarantee == mail.Drop {
-			b.stats.Refused.Add(1)
-		}
+	case what == unfit, what == refused && b.Guarantee == mail.Drop:
+		l.lost = true
+		b.stats.Refused.Add(1)
+	case what == refused:
+		l.refused = true
 	case l.several && b.Guarantee != mail.Drop:
-		l.taken = append(l.taken, target)
+		l.taken = append(l.taken, mail.TargetOf(target))
 	}
 	if l.copies--; l.copies > 0 {
 		return
 	}
 	switch {
-	case !l.refused:
-		b.stats.Confirmed.Add(1)
-	case b.Guarantee != mail.Drop:
-		b.keep(l.id, slices.DeleteFunc(l.taken, func(who mail.Address) bool { return slices.ContainsFunc(l.missing, who.Equal) }))
+	case l.refused:
+		b.keep(l.id, l.taken)
 		return
+	case !l.lost:
+		b.stats.Confirmed.Add(1)
 	}
 	b.done(l.id)
 }
 
 // keep notes that a message stays in its queue.
-func (b *batch) keep(id uint64, taken []mail.Address) {
+func (b *batch) keep(id uint64, taken []mail.Target) {
 	b.stats.Kept.Add(1)
 	r := b.answering()
 	r.Kept = append(r.Kept, mail.Kept{ID: id, Taken: taken})

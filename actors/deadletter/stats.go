@@ -40,7 +40,7 @@ type ReasonStats struct {
 	// again (DL-30); they count nowhere else.
 	Kept atomic.Uint64
 	// Cycles are copies dropped because they closed a cycle (DL-25), Refused
-	// those that a target did not take, LostTargets those whose target ended
+	// those that a target did not take, or that a rule could not make (SBR-6), LostTargets those whose target ended
 	// without an answer.
 	Cycles, Refused, LostTargets atomic.Uint64
 }

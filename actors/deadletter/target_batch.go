@@ -1,6 +1,8 @@
 package deadletter
 
 import (
+	"slices"
+
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
@@ -21,6 +23,27 @@ type targetBatch struct {
 	target   *topology.Queue
 	messages []message.Message
 	pending  []*pendingMessage // of the messages
+}
+
+// scanned is up to how many targets a look through the list is faster than a map.
+const scanned = 32
+
+// lookup tells who is among those that have a message; nil if nobody has it.
+func lookup(had []mail.Target) func(mail.Target) bool {
+	switch {
+	case len(had) == 0:
+		return nil
+	case len(had) <= scanned:
+		return func(t mail.Target) bool { return slices.Contains(had, t) }
+	}
+	all := make(map[mail.Target]struct{}, len(had))
+	for _, t := range had {
+		all[t] = struct{}{}
+	}
+	return func(t mail.Target) bool {
+		_, has := all[t]
+		return has
+	}
 }
 
 // add puts a copy into the batch for target, with its TTL capped.
@@ -54,7 +77,7 @@ func (p *targetBatches) send(s *state) {
 		x := &p.list[i]
 		pid := x.target.PID
 		for k, l := range x.pending {
-			x.messages[k].Number = s.base + s.copies.Append(pendingCopy{l, pid})
+			x.messages[k].Number = s.base + s.copies.Append(pendingCopy{l, x.target})
 		}
 		if _, known := s.watched[pid.Id]; !known {
 			s.watched[pid.Id] = struct{}{}

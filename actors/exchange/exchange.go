@@ -48,7 +48,7 @@ func New(cfg Config) actor.Actor {
 	if !known {
 		panic("exchange: unknown type " + cfg.Exchange.RoutingType())
 	}
-	x := &exchange{cfg: cfg, routes: configured(routes, cfg.Settings)}
+	x := &exchange{cfg: cfg, routes: configured(routes.Of(cfg.Exchange.Name), cfg.Settings)}
 	if cfg.Exchange.RoutingType() == topology.RecentHistoryType {
 		x.keeper = newKeeper(&cfg)
 		x.routes = x.routes.WithHistory(cfg.Exchange)

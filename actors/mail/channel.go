@@ -2,6 +2,7 @@ package mail
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
 	"candlemark/internal/message"
@@ -25,12 +26,15 @@ type EnqueueReply struct {
 	Queue   Address // nil when somebody else answers for it
 	Ranges  []Range
 	Refused bool
-	// Why, of what is refused, is an error if the messages are not what the queue takes; nil if it cannot take any.
+	// Why, of what is refused, is an error if the messages are not what the queue takes, ErrCopy if they never will be; nil if it cannot take any.
 	Why error
 	// Seqs are the queue's numbers for the messages, one for each number in Ranges, if the batch was Numbered and the queue
 	// has taken it; 0 of one that it did not keep.
 	Seqs []uint64
 }
+
+// ErrCopy: a copy by the action of a rule cannot be made, or is not what the queue takes (SBR-6). Another attempt makes the same one.
+var ErrCopy = errors.New("the action of a rule cannot be applied to the message")
 
 // Add appends n to the ranges, joining neighbours; 0 is nobody's number.
 func (r *EnqueueReply) Add(n uint64) {

@@ -2,6 +2,7 @@ package mail
 
 import (
 	"candlemark/internal/message"
+	"candlemark/internal/topology"
 )
 
 // DeadLetter carries messages that died in one queue for one reason, in order.
@@ -36,7 +37,22 @@ type DeadLetter struct {
 	Messages []message.Message
 	// Taken are the targets that have a message from an earlier attempt, by its
 	// number; nil if none has.
-	Taken map[uint64][]Address
+	Taken map[uint64][]Target
+}
+
+// Target is who has a message: a queue or another actor, and the action that makes a copy for it there.
+type Target struct {
+	Actor  string // the id of its address
+	Action string // filter.Action.ID, "" for the message as it is
+}
+
+// TargetOf is the target that a route leads to.
+func TargetOf(q *topology.Queue) Target {
+	t := Target{Actor: q.PID.GetId()}
+	if q.Action != nil {
+		t.Action = q.Action.ID
+	}
+	return t
 }
 
 // FinishDeadLetters asks the dead-letter actor to begin nothing more, for what its queues keep is theirs again after a restart, and to
@@ -66,14 +82,14 @@ const (
 )
 
 // Add appends a message, with the targets that have it already.
-func (d *DeadLetter) Add(m message.Message, taken []Address) {
+func (d *DeadLetter) Add(m message.Message, taken []Target) {
 	if d.Messages == nil {
 		d.Messages = newMessages()
 	}
 	d.Messages = append(d.Messages, m)
 	if len(taken) > 0 {
 		if d.Taken == nil {
-			d.Taken = map[uint64][]Address{}
+			d.Taken = map[uint64][]Target{}
 		}
 		d.Taken[m.Number] = taken
 	}
@@ -104,7 +120,7 @@ type DeadLetterReply struct {
 // Kept is a dead message that its queue is to keep and to send again later.
 type Kept struct {
 	ID    uint64
-	Taken []Address // the targets that have it
+	Taken []Target // who has it
 }
 
 // Add appends id to the IDs, joining neighbours.

@@ -26,16 +26,17 @@ func (r *router) init(job *Job) {
 }
 
 func (r *router) decode() protocol.Table {
-	p, _ := r.properties()
+	p, _, _ := r.properties()
 	return p.Headers
 }
 
-func (r *router) properties() (p protocol.Properties, original []byte) {
+func (r *router) properties() (p protocol.Properties, original []byte, size int) {
 	if raw, err := r.message.Overlay.Header(r.message.Header); err == nil {
 		p, _ = protocol.DecodeProperties(raw)
+		size = len(raw)
 	}
 	_, original = protocol.SplitOriginal(r.message.Header)
-	return p, original
+	return p, original, size + len(original)
 }
 
 // plan makes of a message what is published, and finds its targets, with the caps of its TTL there. Without a target it has a reason.

@@ -1,6 +1,7 @@
 package move
 
 import (
+	"errors"
 	"math"
 
 	"candlemark/actors/mail"
@@ -74,7 +75,9 @@ type Status struct {
 // item is a message that was claimed.
 type item struct {
 	mail.ClaimedMessage
-	copies  int // that are not confirmed
+	copies  int  // that are not confirmed
+	taken   bool // one of them
+	unfit   bool // for a target, by a rule: the message is moved if another one takes it
 	reason  string
 	targets []string
 }
@@ -205,20 +208,26 @@ func (s *state) route(now clock.Instant) {
 func (s *state) enqueued(m *mail.EnqueueReply, now clock.Instant) {
 	for _, r := range m.Ranges {
 		for n := r.First; n <= r.Last; n++ {
-			s.answered(n, !m.Refused)
+			s.answered(n, m.Refused, errors.Is(m.Why, mail.ErrCopy))
 		}
 	}
 	s.settle(now)
 }
 
-func (s *state) answered(n uint64, taken bool) {
+func (s *state) answered(n uint64, refused, unfit bool) {
 	c, there := s.copies[n]
 	if !there {
 		return
 	}
 	delete(s.copies, n)
-	if c.item.copies--; !taken {
+	c.item.copies--
+	switch {
+	case unfit:
+		c.item.unfit = true
+	case refused:
 		c.item.reason = Refused
+	default:
+		c.item.taken = true
 	}
 }
 
@@ -229,7 +238,7 @@ func (s *state) gone(who mail.Address, now clock.Instant) {
 	}
 	for n, c := range s.copies {
 		if c.target.Equal(who) {
-			s.answered(n, false)
+			s.answered(n, true, false)
 		}
 	}
 	if who.Equal(s.job.From.PID) {
@@ -250,6 +259,9 @@ func (s *state) settle(now clock.Instant) {
 	for i := range s.batch {
 		x := &s.batch[i]
 		how := mail.Ack
+		if x.unfit && !x.taken {
+			x.reason = Refused
+		}
 		if x.reason != "" {
 			how = mail.PutBack
 			next.Kept[x.reason]++

@@ -188,3 +188,28 @@ func TestDryRun(t *testing.T) {
 		t.Errorf("%v", c.status.Targets)
 	}
 }
+
+// TestImpossibleCopyIsMoved_SBR6: a copy that a rule can never make keeps a message where it is only if nobody has another one.
+func TestImpossibleCopyIsMoved_SBR6(t *testing.T) {
+	for _, other := range []string{"taken", "refused", "unfit"} {
+		c := newCore(t, Job{To: To{Queue: "to"}}, "to")
+		c.brings(true, "")
+		number := one[*mail.Enqueue](c).Messages[0].Number
+		c.copies[number+1], c.number = copied{c.copies[number].item, address("to")}, number+1
+		c.batch[0].copies = 2
+		answer := func(n uint64, how string) {
+			r := &mail.EnqueueReply{Refused: how != "taken", Ranges: []mail.Range{{First: n, Last: n}}}
+			if how == "unfit" {
+				r.Why = mail.ErrCopy
+			}
+			c.enqueued(r, c.now)
+		}
+		answer(number, "unfit")
+		answer(number+1, other)
+		if other == "taken" {
+			c.counts(1, map[string]int64{})
+		} else {
+			c.counts(0, map[string]int64{Refused: 1})
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -12,14 +13,20 @@ import (
 	"candlemark/protocol"
 )
 
-// by publishes messages as copies of a rule.
+// by publishes messages as copies of a rule of the topic "t".
 func (c *core) by(rule, text string, messages ...message.Message) {
+	c.t.Helper()
+	c.of("t", rule, text, messages...)
+}
+
+// of publishes messages as copies of a rule of a topic.
+func (c *core) of(topic, rule, text string, messages ...message.Message) {
 	c.t.Helper()
 	a, err := filter.ParseAction(text, nil)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	a.Rule = rule
+	a.Rule, a.ID = rule, topic+"/"+rule
 	for i := range messages {
 		c.number++
 		messages[i].Number = c.number
@@ -62,5 +69,28 @@ func TestActionsAreNoDuplicates_SBR6(t *testing.T) {
 	c.want("ready", c.ready(), "plain", "one", "two", "three")
 	if acks, _ := c.confirmed(); len(acks) != 8 || c.Counts.Duplicates != 4 {
 		t.Errorf("%v confirmed, %d duplicates", acks, c.Counts.Duplicates)
+	}
+}
+
+// TestActionsOfTopicsAreNoDuplicates_SBR6: copies by rules of the same name, of two topics, are not duplicates of each other.
+func TestActionsOfTopicsAreNoDuplicates_SBR6(t *testing.T) {
+	c := newCore(t, window(1000))
+	for range 2 {
+		c.of("one", "r", "SET a = 1", named("one", "id", false))
+		c.of("two", "r", "SET a = 1", named("two", "id", false))
+	}
+	c.want("ready", c.ready(), "one", "two")
+}
+
+// TestImpossibleCopies_SBR6: who is told that a copy is refused learns that it always will be: it cannot be made, or names no session.
+func TestImpossibleCopies_SBR6(t *testing.T) {
+	c := newSessions(t)
+	for text, want := range map[string]error{
+		"REMOVE sys.SessionId": mail.ErrCopy, "SET a = a + sys.MessageId; SET sys.Label = '" + strings.Repeat("x", 256) + "'": mail.ErrCopy, "SET a = 1": nil,
+	} {
+		c.by("r", text, ofSession("s", "1"))
+		if got := one[*mail.EnqueueReply](c); got.Refused != (want != nil) || !errors.Is(got.Why, want) {
+			t.Errorf("%q: %+v", text, got)
+		}
 	}
 }

@@ -34,7 +34,7 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 			}
 		}
 		made := e.Action == nil || change.Apply(e.Action, m)
-		if made && s.Sessions != nil && !messages.HasSession(m) {
+		if !made || s.Sessions != nil && !messages.HasSession(m) {
 			noteReply(&unfit, s, e, m.Number, before)
 			continue
 		}
@@ -42,7 +42,7 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 			times = reader.Times(m, now)
 		}
 		switch {
-		case !made, s.Journal.Err() != nil && s.Journal.Keeps(m.Persistent):
+		case s.Journal.Err() != nil && s.Journal.Keeps(m.Persistent):
 			noteReply(&refused, s, e, m.Number, before)
 			continue
 		case times.Due.At > now.Floor():
@@ -71,7 +71,7 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 	s.out.done = append(s.out.done, e)
 	tellSender(s, e, taken, false, nil)
 	tellSender(s, e, refused, true, nil)
-	tellSender(s, e, unfit, true, mail.ErrSessionNeeded)
+	tellSender(s, e, unfit, true, messages.Unfit(e.Action))
 	s.Journal.Confirm(e, stored)
 }
 

@@ -2,11 +2,14 @@ package queue
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
+	"candlemark/internal/servicebus/filter"
 	"candlemark/policies"
+	"candlemark/protocol"
 )
 
 // whole publishes messages as one, and returns how many are acknowledged and refused.
@@ -71,6 +74,80 @@ func TestWholeCountsWhatComes_DL10(t *testing.T) {
 		t.Errorf("%d, %d", acks, nacks)
 	}
 	c.want("ready", c.ready(), "1", "2", "3")
+}
+
+// Of a batch that does not fit those are dead-lettered that need room, as the rule's action makes them.
+func TestWholeOverflow_DL10(t *testing.T) {
+	c := newCore(t, window(1000), delaying, dlx, maxLength(3, "reject-publish-dlx"))
+	c.publish(named("1", "a", false))
+	c.confirmed()
+	a, err := filter.ParseAction("SET made = 'yes'", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for by, want := range map[*filter.Action]string{nil: "", a: "yes"} {
+		list := []message.Message{named("2", "b", false), named("no", "b", false), heldBack("later", 500), named("3", "", false), named("4", "", false)}
+		if by == nil {
+			list = append(list, named("no", "a", false))
+		}
+		for i := range list {
+			c.number++
+			list[i].Number = c.number
+		}
+		c.feed(&mail.Enqueue{From: publisher, Whole: true, Messages: list, Action: by})
+		if acks, nacks := c.confirmed(); len(acks) != 0 || len(nacks) != len(list) || c.Scheduled.Len() != 0 {
+			t.Errorf("%d, %d", len(acks), len(nacks))
+		}
+		d := one[*mail.DeadLetter](c)
+		var dead []string
+		for i := range d.Messages {
+			p, err := protocol.DecodeProperties(d.Messages[i].Header)
+			made, _ := p.Headers.Get("made")
+			if text, _ := made.(string); err != nil || text != want {
+				t.Errorf("%+v, %v", p, err)
+			}
+			dead = append(dead, string(d.Messages[i].Body))
+		}
+		c.want("dead", dead, "2", "3", "4")
+		c.takenCareOf(d.Messages[0].Number, d.Messages[1].Number, d.Messages[2].Number)
+	}
+}
+
+// TestWholeOfCopies_DL10: a batch is judged as the rule's action makes it.
+func TestWholeOfCopies_DL10(t *testing.T) {
+	long := strings.Repeat("x", 200)
+	for text, want := range map[string]error{
+		"SET sys.SessionId = color": mail.ErrCopy, "REMOVE sys.SessionId": mail.ErrCopy, "SET sys.Label = color + '" + long + "'": mail.ErrCopy, "SET a = 1": nil,
+	} {
+		c := newSessions(t)
+		a, err := filter.ParseAction(text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		colored := func(color, body string) message.Message {
+			m := ofSession("s", body)
+			p, _ := protocol.DecodeProperties(m.Header)
+			if color != "" {
+				p.Flags, p.Headers = p.Flags|protocol.FlagHeaders, protocol.Table{{Key: "color", Value: color}}
+			}
+			m.Header = p.Append(nil)
+			c.number++
+			m.Number = c.number
+			return m
+		}
+		c.feed(&mail.Enqueue{From: publisher, Whole: true, Action: a, Messages: []message.Message{colored("red", "1"), colored("", "2"), colored(long, "3")}})
+		r := one[*mail.EnqueueReply](c)
+		if taken := c.Backlog.Len(); !errors.Is(r.Why, want) || r.Refused != (want != nil) || r.Refused && taken > 0 || !r.Refused && taken != 3 {
+			t.Errorf("%q: %+v, %d messages", text, r, taken)
+		}
+	}
+	c := newCore(t, delaying, maxLength(1, "reject-publish"))
+	a, _ := filter.ParseAction("SET \"x-delay\" = 500", nil)
+	c.number += 2
+	c.feed(&mail.Enqueue{From: publisher, Whole: true, Action: a, Messages: texts("1", "2")})
+	if c.Scheduled.Len() != 2 {
+		t.Errorf("%d scheduled: those need no room", c.Scheduled.Len())
+	}
 }
 
 // One message that cannot be taken has all refused: without a session, or persistent when the disk is full.

@@ -60,9 +60,8 @@ func publishAll(s *state, b *batches.Batch, all []delivery) {
 	s.batches.Flush() // what came before is not of the batch
 	for i := range all {
 		d := &all[i]
-		d.Message.Own()                                                          // else each keeps the whole batch
-		targets, _ := s.routes.Find(d.To, &d.Message, d.Keys, d.Content.Headers) // which has been tried
-		s.routed(d, targets)
+		d.Message.Own() // else each keeps the whole batch
+		s.routed(d, s.routes.Again(d.To, d.Message.RoutingKey, d.Keys, &d.found))
 	}
 	s.batches.FlushWhole(b.Counts())
 }
@@ -76,6 +75,7 @@ func tryRoute(s *state, d *delivery, message []byte, most int) error {
 	if err != nil {
 		return err
 	}
+	d.found = s.routes.Found(targets)
 	s.routes.Count(len(targets) + len(s.routes.Histories()))
 	switch {
 	case s.routes.Over() || s.routes.Steps() > most:

@@ -181,7 +181,7 @@ var rooms = map[string][]string{
 	},
 	"actors/queue/messages": {
 		"policies", "actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/deadletters", "actors/queue/deferred", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/notices", "actors/queue/outbox", "actors/queue/paging", "actors/queue/records",
-		"actors/queue/schedule", "actors/queue/sessions", "internal/budget", "internal/clock", "internal/figures", "internal/message", "internal/metrics", "internal/servicebus/filter", "internal/store", "internal/topology", "protocol",
+		"actors/queue/schedule", "actors/queue/sessions", "internal/budget", "internal/clock", "internal/figures", "internal/message", "internal/metrics", "internal/servicebus/change", "internal/servicebus/filter", "internal/store", "internal/topology", "protocol",
 	},
 	"actors/queue/claims": {
 		"actors/mail", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/messages", "internal/clock", "internal/store",

@@ -21,6 +21,9 @@ func ValidateBinding(kind string, b Binding, to *Queue) *protocol.ChannelError {
 		return validateWeight(b.RoutingKey)
 	case filter.ExchangeType:
 		rule, err := filter.RuleOf(b.RoutingKey, b.Arguments)
+		if err == nil {
+			err = rule.Validate()
+		}
 		if err == nil && rule.Action != "" && to == nil {
 			err = errors.New("an action is for queues only")
 		}

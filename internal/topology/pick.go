@@ -114,7 +114,7 @@ func (r *Router) hashBy(header, property any) uint64 {
 		if r.Properties == nil {
 			return 0
 		}
-		p, _ := r.Properties()
+		p, _, _ := r.Properties()
 		return hashOf([]byte(hashProperties[name](&p)))
 	}
 	return hashOf(r.keys[0])

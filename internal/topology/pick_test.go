@@ -20,7 +20,7 @@ type picking struct {
 func newPicking(kind string, args protocol.Table) *picking {
 	x := &picking{Exchange: &Exchange{Name: "x", Type: kind, Arguments: args}, dir: &Directory{}}
 	x.routes, _ = NewRoutes(kind, args)
-	x.router.Properties = func() (protocol.Properties, []byte) { return x.p, nil }
+	x.router.Properties = func() (protocol.Properties, []byte, int) { return x.p, nil, 0 }
 	return x
 }
 

@@ -10,9 +10,9 @@ import (
 // Router resolves publishes to queues. It belongs to one goroutine and reuses its memory; the zero value is ready. In steady state
 // it does not allocate, except for decoded headers.
 type Router struct {
-	// Properties returns those of the message in hand and its original (protocol.SplitOriginal), for exchanges that go by one of them; nil
-	// for a message without any. It is set before the first publish.
-	Properties func() (p protocol.Properties, original []byte)
+	// Properties returns those of the message in hand and its original (protocol.SplitOriginal), for exchanges that go by one of them, and the
+	// bytes of both; nil for a message without any. It is set before the first publish.
+	Properties func() (p protocol.Properties, original []byte, size int)
 
 	keys    [][]byte
 	headers func() protocol.Table

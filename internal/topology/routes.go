@@ -81,6 +81,16 @@ func NewRoutes(kind string, args protocol.Table) (*Routes, bool) {
 	return nil, false
 }
 
+// Of is r, which has no bindings yet, as the table of an exchange of that name: what makes copies for its rules is told apart by it (filter.Action).
+func (r *Routes) Of(exchange string) *Routes {
+	if _, ruled := r.matcher.(*rules); !ruled {
+		return r
+	}
+	c := *r
+	c.matcher = &rules{exchange: exchange}
+	return &c
+}
+
 // With is r with the binding b to dest; false, and r itself, when it is there already. Before dest is forgotten its bindings have to
 // be taken away (WithoutDestination), else they go on leading to it.
 func (r *Routes) With(b Binding, dest Target) (*Routes, bool) {

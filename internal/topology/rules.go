@@ -1,6 +1,8 @@
 package topology
 
 import (
+	"crypto/sha256"
+
 	"candlemark/internal/servicebus/filter"
 	"candlemark/internal/servicebus/view"
 	"candlemark/internal/topology/exact"
@@ -10,6 +12,7 @@ import (
 // rules matches messages with the rules of subscriptions (SBR-1): correlation filters are found as the conditions of headers exchanges are,
 // fields of the message having names that no header has; SQL filters are evaluated one by one.
 type rules struct {
+	exchange   string
 	correlated headers
 	sql        tree[*sqlRule] // by the binding's id
 	actions    int            // how many rules have one
@@ -25,7 +28,7 @@ func (m *rules) with(b *bound) matcher {
 	c := *m
 	rule, err := filter.RuleOf(b.RoutingKey, b.Arguments)
 	if err == nil && rule.Action != "" {
-		b = acting(b, &rule)
+		b = m.acting(b, &rule)
 		c.actions++
 	}
 	switch {
@@ -43,7 +46,7 @@ func (m *rules) without(b *bound) matcher {
 	c := *m
 	rule, err := filter.RuleOf(b.RoutingKey, b.Arguments)
 	if err == nil && rule.Action != "" {
-		b = acting(b, &rule)
+		b = m.acting(b, &rule)
 		c.actions--
 	}
 	if err == nil && rule.Filter == filter.SQL {
@@ -55,12 +58,14 @@ func (m *rules) without(b *bound) matcher {
 }
 
 // acting is the binding of a rule with an action: a destination of its own, which leads to the same queue.
-func acting(b *bound, rule *filter.Rule) *bound {
+func (m *rules) acting(b *bound, rule *filter.Rule) *bound {
 	own := *b
 	own.dest = b.id
 	if b.target.Queue != nil {
 		q := *b.target.Queue
 		q.Action = rule.Change()
+		sum := sha256.Sum256(append(exact.Text(nil, m.exchange), b.id...))
+		q.Action.ID = string(sum[:16])
 		own.target.Queue = &q
 	}
 	return &own
@@ -75,7 +80,13 @@ func (m *rules) match(r *Router) {
 	from := len(r.queues.list)
 	m.find(r)
 	for _, q := range r.queues.list[from:] {
-		if q.Action != nil && !r.spend(q.Action.Cost()) {
+		if q.Action == nil {
+			continue
+		}
+		if !r.ruled.loaded {
+			r.ruled.load(r)
+		}
+		if !r.spend(q.Action.Cost(r.ruled.size)) {
 			return
 		}
 	}
@@ -107,17 +118,18 @@ func (m *rules) find(r *Router) {
 // ruled is the message in hand as rules look at it.
 type ruled struct {
 	loaded  bool
+	size    int // bytes of its properties
 	headers fields
 	message view.Message
 	table   protocol.Table
 }
 
 func (of *ruled) load(r *Router) {
-	of.loaded, r.varies = true, true
+	of.loaded, of.size, r.varies = true, 0, true
 	var system [filter.Fields]filter.Value
 	if r.Properties != nil {
-		p, original := r.Properties()
-		system = view.Of(&p, original)
+		p, original, size := r.Properties()
+		system, of.size = view.Of(&p, original), size
 	}
 	headers := r.table()
 	r.spend(len(headers))

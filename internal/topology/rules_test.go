@@ -37,7 +37,7 @@ func TestRules_SBR1(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t)
-			h.router.Properties = func() (protocol.Properties, []byte) { return p, nil }
+			h.router.Properties = func() (protocol.Properties, []byte, int) { return p, nil, 0 }
 			x := h.exchange("x", filter.ExchangeType)
 			h.bind(x, "q", "rule", test.args)
 			if got := len(h.route(x, "", sent)) == 1; got != test.want {
@@ -112,6 +112,33 @@ func TestRulesWithActions_SBR6(t *testing.T) {
 	}
 }
 
+// Each binding's action has an id of its own, the same whenever its exchange is made.
+func TestActionsHaveIDs_SBR6(t *testing.T) {
+	ids := map[string]string{}
+	for _, exchange := range []string{"x", "y", "x"} {
+		routes, _ := NewRoutes(filter.ExchangeType, nil)
+		routes = routes.Of(exchange)
+		for key, args := range map[string]protocol.Table{
+			"1": table("x-rule-action", "SET a = 1"), "2": table("x-rule-action", "SET a = 1"), "": table("x-rule-action", "SET a = 1", "color", "red"),
+		} {
+			routes, _ = routes.With(Binding{Destination: "q", RoutingKey: key, Arguments: args}, Target{Queue: &Queue{Name: "q"}})
+		}
+		h := newHouse(t)
+		x := h.exchange(exchange, filter.ExchangeType)
+		x.Publish(routes)
+		for _, q := range h.router.Route(h.directory, x, nil, func() protocol.Table { return table("color", "red") }) {
+			of := exchange + "/" + q.Action.Rule
+			if was, known := ids[q.Action.ID]; known && was != of {
+				t.Errorf("%s has the id of %s", of, was)
+			}
+			ids[q.Action.ID] = of
+		}
+	}
+	if len(ids) != 6 {
+		t.Errorf("%d ids: %q", len(ids), ids)
+	}
+}
+
 // Copies count among the steps, each message anew.
 func TestActionsAreBounded_SBR6(t *testing.T) {
 	h := newHouse(t)
@@ -121,6 +148,32 @@ func TestActionsAreBounded_SBR6(t *testing.T) {
 	}
 	if h.router.Route(h.directory, x, nil, nil); !h.router.Over() {
 		t.Errorf("%d copies in %d steps", len(h.router.queues.list), h.router.Steps())
+	}
+}
+
+// Copies of a message with large properties count for more: what queues have to read and write for one message is bounded.
+func TestCopiesOfLargePropertiesAreBounded_SBR6(t *testing.T) {
+	const size = 94 << 10
+	h := newHouse(t)
+	h.router.Properties = func() (protocol.Properties, []byte, int) { return protocol.Properties{}, nil, size }
+	h.router.pause = func() bool { return true }
+	x := h.exchange("x", filter.ExchangeType)
+	bind := func(from, to int) {
+		for i := from; i < to; i++ {
+			h.bind(x, "q", fmt.Sprint("rule", i), table("x-rule-action", "SET a = 1"))
+		}
+	}
+	bind(0, 300)
+	if h.router.Route(h.directory, x, nil, nil); h.router.Over() || len(h.router.queues.list) != 300 {
+		t.Errorf("%d copies are too many", len(h.router.queues.list))
+	}
+	bind(300, 400)
+	if h.router.Route(h.directory, x, nil, nil); !h.router.Over() {
+		t.Errorf("%d copies in %d steps", len(h.router.queues.list), h.router.Steps())
+	}
+	h.router.Properties = func() (protocol.Properties, []byte, int) { return protocol.Properties{}, nil, 10 }
+	if h.router.Route(h.directory, x, nil, nil); h.router.Over() {
+		t.Error("a small message pays for the one before it")
 	}
 }
 

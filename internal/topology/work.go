@@ -76,7 +76,7 @@ type LongRoute struct {
 }
 
 // Long makes a route as Router.RouteAll would. Keys, headers and properties (see Router.Properties) are used until Find has returned.
-func (v *VHost) Long(x *Exchange, keys [][]byte, headers func() protocol.Table, properties func() (protocol.Properties, []byte)) *Long {
+func (v *VHost) Long(x *Exchange, keys [][]byte, headers func() protocol.Table, properties func() (protocol.Properties, []byte, int)) *Long {
 	return &Long{router: Router{Properties: properties}, vhost: v, to: x, keys: keys, headers: headers, gone: make(chan struct{})}
 }
 

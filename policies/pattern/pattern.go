@@ -1,7 +1,6 @@
 package pattern
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -9,7 +8,6 @@ import (
 	"time"
 
 	"github.com/dlclark/regexp2/v2"
-	"github.com/dlclark/regexp2/v2/syntax"
 )
 
 const (
@@ -42,8 +40,8 @@ type Pattern struct {
 	timeouts atomic.Int32
 }
 
-// Error says why an expression could not be compiled, in the words of the engine
-// that RabbitMQ uses. At is an offset in bytes.
+// Error says why an expression could not be compiled: common mistakes in the words of the engine that RabbitMQ uses.
+// At is an offset in bytes.
 type Error struct {
 	Source  string
 	Message string
@@ -63,28 +61,14 @@ func Compile(source string) (*Pattern, error) {
 		p.source = source
 		return p, nil
 	}
-	// The backtracking engine takes some things that Perl's refuses.
-	if message, at := perlError(source); message != "" {
-		return nil, &Error{source, message, at}
-	}
 	re, err := regexp2.Compile(expr, regexp2.RE2)
 	if err != nil {
-		return nil, &Error{source, refusal(err), len(source)}
+		return nil, refusal(source, err)
 	}
 	re.MatchTimeout = matchTimeout
 	hurried := regexp2.MustCompile(expr, regexp2.RE2)
 	hurried.MatchTimeout = hurriedTimeout
 	return &Pattern{source: source, slow: re, hurried: hurried}, nil
-}
-
-// refusal says why the backtracking engine did not compile an expression in
-// which perlError found nothing.
-func refusal(err error) string {
-	var bad *syntax.Error
-	if errors.As(err, &bad) && (bad.Code == syntax.ErrUndefinedBackRef || bad.Code == syntax.ErrUndefinedNameRef) {
-		return "reference to non-existent subpattern"
-	}
-	return "not supported by this broker"
 }
 
 // String is the source.
@@ -227,13 +211,31 @@ func skipAtom(expr string, i int) int {
 		}
 		return min(i+2, len(expr))
 	case '[':
-		if end, failure, _ := scanClass(expr, i); failure == "" {
-			return end
-		}
-		return len(expr)
+		return skipClass(expr, i)
 	default:
 		return i + 1
 	}
+}
+
+// skipClass returns the index behind the character class at i.
+func skipClass(expr string, i int) int {
+	i++
+	if strings.HasPrefix(expr[i:], "^") {
+		i++
+	}
+	for first := true; i < len(expr); first = false {
+		switch {
+		case expr[i] == ']' && !first:
+			return i + 1
+		case strings.HasPrefix(expr[i:], "[:") && strings.Contains(expr[i:], ":]"):
+			i += strings.Index(expr[i:], ":]") + 2
+		case expr[i] == '\\':
+			i += 2
+		default:
+			i++
+		}
+	}
+	return len(expr)
 }
 
 // widen gives every byte of s a character of its own, because Perl's engine

@@ -181,22 +181,23 @@ func keyed(v Value, one, other Type) bool {
 // HasHeader tells whether the message has a header.
 func (s *Sections) HasHeader() bool { return s.header != nil }
 
+// HasProperties tells whether the message has properties.
+func (s *Sections) HasProperties() bool { return s.properties != nil }
+
 // Header reads the header; an empty one if there is none. The error is *Error amqp:invalid-field.
 func (s *Sections) Header() (h Header, err error) {
-	if s.header == nil {
-		return Header{}, nil
+	if s.header != nil {
+		_, err = DecodeInto(s.header, &h)
 	}
-	_, err = DecodeInto(s.header, &h)
 	return h, err
 }
 
 // Properties reads the properties into p, which alias the message. The error is *Error amqp:invalid-field.
-func (s *Sections) Properties(p *Properties) error {
+func (s *Sections) Properties(p *Properties) (err error) {
 	*p = Properties{}
-	if s.properties == nil {
-		return nil
+	if s.properties != nil {
+		_, err = DecodeInto(s.properties, p)
 	}
-	_, err := DecodeInto(s.properties, p)
 	return err
 }
 

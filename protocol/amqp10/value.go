@@ -101,7 +101,7 @@ func (v Value) Described() (descriptor, value Value) {
 		return nil, nil
 	}
 	c := cursor{b: v[1:]}
-	return c.value(), c.value()
+	return c.next(), c.next()
 }
 
 // Entries yields the keys of a map with their values; nothing for other types.

@@ -72,10 +72,10 @@ func (h *headers) bind() {
 	}
 }
 
-func (h *headers) properties() (p protocol.Properties, original []byte) {
+func (h *headers) properties() (p protocol.Properties, original []byte, size int) {
 	p, _ = protocol.DecodeProperties(h.all) // was scanned
 	_, original = protocol.SplitOriginal(h.all)
-	return p, original
+	return p, original, len(h.all)
 }
 
 // NewRoutes makes those of a client's channel.

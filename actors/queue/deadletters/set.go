@@ -62,9 +62,9 @@ type Set struct {
 type deadLetter struct {
 	message backlog.Handle
 	reason  store.Reason
-	tries   uint8          // how often it came back
-	now     bool           // moved on with a TTL of 0
-	taken   []mail.Address // targets that have it nevertheless
+	tries   uint8         // how often it came back
+	now     bool          // moved on with a TTL of 0
+	taken   []mail.Target // who has it nevertheless
 }
 
 // Past has the numbers that go on when the queue gets another Set: answers may come late. The zero value is for the first.

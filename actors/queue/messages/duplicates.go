@@ -17,7 +17,7 @@ func Duplicate(s *Set, m *message.Message, by *filter.Action, now clock.Instant)
 	}
 	suffix := "" // a copy by a rule is no duplicate of another one
 	if by != nil {
-		suffix = "\x00" + by.Rule
+		suffix = "\x00" + by.ID
 	}
 	id = duplicates.ID(m.Header, suffix)
 	is, stored = s.Duplicates.Seen(id, now.Floor())

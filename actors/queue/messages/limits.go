@@ -5,6 +5,7 @@ import (
 	"candlemark/actors/queue/sessions"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
+	"candlemark/internal/servicebus/change"
 	"candlemark/internal/servicebus/filter"
 	"candlemark/internal/store"
 )
@@ -37,36 +38,44 @@ func HasSession(m *message.Message) bool {
 	return ok
 }
 
-// RefusesAll reports whether messages are refused that are to be taken all or none (DL-10), and perhaps why; if they do not fit, Overflowed
-// handles each. What a rule's action makes of them is looked at later, one by one.
+// Unfit is why a message is not what the queue takes, or a copy by an action.
+func Unfit(by *filter.Action) error {
+	if by != nil {
+		return mail.ErrCopy
+	}
+	return mail.ErrSessionNeeded
+}
+
+// RefusesAll reports whether messages, or copies of them by an action, are refused that are to be taken all or none (DL-10), and perhaps why. Of those
+// that do not fit, Overflowed handles each that needs room.
 func RefusesAll(s *Set, list []message.Message, by *filter.Action, now clock.Instant) (refused bool, why error) {
-	var count, bytes int64
+	var come []message.Message
+	var bytes int64
 	reader, ids := s.Reader(), map[uint64]bool{}
-	for i := range list {
-		m := &list[i]
+	for _, m := range list {
 		if s.Settings.DuplicateWindow > 0 {
-			id, is, _ := Duplicate(s, m, by, now)
+			id, is, _ := Duplicate(s, &m, by, now)
 			if is || ids[id] {
 				continue
 			}
 			ids[id] = id != 0
 		}
 		switch {
-		case by == nil && s.Sessions != nil && !HasSession(m):
-			return true, mail.ErrSessionNeeded
+		case by != nil && !change.Apply(by, &m), s.Sessions != nil && !HasSession(&m):
+			return true, Unfit(by)
 		case s.Journal.Err() != nil && s.Journal.Keeps(m.Persistent):
 			return true, nil
-		case reader.Looks() && reader.Times(m, now).Due.At > now.Floor(): // scheduled messages count against no limit
+		case reader.Looks() && reader.Times(&m, now).Due.At > now.Floor(): // scheduled messages count against no limit
 		default:
-			count++
+			come = append(come, m)
 			bytes += int64(len(m.Body))
 		}
 	}
-	if count == 0 || !s.rejects() || !s.over(count, bytes) {
+	if !s.Refuses(len(come), bytes) {
 		return false, nil
 	}
-	for i := range list {
-		s.Overflowed(&list[i], now)
+	for i := range come {
+		s.Overflowed(&come[i], now)
 	}
 	return true, nil
 }

@@ -14,9 +14,6 @@ import (
 	"candlemark/protocol/amqp10/convert"
 )
 
-// MostText is how many bytes a field of Service Bus has at most: what a short string of 0-9-1 holds.
-const MostText = 255
-
 // Apply makes m the copy that an action asks for. The slices of m are not written to. False: the copy would have too large properties, or some that cannot
 // be read or written; m is as it was.
 func Apply(a *filter.Action, m *message.Message) bool {
@@ -65,13 +62,13 @@ func (c *copied) take(change filter.Change) bool {
 	if change.System {
 		text := textOf(change.Value)
 		c.fields[change.Field], c.texts[change.Field] = true, text
-		return len(text) <= MostText && utf8.Valid(text)
+		return len(text) <= filter.MaxField && utf8.Valid(text)
 	}
 	c.names = append(c.names, change.Name)
 	if change.Value.Kind != filter.Absent {
 		c.set = append(c.set, protocol.Field{Key: change.Name, Value: change.Value.Any()})
 	}
-	return len(change.Name) <= MostText
+	return len(change.Name) <= filter.MaxField
 }
 
 // textOf is the text that a field is set to, nil to remove it.

@@ -146,10 +146,10 @@ func TestApplyIsBounded_SBR6(t *testing.T) {
 	p.Headers = append(p.Headers, protocol.Field{Key: "large", Value: strings.Repeat("x", message.LargestHeader-100)})
 	for name, one := range map[string]struct{ text, header string }{
 		"a list":           {"SET a = '" + strings.Repeat("x", 200) + "'", string(p.Append(nil))},
-		"a field":          {"SET sys.Label = '" + strings.Repeat("x", MostText+1) + "'", string(sent().Append(nil))},
+		"a field":          {"SET sys.Label = '" + strings.Repeat("x", filter.MaxField+1) + "'", string(sent().Append(nil))},
 		"no text":          {"SET sys.Label = '\xff'", string(sent().Append(nil))},
 		"broken":           {"SET a = 1", "\xff"},
-		"the name is long": {"SET " + strings.Repeat("x", MostText+1) + " = 1", string(sent().Append(nil))},
+		"the name is long": {"SET " + strings.Repeat("x", filter.MaxField+1) + " = 1", string(sent().Append(nil))},
 	} {
 		m := message.Message{Header: []byte(one.header)}
 		if Apply(action(t, one.text), &m) || string(m.Header) != one.header {

@@ -1,6 +1,10 @@
 package filter
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
 
 // MaxStatements is how many statements an action has at most.
 const MaxStatements = 32
@@ -11,6 +15,7 @@ const RuleName = "RuleName"
 // Action is a parsed SQL action: SET and REMOVE, one after the other. It is immutable.
 type Action struct {
 	Rule       string // name of the rule that it is of
+	ID         string // of the rule's binding, among all of the virtual host; a restart does not change it
 	nodes      []node
 	statements []statement
 }
@@ -56,6 +61,24 @@ func ParseAction(source string, parameters []Parameter) (*Action, error) {
 	}
 }
 
+// MaxField is how many bytes a field of Service Bus has at most, and the name of a property: what a short string of 0-9-1 holds.
+const MaxField = 255
+
+// sets checks whether what the statements name, and give as it is, can be set.
+func (a *Action) sets() error {
+	wrong := func(text string) bool { return len(text) > MaxField || !utf8.ValidString(text) }
+	for i, s := range a.statements {
+		to := &a.nodes[s.to]
+		switch {
+		case to.op == opUser && wrong(to.value.Text):
+			return fmt.Errorf("statement %d names a property with more than %d bytes, or no UTF-8", i+1, MaxField)
+		case to.op == opSystem && s.value >= 0 && wrong(a.nodes[s.value].value.Text):
+			return fmt.Errorf("statement %d sets sys.%s to more than %d bytes, or to no UTF-8", i+1, to.field, MaxField)
+		}
+	}
+	return nil
+}
+
 func (p *parser) statement() (s statement, err error) {
 	set := p.now.is("SET")
 	if !set && !p.now.is("REMOVE") {
@@ -74,12 +97,12 @@ func (p *parser) statement() (s statement, err error) {
 	return s, err
 }
 
-// The cost of an action in steps: of the copy that it makes, and of a node that makes a text.
-const costCopy, costText = 100, 16
+// The cost of an action in steps: of the copy that it makes, and of a node that makes a text. A step of the copy reads and writes so many bytes.
+const costCopy, costText, bytesPerStep = 100, 16, 8
 
-// Cost is the most steps that Run takes and the copy that follows it, about as long as those of a Match.
-func (a *Action) Cost() int {
-	cost := costCopy + len(a.nodes)
+// Cost is the most steps that Run takes and the copy that follows it of a message with so many bytes of properties, about as long as those of a Match.
+func (a *Action) Cost(properties int) int {
+	cost := costCopy + len(a.nodes) + properties/bytesPerStep
 	for i := range a.nodes {
 		if op := a.nodes[i].op; op == opAdd || op == opProperty || op == opNewID {
 			cost += costText

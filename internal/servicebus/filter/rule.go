@@ -94,7 +94,8 @@ func (r *Rule) Arguments() protocol.Table {
 }
 
 // RuleOf reads the arguments of a binding with that key. Without x-rule-filter the rule is a correlation, if it asks for anything, or
-// true. Errors: what is wrong with an argument, *Error among them.
+// true. The rule may be an older one, with what Validate refuses: then the first value of a parameter counts. Errors: what is wrong with an argument,
+// *Error among them.
 func RuleOf(key string, args protocol.Table) (Rule, error) {
 	r := Rule{Name: key}
 	kind := ""
@@ -115,7 +116,7 @@ func RuleOf(key string, args protocol.Table) (Rule, error) {
 	default:
 		r.Filter = FilterKind(at)
 	}
-	return r, r.Validate()
+	return r, r.understood()
 }
 
 // Change is the rule's action, nil for none. The rule is valid.
@@ -166,8 +167,27 @@ func (r *Rule) argument(f protocol.Field, kind *string) error {
 	return nil
 }
 
-// Validate checks a rule. Errors: what is wrong, *Error in the chain.
+// Validate checks a rule that is made now. Errors: what is wrong, *Error in the chain.
 func (r *Rule) Validate() error {
+	if err := r.understood(); err != nil {
+		return err
+	}
+	for i, p := range r.Parameters {
+		at := slices.IndexFunc(r.Parameters, func(other Parameter) bool { return strings.EqualFold(other.Name, p.Name) })
+		if at < i && r.Parameters[at].Value != p.Value {
+			return fmt.Errorf("parameter %s has two values, the second one as number %d", p.Name, i+1)
+		}
+	}
+	if a := r.Change(); a != nil {
+		if err := a.sets(); err != nil {
+			return fmt.Errorf("SQL action: %w", err)
+		}
+	}
+	return nil
+}
+
+// understood checks whether a rule can be obeyed.
+func (r *Rule) understood() error {
 	switch {
 	case len(r.Properties) > MaxProperties || len(r.Parameters) > MaxProperties:
 		return fmt.Errorf("a rule has more than %d properties or parameters", MaxProperties)
@@ -177,11 +197,6 @@ func (r *Rule) Validate() error {
 		return fmt.Errorf("only a correlation filter asks for properties, not %q", r.Filter)
 	case r.Filter != SQL && r.SQL != "":
 		return fmt.Errorf("only an sql filter has an expression, not %q", r.Filter)
-	}
-	for i, p := range r.Parameters {
-		if at := slices.IndexFunc(r.Parameters, func(other Parameter) bool { return strings.EqualFold(other.Name, p.Name) }); r.Parameters[at].Value != p.Value {
-			return fmt.Errorf("parameter %s has two values, the second one as number %d", p.Name, i+1)
-		}
 	}
 	for _, p := range r.Properties {
 		switch {

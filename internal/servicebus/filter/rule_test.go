@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -54,6 +55,38 @@ func TestRuleOf(t *testing.T) {
 	} {
 		if _, err := RuleOf("r", args); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestNewRules_SBR6: what can never be set, and parameters with two values, are refused when a rule is made. Rules that were made before stay as they were.
+func TestNewRules_SBR6(t *testing.T) {
+	long := strings.Repeat("x", MaxField+1)
+	action := func(text string, parameters ...protocol.Field) protocol.Table {
+		return protocol.Table{{Key: argAction, Value: text}, {Key: argParameters, Value: protocol.Table(parameters)}}
+	}
+	for name, args := range map[string]protocol.Table{
+		"statement 2 sets sys.Label to more than 255 bytes":       action("SET a = 1; SET sys.Label = '" + long + "'"),
+		"statement 1 sets sys.To to more than 255 bytes":          action("SET sys.To = @p", protocol.Field{Key: "@p", Value: long}),
+		"statement 1 sets sys.ReplyTo":                            action("SET sys.ReplyTo = '\xff'"),
+		"statement 1 names a property with more than 255 bytes":   action("SET " + long + " = 1"),
+		"statement 2 names a property with more than 255 bytes":   action("SET a = 1, REMOVE [" + long + "]"),
+		"parameter @P has two values, the second one as number 2": action("SET a = @p", protocol.Field{Key: "@p", Value: "x"}, protocol.Field{Key: "@P", Value: "y"}),
+	} {
+		r, err := RuleOf("r", args)
+		if err != nil {
+			t.Errorf("an older rule is off: %v", err)
+		} else if err = r.Validate(); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, args := range []protocol.Table{
+		action("SET sys.Label = '" + long[1:] + "'; SET a = '" + long + "'"), action("REMOVE sys.Label"), action("SET sys.Label = 1"),
+		action("SET a = @n", protocol.Field{Key: "@n", Value: math.NaN()}),
+		action("SET a = @n", protocol.Field{Key: "@n", Value: int32(1)}, protocol.Field{Key: "@N", Value: int32(1)}),
+	} {
+		if r, err := RuleOf("r", args); err != nil || r.Validate() != nil {
+			t.Errorf("%v: %v, %v", args, err, r.Validate())
 		}
 	}
 }

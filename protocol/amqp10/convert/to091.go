@@ -33,7 +33,9 @@ func To091(s *amqp10.Sections, from *amqp10.Properties) (p protocol.Properties, 
 	if h.TTL.Set {
 		set(&p, &p.Expiration, protocol.FlagExpiration, strconv.FormatUint(uint64(h.TTL.Value), 10))
 	}
-	properties(&p, from)
+	if s.HasProperties() {
+		properties(&p, from)
+	}
 	headers(&p, s)
 	if s.BodyKind != amqp10.SectionData {
 		if s.BodyKind != 0 {
@@ -69,11 +71,12 @@ func properties(p *protocol.Properties, from *amqp10.Properties) {
 		p.Flags |= protocol.FlagHeaders
 	}
 	id := func(field *string, flag uint16, key string, v amqp10.Value) {
+		if text, ok := v.Text(); ok && set(p, field, flag, text) {
+			return
+		}
 		switch v := v.Decode().(type) {
 		case string:
-			if !set(p, field, flag, v) {
-				header(key, v)
-			}
+			header(key, v)
 		case uint64:
 			set(p, field, flag, strconv.FormatUint(v, 10))
 		case amqp10.UUID:

@@ -1,0 +1,128 @@
+package deadletters
+
+import (
+	"fmt"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/store"
+	"candlemark/policies"
+)
+
+// TestTurn_PRO12: a turn without an exchange drops Limit messages, and says whether there are more; a queue that has ended
+// has no other turn.
+func TestTurn_PRO12(t *testing.T) {
+	f := newFixture(func(s *policies.QueueSettings) { s.HasDLX = false })
+	add := func(n int) {
+		f.did = nil
+		for range n {
+			f.Add(f.push(0), store.Expired)
+		}
+	}
+	add(2*Limit + 1)
+	for i, more := range []bool{true, true, false} {
+		if got := f.Flush(at(0), 0, 1); got != more || len(f.did) != min((i+1)*Limit, 2*Limit+1) {
+			t.Errorf("turn %d: %d dropped, more %v", i, len(f.did), got)
+		}
+	}
+	add(Limit)
+	if f.Flush(at(0), 0, 1) || len(f.did) != Limit {
+		t.Errorf("%d dropped, and more", len(f.did))
+	}
+	add(Limit + 10)
+	if !f.Flush(at(0), 0, Limit+9) || len(f.did) != Limit+9 {
+		t.Errorf("%d dropped by a turn of %d", len(f.did), Limit+9)
+	}
+	f.Flush(at(0), 0, 1)
+	f.Set.End(true)
+	add(Limit + 1)
+	if f.Flush(at(0), 0, 1) || len(f.did) != Limit+1 {
+		t.Errorf("the last turn dropped %d", len(f.did))
+	}
+}
+
+// TestRemainingTTL: what is moved on keeps its deadline, and without one its own TTL; a dead letter has none left to keep.
+func TestRemainingTTL(t *testing.T) {
+	f := newFixture(func(s *policies.QueueSettings) { s.HasForward, s.ForwardTo = true, "x" })
+	f.Forward(f.push(1000), false)
+	f.Forward(f.push(store.Never-start), false)
+	f.Add(f.push(1000), store.Rejected)
+	f.Flush(at(400), 0, 1)
+	var got []string
+	for _, p := range f.out.Posts {
+		for _, m := range p.What.(*mail.DeadLetter).Messages {
+			got = append(got, fmt.Sprint(m.Number, " ", m.TTL))
+		}
+	}
+	own := fmt.Sprint(f.out.Posts[1].What.(*mail.DeadLetter).Messages[0].TTL)
+	f.want(t, "TTLs", got, "1 600", "2 "+own, "3 "+own)
+}
+
+// TestRoundsWithinTheLimit_PRO12: those that come back make room for others, and come again when there is room.
+func TestRoundsWithinTheLimit_PRO12(t *testing.T) {
+	f := newFixture()
+	for range Limit + 2 {
+		f.Add(f.push(0), store.Expired)
+	}
+	f.Flush(at(0), 0, 1)
+	f.Answered(f.keep(1, 2, 3), at(0))
+	if n := f.Counts().UnderWay; n != Limit-3 {
+		t.Errorf("%d under way", n)
+	}
+	f.Flush(at(0), 0, 1)
+	f.sent()
+	if n := f.Counts().UnderWay; n != Limit-1 {
+		t.Errorf("%d under way", n)
+	}
+	f.Retry(at(1000), 0)
+	f.want(t, "room for one", f.sent(), "expired 1")
+	if next, ok := f.Next(); !ok || next != start+3000 {
+		t.Errorf("the next round is at %d ms", next-start)
+	}
+	f.Retry(at(3000), 0)
+	f.want(t, "no room", f.sent())
+	f.Answered(&mail.DeadLetterReply{Incarnation: 7, IDs: []mail.Range{{First: 100, Last: 200}}}, at(3000))
+	next, _ := f.Next()
+	if next != start+7000 { // what came back for the first time says nothing of those that wait
+		t.Errorf("the next round is at %d ms", next-start)
+	}
+	f.Retry(at(7000), 0)
+	f.want(t, "room for all", f.sent(), "expired 2 3")
+	if next, ok := f.Next(); ok {
+		t.Errorf("nobody waits, and the next round is at %d ms", next-start)
+	}
+	f.RetryNow(at(7000))
+	if next, ok := f.Next(); ok {
+		t.Errorf("nobody waits, and there is a round at %d ms", next-start)
+	}
+}
+
+// TestRoomToForward: ForwardLimit are on their way, no more.
+func TestRoomToForward(t *testing.T) {
+	f := newFixture(func(s *policies.QueueSettings) { s.HasForward, s.ForwardTo = true, "x" })
+	for i := range ForwardLimit {
+		if !f.CanForward() {
+			t.Fatalf("no room for message %d", i+1)
+		}
+		f.Forward(f.push(1000), false)
+	}
+	if f.CanForward() {
+		t.Error("there is room")
+	}
+}
+
+// TestLossesAreCounted: a loss that is told twice is one.
+func TestLossesAreCounted(t *testing.T) {
+	f := newFixture()
+	f.Add(f.push(0), store.Expired)
+	for want := range uint64(3) {
+		f.Flush(at(0), 0, 1)
+		if m := f.out.Posts[0].What.(*mail.DeadLetter); m.Epoch != want || f.Counts().Epoch != want {
+			t.Errorf("epoch %d, want %d", m.Epoch, want)
+		}
+		f.sent()
+		lost := &mail.DeadLetterReply{Incarnation: 7, Lost: true, Epoch: want}
+		f.Answered(lost, at(0))
+		f.Answered(lost, at(0))
+	}
+}

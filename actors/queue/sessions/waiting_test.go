@@ -1,0 +1,83 @@
+package sessions
+
+import (
+	"fmt"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/consumers"
+)
+
+// TestWaitingBounds: a connection has MostOfOne of the MostWaiting places of a queue, and each that is given up is there for another.
+func TestWaitingBounds(t *testing.T) {
+	var b backlog.Backlog
+	s := New(&b, func(*consumers.Consumer, bool) {})
+	if !s.Idle() || s.Len() != 0 {
+		t.Error("there is something")
+	}
+	ask := func(connection int) (*Waiter, Answer) {
+		address := zeroOf(mail.Address(nil))
+		address.Id = fmt.Sprint(connection)
+		w := &Waiter{Any: true, Consumer: &consumers.Consumer{Connection: address}}
+		answer, _ := s.Ask(w, 1000, 2000)
+		return w, answer
+	}
+	var all []*Waiter
+	for c := range MostWaiting / MostOfOne {
+		for i := range MostOfOne {
+			w, answer := ask(c)
+			if answer != Waits {
+				t.Fatalf("place %d of connection %d: %v", i, c, answer)
+			}
+			all = append(all, w)
+		}
+		if _, answer := ask(c); answer != Full {
+			t.Errorf("one more of connection %d: %v", c, answer)
+		}
+	}
+	if _, answer := ask(MostWaiting); answer != Full || s.Idle() {
+		t.Errorf("one more of the queue: %v", answer)
+	}
+	s.GiveUp(all[0])
+	if _, answer := ask(1); answer != Full {
+		t.Errorf("of a connection that has all its places: %v", answer)
+	}
+	w, answer := ask(0)
+	if all[0] = w; answer != Waits {
+		t.Errorf("a place that was given up: %v", answer)
+	}
+	for _, w := range all {
+		s.GiveUp(w)
+	}
+	if !s.Idle() || len(s.waits) != 0 || len(s.timers) != 0 {
+		t.Errorf("%d waits, %d timers", len(s.waits), len(s.timers))
+	}
+	if _, answer := ask(0); answer != Waits || s.Idle() {
+		t.Errorf("behind all: %v", answer)
+	}
+}
+
+func zeroOf[T any](*T) *T { return new(T) }
+
+// TestIdle: what has members, sessions or those who wait is kept.
+func TestIdle(t *testing.T) {
+	var none *Set
+	if none.Len() != 0 || !none.Idle() {
+		t.Error("nil holds something")
+	}
+	var b backlog.Backlog
+	s := New(&b, func(*consumers.Consumer, bool) {})
+	s.Expect(1) // a message whose session is not read yet
+	if s.Idle() {
+		t.Error("idle with a message")
+	}
+	s.Know(1, "a")
+	if s.Idle() || s.Len() != 1 {
+		t.Error("idle with a session")
+	}
+	s.Gone(1)
+	if !s.Idle() || s.Len() != 0 {
+		t.Error("something is left")
+	}
+}

@@ -1,0 +1,101 @@
+package filter
+
+import (
+	"strings"
+	"testing"
+
+	"candlemark/protocol"
+)
+
+// What is as long, deep and dear as it may be is taken, and one more is not; what stands side by side is no deeper.
+func TestBounds_SBR2(t *testing.T) {
+	many := func(n int, text, between string) string { return strings.Repeat(text+between, n-1) + text }
+	for source, want := range map[string]bool{
+		strings.Repeat(" ", MaxLength-3) + "1=1": true, strings.Repeat(" ", MaxLength-2) + "1=1": false,
+		strings.Repeat("(", 64) + "1=1" + strings.Repeat(")", 64): true, strings.Repeat("(", 65) + "1=1" + strings.Repeat(")", 65): false,
+		many(100, "(a=1)", " AND "): true, many(100, "NOT a=1", " OR "): true, many(100, "- a", "+") + "=1": true, many(100, "p('a')", "+") + "=1": true,
+	} {
+		if _, err := Parse(source, nil); (err == nil) != want {
+			t.Errorf("%.40s: %v", source, err)
+		}
+	}
+	half := strings.Repeat("a", MaxText/2)
+	for m, want := range map[string]bool{half: true, half + "a": false} {
+		e, err := Parse("EXISTS(a) AND a + a = a + a", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, steps := e.Match(sent{"a": m}); got != want || want && steps < 2*MaxText {
+			t.Errorf("twice %d bytes: %v in %d steps", len(m), got, steps)
+		}
+	}
+}
+
+// The last step counts: an expression that takes MaxSteps is decided, one that takes one more is unknown.
+func TestSteps_SBR2(t *testing.T) {
+	e, err := Parse("a LIKE '%b'", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := func(n int) (bool, int) { return e.Match(sent{"a": strings.Repeat("a", n) + "b"}) }
+	_, one := steps(1000)
+	_, two := steps(1001)
+	n := 1000 + (MaxSteps-one)/(two-one)
+	for last := one; ; n++ {
+		yes, took := steps(n)
+		if yes != (took <= MaxSteps) {
+			t.Fatalf("%d bytes: %v after %d steps", n, yes, took)
+		}
+		if !yes {
+			if last != MaxSteps {
+				t.Errorf("the longest text takes %d steps", last)
+			}
+			return
+		}
+		last = took
+	}
+}
+
+// Times are in seconds, and what is too late for ms ends there.
+func TestTimes(t *testing.T) {
+	if v := Of(protocol.Timestamp(7)); v.Kind != Time || v.Int != 7000 {
+		t.Errorf("%+v", v)
+	}
+	if v := Of(protocol.Timestamp(1 << 60)); v.Int != 1000<<52 {
+		t.Errorf("%+v", v)
+	}
+}
+
+// An action costs what its copy, its nodes and the texts that it makes cost.
+func TestCost_SBR6(t *testing.T) {
+	cost := func(text string) int {
+		a, err := ParseAction(text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(a.nodes) == 0 {
+			t.Fatal(text)
+		}
+		return a.Cost(0) - costCopy - len(a.nodes)
+	}
+	for text, want := range map[string]int{
+		"SET a = 1": 0, "SET a = b - 1": 0, "SET a = b + 1": costText, "SET a = p('b')": costText, "SET a = newid()": costText, "SET a = b + b; SET c = newid()": 2 * costText,
+	} {
+		if got := cost(text); got != want {
+			t.Errorf("%s: %d, want %d", text, got, want)
+		}
+	}
+}
+
+// System and user properties of one name are two, and the name of the rule is told unless the action tells it.
+func TestActionNames_SBR6(t *testing.T) {
+	a, err := ParseAction("SET sys.Label = 'system'; SET Label = 'user'; SET sys.To = 'x'; SET RULENAME = 'mine'", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Rule = "r"
+	changes := a.Run(order)
+	if len(changes) != 4 || changes[0].Value != TextOf("system") || changes[1].Value != TextOf("user") || changes[2].Field != To || changes[3].Value != TextOf("mine") {
+		t.Errorf("%+v", changes)
+	}
+}
