@@ -7,6 +7,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/sessions"
+	"candlemark/internal/message"
 	"candlemark/protocol"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -166,5 +167,20 @@ func TestDrain_SESSION2_PagedOut(t *testing.T) {
 	}
 	if drained := all[*mail.Drained](c); got != 2 || len(drained) != 1 {
 		t.Errorf("%d delivered, %d drained", got, len(drained))
+	}
+}
+
+// TestSessionList_SESSION8_Turns: however many sessions there are, a turn looks at some.
+func TestSessionList_SESSION8_Turns(t *testing.T) {
+	c := newSessions(t)
+	var batch []message.Message
+	for n := range many {
+		batch = append(batch, ofSession(fmt.Sprint(n), ""))
+	}
+	c.publish(batch...)
+	all[*mail.EnqueueReply](c)
+	turns := c.inTurns(&mail.ListSessions{Request: mail.Request{ReplyTo: ch1}, Skip: many - 3})
+	if got := one[*mail.SessionList](c).IDs; turns < many/workLimit || fmt.Sprint(got) != fmt.Sprint([]int{many - 3, many - 2, many - 1}) {
+		t.Errorf("%d turns: %q", turns, got)
 	}
 }

@@ -189,7 +189,7 @@ func (s *state) control(what any, now clock.Instant) {
 	case *mail.UseSession:
 		s.receivers.Use(m, now)
 	case *mail.ListSessions:
-		s.receivers.List(m)
+		s.receivers.List(m, now)
 	case *mail.PreviewSettings:
 		beginPreview(s, m)
 	case *mail.Trim:

@@ -140,12 +140,13 @@ func TestEntity_Links(t *testing.T) {
 		ctx := context.Background()
 		for address, want := range map[string]amqp.ErrCond{
 			"none": "amqp:not-found", "t/Subscriptions/none": "amqp:not-found", "q/$Transfer/$DeadLetterQueue": "amqp:not-implemented",
+			"q/$Transfer/$DeadLetterQueue/$management": "amqp:not-implemented",
 		} {
 			if _, err := c.session.NewReceiver(ctx, address, second(1)); condition(err) != want {
 				t.Errorf("from %s: %v", address, err)
 			}
 		}
-		for address, want := range map[string]amqp.ErrCond{"none": "amqp:not-found", "q/$DeadLetterQueue": "amqp:not-allowed"} {
+		for address, want := range map[string]amqp.ErrCond{"none": "amqp:not-found", "q/$DeadLetterQueue": "amqp:not-allowed", "q/$Transfer/$DeadLetterQueue/$management": "amqp:not-allowed"} {
 			if _, err := c.session.NewSender(ctx, address, nil); condition(err) != want {
 				t.Errorf("to %s: %v", address, err)
 			}

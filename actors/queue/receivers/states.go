@@ -7,6 +7,7 @@ import (
 	"candlemark/actors/queue/messages"
 	"candlemark/actors/queue/paging"
 	"candlemark/actors/queue/sessions"
+	"candlemark/actors/queue/work"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
 )
@@ -74,22 +75,25 @@ func (r *Receivers) OfLink(m *mail.Peek) *mail.Peek {
 	return &of
 }
 
-// List answers with the ids of sessions.
-func (r *Receivers) List(m *mail.ListSessions) {
-	reply, limit := &mail.SessionList{Reply: m.Done(nil)}, m.Limit
+// List answers with the ids of sessions, in turns.
+func (r *Receivers) List(m *mail.ListSessions, now clock.Instant) {
+	if r.Messages.Sessions == nil {
+		r.Out.Send(m.ReplyTo, &mail.SessionList{Reply: m.Done(mail.ErrNoSessions)})
+		return
+	}
+	since, limit := m.Since, m.Limit
+	if since != 0 {
+		since = max(since-r.Messages.Skew, 1)
+	}
 	if limit < 1 || limit > mail.MostSessions {
 		limit = mail.MostSessions
 	}
-	if set := r.Messages.Sessions; set == nil {
-		reply.Err = mail.ErrNoSessions
-	} else {
-		since := m.Since
-		if since != 0 {
-			since = max(since-r.Messages.Skew, 1)
-		}
-		reply.IDs = set.List(since, max(m.Skip, 0), limit)
-	}
-	r.Out.Send(m.ReplyTo, reply)
+	page := r.Messages.Sessions.List(since, max(m.Skip, 0), limit)
+	r.Pending.Start(&work.Work{
+		Expires: true, Asked: m,
+		Step: func(clock.Instant) bool { return page.Step(int(*r.Most)) },
+		End:  func(clock.Instant) { r.Out.Send(m.ReplyTo, &mail.SessionList{Reply: m.Done(nil), IDs: page.IDs}) },
+	}, now)
 }
 
 // readLimit and readBytes bound what is read of the journal at a time, to learn which sessions there are.

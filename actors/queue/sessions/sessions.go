@@ -49,6 +49,7 @@ type Set struct {
 	waits    map[string]int // how many of them are of a connection
 	named    int            // of those, who want a session by its name
 	timers   timers         // of locks and waits
+	page     *Page          // that is being made, nil for none
 	states   int            // how many there are
 	bytes    int64          // of states
 	runs     func(*consumers.Consumer, bool)
@@ -271,6 +272,7 @@ func (s *Set) forget(x *Session) {
 	if x.spot != nil {
 		s.free.Remove(x.spot)
 	}
+	s.page.without(x)
 	s.all.Remove(x.at)
 	delete(s.byID, x.ID)
 }

@@ -67,18 +67,3 @@ func (s *Set) NewerThan(id string, seq uint64) bool {
 	x := s.byID[id]
 	return x != nil && x.state.seq > seq
 }
-
-// List returns the ids of sessions in the order in which they came, skip of them left out, limit at most: those with messages or a state, or with
-// since, those only whose state was set then or later, in wall ms.
-func (s *Set) List(since int64, skip, limit int) (ids []string) {
-	for e := s.all.Front(); e != nil && len(ids) < limit; e = e.Next() {
-		x := e.Value.(*Session)
-		if since == 0 && x.count == 0 && !x.state.kept() || since > 0 && (!x.state.kept() || x.state.updated < since) {
-			continue
-		}
-		if skip--; skip < 0 {
-			ids = append(ids, x.ID)
-		}
-	}
-	return ids
-}

@@ -75,8 +75,11 @@ func (m *Manager) run(ctx context.Context, what protocol.Method) error {
 	return errors.Join(err, failed)
 }
 
-// Counts are messages of an entity.
-type Counts struct{ Active, DeadLetters, Scheduled int }
+// Counts are messages of an entity. Those that wait until they are forwarded count as Transfers in place of Active.
+type Counts struct{ Active, DeadLetters, Scheduled, Transfers int }
+
+// All is how many there are.
+func (c Counts) All() int { return c.Active + c.DeadLetters + c.Scheduled + c.Transfers }
 
 // Entity is one that there is.
 type Entity struct {

@@ -130,11 +130,14 @@ func (m *Manager) list(ctx context.Context, kind entity.Kind, topic string, want
 		settings := policies.SettingsFor(q.Arguments, q.Effective)
 		e := Entity{
 			Description: entity.OfSettings(q.Name, q.Arguments, settings, extras.of(q.Name)),
-			Counts:      Counts{q.Ready + q.Unacked, dead[entity.DeadLetterQueue(q.Name)], q.Scheduled.Count},
+			Counts:      Counts{Active: q.Ready + q.Unacked, DeadLetters: dead[entity.DeadLetterQueue(q.Name)], Scheduled: q.Scheduled.Count},
 			Bytes:       q.ReadyBytes + q.UnackedBytes + q.Scheduled.Bytes, Accessed: q.IdleSince,
 		}
 		if kind == entity.Subscription { // what its topic looks for
 			e.RequiresDuplicateDetection, e.DuplicateDetectionHistoryTimeWindow = false, entity.DefaultDuplicateHistory
+		}
+		if e.ForwardTo != "" {
+			e.Counts.Active, e.Counts.Transfers = 0, e.Counts.Active
 		}
 		all = append(all, e)
 	}

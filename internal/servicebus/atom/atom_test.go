@@ -23,7 +23,7 @@ func TestThereAndBack(t *testing.T) {
 	forwards := entity.New(entity.Subscription, "t", "s")
 	forwards.ForwardTo = "q"
 	for _, d := range []entity.Description{full, forwards, entity.New(entity.Queue, "", "q"), entity.New(entity.Topic, "", "t")} {
-		text := Entry(base, &admin.Entity{Description: d, Counts: admin.Counts{Active: 1, DeadLetters: 2, Scheduled: 3}})
+		text := Entry(base, &admin.Entity{Description: d, Counts: admin.Counts{Active: 1, DeadLetters: 2, Scheduled: 3, Transfers: 4}})
 		if err := xml.Unmarshal(text, new(element)); err != nil {
 			t.Fatal(err)
 		}
@@ -42,8 +42,10 @@ func TestThereAndBack(t *testing.T) {
 		if got != d {
 			t.Errorf("got %+v\nwant %+v\n%s", got, d, text)
 		}
-		if !strings.Contains(string(text), "<d2p1:ScheduledMessageCount>3<") && d.Kind != entity.Topic {
-			t.Errorf("%s", text)
+		for _, want := range []string{"<d2p1:ScheduledMessageCount>3<", "<d2p1:TransferMessageCount>4<", "<MessageCount>10<"} {
+			if !strings.Contains(string(text), want) && d.Kind != entity.Topic {
+				t.Errorf("%s is not in %s", want, text)
+			}
 		}
 	}
 }

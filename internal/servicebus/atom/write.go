@@ -119,7 +119,7 @@ func (w *writer) queue(base string, e *admin.Entity) {
 	w.number("MaxDeliveryCount", e.MaxDeliveryCount)
 	w.flag("EnableBatchedOperations", orTrue(e.EnableBatchedOperations))
 	w.number("SizeInBytes", e.Bytes)
-	w.number("MessageCount", int64(e.Counts.Active+e.Counts.DeadLetters+e.Counts.Scheduled))
+	w.number("MessageCount", int64(e.Counts.All()))
 	w.flag("IsAnonymousAccessible", false)
 	w.raw("<AuthorizationRules/>")
 	w.text("Status", string(e.Status))
@@ -166,7 +166,7 @@ func (w *writer) subscription(base string, e *admin.Entity) {
 	w.text("DefaultMessageTimeToLive", e.DefaultMessageTimeToLive.String())
 	w.flag("DeadLetteringOnMessageExpiration", e.DeadLetteringOnMessageExpiration)
 	w.flag("DeadLetteringOnFilterEvaluationExceptions", orTrue(e.DeadLetteringOnFilterEvaluationExceptions))
-	w.number("MessageCount", int64(e.Counts.Active+e.Counts.DeadLetters+e.Counts.Scheduled))
+	w.number("MessageCount", int64(e.Counts.All()))
 	w.number("MaxDeliveryCount", e.MaxDeliveryCount)
 	w.flag("EnableBatchedOperations", orTrue(e.EnableBatchedOperations))
 	w.text("Status", string(e.Status))
@@ -191,7 +191,7 @@ func (w *writer) kilobytes(e *admin.Entity) {
 	}
 }
 
-// counts are in a namespace of their own. What cannot be forwarded stays in its queue here, and is not counted apart.
+// counts are in a namespace of their own. What cannot be forwarded stays among what waits for it.
 func (w *writer) counts(e *admin.Entity) {
 	w.open("CountDetails", `xmlns:d2p1="`+counts+`"`)
 	for _, one := range [...]struct {
@@ -201,7 +201,7 @@ func (w *writer) counts(e *admin.Entity) {
 		{"ActiveMessageCount", e.Counts.Active},
 		{"DeadLetterMessageCount", e.Counts.DeadLetters},
 		{"ScheduledMessageCount", e.Counts.Scheduled},
-		{"TransferMessageCount", 0},
+		{"TransferMessageCount", e.Counts.Transfers},
 		{"TransferDeadLetterMessageCount", 0},
 	} {
 		w.number("d2p1:"+one.name, int64(one.count))

@@ -46,7 +46,7 @@ type Address struct {
 	Management bool
 }
 
-// TransferDeadLetters is the sub-queue of what could not be forwarded. Here there is none: it is always empty.
+// TransferDeadLetters is the sub-queue of what could not be forwarded. Here there is none.
 const TransferDeadLetters = transfer + "/" + DeadLetters
 
 // ParseAddress takes a path apart: q, t/Subscriptions/s, either with /$DeadLetterQueue or /$Transfer/$DeadLetterQueue, and all of them with
