@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"sync"
 
@@ -217,6 +218,7 @@ type publish struct {
 	at      int32 // in the batch
 	queues  int32 // that have not answered
 	refused bool
+	why     *amqp10.Error // of the first refusal that told it
 }
 
 // confirmed takes a queue's answer to a batch.
@@ -233,7 +235,7 @@ func (s *state) confirmed(m *mail.EnqueueReply) {
 	seqs := m.Seqs
 	for _, r := range m.Ranges {
 		s.publishes.TakeRange(r.First, r.Last, func(n uint64, p publish) {
-			p.refused = p.refused || m.Refused
+			p.refused, p.why = p.refused || m.Refused, cmp.Or(p.why, why)
 			if i := n - r.First; i < uint64(len(seqs)) {
 				p.batch.Numbered(m.Queue, p.at, seqs[i])
 			}
@@ -243,7 +245,7 @@ func (s *state) confirmed(m *mail.EnqueueReply) {
 			}
 			state := amqp10.State{Kind: amqp10.Accepted}
 			if p.refused {
-				state.Kind, state.Error = amqp10.Rejected, why
+				state.Kind, state.Error = amqp10.Rejected, p.why
 			} else {
 				s.counts.Confirm++
 			}

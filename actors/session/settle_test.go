@@ -136,3 +136,19 @@ func TestSettledElsewhere_Bound(t *testing.T) {
 		s.replies = nil
 	}
 }
+
+// A message that one of its queues has refused is rejected for the reason that this queue gave, whichever answers last.
+func TestConfirmed_FirstReason(t *testing.T) {
+	refusal := &mail.EnqueueReply{Refused: true, Why: mail.ErrCopy, Ranges: []mail.Range{{First: 1, Last: 1}}}
+	acceptance := &mail.EnqueueReply{Ranges: []mail.Range{{First: 1, Last: 1}}}
+	for name, answers := range map[string][]*mail.EnqueueReply{"first": {refusal, acceptance}, "last": {acceptance, refusal}} {
+		s := &state{}
+		s.publishes.Append(publish{link: &link{}, queues: 2})
+		for _, m := range answers {
+			s.confirmed(m)
+		}
+		if len(s.outcomes) != 1 || s.outcomes[0].state.Kind != amqp10.Rejected || s.outcomes[0].state.Error == nil {
+			t.Errorf("refused %s: %+v", name, s.outcomes)
+		}
+	}
+}
