@@ -244,14 +244,16 @@ const (
 // once then (DL-29). What is unfit always does (SBR-6).
 func (l *pendingMessage) copyDone(target *topology.Queue, what fate) {
 	b := l.batch
+	kept := b.Guarantee != mail.Drop // what is refused comes again
 	switch {
-	case what == unfit, what == refused && b.Guarantee == mail.Drop:
+	case what == refused && kept:
+		l.refused = true
+	case kept && l.several:
+		l.taken = append(l.taken, mail.TargetOf(target))
+	}
+	if what == unfit || what == refused && !kept {
 		l.lost = true
 		b.stats.Refused.Add(1)
-	case what == refused:
-		l.refused = true
-	case l.several && b.Guarantee != mail.Drop:
-		l.taken = append(l.taken, mail.TargetOf(target))
 	}
 	if l.copies--; l.copies > 0 {
 		return

@@ -193,7 +193,7 @@ func (l *loop) wait(found []unix.EpollEvent) (n int) {
 		if err != nil && !errors.Is(err, unix.EINTR) {
 			panic(os.NewSyscallError("epoll_wait", err)) // a mistake of ours
 		}
-		return n > 0
+		return n > 0 || err != nil
 	})
 	if err != nil {
 		panic(err) // only this goroutine closes the file

@@ -25,7 +25,7 @@ var perlErrors = map[syntax.ErrorCode]struct {
 }
 
 // longestPlaced is the length in bytes of the longest expression in which the place of a mistake is looked for.
-const longestPlaced = 1024
+const longestPlaced = 256
 
 // refusal says why the backtracking engine did not compile source.
 func refusal(source string, err error) *Error {
