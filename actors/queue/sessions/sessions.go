@@ -93,7 +93,7 @@ func (s *Set) Len() int {
 
 // Idle reports whether there is nothing to be kept, and nobody waits.
 func (s *Set) Idle() bool {
-	return s == nil || len(s.byID)+len(s.members)+s.waiting.Len() == 0 && !s.opaque
+	return s == nil || len(s.byID) == 0 && len(s.members) == 0 && s.waiting.Len() == 0 && !s.opaque
 }
 
 // Locked is how many are locked.

@@ -43,9 +43,15 @@ func TestWaitingBounds(t *testing.T) {
 	if _, answer := ask(1); answer != Full {
 		t.Errorf("of a connection that has all its places: %v", answer)
 	}
-	w, answer := ask(0)
-	if all[0] = w; answer != Waits {
-		t.Errorf("a place that was given up: %v", answer)
+	s.GiveUp(all[MostOfOne])
+	for c := range 2 {
+		w, answer := ask(c)
+		if all[c*MostOfOne] = w; answer != Waits {
+			t.Errorf("a place that connection %d gave up: %v", c, answer)
+		}
+		if _, answer := ask(c); answer != Full {
+			t.Errorf("one more of connection %d, which gave up one: %v", c, answer)
+		}
 	}
 	for _, w := range all {
 		s.GiveUp(w)
@@ -76,6 +82,11 @@ func TestIdle(t *testing.T) {
 	if s.Idle() || s.Len() != 1 {
 		t.Error("idle with a session")
 	}
+	w := &Waiter{Any: true, Consumer: &consumers.Consumer{}}
+	if answer, _ := s.Ask(w, 0, 10); answer != Waits || s.Idle() {
+		t.Error("idle with a session and one who waits")
+	}
+	s.GiveUp(w)
 	s.Gone(1)
 	if !s.Idle() || s.Len() != 0 {
 		t.Error("something is left")

@@ -98,3 +98,89 @@ func TestTooLate_TXN7(t *testing.T) {
 		}
 	}
 }
+
+// TestBytes_TXN7: messages count with their queues, settlements with what they say; all is given back when the work is forgotten.
+func TestBytes_TXN7(t *testing.T) {
+	queues := func(n int) []*topology.Queue { return make([]*topology.Queue, n) }
+	for name, c := range map[string]struct {
+		add  func(x *Transaction[int]) error
+		want int64
+	}{
+		"a message": {func(x *Transaction[int]) error {
+			return x.Publish(Publish{Message: message.Message{Body: make([]byte, 1000)}})
+		}, 1000 + PublishBytes},
+		"its queues": {func(x *Transaction[int]) error {
+			return x.Publish(Publish{Queues: queues(3), Histories: queues(2)})
+		}, PublishBytes + 5*TargetBytes},
+		"a settlement": {func(x *Transaction[int]) error { return x.Settle(Settlement[int]{}, 70) }, 70 + SettleBytes},
+	} {
+		intake := budget.NewIntake()
+		intake.SetLimits(0, 1<<20)
+		x := Transaction[int]{of: intake.Of(anybody{})}
+		for n := range int64(3) {
+			if held := x.of.Held(); held != n*c.want {
+				t.Errorf("%s: %d bytes of %d, want %d each", name, held, n, c.want)
+			}
+			if err := c.add(&x); err != nil {
+				t.Error(name, err)
+			}
+		}
+		if x.Forget(); x.of.Held() != 0 {
+			t.Errorf("%s: %d bytes are left", name, x.of.Held())
+		}
+	}
+}
+
+// TestTargets_TXN7: as many queues as MostTargets fit, those of message histories with the others, and are counted from zero again when the
+// messages are forgotten.
+func TestTargets_TXN7(t *testing.T) {
+	intake := budget.NewIntake()
+	intake.SetLimits(0, 1<<30)
+	x := Transaction[int]{of: intake.Of(anybody{})}
+	for range 2 {
+		for _, n := range []int{1, MostTargets/2 - 1, MostTargets / 2} {
+			if err := x.Publish(Publish{Queues: make([]*topology.Queue, n-n/3), Histories: make([]*topology.Queue, n/3)}); err != nil {
+				t.Errorf("%d queues: %v", n, err)
+			}
+		}
+		if err := x.Settle(Settlement[int]{}, 0); err != nil || x.Err() != nil {
+			t.Errorf("a settlement besides: %v", err)
+		}
+		x.Settles = nil
+		if err := x.Publish(Publish{}); err != nil {
+			t.Errorf("a message without queues: %v", err)
+		}
+		x.Forget()
+	}
+	if err := x.Publish(Publish{Queues: make([]*topology.Queue, MostTargets+1)}); condition(err) != amqp10.ResourceLimitExceeded || !x.HasWork() {
+		t.Errorf("one queue more: %v", err)
+	}
+}
+
+// TestWorkOfBothKinds_TXN7: messages and settlements count together, and each of them is work.
+func TestWorkOfBothKinds_TXN7(t *testing.T) {
+	intake := budget.NewIntake()
+	intake.SetLimits(0, 1<<30)
+	x := Transaction[int]{of: intake.Of(anybody{})}
+	if x.HasWork() {
+		t.Error("work of nothing")
+	}
+	for n := range MostWork {
+		var err error
+		if n%2 == 0 {
+			err = x.Publish(Publish{})
+		} else {
+			err = x.Settle(Settlement[int]{}, 0)
+		}
+		if err != nil || !x.HasWork() {
+			t.Fatal(n, err)
+		}
+	}
+	if err := x.Publish(Publish{}); condition(err) != amqp10.ResourceLimitExceeded {
+		t.Errorf("a message more: %v", err)
+	}
+	settlement := Transaction[int]{Settles: x.Settles[:1]}
+	if !settlement.HasWork() {
+		t.Error("a settlement is no work")
+	}
+}

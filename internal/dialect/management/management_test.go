@@ -75,6 +75,20 @@ func TestOperation(t *testing.T) {
 	}
 }
 
+// A name has 255 bytes at most, however long it is encoded.
+func TestOperation_LongNames(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		fits bool
+	}{{strings.Repeat("q", 255), true}, {strings.Repeat("q", 256), false}, {strings.Repeat("%71", 255), true}, {strings.Repeat("%71", 256), false}} {
+		_, err := request(t, "PUT", "/queues/"+c.name, amqp10.Map{}).Operation("/")
+		var refusal *Refusal
+		if (err == nil) != c.fits || !c.fits && (!errors.As(err, &refusal) || refusal.Code != 400) {
+			t.Errorf("%d bytes: %v", len(c.name), err)
+		}
+	}
+}
+
 // Arguments come as a table, and one that cannot is refused.
 func TestOperation_Arguments(t *testing.T) {
 	arguments := amqp10.Map{{Key: amqp10.Symbol("x-expires"), Value: uint64(5)}, {Key: "x-list", Value: amqp10.List{"a", int32(1)}}}

@@ -41,7 +41,9 @@ func TestSessionOf(t *testing.T) {
 	if WaitOf(amqp10.Map{{Key: amqp10.Symbol(timeout), Value: uint32(5)}}) != 5 || WaitOf(nil) != defaultWait {
 		t.Error("waits are misread")
 	}
-	if at, _ := LockedUntil(0).Get(lockedUntil); at != int64(621_355_968_000_000_000) {
-		t.Error(at)
+	for ms, want := range map[int64]int64{0: 621_355_968_000_000_000, 1: 621_355_968_000_010_000, 1_700_000_000_000: 638_355_968_000_000_000} {
+		if at, _ := LockedUntil(ms).Get(lockedUntil); at != want {
+			t.Errorf("%d ms: %v, want %d", ms, at, want)
+		}
 	}
 }

@@ -1,0 +1,71 @@
+package dialect_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"candlemark/internal/dialect"
+	"candlemark/internal/message"
+	"candlemark/protocol"
+	"candlemark/protocol/amqp10"
+)
+
+// Names have 255 bytes at most, however long they are encoded.
+func TestLongNames(t *testing.T) {
+	for n, fits := range map[int]bool{255: true, 256: false} {
+		for encoded, name := range map[string]string{strings.Repeat("q", n): strings.Repeat("q", n), strings.Repeat("%2F", n): strings.Repeat("/", n)} {
+			for address, want := range map[string]dialect.Target{
+				"/queues/" + encoded: {Key: name}, "/exchanges/" + encoded: {Exchange: name}, "/exchanges/x/" + encoded: {Exchange: "x", Key: name},
+			} {
+				if got, err := dialect.ParseTarget(address); (err == nil) != fits || fits && got != want {
+					t.Errorf("%d bytes: %+v, %v", n, got, err)
+				}
+			}
+			if queue, err := dialect.ParseSource("/queues/" + encoded); (err == nil) != fits || fits && queue != name {
+				t.Errorf("%d bytes to receive from: %q, %v", n, queue, err)
+			}
+		}
+	}
+}
+
+// A message without a TTL has none, which is another thing than one of 0.
+func TestTTLOfRead(t *testing.T) {
+	for want, header := range map[int64]amqp10.Header{-1: {Durable: true}, 0: {TTL: amqp10.Some[uint32](0)}, 1<<32 - 1: {TTL: amqp10.Some[uint32](1<<32 - 1)}} {
+		if c, err := dialect.Read(append(amqp10.AppendComposite(nil, &header), amqp10.AppendDataHead(nil, 0)...)); err != nil || c.TTL != want {
+			t.Errorf("TTL %d, %v, want %d", c.TTL, err, want)
+		}
+	}
+}
+
+// Properties take message.LargestHeader bytes at most, as 0-9-1 has them.
+func TestLargestHeaderOfRead(t *testing.T) {
+	read := func(n int) (list int, err error) {
+		application, err := amqp10.Append(amqp10.AppendDescriptor(nil, amqp10.SectionApplicationProperties), amqp10.Map{{Key: "k", Value: strings.Repeat("v", n)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := dialect.Read(append(application, amqp10.AppendDataHead(nil, 0)...))
+		if err != nil {
+			return 0, err
+		}
+		p, err := protocol.DecodeProperties(c.Header)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(p.Append(nil)), nil
+	}
+	const some = 1000
+	list, err := read(some)
+	if err != nil {
+		t.Fatal(err)
+	}
+	room := some + message.LargestHeader - list
+	if list, err := read(room); err != nil || list != message.LargestHeader {
+		t.Errorf("%d bytes: %v", list, err)
+	}
+	var refused *amqp10.Error
+	if _, err := read(room + 1); !errors.As(err, &refused) || refused.Condition != amqp10.ResourceLimitExceeded {
+		t.Errorf("one byte more: %v", err)
+	}
+}
