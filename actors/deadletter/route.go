@@ -41,12 +41,7 @@ func (r *router) decode() protocol.Table {
 
 // properties returns those of the message, with such headers, its original, and the bytes of both.
 func (r *router) properties() (p protocol.Properties, original []byte, size int) {
-	if raw, err := r.overlay.Header(r.header); err == nil {
-		p, _ = protocol.DecodeProperties(raw)
-		size = len(raw)
-	}
-	_, original = protocol.SplitOriginal(r.header)
-	return p, original, size + len(original)
+	return r.overlay.Decode(r.header)
 }
 
 // route sends the messages of b before end to the batches of their targets. The exchange is

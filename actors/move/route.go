@@ -31,12 +31,7 @@ func (r *router) decode() protocol.Table {
 }
 
 func (r *router) properties() (p protocol.Properties, original []byte, size int) {
-	if raw, err := r.message.Overlay.Header(r.message.Header); err == nil {
-		p, _ = protocol.DecodeProperties(raw)
-		size = len(raw)
-	}
-	_, original = protocol.SplitOriginal(r.message.Header)
-	return p, original, size + len(original)
+	return r.message.Overlay.Decode(r.message.Header)
 }
 
 // plan makes of a message what is published, and finds its targets, with the caps of its TTL there. Without a target it has a reason.

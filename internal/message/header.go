@@ -44,6 +44,17 @@ func (o *Overlay) Header(raw []byte) ([]byte, error) {
 	return p.Append(make([]byte, 0, len(raw)+256)), nil
 }
 
+// Decode returns the properties of a message with that raw property list as they are sent, none if they cannot be read, its original
+// (protocol.SplitOriginal), and the bytes of both.
+func (o *Overlay) Decode(raw []byte) (p protocol.Properties, original []byte, size int) {
+	if sent, err := o.Header(raw); err == nil {
+		p, _ = protocol.DecodeProperties(sent)
+		size = len(sent)
+	}
+	_, original = protocol.SplitOriginal(raw)
+	return p, original, size + len(original)
+}
+
 // stamps are ms in a long: an AMQP timestamp has seconds only. What a client has
 // published under these names gives way.
 func (o *Overlay) stamps(headers protocol.Table) protocol.Table {
