@@ -121,11 +121,7 @@ func (b *broker) names() map[string]bool {
 // exactly what it had answered; what was under way is whole or not there at all.
 func TestKilledWhileDeclaring(t *testing.T) {
 	t.Parallel()
-	seed := *crashSeed
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	t.Logf("-crash-seed %d", seed)
+	seed := loggedSeed(t)
 	r := rand.New(rand.NewPCG(seed, 4))
 	dir := filepath.Join(t.TempDir(), "data")
 	var all []*maker

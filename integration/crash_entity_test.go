@@ -39,12 +39,7 @@ type deferral struct {
 // a duplicate, scheduled messages are there and not early, all in order.
 func TestCrashEntity_DEFER5_DUP2_DLY14(t *testing.T) {
 	t.Parallel()
-	seed := *crashSeed
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	t.Logf("-crash-seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 2))
+	r := rand.New(rand.NewPCG(loggedSeed(t), 2))
 	k := &entityBooks{T: t, due: map[string]time.Time{}, completed: map[string]bool{}, deferred: map[int64]deferral{}}
 	dir := filepath.Join(t.TempDir(), "data")
 	for range *crashRounds {

@@ -30,12 +30,7 @@ type sessionBooks struct {
 // that were stored last.
 func TestCrashSessions_SESSION5_SESSION7(t *testing.T) {
 	t.Parallel()
-	seed := *crashSeed
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	t.Logf("-crash-seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 3))
+	r := rand.New(rand.NewPCG(loggedSeed(t), 3))
 	var all []*sessionBooks
 	for _, session := range []string{"a", "b", "c"} {
 		all = append(all, &sessionBooks{entityBooks: &entityBooks{T: t}, session: session, unsure: map[int]bool{}})

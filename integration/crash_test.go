@@ -19,6 +19,17 @@ var (
 	crashSeed   = flag.Uint64("crash-seed", 0, "seed of TestCrash, 0 for any")
 )
 
+// loggedSeed is the seed of a test's random numbers.
+func loggedSeed(t *testing.T) uint64 {
+	t.Helper()
+	seed := *crashSeed
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("-crash-seed %d", seed)
+	return seed
+}
+
 // ackBound is how old an acknowledgement may be that a crash undoes, counted from when the broker has read it. The
 // broker promises 100 ms (docs/durability.md); this is for any machine, however busy, and far from what one
 // that is not written by itself would reach. How old the oldest was is logged.
@@ -79,12 +90,7 @@ var crashQueues = []string{"orders", "invoices", "timed"}
 // and what was acknowledged a while ago does not come again.
 func TestCrash(t *testing.T) {
 	t.Parallel()
-	seed := *crashSeed
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	t.Logf("-crash-seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := rand.New(rand.NewPCG(loggedSeed(t), 1))
 	k := &books{T: t, confirmed: map[order]bool{}, acked: map[order]time.Time{}}
 	dir := filepath.Join(t.TempDir(), "data")
 	for range *crashRounds {

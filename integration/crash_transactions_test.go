@@ -36,12 +36,7 @@ type accounts struct {
 // messages. A task whose messages are there may come again.
 func TestCrashTransactions_TXN6(t *testing.T) {
 	t.Parallel()
-	seed := *crashSeed
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	t.Logf("-crash-seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 4))
+	r := rand.New(rand.NewPCG(loggedSeed(t), 4))
 	k := &accounts{T: t, tried: map[uint32]uint32{}, committed: map[uint32]bool{}, back: map[uint32]bool{}}
 	dir := filepath.Join(t.TempDir(), "data")
 	for range *crashRounds {

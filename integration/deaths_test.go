@@ -278,11 +278,7 @@ func TestKilledWhileStarting(t *testing.T) {
 // declareSources begins the sources with their seed.
 func declareSources(t *testing.T) (*sources, *broker, *rand.Rand) {
 	t.Helper()
-	seed := *crashSeed
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	t.Logf("-crash-seed %d", seed)
+	random := rand.New(rand.NewPCG(loggedSeed(t), 2))
 	y := &sources{T: t, dir: filepath.Join(t.TempDir(), "data"), confirmed: map[string]map[string]bool{}}
 	b := startIn(t, y.dir)
 	c := b.dial()
@@ -291,7 +287,7 @@ func declareSources(t *testing.T) (*sources, *broker, *rand.Rand) {
 	for _, g := range y.list {
 		y.confirmed[g.source] = map[string]bool{}
 	}
-	return y, b, rand.New(rand.NewPCG(seed, 2))
+	return y, b, random
 }
 
 // account takes everything out of the last broker.
