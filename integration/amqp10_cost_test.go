@@ -17,11 +17,11 @@ import (
 var costMessages = flag.Int("cost", 2_000, "how many messages TestAMQP10_Cost sends in each turn")
 
 // costs are the loads whose cost is compared: so many queues, each with a producer and a consumer, connections of their own, and so many
-// messages under way for each producer. 170 is what a link gets as credit.
+// messages under way for each producer. 500 is what a link gets as credit.
 var costs = []struct {
 	name           string
 	queues, window int
-}{{"bulk", 1, 170}, {"chatty", 20, 1}}
+}{{"bulk", 1, 500}, {"chatty", 20, 1}}
 
 // The same messages over 0-9-1 and over 1.0 come all and in order. What the broker's process spends on them is logged.
 func TestAMQP10_Cost(t *testing.T) {

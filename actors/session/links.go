@@ -25,6 +25,7 @@ type link struct {
 	consumer  *consumer
 	answers   *answers.Link[*link]
 	opening   *entities.Opening
+	writer    dialect.Writer
 }
 
 // account counts what the client has credit for; nil unless it receives on the link.

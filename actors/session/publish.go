@@ -76,7 +76,7 @@ func (s *state) transfer(t *amqp10.Transfer, payload []byte) {
 func (s *state) delivery(l *link, whole *incoming.Delivery) {
 	p := l.publisher
 	d := deliveries.Get().(*delivery)
-	*d = delivery{link: l, id: whole.ID, settled: whole.Settled}
+	d.link, d.id, d.settled = l, whole.ID, whole.Settled
 	var debt message.Debt
 	if whole.Owned {
 		d.Message.Owned = true
@@ -117,7 +117,7 @@ type delivery struct {
 	found   routing.Found
 }
 
-// deliveries are reused by messages that are published at once.
+// deliveries are reused by messages that are published at once, and are zero.
 var deliveries = sync.Pool{New: func() any { return new(delivery) }}
 
 // publish checks a message and routes it.

@@ -49,7 +49,7 @@ func holdReplies(s *state, l *link, m *mail.Enqueue) bool {
 	var list []*nodeAnswer
 	kept := 0
 	for i := range m.Messages {
-		head, body := s.encode(nil, &mail.Delivery{Message: m.Messages[i]}, l.answers.Requester.Name)
+		head, body := s.encode(nil, l, &mail.Delivery{Message: m.Messages[i]}, l.answers.Requester.Name)
 		text := slices.Concat(head, body)
 		ok := s.replyBytes+kept == 0 || s.replyBytes+kept+len(text) <= replyLimit
 		if ok {

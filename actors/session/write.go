@@ -7,7 +7,6 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/actors/session/entities"
 	"candlemark/actors/session/transfers"
-	"candlemark/internal/dialect"
 	"candlemark/internal/dialect/servicebus"
 	"candlemark/protocol/amqp10"
 )
@@ -141,8 +140,8 @@ func (s *state) appendWriting(b []byte, w *writing) (_ []byte, blocked bool) {
 }
 
 // encode appends the head of a delivery of a queue to dst, returns its body, and has it traced.
-func (s *state) encode(dst []byte, d *mail.Delivery, queue string) (head, body []byte) {
-	head, body, err := dialect.Append(dst, &d.Message, entities.Told(d))
+func (s *state) encode(dst []byte, l *link, d *mail.Delivery, queue string) (head, body []byte) {
+	head, body, err := l.writer.Append(dst, &d.Message, entities.Told(d))
 	if err != nil {
 		s.cfg.Log.Error().Err(err).Msg("message with an unreadable header is delivered without it")
 		body = d.Message.Body
@@ -155,7 +154,7 @@ func (s *state) encode(dst []byte, d *mail.Delivery, queue string) (head, body [
 // start begins to write a message.
 func (s *state) start(w *writing, d *mail.Delivery) {
 	var body []byte
-	s.scratch, body = s.encode(s.scratch[:0], d, w.link.consumer.name)
+	s.scratch, body = s.encode(s.scratch[:0], w.link, d, w.link.consumer.name)
 	tag := s.unacked.Tag(w.link.consumer.queue, d.Number, false)
 	if d.Number == 0 {
 		s.owners.Skip()

@@ -56,8 +56,8 @@ func TestSessionsAndLinksAreShown(t *testing.T) {
 			t.Fatalf("%+v", connections)
 		}
 		const want = `[{"channel_number":0,"handle_max":255,"next_incoming_id":3,"incoming_window":2045,"next_outgoing_id":3,"remote_incoming_window":4997,"outgoing_unsettled_deliveries":2,` +
-			`"incoming_links":[{"handle":0,"link_name":"from","target_address":"/queues/q","delivery_count":3,"credit":167,"unconfirmed_messages":0},` +
-			`{"handle":1,"link_name":"anywhere","target_address":"","delivery_count":0,"credit":170,"unconfirmed_messages":0}],` +
+			`"incoming_links":[{"handle":0,"link_name":"from","target_address":"/queues/q","delivery_count":3,"credit":497,"unconfirmed_messages":0},` +
+			`{"handle":1,"link_name":"anywhere","target_address":"","delivery_count":0,"credit":500,"unconfirmed_messages":0}],` +
 			`"outgoing_links":[{"handle":2,"link_name":"to","source_address":"/queues/q","queue_name":"q","send_settled":false,"delivery_count":3,"credit":7,"unsettled_messages":2}]}]`
 		at := "/api/connections/" + url.PathEscape(connections[1].Name) + "/sessions"
 		if got := ask(b, at); got != want {

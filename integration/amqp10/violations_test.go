@@ -89,7 +89,7 @@ func TestViolations(t *testing.T) {
 				r.send(1, sending(0, "stored"))
 				r.want(amqp10.CodeAttach)
 				var all []byte
-				for id := range uint32(400) { // before the journal has any of them
+				for id := range uint32(1200) { // before the journal has any of them
 					all = append(all, transferFrame(0, id, false, []byte{0, 0x53, 0x77, 0x40})...)
 				}
 				r.say(all)

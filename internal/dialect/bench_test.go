@@ -30,7 +30,7 @@ func BenchmarkRead(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := dialect.Read(sent); err != nil {
+				if _, err := dialect.Read(sent, false); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -41,7 +41,7 @@ func BenchmarkRead(b *testing.B) {
 func BenchmarkAppend(b *testing.B) {
 	for name, sent := range benchmarked(b) {
 		b.Run(name, func(b *testing.B) {
-			c, err := dialect.Read(sent)
+			c, err := dialect.Read(sent, false)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -32,7 +32,7 @@ func TestLongNames(t *testing.T) {
 // A message without a TTL has none, which is another thing than one of 0.
 func TestTTLOfRead(t *testing.T) {
 	for want, header := range map[int64]amqp10.Header{-1: {Durable: true}, 0: {TTL: amqp10.Some[uint32](0)}, 1<<32 - 1: {TTL: amqp10.Some[uint32](1<<32 - 1)}} {
-		if c, err := dialect.Read(append(amqp10.AppendComposite(nil, &header), amqp10.AppendDataHead(nil, 0)...)); err != nil || c.TTL != want {
+		if c, err := dialect.Read(append(amqp10.AppendComposite(nil, &header), amqp10.AppendDataHead(nil, 0)...), false); err != nil || c.TTL != want {
 			t.Errorf("TTL %d, %v, want %d", c.TTL, err, want)
 		}
 	}
@@ -45,7 +45,7 @@ func TestLargestHeaderOfRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := dialect.Read(append(application, amqp10.AppendDataHead(nil, 0)...))
+		c, err := dialect.Read(append(application, amqp10.AppendDataHead(nil, 0)...), false)
 		if err != nil {
 			return 0, err
 		}

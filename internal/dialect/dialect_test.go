@@ -45,7 +45,7 @@ func TestBareMessage(t *testing.T) {
 		"data twice":        bytes.Join([][]byte{properties, data, data}, nil),
 	} {
 		sent := append(amqp10.AppendComposite(nil, &amqp10.Header{Durable: true, TTL: amqp10.Some[uint32](5)}), bare...)
-		c, err := dialect.Read(sent)
+		c, err := dialect.Read(sent, false)
 		if err != nil || c.TTL != 5 || c.To != "/queues/q" || !c.Persistent {
 			t.Fatalf("%s: %+v, %v", name, c, err)
 		}
@@ -66,7 +66,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte{0, 0x53, 0x77, 0xa1, 1, 'x'})
 	f.Add([]byte{0, 0x53, 0x70, 0xc0, 4, 2, 0x41, 0x50, 7, 0, 0x53, 0x72, 0xc1, 7, 2, 0xa3, 3, 'x', '-', 'a', 0x41, 0, 0x53, 0x75, 0xa0, 0})
 	f.Fuzz(func(t *testing.T, encoded []byte) {
-		c, err := dialect.Read(encoded)
+		c, err := dialect.Read(encoded, false)
 		if err != nil {
 			return
 		}
@@ -78,7 +78,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := dialect.Read(append(once, body...))
+		again, err := dialect.Read(append(once, body...), false)
 		if err != nil {
 			t.Fatalf("%x: %v", append(once, body...), err)
 		}

@@ -28,25 +28,24 @@ type Content struct {
 // scheduled is the annotation by which clients of Azure Service Bus schedule a message, and deliverAt the header that does it here.
 const scheduled, deliverAt = "x-opt-scheduled-enqueue-time", "x-deliver-at"
 
-// ReadEntity is Read for a message to an entity of Azure Service Bus: it is durable, gets a message-id if it has none, and may name the moment at which it is to be delivered.
-func ReadEntity(encoded []byte) (c Content, err error) { return read(encoded, true) }
-
-// Read translates a message, all of its sections. Errors: *amqp10.Error for what is no message, or one whose properties are
-// too large.
-func Read(encoded []byte) (c Content, err error) { return read(encoded, false) }
-
-func read(encoded []byte, entity bool) (c Content, err error) {
+// Read translates a message, all of its sections. One to an entity of Azure Service Bus is durable, gets a message-id if it has none, and may name the
+// moment at which it is to be delivered. Errors: *amqp10.Error for what is no message, or one whose properties are too large.
+func Read(encoded []byte, entity bool) (c Content, err error) {
 	s, err := amqp10.ScanSections(encoded)
 	if err != nil {
 		return c, err
 	}
+	return read(encoded, &s, entity)
+}
+
+func read(encoded []byte, s *amqp10.Sections, entity bool) (c Content, err error) {
 	if entity {
-		if encoded, err = identified(encoded, &s); err != nil {
+		if encoded, err = identified(encoded, s); err != nil {
 			return c, err
 		}
 	}
 	var from amqp10.Properties
-	p, body, err := convert.To091(&s, &from)
+	p, body, err := convert.To091(s, &from)
 	if err != nil {
 		return c, err
 	}
@@ -75,7 +74,7 @@ func read(encoded []byte, entity bool) (c Content, err error) {
 		return c, amqp10.Errorf(amqp10.ResourceLimitExceeded, "properties and annotations take %d bytes, more than %d", len(c.Header), message.LargestHeader)
 	}
 	list := len(c.Header)
-	c.Header = protocol.WithOriginal(convert.AppendOriginal(c.Header, encoded, &s), list)
+	c.Header = protocol.WithOriginal(convert.AppendOriginal(c.Header, encoded, s), list)
 	if p.Has(protocol.FlagHeaders) {
 		scan, err := protocol.ScanProperties(c.Header)
 		if err != nil {

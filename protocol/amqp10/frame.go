@@ -123,77 +123,32 @@ func AppendHeartbeat(dst []byte) []byte {
 // AppendTransfer appends a message as frames of at most maxSize bytes each, at least MinMaxFrameSize. The first one carries t, but for
 // More, which is set as it must be; the others its handle only. payload is the message, in pieces.
 func AppendTransfer(dst []byte, channel uint16, t *Transfer, maxSize uint32, payload ...[]byte) []byte {
-	s := newSplitter(t, payload)
-	for room := 0; !s.done; {
-		dst, room = s.appendHead(dst, channel, maxSize)
-		for room > 0 {
-			piece := s.piece(payload, room)
-			dst = append(dst, piece...)
-			room -= len(piece)
+	limit := int(min(max(maxSize, MinMaxFrameSize), math.MaxInt32))
+	left, at := 0, 0 // bytes; where in the first piece the next frame begins
+	for _, p := range payload {
+		left += len(p)
+	}
+	next := *t
+	for whole := false; !whole; {
+		start := len(dst)
+		next.More = false
+		dst = AppendFrame(dst, channel, &next)
+		if whole = len(dst)-start+left <= limit; !whole {
+			next.More = true
+			dst = AppendFrame(dst[:start], channel, &next)
 		}
+		room := min(left, max(limit-(len(dst)-start), 1))
+		left -= room
+		for room > 0 {
+			n := min(room, len(payload[0])-at)
+			dst = append(dst, payload[0][at:at+n]...)
+			room -= n
+			if at += n; at == len(payload[0]) {
+				payload, at = payload[1:], 0
+			}
+		}
+		next = Transfer{Handle: t.Handle}
+		binary.BigEndian.PutUint32(dst[start:], uint32(len(dst)-start))
 	}
 	return dst
-}
-
-// SplitTransfer is AppendTransfer without copying the message: the frames are the slices that it appends to pieces, one after the other,
-// which alias payload and heads. heads holds the beginnings of the frames.
-func SplitTransfer(heads []byte, pieces [][]byte, channel uint16, t *Transfer, maxSize uint32, payload ...[]byte) ([]byte, [][]byte) {
-	s := newSplitter(t, payload)
-	for room := 0; !s.done; {
-		start := len(heads)
-		heads, room = s.appendHead(heads, channel, maxSize)
-		pieces = append(pieces, heads[start:len(heads):len(heads)])
-		for room > 0 {
-			piece := s.piece(payload, room)
-			if len(piece) > 0 {
-				pieces = append(pieces, piece)
-			}
-			room -= len(piece)
-		}
-	}
-	return heads, pieces
-}
-
-// splitter makes the transfers of a message.
-type splitter struct {
-	next     Transfer
-	part, at int  // where in which piece of the payload the next frame begins
-	left     int  // bytes
-	done     bool // the last transfer was made
-}
-
-func newSplitter(t *Transfer, payload [][]byte) splitter {
-	s := splitter{next: *t}
-	for _, p := range payload {
-		s.left += len(p)
-	}
-	return s
-}
-
-// appendHead appends frame header and transfer; the next room bytes of the payload follow it.
-func (s *splitter) appendHead(dst []byte, channel uint16, maxSize uint32) (grown []byte, room int) {
-	limit := int(min(max(maxSize, MinMaxFrameSize), math.MaxInt32))
-	start := len(dst)
-	s.next.More = false
-	dst = AppendFrame(dst, channel, &s.next)
-	if s.done = len(dst)-start+s.left <= limit; !s.done {
-		s.next.More = true
-		dst = AppendFrame(dst[:start], channel, &s.next)
-	}
-	room = min(s.left, max(limit-(len(dst)-start), 1))
-	s.left -= room
-	s.next = Transfer{Handle: s.next.Handle}
-	binary.BigEndian.PutUint32(dst[start:], uint32(len(dst)-start+room))
-	return dst, room
-}
-
-// piece takes at most n bytes of the payload, as many as lie together.
-func (s *splitter) piece(payload [][]byte, n int) []byte {
-	p := payload[s.part][s.at:]
-	if len(p) <= n {
-		s.part, s.at = s.part+1, 0
-		return p
-	}
-	s.at += n
-	return p[:n:n]
 }

@@ -161,10 +161,6 @@ func TestAppendTransfer(t *testing.T) {
 				t.Fatalf("%d bytes, frame %d: got %+v, want %+v", size, i, got, want)
 			}
 		}
-		heads, pieces := SplitTransfer(nil, nil, 9, &full, MinMaxFrameSize, parts...)
-		if got := bytes.Join(pieces, nil); !bytes.Equal(got, b) || len(heads)+size != len(b) {
-			t.Fatalf("%d bytes: split and appended differ", size)
-		}
 	}
 	if b := AppendTransfer(nil, 9, &full, 0xffffffff, make([]byte, 1<<20)); len(b) < 1<<20 || len(b) > 1<<20+64 {
 		t.Errorf("without a limit %d bytes", len(b))
@@ -177,7 +173,7 @@ func TestFramesDoNotAllocate(t *testing.T) {
 	frame := AppendTransfer(nil, 1, &transfer, 1<<20, body)
 	disposition := AppendFrame(nil, 1, &Disposition{First: 1, Last: Some[uint32](2), State: State{Kind: Modified, DeliveryFailed: true}})
 	flow := AppendFrame(nil, 1, &Flow{Handle: Some[uint32](1), LinkCredit: Some[uint32](100)})
-	out, pieces := make([]byte, 0, 1<<16), make([][]byte, 0, 100)
+	out := make([]byte, 0, 1<<16)
 	for name, f := range map[string]func(){
 		"ParseFrame": func() { _, _, _, _ = ParseFrame(frame, 1<<20) },
 		"need more":  func() { _, _, _, _ = ParseFrame(frame[:10], 1<<20) },
@@ -195,7 +191,6 @@ func TestFramesDoNotAllocate(t *testing.T) {
 			_, _ = DecodeInto(flow[8:], &p)
 		},
 		"append transfer": func() { out = AppendTransfer(out[:0], 1, &transfer, 4096, body[:10], body) },
-		"split transfer":  func() { out, pieces = SplitTransfer(out[:0], pieces[:0], 1, &transfer, 4096, body[:10], body) },
 		"append disposition": func() {
 			out = AppendFrame(out[:0], 1, &Disposition{First: 1, Last: Some[uint32](2), State: State{Kind: Released}})
 		},

@@ -1,6 +1,9 @@
 package frames
 
-import "candlemark/protocol/amqp10"
+import (
+	"candlemark/protocol/amqp10"
+	"candlemark/protocol/amqp10/quick"
+)
 
 // Decoder decodes frames. The zero value is ready.
 type Decoder struct {
@@ -14,10 +17,16 @@ type Decoder struct {
 func (d *Decoder) Decode(f amqp10.Frame) (p amqp10.Composite, payload []byte, err error) {
 	switch code, _ := f.Code(); code {
 	case amqp10.CodeTransfer:
-		d.transfer = amqp10.Transfer{}
-		payload, err = amqp10.DecodeInto(f.Body, &d.transfer)
+		payload, ok := quick.Transfer(f.Body, &d.transfer)
+		if !ok {
+			d.transfer = amqp10.Transfer{}
+			payload, err = amqp10.DecodeInto(f.Body, &d.transfer)
+		}
 		return &d.transfer, payload, err
 	case amqp10.CodeDisposition:
+		if rest, ok := quick.Disposition(f.Body, &d.disposition); ok && len(rest) == 0 {
+			return &d.disposition, nil, nil
+		}
 		d.disposition = amqp10.Disposition{}
 		return &d.disposition, nil, decodeAll(f, &d.disposition)
 	case amqp10.CodeFlow:

@@ -6,12 +6,13 @@ import (
 
 	"candlemark/actors/session/access"
 	"candlemark/internal/budget"
+	"candlemark/internal/dialect"
 	"candlemark/internal/dialect/servicebus"
 	"candlemark/protocol/amqp10"
 )
 
 // Credit is how many messages a client may publish on a link ahead of what is settled. It gets more at half of that.
-const Credit = 170
+const Credit = 500
 
 // Target is where the messages of a link go.
 type Target struct {
@@ -20,6 +21,7 @@ type Target struct {
 	Entity        bool   // the link is of Azure Service Bus's dialect
 	Address       string // then
 	may           access.Sender
+	reader        dialect.Reader
 }
 
 // Name is that of the entity that messages are sent to: an exchange, or a queue if that is the default one.

@@ -27,11 +27,7 @@ func (e *LinkError) Unwrap() error { return e.error }
 // Check makes all checks of a message, and finds its exchange. Errors: *amqp10.Error and *protocol.ChannelError, perhaps in a *LinkError.
 func (d *Publish) Check(to *Target, payload []byte, routes *routing.Routes, a *access.Access) (err error) {
 	c, m := &d.Content, &d.Message
-	read := dialect.Read
-	if to.Entity {
-		read = dialect.ReadEntity
-	}
-	if d.Content, err = read(payload); err != nil {
+	if d.Content, err = to.reader.Read(payload, to.Entity); err != nil {
 		return err
 	}
 	m.Exchange, m.RoutingKey = to.Exchange, to.Key

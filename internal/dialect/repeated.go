@@ -1,0 +1,91 @@
+package dialect
+
+import (
+	"bytes"
+
+	"candlemark/internal/message"
+	"candlemark/protocol/amqp10"
+)
+
+// largestRepeated is how many bytes in front of a body are compared with those of the message before.
+const largestRepeated = 1 << 10
+
+// Reader is [Read] for the messages of a link, which often differ in what their bodies hold only: what stands before the body is translated once. The zero
+// value is ready. It keeps a few KiB at most.
+type Reader struct {
+	head    []byte // what the last message begins with, up to what its only data section holds
+	size    int    // of that message in bytes
+	content Content
+}
+
+// Read is [Read]; entity must be the same each time. Who gets the content may not write to its slices.
+func (r *Reader) Read(encoded []byte, entity bool) (c Content, err error) {
+	if n := len(r.head); n > 0 && len(encoded) == r.size && bytes.Equal(encoded[:n], r.head) {
+		c = r.content
+		c.Body = encoded[n:]
+		return c, nil
+	}
+	s, err := amqp10.ScanSections(encoded)
+	if err != nil {
+		return c, err
+	}
+	isData := s.BodyKind == amqp10.SectionData
+	if c, err = read(encoded, &s, entity); err != nil {
+		return c, err
+	}
+	r.head = r.head[:0]
+	if n := len(encoded) - len(c.Body); isData && n <= largestRepeated && endsWith(encoded, c.Body) {
+		r.head, r.size, r.content = append(r.head, encoded[:n]...), len(encoded), c
+		r.content.Body, r.content.UserID = nil, bytes.Clone(c.UserID)
+	}
+	return c, nil
+}
+
+// endsWith is whether body is the end of whole: the same bytes in memory.
+func endsWith(whole, body []byte) bool {
+	n := len(whole) - len(body)
+	return len(body) > 0 && n >= 0 && &body[0] == &whole[n]
+}
+
+// Writer is [Append] for the messages to a link, of which those that follow each other are often told alike but for their bodies. The zero value is ready.
+// It keeps 2 KiB at most.
+type Writer struct {
+	told        []byte // exchange, routing key and property list of the last message
+	exchange    int    // bytes of told that are the exchange
+	key         int    // bytes that are the routing key
+	body        int    // bytes of its body
+	redelivered bool
+	head        []byte // what it was translated to; nil for none to compare with
+}
+
+// Append is [Append].
+func (w *Writer) Append(dst []byte, m *message.Message, d Delivery) (head, body []byte, err error) {
+	if m.Overlay != nil || d.Entity != nil {
+		return Append(dst, m, d)
+	}
+	if len(w.head) > 0 && w.is(m, d) {
+		return append(dst, w.head...), m.Body, nil
+	}
+	start := len(dst)
+	if head, body, err = Append(dst, m, d); err != nil {
+		return head, body, err
+	}
+	w.head = w.head[:0]
+	size := len(m.Exchange) + len(m.RoutingKey) + len(m.Header)
+	if told := head[start:]; max(size, len(told)) <= largestRepeated && endsWith(m.Body, body) && len(body) == len(m.Body) && !bytes.Contains(m.Header, encodedBody) {
+		w.told = append(append(append(w.told[:0], m.Exchange...), m.RoutingKey...), m.Header...)
+		w.exchange, w.key, w.body, w.redelivered = len(m.Exchange), len(m.RoutingKey), len(m.Body), d.Redelivered
+		w.head = append(w.head, told...)
+	}
+	return head, body, nil
+}
+
+// encodedBody is in the property list of a message whose body tells which sections it has.
+var encodedBody = []byte("amqp-1.0")
+
+// is tells whether a message is told as the last one was.
+func (w *Writer) is(m *message.Message, d Delivery) bool {
+	key := w.told[w.exchange:]
+	return w.body == len(m.Body) && w.redelivered == d.Redelivered &&
+		string(w.told[:w.exchange]) == string(m.Exchange) && string(key[:w.key]) == string(m.RoutingKey) && string(key[w.key:]) == string(m.Header)
+}
