@@ -59,9 +59,8 @@ func (s *state) transfer(t *amqp10.Transfer, payload []byte) {
 		return
 	}
 	d, whole, err := l.publisher.Take(t, payload, s.cfg.Arrivals)
-	var wrong *incoming.SessionError
-	switch {
-	case errors.As(err, &wrong):
+	switch _, wrong := errors.AsType[*incoming.SessionError](err); {
+	case wrong:
 		s.fail(err)
 	case err != nil:
 		s.failLink(l, err)

@@ -15,18 +15,18 @@ type Decoder struct {
 // Decode decodes a frame; behind a transfer comes a payload. Transfers, dispositions and flows are valid until the next call. The error is an
 // *amqp10.Error, which ends the connection.
 func (d *Decoder) Decode(f amqp10.Frame) (p amqp10.Composite, payload []byte, err error) {
+	if payload, ok := quick.Transfer(f.Body, &d.transfer); ok {
+		return &d.transfer, payload, nil
+	}
+	if rest, ok := quick.Disposition(f.Body, &d.disposition); ok && len(rest) == 0 {
+		return &d.disposition, nil, nil
+	}
 	switch code, _ := f.Code(); code {
 	case amqp10.CodeTransfer:
-		payload, ok := quick.Transfer(f.Body, &d.transfer)
-		if !ok {
-			d.transfer = amqp10.Transfer{}
-			payload, err = amqp10.DecodeInto(f.Body, &d.transfer)
-		}
+		d.transfer = amqp10.Transfer{}
+		payload, err = amqp10.DecodeInto(f.Body, &d.transfer)
 		return &d.transfer, payload, err
 	case amqp10.CodeDisposition:
-		if rest, ok := quick.Disposition(f.Body, &d.disposition); ok && len(rest) == 0 {
-			return &d.disposition, nil, nil
-		}
 		d.disposition = amqp10.Disposition{}
 		return &d.disposition, nil, decodeAll(f, &d.disposition)
 	case amqp10.CodeFlow:

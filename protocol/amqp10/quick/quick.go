@@ -9,6 +9,9 @@ import (
 // Transfer reads a transfer into p, which aliases b; rest is what follows it. Not ok: it is to be read by [amqp10.DecodeInto].
 func Transfer(b []byte, p *amqp10.Transfer) (rest []byte, ok bool) {
 	r := newReader(b, amqp10.CodeTransfer)
+	if !r.known {
+		return nil, false
+	}
 	r.must()
 	*p = amqp10.Transfer{}
 	p.Handle, p.DeliveryID, p.DeliveryTag, p.MessageFormat, p.Settled, p.More = r.number().Value, r.number(), r.tag(), r.number(), r.flag(), r.flag()
@@ -22,6 +25,9 @@ func Transfer(b []byte, p *amqp10.Transfer) (rest []byte, ok bool) {
 // Disposition is [Transfer] for a disposition.
 func Disposition(b []byte, p *amqp10.Disposition) (rest []byte, ok bool) {
 	r := newReader(b, amqp10.CodeDisposition)
+	if !r.known {
+		return nil, false
+	}
 	*p = amqp10.Disposition{}
 	r.must()
 	p.Role = r.flag()
