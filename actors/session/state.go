@@ -14,7 +14,6 @@ import (
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
 	"candlemark/actors/session/access"
-	"candlemark/actors/session/frames"
 	"candlemark/actors/session/settlement"
 	"candlemark/actors/session/told"
 	work "candlemark/actors/session/transactions"
@@ -24,6 +23,7 @@ import (
 	"candlemark/internal/metrics"
 	"candlemark/internal/seqmap"
 	"candlemark/protocol/amqp10"
+	"candlemark/protocol/amqp10/quick"
 )
 
 type phase uint8
@@ -46,7 +46,7 @@ type state struct {
 	rights  rights.Rights // of the login
 	access  access.Access
 	client  requests.Client
-	decoder frames.Decoder
+	decoder quick.Decoder
 	phase   phase
 	leaving bool // the connection ends; what was read before is still run
 	windows window.Session

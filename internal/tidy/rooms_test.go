@@ -77,7 +77,7 @@ var rooms = map[string][]string{
 	"internal/bench/stats":           {},
 	"internal/bench/verify":          {},
 	"internal/bench/wire":            {"protocol", "internal/parameters"},
-	"internal/bench/wire10":          {"protocol", "protocol/amqp10", "internal/bench/wire"},
+	"internal/bench/wire10":          {"protocol", "protocol/amqp10", "protocol/amqp10/quick", "internal/bench/wire"},
 	"internal/socket":                {},
 	"internal/backup":                {"internal/management", "internal/store/vfs"},
 	"internal/budget":                {},
@@ -160,7 +160,6 @@ var rooms = map[string][]string{
 	"actors/session/entities":   {"protocol", "policies", "protocol/amqp10", "actors/mail", "actors/session/access", "internal/auth", "internal/dialect", "internal/dialect/servicebus", "internal/message", "internal/servicebus/entity", "internal/servicebus/filter", "internal/topology"},
 	"actors/session/batches":    {"protocol/amqp10", "actors/mail"},
 	"actors/session/settlement": {"protocol/amqp10", "actors/channel/unacked", "actors/mail", "internal/dialect", "internal/dialect/servicebus"},
-	"actors/session/frames":     {"protocol/amqp10", "protocol/amqp10/quick"},
 	"actors/session/tokens":     {"actors/mail", "actors/session/access", "internal/auth", "internal/dialect/servicebus", "internal/servicebus/sas"},
 	"actors/session/answers":    {"actors/session/window", "internal/topology"},
 	"actors/session/transfers":  {"protocol/amqp10", "protocol/amqp10/quick", "actors/session/window", "internal/outbox"},
@@ -298,7 +297,7 @@ var pureRooms = []string{
 	"actors/queue/deferred", "actors/queue/deliveries", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/flowcontrol", "actors/queue/inspect", "actors/queue/lease", "actors/queue/messages", "actors/queue/notices",
 	"actors/queue/outbox", "actors/queue/paging", "actors/queue/receivers", "actors/queue/records", "actors/queue/schedule", "actors/queue/sessions", "actors/queue/wheel", "actors/queue/work",
 	"actors/session/config", "actors/session/transactions",
-	"actors/session/access", "actors/session/answers", "actors/session/batches", "actors/session/entities", "actors/session/frames", "actors/session/incoming", "actors/session/management", "actors/session/settlement", "actors/session/told", "actors/session/tokens", "actors/session/transfers", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
+	"actors/session/access", "actors/session/answers", "actors/session/batches", "actors/session/entities", "actors/session/incoming", "actors/session/management", "actors/session/settlement", "actors/session/told", "actors/session/tokens", "actors/session/transfers", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
 }
 
 // shells are the only files of their packages that know it: others are the core of an actor, or know addresses only.

@@ -11,6 +11,7 @@ import (
 
 	"candlemark/internal/bench/wire"
 	"candlemark/protocol/amqp10"
+	"candlemark/protocol/amqp10/quick"
 )
 
 // frameMax is in bytes what the broker may send in a frame, unless the configuration says something else.
@@ -30,9 +31,7 @@ type Conn struct {
 	gone     chan struct{}
 	once     sync.Once
 
-	transfer    amqp10.Transfer
-	disposition amqp10.Disposition
-	flow        amqp10.Flow
+	decoder quick.Decoder
 }
 
 // link is the link of a session.
@@ -51,6 +50,9 @@ type link struct {
 	incoming    uint32 // number of the transfer that comes next
 	began       bool   // a delivery has come
 	body        []byte // of a delivery in several frames
+	head        []byte // of the last message up to its body; empty for none to compare with
+	size        int    // of that message in bytes
+	before      bool   // whether it was redelivered
 }
 
 // Dial connects, logs in and opens the virtual host. Heartbeats are those that the broker wants.

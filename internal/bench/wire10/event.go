@@ -1,6 +1,7 @@
 package wire10
 
 import (
+	"bytes"
 	"errors"
 
 	"candlemark/internal/bench/wire"
@@ -39,45 +40,33 @@ func (c *Conn) frame(ev *wire.Event, f amqp10.Frame) (whole bool, err error) {
 		*ev = wire.Event{Kind: wire.Heartbeat}
 		return true, nil
 	}
-	code, _ := f.Code()
+	p, payload, err := c.decoder.Decode(f)
+	if err != nil {
+		return false, err
+	}
 	var l *link
 	if at := int(f.Channel); at < len(c.links) { // the broker's sessions have the numbers of ours, see begin
 		l = c.links[at]
 	}
-	switch {
-	case l == nil:
-	case code == amqp10.CodeTransfer:
-		c.transfer = amqp10.Transfer{}
-		payload, err := amqp10.DecodeInto(f.Body, &c.transfer)
-		if err != nil {
-			return false, err
+	if l != nil {
+		switch p := p.(type) {
+		case *amqp10.Transfer:
+			return c.delivered(ev, f.Channel, l, p, payload)
+		case *amqp10.Disposition:
+			l.settledBy(ev, f.Channel, p)
+			return true, nil
+		case *amqp10.Flow:
+			return l.flowed(ev, f.Channel, p), nil
 		}
-		return c.delivered(ev, f.Channel, l, payload)
-	case code == amqp10.CodeDisposition:
-		c.disposition = amqp10.Disposition{}
-		_, err := amqp10.DecodeInto(f.Body, &c.disposition)
-		if err == nil {
-			l.settledBy(ev, f.Channel, &c.disposition)
-		}
-		return true, err
-	case code == amqp10.CodeFlow:
-		c.flow = amqp10.Flow{}
-		_, err := amqp10.DecodeInto(f.Body, &c.flow)
-		if err == nil {
-			whole = l.flowed(ev, f.Channel, &c.flow)
-		}
-		return whole, err
 	}
-	return c.other(ev, f)
+	return c.other(ev, f.Channel, p)
 }
 
 // other reads what is not of the hot path.
-func (c *Conn) other(ev *wire.Event, f amqp10.Frame) (whole bool, err error) {
-	if c.answer, _, err = f.Decode(); err != nil {
-		return false, err
-	}
-	*ev = wire.Event{Kind: wire.Method, Channel: f.Channel + 1}
-	switch p := c.answer.(type) {
+func (c *Conn) other(ev *wire.Event, ch uint16, p amqp10.Composite) (whole bool, err error) {
+	c.answer = p
+	*ev = wire.Event{Kind: wire.Method, Channel: ch + 1}
+	switch p := p.(type) {
 	case *amqp10.Close:
 		if p.Error == nil {
 			return false, errClosed
@@ -145,46 +134,59 @@ func (l *link) settledBy(ev *wire.Event, ch uint16, d *amqp10.Disposition) {
 }
 
 // delivered makes an event of a message when its last frame has come.
-func (c *Conn) delivered(ev *wire.Event, ch uint16, l *link, payload []byte) (whole bool, err error) {
+func (c *Conn) delivered(ev *wire.Event, ch uint16, l *link, t *amqp10.Transfer, payload []byte) (whole bool, err error) {
 	l.incoming++
-	if id := c.transfer.DeliveryID; id.Set {
+	if id := t.DeliveryID; id.Set {
 		if l.seen = id.Value; !l.began {
 			l.began, l.acked = true, id.Value
 		}
 	}
-	if c.transfer.More || len(l.body) > 0 {
+	if t.More || len(l.body) > 0 {
 		l.body = append(l.body, payload...)
-		if c.transfer.More {
+		if t.More {
 			return false, nil
 		}
 		payload, l.body = l.body, l.body[:0]
 	}
 	l.count++
-	s, err := amqp10.ScanSections(payload)
-	if err != nil {
-		return false, err
-	}
 	*ev = wire.Event{Kind: wire.Deliver, Channel: ch + 1, Tag: uint64(l.seen)}
-	if s.HasHeader() {
-		h, err := s.Header()
-		if err != nil {
-			return false, err
-		}
-		ev.Flag = h.DeliveryCount > 0
-	}
-	for _, v := range s.BodyValues() {
-		b, is := v.Binary()
-		if !is {
-			return false, errors.New("a body that is no data")
-		}
-		if ev.Body == nil {
-			ev.Body = b
-		} else {
-			ev.Body = append(ev.Body[:len(ev.Body):len(ev.Body)], b...)
-		}
+	if n := len(l.head); n > 0 && len(payload) == l.size && bytes.Equal(payload[:n], l.head) {
+		ev.Flag, ev.Body = l.before, payload[n:]
+	} else if err := l.sections(ev, payload); err != nil {
+		return false, err
 	}
 	if l.settled {
 		return true, c.replenish(ch, l)
 	}
 	return true, nil
+}
+
+// sections reads a message, and keeps what is before the body for [Conn.delivered] to compare with the next one's.
+func (l *link) sections(ev *wire.Event, message []byte) error {
+	s, err := amqp10.ScanSections(message)
+	if err != nil {
+		return err
+	}
+	h, err := s.Header()
+	if err != nil {
+		return err
+	}
+	ev.Flag = h.DeliveryCount > 0
+	values := 0
+	for _, v := range s.BodyValues() {
+		b, is := v.Binary()
+		if !is {
+			return errors.New("a body that is no data")
+		}
+		if values++; values == 1 {
+			ev.Body = b
+		} else {
+			ev.Body = append(ev.Body[:len(ev.Body):len(ev.Body)], b...)
+		}
+	}
+	l.head = l.head[:0]
+	if n := len(message) - len(ev.Body); values == 1 && s.BareEnd == len(message) {
+		l.head, l.size, l.before = append(l.head, message[:n]...), len(message), ev.Flag
+	}
+	return nil
 }

@@ -1,9 +1,6 @@
-package frames
+package quick
 
-import (
-	"candlemark/protocol/amqp10"
-	"candlemark/protocol/amqp10/quick"
-)
+import "candlemark/protocol/amqp10"
 
 // Decoder decodes frames. The zero value is ready.
 type Decoder struct {
@@ -15,10 +12,10 @@ type Decoder struct {
 // Decode decodes a frame; behind a transfer comes a payload. Transfers, dispositions and flows are valid until the next call. The error is an
 // *amqp10.Error, which ends the connection.
 func (d *Decoder) Decode(f amqp10.Frame) (p amqp10.Composite, payload []byte, err error) {
-	if payload, ok := quick.Transfer(f.Body, &d.transfer); ok {
+	if payload, ok := Transfer(f.Body, &d.transfer); ok {
 		return &d.transfer, payload, nil
 	}
-	if rest, ok := quick.Disposition(f.Body, &d.disposition); ok && len(rest) == 0 {
+	if rest, ok := Disposition(f.Body, &d.disposition); ok && len(rest) == 0 {
 		return &d.disposition, nil, nil
 	}
 	switch code, _ := f.Code(); code {

@@ -1,18 +1,15 @@
-package frames
+package quick_test
 
 import (
 	"testing"
 
 	"candlemark/protocol/amqp10"
-
-	"go.uber.org/goleak"
+	"candlemark/protocol/amqp10/quick"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // What one frame says is not in the next one, and what is wrong is told.
 func TestDecode(t *testing.T) {
-	var d Decoder
+	var d quick.Decoder
 	decode := func(p amqp10.Composite, more ...byte) (amqp10.Composite, []byte, error) {
 		text := append(amqp10.AppendFrame(nil, 1, p), more...)
 		text[3] = byte(len(text))
