@@ -41,7 +41,7 @@ var rooms = map[string][]string{
 	"actors/mailbox":                 {},
 	"actors/connection":              actorOf("internal/socket", "internal/stream"),
 	"actors/connection10":            actorOf("internal/dialect", "internal/dialect/transactions", "internal/servicebus/grants", "internal/servicebus/status", "internal/socket", "internal/stream", "actors/connection/told"),
-	"actors/session":                 actorOf("internal/dialect/...", "internal/servicebus/grants", "internal/servicebus/sas", "internal/servicebus/status", "actors/channel/peers", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/unacked", "internal/dialect", "actors/channel/trace"),
+	"actors/session":                 actorOf("protocol/amqp10/quick", "internal/dialect/...", "internal/servicebus/grants", "internal/servicebus/sas", "internal/servicebus/status", "actors/channel/peers", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/unacked", "internal/dialect", "actors/channel/trace"),
 	"actors/command":                 actorOf(),
 	"actors/channel":                 actorOf(),
 	"actors/channel/assembler":       {"protocol", "internal/budget"},
