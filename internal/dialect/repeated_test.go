@@ -72,6 +72,23 @@ func TestRepeated(t *testing.T) {
 	}
 }
 
+func FuzzRepeated(f *testing.F) {
+	all := varied(f)
+	for i := range all[1:] {
+		f.Add(all[i], all[i+1])
+	}
+	f.Fuzz(func(t *testing.T, before, encoded []byte) {
+		var r dialect.Reader
+		var w dialect.Writer
+		_, _ = r.Read(before, false)
+		sameRead(t, &r, encoded, false)
+		sameRead(t, &r, encoded, false)
+		sameAppended(t, &w, before, message.Message{}, false)
+		sameAppended(t, &w, encoded, message.Message{}, false)
+		sameAppended(t, &w, encoded, message.Message{}, false)
+	})
+}
+
 func sameRead(t *testing.T, r *dialect.Reader, encoded []byte, entity bool) {
 	t.Helper()
 	want, wantErr := dialect.Read(encoded, entity)
