@@ -116,14 +116,13 @@ func attachPublisher(s *state, m *amqp10.Attach) error {
 
 // attachConsumer attaches a link that the client receives on: a consumer of a queue.
 func attachConsumer(s *state, m *amqp10.Attach) error {
-	if m.Source == nil {
+	switch {
+	case m.Source == nil:
 		return amqp10.Errorf(amqp10.InvalidField, "a source is missing")
-	}
-	if m.Source.Dynamic {
+	case m.Source.Dynamic:
 		return attachReplies(s, m)
-	}
-	if n := nodeAt(m.Source.Address.Or("")); n != nil {
-		attachAnswers(s, m, n)
+	case nodeAt(m.Source.Address.Or("")) != nil:
+		attachAnswers(s, m)
 		return nil
 	}
 	name, err := entities.SourceOf(m)
@@ -140,6 +139,10 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 	if err != nil {
 		return err
 	}
+	if entities.IsEmpty(m) {
+		attachAnswers(s, m)
+		return nil
+	}
 	args, err := dialect.ConsumerArguments(m.Properties)
 	if err != nil {
 		return err
@@ -151,8 +154,7 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 	peer := s.peers.Of(q.PID)
 	ask := &mail.Consume{
 		Channel: s.self, Tag: strconv.Itoa(int(m.Handle)), NoAck: m.SndSettleMode == amqp10.SenderSettled, Arguments: args, Credited: true,
-		Facts: entities.Of(m), Stays: entities.Of(m), Session: session,
-		Connection: s.cfg.Connection, Queue: q.Name, VHost: s.cfg.VHost.Name,
+		Facts: entities.Of(m), Stays: entities.Of(m), Session: session, Connection: s.cfg.Connection, Queue: q.Name, VHost: s.cfg.VHost.Name,
 	}
 	if session != nil {
 		s.asked++

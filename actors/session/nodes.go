@@ -28,13 +28,12 @@ type node struct {
 
 // nodeAt finds the node of an address; nil: there is none.
 func nodeAt(address string) *node {
-	if address == management.Address {
+	switch queue, ok := servicebus.ParseNode(address); {
+	case address == management.Address:
 		return &node{address, running.LargestRequest, manage}
-	}
-	if address == servicebus.TokenNode {
+	case address == servicebus.TokenNode:
 		return &node{address, tokens.Largest, takeToken}
-	}
-	if queue, ok := servicebus.ParseNode(address); ok {
+	case ok:
 		return &node{address, entities.LargestRequest, func(s *state, request []byte, done func(string, []byte)) error {
 			return entityNode(s, address, queue).Run(request, done)
 		}}
@@ -54,13 +53,10 @@ func manage(s *state, request []byte, done func(replyTo string, answer []byte)) 
 // nodeAnswer is an answer that is not written, of a request that came on a link.
 type nodeAnswer = answers.Answer[*link]
 
-// attachAnswers attaches a link that the client receives answers on.
-func attachAnswers(s *state, m *amqp10.Attach, n *node) {
-	a := &answers.Link[*link]{Node: n.address, Settled: m.SndSettleMode != amqp10.SenderUnsettled}
-	if m.Target != nil {
-		a.Target = m.Target.Address.Or("")
-	}
-	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: n.address, answers: a}
+// attachAnswers attaches a link that the client receives answers of a node on, or nothing.
+func attachAnswers(s *state, m *amqp10.Attach) {
+	a := &answers.Link[*link]{Node: m.Source.Address.Or(""), Settled: m.SndSettleMode != amqp10.SenderUnsettled, Target: entities.TargetOf(m)}
+	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: a.Node, answers: a}
 	s.reply(&amqp10.Attach{
 		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleSender, SndSettleMode: m.SndSettleMode, RcvSettleMode: m.RcvSettleMode,
 		Source: m.Source, Target: m.Target,

@@ -139,14 +139,13 @@ func TestEntity_Links(t *testing.T) {
 		entity(b)
 		ctx := context.Background()
 		for address, want := range map[string]amqp.ErrCond{
-			"none": "amqp:not-found", "t/Subscriptions/none": "amqp:not-found", "q/$Transfer/$DeadLetterQueue": "amqp:not-implemented",
-			"q/$Transfer/$DeadLetterQueue/$management": "amqp:not-implemented",
+			"none": "amqp:not-found", "t/Subscriptions/none": "amqp:not-found", "none/$Transfer/$DeadLetterQueue": "amqp:not-found",
 		} {
 			if _, err := c.session.NewReceiver(ctx, address, second(1)); condition(err) != want {
 				t.Errorf("from %s: %v", address, err)
 			}
 		}
-		for address, want := range map[string]amqp.ErrCond{"none": "amqp:not-found", "q/$DeadLetterQueue": "amqp:not-allowed", "q/$Transfer/$DeadLetterQueue/$management": "amqp:not-allowed"} {
+		for address, want := range map[string]amqp.ErrCond{"none": "amqp:not-found", "q/$DeadLetterQueue": "amqp:not-allowed", "q/$Transfer/$DeadLetterQueue": "amqp:not-allowed"} {
 			if _, err := c.session.NewSender(ctx, address, nil); condition(err) != want {
 				t.Errorf("to %s: %v", address, err)
 			}
@@ -164,6 +163,44 @@ func TestEntity_Links(t *testing.T) {
 			t.Fatal("not at its time")
 		} else if err := r.AcceptMessage(ctx, m); err != nil {
 			t.Fatal(err)
+		}
+	})
+}
+
+// A transfer dead-letter queue is there, and empty: what waits to be forwarded is in the queue. Credit is used up by a drain. (SBE-4)
+func TestEntity_TransferDeadLetters(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		entity(b)
+		if got := stateOf(c.send(c.sender("q", nil), &amqp.Message{Data: [][]byte{{1}}})); got != "accepted" {
+			t.Fatal(got)
+		}
+		r := c.receiver("q/$Transfer/$DeadLetterQueue", second(-1))
+		ctx := context.Background()
+		if err := r.IssueCredit(3); err != nil {
+			t.Fatal(err)
+		}
+		if m := c.next(r); m != nil {
+			t.Fatal(m)
+		}
+		if err := r.DrainCredit(ctx, nil); err != nil {
+			t.Error(err)
+		}
+		n := c.node("q/$Transfer/$DeadLetterQueue")
+		peek := map[string]any{"from-sequence-number": int64(0), "message-count": int32(10)}
+		if code, _ := n.ask("peek-message", peek); code != 204 {
+			t.Errorf("peeked: %d", code)
+		}
+		if code, _, _ := n.numbered(1); code != 404 {
+			t.Errorf("received: %d", code)
+		}
+		if code, _ := n.schedule(n.scheduled("1", time.Now())); code != 400 {
+			t.Errorf("scheduled: %d", code)
+		}
+		if code, _ := c.node("q").ask("peek-message", peek); code != 200 {
+			t.Errorf("the queue has its message: %d", code)
+		}
+		if err := r.Close(ctx); err != nil {
+			t.Error(err)
 		}
 	})
 }

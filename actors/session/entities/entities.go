@@ -22,6 +22,17 @@ func AddressOf(m *amqp10.Attach) string {
 // Of tells whether a link is of Azure Service Bus's dialect.
 func Of(m *amqp10.Attach) bool { return servicebus.Is(AddressOf(m)) }
 
+// IsEmpty tells whether a link is to receive from where nothing ever is.
+func IsEmpty(m *amqp10.Attach) bool { return Of(m) && servicebus.IsEmpty(AddressOf(m)) }
+
+// TargetOf is the address of the target of a link, "" for none.
+func TargetOf(m *amqp10.Attach) string {
+	if m.Target == nil {
+		return ""
+	}
+	return m.Target.Address.Or("")
+}
+
 // SourceOf is the name of the queue that a link receives from.
 func SourceOf(m *amqp10.Attach) (queue string, err error) {
 	if !Of(m) {

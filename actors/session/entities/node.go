@@ -82,6 +82,8 @@ func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) err
 	switch {
 	case err != nil:
 		a.failed(err)
+	case servicebus.IsEmpty(n.Address):
+		a.empty()
 	case r.Operation == servicebus.ScheduleMessage:
 		a.schedule(q)
 	case writes:
@@ -144,6 +146,18 @@ func (a *asked) failed(err error) {
 }
 
 // peek answers with messages in the order of their numbers.
+// empty answers as a queue without messages does.
+func (a *asked) empty() {
+	switch a.Operation {
+	case servicebus.PeekMessage, servicebus.ListSessions:
+		a.answer(204, "No Content", "", nil)
+	case servicebus.ReceiveByNumber:
+		a.notFound()
+	default:
+		a.failed(amqp10.Errorf(amqp10.NotAllowed, "nothing ever is in '%s'", a.Address))
+	}
+}
+
 func (a *asked) peek(q *topology.Queue) {
 	from, _ := a.Field("from-sequence-number").(int64)
 	count, _ := a.Field("message-count").(int32)

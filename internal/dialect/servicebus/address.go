@@ -19,19 +19,20 @@ func ParseTarget(address string) (name string, err error) {
 	return a.Entity, nil
 }
 
-// ParseNode reads the address of an entity's node, ENTITY/$management; false: it is none, as that of a transfer dead-letter queue. The name is that of the
-// entity's queue, or of the topic.
+// ParseNode reads the address of an entity's node, ENTITY/$management; false: it is none. The name is that of the entity's queue, or of the topic.
 func ParseNode(address string) (name string, ok bool) {
 	a := entity.ParseAddress(address)
-	return a.QueueName(), a.Management && a.Sub != entity.TransferDeadLetters && Is(address)
+	return a.QueueName(), a.Management && Is(address)
 }
 
-// ParseSource reads the address of an entity to receive from, and returns the name of its queue. The error is amqp:not-implemented.
+// IsEmpty tells whether an address is that of a transfer dead-letter queue, or of its node. Nothing ever is in one: what cannot be forwarded stays in the
+// entity's queue and is tried again.
+func IsEmpty(address string) bool { return entity.ParseAddress(address).Sub == entity.TransferDeadLetters }
+
+// ParseSource reads the address of an entity to receive from, and returns the name of its queue; of a transfer dead-letter queue, see [IsEmpty], that of
+// the entity's. The error is amqp:not-implemented.
 func ParseSource(address string) (queue string, err error) {
 	a := entity.ParseAddress(address)
-	if a.Sub == entity.TransferDeadLetters {
-		return "", amqp10.Errorf(amqp10.NotImplemented, "there is no '%s': what cannot be forwarded stays in '%s' and is tried again", address, a.QueueName())
-	}
 	if a.Management {
 		return "", amqp10.Errorf(amqp10.NotImplemented, "'%s' is not supported", address)
 	}
