@@ -11,7 +11,6 @@ import (
 	"candlemark/actors/session/incoming"
 	"candlemark/actors/session/window"
 	"candlemark/internal/dialect"
-	"candlemark/internal/topology"
 	"candlemark/protocol/amqp10"
 )
 
@@ -90,18 +89,10 @@ func attachPublisher(s *state, m *amqp10.Attach) error {
 		if err := toEntity(s, p, address); err != nil {
 			return err
 		}
-	} else {
-		to, err := dialect.ParseTarget(address)
-		if err != nil {
-			return err
-		}
-		if _, err := s.rights.Writable([]byte(to.Exchange)); err != nil {
-			return err
-		}
-		if to.Exchange == "" && topology.IsReplyName([]byte(to.Key)) && s.cfg.VHost.Requester([]byte(to.Key)) == nil {
-			return amqp10.Errorf(amqp10.NotFound, "nobody waits for replies at '%s'", address)
-		}
-		p.Exchange, p.Key = []byte(to.Exchange), []byte(to.Key)
+	} else if q, err := p.To(address, &s.rights); err != nil {
+		return err
+	} else if q != nil {
+		p.queue = s.peers.Of(q.PID)
 	}
 	l := &link{handle: m.Handle, name: m.Name, address: m.Target.Address.Or(""), publisher: p}
 	s.links[m.Handle] = l
@@ -289,8 +280,11 @@ func (s *state) peerGone(who mail.Address) {
 		return
 	}
 	for _, l := range s.links {
-		if l.consumer != nil && l.consumer.queue == &p.Queue {
+		switch {
+		case l.consumer != nil && l.consumer.queue == &p.Queue:
 			s.consumerCancelled(&mail.ConsumerCancelled{Queue: who, Tag: l.consumer.tag})
+		case l.publisher != nil && l.publisher.queue == p:
+			s.failLink(l, entities.Deleted(string(l.publisher.Key), s.cfg.VHost.Name))
 		}
 	}
 	lostWith(s, p)

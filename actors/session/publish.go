@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"candlemark/actors/channel/peers"
 	"candlemark/actors/channel/routing"
 	"candlemark/actors/mail"
 	"candlemark/actors/session/batches"
@@ -19,8 +20,9 @@ import (
 // publisher is the state of a link that the client sends on.
 type publisher struct {
 	incoming.Link
-	node        *node // unless nil, messages are requests to that
-	coordinator bool  // messages declare transactions, and discharge them
+	node        *node       // unless nil, messages are requests to that
+	coordinator bool        // messages declare transactions, and discharge them
+	queue       *peers.Peer // that the client has attached the link to; nil for none
 }
 
 // forgetPublisher forgets what a link has begun.

@@ -203,7 +203,7 @@ func TestPublisherOutcomes(t *testing.T) {
 		ch.Declare("äö/ +", nil)
 		ch.Bind("äö/ +", "a.*", "x")
 		for address, want := range map[string]string{
-			"/queues/none": "released", "/queues/full": "rejected", "/exchanges/x/b": "released", "/exchanges/x/a.b": "accepted",
+			"/queues/full": "rejected", "/exchanges/x/b": "released", "/exchanges/x/a.b": "accepted",
 			"/exchanges/x": "released", "/queues/%C3%A4%C3%B6%2F%20+": "accepted",
 		} {
 			if got := stateOf(c.send(c.sender(address, nil), amqp.NewMessage([]byte("m")))); got != want {
@@ -269,7 +269,7 @@ func TestAttach_Refused(t *testing.T) {
 			}
 		}
 		for address, want := range map[string]amqp.ErrCond{
-			"/exchanges/none/k": "amqp:not-found", "/exchanges/amq.fanout": "amqp:unauthorized-access", "/q": "amqp:invalid-field",
+			"/exchanges/none/k": "amqp:not-found", "/queues/none": "amqp:not-found", "/exchanges/amq.fanout": "amqp:unauthorized-access", "/q": "amqp:invalid-field",
 			"/exchanges//k": "amqp:invalid-field", "/management/": "amqp:invalid-field",
 		} {
 			_, err := c.begin().NewSender(ctx, address, nil)
@@ -285,13 +285,14 @@ func TestAttach_Refused(t *testing.T) {
 	})
 }
 
-// Links of a queue that is deleted are detached; messages that were sent there are released.
+// Links of a queue that is deleted are detached, those that receive from it and those that send to it; another one's go on.
 func TestQueueDeleted(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		ch := b.Connect().Open()
 		ch.Declare("q", nil)
 		ch.Declare("other", nil)
 		s, r, bystander := c.sender("/queues/q", nil), c.receiver("/queues/q", nil), c.receiver("/queues/other", nil)
+		through, other := c.sender("/exchanges/amq.direct/q", nil), c.sender("/queues/other", nil)
 		c.put(s, "m")
 		if c.next(r) == nil {
 			t.Fatal("nothing")
@@ -303,10 +304,13 @@ func TestQueueDeleted(t *testing.T) {
 		if condition(err) != amqp.ErrCond("amqp:resource-deleted") {
 			t.Error(err)
 		}
-		if got := stateOf(c.send(s, amqp.NewMessage([]byte("m")))); got != "released" {
+		if err := s.Send(context.Background(), amqp.NewMessage([]byte("m")), nil); condition(err) != amqp.ErrCond("amqp:resource-deleted") {
+			t.Error(err)
+		}
+		if got := stateOf(c.send(through, amqp.NewMessage([]byte("m")))); got != "released" {
 			t.Error(got)
 		}
-		ch.Send("", "other", testkit.Text("x"))
+		c.put(other, "x")
 		c.want(bystander, "x")
 	})
 }

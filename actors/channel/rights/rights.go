@@ -61,6 +61,11 @@ func (r *Rights) Readable(name string) (*topology.Queue, error) {
 	if err := r.Check(auth.Queue, name, auth.Read); err != nil {
 		return nil, err
 	}
+	return r.Queue(name)
+}
+
+// Queue resolves the name of a queue, whatever the permissions. The error is NotFound.
+func (r *Rights) Queue(name string) (*topology.Queue, error) {
 	if q := r.VHost.Directory().Queue([]byte(name)); q != nil {
 		return q, nil
 	}

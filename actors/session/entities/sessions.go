@@ -74,6 +74,11 @@ func Cancelled(m *mail.ConsumerCancelled, queue, vhost string, there bool) error
 	case there:
 		return amqp10.Errorf(amqp10.DetachForced, "the consumer of queue '%s' was cancelled", queue)
 	}
+	return Deleted(queue, vhost)
+}
+
+// Deleted says that a queue is no more.
+func Deleted(queue, vhost string) error {
 	return amqp10.Errorf(amqp10.ResourceDeleted, "queue '%s' in vhost '%s' was deleted", queue, vhost)
 }
 

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"slices"
 
+	"candlemark/actors/channel/rights"
 	"candlemark/actors/session/access"
 	"candlemark/internal/budget"
 	"candlemark/internal/dialect"
 	"candlemark/internal/dialect/servicebus"
+	"candlemark/internal/topology"
 	"candlemark/protocol/amqp10"
 )
 
@@ -30,6 +32,27 @@ func (t *Target) Name() string {
 		return string(t.Exchange)
 	}
 	return string(t.Key)
+}
+
+// To has all go where an address of RabbitMQ's dialect leads, and returns the queue that it may be. Errors: *amqp10.Error, *protocol.ChannelError.
+func (t *Target) To(address string, may *rights.Rights) (*topology.Queue, error) {
+	to, err := dialect.ParseTarget(address)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := may.Writable([]byte(to.Exchange)); err != nil {
+		return nil, err
+	}
+	t.Exchange, t.Key = []byte(to.Exchange), []byte(to.Key)
+	switch {
+	case to.Exchange != "":
+		return nil, nil
+	case !topology.IsReplyName(t.Key):
+		return may.Queue(to.Key)
+	case may.VHost.Requester(t.Key) == nil:
+		return nil, amqp10.Errorf(amqp10.NotFound, "nobody waits for replies at '%s'", address)
+	}
+	return nil, nil
 }
 
 // Link is the credit of a link that the client sends on, and the delivery of which not all has come.

@@ -84,7 +84,7 @@ func (q *Queue) Answer(code int) Answer {
 		{Key: "consumer_count", Value: uint32(q.Consumers)},
 		{Key: "name", Value: q.Name},
 		{Key: "vhost", Value: q.VHost},
-		{Key: "durable", Value: q.Durable},
+		{Key: "durable", Value: q.Durable || q.Exclusive}, // as such a client has declared it, and nobody else sees it
 		{Key: "auto_delete", Value: q.AutoDelete},
 		{Key: "exclusive", Value: q.Exclusive},
 		{Key: "type", Value: q.Type},
