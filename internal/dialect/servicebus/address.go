@@ -27,7 +27,9 @@ func ParseNode(address string) (name string, ok bool) {
 
 // IsEmpty tells whether an address is that of a transfer dead-letter queue, or of its node. Nothing ever is in one: what cannot be forwarded stays in the
 // entity's queue and is tried again.
-func IsEmpty(address string) bool { return entity.ParseAddress(address).Sub == entity.TransferDeadLetters }
+func IsEmpty(address string) bool {
+	return entity.ParseAddress(address).Sub == entity.TransferDeadLetters
+}
 
 // ParseSource reads the address of an entity to receive from, and returns the name of its queue; of a transfer dead-letter queue, see [IsEmpty], that of
 // the entity's. The error is amqp:not-implemented.
