@@ -48,11 +48,14 @@ func TestSessionsAndLinksAreShown(t *testing.T) {
 		var connections []struct {
 			Name, Protocol string
 			Channels       int
+			ContainerID    string `json:"container_id"`
+			Named          string `json:"user_provided_name"`
 		}
 		if err := json.Unmarshal([]byte(ask(b, "/api/connections?sort=protocol")), &connections); err != nil {
 			t.Fatal(err)
 		}
-		if len(connections) != 2 || connections[0].Protocol != "AMQP 0-9-1" || connections[1].Protocol != "AMQP 1-0" || connections[1].Channels != 1 {
+		if len(connections) != 2 || connections[0].Protocol != "AMQP 0-9-1" || connections[1].Protocol != "AMQP 1-0" || connections[1].Channels != 1 ||
+			connections[0].ContainerID != "" || connections[1].ContainerID == "" || connections[1].ContainerID != connections[1].Named {
 			t.Fatalf("%+v", connections)
 		}
 		const want = `[{"channel_number":0,"handle_max":255,"next_incoming_id":3,"incoming_window":2045,"next_outgoing_id":3,"remote_incoming_window":4997,"outgoing_unsettled_deliveries":2,` +

@@ -17,6 +17,7 @@ type connectionItem struct {
 	Channels     int          `json:"channels"`
 	Properties   forms.Object `json:"client_properties"`
 	ConnectedAt  int64        `json:"connected_at"`
+	ContainerID  *string      `json:"container_id,omitempty"` // of AMQP 1.0
 	FrameMax     int          `json:"frame_max"`
 	Host         string       `json:"host"`
 	Name         string       `json:"name"`
@@ -65,6 +66,9 @@ func connectionForm(r *rest.Request, c *management.Connection) connectionItem {
 	if v, _ := c.ClientProperties.Get("connection_name"); v != nil {
 		if name, ok := v.(string); ok {
 			item.GivenName = &name
+			if c.Protocol == "AMQP 1-0" {
+				item.ContainerID = &name
+			}
 		}
 	}
 	return item
