@@ -92,13 +92,14 @@ func TestErrorOf(t *testing.T) {
 	for _, c := range []struct {
 		err  error
 		want amqp10.Symbol
+		text string
 	}{
-		{protocol.ChannelErrorf(protocol.NotFound, "x"), amqp10.NotFound},
-		{protocol.ConnectionErrorf(protocol.ConnectionForced, "x"), amqp10.ConnectionForced},
-		{amqp10.Errorf(amqp10.LinkStolen, "x"), amqp10.LinkStolen},
-		{nil, amqp10.InternalError},
+		{protocol.ChannelErrorf(protocol.NotFound, "no queue 'a - b'"), amqp10.NotFound, "no queue 'a - b'"},
+		{protocol.ConnectionErrorf(protocol.ConnectionForced, "closed"), amqp10.ConnectionForced, `Connection forced: "closed"`},
+		{amqp10.Errorf(amqp10.LinkStolen, "x"), amqp10.LinkStolen, "x"},
+		{nil, amqp10.InternalError, "the broker failed"},
 	} {
-		if got := dialect.ErrorOf(c.err); got.Condition != c.want {
+		if got := dialect.ErrorOf(c.err); got.Condition != c.want || got.Description != c.text {
 			t.Errorf("%v: %v", c.err, got)
 		}
 	}

@@ -2,6 +2,8 @@ package dialect
 
 import (
 	"errors"
+	"strconv"
+	"strings"
 
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
@@ -16,13 +18,25 @@ func ErrorOf(err error) *amqp10.Error {
 	}
 	var channel *protocol.ChannelError
 	if errors.As(err, &channel) {
-		return &amqp10.Error{Condition: conditionOf(channel.Code), Description: channel.Text}
+		return &amqp10.Error{Condition: conditionOf(channel.Code), Description: plain(channel.Code, channel.Text)}
 	}
 	var connection *protocol.ConnectionError
 	if errors.As(err, &connection) {
-		return &amqp10.Error{Condition: conditionOf(connection.Code), Description: connection.Text}
+		return &amqp10.Error{Condition: conditionOf(connection.Code), Description: plain(connection.Code, connection.Text)}
 	}
 	return &amqp10.Error{Condition: amqp10.InternalError, Description: "the broker failed"}
+}
+
+// plain is a text of 0-9-1 as RabbitMQ tells it to clients of AMQP 1.0: without the name of its code.
+func plain(code uint16, text string) string {
+	name, rest, named := strings.Cut(text, " - ")
+	if named && name == strings.ToUpper(name) {
+		text = rest
+	}
+	if code == protocol.ConnectionForced {
+		return "Connection forced: " + strconv.Quote(text)
+	}
+	return text
 }
 
 // conditionOf translates a reply code.

@@ -28,7 +28,7 @@ func (p *Header) fields(f *fields) {
 // Properties are the standard properties of a message [AMQP 1.0 messaging 3.2.4]. Bytes alias what they were read from and are nil
 // when absent.
 type Properties struct {
-	MessageID          Value // a ulong, uuid, binary or string
+	MessageID          Value // a number without a fraction, uuid, binary or string
 	UserID             []byte
 	To                 Text
 	Subject            Text
@@ -61,10 +61,10 @@ func (p *Properties) fields(f *fields) {
 	f.messageID(p.CorrelationID)
 }
 
-// messageID refuses values that are no message id.
+// messageID refuses values that are no message id. By the specification numbers are ulongs, but there are clients that send others.
 func (f *fields) messageID(id Value) {
 	switch id.Type() {
-	case TypeNone, TypeULong, TypeUUID, TypeBinary, TypeString:
+	case TypeNone, TypeULong, TypeUInt, TypeUShort, TypeUByte, TypeLong, TypeInt, TypeShort, TypeByte, TypeUUID, TypeBinary, TypeString:
 	default:
 		f.fail(mismatch)
 	}

@@ -192,12 +192,18 @@ func TestScanSectionsRefusals(t *testing.T) {
 		_, err = s.Header()
 		refused(t, err, InvalidField)
 	}
-	for _, v := range []any{List{true}, List{nil, "user"}, List{nil, nil, Symbol("to")}, List{nil, nil, nil, nil, nil, int64(1)}} {
+	for _, v := range []any{List{true}, List{nil, "user"}, List{nil, nil, Symbol("to")}, List{nil, nil, nil, nil, nil, true}} {
 		s, err := ScanSections(section(t, SectionProperties, v))
 		if err != nil {
 			t.Fatal(err)
 		}
 		refused(t, s.Properties(new(Properties)), InvalidField)
+	}
+	for _, id := range []any{int64(1), int32(1), uint32(1), uint8(1), int8(-1)} { // no ids by the specification, but clients send them
+		s, err := ScanSections(section(t, SectionProperties, List{id}))
+		if err != nil || s.Properties(new(Properties)) != nil {
+			t.Errorf("%T: %v", id, err)
+		}
 	}
 }
 

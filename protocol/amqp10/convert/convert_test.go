@@ -301,6 +301,8 @@ func TestTo091IDs(t *testing.T) {
 		"text":      {"id", "id", nil},
 		"long text": {long, "", protocol.Table{{Key: "x-message-id", Value: long}}},
 		"ulong":     {uint64(0), "0", nil},
+		"long":      {int64(-123), "-123", nil},
+		"ubyte":     {uint8(7), "7", nil},
 		"uuid":      {id, idText, nil},
 		"binary":    {[]byte{1}, "", protocol.Table{{Key: "x-message-id", Value: []byte{1}}}},
 	} {

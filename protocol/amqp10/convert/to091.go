@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"fmt"
 	"strconv"
 
 	"candlemark/protocol"
@@ -77,8 +78,8 @@ func properties(p *protocol.Properties, from *amqp10.Properties) {
 		switch v := v.Decode().(type) {
 		case string:
 			header(key, v)
-		case uint64:
-			set(p, field, flag, strconv.FormatUint(v, 10))
+		case uint64, uint32, uint16, uint8, int64, int32, int16, int8:
+			set(p, field, flag, fmt.Sprint(v))
 		case amqp10.UUID:
 			set(p, field, flag, uuidText(v))
 		case []byte:
