@@ -98,8 +98,11 @@ func TestAzureClient_Sessions(t *testing.T) {
 	a.ok(one.Close(a.ctx))
 	back, err := a.client.AcceptSessionForQueue(a.ctx, "orders", "a", nil)
 	a.ok(err)
-	if state, err := back.GetSessionState(a.ctx, nil); err != nil || !bytes.Equal(state, []byte("half")) {
-		t.Errorf("%q, %v", state, err)
+	for _, want := range [][]byte{[]byte("half"), nil} {
+		if state, err := back.GetSessionState(a.ctx, nil); err != nil || !bytes.Equal(state, want) {
+			t.Errorf("%q, %v, want %q", state, err, want)
+		}
+		a.ok(back.SetSessionState(a.ctx, nil, nil))
 	}
 	if _, err := a.client.AcceptSessionForQueue(a.ctx, "plain", "a", nil); err == nil {
 		t.Error("a session of a queue without")

@@ -99,8 +99,8 @@ func (a *asked) useSession(q *topology.Queue) {
 		a.answer(400, "a session-id is wanted, and a state that is binary", amqp10.InvalidField, nil)
 		return
 	}
-	if set && is && state == nil {
-		state = []byte{}
+	if len(state) == 0 { // as the client for Go says that there is to be none
+		state = nil
 	}
 	a.Send(q.PID, &mail.UseSession{
 		Request: a.Ask(func(reply any, err error) {

@@ -66,7 +66,7 @@ func Parse(text string) (t Token, err error) {
 	if err := errors.Join(errSignature, errName, errResource); err != nil {
 		return t, ErrMalformed
 	}
-	t = Token{KeyName: name, Expires: time.Unix(seconds, 0), signed: fields["sr"] + "\n" + fields["se"], path: Path(resource)}
+	t = Token{KeyName: name, Expires: time.Unix(seconds, 0), signed: fields["sr"] + "\n" + fields["se"], path: pathOf(resource)}
 	if t.signature, err = base64.StdEncoding.DecodeString(signature); err != nil {
 		return t, fmt.Errorf("%w: sig is not base64", ErrMalformed)
 	}
@@ -105,6 +105,14 @@ func sign(text, key string) []byte {
 func (t *Token) Covers(entity string) bool {
 	of := Path(entity)
 	return t.path == "" || of == t.path || strings.HasPrefix(of, t.path+"/")
+}
+
+// pathOf is the path of a token's resource, which begins with the host whether it has a scheme or not: clients sign the bare name of a namespace, too.
+func pathOf(resource string) string {
+	if !strings.Contains(resource, "://") {
+		resource = "sb://" + resource
+	}
+	return Path(resource)
 }
 
 // Path is the path of an address, in lower case and without slashes at its ends; of a path it is that itself.

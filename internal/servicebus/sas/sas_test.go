@@ -73,6 +73,9 @@ func TestCovers(t *testing.T) {
 	}{
 		{"sb://host/", "sb://other:1/q", true},
 		{"sb://host", "q", true},
+		{"host.servicebus", "q", true},
+		{"localhost:5672/q", "q", true},
+		{"localhost:5672/q", "other", false},
 		{"sb://host/q", "sb://host/Q/$management", true},
 		{"http://host/Q/", "q", true},
 		{"sb://host/q", "q2", false},
