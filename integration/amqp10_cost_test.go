@@ -57,7 +57,7 @@ func TestAMQP10_Cost(t *testing.T) {
 	}
 }
 
-// numbered is the body of a message.
+// numbered returns the body of a message.
 func numbered(i int) []byte { return fmt.Appendf(nil, "%0100d", i) }
 
 func inOrder(body []byte, i int) error {

@@ -104,12 +104,12 @@ func (b *broker) opened(user string, n int) (*attacker, error) {
 	return a, nil
 }
 
-// publishing is a whole message.
+// publishing returns a whole message.
 func publishing(channel uint16, exchange, key string, body []byte) []byte {
 	return slices.Concat(begun(channel, exchange, key, len(body), nil), protocol.AppendBodyFrames(nil, channel, body, frameMax))
 }
 
-// begun is a message without its body.
+// begun returns a message without its body.
 func begun(channel uint16, exchange, key string, size int, p *protocol.Properties) []byte {
 	if p == nil {
 		p = &protocol.Properties{}
@@ -137,5 +137,5 @@ func (b *broker) browse(user, method, path string, body io.Reader) error {
 	return answer.Body.Close()
 }
 
-// digits is a number of n digits.
+// digits returns a number of n digits.
 func digits(n int) string { return strings.Repeat("9", n) }

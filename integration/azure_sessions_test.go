@@ -11,7 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 )
 
-// withSessions is a file of the emulator's with a queue that has sessions.
+// withSessions returns a file of the emulator's with a queue that has sessions.
 func withSessions(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "Config.json")

@@ -27,7 +27,7 @@ func azureTo(t *testing.T, b *broker) *azure {
 	return &azure{t, ctx, client}
 }
 
-// isDisabled tells whether an error is that of an entity whose status forbids something.
+// isDisabled reports whether an error is that of an entity whose status forbids something.
 func isDisabled(err error) bool {
 	var own *amqp.Error
 	return err != nil && (errors.As(err, &own) && own.Condition == "com.microsoft:entity-disabled" || strings.Contains(err.Error(), "entity-disabled"))

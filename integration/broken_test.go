@@ -195,7 +195,7 @@ func compareGolden(t *testing.T, path, got string) {
 	}
 }
 
-// session is all that an ordinary client says, from the first byte to the last.
+// session returns all that an ordinary client says, from the first byte to the last.
 func session() []byte {
 	args := protocol.Table{{Key: "x-expires", Value: int32(60000)}, {Key: "list", Value: protocol.Array{int32(1), "two", protocol.Table{{Key: "a", Value: true}}}}}
 	properties := protocol.Properties{ContentType: "text/plain", DeliveryMode: 2, Headers: args, Expiration: "60000", MessageID: "m"}

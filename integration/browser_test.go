@@ -116,7 +116,7 @@ func (w *tab) count(event any) {
 	}
 }
 
-// complain tells what has happened that must not.
+// complain returns what has happened that must not.
 func (w *tab) complain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -149,7 +149,7 @@ func act[T any](w *tab, action chromedp.Action[T]) T {
 	return v
 }
 
-// shown is the text of the page.
+// shown returns the text of the page.
 func (w *tab) shown() string {
 	ctx, cancel := context.WithTimeout(w.ctx, 5*time.Second)
 	defer cancel()
@@ -160,7 +160,7 @@ func (w *tab) shown() string {
 	return text
 }
 
-// eval is the value of an expression in the page.
+// eval returns the value of an expression in the page.
 func eval[T any](w *tab, expression string) T {
 	w.Helper()
 	return act(w, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
@@ -221,7 +221,7 @@ func (w *tab) asGuest() *tab {
 	return w
 }
 
-// rows are the texts of a column of the table.
+// rows returns the texts of a column of the table.
 func (w *tab) rows(column string) []string {
 	w.Helper()
 	return eval[[]string](w, fmt.Sprintf("[...document.querySelectorAll('.items tbody [data-column=%s]')].map((e) => e.textContent)", column))

@@ -64,7 +64,7 @@ func TestCrashEntity_DEFER5_DUP2_DLY14(t *testing.T) {
 	}
 }
 
-// connect is a client that gives up when the broker is gone.
+// connect returns a client that gives up when the broker is gone.
 func (k *entityBooks) connect(b *broker) (*azure, context.CancelFunc) {
 	k.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 6*patience)
@@ -96,7 +96,7 @@ func (k *entityBooks) round(b *broker, length time.Duration) {
 	working.Wait()
 }
 
-// message is the next one; its body sorts in the order of making.
+// message returns the next one; its body sorts in the order of making.
 func (k *entityBooks) message(kind string) *azservicebus.Message {
 	k.mu.Lock()
 	defer k.mu.Unlock()

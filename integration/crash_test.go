@@ -19,7 +19,7 @@ var (
 	crashSeed   = flag.Uint64("crash-seed", 0, "seed of TestCrash, 0 for any")
 )
 
-// loggedSeed is the seed of a test's random numbers.
+// loggedSeed returns the seed of a test's random numbers.
 func loggedSeed(t *testing.T) uint64 {
 	t.Helper()
 	seed := *crashSeed

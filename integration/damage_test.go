@@ -61,7 +61,7 @@ func harmless(t *testing.T, end func(*broker)) (dir string) {
 	return dir
 }
 
-// harmBodyOf tells which message it is, in every place.
+// harmBodyOf returns which message it is, in every place.
 func harmBodyOf(q, n int) []byte {
 	return bytes.Repeat(fmt.Appendf(nil, "%04d %04d ", q, n), harmBody/10)
 }
@@ -100,8 +100,7 @@ func (b *broker) served() (n int) {
 	return n
 }
 
-// losses are the files that the log complains of, and how many messages are said
-// to be lost.
+// losses returns the files that the log complains of, and how many messages are said to be lost.
 func (j *journal) losses() (files []string, lost int) {
 	for line := range strings.Lines(j.String()) {
 		var e struct {

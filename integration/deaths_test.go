@@ -23,7 +23,7 @@ type source struct {
 	deaths       string // queues and reasons of x-death, newest first
 }
 
-// publishing is a message for it.
+// publishing returns a message for it.
 func (g *source) publishing(n int) amqp.Publishing {
 	p := amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte(strconv.Itoa(n))}
 	if g.delays {
@@ -32,7 +32,7 @@ func (g *source) publishing(n int) amqp.Publishing {
 	return p
 }
 
-// args are those of a queue of a kind with a dead-letter exchange.
+// args returns those of a queue of a kind with a dead-letter exchange.
 func (g *source) args(exchange, key string, ttl int) amqp.Table {
 	t := amqp.Table{"x-queue-type": g.kind, "x-dead-letter-exchange": exchange}
 	if key != "" {

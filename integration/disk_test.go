@@ -217,8 +217,8 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// unreliable is an ext4 file system on a disk that has less room than it says:
-// what is beyond cannot be written, as on a disk that dies.
+// unreliable returns an ext4 file system on a disk that has less room than it says: what is beyond cannot be written,
+// as on a disk that dies.
 func unreliable(t *testing.T, size string) (below, disk string) {
 	t.Helper()
 	below = mount(t, "-t", "tmpfs", "-o", "size="+size, "tmpfs")

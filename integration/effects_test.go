@@ -55,7 +55,7 @@ func (b asker) overHTTP() effects {
 	}
 }
 
-// store is the part of a path that says of which sort a policy is.
+// store returns the part of a path that says of which sort a policy is.
 func store(operator bool) string {
 	if operator {
 		return "operator-policies"
@@ -150,7 +150,7 @@ func (b asker) changing(e *effects) {
 	}
 }
 
-// changeOf is a policy, or that there is to be none, as JSON; a name is in it unless it is empty.
+// changeOf returns a policy, or that there is to be none, as JSON; a name is in it unless it is empty.
 func changeOf(name, pattern, definition string) string {
 	o := map[string]any{"pattern": pattern, "definition": json.RawMessage(definition)}
 	if definition == "" {

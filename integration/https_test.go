@@ -63,7 +63,7 @@ func (w *web) expect(path, password string, want int, texts ...string) {
 	}
 }
 
-// served is the name in the certificate that the next client sees.
+// served returns the name in the certificate that the next client sees.
 func (w *web) served(a *testkit.Authority) string {
 	w.Helper()
 	conn, err := tls.Dial("tcp", w.address, &tls.Config{RootCAs: a.Roots()})

@@ -52,7 +52,7 @@ func method(channel uint16, m protocol.Method) []byte {
 	return protocol.AppendMethodFrame(nil, channel, m)
 }
 
-// frameOf is a frame with any type and payload.
+// frameOf returns a frame with any type and payload.
 func frameOf(kind byte, channel uint16, payload ...byte) []byte {
 	f := []byte{kind, byte(channel >> 8), byte(channel), 0, 0, byte(len(payload) >> 8), byte(len(payload))}
 	return append(append(f, payload...), protocol.FrameEnd)
@@ -100,7 +100,7 @@ func expect[T protocol.Method](i *intruder) T {
 	return got
 }
 
-// login opens the connection with a heartbeat in s, 0 for none.
+// login opens the connection with a heartbeat in s, or 0 if there is none.
 func (i *intruder) login(heartbeat uint16) {
 	i.Helper()
 	i.greet("guest")

@@ -259,7 +259,7 @@ func TestMoveFromRabbitMQ(t *testing.T) {
 	b.hasAll(m.sent)
 }
 
-// holds is how many messages a queue has.
+// holds returns how many messages a queue has.
 func (b *broker) holds(queue string) int {
 	b.Helper()
 	var q struct{ Messages int }

@@ -25,7 +25,7 @@ func (p plainly) Do(r *http.Request) (*http.Response, error) {
 	return http.DefaultClient.Do(plain)
 }
 
-// administrator is the administration client of the Go SDK, with the key of that name.
+// administrator returns the administration client of the Go SDK, with the key of that name.
 func administrator(b *broker, name, key string) *admin.Client {
 	b.Helper()
 	c, err := admin.NewClientFromConnectionString("Endpoint=sb://localhost/;SharedAccessKeyName="+name+";SharedAccessKey="+key, &admin.ClientOptions{

@@ -132,7 +132,7 @@ func (w *watcher) finish() {
 	}
 }
 
-// besieged is a broker with a watermark and the users that attack it.
+// besieged returns a broker with a watermark and the users that attack it.
 func besieged(t *testing.T) *broker {
 	b := start(t, "--memory-high-watermark", strconv.Itoa(soakWatermark))
 	for _, user := range []string{"mallory", "nobody"} {

@@ -34,13 +34,13 @@ func (b *broker) lease(name string, period time.Duration) {
 	b.verb(0, "set_operator_policy", name, "^"+name+"[.]", fmt.Sprintf(`{"expires":%d}`, period.Milliseconds()), "--apply-to", "queues")
 }
 
-// is tells whether there is a queue, which renews no lease.
+// is reports whether there is a queue, which renews no lease.
 func (b *broker) is(queue string) bool {
 	b.Helper()
 	return strings.Contains(b.request("GET", "/api/queues/%2F?columns=name", "", http.StatusOK), fmt.Sprintf("%q", queue))
 }
 
-// length is how many messages are ready.
+// length returns how many messages are ready.
 func (c *client) length(queue string) int {
 	c.Helper()
 	q, err := c.QueueDeclarePassive(queue, false, false, false, false, nil)
@@ -96,7 +96,7 @@ func TestLEASE13_ExpiresDeadLettersBacklog(t *testing.T) {
 	}
 }
 
-// die is how a message dies in a queue whose dead letters go to dead.
+// die returns how a message dies in a queue whose dead letters go to dead.
 func (c *client) die(queue string, m amqp.Publishing, deaths <-chan amqp.Delivery) amqp.Delivery {
 	c.Helper()
 	m.Expiration = "0"

@@ -13,7 +13,7 @@ func expiring(ttl time.Duration, body string) amqp.Publishing {
 	return amqp.Publishing{Expiration: fmt.Sprint(ttl.Milliseconds()), Body: []byte(body)}
 }
 
-// toQueue are the arguments of a queue whose dead letters go to another.
+// toQueue returns the arguments of a queue whose dead letters go to another.
 func toQueue(dead string) amqp.Table {
 	return amqp.Table{"x-dead-letter-exchange": "", "x-dead-letter-routing-key": dead}
 }

@@ -168,7 +168,7 @@ func (x *transactor) coordinate(code uint64, fields ...any) (amqp10.State, error
 	return x.send(0, nil, amqp10.AppendSection(nil, amqp10.SectionValue, v))
 }
 
-// persistent is a message with a body that is written down. Its body stands at its end.
+// persistent returns a message with a body that is written down. Its body stands at its end.
 func persistent(body []byte) []byte {
 	m := amqp10.AppendSection(nil, amqp10.SectionHeader, mustList(true))
 	return append(amqp10.AppendDataHead(m, len(body)), body...)
@@ -189,7 +189,7 @@ func (x *transactor) accept(txn []byte, id uint32) error {
 	}}))
 }
 
-// next is a message that was received, which it waits for.
+// next returns a message that was received, which it waits for.
 func (x *transactor) next() (received, error) {
 	if len(x.got) == 0 {
 		if _, err := x.want(amqp10.CodeTransfer); err != nil {

@@ -94,8 +94,7 @@ func TestUnread(t *testing.T) {
 	s.undisturbed(b)
 }
 
-// peakMemory is the most memory in bytes that a process has had, 0 where the system
-// does not tell.
+// peakMemory returns the most memory in bytes that a process has had, 0 where the system does not tell.
 func peakMemory(t *testing.T, pid int) int {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	found := regexp.MustCompile(`VmHWM:\s*(\d+) kB`).FindSubmatch(text)

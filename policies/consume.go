@@ -37,7 +37,7 @@ func timeoutOf(ms int64, given bool) int64 {
 	return min(ms, forever)
 }
 
-// LowerTimeout is the lower of two timeouts in ms, of which -1 is none.
+// LowerTimeout returns the lower of two timeouts in ms, of which -1 is none.
 func LowerTimeout(a, b int64) int64 {
 	if a < 0 || b >= 0 && b < a {
 		return b

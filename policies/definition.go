@@ -46,12 +46,12 @@ func (d Definition) Get(key string) (any, bool) {
 	return d[i].Value, true
 }
 
-// Equal tells whether both hold the same keys with the same values; 1 and 1.0 differ.
+// Equal reports whether both hold the same keys with the same values; 1 and 1.0 differ.
 func (d Definition) Equal(other Definition) bool {
 	return slices.EqualFunc(d, other, func(a, b Entry) bool { return a.Key == b.Key && EqualValues(a.Value, b.Value) })
 }
 
-// EqualValues tells whether two JSON values, as those of a Definition, are the same; 1 and 1.0 differ.
+// EqualValues reports whether two JSON values, as those of a Definition, are the same; 1 and 1.0 differ.
 func EqualValues(a, b any) bool { return string(appendJSON(nil, a)) == string(appendJSON(nil, b)) }
 
 // String returns the definition as compact JSON, the form of rabbitmqctl's lists (POL-17).

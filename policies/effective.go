@@ -14,8 +14,8 @@ type Effective struct {
 	// than the last ones seen are stale (POL-9).
 	Version uint64
 
-	// Doubtful is the name of a policy whose pattern took too long for the object's
-	// name, see Match; "" for none.
+	// Doubtful is the name of a policy whose pattern took too long for the object's name, see Match, or "" if there is
+	// none.
 	Doubtful string
 
 	user, operator *Policy
@@ -67,11 +67,11 @@ func Merge(user, operator *Policy) Definition {
 	return merged
 }
 
-// Matched are the policies that apply, nil where none does.
+// Matched returns the policies that apply, nil where none does.
 func (e Effective) Matched() (user, operator *Policy) { return e.user, e.operator }
 
-// Same tells whether the same policies, with the same contents, apply as in
-// other: then the object need not be told (POL-9). Versions may differ.
+// Same reports whether the same policies, with the same contents, apply as in other: then the object need not be told
+// (POL-9). Versions may differ.
 func (e Effective) Same(other Effective) bool {
 	return e.user.Equal(other.user) && e.operator.Equal(other.operator)
 }

@@ -16,7 +16,7 @@ const DeadLetterQueueSuffix = ".dlq"
 type EntitySettings struct {
 	// StampExpiry: deliveries tell when the message was enqueued and when it expires.
 	StampExpiry bool
-	// ExpiresAtHeader names a header that sets a message's deadline, "" for none.
+	// ExpiresAtHeader names a header that sets a message's deadline, or "" if there is none.
 	ExpiresAtHeader string
 	// DropExpired: dead-letter-expired is false.
 	DropExpired bool
@@ -66,7 +66,7 @@ var renewals = map[string]Renewals{
 	"publish": RenewedByPublish, "peek": RenewedByPeek, "update": RenewedByUpdate, "scheduled": RenewedByScheduled,
 }
 
-// Has tells whether a use is among them.
+// Has reports whether a use is among them.
 func (r Renewals) Has(use Renewals) bool { return r&use != 0 }
 
 // parseRenewals reads a list with commas, and perhaps blanks, between its names;
@@ -100,8 +100,8 @@ func checkRenewals(v any, args protocol.Table) string {
 	return "invalid_expires_renewed_by"
 }
 
-// DeadLetterQueueOf is the name of the dead-letter queue of a queue, "" if it
-// cannot have one: it is one by its name, or that would be too long.
+// DeadLetterQueueOf returns the name of the dead-letter queue of a queue, "" if it cannot have one: it is one by its
+// name, or that would be too long.
 func DeadLetterQueueOf(queue string) string {
 	if strings.HasSuffix(queue, DeadLetterQueueSuffix) || len(queue)+len(DeadLetterQueueSuffix) > 255 {
 		return ""
@@ -109,9 +109,8 @@ func DeadLetterQueueOf(queue string) string {
 	return queue + DeadLetterQueueSuffix
 }
 
-// QueueLeadsTo are the exchanges to which a queue with these arguments sends messages
-// on, and whether it has a dead-letter queue made. What is of the wrong type does
-// neither, and is refused by ValidateQueueArguments.
+// QueueLeadsTo returns the exchanges to which a queue with these arguments sends messages on, and whether it has a
+// dead-letter queue made. What is of the wrong type does neither, and is refused by ValidateQueueArguments.
 func QueueLeadsTo(args protocol.Table) (exchanges []string, deadLetterQueue bool) {
 	for _, key := range []string{argDLX, "x-" + keyForwardTo} {
 		if to, isText := stringArgument(args, key); isText {
@@ -122,28 +121,26 @@ func QueueLeadsTo(args protocol.Table) (exchanges []string, deadLetterQueue bool
 	return exchanges, v == true
 }
 
-// ExchangeLeadsTo is the alternate exchange of an exchange with these arguments, if
-// any.
+// ExchangeLeadsTo returns the alternate exchange of an exchange with these arguments, if any.
 func ExchangeLeadsTo(args protocol.Table) (exchange string, leads bool) {
 	return stringArgument(args, keyAlternateExchange)
 }
 
-// DeadLetterQueueArguments are those of the dead-letter queue of a queue: a classic
-// one, which has no delivery limit, whatever the virtual host's queues are.
+// DeadLetterQueueArguments returns those of the dead-letter queue of a queue: a classic one, which has no delivery
+// limit, whatever the virtual host's queues are.
 func DeadLetterQueueArguments(queue string) protocol.Table {
 	return protocol.Table{{Key: argDeathQueueOf, Value: queue}, {Key: argQueueType, Value: "classic"}}
 }
 
-// DeadLettersFrom is the queue for whose dead letters the broker has made a queue
-// with these arguments, "" for a queue that clients have made.
+// DeadLettersFrom returns the queue for whose dead letters the broker has made a queue with these arguments, "" for a
+// queue that clients have made.
 func DeadLettersFrom(args protocol.Table) string {
 	queue, _ := stringArgument(args, argDeathQueueOf)
 	return queue
 }
 
-// Routed are the settings with the route to the queue's dead-letter queue in them.
-// An exchange for dead letters that is set all the same wins, and there is no such
-// queue then, which DeadLetterQueue says.
+// Routed returns the settings with the route to the queue's dead-letter queue in them. An exchange for dead letters
+// that is set all the same wins, and there is no such queue then, which DeadLetterQueue says.
 func (q QueueSettings) Routed(queue string) QueueSettings {
 	to := DeadLetterQueueOf(queue)
 	if q.DeadLetterQueue = q.DeadLetterQueue && !q.HasDLX && to != ""; q.DeadLetterQueue {

@@ -54,8 +54,8 @@ func Equivalent(name, vhost string, current, received QueueDeclaration) *protoco
 	return c.err
 }
 
-// ResourceLocked is the answer to every use of another connection's exclusive
-// queue, and to a declare whose exclusive flag differs (DEC-5).
+// ResourceLocked returns the answer to every use of another connection's exclusive queue, and to a declare whose
+// exclusive flag differs (DEC-5).
 func ResourceLocked(name, vhost string) *protocol.ChannelError {
 	return protocol.ChannelErrorf(protocol.ResourceLocked,
 		"cannot obtain exclusive access to locked %s. It could be originally declared on another connection "+

@@ -15,13 +15,13 @@ type Object struct {
 	Delayed   bool           // an exchange that holds messages until they are due
 }
 
-// QueueObject is the queue that was declared so.
+// QueueObject returns the queue that was declared so.
 func QueueObject(name string, args protocol.Table) Object {
 	return Object{Kind: KindOf(args), Name: name, Arguments: args}
 }
 
-// NotBy are the names whose user policies do not apply to the object: a dead-letter queue that the broker made has not
-// those of its queue, but what is meant for it.
+// NotBy returns the names whose user policies do not apply to the object: a dead-letter queue that the broker made has
+// not those of its queue, but what is meant for it.
 func (o *Object) NotBy() []string {
 	if of := DeadLettersFrom(o.Arguments); of != "" && o.Kind != KindExchange && DeadLetterQueueOf(of) == o.Name {
 		return []string{of}
@@ -100,7 +100,7 @@ func (s *Set) verdict(p, winner *Policy, o *Object) string {
 	return fmt.Sprintf("'%s' has the same priority and comes first by name", winner.Name)
 }
 
-// foreignKey is a key of the policy that objects of this kind do not know.
+// foreignKey returns a key of the policy that objects of this kind do not know.
 func (p *Policy) foreignKey(kind Kind) string {
 	for _, e := range p.Definition {
 		if keys[e.Key].unsupported.has(kind) {

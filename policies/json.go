@@ -104,16 +104,15 @@ func exactNumber(literal string) (any, error) {
 	return json.Number(erlang.Float(f)), nil
 }
 
-// isInteger tells whether n was written without fraction and exponent: 60000.0
-// and 6e4 are floats.
+// isInteger reports whether n was written without fraction and exponent: 60000.0 and 6e4 are floats.
 func isInteger(n json.Number) bool { return !strings.ContainsAny(string(n), ".eE") }
 
 // longestInteger is how many digits an integer may have: as many as the largest
 // float.
 const longestInteger = 309
 
-// inRange tells whether all integers in v have at most longestInteger digits.
-// What was stored before may have more, so that everything else copes with any.
+// inRange reports whether all integers in v have at most longestInteger digits. What was stored before may have more,
+// so that everything else copes with any.
 func inRange(v any) bool {
 	switch v := v.(type) {
 	case json.Number:

@@ -50,7 +50,7 @@ func KindOf(args protocol.Table) Kind {
 	}
 }
 
-// module is the name under which RabbitMQ's texts mention a queue type (DEC-7).
+// module returns the name under which RabbitMQ's texts mention a queue type (DEC-7).
 func (k Kind) module() string {
 	switch k {
 	case KindQuorumQueue:

@@ -22,8 +22,8 @@ type Policy struct {
 	covers  kinds // where apply-to reaches and every key is supported (POL-3, POL-4)
 }
 
-// Equal tells whether both are the same policy with the same values. Storing an
-// equal policy changes nothing (POL-9). Nil equals only nil.
+// Equal reports whether both are the same policy with the same values. Storing an equal policy changes nothing (POL-9).
+// Nil equals only nil.
 func (p *Policy) Equal(other *Policy) bool {
 	if p == nil || other == nil || p == other {
 		return p == other

@@ -86,7 +86,7 @@ func (s *Set) Match(kind Kind, name string, but ...string) (user, operator *Poli
 	return user, operator
 }
 
-// match is Match; doubtful is a policy that took too long, nil for none.
+// match is Match; doubtful is a policy that took too long, or nil if there is none.
 func (s *Set) match(kind Kind, name string, but []string) (user, operator, doubtful *Policy) {
 	for _, p := range s.stores[0] {
 		if !p.covers.has(kind) || doubtful != nil && p.pattern.Slow() {
@@ -166,8 +166,7 @@ func compareLong(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// digitsOf is how many digits a number without a sign has; a float has fewer than
-// what is compared with it.
+// digitsOf returns how many digits a number without a sign has; a float has fewer than what is compared with it.
 func digitsOf(s string) int {
 	if !isInteger(json.Number(s)) {
 		return 0

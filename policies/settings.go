@@ -116,14 +116,14 @@ func SettingsFor(args protocol.Table, e Effective) QueueSettings {
 	return q
 }
 
-// Retimes tells whether these settings in the place of others change deadlines of messages that are queued, or which of
-// them are looked at: a TTL that counts for those (TTL-25), or expiry that is no longer strict.
+// Retimes reports whether these settings in the place of others change deadlines of messages that are queued, or which
+// of them are looked at: a TTL that counts for those (TTL-25), or expiry that is no longer strict.
 func (q *QueueSettings) Retimes(before *QueueSettings) bool {
 	ttl := q.RetroactiveTTL && (!before.RetroactiveTTL || before.MessageTTL != q.MessageTTL)
 	return ttl || before.StrictExpiry && !q.StrictExpiry
 }
 
-// Drops tells whether they can be lower limits for messages that are queued, which drop some of those.
+// Drops reports whether they can be lower limits for messages that are queued, which drop some of those.
 func (q *QueueSettings) Drops(before *QueueSettings) bool {
 	lower := q.MaxLength >= 0 && (before.MaxLength < 0 || q.MaxLength < before.MaxLength)
 	return q.Overflow == overflowDropHead && (lower || before.Overflow != overflowDropHead && q.MaxLength >= 0)
@@ -165,10 +165,9 @@ func (q *QueueSettings) setSchedule(args protocol.Table, e Effective) {
 	q.ReleaseRate = lowestOf(args, e, keyReleaseRate)
 }
 
-// HolderSettingsFor are the settings of what holds the messages of a delayed
-// exchange with these arguments and policies: they decide how it releases them,
-// and about nothing else. An exchange dead-letters nothing: there dead-letter is
-// as good as deliver.
+// HolderSettingsFor returns the settings of what holds the messages of a delayed exchange with these arguments and
+// policies: they decide how it releases them, and about nothing else. An exchange dead-letters nothing: there
+// dead-letter is as good as deliver.
 func HolderSettingsFor(args protocol.Table, e Effective) QueueSettings {
 	q := SettingsFor(nil, Effective{})
 	if q.setSchedule(args, e); q.OverdueMessages == OverdueDeadLetter {

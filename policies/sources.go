@@ -19,7 +19,8 @@ const (
 	FromOperator Source = "operator policy"
 )
 
-// Setting is one key of an object and what becomes of it. Values are JSON values (see Definition), nil for none.
+// Setting is one key of an object and what becomes of it. Values are JSON values (see Definition), or nil if there is
+// none.
 type Setting struct {
 	Key                        string
 	Argument, Policy, Operator any // what each says
@@ -163,7 +164,7 @@ func (s *Setting) decide(how choice, argument, merged any) {
 	}
 }
 
-// lower tells whether an argument counts beside a policy, of numbers.
+// lower reports whether an argument counts beside a policy, of numbers.
 func (s *Setting) lower(argument, merged any) bool {
 	a, _ := integer(argument)
 	p, _ := integer(merged)
@@ -180,7 +181,7 @@ func unlessZero(v any) any {
 	return v
 }
 
-// argument is the object's own value for a key, as JSON; nil if it has none that counts as one.
+// argument returns the object's own value for a key, as JSON; nil if it has none that counts as one.
 func (o *Object) argument(key string) any {
 	name := "x-" + key
 	if key == keyAlternateExchange {

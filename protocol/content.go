@@ -54,7 +54,7 @@ type Scan struct {
 	HasTimestamp  bool
 }
 
-// Persistent is whether the message asks to survive a restart.
+// Persistent reports whether the message asks to survive a restart.
 func (s *Scan) Persistent() bool { return s.DeliveryMode == 2 }
 
 // ScanProperties walks once over raw properties and allocates nothing. It checks everything, the headers included, so that what has
@@ -114,7 +114,7 @@ func (s *Scan) setText(flag uint16, text []byte) {
 	}
 }
 
-// badProperties is the error for properties that cannot be read; it blames basic.publish.
+// badProperties returns the error for properties that cannot be read; it blames basic.publish.
 func badProperties(raw []byte) *ConnectionError {
 	err := ConnectionErrorf(FrameErr, "cannot decode properties %s", term(raw, false))
 	err.Class, err.Method = classBasic, 40

@@ -73,7 +73,8 @@ func (c *cursor) bytes() []byte { return append([]byte{}, c.long()...) }
 // table returns a copy of a field table with its length word.
 func (c *cursor) table() Table { return c.tableAt(1) }
 
-// bit is whether bit n of octet b is set; consecutive bit arguments share an octet, first one lowest [AMQP 4.2.5.2].
+// bit reports whether bit n of octet b is set; consecutive bit arguments share an octet, first one lowest [AMQP
+// 4.2.5.2].
 func bit(b uint8, n int) bool { return b>>n&1 == 1 }
 
 // octet packs bit arguments into an octet.

@@ -135,7 +135,7 @@ func term(b []byte, quoted bool) string {
 	return s.String()
 }
 
-// printable is whether b is plain text that needs no escapes.
+// printable reports whether b is plain text that needs no escapes.
 func printable(b []byte) bool {
 	for _, c := range b {
 		if c < ' ' || c > '~' || c == '"' || c == '\\' {

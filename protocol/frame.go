@@ -71,7 +71,7 @@ func ParseFrame(buf []byte, frameMax uint32) (f Frame, n, need int, err error) {
 	return f, need, need, nil
 }
 
-// wellFormed is whether type and payload length go together.
+// wellFormed reports whether type and payload length go together.
 func (f Frame) wellFormed() bool {
 	switch f.Type {
 	case FrameMethod:

@@ -3,16 +3,16 @@ package protocol
 // Key is the identity of a method: its class and its number in that.
 type Key uint32
 
-// Class is the id of the class [AMQP 1.3].
+// Class returns the id of the class [AMQP 1.3].
 func (k Key) Class() uint16 { return uint16(k >> 16) }
 
-// Method is the id of the method in its class.
+// Method returns the id of the method in its class.
 func (k Key) Method() uint16 { return uint16(k) }
 
-// String is the name as the specification writes it, "basic.publish"; "" for a method that there is not.
+// String returns the name as the specification writes it, "basic.publish"; "" for a method that there is not.
 func (k Key) String() string { return kinds[k].name }
 
-// NameOf is the name of the method with these numbers; "" for one that there is not.
+// NameOf returns the name of the method with these numbers; "" for one that there is not.
 func NameOf(class, method uint16) string { return Key(uint32(class)<<16 | uint32(method)).String() }
 
 // kind has the name of a method and makes an empty one.

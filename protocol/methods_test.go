@@ -372,7 +372,7 @@ func unhex(t testing.TB, s string) []byte {
 	return b
 }
 
-// payload is the payload of m's method frame.
+// payload returns the payload of m's method frame.
 func payload(m Method) []byte {
 	b := appendU16(appendU16(nil, m.Key().Class()), m.Key().Method())
 	return m.Append(b)

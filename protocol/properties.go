@@ -40,7 +40,7 @@ type Properties struct {
 	Flags           uint16
 }
 
-// Has is whether the properties of all the given flags are present.
+// Has reports whether the properties of all the given flags are present.
 func (p *Properties) Has(flags uint16) bool { return p.Flags&flags == flags }
 
 // DecodeProperties copies all properties out of raw, the property flags and list of a content header frame. What does not fit is

@@ -179,7 +179,7 @@ func valueSize(b []byte) uint32 {
 	return never
 }
 
-// checkFields is whether the fields of a table, or the values of an array, can be decoded.
+// checkFields reports whether the fields of a table, or the values of an array, can be decoded.
 func checkFields(b []byte, level int, keys bool) bool {
 	c := cursor{b: b, bad: level > maxNesting}
 	for len(c.b) > 0 && !c.bad {
@@ -206,5 +206,5 @@ func checkFields(b []byte, level int, keys bool) bool {
 	return !c.bad
 }
 
-// finite is whether f is a number.
+// finite reports whether f is a number.
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }

@@ -34,7 +34,7 @@ func newHub(n *Node) *events.Hub {
 // wallTime is in ms since 1970.
 func (n *Node) wallTime() int64 { return n.clock.Now().Floor() + n.clock.Skew() }
 
-// eventExchanges are those that a virtual host has for events.
+// eventExchanges returns those that a virtual host has for events.
 func eventExchanges(n *Node, vhost string) []mail.DeclareExchange {
 	if n.cfg.EventsIn == "" || n.cfg.EventsIn != vhost {
 		return nil
@@ -135,7 +135,7 @@ func (p *eventPublisher) publish(ctx context.Context, batch []events.Told) {
 	}
 }
 
-// eventMessage is an event as RabbitMQ publishes it: all of it is in the headers.
+// eventMessage returns an event as RabbitMQ publishes it: all of it is in the headers.
 func eventMessage(e *events.Event) message.Message {
 	p := protocol.Properties{
 		Flags:   protocol.FlagHeaders | protocol.FlagTimestamp | protocol.FlagDeliveryMode,

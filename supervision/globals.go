@@ -83,7 +83,7 @@ func (k *parameterKeeper) DeleteParameter(ctx context.Context, p parameters.Para
 	return found, err
 }
 
-// parameter is the value that a parameter has; nil if there is none.
+// parameter returns the value that a parameter has; nil if there is none.
 func (k *parameterKeeper) parameter(p parameters.Parameter) json.RawMessage {
 	for _, known := range k.Parameters(p.VHost) {
 		if known.Component == p.Component && known.Name == p.Name {
@@ -93,7 +93,7 @@ func (k *parameterKeeper) parameter(p parameters.Parameter) json.RawMessage {
 	return nil
 }
 
-// valueField is a value without the users and passwords of URIs.
+// valueField returns a value without the users and passwords of URIs.
 func valueField(value json.RawMessage) protocol.Field {
 	var v any
 	_ = json.Unmarshal(value, &v) // it was read before
@@ -115,7 +115,7 @@ func (k *parameterKeeper) tellParameter(ctx context.Context, event string, p par
 	})
 }
 
-// clusterName is the broker's, that of the node unless it was given one.
+// clusterName returns the broker's, that of the node unless it was given one.
 func (n *Node) clusterName() string {
 	var name string
 	if value := n.globals.All()[management.ClusterName]; value == nil || json.Unmarshal(value, &name) != nil {

@@ -23,7 +23,7 @@ func (l Limits) quota(users *auth.Users) *auth.Quota {
 // SetConnectionMax changes Limits.Connections. Connections that are open stay.
 func (n *Node) SetConnectionMax(most int) { n.quota.SetConnections(orAny(most)) }
 
-// orAny is a limit for a quota, where 0 stands for any number.
+// orAny returns a limit for a quota, where 0 stands for any number.
 func orAny(most int) int {
 	if most == 0 {
 		return -1
@@ -31,7 +31,7 @@ func orAny(most int) int {
 	return most
 }
 
-// maxQueues is how many queues a virtual host may have.
+// maxQueues returns how many queues a virtual host may have.
 func (n *Node) maxQueues(vhost string) (limit int64, limited bool) {
 	v, _ := n.cfg.Users.VHost(vhost)
 	return v.Limits.Of(auth.MaxQueues)

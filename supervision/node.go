@@ -42,7 +42,7 @@ type Config struct {
 	// Meta keeps what is durable; closed like the journal. Nil keeps nothing.
 	// Users, policies and the rest become what it has of them.
 	Meta definitions.Store
-	// Backups makes copies of what they keep; nil for none.
+	// Backups makes copies of what they keep, or nil if there is none.
 	Backups management.Backups
 	// Process is the program; nil for one that has neither levels of a log nor an end, as in tests.
 	Process management.Process
@@ -51,7 +51,7 @@ type Config struct {
 	ProductVersion string
 	Name           string // of the node, as the HTTP API shows it
 	DataDirectory  string // where the broker keeps what is durable, likewise; "" for nowhere
-	// EventsIn is the virtual host in which events are published to amq.rabbitmq.event; "" for none.
+	// EventsIn is the virtual host in which events are published to amq.rabbitmq.event, or "" if there is none.
 	EventsIn    string
 	Log         zerolog.Logger
 	MaxMessage  uint64        // largest body in bytes; 16 MiB
@@ -263,7 +263,7 @@ func (n *Node) undeliverable(what any) {
 	}
 }
 
-// System is the broker's actor system, through which tests talk to its actors.
+// System returns the broker's actor system, through which tests talk to its actors.
 func (n *Node) System() *actor.ActorSystem { return n.system }
 
 // VHost finds a virtual host.

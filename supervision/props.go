@@ -97,7 +97,8 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 	})
 }
 
-// queueProps are those of all queues of a virtual host, which makes one at a time: what it makes next is told first.
+// queueProps returns those of all queues of a virtual host, which makes one at a time: what it makes next is told
+// first.
 func queueProps(n *Node, v *topology.VHost, log *zerolog.Logger) func(vhost.QueueSpec) *actor.Props {
 	var next vhost.QueueSpec
 	shared := &queue.Shared{
@@ -133,7 +134,7 @@ func (n *Node) connectionProps(conn net.Conn) *actor.Props {
 	return n.props(func(func() []any) actor.Actor { return connection.New(cfg) })
 }
 
-// connection10Props are those of a connection that speaks AMQP 1.0, of which the other has read something.
+// connection10Props returns those of a connection that speaks AMQP 1.0, of which the other has read something.
 func connection10Props(n *Node, conn net.Conn, read []byte) *actor.Props {
 	newSession := func(s connection10.SessionSpec) *actor.Props { return sessionProps(n, s) }
 	cfg := connection10.Config{

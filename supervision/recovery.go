@@ -86,7 +86,7 @@ func (n *Node) load() error {
 	return n.retireEnded(d)
 }
 
-// sorted are the definitions by virtual host.
+// sorted returns the definitions by virtual host.
 func sorted(d *definitions.Definitions) map[string]*vhost.Stored {
 	all := map[string]*vhost.Stored{}
 	of := func(name string) *vhost.Stored {
@@ -140,8 +140,8 @@ const (
 	numbersEach  = 1 << 44 // half a year of a queue that takes a million messages a second
 )
 
-// numbered is the number behind which queues number their messages: those of earlier
-// starts are lower, whatever the machine's clock says (ADR 28).
+// numbered returns the number behind which queues number their messages: those of earlier starts are lower, whatever
+// the machine's clock says (ADR 28).
 func (n *Node) numbered() uint64 { return numbersBegin + n.starts*numbersEach }
 
 // recovered waits until all virtual hosts are ready, and says how that goes.

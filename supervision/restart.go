@@ -94,7 +94,7 @@ const (
 	restartMost  = 30 * time.Second
 )
 
-// pause is how long a restart has to wait.
+// pause returns how long a restart has to wait.
 func (r Restart) pause(stats *actor.RestartStatistics) time.Duration {
 	if stats.NumberOfFailures(r.Window) == 0 {
 		stats.Reset() // else it would remember every one
@@ -131,7 +131,7 @@ func (f *Failures) add(kind Kind) {
 	}
 }
 
-// Count is how many actors of a kind have panicked.
+// Count returns how many actors of a kind have panicked.
 func (f *Failures) Count(kind Kind) uint64 {
 	for i, k := range order {
 		if k == kind {
@@ -141,7 +141,7 @@ func (f *Failures) Count(kind Kind) uint64 {
 	return 0
 }
 
-// Counts are all of them.
+// Counts returns all of them.
 func (f *Failures) Counts() map[string]uint64 {
 	all := make(map[string]uint64, len(order))
 	for i, k := range order {

@@ -64,7 +64,7 @@ func (n *Node) tellQueues(what any) {
 	}
 }
 
-// connections are the PIDs of all connections.
+// connections returns the PIDs of all connections.
 func (n *Node) connections(ctx context.Context) ([]*actor.PID, error) {
 	return askRoot(ctx, n, func(reply chan<- []*actor.PID) any { return listConnections{reply} })
 }

@@ -34,7 +34,7 @@ func (l *secureListener) Accept() (net.Conn, error) {
 	return &secureConn{Conn: tls.Server(l.node.Patient(conn), l.config)}, nil
 }
 
-// expires is when the first certificate of the chain that is served now does; config may be nil.
+// expires returns when the first certificate of the chain that is served now does; config may be nil.
 func expires(config *tls.Config) (first time.Time) {
 	if config == nil {
 		return first

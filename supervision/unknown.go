@@ -97,7 +97,7 @@ func (n *Node) unknownQueues(list []store.QueueID, names map[store.QueueID]store
 		"(`candlemark journal dump` shows their exchanges and routing keys)", ErrUnknownQueues, messages, len(list), text.String(), example(list, names))
 }
 
-// example is how `candlemark journal drop` takes a queue.
+// example returns how `candlemark journal drop` takes a queue.
 func example(list []store.QueueID, names map[store.QueueID]store.Name) string {
 	for _, id := range list {
 		if name, ok := names[id]; ok {

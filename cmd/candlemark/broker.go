@@ -40,7 +40,7 @@ type broker struct {
 	data         *data
 	http         []*http.Server
 	certificates []openCertificate
-	// These are the real addresses; nil for none.
+	// These are the real addresses, or nil if there is none.
 	AMQP, AMQPS []net.Addr
 	HTTP, HTTPS net.Addr
 	Metrics     net.Addr
@@ -209,7 +209,7 @@ func (b *broker) leaveHTTP(ctx context.Context, server *http.Server) error {
 	return err
 }
 
-// limitsFor are the limits of a node.
+// limitsFor returns the limits of a node.
 func limitsFor(l config.Limits) supervision.Limits {
 	return supervision.Limits{
 		Connections: l.Connections, Channels: uint16(l.Channels), Frame: uint32(l.Frame),

@@ -71,7 +71,7 @@ func (t *timetable) own(ctx context.Context) error {
 	return b.stop()
 }
 
-// demoConfig is the default at free ports, with the data in dir.
+// demoConfig returns the default at free ports, with the data in dir.
 func demoConfig(dir string) config.Config {
 	cfg := config.Default(os.Getenv)
 	cfg.AMQP, cfg.HTTP, cfg.DataDir = []string{"127.0.0.1:0"}, "127.0.0.1:0", dir

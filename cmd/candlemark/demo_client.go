@@ -70,7 +70,7 @@ type arrival struct {
 	at time.Duration // since start
 }
 
-// late is how long after its due time it came, negative for too early.
+// late returns how long after its due time it came, negative for too early.
 func (a arrival) late() time.Duration {
 	due, _ := a.Headers[dueHeader].(int64)
 	return a.at - time.Duration(due)
@@ -137,7 +137,7 @@ func taken(ctx context.Context, confirms ...*amqp.DeferredConfirmation) error {
 	return nil
 }
 
-// expiring is a message that should arrive somewhere else after ttl.
+// expiring returns a message that should arrive somewhere else after ttl.
 func expiring(ttl time.Duration) amqp.Publishing {
 	return amqp.Publishing{
 		Headers:    amqp.Table{dueHeader: int64(time.Since(start) + ttl)},

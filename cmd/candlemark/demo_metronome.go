@@ -69,8 +69,7 @@ func (m *metronome) soFar() (p99, worst time.Duration) {
 	return late[len(late)*99/100], late[len(late)-1]
 }
 
-// mostly tells whether the 99th percentile of many waits keeps the limit, less
-// what this machine adds by itself.
+// mostly reports whether the 99th percentile of many waits keeps the limit, less what this machine adds by itself.
 func (m *metronome) mostly(d, limit time.Duration) bool {
 	p99, _ := m.soFar()
 	return d <= limit+wakings*p99

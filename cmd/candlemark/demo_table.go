@@ -55,7 +55,7 @@ func (t *timetable) print(out io.Writer) {
 	fmt.Fprintln(out, t.summary())
 }
 
-// passed tells whether the first broker did everything as expected.
+// passed reports whether the first broker did everything as expected.
 func (t *timetable) passed() bool { return t.columns[0].failures() == 0 }
 
 func (t *timetable) summary() string {

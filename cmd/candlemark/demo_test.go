@@ -10,7 +10,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// verdicts is a column in which the lines with these numbers failed.
+// verdicts returns a column in which the lines with these numbers failed.
 func verdicts(failed ...int) column {
 	var c column
 	for _, a := range acts {

@@ -37,7 +37,7 @@ func onFolder() *offline.Tool {
 	return &offline.Tool{Getenv: os.Getenv, Stdout: os.Stdout, Stderr: os.Stderr, Founders: foundersOf}
 }
 
-// foundersOf are those that serve would put there.
+// foundersOf returns those that serve would put there.
 func foundersOf(dir string) (*auth.Users, error) {
 	flags := flag.NewFlagSet("candlemark", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
@@ -84,7 +84,7 @@ func program(getenv func(string) string, stdout, stderr io.Writer) *commandline.
 	}
 }
 
-// run is the whole command line; it returns the exit code.
+// run returns the whole command line; it returns the exit code.
 func run(args []string, getenv func(string) string, stdout, stderr io.Writer) int {
 	p := program(getenv, stdout, stderr)
 	if len(args) == 0 {

@@ -18,7 +18,7 @@ type recordedLine struct {
 	Before                                         any
 }
 
-// onRecord are the lines about changes that are in a log.
+// onRecord returns the lines about changes that are in a log.
 func onRecord(t *testing.T, log string) (lines []recordedLine) {
 	t.Helper()
 	for text := range strings.Lines(log) {

@@ -13,7 +13,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// usersFor are those of a new broker.
+// usersFor returns those of a new broker.
 func usersFor(cfg config.Config, log zerolog.Logger) (*auth.Users, error) {
 	from, err := auth.ParseCertificateLogin(cfg.TLS.LoginFrom, cfg.TLS.SANType, cfg.TLS.SANIndex)
 	if err != nil {

@@ -52,7 +52,7 @@ func TestChaos(t *testing.T) {
 	})
 }
 
-// anyFrame is a frame that makes sense often enough.
+// anyFrame returns a frame that makes sense often enough.
 func anyFrame(r *rand.Rand, delivery *uint32) []byte {
 	handle := uint32(1 + r.IntN(2))
 	number := func() amqp10.Optional[uint32] {

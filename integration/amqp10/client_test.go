@@ -115,7 +115,7 @@ func (c *client) put(s *amqp.Sender, bodies ...string) {
 	}
 }
 
-// next is the next message, nil if none comes within a second.
+// next returns the next message, nil if none comes within a second.
 func (c *client) next(r *amqp.Receiver) *amqp.Message {
 	c.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -144,7 +144,7 @@ func (c *client) want(r *amqp.Receiver, bodies ...string) {
 	}
 }
 
-// condition is that of an error that the broker told.
+// condition returns that of an error that the broker told.
 func condition(err error) amqp.ErrCond {
 	var link *amqp.LinkError
 	var attach *amqp.Error

@@ -46,7 +46,7 @@ func (n *node) ask(operation string, body map[string]any) (code int32, answer ma
 	return code, answer
 }
 
-// messages are those of an answer, with their lock tokens.
+// messages returns those of an answer, with their lock tokens.
 func (n *node) messages(answer map[string]any) (all []*amqp.Message, tokens []amqp.UUID) {
 	n.Helper()
 	list, _ := answer["messages"].([]any)

@@ -13,7 +13,7 @@ import (
 	amqp091 "github.com/rabbitmq/amqp091-go"
 )
 
-// second are the options of a receiver that locks messages, as clients of Azure Service Bus do.
+// second returns the options of a receiver that locks messages, as clients of Azure Service Bus do.
 func second(credit int32) *amqp.ReceiverOptions {
 	return &amqp.ReceiverOptions{SettlementMode: amqp.ReceiverSettleModeSecond.Ptr(), Credit: credit}
 }

@@ -106,7 +106,7 @@ func TestWindow(t *testing.T) {
 	})
 }
 
-// transfer is the next one.
+// transfer returns the next one.
 func (r *raw) transfer() amqp10.Frame {
 	r.Helper()
 	for {

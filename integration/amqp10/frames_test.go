@@ -26,7 +26,7 @@ func (a *assembler) word() string {
 	return w
 }
 
-// next is the next value.
+// next returns the next value.
 func (a *assembler) next() []byte {
 	w := a.word()
 	if w == "(" {

@@ -11,7 +11,7 @@ import (
 	"github.com/Azure/go-amqp"
 )
 
-// tokenOf is the lock token of a message as requests carry it.
+// tokenOf returns the lock token of a message as requests carry it.
 func tokenOf(m *amqp.Message) amqp.UUID {
 	return amqp.UUID(servicebus.LockToken(m.DeliveryTag).UUID())
 }

@@ -11,7 +11,7 @@ import (
 	amqp091 "github.com/rabbitmq/amqp091-go"
 )
 
-// volatile are the options of a link for direct replies.
+// volatile returns the options of a link for direct replies.
 func volatile(credit int32) *amqp.ReceiverOptions {
 	return &amqp.ReceiverOptions{
 		DynamicAddress: true, SourceCapabilities: []string{"rabbitmq:volatile-queue"}, SourceExpiryPolicy: amqp.ExpiryPolicyLinkDetach,

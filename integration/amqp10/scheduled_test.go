@@ -12,7 +12,7 @@ import (
 	amqp091 "github.com/rabbitmq/amqp091-go"
 )
 
-// scheduled is an entry of a request that schedules a message.
+// scheduled returns an entry of a request that schedules a message.
 func (n *node) scheduled(body string, at any) map[string]any {
 	n.Helper()
 	m := amqp.NewMessage([]byte(body))

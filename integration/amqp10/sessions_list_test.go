@@ -16,7 +16,7 @@ import (
 // everySession is the time with which clients ask for all sessions, not those only whose states have changed since.
 var everySession = time.UnixMilli(253402300800000)
 
-// listed are the ids of a page of sessions.
+// listed returns the ids of a page of sessions.
 func (n *node) listed(since time.Time, skip, top int32) (ids []string) {
 	n.Helper()
 	code, answer := n.ask("get-message-sessions", map[string]any{"last-updated-time": since, "skip": skip, "top": top})

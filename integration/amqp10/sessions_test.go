@@ -24,14 +24,14 @@ func sessions(b *testkit.Bubble) {
 	}
 }
 
-// nextSession are the options of a receiver that locks the next session, and waits for it as long as that.
+// nextSession returns the options of a receiver that locks the next session, and waits for it as long as that.
 func nextSession(wait time.Duration) *amqp.ReceiverOptions {
 	o := ofSession(nil)
 	o.Properties = map[string]any{"com.microsoft:timeout": uint32(wait / time.Millisecond)}
 	return o
 }
 
-// ofSession are those of a receiver that locks a session, nil for the next one.
+// ofSession returns those of a receiver that locks a session, nil for the next one.
 func ofSession(id any) *amqp.ReceiverOptions {
 	o := second(-1)
 	o.Filters = []amqp.LinkFilter{amqp.NewLinkFilter(sessionFilter, 0x00000137000000C, id)}

@@ -44,7 +44,7 @@ func (c *client) cbs() *cbs {
 	return &cbs{&s, s.sender("$cbs", nil), s.receiver("$cbs", &amqp.ReceiverOptions{TargetAddress: "cbs"})}
 }
 
-// token is one of a user's for a resource, good for so long.
+// token returns one of a user's for a resource, good for so long.
 func token(name, resource string, lasts time.Duration) string {
 	return sas.New("sb://host/"+resource, name, name+name, time.Now().Add(lasts))
 }
@@ -117,7 +117,7 @@ func request(operation string, body map[string]any) func(c *client) any {
 	}
 }
 
-// allowed are the operations that a client may carry out on the queue q.
+// allowed returns the operations that a client may carry out on the queue q.
 func (c *client) allowed() string {
 	c.Helper()
 	var all []string

@@ -63,7 +63,7 @@ func (x *transactor) post(channel uint16, txn []byte, message []byte) {
 	x.say(b)
 }
 
-// coordinate is a message for the coordinator.
+// coordinate returns a message for the coordinator.
 func (x *transactor) coordinate(code uint64, fields ...any) []byte {
 	v, err := amqp10.Append(nil, amqp10.Described{Descriptor: code, Value: amqp10.List(fields)})
 	if err != nil {

@@ -35,7 +35,7 @@ func receiving(handle uint32, queue string) *amqp10.Attach {
 	}
 }
 
-// transferFrame is one transfer with some bytes of a message.
+// transferFrame returns one transfer with some bytes of a message.
 func transferFrame(handle, id uint32, more bool, payload []byte) []byte {
 	b := amqp10.AppendFrame(nil, 1, &amqp10.Transfer{Handle: handle, DeliveryID: amqp10.Some(id), DeliveryTag: []byte{1}, More: more})
 	b = append(b, payload...)
@@ -153,7 +153,7 @@ func violations(t *testing.T) (all []violation) {
 	return all
 }
 
-// varied are the cases that a performative with all its fields stands for.
+// varied returns the cases that a performative with all its fields stands for.
 func varied(cut bool, stage, want, text string) (all []violation) {
 	channel, rest, _ := strings.Cut(text, " ")
 	kind, rest, _ := strings.Cut(rest, " ")
@@ -217,7 +217,7 @@ func reach(b *testkit.Bubble, stage string) *raw {
 	return r
 }
 
-// answer is the first answer to what a client did that ends something, or refuses a message.
+// answer returns the first answer to what a client did that ends something, or refuses a message.
 func (r *raw) answer(stage string) string {
 	if stage == "tcp" || stage == "header" {
 		r.in = nil

@@ -10,7 +10,7 @@ import (
 	"candlemark/protocol"
 )
 
-// begun is a publish to queue q of which no more than some bytes have come.
+// begun returns a publish to queue q of which no more than some bytes have come.
 func begun(size, come int) []byte {
 	b := protocol.AppendMethodFrame(nil, 1, &protocol.BasicPublish{RoutingKey: "q"})
 	b = protocol.AppendHeaderFrame(b, 1, uint64(size), []byte{0, 0})

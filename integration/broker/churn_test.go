@@ -383,7 +383,7 @@ func (c *churn) pass(cycle func(*churn), times int) {
 	c.Advance(time.Minute)
 }
 
-// heap is how many bytes are alive.
+// heap returns how many bytes are alive.
 func (c *churn) heap() int64 {
 	runtime.GC()
 	runtime.GC() // of pools the first one keeps half

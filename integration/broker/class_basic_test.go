@@ -7,12 +7,12 @@ import (
 	"candlemark/protocol"
 )
 
-// to is a message for a queue.
+// to returns a message for a queue.
 func to(queue string) whole {
 	return whole{BasicPublish: protocol.BasicPublish{RoutingKey: queue}, body: "m"}
 }
 
-// carrying is a message with properties for the queue q.
+// carrying returns a message with properties for the queue q.
 func carrying(p protocol.Properties) whole {
 	return whole{BasicPublish: protocol.BasicPublish{RoutingKey: "q"}, Properties: p, body: "m"}
 }

@@ -45,7 +45,7 @@ func sameLines(w *web, document string) {
 	}
 }
 
-// everyKind is a document with items of every kind, in the form and the order of an export.
+// everyKind returns a document with items of every kind, in the form and the order of an export.
 func everyKind(t *testing.T) string {
 	text, err := os.ReadFile("testdata/definitions_every_kind.json")
 	if err != nil {

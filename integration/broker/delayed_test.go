@@ -32,13 +32,12 @@ func declareDelayed(ch *testkit.Channel, name string, kind any) error {
 	return ch.ExchangeDeclare(name, "x-delayed-message", true, false, false, false, args)
 }
 
-// held is a message with an x-delay header.
+// held returns a message with an x-delay header.
 func held(body string, delay any) amqp.Publishing {
 	return amqp.Publishing{Body: []byte(body), DeliveryMode: amqp.Persistent, Headers: amqp.Table{"x-delay": delay}}
 }
 
-// holds is how many messages an exchange says that it holds; -1 if it says
-// nothing.
+// holds returns how many messages an exchange says that it holds; -1 if it says nothing.
 func holds(b *testkit.Bubble, exchange string) int {
 	b.Helper()
 	all, err := b.Node.Exchanges(b.Context(), "/")

@@ -15,7 +15,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// toldBy are the figures that a queue should have told, by what it says when it is asked.
+// toldBy returns the figures that a queue should have told, by what it says when it is asked.
 func toldBy(q *management.Queue) map[int]int64 {
 	told := map[int]int64{
 		figures.Running: 1, figures.Ready: int64(q.Ready), figures.Unacked: int64(q.Unacked), figures.ReadyBytes: q.ReadyBytes, figures.UnackedBytes: q.UnackedBytes,

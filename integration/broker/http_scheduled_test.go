@@ -35,7 +35,7 @@ type waitingCounts struct {
 	Histogram map[string]int `json:"histogram"`
 }
 
-// later is a message that is to be kept for so long.
+// later returns a message that is to be kept for so long.
 func later(id string, delay time.Duration) amqp.Publishing {
 	return amqp.Publishing{Body: []byte("body of " + id), MessageId: id, Headers: amqp.Table{"x-delay": delay.Milliseconds()}, DeliveryMode: 2}
 }
@@ -69,7 +69,7 @@ func queueAndExchange(t *testing.T, test func(b *testkit.Bubble, w *web, path st
 	}
 }
 
-// ids are the message-ids of all pages.
+// ids returns the message-ids of all pages.
 func (w *web) ids(path string, limit int) string {
 	w.Helper()
 	var ids []string

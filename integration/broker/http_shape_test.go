@@ -106,7 +106,7 @@ func (s shape) add(path string, v any) {
 	}
 }
 
-// count is how many values there are at a path.
+// count returns the number of values at a path.
 func (s shape) count(path string) (n int) {
 	for _, times := range s[path] {
 		n += times

@@ -63,7 +63,7 @@ type holdings struct {
 
 const messagesOfQ = "/api/x/queues/%2F/q/messages"
 
-// ago is how long after now a time is; -1 for none.
+// ago is how long after now a time is, or -1 if there is none.
 func after(t *time.Time) time.Duration {
 	if t == nil {
 		return -1

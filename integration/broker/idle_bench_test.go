@@ -36,7 +36,7 @@ func measure(b *testing.B) footprint {
 	return footprint{float64(m.HeapAlloc), float64(m.HeapObjects), float64(pages * os.Getpagesize())}
 }
 
-// report tells what came on top of before, of each of n.
+// report returns what came on top of before, of each of n.
 func (f footprint) report(b *testing.B, before footprint, n int, what string) {
 	b.ReportMetric((f.live-before.live)/float64(n), "B-live/"+what)
 	b.ReportMetric((f.objects-before.objects)/float64(n), "objects/"+what)

@@ -28,7 +28,7 @@ type ladder struct {
 	entry    func(delay int) int // the level that a message is published to
 }
 
-// seconds is how long a message stays in level n, ms.
+// seconds returns how long a message stays in level n, ms.
 func seconds(n int) int64 { return 1000 << n }
 
 // serviceBusLadder is NServiceBus's.
@@ -90,7 +90,7 @@ func (l ladder) build(t testing.TB, ch *amqp.Channel) {
 	must(ch.QueueBind("destination", "#.destination", l.delivery, false, nil))
 }
 
-// key is the routing key of a delay in seconds.
+// key returns the routing key of a delay in seconds.
 func (l ladder) key(delay int) string {
 	digits := strings.Split(fmt.Sprintf("%0*b", ladderLevels, delay), "")
 	return strings.Join(digits, ".") + ".destination"

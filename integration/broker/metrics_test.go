@@ -19,7 +19,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// metricsOf are the broker's numbers.
+// metricsOf returns the broker's numbers.
 func metricsOf(b *testkit.Bubble) management.Metrics {
 	b.Helper()
 	m, err := b.Node.Metrics(context.Background())

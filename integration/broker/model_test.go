@@ -58,7 +58,7 @@ func (m *model) kill(e *entry, reason string) {
 	m.dead = append(m.dead, e.body+" "+reason)
 }
 
-// due is the ready message that expires next, the first of several at once.
+// due returns the ready message that expires next, the first of several at once.
 func (m *model) due() (next *entry) {
 	for _, e := range m.all {
 		if !e.held && e.deadline <= m.now && (next == nil || e.deadline < next.deadline) {
@@ -76,7 +76,7 @@ func (m *model) advance(ms int64) {
 	}
 }
 
-// ready are the messages that nobody holds, the highest priority first.
+// ready returns the messages that nobody holds, the highest priority first.
 func (m *model) ready() (ready []*entry) {
 	for _, e := range m.all {
 		if !e.held {
@@ -103,7 +103,7 @@ func (m *model) holds(t *taker) (n int) {
 	return n
 }
 
-// room is how many messages consumers can take.
+// room returns how many messages consumers can take.
 func (m *model) room() (n int) {
 	for _, t := range m.takers {
 		switch {
@@ -222,7 +222,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// either is a number up to n, or -1.
+// either returns a number up to n, or -1.
 func (w *twin) either(n int64) int64 {
 	if w.rand.IntN(2) == 0 {
 		return -1

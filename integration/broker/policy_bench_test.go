@@ -17,7 +17,7 @@ import (
 // manyQueues counts the queues in the benchmarks of policies.
 const manyQueues = 10_000
 
-// benchQueues is a broker with that many queues, and a channel of it.
+// benchQueues returns a broker with that many queues, and a channel of it.
 func benchQueues(b *testing.B) (*supervision.Node, *amqp.Channel) {
 	node, ch := benchBroker(b)
 	for i := range manyQueues {
@@ -89,10 +89,10 @@ func flows(b *testing.B, ch *amqp.Channel) *flow {
 	return f
 }
 
-// pause is the longest time that a queue has delivered nothing since it was last asked, in ms.
+// pause returns the longest time that a queue has delivered nothing since it was last asked, in ms.
 func (f *flow) pause() float64 { return float64(f.longest.Swap(0)) / 1e6 }
 
-// processorTime tells how much the process has used.
+// processorTime returns how much the process has used.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)

@@ -17,7 +17,7 @@ import (
 
 const replyName = "amq.rabbitmq.reply-to"
 
-// requester is a channel with a consumer of replies.
+// requester returns a channel with a consumer of replies.
 func requester(c *testkit.Client) (*testkit.Channel, <-chan amqp.Delivery) {
 	ch := c.Open()
 	return ch, ch.Tail(replyName)

@@ -75,7 +75,7 @@ func (s *stage) fails(err error) {
 	s.dies(541)
 }
 
-// again is a new connection and channel for the victim.
+// again returns a new connection and channel for the victim.
 func (s *stage) again() *testkit.Channel {
 	s.Helper()
 	s.victim = s.Connect()

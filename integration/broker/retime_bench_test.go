@@ -15,7 +15,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// benchChannel is a channel of a broker that lives as long as the benchmark.
+// benchChannel returns a channel of a broker that lives as long as the benchmark.
 func benchChannel(b *testing.B) *amqp.Channel {
 	_, ch := benchBroker(b)
 	return ch

@@ -17,14 +17,14 @@ import (
 // keepsScheduled are the arguments of a queue that does.
 var keepsScheduled = amqp.Table{"x-delayed-messages": true}
 
-// dated is a persistent message with a header, and its body as message-id.
+// dated returns a persistent message with a header, and its body as message-id.
 func dated(body, header string, v any) amqp.Publishing {
 	return amqp.Publishing{
 		Body: []byte(body), DeliveryMode: amqp.Persistent, MessageId: body, Headers: amqp.Table{header: v},
 	}
 }
 
-// inFuture is a moment in RFC 3339, to the microsecond.
+// inFuture returns a moment in RFC 3339, to the microsecond.
 func inFuture(d time.Duration) string {
 	return time.Now().Add(d).UTC().Format("2006-01-02T15:04:05.000000Z07:00")
 }
@@ -47,7 +47,7 @@ func page(b *testkit.Bubble, of *actor.PID) *mail.ScheduledPage {
 	return p
 }
 
-// ids are the message-ids of what an actor has scheduled, in order.
+// ids returns the message-ids of what an actor has scheduled, in order.
 func ids(b *testkit.Bubble, of *actor.PID) string {
 	b.Helper()
 	var list []string

@@ -30,7 +30,7 @@ type flowAnswer struct {
 	Truncated bool
 }
 
-// lines are the edges as text, sorted: "queue a -dead_letter k-> exchange x, not there {expired: 1}".
+// lines returns the edges as text, sorted: "queue a -dead_letter k-> exchange x, not there {expired: 1}".
 func (f *flowAnswer) lines() (lines []string) {
 	name := func(at int) string {
 		n := f.Nodes[at]

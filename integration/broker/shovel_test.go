@@ -44,7 +44,7 @@ func putShovel(b *testkit.Bubble, name string, value map[string]any) {
 	}
 }
 
-// theShovel is the only one that there is; nil without any.
+// theShovel returns the only one that there is, or nil if there is none.
 func theShovel(b *testkit.Bubble) *management.Shovel {
 	b.Helper()
 	synctest.Wait()
@@ -55,7 +55,7 @@ func theShovel(b *testkit.Bubble) *management.Shovel {
 	return &list[0]
 }
 
-// state is the only shovel's, and why.
+// state returns the only shovel's, and why.
 func state(b *testkit.Bubble) string {
 	b.Helper()
 	x := theShovel(b)

@@ -114,8 +114,8 @@ func TestStopSettles_Forwarded(t *testing.T) {
 	})
 }
 
-// slowStage is a broker whose queues take 100 ms over what is settled, and who sent
-// something to a queue 1 ms over the answer, with a client.
+// slowStage returns a broker whose queues take 100 ms over what is settled, and who sent something to a queue 1 ms over
+// the answer, with a client.
 func slowStage(t *testing.T, journal journals.Journal) (*supervision.Node, *amqp.Connection) {
 	t.Helper()
 	node, err := supervision.Start(supervision.Config{

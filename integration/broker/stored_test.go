@@ -12,7 +12,7 @@ import (
 	"candlemark/policies"
 )
 
-// policyNames are those of a virtual host, all for "".
+// policyNames returns those of a virtual host, all for "".
 func policyNames(b *testkit.Bubble, vhost string, operator bool) (names []string) {
 	b.Helper()
 	list, err := b.Node.ListPolicies(context.Background(), vhost, operator)

@@ -13,7 +13,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// deadTo are the arguments of a queue that dead-letters to a queue by name.
+// deadTo returns the arguments of a queue that dead-letters to a queue by name.
 func deadTo(queue string, more ...any) amqp.Table {
 	args := amqp.Table{"x-dead-letter-exchange": "", "x-dead-letter-routing-key": queue}
 	for i := 0; i < len(more); i += 2 {

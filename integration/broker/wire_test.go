@@ -86,7 +86,7 @@ func (w *wire) listen() {
 	}
 }
 
-// inWords is a method's name; for errors and returns also what they say.
+// inWords returns a method's name; for errors and returns also what they say.
 func inWords(f protocol.Frame) string {
 	method, err := protocol.DecodeMethod(f.Payload)
 	if err != nil {

@@ -32,7 +32,7 @@ func openVHost() step {
 	return bare(call(&protocol.ConnectionOpen{VirtualHost: "/"}))
 }
 
-// opened is a connection by hand with these limits.
+// opened returns a connection by hand with these limits.
 func opened(channelMax uint16, frameMax uint32, heartbeat uint16) step {
 	return do(started, startOk(nil), tuneOk(channelMax, frameMax, heartbeat), openVHost())
 }

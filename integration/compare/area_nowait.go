@@ -53,7 +53,7 @@ var nowaitScripts = []script{
 		bare(send(&protocol.QueueDeclare{Queue: "~q", NoWait: true}), send(&protocol.QueueDeclare{Queue: "~r"})), settle(), declare("~q", passive)),
 }
 
-// recent is a channel that has been used, in error, and opened again under its number.
+// recent returns a channel that has been used, in error, and opened again under its number.
 func recent(id string, before, after step) script {
 	return s("channel/reuse/"+id, declare("~q"), on(1, 2, before, fail, after), settle(), declare("~q", passive))
 }

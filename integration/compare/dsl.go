@@ -53,7 +53,7 @@ var (
 	global     = bit("Global")
 )
 
-// arg is a method argument; a Go int travels as a signed 32-bit or, if it must, 64-bit integer.
+// arg returns a method argument; a Go int travels as a signed 32-bit or, if it must, 64-bit integer.
 func arg(key string, value any) option { return option{key: key, value: wire(value)} }
 
 func wire(value any) any {

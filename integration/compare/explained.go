@@ -30,7 +30,8 @@ func explain(id string, d *difference) *explanation {
 	return nil
 }
 
-// covers is whether texts and lines belong together. That a connection ends, or a call gets no answer, follows from other lines.
+// covers reports whether texts and lines belong together. That a connection ends, or a call gets no answer, follows
+// from other lines.
 func covers(list, lines []string) bool {
 	found := make([]bool, len(list))
 	for _, line := range lines {
@@ -47,7 +48,7 @@ func covers(list, lines []string) bool {
 	return !slices.Contains(found, false)
 }
 
-// holds is whether the parts of a text stand in a line, in their order.
+// holds reports whether the parts of a text stand in a line, in their order.
 func holds(line, text string) bool {
 	for part := range strings.SplitSeq(text, "…") {
 		_, behind, ok := strings.Cut(line, strings.TrimSpace(part))

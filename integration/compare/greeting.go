@@ -20,7 +20,7 @@ func defaultGreeting() greeting {
 	return greeting{mechanism: "PLAIN", user: "guest", password: "guest", capabilities: capabilities, vhost: "/"}
 }
 
-// startOk is the first answer.
+// startOk returns the first answer.
 func (g *greeting) startOk() *protocol.ConnectionStartOk {
 	able := make(protocol.Table, len(g.capabilities))
 	for i, name := range g.capabilities {

@@ -81,7 +81,7 @@ func (p *player) settle() {
 	}
 }
 
-// fenced is whether a channel that can still answer owes one.
+// fenced reports whether a channel that can still answer owes one.
 func (p *player) fenced() bool {
 	for _, c := range p.sessions {
 		for _, l := range c.channels {

@@ -69,7 +69,7 @@ func (p *player) openChannel(c *session, ch uint16) {
 	p.wait(c, ch, func(name string) bool { return name == "channel.open-ok" })
 }
 
-// named is a copy of m with the token in its names; what it declares is remembered.
+// named returns a copy of m with the token in its names; what it declares is remembered.
 func (p *player) named(m protocol.Method) protocol.Method {
 	made := reflect.New(reflect.TypeOf(m).Elem())
 	made.Elem().Set(reflect.ValueOf(m).Elem())
@@ -113,7 +113,7 @@ func (p *player) sendMethod(st *step, m protocol.Method, waits bool) {
 	}
 }
 
-// hasAnswer is whether a method of the client is answered.
+// hasAnswer reports whether a method of the client is answered.
 func hasAnswer(m protocol.Method) bool {
 	switch m.(type) {
 	case *protocol.ConnectionTuneOk, *protocol.ConnectionCloseOk, *protocol.ChannelCloseOk, *protocol.ChannelFlowOk:
@@ -122,7 +122,7 @@ func hasAnswer(m protocol.Method) bool {
 	return true
 }
 
-// answers is whether a method of the server may answer one of the client.
+// answers reports whether a method of the server may answer one of the client.
 func answers(asked, name string) bool {
 	switch asked {
 	case "basic.get":

@@ -78,9 +78,9 @@ func (g *generator) queue(name string) step {
 
 func (g *generator) name() string { return pick(g, "~a", "~b") }
 
-// channel is one of those that have a consumer: 2 and 4 of queue ~a, 3 and 5 of ~b. There is one on each, because the order in which
-// one channel hears of several consumers means nothing. Channels with a common limit do not share a queue: whom it serves first is a
-// matter of timing.
+// channel returns one of those that have a consumer: 2 and 4 of queue ~a, 3 and 5 of ~b. There is one on each, because
+// the order in which one channel hears of several consumers means nothing. Channels with a common limit do not share a
+// queue: whom it serves first is a matter of timing.
 func (g *generator) channel() uint16 {
 	if g.common {
 		return uint16(2 + g.IntN(2))
@@ -114,7 +114,7 @@ func (g *generator) giveBack() step {
 	return on(1, g.channel(), nack(0, options...))
 }
 
-// step is one thing that a client might do next. The first channel gets and publishes.
+// step returns one thing that a client might do next. The first channel gets and publishes.
 func (g *generator) step() step {
 	switch g.IntN(16) {
 	case 0, 1, 2, 3, 4:

@@ -56,7 +56,7 @@ func frame(kind uint8, payload []byte) step {
 	}}
 }
 
-// heartbeat is a heartbeat frame, on channel 0 as it belongs.
+// heartbeat returns a heartbeat frame, on channel 0 as it belongs.
 func heartbeat() step {
 	st := frame(protocol.FrameHeartbeat, nil)
 	st.ch = 0
@@ -70,19 +70,19 @@ func rawFrame(kind uint8, ch uint16, payload []byte, end byte) []byte {
 	return append(append(b, payload...), end)
 }
 
-// payload is a method frame's payload.
+// payload returns a method frame's payload.
 func payload(m protocol.Method) []byte {
 	b := binary.BigEndian.AppendUint32(nil, uint32(m.Key().Class())<<16|uint32(m.Key().Method()))
 	return m.Append(b)
 }
 
-// ids is a method frame's payload with arguments given as bytes.
+// ids returns a method frame's payload with arguments given as bytes.
 func ids(class, method uint16, arguments ...byte) []byte {
 	b := binary.BigEndian.AppendUint32(nil, uint32(class)<<16|uint32(method))
 	return append(b, arguments...)
 }
 
-// contentHeader is a content header frame's payload.
+// contentHeader returns a content header frame's payload.
 func contentHeader(class, weight uint16, size uint64, properties ...byte) []byte {
 	b := binary.BigEndian.AppendUint16(nil, class)
 	b = binary.BigEndian.AppendUint16(b, weight)

@@ -1,6 +1,6 @@
 package main
 
-// scripts are all scripts, in the order of the report.
+// scripts returns all scripts, in the order of the report.
 func scripts() []script {
 	return join(
 		connectionScripts, channelScripts,

@@ -34,7 +34,7 @@ type client struct {
 	published []string
 }
 
-// named is a client that is connected and has an open channel.
+// named returns a client that is connected and has an open channel.
 func (s *stage) named(name string) *client {
 	c := s.clients[name]
 	if c == nil {
@@ -69,7 +69,7 @@ func (c *client) open() {
 	}(c.ch.Returns)
 }
 
-// confirms tells how publishes were answered, in their order.
+// confirms returns how publishes were answered, in their order.
 func (c *client) confirms(confirms <-chan amqp.Confirmation) {
 	for n := range confirms {
 		what := "refused"

@@ -76,7 +76,7 @@ func (c *client) hangUp() {
 	}
 }
 
-// outcomes tells how publishes were answered, in their order.
+// outcomes returns how publishes were answered, in their order.
 func (c *client) outcomes(receipts <-chan publish) {
 	for p := range receipts {
 		state, err := p.receipt.Wait(context.Background())

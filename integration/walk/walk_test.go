@@ -93,7 +93,7 @@ func TestFilesOnTheWay(t *testing.T) {
 // step is one numbered item of a list.
 var step = regexp.MustCompile("(?m)^[0-9]+\\. `([^`]+\\.go)`")
 
-// listed are the files of the list between two comments of the page.
+// listed returns the files of the list between two comments of the page.
 func listed(t *testing.T, name string) (files []string) {
 	page, err := os.ReadFile("../../docs/ARCHITECTURE.md")
 	if err != nil {
@@ -113,7 +113,7 @@ type block struct {
 	statements int
 }
 
-// ran are the blocks that ran at least once.
+// ran returns the blocks that ran at least once.
 func ran(t *testing.T, program, name, until string) map[block]bool {
 	profile := filepath.Join(t.TempDir(), until)
 	run := exec.Command(program, "-test.run", "^TestFilesOnTheWay$/^"+name+"$", "-test.coverprofile", profile)

@@ -104,13 +104,13 @@ func (u *Users) Account(name string) (Account, bool) {
 	return Account{}, false
 }
 
-// HasPassword tells whether a user is there and has that password.
+// HasPassword reports whether a user is there and has that password.
 func (u *Users) HasPassword(name, password string) bool {
 	known := u.now.Load().users[name]
 	return known != nil && known.account.Fits(password)
 }
 
-// Accounts are all users, by name.
+// Accounts returns all users, by name.
 func (u *Users) Accounts() []Account {
 	users := u.now.Load().users
 	all := make([]Account, 0, len(users))

@@ -24,8 +24,7 @@ var alternativeKinds = map[string]AlternativeKind{"dns": DNS, "ip": IP, "email":
 
 var alternativeNames = asn1.ObjectIdentifier{2, 5, 29, 17}
 
-// alternativeName is the name of that kind with that index in the certificate,
-// "" when there is none.
+// alternativeName returns the name of that kind with that index in the certificate, or "" if there is none.
 func alternativeName(c *x509.Certificate, kind AlternativeKind, index uint) string {
 	for _, extension := range c.Extensions {
 		if !extension.Id.Equal(alternativeNames) {
@@ -48,7 +47,7 @@ func alternativeName(c *x509.Certificate, kind AlternativeKind, index uint) stri
 	return ""
 }
 
-// text is a name for people: an address is written with dots or colons.
+// text returns a name for people: an address is written with dots or colons.
 func (k AlternativeKind) text(raw []byte) string {
 	switch k {
 	case IP:

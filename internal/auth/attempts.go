@@ -107,7 +107,7 @@ func (a *attempts) add(from source) *SourceLogins {
 	return known
 }
 
-// Logins tells how often somebody has tried to log in, over HTTP with a request.
+// Logins returns how often somebody has tried to log in, over HTTP with a request.
 func (u *Users) Logins() LoginCounts {
 	a := &u.attempts
 	a.mu.Lock()

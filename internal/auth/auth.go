@@ -40,7 +40,7 @@ const (
 	Read                        // consume from, bind as a source, purge
 )
 
-// String is the word that stands in error texts.
+// String returns the word that stands in error texts.
 func (p Permission) String() string { return [...]string{"configure", "write", "read"}[p] }
 
 // Kind tells queues from exchanges.
@@ -52,7 +52,7 @@ const (
 	Exchange
 )
 
-// String is the word that stands in error texts.
+// String returns the word that stands in error texts.
 func (k Kind) String() string { return [...]string{"queue", "exchange"}[k] }
 
 // Resource is the object of a permission. The default exchange has the empty
@@ -67,32 +67,28 @@ type Permissions interface {
 	// Generation grows with every change: what was allowed before it may be
 	// refused now. Whoever remembers an answer compares it.
 	Generation() uint64
-	// VHostAccess says whether user may open vhost: nil, or a
-	// *protocol.ConnectionError 530.
+	// VHostAccess reports whether user may open vhost: nil, or a *protocol.ConnectionError 530.
 	VHostAccess(user User, vhost string) error
-	// Check says whether user has perm for resource in vhost: nil, or a
-	// *protocol.ChannelError 403.
+	// Check reports whether user has perm for resource in vhost: nil, or a *protocol.ChannelError 403.
 	Check(user User, vhost string, resource Resource, perm Permission) error
-	// HasTopics says whether CheckTopic can refuse the user anything at the
-	// exchange, so that others need not ask it for every message.
+	// HasTopics reports whether CheckTopic can refuse the user anything at the exchange, so that others need not ask it
+	// for every message.
 	HasTopics(user User, vhost, exchange string) bool
-	// CheckTopic says whether user may write messages with the routing key to
-	// a topic exchange, or bind with it to read: nil, or a
-	// *protocol.ChannelError 403.
+	// CheckTopic reports whether user may write messages with the routing key to a topic exchange, or bind with it to
+	// read: nil, or a *protocol.ChannelError 403.
 	CheckTopic(user User, vhost, exchange, key string, perm Permission) error
 }
 
 // defaultExchange is its name in permissions and errors.
 const defaultExchange = "amq.default"
 
-// RefuseVHost is the error of VHostAccess.
+// RefuseVHost returns the error of VHostAccess.
 func RefuseVHost(user User, vhost string) error {
 	return protocol.ConnectionErrorf(protocol.NotAllowed,
 		"access to vhost '%s' refused for user '%s'", vhost, user.Name)
 }
 
-// Refuse is the error of Check. The default exchange is called amq.default in
-// it, as in RabbitMQ.
+// Refuse returns the error of Check. The default exchange is called amq.default in it, as in RabbitMQ.
 func Refuse(user User, vhost string, r Resource, perm Permission) error {
 	name := r.Name
 	if r.Kind == Exchange && name == "" {
@@ -102,7 +98,7 @@ func Refuse(user User, vhost string, r Resource, perm Permission) error {
 		"%s access to %s '%s' in vhost '%s' refused for user '%s'", perm, r.Kind, name, vhost, user.Name)
 }
 
-// RefuseTopic is the error of CheckTopic.
+// RefuseTopic returns the error of CheckTopic.
 func RefuseTopic(user User, vhost, exchange, key string, perm Permission) error {
 	return protocol.ChannelErrorf(protocol.AccessRefused,
 		"%s access to topic '%s' in exchange '%s' in vhost '%s' refused for user '%s'", perm, key, exchange, vhost, user.Name)

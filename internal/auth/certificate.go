@@ -47,7 +47,7 @@ func ParseCertificateLogin(from, kind string, index uint) (CertificateLogin, err
 	return CertificateLogin{}, fmt.Errorf("%q is neither distinguished_name nor common_name nor subject_alternative_name", from)
 }
 
-// name is the user whose certificate the peer has shown. Error: *LoginError.
+// name returns the user whose certificate the peer has shown. Error: *LoginError.
 func (l CertificateLogin) name(peer Peer) (string, error) {
 	switch {
 	case !peer.TLS:
@@ -112,8 +112,7 @@ func distinguishedName(subject pkix.RDNSequence) string {
 	return strings.Join(parts, ",")
 }
 
-// escaped is a value with RFC 4514's escapes, and those of RabbitMQ for all that
-// is not printable ASCII.
+// escaped returns a value with RFC 4514's escapes, and those of RabbitMQ for all that is not printable ASCII.
 func escaped(value string) string {
 	var b strings.Builder
 	for i := range len(value) {

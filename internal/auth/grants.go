@@ -72,8 +72,7 @@ func (u *Users) DeleteGrant(name, vhost string) error {
 	})
 }
 
-// Grants are those of a user, of all users for "", in a virtual host, in all for
-// "", by vhost and user.
+// Grants returns those of a user, of all users for "", in a virtual host, in all for "", by vhost and user.
 func (u *Users) Grants(name, vhost string) []Grant {
 	all := []Grant{}
 	for _, x := range u.now.Load().users {
@@ -117,7 +116,7 @@ func (u *Users) Check(who User, vhost string, r Resource, perm Permission) error
 	return Refuse(who, vhost, r, perm)
 }
 
-// holder is a copy of a user who is to hold something for a virtual host.
+// holder returns a copy of a user who is to hold something for a virtual host.
 func (s *snapshot) holder(name, vhost string) (*user, error) {
 	x := s.users[name]
 	if x == nil {
@@ -130,7 +129,7 @@ func (s *snapshot) holder(name, vhost string) (*user, error) {
 	return &holder, nil
 }
 
-// grantsFor are all that a user holds for a virtual host.
+// grantsFor returns all that a user holds for a virtual host.
 func (x *user) grantsFor(vhost string) (all []any) {
 	if g := x.grants[vhost]; g != nil {
 		all = append(all, g.Grant)
@@ -141,7 +140,7 @@ func (x *user) grantsFor(vhost string) (all []any) {
 	return all
 }
 
-// without is the user without them.
+// without returns the user without them.
 func (x *user) without(vhost string) *user {
 	left := *x
 	left.grants, left.topics = maps.Clone(x.grants), maps.Clone(x.topics)

@@ -32,8 +32,7 @@ func HashPassword(password string) []byte {
 	return append(salt[:], hashes[SHA256](append(salt[:], password...))...)
 }
 
-// Fits tells whether password is the account's. An account without a hash has
-// none.
+// Fits reports whether password is the account's. An account without a hash has none.
 func (a *Account) Fits(password string) bool {
 	hash := hashes[a.Algorithm]
 	if len(a.Hash) <= saltSize || hash == nil {

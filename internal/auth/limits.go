@@ -24,14 +24,13 @@ const (
 	MaxChannels    = "max-channels"
 )
 
-// Of is the limit of a name; false if there is none.
+// Of returns the limit of a name; false if there is none.
 func (l Limits) Of(name string) (limit int64, limited bool) {
 	limit, limited = l[name]
 	return limit, limited && limit >= 0
 }
 
-// Reached says whether count is as much as the limit of a name allows, and what
-// that limit is.
+// Reached reports whether count is as much as the limit of a name allows, and what that limit is.
 func (l Limits) Reached(name string, count int) (limit int64, reached bool) {
 	limit, limited := l.Of(name)
 	return limit, limited && int64(count) >= limit
@@ -80,7 +79,7 @@ func parseLimits(raw []byte, what string, known ...string) (limits Limits, compl
 	return limits, complaints
 }
 
-// term is a JSON value as Erlang shows it, as far as it is a text or a number.
+// term returns a JSON value as Erlang shows it, as far as it is a text or a number.
 func term(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil && raw[0] == '"' {

@@ -42,7 +42,7 @@ func (u *Users) Mechanisms(peer Peer) []string {
 	return offered
 }
 
-// allows tells whether a mechanism may be on offer.
+// allows reports whether a mechanism may be on offer.
 func (u *Users) allows(mechanism string) bool {
 	return u.options.Mechanisms == nil || slices.Contains(u.options.Mechanisms, mechanism)
 }
@@ -132,7 +132,7 @@ func (u *Users) identify(mechanism string, response []byte, peer Peer) (string, 
 	})
 }
 
-// anonymous is the user who logs in without a name: nobody whose name and password others could not give.
+// anonymous returns the user who logs in without a name: nobody whose name and password others could not give.
 func (u *Users) anonymous(peer Peer) (string, error) {
 	name := u.options.AnonymousUser
 	if name == "" || !peer.AMQP10 || !u.allows("ANONYMOUS") {

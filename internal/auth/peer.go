@@ -25,7 +25,7 @@ type Peer struct {
 	version, suite uint16 // of TLS
 }
 
-// PeerOf is the other end of a connection. One with TLS must have shaken hands.
+// PeerOf returns the other end of a connection. One with TLS must have shaken hands.
 func PeerOf(conn net.Conn) Peer {
 	p := Peer{Addr: conn.RemoteAddr()}
 	secured, ok := conn.(interface{ ConnectionState() tls.ConnectionState })
@@ -40,7 +40,7 @@ func PeerOf(conn net.Conn) Peer {
 	return p
 }
 
-// local tells whether the peer is on this machine.
+// local reports whether the peer is on this machine.
 func (p Peer) local() bool {
 	tcp, ok := p.Addr.(*net.TCPAddr)
 	return !ok || tcp.IP.IsLoopback()

@@ -87,7 +87,7 @@ func (q *Quota) CloseChannel(user string) {
 	less(q.channels, user)
 }
 
-// of are the limits of a user.
+// of returns the limits of a user.
 func (q *Quota) of(user string) Limits {
 	a, _ := q.users.Account(user)
 	return a.Limits

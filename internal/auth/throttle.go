@@ -122,7 +122,7 @@ func (t *throttle) sleep(wait time.Duration, gone <-chan struct{}) bool {
 	}
 }
 
-// wait is how long a debtor waits before it may have more debt.
+// wait returns how long a debtor waits before it may have more debt.
 func (t *throttle) wait(d debtor, free int, cost time.Duration, now time.Time) time.Duration {
 	return max(max(t.debts[d].Sub(now), 0)+cost-time.Duration(free)*cost, 0)
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// from is a peer at an address.
+// from returns a peer at an address.
 func from(address string) Peer {
 	a, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {
@@ -38,7 +38,7 @@ func throttled(tell func(string, int)) *Users {
 	return u
 }
 
-// looked is how many of some logins had their passwords looked at.
+// looked returns how many of some logins had their passwords looked at.
 func looked(errs ...error) (n int) {
 	for _, err := range errs {
 		if !errors.Is(err, ErrThrottled) {

@@ -20,7 +20,7 @@ type TLSInfo struct {
 	Validity        string // from - to
 }
 
-// Info describes the encryption; nil without any.
+// Info describes the encryption, or nil if there is none.
 func (p Peer) Info() *TLSInfo {
 	if !p.TLS {
 		return nil
@@ -43,7 +43,7 @@ func (p Peer) Info() *TLSInfo {
 	return i
 }
 
-// nameOf is a name of a certificate, "" for one that cannot be read.
+// nameOf returns a name of a certificate, "" for one that cannot be read.
 func nameOf(raw []byte) string {
 	var name pkix.RDNSequence
 	if _, err := asn1.Unmarshal(raw, &name); err != nil {

@@ -9,7 +9,7 @@ import (
 	"candlemark/protocol"
 )
 
-// tell tells what a change has changed. Passwords and hashes are not told.
+// tell returns what a change has changed. Passwords and hashes are not told.
 func (u *Users) tell(before *snapshot, c Change) {
 	t := &teller{u, before, c.Deleted}
 	for _, v := range c.Put {
@@ -47,7 +47,7 @@ func (t *teller) tell(name, vhost string, fields protocol.Table, before any) {
 	})
 }
 
-// account tells how a user differs from the one before.
+// account returns how a user differs from the one before.
 func (t *teller) account(a Account) {
 	name := protocol.Field{Key: "name", Value: a.Name}
 	var was Account
@@ -77,7 +77,7 @@ func (t *teller) account(a Account) {
 	t.limits("user.limits", "", protocol.Field{Key: "username", Value: a.Name}, was.Limits, a.Limits)
 }
 
-// vhost tells how a virtual host differs from the one before.
+// vhost returns how a virtual host differs from the one before.
 func (t *teller) vhost(v VHost) {
 	was, known := t.before.vhosts[v.Name]
 	switch {
@@ -107,7 +107,7 @@ func (t *teller) limits(what, vhost string, of protocol.Field, before, after Lim
 	t.tell(name, vhost, fields, before)
 }
 
-// deleted tells what is gone. The permissions that go with a user or a virtual host are not told one by one.
+// deleted returns what is gone. The permissions that go with a user or a virtual host are not told one by one.
 func (t *teller) deleted(v any) {
 	with := func(user, vhost string) bool {
 		return slices.ContainsFunc(t.gone, func(v any) bool {
@@ -162,7 +162,7 @@ func vhostFields(v VHost) protocol.Table {
 	}
 }
 
-// grant finds the permissions that the user had in the virtual host; zero for none.
+// grant finds the permissions that the user had in the virtual host, or zero if there is none.
 func (s *snapshot) grant(of Grant) (g Grant) {
 	if u := s.users[of.User]; u != nil && u.grants[of.VHost] != nil {
 		g = u.grants[of.VHost].Grant

@@ -104,8 +104,8 @@ func (x *user) setTopics(vhost string, exchanges map[string]*topicGrant) {
 	}
 }
 
-// TopicGrants are those of a user, of all users for "", in a virtual host, in
-// all for "", by vhost, user and exchange.
+// TopicGrants returns those of a user, of all users for "", in a virtual host, in all for "", by vhost, user and
+// exchange.
 func (u *Users) TopicGrants(name, vhost string) []TopicGrant {
 	all := []TopicGrant{}
 	for _, x := range u.now.Load().users {

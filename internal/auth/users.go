@@ -112,7 +112,7 @@ type Founder struct {
 	Configure, Write, Read string
 }
 
-// Guest is the Founder of a broker that was told of no other: an administrator.
+// Guest returns the Founder of a broker that was told of no other: an administrator.
 func Guest() Founder {
 	return Founder{Name: "guest", Password: "guest", VHost: "/", Tags: []string{"administrator"}, Configure: ".*", Write: ".*", Read: ".*"}
 }
@@ -159,7 +159,7 @@ func (u *Users) Observe(observer func(Change) error) {
 	u.observer = observer
 }
 
-// By are the same users, whose changes are somebody's; nil for the broker's own.
+// By returns the same users, whose changes are somebody's; nil for the broker's own.
 func (u *Users) By(o *events.Origin) *Users { return &Users{u.keeper, o} }
 
 // TellTo has events told of every change from now on.
@@ -169,7 +169,7 @@ func (u *Users) TellTo(hub *events.Hub) {
 	u.events = hub
 }
 
-// Revision is the number of the newest change, 0 before the first.
+// Revision returns the number of the newest change, 0 before the first.
 func (u *Users) Revision() uint64 { return u.now.Load().revision }
 
 // Generation implements Permissions.

@@ -99,7 +99,7 @@ func (u *Users) VHost(name string) (VHost, bool) {
 	return v, ok
 }
 
-// VHosts are all virtual hosts, by name.
+// VHosts returns all virtual hosts, by name.
 func (u *Users) VHosts() []VHost {
 	vhosts := u.now.Load().vhosts
 	all := make([]VHost, 0, len(vhosts))

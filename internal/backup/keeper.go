@@ -189,7 +189,7 @@ func (k *Keeper) prepare(folder string) (made bool, err error) {
 	return false, nil
 }
 
-// within tells whether a path is that of a folder or below it.
+// within reports whether a path is that of a folder or below it.
 func within(folder, path string) bool {
 	folder, err := filepath.Abs(folder)
 	if err != nil {

@@ -40,10 +40,10 @@ type File struct {
 	SHA256 string `json:"sha256"`
 }
 
-// flat is the name of a file in the backup.
+// flat returns the name of a file in the backup.
 func flat(name string) string { return strings.ReplaceAll(name, "/", "-") }
 
-// Bytes is how many all files have.
+// Bytes returns how many all files have.
 func (m *Manifest) Bytes() (n int64) {
 	for _, f := range m.Files {
 		n += f.Size

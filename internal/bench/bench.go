@@ -96,7 +96,7 @@ func (b *runs) once(address string, i, of int) (*report.Result, error) {
 	return one.Run(address, pids)
 }
 
-// nth is the i-th of texts with commas between them; "" if there are not so many.
+// nth returns the i-th of texts with commas between them; "" if there are not so many.
 func nth(list string, i int) string {
 	parts := strings.Split(list, ",")
 	if i >= len(parts) {
@@ -119,7 +119,7 @@ func (b *runs) print(r printed) {
 	r.Text(b.Stdout)
 }
 
-// exit is the exit code for a result or an error.
+// exit returns the exit code for a result or an error.
 func (b *runs) exit(r *report.Result, err error) int {
 	switch {
 	case errors.Is(err, profile.ErrUsage):

@@ -12,7 +12,7 @@ const FreeArrival = 64 << 10
 // Peer is a connection as the intake sees it. Its methods are called from any
 // goroutine.
 type Peer interface {
-	// Excused says that it is not the client's fault if little comes.
+	// Excused reports whether it is not the client's fault if little comes.
 	Excused() bool
 	// Evict closes the connection.
 	Evict()
@@ -48,8 +48,8 @@ func (i *Intake) Of(peer Peer) *Arrivals {
 // read from the connection.
 func (a *Arrivals) Stuck() bool { return a != nil && a.stuck.Load() }
 
-// Held is how many bytes the connection has begun and not ended, but for what is
-// free: contents have their whole size from the beginning.
+// Held returns how many bytes the connection has begun and not ended, but for what is free: contents have their whole
+// size from the beginning.
 func (a *Arrivals) Held() int64 {
 	if a == nil {
 		return 0

@@ -28,7 +28,7 @@ func (b *Budget) Count(n int64) {
 	}
 }
 
-// Messages is how many messages there are.
+// Messages returns the number of messages.
 func (b *Budget) Messages() int64 {
 	if b == nil {
 		return 0
@@ -36,7 +36,7 @@ func (b *Budget) Messages() int64 {
 	return b.messages.Load()
 }
 
-// Used is how many bytes are held.
+// Used returns how many bytes are held.
 func (b *Budget) Used() int64 {
 	if b == nil {
 		return 0
@@ -47,7 +47,7 @@ func (b *Budget) Used() int64 {
 // SetLimit sets from how many bytes on memory is tight; 0 or less is no limit.
 func (b *Budget) SetLimit(bytes int64) { b.limit.Store(max(bytes, 0)) }
 
-// Limit is that number of bytes, math.MaxInt64 for none.
+// Limit returns that number of bytes, math.MaxInt64 for none.
 func (b *Budget) Limit() int64 {
 	if b != nil {
 		if limit := b.limit.Load(); limit > 0 {

@@ -69,7 +69,7 @@ func (i *Intake) Pause(paused bool) {
 	i.paused = paused
 }
 
-// Used is how many bytes contents that are not whole hold, and transactions.
+// Used returns how many bytes contents that are not whole hold, and transactions.
 func (i *Intake) Used() (contents, transactions int64) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -29,7 +29,7 @@ func (r *Room) Return(bytes int64) {
 	}
 }
 
-// Used is how many bytes are held.
+// Used returns how many bytes are held.
 func (r *Room) Used() int64 {
 	if r == nil {
 		return 0

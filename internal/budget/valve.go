@@ -40,7 +40,7 @@ func (v *Valve) Full() bool {
 	return most > 0 && v.budget.Used() > most
 }
 
-// Most is that number of bytes, math.MaxInt64 for none.
+// Most returns that number of bytes, math.MaxInt64 for none.
 func (v *Valve) Most() int64 {
 	if most := v.most.Load(); most > 0 {
 		return most

@@ -83,7 +83,7 @@ func Reload(sources ...*Source) error {
 	return nil
 }
 
-// current is the configuration for a handshake.
+// current returns the configuration for a handshake.
 func (s *Source) current() *tls.Config {
 	if stamps := s.stamps(); stamps != s.now.Load().stamps {
 		s.mu.Lock()
@@ -131,7 +131,7 @@ func (s *Source) read(stamps [3]stamp) (*loaded, error) {
 	return &loaded{c, stamps}, nil
 }
 
-// stamps are the states of the files; of those that cannot be seen, nothing.
+// stamps returns the states of the files; of those that cannot be seen, nothing.
 func (s *Source) stamps() (all [3]stamp) {
 	for i, name := range [...]string{s.files.Cert, s.files.Key, s.files.CA} {
 		if name == "" {

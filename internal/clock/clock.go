@@ -31,25 +31,24 @@ func Of(m Machine) *Clock {
 	return c
 }
 
-// Now is the present.
+// Now returns the present.
 func (c *Clock) Now() Instant {
 	now, _ := c.Read()
 	return now
 }
 
-// Read is the present, and how much of what lies behind the machine has slept, as far as Look has noticed: both of one moment. The
-// present leaps over a sleep when it is noticed, and never goes back.
+// Read returns the present, and how much of what lies behind the machine has slept, as far as Look has noticed: both of
+// one moment. The present leaps over a sleep when it is noticed, and never goes back.
 func (c *Clock) Read() (now Instant, slept time.Duration) {
 	s := c.slept.Load()
 	return Instant(c.wall + int64(time.Since(c.base)) + s), time.Duration(s)
 }
 
-// Skew is how many ms the machine's wall clock is ahead of the broker's time, because it was set since: 0 unless it was by a second or
-// more. What leaves the broker as a date, or comes in as one, is to be moved by it.
+// Skew returns how many ms the machine's wall clock is ahead of the broker's time, because it was set since: 0 unless
+// it was by a second or more. What leaves the broker as a date, or comes in as one, is to be moved by it.
 func (c *Clock) Skew() int64 { return c.skew.Load() / int64(time.Millisecond) }
 
-// Until is how long it takes until the wall-clock millisecond ms begins; not
-// positive when it has begun.
+// Until returns how long it takes until the wall-clock millisecond ms begins; not positive when it has begun.
 func (c *Clock) Until(ms int64) time.Duration {
 	const longest = int64(1<<63-1) / int64(time.Millisecond)
 	if ms > longest {
@@ -61,11 +60,10 @@ func (c *Clock) Until(ms int64) time.Duration {
 // Instant is a point of the broker's time in ns since 1970, valid until the year 2262.
 type Instant int64
 
-// Floor is the instant in wall ms, rounded down: what expiry tests compare a
-// deadline with.
+// Floor returns the instant in wall ms, rounded down: what expiry tests compare a deadline with.
 func (i Instant) Floor() int64 { return int64(i) / int64(time.Millisecond) }
 
-// Ceil is the instant in wall ms, rounded up: what deadlines are computed from.
+// Ceil returns the instant in wall ms, rounded up: what deadlines are computed from.
 func (i Instant) Ceil() int64 {
 	return (int64(i) + int64(time.Millisecond) - 1) / int64(time.Millisecond)
 }

@@ -14,10 +14,11 @@ const (
 
 // Machine is the source of a clock's time.
 type Machine interface {
-	// Now is the wall clock, in ns since 1970, and the process's monotonic clock at the same moment, from wherever it counts.
+	// Now returns the wall clock, in ns since 1970, and the process's monotonic clock at the same moment, from wherever
+	// it counts.
 	Now() (wall int64, awake time.Duration)
-	// Ever is a clock like the monotonic one, that goes on while the machine sleeps, in ns from wherever it counts; false if there is
-	// none.
+	// Ever returns a clock like the monotonic one, that goes on while the machine sleeps, in ns from wherever it
+	// counts; false if there is none.
 	Ever() (ns int64, ok bool)
 }
 

@@ -43,7 +43,7 @@ var alarmVerbs = []verb.Row{
 	},
 }
 
-// oneOf is the only argument by one name, or the second by another.
+// oneOf returns the only argument by one name, or the second by another.
 func oneOf(only, second string) func(*verb.Call) map[string]string {
 	return func(c *verb.Call) map[string]string {
 		if len(c.Arguments) > 1 {
@@ -110,8 +110,7 @@ func splitSize(text string) (digits, unit string) {
 	return text[:len(text)-len(unit)], unit
 }
 
-// knownSize tells whether rabbitmqctl would take a size. It is stricter than the
-// broker: units have one spelling.
+// knownSize reports whether rabbitmqctl would take a size. It is stricter than the broker: units have one spelling.
 func knownSize(text string) bool {
 	_, unit := splitSize(text)
 	_, err := config.ParseSize(text)

@@ -28,7 +28,7 @@ func Completion(out io.Writer, shell string, own ...string) bool {
 	return true
 }
 
-// quoted is a word for a shell.
+// quoted returns a word for a shell.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 func bash(out io.Writer, own []string) {

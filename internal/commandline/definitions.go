@@ -34,7 +34,7 @@ var definitionVerbs = []verb.Row{
 // standard means standard input or output in the place of a file.
 const standard = "-"
 
-// file is the one that was named, - for none.
+// file returns the one that was named, - for none.
 func file(c *verb.Call) string {
 	if len(c.Arguments) == 0 {
 		return standard
@@ -50,7 +50,7 @@ func place(c *verb.Call, direction string) string {
 	return fmt.Sprintf("a file at %q", file(c))
 }
 
-// scope is the path of all definitions, or of those of the virtual host that was named.
+// scope returns the path of all definitions, or of those of the virtual host that was named.
 func scope(c *verb.Call) []string {
 	if c.Given("p") || c.Given("vhost") {
 		return []string{"definitions", c.VHost}

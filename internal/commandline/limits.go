@@ -51,7 +51,7 @@ var limitVerbs = []verb.Row{
 	},
 }
 
-// everybodys is the title of a list with --global, or without.
+// everybodys returns the title of a list with --global, or without.
 func everybodys(all, one string) func(*verb.Call) string {
 	return func(c *verb.Call) string {
 		if c.Global {
@@ -73,7 +73,7 @@ var (
 	limitedUser  = limited{"user-limits", "user", auth.ParseUserLimits}
 )
 
-// of are the limits of one.
+// of returns the limits of one.
 func (l limited) of(ctx context.Context, broker *client.Client, name string) (map[string]any, error) {
 	list, err := broker.List(ctx, l.path, name)
 	if err != nil || len(list) == 0 {

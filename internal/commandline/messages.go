@@ -154,9 +154,8 @@ func reschedule(ctx context.Context, broker *client.Client, c *verb.Call) error 
 	return nil
 }
 
-// scheduled is the path, and the query, that names scheduled messages: by the number
-// behind the queue or by --message-id. So many arguments follow the queue with a number,
-// one less without.
+// scheduled returns the path, and the query, that names scheduled messages: by the number behind the queue or by
+// --message-id. So many arguments follow the queue with a number, one less without.
 func scheduled(c *verb.Call, arguments int) (path []string, query map[string]string, err error) {
 	if c.MessageID != "" {
 		arguments--

@@ -53,7 +53,7 @@ func setPolicy(operator bool) verb.Action {
 	}
 }
 
-// policyOf is the policy of a command line.
+// policyOf returns the policy of a command line.
 func policyOf(c *verb.Call) (client.Policy, error) {
 	// Read here as well, because rabbitmqctl names the byte that is wrong.
 	definition, err := policies.ParseDefinition([]byte(c.Arguments[2]))

@@ -84,7 +84,7 @@ func (p *Program) Run(args []string) int {
 	return report(stderr, c, broker, err)
 }
 
-// isNode is an error if the broker is not the node of that name, which may be without its host; "" is any.
+// isNode returns an error if the broker is not the node of that name, which may be without its host; "" is any.
 func isNode(ctx context.Context, broker *client.Client, name string) error {
 	if name == "" {
 		return nil

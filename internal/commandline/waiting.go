@@ -34,7 +34,7 @@ var waitingVerbs = []verb.Row{
 // pageSize is how many items the API lists on a page at most.
 const pageSize = 500
 
-// inPages are the first items of a list of queues that comes in pages, within an object if that has a name.
+// inPages returns the first items of a list of queues that comes in pages, within an object if that has a name.
 func inPages(path, within string) verb.Rows {
 	return func(ctx context.Context, broker *client.Client, c *verb.Call) (list []client.Object, err error) {
 		limit := c.Limit

@@ -14,10 +14,10 @@ type Amount struct {
 	Bytes    int64   // if not
 }
 
-// Share is an Amount relative to the memory of the machine, or of the container.
+// Share returns an Amount relative to the memory of the machine, or of the container.
 func Share(of float64) Amount { return Amount{Relative: true, Share: of} }
 
-// Of is the amount in bytes, if that memory is total bytes.
+// Of returns the amount in bytes, if that memory is total bytes.
 func (a Amount) Of(total int64) int64 {
 	if a.Relative {
 		return int64(a.Share * float64(total))
@@ -25,7 +25,7 @@ func (a Amount) Of(total int64) int64 {
 	return a.Bytes
 }
 
-// String is the amount as an operator writes it.
+// String returns the amount as an operator writes it.
 func (a Amount) String() string {
 	if a.Relative {
 		return strconv.FormatFloat(a.Share, 'g', -1, 64)

@@ -115,7 +115,7 @@ func Default(getenv func(string) string) Config {
 	}
 }
 
-// dataDir is the user's folder for data, or one here when there is no home.
+// dataDir returns the user's folder for data, or one here when there is no home.
 func dataDir(getenv func(string) string) string {
 	if dir := getenv("XDG_DATA_HOME"); dir != "" {
 		return filepath.Join(dir, "candlemark")

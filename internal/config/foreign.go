@@ -106,7 +106,7 @@ var elsewhere = []foreign{
 	{keys: []string{"product.version", "motd_file", "reverse_dns_lookups", "vhost_restart_strategy", "consumer_disconnected_timeout", "deprecated_features.**", "queue_types.**", "exchange_types.**", "channel_interceptor.**", "message_interceptors.**"}, why: "there is no such thing"},
 }
 
-// judge tells what becomes of a line whose key is none of settings.
+// judge returns what becomes of a line whose key is none of settings.
 func (l line) judge() (warning string, refusal error) {
 	for _, f := range elsewhere {
 		if !slices.ContainsFunc(f.keys, func(pattern string) bool { return fits(pattern, l.key) }) {
@@ -123,7 +123,7 @@ func (l line) judge() (warning string, refusal error) {
 	return "", fmt.Errorf("%s: unknown key %q%s", l.place, l.key, didYouMean(l.key, l.candidates()))
 }
 
-// candidates are all keys that there are, with what stands in the line for their stars.
+// candidates returns all keys that there are, with what stands in the line for their stars.
 func (l line) candidates() (names []string) {
 	got := segments(l.key)
 	add := func(pattern string) {

@@ -14,11 +14,10 @@ import (
 // plain are keys whose values are those of the flag.
 func plain(name string) []key { return []key{{name: name}} }
 
-// matches tells whether the key is that of a line.
+// matches reports whether the key is that of a line.
 func (k key) matches(name string) bool { return fits(k.name, name) }
 
-// fits tells whether a name fits a pattern: * stands for any segment, .** at the end for any
-// number of them.
+// fits reports whether a name fits a pattern: * stands for any segment, .** at the end for any number of them.
 func fits(pattern, name string) bool {
 	want, got := strings.Split(pattern, "."), segments(name)
 	if last := len(want) - 1; want[last] == "**" {
@@ -48,7 +47,7 @@ func segments(name string) []string {
 	return all
 }
 
-// didYouMean is the end of a refusal, "" if nothing is like the word.
+// didYouMean returns the end of a refusal, "" if nothing is like the word.
 func didYouMean(word string, names []string) string {
 	if name := nearest.To(word, names); name != "" {
 		return fmt.Sprintf("; did you mean %q?", name)

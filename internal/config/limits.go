@@ -8,7 +8,7 @@ type Limits struct {
 	Channels uint
 	// Frame is the largest frame in bytes.
 	Frame uint
-	// Heartbeat is the interval proposed to clients, in s; 0 for none.
+	// Heartbeat is the interval proposed to clients, in s, or 0 if there is none.
 	Heartbeat uint
 	// Message is the largest body in bytes.
 	Message uint

@@ -78,8 +78,8 @@ func Load(flags *flag.FlagSet, args, environ []string) (*Settings, error) {
 	return &l.Settings, errors.Join(l.failed...)
 }
 
-// DataDir is the folder of a broker that has no flags. getenv is os.Getenv. What is wrong with
-// variables and files counts as not set.
+// DataDir returns the folder of a broker that has no flags. getenv is os.Getenv. What is wrong with variables and files
+// counts as not set.
 func DataDir(getenv func(string) string) string {
 	env := map[string]string{}
 	for _, name := range [...]string{"HOME", "XDG_DATA_HOME", prefix + "CONFIG", prefix + "DATA_DIR"} {
@@ -101,7 +101,7 @@ func newLoader(flags *flag.FlagSet, env map[string]string) *loader {
 	return l
 }
 
-// set is where the flag of a setting is.
+// set returns where the flag of a setting is.
 func (l *loader) set(s *setting) *flag.FlagSet {
 	if s.noFlag {
 		return l.hidden
@@ -109,7 +109,7 @@ func (l *loader) set(s *setting) *flag.FlagSet {
 	return l.flags
 }
 
-// value is where a setting is set.
+// value returns where a setting is set.
 func (l *loader) value(s *setting) flag.Value { return l.set(s).Lookup(s.name).Value }
 
 // refuse notes what is wrong with a value.
@@ -256,7 +256,7 @@ func (l *loader) list() {
 	}
 }
 
-// variables are those of an environment, by name.
+// variables returns those of an environment, by name.
 func variables(environ []string) map[string]string {
 	env := make(map[string]string, len(environ))
 	for _, v := range environ {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// environ is an environment in which no file of this machine's is read, unless it names one.
+// environ returns an environment in which no file of this machine's is read, unless it names one.
 func environ(variables map[string]string) []string {
 	all := []string{"CANDLEMARK_CONFIG=none"}
 	for name, value := range variables {

@@ -56,7 +56,7 @@ func (c Certificate) check(listener, name string, used bool, wrong *problems) {
 	}
 }
 
-// WebCertificate is the one for HTTPS: its own, or that for AMQP.
+// WebCertificate returns the one for HTTPS: its own, or that for AMQP.
 func (c Config) WebCertificate() Certificate {
 	if c.HTTPSOwn.Cert == "" && c.HTTPSOwn.Key == "" {
 		return c.TLS.Certificate

@@ -21,8 +21,8 @@ type Store interface {
 	Apply(c Change, done func(revision uint64, err error))
 	// Load reads all that is stored.
 	Load() (*Definitions, error)
-	// Revision is that of the newest change that is durable, 0 before the first.
-	// It grows by one with every change and survives restarts.
+	// Revision returns that of the newest change that is durable, 0 before the first. It grows by one with every change
+	// and survives restarts.
 	Revision() uint64
 	// Close completes what was applied and ends; later calls fail with ErrClosed.
 	Close() error

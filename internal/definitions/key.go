@@ -118,7 +118,7 @@ func digestOf(t protocol.Table) (string, error) {
 	return string(sum[:]), nil
 }
 
-// turned is the key of a binding in bindings from that in leading, and back.
+// turned returns the key of a binding in bindings from that in leading, and back.
 func turned(key []byte) []byte {
 	names := split(key)
 	names[1], names[2] = names[2], names[1]

@@ -40,7 +40,7 @@ func writer(dir string) {
 	}
 }
 
-// stepTo is the change that makes a revision, in which a queue has its number.
+// stepTo returns the change that makes a revision, in which a queue has its number.
 func stepTo(revision uint64) Change {
 	if revision == 1 {
 		return put(auth.VHost{Name: "/"})

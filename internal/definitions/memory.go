@@ -109,7 +109,7 @@ func failGroup(group []*step, err error) {
 
 type memoryTables struct{ txn *iradix.Txn[[]byte] }
 
-// where is the place of a line in the tree.
+// where returns the place of a line in the tree.
 func where(in table, key []byte) []byte { return append(join(string(in)), key...) }
 
 func (t *memoryTables) get(in table, key []byte) []byte {

@@ -40,7 +40,7 @@ func NewParameters(m Store, stored []Parameter) *Parameters {
 	return ps
 }
 
-// Statuses are those of entities of Azure Service Bus.
+// Statuses returns those of entities of Azure Service Bus.
 func (ps *Parameters) Statuses() *status.Table { return &ps.statuses }
 
 // tell has the statuses of entities follow a parameter, which has no value if it is deleted.
@@ -51,7 +51,7 @@ func (ps *Parameters) tell(what any) {
 	}
 }
 
-// All are those of a virtual host, of all for "", by virtual host, component and name. Nobody alters them.
+// All returns those of a virtual host, of all for "", by virtual host, component and name. Nobody alters them.
 func (ps *Parameters) All(vhost string) []Parameter {
 	var list []Parameter
 	for _, p := range *ps.now.Load() {

@@ -149,7 +149,7 @@ func seal(in table, key, content []byte) []byte {
 	return append(record, content...)
 }
 
-// unseal is the content of a record.
+// unseal returns the content of a record.
 func unseal(in table, key, record []byte) ([]byte, error) {
 	if len(record) < recordHead {
 		return nil, ErrDamaged

@@ -8,7 +8,7 @@ import (
 	"candlemark/internal/auth"
 )
 
-// users are those of the next start.
+// users returns those of the next start.
 func (k *keeper) users(t *testing.T) *auth.Users {
 	t.Helper()
 	u := auth.NewGuest()

@@ -44,7 +44,7 @@ func ParseSource(address string) (queue string, err error) {
 	return segment(address, name)
 }
 
-// QueueAddress is the address of a queue whose name needs no encoding.
+// QueueAddress returns the address of a queue whose name needs no encoding.
 func QueueAddress(name string) string { return "/queues/" + name }
 
 // volatileQueue is the capability of a source that is a name for direct replies.
@@ -70,7 +70,7 @@ func CheckVolatile(m *amqp10.Attach) error {
 	return nil
 }
 
-// segment is a decoded segment that must not be empty.
+// segment returns a decoded segment that must not be empty.
 func segment(address, encoded string) (string, error) {
 	name, err := decoded(address, encoded)
 	if err == nil && name == "" {

@@ -85,7 +85,8 @@ func read(encoded []byte, s *amqp10.Sections, entity bool) (c Content, err error
 	return c, nil
 }
 
-// identified is a message that has a message-id, without which clients cannot settle it: its own, or one at random. s become its sections.
+// identified returns a message that has a message-id, without which clients cannot settle it: its own, or one at
+// random. s become its sections.
 func identified(encoded []byte, s *amqp10.Sections) ([]byte, error) {
 	var p amqp10.Properties
 	if err := s.Properties(&p); err != nil || p.MessageID != nil {

@@ -41,7 +41,7 @@ func (r *Reader) Read(encoded []byte, entity bool) (c Content, err error) {
 	return c, nil
 }
 
-// endsWith is whether body is the end of whole: the same bytes in memory.
+// endsWith reports whether body is the end of whole: the same bytes in memory.
 func endsWith(whole, body []byte) bool {
 	n := len(whole) - len(body)
 	return len(body) > 0 && n >= 0 && &body[0] == &whole[n]
@@ -83,7 +83,7 @@ func (w *Writer) Append(dst []byte, m *message.Message, d Delivery) (head, body 
 // encodedBody is in the property list of a message whose body tells which sections it has.
 var encodedBody = []byte("amqp-1.0")
 
-// is tells whether a message is told as the last one was.
+// is reports whether a message is told as the last one was.
 func (w *Writer) is(m *message.Message, d Delivery) bool {
 	key := w.told[w.exchange:]
 	return w.body == len(m.Body) && w.redelivered == d.Redelivered &&

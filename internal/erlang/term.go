@@ -78,7 +78,7 @@ func String(s string) string {
 var escapes = strings.NewReplacer(`"`, `\"`, `\`, `\\`, "\n", `\n`, "\r", `\r`, "\t", `\t`,
 	"\v", `\v`, "\b", `\b`, "\f", `\f`, "\x1b", `\e`)
 
-// Printable tells whether Erlang shows a character as it is or with an escape.
+// Printable reports whether Erlang shows a character as it is or with an escape.
 func Printable(r rune) bool {
 	switch {
 	case r >= 0x20 && r <= 0x7e, r >= 0xa0 && r < 0xd800, r > 0xdfff && r < 0xfffe, r >= 0x10000 && r <= utf8.MaxRune:

@@ -39,7 +39,7 @@ type Event struct {
 	At int64
 }
 
-// Headers are the fields as RabbitMQ's event exchange gives them to its messages.
+// Headers returns the fields as RabbitMQ's event exchange gives them to its messages.
 func (e *Event) Headers() protocol.Table {
 	return append(slices.Clone(e.Fields),
 		protocol.Field{Key: "user_who_performed_action", Value: e.By.user()},
@@ -49,9 +49,9 @@ func (e *Event) Headers() protocol.Table {
 // Config configures a Hub.
 type Config struct {
 	Log zerolog.Logger
-	// Now is the time in ms since 1970.
+	// Now returns the time in ms since 1970.
 	Now func() int64
-	// JSON is the JSON form of a field table.
+	// JSON returns the JSON form of a field table.
 	JSON func(protocol.Table) []byte
 }
 
@@ -86,7 +86,7 @@ func (h *Hub) Tell(record Record, event func() *Event) {
 	}
 }
 
-// Wanted tells whether somebody listens.
+// Wanted reports whether somebody listens.
 func (h *Hub) Wanted() bool {
 	if h == nil {
 		return false
@@ -199,7 +199,7 @@ func (l *Listener) tell(e *Event) {
 	}
 }
 
-// Missed is how many events were missed behind the last one that is in C. They are told once.
+// Missed returns how many events were missed behind the last one that is in C. They are told once.
 func (l *Listener) Missed() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

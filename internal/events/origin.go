@@ -21,7 +21,7 @@ type Origin struct {
 // internalUser is the user whom RabbitMQ names for what the broker does itself.
 const internalUser = "rmq-internal"
 
-// user is the name of the user.
+// user returns the name of the user.
 func (o *Origin) user() string {
 	if o == nil || o.User == "" {
 		return internalUser
@@ -29,9 +29,9 @@ func (o *Origin) user() string {
 	return o.User
 }
 
-// Declared is how a change of a queue, an exchange or a binding is recorded: a change of what is kept (durable), and one
-// that somebody made by hand; not what clients declare for as long as they are there, what comes with definitions, which are
-// recorded as a whole, and what the broker does itself.
+// Declared returns how a change of a queue, an exchange or a binding is recorded: a change of what is kept (durable),
+// and one that somebody made by hand; not what clients declare for as long as they are there, what comes with
+// definitions, which are recorded as a whole, and what the broker does itself.
 func (o *Origin) Declared(durable bool) Record {
 	if o == nil || o.Interface == Import || o.Interface == Settings || o.Interface == AMQP && !durable {
 		return Routine
@@ -39,7 +39,7 @@ func (o *Origin) Declared(durable bool) Record {
 	return Change
 }
 
-// Asked is how any other change is recorded: if somebody asked for it.
+// Asked returns how any other change is recorded: if somebody asked for it.
 func (o *Origin) Asked() Record {
 	if o == nil {
 		return Routine
@@ -52,7 +52,7 @@ const CommandLineAgent = "candlemark-command-line"
 
 type originKey struct{}
 
-// WithOrigin is a context for what o asks for.
+// WithOrigin returns a context for what o asks for.
 func WithOrigin(ctx context.Context, o *Origin) context.Context {
 	return context.WithValue(ctx, originKey{}, o)
 }

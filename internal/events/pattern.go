@@ -16,7 +16,7 @@ func ParsePattern(text string) Pattern {
 	return Pattern{words}
 }
 
-// Matches tells whether a name is one that is meant.
+// Matches reports whether a name is one that is meant.
 func (p Pattern) Matches(name string) bool {
 	// after[i] tells whether the first i words of the pattern match the words of the name so far.
 	after := make([]bool, len(p.words)+1)

@@ -46,7 +46,7 @@ func (f *Figures) Tell(v *Values) {
 	}
 }
 
-// Get is one of the values.
+// Get returns one of the values.
 func (f *Figures) Get(which int) int64 {
 	if f == nil {
 		return 0
@@ -54,13 +54,13 @@ func (f *Figures) Get(which int) int64 {
 	return f.values[which].Load()
 }
 
-// Match is called by the queue: these policies apply to it, nil for none.
+// Match is called by the queue: these policies apply to it, or nil if there is none.
 func (f *Figures) Match(user, operator *policies.Policy) {
 	f.user.Store(user)
 	f.operator.Store(operator)
 }
 
-// Policies are the names of those that apply to the queue while it runs, "" for none.
+// Policies returns the names of those that apply to the queue while it runs, or "" if there is none.
 func (f *Figures) Policies() (user, operator string) {
 	if f.Get(Running) == 0 {
 		return "", ""

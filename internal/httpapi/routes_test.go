@@ -14,7 +14,7 @@ import (
 // variable is a part of a path that clients choose.
 var variable = regexp.MustCompile(`:\w+|\{\w+\}`)
 
-// served tells whether a request with some value for each variable of a path gets to a handler of its own.
+// served reports whether a request with some value for each variable of a path gets to a handler of its own.
 func served(h http.Handler, method, path string) bool {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(method, variable.ReplaceAllString(path, "x"), nil))

@@ -69,7 +69,7 @@ func (s *sessionHouse) logIn(t *testing.T, form string) *http.Cookie {
 	return cookies[0]
 }
 
-// known tells whether the broker knows who a cookie belongs to.
+// known reports whether the broker knows who a cookie belongs to.
 func (s *sessionHouse) known(cookie *http.Cookie) bool {
 	w := s.ask("GET", "/api/whoami", "", cookie)
 	return w.Code == http.StatusOK && strings.Contains(w.Body.String(), `"ann"`)

@@ -18,7 +18,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// newHouse is a broker with users of its own: guest, and what a test makes.
+// newHouse returns a broker with users of its own: guest, and what a test makes.
 func newHouse(t *testing.T) *fake {
 	t.Helper()
 	f := newFake("/")
@@ -168,7 +168,7 @@ func TestNotStored(t *testing.T) {
 	})
 }
 
-// noTraffic are the figures of a virtual host without clients.
+// noTraffic returns the figures of a virtual host without clients.
 func noTraffic(ready, unacked int) string {
 	none := ""
 	for _, what := range []string{"ack", "confirm", "deliver", "deliver_get", "deliver_no_ack", "drop_unroutable", "get", "get_empty", "get_no_ack", "publish", "redeliver", "return_unroutable"} {

@@ -14,7 +14,7 @@ const (
 	Fates
 )
 
-// String is the word for it in JSON.
+// String returns the word for it in JSON.
 func (f Fate) String() string {
 	return [...]string{"dropped", "dead_lettered", "scheduled", "queue_ends", "lock_returns"}[f]
 }

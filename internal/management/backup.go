@@ -13,7 +13,7 @@ type Backups interface {
 	// call. The folder must be absolute, and not be there or be empty. Errors: ErrBackupRunning, and
 	// ErrBackupFolder in the chain of what is wrong with the folder. The backup goes on when ctx ends.
 	StartBackup(ctx context.Context, folder string) (Backup, error)
-	// Backup is the one that runs, or the last one.
+	// Backup returns the one that runs, or the last one.
 	Backup() Backup
 	// CancelBackup ends the one that runs; false if none does.
 	CancelBackup() bool

@@ -24,7 +24,7 @@ type Definitions interface {
 	// DeleteUser deletes a user with its permissions and closes its
 	// connections. Found tells whether there was one.
 	DeleteUser(ctx context.Context, name string) (found bool, err error)
-	// Globals are the global parameters by name. Nobody alters them.
+	// Globals returns the global parameters by name. Nobody alters them.
 	Globals() map[string]json.RawMessage
 	// PutGlobal creates or replaces one, DeleteGlobal removes one. Error:
 	// auth.ErrNotStored.

@@ -9,7 +9,7 @@ type Flow struct {
 	Edges []FlowEdge
 	// Sources are the queues that send messages on and that the filter lets through, shown or not.
 	Sources int
-	// Truncated says that not everything is here.
+	// Truncated reports whether not everything is here.
 	Truncated bool
 }
 
@@ -27,7 +27,7 @@ type FlowEdge struct {
 	// Key is the routing key that messages are given on the way, if HasKey; otherwise they keep their own.
 	Key    string
 	HasKey bool
-	// Unroutable says that the exchange leads a message with that key nowhere.
+	// Unroutable reports whether the exchange leads a message with that key nowhere.
 	Unroutable bool
 	// Bindings is how many bindings with different keys the edge stands for, Keys are those of the first of them.
 	Bindings int

@@ -10,18 +10,18 @@ import (
 
 // Host is the part of the broker that knows the machine it runs on.
 type Host interface {
-	// Events tells what happens to the objects of the broker.
+	// Events returns what happens to the objects of the broker.
 	Events() *events.Hub
 	// NodeName is "candlemark@host".
 	NodeName() string
-	// Now is the broker's time in wall ms, which never goes back and goes on while the machine sleeps.
+	// Now returns the broker's time in wall ms, which never goes back and goes on while the machine sleeps.
 	Now() int64
 	// WithTimeout is like that of package context, but the time that counts is the
 	// one that the broker runs: not the one that its process is paused.
 	WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc)
 	// Machine measures what the process uses and may use.
 	Machine(ctx context.Context) (Machine, error)
-	// Service tells whether clients can connect over AMQP.
+	// Service reports whether clients can connect over AMQP.
 	Service() Service
 	// DeadLetters are counts since the broker started.
 	DeadLetters() DeadLetters

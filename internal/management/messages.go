@@ -80,7 +80,7 @@ type PeekPage struct {
 	Next     *Cursor
 }
 
-// Peeked is a message in a queue. Times are in wall ms, 0 for none.
+// Peeked is a message in a queue. Times are in wall ms, or 0 if there is none.
 type Peeked struct {
 	ID                             uint64 // its number in the queue
 	State                          int
@@ -95,7 +95,7 @@ type Peeked struct {
 	Unreadable                     bool   // for now, in the journal
 }
 
-// Unacked is a delivery that nobody has settled. Times are in wall ms, 0 for none.
+// Unacked is a delivery that nobody has settled. Times are in wall ms, or 0 if there is none.
 type Unacked struct {
 	ID          uint64 // of the message, its number in the queue
 	ConsumerTag string // "" for basic.get

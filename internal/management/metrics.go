@@ -11,8 +11,8 @@ import (
 type Monitoring interface {
 	// Metrics reads the numbers of the whole broker. It asks connections and channels, but no queue.
 	Metrics(ctx context.Context) (Metrics, error)
-	// Due tells when ready messages of all queues expire. It asks those that hold such, and is nil if these are more than
-	// MostDue.
+	// Due returns when ready messages of all queues expire. It asks those that hold such, and is nil if these are more
+	// than MostDue.
 	Due(ctx context.Context) (*ExpiryCounts, error)
 	// Lateness says how late messages have expired, and scheduled ones were released, since the broker started, in s. It asks nobody.
 	Lateness() (expired, released metrics.Buckets)

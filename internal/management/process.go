@@ -10,7 +10,7 @@ type Process interface {
 	SetLogLevel(name string) error
 	// Log returns the last lines of the log behind the one of that number, the oldest first; 0 for all that are kept.
 	Log(after uint64) []LogLine
-	// Settings are those that the program was started with or took over since, in the order of their table.
+	// Settings returns those that the program was started with or took over since, in the order of their table.
 	Settings() []config.Value
 	// Shutdown has the program end as by SIGTERM, and does not wait for that.
 	Shutdown()

@@ -13,7 +13,7 @@ type Queues interface {
 	// Queues describes the queues of a vhost, of all for "", sorted by vhost
 	// and name. Queues that end meanwhile are left out.
 	Queues(ctx context.Context, vhost string) ([]Queue, error)
-	// QueueNames are the names of those queues, in that order; none of them is asked.
+	// QueueNames returns the names of those queues, in that order; none of them is asked.
 	QueueNames(vhost string) []QueueName
 	// QueuesNamed describes the queues of those names, in their order. Those that are not there are left out.
 	QueuesNamed(ctx context.Context, names []QueueName) ([]Queue, error)
@@ -21,7 +21,8 @@ type Queues interface {
 	// uses them. No other queue is asked.
 	Expiring(ctx context.Context, vhost string) ([]Queue, error)
 	Leased(ctx context.Context, vhost string) ([]Queue, error)
-	// Ahead tells what is due in each virtual host. The answer is up to a second old, or older if there are many queues to ask.
+	// Ahead returns what is due in each virtual host. The answer is up to a second old, or older if there are many
+	// queues to ask.
 	Ahead(ctx context.Context) ([]Ahead, error)
 	// Queue describes one, with its Details.
 	Queue(ctx context.Context, vhost, name string) (Queue, error)
@@ -52,7 +53,7 @@ type Queue struct {
 	// Persistent messages, with bodies of PersistentBytes.
 	Persistent      int
 	PersistentBytes int64
-	// ExclusiveTag is that of the exclusive consumer, ActiveTag that of the single active one; "" for none.
+	// ExclusiveTag is that of the exclusive consumer, ActiveTag that of the single active one, or "" if there is none.
 	ExclusiveTag, ActiveTag string
 	HeadTimestamp           uint64 // of the first message, s since 1970, 0 for none
 	// DeliveryLimit is -1 for none.

@@ -8,7 +8,7 @@ import (
 
 // Shovels is the part of the broker that keeps parameters of components, and runs shovels by them.
 type Shovels interface {
-	// Parameters are those of components in a virtual host, in all for "", sorted.
+	// Parameters returns those of components in a virtual host, in all for "", sorted.
 	Parameters(vhost string) []parameters.Parameter
 	// PutParameter creates or replaces one of an existing virtual host, which is valid, and has the shovel of that name begin with it.
 	// Errors: auth.ErrNotStored, or a parameters.Refusal.

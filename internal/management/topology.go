@@ -15,8 +15,8 @@ type Topology interface {
 	// source, kind of destination, destination, and key. Every queue is bound to
 	// the default exchange by its name (DEC-10).
 	Bindings(ctx context.Context, f BindingFilter) ([]Binding, error)
-	// Flow tells where queues of a vhost send messages on to. name is a part of the name of such a queue, or of what it leads to
-	// at once, without regard to case; "" for all. Error: that there is no such vhost.
+	// Flow returns where queues of a vhost send messages on to. name is a part of the name of such a queue, or of what
+	// it leads to at once, without regard to case; "" for all. Error: that there is no such vhost.
 	Flow(ctx context.Context, vhost, name string) (Flow, error)
 }
 

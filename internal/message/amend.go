@@ -14,8 +14,8 @@ const MostAmended = 64 << 10
 // reserved begin the names of headers that tell of deaths, which nobody can claim.
 var reserved = [...]string{"x-death", "x-first-death-", "x-last-death-"}
 
-// Amended is the overlay with more annotations and properties, which take the place of older ones of the same names. It is
-// the old one if that would be more than MostAmended, or a value cannot be encoded. o may be nil.
+// Amended returns the overlay with more annotations and properties, which take the place of older ones of the same
+// names. It is the old one if that would be more than MostAmended, or a value cannot be encoded. o may be nil.
 func (o *Overlay) Amended(annotations, properties protocol.Table) *Overlay {
 	if len(annotations)+len(properties) == 0 {
 		return o
@@ -35,7 +35,8 @@ func (o *Overlay) Amended(annotations, properties protocol.Table) *Overlay {
 	return &next
 }
 
-// Without is the overlay without the annotations and properties whose names those are, and the old one if it has none. o may be nil.
+// Without returns the overlay without the annotations and properties whose names those are, and the old one if it has
+// none. o may be nil.
 func (o *Overlay) Without(named func(name string) bool) *Overlay {
 	is := func(f protocol.Field) bool { return named(f.Key) }
 	if o == nil || !slices.ContainsFunc(o.Annotations, is) && !slices.ContainsFunc(o.Properties, is) {
@@ -47,7 +48,7 @@ func (o *Overlay) Without(named func(name string) bool) *Overlay {
 	return bare.Amended(less(o.Annotations), less(o.Properties))
 }
 
-// merged is a table with the fields of another one in it.
+// merged returns a table with the fields of another one in it.
 func merged(t, more protocol.Table) protocol.Table {
 	if len(more) == 0 {
 		return t
@@ -83,7 +84,7 @@ func isReserved(key string) bool {
 // amended reports whether somebody has said more of the message.
 func (o *Overlay) amended() bool { return o.amends > 0 }
 
-// Extra is how many bytes of memory what was amended takes, about. o may be nil.
+// Extra returns how many bytes of memory what was amended takes, about. o may be nil.
 func (o *Overlay) Extra() int64 {
 	if o == nil {
 		return 0
@@ -118,7 +119,7 @@ func (o *Overlay) readAmended(d *decoder) {
 	}
 }
 
-// table is the next field table, encoded.
+// table returns the next field table, encoded.
 func (d *decoder) table() []byte {
 	if len(d.rest) < 4 {
 		d.bad = true

@@ -35,7 +35,7 @@ func (g *Gate) Refund(n int) {
 	}
 }
 
-// Used is how many bytes are under way.
+// Used returns how many bytes are under way.
 func (g *Gate) Used() int64 { return g.used.Load() }
 
 // Open reports whether no more than the limit is under way.
@@ -87,7 +87,7 @@ func (g *Gate) NewChunk(size int) *Chunk {
 	return c
 }
 
-// poolFor is the pool whose buffers hold size bytes, -1 for none.
+// poolFor returns the pool whose buffers hold size bytes, or -1 if there is none.
 func poolFor(size int) int {
 	class := bits.Len(uint(size-1)) - pooledFrom
 	if size <= 1<<(pooledFrom-1) || class >= len(buffers) {

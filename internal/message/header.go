@@ -8,8 +8,8 @@ import (
 	"candlemark/protocol"
 )
 
-// Header is the raw property list to send: the publisher's own if there is
-// nothing to add, else a merged one with its headers sorted by name (DL-19).
+// Header returns the raw property list to send: the publisher's own if there is nothing to add, else a merged one with
+// its headers sorted by name (DL-19).
 func (o *Overlay) Header(raw []byte) ([]byte, error) {
 	if o == nil || !o.DropExpiration && len(o.Deaths) == 0 && o.DeliveryCount == 0 && o.Delayed == 0 && o.EnqueuedAt == 0 && !o.amended() {
 		return protocol.WithoutOriginal(raw), nil

@@ -29,7 +29,7 @@ func History(raw []byte) *Overlay {
 	return &o
 }
 
-// parseDeath is the inverse of Death.table.
+// parseDeath returns the inverse of Death.table.
 func parseDeath(entry any) (Death, bool) {
 	t, ok := entry.(protocol.Table)
 	if !ok {

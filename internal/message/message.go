@@ -17,8 +17,7 @@ type Message struct {
 	Priority uint8 // priority property, 0 without one
 	// Persistent is delivery-mode 2.
 	Persistent bool
-	// Owned says that the slices do not alias a read chunk: a queue may keep
-	// them instead of copying (PRO-11).
+	// Owned reports whether the slices do not alias a read chunk: a queue may keep them instead of copying (PRO-11).
 	Owned bool
 	// Share counts the memory of a content above ShareFrom for all who hold it; nil
 	// of one that nobody has held or sent to several queues yet.
@@ -31,7 +30,7 @@ const LargestHeader = 120 << 10
 // NoTTL is the TTL of a message without expiration property.
 const NoTTL = -1
 
-// Size is how many bytes of content the message brings into a queue.
+// Size returns how many bytes of content the message brings into a queue.
 func (m *Message) Size() int {
 	return len(m.Exchange) + len(m.RoutingKey) + len(m.Header) + len(m.Body)
 }

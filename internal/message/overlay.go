@@ -57,9 +57,8 @@ type Death struct {
 	OriginalExpiration string
 }
 
-// Died is the overlay after another death at d.Time. d.Count is not read: a
-// repeated death for the same queue and reason moves to the front with its
-// count raised and nothing else changed (DL-21). o may be nil.
+// Died returns the overlay after another death at d.Time. d.Count is not read: a repeated death for the same queue and
+// reason moves to the front with its count raised and nothing else changed (DL-21). o may be nil.
 func (o *Overlay) Died(d Death) *Overlay {
 	next := Overlay{DropExpiration: true}
 	var before []Death
@@ -90,14 +89,14 @@ func (o *Overlay) Died(d Death) *Overlay {
 	return &next
 }
 
-// lasting is the overlay without what ends when its message dies.
+// lasting returns the overlay without what ends when its message dies.
 func (o *Overlay) lasting() *Overlay {
 	return &Overlay{
 		CC: o.CC, BCC: o.BCC, Delayed: o.Delayed, Held: o.Held, Annotations: o.Annotations, Properties: o.Properties, amends: o.amends,
 	}
 }
 
-// After is the history of a message, as History makes it out, with what stays of o, its overlay, which may be nil.
+// After returns the history of a message, as History makes it out, with what stays of o, its overlay, which may be nil.
 func (o *Overlay) After(history *Overlay) *Overlay {
 	if o == nil {
 		return history
@@ -107,8 +106,7 @@ func (o *Overlay) After(history *Overlay) *Overlay {
 	return next
 }
 
-// Counted is the overlay of a delivery that came back n times before. o may be
-// nil.
+// Counted returns the overlay of a delivery that came back n times before. o may be nil.
 func (o *Overlay) Counted(n uint32) *Overlay {
 	var next Overlay
 	if o != nil {
@@ -118,8 +116,8 @@ func (o *Overlay) Counted(n uint32) *Overlay {
 	return &next
 }
 
-// Stamped is the overlay of a delivery that tells when the message was enqueued
-// and when it expires there, in wall ms, 0 for never. o may be nil.
+// Stamped returns the overlay of a delivery that tells when the message was enqueued and when it expires there, in wall
+// ms, 0 for never. o may be nil.
 func (o *Overlay) Stamped(enqueued, expires int64) *Overlay {
 	var next Overlay
 	if o != nil {
@@ -129,7 +127,7 @@ func (o *Overlay) Stamped(enqueued, expires int64) *Overlay {
 	return &next
 }
 
-// Moved is the overlay after a queue moved the message on. o may be nil.
+// Moved returns the overlay after a queue moved the message on. o may be nil.
 func (o *Overlay) Moved() *Overlay {
 	var next Overlay
 	if o != nil {
@@ -139,8 +137,7 @@ func (o *Overlay) Moved() *Overlay {
 	return &next
 }
 
-// Released is the overlay after the message was held until its time: for ms, 0 if it
-// named a moment. o may be nil.
+// Released returns the overlay after the message was held until its time: for ms, 0 if it named a moment. o may be nil.
 func (o *Overlay) Released(ms int64) *Overlay {
 	var next Overlay
 	if o != nil {
@@ -157,8 +154,7 @@ func (o *Overlay) Dead() bool { return o != nil && len(o.Deaths) > 0 }
 // has died (DL-17). o may be nil.
 func (o *Overlay) Undated() bool { return o != nil && o.DropExpiration }
 
-// Keys are the message's routing keys, its own first: those of CC follow and,
-// if blind, those of BCC. o may be nil.
+// Keys returns the message's routing keys, its own first: those of CC follow and, if blind, those of BCC. o may be nil.
 func (o *Overlay) Keys(own string, blind bool) []string {
 	if o == nil {
 		return []string{own}

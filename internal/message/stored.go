@@ -77,7 +77,7 @@ func (o *Overlay) Append(dst []byte) []byte {
 	return dst
 }
 
-// room is how many bytes Append needs, and a few more.
+// room returns how many bytes Append needs, and a few more.
 func (o *Overlay) room() int {
 	n := 64 + listRoom(o.CC) + listRoom(o.BCC)
 	for _, g := range [2]*Origin{&o.First, &o.Last} {
@@ -163,7 +163,7 @@ func (d *decoder) number(most uint64) uint64 {
 	return v
 }
 
-// count is how many things follow, of a byte or more each.
+// count returns how many things follow, of a byte or more each.
 func (d *decoder) count() int { return int(d.number(uint64(max(len(d.rest)-1, 0)))) }
 
 func (d *decoder) text() string {

@@ -12,7 +12,7 @@ type Buckets struct {
 	Sum    float64   // of all values
 }
 
-// Count is how many values there are.
+// Count returns the number of values.
 func (b *Buckets) Count() (n uint64) {
 	for _, c := range b.Counts {
 		n += c
@@ -28,7 +28,7 @@ var durations = [...]int64{
 	int64(time.Second), int64(10 * time.Second), int64(time.Minute),
 }
 
-// DurationBuckets is an empty histogram of durations, in s.
+// DurationBuckets returns an empty histogram of durations, in s.
 func DurationBuckets() Buckets {
 	b := Buckets{Bounds: make([]float64, len(durations)), Counts: make([]uint64, len(durations)+1)}
 	for i, ns := range durations {
@@ -121,7 +121,7 @@ func (l *Late) Flush() {
 	}
 }
 
-// bucketOf is the first bucket whose bound is not below v.
+// bucketOf returns the first bucket whose bound is not below v.
 func bucketOf(bounds []int64, v int64) int {
 	for i, bound := range bounds {
 		if v <= bound {

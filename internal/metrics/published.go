@@ -38,7 +38,7 @@ func (p *Published) AtLeast(o *Published) {
 	}
 }
 
-// Sizes are those of the bodies, in bytes.
+// Sizes returns those of the bodies, in bytes.
 func (p *Published) Sizes() Buckets {
 	b := Buckets{Bounds: make([]float64, len(sizes)), Counts: p.sizes[:], Sum: float64(p.bytes)}
 	for i, n := range sizes {

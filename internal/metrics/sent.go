@@ -42,7 +42,7 @@ func (s *Sent) Count(w Why) {
 	counts[w].Add(1)
 }
 
-// Counts are those so far; nil for none.
+// Counts returns those so far, or nil if there is none.
 func (s *Sent) Counts() map[string]uint64 {
 	if s == nil || s.counts.Load() == nil {
 		return nil

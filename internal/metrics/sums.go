@@ -54,7 +54,7 @@ const (
 	kinds
 )
 
-// KindOf is the kind of a queue that is shown with that type.
+// KindOf returns the kind of a queue that is shown with that type.
 func KindOf(queueType string, holder bool) Kind {
 	switch {
 	case holder:
@@ -84,7 +84,7 @@ type Share struct {
 	_                 [64]byte // the next one is in another cache line
 }
 
-// Of is the share that a queue tells, by a number of its own.
+// Of returns the share that a queue tells, by a number of its own.
 func (q *Queues) Of(kind Kind, number uint64) *Share { return &q.sums[kind][number%shards] }
 
 // Tell adds how the numbers of a queue differ from what it told before, and remembers them.
@@ -106,7 +106,7 @@ func (s *Share) Forget(told *Numbers) {
 	s.Tell(told, &now)
 }
 
-// Total are the numbers of all queues of a kind. They are not those of one moment.
+// Total returns the numbers of all queues of a kind. They are not those of one moment.
 func (q *Queues) Total(kind Kind) (t Numbers) {
 	for i := range q.sums[kind] {
 		for j := range t {
@@ -116,7 +116,7 @@ func (q *Queues) Total(kind Kind) (t Numbers) {
 	return t
 }
 
-// All are the numbers of all queues that clients see.
+// All returns the numbers of all queues that clients see.
 func (q *Queues) All() (t Numbers) {
 	for kind := range Holder {
 		n := q.Total(kind)

@@ -1,7 +1,7 @@
 package nearest
 
-// To is the known word that takes the fewest changes of letters to get to from word, the first of several; "" if more
-// than a third of its letters, or two, would have to change.
+// To returns the known word that takes the fewest changes of letters to get to from word, the first of several; "" if
+// more than a third of its letters, or two, would have to change.
 func To(word string, known []string) (found string) {
 	least := max(2, len(word)/3) + 1
 	for _, k := range known {

@@ -48,7 +48,7 @@ func (b *buffer) truncate() {
 	b.refs = b.refs[:n]
 }
 
-// size is how many bytes there are to write.
+// size returns the number of bytes to write.
 func (b *buffer) size() int { return len(b.b) + b.referred }
 
 // pieces returns what there is to write, in order, from b[from] on, before which no reference may be.

@@ -73,9 +73,8 @@ func (o *Outbox) Begin() []byte {
 	return o.pending.b
 }
 
-// RoomFor tells whether more may be appended to b, the buffer that Begin
-// returned and that may have grown since. Only between Begin and End. A closed
-// outbox has no room.
+// RoomFor reports whether more may be appended to b, the buffer that Begin returned and that may have grown since. Only
+// between Begin and End. A closed outbox has no room.
 func (o *Outbox) RoomFor(b []byte) bool { return !o.closed && len(b)+o.pending.referred < o.limit }
 
 // Refer appends body to b, the buffer that Begin returned, perhaps as a reference: nobody may ever
@@ -215,7 +214,7 @@ func (o *Outbox) direct(roomy []func()) {
 	}
 }
 
-// next is the body of TakeVector, with whom to call afterwards. mu is held.
+// next returns the body of TakeVector, with whom to call afterwards. mu is held.
 func (o *Outbox) next() (v [][]byte, calls []func()) {
 	if o.spilled >= 0 {
 		v, o.spilled = o.current.pieces(o.spilled), -1

@@ -11,7 +11,7 @@ func refer(o *Outbox, body []byte) {
 	o.End(append(o.Refer(append(o.Begin(), '<'), body), '>'))
 }
 
-// written is all that the writer gets.
+// written returns all that the writer gets.
 func written(o *Outbox) (all []byte) {
 	for v := o.TakeVector(); len(v) > 0; v = o.TakeVector() {
 		for _, piece := range v {

@@ -161,7 +161,7 @@ func (v *validator) source(fields map[string]json.RawMessage) {
 	}
 }
 
-// either is the value of the first key that there is.
+// either returns the value of the first key that there is.
 func either(fields map[string]json.RawMessage, keys ...string) json.RawMessage {
 	for _, key := range keys {
 		if value := fields[key]; value != nil {

@@ -161,7 +161,7 @@ func urisOf(value json.RawMessage) (all []*URI, err error) {
 	return all, err
 }
 
-// arguments are those of a queue or consumer: whole numbers are integers, others are floats.
+// arguments returns those of a queue or consumer: whole numbers are integers, others are floats.
 func arguments(value json.RawMessage) (map[string]any, error) {
 	if value == nil {
 		return nil, nil

@@ -42,10 +42,10 @@ type TLS struct {
 	Name string
 }
 
-// Local tells whether it is this broker.
+// Local reports whether it is this broker.
 func (u *URI) Local() bool { return u.Host == "" }
 
-// String is the address without user, password and settings.
+// String returns the address without user, password and settings.
 func (u *URI) String() string {
 	scheme := "amqp"
 	if u.TLS != nil {
@@ -197,7 +197,7 @@ func (t *TLS) set(q url.Values) error {
 	return nil
 }
 
-// Config is how an address wants a connection to be encrypted; read reads the files that it names.
+// Config returns how an address wants a connection to be encrypted; read reads the files that it names.
 func (t *TLS) Config(read func(name string) ([]byte, error)) (*tls.Config, error) {
 	cfg := &tls.Config{
 		ServerName: t.Name, MinVersion: tls.VersionTLS12,
@@ -243,7 +243,7 @@ func whole(text string) bool {
 	return err == nil
 }
 
-// Redacted is a value with addresses that name no users, passwords and settings.
+// Redacted returns a value with addresses that name no users, passwords and settings.
 func Redacted(value json.RawMessage) json.RawMessage {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(value, &fields) != nil || fields == nil {
@@ -267,7 +267,7 @@ func Redacted(value json.RawMessage) json.RawMessage {
 	return value
 }
 
-// withoutLogin is an address, or what should be one, without what may be a password.
+// withoutLogin returns an address, or what should be one, without what may be a password.
 func withoutLogin(address string) string {
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
 		return u.Scheme + "://" + u.Host + u.EscapedPath()

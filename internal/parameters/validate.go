@@ -32,12 +32,12 @@ type Parameter struct {
 	Value                  json.RawMessage
 }
 
-// Known tells whether the component has parameters that are kept here.
+// Known reports whether the component has parameters that are kept here.
 func Known(component string) bool {
 	return component == Shovel || component == Upstream || component == UpstreamSet || component == Entity
 }
 
-// MostOf is how many parameters of a component a virtual host has at most.
+// MostOf returns how many parameters of a component a virtual host has at most.
 func MostOf(component string) int {
 	if component == Entity {
 		return entity.MostExtras
@@ -228,7 +228,7 @@ func ofKind(key string, value json.RawMessage, begins byte, called string) strin
 	return ""
 }
 
-// kindOf is the first character of a JSON value, which tells its kind; numbers have many.
+// kindOf returns the first character of a JSON value, which tells its kind; numbers have many.
 func kindOf(value json.RawMessage) byte {
 	if trimmed := bytes.TrimSpace(value); len(trimmed) > 0 {
 		return trimmed[0]
@@ -241,7 +241,7 @@ func text(value json.RawMessage) (s string) {
 	return s
 }
 
-// term is a JSON value as Erlang shows it.
+// term returns a JSON value as Erlang shows it.
 func term(value json.RawMessage) string {
 	switch kindOf(value) {
 	case '"':

@@ -24,7 +24,7 @@ type Map[T any] struct {
 	count  int
 }
 
-// After is an empty map that goes on behind the number last.
+// After returns an empty map that goes on behind the number last.
 func After[T any](last uint64) Map[T] { return Map[T]{last: last} }
 
 // Append stores v under the next number, which it returns; the first is 1.
@@ -76,10 +76,10 @@ func (l *Map[T]) Restore(n uint64, v T) {
 	l.count++
 }
 
-// Last is the newest number given out, 0 before the first.
+// Last returns the newest number given out, 0 before the first.
 func (l *Map[T]) Last() uint64 { return l.last }
 
-// Len is how many values are held.
+// Len returns how many values are held.
 func (l *Map[T]) Len() int { return l.count }
 
 // Get returns the value under n.
@@ -152,8 +152,7 @@ func (l *Map[T]) Some(first uint64, limit int, f func(n uint64, v T)) (next uint
 	return 0
 }
 
-// within is the mask of the numbers of a block beginning at base that lie in
-// [first, last].
+// within returns the mask of the numbers of a block beginning at base that lie in [first, last].
 func within(base, first, last uint64) uint64 {
 	m := ^uint64(0)
 	if first > base {
@@ -202,7 +201,7 @@ func (l *Map[T]) Each(f func(n uint64, v T) bool) {
 	}
 }
 
-// find is the index of the first block with a key not below key.
+// find returns the index of the first block with a key not below key.
 func (l *Map[T]) find(key uint64) int {
 	n := len(l.blocks)
 	switch {

@@ -138,7 +138,7 @@ func (c *Conn) try(one func() (int, error)) (int, error) {
 	}
 }
 
-// failed is an error as those of other connections are; nil for nil.
+// failed returns an error as those of other connections are; nil for nil.
 func (c *Conn) failed(what string, err error) error {
 	if err == nil {
 		return nil
@@ -146,7 +146,7 @@ func (c *Conn) failed(what string, err error) error {
 	return &net.OpError{Op: what, Net: "tcp", Source: c.local, Addr: c.remote, Err: err}
 }
 
-// late tells whether a deadline has passed.
+// late reports whether a deadline has passed.
 func (c *Conn) late(d *direction) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

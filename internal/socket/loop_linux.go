@@ -25,7 +25,7 @@ type Loops struct {
 // may take part in the work that this makes.
 func NewLoops(carry func(post func())) *Loops { return &Loops{carry: carry} }
 
-// pick is the loop of the next connection, another one each time.
+// pick returns the loop of the next connection, another one each time.
 func (l *Loops) pick() (*loop, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -23,7 +23,7 @@ const Much = 4 << 10
 // batch is how many connections are filled before the first of them is handled.
 const batch = 64
 
-// loopsFor is how many loops there are for so many processors.
+// loopsFor returns the number of loops for so many processors.
 func loopsFor(processors int) int { return max(1, processors/2) }
 
 // round is one turn of a loop: what is little is read everywhere before any of it is handled, what is much is handled at once.

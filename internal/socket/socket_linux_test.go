@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// pair is a connection that a loop waits for, and its peer.
+// pair returns a connection that a loop waits for, and its peer.
 func pair(t *testing.T, l *socket.Loops) (*socket.Conn, *net.TCPConn) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

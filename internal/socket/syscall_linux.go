@@ -16,7 +16,7 @@ func write(fd int, b []byte) (int, error) {
 	return number(unix.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b))))
 }
 
-// events are those that have happened.
+// events returns those that have happened.
 func events(epoll int, found []unix.EpollEvent) (int, error) {
 	return number(unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(epoll), uintptr(unsafe.Pointer(unsafe.SliceData(found))), uintptr(len(found)), 0, 0, 0))
 }

@@ -66,7 +66,7 @@ const (
 // Never is the deadline of a message that does not expire.
 const Never = math.MaxInt64
 
-// After is the deadline that lies ms behind start, both in ms; Never for negative ms.
+// After returns the deadline that lies ms behind start, both in ms; Never for negative ms.
 func After(start, ms int64) int64 {
 	if ms < 0 || ms >= Never-start {
 		return Never
@@ -116,11 +116,10 @@ type Journal interface {
 	// done gets one Content for each, in the order of want, from a goroutine of
 	// the journal. Long runs in the order of their positions are read best.
 	Read(q QueueID, want []Ref, done func([]Content))
-	// Queues are those that had messages when the journal was opened and were not
-	// taken yet.
+	// Queues returns those that had messages when the journal was opened and were not taken yet.
 	Queues() []QueueID
-	// Names are those of queues that were recorded (Named) and have not ended, with
-	// messages or without. The map is the caller's.
+	// Names returns those of queues that were recorded (Named) and have not ended, with messages or without. The map is
+	// the caller's.
 	Names() map[QueueID]Name
 	// Take returns what a queue had when the journal was opened, by ascending
 	// sequence number, once.
@@ -172,8 +171,7 @@ type Recovered struct {
 	MessageID uint32
 }
 
-// IDHash is a number for the property message-id in raw properties, 0 without one.
-// Other ids may have the same.
+// IDHash returns a number for the property message-id in raw properties, 0 without one. Other ids may have the same.
 func IDHash(properties []byte) uint32 {
 	scan, err := protocol.ScanProperties(properties)
 	if err != nil || len(scan.MessageID) == 0 {
@@ -182,7 +180,7 @@ func IDHash(properties []byte) uint32 {
 	return HashID(scan.MessageID)
 }
 
-// HashID is that of an id, 1 and more.
+// HashID returns that of an id, 1 and more.
 func HashID[T string | []byte](id T) uint32 {
 	h := uint32(2166136261)
 	for i := range len(id) {

@@ -5,13 +5,13 @@ import "fmt"
 // Name is the name of a queue, which unlike its number may be used again.
 type Name struct{ VHost, Queue string }
 
-// String is how errors and logs write it.
+// String returns how errors and logs write it.
 func (n Name) String() string { return fmt.Sprintf("queue '%s' in vhost '%s'", n.Queue, n.VHost) }
 
 // Path is VHOST/NAME, as a command line takes it. Other names may have the same.
 func (n Name) Path() string { return n.VHost + "/" + n.Queue }
 
-// Naming is the record of it.
+// Naming returns the record of it.
 func Naming(n Name) Record {
 	return Record{Kind: Named, Exchange: []byte(n.VHost), RoutingKey: []byte(n.Queue)}
 }
@@ -19,8 +19,7 @@ func Naming(n Name) Record {
 // Name returns the name in a record of kind Named.
 func (r *Record) Name() Name { return Name{VHost: string(r.Exchange), Queue: string(r.RoutingKey)} }
 
-// Title is how errors and logs write a queue of which there is a number, and a name if
-// it was recorded.
+// Title returns how errors and logs write a queue of which there is a number, and a name if it was recorded.
 func Title(id QueueID, names map[QueueID]Name) string {
 	if n, ok := names[id]; ok {
 		return fmt.Sprintf("%s (number %d)", n, id)

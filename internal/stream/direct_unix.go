@@ -11,8 +11,8 @@ import (
 	"candlemark/internal/outbox"
 )
 
-// Direct is how an appender writes to the socket without waiting; nil for
-// connections that have no descriptor of their own, like TLS.
+// Direct returns how an appender writes to the socket without waiting; nil for connections that have no descriptor of
+// their own, like TLS.
 func (w *Writer) Direct() outbox.TryWrite {
 	if l, ok := w.Conn.(interface{ TryWrite(b []byte) int }); ok {
 		return func(bytes []byte) int { return w.wrote(l.TryWrite(bytes)) }

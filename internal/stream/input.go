@@ -69,7 +69,7 @@ func (in *Input) Took(n, most int) {
 	}
 }
 
-// Room is where a read goes; want is as with fill.
+// Room returns where a read goes; want is as with fill.
 func (in *Input) Room(want int) []byte {
 	in.makeRoom(want)
 	return in.Chunk.Buf[in.end:]

@@ -24,7 +24,7 @@ type Patience struct {
 	clock   *clock.Clock
 }
 
-// NewPatience is that of a Config with the same SendTimeout and clock: 0 is 15 s, negative for ever.
+// NewPatience returns that of a Config with the same SendTimeout and clock: 0 is 15 s, negative for ever.
 func NewPatience(timeout time.Duration, c *clock.Clock) Patience {
 	return Patience{cmp.Or(timeout, SendTimeout), c}
 }
@@ -87,5 +87,5 @@ func (p *patient) SetDeadline(t time.Time) error {
 	return p.Conn.SetDeadline(t)
 }
 
-// NetConn is the socket itself.
+// NetConn returns the socket itself.
 func (p *patient) NetConn() net.Conn { return p.Conn }

@@ -99,7 +99,7 @@ func (r *Reader) end() {
 	r.Protocol.Left()
 }
 
-// traffic is that between handshake and end, and the farewell. It tells whether the loop goes on with it.
+// traffic returns that between handshake and end, and the farewell. It tells whether the loop goes on with it.
 func (r *Reader) traffic() (left bool) {
 	err := r.serve()
 	var socket *SocketError

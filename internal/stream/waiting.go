@@ -11,7 +11,7 @@ func (r *Reader) credit() bool {
 	return r.pause(func() bool { return r.Input.Gate.Wait(r.Stopping) && r.Arrivals.Wait(r.Stopping) })
 }
 
-// hasCredit tells whether credit has nothing to wait for.
+// hasCredit reports whether credit has nothing to wait for.
 func (r *Reader) hasCredit() bool { return r.Input.Gate.Open() && !r.Arrivals.Stuck() }
 
 // pause waits, and looks meanwhile whether the peer is still there.
@@ -51,7 +51,7 @@ func (r *Reader) calm() bool {
 	})
 }
 
-// isCalm tells whether calm has nothing to wait for.
+// isCalm reports whether calm has nothing to wait for.
 func (r *Reader) isCalm() bool {
 	if !r.Valve.Shut() {
 		r.until = 0

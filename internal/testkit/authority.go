@@ -68,7 +68,7 @@ func (a *Authority) Issue(subject pkix.Name) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key, Leaf: leaf}
 }
 
-// Roots are the authority alone.
+// Roots returns the authority alone.
 func (a *Authority) Roots() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.certificate)

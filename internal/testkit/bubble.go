@@ -132,10 +132,10 @@ func (b *Bubble) Advance(d time.Duration) {
 // AdvanceTo goes to the moment d after the broker was started.
 func (b *Bubble) AdvanceTo(d time.Duration) { b.Advance(d - b.Elapsed()) }
 
-// Elapsed is how much virtual time has passed since the bubble began.
+// Elapsed returns how much virtual time has passed since the bubble began.
 func (b *Bubble) Elapsed() time.Duration { return time.Since(b.start) }
 
-// VHost is the virtual host /.
+// VHost returns the virtual host /.
 func (b *Bubble) VHost() *topology.VHost {
 	v, ok := b.Node.VHost("/")
 	if !ok {
@@ -151,7 +151,7 @@ func (b *Bubble) Queue(name string) *topology.Queue {
 	return b.VHost().Directory().Queue([]byte(name))
 }
 
-// Actor is the broker's actor of that name, such as policies.
+// Actor returns the broker's actor of that name, such as policies.
 func (b *Bubble) Actor(name string) *actor.PID {
 	return b.Node.System().NewLocalPID("broker/" + name)
 }

@@ -56,10 +56,10 @@ func (c *Channel) Send(exchange, key string, m amqp.Publishing) {
 	}
 }
 
-// Text is a message with a body.
+// Text returns a message with a body.
 func Text(body string) amqp.Publishing { return amqp.Publishing{Body: []byte(body)} }
 
-// Expiring is a message with a body and an expiration in ms.
+// Expiring returns a message with a body and an expiration in ms.
 func Expiring(body, ttl string) amqp.Publishing {
 	return amqp.Publishing{Body: []byte(body), Expiration: ttl}
 }

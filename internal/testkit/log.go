@@ -27,7 +27,7 @@ func (l *Log) Allow(texts ...string) {
 	l.allowed = append(l.allowed, texts...)
 }
 
-// Count is how many lines contain text.
+// Count returns how many lines contain text.
 func (l *Log) Count(text string) (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -32,13 +32,13 @@ func (b *Bubble) Probe() *Probe {
 // Close ends the probe.
 func (p *Probe) Close() { p.b.Node.System().Root.Stop(p.PID) }
 
-// Next is the oldest mail that was not asked for yet.
+// Next returns the oldest mail that was not asked for yet.
 func (p *Probe) Next() any {
 	p.b.Helper()
 	return Receive(p.b, p.mail)
 }
 
-// All is every mail up to now that was not asked for yet.
+// All returns every mail up to now that was not asked for yet.
 func (p *Probe) All() (all []any) {
 	synctest.Wait()
 	for len(p.mail) > 0 {

@@ -88,7 +88,7 @@ func hint(line string) bool {
 	return slices.ContainsFunc(hints, func(part string) bool { return strings.Contains(line, part) })
 }
 
-// citations are the ids and documents that a line cites.
+// citations returns the ids and documents that a line cites.
 func citations(name, line string) (cited []string) {
 	for _, m := range citedRule.FindAllStringSubmatch(line, -1) {
 		first, _ := strconv.Atoi(m[2])
@@ -118,8 +118,8 @@ func citations(name, line string) (cited []string) {
 	return append(cited, outside.FindAllString(line, -1)...)
 }
 
-// inName are the ids in the name of a test. Those of TestDL15DL17 are two; TestHTTL1 and TestTTL0 have none: there is no
-// rule 0, but a TTL of 0.
+// inName returns the ids in the name of a test. Those of TestDL15DL17 are two; TestHTTL1 and TestTTL0 have none: there
+// is no rule 0, but a TTL of 0.
 func inName(test string) (cited []string) {
 	for _, at := range ruleInName.FindAllStringSubmatchIndex(test, -1) {
 		family, number := test[at[2]:at[3]], test[at[4]:at[5]]

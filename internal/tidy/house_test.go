@@ -133,14 +133,14 @@ func (h *house) complain(at ast.Node, format string, args ...any) string {
 	return fmt.Sprintf("%s:%d: ", p.Filename, p.Line) + fmt.Sprintf(format, args...)
 }
 
-// imports tells whether the file imports the path.
+// imports reports whether the file imports the path.
 func (f *file) imports(want string) bool {
 	return slices.ContainsFunc(f.tree.Imports, func(i *ast.ImportSpec) bool { return imported(i) == want })
 }
 
 func imported(i *ast.ImportSpec) string { return strings.Trim(i.Path.Value, `"`) }
 
-// isCall tells whether n is a mention of the function, such as time.Sleep.
+// isCall reports whether n is a mention of the function, such as time.Sleep.
 func isCall(n ast.Node, pkg string, functions ...string) bool {
 	selector, ok := n.(*ast.SelectorExpr)
 	if !ok {

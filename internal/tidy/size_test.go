@@ -55,7 +55,7 @@ func tooLarge(files []*file) string {
 	return ""
 }
 
-// receiver is the name of a method's type.
+// receiver returns the name of a method's type.
 func receiver(function *ast.FuncDecl) string {
 	t := function.Recv.List[0].Type
 	for {

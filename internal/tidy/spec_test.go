@@ -19,7 +19,7 @@ type statedRule struct {
 	text     string // without the heading
 }
 
-// statedRules are the rules of docs/spec, in the order of the pages.
+// statedRules returns the rules of docs/spec, in the order of the pages.
 func (h *house) statedRules() ([]statedRule, error) {
 	pages, err := fs.Glob(h.fsys, "docs/spec/*.md")
 	if err != nil {

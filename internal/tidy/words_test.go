@@ -87,7 +87,8 @@ func (h *house) checkSpecs(d *ast.GenDecl) (complaints []string) {
 	return complaints
 }
 
-// explainedMethods are the methods of all interfaces of a package; the interface is the place to say what they mean.
+// explainedMethods returns the methods of all interfaces of a package; the interface is the place to say what they
+// mean.
 func explainedMethods(files []*file) map[string]bool {
 	explained := make(map[string]bool)
 	for _, f := range files {

@@ -11,7 +11,7 @@ const AdminExchange = "candlemark.admin"
 // queue or exchange that the command is about.
 var openCommands = [][]byte{[]byte("queue."), []byte("lock."), []byte("scheduled.")}
 
-// IsOpenCommand tells whether a routing key is that of such a command.
+// IsOpenCommand reports whether a routing key is that of such a command.
 func IsOpenCommand(key []byte) bool {
 	for _, word := range openCommands {
 		if bytes.HasPrefix(key, word) {

@@ -63,7 +63,7 @@ func (r *Router) findCaps(d *Directory, x *Exchange) {
 	c.todo, c.step.keys, c.step.headers, c.step.decoded = nil, nil, nil, nil
 }
 
-// capped is the cap of a way on behind a table.
+// capped returns the cap of a way on behind a table.
 func capped(ms int64, routes *Routes) int64 {
 	if routes.Capped {
 		return min(ms, routes.MaxTTL)

@@ -15,16 +15,17 @@ const (
 // holderPrefix and the name of a delayed exchange are the name of its holder. Clients cannot make such a name (DEC-8).
 const holderPrefix = "amq.delayed."
 
-// HolderName is the name of the holder of a delayed exchange of that name.
+// HolderName returns the name of the holder of a delayed exchange of that name.
 func HolderName(exchange string) string { return holderPrefix + exchange }
 
-// HeldFor is the name of the delayed exchange whose holder has that name.
+// HeldFor returns the name of the delayed exchange whose holder has that name.
 func HeldFor(holder string) string { return strings.TrimPrefix(holder, holderPrefix) }
 
-// Delayed says that the exchange holds messages back that ask for it.
+// Delayed reports whether the exchange holds messages back that ask for it.
 func (x *Exchange) Delayed() bool { return x.Type == DelayedType }
 
-// RoutingType is the type by which the exchange routes: for a delayed one that of its argument, "" without.
+// RoutingType returns the type by which the exchange routes: for a delayed one that of its argument, or "" if there is
+// none.
 func (x *Exchange) RoutingType() string {
 	if !x.Delayed() {
 		return x.Type
@@ -34,11 +35,12 @@ func (x *Exchange) RoutingType() string {
 	return name
 }
 
-// Holder is the queue in which a delayed exchange holds messages; nil for any other exchange. It is in no directory: nobody reaches it by its name.
+// Holder returns the queue in which a delayed exchange holds messages; nil for any other exchange. It is in no
+// directory: nobody reaches it by its name.
 func (x *Exchange) Holder() *Queue { return x.holder.Load() }
 
 // SetHolder makes q the holder. Only the vhost actor calls it, before it publishes the exchange; and later with VHost.Bump after it.
 func (x *Exchange) SetHolder(q *Queue) { x.holder.Store(q) }
 
-// Holds says that the queue is the holder of a delayed exchange.
+// Holds reports whether the queue is the holder of a delayed exchange.
 func (q *Queue) Holds() bool { return q.Type == HolderType }

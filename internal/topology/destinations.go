@@ -9,13 +9,13 @@ type destination struct {
 	bindings int
 }
 
-// withDestination is the set after one more binding to b's destination.
+// withDestination returns the set after one more binding to b's destination.
 func withDestination(set destinations, b *bound) destinations {
 	old, _ := set.get([]byte(b.dest))
 	return set.with(b.dest, destination{Target: b.target, bindings: old.bindings + 1})
 }
 
-// withoutDestination is the set after one binding less to b's destination.
+// withoutDestination returns the set after one binding less to b's destination.
 func withoutDestination(set destinations, b *bound) destinations {
 	if old, found := set.get([]byte(b.dest)); found && old.bindings > 1 {
 		old.bindings--

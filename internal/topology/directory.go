@@ -20,7 +20,8 @@ type Queue struct {
 	Incarnation uint64
 	// Durable, AutoDelete and Exclusive are the flags of queue.declare.
 	Durable, AutoDelete, Exclusive bool
-	// Requester says that it is no queue but a channel that waits for replies; PID is the channel. No directory has it.
+	// Requester reports whether it is no queue but a channel that waits for replies; PID is the channel. No directory
+	// has it.
 	Requester bool
 	// Table is for what is no queue but an exchange that keeps what it routes: by which of its tables (Routes.WithHistory).
 	Table uint64
@@ -34,8 +35,8 @@ type Queue struct {
 	Schedules *moments.Schedules
 	// Waits tell how the queue is at present; nil for one that is no queue of clients'.
 	Waits *Waits
-	// Action makes copies of messages on their way to the queue, nil for none. No directory has such a queue, but routes lead to it besides the queue
-	// without it, as if they were two (SBR-6).
+	// Action makes copies of messages on their way to the queue, or nil if there is none. No directory has such a
+	// queue, but routes lead to it besides the queue without it, as if they were two (SBR-6).
 	Action *filter.Action
 	// Sent counts what the queue has sent on; nil for one that is no queue of clients'.
 	Sent *metrics.Sent
@@ -47,13 +48,14 @@ type Directory struct {
 	exchanges names.Map[*Exchange]
 }
 
-// Queue finds a queue, nil when there is none of that name. It does not allocate.
+// Queue finds a queue, or nil if there is none of that name. It does not allocate.
 func (d *Directory) Queue(name []byte) *Queue {
 	q, _ := d.queues.Get(name)
 	return q
 }
 
-// Exchange finds an exchange, nil when there is none of that name. The default exchange has the empty name. It does not allocate.
+// Exchange finds an exchange, or nil if there is none of that name. The default exchange has the empty name. It does
+// not allocate.
 func (d *Directory) Exchange(name []byte) *Exchange {
 	x, _ := d.exchanges.Get(name)
 	return x
@@ -109,8 +111,8 @@ func (d *Directory) Keepers() iter.Seq[*Queue] {
 // Exchanges yields all exchanges, sorted by the bytes of their names.
 func (d *Directory) Exchanges() iter.Seq[*Exchange] { return d.exchanges.Under("") }
 
-// QueueCount is how many queues there are.
+// QueueCount returns the number of queues.
 func (d *Directory) QueueCount() int { return d.queues.Len() }
 
-// ExchangeCount is how many exchanges there are, the default exchange included if it was put in.
+// ExchangeCount returns the number of exchanges, the default exchange included if it was put in.
 func (d *Directory) ExchangeCount() int { return d.exchanges.Len() }

@@ -38,7 +38,7 @@ func (x *Exchange) Published() (in, out uint64) { return x.in.Load(), x.out.Load
 // noRoutes is the table of an exchange before its first one is published.
 var noRoutes = &Routes{matcher: &fanout{}}
 
-// Routes is the current routing table. Never nil: before the first Publish it is a table that routes nothing.
+// Routes returns the current routing table. Never nil: before the first Publish it is a table that routes nothing.
 func (x *Exchange) Routes() *Routes {
 	if r := x.routes.Load(); r != nil {
 		return r

@@ -42,16 +42,16 @@ func (f *fields) load(t protocol.Table) {
 	}
 }
 
-// present is the condition that header i is there.
+// present returns the condition that header i is there.
 func (f *fields) present(i int) []byte { return f.buf[f.list[i].start : f.list[i].void+1] }
 
-// equal is the condition that header i is there with this value.
+// equal returns the condition that header i is there with this value.
 func (f *fields) equal(i int) []byte { return f.buf[f.list[i].void+1 : f.list[i].end] }
 
-// isVoid says that header i has no value: nothing but its presence can be asked for.
+// isVoid reports whether header i has no value: nothing but its presence can be asked for.
 func (f *fields) isVoid(i int) bool { return f.buf[f.list[i].value] == exact.Void }
 
-// fulfil says whether all conditions hold.
+// fulfil reports whether all conditions hold.
 func (f *fields) fulfil(conditions []condition) bool {
 	for _, c := range conditions {
 		i, found := f.byID[c.key]

@@ -133,7 +133,7 @@ func (r *Router) collectSlot(m *headers, f *fields, key []byte) {
 	}
 }
 
-// decodedFields are the headers of the publish in hand, decoded by the first who asks.
+// decodedFields returns the headers of the publish in hand, decoded by the first who asks.
 func (r *Router) decodedFields() *fields {
 	if !r.loaded {
 		r.loaded = true
@@ -142,7 +142,7 @@ func (r *Router) decodedFields() *fields {
 	return &r.fields
 }
 
-// table is the headers of the publish in hand, nil without.
+// table returns the headers of the publish in hand, or nil if there is none.
 func (r *Router) table() protocol.Table {
 	if !r.asked {
 		r.asked = true

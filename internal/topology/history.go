@@ -22,7 +22,7 @@ const (
 // make such a name (DEC-8).
 const historyPrefix = "amq.history."
 
-// HistoryLength is how many messages an exchange of that type is to keep by its arguments, which are valid.
+// HistoryLength returns how many messages an exchange of that type is to keep by its arguments, which are valid.
 func HistoryLength(args protocol.Table) int64 {
 	v, _ := args.Get(historyLength)
 	if n, is := protocol.Int64(v); is {
@@ -55,7 +55,7 @@ func (r *Routes) WithHistory(x *Exchange) *Routes {
 	return &c
 }
 
-// Number is that of the table, 0 for one without WithHistory.
+// Number returns that of the table, 0 for one without WithHistory.
 func (r *Routes) Number() uint64 {
 	if r.history == nil {
 		return 0

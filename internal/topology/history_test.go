@@ -24,7 +24,7 @@ func (h *house) grow(x *Exchange, queue string) {
 	x.Publish(r.WithHistory(x))
 }
 
-// kept are the histories of a route, and the caps of their TTLs.
+// kept returns the histories of a route, and the caps of their TTLs.
 func (h *house) kept(x *Exchange) (queues int, histories []string, caps []int64) {
 	queues = len(h.router.Route(h.directory, x, []byte("k"), nil))
 	for _, q := range h.router.Histories() {

@@ -99,8 +99,8 @@ func heaviest(list []choice, key uint64) (best int) {
 	return best
 }
 
-// hashBy is the hash of what the exchange goes by: the header or property of that name, without either the routing key. All messages
-// without the header or property have the same.
+// hashBy returns the hash of what the exchange goes by: the header or property of that name, without either the routing
+// key. All messages without the header or property have the same.
 func (r *Router) hashBy(header, property any) uint64 {
 	if name, by := header.(string); by {
 		v, found := r.table().Get(name)
@@ -127,7 +127,7 @@ var hashProperties = map[string]func(*protocol.Properties) string{
 	"timestamp":      func(p *protocol.Properties) string { return strconv.FormatUint(uint64(p.Timestamp), 10) },
 }
 
-// drawn is a random number, the same for all exchanges on the way of one publish.
+// drawn returns a random number, the same for all exchanges on the way of one publish.
 func (r *Router) drawn() uint64 {
 	if !r.random {
 		r.random, r.draw = true, rand.Uint64()
@@ -135,7 +135,7 @@ func (r *Router) drawn() uint64 {
 	return r.draw
 }
 
-// hashOf is the same in every process.
+// hashOf returns the same in every process.
 func hashOf(b []byte) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write(b) // never fails

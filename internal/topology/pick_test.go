@@ -36,7 +36,7 @@ func (x *picking) unbind(b Binding) {
 	x.Publish(x.routes)
 }
 
-// to is the queue of a message, "" for none.
+// to returns the queue of a message, or "" if there is none.
 func (x *picking) to(t *testing.T, key string, headers protocol.Table) string {
 	t.Helper()
 	switch list := x.router.Route(x.dir, x.Exchange, []byte(key), func() protocol.Table { return headers }); len(list) {

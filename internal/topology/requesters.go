@@ -40,12 +40,12 @@ func (v *VHost) RemoveRequester(q *Queue) {
 	delete(r.byName, q.Name)
 }
 
-// IsReplyName tells whether a publish to the default exchange with that key is a reply.
+// IsReplyName reports whether a publish to the default exchange with that key is a reply.
 func IsReplyName(key []byte) bool {
 	return len(key) > len(replyPrefix) && string(key[:len(replyPrefix)]) == replyPrefix
 }
 
-// IsReserved tells whether a queue of that name cannot be declared because the name means direct reply-to.
+// IsReserved reports whether a queue of that name cannot be declared because the name means direct reply-to.
 func IsReserved(queue string) bool { return strings.HasPrefix(queue, ReplyName) }
 
 // Requester finds who waits for replies to that name, nil when nobody does, or not any more.

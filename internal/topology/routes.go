@@ -146,14 +146,14 @@ func (r *Routes) WithMoved(q *Queue) *Routes {
 	return &c
 }
 
-// Has tells whether the binding b is there.
+// Has reports whether the binding b is there.
 func (r *Routes) Has(b Binding) bool {
 	id, _ := b.identity()
 	_, found := r.bindings.get([]byte(id))
 	return found
 }
 
-// Target is where the binding b leads; neither queue nor exchange when it is not there.
+// Target returns where the binding b leads; neither queue nor exchange when it is not there.
 func (r *Routes) Target(b Binding) Target {
 	id, _ := b.identity()
 	if e, found := r.bindings.get([]byte(id)); found {
@@ -168,7 +168,7 @@ func (r *Routes) drop(e *bound) {
 	r.matcher = r.matcher.without(e)
 }
 
-// WithAlternate is r with another effective alternate exchange, "" for none.
+// WithAlternate is r with another effective alternate exchange, or "" if there is none.
 func (r *Routes) WithAlternate(name string) *Routes {
 	if name == r.Alternate {
 		return r
@@ -206,10 +206,10 @@ func (r *Routes) bindingsUnder(prefix string) iter.Seq[Binding] {
 	}
 }
 
-// Len is the number of bindings.
+// Len returns the number of bindings.
 func (r *Routes) Len() int { return r.bindings.len() }
 
-// Same tells whether it is the same binding.
+// Same reports whether it is the same binding.
 func (b Binding) Same(other Binding) bool {
 	one, _ := b.identity()
 	two, _ := other.identity()
@@ -240,7 +240,8 @@ func appendDestinationKey(dst []byte, name string, exchange bool) []byte {
 	return exact.Text(append(dst, kind), name)
 }
 
-// sortedFields are the fields in the order of their keys, equal keys in the order of the table, which is left as it is.
+// sortedFields returns the fields in the order of their keys, equal keys in the order of the table, which is left as it
+// is.
 func sortedFields(t protocol.Table) []protocol.Field {
 	sorted := slices.Clone([]protocol.Field(t))
 	slices.SortStableFunc(sorted, func(a, b protocol.Field) int { return strings.Compare(a.Key, b.Key) })

@@ -57,7 +57,7 @@ func (m *rules) without(b *bound) matcher {
 	return &c
 }
 
-// acting is the binding of a rule with an action: a destination of its own, which leads to the same queue.
+// acting returns the binding of a rule with an action: a destination of its own, which leads to the same queue.
 func (m *rules) acting(b *bound, rule *filter.Rule) *bound {
 	own := *b
 	own.dest = b.id

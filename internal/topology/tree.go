@@ -28,7 +28,7 @@ type entry[V any] struct {
 	value V
 }
 
-// len is the number of entries.
+// len returns the number of entries.
 func (t tree[V]) len() int {
 	if t.many != nil {
 		return t.many.Len()
@@ -57,7 +57,7 @@ func (t *tree[V]) get(key []byte) (V, bool) {
 	return none, false
 }
 
-// find is the position of key among the few, or where it would be put in.
+// find returns the position of key among the few, or where it would be put in.
 func (t tree[V]) find(key string) (int, bool) {
 	return slices.BinarySearchFunc(t.few, key, func(e entry[V], key string) int { return strings.Compare(e.key, key) })
 }

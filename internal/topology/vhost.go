@@ -38,7 +38,8 @@ func NewVHost(name string) *VHost {
 	return v
 }
 
-// DefaultQueueType is the type of queues that are declared without one: "classic", "quorum", or "" for the broker's default.
+// DefaultQueueType returns the type of queues that are declared without one: "classic", "quorum", or "" for the
+// broker's default.
 func (v *VHost) DefaultQueueType() string {
 	if kind := v.defaultQueueType.Load(); kind != nil {
 		return *kind
@@ -52,13 +53,13 @@ func (v *VHost) SetDefaultQueueType(kind string) { v.defaultQueueType.Store(&kin
 // TraceExchange is where the firehose copies messages to.
 const TraceExchange = "amq.rabbitmq.trace"
 
-// Tracing tells whether publishes and deliveries are copied to TraceExchange. Whoever does much asks once per batch.
+// Tracing reports whether publishes and deliveries are copied to TraceExchange. Whoever does much asks once per batch.
 func (v *VHost) Tracing() bool { return v.tracing.Load() }
 
 // SetTracing switches the firehose for what comes from now on.
 func (v *VHost) SetTracing(on bool) { v.tracing.Store(on) }
 
-// Directory is the current snapshot of the names. Never nil.
+// Directory returns the current snapshot of the names. Never nil.
 func (v *VHost) Directory() *Directory { return v.directory.Load() }
 
 // Publish makes d the current snapshot and bumps the generation. Only the vhost actor calls it.

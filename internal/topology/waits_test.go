@@ -33,7 +33,7 @@ func (v waits) expire(want ...string) {
 	}
 }
 
-// expiring is a queue that holds messages that expire, or none.
+// expiring returns a queue that holds messages that expire, or none.
 func expiring(is bool) *figures.Values {
 	if is {
 		return &figures.Values{figures.Expiring: 3}

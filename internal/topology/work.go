@@ -52,7 +52,7 @@ func (w *work) more() bool {
 // Over reports that the last route was given up because it takes more steps than it may: its result is not to be used. See VHost.Long.
 func (r *Router) Over() bool { return r.over }
 
-// Steps is the cost of the last route.
+// Steps returns the cost of the last route.
 func (r *Router) Steps() int { return r.steps }
 
 // Long is a route that takes more than TurnSteps. It is looked for beside the actors, one at a time in a virtual host, and gives way

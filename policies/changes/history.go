@@ -22,7 +22,7 @@ const (
 // Edit replaces, adds or removes one policy; nil for none there.
 type Edit struct{ Before, After *policies.Policy }
 
-// Policy is the policy itself, as it is now or, if it is no more, was.
+// Policy returns the policy itself, as it is now or, if it is no more, was.
 func (e Edit) Policy() *policies.Policy {
 	if e.After != nil {
 		return e.After
@@ -58,7 +58,7 @@ type Change struct {
 	Edits  []Edit // none if they are too large to be kept
 }
 
-// New is a change that makes these edits, at least one. The number is left to Log.With, who made it to the caller.
+// New returns a change that makes these edits, at least one. The number is left to Log.With, who made it to the caller.
 func New(vhost string, at int64, edits []Edit) *Change {
 	c := &Change{VHost: vhost, At: at, Count: len(edits)}
 	size := 0
@@ -78,14 +78,14 @@ func New(vhost string, at int64, edits []Edit) *Change {
 // Log is the history of a virtual host, oldest change first, at most MostKept. It is never altered: With makes another one.
 type Log []*Change
 
-// Restored is the log of stored changes, which come in any order.
+// Restored returns the log of stored changes, which come in any order.
 func Restored(stored []*Change) Log {
 	log := slices.Clone(stored)
 	slices.SortFunc(log, func(a, b *Change) int { return cmp.Compare(a.ID, b.ID) })
 	return log
 }
 
-// With is the log with one change more, which gets its number, and the changes that it has no room for any more.
+// With returns the log with one change more, which gets its number, and the changes that it has no room for any more.
 func (l Log) With(c *Change) (next Log, dropped []*Change) {
 	c.ID = 1
 	if len(l) > 0 {
@@ -107,9 +107,9 @@ type Conflict struct{ text string }
 // Error implements error.
 func (c *Conflict) Error() string { return c.text }
 
-// Undo is the set with the policies as they were before a change, and those policies; operators says that operator policies
-// may change, too. Errors: ErrUnknown, ErrOperator, or a *Conflict when the change was not kept whole or one of its policies is
-// not as the change has left it.
+// Undo returns the set with the policies as they were before a change, and those policies; operators says that operator
+// policies may change, too. Errors: ErrUnknown, ErrOperator, or a *Conflict when the change was not kept whole or one
+// of its policies is not as the change has left it.
 func (l Log) Undo(set *policies.Set, id uint64, operators bool) (*policies.Set, []*policies.Policy, error) {
 	i := slices.IndexFunc(l, func(c *Change) bool { return c.ID == id })
 	if i < 0 {

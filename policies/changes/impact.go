@@ -17,7 +17,7 @@ type Impact struct {
 	Messages Messages
 }
 
-// Setting is a key whose value becomes another one; nil for none.
+// Setting is a key whose value becomes another one, or nil if there is none.
 type Setting struct {
 	Key           string
 	Before, After policies.Setting
@@ -41,7 +41,7 @@ func (m *Messages) Add(of Messages) {
 	}
 }
 
-// Of is the impact on an object, if the change hits it: other policies apply, or others than they were (POL-9).
+// Of returns the impact on an object, if the change hits it: other policies apply, or others than they were (POL-9).
 func Of(before, after *policies.Set, o *policies.Object) (i Impact, hit bool) {
 	i = Impact{Object: *o, Before: before.EffectiveFor(o), After: after.EffectiveFor(o)}
 	if i.Before.Same(i.After) {
@@ -66,7 +66,7 @@ func Of(before, after *policies.Set, o *policies.Object) (i Impact, hit bool) {
 	return i, true
 }
 
-// Loses names the policies that the object had and does not have any more, "" for none.
+// Loses names the policies that the object had and does not have any more, or "" if there is none.
 func (i *Impact) Loses() (policy, operator string) {
 	if i.Before.Policy != i.After.Policy {
 		policy = i.Before.Policy
@@ -122,10 +122,10 @@ func (p *Preview) Add(i Impact) (kept int) {
 	return len(p.Impacts) - 1
 }
 
-// Loses are the policies that objects lose, those of most objects first.
+// Loses returns the policies that objects lose, those of most objects first.
 func (p *Preview) Loses() []Count { return most(p.loses) }
 
-// Keys are the settings that become others, those of most objects first.
+// Keys returns the settings that become others, those of most objects first.
 func (p *Preview) Keys() []Count { return most(p.keys) }
 
 func most(counts map[Count]int) []Count {

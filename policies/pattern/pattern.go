@@ -71,24 +71,22 @@ func Compile(source string) (*Pattern, error) {
 	return &Pattern{source: source, slow: re, hurried: hurried}, nil
 }
 
-// String is the source.
+// String returns the source.
 func (p *Pattern) String() string { return p.source }
 
-// Slow tells whether the expression needs the backtracking engine.
+// Slow reports whether the expression needs the backtracking engine.
 func (p *Pattern) Slow() bool { return p.slow != nil }
 
-// Timeouts is how often a search took too long, up to MaxTimeouts.
+// Timeouts returns how often a search took too long, up to MaxTimeouts.
 func (p *Pattern) Timeouts() int { return int(p.timeouts.Load()) }
 
-// Match tells whether the expression is found anywhere in name. One that takes
-// too long is not found, as in RabbitMQ.
+// Match reports whether the expression is found anywhere in name. One that takes too long is not found, as in RabbitMQ.
 func (p *Pattern) Match(name string) bool {
 	found, _ := p.Search(name)
 	return found
 }
 
-// Search tells whether the expression is found in name, and whether it was decided
-// in time.
+// Search reports whether the expression is found in name, and whether it was decided in time.
 func (p *Pattern) Search(name string) (found, decided bool) {
 	name = widen(name)
 	if p.slow != nil {
@@ -180,7 +178,7 @@ func closingParen(expr string) int {
 	return -1
 }
 
-// hasAlternative tells whether expr has a | outside of groups.
+// hasAlternative reports whether expr has a | outside of groups.
 func hasAlternative(expr string) bool {
 	depth := 0
 	for i := 0; i < len(expr); i = skipAtom(expr, i) {

@@ -43,7 +43,7 @@ func appendArray(dst []byte, a Array, level int) ([]byte, error) {
 	return CloseCompound(dst, start, len(a.Values)), nil
 }
 
-// descriptorsOf are the descriptors at the start of a checked value.
+// descriptorsOf returns the descriptors at the start of a checked value.
 func descriptorsOf(b []byte) []byte {
 	n := 0
 	for n < len(b) && b[n] == uint8(TypeDescribed) {

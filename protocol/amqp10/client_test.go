@@ -15,7 +15,7 @@ import (
 
 const randomMessages = 2000
 
-// randomValue is a value of one of the types that the client has, with at most so many levels.
+// randomValue returns a value of one of the types that the client has, with at most so many levels.
 func randomValue(r *rand.Rand, levels int) any {
 	kinds := 18
 	if levels > 1 {
@@ -82,7 +82,7 @@ func randomMap(r *rand.Rand, levels int) Map {
 	return m
 }
 
-// clients is a value as the client has it.
+// clients returns a value as the client has it.
 func clients(v any) any {
 	switch v := v.(type) {
 	case Timestamp:
@@ -171,7 +171,7 @@ func randomMessage(t *testing.T, r *rand.Rand) []byte {
 	return b
 }
 
-// clientsMessage is a message that our codec reads, as the client has it.
+// clientsMessage returns a message that our codec reads, as the client has it.
 func clientsMessage(t *testing.T, b []byte) *amqp.Message {
 	t.Helper()
 	s, err := ScanSections(b)

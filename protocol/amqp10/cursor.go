@@ -112,7 +112,7 @@ func ascii[T string | []byte](text T) bool {
 	return true
 }
 
-// number is the number in the payload of a constructor; codeTrue is 1.
+// number returns the number in the payload of a constructor; codeTrue is 1.
 func number(code uint8, p []byte) uint64 {
 	switch len(p) {
 	case 1:

@@ -45,7 +45,7 @@ func (c *cursor) decodeRest(code uint8, level int) any {
 	}
 }
 
-// scalarOf is the Go value of a scalar's checked payload, copied; nil for null.
+// scalarOf returns the Go value of a scalar's checked payload, copied; nil for null.
 func scalarOf(code uint8, p []byte) any {
 	switch typeOf[code] {
 	case TypeBool:
@@ -152,7 +152,7 @@ func (c *cursor) array(code uint8, level int) Array {
 	return a
 }
 
-// emptyOf is the value of a constructor without payload.
+// emptyOf returns the value of a constructor without payload.
 func emptyOf(code uint8) any {
 	if code == codeList0 {
 		return List(nil)

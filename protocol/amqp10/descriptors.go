@@ -87,7 +87,7 @@ func empty[T any, P interface {
 	return P(new(T))
 }
 
-// performative is an empty performative or SASL frame of a descriptor, nil of others.
+// performative returns an empty performative or SASL frame of a descriptor, nil of others.
 func performative(code uint64) Composite {
 	for _, d := range descriptors {
 		if d.code == code && d.body != nil {

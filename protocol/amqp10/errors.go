@@ -62,7 +62,7 @@ const (
 	mismatch        // a value that may not stand there: amqp:invalid-field
 )
 
-// condition is the condition of an error with that cause.
+// condition returns the condition of an error with that cause.
 func (f fault) condition() Symbol {
 	if f == mismatch {
 		return InvalidField

@@ -119,7 +119,7 @@ func TestFrameDecodeRefusals(t *testing.T) {
 	}
 }
 
-// joined are the frames of a message, parsed, with their transfers and the payload put together.
+// joined returns the frames of a message, parsed, with their transfers and the payload put together.
 func joined(t *testing.T, b []byte, maxSize uint32) (transfers []Transfer, payload []byte) {
 	t.Helper()
 	for len(b) > 0 {

@@ -157,7 +157,7 @@ func FuzzSections(f *testing.F) {
 	})
 }
 
-// rebuilt is the message encoded from what its sections hold; nil if header or properties are refused.
+// rebuilt returns the message encoded from what its sections hold; nil if header or properties are refused.
 func rebuilt(t *testing.T, s *Sections) []byte {
 	h, err := s.Header()
 	var p Properties

@@ -78,7 +78,7 @@ func ParseAnonymous(response []byte) (trace []byte, ok bool) {
 // ParseExternal checks a response of the mechanism EXTERNAL: whom to act as, "" for who the certificate names.
 func ParseExternal(response []byte) (identity []byte, ok bool) { return response, identifies(response) }
 
-// identifies is whether b can be a name or password.
+// identifies reports whether b can be a name or password.
 func identifies(b []byte) bool {
 	return len(b) <= maxIdentity && utf8.Valid(b) && bytes.IndexByte(b, 0) < 0
 }

@@ -120,7 +120,7 @@ func ScanSections(b []byte) (s Sections, err error) {
 	return s, nil
 }
 
-// follows is whether a section may follow another, 0 at the start.
+// follows reports whether a section may follow another, 0 at the start.
 func follows(code, last uint64) bool {
 	switch code {
 	case SectionData, SectionSequence:
@@ -162,13 +162,13 @@ func (s *Sections) add(code uint64, section []byte, v Value) bool {
 	return code == SectionValue || code == SectionData && v.Type() == TypeBinary || code == SectionSequence && v.Type() == TypeList
 }
 
-// annotations is whether v is a map as annotations are. By the specification keys are symbols or ulongs, but there are clients that send
-// their numbers as long.
+// annotations reports whether v is a map as annotations are. By the specification keys are symbols or ulongs, but there
+// are clients that send their numbers as long.
 func annotations(v Value) bool {
 	return keyed(v, TypeSymbol, TypeULong) || keyed(v, TypeSymbol, TypeLong)
 }
 
-// keyed is whether v is a map with keys of two types.
+// keyed reports whether v is a map with keys of two types.
 func keyed(v Value, one, other Type) bool {
 	for key := range v.Entries() {
 		if t := key.Type(); t != one && t != other {
@@ -178,10 +178,10 @@ func keyed(v Value, one, other Type) bool {
 	return v.Type() == TypeMap
 }
 
-// HasHeader tells whether the message has a header.
+// HasHeader reports whether the message has a header.
 func (s *Sections) HasHeader() bool { return s.header != nil }
 
-// HasProperties tells whether the message has properties.
+// HasProperties reports whether the message has properties.
 func (s *Sections) HasProperties() bool { return s.properties != nil }
 
 // Header reads the header; an empty one if there is none. The error is *Error amqp:invalid-field.

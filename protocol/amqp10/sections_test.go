@@ -207,7 +207,7 @@ func TestScanSectionsRefusals(t *testing.T) {
 	}
 }
 
-// benchMessage is a message as a client sends it.
+// benchMessage returns a message as a client sends it.
 func benchMessage(t testing.TB) []byte {
 	p := Properties{MessageID: Value{0xa1, 2, 'i', 'd'}, To: Text("/queues/q"), ContentType: SymbolText("text/plain")}
 	return join(

@@ -138,7 +138,7 @@ func TestTypesOtherEncodings(t *testing.T) {
 	}
 }
 
-// deep is a value of so many levels.
+// deep returns a value of so many levels.
 func deep(levels int) []byte {
 	b := []byte{0x40}
 	for range levels - 1 {

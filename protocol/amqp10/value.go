@@ -134,7 +134,7 @@ func (c *cursor) next() Value {
 	return v
 }
 
-// sizeOf is how many bytes the checked value at the start of b takes.
+// sizeOf returns how many bytes the checked value at the start of b takes.
 func sizeOf(b []byte) int {
 	if b[0] == uint8(TypeDescribed) {
 		n := 1 + sizeOf(b[1:])

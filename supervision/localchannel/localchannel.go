@@ -73,7 +73,7 @@ func (w *localChannel) method(m protocol.Method) {
 	w.send(protocol.AppendMethodFrame(nil, number, m))
 }
 
-// frame is the next frame from the channel.
+// frame returns the next frame from the channel.
 func (w *localChannel) frame(ctx context.Context) (protocol.Frame, error) {
 	for {
 		f, n, _, err := protocol.ParseFrame(w.read, 0)
@@ -110,7 +110,7 @@ func (w *localChannel) told(m any) error {
 	return nil
 }
 
-// next is the next method from the channel; channel.close is an error.
+// next returns the next method from the channel; channel.close is an error.
 func (w *localChannel) next(ctx context.Context) (protocol.Method, error) {
 	f, err := w.frame(ctx)
 	if err != nil {
@@ -123,7 +123,7 @@ func (w *localChannel) next(ctx context.Context) (protocol.Method, error) {
 	return m, err
 }
 
-// content is the content behind a method.
+// content returns the content behind a method.
 func (w *localChannel) content(ctx context.Context) (p protocol.Properties, body []byte, err error) {
 	f, err := w.frame(ctx)
 	if err != nil {

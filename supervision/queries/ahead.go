@@ -44,8 +44,8 @@ func (qs *Queries) Ahead(ctx context.Context) ([]management.Ahead, error) {
 	return list, nil
 }
 
-// urgency is the order in which queues are asked: those with messages that expire, other ones with something that is due, and those that
-// can only end. 0 for none of these.
+// urgency returns the order in which queues are asked: those with messages that expire, other ones with something that
+// is due, and those that can only end. 0 for none of these.
 func urgency(q *topology.Queue) int {
 	switch w := q.Waits; {
 	case w.Expiring(), w == nil: // a holder

@@ -77,7 +77,7 @@ func appendBindings(all []management.Binding, vhost string, d *topology.Director
 	return all
 }
 
-// locked tells whether a queue belongs to a connection.
+// locked reports whether a queue belongs to a connection.
 func locked(d *topology.Directory, name string) bool {
 	q := d.Queue([]byte(name))
 	return q != nil && q.Exclusive

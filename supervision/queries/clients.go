@@ -204,7 +204,7 @@ func (qs *Queries) Consumers(ctx context.Context, vhost string) ([]management.Co
 	return shown, nil
 }
 
-// consumers are those of one queue.
+// consumers returns those of one queue.
 func (all *clients) consumers(vhost, queue string, info *mail.QueueInfo) []management.Consumer {
 	shown := make([]management.Consumer, len(info.List))
 	for i, c := range info.List {

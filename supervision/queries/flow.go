@@ -51,7 +51,7 @@ func (qs *Queries) Flow(ctx context.Context, vhost, name string) (management.Flo
 
 func sendsOn(s *policies.QueueSettings) bool { return s.HasDLX || s.HasForward }
 
-// leadsTo tells whether the part of a name, in small letters, is in that of a queue or of what it leads to at once.
+// leadsTo reports whether the part of a name, in small letters, is in that of a queue or of what it leads to at once.
 func leadsTo(queue string, s *policies.QueueSettings, part string) bool {
 	names := []string{queue}
 	if s.HasDLX {
@@ -103,7 +103,7 @@ func (f *flow) settings(q *topology.Queue) policies.QueueSettings {
 	return policies.SettingsFor(q.Arguments, f.set.EffectiveFor(&o)).Routed(q.Name)
 }
 
-// node is the place of a node, which is added if there is room; otherwise it is not ok.
+// node returns the place of a node, which is added if there is room; otherwise it is not ok.
 func (f *flow) node(n flowName) (at int, ok bool) {
 	if at, ok = f.nodes[n]; ok {
 		return at, true
@@ -125,7 +125,7 @@ func (f *flow) node(n flowName) (at int, ok bool) {
 	return f.nodes[n], true
 }
 
-// edge is one that is there, or is added if there is room; otherwise nil.
+// edge returns one that is there, or is added if there is room; otherwise nil.
 func (f *flow) edge(from int, to flowName, kind management.FlowKind) *management.FlowEdge {
 	at, ok := f.node(to)
 	if !ok {
@@ -204,14 +204,14 @@ func (f *flow) come(s flowStep) {
 	}
 }
 
-// spend tells whether another binding may be looked at.
+// spend reports whether another binding may be looked at.
 func (f *flow) spend(b topology.Binding) bool {
 	f.cost += 1 + len(b.RoutingKey)/8
 	f.Truncated = f.Truncated || f.cost > flowSteps
 	return f.cost <= flowSteps
 }
 
-// matches tells whether any binding of an exchange takes a key.
+// matches reports whether any binding of an exchange takes a key.
 func (f *flow) matches(x *topology.Exchange, key string) bool {
 	for b := range x.Routes().Bindings() {
 		if !f.spend(b) {
@@ -260,7 +260,7 @@ func (f *flow) exchange(s flowStep) {
 	}
 }
 
-// takes tells whether a binding of an exchange of that type takes a message with that key, as far as the key tells.
+// takes reports whether a binding of an exchange of that type takes a message with that key, as far as the key tells.
 func takes(kind, binding, key string) bool {
 	switch kind {
 	case "direct":

@@ -245,8 +245,7 @@ func (qs *Queries) ReturnDelivery(ctx context.Context, by management.Asker, at m
 	return answer.Found, nil
 }
 
-// owner is the connection of a channel, nil if it has none any more, and the channel's
-// number.
+// owner returns the connection of a channel, nil if it has none any more, and the channel's number.
 func (all *clients) owner(channel mail.Address) (*management.Connection, int) {
 	// A channel's name begins with its connection's.
 	parent, _, _ := strings.Cut(channel.Id, "/channel/")

@@ -105,7 +105,7 @@ func mayMove(j *move.Job) error {
 	return nil
 }
 
-// publisher tells whether somebody may publish, as a channel would; by the permissions as they are when it is asked.
+// publisher reports whether somebody may publish, as a channel would; by the permissions as they are when it is asked.
 func (ms *Moves) publisher(user auth.User, v *topology.VHost) func(exchange, key string) error {
 	p := ms.qs.cfg.Permissions
 	return func(exchange, key string) error {
@@ -195,7 +195,7 @@ func (ms *Moves) StopMove(ctx context.Context, by management.Asker, id string) (
 	return false
 }
 
-// shownMove is a move as it is.
+// shownMove returns a move as it is.
 func (ms *Moves) shownMove(m *moving) management.MoveStatus {
 	status, shown, skew := m.handle.Status(), m.of, ms.qs.cfg.Asker.Clock.Skew()
 	shown.State, shown.Reason, shown.Moved = string(status.Phase), status.Reason, status.Moved

@@ -104,8 +104,8 @@ func (qs *Queries) Overview(ctx context.Context) (management.Overview, error) {
 	return m.Overview, err
 }
 
-// Metrics are those of queues, channels and connections; no queue is asked. What is of the
-// node is for others to add.
+// Metrics returns those of queues, channels and connections; no queue is asked. What is of the node is for others to
+// add.
 func (qs *Queries) Metrics(ctx context.Context) (m management.Metrics, err error) {
 	for kind := range m.Queues {
 		m.Queues[kind] = qs.Sums.Total(metrics.Kind(kind))
@@ -221,8 +221,8 @@ func (qs *Queries) Exchanges(ctx context.Context, vhost string) ([]management.Ex
 	return all, nil
 }
 
-// countDelayed tells how many messages each delayed exchange holds (DLY-5). One
-// whose holder does not answer has no number.
+// countDelayed returns how many messages each delayed exchange holds (DLY-5). One whose holder does not answer has no
+// number.
 func (qs *Queries) countDelayed(ctx context.Context, all []management.Exchange, holders []*topology.Queue) error {
 	held := make(map[string]int, len(holders))
 	err := qs.cfg.Asker.All(ctx, len(holders), func(i int, r mail.Request) {

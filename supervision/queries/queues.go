@@ -20,7 +20,7 @@ type queuesOf struct {
 	queues []*topology.Queue
 }
 
-// those are the queues of a virtual host, or of all for "", that are wanted. None of them is asked.
+// those returns the queues of a virtual host, or of all for "", that are wanted. None of them is asked.
 func (qs *Queries) those(vhost string, wanted func(*topology.Queue) bool) (list []queuesOf) {
 	for _, v := range qs.cfg.VHosts.List(vhost) {
 		of := queuesOf{VHost: v}
@@ -34,7 +34,7 @@ func (qs *Queries) those(vhost string, wanted func(*topology.Queue) bool) (list 
 	return list
 }
 
-// expiring are those that hold ready messages that expire, and how many they are; no others are looked at.
+// expiring returns those that hold ready messages that expire, and how many they are; no others are looked at.
 func (qs *Queries) expiring(vhost string) (list []queuesOf, n int) {
 	for _, v := range qs.cfg.VHosts.List(vhost) {
 		of := queuesOf{VHost: v, queues: v.Expiring()}
@@ -195,7 +195,7 @@ func (qs *Queries) describe(ctx context.Context, v *topology.VHost, queues []*to
 	return all, found, nil
 }
 
-// shown is a queue as the API shows it; without info it is down.
+// shown returns a queue as the API shows it; without info it is down.
 func shown(vhost string, q *topology.Queue, info *mail.QueueInfo) management.Queue {
 	s := management.Queue{
 		VHost: vhost, Name: q.Name, Type: q.Type, Durable: q.Durable, AutoDelete: q.AutoDelete,

@@ -79,7 +79,7 @@ func (s *alarmState) reason() string {
 	return ""
 }
 
-// next is when to look again: before a limit can be far exceeded.
+// next returns when to look again: before a limit can be far exceeded.
 func (s *alarmState) next(r reading) time.Duration {
 	wait := latest
 	switch {
@@ -96,7 +96,7 @@ func (s *alarmState) next(r reading) time.Duration {
 	return wait
 }
 
-// until is how long so many bytes last at a rate per second.
+// until returns how long so many bytes last at a rate per second.
 func until(bytes, rate int64) time.Duration {
 	return time.Duration(float64(bytes) / float64(rate) * float64(time.Second))
 }

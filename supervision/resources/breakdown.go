@@ -16,7 +16,7 @@ var classes = [...][]string{
 	},
 }
 
-// uses tells what memory is used for, resident bytes of it.
+// uses returns what memory is used for, resident bytes of it.
 func (a *Monitor) uses(resident int64) management.Memory {
 	var bytes [len(classes)]int64
 	for i, names := range classes {

@@ -17,7 +17,7 @@ func measureSystem(m *management.Machine) {
 	m.FilesMax = descriptors()
 }
 
-// anonymousMemory is how many bytes are resident and no file's, 0 if unknown.
+// anonymousMemory returns how many bytes are resident and no file's, 0 if unknown.
 func anonymousMemory() int64 {
 	pages := numbers("/proc/self/statm")
 	if len(pages) < 3 {
@@ -26,7 +26,7 @@ func anonymousMemory() int64 {
 	return (pages[1] - pages[2]) * int64(os.Getpagesize())
 }
 
-// machineMemory is how many bytes the machine has, 0 if unknown.
+// machineMemory returns how many bytes the machine has, 0 if unknown.
 func machineMemory() int64 {
 	if total := numbers("/proc/meminfo"); len(total) > 1 {
 		return total[1] << 10
@@ -34,14 +34,14 @@ func machineMemory() int64 {
 	return 0
 }
 
-// freeDisk is how many bytes this process may still write below a folder.
+// freeDisk returns how many bytes this process may still write below a folder.
 func freeDisk(directory string) (free int64, known bool) {
 	var disk syscall.Statfs_t
 	err := syscall.Statfs(directory, &disk)
 	return int64(disk.Bavail) * int64(disk.Bsize), err == nil // of 32 bits on some machines
 }
 
-// descriptors is how many files and sockets this process may have open.
+// descriptors returns how many files and sockets this process may have open.
 func descriptors() int {
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
@@ -50,7 +50,7 @@ func descriptors() int {
 	return int(min(files.Cur, 1<<30))
 }
 
-// numbers are the fields of the first line of a file, 0 for what is no number.
+// numbers returns the fields of the first line of a file, 0 for what is no number.
 func numbers(path string) []int64 {
 	content, err := os.ReadFile(path)
 	if err != nil {

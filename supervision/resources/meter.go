@@ -14,16 +14,14 @@ import (
 
 // Meter measures what a broker may run short of. Tests have their own.
 type Meter interface {
-	// Memory is how many bytes the process holds that the system could take back
-	// only by ending it.
+	// Memory returns how many bytes the process holds that the system could take back only by ending it.
 	Memory() int64
-	// Total is how many bytes it may hold at most: what the machine has, or the
-	// container may have; 0 if that is unknown.
+	// Total returns how many bytes it may hold at most: what the machine has, or the container may have; 0 if that is
+	// unknown.
 	Total() int64
-	// Disk is how many bytes are free where the broker keeps its data; false if
-	// that is unknown.
+	// Disk returns how many bytes are free where the broker keeps its data; false if that is unknown.
 	Disk() (free int64, known bool)
-	// Collections is how often garbage was collected so far.
+	// Collections returns how often garbage was collected so far.
 	Collections() uint64
 	// Collect collects garbage now and has free memory given back to the system in the background, within a few
 	// seconds.

@@ -121,8 +121,8 @@ func (a *Monitor) bound() {
 	a.budget.SetLimit(max(limit, 1))
 }
 
-// InFlight is how many bytes of a connection may be on their way to queues, 0 for
-// the usual number: less where there is little memory.
+// InFlight returns how many bytes of a connection may be on their way to queues, 0 for the usual number: less where
+// there is little memory.
 func (a *Monitor) InFlight() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()

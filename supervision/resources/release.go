@@ -44,7 +44,7 @@ type begun struct {
 	held int64
 }
 
-// due tells whether memory is to be given back now.
+// due reports whether memory is to be given back now.
 func (g *release) due(r reading, alarm bool, collections uint64, held int64) bool {
 	if collections != g.collections {
 		g.collections, g.seen = collections, r.at
@@ -82,7 +82,7 @@ func (g *release) settle(r reading, collections uint64) {
 	}
 }
 
-// shrank tells whether queues have given up much.
+// shrank reports whether queues have given up much.
 func (g *release) shrank(held int64) bool { return g.held-held > max(noticeable, g.held/16) }
 
 // done notes what a release has brought.

@@ -30,7 +30,7 @@ func NewSockets(limit int, log zerolog.Logger) *Sockets {
 	return &Sockets{limit: cmp.Or(limit, socketsOf(descriptors())), log: log}
 }
 
-// Limit is how many may be open at a time.
+// Limit returns how many may be open at a time.
 func (s *Sockets) Limit() int { return s.limit }
 
 // Enter counts one more; false if there is no room for it. Else Leave once.
@@ -83,7 +83,7 @@ const (
 	fewHTTP     = 8
 )
 
-// socketsOf is how many of so many file descriptors AMQP clients may use.
+// socketsOf returns how many of so many file descriptors AMQP clients may use.
 func socketsOf(files int) int {
 	if files < leastShared {
 		return max(files/2, 1)
@@ -91,5 +91,5 @@ func socketsOf(files int) int {
 	return (files - spareFiles) / 10 * 9
 }
 
-// HTTPSockets is how many connections the HTTP API may have at a time.
+// HTTPSockets returns how many connections the HTTP API may have at a time.
 func HTTPSockets() int { return min(max(descriptors()/20, fewHTTP), manyHTTP) }

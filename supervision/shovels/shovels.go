@@ -19,7 +19,7 @@ import (
 // Config says what the shovels need of a broker.
 type Config struct {
 	Parameters *definitions.Parameters
-	// VHost tells whether there is a virtual host of that name.
+	// VHost reports whether there is a virtual host of that name.
 	VHost func(name string) bool
 	// Lock keeps virtual hosts from coming and going until Unlock. Error: that of ctx.
 	Lock   func(ctx context.Context) error
@@ -92,7 +92,7 @@ func (s *Shovels) Parameters(vhost string) []parameters.Parameter {
 	return s.cfg.Parameters.All(vhost)
 }
 
-// Statuses are those of entities of Azure Service Bus, which parameters tell.
+// Statuses returns those of entities of Azure Service Bus, which parameters tell.
 func (s *Shovels) Statuses() *status.Table { return s.cfg.Parameters.Statuses() }
 
 // PutParameter implements management.Shovels.

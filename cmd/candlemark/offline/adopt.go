@@ -24,7 +24,7 @@ type adoption struct {
 	queues    []string // by VHOST/NAME or number; none for all
 	as, vhost string   // the name of the one queue, "" for the one that the journal has
 	arguments string   // a JSON object, "" for none
-	// founders are the users whom a data folder without definitions begins with.
+	// founders returns the users whom a data folder without definitions begins with.
 	founders func(dir string) (*auth.Users, error)
 }
 
@@ -75,7 +75,7 @@ func (a *adoption) adopt(dir string, defs definitions.Store, j store.Journal, st
 	return nil
 }
 
-// wanted are the queues that are to be adopted.
+// wanted returns the queues that are to be adopted.
 func (a *adoption) wanted(d *definitions.Definitions, queues []store.QueueID, names map[store.QueueID]store.Name) (list []store.QueueID, err error) {
 	unknown := slices.DeleteFunc(queues, func(id store.QueueID) bool {
 		return slices.Contains(d.Ended, uint64(id)) ||
@@ -151,7 +151,7 @@ func (a *adoption) change(d *definitions.Definitions, list []store.QueueID, name
 	return c, told, nil
 }
 
-// table are the arguments.
+// table returns the arguments.
 func (a *adoption) table() (protocol.Table, error) {
 	if a.arguments == "" {
 		return nil, nil
@@ -167,7 +167,7 @@ func (a *adoption) table() (protocol.Table, error) {
 	return t, nil
 }
 
-// name is the one that a queue is declared by.
+// name returns the one that a queue is declared by.
 func (a *adoption) name(id store.QueueID, names map[store.QueueID]store.Name, taken map[store.Name]bool) (store.Name, error) {
 	const other = "give it another one with --as <name>"
 	name, known := names[id]

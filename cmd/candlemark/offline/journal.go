@@ -37,7 +37,7 @@ const journalHelp = JournalUsage + "\n\n" +
 type Tool struct {
 	Getenv         func(string) string
 	Stdout, Stderr io.Writer
-	// Founders are the users whom a broker with that data folder begins with.
+	// Founders returns the users whom a broker with that data folder begins with.
 	Founders func(dir string) (*auth.Users, error)
 }
 

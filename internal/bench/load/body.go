@@ -32,7 +32,7 @@ func (h *head) stamp(b []byte) {
 	be.PutUint64(b[24:], uint64(h.due))
 }
 
-// read tells whether the body is one of the run.
+// read reports whether the body is one of the run.
 func (h *head) read(b []byte, run uint32) bool {
 	if len(b) < MinSize || be.Uint32(b) != run {
 		return false

@@ -14,7 +14,7 @@ type client interface {
 	Next(ev *wire.Event) error
 	Closed(ev *wire.Event) error
 	Stamp() int64
-	// Buffered tells whether more has arrived.
+	// Buffered reports whether more has arrived.
 	Buffered() bool
 
 	// Publisher begins to publish messages such as p. Credit is the number of the last one that there is credit for; more comes as events.

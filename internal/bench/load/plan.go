@@ -23,7 +23,7 @@ type step struct {
 
 var errPlan = errors.New("a plan is value:seconds,value:seconds, as 100:60,0:10")
 
-// Always is a value that does not change; 0 for none.
+// Always returns a value that does not change, or 0 if there is none.
 func Always(value float64) Plan {
 	if value == 0 {
 		return Plan{}
@@ -58,10 +58,10 @@ func (p Plan) String() string {
 	return strings.Join(parts, ",")
 }
 
-// IsZero tells whether the value is 0 for ever.
+// IsZero reports whether the value is 0 for ever.
 func (p Plan) IsZero() bool { return p.sum == 0 }
 
-// At is the value when so much time has passed.
+// At returns the value when so much time has passed.
 func (p Plan) At(passed time.Duration) float64 {
 	if p.IsZero() {
 		return 0
@@ -76,7 +76,7 @@ func (p Plan) At(passed time.Duration) float64 {
 	return 0 // not reached: the steps are the cycle
 }
 
-// Until is how many things have come when so much time has passed, with the value as their rate in a second.
+// Until returns how many things have come when so much time has passed, with the value as their rate in a second.
 func (p Plan) Until(passed time.Duration) float64 {
 	if p.IsZero() {
 		return 0
@@ -91,7 +91,7 @@ func (p Plan) Until(passed time.Duration) float64 {
 	return n
 }
 
-// When is how much time has passed when so many things have come, with the value as their rate in a second.
+// When returns how much time has passed when so many things have come, with the value as their rate in a second.
 func (p Plan) When(n float64) time.Duration {
 	if p.IsZero() {
 		return 0

@@ -27,7 +27,7 @@ type Publishing struct {
 	TTL        TTL
 	// Dress makes a message one of a TTL, and appends to dst what is to be written before it; nil to set its expiration.
 	Dress func(dst []byte, p *wire.Publish, ttl time.Duration) []byte
-	// Hold tells whether to wait; nil for never.
+	// Hold reports whether to wait; nil for never.
 	Hold func() bool
 }
 
@@ -84,7 +84,7 @@ func NewProducer(run *Run, how *Publishing, first, lanes int) (*Producer, error)
 	return p, nil
 }
 
-// size is how many messages go in a write.
+// size returns how many messages go in a write.
 func (how *Publishing) size() int {
 	n := how.Batch
 	if n == 0 {
@@ -135,7 +135,7 @@ func Expiring(p *wire.Publish, ttl time.Duration) {
 	p.Properties.Expiration = strconv.FormatInt(ttl.Milliseconds(), 10)
 }
 
-// frames are the next n messages.
+// frames returns the next n messages.
 func (l *Lane) frames(n int, now, start int64) []byte {
 	lag := l.run.Lag.Shard(int(l.ID))
 	l.buf = l.buf[:0]

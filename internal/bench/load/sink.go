@@ -15,7 +15,8 @@ type Stream struct {
 	times          []int64
 }
 
-// NewStream is the sink of the i-th channel that consumes, from this queue; rated: its messages are sent by a rate.
+// NewStream returns the sink of the i-th channel that consumes, from this queue; rated: its messages are sent by a
+// rate.
 func NewStream(run *Run, i int, queue *verify.Queue, rated bool) *Stream {
 	return &Stream{queue: queue, latency: run.Latency.Shard(i), write: run.FromWrite.Shard(i), rated: rated}
 }

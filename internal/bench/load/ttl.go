@@ -47,16 +47,16 @@ func ParseTTL(text string) (TTL, error) {
 	return t, nil
 }
 
-// String is the text that it was read from.
+// String returns the text that it was read from.
 func (t TTL) String() string { return t.text }
 
-// IsZero tells whether there is none.
+// IsZero reports whether there is none.
 func (t TTL) IsZero() bool { return len(t.among) == 0 }
 
-// Fixed tells whether all are the same.
+// Fixed reports whether all are the same.
 func (t TTL) Fixed() bool { return len(t.among) == 1 || t.even && t.among[0] == t.among[1] }
 
-// Of is the TTL of the i-th message: random, and the same each time.
+// Of returns the TTL of the i-th message: random, and the same each time.
 func (t TTL) Of(i uint64) time.Duration {
 	switch {
 	case t.IsZero():
@@ -67,10 +67,10 @@ func (t TTL) Of(i uint64) time.Duration {
 	return t.among[mixed(i)%uint64(len(t.among))]
 }
 
-// Values are those of a mix, or the ends of a range.
+// Values returns those of a mix, or the ends of a range.
 func (t TTL) Values() []time.Duration { return t.among }
 
-// Most is the longest.
+// Most returns the longest.
 func (t TTL) Most() (most time.Duration) {
 	for _, d := range t.among {
 		most = max(most, d)

@@ -50,7 +50,7 @@ func (w *window) reserve(n int) (got int, now int64, err error) {
 	return got, now, w.dead
 }
 
-// room is how many tags may be taken.
+// room returns how many tags may be taken.
 func (w *window) room() uint64 {
 	room := w.limit - min(w.limit, w.next-1)
 	if w.size == 0 {

@@ -33,8 +33,8 @@ type Sample struct {
 // Target is a set of processes.
 type Target struct{ roots []int }
 
-// Find is the set of the processes with these ids and all below them. Without ids it is those that listen at a TCP port of this
-// machine, such as 127.0.0.1:5672.
+// Find returns the set of the processes with these ids and all below them. Without ids it is those that listen at a TCP
+// port of this machine, such as 127.0.0.1:5672.
 func Find(pids []int, address string) (*Target, error) {
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		return nil, ErrNone
@@ -54,7 +54,7 @@ func Find(pids []int, address string) (*Target, error) {
 	return &Target{roots: pids}, nil
 }
 
-// Self is this process; nil where there is no /proc.
+// Self returns this process; nil where there is no /proc.
 func Self() *Target {
 	t, err := Find([]int{os.Getpid()}, "")
 	if err != nil {
@@ -95,7 +95,7 @@ func parse(line []byte) (s stat, ok bool) {
 	return stat{parent: int(n(4)), threads: int(n(20)), ticks: n(14) + n(15) + n(16) + n(17)}, true
 }
 
-// processes are the ids of all.
+// processes returns the ids of all.
 func processes() (ids []int) {
 	entries, _ := os.ReadDir("/proc") // none if it cannot be read
 	for _, e := range entries {
@@ -106,7 +106,7 @@ func processes() (ids []int) {
 	return ids
 }
 
-// All are the ids of the processes that live.
+// All returns the ids of the processes that live.
 func (t *Target) All() (found []int) {
 	children := map[int][]int{}
 	for _, id := range processes() {
@@ -143,7 +143,7 @@ func (t *Target) Sample() Sample {
 	return s
 }
 
-// rss is the resident memory of a process in bytes.
+// rss returns the resident memory of a process in bytes.
 func rss(id int) int64 {
 	line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", id)) // 0 for one that has ended
 	if f := strings.Fields(string(line)); len(f) > 1 {
@@ -153,7 +153,7 @@ func rss(id int) int64 {
 	return 0
 }
 
-// field is a number behind a name in a file of a process.
+// field returns a number behind a name in a file of a process.
 func field(id int, file, name string) int64 {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/%s", id, file)) // 0 for what others may not read
 	for line := range strings.Lines(string(text)) {
@@ -165,7 +165,8 @@ func field(id int, file, name string) int64 {
 	return 0
 }
 
-// Machine is the CPU time in seconds that all processes have used since the machine began, and what its hypervisor withheld.
+// Machine returns the CPU time in seconds that all processes have used since the machine began, and what its hypervisor
+// withheld.
 func Machine() (busy, stolen float64) {
 	text, _ := os.ReadFile("/proc/stat") // 0 where there is none
 	line, _, _ := strings.Cut(string(text), "\n")
@@ -181,7 +182,7 @@ func Machine() (busy, stolen float64) {
 	return busy, stolen
 }
 
-// listener is the process that listens at a port of this machine.
+// listener returns the process that listens at a port of this machine.
 func listener(address string) (int, error) {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -204,7 +205,7 @@ func listener(address string) (int, error) {
 	return 0, fmt.Errorf("no process that can be looked at listens at port %d of this machine; name it by --pid", n)
 }
 
-// listening are the sockets that listen at a port, as links of open files name them.
+// listening returns the sockets that listen at a port, as links of open files name them.
 func listening(port int) (sockets []string) {
 	for _, name := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
 		text, _ := os.ReadFile(name) // there may be no IPv6

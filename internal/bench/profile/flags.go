@@ -243,7 +243,7 @@ func Usage(out io.Writer) {
 	_ = w.Flush() // likewise
 }
 
-// longest is the longest of the names of a flag.
+// longest returns the longest of the names of a flag.
 func longest(list []*flag.Flag) (name string) {
 	for _, f := range list {
 		if len(f.Name) > len(name) {

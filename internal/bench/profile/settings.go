@@ -68,7 +68,7 @@ type SLO struct {
 	Limit    time.Duration
 }
 
-// Named are the queues, if they have names of their own.
+// Named returns the queues, if they have names of their own.
 func (s *Settings) Named() (names []string) {
 	switch {
 	case s.Pattern != "":
@@ -81,7 +81,7 @@ func (s *Settings) Named() (names []string) {
 	return names
 }
 
-// ProducerRate is the rate of one lane of one producer, in messages a second.
+// ProducerRate returns the rate of one lane of one producer, in messages a second.
 func (s *Settings) ProducerRate() load.Plan {
 	if !s.Rates.IsZero() {
 		return s.Rates
@@ -92,7 +92,7 @@ func (s *Settings) ProducerRate() load.Plan {
 	return load.Always(s.Rate)
 }
 
-// Latency is how long a consumer works on a message, in µs.
+// Latency returns how long a consumer works on a message, in µs.
 func (s *Settings) Latency() load.Plan {
 	if !s.Latencies.IsZero() {
 		return s.Latencies
@@ -139,7 +139,8 @@ func Parse(args []string) (*Settings, error) {
 	return s, nil
 }
 
-// given are the flags that a user gave, without those about the place and the output: what somebody needs to do the same again.
+// given returns the flags that a user gave, without those about the place and the output: what somebody needs to do the
+// same again.
 func given(flags *flag.FlagSet, args []string) (list []string) {
 	mine := map[string]bool{}
 	for _, a := range args {

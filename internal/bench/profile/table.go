@@ -74,7 +74,7 @@ var Table = []Row{
 	{"an idle queue with a lease", "idle --kind queues --count 100000"},
 }
 
-// Named is a profile; nil if there is none.
+// Named returns a profile; nil if there is none.
 func Named(name string) *Profile {
 	for i := range Profiles {
 		if Profiles[i].Name == name {

@@ -75,7 +75,7 @@ func (c *Comparison) JSON(out io.Writer) error {
 	return err
 }
 
-// cell is the figures of a broker that matter most, as a table has them; "–" if the row has none.
+// cell returns the figures of a broker that matter most, as a table has them; "–" if the row has none.
 func (c *Comparison) cell(i int) string {
 	var parts []string
 	for _, row := range c.Rows {

@@ -71,7 +71,7 @@ func (r *Result) Text(out io.Writer) {
 	_ = w.Flush() // like all that is printed
 }
 
-// fromElsewhere tells whether a figure is printed with the summary that it is from.
+// fromElsewhere reports whether a figure is printed with the summary that it is from.
 func fromElsewhere(name string) bool {
 	return strings.Contains(name, "_p50_") || strings.Contains(name, "_p99_") || name == costName || name == memoryName
 }

@@ -224,7 +224,7 @@ func (b *Bench) bind(queue, exchange, key string) error {
 	return err
 }
 
-// queues are the names of the queues that messages go through.
+// queues returns the names of the queues that messages go through.
 func (b *Bench) queues() (names []string) {
 	if names = b.Named(); names == nil {
 		for i := range b.Queues {

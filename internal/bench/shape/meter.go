@@ -124,7 +124,8 @@ func (m *meter) warm() point {
 	return m.b.read()
 }
 
-// between is where rates and latencies begin to count, and where the publishing is to end: when the time is over, or done is closed.
+// between returns where rates and latencies begin to count, and where the publishing is to end: when the time is over,
+// or done is closed.
 func (b *Bench) between(done <-chan struct{}) (from, to point) {
 	from = b.read()
 	warmup, left := b.Warmup, b.Time

@@ -79,7 +79,7 @@ func (s *stream) declare() error {
 	return nil
 }
 
-// key is the routing key of a producer, or of the binding of a queue.
+// key returns the routing key of a producer, or of the binding of a queue.
 func (s *stream) key(i int) string {
 	if s.Key != "" {
 		return s.Key
@@ -87,12 +87,12 @@ func (s *stream) key(i int) string {
 	return s.names[i%len(s.names)]
 }
 
-// goesTo tells whether a queue gets what a producer sends.
+// goesTo reports whether a queue gets what a producer sends.
 func (s *stream) goesTo(producer uint32, queue int) bool {
 	return s.all || s.key(int(producer)) == s.names[queue] || s.Key == "" && int(producer)%len(s.names) == queue
 }
 
-// copies is how many queues get a message.
+// copies returns how many queues get a message.
 func (s *stream) copies() int64 {
 	if s.all {
 		return int64(len(s.names))
@@ -120,7 +120,7 @@ func (s *stream) startConsumers() error {
 	return nil
 }
 
-// lanes are the channels of all producers.
+// lanes returns the channels of all producers.
 func (s *stream) lanes() (all []*load.Lane) {
 	for _, p := range s.producers {
 		all = append(all, p.Lanes...)

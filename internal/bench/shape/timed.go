@@ -90,7 +90,7 @@ func (t *timed) finish(err error) error {
 	return err
 }
 
-// publishing is how timed messages are published to an exchange with a key.
+// publishing returns how timed messages are published to an exchange with a key.
 func (b *Bench) publishing(exchange, key string) load.Publishing {
 	return load.Publishing{
 		Exchange: exchange, Key: func(int) string { return key }, Properties: b.Properties, Size: b.Size, Batch: b.Batch,
@@ -98,7 +98,7 @@ func (b *Bench) publishing(exchange, key string) load.Publishing {
 	}
 }
 
-// ready is how many messages of a queue are ready.
+// ready returns how many messages of a queue are ready.
 func (b *Bench) ready(queue string) (int64, error) {
 	m, err := b.control.Call(1, &protocol.QueueDeclare{Queue: queue, Passive: true})
 	if err != nil {

@@ -42,10 +42,10 @@ func (h *Histogram) reset() {
 	h.sum = 0
 }
 
-// Count is how many durations were recorded.
+// Count returns how many durations were recorded.
 func (h *Histogram) Count() int64 { return h.h.TotalCount() }
 
-// Quantile is the duration in nanoseconds that a share q of all is not above; 0 if there are none.
+// Quantile returns the duration in nanoseconds that a share q of all is not above; 0 if there are none.
 func (h *Histogram) Quantile(q float64) int64 { return h.h.ValueAtQuantile(100 * q) }
 
 // Summary of durations in milliseconds.
@@ -103,7 +103,7 @@ func NewRecorder() *Recorder {
 	return r
 }
 
-// Shard is the part for the i-th goroutine.
+// Shard returns the part for the i-th goroutine.
 func (r *Recorder) Shard(i int) *Shard { return &r.parts[i%shards] }
 
 // Record counts durations in nanoseconds. Equal ones in a row, such as those of messages that were written and read together, are

@@ -41,14 +41,14 @@ func (s *Signed) Record(ns ...int64) {
 	}
 }
 
-// Early is how many values are negative.
+// Early returns how many values are negative.
 func (s *Signed) Early() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.neg.Count()
 }
 
-// Quantile is the value in nanoseconds that a share q of all is not above; 0 if there are none.
+// Quantile returns the value in nanoseconds that a share q of all is not above; 0 if there are none.
 func (s *Signed) Quantile(q float64) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -35,7 +35,7 @@ type Reader struct {
 	from uint32
 }
 
-// due is the number that is next in order after those of a producer that came.
+// due returns the number that is next in order after those of a producer that came.
 func (r *Reader) due(producer uint32) *uint64 {
 	if r.last != nil && r.from == producer {
 		return r.last
@@ -100,7 +100,7 @@ func (q *Queue) TakeForeign(n int64) {
 	q.mu.Unlock()
 }
 
-// Missing is how many of the messages that a producer sent have not come.
+// Missing returns how many of the messages that a producer sent have not come.
 func (q *Queue) Missing(producer uint32, sent int64) int64 {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -128,7 +128,7 @@ func (f *Findings) Add(o Findings) {
 	f.Early += o.Early
 }
 
-// OK tells whether nothing is wrong. What others sent is not.
+// OK reports whether nothing is wrong. What others sent is not.
 func (f Findings) OK() bool {
 	return f.Lost == 0 && f.Doubled == 0 && f.Disordered == 0 && f.Early == 0
 }
@@ -148,7 +148,7 @@ type seen struct {
 	count int64
 }
 
-// add tells whether the number is new.
+// add reports whether the number is new.
 func (s *seen) add(seq uint64) bool {
 	if seq < s.base {
 		return false

@@ -49,13 +49,13 @@ func (c *Conn) Append(dst []byte, p *Publish) []byte {
 	return dst
 }
 
-// Body is the start of the body of message i, to be changed.
+// Body returns the start of the body of message i, to be changed.
 func (b *Batch) Body(i, size int) []byte {
 	at := i*b.step + b.body
 	return b.buf[at : at+size : at+size]
 }
 
-// Bytes are the first n messages.
+// Bytes returns the first n messages.
 func (b *Batch) Bytes(n int) []byte {
 	if b.number != nil {
 		for i := range n {

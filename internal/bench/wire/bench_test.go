@@ -8,7 +8,7 @@ import (
 	"candlemark/protocol"
 )
 
-// deliveries is a stream of n deliveries of 100 bytes.
+// deliveries returns a stream of n deliveries of 100 bytes.
 func deliveries(n int) (stream []byte) {
 	for i := range n {
 		stream = protocol.AppendDeliverFrame(stream, 1, "c", uint64(i+1), false, nil, []byte("bench.q"))

@@ -35,7 +35,7 @@ func (c Config) Address() string {
 	return net.JoinHostPort(c.URI.Host, strconv.Itoa(c.URI.Port))
 }
 
-// VHost is the virtual host: that of an address which ends with / is /, too.
+// VHost returns the virtual host: that of an address which ends with / is /, too.
 func (c Config) VHost() string { return cmp.Or(c.URI.VHost, "/") }
 
 // Conn is a connection.
@@ -63,7 +63,7 @@ func (c Config) Connect() (net.Conn, error) {
 	return nc, nc.SetDeadline(time.Now().Add(patience))
 }
 
-// Login is the user and the password.
+// Login returns the user and the password.
 func (c Config) Login() (user, password string) {
 	if c.URI.User == "" {
 		return "guest", "guest"
@@ -135,7 +135,7 @@ var properties = protocol.Table{
 	}},
 }
 
-// Product is how the broker names itself: product and version.
+// Product returns how the broker names itself: product and version.
 func (c *Conn) Product() string {
 	product, _ := c.Server.Get("product")
 	version, _ := c.Server.Get("version")
@@ -183,7 +183,7 @@ func (c *Conn) await(ch uint16) (protocol.Method, error) {
 	}
 }
 
-// Why is the reason that the broker gave before a write failed with err, or else err.
+// Why returns the reason that the broker gave before a write failed with err, or else err.
 func (c *Conn) Why(err error) error {
 	var reason *Closed
 	_ = c.SetReadDeadline(time.Now().Add(2 * time.Second))
@@ -221,7 +221,7 @@ func (c *Conn) Finish(ch uint16) error {
 	return c.Send(ch, &protocol.ChannelClose{ReplyCode: protocol.ReplySuccess})
 }
 
-// Finished tells whether the event is the answer to Finish.
+// Finished reports whether the event is the answer to Finish.
 func (c *Conn) Finished(ev *Event) bool {
 	if ev.Kind != Method {
 		return false

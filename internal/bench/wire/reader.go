@@ -10,7 +10,7 @@ import (
 
 var epoch = time.Now()
 
-// Now is a monotonic clock in nanoseconds since this process began.
+// Now returns a monotonic clock in nanoseconds since this process began.
 func Now() int64 { return int64(time.Since(epoch)) }
 
 // maxFrame bounds in bytes what a peer can make a reader allocate.
@@ -76,7 +76,7 @@ func (c *Conn) next() (protocol.Frame, error) {
 	}
 }
 
-// Buffered tells whether a whole frame has arrived and is not read yet.
+// Buffered reports whether a whole frame has arrived and is not read yet.
 func (c *Conn) Buffered() bool {
 	b := c.in.Bytes()
 	return len(b) >= 7 && len(b) >= int(binary.BigEndian.Uint32(b[3:]))+protocol.FrameOverhead

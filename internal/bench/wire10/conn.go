@@ -167,7 +167,7 @@ func otherwise(err error, p amqp10.Composite) error {
 // Stamp is wire.Now at the last read from the network.
 func (c *Conn) Stamp() int64 { return c.in.Stamp }
 
-// Buffered tells whether a whole frame has arrived and is not read yet.
+// Buffered reports whether a whole frame has arrived and is not read yet.
 func (c *Conn) Buffered() bool {
 	b := c.in.Bytes()
 	return len(b) >= 8 && len(b) >= int(binary.BigEndian.Uint32(b))

@@ -108,7 +108,7 @@ func (c *Conn) await(ch uint16, passed ...func(*wire.Event)) (amqp10.Composite, 
 	}
 }
 
-// near is the number whose lower half is n and that is nearest to another one.
+// near returns the number whose lower half is n and that is nearest to another one.
 func near(to uint64, n uint32) uint64 { return uint64(int64(to) + int64(int32(n-uint32(to)))) }
 
 // flowed makes an event of the credit of a publisher.

@@ -79,7 +79,7 @@ func (c *Conn) Publisher(ch uint16, p *wire.Publish, confirms bool) error {
 	})
 }
 
-// Credit is the number of the last publish that a publisher has credit for, as far as events were read.
+// Credit returns the number of the last publish that a publisher has credit for, as far as events were read.
 func (c *Conn) Credit(ch uint16) uint64 {
 	l := c.links[ch-1]
 	return min(l.credit, l.window)
@@ -109,14 +109,14 @@ func (c *Conn) Append(dst []byte, p *wire.Publish) []byte {
 	return dst
 }
 
-// numbers tells where the id and the tag of a publish are that is yet to be numbered.
+// numbers returns where the id and the tag of a publish are that is yet to be numbered.
 func numbers(message []byte) (id, tag int) {
 	number := binary.BigEndian.AppendUint32(nil, mark)
 	id = bytes.Index(message, number)
 	return id, id + 4 + bytes.Index(message[id+4:], number)
 }
 
-// frames is how many a message has, encoded.
+// frames returns how many a message has, encoded.
 func frames(message []byte) (n uint64) {
 	for ; len(message) > 0; n++ {
 		message = message[binary.BigEndian.Uint32(message):]
@@ -140,7 +140,7 @@ func (c *Conn) encode(dst []byte, l *link, p *wire.Publish, id uint32) (grown []
 	return dst, start + len(first) - len(payload) + len(head)
 }
 
-// sections are those before the body.
+// sections returns those before the body.
 func sections(p *wire.Publish) []byte {
 	q := &p.Properties
 	h := amqp10.Header{Durable: q.Has(protocol.FlagDeliveryMode) && q.DeliveryMode == 2}
@@ -185,7 +185,7 @@ func sections(p *wire.Publish) []byte {
 // Finish ends the session of a publisher, which the broker answers when it has taken everything; see Finished.
 func (c *Conn) Finish(ch uint16) error { return c.send(ch-1, &amqp10.End{}) }
 
-// Finished tells whether the event is the answer to Finish.
+// Finished reports whether the event is the answer to Finish.
 func (c *Conn) Finished(ev *wire.Event) bool {
 	_, is := c.answer.(*amqp10.End)
 	return ev.Kind == wire.Method && is

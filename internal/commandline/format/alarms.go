@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// AlarmLines are the alarms of a node.
+// AlarmLines returns the alarms of a node.
 func AlarmLines(node map[string]any) (lines []string) {
 	if node["disk_free_alarm"] == true {
 		lines = append(lines, "Free disk space alarm on node "+Cell(node["name"]))

@@ -24,7 +24,7 @@ type List struct {
 // Lists write a list in the form of their name, as rabbitmqctl does.
 var Lists = map[string]func(out io.Writer, l List) error{"json": writeJSON, "table": writeTabs, "csv": writeCSV, "pretty_table": writeBoxes}
 
-// cells are the lines of a list, with the header if it is wanted.
+// cells returns the lines of a list, with the header if it is wanted.
 func (l List) cells() (lines [][]string) {
 	if l.Header && len(l.Rows) > 0 {
 		lines = append(lines, l.Columns)
@@ -109,8 +109,8 @@ func writeJSON(out io.Writer, l List) error {
 	return err
 }
 
-// Cell is a value as rabbitmqctl shows it: a text bare, what is not there as
-// nothing, a table as Erlang writes one.
+// Cell returns a value as rabbitmqctl shows it: a text bare, what is not there as nothing, a table as Erlang writes
+// one.
 func Cell(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -127,7 +127,7 @@ func Cell(v any) string {
 	return term(v)
 }
 
-// term is a value in Erlang's notation.
+// term returns a value in Erlang's notation.
 func term(v any) string {
 	switch v := v.(type) {
 	case map[string]any:

@@ -70,7 +70,7 @@ func History(o map[string]any) {
 	}
 }
 
-// side is a policy before or after a change, without its name.
+// side returns a policy before or after a change, without its name.
 func side(v any) string {
 	p, is := v.(map[string]any)
 	if !is {

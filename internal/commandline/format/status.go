@@ -17,7 +17,7 @@ type Status struct {
 	VHosts                    int
 }
 
-// Inside is a field of an object in an object, nil if there is none.
+// Inside returns a field of an object in an object, nil if there is none.
 func Inside(o map[string]any, keys ...string) any {
 	value := any(o)
 	for _, key := range keys {
@@ -81,7 +81,7 @@ var purposes = map[string]string{
 	"amqp": "AMQP 0-9-1", "amqp/ssl": "AMQP 0-9-1 over TLS", "http": "HTTP API", "https": "HTTP API over TLS (HTTPS)",
 }
 
-// Listener is the line of a listener.
+// Listener returns the line of a listener.
 func Listener(l any) string {
 	o := map[string]any{"l": l}
 	name := Cell(Inside(o, "l", "protocol"))

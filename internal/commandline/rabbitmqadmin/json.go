@@ -37,7 +37,7 @@ func spaced(raw json.RawMessage) string {
 	return b.String()
 }
 
-// quoted is a text of JSON with escapes in Python's way.
+// quoted returns a text of JSON with escapes in Python's way.
 func quoted(raw []byte) string {
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
@@ -63,7 +63,7 @@ func quoted(raw []byte) string {
 	return b.String() + `"`
 }
 
-// cell is a value that is no object, as a table shows it.
+// cell returns a value that is no object, as a table shows it.
 func cell(raw json.RawMessage) string {
 	var text string
 	switch {

@@ -77,7 +77,7 @@ var (
 	get      = kind{"get", "queue", "count=1 ackmode=ack_requeue_true payload_file encoding=auto", "", "queues/{vhost}/{queue}/get"}
 )
 
-// usage is a line about what follows the name of a kind.
+// usage returns a line about what follows the name of a kind.
 func (k *kind) usage() string {
 	var words, optional []string
 	for name := range strings.FieldsSeq(k.mandatory) {

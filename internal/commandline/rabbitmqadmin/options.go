@@ -205,7 +205,7 @@ func sectionOf(file, name string) (found settings, err error) {
 	return found, lines.Err()
 }
 
-// secure is the configuration of TLS.
+// secure returns the configuration of TLS.
 func (s settings) secure() (*tls.Config, error) {
 	c := &tls.Config{InsecureSkipVerify: s.is("ssl_insecure") || s.is("ssl_disable_hostname_verification")} //nolint:gosec // as asked for
 	if file := s["ssl_cert_file"]; s["ssl_key_file"] != "" {

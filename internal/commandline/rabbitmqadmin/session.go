@@ -37,7 +37,7 @@ var actions = map[string]func(s *session, ctx context.Context, args []string) er
 	"publish": (*session).publish, "get": (*session).get, "export": (*session).export, "import": (*session).load,
 }
 
-// say tells how it went, unless it is to be quiet.
+// say returns how it went, unless it is to be quiet.
 func (s *session) say(format string, args ...any) {
 	if !s.is("quiet") {
 		fmt.Fprintf(s.Stdout, format+"\n", args...)

@@ -36,7 +36,7 @@ func Puts(body func(*Call) map[string]string, path ...string) Action {
 	}
 }
 
-// Fields are a body in which each text may have {names} in it.
+// Fields returns a body in which each text may have {names} in it.
 func Fields(templates map[string]string) func(*Call) map[string]string {
 	return func(c *Call) map[string]string {
 		body := map[string]string{}
@@ -61,7 +61,7 @@ func Deletes(path ...string) Action {
 	}
 }
 
-// IfMissing has an error of its own, with {names} in its text, for what is not there; nil for none.
+// IfMissing has an error of its own, with {names} in its text, for what is not there, or nil if there is none.
 func (a Action) IfMissing(otherwise *Exit) Action {
 	return func(ctx context.Context, broker *client.Client, c *Call) error {
 		err := a(ctx, broker, c)
@@ -78,7 +78,7 @@ func (a Action) IfMissing(otherwise *Exit) Action {
 // Rows gets what a list shows.
 type Rows func(ctx context.Context, broker *client.Client, c *Call) ([]client.Object, error)
 
-// Listed are the objects of a path.
+// Listed returns the objects of a path.
 func Listed(path ...string) Rows {
 	return func(ctx context.Context, broker *client.Client, c *Call) ([]client.Object, error) {
 		return broker.List(ctx, c.Path(path)...)

@@ -26,13 +26,13 @@ type Exit struct {
 // Error implements error.
 func (e *Exit) Error() string { return e.text }
 
-// Fail is a failure with an exit code.
+// Fail returns a failure with an exit code.
 func Fail(code int, text string) *Exit { return &Exit{code, text} }
 
 // Complaint is about what the broker has, or has not.
 func Complaint(text string) *Exit { return Fail(ExitUnavailable, text) }
 
-// Misuse is a complaint for which rabbitmqctl blames the command line.
+// Misuse returns a complaint for which rabbitmqctl blames the command line.
 func Misuse(text string) *Exit { return Fail(ExitUsage, text) }
 
 // FailedCheck is the finding of a check that failed, without a title.
@@ -41,7 +41,7 @@ type FailedCheck string
 // Error implements error.
 func (v FailedCheck) Error() string { return string(v) }
 
-// IsMissing tells whether the API knows nothing of what was asked for.
+// IsMissing reports whether the API knows nothing of what was asked for.
 func IsMissing(err error) bool {
 	var refused *client.Error
 	return errors.As(err, &refused) && refused.Status == http.StatusNotFound

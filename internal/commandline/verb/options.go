@@ -36,7 +36,7 @@ type Options struct {
 // everywhere are the options of every verb.
 var everywhere = []string{"p", "vhost", "q", "quiet", "s", "silent", "t", "timeout", "formatter", "url", "n", "node", "l", "longnames"}
 
-// NewOptions are those of a command line, none of which is given yet; getenv tells where the broker is.
+// NewOptions returns those of a command line, none of which is given yet; getenv tells where the broker is.
 func NewOptions(getenv func(string) string) *Options {
 	o := &Options{FlagSet: flag.NewFlagSet("candlemark", flag.ContinueOnError)}
 	o.SetOutput(io.Discard)
@@ -111,7 +111,7 @@ func (o *Options) Take(args []string) (rest []string, err error) {
 	}
 }
 
-// Given tells whether an option stands on the command line.
+// Given reports whether an option stands on the command line.
 func (o *Options) Given(name string) (is bool) {
 	o.Visit(func(f *flag.Flag) { is = is || f.Name == name })
 	return is

@@ -5,7 +5,7 @@ import (
 	"candlemark/internal/httpapi/client"
 )
 
-// Cell is a value as rabbitmqctl shows it.
+// Cell returns a value as rabbitmqctl shows it.
 func Cell(v any) string { return format.Cell(v) }
 
 // PrintTable writes a list in the form that was asked for.

@@ -25,7 +25,7 @@ type Row struct {
 	Check func(arguments []string) (wrong string, code int)
 	// Title says what the verb is about to do: mostly a text.
 	Title func(*Call) string
-	// Bare tells whether the output is for programs, without a title; nil for no.
+	// Bare reports whether the output is for programs, without a title; nil for no.
 	Bare func(*Call) bool
 	Run  Action
 }
@@ -33,7 +33,7 @@ type Row struct {
 // argument finds the names in the arguments of a verb.
 var argument = regexp.MustCompile(`(\[?)<([^>]+)>`)
 
-// Parameters are the names of the arguments, how many of them there must be, and whether there may be more.
+// Parameters returns the names of the arguments, how many of them there must be, and whether there may be more.
 func (v *Row) Parameters() (names []string, least int, more bool) {
 	for _, m := range argument.FindAllStringSubmatch(v.Arguments, -1) {
 		names = append(names, m[2])
@@ -47,7 +47,7 @@ func (v *Row) Parameters() (names []string, least int, more bool) {
 	return names, least, more
 }
 
-// Usage is the command line of a verb.
+// Usage returns the command line of a verb.
 func (v *Row) Usage() string {
 	text := "candlemark " + v.Name + " [-p <vhost>]"
 	known := NewOptions(func(string) string { return "" })
@@ -143,7 +143,7 @@ func NewCall(v *Row, o *Options, broker string, arguments []string) *Call {
 // Expand puts what was given in place of {names}: of arguments and of vhost, broker, user, timeout, priority.
 func (c *Call) Expand(text string) string { return c.values.Replace(text) }
 
-// Path is a path of the API with what was given in place of {names}.
+// Path returns a path of the API with what was given in place of {names}.
 func (c *Call) Path(parts []string) []string {
 	path := make([]string, len(parts))
 	for i, part := range parts {
@@ -155,12 +155,12 @@ func (c *Call) Path(parts []string) []string {
 // Say writes a line of the result, which silence does not suppress.
 func (c *Call) Say(format string, args ...any) { fmt.Fprintf(c.Out, format+"\n", args...) }
 
-// Text is a title with {names} in it.
+// Text returns a title with {names} in it.
 func Text(template string) func(*Call) string {
 	return func(c *Call) string { return c.Expand(template) }
 }
 
-// OneOrTwo is a title for one argument, and one for more.
+// OneOrTwo returns a title for one argument, and one for more.
 func OneOrTwo(one, more string) func(*Call) string {
 	return func(c *Call) string {
 		if len(c.Arguments) > 1 {
@@ -170,7 +170,7 @@ func OneOrTwo(one, more string) func(*Call) string {
 	}
 }
 
-// Of is the path of the queue that is the first argument, or of the exchange.
+// Of returns the path of the queue that is the first argument, or of the exchange.
 func (c *Call) Of(more ...string) []string {
 	kind := "queues"
 	if c.exchange {
@@ -179,7 +179,7 @@ func (c *Call) Of(more ...string) []string {
 	return append([]string{"x", kind, c.VHost, c.Arguments[0]}, more...)
 }
 
-// what is the queue or exchange in words.
+// what returns the queue or exchange in words.
 func (c *Call) what() string {
 	if c.exchange {
 		return fmt.Sprintf("exchange '%s' in vhost '%s'", c.Arguments[0], c.VHost)
@@ -187,7 +187,7 @@ func (c *Call) what() string {
 	return fmt.Sprintf("queue '%s' in vhost '%s'", c.Arguments[0], c.VHost)
 }
 
-// Titled is a title about the queue or exchange.
+// Titled returns a title about the queue or exchange.
 func Titled(what string) func(*Call) string {
 	return func(c *Call) string { return c.Expand(what) + " of " + c.what() + " ..." }
 }

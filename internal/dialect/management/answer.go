@@ -24,7 +24,7 @@ func refuse(code int, format string, args ...any) *Refusal {
 	return &Refusal{code, fmt.Sprintf(format, args...)}
 }
 
-// Refused is the answer to a request that failed. o is nil for one that wants nothing that there is.
+// Refused returns the answer to a request that failed. o is nil for one that wants nothing that there is.
 func (o *Operation) Refused(err error) Answer {
 	var own *Refusal
 	var channel *protocol.ChannelError
@@ -55,7 +55,7 @@ func (o *Operation) code(reply uint16) int {
 	return 400
 }
 
-// explanation is the text of an exception without the name of its code.
+// explanation returns the text of an exception without the name of its code.
 func explanation(text string) string {
 	if _, rest, found := strings.Cut(text, " - "); found {
 		return rest
@@ -70,8 +70,8 @@ type Queue struct {
 	Messages, Consumers int
 }
 
-// Answer is the answer to who has declared or asked for the queue. Clients insist on the types, also of the arguments: an empty map has none, so
-// they name the type of the queue, as RabbitMQ's do.
+// Answer returns the answer to who has declared or asked for the queue. Clients insist on the types, also of the
+// arguments: an empty map has none, so they name the type of the queue, as RabbitMQ's do.
 func (q *Queue) Answer(code int) Answer {
 	arguments := convert.Map(q.Arguments)
 	if _, typed := arguments.Get("x-queue-type"); !typed {
@@ -92,12 +92,12 @@ func (q *Queue) Answer(code int) Answer {
 	}}
 }
 
-// Emptied is the answer to who has deleted or purged a queue of so many messages.
+// Emptied returns the answer to who has deleted or purged a queue of so many messages.
 func Emptied(messages int) Answer {
 	return Answer{200, amqp10.Map{{Key: "message_count", Value: uint64(messages)}}}
 }
 
-// Done is the answer to what has no other.
+// Done returns the answer to what has no other.
 func Done() Answer { return Answer{204, nil} }
 
 // fields sets what the request's map has: bools, texts and arguments by their names; of is what each is called. The error is a *Refusal of what is no map, or has other keys.

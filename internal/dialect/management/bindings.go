@@ -69,7 +69,7 @@ func unbind(location string) (*Operation, error) {
 	return &Operation{Kind: Unbind, Bindings: b, Method: b.unbind(nil)}, nil
 }
 
-// unbind is the method that removes the binding with these arguments.
+// unbind returns the method that removes the binding with these arguments.
 func (b *Bindings) unbind(args protocol.Table) protocol.Method {
 	if b.ToExchange {
 		return &protocol.ExchangeUnbind{Destination: b.Destination, Source: b.Source, RoutingKey: b.Key, Arguments: args}
@@ -128,7 +128,8 @@ func (b *Bindings) of(x *topology.Exchange) iter.Seq[topology.Binding] {
 	}
 }
 
-// Unbind is the method that removes the binding whose hash is that of b; nil if the exchange, which may be nil, has none.
+// Unbind returns the method that removes the binding whose hash is that of b; nil if the exchange, which may be nil,
+// has none.
 func (b *Bindings) Unbind(x *topology.Exchange) protocol.Method {
 	for binding := range b.of(x) {
 		if hash(binding.Arguments) == b.Hash {
@@ -158,10 +159,10 @@ func (b *Bindings) List(x *topology.Exchange) Answer {
 	return Answer{200, all}
 }
 
-// quoted is a text percent-encoded, all but what never needs it.
+// quoted returns a text percent-encoded, all but what never needs it.
 func quoted(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
-// hash tells bindings apart that have all but their arguments in common; "" without any.
+// hash tells bindings apart that have all but their arguments in common, or "" if there is none.
 func hash(arguments protocol.Table) string {
 	if len(arguments) == 0 {
 		return ""

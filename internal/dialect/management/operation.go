@@ -144,7 +144,7 @@ func notDefault(exchange string) error {
 	return nil
 }
 
-// decoded is a percent-encoded name.
+// decoded returns a percent-encoded name.
 func decoded(segment string) (string, error) {
 	name, err := url.PathUnescape(segment)
 	if err != nil || !utf8.ValidString(name) || len(name) > 255 {

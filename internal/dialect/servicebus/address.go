@@ -7,7 +7,8 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// Is tells whether an address, of a link's target or source, is of this dialect: a plain name, where RabbitMQ's begin with a slash.
+// Is reports whether an address, of a link's target or source, is of this dialect: a plain name, where RabbitMQ's begin
+// with a slash.
 func Is(address string) bool { return address != "" && !strings.HasPrefix(address, "/") }
 
 // ParseTarget reads the address of an entity to send to. The error is amqp:not-allowed, for what cannot be sent to.
@@ -25,8 +26,8 @@ func ParseNode(address string) (name string, ok bool) {
 	return a.QueueName(), a.Management && Is(address)
 }
 
-// IsEmpty tells whether an address is that of a transfer dead-letter queue, or of its node. Nothing ever is in one: what cannot be forwarded stays in the
-// entity's queue and is tried again.
+// IsEmpty reports whether an address is that of a transfer dead-letter queue, or of its node. Nothing ever is in one:
+// what cannot be forwarded stays in the entity's queue and is tried again.
 func IsEmpty(address string) bool {
 	return entity.ParseAddress(address).Sub == entity.TransferDeadLetters
 }

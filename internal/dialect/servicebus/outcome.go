@@ -29,7 +29,8 @@ func ErrDisabled(what, entity string) *amqp10.Error {
 	return amqp10.Errorf(EntityDisabled, "%s '%s' is disabled", what, entity)
 }
 
-// DeadLettering are the properties that a rejected message is dead-lettered with: the reason and the description that its client gave.
+// DeadLettering returns the properties that a rejected message is dead-lettered with: the reason and the description
+// that its client gave.
 func DeadLettering(e *amqp10.Error) (t protocol.Table) {
 	if e == nil {
 		return nil
@@ -43,7 +44,8 @@ func DeadLettering(e *amqp10.Error) (t protocol.Table) {
 	return t
 }
 
-// Modified are the properties that a client has given a message that it abandons or defers. Values that 0-9-1 has no type for are left out.
+// Modified returns the properties that a client has given a message that it abandons or defers. Values that 0-9-1 has
+// no type for are left out.
 func Modified(s *amqp10.State) protocol.Table {
 	t, _ := convert.Table(s.MessageAnnotations)
 	return t

@@ -51,7 +51,7 @@ func Read(encoded []byte) (*Request, error) {
 	return r, nil
 }
 
-// Text is an application property, "" if it is no text.
+// Text returns an application property, "" if it is no text.
 func (r *Request) Text(key string) string {
 	v, _ := r.Properties.Get(key)
 	text, _ := v.(string)
@@ -72,14 +72,14 @@ func (r *Request) Answer(dst []byte, code int32, text string, condition amqp10.S
 	return r.append(dst, properties, body)
 }
 
-// Field is a field of the body, nil if there is none.
+// Field returns a field of the body, nil if there is none.
 func (r *Request) Field(key string) any {
 	m, _ := r.Body.(amqp10.Map)
 	v, _ := m.Get(key)
 	return v
 }
 
-// LockTokens are the tokens of the body; false: there are none, or too many.
+// LockTokens returns the tokens of the body; false: there are none, or too many.
 func (r *Request) LockTokens() (tokens []LockToken, ok bool) {
 	values := r.values("lock-tokens")
 	for _, v := range values {
@@ -90,7 +90,7 @@ func (r *Request) LockTokens() (tokens []LockToken, ok bool) {
 	return tokens, len(tokens) > 0 && len(tokens) == len(values)
 }
 
-// Numbers are the sequence numbers of the body; false: there are none, or too many.
+// Numbers returns the sequence numbers of the body; false: there are none, or too many.
 func (r *Request) Numbers() (numbers []uint64, ok bool) {
 	values := r.values("sequence-numbers")
 	for _, v := range values {
@@ -101,7 +101,7 @@ func (r *Request) Numbers() (numbers []uint64, ok bool) {
 	return numbers, len(numbers) > 0 && len(numbers) == len(values)
 }
 
-// Messages are the encoded messages of the body; false: there are none, or more than MostBatched.
+// Messages returns the encoded messages of the body; false: there are none, or more than MostBatched.
 func (r *Request) Messages() (all [][]byte, ok bool) {
 	list, _ := r.Field("messages").(amqp10.List)
 	if len(list) > MostBatched {
@@ -120,7 +120,7 @@ func (r *Request) Messages() (all [][]byte, ok bool) {
 // mostNamed is how many lock tokens or numbers a request has at most.
 const mostNamed = 1000
 
-// values are those of a field that is an array or a list, nil if there are too many.
+// values returns those of a field that is an array or a list, nil if there are too many.
 func (r *Request) values(key string) (all []any) {
 	switch v := r.Field(key).(type) {
 	case amqp10.Array:

@@ -47,7 +47,7 @@ var correlated = [...]struct {
 	{"content-type", filter.ContentType},
 }
 
-// Rule is the rule that a request is to add. It is not checked (filter.Rule.Validate). Error: amqp:invalid-field.
+// Rule returns the rule that a request is to add. It is not checked (filter.Rule.Validate). Error: amqp:invalid-field.
 func (r *Request) Rule() (filter.Rule, error) {
 	rule := filter.Rule{}
 	rule.Name, _ = r.Field("rule-name").(string)
@@ -91,7 +91,7 @@ func (r *Request) Rule() (filter.Rule, error) {
 	return rule, nil
 }
 
-// DescribeRules is the body of the answer that enumerates rules.
+// DescribeRules returns the body of the answer that enumerates rules.
 func DescribeRules(all []filter.Rule) amqp10.Map {
 	list := amqp10.List{}
 	for i := range all {

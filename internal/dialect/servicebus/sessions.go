@@ -51,7 +51,7 @@ func SessionOf(filter amqp10.Map) (id string, next, wanted bool, err error) {
 	return id, false, true, nil
 }
 
-// SessionFilter is a filter as the client has given it, with the session that it got.
+// SessionFilter returns a filter as the client has given it, with the session that it got.
 func SessionFilter(given amqp10.Map, id string) amqp10.Map {
 	v, _ := given.Get(sessionFilter)
 	if d, described := v.(amqp10.Described); described {
@@ -71,7 +71,8 @@ func WaitOf(properties amqp10.Map) int64 {
 	return defaultWait
 }
 
-// LockedUntil are the properties of a link that has locked a session until that time, in wall ms: in ticks of 100 ns since the year 1.
+// LockedUntil returns the properties of a link that has locked a session until that time, in wall ms: in ticks of 100
+// ns since the year 1.
 func LockedUntil(ms int64) amqp10.Map {
 	return amqp10.Map{{Key: amqp10.Symbol(lockedUntil), Value: ms*10_000 + 621_355_968_000_000_000}}
 }

@@ -18,15 +18,15 @@ func NewLockToken(lock, seq uint64) (t LockToken) {
 	return t
 }
 
-// Delivery is the lock and the number that the token was made of.
+// Delivery returns the lock and the number that the token was made of.
 func (t LockToken) Delivery() (lock, seq uint64) {
 	return binary.BigEndian.Uint64(t[:8]), binary.BigEndian.Uint64(t[8:])
 }
 
-// UUID is the token as requests carry it.
+// UUID returns the token as requests carry it.
 func (t LockToken) UUID() amqp10.UUID { return amqp10.UUID(swapped(t)) }
 
-// TokenOf is the token that a uuid of a request stands for.
+// TokenOf returns the token that a uuid of a request stands for.
 func TokenOf(u amqp10.UUID) LockToken { return LockToken(swapped(u)) }
 
 // swapped turns the parts that .NET has in the other order of bytes.

@@ -108,17 +108,18 @@ func inDisposition(state amqp10.Value) []byte {
 	return amqp10.CloseCompound(append(b, state...), start, 5)
 }
 
-// Provisional is the state of a delivery that has an outcome once its transaction is committed. It aliases id.
+// Provisional returns the state of a delivery that has an outcome once its transaction is committed. It aliases id.
 func Provisional(id []byte, outcome amqp10.StateKind) amqp10.State {
 	return amqp10.State{Kind: amqp10.Transactional, TxnID: id, Outcome: amqp10.AppendComposite(nil, &amqp10.State{Kind: outcome})}
 }
 
-// ErrUnknown is the error of what names a transaction that is not open: *amqp10.Error amqp:transaction:unknown-id.
+// ErrUnknown returns the error of what names a transaction that is not open: *amqp10.Error amqp:transaction:unknown-id.
 func ErrUnknown() *amqp10.Error {
 	return amqp10.Errorf(UnknownID, "no transaction of the connection has this txn-id")
 }
 
-// ErrRollback is the error of a transaction that cannot be committed because of something: *amqp10.Error amqp:transaction:rollback.
+// ErrRollback returns the error of a transaction that cannot be committed because of something: *amqp10.Error
+// amqp:transaction:rollback.
 func ErrRollback(because string) *amqp10.Error {
 	return amqp10.Errorf(Rollback, "rolled back: %s", because)
 }
@@ -128,7 +129,7 @@ type Known struct {
 	now atomic.Pointer[map[string]bool]
 }
 
-// Has tells whether a transaction is open.
+// Has reports whether a transaction is open.
 func (k *Known) Has(id []byte) bool {
 	if k == nil {
 		return false

@@ -13,7 +13,7 @@ func (c *Client) Delete(ctx context.Context, path ...string) error {
 	return c.do(ctx, "DELETE", nil, nil, path...)
 }
 
-// As is a client of the same broker for another user; close it too.
+// As returns a client of the same broker for another user; close it too.
 func (c *Client) As(user, password string) *Client {
 	return &Client{base: c.base, user: user, password: password}
 }

@@ -26,8 +26,8 @@ type Client struct {
 	http     http.Client
 }
 
-// AddressFrom is where a broker is looked for, and as whom, in an environment: what CANDLEMARK_HTTP_URL says, else this
-// machine, in a container as the user whom its broker began with.
+// AddressFrom returns where a broker is looked for, and as whom, in an environment: what CANDLEMARK_HTTP_URL says, else
+// this machine, in a container as the user whom its broker began with.
 func AddressFrom(getenv func(string) string) string {
 	first := func(what string) string {
 		return cmp.Or(getenv("CANDLEMARK_DEFAULT_"+what), getenv("RABBITMQ_DEFAULT_"+what), "guest")
@@ -67,7 +67,7 @@ func (c *Client) Reach(prefix string, secure *tls.Config) {
 	}
 }
 
-// Address is where the client connects, without the password.
+// Address returns where the client connects, without the password.
 func (c *Client) Address() string { return c.base.String() }
 
 // Close ends idle connections.
@@ -99,13 +99,13 @@ type question struct {
 	body   any         // sent as JSON, nil for none
 }
 
-// do sends a request with body as JSON, nil for none, and reads the answer into
-// result, nil for none. The parts of the path are escaped.
+// do sends a request with body as JSON, nil for none, and reads the answer into result, or nil if there is none. The
+// parts of the path are escaped.
 func (c *Client) do(ctx context.Context, method string, body, result any, path ...string) error {
 	return c.ask(ctx, question{method: method, path: path, body: body}, result)
 }
 
-// ask sends a request and reads the answer into result, nil for none.
+// ask sends a request and reads the answer into result, or nil if there is none.
 func (c *Client) ask(ctx context.Context, q question, result any) error {
 	answer, err := c.answer(ctx, q)
 	if err != nil || result == nil {

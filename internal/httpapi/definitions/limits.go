@@ -44,7 +44,7 @@ var limitsOfUsers = rest.Resource[userLimitsItem]{
 	Name: func(i *userLimitsItem) string { return i.User },
 }
 
-// himself is the user that the path names, or may see what others have.
+// himself returns the user that the path names, or may see what others have.
 func himself(r *rest.Request) error {
 	name := r.Part("user")
 	if name != r.User.Name && !r.Monitors() {

@@ -59,8 +59,7 @@ func putGrant(r *rest.Request) (bool, error) {
 	return created, grantFailure(err)
 }
 
-// granting is the body of a request that gives something to the user of the path
-// in the virtual host of the path.
+// granting returns the body of a request that gives something to the user of the path in the virtual host of the path.
 func granting(r *rest.Request, keys ...string) *rest.Body {
 	_, user := r.Users.Account(r.Name)
 	_, vhost := r.Users.VHost(r.VHost)

@@ -9,8 +9,7 @@ import (
 	"candlemark/policies"
 )
 
-// policiesOf are those of the virtual host and name of the path, if it names any, that
-// the user may see (POL-13).
+// policiesOf returns those of the virtual host and name of the path, if it names any, that the user may see (POL-13).
 func policiesOf(operator bool) rest.Resource[*policies.Policy] {
 	return rest.Resource[*policies.Policy]{Items: func(r *rest.Request) ([]*policies.Policy, error) {
 		all, err := r.Broker.ListPolicies(r.Context(), r.VHost, operator)

@@ -93,7 +93,7 @@ func accountOf(b *rest.Body, name string) auth.Account {
 	return wanted
 }
 
-// accountLimits are those that a user gets beside those that it has.
+// accountLimits returns those that a user gets beside those that it has.
 func accountLimits(b *rest.Body) auth.Limits {
 	if !b.Has("limits") || isEmpty(b.Fields["limits"]) {
 		return nil
@@ -151,8 +151,7 @@ func hashPassword(r *rest.Request) (any, error) {
 	return map[string]string{"ok": base64.StdEncoding.EncodeToString(auth.HashPassword(r.Name))}, nil
 }
 
-// isEmpty tells whether raw is an object or list without anything in it, or
-// null.
+// isEmpty reports whether raw is an object or list without anything in it, or null.
 func isEmpty(raw json.RawMessage) bool {
 	var v any
 	_ = json.Unmarshal(raw, &v) // it was decoded before

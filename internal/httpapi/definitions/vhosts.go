@@ -134,7 +134,7 @@ func deleteVHost(r *rest.Request) (bool, error) {
 	return found, err
 }
 
-// protect says whether the virtual host may not be deleted.
+// protect reports whether the virtual host may not be deleted.
 func protect(protected bool) rest.Handler {
 	return func(r *rest.Request) (any, error) {
 		v, _ := r.Users.VHost(r.VHost)

@@ -25,7 +25,7 @@ type asked struct {
 	fields map[string]json.RawMessage
 }
 
-// text is a field, "" if it is absent.
+// text returns a field, "" if it is absent.
 func (a *asked) text(name string) string { return rest.BareValue(a.fields[name]) }
 
 // operations by the second word of their AMQP routing keys.

@@ -25,7 +25,7 @@ func counter[T any](group, name, help string, of func(*T) uint64) column[T] {
 	return column[T]{group, name, help, dto.MetricType_COUNTER, func(t *T) float64 { return float64(of(t)) }}
 }
 
-// wants tells whether the columns have one of a group that is wanted.
+// wants reports whether the columns have one of a group that is wanted.
 func wants[T any](columns []column[T], wanted func(group string) bool) bool {
 	return slices.ContainsFunc(columns, func(c column[T]) bool { return wanted(c.group) })
 }

@@ -11,7 +11,7 @@ import (
 // horizons are the labels of the classes of management.ExpiryCounts.
 var horizons = [...]string{"1s", "1m", "1h", "1d", "later"}
 
-// due tells when messages expire; nil if too many queues would have to be asked.
+// due returns when messages expire; nil if too many queues would have to be asked.
 func due(w *writer, c *management.ExpiryCounts) {
 	if c == nil {
 		return

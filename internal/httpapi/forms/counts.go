@@ -9,7 +9,7 @@ type QueueTotals struct {
 	Unacked  int `json:"messages_unacknowledged"`
 }
 
-// QueueTotalsOf are the totals of messages that are ready and of those that are not acknowledged.
+// QueueTotalsOf returns the totals of messages that are ready and of those that are not acknowledged.
 func QueueTotalsOf(ready, unacked int) QueueTotals {
 	return QueueTotals{ready + unacked, ready, unacked}
 }
@@ -23,7 +23,7 @@ type Histogram struct {
 	Later  int `json:"later"`
 }
 
-// HistogramOf is that of the counts within 1 s, 1 min, 1 h, 1 d, and later.
+// HistogramOf returns that of the counts within 1 s, 1 min, 1 h, 1 d, and later.
 func HistogramOf(w [5]int) Histogram {
 	return Histogram{w[0], w[1], w[2], w[3], w[4]}
 }
@@ -35,7 +35,7 @@ type Expiring struct {
 	Histogram Histogram `json:"expiry_histogram"`
 }
 
-// ExpiringOf is that of the counts of a queue, or of several.
+// ExpiringOf returns that of the counts of a queue, or of several.
 func ExpiringOf(c *management.ExpiryCounts) Expiring {
 	return Expiring{c.Count, Optional(c.Next), HistogramOf(c.Within)}
 }
@@ -71,7 +71,7 @@ type Stats struct {
 // statsOf names the counts of an object apart from its lengths.
 func statsOf(object string) string { return "stats " + object }
 
-// Stats is the form of what an object has counted.
+// Stats returns the form of what an object has counted.
 func (l *Look) Stats(object string, c management.Counts) Stats {
 	all := c.Deliver + c.DeliverNoAck + c.Get + c.GetNoAck
 	f := l.Passed(statsOf(object), float64(c.Ack), float64(c.Confirm), float64(c.Deliver), float64(all), float64(c.DeliverNoAck),

@@ -61,7 +61,7 @@ type ConnectionLink struct {
 	PeerPort int    `json:"peer_port"`
 }
 
-// ChannelName is the name of a channel in paths and lists.
+// ChannelName returns the name of a channel in paths and lists.
 func ChannelName(connection string, number int) string {
 	return connection + " (" + strconv.Itoa(number) + ")"
 }

@@ -47,8 +47,7 @@ type Rates struct {
 	closed    bool
 }
 
-// Of is how fast the values of an object change. The first look at it, or at one
-// that began anew, finds no change.
+// Of returns how fast the values of an object change. The first look at it, or at one that began anew, finds no change.
 func (r *Rates) Of(object string, values ...float64) []Rate {
 	now := time.Now()
 	r.mu.Lock()

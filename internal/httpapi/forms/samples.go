@@ -30,7 +30,7 @@ const (
 	data                // counts of bytes
 )
 
-// wanted is the past that a request asks for: so long, in steps; 0 for none.
+// wanted is the past that a request asks for: so long, in steps, or 0 if there is none.
 type wanted struct{ age, step time.Duration }
 
 // Look shows figures to one request: rates, and samples if it asks for them.
@@ -68,20 +68,20 @@ func (r *Rates) LookOf(query string) *Look {
 	return l
 }
 
-// wants tells whether there are to be samples of anything.
+// wants reports whether there are to be samples of anything.
 func (l *Look) wants() bool { return l.wanted != [data + 1]wanted{} }
 
-// Lengths is how fast numbers of messages change.
+// Lengths returns how fast numbers of messages change.
 func (l *Look) Lengths(object string, values ...float64) []Rate {
 	return l.past(lengths, object, values, l.Of(object, values...))
 }
 
-// Passed is how fast counts of messages grow.
+// Passed returns how fast counts of messages grow.
 func (l *Look) Passed(object string, values ...float64) []Rate {
 	return l.past(counts, object, values, l.Counters(object, values...))
 }
 
-// Data is how fast counts of bytes grow.
+// Data returns how fast counts of bytes grow.
 func (l *Look) Data(object string, values ...float64) []Rate {
 	return l.past(data, object, values, l.Counters(object, values...))
 }
@@ -216,7 +216,7 @@ func (s *series) add(now time.Time, values []float64, grows bool) {
 	}
 }
 
-// past is how the i-th value was, in steps back from its newest sample to the age or the oldest one.
+// past returns how the i-th value was, in steps back from its newest sample to the age or the oldest one.
 func (s *series) past(w wanted, i int) *Range {
 	t := &s.tiers[len(s.tiers)-1]
 	for j := range s.tiers {

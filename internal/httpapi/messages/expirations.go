@@ -26,7 +26,7 @@ type expirationsPage struct {
 	Next     *string          `json:"next"`
 }
 
-// expirations tells when messages expire.
+// expirations returns when messages expire.
 func expirations(ctx context.Context, b management.Messages, by management.Asker, at management.Place, w params) (any, error) {
 	after, limit, err := w.page()
 	if err != nil {

@@ -153,7 +153,7 @@ func moves(r *rest.Request) (any, error) {
 	return list, nil
 }
 
-// oneMove is one of them.
+// oneMove returns one of them.
 func oneMove(r *rest.Request) (any, error) {
 	for _, m := range r.Broker.ListMoves(management.Asker{User: r.User}) {
 		if m.ID == r.Part("id") {

@@ -73,10 +73,10 @@ func (w params) number(name string) (uint64, error) {
 	return n, nil
 }
 
-// limit is how many items are wanted.
+// limit returns how many items are wanted.
 func (w params) limit() (int, error) { return w.whole("limit", 1, mostListed, listedFirst) }
 
-// after is where a list is to go on.
+// after returns where a list is to go on.
 func (w params) after() (c management.Cursor, err error) {
 	written, there := w["after"]
 	if !there {
@@ -95,7 +95,7 @@ func (w params) after() (c management.Cursor, err error) {
 	return c, nil
 }
 
-// page is the part of a list that is wanted.
+// page returns the part of a list that is wanted.
 func (w params) page() (after management.Cursor, limit int, err error) {
 	if after, err = w.after(); err == nil {
 		limit, err = w.limit()
@@ -103,7 +103,7 @@ func (w params) page() (after management.Cursor, limit int, err error) {
 	return after, limit, err
 }
 
-// next is the form of a cursor, null behind the last item.
+// next returns the form of a cursor, null behind the last item.
 func next(c *management.Cursor) *string {
 	if c == nil {
 		return nil

@@ -128,8 +128,7 @@ func peeked(m *management.Peeked, encoding string) peekedItem {
 // such is shorter in base64.
 func isLong(b byte) bool { return b < ' ' && b != '\n' && b != '\r' && b != '\t' }
 
-// payload is the form of a body, or of its beginning: a character that was cut in two
-// does not make it binary.
+// payload returns the form of a body, or of its beginning: a character that was cut in two does not make it binary.
 func payload(body []byte, encoding string) (text, form string) {
 	whole := body
 	for i := 0; i < utf8.UTFMax-1 && len(whole) > 0 && !utf8.Valid(whole); i++ {

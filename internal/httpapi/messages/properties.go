@@ -29,7 +29,7 @@ var textProperties = []property{
 	{"cluster_id", protocol.FlagClusterID, func(p *protocol.Properties) *string { return &p.ClusterID }},
 }
 
-// shownProperties are those that a message has.
+// shownProperties returns those that a message has.
 func shownProperties(p *protocol.Properties) forms.Object {
 	shown := forms.Object{}
 	for _, t := range textProperties {

@@ -58,7 +58,7 @@ func diskFreeLimit(_ *rest.Request, m *management.Machine) any {
 	return limitItem{MemRelative: share, Absolute: bytes, Limit: m.DiskLimit, Alarm: m.DiskAlarm}
 }
 
-// amount is a share of the memory or a number of bytes.
+// amount returns a share of the memory or a number of bytes.
 func amount(a *config.Amount) (share *float64, bytes *int64) {
 	if a.Relative {
 		return &a.Share, nil

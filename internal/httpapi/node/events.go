@@ -63,7 +63,7 @@ func matchesAny(patterns []events.Pattern, name string) bool {
 	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p events.Pattern) bool { return p.Matches(name) })
 }
 
-// mayKnow tells whether a user who is no monitor may know of an event.
+// mayKnow reports whether a user who is no monitor may know of an event.
 func mayKnow(r *rest.Request, e *events.Event) bool {
 	return slices.ContainsFunc(openEvents, func(kind string) bool { return strings.HasPrefix(e.Name, kind) }) &&
 		e.VHost != "" && r.Users.VHostAccess(r.User, e.VHost) == nil
@@ -103,7 +103,7 @@ func (s *stream) event(e *events.Event) bool {
 	return s.write("event: " + e.Name + "\ndata: " + string(plainjson.Marshal(forms.Object(fields))) + "\n\n")
 }
 
-// lost tells how many events the client has missed.
+// lost returns how many events the client has missed.
 func (s *stream) lost(n uint64) bool {
 	return n == 0 || s.write("event: lost\ndata: "+string(plainjson.Marshal(map[string]uint64{"lost": n}))+"\n\n")
 }

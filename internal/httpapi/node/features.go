@@ -46,7 +46,7 @@ func enableFeature(r *rest.Request) (any, error) {
 	return nil, nil
 }
 
-// fixed is a list of objects that never change.
+// fixed returns a list of objects that never change.
 func fixed[T any](name func(*T) string, items ...T) rest.Resource[T] {
 	return rest.Resource[T]{Items: func(*rest.Request) ([]T, error) { return slices.Clone(items), nil }, Name: name}
 }

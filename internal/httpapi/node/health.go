@@ -31,7 +31,7 @@ type health struct {
 
 var healthy = health{Status: "ok"}
 
-// unhealthy is the answer of a check that did not go well.
+// unhealthy returns the answer of a check that did not go well.
 func unhealthy(h health) any {
 	h.Status = "failed"
 	return rest.Unavailable(h)
@@ -75,7 +75,7 @@ func belowConnectionLimit(r *rest.Request) (any, error) {
 	return health{Status: healthy.Status, Limit: &s.Limit, Connections: &s.Connections}, nil
 }
 
-// nodeHealth is the check from before there were many of them.
+// nodeHealth returns the check from before there were many of them.
 func nodeHealth(r *rest.Request) (any, error) {
 	m, err := r.Broker.Machine(r.Context())
 	if err != nil {

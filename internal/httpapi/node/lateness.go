@@ -12,7 +12,7 @@ type latenessItem struct {
 	Released []uint64  `json:"released"`
 }
 
-// lateness tells how late messages have expired, and scheduled ones were released.
+// lateness returns how late messages have expired, and scheduled ones were released.
 func lateness(r *rest.Request) (any, error) {
 	expired, released := r.Broker.Lateness()
 	return latenessItem{metrics.DurationBuckets().Bounds, expired.Counts, released.Counts}, nil

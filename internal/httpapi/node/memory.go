@@ -53,7 +53,7 @@ func memoryForm(m *management.Memory) memoryItem {
 	}
 }
 
-// memory tells what memory is used for, in bytes.
+// memory returns what memory is used for, in bytes.
 func memory(r *rest.Request) (any, error) {
 	m, err := r.Broker.Machine(r.Context())
 	return map[string]memoryItem{"memory": memoryForm(&m.Memory)}, err

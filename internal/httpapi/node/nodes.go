@@ -95,7 +95,7 @@ func nodeForm(r *rest.Request, m *management.Machine, o *management.Overview) no
 	return item
 }
 
-// contexts are the listeners for HTTP.
+// contexts returns the listeners for HTTP.
 func contexts(o *management.Overview) []contextItem {
 	items := []contextItem{}
 	for _, l := range o.Listeners {

@@ -110,7 +110,7 @@ type listenerItem struct {
 	Port     int    `json:"port"`
 }
 
-// figures are the rates of the numbers of messages, and the counts of all.
+// figures returns the rates of the numbers of messages, and the counts of all.
 func figures(l *forms.Look, key string, o *management.Overview) ([]forms.Rate, forms.Stats) {
 	object := forms.Overview + key
 	return l.Lengths(object, float64(o.Ready+o.Unacked), float64(o.Ready), float64(o.Unacked)), l.Stats(object, o.Counts)
@@ -168,8 +168,8 @@ func retention(s config.Samples) map[string][]int {
 	return map[string][]int{"global": lengths(s.Overview), "basic": lengths(s.Objects), "detailed": lengths(s.Objects[:min(1, len(s.Objects))])}
 }
 
-// seen is an overview of what the user may see: its virtual hosts with their queues and
-// exchanges, its own connections with what they have; nothing of the broker's.
+// seen returns an overview of what the user may see: its virtual hosts with their queues and exchanges, its own
+// connections with what they have; nothing of the broker's.
 func seen(r *rest.Request, o management.Overview) (management.Overview, error) {
 	ctx := r.Context()
 	queues, err := r.Broker.Queues(ctx, "")

@@ -73,7 +73,7 @@ func settings(r *rest.Request) (any, error) {
 	}), nil
 }
 
-// hides tells whether the log has no lines about changes.
+// hides reports whether the log has no lines about changes.
 func hides(level string) bool { return level != "trace" && level != "debug" && level != "info" }
 
 // shutdown has the broker stop, behind the answer.

@@ -90,28 +90,28 @@ func Administrator(r *Request) error {
 	return nil
 }
 
-// Monitors tells whether the user may see what others have.
+// Monitors reports whether the user may see what others have.
 func (r *Request) Monitors() bool {
 	return r.User.HasTag("administrator") || r.User.HasTag("monitoring")
 }
 
-// Owns tells whether the user may see what belongs to a connection.
+// Owns reports whether the user may see what belongs to a connection.
 func (r *Request) Owns(c *management.Connection) bool {
 	return r.Monitors() || c != nil && c.User == r.User.Name
 }
 
-// OwnsChannel tells whether the user may see a channel.
+// OwnsChannel reports whether the user may see a channel.
 func (r *Request) OwnsChannel(c *management.Channel) bool {
 	return r.Monitors() || c.User == r.User.Name
 }
 
-// Sees tells whether the user may know what is in the virtual host.
+// Sees reports whether the user may know what is in the virtual host.
 func (r *Request) Sees(vhost string) bool {
 	return r.Monitors() || r.Users.VHostAccess(r.User, vhost) == nil
 }
 
-// Permitted says whether the user has a permission in the virtual host of the path. It
-// is asked before a body is read; who carries the request out asks again.
+// Permitted reports whether the user has a permission in the virtual host of the path. It is asked before a body is
+// read; who carries the request out asks again.
 func (r *Request) Permitted(kind auth.Kind, name string, perm auth.Permission) error {
 	return r.permittedIn(r.VHost, kind, name, perm)
 }

@@ -79,7 +79,7 @@ func Tell(w http.ResponseWriter, err error) {
 	answer(w, status, body)
 }
 
-// Unavailable is the answer 503 with a body of its own.
+// Unavailable returns the answer 503 with a body of its own.
 func Unavailable(body any) any { return reply{http.StatusServiceUnavailable, body} }
 
 // Form returns the value that v, of a handler, stands for: a func() any is called for it. That is for answers whose form

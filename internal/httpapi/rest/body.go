@@ -99,7 +99,7 @@ func (b *Body) Need(keys ...string) {
 	}
 }
 
-// Has tells whether the object has the key.
+// Has reports whether the object has the key.
 func (b *Body) Has(key string) bool { return b.Fields[key] != nil }
 
 // Decode reads a value of any kind if it is there; what is told if it is of another kind.
@@ -109,14 +109,13 @@ func (b *Body) Decode(key string, into any, wrong error) {
 	}
 }
 
-// Text is a string, "" if it is absent.
+// Text returns a string, "" if it is absent.
 func (b *Body) Text(key string) (s string) {
 	b.Decode(key, &s, TupleOf("not_string", key))
 	return s
 }
 
-// Flag is a truth, which may be written as a text: some clients do. Absent it is
-// false.
+// Flag returns a truth, which may be written as a text: some clients do. Absent it is false.
 func (b *Body) Flag(key string) bool {
 	switch string(b.Fields[key]) {
 	case "", "false", `"false"`:
@@ -128,7 +127,7 @@ func (b *Body) Flag(key string) bool {
 	return false
 }
 
-// Integer is a whole number, which may be written as a text.
+// Integer returns a whole number, which may be written as a text.
 func (b *Body) Integer(key string) int {
 	n, err := strconv.Atoi(strings.Trim(string(b.Fields[key]), `"`))
 	if err != nil {
@@ -137,7 +136,7 @@ func (b *Body) Integer(key string) int {
 	return n
 }
 
-// BareValue is a JSON string or number without quotes.
+// BareValue returns a JSON string or number without quotes.
 func BareValue(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {

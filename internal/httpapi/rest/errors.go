@@ -53,7 +53,7 @@ func Complaintf(format string, args ...any) error { return Complaint(fmt.Sprintf
 // Complaint says what is wrong with a request.
 func Complaint(reason string) error { return Refuse(http.StatusBadRequest, "bad_request", reason) }
 
-// TupleOf is the complaint that something is not what it has to be, in several parts, which are told as a list:
+// TupleOf returns the complaint that something is not what it has to be, in several parts, which are told as a list:
 // RabbitMQ makes lists of Erlang's tuples. A value that was sent is told as it was written (json.RawMessage).
 func TupleOf(parts ...any) error {
 	return &refusal{http.StatusBadRequest, failure{"bad_request", parts}}
@@ -67,7 +67,7 @@ func Invalid(err error) error {
 	return Complaint(err.Error())
 }
 
-// StatusOf is the status and the body that an error is answered with.
+// StatusOf returns the status and the body that an error is answered with.
 func StatusOf(err error) (int, failure) {
 	var told *refusal
 	var channel *protocol.ChannelError

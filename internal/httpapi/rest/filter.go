@@ -16,8 +16,7 @@ const (
 	filterTime = 2 * time.Second
 )
 
-// filtered are the items whose names the view keeps. Error: not all of them were
-// looked at.
+// filtered returns the items whose names the view keeps. Error: not all of them were looked at.
 func filtered[T any](ctx context.Context, v *view, items []T, name func(*T) string) (kept []T, err error) {
 	ctx, cancel := context.WithTimeout(ctx, filterTime)
 	defer cancel()

@@ -12,28 +12,29 @@ type Rights struct {
 	VHost string
 }
 
-// AsksMay tells whether the client wants to know what the user may do with each object.
+// AsksMay reports whether the client wants to know what the user may do with each object.
 func (r *Request) AsksMay() bool { return r.URL.Query().Get("may") == "true" }
 
-// Has tells whether the user has a permission.
+// Has reports whether the user has a permission.
 func (r Rights) Has(kind auth.Kind, name string, perm auth.Permission) bool {
 	return r.permittedIn(r.VHost, kind, name, perm) == nil
 }
 
-// Alters tells whether the user may change messages of a queue that others have published or hold.
+// Alters reports whether the user may change messages of a queue that others have published or hold.
 func (r Rights) Alters(queue string) bool {
 	return r.Users.VHostAccess(r.User, r.VHost) == nil && auth.MayAlter(r.Users, r.User, r.VHost, auth.Resource{Kind: auth.Queue, Name: queue}) == nil
 }
 
-// ReadsTopic tells whether topic permissions let the user bind to, and unbind from, a topic exchange with a routing key.
+// ReadsTopic reports whether topic permissions let the user bind to, and unbind from, a topic exchange with a routing
+// key.
 func (r Rights) ReadsTopic(exchange, key string) bool {
 	return r.Users.CheckTopic(r.User, r.VHost, exchange, key, auth.Read) == nil
 }
 
-// Policies tells whether the user may set policies, and what else policymakers set.
+// Policies reports whether the user may set policies, and what else policymakers set.
 func (r Rights) Policies() bool { return r.changes(auth.Policies, r.VHost) == nil }
 
-// Somewhere tells whether there can be an object for which the user has a permission.
+// Somewhere reports whether there can be an object for which the user has a permission.
 func (r Rights) Somewhere(perm auth.Permission) bool {
 	g, _ := r.Users.Grant(r.User.Name, r.VHost)
 	return [...]string{auth.Configure: g.Configure, auth.Write: g.Write, auth.Read: g.Read}[perm] != ""

@@ -95,7 +95,7 @@ func Delete(path string, allowed Rule, handle Handler) Route {
 	return Route{Method: "DELETE", Path: path, allowed: allowed, handle: handle}
 }
 
-// Slow is the route for what may take 10 min, to be sent and to be carried out.
+// Slow returns the route for what may take 10 min, to be sent and to be carried out.
 func (to Route) Slow() Route {
 	to.slow = true
 	return to
@@ -132,7 +132,7 @@ func (r *Request) Record(name, vhost string, fields protocol.Table, before any) 
 	})
 }
 
-// Part is a part of the path, "" if it has none of that name.
+// Part returns a part of the path, "" if it has none of that name.
 func (r *Request) Part(name string) string {
 	part, _ := url.PathUnescape(r.PathValue(name)) // it was parsed before
 	return part
@@ -174,7 +174,7 @@ func (r *Request) call(to Route) (any, error) {
 	return to.handle(r)
 }
 
-// ExchangeNamed is the exchange that a part of a path means: the default exchange is called amq.default there.
+// ExchangeNamed returns the exchange that a part of a path means: the default exchange is called amq.default there.
 func ExchangeNamed(part string) string {
 	if part == "amq.default" {
 		return ""

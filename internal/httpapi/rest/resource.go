@@ -2,7 +2,7 @@ package rest
 
 // Resource is a kind of objects that the API lists and shows.
 type Resource[T any] struct {
-	// Items are those that the path names and the user may see.
+	// Items returns those that the path names and the user may see.
 	Items func(*Request) ([]T, error)
 	// Name returns the name that filters of lists look at; nil where clients cannot choose a view.
 	Name func(*T) string
@@ -38,7 +38,7 @@ func (x Resource[T]) One(r *Request) (any, error) {
 	return One(r, item), nil
 }
 
-// Find is the one that the path names. Error: ErrNotFound.
+// Find returns the one that the path names. Error: ErrNotFound.
 func (x Resource[T]) Find(r *Request) (*T, error) {
 	items, err := x.Items(r)
 	return Find(items, err, All)
@@ -69,7 +69,7 @@ func Always(v any) Handler { return func(*Request) (any, error) { return v, nil 
 // All of a list are wanted.
 func All[T any](*T) bool { return true }
 
-// Find is the first object that is wanted. Error: that of getting them, or ErrNotFound.
+// Find returns the first object that is wanted. Error: that of getting them, or ErrNotFound.
 func Find[T any](items []T, err error, wanted func(*T) bool) (*T, error) {
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func Find[T any](items []T, err error, wanted func(*T) bool) (*T, error) {
 	return nil, ErrNotFound
 }
 
-// Forms are the JSON forms of those objects that are shown.
+// Forms returns the JSON forms of those objects that are shown.
 func Forms[T, F any](items []T, shown func(*T) bool, form func(*T) F) []F {
 	list := make([]F, 0, len(items))
 	for i := range items {
@@ -101,7 +101,7 @@ func ListForms[T, F any](r *Request, items []T, err error, shown func(*T) bool, 
 	return list(r, Forms(items, shown, form), name)
 }
 
-// Count is how many objects are wanted.
+// Count returns how many objects are wanted.
 func Count[T any](items []T, wanted func(*T) bool) (n int) {
 	for i := range items {
 		if wanted(&items[i]) {

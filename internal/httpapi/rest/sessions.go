@@ -19,7 +19,7 @@ const ofPagesHeader = "X-Candlemark-Session"
 var errForged = Refuse(http.StatusForbidden, "forbidden",
 	"a request that changes something and comes with the cookie of a session needs the header "+ofPagesHeader)
 
-// ofPages tells whether the request comes from the web pages.
+// ofPages reports whether the request comes from the web pages.
 func (r *Request) ofPages() bool { return r.Header.Get(ofPagesHeader) != "" }
 
 // Session says who is logged in, and until when.
@@ -29,7 +29,7 @@ type Session struct {
 	Ends int64
 }
 
-// cookieName is that of the token. Cookies are for all ports of a host, and there may be brokers at several.
+// cookieName returns that of the token. Cookies are for all ports of a host, and there may be brokers at several.
 func (r *Request) cookieName() string {
 	const name = "candlemark_session"
 	_, port, _ := net.SplitHostPort(r.Host) // without a port there is none
@@ -73,7 +73,7 @@ func (r *Request) resume() (auth.User, error) {
 	return user, nil
 }
 
-// IsStill tells whether the user of a request that goes on is who it was: not logged out, with the same tags.
+// IsStill reports whether the user of a request that goes on is who it was: not logged out, with the same tags.
 func (r *Request) IsStill() bool {
 	if r.token != "" {
 		s, found := r.sessions.Look(r.token, r.Broker.Now())

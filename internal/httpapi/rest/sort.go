@@ -11,8 +11,8 @@ import (
 	"candlemark/internal/plainjson"
 )
 
-// order are the places of items, sorted by what the path leads to; what has nothing
-// there counts as 0, as in RabbitMQ. Without a path they stay where they are.
+// order returns the places of items, sorted by what the path leads to; what has nothing there counts as 0, as in
+// RabbitMQ. Without a path they stay where they are.
 func order[T any](items []T, path []string) []int {
 	places := make([]int, len(items))
 	for i := range places {
@@ -33,10 +33,10 @@ func byKeys(places []int, keys []Key) {
 	slices.SortFunc(places, func(a, b int) int { return cmp.Or(keys[a].compare(&keys[b]), cmp.Compare(a, b)) })
 }
 
-// OfNumber is the key of a number.
+// OfNumber returns the key of a number.
 func OfNumber(n int64) Key { return Key{number: float64(n)} }
 
-// OfTruth is the key of a truth.
+// OfTruth returns the key of a truth.
 func OfTruth(is bool) Key {
 	if is {
 		return Key{rank: 1, number: 1}
@@ -44,7 +44,7 @@ func OfTruth(is bool) Key {
 	return Key{rank: 1}
 }
 
-// OfText is the key of a text.
+// OfText returns the key of a text.
 func OfText(s string) Key { return Key{rank: 3, text: s} }
 
 // Key is a value of JSON as it is compared: numbers come before truths before lists and objects before texts. The zero value is that of nothing.
@@ -61,7 +61,7 @@ func (k *Key) compare(other *Key) int {
 // nothing is the key where a path leads to nothing.
 var nothing Key
 
-// keyOf is the key of what the path leads to in a value that was read from JSON.
+// keyOf returns the key of what the path leads to in a value that was read from JSON.
 func keyOf(value any, path []string) Key {
 	for _, key := range path {
 		m, _ := value.(map[string]any)
@@ -108,12 +108,12 @@ func (f fields) of(t reflect.Type) map[string]jsonField {
 	return found
 }
 
-// encodesItself tells whether values of a type have a form of their own in JSON.
+// encodesItself reports whether values of a type have a form of their own in JSON.
 func encodesItself(t reflect.Type) bool {
 	return t == reflect.TypeFor[json.Number]() || t.Implements(reflect.TypeFor[json.Marshaler]()) || t.Implements(reflect.TypeFor[encoding.TextMarshaler]())
 }
 
-// at is the key of what the path leads to in the JSON form of a value, of which no more is made than that.
+// at returns the key of what the path leads to in the JSON form of a value, of which no more is made than that.
 func (f fields) at(v reflect.Value, path []string) Key {
 	for {
 		for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {

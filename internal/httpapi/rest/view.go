@@ -105,7 +105,7 @@ func path(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return r == '.' })
 }
 
-// keeps tells whether an item of that name is shown.
+// keeps reports whether an item of that name is shown.
 func (v *view) keeps(name string) bool {
 	switch {
 	case v.name == "":
@@ -147,7 +147,7 @@ type Listing[K, F any] struct {
 	By map[string]func(*K) Key
 }
 
-// Answer is the list as the client wants to see it.
+// Answer returns the list as the client wants to see it.
 func (l Listing[K, F]) Answer(r *Request) (any, error) {
 	v, err := viewOf(r.URL.Query())
 	if err != nil {
@@ -212,7 +212,7 @@ func sorted[K any](keys []K, by func(*K) Key) []K {
 	return taken(keys, places)
 }
 
-// settled is a page in the order of what it shows: that may have changed since the page was chosen.
+// settled returns a page in the order of what it shows: that may have changed since the page was chosen.
 func settled[F any](v *view, part []F) []F {
 	if v.reverse {
 		part = slices.Clone(part)
@@ -221,13 +221,12 @@ func settled[F any](v *view, part []F) []F {
 	return taken(part, arranged(v, part))
 }
 
-// list is the answer of items, which are in the order of the default sort. name is
-// what a filter looks at.
+// list returns the answer of items, which are in the order of the default sort. name is what a filter looks at.
 func list[T any](r *Request, items []T, name func(*T) string) (any, error) {
 	return Listing[T, T]{Keys: items, Name: name, Get: func(shown []T) ([]T, error) { return shown, nil }}.Answer(r)
 }
 
-// arranged are the places of items in the order that is wanted.
+// arranged returns the places of items in the order that is wanted.
 func arranged[T any](v *view, items []T) []int {
 	places := order(items, v.sort)
 	if v.reverse {
@@ -236,7 +235,7 @@ func arranged[T any](v *view, items []T) []int {
 	return places
 }
 
-// taken are the items at those places.
+// taken returns the items at those places.
 func taken[T any](items []T, places []int) []T {
 	list := make([]T, len(places))
 	for i, place := range places {
@@ -245,7 +244,7 @@ func taken[T any](items []T, places []int) []T {
 	return list
 }
 
-// pageOf is the page of items that is wanted.
+// pageOf returns the page of items that is wanted.
 func pageOf[T any](v *view, items []T) ([]T, error) {
 	if v.page-1 > len(items)/v.size { // whatever the page, nothing overflows
 		return nil, Refuse(http.StatusBadRequest, "page_out_of_range",
@@ -255,7 +254,7 @@ func pageOf[T any](v *view, items []T) ([]T, error) {
 	return items[start:min(start+v.size, len(items))], nil
 }
 
-// One is the answer of one object, of which the client may want some columns only.
+// One returns the answer of one object, of which the client may want some columns only.
 func One(r *Request, item any) any {
 	if v, err := viewOf(r.URL.Query()); err == nil && v.columns != nil {
 		return pick(Generic(item), v.columns)
@@ -307,7 +306,7 @@ func pick(value any, columns [][]string) any {
 	return value
 }
 
-// Generic is a value as its JSON form reads.
+// Generic returns a value as its JSON form reads.
 func Generic(v any) any {
 	d := json.NewDecoder(bytes.NewReader(plainjson.Marshal(v)))
 	d.UseNumber()

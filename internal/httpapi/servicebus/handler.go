@@ -121,7 +121,7 @@ func (h *handler) enter(r *http.Request, path string) (auth.User, error) {
 	return user, h.users.Check(user, h.vhost, auth.Resource{Kind: auth.Queue, Name: entity.ParseAddress(path).QueueName()}, auth.Configure)
 }
 
-// failed is the answer to a request that could not be carried out.
+// failed returns the answer to a request that could not be carried out.
 func (h *handler) failed(r *http.Request, err error) answer {
 	status, text := http.StatusInternalServerError, err.Error()
 	code, _ := rest.ProtocolError(err)
@@ -155,7 +155,7 @@ func (r *request) body() ([]byte, error) {
 	return io.ReadAll(http.MaxBytesReader(nil, r.Body, atom.MaxBody))
 }
 
-// page is which part of a list is wanted.
+// page returns which part of a list is wanted.
 func (r *request) page() (skip, top int, err error) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {

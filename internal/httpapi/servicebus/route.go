@@ -55,7 +55,7 @@ func cutFold(path, at string) (before, after string, found bool) {
 
 func entry(status int, body []byte) answer { return answer{status, atom.ContentType, body} }
 
-// nothing is the answer to a question for what does not exist.
+// nothing returns the answer to a question for what does not exist.
 func (r *request) nothing() answer {
 	return answer{http.StatusOK, atom.FeedType, atom.Feed(r.base, "Publicly Listed Services", r.now, nil, "", nil)}
 }

@@ -23,7 +23,7 @@ type Session struct {
 	Began, Used int64
 }
 
-// Ends is when it does unless it is used again.
+// Ends returns when it does unless it is used again.
 func (s *Session) Ends() int64 { return min(s.Used+Idle, s.Began+Whole) }
 
 // Table has all sessions of a server. The zero value is empty. It is safe for concurrent use.
@@ -110,7 +110,7 @@ func (t *Table) End(token string) {
 	delete(t.all, keyOf(token))
 }
 
-// Len is how many there are, with those that are over and that nobody has asked for since.
+// Len returns how many there are, with those that are over and that nobody has asked for since.
 func (t *Table) Len() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

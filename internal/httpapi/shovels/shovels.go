@@ -88,7 +88,7 @@ func form(node string, s *management.Shovel) item {
 	return i
 }
 
-// left is a number of messages, negative for any.
+// left returns a number of messages, negative for any.
 func left(n int64) any {
 	if n < 0 {
 		return "unlimited"

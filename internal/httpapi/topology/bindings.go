@@ -106,7 +106,7 @@ func bindingsTo(r *rest.Request) (any, error) {
 	return listBindings(r, management.BindingFilter{VHost: &r.VHost, Destination: &x.Name, ToExchange: &toExchange})
 }
 
-// ends are the two that a path names.
+// ends returns the two that a path names.
 func ends(r *rest.Request) (f management.BindingFilter, err error) {
 	kind := r.Part("kind")
 	if kind != "e" && kind != "q" {

@@ -43,14 +43,14 @@ func filterOf(q url.Values) (f queueFilter, err error) {
 	return f, err
 }
 
-// lets tells whether a queue is let through that may be, now that it was asked. now is in wall ms.
+// lets reports whether a queue is let through that may be, now that it was asked. now is in wall ms.
 func (f *queueFilter) lets(q *management.Queue, now int64) bool {
 	within := func(ms, at int64) bool { return ms < 0 || at != 0 && at-now <= ms }
 	return within(f.expires, q.Expiring.Next) && within(f.released, q.Scheduled.NextDue) &&
 		(f.unackedLonger < 0 || q.OldestUnacked != 0 && now-q.OldestUnacked >= f.unackedLonger)
 }
 
-// may tells whether a queue can be let through, as far as that is known without asking it. now is in wall ms.
+// may reports whether a queue can be let through, as far as that is known without asking it. now is in wall ms.
 func (f *queueFilter) may(q *management.QueueName, now int64) bool {
 	user, operator := q.Policies()
 	ends := q.Get(figures.LeaseEnds)
@@ -59,5 +59,5 @@ func (f *queueFilter) may(q *management.QueueName, now int64) bool {
 		(f.released < 0 || q.Get(figures.Scheduled) > 0) && (f.unackedLonger < 0 || q.Get(figures.Unacked) > 0)
 }
 
-// asks tells whether there is more to know.
+// asks reports whether there is more to know.
 func (f *queueFilter) asks() bool { return f.expires >= 0 || f.released >= 0 || f.unackedLonger >= 0 }

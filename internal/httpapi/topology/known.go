@@ -43,7 +43,7 @@ var known = map[string]func(*management.QueueName) rest.Key{
 	"messages_unacknowledged_ram":  sum(figures.Unacked),
 }
 
-// sum is the key of the sum of some figures.
+// sum returns the key of the sum of some figures.
 func sum(of ...int) func(*management.QueueName) rest.Key {
 	return func(q *management.QueueName) rest.Key {
 		var n int64
@@ -54,7 +54,7 @@ func sum(of ...int) func(*management.QueueName) rest.Key {
 	}
 }
 
-// nameKey is that of a name, or of null.
+// nameKey returns that of a name, or of null.
 func nameKey(name string) rest.Key {
 	if name == "" {
 		return rest.Key{}

@@ -55,7 +55,7 @@ type vhostItem struct {
 	May  rest.May `json:"may"`
 }
 
-// vhosts are those that the user may see.
+// vhosts returns those that the user may see.
 func vhosts(r *rest.Request) (any, error) {
 	names, err := r.Broker.VHosts(r.Context())
 	items := []vhostItem{}

@@ -105,7 +105,7 @@ type briefQueue struct {
 // nameOf tells queues apart in all virtual hosts.
 func nameOf(q *management.Queue) string { return "queue " + q.VHost + "\x00" + q.Name }
 
-// ratesOf are the rates of a queue's lengths, and its counts.
+// ratesOf returns the rates of a queue's lengths, and its counts.
 func ratesOf(l *forms.Look, q *management.Queue) ([]forms.Rate, forms.Stats) {
 	return l.Lengths(nameOf(q), float64(q.Ready+q.Unacked), float64(q.Ready), float64(q.Unacked)), l.Stats(nameOf(q), q.Counts)
 }

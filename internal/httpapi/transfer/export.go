@@ -91,7 +91,7 @@ func vhostForm(v *auth.VHost) vhost {
 	return vhost{v.Name, v.Description, metadata{v.Description, tags, kind, v.Protected}, tags, kind}
 }
 
-// globals are those that other brokers can have, too.
+// globals returns those that other brokers can have, too.
 func globals(all map[string]json.RawMessage) []global {
 	list := []global{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {

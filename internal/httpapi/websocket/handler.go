@@ -52,7 +52,7 @@ func NewHandler(broker management.Sockets) http.Handler {
 	})
 }
 
-// known tells whether a header with names of protocols has one of ours.
+// known reports whether a header with names of protocols has one of ours.
 func known(header string) bool {
 	for name := range strings.SplitSeq(header, ",") {
 		if slices.ContainsFunc(protocols, func(p string) bool { return strings.EqualFold(p, strings.TrimSpace(name)) }) {
@@ -62,9 +62,9 @@ func known(header string) bool {
 	return false
 }
 
-// knownSite tells whether a request comes from no browser, or from a page of ours that has been asked for under a name that nobody else can
-// have given this machine: with TLS the certificate says so. Whoever may log in as anonymous from where the browser is could be misused else. The
-// library refuses pages of other sites.
+// knownSite reports whether a request comes from no browser, or from a page of ours that has been asked for under a
+// name that nobody else can have given this machine: with TLS the certificate says so. Whoever may log in as anonymous
+// from where the browser is could be misused else. The library refuses pages of other sites.
 func knownSite(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" || r.TLS != nil {
@@ -109,7 +109,7 @@ type conn struct {
 	closing sync.Once
 }
 
-// NetConn is the socket, by which the broker sees that the peer is gone.
+// NetConn returns the socket, by which the broker sees that the peer is gone.
 func (c *conn) NetConn() net.Conn { return c.socket }
 
 // SetWriteDeadline implements net.Conn. The socket below sees to what does not move; a deadline here would end the connection.
@@ -157,5 +157,5 @@ type secure struct {
 	state tls.ConnectionState
 }
 
-// ConnectionState is that of TLS.
+// ConnectionState returns that of TLS.
 func (s *secure) ConnectionState() tls.ConnectionState { return s.state }

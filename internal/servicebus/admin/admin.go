@@ -78,7 +78,7 @@ func (m *Manager) run(ctx context.Context, what protocol.Method) error {
 // Counts are messages of an entity. Those that wait until they are forwarded count as Transfers in place of Active.
 type Counts struct{ Active, DeadLetters, Scheduled, Transfers int }
 
-// All is how many there are.
+// All returns how many there are.
 func (c Counts) All() int { return c.Active + c.DeadLetters + c.Scheduled + c.Transfers }
 
 // Entity is one that there is.

@@ -15,7 +15,7 @@ import (
 // kept has what is kept of entities besides, by path.
 type kept map[string]json.RawMessage
 
-// extras are those of all entities. They are read when somebody asks.
+// extras returns those of all entities. They are read when somebody asks.
 func (m *Manager) extras() kept {
 	all := kept{}
 	for _, p := range m.Broker.Parameters(m.VHost) {
@@ -26,7 +26,7 @@ func (m *Manager) extras() kept {
 	return all
 }
 
-// of is that of one entity, the zero value for one without.
+// of returns that of one entity, the zero value for one without.
 func (k kept) of(path string) (e entity.Extra) {
 	if value, there := k[path]; there {
 		e, _ = entity.ParseExtra(value) // was parsed
@@ -34,8 +34,8 @@ func (k kept) of(path string) (e entity.Extra) {
 	return e
 }
 
-// queueNames are those of queues of a kind, sorted; of subscriptions those of a topic. Dead-letter queues of others, and queues that are
-// exclusive, are no entities.
+// queueNames returns those of queues of a kind, sorted; of subscriptions those of a topic. Dead-letter queues of
+// others, and queues that are exclusive, are no entities.
 func (m *Manager) queueNames(kind entity.Kind, topic string) (names []management.QueueName) {
 	for _, q := range m.Broker.QueueNames(m.VHost) {
 		of, in, _ := entity.OfQueue(q.Name)
@@ -46,7 +46,7 @@ func (m *Manager) queueNames(kind entity.Kind, topic string) (names []management
 	return names
 }
 
-// topics are the exchanges that route by rules, sorted by name.
+// topics returns the exchanges that route by rules, sorted by name.
 func (m *Manager) topics(ctx context.Context) ([]management.Exchange, error) {
 	all, err := m.Broker.Exchanges(ctx, m.VHost)
 	return slices.DeleteFunc(all, func(x management.Exchange) bool { return x.Type != filter.ExchangeType }), err

@@ -31,7 +31,7 @@ type bound struct {
 	binding management.Binding
 }
 
-// bindings are the rules of a subscription, by name. Errors: ErrNotFound, and that of MayConfigure.
+// bindings returns the rules of a subscription, by name. Errors: ErrNotFound, and that of MayConfigure.
 func (m *Manager) bindings(ctx context.Context, topic, subscription string) (rules []bound, topicName, own string, err error) {
 	s, err := m.Get(ctx, entity.Subscription, topic, subscription)
 	if err != nil {
@@ -50,7 +50,7 @@ func (m *Manager) bindings(ctx context.Context, topic, subscription string) (rul
 	return rules, s.Topic, s.Name, err
 }
 
-// Rules are those of a subscription, by name: top of them behind the first skip. Error: ErrNotFound.
+// Rules returns those of a subscription, by name: top of them behind the first skip. Error: ErrNotFound.
 func (m *Manager) Rules(ctx context.Context, topic, subscription string, skip, top int) ([]filter.Rule, error) {
 	all, _, _, err := m.bindings(ctx, topic, subscription)
 	rules := []filter.Rule{}
@@ -60,7 +60,7 @@ func (m *Manager) Rules(ctx context.Context, topic, subscription string, skip, t
 	return rules, err
 }
 
-// Rule is one of them. Error: ErrNotFound.
+// Rule returns one of them. Error: ErrNotFound.
 func (m *Manager) Rule(ctx context.Context, topic, subscription, name string) (filter.Rule, error) {
 	all, _, _, err := m.bindings(ctx, topic, subscription)
 	if err != nil {

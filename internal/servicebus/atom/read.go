@@ -31,7 +31,7 @@ func (e *element) child(name string) *element {
 	return nil
 }
 
-// kind is the xsi:type without its prefix.
+// kind returns the xsi:type without its prefix.
 func (e *element) kind() string {
 	for _, a := range e.Attrs {
 		if a.Name.Local == "type" && strings.HasSuffix(a.Name.Space, "XMLSchema-instance") {
@@ -45,7 +45,7 @@ func (e *element) kind() string {
 	return ""
 }
 
-// isNil tells whether it stands for nothing.
+// isNil reports whether it stands for nothing.
 func (e *element) isNil() bool {
 	for _, a := range e.Attrs {
 		if a.Name.Local == "nil" && a.Value == "true" {
@@ -55,7 +55,7 @@ func (e *element) isNil() bool {
 	return false
 }
 
-// described is the description in an entry.
+// described returns the description in an entry.
 func described(body []byte, name string) (*element, error) {
 	if len(body) > MaxBody {
 		return nil, fmt.Errorf("the request has more than %d bytes", MaxBody)
@@ -138,7 +138,7 @@ func asIs(s string) (string, error)   { return s, nil }
 func number(s string) (int64, error)  { return strconv.ParseInt(s, 10, 64) }
 func pointer(s string) (*bool, error) { v, err := strconv.ParseBool(s); return &v, err }
 
-// path is the name of an entity, of which clients send the whole address.
+// path returns the name of an entity, of which clients send the whole address.
 func path(s string) (string, error) {
 	if _, rest, found := strings.Cut(s, "://"); found {
 		_, s, _ = strings.Cut(rest, "/")
@@ -146,7 +146,7 @@ func path(s string) (string, error) {
 	return strings.Trim(s, "/"), nil
 }
 
-// IsTopic tells whether an entry describes a topic.
+// IsTopic reports whether an entry describes a topic.
 func IsTopic(body []byte) bool {
 	_, err := described(body, descriptions[entity.Topic])
 	return err == nil

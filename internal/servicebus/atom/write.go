@@ -100,7 +100,7 @@ func megabytes(e *admin.Entity) int64 {
 	return e.MaxSizeInMegabytes
 }
 
-// address is that of an entity that is forwarded to, "" for none.
+// address returns that of an entity that is forwarded to, or "" if there is none.
 func address(base, name string) string {
 	if name == "" {
 		return ""

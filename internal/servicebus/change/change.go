@@ -71,7 +71,7 @@ func (c *copied) take(change filter.Change) bool {
 	return len(change.Name) <= filter.MaxField
 }
 
-// textOf is the text that a field is set to, nil to remove it.
+// textOf returns the text that a field is set to, nil to remove it.
 func textOf(v filter.Value) []byte {
 	switch v.Kind {
 	case filter.Text:
@@ -89,12 +89,12 @@ func textOf(v filter.Value) []byte {
 	return nil
 }
 
-// changes tells whether the application property of that name is not what it was.
+// changes reports whether the application property of that name is not what it was.
 func (c *copied) changes(name string) bool {
 	return slices.ContainsFunc(c.names, func(one string) bool { return strings.EqualFold(one, name) })
 }
 
-// header is the property list with what has changed, and with the original if there is one.
+// header returns the property list with what has changed, and with the original if there is one.
 func (c *copied) header(original []byte) ([]byte, bool) {
 	p := c.properties
 	p.Headers = append(slices.DeleteFunc(p.Headers, func(f protocol.Field) bool { return c.changes(f.Key) }), c.set...)

@@ -10,7 +10,7 @@ import (
 	"candlemark/protocol"
 )
 
-// BenchmarkCopies tells what a copy costs by the headers of the message, in ns for each step of its price.
+// BenchmarkCopies returns what a copy costs by the headers of the message, in ns for each step of its price.
 func BenchmarkCopies(b *testing.B) {
 	a, _ := filter.ParseAction("SET quantity = quantity * 2; SET sys.Label = 'x'", nil)
 	nested := protocol.Table{}

@@ -18,10 +18,10 @@ const (
 	ReceiveDisabled Status = "ReceiveDisabled"
 )
 
-// Sends tells whether messages may be sent to the entity.
+// Sends reports whether messages may be sent to the entity.
 func (s Status) Sends() bool { return s != Disabled && s != SendDisabled }
 
-// Receives tells whether messages may be received from the entity.
+// Receives reports whether messages may be received from the entity.
 func (s Status) Receives() bool { return s != Disabled && s != ReceiveDisabled }
 
 // Description has the properties of an entity. Not every kind has all properties (Validate).
@@ -42,7 +42,7 @@ type Description struct {
 	MaxDeliveryCount int64
 	// MaxSizeInMegabytes is when a queue takes no more; 0: there is no limit but those of the broker.
 	MaxSizeInMegabytes int64
-	// ForwardTo and ForwardDeadLetteredMessagesTo name queues or topics, "" for none.
+	// ForwardTo and ForwardDeadLetteredMessagesTo name queues or topics, or "" if there is none.
 	ForwardTo, ForwardDeadLetteredMessagesTo string
 
 	Extra
@@ -75,7 +75,7 @@ const (
 	MaxMetadata = 1024
 )
 
-// New is an entity of that name with the defaults.
+// New returns an entity of that name with the defaults.
 func New(kind Kind, topic, name string) Description {
 	d := Description{
 		Kind: kind, Topic: topic, Name: name, DefaultMessageTimeToLive: Forever, AutoDeleteOnIdle: Forever,
@@ -87,7 +87,7 @@ func New(kind Kind, topic, name string) Description {
 	return d
 }
 
-// Path is the name of its queue or exchange.
+// Path returns the name of its queue or exchange.
 func (d *Description) Path() string {
 	if d.Kind == Subscription {
 		return SubscriptionQueue(d.Topic, d.Name)
@@ -183,7 +183,7 @@ func (d *Description) validateKind() (wrong []error) {
 	return wrong
 }
 
-// Fixed says which properties differ that cannot be changed once the entity is there; nil for none.
+// Fixed says which properties differ that cannot be changed once the entity is there, or nil if there is none.
 func (d *Description) Fixed(after *Description) error {
 	switch {
 	case d.RequiresSession != after.RequiresSession:
@@ -198,7 +198,7 @@ func (d *Description) Fixed(after *Description) error {
 	return nil
 }
 
-// Moment is a time in ms since 1970 as XML has it; the beginning of .NET's calendar for 0.
+// Moment returns a time in ms since 1970 as XML has it; the beginning of .NET's calendar for 0.
 func Moment(ms int64) string {
 	if ms == 0 {
 		return "0001-01-01T00:00:00Z"

@@ -29,7 +29,7 @@ func ParseExtra(value []byte) (e Extra, err error) {
 	return e, nil
 }
 
-// Marshal is the value of a parameter.
+// Marshal returns the value of a parameter.
 func (e Extra) Marshal() []byte {
 	text, err := json.Marshal(e)
 	if err != nil {

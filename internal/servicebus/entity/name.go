@@ -17,7 +17,7 @@ const (
 	Subscription
 )
 
-// String is the word for it.
+// String returns the word for it.
 func (k Kind) String() string { return [...]string{"queue", "topic", "subscription"}[k] }
 
 // Parts of paths. Service Bus compares them, as all names, without regard to case.
@@ -38,7 +38,7 @@ const (
 
 // Address is a path of Service Bus, taken apart.
 type Address struct {
-	// Entity is the name of a queue or topic, Subscription one of the topic's, "" for none.
+	// Entity is the name of a queue or topic, Subscription one of the topic's, or "" if there is none.
 	Entity, Subscription string
 	// Sub says which sub-queue is meant: DeadLetters, TransferDeadLetters or "".
 	Sub string
@@ -76,7 +76,8 @@ func ParseAddress(path string) (a Address) {
 	return a
 }
 
-// QueueName is the name of the ordinary queue behind an address; that of a topic is "" unless there is a queue of its name.
+// QueueName returns the name of the ordinary queue behind an address; that of a topic is "" unless there is a queue of
+// its name.
 func (a Address) QueueName() string {
 	name := a.Entity
 	if a.Subscription != "" {
@@ -88,12 +89,12 @@ func (a Address) QueueName() string {
 	return name
 }
 
-// SubscriptionQueue is the name of the queue of a subscription.
+// SubscriptionQueue returns the name of the queue of a subscription.
 func SubscriptionQueue(topic, subscription string) string {
 	return topic + "/" + Subscriptions + "/" + subscription
 }
 
-// OfQueue tells which entity the queue of that name is.
+// OfQueue returns which entity the queue of that name is.
 func OfQueue(name string) (kind Kind, topic, own string) {
 	if a := ParseAddress(name); a.Subscription != "" {
 		return Subscription, a.Entity, a.Subscription
@@ -101,13 +102,13 @@ func OfQueue(name string) (kind Kind, topic, own string) {
 	return Queue, "", name
 }
 
-// DeadLetterQueue is the name of the dead-letter queue of a queue.
+// DeadLetterQueue returns the name of the dead-letter queue of a queue.
 func DeadLetterQueue(queue string) string { return queue + policies.DeadLetterQueueSuffix }
 
-// IsDeadLetters tells whether a queue is the dead-letter queue of another one.
+// IsDeadLetters reports whether a queue is the dead-letter queue of another one.
 func IsDeadLetters(name string) bool { return strings.HasSuffix(name, policies.DeadLetterQueueSuffix) }
 
-// Same tells whether two names are the same one.
+// Same reports whether two names are the same one.
 func Same(a, b string) bool { return strings.EqualFold(a, b) }
 
 func cutSuffixFold(s, suffix string) (string, bool) {

@@ -23,14 +23,15 @@ const policyPrefix = "servicebus:"
 // policyPriority puts them before those that people make, unless these say otherwise.
 const policyPriority = 100
 
-// PolicyName is the name of the policy of an entity's queue or exchange.
+// PolicyName returns the name of the policy of an entity's queue or exchange.
 func PolicyName(path string) string { return policyPrefix + path }
 
-// ForwardExchange is the name of the exchange that leads to a queue alone: what is forwarded to the queue goes there.
+// ForwardExchange returns the name of the exchange that leads to a queue alone: what is forwarded to the queue goes
+// there.
 func ForwardExchange(queue string) string { return queue + forwardExchange }
 
-// Arguments are those of the entity's queue or exchange: what cannot be changed once it is there. Of a subscription, topic is that of its
-// topic, of others nil.
+// Arguments returns those of the entity's queue or exchange: what cannot be changed once it is there. Of a
+// subscription, topic is that of its topic, of others nil.
 func (d *Description) Arguments(topic *Description) (t protocol.Table) {
 	if d.Kind != Topic {
 		t = append(t, protocol.Field{Key: argQueueType, Value: "quorum"})
@@ -48,8 +49,8 @@ func (d *Description) Arguments(topic *Description) (t protocol.Table) {
 	return t
 }
 
-// Policy is that of the entity, nil if it needs none: what can be changed. isTopic tells whether a name is that of a topic. Error: that of
-// policies, for a name that none can have.
+// Policy returns that of the entity, nil if it needs none: what can be changed. isTopic tells whether a name is that of
+// a topic. Error: that of policies, for a name that none can have.
 func (d *Description) Policy(vhost string, isTopic func(name string) bool) (*policies.Policy, error) {
 	settings, applies := map[string]any{}, "queues"
 	if d.DefaultMessageTimeToLive < Forever {

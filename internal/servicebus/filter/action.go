@@ -100,7 +100,8 @@ func (p *parser) statement() (s statement, err error) {
 // The cost of an action in steps: of the copy that it makes, and of a node that makes a text. A step of the copy reads and writes so many bytes.
 const costCopy, costText, bytesPerStep = 100, 16, 8
 
-// Cost is the most steps that Run takes and the copy that follows it of a message with so many bytes of properties, about as long as those of a Match.
+// Cost returns the most steps that Run takes and the copy that follows it of a message with so many bytes of
+// properties, about as long as those of a Match.
 func (a *Action) Cost(properties int) int {
 	cost := costCopy + len(a.nodes) + properties/bytesPerStep
 	for i := range a.nodes {
@@ -111,8 +112,8 @@ func (a *Action) Cost(properties int) int {
 	return cost
 }
 
-// Run tells what the action changes of a message, each property once, and that the copy tells the name of the rule unless it changes that. What a
-// statement cannot compute, or has no value, is removed.
+// Run returns what the action changes of a message, each property once, and that the copy tells the name of the rule
+// unless it changes that. What a statement cannot compute, or has no value, is removed.
 func (a *Action) Run(m Message) []Change {
 	r := running{Message: m}
 	v := evaluation{a.nodes, &r, 0}

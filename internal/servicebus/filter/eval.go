@@ -15,7 +15,7 @@ const (
 	MaxText = 4096
 )
 
-// Match tells whether a message is selected, and how many steps it took to find out.
+// Match reports whether a message is selected, and how many steps it took to find out.
 func (e *Expression) Match(m Message) (yes bool, steps int) {
 	v := evaluation{e.nodes, m, 0}
 	yes = v.of(e.root).isTrue() && v.steps <= MaxSteps
@@ -75,7 +75,7 @@ func (v *evaluation) of(at int32) Value {
 	return Value{}
 }
 
-// newID is a random UUID.
+// newID returns a random UUID.
 func newID() string {
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // never fails

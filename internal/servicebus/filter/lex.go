@@ -70,7 +70,7 @@ func fail(source string, at int, format string, args ...any) *Error {
 	return &Error{At: utf8.RuneCountInString(source[:at]) + 1, Text: fmt.Sprintf(format, args...)}
 }
 
-// next is the next token.
+// next returns the next token.
 func (l *lexer) next() (token, error) {
 	for l.at < len(l.source) {
 		r, n := utf8.DecodeRuneInString(l.source[l.at:])

@@ -59,7 +59,7 @@ type node struct {
 	lower       string // of opUser, whose name value has
 }
 
-// predicate tells whether it has a truth value.
+// predicate reports whether it has a truth value.
 func (n *node) predicate() bool {
 	switch n.op {
 	case opValue:
@@ -73,7 +73,7 @@ func (n *node) predicate() bool {
 	return false
 }
 
-// operand tells whether it can be compared and computed with.
+// operand reports whether it can be compared and computed with.
 func (n *node) operand() bool {
 	switch n.op {
 	case opOr, opAnd, opNot, opEqual, opUnequal, opLess, opLessEqual, opGreater, opGreaterEqual, opIn, opLike, opIsNull, opExists:

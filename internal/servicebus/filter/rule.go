@@ -41,7 +41,7 @@ const (
 
 var filterKinds = [...]string{"true", "false", "sql", "correlation"}
 
-// String is the word for it in arguments.
+// String returns the word for it in arguments.
 func (k FilterKind) String() string { return filterKinds[k] }
 
 // MaxProperties is how many conditions a correlation filter has at most, and how many parameters an expression.
@@ -66,7 +66,7 @@ type Property struct {
 	Value Value
 }
 
-// Arguments are those of the rule's binding, in a fixed order.
+// Arguments returns those of the rule's binding, in a fixed order.
 func (r *Rule) Arguments() protocol.Table {
 	t := protocol.Table{{Key: argFilter, Value: r.Filter.String()}}
 	if r.Filter == SQL {
@@ -119,7 +119,7 @@ func RuleOf(key string, args protocol.Table) (Rule, error) {
 	return r, r.understood()
 }
 
-// Change is the rule's action, nil for none. The rule is valid.
+// Change returns the rule's action, or nil if there is none. The rule is valid.
 func (r *Rule) Change() *Action {
 	if r.Action == "" {
 		return nil
@@ -219,7 +219,7 @@ func (r *Rule) understood() error {
 	return nil
 }
 
-// Same tells whether two rules are the same, name and all.
+// Same reports whether two rules are the same, name and all.
 func (r *Rule) Same(other *Rule) bool {
 	return r.Name == other.Name && r.Filter == other.Filter && r.SQL == other.SQL && r.Action == other.Action && r.System == other.System &&
 		slices.Equal(r.Parameters, other.Parameters) && slices.Equal(r.Properties, other.Properties)
@@ -233,7 +233,7 @@ type Condition struct {
 	Value  any // of a field table
 }
 
-// Conditions are those of a binding with these arguments.
+// Conditions returns those of a binding with these arguments.
 func Conditions(args protocol.Table) (all []Condition) {
 	for _, f := range args {
 		if at := slices.Index(systemArguments[:], f.Key); at >= 0 {

@@ -55,7 +55,7 @@ func Of(v any) Value {
 // TextOf makes a Value of a text.
 func TextOf(s string) Value { return Value{Kind: Text, Text: s} }
 
-// Any is the value as a field table has it; nil for what it cannot have.
+// Any returns the value as a field table has it; nil for what it cannot have.
 func (v Value) Any() any {
 	switch v.Kind {
 	case Bool:
@@ -124,7 +124,7 @@ const (
 
 var fieldNames = [Fields]string{"ContentType", "CorrelationId", "Label", "MessageId", "ReplyTo", "ReplyToSessionId", "SessionId", "To"}
 
-// String is the name in expressions and in the XML of Service Bus.
+// String returns the name in expressions and in the XML of Service Bus.
 func (f Field) String() string { return fieldNames[f] }
 
 // FieldOf finds a field by its name, without regard to case.
@@ -139,8 +139,8 @@ func FieldOf(name string) (Field, bool) {
 
 // Message is read by expressions.
 type Message interface {
-	// System is a field, the zero Value if the message does not have it.
+	// System returns a field, the zero Value if the message does not have it.
 	System(f Field) Value
-	// User is the application property whose name in lower case is this; the zero Value if there is none.
+	// User returns the application property whose name in lower case is this; the zero Value if there is none.
 	User(lower string) Value
 }

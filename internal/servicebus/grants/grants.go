@@ -64,7 +64,7 @@ func (t *Table) Put(scope string, g *Grant) error {
 // Generation grows with each Put.
 func (t *Table) Generation() uint64 { return t.generation.Load() }
 
-// At is the grant that counts at an address: that of the longest scope which covers it, nil if none does.
+// At returns the grant that counts at an address: that of the longest scope which covers it, nil if none does.
 func (t *Table) At(address string) *Grant {
 	if t.Generation() == 0 {
 		return nil
@@ -80,7 +80,7 @@ func (t *Table) At(address string) *Grant {
 	}
 }
 
-// Ended are the scopes of the grants that have ended until now, each once. Only the owner calls it.
+// Ended returns the scopes of the grants that have ended until now, each once. Only the owner calls it.
 func (t *Table) Ended(now int64) (scopes []string) {
 	for len(t.ends) > 0 && t.ends[0].at <= now {
 		scopes = append(scopes, heap.Pop(&t.ends).(*end).path)
@@ -88,7 +88,7 @@ func (t *Table) Ended(now int64) (scopes []string) {
 	return scopes
 }
 
-// Next is the first end of those that Ended has not told, Never if there is none. Only the owner calls it.
+// Next returns the first end of those that Ended has not told, Never if there is none. Only the owner calls it.
 func (t *Table) Next() int64 {
 	if len(t.ends) == 0 {
 		return Never
@@ -96,7 +96,7 @@ func (t *Table) Next() int64 {
 	return t.ends[0].at
 }
 
-// Covers tells whether a scope covers an address.
+// Covers reports whether a scope covers an address.
 func Covers(scope, address string) bool {
 	in, path := sas.Path(scope), sas.Path(address)
 	return in == "" || strings.HasPrefix(path, in) && (len(path) == len(in) || path[len(in)] == '/')

@@ -29,7 +29,7 @@ func NewKey() string {
 	return base64.StdEncoding.EncodeToString(key[:])
 }
 
-// Has tells whether a text is one of the keys, in the same time whichever it is.
+// Has reports whether a text is one of the keys, in the same time whichever it is.
 func (k Keys) Has(key string) bool {
 	return subtle.ConstantTimeCompare([]byte(key), []byte(k.Primary))|subtle.ConstantTimeCompare([]byte(key), []byte(k.Secondary)) != 0 && key != ""
 }
@@ -58,7 +58,8 @@ const (
 // everything is the expression that matches all names.
 const everything = ".*"
 
-// Permissions are expressions of the permissions that rights imply, "" for none. Error: one is not known, or there is none.
+// Permissions are expressions of the permissions that rights imply, or "" if there is none. Error: one is not known, or
+// there is none.
 func Permissions(rights []Right) (configure, write, read string, err error) {
 	for _, right := range rights {
 		if !slices.Contains([]Right{Listen, Send, Manage}, right) {
@@ -80,7 +81,7 @@ func Permissions(rights []Right) (configure, write, read string, err error) {
 	return configure, write, read, nil
 }
 
-// RightsOf are the rights that permissions with these expressions come from.
+// RightsOf returns the rights that permissions with these expressions come from.
 func RightsOf(configure, write, read string) []Right {
 	rights := []Right{}
 	for _, one := range [...]struct {

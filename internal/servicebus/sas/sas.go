@@ -100,14 +100,15 @@ func sign(text, key string) []byte {
 	return h.Sum(nil)
 }
 
-// Covers tells whether a token is for an entity, or for all of them: its resource is that of the entity or of what this is in. The entity is
-// a path or an address such as sb://host/queue/$management; hosts do not count.
+// Covers reports whether a token is for an entity, or for all of them: its resource is that of the entity or of what
+// this is in. The entity is a path or an address such as sb://host/queue/$management; hosts do not count.
 func (t *Token) Covers(entity string) bool {
 	of := Path(entity)
 	return t.path == "" || of == t.path || strings.HasPrefix(of, t.path+"/")
 }
 
-// pathOf is the path of a token's resource, which begins with the host whether it has a scheme or not: clients sign the bare name of a namespace, too.
+// pathOf returns the path of a token's resource, which begins with the host whether it has a scheme or not: clients
+// sign the bare name of a namespace, too.
 func pathOf(resource string) string {
 	if !strings.Contains(resource, "://") {
 		resource = "sb://" + resource
@@ -115,7 +116,7 @@ func pathOf(resource string) string {
 	return Path(resource)
 }
 
-// Path is the path of an address, in lower case and without slashes at its ends; of a path it is that itself.
+// Path returns the path of an address, in lower case and without slashes at its ends; of a path it is that itself.
 func Path(address string) string {
 	if _, rest, found := strings.Cut(address, "://"); found {
 		_, address, _ = strings.Cut(rest, "/")

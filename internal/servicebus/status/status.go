@@ -37,11 +37,11 @@ func (t *Table) snapshot() *snapshot {
 // Generation grows with each change.
 func (t *Table) Generation() uint64 { return t.snapshot().generation }
 
-// Sends tells whether messages may be sent to the queue or topic of that name.
+// Sends reports whether messages may be sent to the queue or topic of that name.
 func (t *Table) Sends(vhost, name string) bool { return t.snapshot().of(vhost, name).Sends() }
 
-// Receives tells whether messages may be received from a queue, or from a dead-letter queue, to which the status of its entity counts; from that of a
-// subscription only if its topic allows it, too.
+// Receives reports whether messages may be received from a queue, or from a dead-letter queue, to which the status of
+// its entity counts; from that of a subscription only if its topic allows it, too.
 func (t *Table) Receives(vhost, queue string) bool {
 	s := t.snapshot()
 	if len(s.statuses) == 0 {
@@ -56,7 +56,8 @@ func (s *snapshot) of(vhost, path string) entity.Status {
 	return cmp.Or(s.statuses[key{vhost, path}], entity.Active)
 }
 
-// Scopes are the addresses that cover those which the status of an entity counts for: its own, and that of its dead-letter queue by name.
+// Scopes returns the addresses that cover those which the status of an entity counts for: its own, and that of its
+// dead-letter queue by name.
 func Scopes(path string) []string { return []string{path, entity.DeadLetterQueue(path)} }
 
 // Set gives the entity of a path a status, "" for none, and tells who watches if it is another one.

@@ -62,7 +62,7 @@ func (b *batch) begin(s *index.Segment, number uint64) {
 	b.buf = append(b.buf[:0], make([]byte, format.BatchHead)...)
 }
 
-// end is where the batch ends in its segment.
+// end returns where the batch ends in its segment.
 func (b *batch) end() int64 { return b.start + b.size }
 
 // note adds a run or a name.
@@ -77,8 +77,8 @@ func (b *batch) note(q store.QueueID, r *store.Record) {
 	b.records++
 }
 
-// shares tells whether the body of a message is in the batch and there is room for the
-// rest: what many queues share counts once.
+// shares reports whether the body of a message is in the batch and there is room for the rest: what many queues share
+// counts once.
 func (b *batch) shares(r *store.Record, s *index.Segment, bodies *bodyCache) bool {
 	if len(r.Body) < sharedFrom || b.records == 0 {
 		return false

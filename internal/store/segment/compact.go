@@ -24,7 +24,7 @@ const (
 
 const moveAtOnce = 1 << 20 // bytes
 
-// excess is how many of the bounds the log is beyond, 0 to 3. The log is locked.
+// excess returns how many of the bounds the log is beyond, 0 to 3. The log is locked.
 func (j *Journal) excess() (n int) {
 	used, live := int64(0), int64(0)
 	for _, s := range j.table.list() {
@@ -67,8 +67,8 @@ func (j *Journal) sparse() (found *index.Segment) {
 	return found
 }
 
-// atOnce is how much may be moved until segments are freed, bytes: the file that is kept
-// for it has room for more, because batches end with a page.
+// atOnce returns how much may be moved until segments are freed, bytes: the file that is kept for it has room for more,
+// because batches end with a page.
 func atOnce(small int64) int64 { return small * 3 / 4 }
 
 // compact moves what lives out of sparse segments, one at least.

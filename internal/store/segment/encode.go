@@ -88,8 +88,7 @@ func (j *Journal) following() (p *pending, move bool) {
 	return &l.taken[l.next], false
 }
 
-// mayExtend tells whether there is a segment for others than moves, for which the last
-// file is kept.
+// mayExtend reports whether there is a segment for others than moves, for which the last file is kept.
 func (j *Journal) mayExtend(size int64) bool {
 	l := &j.log
 	if l.granted {
@@ -219,7 +218,7 @@ func (j *Journal) room(need int64, move bool) bool {
 	return true
 }
 
-// smallOf is the size of the file that is kept for moves.
+// smallOf returns the size of the file that is kept for moves.
 func smallOf(size int64) int64 { return max(format.RoundUp(size/4), 4*format.PageSize) }
 
 // extend begins the next segment, of at least so many bytes, if the stock has a file

@@ -97,8 +97,8 @@ func (j *Journal) wait(pause time.Duration, enough func() bool) bool {
 	}
 }
 
-// pressed tells whether there is no time to leave the disk to others: the log is much too
-// long, or others wait for what the keeper does.
+// pressed reports whether there is no time to leave the disk to others: the log is much too long, or others wait for
+// what the keeper does.
 func (j *Journal) pressed() bool {
 	j.log.Lock()
 	defer j.log.Unlock()
@@ -118,8 +118,8 @@ func (j *Journal) letGo() {
 	}
 }
 
-// worth tells whether there is something to do: a checkpoint would free a segment or
-// save much replay, or stragglers are to be moved.
+// worth reports whether there is something to do: a checkpoint would free a segment or save much replay, or stragglers
+// are to be moved.
 func (j *Journal) worth() bool {
 	if j.due() {
 		return true
@@ -129,12 +129,12 @@ func (j *Journal) worth() bool {
 	return j.sparse() != nil
 }
 
-// due tells whether it is time for a checkpoint.
+// due reports whether it is time for a checkpoint.
 func (j *Journal) due() bool {
 	return int64(j.counters.bytes.Load())-j.keep.written >= j.options.SegmentSize || j.ripe()
 }
 
-// ripe tells whether there is a segment in which nothing lives.
+// ripe reports whether there is a segment in which nothing lives.
 func (j *Journal) ripe() bool {
 	j.log.Lock()
 	defer j.log.Unlock()
@@ -245,7 +245,7 @@ func (j *Journal) recycle(s *index.Segment) {
 	}
 }
 
-// lastCheckpoint is the one of Close: nobody else uses the journal any more.
+// lastCheckpoint returns the one of Close: nobody else uses the journal any more.
 func (j *Journal) lastCheckpoint() error {
 	err := j.install(j.snapshot(true))
 	if errors.Is(err, vfs.ErrFull) {

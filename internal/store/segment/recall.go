@@ -67,7 +67,7 @@ func (j *Journal) live(id store.QueueID, in *index.Segment) (work []*recovery.Sc
 	return work
 }
 
-// endOf is where the batches of a segment end, with the one that gathers.
+// endOf returns where the batches of a segment end, with the one that gathers.
 func (l *log) endOf(s *index.Segment) int64 {
 	if s == l.tail && l.batch.records > 0 {
 		return l.batch.end()

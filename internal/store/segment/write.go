@@ -102,7 +102,7 @@ func (j *Journal) look(hurry bool) (*batch, doing) {
 	return nil, j.writer
 }
 
-// more tells whether there is work for the next batch already.
+// more reports whether there is work for the next batch already.
 func (j *Journal) more() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()

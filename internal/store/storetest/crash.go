@@ -81,8 +81,8 @@ type life struct {
 	lives   int
 }
 
-// open is a start of the process, and compares. It tells whether there is a journal;
-// the crash may hit while there is none yet.
+// open returns a start of the process, and compares. It tells whether there is a journal; the crash may hit while there
+// is none yet.
 func (l *life) open() bool {
 	l.calm()
 	if l.random.IntN(3) == 0 {

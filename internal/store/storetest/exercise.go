@@ -117,7 +117,7 @@ func (d *desk) reopen() {
 	d.j = d.j.Reopen(d.T)
 }
 
-// queues are those to be taken, in order.
+// queues returns those to be taken, in order.
 func (d *desk) queues() []store.QueueID {
 	return slices.Sorted(slices.Values(d.j.Queues()))
 }
@@ -154,7 +154,7 @@ func (d *desk) expect(what string, got []store.Recovered, records ...store.Recor
 	}
 }
 
-// refs are those of records that are durable.
+// refs returns those of records that are durable.
 func refs(records []store.Record) []store.Ref {
 	list := make([]store.Ref, len(records))
 	for i, r := range records {

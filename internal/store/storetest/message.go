@@ -40,7 +40,7 @@ func Put(q store.QueueID, seq uint64, body int) store.Record {
 	return r
 }
 
-// Origin is the queue that a message of some time was made for.
+// Origin returns the queue that a message of some time was made for.
 func Origin(at int64) store.QueueID { return store.QueueID((at - epoch) / 1000) }
 
 // Spill returns the same for a message that is not to survive.

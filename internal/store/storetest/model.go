@@ -82,10 +82,10 @@ func (m *Model) Forget() {
 	}
 }
 
-// Queues are those that ever had a record, in order.
+// Queues returns those that ever had a record, in order.
 func (m *Model) Queues() []store.QueueID { return slices.Sorted(maps.Keys(m.queues)) }
 
-// Now is the state of a queue behind all its records. It is the caller's.
+// Now returns the state of a queue behind all its records. It is the caller's.
 func (m *Model) Now(q store.QueueID) State {
 	h := m.queue(q)
 	now := maps.Clone(h.state)
@@ -113,7 +113,7 @@ func (m *Model) Restart(q store.QueueID, got []store.Recovered) error {
 	return nil
 }
 
-// survivors is the state without what a restart forgets.
+// survivors returns the state without what a restart forgets.
 func (s State) survivors() State {
 	kept := maps.Clone(s)
 	maps.DeleteFunc(kept, func(_ uint64, m Message) bool { return m.Kind == store.Spill })

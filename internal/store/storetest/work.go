@@ -113,7 +113,7 @@ func yearsOfWork(d *desk) {
 	}
 }
 
-// NameOf is the name that queues of the suite have.
+// NameOf returns the name that queues of the suite have.
 func NameOf(q store.QueueID) store.Name {
 	return store.Name{VHost: fmt.Sprint("host/", q%3), Queue: fmt.Sprint("queue ", q)}
 }

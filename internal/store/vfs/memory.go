@@ -102,14 +102,14 @@ func (m *Memory) CrashAfter(n int) {
 	m.freezeAt = m.number + n + 1
 }
 
-// Crashed tells whether the crash has hit.
+// Crashed reports whether the crash has hit.
 func (m *Memory) Crashed() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.frozen
 }
 
-// Operations is the number of changing operations so far.
+// Operations returns the number of changing operations so far.
 func (m *Memory) Operations() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -184,7 +184,7 @@ func (m *Memory) before(o Operation) *Fault {
 	return m.fault(o)
 }
 
-// room tells whether there is more for so many bytes.
+// room reports whether there is more for so many bytes.
 func (m *Memory) room(bytes int64) error {
 	if free := m.free(); bytes > 0 && uint64(bytes) > free {
 		return fmt.Errorf("%w: %d bytes wanted, %d free", ErrFull, bytes, free)

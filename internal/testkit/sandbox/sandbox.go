@@ -29,8 +29,7 @@ const inside = "CANDLEMARK_TEST_SANDBOX"
 
 var outside = os.Environ()
 
-// Outside is the environment of the user. It is for the go command, which has its
-// caches there.
+// Outside returns the environment of the user. It is for the go command, which has its caches there.
 func Outside() []string { return slices.Clone(outside) }
 
 // Run runs the tests and returns the exit code: not 0 when one failed, or when

@@ -55,8 +55,8 @@ func badDelay(format string, args ...any) error {
 	return protocol.ChannelErrorf(protocol.PreconditionFailed, "invalid header 'x-delay': "+format, args...)
 }
 
-// DelayOf is the delay that the raw properties of a message ask for, in ms, 0 for none and for one that Delay refuses. Only what a
-// message brings along counts: what the broker adds to it does not.
+// DelayOf returns the delay that the raw properties of a message ask for, in ms, 0 for none and for one that Delay
+// refuses. Only what a message brings along counts: what the broker adds to it does not.
 func DelayOf(properties []byte) int64 {
 	scan, err := protocol.ScanProperties(properties)
 	if err != nil || scan.Headers == nil {

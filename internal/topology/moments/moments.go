@@ -17,8 +17,8 @@ const earliestMoment = 100_000_000_000
 
 // Moments are the headers in which a queue looks for times.
 type Moments struct {
-	// Schedules: the queue keeps messages scheduled that ask for it; DeliverAt is the name of one more header with the moment of
-	// release, "" for none.
+	// Schedules: the queue keeps messages scheduled that ask for it; DeliverAt is the name of one more header with the
+	// moment of release, or "" if there is none.
 	Schedules bool
 	DeliverAt string
 	// ExpiresAt is the name of the header with the moment of expiry, "" for none (TTL-9).
@@ -69,14 +69,15 @@ func (m *Moments) Check(headers []byte, now, skew int64) error {
 type Due struct {
 	// At is in ms of the broker's time, 0 for a message that asks for nothing, or for what has passed.
 	At int64
-	// Dated says that the message names the moment, and not how long it is to be held.
+	// Dated reports whether the message names the moment, and not how long it is to be held.
 	Dated bool
 }
 
-// DueOf is when a message is due that comes at now (ms of the broker's time, rounded up) with these headers, an encoded table: after
-// x-delay, or at the moment that x-deliver-at, or the header called more (unless ""), names; of several the latest. Headers without
-// a value say nothing. skew is how many ms dates are ahead of the broker's time. The error is a 406 for a header that Delay or
-// instant.Parse cannot make out, for a number that seems to be in seconds, and for more than MaxDelay (DLY-10).
+// DueOf returns when a message is due that comes at now (ms of the broker's time, rounded up) with these headers, an
+// encoded table: after x-delay, or at the moment that x-deliver-at, or the header called more (unless ""), names; of
+// several the latest. Headers without a value say nothing. skew is how many ms dates are ahead of the broker's time.
+// The error is a 406 for a header that Delay or instant.Parse cannot make out, for a number that seems to be in
+// seconds, and for more than MaxDelay (DLY-10).
 func DueOf(headers []byte, more string, now, skew int64) (due Due, err error) {
 	v, found, err := protocol.LookupField(headers, DelayHeader)
 	if err != nil {
@@ -109,8 +110,9 @@ func DueOf(headers []byte, more string, now, skew int64) (due Due, err error) {
 	return due, nil
 }
 
-// ExpiryOf is the moment in ms of the broker's time at which a message with these headers expires by the one called name; ok is false
-// without it, or without a value in it. The error is that of DueOf, but that it may be as far away as it likes.
+// ExpiryOf returns the moment in ms of the broker's time at which a message with these headers expires by the one
+// called name; ok is false without it, or without a value in it. The error is that of DueOf, but that it may be as far
+// away as it likes.
 func ExpiryOf(headers []byte, name string, skew int64) (at int64, ok bool, err error) {
 	at, err = momentIn(headers, name, skew)
 	return at, err == nil && at != noMoment, err
@@ -138,7 +140,7 @@ func momentIn(headers []byte, name string, skew int64) (int64, error) {
 	return ms - skew, nil
 }
 
-// fraction tells whether a value names a part of a millisecond, which Instant cuts off.
+// fraction reports whether a value names a part of a millisecond, which Instant cuts off.
 func fraction(v any) bool {
 	switch n := v.(type) {
 	case float32:

@@ -112,7 +112,7 @@ func TestSchedules_DLY8(t *testing.T) {
 	}
 }
 
-// raw is an encoded table with one header.
+// raw returns an encoded table with one header.
 func raw(t *testing.T, name string, v any) []byte {
 	t.Helper()
 	table, err := protocol.AppendTable(nil, protocol.Table{{Key: name, Value: v}})

@@ -30,14 +30,14 @@ func (m *Map[V]) Get(name []byte) (value V, found bool) {
 	return m.tree.Get(unsafe.String(unsafe.SliceData(name), len(name))) // which keeps nothing of it
 }
 
-// With is the map with a name in it, in the place of any other value that it had.
+// With returns the map with a name in it, in the place of any other value that it had.
 func (m Map[V]) With(name string, value V) Map[V] {
 	next := m.copied()
 	next.tree.Set(name, value)
 	return next
 }
 
-// Without is the map without a name, and whether that was in it.
+// Without returns the map without a name, and whether that was in it.
 func (m Map[V]) Without(name string) (_ Map[V], found bool) {
 	if _, found = m.Get([]byte(name)); !found {
 		return m, false

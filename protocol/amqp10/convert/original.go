@@ -48,7 +48,7 @@ func part(original []byte) (text []byte, body uint64, rest []byte, ok bool) {
 	return text, body, rest[n:], true
 }
 
-// Fits tells whether original is one, and of a message with that body.
+// Fits reports whether original is one, and of a message with that body.
 func Fits(original, body []byte) bool {
 	left := uint64(len(body))
 	for len(original) > 0 {
@@ -76,7 +76,7 @@ func appendPieces(v [][]byte, original, body []byte) [][]byte {
 	return v
 }
 
-// amended is an original with more application properties; as it is if there are none, or it is none.
+// amended returns an original with more application properties; as it is if there are none, or it is none.
 func amended(original []byte, more protocol.Table) []byte {
 	if len(more) == 0 {
 		return original
@@ -88,8 +88,9 @@ func amended(original []byte, more protocol.Table) []byte {
 	return with
 }
 
-// Changed is an original of whose properties change is called, unless it is nil, and which has other application properties: without those
-// that drop is true for, and with more. It is false if it is none, or that cannot be encoded. The original stays as it is.
+// Changed returns an original of whose properties change is called, unless it is nil, and which has other application
+// properties: without those that drop is true for, and with more. It is false if it is none, or that cannot be encoded.
+// The original stays as it is.
 func Changed(original []byte, change func(*amqp10.Properties), drop func(name string) bool, more protocol.Table) (changed []byte, ok bool) {
 	text, body, rest, ok := part(original)
 	if !ok {
@@ -114,7 +115,7 @@ func Changed(original []byte, change func(*amqp10.Properties), drop func(name st
 	return append(appendPart(nil, bare, int(body)), rest...), true
 }
 
-// applicationProperties are those of an original.
+// applicationProperties returns those of an original.
 func applicationProperties(original []byte) amqp10.Value {
 	text, _, _, ok := part(original)
 	if !ok {
@@ -127,7 +128,7 @@ func applicationProperties(original []byte) amqp10.Value {
 	return s.ApplicationProperties
 }
 
-// OriginalProperties are the properties of an original; false if it has none.
+// OriginalProperties returns the properties of an original; false if it has none.
 func OriginalProperties(original []byte) (p amqp10.Properties, ok bool) {
 	text, _, _, ok := part(original)
 	if !ok {

@@ -69,7 +69,7 @@ func Append(head []byte, rest [][]byte, m *Message, d Delivery) ([]byte, [][]byt
 	return head, rest
 }
 
-// onlyBody is whether b is the body of a message of AMQP 1.0 and nothing else.
+// onlyBody reports whether b is the body of a message of AMQP 1.0 and nothing else.
 func onlyBody(b []byte) bool {
 	s, err := amqp10.ScanSections(b)
 	return err == nil && s.BodyKind != 0 && len(s.Body()) == len(b)
@@ -113,7 +113,7 @@ func appendAnnotations(dst []byte, m *Message, own amqp10.Map) []byte {
 	return amqp10.CloseCompound(dst, start, count)
 }
 
-// annotation is the annotation that a header becomes; ok is false for headers that become none.
+// annotation returns the annotation that a header becomes; ok is false for headers that become none.
 func annotation(f protocol.Field) (key string, v any, ok bool) {
 	switch {
 	case f.Key == "CC":
@@ -130,7 +130,7 @@ func annotation(f protocol.Field) (key string, v any, ok bool) {
 	return key, v, ok
 }
 
-// deathMaps are the entries of x-death, each as a map.
+// deathMaps returns the entries of x-death, each as a map.
 func deathMaps(deaths protocol.Array) amqp10.Array {
 	maps := amqp10.Array{Of: amqp10.TypeMap}
 	for _, d := range deaths {
@@ -160,7 +160,7 @@ func deathMaps(deaths protocol.Array) amqp10.Array {
 	return maps
 }
 
-// deathEntry is a field of an entry of x-death that is a number or text.
+// deathEntry returns a field of an entry of x-death that is a number or text.
 func deathEntry(f protocol.Field) amqp10.Entry {
 	s, isText := f.Value.(string)
 	n, isNumber := protocol.Int64(f.Value)
@@ -243,5 +243,5 @@ func Beside(list []byte) (protocol.Properties, error) {
 	return protocol.SelectProperties(list, protocol.FlagDeliveryMode|protocol.FlagPriority|protocol.FlagExpiration|protocol.FlagType|protocol.FlagHeaders, told)
 }
 
-// told is whether a header may become an annotation.
+// told reports whether a header may become an annotation.
 func told(key []byte) bool { return bytes.HasPrefix(key, ownPrefix) || string(key) == "CC" }

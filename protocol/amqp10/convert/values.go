@@ -13,7 +13,7 @@ import (
 
 const urnUUID = "urn:uuid:"
 
-// to10 is a field value of 0-9-1 in AMQP 1.0; ok is false for those that it has no type for.
+// to10 returns a field value of 0-9-1 in AMQP 1.0; ok is false for those that it has no type for.
 func to10(v any) (converted any, ok bool) {
 	switch v := v.(type) {
 	case nil, bool, int8, uint8, int16, uint16, int32, uint32, int64, float32, float64, []byte:
@@ -39,7 +39,7 @@ func to10(v any) (converted any, ok bool) {
 	return nil, false
 }
 
-// Map is a table as a map with strings as keys. Fields that AMQP 1.0 has no type for are left out.
+// Map returns a table as a map with strings as keys. Fields that AMQP 1.0 has no type for are left out.
 func Map(t protocol.Table) amqp10.Map {
 	m := make(amqp10.Map, 0, len(t))
 	for _, f := range t {
@@ -50,13 +50,14 @@ func Map(t protocol.Table) amqp10.Map {
 	return m
 }
 
-// Table is a map as a table; ok is false if it has a key that is no text of at most 255 bytes, or a value that 0-9-1 has no type for.
+// Table returns a map as a table; ok is false if it has a key that is no text of at most 255 bytes, or a value that
+// 0-9-1 has no type for.
 func Table(m amqp10.Map) (t protocol.Table, ok bool) {
 	t = table(m)
 	return t, len(t) == len(m)
 }
 
-// scalar is whether a field value of 0-9-1 holds no others.
+// scalar reports whether a field value of 0-9-1 holds no others.
 func scalar(v any) bool {
 	switch v.(type) {
 	case protocol.Array, protocol.Table:
@@ -65,15 +66,15 @@ func scalar(v any) bool {
 	return true
 }
 
-// milliseconds is a time in seconds as AMQP 1.0 tells it.
+// milliseconds returns a time in seconds as AMQP 1.0 tells it.
 func milliseconds(t protocol.Timestamp) amqp10.Timestamp {
 	return amqp10.Timestamp(min(t, math.MaxInt64/1000) * 1000)
 }
 
-// seconds is the reverse; times before 1970 are 0.
+// seconds returns the reverse; times before 1970 are 0.
 func seconds(t amqp10.Timestamp) protocol.Timestamp { return protocol.Timestamp(max(t, 0) / 1000) }
 
-// to091 is a value of AMQP 1.0 as a field value of 0-9-1; ok is false for those that it has no type for.
+// to091 returns a value of AMQP 1.0 as a field value of 0-9-1; ok is false for those that it has no type for.
 func to091(v any) (converted any, ok bool) {
 	switch v := v.(type) {
 	case nil, bool, int8, uint8, int16, uint16, int32, uint32, int64, []byte, string:
@@ -117,7 +118,7 @@ func array(values []any) protocol.Array {
 	return a
 }
 
-// table is a map as a table, without the entries that it cannot hold.
+// table returns a map as a table, without the entries that it cannot hold.
 func table(m amqp10.Map) protocol.Table {
 	var t protocol.Table
 	for _, e := range m {
@@ -129,7 +130,7 @@ func table(m amqp10.Map) protocol.Table {
 	return t
 }
 
-// keyText is a key that is text.
+// keyText returns a key that is text.
 func keyText(key any) (string, bool) {
 	switch k := key.(type) {
 	case string:
@@ -142,13 +143,13 @@ func keyText(key any) (string, bool) {
 
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 
-// uuidText is a uuid as 0-9-1 carries it.
+// uuidText returns a uuid as 0-9-1 carries it.
 func uuidText(u amqp10.UUID) string {
 	h := hex.EncodeToString(u[:])
 	return urnUUID + h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
-// parseUUID is the reverse.
+// parseUUID returns the reverse.
 func parseUUID(s string) (u amqp10.UUID, ok bool) {
 	digits, ok := strings.CutPrefix(s, urnUUID)
 	if !ok || len(digits) != 36 {
@@ -160,7 +161,7 @@ func parseUUID(s string) (u amqp10.UUID, ok bool) {
 	return u, true
 }
 
-// to10ID is a message or correlation id in AMQP 1.0.
+// to10ID returns a message or correlation id in AMQP 1.0.
 func to10ID(id string) amqp10.Value {
 	if u, ok := parseUUID(id); ok {
 		return amqp10.AppendUUID(nil, u)

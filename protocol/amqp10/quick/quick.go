@@ -103,7 +103,7 @@ func newReader(b []byte, code uint8) reader {
 // end returns what follows, and whether the whole list was read.
 func (r *reader) end() (rest []byte, ok bool) { return r.rest, r.known && r.left == 0 && len(r.b) == 0 }
 
-// next is the encoding of the next field; null if there is none, and behind a stop.
+// next returns the encoding of the next field; null if there is none, and behind a stop.
 func (r *reader) next() (code uint8) {
 	if r.left == 0 || len(r.b) == 0 {
 		r.known = r.known && r.left == 0
@@ -118,7 +118,7 @@ func (r *reader) next() (code uint8) {
 // stop stops at a field.
 func (r *reader) stop() { r.b, r.left, r.known = nil, 0, false }
 
-// take is the next n bytes.
+// take returns the next n bytes.
 func (r *reader) take(n int) []byte {
 	if n > len(r.b) {
 		r.stop()
@@ -166,7 +166,7 @@ func (r *reader) flag() bool {
 	return false
 }
 
-// tag is a delivery tag.
+// tag returns a delivery tag.
 func (r *reader) tag() []byte {
 	switch r.next() {
 	case null:
@@ -182,7 +182,7 @@ func (r *reader) tag() []byte {
 	return nil
 }
 
-// state is one that tells nothing but its kind.
+// state returns one that tells nothing but its kind.
 func (r *reader) state() amqp10.StateKind {
 	switch r.next() {
 	case null:

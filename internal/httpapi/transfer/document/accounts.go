@@ -62,7 +62,7 @@ func (j *judge) user(b *rest.Body, i *Item) {
 	}
 }
 
-// algorithm is how a password is hashed: as the item says, or else as the version did that wrote the document.
+// algorithm returns how a password is hashed: as the item says, or else as the version did that wrote the document.
 func (j *judge) algorithm(b *rest.Body) string {
 	if named := b.Text("hashing_algorithm"); named != "" {
 		return named
@@ -132,7 +132,7 @@ func (j *judge) vhost(b *rest.Body, i *Item) {
 	}
 }
 
-// holder is the user and the virtual host that a permission is for.
+// holder returns the user and the virtual host that a permission is for.
 func (j *judge) holder(b *rest.Body, i *Item) (user, vhost string) {
 	user, vhost = b.Text("user"), j.in(b)
 	i.Name, i.VHost = user, vhost
@@ -142,7 +142,7 @@ func (j *judge) holder(b *rest.Body, i *Item) (user, vhost string) {
 	return user, vhost
 }
 
-// expression is one of a permission.
+// expression returns one of a permission.
 func expression(b *rest.Body, key string) string {
 	b.Need(key)
 	text := b.Text(key)

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fresh is a new broker.
+// fresh returns a new broker.
 func fresh() Present {
 	p := Present{
 		Users: map[string]bool{"guest": true}, VHosts: map[string]auth.VHost{"/": {Name: "/"}},

@@ -103,7 +103,7 @@ var errNoObject = errors.New("it is no object")
 // longest is how many bytes a name has at most: it is a short string of AMQP.
 const longest = 255
 
-// name is a text that must be there, and that AMQP can carry.
+// name returns a text that must be there, and that AMQP can carry.
 func name(b *rest.Body, key string) string {
 	b.Need(key)
 	text := b.Text(key)
@@ -113,7 +113,7 @@ func name(b *rest.Body, key string) string {
 	return text
 }
 
-// in is the virtual host of an item, which must be there.
+// in returns the virtual host of an item, which must be there.
 func (j *judge) in(b *rest.Body) string {
 	vhost := j.only
 	if vhost == "" {
@@ -128,7 +128,7 @@ func (j *judge) in(b *rest.Body) string {
 	return vhost
 }
 
-// isEmpty tells whether a value is absent, or has nothing in it.
+// isEmpty reports whether a value is absent, or has nothing in it.
 func isEmpty(b *rest.Body, key string) bool {
 	switch strings.Join(strings.Fields(string(b.Fields[key])), "") {
 	case "", "null", "{}", "[]", `""`:

@@ -85,7 +85,7 @@ type Plan struct {
 	Warnings []string // about the document
 }
 
-// Counts are how many items have each verdict.
+// Counts returns how many items have each verdict.
 func (p *Plan) Counts() map[Verdict]int {
 	counts := map[Verdict]int{}
 	for _, v := range Verdicts {
@@ -97,7 +97,7 @@ func (p *Plan) Counts() map[Verdict]int {
 	return counts
 }
 
-// Refused are the items that are not valid.
+// Refused returns the items that are not valid.
 func (p *Plan) Refused() (all []*Item) {
 	for i := range p.Items {
 		if p.Items[i].Verdict == Refused {

@@ -154,7 +154,7 @@ func judgePolicy(fields map[string]json.RawMessage, operator bool, i *Item) {
 // all matches the rest, behind its ^, of a pattern that matches every name but some.
 var all = regexp.MustCompile(`^(\(\?<?[!=][^()]*\))*(\.\*|\(\.\*\)|\.\+)?\$?$`)
 
-// anchored tells whether a pattern says how names begin: each of its alternatives does.
+// anchored reports whether a pattern says how names begin: each of its alternatives does.
 func anchored(pattern string) bool {
 	depth, start := 0, 0
 	var alternatives []string

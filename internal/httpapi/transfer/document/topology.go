@@ -30,7 +30,7 @@ const (
 	reservedName = "names that begin with amq. are the broker's own"
 )
 
-// System tells whether an exchange of that name is the broker's own, which nobody exports or imports.
+// System reports whether an exchange of that name is the broker's own, which nobody exports or imports.
 func System(name string) bool {
 	return name == "" || strings.HasPrefix(name, reserved) || name == topology.AdminExchange
 }
@@ -77,7 +77,7 @@ var builtIn = map[string]string{
 	"amq.rabbitmq.trace": "topic",
 }
 
-// unknownType is the type that the broker does not have, "" if it has it.
+// unknownType returns the type that the broker does not have, "" if it has it.
 func unknownType(x *protocol.ExchangeDeclare) string {
 	kind := x.Type
 	if kind == topology.DelayedType {
@@ -175,7 +175,7 @@ func (j *judge) newQueue(q *protocol.QueueDeclare, at Name, i *Item) {
 	}
 }
 
-// Explanation is the text of an error; that of a refusal of the protocol without the name of its code.
+// Explanation returns the text of an error; that of a refusal of the protocol without the name of its code.
 func Explanation(err error) string {
 	if code, text := rest.ProtocolError(err); code != 0 {
 		_, explanation, _ := strings.Cut(text, " - ")

@@ -95,10 +95,10 @@ func decodePut(b []byte, at int64, kind store.Kind, sum func(to int64) uint32) (
 	return e, true
 }
 
-// isDue tells whether a message, whose head is b, was scheduled.
+// isDue reports whether a message, whose head is b, was scheduled.
 func isDue(b []byte) bool { return b[4]>>4 == versionDue }
 
-// HeadSize is the length of what a message begins with.
+// HeadSize returns the length of what a message begins with.
 func HeadSize(b []byte) int64 {
 	if isDue(b) {
 		return PutHead + dueSize
@@ -106,8 +106,7 @@ func HeadSize(b []byte) int64 {
 	return PutHead
 }
 
-// FrontSize is the length of a message without its body; -1 if b is too short to
-// tell.
+// FrontSize returns the length of a message without its body; -1 if b is too short to tell.
 func FrontSize(b []byte) int64 {
 	if len(b) < PutHead {
 		return -1

@@ -83,12 +83,12 @@ var (
 // in their numbers, so they differ in their seeds.
 func SeedOf(seq, salt uint64) uint32 { return uint32(seq)*0x9E3779B1 ^ uint32(salt>>32) ^ uint32(salt) }
 
-// SumAt is the sum of bytes that stand at an offset.
+// SumAt returns the sum of bytes that stand at an offset.
 func SumAt(seed uint32, b []byte, at int64) uint32 {
 	return placed(crc32.Update(seed, Castagnoli, b), at)
 }
 
-// placed is the sum of bytes, for what stands at an offset.
+// placed returns the sum of bytes, for what stands at an offset.
 func placed(sum uint32, at int64) uint32 { return sum ^ uint32(at)*0x85EBCA6B }
 
 // PositionOf packs a segment's number and an offset.
@@ -115,7 +115,7 @@ func DecodeHeader(b []byte) (seq, salt uint64, size int64, ok bool) {
 	return little.Uint64(b[8:]), little.Uint64(b[16:]), int64(little.Uint64(b[24:])), ok
 }
 
-// PutSize is how long a message is in the log when its body is with it.
+// PutSize returns how long a message is in the log when its body is with it.
 func PutSize(r *store.Record) int64 {
 	size := int64(PutHead)
 	if r.Due != 0 {
@@ -209,10 +209,10 @@ func decodeBatchHead(b []byte, seed uint32, at int64) (info batchInfo, ok bool) 
 	return batchInfo{at, little.Uint64(b[8:]), int64(little.Uint32(b[16:])), int(little.Uint32(b[20:]))}, true
 }
 
-// RoundUp is the next end of a page.
+// RoundUp returns the next end of a page.
 func RoundUp(n int64) int64 { return (n + PageSize - 1) / PageSize * PageSize }
 
-// allZero tells whether nothing was ever written there.
+// allZero reports whether nothing was ever written there.
 func allZero(b []byte) bool {
 	return len(b) == 0 || b[0] == 0 && bytes.Equal(b[1:], b[:len(b)-1])
 }

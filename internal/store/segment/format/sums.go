@@ -26,7 +26,7 @@ func newSums(b []byte, checked *int64) *sums {
 	return s
 }
 
-// upTo is the sum of the first n bytes.
+// upTo returns the sum of the first n bytes.
 func (s *sums) upTo(n int) uint32 {
 	at := n / sumStep * sumStep
 	*s.checked += int64(n - at)
@@ -67,7 +67,7 @@ var powers = sync.OnceValue(func() *[4][256]uint32 {
 	return table
 })
 
-// shifted is a sum as it is when n zero bytes follow, without the sum of these.
+// shifted returns a sum as it is when n zero bytes follow, without the sum of these.
 func shifted(sum uint32, n int) uint32 {
 	table := powers()
 	for k := 0; n > 0; k, n = k+1, n>>8 {

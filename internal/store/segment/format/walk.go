@@ -44,7 +44,7 @@ func (w *Walker) Turn(file io.ReaderAt, seed uint32, size int64) {
 	}
 }
 
-// Holds tells whether these bytes are in the window.
+// Holds reports whether these bytes are in the window.
 func (w *Walker) Holds(at, n int64) bool { return at >= w.bufAt && at+n <= w.bufAt+int64(len(w.buf)) }
 
 // Bytes returns n bytes from an offset on, less at the end of the file. They stay
@@ -225,7 +225,7 @@ func (w *Walker) setBody(e *Entry, b []byte, from int64, seen map[body]bool) {
 	}
 }
 
-// Torn is how many bytes behind the last batch were being written at a crash.
+// Torn returns how many bytes behind the last batch were being written at a crash.
 func (w *Walker) Torn() int64 {
 	if info, ok := w.Head(w.At); ok {
 		return min(info.end(), w.Until) - w.At

@@ -53,7 +53,7 @@ type Checkpoint struct {
 // ErrCheckpoint says that the file is damaged.
 var ErrCheckpoint = errors.New("checkpoint is not what was written")
 
-// CheckpointName is the name of its file.
+// CheckpointName returns the name of its file.
 func CheckpointName(number uint64) string { return fmt.Sprintf("checkpoint-%010d", number) }
 
 // EncodeCheckpoint writes down the state of the log, which is locked and at the end
@@ -178,7 +178,7 @@ func (s *scanner) number() (n uint64) {
 	return 0
 }
 
-// text is a string behind its length.
+// text returns a string behind its length.
 func (s *scanner) text() string {
 	n := s.number()
 	if n > uint64(len(s.b)) {

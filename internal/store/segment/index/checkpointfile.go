@@ -26,8 +26,7 @@ func NewCheckpointFile(fs vfs.FS, dir string, size int64) CheckpointFile {
 	return CheckpointFile{fs: fs, dir: dir, size: size}
 }
 
-// roomFor is the size of the file that is kept when a checkpoint has so many bytes: the
-// next one may be longer.
+// roomFor returns the size of the file that is kept when a checkpoint has so many bytes: the next one may be longer.
 func roomFor(n int) int64 { return format.RoundUp(int64(2*n)) + 1<<20 }
 
 func (c *CheckpointFile) path() string { return filepath.Join(c.dir, CheckpointSpare) }

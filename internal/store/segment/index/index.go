@@ -41,7 +41,7 @@ func (x *Index) Queue(id store.QueueID) *Queue {
 	return q
 }
 
-// Stored is how many messages survive a restart.
+// Stored returns how many messages survive a restart.
 func (x *Index) Stored() (n int) {
 	for _, q := range x.Queues {
 		for _, s := range q.Sets {
@@ -119,8 +119,7 @@ func (q *Queue) Drop() {
 	}
 }
 
-// At tells whether a message lives in a segment. The sets are in the order of the
-// segments.
+// At reports whether a message lives in a segment. The sets are in the order of the segments.
 func (q *Queue) At(segment, seq uint64) bool {
 	i := sort.Search(len(q.Sets), func(i int) bool { return q.Sets[i].Seg.Seq >= segment })
 	for ; i < len(q.Sets) && q.Sets[i].Seg.Seq == segment; i++ {
@@ -131,8 +130,7 @@ func (q *Queue) At(segment, seq uint64) bool {
 	return false
 }
 
-// Moving tells whether a message lives in any segment. Until its new place is durable
-// readers have the old one.
+// Moving reports whether a message lives in any segment. Until its new place is durable readers have the old one.
 func (q *Queue) Moving(seq uint64) bool {
 	return q.Holder(seq) != nil
 }

@@ -43,5 +43,5 @@ func (s *Segment) Walker(from int64) *format.Walker {
 	return format.NewWalker(s.File, s.Seed, from, s.Size)
 }
 
-// SegmentName is the name of its file.
+// SegmentName returns the name of its file.
 func SegmentName(seq uint64) string { return fmt.Sprintf("%010d.segment", seq) }

@@ -166,7 +166,7 @@ func (s *Set) markDeferred(first, last uint64) (n int) {
 	return n
 }
 
-// isDeferred tells whether a live message is.
+// isDeferred reports whether a live message is.
 func (s *Set) isDeferred(seq uint64) (is bool) {
 	s.each(seq, seq, func(i int, w *word, mask uint64) { is = s.away.plane(0, i)&w.live&mask != 0 })
 	return is
@@ -195,7 +195,7 @@ func (s *Set) count(seq uint64, n uint32) {
 	s.each(seq, seq, func(i int, w *word, mask uint64) { s.counts.add(i, w.live&mask, uint64(n)) })
 }
 
-// returns is how often a message came back.
+// returns returns how often a message came back.
 func (s *Set) returns(seq uint64) (n uint32) {
 	s.each(seq, seq, func(i int, _ *word, mask uint64) { n = uint32(s.counts.sum(i, mask)) })
 	return n
@@ -211,10 +211,10 @@ func (s *Set) Seqs() (list []uint64) {
 	return list
 }
 
-// Due is when a message is due that was scheduled anew, 0 if it was not.
+// Due returns when a message is due that was scheduled anew, 0 if it was not.
 func (s *Set) Due(seq uint64) int64 { return s.dues[seq] }
 
-// bounds are the lowest and the highest word that is there.
+// bounds returns the lowest and the highest word that is there.
 func (s *Set) bounds() (low, high uint64) {
 	if len(s.words) == 0 {
 		return 1, 0
@@ -222,7 +222,7 @@ func (s *Set) bounds() (low, high uint64) {
 	return s.words[0].base * 64, s.words[len(s.words)-1].base*64 + 63
 }
 
-// copy is a set that does not change.
+// copy returns a set that does not change.
 func (s *Set) copy() Set {
 	c := *s
 	c.Seg = &Segment{} // what it counts is not counted twice

@@ -47,8 +47,7 @@ func (s *Sought) Begin() {
 	}
 }
 
-// Seek tells whether a message lives, and whether it was found before: then that does not
-// count any more.
+// Seek reports whether a message lives, and whether it was found before: then that does not count any more.
 func (s *Sought) Seek(seq uint64) (before, lives bool) {
 	i, bit := s.find(seq/64), uint64(1)<<(seq%64)
 	if i == len(s.words) || s.words[i].base != seq/64 || s.words[i].live&bit == 0 {
@@ -59,7 +58,7 @@ func (s *Sought) Seek(seq uint64) (before, lives bool) {
 	return before, true
 }
 
-// Found is a message that lives, as its queue is to know it.
+// Found returns a message that lives, as its queue is to know it.
 func (s *Sought) Found(e *format.Entry, at store.Position) store.Recovered {
 	r := &e.Record
 	i, bit := s.find(r.First/64), uint64(1)<<(r.First%64)

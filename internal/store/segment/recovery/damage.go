@@ -38,7 +38,7 @@ func lost(q store.QueueID, seqs []uint64) (list []Lost) {
 	return list
 }
 
-// String is one line.
+// String returns one line.
 func (d Damage) String() string {
 	if d.Unread > 0 {
 		return fmt.Sprintf("%s at %d: %s (%d messages lost by name, and up to %d records that cannot be read)",
@@ -67,7 +67,7 @@ type Report struct {
 	Duration time.Duration
 }
 
-// QuarantineOf is the folder that damaged files are copied to, beside that of the journal.
+// QuarantineOf returns the folder that damaged files are copied to, beside that of the journal.
 func QuarantineOf(dir string) string { return filepath.Join(filepath.Dir(dir), "quarantine") }
 
 // Quarantine copies a damaged file, unless it was copied before.

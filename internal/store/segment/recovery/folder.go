@@ -22,7 +22,7 @@ type folder struct {
 	Segments    []*index.Segment // with a valid header, by number; none is open
 	Spares      []string
 	Checkpoints []uint64 // the newest first
-	// spareCheckpoint is the size of the file for the next one, 0 for none.
+	// spareCheckpoint is the size of the file for the next one, or 0 if there is none.
 	SpareCheckpoint int64
 	Leftovers       []string // of checkpoints that were not finished
 	highest         uint64   // number of a segment's name
@@ -60,7 +60,7 @@ func Look(fs vfs.FS, dir string) (*folder, error) {
 	return f, err
 }
 
-// Numbered is the number in the name of a file between prefix and suffix.
+// Numbered returns the number in the name of a file between prefix and suffix.
 func Numbered(name, prefix, suffix string) (uint64, bool) {
 	digits, ok := strings.CutPrefix(name, prefix)
 	digits, ok2 := strings.CutSuffix(digits, suffix)

@@ -57,10 +57,10 @@ func New(cfg Config) *Stock {
 	return &Stock{cfg: cfg, stop: make(chan struct{}), wake: make(chan struct{}, 1), number: cfg.Number}
 }
 
-// Short tells whether there was no room for the last file.
+// Short reports whether there was no room for the last file.
 func (s *Stock) Short() bool { return s.short.Load() }
 
-// Small is the size of the file that is kept for moves, bytes.
+// Small returns the size of the file that is kept for moves, bytes.
 func (s *Stock) Small() int64 { return s.cfg.Small }
 
 // LastTry says that the journal is being closed: if there is no room for a file now, Hopeless says so.
@@ -69,7 +69,7 @@ func (s *Stock) LastTry() {
 	s.look()
 }
 
-// Hopeless tells whether the last try has failed.
+// Hopeless reports whether the last try has failed.
 func (s *Stock) Hopeless() bool { return s.hopeless.Load() }
 
 // Stop ends Run.
@@ -124,8 +124,8 @@ func (s *Stock) Run(retry time.Duration) {
 	}
 }
 
-// missing is the size of the file that is to be made next, 0 for none: there is to be
-// one of the wanted length, and besides it the one that is kept for moves.
+// missing returns the size of the file that is to be made next, 0 for none: there is to be one of the wanted length,
+// and besides it the one that is kept for moves.
 func (s *Stock) missing() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,7 +140,7 @@ func (s *Stock) missing() int64 {
 	return 0
 }
 
-// count tells how many files have so many bytes. The stock is locked.
+// count returns how many files have so many bytes. The stock is locked.
 func (s *Stock) count(size int64) (n int) {
 	for _, f := range s.files {
 		if f.Size >= size {
@@ -150,7 +150,7 @@ func (s *Stock) count(size int64) (n int) {
 	return n
 }
 
-// Has tells whether there are so many files, one of which has a size.
+// Has reports whether there are so many files, one of which has a size.
 func (s *Stock) Has(size int64, files int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -262,7 +262,7 @@ func (s *Stock) Trim(keep int) error {
 	return errors.Join(errs...)
 }
 
-// Bytes is how many all files have.
+// Bytes returns how many all files have.
 func (s *Stock) Bytes() (n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
