@@ -44,6 +44,9 @@ func TestDL30Care(t *testing.T) {
 			if got := h.outcome(source); got != c.noExchange {
 				t.Errorf("care %d, no exchange: %s", c.care, got)
 			}
+			if n := h.stats.ByReason("expired").AtMostOnce.Load(); n != 0 {
+				t.Errorf("care %d: %d dead-lettered without an exchange", c.care, n)
+			}
 			h.exchange(&topology.Exchange{Name: "dlx", Type: "direct"}, "", "other", target)
 			h.send(caring(c.care, pendingMessage(source, "expired", "dlx", 1, 2)))
 			if got := h.outcome(source); got != c.noTarget {

@@ -58,9 +58,7 @@ func inHouse(t *testing.T, test func(h *house)) {
 			actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) })))
 		h := &house{t: t, root: system.Root, vhost: topology.NewVHost("/"), stats: &deadletter.Stats{}}
 		strategy := actor.NewOneForOneStrategy(10, time.Minute, actor.DefaultDecider)
-		h.pid = system.Root.WithGuardian(strategy).Spawn(actor.PropsFromProducer(func() actor.Actor {
-			return deadletter.New(deadletter.Config{VHost: h.vhost, Stats: h.stats, Log: zerolog.New(&h.log)})
-		}))
+		h.pid = system.Root.WithGuardian(strategy).Spawn(h.props())
 		h.vhost.Publish(h.vhost.Directory().WithExchange(&topology.Exchange{Type: "direct"}))
 		defer func() {
 			_ = h.root.StopFuture(h.pid).Wait()
@@ -71,6 +69,13 @@ func inHouse(t *testing.T, test func(h *house)) {
 			time.Sleep(system.Config.DeadLetterThrottleInterval) // the library's own goroutine ends after that
 		}()
 		test(h)
+	})
+}
+
+// props make a dead-letter actor.
+func (h *house) props() *actor.Props {
+	return actor.PropsFromProducer(func() actor.Actor {
+		return deadletter.New(deadletter.Config{VHost: h.vhost, Stats: h.stats, Log: zerolog.New(&h.log)})
 	})
 }
 

@@ -3,12 +3,15 @@ package deadletter_test
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
+
+	"github.com/asynkron/protoactor-go/actor"
 )
 
 // crowd makes n queues, and an exchange of that name from which every key leads to all of them.
@@ -133,14 +136,49 @@ func TestTooLongRouteOfADeadLetter(t *testing.T) {
 	})
 }
 
-// Who stops does not wait for routes.
+// An actor that stops does not wait for routes, and ends the search for them: a result would reach nobody.
 func TestEndWithALongRoute(t *testing.T) {
 	inHouse(t, func(h *house) {
 		h.crowd(200)
-		for i := range 3 {
+		var late atomic.Int32
+		h.root.ActorSystem().EventStream.Subscribe(func(event any) {
+			if e, ok := event.(*actor.DeadLetterEvent); ok && e.PID.Equal(h.pid) {
+				late.Add(1)
+			}
+		})
+		for i := range 3 { // which are searched one after the other
 			h.root.Send(h.pid, withKeys(pendingMessage(h.queue(fmt.Sprint("s", i)), "expired", "crowd", 1, 1), 10_000))
 		}
-		_ = h.root.StopFuture(h.pid).Wait()
+		_ = h.root.PoisonFuture(h.pid).Wait() // which comes behind them
 		synctest.Wait()
+		if n := late.Load(); n > 1 { // one may have been found at that moment
+			t.Errorf("%d routes were found after the end", n)
+		}
+	})
+}
+
+// TestFinish: the answer comes when all targets have answered, at once if none has to; nothing is begun any more.
+func TestFinish(t *testing.T) {
+	inHouse(t, func(h *house) {
+		source, target, node := h.queue("source"), h.queue("target"), h.queue("node")
+		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout"}, "", "", target)
+		finish := func() { h.send(&mail.FinishDeadLetters{Request: mail.Request{ReplyTo: node.queue.PID}}) }
+		finish()
+		take[*mail.TopologyReply](h, node)
+
+		_ = h.root.StopFuture(h.pid).Wait()
+		h.pid = h.root.Spawn(h.props())
+		h.send(pendingMessage(source, "expired", "dlx", 1, 2))
+		finish()
+		h.nothing(node)
+		e := take[*mail.Enqueue](h, target)
+		h.send(&mail.EnqueueReply{Ranges: []mail.Range{{First: e.Messages[0].Number, Last: e.Messages[0].Number}}})
+		h.settled(source, mail.Range{First: 1, Last: 1})
+		h.nothing(node)
+		h.send(pendingMessage(source, "expired", "dlx", 3, 1))
+		h.nothing(target)
+		h.send(&mail.EnqueueReply{Ranges: []mail.Range{{First: e.Messages[1].Number, Last: e.Messages[1].Number}}})
+		h.settled(source, mail.Range{First: 2, Last: 2})
+		take[*mail.TopologyReply](h, node)
 	})
 }
