@@ -121,7 +121,7 @@ func TestPageOfLinks(t *testing.T) {
 	w := br.open(b, "#/connections?cols=name,protocol", desktop).asGuest()
 	w.sees("AMQP 1-0")
 	_ = eval[bool](w, "(document.querySelector('.items a.name').click(), true)")
-	for _, row := range []string{"0|0|<b>from</b>|sends|/queues/q|169|1|0", "0|1|to|receives|/queues/q|9|1|1"} {
+	for _, row := range []string{"0|0|<b>from</b>|sends|/queues/q|499|1|0", "0|1|to|receives|/queues/q|9|1|1"} {
 		w.until("[...document.querySelectorAll('tbody tr')].some((r) => [...r.children].map((c) => c.textContent).join('|') === " + quoted(row) + ")")
 	}
 	w.shoot("links")

@@ -82,8 +82,8 @@ def outcomes(connection):
             again = where.receive(timeout=PATIENCE)
             equal((again.body, again.properties), (how, {"n": 1}))
             where.accept()
-    receiver.close()
-    dead.close()
+    for link in (sender, receiver, dead):
+        link.close()  # a queue that is deleted detaches its links
     m.ask("DELETE", "/queues/q")
     m.ask("DELETE", "/queues/dead")
 
@@ -97,6 +97,7 @@ def settled(connection):
     receiver = connection.create_receiver("/queues/settled", credit=3, options=AtMostOnce())
     for body in ("1", "2", "3"):
         equal(receiver.receive(timeout=PATIENCE).body, body)
+    sender.close()
     receiver.close()
     equal(m.ask("DELETE", "/queues/settled"), (200, {"message_count": 0}))
 
