@@ -26,8 +26,8 @@ const demoLimit = 50 * time.Second
 // differently does not count.
 func demo(args []string) int {
 	flags := flag.NewFlagSet("candlemark demo", flag.ContinueOnError)
-	against := flags.String("against", "", "AMQP `URL` of another broker to observe as well")
-	againstHTTP := flags.String("against-http", "", "`URL` of that broker's HTTP API; without it its policies are not tried")
+	against := flags.String("against", "", "AMQP `URL` of another broker to compare with")
+	againstHTTP := flags.String("against-http", "", "`URL` of that broker's HTTP API, needed to test policies")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return 0

@@ -26,7 +26,7 @@ var holdAct = act{
 	lines: []line{
 		{"delay by hold queues, 5 delays of 250-3,000 ms, 40 messages each: lost, early", "0, 0"},
 		{"    late, p99", "<= 10 ms"},
-		{"    hold queues gone when their x-expires is over", "5, <= 100 ms late"},
+		{"    hold queues deleted when their x-expires has passed", "5, <= 100 ms late"},
 	},
 	play: playHold,
 }

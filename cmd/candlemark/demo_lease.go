@@ -18,9 +18,9 @@ const (
 // and only then. Publishing is no use.
 var leaseAct = act{
 	lines: []line{
-		{"queue with x-expires 1,500 ms, only published to: ends after", "1,500-1,600 ms"},
-		{"queue declared passively every 500 ms: kept 4 s, then ends after", "1,500-1,600 ms"},
-		{"queue asked by basic.get every 500 ms: kept 4 s, then ends after", "1,500-1,600 ms"},
+		{"queue with x-expires 1,500 ms, only published to: deleted after", "1,500-1,600 ms"},
+		{"queue declared passively every 500 ms: kept 4 s, then deleted after", "1,500-1,600 ms"},
+		{"queue polled by basic.get every 500 ms: kept 4 s, then deleted after", "1,500-1,600 ms"},
 	},
 	play: playLease,
 }

@@ -121,8 +121,8 @@ func ends(a arrival) finding {
 // zeroAct: TTL 0 is for whoever waits at this moment.
 var zeroAct = act{
 	lines: []line{
-		{"TTL 0, nobody waits: dead-lettered after", "<= 100 ms"},
-		{"TTL 0, a consumer waits: delivered to it after", "<= 100 ms"},
+		{"TTL 0, no consumer: dead-lettered after", "<= 100 ms"},
+		{"TTL 0, a consumer is ready: delivered to it after", "<= 100 ms"},
 	},
 	play: playZero,
 }

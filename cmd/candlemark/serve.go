@@ -96,7 +96,7 @@ func (b *broker) run(ctx context.Context, stop func(), log zerolog.Logger) int {
 		stop() // a second signal ends the process at once
 		log.Info().Msg("stopping")
 	case <-b.process.asked:
-		log.Info().Msg("stopping, as an administrator wants it")
+		log.Info().Msg("stopping at the request of an administrator")
 	case err := <-b.data.failed:
 		log.Error().Err(err).Msg("the journal failed: what it has is safe, nothing can be added; stopping")
 		code = 1

@@ -33,7 +33,7 @@ func (b *broker) serveServiceBus(cfg config.Config, log zerolog.Logger) (err err
 		if err := b.emulate(ctx, vhost); err != nil {
 			return fmt.Errorf("servicebus-emulator: %w", err)
 		}
-		log.Warn().Msg("servicebus-emulator: whoever comes from this machine with any token may do everything")
+		log.Warn().Msg("servicebus-emulator: any token from this machine has all rights")
 	}
 	if file := cfg.ServiceBusConfig; file != "" {
 		text, err := os.ReadFile(file)

@@ -66,7 +66,7 @@ func inspectSettings(args, environ []string, stdout, stderr io.Writer) int {
 	for _, file := range s.Files {
 		fmt.Fprintln(stdout, file)
 	}
-	fmt.Fprintf(stdout, "%d files read, nothing is wrong with the settings\n", len(s.Files))
+	fmt.Fprintf(stdout, "%d files read, all settings are valid\n", len(s.Files))
 	return 0
 }
 

@@ -33,14 +33,14 @@ func TestConfigVerbs(t *testing.T) {
 	good := confFile(t, filepath.Join(dir, "good.conf"), "heartbeat = 30\ndefault_pass = s3cret\nlog.file = false\nnum_acceptors.tcp = 10\n")
 	bad := confFile(t, filepath.Join(dir, "bad.conf"), "hearbeat = 30\nframe_max = 1\n")
 	pattern := confFile(t, filepath.Join(dir, "pattern.conf"), "default_permissions.read = (\n")
-	warning := "warning: " + good + ":4: num_acceptors.tcp does nothing here"
+	warning := "warning: " + good + ":4: num_acceptors.tcp has no effect here"
 	for _, c := range []struct {
 		args           string
 		env            string
 		code           int
 		stdout, stderr []string
 	}{
-		{"check " + good, "", 0, []string{good + "\n1 files read, nothing is wrong"}, []string{warning}},
+		{"check " + good, "", 0, []string{good + "\n1 files read, all settings are valid"}, []string{warning}},
 		{"check", "CANDLEMARK_CONFIG=" + good, 0, []string{"1 files read"}, []string{warning}},
 		{"check", "CANDLEMARK_CONFIG=none", 0, []string{"0 files read"}, nil},
 		{"check " + bad, "", 65, nil, []string{bad + `:1: unknown key "hearbeat"; did you mean "heartbeat"?`, bad + ":2: frame-max: 1 is not between"}},

@@ -16,13 +16,13 @@ import (
 var alarmVerbs = []verb.Row{
 	{
 		// From how much memory on publishers are blocked, until the broker is started anew.
-		Name: "set_vm_memory_high_watermark", About: "Changes how much memory may be used before publishers are blocked, until the next start", Arguments: "<fraction|absolute> [<size>]", Check: checkWatermark,
+		Name: "set_vm_memory_high_watermark", About: "Sets the memory high watermark, above which publishers are blocked, until the next start", Arguments: "<fraction|absolute> [<size>]", Check: checkWatermark,
 		Title: verb.OneOrTwo("Setting memory threshold on {broker} to {fraction|absolute} ...", "Setting memory threshold on {broker} to {size} bytes ..."),
 		Run:   verb.Puts(oneOf("relative", "absolute"), "memory-high-watermark"),
 	},
 	{
 		// Below how much free disk they are.
-		Name: "set_disk_free_limit", About: "Changes how much disk space must be free, until the next start", Arguments: "<size|mem_relative> [<fraction>]", Check: checkDiskLimit,
+		Name: "set_disk_free_limit", About: "Sets the free disk space limit, until the next start", Arguments: "<size|mem_relative> [<fraction>]", Check: checkDiskLimit,
 		Title: verb.OneOrTwo(
 			"Setting disk free limit on {broker} to {size|mem_relative} bytes ...",
 			"Setting disk free limit on {broker} to {fraction} times the total RAM ...",
@@ -30,15 +30,15 @@ var alarmVerbs = []verb.Row{
 		Run: verb.Puts(oneOf("absolute", "mem_relative"), "disk-free-limit"),
 	},
 	{
-		Name: "alarms", About: "Lists the alarms that are set", Title: verb.Text("Asking node {broker} to report any known resource alarms ..."),
+		Name: "alarms", About: "Lists alarms in effect", Title: verb.Text("Asking node {broker} to report any known resource alarms ..."),
 		Run: alarms("alarms, local or clusterwide", false, true),
 	},
 	{
-		Name: "check_alarms", About: "Fails if an alarm is set", Title: verb.Text("Asking node {broker} to report any local resource alarms ..."),
+		Name: "check_alarms", About: "Fails if an alarm is in effect", Title: verb.Text("Asking node {broker} to report any local resource alarms ..."),
 		Run: alarms("alarms, local or clusterwide", true, true),
 	},
 	{
-		Name: "check_local_alarms", About: "Fails if an alarm is set on this node", Title: verb.Text("Asking node {broker} to report any local resource alarms ..."),
+		Name: "check_local_alarms", About: "Fails if an alarm is in effect on this node", Title: verb.Text("Asking node {broker} to report any local resource alarms ..."),
 		Run: alarms("local alarms", true, false),
 	},
 }

@@ -11,15 +11,15 @@ import (
 var backupVerbs = []verb.Row{
 	{
 		Name: "backup", Arguments: "<folder>", Options: "no-table-headers",
-		About: "Copies definitions and messages of this moment to a folder of the broker's machine, which must be empty or not there",
+		About: "Backs up definitions and messages to a folder on the broker's machine, which must be empty or missing",
 		Title: verb.Text("Backing up {broker} to {folder} ..."), Run: takeBackup,
 	},
 	{
-		Name: "backup_status", About: "Shows how far the backup is that runs, or what became of the last one", Options: "no-table-headers",
+		Name: "backup_status", About: "Shows the progress of the running backup, or the result of the last one", Options: "no-table-headers",
 		Title: verb.Text("Asking {broker} about its backup ..."), Run: verb.Rows(lastBackup).Table(backupColumns...),
 	},
 	{
-		Name: "cancel_backup", About: "Ends the backup that runs, and removes its files",
+		Name: "cancel_backup", About: "Cancels the running backup and removes its files",
 		Title: verb.Text("Cancelling the backup of {broker} ..."), Run: verb.Deletes("x", "backup").IfMissing(verb.Complaint("no backup is running")),
 	},
 }

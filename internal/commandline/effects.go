@@ -12,14 +12,14 @@ import (
 
 var effectVerbs = slices.Concat(previewVerbs(false), previewVerbs(true), []verb.Row{
 	{
-		Name: "explain_policy", About: "Says why a queue has the policies that it has, and where each of its settings is from", Arguments: "<queue>",
+		Name: "explain_policy", About: "Explains which policies apply to a queue and the source of each setting", Arguments: "<queue>",
 		Options: "exchange no-table-headers", Title: verb.Titled("Explaining the policies"),
 		Run: shown(of("policy"),
 			format.Section{List: "candidates", Above: "Policies that might apply:", Columns: "operator name priority apply-to pattern applies why"},
 			format.Section{List: "settings", Above: "Settings:", Columns: "key value source argument policy operator_policy note"}),
 	},
 	{
-		Name: "list_policy_history", About: "Lists the last changes of policies: when, who, by which interface, what there was and is", Options: "no-table-headers",
+		Name: "list_policy_history", About: "Lists recent changes of policies: time, user, interface, before and after", Options: "no-table-headers",
 		Title: verb.Text(`Listing changes of policies for vhost "{vhost}" ...`),
 		Run: shown(func(ctx context.Context, broker *client.Client, c *verb.Call) (client.Object, error) {
 			o, err := broker.Get(ctx, "x", "policy-history", c.VHost)
@@ -30,7 +30,7 @@ var effectVerbs = slices.Concat(previewVerbs(false), previewVerbs(true), []verb.
 		}, format.Section{List: "changes", Columns: "id time user interface undoes policies changed"}),
 	},
 	{
-		Name: "undo_policy_change", About: "Puts back the policies that a change has altered, if they are still as it has left them", Arguments: "<change>",
+		Name: "undo_policy_change", About: "Undoes a change of policies, if they have not changed since", Arguments: "<change>",
 		Title: verb.Text(`Undoing change {change} of policies for vhost "{vhost}" ...`),
 		Run: shown(func(ctx context.Context, broker *client.Client, c *verb.Call) (client.Object, error) {
 			return broker.Change(ctx, "POST", nil, nil, "x", "policy-history", c.VHost, c.Arguments[0], "undo")
@@ -61,25 +61,25 @@ func shown(get func(context.Context, *client.Client, *verb.Call) (client.Object,
 
 // previewVerbs show what a change would do.
 func previewVerbs(operator bool) []verb.Row {
-	infix, kind := "", "policy"
+	infix, kind, one := "", "policy", "a policy"
 	if operator {
-		infix, kind = "operator_", "operator policy"
+		infix, kind, one = "operator_", "operator policy", "an operator policy"
 	}
 	sections := []format.Section{
 		{List: "totals", Above: "Changes:", Columns: "objects queues exchanges replaces retimed expire_at_once at_most dropped_at_once earliest_deadline queues_unanswered"},
-		{List: "loses", Above: "Policies that are lost:", Columns: "operator name objects"},
+		{List: "loses", Above: "Policies that no longer apply:", Columns: "operator name objects"},
 		{List: "settings", Above: "Settings that change:", Columns: "name objects"},
 		{List: "items", Above: "Objects:", Columns: "kind name policy operator_policy loses_policy loses_operator_policy changes retimed expire_at_once dropped_at_once earliest_deadline"},
 	}
 	return []verb.Row{
 		{
-			Name: "preview_" + infix + "policy", About: "Says what setting " + kind + " would do, and changes nothing",
+			Name: "preview_" + infix + "policy", About: "Shows the effects of setting " + one + ", without changing anything",
 			Arguments: "<name> <pattern> <definition>", Options: "priority apply-to no-table-headers",
 			Title: verb.Text("Previewing " + kind + ` "{name}" for vhost "{vhost}" ...`),
 			Run:   shown(previewed(operator, func(c *verb.Call) (any, error) { return policyOf(c) }), sections...),
 		},
 		{
-			Name: "preview_clear_" + infix + "policy", About: "Says what clearing " + kind + " would do, and changes nothing",
+			Name: "preview_clear_" + infix + "policy", About: "Shows the effects of clearing " + one + ", without changing anything",
 			Arguments: "<name>", Options: "no-table-headers", Title: verb.Text("Previewing the end of " + kind + ` "{name}" on vhost "{vhost}" ...`),
 			Run: shown(previewed(operator, func(*verb.Call) (any, error) { return map[string]bool{"clear": true}, nil }), sections...),
 		},

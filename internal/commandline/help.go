@@ -56,7 +56,7 @@ func (p *Program) explain(v *verb.Row) {
 		}
 	}
 	if v.Columns != "" {
-		fmt.Fprintf(p.Stdout, "\nColumns, %s if none is named\n\n", strings.Join(strings.Fields(v.Defaults), ", "))
+		fmt.Fprintf(p.Stdout, "\nColumns (default: %s)\n\n", strings.Join(strings.Fields(v.Defaults), ", "))
 		for group := range slices.Chunk(strings.Fields(v.Columns), 6) {
 			fmt.Fprintln(p.Stdout, strings.Join(group, " "))
 		}

@@ -51,7 +51,7 @@ var listVerbs = []verb.Row{
 		}).Table(),
 	},
 	{
-		Name: "list_links", About: "Lists links of AMQP 1.0", Options: "no-table-headers",
+		Name: "list_links", About: "Lists AMQP 1.0 links", Options: "no-table-headers",
 		Columns:  "name connection session handle role address queue delivery_count credit unsettled user vhost",
 		Defaults: "connection session name role address credit unsettled",
 		Title:    verb.Text("Listing links ..."),

@@ -12,16 +12,16 @@ import (
 
 var moveVerbs = []verb.Row{
 	{
-		Name: "move_messages", About: "Moves messages of a queue: back to their origin, to a queue or to an exchange", Arguments: "<queue> <to> [<id> ...]",
+		Name: "move_messages", About: "Moves messages of a queue back to their origin, to a queue or to an exchange", Arguments: "<queue> <to> [<id> ...]",
 		Options: "rate dry-run", Title: verb.Titled("Moving messages"), Run: moveMessages,
 	},
 	{
-		Name: "list_moves", About: "Lists moves of messages that run, and the last ones that are over", Options: "no-table-headers",
+		Name: "list_moves", About: "Lists running and recent moves of messages", Options: "no-table-headers",
 		Columns:  "id vhost queue to user state reason moved targets left left_by_reason rate started_at ended_at",
 		Defaults: "id vhost queue state moved left left_by_reason", Title: verb.Text("Listing moves of messages ..."), Run: verb.Listed("x", "moves").Table(),
 	},
 	{
-		Name: "stop_move", About: "Ends a move of messages; what is moved stays moved", Arguments: "<id>", Title: verb.Text("Stopping move {id} ..."),
+		Name: "stop_move", About: "Stops a move of messages; those already moved stay moved", Arguments: "<id>", Title: verb.Text("Stopping move {id} ..."),
 		Run: verb.Deletes("x", "moves", "{id}").IfMissing(verb.Complaint("There is no such move, or it is somebody else's")),
 	},
 }

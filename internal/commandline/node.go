@@ -16,15 +16,15 @@ import (
 
 var nodeVerbs = []verb.Row{
 	{
-		Name: "await_startup", About: "Waits until the broker answers",
+		Name: "await_startup", About: "Waits until the broker has started",
 		Title: verb.Text("Waiting for {broker} to start up. Timeout: {timeout} seconds ..."), Run: awaitStartup,
 	},
 	{
-		Name: "cluster_status", About: "Shows the one node that there is, with its listeners and alarms",
+		Name: "cluster_status", About: "Shows the node with its listeners and alarms",
 		Title: verb.Text("Cluster status of node {broker} ..."), Run: clusterStatus,
 	},
 	{
-		Name: "listeners", About: "Lists the addresses at which the broker listens",
+		Name: "listeners", About: "Lists the addresses the broker listens on",
 		Title: verb.Text("Asking node {broker} to report its protocol listeners ..."),
 		Run: func(ctx context.Context, broker *client.Client, c *verb.Call) error {
 			overview, err := broker.Get(ctx, "overview")
@@ -35,7 +35,7 @@ var nodeVerbs = []verb.Row{
 		},
 	},
 	{
-		Name: "check_port_listener", Arguments: "<port>", About: "Fails if the broker does not listen at a port",
+		Name: "check_port_listener", Arguments: "<port>", About: "Fails if the broker does not listen on a port",
 		Title: verb.Text("Asking node {broker} if there's an active listener on port {port} ..."),
 		Run:   verb.InOrder(healthy("port-listener", "{port}"), verb.Says("A listener for port {port} is active")),
 	},
@@ -45,12 +45,12 @@ var nodeVerbs = []verb.Row{
 		Run:   verb.InOrder(healthy("protocol-listener", "{protocol}"), verb.Says("A listener for protocol {protocol} is active")),
 	},
 	{
-		Name: "check_port_connectivity", About: "Fails if a port at which the broker listens cannot be connected to from here",
+		Name: "check_port_connectivity", About: "Fails if a listener of the broker cannot be reached from this machine",
 		Title: verb.Text("Testing TCP connections to all active listeners on node {broker} ..."), Run: checkPorts,
 	},
-	{Name: "check_virtual_hosts", About: "Fails if a virtual host does not work", Title: verb.Text("Checking if all vhosts are running on node {broker} ..."), Run: verb.InOrder(healthy("virtual-hosts"), verb.Says("Node {broker} reported all vhosts as running"))},
+	{Name: "check_virtual_hosts", About: "Fails if a virtual host is not running", Title: verb.Text("Checking if all vhosts are running on node {broker} ..."), Run: verb.InOrder(healthy("virtual-hosts"), verb.Says("Node {broker} reported all vhosts as running"))},
 	{
-		Name: "server_version", About: "Shows the version of RabbitMQ that the broker follows",
+		Name: "server_version", About: "Shows the RabbitMQ version that the broker announces",
 		Title: verb.Text("Asking node {broker} for its RabbitMQ version..."),
 		Run: func(ctx context.Context, broker *client.Client, c *verb.Call) error {
 			overview, err := broker.Get(ctx, "overview")
@@ -61,19 +61,19 @@ var nodeVerbs = []verb.Row{
 		},
 	},
 	{
-		Name: "list_feature_flags", About: "Lists feature flags, all of which are on", Options: "no-table-headers",
+		Name: "list_feature_flags", About: "Lists feature flags, all of them enabled", Options: "no-table-headers",
 		Columns: "name state stability provided_by desc doc_url", Defaults: "name state",
 		Title: verb.Text("Listing feature flags ..."), Run: verb.Listed("feature-flags").Table(),
 	},
 	{
-		Name: "environment", About: "Lists the settings that the broker was started with or took over since, and where each is from", Options: "no-table-headers",
+		Name: "environment", About: "Lists the effective settings of the broker and their sources", Options: "no-table-headers",
 		Title: verb.Text("Application environment of node {broker} ..."), Run: verb.Listed("x", "settings").Table("name", "value", "from"),
 	},
-	{Name: "set_log_level", Arguments: "<level>", About: "Changes from which level on the broker logs, until the next start", Title: verb.Text("Setting log level to \"{level}\" ..."), Run: verb.Puts(verb.Fields(map[string]string{"level": "{level}"}), "x", "log-level")},
-	{Name: "rotate_logs", About: "Does nothing: the broker logs to its standard error, which whoever started it keeps", Title: verb.Text("Asking node {broker} to rotate its logs ..."), Run: verb.InOrder(healthy("virtual-hosts"), verb.Says("The broker logs to its standard error and has no file to rotate"))},
-	{Name: "stop", About: "Stops the broker as SIGTERM does, and waits until it is gone", Title: verb.Text("Stopping and halting node {broker} ..."), Run: stopBroker},
-	{Name: "shutdown", About: "Stops the broker as stop does", Title: verb.Text("Shutting down node {broker} ..."), Run: stopBroker},
-	{Name: "set_cluster_name", Arguments: "<name>", About: "Names the broker", Title: verb.Text("Setting cluster name to {name} ..."), Run: verb.Puts(verb.Fields(map[string]string{"name": "{name}"}), "cluster-name")},
+	{Name: "set_log_level", Arguments: "<level>", About: "Sets the log level, until the next start", Title: verb.Text("Setting log level to \"{level}\" ..."), Run: verb.Puts(verb.Fields(map[string]string{"level": "{level}"}), "x", "log-level")},
+	{Name: "rotate_logs", About: "Has no effect: the broker logs to standard error", Title: verb.Text("Asking node {broker} to rotate its logs ..."), Run: verb.InOrder(healthy("virtual-hosts"), verb.Says("The broker logs to its standard error and has no file to rotate"))},
+	{Name: "stop", About: "Stops the broker, like SIGTERM, and waits for its end", Title: verb.Text("Stopping and halting node {broker} ..."), Run: stopBroker},
+	{Name: "shutdown", About: "Stops the broker, like stop", Title: verb.Text("Shutting down node {broker} ..."), Run: stopBroker},
+	{Name: "set_cluster_name", Arguments: "<name>", About: "Sets the cluster name", Title: verb.Text("Setting cluster name to {name} ..."), Run: verb.Puts(verb.Fields(map[string]string{"name": "{name}"}), "cluster-name")},
 }
 
 func stopBroker(ctx context.Context, broker *client.Client, _ *verb.Call) error {

@@ -17,18 +17,18 @@ var objectVerbs = []verb.Row{
 		Title: titleOfDeleteQueue, Run: deleteQueue,
 	},
 	{
-		Name: "purge_queue", About: "Drops all messages of a queue that are ready", Arguments: "<queue>", Title: verb.Text("Purging queue '{queue}' in vhost '{vhost}' ..."),
+		Name: "purge_queue", About: "Purges all ready messages of a queue", Arguments: "<queue>", Title: verb.Text("Purging queue '{queue}' in vhost '{vhost}' ..."),
 		Run: verb.Deletes("queues", "{vhost}", "{queue}", "contents").IfMissing(verb.Misuse("Queue not found")),
 	},
 	{
-		Name: "close_connection", About: "Closes a connection; its client is told why", Arguments: "<connection pid> <explanation>",
+		Name: "close_connection", About: "Closes a connection, with an explanation for the client", Arguments: "<connection pid> <explanation>",
 		Title: verb.Text("Closing connection {connection pid}, reason: {explanation}..."),
 		Run: verb.Action(func(ctx context.Context, broker *client.Client, c *verb.Call) error {
 			return broker.CloseConnection(ctx, c.Arguments[0], c.Arguments[1])
 		}).IfMissing(verb.Complaint("no such connection: {connection pid}")),
 	},
 	{
-		Name: "close_all_connections", About: "Closes the connections of a virtual host, or all", Arguments: "<explanation>", Options: "global limit",
+		Name: "close_all_connections", About: "Closes all connections, of a virtual host or of the broker", Arguments: "<explanation>", Options: "global limit",
 		Title: titleOfCloseAll, Run: closeAll,
 	},
 	{
@@ -43,8 +43,8 @@ var objectVerbs = []verb.Row{
 			return closeThose(ctx, broker, c, mine, c.Arguments[1])
 		},
 	},
-	{Name: "trace_on", About: "Starts to copy what is published and delivered to amq.rabbitmq.trace", Title: verb.Text(`Starting tracing for vhost "{vhost}" ...`), Run: verb.InOrder(traced(true), verb.Says("Trace enabled for vhost {vhost}"))},
-	{Name: "trace_off", About: "Ends the copying of trace_on", Title: verb.Text(`Stopping tracing for vhost "{vhost}" ...`), Run: verb.InOrder(traced(false), verb.Says("Trace disabled for vhost {vhost}"))},
+	{Name: "trace_on", About: "Starts message tracing: copies published and delivered messages to amq.rabbitmq.trace", Title: verb.Text(`Starting tracing for vhost "{vhost}" ...`), Run: verb.InOrder(traced(true), verb.Says("Trace enabled for vhost {vhost}"))},
+	{Name: "trace_off", About: "Stops message tracing", Title: verb.Text(`Stopping tracing for vhost "{vhost}" ...`), Run: verb.InOrder(traced(false), verb.Says("Trace disabled for vhost {vhost}"))},
 }
 
 // traced switches the firehose.

@@ -18,7 +18,7 @@ const page = "../../docs/command-line.md"
 func TestPage(t *testing.T) {
 	const mark = "<!-- verbs -->\n"
 	var list strings.Builder
-	list.WriteString("\n| verb and arguments | what it does |\n| --- | --- |\n")
+	list.WriteString("\n| command and arguments | effect |\n| --- | --- |\n")
 	for i := range verbs {
 		v := &verbs[i]
 		usage := strings.TrimSpace(v.Name + " " + v.Arguments)

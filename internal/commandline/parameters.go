@@ -43,7 +43,7 @@ var parameterVerbs = []verb.Row{
 		Run: verb.Listed("shovels").With(func(o client.Object) { format.Shovel(o) }).Table(format.ShovelColumns...),
 	},
 	{
-		Name: "restart_shovel", Arguments: "<name>", About: "Ends a shovel and starts it again", Title: verb.Text("Restarting dynamic Shovel {name} in virtual host {vhost} on node {broker}"),
+		Name: "restart_shovel", Arguments: "<name>", About: "Restarts a shovel", Title: verb.Text("Restarting dynamic Shovel {name} in virtual host {vhost} on node {broker}"),
 		Run: verb.Deletes("shovels", "vhost", "{vhost}", "{name}", "restart").IfMissing(verb.Complaint("Shovel with the given name was not found on the target node '{broker}' and / or virtual host '{vhost}'")),
 	},
 	{

@@ -20,7 +20,7 @@ func policyVerbsOf(operator bool) []verb.Row {
 		"Sets or replaces a policy", "Removes a policy", "Lists the policies of a virtual host",
 	}
 	if operator {
-		about.set, about.clear = "Sets or replaces an operator policy, which limits what policies may say", "Removes an operator policy"
+		about.set, about.clear = "Sets or replaces an operator policy", "Removes an operator policy"
 		about.list = "Lists the operator policies of a virtual host"
 		infix, set, clear, list = "operator_", "operator policy override", "operator policy", "operator policy overrides"
 	}

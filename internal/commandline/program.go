@@ -127,14 +127,14 @@ func (p *Program) Usage(out io.Writer) {
 }
 
 // everyVerb tells about the options of all verbs.
-const everyVerb = "Options of all verbs that ask a broker\n\n" +
-	"--url <url>             its HTTP API; $CANDLEMARK_HTTP_URL, else " + defaultURL + "\n" +
-	"-p, --vhost <vhost>     the virtual host, / if none is named\n" +
-	"--formatter <form>      of lists: table, pretty_table, csv, json\n" +
-	"-n, --node <node>       fails if the broker is another one\n" +
+const everyVerb = "Options of all commands for a running broker\n\n" +
+	"--url <url>             the broker's HTTP API; default $CANDLEMARK_HTTP_URL or " + defaultURL + "\n" +
+	"-p, --vhost <vhost>     the virtual host, default /\n" +
+	"--formatter <form>      format of lists: table, pretty_table, csv, json\n" +
+	"-n, --node <node>       fail if the broker has another node name\n" +
 	"-q, --quiet             no title\n" +
 	"-s, --silent            no title and no table header\n" +
-	"-t, --timeout <s>       how long to wait, 60\n"
+	"-t, --timeout <s>       timeout in seconds, default 60\n"
 
 // report tells why a verb failed and returns the exit code (POL-18).
 func report(stderr io.Writer, c *verb.Call, broker *client.Client, err error) int {

@@ -16,15 +16,15 @@ import (
 
 var reportVerbs = []verb.Row{
 	{
-		Name: "report", About: "Shows what status, cluster_status, environment and the lists of all virtual hosts show", Options: "no-table-headers",
+		Name: "report", About: "Shows the output of status, cluster_status, environment and all list commands", Options: "no-table-headers",
 		Title: verb.Text("Reporting server status of node {broker} ..."), Run: reportAll,
 	},
 	{
-		Name: "check_certificate_expiration", About: "Fails if the certificate of a listener ends within a time", Options: "within unit",
+		Name: "check_certificate_expiration", About: "Fails if the certificate of a listener expires within a given time", Options: "within unit",
 		Title: verb.Text("Checking certificate expiration on node {broker} ..."), Run: checkCertificates,
 	},
 	{
-		Name: "federation_status", About: "Lists federation links, of which there are none: federation does not run here", Options: "only-down no-table-headers",
+		Name: "federation_status", About: "Lists federation links; always empty, as federation is not supported", Options: "only-down no-table-headers",
 		Title: func(c *verb.Call) string {
 			if c.Given("only-down") {
 				return c.Expand("Listing federation links which are down on node {broker}...")

@@ -10,7 +10,7 @@ import (
 )
 
 var statusVerbs = []verb.Row{
-	{Name: "status", About: "Shows what the broker is and uses", Title: verb.Text("Status of node {broker} ..."), Run: status},
+	{Name: "status", About: "Shows version, resource usage and totals of the broker", Title: verb.Text("Status of node {broker} ..."), Run: status},
 	{
 		Name: "ping", About: "Fails if the broker does not answer",
 		Title: func(c *verb.Call) string {
@@ -22,7 +22,7 @@ var statusVerbs = []verb.Row{
 		}, verb.Says("Ping succeeded")),
 	},
 	{
-		Name: "check_running", About: "Fails if the broker does not run", Title: verb.Text("Checking if RabbitMQ is running on node {broker} ..."),
+		Name: "check_running", About: "Fails if the broker is not running", Title: verb.Text("Checking if RabbitMQ is running on node {broker} ..."),
 		Run: func(ctx context.Context, broker *client.Client, c *verb.Call) error {
 			o, err := broker.Get(ctx, "overview")
 			if err == nil {

@@ -14,7 +14,7 @@ import (
 
 var userVerbs = []verb.Row{
 	{
-		Name: "add_user", About: "Creates a user; the password is read from the input if it is not given", Arguments: "<username> [<password>]", Options: "pre-hashed-password",
+		Name: "add_user", About: "Creates a user; reads the password from standard input if not given", Arguments: "<username> [<password>]", Options: "pre-hashed-password",
 		Title: verb.Text(`Adding user "{username}" ...`), Run: addUser,
 	},
 	{
@@ -22,7 +22,7 @@ var userVerbs = []verb.Row{
 		Run: verb.Deletes("users", "{username}").IfMissing(nil), // as in RabbitMQ 4
 	},
 	{
-		Name: "change_password", About: "Gives a user another password", Arguments: "<username> [<password>]",
+		Name: "change_password", About: "Changes the password of a user", Arguments: "<username> [<password>]",
 		Title: verb.Text(`Changing password for user "{username}" ...`), Run: changePassword,
 	},
 	{
@@ -30,11 +30,11 @@ var userVerbs = []verb.Row{
 		Title: verb.Text(`Setting tags for user "{username}" to [{tag}] ...`), Run: setUserTags,
 	},
 	{
-		Name: "clear_password", Arguments: "<username>", About: "Takes the password from a user, who cannot log in with one any more",
+		Name: "clear_password", Arguments: "<username>", About: "Removes the password of a user, which disables logins with a password",
 		Title: verb.Text(`Clearing password for user "{username}" ...`), Run: clearPassword,
 	},
 	{
-		Name: "hash_password", Arguments: "<password>", About: "Makes the hash of a password, for --pre-hashed-password and definitions",
+		Name: "hash_password", Arguments: "<password>", About: "Hashes a password, for --pre-hashed-password and definitions",
 		Title: verb.Text("Will hash password {password}"),
 		Run: func(ctx context.Context, broker *client.Client, c *verb.Call) error {
 			o, err := broker.Get(ctx, "auth", "hash_password", c.Arguments[0])
@@ -45,7 +45,7 @@ var userVerbs = []verb.Row{
 		},
 	},
 	{
-		Name: "authenticate_user", About: "Tells whether a password is that of a user", Arguments: "<username> [<password>]",
+		Name: "authenticate_user", About: "Checks the password of a user", Arguments: "<username> [<password>]",
 		Title: verb.Text(`Authenticating user "{username}" ...`), Run: verb.InOrder(authenticate, verb.Says("Success")),
 	},
 	{

@@ -17,11 +17,11 @@ var vhostVerbs = []verb.Row{
 	},
 	{Name: "delete_vhost", About: "Deletes a virtual host with everything in it", Arguments: "<vhost>", Title: verb.Text(`Deleting vhost "{vhost}" ...`), Run: deleteVHost},
 	{
-		Name: "enable_vhost_deletion_protection", About: "Protects a virtual host from deletion, until the protection is taken away", Arguments: "<vhost>",
+		Name: "enable_vhost_deletion_protection", About: "Protects a virtual host from deletion", Arguments: "<vhost>",
 		Title: verb.Text(`Protecting virtual host "{vhost}" from removal by updating its metadata...`), Run: verb.Posts("vhosts", "{vhost}", "deletion", "protection"),
 	},
 	{
-		Name: "disable_vhost_deletion_protection", About: "Takes away the protection of a virtual host from deletion", Arguments: "<vhost>",
+		Name: "disable_vhost_deletion_protection", About: "Removes the deletion protection of a virtual host", Arguments: "<vhost>",
 		Title: verb.Text(`Removing deletion protection from virtual host "{vhost}" by updating its metadata...`), Run: verb.Deletes("vhosts", "{vhost}", "deletion", "protection"),
 	},
 	{

@@ -16,28 +16,27 @@ type foreign struct {
 	refused bool
 }
 
-// elsewhere are RabbitMQ's keys that mean nothing here. What would make a broker less safe than
-// its file says, or deaf to its clients, is refused; the rest changes at most how fast something
-// is, where it is logged, or how several nodes find each other.
+// elsewhere are keys of RabbitMQ that have no effect here. The broker refuses those without which it would be less safe than
+// its file says, or unreachable for its clients; the others concern at most speed, logging, or how several nodes find each other.
 var elsewhere = []foreign{
-	{keys: []string{"auth_backends.*", "auth_backends.*.authn", "auth_backends.*.authz"}, same: []string{"internal", "rabbit_auth_backend_internal"}, refused: true, why: "users and permissions are the broker's own"},
-	{keys: []string{"auth_ldap.**", "auth_http.**", "auth_oauth2.**", "auth_cache.**"}, why: "users and permissions are the broker's own"},
+	{keys: []string{"auth_backends.*", "auth_backends.*.authn", "auth_backends.*.authz"}, same: []string{"internal", "rabbit_auth_backend_internal"}, refused: true, why: "only the internal database of users and permissions is supported"},
+	{keys: []string{"auth_ldap.**", "auth_http.**", "auth_oauth2.**", "auth_cache.**"}, why: "only the internal database of users and permissions is supported"},
 	{
 		keys: []string{
 			"management.oauth_provider_url", "management.oauth_client_id", "management.oauth_client_secret", "management.oauth_response_type", "management.oauth_metadata_url",
 			"management.oauth_scopes", "management.oauth_initiated_logon_type", "management.oauth_resource_servers.**", "management.oauth_authorization_endpoint_params.*",
 			"management.oauth_token_endpoint_params.*",
 		},
-		why: "the HTTP API takes user and password",
+		why: "the HTTP API supports user and password only",
 	},
-	{keys: []string{"proxy_protocol"}, same: []string{"false"}, refused: true, why: "the PROXY protocol is not understood"},
-	{keys: []string{"management.listener.ssl", "management.listener.ssl_opts", "management.listener.ssl_opts.**"}, same: []string{"false", "none"}, refused: true, why: "set management.ssl.port and its neighbours"},
+	{keys: []string{"proxy_protocol"}, same: []string{"false"}, refused: true, why: "the PROXY protocol is not supported"},
+	{keys: []string{"management.listener.ssl", "management.listener.ssl_opts", "management.listener.ssl_opts.**"}, same: []string{"false", "none"}, refused: true, why: "set management.ssl.port and the other management.ssl keys"},
 	{keys: []string{"management.listener.port", "management.listener.ip"}, refused: true, why: "set management.tcp.port and management.tcp.ip"},
-	{keys: []string{"management.ssl.password"}, refused: true, why: "certificate and key are files in PEM, the key in clear"},
-	{keys: []string{"management.path_prefix"}, same: []string{"/"}, refused: true, why: "the HTTP API begins at /api"},
-	{keys: []string{"management.disable_basic_auth", "management.oauth_enabled", "management.oauth_disable_basic_auth"}, same: []string{"false"}, refused: true, why: "the HTTP API takes user and password"},
-	{keys: []string{"ssl_options.password", "ssl_options.cert", "ssl_options.key.*", "ssl_options.cacerts.*", "ssl_options.psk_identity"}, refused: true, why: "certificate and key are files in PEM, the key in clear"},
-	{keys: []string{"ssl_options.crl_check", "ssl_options.crl_sources.**"}, same: []string{"false"}, refused: true, why: "lists of revoked certificates are not read"},
+	{keys: []string{"management.ssl.password"}, refused: true, why: "certificate and key must be PEM files, the key unencrypted"},
+	{keys: []string{"management.path_prefix"}, same: []string{"/"}, refused: true, why: "the HTTP API is at /api"},
+	{keys: []string{"management.disable_basic_auth", "management.oauth_enabled", "management.oauth_disable_basic_auth"}, same: []string{"false"}, refused: true, why: "the HTTP API supports user and password only"},
+	{keys: []string{"ssl_options.password", "ssl_options.cert", "ssl_options.key.*", "ssl_options.cacerts.*", "ssl_options.psk_identity"}, refused: true, why: "certificate and key must be PEM files, the key unencrypted"},
+	{keys: []string{"ssl_options.crl_check", "ssl_options.crl_sources.**"}, same: []string{"false"}, refused: true, why: "certificate revocation lists are not supported"},
 	{
 		keys: []string{
 			"ssl_options.depth", "ssl_options.dh", "ssl_options.dhfile", "ssl_options.honor_cipher_order", "ssl_options.honor_ecc_order", "ssl_options.reuse_session",
@@ -45,38 +44,38 @@ var elsewhere = []foreign{
 			"ssl_options.ciphers.*", "management.ssl.depth", "management.ssl.honor_cipher_order", "management.ssl.honor_ecc_order", "management.ssl.reuse_sessions",
 			"management.ssl.secure_renegotiate", "management.ssl.client_renegotiation", "management.ssl.ciphers.*", "ssl_options.bypass_pem_cache", "ssl.bypass_pem_cache", "ssl_allow_poodle_attack", "ssl_handshake_timeout",
 		},
-		why: "there is nothing to choose: the ciphers are those of Go's TLS, sessions are resumed, and nobody renegotiates",
+		why: "not configurable: ciphers are those of Go's TLS, sessions are resumed, renegotiation is off",
 	},
-	{keys: []string{"credential_validator.**"}, same: []string{"none"}, refused: true, why: "passwords are not checked for strength"},
+	{keys: []string{"credential_validator.**"}, same: []string{"none"}, refused: true, why: "password strength is not validated"},
 	{keys: []string{"password_hashing_module"}, same: []string{"rabbit_password_hashing_sha256"}, why: "new passwords are hashed with SHA-256"},
 	{keys: []string{"default_users.**"}, why: "users come from definitions"},
 	{keys: []string{"default_policies.**", "default_limits.**"}, refused: true, why: "operator policies and limits are set on the running broker"},
-	{keys: []string{"channel_max_per_node", "consumer_max_per_channel", "vhost_max", "session_max_per_connection", "link_max_per_session", "cluster_queue_limit", "cluster_exchange_limit", "runtime_parameters.**", "ranch_connection_max"}, same: []string{"infinity"}, refused: true, why: "there is no such limit"},
-	{keys: []string{"consumer_timeout"}, same: []string{"undefined"}, why: "deliveries may stay unacknowledged for ever, unless a policy sets consumer-timeout"},
+	{keys: []string{"channel_max_per_node", "consumer_max_per_channel", "vhost_max", "session_max_per_connection", "link_max_per_session", "cluster_queue_limit", "cluster_exchange_limit", "runtime_parameters.**", "ranch_connection_max"}, same: []string{"infinity"}, refused: true, why: "this limit is not supported"},
+	{keys: []string{"consumer_timeout"}, same: []string{"undefined"}, why: "there is no consumer timeout unless an argument or a policy sets consumer-timeout"},
 
-	{keys: []string{"cluster_formation.**", "cluster_partition_handling", "cluster_partition_handling.**", "cluster_keepalive_interval", "cluster_tags.*", "node_tags.*", "net_ticktime", "distribution.**", "kernel.**", "delegate_count", "mirroring_sync_batch_size", "mirroring_sync_max_throughput", "queue_master_locator", "queue_leader_locator", "prevent_startup_if_node_was_reset"}, why: "there is one node"},
-	{keys: []string{"quorum_queue.**", "raft.**", "ra.**", "aten.**", "metadata_store.**", "mnesia_table_loading_retry_timeout", "mnesia_table_loading_retry_limit", "classic_queue.**", "queue_index_embed_msgs_below", "message_store_shutdown_timeout"}, why: "queues are stored in another way"},
-	{keys: []string{"stream.**", "osiris.**", "mqtt.**", "web_mqtt.**", "stomp.**", "web_stomp.**", "amqp1_0.**", "amqp10_client.**", "amqp_client.**", "trust_store.**", "federation.**", "shovel.**", "event_exchange.protocol", "aws.**"}, why: "there is no such plugin"},
-	{keys: []string{"erlang.**", "vm_args.**", "hipe_compile", "background_gc_enabled", "background_gc_target_interval", "sysmon_handler.**", "default_worker_pool_size", "num_acceptors.**", "socket_writer.**", "tcp_listen_options.**", "memory_monitor_interval", "vm_memory_calculation_strategy"}, why: "it is about the Erlang machine"},
-	{keys: []string{"vm_memory_high_watermark_paging_ratio"}, why: "queues page out from half of the watermark on"},
+	{keys: []string{"cluster_formation.**", "cluster_partition_handling", "cluster_partition_handling.**", "cluster_keepalive_interval", "cluster_tags.*", "node_tags.*", "net_ticktime", "distribution.**", "kernel.**", "delegate_count", "mirroring_sync_batch_size", "mirroring_sync_max_throughput", "queue_master_locator", "queue_leader_locator", "prevent_startup_if_node_was_reset"}, why: "clustering is not supported"},
+	{keys: []string{"quorum_queue.**", "raft.**", "ra.**", "aten.**", "metadata_store.**", "mnesia_table_loading_retry_timeout", "mnesia_table_loading_retry_limit", "classic_queue.**", "queue_index_embed_msgs_below", "message_store_shutdown_timeout"}, why: "the storage engine is a different one"},
+	{keys: []string{"stream.**", "osiris.**", "mqtt.**", "web_mqtt.**", "stomp.**", "web_stomp.**", "amqp1_0.**", "amqp10_client.**", "amqp_client.**", "trust_store.**", "federation.**", "shovel.**", "event_exchange.protocol", "aws.**"}, why: "this plugin does not exist here"},
+	{keys: []string{"erlang.**", "vm_args.**", "hipe_compile", "background_gc_enabled", "background_gc_target_interval", "sysmon_handler.**", "default_worker_pool_size", "num_acceptors.**", "socket_writer.**", "tcp_listen_options.**", "memory_monitor_interval", "vm_memory_calculation_strategy"}, why: "it is specific to the Erlang VM"},
+	{keys: []string{"vm_memory_high_watermark_paging_ratio"}, why: "queues page out above half of the watermark"},
 	{keys: []string{"total_memory_available_override_value"}, refused: true, why: "set vm_memory_high_watermark.absolute"},
-	{keys: []string{"log.console"}, same: []string{"true"}, why: "the log goes to the standard error"},
-	{keys: []string{"log.console.stdio"}, same: []string{"stderr"}, why: "the log goes to the standard error"},
-	{keys: []string{"log.file", "log.exchange", "log.syslog", "log.journald"}, same: []string{"false"}, why: "the log goes to the standard error"},
+	{keys: []string{"log.console"}, same: []string{"true"}, why: "the log is written to standard error"},
+	{keys: []string{"log.console.stdio"}, same: []string{"stderr"}, why: "the log is written to standard error"},
+	{keys: []string{"log.file", "log.exchange", "log.syslog", "log.journald"}, same: []string{"false"}, why: "the log is written to standard error"},
 	{
 		keys: []string{
 			"log.dir", "log.summarize_process_state", "log.error_logger_format_depth", "log.console.use_colors", "log.console.color_esc_seqs.*", "log.console.formatter.**",
 			"log.file.**", "log.exchange.**", "log.syslog.**", "log.journald.**", "log.default.rotation.*", "log.connection.**", "log.channel.**", "log.mirroring.**",
 			"log.queue.**", "log.federation.**", "log.upgrade.**", "log.user.**", "log.ra.**", "syslog.**",
 		},
-		why: "the log is one, on the standard error, with one level",
+		why: "there is one log, on standard error, with one level",
 	},
 	{
 		keys: []string{
 			"collect_statistics", "collect_statistics_interval", "management_agent.*", "management.rates_mode", "management.sample_retention_policies.detailed.*",
 			"management.db_cache_multiplier", "management.disable_stats", "management.enable_queue_totals",
 		},
-		why: "the HTTP API counts in its own way",
+		why: "statistics of the HTTP API work differently",
 	},
 	{
 		keys: []string{
@@ -86,27 +85,27 @@ var elsewhere = []foreign{
 			"management.delegate_count", "management.login_session_timeout", "management.cors.**", "management.csp.policy", "management.hsts.policy", "management.headers.*",
 			"management.definitions.**", "management.credential_encryption_secret", "management.require_auth_for_api_reference",
 		},
-		why: "the HTTP server has limits and headers of its own, and so have its web pages and their sessions",
+		why: "limits and headers of the HTTP server, and sessions of the web pages, are fixed",
 	},
-	{keys: []string{"management.restrictions.**"}, same: []string{"false"}, refused: true, why: "nothing can be locked that way"},
+	{keys: []string{"management.restrictions.**"}, same: []string{"false"}, refused: true, why: "restrictions are not supported"},
 	{keys: []string{"prometheus.path"}, same: []string{"/metrics"}, refused: true, why: "metrics are at /metrics"},
-	{keys: []string{"prometheus.return_per_object_metrics"}, same: []string{"false"}, refused: true, why: "metrics of objects are at /metrics/per-object"},
+	{keys: []string{"prometheus.return_per_object_metrics"}, same: []string{"false"}, refused: true, why: "per-object metrics are at /metrics/per-object"},
 	{keys: []string{"prometheus.ssl.**"}, refused: true, why: "metrics are not served over TLS"},
 	{
 		keys: []string{
 			"prometheus.tcp.compress", "prometheus.tcp.idle_timeout", "prometheus.tcp.inactivity_timeout", "prometheus.tcp.request_timeout",
 			"prometheus.tcp.shutdown_timeout", "prometheus.tcp.max_keepalive", "prometheus.filter_aggregated_queue_metrics_pattern",
 		},
-		why: "the port for metrics has limits of its own",
+		why: "limits of the metrics port are fixed",
 	},
-	{keys: []string{"definitions.import_backend"}, same: []string{"local_filesystem"}, refused: true, why: "definitions come from a file"},
+	{keys: []string{"definitions.import_backend"}, same: []string{"local_filesystem"}, refused: true, why: "definitions are loaded from a file"},
 	{keys: []string{"definitions.skip_if_unchanged"}, same: []string{"false"}, why: "definitions are imported at every start"},
-	{keys: []string{"definitions.**"}, refused: true, why: "definitions come from a file"},
+	{keys: []string{"definitions.**"}, refused: true, why: "definitions are loaded from a file"},
 	{keys: []string{"initial_frame_max"}, why: "it is 4096 bytes"},
-	{keys: []string{"product.version", "motd_file", "reverse_dns_lookups", "vhost_restart_strategy", "consumer_disconnected_timeout", "deprecated_features.**", "queue_types.**", "exchange_types.**", "channel_interceptor.**", "message_interceptors.**"}, why: "there is no such thing"},
+	{keys: []string{"product.version", "motd_file", "reverse_dns_lookups", "vhost_restart_strategy", "consumer_disconnected_timeout", "deprecated_features.**", "queue_types.**", "exchange_types.**", "channel_interceptor.**", "message_interceptors.**"}, why: "this feature does not exist here"},
 }
 
-// judge returns what becomes of a line whose key is none of settings.
+// judge returns a warning or an error for a line whose key is not in settings.
 func (l line) judge() (warning string, refusal error) {
 	for _, f := range elsewhere {
 		if !slices.ContainsFunc(f.keys, func(pattern string) bool { return fits(pattern, l.key) }) {
@@ -118,7 +117,7 @@ func (l line) judge() (warning string, refusal error) {
 		case f.refused:
 			return "", fmt.Errorf("%s: %s = %s: %s", l.place, l.key, l.value, f.why)
 		}
-		return fmt.Sprintf("%s: %s does nothing here: %s", l.place, l.key, f.why), nil
+		return fmt.Sprintf("%s: %s has no effect here: %s", l.place, l.key, f.why), nil
 	}
 	return "", fmt.Errorf("%s: unknown key %q%s", l.place, l.key, didYouMean(l.key, l.candidates()))
 }

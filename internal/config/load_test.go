@@ -136,7 +136,7 @@ func TestRefused(t *testing.T) {
 		{"heartbeat 30", ":1: not a line of the form key = value"},
 		{"default_pass = 'a", ":1: default_pass: a value between single quotes"},
 		{"default_pass = 'a' b", ":1: default_pass: a value between single quotes"},
-		{"heartbeat = often", `:1: heartbeat = "often": parse error (proposed to clients, in seconds; 0 for none)`},
+		{"heartbeat = often", `:1: heartbeat = "often": parse error (heartbeat interval proposed to clients, in seconds; 0 for none)`},
 		{"heartbeat = 65536", ":1: heartbeat: 65536 is not between 0 and 65535"},
 		{"log.console.level = inof", `:1: log.console.level = "inof": "inof" is none of debug`},
 		{"log.console.level = inof", `did you mean "info"?`},
@@ -151,7 +151,7 @@ func TestRefused(t *testing.T) {
 		{"management.ssl.certfile = c", "https: https-cert and https-key are needed"},
 		{"management.ssl.verify = verify_peer\nssl_options.certfile = c\nssl_options.keyfile = k", "https-verify-peer: https-cert and https-key are needed"},
 		{"management.ssl.certfile = c\nmanagement.ssl.keyfile = k\nmanagement.ssl.verify = verify_peer", "https-verify-peer: https-ca is needed"},
-		{"management.ssl.password = x", "the key in clear"},
+		{"management.ssl.password = x", "the key unencrypted"},
 		{"management.listener.ssl = true", "set management.ssl.port"},
 		{"management.tcp.ip = here", `"here" is no address`},
 		{"ssl_options.versions.1 = tlsv1.1", `"tlsv1.1" is none of tlsv1.2, tlsv1.3; did you mean "tlsv1.2"?`},
@@ -164,9 +164,9 @@ func TestRefused(t *testing.T) {
 		{"default_pass = encrypted:abc", ":1: default_pass: encrypted values cannot be read"},
 		{"default_pass =", ":1: default-pass: no password"},
 		{"default_vhost =", ":1: default-vhost: 0 bytes are not between 1 and 255"},
-		{"auth_backends.1 = ldap", ":1: auth_backends.1 = ldap: users and permissions are the broker's own"},
+		{"auth_backends.1 = ldap", ":1: auth_backends.1 = ldap: only the internal database of users and permissions is supported"},
 		{"auth_mechanisms.1 = RABBIT-CR-DEMO", `"RABBIT-CR-DEMO" is none of PLAIN, AMQPLAIN, EXTERNAL, ANONYMOUS`},
-		{"proxy_protocol = true", ":1: proxy_protocol = true: the PROXY protocol is not understood"},
+		{"proxy_protocol = true", ":1: proxy_protocol = true: the PROXY protocol is not supported"},
 	} {
 		_, err := load(t, c.content, nil)
 		if err == nil || !strings.Contains(err.Error()+"\n", c.want) {
@@ -199,7 +199,7 @@ heartbeat = 10`, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Warnings) != 6 || !strings.HasSuffix(s.Warnings[2], ":5: log.file.level does nothing here: the log is one, on the standard error, with one level") {
+	if len(s.Warnings) != 6 || !strings.HasSuffix(s.Warnings[2], ":5: log.file.level has no effect here: there is one log, on standard error, with one level") {
 		t.Errorf("%d warnings:\n%s", len(s.Warnings), strings.Join(s.Warnings, "\n"))
 	}
 }

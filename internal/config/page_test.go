@@ -66,9 +66,9 @@ func settingsTable() string {
 
 func foreignTable() string {
 	var b strings.Builder
-	b.WriteString("\n| keys | fine | else | because |\n| --- | --- | --- | --- |\n")
+	b.WriteString("\n| keys | accepted values | other values | reason |\n| --- | --- | --- | --- |\n")
 	for _, f := range elsewhere {
-		outcome := "told"
+		outcome := "warning"
 		if f.refused {
 			outcome = "refused"
 		}

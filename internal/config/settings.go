@@ -39,11 +39,11 @@ var settings = []setting{
 	{name: "config", define: text(func(c *Config) *string { return &c.File }), help: "`file` with settings; none for no file"},
 	{
 		name: "amqp", define: texts(func(c *Config) *[]string { return &c.AMQP }),
-		keys: []key{{"listeners.tcp.*", address}, {"listeners.tcp", none}}, help: "`address` to listen at for AMQP, host:port; may be repeated",
+		keys: []key{{"listeners.tcp.*", address}, {"listeners.tcp", none}}, help: "`address` to listen on for AMQP, host:port; may be repeated",
 	},
 	{
 		name: "amqps", define: texts(func(c *Config) *[]string { return &c.AMQPS }),
-		keys: []key{{"listeners.ssl.*", address}, {"listeners.ssl", none}}, help: "`address` to listen at for AMQP over TLS, host:port; may be repeated",
+		keys: []key{{"listeners.ssl.*", address}, {"listeners.ssl", none}}, help: "`address` to listen on for AMQP over TLS, host:port; may be repeated",
 	},
 	{
 		name: "tls-cert", define: text(func(c *Config) *string { return &c.TLS.Cert }),
@@ -55,11 +55,11 @@ var settings = []setting{
 	},
 	{
 		name: "tls-ca", define: text(func(c *Config) *string { return &c.TLS.CA }),
-		keys: plain("ssl_options.cacertfile"), help: "`file` with the roots of clients' certificates, PEM",
+		keys: plain("ssl_options.cacertfile"), help: "`file` with the CA certificates for client certificates, PEM",
 	},
 	{
 		name: "tls-verify-peer", define: truth(func(c *Config) *bool { return &c.TLS.VerifyPeer }),
-		keys: []key{{"ssl_options.verify", verification}}, help: "ask clients for a certificate and check it",
+		keys: []key{{"ssl_options.verify", verification}}, help: "request and verify client certificates",
 	},
 	{
 		name: "tls-fail-if-no-peer-cert", define: truth(func(c *Config) *bool { return &c.TLS.FailIfNoPeerCert }),
@@ -67,40 +67,40 @@ var settings = []setting{
 	},
 	{
 		name: "tls-login-from", define: text(func(c *Config) *string { return &c.TLS.LoginFrom }), keys: plain("ssl_cert_login_from"),
-		help: "where EXTERNAL finds the `name` of the user: distinguished_name, common_name or subject_alternative_name",
+		help: "`part` of the certificate with the user name for EXTERNAL: distinguished_name, common_name or subject_alternative_name",
 	},
 	{
 		name: "tls-login-san-type", define: text(func(c *Config) *string { return &c.TLS.SANType }),
-		keys: plain("ssl_cert_login_san_type"), help: "`kind` of the alternative name: dns, ip, email, uri or other_name",
+		keys: plain("ssl_cert_login_san_type"), help: "`type` of the subject alternative name: dns, ip, email, uri or other_name",
 	},
 	{
 		name: "tls-login-san-index", define: natural(func(c *Config) *uint { return &c.TLS.SANIndex }),
-		keys: plain("ssl_cert_login_san_index"), help: "which alternative name of that kind, from 0",
+		keys: plain("ssl_cert_login_san_index"), help: "index of the alternative name among those of that type, from 0",
 	},
 	{
 		name: "tls-versions", define: texts(func(c *Config) *[]string { return &c.TLS.Versions }),
-		keys: []key{{"ssl_options.versions.*", tlsVersion}}, help: "`version` of TLS that is spoken, 1.2 or 1.3; may be repeated",
+		keys: []key{{"ssl_options.versions.*", tlsVersion}}, help: "accepted TLS `version`, 1.2 or 1.3; may be repeated",
 	},
 	{
 		name: "auth-mechanisms", define: texts(func(c *Config) *[]string { return &c.Mechanisms }),
 		keys: []key{{"auth_mechanisms.*", choice("PLAIN", "PLAIN", "AMQPLAIN", "AMQPLAIN", "EXTERNAL", "EXTERNAL", "ANONYMOUS", "ANONYMOUS")}},
-		help: "`mechanism` that clients of AMQP may log in with: PLAIN, AMQPLAIN, EXTERNAL, which is for those with a verified certificate, or ANONYMOUS, for those of AMQP 1.0; may be repeated",
+		help: "accepted SASL `mechanism`: PLAIN, AMQPLAIN, EXTERNAL (verified client certificates) or ANONYMOUS (AMQP 1.0 only); may be repeated",
 	},
 	{
 		name: "anonymous-login-user", define: text(func(c *Config) *string { return &c.AnonymousUser }), keys: plain("anonymous_login_user"),
-		help: "the `user` who logs in with ANONYMOUS, none for nobody",
+		help: "`user` for logins with ANONYMOUS; none to disable",
 	},
 	{
 		name: "anonymous-login-pass", noFlag: true, secret: true, define: text(func(c *Config) *string { return &c.AnonymousPassword }),
-		keys: []key{{"anonymous_login_pass", password}}, help: "that user's password: with another one nobody logs in with ANONYMOUS",
+		keys: []key{{"anonymous_login_pass", password}}, help: "that user's password; if it does not match, logins with ANONYMOUS fail",
 	},
 	{
 		name: "loopback-users", reload: true, define: texts(func(c *Config) *[]string { return &c.LoopbackUsers }),
-		keys: []key{{"loopback_users.*", member}, {"loopback_users", none}}, help: "`user` who may only come from this machine; may be repeated, none for nobody",
+		keys: []key{{"loopback_users.*", member}, {"loopback_users", none}}, help: "`user` that can log in from this machine only; may be repeated, none for no user",
 	},
 	{
 		name: "default-user", noFlag: true, also: []string{"RABBITMQ_DEFAULT_USER"}, define: text(func(c *Config) *string { return &c.First.Name }),
-		keys: plain("default_user"), help: "the administrator whom a new data folder begins with",
+		keys: plain("default_user"), help: "the first administrator of a new data folder",
 	},
 	{
 		name: "default-pass", noFlag: true, secret: true, also: []string{"RABBITMQ_DEFAULT_PASS"}, define: text(func(c *Config) *string { return &c.First.Password }),
@@ -108,7 +108,7 @@ var settings = []setting{
 	},
 	{
 		name: "default-vhost", noFlag: true, also: []string{"RABBITMQ_DEFAULT_VHOST"}, define: text(func(c *Config) *string { return &c.First.VHost }),
-		keys: plain("default_vhost"), help: "the virtual host that a new data folder begins with",
+		keys: plain("default_vhost"), help: "the first virtual host of a new data folder",
 	},
 	{
 		name: "default-user-tags", noFlag: true, define: texts(func(c *Config) *[]string { return &c.First.Tags }),
@@ -116,27 +116,27 @@ var settings = []setting{
 	},
 	{
 		name: "default-permissions-configure", noFlag: true, define: text(func(c *Config) *string { return &c.First.Configure }),
-		keys: plain("default_permissions.configure"), help: "what that user may declare and delete in that virtual host, an expression",
+		keys: plain("default_permissions.configure"), help: "that user's configure permission in that virtual host, a regular expression",
 	},
 	{
 		name: "default-permissions-write", noFlag: true, define: text(func(c *Config) *string { return &c.First.Write }),
-		keys: plain("default_permissions.write"), help: "what it may write to, an expression",
+		keys: plain("default_permissions.write"), help: "its write permission, a regular expression",
 	},
 	{
 		name: "default-permissions-read", noFlag: true, define: text(func(c *Config) *string { return &c.First.Read }),
-		keys: plain("default_permissions.read"), help: "what it may read from, an expression",
+		keys: plain("default_permissions.read"), help: "its read permission, a regular expression",
 	},
 	{
 		name: "default-queue-type", noFlag: true, define: text(func(c *Config) *string { return &c.DefaultQueueType }),
-		keys: []key{{"default_queue_type", queueType}}, help: "the type of queues in virtual hosts that have none of their own: classic or quorum",
+		keys: []key{{"default_queue_type", queueType}}, help: "default queue type of virtual hosts that do not set one: classic or quorum",
 	},
 	{
 		name: "cluster-name", noFlag: true, define: text(func(c *Config) *string { return &c.ClusterName }),
-		keys: plain("cluster_name"), help: "the name of the cluster, set anew at each start; empty to leave it as it is",
+		keys: plain("cluster_name"), help: "cluster name, set at each start; empty to keep the current name",
 	},
 	{
 		name: "product-name", define: text(func(c *Config) *string { return &c.ProductName }),
-		keys: plain("product.name"), help: "`name` that clients are told in the server properties; 1 to 255 bytes",
+		keys: plain("product.name"), help: "product `name` in the server properties; 1 to 255 bytes",
 	},
 	{
 		name: "http", define: text(func(c *Config) *string { return &c.HTTP }),
@@ -148,7 +148,7 @@ var settings = []setting{
 	},
 	{
 		name: "https-cert", define: text(func(c *Config) *string { return &c.HTTPSOwn.Cert }),
-		keys: plain("management.ssl.certfile"), help: "`file` with the certificate for HTTPS, PEM; without, HTTPS has all that is set for AMQP over TLS",
+		keys: plain("management.ssl.certfile"), help: "`file` with the certificate for HTTPS, PEM; if not set, HTTPS uses all TLS settings of AMQP",
 	},
 	{
 		name: "https-key", define: text(func(c *Config) *string { return &c.HTTPSOwn.Key }),
@@ -156,46 +156,46 @@ var settings = []setting{
 	},
 	{
 		name: "https-ca", define: text(func(c *Config) *string { return &c.HTTPSOwn.CA }),
-		keys: plain("management.ssl.cacertfile"), help: "`file` with the roots of the certificates of clients of HTTPS, PEM",
+		keys: plain("management.ssl.cacertfile"), help: "`file` with the CA certificates for client certificates of HTTPS, PEM",
 	},
 	{
 		name: "https-verify-peer", define: truth(func(c *Config) *bool { return &c.HTTPSOwn.VerifyPeer }),
-		keys: []key{{"management.ssl.verify", verification}}, help: "ask clients of HTTPS for a certificate and check it",
+		keys: []key{{"management.ssl.verify", verification}}, help: "request and verify client certificates for HTTPS",
 	},
 	{
 		name: "https-fail-if-no-peer-cert", define: truth(func(c *Config) *bool { return &c.HTTPSOwn.FailIfNoPeerCert }),
-		keys: plain("management.ssl.fail_if_no_peer_cert"), help: "refuse clients of HTTPS without a certificate",
+		keys: plain("management.ssl.fail_if_no_peer_cert"), help: "refuse HTTPS clients without a certificate",
 	},
 	{
 		name: "https-versions", define: texts(func(c *Config) *[]string { return &c.HTTPSOwn.Versions }),
-		keys: []key{{"management.ssl.versions.*", tlsVersion}}, help: "`version` of TLS that HTTPS is spoken over, 1.2 or 1.3; may be repeated",
+		keys: []key{{"management.ssl.versions.*", tlsVersion}}, help: "accepted TLS `version` for HTTPS, 1.2 or 1.3; may be repeated",
 	},
 	{
 		name: "metrics", define: text(func(c *Config) *string { return &c.Metrics }),
-		keys: []key{{"prometheus.tcp.port", port}, {"prometheus.tcp.ip", host("15692")}}, help: "`address` for monitoring systems to scrape without a login; empty for none",
+		keys: []key{{"prometheus.tcp.port", port}, {"prometheus.tcp.ip", host("15692")}}, help: "`address` of a metrics endpoint without login, for Prometheus; empty for none",
 	},
 	{
 		name: "samples-overview", define: texts(func(c *Config) *[]string { return &c.SamplesOverview }),
 		keys: []key{{"management.sample_retention_policies.global.*", retention}},
-		help: "`span` for which the HTTP API has samples of the whole broker once somebody has asked, length/every in seconds; may be repeated, none for no samples",
+		help: "retention `span` of the HTTP API's samples of the whole broker, as length/interval in seconds; recorded once requested; may be repeated, none for no samples",
 	},
 	{
 		name: "samples-objects", define: texts(func(c *Config) *[]string { return &c.SamplesObjects }),
 		keys: []key{{"management.sample_retention_policies.basic.*", retention}},
-		help: "`span` for which it has those of queues, exchanges, connections, channels and virtual hosts, likewise",
+		help: "retention `span` of samples of queues, exchanges, connections, channels and virtual hosts, as length/interval in seconds; may be repeated, none for no samples",
 	},
 	{
 		name: "data-dir", define: text(func(c *Config) *string { return &c.DataDir }),
-		keys: plain("data_dir"), help: "`folder` of the broker's own",
+		keys: plain("data_dir"), help: "data `folder` of the broker",
 	},
 	{
 		name: "load-definitions", define: text(func(c *Config) *string { return &c.LoadDefinitions }),
 		keys: []key{{name: "definitions.local.path"}, {name: "management.load_definitions"}, {name: "load_definitions"}},
-		help: "`file` with definitions to be imported at each start; a new broker has no other users",
+		help: "definitions `file`, imported at each start; a new broker has only the users in it",
 	},
 	{
 		name: "servicebus-config", define: text(func(c *Config) *string { return &c.ServiceBusConfig }), keys: plain("servicebus.config"),
-		help: "`file` with queues, topics and subscriptions as the emulator of Azure Service Bus has it, made or changed at each start",
+		help: "`file` with queues, topics and subscriptions in the format of the Azure Service Bus emulator, applied at each start",
 	},
 	{
 		name: "servicebus-http", define: text(func(c *Config) *string { return &c.ServiceBusHTTP }), keys: plain("servicebus.http"),
@@ -203,46 +203,46 @@ var settings = []setting{
 	},
 	{
 		name: "servicebus-emulator", define: truth(func(c *Config) *bool { return &c.ServiceBusEmulator }), keys: plain("servicebus.emulator"),
-		help: "whoever comes from this machine with any token of Azure Service Bus may do everything: for development only",
+		help: "accept any Azure Service Bus token from this machine, with all rights; for development only",
 	},
 	{
 		name: "handshake-timeout", define: duration(func(c *Config) *time.Duration { return &c.Handshake }),
-		keys: []key{{"handshake_timeout", milliseconds}}, help: "how long a client may take to open its connection",
+		keys: []key{{"handshake_timeout", milliseconds}}, help: "time limit for a client to open its connection",
 	},
 	{
 		name: "send-timeout", define: duration(func(c *Config) *time.Duration { return &c.SendTimeout }),
-		keys: []key{{"send_timeout", milliseconds}}, help: "how long a client may read nothing of what it is sent before it is cut off; 0 for ever",
+		keys: []key{{"send_timeout", milliseconds}}, help: "disconnect a client that does not read for this long; 0 for no limit",
 	},
 	{
 		name: "memory-high-watermark", reload: true, define: size(func(c *Config) *Amount { return &c.MemoryWatermark }, ParseWatermark, ""),
 		keys: []key{{"vm_memory_high_watermark.relative", share}, {"vm_memory_high_watermark.absolute", bytes}},
-		help: "block publishers above so much memory: a `share` of the machine's or the container's, 0 to 1, or a size such as 2GB",
+		help: "block publishers above this memory usage: a `share` of the machine's or container's memory, 0 to 1, or a size such as 2GB",
 	},
 	{
 		name: "disk-free-limit", reload: true, define: size(func(c *Config) *Amount { return &c.DiskFreeLimit }, ParseDiskLimit, memRelative),
 		keys: []key{{"disk_free_limit.relative", multiple}, {"disk_free_limit.absolute", bytes}},
-		help: "block publishers below so much free disk: a `size` such as 50MB, or mem_relative and a multiple of the memory",
+		help: "block publishers below this free disk space: a `size` such as 50MB, or mem_relative and a multiple of the memory",
 	},
 	{
 		name: "connection-max", reload: true, define: number(func(c *Config) *int { return &c.Limits.Connections }),
-		keys: []key{{"connection_max", orInfinity}, {"max_connections", orInfinity}}, help: "how many connections may be open; 0 for any number",
+		keys: []key{{"connection_max", orInfinity}, {"max_connections", orInfinity}}, help: "maximum number of open connections; 0 for no limit",
 	},
 	{
 		name: "channel-max", define: natural(func(c *Config) *uint { return &c.Limits.Channels }),
 		keys: []key{{"channel_max", orMost(largestShort)}, {"max_channels_per_connection", orMost(largestShort)}},
-		help: "how many channels a connection may have open, 1 to 65535",
+		help: "maximum number of channels of a connection, 1 to 65535",
 	},
 	{
 		name: "frame-max", define: natural(func(c *Config) *uint { return &c.Limits.Frame }),
-		keys: []key{{"frame_max", orMost(largestFrame)}}, help: "largest frame in bytes, 4096 to 16777216",
+		keys: []key{{"frame_max", orMost(largestFrame)}}, help: "maximum frame size in bytes, 4096 to 16777216",
 	},
 	{
 		name: "heartbeat", define: natural(func(c *Config) *uint { return &c.Limits.Heartbeat }),
-		keys: plain("heartbeat"), help: "proposed to clients, in `seconds`; 0 for none",
+		keys: plain("heartbeat"), help: "heartbeat interval proposed to clients, in `seconds`; 0 for none",
 	},
 	{
 		name: "max-message-size", define: natural(func(c *Config) *uint { return &c.Limits.Message }),
-		keys: plain("max_message_size"), help: "largest body in bytes, 1 to 536870912",
+		keys: plain("max_message_size"), help: "maximum message body size in bytes, 1 to 536870912",
 	},
 	{
 		name: "events-vhost", define: text(func(c *Config) *string { return &c.EventsIn }), keys: plain("event_exchange.vhost"),
@@ -250,11 +250,11 @@ var settings = []setting{
 	},
 	{
 		name: "log-level", reload: true, define: text(func(c *Config) *string { return &c.LogLevel }),
-		keys: []key{{"log.default.level", level}, {"log.level", level}, {"log.console.level", level}}, help: "trace, debug, info, warn or error",
+		keys: []key{{"log.default.level", level}, {"log.level", level}, {"log.console.level", level}}, help: "log level: trace, debug, info, warn or error",
 	},
 	{
 		name: "log-format", define: text(func(c *Config) *string { return &c.LogFormat }),
-		keys: []key{{"log.console.formatter", choice("plaintext", "console", "json", "json")}}, help: "console or json",
+		keys: []key{{"log.console.formatter", choice("plaintext", "console", "json", "json")}}, help: "log format: console or json",
 	},
 }
 

@@ -30,9 +30,9 @@ type adoption struct {
 
 // options are those of the verb.
 func (a *adoption) options(flags *flag.FlagSet) {
-	flags.StringVar(&a.as, "as", "", "adopt: the `name` of the one queue, in place of the one it had")
-	flags.StringVar(&a.vhost, "vhost", "", "adopt: with --as, its virtual `host`; by default the one it had, else /")
-	flags.StringVar(&a.arguments, "arguments", "", "adopt: those that the queues are declared with, a `JSON` object")
+	flags.StringVar(&a.as, "as", "", "adopt: new `name` of the queue")
+	flags.StringVar(&a.vhost, "vhost", "", "adopt: with --as, its virtual `host`; by default the previous one, or /")
+	flags.StringVar(&a.arguments, "arguments", "", "adopt: arguments of the declared queues, a `JSON` object")
 }
 
 // adopt declares all of them, or none if one cannot be: durable, with the number under which the

@@ -24,14 +24,14 @@ const JournalUsage = "candlemark journal check|dump|repair [--data-dir <folder>]
 	"candlemark journal drop [--data-dir <folder>] <queue>…"
 
 const journalHelp = JournalUsage + "\n\n" +
-	"  check   reads everything and reports what is not whole\n" +
+	"  check   reads the journal and reports damage\n" +
 	"  dump    prints the names of queues and the records\n" +
-	"  repair  moves what is whole out of damaged files, and reports what is lost\n" +
-	"  adopt   declares queues that the definitions do not know and the journal has messages of: those that are\n" +
-	"          named, or all of them; durable, by the names that the journal has; all or nothing\n" +
-	"  drop    drops the messages of queues that the definitions do not know, all or nothing\n\n" +
-	"No broker may be running on the folder. A <queue> is given as <vhost>/<name>, so //orders is the queue\n" +
-	"'orders' in the vhost '/', or as the number that a refused start and dump show.\n\n"
+	"  repair  moves intact records out of damaged files and reports losses\n" +
+	"  adopt   declares queues that have messages in the journal and are missing from the definitions: the named\n" +
+	"          ones or all; as durable queues with the names in the journal; all or nothing\n" +
+	"  drop    drops the messages of queues that are missing from the definitions, all or nothing\n\n" +
+	"Stop the broker first. A <queue> is given as <vhost>/<name>, so //orders is the queue\n" +
+	"'orders' in the vhost '/', or by its number as shown by dump and by a failed start.\n\n"
 
 // Tool is a program that works on the data folder of a broker that does not run.
 type Tool struct {
@@ -58,7 +58,7 @@ func (t *Tool) Journal(args []string) int {
 		fmt.Fprint(stderr, journalHelp)
 		flags.PrintDefaults()
 	}
-	dir := flags.String("data-dir", config.DataDir(t.Getenv), "`folder` of the broker")
+	dir := flags.String("data-dir", config.DataDir(t.Getenv), "data `folder` of the broker")
 	a := adoption{founders: t.Founders}
 	a.options(flags)
 	switch err := flags.Parse(args[1:]); {

@@ -20,7 +20,7 @@ import (
 const RestoreUsage = "candlemark restore <backup> [--data-dir <folder> | --check]"
 
 const restoreHelp = RestoreUsage + "\n\n" +
-	"Makes a data folder of a backup, which is checked first. The folder must be empty or not there.\n\n"
+	"Checks a backup and restores it to a data folder, which must be empty or missing.\n\n"
 
 // Restore makes a data folder of a backup, and returns the exit code: 0 if all is well, 1 if
 // something was damaged when the backup was taken.
@@ -31,8 +31,8 @@ func (t *Tool) Restore(ctx context.Context, args []string) int {
 		fmt.Fprint(t.Stderr, restoreHelp)
 		flags.PrintDefaults()
 	}
-	dir := flags.String("data-dir", config.DataDir(t.Getenv), "the `folder` that a broker is to have")
-	check := flags.Bool("check", false, "only tell whether the backup is whole, and what is in it")
+	dir := flags.String("data-dir", config.DataDir(t.Getenv), "data `folder` to restore to")
+	check := flags.Bool("check", false, "only check the backup and list its contents")
 	var folders []string
 	for len(args) > 0 {
 		err := flags.Parse(args)

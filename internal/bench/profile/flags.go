@@ -103,50 +103,50 @@ func (r *read) Set(text string) error {
 }
 
 func (s *Settings) place(f *names) {
-	f.text(&s.URL, "h,uri,url", "amqp://guest:guest@127.0.0.1:5672/", "the broker's `address`; amqps with ?cacertfile=, certfile=, keyfile=, verify=verify_none, as RabbitMQ's client has them")
-	f.text(&s.Protocol, "protocol", "0-9-1", "`version` of AMQP that producers and consumers speak: 0-9-1, or 1.0; a channel is then a session with a link, and prefetch its credit")
-	f.read(list(&s.Compare), "compare", "two or more `addresses` with commas between them, which take turns")
+	f.text(&s.URL, "h,uri,url", "amqp://guest:guest@127.0.0.1:5672/", "the broker's `address`; amqps with ?cacertfile=, certfile=, keyfile=, verify=verify_none, as in RabbitMQ's client")
+	f.text(&s.Protocol, "protocol", "0-9-1", "AMQP `version` of producers and consumers: 0-9-1 or 1.0, where a channel is a session with a link and the prefetch count its credit")
+	f.read(list(&s.Compare), "compare", "two or more comma-separated `addresses`, measured in turn")
 	f.number(&s.Rounds, "rounds", 5, "with --compare: the `number` of runs of each")
-	f.read(numbers(&s.PIDs), "pid", "process `ids` of the broker; without them the process that listens at the port of the address, on this machine")
+	f.read(numbers(&s.PIDs), "pid", "process `ids` of the broker; by default the process that listens on the port of the address, on this machine")
 	f.text(&s.HTTP, "http", "", "`address` of the HTTP API, for policies; several with --compare")
-	f.duration(&s.Time, "z,time", 10*time.Second, "`how long` to publish")
-	f.duration(&s.Warmup, "warmup", time.Second, "`how long` before latencies and rates count")
-	f.duration(&s.Drain, "drain", 60*time.Second, "gives up when nothing has come for `so long`")
-	f.duration(&s.Interval, "i,interval", time.Second, "`how often` progress is told")
-	f.text(&s.CSV, "o,output-file", "", "`file` for what progress tells, as CSV")
+	f.duration(&s.Time, "z,time", 10*time.Second, "`duration` of publishing")
+	f.duration(&s.Warmup, "warmup", time.Second, "warm-up `time`, not measured")
+	f.duration(&s.Drain, "drain", 60*time.Second, "gives up after this `time` without a message")
+	f.duration(&s.Interval, "i,interval", time.Second, "`interval` of progress reports")
+	f.text(&s.CSV, "o,output-file", "", "CSV `file` for progress reports")
 	f.is(&s.JSON, "json", "prints the result as one line of JSON")
-	f.is(&s.Quiet, "quiet", "tells no progress")
-	f.is(&s.Verify, "verify", "fails if a message was lost, doubled, early, or out of order")
+	f.is(&s.Quiet, "quiet", "does not print progress")
+	f.is(&s.Verify, "verify", "fails if a message was lost, duplicated, early or out of order")
 	f.read(slos(&s.SLOs), "slo", "fails if a quantile is above its `limit`: p99.latency=5ms,p50.confirm=1ms; of latency, latency_from_write, send_lag, confirm, expiry")
-	f.text(&s.Label, "d,id,label", "", "a `text` for the result")
+	f.text(&s.Label, "d,id,label", "", "label `text` of the result")
 }
 
 func (s *Settings) shape(f *names) {
 	f.number(&s.Producers, "x,producers", 1, "the `number` of producers, or of callers, each with a connection")
 	f.number(&s.Consumers, "y,consumers", 1, "the `number` of consumers, or of servers, each with a connection")
-	f.number(&s.ProducerChannels, "X,producer-channel-count", 1, "the `number` of channels of each producer; each publishes for itself")
+	f.number(&s.ProducerChannels, "X,producer-channel-count", 1, "the `number` of channels of each producer, which publish independently")
 	f.number(&s.ConsumerChannels, "Y,consumer-channel-count", 1, "the `number` of channels of each consumer")
 	f.number(&s.Queues, "queues", 1, "the `number` of queues; the i-th producer and consumer use the i-th, and so on in turn")
 	f.text(&s.Queue, "u,queue", "", "`name` of the queue; it is not deleted afterwards")
 	f.text(&s.Pattern, "qp,queue-pattern", "", "`pattern` of names such as q-%d; these queues are not deleted afterwards")
 	f.number(&s.PatternFrom, "qpf,queue-pattern-from", 1, "its first `number`")
 	f.number(&s.PatternTo, "qpt,queue-pattern-to", 1, "its last `number`")
-	f.text(&s.Exchange, "e,exchange", "", "`name` of an exchange to publish to; without it the default exchange, or with -t one of this run's own")
+	f.text(&s.Exchange, "e,exchange", "", "`name` of the exchange to publish to; by default the default exchange, or with -t a new one")
 	f.text(&s.Type, "t,type", "", "`type` of the exchange: direct, topic, fanout, headers, …")
-	f.text(&s.Key, "k,routing-key", "", "routing `key` of all producers and bindings; without it the name of the queue")
-	f.is(&s.Predeclared, "p,predeclared", "declares and binds nothing")
+	f.text(&s.Key, "k,routing-key", "", "routing `key` of all producers and bindings; by default the name of the queue")
+	f.is(&s.Predeclared, "p,predeclared", "does not declare or bind anything")
 	f.read(table(&s.QueueArgs), "qa,queue-args", "`arguments` of the queues: x-max-length=10,x-queue-mode=lazy")
 }
 
 func (s *Settings) publishing(f *names) {
 	f.number(&s.Size, "s,size", 100, fmt.Sprintf("`bytes` of a body, at least %d", load.MinSize))
 	f.number(&s.Batch, "batch", 0, "the `number` of messages in a write; 0 for 64 KiB, at most 64 messages")
-	f.rate(&s.Rate, "r,rate", 0, "messages a second of each producer; 0 for as fast as it goes")
-	f.plan(&s.Rates, "vr,variable-rate", "`rates` of each producer, in turn: 1000:60,0:10 is 1000 messages a second for 60 s, then none for 10; several of these flags are one after the other")
-	f.rate(&s.TotalRate, "total-rate", 0, "messages a second of all producers together")
-	f.number(&s.Confirm, "c,confirm", 0, "the `number` of publishes of a channel that may wait for confirms; 0 or -1 for no confirms")
-	f.count(&s.PublishCount, "C,pmessages", "the `number` of messages of each producer; 0 for as many as the time allows")
-	f.count(&s.Backlog, "max-backlog", "producers wait while more messages than this `number` are not consumed; 0 for no limit")
+	f.rate(&s.Rate, "r,rate", 0, "messages per second of each producer; 0 for no limit")
+	f.plan(&s.Rates, "vr,variable-rate", "`rates` of each producer, in turn: 1000:60,0:10 is 1000 messages per second for 60 s, then none for 10 s; repeated flags continue the sequence")
+	f.rate(&s.TotalRate, "total-rate", 0, "messages per second of all producers together")
+	f.number(&s.Confirm, "c,confirm", 0, "the maximum `number` of unconfirmed publishes of a channel; 0 or -1 for no confirms")
+	f.count(&s.PublishCount, "C,pmessages", "the `number` of messages of each producer; 0 for no limit")
+	f.count(&s.Backlog, "max-backlog", "producers wait while more than this `number` of messages are not consumed; 0 for no limit")
 	f.read(properties(&s.Properties), "mp,message-properties", "`properties` of messages: priority=5,contentType=text/plain; others are headers")
 	f.read(func(text string) error {
 		for part := range strings.SplitSeq(text, ",") {
@@ -168,7 +168,7 @@ func (s *Settings) publishing(f *names) {
 	f.read(func(text string) (err error) {
 		s.TTL, err = load.ParseTTL(text)
 		return err
-	}, "ttl", "`how long` messages live, or are delayed: 5s, uniform:1s-10s, mix:100ms,1s,5s")
+	}, "ttl", "`TTL` or delay of messages: 5s, uniform:1s-10s, mix:100ms,1s,5s")
 }
 
 // persist makes messages and queues survive.
@@ -180,32 +180,32 @@ func (s *Settings) persist() {
 
 func (s *Settings) consuming(f *names) {
 	f.is(&s.AutoAck, "a,autoack", "consumes without acknowledgements")
-	f.number(&s.Prefetch, "q,qos", 0, "the `number` of messages that a consumer may have unacknowledged; 0 for no limit")
+	f.number(&s.Prefetch, "q,qos", 0, "the maximum `number` of unacknowledged messages of a consumer; 0 for no limit")
 	f.number(&s.AckEvery, "A,multi-ack-every", 1, "acknowledges this `number` of messages at once")
-	f.is(&s.AckIdle, "ack-idle", "acknowledges also whenever everything that has arrived is read")
-	f.rate(&s.ConsumerRate, "R,consumer-rate", 0, "messages a second of each consumer; 0 for as fast as they come")
-	f.number(&s.ConsumerLatency, "L,consumer-latency", 0, "how many `microseconds` a consumer works on a message before it acknowledges it")
-	f.plan(&s.Latencies, "vl,variable-latency", "`latencies` of each consumer, in turn: 1000:60,5000:10 is 1000 µs for 60 s, then 5000 for 10")
-	f.count(&s.TakeCount, "D,cmessages", "the `number` of messages of each consumer, after which it leaves; 0 for all")
-	f.is(&s.ConsumeAfter, "consume-after", "consumers start when the producers are done")
+	f.is(&s.AckIdle, "ack-idle", "also acknowledges whenever all arrived messages have been read")
+	f.rate(&s.ConsumerRate, "R,consumer-rate", 0, "messages per second of each consumer; 0 for no limit")
+	f.number(&s.ConsumerLatency, "L,consumer-latency", 0, "`microseconds` that a consumer spends on a message before it acknowledges it")
+	f.plan(&s.Latencies, "vl,variable-latency", "`latencies` of each consumer, in turn: 1000:60,5000:10 is 1000 µs for 60 s, then 5000 µs for 10 s")
+	f.count(&s.TakeCount, "D,cmessages", "the `number` of messages after which each consumer stops; 0 for no limit")
+	f.is(&s.ConsumeAfter, "consume-after", "consumers start after the producers have finished")
 	f.read(table(&s.ConsumerArgs), "ca,consumer-args", "`arguments` of the consumers: x-priority=10")
 }
 
 // special are of single shapes.
 func (s *Settings) special(f *names) {
-	f.text(&s.Reply, "reply", "direct", "rpc: how answers come, `direct` or queue")
-	f.duration(&s.Timeout, "timeout", 30*time.Second, "rpc: `how long` an answer may take")
-	f.text(&s.Mode, "mode", "message", "expiry: `where` the TTL is: message, queue, or policy, which is set when the messages are there")
-	f.duration(&s.Lead, "lead", 30*time.Second, "mass-expiry: `how long` from the first publish to the first expiry")
-	f.duration(&s.Within, "within", 2*time.Second, "mass-expiry: `how long` from the first to the last expiry")
-	f.rate(&s.Bystander, "bystander", 1000, "mass-expiry: messages a second through another queue")
-	f.number(&s.MaxSize, "max-size", 0, "mass-expiry: bodies are of any `bytes` from --size to this")
-	f.text(&s.Via, "via", "hold", "delays: `how`: hold is a queue for each delay with x-message-ttl and x-expires, message one queue with a TTL on each message, exchange an x-delayed-message exchange")
-	f.is(&s.Once, "declare-once", "delays: hold queues are declared at the start only, and not again before each publish")
-	f.text(&s.Kind, "kind", "connections", "idle, churn: `what`: connections, queues (with a lease in idle), messages, channels, consumers, bindings")
-	f.number(&s.Count, "count", 1000, "idle: the `number` of them")
+	f.text(&s.Reply, "reply", "direct", "rpc: `mode` of replies: direct or queue")
+	f.duration(&s.Timeout, "timeout", 30*time.Second, "rpc: `timeout` of a reply")
+	f.text(&s.Mode, "mode", "message", "expiry: `origin` of the TTL: message, queue, or policy, which is set after the messages are published")
+	f.duration(&s.Lead, "lead", 30*time.Second, "mass-expiry: `time` from the first publish to the first expiry")
+	f.duration(&s.Within, "within", 2*time.Second, "mass-expiry: `time` from the first to the last expiry")
+	f.rate(&s.Bystander, "bystander", 1000, "mass-expiry: messages per second through another queue")
+	f.number(&s.MaxSize, "max-size", 0, "mass-expiry: maximum body size in `bytes`; sizes are random from --size to this")
+	f.text(&s.Via, "via", "hold", "delays: `method`: hold (a queue for each delay, with x-message-ttl and x-expires), message (one queue, with a TTL on each message) or exchange (an x-delayed-message exchange)")
+	f.is(&s.Once, "declare-once", "delays: declare hold queues only at the start, not again before each publish")
+	f.text(&s.Kind, "kind", "connections", "idle, churn: `kind` of objects: connections, queues (with a lease in idle), messages, channels, consumers, bindings")
+	f.number(&s.Count, "count", 1000, "idle: the `number` of objects")
 	f.duration(&s.Lease, "lease", 60*time.Second, "idle: x-expires of queues")
-	f.duration(&s.Standing, "settle", 6*time.Second, "idle: `how long` to wait at most until the memory stands still")
+	f.duration(&s.Standing, "settle", 6*time.Second, "idle: maximum `time` to wait for memory usage to settle")
 	f.number(&s.Heartbeat, "b,heartbeat", 0, "`seconds` between heartbeats, 0 for none")
 }
 

@@ -23,20 +23,20 @@ type Profile struct {
 
 // Profiles are all.
 var Profiles = []Profile{
-	{"stream", "as the flags say, with PerfTest's defaults", Stream, ""},
-	{"bulk", "one producer with 1,000 publishes that wait for confirms, one consumer", Stream, "-c 1000 -q 1000 -A 100"},
+	{"stream", "configured by flags, with PerfTest's defaults", Stream, ""},
+	{"bulk", "one producer with up to 1,000 unconfirmed publishes, one consumer", Stream, "-c 1000 -q 1000 -A 100"},
 	{"sync", "one producer, one consumer, a confirm for each publish before the next", Stream, "-c 1 --batch 1 -q 1000 -A 1"},
 	{"latency", "one producer at 10,000/s, one consumer", Stream, "-r 10000 -q 200 -A 100 --ack-idle"},
 	{"chatty", "20 producers, consumers and queues, a confirm for each publish before the next", Stream, "-x 20 -y 20 --queues 20 -c 1 --batch 1 -q 1000 -A 1"},
 	{"chatty-rate", "50 producers, consumers and queues at 20,000/s in all", Stream, "-x 50 -y 50 --queues 50 --total-rate 20000 -c 100 --batch 1 -q 1000 -A 1"},
-	{"chatty-flat", "50 producers, consumers and queues as fast as it goes, 10 publishes and 10 deliveries at a time", Stream, "-x 50 -y 50 --queues 50 -c 10 --batch 1 -q 10 -A 1"},
-	{"fanout", "one producer, an exchange, three queues that get everything", Stream, "-t fanout --queues 3 -y 3 -c 1000 -q 1000 -A 100"},
-	{"rpc", "calls and answers by direct reply-to, or with --reply queue; -x callers, -y servers", RPC, "--batch 1 -q 100"},
+	{"chatty-flat", "50 producers, consumers and queues without a rate limit, 10 publishes and 10 deliveries at a time", Stream, "-x 50 -y 50 --queues 50 -c 10 --batch 1 -q 10 -A 1"},
+	{"fanout", "one producer, a fanout exchange, three queues", Stream, "-t fanout --queues 3 -y 3 -c 1000 -q 1000 -A 100"},
+	{"rpc", "requests and replies by direct reply-to, or with --reply queue; -x clients, -y servers", RPC, "--batch 1 -q 100"},
 	{"expiry", "how late messages with a TTL reach the dead-letter queue; --mode message, queue or policy", Expiry, "-C 10000 --ttl uniform:1s-10s --drain 10s"},
-	{"mass-expiry", "many messages expire at once, while another queue goes on", MassExpiry, "-C 1000000 --lead 30s --within 2s -s 40 --max-size 1024 --drain 30s"},
-	{"delays", "how late delayed messages come; --via hold, message or exchange", Delays, "-C 5000 -r 1000 --ttl mix:100ms,500ms,1s,2s,5s --drain 10s"},
-	{"idle", "what costs though nothing happens; --kind connections, queues or messages", Idle, "--count 1000 --lease 60s"},
-	{"churn", "things that are made and removed; --kind connections, channels, queues, consumers or bindings, -x at a time", Churn, "--kind queues"},
+	{"mass-expiry", "many messages expire at once while another queue is in use", MassExpiry, "-C 1000000 --lead 30s --within 2s -s 40 --max-size 1024 --drain 30s"},
+	{"delays", "how late delayed messages arrive; --via hold, message or exchange", Delays, "-C 5000 -r 1000 --ttl mix:100ms,500ms,1s,2s,5s --drain 10s"},
+	{"idle", "the cost of idle objects; --kind connections, queues or messages", Idle, "--count 1000 --lease 60s"},
+	{"churn", "objects created and deleted; --kind connections, channels, queues, consumers or bindings, -x at a time", Churn, "--kind queues"},
 }
 
 // Row is a line of the table that candlemark bench table makes.
