@@ -102,7 +102,7 @@ func TestSettingsFile(t *testing.T) {
 	if text := limit(); !strings.Contains(text, "3000000") {
 		t.Error(text)
 	}
-	if out := b.verb(0, "config", "check", main); !strings.Contains(out, "2 files read, nothing is wrong") {
+	if out := b.verb(0, "config", "check", main); !strings.Contains(out, "2 files read, all settings are valid") {
 		t.Error(out)
 	}
 }
